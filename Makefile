@@ -1,0 +1,41 @@
+# Front door. Everything is built by CMake (see CMakePresets.json); this only installs what is
+# missing, picks a preset and runs things. All output stays in build*/.
+#
+#   make demo       a simulation beside MuJoCo's, and a checked gradient
+#   make check      release build and tests, then the same under sanitizers
+#   make build      release, into build/        make debug      sanitizers, into build-debug/
+#   make bench      timings                     make coverage   line coverage
+#   make lint       static analysis             make format     clang-format
+#   make clean      remove what was built       make distclean  ... and what was downloaded
+#
+# Settings, as variables or in the environment:
+#   MUJOCO_DIR=/path          use this MuJoCo, not the pinned one
+#   DIJOCO_WITHOUT_MUJOCO=ON  build the core only
+#   DIJOCO_OFFLINE=1          no network: what is missing is an error
+#   DIJOCO_CMAKE_ARGS="..."   more arguments for cmake, e.g. -DDIJOCO_NATIVE=OFF
+.PHONY: all build debug coverage demo check bench lint format clean distclean
+.NOTPARALLEL:
+all: build
+
+build:
+	@sh scripts/build.sh release
+debug:
+	@sh scripts/build.sh debug
+coverage:
+	@sh scripts/coverage.sh
+demo:
+	@sh scripts/demo.sh
+check:
+	@sh scripts/check.sh
+bench:
+	@sh scripts/bench.sh
+lint:
+	@sh scripts/lint.sh
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean: # keeps build/deps, the downloads
+	@rm -rf build-debug build-coverage
+	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name deps -exec rm -rf {} +; fi
+distclean:
+	@rm -rf build build-debug build-coverage

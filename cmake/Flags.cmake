@@ -1,0 +1,56 @@
+# Compiler settings, as interface targets:
+#   dj_flags       every target: language, warnings, optimisation, sanitizers
+#   dj_core_flags  the core on top of that
+#   dj_link_flags  what linking needs (sanitizer and coverage run times)
+option(DIJOCO_NATIVE "Use every instruction of this machine (OFF: portable binaries)" ON)
+option(DIJOCO_WERROR "Treat warnings as errors" ON)
+option(DIJOCO_TESTS "Build the tests" ON)
+set(DIJOCO_FLAVOUR "release" CACHE STRING "release, debug (sanitizers) or coverage")
+# Fused multiply-adds that the compiler forms on its own depend on how it inlines, so that the same
+# expression may round differently in two places (and a x a be nonzero). Off: write fma() where wanted.
+set(DIJOCO_FP_CONTRACT "off" CACHE STRING "off or fast: -ffp-contract")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_FLAGS_RELEASE "-O3")
+set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
+
+add_library(dj_link_flags INTERFACE)
+add_library(dj_flags INTERFACE)
+add_library(dj_core_flags INTERFACE)
+
+# _DEFAULT_SOURCE: POSIX 2008 and M_PI under strict -std=c11.
+target_compile_definitions(dj_flags INTERFACE _DEFAULT_SOURCE)
+# No -ffast-math: NaN, infinity and the order of operations keep their meaning.
+target_compile_options(dj_flags INTERFACE
+  -ffp-contract=${DIJOCO_FP_CONTRACT} -fno-math-errno -fno-trapping-math
+  -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wcast-qual)
+if(DIJOCO_WERROR)
+  target_compile_options(dj_flags INTERFACE -Werror)
+endif()
+target_compile_options(dj_core_flags INTERFACE -Wconversion -Wno-sign-conversion)
+target_compile_definitions(dj_core_flags INTERFACE $<$<CONFIG:Release>:NDEBUG>)
+
+if(DIJOCO_NATIVE)
+  include(CheckCCompilerFlag)
+  check_c_compiler_flag(-march=native DJ_HAVE_MARCH_NATIVE)
+  if(DJ_HAVE_MARCH_NATIVE)
+    target_compile_options(dj_flags INTERFACE -march=native)
+  endif()
+endif()
+
+if(DIJOCO_FLAVOUR STREQUAL "debug")
+  set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  # The sanitizers' own code makes this warning guess wrong.
+  target_compile_options(dj_flags INTERFACE ${sanitize} -Wno-maybe-uninitialized)
+  target_link_options(dj_link_flags INTERFACE ${sanitize})
+elseif(DIJOCO_FLAVOUR STREQUAL "coverage")
+  target_compile_options(dj_flags INTERFACE --coverage -O0)
+  target_link_options(dj_link_flags INTERFACE --coverage)
+endif()

@@ -1,0 +1,99 @@
+# Registers the tests with ctest. A test is called after its file, without the extension.
+#   tests/test_*.c        one cmocka program each, linked with tests/common/*.c; sees core/src
+#   tests/*.sh, *.py      run by sh and python3
+#   validation/ctest.txt  validation programs: one line each, "name [arguments]"
+# Names with mj_ (test_mj_*.c, mj_*.sh, mj_*.py, validation mj_*) need MuJoCo. Tests listed in
+# tests/release_only.txt do not run under the sanitizers.
+
+set(dj_release_only "")
+if(EXISTS "${CMAKE_SOURCE_DIR}/tests/release_only.txt")
+  file(STRINGS "${CMAKE_SOURCE_DIR}/tests/release_only.txt" dj_release_only REGEX "^[^#]")
+  list(TRANSFORM dj_release_only STRIP)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS tests/release_only.txt)
+endif()
+
+set(DIJOCO_GYMNASIUM_DIR "${CMAKE_SOURCE_DIR}/build/deps/gymnasium" CACHE PATH
+    "Folder with gymnasium's MJCF models (scripts/fetch_models.sh fetches it)")
+
+function(dj_add_test name)
+  if(DIJOCO_FLAVOUR STREQUAL "debug" AND name IN_LIST dj_release_only)
+    return()
+  endif()
+  if(name MATCHES "^(test_|validation_)?mj_" AND NOT TARGET dijoco_mujoco)
+    return()
+  endif()
+  add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  set(environment
+    "DIJOCO_SOURCE=${CMAKE_SOURCE_DIR}" "DIJOCO_BUILD=${CMAKE_BINARY_DIR}"
+    "DIJOCO_BIN=${CMAKE_BINARY_DIR}/bin/dijoco" "DIJOCO_FLAVOUR=${DIJOCO_FLAVOUR}"
+    "DIJOCO_CC=${CMAKE_C_COMPILER}" "PYTHONDONTWRITEBYTECODE=1"
+    "ASAN_OPTIONS=detect_leaks=1" "UBSAN_OPTIONS=print_stacktrace=1"
+    # ctest runs several tests at once: one BLAS thread each.
+    "OPENBLAS_NUM_THREADS=1")
+  if(EXISTS "${DIJOCO_GYMNASIUM_DIR}")
+    list(APPEND environment "DIJOCO_GYMNASIUM=${DIJOCO_GYMNASIUM_DIR}")
+  endif()
+  # Exit status 77: skipped (as automake has it).
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT 900
+                       SKIP_RETURN_CODE 77)
+endfunction()
+
+function(dj_add_c_tests)
+  file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  file(GLOB common CONFIGURE_DEPENDS "tests/common/*.c")
+  file(GLOB sources CONFIGURE_DEPENDS "tests/test_*.c")
+  if(NOT sources)
+    return()
+  endif()
+  add_library(dj_cmocka INTERFACE)
+  dj_require(cmocka.h cmocka libcmocka-dev dj_cmocka)
+  foreach(source IN LISTS sources)
+    get_filename_component(name "${source}" NAME_WE)
+    set(link dijoco_static)
+    if(name MATCHES "^test_mj_")
+      if(NOT TARGET dijoco_mujoco)
+        continue()
+      endif()
+      set(link dijoco_mujoco dijoco_static)
+    endif()
+    add_executable(${name} "${source}" ${common})
+    set_target_properties(${name} PROPERTIES
+                          RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
+    target_include_directories(${name} PRIVATE tests core/src)
+    target_compile_definitions(${name} PRIVATE DIJOCO_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+                               DIJOCO_BUILD_DIR="${CMAKE_BINARY_DIR}")
+    target_link_libraries(${name} PRIVATE dj_flags ${link} dj_cmocka)
+    dj_add_test(${name} "$<TARGET_FILE:${name}>")
+  endforeach()
+endfunction()
+
+function(dj_add_script_tests)
+  find_program(DJ_PYTHON3 python3)
+  file(GLOB scripts CONFIGURE_DEPENDS "tests/*.sh" "tests/*.py")
+  foreach(script IN LISTS scripts)
+    get_filename_component(name "${script}" NAME_WE)
+    if(script MATCHES "\\.sh$")
+      dj_add_test(${name} sh "${script}")
+    elseif(DJ_PYTHON3)
+      dj_add_test(${name} "${DJ_PYTHON3}" "${script}")
+    endif()
+  endforeach()
+endfunction()
+
+function(dj_add_validation_tests)
+  set(list_file "${CMAKE_SOURCE_DIR}/validation/ctest.txt")
+  if(NOT EXISTS "${list_file}")
+    return()
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${list_file}")
+  file(STRINGS "${list_file}" lines REGEX "^[^#]")
+  foreach(line IN LISTS lines)
+    separate_arguments(words UNIX_COMMAND "${line}")
+    list(POP_FRONT words name)
+    if(TARGET validation_${name})
+      dj_add_test(validation_${name} "$<TARGET_FILE:validation_${name}>" ${words})
+    elseif(NOT name MATCHES "^mj_")
+      message(FATAL_ERROR "validation/ctest.txt: there is no validation/${name}.c")
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,10 @@
+#!/bin/sh
+# Timings of our code beside other libraries', in one run on one thread. Arguments: dijoco bench's.
+set -eu
+cd "$(dirname "$0")/.."
+mkdir -p build/deps
+sh scripts/setup.sh
+sh scripts/fetch_models.sh
+sh scripts/build.sh release
+DIJOCO_GYMNASIUM=$PWD/build/deps/gymnasium OPENBLAS_NUM_THREADS=1 \
+  exec build/bin/dijoco bench "$@"
