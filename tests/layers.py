@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Checks what the sources include and call: the layers of core/src, and what each folder may do.
+
+Run without arguments: first proves on small bad trees that every rule can fail, then checks the
+tree itself (DIJOCO_SOURCE, or the parent folder).
+"""
+import os
+import re
+import sys
+import tempfile
+
+# Height of each layer. A layer includes itself and lower ones; those of equal height are siblings.
+HEIGHT = {"base": 0, "math": 1, "shape": 2, "model": 2, "contact": 3, "solve": 3,
+          "integrate": 4, "gradient": 5, "io": 6, "optimize": 6}
+TALKING = "printf vprintf puts putchar perror exit _exit _Exit quick_exit abort assert".split()
+WRITING = """fwrite fputs fputc putc fprintf vfprintf freopen fdopen tmpfile mkstemp open creat
+             write remove rename unlink mkdir""".split()
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
+
+
+def blank(match):
+    """Replaces a comment or literal by spaces, line ends kept."""
+    return re.sub(r"[^\n]", " ", match.group())
+
+
+def without_comments(text):
+    token = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
+    return re.sub(token, lambda m: m.group() if m.group()[0] in "\"'" else blank(m), text,
+                  flags=re.S)
+
+
+def without_literals(code):
+    return re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, code)
+
+
+def called(names, code):
+    return re.finditer(r"(?<![\w.>])(%s)\s*\(" % "|".join(names), code)
+
+
+def mutable_statics(code):
+    """Static variables that are not constant (a pointer must itself be const)."""
+    code = re.sub(r"__attribute__\s*\(\(.*?\)\)", blank, code, flags=re.S)
+    for match in re.finditer(r"(?<!\[)\bstatic\b([^;={(]*)([;={(])(\s*\*)?", code):
+        declaration, end, star = match.groups()
+        if end == "(" and not star:
+            continue  # a function
+        if end == "(":  # pointer to function: static T (*name)(...), (*const table[])(...)
+            constant = re.match(r"\s*const\b", code[match.end():])
+        else:
+            constant = re.search(r"\bconst\b", declaration.rsplit("*", 1)[-1])
+        if not constant:
+            yield match
+
+
+def check_include(folder, layer, kind, name, root):
+    """Returns what is wrong with an #include in this folder ('core/src', 'tools', ...), or None."""
+    here = os.path.join(root, folder, layer)
+    own = kind == '"' and "/" not in name and os.path.exists(os.path.join(here, name))
+    public = name.startswith("dijoco/") and os.path.exists(
+        os.path.join(root, "core/include", name))
+    if ".." in name.split("/"):
+        return "paths with .. are not allowed"
+    if folder.startswith("core/"):
+        if name.split("/")[0] == "mujoco" or os.path.basename(name) == "mujoco.h":
+            return "the core does not know MuJoCo"
+        if public or (own and folder == "core/src"):
+            return None
+        if name.startswith("dijoco/"):
+            return "there is no such public header"
+        if kind == "<":
+            return None  # the system's
+        if folder == "core/include":
+            return "public headers include <dijoco/...> and system headers only"
+        other = name.split("/")[0]
+        if other not in HEIGHT or "/" not in name:
+            return 'write "layer/header.h"'
+        if other != layer and HEIGHT[other] >= HEIGHT[layer]:
+            return "%s may not include %s" % (layer, other)
+        return None
+    # Outside the core: public headers, those of the own folder, the MuJoCo side's top level.
+    if kind == "<" and not name.startswith("dijoco/"):
+        return None if name.split("/")[0] not in HEIGHT else "internal header of the core"
+    if public or own or os.path.exists(os.path.join(root, folder.split("/")[0], name)):
+        return None
+    if "/" not in name and os.path.exists(os.path.join(root, "mujoco_plugin", name)):
+        return None
+    return "neither a public header nor one of this folder"
+
+
+def sources(root, folder):
+    for path, _, files in os.walk(os.path.join(root, folder)):
+        for name in sorted(files):
+            if name.endswith((".c", ".h")):
+                yield os.path.join(path, name)
+
+
+def check_tree(root):
+    errors = []
+    for folder in ("core/src", "core/include", "tools", "mujoco_plugin", "validation"):
+        for path in sources(root, folder):
+            relative = os.path.relpath(path, root)
+            below = os.path.dirname(os.path.relpath(path, os.path.join(root, folder)))
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+
+            def error(match, message):
+                line = text.count("\n", 0, match.start()) + 1
+                errors.append("%s:%d: %s" % (relative, line, message))
+
+            commentless = without_comments(text)
+            code = without_literals(commentless)
+            for match in INCLUDE.finditer(commentless):
+                message = check_include(folder, below, match.group(1), match.group(2), root)
+                if message:
+                    error(match, "#include %s: %s" % (match.group(2), message))
+            if folder != "core/src":
+                continue
+            if below not in HEIGHT:
+                errors.append("%s: not in the folder of a layer" % relative)
+            for match in called(TALKING, code):
+                error(match, "%s in the core" % match.group(1))
+            # Also in comments, so that a plain search of the sources finds none.
+            for match in re.finditer(r"\b(stdout|stderr)\b", text):
+                error(match, "%s in the core" % match.group(1))
+            for match in mutable_statics(code):
+                error(match, "mutable static")
+            if below != "io":
+                for match in called(WRITING, code):
+                    error(match, "%s outside io" % match.group(1))
+                for match in re.finditer(r'\bfopen\s*\([^;]*?,\s*("[^"]*"|[^")]*)\s*\)',
+                                         commentless):
+                    if match.group(1) not in ('"r"', '"rb"'):
+                        error(match, "fopen for writing outside io")
+    return errors
+
+
+def self_test():
+    """Every rule must reject its bad example and accept the good one."""
+    good = {
+        "core/include/dijoco/types.h": "#include <stddef.h>\n",
+        "core/src/base/a.h": "",
+        "core/src/math/m.h": '#include "base/a.h"\n',
+        "core/src/model/m.c": '#include <dijoco/types.h>\n#include "math/m.h"\n#include <math.h>\n'
+                              "// static int x; exit(1);\n"
+                              'static const int a[2] = {1, 2};\nstatic const char* const b = "p(";\n'
+                              "static int f(double x[static 2]) { return x[0] > a[0]; }\n"
+                              "static double (*const table[])(double) = {0};\n"
+                              'void g(char* s) { snprintf(s, 2, "exit(%d)", 1); t.abort(); }\n',
+        "core/src/io/w.c": 'void w(const char* p) { FILE* f = fopen(p, "w"); fputs("x", f); }\n',
+        "core/src/shape/r.c": 'void r(const char* p) { FILE* f = fopen(p, "rb"); fclose(f); }\n',
+        "mujoco_plugin/import.h": "#include <mujoco/mujoco.h>\n",
+        "tools/main.c": '#include "import.h"\n#include "verbs.h"\n#include <dijoco/types.h>\n'
+                        "static int count;\nint main(void) { puts(\"\"); exit(0); }\n",
+        "tools/verbs.h": "",
+        "validation/common/c.h": "",
+        "validation/v.c": '#include "common/c.h"\n',
+    }
+    bad = [
+        ("core/src/base/x.c", '#include "math/m.h"\n', "base may not include math"),
+        ("core/src/shape/x.c", '#include "model/y.h"\n', "shape may not include model"),
+        ("core/src/contact/x.c", '#include "solve/y.h"\n', "contact may not include solve"),
+        ("core/src/io/x.c", '  #  include "optimize/y.h"\n', "io may not include optimize"),
+        ("core/src/gradient/x.c", '#include "io/y.h"\n', "gradient may not include io"),
+        ("core/src/math/x.c", '#include "../base/a.h"\n', ".."),
+        ("core/src/math/x.c", "#include <mujoco/mujoco.h>\n", "MuJoCo"),
+        ("core/src/math/x.c", "#include <dijoco/nothing.h>\n", "no such public"),
+        ("core/src/extra/x.c", "", "not in the folder of a layer"),
+        ("core/include/dijoco/x.h", '#include "math/m.h"\n', "public headers include"),
+        ("core/src/math/x.c", "static int n;\n", "mutable static"),
+        ("core/src/math/x.c", "void f(void) { static double t[3] = {0}; }\n", "mutable static"),
+        ("core/src/math/x.c", "static const char* p = 0;\n", "mutable static"),
+        ("core/src/math/x.c", "static struct { int a; } s;\n", "mutable static"),
+        ("core/src/math/x.c", "static void (*hook)(void);\n", "mutable static"),
+        ("core/src/math/x.c", "static _Thread_local int n = 1;\n", "mutable static"),
+        ("core/src/math/x.c", 'void f(void) { printf("x"); }\n', "printf in the core"),
+        ("core/src/math/x.c", "void f(void) { exit (1); }\n", "exit in the core"),
+        ("core/src/io/x.c", "void f(void) { abort(); }\n", "abort in the core"),
+        ("core/src/io/x.c", 'void f(void) { fputs("x", stdout); }\n', "stdout in the core"),
+        ("core/src/math/x.c", 'void f(FILE* o) { fwrite("x", 1, 1, o); }\n', "fwrite outside io"),
+        ("core/src/math/x.c", 'void f(const char* p) { fopen(p, "w"); }\n', "fopen for writing"),
+        ("core/src/math/x.c", "void f(const char* p, const char* m) { fopen(p, m); }\n",
+         "fopen for writing"),
+        ("tools/x.c", '#include "math/m.h"\n', "neither a public"),
+        ("tools/x.c", "#include <math/m.h>\n", "internal header"),
+        ("mujoco_plugin/x.c", '#include "base/a.h"\n', "neither a public"),
+        ("validation/x.c", '#include "model/y.h"\n', "neither a public"),
+    ]
+
+    def errors_with(extra):
+        with tempfile.TemporaryDirectory() as root:
+            for name, text in list(good.items()) + extra:
+                path = os.path.join(root, name)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w") as f:
+                    f.write(text)
+            return check_tree(root)
+
+    failures = []
+    if errors_with([]):
+        failures.append("rejects a good tree: %s" % errors_with([]))
+    for name, text, expected in bad:
+        found = errors_with([(name, text)])
+        if not any(e.startswith(name) and expected in e for e in found):
+            failures.append("misses %r in %s" % (text, name))
+    return failures
+
+
+def main():
+    default = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    errors = ["self-test: " + f for f in self_test()]
+    errors += check_tree(os.environ.get("DIJOCO_SOURCE", default))
+    for error in errors:
+        print(error)
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

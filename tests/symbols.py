@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Checks the built library: the core's objects neither end the process nor print nor, outside io,
+write files; they hold no mutable data (release build); libdijoco.so exports dj* names only.
+
+First proves, on small objects that it compiles, that each check can fail.
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TALKING = set("""exit _exit _Exit quick_exit abort __assert_fail printf vprintf puts putchar perror
+                 __printf_chk __vprintf_chk stdout stderr""".split())
+WRITING = set("""fwrite fputs fputc putc fprintf vfprintf __fprintf_chk __vfprintf_chk freopen
+                 fdopen tmpfile mkstemp open open64 creat write remove rename unlink mkdir""".split())
+MUTABLE = re.compile(r"\.(data(?!\.rel\.ro)|bss|tdata|tbss)|\*COM\*")
+
+
+def output(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def undefined(path):
+    return {line.split()[-1] for line in output("nm", "-u", path).splitlines() if line.strip()}
+
+
+def mutable_data(path):
+    """Names of the variables in writable sections (constant tables of pointers are .data.rel.ro)."""
+    for line in output("objdump", "-t", path).splitlines():
+        match = re.match(r"[0-9a-f]+ (.{7}) (\S+)\s+[0-9a-f]+\s+(?:\.hidden )?(\S+)$", line)
+        if match and "d" not in match.group(1) and MUTABLE.match(match.group(2)):
+            yield match.group(3)
+
+
+def check_object(path, is_io, data_too):
+    names = undefined(path)
+    errors = ["uses %s" % n for n in sorted(names & TALKING)]
+    if not is_io:
+        errors += ["uses %s" % n for n in sorted(names & WRITING)]
+    if data_too:
+        errors += ["mutable variable %s" % n for n in mutable_data(path)]
+    return errors
+
+
+def self_test(compiler):
+    good = "#include <stdio.h>\nconst char* const t[] = {\"a\"};\n" \
+           "int f(char* s, double x) { return snprintf(s, 9, \"%g%s\", x, t[0]); }\n"
+    bad = {
+        "uses exit": "#include <stdlib.h>\nvoid f(void) { exit(1); }\n",
+        "uses abort": "#include <stdlib.h>\nvoid f(void) { abort(); }\n",
+        "uses printf": "#include <stdio.h>\nvoid f(int i) { printf(\"%d\", i); }\n",
+        "uses puts": "#include <stdio.h>\nvoid f(void) { printf(\"x\\n\"); }\n",
+        "uses stderr": "#include <stdio.h>\nFILE* f(void) { return stderr; }\n",
+        "uses rename": "#include <stdio.h>\nvoid f(void) { rename(\"a\", \"b\"); }\n",
+        "mutable variable n": "int f(void) { static int n; return n++; }\n",
+        "mutable variable m": "int m = 3;\n",
+        "mutable variable l": "_Thread_local int l;\n",
+    }
+    failures = []
+    with tempfile.TemporaryDirectory() as folder:
+        def errors_of(text):
+            source, target = os.path.join(folder, "x.c"), os.path.join(folder, "x.o")
+            with open(source, "w") as f:
+                f.write(text)
+            output(compiler, "-O1", "-fPIC", "-c", source, "-o", target)
+            return check_object(target, False, True)
+
+        if errors_of(good):
+            failures.append("rejects a good object: %s" % errors_of(good))
+        for expected, text in bad.items():
+            if not any(e.startswith(expected) for e in errors_of(text)):
+                failures.append("misses: %s" % expected)
+    return ["self-test: " + f for f in failures]
+
+
+def main():
+    source, build = os.environ["DIJOCO_SOURCE"], os.environ["DIJOCO_BUILD"]
+    release = os.environ.get("DIJOCO_FLAVOUR", "release") == "release"  # sanitizers add data
+    errors = self_test(os.environ.get("DIJOCO_CC", "cc"))
+
+    files = glob.glob(os.path.join(glob.escape(source), "core/src/*/*.c"))
+    for path in sorted(files):
+        relative = os.path.relpath(path, source)
+        built = os.path.join(build, "CMakeFiles/dijoco_objects.dir", relative + ".o")
+        is_io = relative.startswith("core/src/io/")
+        errors += ["%s: %s" % (relative, e) for e in check_object(built, is_io, release)]
+
+    library = os.path.join(build, "lib/libdijoco.a")
+    members = output("ar", "t", library).split()
+    if len(members) != len(files):
+        errors.append("libdijoco.a: %d members of %d sources" % (len(members), len(files)))
+    errors += ["libdijoco.a: uses %s" % n for n in sorted(undefined(library) & TALKING)]
+    if release:
+        exported = output("nm", "-D", "--defined-only", os.path.join(build, "lib/libdijoco.so"))
+        errors += ["libdijoco.so: exports %s" % line.split()[-1]
+                   for line in exported.splitlines() if not line.split()[-1].startswith("dj")]
+    for error in errors:
+        print(error)
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
