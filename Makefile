@@ -12,7 +12,8 @@
 #   MUJOCO_DIR=/path          use this MuJoCo, not the pinned one
 #   DIJOCO_WITHOUT_MUJOCO=ON  build the core only
 #   DIJOCO_OFFLINE=1          no network: what is missing is an error
-#   DIJOCO_CMAKE_ARGS="..."   more arguments for cmake, e.g. -DDIJOCO_NATIVE=OFF
+#   DIJOCO_CMAKE_ARGS="..."   more arguments for cmake, e.g. -DDIJOCO_NATIVE=OFF (portable
+#                             binaries); kept until `make clean`
 .PHONY: all build debug coverage demo check bench lint format clean distclean
 .NOTPARALLEL:
 all: build

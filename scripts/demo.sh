@@ -12,6 +12,8 @@ run() {
   "$@"
 }
 run "$dijoco" compare models/wall_friction/scene.xml --time 2 --out "$out"
-run "$dijoco" grad models/wall_friction/task.json --check
 echo
 echo "Report: $PWD/$out/report.html"
+run "$dijoco" grad models/wall_friction/task.json --check --out "$out/gradient.json"
+echo
+echo "Gradient and certificate: $PWD/$out/gradient.json"
