@@ -1,0 +1,63 @@
+// Contact queries: one pair of shapes, without a model.
+
+#ifndef DIJOCO_CONTACT_H_
+#define DIJOCO_CONTACT_H_
+
+#include <dijoco/types.h>
+
+// A convex shape in world coordinates: vertices with a common radius, or a geom with a pose.
+typedef struct djcShape {
+  int nvert;              // > 0: vertices; 0: a geom
+  const double* vert;     // (nvert x 3)
+  double radius;          // >= 0; vertex shapes
+  djGeomType geom;
+  double size[3];
+  double pos[3];          // of the geom
+  double quat[4];
+  double origin[3];       // point that twists refer to
+} djcShape;
+
+typedef struct djcFriction {
+  bool enabled;
+  double coefficient, dt, eps;
+  djArms arms;
+  djCap cap;
+  double motion_a[6];     // rotation vector (rad) and translation of the origin (m) over the step
+  double motion_b[6];
+} djcFriction;
+
+typedef struct djcOption {
+  djContactModel model;
+  double support;         // 0 < s < 1
+  double length_scale;    // metres
+  djcFriction friction;
+} djcOption;
+
+typedef struct djcResult {
+  djStatus status;
+  char message[200];
+  double value;               // infinite when overlapping
+  double gap;                 // m, negative when overlapping
+  bool has_plane;             // false when value is 0 or infinite
+  double plane[4];            // n.x + o > 0 on b's side, metres, not normalised
+  int iterations;
+  double twist_gradient[12];  // a then b; (angular, linear) about the origins
+  double twist_hessian[144];  // row-major
+  double friction_value;
+  double friction_wrench_a[6], friction_wrench_b[6];
+} djcResult;
+
+DJ_API djcOption djc_defaultOption(void);
+
+// Evaluate one pair. gradient_a (na x 3), gradient_b (nb x 3): d value / d vertex, or NULL.
+// hessian: over all vertices of a then b, (3(na+nb))^2, or NULL; vertex shapes only.
+DJ_API djStatus djc_pair(djcResult* result, double* gradient_a, double* gradient_b,
+                         double* hessian, const djcShape* a, const djcShape* b,
+                         const djcOption* option);
+
+// Signed distance of two shapes (negative: penetration depth), unit normal from a to b and
+// witness points; for separated shapes the closest points.
+DJ_API djStatus djc_distance(double* gap, double normal[3], double point_a[3], double point_b[3],
+                             const djcShape* a, const djcShape* b);
+
+#endif  // DIJOCO_CONTACT_H_

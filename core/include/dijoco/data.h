@@ -1,0 +1,103 @@
+// One simulation: state, inputs, results of the last step, and the step itself.
+//
+// A djData belongs to one thread; all its memory is allocated when it is made. Fields marked
+// "in" may be written by the user, the others are results.
+
+#ifndef DIJOCO_DATA_H_
+#define DIJOCO_DATA_H_
+
+#include <dijoco/model.h>
+
+typedef struct djStats {
+  long steps;
+  long newton_iterations;      // over all steps
+  long unconverged_steps;
+  long recovering_steps;       // steps with at least one pair in recovery
+  int iterations;              // of the last step
+  double residual;             // of the last step: sqrt(decrement^2 / m) / (g h)
+  double worst_residual;       // over all steps
+  double gap;                  // smallest distance between contact shapes after the last step, m
+  double smallest_gap;         // over all steps; infinite when no pair came near
+  double overlap;              // deepest overlap of true geoms after the last step, >= 0
+  double deepest_overlap;      // over all steps
+} djStats;
+
+// Total contact force between two bodies: acts on body2, its opposite on body1; body1 < body2.
+typedef struct djContactForce {
+  int body1, body2;
+  double force[3];             // N, world axes
+  double torque[3];            // N m, about body2's frame origin
+} djContactForce;
+
+// One geom pair near contact, after a step.
+typedef struct djContactPair {
+  int geom1, geom2;
+  double gap;                  // between contact shapes, m
+  double normal[3];            // unit, from geom1 to geom2
+  double point[3];             // on the separating plane, weighted by normal force
+  double force[3];             // on geom2: normal and friction, N
+  double normal_force;         // N
+  bool recovering;
+} djContactPair;
+
+typedef struct djData {
+  double time;
+  // state, in
+  double* qpos;                // (nq) quaternions need not be normalised
+  double* qvel;                // (nv)
+  double* act;                 // (na)
+  // inputs, in
+  double* ctrl;                // (nu)
+  double* qfrc_applied;        // (nv)
+  double* xfrc_applied;        // (nbody x 6) force, torque about the centre of mass; world axes
+  double* mocap_pos;           // (nmocap x 3)
+  double* mocap_quat;          // (nmocap x 4)
+  double gravity_scale;        // factor on gravity, 1 by default
+  // poses of the current state; set by dj_step and dj_forward
+  double* xpos;                // (nbody x 3) body frames
+  double* xquat;               // (nbody x 4)
+  double* xmat;                // (nbody x 9)
+  double* xipos;               // (nbody x 3) centres of mass
+  double* site_xpos;           // (nsite x 3)
+  double* geom_xpos;           // (ngeom x 3)
+  double* geom_xmat;           // (ngeom x 9)
+  double energy[2];            // potential (gravity, springs), kinetic; as MuJoCo's
+  // results of the last step
+  djStats stats;
+  int ncontact;                // body pairs with a contact force
+  djContactForce* contact;     // (at most maxcontact)
+  int npair;                   // geom pairs near contact
+  djContactPair* pair;
+  struct djWork* work;         // private
+} djData;
+
+DJ_API djStatus dj_makeData(djData** data, const djModel* model, djError* err);
+DJ_API void dj_deleteData(djData* data);
+// Copy of everything, warm starts included: the copy continues identically.
+DJ_API djStatus dj_copyData(djData* dest, const djModel* model, const djData* src);
+DJ_API size_t dj_dataSize(const djModel* model);        // bytes
+DJ_API djStatus dj_resetData(const djModel* model, djData* data);
+DJ_API djStatus dj_resetKey(const djModel* model, djData* data, int key);
+
+// State as one vector: time, qpos, qvel, act, history of the integrator.
+DJ_API int dj_stateSize(const djModel* model);
+DJ_API djStatus dj_getState(double* state, const djModel* model, const djData* data);
+DJ_API djStatus dj_setState(djData* data, const djModel* model, const double* state);
+
+// One step: advances time, qpos, qvel, act. DJ_NOT_CONVERGED: the best feasible iterate was kept
+// and counted. Negative: nothing was changed, dj_errorText says why.
+DJ_API djStatus dj_step(const djModel* model, djData* data);
+
+// Poses, energy and gaps of the current state, without stepping.
+DJ_API djStatus dj_forward(const djModel* model, djData* data);
+
+// Text of the last failure on this data; "" when there was none.
+DJ_API const char* dj_errorText(const djData* data);
+
+// q_out = q (+) v*scale, and the inverse: v = (q2 (-) q1)/scale. Tangent in MuJoCo's order.
+DJ_API void dj_integratePos(double* qout, const djModel* model, const double* q, const double* v,
+                            double scale);
+DJ_API void dj_differentiatePos(double* v, const djModel* model, double scale, const double* q1,
+                                const double* q2);
+
+#endif  // DIJOCO_DATA_H_

@@ -1,0 +1,13 @@
+// DiJoCo: differentiable joint dynamics with contact. Umbrella header.
+
+#ifndef DIJOCO_DIJOCO_H_
+#define DIJOCO_DIJOCO_H_
+
+#include <dijoco/contact.h>
+#include <dijoco/data.h>
+#include <dijoco/gradient.h>
+#include <dijoco/io.h>
+#include <dijoco/model.h>
+#include <dijoco/types.h>
+
+#endif  // DIJOCO_DIJOCO_H_

@@ -1,0 +1,93 @@
+// Derivatives of a step and of a rollout. All are of the model as simulated: smooth clamps,
+// lagged friction and recovery included. Tangent vectors are in MuJoCo's order and frames.
+
+#ifndef DIJOCO_GRADIENT_H_
+#define DIJOCO_GRADIENT_H_
+
+#include <dijoco/data.h>
+
+// Linearise the step that starts at data's present state, inputs included; data is not advanced.
+// Shapes as mjd_transitionFD: with nx = 2 nv + na,
+//   A (nx x nx) = d(q+, v+, act+)/d(q, v, act),  B (nx x nu) = d(q+, v+, act+)/d(ctrl).
+// Either may be NULL. After dj_step returned, djd_lastTransition gives the same for the step just
+// taken, without solving it again.
+DJ_API djStatus djd_transition(const djModel* model, djData* data, double* A, double* B);
+DJ_API djStatus djd_lastTransition(const djModel* model, djData* data, double* A, double* B);
+
+// Vector products with the step just taken. dx (nx), du (nu), applied (nv: qfrc_applied).
+// jvp: dx_next = A dx + B du. vjp: adds A^T l to dx, B^T l to du; any output may be NULL.
+DJ_API djStatus djd_stepJvp(const djModel* model, djData* data, double* dx_next, const double* dx,
+                            const double* du);
+DJ_API djStatus djd_stepVjp(const djModel* model, djData* data, double* dx, double* du,
+                            const double* lambda);
+
+// Terms of a loss; each is weight * value, the loss is their sum. See the task format.
+typedef enum djLossType {
+  DJ_LOSS_POSITION, DJ_LOSS_ORIENTATION, DJ_LOSS_VELOCITY, DJ_LOSS_COM, DJ_LOSS_DISTANCE,
+  DJ_LOSS_QPOS, DJ_LOSS_QVEL, DJ_LOSS_EFFORT, DJ_NLOSS
+} djLossType;
+
+typedef enum djWhen { DJ_WHEN_FINAL, DJ_WHEN_RUNNING, DJ_WHEN_STEP } djWhen;
+
+typedef struct djLossTerm {
+  djLossType type;
+  djObject object;        // position: body, site or geom; com: body
+  int id;                 // element; joint for qpos, qvel; com: -1 for everything
+  int id2;                // distance: the second body
+  double target[4];
+  double weight;
+  double tolerance;       // e: max(0, l - e^2) where > 0
+  djWhen when;
+  int step;               // DJ_WHEN_STEP: 1..horizon
+} djLossTerm;
+
+// A callback loss sees the whole trajectory: states (horizon+1 x nx layout qpos, qvel, act),
+// controls (horizon x nu); it returns the loss and adds its derivatives by tangent states
+// (horizon+1 x (2nv+na)) and controls (horizon x nu).
+typedef double (*djLossCallback)(void* user, const djModel* model, int horizon,
+                                 const double* qpos, const double* qvel, const double* act,
+                                 const double* ctrl, double* dstate, double* dctrl);
+
+typedef struct djRollout {
+  int horizon;                 // steps
+  const double* qpos0;         // (nq)
+  const double* qvel0;         // (nv)
+  const double* act0;          // (na)
+  const double* ctrl;          // (horizon x nu)
+  int nloss;
+  const djLossTerm* loss;      // (nloss)
+  djLossCallback callback;     // or NULL
+  void* user;
+  int polish;                  // extra full Newton steps until the decrement stops falling
+} djRollout;
+
+typedef struct djRolloutResult {
+  double loss;
+  double* term;                // (nloss) or NULL
+  double* grad_qpos0;          // (nv) tangent, or NULL
+  double* grad_qvel0;          // (nv) or NULL
+  double* grad_act0;           // (na) or NULL
+  double* grad_ctrl;           // (horizon x nu) or NULL
+  int nparam;                  // gradients by parameters
+  const djParam* param;
+  double* grad_param;          // concatenated, each ntangent long, or NULL
+  int unconverged_steps;
+  double worst_residual;
+  double worst_condition;      // largest condition estimate of an unshifted dr/dq+
+  double forward_s, backward_s;  // filled by callers that have a clock; 0 here
+} djRolloutResult;
+
+// A tape holds what the adjoint needs of every step; its size is known in advance.
+typedef struct djTape djTape;
+DJ_API size_t djd_tapeSize(const djModel* model, int horizon);   // bytes
+DJ_API djStatus djd_makeTape(djTape** tape, const djModel* model, int horizon, djError* err);
+DJ_API void djd_deleteTape(djTape* tape);
+
+// Forward pass: simulates and records. Backward pass: gradients of the recorded run.
+// data is advanced to the end of the horizon; its inputs other than ctrl act throughout.
+DJ_API djStatus djd_rolloutForward(djRolloutResult* result, const djModel* model, djData* data,
+                                   const djRollout* rollout, djTape* tape);
+DJ_API djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* model, djData* data,
+                                    const djRollout* rollout, djTape* tape);
+
+#endif  // DIJOCO_GRADIENT_H_

@@ -1,0 +1,13 @@
+// JSON models and tasks. Files are read and written here and nowhere else in the core.
+
+#ifndef DIJOCO_IO_H_
+#define DIJOCO_IO_H_
+
+#include <dijoco/gradient.h>
+
+// Our own model file. Saving and loading gives a bitwise equal model.
+DJ_API djStatus dj_loadModel(djModel** model, const char* path, djError* err);
+DJ_API djStatus dj_loadModelText(djModel** model, const char* text, djError* err);
+DJ_API djStatus dj_saveModel(const djModel* model, const char* path, djError* err);
+
+#endif  // DIJOCO_IO_H_

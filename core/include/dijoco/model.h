@@ -1,0 +1,327 @@
+// Models: definition structs, from which a model is made, and the model itself.
+//
+// A djModelDef lists bodies, joints, geoms... in any program's memory; dj_makeModel checks and
+// copies it. A djModel is immutable after that and may be shared by threads; to change options or
+// parameters, copy it (dj_copyModel) and set them on the copy, which belongs to one thread until
+// the last change. The layout of qpos, qvel and ctrl is MuJoCo's.
+
+#ifndef DIJOCO_MODEL_H_
+#define DIJOCO_MODEL_H_
+
+#include <dijoco/types.h>
+
+// Body 0 is the world. Bodies are listed parents first.
+typedef struct djBodyDef {
+  const char* name;       // may be NULL or ""
+  int parent;
+  double pos[3];          // frame relative to the parent's
+  double quat[4];
+  double ipos[3];         // inertial frame relative to the body's
+  double iquat[4];
+  double mass;            // kg
+  double inertia[3];      // principal moments, kg m^2
+  double gravcomp;        // fraction of its weight that is compensated
+  bool mocap;             // pose comes from djData.mocap_*
+} djBodyDef;
+
+// Joints of one body are listed in the order in which they act; bodies in ascending order.
+typedef struct djJointDef {
+  const char* name;
+  int body;
+  djJointType type;
+  double pos[3];              // anchor, body frame
+  double axis[3];             // unit, body frame; slide and hinge
+  double qpos0[7];            // reference coordinates (1, 4 or 7 of them)
+  double springref[7];        // coordinates at which the spring is at rest
+  double stiffness;           // a, with stiffnesspoly b, c: f = -(a x + b x^2 + c x^3);
+  double stiffnesspoly[2];    //   ball, free: radial law f = -(a + b|x| + c|x|^2) x
+  double damping;             // a, with dampingpoly b, c: f = -(a v + b v|v| + c v^3) per dof
+  double dampingpoly[2];
+  double armature;            // kg m^2 or kg, added to the inertia of each dof
+  double frictionloss;        // N or N m, per dof
+  bool limited;
+  double range[2];            // slide, hinge: bounds of q; ball: range[1] bounds the angle
+  double margin;              // the limit acts from this distance on
+  double limit_stiffness;     // 1/s^2, times the dof's effective inertia at qpos0
+  double limit_damping;       // 1/s, likewise; acts while pressing in
+  bool actfrclimited;
+  double actfrcrange[2];      // bounds of the total actuator force; slide, hinge
+} djJointDef;
+
+typedef struct djGeomDef {
+  const char* name;
+  int body;
+  djGeomType type;
+  double size[3];             // as MuJoCo's
+  double pos[3];              // body frame
+  double quat[4];
+  int mesh;                   // index into meshes, or -1
+  int contype, conaffinity;
+  int condim;                 // 1 means frictionless
+  int priority;
+  double friction[3];
+  double margin, gap;         // rest at distance margin - gap, summed over both geoms
+} djGeomDef;
+
+// A mesh collides as the convex hull of its vertices.
+typedef struct djMeshDef {
+  const char* name;
+  int nvert;
+  const double* vert;         // (nvert x 3)
+  int nface;                  // triangles of the convex hull, outward, vertex indices; 0: computed
+  const int* face;            // (nface x 3)
+} djMeshDef;
+
+typedef struct djSiteDef {
+  const char* name;
+  int body;
+  double pos[3];
+  double quat[4];
+} djSiteDef;
+
+// Force p = clamp(gain * (w or u) + bias), joint force gear * p.
+typedef struct djActuatorDef {
+  const char* name;
+  int joint;
+  bool in_parent;             // ball, free: the torque's axes are the parent's
+  double gear[6];
+  djGain gain;
+  double gainprm[3];          // fixed: prm0; affine: prm0 + prm1 l + prm2 l'
+  djBias bias;
+  double biasprm[3];
+  djDyn dyn;
+  double tau;                 // filters' time constant
+  bool actearly;              // the force uses the next activation
+  bool ctrllimited, forcelimited, actlimited;
+  double ctrlrange[2], forcerange[2], actrange[2];
+  double armature, damping;   // times gear[0]^2 on the joint's dofs
+  double dampingpoly[2];
+} djActuatorDef;
+
+// Explicit pair: overrides filters and mixing.
+typedef struct djPairDef {
+  const char* name;
+  int geom1, geom2;
+  int condim;
+  double friction;
+  double margin, gap;
+} djPairDef;
+
+typedef struct djExcludeDef {
+  int body1, body2;
+} djExcludeDef;
+
+typedef struct djKeyDef {
+  const char* name;
+  double time;
+  const double* qpos;         // (nq)
+  const double* qvel;         // (nv)
+  const double* act;          // (na)
+  const double* ctrl;         // (nu)
+  const double* mocap_pos;    // (nmocap x 3)
+  const double* mocap_quat;   // (nmocap x 4)
+} djKeyDef;
+
+typedef struct djModelDef {
+  const char* name;
+  djOption option;
+  double gravity_ramp;        // seconds; a hint for programs that run the scene
+  int nbody, njnt, ngeom, nmesh, nsite, nu, npair, nexclude, nkey;
+  const djBodyDef* body;
+  const djJointDef* joint;
+  const djGeomDef* geom;
+  const djMeshDef* mesh;
+  const djSiteDef* site;
+  const djActuatorDef* actuator;
+  const djPairDef* pair;
+  const djExcludeDef* exclude;
+  const djKeyDef* key;
+} djModelDef;
+
+DJ_API djBodyDef dj_defaultBodyDef(void);
+DJ_API djJointDef dj_defaultJointDef(void);
+DJ_API djGeomDef dj_defaultGeomDef(void);
+DJ_API djActuatorDef dj_defaultActuatorDef(void);
+DJ_API djModelDef dj_defaultModelDef(void);
+
+// Contact settings in force: options with the default rules applied.
+typedef struct djContactSettings {
+  double support;          // s
+  double length_scale;     // L
+  double stiffness;        // K
+  double skin;             // largest over geoms; geom_skin has each
+  double friction_eps;
+  double range;            // 2 s L/(1-s): surfaces of contact shapes act on each other below this
+  double weight;           // W, total movable weight, N
+  double radius;           // r, smallest inner radius of a colliding geom
+  double gravity;          // max(|gravity|, 9.81), for scales
+} djContactSettings;
+
+// Arrays of a model: X(type, name, rows, columns). Rows and columns are fields of djModel or
+// constants.
+#define DJ_MODEL_ARRAYS(X)                                                                     \
+  X(int, body_parent, nbody, 1)                                                                \
+  X(int, body_root, nbody, 1)       /* first body of the tree; 0 for the world's static part */ \
+  X(int, body_weld, nbody, 1)       /* nearest ancestor with dofs of its own, or 0 */          \
+  X(int, body_mocap, nbody, 1)      /* index into mocap arrays, or -1 */                       \
+  X(int, body_jntadr, nbody, 1)                                                                \
+  X(int, body_jntnum, nbody, 1)                                                                \
+  X(int, body_dofadr, nbody, 1)     /* first dof of its own joints, or -1 */                   \
+  X(int, body_dofnum, nbody, 1)                                                                \
+  X(int, body_lastdof, nbody, 1)    /* last dof that moves it (own or ancestor's), or -1 */    \
+  X(int, body_geomadr, nbody, 1)                                                               \
+  X(int, body_geomnum, nbody, 1)                                                               \
+  X(double, body_pos, nbody, 3)                                                                \
+  X(double, body_quat, nbody, 4)                                                               \
+  X(double, body_ipos, nbody, 3)                                                               \
+  X(double, body_iquat, nbody, 4)                                                              \
+  X(double, body_mass, nbody, 1)                                                               \
+  X(double, body_inertia, nbody, 3)                                                            \
+  X(double, body_gravcomp, nbody, 1)                                                           \
+  X(int, jnt_type, njnt, 1)                                                                    \
+  X(int, jnt_body, njnt, 1)                                                                    \
+  X(int, jnt_qposadr, njnt, 1)                                                                 \
+  X(int, jnt_dofadr, njnt, 1)                                                                  \
+  X(int, jnt_limited, njnt, 1)                                                                 \
+  X(int, jnt_actfrclimited, njnt, 1)                                                           \
+  X(double, jnt_pos, njnt, 3)                                                                  \
+  X(double, jnt_axis, njnt, 3)                                                                 \
+  X(double, jnt_stiffness, njnt, 1)                                                            \
+  X(double, jnt_stiffnesspoly, njnt, 2)                                                        \
+  X(double, jnt_damping, njnt, 1)                                                              \
+  X(double, jnt_dampingpoly, njnt, 2)                                                          \
+  X(double, jnt_armature, njnt, 1)                                                             \
+  X(double, jnt_frictionloss, njnt, 1)                                                         \
+  X(double, jnt_range, njnt, 2)                                                                \
+  X(double, jnt_margin, njnt, 1)                                                               \
+  X(double, jnt_limit_stiffness, njnt, 1)                                                      \
+  X(double, jnt_limit_damping, njnt, 1)                                                        \
+  X(double, jnt_actfrcrange, njnt, 2)                                                          \
+  X(double, jnt_effinertia, njnt, 1) /* effective inertia at qpos0: 1/mean diag(M^-1) */       \
+  X(int, dof_jnt, nv, 1)                                                                       \
+  X(int, dof_body, nv, 1)                                                                      \
+  X(int, dof_parent, nv, 1)         /* previous dof of the chain, or -1 */                     \
+  X(double, qpos0, nq, 1)                                                                      \
+  X(double, qpos_spring, nq, 1)                                                                \
+  X(int, geom_type, ngeom, 1)                                                                  \
+  X(int, geom_body, ngeom, 1)                                                                  \
+  X(int, geom_mesh, ngeom, 1)                                                                  \
+  X(int, geom_contype, ngeom, 1)                                                               \
+  X(int, geom_conaffinity, ngeom, 1)                                                           \
+  X(int, geom_condim, ngeom, 1)                                                                \
+  X(int, geom_priority, ngeom, 1)                                                              \
+  X(double, geom_size, ngeom, 3)                                                               \
+  X(double, geom_pos, ngeom, 3)                                                                \
+  X(double, geom_quat, ngeom, 4)                                                               \
+  X(double, geom_friction, ngeom, 3)                                                           \
+  X(double, geom_margin, ngeom, 1)                                                             \
+  X(double, geom_gap, ngeom, 1)                                                                \
+  X(double, geom_skin, ngeom, 1)    /* erosion of the contact shape, metres */                 \
+  X(int, mesh_vertadr, nmesh, 1)                                                               \
+  X(int, mesh_vertnum, nmesh, 1)                                                               \
+  X(int, mesh_faceadr, nmesh, 1)    /* hull triangles, indices local to the mesh */            \
+  X(int, mesh_facenum, nmesh, 1)                                                               \
+  X(double, mesh_vert, nmeshvert, 3)                                                           \
+  X(int, mesh_face, nmeshface, 3)                                                              \
+  X(int, site_body, nsite, 1)                                                                  \
+  X(double, site_pos, nsite, 3)                                                                \
+  X(double, site_quat, nsite, 4)                                                               \
+  X(int, actuator_joint, nu, 1)                                                                \
+  X(int, actuator_inparent, nu, 1)                                                             \
+  X(int, actuator_gain, nu, 1)                                                                 \
+  X(int, actuator_bias, nu, 1)                                                                 \
+  X(int, actuator_dyn, nu, 1)                                                                  \
+  X(int, actuator_actadr, nu, 1)    /* address in act, or -1 */                                \
+  X(int, actuator_actearly, nu, 1)                                                             \
+  X(int, actuator_ctrllimited, nu, 1)                                                          \
+  X(int, actuator_forcelimited, nu, 1)                                                         \
+  X(int, actuator_actlimited, nu, 1)                                                           \
+  X(double, actuator_gear, nu, 6)                                                              \
+  X(double, actuator_gainprm, nu, 3)                                                           \
+  X(double, actuator_biasprm, nu, 3)                                                           \
+  X(double, actuator_tau, nu, 1)                                                               \
+  X(double, actuator_ctrlrange, nu, 2)                                                         \
+  X(double, actuator_forcerange, nu, 2)                                                        \
+  X(double, actuator_actrange, nu, 2)                                                          \
+  X(double, actuator_armature, nu, 1)                                                          \
+  X(double, actuator_damping, nu, 1)                                                           \
+  X(double, actuator_dampingpoly, nu, 2)                                                       \
+  X(int, pair_geom1, npair, 1)                                                                 \
+  X(int, pair_geom2, npair, 1)                                                                 \
+  X(int, pair_condim, npair, 1)                                                                \
+  X(double, pair_friction, npair, 1)                                                           \
+  X(double, pair_margin, npair, 1)                                                             \
+  X(double, pair_gap, npair, 1)                                                                \
+  X(int, exclude_body1, nexclude, 1)                                                           \
+  X(int, exclude_body2, nexclude, 1)                                                           \
+  X(double, key_time, nkey, 1)                                                                 \
+  X(double, key_qpos, nkey, nq)                                                                \
+  X(double, key_qvel, nkey, nv)                                                                \
+  X(double, key_act, nkey, na)                                                                 \
+  X(double, key_ctrl, nkey, nu)                                                                \
+  X(double, key_mpos, nkey, nmocap * 3)                                                        \
+  X(double, key_mquat, nkey, nmocap * 4)                                                       \
+  X(int, name_body, nbody, 1)       /* offsets into names */                                   \
+  X(int, name_jnt, njnt, 1)                                                                    \
+  X(int, name_geom, ngeom, 1)                                                                  \
+  X(int, name_mesh, nmesh, 1)                                                                  \
+  X(int, name_site, nsite, 1)                                                                  \
+  X(int, name_actuator, nu, 1)                                                                 \
+  X(int, name_pair, npair, 1)                                                                  \
+  X(int, name_key, nkey, 1)                                                                    \
+  X(char, names, nnames, 1)         /* all names, each ends with 0; offset 0 is the model's */
+
+typedef struct djModel {
+  int nq, nv, nu, na, nbody, njnt, ngeom, nmesh, nmeshvert, nmeshface, nsite, nmocap;
+  int npair, nexclude, nkey, nnames;
+  djOption opt;                 // as given; dj_setOption changes it on an unshared copy
+  djContactSettings contact;    // in force
+  double gravity_ramp;
+  double total_mass;            // of all bodies but the world
+  double moving_mass;           // of bodies with dofs above them
+#define X(type, name, rows, columns) type* name;
+  DJ_MODEL_ARRAYS(X)
+#undef X
+  void* buffer;                 // owns every array
+  size_t nbuffer;
+  struct djCollision* collision;  // contact shapes and pair tables, derived; see shape/collision.h
+} djModel;
+
+// Make a model from its definition. On failure *model is NULL and err (may be NULL) says why.
+DJ_API djStatus dj_makeModel(djModel** model, const djModelDef* def, djError* err);
+DJ_API djStatus dj_copyModel(djModel** copy, const djModel* model, djError* err);
+DJ_API void dj_deleteModel(djModel* model);
+
+// Replace the options of an unshared model; the default rules are applied anew.
+DJ_API djStatus dj_setOption(djModel* model, const djOption* option, djError* err);
+
+// Kinds of named elements.
+typedef enum djObject {
+  DJ_OBJ_BODY, DJ_OBJ_JOINT, DJ_OBJ_GEOM, DJ_OBJ_MESH, DJ_OBJ_SITE, DJ_OBJ_ACTUATOR, DJ_OBJ_KEY,
+  DJ_NOBJ
+} djObject;
+
+// Name of an element ("" where it has none), and the element of a name or of "#id"; -1: none.
+DJ_API const char* dj_id2name(const djModel* model, djObject type, int id);
+DJ_API int dj_name2id(const djModel* model, djObject type, const char* name);
+
+// The definition that a model was made from, with pointers into the model and into *storage, which
+// dj_freeDef releases. dj_makeModel of it gives an equal model.
+DJ_API djStatus dj_getDef(djModelDef* def, void** storage, const djModel* model, djError* err);
+DJ_API void dj_freeDef(void* storage);
+
+// Parameters by name (`body/NAME/mass`, `geom/#3/size`, `option/gravity`, `contact/support`...).
+// A parameter is set on an unshared model; entries are those of the compiled model.
+typedef struct djParam {
+  int field;      // row of the parameter table
+  int id;         // element
+  int nvalue;     // entries
+  int ntangent;   // entries of a derivative (3 for quaternions)
+} djParam;
+
+DJ_API djStatus dj_paramId(djParam* param, const djModel* model, const char* name, djError* err);
+DJ_API djStatus dj_getParam(double* value, const djModel* model, const djParam* param);
+DJ_API djStatus dj_setParam(djModel* model, const djParam* param, const double* value,
+                            djError* err);
+
+#endif  // DIJOCO_MODEL_H_

@@ -1,0 +1,126 @@
+// Basic types of DiJoCo: status codes, error text, element types, options.
+// SI units, radians, quaternions (w, x, y, z), world frame unless stated, matrices row-major.
+
+#ifndef DIJOCO_TYPES_H_
+#define DIJOCO_TYPES_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#if defined(__GNUC__)
+#define DJ_API __attribute__((visibility("default")))
+#else
+#define DJ_API
+#endif
+
+#define DJ_VERSION_MAJOR 0
+#define DJ_VERSION_MINOR 1
+#define DJ_VERSION_PATCH 0
+
+// Result of every public call: 0 done, positive recoverable (the result is usable, read the
+// documentation of the call), negative misuse or bad input (nothing was changed).
+typedef enum djStatus {
+  DJ_OK = 0,
+  DJ_NOT_CONVERGED = 1,   // the best feasible iterate was kept
+  DJ_SINGULAR = 2,        // an unshifted Jacobian could not be factored
+  DJ_INVALID = -1,        // bad argument or bad input
+  DJ_UNSUPPORTED = -2,    // a feature that the library does not have
+  DJ_NO_MEMORY = -3,
+  DJ_OVERLAP = -4,        // overlapping start with overlap = error
+  DJ_FILE = -5            // a file cannot be read or written
+} djStatus;
+
+// Why a call failed, where there is no djData yet. One line, names the element.
+typedef struct djError {
+  char text[512];
+} djError;
+
+// Joint types, numbered as MuJoCo's mjtJoint.
+typedef enum djJointType { DJ_FREE = 0, DJ_BALL = 1, DJ_SLIDE = 2, DJ_HINGE = 3 } djJointType;
+
+// Geom types, numbered as MuJoCo's mjtGeom.
+typedef enum djGeomType {
+  DJ_PLANE = 0,
+  DJ_HFIELD = 1,
+  DJ_SPHERE = 2,
+  DJ_CAPSULE = 3,
+  DJ_ELLIPSOID = 4,
+  DJ_CYLINDER = 5,
+  DJ_BOX = 6,
+  DJ_MESH = 7
+} djGeomType;
+
+typedef enum djGain { DJ_GAIN_FIXED = 0, DJ_GAIN_AFFINE = 1 } djGain;
+typedef enum djBias { DJ_BIAS_NONE = 0, DJ_BIAS_AFFINE = 1 } djBias;
+
+// Activation dynamics, w' = ...
+typedef enum djDyn {
+  DJ_DYN_NONE = 0,
+  DJ_DYN_INTEGRATOR = 1,   // w' = u
+  DJ_DYN_FILTER = 2,       // w' = (u - w)/tau, explicit Euler
+  DJ_DYN_FILTEREXACT = 3   // w+ = w + (u - w)(1 - exp(-h/tau))
+} djDyn;
+
+// Bits of djOption.disable. Their meaning follows MuJoCo's mjtDisableBit.
+typedef enum djDisable {
+  DJ_DSBL_CONTACT = 1 << 0,
+  DJ_DSBL_LIMIT = 1 << 1,
+  DJ_DSBL_FRICTIONLOSS = 1 << 2,
+  DJ_DSBL_SPRING = 1 << 3,
+  DJ_DSBL_DAMPER = 1 << 4,       // SPRING and DAMPER together also drop gravcomp and fluid
+  DJ_DSBL_GRAVITY = 1 << 5,      // drops gravcomp too
+  DJ_DSBL_CLAMPCTRL = 1 << 6,
+  DJ_DSBL_FILTERPARENT = 1 << 7,
+  DJ_DSBL_ACTUATION = 1 << 8
+} djDisable;
+
+// Integrators: rows of the integrator table.
+typedef enum djIntegrator { DJ_POSITION = 0, DJ_NINTEGRATOR } djIntegrator;
+
+// Contact models: rows of the kernel table. DJ_CONTACT_NONE switches contact off.
+typedef enum djContactModel {
+  DJ_CONTACT_NONE = -1,
+  DJ_SEPARATING_PLANE = 0,
+  DJ_NCONTACT
+} djContactModel;
+
+// What a step does with a start at which contact shapes overlap.
+typedef enum djOverlap { DJ_OVERLAP_RECOVER = 0, DJ_OVERLAP_ERROR = 1 } djOverlap;
+
+// Where friction acts: at points projected onto the lagged plane, or at the vertices (SDRS eq. 9).
+typedef enum djArms { DJ_ARMS_PLANE = 0, DJ_ARMS_PAPER = 1 } djArms;
+
+// Friction's limit: |f|, or SDRS's A_eps(f) = sqrt(|f|^2 + eps) - sqrt(eps) (eq. 12).
+typedef enum djCap { DJ_CAP_MAGNITUDE = 0, DJ_CAP_PAPER = 1 } djCap;
+
+// Options of a model. Negative numbers marked "auto" are replaced by the default rules when the
+// model is made; djModel.contact holds the values in force.
+typedef struct djOption {
+  double timestep;          // h, seconds
+  double gravity[3];        // m/s^2
+  double wind[3];           // m/s, velocity of the medium
+  double density;           // kg/m^3, of the medium
+  double viscosity;         // Pa s
+  int disable;              // bits of djDisable
+  djIntegrator integrator;
+  djContactModel contact;
+  double support;           // s of the barrier, dimensionless; auto
+  double length_scale;      // L, metres
+  double stiffness;         // K, joules; auto
+  double skin;              // metres; auto
+  double friction_eps;      // m^2/s^2; auto
+  double tolerance;         // relative, of Newton: sqrt(decrement^2/m) <= tolerance g h
+  int max_iterations;       // of Newton, per step
+  djOverlap overlap;
+  djArms friction_arms;
+  djCap friction_cap;
+  double frictionloss_eps;  // velocity (rad/s or m/s) below which joint friction is viscous
+} djOption;
+
+// Default options: MuJoCo's defaults where it has the option, ours elsewhere.
+DJ_API djOption dj_defaultOption(void);
+
+// Version as text, "X.Y.Z".
+DJ_API const char* dj_version(void);
+
+#endif  // DIJOCO_TYPES_H_

@@ -1,0 +1,84 @@
+// Contact of a whole model: shapes, candidate pairs, and the sum over pairs, seen by integrators.
+//
+// This module alone joins the model with the kernels. It knows body poses, never joints.
+
+#ifndef DJ_CONTACT_CONTACT_H_
+#define DJ_CONTACT_CONTACT_H_
+
+#include "contact/kernel.h"
+
+#include <dijoco/data.h>
+
+// ------------------------------ model side (immutable after making) ----------------------------
+
+// Derived collision data of a model: contact shapes (skin and margins applied).
+struct djCollision {
+  int nshape;                      // = ngeom
+  djShape* shape;                  // (ngeom); type -1 where the geom never collides
+  int maxvert;                     // largest npad
+  void* buffer;
+};
+
+// Fill model->collision, model->contact and model->geom_skin from geoms and options. The default
+// rules use the compiled geometry; `keep_defaults` keeps the settings that are already in force
+// (parameters were set after the model was made) and rebuilds shapes only.
+djStatus dj_makeCollision(djModel* model, bool keep_defaults, djError* err);
+void dj_freeCollision(djModel* model);
+
+// MuJoCo's pair predicate, exact (mujoco: filterparent, excludes, bitmasks, explicit pairs).
+bool dj_canCollide(const djModel* model, int geom1, int geom2);
+
+// Coefficients of a pair after mixing: explicit pairs first, then priority, else the larger.
+// friction is 0 for condim 1. inflate: see djPairInput.
+typedef struct djPairCoefficients {
+  double friction;
+  double inflate;
+} djPairCoefficients;
+djPairCoefficients dj_pairCoefficients(const djModel* model, int geom1, int geom2);
+
+// ------------------------------ data side (one thread) -----------------------------------------
+
+typedef struct djContacts djContacts;
+
+djStatus dj_makeContacts(djContacts** contacts, const djModel* model, djError* err);
+void dj_deleteContacts(djContacts* contacts);
+djStatus dj_copyContacts(djContacts* dest, const djModel* model, const djContacts* src);
+void dj_resetContacts(djContacts* contacts);       // forgets warm starts
+size_t dj_contactsSize(const djModel* model);      // bytes
+
+// Start of a step. pose (nbody): body poses at its start; ref (nbody): twist reference points,
+// fixed during the step; both must stay valid until the step ends. Finds near pairs and fixes
+// lagged planes, normal forces and erosions. DJ_OVERLAP (option overlap = error): text names the
+// geoms and the depth.
+djStatus dj_beginContacts(djContacts* contacts, const djModel* model, const djPose* pose,
+                          const djVec3* ref, double h, djError* err);
+
+// Largest factor in (0, 1] by which the motion pose -> trial may be taken, so that no pair
+// approaches by more than a quarter of (gap + s L + thickness of the thinner one). Adds pairs that
+// the motion brings near. Half spaces need no cap.
+djStatus dj_capContacts(double* factor, djContacts* contacts, const djModel* model,
+                        const djPose* pose, const djPose* trial);
+
+// One geom pair in the list of the step; derivatives about ref[body_a], ref[body_b].
+typedef struct djContactBlock {
+  int geom_a, geom_b, body_a, body_b;
+  djPairOutput out;
+  double start_jac[144];           // after dj_startContacts
+} djContactBlock;
+
+// Evaluate all pairs at poses (nbody). *value is the sum (infinite when infeasible: then it stops
+// early and derivatives are void). flags: DJ_EVAL_*.
+djStatus dj_evalContacts(double* value, djContacts* contacts, const djModel* model,
+                         const djPose* pose, int flags);
+
+// The blocks of the last evaluation that are active, n of them, in a fixed order (geom ids).
+const djContactBlock* const* dj_contactBlocks(int* n, const djContacts* contacts);
+
+// Derivative by start poses for the active blocks, at the poses of the last evaluation.
+djStatus dj_startContacts(djContacts* contacts, const djModel* model, const djPose* pose);
+
+// End of a step: fills data->pair, data->contact, and the gap, overlap and recovery statistics.
+djStatus dj_reportContacts(djData* data, djContacts* contacts, const djModel* model,
+                           const djPose* pose);
+
+#endif  // DJ_CONTACT_CONTACT_H_

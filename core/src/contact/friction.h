@@ -1,0 +1,49 @@
+// Lagged plane-mediated friction (SDRS eq. 8-13), shared by contact kernels.
+//
+// At the start of the step a kernel gives the plane and, for each vertex that carries normal
+// force, the vertex and the force. Friction's energy is
+//   U_f = min over u in R^2, w in R of  sum_i mu h A(f_i) sqrt(|slip_i|^2 + eps),
+//   slip_i = B^T (x_i(T+) - x_i(T))/h - (w B^T (n x (y_i - c)) + u),
+// with x_i body-fixed: the vertex (arms = paper) or its projection onto the plane (arms = plane).
+// Against a half space there is no (u, w): the plane moves with body b, and only a's vertices
+// count.
+
+#ifndef DJ_CONTACT_FRICTION_H_
+#define DJ_CONTACT_FRICTION_H_
+
+#include "contact/kernel.h"
+
+// What a kernel fixes at the start of the step. World frame, poses at the start.
+typedef struct djLagged {
+  int n, na;               // points; the first na are a's, the rest b's
+  const double* point;     // (n x 3) vertices at the start (of rounded shapes: sphere centres)
+  const double* force;     // (n) normal force, >= 0, N
+  djVec3 normal;           // unit, from a to b
+  double offset;           // plane: normal . x + offset = 0, metres
+  bool half_space;         // the plane belongs to body b
+} djLagged;
+
+// Their derivatives by the start twists (12 columns: a, then b, about ref_a and ref_b). Points
+// move with their bodies.
+typedef struct djLaggedJac {
+  const double* dforce;    // (n x 12)
+  double dnormal[36];      // (3 x 12)
+  double doffset[12];
+} djLaggedJac;
+
+// Warm start: plane motion of the last evaluation in a world-fixed form.
+typedef struct djFrictionState {
+  double u[3];             // tangential velocity of the plane at the centre c, world axes
+  double w;                // spin about the normal
+  int iterations;
+} djFrictionState;
+
+// Energy, gradient and Hessian by twists of the poses now; adds to out (value, gradient, hessian).
+djStatus dj_frictionEval(djPairOutput* out, djFrictionState* state, const djLagged* lagged,
+                         const djPairInput* in, int flags);
+
+// Adds d gradient / d start twists to start_jac (12 x 12).
+djStatus dj_frictionStart(double start_jac[144], djFrictionState* state, const djLagged* lagged,
+                          const djLaggedJac* jac, const djPairInput* in);
+
+#endif  // DJ_CONTACT_FRICTION_H_

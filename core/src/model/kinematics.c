@@ -1,0 +1,135 @@
+#include "model/kinematics.h"
+
+#include "math/so3.h"
+
+#include <string.h>
+
+// Sizes are rounded up so that every array starts on 64 bytes.
+static size_t padded(size_t n) { return (n + 63) & ~(size_t)63; }
+
+size_t dj_kinSize(const djModel* m) {
+  size_t nb = (size_t)m->nbody, nj = (size_t)m->njnt, nv = (size_t)m->nv;
+  return padded(nb * sizeof(djPose)) + padded(nb * sizeof(djQuat)) + padded(nb * sizeof(djVec3)) +
+         padded(nb * sizeof(djMat3)) + 2 * padded(nj * sizeof(djVec3)) +
+         padded(nj * sizeof(djMat3)) + padded(nv * 6 * sizeof(double));
+}
+
+djKin dj_initKin(const djModel* m, void* memory) {
+  size_t nb = (size_t)m->nbody, nj = (size_t)m->njnt;
+  char* p = memory;
+  djKin kin;
+  kin.body = (djPose*)(void*)p;
+  p += padded(nb * sizeof(djPose));
+  kin.quat = (djQuat*)(void*)p;
+  p += padded(nb * sizeof(djQuat));
+  kin.com = (djVec3*)(void*)p;
+  p += padded(nb * sizeof(djVec3));
+  kin.principal = (djMat3*)(void*)p;
+  p += padded(nb * sizeof(djMat3));
+  kin.anchor = (djVec3*)(void*)p;
+  p += padded(nj * sizeof(djVec3));
+  kin.axis = (djVec3*)(void*)p;
+  p += padded(nj * sizeof(djVec3));
+  kin.frame = (djMat3*)(void*)p;
+  p += padded(nj * sizeof(djMat3));
+  kin.S = (double*)(void*)p;
+  return kin;
+}
+
+// One joint moves the frame (X, Q) of its body: MuJoCo's order of operations.
+static void moveByJoint(djVec3* X, djQuat* Q, djKin* kin, const djModel* m, int j,
+                        const double* qpos) {
+  const double* q = qpos + m->jnt_qposadr[j];
+  int type = m->jnt_type[j];
+  if (type == DJ_FREE) {
+    *X = dju_load3(q);
+    *Q = dju_normalizeQuat(dju_loadQuat(q + 3));
+    kin->anchor[j] = *X;
+    kin->frame[j] = dju_quatToMat(*Q);
+    return;
+  }
+  djMat3 R = dju_quatToMat(*Q);
+  djVec3 pos = dju_load3(m->jnt_pos + 3 * j);
+  djVec3 axis = dju_mulMV(R, dju_load3(m->jnt_axis + 3 * j));
+  djVec3 anchor = dju_add3(*X, dju_mulMV(R, pos));
+  kin->axis[j] = axis;
+  kin->anchor[j] = anchor;
+  if (type == DJ_SLIDE) {
+    double d = q[0] - m->qpos0[m->jnt_qposadr[j]];
+    *X = dju_madd3(*X, d, axis);
+    kin->anchor[j] = dju_madd3(anchor, d, axis);
+    return;
+  }
+  djQuat turn;
+  if (type == DJ_BALL) {
+    turn = dju_normalizeQuat(dju_loadQuat(q));
+    kin->frame[j] = dju_quatToMat(dju_mulQuat(*Q, turn));
+  } else {
+    double d = 0.5 * (q[0] - m->qpos0[m->jnt_qposadr[j]]), s = sin(d);
+    turn = (djQuat){cos(d), s * m->jnt_axis[3 * j], s * m->jnt_axis[3 * j + 1],
+                    s * m->jnt_axis[3 * j + 2]};
+  }
+  *Q = dju_mulQuat(*Q, turn);
+  *X = dju_sub3(anchor, dju_mulMV(dju_quatToMat(*Q), pos));
+}
+
+void dj_kinematics(djKin* kin, const djModel* m, const double* qpos, const double* mocap_pos,
+                   const double* mocap_quat) {
+  kin->body[0] = (djPose){{0, 0, 0}, dju_eye3()};
+  kin->quat[0] = (djQuat){1, 0, 0, 0};
+  kin->com[0] = (djVec3){0, 0, 0};
+  kin->principal[0] = dju_eye3();
+  for (int b = 1; b < m->nbody; b++) {
+    const djPose* up = &kin->body[m->body_parent[b]];
+    djVec3 X;
+    djQuat Q;
+    int mocap = m->body_mocap[b];
+    if (mocap >= 0) {
+      X = dju_load3(mocap_pos + 3 * mocap);
+      Q = dju_normalizeQuat(dju_loadQuat(mocap_quat + 4 * mocap));
+    } else {
+      X = dju_transform(up, dju_load3(m->body_pos + 3 * b));
+      Q = dju_mulQuat(kin->quat[m->body_parent[b]], dju_loadQuat(m->body_quat + 4 * b));
+    }
+    int first = m->body_jntadr[b];
+    for (int j = first; j < first + m->body_jntnum[b]; j++) {
+      moveByJoint(&X, &Q, kin, m, j, qpos);
+    }
+    Q = dju_normalizeQuat(Q);
+    kin->body[b] = (djPose){X, dju_quatToMat(Q)};
+    kin->quat[b] = Q;
+    kin->com[b] = dju_transform(&kin->body[b], dju_load3(m->body_ipos + 3 * b));
+    kin->principal[b] = dju_quatToMat(dju_mulQuat(Q, dju_loadQuat(m->body_iquat + 4 * b)));
+  }
+}
+
+static void setTwist(double S[6], djVec3 angular, djVec3 linear) {
+  dju_store3(S, angular);
+  dju_store3(S + 3, linear);
+}
+
+void dj_motionSubspace(djKin* kin, const djModel* m, const djVec3* ref) {
+  for (int j = 0; j < m->njnt; j++) {
+    int b = m->jnt_body[j];
+    double* S = kin->S + 6 * m->jnt_dofadr[j];
+    djVec3 arm = dju_sub3(ref[b], kin->anchor[j]);
+    djVec3 zero = {0, 0, 0};
+    switch (m->jnt_type[j]) {
+      case DJ_SLIDE: setTwist(S, zero, kin->axis[j]); break;
+      case DJ_HINGE: setTwist(S, kin->axis[j], dju_cross3(kin->axis[j], arm)); break;
+      case DJ_FREE:
+        setTwist(S, zero, (djVec3){1, 0, 0});
+        setTwist(S + 6, zero, (djVec3){0, 1, 0});
+        setTwist(S + 12, zero, (djVec3){0, 0, 1});
+        S += 18;
+        // fall through
+      default: {
+        const djMat3* R = &kin->frame[j];
+        for (int k = 0; k < 3; k++) {
+          djVec3 e = dju_column(R, k);
+          setTwist(S + 6 * k, e, dju_cross3(e, arm));
+        }
+      }
+    }
+  }
+}

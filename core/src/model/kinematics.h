@@ -1,0 +1,97 @@
+// Forward kinematics, motion subspaces, and recursions over the tree.
+
+#ifndef DJ_MODEL_KINEMATICS_H_
+#define DJ_MODEL_KINEMATICS_H_
+
+#include "math/vec.h"
+
+#include <dijoco/data.h>
+
+// Kinematics at one configuration. Arrays are the caller's.
+typedef struct djKin {
+  djPose* body;      // (nbody) body frames
+  djQuat* quat;      // (nbody) their orientations
+  djVec3* com;       // (nbody) centres of mass
+  djMat3* principal; // (nbody) axes of the inertial frame, as columns
+  djVec3* anchor;    // (njnt) world; free: the body's origin
+  djVec3* axis;      // (njnt) world, slide and hinge
+  djMat3* frame;     // (njnt) ball and free: orientation after the joint
+  double* S;         // (nv x 6) motion subspace: twist (angular, linear) of each dof about the
+                     //   reference point of its tree, world axes
+} djKin;
+
+// Bytes of the arrays, and a djKin whose arrays lie in memory of that size.
+size_t dj_kinSize(const djModel* model);
+djKin dj_initKin(const djModel* model, void* memory);
+
+// Poses at qpos (nq), whose quaternions need not be normalised. mocap_pos (nmocap x 3),
+// mocap_quat (nmocap x 4).
+void dj_kinematics(djKin* kin, const djModel* model, const double* qpos, const double* mocap_pos,
+                   const double* mocap_quat);
+
+// Motion subspaces about ref (nbody); bodies of one tree must share their reference point.
+void dj_motionSubspace(djKin* kin, const djModel* model, const djVec3* ref);
+
+// ---- recursions over the tree --------------------------------------------------------------
+// Let phi be a function of body poses with gradient wrench[b] (6) by world twists of body b, and
+// nested second derivative N[b] (6 x 6),
+//   x1^T N x2 = d2/ds dt phi(exp(s x1) exp(t x2) T).
+// For an ancestor dof i of dof j, both moving body b, the second derivative of kinematics is the
+// nested one: d2 phi/dq_i dq_j = S_i^T N S_j. Within one ball joint or the rotation of a free
+// joint coordinates are exponential and the symmetric part of N takes its place. Sums over bodies
+// are gathered from the leaves to the root before they are projected (as the composite rigid body
+// algorithm does).
+
+// wrench (nbody x 6) -> sums over subtrees, in place.
+void dj_gatherWrench(double* wrench, const djModel* model);
+
+// N (nbody x 36) -> sums over subtrees, in place.
+void dj_gatherMatrix(double* N, const djModel* model);
+
+// grad (nv) += S_i . wrench of gathered wrenches.
+void dj_projectWrench(double* grad, const djModel* model, const djKin* kin, const double* wrench);
+
+// H (nv x nv, lower triangle) += projection of gathered N.
+void dj_projectHessian(double* H, const djModel* model, const djKin* kin, const double* N);
+
+// P (nv x nv) += S1_i^T M S0_j for dofs i, j of a common chain: derivative of a generalised force
+// with subspaces kin1 by coordinates with subspaces kin0. M (nbody x 36) gathered.
+void dj_projectMixed(double* P, const djModel* model, const djKin* kin1, const djKin* kin0,
+                     const double* M);
+
+// H (lower triangle) += K and its transpose between the chains of bodies a and b: second derivative
+// of a function of two poses; K (6 x 6) rows a, columns b.
+void dj_projectCross(double* H, const djModel* model, const djKin* kin, int a, int b,
+                     const double* K);
+
+// P += S1_i^T K S0_j for i in the chain of a, j in the chain of b.
+void dj_projectCrossMixed(double* P, const djModel* model, const djKin* kin1, const djKin* kin0,
+                          int a, int b, const double* K);
+
+// Nested second derivative from one in exponential coordinates: N += Q + ad-term of wrench.
+// wrench is the gradient (6).
+void dj_addNested(double N[36], const double Q[36], const double wrench[6]);
+
+// ---- manifold --------------------------------------------------------------------------------
+// v_out = E v: for q' = q (+) -h w, a tangent at q becomes E times it at q'; E = exp(h w) on
+// rotations, identity elsewhere. Applied to the columns of M^T, i.e. M_out = M E, M (nrow x nv).
+void dj_applyE(double* M, int nrow, const djModel* model, const double* qvel, double h);
+// M_out = M J with J = J_r(h w) on rotations, identity elsewhere.
+void dj_applyJr(double* M, int nrow, const djModel* model, const double* qvel, double h);
+// M_out = J_r(h w)^-1 M, M (nv x ncol).
+void dj_applyJrInv(double* M, int ncol, const djModel* model, const double* qvel, double h);
+
+// First rotational dof of joint j, or -1 (slide, hinge).
+static inline int dj_rotationDof(const djModel* m, int j) {
+  if (m->jnt_type[j] == DJ_FREE) return m->jnt_dofadr[j] + 3;
+  if (m->jnt_type[j] == DJ_BALL) return m->jnt_dofadr[j];
+  return -1;
+}
+static inline int dj_rotationQpos(const djModel* m, int j) {
+  return m->jnt_qposadr[j] + (m->jnt_type[j] == DJ_FREE ? 3 : 0);
+}
+
+// model->jnt_effinertia = 1 / mean diagonal of M^-1 over the joint's dofs at qpos0.
+djStatus dj_setEffectiveInertia(djModel* model);
+
+#endif  // DJ_MODEL_KINEMATICS_H_

@@ -1,0 +1,176 @@
+// Recursions over the tree that gather body quantities and project them onto dofs.
+
+#include "math/so3.h"
+#include "model/kinematics.h"
+
+void dj_gatherWrench(double* wrench, const djModel* m) {
+  for (int b = m->nbody - 1; b > 0; b--) {
+    int up = m->body_parent[b];
+    if (up == 0) continue;
+    for (int k = 0; k < 6; k++) wrench[6 * up + k] += wrench[6 * b + k];
+  }
+}
+
+void dj_gatherMatrix(double* N, const djModel* m) {
+  for (int b = m->nbody - 1; b > 0; b--) {
+    int up = m->body_parent[b];
+    if (up == 0 || m->body_lastdof[up] < 0) continue;
+    double* to = N + 36 * up;
+    const double* from = N + 36 * b;
+    for (int k = 0; k < 36; k++) to[k] += from[k];
+  }
+}
+
+static double dot6(const double* a, const double* b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
+}
+
+void dj_projectWrench(double* grad, const djModel* m, const djKin* kin, const double* wrench) {
+  for (int i = 0; i < m->nv; i++) {
+    grad[i] += dot6(kin->S + 6 * i, wrench + 6 * m->dof_body[i]);
+  }
+}
+
+// y = A x
+static void mul6(double y[6], const double A[36], const double x[6]) {
+  for (int r = 0; r < 6; r++) y[r] = dot6(A + 6 * r, x);
+}
+
+// y = A^T x
+static void mulT6(double y[6], const double A[36], const double x[6]) {
+  for (int c = 0; c < 6; c++) {
+    y[c] = A[c] * x[0] + A[6 + c] * x[1] + A[12 + c] * x[2] + A[18 + c] * x[3] +
+           A[24 + c] * x[4] + A[30 + c] * x[5];
+  }
+}
+
+// The first dof of the same rotation as dof j, or j itself.
+static int rotationStart(const djModel* m, int j) {
+  int first = dj_rotationDof(m, m->dof_jnt[j]);
+  return first >= 0 && j > first ? first : j;
+}
+
+void dj_projectHessian(double* H, const djModel* m, const djKin* kin, const double* N) {
+  int nv = m->nv;
+  for (int j = 0; j < nv; j++) {
+    const double* A = N + 36 * m->dof_body[j];
+    const double* Sj = kin->S + 6 * j;
+    double y[6], z[6];
+    mul6(y, A, Sj);
+    int i = j, same = rotationStart(m, j);
+    if (same < j) {
+      // Dofs of one rotation: the symmetric part of N.
+      mulT6(z, A, Sj);
+      for (int k = 0; k < 6; k++) z[k] = 0.5 * (y[k] + z[k]);
+      for (i = j; i >= same; i--) H[(size_t)j * nv + i] += dot6(kin->S + 6 * i, z);
+      i = m->dof_parent[same];
+    }
+    for (; i >= 0; i = m->dof_parent[i]) H[(size_t)j * nv + i] += dot6(kin->S + 6 * i, y);
+  }
+}
+
+void dj_projectMixed(double* P, const djModel* m, const djKin* kin1, const djKin* kin0,
+                     const double* M) {
+  int nv = m->nv;
+  for (int j = 0; j < nv; j++) {
+    const double* A = M + 36 * m->dof_body[j];
+    double y[6], z[6];
+    mul6(y, A, kin0->S + 6 * j);
+    mulT6(z, A, kin1->S + 6 * j);
+    P[(size_t)j * nv + j] += dot6(kin1->S + 6 * j, y);
+    for (int i = m->dof_parent[j]; i >= 0; i = m->dof_parent[i]) {
+      P[(size_t)i * nv + j] += dot6(kin1->S + 6 * i, y);
+      P[(size_t)j * nv + i] += dot6(kin0->S + 6 * i, z);
+    }
+  }
+}
+
+void dj_projectCross(double* H, const djModel* m, const djKin* kin, int a, int b,
+                     const double* K) {
+  int nv = m->nv;
+  for (int j = m->body_lastdof[b]; j >= 0; j = m->dof_parent[j]) {
+    double y[6];
+    mul6(y, K, kin->S + 6 * j);
+    for (int i = m->body_lastdof[a]; i >= 0; i = m->dof_parent[i]) {
+      double k = dot6(kin->S + 6 * i, y);
+      if (i == j) {
+        H[(size_t)i * nv + i] += 2 * k;
+      } else {
+        H[i > j ? (size_t)i * nv + j : (size_t)j * nv + i] += k;
+      }
+    }
+  }
+}
+
+void dj_projectCrossMixed(double* P, const djModel* m, const djKin* kin1, const djKin* kin0, int a,
+                          int b, const double* K) {
+  int nv = m->nv;
+  for (int j = m->body_lastdof[b]; j >= 0; j = m->dof_parent[j]) {
+    double y[6];
+    mul6(y, K, kin0->S + 6 * j);
+    for (int i = m->body_lastdof[a]; i >= 0; i = m->dof_parent[i]) {
+      P[(size_t)i * nv + j] += dot6(kin1->S + 6 * i, y);
+    }
+  }
+}
+
+// For exponential coordinates exp(s x1) exp(t x2) = exp(s x1 + t x2 + s t [x1, x2]/2 + ...), hence
+//   x1^T N x2 = x1^T Q x2 + wrench . [x1, x2]/2,
+//   [x1, x2] = (w1 x w2, w1 x v2 - w2 x v1),
+//   wrench . [x1, x2] = w1 . (w2 x t + v2 x f) + v1 . (w2 x f), wrench = (t, f).
+void dj_addNested(double N[36], const double Q[36], const double g[6]) {
+  for (int k = 0; k < 36; k++) N[k] += Q[k];
+  djMat3 t = dju_skew(dju_scale3(0.5, dju_load3(g)));
+  djMat3 f = dju_skew(dju_scale3(0.5, dju_load3(g + 3)));
+  for (int r = 0; r < 3; r++) {
+    for (int c = 0; c < 3; c++) {
+      N[6 * r + c] -= t.m[3 * r + c];
+      N[6 * r + 3 + c] -= f.m[3 * r + c];
+      N[6 * (r + 3) + c] -= f.m[3 * r + c];
+    }
+  }
+}
+
+// ---- blocks of rotations ---------------------------------------------------------------------
+
+// rows of M: M_r[d..d+2] <- M_r[d..d+2] B
+static void mulColumns(double* M, int nrow, int nv, int d, djMat3 B) {
+  for (int r = 0; r < nrow; r++) {
+    double* row = M + (size_t)r * nv + d;
+    dju_store3(row, dju_mulMtV(B, dju_load3(row)));
+  }
+}
+
+static djVec3 turn(const djModel* m, int j, const double* qvel, double h) {
+  return dju_scale3(h, dju_load3(qvel + dj_rotationDof(m, j)));
+}
+
+void dj_applyE(double* M, int nrow, const djModel* m, const double* qvel, double h) {
+  for (int j = 0; j < m->njnt; j++) {
+    int d = dj_rotationDof(m, j);
+    if (d < 0) continue;
+    mulColumns(M, nrow, m->nv, d, dju_quatToMat(dju_expQuat(turn(m, j, qvel, h))));
+  }
+}
+
+void dj_applyJr(double* M, int nrow, const djModel* m, const double* qvel, double h) {
+  for (int j = 0; j < m->njnt; j++) {
+    int d = dj_rotationDof(m, j);
+    if (d >= 0) mulColumns(M, nrow, m->nv, d, dju_rightJacobian(turn(m, j, qvel, h)));
+  }
+}
+
+void dj_applyJrInv(double* M, int ncol, const djModel* m, const double* qvel, double h) {
+  for (int j = 0; j < m->njnt; j++) {
+    int d = dj_rotationDof(m, j);
+    if (d < 0) continue;
+    djMat3 B = dju_rightJacobianInv(turn(m, j, qvel, h));
+    double *x = M + (size_t)d * ncol, *y = x + ncol, *z = y + ncol;
+    for (int c = 0; c < ncol; c++) {
+      djVec3 v = dju_mulMV(B, (djVec3){x[c], y[c], z[c]});
+      x[c] = v.x;
+      y[c] = v.y;
+      z[c] = v.z;
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// Signed distance of two convex shapes: GJK for separated ones, EPA for overlapping ones.
+
+#ifndef DJ_SHAPE_DISTANCE_H_
+#define DJ_SHAPE_DISTANCE_H_
+
+#include "shape/shape.h"
+
+// Warm start: the vertex pairs of the last simplex. All zero: none.
+typedef struct djDistanceCache {
+  int count;
+  int a[4], b[4];
+} djDistanceCache;
+
+typedef struct djDistance {
+  double gap;             // signed, metres, radii included; negative: penetration depth
+  djVec3 normal;          // unit, from a to b; the direction of least separation
+  djVec3 point_a;         // witness points on the surfaces, world
+  djVec3 point_b;
+  int iterations;
+} djDistance;
+
+// Shapes eroded further by e_a, e_b (metres, >= 0). b may be a plane, a may not.
+// cache may be NULL; it never changes the result beyond rounding.
+djStatus dj_distance(djDistance* out, djDistanceCache* cache, const djShape* a,
+                     const djPose* pose_a, double e_a, const djShape* b, const djPose* pose_b,
+                     double e_b);
+
+#endif  // DJ_SHAPE_DISTANCE_H_

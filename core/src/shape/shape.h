@@ -1,0 +1,42 @@
+// Contact shapes: what a contact kernel sees of a geom.
+//
+// A shape is the convex hull of vertices, all with one radius (sphere: 1 vertex, capsule 2, box
+// 8, mesh: its hull's), or a half space (plane). Coordinates are those of the *body* that carries
+// it, so that a kernel needs the body's pose only. Vertices are stored as three arrays, padded to
+// a multiple of DJ_LANES by repetition of the first, for vector loops; padding must not be
+// counted twice in sums (kernels loop over nvert or mask).
+//
+// Two erosions act on a shape. `skin` is already applied here. A further erosion e >= 0 (recovery,
+// see contact/recovery.h) moves vertex i by -e m_i, radius by e * radius_slope, and lowers a
+// plane by e.
+
+#ifndef DJ_SHAPE_SHAPE_H_
+#define DJ_SHAPE_SHAPE_H_
+
+#include "math/vec.h"
+
+#include <dijoco/types.h>
+
+#define DJ_LANES 8
+
+typedef struct djShape {
+  int type;               // djGeomType, or DJ_MESH for any vertex shape
+  int nvert;              // 0 for a plane
+  int npad;               // nvert rounded up to a multiple of DJ_LANES
+  const double* vert[3];  // (npad) each: x, y, z of the eroded vertices, body frame, metres
+  const double* move[3];  // (npad) each: m, the shortest vector with n_f . m >= 1 for all facets f
+                          //   at the vertex; zero for sphere and capsule
+  double radius;          // of the eroded shape, margin - gap of the geom included, metres
+  double radius_slope;    // d radius / d erosion: -1 for sphere and capsule, else 0
+  double inner;           // radius of the largest ball about `center` inside the true geom
+  double skin;            // erosion already applied
+  djVec3 center;          // body frame; of the true geom
+  double bound;           // radius of a ball about `center` that holds the eroded shape
+  djVec3 normal;          // plane: outward unit normal, body frame
+  double offset;          // plane: lowered surface is normal . x = offset
+  // neighbours of each vertex on the hull, for hill climbing; NULL when nvert is small
+  const int* adjadr;      // (nvert + 1)
+  const int* adj;
+} djShape;
+
+#endif  // DJ_SHAPE_SHAPE_H_
