@@ -1,0 +1,33 @@
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+// Names come from files: control characters must not break the line.
+static void makeOneLine(char* text) {
+  for (char* c = text; *c; c++) {
+    if ((unsigned char)*c < 32 || *c == 127) *c = '?';
+  }
+}
+
+djStatus dj_fail(djError* err, djStatus status, const char* format, ...) {
+  if (!err) return status;
+  va_list arguments;
+  va_start(arguments, format);
+  int n = vsnprintf(err->text, sizeof err->text, format, arguments);
+  va_end(arguments);
+  if (n < 0) err->text[0] = 0;
+  makeOneLine(err->text);
+  return status;
+}
+
+djStatus dj_prefix(djError* err, djStatus status, const char* prefix) {
+  if (!err) return status;
+  djError copy = *err;
+  copy.text[sizeof copy.text - 1] = 0;
+  // A long prefix must not push the reason out of the line.
+  snprintf(err->text, sizeof err->text, "%.200s: %.300s", prefix, copy.text);
+  makeOneLine(err->text);
+  return status;
+}

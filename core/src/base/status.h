@@ -1,0 +1,21 @@
+// Error text helpers.
+
+#ifndef DJ_BASE_STATUS_H_
+#define DJ_BASE_STATUS_H_
+
+#include <dijoco/types.h>
+
+// Write one line into err->text (err may be NULL) and return status.
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+djStatus dj_fail(djError* err, djStatus status, const char* format, ...);
+
+// Put "prefix: " before the text of a failure; returns status.
+djStatus dj_prefix(djError* err, djStatus status, const char* prefix);
+
+static inline djStatus dj_failMemory(djError* err) {
+  return dj_fail(err, DJ_NO_MEMORY, "out of memory");
+}
+
+#endif  // DJ_BASE_STATUS_H_

@@ -1,0 +1,264 @@
+#include "model/check.h"
+
+#include "base/status.h"
+#include "model/make.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+djElementText dj_elementText(const char* kind, const char* name, int id) {
+  djElementText result;
+  if (name && name[0]) {
+    snprintf(result.text, sizeof result.text, "%s '%.70s'", kind, name);
+  } else {
+    snprintf(result.text, sizeof result.text, "%s #%d", kind, id);
+  }
+  return result;
+}
+
+bool dj_allFinite(const double* v, int n) {
+  for (int i = 0; i < n; i++) {
+    if (!isfinite(v[i])) return false;
+  }
+  return true;
+}
+
+bool dj_allNonnegative(const double* v, int n) {
+  for (int i = 0; i < n; i++) {
+    if (!isfinite(v[i]) || v[i] < 0) return false;
+  }
+  return true;
+}
+
+bool dj_makeUnit(double* out, const double* v, int n) {
+  if (!dj_allFinite(v, n)) return false;
+  double largest = 0, square = 0;
+  for (int i = 0; i < n; i++) {
+    largest = fmax(largest, fabs(v[i]));
+    square += v[i] * v[i];
+  }
+  if (largest < 1e-15) return false;  // MuJoCo's mjMINVAL
+  if (fabs(square - 1) <= 1e-14) {
+    memmove(out, v, sizeof(double) * (size_t)n);
+    return true;
+  }
+  square = 0;
+  for (int i = 0; i < n; i++) square += (v[i] / largest) * (v[i] / largest);
+  double norm = sqrt(square);
+  for (int i = 0; i < n; i++) out[i] = v[i] / largest / norm;
+  return true;
+}
+
+int dj_usedSizes(int geom_type) {
+  switch (geom_type) {
+    case DJ_SPHERE: return 1;
+    case DJ_CAPSULE:
+    case DJ_CYLINDER: return 2;
+    case DJ_ELLIPSOID:
+    case DJ_BOX: return 3;
+    default: return 0;
+  }
+}
+
+bool dj_inertiaOk(const double inertia[3]) {
+  if (!dj_allNonnegative(inertia, 3)) return false;
+  double sum = inertia[0] + inertia[1] + inertia[2];
+  for (int i = 0; i < 3; i++) {
+    if (2 * inertia[i] > sum * 1.01) return false;
+  }
+  return true;
+}
+
+static djStatus bad(djError* err, const char* what) {
+  return dj_fail(err, DJ_INVALID, "option: %s", what);
+}
+
+djStatus dj_checkOption(const djOption* o, djError* err) {
+  if (!(isfinite(o->timestep) && o->timestep > 0)) return bad(err, "timestep must be positive");
+  if (!dj_allFinite(o->gravity, 3)) return bad(err, "gravity is not finite");
+  if (!dj_allFinite(o->wind, 3)) return bad(err, "wind is not finite");
+  if (!dj_allNonnegative(&o->density, 1)) return bad(err, "density must not be negative");
+  if (!dj_allNonnegative(&o->viscosity, 1)) return bad(err, "viscosity must not be negative");
+  if (o->disable < 0 || o->disable >= 2 * DJ_DSBL_ACTUATION) {
+    return bad(err, "disable has unknown bits");
+  }
+  if ((int)o->integrator < 0 || o->integrator >= DJ_NINTEGRATOR) {
+    return bad(err, "unknown integrator");
+  }
+  if ((int)o->contact < DJ_CONTACT_NONE || (int)o->contact >= DJ_NCONTACT) {
+    return bad(err, "unknown contact model");
+  }
+  // Negative numbers are "auto".
+  if (!isfinite(o->support) || o->support == 0 || o->support >= 1) {
+    return bad(err, "support must be between 0 and 1");
+  }
+  if (!(isfinite(o->length_scale) && o->length_scale > 0)) {
+    return bad(err, "length_scale must be positive");
+  }
+  if (!isfinite(o->stiffness) || o->stiffness == 0) return bad(err, "stiffness must be positive");
+  if (!isfinite(o->skin)) return bad(err, "skin is not finite");
+  if (!isfinite(o->friction_eps) || o->friction_eps == 0) {
+    return bad(err, "friction_eps must be positive");
+  }
+  if (!(isfinite(o->tolerance) && o->tolerance > 0)) return bad(err, "tolerance must be positive");
+  if (o->max_iterations < 1) return bad(err, "max_iterations must be at least 1");
+  if (o->overlap != DJ_OVERLAP_RECOVER && o->overlap != DJ_OVERLAP_ERROR) {
+    return bad(err, "unknown value of overlap");
+  }
+  if (o->friction_arms != DJ_ARMS_PLANE && o->friction_arms != DJ_ARMS_PAPER) {
+    return bad(err, "unknown value of friction_arms");
+  }
+  if (o->friction_cap != DJ_CAP_MAGNITUDE && o->friction_cap != DJ_CAP_PAPER) {
+    return bad(err, "unknown value of friction_cap");
+  }
+  if (!(isfinite(o->frictionloss_eps) && o->frictionloss_eps > 0)) {
+    return bad(err, "frictionloss_eps must be positive");
+  }
+  return DJ_OK;
+}
+
+static djStatus checkBody(const djBodyDef* b, int i, djError* err) {
+  double unit[4];
+  const char* problem = NULL;
+  if (i == 0) {
+    static const double identity[4] = {1, 0, 0, 0}, zero[3] = {0, 0, 0};
+    if (b->parent != 0) problem = "the world has no parent";
+    else if (memcmp(b->quat, identity, sizeof identity) || memcmp(b->pos, zero, sizeof zero)) {
+      problem = "the world's frame must be the identity";
+    } else if (b->mocap) problem = "the world cannot be mocap";
+  } else if (b->parent < 0 || b->parent >= i) {
+    problem = "parent must be an earlier body";
+  } else if (b->mocap && b->parent != 0) {
+    problem = "a mocap body must be a child of the world";
+  }
+  if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", dj_elementText("body", b->name, i).text,
+                              problem);
+  if (!dj_allFinite(b->pos, 3)) problem = "pos is not finite";
+  else if (!dj_makeUnit(unit, b->quat, 4)) problem = "quat is zero or not finite";
+  else if (!dj_allFinite(b->ipos, 3)) problem = "ipos is not finite";
+  else if (!dj_makeUnit(unit, b->iquat, 4)) problem = "iquat is zero or not finite";
+  else if (!dj_allNonnegative(&b->mass, 1)) problem = "mass is negative or not finite";
+  else if (!dj_allNonnegative(b->inertia, 3)) problem = "inertia is negative or not finite";
+  else if (!dj_inertiaOk(b->inertia)) {
+    problem = "a moment of inertia is larger than the sum of the other two";
+  } else if (!isfinite(b->gravcomp)) problem = "gravcomp is not finite";
+  if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", dj_elementText("body", b->name, i).text,
+                              problem);
+  return DJ_OK;
+}
+
+// A range of a quantity that is limited must be finite and ordered, otherwise just numbers.
+static const char* rangeProblem(const double range[2], bool limited) {
+  if (isnan(range[0]) || isnan(range[1])) return "is not a number";
+  if (!limited) return NULL;
+  if (!dj_allFinite(range, 2)) return "is not finite";
+  if (range[0] > range[1]) return "is reversed";
+  if (range[0] == range[1]) return "is empty";
+  return NULL;
+}
+
+// Reference coordinates: a ball's or free joint's quaternion may be zero (not given).
+static const char* coordinateProblem(const djJointDef* j, const double* q, const char* problem) {
+  return dj_allFinite(q, dj_jointNq((int)j->type)) ? NULL : problem;
+}
+
+static const char* jointProblem(const djJointDef* j) {
+  double unit[3];
+  bool scalar = j->type == DJ_SLIDE || j->type == DJ_HINGE;
+  const char* problem;
+  if (!dj_allFinite(j->pos, 3)) return "pos is not finite";
+  if (scalar && !dj_makeUnit(unit, j->axis, 3)) return "axis is zero or not finite";
+  if (!dj_allFinite(j->axis, 3)) return "axis is not finite";
+  if ((problem = coordinateProblem(j, j->qpos0, "qpos0 is not finite"))) return problem;
+  if ((problem = coordinateProblem(j, j->springref, "springref is not finite"))) return problem;
+  if (!dj_allNonnegative(&j->stiffness, 1)) return "stiffness is negative or not finite";
+  if (!dj_allFinite(j->stiffnesspoly, 2)) return "stiffnesspoly is not finite";
+  if (!dj_allNonnegative(&j->damping, 1)) return "damping is negative or not finite";
+  if (!dj_allFinite(j->dampingpoly, 2)) return "dampingpoly is not finite";
+  if (!dj_allNonnegative(&j->armature, 1)) return "armature is negative or not finite";
+  if (!dj_allNonnegative(&j->frictionloss, 1)) return "frictionloss is negative or not finite";
+  if (j->limited && j->type == DJ_FREE) return "a free joint has no limits";
+  if (j->limited && j->type == DJ_BALL && !(isfinite(j->range[1]) && j->range[1] > 0)) {
+    return "range of a ball joint must end at a positive angle";
+  }
+  if (!isfinite(j->margin)) return "margin is not finite";
+  if (!dj_allNonnegative(&j->limit_stiffness, 1)) return "limit_stiffness is negative";
+  if (!dj_allNonnegative(&j->limit_damping, 1)) return "limit_damping is negative";
+  if (j->actfrclimited && !scalar) return "actfrcrange is for slide and hinge joints only";
+  return NULL;
+}
+
+static djStatus checkJoint(const djModelDef* def, int i, djError* err) {
+  const djJointDef* j = &def->joint[i];
+  djElementText element = dj_elementText("joint", j->name, i);
+  const char* problem = NULL;
+  if ((int)j->type < DJ_FREE || j->type > DJ_HINGE) problem = "unknown type";
+  else if (j->body == 0) problem = "the world cannot have joints";
+  else if (j->body < 0 || j->body >= def->nbody) problem = "its body does not exist";
+  else if (def->body[j->body].mocap) problem = "a mocap body cannot have joints";
+  else if (i > 0 && j->body < def->joint[i - 1].body) {
+    problem = "joints must be listed in the order of their bodies";
+  } else problem = jointProblem(j);
+  if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
+
+  bool scalar = j->type == DJ_SLIDE || j->type == DJ_HINGE;
+  problem = rangeProblem(j->range, j->limited && scalar);
+  if (problem) return dj_fail(err, DJ_INVALID, "%s: range %s", element.text, problem);
+  problem = rangeProblem(j->actfrcrange, j->actfrclimited);
+  if (problem) return dj_fail(err, DJ_INVALID, "%s: actfrcrange %s", element.text, problem);
+
+  if (j->type == DJ_FREE && def->body[j->body].parent != 0) {
+    return dj_fail(err, DJ_INVALID, "%s: a free joint must be on a child of the world",
+                   element.text);
+  }
+  return DJ_OK;
+}
+
+// A free joint is alone on its body, and a body has at most six dofs.
+static djStatus checkCombinations(const djModelDef* def, djError* err) {
+  int dofs = 0;
+  for (int i = 0; i < def->njnt; i++) {
+    const djJointDef* j = &def->joint[i];
+    bool first = i == 0 || def->joint[i - 1].body != j->body;
+    dofs = first ? 0 : dofs;
+    bool free_before = !first && def->joint[i - 1].type == DJ_FREE;
+    if (free_before || (!first && j->type == DJ_FREE)) {
+      return dj_fail(err, DJ_INVALID, "%s: a free joint cannot be combined with other joints",
+                     dj_elementText("joint", j->name, i).text);
+    }
+    dofs += dj_jointNv((int)j->type);
+    if (dofs > 6) {
+      return dj_fail(err, DJ_INVALID, "%s: more than 6 degrees of freedom",
+                     dj_elementText("body", def->body[j->body].name, j->body).text);
+    }
+  }
+  return DJ_OK;
+}
+
+djStatus dj_checkTree(const djModelDef* def, djError* err) {
+  for (int i = 0; i < def->nbody; i++) {
+    djStatus status = checkBody(&def->body[i], i, err);
+    if (status < 0) return status;
+  }
+  for (int i = 0; i < def->njnt; i++) {
+    djStatus status = checkJoint(def, i, err);
+    if (status < 0) return status;
+  }
+  return checkCombinations(def, err);
+}
+
+djStatus dj_checkQpos(double* qpos, const djModel* model, djError* err) {
+  for (int j = 0; j < model->njnt; j++) {
+    double* q = qpos + model->jnt_qposadr[j];
+    int type = model->jnt_type[j];
+    bool ok = dj_allFinite(q, dj_jointNq(type));
+    if (ok && type == DJ_FREE) ok = dj_makeUnit(q + 3, q + 3, 4);
+    if (ok && type == DJ_BALL) ok = dj_makeUnit(q, q, 4);
+    if (!ok) {
+      return dj_fail(err, DJ_INVALID, "%s: coordinates are not finite or a quaternion is zero",
+                     dj_elementText("joint", dj_id2name(model, DJ_OBJ_JOINT, j), j).text);
+    }
+  }
+  return DJ_OK;
+}

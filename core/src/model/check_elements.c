@@ -1,0 +1,164 @@
+#include "base/status.h"
+#include "model/check.h"
+
+#include <math.h>
+
+static bool inRange(int id, int n) { return id >= 0 && id < n; }
+
+static const char* condimProblem(int condim) {
+  bool known = condim == 1 || condim == 3 || condim == 4 || condim == 6;
+  return known ? NULL : "condim must be 1, 3, 4 or 6";
+}
+
+static const char* geomProblem(const djModelDef* def, int i) {
+  const djGeomDef* g = &def->geom[i];
+  double unit[4];
+  if ((int)g->type < DJ_PLANE || g->type > DJ_MESH) return "unknown type";
+  if (!inRange(g->body, def->nbody)) return "its body does not exist";
+  if (i > 0 && g->body < def->geom[i - 1].body) {
+    return "geoms must be listed in the order of their bodies";
+  }
+  if (g->type == DJ_MESH && !inRange(g->mesh, def->nmesh)) return "its mesh does not exist";
+  if (g->type != DJ_MESH && g->mesh != -1) return "only geoms of type mesh have a mesh";
+  if (!dj_allNonnegative(g->size, 3)) return "size is negative or not finite";
+  for (int k = 0; k < dj_usedSizes((int)g->type); k++) {
+    if (g->size[k] <= 0) return "size must be positive";
+  }
+  if (!dj_allFinite(g->pos, 3)) return "pos is not finite";
+  if (!dj_makeUnit(unit, g->quat, 4)) return "quat is zero or not finite";
+  if (!dj_allNonnegative(g->friction, 3)) return "friction is negative or not finite";
+  if (!isfinite(g->margin)) return "margin is not finite";
+  if (!isfinite(g->gap)) return "gap is not finite";
+  return condimProblem(g->condim);
+}
+
+static djStatus checkGeoms(const djModelDef* def, djError* err) {
+  for (int i = 0; i < def->ngeom; i++) {
+    const djGeomDef* g = &def->geom[i];
+    djElementText element = dj_elementText("geom", g->name, i);
+    const char* problem = geomProblem(def, i);
+    if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
+    if (g->type == DJ_HFIELD && (g->contype || g->conaffinity)) {
+      return dj_fail(err, DJ_UNSUPPORTED, "%s: height fields cannot collide", element.text);
+    }
+  }
+  return DJ_OK;
+}
+
+static const char* meshProblem(const djMeshDef* m) {
+  if (m->nvert < 1) return "has no vertices";
+  if (!m->vert) return "vertices are missing";
+  for (int k = 0; k < m->nvert; k++) {
+    if (!dj_allFinite(m->vert + 3 * (size_t)k, 3)) return "a vertex is not finite";
+  }
+  if (m->nface < 0 || (m->nface > 0 && !m->face)) return "faces are missing";
+  for (int k = 0; k < m->nface; k++) {
+    const int* f = m->face + 3 * (size_t)k;
+    for (int c = 0; c < 3; c++) {
+      if (!inRange(f[c], m->nvert)) return "a face names a vertex that does not exist";
+      if (f[c] == f[(c + 1) % 3]) return "a face names a vertex twice";
+    }
+  }
+  return NULL;
+}
+
+static djStatus checkMeshes(const djModelDef* def, djError* err) {
+  for (int i = 0; i < def->nmesh; i++) {
+    const char* problem = meshProblem(&def->mesh[i]);
+    if (problem) {
+      return dj_fail(err, DJ_INVALID, "%s: %s", dj_elementText("mesh", def->mesh[i].name, i).text,
+                     problem);
+    }
+  }
+  return DJ_OK;
+}
+
+static djStatus checkSites(const djModelDef* def, djError* err) {
+  for (int i = 0; i < def->nsite; i++) {
+    const djSiteDef* s = &def->site[i];
+    double unit[4];
+    const char* problem = NULL;
+    if (!inRange(s->body, def->nbody)) problem = "its body does not exist";
+    else if (!dj_allFinite(s->pos, 3)) problem = "pos is not finite";
+    else if (!dj_makeUnit(unit, s->quat, 4)) problem = "quat is zero or not finite";
+    if (problem) {
+      return dj_fail(err, DJ_INVALID, "%s: %s", dj_elementText("site", s->name, i).text, problem);
+    }
+  }
+  return DJ_OK;
+}
+
+// Ranges that limit must be finite and ordered.
+static bool rangeOk(const double range[2], bool limited) {
+  if (isnan(range[0]) || isnan(range[1])) return false;
+  return !limited || (dj_allFinite(range, 2) && range[0] < range[1]);
+}
+
+static const char* actuatorProblem(const djModelDef* def, int i) {
+  const djActuatorDef* a = &def->actuator[i];
+  if (!inRange(a->joint, def->njnt)) return "its joint does not exist";
+  if (!dj_allFinite(a->gear, 6)) return "gear is not finite";
+  if (a->gain != DJ_GAIN_FIXED && a->gain != DJ_GAIN_AFFINE) return "unknown gain";
+  if (a->bias != DJ_BIAS_NONE && a->bias != DJ_BIAS_AFFINE) return "unknown bias";
+  if ((int)a->dyn < DJ_DYN_NONE || a->dyn > DJ_DYN_FILTEREXACT) return "unknown dynamics";
+  if (!dj_allFinite(a->gainprm, 3)) return "gainprm is not finite";
+  if (!dj_allFinite(a->biasprm, 3)) return "biasprm is not finite";
+  if (!isfinite(a->tau)) return "tau is not finite";
+  if ((a->dyn == DJ_DYN_FILTER || a->dyn == DJ_DYN_FILTEREXACT) && a->tau <= 0) {
+    return "tau must be positive";
+  }
+  if (!rangeOk(a->ctrlrange, a->ctrllimited)) return "ctrlrange is reversed, empty or not finite";
+  if (!rangeOk(a->forcerange, a->forcelimited)) {
+    return "forcerange is reversed, empty or not finite";
+  }
+  if (!rangeOk(a->actrange, a->actlimited)) return "actrange is reversed, empty or not finite";
+  if (!dj_allNonnegative(&a->armature, 1)) return "armature is negative or not finite";
+  if (!dj_allNonnegative(&a->damping, 1)) return "damping is negative or not finite";
+  if (!dj_allFinite(a->dampingpoly, 2)) return "dampingpoly is not finite";
+  return NULL;
+}
+
+static djStatus checkActuators(const djModelDef* def, djError* err) {
+  for (int i = 0; i < def->nu; i++) {
+    const char* problem = actuatorProblem(def, i);
+    if (problem) {
+      return dj_fail(err, DJ_INVALID, "%s: %s",
+                     dj_elementText("actuator", def->actuator[i].name, i).text, problem);
+    }
+  }
+  return DJ_OK;
+}
+
+static djStatus checkPairs(const djModelDef* def, djError* err) {
+  for (int i = 0; i < def->npair; i++) {
+    const djPairDef* p = &def->pair[i];
+    djElementText element = dj_elementText("pair", p->name, i);
+    const char* problem = condimProblem(p->condim);
+    if (!inRange(p->geom1, def->ngeom)) problem = "its first geom does not exist";
+    else if (!inRange(p->geom2, def->ngeom)) problem = "its second geom does not exist";
+    else if (p->geom1 == p->geom2) problem = "its geoms are the same";
+    else if (!dj_allNonnegative(&p->friction, 1)) problem = "friction is negative or not finite";
+    else if (!isfinite(p->margin)) problem = "margin is not finite";
+    else if (!isfinite(p->gap)) problem = "gap is not finite";
+    if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
+    if (def->geom[p->geom1].type == DJ_HFIELD || def->geom[p->geom2].type == DJ_HFIELD) {
+      return dj_fail(err, DJ_UNSUPPORTED, "%s: height fields cannot collide", element.text);
+    }
+  }
+  for (int i = 0; i < def->nexclude; i++) {
+    const djExcludeDef* e = &def->exclude[i];
+    if (!inRange(e->body1, def->nbody) || !inRange(e->body2, def->nbody)) {
+      return dj_fail(err, DJ_INVALID, "exclude #%d: a body does not exist", i);
+    }
+  }
+  return DJ_OK;
+}
+
+djStatus dj_checkElements(const djModelDef* def, djError* err) {
+  djStatus status = checkGeoms(def, err);
+  if (status == DJ_OK) status = checkMeshes(def, err);
+  if (status == DJ_OK) status = checkSites(def, err);
+  if (status == DJ_OK) status = checkActuators(def, err);
+  if (status == DJ_OK) status = checkPairs(def, err);
+  return status;
+}

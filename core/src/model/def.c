@@ -1,0 +1,207 @@
+#include "base/arena.h"
+#include "base/status.h"
+#include "model/make.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void copy(double* out, const double* v, int n) {
+  memcpy(out, v, sizeof(double) * (size_t)n);
+}
+
+// The arrays of a definition, in the storage that dj_getDef hands out.
+typedef struct djDefArrays {
+  djBodyDef* body;
+  djJointDef* joint;
+  djGeomDef* geom;
+  djMeshDef* mesh;
+  djSiteDef* site;
+  djActuatorDef* actuator;
+  djPairDef* pair;
+  djExcludeDef* exclude;
+  djKeyDef* key;
+} djDefArrays;
+
+static size_t layout(djDefArrays* d, const djModel* m, void* base) {
+  djArena arena = {base, 0};
+  d->body = dj_take(&arena, (size_t)m->nbody, sizeof *d->body);
+  d->joint = dj_take(&arena, (size_t)m->njnt, sizeof *d->joint);
+  d->geom = dj_take(&arena, (size_t)m->ngeom, sizeof *d->geom);
+  d->mesh = dj_take(&arena, (size_t)m->nmesh, sizeof *d->mesh);
+  d->site = dj_take(&arena, (size_t)m->nsite, sizeof *d->site);
+  d->actuator = dj_take(&arena, (size_t)m->nu, sizeof *d->actuator);
+  d->pair = dj_take(&arena, (size_t)m->npair, sizeof *d->pair);
+  d->exclude = dj_take(&arena, (size_t)m->nexclude, sizeof *d->exclude);
+  d->key = dj_take(&arena, (size_t)m->nkey, sizeof *d->key);
+  return arena.used;
+}
+
+static void getBodies(djBodyDef* body, const djModel* m) {
+  for (int i = 0; i < m->nbody; i++) {
+    djBodyDef* b = &body[i];
+    *b = dj_defaultBodyDef();
+    b->name = m->names + m->name_body[i];
+    b->parent = m->body_parent[i];
+    copy(b->pos, m->body_pos + 3 * i, 3);
+    copy(b->quat, m->body_quat + 4 * i, 4);
+    copy(b->ipos, m->body_ipos + 3 * i, 3);
+    copy(b->iquat, m->body_iquat + 4 * i, 4);
+    b->mass = m->body_mass[i];
+    copy(b->inertia, m->body_inertia + 3 * i, 3);
+    b->gravcomp = m->body_gravcomp[i];
+    b->mocap = m->body_mocap[i] >= 0;
+  }
+}
+
+static void getJoints(djJointDef* joint, const djModel* m) {
+  for (int i = 0; i < m->njnt; i++) {
+    djJointDef* j = &joint[i];
+    int nq = dj_jointNq(m->jnt_type[i]);
+    *j = dj_defaultJointDef();
+    j->name = m->names + m->name_jnt[i];
+    j->body = m->jnt_body[i];
+    j->type = (djJointType)m->jnt_type[i];
+    copy(j->pos, m->jnt_pos + 3 * i, 3);
+    copy(j->axis, m->jnt_axis + 3 * i, 3);
+    copy(j->qpos0, m->qpos0 + m->jnt_qposadr[i], nq);
+    copy(j->springref, m->qpos_spring + m->jnt_qposadr[i], nq);
+    j->stiffness = m->jnt_stiffness[i];
+    copy(j->stiffnesspoly, m->jnt_stiffnesspoly + 2 * i, 2);
+    j->damping = m->jnt_damping[i];
+    copy(j->dampingpoly, m->jnt_dampingpoly + 2 * i, 2);
+    j->armature = m->jnt_armature[i];
+    j->frictionloss = m->jnt_frictionloss[i];
+    j->limited = m->jnt_limited[i] != 0;
+    copy(j->range, m->jnt_range + 2 * i, 2);
+    j->margin = m->jnt_margin[i];
+    j->limit_stiffness = m->jnt_limit_stiffness[i];
+    j->limit_damping = m->jnt_limit_damping[i];
+    j->actfrclimited = m->jnt_actfrclimited[i] != 0;
+    copy(j->actfrcrange, m->jnt_actfrcrange + 2 * i, 2);
+  }
+}
+
+static void getGeoms(djGeomDef* geom, const djModel* m) {
+  for (int i = 0; i < m->ngeom; i++) {
+    djGeomDef* g = &geom[i];
+    *g = dj_defaultGeomDef();
+    g->name = m->names + m->name_geom[i];
+    g->body = m->geom_body[i];
+    g->type = (djGeomType)m->geom_type[i];
+    copy(g->size, m->geom_size + 3 * i, 3);
+    copy(g->pos, m->geom_pos + 3 * i, 3);
+    copy(g->quat, m->geom_quat + 4 * i, 4);
+    g->mesh = m->geom_mesh[i];
+    g->contype = m->geom_contype[i];
+    g->conaffinity = m->geom_conaffinity[i];
+    g->condim = m->geom_condim[i];
+    g->priority = m->geom_priority[i];
+    copy(g->friction, m->geom_friction + 3 * i, 3);
+    g->margin = m->geom_margin[i];
+    g->gap = m->geom_gap[i];
+  }
+}
+
+static void getActuators(djActuatorDef* actuator, const djModel* m) {
+  for (int i = 0; i < m->nu; i++) {
+    djActuatorDef* a = &actuator[i];
+    *a = dj_defaultActuatorDef();
+    a->name = m->names + m->name_actuator[i];
+    a->joint = m->actuator_joint[i];
+    a->in_parent = m->actuator_inparent[i] != 0;
+    copy(a->gear, m->actuator_gear + 6 * i, 6);
+    a->gain = (djGain)m->actuator_gain[i];
+    copy(a->gainprm, m->actuator_gainprm + 3 * i, 3);
+    a->bias = (djBias)m->actuator_bias[i];
+    copy(a->biasprm, m->actuator_biasprm + 3 * i, 3);
+    a->dyn = (djDyn)m->actuator_dyn[i];
+    a->tau = m->actuator_tau[i];
+    a->actearly = m->actuator_actearly[i] != 0;
+    a->ctrllimited = m->actuator_ctrllimited[i] != 0;
+    a->forcelimited = m->actuator_forcelimited[i] != 0;
+    a->actlimited = m->actuator_actlimited[i] != 0;
+    copy(a->ctrlrange, m->actuator_ctrlrange + 2 * i, 2);
+    copy(a->forcerange, m->actuator_forcerange + 2 * i, 2);
+    copy(a->actrange, m->actuator_actrange + 2 * i, 2);
+    a->armature = m->actuator_armature[i];
+    a->damping = m->actuator_damping[i];
+    copy(a->dampingpoly, m->actuator_dampingpoly + 2 * i, 2);
+  }
+}
+
+static void getOthers(djDefArrays* d, const djModel* m) {
+  for (int i = 0; i < m->nmesh; i++) {
+    d->mesh[i] = (djMeshDef){.name = m->names + m->name_mesh[i],
+                             .nvert = m->mesh_vertnum[i],
+                             .vert = m->mesh_vert + 3 * (size_t)m->mesh_vertadr[i],
+                             .nface = m->mesh_facenum[i],
+                             .face = m->mesh_face + 3 * (size_t)m->mesh_faceadr[i]};
+  }
+  for (int i = 0; i < m->nsite; i++) {
+    d->site[i] = (djSiteDef){.name = m->names + m->name_site[i], .body = m->site_body[i]};
+    copy(d->site[i].pos, m->site_pos + 3 * i, 3);
+    copy(d->site[i].quat, m->site_quat + 4 * i, 4);
+  }
+  for (int i = 0; i < m->npair; i++) {
+    d->pair[i] = (djPairDef){.name = m->names + m->name_pair[i],
+                             .geom1 = m->pair_geom1[i],
+                             .geom2 = m->pair_geom2[i],
+                             .condim = m->pair_condim[i],
+                             .friction = m->pair_friction[i],
+                             .margin = m->pair_margin[i],
+                             .gap = m->pair_gap[i]};
+  }
+  for (int i = 0; i < m->nexclude; i++) {
+    d->exclude[i] = (djExcludeDef){m->exclude_body1[i], m->exclude_body2[i]};
+  }
+  for (int i = 0; i < m->nkey; i++) {
+    size_t row = (size_t)i;
+    d->key[i] = (djKeyDef){.name = m->names + m->name_key[i],
+                           .time = m->key_time[i],
+                           .qpos = m->key_qpos + row * (size_t)m->nq,
+                           .qvel = m->key_qvel + row * (size_t)m->nv,
+                           .act = m->key_act + row * (size_t)m->na,
+                           .ctrl = m->key_ctrl + row * (size_t)m->nu,
+                           .mocap_pos = m->key_mpos + row * 3 * (size_t)m->nmocap,
+                           .mocap_quat = m->key_mquat + row * 4 * (size_t)m->nmocap};
+  }
+}
+
+djStatus dj_getDef(djModelDef* def, void** storage, const djModel* m, djError* err) {
+  djDefArrays d;
+  size_t size = layout(&d, m, NULL);
+  *storage = size == SIZE_MAX ? NULL : calloc(1, size ? size : 1);
+  if (!*storage) return dj_failMemory(err);
+  layout(&d, m, *storage);
+  getBodies(d.body, m);
+  getJoints(d.joint, m);
+  getGeoms(d.geom, m);
+  getActuators(d.actuator, m);
+  getOthers(&d, m);
+  *def = (djModelDef){
+      .name = m->names,
+      .option = m->opt,
+      .gravity_ramp = m->gravity_ramp,
+      .nbody = m->nbody,
+      .njnt = m->njnt,
+      .ngeom = m->ngeom,
+      .nmesh = m->nmesh,
+      .nsite = m->nsite,
+      .nu = m->nu,
+      .npair = m->npair,
+      .nexclude = m->nexclude,
+      .nkey = m->nkey,
+      .body = d.body,
+      .joint = d.joint,
+      .geom = d.geom,
+      .mesh = d.mesh,
+      .site = d.site,
+      .actuator = d.actuator,
+      .pair = d.pair,
+      .exclude = d.exclude,
+      .key = d.key,
+  };
+  return DJ_OK;
+}
+
+void dj_freeDef(void* storage) { free(storage); }

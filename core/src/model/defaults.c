@@ -1,0 +1,66 @@
+#include <dijoco/model.h>
+
+#define DJ_TEXT(x) #x
+#define DJ_VERSION_TEXT(a, b, c) DJ_TEXT(a) "." DJ_TEXT(b) "." DJ_TEXT(c)
+
+const char* dj_version(void) {
+  return DJ_VERSION_TEXT(DJ_VERSION_MAJOR, DJ_VERSION_MINOR, DJ_VERSION_PATCH);
+}
+
+djOption dj_defaultOption(void) {
+  return (djOption){
+      .timestep = 0.002,
+      .gravity = {0, 0, -9.81},
+      .integrator = DJ_POSITION,
+      .contact = DJ_SEPARATING_PLANE,
+      .support = -1,
+      .length_scale = 1,
+      .stiffness = -1,
+      .skin = -1,
+      .friction_eps = -1,
+      .tolerance = 1e-4,
+      .max_iterations = 100,
+      .overlap = DJ_OVERLAP_RECOVER,
+      .friction_arms = DJ_ARMS_PLANE,
+      .friction_cap = DJ_CAP_MAGNITUDE,
+      .frictionloss_eps = 1e-3,
+  };
+}
+
+djBodyDef dj_defaultBodyDef(void) {
+  return (djBodyDef){.quat = {1, 0, 0, 0}, .iquat = {1, 0, 0, 0}};
+}
+
+djJointDef dj_defaultJointDef(void) {
+  // MuJoCo's default solref (0.02, 1) and dmax 0.95: k = 1/(dmax s0 s1)^2, b = 2/(dmax s0).
+  const double dmax = 0.95, timeconst = 0.02;
+  return (djJointDef){
+      .type = DJ_HINGE,
+      .axis = {0, 0, 1},
+      .limit_stiffness = 1 / (dmax * dmax * timeconst * timeconst),
+      .limit_damping = 2 / (dmax * timeconst),
+  };
+}
+
+djGeomDef dj_defaultGeomDef(void) {
+  return (djGeomDef){
+      .type = DJ_SPHERE,
+      .quat = {1, 0, 0, 0},
+      .mesh = -1,
+      .contype = 1,
+      .conaffinity = 1,
+      .condim = 3,
+      .friction = {1, 0.005, 0.0001},
+  };
+}
+
+djActuatorDef dj_defaultActuatorDef(void) {
+  return (djActuatorDef){
+      .joint = -1,
+      .gear = {1, 0, 0, 0, 0, 0},
+      .gainprm = {1, 0, 0},
+      .tau = 1,
+  };
+}
+
+djModelDef dj_defaultModelDef(void) { return (djModelDef){.option = dj_defaultOption()}; }

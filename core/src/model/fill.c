@@ -1,0 +1,249 @@
+#include "base/status.h"
+#include "model/check.h"
+#include "model/make.h"
+
+#include <string.h>
+
+static void copy(double* out, const double* v, int n) {
+  memcpy(out, v, sizeof(double) * (size_t)n);
+}
+
+static void fillBodyValues(djModel* m, const djModelDef* def) {
+  int nmocap = 0;
+  for (int i = 0; i < m->nbody; i++) {
+    const djBodyDef* b = &def->body[i];
+    m->body_parent[i] = b->parent;
+    m->body_mocap[i] = b->mocap ? nmocap++ : -1;
+    copy(m->body_pos + 3 * i, b->pos, 3);
+    dj_makeUnit(m->body_quat + 4 * i, b->quat, 4);
+    copy(m->body_ipos + 3 * i, b->ipos, 3);
+    dj_makeUnit(m->body_iquat + 4 * i, b->iquat, 4);
+    m->body_mass[i] = b->mass;
+    copy(m->body_inertia + 3 * i, b->inertia, 3);
+    m->body_gravcomp[i] = b->gravcomp;
+    m->body_jntadr[i] = -1;
+    m->body_dofadr[i] = -1;
+    m->body_geomadr[i] = -1;
+  }
+}
+
+// Coordinates of a joint, quaternions normalised; a zero quaternion means `given` instead.
+static void fillCoordinates(double* q, int type, const double* v, const double given[7]) {
+  if (type == DJ_SLIDE || type == DJ_HINGE) {
+    q[0] = v[0];
+  } else if (type == DJ_BALL) {
+    if (!dj_makeUnit(q, v, 4)) copy(q, given + 3, 4);
+  } else if (dj_makeUnit(q + 3, v + 3, 4)) {
+    copy(q, v, 3);
+  } else {
+    copy(q, given, 7);
+  }
+}
+
+static void fillJointValues(djModel* m, const djModelDef* def) {
+  for (int i = 0; i < m->njnt; i++) {
+    const djJointDef* j = &def->joint[i];
+    int qadr = m->jnt_qposadr[i];
+    m->jnt_type[i] = (int)j->type;
+    m->jnt_body[i] = j->body;
+    m->jnt_limited[i] = j->limited;
+    m->jnt_actfrclimited[i] = j->actfrclimited;
+    copy(m->jnt_pos + 3 * i, j->pos, 3);
+    bool axial = j->type == DJ_SLIDE || j->type == DJ_HINGE;
+    if (!axial || !dj_makeUnit(m->jnt_axis + 3 * i, j->axis, 3)) {
+      copy(m->jnt_axis + 3 * i, j->axis, 3);
+    }
+    m->jnt_stiffness[i] = j->stiffness;
+    copy(m->jnt_stiffnesspoly + 2 * i, j->stiffnesspoly, 2);
+    m->jnt_damping[i] = j->damping;
+    copy(m->jnt_dampingpoly + 2 * i, j->dampingpoly, 2);
+    m->jnt_armature[i] = j->armature;
+    m->jnt_frictionloss[i] = j->frictionloss;
+    copy(m->jnt_range + 2 * i, j->range, 2);
+    m->jnt_margin[i] = j->margin;
+    m->jnt_limit_stiffness[i] = j->limit_stiffness;
+    m->jnt_limit_damping[i] = j->limit_damping;
+    copy(m->jnt_actfrcrange + 2 * i, j->actfrcrange, 2);
+    m->jnt_effinertia[i] = 1;
+
+    // A free joint starts at its body's frame, and its spring rests where it starts.
+    double given[7] = {0, 0, 0, 1, 0, 0, 0};
+    if (j->type == DJ_FREE) {
+      copy(given, m->body_pos + 3 * j->body, 3);
+      copy(given + 3, m->body_quat + 4 * j->body, 4);
+    }
+    fillCoordinates(m->qpos0 + qadr, (int)j->type, j->qpos0, given);
+    if (j->type == DJ_FREE) copy(given, m->qpos0 + qadr, 7);
+    fillCoordinates(m->qpos_spring + qadr, (int)j->type, j->springref, given);
+  }
+}
+
+// Addresses of joints and dofs, and what follows from the tree: parents come first.
+static void fillAddresses(djModel* m, const djModelDef* def) {
+  int qpos = 0, dof = 0, jnt = 0;
+  for (int b = 0; b < m->nbody; b++) {
+    int parent = m->body_parent[b];
+    int last = b > 0 ? m->body_lastdof[parent] : -1;
+    for (; jnt < m->njnt && def->joint[jnt].body == b; jnt++) {
+      int type = (int)def->joint[jnt].type;
+      if (m->body_jntadr[b] < 0) {
+        m->body_jntadr[b] = jnt;
+        m->body_dofadr[b] = dof;
+      }
+      m->jnt_qposadr[jnt] = qpos;
+      m->jnt_dofadr[jnt] = dof;
+      m->body_jntnum[b]++;
+      m->body_dofnum[b] += dj_jointNv(type);
+      qpos += dj_jointNq(type);
+      for (int k = 0; k < dj_jointNv(type); k++) {
+        m->dof_jnt[dof] = jnt;
+        m->dof_body[dof] = b;
+        m->dof_parent[dof] = last;
+        last = dof++;
+      }
+    }
+    bool moves = m->body_dofnum[b] > 0;
+    m->body_lastdof[b] = last;
+    m->body_weld[b] = moves || m->body_mocap[b] >= 0 ? b : m->body_weld[parent];
+    m->body_root[b] = m->body_root[parent] > 0 ? m->body_root[parent] : moves ? b : 0;
+  }
+}
+
+void dj_fillTree(djModel* m, const djModelDef* def) {
+  fillBodyValues(m, def);
+  fillAddresses(m, def);
+  fillJointValues(m, def);
+}
+
+void dj_sumMasses(djModel* m) {
+  m->total_mass = 0;
+  m->moving_mass = 0;
+  for (int b = 1; b < m->nbody; b++) {
+    m->total_mass += m->body_mass[b];
+    if (m->body_lastdof[b] >= 0) m->moving_mass += m->body_mass[b];
+  }
+}
+
+static void fillGeoms(djModel* m, const djModelDef* def) {
+  for (int i = 0; i < m->ngeom; i++) {
+    const djGeomDef* g = &def->geom[i];
+    m->geom_type[i] = (int)g->type;
+    m->geom_body[i] = g->body;
+    m->geom_mesh[i] = g->mesh;
+    m->geom_contype[i] = g->contype;
+    m->geom_conaffinity[i] = g->conaffinity;
+    m->geom_condim[i] = g->condim;
+    m->geom_priority[i] = g->priority;
+    copy(m->geom_size + 3 * i, g->size, 3);
+    copy(m->geom_pos + 3 * i, g->pos, 3);
+    dj_makeUnit(m->geom_quat + 4 * i, g->quat, 4);
+    copy(m->geom_friction + 3 * i, g->friction, 3);
+    m->geom_margin[i] = g->margin;
+    m->geom_gap[i] = g->gap;
+    if (m->body_geomadr[g->body] < 0) m->body_geomadr[g->body] = i;
+    m->body_geomnum[g->body]++;
+  }
+}
+
+static void fillMeshes(djModel* m, const djModelDef* def) {
+  int vert = 0, face = 0;
+  for (int i = 0; i < m->nmesh; i++) {
+    const djMeshDef* s = &def->mesh[i];
+    m->mesh_vertadr[i] = vert;
+    m->mesh_vertnum[i] = s->nvert;
+    m->mesh_faceadr[i] = face;
+    m->mesh_facenum[i] = s->nface;
+    copy(m->mesh_vert + 3 * (size_t)vert, s->vert, 3 * s->nvert);
+    if (s->nface > 0) {
+      memcpy(m->mesh_face + 3 * (size_t)face, s->face, sizeof(int) * 3 * (size_t)s->nface);
+    }
+    vert += s->nvert;
+    face += s->nface;
+  }
+}
+
+static void fillActuators(djModel* m, const djModelDef* def) {
+  int na = 0;
+  for (int i = 0; i < m->nu; i++) {
+    const djActuatorDef* a = &def->actuator[i];
+    m->actuator_joint[i] = a->joint;
+    m->actuator_inparent[i] = a->in_parent;
+    m->actuator_gain[i] = (int)a->gain;
+    m->actuator_bias[i] = (int)a->bias;
+    m->actuator_dyn[i] = (int)a->dyn;
+    m->actuator_actadr[i] = a->dyn != DJ_DYN_NONE ? na++ : -1;
+    m->actuator_actearly[i] = a->actearly;
+    m->actuator_ctrllimited[i] = a->ctrllimited;
+    m->actuator_forcelimited[i] = a->forcelimited;
+    m->actuator_actlimited[i] = a->actlimited;
+    copy(m->actuator_gear + 6 * i, a->gear, 6);
+    copy(m->actuator_gainprm + 3 * i, a->gainprm, 3);
+    copy(m->actuator_biasprm + 3 * i, a->biasprm, 3);
+    m->actuator_tau[i] = a->tau;
+    copy(m->actuator_ctrlrange + 2 * i, a->ctrlrange, 2);
+    copy(m->actuator_forcerange + 2 * i, a->forcerange, 2);
+    copy(m->actuator_actrange + 2 * i, a->actrange, 2);
+    m->actuator_armature[i] = a->armature;
+    m->actuator_damping[i] = a->damping;
+    copy(m->actuator_dampingpoly + 2 * i, a->dampingpoly, 2);
+  }
+}
+
+void dj_fillElements(djModel* m, const djModelDef* def) {
+  fillGeoms(m, def);
+  fillMeshes(m, def);
+  fillActuators(m, def);
+  for (int i = 0; i < m->nsite; i++) {
+    m->site_body[i] = def->site[i].body;
+    copy(m->site_pos + 3 * i, def->site[i].pos, 3);
+    dj_makeUnit(m->site_quat + 4 * i, def->site[i].quat, 4);
+  }
+  for (int i = 0; i < m->npair; i++) {
+    const djPairDef* p = &def->pair[i];
+    m->pair_geom1[i] = p->geom1;
+    m->pair_geom2[i] = p->geom2;
+    m->pair_condim[i] = p->condim;
+    m->pair_friction[i] = p->friction;
+    m->pair_margin[i] = p->margin;
+    m->pair_gap[i] = p->gap;
+  }
+  for (int i = 0; i < m->nexclude; i++) {
+    m->exclude_body1[i] = def->exclude[i].body1;
+    m->exclude_body2[i] = def->exclude[i].body2;
+  }
+}
+
+// One row of a key's table; where it is not given, `rest`, or zeros.
+static bool fillRow(double* row, const double* given, const double* rest, int n) {
+  if (given) copy(row, given, n);
+  else if (rest) copy(row, rest, n);
+  return dj_allFinite(row, n);
+}
+
+djStatus dj_fillKeys(djModel* m, const djModelDef* def, djError* err) {
+  for (int i = 0; i < m->nkey; i++) {
+    const djKeyDef* k = &def->key[i];
+    size_t row = (size_t)i;
+    m->key_time[i] = k->time;
+    double* mpos = m->key_mpos + row * 3 * (size_t)m->nmocap;
+    double* mquat = m->key_mquat + row * 4 * (size_t)m->nmocap;
+    for (int b = 0; b < m->nbody; b++) {
+      if (m->body_mocap[b] < 0) continue;
+      copy(mpos + 3 * m->body_mocap[b], m->body_pos + 3 * b, 3);
+      copy(mquat + 4 * m->body_mocap[b], m->body_quat + 4 * b, 4);
+    }
+    const char* problem = NULL;
+    if (!dj_allFinite(&k->time, 1)) problem = "time";
+    if (!fillRow(m->key_qpos + row * (size_t)m->nq, k->qpos, m->qpos0, m->nq)) problem = "qpos";
+    if (!fillRow(m->key_qvel + row * (size_t)m->nv, k->qvel, NULL, m->nv)) problem = "qvel";
+    if (!fillRow(m->key_act + row * (size_t)m->na, k->act, NULL, m->na)) problem = "act";
+    if (!fillRow(m->key_ctrl + row * (size_t)m->nu, k->ctrl, NULL, m->nu)) problem = "ctrl";
+    if (!fillRow(mpos, k->mocap_pos, NULL, 3 * m->nmocap)) problem = "mocap_pos";
+    if (!fillRow(mquat, k->mocap_quat, NULL, 4 * m->nmocap)) problem = "mocap_quat";
+    if (problem) {
+      return dj_fail(err, DJ_INVALID, "%s: %s is not finite",
+                     dj_elementText("key", k->name, i).text, problem);
+    }
+  }
+  return DJ_OK;
+}

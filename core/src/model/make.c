@@ -1,0 +1,230 @@
+#include "model/make.h"
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "model/check.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DJ_MAX_COUNT 10000000  // of elements of one kind: sums of sizes then fit an int
+
+// Set the array pointers of a model whose sizes are known: into base, or only measure (NULL).
+static size_t layout(djModel* m, void* base) {
+  int nq = m->nq, nv = m->nv, nu = m->nu, na = m->na, nbody = m->nbody, njnt = m->njnt;
+  int ngeom = m->ngeom, nmesh = m->nmesh, nmeshvert = m->nmeshvert, nmeshface = m->nmeshface;
+  int nsite = m->nsite, nmocap = m->nmocap, npair = m->npair, nexclude = m->nexclude;
+  int nkey = m->nkey, nnames = m->nnames;
+  djArena arena = {base, 0};
+#define X(type, name, rows, columns) \
+  m->name = dj_take(&arena, (size_t)(rows) * (size_t)(columns), sizeof(type));
+  DJ_MODEL_ARRAYS(X)
+#undef X
+  return arena.used;
+}
+
+void dj_deleteBuilt(djModel* model) {
+  if (!model) return;
+  free(model->buffer);
+  free(model);
+}
+
+djStatus dj_copyBuilt(djModel** copy, const djModel* model, djError* err) {
+  *copy = NULL;
+  djModel* m = malloc(sizeof *m);
+  if (!m) return dj_failMemory(err);
+  *m = *model;
+  m->collision = NULL;
+  m->buffer = malloc(m->nbuffer ? m->nbuffer : 1);
+  if (!m->buffer) {
+    free(m);
+    return dj_failMemory(err);
+  }
+  memcpy(m->buffer, model->buffer, m->nbuffer);
+  layout(m, m->buffer);
+  *copy = m;
+  return DJ_OK;
+}
+
+static size_t nameSize(const char* name) { return name ? strlen(name) + 1 : 1; }
+
+// Bytes of all names.
+static size_t namesSize(const djModelDef* def) {
+  size_t n = nameSize(def->name);
+  for (int i = 0; i < def->nbody; i++) n += nameSize(def->body[i].name);
+  for (int i = 0; i < def->njnt; i++) n += nameSize(def->joint[i].name);
+  for (int i = 0; i < def->ngeom; i++) n += nameSize(def->geom[i].name);
+  for (int i = 0; i < def->nmesh; i++) n += nameSize(def->mesh[i].name);
+  for (int i = 0; i < def->nsite; i++) n += nameSize(def->site[i].name);
+  for (int i = 0; i < def->nu; i++) n += nameSize(def->actuator[i].name);
+  for (int i = 0; i < def->npair; i++) n += nameSize(def->pair[i].name);
+  for (int i = 0; i < def->nkey; i++) n += nameSize(def->key[i].name);
+  return n;
+}
+
+static djStatus setSizes(djModel* m, const djModelDef* def, djError* err) {
+  m->nbody = def->nbody;
+  m->njnt = def->njnt;
+  m->ngeom = def->ngeom;
+  m->nmesh = def->nmesh;
+  m->nsite = def->nsite;
+  m->nu = def->nu;
+  m->npair = def->npair;
+  m->nexclude = def->nexclude;
+  m->nkey = def->nkey;
+  for (int i = 0; i < def->njnt; i++) {
+    m->nq += dj_jointNq((int)def->joint[i].type);
+    m->nv += dj_jointNv((int)def->joint[i].type);
+  }
+  for (int i = 0; i < def->nbody; i++) m->nmocap += def->body[i].mocap;
+  for (int i = 0; i < def->nu; i++) m->na += def->actuator[i].dyn != DJ_DYN_NONE;
+  size_t nvert = 0, nface = 0, nnames = namesSize(def);
+  for (int i = 0; i < def->nmesh; i++) {
+    nvert += (size_t)def->mesh[i].nvert;
+    nface += (size_t)def->mesh[i].nface;
+  }
+  if (nvert > INT_MAX / 4 || nface > INT_MAX / 4 || nnames > INT_MAX) {
+    return dj_fail(err, DJ_INVALID, "model: meshes or names are too large");
+  }
+  m->nmeshvert = (int)nvert;
+  m->nmeshface = (int)nface;
+  m->nnames = (int)nnames;
+  return DJ_OK;
+}
+
+static djStatus checkCounts(const djModelDef* def, djError* err) {
+  const struct {
+    const char* name;
+    int count;
+    const void* array;
+  } list[] = {
+      {"bodies", def->nbody, def->body},      {"joints", def->njnt, def->joint},
+      {"geoms", def->ngeom, def->geom},       {"meshes", def->nmesh, def->mesh},
+      {"sites", def->nsite, def->site},       {"actuators", def->nu, def->actuator},
+      {"pairs", def->npair, def->pair},       {"excludes", def->nexclude, def->exclude},
+      {"keys", def->nkey, def->key},
+  };
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    if (list[i].count < 0 || list[i].count > DJ_MAX_COUNT) {
+      return dj_fail(err, DJ_INVALID, "model: impossible number of %s", list[i].name);
+    }
+    if (list[i].count > 0 && !list[i].array) {
+      return dj_fail(err, DJ_INVALID, "model: the list of %s is missing", list[i].name);
+    }
+  }
+  if (def->nbody < 1) return dj_fail(err, DJ_INVALID, "model: body 0, the world, is missing");
+  if (!dj_allNonnegative(&def->gravity_ramp, 1)) {
+    return dj_fail(err, DJ_INVALID, "model: gravity_ramp is negative or not finite");
+  }
+  return DJ_OK;
+}
+
+static int putName(djModel* m, int* used, const char* name) {
+  int start = *used;
+  size_t n = nameSize(name);
+  if (name) memcpy(m->names + start, name, n);
+  *used += (int)n;
+  return start;
+}
+
+static void setNames(djModel* m, const djModelDef* def) {
+  int used = 0;
+  putName(m, &used, def->name);
+  for (int i = 0; i < m->nbody; i++) m->name_body[i] = putName(m, &used, def->body[i].name);
+  for (int i = 0; i < m->njnt; i++) m->name_jnt[i] = putName(m, &used, def->joint[i].name);
+  for (int i = 0; i < m->ngeom; i++) m->name_geom[i] = putName(m, &used, def->geom[i].name);
+  for (int i = 0; i < m->nmesh; i++) m->name_mesh[i] = putName(m, &used, def->mesh[i].name);
+  for (int i = 0; i < m->nsite; i++) m->name_site[i] = putName(m, &used, def->site[i].name);
+  for (int i = 0; i < m->nu; i++) m->name_actuator[i] = putName(m, &used, def->actuator[i].name);
+  for (int i = 0; i < m->npair; i++) m->name_pair[i] = putName(m, &used, def->pair[i].name);
+  for (int i = 0; i < m->nkey; i++) m->name_key[i] = putName(m, &used, def->key[i].name);
+}
+
+static int compareNames(const void* a, const void* b) {
+  const char* const* x = a;
+  const char* const* y = b;
+  return strcmp(*x, *y);
+}
+
+// Names of one kind differ, empty ones aside. list has room for n.
+static djStatus checkUnique(const char** list, const djModel* m, const char* kind,
+                            const int* offset, int n, djError* err) {
+  size_t count = 0;
+  for (int i = 0; i < n; i++) {
+    if (m->names[offset[i]]) list[count++] = m->names + offset[i];
+  }
+  qsort(list, count, sizeof *list, compareNames);
+  for (size_t i = 1; i < count; i++) {
+    if (strcmp(list[i - 1], list[i]) == 0) {
+      return dj_fail(err, DJ_INVALID, "%s: the name is used twice",
+                     dj_elementText(kind, list[i], 0).text);
+    }
+  }
+  return DJ_OK;
+}
+
+static djStatus checkNames(const djModel* m, djError* err) {
+  const struct {
+    const char* kind;
+    const int* offset;
+    int n;
+  } kinds[] = {
+      {"body", m->name_body, m->nbody}, {"joint", m->name_jnt, m->njnt},
+      {"geom", m->name_geom, m->ngeom}, {"mesh", m->name_mesh, m->nmesh},
+      {"site", m->name_site, m->nsite}, {"actuator", m->name_actuator, m->nu},
+      {"pair", m->name_pair, m->npair}, {"key", m->name_key, m->nkey},
+  };
+  int largest = 0;
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+    if (kinds[k].n > largest) largest = kinds[k].n;
+  }
+  const char** list = malloc(sizeof *list * (size_t)(largest + 1));
+  if (!list) return dj_failMemory(err);
+  djStatus status = DJ_OK;
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && status == DJ_OK; k++) {
+    status = checkUnique(list, m, kinds[k].kind, kinds[k].offset, kinds[k].n, err);
+  }
+  free(list);
+  return status;
+}
+
+static djStatus fill(djModel* m, const djModelDef* def, djError* err) {
+  setNames(m, def);
+  djStatus status = checkNames(m, err);
+  if (status < 0) return status;
+  dj_fillTree(m, def);
+  dj_fillElements(m, def);
+  dj_sumMasses(m);
+  return dj_fillKeys(m, def, err);
+}
+
+djStatus dj_buildModel(djModel** model, const djModelDef* def, djError* err) {
+  *model = NULL;
+  djStatus status = checkCounts(def, err);
+  if (status == DJ_OK) status = dj_checkOption(&def->option, err);
+  if (status == DJ_OK) status = dj_checkTree(def, err);
+  if (status == DJ_OK) status = dj_checkElements(def, err);
+  if (status < 0) return status;
+
+  djModel* m = calloc(1, sizeof *m);
+  if (!m) return dj_failMemory(err);
+  m->opt = def->option;
+  m->gravity_ramp = def->gravity_ramp;
+  status = setSizes(m, def, err);
+  if (status == DJ_OK) {
+    m->nbuffer = layout(m, NULL);
+    m->buffer = m->nbuffer == SIZE_MAX ? NULL : calloc(1, m->nbuffer);
+    status = m->buffer ? DJ_OK : dj_failMemory(err);
+  }
+  if (status == DJ_OK) {
+    layout(m, m->buffer);
+    status = fill(m, def, err);
+  }
+  if (status < 0) {
+    dj_deleteBuilt(m);
+    return status;
+  }
+  *model = m;
+  return DJ_OK;
+}

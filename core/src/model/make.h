@@ -1,0 +1,24 @@
+// Building a model from its definition, without collision data.
+
+#ifndef DJ_MODEL_MAKE_H_
+#define DJ_MODEL_MAKE_H_
+
+#include <dijoco/model.h>
+
+static inline int dj_jointNq(int type) { return type == DJ_FREE ? 7 : type == DJ_BALL ? 4 : 1; }
+static inline int dj_jointNv(int type) { return type == DJ_FREE ? 6 : type == DJ_BALL ? 3 : 1; }
+
+// All arrays but geom_skin (0) and jnt_effinertia (1); `contact` is zero, `collision` NULL.
+djStatus dj_buildModel(djModel** model, const djModelDef* def, djError* err);
+djStatus dj_copyBuilt(djModel** copy, const djModel* model, djError* err);
+void dj_deleteBuilt(djModel* model);  // leaves `collision` alone
+
+// total_mass and moving_mass from body_mass.
+void dj_sumMasses(djModel* model);
+
+// Parts of dj_buildModel: copy a checked definition into a model whose arrays are laid out.
+void dj_fillTree(djModel* model, const djModelDef* def);
+void dj_fillElements(djModel* model, const djModelDef* def);
+djStatus dj_fillKeys(djModel* model, const djModelDef* def, djError* err);
+
+#endif  // DJ_MODEL_MAKE_H_
