@@ -32,7 +32,9 @@ typedef struct djJointDef {
   double pos[3];              // anchor, body frame
   double axis[3];             // unit, body frame; slide and hinge
   double qpos0[7];            // reference coordinates (1, 4 or 7 of them)
-  double springref[7];        // coordinates at which the spring is at rest
+  double springref[7];        // coordinates at which the spring is at rest. In both a zero
+                              //   quaternion means "not given": a ball's identity, a free
+                              //   body's pos and quat
   double stiffness;           // a, with stiffnesspoly b, c: f = -(a x + b x^2 + c x^3);
   double stiffnesspoly[2];    //   ball, free: radial law f = -(a + b|x| + c|x|^2) x
   double damping;             // a, with dampingpoly b, c: f = -(a v + b v|v| + c v^3) per dof
@@ -48,6 +50,7 @@ typedef struct djJointDef {
   double actfrcrange[2];      // bounds of the total actuator force; slide, hinge
 } djJointDef;
 
+// Geoms are listed in the order of their bodies. Height fields may not collide.
 typedef struct djGeomDef {
   const char* name;
   int body;
@@ -114,7 +117,7 @@ typedef struct djExcludeDef {
 typedef struct djKeyDef {
   const char* name;
   double time;
-  const double* qpos;         // (nq)
+  const double* qpos;         // (nq) NULL: the model's reference, zeros
   const double* qvel;         // (nv)
   const double* act;          // (na)
   const double* ctrl;         // (nu)
@@ -162,7 +165,7 @@ typedef struct djContactSettings {
 #define DJ_MODEL_ARRAYS(X)                                                                     \
   X(int, body_parent, nbody, 1)                                                                \
   X(int, body_root, nbody, 1)       /* first body of the tree; 0 for the world's static part */ \
-  X(int, body_weld, nbody, 1)       /* nearest ancestor with dofs of its own, or 0 */          \
+  X(int, body_weld, nbody, 1)       /* nearest with dofs of its own or mocap, or 0 */          \
   X(int, body_mocap, nbody, 1)      /* index into mocap arrays, or -1 */                       \
   X(int, body_jntadr, nbody, 1)                                                                \
   X(int, body_jntnum, nbody, 1)                                                                \

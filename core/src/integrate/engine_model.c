@@ -1,0 +1,111 @@
+// Models as users make, copy and change them: what is built from a definition, and the contact
+// shapes and settings that are derived from it.
+
+#include "base/status.h"
+#include "contact/contact.h"
+#include "model/check.h"
+#include "model/kinematics.h"
+#include "model/make.h"
+#include "model/param.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void dj_deleteModel(djModel* model) {
+  if (!model) return;
+  if (model->collision) dj_freeCollision(model);
+  dj_deleteBuilt(model);
+}
+
+djStatus dj_makeModel(djModel** model, const djModelDef* def, djError* err) {
+  djStatus status = dj_buildModel(model, def, err);
+  if (status < 0) return status;
+  status = dj_setEffectiveInertia(*model);
+  if (status != DJ_OK) {
+    status = dj_fail(err, status == DJ_NO_MEMORY ? status : DJ_INVALID,
+                     status == DJ_NO_MEMORY
+                         ? "out of memory"
+                         : "model: the inertia matrix is singular: a moving body has no mass");
+  } else {
+    status = dj_makeCollision(*model, false, err);
+  }
+  if (status < 0) {
+    dj_deleteModel(*model);
+    *model = NULL;
+  }
+  return status;
+}
+
+djStatus dj_copyModel(djModel** copy, const djModel* model, djError* err) {
+  djStatus status = dj_copyBuilt(copy, model, err);
+  if (status < 0) return status;
+  status = dj_makeCollision(*copy, true, err);
+  if (status < 0) {
+    dj_deleteModel(*copy);
+    *copy = NULL;
+  }
+  return status;
+}
+
+// Make the collision data of a changed model. On failure what is derived is as it was before.
+static djStatus rebuild(djModel* m, bool keep_defaults, const djContactSettings* before,
+                        djError* err) {
+  size_t size = sizeof(double) * (size_t)m->ngeom;
+  double* skin = malloc(size ? size : 1);
+  if (!skin) {
+    m->contact = *before;
+    return dj_failMemory(err);
+  }
+  memcpy(skin, m->geom_skin, size);
+  struct djCollision* old = m->collision;
+  m->collision = NULL;
+  djStatus status = dj_makeCollision(m, keep_defaults, err);
+  if (status < 0) {
+    if (m->collision) dj_freeCollision(m);
+    m->collision = old;
+    m->contact = *before;
+    memcpy(m->geom_skin, skin, size);
+  } else if (old) {
+    struct djCollision* made = m->collision;
+    m->collision = old;
+    dj_freeCollision(m);
+    m->collision = made;
+  }
+  free(skin);
+  return status;
+}
+
+djStatus dj_setOption(djModel* model, const djOption* option, djError* err) {
+  djStatus status = dj_checkOption(option, err);
+  if (status < 0) return status;
+  djOption old = model->opt;
+  djContactSettings contact = model->contact;
+  model->opt = *option;
+  status = rebuild(model, false, &contact, err);
+  if (status < 0) model->opt = old;
+  return status;
+}
+
+djStatus dj_setParam(djModel* model, const djParam* param, const double* value, djError* err) {
+  if (!dj_paramMovesShapes(param)) return dj_writeParam(model, param, value, err);
+  size_t size = sizeof(double) * (size_t)(param->nvalue > 0 ? param->nvalue : 1);
+  double* old = malloc(size);
+  if (!old) return dj_failMemory(err);
+  djStatus status = dj_getParam(old, model, param);
+  if (status < 0) {
+    free(old);
+    return dj_fail(err, status, "not a parameter of this model");
+  }
+  djOption option = model->opt;
+  djContactSettings contact = model->contact;
+  status = dj_writeParam(model, param, value, err);
+  if (status == DJ_OK) {
+    status = rebuild(model, true, &contact, err);
+    if (status < 0) {
+      memcpy(dj_paramData(model, param), old, sizeof(double) * (size_t)param->nvalue);
+      model->opt = option;
+    }
+  }
+  free(old);
+  return status;
+}

@@ -1,0 +1,278 @@
+#include "model/param.h"
+
+#include "base/status.h"
+#include "model/check.h"
+#include "model/make.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What values a field takes.
+typedef enum djRule {
+  RULE_FINITE,
+  RULE_NONNEGATIVE,
+  RULE_MASS,         // positive, or zero where it was zero
+  RULE_INERTIA,
+  RULE_QUAT,         // normalised
+  RULE_AXIS,         // normalised
+  RULE_COORDINATES,  // of a joint: quaternions normalised
+  RULE_RANGE,
+  RULE_SIZE,         // entries that the type uses are positive, the others stay
+  RULE_POSITIVE,
+  RULE_SUPPORT
+} djRule;
+
+typedef struct djFieldRow {
+  djObject object;   // DJ_NOBJ: of the model as a whole
+  const char* kind;
+  const char* name;
+  size_t offset;     // in djModel: of the array; of the numbers themselves for DJ_NOBJ
+  int nvalue;        // 0: depends on the element
+  int ntangent;
+  djRule rule;
+} djFieldRow;
+
+#define ROW(field, object, kind, name, array, nvalue, ntangent, rule) \
+  [field] = {object, kind, name, offsetof(djModel, array), nvalue, ntangent, rule}
+#define BODY(field, name, array, nvalue, ntangent, rule) \
+  ROW(DJ_FIELD_BODY_##field, DJ_OBJ_BODY, "body", name, array, nvalue, ntangent, rule)
+#define JOINT(field, name, array, nvalue, rule) \
+  ROW(DJ_FIELD_JOINT_##field, DJ_OBJ_JOINT, "joint", name, array, nvalue, nvalue, rule)
+#define GEOM(field, name, array, nvalue, ntangent, rule) \
+  ROW(DJ_FIELD_GEOM_##field, DJ_OBJ_GEOM, "geom", name, array, nvalue, ntangent, rule)
+#define ACTUATOR(field, name, array, nvalue) \
+  ROW(DJ_FIELD_ACTUATOR_##field, DJ_OBJ_ACTUATOR, "actuator", name, array, nvalue, nvalue, \
+      RULE_FINITE)
+
+static const djFieldRow table[DJ_NFIELD] = {
+    BODY(POS, "pos", body_pos, 3, 3, RULE_FINITE),
+    BODY(QUAT, "quat", body_quat, 4, 3, RULE_QUAT),
+    BODY(MASS, "mass", body_mass, 1, 1, RULE_MASS),
+    BODY(IPOS, "ipos", body_ipos, 3, 3, RULE_FINITE),
+    BODY(IQUAT, "iquat", body_iquat, 4, 3, RULE_QUAT),
+    BODY(INERTIA, "inertia", body_inertia, 3, 3, RULE_INERTIA),
+    BODY(GRAVCOMP, "gravcomp", body_gravcomp, 1, 1, RULE_FINITE),
+    JOINT(POS, "pos", jnt_pos, 3, RULE_FINITE),
+    JOINT(AXIS, "axis", jnt_axis, 3, RULE_AXIS),
+    JOINT(DAMPING, "damping", jnt_damping, 1, RULE_NONNEGATIVE),
+    JOINT(STIFFNESS, "stiffness", jnt_stiffness, 1, RULE_NONNEGATIVE),
+    JOINT(SPRINGREF, "springref", qpos_spring, 0, RULE_COORDINATES),
+    JOINT(ARMATURE, "armature", jnt_armature, 1, RULE_NONNEGATIVE),
+    JOINT(FRICTIONLOSS, "frictionloss", jnt_frictionloss, 1, RULE_NONNEGATIVE),
+    JOINT(RANGE, "range", jnt_range, 2, RULE_RANGE),
+    GEOM(POS, "pos", geom_pos, 3, 3, RULE_FINITE),
+    GEOM(QUAT, "quat", geom_quat, 4, 3, RULE_QUAT),
+    GEOM(SIZE, "size", geom_size, 3, 3, RULE_SIZE),
+    GEOM(FRICTION, "friction", geom_friction, 3, 3, RULE_NONNEGATIVE),
+    ROW(DJ_FIELD_MESH_VERT, DJ_OBJ_MESH, "mesh", "vert", mesh_vert, 0, 0, RULE_FINITE),
+    ROW(DJ_FIELD_SITE_POS, DJ_OBJ_SITE, "site", "pos", site_pos, 3, 3, RULE_FINITE),
+    ACTUATOR(GAINPRM, "gainprm", actuator_gainprm, 3),
+    ACTUATOR(BIASPRM, "biasprm", actuator_biasprm, 3),
+    ACTUATOR(GEAR, "gear", actuator_gear, 6),
+    ROW(DJ_FIELD_GRAVITY, DJ_NOBJ, "option", "gravity", opt.gravity, 3, 3, RULE_FINITE),
+    ROW(DJ_FIELD_STIFFNESS, DJ_NOBJ, "contact", "stiffness", contact.stiffness, 1, 1,
+        RULE_POSITIVE),
+    ROW(DJ_FIELD_SUPPORT, DJ_NOBJ, "contact", "support", contact.support, 1, 1, RULE_SUPPORT),
+};
+
+static int objectCount(const djModel* m, djObject object) {
+  switch (object) {
+    case DJ_OBJ_BODY: return m->nbody;
+    case DJ_OBJ_JOINT: return m->njnt;
+    case DJ_OBJ_GEOM: return m->ngeom;
+    case DJ_OBJ_MESH: return m->nmesh;
+    case DJ_OBJ_SITE: return m->nsite;
+    case DJ_OBJ_ACTUATOR: return m->nu;
+    case DJ_OBJ_KEY: return m->nkey;
+    default: return 1;
+  }
+}
+
+bool dj_makeParam(djParam* param, const djModel* m, djField field, int id) {
+  if ((int)field < 0 || field >= DJ_NFIELD) return false;
+  const djFieldRow* row = &table[field];
+  if (id < 0 || id >= objectCount(m, row->object)) return false;
+  *param = (djParam){(int)field, id, row->nvalue, row->ntangent};
+  if (field == DJ_FIELD_MESH_VERT) {
+    param->nvalue = param->ntangent = 3 * m->mesh_vertnum[id];
+  } else if (field == DJ_FIELD_JOINT_SPRINGREF) {
+    param->nvalue = dj_jointNq(m->jnt_type[id]);
+    param->ntangent = dj_jointNv(m->jnt_type[id]);
+  }
+  return true;
+}
+
+// A parameter as dj_makeParam gives it, so that writing through it is safe.
+static bool isValid(const djModel* m, const djParam* p) {
+  djParam made;
+  return dj_makeParam(&made, m, (djField)p->field, p->id) && made.nvalue == p->nvalue &&
+         made.ntangent == p->ntangent;
+}
+
+double* dj_paramData(const djModel* m, const djParam* p) {
+  const djFieldRow* row = &table[p->field];
+  const char* place = (const char*)m + row->offset;
+  double* data;
+  if (row->object == DJ_NOBJ) {
+    memcpy(&data, &place, sizeof data);  // the numbers are in the struct itself
+    return data;
+  }
+  memcpy(&data, place, sizeof data);     // the struct holds a pointer to them
+  size_t start = (size_t)p->id * (size_t)row->nvalue;
+  if (p->field == DJ_FIELD_MESH_VERT) start = 3 * (size_t)m->mesh_vertadr[p->id];
+  if (p->field == DJ_FIELD_JOINT_SPRINGREF) start = (size_t)m->jnt_qposadr[p->id];
+  return data + start;
+}
+
+bool dj_paramIsRotation(const djModel* m, const djParam* p, int k) {
+  djRule rule = table[p->field].rule;
+  if (rule == RULE_QUAT) return true;
+  if (rule != RULE_COORDINATES) return false;
+  int type = m->jnt_type[p->id];
+  return type == DJ_BALL || (type == DJ_FREE && k >= 3);
+}
+
+bool dj_paramMovesShapes(const djParam* p) {
+  switch (p->field) {
+    case DJ_FIELD_GEOM_POS:
+    case DJ_FIELD_GEOM_QUAT:
+    case DJ_FIELD_GEOM_SIZE:
+    case DJ_FIELD_MESH_VERT:
+    case DJ_FIELD_SUPPORT: return true;
+    default: return false;
+  }
+}
+
+// Find the row of kind/field; *known_kind tells whether only the field is wrong.
+static int findRow(bool* known_kind, const char* kind, size_t kind_length, const char* field) {
+  *known_kind = false;
+  for (int i = 0; i < DJ_NFIELD; i++) {
+    const djFieldRow* row = &table[i];
+    if (strlen(row->kind) != kind_length || strncmp(row->kind, kind, kind_length)) continue;
+    *known_kind = true;
+    if (strcmp(row->name, field) == 0) return i;
+  }
+  return -1;
+}
+
+djStatus dj_paramId(djParam* param, const djModel* m, const char* name, djError* err) {
+  *param = (djParam){-1, -1, 0, 0};
+  if (!name) return dj_fail(err, DJ_INVALID, "the name of a parameter is missing");
+  const char* first = strchr(name, '/');
+  const char* last = strrchr(name, '/');
+  if (!first) return dj_fail(err, DJ_INVALID, "there is no parameter '%.200s'", name);
+  bool known_kind;
+  int field = findRow(&known_kind, name, (size_t)(first - name), last + 1);
+  bool of_model = field >= 0 && table[field].object == DJ_NOBJ;
+  if (field < 0 && known_kind) {
+    return dj_fail(err, DJ_INVALID, "'%.200s': there is no parameter '%.100s' of this kind", name,
+                   last + 1);
+  }
+  if (field < 0 || of_model != (first == last)) {
+    return dj_fail(err, DJ_INVALID, "there is no parameter '%.200s'", name);
+  }
+  int id = 0;
+  if (!of_model) {
+    size_t length = (size_t)(last - first - 1);  // names may contain '/'
+    char* element = malloc(length + 1);
+    if (!element) return dj_failMemory(err);
+    memcpy(element, first + 1, length);
+    element[length] = 0;
+    id = dj_name2id(m, table[field].object, element);
+    free(element);
+  }
+  if (!dj_makeParam(param, m, (djField)field, id)) {
+    return dj_fail(err, DJ_INVALID, "'%.200s': there is no such %s", name, table[field].kind);
+  }
+  if (id == 0 && (field == DJ_FIELD_BODY_POS || field == DJ_FIELD_BODY_QUAT)) {
+    return dj_fail(err, DJ_INVALID, "'%.200s': the world's frame is fixed", name);
+  }
+  return DJ_OK;
+}
+
+djStatus dj_getParam(double* value, const djModel* m, const djParam* p) {
+  if (!isValid(m, p)) return DJ_INVALID;
+  memcpy(value, dj_paramData(m, p), sizeof(double) * (size_t)p->nvalue);
+  return DJ_OK;
+}
+
+static const char* rangeProblem(const djModel* m, const djParam* p, const double* value) {
+  if (isnan(value[0]) || isnan(value[1])) return "is not a number";
+  if (!m->jnt_limited[p->id]) return NULL;
+  if (!dj_allFinite(value, 2)) return "is not finite";
+  if (m->jnt_type[p->id] == DJ_BALL) return value[1] > 0 ? NULL : "must end at a positive angle";
+  return value[0] < value[1] ? NULL : "is reversed or empty";
+}
+
+static const char* sizeProblem(const djModel* m, const djParam* p, const double* value) {
+  for (int k = 0; k < dj_usedSizes(m->geom_type[p->id]); k++) {
+    if (value[k] <= 0) return "must be positive";
+  }
+  return NULL;
+}
+
+// What is wrong with a value, or NULL.
+static const char* valueProblem(const djModel* m, const djParam* p, const double* value) {
+  djRule rule = table[p->field].rule;
+  if (rule == RULE_RANGE) return rangeProblem(m, p, value);
+  if (!dj_allFinite(value, p->nvalue)) return "is not finite";
+  double unit[4];
+  switch (rule) {
+    case RULE_NONNEGATIVE:
+      return dj_allNonnegative(value, p->nvalue) ? NULL : "must not be negative";
+    case RULE_MASS:
+      return value[0] > 0 || (value[0] == 0 && m->body_mass[p->id] == 0) ? NULL
+                                                                          : "must be positive";
+    case RULE_INERTIA:
+      if (!dj_allNonnegative(value, 3)) return "must not be negative";
+      return dj_inertiaOk(value) ? NULL : "has a moment larger than the sum of the other two";
+    case RULE_QUAT: return dj_makeUnit(unit, value, 4) ? NULL : "is a zero quaternion";
+    case RULE_AXIS: return dj_makeUnit(unit, value, 3) ? NULL : "is a zero vector";
+    case RULE_COORDINATES: {
+      int type = m->jnt_type[p->id];
+      if (type == DJ_SLIDE || type == DJ_HINGE) return NULL;
+      return dj_makeUnit(unit, value + p->nvalue - 4, 4) ? NULL : "has a zero quaternion";
+    }
+    case RULE_SIZE: return sizeProblem(m, p, value);
+    case RULE_POSITIVE: return value[0] > 0 ? NULL : "must be positive";
+    case RULE_SUPPORT:
+      return value[0] > 0 && value[0] < 1 ? NULL : "must be between 0 and 1";
+    default: return NULL;
+  }
+}
+
+// Copy a value that was checked.
+static void store(djModel* m, const djParam* p, const double* value) {
+  double* data = dj_paramData(m, p);
+  djRule rule = table[p->field].rule;
+  int n = rule == RULE_SIZE ? dj_usedSizes(m->geom_type[p->id]) : p->nvalue;
+  memmove(data, value, sizeof(double) * (size_t)n);
+  bool has_quat = rule == RULE_QUAT || (rule == RULE_COORDINATES && n >= 4);
+  if (has_quat) dj_makeUnit(data + n - 4, data + n - 4, 4);
+  int type = rule == RULE_AXIS ? m->jnt_type[p->id] : DJ_FREE;
+  if (type == DJ_SLIDE || type == DJ_HINGE) dj_makeUnit(data, data, 3);
+}
+
+djStatus dj_writeParam(djModel* m, const djParam* p, const double* value, djError* err) {
+  if (!isValid(m, p)) return dj_fail(err, DJ_INVALID, "not a parameter of this model");
+  const djFieldRow* row = &table[p->field];
+  const char* problem = valueProblem(m, p, value);
+  if (problem && row->object == DJ_NOBJ) {
+    return dj_fail(err, DJ_INVALID, "%s/%s: %s", row->kind, row->name, problem);
+  }
+  if (problem) {
+    return dj_fail(err, DJ_INVALID, "%s: %s %s",
+                   dj_elementText(row->kind, dj_id2name(m, row->object, p->id), p->id).text,
+                   row->name, problem);
+  }
+  store(m, p, value);
+  if (p->field == DJ_FIELD_BODY_MASS) dj_sumMasses(m);
+  if (p->field == DJ_FIELD_STIFFNESS) m->opt.stiffness = value[0];
+  if (p->field == DJ_FIELD_SUPPORT) {
+    double s = value[0];
+    m->opt.support = s;
+    m->contact.range = 2 * s * m->contact.length_scale / (1 - s);
+  }
+  return DJ_OK;
+}

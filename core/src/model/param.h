@@ -1,0 +1,56 @@
+// Parameters: numbers of a model that have a name and a derivative.
+
+#ifndef DJ_MODEL_PARAM_H_
+#define DJ_MODEL_PARAM_H_
+
+#include <dijoco/model.h>
+
+// djParam.field
+typedef enum djField {
+  DJ_FIELD_BODY_POS,
+  DJ_FIELD_BODY_QUAT,
+  DJ_FIELD_BODY_MASS,
+  DJ_FIELD_BODY_IPOS,
+  DJ_FIELD_BODY_IQUAT,
+  DJ_FIELD_BODY_INERTIA,
+  DJ_FIELD_BODY_GRAVCOMP,
+  DJ_FIELD_JOINT_POS,
+  DJ_FIELD_JOINT_AXIS,
+  DJ_FIELD_JOINT_DAMPING,
+  DJ_FIELD_JOINT_STIFFNESS,
+  DJ_FIELD_JOINT_SPRINGREF,
+  DJ_FIELD_JOINT_ARMATURE,
+  DJ_FIELD_JOINT_FRICTIONLOSS,
+  DJ_FIELD_JOINT_RANGE,
+  DJ_FIELD_GEOM_POS,
+  DJ_FIELD_GEOM_QUAT,
+  DJ_FIELD_GEOM_SIZE,
+  DJ_FIELD_GEOM_FRICTION,
+  DJ_FIELD_MESH_VERT,
+  DJ_FIELD_SITE_POS,
+  DJ_FIELD_ACTUATOR_GAINPRM,
+  DJ_FIELD_ACTUATOR_BIASPRM,
+  DJ_FIELD_ACTUATOR_GEAR,
+  DJ_FIELD_GRAVITY,
+  DJ_FIELD_STIFFNESS,
+  DJ_FIELD_SUPPORT,
+  DJ_NFIELD
+} djField;
+
+// The parameter of an element, without a name. False when there is none.
+bool dj_makeParam(djParam* param, const djModel* model, djField field, int id);
+
+// Where its nvalue numbers are in the model.
+double* dj_paramData(const djModel* model, const djParam* param);
+
+// Tangent entry k is a rotation (of a quaternion), not the change of a number.
+bool dj_paramIsRotation(const djModel* model, const djParam* param, int k);
+
+// Contact shapes depend on it.
+bool dj_paramMovesShapes(const djParam* param);
+
+// Check and store; quaternions and axes are normalised. Derived quantities of the model itself
+// follow, contact shapes do not.
+djStatus dj_writeParam(djModel* model, const djParam* param, const double* value, djError* err);
+
+#endif  // DJ_MODEL_PARAM_H_
