@@ -4,10 +4,12 @@
 #define DIJOCO_DIJOCO_H_
 
 #include <dijoco/contact.h>
+#include <dijoco/csv.h>
 #include <dijoco/data.h>
 #include <dijoco/gradient.h>
 #include <dijoco/io.h>
 #include <dijoco/model.h>
+#include <dijoco/task.h>
 #include <dijoco/types.h>
 
 #endif  // DIJOCO_DIJOCO_H_

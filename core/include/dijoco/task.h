@@ -1,0 +1,161 @@
+// Tasks: what `grad` and `optimize` work on, in JSON. Reading has two stages: a djTask holds what
+// the file says, checked as far as that is possible without its scene; a djProblem is a task whose
+// names were looked up in a model.
+//
+//   djTask* task;
+//   dj_loadTask(&task, "task.json", &err);
+//   ... load task->scene, dj_applySettings to its option, dj_makeModel ...
+//   dj_applySet(model, task, &err);
+//   djProblem* problem;
+//   dj_resolveTask(&problem, task, model, &err);
+//   djd_rolloutForward(&result, model, data, &problem->rollout, tape);
+
+#ifndef DIJOCO_TASK_H_
+#define DIJOCO_TASK_H_
+
+#include <dijoco/gradient.h>
+
+// Options that a source of settings gives; only those whose bit is in `given` count.
+typedef enum djSetting {
+  DJ_SET_CONTACT = 1 << 0,
+  DJ_SET_SUPPORT = 1 << 1,
+  DJ_SET_LENGTH_SCALE = 1 << 2,
+  DJ_SET_STIFFNESS = 1 << 3,
+  DJ_SET_SKIN = 1 << 4,
+  DJ_SET_FRICTION_EPS = 1 << 5,
+  DJ_SET_OVERLAP = 1 << 6,
+  DJ_SET_INTEGRATOR = 1 << 7,
+  DJ_SET_TIMESTEP = 1 << 8,
+  DJ_SET_TOLERANCE = 1 << 9
+} djSetting;
+
+typedef struct djSettings {
+  unsigned given;
+  djOption option;
+} djSettings;
+
+// Overwrite what the settings give.
+DJ_API void dj_applySettings(djOption* option, const djSettings* settings);
+
+// Read one setting from text, by its name in `--json` output ("contact", "support", "timestep"...):
+// sets its value and its bit.
+DJ_API djStatus dj_parseSetting(djSettings* settings, const char* name, const char* text,
+                                djError* err);
+
+// Names of the values of options: "separating_plane", "position", "recover"...
+DJ_API const char* dj_contactName(djContactModel contact);
+DJ_API const char* dj_integratorName(djIntegrator integrator);
+DJ_API const char* dj_overlapName(djOverlap overlap);
+
+// `"set"`: a parameter and its values.
+typedef struct djTaskSet {
+  const char* name;
+  int n;
+  const double* value;
+} djTaskSet;
+
+// One term of the loss; names not yet looked up.
+typedef struct djTaskLoss {
+  djLossTerm term;          // type, target, weight, tolerance, when, step
+  djObject object;          // kind of `name`; DJ_NOBJ: none
+  const char* name;         // body, site, geom or joint
+  const char* name2;        // distance: the second body
+} djTaskLoss;
+
+typedef struct djTaskVariable {
+  const char* name;
+  int nindex;               // entries picked; -1: all
+  const int* index;
+  int nmin, nmax;           // 0: none; 1: the same for all; else one for each entry picked
+  const double* min;
+  const double* max;
+} djTaskVariable;
+
+typedef struct djOptimizer {
+  bool given;
+  const char* type;         // "adam"
+  double rate, beta1, beta2, epsilon;
+  int iterations;
+} djOptimizer;
+
+typedef struct djTask {
+  const char* path;         // of the task file; "" when read from text
+  const char* scene;        // path of the scene, relative to the working directory or absolute
+  djSettings settings;
+  int horizon;
+  const char* keyframe;     // name or "#index", NULL: none
+  int nqpos, nqvel, nact;   // -1: not given
+  const double* qpos;
+  const double* qvel;
+  const double* act;
+  int nrow, nctrl;          // rows and columns of ctrl; one row is constant; nrow 0: not given
+  const double* ctrl;
+  const char* ctrl_file;    // or NULL
+  int nset;
+  const djTaskSet* set;
+  int nloss;
+  const djTaskLoss* loss;
+  int nvariable;
+  const djTaskVariable* variable;
+  djOptimizer optimizer;
+  void* memory;             // private
+} djTask;
+
+DJ_API djStatus dj_loadTask(djTask** task, const char* path, djError* err);
+// folder: where relative paths start; NULL: the working directory.
+DJ_API djStatus dj_loadTaskText(djTask** task, const char* text, const char* folder, djError* err);
+DJ_API void dj_deleteTask(djTask* task);
+
+// Set the parameters of `set` on an unshared model.
+DJ_API djStatus dj_applySet(djModel* model, const djTask* task, djError* err);
+
+typedef enum djVariableKind {
+  DJ_VAR_CTRL,              // horizon x nu
+  DJ_VAR_QPOS0,             // tangent, nv
+  DJ_VAR_QVEL0,
+  DJ_VAR_ACT0,
+  DJ_VAR_QPOS0_JOINT,       // tangent of one joint
+  DJ_VAR_QVEL0_JOINT,
+  DJ_VAR_PARAM
+} djVariableKind;
+
+typedef struct djVariable {
+  djVariableKind kind;
+  const char* name;         // as in the task
+  int joint;                // of the _JOINT kinds, else -1
+  int param;                // DJ_VAR_PARAM: index into problem->param, else -1
+  int adr;                  // where its tangent starts: in rollout's ctrl, qpos0's tangent, qvel0,
+                            //   act0, or the concatenated gradients of the parameters
+  int valueadr;             // where its value starts: in ctrl, qpos0, qvel0, act0; parameters: 0
+  int nvalue, ntangent;     // before `index`
+  bool picked;              // `index` was given
+  int n;                    // tangent entries that vary
+  const int* index;         // (n) ascending is not required; 0..ntangent-1
+  const double* min;        // (n) -inf where there is none; a bound on that entry of the value
+  const double* max;        // (n)
+} djVariable;
+
+// Arrays may be written, so that an optimiser can move them.
+typedef struct djProblem {
+  int key;                  // keyframe of the start, or -1
+  double* qpos0;            // (nq)
+  double* qvel0;            // (nv)
+  double* act0;             // (na)
+  double* ctrl;             // (horizon x nu)
+  djLossTerm* loss;         // (nloss)
+  int nvariable;
+  djVariable* variable;
+  int nparam;               // parameters among the variables, each once
+  djParam* param;
+  int nparamtangent;        // length of their concatenated gradients
+  djRollout rollout;        // points into the arrays above; polish is 0
+  void* memory;             // private
+} djProblem;
+
+// Look up a task's names. The model must have the task's `set` applied already. The task must
+// outlive the problem.
+DJ_API djStatus dj_resolveTask(djProblem** problem, const djTask* task, const djModel* model,
+                               djError* err);
+DJ_API void dj_deleteProblem(djProblem* problem);
+
+#endif  // DIJOCO_TASK_H_
