@@ -1,0 +1,74 @@
+// Parts of the importer, shared by import_*.c.
+
+#ifndef DJ_MUJOCO_IMPORT_H_
+#define DJ_MUJOCO_IMPORT_H_
+
+#include "include/dijoco/mujoco.h"
+
+#include <stddef.h>
+
+// What is known of a MuJoCo model while it is imported.
+typedef struct djmImport {
+  const mjModel* m;
+  djModelDef def;             // the result; its arrays live in blocks
+  // contact, by explicit pairs and by the dynamic predicate, between bodies that can move
+  int* geom_dim;              // (ngeom) largest condim over dynamic partners, 0: none
+  bool* geom_paired;          // (ngeom) in an explicit pair
+  int max_dim;                // largest condim of any contact, 0: nothing collides
+  // memory: blocks are released together
+  struct djmBlock* blocks;
+  djError* err;
+} djmImport;
+
+// Zeroed memory that lives as long as the import; NULL when there is none (n = 0 gives a block).
+void* djm_alloc(djmImport* imp, size_t n, size_t size);
+
+// Name of an element in m->names, "" where it has none.
+const char* djm_name(const mjModel* m, int adr);
+
+// Stages: each fills its part of imp->def.
+djStatus djm_importOption(djmImport* imp);
+djStatus djm_importBodies(djmImport* imp);
+djStatus djm_importJoints(djmImport* imp);
+djStatus djm_importGeoms(djmImport* imp);      // geoms, meshes, sites
+djStatus djm_importPairs(djmImport* imp);      // pairs, excludes
+djStatus djm_importActuators(djmImport* imp);
+djStatus djm_importKeys(djmImport* imp);       // after the actuators
+
+// Fills geom_dim, geom_paired, max_dim.
+djStatus djm_findContacts(djmImport* imp);
+
+// List everything that is not exact.
+djStatus djm_makeReport(djReport** report, const djmImport* imp);
+
+// ---- predicates that import and report share
+
+// Whether an mjDSBL_* bit is set.
+bool djm_disabled(const mjModel* m, int bit);
+
+// Whether contact shapes of this type exist.
+bool djm_shapeSupported(int type);
+
+// Whether geom's shape collides and is supported; others are imported without contact.
+bool djm_geomCollides(const djmImport* imp, int geom);
+
+// Whether body i moves (has dofs at or above it).
+bool djm_moves(const mjModel* m, int body);
+
+// Whether actuator i can produce force: its group is enabled, and so is actuation.
+bool djm_actuatorLive(const mjModel* m, int i);
+
+// Whether actuator i's transmission, inputs, dynamics, gain and bias can all be carried.
+bool djm_actuatorSupported(const mjModel* m, int i);
+
+// Number of activations of actuator i that the import keeps.
+int djm_keptActivations(const mjModel* m, int i);
+
+// Coefficients of a soft joint limit, per unit of effective inertia (1/s^2, 1/s).
+void djm_limitLaw(double* stiffness, double* damping, const mjModel* m, int joint);
+
+// Reference stiffness k and damping b of MuJoCo's solref, solimp after its safety rules.
+void djm_softness(double* k, double* b, double* dmin, double* dmax, const mjModel* m,
+                  const mjtNum solref[mjNREF], const mjtNum solimp[mjNIMP]);
+
+#endif  // DJ_MUJOCO_IMPORT_H_

@@ -1,0 +1,129 @@
+// Actuators and keyframes.
+//
+// The import keeps one actuator per control, so that ctrl has MuJoCo's layout. An actuator that
+// cannot be carried becomes one without gain and bias (several, if it has several controls); it
+// keeps its armature and damping where it acts on a joint.
+
+#include "import.h"
+
+#include <string.h>
+
+static const double kNever = 1e30;   // s, time constant of an activation that stays as it is
+
+static bool onJoint(const mjModel* m, int i) {
+  int type = m->actuator_trntype[i];
+  return type == mjTRN_JOINT || type == mjTRN_JOINTINPARENT;
+}
+
+bool djm_actuatorLive(const mjModel* m, int i) {
+  int group = m->actuator_group[i];
+  if (djm_disabled(m, mjDSBL_ACTUATION)) return false;
+  return group < 0 || group > 30 || !(m->opt.disableactuator & (1 << group));
+}
+
+static bool simpleDynamics(const mjModel* m, int i) {
+  int type = m->actuator_dyntype[i];
+  return type == mjDYN_NONE || type == mjDYN_INTEGRATOR || type == mjDYN_FILTER ||
+         type == mjDYN_FILTEREXACT;
+}
+
+bool djm_actuatorSupported(const mjModel* m, int i) {
+  int gain = m->actuator_gaintype[i], bias = m->actuator_biastype[i];
+  return onJoint(m, i) && simpleDynamics(m, i) &&
+         (gain == mjGAIN_FIXED || gain == mjGAIN_AFFINE) &&
+         (bias == mjBIAS_NONE || bias == mjBIAS_AFFINE) && m->actuator_plugin[i] < 0 &&
+         m->actuator_ctrlnum[i] == 1 && m->actuator_delay[i] == 0;
+}
+
+int djm_keptActivations(const mjModel* m, int i) {
+  int n = m->actuator_actnum[i], max = m->njnt > 0 ? m->actuator_ctrlnum[i] : 0;
+  return n < max ? n : max;
+}
+
+// Control number k of actuator i.
+static void importActuator(djActuatorDef* a, const mjModel* m, int i, int k) {
+  bool live = djm_actuatorLive(m, i), supported = djm_actuatorSupported(m, i);
+  int ctrl = m->actuator_ctrladr[i] + k;
+  *a = dj_defaultActuatorDef();
+  a->name = k == 0 ? djm_name(m, m->name_actuatoradr[i]) : "";
+  a->joint = 0;
+  memset(a->gear, 0, sizeof(a->gear));
+  if (onJoint(m, i) && k == 0) {
+    a->joint = m->actuator_trnid[2 * i];
+    a->in_parent = m->actuator_trntype[i] == mjTRN_JOINTINPARENT;
+    mju_copy(a->gear, m->actuator_gear + 6 * m->actuator_outadr[i], 6);
+    a->armature = m->actuator_armature[i];
+    a->damping = m->actuator_damping[i];
+    mju_copy(a->dampingpoly, m->actuator_dampingpoly + mjNPOLY * i, mjNPOLY);
+  }
+  memset(a->gainprm, 0, sizeof(a->gainprm));
+  memset(a->biasprm, 0, sizeof(a->biasprm));
+  a->gain = DJ_GAIN_FIXED;
+  a->bias = DJ_BIAS_NONE;
+  if (supported && live) {
+    a->gain = m->actuator_gaintype[i] == mjGAIN_AFFINE ? DJ_GAIN_AFFINE : DJ_GAIN_FIXED;
+    a->bias = m->actuator_biastype[i] == mjBIAS_AFFINE ? DJ_BIAS_AFFINE : DJ_BIAS_NONE;
+    mju_copy3(a->gainprm, m->actuator_gainprm + mjNGAIN * i);
+    if (a->bias == DJ_BIAS_AFFINE) mju_copy3(a->biasprm, m->actuator_biasprm + mjNBIAS * i);
+    a->forcelimited = m->actuator_forcelimited[i];
+    mju_copy(a->forcerange, m->actuator_forcerange + 2 * i, 2);
+  }
+  a->ctrllimited = m->actuator_ctrllimited[ctrl];
+  mju_copy(a->ctrlrange, m->actuator_ctrlrange + 2 * ctrl, 2);
+
+  a->dyn = DJ_DYN_NONE;
+  if (k >= djm_keptActivations(m, i)) return;
+  if (live && supported) {
+    a->dyn = (djDyn)m->actuator_dyntype[i];
+    a->tau = mju_max(mjMINVAL, m->actuator_dynprm[mjNDYN * i]);
+    a->actearly = m->actuator_actearly[i];
+    a->actlimited = m->actuator_actlimited[i];
+    mju_copy(a->actrange, m->actuator_actrange + 2 * i, 2);
+  } else {
+    a->dyn = DJ_DYN_FILTER;   // MuJoCo does not advance the activation of a disabled actuator
+    a->tau = kNever;
+  }
+}
+
+djStatus djm_importActuators(djmImport* imp) {
+  const mjModel* m = imp->m;
+  int nu = m->njnt > 0 ? (int)m->nu : 0;   // without joints nothing can be actuated
+  djActuatorDef* actuator = djm_alloc(imp, nu, sizeof(*actuator));
+  if (!actuator) return DJ_NO_MEMORY;
+  for (int i = 0; i < m->nactuator && nu > 0; i++) {
+    for (int k = 0; k < m->actuator_ctrlnum[i]; k++) {
+      importActuator(actuator + m->actuator_ctrladr[i] + k, m, i, k);
+    }
+  }
+  imp->def.nu = nu;
+  imp->def.actuator = actuator;
+  return DJ_OK;
+}
+
+djStatus djm_importKeys(djmImport* imp) {
+  const mjModel* m = imp->m;
+  djKeyDef* key = djm_alloc(imp, m->nkey, sizeof(*key));
+  double* kept = djm_alloc(imp, m->nkey * m->na, sizeof(*kept));
+  if (!key || !kept) return DJ_NO_MEMORY;
+  for (int i = 0; i < m->nkey; i++) {
+    const mjtNum* act = m->key_act + i * m->na;
+    key[i] = (djKeyDef){
+        .name = djm_name(m, m->name_keyadr[i]),
+        .time = m->key_time[i],
+        .qpos = m->key_qpos + i * m->nq,
+        .qvel = m->key_qvel + i * m->nv,
+        .act = kept,
+        .ctrl = m->key_ctrl + i * m->nu,
+        .mocap_pos = m->key_mpos + i * m->nmocap * 3,
+        .mocap_quat = m->key_mquat + i * m->nmocap * 4,
+    };
+    for (int j = 0; j < m->nactuator; j++) {
+      for (int k = 0; k < djm_keptActivations(m, j); k++) {
+        *kept++ = act[m->actuator_actadr[j] + k];
+      }
+    }
+  }
+  imp->def.nkey = (int)m->nkey;
+  imp->def.key = key;
+  return DJ_OK;
+}

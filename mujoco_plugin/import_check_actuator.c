@@ -1,0 +1,85 @@
+// Rows about actuators.
+
+#include "import_checks.h"
+
+#include <stdio.h>
+
+// Names of enumerators from `first` on, all of which make an actuator unsupported.
+static bool noteType(djmNote note, int type, int first, int n, const char* const* names) {
+  if (type < first) return false;
+  const char* name = type - first < n ? names[type - first] : "unknown";
+  snprintf(note, sizeof(djmNote), "%s: it makes no force", name);
+  return true;
+}
+#define COUNT(array) (int)(sizeof(array) / sizeof(*(array)))
+
+bool djm_actTransmission(const djmImport* imp, int i, djmNote note) {
+  static const char* const names[] = {"slider-crank", "tendon", "site", "body (adhesion)", "so3"};
+  const mjModel* m = imp->m;
+  bool inertia = m->actuator_armature[i] != 0 || m->actuator_damping[i] != 0 ||
+                 !mju_isZero(m->actuator_dampingpoly + mjNPOLY * i, mjNPOLY);
+  if (!djm_actuatorLive(m, i) && !inertia) return false;
+  return noteType(note, m->actuator_trntype[i], mjTRN_SLIDERCRANK, COUNT(names), names);
+}
+
+bool djm_actDyntype(const djmImport* imp, int i, djmNote note) {
+  static const char* const names[] = {"muscle", "dcmotor", "pid", "user"};
+  return djm_actuatorLive(imp->m, i) &&
+         noteType(note, imp->m->actuator_dyntype[i], mjDYN_MUSCLE, COUNT(names), names);
+}
+
+bool djm_actGaintype(const djmImport* imp, int i, djmNote note) {
+  static const char* const names[] = {"muscle", "dcmotor", "so3", "pid", "user"};
+  return djm_actuatorLive(imp->m, i) &&
+         noteType(note, imp->m->actuator_gaintype[i], mjGAIN_MUSCLE, COUNT(names), names);
+}
+
+bool djm_actBiastype(const djmImport* imp, int i, djmNote note) {
+  static const char* const names[] = {"muscle", "dcmotor", "so3", "user"};
+  return djm_actuatorLive(imp->m, i) &&
+         noteType(note, imp->m->actuator_biastype[i], mjBIAS_MUSCLE, COUNT(names), names);
+}
+
+bool djm_actPlugin(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return djm_actuatorLive(imp->m, i) && imp->m->actuator_plugin[i] >= 0;
+}
+
+bool djm_actDelay(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return djm_actuatorLive(imp->m, i) && imp->m->actuator_delay[i] != 0;
+}
+
+bool djm_actInputs(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return djm_actuatorLive(imp->m, i) && imp->m->actuator_ctrlnum[i] != 1;
+}
+
+static bool acts(const mjModel* m, int i) {
+  return djm_actuatorLive(m, i) && djm_actuatorSupported(m, i);
+}
+
+bool djm_actCtrlrange(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  return acts(m, i) && !djm_disabled(m, mjDSBL_CLAMPCTRL) &&
+         m->actuator_ctrllimited[m->actuator_ctrladr[i]];
+}
+
+bool djm_actForcerange(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return acts(imp->m, i) && imp->m->actuator_forcelimited[i];
+}
+
+bool djm_actActrange(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  return acts(m, i) && m->actuator_dyntype[i] != mjDYN_NONE && m->actuator_actlimited[i];
+}
+
+bool djm_actBallServo(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  return acts(m, i) && m->jnt_type[m->actuator_trnid[2 * i]] == mjJNT_BALL &&
+         m->actuator_biastype[i] == mjBIAS_AFFINE && m->actuator_biasprm[mjNBIAS * i + 1] != 0;
+}

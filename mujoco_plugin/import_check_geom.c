@@ -1,0 +1,114 @@
+// Rows about geoms and explicit contact pairs.
+
+#include "import_checks.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const char* typeName(int type) {
+  static const char* const names[mjNGEOMTYPES] = {"plane",    "hfield", "sphere", "capsule",
+                                                  "ellipsoid", "cylinder", "box",    "mesh", "sdf"};
+  return type >= 0 && type < mjNGEOMTYPES ? names[type] : "unknown";
+}
+
+bool djm_geomType(const djmImport* imp, int i, djmNote note) {
+  int type = imp->m->geom_type[i];
+  if (djm_shapeSupported(type) || !djm_geomCollides(imp, i)) return false;
+  snprintf(note, sizeof(djmNote), "contact of type %s is not supported: the geom does not collide",
+           typeName(type));
+  return true;
+}
+
+static void noteSoftness(djmNote note, const mjModel* m, const mjtNum* solref,
+                         const mjtNum* solimp) {
+  if (m->opt.enableflags & mjENBL_OVERRIDE) {
+    solref = m->opt.o_solref;
+    solimp = m->opt.o_solimp;
+  }
+  double k, b, dmin, dmax, g = mju_norm3(m->opt.gravity);
+  djm_softness(&k, &b, &dmin, &dmax, m, solref, solimp);
+  snprintf(note, sizeof(djmNote),
+           "contact softness (solref, solimp) is replaced by a stiff barrier: MuJoCo's bodies sink "
+           "in by about %.2g m under their own weight, these rest within 0.3 %% of the smallest "
+           "inner radius of the surface; rebound differs",
+           k > 0 ? (1 - dmin) * g / (dmin * dmin * k) : INFINITY);
+}
+
+bool djm_geomSoftness(const djmImport* imp, int i, djmNote note) {
+  const mjModel* m = imp->m;
+  if (imp->geom_dim[i] == 0 || !djm_shapeSupported(m->geom_type[i])) return false;
+  noteSoftness(note, m, m->geom_solref + mjNREF * i, m->geom_solimp + mjNIMP * i);
+  return true;
+}
+
+static bool noteCondim(djmNote note, int dim) {
+  if (dim < 4) return false;
+  snprintf(note, sizeof(djmNote),
+           "%s friction is dropped: a contact resists sliding only, so spin%s decays through the "
+           "contact area alone",
+           dim == 4 ? "torsional" : "torsional and rolling",
+           dim == 4 ? " about the normal" : " and rolling");
+  return true;
+}
+
+bool djm_geomCondim(const djmImport* imp, int i, djmNote note) {
+  if (imp->geom_dim[i] < 4 || !djm_shapeSupported(imp->m->geom_type[i])) return false;
+  return noteCondim(note, imp->m->geom_condim[i]);
+}
+
+bool djm_geomSurfacevel(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return !mju_isZero(imp->m->geom_surfacevel + 6 * i, 6) &&
+         (imp->geom_dim[i] > 1 || imp->geom_paired[i]);
+}
+
+bool djm_geomAdhesion(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return imp->m->geom_adhesion[i] != 0 && imp->geom_dim[i] > 0;
+}
+
+bool djm_geomFluid(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  bool passive_off = djm_disabled(m, mjDSBL_SPRING) && djm_disabled(m, mjDSBL_DAMPER);
+  bool fluid = m->opt.density > 0 || m->opt.viscosity > 0;
+  return fluid && !passive_off && m->geom_fluid[mjNFLUID * i] > 0 &&
+         djm_moves(m, m->geom_bodyid[i]);
+}
+
+// ------------------------------ explicit pairs --------------------------------------------------
+
+static bool pairLive(const djmImport* imp, int i) {
+  const mjModel* m = imp->m;
+  int a = m->pair_geom1[i], b = m->pair_geom2[i];
+  if (!imp->geom_paired[a] || !imp->geom_paired[b]) return false;
+  int body1 = m->geom_bodyid[a], body2 = m->geom_bodyid[b];
+  return m->body_weldid[body1] != m->body_weldid[body2] &&
+         (djm_moves(m, body1) || djm_moves(m, body2)) && djm_shapeSupported(m->geom_type[a]) &&
+         djm_shapeSupported(m->geom_type[b]);
+}
+
+bool djm_pairSoftness(const djmImport* imp, int i, djmNote note) {
+  if (!pairLive(imp, i)) return false;
+  noteSoftness(note, imp->m, imp->m->pair_solref + mjNREF * i, imp->m->pair_solimp + mjNIMP * i);
+  return true;
+}
+
+bool djm_pairCondim(const djmImport* imp, int i, djmNote note) {
+  return pairLive(imp, i) && noteCondim(note, imp->m->pair_dim[i]);
+}
+
+bool djm_pairFriction(const djmImport* imp, int i, djmNote note) {
+  const mjModel* m = imp->m;
+  bool override = m->opt.enableflags & mjENBL_OVERRIDE;
+  const mjtNum* friction = override ? m->opt.o_friction : m->pair_friction + 5 * i;
+  if (!pairLive(imp, i) || m->pair_dim[i] == 1 || friction[0] == friction[1]) return false;
+  snprintf(note, sizeof(djmNote), "the two tangential coefficients are replaced by their mean, %g",
+           0.5 * (friction[0] + friction[1]));
+  return true;
+}
+
+bool djm_pairAdhesion(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return pairLive(imp, i) && imp->m->pair_adhesion[i] != 0;
+}

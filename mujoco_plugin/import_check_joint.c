@@ -1,0 +1,210 @@
+// Rows about joints, equality constraints and tendons.
+
+#include "import_checks.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static int dofNumber(const mjModel* m, int joint) {
+  int type = m->jnt_type[joint];
+  return type == mjJNT_FREE ? 6 : type == mjJNT_BALL ? 3 : 1;
+}
+
+static const char* unit(const mjModel* m, int joint) {
+  return m->jnt_type[joint] == mjJNT_SLIDE ? "m" : "rad";
+}
+
+bool djm_jntRange(const djmImport* imp, int i, djmNote note) {
+  const mjModel* m = imp->m;
+  if (!m->jnt_limited[i] || m->jnt_type[i] == mjJNT_FREE || djm_disabled(m, mjDSBL_LIMIT)) {
+    return false;
+  }
+  double stiffness, damping;
+  djm_limitLaw(&stiffness, &damping, m, i);
+  snprintf(note, sizeof(djmNote),
+           "the limit is a one-sided spring and damper, %.3g /s^2 and %.3g /s times the joint's "
+           "inertia at qpos0: a steady load sinks in as deep as in MuJoCo (%.2g %s at 100 %s/s^2), "
+           "an impact less deep",
+           stiffness, damping, stiffness > 0 ? 100 / stiffness : INFINITY, unit(m, i), unit(m, i));
+  return true;
+}
+
+// The dofs of joint i have a value that is not zero, and (differ) values that differ.
+static bool anyDof(bool* differ, const mjModel* m, int i, const mjtNum* value, int width) {
+  const mjtNum* first = value + width * m->jnt_dofadr[i];
+  bool nonzero = false;
+  *differ = false;
+  for (int k = 0; k < width * dofNumber(m, i); k++) {
+    if (first[k] != 0) nonzero = true;
+    if (first[k] != first[k % width]) *differ = true;
+  }
+  return nonzero;
+}
+
+bool djm_jntFrictionloss(const djmImport* imp, int i, djmNote note) {
+  const mjModel* m = imp->m;
+  bool differ;
+  if (djm_disabled(m, mjDSBL_FRICTIONLOSS) || !anyDof(&differ, m, i, m->dof_frictionloss, 1) ||
+      differ) {
+    return false;
+  }
+  double creep = imp->def.option.frictionloss_eps;
+  snprintf(note, sizeof(djmNote),
+           "smoothed: a load of half the friction creeps at %.2g %s/s (MuJoCo creeps too)",
+           creep * 0.5 / sqrt(0.75), unit(m, i));
+  return true;
+}
+
+bool djm_jntFrictionlossDofs(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  bool differ;
+  if (djm_disabled(imp->m, mjDSBL_FRICTIONLOSS)) return false;
+  anyDof(&differ, imp->m, i, imp->m->dof_frictionloss, 1);
+  return differ;
+}
+
+bool djm_jntDampingDofs(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  bool linear, poly;
+  if (djm_disabled(m, mjDSBL_DAMPER)) return false;
+  anyDof(&linear, m, i, m->dof_damping, 1);
+  anyDof(&poly, m, i, m->dof_dampingpoly, mjNPOLY);
+  return linear || poly;
+}
+
+bool djm_jntArmatureDofs(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  bool differ;
+  anyDof(&differ, imp->m, i, imp->m->dof_armature, 1);
+  return differ;
+}
+
+bool djm_jntActfrcrange(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  if (!m->jnt_actfrclimited[i]) return false;
+  for (int k = 0; k < m->nactuator; k++) {
+    if (djm_actuatorLive(m, k)) return true;
+  }
+  return false;
+}
+
+// Whether a body that the joint moves has gravity compensation.
+static bool compensates(const mjModel* m, int joint) {
+  bool passive_off = djm_disabled(m, mjDSBL_SPRING) && djm_disabled(m, mjDSBL_DAMPER);
+  if (passive_off || djm_disabled(m, mjDSBL_GRAVITY) || mju_isZero(m->opt.gravity, 3)) return false;
+  for (int body = 1; body < m->nbody; body++) {
+    if (m->body_gravcomp[body] == 0 || m->body_mass[body] == 0) continue;
+    for (int b = body; b > 0; b = m->body_parentid[b]) {
+      if (b == m->jnt_bodyid[joint]) return true;
+    }
+  }
+  return false;
+}
+
+bool djm_jntActgravcomp(const djmImport* imp, int i, djmNote note) {
+  const mjModel* m = imp->m;
+  bool vanishes = m->nactuator == 0 || djm_disabled(m, mjDSBL_ACTUATION);
+  if (!m->jnt_actgravcomp[i] || !compensates(m, i)) return false;
+  if (!vanishes && !m->jnt_actfrclimited[i]) return false;
+  snprintf(note, sizeof(djmNote), "%s",
+           vanishes ? "MuJoCo drops this compensation where there is no actuation; here it acts"
+                    : "the compensation is not part of the force that actuatorfrcrange clips");
+  return true;
+}
+
+bool djm_jntSpringyield(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  return m->jnt_plasticadr[i] >= 0 && m->jnt_springyield[i] > 0 &&
+         !djm_disabled(m, mjDSBL_SPRING) &&
+         (m->jnt_stiffness[i] != 0 ||
+          !mju_isZero(m->jnt_stiffnesspoly + mjNPOLY * i, mjNPOLY));
+}
+
+// ------------------------------ equality constraints --------------------------------------------
+
+static bool equalityActive(const mjModel* m, int i, int type) {
+  return m->eq_type[i] == type && m->eq_active0[i] && !djm_disabled(m, mjDSBL_EQUALITY);
+}
+
+// Whether the two bodies of a connect or weld can move against each other.
+static bool bodiesApart(const mjModel* m, int i) {
+  int id[2] = {m->eq_obj1id[i], m->eq_obj2id[i]};
+  int weld[2];
+  bool moves = false;
+  for (int k = 0; k < 2; k++) {
+    int body = id[k] < 0 ? 0 : m->eq_objtype[i] == mjOBJ_SITE ? m->site_bodyid[id[k]] : id[k];
+    weld[k] = m->body_weldid[body];
+    if (djm_moves(m, body)) moves = true;
+  }
+  return moves && weld[0] != weld[1];
+}
+
+bool djm_eqConnect(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return equalityActive(imp->m, i, mjEQ_CONNECT) && bodiesApart(imp->m, i);
+}
+
+bool djm_eqWeld(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return equalityActive(imp->m, i, mjEQ_WELD) && bodiesApart(imp->m, i);
+}
+
+bool djm_eqJoint(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return equalityActive(imp->m, i, mjEQ_JOINT);
+}
+
+static bool tendonMoves(const mjModel* m, int tendon) {
+  return tendon >= 0 && m->ten_J_rownnz[tendon] > 0;
+}
+
+bool djm_eqTendon(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  return equalityActive(m, i, mjEQ_TENDON) &&
+         (tendonMoves(m, m->eq_obj1id[i]) || tendonMoves(m, m->eq_obj2id[i]));
+}
+
+bool djm_eqFlex(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  return equalityActive(m, i, mjEQ_FLEX) || equalityActive(m, i, mjEQ_FLEXVERT) ||
+         equalityActive(m, i, mjEQ_FLEXSTRAIN);
+}
+
+// ------------------------------ tendons ---------------------------------------------------------
+
+bool djm_tenStiffness(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  return tendonMoves(m, i) && !djm_disabled(m, mjDSBL_SPRING) &&
+         (m->tendon_stiffness[i] != 0 ||
+          !mju_isZero(m->tendon_stiffnesspoly + mjNPOLY * i, mjNPOLY));
+}
+
+bool djm_tenDamping(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  return tendonMoves(m, i) && !djm_disabled(m, mjDSBL_DAMPER) &&
+         (m->tendon_damping[i] != 0 || !mju_isZero(m->tendon_dampingpoly + mjNPOLY * i, mjNPOLY));
+}
+
+bool djm_tenFrictionloss(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return tendonMoves(imp->m, i) && !djm_disabled(imp->m, mjDSBL_FRICTIONLOSS) &&
+         imp->m->tendon_frictionloss[i] > 0;
+}
+
+bool djm_tenRange(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return tendonMoves(imp->m, i) && !djm_disabled(imp->m, mjDSBL_LIMIT) &&
+         imp->m->tendon_limited[i];
+}
+
+bool djm_tenArmature(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return tendonMoves(imp->m, i) && imp->m->tendon_armature[i] != 0;
+}

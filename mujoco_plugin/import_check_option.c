@@ -1,0 +1,84 @@
+// Rows about options, flexes and plugins.
+
+#include "import_checks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool djm_optIntegrator(const djmImport* imp, int i, djmNote note) {
+  (void)i;
+  static const char* const names[] = {"Euler", "RK4", "implicit", "implicitfast", "discrete"};
+  int integrator = imp->m->opt.integrator;
+  if (integrator == mjINT_EULER || imp->m->nv == 0) return false;
+  const char* name = integrator > 0 && integrator < 5 ? names[integrator] : "unknown";
+  snprintf(note, sizeof(djmNote),
+           "%s is replaced by the position integrator at the same timestep, %g s: first order, "
+           "and angular momentum decays (a body turning at w loses about h w^2 of it per second)",
+           name, imp->m->opt.timestep);
+  return true;
+}
+
+bool djm_optEulerDamp(const djmImport* imp, int i, djmNote note) {
+  (void)i, (void)note;
+  const mjModel* m = imp->m;
+  if (m->opt.integrator != mjINT_EULER || !djm_disabled(m, mjDSBL_EULERDAMP) ||
+      djm_disabled(m, mjDSBL_DAMPER)) {
+    return false;
+  }
+  return !mju_isZero(m->dof_damping, (int)m->nv) ||
+         !mju_isZero(m->dof_dampingpoly, mjNPOLY * (int)m->nv) ||
+         !mju_isZero(m->actuator_damping, (int)m->nactuator) ||
+         !mju_isZero(m->actuator_dampingpoly, mjNPOLY * (int)m->nactuator);
+}
+
+bool djm_optCone(const djmImport* imp, int i, djmNote note) {
+  (void)i;
+  if (imp->max_dim <= 1) return false;
+  bool elliptic = imp->m->opt.cone == mjCONE_ELLIPTIC;
+  snprintf(note, sizeof(djmNote),
+           "friction has a round cone%s; sticking contacts creep at friction_eps^1/2 "
+           "p/sqrt(1-p^2), p being the demand over the friction limit",
+           elliptic ? ""
+                    : ": MuJoCo's pyramid is up to 29 % weaker, between its friction directions");
+  return true;
+}
+
+bool djm_optImpratio(const djmImport* imp, int i, djmNote note) {
+  (void)i, (void)note;
+  return imp->max_dim > 1 && imp->m->opt.impratio != 1;
+}
+
+bool djm_optNoslip(const djmImport* imp, int i, djmNote note) {
+  (void)i, (void)note;
+  return imp->max_dim > 1 && imp->m->opt.noslip_iterations > 0;
+}
+
+bool djm_optSleep(const djmImport* imp, int i, djmNote note) {
+  (void)i, (void)note;
+  const mjModel* m = imp->m;
+  if (!(m->opt.enableflags & mjENBL_SLEEP)) return false;
+  for (int t = 0; t < m->ntree; t++) {
+    int policy = m->tree_sleep_policy[t];
+    if (policy != mjSLEEP_NEVER && policy != mjSLEEP_AUTO_NEVER) return true;
+  }
+  return false;
+}
+
+bool djm_optSpeculative(const djmImport* imp, int i, djmNote note) {
+  (void)i, (void)note;
+  return imp->max_dim > 0 && (imp->m->opt.enableflags & mjENBL_SPECULATIVE);
+}
+
+bool djm_flex(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  return !m->flex_rigid[i] || m->flex_contype[i] || m->flex_conaffinity[i];
+}
+
+bool djm_pluginPassive(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjpPlugin* plugin = mjp_getPluginAtSlot(imp->m->plugin[i]);
+  if (!plugin) return true;
+  bool ours = plugin->name && strncmp(plugin->name, "dijoco", 6) == 0;
+  return (plugin->capabilityflags & mjPLUGIN_PASSIVE) && !ours;
+}

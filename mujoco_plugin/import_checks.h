@@ -1,0 +1,86 @@
+// The table of checks: one row for each feature that is not carried exactly.
+
+#ifndef DJ_MUJOCO_IMPORT_CHECKS_H_
+#define DJ_MUJOCO_IMPORT_CHECKS_H_
+
+#include "import.h"
+
+// Kinds of elements that rows are about.
+typedef enum djmKind {
+  DJM_OPTION, DJM_JOINT, DJM_GEOM, DJM_PAIR, DJM_EQUALITY, DJM_TENDON, DJM_ACTUATOR, DJM_FLEX,
+  DJM_PLUGIN, DJM_NKIND
+} djmKind;
+
+typedef char djmNote[400];
+
+typedef struct djmCheck {
+  djmKind kind;
+  const char* feature;        // MuJoCo's attribute
+  djFeatureState state;
+  // Whether element i has the feature, with an effect on the motion; may write a note.
+  bool (*applies)(const djmImport* imp, int i, djmNote note);
+  const char* note;           // used where `applies` writes none
+} djmCheck;
+
+const djmCheck* djm_checks(int* n);
+
+// Predicates of rows, by topic.
+#define DJM_CHECK(name) bool name(const djmImport* imp, int i, djmNote note)
+
+// import_check_option.c
+DJM_CHECK(djm_optIntegrator);
+DJM_CHECK(djm_optEulerDamp);
+DJM_CHECK(djm_optCone);
+DJM_CHECK(djm_optImpratio);
+DJM_CHECK(djm_optNoslip);
+DJM_CHECK(djm_optSleep);
+DJM_CHECK(djm_optSpeculative);
+DJM_CHECK(djm_flex);
+DJM_CHECK(djm_pluginPassive);
+
+// import_check_joint.c
+DJM_CHECK(djm_jntRange);
+DJM_CHECK(djm_jntFrictionloss);
+DJM_CHECK(djm_jntFrictionlossDofs);
+DJM_CHECK(djm_jntDampingDofs);
+DJM_CHECK(djm_jntArmatureDofs);
+DJM_CHECK(djm_jntActfrcrange);
+DJM_CHECK(djm_jntActgravcomp);
+DJM_CHECK(djm_jntSpringyield);
+DJM_CHECK(djm_eqConnect);
+DJM_CHECK(djm_eqWeld);
+DJM_CHECK(djm_eqJoint);
+DJM_CHECK(djm_eqTendon);
+DJM_CHECK(djm_eqFlex);
+DJM_CHECK(djm_tenStiffness);
+DJM_CHECK(djm_tenDamping);
+DJM_CHECK(djm_tenFrictionloss);
+DJM_CHECK(djm_tenRange);
+DJM_CHECK(djm_tenArmature);
+
+// import_check_geom.c
+DJM_CHECK(djm_geomType);
+DJM_CHECK(djm_geomSoftness);
+DJM_CHECK(djm_geomCondim);
+DJM_CHECK(djm_geomSurfacevel);
+DJM_CHECK(djm_geomAdhesion);
+DJM_CHECK(djm_geomFluid);
+DJM_CHECK(djm_pairSoftness);
+DJM_CHECK(djm_pairCondim);
+DJM_CHECK(djm_pairFriction);
+DJM_CHECK(djm_pairAdhesion);
+
+// import_check_actuator.c
+DJM_CHECK(djm_actTransmission);
+DJM_CHECK(djm_actDyntype);
+DJM_CHECK(djm_actGaintype);
+DJM_CHECK(djm_actBiastype);
+DJM_CHECK(djm_actPlugin);
+DJM_CHECK(djm_actDelay);
+DJM_CHECK(djm_actInputs);
+DJM_CHECK(djm_actCtrlrange);
+DJM_CHECK(djm_actForcerange);
+DJM_CHECK(djm_actActrange);
+DJM_CHECK(djm_actBallServo);
+
+#endif  // DJ_MUJOCO_IMPORT_CHECKS_H_

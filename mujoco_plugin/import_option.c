@@ -1,0 +1,161 @@
+// Options: MuJoCo's, and the scene's own settings in <custom>.
+
+#include "import.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Flags that mean the same to both.
+static int disableBits(const mjModel* m) {
+  static const struct {
+    int mujoco, ours;
+  } map[] = {
+      {mjDSBL_CONTACT, DJ_DSBL_CONTACT},
+      {mjDSBL_LIMIT, DJ_DSBL_LIMIT},
+      {mjDSBL_FRICTIONLOSS, DJ_DSBL_FRICTIONLOSS},
+      {mjDSBL_SPRING, DJ_DSBL_SPRING},
+      {mjDSBL_DAMPER, DJ_DSBL_DAMPER},
+      {mjDSBL_GRAVITY, DJ_DSBL_GRAVITY},
+      {mjDSBL_CLAMPCTRL, DJ_DSBL_CLAMPCTRL},
+      {mjDSBL_FILTERPARENT, DJ_DSBL_FILTERPARENT},
+      {mjDSBL_ACTUATION, DJ_DSBL_ACTUATION},
+  };
+  int bits = 0;
+  for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++) {
+    if (djm_disabled(m, map[i].mujoco)) bits |= map[i].ours;
+  }
+  return bits;
+}
+
+// ------------------------------ scene settings --------------------------------------------------
+
+// A setting is a number, or one of `values` (by name in a text field, by index in a numeric one).
+typedef struct djmSetting {
+  const char* name;
+  enum { kReal, kWhole, kChoice } kind;
+  size_t offset;              // in djModelDef
+  int lowest;                 // choice: value of the first name
+  const char* values[3];
+} djmSetting;
+
+#define OPTION(field) offsetof(djModelDef, option.field)
+static const djmSetting settings[] = {
+    {"timestep", kReal, OPTION(timestep), 0, {0}},
+    {"support", kReal, OPTION(support), 0, {0}},
+    {"length_scale", kReal, OPTION(length_scale), 0, {0}},
+    {"stiffness", kReal, OPTION(stiffness), 0, {0}},
+    {"skin", kReal, OPTION(skin), 0, {0}},
+    {"friction_eps", kReal, OPTION(friction_eps), 0, {0}},
+    {"frictionloss_eps", kReal, OPTION(frictionloss_eps), 0, {0}},
+    {"tolerance", kReal, OPTION(tolerance), 0, {0}},
+    {"gravity_ramp", kReal, offsetof(djModelDef, gravity_ramp), 0, {0}},
+    {"max_iterations", kWhole, OPTION(max_iterations), 0, {0}},
+    {"contact", kChoice, OPTION(contact), DJ_CONTACT_NONE, {"none", "separating_plane"}},
+    {"integrator", kChoice, OPTION(integrator), DJ_POSITION, {"position"}},
+    {"overlap", kChoice, OPTION(overlap), DJ_OVERLAP_RECOVER, {"recover", "error"}},
+    {"friction_arms", kChoice, OPTION(friction_arms), DJ_ARMS_PLANE, {"plane", "paper"}},
+    {"friction_cap", kChoice, OPTION(friction_cap), DJ_CAP_MAGNITUDE, {"magnitude", "paper"}},
+};
+#undef OPTION
+
+static const char kPrefix[] = "dijoco_";
+
+static const djmSetting* findSetting(const char* name) {
+  for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
+    if (strcmp(settings[i].name, name) == 0) return settings + i;
+  }
+  return NULL;
+}
+
+static djStatus refuse(djmImport* imp, const char* kind, const char* name, const char* why) {
+  snprintf(imp->err->text, sizeof(imp->err->text), "%s/%s: %s", kind, name, why);
+  return DJ_INVALID;
+}
+
+static void setChoice(djModelDef* def, const djmSetting* setting, int value) {
+  // All choices are enums, which are ints here.
+  memcpy((char*)def + setting->offset, &value, sizeof(int));
+}
+
+static int numberOfValues(const djmSetting* setting) {
+  int n = 0;
+  while (n < 3 && setting->values[n]) n++;
+  return n;
+}
+
+static djStatus setNumber(djmImport* imp, const char* field, int size, double value) {
+  const djmSetting* setting = findSetting(field + strlen(kPrefix));
+  if (!setting) return refuse(imp, "numeric", field, "there is no such setting");
+  if (size != 1) return refuse(imp, "numeric", field, "one number is expected");
+  if (!isfinite(value)) return refuse(imp, "numeric", field, "not a finite number");
+  if (setting->kind == kReal) {
+    memcpy((char*)&imp->def + setting->offset, &value, sizeof(double));
+    return DJ_OK;
+  }
+  if (value != floor(value) || fabs(value) > 1e9) {
+    return refuse(imp, "numeric", field, "a whole number is expected");
+  }
+  if (setting->kind == kChoice &&
+      (value < setting->lowest || value >= setting->lowest + numberOfValues(setting))) {
+    return refuse(imp, "numeric", field, "there is no such choice");
+  }
+  setChoice(&imp->def, setting, (int)value);
+  return DJ_OK;
+}
+
+static djStatus setText(djmImport* imp, const char* field, const char* value) {
+  const djmSetting* setting = findSetting(field + strlen(kPrefix));
+  if (!setting) return refuse(imp, "text", field, "there is no such setting");
+  if (setting->kind != kChoice) {
+    char* end;
+    double number = strtod(value, &end);
+    while (*end == ' ') end++;
+    if (end == value || *end) return refuse(imp, "text", field, "a number is expected");
+    return setNumber(imp, field, 1, number);
+  }
+  for (int i = 0; i < numberOfValues(setting); i++) {
+    if (strcmp(setting->values[i], value) == 0) {
+      setChoice(&imp->def, setting, setting->lowest + i);
+      return DJ_OK;
+    }
+  }
+  return refuse(imp, "text", field, "there is no such choice");
+}
+
+static djStatus importSettings(djmImport* imp) {
+  const mjModel* m = imp->m;
+  size_t length = strlen(kPrefix);
+  for (int i = 0; i < m->nnumeric; i++) {
+    const char* name = djm_name(m, m->name_numericadr[i]);
+    if (strncmp(name, kPrefix, length) != 0) continue;
+    int size = m->numeric_size[i];
+    double value = size > 0 ? m->numeric_data[m->numeric_adr[i]] : 0;
+    djStatus status = setNumber(imp, name, size, value);
+    if (status != DJ_OK) return status;
+  }
+  for (int i = 0; i < m->ntext; i++) {
+    const char* name = djm_name(m, m->name_textadr[i]);
+    if (strncmp(name, kPrefix, length) != 0) continue;
+    djStatus status = setText(imp, name, m->text_data + m->text_adr[i]);
+    if (status != DJ_OK) return status;
+  }
+  if (imp->def.gravity_ramp < 0) {
+    return refuse(imp, "numeric", "dijoco_gravity_ramp", "must not be negative");
+  }
+  return DJ_OK;
+}
+
+djStatus djm_importOption(djmImport* imp) {
+  const mjModel* m = imp->m;
+  djOption* option = &imp->def.option;
+  *option = dj_defaultOption();
+  option->timestep = m->opt.timestep;
+  mju_copy3(option->gravity, m->opt.gravity);
+  mju_copy3(option->wind, m->opt.wind);
+  option->density = m->opt.density;
+  option->viscosity = m->opt.viscosity;
+  option->disable = disableBits(m);
+  return importSettings(imp);
+}

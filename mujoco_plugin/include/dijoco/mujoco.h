@@ -1,0 +1,55 @@
+// The MuJoCo side: a djModel from an mjModel, with a report of what is not carried exactly.
+
+#ifndef DIJOCO_MUJOCO_H_
+#define DIJOCO_MUJOCO_H_
+
+#include <dijoco/model.h>
+
+#include <mujoco/mujoco.h>
+
+// How a feature of the MuJoCo model is carried. Features without an entry are exact.
+typedef enum djFeatureState {
+  DJ_EXACT = 0,
+  DJ_APPROXIMATED = 1,   // the note says how, and how large the error is
+  DJ_IGNORED = 2         // left out although it changes the motion
+} djFeatureState;
+
+typedef struct djReportEntry {
+  const char* element;   // "joint/knee"; unnamed: "joint/#3"; "option"
+  const char* feature;   // MuJoCo's attribute, such as "frictionloss"
+  djFeatureState state;  // never DJ_EXACT
+  const char* note;      // one sentence
+} djReportEntry;
+
+typedef struct djReport {
+  int n;
+  djReportEntry* entry;  // (n) one per element and feature
+  djFeatureState state;  // the worst of the list
+} djReport;
+
+// "exact", "approximated" or "ignored".
+DJ_API const char* dj_featureStateName(djFeatureState state);
+DJ_API void dj_deleteReport(djReport* report);
+
+// Make a model from MuJoCo's. Ignored features do not make it fail: the caller decides, by
+// report->state. Scene settings (<custom> numeric and text fields called dijoco_*, such as
+// dijoco_support) become options; to override them use dj_setOption on the result.
+// report may be NULL. On failure *model and *report are NULL.
+DJ_API djStatus dj_importMuJoCo(djModel** model, djReport** report, const mjModel* m,
+                                djError* err);
+
+// Load an .xml or .mjb file. stock: the compiled MuJoCo model, the caller's to mj_deleteModel; it
+// and report may be NULL. err holds MuJoCo's text on one line, without the path.
+DJ_API djStatus dj_loadMJCF(djModel** model, djReport** report, mjModel** stock,
+                            const char* path, djError* err);
+
+// Whether MuJoCo lists contacts of two geoms when they are near enough, as far as the model says.
+DJ_API bool djm_canCollide(const mjModel* m, int geom1, int geom2);
+
+// Call run(arg) with MuJoCo's errors and warnings caught: none is printed or logged, and an error
+// ends run instead of the process. Returns DJ_OK, or DJ_INVALID with the error in err. The last
+// warning is left in err where there was no error; err (may be NULL) is "" where there was neither.
+// Calls may be nested and may come from several threads.
+DJ_API djStatus djm_guard(void (*run)(void* arg), void* arg, djError* err);
+
+#endif  // DIJOCO_MUJOCO_H_
