@@ -45,6 +45,7 @@ void dj_deleteContacts(djContacts* contacts);
 djStatus dj_copyContacts(djContacts* dest, const djModel* model, const djContacts* src);
 void dj_resetContacts(djContacts* contacts);       // forgets warm starts
 size_t dj_contactsSize(const djModel* model);      // bytes
+int dj_maxContactPairs(const djModel* model);      // capacity of the list of near pairs
 
 // Start of a step. pose (nbody): body poses at its start; ref (nbody): twist reference points,
 // fixed during the step; both must stay valid until the step ends. Finds near pairs and fixes

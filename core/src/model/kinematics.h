@@ -91,6 +91,11 @@ static inline int dj_rotationQpos(const djModel* m, int j) {
   return m->jnt_qposadr[j] + (m->jnt_type[j] == DJ_FREE ? 3 : 0);
 }
 
+// Joint-space inertia M (nv x nv, lower triangle), armature of joints included; N (nbody x 36)
+// scratch. Subspaces about ref must be set.
+void dj_massMatrix(double* M, double* N, const djModel* model, const djKin* kin,
+                   const djVec3* ref);
+
 // model->jnt_effinertia = 1 / mean diagonal of M^-1 over the joint's dofs at qpos0.
 djStatus dj_setEffectiveInertia(djModel* model);
 

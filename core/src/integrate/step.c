@@ -1,0 +1,257 @@
+// One step: the start guess, Newton, and what is reported.
+
+#include "base/status.h"
+#include "integrate/work.h"
+#include "math/ldl.h"
+#include "solve/newton.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Problem {
+  djWork* work;
+  const djModel* model;
+  const djIntegratorRow* row;
+} Problem;
+
+// ---- callbacks of Newton's method -------------------------------------------------------------
+
+static djStatus evaluateNow(void* user, double* value, double* gradient, bool* cautious) {
+  Problem* p = user;
+  dj_motionSubspace(&p->work->now, p->model, p->work->ref);
+  return p->row->evaluate(value, gradient, p->work, p->model, &p->work->now, p->work->q, cautious);
+}
+
+static bool factor(void* user, double shift) {
+  Problem* p = user;
+  djWork* w = p->work;
+  int nv = p->model->nv;
+  if (shift == 0) return dj_factorLDL(w->L, w->H, NULL, nv);
+  for (int i = 0; i < nv; i++) w->shift[i] = shift * fabs(w->H[(size_t)i * nv + i]);
+  return dj_factorLDL(w->L, w->H, w->shift, nv);
+}
+
+static void solve(void* user, double* x) {
+  Problem* p = user;
+  dj_solveLDL(x, p->work->L, p->model->nv);
+}
+
+static void setTrial(Problem* p, const double* step, double fraction) {
+  djWork* w = p->work;
+  dj_integratePos(w->qtrial, p->model, w->q, step, fraction);
+  dj_kinematics(&w->trial, p->model, w->qtrial, w->start.mocap_pos, w->start.mocap_quat);
+}
+
+static djStatus cap(void* user, double* fraction, const double* step) {
+  Problem* p = user;
+  djWork* w = p->work;
+  *fraction = 1;
+  if (!w->contacts) return DJ_OK;
+  setTrial(p, step, 1);
+  return dj_capContacts(fraction, w->contacts, p->model, w->now.body, w->trial.body);
+}
+
+static djStatus trial(void* user, double* value, const double* step, double fraction) {
+  Problem* p = user;
+  setTrial(p, step, fraction);
+  return p->row->evaluate(value, NULL, p->work, p->model, &p->work->trial, p->work->qtrial, NULL);
+}
+
+static void accept(void* user) {
+  Problem* p = user;
+  djWork* w = p->work;
+  djKin kin = w->now;
+  w->now = w->trial;
+  w->trial = kin;
+  double* q = w->q;
+  w->q = w->qtrial;
+  w->qtrial = q;
+}
+
+// ---- start of a step --------------------------------------------------------------------------
+
+static djStatus checkFinite(djError* err, const char* name, const double* v, int n) {
+  for (int i = 0; i < n; i++) {
+    if (!isfinite(v[i])) return dj_fail(err, DJ_INVALID, "%s[%d]: not a finite number", name, i);
+  }
+  return DJ_OK;
+}
+
+// Copies state and inputs into the view of the start, with unit quaternions.
+static djStatus copyStart(const djModel* m, const djData* d) {
+  djWork* w = d->work;
+  djData* s = &w->start;
+  const struct {
+    const char* name;
+    const double* from;
+    double* to;
+    int n;
+  } part[] = {{"qpos", d->qpos, s->qpos, m->nq},
+              {"qvel", d->qvel, s->qvel, m->nv},
+              {"act", d->act, s->act, m->na},
+              {"ctrl", d->ctrl, s->ctrl, m->nu},
+              {"qfrc_applied", d->qfrc_applied, s->qfrc_applied, m->nv},
+              {"xfrc_applied", d->xfrc_applied, s->xfrc_applied, m->nbody * 6},
+              {"mocap_pos", d->mocap_pos, s->mocap_pos, m->nmocap * 3},
+              {"mocap_quat", d->mocap_quat, s->mocap_quat, m->nmocap * 4}};
+  for (size_t k = 0; k < sizeof(part) / sizeof(part[0]); k++) {
+    djStatus status = checkFinite(&w->error, part[k].name, part[k].from, part[k].n);
+    if (status < 0) return status;
+    memcpy(part[k].to, part[k].from, (size_t)part[k].n * sizeof(double));
+  }
+  if (!isfinite(d->gravity_scale) || !isfinite(d->time)) {
+    return dj_fail(&w->error, DJ_INVALID, "time or gravity_scale: not a finite number");
+  }
+  s->time = d->time;
+  s->gravity_scale = d->gravity_scale;
+  s->work = w;
+  for (int j = 0; j < m->njnt; j++) {
+    if (dj_rotationDof(m, j) < 0) continue;
+    double* q = s->qpos + dj_rotationQpos(m, j);
+    dju_storeQuat(q, dju_normalizeQuat(dju_loadQuat(q)));
+  }
+  return DJ_OK;
+}
+
+// The present iterate: q (+) f h v of the lowest energy for f = 1, 1/2, 1/4, 0, with the relative
+// approach of contact pairs capped.
+static djStatus startGuess(Problem* p) {
+  djWork* w = p->work;
+  const djModel* m = p->model;
+  size_t nq = m->nq;
+  memcpy(w->q, w->start.qpos, nq * sizeof(double));
+  dj_kinematics(&w->now, m, w->q, w->start.mocap_pos, w->start.mocap_quat);
+  double factor, best, value;
+  for (int i = 0; i < m->nv; i++) w->step[i] = w->h * w->start.qvel[i];
+  djStatus status = cap(p, &factor, w->step);
+  if (status < 0) return status;
+  status = p->row->evaluate(&best, NULL, w, m, &w->now, w->q, NULL);
+  if (status < 0) return status;
+  if (!isfinite(best)) {
+    return dj_fail(&w->error, DJ_OVERLAP, "contact shapes overlap at the start of the step");
+  }
+  for (int k = 0; k < 3; k++) {
+    status = trial(p, &value, w->step, factor);
+    if (status < 0) return status;
+    if (value < best) {
+      accept(p);
+      return DJ_OK;
+    }
+    factor *= 0.5;
+  }
+  return DJ_OK;
+}
+
+djStatus dj_solveStep(const djModel* m, djData* d) {
+  djWork* w = d->work;
+  w->stepped = w->linearized = false;
+  w->error.text[0] = 0;
+  djStatus status = copyStart(m, d);
+  if (status < 0) return status;
+  w->h = m->opt.timestep;
+  Problem problem = {w, m, dj_integratorRow(m->opt.integrator)};
+  if (!problem.row) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
+  status = problem.row->begin(w, m);
+  if (status >= 0) status = startGuess(&problem);
+  if (status < 0) return status;
+  // Rest within a fraction of g h: SDRS stops at an absolute force instead.
+  double unit = m->contact.gravity * w->h * sqrt(fmax(m->moving_mass, 1e-300));
+  djNewtonProblem newton = {m->nv, &problem, evaluateNow, factor, solve, cap, trial, accept};
+  djNewtonOption option = {m->opt.tolerance * unit, m->opt.max_iterations, w->polish, 30};
+  djNewtonResult result;
+  status = dj_newton(&result, &newton, &option, w->gradient, w->step);
+  if (status < 0) return status;
+  d->stats.iterations = result.iterations;
+  d->stats.newton_iterations += result.iterations;
+  d->stats.residual = result.decrement / unit;
+  if (d->stats.residual > d->stats.worst_residual) d->stats.worst_residual = d->stats.residual;
+  if (status == DJ_NOT_CONVERGED) d->stats.unconverged_steps++;
+  w->stepped = true;
+  return status;
+}
+
+// ---- end of a step ----------------------------------------------------------------------------
+
+static void storePoses(const djModel* m, djData* d, const djKin* kin) {
+  for (int b = 0; b < m->nbody; b++) {
+    dju_store3(d->xpos + 3 * b, kin->body[b].p);
+    dju_storeQuat(d->xquat + 4 * b, kin->quat[b]);
+    memcpy(d->xmat + 9 * b, kin->body[b].R.m, 9 * sizeof(double));
+    dju_store3(d->xipos + 3 * b, kin->com[b]);
+  }
+  for (int s = 0; s < m->nsite; s++) {
+    const djPose* T = &kin->body[m->site_body[s]];
+    dju_store3(d->site_xpos + 3 * s, dju_transform(T, dju_load3(m->site_pos + 3 * s)));
+  }
+  for (int g = 0; g < m->ngeom; g++) {
+    const djPose* T = &kin->body[m->geom_body[g]];
+    djMat3 R = dju_mulMM(T->R, dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * g)));
+    dju_store3(d->geom_xpos + 3 * g, dju_transform(T, dju_load3(m->geom_pos + 3 * g)));
+    memcpy(d->geom_xmat + 9 * g, R.m, sizeof(R.m));
+  }
+}
+
+djStatus dj_step(const djModel* m, djData* d) {
+  if (!m || !d) return DJ_INVALID;
+  djWork* w = d->work;
+  djStats before = d->stats;
+  djStatus status = dj_solveStep(m, d);
+  djStatus report = DJ_OK;
+  if (status >= 0 && w->contacts) {
+    report = dj_reportContacts(d, w->contacts, m, w->now.body);
+  }
+  if (status < 0 || report < 0) {
+    d->stats = before;
+    w->stepped = false;
+    if (!w->error.text[0]) dj_fail(&w->error, status < 0 ? status : report, "step: failed");
+    return status < 0 ? status : report;
+  }
+  dj_differentiatePos(d->qvel, m, w->h, w->start.qpos, w->q);
+  memcpy(d->qpos, w->q, (size_t)m->nq * sizeof(double));
+  memcpy(d->act, w->act_next, (size_t)m->na * sizeof(double));
+  d->time += w->h;
+  d->stats.steps++;
+  storePoses(m, d, &w->now);
+  return status;
+}
+
+// Kinetic energy: bodies by their twists, and armatures.
+static double kineticEnergy(const djModel* m, djWork* w, const double* qvel) {
+  double sum = 0;
+  memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
+  for (int b = 1; b < m->nbody; b++) {
+    if (m->body_lastdof[b] < 0) continue;
+    double* V = w->wrench + 6 * b;
+    memcpy(V, w->wrench + 6 * m->body_parent[b], 6 * sizeof(double));
+    for (int i = m->body_dofadr[b]; i < m->body_dofadr[b] + m->body_dofnum[b]; i++) {
+      for (int k = 0; k < 6; k++) V[k] += w->kin0.S[6 * i + k] * qvel[i];
+    }
+    djVec3 omega = dju_load3(V), arm = dju_sub3(w->kin0.com[b], w->ref[b]);
+    djVec3 v = dju_add3(dju_load3(V + 3), dju_cross3(omega, arm));
+    djVec3 local = dju_mulMtV(w->kin0.principal[b], omega);
+    const double* I = m->body_inertia + 3 * b;
+    sum += 0.5 * (m->body_mass[b] * dju_dot3(v, v) + I[0] * local.x * local.x +
+                  I[1] * local.y * local.y + I[2] * local.z * local.z);
+  }
+  for (int i = 0; i < m->nv; i++) {
+    sum += 0.5 * w->joint.joint[m->dof_jnt[i]].armature * qvel[i] * qvel[i];
+  }
+  return sum;
+}
+
+djStatus dj_forward(const djModel* m, djData* d) {
+  if (!m || !d) return DJ_INVALID;
+  djWork* w = d->work;
+  w->stepped = w->linearized = false;
+  djStatus status = copyStart(m, d);
+  if (status < 0) return status;
+  dj_kinematics(&w->kin0, m, w->start.qpos, d->mocap_pos, d->mocap_quat);
+  for (int b = 0; b < m->nbody; b++) w->ref[b] = w->kin0.com[m->body_root[b]];
+  dj_motionSubspace(&w->kin0, m, w->ref);
+  dj_beginJointTerms(&w->joint, w->act_next, m, &w->start, m->opt.timestep);
+  storePoses(m, d, &w->kin0);
+  d->energy[0] = dj_gravityEnergy(m, &w->kin0, d->gravity_scale) +
+                 dj_springEnergy(m, w->start.qpos);
+  d->energy[1] = kineticEnergy(m, w, w->start.qvel);
+  return DJ_OK;
+}

@@ -1,0 +1,72 @@
+// Workspace of one simulation: everything that a step and its derivatives need, allocated once.
+
+#ifndef DJ_INTEGRATE_WORK_H_
+#define DJ_INTEGRATE_WORK_H_
+
+#include "contact/contact.h"
+#include "model/body_term.h"
+#include "model/joint_term.h"
+
+struct djWork {
+  void* buffer;             // the djData's arrays too
+  size_t nbuffer;
+  djError error;
+  djContacts* contacts;     // NULL when contact is off
+  int maxcontact, maxpair;
+
+  // The step: its start, and the present and the trial iterate.
+  djData start;             // view of state and inputs at the start of the step
+  double h;
+  djVec3* ref;              // (nbody) reference points of twists, fixed during a step
+  djKin kin0, back;         // at the start, and at q (+) -h v
+  djKin now, trial;
+  double *q, *qtrial;       // (nq)
+  double* qback;            // (nq)
+  double* act_next;         // (na)
+  djBodyStep* body;         // (nbody)
+  djJointTerms joint;
+  bool stepped;             // the step's quantities are valid (djd_lastTransition)
+  bool linearized;          // so are the Jacobians below
+  int polish;               // further full Newton steps
+
+  double* gradient;         // (nv)
+  double* step;             // (nv)
+  double* H;                // (nv x nv, lower triangle) Hessian at the present iterate
+  double* L;                // (nv x nv) its factor
+  double* scale;            // (nv) what a shift multiplies
+  double* shift;            // (nv)
+  double* wrench;           // (nbody x 6)
+  double* N;                // (nbody x 36)
+  double* M;                // (nbody x 36)
+
+  // Derivatives (gradient layer): residual by the start's q, v and by inputs.
+  double* Rq;               // (nv x nv)
+  double* Rv;               // (nv x nv)
+  double* Ra;               // (nv x na)
+  double* Ru;               // (nv x nu)
+  double* X;                // (nv x (2 nv + na + nu)) solutions
+  double* vnext;            // (nv) velocity at the end of the step
+  double* lambda;           // (4 nv + na + nu) scratch of vector products
+};
+typedef struct djWork djWork;
+
+// Integrator rows: how a residual and its derivatives are built.
+typedef struct djIntegratorRow {
+  const char* name;
+  // Fix the quantities of the step that starts at work->start.
+  djStatus (*begin)(djWork* work, const djModel* model);
+  // Merit at (kin, q), infinite when infeasible; gradient (nv) and Hessian (work->H), which are the
+  // residual r(q+) and dr/dq+, when gradient is not NULL. *cautious as in djNewtonProblem.
+  djStatus (*evaluate)(double* value, double* gradient, djWork* work, const djModel* model,
+                       const djKin* kin, const double* q, bool* cautious);
+  // Rq, Rv, Ra, Ru: derivatives of the residual by the start, at (now, q).
+  djStatus (*linearize)(djWork* work, const djModel* model);
+} djIntegratorRow;
+
+const djIntegratorRow* dj_integratorRow(djIntegrator integrator);
+
+// Take the step that starts at data: fills work->now, work->q with the solution. data is not
+// changed but for stats of Newton. Used by dj_step and by the gradient layer.
+djStatus dj_solveStep(const djModel* model, djData* data);
+
+#endif  // DJ_INTEGRATE_WORK_H_

@@ -1,0 +1,57 @@
+#include "math/smooth.h"
+
+// Corner of min(x, 0) on -1 <= t <= 1: slope 1 - S(u), u = (t + 1)/2, S = 3u^2 - 2u^3, so
+// s(t) = -1 + 2 (u - u^3 + u^4/2); s(1) = 0 and s(0) = -3/16.
+static djJet corner(double t) {
+  if (t <= -1) return (djJet){t, 1, 0};
+  if (t >= 1) return (djJet){0, 0, 0};
+  double u = 0.5 * (t + 1), u2 = u * u;
+  return (djJet){-1 + 2 * (u - u2 * u + 0.5 * u2 * u2), 1 - u2 * (3 - 2 * u), -3 * u * (1 - u)};
+}
+
+djJet dju_smoothClamp(double x, double lo, double hi) {
+  djJet r = {x, 1, 0};
+  if (!(lo <= hi)) return r;
+  if (lo == hi) return (djJet){lo, 0, 0};
+  double w = 0.01 * (hi - lo);
+  if (!isfinite(w)) w = 0.01 * fmax(1e-8, isfinite(hi) ? fabs(hi) : fabs(lo));
+  if (x > hi - w) {
+    djJet c = corner((x - hi) / w);
+    r = (djJet){hi + w * c.f, c.d, c.dd / w};
+  } else if (x < lo + w) {
+    djJet c = corner((lo - x) / w);
+    r = (djJet){lo - w * c.f, c.d, -c.dd / w};
+  }
+  return r;
+}
+
+djJet dju_softLimit(double x, double k, double w) {
+  if (x <= 0) return (djJet){0, 0, 0};
+  if (x < w) return (djJet){k * x * x * x / (6 * w), k * x * x / (2 * w), k * x / w};
+  return (djJet){k * (0.5 * x * x - 0.5 * w * x + w * w / 6), k * (x - 0.5 * w), k};
+}
+
+djJet dju_softHalfSquare(double v, double w) {
+  if (v <= 0) return (djJet){0, 0, 0};
+  if (v < w) {
+    double u = v / w, u2 = u * u;
+    return (djJet){w * w * u2 * u2 * (0.25 - 0.1 * u), w * u2 * u * (1 - 0.5 * u),
+                   u2 * (3 - 2 * u)};
+  }
+  double x = v - w;
+  return (djJet){0.15 * w * w + 0.5 * w * x + 0.5 * x * x, 0.5 * w + x, 1};
+}
+
+djJet dju_smoothStep(double t) {
+  if (t <= 0) return (djJet){0, 0, 0};
+  if (t >= 1) return (djJet){1, 0, 0};
+  double u = 1 - t;
+  return (djJet){t * t * t * (10 + t * (-15 + 6 * t)), 30 * t * t * u * u,
+                 60 * t * u * (u - t)};
+}
+
+djJet dju_smoothAbs(double x, double e) {
+  double r = sqrt(x * x + e * e);
+  // sqrt(x^2 + e^2) - e without cancellation
+  return (djJet){x * x / (r + e), x / r, e * e / (r * r * r)};
+}

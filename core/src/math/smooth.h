@@ -1,0 +1,30 @@
+// Smooth scalar functions: clamps, one-sided springs, switches, norms.
+
+#ifndef DJ_MATH_SMOOTH_H_
+#define DJ_MATH_SMOOTH_H_
+
+#include <math.h>
+
+// A value with its first two derivatives.
+typedef struct djJet {
+  double f, d, dd;
+} djJet;
+
+// Clamp to [lo, hi], C2: equal to the hard one further than 1% of the range from a bound, at most
+// 0.19% of the range below it at the bound. Returns the value and derivatives. Infinite bounds are
+// allowed; lo > hi gives the identity.
+djJet dju_smoothClamp(double x, double lo, double hi);
+
+// One-sided spring: f = 0 for x <= 0, then f'' = k x/w up to x = w and k beyond. C2.
+djJet dju_softLimit(double x, double k, double w);
+
+// f'' rises from 0 at v <= 0 to 1 at v >= w as 3t^2 - 2t^3: a half parabola, C3 for w > 0.
+djJet dju_softHalfSquare(double v, double w);
+
+// 0 for t <= 0, 1 for t >= 1, quintic between (C2).
+djJet dju_smoothStep(double t);
+
+// sqrt(x^2 + e^2) - e
+djJet dju_smoothAbs(double x, double e);
+
+#endif  // DJ_MATH_SMOOTH_H_

@@ -1,0 +1,45 @@
+// Damped Newton method for a nonlinear system with or without a merit function. Knows nothing of
+// physics: the problem evaluates, factors and moves; this module decides how far.
+
+#ifndef DJ_SOLVE_NEWTON_H_
+#define DJ_SOLVE_NEWTON_H_
+
+#include <dijoco/types.h>
+
+// A problem holds its present point and a trial point.
+typedef struct djNewtonProblem {
+  int n;
+  void* user;
+  // Gradient (n) at the present point; the Jacobian is kept inside. *cautious: a positive
+  // semi-definite substitute may be used for parts of it; set to false when none was.
+  djStatus (*evaluate)(void* user, double* value, double* gradient, bool* cautious);
+  // Factor Jacobian + shift * scale; false: not positive definite.
+  bool (*factor)(void* user, double shift);
+  void (*solve)(void* user, double* x);
+  // Largest fraction of the step that may be taken, in (0, 1].
+  djStatus (*cap)(void* user, double* fraction, const double* step);
+  // Move the trial point to present + fraction * step; value infinite when infeasible.
+  djStatus (*trial)(void* user, double* value, const double* step, double fraction);
+  // The trial point becomes the present one.
+  void (*accept)(void* user);
+} djNewtonProblem;
+
+typedef struct djNewtonOption {
+  double tolerance;       // on the decrement sqrt(g . H^-1 g)
+  int max_iterations;
+  int polish;             // further full steps while the decrement falls
+  int max_cuts;           // halvings of one line search
+} djNewtonOption;
+
+typedef struct djNewtonResult {
+  int iterations;
+  double decrement;       // at the last evaluation, before the last step
+  double value;
+  int shifts;             // iterations that needed a shift
+} djNewtonResult;
+
+// gradient, step: workspace (n). DJ_NOT_CONVERGED leaves the best feasible point.
+djStatus dj_newton(djNewtonResult* result, const djNewtonProblem* problem,
+                   const djNewtonOption* option, double* gradient, double* step);
+
+#endif  // DJ_SOLVE_NEWTON_H_
