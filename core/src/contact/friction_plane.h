@@ -1,0 +1,99 @@
+// Internal to friction: the points that carry force, and the plane's motion (u, w) that minimises
+// friction's energy between two hulls.
+
+#ifndef DJ_CONTACT_FRICTION_PLANE_H_
+#define DJ_CONTACT_FRICTION_PLANE_H_
+
+#include "contact/friction.h"
+
+enum {
+  DJ_SLIP_LANES = 8,     // points that one vector loop takes
+  DJ_SLIP_FIXED = 256,   // loaded points (and padding) that need no scratch
+  DJ_SLIP_WIDTH = 8      // numbers a point
+};
+
+// Motion of a body from the start of the step to now.
+typedef struct djMotion {
+  djMat3 R;              // rotation at the start
+  djMat3 dR;             // now minus start
+  djVec3 p, dp;          // position at the start; now minus start
+  djVec3 ref;
+} djMotion;
+
+static inline djMotion dj_motion(const djPose* now, const djPose* start, djVec3 ref) {
+  djMotion m = {start->R, now->R, start->p, dju_sub3(now->p, start->p), ref};
+  for (int i = 0; i < 9; i++) m.dR.m[i] -= start->R.m[i];
+  return m;
+}
+
+// Displacement T+ T^-1 y - y of the body-fixed point y (world, at the start), as
+// (R+ - R) R^T (y - p) + (p+ - p): no rounding beyond that of differences of the poses.
+static inline djVec3 dj_displace(const djMotion* m, djVec3 y) {
+  return dju_add3(dju_mulMV(m->dR, dju_mulMtV(m->R, dju_sub3(y, m->p))), m->dp);
+}
+
+// Body-fixed point y_i of a vertex x: the vertex, or its projection onto the lagged plane.
+static inline djVec3 dj_armPoint(const djLagged* lagged, djArms arms, djVec3 x) {
+  if (arms == DJ_ARMS_PAPER) return x;
+  return dju_madd3(x, -(dju_dot3(lagged->normal, x) + lagged->offset), lagged->normal);
+}
+
+// A(f): f itself, or SDRS eq. 12, sqrt(f^2 + eps) - sqrt(eps), without cancellation.
+static inline double dj_forceCap(double f, double eps, djCap cap) {
+  return cap == DJ_CAP_MAGNITUDE ? f : f * f / (sqrt(f * f + eps) + sqrt(eps));
+}
+static inline double dj_forceCapSlope(double f, double eps, djCap cap) {
+  return cap == DJ_CAP_MAGNITUDE ? 1 : f / sqrt(f * f + eps);
+}
+
+// 3x3 factorization L D L^T of a symmetric matrix, lower triangle by rows.
+typedef struct djPlaneFactor {
+  double l10, l20, l21, d0, d1, d2;
+} djPlaneFactor;
+
+// Energy at one (u, w), its gradient and Hessian (lower triangle by rows).
+typedef struct djPlaneEnergy {
+  double value, g[3], H[6];
+  double stiff;          // sum of W/r
+} djPlaneEnergy;
+
+// Loaded points in coordinates of the plane, and the plane's motion v = (u, w scale) relative to
+// the mean motion `mean`: slip_i = b_i - (u + v[2] J e_i).
+typedef struct djSlips {
+  int n, na, npad;       // points with force; the first na are a's; n rounded up
+  double* W;             // (npad) mu h A(f); 0 in the padding
+  double *ex, *ey;       // (npad) y - c in the plane, divided by scale
+  double *bx, *by;       // (npad) displacement/h in the plane, less mean
+  double* rho;           // (n x 3) T+ T^-1 y - ref of its body, world
+  djVec3 t1, t2;         // t1, t2, normal: right-handed
+  djVec3 center;         // c; its height above the plane is of no consequence
+  double mean[2];
+  double scale;          // metres: spread of the points
+  double total;          // sum of W
+  double spread;         // I = sum W |y - c|^2 / sum W, m^2
+  double size;           // l: size of the smaller shape, m
+  double spin;           // stiffness of the spin term, for v[2]
+  double bmax, emax;     // largest |b_i|, |e_i|, for rounding bounds
+  double v[3];
+  djPlaneEnergy at;      // at v
+  int iterations;
+} djSlips;
+
+// Collect the points with force; W = 0 nowhere but in the padding. DJ_INVALID: a force is negative
+// or not finite. DJ_NO_MEMORY: more than DJ_SLIP_FIXED points and too little scratch.
+// buffer: (DJ_SLIP_FIXED * DJ_SLIP_WIDTH)
+djStatus dj_gatherSlips(djSlips* slips, double* buffer, const djLagged* lagged,
+                        const djPairInput* in);
+
+// Minimise over the plane's motion, from the better of the state's and the weighted mean.
+djStatus dj_solveSlips(djSlips* slips, djFrictionState* state, double eps);
+
+void dj_factorSlips(djPlaneFactor* factor, const double H[6]);
+
+// Stiffness of the spin term by its argument t = I / (DJ_SPIN_SPREAD l)^2; slope: its derivative.
+double dj_spinStiffness(double* slope, double total, double spread, double size);
+
+// Coefficients, plane and pointers of friction are usable.
+bool dj_checkFriction(const djLagged* lagged, const djPairInput* in);
+
+#endif  // DJ_CONTACT_FRICTION_PLANE_H_
