@@ -15,6 +15,9 @@
 
 #include "import_checks.h"
 
+#define CLIP_NOTE \
+  "the clip is rounded within 1 % of the range of each bound, by at most 0.19 % of the range"
+
 static const djmCheck checks[] = {
     // ---- options
     {DJM_OPTION, "integrator", DJ_APPROXIMATED, djm_optIntegrator, 0},
@@ -41,8 +44,7 @@ static const djmCheck checks[] = {
     {DJM_JOINT, "armature", DJ_IGNORED, djm_jntArmatureDofs,
      "differs between the joint's dofs; the first one's is used for all"},
     {DJM_JOINT, "actuatorfrcrange", DJ_APPROXIMATED, djm_jntActfrcrange,
-     "the clip is rounded within 1 % of the range around each bound, where the force errs by at "
-     "most 1 % of the range; exact elsewhere"},
+     CLIP_NOTE},
     {DJM_JOINT, "actuatorgravcomp", DJ_IGNORED, djm_jntActgravcomp, 0},
     {DJM_JOINT, "springyield", DJ_IGNORED, djm_jntSpringyield,
      "plastic spring: the rest position stays at springref"},
@@ -84,14 +86,11 @@ static const djmCheck checks[] = {
     {DJM_ACTUATOR, "input", DJ_IGNORED, djm_actInputs,
      "more than one control, or none: it makes no force"},
     {DJM_ACTUATOR, "ctrlrange", DJ_APPROXIMATED, djm_actCtrlrange,
-     "the clip is rounded within 1 % of the range around each bound, where the control errs by at "
-     "most 1 % of the range; exact elsewhere"},
+     CLIP_NOTE},
     {DJM_ACTUATOR, "forcerange", DJ_APPROXIMATED, djm_actForcerange,
-     "the clip is rounded within 1 % of the range around each bound, where the force errs by at "
-     "most 1 % of the range; exact elsewhere"},
+     CLIP_NOTE},
     {DJM_ACTUATOR, "actrange", DJ_APPROXIMATED, djm_actActrange,
-     "the clip is rounded within 1 % of the range around each bound, where the activation errs by "
-     "at most 1 % of the range; exact elsewhere"},
+     CLIP_NOTE},
     {DJM_ACTUATOR, "biasprm", DJ_APPROXIMATED, djm_actBallServo,
      "position servo on a ball joint: MuJoCo wraps the setpoint to the nearest turn, this one does "
      "not; equal while they are less than half a turn apart"},
