@@ -1,0 +1,56 @@
+// Reading JSON: every access checks its type and names what is wrong.
+
+#ifndef DJ_IO_JSON_H_
+#define DJ_IO_JSON_H_
+
+#include "base/pool.h"
+
+#include <dijoco/types.h>
+
+#include <cjson/cJSON.h>
+
+// The whole text must be one JSON object.
+djStatus dj_parseJson(cJSON** root, const char* text, size_t length, djError* err);
+
+// Where a value belongs, for messages: "joint 'knee'", "loss[2]"; "" at the top.
+typedef struct djAt {
+  djError* err;
+  const char* element;
+} djAt;
+
+// "element: key: what"; key may be NULL.
+djStatus dj_jsonFail(const djAt* at, const char* key, const char* what);
+
+// An object all of whose keys are in a list that ends with NULL, each once.
+djStatus dj_jsonKeys(const cJSON* object, const char* const* keys, const djAt* at);
+
+// A member of an object, or NULL.
+const cJSON* dj_jsonGet(const cJSON* object, const char* key);
+
+// Single values; messages name the key of the item.
+djStatus dj_jsonNumber(double* out, const cJSON* item, const djAt* at);   // finite
+djStatus dj_jsonInt(int* out, const cJSON* item, const djAt* at);
+djStatus dj_jsonBool(bool* out, const cJSON* item, const djAt* at);
+djStatus dj_jsonText(const char** out, const cJSON* item, const djAt* at);  // owned by the item
+
+// One of the names of a table that ends with a NULL name.
+typedef struct djNamed {
+  const char* name;
+  int value;
+} djNamed;
+djStatus dj_jsonNamed(int* out, const cJSON* item, const djNamed* names, const djAt* at);
+const char* dj_nameOf(const djNamed* names, int value);   // "" when it is not there
+
+// Exactly n numbers; infinite ones ("inf", "-inf") where reals are asked for.
+djStatus dj_jsonVector(double* out, int n, const cJSON* item, const djAt* at);
+djStatus dj_jsonReals(double* out, int n, const cJSON* item, const djAt* at);
+
+// A list of numbers, or one number; of integers; of rows of numbers that all have the same length
+// (columns < 0: of any length, which is returned). In memory of the pool.
+djStatus dj_jsonNumbers(const double** out, int* n, const cJSON* item, djPool* pool,
+                        const djAt* at);
+djStatus dj_jsonInts(const int** out, int* n, const cJSON* item, djPool* pool, const djAt* at);
+djStatus dj_jsonRows(const double** out, int* rows, int* columns, const cJSON* item, djPool* pool,
+                     const djAt* at);
+
+#endif  // DJ_IO_JSON_H_

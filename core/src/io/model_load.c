@@ -1,0 +1,368 @@
+// Reading a model file into a definition, and making the model.
+
+#include "base/status.h"
+#include "io/model_keys.h"
+#include "io/text.h"
+#include "model/check.h"
+#include "model/make.h"
+
+#include <dijoco/io.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Names of one kind of element, sorted.
+typedef struct djNameIndex {
+  int n;
+  struct djNameEntry {
+    const char* name;
+    int id;
+  }* entry;
+} djNameIndex;
+
+typedef struct djLoader {
+  djPool pool;
+  djModelDef def;
+  djError* err;
+  djNameIndex body, joint, geom, mesh;
+} djLoader;
+
+static int compareEntries(const void* a, const void* b) {
+  const struct djNameEntry *x = a, *y = b;
+  int order = strcmp(x->name, y->name);
+  return order ? order : x->id - y->id;
+}
+
+static int listCount(const cJSON* list) {
+  int n = 0;
+  for (const cJSON* c = list ? list->child : NULL; c; c = c->next) n++;
+  return n;
+}
+
+// Collect the names of a list of elements, before anything refers to them.
+static djStatus indexNames(djLoader* l, djNameIndex* index, const cJSON* list) {
+  *index = (djNameIndex){0, NULL};
+  index->entry = dj_poolTake(&l->pool, (size_t)listCount(list), sizeof *index->entry);
+  if (!index->entry) return dj_failMemory(l->err);
+  int id = 0;
+  for (const cJSON* c = list ? list->child : NULL; c; c = c->next, id++) {
+    const cJSON* name = dj_jsonGet(c, "name");
+    if (!cJSON_IsString(name) || !name->valuestring[0]) continue;
+    index->entry[index->n].name = name->valuestring;
+    index->entry[index->n++].id = id;
+  }
+  qsort(index->entry, (size_t)index->n, sizeof *index->entry, compareEntries);
+  return DJ_OK;
+}
+
+static int compareName(const void* name, const void* entry) {
+  const struct djNameEntry* e = entry;
+  return strcmp(name, e->name);
+}
+
+static djStatus readReference(int* id, const djLoader* l, djKeyKind kind, const cJSON* item,
+                              const djAt* at) {
+  if (cJSON_IsNumber(item)) return dj_jsonInt(id, item, at);
+  const char* name = NULL;
+  if (!cJSON_IsString(item)) return dj_jsonFail(at, item->string, "must be a name or an index");
+  djStatus status = dj_jsonText(&name, item, at);
+  const djNameIndex* index = kind == DJ_KEY_BODY    ? &l->body
+                             : kind == DJ_KEY_JOINT ? &l->joint
+                             : kind == DJ_KEY_GEOM  ? &l->geom
+                                                    : &l->mesh;
+  const struct djNameEntry* e =
+      bsearch(name, index->entry, (size_t)index->n, sizeof *index->entry, compareName);
+  if (!e) {
+    char what[160];
+    snprintf(what, sizeof what, "there is no '%.100s'", name);
+    return dj_jsonFail(at, item->string, what);
+  }
+  *id = e->id;
+  return status;
+}
+
+static djStatus readFlags(int* bits, const djNamed* names, const cJSON* item, const djAt* at) {
+  if (!cJSON_IsArray(item)) return dj_jsonFail(at, item->string, "must be a list");
+  *bits = 0;
+  for (const cJSON* c = item->child; c; c = c->next) {
+    int bit = 0;
+    djStatus status = dj_jsonNamed(&bit, c, names, at);
+    if (status < 0) return status;
+    *bits |= bit;
+  }
+  return DJ_OK;
+}
+
+static djStatus readReals(double* out, int n, const cJSON* item, const djAt* at) {
+  if (n > 1 || cJSON_IsArray(item)) return dj_jsonReals(out, n, item, at);
+  return dj_jsonNumber(out, item, at);
+}
+
+// One member into its field.
+static djStatus readValue(const djLoader* l, const djKeySpec* key, char* field, const cJSON* item,
+                          int ncoord, const djAt* at) {
+  double* real = (double*)(void*)field;
+  int number = 0;
+  djStatus status = DJ_OK;
+  switch (key->kind) {
+    case DJ_KEY_REAL: return readReals(real, key->count, item, at);
+    case DJ_KEY_COORD: return readReals(real, ncoord, item, at);
+    case DJ_KEY_BOOL: return dj_jsonBool((bool*)field, item, at);
+    case DJ_KEY_TEXT: return dj_jsonText((const char**)(void*)field, item, at);
+    case DJ_KEY_INT: status = dj_jsonInt(&number, item, at); break;
+    case DJ_KEY_NAMED: status = dj_jsonNamed(&number, item, key->names, at); break;
+    case DJ_KEY_FLAGS: status = readFlags(&number, key->names, item, at); break;
+    default: status = readReference(&number, l, key->kind, item, at);
+  }
+  if (status == DJ_OK) memcpy(field, &number, sizeof number);
+  return status;
+}
+
+static djStatus checkKeys(const cJSON* object, const djKeySpec* keys, const djAt* at) {
+  const char* names[DJ_MAX_KEYS] = {NULL};
+  for (int i = 0; i < DJ_MAX_KEYS - 1 && keys[i].key; i++) names[i] = keys[i].key;
+  return dj_jsonKeys(object, names, at);
+}
+
+static djStatus readStruct(const djLoader* l, const djKeySpec* keys, void* out,
+                           const cJSON* object, const djAt* at) {
+  djStatus status = checkKeys(object, keys, at);
+  int ncoord = 1;
+  for (const djKeySpec* key = keys; key->key && status == DJ_OK; key++) {
+    const cJSON* item = dj_jsonGet(object, key->key);
+    if (!item) continue;
+    char* field = (char*)out + key->offset;
+    status = readValue(l, key, field, item, ncoord, at);
+    // A joint's type comes before its coordinates.
+    if (keys == dj_jointKeys && key->kind == DJ_KEY_NAMED && status == DJ_OK) {
+      ncoord = dj_jointNq((int)((const djJointDef*)out)->type);
+    }
+  }
+  return status;
+}
+
+// "joint 'knee'" for the i-th object of a list.
+static djElementText elementOf(const char* kind, const cJSON* object, int i) {
+  const cJSON* name = dj_jsonGet(object, "name");
+  return dj_elementText(kind, cJSON_IsString(name) ? name->valuestring : NULL, i);
+}
+
+// A list of elements; each starts as a copy of `standard`.
+static djStatus readList(djLoader* l, const cJSON* root, const char* name, const char* kind,
+                         const djKeySpec* keys, void* array, int* n, size_t size,
+                         const void* standard) {
+  const cJSON* list = dj_jsonGet(root, name);
+  *n = listCount(list);
+  char* data = dj_poolTake(&l->pool, (size_t)*n, size);
+  if (!data) return dj_failMemory(l->err);
+  memcpy(array, &data, sizeof data);  // array: address of the definition's pointer
+  int i = 0;
+  for (const cJSON* c = list ? list->child : NULL; c; c = c->next, i++) {
+    djElementText element = elementOf(kind, c, i);
+    djAt at = {l->err, element.text};
+    memcpy(data + (size_t)i * size, standard, size);
+    djStatus status = readStruct(l, keys, data + (size_t)i * size, c, &at);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
+static djStatus readFaces(djLoader* l, djMeshDef* mesh, const cJSON* item, const djAt* at) {
+  int n = 3;
+  const double* v = NULL;
+  djStatus status = dj_jsonRows(&v, &mesh->nface, &n, item, &l->pool, at);
+  if (status < 0) return status;
+  int* face = dj_poolTake(&l->pool, 3 * (size_t)mesh->nface, sizeof *face);
+  if (!face) return dj_failMemory(l->err);
+  for (int k = 0; k < 3 * mesh->nface; k++) {
+    if (!(v[k] >= 0 && v[k] < mesh->nvert)) {
+      return dj_jsonFail(at, item->string, "names a vertex that does not exist");
+    }
+    face[k] = (int)v[k];
+    if (face[k] != v[k]) return dj_jsonFail(at, item->string, "must hold integers");
+  }
+  mesh->face = face;
+  return DJ_OK;
+}
+
+static djStatus readMeshes(djLoader* l, const cJSON* root) {
+  static const char* const keys[] = {"name", "vert", "face", NULL};
+  const cJSON* list = dj_jsonGet(root, "meshes");
+  int n = listCount(list), i = 0;
+  djMeshDef* mesh = dj_poolTake(&l->pool, (size_t)n, sizeof *mesh);
+  if (!mesh) return dj_failMemory(l->err);
+  l->def.mesh = mesh;
+  l->def.nmesh = n;
+  for (const cJSON* c = list ? list->child : NULL; c; c = c->next, i++) {
+    djElementText element = elementOf("mesh", c, i);
+    djAt at = {l->err, element.text};
+    djStatus status = dj_jsonKeys(c, keys, &at);
+    if (status < 0) return status;
+    const cJSON* name = dj_jsonGet(c, "name");
+    const cJSON* vert = dj_jsonGet(c, "vert");
+    const cJSON* face = dj_jsonGet(c, "face");
+    int columns = 3;
+    if (name) status = dj_jsonText(&mesh[i].name, name, &at);
+    if (status == DJ_OK && !vert) status = dj_jsonFail(&at, "vert", "is missing");
+    if (status == DJ_OK) {
+      status = dj_jsonRows(&mesh[i].vert, &mesh[i].nvert, &columns, vert, &l->pool, &at);
+    }
+    if (status == DJ_OK && face) status = readFaces(l, &mesh[i], face, &at);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
+// A row of a key; missing: NULL.
+static djStatus readKeyRow(djLoader* l, const double** out, const cJSON* object, const char* name,
+                           int n, const djAt* at) {
+  const cJSON* item = dj_jsonGet(object, name);
+  if (!item) return DJ_OK;
+  double* v = dj_poolTake(&l->pool, (size_t)n, sizeof *v);
+  if (!v) return dj_failMemory(l->err);
+  *out = v;
+  return dj_jsonVector(v, n, item, at);
+}
+
+static djStatus readKey(djLoader* l, djKeyDef* key, const cJSON* object, const int size[5],
+                        const djAt* at) {
+  static const char* const keys[] = {"name", "time",      "qpos",       "qvel", "act",
+                                     "ctrl", "mocap_pos", "mocap_quat", NULL};
+  djStatus status = dj_jsonKeys(object, keys, at);
+  if (status < 0) return status;
+  const cJSON* name = dj_jsonGet(object, "name");
+  const cJSON* time = dj_jsonGet(object, "time");
+  if (name) status = dj_jsonText(&key->name, name, at);
+  if (status == DJ_OK && time) status = dj_jsonNumber(&key->time, time, at);
+  if (status == DJ_OK) status = readKeyRow(l, &key->qpos, object, "qpos", size[0], at);
+  if (status == DJ_OK) status = readKeyRow(l, &key->qvel, object, "qvel", size[1], at);
+  if (status == DJ_OK) status = readKeyRow(l, &key->act, object, "act", size[2], at);
+  if (status == DJ_OK) status = readKeyRow(l, &key->ctrl, object, "ctrl", size[3], at);
+  if (status == DJ_OK) {
+    status = readKeyRow(l, &key->mocap_pos, object, "mocap_pos", 3 * size[4], at);
+  }
+  if (status == DJ_OK) {
+    status = readKeyRow(l, &key->mocap_quat, object, "mocap_quat", 4 * size[4], at);
+  }
+  return status;
+}
+
+static djStatus readKeys(djLoader* l, const cJSON* root) {
+  const cJSON* list = dj_jsonGet(root, "keys");
+  int n = listCount(list), i = 0;
+  djKeyDef* key = dj_poolTake(&l->pool, (size_t)n, sizeof *key);
+  if (!key) return dj_failMemory(l->err);
+  l->def.key = key;
+  l->def.nkey = n;
+  int size[5] = {0, 0, 0, l->def.nu, 0};  // nq, nv, na, nu, nmocap
+  for (int k = 0; k < l->def.njnt; k++) {
+    size[0] += dj_jointNq((int)l->def.joint[k].type);
+    size[1] += dj_jointNv((int)l->def.joint[k].type);
+  }
+  for (int k = 0; k < l->def.nu; k++) size[2] += l->def.actuator[k].dyn != DJ_DYN_NONE;
+  for (int k = 0; k < l->def.nbody; k++) size[4] += l->def.body[k].mocap;
+  for (const cJSON* c = list ? list->child : NULL; c; c = c->next, i++) {
+    djElementText element = elementOf("key", c, i);
+    djAt at = {l->err, element.text};
+    djStatus status = readKey(l, &key[i], c, size, &at);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
+// Top level: known keys, and lists that are lists.
+static djStatus readTop(djLoader* l, const cJSON* root) {
+  static const char* const keys[] = {
+      "dijoco_model", "name",  "option",    "gravity_ramp", "bodies",   "joints", "meshes",
+      "geoms",        "sites", "actuators", "pairs",        "excludes", "keys",   NULL};
+  djAt at = {l->err, ""};
+  const cJSON* version = dj_jsonGet(root, "dijoco_model");
+  if (!version) return dj_jsonFail(&at, NULL, "not a DiJoCo model: 'dijoco_model' is missing");
+  djStatus status = dj_jsonKeys(root, keys, &at);
+  if (status < 0) return status;
+  if (!cJSON_IsNumber(version) || version->valuedouble != 1) {
+    return dj_jsonFail(&at, "dijoco_model", "unknown version of the format");
+  }
+  for (int k = 4; keys[k]; k++) {
+    const cJSON* list = dj_jsonGet(root, keys[k]);
+    if (list && !cJSON_IsArray(list)) return dj_jsonFail(&at, keys[k], "must be a list");
+  }
+  const cJSON* name = dj_jsonGet(root, "name");
+  const cJSON* ramp = dj_jsonGet(root, "gravity_ramp");
+  const cJSON* option = dj_jsonGet(root, "option");
+  if (name) status = dj_jsonText(&l->def.name, name, &at);
+  if (status == DJ_OK && ramp) status = dj_jsonNumber(&l->def.gravity_ramp, ramp, &at);
+  djAt in_option = {l->err, "option"};
+  if (status == DJ_OK && option) {
+    status = readStruct(l, dj_optionKeys, &l->def.option, option, &in_option);
+  }
+  return status;
+}
+
+static djStatus readElements(djLoader* l, const cJSON* root) {
+  djBodyDef body = dj_defaultBodyDef();
+  djJointDef joint = dj_defaultJointDef();
+  djGeomDef geom = dj_defaultGeomDef();
+  djSiteDef site = dj_siteDefault();
+  djActuatorDef actuator = dj_defaultActuatorDef();
+  djPairDef pair = dj_pairDefault();
+  djExcludeDef exclude = {0, 0};
+  djModelDef* d = &l->def;
+  const struct {
+    const char *name, *kind;
+    const djKeySpec* keys;
+    void* array;
+    int* n;
+    size_t size;
+    const void* standard;
+  } lists[] = {
+      {"bodies", "body", dj_bodyKeys, &d->body, &d->nbody, sizeof body, &body},
+      {"joints", "joint", dj_jointKeys, &d->joint, &d->njnt, sizeof joint, &joint},
+      {"geoms", "geom", dj_geomKeys, &d->geom, &d->ngeom, sizeof geom, &geom},
+      {"sites", "site", dj_siteKeys, &d->site, &d->nsite, sizeof site, &site},
+      {"actuators", "actuator", dj_actuatorKeys, &d->actuator, &d->nu, sizeof actuator,
+       &actuator},
+      {"pairs", "pair", dj_pairKeys, &d->pair, &d->npair, sizeof pair, &pair},
+      {"excludes", "exclude", dj_excludeKeys, &d->exclude, &d->nexclude, sizeof exclude,
+       &exclude},
+  };
+  djStatus status = indexNames(l, &l->body, dj_jsonGet(root, "bodies"));
+  if (status == DJ_OK) status = indexNames(l, &l->joint, dj_jsonGet(root, "joints"));
+  if (status == DJ_OK) status = indexNames(l, &l->geom, dj_jsonGet(root, "geoms"));
+  if (status == DJ_OK) status = indexNames(l, &l->mesh, dj_jsonGet(root, "meshes"));
+  for (size_t k = 0; k < sizeof lists / sizeof lists[0] && status == DJ_OK; k++) {
+    status = readList(l, root, lists[k].name, lists[k].kind, lists[k].keys, lists[k].array,
+                      lists[k].n, lists[k].size, lists[k].standard);
+  }
+  if (status == DJ_OK) status = readMeshes(l, root);
+  if (status == DJ_OK) status = readKeys(l, root);
+  return status;
+}
+
+static djStatus loadText(djModel** model, const char* text, size_t length, djError* err) {
+  djLoader l = {.def = dj_defaultModelDef(), .err = err};
+  cJSON* root = NULL;
+  djStatus status = dj_parseJson(&root, text, length, err);
+  if (status == DJ_OK) status = readTop(&l, root);
+  if (status == DJ_OK) status = readElements(&l, root);
+  if (status == DJ_OK) status = dj_makeModel(model, &l.def, err);
+  dj_poolFree(&l.pool);
+  cJSON_Delete(root);
+  return status;
+}
+
+djStatus dj_loadModelText(djModel** model, const char* text, djError* err) {
+  *model = NULL;
+  return loadText(model, text, strlen(text), err);
+}
+
+djStatus dj_loadModel(djModel** model, const char* path, djError* err) {
+  *model = NULL;
+  char* text = NULL;
+  size_t length = 0;
+  djStatus status = dj_readFile(&text, &length, path, err);
+  if (status == DJ_OK) status = loadText(model, text, length, err);
+  free(text);
+  return status < 0 ? dj_prefix(err, status, path) : status;
+}

@@ -1,0 +1,242 @@
+// Writing a model file: one object per element, with the keys that differ from the defaults.
+
+#include "base/status.h"
+#include "io/model_keys.h"
+#include "io/text.h"
+#include "model/make.h"
+
+#include <dijoco/io.h>
+
+#include <string.h>
+
+// Coordinates that a joint has without being told (see djJointDef), or NULL. buffer is for them.
+static const double* givenCoordinates(double buffer[7], const djModelDef* def,
+                                      const djJointDef* j, bool spring) {
+  static const double scalar[1] = {0}, ball[4] = {1, 0, 0, 0};
+  if (j->type == DJ_BALL) return ball;
+  if (j->type != DJ_FREE) return scalar;
+  if (spring) return j->qpos0;
+  memcpy(buffer, def->body[j->body].pos, 3 * sizeof(double));
+  memcpy(buffer + 3, def->body[j->body].quat, 4 * sizeof(double));
+  return buffer;
+}
+
+static void addVector(djText* t, const double* v, int n) {
+  if (n != 1) dj_addText(t, "[");
+  for (int k = 0; k < n; k++) {
+    if (k > 0) dj_addText(t, ", ");
+    dj_addJsonNumber(t, v[k]);
+  }
+  if (n != 1) dj_addText(t, "]");
+}
+
+static void addFlags(djText* t, int bits, const djNamed* names) {
+  const char* between = "";
+  dj_addText(t, "[");
+  for (; names->name; names++) {
+    if (!(bits & names->value)) continue;
+    dj_addText(t, between);
+    dj_addQuoted(t, names->name);
+    between = ", ";
+  }
+  dj_addText(t, "]");
+}
+
+// An element by its name, or by its index where it has none.
+static void addReference(djText* t, const djModelDef* def, djKeyKind kind, int id) {
+  const char* name = NULL;
+  if (id >= 0 && kind == DJ_KEY_BODY) name = def->body[id].name;
+  if (id >= 0 && kind == DJ_KEY_JOINT) name = def->joint[id].name;
+  if (id >= 0 && kind == DJ_KEY_GEOM) name = def->geom[id].name;
+  if (id >= 0 && kind == DJ_KEY_MESH) name = def->mesh[id].name;
+  if (name && name[0]) dj_addQuoted(t, name);
+  else dj_addInt(t, id);
+}
+
+static size_t fieldSize(const djKeySpec* key) {
+  switch (key->kind) {
+    case DJ_KEY_REAL: return (size_t)key->count * sizeof(double);
+    case DJ_KEY_BOOL: return sizeof(bool);
+    default: return sizeof(int);
+  }
+}
+
+static void addValue(djText* t, const djModelDef* def, const djKeySpec* key, const char* field,
+                     int ncoord) {
+  int number = 0;
+  switch (key->kind) {
+    case DJ_KEY_REAL: addVector(t, (const double*)(const void*)field, key->count); return;
+    case DJ_KEY_COORD: addVector(t, (const double*)(const void*)field, ncoord); return;
+    case DJ_KEY_BOOL: dj_addText(t, *(const bool*)field ? "true" : "false"); return;
+    case DJ_KEY_TEXT: dj_addQuoted(t, *(const char* const*)(const void*)field); return;
+    default: memcpy(&number, field, sizeof number);
+  }
+  if (key->kind == DJ_KEY_INT) dj_addInt(t, number);
+  else if (key->kind == DJ_KEY_NAMED) dj_addQuoted(t, dj_nameOf(key->names, number));
+  else if (key->kind == DJ_KEY_FLAGS) addFlags(t, number, key->names);
+  else addReference(t, def, key->kind, number);
+}
+
+static bool isDefault(const djModelDef* def, const djKeySpec* key, const char* value,
+                      const char* standard, const djJointDef* joint) {
+  const char* field = value + key->offset;
+  if (key->kind == DJ_KEY_TEXT) {
+    const char* text = *(const char* const*)(const void*)field;
+    return !text || !text[0];
+  }
+  if (key->kind == DJ_KEY_COORD) {
+    double buffer[7];
+    bool spring = key->offset == offsetof(djJointDef, springref);
+    const double* given = givenCoordinates(buffer, def, joint, spring);
+    return memcmp(field, given, sizeof(double) * (size_t)dj_jointNq((int)joint->type)) == 0;
+  }
+  return memcmp(field, standard + key->offset, fieldSize(key)) == 0;
+}
+
+// The members of one struct; joint is the struct itself where it is a joint's.
+static void addStruct(djText* t, const djModelDef* def, const djKeySpec* keys, const void* value,
+                      const void* standard, const djJointDef* joint) {
+  const char* between = "";
+  int ncoord = joint ? dj_jointNq((int)joint->type) : 0;
+  dj_addText(t, "{");
+  for (const djKeySpec* key = keys; key->key; key++) {
+    if (!key->always && isDefault(def, key, value, standard, joint)) continue;
+    dj_addText(t, between);
+    dj_addQuoted(t, key->key);
+    dj_addText(t, ": ");
+    addValue(t, def, key, (const char*)value + key->offset, ncoord);
+    between = ", ";
+  }
+  dj_addText(t, "}");
+}
+
+// "name": [ one element a line ].
+static void openList(djText* t, const char* name) {
+  dj_addText(t, ",\n  ");
+  dj_addQuoted(t, name);
+  dj_addText(t, ": [");
+}
+
+static void startElement(djText* t, int i) { dj_addText(t, i > 0 ? ",\n    " : "\n    "); }
+
+static void addList(djText* t, const djModelDef* def, const char* name, const djKeySpec* keys,
+                    const void* array, size_t size, int n, const void* standard) {
+  if (n == 0) return;
+  openList(t, name);
+  for (int i = 0; i < n; i++) {
+    startElement(t, i);
+    const char* value = (const char*)array + (size_t)i * size;
+    bool joints = keys == dj_jointKeys;
+    addStruct(t, def, keys, value, standard, joints ? &def->joint[i] : NULL);
+  }
+  dj_addText(t, "\n  ]");
+}
+
+static void addMeshes(djText* t, const djModelDef* def) {
+  if (def->nmesh == 0) return;
+  openList(t, "meshes");
+  for (int i = 0; i < def->nmesh; i++) {
+    const djMeshDef* m = &def->mesh[i];
+    startElement(t, i);
+    dj_addText(t, "{");
+    if (m->name && m->name[0]) {
+      dj_addText(t, "\"name\": ");
+      dj_addQuoted(t, m->name);
+      dj_addText(t, ", ");
+    }
+    dj_addText(t, "\"vert\": [");
+    for (int k = 0; k < m->nvert; k++) {
+      if (k > 0) dj_addText(t, ", ");
+      addVector(t, m->vert + 3 * (size_t)k, 3);
+    }
+    dj_addText(t, "]");
+    for (int k = 0; k < m->nface; k++) {
+      const int* f = m->face + 3 * (size_t)k;
+      dj_addText(t, k > 0 ? ", [" : ", \"face\": [[");
+      for (int c = 0; c < 3; c++) {
+        if (c > 0) dj_addText(t, ", ");
+        dj_addInt(t, f[c]);
+      }
+      dj_addText(t, "]");
+    }
+    dj_addText(t, m->nface > 0 ? "]}" : "}");
+  }
+  dj_addText(t, "\n  ]");
+}
+
+static void addKeyRow(djText* t, const char* name, const double* v, int n) {
+  if (n == 0) return;
+  dj_addText(t, ", ");
+  dj_addQuoted(t, name);
+  dj_addText(t, ": [");
+  for (int k = 0; k < n; k++) {
+    if (k > 0) dj_addText(t, ", ");
+    dj_addJsonNumber(t, v[k]);
+  }
+  dj_addText(t, "]");
+}
+
+static void addKeys(djText* t, const djModelDef* def, const djModel* model) {
+  if (def->nkey == 0) return;
+  openList(t, "keys");
+  for (int i = 0; i < def->nkey; i++) {
+    const djKeyDef* k = &def->key[i];
+    startElement(t, i);
+    dj_addText(t, "{\"name\": ");
+    dj_addQuoted(t, k->name ? k->name : "");
+    dj_addText(t, ", \"time\": ");
+    dj_addJsonNumber(t, k->time);
+    addKeyRow(t, "qpos", k->qpos, model->nq);
+    addKeyRow(t, "qvel", k->qvel, model->nv);
+    addKeyRow(t, "act", k->act, model->na);
+    addKeyRow(t, "ctrl", k->ctrl, model->nu);
+    addKeyRow(t, "mocap_pos", k->mocap_pos, 3 * model->nmocap);
+    addKeyRow(t, "mocap_quat", k->mocap_quat, 4 * model->nmocap);
+    dj_addText(t, "}");
+  }
+  dj_addText(t, "\n  ]");
+}
+
+static void addModel(djText* t, const djModelDef* def, const djModel* model) {
+  djOption option = dj_defaultOption();
+  djBodyDef body = dj_defaultBodyDef();
+  djJointDef joint = dj_defaultJointDef();
+  djGeomDef geom = dj_defaultGeomDef();
+  djSiteDef site = dj_siteDefault();
+  djActuatorDef actuator = dj_defaultActuatorDef();
+  djPairDef pair = dj_pairDefault();
+  djExcludeDef exclude = {0, 0};
+  dj_addText(t, "{\n  \"dijoco_model\": 1,\n  \"name\": ");
+  dj_addQuoted(t, def->name);
+  dj_addText(t, ",\n  \"option\": ");
+  addStruct(t, def, dj_optionKeys, &def->option, &option, NULL);
+  if (def->gravity_ramp > 0) {
+    dj_addText(t, ",\n  \"gravity_ramp\": ");
+    dj_addJsonNumber(t, def->gravity_ramp);
+  }
+  addList(t, def, "bodies", dj_bodyKeys, def->body, sizeof body, def->nbody, &body);
+  addList(t, def, "joints", dj_jointKeys, def->joint, sizeof joint, def->njnt, &joint);
+  addMeshes(t, def);
+  addList(t, def, "geoms", dj_geomKeys, def->geom, sizeof geom, def->ngeom, &geom);
+  addList(t, def, "sites", dj_siteKeys, def->site, sizeof site, def->nsite, &site);
+  addList(t, def, "actuators", dj_actuatorKeys, def->actuator, sizeof actuator, def->nu,
+          &actuator);
+  addList(t, def, "pairs", dj_pairKeys, def->pair, sizeof pair, def->npair, &pair);
+  addList(t, def, "excludes", dj_excludeKeys, def->exclude, sizeof exclude, def->nexclude,
+          &exclude);
+  addKeys(t, def, model);
+  dj_addText(t, "\n}\n");
+}
+
+djStatus dj_saveModel(const djModel* model, const char* path, djError* err) {
+  djModelDef def;
+  void* storage = NULL;
+  djStatus status = dj_getDef(&def, &storage, model, err);
+  if (status < 0) return status;
+  djText text = {0};
+  addModel(&text, &def, model);
+  status = text.failed ? dj_failMemory(err) : dj_writeFile(path, text.data, text.length, err);
+  dj_freeText(&text);
+  dj_freeDef(storage);
+  return status < 0 ? dj_prefix(err, status, path) : status;
+}

@@ -1,0 +1,37 @@
+// Files as texts, and texts that grow.
+
+#ifndef DJ_IO_TEXT_H_
+#define DJ_IO_TEXT_H_
+
+#include <dijoco/types.h>
+
+// A whole file with a 0 after its end; *text is new memory. Errors do not name the path.
+djStatus dj_readFile(char** text, size_t* length, const char* path, djError* err);
+// Write it, or leave no file.
+djStatus dj_writeFile(const char* path, const char* text, size_t length, djError* err);
+
+// A text that grows. After a failed allocation nothing is added any more.
+typedef struct djText {
+  char* data;        // ends with 0 unless empty
+  size_t length;
+  size_t capacity;
+  bool failed;
+} djText;
+
+void dj_addText(djText* text, const char* more);
+void dj_addNumber(djText* text, double value);   // as dj_formatNumber
+void dj_addInt(djText* text, long value);
+void dj_addQuoted(djText* text, const char* string);      // as a JSON string
+void dj_addJsonNumber(djText* text, double value);        // not finite ones as strings
+void dj_freeText(djText* text);
+
+// A number at the start of text, written with a decimal point in every locale. *end is text where
+// there is none.
+double dj_scanNumber(const char* text, const char** end);
+
+// path as seen from folder, which ends with a slash or is empty. New memory.
+char* dj_joinPath(const char* folder, const char* path);
+// Folder of a path with its last slash, "" where it has none. New memory.
+char* dj_folderOf(const char* path);
+
+#endif  // DJ_IO_TEXT_H_
