@@ -1,0 +1,228 @@
+// Distance of convex polytopes: Gilbert, Johnson, Keerthi 1988. In each round the vertex of A - B
+// that is farthest along -v joins the simplex, and v becomes the simplex's point nearest to the
+// origin. v.w/|v| is a lower bound of the distance, |v| an upper one. Rounding can make the method
+// cycle where faces are nearly parallel: a round that does not lower |v| ends it, and the simplex
+// before it stands.
+
+#include "shape/minkowski.h"
+
+#include <float.h>
+
+#define MAX_ROUNDS 128
+// Above this many vertices supports climb the hull's edges; a full scan checks the result.
+#define CLIMB_ABOVE 256
+
+static void initCore(djCore* c, const djShape* s, const djPose* pose, double e, djVec3 origin) {
+  c->shape = s;
+  c->e = e;
+  c->R = pose->R;
+  c->p = dju_sub3(pose->p, origin);
+  c->last = 0;
+  c->climb = s->adjadr && s->adj && s->nvert > CLIMB_ABOVE;
+}
+
+void dj_initMinkowski(djMinkowski* m, const djShape* a, const djPose* pose_a, double e_a,
+                      const djShape* b, const djPose* pose_b, double e_b) {
+  m->origin = pose_a->p;
+  initCore(&m->a, a, pose_a, e_a, m->origin);
+  initCore(&m->b, b, pose_b, e_b, m->origin);
+  // A's centre as origin, without rounding through its world position.
+  djVec3 shift = dju_mulMV(pose_a->R, a->center);
+  m->a.p = dju_sub3(m->a.p, shift);
+  m->b.p = dju_sub3(m->b.p, shift);
+  m->origin = dju_add3(m->origin, shift);
+  m->scale = 0;
+}
+
+static djVec3 corePoint(const djCore* c, int i) {
+  const djShape* s = c->shape;
+  djVec3 x = {s->vert[0][i], s->vert[1][i], s->vert[2][i]};
+  if (c->e > 0) {
+    x = dju_madd3(x, -c->e, dju_vec3(s->move[0][i], s->move[1][i], s->move[2][i]));
+  }
+  return dju_add3(dju_mulMV(c->R, x), c->p);
+}
+
+// Farthest vertex along d, body frame; padding repeats the first vertex and so never wins.
+static int scanCore(const djCore* c, djVec3 d) {
+  const djShape* s = c->shape;
+  double best[DJ_LANES], index[DJ_LANES];
+  for (int l = 0; l < DJ_LANES; l++) {
+    best[l] = -INFINITY;
+    index[l] = 0;
+  }
+  const double *x = s->vert[0], *y = s->vert[1], *z = s->vert[2];
+  const double *mx = s->move[0], *my = s->move[1], *mz = s->move[2];
+  double e = c->e;
+  for (int i = 0; i < s->npad; i += DJ_LANES) {
+    double dot[DJ_LANES];
+    for (int l = 0; l < DJ_LANES; l++) dot[l] = d.x * x[i + l] + d.y * y[i + l] + d.z * z[i + l];
+    if (e > 0) {
+      for (int l = 0; l < DJ_LANES; l++) {
+        dot[l] -= e * (d.x * mx[i + l] + d.y * my[i + l] + d.z * mz[i + l]);
+      }
+    }
+    for (int l = 0; l < DJ_LANES; l++) {
+      bool better = dot[l] > best[l];
+      best[l] = better ? dot[l] : best[l];
+      index[l] = better ? (double)i : index[l];
+    }
+  }
+  int k = 0;
+  for (int l = 1; l < DJ_LANES; l++) {
+    if (best[l] > best[k]) k = l;
+  }
+  int i = (int)index[k] + k;
+  return i < s->nvert ? i : 0;
+}
+
+static double coreDot(const djCore* c, djVec3 d, int i) {
+  const djShape* s = c->shape;
+  djVec3 x = {s->vert[0][i], s->vert[1][i], s->vert[2][i]};
+  double dot = dju_dot3(d, x);
+  if (c->e > 0) dot -= c->e * dju_dot3(d, dju_vec3(s->move[0][i], s->move[1][i], s->move[2][i]));
+  return dot;
+}
+
+// Uphill along edges. Eroded vertices need not have the hull's own edges, so this may stop early:
+// callers check with a scan.
+static int climbCore(djCore* c, djVec3 d) {
+  const djShape* s = c->shape;
+  int at = c->last;
+  double best = coreDot(c, d, at);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int k = s->adjadr[at], end = s->adjadr[at + 1]; k < end; k++) {
+      double dot = coreDot(c, d, s->adj[k]);
+      if (dot > best) {
+        best = dot;
+        at = s->adj[k];
+        moved = true;
+      }
+    }
+  }
+  c->last = at;
+  return at;
+}
+
+static int supportCore(djCore* c, djVec3 d) {
+  if (c->shape->nvert == 1) return 0;
+  djVec3 local = dju_mulMtV(c->R, d);
+  return c->climb ? climbCore(c, local) : scanCore(c, local);
+}
+
+djSupport dj_minkowskiPoint(djMinkowski* m, int ia, int ib) {
+  djSupport p = {.a = corePoint(&m->a, ia), .b = corePoint(&m->b, ib), .ia = ia, .ib = ib};
+  p.w = dju_sub3(p.a, p.b);
+  double size = fabs(p.a.x) + fabs(p.a.y) + fabs(p.a.z) + fabs(p.b.x) + fabs(p.b.y) + fabs(p.b.z);
+  if (size > m->scale) m->scale = size;
+  return p;
+}
+
+djSupport dj_minkowskiSupport(djMinkowski* m, djVec3 d) {
+  return dj_minkowskiPoint(m, supportCore(&m->a, d), supportCore(&m->b, dju_neg3(d)));
+}
+
+static bool holds(const djSimplex* s, const djSupport* p) {
+  for (int i = 0; i < s->n; i++) {
+    if (s->p[i].ia == p->ia && s->p[i].ib == p->ib) return true;
+  }
+  return false;
+}
+
+// Normal of three points, towards the origin's far side as v is; false for slivers.
+static bool normalOf(djVec3* n, djVec3 a, djVec3 b, djVec3 c, djVec3 v) {
+  djVec3 ab = dju_sub3(b, a), ac = dju_sub3(c, a);
+  *n = dju_cross3(ab, ac);
+  double length = dju_norm3(*n);
+  if (!(length > 1e-8 * dju_norm3(ab) * dju_norm3(ac))) return false;
+  *n = dju_scale3((dju_dot3(*n, v) < 0 ? -1 : 1) / length, *n);
+  return true;
+}
+
+// A sliver as last simplex leaves the normal uncertain. The distance is also the largest lower
+// bound, max over unit n of min w.n; the best n over the points known so far is the normal of
+// three of them. Repeat with the point that its bound adds. Returns the bound; *v is n times it.
+static double refineNormal(djVec3* v, double lower, const djSimplex* s, djMinkowski* m) {
+  enum { MAX_POOL = 8 };
+  djVec3 pool[MAX_POOL], v0 = *v, n = dju_scale3(1 / dju_norm3(v0), v0);
+  int npool = 0;
+  for (int i = 0; i < s->n; i++) pool[npool++] = s->p[i].w;
+  while (npool < MAX_POOL) {
+    pool[npool++] = dj_minkowskiSupport(m, dju_neg3(n)).w;
+    double best = -INFINITY;
+    for (int i = 0; i < npool; i++) {
+      for (int j = 0; j < i; j++) {
+        for (int k = 0; k < j; k++) {
+          djVec3 trial;
+          if (!normalOf(&trial, pool[i], pool[j], pool[k], v0)) continue;
+          double bound = INFINITY;
+          for (int l = 0; l < npool; l++) bound = fmin(bound, dju_dot3(trial, pool[l]));
+          if (bound > best) {
+            best = bound;
+            n = trial;
+          }
+        }
+      }
+    }
+    if (!(best > fmax(lower, 0))) break;
+    double bound = dju_dot3(n, dj_minkowskiSupport(m, dju_neg3(n)).w);
+    if (bound > fmax(lower, 0)) {
+      lower = bound;
+      *v = dju_scale3(bound, n);
+    }
+    if (best - bound <= 4 * DBL_EPSILON * m->scale) break;
+  }
+  return lower;
+}
+
+// Where faces are nearly parallel, by an angle t, |v| is flat to order t^2 while the normal, and so
+// the lower bound, is not: below t = 1e-8 rounding hides the progress of |v|. Rounds therefore go
+// on while either improves; the result is the best lower bound of those with the least |v|.
+bool dj_gjk(djVec3* v, djSimplex* s, int* iterations, djMinkowski* m) {
+  *iterations = 0;
+  if (dj_reduceSimplex(v, s)) return false;
+  djSimplex at = *s;
+  djVec3 u = *v;
+  double uu = dju_dot3(u, u), best = -INFINITY;
+  for (int idle = 0; *iterations < MAX_ROUNDS; ++*iterations) {
+    if (uu <= 1e-26 * m->scale * m->scale) {
+      *s = at;
+      return false;
+    }
+    djSupport p = dj_minkowskiSupport(m, dju_neg3(u));
+    double length = sqrt(uu), lower = dju_dot3(u, p.w) / length;
+    if (lower > best) {
+      best = lower;
+      *s = at;
+      *v = u;
+      idle = 0;
+    }
+    bool done = holds(&at, &p) || length - lower <= 2 * DBL_EPSILON * m->scale || idle > 4;
+    if (!done) {
+      at.p[at.n++] = p;
+      if (dj_reduceSimplex(&u, &at)) {
+        *s = at;
+        return false;
+      }
+      double before = uu;
+      uu = dju_dot3(u, u);
+      idle++;
+      if (uu < (1 - 1e-12) * before) {   // nearer: bounds of the rounds before are worth less
+        best = -INFINITY;
+        idle = 0;
+      }
+      if (uu <= (1 + 1e-12) * before) continue;
+    }
+    if (!m->a.climb && !m->b.climb) break;
+    m->a.climb = m->b.climb = false;   // once more with full scans
+    best = -INFINITY;
+    at = *s;
+    u = *v;
+    uu = dju_dot3(u, u);
+  }
+  double length = dju_norm3(*v);
+  if (length - best > 64 * DBL_EPSILON * m->scale) best = refineNormal(v, best, s, m);
+  // Nearly touching and no normal found that separates: as if touching.
+  return best > 0 || length > 1e-9 * m->scale;
+}

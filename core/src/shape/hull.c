@@ -1,0 +1,408 @@
+// Hulls by qhull (reentrant). qhull prints to a FILE and leaves its own functions by longjmp, both
+// of which stay inside qh_new_qhull here: it gets a memory stream, and afterwards only its lists
+// are read. Points are moved and scaled to unit size first, so that its tolerances fit any unit.
+
+#include "shape/hull.h"
+
+#include "shape/simplex.h"
+
+#include <libqhull_r/libqhull_r.h>
+
+#include <float.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Thinner than this fraction of their size, points count as flat.
+#define FLAT 1e-7
+// Given triangles may leave points outside by this fraction of the size (hulls of float data).
+#define CONVEX 1e-5
+// Normals nearer than this (1 - cosine) are one facet's.
+#define SAME_NORMAL 1e-15
+// Triangles lower than this fraction of their longest edge take qhull's normal instead of theirs.
+#define SLIVER 1e-4
+
+static djStatus fail(djError* err, djStatus status, const char* text) {
+  if (err) snprintf(err->text, sizeof err->text, "%s", text);
+  return status;
+}
+
+bool dj_erosionVector(double m[3], int n, const double* normal) {
+  // With z the shortest vector of the normals' convex hull, n_f.z >= z.z for all f, and m = z/z.z:
+  // any m with n_f.m >= 1 has z.m >= 1, hence |m| >= 1/|z|.
+  djVec3 z;
+  m[0] = m[1] = m[2] = 0;
+  if (n < 1 || !dj_minNorm(&z, n, normal)) return false;
+  dju_store3(m, dju_scale3(1 / dju_dot3(z, z), z));
+  return true;
+}
+
+// Centre and largest half extent of the box of n points. False when not finite.
+static bool boxOf(double center[3], double* half, int n, const double* vert) {
+  *half = 0;
+  for (int k = 0; k < 3; k++) {
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < n; i++) {
+      double x = vert[3 * i + k];
+      if (!isfinite(x)) return false;
+      low = fmin(low, x);
+      high = fmax(high, x);
+    }
+    center[k] = low / 2 + high / 2;
+    *half = fmax(*half, high / 2 - low / 2);
+  }
+  return isfinite(*half);
+}
+
+// Four points that span a volume: extremes of x, then farthest from the line, from the plane.
+static bool isFlat(int n, const double* unit) {
+  djVec3 a = dju_load3(unit), b = a, c = a;
+  double best = 0;
+  for (int i = 0; i < n; i++) {
+    djVec3 p = dju_load3(unit + 3 * i);
+    double d = dju_norm3(dju_sub3(p, a));
+    if (d > best) best = d, b = p;
+  }
+  if (!(best > FLAT)) return true;
+  djVec3 e = dju_scale3(1 / best, dju_sub3(b, a));
+  best = 0;
+  for (int i = 0; i < n; i++) {
+    djVec3 p = dju_load3(unit + 3 * i);
+    double d = dju_norm3(dju_cross3(e, dju_sub3(p, a)));
+    if (d > best) best = d, c = p;
+  }
+  if (!(best > FLAT)) return true;
+  djVec3 normal = dju_cross3(e, dju_sub3(c, a));
+  normal = dju_scale3(1 / dju_norm3(normal), normal);
+  best = 0;
+  for (int i = 0; i < n; i++) {
+    best = fmax(best, fabs(dju_dot3(normal, dju_sub3(dju_load3(unit + 3 * i), a))));
+  }
+  return !(best > FLAT);
+}
+
+typedef struct Triangles {
+  int n;
+  int* face;              // (n x 3) input ids, outward
+  double* normal;         // (n x 3) qhull's; NULL: from the triangle
+} Triangles;
+
+// The two triangle lists share the block `face`.
+static djStatus readFacets(Triangles* out, qhT* qh, int nvert) {
+  facetT* facet;
+  int n = 0;
+  FORALLfacets { n++; }
+  double* block = malloc((size_t)(n + 1) * 3 * (sizeof(double) + sizeof(int)));
+  if (!block) return DJ_NO_MEMORY;
+  out->normal = block;
+  out->face = (int*)(block + 3 * (size_t)(n + 1));
+  out->n = 0;
+  FORALLfacets {
+    vertexT *vertex, **vertexp;
+    int id[3], k = 0;
+    FOREACHvertex_(facet->vertices) {
+      ptrdiff_t i = (vertex->point - qh->first_point) / 3;
+      if (k == 3 || i < 0 || i >= nvert) return DJ_INVALID;
+      id[k++] = (int)i;
+    }
+    if (k != 3 || !facet->normal) return DJ_INVALID;
+    djVec3 a = dju_load3(qh->first_point + 3 * id[0]);
+    djVec3 ab = dju_sub3(dju_load3(qh->first_point + 3 * id[1]), a);
+    djVec3 ac = dju_sub3(dju_load3(qh->first_point + 3 * id[2]), a);
+    djVec3 normal = dju_load3(facet->normal), cross = dju_cross3(ab, ac);
+    bool swap = dju_dot3(cross, normal) < 0;
+    int* face = out->face + 3 * out->n;
+    face[0] = id[0];
+    face[1] = id[swap ? 2 : 1];
+    face[2] = id[swap ? 1 : 2];
+    dju_store3(out->normal + 3 * out->n, normal);
+    out->n++;
+  }
+  return DJ_OK;
+}
+
+// unit: (nvert x 3), scaled points. Qt: merged facets are triangulated and keep one normal. Pp,
+// Q12: nearly flat facets are no errors. QJ, the second try, moves points by rounding errors.
+static djStatus runQhull(Triangles* out, int nvert, double* unit) {
+  djStatus status = DJ_INVALID;
+  for (int attempt = 0; attempt < 2 && status == DJ_INVALID; attempt++) {
+    char command[32], text[4096];
+    snprintf(command, sizeof command, "%s", attempt ? "qhull QJ Pp" : "qhull Qt Pp Q12");
+    FILE* stream = fmemopen(text, sizeof text, "w");
+    if (!stream) return DJ_NO_MEMORY;
+    qhT* qh = calloc(1, sizeof *qh);
+    if (!qh) {
+      fclose(stream);
+      return DJ_NO_MEMORY;
+    }
+    qh_zero(qh, stream);
+    int code = qh_new_qhull(qh, 3, nvert, unit, False, command, stream, stream);
+    out->face = NULL;
+    out->normal = NULL;
+    status = code == 0 ? readFacets(out, qh, nvert) : code == qh_ERRmem ? DJ_NO_MEMORY : DJ_INVALID;
+    if (status != DJ_OK) {
+      free(out->normal);
+      out->normal = NULL;
+    }
+    int current, total;
+    qh_freeqhull(qh, !qh_ALL);
+    qh_memfreeshort(qh, &current, &total);
+    free(qh);
+    fclose(stream);
+  }
+  return status;
+}
+
+// One block for all arrays, doubles first.
+static djStatus allocHull(djHull* hull, int nvert, int nface, int nadj) {
+  size_t doubles = 6 * (size_t)nvert + 4 * (size_t)nface;
+  size_t ints = (size_t)nvert + 3 * (size_t)nface + (size_t)nvert + 1 + (size_t)nadj;
+  hull->buffer = calloc(1, doubles * sizeof(double) + ints * sizeof(int));
+  if (!hull->buffer) return DJ_NO_MEMORY;
+  double* d = hull->buffer;
+  hull->vert = d;
+  hull->move = d + 3 * (size_t)nvert;
+  hull->plane = d + 6 * (size_t)nvert;
+  int* i = (int*)(d + doubles);
+  hull->id = i;
+  hull->face = i + nvert;
+  hull->adjadr = hull->face + 3 * (size_t)nface;
+  hull->adj = hull->adjadr + nvert + 1;
+  hull->nvert = nvert;
+  hull->nface = nface;
+  return DJ_OK;
+}
+
+// Unit normal of a triangle, or false where it is lower than `least` of its longest edge.
+static bool triangleNormal(djVec3* n, djVec3 a, djVec3 b, djVec3 c, double least) {
+  djVec3 ab = dju_sub3(b, a), bc = dju_sub3(c, b), ca = dju_sub3(a, c);
+  double lab = dju_dot3(ab, ab), lbc = dju_dot3(bc, bc), lca = dju_dot3(ca, ca);
+  double longest = fmax(lab, fmax(lbc, lca));
+  djVec3 cross = longest == lab   ? dju_cross3(bc, ca)
+                 : longest == lbc ? dju_cross3(ca, ab)
+                                  : dju_cross3(ab, bc);
+  double length = dju_norm3(cross);
+  if (!(length > least * longest)) return false;
+  *n = dju_scale3(1 / length, cross);
+  return true;
+}
+
+// Planes in the input frame: a triangle's own normal, exact to rounding; for slivers, as merged
+// facets have them, qhull's, which the whole facet shares. Zero for those without area.
+static void makePlanes(djHull* hull, const Triangles* t) {
+  for (int f = 0; f < hull->nface; f++) {
+    const int* v = hull->face + 3 * f;
+    djVec3 a = dju_load3(hull->vert + 3 * v[0]), b = dju_load3(hull->vert + 3 * v[1]);
+    djVec3 c = dju_load3(hull->vert + 3 * v[2]), n = {0, 0, 0};
+    if (!triangleNormal(&n, a, b, c, t->normal ? SLIVER : 1e-9) && t->normal) {
+      n = dju_load3(t->normal + 3 * f);
+    }
+    dju_store3(hull->plane + 4 * f, n);
+    hull->plane[4 * f + 3] =
+        fmax(dju_dot3(n, a), fmax(dju_dot3(n, b), dju_dot3(n, c)));
+  }
+}
+
+// Volume's centre: tetrahedra from a point inside, to keep differences small.
+static bool makeCenter(djHull* hull, djVec3 inside) {
+  double volume = 0;
+  djVec3 moment = {0, 0, 0};
+  for (int f = 0; f < hull->nface; f++) {
+    const int* v = hull->face + 3 * f;
+    djVec3 a = dju_sub3(dju_load3(hull->vert + 3 * v[0]), inside);
+    djVec3 b = dju_sub3(dju_load3(hull->vert + 3 * v[1]), inside);
+    djVec3 c = dju_sub3(dju_load3(hull->vert + 3 * v[2]), inside);
+    double six = dju_dot3(a, dju_cross3(b, c));
+    volume += six;
+    moment = dju_madd3(moment, six / 4, dju_add3(a, dju_add3(b, c)));
+  }
+  if (!(volume > 0)) return false;
+  hull->center = dju_madd3(inside, 1 / volume, moment);
+  hull->inner = INFINITY;
+  hull->bound = 0;
+  for (int f = 0; f < hull->nface; f++) {
+    const double* p = hull->plane + 4 * f;
+    double depth = p[3] - dju_dot3(dju_load3(p), hull->center);
+    if (p[0] == 0 && p[1] == 0 && p[2] == 0) continue;   // no area
+    hull->inner = fmin(hull->inner, depth);
+  }
+  for (int i = 0; i < hull->nvert; i++) {
+    djVec3 r = dju_sub3(dju_load3(hull->vert + 3 * i), hull->center);
+    hull->bound = fmax(hull->bound, dju_norm3(r));
+  }
+  return true;
+}
+
+static int compareInt(const void* a, const void* b) {
+  const int *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+// Neighbours, from the triangles' edges: each directed edge once.
+static void makeAdjacency(djHull* hull) {
+  int* count = hull->adjadr;
+  for (int k = 0; k < 3 * hull->nface; k++) count[hull->face[k] + 1]++;
+  for (int i = 0; i < hull->nvert; i++) count[i + 1] += count[i];
+  for (int k = 0; k < 3 * hull->nface; k++) hull->adj[k] = -1;
+  for (int f = 0; f < hull->nface; f++) {
+    for (int k = 0; k < 3; k++) {
+      int from = hull->face[3 * f + k], at = hull->adjadr[from];
+      while (hull->adj[at] >= 0) at++;
+      hull->adj[at] = hull->face[3 * f + (k + 1) % 3];
+    }
+  }
+  for (int i = 0; i < hull->nvert; i++) {
+    qsort(hull->adj + hull->adjadr[i], (size_t)(hull->adjadr[i + 1] - hull->adjadr[i]),
+          sizeof(int), compareInt);
+  }
+}
+
+// Every edge must be met once in each direction.
+static bool isClosed(const djHull* hull) {
+  for (int f = 0; f < hull->nface; f++) {
+    for (int k = 0; k < 3; k++) {
+      int from = hull->face[3 * f + k], to = hull->face[3 * f + (k + 1) % 3];
+      int forth = 0, back = 0;
+      for (int j = hull->adjadr[from]; j < hull->adjadr[from + 1]; j++) forth += hull->adj[j] == to;
+      for (int j = hull->adjadr[to]; j < hull->adjadr[to + 1]; j++) back += hull->adj[j] == from;
+      if (forth != 1 || back != 1) return false;
+    }
+  }
+  return true;
+}
+
+// Distinct normals about each vertex, and from them the erosion vectors.
+static djStatus makeMoves(djHull* hull) {
+  int* adr = calloc((size_t)hull->nvert + 1, sizeof *adr);
+  int* at = malloc((size_t)hull->nvert * sizeof *at);
+  double* normal = malloc(9 * (size_t)hull->nface * sizeof *normal);
+  djStatus status = adr && at && normal ? DJ_OK : DJ_NO_MEMORY;
+  if (status == DJ_OK) {
+    for (int k = 0; k < 3 * hull->nface; k++) adr[hull->face[k] + 1]++;
+    for (int i = 0; i < hull->nvert; i++) {
+      adr[i + 1] += adr[i];
+      at[i] = adr[i];
+    }
+    for (int k = 0; k < 3 * hull->nface; k++) {
+      int i = hull->face[k];
+      djVec3 n = dju_load3(hull->plane + 4 * (k / 3));
+      bool seen = dju_dot3(n, n) < 0.5;
+      for (int j = adr[i]; j < at[i] && !seen; j++) {
+        seen = dju_dot3(n, dju_load3(normal + 3 * j)) > 1 - SAME_NORMAL;
+      }
+      if (!seen) dju_store3(normal + 3 * at[i]++, n);
+    }
+    for (int i = 0; i < hull->nvert && status == DJ_OK; i++) {
+      if (!dj_erosionVector(hull->move + 3 * i, at[i] - adr[i], normal + 3 * adr[i])) {
+        status = DJ_INVALID;
+      }
+    }
+  }
+  free(adr);
+  free(at);
+  free(normal);
+  return status;
+}
+
+// Vertices, renumbered in ascending order of their ids, and triangles.
+static djStatus fillHull(djHull* hull, const Triangles* t, int nvert, const double* vert) {
+  int* number = malloc((size_t)nvert * sizeof *number);
+  if (!number) return DJ_NO_MEMORY;
+  for (int i = 0; i < nvert; i++) number[i] = -1;
+  for (int k = 0; k < 3 * t->n; k++) number[t->face[k]] = 0;
+  int used = 0;
+  for (int i = 0; i < nvert; i++) {
+    if (number[i] == 0) number[i] = used++;
+  }
+  djStatus status = allocHull(hull, used, t->n, 3 * t->n);
+  if (status == DJ_OK) {
+    for (int i = 0; i < nvert; i++) {
+      if (number[i] < 0) continue;
+      hull->id[number[i]] = i;
+      memcpy(hull->vert + 3 * number[i], vert + 3 * i, 3 * sizeof(double));
+    }
+    for (int k = 0; k < 3 * t->n; k++) hull->face[k] = number[t->face[k]];
+  }
+  free(number);
+  return status;
+}
+
+static bool isConvex(const djHull* hull, double tolerance) {
+  for (int f = 0; f < hull->nface; f++) {
+    const double* p = hull->plane + 4 * f;
+    for (int i = 0; i < hull->nvert; i++) {
+      if (dju_dot3(dju_load3(p), dju_load3(hull->vert + 3 * i)) - p[3] > tolerance) return false;
+    }
+  }
+  return true;
+}
+
+static djStatus finishHull(djHull* hull, const Triangles* t, int nvert, const double* vert,
+                           double size, djError* err) {
+  djStatus status = fillHull(hull, t, nvert, vert);
+  if (status != DJ_OK) return fail(err, status, "out of memory");
+  djVec3 inside = {0, 0, 0};
+  for (int i = 0; i < hull->nvert; i++) {
+    inside = dju_madd3(inside, 1.0 / hull->nvert, dju_load3(hull->vert + 3 * i));
+  }
+  makePlanes(hull, t);
+  makeAdjacency(hull);
+  if (!isClosed(hull)) return fail(err, DJ_INVALID, "triangles do not close a surface");
+  if (!makeCenter(hull, inside)) return fail(err, DJ_INVALID, "triangles are not outward");
+  if (!isConvex(hull, CONVEX * size)) return fail(err, DJ_INVALID, "triangles are not convex");
+  if (!(hull->inner > FLAT * hull->bound)) return fail(err, DJ_INVALID, "the hull is flat");
+  status = makeMoves(hull);
+  if (status == DJ_NO_MEMORY) return fail(err, status, "out of memory");
+  return status ? fail(err, status, "a vertex of the hull is too sharp") : DJ_OK;
+}
+
+djStatus dj_makeHull(djHull* hull, int nvert, const double* vert, int nface, const int* face,
+                     djError* err) {
+  if (!hull) return fail(err, DJ_INVALID, "no hull given");
+  memset(hull, 0, sizeof *hull);
+  if (!vert || nvert < 4) return fail(err, DJ_INVALID, "a hull needs at least 4 points");
+  if (nvert > INT32_MAX / 64 || nface < 0 || nface > INT32_MAX / 64 || (nface > 0 && !face)) {
+    return fail(err, DJ_INVALID, "wrong number of points or triangles");
+  }
+  double middle[3], half;
+  if (!boxOf(middle, &half, nvert, vert)) return fail(err, DJ_INVALID, "points are not finite");
+  if (!(half > 1e-100)) return fail(err, DJ_INVALID, "all points coincide");
+  for (int k = 0; k < 3 * nface; k++) {
+    if (face[k] < 0 || face[k] >= nvert) {
+      return fail(err, DJ_INVALID, "a triangle's vertex does not exist");
+    }
+  }
+  double* unit = malloc(3 * (size_t)nvert * sizeof *unit);
+  if (!unit) return fail(err, DJ_NO_MEMORY, "out of memory");
+  for (int i = 0; i < 3 * nvert; i++) unit[i] = (vert[i] - middle[i % 3]) / half;
+
+  djStatus status = DJ_OK;
+  Triangles t = {0};
+  if (isFlat(nvert, unit)) {
+    status = fail(err, DJ_INVALID, "the points are flat");
+  } else if (nface > 0) {
+    t.n = nface;
+    t.face = malloc(3 * (size_t)nface * sizeof *t.face);
+    if (t.face) memcpy(t.face, face, 3 * (size_t)nface * sizeof *t.face);
+    if (!t.face) status = fail(err, DJ_NO_MEMORY, "out of memory");
+  } else {
+    status = runQhull(&t, nvert, unit);
+    if (status != DJ_OK) fail(err, status, "qhull finds no hull of the points");
+  }
+  if (status == DJ_OK) status = finishHull(hull, &t, nvert, vert, half, err);
+  if (status != DJ_OK) dj_freeHull(hull);
+  if (t.normal) {
+    free(t.normal);
+  } else {
+    free(t.face);
+  }
+  free(unit);
+  return status;
+}
+
+void dj_freeHull(djHull* hull) {
+  if (!hull) return;
+  free(hull->buffer);
+  memset(hull, 0, sizeof *hull);
+}

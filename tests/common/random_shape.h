@@ -1,0 +1,112 @@
+// Random numbers, rotations and vertex shapes for tests. The numbers are the same on every machine.
+
+#ifndef DJ_TESTS_RANDOM_SHAPE_H_
+#define DJ_TESTS_RANDOM_SHAPE_H_
+
+#include "shape/hull.h"
+#include "shape/shape.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Random {
+  uint64_t state;
+} Random;
+
+// splitmix64 of Steele, Lea, Flood 2014
+static inline uint64_t nextBits(Random* r) {
+  uint64_t z = (r->state += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+static inline double uniform(Random* r, double low, double high) {
+  return low + (high - low) * (double)(nextBits(r) >> 11) * 0x1p-53;
+}
+static inline int below(Random* r, int n) { return (int)(nextBits(r) % (uint64_t)n); }
+static inline double logUniform(Random* r, double low, double high) {
+  return exp(uniform(r, log(low), log(high)));
+}
+static inline djVec3 randomUnit(Random* r) {
+  for (;;) {
+    djVec3 v = {uniform(r, -1, 1), uniform(r, -1, 1), uniform(r, -1, 1)};
+    double n = dju_norm3(v);
+    if (n > 0.1 && n <= 1) return dju_scale3(1 / n, v);
+  }
+}
+static inline djQuat randomQuat(Random* r) {
+  djVec3 axis = randomUnit(r);
+  double angle = uniform(r, 0, 3.14);
+  return (djQuat){cos(angle / 2), axis.x * sin(angle / 2), axis.y * sin(angle / 2),
+                  axis.z * sin(angle / 2)};
+}
+static inline djQuat smallQuat(Random* r, double angle) {
+  djVec3 v = dju_scale3(sin(angle / 2), randomUnit(r));
+  return (djQuat){cos(angle / 2), v.x, v.y, v.z};
+}
+
+// A shape that owns its arrays; planes of the hull where it has a volume.
+typedef struct TestShape {
+  djShape shape;
+  djHull hull;              // zero for flat ones
+  double* buffer;
+} TestShape;
+
+// vert (n x 3), move (n x 3) or NULL.
+static inline void setVertices(TestShape* t, int n, const double* vert, const double* move) {
+  int npad = (n + DJ_LANES - 1) / DJ_LANES * DJ_LANES;
+  t->buffer = calloc(6 * (size_t)npad, sizeof(double));
+  djShape* s = &t->shape;
+  s->type = DJ_MESH;
+  s->nvert = n;
+  s->npad = npad;
+  for (int k = 0; k < 3; k++) {
+    double* v = t->buffer + k * npad;
+    double* m = t->buffer + (3 + k) * npad;
+    for (int i = 0; i < npad; i++) {
+      v[i] = vert[3 * (i < n ? i : 0) + k];
+      m[i] = move ? move[3 * (i < n ? i : 0) + k] : 0;
+    }
+    s->vert[k] = v;
+    s->move[k] = m;
+  }
+}
+// The hull of the points, with erosion vectors. Returns dj_makeHull's status.
+static inline djStatus setHull(TestShape* t, int n, const double* vert) {
+  memset(t, 0, sizeof *t);
+  djStatus status = dj_makeHull(&t->hull, n, vert, 0, NULL, NULL);
+  if (status != DJ_OK) return status;
+  setVertices(t, t->hull.nvert, t->hull.vert, t->hull.move);
+  t->shape.center = t->hull.center;
+  t->shape.inner = t->hull.inner;
+  t->shape.bound = t->hull.bound;
+  t->shape.adjadr = t->hull.adjadr;
+  t->shape.adj = t->hull.adj;
+  return DJ_OK;
+}
+static inline void freeShape(TestShape* t) {
+  dj_freeHull(&t->hull);
+  free(t->buffer);
+  memset(t, 0, sizeof *t);
+}
+
+static inline void boxVertices(double vert[24], double x, double y, double z) {
+  for (int i = 0; i < 8; i++) {
+    vert[3 * i] = i & 1 ? x : -x;
+    vert[3 * i + 1] = i & 2 ? y : -y;
+    vert[3 * i + 2] = i & 4 ? z : -z;
+  }
+}
+// n points in a ball (kind 0), on a sphere (1), in a cube (2), on a grid of the cube (3).
+static inline void cloud(Random* r, int kind, int n, double* vert) {
+  for (int i = 0; i < n; i++) {
+    djVec3 v = randomUnit(r);
+    if (kind == 0) v = dju_scale3(uniform(r, 0, 1), v);
+    if (kind >= 2) v = dju_vec3(uniform(r, -1, 1), uniform(r, -1, 1), uniform(r, -1, 1));
+    if (kind == 3) v = dju_vec3(round(2 * v.x) / 2, round(2 * v.y) / 2, round(2 * v.z) / 2);
+    dju_store3(vert + 3 * i, v);
+  }
+}
+
+#endif  // DJ_TESTS_RANDOM_SHAPE_H_
