@@ -9,12 +9,17 @@ static djJet corner(double t) {
   return (djJet){-1 + 2 * (u - u2 * u + 0.5 * u2 * u2), 1 - u2 * (3 - 2 * u), -3 * u * (1 - u)};
 }
 
+// Half width of the band about a bound.
+static double band(double lo, double hi) {
+  double w = 0.01 * (hi - lo);
+  return isfinite(w) ? w : 0.01 * fmax(1e-8, isfinite(hi) ? fabs(hi) : fabs(lo));
+}
+
 djJet dju_smoothClamp(double x, double lo, double hi) {
   djJet r = {x, 1, 0};
   if (!(lo <= hi)) return r;
   if (lo == hi) return (djJet){lo, 0, 0};
-  double w = 0.01 * (hi - lo);
-  if (!isfinite(w)) w = 0.01 * fmax(1e-8, isfinite(hi) ? fabs(hi) : fabs(lo));
+  double w = band(lo, hi);
   if (x > hi - w) {
     djJet c = corner((x - hi) / w);
     r = (djJet){hi + w * c.f, c.d, c.dd / w};
@@ -23,6 +28,31 @@ djJet dju_smoothClamp(double x, double lo, double hi) {
     r = (djJet){lo - w * c.f, c.d, -c.dd / w};
   }
   return r;
+}
+
+// Integral of max(x - clamp(x), 0) about an upper bound: with t = (x - hi)/w, u = (t + 1)/2,
+//   w^2 Integral (t - s(t)) dt = 2 w^2 (u^2 - u + u - u^2 + u^4/2 - u^5/5) on the band.
+static double excess(double t, double w) {
+  if (t <= -1) return 0;
+  if (t >= 1) return w * w * (0.5 * t * t + 0.1);
+  double u = 0.5 * (t + 1), u4 = u * u * u * u;
+  return 2 * w * w * u4 * (0.5 - 0.2 * u);
+}
+
+double dju_smoothClampMean(double a, double b, double lo, double hi) {
+  double mid = 0.5 * (a + b);
+  if (!(lo < hi)) return dju_smoothClamp(mid, lo, hi).f;
+  double w = band(lo, hi), top = fmax(a, b), bottom = fmin(a, b);
+  if (top <= hi - w && bottom >= lo + w) return mid;
+  if (top - bottom < 0.1 * w) {
+    // Gauss' rule with three points: no cancellation
+    double d = 0.774596669241483377 * 0.5 * (b - a);
+    return (8 * dju_smoothClamp(mid, lo, hi).f + 5 * dju_smoothClamp(mid - d, lo, hi).f +
+            5 * dju_smoothClamp(mid + d, lo, hi).f) / 18;
+  }
+  double cut = excess((b - hi) / w, w) - excess((a - hi) / w, w);
+  cut += excess((lo - b) / w, w) - excess((lo - a) / w, w);
+  return mid - cut / (b - a);
 }
 
 djJet dju_softLimit(double x, double k, double w) {

@@ -15,6 +15,9 @@ typedef struct djJet {
 // allowed; lo > hi gives the identity.
 djJet dju_smoothClamp(double x, double lo, double hi);
 
+// Mean of dju_smoothClamp over the interval from a to b.
+double dju_smoothClampMean(double a, double b, double lo, double hi);
+
 // One-sided spring: f = 0 for x <= 0, then f'' = k x/w up to x = w and k beyond. C2.
 djJet dju_softLimit(double x, double k, double w);
 

@@ -122,10 +122,11 @@ static void beginActuator(djActuatorStep* a, double* act_next, const djModel* m,
   beginTransmission(a, m, d, i);
   const double *gain = m->actuator_gainprm + 3 * i, *bias = m->actuator_biasprm + 3 * i;
   bool affine = m->actuator_gain[i] == DJ_GAIN_AFFINE, biased = m->actuator_bias[i] != DJ_BIAS_NONE;
-  for (int k = 0; k < 3; k++) a->gain[k] = k == 0 || affine ? gain[k] : 0;
+  bool free_joint = m->jnt_type[m->actuator_joint[i]] == DJ_FREE;   // there l = 0
+  for (int k = 0; k < 3; k++) a->gain[k] = k == 0 || (affine && !free_joint) ? gain[k] : 0;
   a->c1 = a->gain[1] * a->input + (biased ? bias[1] : 0);
   a->c2 = a->gain[2] * a->input + (biased ? bias[2] : 0);
-  if (m->jnt_type[m->actuator_joint[i]] == DJ_FREE) a->c1 = a->c2 = 0;   // l = 0
+  if (free_joint) a->c1 = a->c2 = 0;
   a->alpha = a->gain[0] * a->input + (biased ? bias[0] : 0) + a->c1 * a->length;
   a->beta = a->c1 + a->c2 / h;
   if (isScalar(m->jnt_type[m->actuator_joint[i]])) a->beta *= a->gear[0];
@@ -251,22 +252,32 @@ static djJet scalarActuation(double* factor, djJointTerms* t, const djModel* m, 
   return sum;
 }
 
-// Work of the actuators over the displacement, by Gauss quadrature with 5 points: exact while no
-// clamp is crossed.
+// Mean force of an actuator while psi goes from 0 to its value.
+static double meanForce(const djModel* m, int i, const djActuatorStep* a, double psi) {
+  double p0 = a->alpha, p1 = a->alpha + a->beta * psi;
+  if (!m->actuator_forcelimited[i]) return 0.5 * (p0 + p1);
+  return dju_smoothClampMean(p0, p1, m->actuator_forcerange[2 * i],
+                             m->actuator_forcerange[2 * i + 1]);
+}
+
+// Work of the actuators over the displacement: exact without a clamp of the joint's total; with
+// one by Gauss' rule on panels (it guides the search only).
 static double scalarWork(djJointTerms* t, const djModel* m, int j, double psi) {
-  static const double node[5] = {0.046910077030668, 0.230765344947158, 0.5, 0.769234655052842,
-                                 0.953089922969332};
-  static const double weight[5] = {0.118463442528095, 0.239314335249683, 0.284444444444444,
-                                   0.239314335249683, 0.118463442528095};
   const djJointStep* s = &t->joint[j];
-  bool linear = !m->jnt_actfrclimited[j];
   double work = 0, factor;
-  for (int k = s->act0; k < s->act0 + s->nact && linear; k++) {
-    linear = !m->actuator_forcelimited[t->order[k]];
+  if (m->jnt_actfrclimited[j]) {
+    const int panels = 8;
+    for (int k = 0; k < panels; k++) {
+      for (int e = -1; e <= 1; e++) {
+        double x = (k + 0.5 * (1 + 0.774596669241483377 * e)) / panels;
+        work += (e ? 5.0 : 8.0) / 18 / panels * scalarActuation(&factor, t, m, j, x * psi).f;
+      }
+    }
+    return psi * work;
   }
-  if (linear) return psi * scalarActuation(&factor, t, m, j, 0.5 * psi).f;
-  for (int k = 0; k < 5; k++) {
-    work += weight[k] * scalarActuation(&factor, t, m, j, node[k] * psi).f;
+  for (int k = s->act0; k < s->act0 + s->nact; k++) {
+    int i = t->order[k];
+    work += t->act[i].gear[0] * meanForce(m, i, &t->act[i], psi);
   }
   return psi * work;
 }
@@ -298,7 +309,7 @@ static void addRotationActuators(double y[3], double Y[9], double* value, djJoin
     djActuatorStep* a = &t->act[t->order[k]];
     double psi = a->gear[0] * phi[0] + a->gear[1] * phi[1] + a->gear[2] * phi[2];
     djJet p = clampForce(m, t->order[k], a->alpha + a->beta * psi);
-    *value -= psi * clampForce(m, t->order[k], a->alpha + 0.5 * a->beta * psi).f;
+    *value -= psi * meanForce(m, t->order[k], a, psi);
     a->force = p.f;
     for (int r = 0; r < 3; r++) {
       y[r] -= p.f * a->gear[r];

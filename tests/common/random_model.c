@@ -1,0 +1,188 @@
+#include "random_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_BODY 64
+#define MAX_JOINT 128
+
+// splitmix64
+static unsigned long long next(djRng* rng) {
+  unsigned long long z = (rng->state += 0x9e3779b97f4a7c15ULL);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+double djt_uniform(djRng* rng, double lo, double hi) {
+  return lo + (hi - lo) * (double)(next(rng) >> 11) * 0x1p-53;
+}
+
+int djt_integer(djRng* rng, int n) { return (int)(next(rng) % (unsigned long long)n); }
+
+static void randomBall(double* v, int n, djRng* rng) {
+  double s;
+  do {
+    s = 0;
+    for (int i = 0; i < n; i++) {
+      v[i] = djt_uniform(rng, -1, 1);
+      s += v[i] * v[i];
+    }
+  } while (s > 1 || s < 0.01);
+  for (int i = 0; i < n; i++) v[i] /= sqrt(s);
+}
+
+void djt_unitQuat(double q[4], djRng* rng) { randomBall(q, 4, rng); }
+void djt_unitVector(double v[3], djRng* rng) { randomBall(v, 3, rng); }
+
+static void randomBody(djBodyDef* b, djRng* rng, int id, int features) {
+  *b = dj_defaultBodyDef();
+  b->parent = id == 1 || djt_integer(rng, 5) == 0 ? 0 : 1 + djt_integer(rng, id - 1);
+  for (int k = 0; k < 3; k++) b->pos[k] = djt_uniform(rng, -0.5, 0.5);
+  for (int k = 0; k < 3; k++) b->ipos[k] = djt_uniform(rng, -0.2, 0.2);
+  djt_unitQuat(b->quat, rng);
+  djt_unitQuat(b->iquat, rng);
+  b->mass = djt_uniform(rng, 0.5, 2);
+  double x[3];
+  for (int k = 0; k < 3; k++) x[k] = djt_uniform(rng, 0.005, 0.05) * b->mass;
+  for (int k = 0; k < 3; k++) b->inertia[k] = x[(k + 1) % 3] + x[(k + 2) % 3];
+  if ((features & DJT_SPRINGS) && djt_integer(rng, 3) == 0) {
+    b->gravcomp = djt_uniform(rng, 0, 1.5);
+  }
+}
+
+static void randomJoint(djJointDef* j, djRng* rng, int body, djJointType type, int features) {
+  *j = dj_defaultJointDef();
+  j->body = body;
+  j->type = type;
+  if (type != DJ_FREE) {
+    for (int k = 0; k < 3; k++) j->pos[k] = djt_uniform(rng, -0.2, 0.2);
+  }
+  djt_unitVector(j->axis, rng);
+  int nq = type == DJ_FREE ? 7 : type == DJ_BALL ? 4 : 1;
+  for (int k = 0; k < nq; k++) j->qpos0[k] = j->springref[k] = djt_uniform(rng, -0.3, 0.3);
+  if (type == DJ_FREE) djt_unitQuat(j->qpos0 + 3, rng);
+  if (type == DJ_FREE) djt_unitQuat(j->springref + 3, rng);
+  if (type == DJ_BALL) {
+    for (int k = 0; k < 4; k++) j->qpos0[k] = j->springref[k] = k == 0;
+  }
+  j->armature = 0.02;   // parallel axes of one body stay regular
+  if (features & DJT_SPRINGS) {
+    j->stiffness = djt_uniform(rng, 0, 5);
+    j->stiffnesspoly[0] = djt_uniform(rng, 0, 1);
+    j->stiffnesspoly[1] = djt_uniform(rng, 0, 1);
+    j->damping = djt_uniform(rng, 0, 0.5);
+    j->dampingpoly[0] = djt_uniform(rng, 0, 0.1);
+    j->dampingpoly[1] = djt_uniform(rng, 0, 0.1);
+    j->armature += djt_uniform(rng, 0, 0.1);
+  }
+  if (features & DJT_LOSS) j->frictionloss = djt_uniform(rng, 0, 0.3);
+  if ((features & DJT_LIMITS) && type != DJ_FREE && djt_integer(rng, 2)) {
+    j->limited = true;
+    j->range[0] = type == DJ_BALL ? 0 : djt_uniform(rng, -0.5, -0.1);
+    j->range[1] = djt_uniform(rng, 0.1, 0.7);
+  }
+}
+
+static void randomActuator(djActuatorDef* a, djRng* rng, int joint, djJointType type) {
+  *a = dj_defaultActuatorDef();
+  a->joint = joint;
+  for (int k = 0; k < 6; k++) a->gear[k] = djt_uniform(rng, -2, 2);
+  if (type == DJ_SLIDE || type == DJ_HINGE) {
+    for (int k = 1; k < 6; k++) a->gear[k] = 0;
+  } else {
+    a->in_parent = djt_integer(rng, 2);
+  }
+  a->gainprm[0] = djt_uniform(rng, 0.5, 3);
+  if (djt_integer(rng, 3) == 0) {
+    a->gain = DJ_GAIN_AFFINE;
+    a->gainprm[1] = djt_uniform(rng, -0.5, 0.5);
+    a->gainprm[2] = djt_uniform(rng, -0.2, 0);
+  }
+  if (djt_integer(rng, 2)) {
+    a->bias = DJ_BIAS_AFFINE;
+    a->biasprm[0] = djt_uniform(rng, -0.5, 0.5);
+    a->biasprm[1] = djt_uniform(rng, -3, 0);
+    a->biasprm[2] = djt_uniform(rng, -0.5, 0);
+  }
+  a->dyn = (djDyn)djt_integer(rng, 4);
+  a->tau = djt_uniform(rng, 0.05, 0.3);
+  a->actearly = djt_integer(rng, 2);
+  a->ctrllimited = djt_integer(rng, 2);
+  a->forcelimited = djt_integer(rng, 2);
+  a->actlimited = a->dyn != DJ_DYN_NONE && djt_integer(rng, 2);
+  for (int k = 0; k < 2; k++) {
+    a->ctrlrange[k] = a->actrange[k] = k ? 0.8 : -0.8;
+    a->forcerange[k] = k ? 2 : -1.5;
+  }
+  a->armature = djt_uniform(rng, 0, 0.02);
+  a->damping = djt_uniform(rng, 0, 0.05);
+}
+
+djModel* djt_randomModel(djRng* rng, int nbody, int features) {
+  djBodyDef body[MAX_BODY];
+  djJointDef joint[MAX_JOINT];
+  djActuatorDef act[MAX_JOINT];
+  int nj = 0, nu = 0;
+  body[0] = dj_defaultBodyDef();
+  for (int b = 1; b <= nbody; b++) {
+    randomBody(&body[b], rng, b, features);
+    int n = 1 + djt_integer(rng, 3);
+    if (body[b].parent == 0 && djt_integer(rng, 2)) {
+      randomJoint(&joint[nj++], rng, b, DJ_FREE, features);
+      continue;
+    }
+    for (int k = 0; k < n; k++) {
+      djJointType type = DJ_SLIDE + djt_integer(rng, 2);
+      if (!(features & DJT_EASY) && djt_integer(rng, 3) == 0) type = DJ_BALL;
+      randomJoint(&joint[nj++], rng, b, type, features);
+      if (type == DJ_BALL) break;
+    }
+  }
+  for (int j = 0; j < nj && (features & DJT_ACTUATORS); j++) {
+    for (int k = djt_integer(rng, 3); k > 0 && nu < MAX_JOINT; k--) {
+      randomActuator(&act[nu++], rng, j, joint[j].type);
+    }
+    bool scalar = joint[j].type == DJ_SLIDE || joint[j].type == DJ_HINGE;
+    if ((features & DJT_TOTAL) && scalar && djt_integer(rng, 3) == 0) {
+      joint[j].actfrclimited = true;
+      joint[j].actfrcrange[0] = -2;
+      joint[j].actfrcrange[1] = 2;
+    }
+  }
+  djModelDef def = dj_defaultModelDef();
+  def.option.contact = DJ_CONTACT_NONE;
+  def.option.frictionloss_eps = 0.05;   // smooth enough for differences
+  if (features & DJT_FLUID) {
+    def.option.density = 50;
+    def.option.viscosity = 0.1;
+    def.option.wind[0] = 1;
+    def.option.wind[2] = -0.5;
+  }
+  def.nbody = nbody + 1;
+  def.njnt = nj;
+  def.nu = nu;
+  def.body = body;
+  def.joint = joint;
+  def.actuator = act;
+  djModel* model;
+  djError err;
+  if (dj_makeModel(&model, &def, &err) < 0) {
+    fprintf(stderr, "random model: %s\n", err.text);
+    abort();
+  }
+  return model;
+}
+
+void djt_randomState(djRng* rng, const djModel* m, djData* d, double speed) {
+  double* v = calloc((size_t)m->nv + 1, sizeof(double));
+  for (int i = 0; i < m->nv; i++) v[i] = djt_uniform(rng, -0.7, 0.7);
+  dj_integratePos(d->qpos, m, m->qpos0, v, 1);
+  for (int i = 0; i < m->nv; i++) d->qvel[i] = speed * djt_uniform(rng, -1, 1);
+  for (int i = 0; i < m->na; i++) d->act[i] = djt_uniform(rng, -0.5, 0.5);
+  for (int i = 0; i < m->nu; i++) d->ctrl[i] = djt_uniform(rng, -1.2, 1.2);
+  for (int i = 0; i < m->nv; i++) d->qfrc_applied[i] = djt_uniform(rng, -1, 1);
+  for (int i = 6; i < 6 * m->nbody; i++) d->xfrc_applied[i] = djt_uniform(rng, -1, 1);
+  free(v);
+}

@@ -1,0 +1,35 @@
+// Random models for tests, and a small random number generator with a seed.
+
+#ifndef DJ_TESTS_RANDOM_MODEL_H_
+#define DJ_TESTS_RANDOM_MODEL_H_
+
+#include <dijoco/dijoco.h>
+
+typedef struct djRng {
+  unsigned long long state;
+} djRng;
+
+// Uniform in [lo, hi), and an integer in [0, n).
+double djt_uniform(djRng* rng, double lo, double hi);
+int djt_integer(djRng* rng, int n);
+void djt_unitQuat(double q[4], djRng* rng);
+void djt_unitVector(double v[3], djRng* rng);
+
+enum {
+  DJT_LIMITS = 1,        // joint limits
+  DJT_ACTUATORS = 2,     // every kind of actuator, with clamps and activations
+  DJT_LOSS = 4,          // friction loss
+  DJT_FLUID = 8,
+  DJT_SPRINGS = 16,      // springs, damping, their polynomials, armature, gravcomp
+  DJT_TOTAL = 64,        // clamps of a joint's total actuator force
+  DJT_EASY = 32,         // slide and hinge joints and one free joint only
+  DJT_ALL = 31           // but DJT_TOTAL, whose energy is a quadrature
+};
+
+// A forest of nbody bodies (world not counted) with joints of all types, several per body.
+djModel* djt_randomModel(djRng* rng, int nbody, int features);
+
+// Random state and inputs; speed scales qvel.
+void djt_randomState(djRng* rng, const djModel* model, djData* data, double speed);
+
+#endif  // DJ_TESTS_RANDOM_MODEL_H_
