@@ -21,14 +21,8 @@ djStatus dj_makeModel(djModel** model, const djModelDef* def, djError* err) {
   djStatus status = dj_buildModel(model, def, err);
   if (status < 0) return status;
   status = dj_setEffectiveInertia(*model);
-  if (status != DJ_OK) {
-    status = dj_fail(err, status == DJ_NO_MEMORY ? status : DJ_INVALID,
-                     status == DJ_NO_MEMORY
-                         ? "out of memory"
-                         : "model: the inertia matrix is singular: a moving body has no mass");
-  } else {
-    status = dj_makeCollision(*model, false, err);
-  }
+  if (status < 0) dj_failMemory(err);
+  else status = dj_makeCollision(*model, false, err);
   if (status < 0) {
     dj_deleteModel(*model);
     *model = NULL;

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 djElementText dj_elementText(const char* kind, const char* name, int id) {
@@ -246,6 +247,47 @@ djStatus dj_checkTree(const djModelDef* def, djError* err) {
     if (status < 0) return status;
   }
   return checkCombinations(def, err);
+}
+
+// What moves with a body: its subtree's mass, sum of moments, and number of bodies with mass.
+typedef struct djLoad {
+  double mass, inertia;
+  int nmassive;
+} djLoad;
+
+static const char* loadProblem(const djModel* m, int body, const djLoad* load) {
+  int first = m->body_jntadr[body];
+  for (int j = first; j < first + m->body_jntnum[body]; j++) {
+    int type = m->jnt_type[j];
+    if (m->jnt_armature[j] > 0) continue;
+    if (load->mass <= 0) return "moves but has no mass";
+    bool point = load->inertia <= 0 && load->nmassive < 2;
+    if (point && (type == DJ_FREE || type == DJ_BALL)) return "rotates but has no inertia";
+  }
+  return NULL;
+}
+
+djStatus dj_checkMasses(const djModel* m, djError* err) {
+  djLoad* load = calloc((size_t)m->nbody, sizeof *load);
+  if (!load) return dj_failMemory(err);
+  djStatus status = DJ_OK;
+  for (int b = m->nbody - 1; b > 0 && status == DJ_OK; b--) {
+    const double* inertia = m->body_inertia + 3 * b;
+    load[b].mass += m->body_mass[b];
+    load[b].inertia += inertia[0] + inertia[1] + inertia[2];
+    load[b].nmassive += m->body_mass[b] > 0;
+    const char* problem = loadProblem(m, b, &load[b]);
+    if (problem) {
+      status = dj_fail(err, DJ_INVALID, "%s: %s",
+                       dj_elementText("body", dj_id2name(m, DJ_OBJ_BODY, b), b).text, problem);
+    }
+    djLoad* parent = &load[m->body_parent[b]];
+    parent->mass += load[b].mass;
+    parent->inertia += load[b].inertia;
+    parent->nmassive += load[b].nmassive;
+  }
+  free(load);
+  return status;
 }
 
 djStatus dj_checkQpos(double* qpos, const djModel* model, djError* err) {

@@ -32,6 +32,9 @@ djStatus dj_checkOption(const djOption* option, djError* err);
 djStatus dj_checkTree(const djModelDef* def, djError* err);
 djStatus dj_checkElements(const djModelDef* def, djError* err);
 
+// Bodies with dofs carry mass, and inertia where they rotate freely.
+djStatus dj_checkMasses(const djModel* model, djError* err);
+
 // Coordinates given by a user: finite, quaternions normalised in place; a zero one is an error.
 djStatus dj_checkQpos(double* qpos, const djModel* model, djError* err);
 

@@ -196,7 +196,8 @@ static djStatus fill(djModel* m, const djModelDef* def, djError* err) {
   dj_fillTree(m, def);
   dj_fillElements(m, def);
   dj_sumMasses(m);
-  return dj_fillKeys(m, def, err);
+  status = dj_checkMasses(m, err);
+  return status < 0 ? status : dj_fillKeys(m, def, err);
 }
 
 djStatus dj_buildModel(djModel** model, const djModelDef* def, djError* err) {

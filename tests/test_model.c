@@ -1,0 +1,322 @@
+// Definitions to models: layout, validation, copies, options.
+
+#include "common/random_model.h"
+#include "common/sample_model.h"
+#include "model/make.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static djModel* makeSample(djSample* sample) {
+  djModel* model = NULL;
+  djError err = {""};
+  if (dj_makeModel(&model, &sample->def, &err) != DJ_OK) fail_msg("%s", err.text);
+  return model;
+}
+
+static void test_layout(void** state) {
+  (void)state;
+  djSample sample;
+  djt_fillSample(&sample);
+  djModel* m = makeSample(&sample);
+  assert_int_equal(m->nq, 1 + 1 + 7 + 4);
+  assert_int_equal(m->nv, 1 + 1 + 6 + 3);
+  assert_int_equal(m->na, 2);
+  assert_int_equal(m->nmocap, 1);
+  static const int qposadr[4] = {0, 1, 2, 9}, dofadr[4] = {0, 1, 2, 8};
+  static const int dof_parent[11] = {-1, 0, -1, 2, 3, 4, 5, 6, 1, 8, 9};
+  static const int lastdof[6] = {-1, 0, 1, 7, -1, 10}, root[6] = {0, 1, 1, 3, 0, 1};
+  static const int weld[6] = {0, 1, 2, 3, 4, 5}, geomadr[6] = {0, 1, 2, 3, -1, 4};
+  assert_memory_equal(m->jnt_qposadr, qposadr, sizeof qposadr);
+  assert_memory_equal(m->jnt_dofadr, dofadr, sizeof dofadr);
+  assert_memory_equal(m->dof_parent, dof_parent, sizeof dof_parent);
+  assert_memory_equal(m->body_lastdof, lastdof, sizeof lastdof);
+  assert_memory_equal(m->body_root, root, sizeof root);
+  assert_memory_equal(m->body_weld, weld, sizeof weld);
+  assert_memory_equal(m->body_geomadr, geomadr, sizeof geomadr);
+  assert_int_equal(m->actuator_actadr[0], -1);
+  assert_int_equal(m->actuator_actadr[2], 1);
+  // Axes are normalised, a free joint starts at its body's frame, a ball at the identity.
+  assert_true(m->jnt_axis[0] > 0.9 && m->jnt_axis[1] == 0);
+  assert_memory_equal(m->qpos0 + 2, m->body_pos + 9, 3 * sizeof(double));
+  assert_memory_equal(m->qpos0 + 5, m->body_quat + 12, 4 * sizeof(double));
+  assert_memory_equal(m->qpos_spring + 2, m->qpos0 + 2, 7 * sizeof(double));
+  assert_true(m->qpos0[9] == 1 && m->qpos0[10] == 0);
+  // A key without values holds the reference, and mocap bodies where the model has them.
+  assert_memory_equal(m->key_qpos, m->qpos0, 13 * sizeof(double));
+  assert_memory_equal(m->key_mpos, m->body_pos + 12, 3 * sizeof(double));
+  assert_true(fabs(m->total_mass - 0.7 * 15) < 1e-12);
+  assert_true(fabs(m->moving_mass - 0.7 * 11) < 1e-12);
+  dj_deleteModel(m);
+}
+
+static void test_names(void** state) {
+  (void)state;
+  djSample sample;
+  djt_fillSample(&sample);
+  djModel* m = makeSample(&sample);
+  assert_int_equal(dj_name2id(m, DJ_OBJ_BODY, "robot/pole"), 2);
+  assert_int_equal(dj_name2id(m, DJ_OBJ_GEOM, "cart"), 1);
+  assert_int_equal(dj_name2id(m, DJ_OBJ_GEOM, "#3"), 3);
+  assert_int_equal(dj_name2id(m, DJ_OBJ_GEOM, "#5"), -1);
+  assert_int_equal(dj_name2id(m, DJ_OBJ_GEOM, "#"), -1);
+  assert_int_equal(dj_name2id(m, DJ_OBJ_GEOM, "#1x"), -1);
+  assert_int_equal(dj_name2id(m, DJ_OBJ_GEOM, "#99999999999999999999"), -1);
+  assert_int_equal(dj_name2id(m, DJ_OBJ_GEOM, ""), -1);
+  assert_int_equal(dj_name2id(m, DJ_OBJ_KEY, "away"), 1);
+  assert_string_equal(dj_id2name(m, DJ_OBJ_JOINT, 1), "robot/hinge");
+  assert_string_equal(dj_id2name(m, DJ_OBJ_JOINT, 3), "");
+  assert_string_equal(dj_id2name(m, DJ_OBJ_JOINT, 4), "");
+  assert_string_equal(dj_id2name(m, DJ_OBJ_JOINT, -1), "");
+  dj_deleteModel(m);
+}
+
+static void test_roundTrip(void** state) {
+  (void)state;
+  djSample sample;
+  djt_fillSample(&sample);
+  djModel* m = makeSample(&sample);
+  djModelDef def;
+  void* storage = NULL;
+  assert_int_equal(dj_getDef(&def, &storage, m, NULL), DJ_OK);
+  djModel* again = NULL;
+  assert_int_equal(dj_makeModel(&again, &def, NULL), DJ_OK);
+  const char* difference = djt_difference(m, again);
+  if (difference) fail_msg("%s differs", difference);
+  djModel* copy = NULL;
+  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+  difference = djt_difference(m, copy);
+  if (difference) fail_msg("%s differs in the copy", difference);
+  dj_freeDef(storage);
+  dj_deleteModel(m);
+  dj_deleteModel(again);
+  dj_deleteModel(copy);
+  dj_deleteModel(NULL);
+}
+
+static void test_randomRoundTrip(void** state) {
+  (void)state;
+  djRng rng = {7};
+  for (int k = 0; k < 100; k++) {
+    djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 12), DJT_ALL);
+    djModelDef def;
+    void* storage = NULL;
+    djModel* again = NULL;
+    assert_int_equal(dj_getDef(&def, &storage, m, NULL), DJ_OK);
+    assert_int_equal(dj_makeModel(&again, &def, NULL), DJ_OK);
+    const char* difference = djt_difference(m, again);
+    if (difference) fail_msg("%s differs", difference);
+    dj_freeDef(storage);
+    dj_deleteModel(m);
+    dj_deleteModel(again);
+  }
+}
+
+// Everything that can be wrong with a definition, and the text that names it.
+typedef void Change(djSample* s);
+#define CHANGE(name, statement) \
+  static void name(djSample* s) { statement; }
+CHANGE(noBody, s->def.nbody = 0)
+CHANGE(noList, s->def.joint = NULL)
+CHANGE(negativeCount, s->def.ngeom = -1)
+CHANGE(parentLater, s->body[2].parent = 3)
+CHANGE(parentSelf, s->body[2].parent = 2)
+CHANGE(worldMoved, s->body[0].pos[0] = 1)
+CHANGE(zeroQuat, memset(s->body[3].quat, 0, sizeof s->body[3].quat))
+CHANGE(nanPos, s->body[3].pos[1] = NAN)
+CHANGE(negativeMass, s->body[3].mass = -1)
+CHANGE(infiniteMass, s->body[3].mass = INFINITY)
+CHANGE(inertia, s->body[3].inertia[1] = 7)
+CHANGE(mocapChild, s->body[5].mocap = true)
+CHANGE(mocapJoint, s->body[3].mocap = true)
+CHANGE(jointWorld, s->joint[0].body = 0)
+CHANGE(jointBody, s->joint[0].body = 6)
+CHANGE(jointOrder, s->joint[0].body = 5)
+CHANGE(jointType, s->joint[0].type = (djJointType)9)
+CHANGE(zeroAxis, s->joint[0].axis[0] = s->joint[0].axis[2] = 0)
+CHANGE(reversed, s->joint[1].range[0] = 2)
+CHANGE(empty, s->joint[1].range[0] = 1.2)
+CHANGE(infiniteRange, s->joint[1].range[0] = -INFINITY)
+CHANGE(damping, s->joint[0].damping = -1)
+CHANGE(freeAndHinge, s->joint[3].body = 3)
+CHANGE(freeOnChild, s->body[3].parent = 2)
+CHANGE(limitedFree, s->joint[2].limited = true)
+CHANGE(actfrcBall, s->joint[3].actfrclimited = true)
+CHANGE(sevenDofs, s->joint[2].body = s->joint[1].body = 1;
+       s->joint[1].type = s->joint[2].type = DJ_BALL; s->joint[1].limited = false)
+CHANGE(massless, s->body[3].mass = 0; memset(s->body[3].inertia, 0, 24))
+CHANGE(pointMass, memset(s->body[3].inertia, 0, 24))
+CHANGE(geomType, s->geom[1].type = (djGeomType)8)
+CHANGE(geomBody, s->geom[4].body = -1)
+CHANGE(geomOrder, s->geom[0].body = 5)
+CHANGE(geomSize, s->geom[1].size[2] = 0)
+CHANGE(geomMesh, s->geom[3].mesh = 2)
+CHANGE(boxWithMesh, s->geom[1].mesh = 0)
+CHANGE(hfield, s->geom[1].type = DJ_HFIELD)
+CHANGE(condim, s->geom[1].condim = 2)
+CHANGE(friction, s->geom[1].friction[2] = -1)
+CHANGE(meshVert, s->vert[0][2][1] = NAN)
+CHANGE(meshEmpty, s->mesh[0].nvert = 0)
+CHANGE(meshFace, s->mesh[0].nvert = 4)
+CHANGE(siteBody, s->site[0].body = 77)
+CHANGE(siteQuat, s->site[1].quat[1] = 0)
+CHANGE(actuatorJoint, s->actuator[2].joint = -1)
+CHANGE(ctrlrange, s->actuator[0].ctrlrange[0] = 1)
+CHANGE(tau, s->actuator[1].tau = 0)
+CHANGE(pairGeom, s->pair[0].geom2 = 5)
+CHANGE(pairSame, s->pair[0].geom2 = 1)
+CHANGE(excludeBody, s->exclude[0].body2 = 6)
+CHANGE(keyNan, s->qvel[3] = NAN)
+CHANGE(sameName, s->geom[1].name = "foot")
+CHANGE(timestep, s->def.option.timestep = 0)
+CHANGE(support, s->def.option.support = 1)
+CHANGE(disable, s->def.option.disable = 1 << 20)
+CHANGE(integrator, s->def.option.integrator = (djIntegrator)5)
+CHANGE(ramp, s->def.gravity_ramp = NAN)
+CHANGE(lineBreak, s->joint[1].name = "a\nb"; s->joint[1].range[0] = 2)
+
+static void test_errors(void** state) {
+  (void)state;
+  static const struct {
+    Change* change;
+    const char* text;
+  } list[] = {
+      {noBody, "model: body 0, the world, is missing"},
+      {noList, "model: the list of joints is missing"},
+      {negativeCount, "model: impossible number of geoms"},
+      {parentLater, "body 'robot/pole': parent must be an earlier body"},
+      {parentSelf, "body 'robot/pole': parent must be an earlier body"},
+      {worldMoved, "body 'world': the world's frame must be the identity"},
+      {zeroQuat, "body 'box': quat is zero or not finite"},
+      {nanPos, "body 'box': pos is not finite"},
+      {negativeMass, "body 'box': mass is negative or not finite"},
+      {infiniteMass, "body 'box': mass is negative or not finite"},
+      {inertia, "body 'box': a moment of inertia is larger than the sum of the other two"},
+      {mocapChild, "body #5: a mocap body must be a child of the world"},
+      {mocapJoint, "joint 'free': a mocap body cannot have joints"},
+      {jointWorld, "joint 'slide': the world cannot have joints"},
+      {jointBody, "joint 'slide': its body does not exist"},
+      {jointOrder, "joint 'robot/hinge': joints must be listed in the order of their bodies"},
+      {jointType, "joint 'slide': unknown type"},
+      {zeroAxis, "joint 'slide': axis is zero or not finite"},
+      {reversed, "joint 'robot/hinge': range is reversed"},
+      {empty, "joint 'robot/hinge': range is empty"},
+      {infiniteRange, "joint 'robot/hinge': range is not finite"},
+      {damping, "joint 'slide': damping is negative or not finite"},
+      {freeAndHinge, "joint #3: a free joint cannot be combined with other joints"},
+      {freeOnChild, "joint 'free': a free joint must be on a child of the world"},
+      {limitedFree, "joint 'free': a free joint has no limits"},
+      {actfrcBall, "joint #3: actfrcrange is for slide and hinge joints only"},
+      {sevenDofs, "body 'cart': more than 6 degrees of freedom"},
+      {massless, "body 'box': moves but has no mass"},
+      {pointMass, "body 'box': rotates but has no inertia"},
+      {geomType, "geom 'cart': unknown type"},
+      {geomBody, "geom 'robot/ball': its body does not exist"},
+      {geomOrder, "geom 'cart': geoms must be listed in the order of their bodies"},
+      {geomSize, "geom 'cart': size must be positive"},
+      {geomMesh, "geom #3: its mesh does not exist"},
+      {boxWithMesh, "geom 'cart': only geoms of type mesh have a mesh"},
+      {hfield, "geom 'cart': height fields cannot collide"},
+      {condim, "geom 'cart': condim must be 1, 3, 4 or 6"},
+      {friction, "geom 'cart': friction is negative or not finite"},
+      {meshVert, "mesh 'tetra': a vertex is not finite"},
+      {meshEmpty, "mesh 'tetra': has no vertices"},
+      {meshFace, "mesh 'tetra': a face names a vertex that does not exist"},
+      {siteBody, "site 'tip': its body does not exist"},
+      {siteQuat, "site #1: quat is zero or not finite"},
+      {actuatorJoint, "actuator #2: its joint does not exist"},
+      {ctrlrange, "actuator 'motor': ctrlrange is reversed, empty or not finite"},
+      {tau, "actuator 'servo': tau must be positive"},
+      {pairGeom, "pair 'pair': its second geom does not exist"},
+      {pairSame, "pair 'pair': its geoms are the same"},
+      {excludeBody, "exclude #0: a body does not exist"},
+      {keyNan, "key 'away': qvel is not finite"},
+      {sameName, "geom 'foot': the name is used twice"},
+      {timestep, "option: timestep must be positive"},
+      {support, "option: support must be between 0 and 1"},
+      {disable, "option: disable has unknown bits"},
+      {integrator, "option: unknown integrator"},
+      {ramp, "model: gravity_ramp is negative or not finite"},
+      {lineBreak, "joint 'a?b': range is reversed"},
+  };
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    djSample sample;
+    djt_fillSample(&sample);
+    list[i].change(&sample);
+    djError err = {""};
+    djModel* model = (djModel*)&sample;
+    djStatus status = dj_makeModel(&model, &sample.def, &err);
+    assert_string_equal(err.text, list[i].text);
+    assert_true(status < 0);
+    assert_null(model);
+    assert_int_equal(dj_makeModel(&model, &sample.def, NULL), status);
+  }
+}
+
+static void test_options(void** state) {
+  (void)state;
+  djSample sample;
+  djt_fillSample(&sample);
+  djModel* m = makeSample(&sample);
+  djModel* before = NULL;
+  assert_int_equal(dj_copyModel(&before, m, NULL), DJ_OK);
+  djOption option = m->opt;
+  option.timestep = -1;
+  djError err;
+  assert_int_equal(dj_setOption(m, &option, &err), DJ_INVALID);
+  assert_string_equal(err.text, "option: timestep must be positive");
+  assert_null(djt_difference(m, before));
+  option = m->opt;
+  option.support = 0.003;
+  option.skin = 0;
+  assert_int_equal(dj_setOption(m, &option, &err), DJ_OK);
+  assert_true(m->contact.support == 0.003 && m->contact.skin == 0);
+  assert_true(m->geom_skin[1] == 0);
+  assert_true(fabs(m->contact.range - 2 * 0.003 / 0.997) < 1e-15);
+  // Options that are made anew give the defaults again.
+  assert_int_equal(dj_setOption(m, &before->opt, &err), DJ_OK);
+  assert_null(djt_difference(m, before));
+  dj_deleteModel(m);
+  dj_deleteModel(before);
+}
+
+// Making a model twice changes nothing: unit vectors are left alone to the bit.
+static void test_idempotent(void** state) {
+  (void)state;
+  djRng rng = {3};
+  for (int k = 0; k < 20000; k++) {
+    djSample* s = calloc(1, sizeof *s);
+    djt_fillSample(s);
+    for (int b = 1; b < 6; b++) {
+      double scale = pow(10, djt_uniform(&rng, -12, 12));
+      djt_unitQuat(s->body[b].quat, &rng);
+      for (int i = 0; i < 4; i++) s->body[b].quat[i] *= scale;
+    }
+    djModel *once = NULL, *twice = NULL;
+    assert_int_equal(dj_buildModel(&once, &s->def, NULL), DJ_OK);
+    for (int b = 1; b < 6; b++) memcpy(s->body[b].quat, once->body_quat + 4 * b, 32);
+    assert_int_equal(dj_buildModel(&twice, &s->def, NULL), DJ_OK);
+    assert_null(djt_difference(once, twice));
+    dj_deleteBuilt(once);
+    dj_deleteBuilt(twice);
+    free(s);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_layout),     cmocka_unit_test(test_names),
+      cmocka_unit_test(test_roundTrip),  cmocka_unit_test(test_randomRoundTrip),
+      cmocka_unit_test(test_errors),     cmocka_unit_test(test_options),
+      cmocka_unit_test(test_idempotent),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
