@@ -89,10 +89,14 @@ static int objectCount(const djModel* m, djObject object) {
   }
 }
 
+static bool isWorldFrame(djField field, int id) {
+  return id == 0 && (field == DJ_FIELD_BODY_POS || field == DJ_FIELD_BODY_QUAT);
+}
+
 bool dj_makeParam(djParam* param, const djModel* m, djField field, int id) {
   if ((int)field < 0 || field >= DJ_NFIELD) return false;
   const djFieldRow* row = &table[field];
-  if (id < 0 || id >= objectCount(m, row->object)) return false;
+  if (id < 0 || id >= objectCount(m, row->object) || isWorldFrame(field, id)) return false;
   *param = (djParam){(int)field, id, row->nvalue, row->ntangent};
   if (field == DJ_FIELD_MESH_VERT) {
     param->nvalue = param->ntangent = 3 * m->mesh_vertnum[id];
@@ -182,11 +186,11 @@ djStatus dj_paramId(djParam* param, const djModel* m, const char* name, djError*
     id = dj_name2id(m, table[field].object, element);
     free(element);
   }
+  if (isWorldFrame((djField)field, id)) {
+    return dj_fail(err, DJ_INVALID, "'%.200s': the world's frame is fixed", name);
+  }
   if (!dj_makeParam(param, m, (djField)field, id)) {
     return dj_fail(err, DJ_INVALID, "'%.200s': there is no such %s", name, table[field].kind);
-  }
-  if (id == 0 && (field == DJ_FIELD_BODY_POS || field == DJ_FIELD_BODY_QUAT)) {
-    return dj_fail(err, DJ_INVALID, "'%.200s': the world's frame is fixed", name);
   }
   return DJ_OK;
 }

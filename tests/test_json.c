@@ -1,0 +1,226 @@
+// Model files: bitwise round trips, and refusals that name the element.
+
+#include "common/random_model.h"
+#include "common/sample_model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char* const path = "test_json.tmp.json";
+
+static djModel* makeSample(djSample* sample) {
+  djt_fillSample(sample);
+  djModel* model = NULL;
+  djError err = {""};
+  if (dj_makeModel(&model, &sample->def, &err) != DJ_OK) fail_msg("%s", err.text);
+  return model;
+}
+
+static void checkRoundTrip(const djModel* m) {
+  djModel* again = NULL;
+  djError err = {""};
+  if (dj_saveModel(m, path, &err) != DJ_OK) fail_msg("%s", err.text);
+  if (dj_loadModel(&again, path, &err) != DJ_OK) fail_msg("%s", err.text);
+  const char* difference = djt_difference(m, again);
+  if (difference) fail_msg("%s differs", difference);
+  dj_deleteModel(again);
+  remove(path);
+}
+
+static void test_roundTrip(void** state) {
+  (void)state;
+  djSample sample;
+  djModel* m = makeSample(&sample);
+  checkRoundTrip(m);
+  dj_deleteModel(m);
+  djRng rng = {11};
+  for (int k = 0; k < 100; k++) {
+    m = djt_randomModel(&rng, 1 + djt_integer(&rng, 12), DJT_ALL);
+    checkRoundTrip(m);
+    dj_deleteModel(m);
+  }
+}
+
+// Numbers of every size keep their bits.
+static void test_numbers(void** state) {
+  (void)state;
+  djRng rng = {5};
+  for (int k = 0; k < 300; k++) {
+    djSample sample;
+    djt_fillSample(&sample);
+    double* fields[] = {sample.body[2].pos,   sample.body[2].ipos,        sample.joint[0].pos,
+                        sample.geom[2].pos,   sample.actuator[0].gainprm, sample.actuator[0].gear,
+                        sample.site[0].pos,   sample.vert[1][0],          sample.def.option.gravity,
+                        &sample.pair[0].gap};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+      double scale = pow(10, djt_uniform(&rng, -320, 300));
+      fields[i][0] = djt_uniform(&rng, -1, 1) * scale;
+    }
+    djModel* m = NULL;
+    // Build from extreme numbers; collision data may refuse them, the file must not.
+    if (dj_makeModel(&m, &sample.def, NULL) != DJ_OK) continue;
+    checkRoundTrip(m);
+    dj_deleteModel(m);
+  }
+}
+
+static void test_format(void** state) {
+  (void)state;
+  char text[32];
+  assert_string_equal(dj_formatNumber(text, 0.1), "0.1");
+  assert_string_equal(dj_formatNumber(text, -0.0), "-0");
+  assert_string_equal(dj_formatNumber(text, 1e300), "1e+300");
+  assert_string_equal(dj_formatNumber(text, 0.1 + 0.2), "0.30000000000000004");
+  assert_string_equal(dj_formatNumber(text, 5e-324), "4.94065645841247e-324");
+  assert_string_equal(dj_formatNumber(text, INFINITY), "inf");
+  assert_string_equal(dj_formatNumber(text, -INFINITY), "-inf");
+  assert_string_equal(dj_formatNumber(text, NAN), "nan");
+  djRng rng = {9};
+  for (int k = 0; k < 100000; k++) {
+    double value = djt_uniform(&rng, -1, 1) * pow(10, djt_uniform(&rng, -320, 300));
+    double back = strtod(dj_formatNumber(text, value), NULL);
+    assert_memory_equal(&back, &value, sizeof value);
+  }
+}
+
+#define HEAD "{\"dijoco_model\":1,\"bodies\":[{},{\"name\":\"b\",\"mass\":1,\"inertia\":[1,1,1]}]"
+
+static void test_good(void** state) {
+  (void)state;
+  static const char text[] = HEAD
+      ",\"joints\":[{\"name\":\"j\",\"type\":\"hinge\",\"body\":\"b\",\"qpos0\":0.5}],"
+      "\"geoms\":[{\"type\":\"sphere\",\"body\":1,\"size\":[0.1,0,0]}],"
+      "\"actuators\":[{\"joint\":\"j\"}],"
+      "\"keys\":[{\"name\":\"k\",\"qpos\":[1]}]}\n";
+  djModel* m = NULL;
+  djError err = {""};
+  if (dj_loadModelText(&m, text, &err) != DJ_OK) fail_msg("%s", err.text);
+  assert_int_equal(m->nq, 1);
+  assert_true(m->qpos0[0] == 0.5 && m->key_qpos[0] == 1);
+  assert_int_equal(m->geom_body[0], 1);
+  dj_deleteModel(m);
+}
+
+static void test_errors(void** state) {
+  (void)state;
+  static const char* const list[][2] = {
+      {"", "line 1: not JSON"},
+      {"{", "line 1: not JSON"},
+      {"{\n\n]", "line 3: not JSON"},
+      {"{} x", "line 1: not JSON"},
+      {"[]", "must be a JSON object"},
+      {"{}", "not a DiJoCo model: 'dijoco_model' is missing"},
+      {"{\"dijoco_model\":2}", "dijoco_model: unknown version of the format"},
+      {"{\"dijoco_model\":1}", "model: body 0, the world, is missing"},
+      {HEAD ",\"body\":[]}", "unknown key 'body'"},
+      {HEAD ",\"geoms\":{}}", "geoms: must be a list"},
+      {HEAD ",\"geoms\":[7]}", "geom #0: must be an object"},
+      {HEAD ",\"name\":7}", "name: must be a string"},
+      {HEAD ",\"bodies\":[]}", "bodies: is given twice"},
+      {HEAD ",\"option\":{\"timestep\":\"x\"}}", "option: timestep: must be a number"},
+      {HEAD ",\"option\":{\"timestep\":0}}", "option: timestep must be positive"},
+      {HEAD ",\"option\":{\"timestep\":1e999}}", "option: timestep: is not finite"},
+      {HEAD ",\"option\":{\"disable\":[\"x\"]}}", "option: unknown value 'x'"},
+      {HEAD ",\"option\":{\"contact\":\"soft\"}}", "option: contact: unknown value 'soft'"},
+      {HEAD ",\"option\":{\"max_iterations\":1.5}}", "option: max_iterations: must be an integer"},
+      {HEAD ",\"option\":{\"max_iterations\":3e9}}", "option: max_iterations: must be an integer"},
+      {HEAD ",\"joints\":[{\"name\":\"j\",\"body\":\"c\"}]}", "joint 'j': body: there is no 'c'"},
+      {HEAD ",\"joints\":[{\"name\":\"j\",\"body\":[]}]}",
+       "joint 'j': body: must be a name or an index"},
+      {HEAD ",\"joints\":[{\"name\":\"j\",\"body\":5}]}", "joint 'j': its body does not exist"},
+      {HEAD ",\"joints\":[{\"name\":\"j\",\"body\":1,\"axis\":[0,0]}]}",
+       "joint 'j': axis: must be 3 numbers"},
+      {HEAD ",\"joints\":[{\"name\":\"j\",\"body\":1,\"axis\":[0,0,\"x\"]}]}",
+       "joint 'j': axis: must be 3 numbers"},
+      {HEAD ",\"joints\":[{\"name\":\"j\",\"body\":1,\"type\":\"ball\",\"qpos0\":[0]}]}",
+       "joint 'j': qpos0: must be 4 numbers"},
+      {HEAD ",\"joints\":[{\"name\":\"j\",\"body\":1,\"limited\":1}]}",
+       "joint 'j': limited: must be true or false"},
+      {HEAD ",\"joints\":[{\"name\":\"j\",\"body\":1,\"limited\":true,\"range\":[1,0]}]}",
+       "joint 'j': range is reversed"},
+      {HEAD ",\"joints\":[{\"name\":\"j\",\"body\":1,\"limited\":true,\"range\":[1,\"inf\"]}]}",
+       "joint 'j': range is not finite"},
+      {HEAD ",\"joints\":[{\"body\":1,\"colour\":[1,0]}]}", "joint #0: unknown key 'colour'"},
+      {HEAD ",\"meshes\":[{}]}", "mesh #0: vert: is missing"},
+      {HEAD ",\"meshes\":[{\"vert\":[[0,0,0],[1,1]]}]}", "mesh #0: vert: must be 3 numbers"},
+      {HEAD ",\"meshes\":[{\"vert\":[[0,0,0]],\"face\":[[0,1,2]]}]}",
+       "mesh #0: face: names a vertex that does not exist"},
+      {HEAD ",\"keys\":[{\"name\":\"k\",\"qpos\":[1]}]}", "key 'k': qpos: must be 0 numbers"},
+      {HEAD ",\"sites\":[{\"name\":\"s\"},{\"name\":\"s\"}]}",
+       "site 's': the name is used twice"},
+  };
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    djModel* m = NULL;
+    djError err = {""};
+    assert_true(dj_loadModelText(&m, list[i][0], &err) < 0);
+    assert_string_equal(err.text, list[i][1]);
+    assert_null(m);
+    assert_true(dj_loadModelText(&m, list[i][0], NULL) < 0);
+  }
+}
+
+static void test_files(void** state) {
+  (void)state;
+  djModel* m = NULL;
+  djError err = {""};
+  assert_int_equal(dj_loadModel(&m, "no/such/file.json", &err), DJ_FILE);
+  assert_string_equal(err.text, "no/such/file.json: cannot be opened");
+  assert_int_equal(dj_loadModel(&m, "/", &err), DJ_FILE);
+  assert_string_equal(err.text, "/: cannot be read");
+  djSample sample;
+  m = makeSample(&sample);
+  assert_int_equal(dj_saveModel(m, "no/such/file.json", &err), DJ_FILE);
+  assert_string_equal(err.text, "no/such/file.json: cannot be written");
+  dj_deleteModel(m);
+  FILE* file = fopen(path, "wb");
+  assert_non_null(file);
+  fputs(HEAD ",\"joints\":[{\"name\":\"knee\",\"body\":1,\"damping\":-1}]}", file);
+  fclose(file);
+  assert_int_equal(dj_loadModel(&m, path, &err), DJ_INVALID);
+  assert_string_equal(err.text,
+                      "test_json.tmp.json: joint 'knee': damping is negative or not finite");
+  remove(path);
+}
+
+// Nesting and sizes that a hostile file may have.
+static void test_hostile(void** state) {
+  (void)state;
+  size_t n = 200000;
+  char* text = malloc(n + 1);
+  assert_non_null(text);
+  djModel* m = NULL;
+  memset(text, '[', n);
+  text[n] = 0;
+  assert_int_equal(dj_loadModelText(&m, text, NULL), DJ_INVALID);
+  for (size_t i = 0; i + 5 <= n; i += 5) memcpy(text + i, "{\"a\":", 5);
+  assert_int_equal(dj_loadModelText(&m, text, NULL), DJ_INVALID);
+  // A long list of bodies, each the child of the one before, without mass.
+  static const char start[] = "{\"dijoco_model\":1,\"bodies\":[{}";
+  strcpy(text, start);
+  size_t used = sizeof start - 1;
+  for (int body = 1; used + 40 < n; body++) {
+    used += (size_t)snprintf(text + used, n - used, ",{\"parent\":%d}", body - 1);
+  }
+  strcpy(text + used, "]}");
+  assert_int_equal(dj_loadModelText(&m, text, NULL), DJ_OK);
+  dj_deleteModel(m);
+  free(text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_roundTrip), cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_format),    cmocka_unit_test(test_good),
+      cmocka_unit_test(test_errors),    cmocka_unit_test(test_files),
+      cmocka_unit_test(test_hostile),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
