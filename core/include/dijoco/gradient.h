@@ -59,6 +59,7 @@ typedef struct djRollout {
   djLossCallback callback;     // or NULL
   void* user;
   int polish;                  // extra full Newton steps until the decrement stops falling
+  bool loss_only;              // no linearisation: a backward pass is not possible
 } djRollout;
 
 typedef struct djRolloutResult {

@@ -8,7 +8,27 @@
 
 #include <dijoco/gradient.h>
 
-// Jacobians of the step just taken: work->L, Rq (with H E added), Rv, Ra, Ru, vnext.
-djStatus dj_linearizeStep(const djModel* model, djData* data);
+// The linearised step: r_q dq + r_v dv + r_a da + r_u du + H dq+ = 0 with H = L^T D L.
+typedef struct djLinear {
+  double* L;             // (nv x nv) factor of H
+  double* Rq;            // (nv x nv) r_q + H E, E = exp(-h v+) on rotations
+  double* Rv;            // (nv x nv)
+  double* Ra;            // (nv x na)
+  double* Ru;            // (nv x nu)
+  double* vnext;         // (nv) v+
+  double* act_by_act;    // (na) diagonal of d act+/d act
+  double* act_by_ctrl;   // (nu) d act+/d ctrl of each actuator with an activation
+} djLinear;
+
+size_t dj_linearSize(const djModel* model);                  // doubles
+djLinear dj_initLinear(const djModel* model, double* memory);
+void dj_copyLinear(djLinear* dest, const djModel* model, const djLinear* src);
+
+// Linearise the step just taken; *linear points into the workspace.
+djStatus dj_linearizeStep(djLinear* linear, const djModel* model, djData* data);
+
+// dx (2 nv + na) += A^T lambda, du (nu) += B^T lambda; either may be NULL. scratch: 2 nv.
+void dj_linearVjp(double* dx, double* du, const djLinear* linear, const djModel* model,
+                  const double* lambda, double* scratch);
 
 #endif  // DJ_GRADIENT_LINEAR_H_

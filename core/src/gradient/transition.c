@@ -21,8 +21,53 @@ static void mirror(double* H, int n) {
   }
 }
 
-djStatus dj_linearizeStep(const djModel* m, djData* d) {
+static djLinear viewLinear(djWork* w) {
+  return (djLinear){w->L, w->Rq, w->Rv, w->Ra, w->Ru, w->vnext, w->act_by_act, w->act_by_ctrl};
+}
+
+size_t dj_linearSize(const djModel* m) {
+  size_t nv = m->nv, na = m->na, nu = m->nu;
+  return 3 * nv * nv + nv * (na + nu + 1) + na + nu;
+}
+
+djLinear dj_initLinear(const djModel* m, double* p) {
+  size_t nv = m->nv, na = m->na, nu = m->nu;
+  djLinear l;
+  l.L = p;
+  l.Rq = l.L + nv * nv;
+  l.Rv = l.Rq + nv * nv;
+  l.Ra = l.Rv + nv * nv;
+  l.Ru = l.Ra + nv * na;
+  l.vnext = l.Ru + nv * nu;
+  l.act_by_act = l.vnext + nv;
+  l.act_by_ctrl = l.act_by_act + na;
+  return l;
+}
+
+void dj_copyLinear(djLinear* dest, const djModel* m, const djLinear* src) {
+  size_t nv = m->nv, na = m->na, nu = m->nu, n2 = nv * nv, size = sizeof(double);
+  memcpy(dest->L, src->L, n2 * size);
+  memcpy(dest->Rq, src->Rq, n2 * size);
+  memcpy(dest->Rv, src->Rv, n2 * size);
+  memcpy(dest->Ra, src->Ra, nv * na * size);
+  memcpy(dest->Ru, src->Ru, nv * nu * size);
+  memcpy(dest->vnext, src->vnext, nv * size);
+  memcpy(dest->act_by_act, src->act_by_act, na * size);
+  memcpy(dest->act_by_ctrl, src->act_by_ctrl, nu * size);
+}
+
+static void linearizeActivations(djWork* w, const djModel* m) {
+  for (int i = 0; i < m->nu; i++) {
+    int adr = m->actuator_actadr[i];
+    w->act_by_ctrl[i] = 0;
+    if (adr < 0) continue;
+    dj_activationDerivative(&w->act_by_act[adr], &w->act_by_ctrl[i], m, &w->start, i);
+  }
+}
+
+djStatus dj_linearizeStep(djLinear* linear, const djModel* m, djData* d) {
   djWork* w = d->work;
+  *linear = viewLinear(w);
   if (!w->stepped) {
     return dj_fail(&w->error, DJ_INVALID, "no step has been taken since the state was set");
   }
@@ -46,6 +91,7 @@ djStatus dj_linearizeStep(const djModel* m, djData* d) {
   dj_differentiatePos(w->vnext, m, w->h, w->start.qpos, w->q);
   dj_applyE(w->X, m->nv, m, w->vnext, -w->h);
   for (size_t k = 0; k < n2; k++) w->Rq[k] += w->X[k];
+  linearizeActivations(w, m);
   w->linearized = true;
   return DJ_OK;
 }
@@ -70,16 +116,14 @@ static void solveAll(djWork* w, const djModel* m) {
   dj_solveLDLMulti(w->X, w->L, nv, nc);
 }
 
-static void activationRows(double* A, double* B, const djModel* m, const djData* start) {
+static void activationRows(double* A, double* B, const djModel* m, const djLinear* lin) {
   int nx = 2 * m->nv + m->na;
   for (int i = 0; i < m->nu; i++) {
     int adr = m->actuator_actadr[i];
     if (adr < 0) continue;
-    double by_act, by_ctrl;
-    dj_activationDerivative(&by_act, &by_ctrl, m, start, i);
     size_t row = (size_t)(2 * m->nv + adr);
-    if (A) A[row * nx + 2 * m->nv + adr] = by_act;
-    if (B) B[row * m->nu + i] = by_ctrl;
+    if (A) A[row * nx + 2 * m->nv + adr] = lin->act_by_act[adr];
+    if (B) B[row * m->nu + i] = lin->act_by_ctrl[i];
   }
 }
 
@@ -105,7 +149,8 @@ static void fillRows(double* A, double* B, djWork* w, const djModel* m) {
 
 djStatus djd_lastTransition(const djModel* m, djData* d, double* A, double* B) {
   if (!m || !d) return DJ_INVALID;
-  djStatus status = dj_linearizeStep(m, d);
+  djLinear lin;
+  djStatus status = dj_linearizeStep(&lin, m, d);
   if (status != DJ_OK) return status;
   djWork* w = d->work;
   size_t nx = 2 * (size_t)m->nv + m->na;
@@ -113,7 +158,7 @@ djStatus djd_lastTransition(const djModel* m, djData* d, double* A, double* B) {
   if (B) memset(B, 0, nx * (size_t)m->nu * sizeof(double));
   solveAll(w, m);
   fillRows(A, B, w, m);
-  activationRows(A, B, m, &w->start);
+  activationRows(A, B, m, &lin);
   return DJ_OK;
 }
 
@@ -130,12 +175,12 @@ djStatus djd_transition(const djModel* m, djData* d, double* A, double* B) {
 // ---- vector products --------------------------------------------------------------------------
 
 // y <- B y for rotational blocks of a vector (nv): E, its transpose, J_r^-1 or its transpose.
-static void rotate(double* y, const djModel* m, const djWork* w, bool inverse_jacobian,
+static void rotate(double* y, const djModel* m, const djLinear* lin, bool inverse_jacobian,
                    bool transpose) {
   for (int j = 0; j < m->njnt; j++) {
     int d = dj_rotationDof(m, j);
     if (d < 0) continue;
-    djVec3 phi = dju_scale3(w->h, dju_load3(w->vnext + d));
+    djVec3 phi = dju_scale3(m->opt.timestep, dju_load3(lin->vnext + d));
     djMat3 B = inverse_jacobian ? dju_rightJacobianInv(phi)
                                 : dju_quatToMat(dju_expQuat(dju_neg3(phi)));
     djVec3 v = dju_load3(y + d);
@@ -146,70 +191,66 @@ static void rotate(double* y, const djModel* m, const djWork* w, bool inverse_ja
 djStatus djd_stepJvp(const djModel* m, djData* d, double* dx_next, const double* dx,
                      const double* du) {
   if (!m || !d || !dx_next) return DJ_INVALID;
-  djStatus status = dj_linearizeStep(m, d);
+  djLinear lin;
+  djStatus status = dj_linearizeStep(&lin, m, d);
   if (status != DJ_OK) return status;
-  djWork* w = d->work;
   int nv = m->nv, na = m->na, nu = m->nu;
-  double *y = w->lambda, *e = y + nv;   // -H^-1 (...), E dq
+  double *y = d->work->lambda, *e = y + nv, *a = e + nv;   // -H^-1 (...), E dq, act+
   for (int r = 0; r < nv; r++) {
     double s = 0;
     for (int c = 0; c < nv && dx; c++) {
-      s += w->Rq[(size_t)r * nv + c] * dx[c] + w->Rv[(size_t)r * nv + c] * dx[nv + c];
+      s += lin.Rq[(size_t)r * nv + c] * dx[c] + lin.Rv[(size_t)r * nv + c] * dx[nv + c];
     }
-    for (int c = 0; c < na && dx; c++) s += w->Ra[(size_t)r * na + c] * dx[2 * nv + c];
-    for (int c = 0; c < nu && du; c++) s += w->Ru[(size_t)r * nu + c] * du[c];
+    for (int c = 0; c < na && dx; c++) s += lin.Ra[(size_t)r * na + c] * dx[2 * nv + c];
+    for (int c = 0; c < nu && du; c++) s += lin.Ru[(size_t)r * nu + c] * du[c];
     y[r] = -s;
     e[r] = dx ? dx[r] : 0;
   }
-  dj_solveLDL(y, w->L, nv);
-  rotate(e, m, w, false, false);
-  double* a = e + nv;
-  for (int i = 0; i < na; i++) a[i] = 0;
-  for (int i = 0; i < nu; i++) {
+  dj_solveLDL(y, lin.L, nv);
+  rotate(e, m, &lin, false, false);
+  for (int i = 0; i < na; i++) a[i] = dx ? lin.act_by_act[i] * dx[2 * nv + i] : 0;
+  for (int i = 0; i < nu && du; i++) {
     int adr = m->actuator_actadr[i];
-    if (adr < 0) continue;
-    double by_act, by_ctrl;
-    dj_activationDerivative(&by_act, &by_ctrl, m, &w->start, i);
-    a[adr] = (dx ? by_act * dx[2 * nv + adr] : 0) + (du ? by_ctrl * du[i] : 0);
+    if (adr >= 0) a[adr] += lin.act_by_ctrl[i] * du[i];
   }
   for (int i = 0; i < nv; i++) dx_next[i] = y[i] + e[i];
-  rotate(y, m, w, true, false);
-  for (int i = 0; i < nv; i++) dx_next[nv + i] = y[i] / w->h;
+  rotate(y, m, &lin, true, false);
+  for (int i = 0; i < nv; i++) dx_next[nv + i] = y[i] / m->opt.timestep;
   for (int i = 0; i < na; i++) dx_next[2 * nv + i] = a[i];
   return DJ_OK;
 }
 
 // Transpose of the above: with z = H^-1 (l_q + J_r^-T l_v/h),
 //   dq = -(Rq + H E)^T z + E^T l_q, dv = -Rv^T z, da = -Ra^T z + .., du = -Ru^T z + ...
-djStatus djd_stepVjp(const djModel* m, djData* d, double* dx, double* du, const double* lambda) {
-  if (!m || !d || !lambda) return DJ_INVALID;
-  djStatus status = dj_linearizeStep(m, d);
-  if (status != DJ_OK) return status;
-  djWork* w = d->work;
+void dj_linearVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
+                  const double* lambda, double* scratch) {
   int nv = m->nv, na = m->na, nu = m->nu;
-  double *z = w->lambda, *e = z + nv;
+  double *z = scratch, *e = z + nv;
   memcpy(z, lambda + nv, (size_t)nv * sizeof(double));
   memcpy(e, lambda, (size_t)nv * sizeof(double));
-  rotate(z, m, w, true, true);
-  for (int i = 0; i < nv; i++) z[i] = lambda[i] + z[i] / w->h;
-  dj_solveLDL(z, w->L, nv);
-  rotate(e, m, w, false, true);
+  rotate(z, m, lin, true, true);
+  for (int i = 0; i < nv; i++) z[i] = lambda[i] + z[i] / m->opt.timestep;
+  dj_solveLDL(z, lin->L, nv);
+  rotate(e, m, lin, false, true);
   for (int r = 0; r < nv; r++) {
-    for (int c = 0; c < nv && dx; c++) {
-      dx[c] -= w->Rq[(size_t)r * nv + c] * z[r];
-      dx[nv + c] -= w->Rv[(size_t)r * nv + c] * z[r];
-    }
-    for (int c = 0; c < na && dx; c++) dx[2 * nv + c] -= w->Ra[(size_t)r * na + c] * z[r];
-    for (int c = 0; c < nu && du; c++) du[c] -= w->Ru[(size_t)r * nu + c] * z[r];
+    const double *Rq = lin->Rq + (size_t)r * nv, *Rv = lin->Rv + (size_t)r * nv;
+    for (int c = 0; c < nv && dx; c++) dx[c] -= Rq[c] * z[r];
+    for (int c = 0; c < nv && dx; c++) dx[nv + c] -= Rv[c] * z[r];
+    for (int c = 0; c < na && dx; c++) dx[2 * nv + c] -= lin->Ra[(size_t)r * na + c] * z[r];
+    for (int c = 0; c < nu && du; c++) du[c] -= lin->Ru[(size_t)r * nu + c] * z[r];
     if (dx) dx[r] += e[r];
   }
-  for (int i = 0; i < nu; i++) {
+  for (int i = 0; i < na && dx; i++) dx[2 * nv + i] += lin->act_by_act[i] * lambda[2 * nv + i];
+  for (int i = 0; i < nu && du; i++) {
     int adr = m->actuator_actadr[i];
-    if (adr < 0) continue;
-    double by_act, by_ctrl, l = lambda[2 * nv + adr];
-    dj_activationDerivative(&by_act, &by_ctrl, m, &w->start, i);
-    if (dx) dx[2 * nv + adr] += by_act * l;
-    if (du) du[i] += by_ctrl * l;
+    if (adr >= 0) du[i] += lin->act_by_ctrl[i] * lambda[2 * nv + adr];
   }
-  return DJ_OK;
+}
+
+djStatus djd_stepVjp(const djModel* m, djData* d, double* dx, double* du, const double* lambda) {
+  if (!m || !d || !lambda) return DJ_INVALID;
+  djLinear lin;
+  djStatus status = dj_linearizeStep(&lin, m, d);
+  if (status == DJ_OK) dj_linearVjp(dx, du, &lin, m, lambda, d->work->lambda);
+  return status;
 }

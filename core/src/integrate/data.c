@@ -72,6 +72,8 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->Ru = takeDoubles(a, nv * nu);
   w->X = takeDoubles(a, nv * (2 * nv + na + nu));
   w->vnext = takeDoubles(a, nv);
+  w->act_by_act = takeDoubles(a, na);
+  w->act_by_ctrl = takeDoubles(a, nu);
   w->lambda = takeDoubles(a, 4 * nv + na + nu);
 }
 

@@ -46,6 +46,8 @@ struct djWork {
   double* Ru;               // (nv x nu)
   double* X;                // (nv x (2 nv + na + nu)) solutions
   double* vnext;            // (nv) velocity at the end of the step
+  double* act_by_act;       // (na) d act+/d act
+  double* act_by_ctrl;      // (nu) d act+/d ctrl
   double* lambda;           // (4 nv + na + nu) scratch of vector products
 };
 typedef struct djWork djWork;

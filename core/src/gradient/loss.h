@@ -1,0 +1,39 @@
+// Terms of a loss and their derivatives by state and control.
+
+#ifndef DJ_GRADIENT_LOSS_H_
+#define DJ_GRADIENT_LOSS_H_
+
+#include "model/kinematics.h"
+
+#include <dijoco/gradient.h>
+
+// Scratch of loss evaluations: kinematics at one state.
+typedef struct djLossWork {
+  djKin kin;
+  djVec3* ref;       // (nbody)
+  double* wrench;    // (nbody x 6)
+} djLossWork;
+
+size_t dj_lossWorkSize(const djModel* model);      // bytes
+djLossWork dj_initLossWork(const djModel* model, void* memory);
+
+// Kinematics at a state, for the functions below.
+void dj_beginLoss(djLossWork* work, const djModel* model, const djData* data, const double* qpos);
+
+// Squared quantity of a term (not effort) at the state of dj_beginLoss, without weight.
+double dj_lossValue(djLossWork* work, const djModel* model, const djLossTerm* term,
+                    const double* qpos, const double* qvel);
+
+// dq (nv), dv (nv) += factor * derivative of that quantity.
+void dj_lossGradient(double* dq, double* dv, djLossWork* work, const djModel* model,
+                     const djLossTerm* term, const double* qpos, const double* qvel,
+                     double factor);
+
+// Factor of a term at state k (1..horizon), or at control row k - 1 for effort; 0: not there.
+double dj_lossFactor(const djModel* model, const djLossTerm* term, int k, int horizon);
+
+// Checks ids, weights and steps; the text names the term.
+djStatus dj_checkLoss(const djModel* model, const djLossTerm* term, int nterm, int horizon,
+                      djError* err);
+
+#endif  // DJ_GRADIENT_LOSS_H_

@@ -1,0 +1,258 @@
+// Rollouts and their adjoint.
+//
+// Forward: x_{t+1} = f(x_t, u_t), loss = sum of terms at the states 1..T and over the controls. The
+// tape keeps every state and the factored linearisation of every step, so that the backward pass
+//   lambda_T = dL/dx_T,  lambda_t = A_t^T lambda_{t+1} + dL/dx_t,  dL/du_t += B_t^T lambda_{t+1}
+// costs one triangular solve and a few products a step.
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "gradient/linear.h"
+#include "gradient/loss.h"
+#include "math/ldl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct djTape {
+  void* buffer;
+  int horizon;         // capacity
+  int steps;           // recorded, 0 when not
+  size_t linear;       // doubles of one linearisation
+  double* qpos;        // (horizon + 1 x nq)
+  double* qvel;        // (horizon + 1 x nv)
+  double* act;         // (horizon + 1 x na)
+  double* steps_linear;  // (horizon x linear)
+  double* lambda;      // (2 x nx) adjoint, and the next
+  double* scratch;     // (2 nv)
+  double* dstate;      // (horizon + 1 x nx) of a callback loss
+  double* dctrl;       // (horizon x nu)
+  void* loss;          // dj_lossWorkSize
+};
+
+static void layout(djTape* t, djArena* a, const djModel* m, int horizon) {
+  size_t n = (size_t)horizon + 1, nx = 2 * (size_t)m->nv + m->na, d = sizeof(double);
+  t->qpos = dj_take(a, n * m->nq, d);
+  t->qvel = dj_take(a, n * m->nv, d);
+  t->act = dj_take(a, n * m->na, d);
+  t->steps_linear = dj_take(a, (size_t)horizon * t->linear, d);
+  t->lambda = dj_take(a, 2 * nx, d);
+  t->scratch = dj_take(a, 2 * (size_t)m->nv, d);
+  t->dstate = dj_take(a, n * nx, d);
+  t->dctrl = dj_take(a, (size_t)horizon * m->nu, d);
+  t->loss = dj_take(a, dj_lossWorkSize(m), 1);
+}
+
+static size_t tapeBytes(const djModel* m, int horizon) {
+  djTape t = {0};
+  t.linear = dj_linearSize(m);
+  djArena a = {NULL, 0};
+  layout(&t, &a, m, horizon);
+  return a.used;
+}
+
+size_t djd_tapeSize(const djModel* m, int horizon) {
+  if (!m || horizon < 0) return 0;
+  size_t bytes = tapeBytes(m, horizon);
+  return bytes == SIZE_MAX ? SIZE_MAX : bytes + DJ_ALIGN + sizeof(djTape);
+}
+
+djStatus djd_makeTape(djTape** tape, const djModel* m, int horizon, djError* err) {
+  if (!tape) return dj_fail(err, DJ_INVALID, "tape: NULL");
+  *tape = NULL;
+  if (!m) return dj_fail(err, DJ_INVALID, "model: NULL");
+  if (horizon < 1) return dj_fail(err, DJ_INVALID, "horizon: %d is not positive", horizon);
+  size_t bytes = tapeBytes(m, horizon);
+  djTape* t = calloc(1, sizeof(djTape));
+  unsigned char* buffer = bytes < SIZE_MAX / 2 ? calloc(1, bytes + DJ_ALIGN) : NULL;
+  if (!t || !buffer) {
+    free(t);
+    free(buffer);
+    return dj_failMemory(err);
+  }
+  t->buffer = buffer;
+  t->horizon = horizon;
+  t->linear = dj_linearSize(m);
+  djArena a = {buffer + DJ_ALIGN - (uintptr_t)buffer % DJ_ALIGN, 0};
+  layout(t, &a, m, horizon);
+  *tape = t;
+  return DJ_OK;
+}
+
+void djd_deleteTape(djTape* t) {
+  if (!t) return;
+  free(t->buffer);
+  free(t);
+}
+
+// ---- forward ----------------------------------------------------------------------------------
+
+static void record(djTape* t, const djModel* m, const djData* d, int k) {
+  memcpy(t->qpos + (size_t)k * m->nq, d->qpos, (size_t)m->nq * sizeof(double));
+  memcpy(t->qvel + (size_t)k * m->nv, d->qvel, (size_t)m->nv * sizeof(double));
+  memcpy(t->act + (size_t)k * m->na, d->act, (size_t)m->na * sizeof(double));
+}
+
+static double effort(const djModel* m, const djRollout* r, int row, const djLossTerm* t) {
+  double sum = 0;
+  for (int i = 0; i < m->nu; i++) sum += r->ctrl[(size_t)row * m->nu + i] *
+                                         r->ctrl[(size_t)row * m->nu + i];
+  return t->tolerance > 0 ? fmax(0, sum - t->tolerance * t->tolerance) : sum;
+}
+
+// Adds the terms at state k to the loss.
+static void addLoss(djRolloutResult* result, djLossWork* w, const djModel* m, const djData* d,
+                    const djRollout* r, int k) {
+  bool begun = false;
+  for (int i = 0; i < r->nloss; i++) {
+    const djLossTerm* t = &r->loss[i];
+    double factor = dj_lossFactor(m, t, k, r->horizon), value;
+    if (factor == 0) continue;
+    if (t->type == DJ_LOSS_EFFORT) {
+      value = factor * effort(m, r, k - 1, t);
+    } else {
+      if (!begun) dj_beginLoss(w, m, d, d->qpos);
+      begun = true;
+      value = factor * dj_lossValue(w, m, t, d->qpos, d->qvel);
+    }
+    result->loss += value;
+    if (result->term) result->term[i] += value;
+  }
+}
+
+// The state is set anew, so that earlier warm starts have no influence; inputs are kept.
+static djStatus setStart(const djModel* m, djData* d, const djRollout* r) {
+  d->time = 0;
+  memset(&d->stats, 0, sizeof(d->stats));
+  d->stats.gap = d->stats.smallest_gap = INFINITY;
+  if (d->work->contacts) dj_resetContacts(d->work->contacts);
+  memcpy(d->qpos, m->qpos0, (size_t)m->nq * sizeof(double));
+  memset(d->qvel, 0, (size_t)m->nv * sizeof(double));
+  memset(d->act, 0, (size_t)m->na * sizeof(double));
+  if (r->qpos0) memcpy(d->qpos, r->qpos0, (size_t)m->nq * sizeof(double));
+  if (r->qvel0) memcpy(d->qvel, r->qvel0, (size_t)m->nv * sizeof(double));
+  if (r->act0) memcpy(d->act, r->act0, (size_t)m->na * sizeof(double));
+  return dj_forward(m, d);
+}
+
+static djStatus checkRollout(const djModel* m, djData* d, const djRollout* r,
+                             const djTape* tape) {
+  djError* err = &d->work->error;
+  if (r->horizon < 1) return dj_fail(err, DJ_INVALID, "horizon: %d is not positive", r->horizon);
+  if (m->nu > 0 && !r->ctrl) return dj_fail(err, DJ_INVALID, "ctrl: missing");
+  if (!tape || tape->horizon < r->horizon || tape->linear != dj_linearSize(m)) {
+    return dj_fail(err, DJ_INVALID, "tape: made for another model or a shorter horizon");
+  }
+  return dj_checkLoss(m, r->loss, r->nloss, r->horizon, err);
+}
+
+static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* d,
+                             const djRollout* r, djTape* tape) {
+  djLossWork loss = dj_initLossWork(m, tape->loss);
+  record(tape, m, d, 0);
+  for (int k = 0; k < r->horizon; k++) {
+    if (m->nu) memcpy(d->ctrl, r->ctrl + (size_t)k * m->nu, (size_t)m->nu * sizeof(double));
+    djStatus status = dj_step(m, d);
+    if (status < 0) return status;
+    if (!r->loss_only) {
+      djLinear lin, keep = dj_initLinear(m, tape->steps_linear + (size_t)k * tape->linear);
+      status = dj_linearizeStep(&lin, m, d);
+      if (status != DJ_OK) return status;
+      dj_copyLinear(&keep, m, &lin);
+      result->worst_condition = fmax(result->worst_condition, dj_conditionLDL(lin.L, m->nv));
+    }
+    record(tape, m, d, k + 1);
+    addLoss(result, &loss, m, d, r, k + 1);
+  }
+  return DJ_OK;
+}
+
+djStatus djd_rolloutForward(djRolloutResult* result, const djModel* m, djData* d,
+                            const djRollout* r, djTape* tape) {
+  if (!result || !m || !d || !r) return DJ_INVALID;
+  djStatus status = checkRollout(m, d, r, tape);
+  if (status < 0) return status;
+  tape->steps = 0;
+  result->loss = result->worst_condition = 0;
+  for (int i = 0; i < r->nloss && result->term; i++) result->term[i] = 0;
+  status = setStart(m, d, r);
+  if (status < 0) return status;
+  int polish = d->work->polish;
+  d->work->polish = r->polish;
+  status = forwardSteps(result, m, d, r, tape);
+  d->work->polish = polish;
+  if (status != DJ_OK) return status;
+  result->unconverged_steps = (int)d->stats.unconverged_steps;
+  result->worst_residual = d->stats.worst_residual;
+  if (r->callback) {
+    size_t nx = 2 * (size_t)m->nv + m->na;
+    memset(tape->dstate, 0, ((size_t)r->horizon + 1) * nx * sizeof(double));
+    memset(tape->dctrl, 0, (size_t)r->horizon * m->nu * sizeof(double));
+    result->loss += r->callback(r->user, m, r->horizon, tape->qpos, tape->qvel, tape->act, r->ctrl,
+                                tape->dstate, tape->dctrl);
+  }
+  if (!r->loss_only) tape->steps = r->horizon;
+  return result->unconverged_steps ? DJ_NOT_CONVERGED : DJ_OK;
+}
+
+// ---- backward ---------------------------------------------------------------------------------
+
+// lambda (nx) += dL/dx_k; effort's part goes to the gradient by the control row k - 1.
+static void addLossGradient(double* lambda, djRolloutResult* result, djLossWork* w,
+                            const djModel* m, const djData* d, const djRollout* r,
+                            const djTape* tape, int k) {
+  const double* q = tape->qpos + (size_t)k * m->nq;
+  const double* v = tape->qvel + (size_t)k * m->nv;
+  bool begun = false;
+  for (int i = 0; i < r->nloss; i++) {
+    const djLossTerm* t = &r->loss[i];
+    double factor = k > 0 ? dj_lossFactor(m, t, k, r->horizon) : 0;
+    if (factor == 0) continue;
+    if (t->type == DJ_LOSS_EFFORT) {
+      const double* u = r->ctrl + (size_t)(k - 1) * m->nu;
+      if (!result->grad_ctrl || (t->tolerance > 0 && effort(m, r, k - 1, t) <= 0)) continue;
+      double* g = result->grad_ctrl + (size_t)(k - 1) * m->nu;
+      for (int c = 0; c < m->nu; c++) g[c] += 2 * factor * u[c];
+      continue;
+    }
+    if (!begun) dj_beginLoss(w, m, d, q);
+    begun = true;
+    dj_lossGradient(lambda, lambda + m->nv, w, m, t, q, v, factor);
+  }
+  if (!r->callback) return;
+  size_t nx = 2 * (size_t)m->nv + m->na;
+  for (size_t i = 0; i < nx; i++) lambda[i] += tape->dstate[(size_t)k * nx + i];
+}
+
+djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* d,
+                             const djRollout* r, djTape* tape) {
+  if (!result || !m || !d || !r || !tape) return DJ_INVALID;
+  if (tape->steps != r->horizon) {
+    return dj_fail(&d->work->error, DJ_INVALID, "tape: holds no run of %d steps", r->horizon);
+  }
+  if (result->nparam > 0) {
+    return dj_fail(&d->work->error, DJ_UNSUPPORTED, "gradients by parameters are not available");
+  }
+  size_t nv = m->nv, na = m->na, nu = m->nu, nx = 2 * nv + na;
+  djLossWork loss = dj_initLossWork(m, tape->loss);
+  double *lambda = tape->lambda, *next = lambda + nx;
+  memset(lambda, 0, nx * sizeof(double));
+  if (result->grad_ctrl) memset(result->grad_ctrl, 0, (size_t)r->horizon * nu * sizeof(double));
+  for (int k = r->horizon; k > 0; k--) {
+    addLossGradient(lambda, result, &loss, m, d, r, tape, k);
+    djLinear lin = dj_initLinear(m, tape->steps_linear + (size_t)(k - 1) * tape->linear);
+    double* du = result->grad_ctrl ? result->grad_ctrl + (size_t)(k - 1) * nu : NULL;
+    memset(next, 0, nx * sizeof(double));
+    dj_linearVjp(next, du, &lin, m, lambda, tape->scratch);
+    for (size_t i = 0; i < nu && du && r->callback; i++) du[i] += tape->dctrl[(k - 1) * nu + i];
+    double* swap = lambda;
+    lambda = next;
+    next = swap;
+  }
+  addLossGradient(lambda, result, &loss, m, d, r, tape, 0);
+  if (result->grad_qpos0) memcpy(result->grad_qpos0, lambda, nv * sizeof(double));
+  if (result->grad_qvel0) memcpy(result->grad_qvel0, lambda + nv, nv * sizeof(double));
+  if (result->grad_act0) memcpy(result->grad_act0, lambda + 2 * nv, na * sizeof(double));
+  return DJ_OK;
+}

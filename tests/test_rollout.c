@@ -1,0 +1,190 @@
+// Gradients of losses over rollouts without contact, against extrapolated differences.
+
+#include "random_model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HORIZON 12
+
+typedef struct Case {
+  djModel* m;
+  djData* d;
+  djTape* tape;
+  djRollout r;
+  djRolloutResult result;
+  djLossTerm term[12];
+  double *q0, *v0, *a0, *u, *memory;
+} Case;
+
+static double callback(void* user, const djModel* m, int horizon, const double* qpos,
+                       const double* qvel, const double* act, const double* ctrl, double* dstate,
+                       double* dctrl) {
+  (void)user;
+  (void)qpos;
+  (void)act;
+  int nx = 2 * m->nv + m->na;
+  double sum = 0;
+  for (int k = 0; k <= horizon; k++) {
+    double v = qvel[(size_t)k * m->nv];
+    sum += 0.1 * v * v * v;
+    dstate[(size_t)k * nx + m->nv] += 0.3 * v * v;
+  }
+  for (int i = 0; i < horizon * m->nu; i++) {
+    sum += sin(ctrl[i]);
+    dctrl[i] += cos(ctrl[i]);
+  }
+  return sum;
+}
+
+static void randomTerms(Case* c, djRng* rng) {
+  int scalar = -1;
+  for (int j = 0; j < c->m->njnt; j++) {
+    if (c->m->jnt_type[j] >= DJ_SLIDE) scalar = j;
+  }
+  int n = 0;
+  for (int type = 0; type < DJ_NLOSS; type++) {
+    djLossTerm t = {0};
+    t.type = (djLossType)type;
+    t.object = DJ_OBJ_BODY;
+    t.id = 1 + djt_integer(rng, c->m->nbody - 1);
+    t.id2 = djt_integer(rng, c->m->nbody);
+    if (type == DJ_LOSS_COM && djt_integer(rng, 2)) t.id = -1;
+    if (type == DJ_LOSS_QPOS || type == DJ_LOSS_QVEL) {
+      if (scalar < 0) continue;
+      t.id = scalar;
+    }
+    if (type == DJ_LOSS_DISTANCE && t.id == t.id2) continue;
+    for (int k = 0; k < 3; k++) t.target[k] = djt_uniform(rng, -1, 1);
+    if (type == DJ_LOSS_ORIENTATION) djt_unitQuat(t.target, rng);
+    t.weight = djt_uniform(rng, 0.5, 2);
+    t.tolerance = djt_integer(rng, 2) ? 0.1 : 0;
+    t.when = (djWhen)djt_integer(rng, 3);
+    t.step = 1 + djt_integer(rng, HORIZON);
+    c->term[n++] = t;
+  }
+  c->r.nloss = n;
+  c->r.loss = c->term;
+}
+
+static void makeCase(Case* c, djRng* rng, int features) {
+  memset(c, 0, sizeof(*c));
+  c->m = djt_randomModel(rng, 1 + djt_integer(rng, 5), features);
+  djOption option = c->m->opt;
+  option.timestep = 0.01;
+  djError err;
+  assert_int_equal(dj_setOption(c->m, &option, &err), DJ_OK);
+  assert_int_equal(dj_makeData(&c->d, c->m, &err), DJ_OK);
+  assert_int_equal(djd_makeTape(&c->tape, c->m, HORIZON, &err), DJ_OK);
+  djt_randomState(rng, c->m, c->d, 1);
+  size_t nq = c->m->nq, nv = c->m->nv, na = c->m->na, nu = c->m->nu;
+  c->memory = calloc(nq + 3 * nv + 2 * na + 2 * HORIZON * nu + 1, sizeof(double));
+  c->q0 = c->memory;
+  c->v0 = c->q0 + nq;
+  c->a0 = c->v0 + nv;
+  c->u = c->a0 + na;
+  c->result.grad_qpos0 = c->u + HORIZON * nu;
+  c->result.grad_qvel0 = c->result.grad_qpos0 + nv;
+  c->result.grad_act0 = c->result.grad_qvel0 + nv;
+  c->result.grad_ctrl = c->result.grad_act0 + na;
+  memcpy(c->q0, c->d->qpos, nq * sizeof(double));
+  memcpy(c->v0, c->d->qvel, nv * sizeof(double));
+  memcpy(c->a0, c->d->act, na * sizeof(double));
+  for (size_t i = 0; i < HORIZON * nu; i++) c->u[i] = djt_uniform(rng, -1, 1);
+  c->r = (djRollout){.horizon = HORIZON, .qpos0 = c->q0, .qvel0 = c->v0, .act0 = c->a0, .ctrl = c->u,
+                    .polish = 5, .callback = callback};
+  randomTerms(c, rng);
+}
+
+static void freeCase(Case* c) {
+  djd_deleteTape(c->tape);
+  dj_deleteData(c->d);
+  dj_deleteModel(c->m);
+  free(c->memory);
+}
+
+// Loss with q0, v0, a0 and u moved by s along a direction (nv + nv + na + horizon nu).
+static double lossAt(Case* c, const double* dir, double s) {
+  size_t nq = c->m->nq, nv = c->m->nv, na = c->m->na, nu = c->m->nu;
+  double* mem = calloc(nq + nv + na + HORIZON * nu + 1, sizeof(double));
+  double *q = mem, *v = q + nq, *a = v + nv, *u = a + na;
+  dj_integratePos(q, c->m, c->q0, dir, s);
+  for (size_t i = 0; i < nv; i++) v[i] = c->v0[i] + s * dir[nv + i];
+  for (size_t i = 0; i < na; i++) a[i] = c->a0[i] + s * dir[2 * nv + i];
+  for (size_t i = 0; i < HORIZON * nu; i++) u[i] = c->u[i] + s * dir[2 * nv + na + i];
+  djRollout r = c->r;
+  r.qpos0 = q;
+  r.qvel0 = v;
+  r.act0 = a;
+  r.ctrl = u;
+  r.loss_only = true;
+  djRolloutResult result = {0};
+  assert_int_equal(djd_rolloutForward(&result, c->m, c->d, &r, c->tape), DJ_OK);
+  free(mem);
+  return result.loss;
+}
+
+static void testGradient(void** state) {
+  (void)state;
+  djRng rng = {11};
+  double worst = 0;
+  for (int trial = 0; trial < 30; trial++) {
+    Case c;
+    makeCase(&c, &rng, DJT_ALL | DJT_TOTAL);
+    size_t nv = c.m->nv, na = c.m->na, nu = c.m->nu, n = 2 * nv + na + HORIZON * nu;
+    assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+    double loss = c.result.loss;
+    assert_int_equal(djd_rolloutBackward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+    double* dir = calloc(n, sizeof(double));
+    for (size_t i = 0; i < n; i++) dir[i] = djt_uniform(&rng, -1, 1);
+    double analytic = 0, size = 0;
+    for (size_t i = 0; i < n; i++) {
+      double g = c.result.grad_qpos0[i];   // the four gradients are one block
+      analytic += g * dir[i];
+      size += fabs(g * dir[i]);
+    }
+    double s = 1e-4;
+    double fd = (8 * (lossAt(&c, dir, s) - lossAt(&c, dir, -s)) -
+                 (lossAt(&c, dir, 2 * s) - lossAt(&c, dir, -2 * s))) / (12 * s);
+    assert_true(fabs(lossAt(&c, dir, 0) - loss) <= 1e-10 * fabs(loss));
+    worst = fmax(worst, fabs(fd - analytic) / fmax(1e-9 * loss, size));
+    free(dir);
+    freeCase(&c);
+  }
+  print_message("rollout gradient %.1e\n", worst);
+  assert_true(worst < 1e-6);
+}
+
+static void testMisuse(void** state) {
+  (void)state;
+  djRng rng = {12};
+  Case c;
+  makeCase(&c, &rng, DJT_ALL);
+  djRollout r = c.r;
+  assert_int_equal(djd_rolloutBackward(&c.result, c.m, c.d, &c.r, c.tape), DJ_INVALID);
+  r.horizon = HORIZON + 1;
+  assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &r, c.tape), DJ_INVALID);
+  assert_non_null(strstr(dj_errorText(c.d), "horizon"));
+  r = c.r;
+  djLossTerm bad = c.term[0];
+  bad.id = 1000;
+  r.loss = &bad;
+  r.nloss = 1;
+  assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &r, c.tape), DJ_INVALID);
+  assert_non_null(strstr(dj_errorText(c.d), "loss[0]"));
+  c.q0[0] = NAN;
+  assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &c.r, c.tape), DJ_INVALID);
+  assert_non_null(strstr(dj_errorText(c.d), "qpos[0]"));
+  freeCase(&c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testGradient), cmocka_unit_test(testMisuse)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
