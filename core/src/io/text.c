@@ -68,6 +68,11 @@ static char decimalPoint(void) {
   return conventions->decimal_point[0] ? conventions->decimal_point[0] : '.';
 }
 
+static void useDecimalPoint(char* text) {
+  char* point = strchr(text, decimalPoint());
+  if (point) *point = '.';
+}
+
 const char* dj_formatNumber(char text[32], double value) {
   if (isnan(value)) return strcpy(text, "nan");
   if (isinf(value)) return strcpy(text, value > 0 ? "inf" : "-inf");
@@ -76,8 +81,7 @@ const char* dj_formatNumber(char text[32], double value) {
     double back = strtod(text, NULL);
     if (memcmp(&back, &value, sizeof value) == 0) break;
   }
-  char* point = strchr(text, decimalPoint());
-  if (point) *point = '.';
+  useDecimalPoint(text);
   return text;
 }
 
@@ -121,6 +125,17 @@ void dj_addText(djText* t, const char* more) { add(t, more, strlen(more)); }
 void dj_addNumber(djText* t, double value) {
   char text[32];
   dj_addText(t, dj_formatNumber(text, value));
+}
+
+void dj_addExact(djText* t, double value) {
+  char text[32];
+  if (!isfinite(value)) {
+    dj_addNumber(t, value);
+    return;
+  }
+  snprintf(text, sizeof text, "%.17g", value);
+  useDecimalPoint(text);
+  dj_addText(t, text);
 }
 
 void dj_addInt(djText* t, long value) {

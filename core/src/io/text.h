@@ -20,6 +20,7 @@ typedef struct djText {
 
 void dj_addText(djText* text, const char* more);
 void dj_addNumber(djText* text, double value);   // as dj_formatNumber
+void dj_addExact(djText* text, double value);    // %.17g
 void dj_addInt(djText* text, long value);
 void dj_addQuoted(djText* text, const char* string);      // as a JSON string
 void dj_addJsonNumber(djText* text, double value);        // not finite ones as strings

@@ -1,0 +1,254 @@
+// Numbers in text files.
+
+#include "base/status.h"
+#include "io/text.h"
+#include "model/check.h"
+
+#include <dijoco/csv.h>
+
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+// One number of a list; a comma, blanks or the end follow it.
+static djStatus scanOne(double* value, const char** p, const char* end, djError* err) {
+  const char* stop;
+  *value = dj_scanNumber(*p, &stop);
+  bool ends = stop >= end || isBlank(*stop) || *stop == ',';
+  if (stop == *p || stop > end || !ends) {
+    size_t n = strcspn(*p, " \t\r\n,");
+    if (*p >= end || n == 0) return dj_fail(err, DJ_INVALID, "a number is missing");
+    return dj_fail(err, DJ_INVALID, "'%.*s' is not a finite number", n < 40 ? (int)n : 40, *p);
+  }
+  if (!isfinite(*value)) return dj_fail(err, DJ_INVALID, "a number is not finite");
+  *p = stop;
+  return DJ_OK;
+}
+
+// Exactly n numbers between p and end.
+static djStatus scanNumbers(double* value, int n, const char* p, const char* end, djError* err) {
+  int count = 0;
+  bool comma = false;
+  while (p < end && isBlank(*p)) p++;
+  while (p < end || comma) {
+    double x;
+    djStatus status = scanOne(&x, &p, end, err);
+    if (status < 0) return status;
+    if (count < n) value[count] = x;
+    if (count < INT_MAX) count++;
+    while (p < end && isBlank(*p)) p++;
+    comma = p < end && *p == ',';
+    if (comma) p++;
+    while (p < end && isBlank(*p)) p++;
+  }
+  if (count == n) return DJ_OK;
+  return dj_fail(err, DJ_INVALID, "%d numbers expected, %d found", n, count);
+}
+
+djStatus dj_parseNumbers(double* value, int n, const char* text, djError* err) {
+  return scanNumbers(value, n, text, text + strlen(text), err);
+}
+
+djStatus dj_readNumbers(double* value, int n, const char* path, djError* err) {
+  char* text;
+  size_t length;
+  djStatus status = dj_readFile(&text, &length, path, err);
+  if (status == DJ_OK) status = scanNumbers(value, n, text, text + length, err);
+  free(text);
+  return status < 0 ? dj_prefix(err, status, path) : status;
+}
+
+djStatus dj_readQpos(double* qpos, const djModel* model, const char* path, djError* err) {
+  djStatus status = dj_readNumbers(qpos, model->nq, path, err);
+  if (status < 0) return status;
+  status = dj_checkQpos(qpos, model, err);
+  return status < 0 ? dj_prefix(err, status, path) : status;
+}
+
+djStatus dj_readQvel(double* qvel, const djModel* model, const char* path, djError* err) {
+  return dj_readNumbers(qvel, model->nv, path, err);
+}
+
+// The first line: ctrl[0],ctrl[1],...
+static djStatus checkHeader(const char* p, const char* end, int nu, djError* err) {
+  for (int i = 0; i < nu; i++) {
+    char name[32];
+    size_t n = (size_t)snprintf(name, sizeof name, "ctrl[%d]", i);
+    while (p < end && isBlank(*p)) p++;
+    if ((size_t)(end - p) < n || memcmp(p, name, n) != 0) {
+      return dj_fail(err, DJ_INVALID, "line 1: '%s' expected", name);
+    }
+    p += n;
+    while (p < end && isBlank(*p)) p++;
+    if (i + 1 < nu && (p >= end || *p++ != ',')) {
+      return dj_fail(err, DJ_INVALID, "line 1: 'ctrl[%d]' expected", i + 1);
+    }
+  }
+  while (p < end && isBlank(*p)) p++;
+  if (p < end) return dj_fail(err, DJ_INVALID, "line 1: more than %d columns", nu);
+  return DJ_OK;
+}
+
+static const char* lineEnd(const char* p, const char* end) {
+  const char* stop = memchr(p, '\n', (size_t)(end - p));
+  return stop ? stop : end;
+}
+
+// Rows of nu numbers; blank lines are passed over. *ctrl grows as they come.
+static djStatus readRows(double** ctrl, int* nrow, int nu, const char* p, const char* end,
+                         djError* err) {
+  size_t capacity = 0;
+  for (long line = 2; p < end; line++) {
+    const char* stop = lineEnd(p, end);
+    const char* q = p;
+    while (q < stop && isBlank(*q)) q++;
+    if (q < stop) {
+      if ((size_t)*nrow == capacity) {
+        size_t more = capacity ? 2 * capacity : 64;
+        double* grown = more > INT_MAX || more > SIZE_MAX / 16 / (size_t)nu
+                            ? NULL
+                            : realloc(*ctrl, more * (size_t)nu * sizeof **ctrl);
+        if (!grown) return dj_failMemory(err);
+        *ctrl = grown;
+        capacity = more;
+      }
+      djStatus status = scanNumbers(*ctrl + (size_t)*nrow * (size_t)nu, nu, q, stop, err);
+      if (status < 0) {
+        char where[32];
+        snprintf(where, sizeof where, "line %ld", line);
+        return dj_prefix(err, status, where);
+      }
+      (*nrow)++;
+    }
+    p = stop < end ? stop + 1 : end;
+  }
+  return *nrow > 0 ? DJ_OK : dj_fail(err, DJ_INVALID, "there are no rows");
+}
+
+djStatus dj_readCtrl(double** ctrl, int* nrow, int nu, const char* path, djError* err) {
+  *ctrl = NULL;
+  *nrow = 0;
+  char* text;
+  size_t length;
+  djStatus status = dj_readFile(&text, &length, path, err);
+  if (status == DJ_OK) {
+    const char* end = text + length;
+    const char* first = lineEnd(text, end);
+    status = checkHeader(text, first, nu, err);
+    if (status == DJ_OK && nu > 0) {
+      status = readRows(ctrl, nrow, nu, first < end ? first + 1 : end, end, err);
+    } else if (status == DJ_OK) {
+      *nrow = 1;
+    }
+  }
+  free(text);
+  if (status < 0) {
+    free(*ctrl);
+    *ctrl = NULL;
+    *nrow = 0;
+    return dj_prefix(err, status, path);
+  }
+  return DJ_OK;
+}
+
+void dj_freeNumbers(double* value) { free(value); }
+
+// ---- writing ----------------------------------------------------------------------------------
+
+struct djCsv {
+  FILE* file;
+  char* path;
+  djText line;   // the row that is being put together
+  bool failed;
+};
+
+static void flushLine(djCsv* csv) {
+  dj_addText(&csv->line, "\n");
+  if (csv->line.failed || csv->failed) csv->failed = true;
+  else csv->failed = fwrite(csv->line.data, 1, csv->line.length, csv->file) != csv->line.length;
+  csv->line.length = 0;
+}
+
+djStatus dj_openCsv(djCsv** csv, const char* path, const char* header, djError* err) {
+  *csv = NULL;
+  djCsv* c = calloc(1, sizeof *c);
+  if (!c) return dj_failMemory(err);
+  c->path = dj_joinPath("", path);
+  c->file = c->path ? fopen(path, "wb") : NULL;
+  if (!c->file) {
+    djStatus status = c->path ? DJ_FILE : DJ_NO_MEMORY;
+    free(c->path);
+    free(c);
+    dj_fail(err, status, status == DJ_FILE ? "cannot be written" : "out of memory");
+    return dj_prefix(err, status, path);
+  }
+  dj_addText(&c->line, header);
+  flushLine(c);
+  *csv = c;
+  return DJ_OK;
+}
+
+void dj_writeCsv(djCsv* csv, const char* texts, const double* value, int n) {
+  if (texts) dj_addText(&csv->line, texts);
+  for (int i = 0; i < n; i++) {
+    if (i > 0 || texts) dj_addText(&csv->line, ",");
+    dj_addExact(&csv->line, value[i]);
+  }
+  flushLine(csv);
+}
+
+djStatus dj_closeCsv(djCsv* csv, djError* err) {
+  if (!csv) return DJ_OK;
+  bool ok = fclose(csv->file) == 0 && !csv->failed;
+  djStatus status = DJ_OK;
+  if (!ok) {
+    remove(csv->path);
+    dj_fail(err, DJ_FILE, "cannot be written");
+    status = dj_prefix(err, DJ_FILE, csv->path);
+  }
+  dj_freeText(&csv->line);
+  free(csv->path);
+  free(csv);
+  return status;
+}
+
+static void addColumns(djText* t, const char* name, int n) {
+  for (int i = 0; i < n; i++) {
+    dj_addText(t, ",");
+    dj_addText(t, name);
+    dj_addText(t, "[");
+    dj_addInt(t, i);
+    dj_addText(t, "]");
+  }
+}
+
+djStatus dj_openStateCsv(djCsv** csv, const djModel* model, const char* path, djError* err) {
+  *csv = NULL;
+  djText header = {0};
+  dj_addText(&header, "time");
+  addColumns(&header, "qpos", model->nq);
+  addColumns(&header, "qvel", model->nv);
+  addColumns(&header, "act", model->na);
+  djStatus status = header.failed ? dj_failMemory(err) : dj_openCsv(csv, path, header.data, err);
+  dj_freeText(&header);
+  return status;
+}
+
+void dj_writeStateCsv(djCsv* csv, const djModel* model, double time, const double* qpos,
+                      const double* qvel, const double* act) {
+  const double* parts[3] = {qpos, qvel, act};
+  const int size[3] = {model->nq, model->nv, model->na};
+  dj_addExact(&csv->line, time);
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; i < size[k]; i++) {
+      dj_addText(&csv->line, ",");
+      dj_addExact(&csv->line, parts[k][i]);
+    }
+  }
+  flushLine(csv);
+}
