@@ -6,9 +6,9 @@
 // Hessian in exponential coordinates of each pose, and the derivative of that gradient by twists
 // of the poses at the start of the step.
 //
-// Twists: T -> exp(xi) T, xi = (angular, linear), world axes, about the point ref_a (ref_b), which
-// is fixed in the world during the step and the same for start and now. The gradient of body a is
-// minus the wrench on it. 12-vectors and 12x12 matrices list a, then b.
+// Twists: xi = (w, v), world axes, about the point ref_a (ref_b), which is fixed in the world
+// during the step and the same for start and now: x -> ref + exp(w)(x - ref) + v. The gradient of
+// body a is minus the wrench on it. 12-vectors and 12x12 matrices list a, then b.
 
 #ifndef DJ_CONTACT_KERNEL_H_
 #define DJ_CONTACT_KERNEL_H_
@@ -16,6 +16,9 @@
 #include "shape/shape.h"
 
 #include <dijoco/types.h>
+
+// Numbers of scratch that the kernels need for shapes with n padded vertices (npad) in all.
+#define DJ_KERNEL_SCRATCH(n) (40 * (n))
 
 typedef struct djPairInput {
   const djShape* a;
@@ -34,7 +37,8 @@ typedef struct djPairInput {
   double force_cap;                // W: bound of friction's normal force while recovering, N
   djArms arms;
   djCap cap;
-  double inflate;                  // added to the sum of both radii (explicit pairs), metres
+  double inflate;                  // added to the sum of both radii (explicit pairs), metres; where
+                                   //   that sum would be negative it is zero
   bool recover;                    // erode pairs that start nearer than recovery's threshold
   double* scratch;                 // (nscratch) workspace of the caller
   int nscratch;

@@ -1,0 +1,24 @@
+// Internal to the separating-plane kernel: normal forces at the start of a step.
+
+#ifndef DJ_CONTACT_PLANE_LAG_H_
+#define DJ_CONTACT_PLANE_LAG_H_
+
+#include "contact/plane_pair.h"
+#include "math/smooth.h"
+
+// P' and P'' of all vertices at the lagged plane, a's first.
+typedef struct djForces {
+  int n, na;
+  double *first, *second;
+} djForces;
+
+// At the start poses that w was opened for; places its clouds about the state's lag_center.
+djStatus dj_lagForces(djForces* out, djPlaneWork* w, const djPlaneState* state);
+
+// Force of a vertex = -scale P'.
+double dj_forceScale(const djPlaneWork* w, const djPlaneState* state);
+
+// The factor c by which recovery bounds forces whose sum is F, and its derivatives by F and t.
+double dj_lagBound(double derivative[2], double F, double t, double W);
+
+#endif  // DJ_CONTACT_PLANE_LAG_H_

@@ -1,0 +1,68 @@
+// The inner problem of the separating-plane model: the plane between two clouds of vertices.
+//
+// Everything here is dimensionless (lengths divided by L) and in a frame with world axes centred
+// near the contact. A plane is p = (n, o); side a has sign -1, side b +1.
+
+#ifndef DJ_CONTACT_PLANE_SOLVE_H_
+#define DJ_CONTACT_PLANE_SOLVE_H_
+
+#include "math/small.h"
+
+#include <dijoco/types.h>
+
+// One side: vertices y_i with a common radius. Arrays are padded to whole groups of lanes with
+// finite numbers.
+typedef struct djCloud {
+  int n;
+  const double* y[3];
+  double r;
+} djCloud;
+
+// Sums over the vertices of one side, with sigma its sign, z_i = y_i - sigma r n/|n| the point of
+// ball i nearest to the plane and D_i = sigma (n.z_i + o) the barrier's argument:
+//   f = sum sigma P'(D_i) (z_i, 1),  m = sum P''(D_i) (z_i, 1)(z_i, 1)^T,  rp = sum r P'(D_i).
+typedef struct djMoments {
+  double value;            // sum P(D_i)
+  double f[4];
+  double m[10];            // packed as in math/small.h
+  double rp;
+} djMoments;
+
+// Values at one plane.
+typedef struct djPlaneEval {
+  double value;            // infinite: not feasible
+  double g[4];             // U_p
+  double h[10];            // U_pp, packed
+  double least[2];         // smallest argument D of each side
+} djPlaneEval;
+
+typedef struct djPlaneSolution {
+  double p[4];
+  double value;            // 0: derivatives vanish and p need not be the minimiser
+  double least[2];
+  djMoments side[2];
+  djLdl4 factor;           // of U_pp
+  int iterations;
+} djPlaneSolution;
+
+typedef enum djPlaneStatus {
+  DJ_PLANE_DONE,
+  DJ_PLANE_ZERO,           // U = 0
+  DJ_PLANE_LOST            // the start does not separate (value infinite), or no convergence
+} djPlaneStatus;
+
+// Value, gradient and Hessian by p at fixed vertices.
+void dj_evalPlane(djPlaneEval* e, const djCloud side[2], const double p[4], double s);
+
+// Sums of both sides at p.
+void dj_planeMoments(djMoments m[2], const djCloud side[2], const double p[4], double s);
+
+// Keep the direction of p, put it midway between the sides and scale it to |n| = 1/(1 + d/2), where
+// all barriers that touch are equal. Returns d, the sides' separation along n (negative: none).
+double dj_centrePlane(double p[4], const djCloud side[2]);
+
+// Minimise over p from sol->p by damped Newton.
+djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djCloud side[2], double s,
+                            int max_iterations);
+
+#endif  // DJ_CONTACT_PLANE_SOLVE_H_

@@ -1,0 +1,187 @@
+// Separating-plane contact (SDRS eq. 7, 16): with lengths divided by L and P the barrier,
+//
+//   U = min over p = (n, o) of  P(1 - |n|) + sum_{i in a} P(-(n.x_i + o) - r_a |n|)
+//                                          + sum_{i in b} P(n.x_i + o - r_b |n|).
+//
+// The energy is K U plus lagged friction. U is zero beyond the distance 2s/(1-s), C2 in the poses,
+// and infinite where the hulls overlap. Its gradient needs no derivative of p, as U_p = 0; its
+// Hessian is U_xixi - U_xi,p U_pp^-1 U_p,xi. Vertices have a radius (sphere: one vertex, capsule
+// two). A half space takes the limit of an infinite box instead, see half_space.h.
+
+#include "contact/separating_plane.h"
+
+#include "contact/plane_pair.h"
+
+#include <string.h>
+
+static bool isRound(int type) {
+  return type == DJ_SPHERE || type == DJ_CAPSULE || type == DJ_BOX || type == DJ_MESH;
+}
+
+static bool supports(int type_a, int type_b) {
+  return isRound(type_a) && (type_b == DJ_PLANE || isRound(type_b));
+}
+
+static double range(double support, double length_scale) {
+  return 2 * support * length_scale / (1 - support);
+}
+
+static djPlaneState* stateOf(djPairState* state) { return (djPlaneState*)state; }
+
+// Gap at the start, exactly where it may be below `near`.
+static djStatus startGap(djDistance* d, djPlaneState* state, djPlaneWork* w, double near) {
+  state->gap_start = dj_gapBound(w, state);
+  state->gap_known = state->gap_start < near;
+  return state->gap_known ? dj_pairDistance(&state->gap_start, d, w, state) : DJ_OK;
+}
+
+static djStatus begin(djPairState* pair_state, const djPairInput* in) {
+  djPlaneState* state = stateOf(pair_state);
+  djPlaneWork w;
+  djDistance d;
+  memset(&state->erosion, 0, sizeof state->erosion);
+  state->lagged = false;
+  state->nlag = state->nlag_a = 0;
+  djStatus status = dj_openPlaneWork(&w, in, &state->erosion, true);
+  if (status) return status;
+  status = startGap(&d, state, &w, in->recover ? DJ_RECOVERY_GAP * w.range : 0);
+  if (status || state->gap_start >= w.range) return status;
+  if (in->recover && state->gap_known) {
+    double* scratch = dj_takeScratch(&w, w.half_space ? 0 : 6 * (in->a->npad + in->b->npad));
+    if (!scratch) return DJ_NO_MEMORY;
+    status = dj_solveErosion(&state->erosion, &d, state->gap_start, in, w.range, scratch);
+    if (status) return status;
+    if (state->erosion.e > 0) status = dj_openPlaneWork(&w, in, &state->erosion, true);
+    if (status) return status;
+  } else if (state->gap_known && !(state->gap_start > 0)) {
+    return DJ_OVERLAP;
+  }
+  djFound f;
+  status = dj_findPlane(&f, &w, state);
+  if (status < 0 || f.kind != DJ_TOUCHING) return status;
+  djStatus made = dj_makeLagged(state, &w, &f);
+  return made ? made : status;
+}
+
+static void clear(djPairOutput* out, int flags) {
+  out->value = 0;
+  out->active = false;
+  if (flags & (DJ_EVAL_GRADIENT | DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) {
+    memset(out->gradient, 0, sizeof out->gradient);
+  }
+  if (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) {
+    memset(out->hessian, 0, sizeof out->hessian);
+  }
+}
+
+static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInput* in,
+                     int flags) {
+  djPlaneState* state = stateOf(pair_state);
+  djPlaneWork w;
+  djFound f;
+  djStatus status = dj_openPlaneWork(&w, in, &state->erosion, false);
+  if (status) return status;
+  status = dj_findPlane(&f, &w, state);
+  if (status < 0) return status;
+  out->gap = f.gap;
+  if (f.kind == DJ_OVERLAPPING) {
+    clear(out, flags);
+    out->value = INFINITY;
+    out->active = true;
+    return DJ_OK;
+  }
+  bool second = flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER), first = flags != 0;
+  if (f.kind == DJ_TOUCHING) {
+    out->active = true;
+    out->value = in->stiffness * f.value;
+    dj_foundTwist(first ? out->gradient : NULL, NULL, second ? out->hessian : NULL, &f, &w,
+                  in->stiffness);
+  } else {
+    clear(out, flags);
+  }
+  if (!state->lagged || !(in->friction > 0)) return status;
+  djLagged lagged;
+  djStatus sliding = dj_getLagged(&lagged, state, &w);
+  if (sliding) return sliding;
+  djPairInput rest = *in;
+  rest.scratch = w.free;
+  rest.nscratch = w.nfree;
+  sliding = dj_frictionEval(out, &state->friction, &lagged, &rest, flags);
+  return sliding ? sliding : status;
+}
+
+static djStatus start(double start_jac[144], djPairState* state, const djPairInput* in) {
+  return dj_planeStart(start_jac, stateOf(state), in);
+}
+
+// Mean over both sides of the points that carry normal force, projected onto the plane.
+static djVec3 forcePoint(const djFound* f, const djPlaneWork* w) {
+  djVec3 middle;
+  if (w->half_space) {
+    const djMoments* m = &f->half.m;
+    middle = dju_scale3(1 / m->f[3], dju_load3(m->f));
+    djVec3 N = dju_load3(f->space.normal);
+    double height = dju_dot3(N, middle) + f->space.k + w->radius[0] + f->half.o / f->half.t;
+    middle = dju_madd3(middle, -height, N);
+  } else {
+    const djMoments* m = f->plane.side;
+    djVec3 n = dju_load3(f->plane.p);
+    middle = dju_madd3(dju_scale3(0.5 / m[0].f[3], dju_load3(m[0].f)), 0.5 / m[1].f[3],
+                       dju_load3(m[1].f));
+    double height = (dju_dot3(n, middle) + f->plane.p[3]) / dju_dot3(n, n);
+    middle = dju_madd3(middle, -height, n);
+  }
+  return dju_madd3(w->center, w->L, middle);
+}
+
+static djStatus report(djPairReport* out, djPairState* pair_state, const djPairInput* in) {
+  djPlaneState* state = stateOf(pair_state);
+  djPlaneWork w;
+  djFound f;
+  djDistance d;
+  memset(out, 0, sizeof *out);
+  djStatus status = dj_openPlaneWork(&w, in, &state->erosion, true);
+  if (status) return status;
+  if (!state->gap_known && state->gap_start < w.range) {   // here nothing is eroded
+    status = dj_pairDistance(&state->gap_start, &d, &w, state);
+    if (status) return status;
+    state->gap_known = true;
+  }
+  djPairOutput sum;
+  djStatus solved = eval(&sum, pair_state, in, DJ_EVAL_GRADIENT);
+  if (solved < 0) return solved;
+  status = dj_openPlaneWork(&w, in, &state->erosion, false);
+  if (!status) status = dj_pairDistance(&out->gap, &d, &w, state);
+  if (!status) status = dj_findPlane(&f, &w, state);
+  if (status < 0) return status;
+  out->gap_start = state->gap_start;
+  out->erosion = state->erosion.e;
+  out->recovering = state->erosion.e > 0;
+  out->normal = d.normal;
+  out->point = dju_scale3(0.5, dju_add3(d.point_a, d.point_b));
+  if (f.kind == DJ_TOUCHING) {
+    double gradient[12];
+    dj_foundTwist(gradient, NULL, NULL, &f, &w, in->stiffness);
+    out->normal = state->normal;
+    out->point = forcePoint(&f, &w);
+    out->normal_force = dju_norm3(dju_load3(gradient + 3));
+  }
+  for (int k = 0; k < 6; k++) {
+    out->wrench_a[k] = -sum.gradient[k];
+    out->wrench_b[k] = -sum.gradient[6 + k];
+  }
+  return solved;
+}
+
+const djKernel dj_separatingPlane = {
+    .name = "separating_plane",
+    .smoothness = DJ_C2,
+    .where = "the line of centres of nearly coincident shapes in recovery",
+    .state_size = sizeof(djPlaneState),
+    .supports = supports,
+    .range = range,
+    .begin = begin,
+    .eval = eval,
+    .start = start,
+    .report = report,
+};
