@@ -1,0 +1,48 @@
+// Line charts as SVG: axes with round ticks, units, a legend.
+
+#ifndef DJ_TOOLS_CHART_H_
+#define DJ_TOOLS_CHART_H_
+
+#include "text.h"
+
+enum { MAX_SERIES = 24 };
+
+typedef struct Series {
+  const char* color;
+  bool dashed;
+  const double* y;    // one per x; gaps where it is not finite
+} Series;
+
+// One line of the legend; several series may share it.
+typedef struct LegendEntry {
+  char text[64];
+  const char* color;
+  bool dashed;
+} LegendEntry;
+
+typedef struct Chart {
+  const char* ylabel;     // quantity and unit, as HTML
+  const char* xlabel;
+  const char* label;      // for readers that cannot see it
+  int width, height;
+  bool zero;              // the axis includes 0
+  bool logarithmic;       // values <= 0 are gaps
+  int n;                  // points
+  const double* x;
+  int nseries;
+  Series series[MAX_SERIES];
+  int nlegend;
+  LegendEntry legend[MAX_SERIES];
+} Chart;
+
+void chart_add(Chart* chart, const double* y, const char* color, bool dashed);
+void chart_legend(Chart* chart, const char* color, bool dashed, const char* format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+// One <svg> element. Says so where there is nothing to draw.
+void chart_draw(Buffer* out, const Chart* chart);
+
+// Text with <, >, & and quotes escaped.
+void html_text(Buffer* out, const char* text);
+
+#endif  // DJ_TOOLS_CHART_H_

@@ -1,0 +1,243 @@
+// dijoco compare: one scene, both engines, the same start and controls.
+
+#include "output.h"
+#include "report.h"
+#include "states.h"
+#include "verbs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DIJOCO_CSV, MUJOCO_CSV, CONTACTS_CSV, SUMMARY_JSON, REPORT_HTML, NFILES };
+static const char* const file_name[NFILES] = {"dijoco.csv", "mujoco.csv", "contacts.csv",
+                                              "summary.json", "report.html"};
+
+typedef struct Comparison {
+  const Scene* scene;
+  const Options* options;
+  Inputs inputs;
+  Engine engine[ENGINES];
+  Record record;
+  FILE* file[NFILES];
+} Comparison;
+
+static int open_files(Comparison* c) {
+  const char* folder = c->options->out;
+  const char* verb = c->options->verb;
+  if (!out_folder(folder)) {
+    return tool_fail(verb, folder, NULL, "cannot be made: %s", strerror(errno));
+  }
+  for (int i = 0; i < NFILES; i++) {
+    Buffer path = {0};
+    buf_addf(&path, "%s/%s", folder, file_name[i]);
+    c->file[i] = out_open(path.text);
+    int status = 0;
+    if (!c->file[i]) status = tool_fail(verb, path.text, NULL, "cannot be written: %s",
+                                        strerror(errno));
+    buf_free(&path);
+    if (status) return status;
+  }
+  return 0;
+}
+
+static void write_contacts(FILE* file, const Engine* e) {
+  for (int i = 0; i < e->ncontact; i++) {
+    const djContactForce* f = &e->contact[i];
+    if (f->force[0] == 0 && f->force[1] == 0 && f->force[2] == 0) continue;
+    fprintf(file, "%.17g,%s,%d,%d,%.17g,%.17g,%.17g\n", e->time, e->name, f->body1, f->body2,
+            f->force[0], f->force[1], f->force[2]);
+  }
+}
+
+static void write_rows(Comparison* c, long k) {
+  if (!states_due(c->options, k)) return;
+  for (int i = 0; i < ENGINES; i++) {
+    states_row(c->file[i == 0 ? DIJOCO_CSV : MUJOCO_CSV], &c->engine[i]);
+    if (k > 0) write_contacts(c->file[CONTACTS_CSV], &c->engine[i]);
+  }
+}
+
+// All steps, both engines side by side; ends where one of them cannot go on.
+static int run(Comparison* c) {
+  const Inputs* in = &c->inputs;
+  states_header(c->file[DIJOCO_CSV], c->scene->model);
+  states_header(c->file[MUJOCO_CSV], c->scene->model);
+  fputs("time,engine,body1,body2,fx,fy,fz\n", c->file[CONTACTS_CSV]);
+  record_open(&c->record, c->scene->model, in->steps);
+  write_rows(c, 0);
+  record_add(&c->record, c->engine, 0);
+  for (long k = 0; k < in->steps; k++) {
+    for (int i = 0; i < ENGINES; i++) {
+      if (engine_step(&c->engine[i], in, k)) continue;
+      states_progress(1, 1);
+      tool_fail(c->options->verb, c->scene->path, NULL, "%s", c->engine[i].error);
+      return k == 0 ? EXIT_BAD_INPUT : EXIT_NOT_HELD;
+    }
+    write_rows(c, k + 1);
+    record_add(&c->record, c->engine, k + 1);
+    states_progress(k + 1, in->steps);
+  }
+  return 0;
+}
+
+static void write_largest(Json* out, const char* key, const Largest* l) {
+  json_object(out, key);
+  json_number(out, "max", l->max);
+  json_number(out, "at_time", l->time);
+}
+
+static void write_body(Json* out, const char* key, const char* id_key, const djModel* m, int body) {
+  char text[16];
+  json_text(out, key, scene_bodyName(text, m, body));
+  json_integer(out, id_key, body);
+}
+
+static void write_difference(Json* out, const Record* r) {
+  const Differences* d = &r->difference;
+  json_object(out, "difference");
+  write_largest(out, "position", &d->position);
+  write_body(out, "body", "body_id", r->model, d->position.id);
+  json_end(out);
+  write_largest(out, "rotation", &d->rotation);
+  write_body(out, "body", "body_id", r->model, d->rotation.id);
+  json_end(out);
+  write_largest(out, "qvel", &d->qvel);
+  json_integer(out, "dof", d->qvel.id);
+  json_end(out);
+  write_largest(out, "energy", &d->energy);
+  json_end(out);
+  write_largest(out, "contact_force", &d->force);
+  write_body(out, "body1", "body1_id", r->model, d->force.id);
+  write_body(out, "body2", "body2_id", r->model, d->force.id2);
+  json_number(out, "mean_last_half", d->force_mean_last_half);
+  json_end(out);
+  json_end(out);
+}
+
+static void write_summary(Buffer* text, const Comparison* c) {
+  Json out;
+  json_start(&out, text);
+  json_object(&out, NULL);
+  json_text(&out, "scene", c->scene->path);
+  json_number(&out, "time", c->engine[0].tally.time);
+  for (int i = 0; i < ENGINES; i++) {
+    engine_write(&out, c->engine[i].name, &c->engine[i], c->scene, c->options);
+  }
+  write_difference(&out, &c->record);
+  json_end(&out);
+}
+
+static void write_report(Buffer* text, const Comparison* c) {
+  Buffer json[ENGINES] = {{0}, {0}};
+  for (int i = 0; i < ENGINES; i++) {
+    Json out;
+    json_start(&out, &json[i]);
+    engine_write(&out, NULL, &c->engine[i], c->scene, c->options);
+  }
+  Report report = {.scene = c->scene, .record = &c->record, .engine = c->engine,
+                   .json = {json[0].text, json[1].text}};
+  report_write(text, &report);
+  for (int i = 0; i < ENGINES; i++) buf_free(&json[i]);
+}
+
+static void print_table(const Comparison* c) {
+  const Differences* d = &c->record.difference;
+  const djModel* m = c->scene->model;
+  char one[16], two[16];
+  printf("%s: %ld steps, %.6g s\n", c->scene->path, c->engine[0].tally.steps,
+         c->engine[0].tally.time);
+  printf("  %-22s %14s %14s\n", "", "dijoco", "mujoco");
+  const Tally *a = &c->engine[0].tally, *b = &c->engine[1].tally;
+  printf("  %-22s %14ld %14ld\n", "iterations", a->newton_iterations, b->newton_iterations);
+  printf("  %-22s %14ld %14ld\n", "unconverged steps", a->unconverged_steps,
+         b->unconverged_steps);
+  printf("  %-22s %14.4g %14.4g\n", "smallest gap (m)", a->smallest_gap, b->smallest_gap);
+  printf("  %-22s %14.4g %14.4g\n", "deepest overlap (m)", a->deepest_overlap, b->deepest_overlap);
+  printf("  %-22s %14.6g %14.6g\n", "energy, end (J)", a->energy_last, b->energy_last);
+  printf("  %-22s %14.4g %14.4g\n", "wall per step (us)",
+         a->steps ? 1e6 * a->wall / (double)a->steps : 0,
+         b->steps ? 1e6 * b->wall / (double)b->steps : 0);
+  printf("largest differences\n");
+  printf("  %-22s %14.4g m      at %.4g s, %.40s\n", "position", d->position.max, d->position.time,
+         scene_bodyName(one, m, d->position.id));
+  printf("  %-22s %14.4g rad    at %.4g s, %.40s\n", "rotation", d->rotation.max, d->rotation.time,
+         scene_bodyName(one, m, d->rotation.id));
+  printf("  %-22s %14.4g        at %.4g s\n", "qvel", d->qvel.max, d->qvel.time);
+  printf("  %-22s %14.4g J      at %.4g s\n", "energy", d->energy.max, d->energy.time);
+  printf("  %-22s %14.4g N      at %.4g s, %.20s on %.20s\n", "contact force", d->force.max,
+         d->force.time, scene_bodyName(one, m, d->force.id), scene_bodyName(two, m, d->force.id2));
+  printf("  %-22s %14.4g N\n", "  mean of last half", d->force_mean_last_half);
+  printf("written: %s/report.html\n", c->options->out);
+}
+
+// --max-position and --max-rotation.
+static int check_limits(const Comparison* c) {
+  const Options* o = c->options;
+  const Differences* d = &c->record.difference;
+  int status = 0;
+  if (!isnan(o->max_position) && !(d->position.max <= o->max_position)) {
+    tool_fail(o->verb, c->scene->path, "--max-position", "positions differ by %.6g m, more than %g",
+              d->position.max, o->max_position);
+    status = EXIT_NOT_HELD;
+  }
+  if (!isnan(o->max_rotation) && !(d->rotation.max <= o->max_rotation)) {
+    tool_fail(o->verb, c->scene->path, "--max-rotation",
+              "rotations differ by %.6g rad, more than %g", d->rotation.max, o->max_rotation);
+    status = EXIT_NOT_HELD;
+  }
+  if (c->engine[0].tally.unconverged_steps > 0) status = EXIT_NOT_HELD;
+  return status;
+}
+
+static int finish(Comparison* c) {
+  Buffer summary = {0}, report = {0};
+  write_summary(&summary, c);
+  write_report(&report, c);
+  out_write(c->file[SUMMARY_JSON], &summary);
+  out_write(c->file[REPORT_HTML], &report);
+  buf_free(&report);
+  const char* culprit = c->options->out;
+  int status = 0;
+  if (!out_commit(&culprit)) {
+    status = tool_fail(c->options->verb, culprit, NULL, "cannot be written: %s", strerror(errno));
+  } else if (c->options->json) {
+    opt_print(&summary);
+  } else {
+    print_table(c);
+  }
+  buf_free(&summary);
+  return status;
+}
+
+static int compare(Comparison* c) {
+  int status = inputs_read(&c->inputs, c->options, c->scene, c->scene->model->opt.timestep);
+  for (int i = 0; i < ENGINES && !status; i++) {
+    if (!engine_open(&c->engine[i], i == 1, c->scene, &c->inputs)) {
+      status = tool_fail(c->options->verb, c->scene->path, NULL, "%s", c->engine[i].error);
+    }
+  }
+  if (!status) status = open_files(c);
+  if (!status) status = run(c);
+  if (status == EXIT_BAD_INPUT) return status;
+  int written = finish(c);
+  if (written) return written;
+  int limits = check_limits(c);
+  return limits > status ? limits : status;
+}
+
+int verb_compare(const Options* o) {
+  if (!o->out) return tool_fail(o->verb, NULL, "--out", "missing");
+  Scene s;
+  int status = scene_open(&s, o, o->argument[0]);
+  Comparison c = {.scene = &s, .options = o};
+  if (!status) {
+    status = compare(&c);
+    record_close(&c.record);
+    for (int i = 0; i < ENGINES; i++) engine_close(&c.engine[i]);
+    inputs_free(&c.inputs);
+  }
+  scene_close(&s);
+  return status;
+}

@@ -1,0 +1,264 @@
+// dijoco contact: the contact model of one pair of shapes, or of a list of pairs, without a scene.
+
+#include "json_in.h"
+#include "json_out.h"
+#include "verbs.h"
+
+#include <dijoco/contact.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Query {
+  djcShape a, b;
+  double *vert_a, *vert_b;  // owned
+  djcOption option;
+  bool hessian;
+  Reader reader;
+} Query;
+
+static const struct {
+  const char* name;
+  djGeomType type;
+  int nsize;  // numbers it needs
+} geoms[] = {{"plane", DJ_PLANE, 0},         {"sphere", DJ_SPHERE, 1},
+             {"capsule", DJ_CAPSULE, 2},     {"ellipsoid", DJ_ELLIPSOID, 3},
+             {"cylinder", DJ_CYLINDER, 2},   {"box", DJ_BOX, 3}};
+
+static void read_geom(Query* q, djcShape* s, const cJSON* in, const char* path) {
+  static const char* const keys[] = {"geom", "size", "pose", "origin", NULL};
+  Reader* r = &q->reader;
+  if (!read_keys(r, in, path, keys)) return;
+  const char* name = read_text(r, in, path, "geom", true);
+  if (!name) return;
+  int k = 0;
+  while (k < 6 && strcmp(geoms[k].name, name) != 0) k++;
+  if (k == 6) {
+    read_fail(r, path, "geom", "unknown geom '%.60s'", name);
+    return;
+  }
+  s->geom = geoms[k].type;
+  if (geoms[k].nsize > 0 && !read_list(r, in, path, "size", true)) return;
+  read_vector(r, in, path, "size", geoms[k].nsize, 3, s->size);
+  for (int i = 0; i < geoms[k].nsize && !r->failed; i++) {
+    if (!(s->size[i] > 0)) read_fail(r, path, "size", "[%d] must be positive", i);
+  }
+  double pose[7] = {0, 0, 0, 1, 0, 0, 0};
+  read_vector(r, in, path, "pose", 7, 7, pose);
+  double norm = 0;
+  for (int i = 3; i < 7; i++) norm = fmax(norm, fabs(pose[i]));
+  if (!(norm > 0)) read_fail(r, path, "pose", "its quaternion is zero");
+  double length = 0;
+  for (int i = 3; i < 7; i++) length += pose[i] / norm * (pose[i] / norm);
+  for (int i = 0; i < 3; i++) s->pos[i] = s->origin[i] = pose[i];
+  for (int i = 0; i < 4; i++) s->quat[i] = pose[3 + i] / norm / sqrt(length);
+}
+
+static void read_shape(Query* q, djcShape* s, double** vert, const cJSON* entry,
+                       const char* path) {
+  static const char* const keys[] = {"vertices", "radius", "origin", NULL};
+  Reader* r = &q->reader;
+  const cJSON* in = read_object(r, entry, "", path, true);
+  if (!in) return;
+  s->quat[0] = 1;
+  if (cJSON_GetObjectItemCaseSensitive(in, "geom")) {
+    read_geom(q, s, in, path);
+  } else {
+    if (!read_keys(r, in, path, keys)) return;
+    *vert = read_points(r, in, path, "vertices", &s->nvert);
+    if (!*vert) return;
+    s->vert = *vert;
+    read_number(r, in, path, "radius", &s->radius);
+    if (s->radius < 0) read_fail(r, path, "radius", "must not be negative");
+    for (int i = 0; i < s->nvert; i++) {
+      for (int k = 0; k < 3; k++) s->origin[k] += (*vert)[3 * i + k] / s->nvert;
+    }
+  }
+  read_vector(r, in, path, "origin", 3, 3, s->origin);
+}
+
+static void read_friction(Query* q, const cJSON* entry) {
+  static const char* const keys[] = {"coefficient", "dt", "eps", "arms", "cap", "motion_a",
+                                     "motion_b", NULL};
+  Reader* r = &q->reader;
+  const cJSON* in = read_object(r, entry, "", "friction", false);
+  if (!in || !read_keys(r, in, "friction", keys)) return;
+  djcFriction* f = &q->option.friction;
+  f->enabled = true;
+  f->coefficient = f->dt = NAN;
+  read_number(r, in, "friction", "coefficient", &f->coefficient);
+  read_number(r, in, "friction", "dt", &f->dt);
+  read_number(r, in, "friction", "eps", &f->eps);
+  if (isnan(f->coefficient)) read_fail(r, "friction", "coefficient", "missing");
+  if (isnan(f->dt)) read_fail(r, "friction", "dt", "missing");
+  if (f->coefficient < 0) read_fail(r, "friction", "coefficient", "must not be negative");
+  if (!(f->dt > 0)) read_fail(r, "friction", "dt", "must be positive");
+  if (!(f->eps > 0)) read_fail(r, "friction", "eps", "must be positive");
+  const char* arms = read_text(r, in, "friction", "arms", false);
+  if (arms && strcmp(arms, "plane") != 0 && strcmp(arms, "paper") != 0) {
+    read_fail(r, "friction", "arms", "expected plane or paper, not '%.60s'", arms);
+  }
+  if (arms) f->arms = strcmp(arms, "paper") == 0 ? DJ_ARMS_PAPER : DJ_ARMS_PLANE;
+  const char* cap = read_text(r, in, "friction", "cap", false);
+  if (cap && strcmp(cap, "magnitude") != 0 && strcmp(cap, "paper") != 0) {
+    read_fail(r, "friction", "cap", "expected magnitude or paper, not '%.60s'", cap);
+  }
+  if (cap) f->cap = strcmp(cap, "paper") == 0 ? DJ_CAP_PAPER : DJ_CAP_MAGNITUDE;
+  read_vector(r, in, "friction", "motion_a", 6, 6, f->motion_a);
+  read_vector(r, in, "friction", "motion_b", 6, 6, f->motion_b);
+}
+
+static void read_params(Query* q, const cJSON* entry) {
+  static const char* const keys[] = {"s", "length_scale", NULL};
+  Reader* r = &q->reader;
+  const cJSON* in = read_object(r, entry, "", "params", false);
+  if (!in || !read_keys(r, in, "params", keys)) return;
+  read_number(r, in, "params", "s", &q->option.support);
+  read_number(r, in, "params", "length_scale", &q->option.length_scale);
+  if (!(q->option.support > 0 && q->option.support < 1)) {
+    read_fail(r, "params", "s", "must lie between 0 and 1");
+  }
+  if (!(q->option.length_scale > 0)) read_fail(r, "params", "length_scale", "must be positive");
+}
+
+static void read_query(Query* q, const cJSON* entry) {
+  static const char* const keys[] = {"model", "params", "hessian", "a", "b", "friction", NULL};
+  static const char* const planned[] = {"long_range", "implicit_surface", "penalty", "damped"};
+  *q = (Query){.option = djc_defaultOption()};
+  Reader* r = &q->reader;
+  if (!cJSON_IsObject(entry)) {
+    read_fail(r, "", NULL, "expected an object");
+    return;
+  }
+  const char* model = read_text(r, entry, "", "model", false);
+  if (model && strcmp(model, "separating_plane") != 0) {
+    for (int i = 0; i < 4; i++) {
+      if (strcmp(model, planned[i]) == 0) read_fail(r, "", "model", "%s is not available", model);
+    }
+    read_fail(r, "", "model", "unknown model '%.60s'", model);
+  }
+  if (r->failed || !read_keys(r, entry, "", keys)) return;
+  q->option.model = DJ_SEPARATING_PLANE;
+  if (!(q->option.support > 0)) q->option.support = 0.1;
+  if (!(q->option.length_scale > 0)) q->option.length_scale = 1;
+  if (!(q->option.friction.eps > 0)) q->option.friction.eps = 1e-8;
+  q->option.friction.enabled = false;
+  read_params(q, entry);
+  read_bool(r, entry, "", "hessian", &q->hessian);
+  read_shape(q, &q->a, &q->vert_a, entry, "a");
+  read_shape(q, &q->b, &q->vert_b, entry, "b");
+  read_friction(q, entry);
+}
+
+static void write_error(Json* out, const char* message) {
+  json_object(out, NULL);
+  json_text(out, "status", "error");
+  json_text(out, "message", message);
+  json_end(out);
+}
+
+static void write_friction(Json* out, const djcResult* r, bool finite) {
+  json_object(out, "friction");
+  if (finite) json_number(out, "value", r->friction_value);
+  else json_null(out, "value");
+  json_vector(out, "wrench_a", 6, finite ? r->friction_wrench_a : NULL);
+  json_vector(out, "wrench_b", 6, finite ? r->friction_wrench_b : NULL);
+  json_end(out);
+}
+
+static void write_result(Json* out, const Query* q, const djcResult* r, const double* gradient_a,
+                         const double* gradient_b, const double* hessian) {
+  bool finite = isfinite(r->value);
+  size_t n = 3 * (size_t)(q->a.nvert + q->b.nvert);
+  json_object(out, NULL);
+  json_text(out, "status", r->status == DJ_NOT_CONVERGED ? "no_convergence" : "ok");
+  json_number(out, "value", r->value);
+  json_number(out, "gap", r->gap);
+  json_vector(out, "plane", 4, r->has_plane && finite ? r->plane : NULL);
+  json_integer(out, "iterations", r->iterations);
+  json_matrix(out, "gradient_a", (size_t)q->a.nvert, 3, finite ? gradient_a : NULL);
+  json_matrix(out, "gradient_b", (size_t)q->b.nvert, 3, finite ? gradient_b : NULL);
+  json_vector(out, "twist_gradient", 12, finite ? r->twist_gradient : NULL);
+  if (q->hessian) {
+    json_matrix(out, "hessian", n, n, finite ? hessian : NULL);
+    json_matrix(out, "twist_hessian", 12, 12, finite ? r->twist_hessian : NULL);
+  }
+  if (q->option.friction.enabled) write_friction(out, r, finite);
+  json_end(out);
+}
+
+// Answer one entry; returns its exit status. message: why it is an error.
+static int answer(Json* out, const cJSON* entry, char* message, size_t size) {
+  Query q;
+  read_query(&q, entry);
+  djcResult result;
+  memset(&result, 0, sizeof result);
+  double *gradient_a = NULL, *gradient_b = NULL, *hessian = NULL;
+  if (q.reader.failed) {
+    snprintf(message, size, "%s%s%s", q.reader.element, *q.reader.element ? ": " : "",
+             q.reader.message);
+    result.status = DJ_INVALID;
+  } else {
+    size_t n = 3 * (size_t)(q.a.nvert + q.b.nvert);
+    if (q.a.nvert) gradient_a = tool_alloc(3 * (size_t)q.a.nvert, sizeof(double));
+    if (q.b.nvert) gradient_b = tool_alloc(3 * (size_t)q.b.nvert, sizeof(double));
+    if (q.hessian && q.a.nvert && q.b.nvert) hessian = tool_alloc(n, n * sizeof(double));
+    djStatus status = djc_pair(&result, gradient_a, gradient_b, hessian, &q.a, &q.b, &q.option);
+    result.status = status;
+    if (status < 0) {
+      snprintf(message, size, "%s", *result.message ? result.message : "the query was refused");
+    }
+  }
+  if (result.status < 0) write_error(out, message);
+  else write_result(out, &q, &result, gradient_a, gradient_b, hessian);
+  free(q.vert_a);
+  free(q.vert_b);
+  free(gradient_a);
+  free(gradient_b);
+  free(hessian);
+  return result.status < 0 ? EXIT_BAD_INPUT : result.status > 0 ? EXIT_NOT_HELD : EXIT_DONE;
+}
+
+// Answers to a list, in order. element, message: the first that is an error.
+static int answer_list(Json* out, const cJSON* list, char* element, char* message, size_t size) {
+  int worst = EXIT_DONE, i = 0;
+  json_object(out, NULL);
+  json_list(out, "results");
+  for (const cJSON* entry = list->child; entry; entry = entry->next, i++) {
+    char text[512];
+    int status = answer(out, entry, text, sizeof text);
+    if (status == EXIT_BAD_INPUT && worst < status) {
+      snprintf(element, size, "[%d]", i);
+      snprintf(message, size, "%s", text);
+    }
+    if (status > worst) worst = status;
+  }
+  json_end(out);
+  json_end(out);
+  return worst;
+}
+
+int verb_contact(const Options* o) {
+  const char* path = o->argument[0];
+  const char* file = strcmp(path, "-") == 0 ? "standard input" : path;
+  char* text = tool_readFile(path, NULL);
+  if (!text) return tool_fail(o->verb, file, NULL, "cannot be read: %s", strerror(errno));
+  char message[512] = "", element[512] = "";
+  cJSON* json = read_json(text, message, sizeof message);
+  free(text);
+  if (!json) return tool_fail(o->verb, file, NULL, "%s", message);
+  Buffer out = {0};
+  Json writer;
+  json_start(&writer, &out);
+  int status = cJSON_IsArray(json) ? answer_list(&writer, json, element, message, sizeof message)
+                                   : answer(&writer, json, message, sizeof message);
+  cJSON_Delete(json);
+  opt_print(&out);
+  if (status == EXIT_BAD_INPUT) {
+    tool_fail(o->verb, file, *element ? element : NULL, "%s", message);
+  }
+  return status;
+}

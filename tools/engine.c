@@ -1,0 +1,154 @@
+#include "engine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+double engine_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// ---- our engine
+
+// Gravity's potential that a ramp has not yet switched on.
+static double missing_gravity(const djModel* m, const djData* d) {
+  double missing = 1 - d->gravity_scale, sum = 0;
+  if (missing == 0 || (m->opt.disable & DJ_DSBL_GRAVITY)) return 0;
+  for (int b = 1; b < m->nbody; b++) {
+    for (int i = 0; i < 3; i++) sum -= m->body_mass[b] * m->opt.gravity[i] * d->xipos[3 * b + i];
+  }
+  return missing * sum;
+}
+
+static void update_dijoco(Engine* e) {
+  const djData* d = e->data;
+  e->time = d->time;
+  e->energy = d->energy[0] + d->energy[1] + missing_gravity(e->model, d);
+  e->gap = d->stats.gap;
+  e->ncontact = d->ncontact;
+  Tally* t = &e->tally;
+  t->newton_iterations = d->stats.newton_iterations;
+  t->unconverged_steps = d->stats.unconverged_steps;
+  t->recovering_steps = d->stats.recovering_steps;
+  t->worst_residual = d->stats.worst_residual;
+  t->smallest_gap = d->stats.smallest_gap;
+  t->deepest_overlap = d->stats.deepest_overlap;
+}
+
+static bool step_dijoco(Engine* e, const double* ctrl, double gravity) {
+  djData* d = e->data;
+  if (e->model->nu) memcpy(d->ctrl, ctrl, (size_t)e->model->nu * sizeof *ctrl);
+  d->gravity_scale = gravity;
+  double before = engine_clock();
+  djStatus status = dj_step(e->model, d);
+  e->tally.wall += engine_clock() - before;
+  if (status < 0) {
+    snprintf(e->error, sizeof e->error, "%s", dj_errorText(d));
+    return false;
+  }
+  update_dijoco(e);
+  return true;
+}
+
+static void settings_dijoco(const Engine* e, Json* out, const Scene* s, const Options* o) {
+  (void)e;
+  scene_writeSettings(out, s, o);
+}
+
+static void close_dijoco(Engine* e) { dj_deleteData(e->data); }
+
+static void copy(double* to, const double* from, int n) {
+  if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+bool engine_openDijoco(Engine* e, const Scene* s, const Inputs* in) {
+  const djModel* m = s->model;
+  djError err = {""};
+  djData* d = NULL;
+  if (dj_makeData(&d, m, &err) < 0) {
+    snprintf(e->error, sizeof e->error, "%s", err.text);
+    return false;
+  }
+  e->name = "dijoco";
+  e->data = d;
+  e->step_one = step_dijoco;
+  e->settings = settings_dijoco;
+  e->close = close_dijoco;
+  if (in->key >= 0) dj_resetKey(m, d, in->key);
+  d->time = in->time;
+  copy(d->qpos, in->qpos, m->nq);
+  copy(d->qvel, in->qvel, m->nv);
+  copy(d->act, in->act, m->na);
+  d->gravity_scale = 1;
+  if (dj_forward(m, d) < 0) {
+    snprintf(e->error, sizeof e->error, "%s", dj_errorText(d));
+    close_dijoco(e);
+    return false;
+  }
+  e->qpos = d->qpos;
+  e->qvel = d->qvel;
+  e->act = d->act;
+  e->xpos = d->xpos;
+  e->xquat = d->xquat;
+  e->contact = d->contact;
+  update_dijoco(e);
+  return true;
+}
+
+// ---- both
+
+bool engine_open(Engine* e, bool mujoco, const Scene* s, const Inputs* in) {
+  *e = (Engine){.model = s->model};
+  bool good = mujoco ? engine_openMujoco(e, s, in) : engine_openDijoco(e, s, in);
+  if (!good) return false;
+  e->ctrl = tool_alloc((size_t)s->model->nu, sizeof(double));
+  e->tally.energy_first = e->tally.energy_last = e->energy;
+  e->tally.time = e->time;
+  return true;
+}
+
+bool engine_step(Engine* e, const Inputs* in, long k) {
+  inputs_ctrl(e->ctrl, in, k);
+  if (!e->step_one(e, e->ctrl, inputs_gravity(in, k))) {
+    e->tally.stopped = true;
+    snprintf(e->tally.note, sizeof e->tally.note, "%s", e->error);
+    return false;
+  }
+  e->tally.steps++;
+  e->tally.time = e->time;
+  e->tally.energy_last = e->energy;
+  return true;
+}
+
+void engine_close(Engine* e) {
+  if (e->close) e->close(e);
+  free(e->ctrl);
+  *e = (Engine){0};
+}
+
+void engine_write(Json* out, const char* key, const Engine* e, const Scene* s, const Options* o) {
+  const Tally* t = &e->tally;
+  json_object(out, key);
+  json_text(out, "scene", s->path);
+  json_text(out, "engine", e->name);
+  e->settings(e, out, s, o);
+  json_integer(out, "steps", t->steps);
+  json_number(out, "time", t->time);
+  json_integer(out, "newton_iterations", t->newton_iterations);
+  json_integer(out, "unconverged_steps", t->unconverged_steps);
+  json_number(out, "worst_residual", t->worst_residual);
+  json_number(out, "smallest_gap", t->smallest_gap);
+  json_number(out, "deepest_overlap", t->deepest_overlap);
+  json_integer(out, "recovering_steps", t->recovering_steps);
+  json_number(out, "energy_first", t->energy_first);
+  json_number(out, "energy_last", t->energy_last);
+  json_number(out, "wall_s", t->wall);
+  json_number(out, "wall_per_step_s", t->steps ? t->wall / (double)t->steps : 0);
+  if (t->stopped) json_bool(out, "stopped", true);
+  if (*t->note) json_text(out, "note", t->note);
+  json_end(out);
+}

@@ -1,0 +1,58 @@
+// One interface to both engines, for the verbs that run scenes.
+
+#ifndef DJ_TOOLS_ENGINE_H_
+#define DJ_TOOLS_ENGINE_H_
+
+#include "inputs.h"
+
+// What simulate's JSON object tells of a run.
+typedef struct Tally {
+  long steps;
+  double time;
+  long newton_iterations, unconverged_steps, recovering_steps;
+  double worst_residual, smallest_gap, deepest_overlap;
+  double energy_first, energy_last;
+  double wall;               // seconds spent in steps
+  bool stopped;              // a step was impossible: the run ended before its time
+  char note[512];            // the engine's last warning, or why it stopped; ""
+} Tally;
+
+typedef struct Engine Engine;
+struct Engine {
+  const char* name;          // "dijoco" or "mujoco"
+  const djModel* model;      // names, sizes and shapes: the same for both
+  // the present state and the results of the last step
+  double time;
+  const double *qpos, *qvel, *act;
+  const double *xpos, *xquat;          // (nbody x 3), (nbody x 4)
+  double energy;                       // kinetic, springs and the scene's whole gravity, J
+  double gap;                          // smallest distance of contact shapes, m; inf: none near
+  int ncontact;
+  const djContactForce* contact;
+  Tally tally;
+  char error[512];
+  // private
+  void* data;
+  bool (*step_one)(Engine* e, const double* ctrl, double gravity);
+  void (*settings)(const Engine* e, Json* out, const Scene* s, const Options* o);
+  void (*close)(Engine* e);
+  double* ctrl;
+};
+
+// Make an engine for the scene and put it at the start. False: e->error says why.
+bool engine_open(Engine* e, bool mujoco, const Scene* s, const Inputs* in);
+// Step k. False: e->error says why; the state is that before the step.
+bool engine_step(Engine* e, const Inputs* in, long k);
+void engine_close(Engine* e);
+
+// Parts of engine_open.
+bool engine_openDijoco(Engine* e, const Scene* s, const Inputs* in);
+bool engine_openMujoco(Engine* e, const Scene* s, const Inputs* in);
+
+// simulate's JSON object; key NULL at the top.
+void engine_write(Json* out, const char* key, const Engine* e, const Scene* s, const Options* o);
+
+// Seconds of a clock that never jumps.
+double engine_clock(void);
+
+#endif  // DJ_TOOLS_ENGINE_H_

@@ -1,0 +1,213 @@
+// dijoco grad: a task's loss and its gradient by the task's variables, with a certificate.
+
+#include "grad_run.h"
+#include "output.h"
+#include "verbs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Answer {
+  GradRun run;
+  int ncertificate;
+  djdCertificate* certificate;  // one per variable
+} Answer;
+
+static const char* loss_name(djLossType type) {
+  static const char* const name[DJ_NLOSS] = {
+      [DJ_LOSS_POSITION] = "position", [DJ_LOSS_ORIENTATION] = "orientation",
+      [DJ_LOSS_VELOCITY] = "velocity", [DJ_LOSS_COM] = "com", [DJ_LOSS_DISTANCE] = "distance",
+      [DJ_LOSS_QPOS] = "qpos",         [DJ_LOSS_QVEL] = "qvel", [DJ_LOSS_EFFORT] = "effort"};
+  return type >= 0 && type < DJ_NLOSS && name[type] ? name[type] : "unknown";
+}
+
+static bool all_passed(const Answer* a) {
+  for (int i = 0; i < a->ncertificate; i++) {
+    if (!a->certificate[i].passed) return false;
+  }
+  return true;
+}
+
+static const char* status_name(const Answer* a) {
+  if (a->run.singular) return "singular";
+  if (a->run.result.unconverged_steps > 0) return "no_convergence";
+  return all_passed(a) ? "ok" : "check_failed";
+}
+
+static void write_shape(Json* out, const GradRun* g, const djVariable* v) {
+  json_list(out, "shape");
+  if (v->picked) {
+    json_integer(out, NULL, v->n);
+  } else if (v->kind == DJ_VAR_CTRL) {
+    json_integer(out, NULL, g->problem->rollout.horizon);
+    json_integer(out, NULL, g->scene.model->nu);
+  } else {
+    json_integer(out, NULL, v->ntangent);
+  }
+  json_end(out);
+}
+
+static void write_variable(Json* out, const GradRun* g, const djVariable* v) {
+  double* value = grad_value(g, v);
+  double* gradient = tool_alloc((size_t)v->n, sizeof *gradient);
+  for (int k = 0; k < v->n; k++) gradient[k] = grad_entry(g, v, k);
+  json_object(out, NULL);
+  json_text(out, "name", v->name);
+  write_shape(out, g, v);
+  if (v->picked && v->nvalue == v->ntangent) {
+    double* picked = tool_alloc((size_t)v->n, sizeof *picked);
+    for (int k = 0; k < v->n; k++) picked[k] = value[v->index[k]];
+    json_vector(out, "value", (size_t)v->n, picked);
+    free(picked);
+  } else {
+    json_vector(out, "value", (size_t)v->nvalue, value);
+  }
+  json_vector(out, "gradient", (size_t)v->n, gradient);
+  json_end(out);
+  free(value);
+  free(gradient);
+}
+
+static void write_certificate(Json* out, const Answer* a) {
+  json_list(out, "certificate");
+  for (int i = 0; i < a->ncertificate; i++) {
+    const djdCertificate* c = &a->certificate[i];
+    json_object(out, NULL);
+    json_text(out, "name", a->run.problem->variable[i].name);
+    json_number(out, "analytic", c->analytic);
+    json_number(out, "difference", c->difference);
+    json_number(out, "relative_error", c->relative_error);
+    if (c->has_slope) json_number(out, "slope", c->slope);
+    else json_null(out, "slope");
+    json_bool(out, "passed", c->passed);
+    json_number(out, "difference_error", c->difference_error);
+    json_number(out, "step", c->step);
+    json_end(out);
+  }
+  json_end(out);
+}
+
+static void write_json(Buffer* text, const Answer* a) {
+  const GradRun* g = &a->run;
+  const djProblem* p = g->problem;
+  Json out;
+  json_start(&out, text);
+  json_object(&out, NULL);
+  json_text(&out, "status", status_name(a));
+  json_number(&out, "loss", g->result.loss);
+  json_list(&out, "terms");
+  for (int i = 0; i < p->rollout.nloss; i++) {
+    json_object(&out, NULL);
+    json_text(&out, "type", loss_name(p->rollout.loss[i].type));
+    json_number(&out, "value", g->result.term[i]);
+    json_end(&out);
+  }
+  json_end(&out);
+  json_list(&out, "variables");
+  for (int i = 0; i < p->nvariable; i++) write_variable(&out, g, &p->variable[i]);
+  json_end(&out);
+  json_integer(&out, "steps", p->rollout.horizon);
+  json_integer(&out, "unconverged_steps", g->result.unconverged_steps);
+  json_number(&out, "worst_residual", g->result.worst_residual);
+  if (g->options->check) write_certificate(&out, a);
+  json_number(&out, "worst_condition", g->result.worst_condition);
+  scene_writeSettings(&out, &g->scene, g->options);
+  json_object(&out, "time");
+  json_number(&out, "forward_s", g->forward);
+  json_number(&out, "backward_s", g->backward);
+  json_end(&out);
+  json_end(&out);
+}
+
+static void print_variables(const GradRun* g) {
+  const djProblem* p = g->problem;
+  printf("\n%-34s %8s %14s %14s\n", "variable", "entries", "|gradient|", "largest entry");
+  for (int i = 0; i < p->nvariable; i++) {
+    const djVariable* v = &p->variable[i];
+    double sum = 0, most = 0;
+    for (int k = 0; k < v->n; k++) {
+      double x = grad_entry(g, v, k);
+      sum += x * x;
+      if (!(fabs(x) <= fabs(most))) most = x;
+    }
+    printf("%-34.34s %8d %14.6g %14.6g\n", v->name, v->n, sqrt(sum), most);
+  }
+}
+
+static void print_certificate(const Answer* a) {
+  printf("\n%-24s %15s %15s %10s %7s  %s\n", "check along one direction", "gradient", "difference",
+         "rel. error", "slope", "");
+  for (int i = 0; i < a->ncertificate; i++) {
+    const djdCertificate* c = &a->certificate[i];
+    char slope[16] = "-";
+    if (c->has_slope) snprintf(slope, sizeof slope, "%.3f", c->slope);
+    printf("%-25.25s %15.9g %15.9g %10.1e %7s  %s\n", a->run.problem->variable[i].name,
+           c->analytic, c->difference, c->relative_error, slope, c->passed ? "passed" : "FAILED");
+  }
+  printf("largest condition number of a step's Jacobian: %.2g\n", a->run.result.worst_condition);
+}
+
+static void print_text(const Answer* a) {
+  const GradRun* g = &a->run;
+  const djProblem* p = g->problem;
+  printf("%s: %s\n", g->options->argument[0], status_name(a));
+  printf("  loss %.10g after %d steps, %d of them unconverged, worst residual %.2g\n",
+         g->result.loss, p->rollout.horizon, g->result.unconverged_steps,
+         g->result.worst_residual);
+  printf("  forward %.3g s, backward %.3g s\n", g->forward, g->backward);
+  for (int i = 0; i < p->rollout.nloss; i++) {
+    printf("  term %-14s %.10g\n", loss_name(p->rollout.loss[i].type), g->result.term[i]);
+  }
+  print_variables(g);
+  if (g->options->check) print_certificate(a);
+  if (g->options->out) printf("written: %s\n", g->options->out);
+}
+
+static int write_file(const Options* o, const Buffer* text) {
+  FILE* file = out_open(o->out);
+  const char* culprit = o->out;
+  if (file) out_write(file, text);
+  if (!file || !out_commit(&culprit)) {
+    return tool_fail(o->verb, o->out, NULL, "cannot be written: %s", strerror(errno));
+  }
+  return 0;
+}
+
+static int answer(Answer* a) {
+  const Options* o = a->run.options;
+  int status = grad_compute(&a->run);
+  if (status) return status;
+  if (o->check && !a->run.singular) {
+    a->certificate = tool_alloc((size_t)a->run.problem->nvariable, sizeof *a->certificate);
+    unsigned long seed = o->check_seed > 0 ? (unsigned long)o->check_seed : 0;
+    for (int i = 0; i < a->run.problem->nvariable; i++) {
+      grad_certify(&a->certificate[i], &a->run, i, seed);
+      a->ncertificate++;
+    }
+  }
+  Buffer text = {0};
+  write_json(&text, a);
+  if (o->out) status = write_file(o, &text);
+  if (!status && o->json) opt_print(&text);
+  if (!status && !o->json) print_text(a);
+  buf_free(&text);
+  if (!status && strcmp(status_name(a), "ok") != 0) status = EXIT_NOT_HELD;
+  return status;
+}
+
+int verb_grad(const Options* given) {
+  Options o = *given;
+  if (o.check_seed >= 0) o.check = true;
+  if (!isnan(o.gravity_ramp)) {
+    return tool_fail(o.verb, NULL, "--gravity-ramp", "is for simulate and compare");
+  }
+  Answer a = {0};
+  int status = grad_load(&a.run, &o, o.argument[0]);
+  if (!status) status = answer(&a);
+  free(a.certificate);
+  grad_free(&a.run);
+  return status;
+}

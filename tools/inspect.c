@@ -1,0 +1,121 @@
+// dijoco inspect: what a scene contains, and what of it is simulated how.
+
+#include "inputs.h"
+#include "verbs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifdef DJ_HAVE_MUJOCO
+enum { WIDTH = 98 };  // of text output
+
+// Text broken into lines at blanks, each after `indent` blanks.
+static void print_wrapped(const char* text, int indent) {
+  size_t room = (size_t)(WIDTH - indent);
+  while (*text) {
+    size_t n = strlen(text);
+    if (n > room) {
+      n = room;
+      while (n > 0 && text[n] != ' ') n--;
+      if (n == 0) n = room;
+    }
+    printf("%*s%.*s\n", indent, "", (int)n, text);
+    text += n;
+    while (*text == ' ') text++;
+  }
+}
+
+static djFeatureState worst_state(const Scene* s) {
+  return s->report ? s->report->state : DJ_EXACT;
+}
+
+static void write_features(Json* out, const Scene* s) {
+  for (int i = 0; s->report && i < s->report->n; i++) {
+    const djReportEntry* e = &s->report->entry[i];
+    json_object(out, NULL);
+    json_text(out, "element", e->element);
+    json_text(out, "feature", e->feature);
+    json_text(out, "state", dj_featureStateName(e->state));
+    json_text(out, "note", e->note);
+    json_end(out);
+  }
+}
+
+static void print_features(const Scene* s) {
+  for (int i = 0; s->report && i < s->report->n; i++) {
+    const djReportEntry* e = &s->report->entry[i];
+    printf("\n  %-12s %.40s: %.40s\n", dj_featureStateName(e->state), e->element, e->feature);
+    print_wrapped(e->note, 15);
+  }
+}
+
+static const char* state_name(const Scene* s) { return dj_featureStateName(worst_state(s)); }
+static bool is_ignored(const Scene* s) { return worst_state(s) == DJ_IGNORED; }
+#else
+static void write_features(Json* out, const Scene* s) { (void)out, (void)s; }
+static void print_features(const Scene* s) { (void)s; }
+static const char* state_name(const Scene* s) { return (void)s, "exact"; }
+static bool is_ignored(const Scene* s) { return (void)s, false; }
+#endif
+
+static void write_json(Buffer* text, const Scene* s, const Options* o) {
+  const djModel* m = s->model;
+  Json out;
+  json_start(&out, text);
+  json_object(&out, NULL);
+  json_text(&out, "scene", s->path);
+  json_object(&out, "sizes");
+  json_integer(&out, "nq", m->nq);
+  json_integer(&out, "nv", m->nv);
+  json_integer(&out, "nu", m->nu);
+  json_integer(&out, "na", m->na);
+  json_integer(&out, "nbody", m->nbody);
+  json_integer(&out, "njnt", m->njnt);
+  json_integer(&out, "ngeom", m->ngeom);
+  json_integer(&out, "npair", m->npair);
+  json_integer(&out, "nmesh", m->nmesh);
+  json_integer(&out, "nsite", m->nsite);
+  json_integer(&out, "nkey", m->nkey);
+  json_end(&out);
+  json_number(&out, "total_mass", m->total_mass);
+  json_list(&out, "features");
+  write_features(&out, s);
+  json_end(&out);
+  json_text(&out, "state", state_name(s));
+  scene_writeSettings(&out, s, o);
+  json_end(&out);
+}
+
+static void print_text(const Scene* s) {
+  const djModel* m = s->model;
+  const djContactSettings* c = &m->contact;
+  printf("%s\n", s->path);
+  printf("  bodies %d, joints %d (nq %d, nv %d), geoms %d, meshes %d, actuators %d, keyframes %d\n",
+         m->nbody, m->njnt, m->nq, m->nv, m->ngeom, m->nmesh, m->nu, m->nkey);
+  printf("  total mass %.6g kg, timestep %.6g s\n", m->total_mass, m->opt.timestep);
+  printf("  contact %s: support %.4g, stiffness %.4g J, skin %.4g m, range %.4g m\n",
+         dj_contactName(m->opt.contact), c->support, c->stiffness, c->skin, c->range);
+  printf("  features: %s\n", state_name(s));
+  print_features(s);
+}
+
+int verb_inspect(const Options* o) {
+  Scene s;
+  int key;
+  int status = scene_load(&s, o, o->argument[0]);
+  if (!status) status = scene_applySettings(&s, o, NULL);
+  if (!status) status = scene_applySets(&s, o);
+  if (!status) status = inputs_keyframe(&key, o, &s);
+  if (!status) {
+    if (o->json) {
+      Buffer text = {0};
+      write_json(&text, &s, o);
+      opt_print(&text);
+    } else {
+      print_text(&s);
+    }
+    status = is_ignored(&s) ? EXIT_NOT_HELD : EXIT_DONE;
+  }
+  scene_close(&s);
+  return status;
+}

@@ -1,0 +1,110 @@
+// The command `dijoco`: verbs, help, version.
+
+#include "options.h"
+#include "scene.h"
+#include "verbs.h"
+
+#include <dijoco/dijoco.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static const Verb verbs[] = {
+    {"inspect", "SCENE", 1, GROUP_JSON | GROUP_SETTINGS,
+     "what a scene contains, and what of it is simulated how",
+     "Lists the scene's sizes and every feature that is not simulated exactly as MuJoCo does:\n"
+     "approximated (how, and how large the error is) or ignored (it would change the motion and is\n"
+     "left out). Exit status 1 when something is ignored. SCENE is a MuJoCo model (.xml, .mjb) or\n"
+     "our own (.json).",
+     verb_inspect},
+    {"convert", "SCENE --out FILE.json", 1, GROUP_JSON | GROUP_SETTINGS | GROUP_FILE,
+     "write a scene as our own JSON model, which needs no MuJoCo",
+     "Writes the scene as a JSON model. Both give bitwise the same simulation. Settings on the\n"
+     "command line are written into it.",
+     verb_convert},
+    {"simulate", "SCENE --time T", 1,
+     GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE,
+     "simulate a scene, with this engine or with stock MuJoCo",
+     "Simulates round(T/timestep) steps and summarises them. --out writes time, qpos, qvel and act\n"
+     "as CSV. --engine mujoco runs stock MuJoCo with the scene's own options. Exit status 1 when a\n"
+     "step did not converge (the run goes on from its best feasible iterate).",
+     verb_simulate},
+    {"compare", "SCENE --time T --out DIR", 1,
+     GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_FOLDER | GROUP_LIMITS,
+     "simulate a scene with both engines and report the differences",
+     "Runs this engine and stock MuJoCo from the same start with the same controls. Writes\n"
+     "DIR/report.html (pictures and charts), summary.json, dijoco.csv, mujoco.csv and contacts.csv\n"
+     "(force on body2; bodies by number). Positions are those of body frames. In the summary,\n"
+     "contact_force.max is the largest difference of one body pair's force over all steps, and\n"
+     "mean_last_half the mean, over the second half of the run, of each step's largest. Exit\n"
+     "status 0 whatever the differences, unless --max-position or --max-rotation say otherwise.",
+     verb_compare},
+    {"contact", "FILE|-", 1, GROUP_JSON,
+     "evaluate the contact model for pairs of shapes given as JSON",
+     "Reads one query, or a list of them, and prints energy, gap, separating plane and derivatives\n"
+     "as JSON. Example:\n"
+     "  {\"model\":\"separating_plane\",\"params\":{\"s\":0.1,\"length_scale\":1},\"hessian\":true,\n"
+     "   \"a\":{\"vertices\":[[0,0,0],[1,0,0],[0,1,0],[0,0,1]],\"radius\":0},\n"
+     "   \"b\":{\"geom\":\"box\",\"size\":[1,1,1],\"pose\":[0,0,-1.05,1,0,0,0]},\n"
+     "   \"friction\":{\"coefficient\":0.5,\"dt\":0.01,\"motion_a\":[0,0,0,0.001,0,0]}}\n"
+     "Lengths in metres, world coordinates; no skin. A bad entry of a list does not spoil the\n"
+     "others.",
+     verb_contact},
+    {"grad", "TASK", 1, GROUP_JSON | GROUP_SETTINGS | GROUP_CHECK | GROUP_FILE,
+     "gradient of a task's loss by its variables",
+     "Simulates the task (a JSON file: scene, horizon, loss, variables) and differentiates its\n"
+     "loss. --check compares each block of variables with Richardson-extrapolated differences of\n"
+     "the same loss along one random direction, and checks that the linear prediction's error\n"
+     "falls with the square of the step (slope 2). Exit status 1 when a check fails or a step did\n"
+     "not converge. --out writes the JSON output to a file.",
+     verb_grad},
+};
+enum { NVERBS = sizeof verbs / sizeof verbs[0] };
+
+static void print_help(void) {
+  puts("DiJoCo: differentiable rigid-body simulation with contact, beside MuJoCo.\n\n"
+       "usage: dijoco VERB [options] ARGUMENTS\n");
+  for (int i = 0; i < NVERBS; i++) printf("  %-10s %s\n", verbs[i].name, verbs[i].summary);
+  puts("\n`dijoco VERB --help` explains a verb, `dijoco --version` prints the version.\n"
+       "Exit status: 0 done; 1 it ran, but something did not hold; 2 bad input or usage.");
+}
+
+static void print_version(void) {
+  const char* mujoco = scene_mujocoVersion();
+  printf("dijoco %s (%s%s)\n", dj_version(), mujoco ? "MuJoCo " : "without MuJoCo",
+         mujoco ? mujoco : "");
+}
+
+static bool given(int argc, char* const* argv, const char* option) {
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], option) == 0) return true;
+  }
+  return false;
+}
+
+int main(int argc, char** argv) {
+  int place = opt_findVerb(argc, argv);
+  if (place == 0) {
+    if (given(argc, argv, "--version")) {
+      print_version();
+      return EXIT_DONE;
+    }
+    if (given(argc, argv, "--help") || given(argc, argv, "-h")) {
+      print_help();
+      return EXIT_DONE;
+    }
+    return tool_fail(NULL, NULL, NULL, "no verb given (see dijoco --help)");
+  }
+  for (int i = 0; i < NVERBS; i++) {
+    if (strcmp(argv[place], verbs[i].name) != 0) continue;
+    Options options;
+    int status = opt_parse(&options, &verbs[i], argc, argv, place);
+    if (status) return status;
+    if (options.help) {
+      opt_printHelp(&verbs[i]);
+      return EXIT_DONE;
+    }
+    return verbs[i].run(&options);
+  }
+  return tool_fail(NULL, NULL, argv[place], "unknown verb (see dijoco --help)");
+}

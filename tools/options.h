@@ -1,0 +1,65 @@
+// The command line: one table of options for all verbs. Options may stand anywhere, as
+// `--name value` or `--name=value`; `--` ends them.
+
+#ifndef DJ_TOOLS_OPTIONS_H_
+#define DJ_TOOLS_OPTIONS_H_
+
+#include "text.h"
+
+// Which options a verb has, as a sum.
+enum {
+  GROUP_JSON = 1,
+  GROUP_SETTINGS = 2,  // how a scene is simulated
+  GROUP_START = 4,     // initial state
+  GROUP_RUN = 8,       // time and controls
+  GROUP_ENGINE = 16,
+  GROUP_FILE = 32,     // --out FILE
+  GROUP_FOLDER = 64,   // --out DIR
+  GROUP_LIMITS = 128,  // compare's checks
+  GROUP_CHECK = 256,   // grad's certificate
+  GROUP_FILTER = 512   // bench
+};
+
+enum { MAX_ARGUMENTS = 4, MAX_SETS = 256 };
+
+// Numbers that were not given are NaN, integers are negative, texts are NULL.
+typedef struct Options {
+  const char* verb;
+  int nargument;
+  const char* argument[MAX_ARGUMENTS];
+  bool help, json, allow_ignored, check;
+  const char *contact, *integrator, *overlap, *keyframe;
+  double timestep, support, length_scale, stiffness, skin, friction_eps, tolerance, gravity_ramp;
+  int nset;
+  const char* set[MAX_SETS];  // NAME=V[,V...]
+  long threads;
+  double time;
+  const char *qpos, *qvel, *ctrl, *engine, *out, *filter;
+  long ctrl_seed, every, check_seed;
+  double max_position, max_rotation;
+} Options;
+
+typedef struct Verb {
+  const char* name;
+  const char* arguments;      // as shown in its help
+  int nargument;              // how many it takes
+  int groups;
+  const char* summary;        // one line
+  const char* help;           // paragraphs
+  int (*run)(const Options* options);
+} Verb;
+
+// The verb's name among the arguments: the first that is neither an option nor an option's value.
+// Returns its place, or 0.
+int opt_findVerb(int argc, char* const* argv);
+
+// Parse everything but argv[verb_place]. Returns 0, or EXIT_BAD_INPUT after its line on stderr.
+int opt_parse(Options* options, const Verb* verb, int argc, char* const* argv, int verb_place);
+
+// Help of one verb, on stdout.
+void opt_printHelp(const Verb* verb);
+
+// Print JSON output (and free it).
+void opt_print(Buffer* text);
+
+#endif  // DJ_TOOLS_OPTIONS_H_

@@ -1,0 +1,41 @@
+// Pictures of a scene as SVG: orthographic, convex geoms sorted from back to front.
+
+#ifndef DJ_TOOLS_PICTURE_H_
+#define DJ_TOOLS_PICTURE_H_
+
+#include "text.h"
+
+#include <dijoco/model.h>
+
+// Poses of all bodies at one time.
+typedef struct Poses {
+  const double* xpos;   // (nbody x 3)
+  const double* xquat;  // (nbody x 4)
+} Poses;
+
+typedef struct Camera {
+  double right[3], up[3], forward[3];  // orthonormal; forward points away from the viewer
+  double center[3];                    // world point in the middle of the picture
+  double scale;                        // pixels per metre
+  int width, height;
+  double light[3];                     // unit, towards the light
+} Camera;
+
+// A camera that looks across the horizontal direction in which the moving bodies spread most, and
+// shows all of them in all of the poses.
+Camera camera_look(const djModel* model, int n, const Poses* poses, int width, int height);
+
+// The same direction, framed on these poses: smaller or larger.
+void camera_frame(Camera* camera, const djModel* model, int n, const Poses* poses);
+
+// Gradients that pictures refer to: once per page, before the first picture.
+void picture_defs(Buffer* out);
+
+// One <svg> element. label: what it shows, for readers that cannot see it.
+void picture_draw(Buffer* out, const djModel* model, const Poses* poses, const Camera* camera,
+                  const char* label);
+
+// Colour of a body in pictures and charts, "#rrggbb".
+const char* picture_color(const djModel* model, int body);
+
+#endif  // DJ_TOOLS_PICTURE_H_

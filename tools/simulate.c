@@ -1,0 +1,89 @@
+// dijoco simulate: run a scene in one engine.
+
+#include "output.h"
+#include "states.h"
+#include "verbs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_table(const Engine* e, const Scene* s, const Options* o) {
+  const Tally* t = &e->tally;
+  printf("%s, %s: %ld steps, %.6g s\n", s->path, e->name, t->steps, t->time);
+  printf("  %-22s %ld\n", "newton iterations", t->newton_iterations);
+  printf("  %-22s %ld\n", "unconverged steps", t->unconverged_steps);
+  printf("  %-22s %.3g\n", "worst residual", t->worst_residual);
+  printf("  %-22s %.6g m\n", "smallest gap", t->smallest_gap);
+  printf("  %-22s %.6g m\n", "deepest overlap", t->deepest_overlap);
+  printf("  %-22s %ld\n", "recovering steps", t->recovering_steps);
+  printf("  %-22s %.6g J at the start, %.6g J at the end\n", "energy", t->energy_first,
+         t->energy_last);
+  printf("  %-22s %.3g s, %.3g us per step\n", "wall time", t->wall,
+         t->steps ? 1e6 * t->wall / (double)t->steps : 0);
+  if (*t->note) printf("  %-22s %.70s\n", t->stopped ? "stopped" : "note", t->note);
+  if (o->out) printf("  %-22s %s\n", "written", o->out);
+}
+
+// All steps. False: a step was impossible.
+static bool run(Engine* e, const Inputs* in, const Options* o, FILE* file) {
+  if (file) {
+    states_header(file, e->model);
+    states_row(file, e);
+  }
+  bool good = true;
+  for (long k = 0; k < in->steps && good; k++) {
+    good = engine_step(e, in, k);
+    if (good && file && states_due(o, k + 1)) states_row(file, e);
+    states_progress(k + 1, good ? in->steps : k + 1);
+  }
+  return good;
+}
+
+static int simulate(const Scene* s, const Options* o) {
+  bool mujoco = o->engine && strcmp(o->engine, "mujoco") == 0;
+  double timestep = s->model->opt.timestep;
+#ifdef DJ_HAVE_MUJOCO
+  if (mujoco && s->stock && isnan(o->timestep)) timestep = s->stock->opt.timestep;
+#endif
+  Inputs in;
+  Engine e = {0};
+  int status = inputs_read(&in, o, s, timestep);
+  if (!status && !engine_open(&e, mujoco, s, &in)) {
+    status = tool_fail(o->verb, s->path, NULL, "%s", e.error);
+  }
+  FILE* file = NULL;
+  if (!status && o->out && !(file = out_open(o->out))) {
+    status = tool_fail(o->verb, o->out, NULL, "cannot be written: %s", strerror(errno));
+  }
+  if (!status && !run(&e, &in, o, file)) {
+    status = tool_fail(o->verb, s->path, NULL, "%s", e.error);
+    if (e.tally.steps > 0) status = EXIT_NOT_HELD;  // it ran, and what it did is written
+  }
+  const char* culprit = o->out;
+  if (status != EXIT_BAD_INPUT && !out_commit(&culprit)) {
+    status = tool_fail(o->verb, culprit, NULL, "cannot be written: %s", strerror(errno));
+  }
+  if (status != EXIT_BAD_INPUT) {
+    if (!mujoco && e.tally.unconverged_steps > 0) status = EXIT_NOT_HELD;
+    Buffer text = {0};
+    Json out;
+    json_start(&out, &text);
+    engine_write(&out, NULL, &e, s, o);
+    if (o->json) opt_print(&text);
+    else print_table(&e, s, o);
+    buf_free(&text);
+  }
+  engine_close(&e);
+  inputs_free(&in);
+  return status;
+}
+
+int verb_simulate(const Options* o) {
+  Scene s;
+  int status = scene_open(&s, o, o->argument[0]);
+  if (!status) status = simulate(&s, o);
+  scene_close(&s);
+  return status;
+}

@@ -1,0 +1,40 @@
+#include "states.h"
+
+#include <unistd.h>
+
+static void names(FILE* file, const char* name, int n) {
+  for (int i = 0; i < n; i++) fprintf(file, ",%s[%d]", name, i);
+}
+
+static void numbers(FILE* file, const double* value, int n) {
+  for (int i = 0; i < n; i++) fprintf(file, ",%.17g", value[i]);
+}
+
+void states_header(FILE* file, const djModel* m) {
+  fputs("time", file);
+  names(file, "qpos", m->nq);
+  names(file, "qvel", m->nv);
+  names(file, "act", m->na);
+  fputc('\n', file);
+}
+
+void states_row(FILE* file, const Engine* e) {
+  fprintf(file, "%.17g", e->time);
+  numbers(file, e->qpos, e->model->nq);
+  numbers(file, e->qvel, e->model->nv);
+  numbers(file, e->act, e->model->na);
+  fputc('\n', file);
+}
+
+bool states_due(const Options* o, long k) { return k % (o->every > 0 ? o->every : 1) == 0; }
+
+void states_progress(long done, long steps) {
+  static double shown;
+  if (!isatty(STDERR_FILENO)) return;
+  double now = engine_clock();
+  if (done < steps && now - shown < 0.2) return;
+  shown = now;
+  if (done < steps) fprintf(stderr, "\r%ld of %ld steps", done, steps);
+  else fputs("\r\033[K", stderr);
+  fflush(stderr);
+}

@@ -1,0 +1,19 @@
+// Trajectories as CSV: time, qpos, qvel, act.
+
+#ifndef DJ_TOOLS_STATES_H_
+#define DJ_TOOLS_STATES_H_
+
+#include "engine.h"
+
+#include <stdio.h>
+
+void states_header(FILE* file, const djModel* model);
+void states_row(FILE* file, const Engine* e);
+
+// Whether step k of n is written: the start and every `every`-th.
+bool states_due(const Options* o, long k);
+
+// Progress on a terminal's stderr, a few times per second; done == steps ends the line.
+void states_progress(long done, long steps);
+
+#endif  // DJ_TOOLS_STATES_H_

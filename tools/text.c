@@ -1,0 +1,123 @@
+#include "text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void out_of_memory(void) {
+  fputs("dijoco: out of memory\n", stderr);
+  exit(EXIT_BAD_INPUT);
+}
+
+void* tool_alloc(size_t count, size_t size) {
+  void* memory = calloc(count ? count : 1, size ? size : 1);
+  if (!memory) out_of_memory();
+  return memory;
+}
+
+void* tool_grow(void* memory, size_t count, size_t size) {
+  if (size && count > SIZE_MAX / size) out_of_memory();
+  size_t bytes = count * size;
+  void* grown = realloc(memory, bytes > 0 ? bytes : 1);
+  if (!grown) out_of_memory();
+  return grown;
+}
+
+char* tool_copyText(const char* text) {
+  size_t n = strlen(text) + 1;
+  return memcpy(tool_alloc(n, 1), text, n);
+}
+
+static void reserve(Buffer* b, size_t more) {
+  if (b->capacity - b->size > more) return;
+  b->capacity = 2 * (b->size + more) + 256;
+  b->text = tool_grow(b->text, b->capacity, 1);
+}
+
+void buf_addn(Buffer* b, const char* text, size_t n) {
+  reserve(b, n + 1);
+  memcpy(b->text + b->size, text, n);
+  b->size += n;
+  b->text[b->size] = 0;
+}
+
+void buf_add(Buffer* b, const char* text) { buf_addn(b, text, strlen(text)); }
+
+void buf_addf(Buffer* b, const char* format, ...) {
+  reserve(b, 128);
+  for (;;) {
+    size_t room = b->capacity - b->size;
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(b->text + b->size, room, format, arguments);
+    va_end(arguments);
+    if (n < 0) return;
+    if ((size_t)n < room) {
+      b->size += (size_t)n;
+      return;
+    }
+    reserve(b, (size_t)n + 1);
+  }
+}
+
+void buf_free(Buffer* b) {
+  free(b->text);
+  *b = (Buffer){0};
+}
+
+int tool_fail(const char* verb, const char* file, const char* element, const char* format, ...) {
+  Buffer line = {0};
+  buf_add(&line, "dijoco");
+  if (verb) buf_addf(&line, " %s", verb);
+  if (file) buf_addf(&line, ": %s", file);
+  if (element) buf_addf(&line, ": %s", element);
+  buf_add(&line, ": ");
+  char message[2048];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  buf_add(&line, message);
+  for (char* c = line.text; *c; c++) {
+    if (*c == '\n' || *c == '\r') *c = ' ';
+  }
+  while (line.size > 0 && line.text[line.size - 1] == ' ') line.text[--line.size] = 0;
+  fflush(stdout);
+  fprintf(stderr, "%s\n", line.text);
+  buf_free(&line);
+  return EXIT_BAD_INPUT;
+}
+
+char* tool_readFile(const char* path, size_t* size) {
+  bool console = strcmp(path, "-") == 0;
+  FILE* file = console ? stdin : fopen(path, "rb");
+  if (!file) return NULL;
+  Buffer all = {0};
+  char block[65536];
+  size_t n;
+  errno = 0;
+  while ((n = fread(block, 1, sizeof block, file)) > 0) buf_addn(&all, block, n);
+  int failed = ferror(file) ? (errno ? errno : EIO) : 0;
+  if (!console) fclose(file);
+  if (failed) {
+    buf_free(&all);
+    errno = failed;
+    return NULL;
+  }
+  if (!all.text) buf_add(&all, "");
+  if (size) *size = all.size;
+  return all.text;
+}
+
+bool tool_number(double* value, const char* text) {
+  char* end;
+  while (strchr(" \t", *text) && *text) text++;
+  if (!*text) return false;
+  *value = strtod(text, &end);
+  if (end == text) return false;
+  while (*end == ' ' || *end == '\t') end++;
+  return *end == 0;
+}
