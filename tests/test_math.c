@@ -1,0 +1,181 @@
+// Rotations, smooth scalar functions, and the sparse factorization.
+
+#include "random_model.h"
+
+#include "math/ldl.h"
+#include "math/smooth.h"
+#include "math/so3.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static djVec3 randomVector(djRng* rng, double size) {
+  double v[3];
+  djt_unitVector(v, rng);
+  return dju_scale3(size, dju_load3(v));
+}
+
+static double distance(djVec3 a, djVec3 b) { return dju_norm3(dju_sub3(a, b)); }
+
+// Sizes on both sides of every switch between series and closed form.
+static const double sizes[] = {0,     1e-9, 1e-4, 0.009, 0.011, 0.0316, 0.032,
+                               0.141, 0.142, 0.5,  1,     2,     3,      3.1};
+enum { NSIZE = sizeof(sizes) / sizeof(sizes[0]) };
+
+static void testExpLog(void** state) {
+  (void)state;
+  djRng rng = {1};
+  for (int i = 0; i < NSIZE; i++) {
+    djVec3 w = randomVector(&rng, sizes[i]);
+    djQuat q = dju_expQuat(w);
+    assert_true(fabs(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - 1) < 1e-14);
+    assert_true(distance(dju_logQuat(q), w) < 4e-15 * (1 + sizes[i]) + 1e-15);
+    djQuat negative = {-q.w, -q.x, -q.y, -q.z};
+    assert_true(distance(dju_logQuat(negative), w) < 4e-15 * (1 + sizes[i]) + 1e-15);
+  }
+}
+
+// log(exp(w)^-1 exp(w + d)) = J_r d to first order; J_r and its inverse multiply to one.
+static void testJacobian(void** state) {
+  (void)state;
+  djRng rng = {2};
+  for (int i = 0; i < NSIZE; i++) {
+    djVec3 w = randomVector(&rng, sizes[i]), d = randomVector(&rng, 1e-4);
+    djQuat base = dju_conj(dju_expQuat(w));
+    djVec3 p = dju_logQuat(dju_mulQuat(base, dju_expQuat(dju_add3(w, d))));
+    djVec3 n = dju_logQuat(dju_mulQuat(base, dju_expQuat(dju_sub3(w, d))));
+    djVec3 fd = dju_scale3(0.5, dju_sub3(p, n));
+    djMat3 J = dju_rightJacobian(w), inverse = dju_rightJacobianInv(w);
+    assert_true(distance(fd, dju_mulMV(J, d)) < 1e-11);
+    if (sizes[i] > 0.4) assert_true(distance(fd, dju_mulMtV(J, d)) > 1e-7);   // the left one
+    djMat3 one = dju_mulMM(J, inverse), eye = dju_eye3();
+    for (int k = 0; k < 9; k++) assert_true(fabs(one.m[k] - eye.m[k]) < 1e-12);
+  }
+}
+
+// A potential of phi: V = a . phi + phi^T B phi/2 + c . phi^3.
+static double potential(djVec3* y, djMat3* Y, djVec3 p) {
+  static const double B[9] = {1, 0.2, -0.3, 0.2, 2, 0.4, -0.3, 0.4, 1.5};
+  memcpy(Y->m, B, sizeof(B));
+  Y->m[0] += 6 * 0.3 * p.x;
+  Y->m[4] -= 6 * 0.2 * p.y;
+  djVec3 Bp = dju_mulMV((djMat3){{1, 0.2, -0.3, 0.2, 2, 0.4, -0.3, 0.4, 1.5}}, p);
+  *y = dju_add3(Bp, (djVec3){0.7 + 0.9 * p.x * p.x, -0.5 - 0.6 * p.y * p.y, 1.1});
+  return 0.7 * p.x - 0.5 * p.y + 1.1 * p.z + 0.5 * dju_dot3(p, Bp) + 0.3 * p.x * p.x * p.x -
+         0.2 * p.y * p.y * p.y;
+}
+
+static djVec3 pulledGradient(double* value, djQuat q0, djQuat q) {
+  djVec3 y, G, phi = dju_logQuat(dju_mulQuat(dju_conj(q0), q));
+  djMat3 Y;
+  *value = potential(&y, &Y, phi);
+  dju_pullback(&G, NULL, phi, y, NULL);
+  return G;
+}
+
+static void testPullback(void** state) {
+  (void)state;
+  djRng rng = {3};
+  for (int i = 0; i < NSIZE - 1; i++) {
+    djVec3 phi = randomVector(&rng, sizes[i]), y, G;
+    djQuat q0 = dju_expQuat(randomVector(&rng, 1)), q = dju_mulQuat(q0, dju_expQuat(phi));
+    djMat3 Y, K, J = dju_rightJacobianInv(phi);
+    potential(&y, &Y, phi);
+    dju_pullback(&G, &K, phi, y, &Y);
+    djVec3 d = randomVector(&rng, 1);
+    double h = 1e-4, vp, vm;
+    djQuat turn = dju_expQuat(dju_scale3(h, d)), back = dju_conj(turn);
+    djVec3 gp = pulledGradient(&vp, q0, dju_mulQuat(q, turn));
+    djVec3 gm = pulledGradient(&vm, q0, dju_mulQuat(q, back));
+    assert_true(fabs((vp - vm) / (2 * h) - dju_dot3(G, d)) < 1e-6);
+    djVec3 fd = dju_scale3(0.5 / h, dju_sub3(gp, gm));
+    assert_true(distance(fd, dju_mulMV(K, dju_mulMV(J, d))) < 1e-5);
+    gp = pulledGradient(&vp, dju_mulQuat(q0, turn), q);
+    gm = pulledGradient(&vm, dju_mulQuat(q0, back), q);
+    fd = dju_scale3(0.5 / h, dju_sub3(gp, gm));
+    assert_true(distance(fd, dju_neg3(dju_mulMV(K, dju_mulMtV(J, d)))) < 1e-5);
+    // transposing J_r^-1 is the likely mistake
+    if (sizes[i] > 0.4) assert_true(distance(fd, dju_neg3(dju_mulMV(K, dju_mulMV(J, d)))) > 1e-3);
+  }
+}
+
+typedef djJet (*Function)(double x);
+static djJet clampJet(double x) { return dju_smoothClamp(x, -1, 2); }
+static djJet limitJet(double x) { return dju_softLimit(x, 100, 0.1); }
+static djJet squareJet(double x) { return dju_softHalfSquare(x, 0.3); }
+static djJet stepJet(double x) { return dju_smoothStep(x); }
+static djJet absJet(double x) { return dju_smoothAbs(x, 0.05); }
+
+static void testSmoothFunctions(void** state) {
+  (void)state;
+  static const Function function[] = {clampJet, limitJet, squareJet, stepJet, absJet};
+  djRng rng = {4};
+  for (int f = 0; f < 5; f++) {
+    for (int i = 0; i < 2000; i++) {
+      double x = djt_uniform(&rng, -2, 3), h = 1e-5;
+      djJet j = function[f](x), p = function[f](x + h), n = function[f](x - h);
+      assert_true(fabs((p.f - n.f) / (2 * h) - j.d) < 1e-6 * (1 + fabs(j.d)));
+      assert_true(fabs((p.d - n.d) / (2 * h) - j.dd) < 0.01 * (1 + fabs(j.dd)));
+      // C2: no jump of the second derivative
+      assert_true(fabs(p.dd - n.dd) < 0.05 * (1 + fabs(j.dd)) + 2 * h * 2e4);
+    }
+  }
+}
+
+static void testClamp(void** state) {
+  (void)state;
+  djRng rng = {5};
+  for (int i = 0; i < 1000; i++) {
+    double x = djt_uniform(&rng, -3, 4), hard = fmin(2, fmax(-1, x));
+    double soft = dju_smoothClamp(x, -1, 2).f;
+    if (fabs(x + 1) > 0.03 && fabs(x - 2) > 0.03) assert_true(soft == hard);
+    assert_true(fabs(soft - hard) <= 0.1876 * 0.03 && soft >= -1 && soft <= 2);
+    double b = djt_uniform(&rng, -3, 4), sum = 0;
+    const int n = 4000;
+    for (int k = 0; k < n; k++) sum += dju_smoothClamp(x + (b - x) * (k + 0.5) / n, -1, 2).f / n;
+    assert_true(fabs(dju_smoothClampMean(x, b, -1, 2) - sum) < 1e-5);
+  }
+  assert_true(dju_smoothClamp(5, 1, 1).f == 1 && dju_smoothClamp(5, -INFINITY, INFINITY).f == 5);
+  assert_true(dju_smoothClamp(5, -INFINITY, 3).f == 3);
+}
+
+// Random sparse positive definite matrices.
+static void testLDL(void** state) {
+  (void)state;
+  enum { N = 30 };
+  djRng rng = {6};
+  for (int trial = 0; trial < 20; trial++) {
+    double A[N * N] = {0}, L[N * N], x[N], b[N];
+    for (int i = 0; i < N; i++) {
+      for (int j = 0; j < i; j++) {
+        if (djt_integer(&rng, 4) == 0) A[i * N + j] = A[j * N + i] = djt_uniform(&rng, -1, 1);
+      }
+      A[i * N + i] = N;
+    }
+    for (int i = 0; i < N; i++) x[i] = djt_uniform(&rng, -1, 1);
+    for (int i = 0; i < N; i++) {
+      b[i] = 0;
+      for (int j = 0; j < N; j++) b[i] += A[i * N + j] * x[j];
+    }
+    assert_true(dj_factorLDL(L, A, NULL, N));
+    dj_solveLDL(b, L, N);
+    for (int i = 0; i < N; i++) assert_true(fabs(b[i] - x[i]) < 1e-12);
+    A[(N / 2) * (N + 1)] = -1;
+    assert_false(dj_factorLDL(L, A, NULL, N));
+    A[(N / 2) * (N + 1)] = NAN;
+    assert_false(dj_factorLDL(L, A, NULL, N));
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testExpLog),          cmocka_unit_test(testJacobian),
+      cmocka_unit_test(testPullback),        cmocka_unit_test(testSmoothFunctions),
+      cmocka_unit_test(testClamp),           cmocka_unit_test(testLDL)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
