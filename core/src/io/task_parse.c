@@ -1,0 +1,296 @@
+// Tasks, first stage: what the file says.
+
+#include "base/status.h"
+#include "io/json.h"
+#include "io/settings.h"
+#include "io/task_memory.h"
+#include "io/task_parse.h"
+#include "io/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static djStatus parseContact(djTask* task, const cJSON* item, const djAt* top) {
+  static const char* const keys[] = {"model", "support",      "length_scale", "stiffness",
+                                     "skin",  "friction_eps", "overlap",      NULL};
+  if (cJSON_IsString(item)) return dj_jsonSetting(&task->settings, "contact", item, top);
+  djAt at = {top->err, "contact"};
+  if (!cJSON_IsObject(item)) return dj_jsonFail(top, "contact", "must be a name or an object");
+  djStatus status = dj_jsonKeys(item, keys, &at);
+  for (const cJSON* c = item->child; c && status == DJ_OK; c = c->next) {
+    const char* name = strcmp(c->string, "model") == 0 ? "contact" : c->string;
+    status = dj_jsonSetting(&task->settings, name, c, &at);
+  }
+  return status;
+}
+
+static djStatus parseInitial(djTask* task, const cJSON* item, djPool* pool, djError* err) {
+  static const char* const keys[] = {"keyframe", "qpos", "qvel", "act", NULL};
+  djAt at = {err, "initial"};
+  djStatus status = dj_jsonKeys(item, keys, &at);
+  if (status < 0) return status;
+  const cJSON* key = dj_jsonGet(item, "keyframe");
+  const cJSON* qpos = dj_jsonGet(item, "qpos");
+  const cJSON* qvel = dj_jsonGet(item, "qvel");
+  const cJSON* act = dj_jsonGet(item, "act");
+  if (cJSON_IsString(key)) {
+    task->keyframe = key->valuestring;
+  } else if (key) {
+    int id = 0;
+    char text[32];
+    status = dj_jsonInt(&id, key, &at);
+    if (status < 0) return dj_jsonFail(&at, "keyframe", "must be a name or an index");
+    snprintf(text, sizeof text, "#%d", id);
+    task->keyframe = dj_poolText(pool, text);
+    if (!task->keyframe) return dj_failMemory(err);
+  }
+  if (qpos) status = dj_jsonNumbers(&task->qpos, &task->nqpos, qpos, pool, &at);
+  if (status == DJ_OK && qvel) {
+    status = dj_jsonNumbers(&task->qvel, &task->nqvel, qvel, pool, &at);
+  }
+  if (status == DJ_OK && act) status = dj_jsonNumbers(&task->act, &task->nact, act, pool, &at);
+  return status;
+}
+
+// Rows for all steps, one constant row, or the name of a table.
+static djStatus parseCtrl(djTask* task, const cJSON* item, const char* folder, djPool* pool,
+                          const djAt* at) {
+  if (cJSON_IsString(item)) {
+    char* path = dj_joinPath(folder, item->valuestring);
+    task->ctrl_file = path ? dj_poolText(pool, path) : NULL;
+    free(path);
+    return task->ctrl_file ? DJ_OK : dj_failMemory(at->err);
+  }
+  if (!cJSON_IsArray(item)) {
+    return dj_jsonFail(at, "ctrl", "must be rows of numbers, one row, or the name of a file");
+  }
+  if (!cJSON_IsArray(item->child)) {
+    task->nrow = 1;
+    return dj_jsonNumbers(&task->ctrl, &task->nctrl, item, pool, at);
+  }
+  task->nctrl = -1;
+  djStatus status = dj_jsonRows(&task->ctrl, &task->nrow, &task->nctrl, item, pool, at);
+  if (status == DJ_OK && task->nrow != task->horizon) {
+    char what[64];
+    snprintf(what, sizeof what, "must have %d rows, one for each step", task->horizon);
+    status = dj_jsonFail(at, "ctrl", what);
+  }
+  return status;
+}
+
+static int compareSets(const void* a, const void* b) {
+  const djTaskSet *x = a, *y = b;
+  return strcmp(x->name, y->name);
+}
+
+static djStatus parseSet(djTask* task, const cJSON* item, djPool* pool, djError* err) {
+  djAt top = {err, ""}, at = {err, "set"};
+  if (!cJSON_IsObject(item)) return dj_jsonFail(&top, "set", "must be an object");
+  int n = cJSON_GetArraySize(item);
+  djTaskSet* set = dj_poolTake(pool, (size_t)n, sizeof *set);
+  djTaskSet* sorted = dj_poolTake(pool, (size_t)n, sizeof *set);
+  if (!set || !sorted) return dj_failMemory(err);
+  task->set = set;
+  for (const cJSON* c = item->child; c; c = c->next) {
+    djTaskSet* s = &set[task->nset++];
+    s->name = c->string;
+    djStatus status = dj_jsonNumbers(&s->value, &s->n, c, pool, &at);
+    if (status < 0) return status;
+  }
+  memcpy(sorted, set, sizeof *set * (size_t)n);
+  qsort(sorted, (size_t)n, sizeof *sorted, compareSets);
+  for (int i = 1; i < n; i++) {
+    if (strcmp(sorted[i - 1].name, sorted[i].name) == 0) {
+      return dj_jsonFail(&at, sorted[i].name, "is given twice");
+    }
+  }
+  return DJ_OK;
+}
+
+static djStatus parseVariable(djTaskVariable* v, const cJSON* item, djPool* pool,
+                              const djAt* at) {
+  static const char* const keys[] = {"name", "index", "min", "max", NULL};
+  djStatus status = dj_jsonKeys(item, keys, at);
+  if (status < 0) return status;
+  const cJSON* name = dj_jsonGet(item, "name");
+  const cJSON* index = dj_jsonGet(item, "index");
+  const cJSON* min = dj_jsonGet(item, "min");
+  const cJSON* max = dj_jsonGet(item, "max");
+  v->nindex = -1;
+  if (!name) return dj_jsonFail(at, "name", "is missing");
+  status = dj_jsonText(&v->name, name, at);
+  if (status == DJ_OK && index) status = dj_jsonInts(&v->index, &v->nindex, index, pool, at);
+  if (status == DJ_OK && min) status = dj_jsonNumbers(&v->min, &v->nmin, min, pool, at);
+  if (status == DJ_OK && max) status = dj_jsonNumbers(&v->max, &v->nmax, max, pool, at);
+  return status;
+}
+
+static djStatus parseVariables(djTask* task, const cJSON* item, djPool* pool, djError* err) {
+  djAt top = {err, ""};
+  if (!cJSON_IsArray(item)) return dj_jsonFail(&top, "variables", "must be a list");
+  djTaskVariable* v = dj_poolTake(pool, (size_t)cJSON_GetArraySize(item), sizeof *v);
+  if (!v) return dj_failMemory(err);
+  task->variable = v;
+  for (const cJSON* c = item->child; c; c = c->next) {
+    char element[32];
+    snprintf(element, sizeof element, "variables[%d]", task->nvariable);
+    djAt at = {err, element};
+    djStatus status = parseVariable(&v[task->nvariable++], c, pool, &at);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
+static djStatus parseOptimizer(djOptimizer* o, const cJSON* item, djError* err) {
+  static const char* const keys[] = {"type",  "rate",    "beta1",
+                                     "beta2", "epsilon", "iterations", NULL};
+  djAt at = {err, "optimizer"};
+  djStatus status = dj_jsonKeys(item, keys, &at);
+  if (status < 0) return status;
+  double* numbers[4] = {&o->rate, &o->beta1, &o->beta2, &o->epsilon};
+  o->given = true;
+  const cJSON* type = dj_jsonGet(item, "type");
+  const cJSON* iterations = dj_jsonGet(item, "iterations");
+  if (type) status = dj_jsonText(&o->type, type, &at);
+  if (status == DJ_OK && strcmp(o->type, "adam") != 0) {
+    status = dj_jsonFail(&at, "type", "unknown optimizer");
+  }
+  for (int k = 0; k < 4 && status == DJ_OK; k++) {
+    const cJSON* c = dj_jsonGet(item, keys[k + 1]);
+    if (c) status = dj_jsonNumber(numbers[k], c, &at);
+  }
+  if (status == DJ_OK && iterations) status = dj_jsonInt(&o->iterations, iterations, &at);
+  if (status < 0) return status;
+  if (o->rate <= 0) return dj_jsonFail(&at, "rate", "must be positive");
+  if (o->beta1 < 0 || o->beta1 >= 1) return dj_jsonFail(&at, "beta1", "must be in [0, 1)");
+  if (o->beta2 < 0 || o->beta2 >= 1) return dj_jsonFail(&at, "beta2", "must be in [0, 1)");
+  if (o->epsilon <= 0) return dj_jsonFail(&at, "epsilon", "must be positive");
+  if (o->iterations < 0) return dj_jsonFail(&at, "iterations", "must not be negative");
+  return DJ_OK;
+}
+
+static djStatus unsupported(const djAt* at, const char* key) {
+  return dj_fail(at->err, DJ_UNSUPPORTED, "%s: not supported yet", key);
+}
+
+// Keys of the top level that hold single values.
+static djStatus parseTop(djTask* task, const cJSON* root, const char* folder, djPool* pool,
+                         const djAt* at) {
+  static const char* const keys[] = {
+      "scene", "contact", "integrator", "timestep",  "tolerance",         "horizon", "initial",
+      "ctrl",  "set",     "loss",       "variables", "inertia_from_geom", "free",    "maps",
+      "optimizer", NULL};
+  djStatus status = dj_jsonKeys(root, keys, at);
+  if (status < 0) return status;
+  const cJSON* scene = dj_jsonGet(root, "scene");
+  const cJSON* horizon = dj_jsonGet(root, "horizon");
+  const cJSON* moving = dj_jsonGet(root, "inertia_from_geom");
+  if (!scene) return dj_jsonFail(at, "scene", "is missing");
+  if (!horizon) return dj_jsonFail(at, "horizon", "is missing");
+  const char* name = NULL;
+  status = dj_jsonText(&name, scene, at);
+  if (status == DJ_OK) status = dj_jsonInt(&task->horizon, horizon, at);
+  if (status < 0) return status;
+  if (!name[0]) return dj_jsonFail(at, "scene", "is empty");
+  char* path = dj_joinPath(folder, name);
+  task->scene = path ? dj_poolText(pool, path) : NULL;
+  free(path);
+  if (!task->scene) return dj_failMemory(at->err);
+  if (task->horizon < 1 || task->horizon > DJ_MAX_HORIZON) {
+    return dj_jsonFail(at, "horizon", "must be between 1 and 10000000");
+  }
+  bool wanted = false;
+  if (moving) status = dj_jsonBool(&wanted, moving, at);
+  if (status == DJ_OK && wanted) return unsupported(at, "inertia_from_geom");
+  if (dj_jsonGet(root, "free")) return unsupported(at, "free");
+  if (dj_jsonGet(root, "maps")) return unsupported(at, "maps");
+  static const char* const settings[] = {"integrator", "timestep", "tolerance"};
+  for (int k = 0; k < 3 && status == DJ_OK; k++) {
+    const cJSON* c = dj_jsonGet(root, settings[k]);
+    if (c) status = dj_jsonSetting(&task->settings, settings[k], c, at);
+  }
+  return status;
+}
+
+static djStatus parseTask(djTask* task, const cJSON* root, const char* folder, djPool* pool,
+                          djError* err) {
+  djAt at = {err, ""};
+  djStatus status = parseTop(task, root, folder, pool, &at);
+  if (status < 0) return status;
+  const cJSON* contact = dj_jsonGet(root, "contact");
+  const cJSON* initial = dj_jsonGet(root, "initial");
+  const cJSON* ctrl = dj_jsonGet(root, "ctrl");
+  const cJSON* set = dj_jsonGet(root, "set");
+  const cJSON* loss = dj_jsonGet(root, "loss");
+  const cJSON* variables = dj_jsonGet(root, "variables");
+  const cJSON* optimizer = dj_jsonGet(root, "optimizer");
+  if (!loss) return dj_jsonFail(&at, "loss", "is missing");
+  if (contact) status = parseContact(task, contact, &at);
+  if (status == DJ_OK && initial) status = parseInitial(task, initial, pool, err);
+  if (status == DJ_OK && ctrl) status = parseCtrl(task, ctrl, folder, pool, &at);
+  if (status == DJ_OK && set) status = parseSet(task, set, pool, err);
+  if (status == DJ_OK) status = dj_parseLosses(task, loss, pool, err);
+  if (status == DJ_OK && variables) status = parseVariables(task, variables, pool, err);
+  if (status == DJ_OK && optimizer) status = parseOptimizer(&task->optimizer, optimizer, err);
+  return status;
+}
+
+static djStatus loadText(djTask** out, const char* text, size_t length, const char* path,
+                         const char* folder, djError* err) {
+  djTask* task = calloc(1, sizeof *task);
+  djTaskMemory* memory = calloc(1, sizeof *memory);
+  djStatus status = DJ_OK;
+  if (!task || !memory) {
+    free(task);
+    free(memory);
+    return dj_failMemory(err);
+  }
+  task->memory = memory;
+  task->nqpos = task->nqvel = task->nact = -1;
+  task->settings.option = dj_defaultOption();
+  task->optimizer = (djOptimizer){false, "adam", 0.01, 0.9, 0.999, 1e-8, 100};
+  task->path = dj_poolText(&memory->pool, path);
+  if (!task->path) status = dj_failMemory(err);
+  if (status == DJ_OK) status = dj_parseJson(&memory->root, text, length, err);
+  if (status == DJ_OK) status = parseTask(task, memory->root, folder, &memory->pool, err);
+  if (status < 0) {
+    dj_deleteTask(task);
+    return status;
+  }
+  *out = task;
+  return DJ_OK;
+}
+
+djStatus dj_loadTask(djTask** task, const char* path, djError* err) {
+  *task = NULL;
+  char *text = NULL, *folder = dj_folderOf(path);
+  size_t length = 0;
+  djStatus status = folder ? dj_readFile(&text, &length, path, err) : dj_failMemory(err);
+  if (status == DJ_OK) status = loadText(task, text, length, path, folder, err);
+  free(text);
+  free(folder);
+  return status < 0 ? dj_prefix(err, status, path) : status;
+}
+
+djStatus dj_loadTaskText(djTask** task, const char* text, const char* folder, djError* err) {
+  *task = NULL;
+  size_t n = folder ? strlen(folder) : 0;
+  char* base = malloc(n + 2);
+  if (!base) return dj_failMemory(err);
+  if (n > 0) memcpy(base, folder, n);
+  if (n > 0 && base[n - 1] != '/') base[n++] = '/';
+  base[n] = 0;
+  djStatus status = loadText(task, text, strlen(text), "", base, err);
+  free(base);
+  return status;
+}
+
+void dj_deleteTask(djTask* task) {
+  if (!task) return;
+  djTaskMemory* memory = task->memory;
+  dj_poolFree(&memory->pool);
+  cJSON_Delete(memory->root);
+  free(memory);
+  free(task);
+}

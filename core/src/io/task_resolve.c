@@ -1,0 +1,191 @@
+// Tasks, second stage: names are looked up in a model.
+
+#include "base/status.h"
+#include "io/task_memory.h"
+#include "io/task_variables.h"
+#include "model/check.h"
+
+#include <dijoco/csv.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double* takeNumbers(djPool* pool, size_t n) { return dj_poolTake(pool, n, sizeof(double)); }
+
+// A vector of the task over the one that is there.
+static djStatus override(double* out, int n, const char* name, const double* given, int ngiven,
+                         djError* err) {
+  if (ngiven < 0) return DJ_OK;
+  if (ngiven != n) {
+    return dj_fail(err, DJ_INVALID, "initial: %s: must be %d numbers", name, n);
+  }
+  memcpy(out, given, sizeof(double) * (size_t)n);
+  return DJ_OK;
+}
+
+static void copyNumbers(double* out, const double* v, int n) {
+  memcpy(out, v, sizeof(double) * (size_t)n);
+}
+
+static djStatus resolveInitial(djProblem* p, const djTask* task, const djModel* m, djPool* pool,
+                               djError* err) {
+  p->key = -1;
+  p->qpos0 = takeNumbers(pool, (size_t)m->nq);
+  p->qvel0 = takeNumbers(pool, (size_t)m->nv);
+  p->act0 = takeNumbers(pool, (size_t)m->na);
+  if (!p->qpos0 || !p->qvel0 || !p->act0) return dj_failMemory(err);
+  copyNumbers(p->qpos0, m->qpos0, m->nq);
+  if (task->keyframe) {
+    p->key = dj_name2id(m, DJ_OBJ_KEY, task->keyframe);
+    if (p->key < 0) {
+      return dj_fail(err, DJ_INVALID, "initial: keyframe: there is no '%.100s'", task->keyframe);
+    }
+    size_t k = (size_t)p->key;
+    copyNumbers(p->qpos0, m->key_qpos + k * (size_t)m->nq, m->nq);
+    copyNumbers(p->qvel0, m->key_qvel + k * (size_t)m->nv, m->nv);
+    copyNumbers(p->act0, m->key_act + k * (size_t)m->na, m->na);
+  }
+  djStatus status = override(p->qpos0, m->nq, "qpos", task->qpos, task->nqpos, err);
+  if (status == DJ_OK) status = override(p->qvel0, m->nv, "qvel", task->qvel, task->nqvel, err);
+  if (status == DJ_OK) status = override(p->act0, m->na, "act", task->act, task->nact, err);
+  if (status < 0) return status;
+  status = dj_checkQpos(p->qpos0, m, err);
+  return status < 0 ? dj_prefix(err, status, "initial: qpos") : status;
+}
+
+// Row k of the controls is row min(k, nrow - 1) of what is given.
+static void repeatRows(double* ctrl, int horizon, int nu, const double* given, int nrow) {
+  for (int k = 0; k < horizon && nu > 0; k++) {
+    const double* row = given + (size_t)(k < nrow ? k : nrow - 1) * (size_t)nu;
+    copyNumbers(ctrl + (size_t)k * (size_t)nu, row, nu);
+  }
+}
+
+static djStatus resolveCtrl(djProblem* p, const djTask* task, const djModel* m, djPool* pool,
+                            djError* err) {
+  size_t n = (size_t)task->horizon * (size_t)m->nu;
+  if (n > DJ_MAX_CTRL) {
+    return dj_fail(err, DJ_INVALID, "horizon: more than %d controls in all", DJ_MAX_CTRL);
+  }
+  p->ctrl = takeNumbers(pool, n);
+  if (!p->ctrl) return dj_failMemory(err);
+  if (task->ctrl_file) {
+    double* rows = NULL;
+    int nrow = 0;
+    djStatus status = dj_readCtrl(&rows, &nrow, m->nu, task->ctrl_file, err);
+    if (status < 0) return dj_prefix(err, status, "ctrl");
+    repeatRows(p->ctrl, task->horizon, m->nu, rows, nrow);
+    dj_freeNumbers(rows);
+  } else if (task->nrow > 0) {
+    if (task->nctrl != m->nu) {
+      return dj_fail(err, DJ_INVALID, "ctrl: must have %d columns", m->nu);
+    }
+    repeatRows(p->ctrl, task->horizon, m->nu, task->ctrl, task->nrow);
+  } else if (p->key >= 0) {
+    repeatRows(p->ctrl, task->horizon, m->nu, m->key_ctrl + (size_t)p->key * (size_t)m->nu, 1);
+  }
+  return DJ_OK;
+}
+
+static const char* objectName(djObject object) {
+  switch (object) {
+    case DJ_OBJ_BODY: return "body";
+    case DJ_OBJ_JOINT: return "joint";
+    case DJ_OBJ_GEOM: return "geom";
+    default: return "site";
+  }
+}
+
+static djStatus findElement(int* id, const djModel* m, djObject object, const char* name,
+                            int loss, djError* err) {
+  *id = dj_name2id(m, object, name);
+  if (*id >= 0) return DJ_OK;
+  return dj_fail(err, DJ_INVALID, "loss[%d]: there is no %s '%.100s'", loss, objectName(object),
+                 name);
+}
+
+static djStatus resolveLosses(djProblem* p, const djTask* task, const djModel* m, djPool* pool,
+                              djError* err) {
+  p->loss = dj_poolTake(pool, (size_t)task->nloss, sizeof *p->loss);
+  if (!p->loss) return dj_failMemory(err);
+  for (int i = 0; i < task->nloss; i++) {
+    const djTaskLoss* t = &task->loss[i];
+    djLossTerm* term = &p->loss[i];
+    djStatus status = DJ_OK;
+    *term = t->term;
+    term->object = t->object;
+    if (t->name) status = findElement(&term->id, m, t->object, t->name, i, err);
+    if (status == DJ_OK && t->name2) {
+      status = findElement(&term->id2, m, DJ_OBJ_BODY, t->name2, i, err);
+    }
+    if (status < 0) return status;
+    if (t->object == DJ_OBJ_JOINT) {
+      int type = m->jnt_type[term->id];
+      if (type != DJ_SLIDE && type != DJ_HINGE) {
+        return dj_fail(err, DJ_INVALID, "loss[%d]: joint '%.100s' is not a slide or hinge", i,
+                       t->name);
+      }
+    }
+  }
+  return DJ_OK;
+}
+
+static void setRollout(djProblem* p, const djTask* task) {
+  p->rollout = (djRollout){.horizon = task->horizon,
+                           .qpos0 = p->qpos0,
+                           .qvel0 = p->qvel0,
+                           .act0 = p->act0,
+                           .ctrl = p->ctrl,
+                           .nloss = task->nloss,
+                           .loss = p->loss};
+}
+
+static djStatus named(const djTask* task, djStatus status, djError* err) {
+  return status < 0 && task->path[0] ? dj_prefix(err, status, task->path) : status;
+}
+
+djStatus dj_resolveTask(djProblem** problem, const djTask* task, const djModel* model,
+                        djError* err) {
+  *problem = NULL;
+  djProblem* p = calloc(1, sizeof *p);
+  djPool* pool = calloc(1, sizeof *pool);
+  if (!p || !pool) {
+    free(p);
+    free(pool);
+    return dj_failMemory(err);
+  }
+  p->memory = pool;
+  djStatus status = resolveInitial(p, task, model, pool, err);
+  if (status == DJ_OK) status = resolveCtrl(p, task, model, pool, err);
+  if (status == DJ_OK) status = resolveLosses(p, task, model, pool, err);
+  if (status == DJ_OK) status = dj_resolveVariables(p, task, model, pool, err);
+  if (status < 0) {
+    dj_deleteProblem(p);
+    return named(task, status, err);
+  }
+  setRollout(p, task);
+  *problem = p;
+  return DJ_OK;
+}
+
+void dj_deleteProblem(djProblem* problem) {
+  if (!problem) return;
+  dj_poolFree(problem->memory);
+  free(problem->memory);
+  free(problem);
+}
+
+djStatus dj_applySet(djModel* model, const djTask* task, djError* err) {
+  for (int i = 0; i < task->nset; i++) {
+    const djTaskSet* s = &task->set[i];
+    djParam param;
+    djStatus status = dj_paramId(&param, model, s->name, err);
+    if (status == DJ_OK && s->n != param.nvalue) {
+      status = dj_fail(err, DJ_INVALID, "'%.100s': must be %d numbers", s->name, param.nvalue);
+    }
+    if (status == DJ_OK) status = dj_setParam(model, &param, s->value, err);
+    if (status < 0) return named(task, dj_prefix(err, status, "set"), err);
+  }
+  return DJ_OK;
+}

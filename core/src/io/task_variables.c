@@ -1,0 +1,217 @@
+#include "io/task_variables.h"
+
+#include "base/status.h"
+#include "model/make.h"
+#include "model/param.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- names ------------------------------------------------------------------------------------
+
+// "qpos0[joint/N]" with the given start "qpos0[joint/": the joint N. -1: not of this form;
+// -2: no such joint.
+static int jointOf(const djModel* m, const char* name, const char* start, djPool* pool) {
+  size_t n = strlen(name), k = strlen(start);
+  if (n < k + 1 || strncmp(name, start, k) != 0 || name[n - 1] != ']') return -1;
+  char* joint = dj_poolText(pool, name + k);
+  if (!joint) return -2;
+  joint[n - k - 1] = 0;
+  int id = dj_name2id(m, DJ_OBJ_JOINT, joint);
+  return id >= 0 ? id : -2;
+}
+
+static void setWhole(djVariable* v, djVariableKind kind, int nvalue, int ntangent) {
+  v->kind = kind;
+  v->nvalue = nvalue;
+  v->ntangent = ntangent;
+}
+
+static void setJoint(djVariable* v, const djModel* m, djVariableKind kind, int joint) {
+  int type = m->jnt_type[joint];
+  v->kind = kind;
+  v->joint = joint;
+  v->ntangent = dj_jointNv(type);
+  v->adr = m->jnt_dofadr[joint];
+  bool qpos = kind == DJ_VAR_QPOS0_JOINT;
+  v->nvalue = qpos ? dj_jointNq(type) : v->ntangent;
+  v->valueadr = qpos ? m->jnt_qposadr[joint] : v->adr;
+}
+
+// A parameter, listed once however often it is named.
+static djStatus setParam(djVariable* v, djProblem* p, const djModel* m, djError* err) {
+  djParam param;
+  djStatus status = dj_paramId(&param, m, v->name, err);
+  if (status < 0) return status;
+  int adr = 0, k = 0;
+  for (; k < p->nparam; k++) {
+    if (p->param[k].field == param.field && p->param[k].id == param.id) break;
+    adr += p->param[k].ntangent;
+  }
+  if (k == p->nparam) {
+    p->param[p->nparam++] = param;
+    p->nparamtangent += param.ntangent;
+  }
+  v->kind = DJ_VAR_PARAM;
+  v->param = k;
+  v->adr = adr;
+  v->nvalue = param.nvalue;
+  v->ntangent = param.ntangent;
+  return DJ_OK;
+}
+
+static djStatus setKind(djVariable* v, djProblem* p, int horizon, const djModel* m, djPool* pool,
+                        djError* err) {
+  v->joint = v->param = -1;
+  int nctrl = horizon * m->nu;
+  int qpos_joint = jointOf(m, v->name, "qpos0[joint/", pool);
+  int qvel_joint = jointOf(m, v->name, "qvel0[joint/", pool);
+  if (qpos_joint == -2 || qvel_joint == -2) {
+    return dj_fail(err, DJ_INVALID, "'%.100s': there is no such joint", v->name);
+  }
+  if (strcmp(v->name, "ctrl") == 0) setWhole(v, DJ_VAR_CTRL, nctrl, nctrl);
+  else if (strcmp(v->name, "qpos0") == 0) setWhole(v, DJ_VAR_QPOS0, m->nq, m->nv);
+  else if (strcmp(v->name, "qvel0") == 0) setWhole(v, DJ_VAR_QVEL0, m->nv, m->nv);
+  else if (strcmp(v->name, "act0") == 0) setWhole(v, DJ_VAR_ACT0, m->na, m->na);
+  else if (qpos_joint >= 0) setJoint(v, m, DJ_VAR_QPOS0_JOINT, qpos_joint);
+  else if (qvel_joint >= 0) setJoint(v, m, DJ_VAR_QVEL0_JOINT, qvel_joint);
+  else if (!strchr(v->name, '/')) {
+    return dj_fail(err, DJ_INVALID, "there is no variable '%.100s'", v->name);
+  } else return setParam(v, p, m, err);
+  return DJ_OK;
+}
+
+// ---- entries ----------------------------------------------------------------------------------
+
+static djStatus setIndex(djVariable* v, const djTaskVariable* t, djPool* pool, djError* err) {
+  v->picked = t->nindex >= 0;
+  v->n = v->picked ? t->nindex : v->ntangent;
+  int* index = dj_poolTake(pool, (size_t)v->n, sizeof *index);
+  if (!index) return dj_failMemory(err);
+  for (int k = 0; k < v->n; k++) {
+    index[k] = v->picked ? t->index[k] : k;
+    if (index[k] < 0 || index[k] >= v->ntangent) {
+      return dj_fail(err, DJ_INVALID, "'%.100s': index: there is no entry %d", v->name, index[k]);
+    }
+  }
+  v->index = index;
+  return DJ_OK;
+}
+
+// Tangent entry k of the variable is a rotation, which has no bounds.
+static bool isRotation(const djVariable* v, const djProblem* p, const djModel* m, int k) {
+  if (v->kind == DJ_VAR_PARAM) return dj_paramIsRotation(m, &p->param[v->param], k);
+  if (v->kind != DJ_VAR_QPOS0 && v->kind != DJ_VAR_QPOS0_JOINT) return false;
+  int dof = v->adr + k, joint = m->dof_jnt[dof], type = m->jnt_type[joint];
+  return type == DJ_BALL || (type == DJ_FREE && dof >= m->jnt_dofadr[joint] + 3);
+}
+
+// One bound for each entry; `none` where there is none.
+static djStatus spread(const double** out, const djVariable* v, const char* key,
+                       const double* given, int ngiven, double none, djPool* pool, djError* err) {
+  double* bound = dj_poolTake(pool, (size_t)v->n, sizeof *bound);
+  if (!bound) return dj_failMemory(err);
+  if (ngiven > 1 && ngiven != v->n) {
+    return dj_fail(err, DJ_INVALID, "'%.100s': %s: must be 1 or %d numbers", v->name, key, v->n);
+  }
+  for (int k = 0; k < v->n; k++) {
+    bound[k] = ngiven == 0 ? none : given[ngiven == 1 ? 0 : k];
+  }
+  *out = bound;
+  return DJ_OK;
+}
+
+static djStatus setBounds(djVariable* v, const djTaskVariable* t, const djProblem* p,
+                          const djModel* m, djPool* pool, djError* err) {
+  djStatus status = spread(&v->min, v, "min", t->min, t->nmin, -INFINITY, pool, err);
+  if (status == DJ_OK) status = spread(&v->max, v, "max", t->max, t->nmax, INFINITY, pool, err);
+  if (status < 0) return status;
+  for (int k = 0; k < v->n; k++) {
+    if (v->min[k] > v->max[k]) {
+      return dj_fail(err, DJ_INVALID, "'%.100s': min is larger than max", v->name);
+    }
+    bool bounded = isfinite(v->min[k]) || isfinite(v->max[k]);
+    if (bounded && isRotation(v, p, m, v->index[k])) {
+      return dj_fail(err, DJ_INVALID, "'%.100s': entry %d is a rotation and takes no bounds",
+                     v->name, v->index[k]);
+    }
+  }
+  return DJ_OK;
+}
+
+// ---- overlap ----------------------------------------------------------------------------------
+
+// Entries start..end-1 of one of the vectors that variables are parts of.
+typedef struct djSpan {
+  int vector, start, end;
+  const char* name;
+} djSpan;
+
+static int compareSpans(const void* a, const void* b) {
+  const djSpan *x = a, *y = b;
+  if (x->vector != y->vector) return x->vector < y->vector ? -1 : 1;
+  return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int vectorOf(djVariableKind kind) {
+  if (kind == DJ_VAR_QPOS0_JOINT) return DJ_VAR_QPOS0;
+  if (kind == DJ_VAR_QVEL0_JOINT) return DJ_VAR_QVEL0;
+  return (int)kind;
+}
+
+// Every entry belongs to one variable at most, or an optimiser would move it twice.
+static djStatus checkOverlap(const djProblem* p, djError* err) {
+  size_t n = 0, used = 0;
+  for (int i = 0; i < p->nvariable; i++) {
+    n += p->variable[i].picked ? (size_t)p->variable[i].n : 1;
+  }
+  djSpan* span = malloc((n + 1) * sizeof *span);
+  if (!span) return dj_failMemory(err);
+  for (int i = 0; i < p->nvariable; i++) {
+    const djVariable* v = &p->variable[i];
+    int vector = vectorOf(v->kind);
+    for (int k = 0; v->picked && k < v->n; k++) {
+      int entry = v->adr + v->index[k];
+      span[used++] = (djSpan){vector, entry, entry + 1, v->name};
+    }
+    if (!v->picked && v->ntangent > 0) {
+      span[used++] = (djSpan){vector, v->adr, v->adr + v->ntangent, v->name};
+    }
+  }
+  qsort(span, used, sizeof *span, compareSpans);
+  djStatus status = DJ_OK;
+  for (size_t i = 1; i < used && status == DJ_OK; i++) {
+    if (span[i].vector == span[i - 1].vector && span[i].start < span[i - 1].end) {
+      status = dj_fail(err, DJ_INVALID, "variables: an entry of '%.100s' is listed twice",
+                       span[i].name);
+    }
+  }
+  free(span);
+  return status;
+}
+
+djStatus dj_resolveVariables(djProblem* p, const djTask* task, const djModel* m, djPool* pool,
+                             djError* err) {
+  p->variable = dj_poolTake(pool, (size_t)task->nvariable, sizeof *p->variable);
+  p->param = dj_poolTake(pool, (size_t)task->nvariable, sizeof *p->param);
+  if (!p->variable || !p->param) return dj_failMemory(err);
+  djStatus status = DJ_OK;
+  for (int i = 0; i < task->nvariable && status == DJ_OK; i++) {
+    const djTaskVariable* t = &task->variable[i];
+    djVariable* v = &p->variable[p->nvariable++];
+    v->name = t->name;
+    status = setKind(v, p, task->horizon, m, pool, err);
+    // Whole vectors that come twice are refused before memory is spent on them.
+    for (int j = 0; j < i && status == DJ_OK && t->nindex < 0; j++) {
+      const djVariable* w = &p->variable[j];
+      if (!w->picked && w->kind == v->kind && w->joint == v->joint && w->param == v->param) {
+        status = dj_fail(err, DJ_INVALID, "'%.100s' is listed twice", v->name);
+      }
+    }
+    if (status == DJ_OK) status = setIndex(v, t, pool, err);
+    if (status == DJ_OK) status = setBounds(v, t, p, m, pool, err);
+    if (status < 0) return dj_prefix(err, status, "variables");
+  }
+  return checkOverlap(p, err);
+}
