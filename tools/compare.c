@@ -70,7 +70,7 @@ static int run(Comparison* c) {
   record_add(&c->record, c->engine, 0);
   for (long k = 0; k < in->steps; k++) {
     for (int i = 0; i < ENGINES; i++) {
-      if (engine_step(&c->engine[i], in, k)) continue;
+      if (engine_step(&c->engine[i], in, k) && engine_measure(&c->engine[i])) continue;
       states_progress(1, 1);
       tool_fail(c->options->verb, c->scene->path, NULL, "%s", c->engine[i].error);
       return k == 0 ? EXIT_BAD_INPUT : EXIT_NOT_HELD;

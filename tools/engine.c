@@ -14,20 +14,21 @@ double engine_clock(void) {
 
 // ---- our engine
 
-// Gravity's potential that a ramp has not yet switched on.
-static double missing_gravity(const djModel* m, const djData* d) {
-  double missing = 1 - d->gravity_scale, sum = 0;
-  if (missing == 0 || (m->opt.disable & DJ_DSBL_GRAVITY)) return 0;
-  for (int b = 1; b < m->nbody; b++) {
-    for (int i = 0; i < 3; i++) sum -= m->body_mass[b] * m->opt.gravity[i] * d->xipos[3 * b + i];
+// Energy of the present state, with the whole gravity even while a ramp raises it.
+static bool measure_dijoco(Engine* e) {
+  djData* d = e->data;
+  d->gravity_scale = 1;
+  if (dj_forward(e->model, d) < 0) {
+    snprintf(e->error, sizeof e->error, "%s", dj_errorText(d));
+    return false;
   }
-  return missing * sum;
+  e->energy = d->energy[0] + d->energy[1];
+  return true;
 }
 
 static void update_dijoco(Engine* e) {
   const djData* d = e->data;
   e->time = d->time;
-  e->energy = d->energy[0] + d->energy[1] + missing_gravity(e->model, d);
   e->gap = d->stats.gap;
   e->ncontact = d->ncontact;
   Tally* t = &e->tally;
@@ -73,9 +74,11 @@ bool engine_openDijoco(Engine* e, const Scene* s, const Inputs* in) {
     snprintf(e->error, sizeof e->error, "%s", err.text);
     return false;
   }
+  e->model = m;
   e->name = "dijoco";
   e->data = d;
   e->step_one = step_dijoco;
+  e->measure = measure_dijoco;
   e->settings = settings_dijoco;
   e->close = close_dijoco;
   if (in->key >= 0) dj_resetKey(m, d, in->key);
@@ -83,9 +86,7 @@ bool engine_openDijoco(Engine* e, const Scene* s, const Inputs* in) {
   copy(d->qpos, in->qpos, m->nq);
   copy(d->qvel, in->qvel, m->nv);
   copy(d->act, in->act, m->na);
-  d->gravity_scale = 1;
-  if (dj_forward(m, d) < 0) {
-    snprintf(e->error, sizeof e->error, "%s", dj_errorText(d));
+  if (!measure_dijoco(e)) {
     close_dijoco(e);
     return false;
   }
@@ -120,8 +121,13 @@ bool engine_step(Engine* e, const Inputs* in, long k) {
   }
   e->tally.steps++;
   e->tally.time = e->time;
-  e->tally.energy_last = e->energy;
   return true;
+}
+
+bool engine_measure(Engine* e) {
+  bool good = e->measure(e);
+  e->tally.energy_last = e->energy;
+  return good;
 }
 
 void engine_close(Engine* e) {

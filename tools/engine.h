@@ -25,7 +25,8 @@ struct Engine {
   double time;
   const double *qpos, *qvel, *act;
   const double *xpos, *xquat;          // (nbody x 3), (nbody x 4)
-  double energy;                       // kinetic, springs and the scene's whole gravity, J
+  double energy;                       // kinetic, springs and the scene's whole gravity, J: of
+                                       //   the last engine_measure
   double gap;                          // smallest distance of contact shapes, m; inf: none near
   int ncontact;
   const djContactForce* contact;
@@ -34,6 +35,7 @@ struct Engine {
   // private
   void* data;
   bool (*step_one)(Engine* e, const double* ctrl, double gravity);
+  bool (*measure)(Engine* e);
   void (*settings)(const Engine* e, Json* out, const Scene* s, const Options* o);
   void (*close)(Engine* e);
   double* ctrl;
@@ -43,6 +45,8 @@ struct Engine {
 bool engine_open(Engine* e, bool mujoco, const Scene* s, const Inputs* in);
 // Step k. False: e->error says why; the state is that before the step.
 bool engine_step(Engine* e, const Inputs* in, long k);
+// The energy of the present state.
+bool engine_measure(Engine* e);
 void engine_close(Engine* e);
 
 // Parts of engine_open.

@@ -68,6 +68,12 @@ static bool step_mujoco(Engine* e, const double* ctrl, double gravity) {
   return update(e, false);
 }
 
+// The probe of each step has measured it already.
+static bool measure_mujoco(Engine* e) {
+  (void)e;
+  return true;
+}
+
 static void settings_mujoco(const Engine* e, Json* out, const Scene* scene, const Options* o) {
   static const char* const integrator[] = {"Euler", "RK4", "implicit", "implicitfast", "discrete"};
   static const char* const solver[] = {"PGS", "CG", "Newton"};
@@ -122,6 +128,7 @@ bool engine_openMujoco(Engine* e, const Scene* scene, const Inputs* in) {
   mju_copy(s->d->act, in->act, (int)s->m->na);
   e->data = s;
   e->step_one = step_mujoco;
+  e->measure = measure_mujoco;
   e->settings = settings_mujoco;
   e->close = close_mujoco;
   e->qpos = s->d->qpos;

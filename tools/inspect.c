@@ -41,19 +41,41 @@ static void write_features(Json* out, const Scene* s) {
   }
 }
 
-static void print_features(const Scene* s) {
+static bool same_finding(const djReportEntry* a, const djReportEntry* b) {
+  return a->state == b->state && strcmp(a->feature, b->feature) == 0 &&
+         strcmp(a->note, b->note) == 0;
+}
+
+// One paragraph per finding, with all elements that it holds for.
+static void print_features(const Scene* s, djFeatureState state) {
   for (int i = 0; s->report && i < s->report->n; i++) {
     const djReportEntry* e = &s->report->entry[i];
-    printf("\n  %-12s %.40s: %.40s\n", dj_featureStateName(e->state), e->element, e->feature);
-    print_wrapped(e->note, 15);
+    bool told = e->state != state;
+    for (int k = 0; k < i && !told; k++) told = same_finding(&s->report->entry[k], e);
+    if (told) continue;
+    Buffer elements = {0};
+    buf_addf(&elements, "%s of", e->feature);
+    for (int k = i; k < s->report->n; k++) {
+      if (!same_finding(&s->report->entry[k], e)) continue;
+      buf_addf(&elements, "%s %s", k > i ? "," : "", s->report->entry[k].element);
+    }
+    printf("\n  %s\n", dj_featureStateName(e->state));
+    print_wrapped(elements.text, 4);
+    print_wrapped(e->note, 6);
+    buf_free(&elements);
   }
+}
+
+static void print_report(const Scene* s) {
+  print_features(s, DJ_IGNORED);
+  print_features(s, DJ_APPROXIMATED);
 }
 
 static const char* state_name(const Scene* s) { return dj_featureStateName(worst_state(s)); }
 static bool is_ignored(const Scene* s) { return worst_state(s) == DJ_IGNORED; }
 #else
 static void write_features(Json* out, const Scene* s) { (void)out, (void)s; }
-static void print_features(const Scene* s) { (void)s; }
+static void print_report(const Scene* s) { (void)s; }
 static const char* state_name(const Scene* s) { return (void)s, "exact"; }
 static bool is_ignored(const Scene* s) { return (void)s, false; }
 #endif
@@ -96,7 +118,7 @@ static void print_text(const Scene* s) {
   printf("  contact %s: support %.4g, stiffness %.4g J, skin %.4g m, range %.4g m\n",
          dj_contactName(m->opt.contact), c->support, c->stiffness, c->skin, c->range);
   printf("  features: %s\n", state_name(s));
-  print_features(s);
+  print_report(s);
 }
 
 int verb_inspect(const Options* o) {

@@ -57,7 +57,7 @@ static const Row table[] = {
     {"--keyframe", "NAME|INDEX", TEXT, GROUP_SETTINGS, AT(keyframe),
      "start from this keyframe of the scene"},
     {"--gravity-ramp", "T", NONNEGATIVE, GROUP_SETTINGS, AT(gravity_ramp),
-     "simulate, compare: raise gravity linearly from 0 over the first T seconds"},
+     "raise gravity from 0 over the first T seconds (simulate, compare)"},
     {"--allow-ignored", NULL, FLAG, GROUP_SETTINGS, AT(allow_ignored),
      "run even if a feature that changes the motion is left out"},
     {"--threads", "N", COUNT, GROUP_SETTINGS, AT(threads), "one rollout uses one thread"},
@@ -232,7 +232,7 @@ static void print_group(const Verb* verb, int group, const char* title) {
   if (!(verb->groups & group)) return;
   printf("\n%s\n", title);
   for (int i = 0; i < NROWS; i++) {
-    if (!(table[i].groups & verb->groups & group)) continue;
+    if (table[i].groups == ~0 || !(table[i].groups & verb->groups & group)) continue;
     char left[64];
     snprintf(left, sizeof left, "%s %s", table[i].name, table[i].value ? table[i].value : "");
     if (strlen(left) > 27) {

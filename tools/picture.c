@@ -6,6 +6,8 @@
 
 // More geoms than this are sorted by the depth of their centres only.
 enum { SORT_MOST = 400 };
+// Half the width of a plane's tile, in pictures.
+static const double REACH = 0.75;
 
 static double dot(const double a[3], const double b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -138,30 +140,6 @@ void camera_frame(Camera* c, const djModel* m, int n, const Poses* poses) {
   }
 }
 
-Camera camera_look(const djModel* m, int n, const Poses* poses, int width, int height) {
-  Camera best = {.width = width, .height = height};
-  Spread s = {0};
-  each_point(m, n, poses, add_spread, &s);
-  double across = 0;
-  if (s.n > 0) {
-    double xx = s.xx - s.x * s.x / s.n, yy = s.yy - s.y * s.y / s.n, xy = s.xy - s.x * s.y / s.n;
-    across = atan2(2 * xy, xx - yy) / 2;
-  }
-  static const double turn[4] = {-1.25, -1.9, 1.25, 1.9};  // from the wide direction, radians
-  int most = -1;
-  for (int k = 0; k < 4; k++) {
-    Camera c = best;
-    look_along(&c, across + turn[k], 0.32);
-    int count = fronts(&c, m, &poses[0]);
-    if (count > most) {
-      most = count;
-      best = c;
-    }
-  }
-  camera_frame(&best, m, n, poses);
-  return best;
-}
-
 // ---- order: from back to front
 
 typedef struct Item {
@@ -236,12 +214,65 @@ static void sort_items(int* order, Item* item, int n, const Camera* c) {
   free(done);
 }
 
+// ---- choice of the camera
+
+// How many times a geom that cannot move hides one that can, before the first and the last pose.
+static int hidden(const Camera* c, const djModel* m, int n, const Poses* poses) {
+  int count = 0;
+  for (int s = 0; s < m->ngeom; s++) {
+    if (m->geom_type[s] == DJ_PLANE || moves(m, m->geom_body[s]) || !is_drawn(m, s)) continue;
+    for (int g = 0; g < m->ngeom; g++) {
+      if (m->geom_type[g] == DJ_PLANE || !moves(m, m->geom_body[g]) || !is_drawn(m, g)) continue;
+      for (int k = 0; k < n; k += n > 1 ? n - 1 : 1) {
+        Item a, b;
+        placed_make(&a.placed, m, s, &poses[k]);
+        placed_make(&b.placed, m, g, &poses[k]);
+        measure(&a, c);
+        measure(&b, c);
+        if (a.placed.finite && b.placed.finite) count += in_front(&a, &b, c) > 0;
+        placed_free(&a.placed);
+        placed_free(&b.placed);
+      }
+    }
+  }
+  return count;
+}
+
+Camera camera_look(const djModel* m, int n, const Poses* poses, int width, int height) {
+  Camera best = {0};
+  Spread s = {0};
+  each_point(m, n, poses, add_spread, &s);
+  double across = 0;
+  if (s.n > 0) {
+    double xx = s.xx - s.x * s.x / s.n, yy = s.yy - s.y * s.y / s.n, xy = s.xy - s.x * s.y / s.n;
+    across = atan2(2 * xy, xx - yy) / 2;
+  }
+  static const double turn[4] = {-1.25, -1.9, 1.25, 1.9};  // from the wide direction, radians
+  double most = -INFINITY;
+  for (int k = 0; k < 4; k++) {
+    Camera c = {.width = width, .height = height};
+    look_along(&c, across + turn[k], 0.32);
+    camera_frame(&c, m, n, poses);
+    double count = 1000 * fronts(&c, m, &poses[0]);
+    if (m->ngeom <= SORT_MOST) count -= hidden(&c, m, n, poses);
+    if (count > most) {
+      most = count;
+      best = c;
+    }
+  }
+  return best;
+}
+
 // ---- picture
 
-static double nice_spacing(double size) {
+static double round_length(double size) {
   double power = pow(10, floor(log10(size)));
   double rest = size / power;
   return power * (rest < 2 ? 1 : rest < 5 ? 2 : 5);
+}
+
+double picture_grid(const Camera* c) {
+  return round_length(REACH * fmax(c->width, c->height) / c->scale / 4);
 }
 
 // A plane: a tile with a grid about the middle of the picture, and shadows on it.
@@ -249,9 +280,9 @@ static void draw_plane(Buffer* out, const Placed* p, const Camera* c, const Item
   double normal[3] = {p->mat[2], p->mat[5], p->mat[8]};
   double side[2][3] = {{p->mat[0], p->mat[3], p->mat[6]}, {p->mat[1], p->mat[4], p->mat[7]}};
   if (dot(normal, c->forward) > -0.02) return;  // seen from behind
-  double reach = 0.75 * fmax(c->width, c->height) / c->scale, d[3], low[2], high[2];
+  double reach = REACH * fmax(c->width, c->height) / c->scale, d[3], low[2], high[2];
   for (int i = 0; i < 3; i++) d[i] = c->center[i] - p->pos[i];
-  double step = nice_spacing(reach / 4);
+  double step = picture_grid(c);
   for (int k = 0; k < 2; k++) {
     double middle = dot(side[k], d);
     low[k] = step * floor((middle - reach) / step);

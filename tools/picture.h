@@ -28,6 +28,9 @@ Camera camera_look(const djModel* model, int n, const Poses* poses, int width, i
 // The same direction, framed on these poses: smaller or larger.
 void camera_frame(Camera* camera, const djModel* model, int n, const Poses* poses);
 
+// Distance of the lines on planes, metres.
+double picture_grid(const Camera* camera);
+
 // Gradients that pictures refer to: once per page, before the first picture.
 void picture_defs(Buffer* out);
 

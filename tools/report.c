@@ -24,7 +24,7 @@ static const char style[] =
     "figure{margin:0}figcaption{font-size:14px;color:#555;line-height:1.4;margin-top:4px}"
     "svg{display:block;width:100%;height:auto}"
     ".times{display:grid;grid-template-columns:1fr 1fr;gap:22px 28px}"
-    ".pair{display:grid;grid-template-columns:1fr 1fr;gap:4px;border:1px solid #e2dfd7;"
+    ".pair{display:grid;grid-template-columns:1fr 1fr;border:1px solid #e2dfd7;"
     "border-radius:6px;overflow:hidden;background:#fbfaf8}"
     ".pair div{position:relative}.pair div+div{border-left:1px solid #e2dfd7}"
     ".pair b{position:absolute;left:9px;top:6px;font-size:13px;font-weight:600;color:#555}"
@@ -92,6 +92,13 @@ static void write_differences(Buffer* out, const Report* report) {
 
 // ---- pictures
 
+static bool has_plane(const djModel* m) {
+  for (int g = 0; g < m->ngeom; g++) {
+    if (m->geom_type[g] == DJ_PLANE) return true;
+  }
+  return false;
+}
+
 static void write_pictures(Buffer* out, const Report* report) {
   const Record* r = report->record;
   int sample[TIMES], n = record_times(r, TIMES, sample);
@@ -110,7 +117,15 @@ static void write_pictures(Buffer* out, const Report* report) {
   bool follows = scale > 2.5 * whole.scale;
   buf_add(out, "<h2>The scene</h2>\n<p>The same camera looks at both engines.");
   if (follows) buf_add(out, " It moves with the bodies, which travel far.");
-  buf_add(out, " Bodies that cannot move are grey. Planes show a grid of round lengths.</p>\n");
+  buf_add(out, " What cannot move is grey.");
+  if (has_plane(r->model)) {
+    Camera shown = whole;
+    if (follows) shown.scale = scale;
+    buf_add(out, " Lines on planes are ");
+    report_quantity(out, picture_grid(&shown), "m");
+    buf_add(out, " apart.");
+  }
+  buf_add(out, "</p>\n");
   picture_defs(out);
   buf_add(out, "<div class=\"times\">\n");
   for (int i = 0; i < n; i++) {

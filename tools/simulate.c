@@ -38,7 +38,7 @@ static bool run(Engine* e, const Inputs* in, const Options* o, FILE* file) {
     if (good && file && states_due(o, k + 1)) states_row(file, e);
     states_progress(k + 1, good ? in->steps : k + 1);
   }
-  return good;
+  return engine_measure(e) && good;
 }
 
 static int simulate(const Scene* s, const Options* o) {
