@@ -207,7 +207,7 @@ djStatus dj_closeCsv(djCsv* csv, djError* err) {
   bool ok = fclose(csv->file) == 0 && !csv->failed;
   djStatus status = DJ_OK;
   if (!ok) {
-    remove(csv->path);
+    dj_removeFile(csv->path);
     dj_fail(err, DJ_FILE, "cannot be written");
     status = dj_prefix(err, DJ_FILE, csv->path);
   }

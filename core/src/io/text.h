@@ -10,6 +10,9 @@ djStatus dj_readFile(char** text, size_t* length, const char* path, djError* err
 // Write it, or leave no file.
 djStatus dj_writeFile(const char* path, const char* text, size_t length, djError* err);
 
+// Remove an unfinished file; devices and the like stay.
+void dj_removeFile(const char* path);
+
 // A text that grows. After a failed allocation nothing is added any more.
 typedef struct djText {
   char* data;        // ends with 0 unless empty
