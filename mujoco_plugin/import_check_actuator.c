@@ -13,13 +13,16 @@ static bool noteType(djmNote note, int type, int first, int n, const char* const
 }
 #define COUNT(array) (int)(sizeof(array) / sizeof(*(array)))
 
+// Armature and damping act even where the actuator makes no force.
+static bool passive(const mjModel* m, int i) {
+  return m->actuator_armature[i] != 0 || m->actuator_damping[i] != 0 ||
+         !mju_isZero(m->actuator_dampingpoly + mjNPOLY * i, mjNPOLY);
+}
+
 bool djm_actTransmission(const djmImport* imp, int i, djmNote note) {
   static const char* const names[] = {"slider-crank", "tendon", "site", "body (adhesion)", "so3"};
-  const mjModel* m = imp->m;
-  bool inertia = m->actuator_armature[i] != 0 || m->actuator_damping[i] != 0 ||
-                 !mju_isZero(m->actuator_dampingpoly + mjNPOLY * i, mjNPOLY);
-  if (!djm_actuatorLive(m, i) && !inertia) return false;
-  return noteType(note, m->actuator_trntype[i], mjTRN_SLIDERCRANK, COUNT(names), names);
+  if (!djm_actuatorLive(imp->m, i) && !passive(imp->m, i)) return false;
+  return noteType(note, imp->m->actuator_trntype[i], mjTRN_SLIDERCRANK, COUNT(names), names);
 }
 
 bool djm_actDyntype(const djmImport* imp, int i, djmNote note) {
@@ -52,7 +55,8 @@ bool djm_actDelay(const djmImport* imp, int i, djmNote note) {
 
 bool djm_actInputs(const djmImport* imp, int i, djmNote note) {
   (void)note;
-  return djm_actuatorLive(imp->m, i) && imp->m->actuator_ctrlnum[i] != 1;
+  int n = imp->m->actuator_ctrlnum[i];
+  return (djm_actuatorLive(imp->m, i) && n != 1) || (n == 0 && passive(imp->m, i));
 }
 
 static bool acts(const mjModel* m, int i) {

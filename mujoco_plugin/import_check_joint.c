@@ -23,8 +23,8 @@ bool djm_jntRange(const djmImport* imp, int i, djmNote note) {
   djm_limitLaw(&stiffness, &damping, m, i);
   snprintf(note, sizeof(djmNote),
            "the limit is a one-sided spring and damper, %.3g /s^2 and %.3g /s times the joint's "
-           "inertia at qpos0: a steady load sinks in as deep as in MuJoCo (%.2g %s at 100 %s/s^2), "
-           "an impact less deep",
+           "inertia at qpos0: a steady load sinks in as deep as in MuJoCo beyond solimp's width "
+           "(%.2g %s at 100 %s/s^2), an impact less deep",
            stiffness, damping, stiffness > 0 ? 100 / stiffness : INFINITY, unit(m, i), unit(m, i));
   return true;
 }

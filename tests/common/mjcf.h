@@ -1,0 +1,46 @@
+// Compiling MJCF text, for tests against MuJoCo.
+
+#ifndef DJ_TESTS_MJCF_H_
+#define DJ_TESTS_MJCF_H_
+
+#include "import.h"
+#include "stock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// The compiled model; fails the test with MuJoCo's message when there is none.
+static inline mjModel* djt_compile(const char* text) {
+  mjVFS vfs;
+  char error[1000] = "";
+  mj_defaultVFS(&vfs);
+  mj_addBufferVFS(&vfs, "model.xml", text, (int)strlen(text));
+  mjModel* m = mj_loadXML("model.xml", &vfs, error, sizeof(error));
+  mj_deleteVFS(&vfs);
+  if (!m) fail_msg("MuJoCo: %s\n%.3000s", error, text);
+  return m;
+}
+
+static inline djModel* djt_import(djReport** report, const mjModel* m) {
+  djModel* model;
+  djError err;
+  djStatus status = dj_importMuJoCo(&model, report, m, &err);
+  if (status != DJ_OK) fail_msg("status %d: %s", status, err.text);
+  return model;
+}
+
+// Entry of the report, or NULL.
+static inline const djReportEntry* djt_entry(const djReport* report, const char* element,
+                                             const char* feature) {
+  for (int i = 0; i < report->n; i++) {
+    const djReportEntry* e = report->entry + i;
+    if (strcmp(e->element, element) == 0 && strcmp(e->feature, feature) == 0) return e;
+  }
+  return NULL;
+}
+
+#endif  // DJ_TESTS_MJCF_H_

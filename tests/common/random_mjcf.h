@@ -1,0 +1,22 @@
+// Random MJCF models, as text.
+
+#ifndef DJ_TESTS_RANDOM_MJCF_H_
+#define DJ_TESTS_RANDOM_MJCF_H_
+
+#include "common/random_model.h"
+
+enum {
+  DJT_MJCF_MESHES = 1,
+  DJT_MJCF_ACTUATORS = 2,
+  DJT_MJCF_CONTACT = 4,    // bitmasks, margins, condim, priority, pairs, excludes
+  DJT_MJCF_MOCAP = 8,
+  DJT_MJCF_KEYS = 16,
+  DJT_MJCF_CLUSTER = 32,   // spheres only, all of them within reach of each other
+  DJT_MJCF_ALL = 31
+};
+
+// A model with nbody bodies (world not counted), everything in it imported exactly or nearly so.
+// The text is malloc'ed; NULL: no memory. Elements are called b1, j1.., g1.., s1.., m1.., a1..
+char* djt_randomMjcf(djRng* rng, int nbody, int features);
+
+#endif  // DJ_TESTS_RANDOM_MJCF_H_

@@ -1,0 +1,429 @@
+// The importer against MuJoCo: fields of random models, the pair predicate, kinematics, scene
+// settings, load errors, and gymnasium's models.
+
+#include "common/mjcf.h"
+#include "common/random_mjcf.h"
+
+#include "contact/contact.h"
+
+#include <dijoco/dijoco.h>
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void checkNear(double a, double b, double tolerance, const char* what, int i) {
+  if (!(fabs(a - b) <= tolerance * (1 + fabs(b)))) {
+    fail_msg("%s[%d]: %.17g is not %.17g", what, i, a, b);
+  }
+}
+
+static void checkArray(const double* a, const mjtNum* b, int n, const char* what) {
+  for (int i = 0; i < n; i++) checkNear(a[i], b[i], 1e-14, what, i);
+}
+
+static void checkInts(const int* a, const int* b, int n, const char* what) {
+  for (int i = 0; i < n; i++) {
+    if (a[i] != b[i]) fail_msg("%s[%d]: %d is not %d", what, i, a[i], b[i]);
+  }
+}
+
+static mjModel* randomModel(djRng* rng, int nbody, int features) {
+  char* text = djt_randomMjcf(rng, nbody, features);
+  assert_non_null(text);
+  mjModel* m = djt_compile(text);
+  free(text);
+  return m;
+}
+
+// ------------------------------ fields ----------------------------------------------------------
+
+static void checkBodies(const djModel* x, const mjModel* m) {
+  checkInts(x->body_parent, m->body_parentid, x->nbody, "body_parent");
+  checkInts(x->body_mocap, m->body_mocapid, x->nbody, "body_mocap");
+  checkInts(x->body_jntnum, m->body_jntnum, x->nbody, "body_jntnum");
+  checkInts(x->body_dofnum, m->body_dofnum, x->nbody, "body_dofnum");
+  checkInts(x->body_dofadr, m->body_dofadr, x->nbody, "body_dofadr");
+  checkInts(x->body_geomnum, m->body_geomnum, x->nbody, "body_geomnum");
+  checkArray(x->body_pos, m->body_pos, 3 * x->nbody, "body_pos");
+  checkArray(x->body_quat, m->body_quat, 4 * x->nbody, "body_quat");
+  checkArray(x->body_ipos, m->body_ipos, 3 * x->nbody, "body_ipos");
+  checkArray(x->body_iquat, m->body_iquat, 4 * x->nbody, "body_iquat");
+  checkArray(x->body_mass, m->body_mass, x->nbody, "body_mass");
+  checkArray(x->body_inertia, m->body_inertia, 3 * x->nbody, "body_inertia");
+  checkArray(x->body_gravcomp, m->body_gravcomp, x->nbody, "body_gravcomp");
+  double mass = 0;
+  for (int i = 1; i < m->nbody; i++) mass += m->body_mass[i];
+  checkNear(x->total_mass, mass, 1e-12, "total_mass", 0);
+}
+
+static void checkJoints(const djModel* x, const mjModel* m) {
+  checkInts(x->jnt_type, m->jnt_type, x->njnt, "jnt_type");
+  checkInts(x->jnt_body, m->jnt_bodyid, x->njnt, "jnt_body");
+  checkInts(x->jnt_qposadr, m->jnt_qposadr, x->njnt, "jnt_qposadr");
+  checkInts(x->jnt_dofadr, m->jnt_dofadr, x->njnt, "jnt_dofadr");
+  checkInts(x->dof_jnt, m->dof_jntid, x->nv, "dof_jnt");
+  checkInts(x->dof_parent, m->dof_parentid, x->nv, "dof_parent");
+  checkArray(x->jnt_pos, m->jnt_pos, 3 * x->njnt, "jnt_pos");
+  checkArray(x->jnt_axis, m->jnt_axis, 3 * x->njnt, "jnt_axis");
+  checkArray(x->jnt_stiffness, m->jnt_stiffness, x->njnt, "jnt_stiffness");
+  checkArray(x->jnt_stiffnesspoly, m->jnt_stiffnesspoly, 2 * x->njnt, "jnt_stiffnesspoly");
+  checkArray(x->jnt_margin, m->jnt_margin, x->njnt, "jnt_margin");
+  checkArray(x->jnt_actfrcrange, m->jnt_actfrcrange, 2 * x->njnt, "jnt_actfrcrange");
+  checkArray(x->qpos0, m->qpos0, x->nq, "qpos0");
+  checkArray(x->qpos_spring, m->qpos_spring, x->nq, "qpos_spring");
+  for (int i = 0; i < x->nv; i++) {
+    int j = x->dof_jnt[i];
+    checkNear(x->jnt_damping[j], m->dof_damping[i], 0, "damping", i);
+    checkNear(x->jnt_dampingpoly[2 * j + 1], m->dof_dampingpoly[2 * i + 1], 0, "dampingpoly", i);
+    checkNear(x->jnt_armature[j], m->dof_armature[i], 0, "armature", i);
+    checkNear(x->jnt_frictionloss[j], m->dof_frictionloss[i], 0, "frictionloss", i);
+  }
+  for (int j = 0; j < x->njnt; j++) {
+    assert_int_equal(x->jnt_limited[j], m->jnt_limited[j]);
+    assert_int_equal(x->jnt_actfrclimited[j], m->jnt_actfrclimited[j]);
+    if (m->jnt_limited[j]) checkArray(x->jnt_range + 2 * j, m->jnt_range + 2 * j, 2, "range");
+    // static stiffness of MuJoCo's limit beyond the width of solimp
+    double s0 = fmax(m->jnt_solref[2 * j], 2 * m->opt.timestep), s1 = m->jnt_solref[2 * j + 1];
+    double d = m->jnt_solimp[5 * j + 1];
+    checkNear(x->jnt_limit_stiffness[j], 1 / (s0 * s0 * s1 * s1 * (1 - d)), 1e-12, "limit", j);
+    checkNear(x->jnt_limit_damping[j], 2 / (s0 * (1 - d)), 1e-12, "limit damping", j);
+  }
+}
+
+static void checkGeoms(const djModel* x, const mjModel* m) {
+  checkInts(x->geom_type, m->geom_type, x->ngeom, "geom_type");
+  checkInts(x->geom_body, m->geom_bodyid, x->ngeom, "geom_body");
+  checkInts(x->geom_mesh, m->geom_dataid, x->ngeom, "geom_mesh");
+  checkInts(x->geom_contype, m->geom_contype, x->ngeom, "geom_contype");
+  checkInts(x->geom_conaffinity, m->geom_conaffinity, x->ngeom, "geom_conaffinity");
+  checkInts(x->geom_condim, m->geom_condim, x->ngeom, "geom_condim");
+  checkInts(x->geom_priority, m->geom_priority, x->ngeom, "geom_priority");
+  checkArray(x->geom_size, m->geom_size, 3 * x->ngeom, "geom_size");
+  checkArray(x->geom_pos, m->geom_pos, 3 * x->ngeom, "geom_pos");
+  checkArray(x->geom_quat, m->geom_quat, 4 * x->ngeom, "geom_quat");
+  checkArray(x->geom_friction, m->geom_friction, 3 * x->ngeom, "geom_friction");
+  for (int i = 0; i < x->ngeom; i++) {   // MuJoCo's gap does not move where contact begins
+    checkNear(x->geom_margin[i] - x->geom_gap[i], m->geom_margin[i], 1e-15, "margin", i);
+  }
+  for (int i = 0; i < x->nmesh; i++) {
+    assert_int_equal(x->mesh_vertnum[i], m->mesh_vertnum[i]);
+    for (int k = 0; k < 3 * x->mesh_vertnum[i]; k++) {
+      double value = x->mesh_vert[3 * x->mesh_vertadr[i] + k];
+      checkNear(value, m->mesh_vert[3 * m->mesh_vertadr[i] + k], 0, "mesh_vert", k);
+    }
+    // Euler's formula for triangulated hulls; every face's plane has all vertices on one side
+    int nface = x->mesh_facenum[i];
+    if (m->mesh_graphadr[i] < 0) continue;
+    assert_int_equal(nface, 2 * m->mesh_graph[m->mesh_graphadr[i]] - 4);
+    const double* v = x->mesh_vert + 3 * x->mesh_vertadr[i];
+    for (int f = 0; f < nface; f++) {
+      const int* c = x->mesh_face + 3 * (x->mesh_faceadr[i] + f);
+      mjtNum e1[3], e2[3], n[3];
+      mju_sub3(e1, v + 3 * c[1], v + 3 * c[0]);
+      mju_sub3(e2, v + 3 * c[2], v + 3 * c[0]);
+      mju_cross(n, e1, e2);
+      for (int k = 0; k < x->mesh_vertnum[i]; k++) {
+        assert_true(mju_dot3(n, v + 3 * k) - mju_dot3(n, v + 3 * c[0]) < 1e-7);
+      }
+    }
+  }
+  assert_int_equal(x->npair, m->npair);
+  checkInts(x->pair_geom1, m->pair_geom1, x->npair, "pair_geom1");
+  checkInts(x->pair_geom2, m->pair_geom2, x->npair, "pair_geom2");
+  checkInts(x->pair_condim, m->pair_dim, x->npair, "pair_condim");
+  assert_int_equal(x->nexclude, m->nexclude);
+}
+
+static void checkActuators(const djModel* x, const mjModel* m) {
+  checkInts(x->actuator_actadr, m->actuator_actadr, x->nu, "actuator_actadr");
+  for (int i = 0; i < x->nu; i++) {
+    bool on = djm_actuatorLive(m, i);
+    assert_int_equal(x->actuator_joint[i], m->actuator_trnid[2 * i]);
+    checkArray(x->actuator_gear + 6 * i, m->actuator_gear + 6 * i, 6, "gear");
+    checkNear(x->actuator_armature[i], m->actuator_armature[i], 0, "armature", i);
+    checkNear(x->actuator_gainprm[3 * i], on ? m->actuator_gainprm[10 * i] : 0, 0, "gain", i);
+    double bias = m->actuator_biastype[i] && on ? m->actuator_biasprm[10 * i + 1] : 0;
+    checkNear(x->actuator_biasprm[3 * i + 1], bias, 0, "bias", i);
+    assert_int_equal(x->actuator_ctrllimited[i], m->actuator_ctrllimited[i]);
+    if (on) assert_int_equal(x->actuator_dyn[i], m->actuator_dyntype[i]);
+  }
+  assert_int_equal(x->nkey, m->nkey);
+  checkArray(x->key_qpos, m->key_qpos, x->nkey * x->nq, "key_qpos");
+  checkArray(x->key_ctrl, m->key_ctrl, x->nkey * x->nu, "key_ctrl");
+}
+
+static void testFields(void** state) {
+  (void)state;
+  djRng rng = {1};
+  for (int trial = 0; trial < 300; trial++) {
+    mjModel* m = randomModel(&rng, 1 + trial % 9, DJT_MJCF_ALL);
+    djReport* report;
+    djModel* x = djt_import(&report, m);
+    const int ours[] = {x->nq, x->nv, x->nu, x->na, x->nbody, x->njnt, x->ngeom, x->nmocap};
+    const int theirs[] = {(int)m->nq,    (int)m->nv,   (int)m->nu,    (int)m->na,
+                          (int)m->nbody, (int)m->njnt, (int)m->ngeom, (int)m->nmocap};
+    checkInts(ours, theirs, 8, "sizes");
+    checkNear(x->opt.timestep, m->opt.timestep, 0, "timestep", 0);
+    checkArray(x->opt.gravity, m->opt.gravity, 3, "gravity");
+    checkNear(x->opt.density, m->opt.density, 0, "density", 0);
+    checkBodies(x, m);
+    checkJoints(x, m);
+    checkGeoms(x, m);
+    checkActuators(x, m);
+    if (m->njnt > 0) assert_string_equal(dj_id2name(x, DJ_OBJ_JOINT, 0), "j1");
+    assert_int_equal(dj_name2id(x, DJ_OBJ_BODY, "world"), 0);
+    assert_int_not_equal(report->state, DJ_IGNORED);
+    dj_deleteReport(report);
+    dj_deleteModel(x);
+    mj_deleteModel(m);
+  }
+}
+
+// ------------------------------ pair predicate --------------------------------------------------
+
+// All geoms are spheres within reach of each other, so MuJoCo lists what may collide at all.
+static void testPredicate(void** state) {
+  (void)state;
+  djRng rng = {2};
+  long listed = 0, pairs = 0;
+  for (int trial = 0; trial < 3000; trial++) {
+    mjModel* m = randomModel(&rng, 2 + trial % 5, DJT_MJCF_CONTACT | DJT_MJCF_MOCAP |
+                                                       DJT_MJCF_CLUSTER);
+    mjData* d = mj_makeData(m);
+    djModel* x = djt_import(NULL, m);
+    mj_forward(m, d);
+    int n = (int)m->ngeom;
+    char* seen = calloc(n, n);
+    assert_non_null(seen);
+    for (int i = 0; i < d->ncon; i++) {
+      const int* g = d->contact[i].geom;
+      seen[g[0] * n + g[1]] = seen[g[1] * n + g[0]] = 1;
+    }
+    for (int a = 0; a < n; a++) {
+      for (int b = a + 1; b < n; b++) {
+        bool has = seen[a * n + b];
+        listed += has;
+        pairs++;
+        if (dj_canCollide(x, a, b) != has) fail_msg("core: geoms %d, %d: MuJoCo %d", a, b, has);
+        if (djm_canCollide(m, a, b) != has) fail_msg("import: geoms %d, %d: MuJoCo %d", a, b, has);
+      }
+    }
+    free(seen);
+    dj_deleteModel(x);
+    mj_deleteData(d);
+    mj_deleteModel(m);
+  }
+  assert_true(listed > pairs / 10 && listed < pairs * 9 / 10);
+}
+
+// ------------------------------ kinematics ------------------------------------------------------
+
+static void checkPoses(const djModel* x, djData* data, const mjModel* m, mjData* d) {
+  assert_int_equal(dj_forward(x, data), DJ_OK);
+  mj_kinematics(m, d);
+  for (int i = 0; i < 3 * x->nbody; i++) {
+    checkNear(data->xpos[i], d->xpos[i], 1e-12, "xpos", i);
+    checkNear(data->xipos[i], d->xipos[i], 1e-12, "xipos", i);
+  }
+  for (int i = 0; i < 9 * x->nbody; i++) checkNear(data->xmat[i], d->xmat[i], 1e-12, "xmat", i);
+  for (int i = 0; i < x->nbody; i++) {
+    double dot = mju_dot(data->xquat + 4 * i, d->xquat + 4 * i, 4);
+    checkNear(fabs(dot), 1, 1e-14, "xquat", i);
+  }
+  for (int i = 0; i < 3 * x->ngeom; i++) {
+    checkNear(data->geom_xpos[i], d->geom_xpos[i], 1e-12, "geom_xpos", i);
+  }
+  for (int i = 0; i < 9 * x->ngeom; i++) {
+    checkNear(data->geom_xmat[i], d->geom_xmat[i], 1e-12, "geom_xmat", i);
+  }
+  for (int i = 0; i < 3 * x->nsite; i++) {
+    checkNear(data->site_xpos[i], d->site_xpos[i], 1e-12, "site_xpos", i);
+  }
+}
+
+static void testKinematics(void** state) {
+  (void)state;
+  djRng rng = {3};
+  for (int trial = 0; trial < 200; trial++) {
+    mjModel* m = randomModel(&rng, 1 + trial % 9, DJT_MJCF_ALL);
+    m->opt.disableflags |= mjDSBL_CONTACT;
+    m->opt.enableflags |= mjENBL_ENERGY;
+    mjData* d = mj_makeData(m);
+    djModel* x = djt_import(NULL, m);
+    djData* data;
+    assert_int_equal(dj_makeData(&data, x, NULL), DJ_OK);
+    for (int i = 0; i < m->nq; i++) d->qpos[i] = djt_uniform(&rng, -1, 1);   // not normalised
+    for (int i = 0; i < m->nv; i++) d->qvel[i] = djt_uniform(&rng, -1, 1);
+    for (int i = 0; i < 3 * m->nmocap; i++) d->mocap_pos[i] = djt_uniform(&rng, -1, 1);
+    for (int i = 0; i < 4 * m->nmocap; i++) d->mocap_quat[i] = djt_uniform(&rng, -1, 1);
+    mju_copy(data->qpos, d->qpos, x->nq);
+    mju_copy(data->qvel, d->qvel, x->nv);
+    mju_copy(data->mocap_pos, d->mocap_pos, 3 * x->nmocap);
+    mju_copy(data->mocap_quat, d->mocap_quat, 4 * x->nmocap);
+    checkPoses(x, data, m, d);
+    mj_forward(m, d);
+    checkNear(data->energy[0], d->energy[0], 1e-11, "potential energy", trial);
+    checkNear(data->energy[1], d->energy[1], 1e-11, "kinetic energy", trial);
+    dj_deleteData(data);
+    dj_deleteModel(x);
+    mj_deleteData(d);
+    mj_deleteModel(m);
+  }
+}
+
+// ------------------------------ settings --------------------------------------------------------
+
+#define SCENE(custom) "<mujoco><custom>" custom "</custom><worldbody><geom type='plane' " \
+  "size='1 1 1'/><body pos='0 0 1'><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+
+static void testSettings(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(SCENE(
+      "<numeric name='dijoco_support' data='0.003'/><numeric name='dijoco_stiffness' data='1e-3'/>"
+      "<numeric name='dijoco_skin' data='0'/><numeric name='dijoco_friction_eps' data='1e-8'/>"
+      "<numeric name='dijoco_tolerance' data='1e-6'/><numeric name='dijoco_length_scale' data='2'/>"
+      "<numeric name='dijoco_gravity_ramp' data='1.5'/><numeric name='other' data='1 2 3'/>"
+      "<text name='dijoco_overlap' data='error'/><text name='dijoco_friction_cap' data='paper'/>"));
+  djModel* x = djt_import(NULL, m);
+  checkNear(x->opt.support, 0.003, 0, "support", 0);
+  checkNear(x->opt.stiffness, 1e-3, 0, "stiffness", 0);
+  checkNear(x->opt.skin, 0, 0, "skin", 0);
+  checkNear(x->opt.friction_eps, 1e-8, 0, "friction_eps", 0);
+  checkNear(x->opt.tolerance, 1e-6, 0, "tolerance", 0);
+  checkNear(x->opt.length_scale, 2, 0, "length_scale", 0);
+  checkNear(x->gravity_ramp, 1.5, 0, "gravity_ramp", 0);
+  assert_int_equal(x->opt.overlap, DJ_OVERLAP_ERROR);
+  assert_int_equal(x->opt.friction_cap, DJ_CAP_PAPER);
+  dj_deleteModel(x);
+  mj_deleteModel(m);
+
+  static const struct {
+    const char *text, *error;
+  } bad[] = {
+      {SCENE("<numeric name='dijoco_suport' data='0.003'/>"),
+       "numeric/dijoco_suport: there is no such setting"},
+      {SCENE("<numeric name='dijoco_skin' data='0 1'/>"),
+       "numeric/dijoco_skin: one number is expected"},
+      {SCENE("<numeric name='dijoco_overlap' data='2'/>"),
+       "numeric/dijoco_overlap: there is no such choice"},
+      {SCENE("<text name='dijoco_contact' data='soft'/>"),
+       "text/dijoco_contact: there is no such choice"},
+      {SCENE("<numeric name='dijoco_max_iterations' data='1.5'/>"),
+       "numeric/dijoco_max_iterations: a whole number is expected"},
+      {SCENE("<numeric name='dijoco_gravity_ramp' data='-1'/>"),
+       "numeric/dijoco_gravity_ramp: must not be negative"},
+  };
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+    mjModel* wrong = djt_compile(bad[i].text);
+    djReport* report;
+    djError err;
+    assert_int_equal(dj_importMuJoCo(&x, &report, wrong, &err), DJ_INVALID);
+    assert_null(x);
+    assert_null(report);
+    assert_string_equal(err.text, bad[i].error);
+    mj_deleteModel(wrong);
+  }
+}
+
+// ------------------------------ files -----------------------------------------------------------
+
+static void writeFile(const char* path, const char* text) {
+  FILE* f = fopen(path, "wb");
+  assert_non_null(f);
+  fputs(text, f);
+  fclose(f);
+}
+
+static void testLoad(void** state) {
+  (void)state;
+  static const struct {
+    const char *file, *text, *part;
+  } bad[] = {
+      {"import_none.xml", NULL, "cannot open the file"},
+      {"import_none.mjb", NULL, "cannot open the file"},
+      {"import_bad.xml", "<mujoco><worldbody><geom size='1' foo='2'/></worldbody></mujoco>",
+       "'foo'"},
+      {"import_bad.xml", "<mujoco><worldbody><include file='gone.xml'/></worldbody></mujoco>",
+       "gone.xml"},
+      {"import_bad.xml", "<mujoco><asset><mesh name='m' file='nope.stl'/></asset><worldbody>"
+       "<geom type='mesh' mesh='m'/></worldbody></mujoco>", "nope.stl"},
+      {"import_bad.xml",
+       "<mujoco><worldbody><body name='thing'><joint/></body></worldbody></mujoco>", "thing"},
+      {"import_bad.xml", "", "empty"},
+      {"import_bad.xml", "<mujoco", "XML"},
+      {"import_bad.mjb", "junk", "header"},
+  };
+  djModel* x;
+  djReport* report;
+  mjModel* stock;
+  djError err;
+  remove("MUJOCO_LOG.TXT");
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+    remove(bad[i].file);
+    if (bad[i].text) writeFile(bad[i].file, bad[i].text);
+    djStatus status = dj_loadMJCF(&x, &report, &stock, bad[i].file, &err);
+    assert_true(status < 0);
+    assert_true(!x && !report && !stock);
+    if (!strstr(err.text, bad[i].part)) fail_msg("'%s' in: %s", bad[i].part, err.text);
+    if (strpbrk(err.text, "\r\n")) fail_msg("more than one line: %s", err.text);
+    remove(bad[i].file);
+  }
+  writeFile("import_good.xml", SCENE(""));
+  assert_int_equal(dj_loadMJCF(&x, &report, &stock, "import_good.xml", &err), DJ_OK);
+  mj_saveModel(stock, "import_good.mjb", NULL, 0);
+  dj_deleteModel(x);
+  dj_deleteReport(report);
+  mj_deleteModel(stock);
+  assert_int_equal(dj_loadMJCF(&x, NULL, NULL, "import_good.mjb", &err), DJ_OK);
+  assert_int_equal(x->nq, 7);
+  dj_deleteModel(x);
+  remove("import_good.xml");
+  remove("import_good.mjb");
+  FILE* log = fopen("MUJOCO_LOG.TXT", "r");
+  assert_null(log);
+}
+
+// Imports, or is refused with a line that names the element.
+static void testGymnasium(void** state) {
+  (void)state;
+  const char* folder = getenv("DIJOCO_GYMNASIUM");
+  DIR* dir = folder ? opendir(folder) : NULL;
+  if (!dir) skip();
+  int n = 0;
+  for (struct dirent* entry; (entry = readdir(dir));) {
+    const char* ending = strrchr(entry->d_name, '.');
+    if (!ending || strcmp(ending, ".xml") != 0) continue;
+    char path[2000];
+    snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+    djModel* x;
+    djReport* report;
+    mjModel* m;
+    djError err;
+    if (dj_loadMJCF(&x, &report, &m, path, &err) != DJ_OK) fail_msg("%s: %s", path, err.text);
+    assert_int_equal(x->nv, m->nv);
+    int ignored = 0;
+    for (int i = 0; i < report->n; i++) {
+      assert_true(report->entry[i].element[0] && report->entry[i].feature[0]);
+      assert_true(report->entry[i].note[0]);
+      ignored += report->entry[i].state == DJ_IGNORED;
+    }
+    assert_true((ignored > 0) == (report->state == DJ_IGNORED));
+    dj_deleteReport(report);
+    dj_deleteModel(x);
+    mj_deleteModel(m);
+    n++;
+  }
+  closedir(dir);
+  assert_int_equal(n, 14);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testFields),   cmocka_unit_test(testPredicate),
+      cmocka_unit_test(testKinematics), cmocka_unit_test(testSettings),
+      cmocka_unit_test(testLoad),     cmocka_unit_test(testGymnasium),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

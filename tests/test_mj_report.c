@@ -1,0 +1,384 @@
+// The importer's report: every row appears for a model that has the feature, and does not for one
+// that lacks it or on which it has no effect.
+
+#include "common/mjcf.h"
+
+#include "import_checks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+// Scenes: options, content of the world, what follows it. A is a hinged body, B a free one.
+#define SCENE(option, world, rest) \
+  "<mujoco><compiler angle='radian'/><option" option "<worldbody>" world "</worldbody>" rest \
+  "</mujoco>"
+#define A(joint, geom) "<body name='A' pos='0 0 3'><joint name='j' " joint "/><geom name='a' " \
+  "size='.1' contype='0' conaffinity='0' " geom "/><site name='sa' pos='.2 0 0'/></body>"
+#define A2 "<body name='A2' pos='1 0 3'><joint name='j2' type='slide'/><geom name='a2' size='.1' " \
+  "contype='0' conaffinity='0'/><site name='sa2' pos='.1 0 0'/></body>"
+#define FLOOR(more) "<geom name='f' type='plane' size='1 1 1' condim='1' " more "/>"
+#define B(geom) "<body name='B' pos='0 0 1'><freejoint/><geom name='b' size='.1 .1 .1' " \
+  geom "/></body>"
+#define PAIR(more) "<contact><pair name='p' geom1='f' geom2='b' " more "/></contact>"
+#define ACT(text) "<actuator>" text "</actuator>"
+#define MOTOR(more) ACT("<motor name='u' joint='j' " more "/>")
+#define TENDON(more) "<tendon><fixed name='t' " more "><joint joint='j' coef='1'/><joint " \
+  "joint='j2' coef='2'/></fixed></tendon>"
+#define EQ(text) "<equality>" text "</equality>"
+#define FLAG(text) "><flag " text "/></option>"
+
+typedef struct djReportCase {
+  const char *element, *feature;
+  djFeatureState state;
+  const char* with;
+  const char* without;
+  void (*edit)(mjModel* m);     // made to the model with the feature
+} djReportCase;
+
+static void editFrictionloss(mjModel* m) { m->dof_frictionloss[1] = 0.1; }
+static void editDamping(mjModel* m) { m->dof_damping[1] = 0.1; }
+static void editArmature(mjModel* m) { m->dof_armature[1] = 0.1; }
+
+static const djReportCase cases[] = {
+    // options
+    {"option", "integrator", DJ_APPROXIMATED, SCENE(" integrator='RK4'/>", A("", ""), ""),
+     SCENE("/>", A("", ""), ""), 0},
+    {"option", "integrator", DJ_APPROXIMATED, SCENE(" integrator='discrete'/>", A("", ""), ""),
+     SCENE(" integrator='RK4'/>", "", ""), 0},
+    {"option", "eulerdamp", DJ_APPROXIMATED,
+     SCENE(FLAG("eulerdamp='disable'"), A("damping='1'", ""), ""),
+     SCENE(FLAG("eulerdamp='disable'"), A("", ""), ""), 0},
+    {"option", "cone", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B("condim='3'"), ""),
+     SCENE("/>", FLOOR("") B("condim='1'"), ""), 0},
+    {"option", "impratio", DJ_APPROXIMATED,
+     SCENE(" impratio='10'/>", FLOOR("") B("condim='3'"), ""),
+     SCENE(" impratio='10'/>", FLOOR("") B("condim='1'"), ""), 0},
+    {"option", "noslip_iterations", DJ_APPROXIMATED,
+     SCENE(" noslip_iterations='3'/>", FLOOR("") B("condim='3'"), ""),
+     SCENE(" noslip_iterations='3'/>", A("", ""), ""), 0},
+    {"option", "sleep", DJ_IGNORED, SCENE(FLAG("sleep='enable'"), FLOOR("") B(""), ""),
+     SCENE(FLAG("sleep='enable'"), FLOOR(""), ""), 0},
+    {"option", "speculative", DJ_IGNORED,
+     SCENE(FLAG("speculative='enable'"), FLOOR("") B(""), ""),
+     SCENE(FLAG("speculative='enable'"), A("", ""), ""), 0},
+
+    // joints
+    {"joint/j", "range", DJ_APPROXIMATED, SCENE("/>", A("limited='true' range='-1 1'", ""), ""),
+     SCENE(FLAG("limit='disable'"), A("limited='true' range='-1 1'", ""), ""), 0},
+    {"joint/j", "frictionloss", DJ_APPROXIMATED, SCENE("/>", A("frictionloss='1'", ""), ""),
+     SCENE(FLAG("frictionloss='disable'"), A("frictionloss='1'", ""), ""), 0},
+    {"joint/j", "frictionloss", DJ_IGNORED, SCENE("/>", A("type='ball'", ""), ""),
+     SCENE("/>", A("type='ball'", ""), ""), editFrictionloss},
+    {"joint/j", "damping", DJ_IGNORED, SCENE("/>", A("type='ball'", ""), ""),
+     SCENE("/>", A("type='ball' damping='1'", ""), ""), editDamping},
+    {"joint/j", "armature", DJ_IGNORED, SCENE("/>", A("type='ball'", ""), ""),
+     SCENE("/>", A("type='ball' armature='1'", ""), ""), editArmature},
+    {"joint/j", "actuatorfrcrange", DJ_APPROXIMATED,
+     SCENE("/>", A("actuatorfrcrange='-1 1' actuatorfrclimited='true'", ""), MOTOR("")),
+     SCENE("/>", A("actuatorfrcrange='-1 1' actuatorfrclimited='true'", ""), ""), 0},
+    {"joint/j", "actuatorgravcomp", DJ_IGNORED,
+     SCENE("/>", "<body gravcomp='1'><joint name='j' actuatorgravcomp='true'/><geom size='.1'/>"
+           "</body>", ""),
+     SCENE("/>", "<body gravcomp='1'><joint name='j' actuatorgravcomp='true'/><geom size='.1'/>"
+           "</body>", MOTOR("")), 0},
+    {"joint/j", "springyield", DJ_IGNORED,
+     SCENE("/>", A("stiffness='1' springyield='.1'", ""), ""),
+     SCENE("/>", A("stiffness='1'", ""), ""), 0},
+
+    // geoms, pairs
+    {"geom/b", "type", DJ_IGNORED, SCENE("/>", FLOOR("") B("type='cylinder'"), ""),
+     SCENE("/>", FLOOR("") B("type='cylinder' contype='0' conaffinity='0'"), ""), 0},
+    {"geom/b", "type", DJ_IGNORED, SCENE("/>", FLOOR("") B("type='ellipsoid'"), ""),
+     SCENE(FLAG("contact='disable'"), FLOOR("") B("type='ellipsoid'"), ""), 0},
+    {"geom/h", "type", DJ_IGNORED,
+     SCENE("/>", "<geom name='h' type='hfield' hfield='x'/>" B(""),
+           "<asset><hfield name='x' nrow='2' ncol='2' size='1 1 1 1'/></asset>"),
+     SCENE("/>", "<geom name='h' type='hfield' hfield='x'/>" FLOOR(""),
+           "<asset><hfield name='x' nrow='2' ncol='2' size='1 1 1 1'/></asset>"), 0},
+    {"geom/b", "type", DJ_IGNORED, SCENE("/>", FLOOR("") B("type='cylinder' contype='0' "
+     "conaffinity='0'"), PAIR("")),
+     SCENE("/>", FLOOR("") B("contype='0' conaffinity='0'"), PAIR("")), 0},
+    {"geom/b", "solref", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B(""), ""),
+     SCENE("/>", B(""), ""), 0},
+    {"geom/b", "condim", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B("condim='4'"), ""),
+     SCENE("/>", FLOOR("") B("condim='3'"), ""), 0},
+    {"geom/f", "surfacevel", DJ_IGNORED,
+     SCENE("/>", FLOOR("surfacevel='1 0 0 0 0 0'") B("condim='3'"), ""),
+     SCENE("/>", FLOOR("surfacevel='1 0 0 0 0 0'") A("", ""), ""), 0},
+    {"geom/b", "adhesion", DJ_IGNORED, SCENE("/>", FLOOR("") B("adhesion='1'"), ""),
+     SCENE("/>", B("adhesion='1'"), ""), 0},
+    {"geom/a", "fluidshape", DJ_IGNORED,
+     SCENE(" density='1'/>", A("", "fluidshape='ellipsoid'"), ""),
+     SCENE("/>", A("", "fluidshape='ellipsoid'"), ""), 0},
+    {"pair/p", "solref", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B(""), PAIR("")),
+     SCENE(FLAG("contact='disable'"), FLOOR("") B(""), PAIR("")), 0},
+    {"pair/p", "condim", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B(""),
+     "<contact><pair name='p' geom1='f' geom2='b' condim='6'/></contact>"),
+     SCENE("/>", FLOOR("") B(""), PAIR("")), 0},
+    {"pair/p", "friction", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B(""),
+     "<contact><pair name='p' geom1='f' geom2='b' friction='1 .5 0 0 0'/></contact>"),
+     SCENE("/>", FLOOR("") B(""), PAIR("condim='1' friction='1 .5 0 0 0'")), 0},
+    {"pair/p", "adhesion", DJ_IGNORED, SCENE("/>", FLOOR("") B(""), PAIR("adhesion='1'")),
+     SCENE("/>", FLOOR("") B(""), PAIR("")), 0},
+
+    // equality constraints
+    {"equality/e", "connect", DJ_IGNORED,
+     SCENE("/>", A("", ""), EQ("<connect name='e' body1='A' anchor='.5 0 0'/>")),
+     SCENE("/>", A("", ""), EQ("<connect name='e' body1='A' anchor='.5 0 0' active='false'/>")), 0},
+    {"equality/e", "weld", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, EQ("<weld name='e' site1='sa' site2='sa2'/>")),
+     SCENE("/>", A("", "") "<body name='C'/><body name='D'/>",
+           EQ("<weld name='e' body1='C' body2='D'/>")), 0},
+    {"equality/e", "joint", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, EQ("<joint name='e' joint1='j' joint2='j2'/>")),
+     SCENE(FLAG("equality='disable'"), A("", "") A2,
+           EQ("<joint name='e' joint1='j' joint2='j2'/>")), 0},
+    {"equality/e", "tendon", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, TENDON("") EQ("<tendon name='e' tendon1='t'/>")),
+     SCENE(FLAG("constraint='disable'"), A("", "") A2,
+           TENDON("") EQ("<tendon name='e' tendon1='t'/>")), 0},
+
+    // tendons
+    {"tendon/t", "stiffness", DJ_IGNORED, SCENE("/>", A("", "") A2, TENDON("stiffness='1'")),
+     SCENE(FLAG("spring='disable'"), A("", "") A2, TENDON("stiffness='1'")), 0},
+    {"tendon/t", "damping", DJ_IGNORED, SCENE("/>", A("", "") A2, TENDON("damping='1'")),
+     SCENE("/>", A("", "") A2, TENDON("")), 0},
+    {"tendon/t", "frictionloss", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, TENDON("frictionloss='1'")),
+     SCENE("/>", A("", "") A2, TENDON("")), 0},
+    {"tendon/t", "range", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, TENDON("limited='true' range='-1 1'")),
+     SCENE("/>", A("", "") A2, TENDON("")), 0},
+    {"tendon/t", "armature", DJ_IGNORED, SCENE("/>", A("", "") A2, TENDON("armature='1'")),
+     SCENE("/>", A("", "") A2, TENDON("")), 0},
+    {"tendon/t", "stiffness", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, "<tendon><spatial name='t' stiffness='1'><site site='sa'/>"
+           "<site site='sa2'/></spatial></tendon>"),
+     SCENE("/>", A("", "") "<site name='s1'/><site name='s2' pos='1 0 0'/>",
+           "<tendon><spatial name='t' stiffness='1'><site site='s1'/><site site='s2'/></spatial>"
+           "</tendon>"), 0},
+
+    // actuators
+    {"actuator/u", "transmission", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, TENDON("") ACT("<motor name='u' tendon='t'/>")),
+     SCENE("/>", A("", "") A2, TENDON("") ACT("<motor name='u' joint='j'/>")), 0},
+    {"actuator/u", "transmission", DJ_IGNORED,
+     SCENE("/>", A("", ""), ACT("<motor name='u' site='sa'/>")),
+     SCENE(" actuatorgroupdisable='2'/>", A("", ""), ACT("<motor name='u' site='sa' group='2'/>")),
+     0},
+    {"actuator/u", "transmission", DJ_IGNORED,
+     SCENE("/>", A("", "") A2,
+           ACT("<motor name='u' cranksite='sa' slidersite='sa2' cranklength='2'/>")),
+     SCENE(FLAG("actuation='disable'"), A("", "") A2,
+           ACT("<motor name='u' cranksite='sa' slidersite='sa2' cranklength='2'/>")), 0},
+    {"actuator/u", "transmission", DJ_IGNORED,
+     SCENE("/>", A("", ""), ACT("<adhesion name='u' body='A' ctrlrange='0 1'/>")),
+     SCENE("/>", A("", ""), MOTOR("")), 0},
+    {"actuator/u", "transmission", DJ_IGNORED,
+     SCENE("/>", A("type='ball'", ""), ACT("<orientation name='u' joint='j' kp='1'/>")),
+     SCENE("/>", A("type='ball'", ""), MOTOR("")), 0},
+    {"actuator/u", "dyntype", DJ_IGNORED,
+     SCENE("/>", A("limited='true' range='-1 1'", ""), ACT("<muscle name='u' joint='j'/>")),
+     SCENE("/>", A("", ""), ACT("<general name='u' joint='j' dyntype='filter' dynprm='1'/>")), 0},
+    {"actuator/u", "gaintype", DJ_IGNORED,
+     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' input='pos'/>")),
+     SCENE("/>", A("", ""), ACT("<general name='u' joint='j' gaintype='affine'/>")), 0},
+    {"actuator/u", "biastype", DJ_IGNORED,
+     SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' resistance='1'/>")),
+     SCENE("/>", A("", ""), ACT("<position name='u' joint='j'/>")), 0},
+    {"actuator/u", "delay", DJ_IGNORED,
+     SCENE("/>", A("", ""), MOTOR("nsample='3' delay='0.006'")),
+     SCENE("/>", A("", ""), MOTOR("nsample='3'")), 0},
+    {"actuator/u", "input", DJ_IGNORED,
+     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1'/>")),
+     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' input='pos'/>")), 0},
+    {"actuator/u", "ctrlrange", DJ_APPROXIMATED,
+     SCENE("/>", A("", ""), MOTOR("ctrllimited='true' ctrlrange='-1 1'")),
+     SCENE(FLAG("clampctrl='disable'"), A("", ""), MOTOR("ctrllimited='true' ctrlrange='-1 1'")),
+     0},
+    {"actuator/u", "forcerange", DJ_APPROXIMATED,
+     SCENE("/>", A("", ""), MOTOR("forcelimited='true' forcerange='-1 1'")),
+     SCENE("/>", A("", ""), MOTOR("")), 0},
+    {"actuator/u", "actrange", DJ_APPROXIMATED,
+     SCENE("/>", A("", ""), ACT("<intvelocity name='u' joint='j' actrange='-1 1'/>")),
+     SCENE("/>", A("", ""), ACT("<general name='u' joint='j' dyntype='integrator'/>")), 0},
+    {"actuator/u", "biasprm", DJ_APPROXIMATED,
+     SCENE("/>", A("type='ball'", ""), ACT("<position name='u' joint='j'/>")),
+     SCENE("/>", A("type='ball'", ""), ACT("<velocity name='u' joint='j'/>")), 0},
+
+    // deformable bodies
+    {"flex/x", "flex", DJ_IGNORED,
+     SCENE("/>", "<flexcomp name='x' type='grid' count='3 3 1' spacing='.1 .1 .1' mass='1' "
+           "dim='2' pos='0 0 1' radius='.01'><edge equality='true'/></flexcomp>", ""),
+     SCENE("/>", A("", ""), ""), 0},
+    {"equality/#0", "flex", DJ_IGNORED,
+     SCENE("/>", "<flexcomp name='x' type='grid' count='3 3 1' spacing='.1 .1 .1' mass='1' "
+           "dim='2' pos='0 0 1' radius='.01'><edge equality='true'/></flexcomp>", ""),
+     SCENE(FLAG("equality='disable'"), "<flexcomp name='x' type='grid' count='3 3 1' "
+           "spacing='.1 .1 .1' mass='1' dim='2' pos='0 0 1' radius='.01'><edge equality='true'/>"
+           "</flexcomp>", ""), 0},
+    // plugins that the test registers
+    {"plugin/force", "passive", DJ_IGNORED,
+     SCENE("/>", A("", ""), "<extension><plugin plugin='test.force'><instance name='force'/>"
+           "</plugin></extension>"),
+     SCENE("/>", A("", ""), "<extension><plugin plugin='dijoco.force'><instance name='force'/>"
+           "</plugin></extension>"), 0},
+    {"actuator/u", "plugin", DJ_IGNORED,
+     SCENE("/>", A("", ""), "<extension><plugin plugin='test.act'/></extension>"
+           ACT("<plugin name='u' joint='j' plugin='test.act'/>")),
+     SCENE("/>", A("", ""), MOTOR("")), 0},
+};
+#define NCASE (sizeof(cases) / sizeof(*cases))
+
+// ------------------------------ plugins that do nothing -----------------------------------------
+
+static int nstate(const mjModel* m, int instance) {
+  (void)m, (void)instance;
+  return 0;
+}
+static int init(const mjModel* m, mjData* d, int instance) {
+  (void)m, (void)d, (void)instance;
+  return 0;
+}
+static void compute(const mjModel* m, mjData* d, int instance, int capability) {
+  (void)m, (void)d, (void)instance, (void)capability;
+}
+
+static int registerPlugins(void** state) {
+  (void)state;
+  static const char* const names[] = {"test.force", "dijoco.force", "test.act"};
+  for (int i = 0; i < 3; i++) {
+    mjpPlugin plugin;
+    mjp_defaultPlugin(&plugin);
+    plugin.name = names[i];
+    plugin.capabilityflags = i == 2 ? mjPLUGIN_ACTUATOR : mjPLUGIN_PASSIVE;
+    plugin.nstate = nstate;
+    plugin.init = init;
+    plugin.compute = compute;
+    mjp_registerPlugin(&plugin);
+  }
+  return 0;
+}
+
+// ------------------------------ tests -----------------------------------------------------------
+
+static void checkCase(const djReportCase* c, bool with) {
+  mjModel* m = djt_compile(with ? c->with : c->without);
+  if (with && c->edit) c->edit(m);
+  djReport* report;
+  djModel* x = djt_import(&report, m);
+  const djReportEntry* entry = djt_entry(report, c->element, c->feature);
+  if (with) {
+    if (!entry) fail_msg("%s %s: not reported\n%s", c->element, c->feature, c->with);
+    if (entry->state != c->state) fail_msg("%s %s: wrong state", c->element, c->feature);
+    if (!entry->note[0]) fail_msg("%s %s: no note", c->element, c->feature);
+    assert_true(report->state >= c->state);
+  } else if (entry && entry->state == c->state) {
+    fail_msg("%s %s: reported without reason\n%s", c->element, c->feature, c->without);
+  }
+  dj_deleteReport(report);
+  dj_deleteModel(x);
+  mj_deleteModel(m);
+}
+
+static void testCases(void** state) {
+  (void)state;
+  for (size_t i = 0; i < NCASE; i++) {
+    checkCase(cases + i, true);
+    checkCase(cases + i, false);
+  }
+}
+
+// No row of the table is without a case.
+static void testAllRows(void** state) {
+  (void)state;
+  static const char* const kinds[DJM_NKIND] = {"option",   "joint",    "geom", "pair",  "equality",
+                                               "tendon",   "actuator", "flex", "plugin"};
+  int n;
+  const djmCheck* rows = djm_checks(&n);
+  for (int i = 0; i < n; i++) {
+    bool covered = false;
+    for (size_t k = 0; k < NCASE && !covered; k++) {
+      covered = strncmp(cases[k].element, kinds[rows[i].kind], strlen(kinds[rows[i].kind])) == 0 &&
+                strcmp(cases[k].feature, rows[i].feature) == 0 && cases[k].state == rows[i].state;
+    }
+    if (!covered) fail_msg("no case for %s %s", kinds[rows[i].kind], rows[i].feature);
+  }
+}
+
+// A model all of whose features are carried exactly has an empty report.
+static void testExact(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(SCENE(
+      " gravity='1 2 -9' density='1.2' viscosity='1e-4' wind='1 0 0'/>",
+      A("stiffness='3 1 1' damping='1 1 1' armature='.1' springref='.4' ref='.2'", "")
+      "<body gravcomp='.5'><freejoint/><geom type='cylinder' size='.1 .2' contype='0' "
+      "conaffinity='0'/></body><body mocap='true'/>" A2,
+      TENDON("") ACT("<general joint='j' dyntype='filter' dynprm='.1' gear='2' gaintype='affine' "
+                     "gainprm='1 .2 .1' biastype='affine' biasprm='0 -2 -.1' armature='.1'/>")
+      "<sensor><clock name='c'/><jointpos joint='j'/></sensor>"
+      "<keyframe><key time='1'/></keyframe>"));
+  djReport* report;
+  djModel* x = djt_import(&report, m);
+  if (report->n) {
+    fail_msg("%s %s: %s", report->entry[0].element, report->entry[0].feature,
+             report->entry[0].note);
+  }
+  assert_int_equal(report->state, DJ_EXACT);
+  dj_deleteReport(report);
+  dj_deleteModel(x);
+  mj_deleteModel(m);
+}
+
+// Actuators that are left out keep the layout of ctrl, and make no force.
+static void testPlaceholders(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(
+      SCENE("/>", A("", "") A2 "<body><joint name='ball' type='ball'/><geom size='.1'/></body>",
+            TENDON("") ACT("<motor name='m1' joint='j' gear='3'/><motor name='m2' tendon='t'/>"
+                           "<orientation name='m3' joint='ball' kp='5'/>"
+                           "<pid name='m4' joint='j' kp='2' ki='1' slewmax='1'/>"
+                           "<intvelocity name='m5' joint='j2' actrange='-1 1'/>")
+            "<keyframe><key act='.1 .2 .3' ctrl='1 2 3 4 5 6 7 8'/></keyframe>"));
+  assert_int_equal(m->nu, 8);
+  assert_int_equal(m->na, 3);
+  djReport* report;
+  djModel* x = djt_import(&report, m);
+  assert_int_equal(report->state, DJ_IGNORED);
+  assert_int_equal(x->nu, 8);
+  assert_int_equal(x->na, 3);
+  assert_int_equal(dj_name2id(x, DJ_OBJ_ACTUATOR, "m5"), 7);
+  for (int i = 1; i < 7; i++) {
+    assert_true(x->actuator_gainprm[3 * i] == 0 && x->actuator_biasprm[3 * i + 1] == 0);
+  }
+  assert_true(x->actuator_gear[0] == 3 && x->actuator_gainprm[0] == 1);
+  assert_int_equal(x->actuator_dyn[7], DJ_DYN_INTEGRATOR);
+  const double act[] = {.1, .2, .3};
+  assert_memory_equal(x->key_act, act, sizeof(act));
+  dj_deleteReport(report);
+  dj_deleteModel(x);
+  mj_deleteModel(m);
+}
+
+// flag override: margin and friction of every contact are the option's.
+static void testOverride(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(SCENE(
+      " o_margin='.03' o_friction='.3 .3 .1 .1 .1'><flag override='enable'/></option>",
+      FLOOR("margin='.01'") B("margin='.005' friction='1 1 1'"), PAIR("margin='.05'")));
+  djModel* x = djt_import(NULL, m);
+  assert_float_equal(x->geom_margin[0] + x->geom_margin[1], .03, 1e-15);
+  assert_float_equal(x->geom_friction[3], .3, 1e-15);
+  assert_float_equal(x->pair_margin[0], .03, 1e-15);
+  assert_float_equal(x->pair_friction[0], .3, 1e-15);
+  dj_deleteModel(x);
+  mj_deleteModel(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testCases), cmocka_unit_test(testAllRows), cmocka_unit_test(testExact),
+      cmocka_unit_test(testPlaceholders), cmocka_unit_test(testOverride),
+  };
+  return cmocka_run_group_tests(tests, registerPlugins, NULL);
+}

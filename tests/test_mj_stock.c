@@ -1,0 +1,330 @@
+// Stock MuJoCo behind a status: equal to mj_step, contact forces, errors, parameters by name.
+
+#include "common/mjcf.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void checkNear(double a, double b, double tolerance, const char* what) {
+  if (!(fabs(a - b) <= tolerance * (1 + fabs(b)))) fail_msg("%s: %.17g is not %.17g", what, a, b);
+}
+
+static djStock* makeStock(const mjModel* m) {
+  djStock* stock;
+  djError err;
+  if (dj_makeStock(&stock, m, &err) != DJ_OK) fail_msg("%s", err.text);
+  return stock;
+}
+
+// Two stacked boxes on a plane and a pendulum, with an actuator.
+static const char kScene[] =
+    "<mujoco><option cone='elliptic'/><worldbody><geom name='floor' type='plane' size='5 5 1'/>"
+    "<body name='one' pos='0 0 .1'><freejoint/><geom type='box' size='.2 .1 .1' mass='2'/></body>"
+    "<body name='two' pos='.05 0 .3'><freejoint/><geom type='box' size='.2 .1 .1' mass='3'/></body>"
+    "<body name='arm' pos='3 0 2'><joint name='hinge' axis='0 1 0' damping='.1' stiffness='2' "
+    "springref='20'/><geom type='capsule' fromto='0 0 0 .5 0 0' size='.05'/></body></worldbody>"
+    "<actuator><motor name='motor' joint='hinge' gear='2'/></actuator>"
+    "<keyframe><key qpos='0 0 .5 1 0 0 0 0 0 1 1 0 0 0 .3'/></keyframe></mujoco>";
+
+static void testSteps(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(kScene);
+  mjData* d = mj_makeData(m);
+  djStock *stock = makeStock(m), *probed = makeStock(m);
+  djError err;
+  for (int i = 0; i < 300; i++) {
+    double ctrl = sin(0.1 * i);
+    d->ctrl[0] = ctrl;
+    mj_step(m, d);
+    assert_int_equal(dj_stepStock(stock, &ctrl, &err), DJ_OK);
+    assert_int_equal(dj_probeStock(probed, &err), DJ_OK);
+    assert_int_equal(dj_stepStock(probed, &ctrl, &err), DJ_OK);
+    assert_memory_equal(stock->d->qpos, d->qpos, sizeof(mjtNum) * m->nq);
+    assert_memory_equal(probed->d->qpos, d->qpos, sizeof(mjtNum) * m->nq);
+    assert_memory_equal(probed->d->qvel, d->qvel, sizeof(mjtNum) * m->nv);
+  }
+  // energies of the present state, and the scene's own model untouched
+  m->opt.enableflags |= mjENBL_ENERGY;
+  assert_int_equal(dj_probeStock(stock, &err), DJ_OK);
+  mj_forward(m, d);
+  checkNear(stock->energy[0], d->energy[0], 1e-14, "potential");
+  checkNear(stock->energy[1], d->energy[1], 1e-14, "kinetic");
+  assert_int_equal(dj_resetStock(stock, 0, &err), DJ_OK);
+  assert_true(stock->d->qpos[2] == 0.5 && stock->d->qpos[14] == 0.3);
+  assert_int_equal(dj_resetStock(stock, 1, &err), DJ_INVALID);
+  dj_deleteStock(stock);
+  dj_deleteStock(probed);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
+static void testContactForces(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(kScene);
+  djStock* stock = makeStock(m);
+  djError err;
+  for (int i = 0; i < 1500; i++) assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_OK);
+  const djContactForce* c = stock->contact;
+  assert_int_equal(stock->ncontact, 2);
+  assert_true(c[0].body1 == 0 && c[0].body2 == 1 && c[1].body1 == 1 && c[1].body2 == 2);
+  checkNear(c[0].force[2], 5 * 9.81, 1e-5, "weight on the floor");
+  checkNear(c[1].force[2], 3 * 9.81, 1e-5, "weight on the lower box");
+  for (int k = 0; k < 2; k++) {
+    checkNear(c[1].force[k], 0, 1e-4, "tangential");
+    checkNear(c[1].torque[k], 0, 1e-4, "torque on a body at rest");
+  }
+  // the lower box carries the upper one 0.05 m off its centre
+  checkNear(c[0].torque[1], -0.05 * c[1].force[2], 2e-2, "torque");
+  assert_true(stock->distance < 0 && stock->distance > -1e-3);
+  dj_deleteStock(stock);
+  mj_deleteModel(m);
+}
+
+static void testGravityScale(void** state) {
+  (void)state;
+  mjModel* m = djt_compile("<mujoco><worldbody><body><freejoint/><geom size='.1'/></body>"
+                           "</worldbody></mujoco>");
+  djStock* stock = makeStock(m);
+  stock->gravity_scale = 0.25;
+  assert_int_equal(dj_stepStock(stock, NULL, NULL), DJ_OK);
+  checkNear(stock->d->qvel[2], -0.25 * 9.81 * 0.002, 1e-14, "velocity");
+  const double gravity[3] = {1, 0, 0};
+  assert_int_equal(dj_setStockParam(stock, "option/gravity", 3, gravity, NULL), DJ_OK);
+  stock->gravity_scale = 1;
+  assert_int_equal(dj_stepStock(stock, NULL, NULL), DJ_OK);
+  checkNear(stock->d->qvel[0], 0.002, 1e-14, "velocity");
+  dj_deleteStock(stock);
+  mj_deleteModel(m);
+}
+
+// ------------------------------ errors ----------------------------------------------------------
+
+static void failing(const mjModel* m, mjData* d) {
+  (void)m, (void)d;
+  mju_error("first line\n  second line");
+}
+
+static void warning(const mjModel* m, mjData* d) {
+  (void)m, (void)d;
+  mju_warning("careful");
+}
+
+static int outer_calls;
+static void outerWarning(const char* text) {
+  (void)text;
+  outer_calls++;
+}
+
+static void testErrors(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(kScene);
+  djStock* stock = makeStock(m);
+  djError err;
+  mju_user_warning = outerWarning;
+  mjcb_control = failing;
+  assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_INVALID);
+  assert_string_equal(err.text, "MuJoCo: first line; second line");
+  mjcb_control = NULL;
+  assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_INVALID);   // not before a reset
+  assert_int_equal(dj_resetStock(stock, -1, &err), DJ_OK);
+  assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_OK);
+
+  mjcb_control = warning;
+  assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_OK);
+  mjcb_control = NULL;
+  assert_string_equal(stock->warning, "careful");
+  assert_int_equal(outer_calls, 0);
+  assert_ptr_equal(mju_user_warning, outerWarning);   // as it was before
+  mju_warning("outside");
+  assert_int_equal(outer_calls, 1);
+  mju_user_warning = NULL;
+  assert_null(mju_user_error);
+
+  stock->d->qvel[3] = NAN;
+  assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_INVALID);
+  assert_non_null(strstr(err.text, "nan at time"));
+  assert_int_equal(dj_resetStock(stock, -1, &err), DJ_OK);
+  stock->d->qvel[2] = 1e13;   // MuJoCo calls numbers above 1e10 bad
+  assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_INVALID);
+  dj_deleteStock(stock);
+  mj_deleteModel(m);
+}
+
+static void runInner(void* arg) {
+  (void)arg;
+  mju_error("inner");
+}
+
+static void runNested(void* arg) {
+  djm_guard(runInner, NULL, arg);
+  mju_error("outer");
+}
+
+static void testGuard(void** state) {
+  (void)state;
+  djError inner, outer;
+  assert_int_equal(djm_guard(runNested, &inner, &outer), DJ_INVALID);
+  assert_string_equal(inner.text, "inner");
+  assert_string_equal(outer.text, "outer");
+  assert_null(mju_user_error);
+  assert_null(mju_user_warning);
+}
+
+// ------------------------------ parameters ------------------------------------------------------
+
+#define INERTIAL "<inertial pos='.01 0 0' mass='1' diaginertia='.02 .03 .04'/>"
+
+static const char kDesign[] =
+    "<mujoco><compiler angle='radian'/><option gravity='0 0 -9'/><asset>"
+    "<mesh name='mesh' inertia='convex' vertex='0 0 0 .3 0 0 0 .3 0 0 0 .3'/></asset><worldbody>"
+    "<geom name='floor' type='plane' size='5 5 1'/>"
+    "<body name='arm' pos='0 0 .4'>" INERTIAL "<joint name='hinge' type='hinge' axis='0 1 0' "
+    "pos='0 .1 0' damping='.1' stiffness='2' springref='.3' armature='.01' frictionloss='.2' "
+    "limited='true' range='-1 1'/>"
+    "<geom name='box' type='box' size='.3 .05 .1' friction='.5 .01 .001' pos='.3 0 0' "
+    "quat='1 .2 0 0'/><geom type='sphere' size='.1' pos='0 0 -.2'/>"
+    "<body name='hand' pos='.6 0 0' quat='1 0 .1 0' gravcomp='.1'>"
+    "<inertial pos='.02 0 0' quat='1 0 0 .1' mass='.5' diaginertia='.01 .02 .03'/>"
+    "<joint name='ball' type='ball' damping='.2'/><geom type='capsule' size='.05 .1'/>"
+    "<geom name='hull' type='mesh' mesh='mesh' pos='0 0 -.1'/><site name='site' pos='.1 0 0'/>"
+    "</body></body><body pos='.3 .05 .7'>" INERTIAL "<freejoint/><geom type='box' size='.1 .1 .1'/>"
+    "</body></worldbody><actuator><general name='motor' joint='hinge' gear='2' gainprm='3' "
+    "biastype='affine' biasprm='0 -1 -.2'/></actuator>"
+    "<sensor><framepos objtype='site' objname='site'/></sensor></mujoco>";
+
+typedef struct djDesignCase {
+  const char *name, *from, *to;
+} djDesignCase;
+
+static const djDesignCase designs[] = {
+    {"body/arm/pos", "'arm' pos='0 0 .4'", "'arm' pos='0 .05 .45'"},
+    {"body/hand/quat", "quat='1 0 .1 0'", "quat='1 .3 .1 0'"},
+    {"body/arm/mass", "mass='1' diag", "mass='1.5' diag"},
+    {"body/hand/ipos", "pos='.02 0 0'", "pos='.04 .02 0'"},
+    {"body/hand/iquat", "quat='1 0 0 .1'", "quat='1 0 0 .2'"},
+    {"body/arm/inertia", "'.02 .03 .04'", "'.03 .04 .05'"},
+    {"body/hand/gravcomp", "gravcomp='.1'", "gravcomp='1.1'"},
+    {"joint/hinge/pos", "pos='0 .1 0'", "pos='.1 .1 0'"},
+    {"joint/hinge/axis", "axis='0 1 0'", "axis='0 1 .3'"},
+    {"joint/hinge/damping", "damping='.1'", "damping='.4'"},
+    {"joint/ball/damping", "damping='.2'", "damping='.01'"},
+    {"joint/hinge/stiffness", "stiffness='2'", "stiffness='20'"},
+    {"joint/hinge/springref", "springref='.3'", "springref='-.4'"},
+    {"joint/hinge/armature", "armature='.01'", "armature='.1'"},
+    {"joint/hinge/frictionloss", "frictionloss='.2'", "frictionloss='1'"},
+    {"joint/hinge/range", "range='-1 1'", "range='-.2 .1'"},
+    {"geom/box/pos", "pos='.3 0 0' ", "pos='.2 0 .03' "},
+    {"geom/box/quat", "quat='1 .2 0 0'", "quat='1 .1 .2 0'"},
+    {"geom/box/size", "size='.3 .05 .1'", "size='.5 .2 .15'"},
+    {"geom/box/friction", "friction='.5 .01 .001'", "friction='1.5 .01 .001'"},
+    {"site/site/pos", "pos='.1 0 0'/></body>", "pos='.2 0 .1'/></body>"},
+    {"actuator/motor/gainprm", "gainprm='3'", "gainprm='5'"},
+    {"actuator/motor/biasprm", "biasprm='0 -1 -.2'", "biasprm='0 -3 -.1'"},
+    {"actuator/motor/gear", "gear='2'", "gear='-1'"},
+    {"option/gravity", "gravity='0 0 -9'", "gravity='1 0 -5'"},
+};
+
+// The text with the first occurrence of `from` replaced.
+static char* replaced(const char* text, const char* from, const char* to) {
+  const char* place = strstr(text, from);
+  char* out = malloc(strlen(text) + strlen(to) + 1);
+  if (!place || !out) fail_msg("not in the text: %s", from);
+  sprintf(out, "%.*s%s%s", (int)(place - text), text, to, place + strlen(from));
+  return out;
+}
+
+// A changed parameter gives the motion of a model that was compiled with it.
+static void checkDesign(const djDesignCase* c, const mjModel* m) {
+  char* text = replaced(kDesign, c->from, c->to);
+  mjModel* changed = djt_compile(text);
+  djModel* x = djt_import(NULL, changed);
+  djParam param;
+  djError err;
+  double value[16];
+  assert_int_equal(dj_paramId(&param, x, c->name, &err), DJ_OK);
+  assert_int_equal(dj_getParam(value, x, &param), DJ_OK);
+
+  djStock* stock = makeStock(m);
+  djStatus status = dj_setStockParam(stock, c->name, param.nvalue, value, &err);
+  if (status != DJ_OK) fail_msg("%s", err.text);
+  assert_int_equal(dj_setStockParam(stock, c->name, param.nvalue + 1, value, &err), DJ_INVALID);
+  mjData* d = mj_makeData(changed);
+  for (int i = 0; i < 400; i++) {
+    const double ctrl = 0.3;
+    d->ctrl[0] = ctrl;
+    mj_step(changed, d);
+    assert_int_equal(dj_stepStock(stock, &ctrl, &err), DJ_OK);
+  }
+  for (int i = 0; i < m->nq; i++) checkNear(stock->d->qpos[i], d->qpos[i], 1e-7, c->name);
+  checkNear(stock->d->sensordata[2], d->sensordata[2], 1e-7, c->name);
+  mj_deleteData(d);
+  dj_deleteStock(stock);
+  dj_deleteModel(x);
+  mj_deleteModel(changed);
+  free(text);
+}
+
+static void testDesign(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(kDesign);
+  for (size_t i = 0; i < sizeof(designs) / sizeof(*designs); i++) checkDesign(designs + i, m);
+  mj_deleteModel(m);
+}
+
+// Vertices of the compiled mesh: the body falls onto the moved one.
+static void testMeshDesign(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(
+      "<mujoco><asset><mesh name='m' vertex='-1 -1 -1 1 -1 -1 -1 1 -1 1 1 -1 -1 -1 1 1 -1 1 -1 1 1 "
+      "1 1 1' scale='.1 .1 .1'/></asset><worldbody><geom type='plane' size='1 1 1'/>"
+      "<body pos='0 0 .2'><freejoint/><geom type='mesh' mesh='m'/></body></worldbody></mujoco>");
+  djStock* stock = makeStock(m);
+  djError err;
+  double vert[24];
+  assert_int_equal(m->mesh_vertnum[0], 8);
+  for (int i = 0; i < 24; i++) vert[i] = 1.5 * m->mesh_vert[i];
+  assert_int_equal(dj_setStockParam(stock, "mesh/m/vert", 24, vert, &err), DJ_OK);
+  for (int i = 0; i < 1000; i++) assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_OK);
+  checkNear(stock->d->qpos[2], 0.15, 1e-3, "height");
+  assert_int_equal(dj_setStockParam(stock, "mesh/m/vert", 23, vert, &err), DJ_INVALID);
+  dj_deleteStock(stock);
+  mj_deleteModel(m);
+}
+
+static void testNames(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(kDesign);
+  djStock* stock = makeStock(m);
+  djError err;
+  const double one[4] = {1, 0, 0, 0}, three[3] = {.1, .2, .3};
+  static const char* const bad[] = {"body/arm/foo", "body/none/pos", "body/#99/pos", "body/#x/pos",
+                                    "body/arm", "thing/arm/pos", "", "option/wind"};
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+    assert_int_equal(dj_setStockParam(stock, bad[i], 3, three, &err), DJ_INVALID);
+    assert_true(err.text[0]);
+  }
+  assert_int_equal(dj_setStockParam(stock, "body/#2/pos", 3, three, &err), DJ_OK);
+  assert_true(stock->m->body_pos[7] == .2 && m->body_pos[7] == 0);
+  assert_int_equal(dj_setStockParam(stock, "contact/support", 1, one, &err), DJ_OK);
+  // a body whose inertia matrix MuJoCo keeps diagonal
+  mjModel* simple = djt_compile("<mujoco><worldbody><body name='b'><freejoint/><geom size='.1'/>"
+                                "</body></worldbody></mujoco>");
+  djStock* other = makeStock(simple);
+  assert_int_equal(dj_setStockParam(other, "body/b/ipos", 3, three, &err), DJ_UNSUPPORTED);
+  assert_int_equal(dj_setStockParam(other, "body/b/iquat", 4, one, &err), DJ_OK);
+  dj_deleteStock(other);
+  mj_deleteModel(simple);
+  dj_deleteStock(stock);
+  mj_deleteModel(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testSteps),  cmocka_unit_test(testContactForces),
+      cmocka_unit_test(testGravityScale), cmocka_unit_test(testErrors),
+      cmocka_unit_test(testGuard),  cmocka_unit_test(testDesign),
+      cmocka_unit_test(testMeshDesign), cmocka_unit_test(testNames),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
