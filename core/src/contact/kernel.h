@@ -54,8 +54,8 @@ typedef struct djPairOutput {
   double value;                    // J; infinite when the shapes overlap
   double gradient[12];
   double hessian[144];
-  double gap;                      // distance of the contact shapes, m; may be a lower bound where
-                                   //   the energy is zero
+  double gap;                      // lower bound of the distance of the contact shapes as eroded
+                                   //   for this step, m; where inactive, of those before erosion
   bool active;                     // false: value and all derivatives are exactly zero
 } djPairOutput;
 

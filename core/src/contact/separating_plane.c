@@ -84,6 +84,12 @@ static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInp
   status = dj_findPlane(&f, &w, state);
   if (status < 0) return status;
   out->gap = f.gap;
+  if (f.kind == DJ_APART && state->erosion.e > 0) {   // a bound for the shapes before erosion
+    djErosion none = {0};
+    status = dj_openPlaneWork(&w, in, &none, false);
+    if (status) return status;
+    out->gap = fmin(f.gap, dj_gapBound(&w, state));
+  }
   if (f.kind == DJ_OVERLAPPING) {
     clear(out, flags);
     out->value = INFINITY;
