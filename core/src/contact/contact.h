@@ -16,6 +16,14 @@ struct djCollision {
   int nshape;                      // = ngeom
   djShape* shape;                  // (ngeom); type -1 where the geom never collides
   int maxvert;                     // largest npad
+  double* inflate;                 // (ngeom) margin - gap, as far as the shape has it
+  double* box;                     // (ngeom x 6) centre and half extents, body frame, not planes
+  double* reach;                   // (nbody) farthest point of its shapes from the frame's origin,
+                                   //   planes not counted
+  double maxinflate;               // largest inflation of an explicit pair, >= 0
+  int maxpair;                     // pairs that data can hold
+  int rowwords;                    // of `collide`
+  unsigned* collide;               // (ngeom x rowwords) bits: pairs to consider; NULL: too many
   void* buffer;
 };
 
@@ -27,6 +35,16 @@ void dj_freeCollision(djModel* model);
 
 // MuJoCo's pair predicate, exact (mujoco: filterparent, excludes, bitmasks, explicit pairs).
 bool dj_canCollide(const djModel* model, int geom1, int geom2);
+
+// The geom can collide with some other one, whether or not its type is supported.
+bool dj_geomCollides(const djModel* model, int geom);
+
+// Pairs that contact considers: they can collide, a kernel has their types, and their bodies can
+// move against each other.
+bool dj_isContactPair(const djModel* model, int geom1, int geom2);
+
+// The geom itself, without skin and margin, as a contact shape. mem: 3 npad.
+void dj_trueShape(djShape* out, double* mem, const djModel* model, int geom);
 
 // Coefficients of a pair after mixing: explicit pairs first, then priority, else the larger.
 // friction is 0 for condim 1. inflate: see djPairInput.

@@ -1,0 +1,124 @@
+// End of a step: what acted between which geoms and bodies, gaps and overlaps.
+
+#include "contact/near.h"
+
+#include <string.h>
+
+// Depth along a direction (unit, from a to b): at least the true one.
+static double depthAlong(djContacts* c, const djNearPair* p, const djModel* m, const djPose* pose,
+                         djVec3 n) {
+  double depth = 0;
+  for (int side = 0; side < 2; side++) {
+    djShape s;
+    dj_trueShape(&s, c->scratch, m, side ? p->b : p->a);
+    const djPose* T = &pose[side ? p->body_b : p->body_a];
+    djVec3 u = dju_mulMtV(T->R, side ? dju_neg3(n) : n);
+    if (s.type == DJ_PLANE) {
+      depth += s.offset;
+    } else {
+      double h = -INFINITY;
+      for (int i = 0; i < s.nvert; i++) {
+        h = fmax(h, u.x * s.vert[0][i] + u.y * s.vert[1][i] + u.z * s.vert[2][i]);
+      }
+      depth += h + s.radius;
+    }
+    depth += dju_dot3(T->p, side ? dju_neg3(n) : n);
+  }
+  return depth;
+}
+
+// The deepest overlap of true geoms. Exact depths cost more than bounds, so only the pairs whose
+// bound is larger than what was found are measured, the largest bound first.
+static djStatus deepestOverlap(double* deepest, djContacts* c, const djModel* m,
+                               const djPose* pose) {
+  *deepest = 0;
+  for (;;) {
+    int best = -1;
+    for (int k = 0; k < c->nblock; k++) {
+      if (c->depth[k] > *deepest && (best < 0 || c->depth[k] > c->depth[best])) best = k;
+    }
+    if (best < 0) return DJ_OK;
+    double depth;
+    djStatus status = dj_trueDepth(&depth, c, &c->pair[c->active_pair[best]], m, pose);
+    if (status < 0) return status;
+    if (depth > *deepest) *deepest = depth;
+    c->depth[best] = 0;
+  }
+}
+
+// Adds a wrench on body2 about `ref` to the entry of two bodies; entries are sorted by them.
+static void addForce(djData* d, int body1, int body2, const double wrench[6], djVec3 ref,
+                     djVec3 origin) {
+  int at = d->ncontact;
+  while (at > 0 && (d->contact[at - 1].body1 > body1 ||
+                    (d->contact[at - 1].body1 == body1 && d->contact[at - 1].body2 > body2))) {
+    at--;
+  }
+  bool found = at > 0 && d->contact[at - 1].body1 == body1 && d->contact[at - 1].body2 == body2;
+  djContactForce* f = found ? &d->contact[at - 1] : &d->contact[at];
+  if (!found) {
+    memmove(f + 1, f, (size_t)(d->ncontact - at) * sizeof *f);
+    *f = (djContactForce){.body1 = body1, .body2 = body2};
+    d->ncontact++;
+  }
+  djVec3 force = dju_load3(wrench + 3);
+  djVec3 torque = dju_add3(dju_load3(wrench), dju_cross3(dju_sub3(ref, origin), force));
+  for (int k = 0; k < 3; k++) {
+    f->force[k] += wrench[3 + k];
+    f->torque[k] += (&torque.x)[k];
+  }
+}
+
+static djStatus reportPair(djData* d, djContacts* c, const djModel* m, const djPose* pose, int k) {
+  const djNearPair* p = &c->pair[c->active_pair[k]];
+  djPairInput in = dj_pairInput(c, m, p, pose);
+  djPairReport r;
+  djStatus status = c->kernel->report(&r, dj_stateOf(c, p), &in);
+  if (status < 0) return status;
+  c->depth[k] = depthAlong(c, p, m, pose, r.normal);
+  double gap = r.gap;
+  if (r.recovering) {   // without the further erosion
+    djDistance at;
+    status = dj_pairGap(&at, NULL, p, m, pose);
+    if (status < 0) return status;
+    gap = at.gap;
+  }
+  d->stats.gap = fmin(d->stats.gap, gap);
+  djContactPair* out = &d->pair[d->npair++];
+  bool swap = p->a > p->b;   // in the order of geom ids
+  out->geom1 = p->low;
+  out->geom2 = p->high;
+  out->gap = gap;
+  dju_store3(out->normal, swap ? dju_neg3(r.normal) : r.normal);
+  dju_store3(out->point, r.point);
+  memcpy(out->force, (swap ? r.wrench_a : r.wrench_b) + 3, sizeof out->force);
+  out->normal_force = r.normal_force;
+  out->recovering = r.recovering;
+  if (p->body_a < p->body_b) {
+    addForce(d, p->body_a, p->body_b, r.wrench_b, in.ref_b, pose[p->body_b].p);
+  } else {
+    addForce(d, p->body_b, p->body_a, r.wrench_a, in.ref_a, pose[p->body_a].p);
+  }
+  return DJ_OK;
+}
+
+djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djPose* pose) {
+  if (!d || !c || !m || !pose || !c->listed) return DJ_INVALID;
+  djStatus status = dj_refreshContacts(c, m, pose);
+  if (status < 0) return status;
+  d->npair = d->ncontact = 0;
+  d->stats.gap = INFINITY;
+  d->stats.overlap = 0;
+  for (int k = 0; k < c->nblock; k++) {
+    status = reportPair(d, c, m, pose, k);
+    if (status < 0) return status;
+  }
+  status = deepestOverlap(&d->stats.overlap, c, m, pose);
+  if (status < 0) return status;
+  bool recovering = false;
+  for (int k = 0; k < d->npair; k++) recovering |= d->pair[k].recovering;
+  d->stats.recovering_steps += recovering;
+  d->stats.smallest_gap = fmin(d->stats.smallest_gap, d->stats.gap);
+  d->stats.deepest_overlap = fmax(d->stats.deepest_overlap, d->stats.overlap);
+  return DJ_OK;
+}

@@ -1,0 +1,94 @@
+// Internal to contact: the data side, and the list of geom pairs that may act on each other.
+//
+// The list holds every pair whose boxes, grown by a margin for each body, overlap. It stays valid
+// while no body has moved by more than its margin since the list was made. Each pair also carries
+// a lower bound of its gap, which shrinks as bodies move, so that most listed pairs cost nothing.
+//
+// A pair that is out of the kernel's range at the start of the step and stays so contributes
+// exactly zero. Neither margins nor bounds ever change a result.
+
+#ifndef DJ_CONTACT_NEAR_H_
+#define DJ_CONTACT_NEAR_H_
+
+#include "contact/contact.h"
+#include "shape/broadphase.h"
+#include "shape/distance.h"
+
+typedef struct djNearPair {
+  int low, high;           // geoms, low < high; the list is sorted by them
+  int a, b;                // the same in the kernel's order: a plane is b
+  int body_a, body_b;
+  double friction, inflate;
+  double bound;            // lower bound of the gap at the start of the step
+  bool always;             // bounds do not apply: the plane moves
+  bool acted;              // was active when last evaluated
+  bool near;               // in range at the start: it may act by lagged friction anywhere
+  bool begun;              // the kernel has begun it in this step
+  int slot;                // of its state, or -1
+  djDistanceCache cache;
+} djNearPair;
+
+struct djContacts {
+  const djKernel* kernel;
+  double range;
+  double h;
+  bool listed;             // pairs, margins and start poses are valid
+  int nbody;
+  djPose* start;           // (nbody) at the start of the step
+  djVec3* ref;             // (nbody)
+  double* slack;           // (nbody) what is left of the margins, from the start poses
+  double* moved;           // (nbody) bound of displacements, start to now
+  double* move;            // (nbody) scratch: now to trial, and margins
+  double* need;            // (nbody) scratch
+  int npair, maxlist;
+  djNearPair *pair, *other;   // (maxlist) the list, and the one before
+  djBoxPair* found;        // (maxlist)
+  int nbox;                // geoms that collide
+  int* box_geom;           // (nbox) ascending
+  double* box;             // (nbox x 6)
+  djBroadphase* broadphase;
+  void* broadphase_memory;
+  int nslot, nfree;        // states of the kernel
+  int* free_slot;          // (nslot)
+  size_t state_size;
+  unsigned char* state;    // (nslot x state_size)
+  int nblock;              // of the last evaluation
+  djContactBlock* block;   // (nslot)
+  const djContactBlock** active;   // (nslot)
+  int* active_pair;        // (nslot)
+  bool evaluated;          // blocks belong to `eval_pose`
+  djPose* eval_pose;       // (nbody)
+  double* scratch;
+  int nscratch;
+  double* depth;           // (nslot) scratch of reports
+  void* buffer;
+  size_t nbuffer;
+};
+
+// Upper bound of the displacement of points within `reach` of the frame's origin.
+double dj_displacement(const djPose* from, const djPose* to, double reach);
+
+// Remake the list at the start poses so that each body may move by need (nbody), from c->need.
+// tight: with no more than that. DJ_NO_MEMORY: more pairs than there is room for; the list is then
+// as it was.
+djStatus dj_listPairs(djContacts* c, const djModel* m, bool tight);
+
+// Signed gap of the contact shapes at given poses; cache may be NULL.
+djStatus dj_pairGap(djDistance* d, djDistanceCache* cache, const djNearPair* p, const djModel* m,
+                    const djPose* pose);
+
+// Depth to which the geoms themselves overlap (<= 0: apart) and, with d not NULL, where.
+djStatus dj_trueDepth(double* depth, djContacts* c, const djNearPair* p, const djModel* m,
+                      const djPose* pose);
+
+djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair* p,
+                         const djPose* pose);
+
+// The blocks of these poses, evaluated anew where the last evaluation was elsewhere.
+djStatus dj_refreshContacts(djContacts* c, const djModel* m, const djPose* pose);
+
+static inline djPairState* dj_stateOf(const djContacts* c, const djNearPair* p) {
+  return (djPairState*)(void*)(c->state + (size_t)p->slot * c->state_size);
+}
+
+#endif  // DJ_CONTACT_NEAR_H_
