@@ -33,7 +33,7 @@ djStatus dj_jsonFail(const djAt* at, const char* key, const char* what) {
 }
 
 djStatus dj_jsonKeys(const cJSON* object, const char* const* keys, const djAt* at) {
-  if (!cJSON_IsObject(object)) return dj_jsonFail(at, object->string, "must be an object");
+  if (!cJSON_IsObject(object)) return dj_jsonFail(at, NULL, "must be an object");
   unsigned long long seen = 0;  // tables have fewer than 64 keys
   for (const cJSON* item = object->child; item; item = item->next) {
     int k = 0;

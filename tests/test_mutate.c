@@ -1,0 +1,297 @@
+// Broken input: a seeded mutator deletes, doubles, swaps, replaces and flips the tokens of good
+// files, and cuts them off. Whatever comes out must give a status, never a crash or a leak (the
+// sanitizers watch), and what loads must load again from its own definition.
+//
+// test_mutate [SEED] runs another sequence.
+
+#include "common/random_model.h"
+#include "common/sample_model.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#define SECONDS 6      // for each test
+#define MAX_ROUNDS 20000
+
+typedef struct Run {
+  djRng rng;
+  clock_t start;
+  int rounds, accepted;
+} Run;
+
+static bool more(Run* run) {
+  bool time_left = (double)(clock() - run->start) < SECONDS * (double)CLOCKS_PER_SEC;
+  return time_left && run->rounds++ < MAX_ROUNDS;
+}
+
+static Run newRun(void** state, unsigned long long stream) {
+  const unsigned long long* seed = *state;
+  return (Run){.rng = {*seed + 1000 * stream}, .start = clock()};
+}
+
+// ---- tokens -----------------------------------------------------------------------------------
+
+#define MAX_TOKENS 20000
+
+typedef struct Token {
+  const char* text;
+  size_t n;
+} Token;
+
+typedef struct Tokens {
+  int n;
+  Token token[MAX_TOKENS];
+} Tokens;
+
+static size_t tokenLength(const char* p) {
+  if (*p == '"') {
+    size_t n = 1;
+    while (p[n] && p[n] != '"') n += p[n] == '\\' && p[n + 1] ? 2 : 1;
+    return p[n] ? n + 1 : n;
+  }
+  size_t n = strcspn(p, " \n\t\r{}[],:\"");
+  return n > 0 ? n : 1;
+}
+
+static void tokenize(Tokens* t, const char* text) {
+  t->n = 0;
+  for (const char* p = text; *p && t->n < MAX_TOKENS;) {
+    size_t n = tokenLength(p);
+    if (!strchr(" \n\t\r", *p)) t->token[t->n++] = (Token){p, n};
+    p += n;
+  }
+}
+
+static Token randomToken(djRng* rng, const Tokens* t) {
+  static const char* const odd[] = {
+      "0",      "-1",       "1",     "1e308", "-1e308", "1e-320", "1e999", "2147483648",
+      "0.5",    "null",     "true",  "false", "\"\"",   "\"inf\"", "\"#0\"", "\"\\u0000\"",
+      "[]",     "{}",       "[",     "]",     "{",      "}",      ",",     ":",
+      "\"x\"",  "\"\xff\"", "-",     "1e",    "nan",    "\"box\"", "[0,0,0]", "[0,0,0,0]",
+      "100000", "\"mesh\"", "[[]]",  "7",     "-0",     "\"free\"", "\"ball\"", "3"};
+  const char* text = odd[djt_integer(rng, (int)(sizeof odd / sizeof odd[0]))];
+  if (djt_integer(rng, 2)) return t->token[djt_integer(rng, t->n)];
+  return (Token){text, strlen(text)};
+}
+
+static void mutateOnce(Tokens* t, djRng* rng) {
+  int i = djt_integer(rng, t->n), j = djt_integer(rng, t->n), n;
+  Token saved;
+  switch (djt_integer(rng, 6)) {
+    case 0:  // delete one or several
+      n = 1 + djt_integer(rng, djt_integer(rng, 4) ? 1 : 12);
+      if (n > t->n - i) n = t->n - i;
+      memmove(t->token + i, t->token + i + n, (size_t)(t->n - i - n) * sizeof(Token));
+      t->n -= n;
+      break;
+    case 1:  // double one or several, in place
+      n = 1 + djt_integer(rng, djt_integer(rng, 2) ? 1 : 60);
+      if (n > t->n - i) n = t->n - i;
+      if (t->n + n > MAX_TOKENS) break;
+      memmove(t->token + i + n, t->token + i, (size_t)(t->n - i) * sizeof(Token));
+      t->n += n;
+      break;
+    case 2:
+      saved = t->token[i];
+      t->token[i] = t->token[j];
+      t->token[j] = saved;
+      break;
+    case 3:  // cut off
+      if (djt_integer(rng, 20) == 0) t->n = i;
+      break;
+    default: t->token[i] = randomToken(rng, t);
+  }
+  if (t->n < 1) t->n = 1;
+}
+
+// A mutation of a text, in new memory.
+static char* mutate(const char* good, Tokens* t, djRng* rng) {
+  tokenize(t, good);
+  int times = 1 + djt_integer(rng, djt_integer(rng, 3) ? 2 : 10);
+  for (int k = 0; k < times; k++) mutateOnce(t, rng);
+  size_t n = 1;
+  for (int i = 0; i < t->n; i++) n += t->token[i].n + 1;
+  char* text = malloc(n);
+  assert_non_null(text);
+  char* p = text;
+  for (int i = 0; i < t->n; i++) {
+    memcpy(p, t->token[i].text, t->token[i].n);
+    p += t->token[i].n;
+    *p++ = ' ';
+  }
+  *p = 0;
+  if (djt_integer(rng, 10) == 0 && p > text) {
+    text[djt_integer(rng, (int)(p - text))] ^= (char)(1 << djt_integer(rng, 8));
+  }
+  return text;
+}
+
+// ---- scenes -----------------------------------------------------------------------------------
+
+static char* readText(const char* path) {
+  FILE* file = fopen(path, "rb");
+  assert_non_null(file);
+  char* text = calloc(1, 100000);
+  assert_non_null(text);
+  assert_true(fread(text, 1, 99999, file) > 0);
+  fclose(file);
+  return text;
+}
+
+static char* sampleText(djModel** model) {
+  static const char* const path = "test_mutate.tmp.json";
+  djSample sample;
+  djt_fillSample(&sample);
+  assert_int_equal(dj_makeModel(model, &sample.def, NULL), DJ_OK);
+  assert_int_equal(dj_saveModel(*model, path, NULL), DJ_OK);
+  char* text = readText(path);
+  remove(path);
+  return text;
+}
+
+static void checkError(djStatus status, const djError* err, const char* text) {
+  if (status >= 0) return;
+  bool good = err->text[0] && !strchr(err->text, '\n');
+  if (!good) fail_msg("no message for: %s", text);
+}
+
+static void test_scenes(void** state) {
+  Run run = newRun(state, 1);
+  djModel* sample = NULL;
+  char* good = sampleText(&sample);
+  Tokens* tokens = malloc(sizeof *tokens);
+  assert_non_null(tokens);
+  while (more(&run)) {
+    char* text = mutate(good, tokens, &run.rng);
+    djModel* model = NULL;
+    djError err = {""};
+    djStatus status = dj_loadModelText(&model, text, &err);
+    checkError(status, &err, text);
+    assert_true((status < 0) == (model == NULL));
+    if (model) {
+      djModelDef def;
+      void* storage = NULL;
+      djModel* again = NULL;
+      assert_int_equal(dj_getDef(&def, &storage, model, NULL), DJ_OK);
+      if (dj_makeModel(&again, &def, &err) != DJ_OK) fail_msg("%s: %s", err.text, text);
+      const char* difference = djt_difference(model, again);
+      if (difference) fail_msg("%s differs: %s", difference, text);
+      dj_freeDef(storage);
+      dj_deleteModel(again);
+      run.accepted++;
+    }
+    dj_deleteModel(model);
+    free(text);
+  }
+  print_message("%d scenes, %d accepted\n", run.rounds, run.accepted);
+  assert_true(run.accepted > 0);
+  free(tokens);
+  free(good);
+  dj_deleteModel(sample);
+}
+
+// ---- tasks ------------------------------------------------------------------------------------
+
+static const char task_text[] =
+    "{\"scene\":\"scene.json\",\"contact\":{\"model\":\"separating_plane\",\"support\":0.003,"
+    "\"stiffness\":1e-3,\"overlap\":\"error\"},\"integrator\":\"position\",\"timestep\":0.01,"
+    "\"tolerance\":1e-5,\"horizon\":3,\"initial\":{\"keyframe\":\"away\",\"qvel\":[1,2,3,4,5,6,7,"
+    "8,9,10,11]},\"ctrl\":[[1,2,3],[4,5,6],[7,8,9]],\"set\":{\"geom/foot/size\":[0.3,0.4,0],"
+    "\"joint/slide/damping\":0.5,\"mesh/tetra/vert\":[0,0,0,1,0,0,0,1,0,0,0,1,1,1,1]},"
+    "\"inertia_from_geom\":false,\"loss\":[{\"type\":\"position\",\"body\":\"box\",\"target\":[1,2,"
+    "3],\"weight\":2,\"when\":\"running\"},{\"type\":\"position\",\"geom\":\"#3\",\"target\":[1,2,"
+    "3],\"when\":{\"step\":2}},{\"type\":\"orientation\",\"body\":\"box\",\"target\":[0,0,0,5]},{"
+    "\"type\":\"com\",\"target\":[0,0,1]},{\"type\":\"distance\",\"body\":\"box\",\"body2\":"
+    "\"cart\",\"target\":0.5},{\"type\":\"qvel\",\"joint\":\"robot/hinge\",\"target\":0.25},{"
+    "\"type\":\"effort\",\"weight\":1e-3,\"tolerance\":1}],\"variables\":[{\"name\":\"ctrl\"},{"
+    "\"name\":\"qpos0[joint/free]\",\"index\":[0,2]},{\"name\":\"qpos0[joint/slide]\",\"min\":-1,"
+    "\"max\":1},{\"name\":\"qvel0\"},{\"name\":\"act0\",\"index\":[1]},{\"name\":"
+    "\"geom/foot/size\",\"index\":[0],\"min\":0.1,\"max\":[0.5]},{\"name\":\"body/box/quat\"},{"
+    "\"name\":\"contact/stiffness\"}],\"optimizer\":{\"type\":\"adam\",\"rate\":0.1}}";
+
+static void test_tasks(void** state) {
+  Run run = newRun(state, 2);
+  djModel* sample = NULL;
+  free(sampleText(&sample));
+  Tokens* tokens = malloc(sizeof *tokens);
+  assert_non_null(tokens);
+  while (more(&run)) {
+    char* text = mutate(task_text, tokens, &run.rng);
+    djTask* task = NULL;
+    djModel* model = NULL;
+    djProblem* problem = NULL;
+    djError err = {""};
+    djStatus status = dj_loadTaskText(&task, text, NULL, &err);
+    checkError(status, &err, text);
+    assert_true((status < 0) == (task == NULL));
+    if (task) {
+      djOption option = sample->opt;
+      dj_applySettings(&option, &task->settings);
+      assert_int_equal(dj_copyModel(&model, sample, NULL), DJ_OK);
+      status = dj_setOption(model, &option, &err);
+      checkError(status, &err, text);
+      if (status == DJ_OK) status = dj_applySet(model, task, &err);
+      checkError(status, &err, text);
+      if (status == DJ_OK) status = dj_resolveTask(&problem, task, model, &err);
+      checkError(status, &err, text);
+      assert_true((status < 0) == (problem == NULL));
+      run.accepted += status == DJ_OK;
+    }
+    dj_deleteProblem(problem);
+    dj_deleteModel(model);
+    dj_deleteTask(task);
+    free(text);
+  }
+  print_message("%d tasks, %d accepted\n", run.rounds, run.accepted);
+  assert_true(run.accepted > 0);
+  free(tokens);
+  dj_deleteModel(sample);
+}
+
+// ---- numbers ----------------------------------------------------------------------------------
+
+static void test_tables(void** state) {
+  static const char* const path = "test_mutate.tmp.csv";
+  static const char good[] = "ctrl[0],ctrl[1],ctrl[2]\n1,2,3\n4,-5e-3,6\n\n7,8,9.5\n";
+  Run run = newRun(state, 3);
+  for (int k = 0; k < 1000; k++) {
+    char text[sizeof good];
+    memcpy(text, good, sizeof good);
+    size_t n = sizeof good - 1;
+    for (int i = djt_integer(&run.rng, 3); i >= 0; i--) {
+      text[djt_integer(&run.rng, (int)n)] = (char)djt_integer(&run.rng, 256);
+    }
+    if (djt_integer(&run.rng, 5) == 0) n = (size_t)djt_integer(&run.rng, (int)n);
+    FILE* file = fopen(path, "wb");
+    assert_non_null(file);
+    fwrite(text, 1, n, file);
+    fclose(file);
+    double *ctrl = NULL, value[9];
+    int rows = 0;
+    djError err = {""};
+    djStatus status = dj_readCtrl(&ctrl, &rows, 3, path, &err);
+    checkError(status, &err, text);
+    assert_true((status < 0) == (ctrl == NULL));
+    dj_freeNumbers(ctrl);
+    checkError(dj_readNumbers(value, 9, path, &err), &err, text);
+  }
+  remove(path);
+}
+
+int main(int argc, char** argv) {
+  unsigned long long seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_prestate(test_scenes, &seed),
+      cmocka_unit_test_prestate(test_tasks, &seed),
+      cmocka_unit_test_prestate(test_tables, &seed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

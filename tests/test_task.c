@@ -1,0 +1,405 @@
+// Tasks: what is read, how names are looked up, and what is refused.
+
+#include "common/random_model.h"
+#include "common/sample_model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static djModel* makeSample(void) {
+  djSample sample;
+  djt_fillSample(&sample);
+  djModel* model = NULL;
+  djError err = {""};
+  if (dj_makeModel(&model, &sample.def, &err) != DJ_OK) fail_msg("%s", err.text);
+  return model;
+}
+
+static djTask* parse(const char* text) {
+  djTask* task = NULL;
+  djError err = {""};
+  if (dj_loadTaskText(&task, text, "folder", &err) != DJ_OK) fail_msg("%s", err.text);
+  return task;
+}
+
+static djProblem* resolve(const djTask* task, const djModel* model) {
+  djProblem* problem = NULL;
+  djError err = {""};
+  if (dj_resolveTask(&problem, task, model, &err) != DJ_OK) fail_msg("%s", err.text);
+  return problem;
+}
+
+static const char full[] =
+    "{\"scene\":\"scene.json\",\n"
+    " \"contact\":{\"model\":\"separating_plane\",\"support\":0.003,\"stiffness\":1e-3,"
+    "\"length_scale\":2,\"skin\":0,\"friction_eps\":1e-8,\"overlap\":\"error\"},\n"
+    " \"integrator\":\"position\",\"timestep\":0.01,\"tolerance\":1e-5,\"horizon\":3,\n"
+    " \"initial\":{\"keyframe\":\"away\",\"qvel\":[1,2,3,4,5,6,7,8,9,10,11]},\n"
+    " \"ctrl\":[[1,2,3],[4,5,6],[7,8,9]],\n"
+    " \"set\":{\"geom/foot/size\":[0.3,0.4,0],\"joint/slide/damping\":0.5},\n"
+    " \"inertia_from_geom\":false,\n"
+    " \"loss\":[\n"
+    "  {\"type\":\"position\",\"body\":\"box\",\"target\":[1,2,3],\"weight\":2,\"when\":\"running\"},"
+    "  {\"type\":\"position\",\"site\":\"tip\",\"target\":[1,2,3],\"tolerance\":0.1},"
+    "  {\"type\":\"position\",\"geom\":\"#3\",\"target\":[1,2,3],\"when\":{\"step\":2}},"
+    "  {\"type\":\"orientation\",\"body\":\"box\",\"target\":[0,0,0,5]},"
+    "  {\"type\":\"velocity\",\"body\":\"robot/pole\",\"target\":[0,0,1]},"
+    "  {\"type\":\"com\",\"target\":[0,0,1]},"
+    "  {\"type\":\"com\",\"body\":\"cart\",\"target\":[0,0,1]},"
+    "  {\"type\":\"distance\",\"body\":\"box\",\"body2\":\"cart\",\"target\":0.5},"
+    "  {\"type\":\"qpos\",\"joint\":\"slide\",\"target\":0.5},"
+    "  {\"type\":\"qvel\",\"joint\":\"robot/hinge\",\"target\":0.25},"
+    "  {\"type\":\"effort\",\"weight\":1e-3}],\n"
+    " \"variables\":[{\"name\":\"ctrl\"},{\"name\":\"qpos0[joint/free]\",\"index\":[0,2]},"
+    "  {\"name\":\"qpos0[joint/slide]\",\"min\":-1,\"max\":1},{\"name\":\"qvel0\"},"
+    "  {\"name\":\"act0\",\"index\":[1]},{\"name\":\"geom/foot/size\",\"index\":[0],\"min\":0.1,"
+    "\"max\":[0.5]},{\"name\":\"body/box/quat\"},{\"name\":\"contact/stiffness\"},"
+    "  {\"name\":\"geom/foot/size\",\"index\":[1]}],\n"
+    " \"optimizer\":{\"type\":\"adam\",\"rate\":0.1,\"iterations\":7}}";
+
+static void test_parse(void** state) {
+  (void)state;
+  djTask* t = parse(full);
+  assert_string_equal(t->scene, "folder/scene.json");
+  assert_int_equal(t->horizon, 3);
+  assert_int_equal(t->settings.given, 1023);
+  djOption o = dj_defaultOption();
+  dj_applySettings(&o, &t->settings);
+  assert_true(o.support == 0.003 && o.stiffness == 1e-3 && o.length_scale == 2 && o.skin == 0);
+  assert_true(o.friction_eps == 1e-8 && o.overlap == DJ_OVERLAP_ERROR && o.timestep == 0.01);
+  assert_true(o.tolerance == 1e-5 && o.gravity[2] == -9.81);
+  assert_string_equal(t->keyframe, "away");
+  assert_int_equal(t->nset, 2);
+  assert_int_equal(t->nloss, 11);
+  assert_true(t->loss[3].term.target[3] == 1);
+  assert_true(t->loss[10].term.when == DJ_WHEN_RUNNING && t->loss[9].term.when == DJ_WHEN_FINAL);
+  assert_true(t->optimizer.given && t->optimizer.rate == 0.1 && t->optimizer.beta1 == 0.9);
+  assert_int_equal(t->optimizer.iterations, 7);
+  dj_deleteTask(t);
+  dj_deleteTask(NULL);
+}
+
+static void test_resolve(void** state) {
+  (void)state;
+  djModel* m = makeSample();
+  djTask* t = parse(full);
+  djError err = {""};
+  if (dj_applySet(m, t, &err) != DJ_OK) fail_msg("%s", err.text);
+  assert_true(m->geom_size[6] == 0.3 && m->jnt_damping[0] == 0.5);
+  djProblem* p = resolve(t, m);
+  assert_int_equal(p->key, 1);
+  assert_true(p->qpos0[1] == m->key_qpos[13 + 1] && p->qvel0[10] == 11 && p->act0[1] == 0.9);
+  double norm = 0;
+  for (int k = 5; k < 9; k++) norm += p->qpos0[k] * p->qpos0[k];
+  assert_true(fabs(norm - 1) < 1e-14);
+  for (int k = 0; k < 9; k++) assert_true(p->ctrl[k] == k + 1);
+  static const int ids[11] = {3, 0, 3, 3, 2, -1, 1, 3, 0, 1, -1};
+  for (int k = 0; k < 11; k++) assert_int_equal(p->loss[k].id, ids[k]);
+  assert_int_equal(p->loss[1].object, DJ_OBJ_SITE);
+  assert_int_equal(p->loss[7].id2, 1);
+  assert_int_equal(p->loss[2].step, 2);
+  assert_int_equal(p->nvariable, 9);
+  assert_int_equal(p->nparam, 3);
+  assert_int_equal(p->nparamtangent, 3 + 3 + 1);
+  const djVariable* v = p->variable;
+  assert_true(v[0].kind == DJ_VAR_CTRL && v[0].n == 9 && !v[0].picked && v[0].index[8] == 8);
+  assert_true(v[1].kind == DJ_VAR_QPOS0_JOINT && v[1].adr == 2 && v[1].valueadr == 2);
+  assert_true(v[1].nvalue == 7 && v[1].ntangent == 6 && v[1].n == 2 && v[1].index[1] == 2);
+  assert_true(v[1].min[0] == -INFINITY && v[1].max[1] == INFINITY);
+  assert_true(v[2].min[0] == -1 && v[2].max[0] == 1 && v[2].joint == 0);
+  assert_true(v[3].kind == DJ_VAR_QVEL0 && v[3].n == 11);
+  assert_true(v[4].kind == DJ_VAR_ACT0 && v[4].index[0] == 1 && v[4].ntangent == 2);
+  assert_true(v[5].kind == DJ_VAR_PARAM && v[5].param == 0 && v[5].adr == 0);
+  assert_true(v[5].min[0] == 0.1 && v[5].max[0] == 0.5);
+  assert_true(v[6].param == 1 && v[6].adr == 3 && v[6].nvalue == 4 && v[6].ntangent == 3);
+  assert_true(v[7].param == 2 && v[7].adr == 6 && v[8].param == 0 && v[8].adr == 0);
+  assert_int_equal(p->rollout.horizon, 3);
+  assert_int_equal(p->rollout.nloss, 11);
+  assert_ptr_equal(p->rollout.ctrl, p->ctrl);
+  dj_deleteProblem(p);
+  dj_deleteProblem(NULL);
+  dj_deleteTask(t);
+  dj_deleteModel(m);
+}
+
+#define START "{\"scene\":\"s.xml\",\"horizon\":4,\"loss\":[]"
+
+// Where controls come from.
+static void test_ctrl(void** state) {
+  (void)state;
+  djModel* m = makeSample();
+  djTask* t = parse(START ",\"ctrl\":[1,2,3]}");
+  djProblem* p = resolve(t, m);
+  for (int k = 0; k < 12; k++) assert_true(p->ctrl[k] == k % 3 + 1);
+  dj_deleteProblem(p);
+  dj_deleteTask(t);
+  t = parse(START "}");
+  p = resolve(t, m);
+  for (int k = 0; k < 12; k++) assert_true(p->ctrl[k] == 0);
+  assert_memory_equal(p->qpos0, m->qpos0, 13 * sizeof(double));
+  assert_int_equal(p->key, -1);
+  dj_deleteProblem(p);
+  dj_deleteTask(t);
+  t = parse(START ",\"initial\":{\"keyframe\":1}}");
+  p = resolve(t, m);
+  assert_int_equal(p->key, 1);
+  for (int k = 0; k < 4; k++) assert_true(p->ctrl[3 * k + 2] == -0.4);
+  dj_deleteProblem(p);
+  dj_deleteTask(t);
+
+  static const char* const path = "test_task.tmp.csv";
+  static const char* const taskpath = "./test_task.tmp.json";
+  FILE* file = fopen(path, "wb");
+  assert_non_null(file);
+  fputs("ctrl[0],ctrl[1],ctrl[2]\n1,2,3\n4,5,6\n", file);
+  fclose(file);
+  file = fopen(taskpath, "wb");
+  assert_non_null(file);
+  fputs(START ",\"ctrl\":\"test_task.tmp.csv\",\"set\":{\"geom/foo/size\":1}}", file);
+  fclose(file);
+  djError err = {""};
+  assert_int_equal(dj_loadTask(&t, taskpath, &err), DJ_OK);
+  assert_string_equal(t->scene, "./s.xml");
+  assert_string_equal(t->ctrl_file, "./test_task.tmp.csv");
+  p = resolve(t, m);
+  for (int k = 0; k < 3; k++) assert_true(p->ctrl[k] == k + 1 && p->ctrl[9 + k] == k + 4);
+  dj_deleteProblem(p);
+  // Errors of either stage begin with the task's path.
+  assert_int_equal(dj_applySet(m, t, &err), DJ_INVALID);
+  assert_string_equal(err.text,
+                      "./test_task.tmp.json: set: 'geom/foo/size': there is no such geom");
+  remove(path);
+  assert_int_equal(dj_resolveTask(&p, t, m, &err), DJ_FILE);
+  assert_string_equal(
+      err.text, "./test_task.tmp.json: ctrl: ./test_task.tmp.csv: cannot be opened");
+  dj_deleteTask(t);
+  remove(taskpath);
+  assert_int_equal(dj_loadTask(&t, "no/task.json", &err), DJ_FILE);
+  assert_string_equal(err.text, "no/task.json: cannot be opened");
+  dj_deleteModel(m);
+}
+
+static void test_parseErrors(void** state) {
+  (void)state;
+  static const char* const list[][2] = {
+      {"{", "line 1: not JSON"},
+      {"{}", "scene: is missing"},
+      {"{\"scene\":\"s\"}", "horizon: is missing"},
+      {"{\"scene\":\"s\",\"horizon\":1}", "loss: is missing"},
+      {"{\"scene\":1,\"horizon\":1}", "scene: must be a string"},
+      {"{\"scene\":\"\",\"horizon\":1}", "scene: is empty"},
+      {"{\"scene\":\"s\",\"horizon\":0}", "horizon: must be between 1 and 10000000"},
+      {"{\"scene\":\"s\",\"horizon\":1.5}", "horizon: must be an integer"},
+      {START ",\"horizons\":1}", "unknown key 'horizons'"},
+      {START ",\"horizon\":1}", "horizon: is given twice"},
+      {START ",\"contact\":\"soft\"}", "contact: unknown value 'soft'"},
+      {START ",\"contact\":1}", "contact: must be a name or an object"},
+      {START ",\"contact\":{\"model\":\"soft\"}}", "contact: model: unknown value 'soft'"},
+      {START ",\"contact\":{\"suport\":1}}", "contact: unknown key 'suport'"},
+      {START ",\"contact\":{\"support\":1}}", "contact: support: must be less than 1"},
+      {START ",\"contact\":{\"support\":-1}}", "contact: support: must be positive"},
+      {START ",\"contact\":{\"skin\":-1}}", "contact: skin: must not be negative"},
+      {START ",\"contact\":{\"overlap\":\"yes\"}}", "contact: overlap: unknown value 'yes'"},
+      {START ",\"integrator\":\"rk4\"}", "integrator: unknown value 'rk4'"},
+      {START ",\"timestep\":0}", "timestep: must be positive"},
+      {START ",\"tolerance\":\"x\"}", "tolerance: must be a number"},
+      {START ",\"inertia_from_geom\":true}", "inertia_from_geom: not supported yet"},
+      {START ",\"inertia_from_geom\":1}", "inertia_from_geom: must be true or false"},
+      {START ",\"free\":{}}", "free: not supported yet"},
+      {START ",\"maps\":[]}", "maps: not supported yet"},
+      {START ",\"initial\":[]}", "initial: must be an object"},
+      {START ",\"initial\":{\"key\":1}}", "initial: unknown key 'key'"},
+      {START ",\"initial\":{\"keyframe\":1.5}}", "initial: keyframe: must be a name or an index"},
+      {START ",\"initial\":{\"qpos\":[\"x\"]}}", "initial: qpos: must be 1 number"},
+      {START ",\"initial\":{\"qpos\":[1,1e999]}}", "initial: qpos: is not finite"},
+      {START ",\"ctrl\":{}}", "ctrl: must be rows of numbers, one row, or the name of a file"},
+      {START ",\"ctrl\":[[1],[2]]}", "ctrl: must have 4 rows, one for each step"},
+      {START ",\"ctrl\":[[1],[2,3],[1],[1]]}", "ctrl: must be 1 number"},
+      {START ",\"ctrl\":[[1],2,[1],[1]]}", "ctrl: must be 1 number"},
+      {START ",\"set\":[]}", "set: must be an object"},
+      {START ",\"set\":{\"a\":{}}}", "set: a: must be a list of numbers"},
+      {START ",\"set\":{\"a\":1,\"b\":1,\"a\":2}}", "set: a: is given twice"},
+      {START ",\"variables\":{}}", "variables: must be a list"},
+      {START ",\"variables\":[\"ctrl\"]}", "variables[0]: must be an object"},
+      {START ",\"variables\":[{}]}", "variables[0]: name: is missing"},
+      {START ",\"variables\":[{\"name\":\"ctrl\",\"index\":[0.5]}]}",
+       "variables[0]: index: must be a list of integers"},
+      {START ",\"variables\":[{\"name\":\"ctrl\",\"scale\":1}]}",
+       "variables[0]: unknown key 'scale'"},
+      {START ",\"optimizer\":{\"type\":\"sgd\"}}", "optimizer: type: unknown optimizer"},
+      {START ",\"optimizer\":{\"beta1\":1}}", "optimizer: beta1: must be in [0, 1)"},
+      {START ",\"optimizer\":{\"speed\":1}}", "optimizer: unknown key 'speed'"},
+      {"{\"scene\":\"s\",\"horizon\":1,\"loss\":{}}", "loss: must be a list"},
+  };
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    djTask* task = NULL;
+    djError err = {""};
+    assert_true(dj_loadTaskText(&task, list[i][0], NULL, &err) < 0);
+    assert_string_equal(err.text, list[i][1]);
+    assert_null(task);
+    assert_true(dj_loadTaskText(&task, list[i][0], NULL, NULL) < 0);
+  }
+}
+
+static void test_lossErrors(void** state) {
+  (void)state;
+  static const char* const list[][2] = {
+      {"1", "loss[0]: must be an object"},
+      {"{}", "loss[0]: type: is missing"},
+      {"{\"type\":\"speed\"}", "loss[0]: type: unknown value 'speed'"},
+      {"{\"type\":\"position\",\"target\":[0,0,0]}", "loss[0]: body: is missing"},
+      {"{\"type\":\"position\",\"body\":\"b\"}", "loss[0]: target: is missing"},
+      {"{\"type\":\"position\",\"body\":\"b\",\"site\":\"s\",\"target\":[0,0,0]}",
+       "loss[0]: names more than one element"},
+      {"{\"type\":\"position\",\"joint\":\"b\",\"target\":[0,0,0]}",
+       "loss[0]: unknown key 'joint'"},
+      {"{\"type\":\"position\",\"body\":\"b\",\"target\":[0,0]}",
+       "loss[0]: target: must be 3 numbers"},
+      {"{\"type\":\"velocity\",\"site\":\"b\",\"target\":[0,0,0]}",
+       "loss[0]: unknown key 'site'"},
+      {"{\"type\":\"orientation\",\"body\":\"b\",\"target\":[0,0,0,0]}",
+       "loss[0]: target: is a zero quaternion"},
+      {"{\"type\":\"distance\",\"body\":\"b\",\"target\":1}", "loss[0]: body2: is missing"},
+      {"{\"type\":\"qpos\",\"joint\":\"b\",\"target\":[1,2]}",
+       "loss[0]: target: must be 1 number"},
+      {"{\"type\":\"effort\",\"target\":1}", "loss[0]: unknown key 'target'"},
+      {"{\"type\":\"effort\",\"when\":\"never\"}", "loss[0]: when: unknown value 'never'"},
+      {"{\"type\":\"effort\",\"when\":{}}", "loss[0]: step: is missing"},
+      {"{\"type\":\"effort\",\"when\":{\"step\":6}}",
+       "loss[0]: step: must be between 1 and the horizon, 5"},
+      {"{\"type\":\"effort\",\"when\":{\"time\":6}}", "loss[0]: unknown key 'time'"},
+      {"{\"type\":\"effort\",\"tolerance\":-1}", "loss[0]: tolerance: must not be negative"},
+      {"{\"type\":\"effort\",\"weight\":\"1\"}", "loss[0]: weight: must be a number"},
+  };
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    char text[500];
+    djTask* task = NULL;
+    djError err = {""};
+    snprintf(text, sizeof text, "{\"scene\":\"s\",\"horizon\":5,\"loss\":[%s]}", list[i][0]);
+    assert_int_equal(dj_loadTaskText(&task, text, NULL, &err), DJ_INVALID);
+    assert_string_equal(err.text, list[i][1]);
+  }
+}
+
+static void test_resolveErrors(void** state) {
+  (void)state;
+#define LOSS(text) "{\"scene\":\"s\",\"horizon\":4,\"loss\":[{" text "}]}"
+#define VARIABLE(text) START ",\"variables\":[{" text "}]}"
+  static const char* const list[][2] = {
+      {START ",\"initial\":{\"keyframe\":\"x\"}}", "initial: keyframe: there is no 'x'"},
+      {START ",\"initial\":{\"keyframe\":2}}", "initial: keyframe: there is no '#2'"},
+      {START ",\"initial\":{\"qpos\":[1]}}", "initial: qpos: must be 13 numbers"},
+      {START ",\"initial\":{\"act\":[1]}}", "initial: act: must be 2 numbers"},
+      {START ",\"initial\":{\"qpos\":[0,0,0,0,0,0,0,0,0,1,0,0,0]}}",
+       "initial: qpos: joint 'free': coordinates are not finite or a quaternion is zero"},
+      {START ",\"ctrl\":[1]}", "ctrl: must have 3 columns"},
+      {START ",\"ctrl\":\"no.csv\"}", "ctrl: no.csv: cannot be opened"},
+      {"{\"scene\":\"s\",\"horizon\":9999999,\"loss\":[]}",
+       "horizon: more than 20000000 controls in all"},
+      {LOSS("\"type\":\"velocity\",\"body\":\"x\""), "loss[0]: there is no body 'x'"},
+      {LOSS("\"type\":\"position\",\"site\":\"x\",\"target\":[0,0,0]"),
+       "loss[0]: there is no site 'x'"},
+      {LOSS("\"type\":\"qvel\",\"joint\":\"x\""), "loss[0]: there is no joint 'x'"},
+      {LOSS("\"type\":\"qvel\",\"joint\":\"free\""),
+       "loss[0]: joint 'free' is not a slide or hinge"},
+      {LOSS("\"type\":\"distance\",\"body\":\"box\",\"body2\":\"x\""),
+       "loss[0]: there is no body 'x'"},
+      {VARIABLE("\"name\":\"control\""), "variables: there is no variable 'control'"},
+      {VARIABLE("\"name\":\"qpos0[joint/x]\""),
+       "variables: 'qpos0[joint/x]': there is no such joint"},
+      {VARIABLE("\"name\":\"qpos0[body/x]\""), "variables: there is no parameter 'qpos0[body/x]'"},
+      {VARIABLE("\"name\":\"geom/x/size\""), "variables: 'geom/x/size': there is no such geom"},
+      {VARIABLE("\"name\":\"act0\",\"index\":[2]"),
+       "variables: 'act0': index: there is no entry 2"},
+      {VARIABLE("\"name\":\"act0\",\"index\":[-1]"),
+       "variables: 'act0': index: there is no entry -1"},
+      {VARIABLE("\"name\":\"act0\",\"index\":[1,1]"),
+       "variables: an entry of 'act0' is listed twice"},
+      {VARIABLE("\"name\":\"act0\",\"min\":[1,2,3]"),
+       "variables: 'act0': min: must be 1 or 2 numbers"},
+      {VARIABLE("\"name\":\"act0\",\"min\":2,\"max\":1"),
+       "variables: 'act0': min is larger than max"},
+      {VARIABLE("\"name\":\"body/box/quat\",\"max\":1"),
+       "variables: 'body/box/quat': entry 0 is a rotation and takes no bounds"},
+      {VARIABLE("\"name\":\"qpos0\",\"max\":1"),
+       "variables: 'qpos0': entry 5 is a rotation and takes no bounds"},
+      {VARIABLE("\"name\":\"qvel0\"},{\"name\":\"qvel0\""),
+       "variables: 'qvel0' is listed twice"},
+      {VARIABLE("\"name\":\"qvel0\",\"index\":[2]},{\"name\":\"qvel0[joint/free]\""),
+       "variables: an entry of 'qvel0[joint/free]' is listed twice"},
+      {VARIABLE("\"name\":\"body/box/pos\"},{\"name\":\"body/#3/pos\",\"index\":[1]"),
+       "variables: an entry of 'body/#3/pos' is listed twice"},
+  };
+  djModel* m = makeSample();
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    djTask* task = NULL;
+    djProblem* problem = NULL;
+    djError err = {""};
+    if (dj_loadTaskText(&task, list[i][0], NULL, &err) != DJ_OK) fail_msg("%s", err.text);
+    assert_true(dj_resolveTask(&problem, task, m, &err) < 0);
+    assert_string_equal(err.text, list[i][1]);
+    assert_null(problem);
+    assert_true(dj_resolveTask(&problem, task, m, NULL) < 0);
+    dj_deleteTask(task);
+  }
+  djTask* task = parse(START ",\"set\":{\"geom/foot/size\":[1]}}");
+  djError err = {""};
+  assert_int_equal(dj_applySet(m, task, &err), DJ_INVALID);
+  assert_string_equal(err.text, "set: 'geom/foot/size': must be 3 numbers");
+  dj_deleteTask(task);
+  task = parse(START ",\"set\":{\"body/box/mass\":-1}}");
+  assert_int_equal(dj_applySet(m, task, &err), DJ_INVALID);
+  assert_string_equal(err.text, "set: body 'box': mass must be positive");
+  dj_deleteTask(task);
+  dj_deleteModel(m);
+}
+
+static void test_settings(void** state) {
+  (void)state;
+  djSettings s = {0, dj_defaultOption()};
+  djError err = {""};
+  assert_int_equal(dj_parseSetting(&s, "support", "1e-3", &err), DJ_OK);
+  assert_int_equal(dj_parseSetting(&s, "contact", "none", &err), DJ_OK);
+  assert_true(s.option.support == 1e-3 && s.option.contact == DJ_CONTACT_NONE);
+  assert_int_equal(s.given, DJ_SET_SUPPORT | DJ_SET_CONTACT);
+  djOption o = dj_defaultOption();
+  o.skin = 7;
+  dj_applySettings(&o, &s);
+  assert_true(o.support == 1e-3 && o.contact == DJ_CONTACT_NONE && o.skin == 7);
+  static const char* const list[][3] = {
+      {"support", "x", "support: 'x' is not a number"},
+      {"support", "", "support: '' is not a number"},
+      {"support", "0.1x", "support: '0.1x' is not a number"},
+      {"support", "inf", "support: 'inf' is not a number"},
+      {"support", "1e999", "support: is not finite"},
+      {"support", "0", "support: must be positive"},
+      {"overlap", "x", "overlap: unknown value 'x'"},
+      {"colour", "x", "colour: unknown setting"},
+  };
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    assert_int_equal(dj_parseSetting(&s, list[i][0], list[i][1], &err), DJ_INVALID);
+    assert_string_equal(err.text, list[i][2]);
+  }
+  assert_string_equal(dj_contactName(DJ_SEPARATING_PLANE), "separating_plane");
+  assert_string_equal(dj_contactName((djContactModel)99), "");
+  assert_string_equal(dj_integratorName(DJ_POSITION), "position");
+  assert_string_equal(dj_overlapName(DJ_OVERLAP_ERROR), "error");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_parse),       cmocka_unit_test(test_resolve),
+      cmocka_unit_test(test_ctrl),        cmocka_unit_test(test_parseErrors),
+      cmocka_unit_test(test_lossErrors),  cmocka_unit_test(test_resolveErrors),
+      cmocka_unit_test(test_settings),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
