@@ -2,6 +2,8 @@
 
 #include "import.h"
 
+#include <dijoco/task.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,32 +33,32 @@ static int disableBits(const mjModel* m) {
 
 // ------------------------------ scene settings --------------------------------------------------
 
-// A setting is a number, or one of `values` (by name in a text field, by index in a numeric one).
+// A setting is a number, or a choice: an enumerator, given by its number in a numeric field and by
+// its name in a text field.
 typedef struct djmSetting {
   const char* name;
   enum { kReal, kWhole, kChoice } kind;
   size_t offset;              // in djModelDef
-  int lowest;                 // choice: value of the first name
-  const char* values[3];
+  int lowest, end;            // choice: enumerators are lowest..end-1
 } djmSetting;
 
 #define OPTION(field) offsetof(djModelDef, option.field)
 static const djmSetting settings[] = {
-    {"timestep", kReal, OPTION(timestep), 0, {0}},
-    {"support", kReal, OPTION(support), 0, {0}},
-    {"length_scale", kReal, OPTION(length_scale), 0, {0}},
-    {"stiffness", kReal, OPTION(stiffness), 0, {0}},
-    {"skin", kReal, OPTION(skin), 0, {0}},
-    {"friction_eps", kReal, OPTION(friction_eps), 0, {0}},
-    {"frictionloss_eps", kReal, OPTION(frictionloss_eps), 0, {0}},
-    {"tolerance", kReal, OPTION(tolerance), 0, {0}},
-    {"gravity_ramp", kReal, offsetof(djModelDef, gravity_ramp), 0, {0}},
-    {"max_iterations", kWhole, OPTION(max_iterations), 0, {0}},
-    {"contact", kChoice, OPTION(contact), DJ_CONTACT_NONE, {"none", "separating_plane"}},
-    {"integrator", kChoice, OPTION(integrator), DJ_POSITION, {"position"}},
-    {"overlap", kChoice, OPTION(overlap), DJ_OVERLAP_RECOVER, {"recover", "error"}},
-    {"friction_arms", kChoice, OPTION(friction_arms), DJ_ARMS_PLANE, {"plane", "paper"}},
-    {"friction_cap", kChoice, OPTION(friction_cap), DJ_CAP_MAGNITUDE, {"magnitude", "paper"}},
+    {"timestep", kReal, OPTION(timestep), 0, 0},
+    {"support", kReal, OPTION(support), 0, 0},
+    {"length_scale", kReal, OPTION(length_scale), 0, 0},
+    {"stiffness", kReal, OPTION(stiffness), 0, 0},
+    {"skin", kReal, OPTION(skin), 0, 0},
+    {"friction_eps", kReal, OPTION(friction_eps), 0, 0},
+    {"frictionloss_eps", kReal, OPTION(frictionloss_eps), 0, 0},
+    {"tolerance", kReal, OPTION(tolerance), 0, 0},
+    {"gravity_ramp", kReal, offsetof(djModelDef, gravity_ramp), 0, 0},
+    {"max_iterations", kWhole, OPTION(max_iterations), 0, 0},
+    {"contact", kChoice, OPTION(contact), DJ_CONTACT_NONE, DJ_NCONTACT},
+    {"integrator", kChoice, OPTION(integrator), 0, DJ_NINTEGRATOR},
+    {"overlap", kChoice, OPTION(overlap), 0, 2},
+    {"friction_arms", kChoice, OPTION(friction_arms), 0, 2},
+    {"friction_cap", kChoice, OPTION(friction_cap), 0, 2},
 };
 #undef OPTION
 
@@ -74,15 +76,22 @@ static djStatus refuse(djmImport* imp, const char* kind, const char* name, const
   return DJ_INVALID;
 }
 
-static void setChoice(djModelDef* def, const djmSetting* setting, int value) {
-  // All choices are enums, which are ints here.
-  memcpy((char*)def + setting->offset, &value, sizeof(int));
-}
-
-static int numberOfValues(const djmSetting* setting) {
-  int n = 0;
-  while (n < 3 && setting->values[n]) n++;
-  return n;
+// The enumerator of a name, as text. False: none.
+static bool findChoice(int* value, const djmSetting* setting, const char* text) {
+  static const char* const arms[] = {"plane", "paper"};
+  static const char* const caps[] = {"magnitude", "paper"};
+  djSettings parsed = {.option = dj_defaultOption()};
+  if (dj_parseSetting(&parsed, setting->name, text, NULL) == DJ_OK) {
+    djModelDef def = {.option = parsed.option};
+    memcpy(value, (const char*)&def + setting->offset, sizeof(int));
+    return true;
+  }
+  bool is_arms = strcmp(setting->name, "friction_arms") == 0;
+  if (!is_arms && strcmp(setting->name, "friction_cap") != 0) return false;
+  for (*value = 0; *value < 2; ++*value) {
+    if (strcmp((is_arms ? arms : caps)[*value], text) == 0) return true;
+  }
+  return false;
 }
 
 static djStatus setNumber(djmImport* imp, const char* field, int size, double value) {
@@ -97,11 +106,11 @@ static djStatus setNumber(djmImport* imp, const char* field, int size, double va
   if (value != floor(value) || fabs(value) > 1e9) {
     return refuse(imp, "numeric", field, "a whole number is expected");
   }
-  if (setting->kind == kChoice &&
-      (value < setting->lowest || value >= setting->lowest + numberOfValues(setting))) {
+  if (setting->kind == kChoice && (value < setting->lowest || value >= setting->end)) {
     return refuse(imp, "numeric", field, "there is no such choice");
   }
-  setChoice(&imp->def, setting, (int)value);
+  int whole = (int)value;   // enumerators are ints too
+  memcpy((char*)&imp->def + setting->offset, &whole, sizeof(int));
   return DJ_OK;
 }
 
@@ -115,13 +124,12 @@ static djStatus setText(djmImport* imp, const char* field, const char* value) {
     if (end == value || *end) return refuse(imp, "text", field, "a number is expected");
     return setNumber(imp, field, 1, number);
   }
-  for (int i = 0; i < numberOfValues(setting); i++) {
-    if (strcmp(setting->values[i], value) == 0) {
-      setChoice(&imp->def, setting, setting->lowest + i);
-      return DJ_OK;
-    }
+  int choice;
+  if (!findChoice(&choice, setting, value)) {
+    return refuse(imp, "text", field, "there is no such choice");
   }
-  return refuse(imp, "text", field, "there is no such choice");
+  memcpy((char*)&imp->def + setting->offset, &choice, sizeof(int));
+  return DJ_OK;
 }
 
 static djStatus importSettings(djmImport* imp) {
