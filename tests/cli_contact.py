@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""The verb `contact`: its output, its derivatives against differences, and bad input."""
+import copy
+import json
+import math
+import os
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
+import cli  # noqa: E402
+
+CUBE = [[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+TETRAHEDRON = [[1.06, 0.3, 0.4], [1.5, 0.2, 0.1], [1.6, 0.7, 0.3], [1.4, 0.4, 1.1]]
+PAIR = {"model": "separating_plane", "params": {"s": 0.1, "length_scale": 1}, "hessian": True,
+        "a": {"vertices": CUBE, "radius": 0}, "b": {"vertices": TETRAHEDRON, "radius": 0}}
+
+
+def changed(**change):
+    pair = copy.deepcopy(PAIR)
+    for path, value in change.items():
+        place = pair
+        *heads, last = path.split("__")
+        for head in heads:
+            place = place[head]
+        if value is None:
+            del place[last]
+        else:
+            place[last] = value
+    return pair
+
+
+class Contact(cli.Case):
+    def ask(self, query, status=0):
+        code, out, err = self.run_cli("contact", "-", stdin=json.dumps(query))
+        self.assertEqual(code, status, err)
+        return json.loads(out, parse_constant=self.fail)
+
+    def value(self, query):
+        return cli.number(self.ask(query)["value"])
+
+    def test_shape(self):
+        r = self.ask(PAIR)
+        self.assertEqual(r["status"], "ok")
+        self.assertGreater(r["value"], 0)
+        self.assertAlmostEqual(r["gap"], 0.06, places=6)
+        self.assertEqual(len(r["plane"]), 4)
+        self.assertEqual([len(r["gradient_a"]), len(r["gradient_b"])], [8, 4])
+        self.assertEqual(len(r["twist_gradient"]), 12)
+        self.assertEqual([len(r["hessian"]), len(r["hessian"][0])], [36, 36])
+        self.assertEqual([len(r["twist_hessian"]), len(r["twist_hessian"][0])], [12, 12])
+        n, o = r["plane"][:3], r["plane"][3]
+        for points, side in ((CUBE, -1), (TETRAHEDRON, 1)):
+            for p in points:
+                self.assertGreater(side * (sum(a * b for a, b in zip(n, p)) + o), 0)
+
+    def test_gradient_is_that_of_the_value(self):
+        r, step = self.ask(PAIR), 1e-6
+        for shape, i, k in (("a", 7, 0), ("a", 5, 2), ("b", 0, 0), ("b", 0, 1), ("b", 3, 2)):
+            ends = []
+            for sign in (1, -1):
+                pair = copy.deepcopy(PAIR)
+                pair[shape]["vertices"][i][k] += sign * step
+                ends.append(self.value(pair))
+            difference = (ends[0] - ends[1]) / (2 * step)
+            self.assertAlmostEqual(r["gradient_" + shape][i][k], difference,
+                                   delta=1e-6 * max(1, abs(difference)))
+
+    def test_forces_balance(self):
+        r = self.ask(PAIR)
+        for k in range(3):
+            total = sum(g[k] for g in r["gradient_a"] + r["gradient_b"])
+            self.assertAlmostEqual(total, 0, delta=1e-7 * abs(r["gradient_b"][0][0]))
+            self.assertAlmostEqual(r["twist_gradient"][3 + k], sum(g[k] for g in r["gradient_a"]),
+                                   delta=1e-9 + 1e-9 * abs(r["twist_gradient"][3 + k]))
+
+    def test_length_scale(self):
+        big = copy.deepcopy(PAIR)
+        big["params"]["length_scale"] = 10
+        for shape in "ab":
+            big[shape]["vertices"] = [[10 * x for x in p] for p in big[shape]["vertices"]]
+        one, ten = self.ask(PAIR), self.ask(big)
+        self.assertAlmostEqual(ten["value"], one["value"], delta=1e-9 * one["value"])
+        self.assertAlmostEqual(ten["gap"], 10 * one["gap"])
+        self.assertAlmostEqual(ten["gradient_b"][0][0], one["gradient_b"][0][0] / 10,
+                               delta=1e-6 * abs(one["gradient_b"][0][0]))
+
+    def test_far_and_overlapping(self):
+        far = self.ask(changed(b__vertices=[[x + 5, y, z] for x, y, z in TETRAHEDRON]))
+        self.assertEqual(far["value"], 0)
+        self.assertEqual(far["twist_gradient"], [0] * 12)
+        deep = self.ask(changed(b__vertices=[[x - 0.4, y, z] for x, y, z in TETRAHEDRON]))
+        self.assertEqual((deep["status"], deep["value"]), ("ok", "inf"))
+        self.assertLess(deep["gap"], 0)
+        for key in ("plane", "gradient_a", "gradient_b", "twist_gradient", "hessian",
+                    "twist_hessian"):
+            self.assertIsNone(deep[key])
+
+    def test_geoms(self):
+        box = {"geom": "box", "size": [0.5, 0.5, 0.5], "pose": [0.5, 0.5, 0.5, 1, 0, 0, 0]}
+        same = self.ask(changed(a=box, b__radius=0.01))
+        plain = self.ask(changed(b__radius=0.01, a__origin=[0.5, 0.5, 0.5]))
+        self.assertAlmostEqual(same["value"], plain["value"], delta=1e-9 * plain["value"])
+        for x, y in zip(same["twist_gradient"], plain["twist_gradient"]):
+            self.assertAlmostEqual(x, y, delta=1e-6 * max(1, abs(y)))
+        self.assertIsNone(same["gradient_a"])
+        for geom, size, height in (("sphere", [0.1], 0.1), ("capsule", [0.1, 0.2], 0.3),
+                                   ("box", [0.1, 0.2, 0.3], 0.3)):
+            r = self.ask({"model": "separating_plane", "params": {"s": 0.1}, "a":
+                          {"geom": geom, "size": size, "pose": [3, 2, height + 0.05, 1, 0, 0, 0]},
+                          "b": {"geom": "plane", "pose": [0, 0, 0, 1, 0, 0, 0]}})
+            self.assertAlmostEqual(r["gap"], 0.05, places=9)
+            self.assertGreater(r["value"], 0)
+            self.assertLess(r["twist_gradient"][5], 0)
+
+    def test_friction(self):
+        slide = {"coefficient": 0.5, "dt": 0.01, "eps": 1e-8, "motion_b": [0, 0, 0, 0, 0.01, 0]}
+        r = self.ask(changed(friction=slide))["friction"]
+        self.assertGreater(r["value"], 0)
+        self.assertLess(r["wrench_b"][4], 0)
+        for k in range(3, 6):
+            self.assertAlmostEqual(r["wrench_a"][k], -r["wrench_b"][k],
+                                   delta=1e-6 * abs(r["wrench_b"][4]))
+        paper = self.ask(changed(friction={**slide, "arms": "paper", "cap": "paper"}))["friction"]
+        self.assertNotEqual(paper["value"], r["value"])
+        still = self.ask(changed(friction={"coefficient": 0.5, "dt": 0.01}))["friction"]
+        self.assertAlmostEqual(max(map(abs, still["wrench_b"])), 0, places=9)
+
+    def test_file_and_list(self):
+        path = self.write("q.json", [PAIR, changed(params__s=2), PAIR])
+        code, out, err = self.run_cli("contact", path)
+        self.assertEqual(code, 2)
+        results = json.loads(out)["results"]
+        self.assertEqual([r["status"] for r in results], ["ok", "error", "ok"])
+        self.assertEqual(results[0], results[2])
+        self.assertEqual(results[0], self.ask(PAIR))
+        self.assertIn("params.s", results[1]["message"])
+        self.assertEqual(len(err.splitlines()), 1)
+        self.assertIn("[1]", err)
+        self.assertEqual(self.ask([]), {"results": []})
+
+    def test_bad_entries(self):
+        box = {"geom": "box", "size": [1, 1, 1], "pose": [0, 0, 0, 1, 0, 0, 0]}
+        bad = {
+            "colour": changed(colour=1), "a.sides": changed(a__sides=3),
+            "params.k": changed(params__k=1), "params.s": changed(params__s=0),
+            "params.length_scale": changed(params__length_scale=-1),
+            "a": changed(a=None), "b": changed(b=[1]),
+            "a.vertices": changed(a__vertices=[]), "b.vertices": changed(b__vertices=None),
+            "a.vertices[1]": changed(a__vertices=[[0, 0, 0], [1, 2]]),
+            "a.vertices[0][2]": changed(a__vertices=[[0, 0, math.nan]]),
+            "b.vertices[0][0]": changed(b__vertices=[["x", 0, 0]]),
+            "a.radius": changed(a__radius=-1), "b.origin": changed(b__origin=[0, 0]),
+            "hessian": changed(hessian=1), "model": changed(model="glue"),
+            "a.geom": changed(a={**box, "geom": "teapot"}),
+            "a.size": changed(a={**box, "size": [1, 1]}),
+            "a.pose": changed(a={**box, "pose": [0, 0, 0, 0, 0, 0, 0]}),
+            "b.pose": changed(b={**box, "pose": [0, 0, 0, 1]}),
+            "friction.dt": changed(friction={"coefficient": 1, "dt": 0}),
+            "friction.coefficient": changed(friction={"dt": 1}),
+            "friction.arms": changed(friction={"coefficient": 1, "dt": 1, "arms": "long"}),
+            "friction.motion_a": changed(friction={"coefficient": 1, "dt": 1, "motion_a": [1]}),
+            "friction.slip": changed(friction={"coefficient": 1, "dt": 1, "slip": 1}),
+        }
+        results = self.ask([PAIR, *bad.values(), 3], status=2)["results"]
+        self.assertEqual(results[0]["status"], "ok")
+        for name, r in zip(bad, results[1:]):
+            self.assertEqual(r["status"], "error", name)
+            self.assertTrue(r["message"].startswith(name + ":"), (name, r["message"]))
+        self.assertEqual(results[-1]["status"], "error")
+        plane = {"geom": "plane", "pose": [0, 0, 0, 1, 0, 0, 0]}
+        self.assertEqual(self.ask(changed(a=plane, b=plane), status=2)["status"], "error")
+        for model in ("long_range", "implicit_surface"):
+            r = self.ask(changed(model=model), status=2)
+            self.assertIn("not available", r["message"])
+
+    def test_not_json(self):
+        for text in ("", "{", '{"a": }', "hello", "[1, 2] 3"):
+            self.refused("contact", "-", stdin=text, names=["contact"])
+        self.refused("contact", self.path("missing.json"), names=["missing.json"])
+
+
+if __name__ == "__main__":
+    unittest.main()

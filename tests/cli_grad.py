@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""The verb `grad`: its output, its certificate, and bad tasks."""
+import copy
+import json
+import os
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
+import cli  # noqa: E402
+
+TASK = {
+    "scene": "s.json", "contact": "separating_plane", "integrator": "position",
+    "timestep": 0.005, "horizon": 30,
+    "initial": {"qvel": [0.4, 0.1, 0, 0, 0, 0.5, 0.2]}, "ctrl": [0.3],
+    "loss": [{"type": "position", "body": "box", "target": [0.1, 0, 0.1], "weight": 2},
+             {"type": "qpos", "joint": "hinge", "target": 0.5, "when": "running"},
+             {"type": "effort", "weight": 0.01}],
+    "variables": [{"name": "ctrl"}, {"name": "qpos0"}, {"name": "qvel0", "index": [0, 6]}],
+}
+
+
+class Grad(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("s.json", cli.SCENE)
+        self.task = self.write("task.json", TASK)
+
+    def test_json(self):
+        g = self.run_json("grad", self.task)
+        for key in ("status", "loss", "terms", "variables", "steps", "unconverged_steps",
+                    "worst_residual", "settings", "time"):
+            self.assertIn(key, g)
+        self.assertEqual((g["status"], g["steps"]), ("ok", 30))
+        self.assertEqual([t["type"] for t in g["terms"]], ["position", "qpos", "effort"])
+        self.assertAlmostEqual(sum(t["value"] for t in g["terms"]), g["loss"])
+        ctrl, qpos0, qvel0 = g["variables"]
+        self.assertEqual([ctrl["shape"], qpos0["shape"], qvel0["shape"]], [[30, 1], [7], [2]])
+        self.assertEqual([len(v["gradient"]) for v in g["variables"]], [30, 7, 2])
+        self.assertEqual([len(v["value"]) for v in g["variables"]], [30, 8, 2])
+        self.assertEqual(qvel0["value"], [0.4, 0.2])
+        self.assertIn("forward_s", g["time"])
+        self.assertNotIn("certificate", g)
+
+    def test_certificate(self):
+        for seed in ("0", "7"):
+            g = self.run_json("grad", self.task, "--check", "--check-seed", seed)
+            self.assertIn("worst_condition", g)
+            self.assertEqual([c["name"] for c in g["certificate"]], ["ctrl", "qpos0", "qvel0"])
+            for c in g["certificate"]:
+                self.assertTrue(c["passed"], c)
+                self.assertLessEqual(c["relative_error"], 1e-6)
+                if c["slope"] is not None:
+                    self.assertTrue(1.9 <= c["slope"] <= 2.1, c)
+
+    def test_gradient_against_other_runs(self):
+        g = self.run_json("grad", self.task)
+        loss = []
+        for sign in (1, -1):
+            task = copy.deepcopy(TASK)
+            task["initial"]["qvel"][6] += sign * 1e-4
+            loss.append(self.run_json("grad", self.write("moved.json", task))["loss"])
+        difference = (loss[0] - loss[1]) / 2e-4
+        self.assertAlmostEqual(g["variables"][2]["gradient"][1], difference,
+                               delta=1e-5 * abs(difference))
+
+    def test_precedence_and_out(self):
+        out = self.path("g.json")
+        g = self.run_json("grad", self.task, "--timestep", "0.002", "--out", out)
+        self.assertEqual(g["settings"]["timestep"], 0.002)
+        with open(out) as f:
+            self.assertEqual(json.load(f)["loss"], g["loss"])
+
+    def test_text(self):
+        code, text, _ = self.run_cli("grad", self.task, "--check")
+        self.assertEqual(code, 0)
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+
+    def test_bad_tasks(self):
+        def bad(change, *names):
+            task = copy.deepcopy(TASK)
+            change(task)
+            self.refused("grad", self.write("bad.json", task), "--out", self.path("g.json"),
+                         names=["bad.json", *names])
+
+        bad(lambda t: t.update(extra=1), "extra")
+        bad(lambda t: t.update(horizon=0), "horizon")
+        bad(lambda t: t.update(horizon="long"), "horizon")
+        bad(lambda t: t.update(timestep=-1), "timestep")
+        bad(lambda t: t.update(contact="glue"), "glue")
+        bad(lambda t: t.update(ctrl=[1, 2]), "ctrl")
+        bad(lambda t: t["initial"].update(qpos=[1]), "qpos")
+        bad(lambda t: t["initial"].update(keyframe="none"), "none")
+        bad(lambda t: t["loss"][0].update(type="beauty"), "beauty")
+        bad(lambda t: t["loss"][0].update(body="nobody"), "nobody")
+        bad(lambda t: t["loss"][0].update(target=[1]), "target")
+        bad(lambda t: t["loss"][0].update(when={"step": 31}), "step")
+        bad(lambda t: t["variables"].append({"name": "charm"}), "charm")
+        bad(lambda t: t["variables"][0].update(index=[30]), "index")
+        bad(lambda t: t.update(set={"geom/cube/size": [1, 1]}), "geom/cube/size")
+        self.refused("grad", self.path("missing.json"), names=["missing.json"])
+        self.refused("grad", self.write("half.json", json.dumps(TASK)[:40]), names=["half.json"])
+        lost = self.write("lost.json", {**TASK, "scene": "nowhere.json"})
+        self.refused("grad", lost, names=["nowhere.json"])
+
+
+if __name__ == "__main__":
+    unittest.main()
