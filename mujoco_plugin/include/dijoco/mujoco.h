@@ -3,7 +3,7 @@
 #ifndef DIJOCO_MUJOCO_H_
 #define DIJOCO_MUJOCO_H_
 
-#include <dijoco/model.h>
+#include <dijoco/data.h>
 
 #include <mujoco/mujoco.h>
 
@@ -42,6 +42,35 @@ DJ_API djStatus dj_importMuJoCo(djModel** model, djReport** report, const mjMode
 // and report may be NULL. err holds MuJoCo's text on one line, without the path.
 DJ_API djStatus dj_loadMJCF(djModel** model, djReport** report, mjModel** stock,
                             const char* path, djError* err);
+
+// ------------------------------ stepping in place of mj_step ------------------------------------
+
+// A djModel imported from an mjModel, with a djData. It belongs to one thread, and keeps the model
+// as it was when it was made: after changes of the mjModel make a new one.
+typedef struct djmContext djmContext;
+
+// report may be NULL; ignored features do not make it fail.
+DJ_API djStatus djm_makeContext(djmContext** context, djReport** report, const mjModel* m,
+                                djError* err);
+DJ_API void djm_deleteContext(djmContext* context);
+
+// The context's own model (its options may be changed by dj_setOption) and data (statistics,
+// contacts and dj_errorText of the last step).
+DJ_API djModel* djm_model(djmContext* context);
+DJ_API djData* djm_data(djmContext* context);
+
+// One step of ours on MuJoCo's data: reads time, qpos, qvel, act, ctrl, applied forces and mocap
+// poses, writes time, qpos, qvel, act and qacc (the velocity's change over the timestep). Other
+// fields are as the caller left them: call mj_forward for those that follow from the state.
+DJ_API djStatus djm_step(const mjModel* m, mjData* d, djmContext* context);
+
+// Derivatives of that step at d's state; d is not changed. Layout as mjd_transitionFD: with
+// nx = 2 nv + na, A (nx x nx), B (nx x nu); either may be NULL. DJ_UNSUPPORTED where activations
+// are left out (report: ignored).
+DJ_API djStatus djm_transition(mjtNum* A, mjtNum* B, const mjModel* m, const mjData* d,
+                               djmContext* context);
+
+// ------------------------------ helpers ---------------------------------------------------------
 
 // Whether MuJoCo lists contacts of two geoms when they are near enough, as far as the model says.
 DJ_API bool djm_canCollide(const mjModel* m, int geom1, int geom2);
