@@ -12,6 +12,7 @@ typedef struct Problem {
   djWork* work;
   const djModel* model;
   const djIntegratorRow* row;
+  double trial_fraction;   // of the present step at which the trial point stands; 0: none
 } Problem;
 
 // ---- callbacks of Newton's method -------------------------------------------------------------
@@ -36,8 +37,11 @@ static void solve(void* user, double* x) {
   dj_solveLDL(x, p->work->L, p->model->nv);
 }
 
+// The trial point of a new step is set once for the cap and the first trial.
 static void setTrial(Problem* p, const double* step, double fraction) {
   djWork* w = p->work;
+  if (p->trial_fraction == fraction) return;
+  p->trial_fraction = fraction;
   dj_integratePos(w->qtrial, p->model, w->q, step, fraction);
   dj_kinematics(&w->trial, p->model, w->qtrial, w->start.mocap_pos, w->start.mocap_quat);
 }
@@ -46,15 +50,20 @@ static djStatus cap(void* user, double* fraction, const double* step) {
   Problem* p = user;
   djWork* w = p->work;
   *fraction = 1;
+  p->trial_fraction = 0;
   if (!w->contacts) return DJ_OK;
   setTrial(p, step, 1);
   return dj_capContacts(fraction, w->contacts, p->model, w->now.body, w->trial.body);
 }
 
-static djStatus trial(void* user, double* value, const double* step, double fraction) {
+static djStatus trial(void* user, double* value, double* gradient, const double* step,
+                      double fraction, bool* cautious) {
   Problem* p = user;
+  djWork* w = p->work;
+  if (!gradient) p->trial_fraction = 0;   // a full step without a cap
   setTrial(p, step, fraction);
-  return p->row->evaluate(value, NULL, p->work, p->model, &p->work->trial, p->work->qtrial, NULL);
+  if (gradient) dj_motionSubspace(&w->trial, p->model, w->ref);
+  return p->row->evaluate(value, gradient, w, p->model, &w->trial, w->qtrial, cautious);
 }
 
 static void accept(void* user) {
@@ -66,6 +75,7 @@ static void accept(void* user) {
   double* q = w->q;
   w->q = w->qtrial;
   w->qtrial = q;
+  p->trial_fraction = 0;
 }
 
 // ---- start of a step --------------------------------------------------------------------------
@@ -118,9 +128,8 @@ static djStatus copyStart(const djModel* m, const djData* d) {
 static djStatus startGuess(Problem* p) {
   djWork* w = p->work;
   const djModel* m = p->model;
-  size_t nq = m->nq;
-  memcpy(w->q, w->start.qpos, nq * sizeof(double));
-  dj_kinematics(&w->now, m, w->q, w->start.mocap_pos, w->start.mocap_quat);
+  memcpy(w->q, w->start.qpos, (size_t)m->nq * sizeof(double));
+  dj_copyPoses(&w->now, m, &w->kin0);
   double factor, best, value;
   for (int i = 0; i < m->nv; i++) w->step[i] = w->h * w->start.qvel[i];
   djStatus status = cap(p, &factor, w->step);
@@ -131,7 +140,8 @@ static djStatus startGuess(Problem* p) {
     return dj_fail(&w->error, DJ_OVERLAP, "contact shapes overlap at the start of the step");
   }
   for (int k = 0; k < 3; k++) {
-    status = trial(p, &value, w->step, factor);
+    setTrial(p, w->step, factor);
+    status = p->row->evaluate(&value, NULL, w, m, &w->trial, w->qtrial, NULL);
     if (status < 0) return status;
     if (value < best) {
       accept(p);
@@ -149,7 +159,7 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   djStatus status = copyStart(m, d);
   if (status < 0) return status;
   w->h = m->opt.timestep;
-  Problem problem = {w, m, dj_integratorRow(m->opt.integrator)};
+  Problem problem = {w, m, dj_integratorRow(m->opt.integrator), 0};
   if (!problem.row) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
   status = problem.row->begin(w, m);
   if (status >= 0) status = startGuess(&problem);

@@ -103,6 +103,17 @@ void dj_kinematics(djKin* kin, const djModel* m, const double* qpos, const doubl
   }
 }
 
+void dj_copyPoses(djKin* dest, const djModel* m, const djKin* src) {
+  size_t nb = (size_t)m->nbody, nj = (size_t)m->njnt;
+  memcpy(dest->body, src->body, nb * sizeof(djPose));
+  memcpy(dest->quat, src->quat, nb * sizeof(djQuat));
+  memcpy(dest->com, src->com, nb * sizeof(djVec3));
+  memcpy(dest->principal, src->principal, nb * sizeof(djMat3));
+  memcpy(dest->anchor, src->anchor, nj * sizeof(djVec3));
+  memcpy(dest->axis, src->axis, nj * sizeof(djVec3));
+  memcpy(dest->frame, src->frame, nj * sizeof(djMat3));
+}
+
 static void setTwist(double S[6], djVec3 angular, djVec3 linear) {
   dju_store3(S, angular);
   dju_store3(S + 3, linear);

@@ -29,6 +29,9 @@ djKin dj_initKin(const djModel* model, void* memory);
 void dj_kinematics(djKin* kin, const djModel* model, const double* qpos, const double* mocap_pos,
                    const double* mocap_quat);
 
+// dest = src, but for motion subspaces.
+void dj_copyPoses(djKin* dest, const djModel* model, const djKin* src);
+
 // Motion subspaces about ref (nbody); bodies of one tree must share their reference point.
 void dj_motionSubspace(djKin* kin, const djModel* model, const djVec3* ref);
 

@@ -20,18 +20,25 @@ static double newtonStep(const djNewtonProblem* p, const double* gradient, doubl
   return sum;
 }
 
-// Backtracking with Armijo's rule. value: at the present point, replaced by that of the trial.
+// Backtracking with Armijo's rule. Every trial is evaluated in full, because nearly all are
+// accepted. *value, gradient, *cautious: at the present point, replaced by those of the trial.
 // Returns the accepted fraction, 0 when none was found.
-static double lineSearch(const djNewtonProblem* p, double* value, const double* step,
-                         double fraction, double decrement2, int max_cuts, djStatus* status) {
+static double lineSearch(const djNewtonProblem* p, double* value, double* gradient,
+                         const double* step, double decrement2, int max_cuts, bool* cautious,
+                         djStatus* status) {
+  double fraction = 1;
+  *status = p->cap(p->user, &fraction, step);
+  if (*status < 0) return 0;
   // differences of values below this are rounding
   double noise = 1e-13 * (fabs(*value) + decrement2);
   for (int cut = 0; cut <= max_cuts; cut++) {
     double trial;
-    *status = p->trial(p->user, &trial, step, fraction);
+    bool careful = fraction < 1;
+    *status = p->trial(p->user, &trial, gradient, step, fraction, &careful);
     if (*status < 0) return 0;
     if (trial <= *value - 1e-4 * fraction * decrement2 + noise) {
       *value = trial;
+      *cautious = careful;
       return fraction;
     }
     fraction *= isfinite(trial) ? 0.5 : 0.25;
@@ -39,22 +46,29 @@ static double lineSearch(const djNewtonProblem* p, double* value, const double* 
   return 0;
 }
 
-// Full steps near the solution, without a search: stops when the decrement stops falling.
+// Full step near the solution: accepted when it is feasible.
+static djStatus fullStep(const djNewtonProblem* p, const double* step) {
+  double value;
+  bool cautious = false;
+  djStatus status = p->trial(p->user, &value, NULL, step, 1, &cautious);
+  if (status < 0) return status;
+  if (!isfinite(value)) return DJ_NOT_CONVERGED;
+  p->accept(p->user);
+  return DJ_OK;
+}
+
+// Full steps without a search, until the decrement stops falling.
 static djStatus polish(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOption* o,
-                       double* gradient, double* step, double decrement) {
+                       double* gradient, double* step) {
   for (int k = 0; k < o->polish; k++) {
     bool cautious = false;
     djStatus status = p->evaluate(p->user, &r->value, gradient, &cautious);
     if (status < 0) return status;
     double d2 = newtonStep(p, gradient, step, &r->shifts);
-    if (!(d2 >= 0) || sqrt(d2) >= 0.5 * decrement) return DJ_OK;
-    decrement = sqrt(d2);
-    double value;
-    status = p->trial(p->user, &value, step, 1);
-    if (status < 0) return status;
-    if (!isfinite(value)) return DJ_OK;
-    p->accept(p->user);
-    r->decrement = decrement;
+    if (!(d2 >= 0) || sqrt(d2) >= 0.5 * r->decrement) return DJ_OK;
+    status = fullStep(p, step);
+    if (status != DJ_OK) return status < 0 ? status : DJ_OK;
+    r->decrement = sqrt(d2);
   }
   return DJ_OK;
 }
@@ -64,36 +78,33 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
   memset(r, 0, sizeof(*r));
   if (p->n == 0) return DJ_OK;
   bool cautious = true;
+  djStatus status = p->evaluate(p->user, &r->value, gradient, &cautious);
+  if (status < 0) return status;
   for (r->iterations = 1; r->iterations <= o->max_iterations; r->iterations++) {
-    djStatus status = p->evaluate(p->user, &r->value, gradient, &cautious);
-    if (status < 0) return status;
     double d2 = newtonStep(p, gradient, step, &r->shifts);
     if (!(d2 >= 0) || !isfinite(d2)) return DJ_NOT_CONVERGED;
     r->decrement = sqrt(d2);
-    double fraction = 1, value = r->value;
-    if (r->decrement <= o->tolerance && cautious && r->decrement > 0.01 * o->tolerance) {
-      cautious = false;   // near: let the exact Jacobian decide
-      continue;
-    }
-    if (r->decrement <= o->tolerance) {
-      status = p->trial(p->user, &value, step, 1);
+    bool near = r->decrement <= o->tolerance;
+    if (near && (!cautious || r->decrement <= 0.01 * o->tolerance)) {
+      status = fullStep(p, step);
+      if (status == DJ_OK) return polish(r, p, o, gradient, step);
       if (status < 0) return status;
-      if (isfinite(value)) {
-        p->accept(p->user);
-        return polish(r, p, o, gradient, step, r->decrement);
-      }
     }
-    status = p->cap(p->user, &fraction, step);
-    if (status < 0) return status;
-    double taken = lineSearch(p, &r->value, step, fraction, d2, o->max_cuts, &status);
-    if (status < 0) return status;
-    if (taken == 0) {
-      if (cautious) return DJ_NOT_CONVERGED;
-      cautious = true;   // once more from here with the safer Jacobian
+    double taken = 0;
+    if (!near || !cautious) {
+      taken = lineSearch(p, &r->value, gradient, step, d2, o->max_cuts, &cautious, &status);
+      if (status < 0) return status;
+    }
+    if (taken > 0) {
+      p->accept(p->user);
       continue;
     }
-    p->accept(p->user);
-    cautious = taken < 1;
+    // Near with a substitute: let the exact Jacobian decide. No progress with the exact one: once
+    // more from here with the substitute.
+    if (!near && cautious) return DJ_NOT_CONVERGED;
+    cautious = !cautious;
+    status = p->evaluate(p->user, &r->value, gradient, &cautious);
+    if (status < 0) return status;
   }
   r->iterations = o->max_iterations;
   return DJ_NOT_CONVERGED;

@@ -6,20 +6,23 @@
 
 #include <dijoco/types.h>
 
-// A problem holds its present point and a trial point.
+// A problem holds its present point and a trial point, and one Jacobian: that of the last
+// evaluation which was asked for a gradient. *cautious: a positive semi-definite substitute may be
+// used for parts of the Jacobian; set to false when none was.
 typedef struct djNewtonProblem {
   int n;
   void* user;
-  // Gradient (n) at the present point; the Jacobian is kept inside. *cautious: a positive
-  // semi-definite substitute may be used for parts of it; set to false when none was.
+  // Value, gradient (n) and Jacobian at the present point.
   djStatus (*evaluate)(void* user, double* value, double* gradient, bool* cautious);
   // Factor Jacobian + shift * scale; false: not positive definite.
   bool (*factor)(void* user, double shift);
   void (*solve)(void* user, double* x);
-  // Largest fraction of the step that may be taken, in (0, 1].
+  // Largest fraction of a new step that may be taken, in (0, 1].
   djStatus (*cap)(void* user, double* fraction, const double* step);
-  // Move the trial point to present + fraction * step; value infinite when infeasible.
-  djStatus (*trial)(void* user, double* value, const double* step, double fraction);
+  // Move the trial point to present + fraction * step and evaluate there; value infinite when
+  // infeasible. gradient NULL: the value only.
+  djStatus (*trial)(void* user, double* value, double* gradient, const double* step,
+                    double fraction, bool* cautious);
   // The trial point becomes the present one.
   void (*accept)(void* user);
 } djNewtonProblem;
