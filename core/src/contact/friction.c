@@ -23,252 +23,331 @@
 
 #include <string.h>
 
-// Columns of a row of point Jacobians: twist (6), then E (3), then padding; or both twists.
-enum { NROW = 12 };
+// Before a short inner loop: keeps gcc from unrolling it into scalars instead of vectors.
+#if defined(__GNUC__) && !defined(__clang__)
+#define VECTOR_LOOP _Pragma("GCC unroll 1")
+#else
+#define VECTOR_LOOP
+#endif
 
-// Directions of one point's slip and what resists along and across it.
-typedef struct djSlipFrame {
-  djVec3 along, across;   // unit, in the plane
-  double c1, c2;          // along in the basis t1, t2
-  double ka, kc;          // square roots of the stiffnesses
-} djSlipFrame;
+static bool wantsHessian(int flags) {
+  return (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) != 0;
+}
 
-// C_k added to the angular block at (first, first) of the 12x12 H; M (9) = sum F rho^T.
-static void addCurvature(double* H, int first, const double M[9], bool majorizer) {
-  double trace = M[0] + M[4] + M[8], C[9], norm = 0;
-  for (int i = 0; i < 3; i++) {
-    for (int j = 0; j < 3; j++) {
-      C[3 * i + j] = 0.5 * (M[3 * i + j] + M[3 * j + i]) - (i == j ? trace : 0);
-      norm += C[3 * i + j] * C[3 * i + j];
+// C_k added to the angular block at (first, first) of H, from S = M + M^T, M = sum F rho^T of body
+// k, as xx, yy, zz, xy, xz, yz.
+// H: (12 x 12), S: (6)
+static void addCurvature(double* H, int first, const double S[6], bool majorizer) {
+  double trace = 0.5 * (S[0] + S[1] + S[2]);
+  double C[6] = {0.5 * S[0] - trace, 0.5 * S[1] - trace, 0.5 * S[2] - trace,
+                 0.5 * S[3], 0.5 * S[4], 0.5 * S[5]};
+  if (majorizer) {
+    C[0] = C[1] = C[2] = sqrt(C[0] * C[0] + C[1] * C[1] + C[2] * C[2] +
+                              2 * (C[3] * C[3] + C[4] * C[4] + C[5] * C[5]));
+    C[3] = C[4] = C[5] = 0;
+  }
+  double* block = H + 13 * first;
+  block[0] += C[0], block[1] += C[3], block[2] += C[4];
+  block[12] += C[3], block[13] += C[1], block[14] += C[5];
+  block[24] += C[4], block[25] += C[5], block[26] += C[2];
+}
+
+// S (6) += F rho^T + rho F^T
+static inline void addOuter(double S[6], djVec3 F, djVec3 rho) {
+  S[0] += 2 * F.x * rho.x, S[1] += 2 * F.y * rho.y, S[2] += 2 * F.z * rho.z;
+  S[3] += F.x * rho.y + F.y * rho.x;
+  S[4] += F.x * rho.z + F.z * rho.x;
+  S[5] += F.y * rho.z + F.z * rho.y;
+}
+
+static inline void add3(double g[3], djVec3 v) { g[0] += v.x, g[1] += v.y, g[2] += v.z; }
+
+// ------------------------------------------ half space ------------------------------------------
+
+// row (12) = scale (rho_a x t, t, -rho_b x t, -t): how the slip along t moves with both twists.
+static void relativeRow(double row[12], double scale, djVec3 rho_a, djVec3 rho_b, djVec3 t) {
+  t = dju_scale3(scale, t);
+  dju_store3(row, dju_cross3(rho_a, t));
+  dju_store3(row + 3, t);
+  dju_store3(row + 6, dju_cross3(t, rho_b));
+  dju_store3(row + 9, dju_neg3(t));
+}
+
+// Rows of the points' Jacobians, times roots of stiffnesses: H = sum row^T row.
+enum { MAXROW = 16 };
+typedef struct djRows {
+  int n;
+  double row[MAXROW][12];
+} djRows;
+
+// H (12 x 12) += sum row^T row, rows in pairs; empties the rows.
+static void flushRows(double* restrict H, djRows* rows) {
+  for (int r = 0; r < rows->n; r += 2) {
+    const double *p = rows->row[r], *q = rows->row[r + 1];
+    for (int i = 0; i < 12; i++) {
+      VECTOR_LOOP
+      for (int j = 0; j < 12; j++) H[12 * i + j] += p[i] * p[j] + q[i] * q[j];
     }
   }
-  norm = sqrt(norm);
-  for (int i = 0; i < 3; i++) {
-    double* row = H + 12 * (first + i) + first;
-    for (int j = 0; j < 3; j++) row[j] += majorizer ? (i == j ? norm : 0) : C[3 * i + j];
+  rows->n = 0;
+}
+
+// Roots of G_i^T k_i G_i/h^2 of a point with slip s: stiffness ka^2 along the slip, kc^2 across it.
+static void addPointRows(djRows* rows, djVec3 n, djVec3 s, double ka, double kc, djVec3 rho_a,
+                         djVec3 rho_b) {
+  double ss = dju_dot3(s, s);
+  if (ss < 1e-300) {   // any direction in the plane
+    s = dju_cross3(n, fabs(n.x) < 0.6 ? dju_vec3(1, 0, 0) : dju_vec3(0, 1, 0));
+    ss = dju_dot3(s, s);
   }
+  djVec3 along = dju_scale3(1 / sqrt(ss), s);
+  relativeRow(rows->row[rows->n++], ka, rho_a, rho_b, along);
+  relativeRow(rows->row[rows->n++], kc, rho_a, rho_b, dju_cross3(n, along));
 }
 
-// M += F rho^T
-static void addOuter(double M[9], djVec3 F, djVec3 rho) {
-  M[0] += F.x * rho.x, M[1] += F.x * rho.y, M[2] += F.x * rho.z;
-  M[3] += F.y * rho.x, M[4] += F.y * rho.y, M[5] += F.y * rho.z;
-  M[6] += F.z * rho.x, M[7] += F.z * rho.y, M[8] += F.z * rho.z;
-}
+// a's points against a half space of body b. Body b's z_i moves by its own twist about ref_b, with
+// the opposite sign.
+static djStatus evalHalfSpace(djPairOutput* out, const djLagged* lagged, const djPairInput* in,
+                              int flags) {
+  const bool second = wantsHessian(flags), majorizer = (flags & DJ_EVAL_MAJORIZER) != 0;
+  const djVec3 n = lagged->normal;
+  const double rate = 1 / in->h, muh = in->friction * in->h, eps = in->friction_eps;
+  const djMotion ma = {in->pose_a, in->start_a, in->ref_a};
+  const djMotion mb = {in->pose_b, in->start_b, in->ref_b};
+  double value = 0, Sa[6] = {0}, Sb[6] = {0};
+  djVec3 pull = {0, 0, 0}, torque_a = {0, 0, 0}, torque_b = {0, 0, 0};
+  const double root = sqrt(eps);   // W eps/r^3 = (sqrt(W/r) sqrt(eps)/r)^2
+  const bool still = memcmp(mb.now, mb.start, sizeof(djPose)) == 0;
+  bool any = false;
+  djRows rows;
+  rows.n = 0;
+  for (int i = 0; i < lagged->na; i++) {
+    double force = lagged->force[i];
+    if (!(force >= 0) || !isfinite(force)) return DJ_INVALID;
+    if (force == 0) continue;
+    djVec3 y = dj_armPoint(lagged, in->arms, dju_load3(lagged->point + 3 * i));
+    djVec3 da = dj_displace(&ma, y), db = still ? dju_vec3(0, 0, 0) : dj_displace(&mb, y);
+    djVec3 s = dju_scale3(rate, dju_sub3(da, db));
+    s = dju_madd3(s, -dju_dot3(n, s), n);
+    double W = muh * dj_forceCap(force, eps, in->cap);
+    double r = sqrt(dju_dot3(s, s) + eps), ir = 1 / r;
+    any = true;
+    value += W * r;
+    if (!flags) continue;
 
-// g (6) += sign (rho x F, F)
-static void addWrench(double g[6], double sign, djVec3 rho, djVec3 F) {
-  djVec3 torque = dju_cross3(rho, F);
-  g[0] += sign * torque.x, g[1] += sign * torque.y, g[2] += sign * torque.z;
-  g[3] += sign * F.x, g[4] += sign * F.y, g[5] += sign * F.z;
-}
-
-// row (6) = scale (rho x t, t)
-static void twistRow(double row[6], double scale, djVec3 rho, djVec3 t) {
-  dju_store3(row, dju_scale3(scale, dju_cross3(rho, t)));
-  dju_store3(row + 3, dju_scale3(scale, t));
-}
-
-// H (nrow x NROW) += p p^T + q q^T
-static void addRows(double* H, int nrow, const double p[NROW], const double q[NROW]) {
-  for (int i = 0; i < nrow; i++) {
-    for (int j = 0; j < NROW; j++) H[NROW * i + j] += p[i] * p[j] + q[i] * q[j];
+    djVec3 F = dju_scale3(W * rate * ir, s);
+    djVec3 rho_a = dju_add3(dju_sub3(y, ma.ref), da), rho_b = dju_add3(dju_sub3(y, mb.ref), db);
+    pull = dju_add3(pull, F);
+    torque_a = dju_add3(torque_a, dju_cross3(rho_a, F));
+    torque_b = dju_add3(torque_b, dju_cross3(rho_b, F));
+    if (!second) continue;
+    if (rows.n == MAXROW) flushRows(out->hessian, &rows);
+    double kc = rate * sqrt(W * ir), ka = majorizer ? kc : kc * (root * ir);
+    addPointRows(&rows, n, s, ka, kc, rho_a, rho_b);
+    addOuter(Sa, F, rho_a);
+    addOuter(Sb, dju_neg3(F), rho_b);
   }
-}
-
-// Square roots of the stiffnesses W eps/r^3 (majorizer: W/r) along the slip and W/r across.
-static void frameStiffness(djSlipFrame* f, double W, double r, double eps, bool majorizer) {
-  double k = W / r;
-  f->kc = sqrt(k);
-  f->ka = majorizer ? f->kc : sqrt(k * eps) / r;
-}
-
-static djStatus finishOutput(djPairOutput* out, double value, const double gradient[12],
-                             const double* hessian, int flags) {
   if (!isfinite(value)) return DJ_INVALID;
+  if (!any) return DJ_OK;
   out->active = true;
   out->value += value;
   if (flags) {
-    for (int k = 0; k < 12; k++) out->gradient[k] += gradient[k];
+    add3(out->gradient, torque_a);
+    add3(out->gradient + 3, pull);
+    add3(out->gradient + 6, dju_neg3(torque_b));
+    add3(out->gradient + 9, dju_neg3(pull));
   }
-  if (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) {
-    for (int k = 0; k < 144; k++) out->hessian[k] += hessian[k];
+  if (second) {
+    flushRows(out->hessian, &rows);
+    addCurvature(out->hessian, 0, Sa, majorizer);
+    addCurvature(out->hessian, 6, Sb, majorizer);
   }
   return DJ_OK;
 }
 
-// ------------------------------------------ half space ------------------------------------------
-
-// Sums over a's points against a half space of body b; returns the value. Body b's z_i moves by
-// its own twist about ref_b, with the opposite sign. nload: points with force; -1: bad force.
-// gradient: (12), hessian: (12 x 12), both zeroed
-static double sumHalfSpace(int* nload, double gradient[12], double* hessian,
-                           const djLagged* lagged, const djPairInput* in, int flags) {
-  const bool majorizer = (flags & DJ_EVAL_MAJORIZER) != 0;
-  const djVec3 n = lagged->normal;
-  const double rate = 1 / in->h, muh = in->friction * in->h, eps = in->friction_eps;
-  djMotion ma = dj_motion(in->pose_a, in->start_a, in->ref_a);
-  djMotion mb = dj_motion(in->pose_b, in->start_b, in->ref_b);
-  double value = 0, Ma[9] = {0}, Mb[9] = {0};
-  *nload = 0;
-  for (int i = 0; i < lagged->na; i++) {
-    double force = lagged->force[i];
-    if (!(force >= 0) || !isfinite(force)) {
-      *nload = -1;
-      return 0;
-    }
-    if (force == 0) continue;
-    ++*nload;
-    djVec3 y = dj_armPoint(lagged, in->arms, dju_load3(lagged->point + 3 * i));
-    djVec3 da = dj_displace(&ma, y), db = dj_displace(&mb, y);
-    djVec3 s = dju_scale3(rate, dju_sub3(da, db));
-    s = dju_madd3(s, -dju_dot3(n, s), n);
-    double W = muh * dj_forceCap(force, eps, in->cap);
-    double ss = dju_dot3(s, s), r = sqrt(ss + eps);
-    value += W * r;
-    if (!flags) continue;
-
-    djVec3 F = dju_scale3(W * rate / r, s);
-    djVec3 ra = dju_add3(dju_sub3(y, ma.ref), da), rb = dju_add3(dju_sub3(y, mb.ref), db);
-    addWrench(gradient, 1, ra, F);
-    addWrench(gradient + 6, -1, rb, F);
-    if (!hessian) continue;
-
-    djSlipFrame f;
-    frameStiffness(&f, W, r, eps, majorizer);
-    f.ka *= rate, f.kc *= rate;
-    if (ss < 1e-300) {   // any direction in the plane
-      s = fabs(n.x) < 0.6 ? dju_cross3(n, dju_vec3(1, 0, 0)) : dju_cross3(n, dju_vec3(0, 1, 0));
-      ss = dju_dot3(s, s);
-    }
-    f.along = dju_scale3(1 / sqrt(ss), s);
-    f.across = dju_cross3(n, f.along);
-    double p[NROW], q[NROW];
-    twistRow(p, f.ka, ra, f.along);
-    twistRow(p + 6, -f.ka, rb, f.along);
-    twistRow(q, f.kc, ra, f.across);
-    twistRow(q + 6, -f.kc, rb, f.across);
-    addRows(hessian, 12, p, q);
-    addOuter(Ma, F, ra);
-    addOuter(Mb, dju_neg3(F), rb);
-  }
-  if (hessian && *nload > 0) {
-    addCurvature(hessian, 0, Ma, majorizer);
-    addCurvature(hessian, 6, Mb, majorizer);
-  }
-  return value;
-}
-
 // ------------------------------------------ between hulls ---------------------------------------
 
-// Sums over the points at the plane's motion S->v. H[k] (6 x NROW): body k's explicit 6x6 and,
-// in columns 6 to 8, sum G^T k E/h; Hvv: lower triangle by rows; M[k] = sum F rho^T.
-static void sumSlips(double gradient[12], double H[2][6 * NROW], double Hvv[6], double M[2][9],
-                     const djSlips* S, const djPairInput* in, int flags) {
-  const bool second = (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) != 0;
-  const double rate = 1 / in->h, eps = in->friction_eps;
-  Hvv[5] = S->spin;
-  for (int i = 0; i < S->n; i++) {
-    int k = i >= S->na;
-    double ex = S->ex[i], ey = S->ey[i], W = S->W[i];
-    double s1 = S->bx[i] - S->v[0] + S->v[2] * ey, s2 = S->by[i] - S->v[1] - S->v[2] * ex;
-    double ss = s1 * s1 + s2 * s2, r = sqrt(ss + eps), c = W * rate / r;
-    djVec3 F = dju_madd3(dju_scale3(c * s1, S->t1), c * s2, S->t2);
-    djVec3 rho = dju_load3(S->rho + 3 * i);
-    addWrench(gradient + 6 * k, 1, rho, F);
-    if (!second) continue;
+// Sums over one body's points, with a1 = rho x t1, a2 = rho x t2 (so that the slip's rates are
+// a . omega + t . v), force f1 t1 + f2 t2, stiffness k (2x2) and E's last column J e = (-ey, ex).
+enum {
+  TORQUE = 0,        // 3: f1 a1 + f2 a2
+  FORCE = 3,         // 2: f1, f2
+  NFORCE = 5,
+  WW = 0,            // 6: (a1 a2) k (a1 a2)^T, lower triangle by rows
+  WV1 = 6,           // 3: k11 a1 + k12 a2
+  WV2 = 9,           // 3: k12 a1 + k22 a2
+  WSPIN = 12,        // 3: (a1 a2) k J e
+  KK = 15,           // 6: E^T k E, lower triangle by rows
+  F1RHO = 21,        // 3: f1 rho
+  F2RHO = 24,        // 3: f2 rho
+  NSTIFF = 27
+};
 
-    djSlipFrame f = {.c1 = 1};
-    frameStiffness(&f, W, r, eps, (flags & DJ_EVAL_MAJORIZER) != 0);
-    if (ss > 1e-300) {
-      double is = 1 / sqrt(ss);
-      f.c1 = s1 * is, f.c2 = s2 * is;
-    }
-    f.along = dju_madd3(dju_scale3(f.c1, S->t1), f.c2, S->t2);
-    f.across = dju_madd3(dju_scale3(-f.c2, S->t1), f.c1, S->t2);
-    double p[NROW] = {0}, q[NROW] = {0};
-    twistRow(p, f.ka * rate, rho, f.along);
-    twistRow(q, f.kc * rate, rho, f.across);
-    p[6] = f.ka * f.c1, p[7] = f.ka * f.c2, p[8] = f.ka * (ex * f.c2 - ey * f.c1);
-    q[6] = -f.kc * f.c2, q[7] = f.kc * f.c1, q[8] = f.kc * (ex * f.c1 + ey * f.c2);
-    addRows(H[k], 6, p, q);
-    addOuter(M[k], F, rho);
-    Hvv[0] += p[6] * p[6] + q[6] * q[6];
-    Hvv[1] += p[7] * p[6] + q[7] * q[6];
-    Hvv[2] += p[7] * p[7] + q[7] * q[7];
-    Hvv[3] += p[8] * p[6] + q[8] * q[6];
-    Hvv[4] += p[8] * p[7] + q[8] * q[7];
-    Hvv[5] += p[8] * p[8] + q[8] * q[8];
-  }
+// total (n) = sums over the lanes; n is padded to a multiple of eight in both.
+static inline void addLanes(double* total, const djLanes* sum, int n) {
+  for (int q = 0; q < n; q += 8) dju_sumEight(total + q, sum + q);
 }
 
-// Hessian (12 x 12) from the parts: diagonal blocks less Y^T Y, Y = D^-1/2 L^-1 H_vx (3 x 12).
-static void eliminatePlane(double hessian[144], double H[2][6 * NROW], const double Hvv[6]) {
+// W of the block at i, without the points outside lo to hi - 1.
+static inline djLanes bodyWeights(const djSlips* S, int i, int lo, int hi) {
+  djMask in = dju_firstLanes(hi - i) & ~dju_firstLanes(lo - i);
+  return dju_keep(dju_loadLanes(S->W + i), in);
+}
+
+// total: (8), NFORCE used
+static void sumForces(double total[8], int body, const djSlips* S, double eps) {
+  const djLanes v0 = dju_splat(S->v[0]), v1 = dju_splat(S->v[1]), v2 = dju_splat(S->v[2]);
+  const djVec3 t1 = S->t1, t2 = S->t2;
+  const int lo = body ? S->na : 0, hi = body ? S->n : S->na;
+  djLanes sum[8] = {{0}};
+  for (int i = lo / DJU_LANES * DJU_LANES; i < hi; i += DJU_LANES) {
+    djLanes W = bodyWeights(S, i, lo, hi);
+    djLanes ex = dju_loadLanes(S->ex + i), ey = dju_loadLanes(S->ey + i);
+    djLanes rx = dju_loadLanes(S->rx + i), ry = dju_loadLanes(S->ry + i);
+    djLanes rz = dju_loadLanes(S->rz + i);
+    djLanes s1 = dju_loadLanes(S->bx + i) - v0 + v2 * ey;
+    djLanes s2 = dju_loadLanes(S->by + i) - v1 - v2 * ex;
+    djLanes c = W / dj_sqrtLanes(s1 * s1 + s2 * s2 + eps), f1 = c * s1, f2 = c * s2;
+    djLanes fx = f1 * t1.x + f2 * t2.x, fy = f1 * t1.y + f2 * t2.y, fz = f1 * t1.z + f2 * t2.z;
+    sum[TORQUE] += ry * fz - rz * fy;
+    sum[TORQUE + 1] += rz * fx - rx * fz;
+    sum[TORQUE + 2] += rx * fy - ry * fx;
+    sum[FORCE] += f1;
+    sum[FORCE + 1] += f2;
+  }
+  addLanes(total, sum, NFORCE);
+}
+
+// total: (32), NSTIFF used. exact: 1, or 0 for the majorizer k = W/r 1.
+static void sumStiffness(double total[32], int body, const djSlips* S, double eps, double exact) {
+  const djLanes v0 = dju_splat(S->v[0]), v1 = dju_splat(S->v[1]), v2 = dju_splat(S->v[2]);
+  const djVec3 t1 = S->t1, t2 = S->t2;
+  const int lo = body ? S->na : 0, hi = body ? S->n : S->na;
+  djLanes sum[32] = {{0}};
+  for (int i = lo / DJU_LANES * DJU_LANES; i < hi; i += DJU_LANES) {
+    djLanes W = bodyWeights(S, i, lo, hi);
+    djLanes ex = dju_loadLanes(S->ex + i), ey = dju_loadLanes(S->ey + i);
+    djLanes rx = dju_loadLanes(S->rx + i), ry = dju_loadLanes(S->ry + i);
+    djLanes rz = dju_loadLanes(S->rz + i);
+    djLanes s1 = dju_loadLanes(S->bx + i) - v0 + v2 * ey;
+    djLanes s2 = dju_loadLanes(S->by + i) - v1 - v2 * ex;
+    djLanes ir = 1 / dj_sqrtLanes(s1 * s1 + s2 * s2 + eps), y1 = s1 * ir, y2 = s2 * ir;
+    djLanes c = W * ir, f1 = W * y1, f2 = W * y2, low = exact * (eps * ir * ir) + (1 - exact);
+    djLanes k11 = c * (low + exact * (y2 * y2)), k22 = c * (low + exact * (y1 * y1));
+    djLanes k12 = -exact * c * (y1 * y2);
+    djLanes q1 = ex * k12 - ey * k11, q2 = ex * k22 - ey * k12;
+    djLanes a1x = ry * t1.z - rz * t1.y, a2x = ry * t2.z - rz * t2.y;
+    djLanes a1y = rz * t1.x - rx * t1.z, a2y = rz * t2.x - rx * t2.z;
+    djLanes a1z = rx * t1.y - ry * t1.x, a2z = rx * t2.y - ry * t2.x;
+    djLanes m1x = k11 * a1x + k12 * a2x, m2x = k12 * a1x + k22 * a2x;
+    djLanes m1y = k11 * a1y + k12 * a2y, m2y = k12 * a1y + k22 * a2y;
+    djLanes m1z = k11 * a1z + k12 * a2z, m2z = k12 * a1z + k22 * a2z;
+    sum[WW] += a1x * m1x + a2x * m2x;
+    sum[WW + 1] += a1y * m1x + a2y * m2x, sum[WW + 2] += a1y * m1y + a2y * m2y;
+    sum[WW + 3] += a1z * m1x + a2z * m2x, sum[WW + 4] += a1z * m1y + a2z * m2y;
+    sum[WW + 5] += a1z * m1z + a2z * m2z;
+    sum[WV1] += m1x, sum[WV1 + 1] += m1y, sum[WV1 + 2] += m1z;
+    sum[WV2] += m2x, sum[WV2 + 1] += m2y, sum[WV2 + 2] += m2z;
+    sum[WSPIN] += a1x * q1 + a2x * q2, sum[WSPIN + 1] += a1y * q1 + a2y * q2;
+    sum[WSPIN + 2] += a1z * q1 + a2z * q2;
+    sum[KK] += k11, sum[KK + 1] += k12, sum[KK + 2] += k22;
+    sum[KK + 3] += q1, sum[KK + 4] += q2, sum[KK + 5] += ex * q2 - ey * q1;
+    sum[F1RHO] += f1 * rx, sum[F1RHO + 1] += f1 * ry, sum[F1RHO + 2] += f1 * rz;
+    sum[F2RHO] += f2 * rx, sum[F2RHO + 1] += f2 * ry, sum[F2RHO + 2] += f2 * rz;
+  }
+  addLanes(total, sum, NSTIFF);
+}
+
+// Adds body's explicit block sum G^T k G/h^2 + C to H (12 x 12), and fills its columns of
+// X = H_vx = sum E^T k G/h (3 x 12; its sign cancels in the Schur complement).
+static void addBody(double* H, double X[3][12], int body, const double total[NSTIFF],
+                    const djSlips* S, double rate, bool majorizer) {
+  const double t1[3] = {S->t1.x, S->t1.y, S->t1.z}, t2[3] = {S->t2.x, S->t2.y, S->t2.z};
+  const double *wv1 = total + WV1, *wv2 = total + WV2, *k = total + KK, rate2 = rate * rate;
+  const int first = 6 * body;
+  double* block = H + 13 * first;
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      int hi = i > j ? i : j, lo = i > j ? j : i;
+      double wv = rate2 * (wv1[i] * t1[j] + wv2[i] * t2[j]);
+      block[12 * i + j] += rate2 * total[WW + hi * (hi + 1) / 2 + lo];
+      block[12 * i + 3 + j] += wv;
+      block[12 * (3 + j) + i] += wv;
+      block[12 * (3 + i) + 3 + j] +=
+          rate2 * (k[0] * (t1[i] * t1[j]) + k[1] * (t1[i] * t2[j] + t2[i] * t1[j]) +
+                   k[2] * (t2[i] * t2[j]));
+    }
+    X[0][first + i] = rate * wv1[i];
+    X[1][first + i] = rate * wv2[i];
+    X[2][first + i] = rate * total[WSPIN + i];
+    X[0][first + 3 + i] = rate * (t1[i] * k[0] + t2[i] * k[1]);
+    X[1][first + 3 + i] = rate * (t1[i] * k[1] + t2[i] * k[2]);
+    X[2][first + 3 + i] = rate * (t1[i] * k[3] + t2[i] * k[4]);
+  }
+  double outer[6] = {0};
+  addOuter(outer, dju_scale3(rate, S->t1), dju_load3(total + F1RHO));
+  addOuter(outer, dju_scale3(rate, S->t2), dju_load3(total + F2RHO));
+  addCurvature(H, first, outer, majorizer);
+}
+
+// H (12 x 12) -= X^T Hvv^-1 X as Y^T Y, Y = D^-1/2 L^-1 X; Hvv: lower triangle by rows.
+static void eliminatePlane(double* restrict H, double X[3][12], const double Hvv[6]) {
   djPlaneFactor f;
   double Y[3][12];
   dj_factorSlips(&f, Hvv);
   double r0 = 1 / sqrt(f.d0), r1 = 1 / sqrt(f.d1), r2 = 1 / sqrt(f.d2);
-  for (int k = 0; k < 2; k++) {
-    for (int i = 0; i < 6; i++) {
-      const double* row = H[k] + NROW * i;
-      double y0 = row[6], y1 = row[7] - f.l10 * y0, y2 = row[8] - f.l20 * y0 - f.l21 * y1;
-      Y[0][6 * k + i] = y0 * r0, Y[1][6 * k + i] = y1 * r1, Y[2][6 * k + i] = y2 * r2;
-    }
+  for (int i = 0; i < 12; i++) {
+    double y0 = X[0][i], y1 = X[1][i] - f.l10 * y0, y2 = X[2][i] - f.l20 * y0 - f.l21 * y1;
+    Y[0][i] = y0 * r0, Y[1][i] = y1 * r1, Y[2][i] = y2 * r2;
   }
   for (int i = 0; i < 12; i++) {
-    for (int j = 0; j < 12; j++) {
-      hessian[12 * i + j] = -(Y[0][i] * Y[0][j] + Y[1][i] * Y[1][j] + Y[2][i] * Y[2][j]);
-    }
-  }
-  for (int k = 0; k < 2; k++) {
-    for (int i = 0; i < 6; i++) {
-      double* row = hessian + 12 * (6 * k + i) + 6 * k;
-      for (int j = 0; j < 6; j++) row[j] += H[k][NROW * i + j];
-    }
+    const double y0 = Y[0][i], y1 = Y[1][i], y2 = Y[2][i];
+    VECTOR_LOOP
+    for (int j = 0; j < 12; j++) H[12 * i + j] -= y0 * Y[0][j] + y1 * Y[1][j] + y2 * Y[2][j];
   }
 }
 
 static djStatus evalHulls(djPairOutput* out, djFrictionState* state, const djLagged* lagged,
                           const djPairInput* in, int flags) {
-  const int second = flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER);
+  const bool majorizer = (flags & DJ_EVAL_MAJORIZER) != 0;
+  const double rate = 1 / in->h, eps = in->friction_eps;
   djSlips S;
   double buffer[DJ_SLIP_FIXED * DJ_SLIP_WIDTH];
   djStatus status = dj_gatherSlips(&S, buffer, lagged, in);
   if (status || S.n == 0) return status;
-  djStatus solved = dj_solveSlips(&S, state, in->friction_eps);
-  if (solved < 0) return solved;
-  if (!flags) {
-    status = finishOutput(out, S.at.value, NULL, NULL, flags);
-    return status ? status : solved;
-  }
+  status = dj_solveSlips(&S, state, eps);
+  if (status < 0) return status;
 
-  double gradient[12] = {0}, H[2][6 * NROW], Hvv[6] = {0}, M[2][9], hessian[144];
-  if (second) {
-    memset(H, 0, sizeof(H));
-    memset(M, 0, sizeof(M));
+  out->active = true;
+  out->value += S.at.value;
+  for (int body = 0; flags && body < 2; body++) {
+    double total[8], *g = out->gradient + 6 * body;
+    sumForces(total, body, &S, eps);
+    djVec3 F = dju_madd3(dju_scale3(total[FORCE], S.t1), total[FORCE + 1], S.t2);
+    g[0] += rate * total[TORQUE];
+    g[1] += rate * total[TORQUE + 1];
+    g[2] += rate * total[TORQUE + 2];
+    g[3] += rate * F.x, g[4] += rate * F.y, g[5] += rate * F.z;
   }
-  sumSlips(gradient, H, Hvv, M, &S, in, flags);
-  if (second) {
-    eliminatePlane(hessian, H, Hvv);
-    addCurvature(hessian, 0, M[0], (flags & DJ_EVAL_MAJORIZER) != 0);
-    addCurvature(hessian, 6, M[1], (flags & DJ_EVAL_MAJORIZER) != 0);
+  if (wantsHessian(flags)) {
+    double X[3][12], Hvv[6] = {0, 0, 0, 0, 0, S.spin};
+    for (int body = 0; body < 2; body++) {
+      double total[32];
+      sumStiffness(total, body, &S, eps, majorizer ? 0 : 1);
+      addBody(out->hessian, X, body, total, &S, rate, majorizer);
+      for (int k = 0; k < 6; k++) Hvv[k] += total[KK + k];
+    }
+    eliminatePlane(out->hessian, X, Hvv);
   }
-  status = finishOutput(out, S.at.value, gradient, hessian, flags);
-  return status ? status : solved;
+  return status;
 }
 
+// On failure out is void.
 djStatus dj_frictionEval(djPairOutput* out, djFrictionState* state, const djLagged* lagged,
                          const djPairInput* in, int flags) {
   if (!out || !state || !dj_checkFriction(lagged, in)) return DJ_INVALID;
   if (lagged->n == 0 || in->friction == 0) return DJ_OK;
   if (!lagged->half_space) return evalHulls(out, state, lagged, in, flags);
-
-  int nload;
-  const int second = flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER);
-  double gradient[12] = {0}, hessian[144];
-  if (second) memset(hessian, 0, sizeof(hessian));
-  double value = sumHalfSpace(&nload, gradient, second ? hessian : NULL, lagged, in, flags);
   state->iterations = 0;
-  if (nload < 0) return DJ_INVALID;
-  return nload == 0 ? DJ_OK : finishOutput(out, value, gradient, hessian, flags);
+  return evalHalfSpace(out, lagged, in, flags);
 }

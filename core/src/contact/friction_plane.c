@@ -72,124 +72,168 @@ static void makeTangents(djSlips* S, djVec3 n, djVec3 v) {
   S->t2 = dju_cross3(n, S->t1);
 }
 
-// Centre points and velocities on their weighted means, scale, and fill the padding.
-static void centerSlips(djSlips* S, djVec3 origin, double ce[2], double cb[2]) {
-  int n = S->n;
-  double inv = 1 / S->total, I = 0, emax = 0, bmax = 0;
+static inline djLanes maxLanes(djLanes a, djLanes b) { return dju_pick(a > b, a, b); }
+
+static inline double largest(djLanes v) { return -dju_least(-v); }
+
+// Centre points and velocities on their weighted means; scale.
+static void centerSlips(djSlips* S, double ce[2], double cb[2]) {
+  double inv = 1 / S->total;
   for (int k = 0; k < 2; k++) ce[k] *= inv, cb[k] *= inv;
-  for (int i = 0; i < n; i++) {
-    S->ex[i] -= ce[0], S->ey[i] -= ce[1];
-    S->bx[i] -= cb[0], S->by[i] -= cb[1];
-    double ee = S->ex[i] * S->ex[i] + S->ey[i] * S->ey[i];
-    double bb = S->bx[i] * S->bx[i] + S->by[i] * S->by[i];
-    I += S->W[i] * ee;
-    emax = ee > emax ? ee : emax;
-    bmax = bb > bmax ? bb : bmax;
+  djLanes I = {0}, emax = {0}, bmax = {0};
+  for (int i = 0; i < S->n; i += DJU_LANES) {
+    djLanes W = dju_loadLanes(S->W + i);
+    djLanes ex = dju_loadLanes(S->ex + i) - dju_splat(ce[0]);
+    djLanes ey = dju_loadLanes(S->ey + i) - dju_splat(ce[1]);
+    djLanes bx = dju_loadLanes(S->bx + i) - dju_splat(cb[0]);
+    djLanes by = dju_loadLanes(S->by + i) - dju_splat(cb[1]);
+    djMask loaded = W > dju_splat(0);
+    djLanes ee = dju_keep(ex * ex + ey * ey, loaded), bb = dju_keep(bx * bx + by * by, loaded);
+    I += W * ee;
+    emax = maxLanes(emax, ee);
+    bmax = maxLanes(bmax, bb);
+    dju_storeLanes(S->ex + i, ex);
+    dju_storeLanes(S->ey + i, ey);
+    dju_storeLanes(S->bx + i, bx);
+    dju_storeLanes(S->by + i, by);
   }
-  I *= inv;
-  double scale = sqrt(I + 1e-16 * S->size * S->size), unit = 1 / scale, slope;
-  for (int i = 0; i < n; i++) S->ex[i] *= unit, S->ey[i] *= unit;
-  for (int i = n; i < S->npad; i++) S->W[i] = S->ex[i] = S->ey[i] = S->bx[i] = S->by[i] = 0;
-  S->scale = scale;
-  S->spread = I;
-  S->spin = dj_spinStiffness(&slope, S->total, I, S->size) * unit * unit;
-  S->emax = sqrt(emax) * unit;
-  S->bmax = sqrt(bmax);
+  S->spread = inv * dju_sumLanes(I);
+  S->scale = sqrt(S->spread + 1e-16 * S->size * S->size);
+  double unit = 1 / S->scale, slope;
+  for (int i = 0; i < S->n; i += DJU_LANES) {
+    dju_storeLanes(S->ex + i, dju_splat(unit) * dju_loadLanes(S->ex + i));
+    dju_storeLanes(S->ey + i, dju_splat(unit) * dju_loadLanes(S->ey + i));
+  }
+  S->spin = dj_spinStiffness(&slope, S->total, S->spread, S->size) * unit * unit;
+  S->emax = sqrt(largest(emax)) * unit;
+  S->bmax = sqrt(largest(bmax));
   S->mean[0] = cb[0], S->mean[1] = cb[1];
-  S->center = dju_madd3(dju_madd3(origin, ce[0], S->t1), ce[1], S->t2);
 }
 
-// Lay out the arrays for n points: in buffer, or in the caller's scratch.
+// Lay out the arrays for n points, in buffer or in the caller's scratch.
 static djStatus layoutSlips(djSlips* S, double* buffer, int n, const djPairInput* in) {
-  S->n = n;
-  S->npad = (n + DJ_SLIP_LANES - 1) / DJ_SLIP_LANES * DJ_SLIP_LANES;
+  int np = (n + DJU_LANES - 1) / DJU_LANES * DJU_LANES + DJU_LANES;
   double* x = buffer;
-  if (S->npad > DJ_SLIP_FIXED) {
-    if (!in->scratch || in->nscratch / DJ_SLIP_WIDTH < S->npad) return DJ_NO_MEMORY;
+  if (np > DJ_SLIP_FIXED) {
+    if (!in->scratch || in->nscratch / DJ_SLIP_WIDTH < np) return DJ_NO_MEMORY;
     x = in->scratch;
   }
-  S->W = x, S->ex = x + S->npad, S->ey = x + 2 * S->npad;
-  S->bx = x + 3 * S->npad, S->by = x + 4 * S->npad, S->rho = x + 5 * S->npad;
+  S->n = n;
+  S->W = x, S->ex = x + np, S->ey = x + 2 * np, S->bx = x + 3 * np, S->by = x + 4 * np;
+  S->rx = x + 5 * np, S->ry = x + 6 * np, S->rz = x + 7 * np;
+  S->px = x + 8 * np, S->py = x + 9 * np, S->pz = x + 10 * np;
+  for (int i = n; i < np; i++) S->W[i] = S->px[i] = S->py[i] = S->pz[i] = 0;
+  for (int i = n; i < np - DJU_LANES; i++) {
+    S->ex[i] = S->ey[i] = S->bx[i] = S->by[i] = S->rx[i] = S->ry[i] = S->rz[i] = 0;
+  }
   return DJ_OK;
+}
+
+// Plane coordinates, velocities and arms of the points lo to hi - 1, all of the body with motion m.
+// Writes some points beyond hi too.
+static void placePoints(djSlips* S, int lo, int hi, const djMotion* m, const djLagged* lagged,
+                        const djPairInput* in, djVec3 origin) {
+  const double *A = m->now->R.m, *B = m->start->R.m;
+  const djVec3 n = lagged->normal, t1 = S->t1, t2 = S->t2, p = m->start->p;
+  const djVec3 dp = dju_sub3(m->now->p, p);
+  const double rate = 1 / in->h, project = in->arms == DJ_ARMS_PAPER ? 0 : 1;
+  for (int i = lo; i < hi; i += DJU_LANES) {
+    djLanes x = dju_loadLanes(S->px + i), y = dju_loadLanes(S->py + i);
+    djLanes z = dju_loadLanes(S->pz + i);
+    djLanes lift = project * (n.x * x + n.y * y + n.z * z + lagged->offset);
+    x -= lift * n.x, y -= lift * n.y, z -= lift * n.z;
+    djLanes cx = x - p.x, cy = y - p.y, cz = z - p.z;
+    djLanes lx = B[0] * cx + B[3] * cy + B[6] * cz;
+    djLanes ly = B[1] * cx + B[4] * cy + B[7] * cz;
+    djLanes lz = B[2] * cx + B[5] * cy + B[8] * cz;
+    djLanes dx = dp.x + (A[0] - B[0]) * lx + (A[1] - B[1]) * ly + (A[2] - B[2]) * lz;
+    djLanes dy = dp.y + (A[3] - B[3]) * lx + (A[4] - B[4]) * ly + (A[5] - B[5]) * lz;
+    djLanes dz = dp.z + (A[6] - B[6]) * lx + (A[7] - B[7]) * ly + (A[8] - B[8]) * lz;
+    dju_storeLanes(S->bx + i, rate * (t1.x * dx + t1.y * dy + t1.z * dz));
+    dju_storeLanes(S->by + i, rate * (t2.x * dx + t2.y * dy + t2.z * dz));
+    dju_storeLanes(S->rx + i, (x - m->ref.x) + dx);
+    dju_storeLanes(S->ry + i, (y - m->ref.y) + dy);
+    dju_storeLanes(S->rz + i, (z - m->ref.z) + dz);
+    x -= origin.x, y -= origin.y, z -= origin.z;
+    dju_storeLanes(S->ex + i, t1.x * x + t1.y * y + t1.z * z);
+    dju_storeLanes(S->ey + i, t2.x * x + t2.y * y + t2.z * z);
+  }
 }
 
 djStatus dj_gatherSlips(djSlips* S, double* buffer, const djLagged* lagged,
                         const djPairInput* in) {
-  int n = 0, first = -1;
+  int n = 0, na = 0;
   for (int i = 0; i < lagged->n; i++) {
     if (!(lagged->force[i] >= 0) || !isfinite(lagged->force[i])) return DJ_INVALID;
-    if (lagged->force[i] > 0 && n++ == 0) first = i;
+    n += lagged->force[i] > 0;
+    if (i < lagged->na) na = n;
   }
-  S->n = n, S->na = 0;
+  S->n = n, S->na = na;
   if (n == 0) return DJ_OK;
   djStatus status = layoutSlips(S, buffer, n, in);
   if (status) return status;
-
-  djMotion ma = dj_motion(in->pose_a, in->start_a, in->ref_a);
-  djMotion mb = dj_motion(in->pose_b, in->start_b, in->ref_b);
-  djVec3 origin = dj_armPoint(lagged, in->arms, dju_load3(lagged->point + 3 * first));
-  makeTangents(S, lagged->normal,
-               dju_sub3(dj_displace(&ma, origin), dj_displace(&mb, origin)));
-
-  double rate = 1 / in->h, muh = in->friction * in->h, ce[2] = {0, 0}, cb[2] = {0, 0};
-  S->total = 0;
-  for (int i = first, k = 0; i < lagged->n; i++) {
+  const double muh = in->friction * in->h;
+  for (int i = 0, k = 0; k < n; i++) {
     if (lagged->force[i] == 0) continue;
-    const djMotion* m = i < lagged->na ? &ma : &mb;
-    djVec3 y = dj_armPoint(lagged, in->arms, dju_load3(lagged->point + 3 * i));
-    djVec3 move = dj_displace(m, y), arm = dju_sub3(y, origin);
-    double W = muh * dj_forceCap(lagged->force[i], in->friction_eps, in->cap);
-    S->W[k] = W;
-    S->ex[k] = dju_dot3(S->t1, arm), S->ey[k] = dju_dot3(S->t2, arm);
-    S->bx[k] = rate * dju_dot3(S->t1, move), S->by[k] = rate * dju_dot3(S->t2, move);
-    dju_store3(S->rho + 3 * k, dju_add3(dju_sub3(y, m->ref), move));
-    S->total += W;
-    ce[0] += W * S->ex[k], ce[1] += W * S->ey[k];
-    cb[0] += W * S->bx[k], cb[1] += W * S->by[k];
-    S->na += i < lagged->na;
+    S->W[k] = muh * dj_forceCap(lagged->force[i], in->friction_eps, in->cap);
+    const double* x = lagged->point + 3 * i;
+    S->px[k] = x[0], S->py[k] = x[1], S->pz[k] = x[2];
     k++;
   }
+
+  const djMotion ma = {in->pose_a, in->start_a, in->ref_a};
+  const djMotion mb = {in->pose_b, in->start_b, in->ref_b};
+  djVec3 origin = dj_armPoint(lagged, in->arms, dju_vec3(S->px[0], S->py[0], S->pz[0]));
+  makeTangents(S, lagged->normal,
+               dju_sub3(dj_displace(&ma, origin), dj_displace(&mb, origin)));
+  placePoints(S, 0, na, &ma, lagged, in, origin);
+  placePoints(S, na, n, &mb, lagged, in, origin);
+
+  djLanes sum[5] = {{0}};
+  for (int i = 0; i < n; i += DJU_LANES) {
+    djLanes W = dju_loadLanes(S->W + i);
+    sum[0] += W;
+    sum[1] += W * dju_loadLanes(S->ex + i), sum[2] += W * dju_loadLanes(S->ey + i);
+    sum[3] += W * dju_loadLanes(S->bx + i), sum[4] += W * dju_loadLanes(S->by + i);
+  }
+  S->total = dju_sumLanes(sum[0]);
   if (!(S->total > 0)) {   // forces so small that their weights vanish
-    S->n = S->na = 0;
+    S->n = 0;
     return DJ_OK;
   }
+  double ce[2] = {dju_sumLanes(sum[1]), dju_sumLanes(sum[2])};
+  double cb[2] = {dju_sumLanes(sum[3]), dju_sumLanes(sum[4])};
   S->size = shapeSize(in);
-  centerSlips(S, origin, ce, cb);
+  centerSlips(S, ce, cb);
   return DJ_OK;
 }
 
-// Energy, gradient and Hessian at S->v: a vector loop over DJ_SLIP_LANES points, then sums.
+// Energy, gradient and Hessian at v.
 static void evalPlane(djPlaneEnergy* E, const djSlips* S, const double v[3], double eps) {
-  double U = 0, stiff = 0, g0 = 0, g1 = 0, g2 = 0;
-  double h0 = 0, h1 = 0, h2 = 0, h3 = 0, h4 = 0, h5 = 0;
-  for (int i = 0; i < S->n; i += DJ_SLIP_LANES) {
-    const double *W = S->W + i, *ex = S->ex + i, *ey = S->ey + i;
-    const double *bx = S->bx + i, *by = S->by + i;
-    double e[DJ_SLIP_LANES], c[DJ_SLIP_LANES], f1[DJ_SLIP_LANES], f2[DJ_SLIP_LANES];
-    double k11[DJ_SLIP_LANES], k12[DJ_SLIP_LANES], k22[DJ_SLIP_LANES];
-    for (int l = 0; l < DJ_SLIP_LANES; l++) {
-      double s1 = bx[l] - v[0] + v[2] * ey[l], s2 = by[l] - v[1] - v[2] * ex[l];
-      double r = sqrt(s1 * s1 + s2 * s2 + eps), ir = 1 / r, y1 = s1 * ir, y2 = s2 * ir;
-      double floor = eps * ir * ir;
-      c[l] = W[l] * ir;
-      e[l] = W[l] * r;
-      f1[l] = W[l] * y1, f2[l] = W[l] * y2;
-      k11[l] = c[l] * (floor + y2 * y2), k22[l] = c[l] * (floor + y1 * y1);
-      k12[l] = -c[l] * (y1 * y2);
-    }
-    int count = S->n - i < DJ_SLIP_LANES ? S->n - i : DJ_SLIP_LANES;
-    for (int l = 0; l < count; l++) {
-      double q1 = ex[l] * k12[l] - ey[l] * k11[l], q2 = ex[l] * k22[l] - ey[l] * k12[l];
-      U += e[l], stiff += c[l];
-      g0 -= f1[l], g1 -= f2[l], g2 += ey[l] * f1[l] - ex[l] * f2[l];
-      h0 += k11[l], h1 += k12[l], h2 += k22[l];
-      h3 += q1, h4 += q2, h5 += ex[l] * q2 - ey[l] * q1;
-    }
+  const djLanes v0 = dju_splat(v[0]), v1 = dju_splat(v[1]), v2 = dju_splat(v[2]);
+  djLanes U = {0}, stiff = {0}, g0 = {0}, g1 = {0}, g2 = {0};
+  djLanes h0 = {0}, h1 = {0}, h2 = {0}, h3 = {0}, h4 = {0}, h5 = {0};
+  for (int i = 0; i < S->n; i += DJU_LANES) {
+    djLanes W = dju_loadLanes(S->W + i);
+    djLanes ex = dju_loadLanes(S->ex + i), ey = dju_loadLanes(S->ey + i);
+    djLanes s1 = dju_loadLanes(S->bx + i) - v0 + v2 * ey;
+    djLanes s2 = dju_loadLanes(S->by + i) - v1 - v2 * ex;
+    djLanes r = dj_sqrtLanes(s1 * s1 + s2 * s2 + eps), ir = 1 / r, y1 = s1 * ir, y2 = s2 * ir;
+    djLanes c = W * ir, f1 = W * y1, f2 = W * y2, low = eps * ir * ir;
+    djLanes k11 = c * (low + y2 * y2), k22 = c * (low + y1 * y1), k12 = -c * (y1 * y2);
+    djLanes q1 = ex * k12 - ey * k11, q2 = ex * k22 - ey * k12;
+    U += W * r, stiff += c;
+    g0 -= f1, g1 -= f2, g2 += ey * f1 - ex * f2;
+    h0 += k11, h1 += k12, h2 += k22, h3 += q1, h4 += q2, h5 += ex * q2 - ey * q1;
   }
-  g2 += S->spin * v[2];
-  h5 += S->spin;
-  *E = (djPlaneEnergy){U + 0.5 * S->spin * v[2] * v[2], {g0, g1, g2}, {h0, h1, h2, h3, h4, h5},
-                       stiff};
+  double sum[8];
+  const djLanes eight[8] = {U, stiff, g0, g1, g2, h0, h1, h2};
+  dju_sumEight(sum, eight);
+  *E = (djPlaneEnergy){.value = sum[0] + 0.5 * S->spin * v[2] * v[2],
+                       .g = {sum[2], sum[3], sum[4] + S->spin * v[2]},
+                       .H = {sum[5], sum[6], sum[7], dju_sumLanes(h3), dju_sumLanes(h4),
+                             dju_sumLanes(h5) + S->spin},
+                       .stiff = sum[1]};
 }
 
 // Pivots below rounding are raised to it: a direction in which the energy is flat.
@@ -247,36 +291,42 @@ static void searchPlane(djSlips* S, const double p[3], double decrement, double 
   S->at = E;
 }
 
-// Lower of two starts: the state's motion, or the weighted means. (b is relative to its mean, so
-// the mean's u is zero.)
-static void startPlane(djSlips* S, const djFrictionState* state, double eps) {
-  double spin = 0;
-  for (int i = 0; i < S->n; i++) spin += S->W[i] * (S->ex[i] * S->by[i] - S->ey[i] * S->bx[i]);
-  S->v[0] = S->v[1] = 0;
-  // sum W |e|^2 = sum W spread/scale^2
-  S->v[2] = spin * S->scale * S->scale /
-            (S->total * (S->spread + 1e-16 * S->size * S->size) + S->spin * S->scale * S->scale);
-  evalPlane(&S->at, S, S->v, eps);
-  djVec3 u = dju_load3(state->u);
-  double v[3] = {dju_dot3(S->t1, u) - S->mean[0], dju_dot3(S->t2, u) - S->mean[1],
-                 state->w * S->scale};
+// The weighted means, where they have less energy than S->v. (b is relative to its mean, so the
+// mean's u is zero.)
+static void tryMean(djSlips* S, double eps) {
+  djLanes spin = {0};
+  for (int i = 0; i < S->n; i += DJU_LANES) {
+    spin += dju_loadLanes(S->W + i) * (dju_loadLanes(S->ex + i) * dju_loadLanes(S->by + i) -
+                                       dju_loadLanes(S->ey + i) * dju_loadLanes(S->bx + i));
+  }
+  // sum W |e|^2 = sum W spread/scale^2, and scale^2 is a little more than spread
+  double v[3] = {0, 0, dju_sumLanes(spin) / (S->total + S->spin)};
   djPlaneEnergy E;
   evalPlane(&E, S, v, eps);
-  if (!(E.value <= S->at.value)) return;
+  if (S->at.value <= E.value) return;
   for (int k = 0; k < 3; k++) S->v[k] = v[k];
   S->at = E;
 }
 
-// Damped Newton. It ends where the decrement is one of rounding: g carries errors of about
+// Damped Newton from the better of the state's motion and the means. It ends where the decrement is one of rounding: g carries errors of about
 // DBL_EPSILON (sum W/r |b| + sum W), the first because s is a difference.
 djStatus dj_solveSlips(djSlips* S, djFrictionState* state, double eps) {
   djStatus status = DJ_NOT_CONVERGED;
-  startPlane(S, state, eps);
+  djVec3 u = dju_load3(state->u);
+  S->v[0] = dju_dot3(S->t1, u) - S->mean[0];
+  S->v[1] = dju_dot3(S->t2, u) - S->mean[1];
+  S->v[2] = state->w * S->scale;
+  evalPlane(&S->at, S, S->v, eps);
   S->iterations = 0;
-  if (!isfinite(S->at.value)) return DJ_INVALID;
   while (S->iterations < DJ_PLANE_MAXITER) {
-    double p[3], v[3], largest = maxAbs3(S->at.g);
-    if (largest <= DBL_EPSILON * S->total) {
+    double p[3], v[3], slope = maxAbs3(S->at.g);
+    // a warm start within a hundredth of the forces is near enough
+    if (S->iterations == 0 && !(slope <= 0.01 * S->total)) {
+      tryMean(S, eps);
+      slope = maxAbs3(S->at.g);
+      if (!isfinite(S->at.value)) return DJ_INVALID;
+    }
+    if (slope <= DBL_EPSILON * S->total) {
       status = DJ_OK;
       break;
     }
@@ -289,7 +339,7 @@ djStatus dj_solveSlips(djSlips* S, djFrictionState* state, double eps) {
       djPlaneEnergy E;   // one full step more, kept if it helps
       for (int k = 0; k < 3; k++) v[k] = S->v[k] + p[k];
       evalPlane(&E, S, v, eps);
-      if (maxAbs3(E.g) < largest) {
+      if (maxAbs3(E.g) < slope) {
         for (int k = 0; k < 3; k++) S->v[k] = v[k];
         S->at = E;
       }
@@ -298,7 +348,7 @@ djStatus dj_solveSlips(djSlips* S, djFrictionState* state, double eps) {
     }
     searchPlane(S, p, decrement, eps);
   }
-  djVec3 u = dju_madd3(dju_scale3(S->v[0] + S->mean[0], S->t1), S->v[1] + S->mean[1], S->t2);
+  u = dju_madd3(dju_scale3(S->v[0] + S->mean[0], S->t1), S->v[1] + S->mean[1], S->t2);
   dju_store3(state->u, u);
   state->w = S->v[2] / S->scale;
   state->iterations = S->iterations;

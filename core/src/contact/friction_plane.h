@@ -5,31 +5,27 @@
 #define DJ_CONTACT_FRICTION_PLANE_H_
 
 #include "contact/friction.h"
+#include "math/lanes.h"
 
 enum {
-  DJ_SLIP_LANES = 8,     // points that one vector loop takes
   DJ_SLIP_FIXED = 256,   // loaded points (and padding) that need no scratch
-  DJ_SLIP_WIDTH = 8      // numbers a point
+  DJ_SLIP_WIDTH = 11     // numbers a point
 };
 
 // Motion of a body from the start of the step to now.
 typedef struct djMotion {
-  djMat3 R;              // rotation at the start
-  djMat3 dR;             // now minus start
-  djVec3 p, dp;          // position at the start; now minus start
+  const djPose *now, *start;
   djVec3 ref;
 } djMotion;
-
-static inline djMotion dj_motion(const djPose* now, const djPose* start, djVec3 ref) {
-  djMotion m = {start->R, now->R, start->p, dju_sub3(now->p, start->p), ref};
-  for (int i = 0; i < 9; i++) m.dR.m[i] -= start->R.m[i];
-  return m;
-}
 
 // Displacement T+ T^-1 y - y of the body-fixed point y (world, at the start), as
 // (R+ - R) R^T (y - p) + (p+ - p): no rounding beyond that of differences of the poses.
 static inline djVec3 dj_displace(const djMotion* m, djVec3 y) {
-  return dju_add3(dju_mulMV(m->dR, dju_mulMtV(m->R, dju_sub3(y, m->p))), m->dp);
+  const double *A = m->now->R.m, *B = m->start->R.m;
+  djVec3 l = dju_untransform(m->start, y), d = dju_sub3(m->now->p, m->start->p);
+  return (djVec3){d.x + (A[0] - B[0]) * l.x + (A[1] - B[1]) * l.y + (A[2] - B[2]) * l.z,
+                  d.y + (A[3] - B[3]) * l.x + (A[4] - B[4]) * l.y + (A[5] - B[5]) * l.z,
+                  d.z + (A[6] - B[6]) * l.x + (A[7] - B[7]) * l.y + (A[8] - B[8]) * l.z};
 }
 
 // Body-fixed point y_i of a vertex x: the vertex, or its projection onto the lagged plane.
@@ -46,6 +42,13 @@ static inline double dj_forceCapSlope(double f, double eps, djCap cap) {
   return cap == DJ_CAP_MAGNITUDE ? 1 : f / sqrt(f * f + eps);
 }
 
+static inline djLanes dj_sqrtLanes(djLanes v) {
+  double x[DJU_LANES];
+  dju_storeLanes(x, v);
+  for (int i = 0; i < DJU_LANES; i++) x[i] = sqrt(x[i]);
+  return dju_loadLanes(x);
+}
+
 // 3x3 factorization L D L^T of a symmetric matrix, lower triangle by rows.
 typedef struct djPlaneFactor {
   double l10, l20, l21, d0, d1, d2;
@@ -58,13 +61,15 @@ typedef struct djPlaneEnergy {
 } djPlaneEnergy;
 
 // Loaded points in coordinates of the plane, and the plane's motion v = (u, w scale) relative to
-// the mean motion `mean`: slip_i = b_i - (u + v[2] J e_i).
+// the mean motion `mean`: slip_i = b_i - (u + v[2] J e_i). Arrays have room for DJU_LANES beyond n;
+// W is zero there, all else finite.
 typedef struct djSlips {
-  int n, na, npad;       // points with force; the first na are a's; n rounded up
-  double* W;             // (npad) mu h A(f); 0 in the padding
-  double *ex, *ey;       // (npad) y - c in the plane, divided by scale
-  double *bx, *by;       // (npad) displacement/h in the plane, less mean
-  double* rho;           // (n x 3) T+ T^-1 y - ref of its body, world
+  int n, na;             // points with force; the first na are a's
+  double* W;             // mu h A(f)
+  double *ex, *ey;       // y - c in the plane, divided by scale
+  double *bx, *by;       // displacement/h in the plane, less mean
+  double *rx, *ry, *rz;  // T+ T^-1 y - ref of its body, world
+  double *px, *py, *pz;  // vertices at the start
   djVec3 t1, t2;         // t1, t2, normal: right-handed
   djVec3 center;         // c; its height above the plane is of no consequence
   double mean[2];
@@ -79,7 +84,7 @@ typedef struct djSlips {
   int iterations;
 } djSlips;
 
-// Collect the points with force; W = 0 nowhere but in the padding. DJ_INVALID: a force is negative
+// Collect the points with force. DJ_INVALID: a force is negative
 // or not finite. DJ_NO_MEMORY: more than DJ_SLIP_FIXED points and too little scratch.
 // buffer: (DJ_SLIP_FIXED * DJ_SLIP_WIDTH)
 djStatus dj_gatherSlips(djSlips* slips, double* buffer, const djLagged* lagged,

@@ -165,7 +165,7 @@ static void makeStartFrame(djStartFrame* f, const djSlips* S, const djLagged* la
   const djPose* start[2] = {in->start_a, in->start_b};
   djVec3 ref[2] = {in->ref_a, in->ref_b};
   for (int k = 0; k < 2; k++) {
-    f->motion[k] = dj_motion(now[k], start[k], ref[k]);
+    f->motion[k] = (djMotion){now[k], start[k], ref[k]};
     for (int i = 0; i < 3; i++) {
       for (int j = 0; j < 3; j++) {
         double sum = 0;
@@ -204,7 +204,7 @@ static void startHalfSpace(double start_jac[144], const djLagged* lagged, const 
   }
 }
 
-// Slip of the k-th loaded point, in the basis.
+// Slip of the loaded point k, in the basis.
 static void slipAt(double s[2], const djSlips* S, int k) {
   s[0] = S->bx[k] - S->v[0] + S->v[2] * S->ey[k];
   s[1] = S->by[k] - S->v[1] - S->v[2] * S->ex[k];
