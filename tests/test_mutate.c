@@ -7,6 +7,7 @@
 #include "common/random_model.h"
 #include "common/sample_model.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@
 
 #include <cmocka.h>
 
-#define SECONDS 6      // for each test
+#define SECONDS 5      // for each test
 #define MAX_ROUNDS 20000
 
 typedef struct Run {
@@ -286,12 +287,102 @@ static void test_tables(void** state) {
   remove(path);
 }
 
+// ---- contact queries --------------------------------------------------------------------------
+
+static double oddNumber(djRng* rng, int wild) {
+  static const double odd[] = {0,      -0.0,   1,       -1,    1e-12, 1e12,     1e300,
+                               -1e300, 1e-300, 5e-324,  0.5,   2,     INFINITY, NAN};
+  if (djt_integer(rng, 100) < wild) {
+    return odd[djt_integer(rng, (int)(sizeof odd / sizeof odd[0]))];
+  }
+  return djt_uniform(rng, -1, 1);
+}
+
+static void oddNumbers(double* v, int n, djRng* rng, int wild) {
+  for (int i = 0; i < n; i++) v[i] = oddNumber(rng, wild);
+}
+
+#define MAX_QUERY_VERT 12
+
+static djcShape oddShape(double vert[3 * MAX_QUERY_VERT], djRng* rng, int wild) {
+  djcShape s = {.quat = {1, 0, 0, 0}};
+  oddNumbers(vert, 3 * MAX_QUERY_VERT, rng, wild);
+  oddNumbers(s.origin, 3, rng, wild);
+  oddNumbers(s.pos, 3, rng, wild);
+  oddNumbers(s.size, 3, rng, wild);
+  if (djt_integer(rng, 2)) oddNumbers(s.quat, 4, rng, wild);
+  if (djt_integer(rng, 100) >= wild) {
+    for (int k = 0; k < 3; k++) s.size[k] = fabs(s.size[k]);
+  }
+  s.radius = djt_integer(rng, 2) ? 0 : fabs(oddNumber(rng, wild));
+  s.geom = (djGeomType)djt_integer(rng, 8);
+  s.nvert = djt_integer(rng, 2) ? 1 + djt_integer(rng, MAX_QUERY_VERT) : 0;
+  s.vert = vert;
+  if (s.nvert > 1 && djt_integer(rng, 4) == 0) {  // flat, a line, or all the same
+    for (int i = 1; i < s.nvert; i++) {
+      for (int k = djt_integer(rng, 3); k < 3; k++) vert[3 * i + k] = vert[k];
+    }
+  }
+  // Far enough to be apart, half of the time.
+  if (djt_integer(rng, 2)) {
+    for (int i = 0; i < s.nvert; i++) vert[3 * i] += 2.1;
+    s.pos[0] += 2.1;
+  }
+  return s;
+}
+
+static bool isNumber(const double* v, int n) {
+  for (int i = 0; i < n; i++) {
+    if (isnan(v[i])) return false;
+  }
+  return true;
+}
+
+static void test_queries(void** state) {
+  Run run = newRun(state, 4);
+  double vert_a[3 * MAX_QUERY_VERT], vert_b[3 * MAX_QUERY_VERT];
+  double grad_a[3 * MAX_QUERY_VERT], grad_b[3 * MAX_QUERY_VERT];
+  double* hessian = malloc(sizeof(double) * 36 * MAX_QUERY_VERT * MAX_QUERY_VERT);
+  assert_non_null(hessian);
+  while (more(&run)) {
+    int wild = djt_integer(&run.rng, 2) ? 0 : 15;
+    djcShape a = oddShape(vert_a, &run.rng, wild), b = oddShape(vert_b, &run.rng, wild);
+    djcOption option = djc_defaultOption();
+    if (djt_integer(&run.rng, 2)) option.support = oddNumber(&run.rng, wild);
+    if (djt_integer(&run.rng, 4) == 0) option.length_scale = oddNumber(&run.rng, wild);
+    option.friction.enabled = djt_integer(&run.rng, 3) == 0;
+    option.friction.arms = (djArms)djt_integer(&run.rng, 2);
+    option.friction.cap = (djCap)djt_integer(&run.rng, 2);
+    oddNumbers(option.friction.motion_a, 6, &run.rng, wild);
+    oddNumbers(option.friction.motion_b, 6, &run.rng, wild);
+    bool vertices = a.nvert > 0 && b.nvert > 0;
+    djcResult result;
+    djStatus status = djc_pair(&result, a.nvert > 0 ? grad_a : NULL, b.nvert > 0 ? grad_b : NULL,
+                               vertices ? hessian : NULL, &a, &b, &option);
+    assert_int_equal(result.status, status);
+    if (status < 0) {
+      assert_true(result.message[0] != 0);
+    } else if (status == DJ_OK) {
+      run.accepted++;
+      assert_true(isNumber(&result.value, 1) && isNumber(&result.gap, 1));
+      if (wild == 0) assert_true(isNumber(result.twist_gradient, 12));
+    }
+    double gap, normal[3], point_a[3], point_b[3];
+    status = djc_distance(&gap, normal, point_a, point_b, &a, &b);
+    if (status == DJ_OK && wild == 0) assert_true(isNumber(&gap, 1) && isNumber(normal, 3));
+  }
+  print_message("%d queries, %d accepted\n", run.rounds, run.accepted);
+  assert_true(run.accepted > 0);
+  free(hessian);
+}
+
 int main(int argc, char** argv) {
   unsigned long long seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_prestate(test_scenes, &seed),
       cmocka_unit_test_prestate(test_tasks, &seed),
       cmocka_unit_test_prestate(test_tables, &seed),
+      cmocka_unit_test_prestate(test_queries, &seed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
