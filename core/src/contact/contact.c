@@ -19,8 +19,8 @@ static void layout(djContacts* c, djArena* arena, const djModel* m) {
   c->moved = dj_take(arena, nb, sizeof(double));
   c->move = dj_take(arena, nb, sizeof(double));
   c->need = dj_take(arena, nb, sizeof(double));
-  c->pair = dj_take(arena, nlist, sizeof(djNearPair));
-  c->other = dj_take(arena, nlist, sizeof(djNearPair));
+  c->pair = dj_take(arena, nlist + nslot, sizeof(djNearPair));
+  c->other = dj_take(arena, nlist + nslot, sizeof(djNearPair));
   c->found = dj_take(arena, nlist, sizeof(djBoxPair));
   c->box_geom = dj_take(arena, c->nbox, sizeof(int));
   c->box = dj_take(arena, 6 * (size_t)c->nbox, sizeof(double));
@@ -167,7 +167,7 @@ static djStatus moveStart(djContacts* c, const djModel* m, const djPose* pose) {
   bool valid = c->listed;
   const double* reach = m->collision->reach;
   for (int b = 0; b < c->nbody; b++) {
-    c->moved[b] = valid ? dj_displacement(&c->start[b], &pose[b], reach[b]) : 0;
+    c->moved[b] = c->listed ? dj_displacement(&c->start[b], &pose[b], reach[b]) : 0;
     c->need[b] = c->moved[b];   // as much again is likely
     c->slack[b] -= c->moved[b];
     if (m->body_weld[b] == 0) {
@@ -240,10 +240,8 @@ static djStatus failPair(djError* err, djStatus status, const djContacts* c, con
                  nameOf(m, p->low), p->low, nameOf(m, p->high), p->high);
 }
 
-djStatus dj_beginContacts(djContacts* c, const djModel* m, const djPose* pose, const djVec3* ref,
+static djStatus beginStep(djContacts* c, const djModel* m, const djPose* pose, const djVec3* ref,
                           double h, djError* err) {
-  if (!c || !m || !pose || !ref || !(h > 0)) return dj_fail(err, DJ_INVALID, "contact: bad input");
-  if (!validSettings(m, c)) return dj_fail(err, DJ_INVALID, "contact: settings are invalid");
   double range = c->kernel->range(m->contact.support, m->contact.length_scale);
   if (range != c->range) dj_resetContacts(c);
   c->range = range;
@@ -267,6 +265,15 @@ djStatus dj_beginContacts(djContacts* c, const djModel* m, const djPose* pose, c
     if (status > 0) worst = status;
   }
   return worst;
+}
+
+djStatus dj_beginContacts(djContacts* c, const djModel* m, const djPose* pose, const djVec3* ref,
+                          double h, djError* err) {
+  if (!c || !m || !pose || !ref || !(h > 0)) return dj_fail(err, DJ_INVALID, "contact: bad input");
+  if (!validSettings(m, c)) return dj_fail(err, DJ_INVALID, "contact: settings are invalid");
+  djStatus status = beginStep(c, m, pose, ref, h, err);
+  if (status < 0) dj_resetContacts(c);   // the list may be half made
+  return status;
 }
 
 // ------------------------------------------ evaluation -----------------------------------------

@@ -147,13 +147,10 @@ static int compare(const djNearPair* p, int low, int high) {
   return p->high < high ? -1 : p->high > high;
 }
 
-// New pairs into the list: what was known of a pair stays, pairs in use in this step stay too.
-// Returns false where there is no room.
-static bool mergePairs(djContacts* c, const djModel* m, int nfound) {
-  int n = 0, i = 0, extra = 0, k = 0;
-  for (k = 0; k < c->npair; k++) extra += c->pair[k].near || c->pair[k].begun;
-  if (nfound + extra > c->maxlist) return false;
-  k = 0;
+// New pairs into the list: what was known of a pair stays. So do pairs in use in this step, for
+// which there is room beside maxlist.
+static void mergePairs(djContacts* c, const djModel* m, int nfound) {
+  int n = 0, i = 0, k = 0;
   while (i < nfound || k < c->npair) {
     int low = -1, high = -1, order = 1;
     if (i < nfound) {
@@ -178,7 +175,6 @@ static bool mergePairs(djContacts* c, const djModel* m, int nfound) {
   c->pair = c->other;
   c->other = swap;
   c->npair = n;
-  return true;
 }
 
 djStatus dj_listPairs(djContacts* c, const djModel* m, bool tight) {
@@ -203,7 +199,8 @@ djStatus dj_listPairs(djContacts* c, const djModel* m, bool tight) {
   }
   Filter filter = {c, m, c->move};
   int n = dj_updateBroadphase(c->found, c->maxlist, c->broadphase, c->box, keepPair, &filter);
-  if (n > c->maxlist || !mergePairs(c, m, n)) return DJ_NO_MEMORY;
+  if (n > c->maxlist) return DJ_NO_MEMORY;
+  mergePairs(c, m, n);
   memcpy(c->slack, c->move, (size_t)c->nbody * sizeof(double));
   c->listed = true;
   c->evaluated = false;   // blocks refer to the list

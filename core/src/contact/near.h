@@ -41,7 +41,7 @@ struct djContacts {
   double* move;            // (nbody) scratch: now to trial, and margins
   double* need;            // (nbody) scratch
   int npair, maxlist;
-  djNearPair *pair, *other;   // (maxlist) the list, and the one before
+  djNearPair *pair, *other;   // (maxlist + nslot) the list, and the one before
   djBoxPair* found;        // (maxlist)
   int nbox;                // geoms that collide
   int* box_geom;           // (nbox) ascending
