@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEFT = 66, RIGHT = 14, TOP = 10, BOTTOM = 40, LEGEND_LINE = 18 };
+enum { LEFT = 80, RIGHT = 14, TOP = 10, BOTTOM = 40, LEGEND_LINE = 18 };
 
 typedef struct Axis {
   double low, high, step;
@@ -41,11 +41,11 @@ void html_text(Buffer* out, const char* text) {
 }
 
 // Round ticks: 1, 2 or 5 times a power of ten, about `count` of them.
-static Axis make_axis(double low, double high, int count, double from, double to) {
+static Axis make_axis(double low, double high, double least, int count, double from, double to) {
   double size = fmax(fabs(low), fabs(high));
-  double least = fmax(1e-9 * size, 1e-12);  // below this, differences are rounding
+  least = fmax(least, fmax(1e-9 * size, 1e-12));  // below this, differences are rounding
   if (high - low < least) {
-    double middle = (low + high) / 2, half = size > 0 ? fmax(0.05 * size, least) : 1;
+    double middle = (low + high) / 2, half = size > 0 ? least / 2 : 1;
     low = middle - half;
     high = middle + half;
   }
@@ -67,7 +67,10 @@ static void tick_text(char* text, size_t size, const Axis* a, double value) {
   }
   if (fabs(value) < 1e-9 * a->step) value = 0;
   double largest = fmax(fabs(a->low), fabs(a->high));
-  if (value != 0 && (largest >= 1e5 || largest < 1e-3)) {
+  bool scientific = largest >= 1e5 || largest < 1e-3;
+  if (scientific && value == 0) {
+    snprintf(text, size, "0");
+  } else if (scientific) {
     int digits = (int)fmax(0, ceil(log10(largest / a->step) - 1e-9));
     snprintf(text, size, "%.*e", digits > 6 ? 6 : digits, value);
   } else {
@@ -97,7 +100,7 @@ static bool data_range(const Chart* c, double* low, double* high) {
 }
 
 static Axis value_axis(const Chart* c, double low, double high, double from, double to) {
-  if (!c->logarithmic) return make_axis(low, high, 5, from, to);
+  if (!c->logarithmic) return make_axis(low, high, c->least, 5, from, to);
   Axis a = {floor(log10(low)), ceil(log10(high)), 1, true, from, to};
   if (a.high <= a.low) a.high = a.low + 1;
   while ((a.high - a.low) / a.step > 7) a.step++;
@@ -196,7 +199,7 @@ void chart_draw(Buffer* out, const Chart* c) {
     return;
   }
   draw_legend(out, c);
-  Axis x = make_axis(c->x[0], c->x[c->n - 1], 8, LEFT, c->width - RIGHT);
+  Axis x = make_axis(c->x[0], c->x[c->n - 1], 0, 8, LEFT, c->width - RIGHT);
   if (c->x[c->n - 1] > c->x[0]) {
     x.low = c->x[0];  // time fills the width
     x.high = c->x[c->n - 1];

@@ -26,6 +26,7 @@ typedef struct Chart {
   const char* label;      // for readers that cannot see it
   int width, height;
   bool zero;              // the axis includes 0
+  double least;           // the axis spans at least this
   bool logarithmic;       // values <= 0 are gaps
   int n;                  // points
   const double* x;

@@ -15,7 +15,7 @@ static const char style[] =
     "body{font:16px/1.5 system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;color:#222;"
     "background:#fff;max-width:1180px;margin:0 auto;padding:28px 24px 60px}"
     "h1{font-size:28px;line-height:1.2;margin:0 0 4px}h2{font-size:21px;margin:40px 0 6px}"
-    "h3{font-size:16px;margin:0 0 4px}p{margin:6px 0 12px;max-width:80ch}"
+    "h3{font-size:16px;margin:0 0 4px}p{margin:6px 0 12px;max-width:100ch}"
     ".sub{color:#666;margin:0 0 18px}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
     "th,td{text-align:left;padding:5px 22px 5px 0;border-bottom:1px solid #e6e3dc;"
@@ -44,6 +44,10 @@ void report_quantity(Buffer* out, double value, const char* unit) {
   double size = fabs(value);
   if (!isfinite(value)) {
     buf_addf(out, isnan(value) ? "undefined" : value > 0 ? "infinite" : "-infinite");
+    return;
+  }
+  if (size > 0 && size < 1e-12) {
+    buf_addf(out, "less than 10<sup>&#8722;12</sup>&#8239;%s", unit);
     return;
   }
   int k = 0;
@@ -168,19 +172,37 @@ static void value_text(Buffer* out, const cJSON* value) {
   }
 }
 
-static void object_table(Buffer* out, const cJSON* object, const char* title) {
+static void key_text(Buffer* out, const char* key) {
+  buf_add(out, "<tr><th>");
+  for (const char* s = key; *s; s++) buf_addn(out, *s == '_' ? " " : s, 1);
+  buf_add(out, "</th><td>");
+}
+
+static void settings_table(Buffer* out, const cJSON* object, const char* title) {
   buf_addf(out, "<div><h3>%s</h3><table><tbody>\n", title);
   for (const cJSON* c = object ? object->child : NULL; c; c = c->next) {
-    if (cJSON_IsObject(c) || strcmp(c->string, "scene") == 0 || strcmp(c->string, "engine") == 0) {
-      continue;
-    }
-    buf_add(out, "<tr><th>");
-    for (const char* s = c->string; *s; s++) buf_addn(out, *s == '_' ? " " : s, 1);
-    buf_add(out, "</th><td>");
+    key_text(out, c->string);
     value_text(out, c);
     buf_add(out, "</td></tr>\n");
   }
   buf_add(out, "</tbody></table></div>\n");
+}
+
+// What both runs tell of themselves, side by side.
+static void run_table(Buffer* out, const cJSON* ours, const cJSON* stock) {
+  buf_add(out, "<table><thead><tr><th></th><th>DiJoCo</th><th>MuJoCo</th></tr></thead><tbody>\n");
+  for (const cJSON* c = ours ? ours->child : NULL; c; c = c->next) {
+    const cJSON* other = cJSON_GetObjectItemCaseSensitive(stock, c->string);
+    if (cJSON_IsObject(c) || strcmp(c->string, "scene") == 0 || strcmp(c->string, "engine") == 0) {
+      continue;
+    }
+    key_text(out, c->string);
+    value_text(out, c);
+    buf_add(out, "</td><td>");
+    value_text(out, other);
+    buf_add(out, "</td></tr>\n");
+  }
+  buf_add(out, "</tbody></table>\n");
 }
 
 static void write_tables(Buffer* out, const Report* report) {
@@ -188,14 +210,12 @@ static void write_tables(Buffer* out, const Report* report) {
   for (int k = 0; k < ENGINES; k++) json[k] = cJSON_Parse(report->json[k]);
   buf_add(out, "<h2>The runs</h2>\n<p>Each engine counts and measures in its own way: iterations "
                "are of Newton&#8217;s method here, of the constraint solver in MuJoCo; residuals "
-               "are each engine&#8217;s own. Times are wall-clock, of the steps alone.</p>\n"
-               "<div class=\"tables\">\n");
-  object_table(out, json[0], "DiJoCo");
-  object_table(out, json[1], "MuJoCo");
-  buf_add(out, "</div>\n<h2>Settings in force</h2>\n<div class=\"tables\">\n");
+               "are each engine&#8217;s own. Times are wall-clock, of the steps alone.</p>\n");
+  run_table(out, json[0], json[1]);
+  buf_add(out, "<h2>Settings in force</h2>\n<div class=\"tables\">\n");
   for (int k = 0; k < ENGINES; k++) {
-    object_table(out, cJSON_GetObjectItemCaseSensitive(json[k], "settings"),
-                 k ? "MuJoCo" : "DiJoCo");
+    settings_table(out, cJSON_GetObjectItemCaseSensitive(json[k], "settings"),
+                   k ? "MuJoCo" : "DiJoCo");
   }
   buf_add(out, "</div>\n");
   for (int k = 0; k < ENGINES; k++) cJSON_Delete(json[k]);

@@ -98,10 +98,33 @@ static void add_engines(Chart* c) {
   chart_legend(c, grey, true, "MuJoCo");
 }
 
+// Largest range that any of the values covers, over both engines: below a thousandth of it, a
+// curve counts as constant.
+static double largest_range(const Record* r, int n, const int* body, int what) {
+  double most = 0;
+  for (int b = 0; b < n; b++) {
+    for (int k = 0; k < ENGINES; k++) {
+      double *y = body_values(r, k, body[b], what), low = INFINITY, high = -INFINITY;
+      for (int i = 0; i < r->nsample; i++) {
+        if (!isfinite(y[i])) continue;
+        low = fmin(low, y[i]);
+        high = fmax(high, y[i]);
+      }
+      most = fmax(most, high - low);
+      free(y);
+    }
+  }
+  return most;
+}
+
 static void pose_chart(Buffer* out, const Record* r, int n, const int* body, int what) {
   static const char* const title[] = {"Position x", "Position y", "Height z", "Rotation"};
   static const char* const label[] = {"x (m)", "y (m)", "z (m)", "angle from the start (&#176;)"};
   Chart c = new_chart(r, label[what], title[what]);
+  for (int i = 0; i < 3 && what < 3; i++) {
+    c.least = fmax(c.least, 1e-3 * largest_range(r, n, body, i));
+  }
+  if (what == 3) c.least = 0.01;
   double* y[ENGINES * BODIES];
   double most = 0, when = 0;
   int which = 0;
@@ -228,9 +251,8 @@ static void force_chart(Buffer* out, const Record* r) {
   if (n == 0) {
     buf_add(out, "No bodies touched.");
   } else {
-    buf_addf(out, "Magnitude of the total force between two bodies, averaged over the %ld step%s "
-                  "from point to point",
-             r->stride, r->stride == 1 ? "" : "s");
+    buf_add(out, "Magnitude of the total force between two bodies");
+    if (r->stride > 1) buf_addf(out, ", averaged over the %ld steps from point to point", r->stride);
     if (n < r->npair) buf_addf(out, "; the %d strongest of %d pairs", n, r->npair);
     buf_add(out, ".");
   }
