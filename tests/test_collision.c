@@ -22,7 +22,7 @@ typedef struct Scene {
   djMeshDef mesh[4];
   djPairDef pair[8];
   djExcludeDef exclude[8];
-  char name[MAXGEOM][8];
+  char name[MAXGEOM][16];
 } Scene;
 
 static void start(Scene* s) {

@@ -21,7 +21,7 @@ typedef struct Scene {
   int n;
   djPose pose[MAXBODY], next[MAXBODY];
   djVec3 ref[MAXBODY];
-  char name[MAXBODY][8];
+  char name[MAXBODY][16];
 } Scene;
 
 static void near(double a, double b, double tolerance) {
