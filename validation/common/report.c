@@ -1,0 +1,89 @@
+#include "common/report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool djv_isQuick(int argc, char** argv) {
+  bool quick = false;
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "--quick") != 0) {
+      fprintf(stderr, "usage: %s [--quick]\n", argv[0]);
+      exit(2);
+    }
+    quick = true;
+  }
+  return quick;
+}
+
+void djv_title(const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  printf("\n");
+  vprintf(format, args);
+  printf("\n");
+  va_end(args);
+}
+
+void djv_note(const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  printf("  ");
+  vprintf(format, args);
+  printf("\n");
+  fflush(stdout);
+  va_end(args);
+}
+
+static void line(djvReport* r, const char* what, const char* value, const char* target, bool ok) {
+  r->checks++;
+  if (!ok) r->misses++;
+  printf("  %-50s %14s   %-22s %s\n", what, value, target, ok ? "ok" : "MISS");
+  fflush(stdout);
+}
+
+void djv_below(djvReport* r, const char* what, double value, double limit, const char* unit) {
+  char number[40], target[60];
+  snprintf(number, sizeof number, "%.4g %s", value, unit);
+  snprintf(target, sizeof target, "< %.4g %s", limit, unit);
+  line(r, what, number, target, value < limit);
+}
+
+void djv_above(djvReport* r, const char* what, double value, double limit, const char* unit) {
+  char number[40], target[60];
+  snprintf(number, sizeof number, "%.4g %s", value, unit);
+  snprintf(target, sizeof target, "> %.4g %s", limit, unit);
+  line(r, what, number, target, value > limit);
+}
+
+void djv_near(djvReport* r, const char* what, double value, double target, double tolerance,
+              const char* unit) {
+  char number[40], text[80];
+  snprintf(number, sizeof number, "%.5g %s", value, unit);
+  snprintf(text, sizeof text, "%.5g +- %.2g %s", target, tolerance, unit);
+  line(r, what, number, text, fabs(value - target) <= tolerance);
+}
+
+void djv_count(djvReport* r, const char* what, long value, long limit) {
+  char number[40], target[60];
+  snprintf(number, sizeof number, "%ld", value);
+  snprintf(target, sizeof target, limit ? "<= %ld" : "%ld", limit);
+  line(r, what, number, target, value <= limit);
+}
+
+int djv_finish(const djvReport* r) {
+  printf("\n%d of %d targets met\n", r->checks - r->misses, r->checks);
+  return r->misses ? 1 : 0;
+}
+
+_Noreturn void djv_fail(const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  fflush(stdout);
+  vfprintf(stderr, format, args);
+  fprintf(stderr, "\n");
+  va_end(args);
+  exit(1);
+}

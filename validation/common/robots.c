@@ -1,0 +1,100 @@
+#include "common/robots.h"
+
+#ifdef DJ_HAVE_MUJOCO
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const char* robot_folder(void) {
+  const char* folder = getenv("DIJOCO_GYMNASIUM");
+  if (!folder || !*folder) folder = DIJOCO_SOURCE_DIR "/build/deps/gymnasium";
+  if (access(folder, R_OK) == 0) return folder;
+  printf("no models in %s: run scripts/fetch_models.sh\n", folder);
+  return NULL;
+}
+
+static mjModel* give(mjModel* m, const char* what, const char* error) {
+  if (!m) djv_fail("%.200s: %s", what, error);
+  return m;
+}
+
+mjModel* robot_load(const char* name) {
+  char path[1000], error[500] = "";
+  snprintf(path, sizeof path, "%s/%s.xml", robot_folder(), name);
+  return give(mj_loadXML(path, NULL, error, sizeof error), path, error);
+}
+
+mjModel* robot_compile(const char* text) {
+  mjVFS vfs;
+  char error[500] = "";
+  mj_defaultVFS(&vfs);
+  mj_addBufferVFS(&vfs, "model.xml", text, (int)strlen(text));
+  mjModel* m = mj_loadXML("model.xml", &vfs, error, sizeof error);
+  mj_deleteVFS(&vfs);
+  return give(m, text, error);
+}
+
+double robot_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+djModel* robot_import(const mjModel* m, djError* err) {
+  djModel* model;
+  return dj_importMuJoCo(&model, NULL, m, err) == DJ_OK ? model : NULL;
+}
+
+djData* robot_makeData(const djModel* model) {
+  djData* data;
+  djError err;
+  if (dj_makeData(&data, model, &err) != DJ_OK) djv_fail("%s", err.text);
+  return data;
+}
+
+void robot_randomCtrl(double* ctrl, const mjModel* m, djvRandom* random, double part) {
+  for (int i = 0; i < m->nu; i++) {
+    bool limited = m->actuator_ctrllimited[i];
+    double low = limited ? m->actuator_ctrlrange[2 * i] : -1;
+    double high = limited ? m->actuator_ctrlrange[2 * i + 1] : 1;
+    double middle = 0.5 * (low + high), half = 0.5 * part * (high - low);
+    ctrl[i] = djv_uniform(random, middle - half, middle + half);
+  }
+}
+
+#define LABEL(text, what)                       \
+  char text[120];                               \
+  va_list args;                                 \
+  va_start(args, what);                         \
+  vsnprintf(text, sizeof text, what, args);     \
+  va_end(args)
+
+void robot_below(djvReport* r, double value, double limit, const char* unit, const char* what,
+                 ...) {
+  LABEL(text, what);
+  djv_below(r, text, value, limit, unit);
+}
+
+void robot_near(djvReport* r, double value, double target, double tolerance, const char* what,
+                ...) {
+  LABEL(text, what);
+  djv_near(r, text, value, target, tolerance, "");
+}
+
+void robot_count(djvReport* r, long value, long limit, const char* what, ...) {
+  LABEL(text, what);
+  djv_count(r, text, value, limit);
+}
+
+void robot_copyState(djData* data, const mjModel* m, const mjData* d) {
+  mju_copy(data->qpos, d->qpos, (int)m->nq);
+  mju_copy(data->qvel, d->qvel, (int)m->nv);
+  mju_copy(data->act, d->act, (int)m->na);
+  mju_copy(data->ctrl, d->ctrl, (int)m->nu);
+}
+
+#endif

@@ -1,0 +1,45 @@
+// Gymnasium's robots and other MuJoCo models in validation programs. Needs MuJoCo.
+
+#ifndef DJ_VALIDATION_ROBOTS_H_
+#define DJ_VALIDATION_ROBOTS_H_
+
+#ifdef DJ_HAVE_MUJOCO
+
+#include "common/report.h"
+#include "common/scene.h"
+
+#include <dijoco/dijoco.h>
+#include <include/dijoco/mujoco.h>
+
+// Folder of gymnasium's MJCF models, or NULL: $DIJOCO_GYMNASIUM, else build/deps/gymnasium.
+const char* robot_folder(void);
+
+// Load FOLDER/NAME.xml, or compile MJCF text. On failure the program ends with a message.
+mjModel* robot_load(const char* name);
+mjModel* robot_compile(const char* text);
+
+enum { ROBOT_SKIPPED = 77 };   // exit status of a program that needs the folder and has none
+
+double robot_clock(void);      // seconds of a clock that never jumps
+
+// Our model and data of a MuJoCo model. On failure NULL, with the reason in err.
+djModel* robot_import(const mjModel* m, djError* err);
+djData* robot_makeData(const djModel* model);
+
+// Random controls in ctrlrange (or [-1, 1]), to be held for some steps.
+void robot_randomCtrl(double* ctrl, const mjModel* m, djvRandom* random, double part);
+
+// One line of the report, named by a format.
+void robot_below(djvReport* r, double value, double limit, const char* unit, const char* what, ...)
+    __attribute__((format(printf, 5, 6)));
+void robot_near(djvReport* r, double value, double target, double tolerance, const char* what, ...)
+    __attribute__((format(printf, 5, 6)));
+void robot_count(djvReport* r, long value, long limit, const char* what, ...)
+    __attribute__((format(printf, 4, 5)));
+
+// Copy qpos, qvel, act, ctrl.
+void robot_copyState(djData* data, const mjModel* m, const mjData* d);
+
+#endif  // DJ_HAVE_MUJOCO
+
+#endif  // DJ_VALIDATION_ROBOTS_H_
