@@ -148,6 +148,10 @@ static void write_pictures(Buffer* out, const Report* report) {
       buf_add(out, "</div>\n");
     }
     buf_addf(out, "</div><figcaption>t = %.4g s: ", r->time[sample[i]]);
+    if (r->apart[sample[i]] < 1e-9) {
+      buf_add(out, "the bodies coincide.</figcaption></figure>\n");
+      continue;
+    }
     buf_add(out, "the bodies are at most ");
     report_quantity(out, r->apart[sample[i]], "m");
     buf_add(out, " apart.</figcaption></figure>\n");

@@ -141,7 +141,7 @@ static void pose_chart(Buffer* out, const Record* r, int n, const int* body, int
   }
   add_engines(&c);
   figure(out, &c, title[what]);
-  if (most > 0) {
+  if (most >= 1e-12) {
     char number[16];
     buf_add(out, "The curves differ by at most ");
     report_quantity(out, most, what < 3 ? "m" : "&#176;");
