@@ -233,7 +233,7 @@ static void test_errors(void** state) {
       {siteBody, "site 'tip': its body does not exist"},
       {siteQuat, "site #1: quat is zero or not finite"},
       {actuatorJoint, "actuator #2: its joint does not exist"},
-      {ctrlrange, "actuator 'motor': ctrlrange is reversed, empty or not finite"},
+      {ctrlrange, "actuator 'motor': ctrlrange is empty"},
       {tau, "actuator 'servo': tau must be positive"},
       {pairGeom, "pair 'pair': its second geom does not exist"},
       {pairSame, "pair 'pair': its geoms are the same"},

@@ -147,7 +147,7 @@ static void test_refused(void** state) {
       {"joint/free/springref",
        {1, 2, 3, 0, 0, 0, 0},
        "joint 'free': springref has a zero quaternion"},
-      {"joint/robot/hinge/range", {2, 1}, "joint 'robot/hinge': range is reversed or empty"},
+      {"joint/robot/hinge/range", {2, 1}, "joint 'robot/hinge': range is reversed"},
       {"geom/foot/size", {0.1, 0, 0}, "geom 'foot': size must be positive"},
       {"geom/foot/friction", {-1, 0, 0}, "geom 'foot': friction must not be negative"},
       {"contact/stiffness", {0}, "contact/stiffness: must be positive"},

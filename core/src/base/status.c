@@ -27,7 +27,9 @@ djStatus dj_prefix(djError* err, djStatus status, const char* prefix) {
   djError copy = *err;
   copy.text[sizeof copy.text - 1] = 0;
   // A long prefix must not push the reason out of the line.
-  snprintf(err->text, sizeof err->text, "%.200s: %.300s", prefix, copy.text);
+  int reason = (int)strlen(copy.text), room = (int)sizeof err->text - 3;
+  if (reason > 300) reason = 300;
+  snprintf(err->text, sizeof err->text, "%.*s: %.*s", room - reason, prefix, reason, copy.text);
   makeOneLine(err->text);
   return status;
 }

@@ -4,6 +4,7 @@
 #include "io/task_memory.h"
 #include "io/task_variables.h"
 #include "model/check.h"
+#include "model/make.h"
 
 #include <dijoco/csv.h>
 
@@ -20,12 +21,8 @@ static djStatus override(double* out, int n, const char* name, const double* giv
   if (ngiven != n) {
     return dj_fail(err, DJ_INVALID, "initial: %s: must be %d numbers", name, n);
   }
-  memcpy(out, given, sizeof(double) * (size_t)n);
+  dj_copyNumbers(out, given, n);
   return DJ_OK;
-}
-
-static void copyNumbers(double* out, const double* v, int n) {
-  memcpy(out, v, sizeof(double) * (size_t)n);
 }
 
 static djStatus resolveInitial(djProblem* p, const djTask* task, const djModel* m, djPool* pool,
@@ -35,16 +32,16 @@ static djStatus resolveInitial(djProblem* p, const djTask* task, const djModel* 
   p->qvel0 = takeNumbers(pool, (size_t)m->nv);
   p->act0 = takeNumbers(pool, (size_t)m->na);
   if (!p->qpos0 || !p->qvel0 || !p->act0) return dj_failMemory(err);
-  copyNumbers(p->qpos0, m->qpos0, m->nq);
+  dj_copyNumbers(p->qpos0, m->qpos0, m->nq);
   if (task->keyframe) {
     p->key = dj_name2id(m, DJ_OBJ_KEY, task->keyframe);
     if (p->key < 0) {
       return dj_fail(err, DJ_INVALID, "initial: keyframe: there is no '%.100s'", task->keyframe);
     }
     size_t k = (size_t)p->key;
-    copyNumbers(p->qpos0, m->key_qpos + k * (size_t)m->nq, m->nq);
-    copyNumbers(p->qvel0, m->key_qvel + k * (size_t)m->nv, m->nv);
-    copyNumbers(p->act0, m->key_act + k * (size_t)m->na, m->na);
+    dj_copyNumbers(p->qpos0, m->key_qpos + k * (size_t)m->nq, m->nq);
+    dj_copyNumbers(p->qvel0, m->key_qvel + k * (size_t)m->nv, m->nv);
+    dj_copyNumbers(p->act0, m->key_act + k * (size_t)m->na, m->na);
   }
   djStatus status = override(p->qpos0, m->nq, "qpos", task->qpos, task->nqpos, err);
   if (status == DJ_OK) status = override(p->qvel0, m->nv, "qvel", task->qvel, task->nqvel, err);
@@ -58,7 +55,7 @@ static djStatus resolveInitial(djProblem* p, const djTask* task, const djModel* 
 static void repeatRows(double* ctrl, int horizon, int nu, const double* given, int nrow) {
   for (int k = 0; k < horizon && nu > 0; k++) {
     const double* row = given + (size_t)(k < nrow ? k : nrow - 1) * (size_t)nu;
-    copyNumbers(ctrl + (size_t)k * (size_t)nu, row, nu);
+    dj_copyNumbers(ctrl + (size_t)k * (size_t)nu, row, nu);
   }
 }
 

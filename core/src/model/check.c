@@ -51,6 +51,15 @@ bool dj_makeUnit(double* out, const double* v, int n) {
   return true;
 }
 
+const char* dj_rangeProblem(const double range[2], bool limited) {
+  if (isnan(range[0]) || isnan(range[1])) return "is not a number";
+  if (!limited) return NULL;
+  if (!dj_allFinite(range, 2)) return "is not finite";
+  if (range[0] > range[1]) return "is reversed";
+  if (range[0] == range[1]) return "is empty";
+  return NULL;
+}
+
 int dj_usedSizes(int geom_type) {
   switch (geom_type) {
     case DJ_SPHERE: return 1;
@@ -149,16 +158,6 @@ static djStatus checkBody(const djBodyDef* b, int i, djError* err) {
   return DJ_OK;
 }
 
-// A range of a quantity that is limited must be finite and ordered, otherwise just numbers.
-static const char* rangeProblem(const double range[2], bool limited) {
-  if (isnan(range[0]) || isnan(range[1])) return "is not a number";
-  if (!limited) return NULL;
-  if (!dj_allFinite(range, 2)) return "is not finite";
-  if (range[0] > range[1]) return "is reversed";
-  if (range[0] == range[1]) return "is empty";
-  return NULL;
-}
-
 // Reference coordinates: a ball's or free joint's quaternion may be zero (not given).
 static const char* coordinateProblem(const djJointDef* j, const double* q, const char* problem) {
   return dj_allFinite(q, dj_jointNq((int)j->type)) ? NULL : problem;
@@ -204,9 +203,9 @@ static djStatus checkJoint(const djModelDef* def, int i, djError* err) {
   if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
 
   bool scalar = j->type == DJ_SLIDE || j->type == DJ_HINGE;
-  problem = rangeProblem(j->range, j->limited && scalar);
+  problem = dj_rangeProblem(j->range, j->limited && scalar);
   if (problem) return dj_fail(err, DJ_INVALID, "%s: range %s", element.text, problem);
-  problem = rangeProblem(j->actfrcrange, j->actfrclimited);
+  problem = dj_rangeProblem(j->actfrcrange, j->actfrclimited);
   if (problem) return dj_fail(err, DJ_INVALID, "%s: actfrcrange %s", element.text, problem);
 
   if (j->type == DJ_FREE && def->body[j->body].parent != 0) {

@@ -18,6 +18,10 @@ bool dj_allNonnegative(const double* v, int n);  // and finite
 // nothing. False when v is zero or not finite. out may be v.
 bool dj_makeUnit(double* out, const double* v, int n);
 
+// What is wrong with a range ("is reversed"...), or NULL: where it limits something it must be
+// finite and ordered, otherwise just numbers.
+const char* dj_rangeProblem(const double range[2], bool limited);
+
 // How many entries of `size` a geom type uses.
 int dj_usedSizes(int geom_type);
 

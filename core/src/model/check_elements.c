@@ -88,12 +88,6 @@ static djStatus checkSites(const djModelDef* def, djError* err) {
   return DJ_OK;
 }
 
-// Ranges that limit must be finite and ordered.
-static bool rangeOk(const double range[2], bool limited) {
-  if (isnan(range[0]) || isnan(range[1])) return false;
-  return !limited || (dj_allFinite(range, 2) && range[0] < range[1]);
-}
-
 static const char* actuatorProblem(const djModelDef* def, int i) {
   const djActuatorDef* a = &def->actuator[i];
   if (!inRange(a->joint, def->njnt)) return "its joint does not exist";
@@ -107,24 +101,37 @@ static const char* actuatorProblem(const djModelDef* def, int i) {
   if ((a->dyn == DJ_DYN_FILTER || a->dyn == DJ_DYN_FILTEREXACT) && a->tau <= 0) {
     return "tau must be positive";
   }
-  if (!rangeOk(a->ctrlrange, a->ctrllimited)) return "ctrlrange is reversed, empty or not finite";
-  if (!rangeOk(a->forcerange, a->forcelimited)) {
-    return "forcerange is reversed, empty or not finite";
-  }
-  if (!rangeOk(a->actrange, a->actlimited)) return "actrange is reversed, empty or not finite";
   if (!dj_allNonnegative(&a->armature, 1)) return "armature is negative or not finite";
   if (!dj_allNonnegative(&a->damping, 1)) return "damping is negative or not finite";
   if (!dj_allFinite(a->dampingpoly, 2)) return "dampingpoly is not finite";
   return NULL;
 }
 
+// Of an actuator's ranges.
+static djStatus checkRanges(const djActuatorDef* a, const char* element, djError* err) {
+  const struct {
+    const char* name;
+    const double* range;
+    bool limited;
+  } list[3] = {{"ctrlrange", a->ctrlrange, a->ctrllimited},
+               {"forcerange", a->forcerange, a->forcelimited},
+               {"actrange", a->actrange, a->actlimited}};
+  for (int k = 0; k < 3; k++) {
+    const char* problem = dj_rangeProblem(list[k].range, list[k].limited);
+    if (problem) {
+      return dj_fail(err, DJ_INVALID, "%s: %s %s", element, list[k].name, problem);
+    }
+  }
+  return DJ_OK;
+}
+
 static djStatus checkActuators(const djModelDef* def, djError* err) {
   for (int i = 0; i < def->nu; i++) {
+    djElementText element = dj_elementText("actuator", def->actuator[i].name, i);
     const char* problem = actuatorProblem(def, i);
-    if (problem) {
-      return dj_fail(err, DJ_INVALID, "%s: %s",
-                     dj_elementText("actuator", def->actuator[i].name, i).text, problem);
-    }
+    if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
+    djStatus status = checkRanges(&def->actuator[i], element.text, err);
+    if (status < 0) return status;
   }
   return DJ_OK;
 }

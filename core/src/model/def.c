@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void copy(double* out, const double* v, int n) {
-  memcpy(out, v, sizeof(double) * (size_t)n);
-}
-
 // The arrays of a definition, in the storage that dj_getDef hands out.
 typedef struct djDefArrays {
   djBodyDef* body;
@@ -42,12 +38,12 @@ static void getBodies(djBodyDef* body, const djModel* m) {
     *b = dj_defaultBodyDef();
     b->name = m->names + m->name_body[i];
     b->parent = m->body_parent[i];
-    copy(b->pos, m->body_pos + 3 * i, 3);
-    copy(b->quat, m->body_quat + 4 * i, 4);
-    copy(b->ipos, m->body_ipos + 3 * i, 3);
-    copy(b->iquat, m->body_iquat + 4 * i, 4);
+    dj_copyNumbers(b->pos, m->body_pos + 3 * i, 3);
+    dj_copyNumbers(b->quat, m->body_quat + 4 * i, 4);
+    dj_copyNumbers(b->ipos, m->body_ipos + 3 * i, 3);
+    dj_copyNumbers(b->iquat, m->body_iquat + 4 * i, 4);
     b->mass = m->body_mass[i];
-    copy(b->inertia, m->body_inertia + 3 * i, 3);
+    dj_copyNumbers(b->inertia, m->body_inertia + 3 * i, 3);
     b->gravcomp = m->body_gravcomp[i];
     b->mocap = m->body_mocap[i] >= 0;
   }
@@ -61,23 +57,23 @@ static void getJoints(djJointDef* joint, const djModel* m) {
     j->name = m->names + m->name_jnt[i];
     j->body = m->jnt_body[i];
     j->type = (djJointType)m->jnt_type[i];
-    copy(j->pos, m->jnt_pos + 3 * i, 3);
-    copy(j->axis, m->jnt_axis + 3 * i, 3);
-    copy(j->qpos0, m->qpos0 + m->jnt_qposadr[i], nq);
-    copy(j->springref, m->qpos_spring + m->jnt_qposadr[i], nq);
+    dj_copyNumbers(j->pos, m->jnt_pos + 3 * i, 3);
+    dj_copyNumbers(j->axis, m->jnt_axis + 3 * i, 3);
+    dj_copyNumbers(j->qpos0, m->qpos0 + m->jnt_qposadr[i], nq);
+    dj_copyNumbers(j->springref, m->qpos_spring + m->jnt_qposadr[i], nq);
     j->stiffness = m->jnt_stiffness[i];
-    copy(j->stiffnesspoly, m->jnt_stiffnesspoly + 2 * i, 2);
+    dj_copyNumbers(j->stiffnesspoly, m->jnt_stiffnesspoly + 2 * i, 2);
     j->damping = m->jnt_damping[i];
-    copy(j->dampingpoly, m->jnt_dampingpoly + 2 * i, 2);
+    dj_copyNumbers(j->dampingpoly, m->jnt_dampingpoly + 2 * i, 2);
     j->armature = m->jnt_armature[i];
     j->frictionloss = m->jnt_frictionloss[i];
     j->limited = m->jnt_limited[i] != 0;
-    copy(j->range, m->jnt_range + 2 * i, 2);
+    dj_copyNumbers(j->range, m->jnt_range + 2 * i, 2);
     j->margin = m->jnt_margin[i];
     j->limit_stiffness = m->jnt_limit_stiffness[i];
     j->limit_damping = m->jnt_limit_damping[i];
     j->actfrclimited = m->jnt_actfrclimited[i] != 0;
-    copy(j->actfrcrange, m->jnt_actfrcrange + 2 * i, 2);
+    dj_copyNumbers(j->actfrcrange, m->jnt_actfrcrange + 2 * i, 2);
   }
 }
 
@@ -88,15 +84,15 @@ static void getGeoms(djGeomDef* geom, const djModel* m) {
     g->name = m->names + m->name_geom[i];
     g->body = m->geom_body[i];
     g->type = (djGeomType)m->geom_type[i];
-    copy(g->size, m->geom_size + 3 * i, 3);
-    copy(g->pos, m->geom_pos + 3 * i, 3);
-    copy(g->quat, m->geom_quat + 4 * i, 4);
+    dj_copyNumbers(g->size, m->geom_size + 3 * i, 3);
+    dj_copyNumbers(g->pos, m->geom_pos + 3 * i, 3);
+    dj_copyNumbers(g->quat, m->geom_quat + 4 * i, 4);
     g->mesh = m->geom_mesh[i];
     g->contype = m->geom_contype[i];
     g->conaffinity = m->geom_conaffinity[i];
     g->condim = m->geom_condim[i];
     g->priority = m->geom_priority[i];
-    copy(g->friction, m->geom_friction + 3 * i, 3);
+    dj_copyNumbers(g->friction, m->geom_friction + 3 * i, 3);
     g->margin = m->geom_margin[i];
     g->gap = m->geom_gap[i];
   }
@@ -109,23 +105,23 @@ static void getActuators(djActuatorDef* actuator, const djModel* m) {
     a->name = m->names + m->name_actuator[i];
     a->joint = m->actuator_joint[i];
     a->in_parent = m->actuator_inparent[i] != 0;
-    copy(a->gear, m->actuator_gear + 6 * i, 6);
+    dj_copyNumbers(a->gear, m->actuator_gear + 6 * i, 6);
     a->gain = (djGain)m->actuator_gain[i];
-    copy(a->gainprm, m->actuator_gainprm + 3 * i, 3);
+    dj_copyNumbers(a->gainprm, m->actuator_gainprm + 3 * i, 3);
     a->bias = (djBias)m->actuator_bias[i];
-    copy(a->biasprm, m->actuator_biasprm + 3 * i, 3);
+    dj_copyNumbers(a->biasprm, m->actuator_biasprm + 3 * i, 3);
     a->dyn = (djDyn)m->actuator_dyn[i];
     a->tau = m->actuator_tau[i];
     a->actearly = m->actuator_actearly[i] != 0;
     a->ctrllimited = m->actuator_ctrllimited[i] != 0;
     a->forcelimited = m->actuator_forcelimited[i] != 0;
     a->actlimited = m->actuator_actlimited[i] != 0;
-    copy(a->ctrlrange, m->actuator_ctrlrange + 2 * i, 2);
-    copy(a->forcerange, m->actuator_forcerange + 2 * i, 2);
-    copy(a->actrange, m->actuator_actrange + 2 * i, 2);
+    dj_copyNumbers(a->ctrlrange, m->actuator_ctrlrange + 2 * i, 2);
+    dj_copyNumbers(a->forcerange, m->actuator_forcerange + 2 * i, 2);
+    dj_copyNumbers(a->actrange, m->actuator_actrange + 2 * i, 2);
     a->armature = m->actuator_armature[i];
     a->damping = m->actuator_damping[i];
-    copy(a->dampingpoly, m->actuator_dampingpoly + 2 * i, 2);
+    dj_copyNumbers(a->dampingpoly, m->actuator_dampingpoly + 2 * i, 2);
   }
 }
 
@@ -139,8 +135,8 @@ static void getOthers(djDefArrays* d, const djModel* m) {
   }
   for (int i = 0; i < m->nsite; i++) {
     d->site[i] = (djSiteDef){.name = m->names + m->name_site[i], .body = m->site_body[i]};
-    copy(d->site[i].pos, m->site_pos + 3 * i, 3);
-    copy(d->site[i].quat, m->site_quat + 4 * i, 4);
+    dj_copyNumbers(d->site[i].pos, m->site_pos + 3 * i, 3);
+    dj_copyNumbers(d->site[i].quat, m->site_quat + 4 * i, 4);
   }
   for (int i = 0; i < m->npair; i++) {
     d->pair[i] = (djPairDef){.name = m->names + m->name_pair[i],

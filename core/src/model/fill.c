@@ -4,22 +4,18 @@
 
 #include <string.h>
 
-static void copy(double* out, const double* v, int n) {
-  memcpy(out, v, sizeof(double) * (size_t)n);
-}
-
 static void fillBodyValues(djModel* m, const djModelDef* def) {
   int nmocap = 0;
   for (int i = 0; i < m->nbody; i++) {
     const djBodyDef* b = &def->body[i];
     m->body_parent[i] = b->parent;
     m->body_mocap[i] = b->mocap ? nmocap++ : -1;
-    copy(m->body_pos + 3 * i, b->pos, 3);
+    dj_copyNumbers(m->body_pos + 3 * i, b->pos, 3);
     dj_makeUnit(m->body_quat + 4 * i, b->quat, 4);
-    copy(m->body_ipos + 3 * i, b->ipos, 3);
+    dj_copyNumbers(m->body_ipos + 3 * i, b->ipos, 3);
     dj_makeUnit(m->body_iquat + 4 * i, b->iquat, 4);
     m->body_mass[i] = b->mass;
-    copy(m->body_inertia + 3 * i, b->inertia, 3);
+    dj_copyNumbers(m->body_inertia + 3 * i, b->inertia, 3);
     m->body_gravcomp[i] = b->gravcomp;
     m->body_jntadr[i] = -1;
     m->body_dofadr[i] = -1;
@@ -32,11 +28,11 @@ static void fillCoordinates(double* q, int type, const double* v, const double g
   if (type == DJ_SLIDE || type == DJ_HINGE) {
     q[0] = v[0];
   } else if (type == DJ_BALL) {
-    if (!dj_makeUnit(q, v, 4)) copy(q, given + 3, 4);
+    if (!dj_makeUnit(q, v, 4)) dj_copyNumbers(q, given + 3, 4);
   } else if (dj_makeUnit(q + 3, v + 3, 4)) {
-    copy(q, v, 3);
+    dj_copyNumbers(q, v, 3);
   } else {
-    copy(q, given, 7);
+    dj_copyNumbers(q, given, 7);
   }
 }
 
@@ -48,32 +44,32 @@ static void fillJointValues(djModel* m, const djModelDef* def) {
     m->jnt_body[i] = j->body;
     m->jnt_limited[i] = j->limited;
     m->jnt_actfrclimited[i] = j->actfrclimited;
-    copy(m->jnt_pos + 3 * i, j->pos, 3);
+    dj_copyNumbers(m->jnt_pos + 3 * i, j->pos, 3);
     bool axial = j->type == DJ_SLIDE || j->type == DJ_HINGE;
     if (!axial || !dj_makeUnit(m->jnt_axis + 3 * i, j->axis, 3)) {
-      copy(m->jnt_axis + 3 * i, j->axis, 3);
+      dj_copyNumbers(m->jnt_axis + 3 * i, j->axis, 3);
     }
     m->jnt_stiffness[i] = j->stiffness;
-    copy(m->jnt_stiffnesspoly + 2 * i, j->stiffnesspoly, 2);
+    dj_copyNumbers(m->jnt_stiffnesspoly + 2 * i, j->stiffnesspoly, 2);
     m->jnt_damping[i] = j->damping;
-    copy(m->jnt_dampingpoly + 2 * i, j->dampingpoly, 2);
+    dj_copyNumbers(m->jnt_dampingpoly + 2 * i, j->dampingpoly, 2);
     m->jnt_armature[i] = j->armature;
     m->jnt_frictionloss[i] = j->frictionloss;
-    copy(m->jnt_range + 2 * i, j->range, 2);
+    dj_copyNumbers(m->jnt_range + 2 * i, j->range, 2);
     m->jnt_margin[i] = j->margin;
     m->jnt_limit_stiffness[i] = j->limit_stiffness;
     m->jnt_limit_damping[i] = j->limit_damping;
-    copy(m->jnt_actfrcrange + 2 * i, j->actfrcrange, 2);
+    dj_copyNumbers(m->jnt_actfrcrange + 2 * i, j->actfrcrange, 2);
     m->jnt_effinertia[i] = 1;
 
     // A free joint starts at its body's frame, and its spring rests where it starts.
     double given[7] = {0, 0, 0, 1, 0, 0, 0};
     if (j->type == DJ_FREE) {
-      copy(given, m->body_pos + 3 * j->body, 3);
-      copy(given + 3, m->body_quat + 4 * j->body, 4);
+      dj_copyNumbers(given, m->body_pos + 3 * j->body, 3);
+      dj_copyNumbers(given + 3, m->body_quat + 4 * j->body, 4);
     }
     fillCoordinates(m->qpos0 + qadr, (int)j->type, j->qpos0, given);
-    if (j->type == DJ_FREE) copy(given, m->qpos0 + qadr, 7);
+    if (j->type == DJ_FREE) dj_copyNumbers(given, m->qpos0 + qadr, 7);
     fillCoordinates(m->qpos_spring + qadr, (int)j->type, j->springref, given);
   }
 }
@@ -134,10 +130,10 @@ static void fillGeoms(djModel* m, const djModelDef* def) {
     m->geom_conaffinity[i] = g->conaffinity;
     m->geom_condim[i] = g->condim;
     m->geom_priority[i] = g->priority;
-    copy(m->geom_size + 3 * i, g->size, 3);
-    copy(m->geom_pos + 3 * i, g->pos, 3);
+    dj_copyNumbers(m->geom_size + 3 * i, g->size, 3);
+    dj_copyNumbers(m->geom_pos + 3 * i, g->pos, 3);
     dj_makeUnit(m->geom_quat + 4 * i, g->quat, 4);
-    copy(m->geom_friction + 3 * i, g->friction, 3);
+    dj_copyNumbers(m->geom_friction + 3 * i, g->friction, 3);
     m->geom_margin[i] = g->margin;
     m->geom_gap[i] = g->gap;
     if (m->body_geomadr[g->body] < 0) m->body_geomadr[g->body] = i;
@@ -153,7 +149,7 @@ static void fillMeshes(djModel* m, const djModelDef* def) {
     m->mesh_vertnum[i] = s->nvert;
     m->mesh_faceadr[i] = face;
     m->mesh_facenum[i] = s->nface;
-    copy(m->mesh_vert + 3 * (size_t)vert, s->vert, 3 * s->nvert);
+    dj_copyNumbers(m->mesh_vert + 3 * (size_t)vert, s->vert, 3 * s->nvert);
     if (s->nface > 0) {
       memcpy(m->mesh_face + 3 * (size_t)face, s->face, sizeof(int) * 3 * (size_t)s->nface);
     }
@@ -176,16 +172,16 @@ static void fillActuators(djModel* m, const djModelDef* def) {
     m->actuator_ctrllimited[i] = a->ctrllimited;
     m->actuator_forcelimited[i] = a->forcelimited;
     m->actuator_actlimited[i] = a->actlimited;
-    copy(m->actuator_gear + 6 * i, a->gear, 6);
-    copy(m->actuator_gainprm + 3 * i, a->gainprm, 3);
-    copy(m->actuator_biasprm + 3 * i, a->biasprm, 3);
+    dj_copyNumbers(m->actuator_gear + 6 * i, a->gear, 6);
+    dj_copyNumbers(m->actuator_gainprm + 3 * i, a->gainprm, 3);
+    dj_copyNumbers(m->actuator_biasprm + 3 * i, a->biasprm, 3);
     m->actuator_tau[i] = a->tau;
-    copy(m->actuator_ctrlrange + 2 * i, a->ctrlrange, 2);
-    copy(m->actuator_forcerange + 2 * i, a->forcerange, 2);
-    copy(m->actuator_actrange + 2 * i, a->actrange, 2);
+    dj_copyNumbers(m->actuator_ctrlrange + 2 * i, a->ctrlrange, 2);
+    dj_copyNumbers(m->actuator_forcerange + 2 * i, a->forcerange, 2);
+    dj_copyNumbers(m->actuator_actrange + 2 * i, a->actrange, 2);
     m->actuator_armature[i] = a->armature;
     m->actuator_damping[i] = a->damping;
-    copy(m->actuator_dampingpoly + 2 * i, a->dampingpoly, 2);
+    dj_copyNumbers(m->actuator_dampingpoly + 2 * i, a->dampingpoly, 2);
   }
 }
 
@@ -195,7 +191,7 @@ void dj_fillElements(djModel* m, const djModelDef* def) {
   fillActuators(m, def);
   for (int i = 0; i < m->nsite; i++) {
     m->site_body[i] = def->site[i].body;
-    copy(m->site_pos + 3 * i, def->site[i].pos, 3);
+    dj_copyNumbers(m->site_pos + 3 * i, def->site[i].pos, 3);
     dj_makeUnit(m->site_quat + 4 * i, def->site[i].quat, 4);
   }
   for (int i = 0; i < m->npair; i++) {
@@ -215,8 +211,8 @@ void dj_fillElements(djModel* m, const djModelDef* def) {
 
 // One row of a key's table; where it is not given, `rest`, or zeros.
 static bool fillRow(double* row, const double* given, const double* rest, int n) {
-  if (given) copy(row, given, n);
-  else if (rest) copy(row, rest, n);
+  if (given) dj_copyNumbers(row, given, n);
+  else if (rest) dj_copyNumbers(row, rest, n);
   return dj_allFinite(row, n);
 }
 
@@ -229,8 +225,8 @@ djStatus dj_fillKeys(djModel* m, const djModelDef* def, djError* err) {
     double* mquat = m->key_mquat + row * 4 * (size_t)m->nmocap;
     for (int b = 0; b < m->nbody; b++) {
       if (m->body_mocap[b] < 0) continue;
-      copy(mpos + 3 * m->body_mocap[b], m->body_pos + 3 * b, 3);
-      copy(mquat + 4 * m->body_mocap[b], m->body_quat + 4 * b, 4);
+      dj_copyNumbers(mpos + 3 * m->body_mocap[b], m->body_pos + 3 * b, 3);
+      dj_copyNumbers(mquat + 4 * m->body_mocap[b], m->body_quat + 4 * b, 4);
     }
     const char* problem = NULL;
     if (!dj_allFinite(&k->time, 1)) problem = "time";

@@ -4,7 +4,6 @@
 #include "model/check.h"
 #include "model/make.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,12 +200,11 @@ djStatus dj_getParam(double* value, const djModel* m, const djParam* p) {
   return DJ_OK;
 }
 
-static const char* rangeProblem(const djModel* m, const djParam* p, const double* value) {
-  if (isnan(value[0]) || isnan(value[1])) return "is not a number";
-  if (!m->jnt_limited[p->id]) return NULL;
-  if (!dj_allFinite(value, 2)) return "is not finite";
-  if (m->jnt_type[p->id] == DJ_BALL) return value[1] > 0 ? NULL : "must end at a positive angle";
-  return value[0] < value[1] ? NULL : "is reversed or empty";
+// A joint's range, as definitions have it.
+static const char* jointRangeProblem(const djModel* m, const djParam* p, const double* value) {
+  bool limited = m->jnt_limited[p->id] != 0;
+  if (!limited || m->jnt_type[p->id] != DJ_BALL) return dj_rangeProblem(value, limited);
+  return dj_allFinite(value, 2) && value[1] > 0 ? NULL : "must end at a positive angle";
 }
 
 static const char* sizeProblem(const djModel* m, const djParam* p, const double* value) {
@@ -219,7 +217,7 @@ static const char* sizeProblem(const djModel* m, const djParam* p, const double*
 // What is wrong with a value, or NULL.
 static const char* valueProblem(const djModel* m, const djParam* p, const double* value) {
   djRule rule = table[p->field].rule;
-  if (rule == RULE_RANGE) return rangeProblem(m, p, value);
+  if (rule == RULE_RANGE) return jointRangeProblem(m, p, value);
   if (!dj_allFinite(value, p->nvalue)) return "is not finite";
   double unit[4];
   switch (rule) {
