@@ -260,31 +260,36 @@ static void newtonStep(double p[3], const djPlaneEnergy* E) {
 static double maxAbs3(const double g[3]) { return fmax(fmax(fabs(g[0]), fabs(g[1])), fabs(g[2])); }
 
 // Line search on the slope: along p the energy is convex, and its slope is known more exactly than
-// its value. Accepts a slope of at most 0.9 of the first one's size (0.5 when the minimum is
-// passed) with an energy that has not risen; brackets by regula falsi, kept off the ends.
-static void searchPlane(djSlips* S, const double p[3], double decrement, double eps) {
+// its value. Accepts a slope of at most 0.9 of the first one's size (0.1 when the minimum is
+// passed: steps that leap over kinks zigzag) with an energy that has not risen, but for rounding;
+// reach bounds the terms of slips. Brackets by regula falsi, which one-sided progress (a kink)
+// turns into bisection, or into division by ten while the lower end is still 0.
+static void searchPlane(djSlips* S, const double p[3], double decrement, double reach,
+                        double eps) {
   double lo = 0, hi = 0, slope_lo = -decrement, slope_hi = 0, step = 1;
-  double v[3];
-  double bound = S->at.value + 4 * DBL_EPSILON * fabs(S->at.value);
+  double v[3], bound = S->at.value + 4 * DBL_EPSILON * (S->at.value + S->total * reach);
+  int side = 0;   // ends moved in a row: > 0 upper, < 0 lower
   djPlaneEnergy E;
   for (int cut = 0; cut < DJ_PLANE_MAXCUT; cut++) {
     for (int k = 0; k < 3; k++) v[k] = S->v[k] + step * p[k];
     evalPlane(&E, S, v, eps);
     double slope = E.g[0] * p[0] + E.g[1] * p[1] + E.g[2] * p[2];
     bool high = E.value > bound;
-    if (!high && slope >= -0.9 * decrement && slope <= 0.5 * decrement) break;
+    if (!high && slope >= -0.9 * decrement && slope <= 0.1 * decrement) break;
     if (high || slope > 0) {
       hi = step, slope_hi = slope;
+      side = side > 0 ? side + 1 : 1;
     } else {
       lo = step, slope_lo = slope;
+      side = side < 0 ? side - 1 : -1;
     }
     if (hi == 0) {
       step *= 4;
       continue;
     }
     double t = slope_hi > 0 ? slope_lo / (slope_lo - slope_hi) : 0.5;
-    t = fmin(fmax(t, 0.1), 0.9);
-    step = lo + t * (hi - lo);
+    if (side > 1 || side < -1) t = lo > 0 ? 0.5 : fmin(t, 0.1);
+    step = lo + fmin(fmax(t, 0.01), 0.99) * (hi - lo);
   }
   if (E.value > bound) return;
   for (int k = 0; k < 3; k++) S->v[k] = v[k];
@@ -346,7 +351,7 @@ djStatus dj_solveSlips(djSlips* S, djFrictionState* state, double eps) {
       status = DJ_OK;
       break;
     }
-    searchPlane(S, p, decrement, eps);
+    searchPlane(S, p, decrement, reach, eps);
   }
   u = dju_madd3(dju_scale3(S->v[0] + S->mean[0], S->t1), S->v[1] + S->mean[1], S->t2);
   dju_store3(state->u, u);
