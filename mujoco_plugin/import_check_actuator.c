@@ -87,3 +87,12 @@ bool djm_actBallServo(const djmImport* imp, int i, djmNote note) {
   return acts(m, i) && m->jnt_type[m->actuator_trnid[2 * i]] == mjJNT_BALL &&
          m->actuator_biastype[i] == mjBIAS_AFFINE && m->actuator_biasprm[mjNBIAS * i + 1] != 0;
 }
+
+bool djm_actFreeVelocity(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  if (!acts(m, i) || m->jnt_type[m->actuator_trnid[2 * i]] != mjJNT_FREE) return false;
+  bool gain = m->actuator_gaintype[i] == mjGAIN_AFFINE && m->actuator_gainprm[mjNGAIN * i + 2] != 0;
+  bool bias = m->actuator_biastype[i] == mjBIAS_AFFINE && m->actuator_biasprm[mjNBIAS * i + 2] != 0;
+  return gain || bias;
+}

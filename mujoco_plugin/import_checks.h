@@ -82,5 +82,6 @@ DJM_CHECK(djm_actCtrlrange);
 DJM_CHECK(djm_actForcerange);
 DJM_CHECK(djm_actActrange);
 DJM_CHECK(djm_actBallServo);
+DJM_CHECK(djm_actFreeVelocity);
 
 #endif  // DJ_MUJOCO_IMPORT_CHECKS_H_

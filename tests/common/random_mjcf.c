@@ -85,9 +85,10 @@ static void putJointTerms(djMaker* k, int type) {
     put(k, " damping=\"%.5g %.5g %.5g\"", uniform(k, 0, 2), uniform(k, 0, 1), uniform(k, 0, 1));
   }
   if (maybe(k, 0.5)) put(k, " armature=\"%.5g\"", uniform(k, 0, 0.5));
-  if (maybe(k, 0.2)) put(k, " frictionloss=\"%.5g\"", uniform(k, 0, 0.5));
+  bool smooth = k->features & DJT_MJCF_SMOOTH;
+  if (!smooth && maybe(k, 0.2)) put(k, " frictionloss=\"%.5g\"", uniform(k, 0, 0.5));
   if (type == 'f') return;
-  if (maybe(k, 0.4)) {
+  if (!smooth && maybe(k, 0.4)) {
     put(k, " limited=\"true\" range=\"%.5g %.5g\" margin=\"%.5g\"",
         type == 'b' ? 0 : uniform(k, -2, -0.5), uniform(k, 0.5, 2), uniform(k, 0, 0.01));
     if (maybe(k, 0.5)) {
@@ -98,7 +99,7 @@ static void putJointTerms(djMaker* k, int type) {
   if (type == 'b') return;
   if (maybe(k, 0.3)) put(k, " ref=\"%.5g\"", uniform(k, -0.5, 0.5));
   if (maybe(k, 0.3)) put(k, " springref=\"%.5g\"", uniform(k, -0.5, 0.5));
-  if (maybe(k, 0.2)) put(k, " actuatorfrclimited=\"true\" actuatorfrcrange=\"-3 %.5g\"",
+  if (!smooth && maybe(k, 0.2)) put(k, " actuatorfrclimited=\"true\" actuatorfrcrange=\"-3 %.5g\"",
                          uniform(k, 0.5, 5));
 }
 
@@ -161,6 +162,7 @@ static void putBody(djMaker* k, int* next, int end, int depth) {
 
 static void putActuators(djMaker* k) {
   static const char* const dyn[] = {"none", "integrator", "filter", "filterexact"};
+  bool smooth = k->features & DJT_MJCF_SMOOTH;
   int n = 0;
   put(k, "<actuator>\n");
   for (int j = 1; j <= k->njnt; j++) {
@@ -169,13 +171,13 @@ static void putActuators(djMaker* k) {
         maybe(k, 0.2) ? "inparent" : "", j, uniform(k, -2, 2));
     int type = integer(k, 4);
     put(k, " dyntype=\"%s\" dynprm=\"%.5g\"", dyn[type], uniform(k, 0.01, 0.1));
-    if (type && maybe(k, 0.5)) put(k, " actlimited=\"true\" actrange=\"-1 1\"");
+    if (!smooth && type && maybe(k, 0.5)) put(k, " actlimited=\"true\" actrange=\"-1 1\"");
     if (type && maybe(k, 0.3)) put(k, " actearly=\"true\"");
     put(k, " gaintype=\"%s\" gainprm=\"%.5g 0.2 0.1\"", maybe(k, 0.3) ? "affine" : "fixed",
         uniform(k, -3, 3));
     if (maybe(k, 0.5)) put(k, " biastype=\"affine\" biasprm=\"0.1 -2 -0.3\"");
-    if (maybe(k, 0.5)) put(k, " ctrllimited=\"true\" ctrlrange=\"-1 %.5g\"", uniform(k, 0, 2));
-    if (maybe(k, 0.3)) put(k, " forcelimited=\"true\" forcerange=\"-2 2\"");
+    if (!smooth && maybe(k, 0.5)) put(k, " ctrllimited=\"true\" ctrlrange=\"-1 %.5g\"", uniform(k, 0, 2));
+    if (!smooth && maybe(k, 0.3)) put(k, " forcelimited=\"true\" forcerange=\"-2 2\"");
     if (maybe(k, 0.3)) put(k, " armature=\"%.5g\" damping=\"%.5g\"", uniform(k, 0, 0.3),
                            uniform(k, 0, 0.3));
     put(k, " group=\"%d\"/>\n", integer(k, 3));
@@ -223,10 +225,14 @@ static void putOption(djMaker* k) {
       uniform(k, 0.001, 0.01), uniform(k, -1, 1), uniform(k, -10, -1),
       maybe(k, 0.5) ? uniform(k, 0, 10) : 0, uniform(k, -1, 1));
   if (maybe(k, 0.3)) put(k, " actuatorgroupdisable=\"%d\"", integer(k, 3));
+  if (maybe(k, 0.5)) put(k, " viscosity=\"%.4g\"", uniform(k, 0, 0.1));
   put(k, "><flag");
   if (maybe(k, 0.2)) put(k, " filterparent=\"disable\"");
   if (maybe(k, 0.1)) put(k, " clampctrl=\"disable\"");
   if (maybe(k, 0.1)) put(k, " gravity=\"disable\"");
+  if (maybe(k, 0.15)) put(k, " spring=\"disable\"");
+  if (maybe(k, 0.15)) put(k, " damper=\"disable\"");
+  if (maybe(k, 0.1)) put(k, " actuation=\"disable\"");
   put(k, "/></option>\n");
 }
 

@@ -12,7 +12,8 @@ enum {
   DJT_MJCF_MOCAP = 8,
   DJT_MJCF_KEYS = 16,
   DJT_MJCF_CLUSTER = 32,   // spheres only, all of them within reach of each other
-  DJT_MJCF_ALL = 31
+  DJT_MJCF_ALL = 31,
+  DJT_MJCF_SMOOTH = 64     // nothing that is approximated: no limits, friction loss, ranges
 };
 
 // A model with nbody bodies (world not counted), everything in it imported exactly or nearly so.

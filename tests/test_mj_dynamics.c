@@ -1,0 +1,174 @@
+// What the importer calls exact is: accelerations and activation rates of random models, in the
+// limit of small steps, are MuJoCo's.
+
+#include "common/mjcf.h"
+#include "common/random_mjcf.h"
+
+#include <dijoco/dijoco.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void randomState(djRng* rng, const mjModel* m, mjData* d) {
+  mjtNum* step = calloc(m->nv, sizeof(*step));
+  assert_true(step || m->nv == 0);
+  for (int i = 0; i < m->nv; i++) {
+    step[i] = djt_uniform(rng, -1, 1);
+    d->qvel[i] = djt_uniform(rng, -1, 1);
+    d->qfrc_applied[i] = djt_uniform(rng, -1, 1);
+  }
+  mj_integratePos(m, d->qpos, step, 1);
+  free(step);
+  for (int i = 0; i < m->na; i++) d->act[i] = djt_uniform(rng, -1, 1);
+  for (int i = 0; i < m->nu; i++) d->ctrl[i] = djt_uniform(rng, -1, 1);
+  for (int i = 0; i < 6 * m->nbody; i++) d->xfrc_applied[i] = djt_uniform(rng, -1, 1);
+  for (int i = 0; i < 3 * m->nmocap; i++) d->mocap_pos[i] = djt_uniform(rng, -1, 1);
+}
+
+// (v+ - v)/h and (w+ - w)/h of one step of ours.
+static void rates(mjtNum* acc, const mjModel* m, const mjData* start, djmContext* context,
+                  double h) {
+  djError err;
+  djOption option = djm_model(context)->opt;
+  option.timestep = h;
+  option.tolerance = 1e-9 * h;   // of v+, relative to g h
+  option.max_iterations = 50;
+  if (dj_setOption(djm_model(context), &option, &err) < 0) fail_msg("%s", err.text);
+  mjData* d = mj_copyData(NULL, m, start);
+  djStatus status = djm_step(m, d, context);
+  if (status < 0) fail_msg("%s", dj_errorText(djm_data(context)));
+  for (int i = 0; i < m->nv; i++) acc[i] = (d->qvel[i] - start->qvel[i]) / h;
+  for (int i = 0; i < m->na; i++) acc[m->nv + i] = (d->act[i] - start->act[i]) / h;
+  mj_deleteData(d);
+}
+
+// Activations that MuJoCo integrates: not those of disabled actuators, whose rates it still fills.
+static void stopDisabled(mjtNum* rate, const mjModel* m) {
+  for (int i = 0; i < m->nactuator; i++) {
+    if (m->actuator_actnum[i] && !djm_actuatorLive(m, i)) rate[m->actuator_actadr[i]] = 0;
+  }
+}
+
+// Largest component-wise difference from MuJoCo, relative to the largest component: of the rates
+// of steps h and h/2, extrapolated to 0, for the better of two h (truncation against rounding).
+static double compare(djRng* rng, const mjModel* m) {
+  int n = (int)(m->nv + m->na);
+  mjData* d = mj_makeData(m);
+  djmContext* context;
+  djError err;
+  if (djm_makeContext(&context, NULL, m, &err) < 0) fail_msg("%s", err.text);
+  mjtNum* acc[3];
+  for (int k = 0; k < 3; k++) {
+    acc[k] = calloc(n + 1, sizeof(**acc));
+    assert_non_null(acc[k]);
+  }
+  randomState(rng, m, d);
+  mj_forward(m, d);
+  mju_copy(acc[0], d->qacc, (int)m->nv);
+  mju_copy(acc[0] + m->nv, d->act_dot, (int)m->na);
+  stopDisabled(acc[0] + m->nv, m);
+  double best = INFINITY;
+  for (double h = 1e-4; h > 5e-6; h /= 10) {
+    double largest = 1, difference = 0;
+    rates(acc[1], m, d, context, h);
+    rates(acc[2], m, d, context, h / 2);
+    for (int i = 0; i < n; i++) {
+      largest = fmax(largest, fabs(acc[0][i]));
+      difference = fmax(difference, fabs(2 * acc[2][i] - acc[1][i] - acc[0][i]));
+    }
+    best = fmin(best, difference / largest);
+  }
+  for (int k = 0; k < 3; k++) free(acc[k]);
+  djm_deleteContext(context);
+  mj_deleteData(d);
+  return best;
+}
+
+// The velocity of actuators on free joints is not carried: see the report.
+static void withoutFreeVelocity(mjModel* m) {
+  for (int i = 0; i < m->nactuator; i++) {
+    if (m->jnt_type[m->actuator_trnid[2 * i]] != mjJNT_FREE) continue;
+    m->actuator_gainprm[mjNGAIN * i + 2] = m->actuator_biasprm[mjNBIAS * i + 2] = 0;
+  }
+}
+
+static void testAccelerations(void** state) {
+  (void)state;
+  djRng rng = {7};
+  double worst = 0;
+  for (int trial = 0; trial < 200; trial++) {
+    int features = DJT_MJCF_ACTUATORS | DJT_MJCF_MOCAP | DJT_MJCF_MESHES | DJT_MJCF_SMOOTH;
+    char* text = djt_randomMjcf(&rng, 1 + trial % 7, features);
+    assert_non_null(text);
+    mjModel* m = djt_compile(text);
+    m->opt.disableflags |= mjDSBL_CONTACT;
+    withoutFreeVelocity(m);
+    m->opt.timestep = 1e-9;   // MuJoCo's early activations look one step ahead
+    double difference = compare(&rng, m);
+    worst = fmax(worst, difference);
+    if (!(difference < 3e-4)) fail_msg("trial %d: %g\n%.9000s", trial, difference, text);
+    mj_deleteModel(m);
+    free(text);
+  }
+  print_message("largest relative difference of accelerations: %.2g\n", worst);
+}
+
+// Both engines until they rest: final coordinate 0 or (free joint) 2.
+static void restTwice(double out[2], const char* text, int coordinate, int steps) {
+  mjModel* m = djt_compile(text);
+  mjData *d = mj_makeData(m), *e = mj_makeData(m);
+  djmContext* context;
+  djError err;
+  if (djm_makeContext(&context, NULL, m, &err) < 0) fail_msg("%s", err.text);
+  for (int i = 0; i < m->nu; i++) d->ctrl[i] = e->ctrl[i] = 1;
+  for (int i = 0; i < steps; i++) {
+    assert_true(djm_step(m, d, context) >= 0);
+    mj_step(m, e);
+  }
+  assert_true(fabs(d->qvel[coordinate]) < 1e-3 && fabs(e->qvel[coordinate]) < 1e-3);
+  out[0] = d->qpos[coordinate];
+  out[1] = e->qpos[coordinate];
+  djm_deleteContext(context);
+  mj_deleteData(d);
+  mj_deleteData(e);
+  mj_deleteModel(m);
+}
+
+// A steady load sinks as deep into a limit as in MuJoCo, to the width over which it sets in (1 % of
+// the range).
+static void testLimitDepth(void** state) {
+  (void)state;
+  static const char* const limits[] = {"", "solreflimit='.01 .7' solimplimit='.95 .98'",
+                                       "solreflimit='-20000 -300'", "margin='.05'"};
+  for (int i = 0; i < 4; i++) {
+    char text[1000];
+    double q[2];
+    snprintf(text, sizeof(text),
+             "<mujoco><compiler angle='radian'/><option gravity='0 0 0'/><worldbody><body><joint "
+             "name='j' limited='true' range='-.2 .2' %s/><inertial pos='0 0 0' mass='1' "
+             "diaginertia='.1 .1 .1'/></body></worldbody><actuator><motor joint='j' gear='200'/>"
+             "</actuator></mujoco>", limits[i]);
+    restTwice(q, text, 0, 5000);
+    if (!(fabs(q[0] - q[1]) < 0.004)) fail_msg("%s: %g, MuJoCo %g", limits[i], q[0], q[1]);
+  }
+}
+
+// Bodies rest at distance margin; gap has no part in it.
+static void testMargin(void** state) {
+  (void)state;
+  double z[2];
+  restTwice(z, "<mujoco><worldbody><geom type='plane' size='1 1 1' margin='.01' gap='.004'/>"
+               "<body pos='0 0 .12'><freejoint/><geom type='box' size='.1 .1 .1' margin='.005' "
+               "gap='.1'/></body></worldbody></mujoco>", 2, 2000);
+  if (!(fabs(z[0] - z[1]) < 1e-3)) fail_msg("%g, MuJoCo %g", z[0], z[1]);
+  assert_true(fabs(z[1] - 0.115) < 1e-3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testAccelerations), cmocka_unit_test(testLimitDepth),
+      cmocka_unit_test(testMargin),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
