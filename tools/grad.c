@@ -38,16 +38,10 @@ static const char* status_name(const Answer* a) {
 }
 
 static void write_shape(Json* out, const GradRun* g, const djVariable* v) {
-  json_list(out, "shape");
-  if (v->picked) {
-    json_integer(out, NULL, v->n);
-  } else if (v->kind == DJ_VAR_CTRL) {
-    json_integer(out, NULL, g->problem->rollout.horizon);
-    json_integer(out, NULL, g->scene.model->nu);
-  } else {
-    json_integer(out, NULL, v->ntangent);
-  }
-  json_end(out);
+  double rows_and_columns[2] = {g->problem->rollout.horizon, g->scene.model->nu};
+  double entries = v->picked ? v->n : v->ntangent;
+  bool table = v->kind == DJ_VAR_CTRL && !v->picked;
+  json_vector(out, "shape", table ? 2 : 1, table ? rows_and_columns : &entries);
 }
 
 static void write_variable(Json* out, const GradRun* g, const djVariable* v) {

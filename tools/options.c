@@ -39,6 +39,8 @@ static const Row table[] = {
     {"--max-rotation", "R", NONNEGATIVE, GROUP_LIMITS, AT(max_rotation),
      "exit 1 if a body's rotation differs by more (rad)"},
     {"--filter", "TEXT", TEXT, GROUP_FILTER, AT(filter), "only what has TEXT in its name"},
+    {"--models", "DIR", TEXT, GROUP_FILTER, AT(models),
+     "folder of gymnasium's MJCF models (default: environment variable DIJOCO_GYMNASIUM)"},
     {"--timestep", "H", POSITIVE, GROUP_SETTINGS, AT(timestep), "seconds"},
     {"--contact", "separating_plane|none", CHOICE, GROUP_SETTINGS, AT(contact), "contact model"},
     {"--integrator", "position", CHOICE, GROUP_SETTINGS, AT(integrator), "time integration"},

@@ -1,0 +1,237 @@
+// dijoco bench: our times beside MuJoCo's, in one run on one thread.
+
+#include "bench.h"
+
+#include "engine.h"
+#include "json_out.h"
+#include "scene.h"
+#include "verbs.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// ---- times
+
+void times_add(Times* t, double seconds) {
+  if (t->n == t->room) {
+    t->room = t->room ? 2 * t->room : 1024;
+    t->value = tool_grow(t->value, (size_t)t->room, sizeof *t->value);
+  }
+  t->value[t->n++] = seconds;
+}
+
+static int compare(const void* a, const void* b) {
+  double x = *(const double*)a, y = *(const double*)b;
+  return x < y ? -1 : x > y;
+}
+
+double times_part(Times* t, double part) {
+  if (t->n == 0) return NAN;
+  qsort(t->value, (size_t)t->n, sizeof *t->value, compare);
+  return 1e6 * t->value[(int)(part * (t->n - 1))];
+}
+
+double times_median(Times* t) { return times_part(t, 0.5); }
+
+double times_mean(const Times* t) {
+  double sum = 0;
+  for (int i = 0; i < t->n; i++) sum += t->value[i];
+  return 1e6 * sum / t->n;
+}
+
+void times_free(Times* t) {
+  free(t->value);
+  *t = (Times){0};
+}
+
+// ---- results
+
+bool bench_wants(const Bench* b, const char* name) {
+  return !b->options->filter || strstr(name, b->options->filter);
+}
+
+void bench_add(Bench* b, const char* name, double ours, const char* peer_name, double peer,
+               const char* note, ...) {
+  if (!bench_wants(b, name)) return;
+  b->result = tool_grow(b->result, (size_t)b->n + 1, sizeof *b->result);
+  BenchResult* r = &b->result[b->n++];
+  *r = (BenchResult){.ours = ours, .peer = peer};
+  snprintf(r->name, sizeof r->name, "%s", name);
+  snprintf(r->peer_name, sizeof r->peer_name, "%s", peer_name);
+  va_list args;
+  va_start(args, note);
+  vsnprintf(r->note, sizeof r->note, note, args);
+  va_end(args);
+}
+
+void bench_skip(Bench* b, const char* what, const char* why, ...) {
+  if (b->nskipped == (int)(sizeof b->skipped / sizeof b->skipped[0])) return;
+  char* text = b->skipped[b->nskipped++];
+  int n = snprintf(text, sizeof b->skipped[0], "%s: ", what);
+  va_list args;
+  va_start(args, why);
+  vsnprintf(text + n, sizeof b->skipped[0] - (size_t)n, why, args);
+  va_end(args);
+}
+
+// ---- the machine
+
+static void processor(char* text, size_t size) {
+  snprintf(text, size, "unknown");
+  FILE* file = fopen("/proc/cpuinfo", "r");
+  char line[500];
+  while (file && fgets(line, sizeof line, file)) {
+    char* colon = strchr(line, ':');
+    if (strncmp(line, "model name", 10) != 0 || !colon) continue;
+    colon[strcspn(colon, "\n")] = 0;
+    snprintf(text, size, "%s", colon + 2);
+    break;
+  }
+  if (file) fclose(file);
+}
+
+// How this program was compiled.
+static const char* compiled(void) {
+  return "C11"
+#ifdef __OPTIMIZE__
+         " optimised"
+#else
+         " not optimised"
+#endif
+#ifdef __SANITIZE_ADDRESS__
+         " sanitizers"
+#endif
+#ifdef __SSE4_2__
+         " sse4.2"
+#endif
+#ifdef __AVX__
+         " avx"
+#endif
+#ifdef __AVX2__
+         " avx2"
+#endif
+#ifdef __FMA__
+         " fma"
+#endif
+#ifdef __AVX512F__
+         " avx512f"
+#endif
+#ifdef __ARM_NEON
+         " neon"
+#endif
+#ifdef __VERSION__
+         ", compiler " __VERSION__
+#endif
+      ;
+}
+
+static void write_json(const Bench* b, const char* cpu, long cores) {
+  Buffer out = {0};
+  Json j;
+  json_start(&j, &out);
+  json_object(&j, NULL);
+  json_object(&j, "machine");
+  json_text(&j, "cpu", cpu);
+  json_integer(&j, "cores", cores);
+  json_text(&j, "flags", compiled());
+  json_end(&j);
+  const char* mujoco = scene_mujocoVersion();
+  if (mujoco) json_text(&j, "mujoco", mujoco);
+  json_list(&j, "results");
+  for (int i = 0; i < b->n; i++) {
+    const BenchResult* r = &b->result[i];
+    json_object(&j, NULL);
+    json_text(&j, "name", r->name);
+    json_text(&j, "unit", "us");
+    json_number(&j, "ours", r->ours);
+    json_text(&j, "peer_name", r->peer_name);
+    json_number(&j, "peer", r->peer);
+    json_number(&j, "ratio", r->ours / r->peer);
+    json_text(&j, "note", r->note);
+    json_end(&j);
+  }
+  json_end(&j);
+  json_list(&j, "skipped");
+  for (int i = 0; i < b->nskipped; i++) json_text(&j, NULL, b->skipped[i]);
+  json_end(&j);
+  json_end(&j);
+  opt_print(&out);
+}
+
+// Text in lines of at most 96 characters after two blanks.
+static void print_wrapped(const char* text) {
+  while (*text) {
+    size_t n = strlen(text);
+    if (n > 94) {
+      n = 94;
+      while (n > 1 && text[n] != ' ') n--;
+    }
+    printf("      %.*s\n", (int)n, text);
+    text += n;
+    while (*text == ' ') text++;
+  }
+}
+
+static void print_table(const Bench* b, const char* cpu, long cores) {
+  printf("%s, %ld cores; %s; one thread; medians in microseconds\n\n", cpu, cores, compiled());
+  printf("%-34s %10s %10s %8s  %s\n", "", "ours", "peer", "ratio", "peer");
+  for (int i = 0; i < b->n; i++) {
+    const BenchResult* r = &b->result[i];
+    printf("%-34s %10.3f %10.3f %8.3f  %s\n", r->name, r->ours, r->peer, r->ours / r->peer,
+           r->peer_name);
+    if (*r->note) print_wrapped(r->note);
+  }
+  for (int i = 0; i < b->nskipped; i++) printf("skipped: %s\n", b->skipped[i]);
+}
+
+// ---- where the models are
+
+static const char* robot_folder(const Options* o) {
+  const char* folder = o->models ? o->models : getenv("DIJOCO_GYMNASIUM");
+  return folder && *folder ? folder : NULL;
+}
+
+// The folder `models` of the tree that this program was built in, or below the working directory.
+static const char* scene_folder(char* text, size_t size) {
+  char self[800];
+  ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  for (int up = 0; n > 0 && up < 3; up++) {
+    while (n > 0 && self[n - 1] != '/') n--;
+    if (n > 0) n--;
+  }
+  self[n > 0 ? n : 0] = 0;
+  snprintf(text, size, "%s/models", self);
+  if (access(text, R_OK) == 0) return text;
+  snprintf(text, size, "models");
+  return access(text, R_OK) == 0 ? text : NULL;
+}
+
+int verb_bench(const Options* o) {
+  if (!scene_mujocoVersion()) {
+    return tool_fail(o->verb, NULL, NULL, "this build has no MuJoCo to compare with");
+  }
+  char models[900], cpu[200];
+  Bench b = {.options = o, .robots = robot_folder(o), .models = scene_folder(models, sizeof models)};
+  if (o->models && access(o->models, R_OK) != 0) {
+    return tool_fail(o->verb, o->models, NULL, "cannot be read");
+  }
+  bench_robots(&b);
+  bench_pair(&b);
+  bench_stack(&b);
+  processor(cpu, sizeof cpu);
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (o->json) write_json(&b, cpu, cores);
+  else print_table(&b, cpu, cores);
+  free(b.result);
+  return EXIT_DONE;
+}
+
+#ifndef DJ_HAVE_MUJOCO
+void bench_robots(Bench* b) { (void)b; }
+void bench_pair(Bench* b) { (void)b; }
+void bench_stack(Bench* b) { (void)b; }
+#endif

@@ -1,0 +1,48 @@
+// Timings beside MuJoCo's: what the items of `dijoco bench` share.
+
+#ifndef DJ_TOOLS_BENCH_H_
+#define DJ_TOOLS_BENCH_H_
+
+#include "options.h"
+
+typedef struct BenchResult {
+  char name[60], peer_name[80], note[400];
+  double ours, peer;       // microseconds; peer NaN: not measured
+} BenchResult;
+
+typedef struct Bench {
+  const Options* options;
+  const char* robots;      // folder of gymnasium's models, or NULL
+  const char* models;      // our own scenes, or NULL
+  int n, nskipped;
+  BenchResult* result;
+  char skipped[8][200];    // what could not be timed, and why
+} Bench;
+
+// Times of one thing, in seconds. Medians are over all of them.
+typedef struct Times {
+  int n, room;
+  double* value;
+} Times;
+
+void times_add(Times* t, double seconds);
+double times_median(Times* t);               // microseconds
+double times_part(Times* t, double part);    // microseconds; part 0.5 is the median
+double times_mean(const Times* t);           // microseconds
+void times_free(Times* t);
+
+// Whether --filter lets an item through.
+bool bench_wants(const Bench* b, const char* name);
+
+// Add an item, unless the filter stops it.
+void bench_add(Bench* b, const char* name, double ours, const char* peer_name, double peer,
+               const char* note, ...) __attribute__((format(printf, 6, 7)));
+void bench_skip(Bench* b, const char* what, const char* why, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// The items.
+void bench_robots(Bench* b);
+void bench_pair(Bench* b);
+void bench_stack(Bench* b);
+
+#endif  // DJ_TOOLS_BENCH_H_
