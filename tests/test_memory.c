@@ -1,0 +1,209 @@
+// Running out of memory: every allocation of loading, making, copying, changing and saving a model
+// and of reading a task fails in turn. The call must return a status, leave what was there before
+// and release all it took. The sanitizers bring an allocator of their own: skipped there.
+
+#include "common/sample_model.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+
+extern void* __libc_malloc(size_t size);
+extern void* __libc_calloc(size_t count, size_t size);
+extern void* __libc_realloc(void* old, size_t size);
+extern void __libc_free(void* old);
+
+static long countdown = -1;   // allocations until one fails; negative: none does
+static bool from_then_on;     // ... and all that follow
+static bool fired;
+static long live;             // blocks that are not released
+
+static bool fails(void) {
+  if (countdown < 0) return false;
+  if (countdown > 0) {
+    countdown--;
+    return false;
+  }
+  fired = true;
+  if (!from_then_on) countdown = -1;
+  return true;
+}
+
+void* malloc(size_t size) {
+  void* block = fails() ? NULL : __libc_malloc(size);
+  live += block != NULL;
+  return block;
+}
+
+void* calloc(size_t count, size_t size) {
+  void* block = fails() ? NULL : __libc_calloc(count, size);
+  live += block != NULL;
+  return block;
+}
+
+void* realloc(void* old, size_t size) {
+  void* block = fails() ? NULL : __libc_realloc(old, size);
+  live += !old && block;
+  return block;
+}
+
+void free(void* old) {
+  live -= old != NULL;
+  __libc_free(old);
+}
+
+// What the calls work on.
+typedef struct Fixture {
+  djSample sample;
+  djModel* model;
+  djModel* same;      // the model as it must stay
+  djParam size;
+} Fixture;
+
+static const char* const path = "test_memory.tmp.json";
+
+static const char task_text[] =
+    "{\"scene\":\"s\",\"horizon\":5,\"initial\":{\"keyframe\":1,\"act\":[1,2]},\"ctrl\":[1,2,3],"
+    "\"set\":{\"geom/foot/size\":[0.1,0.2,0]},\"loss\":[{\"type\":\"effort\"}],\"variables\":[{"
+    "\"name\":\"ctrl\"},{\"name\":\"qpos0[joint/slide]\",\"index\":[0],\"min\":0},{\"name\":"
+    "\"geom/foot/size\"}]}";
+
+typedef djStatus Action(Fixture* f);
+
+static djStatus actMake(Fixture* f) {
+  djModel* m = NULL;
+  djStatus status = dj_makeModel(&m, &f->sample.def, NULL);
+  dj_deleteModel(m);
+  return status;
+}
+
+static djStatus actCopy(Fixture* f) {
+  djModel* m = NULL;
+  djStatus status = dj_copyModel(&m, f->model, NULL);
+  dj_deleteModel(m);
+  return status;
+}
+
+static djStatus actLoad(Fixture* f) {
+  (void)f;
+  djModel* m = NULL;
+  djStatus status = dj_loadModel(&m, path, NULL);
+  dj_deleteModel(m);
+  return status;
+}
+
+static djStatus actSave(Fixture* f) { return dj_saveModel(f->model, "test_memory.tmp2", NULL); }
+
+static djStatus actOption(Fixture* f) { return dj_setOption(f->model, &f->model->opt, NULL); }
+
+static djStatus actParam(Fixture* f) {
+  double value[3];
+  djStatus status = dj_getParam(value, f->model, &f->size);
+  return status < 0 ? status : dj_setParam(f->model, &f->size, value, NULL);
+}
+
+static djStatus actTask(Fixture* f) {
+  djTask* task = NULL;
+  djProblem* problem = NULL;
+  djStatus status = dj_loadTaskText(&task, task_text, "folder", NULL);
+  if (status == DJ_OK) status = dj_resolveTask(&problem, task, f->model, NULL);
+  dj_deleteProblem(problem);
+  dj_deleteTask(task);
+  return status;
+}
+
+static djStatus actCsv(Fixture* f) {
+  djCsv* csv = NULL;
+  djStatus status = dj_openStateCsv(&csv, f->model, "test_memory.tmp2", NULL);
+  if (status == DJ_OK) {
+    dj_writeStateCsv(csv, f->model, 0, f->sample.qpos, f->sample.qvel, f->sample.act);
+  }
+  djStatus closed = dj_closeCsv(csv, NULL);
+  return status < 0 ? status : closed;
+}
+
+// Let the k-th allocation fail until the action needs fewer than k.
+static void exhaust(Fixture* f, Action* action, bool all) {
+  long refused = 0;
+  for (long k = 0;; k++) {
+    long before = live;
+    fired = false;
+    from_then_on = all;
+    countdown = k;
+    djStatus status = action(f);
+    countdown = -1;
+    const char* difference = djt_difference(f->model, f->same);
+    assert_int_equal(live, before);
+    assert_null(difference);
+    if (!fired) {
+      assert_int_equal(status, DJ_OK);
+      assert_true(refused > 0);
+      break;
+    }
+    // Buffers of files and of sorting are not vital to the C library.
+    assert_true(status < 0 || status == DJ_OK);
+    refused += status < 0;
+    assert_true(k < 100000);
+  }
+}
+
+static void run(void** state, Action* action) {
+  Fixture* f = *state;
+  assert_int_equal(action(f), DJ_OK);   // what is allocated once and for all
+  exhaust(f, action, false);
+  exhaust(f, action, true);
+}
+
+static void test_make(void** state) { run(state, actMake); }
+static void test_copy(void** state) { run(state, actCopy); }
+static void test_load(void** state) { run(state, actLoad); }
+static void test_save(void** state) { run(state, actSave); }
+static void test_option(void** state) { run(state, actOption); }
+static void test_param(void** state) { run(state, actParam); }
+static void test_task(void** state) { run(state, actTask); }
+static void test_csv(void** state) { run(state, actCsv); }
+
+static int setup(void** state) {
+  Fixture* f = calloc(1, sizeof *f);
+  if (!f) return -1;
+  djt_fillSample(&f->sample);
+  // Its hull would be qhull's work, which loses a block when memory runs out.
+  f->sample.geom[3].contype = f->sample.geom[3].conaffinity = 0;
+  *state = f;
+  return dj_makeModel(&f->model, &f->sample.def, NULL) |
+         dj_makeModel(&f->same, &f->sample.def, NULL) | dj_saveModel(f->model, path, NULL) |
+         dj_paramId(&f->size, f->model, "geom/foot/size", NULL);
+}
+
+static int teardown(void** state) {
+  Fixture* f = *state;
+  dj_deleteModel(f->model);
+  dj_deleteModel(f->same);
+  free(f);
+  remove(path);
+  remove("test_memory.tmp2");
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_make), cmocka_unit_test(test_copy),   cmocka_unit_test(test_load),
+      cmocka_unit_test(test_save), cmocka_unit_test(test_option), cmocka_unit_test(test_param),
+      cmocka_unit_test(test_task), cmocka_unit_test(test_csv),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
+
+#else
+
+int main(void) { return 77; }
+
+#endif
