@@ -184,12 +184,12 @@ enum {
 };
 
 // total (n) = sums over the lanes; n is padded to a multiple of eight in both.
-static inline void addLanes(double* total, const djLanes* sum, int n) {
+DJU_INLINE void addLanes(double* total, const djLanes* sum, int n) {
   for (int q = 0; q < n; q += 8) dju_sumEight(total + q, sum + q);
 }
 
 // W of the block at i, without the points outside lo to hi - 1.
-static inline djLanes bodyWeights(const djSlips* S, int i, int lo, int hi) {
+DJU_INLINE djLanes bodyWeights(const djSlips* S, int i, int lo, int hi) {
   djMask in = dju_firstLanes(hi - i) & ~dju_firstLanes(lo - i);
   return dju_keep(dju_loadLanes(S->W + i), in);
 }

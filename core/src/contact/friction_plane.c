@@ -72,9 +72,9 @@ static void makeTangents(djSlips* S, djVec3 n, djVec3 v) {
   S->t2 = dju_cross3(n, S->t1);
 }
 
-static inline djLanes maxLanes(djLanes a, djLanes b) { return dju_pick(a > b, a, b); }
+DJU_INLINE djLanes maxLanes(djLanes a, djLanes b) { return dju_pick(a > b, a, b); }
 
-static inline double largest(djLanes v) { return -dju_least(-v); }
+DJU_INLINE double largest(djLanes v) { return -dju_least(-v); }
 
 // Centre points and velocities on their weighted means; scale.
 static void centerSlips(djSlips* S, double ce[2], double cb[2]) {
@@ -313,8 +313,9 @@ static void tryMean(djSlips* S, double eps) {
   S->at = E;
 }
 
-// Damped Newton from the better of the state's motion and the means. It ends where the decrement is one of rounding: g carries errors of about
-// DBL_EPSILON (sum W/r |b| + sum W), the first because s is a difference.
+// Damped Newton from the better of the state's motion and the means. It ends where the decrement is
+// one of rounding: g carries errors of about DBL_EPSILON (sum W/r |b| + sum W), the first because s
+// is a difference.
 djStatus dj_solveSlips(djSlips* S, djFrictionState* state, double eps) {
   djStatus status = DJ_NOT_CONVERGED;
   djVec3 u = dju_load3(state->u);

@@ -42,7 +42,7 @@ static inline double dj_forceCapSlope(double f, double eps, djCap cap) {
   return cap == DJ_CAP_MAGNITUDE ? 1 : f / sqrt(f * f + eps);
 }
 
-static inline djLanes dj_sqrtLanes(djLanes v) {
+DJU_INLINE djLanes dj_sqrtLanes(djLanes v) {
   double x[DJU_LANES];
   dju_storeLanes(x, v);
   for (int i = 0; i < DJU_LANES; i++) x[i] = sqrt(x[i]);

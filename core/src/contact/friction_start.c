@@ -13,7 +13,8 @@
 //   e' = B^T y' - eta_c beta,
 //   s' at fixed (u, w) = sigma = B^T Delta'/h - (n.Delta/h) beta - w J e'   (in the basis)
 // and (u, w)' follow from H_vv v' = -g_v',
-//   g_v' = -sum (W_i' E_i^T yhat + (0, 0, W_i J e_i' . yhat) + E_i^T k_i sigma_i) + (0, 0, spin' w),
+//   g_v' = -sum (W_i' E_i^T yhat + (0, 0, W_i J e_i' . yhat) + E_i^T k_i sigma_i)
+//          + (0, 0, spin' w),
 // yhat = s/r, k = W/r (1 - yhat yhat^T). Then s' = sigma - E v' and, in world axes,
 //   F' = mu A' yhat + mu A/r (1 - yhat yhat^T) s' - mu A (beta . yhat) n,
 //   (gradient of body k)' = sum (z' x F + rho x F', F').
@@ -190,18 +191,21 @@ static void makeStartFrame(djStartFrame* f, const djSlips* S, const djLagged* la
   }
 }
 
-static void startHalfSpace(double start_jac[144], const djLagged* lagged, const djLaggedJac* jac,
-                           const djPairInput* in) {
+static djStatus startHalfSpace(double start_jac[144], const djLagged* lagged,
+                               const djLaggedJac* jac, const djPairInput* in) {
   djStartFrame f;
   djStartPoint P;
   makeStartFrame(&f, NULL, lagged, jac, in);
   for (int i = 0; i < lagged->na; i++) {
+    if (!(lagged->force[i] >= 0) || !isfinite(lagged->force[i])) return DJ_INVALID;
     if (lagged->force[i] == 0) continue;
     makeStartPoint(&P, &f, i);
     double s[2] = {dju_dot3(f.t1, P.move) / in->h, dju_dot3(f.t2, P.move) / in->h};
+    if (!isfinite(s[0] + s[1])) return DJ_INVALID;
     addPointJac(start_jac, &f, &P, s, P.sigma, 0, 0, 1);
     addPointJac(start_jac, &f, &P, s, P.sigma, 1, 1, -1);
   }
+  return DJ_OK;
 }
 
 // Slip of the loaded point k, in the basis.
@@ -254,13 +258,7 @@ djStatus dj_frictionStart(double start_jac[144], djFrictionState* state, const d
   if (!start_jac || !state || !dj_checkFriction(lagged, in)) return DJ_INVALID;
   if (lagged->n == 0 || in->friction == 0) return DJ_OK;
   if (!jac || !jac->dforce) return DJ_INVALID;
-  if (lagged->half_space) {
-    for (int i = 0; i < lagged->na; i++) {
-      if (!(lagged->force[i] >= 0) || !isfinite(lagged->force[i])) return DJ_INVALID;
-    }
-    startHalfSpace(start_jac, lagged, jac, in);
-    return DJ_OK;
-  }
+  if (lagged->half_space) return startHalfSpace(start_jac, lagged, jac, in);
 
   djSlips S;
   djStartFrame f;
