@@ -176,7 +176,9 @@ static void putActuators(djMaker* k) {
     put(k, " gaintype=\"%s\" gainprm=\"%.5g 0.2 0.1\"", maybe(k, 0.3) ? "affine" : "fixed",
         uniform(k, -3, 3));
     if (maybe(k, 0.5)) put(k, " biastype=\"affine\" biasprm=\"0.1 -2 -0.3\"");
-    if (!smooth && maybe(k, 0.5)) put(k, " ctrllimited=\"true\" ctrlrange=\"-1 %.5g\"", uniform(k, 0, 2));
+    if (!smooth && maybe(k, 0.5)) {
+      put(k, " ctrllimited=\"true\" ctrlrange=\"-1 %.5g\"", uniform(k, 0, 2));
+    }
     if (!smooth && maybe(k, 0.3)) put(k, " forcelimited=\"true\" forcerange=\"-2 2\"");
     if (maybe(k, 0.3)) put(k, " armature=\"%.5g\" damping=\"%.5g\"", uniform(k, 0, 0.3),
                            uniform(k, 0, 0.3));
