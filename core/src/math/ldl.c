@@ -10,7 +10,7 @@ bool dj_factorLDL(double* L, const double* H, const double* shift, int n) {
     if (shift) L[(size_t)i * n + i] += shift[i];
   }
   for (int k = n - 1; k >= 0; k--) {
-    double* row = L + (size_t)k * n;
+    double* restrict row = L + (size_t)k * n;
     // also false for NaN
     if (!(row[k] > 1e-14 * fabs(H[(size_t)k * n + k])) || !isfinite(row[k])) return false;
     double inv = 1 / row[k];
@@ -19,7 +19,7 @@ bool dj_factorLDL(double* L, const double* H, const double* shift, int n) {
     for (int i = k - 1; i >= first; i--) {
       if (row[i] == 0) continue;
       double f = row[i] * inv;
-      double* to = L + (size_t)i * n;
+      double* restrict to = L + (size_t)i * n;
       for (int j = first; j <= i; j++) to[j] -= f * row[j];
     }
     for (int j = first; j < k; j++) row[j] *= inv;
@@ -28,29 +28,39 @@ bool dj_factorLDL(double* L, const double* H, const double* shift, int n) {
   return true;
 }
 
-void dj_solveLDL(double* x, const double* L, int n) {
-  dj_solveLDLMulti(x, L, n, 1);
+void dj_solveLDL(double* restrict x, const double* restrict L, int n) {
+  for (int k = n - 1; k > 0; k--) {
+    const double* row = L + (size_t)k * n;
+    double f = x[k];
+    for (int j = 0; j < k; j++) x[j] -= row[j] * f;
+  }
+  for (int k = 0; k < n; k++) {
+    const double* row = L + (size_t)k * n;
+    double sum = 0;
+    for (int j = 0; j < k; j++) sum += row[j] * x[j];
+    x[k] = x[k] * row[k] - sum;
+  }
 }
 
 void dj_solveLDLMulti(double* X, const double* L, int n, int ncol) {
   for (int k = n - 1; k > 0; k--) {
     const double* row = L + (size_t)k * n;
-    const double* from = X + (size_t)k * ncol;
+    const double* restrict from = X + (size_t)k * ncol;
     for (int j = 0; j < k; j++) {
       if (row[j] == 0) continue;
       double f = row[j];
-      double* to = X + (size_t)j * ncol;
+      double* restrict to = X + (size_t)j * ncol;
       for (int c = 0; c < ncol; c++) to[c] -= f * from[c];
     }
   }
   for (int k = 0; k < n; k++) {
     const double* row = L + (size_t)k * n;
-    double* to = X + (size_t)k * ncol;
+    double* restrict to = X + (size_t)k * ncol;
     for (int c = 0; c < ncol; c++) to[c] *= row[k];
     for (int j = 0; j < k; j++) {
       if (row[j] == 0) continue;
       double f = row[j];
-      const double* from = X + (size_t)j * ncol;
+      const double* restrict from = X + (size_t)j * ncol;
       for (int c = 0; c < ncol; c++) to[c] -= f * from[c];
     }
   }

@@ -60,7 +60,7 @@ void dj_beginBodyTerms(djBodyStep* step, const djModel* m, const djData* d, cons
 typedef struct Term {
   double value;
   djVec3 F, g[3];
-  djMat3 A, W;
+  djMat3 A, W;             // A: of drag alone; inertia's is m/h^2 I
 } Term;
 
 // M += f u v^T
@@ -139,23 +139,39 @@ static void put3(double N[36], int r0, int c0, const djMat3* B) {
   }
 }
 
-// Nested second derivative about ref; rho = c+ - ref, x1, x2 twists:
-//   (rho x' of linear) ... F . (w1 x (w2 x rho + v2)) + (w1 x rho + v1)^T A (w2 x rho + v2)
-//   + w1^T W w2.
-static void nestedBlock(double N[36], const Term* t, djVec3 rho) {
-  djMat3 R = dju_skew(rho), F = dju_skew(t->F);
-  djMat3 AR = dju_mulMM(t->A, R), RA = dju_mulMM(R, t->A);
-  djMat3 RAR = dju_mulMM(RA, R), FR = dju_mulMM(F, R);
-  djMat3 ww, wl, lw;
-  for (int k = 0; k < 9; k++) {
-    ww.m[k] = -RAR.m[k] + FR.m[k] + t->W.m[k];
-    wl.m[k] = RA.m[k] - F.m[k];
-    lw.m[k] = -AR.m[k];
+// Nested second derivative about ref. With rho = c+ - ref and twists x1, x2 it is
+//   F . (w1 x (w2 x rho + v2)) + (w1 x rho + v1)^T A (w2 x rho + v2) + w1^T W w2.
+// Without drag A = m/h^2 I; then with z = F - m/h^2 rho
+//   ww = W + rho z^T - (rho . z) I,  wv = -[F] + m/h^2 [rho],  vw = -m/h^2 [rho].
+static void nestedBlock(double N[36], const Term* t, djVec3 rho, double mass) {
+  djVec3 z = dju_madd3(t->F, -mass, rho);
+  djMat3 ww = t->W, R = dju_skew(dju_scale3(mass, rho)), F = dju_skew(t->F);
+  double s = dju_dot3(rho, z), r[3], y[3];
+  dju_store3(r, rho);
+  dju_store3(y, z);
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      int k = 3 * i + j;
+      N[6 * i + j] = ww.m[k] + r[i] * y[j] - (i == j ? s : 0);
+      N[6 * i + 3 + j] = R.m[k] - F.m[k];
+      N[6 * (i + 3) + j] = -R.m[k];
+      N[6 * (i + 3) + 3 + j] = i == j ? mass : 0;
+    }
   }
-  put3(N, 0, 0, &ww);
-  put3(N, 0, 3, &wl);
-  put3(N, 3, 0, &lw);
-  put3(N, 3, 3, &t->A);
+}
+
+// What drag's curvature A adds to it.
+static void addDragBlock(double N[36], const djMat3* A, djVec3 rho) {
+  djMat3 R = dju_skew(rho), AR = dju_mulMM(*A, R), RA = dju_mulMM(R, *A), RAR = dju_mulMM(RA, R);
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      int k = 3 * i + j;
+      N[6 * i + j] -= RAR.m[k];
+      N[6 * i + 3 + j] += RA.m[k];
+      N[6 * (i + 3) + j] -= AR.m[k];
+      N[6 * (i + 3) + 3 + j] += A->m[k];
+    }
+  }
 }
 
 double dj_bodyTerms(double* wrench, double* N, const djModel* m, const djBodyStep* step,
@@ -169,7 +185,7 @@ double dj_bodyTerms(double* wrench, double* N, const djModel* m, const djBodySte
     Term t;
     inertiaTerm(&t, s, kin, kin0, b);
     if (N) {
-      t.A = (djMat3){{s->mass, 0, 0, 0, s->mass, 0, 0, 0, s->mass}};
+      memset(&t.A, 0, sizeof(t.A));
       memset(&t.W, 0, sizeof(t.W));
     }
     if (s->fluid) addFluid(&t, s, m, kin, kin0, b, h, N != NULL);
@@ -180,12 +196,13 @@ double dj_bodyTerms(double* wrench, double* N, const djModel* m, const djBodySte
       djVec3 a = dju_column(&kin->principal[b], k);
       torque = dju_add3(torque, dju_cross3(a, t.g[k]));
       if (!N) continue;
-      addSkewProduct(&t.W, 1, t.g[k], a);
-      addSkewProduct(&t.W, -s->moment[k], a, a);
+      // [g][a] - s [a]^2
+      addSkewProduct(&t.W, 1, dju_madd3(t.g[k], -s->moment[k], a), a);
     }
     dju_store3(wrench + 6 * b, torque);
     dju_store3(wrench + 6 * b + 3, t.F);
-    if (N) nestedBlock(N + 36 * b, &t, rho);
+    if (N) nestedBlock(N + 36 * b, &t, rho, s->mass);
+    if (N && s->fluid) addDragBlock(N + 36 * b, &t.A, rho);
   }
   return value;
 }

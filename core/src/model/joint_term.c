@@ -165,6 +165,9 @@ void dj_beginJointTerms(djJointTerms* t, double* act_next, const djModel* m, con
 // over a rate of frictionloss_eps.
 static djJet dissipation(const djModel* m, const djJointStep* s, int j, double v) {
   double a = s->damping[0], b = s->damping[1], c = s->damping[2], w = fabs(v);
+  if (b == 0 && c == 0 && m->jnt_frictionloss[j] == 0) {
+    return (djJet){0.5 * a * v * v, a * v, a};
+  }
   djJet r = {v * v * (a / 2 + b * w / 3 + c * v * v / 4), v * (a + b * w + c * v * v),
              a + 2 * b * w + 3 * c * v * v};
   double loss = m->jnt_frictionloss[j];
@@ -330,6 +333,7 @@ static void addScalarLimit(djBlock* b, const djJointTerms* t, const djModel* m, 
   for (int side = 0; side < 2; side++) {
     double out = side ? 1 : -1;   // direction of pressing in
     double depth = m->jnt_margin[j] + out * (q - m->jnt_range[2 * j + side]);
+    if (depth <= 0 && depth - out * psi <= 0) continue;
     djJet V = dju_softLimit(depth, k, w);
     b->value += V.f;
     b->g[0] += out * V.d;
@@ -346,10 +350,9 @@ static void addScalarLimit(djBlock* b, const djJointTerms* t, const djModel* m, 
 static void scalarBlock(djBlock* b, djJointTerms* t, const djModel* m, const djData* d, int j,
                         const double* qpos, bool start) {
   int a = m->jnt_qposadr[j];
-  double q = qpos[a], psi = q - d->qpos[a], D[9] = {0};
-  addRates(b->g, D, &b->value, t, m, d, j, b->dof, 1, &psi);
-  b->K[0] = D[0];
-  b->Kstart[0] = -D[0];
+  double q = qpos[a], psi = q - d->qpos[a];
+  addRates(b->g, b->K, &b->value, t, m, d, j, b->dof, 1, &psi);
+  b->Kstart[0] = -b->K[0];
   b->Kvel[0] = -t->joint[j].armature / t->h;
   if (hasSpring(m, j)) {
     djJet V = springPotential(m, j, q - m->qpos_spring[a]);
@@ -480,13 +483,16 @@ static void rotationBlock(djBlock* b, djJointTerms* t, const djModel* m, const d
 int dj_jointTerm(djBlock block[2], djJointTerms* t, const djModel* m, const djData* d, int j,
                  const double* qpos, bool start) {
   int dof = m->jnt_dofadr[j], type = m->jnt_type[j];
-  memset(block, 0, sizeof(djBlock));
-  block->dof = dof;
-  block->n = isScalar(type) ? 1 : 3;
   if (isScalar(type)) {
+    block->n = 1;
+    block->dof = dof;
+    block->value = block->g[0] = block->K[0] = block->Kstart[0] = block->Kvel[0] = 0;
     scalarBlock(block, t, m, d, j, qpos, start);
     return 1;
   }
+  memset(block, 0, sizeof(djBlock));
+  block->dof = dof;
+  block->n = 3;
   if (type == DJ_BALL) {
     rotationBlock(block, t, m, d, j, qpos, start);
     return 1;

@@ -36,41 +36,51 @@ djKin dj_initKin(const djModel* m, void* memory) {
   return kin;
 }
 
-// One joint moves the frame (X, Q) of its body: MuJoCo's order of operations.
-static void moveByJoint(djVec3* X, djQuat* Q, djKin* kin, const djModel* m, int j,
-                        const double* qpos) {
+// Frame of a body while its joints act on it one after the other; R is Q as a matrix.
+typedef struct Frame {
+  djVec3 X;
+  djQuat Q;
+  djMat3 R;
+} Frame;
+
+static bool isZero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
+
+static void rotate(Frame* f, djQuat turn) {
+  f->Q = dju_mulQuat(f->Q, turn);
+  f->R = dju_quatToMat(f->Q);
+}
+
+// One joint moves the frame of its body: MuJoCo's order of operations.
+static void moveByJoint(Frame* f, djKin* kin, const djModel* m, int j, const double* qpos) {
   const double* q = qpos + m->jnt_qposadr[j];
+  const double* pos = m->jnt_pos + 3 * j;
   int type = m->jnt_type[j];
   if (type == DJ_FREE) {
-    *X = dju_load3(q);
-    *Q = dju_normalizeQuat(dju_loadQuat(q + 3));
-    kin->anchor[j] = *X;
-    kin->frame[j] = dju_quatToMat(*Q);
+    f->X = kin->anchor[j] = dju_load3(q);
+    f->Q = dju_normalizeQuat(dju_loadQuat(q + 3));
+    f->R = kin->frame[j] = dju_quatToMat(f->Q);
     return;
   }
-  djMat3 R = dju_quatToMat(*Q);
-  djVec3 pos = dju_load3(m->jnt_pos + 3 * j);
-  djVec3 axis = dju_mulMV(R, dju_load3(m->jnt_axis + 3 * j));
-  djVec3 anchor = dju_add3(*X, dju_mulMV(R, pos));
+  bool centred = isZero(pos);
+  djVec3 axis = dju_mulMV(f->R, dju_load3(m->jnt_axis + 3 * j));
+  djVec3 anchor = centred ? f->X : dju_add3(f->X, dju_mulMV(f->R, dju_load3(pos)));
   kin->axis[j] = axis;
   kin->anchor[j] = anchor;
   if (type == DJ_SLIDE) {
     double d = q[0] - m->qpos0[m->jnt_qposadr[j]];
-    *X = dju_madd3(*X, d, axis);
+    f->X = dju_madd3(f->X, d, axis);
     kin->anchor[j] = dju_madd3(anchor, d, axis);
     return;
   }
-  djQuat turn;
   if (type == DJ_BALL) {
-    turn = dju_normalizeQuat(dju_loadQuat(q));
-    kin->frame[j] = dju_quatToMat(dju_mulQuat(*Q, turn));
+    rotate(f, dju_normalizeQuat(dju_loadQuat(q)));
+    kin->frame[j] = f->R;
   } else {
     double d = 0.5 * (q[0] - m->qpos0[m->jnt_qposadr[j]]), s = sin(d);
-    turn = (djQuat){cos(d), s * m->jnt_axis[3 * j], s * m->jnt_axis[3 * j + 1],
-                    s * m->jnt_axis[3 * j + 2]};
+    const double* e = m->jnt_axis + 3 * j;
+    rotate(f, (djQuat){cos(d), s * e[0], s * e[1], s * e[2]});
   }
-  *Q = dju_mulQuat(*Q, turn);
-  *X = dju_sub3(anchor, dju_mulMV(dju_quatToMat(*Q), pos));
+  f->X = centred ? anchor : dju_sub3(anchor, dju_mulMV(f->R, dju_load3(pos)));
 }
 
 void dj_kinematics(djKin* kin, const djModel* m, const double* qpos, const double* mocap_pos,
@@ -80,26 +90,27 @@ void dj_kinematics(djKin* kin, const djModel* m, const double* qpos, const doubl
   kin->com[0] = (djVec3){0, 0, 0};
   kin->principal[0] = dju_eye3();
   for (int b = 1; b < m->nbody; b++) {
-    const djPose* up = &kin->body[m->body_parent[b]];
-    djVec3 X;
-    djQuat Q;
-    int mocap = m->body_mocap[b];
+    int up = m->body_parent[b], mocap = m->body_mocap[b], first = m->body_jntadr[b];
+    Frame f;
     if (mocap >= 0) {
-      X = dju_load3(mocap_pos + 3 * mocap);
-      Q = dju_normalizeQuat(dju_loadQuat(mocap_quat + 4 * mocap));
+      f.X = dju_load3(mocap_pos + 3 * mocap);
+      f.Q = dju_normalizeQuat(dju_loadQuat(mocap_quat + 4 * mocap));
+      f.R = dju_quatToMat(f.Q);
     } else {
-      X = dju_transform(up, dju_load3(m->body_pos + 3 * b));
-      Q = dju_mulQuat(kin->quat[m->body_parent[b]], dju_loadQuat(m->body_quat + 4 * b));
+      f.X = dju_transform(&kin->body[up], dju_load3(m->body_pos + 3 * b));
+      f.Q = kin->quat[up];
+      f.R = kin->body[up].R;
+      if (!isZero(m->body_quat + 4 * b + 1)) rotate(&f, dju_loadQuat(m->body_quat + 4 * b));
     }
-    int first = m->body_jntadr[b];
-    for (int j = first; j < first + m->body_jntnum[b]; j++) {
-      moveByJoint(&X, &Q, kin, m, j, qpos);
-    }
-    Q = dju_normalizeQuat(Q);
-    kin->body[b] = (djPose){X, dju_quatToMat(Q)};
-    kin->quat[b] = Q;
+    for (int j = first; j < first + m->body_jntnum[b]; j++) moveByJoint(&f, kin, m, j, qpos);
+    // products of unit quaternions drift by rounding only; one step of Newton's root restores them
+    double n = f.Q.w * f.Q.w + f.Q.x * f.Q.x + f.Q.y * f.Q.y + f.Q.z * f.Q.z;
+    double fix = 1.5 - 0.5 * n;
+    kin->quat[b] = (djQuat){fix * f.Q.w, fix * f.Q.x, fix * f.Q.y, fix * f.Q.z};
+    kin->body[b] = (djPose){f.X, f.R};
     kin->com[b] = dju_transform(&kin->body[b], dju_load3(m->body_ipos + 3 * b));
-    kin->principal[b] = dju_quatToMat(dju_mulQuat(Q, dju_loadQuat(m->body_iquat + 4 * b)));
+    djQuat inertial = dju_mulQuat(kin->quat[b], dju_loadQuat(m->body_iquat + 4 * b));
+    kin->principal[b] = isZero(m->body_iquat + 4 * b + 1) ? f.R : dju_quatToMat(inertial);
   }
 }
 
