@@ -7,6 +7,11 @@
 // with x_i body-fixed: the vertex (arms = paper) or its projection onto the plane (arms = plane).
 // Against a half space there is no (u, w): the plane moves with body b, and only a's vertices
 // count.
+//
+// Where all points coincide (within 1e-4 of the smaller shape's bound), a small spin term makes w
+// determinate; see friction_plane.c. Points without force cost nothing. More than 240 points with
+// force need scratch, 11 numbers each and 176 more, else the result is DJ_NO_MEMORY.
+// DJ_NOT_CONVERGED: the plane's motion was not found to rounding; the result is usable.
 
 #ifndef DJ_CONTACT_FRICTION_H_
 #define DJ_CONTACT_FRICTION_H_
@@ -38,7 +43,8 @@ typedef struct djFrictionState {
   int iterations;
 } djFrictionState;
 
-// Energy, gradient and Hessian by twists of the poses now; adds to out (value, gradient, hessian).
+// Energy, gradient and Hessian by twists of the poses now; adds to out (value, gradient, hessian),
+// which is void on failure.
 djStatus dj_frictionEval(djPairOutput* out, djFrictionState* state, const djLagged* lagged,
                          const djPairInput* in, int flags);
 
