@@ -13,9 +13,9 @@ static const Verb verbs[] = {
     {"inspect", "SCENE", 1, GROUP_JSON | GROUP_SETTINGS,
      "what a scene contains, and what of it is simulated how",
      "Lists the scene's sizes and every feature that is not simulated exactly as MuJoCo does:\n"
-     "approximated (how, and how large the error is) or ignored (it would change the motion and is\n"
-     "left out). Exit status 1 when something is ignored. SCENE is a MuJoCo model (.xml, .mjb) or\n"
-     "our own (.json).",
+     "approximated (how, and how large the error is) or ignored (it would change the motion\n"
+     "and is left out). Exit status 1 when something is ignored. SCENE is a MuJoCo model\n"
+     "(.xml, .mjb) or our own (.json).",
      verb_inspect},
     {"convert", "SCENE --out FILE.json", 1, GROUP_JSON | GROUP_SETTINGS | GROUP_FILE,
      "write a scene as our own JSON model, which needs no MuJoCo",
@@ -25,25 +25,27 @@ static const Verb verbs[] = {
     {"simulate", "SCENE --time T", 1,
      GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE,
      "simulate a scene, with this engine or with stock MuJoCo",
-     "Simulates round(T/timestep) steps and summarises them. --out writes time, qpos, qvel and act\n"
-     "as CSV. --engine mujoco runs stock MuJoCo with the scene's own options. Exit status 1 when a\n"
-     "step did not converge (the run goes on from its best feasible iterate).",
+     "Simulates round(T/timestep) steps and summarises them. --out writes time, qpos, qvel\n"
+     "and act as CSV. --engine mujoco runs stock MuJoCo with the scene's own options. Exit\n"
+     "status 1 when a step did not converge (the run goes on from its best feasible iterate).",
      verb_simulate},
     {"compare", "SCENE --time T --out DIR", 1,
      GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_FOLDER | GROUP_LIMITS,
      "simulate a scene with both engines and report the differences",
      "Runs this engine and stock MuJoCo from the same start with the same controls. Writes\n"
-     "DIR/report.html (pictures and charts), summary.json, dijoco.csv, mujoco.csv and contacts.csv\n"
-     "(force on body2; bodies by number). Positions are those of body frames. In the summary,\n"
-     "contact_force.max is the largest difference of one body pair's force over all steps, and\n"
-     "mean_last_half the mean, over the second half of the run, of each step's largest. Exit\n"
-     "status 0 whatever the differences, unless --max-position or --max-rotation say otherwise.",
+     "DIR/report.html (pictures and charts), summary.json, dijoco.csv, mujoco.csv and\n"
+     "contacts.csv (force on body2; bodies by number). Positions are those of body frames. In\n"
+     "the summary, contact_force.max is the largest difference of one body pair's force over\n"
+     "all steps, and mean_last_half the mean, over the second half of the run, of each step's\n"
+     "largest. Differences do not change the exit status, unless --max-position or\n"
+     "--max-rotation is given; steps that did not converge make it 1.",
      verb_compare},
     {"contact", "FILE|-", 1, GROUP_JSON,
      "evaluate the contact model for pairs of shapes given as JSON",
-     "Reads one query, or a list of them, and prints energy, gap, separating plane and derivatives\n"
-     "as JSON. Example:\n"
-     "  {\"model\":\"separating_plane\",\"params\":{\"s\":0.1,\"length_scale\":1},\"hessian\":true,\n"
+     "Reads one query, or a list of them, and prints energy, gap, separating plane and\n"
+     "derivatives as JSON. Example:\n"
+     "  {\"model\":\"separating_plane\",\"params\":{\"s\":0.1,\"length_scale\":1},\n"
+     "   \"hessian\":true,\n"
      "   \"a\":{\"vertices\":[[0,0,0],[1,0,0],[0,1,0],[0,0,1]],\"radius\":0},\n"
      "   \"b\":{\"geom\":\"box\",\"size\":[1,1,1],\"pose\":[0,0,-1.05,1,0,0,0]},\n"
      "   \"friction\":{\"coefficient\":0.5,\"dt\":0.01,\"motion_a\":[0,0,0,0.001,0,0]}}\n"

@@ -20,8 +20,10 @@ typedef struct Row {
 
 #define AT(field) offsetof(Options, field)
 static const Row table[] = {
-    {"--time", "T", NONNEGATIVE, GROUP_RUN, AT(time), "seconds to simulate: round(T/timestep) steps"},
-    {"--engine", "dijoco|mujoco", CHOICE, GROUP_ENGINE, AT(engine), "who simulates (default dijoco)"},
+    {"--time", "T", NONNEGATIVE, GROUP_RUN, AT(time),
+     "seconds to simulate: round(T/timestep) steps"},
+    {"--engine", "dijoco|mujoco", CHOICE, GROUP_ENGINE, AT(engine),
+     "who simulates (default dijoco)"},
     {"--qpos", "FILE", TEXT, GROUP_START, AT(qpos), "start positions: nq numbers"},
     {"--qvel", "FILE", TEXT, GROUP_START, AT(qvel), "start velocities: nv numbers"},
     {"--ctrl", "FILE.csv", TEXT, GROUP_RUN, AT(ctrl),
@@ -33,7 +35,8 @@ static const Row table[] = {
     {"--check-seed", "S", SEED, GROUP_CHECK, AT(check_seed),
      "of the random directions (default 0); implies --check"},
     {"--out", "FILE", TEXT, GROUP_FILE, AT(out), "file to write"},
-    {"--out", "DIR", TEXT, GROUP_FOLDER, AT(out), "folder to write into; made if it does not exist"},
+    {"--out", "DIR", TEXT, GROUP_FOLDER, AT(out),
+     "folder to write into; made if it does not exist"},
     {"--max-position", "D", NONNEGATIVE, GROUP_LIMITS, AT(max_position),
      "exit 1 if a body's position differs by more (m)"},
     {"--max-rotation", "R", NONNEGATIVE, GROUP_LIMITS, AT(max_rotation),

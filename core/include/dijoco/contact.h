@@ -60,4 +60,18 @@ DJ_API djStatus djc_pair(djcResult* result, double* gradient_a, double* gradient
 DJ_API djStatus djc_distance(double* gap, double normal[3], double point_a[3], double point_b[3],
                              const djcShape* a, const djcShape* b);
 
+// A pair of shapes that is evaluated again and again as it moves: it starts from the plane that it
+// found last, and allocates nothing. It belongs to one thread. The option's friction is not used.
+typedef struct djcPair djcPair;
+DJ_API djStatus djc_makePair(djcPair** pair, const djcShape* a, const djcShape* b,
+                             const djcOption* option, djError* err);
+DJ_API void djc_deletePair(djcPair* pair);
+DJ_API void djc_forgetPair(djcPair* pair);   // the next evaluation starts cold
+
+// Value, twist gradient and twist Hessian (as in djcResult) with each shape's origin at pos, and the
+// shape turned by quat (unit) about it from how it was given. Overlapping: the value is infinite.
+DJ_API djStatus djc_evalPair(double* value, double gradient[12], double hessian[144],
+                             djcPair* pair, const double pos_a[3], const double quat_a[4],
+                             const double pos_b[3], const double quat_b[4]);
+
 #endif  // DIJOCO_CONTACT_H_

@@ -244,6 +244,15 @@ static void swapHalves(double x[12]) {
   }
 }
 
+static void swapHessian(double H[144]) {
+  double t[144];
+  memcpy(t, H, sizeof t);
+  for (int i = 0; i < 12; i++) {
+    memcpy(H + 12 * i, t + 12 * ((i + 6) % 12), 12 * sizeof(double));
+    swapHalves(H + 12 * i);
+  }
+}
+
 static void storeTwist(djcResult* r, const djFound* f, const djPlaneWork* w, bool swapped) {
   dj_foundTwist(r->twist_gradient, NULL, r->twist_hessian, f, w, 1);
   djVec3 n = w->half_space ? dju_scale3(-f->half.t, dju_load3(f->space.normal))
@@ -258,12 +267,7 @@ static void storeTwist(djcResult* r, const djFound* f, const djPlaneWork* w, boo
   if (!swapped) return;
   for (int k = 0; k < 4; k++) r->plane[k] = -r->plane[k];
   swapHalves(r->twist_gradient);
-  double t[144];
-  memcpy(t, r->twist_hessian, sizeof t);
-  for (int i = 0; i < 12; i++) {
-    memcpy(r->twist_hessian + 12 * i, t + 12 * ((i + 6) % 12), 12 * sizeof(double));
-    swapHalves(r->twist_hessian + 12 * i);
-  }
+  swapHessian(r->twist_hessian);
 }
 
 // P' and P'' of a vertex at the plane found, and the direction of D by x: dD/dx = dir/L.
@@ -478,4 +482,67 @@ djStatus djc_distance(double* gap, double normal[3], double point_a[3], double p
   dju_store3(point_a, d.point_a);
   dju_store3(point_b, d.point_b);
   return DJ_OK;
+}
+
+// ------------------------------------------ pairs that move ------------------------------------
+
+// The query as it was made: vertices relative to the origins, in both shapes' body frames.
+struct djcPair {
+  djQuery q;
+  djPlaneState state;
+};
+
+djStatus djc_makePair(djcPair** pair, const djcShape* a, const djcShape* b,
+                      const djcOption* option, djError* err) {
+  if (!pair) return DJ_INVALID;
+  *pair = NULL;
+  if (!a || !b || !option) {
+    return dj_fail(err, DJ_INVALID, "a shape or the options are missing");
+  }
+  djStatus status = checkOption(option, err);
+  if (!status) status = checkShapes(a, b, err);
+  if (status) return status;
+  djcPair* p = calloc(1, sizeof *p);
+  if (!p) return dj_failMemory(err);
+  status = openQuery(&p->q, a, b, option, err);
+  if (status) {
+    free(p);
+    return status;
+  }
+  p->q.given[0] = p->q.given[1] = NULL;   // they are the caller's
+  *pair = p;
+  return DJ_OK;
+}
+
+void djc_deletePair(djcPair* pair) {
+  if (!pair) return;
+  free(pair->q.buffer);
+  free(pair);
+}
+
+void djc_forgetPair(djcPair* pair) { memset(&pair->state, 0, sizeof pair->state); }
+
+djStatus djc_evalPair(double* value, double gradient[12], double hessian[144], djcPair* pair,
+                      const double pos_a[3], const double quat_a[4], const double pos_b[3],
+                      const double quat_b[4]) {
+  if (!value || !gradient || !hessian || !pair || !pos_a || !quat_a || !pos_b || !quat_b) {
+    return DJ_INVALID;
+  }
+  djQuery* q = &pair->q;
+  int a = q->swapped, b = !q->swapped;
+  q->now[a] = (djPose){dju_load3(pos_a), dju_quatToMat(dju_loadQuat(quat_a))};
+  q->now[b] = (djPose){dju_load3(pos_b), dju_quatToMat(dju_loadQuat(quat_b))};
+  q->in.ref_a = q->now[0].p;
+  q->in.ref_b = q->now[1].p;
+  djPairOutput out;
+  djPairState* state = (djPairState*)&pair->state;
+  djStatus status = dj_separatingPlane.eval(&out, state, &q->in, DJ_EVAL_HESSIAN);
+  if (status < 0) return status;
+  *value = out.value;
+  memcpy(gradient, out.gradient, sizeof out.gradient);
+  memcpy(hessian, out.hessian, sizeof out.hessian);
+  if (!q->swapped) return status;
+  swapHalves(gradient);
+  swapHessian(hessian);
+  return status;
 }
