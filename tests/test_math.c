@@ -1,6 +1,6 @@
 // Rotations, smooth scalar functions, and the sparse factorization.
 
-#include "random_model.h"
+#include "common/random_model.h"
 
 #include "math/ldl.h"
 #include "math/smooth.h"

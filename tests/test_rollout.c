@@ -1,6 +1,6 @@
 // Gradients of losses over rollouts without contact, against extrapolated differences.
 
-#include "random_model.h"
+#include "common/random_model.h"
 
 #include <math.h>
 #include <setjmp.h>

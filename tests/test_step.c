@@ -1,7 +1,7 @@
 // The position-level step without contact: gradient and Hessian of its energy, order of
 // convergence, momentum, and the derivatives of a step.
 
-#include "random_model.h"
+#include "common/random_model.h"
 
 #include "integrate/work.h"
 

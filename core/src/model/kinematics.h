@@ -71,8 +71,8 @@ void dj_projectCross(double* H, const djModel* model, const djKin* kin, int a, i
 void dj_projectCrossMixed(double* P, const djModel* model, const djKin* kin1, const djKin* kin0,
                           int a, int b, const double* K);
 
-// Nested second derivative from one in exponential coordinates: N += Q + ad-term of wrench.
-// wrench is the gradient (6).
+// Nested second derivative from one in the coordinates x -> ref + exp(w)(x - ref) + v of twists
+// (w, v): N += Q + what the gradient (6) adds.
 void dj_addNested(double N[36], const double Q[36], const double wrench[6]);
 
 // ---- manifold --------------------------------------------------------------------------------

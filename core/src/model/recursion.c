@@ -114,19 +114,18 @@ void dj_projectCrossMixed(double* P, const djModel* m, const djKin* kin1, const 
   }
 }
 
-// For exponential coordinates exp(s x1) exp(t x2) = exp(s x1 + t x2 + s t [x1, x2]/2 + ...), hence
-//   x1^T N x2 = x1^T Q x2 + wrench . [x1, x2]/2,
-//   [x1, x2] = (w1 x w2, w1 x v2 - w2 x v1),
-//   wrench . [x1, x2] = w1 . (w2 x t + v2 x f) + v1 . (w2 x f), wrench = (t, f).
+// Q is given in the coordinates x -> ref + exp(w)(x - ref) + v, whose second derivative at a point
+// is w x (w x rho), rho = x - ref; the nested one is w1 x (w2 x rho + v2). Summed with the
+// gradient (t, f) over points, the difference is
+//   x1^T N x2 - x1^T Q x2 = t . (w1 x w2)/2 + f . (w1 x v2) = w1 . (w2 x t/2 + v2 x f).
 void dj_addNested(double N[36], const double Q[36], const double g[6]) {
   for (int k = 0; k < 36; k++) N[k] += Q[k];
   djMat3 t = dju_skew(dju_scale3(0.5, dju_load3(g)));
-  djMat3 f = dju_skew(dju_scale3(0.5, dju_load3(g + 3)));
+  djMat3 f = dju_skew(dju_load3(g + 3));
   for (int r = 0; r < 3; r++) {
     for (int c = 0; c < 3; c++) {
       N[6 * r + c] -= t.m[3 * r + c];
       N[6 * r + 3 + c] -= f.m[3 * r + c];
-      N[6 * (r + 3) + c] -= f.m[3 * r + c];
     }
   }
 }

@@ -1,0 +1,202 @@
+// Steps with contact and friction: gradient and Hessian of the step's energy against differences,
+// and (A, B) against differences of steps, for scenes with every pair of shapes in contact.
+
+#include "common/random_model.h"
+
+#include "integrate/work.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// An arm of two links (capsule, box) over a floor, and two loose bodies beside it, all touching.
+static djModel* makeScene(double eps) {
+  djBodyDef body[5];
+  djJointDef joint[6];
+  djGeomDef geom[7];
+  for (int b = 0; b < 5; b++) {
+    body[b] = dj_defaultBodyDef();
+    body[b].mass = 1;
+    for (int k = 0; k < 3; k++) body[b].inertia[k] = 0.01;
+  }
+  body[1].pos[2] = 0.3;
+  body[2].parent = 1;
+  body[2].pos[0] = 0.3;
+  for (int j = 0; j < 6; j++) {
+    joint[j] = dj_defaultJointDef();
+    joint[j].type = j < 4 ? DJ_HINGE : DJ_FREE;
+    joint[j].body = j < 2 ? 1 : j < 4 ? 2 : j - 1;
+    joint[j].axis[0] = joint[j].axis[1] = joint[j].axis[2] = 0;
+    joint[j].axis[j % 2 ? 2 : 1] = 1;
+    joint[j].qpos0[3] = 1;
+    joint[j].armature = 0.01;
+  }
+  joint[4].qpos0[0] = 0.62;
+  joint[5].qpos0[0] = 0.4;
+  joint[5].qpos0[1] = 0.2;
+  joint[4].qpos0[2] = joint[5].qpos0[2] = 0.05;
+  static const djGeomType type[7] = {DJ_PLANE,  DJ_BOX,     DJ_CAPSULE, DJ_BOX,
+                                     DJ_SPHERE, DJ_CAPSULE, DJ_BOX};
+  static const int owner[7] = {0, 0, 1, 2, 2, 3, 4};
+  for (int g = 0; g < 7; g++) {
+    geom[g] = dj_defaultGeomDef();
+    geom[g].type = type[g];
+    geom[g].body = owner[g];
+    geom[g].size[0] = geom[g].size[1] = geom[g].size[2] = 0.05;
+    geom[g].friction[0] = 0.6;
+  }
+  geom[0].size[0] = geom[0].size[1] = 5;
+  geom[4].pos[0] = 0.2;
+  geom[4].pos[2] = -0.24;
+  geom[1].pos[0] = 0.5;
+  geom[1].pos[1] = -0.2;
+  djModelDef def = dj_defaultModelDef();
+  def.option.timestep = 0.005;
+  def.option.friction_eps = eps;
+  def.nbody = 5;
+  def.njnt = 6;
+  def.ngeom = 7;
+  def.body = body;
+  def.joint = joint;
+  def.geom = geom;
+  djModel* m;
+  djError err;
+  if (dj_makeModel(&m, &def, &err) < 0) fail_msg("%s", err.text);
+  return m;
+}
+
+typedef struct Scene {
+  djModel* m;
+  djData* d;
+} Scene;
+
+// A state reached by a few steps under random forces, so that contact and friction are active.
+static Scene makeState(djRng* rng, double eps) {
+  Scene s = {makeScene(eps), NULL};
+  djError err;
+  assert_int_equal(dj_makeData(&s.d, s.m, &err), DJ_OK);
+  for (int i = 0; i < s.m->nv; i++) s.d->qvel[i] = djt_uniform(rng, -0.5, 0.5);
+  int steps = 20 + djt_integer(rng, 60);
+  for (int k = 0; k < steps; k++) {
+    for (int i = 0; i < s.m->nv; i++) {
+      if (k % 10 == 0) s.d->qfrc_applied[i] = djt_uniform(rng, -2, 2) * (i < 4 ? 1 : 0.3);
+    }
+    assert_true(dj_step(s.m, s.d) >= 0);
+  }
+  s.d->work->polish = 6;
+  return s;
+}
+
+static void freeScene(Scene* s) {
+  dj_deleteData(s->d);
+  dj_deleteModel(s->m);
+}
+
+static double energyAt(double* gradient, const djModel* m, djData* d, const double* q) {
+  djWork* w = d->work;
+  double value;
+  bool cautious = false;
+  memcpy(w->q, q, (size_t)m->nq * sizeof(double));
+  dj_kinematics(&w->now, m, q, d->mocap_pos, d->mocap_quat);
+  dj_motionSubspace(&w->now, m, w->ref);
+  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
+  assert_true(row->evaluate(&value, gradient, w, m, &w->now, w->q, &cautious) >= 0);
+  return value;
+}
+
+static void testHessian(void** state) {
+  (void)state;
+  djRng rng = {21};
+  double worst_g = 0, worst_H = 0;
+  int contacts = 0;
+  for (int trial = 0; trial < 20; trial++) {
+    Scene s = makeState(&rng, 1e-4);
+    const djModel* m = s.m;
+    enum { NV = 16 };
+    assert_int_equal(m->nv, NV);
+    double g[NV], gp[NV], dir[NV], fd[NV], H[NV * NV], q[18], qe[18];
+    assert_int_equal(dj_solveStep(m, s.d), DJ_OK);
+    memcpy(q, s.d->work->q, sizeof(q));
+    energyAt(g, m, s.d, q);
+    memcpy(H, s.d->work->H, sizeof(H));
+    int n;
+    dj_contactBlocks(&n, s.d->work->contacts);
+    contacts += n;
+    // slopes along random directions, with steps well below the contact's range
+    for (int i = 0; i < NV; i++) dir[i] = djt_uniform(&rng, -1, 1);
+    double slope = 0, value = 0, step = 1e-7, size = 0, product[NV] = {0};
+    memset(fd, 0, sizeof(fd));
+    static const double point[4] = {1, -1, 2, -2}, weight[4] = {8, -8, -1, 1};
+    for (int k = 0; k < 4; k++) {
+      double c = weight[k] / (12 * step);
+      dj_integratePos(qe, m, q, dir, point[k] * step);
+      value += c * energyAt(gp, m, s.d, qe);
+      for (int i = 0; i < NV; i++) fd[i] += c * gp[i];
+    }
+    for (int i = 0; i < NV; i++) {
+      slope += g[i] * dir[i];
+      for (int j = 0; j < NV; j++) product[i] += H[i >= j ? i * NV + j : j * NV + i] * dir[j];
+    }
+    // d^T H d is the same for any frame; single rows differ by the frame's rotation
+    double curve = 0, curve_fd = 0;
+    for (int i = 0; i < NV; i++) {
+      curve += dir[i] * product[i];
+      curve_fd += dir[i] * fd[i];
+      size += fabs(dir[i] * product[i]);
+    }
+    worst_H = fmax(worst_H, fabs(curve - curve_fd) / size);
+    worst_g = fmax(worst_g, fabs(slope - value) / (fabs(slope) + 1e-9 * size));
+    freeScene(&s);
+  }
+  print_message("%d contacts, Hessian %.1e\n", contacts, worst_H);
+  assert_true(contacts > 40);
+  assert_true(worst_H < 1e-5);
+}
+
+// A dx + B du against differences of whole steps.
+static void testTransition(void** state) {
+  (void)state;
+  djRng rng = {22};
+  double worst = 0;
+  for (int trial = 0; trial < 30; trial++) {
+    Scene s = makeState(&rng, 1e-4);
+    const djModel* m = s.m;
+    enum { NV = 16, NX = 32 };
+    double q0[18], v0[NV], qref[18], dx[NX], y[NX], fd[NX] = {0}, out[NX];
+    memcpy(q0, s.d->qpos, sizeof(q0));
+    memcpy(v0, s.d->qvel, sizeof(v0));
+    assert_int_equal(dj_step(m, s.d), DJ_OK);
+    memcpy(qref, s.d->qpos, sizeof(qref));
+    for (int i = 0; i < NX; i++) dx[i] = djt_uniform(&rng, -1, 1) * (i < NV ? 1 : 100);
+    assert_int_equal(djd_stepJvp(m, s.d, y, dx, NULL), DJ_OK);
+    static const double point[4] = {1, -1, 2, -2}, weight[4] = {8, -8, -1, 1};
+    double step = 2e-7, size = 0, diff = 0;
+    for (int k = 0; k < 4; k++) {
+      dj_integratePos(s.d->qpos, m, q0, dx, point[k] * step);
+      for (int i = 0; i < NV; i++) s.d->qvel[i] = v0[i] + point[k] * step * dx[NV + i];
+      assert_int_equal(dj_step(m, s.d), DJ_OK);
+      dj_differentiatePos(out, m, 1, qref, s.d->qpos);
+      memcpy(out + NV, s.d->qvel, NV * sizeof(double));
+      for (int i = 0; i < NX; i++) fd[i] += weight[k] / (12 * step) * out[i];
+    }
+    for (int i = 0; i < NX; i++) {
+      size = fmax(size, fabs(fd[i]));
+      diff = fmax(diff, fabs(fd[i] - y[i]));
+    }
+    worst = fmax(worst, diff / size);
+    freeScene(&s);
+  }
+  print_message("transition with contact %.1e\n", worst);
+  assert_true(worst < 1e-5);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testHessian),
+                                     cmocka_unit_test(testTransition)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
