@@ -59,8 +59,8 @@ class Scenes(cli.Case):
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
 
     def test_ignored_features(self):
-        weld = self.write("weld.xml", scene().replace(
-            "</mujoco>", "<equality><weld name='glue' body1='box' body2='arm'/></equality></mujoco>"))
+        glue = "<equality><weld name='glue' body1='box' body2='arm'/></equality></mujoco>"
+        weld = self.write("weld.xml", scene().replace("</mujoco>", glue))
         r = self.run_json("inspect", weld, status=1)
         self.assertEqual(r["state"], "ignored")
         self.refused("simulate", weld, "--time", "0.1", names=["weld.xml", "glue"])

@@ -115,7 +115,8 @@ static void draw_axes(Buffer* out, const Chart* c, const Axis* x, const Axis* y)
     double value = y->low + k * y->step;
     double at = y->from + (value - y->low) / (y->high - y->low) * (y->to - y->from);
     tick_text(text, sizeof text, y, value);
-    buf_addf(out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>", x->from, x->to, at, at);
+    buf_addf(out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>", x->from, x->to, at,
+             at);
     buf_addf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>", x->from - 7, at + 4,
              text);
   }

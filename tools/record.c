@@ -115,7 +115,8 @@ static PairRecord* find_pair(Record* r, int body1, int body2) {
   }
   PairRecord* p = &r->pair[r->npair++];
   *p = (PairRecord){.body1 = body1, .body2 = body2};
-  for (int k = 0; k < ENGINES; k++) p->force[k] = tool_alloc((size_t)r->capacity, 3 * sizeof(double));
+  size_t n = 3 * (size_t)r->capacity;
+  for (int k = 0; k < ENGINES; k++) p->force[k] = tool_alloc(n, sizeof(double));
   return p;
 }
 

@@ -252,7 +252,9 @@ static void force_chart(Buffer* out, const Record* r) {
     buf_add(out, "No bodies touched.");
   } else {
     buf_add(out, "Magnitude of the total force between two bodies");
-    if (r->stride > 1) buf_addf(out, ", averaged over the %ld steps from point to point", r->stride);
+    if (r->stride > 1) {
+      buf_addf(out, ", averaged over the %ld steps from point to point", r->stride);
+    }
     if (n < r->npair) buf_addf(out, "; the %d strongest of %d pairs", n, r->npair);
     buf_add(out, ".");
   }
