@@ -1,7 +1,7 @@
 #include "contact/half_space.h"
 
 #include "contact/barrier.h"
-#include "math/vec.h"
+#include "contact/twist_lanes.h"
 
 #include <float.h>
 #include <math.h>
@@ -14,19 +14,22 @@ typedef struct djHalfEval {
 } djHalfEval;
 
 static void evalHalf(djHalfEval* e, const double* z, int n, const double x[2], double s) {
-  djLanes sum[8] = {0}, least = dju_splat(INFINITY);
+  djLanes none = dju_splat(0), least = dju_splat(INFINITY);
+  djLanes v = none, fz = none, fo = none, zz = none, zo = none, oo = none;
   for (int i = 0; i < n; i += DJU_LANES) {
     djLanes h = dju_loadLanes(z + i), d = x[0] * h + x[1];
+    djMask mask = (d < s) & dju_firstLanes(n - i);
     least = dju_minLanes(d, least);
-    if (n > 2 * DJU_LANES && !(dju_least(d) < s)) continue;
+    if (n > 2 * DJU_LANES && !dju_any(mask)) continue;
     djLanes b[3];
-    dj_barrierLanes(b, d, s, (d < s) & dju_firstLanes(n - i));
-    sum[0] += b[0];
-    sum[1] += b[1] * h;
-    sum[2] += b[1];
-    sum[3] += b[2] * h * h;
-    sum[4] += b[2] * h;
-    sum[5] += b[2];
+    dj_barrierLanes(b, d, s, mask);
+    djLanes ph = b[2] * h;
+    v += b[0];
+    fz += b[1] * h;
+    fo += b[1];
+    zz += ph * h;
+    zo += ph;
+    oo += b[2];
   }
   e->least = dju_least(least);
   double bt[3], bo[3], total[8];
@@ -36,7 +39,7 @@ static void evalHalf(djHalfEval* e, const double* z, int n, const double x[2], d
     e->value = INFINITY;
     return;
   }
-  dju_sumEight(total, sum);
+  dju_storeLanes(total, dju_foldEight(v, fz, fo, zz, zo, oo, none, none));
   e->value = total[0] + bt[0] + 4 * bo[0];
   e->g[0] = total[1] - bt[1];
   e->g[1] = total[2] - 4 * bo[1];
@@ -116,24 +119,36 @@ static djPlaneStatus minimise(djHalfSolution* sol, djHalfEval* e, const double* 
 
 static void moments(djMoments* m, const djHalfSpace* space, const double* z, double t, double o,
                     double s) {
-  const djCloud* c = space->cloud;
-  djLanes acc[16] = {0};
-  for (int i = 0; i < c->n; i += DJU_LANES) {
+  const djLanes none = dju_splat(0);
+  djLanes v = none, fx = none, fy = none, fz = none, fo = none, xx = none, xy = none, xz = none;
+  djLanes xo = none, yy = none, yz = none, yo = none, zz = none, zo = none, oo = none;
+  for (int i = 0; i < space->n; i += DJU_LANES) {
     djLanes d = t * dju_loadLanes(z + i) + o;
-    if (c->n > 2 * DJU_LANES && !(dju_least(d) < s)) continue;
+    djMask mask = (d < s) & dju_firstLanes(space->n - i);
+    if (space->n > 2 * DJU_LANES && !dju_any(mask)) continue;
     djLanes b[3];
-    dj_barrierLanes(b, d, s, (d < s) & dju_firstLanes(c->n - i));
-    djLanes y[4] = {dju_loadLanes(c->y[0] + i), dju_loadLanes(c->y[1] + i),
-                    dju_loadLanes(c->y[2] + i), dju_splat(1)};
-    acc[0] += b[0];
-    for (int j = 0, at = 5; j < 4; j++) {
-      acc[1 + j] += b[1] * y[j];
-      for (int k = j; k < 4; k++) acc[at++] += b[2] * y[j] * y[k];
-    }
+    dj_barrierLanes(b, d, s, mask);
+    djLanes x = dju_loadLanes(space->y[0] + i), y = dju_loadLanes(space->y[1] + i);
+    djLanes w = dju_loadLanes(space->y[2] + i), px = b[2] * x, py = b[2] * y, pw = b[2] * w;
+    v += b[0];
+    fx += b[1] * x;
+    fy += b[1] * y;
+    fz += b[1] * w;
+    fo += b[1];
+    xx += px * x;
+    xy += px * y;
+    xz += px * w;
+    xo += px;
+    yy += py * y;
+    yz += py * w;
+    yo += py;
+    zz += pw * w;
+    zo += pw;
+    oo += b[2];
   }
   double sum[16];
-  dju_sumEight(sum, acc);
-  dju_sumEight(sum + 8, acc + 8);
+  dju_storeLanes(sum, dju_foldEight(v, fx, fy, fz, fo, xx, xy, xz));
+  dju_storeLanes(sum + 8, dju_foldEight(xo, yy, yz, yo, zz, zo, oo, none));
   m->value = sum[0];
   memcpy(m->f, sum + 1, sizeof m->f);
   memcpy(m->m, sum + 5, sizeof m->m);
@@ -142,12 +157,11 @@ static void moments(djMoments* m, const djHalfSpace* space, const double* z, dou
 
 djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, double s,
                                 double* z, int max_iterations) {
-  const djCloud* c = space->cloud;
   const double* N = space->normal;
   djLanes least = dju_splat(INFINITY);
-  for (int i = 0; i < c->n; i += DJU_LANES) {
-    djLanes h = N[0] * dju_loadLanes(c->y[0] + i) + N[1] * dju_loadLanes(c->y[1] + i) +
-                N[2] * dju_loadLanes(c->y[2] + i) + space->k;
+  for (int i = 0; i < space->n; i += DJU_LANES) {
+    djLanes h = N[0] * dju_loadLanes(space->y[0] + i) + N[1] * dju_loadLanes(space->y[1] + i) +
+                N[2] * dju_loadLanes(space->y[2] + i) + space->k;
     least = dju_minLanes(h, least);
     dju_storeLanes(z + i, h);
   }
@@ -157,11 +171,11 @@ djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, d
   if (sol->least * (1 - s) >= 2 * s) return DJ_PLANE_ZERO;
   if (!(sol->least > 0)) return DJ_PLANE_LOST;
 
-  // Warm start, unless the start with equal arguments of the lowest vertex is better.
+  // Warm start, unless the plane midway below the lowest vertex is better.
   djHalfEval e = {.value = INFINITY}, centred;
-  if (sol->t > 0 && sol->t < 1) evalHalf(&e, z, c->n, (double[2]){sol->t, sol->o}, s);
-  double t = 1 / (1 + 0.5 * sol->least), o = -0.5 * t * sol->least;
-  evalHalf(&centred, z, c->n, (double[2]){t, o}, s);
+  if (sol->t > 0 && sol->t < 1) evalHalf(&e, z, space->n, (double[2]){sol->t, sol->o}, s);
+  double t = dj_startLength(sol->least, s), o = -0.5 * t * sol->least;
+  evalHalf(&centred, z, space->n, (double[2]){t, o}, s);
   if (!(e.value <= centred.value)) {
     e = centred;
     sol->t = t;
@@ -169,7 +183,7 @@ djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, d
   }
   if (isinf(e.value)) return DJ_PLANE_LOST;
   if (e.value == 0) return DJ_PLANE_ZERO;
-  djPlaneStatus status = minimise(sol, &e, z, c->n, s, max_iterations);
+  djPlaneStatus status = minimise(sol, &e, z, space->n, s, max_iterations);
   if (status == DJ_PLANE_ZERO) return status;
   sol->value = e.value;
   moments(&sol->m, space, z, sol->t, sol->o, s);
@@ -188,19 +202,10 @@ djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, d
 //
 //   U_xi = t K f,  U_xixi = t^2 K M K^T + t (second order with sum P' rho for rho)
 //   U_t,xi = t K M kappa + K f,  U_o,xi = t K M e4
-typedef struct djSpaceFrame {
-  djVec3 N, ref_n[2];      // N and ref x N
-} djSpaceFrame;
+//
+// K has the rows of twist_lanes.h for a, and those of b with the opposite sign.
 
-static void mulK(double out[12], const djSpaceFrame* s, const double m[4]) {
-  djVec3 mn = dju_cross3(dju_load3(m), s->N), n = dju_scale3(m[3], s->N);
-  dju_store3(out, dju_madd3(mn, -m[3], s->ref_n[0]));
-  dju_store3(out + 3, n);
-  dju_store3(out + 6, dju_madd3(dju_neg3(mn), m[3], s->ref_n[1]));
-  dju_store3(out + 9, dju_neg3(n));
-}
-
-// Add t d2z/dxi dxi; Ra, Rb: sum P' rho, f0 = sum P'.
+// t times the second derivatives of z, scaled. Ra, Rb: sum P' rho; f0 = sum P'/L.
 static void addSecondOrder(double H[144], djVec3 N, djVec3 Ra, djVec3 Rb, double f0, double t) {
   double n[3] = {N.x, N.y, N.z}, a[3] = {Ra.x, Ra.y, Ra.z}, b[3] = {Rb.x, Rb.y, Rb.z};
   double na = dju_dot3(N, Ra), nb = dju_dot3(N, Rb);
@@ -227,46 +232,57 @@ static void addSecondOrder(double H[144], djVec3 N, djVec3 Ra, djVec3 Rb, double
   }
 }
 
+// K t^2 K M K^T - Z^T Z with Z = (K U^-1)^1/2 W by the Cholesky factor of the inverse 2x2 Hessian:
+// inv = C C^T, C = (c0, 0; c1, c2). The upper triangle is copied from the lower one.
+static void eliminate(double H[144], const djLanes Kt[2][4], const djLanes MKt[2][4],
+                      const djLanes W[2][2], const double inv[3], double t, double stiffness) {
+  double c0 = sqrt(inv[0]), c1 = c0 > 0 ? inv[1] / c0 : 0;
+  double c2 = sqrt(fmax(inv[2] - c1 * c1, 0)), root = sqrt(stiffness), Ks[4][16], Zs[2][16];
+  djLanes Z[2][2];
+  for (int k = 0; k < 2; k++) {
+    for (int r = 0; r < 4; r++) dju_storeLanes(Ks[r] + 8 * k, (stiffness * t * t) * Kt[k][r]);
+    Z[0][k] = root * (c0 * W[0][k] + c1 * W[1][k]);
+    Z[1][k] = (root * c2) * W[1][k];
+    for (int r = 0; r < 2; r++) dju_storeLanes(Zs[r] + 8 * k, Z[r][k]);
+  }
+  for (int i = 0; i < 12; i++) {
+    int at = i >= 6 ? i + 2 : i;
+    djLanes row[2];
+    for (int k = 0; k < 2; k++) {
+      row[k] = dj_combine(Ks[0][at], Ks[1][at], Ks[2][at], Ks[3][at], MKt[k]) -
+               (Zs[0][at] * Z[0][k] + Zs[1][at] * Z[1][k]);
+    }
+    dj_storeRow(H, i, row[0], row[1]);
+  }
+  for (int i = 0; i < 12; i++) {
+    for (int j = i + 1; j < 12; j++) H[12 * i + j] = H[12 * j + i];
+  }
+}
+
 void dj_halfSpaceTwist(double gradient[12], double mixed[24], double hessian[144],
                        const djHalfSolution* sol, const djHalfSpace* space,
-                       const double ref[2][3]) {
+                       const double ref[2][3], double stiffness, double length_scale) {
   djVec3 N = dju_load3(space->normal), ra = dju_load3(ref[0]), rb = dju_load3(ref[1]);
-  djSpaceFrame s = {N, {dju_cross3(ra, N), dju_cross3(rb, N)}};
   const djMoments* m = &sol->m;
-  double t = sol->t, Kf[12], W[24];
-  mulK(Kf, &s, m->f);
-  if (gradient) {
-    for (int i = 0; i < 12; i++) gradient[i] = t * Kf[i];
+  double t = sol->t, inv_L = 1 / length_scale, kappa[4] = {N.x, N.y, N.z, space->k}, Mk[4];
+  dju_mulSym4(Mk, m->m, kappa);
+  djLanes Kt[2][4], MKt[2][4], W[2][2], g[2];
+  for (int k = 0; k < 2; k++) {
+    dj_twistRows(Kt[k], N, k == 0 ? ra : rb, inv_L);
+    for (int r = 0; k == 1 && r < 4; r++) Kt[k][r] = -Kt[k][r];
+    dj_mulRows(MKt[k], m->m, Kt[k]);
+    g[k] = dj_combine(m->f[0], m->f[1], m->f[2], m->f[3], Kt[k]);
+    W[0][k] = t * dj_combine(Mk[0], Mk[1], Mk[2], Mk[3], Kt[k]) + g[k];
+    W[1][k] = t * MKt[k][3];
   }
-  if (!mixed && !hessian) return;
-  double kappa[4] = {N.x, N.y, N.z, space->k}, e4[4] = {0, 0, 0, 1}, line[4];
-  dju_mulSym4(line, m->m, kappa);
-  mulK(W, &s, line);
-  dju_mulSym4(line, m->m, e4);
-  mulK(W + 12, &s, line);
-  for (int i = 0; i < 12; i++) {
-    W[i] = t * W[i] + Kf[i];
-    W[12 + i] *= t;
+  if (gradient) dj_storeTwist(gradient, (stiffness * t) * g[0], (stiffness * t) * g[1]);
+  if (mixed) {
+    dj_storeTwist(mixed, W[0][0], W[0][1]);
+    dj_storeTwist(mixed + 12, W[1][0], W[1][1]);
   }
-  if (mixed) memcpy(mixed, W, sizeof W);
   if (!hessian) return;
-
-  static const int row[4][4] = {{0, 1, 2, 3}, {1, 4, 5, 6}, {2, 5, 7, 8}, {3, 6, 8, 9}};
-  double KM[4][12];        // column j of K M
-  for (int j = 0; j < 4; j++) {
-    double column[4];
-    for (int i = 0; i < 4; i++) column[i] = m->m[row[j][i]];
-    mulK(KM[j], &s, column);
-  }
-  for (int i = 0; i < 12; i++) {
-    double column[4] = {KM[0][i], KM[1][i], KM[2][i], KM[3][i]}, out[12];
-    mulK(out, &s, column);
-    for (int j = 0; j <= i; j++) {
-      double implicit = W[i] * (sol->inv[0] * W[j] + sol->inv[1] * W[12 + j]) +
-                        W[12 + i] * (sol->inv[1] * W[j] + sol->inv[2] * W[12 + j]);
-      hessian[12 * i + j] = hessian[12 * j + i] = t * t * out[j] - implicit;
-    }
-  }
+  eliminate(hessian, Kt, MKt, W, sol->inv, t, stiffness);
   djVec3 f = dju_load3(m->f);
-  addSecondOrder(hessian, N, dju_madd3(f, -m->f[3], ra), dju_madd3(f, -m->f[3], rb), m->f[3], t);
+  addSecondOrder(hessian, N, dju_madd3(f, -m->f[3], ra), dju_madd3(f, -m->f[3], rb),
+                 m->f[3] * inv_L, t * stiffness);
 }

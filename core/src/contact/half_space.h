@@ -12,7 +12,8 @@
 #include "contact/plane_solve.h"
 
 typedef struct djHalfSpace {
-  const djCloud* cloud;    // its radius is not used: k contains it
+  int n;
+  const double* y[3];      // vertices, padded to whole lanes by repetition
   double normal[3];        // N
   double k;
 } djHalfSpace;
@@ -31,10 +32,11 @@ typedef struct djHalfSolution {
 djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, double s,
                                 double* z, int max_iterations);
 
-// Derivatives by twists of a and b about ref (2 x 3). mixed: U_{t,xi}, U_{o,xi} (2 x 12).
-// hessian: after elimination of (t, o). Outputs may be NULL.
+// Derivatives by twists of a and b about ref (2 x 3), linear entries per metre: K U_xi (12),
+// U_{t,xi} and U_{o,xi} (2 x 12, without K), and the Hessian of K U after elimination of (t, o),
+// symmetric to the last bit. Outputs may be NULL.
 void dj_halfSpaceTwist(double gradient[12], double mixed[24], double hessian[144],
                        const djHalfSolution* sol, const djHalfSpace* space,
-                       const double ref[2][3]);
+                       const double ref[2][3], double stiffness, double length_scale);
 
 #endif  // DJ_CONTACT_HALF_SPACE_H_

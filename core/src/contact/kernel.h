@@ -18,7 +18,7 @@
 #include <dijoco/types.h>
 
 // Numbers of scratch that the kernels need for shapes with n padded vertices (npad) in all.
-#define DJ_KERNEL_SCRATCH(n) (40 * (n))
+#define DJ_KERNEL_SCRATCH(n) (64 * (n))
 
 typedef struct djPairInput {
   const djShape* a;

@@ -279,7 +279,7 @@ typedef struct djVertexTerm {
 
 static djVertexTerm vertexTerm(const djFound* f, const djPlaneWork* w, int side, int i) {
   const djCloud* c = &w->cloud[side];
-  djVec3 y = {c->y[0][i], c->y[1][i], c->y[2][i]};
+  djVec3 y = dj_cloudVertex(c, i);
   double b[3], D;
   djVertexTerm v;
   v.sigma = side == 0 ? -1 : 1;

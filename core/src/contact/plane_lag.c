@@ -26,9 +26,8 @@ djStatus dj_lagForces(djForces* out, djPlaneWork* w, const djPlaneState* state) 
     djHalfSpace space;
     dj_placeHalfSpace(&space, w);
     for (int i = 0; i < na; i++) {
-      const double* const* y = w->cloud[0].y;
-      double b[3], z = space.normal[0] * y[0][i] + space.normal[1] * y[1][i] +
-                       space.normal[2] * y[2][i] + space.k;
+      double b[3];
+      double z = dju_dot3(dju_load3(space.normal), dj_cloudVertex(&w->cloud[0], i)) + space.k;
       dj_barrier(b, p[0] * z + p[1], w->s);
       out->first[i] = b[1];
       out->second[i] = b[2];
@@ -39,7 +38,7 @@ djStatus dj_lagForces(djForces* out, djPlaneWork* w, const djPlaneState* state) 
   for (int i = 0; i < out->n; i++) {
     const djCloud* c = &w->cloud[i >= na];
     int j = i < na ? i : i - na;
-    double d = p[0] * c->y[0][j] + p[1] * c->y[1][j] + p[2] * c->y[2][j] + p[3], b[3];
+    double d = dju_dot3(dju_load3(p), dj_cloudVertex(c, j)) + p[3], b[3];
     dj_barrier(b, (i < na ? -d : d) - c->r * length, w->s);
     out->first[i] = b[1];
     out->second[i] = b[2];

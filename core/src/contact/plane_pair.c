@@ -25,6 +25,24 @@ double* dj_takeScratch(djPlaneWork* w, int n) {
   return p;
 }
 
+// Signs and radii of the clouds, whose vertices dj_placeClouds sets.
+static void markClouds(djPlaneWork* w) {
+  djClouds* c = &w->clouds;
+  int n = w->in->a->npad + w->in->b->npad;
+  double *sign = w->y + 3 * n, *lift = sign + n;
+  c->na = w->in->a->nvert;
+  c->n = c->na + w->in->b->nvert;
+  c->r[0] = w->radius[0];
+  c->r[1] = w->radius[1];
+  for (int i = 0; i < n; i += DJU_LANES) {
+    djMask a = dju_firstLanes(c->na - i);
+    dju_storeLanes(sign + i, dju_pick(a, dju_splat(-1), dju_splat(1)));
+    dju_storeLanes(lift + i, dju_pick(a, dju_splat(c->r[0]), dju_splat(c->r[1])));
+  }
+  for (int k = 0; k < 4; k++) c->x[k] = w->y + k * n;
+  c->lift = lift;
+}
+
 djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion* erosion,
                           bool at_start) {
   if (!checkInput(in)) return DJ_INVALID;
@@ -40,10 +58,9 @@ djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion
   w->free = in->scratch;
   w->nfree = in->nscratch;
   int na = in->a->npad, nb = w->half_space ? 0 : in->b->npad;
-  w->y[0] = dj_takeScratch(w, 3 * na);
-  w->y[1] = dj_takeScratch(w, 3 * nb);
-  w->z = dj_takeScratch(w, na);
-  if (!w->y[0] || !w->y[1] || !w->z) return DJ_NO_MEMORY;
+  w->y = dj_takeScratch(w, 5 * (na + nb));
+  w->z = dj_takeScratch(w, w->half_space ? na : 0);
+  if (!w->y || !w->z) return DJ_NO_MEMORY;
   if (erosion->e > 0) {
     for (int k = 0; k < 2; k++) {
       double* mem = dj_takeScratch(w, 3 * (k == 0 ? na : nb));
@@ -60,34 +77,49 @@ djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion
   double ra = w->half_space ? sum : fmin(fmax(a->radius + 0.5 * w->inflate, 0), sum);
   w->radius[0] = ra / w->L;
   w->radius[1] = (sum - ra) / w->L;
+  if (!w->half_space) markClouds(w);
   return DJ_OK;
 }
 
-// y = (R x + p - center)/L
-static void placeCloud(djCloud* cloud, double* y, const djShape* s, const djPose* pose,
-                       djVec3 center, double L) {
-  djVec3 t = dju_sub3(pose->p, center);
+// y = (R x + p - center)/L, times sign; out: three arrays, `stride` apart.
+static void placeCloud(double* out, int stride, const djShape* s, const djPose* pose,
+                       djVec3 center, double L, double sign) {
   const double* R = pose->R.m;
-  double shift[3], inv = 1 / L;
-  dju_store3(shift, t);
-  for (int k = 0; k < 3; k++) {
-    double a = inv * R[3 * k], b = inv * R[3 * k + 1], c = inv * R[3 * k + 2];
-    double d = inv * shift[k], *out = y + k * s->npad;
-    for (int i = 0; i < s->npad; i += DJU_LANES) {
-      dju_storeLanes(out + i, a * dju_loadLanes(s->vert[0] + i) +
-                                  b * dju_loadLanes(s->vert[1] + i) +
-                                  c * dju_loadLanes(s->vert[2] + i) + d);
+  double shift[3], inv = sign / L;
+  dju_store3(shift, dju_sub3(pose->p, center));
+  for (int i = 0; i < s->npad; i += DJU_LANES) {
+    djLanes x = dju_loadLanes(s->vert[0] + i), y = dju_loadLanes(s->vert[1] + i);
+    djLanes z = dju_loadLanes(s->vert[2] + i);
+    for (int k = 0; k < 3; k++) {
+      djLanes v = (R[3 * k] * x + R[3 * k + 1] * y) + (R[3 * k + 2] * z + shift[k]);
+      dju_storeLanes(out + k * stride + i, inv * v);
     }
-    cloud->y[k] = out;
   }
-  cloud->n = s->nvert;
 }
 
+// b's vertices follow a's without a gap and so replace a's padding; one of them fills the end.
 void dj_placeClouds(djPlaneWork* w, djVec3 center) {
+  int na = w->shape[0]->nvert, stride = w->shape[0]->npad;
+  if (!w->half_space) stride += w->shape[1]->npad;
   w->center = center;
-  for (int k = 0; k < (w->half_space ? 1 : 2); k++) {
-    placeCloud(&w->cloud[k], w->y[k], w->shape[k], w->pose[k], center, w->L);
-    w->cloud[k].r = w->radius[k];
+  double sign = w->half_space ? 1 : -1;
+  placeCloud(w->y, stride, w->shape[0], w->pose[0], center, w->L, sign);
+  if (!w->half_space) {
+    const djShape* b = w->shape[1];
+    djVec3 x = dju_vec3(b->vert[0][0], b->vert[1][0], b->vert[2][0]);
+    double tail[3];
+    dju_store3(tail, dju_scale3(1 / w->L, dju_sub3(dju_transform(w->pose[1], x), center)));
+    for (int k = 0; k < 3; k++) {
+      dju_storeLanes(w->y + (k + 1) * stride - DJU_LANES, dju_splat(tail[k]));
+    }
+    placeCloud(w->y + na, stride, b, w->pose[1], center, w->L, 1);
+  }
+  for (int side = 0; side < (w->half_space ? 1 : 2); side++) {
+    djCloud* c = &w->cloud[side];
+    c->n = w->shape[side]->nvert;
+    c->sign = side == 0 ? sign : 1;
+    c->r = w->radius[side];
+    for (int k = 0; k < 3; k++) c->x[k] = w->y + k * stride + (side == 0 ? 0 : na);
   }
 }
 
@@ -95,7 +127,8 @@ void dj_placeClouds(djPlaneWork* w, djVec3 center) {
 void dj_placeHalfSpace(djHalfSpace* space, const djPlaneWork* w) {
   const djShape* b = w->shape[1];
   djVec3 N = dju_mulMV(w->pose[1]->R, b->normal);
-  space->cloud = &w->cloud[0];
+  space->n = w->cloud[0].n;
+  for (int k = 0; k < 3; k++) space->y[k] = w->cloud[0].x[k];
   dju_store3(space->normal, N);
   space->k = (dju_dot3(N, dju_sub3(w->center, w->pose[1]->p)) - b->offset) / w->L - w->radius[0];
 }
@@ -177,7 +210,7 @@ static double solutionGap(const djPlaneSolution* sol, double L) {
 static bool findWarm(djFound* f, djPlaneWork* w, djPlaneState* state) {
   dj_placeClouds(w, state->center);
   memcpy(f->plane.p, state->plane, sizeof f->plane.p);
-  djPlaneStatus status = dj_solvePlane(&f->plane, w->cloud, w->s, 12);
+  djPlaneStatus status = dj_solvePlane(&f->plane, &w->clouds, w->s, 12);
   f->iterations = f->plane.iterations;
   if (status == DJ_PLANE_LOST) return false;
   f->gap = solutionGap(&f->plane, w->L);
@@ -194,7 +227,7 @@ static bool findWarm(djFound* f, djPlaneWork* w, djPlaneState* state) {
   return true;
 }
 
-// Hulls, from the closest points: n along them with |n| = 1/(1 + d/2), midway.
+// Hulls, from the closest points: n along them, midway.
 static djStatus findCold(djFound* f, djPlaneWork* w, djPlaneState* state) {
   djDistance d;
   double gap;
@@ -208,9 +241,9 @@ static djStatus findCold(djFound* f, djPlaneWork* w, djPlaneState* state) {
     return DJ_OK;
   }
   dj_placeClouds(w, dju_scale3(0.5, dju_add3(d.point_a, d.point_b)));
-  dju_store3(f->plane.p, dju_scale3(1 / (1 + 0.5 * gap / w->L), d.normal));
+  dju_store3(f->plane.p, dju_scale3(dj_startLength(gap / w->L, w->s), d.normal));
   f->plane.p[3] = 0;
-  djPlaneStatus solved = dj_solvePlane(&f->plane, w->cloud, w->s, 80);
+  djPlaneStatus solved = dj_solvePlane(&f->plane, &w->clouds, w->s, 80);
   f->iterations += f->plane.iterations;
   if (solved == DJ_PLANE_ZERO) return DJ_OK;
   if (solved == DJ_PLANE_LOST && isinf(f->plane.value)) {   // within rounding of touching
@@ -272,17 +305,8 @@ djStatus dj_findPlane(djFound* f, djPlaneWork* w, djPlaneState* state) {
 void dj_foundTwist(double gradient[12], double mixed[48], double hessian[144], const djFound* f,
                    const djPlaneWork* w, double stiffness) {
   if (w->half_space) {
-    dj_halfSpaceTwist(gradient, mixed, hessian, &f->half, &f->space, f->ref);
+    dj_halfSpaceTwist(gradient, mixed, hessian, &f->half, &f->space, f->ref, stiffness, w->L);
   } else {
-    double W[48];
-    double* need = mixed || hessian ? W : NULL;
-    dj_planeTwist(gradient, need, hessian, &f->plane, f->ref, w->radius);
-    if (hessian) dj_eliminatePlane(hessian, &f->plane.factor, W);
-    if (mixed) memcpy(mixed, W, sizeof W);
+    dj_planeTwist(gradient, mixed, hessian, &f->plane, f->ref, w->radius, stiffness, w->L);
   }
-  if (gradient) dj_scaleGradient(gradient, stiffness, w->L);
-  for (int k = 0; mixed && k < (w->half_space ? 2 : 4); k++) {
-    dj_scaleGradient(mixed + 12 * k, stiffness, w->L);
-  }
-  if (hessian) dj_scaleHessian(hessian, stiffness, w->L);
 }

@@ -38,6 +38,19 @@ typedef struct djPlaneState {
   djFrictionState friction;
 } djPlaneState;
 
+// Vertices of one side, as sigma y: part of the clouds. For a half space sigma is 1, and the
+// arrays are padded to whole lanes by repetition.
+typedef struct djCloud {
+  int n;
+  double sign;
+  const double* x[3];
+  double r;
+} djCloud;
+
+static inline djVec3 dj_cloudVertex(const djCloud* c, int i) {
+  return dju_vec3(c->sign * c->x[0][i], c->sign * c->x[1][i], c->sign * c->x[2][i]);
+}
+
 // A pair at given poses, with the erosion of the step.
 typedef struct djPlaneWork {
   const djPairInput* in;
@@ -49,9 +62,10 @@ typedef struct djPlaneWork {
   double inflate;          // metres, in force
   double radius[2];        // dimensionless, inflation included
   djVec3 center;           // of the clouds, world
+  djClouds clouds;         // both sides; not set for a half space
   djCloud cloud[2];
-  double* y[2];            // memory of the clouds
-  double* z;
+  double* y;               // memory of the clouds
+  double* z;               // of heights above a half space
   double* free;            // rest of the scratch
   int nfree;
 } djPlaneWork;
@@ -87,8 +101,8 @@ djStatus dj_pairDistance(double* gap, djDistance* d, const djPlaneWork* w, djPla
 // Lower bound of the gap, metres: from bounding balls and the last separating direction.
 double dj_gapBound(const djPlaneWork* w, const djPlaneState* state);
 
-// U_xi, U_{p,xi} (4 x 12; half space: 2 x 12) and the eliminated Hessian, per metre, times the
-// stiffness; outputs may be NULL.
+// K U_xi, U_{p,xi} (4 x 12; half space: 2 x 12; without K) and the Hessian of K U after elimination
+// of the plane, linear entries per metre; outputs may be NULL.
 void dj_foundTwist(double gradient[12], double mixed[48], double hessian[144], const djFound* f,
                    const djPlaneWork* w, double stiffness);
 

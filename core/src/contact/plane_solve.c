@@ -5,243 +5,318 @@
 #include <float.h>
 #include <math.h>
 
-// Lane sums: 0 value, 1-4 sigma P'(z,1), 5-14 P''(z,1)(z,1)^T packed, 15 r P'.
+// Lane sums of value, P' xi, P'' xi xi^T and r P', with xi = sigma (z, 1).
 typedef struct djLaneSums {
-  djLanes sum[16];
+  djLanes v, fx, fy, fz, fo, xx, xy, xz, xo, yy, yz, yo, zz, zo, oo, rp;
 } djLaneSums;
 
-// Add one side's vertices. n, o: the plane; u = n/|n|. Returns the smallest argument.
+// A normal n: its length, the inverse, and the unit vector.
+typedef struct djDirection {
+  double length, inv, u[3];
+} djDirection;
+
+DJU_INLINE djDirection direction(const double n[3]) {
+  djDirection d;
+  d.length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+  d.inv = d.length > 0 ? 1 / d.length : 0;
+  for (int k = 0; k < 3; k++) d.u[k] = d.inv * n[k];
+  return d;
+}
+
+// Add vertices begin to end - 1; returns their smallest arguments. u = n/|n|.
 //
-// Arguments: D_i = sigma (n.y_i + o) - r|n| = sigma (n.z_i + o) with z_i = y_i - sigma r u.
-// dD/dp = sigma (z, 1), d2D/dn dn = -(r/|n|)(I - u u^T).
-DJU_INLINE double addSide(djLaneSums* acc, const djCloud* c, double sigma, const double p[4],
-                          const double u[3], double s) {
+// Arguments: D_i = sigma (n.y_i + o) - r|n| = p.xi_i with xi_i = sigma (z_i, 1) and
+// z_i = y_i - sigma r u. dD/dp = xi, d2D/dn dn = -(r/|n|)(I - u u^T).
+DJU_INLINE djLanes addVertices(djLaneSums* acc, const djClouds* c, int begin, int end,
+                               const double p[4], const double u[3], double s) {
+  const bool round = c->r[0] > 0 || c->r[1] > 0;
+  const djLanes p0 = dju_splat(p[0]), p1 = dju_splat(p[1]);
   djLanes least = dju_splat(INFINITY);
-  double shift = -sigma * c->r;
-  djLanes sx = dju_splat(shift * u[0]), sy = dju_splat(shift * u[1]), sz = dju_splat(shift * u[2]);
-  for (int i = 0; i < c->n; i += DJU_LANES) {
-    djLanes x = dju_loadLanes(c->y[0] + i) + sx;
-    djLanes y = dju_loadLanes(c->y[1] + i) + sy;
-    djLanes z = dju_loadLanes(c->y[2] + i) + sz;
-    djLanes d = sigma * (p[0] * x + p[1] * y + p[2] * z + p[3]);
-    least = dju_minLanes(d, least);   // padding repeats vertices
-    djMask mask = (d < s) & dju_firstLanes(c->n - i);
-    if (c->n > 2 * DJU_LANES && !(dju_least(d) < s)) continue;
+  for (int i = begin / DJU_LANES * DJU_LANES; i < end; i += DJU_LANES) {
+    djLanes x = dju_loadLanes(c->x[0] + i), y = dju_loadLanes(c->x[1] + i);
+    djLanes z = dju_loadLanes(c->x[2] + i), o = dju_loadLanes(c->x[3] + i), r;
+    if (round) {
+      r = dju_loadLanes(c->lift + i);
+      x -= r * u[0];
+      y -= r * u[1];
+      z -= r * u[2];
+    }
+    djLanes d = dju_fmaLanes(p0, x, p1 * y) + (p[2] * z + p[3] * o);
+    djMask own = dju_firstLanes(end - i);
+    if (begin > 0) own &= ~dju_firstLanes(begin - i);
+    if (begin > 0 || end < c->n) {
+      least = dju_minLanes(dju_pick(own, d, least), least);
+    } else {
+      least = dju_minLanes(d, least);
+    }
+    djMask mask = (d < s) & own;
+    if (c->n > 2 * DJU_LANES && !dju_any(mask)) continue;
     djLanes b[3];
     dj_barrierLanes(b, d, s, mask);
-    djLanes f = sigma * b[1];
-    djLanes mx = b[2] * x, my = b[2] * y, mz = b[2] * z;
-    acc->sum[0] += b[0];
-    acc->sum[1] += f * x;
-    acc->sum[2] += f * y;
-    acc->sum[3] += f * z;
-    acc->sum[4] += f;
-    acc->sum[5] += mx * x;
-    acc->sum[6] += mx * y;
-    acc->sum[7] += mx * z;
-    acc->sum[8] += mx;
-    acc->sum[9] += my * y;
-    acc->sum[10] += my * z;
-    acc->sum[11] += my;
-    acc->sum[12] += mz * z;
-    acc->sum[13] += mz;
-    acc->sum[14] += b[2];
-    acc->sum[15] += c->r * b[1];
+    djLanes px = b[2] * x, py = b[2] * y, pz = b[2] * z, po = b[2] * o;
+    acc->v += b[0];
+    acc->fx = dju_fmaLanes(b[1], x, acc->fx);
+    acc->fy = dju_fmaLanes(b[1], y, acc->fy);
+    acc->fz = dju_fmaLanes(b[1], z, acc->fz);
+    acc->fo = dju_fmaLanes(b[1], o, acc->fo);
+    acc->xx = dju_fmaLanes(px, x, acc->xx);
+    acc->xy = dju_fmaLanes(px, y, acc->xy);
+    acc->xz = dju_fmaLanes(px, z, acc->xz);
+    acc->xo = dju_fmaLanes(px, o, acc->xo);
+    acc->yy = dju_fmaLanes(py, y, acc->yy);
+    acc->yz = dju_fmaLanes(py, z, acc->yz);
+    acc->yo = dju_fmaLanes(py, o, acc->yo);
+    acc->zz = dju_fmaLanes(pz, z, acc->zz);
+    acc->zo = dju_fmaLanes(pz, o, acc->zo);
+    acc->oo = dju_fmaLanes(po, o, acc->oo);
+    if (round) acc->rp = dju_fmaLanes(r, b[1], acc->rp);
   }
-  return dju_least(least);
+  return least;
 }
 
-// Unit vector of n and its length.
-static double direction(double u[3], const double n[3]) {
-  double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-  double inv = length > 0 ? 1 / length : 0;
-  for (int k = 0; k < 3; k++) u[k] = inv * n[k];
-  return length;
+// As in djMoments, in that order.
+DJU_INLINE void storeSums(double out[16], const djLaneSums* a) {
+  dju_storeLanes(out, dju_foldEight(a->v, a->fx, a->fy, a->fz, a->fo, a->xx, a->xy, a->xz));
+  dju_storeLanes(out + 8, dju_foldEight(a->xo, a->yy, a->yz, a->yo, a->zz, a->zo, a->oo, a->rp));
 }
 
-// The term P(1 - |n|) and the curvature of r|n|:
+// Sums over the vertices with the term P(1 - |n|) and the curvature of r|n| added:
 //   gradient -P' u,  Hessian P'' u u^T - ((P' + sum r P'_i)/|n|)(I - u u^T).
-void dj_evalPlane(djPlaneEval* e, const djCloud side[2], const double p[4], double s) {
-  double u[3], sum[16];
-  double length = direction(u, p);
-  djLaneSums acc = {0};
-  e->least[0] = addSide(&acc, &side[0], -1, p, u, s);
-  e->least[1] = addSide(&acc, &side[1], 1, p, u, s);
-  if (!(e->least[0] > 0) || !(e->least[1] > 0) || !(length < 1) || !(length > 0)) {
-    e->value = INFINITY;
-    return;
-  }
-  dju_sumEight(sum, acc.sum);
-  dju_sumEight(sum + 8, acc.sum + 8);
+DJU_INLINE void finishEval(djPlaneEval* e, const double sum[16], const djDirection* d, double s) {
   double b[3];
-  dj_barrier(b, 1 - length, s);
+  const double* u = d->u;
+  dj_barrier(b, 1 - d->length, s);
   e->value = sum[0] + b[0];
   for (int k = 0; k < 3; k++) e->g[k] = sum[1 + k] - b[1] * u[k];
   e->g[3] = sum[4];
-  double across = -(b[1] + sum[15]) / length, along = b[2] - across;
-  e->h[0] = sum[5] + across + along * u[0] * u[0];
-  e->h[1] = sum[6] + along * u[0] * u[1];
-  e->h[2] = sum[7] + along * u[0] * u[2];
+  double across = -(b[1] + sum[15]) * d->inv, along = b[2] - across;
+  double ax = along * u[0], ay = along * u[1], az = along * u[2];
+  e->h[0] = sum[5] + across + ax * u[0];
+  e->h[1] = sum[6] + ax * u[1];
+  e->h[2] = sum[7] + ax * u[2];
   e->h[3] = sum[8];
-  e->h[4] = sum[9] + across + along * u[1] * u[1];
-  e->h[5] = sum[10] + along * u[1] * u[2];
+  e->h[4] = sum[9] + across + ay * u[1];
+  e->h[5] = sum[10] + ay * u[2];
   e->h[6] = sum[11];
-  e->h[7] = sum[12] + across + along * u[2] * u[2];
+  e->h[7] = sum[12] + across + az * u[2];
   e->h[8] = sum[13];
   e->h[9] = sum[14];
 }
 
-static void storeMoments(djMoments* m, const djLaneSums* acc) {
+void dj_evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], double s) {
   double sum[16];
-  dju_sumEight(sum, acc->sum);
-  dju_sumEight(sum + 8, acc->sum + 8);
-  m->value = sum[0];
-  for (int k = 0; k < 4; k++) m->f[k] = sum[1 + k];
-  for (int k = 0; k < 10; k++) m->m[k] = sum[5 + k];
-  m->rp = sum[15];
-}
-
-void dj_planeMoments(djMoments m[2], const djCloud side[2], const double p[4], double s) {
-  double u[3];
-  direction(u, p);
-  djLaneSums acc[2] = {0};
-  addSide(&acc[0], &side[0], -1, p, u, s);
-  addSide(&acc[1], &side[1], 1, p, u, s);
-  storeMoments(&m[0], &acc[0]);
-  storeMoments(&m[1], &acc[1]);
-}
-
-// Smallest sigma u.y over one side.
-static double leastHeight(const djCloud* c, double sigma, const double u[3]) {
-  djLanes least = dju_splat(INFINITY);
-  for (int i = 0; i < c->n; i += DJU_LANES) {
-    djLanes d = u[0] * dju_loadLanes(c->y[0] + i) + u[1] * dju_loadLanes(c->y[1] + i) +
-                u[2] * dju_loadLanes(c->y[2] + i);
-    least = dju_minLanes(sigma * d, least);
+  djDirection dir = direction(p);
+  djLaneSums acc = {0};
+  e->least = dju_least(addVertices(&acc, c, 0, c->n, p, dir.u, s));
+  if (!(e->least > 0) || !(dir.length < 1) || !(dir.length > 0)) {
+    e->value = INFINITY;
+    return;
   }
-  return dju_least(least);
+  storeSums(sum, &acc);
+  finishEval(e, sum, &dir, s);
 }
 
-double dj_centrePlane(double p[4], const djCloud side[2]) {
-  double u[3];
-  direction(u, p);
-  // Heights along u: a lies below -ha, b above hb.
-  double ha = leastHeight(&side[0], -1, u) - side[0].r;
-  double hb = leastHeight(&side[1], 1, u) - side[1].r;
-  double d = ha + hb, length = 1 / (1 + 0.5 * fmax(d, 0));
-  for (int k = 0; k < 3; k++) p[k] = length * u[k];
+// The same from the sums of both sides apart.
+static void evalSides(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, double s) {
+  double sum[3][16];
+  djDirection dir = direction(sol->p);
+  djLaneSums acc = {0};
+  sol->least[0] = dju_least(addVertices(&acc, c, 0, c->na, sol->p, dir.u, s));
+  storeSums(sum[0], &acc);
+  acc = (djLaneSums){0};
+  sol->least[1] = dju_least(addVertices(&acc, c, c->na, c->n, sol->p, dir.u, s));
+  storeSums(sum[1], &acc);
+  e->least = fmin(sol->least[0], sol->least[1]);
+  if (!(e->least > 0) || !(dir.length < 1) || !(dir.length > 0)) {
+    e->value = INFINITY;
+    return;
+  }
+  for (int k = 0; k < 16; k++) sum[2][k] = sum[0][k] + sum[1][k];
+  for (int side = 0; side < 2; side++) {
+    djMoments* m = &sol->side[side];
+    m->value = sum[side][0];
+    for (int k = 0; k < 4; k++) m->f[k] = sum[side][1 + k];
+    for (int k = 0; k < 10; k++) m->m[k] = sum[side][5 + k];
+    m->rp = sum[side][15];
+  }
+  finishEval(e, sum[2], &dir, s);
+}
+
+// ------------------------------------------ starts ---------------------------------------------
+
+// Along p the optimum has |n| |P'(1 - |n|)| = sum |P'(D_i)| D_i. With D about (1 - s) d/2 for two
+// vertices a side the right side is G, and |P'(x)| = G for x = s q means
+//   (1 - q)(5 - q)^(1/3)/q^2 = (G s^2)^(1/3) = k;   with 1.65 for (5 - q)^(1/3),
+//   q = 2/(1 + sqrt(1 + 4 k/1.65)).
+double dj_startLength(double d, double s) {
+  double b[3], D = 0.5 * (1 - s) * d;
+  dj_barrier(b, D, s);
+  double k = cbrt(-4 * b[1] * D * s * s);
+  double q = 2 / (1 + sqrt(1 + 4 / 1.65 * k));
+  return 1 - s * q;
+}
+
+// Smallest sigma n.y of both sides.
+static void leastHeights(double h[2], const djClouds* c, const double n[3]) {
+  djLanes least[2] = {dju_splat(INFINITY), dju_splat(INFINITY)};
+  for (int i = 0; i < c->n; i += DJU_LANES) {
+    djLanes d = n[0] * dju_loadLanes(c->x[0] + i) + n[1] * dju_loadLanes(c->x[1] + i) +
+                n[2] * dju_loadLanes(c->x[2] + i);
+    djMask a = dju_firstLanes(c->na - i);
+    least[0] = dju_minLanes(dju_pick(a, d, least[0]), least[0]);
+    least[1] = dju_minLanes(dju_pick(a, least[1], d), least[1]);
+  }
+  h[0] = dju_least(least[0]);
+  h[1] = dju_least(least[1]);
+}
+
+static double lengthOf(const double p[4]) {
+  return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+}
+
+double dj_centrePlane(double p[4], const djClouds* c, double s) {
+  djDirection dir = direction(p);
+  double h[2];
+  leastHeights(h, c, dir.u);   // a lies below -ha, b above hb
+  double ha = h[0] - c->r[0], hb = h[1] - c->r[1], d = ha + hb;
+  double length = d > 0 && d * (1 - s) < 2 * s ? dj_startLength(d, s) : 1 / (1 + 0.5 * fmax(d, 0));
+  for (int k = 0; k < 3; k++) p[k] = length * dir.u[k];
   p[3] = -0.5 * length * (hb - ha);
   return d;
 }
 
-// U = 0 if the sides are 2s/(1-s) apart along n: a lower bound of their distance.
-static bool isFar(const djPlaneEval* e, const double p[4], double s) {
-  double length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
-  return (e->least[0] + e->least[1]) * (1 - s) >= 2 * s * length;
+// ------------------------------------------ Newton ---------------------------------------------
+
+// U = 0 if the sides are 2s/(1-s) apart along n: a lower bound of their distance. Sets sol->least.
+static bool isFar(djPlaneSolution* sol, const djClouds* c, double s) {
+  double length = lengthOf(sol->p);
+  leastHeights(sol->least, c, sol->p);
+  sol->least[0] += -sol->p[3] - c->r[0] * length;
+  sol->least[1] += sol->p[3] - c->r[1] * length;
+  return (sol->least[0] + sol->least[1]) * (1 - s) >= 2 * s * length;
 }
 
-// Longest step along dp that is tried after one to `trial` left the domain. Arguments are concave
+// Longest step along dp that is tried after one from p to q left the domain. Arguments are concave
 // in the step, so that with d0 before and d1 < 0 after it they stay positive below d0/(d0 - d1).
 static double stepInside(const djPlaneEval* e, const djPlaneEval* trial, const double p[4],
                          const double q[4]) {
-  double step = 1;
-  for (int k = 0; k < 2; k++) {
-    double d0 = e->least[k], d1 = trial->least[k];
-    if (!(d1 > 0)) step = fmin(step, d0 / (d0 - d1));
-  }
-  double d0 = 1 - sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
-  double d1 = 1 - sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
+  double step = trial->least > 0 ? 1 : e->least / (e->least - trial->least);
+  double d0 = 1 - lengthOf(p), d1 = 1 - lengthOf(q);
   if (!(d1 > 0)) step = fmin(step, d0 / (d0 - d1));
-  return 0.9 * step;
+  return fmin(0.9 * step, 0.9);
 }
 
-// Rounding of the value: arguments D are exact to eps times the reach of the vertices that touch,
-// which is the root of sum P'' z^2 / sum P'' and the radius, and P changes by 5 dD/D.
-static double valueNoise(const djPlaneEval* e, const djCloud side[2]) {
+// Rounding of the value. Arguments D are exact to a few eps times the reach of the vertices that
+// touch: the root of sum P'' z^2/sum P'', and the radius. The sum of |P'| is below
+// sqrt(4/3 sum P sum P''), since P'^2 <= 4/3 P P''.
+static double valueNoise(const djPlaneEval* e, const djClouds* c) {
   double reach = e->h[9] > 0 ? sqrt((e->h[0] + e->h[4] + e->h[7]) / e->h[9]) : 0;
-  reach += side[0].r + side[1].r;
-  return 2e-15 * e->value * (1 + reach / fmin(e->least[0], e->least[1]));
+  reach += c->r[0] + c->r[1];
+  return 1e-15 * (e->value + reach * sqrt(1.34 * e->value * e->h[9]));
 }
 
-// Damped step from p, where *e was evaluated, along dp; slope = -g.dp > 0, or 0 for the last step,
-// which only has to be feasible. Sets p and *e.
-static bool descend(double p[4], djPlaneEval* e, const djCloud side[2], double s,
-                    const double dp[4], double slope) {
-  double step = 1, bound = slope > 0 ? e->value + valueNoise(e, side) : DBL_MAX;
+// Damped step from p, where *e was evaluated, along dp; slope = -g.dp > 0. Sets p and *e. Small
+// steps are taken whole: the value may be too coarse to tell that it decreases.
+static bool descend(double p[4], djPlaneEval* e, const djClouds* c, double s, const double dp[4],
+                    double slope) {
+  double step = 1, bound = slope > 1e-9 * e->value ? e->value + valueNoise(e, c) : DBL_MAX;
   for (int k = 0; k < 40; k++) {
     double q[4];
     for (int i = 0; i < 4; i++) q[i] = p[i] + step * dp[i];
     djPlaneEval trial;
-    dj_evalPlane(&trial, side, q, s);
+    dj_evalPlane(&trial, c, q, s);
     if (trial.value <= bound - 1e-4 * step * slope) {
       for (int i = 0; i < 4; i++) p[i] = q[i];
       *e = trial;
       return true;
     }
-    step *= isinf(trial.value) ? fmin(stepInside(e, &trial, p, q), 0.9) : 0.5;
+    step *= isinf(trial.value) ? stepInside(e, &trial, p, q) : 0.5;
   }
   return false;
 }
 
-// Start of the iteration at sol->p, or at the same direction centred where that is better.
-static djPlaneStatus start(djPlaneSolution* sol, djPlaneEval* e, const djCloud side[2], double s) {
-  dj_evalPlane(e, side, sol->p, s);
-  if (!isinf(e->value)) {
-    if (e->value == 0 || isFar(e, sol->p, s)) return DJ_PLANE_ZERO;
+// dp = -U_pp^-1 U_p; returns the squared decrement g^T U_pp^-1 g.
+DJU_INLINE double newtonStep(double dp[4], const djPlaneEval* e) {
+  if (!dju_solveSpd4(dp, e->h, e->g)) {
     djLdl4 factor;
-    double dp[4];
     dju_factorLdl4(&factor, e->h);
     dju_solveLdl4(dp, &factor, e->g);
-    double decrement2 = e->g[0] * dp[0] + e->g[1] * dp[1] + e->g[2] * dp[2] + e->g[3] * dp[3];
-    if (decrement2 < 0.3 * e->value) return DJ_PLANE_DONE;
   }
+  double decrement2 = 0;
+  for (int k = 0; k < 4; k++) {
+    decrement2 += e->g[k] * dp[k];
+    dp[k] = -dp[k];
+  }
+  return decrement2;
+}
+
+// Where the start is infeasible or poor: the same direction centred, if that is better.
+static djPlaneStatus centre(djPlaneSolution* sol, djPlaneEval* e, const djClouds* c, double s) {
   double p[4] = {sol->p[0], sol->p[1], sol->p[2], sol->p[3]};
-  double d = dj_centrePlane(p, side);
+  double d = dj_centrePlane(p, c, s);
   if (d * (1 - s) >= 2 * s) {
-    e->least[0] = e->least[1] = 0.5 * d;
+    sol->least[0] = sol->least[1] = 0.5 * d * lengthOf(p);
     for (int k = 0; k < 4; k++) sol->p[k] = p[k];
     return DJ_PLANE_ZERO;
   }
-  if (!(d > 0)) return isinf(e->value) ? DJ_PLANE_LOST : DJ_PLANE_DONE;
-  djPlaneEval centred;
-  dj_evalPlane(&centred, side, p, s);
-  if (centred.value < e->value) {
-    *e = centred;
-    for (int k = 0; k < 4; k++) sol->p[k] = p[k];
+  if (d > 0) {
+    djPlaneEval centred;
+    dj_evalPlane(&centred, c, p, s);
+    if (centred.value < e->value) {
+      *e = centred;
+      for (int k = 0; k < 4; k++) sol->p[k] = p[k];
+    }
   }
   return isinf(e->value) ? DJ_PLANE_LOST : DJ_PLANE_DONE;
 }
 
-// Newton: dp = -U_pp^-1 U_p. At a squared decrement of 1e-13 U one full step more leaves an error
-// of the order of rounding; smaller ones cannot be measured.
-djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djCloud side[2], double s,
+// At a squared decrement of 1e-13 U one full step more leaves an error of the order of rounding.
+// Where even that cannot be reached, the iteration ends when small decrements stop falling.
+static djPlaneStatus iterate(djPlaneSolution* sol, djPlaneEval* e, const djClouds* c, double s,
+                             int max_iterations) {
+  double dp[4], decrement2 = newtonStep(dp, e), last = INFINITY;
+  if (!(decrement2 < 0.3 * e->value)) {
+    djPlaneStatus status = centre(sol, e, c, s);
+    if (status != DJ_PLANE_DONE) return status;
+    decrement2 = newtonStep(dp, e);
+  }
+  for (;;) {
+    bool stalled = last < 1e-9 * e->value && decrement2 > 0.5 * last;
+    if (decrement2 <= 1e-13 * e->value || stalled) break;
+    if (sol->iterations == max_iterations) return DJ_PLANE_LOST;
+    sol->iterations++;
+    last = decrement2;
+    if (!descend(sol->p, e, c, s, dp, decrement2)) return DJ_PLANE_LOST;
+    if (e->value == 0 || sol->iterations > 3) {   // where U = 0, Newton is slow
+      if (isFar(sol, c, s) || e->value == 0) return DJ_PLANE_ZERO;
+    }
+    decrement2 = newtonStep(dp, e);
+  }
+  if (decrement2 > 1e-26 * e->value) {   // the last step
+    for (int k = 0; k < 4; k++) sol->p[k] += dp[k];
+    sol->iterations++;
+  }
+  return DJ_PLANE_DONE;
+}
+
+djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, double s,
                             int max_iterations) {
   djPlaneEval e;
-  djPlaneStatus status = start(sol, &e, side, s);
+  djPlaneStatus status = DJ_PLANE_DONE;
   sol->iterations = 0;
-  while (status == DJ_PLANE_DONE) {
-    double dp[4];
-    dju_factorLdl4(&sol->factor, e.h);
-    dju_solveLdl4(dp, &sol->factor, e.g);
-    double decrement2 = 0;
-    for (int k = 0; k < 4; k++) {
-      decrement2 += e.g[k] * dp[k];
-      dp[k] = -dp[k];
-    }
-    if (decrement2 <= 1e-13 * e.value) {
-      if (decrement2 > 1e-29 * e.value) {
-        sol->iterations++;
-        descend(sol->p, &e, side, s, dp, 0);
-        dju_factorLdl4(&sol->factor, e.h);
-      }
-      break;
-    }
-    if (sol->iterations++ == max_iterations) return DJ_PLANE_LOST;
-    if (!descend(sol->p, &e, side, s, dp, decrement2)) return DJ_PLANE_LOST;
-    if (e.value == 0 || isFar(&e, sol->p, s)) status = DJ_PLANE_ZERO;
+  dj_evalPlane(&e, c, sol->p, s);
+  if (isinf(e.value)) {
+    status = centre(sol, &e, c, s);
+  } else if (e.value == 0) {
+    isFar(sol, c, s);
+    status = DJ_PLANE_ZERO;
   }
-  for (int k = 0; k < 2; k++) sol->least[k] = e.least[k];
+  if (status == DJ_PLANE_DONE) status = iterate(sol, &e, c, s, max_iterations);
+  if (status != DJ_PLANE_ZERO && !isinf(e.value)) {
+    evalSides(&e, sol, c, s);
+    if (isinf(e.value)) status = DJ_PLANE_LOST;   // not seen: the last step is tiny
+    dju_factorLdl4(&sol->factor, e.h);
+  }
   sol->value = status == DJ_PLANE_ZERO ? 0 : e.value;
-  if (sol->value > 0 && !isinf(sol->value)) dj_planeMoments(sol->side, side, sol->p, s);
   return status;
 }

@@ -10,13 +10,14 @@
 
 #include <dijoco/types.h>
 
-// One side: vertices y_i with a common radius. Arrays are padded to whole groups of lanes with
-// finite numbers.
-typedef struct djCloud {
-  int n;
-  const double* y[3];
-  double r;
-} djCloud;
+// Vertices of both sides as sigma (y_i, 1), sigma the side's sign; a's first, n in all. The arrays
+// extend to a whole number of lanes; what follows the n vertices repeats some of b's.
+typedef struct djClouds {
+  int na, n;
+  const double* x[4];
+  const double* lift;      // radius
+  double r[2];
+} djClouds;
 
 // Sums over the vertices of one side, with sigma its sign, z_i = y_i - sigma r n/|n| the point of
 // ball i nearest to the plane and D_i = sigma (n.z_i + o) the barrier's argument:
@@ -33,13 +34,13 @@ typedef struct djPlaneEval {
   double value;            // infinite: not feasible
   double g[4];             // U_p
   double h[10];            // U_pp, packed
-  double least[2];         // smallest argument D of each side
+  double least;            // smallest argument D
 } djPlaneEval;
 
 typedef struct djPlaneSolution {
   double p[4];
   double value;            // 0: derivatives vanish and p need not be the minimiser
-  double least[2];
+  double least[2];         // smallest argument D of each side
   djMoments side[2];
   djLdl4 factor;           // of U_pp
   int iterations;
@@ -52,17 +53,17 @@ typedef enum djPlaneStatus {
 } djPlaneStatus;
 
 // Value, gradient and Hessian by p at fixed vertices.
-void dj_evalPlane(djPlaneEval* e, const djCloud side[2], const double p[4], double s);
+void dj_evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], double s);
 
-// Sums of both sides at p.
-void dj_planeMoments(djMoments m[2], const djCloud side[2], const double p[4], double s);
+// A good length |n| for sides that are d apart along n, 0 < d < 2s/(1-s).
+double dj_startLength(double d, double s);
 
-// Keep the direction of p, put it midway between the sides and scale it to |n| = 1/(1 + d/2), where
-// all barriers that touch are equal. Returns d, the sides' separation along n (negative: none).
-double dj_centrePlane(double p[4], const djCloud side[2]);
+// Keep the direction of p, put it midway between the sides and give it a good length. Returns the
+// sides' separation along n (negative: none).
+double dj_centrePlane(double p[4], const djClouds* c, double s);
 
 // Minimise over p from sol->p by damped Newton.
-djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djCloud side[2], double s,
+djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, double s,
                             int max_iterations);
 
 #endif  // DJ_CONTACT_PLANE_SOLVE_H_

@@ -83,7 +83,7 @@ static void addErosionSlope(djErosionSlope* out, const djFound* f, const djPlane
   djVec3 u = dju_scale3(1 / length, n), p = {0, 0, 0}, torque = {0, 0, 0}, force = {0, 0, 0};
   double po = 0;
   for (int i = 0; i < c->n; i++) {
-    djVec3 y = dju_vec3(c->y[0][i], c->y[1][i], c->y[2][i]), mu;
+    djVec3 y = dj_cloudVertex(c, i), mu;
     double b[3], D = sigma * (dju_dot3(n, y) + f->plane.p[3]) - c->r * length;
     if (!(D < w->s)) continue;
     dj_barrier(b, D, w->s);
@@ -213,7 +213,7 @@ static djStatus solveAtStart(djFound* f, djPlaneWork* w, const djPlaneState* sta
     solved = dj_solveHalfSpace(&f->half, &f->space, w->s, w->z, 80);
   } else {
     memcpy(f->plane.p, state->lag_plane, sizeof f->plane.p);
-    solved = dj_solvePlane(&f->plane, w->cloud, w->s, 80);
+    solved = dj_solvePlane(&f->plane, &w->clouds, w->s, 80);
   }
   djVec3 ref[2] = {w->in->ref_a, w->in->ref_b};
   for (int k = 0; k < 2; k++) {
@@ -264,7 +264,7 @@ static void hullForces(double* dforce, const djForces* forces, const djFound* f,
     int side = i >= forces->na, k = side ? i - forces->na : i;
     const djCloud* c = &w->cloud[side];
     double sigma = side ? 1 : -1, De = 0, dD[12];
-    djVec3 y = dju_vec3(c->y[0][k], c->y[1][k], c->y[2][k]);
+    djVec3 y = dj_cloudVertex(c, k);
     djVec3 z = dju_madd3(y, -sigma * c->r, u);
     twistColumns(dD, y, n, sigma, side, f, w->L);
     if (m->any) {
@@ -291,8 +291,7 @@ static void halfForces(double* dforce, const djForces* forces, const djFound* f,
   double t = f->half.t, scale = w->in->stiffness / w->L;
   for (int i = 0, at = 0; i < forces->n; i++) {
     if (forces->first[i] == 0) continue;
-    const double* const* c = w->cloud[0].y;
-    djVec3 y = dju_vec3(c[0][i], c[1][i], c[2][i]);
+    djVec3 y = dj_cloudVertex(&w->cloud[0], i);
     double z = dju_dot3(N, y) + f->space.k, dz[12], dz_b[12];
     twistColumns(dz, y, N, 1, 0, f, w->L);
     twistColumns(dz_b, y, N, -1, 1, f, w->L);

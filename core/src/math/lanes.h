@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__AVX512F__) || defined(__FMA__)
+#include <immintrin.h>
+#endif
 
 #define DJU_LANES 8
 
@@ -26,17 +29,48 @@ DJU_INLINE djLanes dju_loadLanes(const double* p) {
   return v;
 }
 DJU_INLINE void dju_storeLanes(double* p, djLanes v) { memcpy(p, &v, sizeof v); }
+DJU_INLINE void dju_storeSix(double* p, djLanes v) { memcpy(p, &v, 6 * sizeof(double)); }
 DJU_INLINE djLanes dju_splat(double x) { return (djLanes){x, x, x, x, x, x, x, x}; }
 // v where the mask is set, 0 elsewhere.
 DJU_INLINE djLanes dju_keep(djLanes v, djMask mask) { return (djLanes)((djMask)v & mask); }
 DJU_INLINE djLanes dju_pick(djMask mask, djLanes yes, djLanes no) {
   return (djLanes)(((djMask)yes & mask) | ((djMask)no & ~mask));
 }
-DJU_INLINE djLanes dju_minLanes(djLanes a, djLanes b) { return dju_pick(a < b, a, b); }
+// a < b ? a : b, so that b must not be NaN.
+DJU_INLINE djLanes dju_minLanes(djLanes a, djLanes b) {
+#if defined(__AVX512F__)
+  return (djLanes)_mm512_min_pd((__m512d)a, (__m512d)b);
+#else
+  return dju_pick(a < b, a, b);
+#endif
+}
+// a b + c, rounded once where the target can.
+DJU_INLINE djLanes dju_fmaLanes(djLanes a, djLanes b, djLanes c) {
+#if defined(__AVX512F__)
+  return (djLanes)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__FMA__)
+  __m256d x[2], y[2], z[2];
+  memcpy(x, &a, sizeof a);
+  memcpy(y, &b, sizeof b);
+  memcpy(z, &c, sizeof c);
+  for (int k = 0; k < 2; k++) z[k] = _mm256_fmadd_pd(x[k], y[k], z[k]);
+  memcpy(&c, z, sizeof c);
+  return c;
+#else
+  return a * b + c;
+#endif
+}
 // Set for the lanes below n.
 DJU_INLINE djMask dju_firstLanes(int n) {
   int64_t k = n;
   return (djMask){0, 1, 2, 3, 4, 5, 6, 7} < (djMask){k, k, k, k, k, k, k, k};
+}
+
+// Whether any lane is set.
+DJU_INLINE bool dju_any(djMask m) {
+  m |= __builtin_shufflevector(m, m, 4, 5, 6, 7, 0, 1, 2, 3);
+  m |= __builtin_shufflevector(m, m, 2, 3, 0, 1, 6, 7, 4, 5);
+  return (m[0] | m[1]) != 0;
 }
 
 DJU_INLINE double dju_least(djLanes v) {
@@ -51,20 +85,22 @@ DJU_INLINE double dju_sumLanes(djLanes v) {
   return w[0] + w[1];
 }
 
-// Sums over the lanes of eight vectors: sum[k] = sum of v[k]. A tree of three levels.
+// Sums over the lanes of eight vectors, one in each lane: a tree of three levels.
+DJU_INLINE djLanes dju_addPairs(djLanes a, djLanes b) {   // a01 b01 a23 b23 ...
+  return __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
+         __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+}
+DJU_INLINE djLanes dju_addQuads(djLanes a, djLanes b) {
+  return __builtin_shufflevector(a, b, 0, 1, 4, 5, 8, 9, 12, 13) +
+         __builtin_shufflevector(a, b, 2, 3, 6, 7, 10, 11, 14, 15);
+}
+DJU_INLINE djLanes dju_foldEight(djLanes v0, djLanes v1, djLanes v2, djLanes v3, djLanes v4,
+                                 djLanes v5, djLanes v6, djLanes v7) {
+  return dju_addQuads(dju_addQuads(dju_addPairs(v0, v1), dju_addPairs(v2, v3)),
+                      dju_addQuads(dju_addPairs(v4, v5), dju_addPairs(v6, v7)));
+}
 DJU_INLINE void dju_sumEight(double sum[8], const djLanes v[8]) {
-  djLanes a[4], b[2];
-  for (int k = 0; k < 4; k++) {   // pairs: 0+1 | 2+3 | ... of two vectors side by side
-    a[k] = __builtin_shufflevector(v[2 * k], v[2 * k + 1], 0, 8, 2, 10, 4, 12, 6, 14) +
-           __builtin_shufflevector(v[2 * k], v[2 * k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-  }
-  for (int k = 0; k < 2; k++) {
-    b[k] = __builtin_shufflevector(a[2 * k], a[2 * k + 1], 0, 1, 4, 5, 8, 9, 12, 13) +
-           __builtin_shufflevector(a[2 * k], a[2 * k + 1], 2, 3, 6, 7, 10, 11, 14, 15);
-  }
-  djLanes c = __builtin_shufflevector(b[0], b[1], 0, 1, 4, 5, 8, 9, 12, 13) +
-              __builtin_shufflevector(b[0], b[1], 2, 3, 6, 7, 10, 11, 14, 15);
-  dju_storeLanes(sum, c);
+  dju_storeLanes(sum, dju_foldEight(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]));
 }
 
 #endif  // DJ_MATH_LANES_H_
