@@ -171,7 +171,8 @@ static void closeCase(Case* c) {
 }
 
 static void testTrees(djvReport* r, int count) {
-  static const char* const variant[] = {"plain", "springs", "actuators", "gravcomp", "fluid", "all"};
+  static const char* const variant[] = {"plain", "springs", "actuators", "gravcomp", "fluid",
+                                        "all"};
   static const int features[] = {0, TREE_SPRINGS, TREE_ACTUATORS, TREE_GRAVCOMP, TREE_FLUID, 15};
   djvRandom random = djv_random(1);
   Acceleration worst[6] = {{0}};

@@ -25,7 +25,9 @@ static void put(Maker* k, const char* format, ...) {
   k->used += (size_t)n;
 }
 
-static double uniform(Maker* k, double low, double high) { return djv_uniform(k->random, low, high); }
+static double uniform(Maker* k, double low, double high) {
+  return djv_uniform(k->random, low, high);
+}
 static bool maybe(Maker* k, double p) { return djv_uniform(k->random, 0, 1) < p; }
 
 static void randomAxis(Maker* k, double axis[3]) {
