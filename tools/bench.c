@@ -215,7 +215,8 @@ int verb_bench(const Options* o) {
     return tool_fail(o->verb, NULL, NULL, "this build has no MuJoCo to compare with");
   }
   char models[900], cpu[200];
-  Bench b = {.options = o, .robots = robot_folder(o), .models = scene_folder(models, sizeof models)};
+  Bench b = {.options = o, .robots = robot_folder(o)};
+  b.models = scene_folder(models, sizeof models);
   if (o->models && access(o->models, R_OK) != 0) {
     return tool_fail(o->verb, o->models, NULL, "cannot be read");
   }

@@ -3,8 +3,8 @@
 // MuJoCo (Euler, 2 ms) runs for 5 s with random controls held for 10 steps; 1,000 of the 2,500
 // states, evenly spread, are timed. Both engines then go through all states in order, each state
 // set in turn, so that both start warm from the previous state, as in a run; they are timed
-// alternately. `cold`: warm starts are forgotten before each step (ours by dj_resetData, MuJoCo's by
-// clearing qacc_warmstart).
+// alternately. `cold`: warm starts are forgotten before each step (ours by dj_resetData, MuJoCo's
+// by clearing qacc_warmstart).
 
 #include "bench.h"
 
@@ -169,8 +169,8 @@ static void add_item(Bench* b, Mean* mean, const Robot* r, const char* what, dou
 static void step_note(char* text, size_t size, Robot* r, const char* start) {
   Times* t = &r->iterations;
   int room = t->n ? t->n : 1;
-  snprintf(text, size, "%s. Newton: median %.0f, mean %.2f, 99%% %.0f; unconverged %ld, failed %ld, "
-           "recovering %.0f%% of %d states. Means %.1f and %.1f us. MuJoCo: Euler, %s, 2 ms", start,
+  snprintf(text, size, "%s. Newton: median %.0f, mean %.2f, 99%% %.0f; unconverged %ld, failed "
+           "%ld, recovering %.0f%% of %d states. Means %.1f and %.1f us. MuJoCo: Euler, %s, 2 ms", start,
            times_median(t), times_mean(t), times_part(t, 0.99), r->unconverged, r->failed,
            100.0 * (double)r->recovering / room, t->n, times_mean(&r->step),
            times_mean(&r->peer_step), solver(r->m));

@@ -62,10 +62,10 @@ static const Verb verbs[] = {
      verb_grad},
     {"bench", "", 0, GROUP_JSON | GROUP_FILTER,
      "our timings beside MuJoCo's",
-     "Times steps and derivatives of gymnasium's robots at the states of a stock MuJoCo run, contact of\n"
-     "a pair of boxes, and the book stack, beside MuJoCo's, alternately in one run on one thread.\n"
-     "Medians in microseconds; ratio is ours over the peer's. Robots are skipped where their models\n"
-     "are not found (scripts/fetch_models.sh fetches them).",
+     "Times steps and derivatives of gymnasium's robots at the states of a stock MuJoCo run,\n"
+     "contact of a pair of boxes, and the book stack, beside MuJoCo's, alternately in one run\n"
+     "on one thread. Medians in microseconds; ratio is ours over the peer's. Robots are skipped\n"
+     "where their models are not found (scripts/fetch_models.sh fetches them).",
      verb_bench},
 };
 enum { NVERBS = sizeof verbs / sizeof verbs[0] };

@@ -68,8 +68,8 @@ DJ_API djStatus djc_makePair(djcPair** pair, const djcShape* a, const djcShape* 
 DJ_API void djc_deletePair(djcPair* pair);
 DJ_API void djc_forgetPair(djcPair* pair);   // the next evaluation starts cold
 
-// Value, twist gradient and twist Hessian (as in djcResult) with each shape's origin at pos, and the
-// shape turned by quat (unit) about it from how it was given. Overlapping: the value is infinite.
+// Value, twist gradient and twist Hessian (as in djcResult) with each shape's origin at pos, and
+// the shape turned by quat (unit) about it from how it was given. Overlapping: value is infinite.
 DJ_API djStatus djc_evalPair(double* value, double gradient[12], double hessian[144],
                              djcPair* pair, const double pos_a[3], const double quat_a[4],
                              const double pos_b[3], const double quat_b[4]);
