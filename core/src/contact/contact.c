@@ -365,6 +365,9 @@ djStatus dj_startContacts(djContacts* c, const djModel* m, const djPose* pose) {
 
 // ------------------------------------------ step cap -------------------------------------------
 
+// Relative rotation up to which the end points of a motion tell what happens on the way, radians.
+#define SMALL_TURN 0.2
+
 // By how much the motion of both bodies brings A nearer to the half space behind B's supporting
 // plane with normal n (from a to b), which moves with B. An upper bound of what the gap loses.
 static double approach(const djShape* a, const djPose* pose_a, const djPose* trial_a,
@@ -379,6 +382,23 @@ static double approach(const djShape* a, const djPose* pose_a, const djPose* tri
   }
   return h1 - h0 + dju_dot3(after, dju_sub3(trial_a->p, trial_b->p)) -
          dju_dot3(n, dju_sub3(pose_a->p, pose_b->p));
+}
+
+// Angle by which A turns relative to B: |R1 - R0|_F = 2 sqrt(2) sin(angle/2).
+static double relativeTurn(const djPose* pa, const djPose* ta, const djPose* pb,
+                           const djPose* tb) {
+  djMat3 R0 = dju_mulMtM(pb->R, pa->R), R1 = dju_mulMtM(tb->R, ta->R);
+  double sum = 0;
+  for (int k = 0; k < 9; k++) sum += (R1.m[k] - R0.m[k]) * (R1.m[k] - R0.m[k]);
+  return 2 * asin(fmin(1, sqrt(sum / 8)));
+}
+
+// The same as approach() for any turn on the way: what A's origin moves, and its vertices about it.
+static double looseApproach(const djShape* a, const djPose* pa, const djPose* ta,
+                            const djPose* pb, const djPose* tb, djVec3 n, double turn) {
+  djVec3 before = dju_untransform(pb, pa->p), after = dju_untransform(tb, ta->p);
+  double reach = dju_norm3(a->center) + fmax(a->bound - a->radius, 0);
+  return dju_dot3(dju_mulMtV(pb->R, n), dju_sub3(after, before)) + turn * reach;
 }
 
 static djStatus capPair(double* factor, djContacts* c, const djModel* m, djNearPair* p,
@@ -397,8 +417,14 @@ static djStatus capPair(double* factor, djContacts* c, const djModel* m, djNearP
   if (move <= limit) return DJ_OK;
   const djPose *pa = &pose[p->body_a], *ta = &trial[p->body_a];
   const djPose *pb = &pose[p->body_b], *tb = &trial[p->body_b];
-  double loss = approach(a, pa, ta, pb, tb, d.normal);
-  if (loss > limit) loss = fmin(loss, approach(b, pb, tb, pa, ta, dju_neg3(d.normal)));
+  double turn = relativeTurn(pa, ta, pb, tb);
+  djVec3 back = dju_neg3(d.normal);
+  double loss = looseApproach(a, pa, ta, pb, tb, d.normal, turn);
+  if (loss > limit) loss = fmin(loss, looseApproach(b, pb, tb, pa, ta, back, turn));
+  if (loss > limit && turn < SMALL_TURN) {
+    loss = fmin(loss, approach(a, pa, ta, pb, tb, d.normal));
+    if (loss > limit) loss = fmin(loss, approach(b, pb, tb, pa, ta, back));
+  }
   if (loss > limit && limit / loss < *factor) *factor = limit / loss;
   return DJ_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "contact/near.h"
 
+#include <math.h>
 #include <string.h>
 
 // Depth along a direction (unit, from a to b): at least the true one.
@@ -102,6 +103,33 @@ static djStatus reportPair(djData* d, djContacts* c, const djModel* m, const djP
   return DJ_OK;
 }
 
+// Pairs in recovery that exert no force at the end of the step still overlap: their gap and depth
+// count.
+static djStatus reportSilent(bool* recovering, djData* d, djContacts* c, const djModel* m,
+                             const djPose* pose) {
+  int next = 0;
+  for (int k = 0; k < c->npair; k++) {
+    const djNearPair* p = &c->pair[k];
+    bool listed = next < c->nblock && c->active_pair[next] == k;
+    if (listed) next++;
+    if (listed || !p->near || !p->begun) continue;
+    djPairInput in = dj_pairInput(c, m, p, pose);
+    djPairReport r;
+    djStatus status = c->kernel->report(&r, dj_stateOf(c, p), &in);
+    if (status < 0) return status;
+    if (!r.recovering) continue;
+    djDistance at;
+    double depth;
+    status = dj_pairGap(&at, NULL, p, m, pose);
+    if (status >= 0) status = dj_trueDepth(&depth, c, p, m, pose);
+    if (status < 0) return status;
+    d->stats.gap = fmin(d->stats.gap, at.gap);
+    d->stats.overlap = fmax(d->stats.overlap, depth);
+    *recovering = true;
+  }
+  return DJ_OK;
+}
+
 djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djPose* pose) {
   if (!d || !c || !m || !pose || !c->listed) return DJ_INVALID;
   djStatus status = dj_refreshContacts(c, m, pose);
@@ -116,6 +144,8 @@ djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djP
   status = deepestOverlap(&d->stats.overlap, c, m, pose);
   if (status < 0) return status;
   bool recovering = false;
+  status = reportSilent(&recovering, d, c, m, pose);
+  if (status < 0) return status;
   for (int k = 0; k < d->npair; k++) recovering |= d->pair[k].recovering;
   d->stats.recovering_steps += recovering;
   d->stats.smallest_gap = fmin(d->stats.smallest_gap, d->stats.gap);

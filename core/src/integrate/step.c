@@ -12,6 +12,7 @@ typedef struct Problem {
   djWork* work;
   const djModel* model;
   const djIntegratorRow* row;
+  bool scaled;             // work->scale holds this step's
   double trial_fraction;   // of the present step at which the trial point stands; 0: none
 } Problem;
 
@@ -28,7 +29,14 @@ static bool factor(void* user, double shift) {
   djWork* w = p->work;
   int nv = p->model->nv;
   if (shift == 0) return dj_factorLDL(w->L, w->H, NULL, nv);
-  for (int i = 0; i < nv; i++) w->shift[i] = shift * fabs(w->H[(size_t)i * nv + i]);
+  // What is shifted is inertia: contact's stiffness would damp the soft directions for nothing.
+  if (!p->scaled) {
+    double* M = w->Rq;   // free until the step is linearised
+    dj_massMatrix(M, w->M, p->model, &w->now, w->ref);
+    for (int i = 0; i < nv; i++) w->scale[i] = M[(size_t)i * nv + i] / (w->h * w->h);
+    p->scaled = true;
+  }
+  for (int i = 0; i < nv; i++) w->shift[i] = shift * w->scale[i];
   return dj_factorLDL(w->L, w->H, w->shift, nv);
 }
 
@@ -159,7 +167,7 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   djStatus status = copyStart(m, d);
   if (status < 0) return status;
   w->h = m->opt.timestep;
-  Problem problem = {w, m, dj_integratorRow(m->opt.integrator), 0};
+  Problem problem = {w, m, dj_integratorRow(m->opt.integrator), false, 0};
   if (!problem.row) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
   status = problem.row->begin(w, m);
   if (status >= 0) status = startGuess(&problem);
@@ -167,7 +175,9 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   // Rest within a fraction of g h: SDRS stops at an absolute force instead.
   double unit = m->contact.gravity * w->h * sqrt(fmax(m->moving_mass, 1e-300));
   djNewtonProblem newton = {m->nv, &problem, evaluateNow, factor, solve, cap, trial, accept};
-  djNewtonOption option = {m->opt.tolerance * unit, m->opt.max_iterations, w->polish, 30};
+  // Rounding of poses, relative to a metre, times the weight.
+  double noise = 1e-15 * m->moving_mass * m->contact.gravity;
+  djNewtonOption option = {m->opt.tolerance * unit, m->opt.max_iterations, w->polish, 30, noise};
   djNewtonResult result;
   status = dj_newton(&result, &newton, &option, w->gradient, w->step);
   if (status < 0) return status;

@@ -9,8 +9,8 @@ static double newtonStep(const djNewtonProblem* p, const double* gradient, doubl
                          int* shifts) {
   double shift = 0;
   while (!p->factor(p->user, shift)) {
-    shift = shift == 0 ? 1e-4 : 10 * shift;
-    if (shift > 1e8) return -1;
+    shift = shift == 0 ? 0.1 : 4 * shift;
+    if (shift > 1e12) return -1;
   }
   if (shift > 0) ++*shifts;
   for (int i = 0; i < p->n; i++) step[i] = -gradient[i];
@@ -24,14 +24,13 @@ static double newtonStep(const djNewtonProblem* p, const double* gradient, doubl
 // accepted. *value, gradient, *cautious: at the present point, replaced by those of the trial.
 // Returns the accepted fraction, 0 when none was found.
 static double lineSearch(const djNewtonProblem* p, double* value, double* gradient,
-                         const double* step, double decrement2, int max_cuts, bool* cautious,
-                         djStatus* status) {
+                         const double* step, double decrement2, const djNewtonOption* o,
+                         bool* cautious, djStatus* status) {
   double fraction = 1;
   *status = p->cap(p->user, &fraction, step);
   if (*status < 0) return 0;
-  // differences of values below this are rounding
-  double noise = 1e-13 * (fabs(*value) + decrement2);
-  for (int cut = 0; cut <= max_cuts; cut++) {
+  double noise = 1e-13 * (fabs(*value) + decrement2) + o->noise;
+  for (int cut = 0; cut <= o->max_cuts; cut++) {
     double trial;
     bool careful = fraction < 1;
     *status = p->trial(p->user, &trial, gradient, step, fraction, &careful);
@@ -92,7 +91,7 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
     }
     double taken = 0;
     if (!near || !cautious) {
-      taken = lineSearch(p, &r->value, gradient, step, d2, o->max_cuts, &cautious, &status);
+      taken = lineSearch(p, &r->value, gradient, step, d2, o, &cautious, &status);
       if (status < 0) return status;
     }
     if (taken > 0) {

@@ -32,6 +32,7 @@ typedef struct djNewtonOption {
   int max_iterations;
   int polish;             // further full steps while the decrement falls
   int max_cuts;           // halvings of one line search
+  double noise;           // rounding error of values
 } djNewtonOption;
 
 typedef struct djNewtonResult {
