@@ -165,11 +165,14 @@ static void checkFloor(const Drop* d, Totals* t) {
   for (int g = 1; g < d->model->ngeom; g++) {
     djvConvex c;
     djv_placeShape(&c, &d->shape[g], 0, d->data->geom_xpos + 3 * g, d->data->geom_xmat + 9 * g);
-    double most = 1, depth = -djv_lowest(&c), skin = d->model->geom_skin[g];
-    for (int i = 0; i < c.nvert; i++) most = fmax(most, djv_norm(d->shape[g].move[i]));
     if (d->erosion[0][g] > 0 || d->skip[0][g]) continue;
-    t->sunk = fmax(t->sunk, depth / (most * skin + d->model->geom_skin[0]));
-    t->sunk_skin = fmax(t->sunk_skin, depth / (skin + d->model->geom_skin[0]));
+    double skin = d->model->geom_skin[g], floor = d->model->geom_skin[0];
+    for (int i = 0; i < c.nvert; i++) {
+      double depth = c.radius - c.vert[i][2];
+      double most = d->shape[g].slope > 0 ? 1 : djv_norm(d->shape[g].move[i]);
+      t->sunk = fmax(t->sunk, depth / (most * skin + floor));
+      t->sunk_skin = fmax(t->sunk_skin, depth / (skin + floor));
+    }
   }
   for (int b = 1; b < d->model->nbody; b++) {
     double z = d->data->xipos[3 * b + 2];
