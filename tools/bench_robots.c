@@ -4,7 +4,8 @@
 // states, evenly spread, are timed. Both engines then go through all states in order, each state
 // set in turn, so that both start warm from the previous state, as in a run; they are timed
 // alternately. `cold`: warm starts are forgotten before each step (ours by dj_resetData, MuJoCo's
-// by clearing qacc_warmstart).
+// by clearing qacc_warmstart). `run`: each engine on its own run from the model's start, with the
+// same controls.
 
 #include "bench.h"
 
@@ -69,17 +70,22 @@ static void set_peer(const Robot* r, int k) {
 
 static bool timed(int k) { return (long)k * TIMED / STEPS != (long)(k - 1) * TIMED / STEPS || !k; }
 
+// Random controls of step k.
+static void set_ctrl(double* ctrl, const mjModel* m, int k) {
+  for (int i = 0; i < m->nu; i++) {
+    bool limited = m->actuator_ctrllimited[i];
+    double low = limited ? m->actuator_ctrlrange[2 * i] : -1;
+    double high = limited ? m->actuator_ctrlrange[2 * i + 1] : 1;
+    double part = inputs_random(1, (unsigned long)(k / HOLD), (unsigned long)i);
+    ctrl[i] = low + (high - low) * part;
+  }
+}
+
 // The run whose states are timed.
 static void record(Robot* r) {
   mj_resetData(r->m, r->d);
   for (int k = 0; k < STEPS; k++) {
-    for (int i = 0; k % HOLD == 0 && i < r->m->nu; i++) {
-      bool limited = r->m->actuator_ctrllimited[i];
-      double low = limited ? r->m->actuator_ctrlrange[2 * i] : -1;
-      double high = limited ? r->m->actuator_ctrlrange[2 * i + 1] : 1;
-      double part = inputs_random(1, (unsigned long)(k / HOLD), (unsigned long)i);
-      r->d->ctrl[i] = low + (high - low) * part;
-    }
+    set_ctrl(r->d->ctrl, r->m, k);
     store(r, k);
     mj_step(r->m, r->d);
   }
@@ -111,6 +117,27 @@ static void pass_steps(Robot* r, bool cold, bool count) {
     r->failed += status < 0;
     r->unconverged += status > 0;
     r->recovering += recovers;
+  }
+}
+
+static void pass_run(Robot* r) {
+  mj_resetData(r->m, r->d);
+  dj_resetData(r->model, r->data);
+  for (int k = 0; k < STEPS; k++) {
+    set_ctrl(r->d->ctrl, r->m, k);
+    set_ctrl(r->data->ctrl, r->m, k);
+    long recovering = r->data->stats.recovering_steps;
+    double t0 = engine_clock();
+    djStatus status = dj_step(r->model, r->data);
+    double t1 = engine_clock();
+    mj_step(r->m, r->d);
+    double t2 = engine_clock();
+    times_add(&r->step, t1 - t0);
+    times_add(&r->peer_step, t2 - t1);
+    times_add(&r->iterations, 1e-6 * r->data->stats.iterations);
+    r->failed += status < 0;
+    r->unconverged += status > 0;
+    r->recovering += r->data->stats.recovering_steps > recovering;
   }
 }
 
@@ -205,6 +232,13 @@ static void run_robot(void* arg) {
     add_item(b, &job->mean[cold], r, what, times_median(&r->step), "mj_step",
              times_median(&r->peer_step), note);
   }
+  if (wants(b, "run", r->name)) {
+    forget(r);
+    pass_run(r);
+    step_note(note, sizeof note, r, "Each engine's own run");
+    add_item(b, &job->mean[4], r, "run", times_median(&r->step), "mj_step",
+             times_median(&r->peer_step), note);
+  }
   if (!wants(b, "transition", r->name) && !wants(b, "step+transition", r->name)) return;
   pass_derivatives(r);
   double fd = times_median(&r->peer_fd);
@@ -258,11 +292,12 @@ static bool open_robot(Bench* b, Robot* r, const char* name) {
 }
 
 void bench_robots(Bench* b) {
-  static const char* const items[] = {"step", "step_cold", "transition", "step+transition"};
-  Mean mean[4] = {{0}};
+  static const char* const items[] = {"step", "step_cold", "transition", "step+transition", "run"};
+  enum { ITEMS = sizeof items / sizeof items[0] };
+  Mean mean[ITEMS] = {{0}};
   for (int k = 0; k < MAX_ROBOTS; k++) {
     bool any = false;
-    for (int i = 0; i < 4; i++) any = any || wants(b, items[i], robots[k]);
+    for (int i = 0; i < ITEMS; i++) any = any || wants(b, items[i], robots[k]);
     if (!any) continue;
     if (!b->robots) {
       bench_skip(b, "robots", "no folder of gymnasium's models (--models DIR, DIJOCO_GYMNASIUM)");
@@ -276,11 +311,12 @@ void bench_robots(Bench* b) {
     }
     close_robot(&r);
   }
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < ITEMS; i++) {
+    bool linear = i == 2 || i == 3;
     char name[60];
     if (mean[i].n == 0) continue;
     snprintf(name, sizeof name, "%s/geomean", items[i]);
-    bench_add(b, name, exp(mean[i].ours / mean[i].n), i < 2 ? "mj_step" : "mjd_transitionFD",
+    bench_add(b, name, exp(mean[i].ours / mean[i].n), linear ? "mjd_transitionFD" : "mj_step",
               exp(mean[i].peer / mean[i].n), "Geometric mean of %d robots' medians", mean[i].n);
   }
 }

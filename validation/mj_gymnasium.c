@@ -113,8 +113,8 @@ static void runControlled(djvReport* r, const char* name, mjModel* m, const djMo
            "%.3g, %.3g us a step", name, model->opt.timestep, model->contact.support,
            model->contact.stiffness, (double)s->newton_iterations / (double)steps,
            s->recovering_steps, s->smallest_gap, s->deepest_overlap, 1e6 * start / (double)steps);
-  djv_note("%s: |qvel| <= %.3g (%.3g in the first %g s), MuJoCo %.3g; kinetic energy <= %.3g, MuJoCo "
-           "%.3g J%s", name, speed, first, early, peer.speed, energy, peer.energy,
+  djv_note("%s: |qvel| <= %.3g (%.3g in the first %g s), MuJoCo %.3g; kinetic energy <= %.3g, "
+           "MuJoCo %.3g J%s", name, speed, first, early, peer.speed, energy, peer.energy,
            peer.unstable ? " (it was unstable)" : "");
   robot_count(r, steps - s->steps, 0, "%s: steps that failed, of %ld", name, steps);
   robot_count(r, s->unconverged_steps, 0, "%s: unconverged steps", name);
