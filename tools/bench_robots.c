@@ -197,8 +197,8 @@ static void step_note(char* text, size_t size, Robot* r, const char* start) {
   Times* t = &r->iterations;
   int room = t->n ? t->n : 1;
   snprintf(text, size, "%s. Newton: median %.0f, mean %.2f, 99%% %.0f; unconverged %ld, failed "
-           "%ld, recovering %.0f%% of %d states. Means %.1f and %.1f us. MuJoCo: Euler, %s, 2 ms", start,
-           times_median(t), times_mean(t), times_part(t, 0.99), r->unconverged, r->failed,
+           "%ld, recovering %.0f%% of %d states. Means %.1f and %.1f us. MuJoCo: Euler, %s, 2 ms",
+           start, times_median(t), times_mean(t), times_part(t, 0.99), r->unconverged, r->failed,
            100.0 * (double)r->recovering / room, t->n, times_mean(&r->step),
            times_mean(&r->peer_step), solver(r->m));
 }
