@@ -107,15 +107,14 @@ static void testPullback(void** state) {
 typedef djJet (*Function)(double x);
 static djJet clampJet(double x) { return dju_smoothClamp(x, -1, 2); }
 static djJet limitJet(double x) { return dju_softLimit(x, 100, 0.1); }
-static djJet squareJet(double x) { return dju_softHalfSquare(x, 0.3); }
 static djJet stepJet(double x) { return dju_smoothStep(x); }
 static djJet absJet(double x) { return dju_smoothAbs(x, 0.05); }
 
 static void testSmoothFunctions(void** state) {
   (void)state;
-  static const Function function[] = {clampJet, limitJet, squareJet, stepJet, absJet};
+  static const Function function[] = {clampJet, limitJet, stepJet, absJet};
   djRng rng = {4};
-  for (int f = 0; f < 5; f++) {
+  for (int f = 0; f < 4; f++) {
     for (int i = 0; i < 2000; i++) {
       double x = djt_uniform(&rng, -2, 3), h = 1e-5;
       djJet j = function[f](x), p = function[f](x + h), n = function[f](x - h);

@@ -45,7 +45,7 @@ typedef struct djJointDef {
   double range[2];            // slide, hinge: bounds of q; ball: range[1] bounds the angle
   double margin;              // the limit acts from this distance on
   double limit_stiffness;     // 1/s^2, times the dof's effective inertia at qpos0
-  double limit_damping;       // 1/s, likewise; acts while pressing in
+  double limit_damping;       // 1/s, likewise; outside; never outweighs the spring on the way out
   bool actfrclimited;
   double actfrcrange[2];      // bounds of the total actuator force; slide, hinge
 } djJointDef;

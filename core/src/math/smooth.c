@@ -61,17 +61,6 @@ djJet dju_softLimit(double x, double k, double w) {
   return (djJet){k * (0.5 * x * x - 0.5 * w * x + w * w / 6), k * (x - 0.5 * w), k};
 }
 
-djJet dju_softHalfSquare(double v, double w) {
-  if (v <= 0) return (djJet){0, 0, 0};
-  if (v < w) {
-    double u = v / w, u2 = u * u;
-    return (djJet){w * w * u2 * u2 * (0.25 - 0.1 * u), w * u2 * u * (1 - 0.5 * u),
-                   u2 * (3 - 2 * u)};
-  }
-  double x = v - w;
-  return (djJet){0.15 * w * w + 0.5 * w * x + 0.5 * x * x, 0.5 * w + x, 1};
-}
-
 djJet dju_smoothStep(double t) {
   if (t <= 0) return (djJet){0, 0, 0};
   if (t >= 1) return (djJet){1, 0, 0};

@@ -21,9 +21,6 @@ double dju_smoothClampMean(double a, double b, double lo, double hi);
 // One-sided spring: f = 0 for x <= 0, then f'' = k x/w up to x = w and k beyond. C2.
 djJet dju_softLimit(double x, double k, double w);
 
-// f'' rises from 0 at v <= 0 to 1 at v >= w as 3t^2 - 2t^3: a half parabola, C3 for w > 0.
-djJet dju_softHalfSquare(double v, double w);
-
 // 0 for t <= 0, 1 for t >= 1, quintic between (C2).
 djJet dju_smoothStep(double t);
 

@@ -5,10 +5,8 @@
 
 #include <string.h>
 
-// Width over which a limit's spring sets in, as a fraction of the joint's range, and the speed over
-// which its damping does.
+// Width over which a limit's spring sets in, as a fraction of the joint's range.
 #define LIMIT_WIDTH 0.01
-#define LIMIT_SPEED 0.01
 
 static size_t padded(size_t n) { return (n + 63) & ~(size_t)63; }
 
@@ -323,8 +321,25 @@ static void addRotationActuators(double y[3], double Y[9], double* value, djJoin
 
 // ---- blocks -----------------------------------------------------------------------------------
 
-// Limit of a scalar joint: springs at both bounds, damping while pressing in. The damping's
-// strength follows the depth at the start of the step: b A(depth) M(speed into the bound).
+// Damping of a limit at speed u into the bound. c: coefficient, F: the spring's force, both at the
+// start of the step. Pressing in it is linear, energy rate c u^2/2. On the way out it never
+// outweighs the spring: F (sqrt(u^2 + w^2) - w) with w = F/c, which has the same curvature at rest
+// and the slope F far from it. Beside value and derivatives by u, the slope's by c and F.
+static djJet limitDamping(double* by_c, double* by_F, double u, double c, double F) {
+  if (u >= 0 || !(F > 0)) {
+    double side = u >= 0 ? 1 : 0;
+    *by_c = side * u;
+    *by_F = 0;
+    return (djJet){0.5 * side * c * u * u, side * c * u, side * c};
+  }
+  double w = F / c, r = sqrt(u * u + w * w), r3 = r * r * r;
+  *by_c = F * u * w * w / (c * r3);
+  *by_F = u * u * u / r3;
+  return (djJet){F * u * u / (r + w), F * u / r, F * w * w / r3};
+}
+
+// Limit of a scalar joint: springs at both bounds, and damping that fades in with the depth at the
+// start of the step.
 static void addScalarLimit(djBlock* b, const djJointTerms* t, const djModel* m, int j, double q,
                            double psi) {
   double w = t->joint[j].limit_width, h = t->h;
@@ -333,17 +348,20 @@ static void addScalarLimit(djBlock* b, const djJointTerms* t, const djModel* m, 
   for (int side = 0; side < 2; side++) {
     double out = side ? 1 : -1;   // direction of pressing in
     double depth = m->jnt_margin[j] + out * (q - m->jnt_range[2 * j + side]);
-    if (depth <= 0 && depth - out * psi <= 0) continue;
+    double start = depth - out * psi;
+    if (depth <= 0 && start <= 0) continue;
     djJet V = dju_softLimit(depth, k, w);
     b->value += V.f;
     b->g[0] += out * V.d;
     b->K[0] += V.dd;
-    djJet A = dju_smoothStep((depth - out * psi) / w);
-    djJet M = dju_softHalfSquare(out * psi / h, LIMIT_SPEED);
-    b->value += h * damping * A.f * M.f;
-    b->g[0] += out * damping * A.f * M.d;
-    b->K[0] += damping * A.f * M.dd / h;
-    b->Kstart[0] += damping * (A.d / w * M.d - A.f * M.dd / h);
+    djJet A = dju_smoothStep(start / w), F = dju_softLimit(start, k, w);
+    if (!(A.f > 0)) continue;
+    double by_c, by_F;
+    djJet D = limitDamping(&by_c, &by_F, out * psi / h, damping * A.f, F.d);
+    b->value += h * D.f;
+    b->g[0] += out * D.d;
+    b->K[0] += D.dd / h;
+    b->Kstart[0] += by_c * damping * A.d / w + by_F * F.dd - D.dd / h;
   }
 }
 
