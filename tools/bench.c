@@ -190,33 +190,36 @@ static void print_table(const Bench* b, const char* cpu, long cores) {
 
 // ---- where the models are
 
-static const char* robot_folder(const Options* o) {
-  const char* folder = o->models ? o->models : getenv("DIJOCO_GYMNASIUM");
-  return folder && *folder ? folder : NULL;
-}
-
-// The folder `models` of the tree that this program was built in, or below the working directory.
-static const char* scene_folder(char* text, size_t size) {
+// FOLDER/NAME where FOLDER is `levels` above this program's, or NAME below the working directory;
+// NULL where neither can be read.
+static const char* find_folder(char* text, size_t size, int levels, const char* name) {
   char self[800];
   ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-  for (int up = 0; n > 0 && up < 3; up++) {
+  for (int up = 0; n > 0 && up <= levels; up++) {
     while (n > 0 && self[n - 1] != '/') n--;
     if (n > 0) n--;
   }
   self[n > 0 ? n : 0] = 0;
-  snprintf(text, size, "%s/models", self);
+  snprintf(text, size, "%s/%s", self, name);
   if (access(text, R_OK) == 0) return text;
-  snprintf(text, size, "models");
+  snprintf(text, size, "%s", name);
   return access(text, R_OK) == 0 ? text : NULL;
+}
+
+// In a build tree the program is build/bin/dijoco, what was fetched is in build/deps.
+static const char* robot_folder(char* text, size_t size, const Options* o) {
+  const char* folder = o->models ? o->models : getenv("DIJOCO_GYMNASIUM");
+  return folder && *folder ? folder : find_folder(text, size, 1, "deps/gymnasium");
 }
 
 int verb_bench(const Options* o) {
   if (!scene_mujocoVersion()) {
     return tool_fail(o->verb, NULL, NULL, "this build has no MuJoCo to compare with");
   }
-  char models[900], cpu[200];
-  Bench b = {.options = o, .robots = robot_folder(o)};
-  b.models = scene_folder(models, sizeof models);
+  char models[900], robots[900], cpu[200];
+  Bench b = {.options = o};
+  b.robots = robot_folder(robots, sizeof robots, o);
+  b.models = find_folder(models, sizeof models, 2, "models");
   if (o->models && access(o->models, R_OK) != 0) {
     return tool_fail(o->verb, o->models, NULL, "cannot be read");
   }

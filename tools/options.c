@@ -43,7 +43,7 @@ static const Row table[] = {
      "exit 1 if a body's rotation differs by more (rad)"},
     {"--filter", "TEXT", TEXT, GROUP_FILTER, AT(filter), "only what has TEXT in its name"},
     {"--models", "DIR", TEXT, GROUP_FILTER, AT(models),
-     "folder of gymnasium's MJCF models (default: environment variable DIJOCO_GYMNASIUM)"},
+     "folder of gymnasium's models (default: $DIJOCO_GYMNASIUM)"},
     {"--timestep", "H", POSITIVE, GROUP_SETTINGS, AT(timestep), "seconds"},
     {"--contact", "separating_plane|none", CHOICE, GROUP_SETTINGS, AT(contact), "contact model"},
     {"--integrator", "position", CHOICE, GROUP_SETTINGS, AT(integrator), "time integration"},
