@@ -15,17 +15,19 @@ typedef struct djdCertificate {
   double difference_error; // its own error estimate
   double step;             // about which it was taken: the smallest one that entered
   double relative_error;   // |analytic - difference| / max(|analytic|, 1e-9 |loss|)
-  bool has_slope;          // false: the loss is linear along the direction, to rounding
+  bool has_slope;          // false: the remainder at the largest step used for it is below
+                           //   1e-10 max(|loss|, |analytic| step), so that nothing can be read
   double slope;            // of log |L(e) - L - e g.d| over log e: 2 for a right gradient
   bool passed;             // relative_error <= 1e-6, and slope in [1.9, 2.1] where there is one
   int evaluations;         // losses computed
 } djdCertificate;
 
-// Steps form the ladder scale * 10^(-k/2), k = 0..12, from the largest downwards, both signs. A
-// Richardson tableau over central differences (one-sided ones where only one sign is allowed)
-// yields the difference with the smallest error estimate, rounding included; the same losses yield
-// the slope. scale > 0: the largest step. Returns DJ_NOT_CONVERGED where fewer than three steps
-// of the ladder are allowed, and then does not pass.
+// Steps form the ladder scale * 10^(-k/2), k = 0..18, from the largest downwards, both signs; it
+// ends early where smaller steps cannot improve anything. A Richardson tableau over central
+// differences (one-sided ones where only one sign is allowed) yields the difference with the
+// smallest error estimate, noise included; the same losses yield the slope, from the largest step
+// at which the remainder is mainly even in the step. scale > 0: the largest step. Returns DJ_NOT_CONVERGED where fewer than three steps of the ladder are allowed, and then
+// does not pass.
 DJ_API djStatus djd_check(djdCertificate* result, double loss, double analytic, double scale,
                           djdLossAlong along, void* user);
 

@@ -4,21 +4,25 @@
 // Steps of a geometric ladder e_k = scale r^-k give Richardson's tableau
 //   D[k][0] = D(e_k),  D[k][j] = (r^2j D[k][j-1] - D[k-1][j-1]) / (r^2j - 1)
 // whose entries lose one more term of the series per column. An entry's error is estimated by its
-// distance to its two parents (truncation) plus the rounding of the losses divided by the step; the
+// distance to its two parents (truncation) plus the noise of the losses divided by the step; the
 // entry with the smallest estimate is the difference. Large steps suffer from truncation, small
-// ones from rounding: this balances the two without knowing either in advance.
+// ones from noise: this balances the two without knowing either in advance. Losses with stiff
+// contact need steps far below those of smooth ones, hence the long ladder; it ends where smaller
+// steps cannot improve anything. Where noise limits the result, a least-squares fit of
+// D(e) = L' + c2 e^2 + c4 e^4 to more steps around the best ones averages it.
 
 #include <dijoco/check.h>
 
 #include <float.h>
 #include <math.h>
 
-enum { LADDER = 13, COLUMNS = 6 };
+enum { LADDER = 19, COLUMNS = 6, FIT = 17 };
 
 static const double ratio = 3.1622776601683795;  // sqrt(10)
 
 typedef struct djLadder {
-  double loss;               // at step 0
+  double loss;                         // at step 0
+  int n;                               // steps so far
   double e[LADDER];
   double plus[LADDER], minus[LADDER];  // NaN where not allowed
 } djLadder;
@@ -33,14 +37,19 @@ static double second(const djLadder* s, int k) {
   return s->plus[k] + s->minus[k] - 2 * s->loss;
 }
 
-// Noise of the losses at step k: rounding, and what the two smallest steps show of the solver's
-// own: their second differences fall with the square of the step, noise does not.
-static double noiseAt(const djLadder* s, int k) {
+static double rounding(const djLadder* s, int k) {
   double size = fabs(s->loss);
   if (isfinite(s->plus[k])) size = fmax(size, fabs(s->plus[k]));
   if (isfinite(s->minus[k])) size = fmax(size, fabs(s->minus[k]));
-  double own = fabs(second(s, LADDER - 1) - second(s, LADDER - 2) / (ratio * ratio));
-  return fmax(2 * DBL_EPSILON * size, isfinite(own) ? own : 0);
+  return 2 * DBL_EPSILON * size;
+}
+
+// Noise of the losses at step k: rounding, and what the two smallest steps show of the solver's
+// own: their second differences fall with the square of the step, noise does not.
+static double noiseAt(const djLadder* s, int k) {
+  double own = s->n < 2 ? NAN
+                        : fabs(second(s, s->n - 1) - second(s, s->n - 2) / (ratio * ratio));
+  return fmax(rounding(s, k), isfinite(own) ? own : 0);
 }
 
 // Quotient of step k: side 0 central, +1 and -1 one-sided. NaN where losses are missing.
@@ -57,7 +66,8 @@ static int extrapolate(djdCertificate* result, const djLadder* s, int side) {
   int used = 0;      // rows without a gap so far
   int count = 0;
   double power = side ? ratio : ratio * ratio;
-  for (int k = 0; k < LADDER; k++) {
+  result->difference_error = INFINITY;
+  for (int k = 0; k < s->n; k++) {
     row[0] = quotient(s, k, side);
     if (!isfinite(row[0])) {
       used = 0;
@@ -82,35 +92,134 @@ static int extrapolate(djdCertificate* result, const djLadder* s, int side) {
   return count;
 }
 
-// Slope of the remainder R(e) = |L(e) - L - e g.d|: the local slopes of neighbouring steps agree
-// where R is in its asymptotic range, so the slope is read over the three steps where they differ
-// least, counting what rounding and the gradient's own measured error may do to them.
-static void measureSlope(djdCertificate* result, const djLadder* s, int side) {
-  double remainder[LADDER], noise[LADDER];
-  int first = -1;
-  double own = fabs(result->analytic - result->difference);
-  for (int k = 0; k < LADDER; k++) {
-    double value = side < 0 ? s->minus[k] : s->plus[k];
-    double e = side < 0 ? -s->e[k] : s->e[k];
-    remainder[k] = fabs(value - s->loss - e * result->analytic);
-    noise[k] = noiseAt(s, k) + own * s->e[k];
-    if (first < 0 && isfinite(remainder[k])) first = k;
+// Solve the 3 x 3 system A x = b for x[0], and the first entry of A^-1, by Cramer's rule.
+static void solveFirst(double A[3][3], const double b[3], double x[3], double* inverse) {
+  double c[3], det;
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    c[i] = A[1][j] * A[2][k] - A[1][k] * A[2][j];
   }
-  if (first < 0) return;
-  double smallest = 1e-10 * fmax(fabs(s->loss), fabs(result->analytic) * s->e[first]);
-  if (!(remainder[first] >= smallest) || remainder[first] == 0) return;
-  double best = INFINITY, unit = log(ratio);
-  for (int k = first; k + 2 < LADDER; k++) {
-    if (!isfinite(remainder[k]) || !isfinite(remainder[k + 1]) || !(remainder[k + 2] > 0)) continue;
-    double one = log(remainder[k] / remainder[k + 1]) / unit;
-    double two = log(remainder[k + 1] / remainder[k + 2]) / unit;
-    double error = fabs(one - two) + noise[k + 2] / remainder[k + 2];
-    if (error < best) {
-      best = error;
-      result->slope = (one + two) / 2;
+  det = A[0][0] * c[0] + A[0][1] * c[1] + A[0][2] * c[2];
+  *inverse = c[0] / det;
+  for (int n = 0; n < 3; n++) {
+    double M[3][3];
+    for (int i = 0; i < 3; i++) {
+      for (int j = 0; j < 3; j++) M[i][j] = j == n ? b[i] : A[i][j];
+    }
+    x[n] = (M[0][0] * (M[1][1] * M[2][2] - M[1][2] * M[2][1]) -
+            M[0][1] * (M[1][0] * M[2][2] - M[1][2] * M[2][0]) +
+            M[0][2] * (M[1][0] * M[2][1] - M[1][1] * M[2][0])) / det;
+  }
+}
+
+// The fit, over two rungs of the ladder that begin at the best step. The scatter about it gives its
+// error; it replaces the tableau's result where that is smaller.
+static void refine(djdCertificate* result, djdLossAlong along, void* user) {
+  double A[3][3] = {{0}}, b[3] = {0}, t[FIT], d[FIT], weight[FIT], x[3], inverse, scatter = 0;
+  for (int i = 0; i < FIT; i++) {
+    double grow = pow(ratio, 2.0 * i / (FIT - 1)), e = result->step * grow;
+    double plus = lossAt(along, user, e, &result->evaluations);
+    double minus = lossAt(along, user, -e, &result->evaluations);
+    d[i] = (plus - minus) / (2 * e);
+    t[i] = grow * grow / (ratio * ratio * ratio * ratio);
+    weight[i] = grow * grow;  // the quotient's noise falls as 1/e
+    if (!isfinite(d[i])) return;
+    double row[3] = {1, t[i], t[i] * t[i]};
+    for (int j = 0; j < 3; j++) {
+      // relative to the first quotient, against cancellation
+      b[j] += weight[i] * row[j] * (d[i] - d[0]);
+      for (int k = 0; k < 3; k++) A[j][k] += weight[i] * row[j] * row[k];
     }
   }
-  result->has_slope = true;
+  solveFirst(A, b, x, &inverse);
+  for (int i = 0; i < FIT; i++) {
+    double rest = d[i] - d[0] - (x[0] + t[i] * (x[1] + t[i] * x[2]));
+    scatter += weight[i] * rest * rest;
+  }
+  double error = sqrt(inverse * scatter / (FIT - 3));
+  if (error < result->difference_error) {
+    result->difference_error = error;
+    result->difference = d[0] + x[0];
+  }
+}
+
+// L(e) - L - e g.d at +e_k or -e_k.
+static double remainderAt(const djdCertificate* result, const djLadder* s, int k, int side) {
+  double value = side < 0 ? s->minus[k] : s->plus[k];
+  double e = side < 0 ? -s->e[k] : s->e[k];
+  return value - s->loss - e * result->analytic;
+}
+
+// The largest step of the slope: from it on the remainder is mainly even in the step, as its
+// second-order term is, and it is at most a hundred times the step at which the tableau found the
+// loss to follow its series. Larger ones are outside the range in which the slope means anything.
+static int firstOfSlope(const djdCertificate* result, const djLadder* s) {
+  int near = 0;
+  while (near + 3 < s->n && s->e[near] > 100 * result->step) near++;
+  for (int k = near; k + 1 < s->n; k++) {
+    bool even = true;
+    for (int i = k; i < k + 2; i++) {
+      double plus = remainderAt(result, s, i, 1), minus = remainderAt(result, s, i, -1);
+      even = even && fabs(plus - minus) <= 0.3 * fabs(plus + minus);
+    }
+    if (even) return k;
+  }
+  return near;
+}
+
+// Slope of the remainder's size R(e), read over three neighbouring steps from `first` on. In its
+// asymptotic range the two local slopes agree, and R(-e) = R(e). Where they agree best, counting
+// what noise and the gradient's own measured error may do to them, the slope is extrapolated to
+// step 0: local slopes depend on the step linearly. Returns by how much they disagree there.
+static double measureSlope(djdCertificate* result, const djLadder* s, int first, int side) {
+  double best = INFINITY, unit = log(ratio), own = fabs(result->analytic - result->difference);
+  for (int k = first; k + 2 < s->n; k++) {
+    double r[3], odd = 0;
+    for (int i = 0; i < 3; i++) {
+      r[i] = fabs(remainderAt(result, s, k + i, side));
+      double other = log(fabs(remainderAt(result, s, k + i, -side)) / r[i]) / unit;
+      odd = fmax(odd, isfinite(other) ? fabs(other) : 0);
+    }
+    double one = log(r[0] / r[1]) / unit, two = log(r[1] / r[2]) / unit;
+    double noise = noiseAt(s, k + 2) + own * s->e[k + 2];
+    double error = fabs(one - two) + odd + noise / r[2];
+    if (error < best) {
+      best = error;
+      result->slope = two + (two - one) / (ratio - 1);
+    }
+  }
+  return best;
+}
+
+// Whether the remainder at step k tells anything: the loss is not linear there, to rounding.
+static bool isCurved(const djdCertificate* result, const djLadder* s, int k, int side) {
+  for (; k < s->n; k++) {
+    double r = fabs(remainderAt(result, s, k, side));
+    if (!isfinite(r)) continue;
+    return r > 0 && r >= 1e-10 * fmax(fabs(s->loss), fabs(result->analytic) * s->e[k]);
+  }
+  return false;
+}
+
+// Quotients and slope of the ladder so far; true where smaller steps cannot improve them.
+static bool evaluate(djdCertificate* result, const djLadder* s, int* side) {
+  int plus = 0, minus = 0, last = s->n - 1;
+  for (int k = 0; k < s->n; k++) {
+    plus += isfinite(s->plus[k]) ? 1 : 0;
+    minus += isfinite(s->minus[k]) ? 1 : 0;
+  }
+  *side = plus >= minus ? 1 : -1;
+  if (extrapolate(result, s, 0) < 3 && extrapolate(result, s, *side) < 3) {
+    result->difference_error = INFINITY;
+    return false;
+  }
+  int first = firstOfSlope(result, s);
+  result->slope = NAN;
+  double disagree = measureSlope(result, s, first, *side);
+  result->has_slope = isCurved(result, s, first, *side);
+  if (!result->has_slope) disagree = 0;
+  if (!isfinite(disagree)) result->slope = 0;  // none could be read
+  return rounding(s, last) / s->e[last] > 10 * result->difference_error && disagree < 0.02;
 }
 
 djStatus djd_check(djdCertificate* result, double loss, double analytic, double scale,
@@ -120,23 +229,22 @@ djStatus djd_check(djdCertificate* result, double loss, double analytic, double 
                              .difference_error = INFINITY, .relative_error = INFINITY,
                              .slope = NAN};
   djLadder s = {.loss = loss};
-  int nplus = 0, nminus = 0;
   double e = scale;
-  for (int k = 0; k < LADDER; k++, e /= ratio) {
-    s.e[k] = e;
-    s.plus[k] = lossAt(along, user, e, &result->evaluations);
-    s.minus[k] = lossAt(along, user, -e, &result->evaluations);
-    nplus += isfinite(s.plus[k]) ? 1 : 0;
-    nminus += isfinite(s.minus[k]) ? 1 : 0;
+  int side = 1;
+  bool done = false;
+  while (s.n < LADDER && !done) {
+    s.e[s.n] = e;
+    s.plus[s.n] = lossAt(along, user, e, &result->evaluations);
+    s.minus[s.n] = lossAt(along, user, -e, &result->evaluations);
+    s.n++;
+    done = evaluate(result, &s, &side);
+    e /= ratio;
   }
-  int side = nplus >= nminus ? 1 : -1;
-  if (extrapolate(result, &s, 0) < 3 && extrapolate(result, &s, side) < 3) {
-    return DJ_NOT_CONVERGED;
-  }
+  if (!isfinite(result->difference_error)) return DJ_NOT_CONVERGED;
+  if (result->difference_error > 1e-9 * fabs(result->difference)) refine(result, along, user);
   double error = fabs(analytic - result->difference);
   double size = fmax(fabs(analytic), 1e-9 * fabs(loss));
   result->relative_error = error == 0 ? 0 : error / size;
-  measureSlope(result, &s, side);
   bool slope_good = !result->has_slope || (result->slope >= 1.9 && result->slope <= 2.1);
   result->passed = result->relative_error <= 1e-6 && slope_good;
   return DJ_OK;
