@@ -384,21 +384,40 @@ static double approach(const djShape* a, const djPose* pose_a, const djPose* tri
          dju_dot3(n, dju_sub3(pose_a->p, pose_b->p));
 }
 
-// Angle by which A turns relative to B: |R1 - R0|_F = 2 sqrt(2) sin(angle/2).
-static double relativeTurn(const djPose* pa, const djPose* ta, const djPose* pb,
-                           const djPose* tb) {
-  djMat3 R0 = dju_mulMtM(pb->R, pa->R), R1 = dju_mulMtM(tb->R, ta->R);
+// Angle between two rotations: |R1 - R0|_F = 2 sqrt(2) sin(angle/2).
+static double angleBetween(const djMat3* R0, const djMat3* R1) {
   double sum = 0;
-  for (int k = 0; k < 9; k++) sum += (R1.m[k] - R0.m[k]) * (R1.m[k] - R0.m[k]);
+  for (int k = 0; k < 9; k++) sum += (R1->m[k] - R0->m[k]) * (R1->m[k] - R0->m[k]);
   return 2 * asin(fmin(1, sqrt(sum / 8)));
 }
 
-// The same as approach() for any turn on the way: what A's origin moves, and its vertices about it.
-static double looseApproach(const djShape* a, const djPose* pa, const djPose* ta,
-                            const djPose* pb, const djPose* tb, djVec3 n, double turn) {
-  djVec3 before = dju_untransform(pb, pa->p), after = dju_untransform(tb, ta->p);
-  double reach = dju_norm3(a->center) + fmax(a->bound - a->radius, 0);
-  return dju_dot3(dju_mulMtV(pb->R, n), dju_sub3(after, before)) + turn * reach;
+static double reachOf(const djShape* s) {
+  return dju_norm3(s->center) + fmax(s->bound - s->radius, 0);
+}
+
+// Bounds of the approach of A to B in B's frame, where A turns by `turn`. They hold on the whole
+// way only where the way is nearly straight there: B hardly turns, or A moves less than `thick`,
+// which is too little to pass the thinner one.
+static double carriedApproach(const djShape* a, const djPose* pa, const djPose* ta,
+                              const djPose* pb, const djPose* tb, djVec3 n, double turn,
+                              double thick) {
+  djVec3 way = dju_sub3(dju_untransform(tb, ta->p), dju_untransform(pb, pa->p));
+  if (angleBetween(&pb->R, &tb->R) >= SMALL_TURN && dju_norm3(way) > thick) return INFINITY;
+  double loose = dju_dot3(dju_mulMtV(pb->R, n), way) + turn * reachOf(a);
+  return turn < SMALL_TURN ? fmin(loose, approach(a, pa, ta, pb, tb, n)) : loose;
+}
+
+// By how much two bodies near each other along n: the least of bounds that hold on the whole way,
+// on which origins move straight. In the world, what origins move and what turns move vertices.
+static double approachOf(const djShape* a, const djPose* pa, const djPose* ta, const djShape* b,
+                         const djPose* pb, const djPose* tb, djVec3 n, double thick) {
+  djMat3 R0 = dju_mulMtM(pb->R, pa->R), R1 = dju_mulMtM(tb->R, ta->R);
+  double turn = angleBetween(&R0, &R1);
+  double loss = dju_dot3(n, dju_sub3(dju_sub3(ta->p, pa->p), dju_sub3(tb->p, pb->p))) +
+                angleBetween(&pa->R, &ta->R) * reachOf(a) +
+                angleBetween(&pb->R, &tb->R) * reachOf(b);
+  loss = fmin(loss, carriedApproach(a, pa, ta, pb, tb, n, turn, thick));
+  return fmin(loss, carriedApproach(b, pb, tb, pa, ta, dju_neg3(n), turn, thick));
 }
 
 static djStatus capPair(double* factor, djContacts* c, const djModel* m, djNearPair* p,
@@ -417,14 +436,8 @@ static djStatus capPair(double* factor, djContacts* c, const djModel* m, djNearP
   if (move <= limit) return DJ_OK;
   const djPose *pa = &pose[p->body_a], *ta = &trial[p->body_a];
   const djPose *pb = &pose[p->body_b], *tb = &trial[p->body_b];
-  double turn = relativeTurn(pa, ta, pb, tb);
-  djVec3 back = dju_neg3(d.normal);
-  double loss = looseApproach(a, pa, ta, pb, tb, d.normal, turn);
-  if (loss > limit) loss = fmin(loss, looseApproach(b, pb, tb, pa, ta, back, turn));
-  if (loss > limit && turn < SMALL_TURN) {
-    loss = fmin(loss, approach(a, pa, ta, pb, tb, d.normal));
-    if (loss > limit) loss = fmin(loss, approach(b, pb, tb, pa, ta, back));
-  }
+  double thick = 2 * fmin(a->inner, b->inner);
+  double loss = approachOf(a, pa, ta, b, pb, tb, d.normal, thick);
   if (loss > limit && limit / loss < *factor) *factor = limit / loss;
   return DJ_OK;
 }
