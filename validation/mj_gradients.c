@@ -82,6 +82,27 @@ static double* copy(const double* from, int n) {
   return to;
 }
 
+// Arrays and loss of a run.
+static void allocate(Run* run) {
+  const djModel* m = run->model;
+  int h = run->scene->horizon;
+  int body = run->scene->body ? dj_name2id(m, DJ_OBJ_BODY, run->scene->body) : 1;
+  run->qpos = copy(NULL, m->nq);
+  run->qvel = copy(NULL, m->nv);
+  run->ctrl = copy(NULL, h * m->nu);
+  run->grad_qpos = copy(NULL, m->nv);
+  run->grad_qvel = copy(NULL, m->nv);
+  run->grad_ctrl = copy(NULL, h * m->nu);
+  run->loss[0] = (djLossTerm){.type = DJ_LOSS_POSITION, .object = DJ_OBJ_BODY, .id = body,
+                              .target = {0.9, 0.4, 0.2}, .weight = 1, .when = DJ_WHEN_FINAL};
+  run->loss[1] = (djLossTerm){.type = DJ_LOSS_VELOCITY, .object = DJ_OBJ_BODY, .id = body,
+                              .target = {0.1, 0.2, 0}, .weight = 0.3, .when = DJ_WHEN_RUNNING};
+  run->rollout = (djRollout){.horizon = h, .qpos0 = run->qpos, .qvel0 = run->qvel,
+                             .ctrl = run->ctrl, .nloss = 2, .loss = run->loss, .polish = POLISH};
+  run->result = (djRolloutResult){.grad_qpos0 = run->grad_qpos, .grad_qvel0 = run->grad_qvel,
+                                  .grad_ctrl = run->grad_ctrl};
+}
+
 // Let the scene's start come to rest, velocities and controls zero.
 static void rest(Run* run) {
   djModel* m = run->model;
@@ -101,30 +122,19 @@ static void openRun(Run* run, const Scene* scene, double eps, bool settle) {
   djModel* model = run->model;
   djOption option = model->opt;
   option.friction_eps = eps;
-  int h = scene->horizon, body = dj_name2id(model, DJ_OBJ_BODY, scene->body);
+  int h = scene->horizon;
   if (dj_setOption(model, &option, &err) < 0 || djd_makeTape(&run->tape, model, h, &err) < 0) {
     djv_fail("%s: %s", scene->name, err.text);
   }
   run->data = robot_makeData(model);
+  allocate(run);
   dj_resetKey(model, run->data, 0);
-  run->qvel = copy(run->data->qvel, model->nv);
-  run->ctrl = copy(NULL, h * model->nu);
+  memcpy(run->qvel, run->data->qvel, (size_t)model->nv * sizeof(double));
   for (int k = 0; k < h * model->nu; k++) {
     run->ctrl[k] = run->data->ctrl[k % model->nu] * (1 + 0.3 * sin(0.1 * k));
   }
   if (settle) rest(run);
-  run->qpos = copy(run->data->qpos, model->nq);
-  run->grad_qpos = copy(NULL, model->nv);
-  run->grad_qvel = copy(NULL, model->nv);
-  run->grad_ctrl = copy(NULL, h * model->nu);
-  run->loss[0] = (djLossTerm){.type = DJ_LOSS_POSITION, .object = DJ_OBJ_BODY, .id = body,
-                              .target = {0.9, 0.4, 0.2}, .weight = 1, .when = DJ_WHEN_FINAL};
-  run->loss[1] = (djLossTerm){.type = DJ_LOSS_VELOCITY, .object = DJ_OBJ_BODY, .id = body,
-                              .target = {0.1, 0.2, 0}, .weight = 0.3, .when = DJ_WHEN_RUNNING};
-  run->rollout = (djRollout){.horizon = h, .qpos0 = run->qpos, .qvel0 = run->qvel,
-                             .ctrl = run->ctrl, .nloss = 2, .loss = run->loss, .polish = POLISH};
-  run->result = (djRolloutResult){.grad_qpos0 = run->grad_qpos, .grad_qvel0 = run->grad_qvel,
-                                  .grad_ctrl = run->grad_ctrl};
+  memcpy(run->qpos, run->data->qpos, (size_t)model->nq * sizeof(double));
 }
 
 static void closeRun(Run* run) {
@@ -259,6 +269,85 @@ static void testScene(djvReport* r, const Scene* scene, double eps, bool settle,
   closeRun(&run);
 }
 
+// ---- robots: short runs from states of stock MuJoCo's runs, most of which overlap ---------------
+
+typedef struct Tally {
+  int runs, failed, unconverged, recovering, directions, wrong, slopes;
+  double worst;            // relative error of directions that are not wrong
+} Tally;
+
+static void openRobot(Run* run, Scene* scene, const char* name, mjModel* m) {
+  djError err;
+  *run = (Run){.scene = scene, .model = robot_import(m, &err)};
+  if (!run->model) djv_fail("%s: %s", name, err.text);
+  djModel* model = run->model;
+  djOption option = model->opt;
+  option.timestep = 2e-3;
+  if (dj_setOption(model, &option, &err) < 0 ||
+      djd_makeTape(&run->tape, model, scene->horizon, &err) < 0) {
+    djv_fail("%s: %s", name, err.text);
+  }
+  run->data = robot_makeData(model);
+  allocate(run);
+}
+
+static void certifyState(Tally* t, Run* run, djvRandom* random) {
+  const djModel* m = run->model;
+  dj_resetData(m, run->data);
+  djStatus status = djd_rolloutForward(&run->result, m, run->data, &run->rollout, run->tape);
+  t->recovering += run->data->stats.recovering_steps > 0;
+  t->unconverged += run->result.unconverged_steps > 0;
+  if (status >= 0) {
+    djStatus back = djd_rolloutBackward(&run->result, m, run->data, &run->rollout, run->tape);
+    if (back != DJ_OK) status = back;
+  }
+  t->runs++;
+  t->failed += status != DJ_OK;
+  for (int which = 0; which < 3 && status == DJ_OK; which++) {
+    djdCertificate c = certify(run, which, random);
+    bool wrong = !(c.relative_error <= 1e-6);
+    t->directions++;
+    t->wrong += wrong;
+    t->slopes += !wrong && !c.passed;
+    if (!wrong) t->worst = fmax(t->worst, c.relative_error);
+    if (wrong && t->wrong < 6) {
+      djv_note("variable %d: analytic %.10g, difference %.10g (+- %.1g), relative %.2g, %ld "
+               "recovering", which, c.analytic, c.difference, c.difference_error, c.relative_error,
+               run->data->stats.recovering_steps);
+    }
+  }
+}
+
+static void testRobot(djvReport* r, const char* name, int states) {
+  mjModel* m = robot_load(name);
+  m->opt.timestep = 2e-3;
+  m->opt.integrator = mjINT_EULER;
+  mjData* d = mj_makeData(m);
+  Scene scene = {.name = name, .horizon = 5};
+  Run run;
+  openRobot(&run, &scene, name, m);
+  djvRandom random = djv_random(9);
+  Tally t = {0};
+  for (int k = 0; k < 25 * states; k++) {
+    if (k % 2500 == 0) mj_resetData(m, d);
+    if (k % 10 == 0) robot_randomCtrl(d->ctrl, m, &random, 1);
+    mj_step(m, d);
+    if (k % 25 != 24) continue;
+    mju_copy(run.qpos, d->qpos, (int)m->nq);
+    mju_copy(run.qvel, d->qvel, (int)m->nv);
+    for (int i = 0; i < scene.horizon; i++) mju_copy(run.ctrl + i * m->nu, d->ctrl, (int)m->nu);
+    certifyState(&t, &run, &random);
+  }
+  djv_note("%s: %d runs of %d steps, %d recovering, %d unconverged; largest error of the others "
+           "%.2g, %d fail by their slope only", name, t.runs, scene.horizon, t.recovering, t.unconverged,
+           t.worst, t.slopes);
+  robot_count(r, t.failed, 0, "%s: runs that fail", name);
+  robot_count(r, t.wrong, 0, "%s: error above 1e-6, of %d", name, t.directions);
+  closeRun(&run);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
 int main(int argc, char** argv) {
   bool quick = djv_isQuick(argc, argv);
   djvReport report = {0}, *r = &report;
@@ -270,5 +359,10 @@ int main(int argc, char** argv) {
   djv_title("Starts exactly where the barrier begins: reported, no target");
   testScene(r, &scenes[0], 1e-4, false, seeds, false);
   testScene(r, &scenes[1], 1e-4, false, seeds, false);
+  if (robot_folder()) {
+    djv_title("Robots: runs of 5 steps of 2 ms from states of stock MuJoCo's runs");
+    static const char* const robots[] = {"hopper", "ant", "half_cheetah", "humanoid"};
+    for (int k = 0; k < 4; k++) testRobot(r, robots[k], quick ? 10 : 100);
+  }
   return djv_finish(r);
 }

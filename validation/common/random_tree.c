@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROOM = 1 << 16 };
+enum { ROOM = 1 << 16, MAX_JOINTS = 100 };
 
 typedef struct Maker {
   djvRandom* random;
@@ -14,6 +14,7 @@ typedef struct Maker {
   char* text;
   size_t used;
   int njoint;
+  bool free[MAX_JOINTS];   // of joint j1, j2...
 } Maker;
 
 static void put(Maker* k, const char* format, ...) {
@@ -45,6 +46,8 @@ static void putJoint(Maker* k, const char* type) {
   double axis[3];
   randomAxis(k, axis);
   bool free = type[0] == 'f', ball = type[0] == 'b';
+  if (k->njoint == MAX_JOINTS) djv_fail("random tree: too many joints");
+  k->free[k->njoint] = free;
   put(k, "<joint name=\"j%d\" type=\"%s\"", ++k->njoint, type);
   if (!free) {
     put(k, " pos=\"%.5g %.5g %.5g\"", uniform(k, -0.2, 0.2), uniform(k, -0.2, 0.2),
@@ -101,10 +104,14 @@ static void putActuators(Maker* k) {
   put(k, "<actuator>\n");
   for (int j = 1; j <= k->njoint; j++) {
     put(k, "<general joint%s=\"j%d\" gear=\"%.5g 0.3 0.2 0.1 -0.4 0.7\" dyntype=\"%s\" "
-        "dynprm=\"%.5g\" gaintype=\"%s\" gainprm=\"%.5g 0.2 0.1\" ctrllimited=\"false\"",
+        "dynprm=\"%.5g\" gaintype=\"%s\" gainprm=\"%.5g 0.2 %g\" ctrllimited=\"false\"",
         maybe(k, 0.3) ? "inparent" : "", j, uniform(k, 0.5, 1.5), dyn[djv_integer(k->random, 0, 3)],
-        uniform(k, 0.1, 0.3), maybe(k, 0.3) ? "affine" : "fixed", uniform(k, -1, 1));
-    if (maybe(k, 0.5)) put(k, " biastype=\"affine\" biasprm=\"0.1 -1 -0.2\"");
+        uniform(k, 0.1, 0.3), maybe(k, 0.3) ? "affine" : "fixed", uniform(k, -1, 1),
+        k->free[j - 1] ? 0 : 0.1);
+    // Velocity terms on free joints are reported as ignored.
+    if (maybe(k, 0.5)) {
+      put(k, " biastype=\"affine\" biasprm=\"0.1 -1 %g\"", k->free[j - 1] ? 0 : -0.2);
+    }
     if (maybe(k, 0.3)) put(k, " armature=\"%.5g\" damping=\"%.5g\"", uniform(k, 0, 0.1),
                            uniform(k, 0, 0.1));
     put(k, "/>\n");
