@@ -98,23 +98,21 @@ static void add_engines(Chart* c) {
   chart_legend(c, grey, true, "MuJoCo");
 }
 
-// Largest range that any of the values covers, over both engines: below a thousandth of it, a
-// curve counts as constant.
-static double largest_range(const Record* r, int n, const int* body, int what) {
-  double most = 0;
+// Extent of all values, over bodies, engines and time: far below it, motion is not worth showing.
+static double extent(const Record* r, int n, const int* body, int what) {
+  double low = INFINITY, high = -INFINITY;
   for (int b = 0; b < n; b++) {
     for (int k = 0; k < ENGINES; k++) {
-      double *y = body_values(r, k, body[b], what), low = INFINITY, high = -INFINITY;
+      double* y = body_values(r, k, body[b], what);
       for (int i = 0; i < r->nsample; i++) {
         if (!isfinite(y[i])) continue;
         low = fmin(low, y[i]);
         high = fmax(high, y[i]);
       }
-      most = fmax(most, high - low);
       free(y);
     }
   }
-  return most;
+  return high > low ? high - low : 0;
 }
 
 static void pose_chart(Buffer* out, const Record* r, int n, const int* body, int what) {
@@ -122,7 +120,7 @@ static void pose_chart(Buffer* out, const Record* r, int n, const int* body, int
   static const char* const label[] = {"x (m)", "y (m)", "z (m)", "angle from the start (&#176;)"};
   Chart c = new_chart(r, label[what], title[what]);
   for (int i = 0; i < 3 && what < 3; i++) {
-    c.least = fmax(c.least, 1e-3 * largest_range(r, n, body, i));
+    c.least = fmax(c.least, 1e-4 * extent(r, n, body, i));
   }
   if (what == 3) c.least = 0.01;
   double* y[ENGINES * BODIES];
