@@ -62,11 +62,10 @@ static void invert(double inv[3], const double h[3]) {
   }
 }
 
-// Damped step; arguments are linear in it: positive below d0/(d0 - d1). slope 0: the last step,
-// which only has to be feasible.
+// Damped step, as in plane_solve.c; arguments are linear in it: positive below d0/(d0 - d1).
 static bool descend(double x[2], djHalfEval* e, const double* z, int n, double s,
                     const double dx[2], double slope) {
-  double step = 1, bound = slope > 0 ? e->value * (1 + 1e-14) : DBL_MAX;
+  double step = 1, bound = slope > 1e-9 * e->value ? e->value * (1 + 1e-14) : DBL_MAX;
   for (int k = 0; k < 40; k++) {
     double q[2] = {x[0] + step * dx[0], x[1] + step * dx[1]};
     djHalfEval trial;
@@ -91,25 +90,40 @@ static bool descend(double x[2], djHalfEval* e, const double* z, int n, double s
   return false;
 }
 
+DJU_INLINE double newtonStep(double dx[2], double inv[3], const djHalfEval* e) {
+  invert(inv, e->h);
+  dx[0] = -inv[0] * e->g[0] - inv[1] * e->g[1];
+  dx[1] = -inv[1] * e->g[0] - inv[2] * e->g[1];
+  return -e->g[0] * dx[0] - e->g[1] * dx[1];
+}
+
+// As dj_solvePlane.
 static djPlaneStatus minimise(djHalfSolution* sol, djHalfEval* e, const double* z, int n,
                               double s, int max_iterations) {
-  double x[2] = {sol->t, sol->o};
+  double x[2] = {sol->t, sol->o}, dx[2], decrement2, last = INFINITY;
   djPlaneStatus status = DJ_PLANE_DONE;
   for (;;) {
-    invert(sol->inv, e->h);
-    double dx[2] = {-sol->inv[0] * e->g[0] - sol->inv[1] * e->g[1],
-                    -sol->inv[1] * e->g[0] - sol->inv[2] * e->g[1]};
-    double decrement2 = -e->g[0] * dx[0] - e->g[1] * dx[1];
-    bool last = decrement2 <= 1e-13 * e->value;   // as in dj_solvePlane
-    if (last && decrement2 <= 1e-29 * e->value) break;
-    if (!last && sol->iterations >= max_iterations) status = DJ_PLANE_LOST;
-    if (status == DJ_PLANE_DONE && !descend(x, e, z, n, s, dx, last ? 0 : decrement2) && !last) {
+    decrement2 = newtonStep(dx, sol->inv, e);
+    bool coarse = dj_isCoarse(e->value, s) || last < 1e-9 * e->value;
+    if (decrement2 <= 1e-13 * e->value || (coarse && decrement2 > 0.5 * last)) break;
+    if (sol->iterations == max_iterations) status = DJ_PLANE_LOST;
+    if (status == DJ_PLANE_DONE && !descend(x, e, z, n, s, dx, decrement2)) {
+      if (dj_isCoarse(e->value, s)) break;
       status = DJ_PLANE_LOST;
     }
     if (status != DJ_PLANE_DONE) break;
     sol->iterations++;
-    if (e->value == 0) status = DJ_PLANE_ZERO;
-    if (last || status != DJ_PLANE_DONE) break;
+    last = decrement2;
+    if (e->value == 0) {
+      status = DJ_PLANE_ZERO;
+      break;
+    }
+  }
+  if (status == DJ_PLANE_DONE && decrement2 > 1e-26 * e->value) {   // the last step
+    x[0] += dx[0];
+    x[1] += dx[1];
+    sol->iterations++;
+    evalHalf(e, z, n, x, s);
   }
   invert(sol->inv, e->h);
   sol->t = x[0];

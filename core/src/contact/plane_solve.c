@@ -281,12 +281,15 @@ static djPlaneStatus iterate(djPlaneSolution* sol, djPlaneEval* e, const djCloud
     decrement2 = newtonStep(dp, e);
   }
   for (;;) {
-    bool stalled = last < 1e-9 * e->value && decrement2 > 0.5 * last;
-    if (decrement2 <= 1e-13 * e->value || stalled) break;
+    bool coarse = dj_isCoarse(e->value, s) || last < 1e-9 * e->value;
+    if (decrement2 <= 1e-13 * e->value || (coarse && decrement2 > 0.5 * last)) break;
     if (sol->iterations == max_iterations) return DJ_PLANE_LOST;
     sol->iterations++;
     last = decrement2;
-    if (!descend(sol->p, e, c, s, dp, decrement2)) return DJ_PLANE_LOST;
+    if (!descend(sol->p, e, c, s, dp, decrement2)) {
+      if (dj_isCoarse(e->value, s)) return DJ_PLANE_DONE;
+      return DJ_PLANE_LOST;
+    }
     if (e->value == 0 || sol->iterations > 3) {   // where U = 0, Newton is slow
       if (isFar(sol, c, s) || e->value == 0) return DJ_PLANE_ZERO;
     }

@@ -55,6 +55,10 @@ typedef enum djPlaneStatus {
 // Value, gradient and Hessian by p at fixed vertices.
 void dj_evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], double s);
 
+// Whether a value is so small, all depths below s being under about 1e-5 s, that rounding of the
+// plane may keep the iteration from its tolerance.
+static inline bool dj_isCoarse(double value, double s) { return value * s < 1e-20; }
+
 // A good length |n| for sides that are d apart along n, 0 < d < 2s/(1-s).
 double dj_startLength(double d, double s);
 

@@ -31,11 +31,10 @@ static djStatus erosionMotion(djErosionMotion* m, const djPlaneState* state,
                               const djPairInput* in) {
   memset(m, 0, sizeof *m);
   m->any = state->erosion.e > 0;
-  if (!m->any) return DJ_OK;
   djPlaneWork w;
   djErosion none = {0};
   djStatus status = dj_openPlaneWork(&w, in, &none, true);
-  if (status) return status;
+  if (status || !m->any) return status;
   double du[36];
   double* scratch = dj_takeScratch(&w, w.half_space ? 0 : 6 * (in->a->npad + in->b->npad));
   if (!scratch) return DJ_NO_MEMORY;

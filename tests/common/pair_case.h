@@ -1,0 +1,185 @@
+// Pairs of shapes at a given distance, and derivatives of a contact kernel by differences.
+
+#ifndef DJ_TESTS_PAIR_CASE_H_
+#define DJ_TESTS_PAIR_CASE_H_
+
+#include "common/random_shape.h"
+#include "contact/kernel.h"
+#include "shape/distance.h"
+
+enum { PAIR_STATE = 1 << 14 };   // bytes; checked against state_size
+
+// A pair with everything that its input points to. Do not copy: use pairInput after any change.
+typedef struct PairCase {
+  TestShape shape[2];
+  djPose now[2], start[2];
+  djVec3 ref[2];
+  double s, L, K, friction;
+  double size;                   // larger bounding radius
+  djPairInput in;
+  double* scratch;
+  int nscratch;
+  union {
+    char bytes[PAIR_STATE];
+    double align;
+  } state;
+} PairCase;
+
+static inline djPairState* stateOf(PairCase* c) { return (djPairState*)(void*)c->state.bytes; }
+
+static inline djPose poseOf(djVec3 p, djQuat q) { return (djPose){p, dju_quatToMat(q)}; }
+
+// exp(w) by its quaternion
+static inline djMat3 turn(djVec3 w) {
+  double a = dju_norm3(w), half = 0.5 * a, k = a > 1e-8 ? sin(half) / a : 0.5 - a * a / 48;
+  return dju_quatToMat((djQuat){cos(half), k * w.x, k * w.y, k * w.z});
+}
+
+// x -> ref + exp(w)(x - ref) + v for a pose, xi = (w, v)
+static inline djPose twistPose(const djPose* T, djVec3 ref, const double xi[6]) {
+  djMat3 Q = turn(dju_load3(xi));
+  djVec3 arm = dju_mulMV(Q, dju_sub3(T->p, ref));
+  return (djPose){dju_add3(dju_add3(ref, arm), dju_load3(xi + 3)), dju_mulMM(Q, T->R)};
+}
+
+// A contact shape of a geom type with sizes as MuJoCo's, eroded by nothing. DJ_MESH: nmesh random
+// points of an ellipsoid with semiaxes size.
+static inline void setGeom(TestShape* t, int type, const double size[3], int nmesh, Random* r) {
+  double vert[24];
+  memset(t, 0, sizeof *t);
+  if (type == DJ_PLANE) {
+    djVec3 n = randomUnit(r);
+    t->shape = (djShape){.type = DJ_PLANE, .normal = n, .offset = uniform(r, -1, 1) * size[0]};
+    return;
+  }
+  if (type == DJ_MESH) {
+    double* point = malloc(3 * (size_t)nmesh * sizeof(double));
+    cloud(r, 1, nmesh, point);
+    for (int i = 0; i < nmesh; i++) {
+      for (int k = 0; k < 3; k++) point[3 * i + k] *= size[k];
+    }
+    if (setHull(t, nmesh, point) != DJ_OK) abort();
+    free(point);
+    return;
+  }
+  int n = type == DJ_SPHERE ? 1 : type == DJ_CAPSULE ? 2 : 8;
+  double move[24];
+  boxVertices(vert, size[0], size[1], size[2]);
+  boxVertices(move, 1, 1, 1);
+  if (n <= 2) memset(vert, 0, sizeof vert);
+  if (n == 2) {
+    vert[2] = -size[1];
+    vert[5] = size[1];
+  }
+  setVertices(t, n, vert, n == 8 ? move : NULL);
+  djShape* s = &t->shape;
+  s->type = type;
+  s->radius = n <= 2 ? size[0] : 0;
+  s->radius_slope = n <= 2 ? -1 : 0;
+  s->inner = n <= 2 ? size[0] : fmin(size[0], fmin(size[1], size[2]));
+  s->bound = n == 1 ? size[0]
+             : n == 2 ? size[0] + size[1]
+                      : sqrt(size[0] * size[0] + size[1] * size[1] + size[2] * size[2]);
+}
+
+// Refresh pointers and coefficients. The start is what pose_a, pose_b were at begin().
+static inline const djPairInput* pairInput(PairCase* c) {
+  djPairInput* in = &c->in;
+  in->a = &c->shape[0].shape;
+  in->b = &c->shape[1].shape;
+  in->pose_a = &c->now[0];
+  in->pose_b = &c->now[1];
+  in->start_a = &c->start[0];
+  in->start_b = &c->start[1];
+  in->ref_a = c->ref[0];
+  in->ref_b = c->ref[1];
+  in->support = c->s;
+  in->length_scale = c->L;
+  in->stiffness = c->K;
+  in->friction = c->friction;
+  int n = in->a->npad + in->b->npad;
+  if (c->nscratch != DJ_KERNEL_SCRATCH(n)) {
+    free(c->scratch);
+    c->nscratch = DJ_KERNEL_SCRATCH(n);
+    c->scratch = malloc((size_t)c->nscratch * sizeof(double));
+  }
+  in->scratch = c->scratch;
+  in->nscratch = c->nscratch;
+  return in;
+}
+
+static inline void freeCase(PairCase* c) {
+  freeShape(&c->shape[0]);
+  freeShape(&c->shape[1]);
+  free(c->scratch);
+  c->scratch = NULL;
+  c->nscratch = 0;
+}
+
+// Move b along the direction of least separation until the signed gap is as wanted.
+static inline void setGap(PairCase* c, double gap) {
+  for (int k = 0; k < 60; k++) {
+    djDistance d;
+    dj_distance(&d, NULL, &c->shape[0].shape, &c->now[0], 0, &c->shape[1].shape, &c->now[1], 0);
+    double now = d.gap - c->in.inflate;
+    if (fabs(now - gap) <= 1e-14 * c->size) break;
+    c->now[1].p = dju_madd3(c->now[1].p, gap - now, d.normal);
+  }
+  c->start[0] = c->now[0];
+  c->start[1] = c->now[1];
+}
+
+// Two shapes of given types with sizes about `size`, random poses, at a gap of `part` times the
+// range. K = 1.
+static inline void randomPair(PairCase* c, Random* r, int type_a, int type_b, double size,
+                              double s, double L, double part) {
+  memset(c, 0, sizeof *c);
+  int type[2] = {type_a, type_b};
+  c->s = s;
+  c->L = L;
+  c->K = 1;
+  c->size = size;
+  for (int k = 0; k < 2; k++) {
+    double dims[3];
+    for (int j = 0; j < 3; j++) dims[j] = size * uniform(r, 0.3, 1);
+    setGeom(&c->shape[k], type[k], dims, 30, r);
+    if (type[k] == DJ_MESH) c->shape[k].shape.type = DJ_MESH;
+    djVec3 p = dju_scale3(size, dju_vec3(uniform(r, -1, 1), uniform(r, -1, 1), uniform(r, -1, 1)));
+    if (k == 1 && type_b != DJ_PLANE) p = dju_madd3(c->now[0].p, 3 * size, randomUnit(r));
+    c->now[k] = poseOf(p, randomQuat(r));
+    c->ref[k] = dju_madd3(c->now[k].p, 0.3 * size, randomUnit(r));
+    if (type[k] != DJ_PLANE) c->size = fmax(c->size, c->shape[k].shape.bound);
+  }
+  c->in.h = 0.01;
+  c->in.friction_eps = 1e-8;
+  c->in.force_cap = INFINITY;
+  setGap(c, part * 2 * s * L / (1 - s));
+}
+
+// ------------------------------------------ differences ----------------------------------------
+
+// Central differences of a vector function along one direction, extrapolated thrice: error O(e^8).
+// Returns the difference between the last two orders, relative to `scale`.
+static inline double extrapolate(double* out, int n, double e, double scale,
+                                 void (*f)(double* y, void* user, double e), void* user) {
+  double T[4][160], y0[160], y1[160], worst = 0;
+  for (int k = 0; k < 4; k++, e *= 0.5) {
+    f(y1, user, e);
+    f(y0, user, -e);
+    for (int i = 0; i < n; i++) T[k][i] = (y1[i] - y0[i]) / (2 * e);
+  }
+  for (int m = 1; m < 4; m++) {
+    double q = pow(4, m);
+    for (int k = 3; k >= m; k--) {
+      for (int i = 0; i < n; i++) {
+        double better = T[k][i] + (T[k][i] - T[k - 1][i]) / (q - 1);
+        if (k == 3 && m == 3) worst = fmax(worst, fabs(better - T[k][i]) / scale);
+        T[k][i] = better;
+      }
+    }
+  }
+  memcpy(out, T[3], (size_t)n * sizeof(double));
+  return worst;
+}
+
+#endif  // DJ_TESTS_PAIR_CASE_H_
