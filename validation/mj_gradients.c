@@ -339,8 +339,8 @@ static void testRobot(djvReport* r, const char* name, int states) {
     certifyState(&t, &run, &random);
   }
   djv_note("%s: %d runs of %d steps, %d recovering, %d unconverged; largest error of the others "
-           "%.2g, %d fail by their slope only", name, t.runs, scene.horizon, t.recovering, t.unconverged,
-           t.worst, t.slopes);
+           "%.2g, %d fail by their slope only", name, t.runs, scene.horizon, t.recovering,
+           t.unconverged, t.worst, t.slopes);
   robot_count(r, t.failed, 0, "%s: runs that fail", name);
   robot_count(r, t.wrong, 0, "%s: error above 1e-6, of %d", name, t.directions);
   closeRun(&run);
