@@ -1,4 +1,4 @@
-// Two thousand random drops of mixed geoms on a floor, and a thin plate hit by a fast ball.
+// Two thousand random drops of mixed geoms on a floor.
 //
 // After every step the contact shapes (geoms less their skin; of a pair that recovers, less the
 // further erosion that it got for the step) are tested for overlap by code that shares nothing with
@@ -232,76 +232,6 @@ static void runDrop(Drop* d, Totals* t, long seed, const djvHull* hulls, int nst
   dj_deleteModel(d->model);
 }
 
-// ------------------------------------------ thin plate -----------------------------------------
-
-// Position of the ball in the plate's frame.
-static void inPlate(double out[3], const djData* d, int plate, int ball) {
-  double rel[3];
-  djv_sub(rel, d->xpos + 3 * ball, d->xpos + 3 * plate);
-  const double* R = d->xmat + 9 * plate;
-  for (int k = 0; k < 3; k++) out[k] = R[k] * rel[0] + R[3 + k] * rel[1] + R[6 + k] * rel[2];
-}
-
-// A ball (radius 1 cm) thrown at the middle of a plate (20 x 20 cm, 1 mm), fixed or free, without
-// gravity. Returns the least distance of its centre from the middle plane, on the side that it came
-// from, until it has left the plate; negative: crossed.
-static double throwBall(double speed, double h, bool fixed, double tilt, long* unconverged) {
-  static djvScene s;
-  const double plate[3] = {0.1, 0.1, 0.0005}, ball[3] = {0.01, 0, 0};
-  double origin[3] = {0, 0, 0}, start[3] = {0.3 * sin(tilt), 0.01, 0.3 * cos(tilt)};
-  djv_startScene(&s, h);
-  s.def.option.gravity[2] = 0;
-  int body = fixed ? 0 : djv_addFree(&s, origin, NULL);
-  djv_addGeom(&s, body, DJ_BOX, plate, NULL, NULL);
-  int thrown = djv_addFree(&s, start, NULL);
-  djv_addGeom(&s, thrown, DJ_SPHERE, ball, NULL, NULL);
-  djv_setDensity(&s, 2700);
-  djModel* model;
-  djData* data;
-  djv_make(&model, &data, &s);
-  double* v = data->qvel + model->nv - 6;
-  v[0] = -speed * sin(tilt);
-  v[2] = -speed * cos(tilt);
-  double least = INFINITY, x[3], before[3] = {start[0], start[1], start[2]};
-  bool over = false;
-  for (int k = 0; k < (int)(0.1 / h); k++) {
-    if (dj_step(model, data) < 0) djv_fail("plate: %s", dj_errorText(data));
-    inPlate(x, data, body, thrown);
-    if (x[2] < 0) {   // within the plate, or beside it?
-      double f = before[2] / (before[2] - x[2]);
-      double side = fmax(fabs(before[0] + f * (x[0] - before[0])),
-                         fabs(before[1] + f * (x[1] - before[1])));
-      if (side < 0.1) least = x[2];
-      break;
-    }
-    bool now = fabs(x[0]) < 0.1 && fabs(x[1]) < 0.1;
-    if (over && !now) break;
-    over = now;
-    if (over) least = fmin(least, x[2]);
-    memcpy(before, x, sizeof x);
-  }
-  *unconverged += data->stats.unconverged_steps;
-  dj_deleteData(data);
-  dj_deleteModel(model);
-  return least;
-}
-
-static void checkPlate(djvReport* r) {
-  const double steps[] = {0.002, 0.005}, speeds[] = {10, 30}, tilts[] = {0, 0.6};
-  long unconverged = 0;
-  djv_title("A plate of 1 mm hit by a ball of 1 cm radius: least distance of the ball's centre");
-  djv_note("from the plate's middle plane, on the side it came from (0.0105 m: surfaces touch).");
-  for (int i = 0; i < 16; i++) {
-    double h = steps[i & 1], v = speeds[i >> 1 & 1], tilt = tilts[i >> 2 & 1];
-    bool fixed = i >> 3 & 1;
-    char what[100];
-    snprintf(what, sizeof what, "%s plate, %g m/s, incidence %g rad, step %g ms",
-             fixed ? "fixed" : "free", v, tilt, 1e3 * h);
-    djv_above(r, what, throwBall(v, h, fixed, tilt, &unconverged), 0.0095, "m");
-  }
-  djv_count(r, "unconverged steps", unconverged, 0);
-}
-
 // ------------------------------------------ main -----------------------------------------------
 
 static void checkDrops(djvReport* r, bool quick) {
@@ -338,7 +268,6 @@ static void checkDrops(djvReport* r, bool quick) {
 int main(int argc, char** argv) {
   bool quick = djv_isQuick(argc, argv);
   djvReport r = {0, 0};
-  checkPlate(&r);
   checkDrops(&r, quick);
   return djv_finish(&r);
 }
