@@ -561,7 +561,7 @@ static void testSmoothness(void** state) {
   dju_store3(p.dir + 3, dju_scale3(0.01, d.normal));
   assert_int_equal(beginNew(&jumping, &c), DJ_OK);
   jump_at = 0;
-  onPath(&out, &p, 0.3127);
+  onPath(&out, &p, 0.31271828182845905);
   bool without = isContinuous(&p, 2);
   jump_at = out.value;
   bool with = isContinuous(&p, 2);
