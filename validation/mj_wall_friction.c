@@ -29,7 +29,8 @@ static double largestSpeed(const double* qvel, int nv) {
   return most;
 }
 
-static void record(Curve* c, const djModel* m, const double* qpos, const double* qvel, double time) {
+static void record(Curve* c, const djModel* m, const double* qpos, const double* qvel,
+                   double time) {
   for (int b = 0; b < NBOARD; b++) c->angle[b][c->n] = angleOf(qpos, b);
   c->n++;
   c->fastest = largestSpeed(qvel, m->nv);

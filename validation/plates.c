@@ -22,7 +22,7 @@ typedef struct Throw {
 } Throw;
 
 typedef struct Outcome {
-  double least;               // distance of the centre from the middle plane until it left the plate
+  double least;               // of the centre's distances from the middle plane, over the plate
   bool crossed;
   long steps, unconverged;
 } Outcome;

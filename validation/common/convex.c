@@ -202,7 +202,9 @@ void djv_geomShape(djvGeomShape* out, const djvScene* s, int geom) {
     out->nvert = g->type == DJ_SPHERE ? 1 : 2;
     out->radius = g->size[0];
     out->slope = 1;
-    for (int i = 0; i < 2; i++) out->vert[i][2] = g->type == DJ_SPHERE ? 0 : (2 * i - 1) * g->size[1];
+    for (int i = 0; i < out->nvert; i++) {
+      out->vert[i][2] = out->nvert == 1 ? 0 : (2 * i - 1) * g->size[1];
+    }
   } else if (g->type == DJ_BOX) {
     out->nvert = 8;
     out->inner = fmin(g->size[0], fmin(g->size[1], g->size[2]));
