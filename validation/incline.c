@@ -1,6 +1,7 @@
 // A block on an incline, friction 0.5 (friction angle 26.565 degrees): it holds just below the
 // friction angle, but for the creep of smoothed friction, and slides just above it with the
-// textbook acceleration g (sin a - mu cos a).
+// textbook acceleration g (sin a - mu cos a). With p the demand over friction's limit, it creeps at
+// v_eps p/sqrt(1 - p^2) on a plane, at twice that on a box, where the plane between takes half.
 
 #include "common/report.h"
 #include "common/scene.h"
@@ -87,8 +88,8 @@ static void checkIncline(djvReport* r, Support support, bool tilt_support, long*
   run(&in, 4);
   double p = tan(below) / MU, speed = (slid(&in) - after) / 4;
   djv_below(r, "26.0 degrees: creep in 5 s", fabs(slid(&in)), 1e-3, "m");
-  djv_note("creep speed %.4g m/s; v_eps p/sqrt(1 - p^2) = %.4g m/s", speed,
-           VELOCITY * p / sqrt(1 - p * p));
+  double creep = (support == PLANE ? 1 : 2) * VELOCITY * p / sqrt(1 - p * p);
+  djv_near(r, "creep speed", speed, creep, 0.02 * creep, "m/s");
   drop(&in, unconverged);
   makeIncline(&in, above, support, tilt_support);
   run(&in, 0.5);
