@@ -97,8 +97,13 @@ static void makeCase(Case* c, djRng* rng, int features) {
   memcpy(c->v0, c->d->qvel, nv * sizeof(double));
   memcpy(c->a0, c->d->act, na * sizeof(double));
   for (size_t i = 0; i < HORIZON * nu; i++) c->u[i] = djt_uniform(rng, -1, 1);
-  c->r = (djRollout){.horizon = HORIZON, .qpos0 = c->q0, .qvel0 = c->v0, .act0 = c->a0, .ctrl = c->u,
-                    .polish = 5, .callback = callback};
+  c->r = (djRollout){.horizon = HORIZON,
+                     .qpos0 = c->q0,
+                     .qvel0 = c->v0,
+                     .act0 = c->a0,
+                     .ctrl = c->u,
+                     .polish = 5,
+                     .callback = callback};
   randomTerms(c, rng);
 }
 

@@ -215,7 +215,8 @@ djStatus dj_resetKey(const djModel* m, djData* d, int key) {
   memcpy(d->act, m->key_act + k * m->na, (size_t)m->na * sizeof(double));
   memcpy(d->ctrl, m->key_ctrl + k * m->nu, (size_t)m->nu * sizeof(double));
   memcpy(d->mocap_pos, m->key_mpos + k * m->nmocap * 3, (size_t)m->nmocap * 3 * sizeof(double));
-  memcpy(d->mocap_quat, m->key_mquat + k * m->nmocap * 4, (size_t)m->nmocap * 4 * sizeof(double));
+  size_t nquat = (size_t)m->nmocap * 4;
+  memcpy(d->mocap_quat, m->key_mquat + k * nquat, nquat * sizeof(double));
   return dj_forward(m, d);
 }
 
