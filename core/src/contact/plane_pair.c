@@ -8,6 +8,12 @@ static bool isVertexShape(const djShape* s) {
   return s->nvert > 0 && s->npad >= s->nvert && s->npad % DJ_LANES == 0;
 }
 
+static bool isFinitePose(const djPose* T) {
+  const double* R = T->R.m;
+  double sum = (R[0] + R[1] + R[2]) + (R[3] + R[4] + R[5]) + (R[6] + R[7] + R[8]);
+  return isfinite(sum + (T->p.x + T->p.y + T->p.z));
+}
+
 static bool checkInput(const djPairInput* in) {
   if (!in || !in->a || !in->b || !in->pose_a || !in->pose_b || !in->start_a || !in->start_b) {
     return false;
@@ -49,6 +55,7 @@ djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion
   w->in = in;
   w->pose[0] = at_start ? in->start_a : in->pose_a;
   w->pose[1] = at_start ? in->start_b : in->pose_b;
+  if (!isFinitePose(w->pose[0]) || !isFinitePose(w->pose[1])) return DJ_INVALID;
   w->shape[0] = in->a;
   w->shape[1] = in->b;
   w->half_space = in->b->type == DJ_PLANE;

@@ -177,6 +177,7 @@ static double lengthOf(const double p[4]) {
 double dj_centrePlane(double p[4], const djClouds* c, double s) {
   djDirection dir = direction(p);
   double h[2];
+  if (!(dir.length > 0) || !isfinite(dir.inv)) return -1;
   leastHeights(h, c, dir.u);   // a lies below -ha, b above hb
   double ha = h[0] - c->r[0], hb = h[1] - c->r[1], d = ha + hb;
   double length = d > 0 && d * (1 - s) < 2 * s ? dj_startLength(d, s) : 1 / (1 + 0.5 * fmax(d, 0));
@@ -235,9 +236,10 @@ static bool descend(double p[4], djPlaneEval* e, const djClouds* c, double s, co
   return false;
 }
 
-// dp = -U_pp^-1 U_p; returns the squared decrement g^T U_pp^-1 g.
-DJU_INLINE double newtonStep(double dp[4], const djPlaneEval* e) {
-  if (!dju_solveSpd4(dp, e->h, e->g)) {
+// dp = -U_pp^-1 U_p; returns the squared decrement g^T U_pp^-1 g. careful: by the stable
+// factorization.
+DJU_INLINE double newtonStep(double dp[4], const djPlaneEval* e, bool careful) {
+  if (careful || !dju_solveSpd4(dp, e->h, e->g)) {
     djLdl4 factor;
     dju_factorLdl4(&factor, e->h);
     dju_solveLdl4(dp, &factor, e->g);
@@ -274,11 +276,11 @@ static djPlaneStatus centre(djPlaneSolution* sol, djPlaneEval* e, const djClouds
 // Where even that cannot be reached, the iteration ends when small decrements stop falling.
 static djPlaneStatus iterate(djPlaneSolution* sol, djPlaneEval* e, const djClouds* c, double s,
                              int max_iterations) {
-  double dp[4], decrement2 = newtonStep(dp, e), last = INFINITY;
+  double dp[4], decrement2 = newtonStep(dp, e, false), last = INFINITY;
   if (!(decrement2 < 0.3 * e->value)) {
     djPlaneStatus status = centre(sol, e, c, s);
     if (status != DJ_PLANE_DONE) return status;
-    decrement2 = newtonStep(dp, e);
+    decrement2 = newtonStep(dp, e, false);
   }
   for (;;) {
     bool coarse = dj_isCoarse(e->value, s) || last < 1e-9 * e->value;
@@ -293,9 +295,11 @@ static djPlaneStatus iterate(djPlaneSolution* sol, djPlaneEval* e, const djCloud
     if (e->value == 0 || sol->iterations > 3) {   // where U = 0, Newton is slow
       if (isFar(sol, c, s) || e->value == 0) return DJ_PLANE_ZERO;
     }
-    decrement2 = newtonStep(dp, e);
+    decrement2 = newtonStep(dp, e, false);
+    if (!(decrement2 < 0.1 * last)) decrement2 = newtonStep(dp, e, true);
   }
   if (decrement2 > 1e-26 * e->value) {   // the last step
+    if (decrement2 > 1e-20 * e->value) newtonStep(dp, e, true);
     for (int k = 0; k < 4; k++) sol->p[k] += dp[k];
     sol->iterations++;
   }

@@ -20,7 +20,8 @@ bool dju_factorLdl4(djLdl4* f, const double A[10]);
 void dju_solveLdl4(double x[4], const djLdl4* f, const double b[4]);
 
 // x = A^-1 b for A positive definite, fast: two 2x2 blocks and their determinants, in all two
-// divisions one after the other. Returns false where A is singular to rounding; x is then void.
+// divisions one after the other. Its error grows with the square of the condition. Returns false
+// where A is singular to rounding; x is then void.
 static inline bool dju_solveSpd4(double x[4], const double A[10], const double b[4]) {
   // A = (B C; C^T D), G = B^-1 C, S = D - C^T G;  x2 = S^-1 (b2 - G^T b1), x1 = B^-1 b1 - G x2
   double det = A[0] * A[4] - A[1] * A[1], inv = 1 / det;
