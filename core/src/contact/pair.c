@@ -332,7 +332,7 @@ static void vertexHessian(double* hessian, double* Z, const djFound* f, const dj
     }
     for (int k = 0; k < 3; k++) {
       double* row = hessian + (3 * (size_t)i + k) * width + 3 * (size_t)i;
-      for (int l = 0; l < 3; l++) row[l] = inv * inv * v.second * m[k] * m[l];
+      for (int l = 0; l < 3; l++) row[l] = inv * inv * v.second * (m[k] * m[l]);
     }
   }
   for (int i = 0; i < n; i++) {
