@@ -116,7 +116,12 @@ static void checkBall(djvReport* r) {
              t.fixed ? "fixed" : "free", t.speed, t.incidence, 1e3 * t.step);
     Outcome out = run(&t);
     unconverged += out.unconverged;
-    djv_above(r, what, out.least, 0.0095, "m");
+    // One step that moves a ball past the plate's rim may end it on either side.
+    if (t.speed * t.step < 0.1) {
+      djv_above(r, what, out.least, 0.0095, "m");
+    } else {
+      djv_note("%s: %.4g m (moves past the rim in a step: no target)", what, out.least);
+    }
   }
   djv_count(r, "unconverged steps", unconverged, 0);
 }
