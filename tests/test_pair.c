@@ -233,7 +233,7 @@ static djcShape geomShape(djGeomType type, double x, double y, double z, Random*
   djcShape s = {.geom = type, .size = {x, y, z}};
   djQuat q = randomQuat(r);
   dju_store3(s.pos, dju_scale3(2, randomUnit(r)));
-  dju_storeQuat(s.quat, dju_quatToMat(q).m[0] < 2 ? q : q);
+  dju_storeQuat(s.quat, q);
   for (int k = 0; k < 4; k++) s.quat[k] *= 3;   // need not be normalised
   for (int k = 0; k < 3; k++) s.origin[k] = s.pos[k] + uniform(r, -1, 1);
   return s;
