@@ -3,8 +3,6 @@
 
 #include "common/random_model.h"
 
-#include "integrate/work.h"
-
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +11,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "common/step_energy.h"
 
 // An arm of two links (capsule, box) over a floor, and two loose bodies beside it, all touching.
 static djModel* makeScene(double eps) {
@@ -95,18 +95,6 @@ static Scene makeState(djRng* rng, double eps) {
 static void freeScene(Scene* s) {
   dj_deleteData(s->d);
   dj_deleteModel(s->m);
-}
-
-static double energyAt(double* gradient, const djModel* m, djData* d, const double* q) {
-  djWork* w = d->work;
-  double value;
-  bool cautious = false;
-  memcpy(w->q, q, (size_t)m->nq * sizeof(double));
-  dj_kinematics(&w->now, m, q, d->mocap_pos, d->mocap_quat);
-  dj_motionSubspace(&w->now, m, w->ref);
-  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
-  assert_true(row->evaluate(&value, gradient, w, m, &w->now, w->q, &cautious) >= 0);
-  return value;
 }
 
 static void testHessian(void** state) {

@@ -3,8 +3,6 @@
 
 #include "common/random_model.h"
 
-#include "integrate/work.h"
-
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,24 +12,13 @@
 
 #include <cmocka.h>
 
+#include "common/step_energy.h"
+
 static djData* makeData(const djModel* m) {
   djData* d;
   djError err;
   assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
   return d;
-}
-
-// Energy and gradient at q of the step that starts at d.
-static double energyAt(double* gradient, const djModel* m, djData* d, const double* q) {
-  djWork* w = d->work;
-  double value;
-  bool cautious = false;
-  memcpy(w->q, q, (size_t)m->nq * sizeof(double));
-  dj_kinematics(&w->now, m, q, d->mocap_pos, d->mocap_quat);
-  dj_motionSubspace(&w->now, m, w->ref);
-  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
-  assert_int_equal(row->evaluate(&value, gradient, w, m, &w->now, w->q, &cautious), DJ_OK);
-  return value;
 }
 
 // Largest |a - b| relative to the largest |b|.

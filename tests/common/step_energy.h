@@ -1,0 +1,23 @@
+// The energy that a step minimises, at any configuration. Included after cmocka.
+
+#ifndef DJ_TESTS_STEP_ENERGY_H_
+#define DJ_TESTS_STEP_ENERGY_H_
+
+#include "integrate/work.h"
+
+#include <string.h>
+
+// Energy and gradient at q of the step that starts at d.
+static inline double energyAt(double* gradient, const djModel* m, djData* d, const double* q) {
+  djWork* w = d->work;
+  double value;
+  bool cautious = false;
+  memcpy(w->q, q, (size_t)m->nq * sizeof(double));
+  dj_kinematics(&w->now, m, q, d->mocap_pos, d->mocap_quat);
+  dj_motionSubspace(&w->now, m, w->ref);
+  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
+  assert_int_equal(row->evaluate(&value, gradient, w, m, &w->now, w->q, &cautious), DJ_OK);
+  return value;
+}
+
+#endif  // DJ_TESTS_STEP_ENERGY_H_
