@@ -92,6 +92,16 @@ static djStatus actCopy(Fixture* f) {
   return status;
 }
 
+static djStatus actData(Fixture* f) {
+  djData* d = NULL;
+  djTape* tape = NULL;
+  djStatus status = dj_makeData(&d, f->model, NULL);
+  if (status >= 0) status = djd_makeTape(&tape, f->model, 10, NULL);
+  djd_deleteTape(tape);
+  dj_deleteData(d);
+  return status;
+}
+
 static djStatus actLoad(Fixture* f) {
   (void)f;
   djModel* m = NULL;
@@ -164,12 +174,69 @@ static void run(void** state, Action* action) {
 
 static void test_make(void** state) { run(state, actMake); }
 static void test_copy(void** state) { run(state, actCopy); }
+static void test_data(void** state) { run(state, actData); }
 static void test_load(void** state) { run(state, actLoad); }
 static void test_save(void** state) { run(state, actSave); }
 static void test_option(void** state) { run(state, actOption); }
 static void test_param(void** state) { run(state, actParam); }
 static void test_task(void** state) { run(state, actTask); }
 static void test_csv(void** state) { run(state, actCsv); }
+
+// Two balls and a box thrown onto a floor: steps and derivatives take no memory at all.
+static void test_steps(void** state) {
+  (void)state;
+  djBodyDef body[4];
+  djJointDef joint[3];
+  djGeomDef geom[4];
+  for (int k = 0; k < 4; k++) {
+    body[k] = dj_defaultBodyDef();
+    geom[k] = dj_defaultGeomDef();
+    body[k].mass = 1;
+    geom[k].body = k;
+    geom[k].type = k == 0 ? DJ_PLANE : k == 1 ? DJ_BOX : DJ_SPHERE;
+    for (int i = 0; i < 3; i++) {
+      body[k].inertia[i] = 0.01;
+      geom[k].size[i] = 0.1;
+    }
+    if (k == 0) continue;
+    joint[k - 1] = dj_defaultJointDef();
+    joint[k - 1].type = DJ_FREE;
+    joint[k - 1].body = k;
+    joint[k - 1].qpos0[0] = 0.19 * k;
+    joint[k - 1].qpos0[2] = 0.09 + 0.1 * k;
+    joint[k - 1].qpos0[3] = 1;
+  }
+  djModelDef def = dj_defaultModelDef();
+  def.nbody = def.ngeom = 4;
+  def.njnt = 3;
+  def.body = body;
+  def.joint = joint;
+  def.geom = geom;
+  djModel* m;
+  djData* d;
+  assert_int_equal(dj_makeModel(&m, &def, NULL), DJ_OK);
+  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+  static double A[36 * 36];
+  assert_int_equal(m->nv, 18);
+  int pairs = 0;
+  countdown = 0;   // any allocation fails from here on
+  from_then_on = true;
+  fired = false;
+  djStatus worst = DJ_OK;
+  for (int k = 0; k < 300 && worst >= 0; k++) {
+    djStatus status = dj_step(m, d);
+    if (status >= 0) status = djd_lastTransition(m, d, A, NULL);
+    if (status >= 0) status = dj_forward(m, d);
+    pairs += d->npair;
+    if (status < 0) worst = status;
+  }
+  countdown = -1;
+  assert_true(worst >= 0);
+  assert_false(fired);
+  assert_true(pairs > 300);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
 
 static int setup(void** state) {
   Fixture* f = calloc(1, sizeof *f);
@@ -197,7 +264,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_make), cmocka_unit_test(test_copy),   cmocka_unit_test(test_load),
       cmocka_unit_test(test_save), cmocka_unit_test(test_option), cmocka_unit_test(test_param),
-      cmocka_unit_test(test_task), cmocka_unit_test(test_csv),
+      cmocka_unit_test(test_task), cmocka_unit_test(test_csv),    cmocka_unit_test(test_data),
+      cmocka_unit_test(test_steps),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
