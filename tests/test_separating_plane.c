@@ -553,7 +553,7 @@ static void testErosionRate(void** state) {
       at.e += 1e-6 * (k - 1);
       dj_erodeShape(&out[k], mem[k], &t.shape, &at, side, false);
     }
-    dj_erosionRate(rate, &radius_rate, &t.shape, &er, side, false);
+    dj_erosionRate(rate, &radius_rate, &t.shape, &er, side);
     int n = 3 * t.shape.npad;
     for (int k = 0; k < n; k++) {
       assert_true(fabs((mem[2][k] - mem[0][k]) / 2e-6 - rate[k]) < 1e-8);

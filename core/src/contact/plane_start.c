@@ -122,7 +122,7 @@ static void erosionSlope(djErosionSlope* out, double* rate[2], double radius_rat
   }
   const djShape* shape[2] = {w->in->a, w->in->b};
   for (int k = 0; k < 2; k++) {
-    dj_erosionRate(rate[k], &radius_rate[k], shape[k], erosion, k, false);
+    dj_erosionRate(rate[k], &radius_rate[k], shape[k], erosion, k);
     radius_rate[k] = clampedRate(w, radius_rate[k]);
     addErosionSlope(out, f, w, k, rate[k], radius_rate[k]);
   }

@@ -66,13 +66,7 @@ void dj_erodeShape(djShape* out, double* mem, const djShape* shape, const djEros
 }
 
 void dj_erosionRate(double* rate, double* radius_rate, const djShape* shape,
-                    const djErosion* erosion, int side, bool half_space) {
-  *radius_rate = 0;
-  if (half_space) {
-    if (side == 1) *radius_rate = 1;
-    memset(rate, 0, 3 * (size_t)shape->npad * sizeof(double));
-    return;
-  }
+                    const djErosion* erosion, int side) {
   djPhase ph = phaseOf(erosion, side);
   double first = ph.in_first ? -1 : 0, second = ph.in_second ? -1 / erosion->span : 0;
   const double centre[3] = {shape->center.x, shape->center.y, shape->center.z};
@@ -115,8 +109,8 @@ static double gapSlope(const djDistance* d, const djDistanceCache* cache,
                        double* rate) {
   double dr[2];
   double* rate_b = rate + 3 * in->a->npad;
-  dj_erosionRate(rate, &dr[0], in->a, er, 0, false);
-  dj_erosionRate(rate_b, &dr[1], in->b, er, 1, false);
+  dj_erosionRate(rate, &dr[0], in->a, er, 0);
+  dj_erosionRate(rate_b, &dr[1], in->b, er, 1);
   djSimplex s = {.n = cache->count};
   for (int k = 0; k < s.n; k++) {
     djSupport* p = &s.p[k];

@@ -38,9 +38,9 @@ typedef struct djErosion {
 void dj_erodeShape(djShape* out, double* mem, const djShape* shape, const djErosion* erosion,
                    int side, bool half_space);
 
-// Derivative of its vertices (body frame, 3 npad) and radius (of a plane: -offset) by e.
+// Derivative of its vertices (body frame, 3 npad) and radius by e; not for planes.
 void dj_erosionRate(double* rate, double* radius_rate, const djShape* shape,
-                    const djErosion* erosion, int side, bool half_space);
+                    const djErosion* erosion, int side);
 
 // How far phase 3 has moved each shape, metres.
 double dj_erosionShift(const djErosion* erosion);
