@@ -4,7 +4,7 @@
 // While any guarded call runs, ours are installed; they look up the frame of the thread that they
 // are called on. On threads without a frame they behave as the handlers that were there before.
 
-#include "include/dijoco/mujoco.h"
+#include <dijoco/mujoco.h>
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 #ifndef DJ_MUJOCO_IMPORT_H_
 #define DJ_MUJOCO_IMPORT_H_
 
-#include "include/dijoco/mujoco.h"
+#include <dijoco/mujoco.h>
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 // dj_loadMJCF: a scene file, through MuJoCo's loader.
 
-#include "include/dijoco/mujoco.h"
+#include <dijoco/mujoco.h>
 
 #include <stdio.h>
 #include <string.h>

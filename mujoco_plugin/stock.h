@@ -4,7 +4,7 @@
 #ifndef DJ_MUJOCO_STOCK_H_
 #define DJ_MUJOCO_STOCK_H_
 
-#include "include/dijoco/mujoco.h"
+#include <dijoco/mujoco.h>
 
 #include <dijoco/data.h>
 

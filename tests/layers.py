@@ -56,8 +56,9 @@ def check_include(folder, layer, kind, name, root):
     """Returns what is wrong with an #include in this folder ('core/src', 'tools', ...), or None."""
     here = os.path.join(root, folder, layer)
     own = kind == '"' and "/" not in name and os.path.exists(os.path.join(here, name))
-    public = name.startswith("dijoco/") and os.path.exists(
-        os.path.join(root, "core/include", name))
+    homes = ["core/include"] + ([] if folder.startswith("core/") else ["mujoco_plugin/include"])
+    public = name.startswith("dijoco/") and any(
+        os.path.exists(os.path.join(root, home, name)) for home in homes)
     if ".." in name.split("/"):
         return "paths with .. are not allowed"
     if folder.startswith("core/"):

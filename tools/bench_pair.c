@@ -10,7 +10,7 @@
 #include "inputs.h"
 
 #include <dijoco/dijoco.h>
-#include <include/dijoco/mujoco.h>
+#include <dijoco/mujoco.h>
 
 #include <math.h>
 #include <stdio.h>

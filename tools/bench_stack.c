@@ -7,7 +7,7 @@
 #include "engine.h"
 
 #include <dijoco/dijoco.h>
-#include <include/dijoco/mujoco.h>
+#include <dijoco/mujoco.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "common/scene.h"
 
 #include <dijoco/dijoco.h>
-#include <include/dijoco/mujoco.h>
+#include <dijoco/mujoco.h>
 
 // Folder of gymnasium's MJCF models, or NULL: $DIJOCO_GYMNASIUM, else build/deps/gymnasium.
 const char* robot_folder(void);
