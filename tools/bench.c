@@ -177,7 +177,8 @@ static void print_wrapped(const char* text) {
 }
 
 static void print_table(const Bench* b, const char* cpu, long cores) {
-  printf("%s, %ld cores; %s; one thread; medians in microseconds\n\n", cpu, cores, compiled());
+  printf("%.80s, %ld cores\n%.98s\n", cpu, cores, compiled());
+  printf("one thread; medians in microseconds\n\n");
   printf("%-34s %10s %10s %8s  %s\n", "", "ours", "peer", "ratio", "peer");
   for (int i = 0; i < b->n; i++) {
     const BenchResult* r = &b->result[i];

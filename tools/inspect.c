@@ -115,8 +115,9 @@ static void print_text(const Scene* s) {
   printf("  bodies %d, joints %d (nq %d, nv %d), geoms %d, meshes %d, actuators %d, keyframes %d\n",
          m->nbody, m->njnt, m->nq, m->nv, m->ngeom, m->nmesh, m->nu, m->nkey);
   printf("  total mass %.6g kg, timestep %.6g s\n", m->total_mass, m->opt.timestep);
-  printf("  contact %s: support %.4g, stiffness %.4g J, skin %.4g m, range %.4g m\n",
-         dj_contactName(m->opt.contact), c->support, c->stiffness, c->skin, c->range);
+  printf("  contact: %s\n", dj_contactName(m->opt.contact));
+  printf("  support %.4g, stiffness %.4g J, skin %.4g m, range %.4g m\n", c->support, c->stiffness,
+         c->skin, c->range);
   printf("  features: %s\n", state_name(s));
   print_report(s);
 }
