@@ -77,6 +77,8 @@ static bool measure_mujoco(Engine* e) {
 static void settings_mujoco(const Engine* e, Json* out, const Scene* scene, const Options* o) {
   static const char* const integrator[] = {"Euler", "RK4", "implicit", "implicitfast", "discrete"};
   static const char* const solver[] = {"PGS", "CG", "Newton"};
+  static const char* const undefined[] = {"support", "length_scale", "stiffness", "skin",
+                                          "friction_eps"};   // MuJoCo's contact has none of these
   const djStock* s = e->data;
   const mjOption* opt = &s->m->opt;
   int i = opt->integrator, k = opt->solver;
@@ -84,6 +86,7 @@ static void settings_mujoco(const Engine* e, Json* out, const Scene* scene, cons
   json_number(out, "timestep", opt->timestep);
   json_text(out, "integrator", i >= 0 && i < 5 ? integrator[i] : "unknown");
   json_text(out, "contact", "mujoco");
+  for (int n = 0; n < 5; n++) json_number(out, undefined[n], NAN);
   json_text(out, "cone", opt->cone == mjCONE_ELLIPTIC ? "elliptic" : "pyramidal");
   json_text(out, "solver", k >= 0 && k < 3 ? solver[k] : "unknown");
   json_integer(out, "iterations", opt->iterations);
