@@ -94,12 +94,30 @@ static bool findChoice(int* value, const djmSetting* setting, const char* text) 
   return false;
 }
 
+// Check a number as the command line does. why: what is wrong with it.
+static bool isAllowed(const djmSetting* setting, double value, char why[200]) {
+  static const char* const others[] = {"frictionloss_eps", "gravity_ramp"};   // checked later
+  for (int i = 0; i < 2; i++) {
+    if (strcmp(setting->name, others[i]) == 0) return true;
+  }
+  char text[40];
+  djSettings parsed = {.option = dj_defaultOption()};
+  djError err = {""};
+  snprintf(text, sizeof text, "%.17g", value);
+  if (dj_parseSetting(&parsed, setting->name, text, &err) == DJ_OK) return true;
+  const char* colon = strchr(err.text, ':');
+  snprintf(why, 200, "%.190s", colon ? colon + 2 : err.text);
+  return false;
+}
+
 static djStatus setNumber(djmImport* imp, const char* field, int size, double value) {
   const djmSetting* setting = findSetting(field + strlen(kPrefix));
   if (!setting) return refuse(imp, "numeric", field, "there is no such setting");
   if (size != 1) return refuse(imp, "numeric", field, "one number is expected");
   if (!isfinite(value)) return refuse(imp, "numeric", field, "not a finite number");
   if (setting->kind == kReal) {
+    char why[200];
+    if (!isAllowed(setting, value, why)) return refuse(imp, "numeric", field, why);
     memcpy((char*)&imp->def + setting->offset, &value, sizeof(double));
     return DJ_OK;
   }

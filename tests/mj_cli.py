@@ -54,7 +54,7 @@ class Scenes(cli.Case):
         for f in r["features"]:
             self.assertEqual(sorted(f), ["element", "feature", "note", "state"])
             self.assertIn(f["state"], ("approximated", "ignored"))
-        code, text, _ = self.run_cli("inspect", self.scene)
+        code, text, _ = self.run_cli("inspect", self.scene, "--stiffness", "0.012345678")
         self.assertEqual(code, 0)
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
 
@@ -88,6 +88,8 @@ class Scenes(cli.Case):
                           self.path("m.csv"))
         for key in cli.RUN_KEYS:
             self.assertIn(key, r)
+        for key in cli.SETTINGS:
+            self.assertIn(key, r["settings"])
         self.assertEqual((r["engine"], r["steps"]), ("mujoco", 500))
         self.assertAlmostEqual(float(self.rows("m.csv")[-1]["qpos[2]"]), 0.1, delta=0.003)
         moved = self.run_json("simulate", self.scene, "--time", "1", "--engine", "mujoco", "--set",
@@ -174,6 +176,9 @@ class Scenes(cli.Case):
         no("mesh.xml", scene(asset='<mesh name="cup" file="nowhere.stl"/>'), "nowhere.stl")
         no("size.xml", scene(body='<geom name="odd" type="box" size="1 -1 1"/>'))
         no("word.xml", scene(joint='colour="red"'), "colour")
+        for name, value in (("support", "2"), ("stiffness", "-1"), ("skin", "-1")):
+            no("number.xml", scene(custom='<numeric name="dijoco_%s" data="%s"/>' % (name, value)),
+               "dijoco_" + name)
         no("custom.xml", scene(custom='<numeric name="dijoco_colour" data="1"/>'), "dijoco_colour")
         no("empty.xml", "")
         self.refused("simulate", self.path("none.xml"), "--time", "1", names=["none.xml"])
