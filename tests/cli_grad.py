@@ -65,6 +65,13 @@ class Grad(cli.Case):
         self.assertAlmostEqual(g["variables"][2]["gradient"][1], difference,
                                delta=1e-5 * abs(difference))
 
+    def test_parts_of_a_variable(self):
+        names = ["qpos0", "qvel0", "qpos0[joint/hinge]", "qvel0[joint/hinge]"]
+        task = {**TASK, "variables": [{"name": name} for name in names]}
+        g = self.run_json("grad", self.write("parts.json", task), "--check")["variables"]
+        for whole, part in ((g[0], g[2]), (g[1], g[3])):
+            self.assertEqual(whole["gradient"][6:], part["gradient"])
+
     def test_precedence_and_out(self):
         out = self.path("g.json")
         g = self.run_json("grad", self.task, "--timestep", "0.002", "--out", out)
@@ -97,6 +104,7 @@ class Grad(cli.Case):
         bad(lambda t: t["loss"][0].update(target=[1]), "target")
         bad(lambda t: t["loss"][0].update(when={"step": 31}), "step")
         bad(lambda t: t["variables"].append({"name": "charm"}), "charm")
+        bad(lambda t: t.update(optimizer={"type": "luck"}), "luck")
         bad(lambda t: t["variables"][0].update(index=[30]), "index")
         bad(lambda t: t.update(set={"geom/cube/size": [1, 1]}), "geom/cube/size")
         self.refused("grad", self.path("missing.json"), names=["missing.json"])

@@ -234,7 +234,7 @@ static void test_parseErrors(void** state) {
        "variables[0]: index: must be a list of integers"},
       {START ",\"variables\":[{\"name\":\"ctrl\",\"scale\":1}]}",
        "variables[0]: unknown key 'scale'"},
-      {START ",\"optimizer\":{\"type\":\"sgd\"}}", "optimizer: type: unknown optimizer"},
+      {START ",\"optimizer\":{\"type\":\"sgd\"}}", "optimizer: type: unknown optimizer 'sgd'"},
       {START ",\"optimizer\":{\"beta1\":1}}", "optimizer: beta1: must be in [0, 1)"},
       {START ",\"optimizer\":{\"speed\":1}}", "optimizer: unknown key 'speed'"},
       {"{\"scene\":\"s\",\"horizon\":1,\"loss\":{}}", "loss: must be a list"},
@@ -333,7 +333,8 @@ static void test_resolveErrors(void** state) {
        "variables: 'qpos0': entry 5 is a rotation and takes no bounds"},
       {VARIABLE("\"name\":\"qvel0\"},{\"name\":\"qvel0\""),
        "variables: 'qvel0' is listed twice"},
-      {VARIABLE("\"name\":\"qvel0\",\"index\":[2]},{\"name\":\"qvel0[joint/free]\""),
+      {VARIABLE("\"name\":\"qvel0[joint/free]\",\"index\":[2]},"
+                "{\"name\":\"qvel0[joint/free]\""),
        "variables: an entry of 'qvel0[joint/free]' is listed twice"},
       {VARIABLE("\"name\":\"body/box/pos\"},{\"name\":\"body/#3/pos\",\"index\":[1]"),
        "variables: an entry of 'body/#3/pos' is listed twice"},

@@ -154,7 +154,9 @@ static djStatus parseOptimizer(djOptimizer* o, const cJSON* item, djError* err) 
   const cJSON* iterations = dj_jsonGet(item, "iterations");
   if (type) status = dj_jsonText(&o->type, type, &at);
   if (status == DJ_OK && strcmp(o->type, "adam") != 0) {
-    status = dj_jsonFail(&at, "type", "unknown optimizer");
+    char what[128];
+    snprintf(what, sizeof what, "unknown optimizer '%.100s'", o->type);
+    status = dj_jsonFail(&at, "type", what);
   }
   for (int k = 0; k < 4 && status == DJ_OK; k++) {
     const cJSON* c = dj_jsonGet(item, keys[k + 1]);

@@ -154,13 +154,8 @@ static int compareSpans(const void* a, const void* b) {
   return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static int vectorOf(djVariableKind kind) {
-  if (kind == DJ_VAR_QPOS0_JOINT) return DJ_VAR_QPOS0;
-  if (kind == DJ_VAR_QVEL0_JOINT) return DJ_VAR_QVEL0;
-  return (int)kind;
-}
-
-// Every entry belongs to one variable at most, or an optimiser would move it twice.
+// An entry is listed at most once by its name. A whole vector and the part of a joint may both be
+// listed: their gradients agree.
 static djStatus checkOverlap(const djProblem* p, djError* err) {
   size_t n = 0, used = 0;
   for (int i = 0; i < p->nvariable; i++) {
@@ -170,7 +165,7 @@ static djStatus checkOverlap(const djProblem* p, djError* err) {
   if (!span) return dj_failMemory(err);
   for (int i = 0; i < p->nvariable; i++) {
     const djVariable* v = &p->variable[i];
-    int vector = vectorOf(v->kind);
+    int vector = (int)v->kind;
     for (int k = 0; v->picked && k < v->n; k++) {
       int entry = v->adr + v->index[k];
       span[used++] = (djSpan){vector, entry, entry + 1, v->name};
