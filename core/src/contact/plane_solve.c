@@ -86,6 +86,8 @@ DJU_INLINE void finishEval(djPlaneEval* e, const double sum[16], const djDirecti
   double b[3];
   const double* u = d->u;
   dj_barrier(b, 1 - d->length, s);
+  e->length = d->length;
+  for (int k = 0; k < 3; k++) e->u[k] = u[k];
   e->value = sum[0] + b[0];
   for (int k = 0; k < 3; k++) e->g[k] = sum[1 + k] - b[1] * u[k];
   e->g[3] = sum[4];
@@ -197,14 +199,33 @@ static bool isFar(djPlaneSolution* sol, const djClouds* c, double s) {
   return (sol->least[0] + sol->least[1]) * (1 - s) >= 2 * s * length;
 }
 
-// Longest step along dp that is tried after one from p to q left the domain. Arguments are concave
-// in the step, so that with d0 before and d1 < 0 after it they stay positive below d0/(d0 - d1).
-static double stepInside(const djPlaneEval* e, const djPlaneEval* trial, const double p[4],
+// A step of (n, o): n turns and its length changes by u.dn, so that turning alone leaves the narrow
+// valley of P(1 - |n|) where it is.
+DJU_INLINE void retract(double q[4], const double p[4], const djPlaneEval* e, double step,
+                        const double dp[4]) {
+  double radial = e->u[0] * dp[0] + e->u[1] * dp[1] + e->u[2] * dp[2];
+  for (int k = 0; k < 4; k++) q[k] = p[k] + step * dp[k];
+  double factor = (e->length + step * radial) / lengthOf(q);
+  for (int k = 0; k < 3; k++) q[k] *= factor;
+}
+
+// Part of the step from p to q after which all arguments are positive still: where D0 > 0 falls to
+// D1 <= 0 along a line, below D0/(D0 - D1).
+static double stepInside(const djClouds* c, const djPlaneEval* e, const double p[4],
                          const double q[4]) {
-  double step = trial->least > 0 ? 1 : e->least / (e->least - trial->least);
-  double d0 = 1 - lengthOf(p), d1 = 1 - lengthOf(q);
+  djLanes part = dju_splat(1);
+  double length = lengthOf(q);
+  for (int i = 0; i < c->n; i += DJU_LANES) {
+    djLanes x = dju_loadLanes(c->x[0] + i), y = dju_loadLanes(c->x[1] + i);
+    djLanes z = dju_loadLanes(c->x[2] + i), o = dju_loadLanes(c->x[3] + i);
+    djLanes r = dju_loadLanes(c->lift + i);
+    djLanes d0 = p[0] * x + p[1] * y + p[2] * z + p[3] * o - r * e->length;
+    djLanes d1 = q[0] * x + q[1] * y + q[2] * z + q[3] * o - r * length;
+    part = dju_minLanes(dju_pick(d1 <= 0, d0 / (d0 - d1), part), part);
+  }
+  double step = fmin(dju_least(part), 1), d0 = 1 - e->length, d1 = 1 - length;
   if (!(d1 > 0)) step = fmin(step, d0 / (d0 - d1));
-  return fmin(0.9 * step, 0.9);
+  return 0.9 * step;
 }
 
 // Rounding of the value. Arguments D are exact to a few eps times the reach of the vertices that
@@ -216,40 +237,84 @@ static double valueNoise(const djPlaneEval* e, const djClouds* c) {
   return 1e-15 * (e->value + reach * sqrt(1.34 * e->value * e->h[9]));
 }
 
-// Damped step from p, where *e was evaluated, along dp; slope = -g.dp > 0. Sets p and *e. Small
-// steps are taken whole: the value may be too coarse to tell that it decreases.
-static bool descend(double p[4], djPlaneEval* e, const djClouds* c, double s, const double dp[4],
-                    double slope) {
+// dp = -x; returns g.x, the squared decrement where x = h^-1 g.
+DJU_INLINE double finishStep(double dp[4], const double x[4], const double g[4]) {
+  for (int k = 0; k < 4; k++) dp[k] = -x[k];
+  return (g[0] * x[0] + g[1] * x[1]) + (g[2] * x[2] + g[3] * x[3]);
+}
+
+// Newton's step along a straight line.
+static double straightStep(double dp[4], const djPlaneEval* e) {
+  djLdl4 factor;
+  double x[4];
+  dju_factorLdl4(&factor, e->h);
+  dju_solveLdl4(x, &factor, e->g);
+  return finishStep(dp, x, e->g);
+}
+
+// Newton's step for steps as retract takes them. With n + dn = (|n| + a)(u + t/|n| - u t^2/2|n|^2),
+// a = u.dn, t across u, second order terms a t/|n| - u t^2/2|n| act on the gradient g, so that U_pp
+// gains
+//   (u g_t^T + g_t u^T)/|n| - (u.g/|n|)(I - u u^T),  g_t = g - u (u.g),
+// which vanishes at the minimum. Where that is not positive definite: the straight step.
+// careful: by the stable factorization.
+DJU_INLINE double newtonStep(double dp[4], const djPlaneEval* e, bool careful) {
+  const double *u = e->u, *g = e->g, inv = 1 / e->length;
+  double h[10], along = u[0] * g[0] + u[1] * g[1] + u[2] * g[2], w[3];
+  // u w^T + w u^T - c I with c = u.g/|n|, w = g/|n| - c u/2
+  double c = inv * along;
+  for (int k = 0; k < 3; k++) w[k] = inv * g[k] - 0.5 * c * u[k];
+  h[0] = e->h[0] + 2 * u[0] * w[0] - c;
+  h[1] = e->h[1] + u[0] * w[1] + w[0] * u[1];
+  h[2] = e->h[2] + u[0] * w[2] + w[0] * u[2];
+  h[3] = e->h[3];
+  h[4] = e->h[4] + 2 * u[1] * w[1] - c;
+  h[5] = e->h[5] + u[1] * w[2] + w[1] * u[2];
+  h[6] = e->h[6];
+  h[7] = e->h[7] + 2 * u[2] * w[2] - c;
+  h[8] = e->h[8];
+  h[9] = e->h[9];
+  double x[4];
+  djLdl4 factor;
+  if (!careful && dju_solveSpd4(x, h, g)) return finishStep(dp, x, g);
+  if (!dju_factorLdl4(&factor, h)) return straightStep(dp, e);
+  dju_solveLdl4(x, &factor, g);
+  return finishStep(dp, x, g);
+}
+
+// Damped step from p, where *e was evaluated, to q: along dp turning n, or along a straight line.
+// slope = -g.dp > 0. False: no step of `tries` decreases the value enough. Small steps are taken
+// whole: the value may be too coarse to tell that it decreases.
+static bool search(double p[4], djPlaneEval* e, const djClouds* c, double s, const double dp[4],
+                   double slope, bool turning, int tries) {
   double step = 1, bound = slope > 1e-9 * e->value ? e->value + valueNoise(e, c) : DBL_MAX;
-  for (int k = 0; k < 40; k++) {
+  for (int k = 0; k < tries; k++) {
     double q[4];
-    for (int i = 0; i < 4; i++) q[i] = p[i] + step * dp[i];
     djPlaneEval trial;
+    if (turning) {
+      retract(q, p, e, step, dp);
+    } else {
+      for (int i = 0; i < 4; i++) q[i] = p[i] + step * dp[i];
+    }
     dj_evalPlane(&trial, c, q, s);
     if (trial.value <= bound - 1e-4 * step * slope) {
       for (int i = 0; i < 4; i++) p[i] = q[i];
       *e = trial;
       return true;
     }
-    step *= isinf(trial.value) ? stepInside(e, &trial, p, q) : 0.5;
+    step *= isinf(trial.value) ? stepInside(c, e, p, q) : 0.5;
   }
   return false;
 }
 
-// dp = -U_pp^-1 U_p; returns the squared decrement g^T U_pp^-1 g. careful: by the stable
-// factorization.
-DJU_INLINE double newtonStep(double dp[4], const djPlaneEval* e, bool careful) {
-  if (careful || !dju_solveSpd4(dp, e->h, e->g)) {
-    djLdl4 factor;
-    dju_factorLdl4(&factor, e->h);
-    dju_solveLdl4(dp, &factor, e->g);
-  }
-  double decrement2 = 0;
-  for (int k = 0; k < 4; k++) {
-    decrement2 += e->g[k] * dp[k];
-    dp[k] = -dp[k];
-  }
-  return decrement2;
+// Newton's step turning n, which is long where it can be; else the straight one, along which U is
+// convex.
+static bool descend(double p[4], djPlaneEval* e, const djClouds* c, double s, const double dp[4],
+                    double slope) {
+  if (search(p, e, c, s, dp, slope, true, 8)) return true;
+  double line[4];
+  slope = straightStep(line, e);
+  return search(p, e, c, s, line, slope, false, 40);
 }
 
 // Where the start is infeasible or poor: the same direction centred, if that is better.
@@ -300,7 +365,9 @@ static djPlaneStatus iterate(djPlaneSolution* sol, djPlaneEval* e, const djCloud
   }
   if (decrement2 > 1e-26 * e->value) {   // the last step
     if (decrement2 > 1e-20 * e->value) newtonStep(dp, e, true);
-    for (int k = 0; k < 4; k++) sol->p[k] += dp[k];
+    double q[4];
+    retract(q, sol->p, e, 1, dp);
+    for (int k = 0; k < 4; k++) sol->p[k] = q[k];
     sol->iterations++;
   }
   return DJ_PLANE_DONE;

@@ -35,6 +35,7 @@ typedef struct djPlaneEval {
   double g[4];             // U_p
   double h[10];            // U_pp, packed
   double least;            // smallest argument D
+  double length, u[3];     // n = length u
 } djPlaneEval;
 
 typedef struct djPlaneSolution {

@@ -21,7 +21,7 @@ void dju_solveLdl4(double x[4], const djLdl4* f, const double b[4]);
 
 // x = A^-1 b for A positive definite, fast: two 2x2 blocks and their determinants, in all two
 // divisions one after the other. Its error grows with the square of the condition. Returns false
-// where A is singular to rounding; x is then void.
+// where A is not positive definite, or singular to rounding; x is then void.
 static inline bool dju_solveSpd4(double x[4], const double A[10], const double b[4]) {
   // A = (B C; C^T D), G = B^-1 C, S = D - C^T G;  x2 = S^-1 (b2 - G^T b1), x1 = B^-1 b1 - G x2
   double det = A[0] * A[4] - A[1] * A[1], inv = 1 / det;
@@ -36,7 +36,7 @@ static inline bool dju_solveSpd4(double x[4], const double A[10], const double b
   x[3] = (s00 * r3 - s01 * r2) * inv2;
   x[0] = (b00 * b[0] + b01 * b[1]) - (g00 * x[2] + g01 * x[3]);
   x[1] = (b01 * b[0] + b11 * b[1]) - (g10 * x[2] + g11 * x[3]);
-  return det > 1e-14 * A[0] * A[4] && s00 > 1e-14 * A[7] && det2 > 1e-14 * s00 * s11 &&
+  return A[0] > 0 && det > 1e-14 * A[0] * A[4] && s00 > 1e-14 * A[7] && det2 > 1e-14 * s00 * s11 &&
          s11 > 1e-14 * A[9];
 }
 
