@@ -79,6 +79,17 @@ class Grad(cli.Case):
         with open(out) as f:
             self.assertEqual(json.load(f)["loss"], g["loss"])
 
+    def test_no_gravity_ramp(self):
+        self.write("s.json", {**cli.SCENE, "gravity_ramp": 0.3})
+        scene = self.path("s.json")
+        run = self.run_json("simulate", scene, "--time", "0")["settings"]
+        self.assertEqual(run["gravity_ramp"], 0.3)
+        ramp = self.run_json("grad", self.task)
+        self.assertEqual(ramp["settings"]["gravity_ramp"], 0)
+        self.write("s.json", cli.SCENE)
+        self.assertEqual(self.run_json("grad", self.task)["loss"], ramp["loss"])
+        self.refused("grad", self.task, "--gravity-ramp", "1", names=["--gravity-ramp"])
+
     def test_text(self):
         code, text, _ = self.run_cli("grad", self.task, "--check")
         self.assertEqual(code, 0)

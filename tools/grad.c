@@ -195,11 +195,12 @@ static int answer(Answer* a) {
 int verb_grad(const Options* given) {
   Options o = *given;
   if (o.check_seed >= 0) o.check = true;
-  if (!isnan(o.gravity_ramp)) {
+  if (o.gravity_ramp > 0) {
     return tool_fail(o.verb, NULL, "--gravity-ramp", "is for simulate and compare");
   }
   Answer a = {0};
   int status = grad_load(&a.run, &o, o.argument[0]);
+  a.run.scene.gravity_ramp = 0;   // a scene's ramp is for simulate and compare
   if (!status) status = answer(&a);
   free(a.certificate);
   grad_free(&a.run);
