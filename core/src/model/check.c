@@ -251,6 +251,7 @@ djStatus dj_checkTree(const djModelDef* def, djError* err) {
 // What moves with a body: its subtree's mass, sum of moments, and number of bodies with mass.
 typedef struct djLoad {
   double mass, inertia;
+  double least;      // sum of the smallest moments
   int nmassive;
 } djLoad;
 
@@ -262,6 +263,9 @@ static const char* loadProblem(const djModel* m, int body, const djLoad* load) {
     if (load->mass <= 0) return "moves but has no mass";
     bool point = load->inertia <= 0 && load->nmassive < 2;
     if (point && (type == DJ_FREE || type == DJ_BALL)) return "rotates but has no inertia";
+    if (type == DJ_FREE && load->least <= 0 && load->nmassive < 2) {
+      return "rotates but has no inertia about one axis";
+    }
   }
   return NULL;
 }
@@ -274,6 +278,7 @@ djStatus dj_checkMasses(const djModel* m, djError* err) {
     const double* inertia = m->body_inertia + 3 * b;
     load[b].mass += m->body_mass[b];
     load[b].inertia += inertia[0] + inertia[1] + inertia[2];
+    load[b].least += fmin(inertia[0], fmin(inertia[1], inertia[2]));
     load[b].nmassive += m->body_mass[b] > 0;
     const char* problem = loadProblem(m, b, &load[b]);
     if (problem) {
@@ -283,6 +288,7 @@ djStatus dj_checkMasses(const djModel* m, djError* err) {
     djLoad* parent = &load[m->body_parent[b]];
     parent->mass += load[b].mass;
     parent->inertia += load[b].inertia;
+    parent->least += load[b].least;
     parent->nmassive += load[b].nmassive;
   }
   free(load);
