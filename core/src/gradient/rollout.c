@@ -12,6 +12,7 @@
 #include "math/ldl.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct djTape {
   void* buffer;
   int horizon;         // capacity
   int steps;           // recorded, 0 when not
+  djSizes sizes;       // of the model
   size_t linear;       // doubles of one linearisation
   double* qpos;        // (horizon + 1 x nq)
   double* qvel;        // (horizon + 1 x nv)
@@ -73,6 +75,7 @@ djStatus djd_makeTape(djTape** tape, const djModel* m, int horizon, djError* err
   }
   t->buffer = buffer;
   t->horizon = horizon;
+  t->sizes = dj_sizesOf(m);
   t->linear = dj_linearSize(m);
   djArena a = {buffer + DJ_ALIGN - (uintptr_t)buffer % DJ_ALIGN, 0};
   layout(t, &a, m, horizon);
@@ -136,15 +139,38 @@ static djStatus setStart(const djModel* m, djData* d, const djRollout* r) {
   return dj_forward(m, d);
 }
 
+// The start and the controls are finite: nothing is changed where they are not.
+static djStatus checkNumbers(const djModel* m, djData* d, const djRollout* r) {
+  djError* err = &d->work->error;
+  djStatus status = dj_checkInputs(m, d);
+  if (status == DJ_OK && r->qpos0) status = dj_checkFinite(err, "qpos", r->qpos0, m->nq);
+  if (status == DJ_OK && r->qvel0) status = dj_checkFinite(err, "qvel", r->qvel0, m->nv);
+  if (status == DJ_OK && r->act0) status = dj_checkFinite(err, "act", r->act0, m->na);
+  for (int k = 0; k < r->horizon && m->nu > 0 && status == DJ_OK; k++) {
+    char name[40];
+    const double* u = r->ctrl + (size_t)k * m->nu;
+    if (dj_checkFinite(NULL, "", u, m->nu) == DJ_OK) continue;
+    snprintf(name, sizeof name, "ctrl of step %d: ctrl", k);
+    status = dj_checkFinite(err, name, u, m->nu);
+  }
+  return status;
+}
+
 static djStatus checkRollout(const djModel* m, djData* d, const djRollout* r,
                              const djTape* tape) {
   djError* err = &d->work->error;
+  djStatus status = dj_checkData(m, d);
+  if (status < 0) return status;
   if (r->horizon < 1) return dj_fail(err, DJ_INVALID, "horizon: %d is not positive", r->horizon);
   if (m->nu > 0 && !r->ctrl) return dj_fail(err, DJ_INVALID, "ctrl: missing");
-  if (!tape || tape->horizon < r->horizon || tape->linear != dj_linearSize(m)) {
+  if (!tape || tape->horizon < r->horizon || !dj_sameSizes(&tape->sizes, m)) {
     return dj_fail(err, DJ_INVALID, "tape: made for another model or a shorter horizon");
   }
-  return dj_checkLoss(m, r->loss, r->nloss, r->horizon, err);
+  if (r->nloss < 0 || (r->nloss > 0 && !r->loss)) {
+    return dj_fail(err, DJ_INVALID, "loss: missing");
+  }
+  status = dj_checkLoss(m, r->loss, r->nloss, r->horizon, err);
+  return status < 0 ? status : checkNumbers(m, d, r);
 }
 
 static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* d,
@@ -228,6 +254,12 @@ static void addLossGradient(double* lambda, djRolloutResult* result, djLossWork*
 djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* d,
                              const djRollout* r, djTape* tape) {
   if (!result || !m || !d || !r || !tape) return DJ_INVALID;
+  djStatus status = dj_checkData(m, d);
+  if (status < 0) return status;
+  if (!dj_sameSizes(&tape->sizes, m)) {
+    return dj_fail(&d->work->error, DJ_INVALID, "tape: made for another model");
+  }
+  if (m->nu > 0 && !r->ctrl) return dj_fail(&d->work->error, DJ_INVALID, "ctrl: missing");
   if (tape->steps != r->horizon) {
     return dj_fail(&d->work->error, DJ_INVALID, "tape: holds no run of %d steps", r->horizon);
   }

@@ -68,6 +68,8 @@ static void linearizeActivations(djWork* w, const djModel* m) {
 djStatus dj_linearizeStep(djLinear* linear, const djModel* m, djData* d) {
   djWork* w = d->work;
   *linear = viewLinear(w);
+  djStatus status = dj_checkData(m, d);
+  if (status < 0) return status;
   if (!w->stepped) {
     return dj_fail(&w->error, DJ_INVALID, "no step has been taken since the state was set");
   }
@@ -77,7 +79,7 @@ djStatus dj_linearizeStep(djLinear* linear, const djModel* m, djData* d) {
   dj_motionSubspace(&w->now, m, w->ref);
   double value;
   bool cautious = false;
-  djStatus status = row->evaluate(&value, w->gradient, w, m, &w->now, w->q, &cautious);
+  status = row->evaluate(&value, w->gradient, w, m, &w->now, w->q, &cautious);
   if (status < 0) return status;
   if (!dj_factorLDL(w->L, w->H, NULL, m->nv)) {
     return dj_fail(&w->error, DJ_SINGULAR, "dr/dq+ is not positive definite at the solution");

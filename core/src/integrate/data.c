@@ -83,6 +83,32 @@ static void setCapacities(djWork* w, const djModel* m) {
   w->maxcontact = w->maxpair;
 }
 
+djSizes dj_sizesOf(const djModel* m) {
+  return (djSizes){m->nq,   m->nv,    m->na,    m->nu,    m->nbody,
+                   m->njnt, m->ngeom, m->nsite, m->nmocap};
+}
+
+bool dj_sameSizes(const djSizes* sizes, const djModel* m) {
+  djSizes s = dj_sizesOf(m);
+  return memcmp(&s, sizes, sizeof s) == 0;
+}
+
+static bool hasContact(const djModel* m) {
+  return m->opt.contact != DJ_CONTACT_NONE && !(m->opt.disable & DJ_DSBL_CONTACT);
+}
+
+djStatus dj_checkData(const djModel* m, djData* d) {
+  djWork* w = d->work;
+  if (!dj_sameSizes(&w->sizes, m) || dj_maxContactPairs(m) > w->maxpair) {
+    return dj_fail(&w->error, DJ_INVALID, "data: made for a model of other sizes");
+  }
+  if (hasContact(m) != (w->contacts != NULL)) {
+    return dj_fail(&w->error, DJ_INVALID, "data: made with contact switched %s",
+                   w->contacts ? "on" : "off");
+  }
+  return DJ_OK;
+}
+
 static djArena measure(const djModel* m) {
   djData d = {0};
   djWork w = {0};
@@ -118,6 +144,7 @@ djStatus dj_makeData(djData** data, const djModel* m, djError* err) {
   w->buffer = buffer;
   w->nbuffer = a.used;
   setCapacities(w, m);
+  w->sizes = dj_sizesOf(m);
   unsigned char* base = buffer;
   base += DJ_ALIGN - (uintptr_t)base % DJ_ALIGN;
   a = (djArena){base, 0};
@@ -125,9 +152,7 @@ djStatus dj_makeData(djData** data, const djModel* m, djError* err) {
   layoutResults(d, &a, m);
   layoutWork(w, &a, m);
   djStatus status = DJ_OK;
-  if (m->opt.contact != DJ_CONTACT_NONE && !(m->opt.disable & DJ_DSBL_CONTACT)) {
-    status = dj_makeContacts(&w->contacts, m, err);
-  }
+  if (hasContact(m)) status = dj_makeContacts(&w->contacts, m, err);
   if (status >= 0) status = dj_resetData(m, d);
   if (status < 0) {
     dj_deleteData(d);
@@ -148,8 +173,14 @@ void dj_deleteData(djData* d) {
 }
 
 djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
-  if (!dest || !src || !m || dest == src) return dest == src && dest ? DJ_OK : DJ_INVALID;
+  if (!dest || !src || !m) return DJ_INVALID;
   djWork *to = dest->work, *from = src->work;
+  djStatus fits = dj_checkData(m, dest);
+  if (fits < 0) return fits;
+  if (dest == src) return DJ_OK;
+  if (!dj_sameSizes(&from->sizes, m)) {
+    return dj_fail(&to->error, DJ_INVALID, "source: made for a model of other sizes");
+  }
   if (to->nbuffer != from->nbuffer || !to->contacts != !from->contacts) return DJ_INVALID;
   if (to->contacts) {
     djStatus status = dj_copyContacts(to->contacts, m, from->contacts);
@@ -187,6 +218,8 @@ static void clearInputs(const djModel* m, djData* d) {
 
 djStatus dj_resetData(const djModel* m, djData* d) {
   if (!m || !d) return DJ_INVALID;
+  djStatus status = dj_checkData(m, d);
+  if (status < 0) return status;
   d->time = 0;
   memcpy(d->qpos, m->qpos0, (size_t)m->nq * sizeof(double));
   memset(d->qvel, 0, (size_t)m->nv * sizeof(double));
@@ -203,10 +236,12 @@ djStatus dj_resetData(const djModel* m, djData* d) {
 
 djStatus dj_resetKey(const djModel* m, djData* d, int key) {
   if (!m || !d) return DJ_INVALID;
+  djStatus status = dj_checkData(m, d);
+  if (status < 0) return status;
   if (key < 0 || key >= m->nkey) {
     return dj_fail(&d->work->error, DJ_INVALID, "keyframe %d: the model has %d", key, m->nkey);
   }
-  djStatus status = dj_resetData(m, d);
+  status = dj_resetData(m, d);
   if (status < 0) return status;
   size_t k = key;
   d->time = m->key_time[key];
@@ -224,7 +259,7 @@ djStatus dj_resetKey(const djModel* m, djData* d, int key) {
 int dj_stateSize(const djModel* m) { return m ? 1 + m->nq + m->nv + m->na : 0; }
 
 djStatus dj_getState(double* state, const djModel* m, const djData* d) {
-  if (!state || !m || !d) return DJ_INVALID;
+  if (!state || !m || !d || !dj_sameSizes(&d->work->sizes, m)) return DJ_INVALID;
   *state++ = d->time;
   memcpy(state, d->qpos, (size_t)m->nq * sizeof(double));
   memcpy(state + m->nq, d->qvel, (size_t)m->nv * sizeof(double));
@@ -234,6 +269,9 @@ djStatus dj_getState(double* state, const djModel* m, const djData* d) {
 
 djStatus dj_setState(djData* d, const djModel* m, const double* state) {
   if (!state || !m || !d) return DJ_INVALID;
+  djStatus status = dj_checkData(m, d);
+  if (status == DJ_OK) status = dj_checkInputs(m, d);
+  if (status < 0) return status;
   for (int i = 0; i < dj_stateSize(m); i++) {
     if (!isfinite(state[i])) {
       return dj_fail(&d->work->error, DJ_INVALID, "state[%d]: not a finite number", i);

@@ -88,37 +88,63 @@ static void accept(void* user) {
 
 // ---- start of a step --------------------------------------------------------------------------
 
-static djStatus checkFinite(djError* err, const char* name, const double* v, int n) {
+djStatus dj_checkFinite(djError* err, const char* name, const double* v, int n) {
   for (int i = 0; i < n; i++) {
     if (!isfinite(v[i])) return dj_fail(err, DJ_INVALID, "%s[%d]: not a finite number", name, i);
   }
   return DJ_OK;
 }
 
+typedef struct Part {
+  const char* name;
+  const double* from;
+  double* to;
+  int n;
+} Part;
+
+enum { NSTATE = 3, NPART = 8 };   // the state, and inputs after it
+
+static void listParts(Part part[NPART], const djModel* m, const djData* d) {
+  djData* s = &d->work->start;
+  const Part list[NPART] = {{"qpos", d->qpos, s->qpos, m->nq},
+                            {"qvel", d->qvel, s->qvel, m->nv},
+                            {"act", d->act, s->act, m->na},
+                            {"ctrl", d->ctrl, s->ctrl, m->nu},
+                            {"qfrc_applied", d->qfrc_applied, s->qfrc_applied, m->nv},
+                            {"xfrc_applied", d->xfrc_applied, s->xfrc_applied, m->nbody * 6},
+                            {"mocap_pos", d->mocap_pos, s->mocap_pos, m->nmocap * 3},
+                            {"mocap_quat", d->mocap_quat, s->mocap_quat, m->nmocap * 4}};
+  memcpy(part, list, sizeof list);
+}
+
+static djStatus checkParts(const Part* part, int n, djData* d) {
+  djError* err = &d->work->error;
+  for (int k = 0; k < n; k++) {
+    djStatus status = dj_checkFinite(err, part[k].name, part[k].from, part[k].n);
+    if (status < 0) return status;
+  }
+  if (isfinite(d->gravity_scale) && isfinite(d->time)) return DJ_OK;
+  return dj_fail(err, DJ_INVALID, "time or gravity_scale: not a finite number");
+}
+
+djStatus dj_checkInputs(const djModel* m, djData* d) {
+  Part part[NPART];
+  listParts(part, m, d);
+  return checkParts(part + NSTATE, NPART - NSTATE, d);
+}
+
 // Copies state and inputs into the view of the start, with unit quaternions.
-static djStatus copyStart(const djModel* m, const djData* d) {
+static djStatus copyStart(const djModel* m, djData* d) {
   djWork* w = d->work;
   djData* s = &w->start;
-  const struct {
-    const char* name;
-    const double* from;
-    double* to;
-    int n;
-  } part[] = {{"qpos", d->qpos, s->qpos, m->nq},
-              {"qvel", d->qvel, s->qvel, m->nv},
-              {"act", d->act, s->act, m->na},
-              {"ctrl", d->ctrl, s->ctrl, m->nu},
-              {"qfrc_applied", d->qfrc_applied, s->qfrc_applied, m->nv},
-              {"xfrc_applied", d->xfrc_applied, s->xfrc_applied, m->nbody * 6},
-              {"mocap_pos", d->mocap_pos, s->mocap_pos, m->nmocap * 3},
-              {"mocap_quat", d->mocap_quat, s->mocap_quat, m->nmocap * 4}};
-  for (size_t k = 0; k < sizeof(part) / sizeof(part[0]); k++) {
-    djStatus status = checkFinite(&w->error, part[k].name, part[k].from, part[k].n);
-    if (status < 0) return status;
+  djStatus status = dj_checkData(m, d);
+  if (status < 0) return status;
+  Part part[NPART];
+  listParts(part, m, d);
+  status = checkParts(part, NPART, d);
+  if (status < 0) return status;
+  for (int k = 0; k < NPART; k++) {
     memcpy(part[k].to, part[k].from, (size_t)part[k].n * sizeof(double));
-  }
-  if (!isfinite(d->gravity_scale) || !isfinite(d->time)) {
-    return dj_fail(&w->error, DJ_INVALID, "time or gravity_scale: not a finite number");
   }
   s->time = d->time;
   s->gravity_scale = d->gravity_scale;
@@ -129,6 +155,18 @@ static djStatus copyStart(const djModel* m, const djData* d) {
     dju_storeQuat(q, dju_normalizeQuat(dju_loadQuat(q)));
   }
   return DJ_OK;
+}
+
+// The energy of the start is infinite: because shapes overlap, or by overflow.
+static djStatus failStart(djWork* w, const djModel* m) {
+  double contact = 0;
+  djStatus status = DJ_OK;
+  if (w->contacts) status = dj_evalContacts(&contact, w->contacts, m, w->kin0.body, 0);
+  if (status < 0) return status;
+  if (!isfinite(contact)) {
+    return dj_fail(&w->error, DJ_OVERLAP, "contact shapes overlap at the start of the step");
+  }
+  return dj_fail(&w->error, DJ_INVALID, "state or inputs: too large, their energy overflows");
 }
 
 // The present iterate: q (+) f h v of the lowest energy for f = 1, 1/2, 1/4, 0, with the relative
@@ -144,9 +182,7 @@ static djStatus startGuess(Problem* p) {
   if (status < 0) return status;
   status = p->row->evaluate(&best, NULL, w, m, &w->now, w->q, NULL);
   if (status < 0) return status;
-  if (!isfinite(best)) {
-    return dj_fail(&w->error, DJ_OVERLAP, "contact shapes overlap at the start of the step");
-  }
+  if (!isfinite(best)) return failStart(w, m);
   for (int k = 0; k < 3; k++) {
     setTrial(p, w->step, factor);
     status = p->row->evaluate(&value, NULL, w, m, &w->trial, w->qtrial, NULL);

@@ -7,12 +7,18 @@
 #include "model/body_term.h"
 #include "model/joint_term.h"
 
+// Sizes of a model on which the layout of a djData depends.
+typedef struct djSizes {
+  int nq, nv, na, nu, nbody, njnt, ngeom, nsite, nmocap;
+} djSizes;
+
 struct djWork {
   void* buffer;             // the djData's arrays too
   size_t nbuffer;
   djError error;
   djContacts* contacts;     // NULL when contact is off
   int maxcontact, maxpair;
+  djSizes sizes;            // of the model that it was made for
 
   // The step: its start, and the present and the trial iterate.
   djData start;             // view of state and inputs at the start of the step
@@ -66,6 +72,18 @@ typedef struct djIntegratorRow {
 } djIntegratorRow;
 
 const djIntegratorRow* dj_integratorRow(djIntegrator integrator);
+
+djSizes dj_sizesOf(const djModel* model);
+bool dj_sameSizes(const djSizes* sizes, const djModel* model);
+
+// Whether data can be used with the model: it has the sizes, and contact is on in both or in none.
+djStatus dj_checkData(const djModel* model, djData* data);
+
+// All n numbers are finite, else an error that names the first one that is not.
+djStatus dj_checkFinite(djError* err, const char* name, const double* v, int n);
+
+// ctrl, applied forces, mocap poses, time and gravity_scale are finite.
+djStatus dj_checkInputs(const djModel* model, djData* data);
 
 // Take the step that starts at data: fills work->now, work->q with the solution. data is not
 // changed but for stats of Newton. Used by dj_step and by the gradient layer.
