@@ -18,6 +18,9 @@ void dj_deleteModel(djModel* model) {
 }
 
 djStatus dj_makeModel(djModel** model, const djModelDef* def, djError* err) {
+  if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
+  *model = NULL;
+  if (!def) return dj_fail(err, DJ_INVALID, "definition: NULL");
   djStatus status = dj_buildModel(model, def, err);
   if (status < 0) return status;
   status = dj_setEffectiveInertia(*model);
@@ -31,6 +34,9 @@ djStatus dj_makeModel(djModel** model, const djModelDef* def, djError* err) {
 }
 
 djStatus dj_copyModel(djModel** copy, const djModel* model, djError* err) {
+  if (!copy) return dj_fail(err, DJ_INVALID, "copy: NULL");
+  *copy = NULL;
+  if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
   djStatus status = dj_copyBuilt(copy, model, err);
   if (status < 0) return status;
   status = dj_makeCollision(*copy, true, err);
@@ -70,6 +76,7 @@ static djStatus rebuild(djModel* m, bool keep_defaults, const djContactSettings*
 }
 
 djStatus dj_setOption(djModel* model, const djOption* option, djError* err) {
+  if (!model || !option) return dj_fail(err, DJ_INVALID, "model or option: NULL");
   djStatus status = dj_checkOption(option, err);
   if (status < 0) return status;
   djOption old = model->opt;
@@ -81,6 +88,9 @@ djStatus dj_setOption(djModel* model, const djOption* option, djError* err) {
 }
 
 djStatus dj_setParam(djModel* model, const djParam* param, const double* value, djError* err) {
+  if (!model || !param || !value) {
+    return dj_fail(err, DJ_INVALID, "model, parameter or value: NULL");
+  }
   if (!dj_paramMovesShapes(param)) return dj_writeParam(model, param, value, err);
   size_t size = sizeof(double) * (size_t)(param->nvalue > 0 ? param->nvalue : 1);
   double* old = malloc(size);

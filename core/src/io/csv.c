@@ -51,10 +51,12 @@ static djStatus scanNumbers(double* value, int n, const char* p, const char* end
 }
 
 djStatus dj_parseNumbers(double* value, int n, const char* text, djError* err) {
+  if ((n > 0 && !value) || !text) return dj_fail(err, DJ_INVALID, "numbers or text: NULL");
   return scanNumbers(value, n, text, text + strlen(text), err);
 }
 
 djStatus dj_readNumbers(double* value, int n, const char* path, djError* err) {
+  if ((n > 0 && !value) || !path) return dj_fail(err, DJ_INVALID, "numbers or path: NULL");
   char* text;
   size_t length;
   djStatus status = dj_readFile(&text, &length, path, err);
@@ -64,6 +66,7 @@ djStatus dj_readNumbers(double* value, int n, const char* path, djError* err) {
 }
 
 djStatus dj_readQpos(double* qpos, const djModel* model, const char* path, djError* err) {
+  if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
   djStatus status = dj_readNumbers(qpos, model->nq, path, err);
   if (status < 0) return status;
   status = dj_checkQpos(qpos, model, err);
@@ -71,6 +74,7 @@ djStatus dj_readQpos(double* qpos, const djModel* model, const char* path, djErr
 }
 
 djStatus dj_readQvel(double* qvel, const djModel* model, const char* path, djError* err) {
+  if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
   return dj_readNumbers(qvel, model->nv, path, err);
 }
 
@@ -131,8 +135,10 @@ static djStatus readRows(double** ctrl, int* nrow, int nu, const char* p, const 
 }
 
 djStatus dj_readCtrl(double** ctrl, int* nrow, int nu, const char* path, djError* err) {
+  if (!ctrl || !nrow) return dj_fail(err, DJ_INVALID, "ctrl or its number of rows: NULL");
   *ctrl = NULL;
   *nrow = 0;
+  if (!path) return dj_fail(err, DJ_INVALID, "path: NULL");
   char* text;
   size_t length;
   djStatus status = dj_readFile(&text, &length, path, err);
@@ -175,7 +181,9 @@ static void flushLine(djCsv* csv) {
 }
 
 djStatus dj_openCsv(djCsv** csv, const char* path, const char* header, djError* err) {
+  if (!csv) return dj_fail(err, DJ_INVALID, "table: NULL");
   *csv = NULL;
+  if (!path || !header) return dj_fail(err, DJ_INVALID, "path or header: NULL");
   djCsv* c = calloc(1, sizeof *c);
   if (!c) return dj_failMemory(err);
   c->path = dj_joinPath("", path);
@@ -194,6 +202,7 @@ djStatus dj_openCsv(djCsv** csv, const char* path, const char* header, djError* 
 }
 
 void dj_writeCsv(djCsv* csv, const char* texts, const double* value, int n) {
+  if (!csv || (n > 0 && !value)) return;
   if (texts) dj_addText(&csv->line, texts);
   for (int i = 0; i < n; i++) {
     if (i > 0 || texts) dj_addText(&csv->line, ",");
@@ -228,7 +237,9 @@ static void addColumns(djText* t, const char* name, int n) {
 }
 
 djStatus dj_openStateCsv(djCsv** csv, const djModel* model, const char* path, djError* err) {
+  if (!csv) return dj_fail(err, DJ_INVALID, "table: NULL");
   *csv = NULL;
+  if (!model || !path) return dj_fail(err, DJ_INVALID, "model or path: NULL");
   djText header = {0};
   dj_addText(&header, "time");
   addColumns(&header, "qpos", model->nq);
@@ -241,11 +252,12 @@ djStatus dj_openStateCsv(djCsv** csv, const djModel* model, const char* path, dj
 
 void dj_writeStateCsv(djCsv* csv, const djModel* model, double time, const double* qpos,
                       const double* qvel, const double* act) {
+  if (!csv || !model) return;
   const double* parts[3] = {qpos, qvel, act};
   const int size[3] = {model->nq, model->nv, model->na};
   dj_addExact(&csv->line, time);
   for (int k = 0; k < 3; k++) {
-    for (int i = 0; i < size[k]; i++) {
+    for (int i = 0; i < size[k] && parts[k]; i++) {
       dj_addText(&csv->line, ",");
       dj_addExact(&csv->line, parts[k][i]);
     }

@@ -353,12 +353,16 @@ static djStatus loadText(djModel** model, const char* text, size_t length, djErr
 }
 
 djStatus dj_loadModelText(djModel** model, const char* text, djError* err) {
+  if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
   *model = NULL;
+  if (!text) return dj_fail(err, DJ_INVALID, "text: NULL");
   return loadText(model, text, strlen(text), err);
 }
 
 djStatus dj_loadModel(djModel** model, const char* path, djError* err) {
+  if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
   *model = NULL;
+  if (!path) return dj_fail(err, DJ_INVALID, "path: NULL");
   char* text = NULL;
   size_t length = 0;
   djStatus status = dj_readFile(&text, &length, path, err);

@@ -229,6 +229,7 @@ static void addModel(djText* t, const djModelDef* def, const djModel* model) {
 }
 
 djStatus dj_saveModel(const djModel* model, const char* path, djError* err) {
+  if (!model || !path) return dj_fail(err, DJ_INVALID, "model or path: NULL");
   djModelDef def;
   void* storage = NULL;
   djStatus status = dj_getDef(&def, &storage, model, err);

@@ -38,6 +38,7 @@ static size_t rowSize(const djSettingRow* row) {
 }
 
 void dj_applySettings(djOption* option, const djSettings* settings) {
+  if (!option || !settings) return;
   for (int i = 0; i < NROW; i++) {
     const djSettingRow* row = &table[i];
     if (!(settings->given & (unsigned)row->bit)) continue;
@@ -83,6 +84,9 @@ djStatus dj_jsonSetting(djSettings* settings, const char* name, const cJSON* ite
 
 djStatus dj_parseSetting(djSettings* settings, const char* name, const char* text,
                          djError* err) {
+  if (!settings || !name || !text) {
+    return dj_fail(err, DJ_INVALID, "settings, name or text: NULL");
+  }
   const djSettingRow* row = findRow(name);
   if (!row) return dj_fail(err, DJ_INVALID, "%.100s: unknown setting", name);
   if (row->names) {

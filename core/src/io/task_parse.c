@@ -265,7 +265,9 @@ static djStatus loadText(djTask** out, const char* text, size_t length, const ch
 }
 
 djStatus dj_loadTask(djTask** task, const char* path, djError* err) {
+  if (!task) return dj_fail(err, DJ_INVALID, "task: NULL");
   *task = NULL;
+  if (!path) return dj_fail(err, DJ_INVALID, "path: NULL");
   char *text = NULL, *folder = dj_folderOf(path);
   size_t length = 0;
   djStatus status = folder ? dj_readFile(&text, &length, path, err) : dj_failMemory(err);
@@ -276,7 +278,9 @@ djStatus dj_loadTask(djTask** task, const char* path, djError* err) {
 }
 
 djStatus dj_loadTaskText(djTask** task, const char* text, const char* folder, djError* err) {
+  if (!task) return dj_fail(err, DJ_INVALID, "task: NULL");
   *task = NULL;
+  if (!text) return dj_fail(err, DJ_INVALID, "text: NULL");
   size_t n = folder ? strlen(folder) : 0;
   char* base = malloc(n + 2);
   if (!base) return dj_failMemory(err);

@@ -144,7 +144,9 @@ static djStatus named(const djTask* task, djStatus status, djError* err) {
 
 djStatus dj_resolveTask(djProblem** problem, const djTask* task, const djModel* model,
                         djError* err) {
+  if (!problem) return dj_fail(err, DJ_INVALID, "problem: NULL");
   *problem = NULL;
+  if (!task || !model) return dj_fail(err, DJ_INVALID, "task or model: NULL");
   djProblem* p = calloc(1, sizeof *p);
   djPool* pool = calloc(1, sizeof *pool);
   if (!p || !pool) {
@@ -174,6 +176,7 @@ void dj_deleteProblem(djProblem* problem) {
 }
 
 djStatus dj_applySet(djModel* model, const djTask* task, djError* err) {
+  if (!model || !task) return dj_fail(err, DJ_INVALID, "model or task: NULL");
   for (int i = 0; i < task->nset; i++) {
     const djTaskSet* s = &task->set[i];
     djParam param;

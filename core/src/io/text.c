@@ -81,6 +81,7 @@ static void useDecimalPoint(char* text) {
 }
 
 const char* dj_formatNumber(char text[32], double value) {
+  if (!text) return "";
   if (isnan(value)) return strcpy(text, "nan");
   if (isinf(value)) return strcpy(text, value > 0 ? "inf" : "-inf");
   for (int digits = 15; digits <= 17; digits++) {

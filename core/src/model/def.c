@@ -164,6 +164,7 @@ static void getOthers(djDefArrays* d, const djModel* m) {
 }
 
 djStatus dj_getDef(djModelDef* def, void** storage, const djModel* m, djError* err) {
+  if (!def || !storage || !m) return dj_fail(err, DJ_INVALID, "definition or model: NULL");
   djDefArrays d;
   size_t size = layout(&d, m, NULL);
   *storage = size == SIZE_MAX ? NULL : calloc(1, size ? size : 1);

@@ -4,6 +4,7 @@
 #include "model/kinematics.h"
 
 void dj_integratePos(double* qout, const djModel* m, const double* q, const double* v, double s) {
+  if (!qout || !m || !q || !v) return;
   for (int j = 0; j < m->njnt; j++) {
     int a = m->jnt_qposadr[j], d = m->jnt_dofadr[j], type = m->jnt_type[j];
     if (type == DJ_SLIDE || type == DJ_HINGE) {
@@ -23,6 +24,7 @@ void dj_integratePos(double* qout, const djModel* m, const double* q, const doub
 
 void dj_differentiatePos(double* v, const djModel* m, double s, const double* q1,
                          const double* q2) {
+  if (!v || !m || !q1 || !q2) return;
   double f = 1 / s;
   for (int j = 0; j < m->njnt; j++) {
     int a = m->jnt_qposadr[j], d = m->jnt_dofadr[j], type = m->jnt_type[j];

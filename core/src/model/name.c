@@ -4,6 +4,8 @@
 
 // Offsets into names, and number of elements.
 static const int* nameOffsets(int* n, const djModel* model, djObject type) {
+  *n = 0;
+  if (!model) return NULL;
   switch (type) {
     case DJ_OBJ_BODY: *n = model->nbody; return model->name_body;
     case DJ_OBJ_JOINT: *n = model->njnt; return model->name_jnt;
@@ -14,7 +16,6 @@ static const int* nameOffsets(int* n, const djModel* model, djObject type) {
     case DJ_OBJ_KEY: *n = model->nkey; return model->name_key;
     case DJ_NOBJ: break;
   }
-  *n = 0;
   return NULL;
 }
 

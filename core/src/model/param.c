@@ -160,7 +160,9 @@ static int findRow(bool* known_kind, const char* kind, size_t kind_length, const
 }
 
 djStatus dj_paramId(djParam* param, const djModel* m, const char* name, djError* err) {
+  if (!param) return dj_fail(err, DJ_INVALID, "parameter: NULL");
   *param = (djParam){-1, -1, 0, 0};
+  if (!m) return dj_fail(err, DJ_INVALID, "model: NULL");
   if (!name) return dj_fail(err, DJ_INVALID, "the name of a parameter is missing");
   const char* first = strchr(name, '/');
   const char* last = strrchr(name, '/');
@@ -195,7 +197,7 @@ djStatus dj_paramId(djParam* param, const djModel* m, const char* name, djError*
 }
 
 djStatus dj_getParam(double* value, const djModel* m, const djParam* p) {
-  if (!isValid(m, p)) return DJ_INVALID;
+  if (!value || !m || !p || !isValid(m, p)) return DJ_INVALID;
   memcpy(value, dj_paramData(m, p), sizeof(double) * (size_t)p->nvalue);
   return DJ_OK;
 }
