@@ -2,6 +2,7 @@
 """Usage: help, version, options anywhere, and what wrong usage ends with."""
 import os
 import re
+import subprocess
 import sys
 import unittest
 
@@ -36,6 +37,16 @@ class Options(cli.Case):
                           ["simulate", "--time", "0.1", "--", scene]):
             other = self.run_json(*[a for a in arguments if a != "--"])
             self.assertEqual(other["energy_last"], first["energy_last"])
+
+    def test_full_standard_output(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        scene = self.write("s.json", cli.SCENE)
+        with open("/dev/full", "w") as full:
+            run = subprocess.run([cli.BIN, "inspect", scene, "--json"], stdout=full,
+                                 stderr=subprocess.PIPE, text=True)
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(len(run.stderr.splitlines()), 1)
 
     def test_wrong_usage(self):
         scene = self.write("s.json", cli.SCENE)

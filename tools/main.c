@@ -91,6 +91,14 @@ static bool given(int argc, char* const* argv, const char* option) {
   return false;
 }
 
+// What was printed must have arrived, or a script would read half of it as all.
+static int run(const Verb* verb, const Options* options) {
+  int status = verb->run(options);
+  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+  tool_fail(verb->name, "standard output", NULL, "cannot be written");
+  return status > EXIT_NOT_HELD ? status : EXIT_NOT_HELD;
+}
+
 int main(int argc, char** argv) {
   int place = opt_findVerb(argc, argv);
   if (place == 0) {
@@ -113,7 +121,7 @@ int main(int argc, char** argv) {
       opt_printHelp(&verbs[i]);
       return EXIT_DONE;
     }
-    return verbs[i].run(&options);
+    return run(&verbs[i], &options);
   }
   return tool_fail(NULL, NULL, argv[place], "unknown verb (see dijoco --help)");
 }
