@@ -389,6 +389,13 @@ static void testTapeAgain(void** state) {
   assert_int_equal(djd_rolloutBackward(&x.result, x.m, x.d, &x.r, tape), DJ_INVALID);
   x.r.horizon = H + 1;
   assert_int_equal(djd_rolloutForward(&x.result, x.m, x.d, &x.r, tape), DJ_INVALID);
+  x.r.horizon = H;
+  x.term[0].object = DJ_OBJ_JOINT;
+  assert_int_equal(djd_rolloutForward(&x.result, x.m, x.d, &x.r, tape), DJ_INVALID);
+  x.term[0].object = DJ_OBJ_BODY;
+  x.term[0].when = (djWhen)9;
+  assert_int_equal(djd_rolloutForward(&x.result, x.m, x.d, &x.r, tape), DJ_INVALID);
+  assert_non_null(strstr(dj_errorText(x.d), "loss[0]: unknown value of when"));
   djd_deleteTape(tape);
   closeRollout(&x);
 }

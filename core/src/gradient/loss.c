@@ -248,6 +248,13 @@ djStatus dj_checkLoss(const djModel* m, const djLossTerm* term, int nterm, int h
     if ((int)t->type < 0 || t->type >= DJ_NLOSS) {
       return dj_fail(err, DJ_INVALID, "loss[%d]: unknown type", i);
     }
+    if ((int)t->when < 0 || t->when > DJ_WHEN_STEP) {
+      return dj_fail(err, DJ_INVALID, "loss[%d]: unknown value of when", i);
+    }
+    bool carries = object == DJ_OBJ_BODY || object == DJ_OBJ_SITE || object == DJ_OBJ_GEOM;
+    if (!joint && t->type != DJ_LOSS_EFFORT && !carries) {
+      return dj_fail(err, DJ_INVALID, "loss[%d]: must be of a body, a site or a geom", i);
+    }
     if (t->type != DJ_LOSS_EFFORT && (t->id < lowest || t->id >= countOf(m, object))) {
       return dj_fail(err, DJ_INVALID, "loss[%d]: element %d does not exist", i, t->id);
     }
