@@ -506,12 +506,37 @@ static void testContactForces(void** state) {
   dj_deleteModel(m);
 }
 
+// A data goes on while its model's geom grows into the floor, with nothing else that moves it: it
+// is found there and pushed out.
+static void testGrownGeom(void** state) {
+  (void)state;
+  Scene* s = newScene(2);
+  addGeom(s, 0, DJ_PLANE, 0, 0, 0);
+  addGeom(s, addBody(s, 0, DJ_FREE, 0, 0, 3, 1, 0.1), DJ_SPHERE, 0.1, 0, 0);
+  s->def.option.gravity[2] = 0;
+  djModel* m;
+  djError err;
+  assert_int_equal(dj_makeModel(&m, &s->def, &err), DJ_OK);
+  djData* d = sceneData(m);
+  run(m, d, 5);
+  djParam param;
+  double size[3] = {3.01, 0, 0};
+  assert_int_equal(dj_paramId(&param, m, "geom/#1/size", &err), DJ_OK);
+  assert_int_equal(dj_setParam(m, &param, size, &err), DJ_OK);
+  run(m, d, 1000);
+  assert_true(d->qpos[2] > 3.005);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+  freeScene(s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testCopyContinues), cmocka_unit_test(testStatesRepeat),
       cmocka_unit_test(testCopiesOfModel), cmocka_unit_test(testThreads),
       cmocka_unit_test(testTransitionLeavesData), cmocka_unit_test(testAdjoint),
       cmocka_unit_test(testRolloutChain), cmocka_unit_test(testTapeAgain),
-      cmocka_unit_test(testMomentum), cmocka_unit_test(testContactForces)};
+      cmocka_unit_test(testMomentum), cmocka_unit_test(testContactForces),
+      cmocka_unit_test(testGrownGeom)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,8 @@ djStatus dj_copyContacts(djContacts* dest, const djModel* model, const djContact
   size_t nb = src->nbody;
   dj_resetContacts(dest);
   dest->range = src->range;
+  dest->collision = src->collision;
+  dest->version = src->version;
   dest->h = src->h;
   dest->listed = src->listed;
   memcpy(dest->start, src->start, nb * sizeof(djPose));
@@ -243,7 +245,11 @@ static djStatus failPair(djError* err, djStatus status, const djContacts* c, con
 static djStatus beginStep(djContacts* c, const djModel* m, const djPose* pose, const djVec3* ref,
                           double h, djError* err) {
   double range = c->kernel->range(m->contact.support, m->contact.length_scale);
-  if (range != c->range) dj_resetContacts(c);
+  if (range != c->range || c->collision != m->collision || c->version != m->collision->version) {
+    dj_resetContacts(c);
+  }
+  c->collision = m->collision;
+  c->version = m->collision->version;
   c->range = range;
   c->h = h;
   c->evaluated = false;

@@ -24,6 +24,7 @@ struct djCollision {
   int maxpair;                     // pairs that data can hold
   int rowwords;                    // of `collide`
   unsigned* collide;               // (ngeom x rowwords) bits: pairs to consider; NULL: too many
+  unsigned version;                // counts the times that a model's shapes were made anew
   void* buffer;
 };
 

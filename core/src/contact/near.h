@@ -32,6 +32,8 @@ struct djContacts {
   const djKernel* kernel;
   double range;
   double h;
+  const struct djCollision* collision;   // whose shapes, in which version, the list is about
+  unsigned version;
   bool listed;             // pairs, margins and start poses are valid
   int nbody;
   djPose* start;           // (nbody) at the start of the step

@@ -520,7 +520,9 @@ void djc_deletePair(djcPair* pair) {
   free(pair);
 }
 
-void djc_forgetPair(djcPair* pair) { memset(&pair->state, 0, sizeof pair->state); }
+void djc_forgetPair(djcPair* pair) {
+  if (pair) memset(&pair->state, 0, sizeof pair->state);
+}
 
 djStatus djc_evalPair(double* value, double gradient[12], double hessian[144], djcPair* pair,
                       const double pos_a[3], const double quat_a[4], const double pos_b[3],

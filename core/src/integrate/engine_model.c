@@ -67,6 +67,7 @@ static djStatus rebuild(djModel* m, bool keep_defaults, const djContactSettings*
     memcpy(m->geom_skin, skin, size);
   } else if (old) {
     struct djCollision* made = m->collision;
+    made->version = old->version + 1;
     m->collision = old;
     dj_freeCollision(m);
     m->collision = made;
