@@ -473,7 +473,8 @@ static void testRecoveryFunctions(void** state) {
       double c = dj_lagBound(dc, F, t, 2.5);
       assert_true(c > 0 && c <= 1 && (t < 0 || c == 1));
       if (t <= -1) assert_true(c * F < 2.5);
-      double h = 1e-5, high = dj_lagBound(dc2, F + h, t, 2.5), low = dj_lagBound(dc2, F - h, t, 2.5);
+      double h = 1e-5, high = dj_lagBound(dc2, F + h, t, 2.5);
+      double low = dj_lagBound(dc2, F - h, t, 2.5);
       assert_true(fabs((high - low) / (2 * h) - dc[0]) < 1e-8);
       high = dj_lagBound(dc2, F, t + h, 2.5), low = dj_lagBound(dc2, F, t - h, 2.5);
       if (t != 0 && t != -1) assert_true(fabs((high - low) / (2 * h) - dc[1]) < 1e-6);

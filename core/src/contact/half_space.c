@@ -160,13 +160,8 @@ static void moments(djMoments* m, const djHalfSpace* space, const double* z, dou
     zo += pw;
     oo += b[2];
   }
-  double sum[16];
-  dju_storeLanes(sum, dju_foldEight(v, fx, fy, fz, fo, xx, xy, xz));
-  dju_storeLanes(sum + 8, dju_foldEight(xo, yy, yz, yo, zz, zo, oo, none));
-  m->value = sum[0];
-  memcpy(m->f, sum + 1, sizeof m->f);
-  memcpy(m->m, sum + 5, sizeof m->m);
-  m->rp = 0;
+  dju_storeLanes(m->sum, dju_foldEight(v, fx, fy, fz, fo, xx, xy, xz));
+  dju_storeLanes(m->sum + 8, dju_foldEight(xo, yy, yz, yo, zz, zo, oo, none));
 }
 
 djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, double s,

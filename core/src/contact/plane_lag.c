@@ -1,5 +1,6 @@
 // What the separating-plane kernel fixes at the start of a step for friction: the plane and the
-// vertices that carry normal force, f_i = K |dU/dx_i| = (K/L) |P'(D_i)| |n| (half space: t for |n|).
+// vertices that carry normal force, f_i = K |dU/dx_i| = (K/L) |P'(D_i)| |n| (half space: t instead
+// of |n|).
 //
 // Friction's points are the vertices of the contact shape itself, also where recovery erodes it:
 // they move with their bodies. In recovery all forces are multiplied by one factor, so that their

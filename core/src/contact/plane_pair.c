@@ -62,8 +62,10 @@ djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion
   w->s = in->support;
   w->L = in->length_scale;
   w->range = 2 * w->s * w->L / (1 - w->s);
-  w->free = in->scratch;
-  w->nfree = in->nscratch;
+  // whole cache lines: lanes start on them
+  int skip = (int)((64 - (uintptr_t)in->scratch % 64) % 64 / sizeof(double));
+  w->free = in->scratch + skip;
+  w->nfree = in->nscratch - skip;
   int na = in->a->npad, nb = w->half_space ? 0 : in->b->npad;
   w->y = dj_takeScratch(w, 5 * (na + nb));
   w->z = dj_takeScratch(w, w->half_space ? na : 0);

@@ -15,6 +15,17 @@ typedef struct djDirection {
   double length, inv, u[3];
 } djDirection;
 
+// Values at one plane.
+typedef struct djPlaneEval {
+  double value;            // infinite: not feasible
+  double g[4];             // U_p
+  double least;            // smallest argument D
+  double sum[16];          // over both sides, in the order of djMoments
+  double bend;             // P''(1 - |n|)
+  double slope;            // P'(1 - |n|)
+  djDirection dir;
+} djPlaneEval;
+
 DJU_INLINE djDirection direction(const double n[3]) {
   djDirection d;
   d.length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
@@ -80,68 +91,72 @@ DJU_INLINE void storeSums(double out[16], const djLaneSums* a) {
   dju_storeLanes(out + 8, dju_foldEight(a->xo, a->yy, a->yz, a->yo, a->zz, a->zo, a->oo, a->rp));
 }
 
-// Sums over the vertices with the term P(1 - |n|) and the curvature of r|n| added:
-//   gradient -P' u,  Hessian P'' u u^T - ((P' + sum r P'_i)/|n|)(I - u u^T).
-DJU_INLINE void finishEval(djPlaneEval* e, const double sum[16], const djDirection* d, double s) {
+// The sums with the term P(1 - |n|), whose gradient is -P' u.
+DJU_INLINE void finishEval(djPlaneEval* e, double s) {
   double b[3];
-  const double* u = d->u;
-  dj_barrier(b, 1 - d->length, s);
-  e->length = d->length;
-  for (int k = 0; k < 3; k++) e->u[k] = u[k];
-  e->value = sum[0] + b[0];
-  for (int k = 0; k < 3; k++) e->g[k] = sum[1 + k] - b[1] * u[k];
-  e->g[3] = sum[4];
-  double across = -(b[1] + sum[15]) * d->inv, along = b[2] - across;
-  double ax = along * u[0], ay = along * u[1], az = along * u[2];
-  e->h[0] = sum[5] + across + ax * u[0];
-  e->h[1] = sum[6] + ax * u[1];
-  e->h[2] = sum[7] + ax * u[2];
-  e->h[3] = sum[8];
-  e->h[4] = sum[9] + across + ay * u[1];
-  e->h[5] = sum[10] + ay * u[2];
-  e->h[6] = sum[11];
-  e->h[7] = sum[12] + across + az * u[2];
-  e->h[8] = sum[13];
-  e->h[9] = sum[14];
+  dj_barrier(b, 1 - e->dir.length, s);
+  e->value = e->sum[0] + b[0];
+  e->slope = b[1];
+  e->bend = b[2];
+  for (int k = 0; k < 3; k++) e->g[k] = e->sum[1 + k] - b[1] * e->dir.u[k];
+  e->g[3] = e->sum[4];
 }
 
-void dj_evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], double s) {
-  double sum[16];
-  djDirection dir = direction(p);
+// h = sum P'' (z,1)(z,1)^T + (c I + u w^T + w u^T; 0, 0)
+DJU_INLINE void addToNormal(double h[10], const double sum[16], double c, const double u[3],
+                            const double w[3]) {
+  const double* m = sum + 5;
+  h[0] = m[0] + (c + 2 * u[0] * w[0]);
+  h[1] = m[1] + (u[0] * w[1] + w[0] * u[1]);
+  h[2] = m[2] + (u[0] * w[2] + w[0] * u[2]);
+  h[3] = m[3];
+  h[4] = m[4] + (c + 2 * u[1] * w[1]);
+  h[5] = m[5] + (u[1] * w[2] + w[1] * u[2]);
+  h[6] = m[6];
+  h[7] = m[7] + (c + 2 * u[2] * w[2]);
+  h[8] = m[8];
+  h[9] = m[9];
+}
+
+// U_pp: the term P(1 - |n|) has the Hessian P'' u u^T - (P'/|n|)(I - u u^T), and the vertices'
+// r|n| adds -(sum r P'_i/|n|)(I - u u^T).
+static void planeHessian(double h[10], const djPlaneEval* e) {
+  double across = -(e->slope + e->sum[15]) * e->dir.inv, half = 0.5 * (e->bend - across);
+  double w[3] = {half * e->dir.u[0], half * e->dir.u[1], half * e->dir.u[2]};
+  addToNormal(h, e->sum, across, e->dir.u, w);
+}
+
+static void evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], double s) {
+  e->dir = direction(p);
   djLaneSums acc = {0};
-  e->least = dju_least(addVertices(&acc, c, 0, c->n, p, dir.u, s));
-  if (!(e->least > 0) || !(dir.length < 1) || !(dir.length > 0)) {
+  e->least = dju_least(addVertices(&acc, c, 0, c->n, p, e->dir.u, s));
+  if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
     e->value = INFINITY;
     return;
   }
-  storeSums(sum, &acc);
-  finishEval(e, sum, &dir, s);
+  storeSums(e->sum, &acc);
+  finishEval(e, s);
 }
 
 // The same from the sums of both sides apart.
 static void evalSides(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, double s) {
-  double sum[3][16];
-  djDirection dir = direction(sol->p);
+  double *a = sol->side[0].sum, *b = sol->side[1].sum;
+  e->dir = direction(sol->p);
   djLaneSums acc = {0};
-  sol->least[0] = dju_least(addVertices(&acc, c, 0, c->na, sol->p, dir.u, s));
-  storeSums(sum[0], &acc);
+  sol->least[0] = dju_least(addVertices(&acc, c, 0, c->na, sol->p, e->dir.u, s));
+  storeSums(a, &acc);
   acc = (djLaneSums){0};
-  sol->least[1] = dju_least(addVertices(&acc, c, c->na, c->n, sol->p, dir.u, s));
-  storeSums(sum[1], &acc);
+  sol->least[1] = dju_least(addVertices(&acc, c, c->na, c->n, sol->p, e->dir.u, s));
+  storeSums(b, &acc);
   e->least = fmin(sol->least[0], sol->least[1]);
-  if (!(e->least > 0) || !(dir.length < 1) || !(dir.length > 0)) {
+  if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
     e->value = INFINITY;
     return;
   }
-  for (int k = 0; k < 16; k++) sum[2][k] = sum[0][k] + sum[1][k];
-  for (int side = 0; side < 2; side++) {
-    djMoments* m = &sol->side[side];
-    m->value = sum[side][0];
-    for (int k = 0; k < 4; k++) m->f[k] = sum[side][1 + k];
-    for (int k = 0; k < 10; k++) m->m[k] = sum[side][5 + k];
-    m->rp = sum[side][15];
+  for (int k = 0; k < 16; k += DJU_LANES) {
+    dju_storeLanes(e->sum + k, dju_loadLanes(a + k) + dju_loadLanes(b + k));
   }
-  finishEval(e, sum[2], &dir, s);
+  finishEval(e, s);
 }
 
 // ------------------------------------------ starts ---------------------------------------------
@@ -200,12 +215,16 @@ static bool isFar(djPlaneSolution* sol, const djClouds* c, double s) {
 }
 
 // A step of (n, o): n turns and its length changes by u.dn, so that turning alone leaves the narrow
-// valley of P(1 - |n|) where it is.
+// valley of P(1 - |n|) where it is. With x = |t|^2/|n|^2, t across u, the length grows by
+// sqrt(1 + x), of which two terms are enough while it is small.
 DJU_INLINE void retract(double q[4], const double p[4], const djPlaneEval* e, double step,
                         const double dp[4]) {
-  double radial = e->u[0] * dp[0] + e->u[1] * dp[1] + e->u[2] * dp[2];
+  const double* u = e->dir.u;
+  double radial = u[0] * dp[0] + u[1] * dp[1] + u[2] * dp[2], turn = step * e->dir.inv;
+  double square = dp[0] * dp[0] + dp[1] * dp[1] + dp[2] * dp[2];
+  double x = turn * turn * (square - radial * radial), factor = 1 - x * (0.5 - 0.375 * x);
   for (int k = 0; k < 4; k++) q[k] = p[k] + step * dp[k];
-  double factor = (e->length + step * radial) / lengthOf(q);
+  if (x > 0.01) factor = (e->dir.length + step * radial) / lengthOf(q);
   for (int k = 0; k < 3; k++) q[k] *= factor;
 }
 
@@ -219,11 +238,11 @@ static double stepInside(const djClouds* c, const djPlaneEval* e, const double p
     djLanes x = dju_loadLanes(c->x[0] + i), y = dju_loadLanes(c->x[1] + i);
     djLanes z = dju_loadLanes(c->x[2] + i), o = dju_loadLanes(c->x[3] + i);
     djLanes r = dju_loadLanes(c->lift + i);
-    djLanes d0 = p[0] * x + p[1] * y + p[2] * z + p[3] * o - r * e->length;
+    djLanes d0 = p[0] * x + p[1] * y + p[2] * z + p[3] * o - r * e->dir.length;
     djLanes d1 = q[0] * x + q[1] * y + q[2] * z + q[3] * o - r * length;
     part = dju_minLanes(dju_pick(d1 <= 0, d0 / (d0 - d1), part), part);
   }
-  double step = fmin(dju_least(part), 1), d0 = 1 - e->length, d1 = 1 - length;
+  double step = fmin(dju_least(part), 1), d0 = 1 - e->dir.length, d1 = 1 - length;
   if (!(d1 > 0)) step = fmin(step, d0 / (d0 - d1));
   return 0.9 * step;
 }
@@ -232,9 +251,10 @@ static double stepInside(const djClouds* c, const djPlaneEval* e, const double p
 // touch: the root of sum P'' z^2/sum P'', and the radius. The sum of |P'| is below
 // sqrt(4/3 sum P sum P''), since P'^2 <= 4/3 P P''.
 static double valueNoise(const djPlaneEval* e, const djClouds* c) {
-  double reach = e->h[9] > 0 ? sqrt((e->h[0] + e->h[4] + e->h[7]) / e->h[9]) : 0;
-  reach += c->r[0] + c->r[1];
-  return 1e-15 * (e->value + reach * sqrt(1.34 * e->value * e->h[9]));
+  const double* m = e->sum + 5;
+  double forces = 1.16 * sqrt(e->value * m[9]);
+  double arms = 1.16 * sqrt(e->value * (m[0] + m[4] + m[7]));
+  return 1e-15 * (e->value + arms + (c->r[0] + c->r[1]) * forces);
 }
 
 // dp = -x; returns g.x, the squared decrement where x = h^-1 g.
@@ -246,8 +266,9 @@ DJU_INLINE double finishStep(double dp[4], const double x[4], const double g[4])
 // Newton's step along a straight line.
 static double straightStep(double dp[4], const djPlaneEval* e) {
   djLdl4 factor;
-  double x[4];
-  dju_factorLdl4(&factor, e->h);
+  double x[4], h[10];
+  planeHessian(h, e);
+  dju_factorLdl4(&factor, h);
   dju_solveLdl4(x, &factor, e->g);
   return finishStep(dp, x, e->g);
 }
@@ -256,118 +277,117 @@ static double straightStep(double dp[4], const djPlaneEval* e) {
 // a = u.dn, t across u, second order terms a t/|n| - u t^2/2|n| act on the gradient g, so that U_pp
 // gains
 //   (u g_t^T + g_t u^T)/|n| - (u.g/|n|)(I - u u^T),  g_t = g - u (u.g),
-// which vanishes at the minimum. Where that is not positive definite: the straight step.
-// careful: by the stable factorization.
+// which vanishes at the minimum. With f the first three of sum sigma P'(z, 1), g = f - P' u, and
+// the whole is
+//   sum P'' z z^T + c I + u w^T + w u^T,
+//   c = -(u.f + sum r P'_i)/|n|,  w = f/|n| + ((P'' - c)/2 - u.f/|n|) u.
+// Where that is not positive definite: the straight step. careful: by the stable factorization.
 DJU_INLINE double newtonStep(double dp[4], const djPlaneEval* e, bool careful) {
-  const double *u = e->u, *g = e->g, inv = 1 / e->length;
-  double h[10], along = u[0] * g[0] + u[1] * g[1] + u[2] * g[2], w[3];
-  // u w^T + w u^T - c I with c = u.g/|n|, w = g/|n| - c u/2
-  double c = inv * along;
-  for (int k = 0; k < 3; k++) w[k] = inv * g[k] - 0.5 * c * u[k];
-  h[0] = e->h[0] + 2 * u[0] * w[0] - c;
-  h[1] = e->h[1] + u[0] * w[1] + w[0] * u[1];
-  h[2] = e->h[2] + u[0] * w[2] + w[0] * u[2];
-  h[3] = e->h[3];
-  h[4] = e->h[4] + 2 * u[1] * w[1] - c;
-  h[5] = e->h[5] + u[1] * w[2] + w[1] * u[2];
-  h[6] = e->h[6];
-  h[7] = e->h[7] + 2 * u[2] * w[2] - c;
-  h[8] = e->h[8];
-  h[9] = e->h[9];
-  double x[4];
+  const double *u = e->dir.u, *f = e->sum + 1;
+  double inv = e->dir.inv, along = (u[0] * f[0] + u[1] * f[1] + u[2] * f[2]) * inv;
+  double c = -along - e->sum[15] * inv, part = 0.5 * (e->bend - c) - along;
+  double w[3] = {inv * f[0] + part * u[0], inv * f[1] + part * u[1], inv * f[2] + part * u[2]};
+  double h[10], x[4];
+  addToNormal(h, e->sum, c, u, w);
+  if (!careful && dju_solveSpd4(x, h, e->g)) return finishStep(dp, x, e->g);
   djLdl4 factor;
-  if (!careful && dju_solveSpd4(x, h, g)) return finishStep(dp, x, g);
   if (!dju_factorLdl4(&factor, h)) return straightStep(dp, e);
-  dju_solveLdl4(x, &factor, g);
-  return finishStep(dp, x, g);
+  dju_solveLdl4(x, &factor, e->g);
+  return finishStep(dp, x, e->g);
 }
 
-// Damped step from p, where *e was evaluated, to q: along dp turning n, or along a straight line.
-// slope = -g.dp > 0. False: no step of `tries` decreases the value enough. Small steps are taken
-// whole: the value may be too coarse to tell that it decreases.
-static bool search(double p[4], djPlaneEval* e, const djClouds* c, double s, const double dp[4],
-                   double slope, bool turning, int tries) {
-  double step = 1, bound = slope > 1e-9 * e->value ? e->value + valueNoise(e, c) : DBL_MAX;
+// The iteration: the present plane and its values, and room for those of a trial.
+typedef struct djNewton {
+  double* p;
+  djPlaneEval *e, *trial;
+  const djClouds* c;
+  double s;
+} djNewton;
+
+// Take q, whose values are the trial's.
+DJU_INLINE void accept(djNewton* it, const double q[4]) {
+  djPlaneEval* e = it->e;
+  it->e = it->trial;
+  it->trial = e;
+  for (int k = 0; k < 4; k++) it->p[k] = q[k];
+}
+
+// Damped step: along dp turning n, or along a straight line. slope = -g.dp > 0. False: no step of
+// `tries` decreases the value enough. Small steps are taken whole: the value may be too coarse to
+// tell that it decreases.
+static bool search(djNewton* it, const double dp[4], double slope, bool turning, int tries) {
+  const djPlaneEval* e = it->e;
+  double step = 1, bound = slope > 1e-9 * e->value ? e->value + valueNoise(e, it->c) : DBL_MAX;
   for (int k = 0; k < tries; k++) {
     double q[4];
-    djPlaneEval trial;
     if (turning) {
-      retract(q, p, e, step, dp);
+      retract(q, it->p, e, step, dp);
     } else {
-      for (int i = 0; i < 4; i++) q[i] = p[i] + step * dp[i];
+      for (int i = 0; i < 4; i++) q[i] = it->p[i] + step * dp[i];
     }
-    dj_evalPlane(&trial, c, q, s);
-    if (trial.value <= bound - 1e-4 * step * slope) {
-      for (int i = 0; i < 4; i++) p[i] = q[i];
-      *e = trial;
+    evalPlane(it->trial, it->c, q, it->s);
+    if (it->trial->value <= bound - 1e-4 * step * slope) {
+      accept(it, q);
       return true;
     }
-    step *= isinf(trial.value) ? stepInside(c, e, p, q) : 0.5;
+    step *= isinf(it->trial->value) ? stepInside(it->c, e, it->p, q) : 0.5;
   }
   return false;
 }
 
-// Newton's step turning n, which is long where it can be; else the straight one, along which U is
-// convex.
-static bool descend(double p[4], djPlaneEval* e, const djClouds* c, double s, const double dp[4],
-                    double slope) {
-  if (search(p, e, c, s, dp, slope, true, 8)) return true;
-  double line[4];
-  slope = straightStep(line, e);
-  return search(p, e, c, s, line, slope, false, 40);
+// Along a straight line U is convex.
+static bool searchStraight(djNewton* it) {
+  double dp[4], slope = straightStep(dp, it->e);
+  return search(it, dp, slope, false, 40);
 }
 
 // Where the start is infeasible or poor: the same direction centred, if that is better.
-static djPlaneStatus centre(djPlaneSolution* sol, djPlaneEval* e, const djClouds* c, double s) {
-  double p[4] = {sol->p[0], sol->p[1], sol->p[2], sol->p[3]};
-  double d = dj_centrePlane(p, c, s);
-  if (d * (1 - s) >= 2 * s) {
+static djPlaneStatus centre(djNewton* it, djPlaneSolution* sol) {
+  double p[4] = {it->p[0], it->p[1], it->p[2], it->p[3]};
+  double d = dj_centrePlane(p, it->c, it->s);
+  if (d * (1 - it->s) >= 2 * it->s) {
     sol->least[0] = sol->least[1] = 0.5 * d * lengthOf(p);
-    for (int k = 0; k < 4; k++) sol->p[k] = p[k];
+    for (int k = 0; k < 4; k++) it->p[k] = p[k];
     return DJ_PLANE_ZERO;
   }
   if (d > 0) {
-    djPlaneEval centred;
-    dj_evalPlane(&centred, c, p, s);
-    if (centred.value < e->value) {
-      *e = centred;
-      for (int k = 0; k < 4; k++) sol->p[k] = p[k];
-    }
+    evalPlane(it->trial, it->c, p, it->s);
+    if (it->trial->value < it->e->value) accept(it, p);
   }
-  return isinf(e->value) ? DJ_PLANE_LOST : DJ_PLANE_DONE;
+  return isinf(it->e->value) ? DJ_PLANE_LOST : DJ_PLANE_DONE;
 }
 
 // At a squared decrement of 1e-13 U one full step more leaves an error of the order of rounding.
-// Where even that cannot be reached, the iteration ends when small decrements stop falling.
-static djPlaneStatus iterate(djPlaneSolution* sol, djPlaneEval* e, const djClouds* c, double s,
-                             int max_iterations) {
-  double dp[4], decrement2 = newtonStep(dp, e, false), last = INFINITY;
-  if (!(decrement2 < 0.3 * e->value)) {
-    djPlaneStatus status = centre(sol, e, c, s);
+// Where even that cannot be reached, the iteration ends when small decrements stop falling. First
+// Newton's step that turns n, which is long where it can be; where that fails, the straight one.
+static djPlaneStatus iterate(djNewton* it, djPlaneSolution* sol, int max_iterations) {
+  double dp[4], decrement2 = newtonStep(dp, it->e, false), last = INFINITY, s = it->s;
+  if (!(decrement2 < 0.3 * it->e->value)) {
+    djPlaneStatus status = centre(it, sol);
     if (status != DJ_PLANE_DONE) return status;
-    decrement2 = newtonStep(dp, e, false);
+    decrement2 = newtonStep(dp, it->e, false);
   }
   for (;;) {
-    bool coarse = dj_isCoarse(e->value, s) || last < 1e-9 * e->value;
-    if (decrement2 <= 1e-13 * e->value || (coarse && decrement2 > 0.5 * last)) break;
+    double value = it->e->value;
+    bool coarse = dj_isCoarse(value, s) || last < 1e-9 * value;
+    if (decrement2 <= 1e-13 * value || (coarse && decrement2 > 0.5 * last)) break;
     if (sol->iterations == max_iterations) return DJ_PLANE_LOST;
     sol->iterations++;
     last = decrement2;
-    if (!descend(sol->p, e, c, s, dp, decrement2)) {
-      if (dj_isCoarse(e->value, s)) return DJ_PLANE_DONE;
-      return DJ_PLANE_LOST;
+    if (!search(it, dp, decrement2, true, 8) && !searchStraight(it)) {
+      return dj_isCoarse(value, s) ? DJ_PLANE_DONE : DJ_PLANE_LOST;
     }
-    if (e->value == 0 || sol->iterations > 3) {   // where U = 0, Newton is slow
-      if (isFar(sol, c, s) || e->value == 0) return DJ_PLANE_ZERO;
+    if (it->e->value == 0 || sol->iterations > 3) {   // where U = 0, Newton is slow
+      if (isFar(sol, it->c, s) || it->e->value == 0) return DJ_PLANE_ZERO;
     }
-    decrement2 = newtonStep(dp, e, false);
-    if (!(decrement2 < 0.1 * last)) decrement2 = newtonStep(dp, e, true);
+    decrement2 = newtonStep(dp, it->e, false);
+    if (!(decrement2 < 0.1 * last)) decrement2 = newtonStep(dp, it->e, true);
   }
-  if (decrement2 > 1e-26 * e->value) {   // the last step
-    if (decrement2 > 1e-20 * e->value) newtonStep(dp, e, true);
+  if (decrement2 > 1e-26 * it->e->value) {   // the last step
+    if (decrement2 > 1e-20 * it->e->value) newtonStep(dp, it->e, true);
     double q[4];
-    retract(q, sol->p, e, 1, dp);
-    for (int k = 0; k < 4; k++) sol->p[k] = q[k];
+    retract(q, it->p, it->e, 1, dp);
+    for (int k = 0; k < 4; k++) it->p[k] = q[k];
     sol->iterations++;
   }
   return DJ_PLANE_DONE;
@@ -375,22 +395,25 @@ static djPlaneStatus iterate(djPlaneSolution* sol, djPlaneEval* e, const djCloud
 
 djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, double s,
                             int max_iterations) {
-  djPlaneEval e;
+  djPlaneEval e[2];
+  djNewton it = {sol->p, &e[0], &e[1], c, s};
   djPlaneStatus status = DJ_PLANE_DONE;
   sol->iterations = 0;
-  dj_evalPlane(&e, c, sol->p, s);
-  if (isinf(e.value)) {
-    status = centre(sol, &e, c, s);
-  } else if (e.value == 0) {
+  evalPlane(it.e, c, sol->p, s);
+  if (isinf(it.e->value)) {
+    status = centre(&it, sol);
+  } else if (it.e->value == 0) {
     isFar(sol, c, s);
     status = DJ_PLANE_ZERO;
   }
-  if (status == DJ_PLANE_DONE) status = iterate(sol, &e, c, s, max_iterations);
-  if (status != DJ_PLANE_ZERO && !isinf(e.value)) {
-    evalSides(&e, sol, c, s);
-    if (isinf(e.value)) status = DJ_PLANE_LOST;   // not seen: the last step is tiny
-    dju_factorLdl4(&sol->factor, e.h);
+  if (status == DJ_PLANE_DONE) status = iterate(&it, sol, max_iterations);
+  if (status != DJ_PLANE_ZERO && !isinf(it.e->value)) {
+    evalSides(it.e, sol, c, s);
+    if (isinf(it.e->value)) status = DJ_PLANE_LOST;   // not seen: the last step is tiny
+    double h[10];
+    planeHessian(h, it.e);
+    dju_factorLdl4(&sol->factor, h);
   }
-  sol->value = status == DJ_PLANE_ZERO ? 0 : e.value;
+  sol->value = status == DJ_PLANE_ZERO ? 0 : it.e->value;
   return status;
 }

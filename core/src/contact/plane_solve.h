@@ -22,21 +22,15 @@ typedef struct djClouds {
 // Sums over the vertices of one side, with sigma its sign, z_i = y_i - sigma r n/|n| the point of
 // ball i nearest to the plane and D_i = sigma (n.z_i + o) the barrier's argument:
 //   f = sum sigma P'(D_i) (z_i, 1),  m = sum P''(D_i) (z_i, 1)(z_i, 1)^T,  rp = sum r P'(D_i).
-typedef struct djMoments {
-  double value;            // sum P(D_i)
-  double f[4];
-  double m[10];            // packed as in math/small.h
-  double rp;
+typedef union djMoments {
+  double sum[16];            // all of it, in this order
+  struct {
+    double value;            // sum P(D_i)
+    double f[4];
+    double m[10];            // packed as in math/small.h
+    double rp;
+  };
 } djMoments;
-
-// Values at one plane.
-typedef struct djPlaneEval {
-  double value;            // infinite: not feasible
-  double g[4];             // U_p
-  double h[10];            // U_pp, packed
-  double least;            // smallest argument D
-  double length, u[3];     // n = length u
-} djPlaneEval;
 
 typedef struct djPlaneSolution {
   double p[4];
@@ -52,9 +46,6 @@ typedef enum djPlaneStatus {
   DJ_PLANE_ZERO,           // U = 0
   DJ_PLANE_LOST            // the start does not separate (value infinite), or no convergence
 } djPlaneStatus;
-
-// Value, gradient and Hessian by p at fixed vertices.
-void dj_evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], double s);
 
 // Whether a value is so small, all depths below s being under about 1e-5 s, that rounding of the
 // plane may keep the iteration from its tolerance.
