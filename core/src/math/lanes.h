@@ -62,8 +62,9 @@ DJU_INLINE djLanes dju_fmaLanes(djLanes a, djLanes b, djLanes c) {
 }
 // Set for the lanes below n.
 DJU_INLINE djMask dju_firstLanes(int n) {
-  int64_t k = n;
-  return (djMask){0, 1, 2, 3, 4, 5, 6, 7} < (djMask){k, k, k, k, k, k, k, k};
+  const int64_t k = n;
+  const djMask lane = {0, 1, 2, 3, 4, 5, 6, 7}, end = {k, k, k, k, k, k, k, k};
+  return lane < end;
 }
 
 // Whether any lane is set.
