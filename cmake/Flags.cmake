@@ -31,7 +31,7 @@ target_compile_definitions(dj_flags INTERFACE _DEFAULT_SOURCE)
 # No -ffast-math: NaN, infinity and the order of operations keep their meaning.
 target_compile_options(dj_flags INTERFACE
   -ffp-contract=${DIJOCO_FP_CONTRACT} -fno-math-errno -fno-trapping-math
-  -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wcast-qual)
+  -Wno-psabi -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wcast-qual)
 if(DIJOCO_WERROR)
   target_compile_options(dj_flags INTERFACE -Werror)
 endif()
