@@ -1,6 +1,7 @@
 // dijoco bench, pair: energy, gradient and 12x12 Hessian of two boxes near contact, beside MuJoCo's
 // distance of the same boxes. Warm: the pair was evaluated before at a pose that differs by a tenth
-// of the barrier's range, as between iterations; cold: its warm start was forgotten.
+// of the barrier's range, as between iterations; rest: by a thousandth, as between steps at rest;
+// cold: its warm start was forgotten.
 
 #include "bench.h"
 
@@ -20,6 +21,12 @@
 // Times are those of CHUNK evaluations, divided by it: one is too short for the clock.
 enum { POSES = 1000, CHUNK = 20, REPEATS = 5 };
 
+enum { WARM, REST, COLD, NSTART };
+static const char* const start_name[NSTART] = {"warm", "rest", "cold"};
+static const char* const start_note[NSTART] = {
+    "warm start from a pose a tenth of the range away",
+    "warm start from a pose a thousandth of the range away", "no warm start"};
+
 static const double size_a[3] = {0.1, 0.15, 0.2}, size_b[3] = {0.12, 0.08, 0.1};
 static const double support = 6e-4;   // the default at 2 ms for geoms of this size
 
@@ -33,7 +40,7 @@ typedef struct PairBench {
   mjModel* m;
   mjData* d;
   djcPair* pair[CHUNK];
-  Pose pose[POSES], before[POSES];
+  Pose pose[POSES], before[2][POSES];
   Times ours, peer;
   long failed, lost;   // evaluations without a result, and those of them that are timed
   double check;                       // uses every result
@@ -80,23 +87,29 @@ static bool make_pose(Pose* p, unsigned long row, bool faces, double gap) {
   return false;
 }
 
+// Both bodies moved and turned at random, points by about `size`.
+static void move_pose(Pose* out, const Pose* from, unsigned long row, double size) {
+  *out = *from;
+  for (int k = 0; k < 2; k++) {
+    double w[3], v[3];
+    for (int c = 0; c < 3; c++) {
+      unsigned long column = (unsigned long)(21 + 6 * k + c);
+      v[c] = size * uniform(row, column, -1, 1);
+      w[c] = size * uniform(row, 3 + column, -1, 1) / 0.2;
+    }
+    mju_addTo3(out->pos[k], v);
+    turn(out->quat[k], w);
+  }
+}
+
 static void make_poses(PairBench* t) {
   double range = 2 * support / (1 - support);
   unsigned long row = t->faces ? 100000 : 0;
   for (int i = 0; i < POSES; i++) {
     double part = uniform(row, 20, 0.5, 0.95);
     while (!make_pose(&t->pose[i], row, t->faces, part * range)) row++;
-    t->before[i] = t->pose[i];
-    for (int k = 0; k < 2; k++) {
-      double w[3], v[3];
-      for (int c = 0; c < 3; c++) {
-        unsigned long column = (unsigned long)(21 + 6 * k + c);
-        v[c] = 0.05 * range * uniform(row, column, -1, 1);
-        w[c] = 0.05 * range * uniform(row, 3 + column, -1, 1) / 0.2;
-      }
-      mju_addTo3(t->before[i].pos[k], v);
-      turn(t->before[i].quat[k], w);
-    }
+    move_pose(&t->before[WARM][i], &t->pose[i], row, 0.05 * range);
+    move_pose(&t->before[REST][i], &t->pose[i], row, 0.0005 * range);
     row++;
   }
 }
@@ -118,11 +131,15 @@ static void distance(PairBench* t, const Pose* p) {
   t->check += mj_geomDistance(t->m, t->d, 0, 1, 1, fromto);
 }
 
-static void pass(PairBench* t, bool cold) {
+static void pair_name(char name[60], int start, bool faces) {
+  snprintf(name, 60, "pair_%s/box_%s", start_name[start], faces ? "faces" : "random");
+}
+
+static void pass(PairBench* t, int start) {
   for (int first = 0; first < POSES; first += CHUNK) {
     for (int i = 0; i < CHUNK; i++) {
       djc_forgetPair(t->pair[i]);
-      if (!cold) evaluate(t, t->pair[i], &t->before[first + i]);
+      if (start != COLD) evaluate(t, t->pair[i], &t->before[start][first + i]);
     }
     long failed = t->failed;
     double t0 = engine_clock();
@@ -139,22 +156,20 @@ static void pass(PairBench* t, bool cold) {
 static void run_pair(void* arg) {
   PairBench* t = arg;
   make_poses(t);
-  for (int cold = 0; cold < 2; cold++) {
+  for (int start = 0; start < NSTART; start++) {
     char name[60];
-    snprintf(name, sizeof name, "pair_%s/box_%s", cold ? "cold" : "warm",
-             t->faces ? "faces" : "random");
+    pair_name(name, start, t->faces);
     if (!bench_wants(t->b, name)) continue;
-    pass(t, cold);   // warm-up
+    pass(t, start);   // warm-up
     t->ours.n = t->peer.n = 0;
     t->lost = 0;
-    for (int k = 0; k < REPEATS; k++) pass(t, cold);
+    for (int k = 0; k < REPEATS; k++) pass(t, start);
     bench_add(t->b, name, times_median(&t->ours), "mj_geomDistance (distance only)",
               times_median(&t->peer),
               "Value, gradient, 12x12 Hessian; %d poses %s, gap 0.5 to 0.95 of the range, %s; "
               "chunks of %d; %ld without a result", POSES,
               t->faces ? "with almost parallel faces" : "with random rotations",
-              cold ? "no warm start" : "warm start from a pose a tenth of the range away", CHUNK,
-              t->lost);
+              start_note[start], CHUNK, t->lost);
   }
 }
 
@@ -163,10 +178,13 @@ void bench_pair(Bench* b) {
       "<mujoco><worldbody><geom type='box' size='.1 .15 .2'/><body><freejoint/>"
       "<geom type='box' size='.12 .08 .1'/></body></worldbody></mujoco>";
   char error[300] = "";
-  if (!bench_wants(b, "pair_warm/box_random") && !bench_wants(b, "pair_cold/box_random") &&
-      !bench_wants(b, "pair_warm/box_faces") && !bench_wants(b, "pair_cold/box_faces")) {
-    return;
+  bool wanted = false;
+  for (int i = 0; i < 2 * NSTART; i++) {
+    char name[60];
+    pair_name(name, i / 2, i % 2);
+    wanted = wanted || bench_wants(b, name);
   }
+  if (!wanted) return;
   PairBench* t = tool_alloc(1, sizeof *t);
   mjVFS vfs;
   mj_defaultVFS(&vfs);
