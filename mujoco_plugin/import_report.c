@@ -22,9 +22,9 @@ static djStatus addEntry(djReport* report, int* capacity, const char* element,
                          const char* feature, djFeatureState state, const char* note) {
   if (report->n == *capacity) {
     int larger = *capacity ? 2 * *capacity : 16;
-    djReportEntry* entry = realloc(report->entry, larger * sizeof(*entry));
-    if (!entry) return DJ_NO_MEMORY;
-    report->entry = entry;
+    djReportEntry* grown = realloc(report->entry, larger * sizeof(*grown));
+    if (!grown) return DJ_NO_MEMORY;
+    report->entry = grown;
     *capacity = larger;
   }
   size_t n1 = strlen(element) + 1, n2 = strlen(feature) + 1, n3 = strlen(note) + 1;
@@ -33,7 +33,11 @@ static djStatus addEntry(djReport* report, int* capacity, const char* element,
   memcpy(text, element, n1);
   memcpy(text + n1, feature, n2);
   memcpy(text + n1 + n2, note, n3);
-  report->entry[report->n++] = (djReportEntry){text, text + n1, state, text + n1 + n2};
+  djReportEntry* entry = &report->entry[report->n++];
+  entry->element = text;
+  entry->feature = text + n1;
+  entry->state = state;
+  entry->note = text + n1 + n2;
   if (state > report->state) report->state = state;
   return DJ_OK;
 }
