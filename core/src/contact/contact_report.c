@@ -64,10 +64,8 @@ static void addForce(djData* d, int body1, int body2, const double wrench[6], dj
   }
   djVec3 force = dju_load3(wrench + 3);
   djVec3 torque = dju_add3(dju_load3(wrench), dju_cross3(dju_sub3(ref, origin), force));
-  for (int k = 0; k < 3; k++) {
-    f->force[k] += wrench[3 + k];
-    f->torque[k] += (&torque.x)[k];
-  }
+  dju_store3(f->force, dju_add3(dju_load3(f->force), force));
+  dju_store3(f->torque, dju_add3(dju_load3(f->torque), torque));
 }
 
 static djStatus reportPair(djData* d, djContacts* c, const djModel* m, const djPose* pose, int k) {
