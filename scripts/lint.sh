@@ -17,7 +17,7 @@ if command -v cppcheck >/dev/null 2>&1; then
   cppcheck -q -j "$jobs" --std=c11 --enable=warning,performance,portability --inline-suppr \
     --error-exitcode=1 --suppress=missingIncludeSystem \
     --suppress=uninitvar:core/src/shape/hull.c \
-    --suppress=invalidPointerCast:core/src/shape/hull.c --cppcheck-build-dir=build/cppcheck \
+    --suppress=invalidPointerCast --cppcheck-build-dir=build/cppcheck \
     -I core/include -I core/src -I mujoco_plugin -D__GNUC__=12 $folders
 elif command -v clang-tidy >/dev/null 2>&1; then
   # shellcheck disable=SC2086

@@ -55,7 +55,8 @@ static int chooseAxis(const djBroadphase* s, const double* box) {
 }
 
 static bool before(const djBroadphase* s, int i, int j) {
-  return s->key[i] < s->key[j] || (s->key[i] == s->key[j] && i < j);
+  double a = s->key[i], b = s->key[j];
+  return a < b || (a == b && i < j);
 }
 
 static void siftDown(djBroadphase* s, int root, int end) {
