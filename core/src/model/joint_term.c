@@ -1,5 +1,6 @@
 #include "model/joint_term.h"
 
+#include "base/arena.h"
 #include "math/smooth.h"
 #include "math/so3.h"
 #include "model/actuator_term.h"
@@ -9,21 +10,23 @@
 // Width over which a limit's spring sets in, as a fraction of the joint's range.
 #define LIMIT_WIDTH 0.01
 
-static size_t padded(size_t n) { return (n + 63) & ~(size_t)63; }
+static void layout(djJointTerms* t, djArena* a, const djModel* m) {
+  t->joint = dj_take(a, m->njnt, sizeof(djJointStep));
+  t->act = dj_take(a, m->nu, sizeof(djActuatorStep));
+  t->order = dj_take(a, m->nu, sizeof(int));
+}
 
 size_t dj_jointTermsSize(const djModel* m) {
-  return padded((size_t)m->njnt * sizeof(djJointStep)) +
-         padded((size_t)m->nu * sizeof(djActuatorStep)) + padded((size_t)m->nu * sizeof(int));
+  djJointTerms t;
+  djArena a = {NULL, 0};
+  layout(&t, &a, m);
+  return a.used;
 }
 
 djJointTerms dj_initJointTerms(const djModel* m, void* memory) {
   djJointTerms t;
-  char* p = memory;
-  t.joint = (djJointStep*)(void*)p;
-  p += padded((size_t)m->njnt * sizeof(djJointStep));
-  t.act = (djActuatorStep*)(void*)p;
-  p += padded((size_t)m->nu * sizeof(djActuatorStep));
-  t.order = (int*)(void*)p;
+  djArena a = {memory, 0};
+  layout(&t, &a, m);
   t.h = 0;
   int n = 0;
   for (int j = 0; j < m->njnt; j++) {

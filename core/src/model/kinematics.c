@@ -1,38 +1,33 @@
 #include "model/kinematics.h"
 
+#include "base/arena.h"
 #include "math/so3.h"
 
 #include <string.h>
 
-// Sizes are rounded up so that every array starts on 64 bytes.
-static size_t padded(size_t n) { return (n + 63) & ~(size_t)63; }
+static void layout(djKin* kin, djArena* a, const djModel* m) {
+  size_t nb = m->nbody, nj = m->njnt;
+  kin->body = dj_take(a, nb, sizeof(djPose));
+  kin->quat = dj_take(a, nb, sizeof(djQuat));
+  kin->com = dj_take(a, nb, sizeof(djVec3));
+  kin->principal = dj_take(a, nb, sizeof(djMat3));
+  kin->anchor = dj_take(a, nj, sizeof(djVec3));
+  kin->axis = dj_take(a, nj, sizeof(djVec3));
+  kin->frame = dj_take(a, nj, sizeof(djMat3));
+  kin->S = dj_take(a, (size_t)m->nv * 6, sizeof(double));
+}
 
 size_t dj_kinSize(const djModel* m) {
-  size_t nb = (size_t)m->nbody, nj = (size_t)m->njnt, nv = (size_t)m->nv;
-  return padded(nb * sizeof(djPose)) + padded(nb * sizeof(djQuat)) + padded(nb * sizeof(djVec3)) +
-         padded(nb * sizeof(djMat3)) + 2 * padded(nj * sizeof(djVec3)) +
-         padded(nj * sizeof(djMat3)) + padded(nv * 6 * sizeof(double));
+  djKin kin;
+  djArena a = {NULL, 0};
+  layout(&kin, &a, m);
+  return a.used;
 }
 
 djKin dj_initKin(const djModel* m, void* memory) {
-  size_t nb = (size_t)m->nbody, nj = (size_t)m->njnt;
-  char* p = memory;
   djKin kin;
-  kin.body = (djPose*)(void*)p;
-  p += padded(nb * sizeof(djPose));
-  kin.quat = (djQuat*)(void*)p;
-  p += padded(nb * sizeof(djQuat));
-  kin.com = (djVec3*)(void*)p;
-  p += padded(nb * sizeof(djVec3));
-  kin.principal = (djMat3*)(void*)p;
-  p += padded(nb * sizeof(djMat3));
-  kin.anchor = (djVec3*)(void*)p;
-  p += padded(nj * sizeof(djVec3));
-  kin.axis = (djVec3*)(void*)p;
-  p += padded(nj * sizeof(djVec3));
-  kin.frame = (djMat3*)(void*)p;
-  p += padded(nj * sizeof(djMat3));
-  kin.S = (double*)(void*)p;
+  djArena a = {memory, 0};
+  layout(&kin, &a, m);
   return kin;
 }
 
