@@ -77,6 +77,12 @@ typedef struct djPairReport {
   double wrench_a[6], wrench_b[6]; // normal and friction, about ref_a, ref_b
 } djPairReport;
 
+// Derivatives of lambda . gradient by parameters of the pair; added to.
+typedef struct djPairGrad {
+  djShapeGrad *a, *b;              // of the shapes as given, that is before recovery's erosion
+  double friction, stiffness, support, inflate;
+} djPairGrad;
+
 typedef enum djSmoothness { DJ_C0, DJ_C1, DJ_C2 } djSmoothness;
 
 typedef struct djKernel {
@@ -95,6 +101,10 @@ typedef struct djKernel {
   // start_jac (12 x 12): d gradient / d start twists, poses now fixed.
   djStatus (*start)(double start_jac[144], djPairState* state, const djPairInput* in);
   djStatus (*report)(djPairReport* out, djPairState* state, const djPairInput* in);
+  // Adds d (lambda . gradient)/d parameters to *grad, at the poses now, whatever they do to the
+  // lagged quantities included: a vector-Jacobian product, its cost is that of an evaluation.
+  djStatus (*vjp)(djPairGrad* grad, djPairState* state, const djPairInput* in,
+                  const double lambda[12]);
 } djKernel;
 
 // Row of the table; NULL for DJ_CONTACT_NONE or an unknown model.

@@ -128,6 +128,32 @@ double* dj_paramData(const djModel* m, const djParam* p) {
   return data + start;
 }
 
+// ---- gradients ------------------------------------------------------------------------------
+
+static size_t blockSize(const djModel* m, djField field) {
+  if (field == DJ_FIELD_MESH_VERT) return 3 * (size_t)m->nmeshvert;
+  if (field == DJ_FIELD_JOINT_SPRINGREF) return (size_t)m->nv;
+  return (size_t)objectCount(m, table[field].object) * (size_t)table[field].ntangent;
+}
+
+size_t dj_paramGradSize(const djModel* m) {
+  size_t n = 0;
+  for (int f = 0; f < DJ_NFIELD; f++) n += blockSize(m, (djField)f);
+  return n;
+}
+
+double* dj_paramBlock(double* grad, const djModel* m, djField field) {
+  for (int f = 0; f < (int)field; f++) grad += blockSize(m, (djField)f);
+  return grad;
+}
+
+double* dj_paramEntry(double* grad, const djModel* m, djField field, int id) {
+  double* block = dj_paramBlock(grad, m, field);
+  if (field == DJ_FIELD_MESH_VERT) return block + 3 * (size_t)m->mesh_vertadr[id];
+  if (field == DJ_FIELD_JOINT_SPRINGREF) return block + m->jnt_dofadr[id];
+  return block + (size_t)id * (size_t)table[field].ntangent;
+}
+
 bool dj_paramIsRotation(const djModel* m, const djParam* p, int k) {
   djRule rule = table[p->field].rule;
   if (rule == RULE_QUAT) return true;

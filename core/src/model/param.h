@@ -49,6 +49,13 @@ bool dj_paramIsRotation(const djModel* model, const djParam* param, int k);
 // Contact shapes depend on it.
 bool dj_paramMovesShapes(const djParam* param);
 
+// Gradients by every parameter of a model lie in one array: a block a field, in it the elements in
+// order, each with its ntangent entries (meshes: 3 a vertex; springref: the joint's dofs).
+size_t dj_paramGradSize(const djModel* model);                      // doubles
+// First entry of the field's block; of element id in it.
+double* dj_paramBlock(double* grad, const djModel* model, djField field);
+double* dj_paramEntry(double* grad, const djModel* model, djField field, int id);
+
 // Check and store; quaternions and axes are normalised. Derived quantities of the model itself
 // follow, contact shapes do not.
 djStatus dj_writeParam(djModel* model, const djParam* param, const double* value, djError* err);

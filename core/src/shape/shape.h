@@ -39,4 +39,16 @@ typedef struct djShape {
   const int* adj;
 } djShape;
 
+// Derivative of a number by what a shape consists of, field by field as in djShape; vectors in the
+// body frame. Shapes of a model do not change from step to step, so that a run's steps add up here
+// and the way from sizes and vertices of geoms to shapes is taken back once.
+typedef struct djShapeGrad {
+  double* vert[3];        // (npad) each; padding stays 0
+  double* move[3];        // (npad) each
+  double radius, radius_slope, inner, bound;
+  djVec3 center;
+  djVec3 normal;
+  double offset;
+} djShapeGrad;
+
 #endif  // DJ_SHAPE_SHAPE_H_
