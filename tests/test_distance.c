@@ -417,7 +417,7 @@ static void testBad(void** state) {
   for (int k = 0; k < 9; k++) bad.R.m[k] = NAN;
   assert_int_equal(dj_distance(&d, NULL, &t.shape, &at, 0, &t.shape, &bad, 0), DJ_INVALID);
   assert_int_equal(dj_distance(&d, NULL, &t.shape, &bad, 0, &plane, &at, 0), DJ_INVALID);
-  djDistanceCache wild = {4, {-5, 1000, 3, 3}, {0, 0, 900, 3}};
+  djDistanceCache wild = {.count = 4, .a = {-5, 1000, 3, 3}, .b = {0, 0, 900, 3}};
   djPose up = {{0, 0, 3}, dju_eye3()};
   assert_int_equal(dj_distance(&d, &wild, &t.shape, &at, 0, &t.shape, &up, 0), DJ_OK);
   CHECK(fabs(d.gap - 1) < 1e-15);

@@ -1,7 +1,5 @@
 #include "contact/recovery.h"
 
-#include "shape/simplex.h"
-
 #include <string.h>
 
 #define INNER_PART 0.95           // of the inner radius, phase 1
@@ -96,12 +94,8 @@ static djStatus erodedGap(double* gap, djDistance* d, djDistanceCache* cache, dj
   return status < 0 ? status : DJ_OK;
 }
 
-static djVec3 vertex(const djShape* s, const djPose* pose, int i) {
-  return dju_transform(pose, dju_vec3(s->vert[0][i], s->vert[1][i], s->vert[2][i]));
-}
-
 // d gap/de of separated shapes. The witness points are combinations of vertices with weights
-// lambda, which the simplex gives; by the envelope theorem n and lambda may be held:
+// lambda; by the envelope theorem n and lambda may be held:
 //   d gap/de = n . sum_k lambda_k (R_b rate_b,k - R_a rate_a,k) - d(r_a + r_b)/de.
 // rate: 3 (npad_a + npad_b)
 static double gapSlope(const djDistance* d, const djDistanceCache* cache,
@@ -111,22 +105,12 @@ static double gapSlope(const djDistance* d, const djDistanceCache* cache,
   double* rate_b = rate + 3 * in->a->npad;
   dj_erosionRate(rate, &dr[0], in->a, er, 0);
   dj_erosionRate(rate_b, &dr[1], in->b, er, 1);
-  djSimplex s = {.n = cache->count};
-  for (int k = 0; k < s.n; k++) {
-    djSupport* p = &s.p[k];
-    p->ia = cache->a[k];
-    p->ib = cache->b[k];
-    p->a = vertex(&eroded[0], in->start_a, p->ia);
-    p->b = vertex(&eroded[1], in->start_b, p->ib);
-    p->w = dju_sub3(p->a, p->b);
-  }
-  djVec3 v, na = dju_mulMtV(in->start_a->R, d->normal), nb = dju_mulMtV(in->start_b->R, d->normal);
-  dj_reduceSimplex(&v, &s);
+  djVec3 na = dju_mulMtV(in->start_a->R, d->normal), nb = dju_mulMtV(in->start_b->R, d->normal);
   double slope = 0;
   int stride_a = in->a->npad, stride_b = in->b->npad;
-  for (int k = 0; k < s.n; k++) {
-    const double *qa = rate + s.p[k].ia, *qb = rate_b + s.p[k].ib;
-    slope += s.weight[k] *
+  for (int k = 0; k < cache->count; k++) {
+    const double *qa = rate + cache->a[k], *qb = rate_b + cache->b[k];
+    slope += cache->weight[k] *
              (nb.x * qb[0] + nb.y * qb[stride_b] + nb.z * qb[2 * stride_b] -
               (na.x * qa[0] + na.y * qa[stride_a] + na.z * qa[2 * stride_a]));
   }

@@ -12,12 +12,24 @@
 
 #include "model/kinematics.h"
 
-// First derivative: phi has gathered gradients C (nbody x 6, sums over subtrees, about ref) by
-// twists of bodies at the configuration kin: adds dphi/d parameter to param.
-// Second: with z (nv) and the gathered wrench W (nbody x 6) of another function psi not NULL, and C
-// the gathered N_b x_b of psi, x_b = sum of S_i z_i over b's chain: adds d(z . grad psi)/d parameter.
-// kin's subspaces must be those about ref.
-void dj_frameParams(double* param, const djModel* model, const djKin* kin, const djVec3* ref,
-                    const double* C, const double* W, const double* z);
+// A configuration with its motion subspaces about ref (nbody).
+typedef struct djConfig {
+  const djKin* kin;
+  const double* qpos;     // (nq)
+  const djVec3* ref;
+} djConfig;
+
+// x (nbody x 6) <- twists of bodies, about ref, when the dofs move by z (nv).
+void dj_bodyTwists(double* x, const djModel* model, const djKin* kin, const double* z);
+
+// phi has gradient C (nbody x 6, gathered: sums over subtrees) by twists of bodies at the
+// configuration: adds dphi/d parameter to param (dj_paramGradSize).
+void dj_frameParams(double* param, const djModel* model, const djConfig* at, const double* C);
+
+// The same for z . dpsi/dq, z (nv) fixed, of a function psi of body poses with gathered gradient W
+// (nbody x 6) and nested second derivatives N_b: C is the gathered sum of N_b x_b, x (nbody x 6) the
+// bodies' twists along z.
+void dj_frameParamsSecond(double* param, const djModel* model, const djConfig* at,
+                          const double* C, const double* W, const double* x, const double* z);
 
 #endif  // DJ_MODEL_FRAME_PARAM_H_

@@ -42,7 +42,7 @@ static djStatus planeDistance(djDistance* out, djDistanceCache* cache, const djS
   out->point_a = dju_madd3(x, -radius, normal);
   out->point_b = dju_madd3(x, -height, normal);
   out->iterations = 0;
-  if (cache) *cache = (djDistanceCache){.count = 1, .a = {low}};
+  if (cache) *cache = (djDistanceCache){.count = 1, .a = {low}, .weight = {1}};
   return isfinite(out->gap) ? DJ_OK : DJ_INVALID;
 }
 
@@ -106,6 +106,7 @@ djStatus dj_distance(djDistance* out, djDistanceCache* cache, const djShape* a,
     for (int i = 0; i < s.n; i++) {
       cache->a[i] = s.p[i].ia;
       cache->b[i] = s.p[i].ib;
+      cache->weight[i] = s.weight[i];
     }
   }
   return status;

@@ -5,10 +5,12 @@
 
 #include "shape/shape.h"
 
-// Warm start: the vertex pairs of the last simplex. All zero: none.
+// Warm start: the vertex pairs of the last simplex, and the weights with which they make up the
+// closest (overlapping: the deepest) points. All zero: none.
 typedef struct djDistanceCache {
   int count;
   int a[4], b[4];
+  double weight[4];
 } djDistanceCache;
 
 typedef struct djDistance {

@@ -1,0 +1,159 @@
+#include "model/frame_param.h"
+
+#include "model/param.h"
+
+#include <string.h>
+
+// A twist or its dual: angular and linear part.
+typedef struct Six {
+  djVec3 w, v;
+} Six;
+
+static Six load6(const double* x) { return (Six){dju_load3(x), dju_load3(x + 3)}; }
+
+static Six add6(Six a, Six b) { return (Six){dju_add3(a.w, b.w), dju_add3(a.v, b.v)}; }
+
+// Where parameters of one body act: its frame before and after its joints, the gathered covectors,
+// and, for second derivatives, the twist of what lies above.
+typedef struct Place {
+  djVec3 ref;
+  Six C;          // of dphi
+  Six W;          // of psi
+  Six above;      // twist along z of everything above the place
+  bool second;
+} Place;
+
+// Derivative by an inserted joint with subspace S:
+//   S . C + x^T N S - S^T N x = S . C + t . (w_x x w) + f . (w_x x v - w x v_x),
+// x the twist above, (t, f) = W; see dj_addNested.
+static double along(const Place* p, djVec3 w, djVec3 v) {
+  double sum = dju_dot3(w, p->C.w) + dju_dot3(v, p->C.v);
+  if (!p->second) return sum;
+  djVec3 angular = dju_cross3(p->above.w, w);
+  djVec3 linear = dju_sub3(dju_cross3(p->above.w, v), dju_cross3(w, p->above.v));
+  return sum + dju_dot3(p->W.w, angular) + dju_dot3(p->W.v, linear);
+}
+
+// Inserted translation along the columns of R, or rotation about them through a point.
+static void addTranslation(double g[3], const Place* p, const djMat3* R, double sign) {
+  for (int k = 0; k < 3; k++) g[k] += sign * along(p, (djVec3){0, 0, 0}, dju_column(R, k));
+}
+
+static void addRotation(double g[3], const Place* p, const djMat3* R, djVec3 point, double sign) {
+  djVec3 arm = dju_sub3(p->ref, point);
+  for (int k = 0; k < 3; k++) {
+    djVec3 e = dju_column(R, k);
+    g[k] += sign * along(p, e, dju_cross3(e, arm));
+  }
+}
+
+// Twist of joint j's own dofs along z.
+static Six jointTwist(const djModel* m, const djKin* kin, int j, const double* z) {
+  Six x = {{0, 0, 0}, {0, 0, 0}};
+  int dof = m->jnt_dofadr[j], end = j + 1 < m->njnt ? m->jnt_dofadr[j + 1] : m->nv;
+  for (int i = dof; i < end; i++) {
+    Six S = load6(kin->S + 6 * i);
+    x.w = dju_madd3(x.w, z[i], S.w);
+    x.v = dju_madd3(x.v, z[i], S.v);
+  }
+  return x;
+}
+
+// Orientation after joint j, given that before it.
+static djQuat turned(const djModel* m, int j, const double* qpos, djQuat Q) {
+  const double* q = qpos + m->jnt_qposadr[j];
+  if (m->jnt_type[j] == DJ_BALL) {
+    return dju_mulQuat(Q, dju_normalizeQuat(dju_loadQuat(q)));
+  }
+  if (m->jnt_type[j] != DJ_HINGE) return Q;
+  double d = 0.5 * (q[0] - m->qpos0[m->jnt_qposadr[j]]), s = sin(d);
+  const double* e = m->jnt_axis + 3 * j;
+  return dju_mulQuat(Q, (djQuat){cos(d), s * e[0], s * e[1], s * e[2]});
+}
+
+// An axis e moves by delta, perpendicular to it, when turned by e x delta: g_delta = g_w x e.
+static void addAxis(double out[3], const double w[3], const double axis[3]) {
+  djVec3 g = dju_cross3(dju_load3(w), dju_load3(axis));
+  out[0] += g.x;
+  out[1] += g.y;
+  out[2] += g.z;
+}
+
+// Where the blocks of the fields start.
+typedef struct Blocks {
+  double *pos, *quat, *anchor, *axis;
+} Blocks;
+
+// Joint j: the place moves from above it to below it. Q: orientation before; returns that after.
+static djQuat addJoint(Blocks* out, Place* p, const djModel* m, const djConfig* at, int j,
+                       djQuat Q, const double* z) {
+  const djKin* kin = at->kin;
+  int type = m->jnt_type[j];
+  djQuat next = turned(m, j, at->qpos, Q);
+  djMat3 before = dju_quatToMat(Q), after = dju_quatToMat(next);
+  bool anchored = type == DJ_HINGE || type == DJ_BALL, axial = type == DJ_HINGE || type == DJ_SLIDE;
+  djVec3 point = kin->anchor[j];
+  double w[3] = {0, 0, 0};
+  if (type == DJ_SLIDE) {
+    double d = at->qpos[m->jnt_qposadr[j]] - m->qpos0[m->jnt_qposadr[j]];
+    point = dju_madd3(point, -d, kin->axis[j]);
+  }
+  if (anchored) addTranslation(out->anchor + 3 * j, p, &before, 1);
+  if (axial) addRotation(w, p, &before, point, 1);
+  if (p->second) p->above = add6(p->above, jointTwist(m, kin, j, z));
+  if (anchored) addTranslation(out->anchor + 3 * j, p, &after, -1);
+  if (axial) addRotation(w, p, &after, kin->anchor[j], -1);
+  if (axial) addAxis(out->axis + 3 * j, w, m->jnt_axis + 3 * j);
+  return next;
+}
+
+static void addBody(Blocks* out, Place* p, const djModel* m, const djConfig* at, int b,
+                    const double* z) {
+  int up = m->body_parent[b], first = m->body_jntadr[b], n = m->body_jntnum[b];
+  // mocap poses and free joints take no notice of the frame
+  if (m->body_mocap[b] >= 0 || (n > 0 && m->jnt_type[first] == DJ_FREE)) return;
+  const djPose* parent = &at->kin->body[up];
+  djVec3 origin = dju_transform(parent, dju_load3(m->body_pos + 3 * b));
+  djQuat Q = dju_mulQuat(at->kin->quat[up], dju_loadQuat(m->body_quat + 4 * b));
+  djMat3 R = dju_quatToMat(Q);
+  addTranslation(out->pos + 3 * b, p, &parent->R, 1);
+  addRotation(out->quat + 3 * b, p, &R, origin, 1);
+  for (int j = first; j < first + n; j++) Q = addJoint(out, p, m, at, j, Q, z);
+}
+
+static void addFrames(double* param, const djModel* m, const djConfig* at, const double* C,
+                      const double* W, const double* x, const double* z) {
+  Blocks out = {dj_paramBlock(param, m, DJ_FIELD_BODY_POS),
+                dj_paramBlock(param, m, DJ_FIELD_BODY_QUAT),
+                dj_paramBlock(param, m, DJ_FIELD_JOINT_POS),
+                dj_paramBlock(param, m, DJ_FIELD_JOINT_AXIS)};
+  for (int b = 1; b < m->nbody; b++) {
+    Place p = {.ref = at->ref[b], .C = load6(C + 6 * b), .second = W != NULL};
+    if (W) {
+      p.W = load6(W + 6 * b);
+      p.above = load6(x + 6 * m->body_parent[b]);
+    }
+    addBody(&out, &p, m, at, b, z);
+  }
+}
+
+void dj_bodyTwists(double* x, const djModel* m, const djKin* kin, const double* z) {
+  memset(x, 0, 6 * sizeof(double));
+  for (int b = 1; b < m->nbody; b++) {
+    double* to = x + 6 * b;
+    memcpy(to, x + 6 * m->body_parent[b], 6 * sizeof(double));
+    if (m->body_mocap[b] >= 0) memset(to, 0, 6 * sizeof(double));
+    for (int i = m->body_dofadr[b]; i >= 0 && i < m->body_dofadr[b] + m->body_dofnum[b]; i++) {
+      for (int k = 0; k < 6; k++) to[k] += z[i] * kin->S[6 * i + k];
+    }
+  }
+}
+
+void dj_frameParams(double* param, const djModel* m, const djConfig* at, const double* C) {
+  addFrames(param, m, at, C, NULL, NULL, NULL);
+}
+
+void dj_frameParamsSecond(double* param, const djModel* m, const djConfig* at, const double* C,
+                          const double* W, const double* x, const double* z) {
+  addFrames(param, m, at, C, W, x, z);
+}
