@@ -332,10 +332,17 @@ static djStatus build(Builder* b, bool keep_defaults, djError* err) {
   arena = (djArena){c->buffer, 0};
   layout(c, &vert, &adj, &arena, b);
   c->nshape = m->ngeom;
+  c->nhull = m->nmesh;
+  c->hull = b->hull;
   m->collision = c;
   fillShapes(c, vert, adj, b);
   fillPairs(c, m);
   return DJ_OK;
+}
+
+static void freeHulls(djHull* hull, int n) {
+  for (int k = 0; hull && k < n; k++) dj_freeHull(&hull[k]);
+  free(hull);
 }
 
 djStatus dj_makeCollision(djModel* model, bool keep_defaults, djError* err) {
@@ -346,8 +353,7 @@ djStatus dj_makeCollision(djModel* model, bool keep_defaults, djError* err) {
   djStatus status = b.hull && b.collides && b.inner ? DJ_OK : dj_failMemory(err);
   model->collision = NULL;
   if (status == DJ_OK) status = build(&b, keep_defaults, err);
-  for (int k = 0; b.hull && k < model->nmesh; k++) dj_freeHull(&b.hull[k]);
-  free(b.hull);
+  if (!model->collision) freeHulls(b.hull, model->nmesh);
   free(b.collides);
   free(b.inner);
   return status;
@@ -355,6 +361,7 @@ djStatus dj_makeCollision(djModel* model, bool keep_defaults, djError* err) {
 
 void dj_freeCollision(djModel* model) {
   if (!model || !model->collision) return;
+  freeHulls(model->collision->hull, model->collision->nhull);
   free(model->collision->buffer);
   free(model->collision);
   model->collision = NULL;

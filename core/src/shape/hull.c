@@ -38,6 +38,14 @@ bool dj_erosionVector(double m[3], int n, const double* normal) {
   return true;
 }
 
+int dj_activeNormals(int id[3], int n, const double* normal) {
+  djVec3 z;
+  djSimplex simplex;
+  if (!dj_minNormSimplex(&z, &simplex, n, normal)) return 0;
+  for (int k = 0; k < simplex.n; k++) id[k] = simplex.p[k].ia;
+  return simplex.n;
+}
+
 // Centre and largest half extent of the box of n points. False when not finite.
 static bool boxOf(double center[3], double* half, int n, const double* vert) {
   *half = 0;

@@ -34,4 +34,7 @@ void dj_freeHull(djHull* hull);
 // Returns false where there is none (normals positively span the space).
 bool dj_erosionVector(double m[3], int n, const double* normal);
 
+// The normals on which that m depends, n_f . m = 1, at most three. Returns how many; 0: no m.
+int dj_activeNormals(int id[3], int n, const double* normal);
+
 #endif  // DJ_SHAPE_HULL_H_

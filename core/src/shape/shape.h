@@ -46,6 +46,8 @@ typedef struct djShapeGrad {
   double* vert[3];        // (npad) each; padding stays 0
   double* move[3];        // (npad) each
   double radius, radius_slope, inner, bound;
+  double skin;            // as a number that is read (recovery's caps); vert, radius and offset
+                          //   already have their own part
   djVec3 center;
   djVec3 normal;
   double offset;

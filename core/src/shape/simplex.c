@@ -156,7 +156,8 @@ bool dj_reduceSimplex(djVec3* v, djSimplex* s) {
 
 // GJK on a list of points: v is optimal when no point lies below the plane through v, i.e.
 // p.v >= v.v for all p.
-bool dj_minNorm(djVec3* v, int n, const double* point) {
+bool dj_minNormSimplex(djVec3* v, djSimplex* simplex, int n, const double* point) {
+  simplex->n = 0;
   if (n < 1) return false;
   double scale = 0;
   int first = 0;
@@ -171,7 +172,7 @@ bool dj_minNorm(djVec3* v, int n, const double* point) {
       first = i;
     }
   }
-  djSimplex s = {.n = 1};
+  djSimplex s = {.n = 1, .weight = {1}};
   s.p[0].w = dju_load3(point + 3 * first);
   s.p[0].ia = first;
   *v = s.p[0].w;
@@ -198,5 +199,11 @@ bool dj_minNorm(djVec3* v, int n, const double* point) {
     *v = u;
     vv = uu;
   }
+  *simplex = s;
   return vv > 1e-18 * scale;
+}
+
+bool dj_minNorm(djVec3* v, int n, const double* point) {
+  djSimplex simplex;
+  return dj_minNormSimplex(v, &simplex, n, point);
 }

@@ -29,4 +29,8 @@ bool dj_reduceSimplex(djVec3* v, djSimplex* simplex);
 // the origin (up to rounding).
 bool dj_minNorm(djVec3* v, int n, const double* point);
 
+// The same, with the at most three points (p[k].ia: which ones) that it is a mean of, by positive
+// weights. simplex->n is 0 where there are no points.
+bool dj_minNormSimplex(djVec3* v, djSimplex* simplex, int n, const double* point);
+
 #endif  // DJ_SHAPE_SIMPLEX_H_

@@ -1,0 +1,202 @@
+#include "contact/shape_param.h"
+
+#include "base/arena.h"
+#include "model/param.h"
+#include "shape/hull_param.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ------------------------------------------ memory ---------------------------------------------
+
+static void layout(djShapeGrad* grad, djArena* arena, const djModel* m) {
+  for (int g = 0; g < m->ngeom; g++) {
+    size_t npad = (size_t)m->collision->shape[g].npad;
+    if (npad == 0) continue;
+    for (int k = 0; k < 3; k++) {
+      double* vert = dj_take(arena, npad, sizeof(double));
+      double* move = dj_take(arena, npad, sizeof(double));
+      if (!grad) continue;
+      grad[g].vert[k] = vert;
+      grad[g].move[k] = move;
+    }
+  }
+}
+
+size_t dj_shapeGradSize(const djModel* m) {
+  djArena arena = {NULL, 0};
+  layout(NULL, &arena, m);
+  return arena.used;
+}
+
+void dj_initShapeGrads(djShapeGrad* grad, void* memory, const djModel* m) {
+  memset(grad, 0, sizeof *grad * (size_t)m->ngeom);
+  memset(memory, 0, dj_shapeGradSize(m));
+  djArena arena = {memory, 0};
+  layout(grad, &arena, m);
+}
+
+// ------------------------------------------ geoms ----------------------------------------------
+
+// Covectors of a geom's parts in its own frame, and of its pose.
+typedef struct Part {
+  const djModel* m;
+  const djShape* s;
+  int geom;
+  djPose pose;              // of the geom in its body
+  djVec3 shift, turn;       // by pos, and by w of quat exp(w)
+  double size[3];
+  double inner;             // by the inner radius
+} Part;
+
+// Y = R x + p has dY = dp + R (w x x): adds what a covector of Y (body frame) says about the pose,
+// and returns that of x. Directions have no p.
+static djVec3 takePoint(Part* part, djVec3 x, djVec3 covector, bool direction) {
+  djVec3 local = dju_mulMtV(part->pose.R, covector);
+  part->turn = dju_add3(part->turn, dju_cross3(x, local));
+  if (!direction) part->shift = dju_add3(part->shift, covector);
+  return local;
+}
+
+// normal = R z, offset = normal . p + constants, center = p.
+static void takePlane(Part* part, const djShapeGrad* grad) {
+  djVec3 normal = dju_madd3(grad->normal, grad->offset, part->pose.p);
+  takePoint(part, dju_vec3(0, 0, 1), normal, true);
+  part->shift = dju_add3(part->shift, dju_madd3(grad->center, grad->offset, part->s->normal));
+}
+
+// d skin/d inner: skin = min(geom_skin + shrink, 0.9 inner), shrink = min(gap - margin, inner/2).
+static double skinSlope(const Part* part) {
+  const djModel* m = part->m;
+  double inner = part->s->inner, excess = fmax(m->geom_gap[part->geom] - m->geom_margin[part->geom], 0);
+  double shrink = fmin(excess, 0.5 * inner);
+  if (m->geom_skin[part->geom] + shrink > 0.9 * inner) return 0.9;
+  return excess > 0.5 * inner ? 0.5 : 0;
+}
+
+// bound = max |vert_i - center| + radius: returns the farthest vertex, and its unit arm.
+static int farthest(djVec3* arm, const djShape* s) {
+  int far = 0;
+  double most = -1;
+  *arm = dju_vec3(0, 0, 0);
+  for (int i = 0; i < s->nvert; i++) {
+    djVec3 r = {s->vert[0][i] - s->center.x, s->vert[1][i] - s->center.y,
+                s->vert[2][i] - s->center.z};
+    double d = dju_norm3(r);
+    if (!(d > most)) continue;
+    most = d;
+    far = i;
+    if (d > 0) *arm = dju_scale3(1 / d, r);
+  }
+  return far;
+}
+
+// Vertex i of the geom, X = vert + skin move in its frame: *point and *move become the covectors
+// of X and of its erosion vector m. vert = R (X - skin m) + p, move = R m.
+static void takeVertex(Part* part, djVec3* point, djVec3* move, double* skin, int i) {
+  const djShape* s = part->s;
+  djVec3 vert = {s->vert[0][i], s->vert[1][i], s->vert[2][i]};
+  djVec3 m = {s->move[0][i], s->move[1][i], s->move[2][i]};
+  *skin -= dju_dot3(*point, m);
+  *point = takePoint(part, dju_untransform(&part->pose, vert), *point, false);
+  *move = takePoint(part, dju_mulMtV(part->pose.R, m), *move, true);
+  *move = dju_madd3(*move, -s->skin, *point);
+}
+
+// Covectors of the geom's own vertices. local (nvert x 6, of X and of m): NULL where m is constant.
+static void takeVertices(Part* part, double* local, const djShapeGrad* grad) {
+  const djShape* s = part->s;
+  bool round = s->type == DJ_SPHERE || s->type == DJ_CAPSULE;
+  djVec3 arm;
+  int far = farthest(&arm, s);
+  double radius = grad->radius + grad->bound, skin = grad->skin;
+  for (int i = 0; i < s->nvert; i++) {
+    djVec3 point = {grad->vert[0][i], grad->vert[1][i], grad->vert[2][i]};
+    djVec3 move = {grad->move[0][i], grad->move[1][i], grad->move[2][i]};
+    if (i == far) point = dju_madd3(point, grad->bound, arm);
+    takeVertex(part, &point, &move, &skin, i);
+    if (s->type == DJ_CAPSULE) part->size[1] += i ? point.z : -point.z;
+    if (s->type == DJ_BOX) {
+      part->size[0] += i & 1 ? point.x : -point.x;
+      part->size[1] += i & 2 ? point.y : -point.y;
+      part->size[2] += i & 4 ? point.z : -point.z;
+    }
+    if (!local) continue;
+    dju_store3(local + 6 * i, point);
+    dju_store3(local + 6 * i + 3, move);
+  }
+  if (round) {
+    part->size[0] += radius;
+    skin -= radius;
+  }
+  part->inner += grad->inner + skin * skinSlope(part);
+}
+
+static djVec3 takeCenter(Part* part, const djShapeGrad* grad) {
+  const djShape* s = part->s;
+  djVec3 arm, covector = grad->center;
+  farthest(&arm, s);
+  covector = dju_madd3(covector, -grad->bound, arm);
+  return takePoint(part, dju_untransform(&part->pose, s->center), covector, false);
+}
+
+// ------------------------------------------ sizes ----------------------------------------------
+
+// inner: of a box its least size (the first of equals), else a radius.
+static void takeInner(Part* part) {
+  const double* size = part->m->geom_size + 3 * part->geom;
+  int least = 0;
+  for (int k = 1; k < 3 && part->s->type == DJ_BOX; k++) {
+    if (size[k] < size[least]) least = k;
+  }
+  part->size[least] += part->inner;
+}
+
+static djStatus takeMesh(double* param, Part* part, const djShapeGrad* grad) {
+  const djModel* m = part->m;
+  int mesh = m->geom_mesh[part->geom];
+  const djHull* hull = &m->collision->hull[mesh];
+  size_t n = (size_t)hull->nvert;
+  double* local = malloc(9 * n * sizeof *local);   // covectors of X and m; their sum by hull vertex
+  if (!local) return DJ_NO_MEMORY;
+  double* vert = local + 6 * n;
+  takeVertices(part, local, grad);
+  djHullGrad of = {.vert = local, .move = local + 3, .stride = 6};
+  of.center = takeCenter(part, grad);
+  of.inner = part->inner;
+  djStatus status = dj_hullParams(vert, hull, &of);
+  double* out = dj_paramEntry(param, m, DJ_FIELD_MESH_VERT, mesh);
+  for (size_t i = 0; i < n && status == DJ_OK; i++) {
+    for (size_t k = 0; k < 3; k++) out[3 * (size_t)hull->id[i] + k] += vert[3 * i + k];
+  }
+  free(local);
+  return status;
+}
+
+static void addTo(double* out, djVec3 v) {
+  out[0] += v.x;
+  out[1] += v.y;
+  out[2] += v.z;
+}
+
+djStatus dj_shapeParams(double* param, const djModel* m, int geom, const djShapeGrad* grad) {
+  const djShape* s = &m->collision->shape[geom];
+  if (s->type < 0) return DJ_OK;
+  Part part = {.m = m, .s = s, .geom = geom};
+  part.pose.p = dju_load3(m->geom_pos + 3 * geom);
+  part.pose.R = dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * geom));
+  if (s->type == DJ_MESH) {
+    djStatus status = takeMesh(param, &part, grad);
+    if (status < 0) return status;
+  } else if (s->type == DJ_PLANE) {
+    takePlane(&part, grad);
+  } else {
+    takeVertices(&part, NULL, grad);
+    takeCenter(&part, grad);
+    takeInner(&part);
+  }
+  addTo(dj_paramEntry(param, m, DJ_FIELD_GEOM_POS, geom), part.shift);
+  addTo(dj_paramEntry(param, m, DJ_FIELD_GEOM_QUAT, geom), part.turn);
+  addTo(dj_paramEntry(param, m, DJ_FIELD_GEOM_SIZE, geom), dju_load3(part.size));
+  return DJ_OK;
+}
