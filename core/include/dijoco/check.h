@@ -5,6 +5,10 @@
 
 #include <dijoco/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Loss at step e along the direction. Returns false where it has none there (the run starts
 // outside what the model allows): such steps are left out.
 typedef bool (*djdLossAlong)(void* user, double e, double* loss);
@@ -26,9 +30,13 @@ typedef struct djdCertificate {
 // ends early where smaller steps cannot improve anything. A Richardson tableau over central
 // differences (one-sided ones where only one sign is allowed) yields the difference with the
 // smallest error estimate, noise included; the same losses yield the slope, from the largest step
-// at which the remainder is mainly even in the step. scale > 0: the largest step. Returns DJ_NOT_CONVERGED where fewer than three steps of the ladder are allowed, and then
-// does not pass.
+// at which the remainder is mainly even in the step. scale > 0: the largest step. Returns
+// DJ_NOT_CONVERGED where fewer than three steps of the ladder are allowed, and then does not pass.
 DJ_API djStatus djd_check(djdCertificate* result, double loss, double analytic, double scale,
                           djdLossAlong along, void* user);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif  // DIJOCO_CHECK_H_

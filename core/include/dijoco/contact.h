@@ -5,6 +5,10 @@
 
 #include <dijoco/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // A convex shape in world coordinates: vertices with a common radius, or a geom with a pose.
 typedef struct djcShape {
   int nvert;              // > 0: vertices; 0: a geom
@@ -73,5 +77,9 @@ DJ_API void djc_forgetPair(djcPair* pair);   // the next evaluation starts cold
 DJ_API djStatus djc_evalPair(double* value, double gradient[12], double hessian[144],
                              djcPair* pair, const double pos_a[3], const double quat_a[4],
                              const double pos_b[3], const double quat_b[4]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif  // DIJOCO_CONTACT_H_

@@ -5,6 +5,10 @@
 
 #include <dijoco/model.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // n numbers separated by commas or white space: exactly n, all finite. Errors do not name text.
 DJ_API djStatus dj_parseNumbers(double* value, int n, const char* text, djError* err);
 // The same from a file; errors begin with the path.
@@ -34,5 +38,9 @@ DJ_API void dj_writeStateCsv(djCsv* csv, const djModel* model, double time, cons
 
 // Shortest text of a number that reads back as the same bits; "inf", "-inf", "nan". Returns text.
 DJ_API const char* dj_formatNumber(char text[32], double value);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif  // DIJOCO_CSV_H_

@@ -8,6 +8,10 @@
 
 #include <dijoco/model.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct djStats {
   long steps;
   long newton_iterations;      // over all steps
@@ -99,5 +103,9 @@ DJ_API void dj_integratePos(double* qout, const djModel* model, const double* q,
                             double scale);
 DJ_API void dj_differentiatePos(double* v, const djModel* model, double scale, const double* q1,
                                 const double* q2);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif  // DIJOCO_DATA_H_

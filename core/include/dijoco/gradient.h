@@ -6,6 +6,10 @@
 
 #include <dijoco/data.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Linearise the step that starts at data's present state, inputs included; data is not advanced.
 // Shapes as mjd_transitionFD: with nx = 2 nv + na,
 //   A (nx x nx) = d(q+, v+, act+)/d(q, v, act),  B (nx x nu) = d(q+, v+, act+)/d(ctrl).
@@ -90,5 +94,9 @@ DJ_API djStatus djd_rolloutForward(djRolloutResult* result, const djModel* model
                                    const djRollout* rollout, djTape* tape);
 DJ_API djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* model, djData* data,
                                     const djRollout* rollout, djTape* tape);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif  // DIJOCO_GRADIENT_H_

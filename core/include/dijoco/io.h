@@ -5,10 +5,18 @@
 
 #include <dijoco/gradient.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Our own model file. Saving and loading gives a bitwise equal model. Errors of files begin with
 // the path, then name the element: "scene.json: joint 'knee': range is reversed".
 DJ_API djStatus dj_loadModel(djModel** model, const char* path, djError* err);
 DJ_API djStatus dj_loadModelText(djModel** model, const char* text, djError* err);
 DJ_API djStatus dj_saveModel(const djModel* model, const char* path, djError* err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif  // DIJOCO_IO_H_

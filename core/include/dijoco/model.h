@@ -10,6 +10,10 @@
 
 #include <dijoco/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Body 0 is the world. Bodies are listed parents first.
 typedef struct djBodyDef {
   const char* name;       // may be NULL or ""
@@ -326,5 +330,9 @@ DJ_API djStatus dj_paramId(djParam* param, const djModel* model, const char* nam
 DJ_API djStatus dj_getParam(double* value, const djModel* model, const djParam* param);
 DJ_API djStatus dj_setParam(djModel* model, const djParam* param, const double* value,
                             djError* err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif  // DIJOCO_MODEL_H_

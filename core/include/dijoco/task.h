@@ -15,6 +15,10 @@
 
 #include <dijoco/gradient.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Options that a source of settings gives; only those whose bit is in `given` count.
 typedef enum djSetting {
   DJ_SET_CONTACT = 1 << 0,
@@ -157,5 +161,9 @@ typedef struct djProblem {
 DJ_API djStatus dj_resolveTask(djProblem** problem, const djTask* task, const djModel* model,
                                djError* err);
 DJ_API void dj_deleteProblem(djProblem* problem);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif  // DIJOCO_TASK_H_

@@ -7,6 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #if defined(__GNUC__)
 #define DJ_API __attribute__((visibility("default")))
 #else
@@ -122,5 +126,9 @@ DJ_API djOption dj_defaultOption(void);
 
 // Version as text, "X.Y.Z".
 DJ_API const char* dj_version(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif  // DIJOCO_TYPES_H_

@@ -7,6 +7,10 @@
 
 #include <mujoco/mujoco.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // How a feature of the MuJoCo model is carried. Features without an entry are exact.
 typedef enum djFeatureState {
   DJ_EXACT = 0,
@@ -80,5 +84,9 @@ DJ_API bool djm_canCollide(const mjModel* m, int geom1, int geom2);
 // warning is left in err where there was no error; err (may be NULL) is "" where there was neither.
 // Calls may be nested and may come from several threads.
 DJ_API djStatus djm_guard(void (*run)(void* arg), void* arg, djError* err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif  // DIJOCO_MUJOCO_H_
