@@ -21,7 +21,7 @@ struct djCollision {
   double* reach;                   // (nbody) farthest point of its shapes from the frame's origin,
                                    //   planes not counted
   double maxinflate;               // largest inflation of an explicit pair, >= 0
-  struct djHull* hull;             // (nmesh) of the meshes that collide, mesh frame; the others zero
+  struct djHull* hull;             // (nmesh) of the meshes that collide, the others zero
   int nhull;                       // = nmesh
   int maxpair;                     // pairs that data can hold
   int rowwords;                    // of `collide`

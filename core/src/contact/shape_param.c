@@ -68,7 +68,8 @@ static void takePlane(Part* part, const djShapeGrad* grad) {
 // d skin/d inner: skin = min(geom_skin + shrink, 0.9 inner), shrink = min(gap - margin, inner/2).
 static double skinSlope(const Part* part) {
   const djModel* m = part->m;
-  double inner = part->s->inner, excess = fmax(m->geom_gap[part->geom] - m->geom_margin[part->geom], 0);
+  double inner = part->s->inner;
+  double excess = fmax(m->geom_gap[part->geom] - m->geom_margin[part->geom], 0);
   double shrink = fmin(excess, 0.5 * inner);
   if (m->geom_skin[part->geom] + shrink > 0.9 * inner) return 0.9;
   return excess > 0.5 * inner ? 0.5 : 0;
