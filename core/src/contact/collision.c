@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "contact/contact.h"
+#include "shape/curve.h"
 #include "shape/hull.h"
 
 #include <limits.h>
@@ -63,6 +64,8 @@ static djStatus measure(Builder* b, djError* err) {
     b->inner[g] = INFINITY;
     if (!b->collides[g] || m->geom_type[g] == DJ_PLANE) continue;
     switch (m->geom_type[g]) {
+      case DJ_CYLINDER: b->inner[g] = fmin(size[0], size[1]); break;
+      case DJ_ELLIPSOID:
       case DJ_BOX: b->inner[g] = fmin(size[0], fmin(size[1], size[2])); break;
       case DJ_MESH: {
         djStatus status = makeMeshHull(b, g, err);
@@ -130,8 +133,10 @@ static int vertexCount(const Builder* b, int geom) {
   const djModel* m = b->model;
   if (!b->collides[geom]) return 0;
   switch (m->geom_type[geom]) {
-    case DJ_SPHERE: return 1;
-    case DJ_CAPSULE: return 2;
+    case DJ_SPHERE:
+    case DJ_ELLIPSOID: return 1;
+    case DJ_CAPSULE:
+    case DJ_CYLINDER: return 2;
     case DJ_BOX: return 8;
     case DJ_MESH: return b->hull[m->geom_mesh[geom]].nvert;
     default: return 0;
@@ -147,6 +152,10 @@ static void localVertex(djVec3* v, djVec3* move, const Builder* b, int geom, int
   *v = *move = dju_vec3(0, 0, 0);
   switch (m->geom_type[geom]) {
     case DJ_CAPSULE: v->z = i ? size[1] : -size[1]; break;
+    case DJ_CYLINDER:
+      move->z = i ? 1 : -1;
+      v->z = move->z * (size[1] - dj_discThickness(size[0], size[1]));
+      break;
     case DJ_BOX:
       *move = dju_vec3(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1);
       *v = dju_vec3(move->x * size[0], move->y * size[1], move->z * size[2]);
@@ -172,6 +181,7 @@ static void fillPlane(djShape* s, const djModel* m, int geom, const djPose* pose
 
 static void fillVertices(djShape* s, double* mem, const Builder* b, int geom, const djPose* pose) {
   djVec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
+  double round = s->curved ? dj_curveSize(&s->curve) : 0;
   for (int k = 0; k < 3; k++) {
     s->vert[k] = mem + k * s->npad;
     s->move[k] = mem + (3 + k) * s->npad;
@@ -185,12 +195,30 @@ static void fillVertices(djShape* s, double* mem, const Builder* b, int geom, co
     for (int k = 0; k < 6; k++) mem[k * s->npad + i] = x[k];
     low = dju_vec3(fmin(low.x, v.x), fmin(low.y, v.y), fmin(low.z, v.z));
     high = dju_vec3(fmax(high.x, v.x), fmax(high.y, v.y), fmax(high.z, v.z));
-    s->bound = fmax(s->bound, dju_norm3(dju_sub3(v, s->center)) + s->radius);
+    s->bound = fmax(s->bound, dju_norm3(dju_sub3(v, s->center)) + s->radius + round);
   }
   double* box = b->model->collision->box + 6 * geom;
   dju_store3(box, dju_scale3(0.5, dju_add3(low, high)));
   dju_store3(box + 3, dju_scale3(0.5, dju_sub3(high, low)));
-  for (int k = 3; k < 6; k++) box[k] += s->radius;
+  for (int k = 0; k < 3; k++) {
+    djVec3 axis = dju_vec3(k == 0, k == 1, k == 2);
+    box[3 + k] += s->radius + (s->curved ? dj_curveReach(NULL, NULL, &s->curve, axis) : 0);
+  }
+}
+
+// Semi-axes of curved geoms, eroded by the skin.
+static void fillCurve(djShape* s, const djModel* m, int geom, djMat3 R) {
+  double height, axes[3], slope[3];
+  bool erodes[3];
+  if (!dj_curvedGeom(&height, axes, erodes, s->type, m->geom_size + 3 * geom)) return;
+  for (int k = 0; k < 3; k++) {
+    slope[k] = erodes[k];
+    axes[k] -= s->skin * slope[k];
+  }
+  s->curved = true;
+  s->curve = dj_scaleColumns(R, axes);
+  s->curve_move = dj_scaleColumns(R, slope);
+  s->spread = s->type == DJ_CYLINDER ? DJ_SPREAD : 0;
 }
 
 // Margins grow the radius. Where gap exceeds margin the shape shrinks instead, by at most half of
@@ -219,6 +247,7 @@ static void fillShape(djShape* s, double* mem, const Builder* b, int geom) {
   djVec3 center = {0, 0, 0};
   if (s->type == DJ_MESH) center = b->hull[m->geom_mesh[geom]].center;
   s->center = dju_transform(&pose, center);
+  fillCurve(s, m, geom, pose.R);
   fillVertices(s, mem, b, geom, &pose);
 }
 
@@ -236,6 +265,7 @@ void dj_trueShape(djShape* out, double* mem, const djModel* m, int geom) {
     out->vert[k] = x;
   }
   out->radius += -s->skin * s->radius_slope - grow;
+  for (int i = 0; i < 9 && s->curved; i++) out->curve.m[i] += s->skin * s->curve_move.m[i];
 }
 
 // ------------------------------------------ assembly -------------------------------------------

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "contact/near.h"
+#include "shape/curve.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -385,6 +386,10 @@ static double approach(const djShape* a, const djPose* pose_a, const djPose* tri
     djVec3 x = {a->vert[0][i], a->vert[1][i], a->vert[2][i]};
     h0 = fmax(h0, dju_dot3(u0, x));
     h1 = fmax(h1, dju_dot3(u1, x));
+  }
+  if (a->curved) {
+    h0 += dj_curveReach(NULL, NULL, &a->curve, u0);
+    h1 += dj_curveReach(NULL, NULL, &a->curve, u1);
   }
   return h1 - h0 + dju_dot3(after, dju_sub3(trial_a->p, trial_b->p)) -
          dju_dot3(n, dju_sub3(pose_a->p, pose_b->p));

@@ -1,6 +1,7 @@
 // End of a step: what acted between which geoms and bodies, gaps and overlaps.
 
 #include "contact/near.h"
+#include "shape/curve.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static double depthAlong(djContacts* c, const djNearPair* p, const djModel* m, c
       for (int i = 0; i < s.nvert; i++) {
         h = fmax(h, u.x * s.vert[0][i] + u.y * s.vert[1][i] + u.z * s.vert[2][i]);
       }
+      if (s.curved) h += dj_curveReach(NULL, NULL, &s.curve, u);
       depth += h + s.radius;
     }
     depth += dju_dot3(T->p, side ? dju_neg3(n) : n);

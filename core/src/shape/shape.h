@@ -1,14 +1,19 @@
 // Contact shapes: what a contact kernel sees of a geom.
 //
 // A shape is the convex hull of vertices, all with one radius (sphere: 1 vertex, capsule 2, box
-// 8, mesh: its hull's), or a half space (plane). Coordinates are those of the *body* that carries
-// it, so that a kernel needs the body's pose only. Vertices are stored as three arrays, padded to
+// 8, mesh: its hull's), or a half space (plane). A curved shape (ellipsoid: 1 vertex, cylinder 2)
+// has an ellipsoid at each vertex besides, so that with G = curve, whose columns are the semi-axes,
+// its support function is
+//
+//   h(n) = max_i v_i . n + radius |n| + |G^T n|.
+//
+// Coordinates are those of the *body* that carries it, so that a kernel needs the body's pose only. Vertices are stored as three arrays, padded to
 // a multiple of DJ_LANES by repetition of the first, for vector loops; padding must not be
 // counted twice in sums (kernels loop over nvert or mask).
 //
 // Two erosions act on a shape. `skin` is already applied here. A further erosion e >= 0 (recovery,
-// see contact/recovery.h) moves vertex i by -e m_i, radius by e * radius_slope, and lowers a
-// plane by e.
+// see contact/recovery.h) moves vertex i by -e m_i, radius by e * radius_slope, semi-axis k by -e
+// times column k of curve_move, and lowers a plane by e.
 
 #ifndef DJ_SHAPE_SHAPE_H_
 #define DJ_SHAPE_SHAPE_H_
@@ -16,6 +21,8 @@
 #include "math/vec.h"
 
 #include <dijoco/types.h>
+
+#include <stdbool.h>
 
 #define DJ_LANES 8
 
@@ -28,6 +35,10 @@ typedef struct djShape {
                           //   at the vertex; zero for sphere and capsule
   double radius;          // of the eroded shape, margin - gap of the geom included, metres
   double radius_slope;    // d radius / d erosion: -1 for sphere and capsule, else 0
+  bool curved;
+  djMat3 curve;           // columns: semi-axes of the eroded shape, body frame
+  djMat3 curve_move;      // columns: erosion moves them by -e times these
+  double spread;          // friction of a disc: see plane_lag.c; 0: at one point
   double inner;           // radius of the largest ball about `center` inside the true geom
   double skin;            // erosion already applied
   djVec3 center;          // body frame; of the true geom
@@ -45,6 +56,7 @@ typedef struct djShape {
 typedef struct djShapeGrad {
   double* vert[3];        // (npad) each; padding stays 0
   double* move[3];        // (npad) each
+  djMat3 curve, curve_move;   // curved shapes; as a part of erosion by the skin, curve has it
   double radius, radius_slope, inner, bound;
   double skin;            // as a number that is read (recovery's caps); vert, radius and offset
                           //   already have their own part
