@@ -61,6 +61,11 @@ djJet dju_softLimit(double x, double k, double w) {
   return (djJet){k * (0.5 * x * x - 0.5 * w * x + w * w / 6), k * (x - 0.5 * w), k};
 }
 
+double dju_softLimitByWidth(double x, double k, double w) {
+  if (x <= 0) return 0;
+  return x < w ? -0.5 * k * (x / w) * (x / w) : -0.5 * k;
+}
+
 djJet dju_smoothStep(double t) {
   if (t <= 0) return (djJet){0, 0, 0};
   if (t >= 1) return (djJet){1, 0, 0};

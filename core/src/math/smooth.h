@@ -21,6 +21,9 @@ double dju_smoothClampMean(double a, double b, double lo, double hi);
 // One-sided spring: f = 0 for x <= 0, then f'' = k x/w up to x = w and k beyond. C2.
 djJet dju_softLimit(double x, double k, double w);
 
+// Derivative of its slope f' by w.
+double dju_softLimitByWidth(double x, double k, double w);
+
 // 0 for t <= 0, 1 for t >= 1, quintic between (C2).
 djJet dju_smoothStep(double t);
 

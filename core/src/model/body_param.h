@@ -23,7 +23,7 @@ void dj_tensorParams(double* param, const djModel* model, const double* tensor);
 
 // Joint damping, stiffness, springref, armature, frictionloss, range and actuator gainprm, biasprm,
 // gear. z (nv), qpos: coordinates at the end of the step; start: its beginning.
-void dj_jointParams(double* param, djJointTerms* terms, const djModel* model, const djData* start,
-                    const double* qpos, const double* z);
+void dj_jointParams(double* param, const djJointTerms* terms, const djModel* model,
+                    const djData* start, const double* qpos, const double* z);
 
 #endif  // DJ_MODEL_BODY_PARAM_H_

@@ -1,30 +1,10 @@
 #include "model/body_term.h"
 
+#include "model/drag.h"
+
 #include <string.h>
 
 // ---- start of a step --------------------------------------------------------------------------
-
-// Fluid drag by the box of equal inertia, edges s_i = sqrt(6 (I_j + I_k - I_i)/m): along inertia
-// axis i, with e the mean edge,
-//   force  -3 pi e mu v - rho/2 s_j s_k v|v|,
-//   torque -pi e^3 mu w - rho/64 s_i (s_j^4 + s_k^4) w|w|.
-static void setDrag(djBodyStep* s, const djModel* m, int b) {
-  const double* I = m->body_inertia + 3 * b;
-  double edge[3], mass = m->body_mass[b], mean = 0;
-  for (int i = 0; i < 3; i++) {
-    double x = I[(i + 1) % 3] + I[(i + 2) % 3] - I[i];
-    edge[i] = sqrt(fmax(x, 1e-15) * 6 / mass);
-    mean += edge[i] / 3;
-  }
-  double mu = m->opt.viscosity, rho = m->opt.density;
-  for (int i = 0; i < 3; i++) {
-    double y = edge[(i + 1) % 3], z = edge[(i + 2) % 3];
-    s->drag_linear[i] = M_PI * mean * mean * mean * mu;
-    s->drag_square[i] = rho / 64 * edge[i] * (y * y * y * y + z * z * z * z);
-    s->drag_linear[3 + i] = 3 * M_PI * mean * mu;
-    s->drag_square[3 + i] = 0.5 * rho * y * z;
-  }
-}
 
 void dj_beginBodyTerms(djBodyStep* step, const djModel* m, const djData* d, const djKin* kin0,
                        const djKin* back, double h) {
@@ -50,7 +30,7 @@ void dj_beginBodyTerms(djBodyStep* step, const djModel* m, const djData* d, cons
     s->force = dju_madd3(dju_load3(d->xfrc_applied + 6 * b), weight, g);
     s->torque = dju_load3(d->xfrc_applied + 6 * b + 3);
     s->fluid = passive && mass > 1e-15 && (m->opt.density > 0 || m->opt.viscosity > 0);
-    if (s->fluid) setDrag(s, m, b);
+    if (s->fluid) dj_setDrag(s, m, b);
   }
 }
 
@@ -82,14 +62,6 @@ static void addSkewProduct(djMat3* M, double f, djVec3 u, djVec3 v) {
   M->m[8] -= s;
 }
 
-// Drag of one component at rate v: potential, its slope and curvature.
-static void drag(double out[3], const djBodyStep* s, int k, double v) {
-  double a = s->drag_linear[k], b = s->drag_square[k], w = fabs(v);
-  out[0] = v * v * (a / 2 + b * w / 3);
-  out[1] = v * (a + b * w);
-  out[2] = a + 2 * b * w;
-}
-
 // Rates in the lagged inertial frame, axes a_i at the start: linear v_i = a_i . ((c+ - c)/h -
 // wind); angular h w_i = (a_k . a_j+ - a_j . a_k+)/2 for cyclic (i, j, k), linear in the pose, with
 // derivative t_i = (a_j+ x a_k - a_k+ x a_j)/2 by a rotation.
@@ -101,13 +73,13 @@ static void addFluid(Term* t, const djBodyStep* s, const djModel* m, const djKin
   for (int i = 0; i < 3; i++) {
     int j = (i + 1) % 3, k = (i + 2) % 3;
     djVec3 ai = dju_column(&kin0->principal[b], i);
-    drag(p, s, 3 + i, dju_dot3(ai, rate));
+    dj_dragAt(p, s, 3 + i, dju_dot3(ai, rate));
     t->value += h * p[0];
     t->F = dju_madd3(t->F, p[1], ai);
     if (second) addOuter(&t->A, p[2] / h, ai, ai);
     djVec3 aj = dju_column(&kin0->principal[b], j), ak = dju_column(&kin0->principal[b], k);
     djVec3 bj = dju_column(&kin->principal[b], j), bk = dju_column(&kin->principal[b], k);
-    drag(p, s, i, 0.5 / h * (dju_dot3(ak, bj) - dju_dot3(aj, bk)));
+    dj_dragAt(p, s, i, 0.5 / h * (dju_dot3(ak, bj) - dju_dot3(aj, bk)));
     t->value += h * p[0];
     t->g[j] = dju_madd3(t->g[j], 0.5 * p[1], ak);
     t->g[k] = dju_madd3(t->g[k], -0.5 * p[1], aj);
@@ -233,14 +205,14 @@ static void addFluidStart(djMat3* A, djMat3* B, djMat3* W, const djBodyStep* s, 
   for (int i = 0; i < 3; i++) {
     int j = (i + 1) % 3, k = (i + 2) % 3;
     djVec3 ai = dju_column(&kin0->principal[b], i);
-    drag(p, s, 3 + i, dju_dot3(ai, z));
+    dj_dragAt(p, s, 3 + i, dju_dot3(ai, z));
     addOuter(A, -p[2] / h, ai, ai);
     addOuter(B, p[2], ai, dju_cross3(ai, z));
     djMat3 X = dju_skew(ai);
     for (int r = 0; r < 9; r++) B->m[r] -= p[1] * X.m[r];
     djVec3 aj = dju_column(&kin0->principal[b], j), ak = dju_column(&kin0->principal[b], k);
     djVec3 bj = dju_column(&kin->principal[b], j), bk = dju_column(&kin->principal[b], k);
-    drag(p, s, i, 0.5 / h * (dju_dot3(ak, bj) - dju_dot3(aj, bk)));
+    dj_dragAt(p, s, i, 0.5 / h * (dju_dot3(ak, bj) - dju_dot3(aj, bk)));
     djVec3 ti = dju_scale3(0.5, dju_sub3(dju_cross3(bj, ak), dju_cross3(bk, aj)));
     addOuter(W, -p[2] / h, ti, ti);
     addSkewProduct(W, 0.5 * p[1], bk, aj);

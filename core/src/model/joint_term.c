@@ -4,11 +4,9 @@
 #include "math/smooth.h"
 #include "math/so3.h"
 #include "model/actuator_term.h"
+#include "model/joint_piece.h"
 
 #include <string.h>
-
-// Width over which a limit's spring sets in, as a fraction of the joint's range.
-#define LIMIT_WIDTH 0.01
 
 static void layout(djJointTerms* t, djArena* a, const djModel* m) {
   t->joint = dj_take(a, m->njnt, sizeof(djJointStep));
@@ -61,10 +59,8 @@ void dj_beginJointTerms(djJointTerms* t, double* act_next, const djModel* m, con
       s->damping[1] += g2 * m->actuator_dampingpoly[2 * i];
       s->damping[2] += g2 * m->actuator_dampingpoly[2 * i + 1];
     }
-    s->limit_width = LIMIT_WIDTH * (m->jnt_type[j] == DJ_BALL
-                                        ? m->jnt_range[2 * j + 1]
-                                        : m->jnt_range[2 * j + 1] - m->jnt_range[2 * j]);
-    if (!(s->limit_width > 1e-9) || !isfinite(s->limit_width)) s->limit_width = 1e-3;
+    s->limit_width = dj_limitWidth(m, j);
+    if (!dj_widthFollows(s->limit_width)) s->limit_width = 1e-3;
   }
 }
 
@@ -89,26 +85,24 @@ static djJet dissipation(const djModel* m, const djJointStep* s, int j, double v
   return r;
 }
 
-// Spring along a signed coordinate: f = -(a x + b x^2 + c x^3).
-static djJet springPotential(const djModel* m, int j, double x) {
+djJet dj_springPotential(const djModel* m, int j, double x) {
   double a = m->jnt_stiffness[j];
   double b = m->jnt_stiffnesspoly[2 * j], c = m->jnt_stiffnesspoly[2 * j + 1];
   return (djJet){x * x * (a / 2 + x * (b / 3 + x * c / 4)), x * (a + x * (b + x * c)),
                  a + x * (2 * b + x * 3 * c)};
 }
 
-static bool hasSpring(const djModel* m, int j) {
+bool dj_hasSpring(const djModel* m, int j) {
   return !(m->opt.disable & DJ_DSBL_SPRING) &&
          (m->jnt_stiffness[j] != 0 || m->jnt_stiffnesspoly[2 * j] != 0 ||
           m->jnt_stiffnesspoly[2 * j + 1] != 0);
 }
 
-static bool hasLimit(const djModel* m, int j) {
+bool dj_hasLimit(const djModel* m, int j) {
   return m->jnt_limited[j] && !(m->opt.disable & DJ_DSBL_LIMIT);
 }
 
-// y = V'(r) x/r and Y = V'' e e^T + V'/r (I - e e^T) of a radial potential V(|x|).
-static void addRadial(double y[3], double Y[9], double* value, djJet V, djVec3 x, double r) {
+void dj_addRadial(double y[3], double Y[9], double* value, djJet V, djVec3 x, double r) {
   *value += V.f;
   double s = r > 1e-12 ? V.d / r : V.dd;
   double e[3] = {0, 0, 0};
@@ -137,11 +131,7 @@ static void addRates(double y[3], double Y[9], double* value, const djJointTerms
 
 // ---- blocks -----------------------------------------------------------------------------------
 
-// Damping of a limit at speed u into the bound. c: coefficient, F: the spring's force, both at the
-// start of the step. Pressing in it is linear, energy rate c u^2/2. On the way out it never
-// outweighs the spring: F (sqrt(u^2 + w^2) - w) with w = F/c, which has the same curvature at rest
-// and the slope F far from it. Beside value and derivatives by u, the slope's by c and F.
-static djJet limitDamping(double* by_c, double* by_F, double u, double c, double F) {
+djJet dj_limitDamping(double* by_c, double* by_F, double u, double c, double F) {
   if (u >= 0 || !(F > 0)) {
     double side = u >= 0 ? 1 : 0;
     *by_c = side * u;
@@ -173,7 +163,7 @@ static void addScalarLimit(djBlock* b, const djJointTerms* t, const djModel* m, 
     djJet A = dju_smoothStep(start / w), F = dju_softLimit(start, k, w);
     if (!(A.f > 0)) continue;
     double by_c, by_F;
-    djJet D = limitDamping(&by_c, &by_F, out * psi / h, damping * A.f, F.d);
+    djJet D = dj_limitDamping(&by_c, &by_F, out * psi / h, damping * A.f, F.d);
     b->value += h * D.f;
     b->g[0] += out * D.d;
     b->K[0] += D.dd / h;
@@ -188,13 +178,13 @@ static void scalarBlock(djBlock* b, djJointTerms* t, const djModel* m, const djD
   addRates(b->g, b->K, &b->value, t, m, d, j, b->dof, 1, &psi);
   b->Kstart[0] = -b->K[0];
   b->Kvel[0] = -t->joint[j].armature / t->h;
-  if (hasSpring(m, j)) {
-    djJet V = springPotential(m, j, q - m->qpos_spring[a]);
+  if (dj_hasSpring(m, j)) {
+    djJet V = dj_springPotential(m, j, q - m->qpos_spring[a]);
     b->value += V.f;
     b->g[0] += V.d;
     b->K[0] += V.dd;
   }
-  if (hasLimit(m, j)) addScalarLimit(b, t, m, j, q, psi);
+  if (dj_hasLimit(m, j)) addScalarLimit(b, t, m, j, q, psi);
   dj_addScalarActuators(b, t, m, j, psi, start);
 }
 
@@ -207,10 +197,10 @@ static void translationBlock(djBlock* b, const djJointTerms* t, const djModel* m
   addRates(b->g, b->K, &b->value, t, m, d, j, b->dof, 3, psi);
   for (int k = 0; k < 9; k++) b->Kstart[k] = -b->K[k];
   for (int k = 0; k < 3; k++) b->Kvel[4 * k] = -t->joint[j].armature / t->h;
-  if (hasSpring(m, j)) {
+  if (dj_hasSpring(m, j)) {
     djVec3 x = dju_sub3(p, dju_load3(m->qpos_spring + a));
     double r = dju_norm3(x);
-    addRadial(b->g, b->K, &b->value, springPotential(m, j, r), x, r);
+    dj_addRadial(b->g, b->K, &b->value, dj_springPotential(m, j, r), x, r);
   }
   if (m->opt.disable & DJ_DSBL_ACTUATION) return;
   for (int k = t->joint[j].act0; k < t->joint[j].act0 + t->joint[j].nact; k++) {
@@ -261,19 +251,19 @@ static void rotationBlock(djBlock* b, djJointTerms* t, const djModel* m, const d
     for (int r = 0; r < 9; r++) b->Kvel[r] = -t->joint[j].armature / t->h * JT.m[r];
     dj_addStartActuators(b, t, m, d, j, phi, &JT);
   }
-  if (hasSpring(m, j)) {
+  if (dj_hasSpring(m, j)) {
     djQuat rest = dju_normalizeQuat(dju_loadQuat(m->qpos_spring + dj_rotationQpos(m, j)));
     djVec3 x = dju_logQuat(dju_mulQuat(dju_conj(rest), q));
     double r = dju_norm3(x), g[3] = {0}, G[9] = {0};
-    addRadial(g, G, &b->value, springPotential(m, j, r), x, r);
+    dj_addRadial(g, G, &b->value, dj_springPotential(m, j, r), x, r);
     addPulled(b, x, g, G, false);
   }
-  if (hasLimit(m, j) && m->jnt_type[j] == DJ_BALL) {
+  if (dj_hasLimit(m, j) && m->jnt_type[j] == DJ_BALL) {
     djVec3 x = dju_logQuat(q);
     double r = dju_norm3(x), g[3] = {0}, G[9] = {0};
     double depth = r - m->jnt_range[2 * j + 1] + m->jnt_margin[j];
     double k = m->jnt_limit_stiffness[j] * m->jnt_effinertia[j];
-    addRadial(g, G, &b->value, dju_softLimit(depth, k, t->joint[j].limit_width), x, r);
+    dj_addRadial(g, G, &b->value, dju_softLimit(depth, k, t->joint[j].limit_width), x, r);
     addPulled(b, x, g, G, false);
   }
 }
@@ -306,19 +296,19 @@ int dj_jointTerm(djBlock block[2], djJointTerms* t, const djModel* m, const djDa
 double dj_springEnergy(const djModel* m, const double* qpos) {
   double sum = 0;
   for (int j = 0; j < m->njnt; j++) {
-    if (!hasSpring(m, j)) continue;
+    if (!dj_hasSpring(m, j)) continue;
     int a = m->jnt_qposadr[j];
     if (dj_isScalar(m->jnt_type[j])) {
-      sum += springPotential(m, j, qpos[a] - m->qpos_spring[a]).f;
+      sum += dj_springPotential(m, j, qpos[a] - m->qpos_spring[a]).f;
       continue;
     }
     djQuat rest = dju_normalizeQuat(
         dju_loadQuat(m->qpos_spring + dj_rotationQpos(m, j)));
     djVec3 x = dju_logQuat(dju_mulQuat(dju_conj(rest), dj_rotationOf(m, qpos, j)));
-    sum += springPotential(m, j, dju_norm3(x)).f;
+    sum += dj_springPotential(m, j, dju_norm3(x)).f;
     if (m->jnt_type[j] == DJ_FREE) {
       djVec3 s = dju_sub3(dju_load3(qpos + a), dju_load3(m->qpos_spring + a));
-      sum += springPotential(m, j, dju_norm3(s)).f;
+      sum += dj_springPotential(m, j, dju_norm3(s)).f;
     }
   }
   return sum;
