@@ -2,6 +2,7 @@
 
 #include "common/random_model.h"
 
+#include "math/factor.h"
 #include "math/ldl.h"
 #include "math/smooth.h"
 #include "math/so3.h"
@@ -171,10 +172,60 @@ static void testLDL(void** state) {
   }
 }
 
+// Random sparse matrices with positive definite symmetric part: solutions, transposed ones and
+// several at once; both kinds agree where the matrix is symmetric.
+static void testFactor(void** state) {
+  (void)state;
+  enum { N = 30, C = 3 };
+  djRng rng = {7};
+  for (int trial = 0; trial < 20; trial++) {
+    double A[N * N] = {0}, F[N * N], x[N], b[N], t[N], X[N * C], shift[N];
+    bool symmetric = trial % 4 == 0;
+    for (int i = 0; i < N; i++) {
+      for (int j = 0; j < i; j++) {
+        if (djt_integer(&rng, 4) > 0) continue;
+        A[i * N + j] = djt_uniform(&rng, -1, 1);
+        A[j * N + i] = symmetric ? A[i * N + j] : djt_uniform(&rng, -1, 1);
+      }
+      A[i * N + i] = N / 2;
+      shift[i] = djt_uniform(&rng, 0, N);
+    }
+    djFactor f = {symmetric ? DJ_LDL : DJ_LDU, N, F};
+    assert_int_equal(dj_factorSize(N), N * N);
+    assert_true(dj_factor(&f, A, shift));
+    double worst_wrong = 0;
+    for (int i = 0; i < N; i++) x[i] = djt_uniform(&rng, -1, 1);
+    for (int i = 0; i < N; i++) {
+      b[i] = t[i] = shift[i] * x[i];
+      for (int j = 0; j < N; j++) {
+        b[i] += A[i * N + j] * x[j];
+        t[i] += A[j * N + i] * x[j];
+      }
+      for (int c = 0; c < C; c++) X[i * C + c] = (c + 1) * b[i];
+      worst_wrong = fmax(worst_wrong, fabs(b[i] - t[i]));
+    }
+    assert_true(symmetric ? worst_wrong < 1e-12 : worst_wrong > 0.1);
+    dj_solve(b, &f);
+    dj_solveTranspose(t, &f);
+    dj_solveMulti(X, &f, C);
+    for (int i = 0; i < N; i++) {
+      assert_true(fabs(b[i] - x[i]) < 1e-12);
+      assert_true(fabs(t[i] - x[i]) < 1e-12);
+      for (int c = 0; c < C; c++) assert_true(fabs(X[i * C + c] - (c + 1) * x[i]) < 1e-12);
+    }
+    assert_true(dj_condition(&f) > 1);
+    A[(N / 2) * (N + 1)] = -1;
+    assert_false(dj_factor(&f, A, NULL));
+    A[(N / 2) * (N + 1)] = NAN;
+    assert_false(dj_factor(&f, A, NULL));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testExpLog),          cmocka_unit_test(testJacobian),
       cmocka_unit_test(testPullback),        cmocka_unit_test(testSmoothFunctions),
-      cmocka_unit_test(testClamp),           cmocka_unit_test(testLDL)};
+      cmocka_unit_test(testClamp),           cmocka_unit_test(testLDL),
+      cmocka_unit_test(testFactor)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

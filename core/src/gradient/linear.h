@@ -8,9 +8,9 @@
 
 #include <dijoco/gradient.h>
 
-// The linearised step: r_q dq + r_v dv + r_a da + r_u du + H dq+ = 0 with H = L^T D L.
+// The linearised step: r_q dq + r_v dv + r_a da + r_u du + H dq+ = 0.
 typedef struct djLinear {
-  double* L;             // (nv x nv) factor of H
+  djFactor factor;       // of H
   double* Rq;            // (nv x nv) r_q + H E, E = exp(-h v+) on rotations
   double* Rv;            // (nv x nv)
   double* Ra;            // (nv x na)

@@ -9,7 +9,6 @@
 #include "base/status.h"
 #include "gradient/linear.h"
 #include "gradient/loss.h"
-#include "math/ldl.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -186,7 +185,7 @@ static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* 
       status = dj_linearizeStep(&lin, m, d);
       if (status != DJ_OK) return status;
       dj_copyLinear(&keep, m, &lin);
-      result->worst_condition = fmax(result->worst_condition, dj_conditionLDL(lin.L, m->nv));
+      result->worst_condition = fmax(result->worst_condition, dj_condition(&lin.factor));
     }
     record(tape, m, d, k + 1);
     addLoss(result, &loss, m, d, r, k + 1);

@@ -9,7 +9,6 @@
 
 #include "base/status.h"
 #include "gradient/linear.h"
-#include "math/ldl.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,19 +21,20 @@ static void mirror(double* H, int n) {
 }
 
 static djLinear viewLinear(djWork* w) {
-  return (djLinear){w->L, w->Rq, w->Rv, w->Ra, w->Ru, w->vnext, w->act_by_act, w->act_by_ctrl};
+  return (djLinear){w->factor, w->Rq, w->Rv, w->Ra, w->Ru, w->vnext, w->act_by_act, w->act_by_ctrl};
 }
 
 size_t dj_linearSize(const djModel* m) {
   size_t nv = m->nv, na = m->na, nu = m->nu;
-  return 3 * nv * nv + nv * (na + nu + 1) + na + nu;
+  return dj_factorSize(m->nv) + 2 * nv * nv + nv * (na + nu + 1) + na + nu;
 }
 
 djLinear dj_initLinear(const djModel* m, double* p) {
   size_t nv = m->nv, na = m->na, nu = m->nu;
+  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
   djLinear l;
-  l.L = p;
-  l.Rq = l.L + nv * nv;
+  l.factor = (djFactor){row ? row->kind : DJ_LDL, m->nv, p};
+  l.Rq = p + dj_factorSize(m->nv);
   l.Rv = l.Rq + nv * nv;
   l.Ra = l.Rv + nv * nv;
   l.Ru = l.Ra + nv * na;
@@ -46,7 +46,7 @@ djLinear dj_initLinear(const djModel* m, double* p) {
 
 void dj_copyLinear(djLinear* dest, const djModel* m, const djLinear* src) {
   size_t nv = m->nv, na = m->na, nu = m->nu, n2 = nv * nv, size = sizeof(double);
-  memcpy(dest->L, src->L, n2 * size);
+  dj_copyFactor(&dest->factor, &src->factor);
   memcpy(dest->Rq, src->Rq, n2 * size);
   memcpy(dest->Rv, src->Rv, n2 * size);
   memcpy(dest->Ra, src->Ra, nv * na * size);
@@ -81,14 +81,14 @@ djStatus dj_linearizeStep(djLinear* linear, const djModel* m, djData* d) {
   bool cautious = false;
   status = row->evaluate(&value, w->gradient, w, m, &w->now, w->q, &cautious);
   if (status < 0) return status;
-  if (!dj_factorLDL(w->L, w->H, NULL, m->nv)) {
+  if (!dj_factor(&w->factor, w->H, NULL)) {
     return dj_fail(&w->error, DJ_SINGULAR, "dr/dq+ is not positive definite at the solution");
   }
   status = row->linearize(w, m);
   if (status < 0) return status;
   // Rq <- Rq + H E, needed in this form by every product.
   size_t n2 = (size_t)m->nv * m->nv;
-  mirror(w->H, m->nv);
+  if (row->kind == DJ_LDL) mirror(w->H, m->nv);
   memcpy(w->X, w->H, n2 * sizeof(double));
   dj_differentiatePos(w->vnext, m, w->h, w->start.qpos, w->q);
   dj_applyE(w->X, m->nv, m, w->vnext, -w->h);
@@ -115,7 +115,7 @@ static void solveAll(djWork* w, const djModel* m) {
     for (int c = 0; c < na; c++) row[2 * nv + c] = -w->Ra[(size_t)r * na + c];
     for (int c = 0; c < nu; c++) row[2 * nv + na + c] = -w->Ru[(size_t)r * nu + c];
   }
-  dj_solveLDLMulti(w->X, w->L, nv, nc);
+  dj_solveMulti(w->X, &w->factor, nc);
 }
 
 static void activationRows(double* A, double* B, const djModel* m, const djLinear* lin) {
@@ -208,7 +208,7 @@ djStatus djd_stepJvp(const djModel* m, djData* d, double* dx_next, const double*
     y[r] = -s;
     e[r] = dx ? dx[r] : 0;
   }
-  dj_solveLDL(y, lin.L, nv);
+  dj_solve(y, &lin.factor);
   rotate(e, m, &lin, false, false);
   for (int i = 0; i < na; i++) a[i] = dx ? lin.act_by_act[i] * dx[2 * nv + i] : 0;
   for (int i = 0; i < nu && du; i++) {
@@ -222,7 +222,7 @@ djStatus djd_stepJvp(const djModel* m, djData* d, double* dx_next, const double*
   return DJ_OK;
 }
 
-// Transpose of the above: with z = H^-1 (l_q + J_r^-T l_v/h),
+// Transpose of the above: with z = H^-T (l_q + J_r^-T l_v/h),
 //   dq = -(Rq + H E)^T z + E^T l_q, dv = -Rv^T z, da = -Ra^T z + .., du = -Ru^T z + ...
 void dj_linearVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
                   const double* lambda, double* scratch) {
@@ -232,7 +232,7 @@ void dj_linearVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
   memcpy(e, lambda, (size_t)nv * sizeof(double));
   rotate(z, m, lin, true, true);
   for (int i = 0; i < nv; i++) z[i] = lambda[i] + z[i] / m->opt.timestep;
-  dj_solveLDL(z, lin->L, nv);
+  dj_solveTranspose(z, &lin->factor);
   rotate(e, m, lin, false, true);
   for (int r = 0; r < nv; r++) {
     const double *Rq = lin->Rq + (size_t)r * nv, *Rv = lin->Rv + (size_t)r * nv;

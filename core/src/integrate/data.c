@@ -62,7 +62,7 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->scale = takeDoubles(a, nv);
   w->shift = takeDoubles(a, nv);
   w->H = takeDoubles(a, nv * nv);
-  w->L = takeDoubles(a, nv * nv);
+  w->factor = (djFactor){DJ_LDL, m->nv, takeDoubles(a, dj_factorSize(m->nv))};
   w->wrench = takeDoubles(a, nb * 6);
   w->N = takeDoubles(a, nb * 36);
   w->M = takeDoubles(a, nb * 36);

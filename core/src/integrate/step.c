@@ -2,7 +2,6 @@
 
 #include "base/status.h"
 #include "integrate/work.h"
-#include "math/ldl.h"
 #include "solve/newton.h"
 
 #include <math.h>
@@ -28,7 +27,7 @@ static bool factor(void* user, double shift) {
   Problem* p = user;
   djWork* w = p->work;
   int nv = p->model->nv;
-  if (shift == 0) return dj_factorLDL(w->L, w->H, NULL, nv);
+  if (shift == 0) return dj_factor(&w->factor, w->H, NULL);
   // What is shifted is inertia: contact's stiffness would damp the soft directions for nothing.
   if (!p->scaled) {
     double* M = w->Rq;   // free until the step is linearised
@@ -37,12 +36,12 @@ static bool factor(void* user, double shift) {
     p->scaled = true;
   }
   for (int i = 0; i < nv; i++) w->shift[i] = shift * w->scale[i];
-  return dj_factorLDL(w->L, w->H, w->shift, nv);
+  return dj_factor(&w->factor, w->H, w->shift);
 }
 
 static void solve(void* user, double* x) {
   Problem* p = user;
-  dj_solveLDL(x, p->work->L, p->model->nv);
+  dj_solve(x, &p->work->factor);
 }
 
 // The trial point of a new step is set once for the cap and the first trial.
@@ -205,6 +204,7 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   w->h = m->opt.timestep;
   Problem problem = {w, m, dj_integratorRow(m->opt.integrator), false, 0};
   if (!problem.row) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
+  w->factor.kind = problem.row->kind;
   status = problem.row->begin(w, m);
   if (status >= 0) status = startGuess(&problem);
   if (status < 0) return status;

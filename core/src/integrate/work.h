@@ -4,6 +4,7 @@
 #define DJ_INTEGRATE_WORK_H_
 
 #include "contact/contact.h"
+#include "math/factor.h"
 #include "model/body_term.h"
 #include "model/joint_term.h"
 
@@ -37,8 +38,8 @@ struct djWork {
 
   double* gradient;         // (nv)
   double* step;             // (nv)
-  double* H;                // (nv x nv, lower triangle) Hessian at the present iterate
-  double* L;                // (nv x nv) its factor
+  double* H;                // (nv x nv) dr/dq+ at the present iterate; symmetric: lower triangle
+  djFactor factor;          // of H
   double* scale;            // (nv) what a shift multiplies
   double* shift;            // (nv)
   double* wrench;           // (nbody x 6)
@@ -61,10 +62,11 @@ typedef struct djWork djWork;
 // Integrator rows: how a residual and its derivatives are built.
 typedef struct djIntegratorRow {
   const char* name;
+  djFactorKind kind;        // of dr/dq+; DJ_LDL: the residual is the gradient of a merit
   // Fix the quantities of the step that starts at work->start.
   djStatus (*begin)(djWork* work, const djModel* model);
-  // Merit at (kin, q), infinite when infeasible; gradient (nv) and Hessian (work->H), which are the
-  // residual r(q+) and dr/dq+, when gradient is not NULL. *cautious as in djNewtonProblem.
+  // Merit at (kin, q), infinite when infeasible; residual r(q+) as gradient (nv) and dr/dq+
+  // (work->H), when gradient is not NULL. *cautious as in djNewtonProblem.
   djStatus (*evaluate)(double* value, double* gradient, djWork* work, const djModel* model,
                        const djKin* kin, const double* q, bool* cautious);
   // Rq, Rv, Ra, Ru: derivatives of the residual by the start, at (now, q).

@@ -1,0 +1,35 @@
+// Factors of a square matrix and what is done with them, whatever its kind.
+
+#ifndef DJ_MATH_FACTOR_H_
+#define DJ_MATH_FACTOR_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum djFactorKind {
+  DJ_LDL,   // symmetric positive definite: ldl.h
+  DJ_LDU    // positive definite symmetric part: ldu.h
+} djFactorKind;
+
+typedef struct djFactor {
+  djFactorKind kind;
+  int n;
+  double* data;           // dj_factorSize(n)
+} djFactor;
+
+size_t dj_factorSize(int n);                          // doubles, of any kind
+void dj_copyFactor(djFactor* dest, const djFactor* src);   // contents and kind; dest has memory
+
+// Factors H (n x n; DJ_LDL: its lower triangle) + diag(shift), shift (n) or NULL. Returns false
+// when a pivot is not positive.
+bool dj_factor(djFactor* factor, const double* H, const double* shift);
+
+// x (n) <- H^-1 x, x <- H^-T x, X (n x ncol) <- H^-1 X
+void dj_solve(double* x, const djFactor* factor);
+void dj_solveTranspose(double* x, const djFactor* factor);
+void dj_solveMulti(double* X, const djFactor* factor, int ncol);
+
+// Ratio of the largest and the smallest pivot; a lower bound of the condition number (DJ_LDL).
+double dj_condition(const djFactor* factor);
+
+#endif  // DJ_MATH_FACTOR_H_
