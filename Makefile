@@ -6,15 +6,17 @@
 #   make build      release, into build/        make debug      sanitizers, into build-debug/
 #   make bench      timings                     make coverage   line coverage
 #   make lint       static analysis             make format     clang-format
+#   make install    into PREFIX (/usr/local)    make docs       reference, into build/docs/
 #   make clean      remove what was built       make distclean  ... and what was downloaded
 #
 # Settings, as variables or in the environment:
 #   MUJOCO_DIR=/path          use this MuJoCo, not the pinned one
 #   DIJOCO_WITHOUT_MUJOCO=ON  build the core only
 #   DIJOCO_OFFLINE=1          no network: what is missing is an error
+#   PREFIX=/path DESTDIR=/path    where `make install` puts things (DESTDIR goes in front)
 #   DIJOCO_CMAKE_ARGS="..."   more arguments for cmake, e.g. -DDIJOCO_NATIVE=OFF (portable
 #                             binaries); kept until `make clean`
-.PHONY: all build debug coverage demo check bench lint format clean distclean
+.PHONY: all build debug coverage demo check bench install docs lint format clean distclean
 .NOTPARALLEL:
 all: build
 
@@ -30,6 +32,10 @@ check:
 	@sh scripts/check.sh
 bench:
 	@sh scripts/bench.sh
+install:
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" sh scripts/install.sh
+docs:
+	@sh scripts/docs.sh
 lint:
 	@sh scripts/lint.sh
 format:

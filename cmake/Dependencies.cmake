@@ -15,6 +15,7 @@ function(dj_require header library package)
   endif()
   target_include_directories(${ARGV3} SYSTEM INTERFACE "${DJ_INCLUDE_${id}}")
   target_link_libraries(${ARGV3} INTERFACE "${DJ_LIBRARY_${id}}")
+  set_property(GLOBAL APPEND PROPERTY DJ_REQUIRED_${ARGV3} "${library}") # for the installed package
 endfunction()
 
 dj_require(lapacke.h lapacke liblapacke-dev dj_dependencies)
