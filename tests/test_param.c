@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -153,6 +154,23 @@ static void test_refused(void** state) {
       {"contact/stiffness", {0}, "contact/stiffness: must be positive"},
       {"contact/support", {1}, "contact/support: must be between 0 and 1"},
       {"option/gravity", {0, 0, NAN}, "option/gravity: is not finite"},
+      {"body/#5/iquat", {0, 0, 0, 1e-16}, "body #5: iquat is a zero quaternion"},
+      {"geom/#3/quat", {0, 0, 0, 0}, "geom #3: quat is a zero quaternion"},
+      {"joint/#3/springref", {0, 0, 0, 0}, "joint #3: springref has a zero quaternion"},
+      {"joint/robot/hinge/range", {1, 1}, "joint 'robot/hinge': range is empty"},
+      {"joint/robot/hinge/range", {0, INFINITY}, "joint 'robot/hinge': range is not finite"},
+      {"joint/slide/frictionloss", {-1}, "joint 'slide': frictionloss must not be negative"},
+      {"joint/slide/armature", {NAN}, "joint 'slide': armature is not finite"},
+      {"joint/slide/stiffness", {-2}, "joint 'slide': stiffness must not be negative"},
+      {"geom/robot/ball/size", {-0.1, 1, 1}, "geom 'robot/ball': size must be positive"},
+      {"geom/robot/ball/size", {0.1, NAN, 1}, "geom 'robot/ball': size is not finite"},
+      {"site/tip/pos", {0, 0, INFINITY}, "site 'tip': pos is not finite"},
+      {"actuator/#2/gear", {0, 0, 0, 0, 0, NAN}, "actuator #2: gear is not finite"},
+      {"actuator/servo/gainprm", {NAN, 0, 0}, "actuator 'servo': gainprm is not finite"},
+      {"actuator/servo/biasprm", {0, NAN, 0}, "actuator 'servo': biasprm is not finite"},
+      {"body/cart/gravcomp", {NAN}, "body 'cart': gravcomp is not finite"},
+      {"body/cart/ipos", {NAN, 0, 0}, "body 'cart': ipos is not finite"},
+      {"joint/slide/pos", {0, NAN, 0}, "joint 'slide': pos is not finite"},
   };
   djSample sample;
   djModel* m = makeSample(&sample);
@@ -210,6 +228,127 @@ static void test_set(void** state) {
   dj_deleteModel(m);
 }
 
+static const char* const kind_name[DJ_NOBJ] = {
+    [DJ_OBJ_BODY] = "body", [DJ_OBJ_JOINT] = "joint", [DJ_OBJ_GEOM] = "geom",
+    [DJ_OBJ_MESH] = "mesh", [DJ_OBJ_SITE] = "site",   [DJ_OBJ_ACTUATOR] = "actuator"};
+
+// Every parameter of every element: found by name and by number, the same either way; set to what
+// it is, it changes nothing; set to another value, it changes its own numbers and those that are
+// derived from them, but not the constants that defaults are made of.
+static void test_every(void** state) {
+  (void)state;
+  static const struct {
+    djObject object;
+    const char* name;
+  } fields[] = {
+      {DJ_OBJ_BODY, "pos"},        {DJ_OBJ_BODY, "quat"},        {DJ_OBJ_BODY, "mass"},
+      {DJ_OBJ_BODY, "ipos"},       {DJ_OBJ_BODY, "iquat"},       {DJ_OBJ_BODY, "inertia"},
+      {DJ_OBJ_BODY, "gravcomp"},   {DJ_OBJ_JOINT, "pos"},        {DJ_OBJ_JOINT, "axis"},
+      {DJ_OBJ_JOINT, "damping"},   {DJ_OBJ_JOINT, "stiffness"},  {DJ_OBJ_JOINT, "springref"},
+      {DJ_OBJ_JOINT, "armature"},  {DJ_OBJ_JOINT, "frictionloss"}, {DJ_OBJ_JOINT, "range"},
+      {DJ_OBJ_GEOM, "pos"},        {DJ_OBJ_GEOM, "quat"},        {DJ_OBJ_GEOM, "size"},
+      {DJ_OBJ_GEOM, "friction"},   {DJ_OBJ_MESH, "vert"},        {DJ_OBJ_SITE, "pos"},
+      {DJ_OBJ_ACTUATOR, "gainprm"}, {DJ_OBJ_ACTUATOR, "biasprm"}, {DJ_OBJ_ACTUATOR, "gear"},
+  };
+  djSample sample;
+  djModel* m = makeSample(&sample);
+  djModel* copy = NULL;
+  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+  const int count[DJ_NOBJ] = {
+      [DJ_OBJ_BODY] = m->nbody, [DJ_OBJ_JOINT] = m->njnt, [DJ_OBJ_GEOM] = m->ngeom,
+      [DJ_OBJ_MESH] = m->nmesh, [DJ_OBJ_SITE] = m->nsite, [DJ_OBJ_ACTUATOR] = m->nu};
+  int found = 0;
+  for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+    djObject object = fields[i].object;
+    bool frame = object == DJ_OBJ_BODY && i < 2;
+    for (int id = frame; id < count[object]; id++) {
+      char name[100];
+      double value[24], other[24];
+      djError err = {""};
+      snprintf(name, sizeof name, "%s/#%d/%s", kind_name[object], id, fields[i].name);
+      djParam p = find(m, name), q = p;
+      const char* own = dj_id2name(m, object, id);
+      snprintf(name, sizeof name, "%s/%s/%s", kind_name[object], own, fields[i].name);
+      if (own[0]) q = find(m, name);
+      assert_memory_equal(&p, &q, sizeof p);
+      assert_int_equal(dj_getParam(value, m, &p), DJ_OK);
+      if (dj_setParam(copy, &p, value, &err) != DJ_OK) fail_msg("%s: %s", name, err.text);
+      const char* difference = djt_difference(m, copy);
+      if (difference) fail_msg("%s changes %s", name, difference);
+      for (int k = 0; k < p.nvalue; k++) other[k] = 1.01 * value[k] + (value[k] == 0 ? 0 : 1e-3);
+      if (dj_setParam(copy, &p, other, &err) != DJ_OK) fail_msg("%s: %s", name, err.text);
+      assert_memory_equal(copy->jnt_effinertia, m->jnt_effinertia,
+                          sizeof(double) * (size_t)m->njnt);
+      assert_true(copy->contact.weight == m->contact.weight);
+      assert_true(copy->contact.skin == m->contact.skin);
+      assert_true(copy->contact.stiffness == m->contact.stiffness);
+      assert_true(copy->contact.support == m->contact.support);
+      assert_int_equal(dj_setParam(copy, &p, value, NULL), DJ_OK);
+      found++;
+    }
+  }
+  assert_int_equal(found, 7 * 6 - 2 + 8 * 4 + 4 * 5 + 2 + 2 + 3 * 3);
+  dj_deleteModel(m);
+  dj_deleteModel(copy);
+}
+
+// Quaternions and axes of length 1 whatever is given; the range of a ball joint is its angle.
+static void test_normalised(void** state) {
+  (void)state;
+  djSample sample;
+  djt_fillSample(&sample);
+  sample.joint[3].limited = true;
+  sample.joint[3].range[0] = 0;
+  sample.joint[3].range[1] = 1;
+  djModel* m = NULL;
+  assert_int_equal(dj_makeModel(&m, &sample.def, NULL), DJ_OK);
+  static const char* const quats[] = {"body/box/quat", "body/box/iquat", "geom/foot/quat",
+                                      "joint/#3/springref"};
+  double value[7];
+  for (int i = 0; i < 4; i++) {
+    djParam p = find(m, quats[i]);
+    assert_int_equal(dj_setParam(m, &p, (double[4]){3e100, 0, -4e100, 0}, NULL), DJ_OK);
+    assert_int_equal(dj_getParam(value, m, &p), DJ_OK);
+    assert_true(fabs(value[0] - 0.6) < 1e-15 && fabs(value[2] + 0.8) < 1e-15);
+  }
+  djParam p = find(m, "joint/free/springref");
+  assert_int_equal(dj_setParam(m, &p, (double[7]){5, 6, 7, 0, 0, 0, 2}, NULL), DJ_OK);
+  assert_int_equal(dj_getParam(value, m, &p), DJ_OK);
+  assert_true(value[0] == 5 && value[2] == 7 && value[6] == 1);
+  // A moved axis is as if its component along the axis were not there, to first order.
+  p = find(m, "joint/slide/axis");
+  assert_int_equal(dj_setParam(m, &p, (double[3]){1.7, 0, 0}, NULL), DJ_OK);
+  assert_true(m->jnt_axis[0] == 1);
+  p = find(m, "joint/#3/range");
+  djError err = {""};
+  assert_int_equal(dj_setParam(m, &p, (double[2]){5, 0.5}, &err), DJ_OK);
+  assert_int_equal(dj_setParam(m, &p, (double[2]){0, 0}, &err), DJ_INVALID);
+  assert_string_equal(err.text, "joint #3: range must end at a positive angle");
+  assert_int_equal(dj_setParam(m, &p, (double[2]){-1, INFINITY}, &err), DJ_INVALID);
+  dj_deleteModel(m);
+}
+
+// Sizes beyond those that the type uses: 0 in the model, whatever is given.
+static void test_unused_sizes(void** state) {
+  (void)state;
+  djSample sample;
+  djt_fillSample(&sample);
+  for (int k = 0; k < 3; k++) sample.geom[2].size[k] = sample.geom[4].size[k] = 0.1 + k;
+  djModel* m = NULL;
+  assert_int_equal(dj_makeModel(&m, &sample.def, NULL), DJ_OK);
+  double value[3];
+  for (int side = 0; side < 2; side++) {
+    djParam foot = find(m, "geom/foot/size"), ball = find(m, "geom/robot/ball/size");
+    assert_int_equal(dj_getParam(value, m, &foot), DJ_OK);
+    assert_true(value[0] == 0.1 && value[1] == 1.1 && value[2] == 0);
+    assert_int_equal(dj_getParam(value, m, &ball), DJ_OK);
+    assert_true(value[0] == 0.1 && value[1] == 0 && value[2] == 0);
+    assert_int_equal(dj_setParam(m, &foot, (double[3]){0.1, 1.1, 7}, NULL), DJ_OK);
+    assert_int_equal(dj_setParam(m, &ball, (double[3]){0.1, -1, 7}, NULL), DJ_OK);
+  }
+  dj_deleteModel(m);
+}
+
 static void test_kinds(void** state) {
   (void)state;
   djSample sample;
@@ -231,7 +370,8 @@ static void test_kinds(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_find), cmocka_unit_test(test_unknown), cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_set),  cmocka_unit_test(test_kinds),
+      cmocka_unit_test(test_set),  cmocka_unit_test(test_every), cmocka_unit_test(test_normalised),
+      cmocka_unit_test(test_unused_sizes), cmocka_unit_test(test_kinds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
