@@ -52,4 +52,19 @@ djStatus dj_frictionEval(djPairOutput* out, djFrictionState* state, const djLagg
 djStatus dj_frictionStart(double start_jac[144], djFrictionState* state, const djLagged* lagged,
                           const djLaggedJac* jac, const djPairInput* in);
 
+// Derivatives of lambda . gradient by what a kernel fixed at the start of the step, and by the
+// coefficient; overwritten.
+typedef struct djLaggedGrad {
+  double* point;           // (n x 3) world
+  double* force;           // (n)
+  double normal[3];        // its component along the normal means nothing
+  double offset;
+  double coefficient;
+  double size;             // bound of the smaller shape
+} djLaggedGrad;
+
+// lambda (12): twists of both bodies now. grad->point and grad->force are the caller's.
+djStatus dj_frictionVjp(djLaggedGrad* grad, djFrictionState* state, const djLagged* lagged,
+                        const djPairInput* in, const double lambda[12]);
+
 #endif  // DJ_CONTACT_FRICTION_H_

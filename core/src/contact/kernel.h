@@ -80,7 +80,7 @@ typedef struct djPairReport {
 // Derivatives of lambda . gradient by parameters of the pair; added to.
 typedef struct djPairGrad {
   djShapeGrad *a, *b;              // of the shapes as given, that is before recovery's erosion
-  double friction, stiffness, support, inflate;
+  double friction, stiffness, support;
 } djPairGrad;
 
 typedef enum djSmoothness { DJ_C0, DJ_C1, DJ_C2 } djSmoothness;

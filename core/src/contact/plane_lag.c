@@ -14,6 +14,8 @@
 #include "contact/plane_pair.h"
 #include "contact/plane_lag.h"
 
+#include <string.h>
+
 djStatus dj_lagForces(djForces* out, djPlaneWork* w, const djPlaneState* state) {
   int na = w->shape[0]->nvert, nb = w->half_space ? 0 : w->shape[1]->nvert;
   out->na = na;
@@ -140,4 +142,34 @@ djStatus dj_getLagged(djLagged* lagged, djPlaneState* state, djPlaneWork* w) {
   w->free = again.free;
   w->nfree = again.nfree;
   return DJ_OK;
+}
+
+djStatus dj_solveLagged(djFound* f, djPlaneWork* w, const djPlaneState* state) {
+  djPlaneStatus solved;
+  if (w->half_space) {
+    dj_placeHalfSpace(&f->space, w);
+    f->half.t = state->lag_plane[0];
+    f->half.o = state->lag_plane[1];
+    solved = dj_solveHalfSpace(&f->half, &f->space, w->s, w->z, 80);
+  } else {
+    memcpy(f->plane.p, state->lag_plane, sizeof f->plane.p);
+    solved = dj_solvePlane(&f->plane, &w->clouds, w->s, 80);
+  }
+  djVec3 ref[2] = {w->in->ref_a, w->in->ref_b};
+  for (int k = 0; k < 2; k++) {
+    dju_store3(f->ref[k], dju_scale3(1 / w->L, dju_sub3(ref[k], w->center)));
+  }
+  return solved == DJ_PLANE_DONE ? DJ_OK : DJ_NOT_CONVERGED;
+}
+
+void dj_solveFound(double x[4], const djFound* f, const djPlaneWork* w, const double b[4]) {
+  if (w->half_space) {
+    const double* inv = f->half.inv;
+    double b0 = b[0], b1 = b[1];
+    x[0] = inv[0] * b0 + inv[1] * b1;
+    x[1] = inv[1] * b0 + inv[2] * b1;
+    x[2] = x[3] = 0;
+  } else {
+    dju_solveLdl4(x, &f->plane.factor, b);
+  }
 }

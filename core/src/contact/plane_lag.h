@@ -21,4 +21,11 @@ double dj_forceScale(const djPlaneWork* w, const djPlaneState* state);
 // The factor c by which recovery bounds forces whose sum is F, and its derivatives by F and t.
 double dj_lagBound(double derivative[2], double F, double t, double W);
 
+// The minimiser at the start poses, once more, from the lagged plane. w as for dj_lagForces, after
+// it.
+djStatus dj_solveLagged(djFound* f, djPlaneWork* w, const djPlaneState* state);
+
+// x = U_pp^-1 b; half space: two entries.
+void dj_solveFound(double x[4], const djFound* f, const djPlaneWork* w, const double b[4]);
+
 #endif  // DJ_CONTACT_PLANE_LAG_H_

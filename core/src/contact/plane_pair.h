@@ -112,4 +112,7 @@ djStatus dj_makeLagged(djPlaneState* state, djPlaneWork* w, const djFound* f);
 djStatus dj_getLagged(djLagged* lagged, djPlaneState* state, djPlaneWork* w);
 djStatus dj_planeStart(double start_jac[144], djPlaneState* state, const djPairInput* in);
 
+djStatus dj_planeVjp(djPairGrad* grad, djPlaneState* state, const djPairInput* in,
+                     const double lambda[12]);
+
 #endif  // DJ_CONTACT_PLANE_PAIR_H_

@@ -128,19 +128,6 @@ static void erosionSlope(djErosionSlope* out, double* rate[2], double radius_rat
   }
 }
 
-// x = U_pp^-1 b
-static void solveFound(double x[4], const djFound* f, const djPlaneWork* w, const double b[4]) {
-  if (w->half_space) {
-    const double* inv = f->half.inv;
-    double b0 = b[0], b1 = b[1];
-    x[0] = inv[0] * b0 + inv[1] * b1;
-    x[1] = inv[1] * b0 + inv[2] * b1;
-    x[2] = x[3] = 0;
-  } else {
-    dju_solveLdl4(x, &f->plane.factor, b);
-  }
-}
-
 static djStatus takeRates(double* rate[2], djPlaneWork* w) {
   rate[0] = dj_takeScratch(w, 3 * w->in->a->npad);
   rate[1] = dj_takeScratch(w, w->half_space ? 0 : 3 * w->in->b->npad);
@@ -187,7 +174,7 @@ static djStatus addNormal(double start_jac[144], djPlaneState* state, const djPa
   dj_foundTwist(NULL, mixed, NULL, &f, &w, 1);
   djErosionSlope slope;
   erosionSlope(&slope, rate, radius_rate, &f, &w, &state->erosion, mixed);
-  solveFound(x, &f, &w, slope.p);
+  dj_solveFound(x, &f, &w, slope.p);
   for (int i = 0; i < 12; i++) {
     double g = slope.xi[i] - mixed[i] * x[0] - mixed[12 + i] * x[1];
     if (!w.half_space) g -= mixed[24 + i] * x[2] + mixed[36 + i] * x[3];
@@ -201,25 +188,6 @@ static djStatus addNormal(double start_jac[144], djPlaneState* state, const djPa
 }
 
 // ------------------------------------------ friction -------------------------------------------
-
-// The minimiser at the start poses, once more, from the lagged plane.
-static djStatus solveAtStart(djFound* f, djPlaneWork* w, const djPlaneState* state) {
-  djPlaneStatus solved;
-  if (w->half_space) {
-    dj_placeHalfSpace(&f->space, w);
-    f->half.t = state->lag_plane[0];
-    f->half.o = state->lag_plane[1];
-    solved = dj_solveHalfSpace(&f->half, &f->space, w->s, w->z, 80);
-  } else {
-    memcpy(f->plane.p, state->lag_plane, sizeof f->plane.p);
-    solved = dj_solvePlane(&f->plane, &w->clouds, w->s, 80);
-  }
-  djVec3 ref[2] = {w->in->ref_a, w->in->ref_b};
-  for (int k = 0; k < 2; k++) {
-    dju_store3(f->ref[k], dju_scale3(1 / w->L, dju_sub3(ref[k], w->center)));
-  }
-  return solved == DJ_PLANE_DONE ? DJ_OK : DJ_NOT_CONVERGED;
-}
 
 // dp (4 x 12), or (dt, do).
 static void planeMotion(double dp[48], const djFound* f, const djPlaneWork* w,
@@ -235,7 +203,7 @@ static void planeMotion(double dp[48], const djFound* f, const djPlaneWork* w,
         b[r] += W[0] * d[0] + W[1] * d[12] + W[2] * d[24];
       }
     }
-    solveFound(x, f, w, b);
+    dj_solveFound(x, f, w, b);
     for (int r = 0; r < 4; r++) dp[12 * r + j] = -x[r];
   }
 }
@@ -374,7 +342,7 @@ static djStatus addFriction(double start_jac[144], djPlaneState* state, const dj
   status = dj_openPlaneWork(&w, &rest, &state->erosion, true);
   if (!status) status = dj_lagForces(&forces, &w, state);
   if (!status) status = takeRates(rate, &w);
-  if (!status) status = solveAtStart(&f, &w, state);
+  if (!status) status = dj_solveLagged(&f, &w, state);
   if (status) return status;
   double* dforce = dj_takeScratch(&w, 12 * lagged.n);
   if (!dforce) return DJ_NO_MEMORY;

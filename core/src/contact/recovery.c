@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#define INNER_PART 0.95           // of the inner radius, phase 1
 #define LEAST_SCALE 0.02          // end of phase 2
 
 // q = 1 - t + t^2: g_eff = gf + (g1 - gf)/q, d g_eff/dg = (1 - 2t)/q^2.
@@ -15,14 +14,8 @@ double dj_recoveryGap(double* derivative, double g) {
 
 // ------------------------------------------ eroded shapes --------------------------------------
 
-// Where e lies on the path: e1 of phase 1 for one side, scale of phase 2, shift of phase 3.
-typedef struct djPhase {
-  double inner, scale, shift;
-  bool in_first, in_second, in_third;
-} djPhase;
-
-static djPhase phaseOf(const djErosion* er, int side) {
-  djPhase ph = {.scale = 1};
+djErosionPath dj_erosionPath(const djErosion* er, int side) {
+  djErosionPath ph = {.scale = 1};
   double second = fmax(er->cap[0], er->cap[1]);
   double third = second + (1 - LEAST_SCALE) * er->span;
   ph.inner = fmin(er->e, er->cap[side]);
@@ -38,7 +31,7 @@ static djPhase phaseOf(const djErosion* er, int side) {
   return ph;
 }
 
-double dj_erosionShift(const djErosion* erosion) { return phaseOf(erosion, 0).shift; }
+double dj_erosionShift(const djErosion* erosion) { return dj_erosionPath(erosion, 0).shift; }
 
 void dj_erodeShape(djShape* out, double* mem, const djShape* shape, const djErosion* erosion,
                    int side, bool half_space) {
@@ -47,7 +40,7 @@ void dj_erodeShape(djShape* out, double* mem, const djShape* shape, const djEros
     if (side == 1) out->offset -= erosion->e;
     return;
   }
-  djPhase ph = phaseOf(erosion, side);
+  djErosionPath ph = dj_erosionPath(erosion, side);
   const double centre[3] = {shape->center.x, shape->center.y, shape->center.z};
   double local[3];
   dju_store3(local, erosion->local[side]);
@@ -65,7 +58,7 @@ void dj_erodeShape(djShape* out, double* mem, const djShape* shape, const djEros
 
 void dj_erosionRate(double* rate, double* radius_rate, const djShape* shape,
                     const djErosion* erosion, int side) {
-  djPhase ph = phaseOf(erosion, side);
+  djErosionPath ph = dj_erosionPath(erosion, side);
   double first = ph.in_first ? -1 : 0, second = ph.in_second ? -1 / erosion->span : 0;
   const double centre[3] = {shape->center.x, shape->center.y, shape->center.z};
   double local[3];
@@ -122,7 +115,7 @@ static double gapSlope(const djDistance* d, const djDistanceCache* cache,
 static void makePath(djErosion* er, const djDistance* at_start, const djPairInput* in) {
   const djShape* shape[2] = {in->a, in->b};
   for (int k = 0; k < 2; k++) {
-    er->cap[k] = fmax(INNER_PART * shape[k]->inner - shape[k]->skin, 0);
+    er->cap[k] = fmax(DJ_INNER_PART * shape[k]->inner - shape[k]->skin, 0);
   }
   er->span = fmax(in->a->bound, in->b->bound);
   djVec3 centres = dju_sub3(dju_transform(in->start_b, in->b->center),
@@ -243,15 +236,12 @@ djStatus dj_erosionJac(double de[12], double dt[12], double du[36], const djEros
     for (int j = 0; j < 12; j++) de[j] = (derivative - 1) * first[j];
     return DJ_OK;
   }
-  djShape eroded[2];
+  double slope;
   djDistanceCache cache = {0};
-  status = erodedGap(&gap, &d, &cache, eroded, erosion, in, scratch);
+  status = dj_erodedSlope(&slope, &d, &cache, erosion, in, scratch);
   if (status) return status;
-  double slope = gapSlope(&d, &cache, eroded, erosion, in,
-                          scratch + 3 * (in->a->npad + in->b->npad));
-  if (!(slope > 0)) return DJ_SINGULAR;
   gapJac(second, &d, in);
-  djPhase ph = phaseOf(erosion, 0);
+  djErosionPath ph = dj_erosionPath(erosion, 0);
   if (ph.in_third) {
     // Shifts by -+shift u stay with the bodies: the gap also changes by n . 2 shift du, less the
     // part by which rotating bodies carry their shifts, which gapJac contains and the path lacks.
@@ -270,4 +260,14 @@ djStatus dj_erosionJac(double de[12], double dt[12], double du[36], const djEros
   }
   for (int j = 0; j < 12; j++) de[j] = (derivative * first[j] - second[j]) / slope;
   return DJ_OK;
+}
+
+djStatus dj_erodedSlope(double* slope, djDistance* d, djDistanceCache* cache, const djErosion* er,
+                        const djPairInput* in, double* scratch) {
+  double gap;
+  djShape eroded[2];
+  djStatus status = erodedGap(&gap, d, cache, eroded, er, in, scratch);
+  if (status) return status;
+  *slope = gapSlope(d, cache, eroded, er, in, scratch + 3 * (in->a->npad + in->b->npad));
+  return *slope > 0 ? DJ_OK : DJ_SINGULAR;
 }

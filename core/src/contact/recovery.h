@@ -23,6 +23,7 @@
 
 #define DJ_RECOVERY_GAP 0.8       // g1
 #define DJ_RECOVERY_FLOOR 0.6     // gf
+#define DJ_INNER_PART 0.95        // of the inner radius: end of phase 1
 
 typedef struct djErosion {
   double e;                // metres; 0: nothing is eroded
@@ -33,6 +34,14 @@ typedef struct djErosion {
   double centres;          // distance of the centres; 0: `apart` does not follow them
   djVec3 local[2];         // -apart and +apart in the frames of a and b
 } djErosion;
+
+// Where e lies on the path of one shape: its part in phase 1, the scale of phase 2, the shift of
+// phase 3.
+typedef struct djErosionPath {
+  double inner, scale, shift;
+  bool in_first, in_second, in_third;
+} djErosionPath;
+djErosionPath dj_erosionPath(const djErosion* erosion, int side);
 
 // One shape after erosion, as a copy whose vertices lie in mem (3 npad). side: 0 for a, 1 for b.
 void dj_erodeShape(djShape* out, double* mem, const djShape* shape, const djErosion* erosion,
@@ -53,10 +62,33 @@ double dj_recoveryGap(double* derivative, double g);
 djStatus dj_solveErosion(djErosion* erosion, const djDistance* at_start, double gap,
                          const djPairInput* in, double range, double* scratch);
 
+// At the start poses: the closest points of the shapes as eroded, and d gap/de. Not for planes.
+// scratch: 6 (npad_a + npad_b). DJ_SINGULAR: the gap does not grow with e.
+djStatus dj_erodedSlope(double* slope, djDistance* d, djDistanceCache* cache,
+                        const djErosion* erosion, const djPairInput* in, double* scratch);
+
 // Its derivatives by the start twists: de (12), dt (12), and du (3 x 12) of `apart`.
 // scratch: 6 (npad_a + npad_b).
 djStatus dj_erosionJac(double de[12], double dt[12], double du[36], const djErosion* erosion,
                        const djPairInput* in, double range, double* scratch);
+
+// ---- derivatives by shapes ---------------------------------------------------------------------
+
+// Derivative of a number by an erosion.
+typedef struct djErosionGrad {
+  double e, t, cap[2], span;
+  djVec3 local[2];
+} djErosionGrad;
+
+// x (3 npad, body frame) and radius are derivatives by the vertices and the radius of the eroded
+// shape: adds those by the shape and by the erosion.
+void dj_erodeShapeVjp(djShapeGrad* grad, djErosionGrad* erosion_grad, const double* x,
+                      double radius, const djShape* shape, const djErosion* erosion, int side);
+
+// What the erosion itself takes from the shapes, and from the support s.
+// scratch: 6 (npad_a + npad_b).
+djStatus dj_erosionVjp(djPairGrad* grad, const djErosionGrad* erosion_grad,
+                       const djErosion* erosion, const djPairInput* in, double* scratch);
 
 // What is added to the sum of both radii: `inflate`, but so that two hulls' sum stays >= 0.
 static inline double dj_pairInflation(const djShape* a, const djShape* b, double inflate) {

@@ -120,6 +120,11 @@ static djStatus start(double start_jac[144], djPairState* state, const djPairInp
   return dj_planeStart(start_jac, stateOf(state), in);
 }
 
+static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
+                    const double lambda[12]) {
+  return dj_planeVjp(grad, stateOf(state), in, lambda);
+}
+
 // Mean over both sides of the points that carry normal force, projected onto the plane.
 static djVec3 forcePoint(const djFound* f, const djPlaneWork* w) {
   djVec3 middle;
@@ -190,4 +195,5 @@ const djKernel dj_separatingPlane = {
     .eval = eval,
     .start = start,
     .report = report,
+    .vjp = vjp,
 };

@@ -1,0 +1,177 @@
+// Recovery's erosion as a function of the shapes: vector-Jacobian products.
+//
+// An eroded vertex is x = S (v - f m) + (1 - S) c + t u and the radius S (r + f r'), where f is the
+// part of e in phase 1, S the scale of phase 2, t the shift of phase 3 and u `local`; see recovery.c.
+// e itself solves gap(e) = range g_eff(gap(0)/range), so that by a shape's parameter
+//
+//   gap_e e' = g_eff' gap(0)' - gap(e)' + (g_eff - g g_eff') range'.
+
+#include "contact/recovery.h"
+
+#include <string.h>
+
+static void addTo(djVec3* sum, double f, djVec3 v) { *sum = dju_madd3(*sum, f, v); }
+
+static djVec3 column(const double* const x[3], int i) {
+  return dju_vec3(x[0][i], x[1][i], x[2][i]);
+}
+
+static void addVertex(double* const x[3], int i, djVec3 v) {
+  x[0][i] += v.x;
+  x[1][i] += v.y;
+  x[2][i] += v.z;
+}
+
+void dj_erodeShapeVjp(djShapeGrad* grad, djErosionGrad* out, const double* x, double radius,
+                      const djShape* s, const djErosion* er, int side) {
+  djErosionPath ph = dj_erosionPath(er, side);
+  const double* const in[3] = {x, x + s->npad, x + 2 * s->npad};
+  double by_first = 0, by_scale = 0;
+  djVec3 sum = {0, 0, 0};
+  for (int i = 0; i < s->nvert; i++) {
+    djVec3 g = column(in, i), m = column(s->move, i);
+    djVec3 arm = dju_sub3(dju_madd3(column(s->vert, i), -ph.inner, m), s->center);
+    addVertex(grad->vert, i, dju_scale3(ph.scale, g));
+    addVertex(grad->move, i, dju_scale3(-ph.scale * ph.inner, g));
+    by_first -= ph.scale * dju_dot3(g, m);
+    by_scale += dju_dot3(g, arm);
+    sum = dju_add3(sum, g);
+  }
+  grad->radius += ph.scale * radius;
+  grad->radius_slope += ph.scale * ph.inner * radius;
+  by_first += ph.scale * s->radius_slope * radius;
+  by_scale += (s->radius + ph.inner * s->radius_slope) * radius;
+  addTo(&grad->center, 1 - ph.scale, sum);
+  addTo(&out->local[side], ph.shift, sum);
+  // f = min(e, cap); S = 1 - (e - second)/span, second the larger cap; t = e - second - .. span
+  *(ph.in_first ? &out->e : &out->cap[side]) += by_first;
+  int larger = er->cap[1] > er->cap[0];
+  double by_shift = dju_dot3(sum, er->local[side]);
+  if (ph.in_second) {
+    out->e -= by_scale / er->span;
+    out->cap[larger] += by_scale / er->span;
+    out->span += by_scale * (1 - ph.scale) / er->span;
+  } else if (ph.in_third) {
+    out->e += by_shift;
+    out->cap[larger] -= by_shift;
+    out->span -= by_shift * (1 - ph.scale);
+  }
+}
+
+// f times the derivative of a gap by the vertices and radii of both shapes at the start poses:
+// n . sum_k weight_k (b_k - a_k) - r_a - r_b. x: 3 npad each, overwritten; radius likewise.
+static void gapGrad(double* x[2], double radius[2], double f, const djDistance* d,
+                    const djDistanceCache* cache, const djPairInput* in, bool clamped) {
+  const djShape* shape[2] = {in->a, in->b};
+  const djPose* pose[2] = {in->start_a, in->start_b};
+  for (int side = 0; side < 2; side++) {
+    int stride = shape[side]->npad;
+    memset(x[side], 0, 3 * (size_t)stride * sizeof(double));
+    radius[side] = clamped ? 0 : -f;   // inflation keeps their sum at zero
+    djVec3 n = dju_scale3(side ? f : -f, dju_mulMtV(pose[side]->R, d->normal));
+    for (int k = 0; k < cache->count; k++) {
+      double* to = x[side] + (side ? cache->b[k] : cache->a[k]);
+      to[0] += cache->weight[k] * n.x;
+      to[stride] += cache->weight[k] * n.y;
+      to[2 * stride] += cache->weight[k] * n.z;
+    }
+  }
+}
+
+static double erodedRadius(const djShape* s, const djErosion* er, int side) {
+  djErosionPath ph = dj_erosionPath(er, side);
+  return ph.scale * (s->radius + ph.inner * s->radius_slope);
+}
+
+static void addShape(djShapeGrad* grad, const double* x, double radius, const djShape* s) {
+  for (int i = 0; i < s->nvert; i++) {
+    addVertex(grad->vert, i, dju_vec3(x[i], x[s->npad + i], x[2 * s->npad + i]));
+  }
+  grad->radius += radius;
+}
+
+// The directions in which coincident shapes part follow the line of centres.
+static void centreGrad(djPairGrad* grad, const djErosionGrad* g, const djErosion* er,
+                       const djPairInput* in) {
+  if (er->centres <= 0) return;
+  djVec3 u = er->apart, by_u = dju_sub3(dju_mulMV(in->start_b->R, g->local[1]),
+                                        dju_mulMV(in->start_a->R, g->local[0]));
+  djVec3 c = dju_scale3(1 / er->centres, dju_madd3(by_u, -dju_dot3(u, by_u), u));
+  addTo(&grad->a->center, -1, dju_mulMtV(in->start_a->R, c));
+  addTo(&grad->b->center, 1, dju_mulMtV(in->start_b->R, c));
+}
+
+// Caps are 0.95 inner - skin, the span is the larger bound.
+static void pathGrad(djPairGrad* grad, const djErosionGrad* g, const djErosion* er,
+                     const djPairInput* in) {
+  djShapeGrad* shape[2] = {grad->a, grad->b};
+  for (int k = 0; k < 2; k++) {
+    if (er->cap[k] > 0) shape[k]->inner += DJ_INNER_PART * g->cap[k];
+  }
+  shape[in->b->bound > in->a->bound]->bound += g->span;
+  centreGrad(grad, g, er, in);
+}
+
+// Range 2 s L/(1 - s) by s.
+static double rangeSlope(const djPairInput* in) {
+  double r = 1 - in->support;
+  return 2 * in->length_scale / (r * r);
+}
+
+static djStatus halfSpaceVjp(djPairGrad* grad, const djErosionGrad* g, const djDistance* d,
+                             const djDistanceCache* cache, const djPairInput* in, double gap,
+                             double range) {
+  double slope, width = DJ_RECOVERY_GAP - DJ_RECOVERY_FLOOR;
+  double target = dj_recoveryGap(&slope, gap / range);
+  // e = range g_eff(gap/range) - gap, t = (gap/range - g1)/width
+  double by_gap = g->e * (slope - 1) + g->t / (range * width);
+  double by_range = g->e * (target - gap / range * slope) - g->t * gap / (range * range * width);
+  grad->support += by_range * rangeSlope(in);
+  djVec3 N = dju_neg3(d->normal), x = dju_madd3(d->point_a, in->a->radius, N);
+  djVec3 local = dju_mulMtV(in->start_a->R, N);
+  addVertex(grad->a->vert, cache->a[0], dju_scale3(by_gap, local));
+  grad->a->radius -= by_gap;
+  addTo(&grad->b->normal, by_gap, dju_untransform(in->start_b, x));
+  grad->b->offset -= by_gap;
+  return DJ_OK;
+}
+
+djStatus dj_erosionVjp(djPairGrad* grad, const djErosionGrad* given, const djErosion* er,
+                       const djPairInput* in, double* scratch) {
+  if (!(er->e > 0)) return DJ_OK;
+  djErosionGrad g = *given;
+  djDistance d;
+  djDistanceCache cache = {0};
+  double s = in->support, range = 2 * s * in->length_scale / (1 - s), slope;
+  djStatus status = dj_distance(&d, &cache, in->a, in->start_a, 0, in->b, in->start_b, 0);
+  if (status < 0) return status;
+  double gap = d.gap - dj_pairInflation(in->a, in->b, in->inflate);
+  if (in->b->type == DJ_PLANE) return halfSpaceVjp(grad, &g, &d, &cache, in, gap, range);
+  double *x[2] = {scratch, scratch + 3 * in->a->npad}, radius[2];
+  double target = dj_recoveryGap(&slope, gap / range);
+
+  // Of gap(e), and what else the path of erosion takes from the shapes.
+  djDistance eroded;
+  djDistanceCache at = {0};
+  double by_e, *more = scratch;
+  status = dj_erodedSlope(&by_e, &eroded, &at, er, in, more);
+  if (status) return status;
+  double f = g.e / by_e, width = DJ_RECOVERY_GAP - DJ_RECOVERY_FLOOR;
+  g.e = 0;
+  double inflate = fmin(in->inflate, 0);
+  double radii = erodedRadius(in->a, er, 0) + erodedRadius(in->b, er, 1);
+  bool clamped = inflate < 0 && radii + inflate <= 0;
+  gapGrad(x, radius, -f, &eroded, &at, in, clamped);
+  dj_erodeShapeVjp(grad->a, &g, x[0], radius[0], in->a, er, 0);
+  dj_erodeShapeVjp(grad->b, &g, x[1], radius[1], in->b, er, 1);
+  pathGrad(grad, &g, er, in);
+  // Of gap(0), t and the range.
+  double by_gap = f * slope + g.t / (range * width);
+  clamped = inflate < 0 && in->a->radius + in->b->radius + inflate <= 0;
+  gapGrad(x, radius, by_gap, &d, &cache, in, clamped);
+  addShape(grad->a, x[0], radius[0], in->a);
+  addShape(grad->b, x[1], radius[1], in->b);
+  double by_range = f * (target - gap / range * slope) - g.t * gap / (range * range * width);
+  grad->support += by_range * rangeSlope(in);
+  return DJ_OK;
+}
