@@ -100,7 +100,12 @@ static void checkGeoms(const djModel* x, const mjModel* m) {
   checkInts(x->geom_conaffinity, m->geom_conaffinity, x->ngeom, "geom_conaffinity");
   checkInts(x->geom_condim, m->geom_condim, x->ngeom, "geom_condim");
   checkInts(x->geom_priority, m->geom_priority, x->ngeom, "geom_priority");
-  checkArray(x->geom_size, m->geom_size, 3 * x->ngeom, "geom_size");
+  for (int i = 0; i < x->ngeom; i++) {
+    int type = x->geom_type[i], used = type == DJ_SPHERE ? 1 : type == DJ_CAPSULE ? 2 : 3;
+    if (type == DJ_CYLINDER) used = 2;
+    checkArray(x->geom_size + 3 * i, m->geom_size + 3 * i, used, "geom_size");
+    for (int k = used; k < 3; k++) checkNear(x->geom_size[3 * i + k], 0, 0, "unused size", i);
+  }
   checkArray(x->geom_pos, m->geom_pos, 3 * x->ngeom, "geom_pos");
   checkArray(x->geom_quat, m->geom_quat, 4 * x->ngeom, "geom_quat");
   checkArray(x->geom_friction, m->geom_friction, 3 * x->ngeom, "geom_friction");
