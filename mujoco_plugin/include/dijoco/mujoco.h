@@ -74,6 +74,28 @@ DJ_API djStatus djm_step(const mjModel* m, mjData* d, djmContext* context);
 DJ_API djStatus djm_transition(mjtNum* A, mjtNum* B, const mjModel* m, const mjData* d,
                                djmContext* context);
 
+// ------------------------------ writing a design -------------------------------------------------
+
+// A changed design as MJCF. model: compiled from the scene (an .xml file), with parameters changed
+// by dj_setParam and options by dj_setOption. The text loads in stock MuJoCo from any folder of this
+// machine (assets are named by absolute path, changed meshes are lists of vertices) and holds the
+// parameters, with the settings in force as <custom> fields, the scene's keyframes, and `key` (may
+// be NULL; called "optimized" unless it has a name) as another. Frames and inertia inferred from geoms
+// come out as numbers; coefficients of tendons have six digits. Before it returns, the text is compiled and compared with the
+// model by djm_checkDesign. DJ_UNSUPPORTED: something cannot be expressed; err names it. *text is
+// the caller's to free.
+DJ_API djStatus djm_makeMJCF(char** text, const char* scene, const djModel* model,
+                             const djKeyDef* key, djError* err);
+DJ_API djStatus djm_writeMJCF(const char* path, const char* scene, const djModel* model,
+                              const djKeyDef* key, djError* err);
+
+// Compare every parameter of a compiled scene with the design that it shall hold, to a tolerance
+// relative to max(1, |value|). base: the design before the change, which tells the meshes whose
+// vertices were changed: MuJoCo moves and rounds these to single precision, so they are compared in
+// the body frame to 4e-7 of their size. DJ_UNSUPPORTED: err names the first that differs.
+DJ_API djStatus djm_checkDesign(const mjModel* m, const djModel* wanted, const djModel* base,
+                                double tolerance, djError* err);
+
 // ------------------------------ helpers ---------------------------------------------------------
 
 // Whether MuJoCo lists contacts of two geoms when they are near enough, as far as the model says.

@@ -1,0 +1,153 @@
+// A changed design as MJCF.
+//
+// MuJoCo's own means do the writing: a spec, into which mj_copyBack puts the numbers that differ
+// from what it compiles to. They cannot express everything in the spec as the user wrote it (frames,
+// fitted geoms, inertia that follows geoms), so the spec is first made canonical: saved with its
+// compiled values and read again (write_canonical.c). What comes out is compiled once more and
+// compared with the wanted model, number by number (write_check.c).
+
+#include "write.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool djm_writeFail(djmWrite* w, djStatus status, const char* format, ...) {
+  if (w->status != DJ_OK) return false;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(w->err->text, sizeof w->err->text, format, args);
+  va_end(args);
+  for (char* c = w->err->text; *c; c++) {
+    if (*c == '\n' || *c == '\r') *c = ' ';
+  }
+  w->status = status;
+  return false;
+}
+
+// ------------------------------ saving ----------------------------------------------------------
+
+// The spec as written, orientations as quaternions, angles in radians, every number exact.
+static bool save(djmWrite* w) {
+  char error[1000] = "";
+  w->spec->compiler.savecompiled = 0;
+  w->spec->compiler.savecanonical = 1;
+  int size = 1 << 16;
+  for (int round = 0; round < 3; round++) {
+    char* text = realloc(w->text, (size_t)size);
+    if (!text) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
+    w->text = text;
+    int need = mj_saveXMLString(w->spec, text, size, error, sizeof error);
+    if (need == 0) return true;
+    if (need < 0) break;
+    size = need + 1;
+  }
+  return djm_writeFail(w, DJ_INVALID, "MuJoCo cannot save the scene: %.400s", error);
+}
+
+// Compile the changed spec. Faces of a changed mesh may no longer be consistent: then MuJoCo makes
+// new ones, those of the hull.
+static bool recompile(djmWrite* w) {
+  for (int with_faces = 1; with_faces >= 0; with_faces--) {
+    if (!djm_writeMeshes(w, with_faces)) return false;
+    mjModel* m = mj_compile(w->spec, NULL);
+    if (!m) continue;
+    mj_deleteModel(m);
+    return true;
+  }
+  return djm_writeFail(w, DJ_INVALID, "the changed scene does not compile: %.400s",
+                       mjs_getError(w->spec));
+}
+
+// Load the result as a user would and compare.
+static bool verify(djmWrite* w) {
+  char error[1000] = "";
+  mjSpec* spec = mj_parseXMLString(w->text, NULL, error, sizeof error);
+  mjModel* m = spec ? mj_compile(spec, NULL) : NULL;
+  if (!m) {
+    djm_writeFail(w, DJ_INVALID, "the written scene does not load: %.400s",
+                  spec ? mjs_getError(spec) : error);
+  } else {
+    djStatus status = djm_checkDesign(m, w->wanted, w->base, 1e-10, w->err);
+    if (w->status == DJ_OK) w->status = status;
+  }
+  if (m) mj_deleteModel(m);
+  if (spec) mj_deleteSpec(spec);
+  return w->status == DJ_OK;
+}
+
+static void run(void* arg) {
+  djmWrite* w = arg;
+  if (!djm_canonical(w) || !djm_writeValues(w)) return;
+  if (mj_copyBack(w->spec, w->m) != 1) {
+    djm_writeFail(w, DJ_UNSUPPORTED, "MuJoCo cannot express the change: %.400s",
+                  mjs_getError(w->spec));
+    return;
+  }
+  djm_writeBodies(w);
+  if (djm_writeSettings(w) && djm_writeKey(w) && recompile(w) && save(w)) verify(w);
+}
+
+static void release(void* arg) {
+  djmWrite* w = arg;
+  if (w->m) mj_deleteModel(w->m);
+  if (w->spec) mj_deleteSpec(w->spec);
+}
+
+// ------------------------------ public ----------------------------------------------------------
+
+static bool endsWith(const char* text, const char* ending) {
+  size_t n = strlen(text), k = strlen(ending);
+  return n >= k && strcmp(text + n - k, ending) == 0;
+}
+
+djStatus djm_makeMJCF(char** text, const char* scene, const djModel* model, const djKeyDef* key,
+                      djError* err) {
+  djError unused;
+  if (!err) err = &unused;
+  err->text[0] = '\0';
+  if (text) *text = NULL;
+  djmWrite w = {.scene = scene, .wanted = model, .key = key, .err = err};
+  if (!text || !scene || !model) {
+    djm_writeFail(&w, DJ_INVALID, "djm_makeMJCF: no text, scene or model given");
+    return w.status;
+  }
+  if (!endsWith(scene, ".xml")) {
+    bool binary = endsWith(scene, ".mjb");
+    djm_writeFail(&w, DJ_UNSUPPORTED, "%s cannot be written as MJCF: %s",
+                  binary ? "a binary model" : "this scene",
+                  binary ? "it no longer holds what it was compiled from"
+                         : "only MuJoCo scenes (.xml) can");
+    return w.status;
+  }
+  djError caught;
+  djStatus status = djm_guard(run, &w, &caught);
+  if (status != DJ_OK) djm_writeFail(&w, status, "MuJoCo: %.480s", caught.text);
+  djm_guard(release, &w, NULL);
+  if (w.base) dj_deleteModel(w.base);
+  free(w.mesh_changed);
+  if (w.status == DJ_OK) {
+    *text = w.text;
+  } else {
+    free(w.text);
+  }
+  return w.status;
+}
+
+djStatus djm_writeMJCF(const char* path, const char* scene, const djModel* model,
+                       const djKeyDef* key, djError* err) {
+  char* text;
+  djError unused;
+  if (!err) err = &unused;
+  djStatus status = djm_makeMJCF(&text, scene, model, key, err);
+  if (status != DJ_OK) return status;
+  FILE* file = path ? fopen(path, "w") : NULL;
+  bool good = file && fputs(text, file) >= 0;
+  if (file && fclose(file) != 0) good = false;
+  free(text);
+  if (good) return DJ_OK;
+  if (file) remove(path);
+  snprintf(err->text, sizeof err->text, "%.400s: cannot be written", path ? path : "");
+  return DJ_FILE;
+}

@@ -1,0 +1,39 @@
+// Parts of the MJCF writer, shared by write*.c.
+
+#ifndef DJ_MUJOCO_WRITE_H_
+#define DJ_MUJOCO_WRITE_H_
+
+#include <dijoco/mujoco.h>
+
+typedef struct djmWrite {
+  const char* scene;          // path
+  const djModel* wanted;      // what the written scene shall compile to
+  const djKeyDef* key;        // keyframe to add, or NULL
+  mjSpec* spec;               // the scene without frames and defaults' inference, then edited
+  mjModel* m;                 // compiled from it
+  djModel* base;              // imported from m: what the scene holds before the change
+  bool* mesh_changed;         // (nmesh)
+  char* text;                 // the result
+  djStatus status;
+  djError* err;
+} djmWrite;
+
+// Remember the first failure; returns false.
+bool djm_writeFail(djmWrite* w, djStatus status, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// A scene as a spec whose elements are those of the compiled model: no frames, no scaling, every
+// inertia explicit, angles in radians, assets by absolute path, values exact. Fills spec, m, base.
+bool djm_canonical(djmWrite* w);
+
+// Numbers of the compiled model m in which wanted and base differ. Meshes are only marked.
+bool djm_writeValues(djmWrite* w);
+// Inertia and gravcomp of all bodies, in the spec: after mj_copyBack.
+void djm_writeBodies(djmWrite* w);
+// Changed meshes as lists of vertices, and the frames of their geoms.
+bool djm_writeMeshes(djmWrite* w, bool with_faces);
+// Settings in force as <custom> fields, and the keyframe.
+bool djm_writeSettings(djmWrite* w);
+bool djm_writeKey(djmWrite* w);
+
+#endif  // DJ_MUJOCO_WRITE_H_

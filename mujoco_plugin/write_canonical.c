@@ -1,0 +1,217 @@
+// A scene with its compiled values, as a spec.
+//
+// MuJoCo saves compiled values with six digits. The structure of what it saves is right; the numbers
+// are taken from the first compilation again: all its real-valued arrays, through mj_copyBack.
+
+#include "write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mujoco/mjxmacro.h>
+
+// ------------------------------ numbers ---------------------------------------------------------
+
+#define DJM_IS_REAL(type) _Generic((type*)NULL, mjtNum*: 1, float*: 1, default: 0)
+
+// Every array of real numbers that has the same size in both models.
+static void copyNumbers(mjModel* to, const mjModel* from) {
+#undef MJ_M
+#define MJ_M(n) m->n
+#define XNV X
+#define X(type, name, rows, cols)                                    \
+  if (DJM_IS_REAL(type)) {                                           \
+    const mjModel* m = to;                                           \
+    size_t size = sizeof(type) * (size_t)(m->rows) * (size_t)(cols); \
+    m = from;                                                        \
+    if (size == sizeof(type) * (size_t)(m->rows) * (size_t)(cols)) { \
+      if (size > 0) memcpy(to->name, from->name, size);              \
+    }                                                                \
+  }
+  MJMODEL_POINTERS
+#undef X
+#undef XNV
+  to->opt = from->opt;
+}
+
+// Meshes as they were written: scale and frame decide what they compile to.
+static void copyMeshes(mjSpec* to, const mjSpec* from) {
+  mjsElement* a = mjs_firstElement(from, mjOBJ_MESH);
+  mjsElement* b = mjs_firstElement(to, mjOBJ_MESH);
+  for (; a && b; a = mjs_nextElement(from, a), b = mjs_nextElement(to, b)) {
+    const mjsMesh* source = mjs_asMesh(a);
+    mjsMesh* mesh = mjs_asMesh(b);
+    mju_copy3(mesh->scale, source->scale);
+    mju_copy3(mesh->refpos, source->refpos);
+    mju_copy4(mesh->refquat, source->refquat);
+  }
+}
+
+// ------------------------------ assets ----------------------------------------------------------
+
+// dir/file in new memory, file alone where it is absolute.
+static char* join(const char* dir, const char* file) {
+  size_t n = strlen(dir), size = n + strlen(file) + 2;
+  char* path = malloc(size);
+  if (!path) return NULL;
+  if (file[0] == '/' || n == 0) {
+    snprintf(path, size, "%s", file);
+  } else {
+    snprintf(path, size, "%s%s%s", dir, dir[n - 1] == '/' ? "" : "/", file);
+  }
+  return path;
+}
+
+typedef struct djmFolders {
+  char* mesh;                 // absolute, also of height fields and skins
+  char* texture;
+  bool strip;                 // compiler/strippath
+} djmFolders;
+
+// Absolute folders of the scene's assets.
+static bool findFolders(djmFolders* folders, djmWrite* w, const mjSpec* spec) {
+  char* real = realpath(w->scene, NULL);
+  if (!real) return djm_writeFail(w, DJ_FILE, "cannot open the file");
+  char* slash = strrchr(real, '/');
+  slash[slash == real] = '\0';
+  folders->mesh = join(real, mjs_getString(spec->compiler.meshdir));
+  folders->texture = join(real, mjs_getString(spec->compiler.texturedir));
+  folders->strip = spec->strippath;
+  free(real);
+  if (folders->mesh && folders->texture) return true;
+  return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
+}
+
+static bool makeAbsolute(djmWrite* w, mjString* file, const char* folder, bool strip) {
+  const char* name = file ? mjs_getString(file) : "";
+  if (!name || !*name) return true;
+  const char* slash = strrchr(name, '/');
+  char* path = join(folder, strip && slash ? slash + 1 : name);
+  if (!path) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
+  mjs_setString(file, path);
+  free(path);
+  return true;
+}
+
+static bool makeTextureAbsolute(djmWrite* w, mjsTexture* t, const djmFolders* folders) {
+  for (int i = 0; i < 6; i++) {
+    const char* name = mjs_getInStringVec(t->cubefiles, i);
+    if (!name || !*name) continue;
+    const char* slash = strrchr(name, '/');
+    char* path = join(folders->texture, folders->strip && slash ? slash + 1 : name);
+    if (!path) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
+    mjs_setInStringVec(t->cubefiles, i, path);
+    free(path);
+  }
+  return makeAbsolute(w, t->file, folders->texture, folders->strip);
+}
+
+static bool makeAssetsAbsolute(djmWrite* w, const djmFolders* folders) {
+  static const mjtObj types[] = {mjOBJ_MESH, mjOBJ_HFIELD, mjOBJ_SKIN, mjOBJ_TEXTURE};
+  mjSpec* spec = w->spec;
+  for (int k = 0; k < 4; k++) {
+    mjsElement* e = mjs_firstElement(spec, types[k]);
+    for (; e; e = mjs_nextElement(spec, e)) {
+      bool good = true;
+      if (types[k] == mjOBJ_TEXTURE) {
+        good = makeTextureAbsolute(w, mjs_asTexture(e), folders);
+      } else {
+        mjString* file = types[k] == mjOBJ_MESH     ? mjs_asMesh(e)->file
+                         : types[k] == mjOBJ_HFIELD ? mjs_asHField(e)->file
+                                                    : mjs_asSkin(e)->file;
+        good = makeAbsolute(w, file, folders->mesh, folders->strip);
+      }
+      if (!good) return false;
+    }
+  }
+  mjs_setString(spec->compiler.meshdir, "");
+  mjs_setString(spec->compiler.texturedir, "");
+  spec->strippath = 0;
+  return true;
+}
+
+// ------------------------------ stages ----------------------------------------------------------
+
+// What the compiler would infer or repair is in the numbers already.
+static void switchOff(mjSpec* spec) {
+  mjsCompiler* c = &spec->compiler;
+  c->inertiafromgeom = mjINERTIAFROMGEOM_AUTO;
+  c->settotalmass = -1;
+  c->boundmass = c->boundinertia = 0;
+  c->balanceinertia = c->fusestatic = c->discardvisual = c->alignfree = 0;
+}
+
+// Text of the scene with its compiled values; *m is what it compiles to.
+static char* compiledText(djmWrite* w, mjModel** m, mjSpec* spec) {
+  char error[1000] = "";
+  *m = mj_compile(spec, NULL);
+  if (!*m) {
+    djm_writeFail(w, DJ_INVALID, "%.480s", mjs_getError(spec));
+    return NULL;
+  }
+  spec->compiler.savecompiled = 1;
+  spec->compiler.saveinertial = 1;
+  char* text = NULL;
+  for (int size = 1 << 16, round = 0; round < 3; round++) {
+    char* larger = realloc(text, (size_t)size);
+    if (!larger) break;
+    text = larger;
+    int need = mj_saveXMLString(spec, text, size, error, sizeof error);
+    if (need == 0) return text;
+    if (need < 0) break;
+    size = need + 1;
+  }
+  djm_writeFail(w, DJ_INVALID, "MuJoCo cannot save the scene: %.400s", error);
+  free(text);
+  return NULL;
+}
+
+static bool sameStructure(const mjModel* a, const mjModel* b) {
+  return a->nq == b->nq && a->nv == b->nv && a->nbody == b->nbody && a->njnt == b->njnt &&
+         a->ngeom == b->ngeom && a->nsite == b->nsite && a->nmesh == b->nmesh &&
+         a->nmeshvert == b->nmeshvert && a->nu == b->nu && a->nactuator == b->nactuator &&
+         a->nkey == b->nkey && a->npair == b->npair && a->ntendon == b->ntendon &&
+         a->neq == b->neq;
+}
+
+// Read the canonical text, compile it and give it the exact numbers.
+static bool reread(djmWrite* w, const char* text, const mjModel* original, const mjSpec* source) {
+  char error[1000] = "";
+  djmFolders folders = {0};
+  w->spec = mj_parseXMLString(text, NULL, error, sizeof error);
+  if (!w->spec) {
+    return djm_writeFail(w, DJ_INVALID, "MuJoCo cannot read what it saved: %.400s", error);
+  }
+  bool good = findFolders(&folders, w, source) && makeAssetsAbsolute(w, &folders);
+  free(folders.mesh);
+  free(folders.texture);
+  if (!good) return false;
+  switchOff(w->spec);
+  copyMeshes(w->spec, source);
+  w->m = mj_compile(w->spec, NULL);
+  if (!w->m) {
+    return djm_writeFail(w, DJ_INVALID, "MuJoCo cannot compile what it saved: %.400s",
+                         mjs_getError(w->spec));
+  }
+  if (!sameStructure(w->m, original)) {
+    return djm_writeFail(w, DJ_UNSUPPORTED, "MuJoCo does not save all of this scene");
+  }
+  copyNumbers(w->m, original);
+  djStatus status = dj_importMuJoCo(&w->base, NULL, w->m, w->err);
+  if (status != DJ_OK) w->status = status;
+  return status == DJ_OK;
+}
+
+bool djm_canonical(djmWrite* w) {
+  char error[1000] = "";
+  mjSpec* source = mj_parseXML(w->scene, NULL, error, sizeof error);
+  if (!source) return djm_writeFail(w, DJ_INVALID, "%.480s", error);
+  mjModel* original = NULL;
+  char* text = compiledText(w, &original, source);
+  bool good = text && reread(w, text, original, source);
+  free(text);
+  if (original) mj_deleteModel(original);
+  mj_deleteSpec(source);
+  return good;
+}

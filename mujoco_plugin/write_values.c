@@ -1,0 +1,197 @@
+// Putting the wanted numbers into the compiled model and into the spec.
+
+#include "write.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ------------------------------ arrays of the compiled model ------------------------------------
+
+typedef struct djmRow {
+  size_t ours, theirs;        // offsets of the arrays in djModel and mjModel
+  size_t count;               // offset of the number of elements in djModel
+  int width;                  // numbers of an element that are ours
+  int stride;                 // numbers of an element in MuJoCo's array
+} djmRow;
+
+#define ROW(array, count, width) \
+  {offsetof(djModel, array), offsetof(mjModel, array), offsetof(djModel, count), width, width}
+#define ROW_OF(array, count, width, stride) \
+  {offsetof(djModel, array), offsetof(mjModel, array), offsetof(djModel, count), width, stride}
+
+static const djmRow rows[] = {
+    ROW(body_pos, nbody, 3),       ROW(body_quat, nbody, 4),
+    ROW(body_ipos, nbody, 3),      ROW(body_iquat, nbody, 4),
+    ROW(body_mass, nbody, 1),      ROW(body_inertia, nbody, 3),
+    ROW(jnt_pos, njnt, 3),         ROW(jnt_axis, njnt, 3),
+    ROW(jnt_stiffness, njnt, 1),   ROW(jnt_range, njnt, 2),
+    ROW(qpos_spring, nq, 1),
+    ROW(geom_pos, ngeom, 3),       ROW(geom_quat, ngeom, 4),
+    ROW(geom_size, ngeom, 3),      ROW(geom_friction, ngeom, 3),
+    ROW(site_pos, nsite, 3),       ROW_OF(actuator_gainprm, nu, 3, mjNGAIN),
+    ROW_OF(actuator_biasprm, nu, 3, mjNBIAS), ROW(actuator_gear, nu, 6),
+};
+
+static void* arrayAt(const void* model, size_t offset) {
+  void* array;
+  memcpy(&array, (const char*)model + offset, sizeof array);
+  return array;
+}
+
+static int countAt(const djModel* m, size_t offset) {
+  int n;
+  memcpy(&n, (const char*)m + offset, sizeof n);
+  return n;
+}
+
+static bool putRow(djmWrite* w, const djmRow* row) {
+  const double* wanted = arrayAt(w->wanted, row->ours);
+  const double* base = arrayAt(w->base, row->ours);
+  mjtNum* out = arrayAt(w->m, row->theirs);
+  int n = countAt(w->base, row->count);
+  bool actuator = row->count == offsetof(djModel, nu);
+  for (int i = 0; i < n; i++) {
+    if (memcmp(wanted + i * row->width, base + i * row->width,
+               sizeof(double) * (size_t)row->width) == 0) {
+      continue;
+    }
+    if (actuator && (w->m->nactuator != n || w->m->nout != n)) {
+      return djm_writeFail(w, DJ_UNSUPPORTED, "actuator/#%d: the scene has actuators with several "
+                           "controls or outputs; changes of actuators cannot be written", i);
+    }
+    mju_copy(out + i * row->stride, wanted + i * row->width, row->width);
+  }
+  return true;
+}
+
+// One number for all dofs of a joint.
+static void putDofs(mjtNum* out, const djmWrite* w, const double* wanted, const double* base) {
+  static const int dofs[] = {6, 3, 1, 1};
+  for (int i = 0; i < w->base->njnt; i++) {
+    if (wanted[i] == base[i]) continue;
+    for (int k = 0; k < dofs[w->base->jnt_type[i]]; k++) out[w->base->jnt_dofadr[i] + k] = wanted[i];
+  }
+}
+
+// A free body's frame is its reference pose.
+static void putReference(djmWrite* w) {
+  const djModel *wanted = w->wanted, *base = w->base;
+  for (int i = 0; i < base->njnt; i++) {
+    int b = base->jnt_body[i];
+    if (base->jnt_type[i] != DJ_FREE) continue;
+    mjtNum* qpos0 = w->m->qpos0 + base->jnt_qposadr[i];
+    if (memcmp(wanted->body_pos + 3 * b, base->body_pos + 3 * b, 3 * sizeof(double)) != 0) {
+      mju_copy3(qpos0, wanted->body_pos + 3 * b);
+    }
+    if (memcmp(wanted->body_quat + 4 * b, base->body_quat + 4 * b, 4 * sizeof(double)) != 0) {
+      mju_copy4(qpos0 + 3, wanted->body_quat + 4 * b);
+    }
+  }
+}
+
+static bool sameModels(const djModel* a, const djModel* b) {
+  return a->nq == b->nq && a->nv == b->nv && a->nbody == b->nbody && a->njnt == b->njnt &&
+         a->ngeom == b->ngeom && a->nmesh == b->nmesh && a->nmeshvert == b->nmeshvert &&
+         a->nsite == b->nsite && a->nu == b->nu && a->na == b->na;
+}
+
+bool djm_writeValues(djmWrite* w) {
+  const djModel *wanted = w->wanted, *base = w->base;
+  mjModel* m = w->m;
+  if (!sameModels(wanted, base)) {
+    return djm_writeFail(w, DJ_INVALID, "the design is not one of this scene: sizes differ");
+  }
+  w->mesh_changed = calloc((size_t)base->nmesh + 1, sizeof *w->mesh_changed);
+  if (!w->mesh_changed) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
+  for (int i = 0; i < base->nmesh; i++) {
+    size_t adr = 3 * (size_t)base->mesh_vertadr[i], n = 3 * (size_t)base->mesh_vertnum[i];
+    w->mesh_changed[i] =
+        memcmp(wanted->mesh_vert + adr, base->mesh_vert + adr, n * sizeof(double)) != 0;
+  }
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    if (!putRow(w, rows + k)) return false;
+  }
+  putDofs(m->dof_damping, w, wanted->jnt_damping, base->jnt_damping);
+  putDofs(m->dof_armature, w, wanted->jnt_armature, base->jnt_armature);
+  putDofs(m->dof_frictionloss, w, wanted->jnt_frictionloss, base->jnt_frictionloss);
+  putReference(w);
+  mju_copy3(m->opt.gravity, wanted->opt.gravity);
+  m->opt.timestep = wanted->opt.timestep;
+  return true;
+}
+
+// ------------------------------ bodies ----------------------------------------------------------
+
+// mj_copyBack leaves gravcomp out, and an inertia that did not change may be inferred from geoms
+// which did: it is written as it is wanted.
+void djm_writeBodies(djmWrite* w) {
+  const djModel* wanted = w->wanted;
+  for (mjsElement* e = mjs_firstElement(w->spec, mjOBJ_BODY); e;
+       e = mjs_nextElement(w->spec, e)) {
+    int i = mjs_getId(e);
+    if (i <= 0 || i >= wanted->nbody) continue;
+    mjsBody* body = mjs_asBody(e);
+    body->gravcomp = wanted->body_gravcomp[i];
+    body->mass = wanted->body_mass[i];
+    mju_copy3(body->ipos, wanted->body_ipos + 3 * i);
+    mju_copy4(body->iquat, wanted->body_iquat + 4 * i);
+    mju_copy3(body->inertia, wanted->body_inertia + 3 * i);
+    body->ialt.type = mjORIENTATION_QUAT;
+    body->fullinertia[0] = NAN;
+    body->explicitinertial = 1;
+  }
+}
+
+// ------------------------------ meshes ----------------------------------------------------------
+
+// Geoms of a changed mesh: their frames are those of the wanted vertices.
+static void placeGeoms(djmWrite* w, int mesh) {
+  for (mjsElement* e = mjs_firstElement(w->spec, mjOBJ_GEOM); e;
+       e = mjs_nextElement(w->spec, e)) {
+    int g = mjs_getId(e);
+    if (g < 0 || g >= w->base->ngeom || w->base->geom_type[g] != DJ_MESH ||
+        w->base->geom_mesh[g] != mesh) {
+      continue;
+    }
+    mjsGeom* geom = mjs_asGeom(e);
+    mju_copy3(geom->pos, w->wanted->geom_pos + 3 * g);
+    mju_copy4(geom->quat, w->wanted->geom_quat + 4 * g);
+    geom->alt.type = mjORIENTATION_QUAT;
+  }
+}
+
+static bool writeMesh(djmWrite* w, mjsMesh* mesh, int id, bool with_faces) {
+  const mjModel* m = w->m;
+  int n = 3 * m->mesh_vertnum[id], nface = 3 * m->mesh_facenum[id];
+  const double* wanted = w->wanted->mesh_vert + 3 * (size_t)w->wanted->mesh_vertadr[id];
+  float* vert = malloc(sizeof(float) * (size_t)n);
+  if (!vert) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
+  for (int k = 0; k < n; k++) vert[k] = (float)wanted[k];
+  mjs_setFloat(mesh->uservert, vert, n);
+  free(vert);
+  mjs_setInt(mesh->userface, m->mesh_face + 3 * m->mesh_faceadr[id], with_faces ? nface : 0);
+  mjs_setFloat(mesh->usernormal, NULL, 0);
+  mjs_setInt(mesh->userfacenormal, NULL, 0);
+  mjs_setFloat(mesh->usertexcoord, NULL, 0);
+  mjs_setInt(mesh->userfacetexcoord, NULL, 0);
+  mjs_setString(mesh->file, "");
+  mjs_setString(mesh->content_type, "");
+  static const double zero[3] = {0, 0, 0}, one[3] = {1, 1, 1}, unit[4] = {1, 0, 0, 0};
+  mju_copy3(mesh->refpos, zero);
+  mju_copy4(mesh->refquat, unit);
+  mju_copy3(mesh->scale, one);
+  mesh->inertia = mjMESH_INERTIA_CONVEX;
+  return true;
+}
+
+bool djm_writeMeshes(djmWrite* w, bool with_faces) {
+  for (mjsElement* e = mjs_firstElement(w->spec, mjOBJ_MESH); e;
+       e = mjs_nextElement(w->spec, e)) {
+    int id = mjs_getId(e);
+    if (id < 0 || id >= w->base->nmesh || !w->mesh_changed[id]) continue;
+    if (!writeMesh(w, mjs_asMesh(e), id, with_faces)) return false;
+    placeGeoms(w, id);
+  }
+  return true;
+}
