@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what the build needs and this machine lacks, by apt. Silent when nothing is missing.
-# DIJOCO_OFFLINE=1: missing things are an error that names them.
+# DIJOCO_OFFLINE=1: missing things are an error that names them. Arguments: commands that are needed
+# besides, called as their packages are.
 set -eu
 cd "$(dirname "$0")/.."
 scratch=build/deps/tmp
@@ -32,6 +33,9 @@ else
   missing="$missing gcc libc6-dev liblapacke-dev libopenblas-dev libcjson-dev libcmocka-dev"
   missing="$missing libqhull-dev"
 fi
+for command in "$@"; do
+  has_command "$command" || need "$command"
+done
 [ -n "$missing" ] || exit 0
 
 if [ "${DIJOCO_OFFLINE:-0}" = 1 ]; then

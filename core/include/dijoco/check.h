@@ -13,6 +13,7 @@ extern "C" {
 // outside what the model allows): such steps are left out.
 typedef bool (*djdLossAlong)(void* user, double e, double* loss);
 
+// A directional derivative beside its differences.
 typedef struct djdCertificate {
   double analytic;         // g.d as given
   double difference;       // Richardson-extrapolated difference

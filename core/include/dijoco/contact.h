@@ -21,15 +21,19 @@ typedef struct djcShape {
   double origin[3];       // point that twists refer to
 } djcShape;
 
+// Friction over one step of two shapes, given as they are at its start. Stiffness is 1.
 typedef struct djcFriction {
   bool enabled;
-  double coefficient, dt, eps;
+  double coefficient;     // of friction, mu
+  double dt;              // the step, s
+  double eps;             // square of the speed below which friction is viscous, m^2/s^2
   djArms arms;
   djCap cap;
   double motion_a[6];     // rotation vector (rad) and translation of the origin (m) over the step
-  double motion_b[6];
+  double motion_b[6];     // likewise
 } djcFriction;
 
+// Which contact model, and its parameters.
 typedef struct djcOption {
   djContactModel model;
   double support;         // 0 < s < 1
@@ -37,20 +41,23 @@ typedef struct djcOption {
   djcFriction friction;
 } djcOption;
 
+// What djc_pair finds.
 typedef struct djcResult {
-  djStatus status;
-  char message[200];
+  djStatus status;            // as returned
+  char message[200];          // why it is not DJ_OK, else ""
   double value;               // infinite when overlapping
   double gap;                 // m, negative when overlapping
   bool has_plane;             // false when value is 0 or infinite
   double plane[4];            // n.x + o > 0 on b's side, metres, not normalised
-  int iterations;
+  int iterations;             // of the search for the plane
   double twist_gradient[12];  // a then b; (angular, linear) about the origins
   double twist_hessian[144];  // row-major
-  double friction_value;
+  double friction_value;      // its energy (SDRS eq. 8)
+  // minus the derivative by a twist of the moved body about its moved origin
   double friction_wrench_a[6], friction_wrench_b[6];
 } djcResult;
 
+// Separating plane, s = 0.01, L = 1 m, no friction.
 DJ_API djcOption djc_defaultOption(void);
 
 // Evaluate one pair. gradient_a (na x 3), gradient_b (nb x 3): d value / d vertex, or NULL.

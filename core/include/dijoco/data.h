@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+// Statistics of the steps since the data was made or reset.
 typedef struct djStats {
   long steps;
   long newton_iterations;      // over all steps
@@ -44,8 +45,9 @@ typedef struct djContactPair {
   bool recovering;
 } djContactPair;
 
+// One simulation: state, inputs and results.
 typedef struct djData {
-  double time;
+  double time;                 // s, in
   // state, in
   double* qpos;                // (nq) quaternions need not be normalised
   double* qvel;                // (nv)
@@ -75,11 +77,13 @@ typedef struct djData {
   struct djWork* work;         // private
 } djData;
 
+// New data with the state of qpos0, zero velocities and inputs. On failure *data is NULL.
 DJ_API djStatus dj_makeData(djData** data, const djModel* model, djError* err);
-DJ_API void dj_deleteData(djData* data);
+DJ_API void dj_deleteData(djData* data);                // NULL is allowed
 // Copy of everything, warm starts included: the copy continues identically.
 DJ_API djStatus dj_copyData(djData* dest, const djModel* model, const djData* src);
 DJ_API size_t dj_dataSize(const djModel* model);        // bytes
+// Back to qpos0, or to a keyframe: state, inputs, warm starts and statistics.
 DJ_API djStatus dj_resetData(const djModel* model, djData* data);
 DJ_API djStatus dj_resetKey(const djModel* model, djData* data, int key);
 

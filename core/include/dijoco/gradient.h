@@ -31,10 +31,12 @@ typedef enum djLossType {
   DJ_LOSS_QPOS, DJ_LOSS_QVEL, DJ_LOSS_EFFORT, DJ_NLOSS
 } djLossType;
 
+// When a term counts: at the end; at every state, times the timestep; after one step.
 typedef enum djWhen { DJ_WHEN_FINAL, DJ_WHEN_RUNNING, DJ_WHEN_STEP } djWhen;
 
+// One term of a loss.
 typedef struct djLossTerm {
-  djLossType type;
+  djLossType type;        // what is measured
   djObject object;        // position: body, site or geom; com: body
   int id;                 // element; joint for qpos, qvel; com: -1 for everything
   int id2;                // distance: the second body
@@ -52,6 +54,7 @@ typedef double (*djLossCallback)(void* user, const djModel* model, int horizon,
                                  const double* qpos, const double* qvel, const double* act,
                                  const double* ctrl, double* dstate, double* dctrl);
 
+// A run whose loss is taken: start, controls, loss.
 typedef struct djRollout {
   int horizon;                 // steps
   const double* qpos0;         // (nq)
@@ -61,13 +64,14 @@ typedef struct djRollout {
   int nloss;
   const djLossTerm* loss;      // (nloss)
   djLossCallback callback;     // or NULL
-  void* user;
+  void* user;                  // handed to the callback
   int polish;                  // extra full Newton steps until the decrement stops falling
   bool loss_only;              // no linearisation: a backward pass is not possible
 } djRollout;
 
+// What a rollout returns. Arrays belong to the caller.
 typedef struct djRolloutResult {
-  double loss;
+  double loss;                 // sum of the terms and of the callback's
   double* term;                // (nloss) or NULL
   double* grad_qpos0;          // (nv) tangent, or NULL
   double* grad_qvel0;          // (nv) or NULL

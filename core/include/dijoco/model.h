@@ -79,6 +79,7 @@ typedef struct djMeshDef {
   const int* face;            // (nface x 3)
 } djMeshDef;
 
+// A frame on a body, for losses and sensors.
 typedef struct djSiteDef {
   const char* name;
   int body;
@@ -114,10 +115,12 @@ typedef struct djPairDef {
   double margin, gap;
 } djPairDef;
 
+// Two bodies whose geoms do not collide.
 typedef struct djExcludeDef {
   int body1, body2;
 } djExcludeDef;
 
+// A keyframe: a state with controls and mocap poses.
 typedef struct djKeyDef {
   const char* name;
   double time;
@@ -129,6 +132,7 @@ typedef struct djKeyDef {
   const double* mocap_quat;   // (nmocap x 4)
 } djKeyDef;
 
+// Everything that a model is made from. Arrays are the caller's and are copied.
 typedef struct djModelDef {
   const char* name;
   djOption option;
@@ -145,6 +149,7 @@ typedef struct djModelDef {
   const djKeyDef* key;
 } djModelDef;
 
+// Definitions with defaults, so that fields can be added later without changing programs.
 DJ_API djBodyDef dj_defaultBodyDef(void);
 DJ_API djJointDef dj_defaultJointDef(void);
 DJ_API djGeomDef dj_defaultGeomDef(void);
@@ -278,6 +283,7 @@ typedef struct djContactSettings {
   X(int, name_key, nkey, 1)                                                                    \
   X(char, names, nnames, 1)         /* all names, each ends with 0; offset 0 is the model's */
 
+// A model: sizes, options and arrays (rows x columns). Its fields may be read, not written.
 typedef struct djModel {
   int nq, nv, nu, na, nbody, njnt, ngeom, nmesh, nmeshvert, nmeshface, nsite, nmocap;
   int npair, nexclude, nkey, nnames;
@@ -326,6 +332,7 @@ typedef struct djParam {
   int ntangent;   // entries of a derivative (3 for quaternions)
 } djParam;
 
+// Look up a parameter, read and set its nvalue entries.
 DJ_API djStatus dj_paramId(djParam* param, const djModel* model, const char* name, djError* err);
 DJ_API djStatus dj_getParam(double* value, const djModel* model, const djParam* param);
 DJ_API djStatus dj_setParam(djModel* model, const djParam* param, const double* value,

@@ -33,9 +33,10 @@ typedef enum djSetting {
   DJ_SET_TOLERANCE = 1 << 9
 } djSetting;
 
+// Options that one source gives.
 typedef struct djSettings {
-  unsigned given;
-  djOption option;
+  unsigned given;           // bits of djSetting
+  djOption option;          // values; those that are not given are defaults
 } djSettings;
 
 // Overwrite what the settings give.
@@ -66,6 +67,7 @@ typedef struct djTaskLoss {
   const char* name2;        // distance: the second body
 } djTaskLoss;
 
+// One entry of `variables`.
 typedef struct djTaskVariable {
   const char* name;
   int nindex;               // entries picked; -1: all
@@ -75,6 +77,7 @@ typedef struct djTaskVariable {
   const double* max;
 } djTaskVariable;
 
+// `optimizer`.
 typedef struct djOptimizer {
   bool given;
   const char* type;         // "adam"
@@ -82,6 +85,7 @@ typedef struct djOptimizer {
   int iterations;
 } djOptimizer;
 
+// A task as its file says it.
 typedef struct djTask {
   const char* path;         // of the task file; "" when read from text
   const char* scene;        // path of the scene, relative to the working directory or absolute
@@ -105,6 +109,7 @@ typedef struct djTask {
   void* memory;             // private
 } djTask;
 
+// Read a task from a file or from text. Errors name the key.
 DJ_API djStatus dj_loadTask(djTask** task, const char* path, djError* err);
 // folder: where relative paths start; NULL: the working directory.
 DJ_API djStatus dj_loadTaskText(djTask** task, const char* text, const char* folder, djError* err);
@@ -113,6 +118,7 @@ DJ_API void dj_deleteTask(djTask* task);
 // Set the parameters of `set` on an unshared model.
 DJ_API djStatus dj_applySet(djModel* model, const djTask* task, djError* err);
 
+// What a variable of a task is.
 typedef enum djVariableKind {
   DJ_VAR_CTRL,              // horizon x nu
   DJ_VAR_QPOS0,             // tangent, nv
@@ -123,6 +129,7 @@ typedef enum djVariableKind {
   DJ_VAR_PARAM
 } djVariableKind;
 
+// A variable whose names were looked up.
 typedef struct djVariable {
   djVariableKind kind;
   const char* name;         // as in the task

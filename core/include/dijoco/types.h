@@ -11,12 +11,14 @@
 extern "C" {
 #endif
 
+// Marks what the shared library exports.
 #if defined(__GNUC__)
 #define DJ_API __attribute__((visibility("default")))
 #else
 #define DJ_API
 #endif
 
+// Version of the headers; dj_version tells the library's.
 #define DJ_VERSION_MAJOR 0
 #define DJ_VERSION_MINOR 1
 #define DJ_VERSION_PATCH 0
@@ -54,6 +56,7 @@ typedef enum djGeomType {
   DJ_MESH = 7
 } djGeomType;
 
+// Gain and bias of an actuator; see djActuatorDef.
 typedef enum djGain { DJ_GAIN_FIXED = 0, DJ_GAIN_AFFINE = 1 } djGain;
 typedef enum djBias { DJ_BIAS_NONE = 0, DJ_BIAS_AFFINE = 1 } djBias;
 

@@ -18,6 +18,7 @@ typedef enum djFeatureState {
   DJ_IGNORED = 2         // left out although it changes the motion
 } djFeatureState;
 
+// A feature that is not carried exactly.
 typedef struct djReportEntry {
   const char* element;   // "joint/knee"; unnamed: "joint/#3"; "option"
   const char* feature;   // MuJoCo's attribute, such as "frictionloss"
@@ -25,6 +26,7 @@ typedef struct djReportEntry {
   const char* note;      // one sentence
 } djReportEntry;
 
+// What an import does not carry exactly.
 typedef struct djReport {
   int n;
   djReportEntry* entry;  // (n) one per element and feature
