@@ -9,6 +9,8 @@
 
 #include <dijoco/data.h>
 
+#include <stdint.h>
+
 // ------------------------------ model side (immutable after making) ----------------------------
 
 // Derived collision data of a model: contact shapes (skin and margins applied).
@@ -26,14 +28,24 @@ struct djCollision {
   int maxpair;                     // pairs that data can hold
   int rowwords;                    // of `collide`
   unsigned* collide;               // (ngeom x rowwords) bits: pairs to consider; NULL: too many
-  unsigned version;                // counts the times that a model's shapes were made anew
+  uint64_t version;                // of the shapes: other ones have another
   void* buffer;
+  size_t nbuffer;
 };
 
-// Fill model->collision, model->contact and model->geom_skin from geoms and options. The default
-// rules use the compiled geometry; `keep_defaults` keeps the settings that are already in force
-// (parameters were set after the model was made) and rebuilds shapes only.
+// Fill model->collision, model->contact and model->geom_skin from geoms and options, in place of
+// what was there; on failure that stays. The default rules use the compiled geometry;
+// `keep_defaults` keeps the settings that are already in force (parameters were set after the
+// model was made) and rebuilds shapes only.
 djStatus dj_makeCollision(djModel* model, bool keep_defaults, djError* err);
+
+// A parameter has been written: remake the shapes that depend on it, as dj_makeCollision with
+// keep_defaults would. Meshes keep their facets while these are convex (dj_moveHull). On failure
+// all shapes are as they were.
+djStatus dj_changeCollision(djModel* model, const djParam* param, djError* err);
+
+// The collision data of a model for its copy, bit by bit.
+djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err);
 void dj_freeCollision(djModel* model);
 
 // MuJoCo's pair predicate, exact (mujoco: filterparent, excludes, bitmasks, explicit pairs).

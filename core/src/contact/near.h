@@ -33,7 +33,7 @@ struct djContacts {
   double range;
   double h;
   const struct djCollision* collision;   // whose shapes, in which version, the list is about
-  unsigned version;
+  uint64_t version;
   bool listed;             // pairs, margins and start poses are valid
   int nbody;
   djPose* start;           // (nbody) at the start of the step

@@ -39,40 +39,11 @@ djStatus dj_copyModel(djModel** copy, const djModel* model, djError* err) {
   if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
   djStatus status = dj_copyBuilt(copy, model, err);
   if (status < 0) return status;
-  status = dj_makeCollision(*copy, true, err);
+  status = dj_copyCollision(*copy, model, err);
   if (status < 0) {
     dj_deleteModel(*copy);
     *copy = NULL;
   }
-  return status;
-}
-
-// Make the collision data of a changed model. On failure what is derived is as it was before.
-static djStatus rebuild(djModel* m, bool keep_defaults, const djContactSettings* before,
-                        djError* err) {
-  size_t size = sizeof(double) * (size_t)m->ngeom;
-  double* skin = malloc(size ? size : 1);
-  if (!skin) {
-    m->contact = *before;
-    return dj_failMemory(err);
-  }
-  memcpy(skin, m->geom_skin, size);
-  struct djCollision* old = m->collision;
-  m->collision = NULL;
-  djStatus status = dj_makeCollision(m, keep_defaults, err);
-  if (status < 0) {
-    if (m->collision) dj_freeCollision(m);
-    m->collision = old;
-    m->contact = *before;
-    memcpy(m->geom_skin, skin, size);
-  } else if (old) {
-    struct djCollision* made = m->collision;
-    made->version = old->version + 1;
-    m->collision = old;
-    dj_freeCollision(m);
-    m->collision = made;
-  }
-  free(skin);
   return status;
 }
 
@@ -81,9 +52,8 @@ djStatus dj_setOption(djModel* model, const djOption* option, djError* err) {
   djStatus status = dj_checkOption(option, err);
   if (status < 0) return status;
   djOption old = model->opt;
-  djContactSettings contact = model->contact;
   model->opt = *option;
-  status = rebuild(model, false, &contact, err);
+  status = dj_makeCollision(model, false, err);
   if (status < 0) model->opt = old;
   return status;
 }
@@ -101,14 +71,11 @@ djStatus dj_setParam(djModel* model, const djParam* param, const double* value, 
     free(old);
     return dj_fail(err, status, "not a parameter of this model");
   }
-  djOption option = model->opt;
-  djContactSettings contact = model->contact;
   status = dj_writeParam(model, param, value, err);
   if (status == DJ_OK) {
-    status = rebuild(model, true, &contact, err);
+    status = dj_changeCollision(model, param, err);
     if (status < 0) {
       memcpy(dj_paramData(model, param), old, sizeof(double) * (size_t)param->nvalue);
-      model->opt = option;
     }
   }
   free(old);

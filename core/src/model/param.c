@@ -167,8 +167,7 @@ bool dj_paramMovesShapes(const djParam* p) {
     case DJ_FIELD_GEOM_POS:
     case DJ_FIELD_GEOM_QUAT:
     case DJ_FIELD_GEOM_SIZE:
-    case DJ_FIELD_MESH_VERT:
-    case DJ_FIELD_SUPPORT: return true;
+    case DJ_FIELD_MESH_VERT: return true;
     default: return false;
   }
 }

@@ -18,6 +18,8 @@
 #define FLAT 1e-7
 // Given triangles may leave points outside by this fraction of the size (hulls of float data).
 #define CONVEX 1e-5
+// Facets of points that have moved stay while none rises above another by this fraction of the size.
+#define KEPT 1e-12
 // Normals nearer than this (1 - cosine) are one facet's.
 #define SAME_NORMAL 1e-15
 // Triangles lower than this fraction of their longest edge take qhull's normal instead of theirs.
@@ -96,38 +98,65 @@ typedef struct Triangles {
   double* normal;         // (n x 3) qhull's; NULL: from the triangle
 } Triangles;
 
-// The two triangle lists share the block `face`.
+typedef struct Facet {
+  int id[3];              // the least first
+  double normal[3];
+} Facet;
+
+static int compareFacets(const void* a, const void* b) {
+  const Facet *x = a, *y = b;
+  int k = 0;
+  while (k < 2 && x->id[k] == y->id[k]) k++;
+  return (x->id[k] > y->id[k]) - (x->id[k] < y->id[k]);
+}
+
+// A triangle of qhull's, outward. False where it is none.
+static bool readFacet(Facet* out, qhT* qh, const facetT* facet, int nvert) {
+  vertexT *vertex, **vertexp;
+  int id[3], k = 0;
+  FOREACHvertex_(facet->vertices) {
+    ptrdiff_t i = (vertex->point - qh->first_point) / 3;
+    if (k == 3 || i < 0 || i >= nvert) return false;
+    id[k++] = (int)i;
+  }
+  if (k != 3 || !facet->normal) return false;
+  djVec3 a = dju_load3(qh->first_point + 3 * id[0]);
+  djVec3 ab = dju_sub3(dju_load3(qh->first_point + 3 * id[1]), a);
+  djVec3 ac = dju_sub3(dju_load3(qh->first_point + 3 * id[2]), a);
+  djVec3 normal = dju_load3(facet->normal);
+  bool swap = dju_dot3(dju_cross3(ab, ac), normal) < 0;
+  int turn[3] = {id[0], id[swap ? 2 : 1], id[swap ? 1 : 2]}, least = 0;
+  for (k = 1; k < 3; k++) {
+    if (turn[k] < turn[least]) least = k;
+  }
+  for (k = 0; k < 3; k++) out->id[k] = turn[(least + k) % 3];
+  dju_store3(out->normal, normal);
+  return true;
+}
+
+// Sorted, so that the same facets always give the same numbers. The two lists share one block.
 static djStatus readFacets(Triangles* out, qhT* qh, int nvert) {
   facetT* facet;
-  int n = 0;
+  size_t n = 0;
   FORALLfacets { n++; }
-  double* block = malloc((size_t)(n + 1) * 3 * (sizeof(double) + sizeof(int)));
-  if (!block) return DJ_NO_MEMORY;
+  double* block = malloc((n + 1) * 3 * (sizeof(double) + sizeof(int)));
+  Facet* list = malloc((n + 1) * sizeof *list);
   out->normal = block;
-  out->face = (int*)(block + 3 * (size_t)(n + 1));
   out->n = 0;
-  FORALLfacets {
-    vertexT *vertex, **vertexp;
-    int id[3], k = 0;
-    FOREACHvertex_(facet->vertices) {
-      ptrdiff_t i = (vertex->point - qh->first_point) / 3;
-      if (k == 3 || i < 0 || i >= nvert) return DJ_INVALID;
-      id[k++] = (int)i;
+  djStatus status = block && list ? DJ_OK : DJ_NO_MEMORY;
+  if (status == DJ_OK) {
+    out->face = (int*)(block + 3 * (n + 1));
+    FORALLfacets {
+      if (status == DJ_OK && !readFacet(&list[out->n++], qh, facet, nvert)) status = DJ_INVALID;
     }
-    if (k != 3 || !facet->normal) return DJ_INVALID;
-    djVec3 a = dju_load3(qh->first_point + 3 * id[0]);
-    djVec3 ab = dju_sub3(dju_load3(qh->first_point + 3 * id[1]), a);
-    djVec3 ac = dju_sub3(dju_load3(qh->first_point + 3 * id[2]), a);
-    djVec3 normal = dju_load3(facet->normal), cross = dju_cross3(ab, ac);
-    bool swap = dju_dot3(cross, normal) < 0;
-    int* face = out->face + 3 * out->n;
-    face[0] = id[0];
-    face[1] = id[swap ? 2 : 1];
-    face[2] = id[swap ? 1 : 2];
-    dju_store3(out->normal + 3 * out->n, normal);
-    out->n++;
+    if (status == DJ_OK) qsort(list, (size_t)out->n, sizeof *list, compareFacets);
+    for (int f = 0; f < out->n && status == DJ_OK; f++) {
+      memcpy(out->face + 3 * f, list[f].id, sizeof list[f].id);
+      memcpy(out->normal + 3 * f, list[f].normal, sizeof list[f].normal);
+    }
   }
-  return DJ_OK;
+  free(list);
+  return status;
 }
 
 // unit: (nvert x 3), scaled points. Qt: merged facets are triangulated and keep one normal. Pp,
@@ -163,10 +192,15 @@ static djStatus runQhull(Triangles* out, int nvert, double* unit) {
 }
 
 // One block for all arrays, doubles first.
-static djStatus allocHull(djHull* hull, int nvert, int nface, int nadj) {
+static size_t hullSize(int nvert, int nface) {
   size_t doubles = 6 * (size_t)nvert + 4 * (size_t)nface;
-  size_t ints = (size_t)nvert + 3 * (size_t)nface + (size_t)nvert + 1 + (size_t)nadj;
-  hull->buffer = calloc(1, doubles * sizeof(double) + ints * sizeof(int));
+  size_t ints = 2 * (size_t)nvert + 1 + 6 * (size_t)nface;
+  return doubles * sizeof(double) + ints * sizeof(int);
+}
+
+static djStatus allocHull(djHull* hull, int nvert, int nface) {
+  size_t doubles = 6 * (size_t)nvert + 4 * (size_t)nface;
+  hull->buffer = calloc(1, hullSize(nvert, nface));
   if (!hull->buffer) return DJ_NO_MEMORY;
   double* d = hull->buffer;
   hull->vert = d;
@@ -196,26 +230,33 @@ static bool triangleNormal(djVec3* n, djVec3 a, djVec3 b, djVec3 c, double least
   return true;
 }
 
-// Planes in the input frame: a triangle's own normal, exact to rounding; for slivers, as merged
-// facets have them, qhull's, which the whole facet shares. Zero for those without area.
-static void makePlanes(djHull* hull, const Triangles* t) {
+// Planes in the input frame: a triangle's own normal, exact to rounding; for those lower than
+// `least` of their longest edge, as merged facets have them, the given one (qhull's, which the
+// whole facet shares) or zero. Returns how many these are.
+static int makePlanes(djHull* hull, const double* normal, double least) {
+  int thin = 0;
   for (int f = 0; f < hull->nface; f++) {
     const int* v = hull->face + 3 * f;
     djVec3 a = dju_load3(hull->vert + 3 * v[0]), b = dju_load3(hull->vert + 3 * v[1]);
     djVec3 c = dju_load3(hull->vert + 3 * v[2]), n = {0, 0, 0};
-    if (!triangleNormal(&n, a, b, c, t->normal ? SLIVER : 1e-9) && t->normal) {
-      n = dju_load3(t->normal + 3 * f);
+    if (!triangleNormal(&n, a, b, c, least)) {
+      if (normal) n = dju_load3(normal + 3 * f);
+      thin++;
     }
     dju_store3(hull->plane + 4 * f, n);
     hull->plane[4 * f + 3] =
         fmax(dju_dot3(n, a), fmax(dju_dot3(n, b), dju_dot3(n, c)));
   }
+  return thin;
 }
 
 // Volume's centre: tetrahedra from a point inside, to keep differences small.
-static bool makeCenter(djHull* hull, djVec3 inside) {
+static bool makeCenter(djHull* hull) {
   double volume = 0;
-  djVec3 moment = {0, 0, 0};
+  djVec3 moment = {0, 0, 0}, inside = {0, 0, 0};
+  for (int i = 0; i < hull->nvert; i++) {
+    inside = dju_madd3(inside, 1.0 / hull->nvert, dju_load3(hull->vert + 3 * i));
+  }
   for (int f = 0; f < hull->nface; f++) {
     const int* v = hull->face + 3 * f;
     djVec3 a = dju_sub3(dju_load3(hull->vert + 3 * v[0]), inside);
@@ -323,7 +364,7 @@ static djStatus fillHull(djHull* hull, const Triangles* t, int nvert, const doub
   for (int i = 0; i < nvert; i++) {
     if (number[i] == 0) number[i] = used++;
   }
-  djStatus status = allocHull(hull, used, t->n, 3 * t->n);
+  djStatus status = allocHull(hull, used, t->n);
   if (status == DJ_OK) {
     for (int i = 0; i < nvert; i++) {
       if (number[i] < 0) continue;
@@ -336,12 +377,16 @@ static djStatus fillHull(djHull* hull, const Triangles* t, int nvert, const doub
   return status;
 }
 
-static bool isConvex(const djHull* hull, double tolerance) {
+// No point lies above a facet by more than the tolerance.
+static bool isConvex(const djHull* hull, int nvert, const double* vert, double tolerance) {
   for (int f = 0; f < hull->nface; f++) {
     const double* p = hull->plane + 4 * f;
-    for (int i = 0; i < hull->nvert; i++) {
-      if (dju_dot3(dju_load3(p), dju_load3(hull->vert + 3 * i)) - p[3] > tolerance) return false;
+    double most = -INFINITY;
+    for (int i = 0; i < nvert; i++) {
+      double height = p[0] * vert[3 * i] + p[1] * vert[3 * i + 1] + p[2] * vert[3 * i + 2];
+      most = height > most ? height : most;
     }
+    if (most - p[3] > tolerance) return false;
   }
   return true;
 }
@@ -350,15 +395,13 @@ static djStatus finishHull(djHull* hull, const Triangles* t, int nvert, const do
                            double size, djError* err) {
   djStatus status = fillHull(hull, t, nvert, vert);
   if (status != DJ_OK) return fail(err, status, "out of memory");
-  djVec3 inside = {0, 0, 0};
-  for (int i = 0; i < hull->nvert; i++) {
-    inside = dju_madd3(inside, 1.0 / hull->nvert, dju_load3(hull->vert + 3 * i));
-  }
-  makePlanes(hull, t);
+  makePlanes(hull, t->normal, t->normal ? SLIVER : 1e-9);
   makeAdjacency(hull);
   if (!isClosed(hull)) return fail(err, DJ_INVALID, "triangles do not close a surface");
-  if (!makeCenter(hull, inside)) return fail(err, DJ_INVALID, "triangles are not outward");
-  if (!isConvex(hull, CONVEX * size)) return fail(err, DJ_INVALID, "triangles are not convex");
+  if (!makeCenter(hull)) return fail(err, DJ_INVALID, "triangles are not outward");
+  if (!isConvex(hull, hull->nvert, hull->vert, CONVEX * size)) {
+    return fail(err, DJ_INVALID, "triangles are not convex");
+  }
   if (!(hull->inner > FLAT * hull->bound)) return fail(err, DJ_INVALID, "the hull is flat");
   status = makeMoves(hull);
   if (status == DJ_NO_MEMORY) return fail(err, status, "out of memory");
@@ -406,6 +449,35 @@ djStatus dj_makeHull(djHull* hull, int nvert, const double* vert, int nface, con
     free(t.face);
   }
   free(unit);
+  return status;
+}
+
+djStatus dj_copyHull(djHull* copy, const djHull* hull) {
+  memset(copy, 0, sizeof *copy);
+  if (!hull->buffer) return DJ_OK;
+  djStatus status = allocHull(copy, hull->nvert, hull->nface);
+  if (status < 0) return status;
+  memcpy(copy->buffer, hull->buffer, hullSize(hull->nvert, hull->nface));
+  copy->center = hull->center;
+  copy->inner = hull->inner;
+  copy->bound = hull->bound;
+  return DJ_OK;
+}
+
+djStatus dj_moveHull(djHull* hull, const djHull* old, int nvert, const double* vert) {
+  double center[3], half;
+  memset(hull, 0, sizeof *hull);
+  if (!old->buffer || nvert <= old->id[old->nvert - 1]) return DJ_INVALID;
+  if (!boxOf(center, &half, nvert, vert)) return DJ_INVALID;
+  djStatus status = dj_copyHull(hull, old);
+  if (status < 0) return status;
+  for (int i = 0; i < hull->nvert; i++) {
+    memcpy(hull->vert + 3 * i, vert + 3 * hull->id[i], 3 * sizeof(double));
+  }
+  bool good = makePlanes(hull, NULL, SLIVER) == 0 && makeCenter(hull) &&
+              isConvex(hull, nvert, vert, KEPT * half) && hull->inner > FLAT * hull->bound;
+  status = good ? makeMoves(hull) : DJ_INVALID;
+  if (status < 0) dj_freeHull(hull);
   return status;
 }
 

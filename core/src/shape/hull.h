@@ -30,6 +30,13 @@ djStatus dj_makeHull(djHull* hull, int nvert, const double* vert, int nface, con
                      djError* err);
 void dj_freeHull(djHull* hull);
 
+// Hull of points that have moved, by the facets of the hull that they had: equal to dj_makeHull's
+// up to rounding, and bit by bit where no facets are coplanar. DJ_INVALID where those facets
+// are not convex any more, or are so thin that their normals need qhull.
+djStatus dj_moveHull(djHull* hull, const djHull* old, int nvert, const double* vert);
+
+djStatus dj_copyHull(djHull* copy, const djHull* hull);
+
 // Shortest m with normal_k . m >= 1 for k < n (n >= 1); a small active-set problem.
 // Returns false where there is none (normals positively span the space).
 bool dj_erosionVector(double m[3], int n, const double* normal);

@@ -1,0 +1,371 @@
+// Making, changing and copying the collision data of a model.
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "contact/collision.h"
+#include "model/param.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Models with at most this many geoms have a bit for each pair.
+#define MAX_MATRIX 1024
+
+// Arrays in one buffer; arena->base NULL: only measure.
+static void layout(struct djCollision* c, double** vert, int** adj, djArena* arena,
+                   const djShapeBuilder* b) {
+  const djModel* m = b->model;
+  size_t n = m->ngeom, nvert = 0, nadj = 0;
+  for (int g = 0; g < m->ngeom; g++) nvert += (size_t)dj_paddedCount(dj_vertexCount(b, g));
+  for (int k = 0; k < m->nmesh; k++) {
+    const djHull* h = &b->hull[k];
+    if (h->buffer) nadj += (size_t)h->nvert + 1 + (size_t)h->adjadr[h->nvert];
+  }
+  c->shape = dj_take(arena, n, sizeof(djShape));
+  c->inflate = dj_take(arena, n, sizeof(double));
+  c->box = dj_take(arena, 6 * n, sizeof(double));
+  c->reach = dj_take(arena, m->nbody, sizeof(double));
+  *vert = dj_take(arena, 6 * nvert, sizeof(double));
+  *adj = dj_take(arena, nadj, sizeof(int));
+  c->rowwords = 0;
+  c->collide = NULL;
+  if (m->ngeom <= MAX_MATRIX) {
+    c->rowwords = (m->ngeom + 31) / 32;
+    c->collide = dj_take(arena, n * (size_t)c->rowwords, sizeof(unsigned));
+  }
+}
+
+// Adjacency of a hull, and where its geoms find it. Returns how many numbers it takes.
+static size_t fillAdjacency(struct djCollision* c, int* adj, const djModel* m, int mesh) {
+  const djHull* h = &c->hull[mesh];
+  if (!h->buffer) return 0;
+  size_t nvert = (size_t)h->nvert, nadj = (size_t)h->adjadr[nvert];
+  memcpy(adj, h->adjadr, (nvert + 1) * sizeof(int));
+  memcpy(adj + nvert + 1, h->adj, nadj * sizeof(int));
+  for (int g = 0; g < m->ngeom; g++) {
+    if (c->shape[g].type != DJ_MESH || m->geom_mesh[g] != mesh) continue;
+    c->shape[g].adjadr = adj;
+    c->shape[g].adj = adj + nvert + 1;
+  }
+  return nvert + 1 + nadj;
+}
+
+static void fillReach(struct djCollision* c, const djModel* m) {
+  for (int b = 0; b < m->nbody; b++) c->reach[b] = 0;
+  for (int g = 0; g < m->ngeom; g++) {
+    const djShape* s = &c->shape[g];
+    double* reach = &c->reach[m->geom_body[g]];
+    if (s->nvert > 0) *reach = fmax(*reach, dju_norm3(s->center) + s->bound);
+  }
+}
+
+static void fillShapes(struct djCollision* c, double* vert, int* adj, const djShapeBuilder* b) {
+  const djModel* m = b->model;
+  for (int g = 0; g < m->ngeom; g++) {
+    djShape* s = &c->shape[g];
+    dj_fillShape(s, vert, b, g);
+    vert += 6 * (size_t)s->npad;
+    if (s->npad > c->maxvert) c->maxvert = s->npad;
+  }
+  for (int k = 0; k < m->nmesh; k++) adj += fillAdjacency(c, adj, m, k);
+}
+
+static void fillInflation(struct djCollision* c, const djModel* m) {
+  c->maxinflate = 0;
+  for (int i = 0; i < m->npair; i++) {
+    int a = m->pair_geom1[i], b = m->pair_geom2[i];
+    if (c->shape[a].type < 0 || c->shape[b].type < 0) continue;
+    c->maxinflate = fmax(c->maxinflate, dj_pairCoefficients(m, a, b).inflate);
+  }
+}
+
+// Bits of the pairs, and how many pairs a simulation makes room for: all of them, or what heaps
+// of bodies reach, whichever is less.
+static void fillPairs(struct djCollision* c, const djModel* m) {
+  long possible = 0, shapes = 0;
+  for (int a = 0; a < m->ngeom; a++) {
+    if (c->shape[a].type < 0) continue;
+    shapes++;
+    for (int b = 0; b < a && c->collide; b++) {
+      if (c->shape[b].type < 0 || !dj_isContactPair(m, a, b)) continue;
+      possible++;
+      c->collide[a * c->rowwords + b / 32] |= 1u << (b % 32);
+      c->collide[b * c->rowwords + a / 32] |= 1u << (a % 32);
+    }
+  }
+  long bound = 8 * shapes + 64;
+  if (!c->collide) possible = bound;
+  c->maxpair = (int)(possible < bound ? possible : bound);
+}
+
+static void mix(uint64_t* hash, const void* from, size_t n) {
+  const unsigned char* bytes = from;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t word;
+    memcpy(&word, bytes + i * sizeof word, sizeof word);
+    *hash = (*hash ^ word) * 0x9e3779b97f4a7c15u;
+    *hash ^= *hash >> 29;
+  }
+}
+
+// What follows from all shapes, after those of geoms first..last-1 were made. They enter the
+// version, so that it tells apart also what lies at one address one after the other.
+static void finish(struct djCollision* c, const djModel* m, int first, int last) {
+  fillReach(c, m);
+  fillInflation(c, m);
+  for (int g = first; g < last; g++) {
+    const djShape* s = &c->shape[g];
+    const double number[] = {g,           s->type,     s->nvert,    s->radius,  s->bound,
+                             s->center.x, s->center.y, s->center.z, s->normal.x, s->normal.y,
+                             s->normal.z, s->offset,   s->skin,     s->inner,   c->inflate[g]};
+    mix(&c->version, number, sizeof number / sizeof number[0]);
+    mix(&c->version, s->curve.m, 9);
+    if (s->npad > 0) mix(&c->version, s->vert[0], 6 * (size_t)s->npad);
+  }
+}
+
+static void freeData(struct djCollision* c) {
+  if (!c) return;
+  for (int k = 0; c->hull && k < c->nhull; k++) dj_freeHull(&c->hull[k]);
+  free(c->hull);
+  free(c->buffer);
+  free(c);
+}
+
+// New data for the model, with the builder's hulls, in place of the old.
+static djStatus assemble(djShapeBuilder* b, djError* err) {
+  djModel* m = b->model;
+  struct djCollision *c = calloc(1, sizeof *c), *old = m->collision;
+  if (!c) return dj_failMemory(err);
+  double* vert;
+  int* adj;
+  djArena arena = {NULL, 0};
+  layout(c, &vert, &adj, &arena, b);
+  c->nbuffer = arena.used;
+  if (arena.used < SIZE_MAX) c->buffer = calloc(1, arena.used + 1);
+  if (!c->buffer) {
+    free(c);
+    return dj_failMemory(err);
+  }
+  arena = (djArena){c->buffer, 0};
+  layout(c, &vert, &adj, &arena, b);
+  c->nshape = m->ngeom;
+  c->nhull = m->nmesh;
+  c->hull = b->hull;
+  c->version = 0;
+  m->collision = c;   // dj_fillShape and coefficients of pairs look there
+  fillShapes(c, vert, adj, b);
+  fillPairs(c, m);
+  finish(c, m, 0, m->ngeom);
+  b->hull = NULL;
+  freeData(old);
+  return DJ_OK;
+}
+
+static void freeBuilder(djShapeBuilder* b) {
+  for (int k = 0; b->hull && k < b->model->nmesh; k++) dj_freeHull(&b->hull[k]);
+  free(b->hull);
+  free(b->collides);
+  free(b->inner);
+  memset(b, 0, sizeof *b);
+}
+
+// The builder of a model; with the hulls that it has, but for those of `mesh`, whose vertices have
+// changed.
+static djStatus makeBuilder(djShapeBuilder* b, djModel* m, int mesh, djError* err) {
+  size_t n = (size_t)m->ngeom + 1;
+  *b = (djShapeBuilder){m, calloc((size_t)m->nmesh + 1, sizeof(djHull)), calloc(n, sizeof(bool)),
+                 calloc(n, sizeof(double))};
+  bool good = b->hull && b->collides && b->inner;
+  for (int k = 0; good && m->collision && k < m->nmesh; k++) {
+    if (k != mesh) good = dj_copyHull(&b->hull[k], &m->collision->hull[k]) == DJ_OK;
+  }
+  if (good) return DJ_OK;
+  freeBuilder(b);
+  return dj_failMemory(err);
+}
+
+// Takes what the builder has. On failure the model is as it was.
+static djStatus build(djShapeBuilder* b, bool keep_defaults, djError* err) {
+  djModel* m = b->model;
+  djContactSettings settings = m->contact;
+  size_t size = sizeof(double) * (size_t)m->ngeom;
+  double* skin = malloc(size + 1);
+  djStatus status = skin ? DJ_OK : dj_failMemory(err);
+  if (skin && size > 0) memcpy(skin, m->geom_skin, size);
+  if (status == DJ_OK) status = dj_measureGeoms(b, err);
+  if (status == DJ_OK && !keep_defaults) status = dj_applyDefaults(b, err);
+  if (status == DJ_OK) status = assemble(b, err);
+  if (status < 0) {
+    m->contact = settings;
+    if (skin && size > 0) memcpy(m->geom_skin, skin, size);
+  }
+  free(skin);
+  return status;
+}
+
+djStatus dj_makeCollision(djModel* model, bool keep_defaults, djError* err) {
+  if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
+  djShapeBuilder b;
+  djStatus status = makeBuilder(&b, model, -1, err);
+  if (status == DJ_OK) status = build(&b, keep_defaults, err);
+  freeBuilder(&b);
+  return status;
+}
+
+void dj_freeCollision(djModel* model) {
+  if (!model) return;
+  freeData(model->collision);
+  model->collision = NULL;
+}
+
+// ------------------------------------------ changes --------------------------------------------
+
+// The place in the buffer that a pointer of a shape means, to be written.
+static void* writable(const struct djCollision* c, const void* place) {
+  return (unsigned char*)c->buffer + ((const unsigned char*)place - (unsigned char*)c->buffer);
+}
+
+// Makes a geom's shape again, in the arrays that it has.
+static void refill(const djShapeBuilder* b, int geom) {
+  struct djCollision* c = b->model->collision;
+  djShape* s = &c->shape[geom];
+  const int *adjadr = s->adjadr, *adj = s->adj;
+  dj_fillShape(s, s->npad > 0 ? writable(c, s->vert[0]) : NULL, b, geom);
+  s->adjadr = adjadr;
+  s->adj = adj;
+}
+
+static djStatus changeGeom(djShapeBuilder* b, int geom, djError* err) {
+  int type = b->model->collision->shape[geom].type;
+  if (type < 0) return DJ_OK;
+  if (type != DJ_PLANE) b->inner[geom] = dj_innerRadius(b, geom);
+  djStatus status = type == DJ_PLANE ? DJ_OK : dj_checkInner(b, geom, err);
+  if (status < 0) return status;
+  refill(b, geom);
+  finish(b->model->collision, b->model, geom, geom + 1);
+  return DJ_OK;
+}
+
+// First geom whose shape is made of the mesh, or -1.
+static int userOf(const djModel* m, int mesh) {
+  for (int g = 0; g < m->ngeom; g++) {
+    if (m->collision->shape[g].type == DJ_MESH && m->geom_mesh[g] == mesh) return g;
+  }
+  return -1;
+}
+
+// Puts a mesh's new hull, which has as many vertices as the old, in its place.
+static void changeHull(djShapeBuilder* b, int mesh, djHull* hull) {
+  djModel* m = b->model;
+  struct djCollision* c = m->collision;
+  int* adj = writable(c, c->shape[userOf(m, mesh)].adjadr);
+  dj_freeHull(&c->hull[mesh]);
+  c->hull[mesh] = *hull;
+  for (int g = 0; g < m->ngeom; g++) {
+    if (c->shape[g].type != DJ_MESH || m->geom_mesh[g] != mesh) continue;
+    b->inner[g] = hull->inner;
+    refill(b, g);
+    finish(c, m, g, g + 1);
+  }
+  fillAdjacency(c, adj, m, mesh);
+}
+
+static djStatus changeMesh(djShapeBuilder* b, int mesh, djError* err) {
+  djModel* m = b->model;
+  const djHull* old = &m->collision->hull[mesh];
+  int user = userOf(m, mesh);
+  char text[80];
+  djHull hull = {0};
+  djStatus status = DJ_OK;
+  if (user >= 0) status = dj_makeMeshHull(&hull, m, mesh, old, err);
+  if (status < 0 && (status != DJ_INVALID || dj_kernel(m->opt.contact))) {
+    return dj_prefix(err, status, dj_geomText(text, m, user));
+  }
+  if (user >= 0 && status == DJ_OK && hull.nvert == old->nvert) {
+    changeHull(b, mesh, &hull);
+    return DJ_OK;
+  }
+  djShapeBuilder all;
+  status = makeBuilder(&all, m, mesh, err);
+  if (status < 0) {
+    dj_freeHull(&hull);
+    return status;
+  }
+  all.hull[mesh] = hull;
+  status = build(&all, true, err);
+  freeBuilder(&all);
+  return status;
+}
+
+djStatus dj_changeCollision(djModel* m, const djParam* param, djError* err) {
+  struct djCollision* c = m->collision;
+  size_t n = (size_t)m->ngeom + 1;
+  djShapeBuilder b = {m, c->hull, malloc(n * sizeof(bool)), malloc(n * sizeof(double))};
+  djStatus status = b.collides && b.inner ? DJ_OK : dj_failMemory(err);
+  for (int g = 0; g < m->ngeom && status == DJ_OK; g++) {
+    b.collides[g] = c->shape[g].type >= 0;
+    b.inner[g] = c->shape[g].inner;
+  }
+  if (status == DJ_OK) {
+    switch (param->field) {
+      case DJ_FIELD_GEOM_POS:
+      case DJ_FIELD_GEOM_QUAT:
+      case DJ_FIELD_GEOM_SIZE: status = changeGeom(&b, param->id, err); break;
+      case DJ_FIELD_MESH_VERT: status = changeMesh(&b, param->id, err); break;
+      default: break;
+    }
+  }
+  free(b.collides);
+  free(b.inner);
+  return status;
+}
+
+// ------------------------------------------ copies ---------------------------------------------
+
+// Where a pointer into one buffer points in its copy.
+static void* moved(const struct djCollision* c, const struct djCollision* from,
+                   const void* place) {
+  return place ? (unsigned char*)c->buffer +
+                     ((const unsigned char*)place - (const unsigned char*)from->buffer)
+               : NULL;
+}
+
+static void movePointers(struct djCollision* c, const struct djCollision* from) {
+  c->shape = moved(c, from, from->shape);
+  c->inflate = moved(c, from, from->inflate);
+  c->box = moved(c, from, from->box);
+  c->reach = moved(c, from, from->reach);
+  c->collide = moved(c, from, from->collide);
+  for (int g = 0; g < c->nshape; g++) {
+    djShape* s = &c->shape[g];
+    for (int k = 0; k < 3; k++) {
+      s->vert[k] = moved(c, from, s->vert[k]);
+      s->move[k] = moved(c, from, s->move[k]);
+    }
+    s->adjadr = moved(c, from, s->adjadr);
+    s->adj = moved(c, from, s->adj);
+  }
+}
+
+djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err) {
+  const struct djCollision* from = model->collision;
+  struct djCollision* c = malloc(sizeof *c);
+  if (!c) return dj_failMemory(err);
+  *c = *from;
+  c->buffer = malloc(c->nbuffer + 1);
+  c->hull = calloc((size_t)c->nhull + 1, sizeof *c->hull);
+  bool good = c->buffer && c->hull;
+  for (int k = 0; k < c->nhull && good; k++) {
+    good = dj_copyHull(&c->hull[k], &from->hull[k]) == DJ_OK;
+  }
+  if (!good) {
+    freeData(c);
+    return dj_failMemory(err);
+  }
+  memcpy(c->buffer, from->buffer, c->nbuffer);
+  movePointers(c, from);
+  copy->collision = c;
+  return DJ_OK;
+}
