@@ -95,7 +95,8 @@ static bool sameNumbers(const double* a, const double* b, int n, double toleranc
 // What differs, or NULL.
 static const char* difference(const djModel* x, const djModel* y, double tolerance) {
   const struct djCollision *a = x->collision, *b = y->collision;
-  if (a->nshape != b->nshape || a->maxvert != b->maxvert || a->maxpair != b->maxpair) return "count";
+  if (a->nshape != b->nshape || a->maxvert != b->maxvert) return "count";
+  if (a->maxpair != b->maxpair) return "maxpair";
   if (a->maxinflate != b->maxinflate) return "maxinflate";
   if (memcmp(a->collide, b->collide, sizeof(unsigned) * (size_t)(a->nshape * a->rowwords))) {
     return "collide";

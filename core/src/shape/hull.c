@@ -18,7 +18,7 @@
 #define FLAT 1e-7
 // Given triangles may leave points outside by this fraction of the size (hulls of float data).
 #define CONVEX 1e-5
-// Facets of points that have moved stay while none rises above another by this fraction of the size.
+// Facets of moved points stay while no point rises above one by this fraction of the size.
 #define KEPT 1e-12
 // Normals nearer than this (1 - cosine) are one facet's.
 #define SAME_NORMAL 1e-15
