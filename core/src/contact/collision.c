@@ -49,6 +49,8 @@ double dj_innerRadius(const djShapeBuilder* b, int geom) {
   const djModel* m = b->model;
   const double* size = m->geom_size + 3 * geom;
   switch (m->geom_type[geom]) {
+    case DJ_CYLINDER: return fmin(size[0], size[1]);
+    case DJ_ELLIPSOID:
     case DJ_BOX: return fmin(size[0], fmin(size[1], size[2]));
     case DJ_MESH: return b->hull[m->geom_mesh[geom]].inner;
     default: return size[0];

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "model/param.h"
+#include "shape/curve.h"
 #include "shape/hull_param.h"
 
 #include <stdlib.h>
@@ -104,6 +105,42 @@ static void takeVertex(Part* part, djVec3* point, djVec3* move, double* skin, in
   *move = dju_madd3(*move, -s->skin, *point);
 }
 
+// t = D r h/(r + h): dt = D (h^2 dr + r^2 dh)/(r + h)^2.
+static void takeThickness(Part* part, double covector) {
+  const double* size = part->m->geom_size + 3 * part->geom;
+  double factor = DJ_DISC * covector / ((size[0] + size[1]) * (size[0] + size[1]));
+  part->size[0] += factor * size[1] * size[1];
+  part->size[1] += factor * size[0] * size[0];
+}
+
+// Column k of the curve is R e_k a_k with semi-axis a_k = axis_k - skin slope_k; that of curve_move
+// is R e_k slope_k. The bound has the longest column.
+static void takeCurve(Part* part, double* skin, const djShapeGrad* grad) {
+  const djShape* s = part->s;
+  double height, axes[3], by[3], most = dj_curveSize(&s->curve);
+  const double* size = part->m->geom_size + 3 * part->geom;
+  bool erodes[3], bounds = true;
+  dj_curvedGeom(&height, axes, erodes, s->type, size);
+  for (int k = 0; k < 3; k++) {
+    djVec3 column = dju_column(&s->curve, k), covector = dju_column(&grad->curve, k);
+    djVec3 axis = {k == 0, k == 1, k == 2};
+    if (bounds && dju_norm3(column) >= most) {
+      covector = dju_madd3(covector, grad->bound / most, column);
+      bounds = false;
+    }
+    double length = dju_dot3(axis, dju_mulMtV(part->pose.R, column));
+    by[k] = dju_dot3(axis, takePoint(part, dju_scale3(length, axis), covector, true));
+    takePoint(part, dju_scale3(erodes[k], axis), dju_column(&grad->curve_move, k), true);
+    if (erodes[k]) *skin -= by[k];
+  }
+  if (s->type == DJ_ELLIPSOID) {
+    for (int k = 0; k < 3; k++) part->size[k] += by[k];
+  } else {
+    part->size[0] += by[0] + by[1];
+    takeThickness(part, by[2]);
+  }
+}
+
 // Covectors of the geom's own vertices. local (nvert x 6, of X and of m): NULL where m is constant.
 static void takeVertices(Part* part, double* local, const djShapeGrad* grad) {
   const djShape* s = part->s;
@@ -122,10 +159,16 @@ static void takeVertices(Part* part, double* local, const djShapeGrad* grad) {
       part->size[1] += i & 2 ? point.y : -point.y;
       part->size[2] += i & 4 ? point.z : -point.z;
     }
+    if (s->type == DJ_CYLINDER) {
+      double height = i ? point.z : -point.z;
+      part->size[1] += height;
+      takeThickness(part, -height);
+    }
     if (!local) continue;
     dju_store3(local + 6 * i, point);
     dju_store3(local + 6 * i + 3, move);
   }
+  if (s->curved) takeCurve(part, &skin, grad);
   if (round) {
     part->size[0] += radius;
     skin -= radius;
@@ -143,11 +186,12 @@ static djVec3 takeCenter(Part* part, const djShapeGrad* grad) {
 
 // ------------------------------------------ sizes ----------------------------------------------
 
-// inner: of a box its least size (the first of equals), else a radius.
+// inner: the least of the sizes that count (the first of equals).
 static void takeInner(Part* part) {
   const double* size = part->m->geom_size + 3 * part->geom;
-  int least = 0;
-  for (int k = 1; k < 3 && part->s->type == DJ_BOX; k++) {
+  int type = part->s->type, least = 0;
+  int n = type == DJ_BOX || type == DJ_ELLIPSOID ? 3 : type == DJ_CYLINDER ? 2 : 1;
+  for (int k = 1; k < n; k++) {
     if (size[k] < size[least]) least = k;
   }
   part->size[least] += part->inner;

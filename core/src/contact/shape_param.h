@@ -3,7 +3,8 @@
 //
 // Settings in force and geom_skin are constants. Shapes are smooth functions of these parameters
 // but for places where they are only C0; there the derivative is that of the side taken:
-//   boxes, erosion   the least of the sizes changes (inner radius); skin reaches 0.9 inner
+//   sizes            the least of them changes (inner radius), or the longest semi-axis (bound);
+//                    the skin reaches 0.9 inner
 //   meshes           a vertex pops out of a facet or falls into the hull, coplanar facets bend
 //                    (facets change), the active facets of an erosion vector or the facet nearest
 //                    to the centre change
