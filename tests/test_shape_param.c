@@ -284,7 +284,7 @@ static void testWrong(void** state) {
       memcpy(moves, d->move[1], sizeof(double) * (size_t)npad);
       memset(d->move[1], 0, sizeof(double) * (size_t)npad);
     }
-    if (part == 4) vert[3 * m->collision->hull[m->geom_mesh[mesh]].id[0]] += 0.01;
+    if (part == 4) vert[3 * m->collision->hull[m->geom_mesh[mesh]].id[0]] += 1;
     double error = 0;
     for (int k = 0; k < 4; k++) {
       error = fmax(error, fieldError(m, &c, param, &r, DJ_FIELD_MESH_VERT, m->nmesh));
