@@ -21,7 +21,8 @@ typedef struct djdCertificate {
   double step;             // about which it was taken: the smallest one that entered
   double relative_error;   // |analytic - difference| / max(|analytic|, 1e-9 |loss|)
   bool has_slope;          // false: the remainder at the largest step used for it is below
-                           //   1e-10 max(|loss|, |analytic| step), so that nothing can be read
+                           //   1e-10 max(|loss|, |analytic| step), or of third order wherever it
+                           //   is above, so that nothing can be read
   double slope;            // of log |L(e) - L - e g.d| over log e: 2 for a right gradient
   bool passed;             // relative_error <= 1e-6, and slope in [1.9, 2.1] where there is one
   int evaluations;         // losses computed

@@ -93,7 +93,9 @@ DJ_API djStatus djd_makeTape(djTape** tape, const djModel* model, int horizon, d
 DJ_API void djd_deleteTape(djTape* tape);
 
 // Forward pass: simulates and records. Backward pass: gradients of the recorded run.
-// data is advanced to the end of the horizon; its inputs other than ctrl act throughout.
+// data is advanced to the end of the horizon; its inputs other than ctrl act throughout. Gradients
+// by parameters (result->nparam > 0) visit every step once more, so that data's inputs must be
+// those of the forward pass; a callback's loss is taken not to depend on parameters.
 DJ_API djStatus djd_rolloutForward(djRolloutResult* result, const djModel* model, djData* data,
                                    const djRollout* rollout, djTape* tape);
 DJ_API djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* model, djData* data,

@@ -59,6 +59,14 @@ bool dj_isContactPair(const djModel* m, int g1, int g2) {
   return m->body_lastdof[b1] >= 0 || m->body_lastdof[b2] >= 0;
 }
 
+int dj_frictionGeom(const djModel* m, int g1, int g2) {
+  if (m->npair > 0 && findPair(m, g1, g2) >= 0) return -1;
+  if (m->geom_priority[g1] != m->geom_priority[g2]) {
+    return m->geom_priority[g1] > m->geom_priority[g2] ? g1 : g2;
+  }
+  return m->geom_friction[3 * g1] > m->geom_friction[3 * g2] ? g1 : g2;
+}
+
 djPairCoefficients dj_pairCoefficients(const djModel* m, int g1, int g2) {
   djPairCoefficients c = {0, 0};
   int pair = m->npair > 0 ? findPair(m, g1, g2) : -1;
@@ -69,16 +77,11 @@ djPairCoefficients dj_pairCoefficients(const djModel* m, int g1, int g2) {
     c.inflate = m->pair_margin[pair] - m->pair_gap[pair] - applied;
     return c;
   }
-  double f1 = m->geom_friction[3 * g1], f2 = m->geom_friction[3 * g2];
-  int dim1 = m->geom_condim[g1], dim2 = m->geom_condim[g2], dim;
-  if (m->geom_priority[g1] != m->geom_priority[g2]) {
-    bool first = m->geom_priority[g1] > m->geom_priority[g2];
-    c.friction = first ? f1 : f2;
-    dim = first ? dim1 : dim2;
-  } else {
-    c.friction = f1 > f2 ? f1 : f2;
+  int geom = dj_frictionGeom(m, g1, g2), dim = m->geom_condim[geom];
+  if (m->geom_priority[g1] == m->geom_priority[g2]) {
+    int dim1 = m->geom_condim[g1], dim2 = m->geom_condim[g2];
     dim = dim1 > dim2 ? dim1 : dim2;
   }
-  if (dim == 1) c.friction = 0;
+  c.friction = dim == 1 ? 0 : m->geom_friction[3 * geom];
   return c;
 }

@@ -69,6 +69,10 @@ typedef struct djPairCoefficients {
 } djPairCoefficients;
 djPairCoefficients dj_pairCoefficients(const djModel* model, int geom1, int geom2);
 
+// The geom whose friction the pair takes; -1: an explicit pair's own. Of two equal ones geom2: the
+// coefficient, their maximum, is C0 there.
+int dj_frictionGeom(const djModel* model, int geom1, int geom2);
+
 // ------------------------------ data side (one thread) -----------------------------------------
 
 typedef struct djContacts djContacts;
@@ -110,6 +114,12 @@ const djContactBlock* const* dj_contactBlocks(int* n, const djContacts* contacts
 
 // Derivative by start poses for the active blocks, at the poses of the last evaluation.
 djStatus dj_startContacts(djContacts* contacts, const djModel* model, const djPose* pose);
+
+// At the poses of the last evaluation, bodies moving by the twists x (nbody x 6, about ref): adds
+// the derivative of x . gradient by friction coefficients, stiffness and support to param
+// (model/param.h), that by contact shapes to shape (ngeom).
+djStatus dj_contactParams(double* param, djShapeGrad* shape, djContacts* contacts,
+                          const djModel* model, const djPose* pose, const double* x);
 
 // End of a step: fills data->pair, data->contact, and the gap, overlap and recovery statistics.
 djStatus dj_reportContacts(djData* data, djContacts* contacts, const djModel* model,

@@ -153,7 +153,8 @@ static double remainderAt(const djdCertificate* result, const djLadder* s, int k
 // The largest step of the slope: from it on the remainder is mainly even in the step, as its
 // second-order term is, and it is at most a hundred times the step at which the tableau found the
 // loss to follow its series. Larger ones are outside the range in which the slope means anything.
-static int firstOfSlope(const djdCertificate* result, const djLadder* s) {
+// *found: there is such a step.
+static int firstOfSlope(bool* found, const djdCertificate* result, const djLadder* s) {
   int near = 0;
   while (near + 3 < s->n && s->e[near] > 100 * result->step) near++;
   for (int k = near; k + 1 < s->n; k++) {
@@ -162,8 +163,12 @@ static int firstOfSlope(const djdCertificate* result, const djLadder* s) {
       double plus = remainderAt(result, s, i, 1), minus = remainderAt(result, s, i, -1);
       even = even && fabs(plus - minus) <= 0.3 * fabs(plus + minus);
     }
-    if (even) return k;
+    if (even) {
+      *found = true;
+      return k;
+    }
   }
+  *found = false;
   return near;
 }
 
@@ -213,10 +218,14 @@ static bool evaluate(djdCertificate* result, const djLadder* s, int* side) {
     result->difference_error = INFINITY;
     return false;
   }
-  int first = firstOfSlope(result, s);
+  bool quadratic;
+  int first = firstOfSlope(&quadratic, result, s);
   result->slope = NAN;
   double disagree = measureSlope(result, s, first, *side);
-  result->has_slope = isCurved(result, s, first, *side);
+  // A remainder of third order at every step that tells anything: the one of second order is
+  // below what can be read. (That of a wrong gradient is of first order.)
+  bool higher = !quadratic && plus == minus && result->slope > 2.5;
+  result->has_slope = !higher && isCurved(result, s, first, *side);
   if (!result->has_slope) disagree = 0;
   if (!isfinite(disagree)) result->slope = 0;  // none could be read
   return rounding(s, last) / s->e[last] > 10 * result->difference_error && disagree < 0.02;
@@ -228,8 +237,9 @@ djStatus djd_check(djdCertificate* result, double loss, double analytic, double 
   *result = (djdCertificate){.analytic = analytic, .difference = NAN,
                              .difference_error = INFINITY, .relative_error = INFINITY,
                              .slope = NAN};
-  djLadder s = {.loss = loss};
-  double e = scale;
+  // Losses along the line may differ from the given one by rounding: theirs at 0 counts.
+  double e = scale, own = lossAt(along, user, 0, &result->evaluations);
+  djLadder s = {.loss = fabs(own - loss) <= 1e-10 * fabs(loss) ? own : loss};
   int side = 1;
   bool done = false;
   while (s.n < LADDER && !done) {

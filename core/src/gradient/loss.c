@@ -3,6 +3,8 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "math/so3.h"
+#include "model/frame_param.h"
+#include "model/param.h"
 
 #include <math.h>
 #include <string.h>
@@ -132,6 +134,29 @@ static void addForce(djLossWork* w, int body, djVec3 point, djVec3 f) {
   dju_store3(g + 3, dju_add3(dju_load3(g + 3), f));
 }
 
+// f: derivative by the rotation error phi. A world rotation w changes it by J_r^-1 R^T w, and
+// J_r^-T leaves phi, to which f is parallel, as it is.
+static void addTurn(djLossWork* w, int body, djVec3 f) {
+  double* g = w->wrench + 6 * body;
+  dju_store3(g, dju_add3(dju_load3(g), dju_mulMV(w->kin.body[body].R, f)));
+}
+
+static void distanceForces(djLossWork* w, const djLossTerm* t, double factor) {
+  djVec3 a = w->kin.body[t->id].p, b = w->kin.body[t->id2].p, x = dju_sub3(a, b);
+  double d = dju_norm3(x);
+  if (d <= 0) return;   // no direction: a subgradient
+  djVec3 f = dju_scale3(2 * factor * (d - t->target[0]) / d, x);
+  addForce(w, t->id, a, f);
+  addForce(w, t->id2, b, dju_neg3(f));
+}
+
+// The tolerance makes the term zero.
+static bool isFlat(djLossWork* w, const djModel* m, const djLossTerm* t, const double* qpos,
+                   const double* qvel) {
+  double e2 = t->tolerance * t->tolerance;
+  return t->tolerance > 0 && squared(w, m, t, qpos, qvel) <= e2;
+}
+
 static void project(double* dq, djLossWork* w, const djModel* m) {
   dj_gatherWrench(w->wrench, m);
   dj_projectWrench(dq, m, &w->kin, w->wrench);
@@ -186,19 +211,14 @@ static void vectorGradient(double* dq, double* dv, djLossWork* w, const djModel*
       }
       break;
     }
-    default: {
-      // A world rotation w changes the error by J_r^-1 R^T w, and J_r^-T leaves the error as it is.
-      double* g = w->wrench + 6 * body;
-      dju_store3(g, dju_add3(dju_load3(g), dju_mulMV(w->kin.body[body].R, f)));
-    }
+    default: addTurn(w, body, f);
   }
   project(dq, w, m);
 }
 
 void dj_lossGradient(double* dq, double* dv, djLossWork* w, const djModel* m,
                      const djLossTerm* t, const double* qpos, const double* qvel, double factor) {
-  double e2 = t->tolerance * t->tolerance;
-  if (t->tolerance > 0 && squared(w, m, t, qpos, qvel) <= e2) return;
+  if (isFlat(w, m, t, qpos, qvel)) return;
   if (t->type == DJ_LOSS_QPOS || t->type == DJ_LOSS_QVEL) {
     double g = 2 * factor * scalarError(m, t, qpos, qvel);
     (t->type == DJ_LOSS_QPOS ? dq : dv)[m->jnt_dofadr[t->id]] += g;
@@ -206,16 +226,78 @@ void dj_lossGradient(double* dq, double* dv, djLossWork* w, const djModel* m,
   }
   memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
   if (t->type == DJ_LOSS_DISTANCE) {
-    djVec3 a = w->kin.body[t->id].p, b = w->kin.body[t->id2].p, x = dju_sub3(a, b);
-    double d = dju_norm3(x);
-    if (d <= 0) return;   // no direction: a subgradient
-    djVec3 f = dju_scale3(2 * factor * (d - t->target[0]) / d, x);
-    addForce(w, t->id, a, f);
-    addForce(w, t->id2, b, dju_neg3(f));
+    distanceForces(w, t, factor);
     project(dq, w, m);
     return;
   }
   vectorGradient(dq, dv, w, m, t, qvel, factor);
+}
+
+// ---- derivatives by parameters -----------------------------------------------------------------
+
+// A point of a site or geom, by its place in the body.
+static void pointParams(double* param, const djLossWork* w, const djModel* m, const djLossTerm* t,
+                        int body, djVec3 f) {
+  if (t->object != DJ_OBJ_SITE && t->object != DJ_OBJ_GEOM) return;
+  djField field = t->object == DJ_OBJ_SITE ? DJ_FIELD_SITE_POS : DJ_FIELD_GEOM_POS;
+  double* g = dj_paramEntry(param, m, field, t->id);
+  dju_store3(g, dju_add3(dju_load3(g), dju_mulMtV(w->kin.body[body].R, f)));
+}
+
+// d com = sum (c_b - com) dm_b/M + m_b R dipos/M
+static void massParams(double* param, djLossWork* w, const djModel* m, int root, djVec3 f) {
+  double total, *mass = dj_paramBlock(param, m, DJ_FIELD_BODY_MASS);
+  double* ipos = dj_paramBlock(param, m, DJ_FIELD_BODY_IPOS);
+  djVec3 com = massCentre(&total, w, m, root);
+  for (int b = 1; b < m->nbody; b++) {
+    if (!inSubtree(m, b, root)) continue;
+    mass[b] += dju_dot3(f, dju_sub3(w->kin.com[b], com)) / total;
+    djVec3 g = dju_scale3(m->body_mass[b] / total, f);
+    addForce(w, b, w->kin.com[b], g);
+    g = dju_mulMtV(w->kin.body[b].R, g);
+    dju_store3(ipos + 3 * b, dju_add3(dju_load3(ipos + 3 * b), g));
+  }
+}
+
+// The velocity of a point p of body b along f is D_v (f . p): a second derivative of psi = f . p,
+// whose nested second derivative takes twists to f . (w1 x (w2 x rho + v2)).
+static void velocityParams(double* param, djLossWork* w, const djModel* m, const djConfig* at,
+                           int body, djVec3 f, const double* qvel, double* scratch) {
+  double *x = scratch, *C = scratch + 6 * (size_t)m->nbody;
+  dj_bodyTwists(x, m, &w->kin, qvel);
+  memset(C, 0, (size_t)m->nbody * 6 * sizeof(double));
+  djVec3 p = w->kin.body[body].p, rho = dju_sub3(p, w->ref[body]);
+  djVec3 u = dju_add3(dju_cross3(dju_load3(x + 6 * body), rho), dju_load3(x + 6 * body + 3));
+  dju_store3(C + 6 * body, dju_cross3(u, f));
+  addForce(w, body, p, f);
+  dj_gatherCovectors(C, m, w->ref);
+  dj_gatherCovectors(w->wrench, m, w->ref);
+  dj_frameParamsSecond(param, m, at, C, w->wrench, x, qvel);
+}
+
+void dj_lossParams(double* param, djLossWork* w, const djModel* m, const djLossTerm* t,
+                   const double* qpos, const double* qvel, double factor, double* scratch) {
+  if (t->type == DJ_LOSS_QPOS || t->type == DJ_LOSS_QVEL) return;
+  if (isFlat(w, m, t, qpos, qvel)) return;
+  const djConfig at = {&w->kin, qpos, w->ref};
+  int body = t->id;
+  memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
+  djVec3 f = {0, 0, 0};
+  if (t->type != DJ_LOSS_DISTANCE) {
+    f = dju_scale3(2 * factor, errorVector(&body, w, m, t, qvel));
+  }
+  switch (t->type) {
+    case DJ_LOSS_POSITION:
+      addForce(w, body, pointOf(&body, w, m, t), f);
+      pointParams(param, w, m, t, body, f);
+      break;
+    case DJ_LOSS_VELOCITY: velocityParams(param, w, m, &at, body, f, qvel, scratch); return;
+    case DJ_LOSS_COM: massParams(param, w, m, t->id, f); break;
+    case DJ_LOSS_DISTANCE: distanceForces(w, t, factor); break;
+    default: addTurn(w, body, f);
+  }
+  dj_gatherCovectors(w->wrench, m, w->ref);
+  dj_frameParams(param, m, &at, w->wrench);
 }
 
 double dj_lossFactor(const djModel* m, const djLossTerm* t, int k, int horizon) {

@@ -29,6 +29,11 @@ void dj_lossGradient(double* dq, double* dv, djLossWork* work, const djModel* mo
                      const djLossTerm* term, const double* qpos, const double* qvel,
                      double factor);
 
+// param (dj_paramGradSize) += factor * derivative of that quantity by the model's parameters.
+// scratch: nbody x 12.
+void dj_lossParams(double* param, djLossWork* work, const djModel* model, const djLossTerm* term,
+                   const double* qpos, const double* qvel, double factor, double* scratch);
+
 // Factor of a term at state k (1..horizon), or at control row k - 1 for effort; 0: not there.
 double dj_lossFactor(const djModel* model, const djLossTerm* term, int k, int horizon);
 

@@ -9,6 +9,8 @@
 #include "base/status.h"
 #include "gradient/linear.h"
 #include "gradient/loss.h"
+#include "gradient/param_gradient.h"
+#include "model/param.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,6 +32,9 @@ struct djTape {
   double* dstate;      // (horizon + 1 x nx) of a callback loss
   double* dctrl;       // (horizon x nu)
   void* loss;          // dj_lossWorkSize
+  double* loss_scratch;  // (nbody x 12)
+  size_t nsums;
+  void* sums;          // (nsums bytes) dj_paramSumsSize
 };
 
 static void layout(djTape* t, djArena* a, const djModel* m, int horizon) {
@@ -43,6 +48,9 @@ static void layout(djTape* t, djArena* a, const djModel* m, int horizon) {
   t->dstate = dj_take(a, n * nx, d);
   t->dctrl = dj_take(a, (size_t)horizon * m->nu, d);
   t->loss = dj_take(a, dj_lossWorkSize(m), 1);
+  t->loss_scratch = dj_take(a, 12 * (size_t)m->nbody, d);
+  t->nsums = dj_paramSumsSize(m);
+  t->sums = dj_take(a, t->nsums, 1);
 }
 
 static size_t tapeBytes(const djModel* m, int horizon) {
@@ -223,9 +231,10 @@ djStatus djd_rolloutForward(djRolloutResult* result, const djModel* m, djData* d
 
 // ---- backward ---------------------------------------------------------------------------------
 
-// lambda (nx) += dL/dx_k; effort's part goes to the gradient by the control row k - 1.
-static void addLossGradient(double* lambda, djRolloutResult* result, djLossWork* w,
-                            const djModel* m, const djData* d, const djRollout* r,
+// lambda (nx) += dL/dx_k; effort's part goes to the gradient by the control row k - 1, and what the
+// terms themselves take from parameters to sums (or NULL).
+static void addLossGradient(double* lambda, djRolloutResult* result, djParamSums* sums,
+                            djLossWork* w, const djModel* m, const djData* d, const djRollout* r,
                             const djTape* tape, int k) {
   const double* q = tape->qpos + (size_t)k * m->nq;
   const double* v = tape->qvel + (size_t)k * m->nv;
@@ -244,44 +253,95 @@ static void addLossGradient(double* lambda, djRolloutResult* result, djLossWork*
     if (!begun) dj_beginLoss(w, m, d, q);
     begun = true;
     dj_lossGradient(lambda, lambda + m->nv, w, m, t, q, v, factor);
+    if (sums) dj_lossParams(sums->param, w, m, t, q, v, factor, tape->loss_scratch);
   }
   if (!r->callback) return;
   size_t nx = 2 * (size_t)m->nv + m->na;
   for (size_t i = 0; i < nx; i++) lambda[i] += tape->dstate[(size_t)k * nx + i];
 }
 
-djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* d,
-                             const djRollout* r, djTape* tape) {
-  if (!result || !m || !d || !r || !tape) return DJ_INVALID;
+static djStatus checkParams(const djRolloutResult* result, const djModel* m, djData* d,
+                            const djTape* tape) {
+  djError* err = &d->work->error;
+  if (result->nparam <= 0 || !result->grad_param) return DJ_OK;
+  if (!result->param) return dj_fail(err, DJ_INVALID, "param: missing");
+  for (int i = 0; i < result->nparam; i++) {
+    if (!dj_isParam(m, &result->param[i])) {
+      return dj_fail(err, DJ_INVALID, "param[%d]: not a parameter of this model", i);
+    }
+  }
+  if (dj_paramSumsSize(m) > tape->nsums) {
+    return dj_fail(err, DJ_INVALID, "tape: made for another model");
+  }
+  return DJ_OK;
+}
+
+static djStatus checkBackward(const djRolloutResult* result, const djModel* m, djData* d,
+                              const djRollout* r, const djTape* tape) {
+  djError* err = &d->work->error;
   djStatus status = dj_checkData(m, d);
   if (status < 0) return status;
   if (!dj_sameSizes(&tape->sizes, m)) {
-    return dj_fail(&d->work->error, DJ_INVALID, "tape: made for another model");
+    return dj_fail(err, DJ_INVALID, "tape: made for another model");
   }
-  if (m->nu > 0 && !r->ctrl) return dj_fail(&d->work->error, DJ_INVALID, "ctrl: missing");
+  if (m->nu > 0 && !r->ctrl) return dj_fail(err, DJ_INVALID, "ctrl: missing");
   if (tape->steps != r->horizon) {
-    return dj_fail(&d->work->error, DJ_INVALID, "tape: holds no run of %d steps", r->horizon);
+    return dj_fail(err, DJ_INVALID, "tape: holds no run of %d steps", r->horizon);
   }
-  if (result->nparam > 0) {
-    return dj_fail(&d->work->error, DJ_UNSUPPORTED, "gradients by parameters are not available");
-  }
+  return checkParams(result, m, d, tape);
+}
+
+// data's state, and its controls, at the start of step k; k = horizon: at the end of the run.
+static void restore(djData* d, const djModel* m, const djRollout* r, const djTape* t, int k) {
+  int row = k < r->horizon ? k : k - 1;
+  memcpy(d->qpos, t->qpos + (size_t)k * m->nq, (size_t)m->nq * sizeof(double));
+  memcpy(d->qvel, t->qvel + (size_t)k * m->nv, (size_t)m->nv * sizeof(double));
+  memcpy(d->act, t->act + (size_t)k * m->na, (size_t)m->na * sizeof(double));
+  if (m->nu) memcpy(d->ctrl, r->ctrl + (size_t)row * m->nu, (size_t)m->nu * sizeof(double));
+}
+
+// lambda (nx) <- that of the start of step k; *next is swapped with it.
+static djStatus backStep(double** lambda, double** next, djRolloutResult* result,
+                         djParamSums* sums, const djModel* m, djData* d, const djRollout* r,
+                         djTape* tape, int k) {
+  size_t nu = m->nu, nx = 2 * (size_t)m->nv + m->na;
+  djLinear lin = dj_initLinear(m, tape->steps_linear + (size_t)k * tape->linear);
+  double* du = result->grad_ctrl ? result->grad_ctrl + (size_t)k * nu : NULL;
+  memset(*next, 0, nx * sizeof(double));
+  dj_linearVjp(*next, du, &lin, m, *lambda, tape->scratch);
+  for (size_t i = 0; i < nu && du && r->callback; i++) du[i] += tape->dctrl[(size_t)k * nu + i];
+  double* swap = *lambda;
+  *lambda = *next;
+  *next = swap;
+  if (!sums) return DJ_OK;
+  restore(d, m, r, tape, k);   // the product has left z in the scratch
+  return dj_addStepParams(sums, m, d, tape->qpos + ((size_t)k + 1) * m->nq, tape->scratch);
+}
+
+djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* d,
+                             const djRollout* r, djTape* tape) {
+  if (!result || !m || !d || !r || !tape) return DJ_INVALID;
+  djStatus status = checkBackward(result, m, d, r, tape);
+  if (status < 0) return status;
   size_t nv = m->nv, na = m->na, nu = m->nu, nx = 2 * nv + na;
   djLossWork loss = dj_initLossWork(m, tape->loss);
+  djParamSums memory, *sums = result->nparam > 0 && result->grad_param ? &memory : NULL;
+  if (sums) dj_initParamSums(sums, tape->sums, m);
   double *lambda = tape->lambda, *next = lambda + nx;
   memset(lambda, 0, nx * sizeof(double));
   if (result->grad_ctrl) memset(result->grad_ctrl, 0, (size_t)r->horizon * nu * sizeof(double));
-  for (int k = r->horizon; k > 0; k--) {
-    addLossGradient(lambda, result, &loss, m, d, r, tape, k);
-    djLinear lin = dj_initLinear(m, tape->steps_linear + (size_t)(k - 1) * tape->linear);
-    double* du = result->grad_ctrl ? result->grad_ctrl + (size_t)(k - 1) * nu : NULL;
-    memset(next, 0, nx * sizeof(double));
-    dj_linearVjp(next, du, &lin, m, lambda, tape->scratch);
-    for (size_t i = 0; i < nu && du && r->callback; i++) du[i] += tape->dctrl[(k - 1) * nu + i];
-    double* swap = lambda;
-    lambda = next;
-    next = swap;
+  for (int k = r->horizon; k > 0 && status >= 0; k--) {
+    addLossGradient(lambda, result, sums, &loss, m, d, r, tape, k);
+    status = backStep(&lambda, &next, result, sums, m, d, r, tape, k - 1);
   }
-  addLossGradient(lambda, result, &loss, m, d, r, tape, 0);
+  if (sums) {
+    restore(d, m, r, tape, r->horizon);
+    d->work->stepped = d->work->linearized = false;
+  }
+  if (status >= 0) addLossGradient(lambda, result, sums, &loss, m, d, r, tape, 0);
+  if (status >= 0 && sums) status = dj_finishParams(sums, m, NULL);
+  if (status < 0) return status;
+  if (sums) dj_pickParams(result->grad_param, sums, m, result->nparam, result->param);
   if (result->grad_qpos0) memcpy(result->grad_qpos0, lambda, nv * sizeof(double));
   if (result->grad_qvel0) memcpy(result->grad_qvel0, lambda + nv, nv * sizeof(double));
   if (result->grad_act0) memcpy(result->grad_act0, lambda + 2 * nv, na * sizeof(double));

@@ -226,6 +226,23 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   return status;
 }
 
+djStatus dj_replayStep(const djModel* m, djData* d, const double* qpos) {
+  djWork* w = d->work;
+  w->stepped = w->linearized = false;
+  w->error.text[0] = 0;
+  djStatus status = copyStart(m, d);
+  if (status < 0) return status;
+  w->h = m->opt.timestep;
+  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
+  if (!row) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
+  status = row->begin(w, m);
+  if (status < 0) return status;
+  memcpy(w->q, qpos, (size_t)m->nq * sizeof(double));
+  dj_kinematics(&w->now, m, w->q, w->start.mocap_pos, w->start.mocap_quat);
+  w->stepped = true;
+  return DJ_OK;
+}
+
 // ---- end of a step ----------------------------------------------------------------------------
 
 static void storePoses(const djModel* m, djData* d, const djKin* kin) {

@@ -59,6 +59,14 @@ struct djWork {
 };
 typedef struct djWork djWork;
 
+// Where derivatives by parameters are summed, over the steps of a run.
+typedef struct djParamSums {
+  double* param;            // (dj_paramGradSize, model/param.h)
+  double* tensor;           // (nbody x 6) by inertia tensors, model/body_param.h
+  djShapeGrad* shape;       // (ngeom) by contact shapes
+  double *x, *W, *C, *C0, *Cback;   // (nbody x 6 each) scratch
+} djParamSums;
+
 // Integrator rows: how a residual and its derivatives are built.
 typedef struct djIntegratorRow {
   const char* name;
@@ -71,6 +79,8 @@ typedef struct djIntegratorRow {
                        const djKin* kin, const double* q, bool* cautious);
   // Rq, Rv, Ra, Ru: derivatives of the residual by the start, at (now, q).
   djStatus (*linearize)(djWork* work, const djModel* model);
+  // Adds d(z . r)/d parameter, z (nv), at (now, q). NULL: not available.
+  djStatus (*params)(djParamSums* sums, djWork* work, const djModel* model, const double* z);
 } djIntegratorRow;
 
 const djIntegratorRow* dj_integratorRow(djIntegrator integrator);
@@ -86,6 +96,13 @@ djStatus dj_checkFinite(djError* err, const char* name, const double* v, int n);
 
 // ctrl, applied forces, mocap poses, time and gravity_scale are finite.
 djStatus dj_checkInputs(const djModel* model, djData* data);
+
+// The step from data's state and inputs to qpos (nq), known to solve it, as after dj_solveStep.
+djStatus dj_replayStep(const djModel* model, djData* data, const double* qpos);
+
+// Position-level dynamics, see position.c.
+djStatus dj_positionParams(djParamSums* sums, djWork* work, const djModel* model,
+                           const double* z);
 
 // Take the step that starts at data: fills work->now, work->q with the solution. data is not
 // changed but for stats of Newton. Used by dj_step and by the gradient layer.

@@ -149,6 +149,18 @@ void dj_bodyTwists(double* x, const djModel* m, const djKin* kin, const double* 
   }
 }
 
+void dj_gatherCovectors(double* C, const djModel* m, const djVec3* ref) {
+  for (int b = m->nbody - 1; b > 0; b--) {
+    int up = m->body_parent[b];
+    if (up == 0) continue;
+    Six g = load6(C + 6 * b);
+    djVec3 torque = dju_add3(g.w, dju_cross3(dju_sub3(ref[b], ref[up]), g.v));
+    double* to = C + 6 * up;
+    dju_store3(to, dju_add3(dju_load3(to), torque));
+    dju_store3(to + 3, dju_add3(dju_load3(to + 3), g.v));
+  }
+}
+
 void dj_frameParams(double* param, const djModel* m, const djConfig* at, const double* C) {
   addFrames(param, m, at, C, NULL, NULL, NULL);
 }

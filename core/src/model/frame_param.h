@@ -22,6 +22,10 @@ typedef struct djConfig {
 // x (nbody x 6) <- twists of bodies, about ref, when the dofs move by z (nv).
 void dj_bodyTwists(double* x, const djModel* model, const djKin* kin, const double* z);
 
+// Sums of covectors C (nbody x 6, about ref) over subtrees, in place. Reference points of different
+// trees may differ: what moves a frame between them moves all that it carries.
+void dj_gatherCovectors(double* C, const djModel* model, const djVec3* ref);
+
 // phi has gradient C (nbody x 6, gathered: sums over subtrees) by twists of bodies at the
 // configuration: adds dphi/d parameter to param (dj_paramGradSize).
 void dj_frameParams(double* param, const djModel* model, const djConfig* at, const double* C);

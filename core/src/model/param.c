@@ -106,8 +106,7 @@ bool dj_makeParam(djParam* param, const djModel* m, djField field, int id) {
   return true;
 }
 
-// A parameter as dj_makeParam gives it, so that writing through it is safe.
-static bool isValid(const djModel* m, const djParam* p) {
+bool dj_isParam(const djModel* m, const djParam* p) {
   djParam made;
   return dj_makeParam(&made, m, (djField)p->field, p->id) && made.nvalue == p->nvalue &&
          made.ntangent == p->ntangent;
@@ -222,7 +221,7 @@ djStatus dj_paramId(djParam* param, const djModel* m, const char* name, djError*
 }
 
 djStatus dj_getParam(double* value, const djModel* m, const djParam* p) {
-  if (!value || !m || !p || !isValid(m, p)) return DJ_INVALID;
+  if (!value || !m || !p || !dj_isParam(m, p)) return DJ_INVALID;
   memcpy(value, dj_paramData(m, p), sizeof(double) * (size_t)p->nvalue);
   return DJ_OK;
 }
@@ -284,7 +283,7 @@ static void store(djModel* m, const djParam* p, const double* value) {
 }
 
 djStatus dj_writeParam(djModel* m, const djParam* p, const double* value, djError* err) {
-  if (!isValid(m, p)) return dj_fail(err, DJ_INVALID, "not a parameter of this model");
+  if (!dj_isParam(m, p)) return dj_fail(err, DJ_INVALID, "not a parameter of this model");
   const djFieldRow* row = &table[p->field];
   const char* problem = valueProblem(m, p, value);
   if (problem && row->object == DJ_NOBJ) {

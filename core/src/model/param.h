@@ -40,6 +40,9 @@ typedef enum djField {
 // The parameter of an element, without a name. False when there is none.
 bool dj_makeParam(djParam* param, const djModel* model, djField field, int id);
 
+// It is as dj_makeParam gives it for this model.
+bool dj_isParam(const djModel* model, const djParam* param);
+
 // Where its nvalue numbers are in the model.
 double* dj_paramData(const djModel* model, const djParam* param);
 
