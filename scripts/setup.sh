@@ -29,9 +29,10 @@ if has_command cc && has_library stdlib.h m; then
   has_library cjson/cJSON.h cjson || need libcjson-dev
   has_library cmocka.h cmocka || need libcmocka-dev
   has_library libqhull_r/libqhull_r.h qhull_r || need libqhull-dev
+  has_library nlopt.h nlopt || need libnlopt-dev
 else
   missing="$missing gcc libc6-dev liblapacke-dev libopenblas-dev libcjson-dev libcmocka-dev"
-  missing="$missing libqhull-dev"
+  missing="$missing libqhull-dev libnlopt-dev"
 fi
 for command in "$@"; do
   has_command "$command" || need "$command"

@@ -33,7 +33,7 @@ static bool all_passed(const Answer* a) {
 
 static const char* status_name(const Answer* a) {
   if (a->run.singular) return "singular";
-  if (a->run.result.unconverged_steps > 0) return "no_convergence";
+  if (a->run.unconverged_steps > 0) return "no_convergence";
   return all_passed(a) ? "ok" : "check_failed";
 }
 
@@ -44,10 +44,9 @@ static void write_shape(Json* out, const GradRun* g, const djVariable* v) {
   json_vector(out, "shape", table ? 2 : 1, table ? rows_and_columns : &entries);
 }
 
-static void write_variable(Json* out, const GradRun* g, const djVariable* v) {
-  double* value = grad_value(g, v);
-  double* gradient = tool_alloc((size_t)v->n, sizeof *gradient);
-  for (int k = 0; k < v->n; k++) gradient[k] = grad_entry(g, v, k);
+static void write_variable(Json* out, const GradRun* g, int variable) {
+  const djVariable* v = &g->problem->variable[variable];
+  double* value = grad_value(g, variable);
   json_object(out, NULL);
   json_text(out, "name", v->name);
   write_shape(out, g, v);
@@ -59,10 +58,9 @@ static void write_variable(Json* out, const GradRun* g, const djVariable* v) {
   } else {
     json_vector(out, "value", (size_t)v->nvalue, value);
   }
-  json_vector(out, "gradient", (size_t)v->n, gradient);
+  json_vector(out, "gradient", (size_t)v->n, grad_of(g, variable));
   json_end(out);
   free(value);
-  free(gradient);
 }
 
 static void write_certificate(Json* out, const Answer* a) {
@@ -91,23 +89,23 @@ static void write_json(Buffer* text, const Answer* a) {
   json_start(&out, text);
   json_object(&out, NULL);
   json_text(&out, "status", status_name(a));
-  json_number(&out, "loss", g->result.loss);
+  json_number(&out, "loss", g->loss);
   json_list(&out, "terms");
   for (int i = 0; i < p->rollout.nloss; i++) {
     json_object(&out, NULL);
     json_text(&out, "type", loss_name(p->rollout.loss[i].type));
-    json_number(&out, "value", g->result.term[i]);
+    json_number(&out, "value", g->term[i]);
     json_end(&out);
   }
   json_end(&out);
   json_list(&out, "variables");
-  for (int i = 0; i < p->nvariable; i++) write_variable(&out, g, &p->variable[i]);
+  for (int i = 0; i < p->nvariable; i++) write_variable(&out, g, i);
   json_end(&out);
   json_integer(&out, "steps", p->rollout.horizon);
-  json_integer(&out, "unconverged_steps", g->result.unconverged_steps);
-  json_number(&out, "worst_residual", g->result.worst_residual);
+  json_integer(&out, "unconverged_steps", g->unconverged_steps);
+  json_number(&out, "worst_residual", g->worst_residual);
   if (g->options->check) write_certificate(&out, a);
-  json_number(&out, "worst_condition", g->result.worst_condition);
+  json_number(&out, "worst_condition", g->worst_condition);
   scene_writeSettings(&out, &g->scene, g->options);
   json_object(&out, "time");
   json_number(&out, "forward_s", g->forward);
@@ -123,7 +121,7 @@ static void print_variables(const GradRun* g) {
     const djVariable* v = &p->variable[i];
     double sum = 0, most = 0;
     for (int k = 0; k < v->n; k++) {
-      double x = grad_entry(g, v, k);
+      double x = grad_of(g, i)[k];
       sum += x * x;
       if (!(fabs(x) <= fabs(most))) most = x;
     }
@@ -141,7 +139,7 @@ static void print_certificate(const Answer* a) {
     printf("%-25.25s %15.9g %15.9g %10.1e %7s  %s\n", a->run.problem->variable[i].name,
            c->analytic, c->difference, c->relative_error, slope, c->passed ? "passed" : "FAILED");
   }
-  printf("largest condition number of a step's Jacobian: %.2g\n", a->run.result.worst_condition);
+  printf("largest condition number of a step's Jacobian: %.2g\n", a->run.worst_condition);
 }
 
 static void print_text(const Answer* a) {
@@ -149,11 +147,11 @@ static void print_text(const Answer* a) {
   const djProblem* p = g->problem;
   printf("%s: %s\n", g->options->argument[0], status_name(a));
   printf("  loss %.10g after %d steps, %d of them unconverged, worst residual %.2g\n",
-         g->result.loss, p->rollout.horizon, g->result.unconverged_steps,
-         g->result.worst_residual);
+         g->loss, p->rollout.horizon, g->unconverged_steps,
+         g->worst_residual);
   printf("  forward %.3g s, backward %.3g s\n", g->forward, g->backward);
   for (int i = 0; i < p->rollout.nloss; i++) {
-    printf("  term %-14s %.10g\n", loss_name(p->rollout.loss[i].type), g->result.term[i]);
+    printf("  term %-14s %.10g\n", loss_name(p->rollout.loss[i].type), g->term[i]);
   }
   print_variables(g);
   if (g->options->check) print_certificate(a);

@@ -1,21 +1,24 @@
-// A task in memory: its scene, variables, and its loss with and without moved variables.
+// A task in memory: its scene, and its loss as a function of its variables.
 
 #ifndef DJ_TOOLS_GRAD_RUN_H_
 #define DJ_TOOLS_GRAD_RUN_H_
 
 #include "inputs.h"
 
-#include <dijoco/check.h>
-#include <dijoco/task.h>
+#include <dijoco/design.h>
 
 typedef struct GradRun {
   const Options* options;
   djTask* task;
   Scene scene;
   djProblem* problem;
-  djData* data;
-  djTape* tape;
-  djRolloutResult result;   // its arrays are owned here
+  djDesign* design;
+  // Of grad_compute, at the task's own values:
+  double loss;
+  double* term;             // (nloss)
+  double* gradient;         // (design->n), NAN where singular
+  int unconverged_steps;
+  double worst_residual, worst_condition;
   double forward, backward; // seconds
   bool singular;            // no gradient: a step's Jacobian could not be factored
 } GradRun;
@@ -26,11 +29,11 @@ int grad_load(GradRun* g, const Options* o, const char* path);
 int grad_compute(GradRun* g);
 void grad_free(GradRun* g);
 
-// Gradient by a variable's entries: element k of variable->index.
-double grad_entry(const GradRun* g, const djVariable* v, int k);
+// Gradient by the entries of a variable (variable->n).
+const double* grad_of(const GradRun* g, int variable);
 
-// The parameter's own values (v->nvalue of them); new memory.
-double* grad_value(const GradRun* g, const djVariable* v);
+// The variable's own values at the design's present point (variable->nvalue); new memory.
+double* grad_value(const GradRun* g, int variable);
 
 // Certificate of one variable along a random direction.
 void grad_certify(djdCertificate* out, GradRun* g, int variable, unsigned long seed);

@@ -7,9 +7,11 @@
 #include <dijoco/contact.h>
 #include <dijoco/csv.h>
 #include <dijoco/data.h>
+#include <dijoco/design.h>
 #include <dijoco/gradient.h>
 #include <dijoco/io.h>
 #include <dijoco/model.h>
+#include <dijoco/optimize.h>
 #include <dijoco/task.h>
 #include <dijoco/types.h>
 

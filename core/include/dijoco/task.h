@@ -14,6 +14,7 @@
 #define DIJOCO_TASK_H_
 
 #include <dijoco/gradient.h>
+#include <dijoco/optimize.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,13 +78,48 @@ typedef struct djTaskVariable {
   const double* max;
 } djTaskVariable;
 
-// `optimizer`.
-typedef struct djOptimizer {
+// `"free"`: a vector that maps read and variables may name.
+typedef struct djTaskFree {
+  const char* name;
+  int n;
+  const double* value;
+  int nmin, nmax;           // 0: none; 1: the same for all; else n
+  const double* min;
+  const double* max;
+} djTaskFree;
+
+// What a map was given under a key of its type, besides type, from and to.
+typedef struct djMapArg {
   bool given;
-  const char* type;         // "adam"
-  double rate, beta1, beta2, epsilon;
-  int iterations;
-} djOptimizer;
+  int integer;
+  const char* text;
+  int rows, columns;        // of number; a vector is one row
+  const double* number;
+} djMapArg;
+
+enum { DJ_NMAPARG = 2 };
+
+// `"maps"`: parameters or controls computed from a free vector z, one map after the other:
+//   affine  to = matrix z + offset; matrix (values of `to`, one after the other, x z) is the
+//           identity where missing, offset 0. Quaternions and axes are normalised.
+//   shared  each of `to` = z
+//   tanh    ctrl[t][a] = middle + half tanh z[t / hold][a] of the actuator's ctrlrange, [-1, 1]
+//           where it has none; hold is 1 where missing
+//   spline  ctrl[t][actuator] = natural cubic spline through z; the knots are equally spaced, the
+//           first at the first row, the last at the last
+//   cage    z (8 x 3): displacements of the corners of `box` in the frame of `body`; corner k is at
+//           the upper end in x, y, z where k has bit 1, 2, 4. Vertices of the body's mesh geoms,
+//           positions of its other geoms and sites, and of its children's frames (those without a
+//           free joint) that are inside the box follow by trilinear weights; `to`, where given,
+//           restricts them. A mesh of several geoms moves with the first one of this body.
+// Later maps replace what earlier ones set; cages add to it. `to` of tanh and spline is "ctrl".
+typedef struct djTaskMap {
+  const char* type;
+  const char* from;
+  int nto;
+  const char* const* to;
+  djMapArg arg[DJ_NMAPARG]; // in the order of the type's keys
+} djTaskMap;
 
 // A task as its file says it.
 typedef struct djTask {
@@ -105,6 +141,11 @@ typedef struct djTask {
   const djTaskLoss* loss;
   int nvariable;
   const djTaskVariable* variable;
+  int nfree;
+  const djTaskFree* free;
+  int nmap;
+  const djTaskMap* map;
+  bool inertia_from_geom;   // mass and inertia follow geom sizes and vertices
   djOptimizer optimizer;
   void* memory;             // private
 } djTask;
@@ -126,7 +167,8 @@ typedef enum djVariableKind {
   DJ_VAR_ACT0,
   DJ_VAR_QPOS0_JOINT,       // tangent of one joint
   DJ_VAR_QVEL0_JOINT,
-  DJ_VAR_PARAM
+  DJ_VAR_PARAM,
+  DJ_VAR_FREE               // a free vector
 } djVariableKind;
 
 // A variable whose names were looked up.
@@ -135,9 +177,10 @@ typedef struct djVariable {
   const char* name;         // as in the task
   int joint;                // of the _JOINT kinds, else -1
   int param;                // DJ_VAR_PARAM: index into problem->param, else -1
+  int free;                 // DJ_VAR_FREE: index into problem->free, else -1
   int adr;                  // where its tangent starts: in rollout's ctrl, qpos0's tangent, qvel0,
-                            //   act0, or the concatenated gradients of the parameters
-  int valueadr;             // where its value starts: in ctrl, qpos0, qvel0, act0; parameters: 0
+                            //   act0, or the concatenated gradients of the parameters; free: 0
+  int valueadr;             // where its value starts: in ctrl, qpos0, qvel0, act0; others: 0
   int nvalue, ntangent;     // before `index`
   bool picked;              // `index` was given
   int n;                    // tangent entries that vary
@@ -146,7 +189,15 @@ typedef struct djVariable {
   const double* max;        // (n)
 } djVariable;
 
-// Arrays may be written, so that an optimiser can move them.
+typedef struct djFree {
+  const char* name;
+  int n;
+  double* value;            // (n)
+  double* min;              // (n) bounds
+  double* max;              // (n)
+} djFree;
+
+// Arrays may be written before a djDesign is made.
 typedef struct djProblem {
   int key;                  // keyframe of the start, or -1
   double* qpos0;            // (nq)
@@ -156,9 +207,14 @@ typedef struct djProblem {
   djLossTerm* loss;         // (nloss)
   int nvariable;
   djVariable* variable;
-  int nparam;               // parameters among the variables, each once
+  int nparam;               // parameters among the variables and targets of maps, each once
   djParam* param;
   int nparamtangent;        // length of their concatenated gradients
+  int nfree;
+  djFree* free;
+  int nmap;
+  struct djMap* map;        // see gradient/map.h
+  bool inertia_from_geom;
   djRollout rollout;        // points into the arrays above; polish is 0
   void* memory;             // private
 } djProblem;

@@ -142,40 +142,6 @@ static djStatus parseVariables(djTask* task, const cJSON* item, djPool* pool, dj
   return DJ_OK;
 }
 
-static djStatus parseOptimizer(djOptimizer* o, const cJSON* item, djError* err) {
-  static const char* const keys[] = {"type",  "rate",    "beta1",
-                                     "beta2", "epsilon", "iterations", NULL};
-  djAt at = {err, "optimizer"};
-  djStatus status = dj_jsonKeys(item, keys, &at);
-  if (status < 0) return status;
-  double* numbers[4] = {&o->rate, &o->beta1, &o->beta2, &o->epsilon};
-  o->given = true;
-  const cJSON* type = dj_jsonGet(item, "type");
-  const cJSON* iterations = dj_jsonGet(item, "iterations");
-  if (type) status = dj_jsonText(&o->type, type, &at);
-  if (status == DJ_OK && strcmp(o->type, "adam") != 0) {
-    char what[128];
-    snprintf(what, sizeof what, "unknown optimizer '%.100s'", o->type);
-    status = dj_jsonFail(&at, "type", what);
-  }
-  for (int k = 0; k < 4 && status == DJ_OK; k++) {
-    const cJSON* c = dj_jsonGet(item, keys[k + 1]);
-    if (c) status = dj_jsonNumber(numbers[k], c, &at);
-  }
-  if (status == DJ_OK && iterations) status = dj_jsonInt(&o->iterations, iterations, &at);
-  if (status < 0) return status;
-  if (o->rate <= 0) return dj_jsonFail(&at, "rate", "must be positive");
-  if (o->beta1 < 0 || o->beta1 >= 1) return dj_jsonFail(&at, "beta1", "must be in [0, 1)");
-  if (o->beta2 < 0 || o->beta2 >= 1) return dj_jsonFail(&at, "beta2", "must be in [0, 1)");
-  if (o->epsilon <= 0) return dj_jsonFail(&at, "epsilon", "must be positive");
-  if (o->iterations < 0) return dj_jsonFail(&at, "iterations", "must not be negative");
-  return DJ_OK;
-}
-
-static djStatus unsupported(const djAt* at, const char* key) {
-  return dj_fail(at->err, DJ_UNSUPPORTED, "%s: not supported yet", key);
-}
-
 // Keys of the top level that hold single values.
 static djStatus parseTop(djTask* task, const cJSON* root, const char* folder, djPool* pool,
                          const djAt* at) {
@@ -202,11 +168,7 @@ static djStatus parseTop(djTask* task, const cJSON* root, const char* folder, dj
   if (task->horizon < 1 || task->horizon > DJ_MAX_HORIZON) {
     return dj_jsonFail(at, "horizon", "must be between 1 and 10000000");
   }
-  bool wanted = false;
-  if (moving) status = dj_jsonBool(&wanted, moving, at);
-  if (status == DJ_OK && wanted) return unsupported(at, "inertia_from_geom");
-  if (dj_jsonGet(root, "free")) return unsupported(at, "free");
-  if (dj_jsonGet(root, "maps")) return unsupported(at, "maps");
+  if (moving) status = dj_jsonBool(&task->inertia_from_geom, moving, at);
   static const char* const settings[] = {"integrator", "timestep", "tolerance"};
   for (int k = 0; k < 3 && status == DJ_OK; k++) {
     const cJSON* c = dj_jsonGet(root, settings[k]);
@@ -225,6 +187,8 @@ static djStatus parseTask(djTask* task, const cJSON* root, const char* folder, d
   const cJSON* ctrl = dj_jsonGet(root, "ctrl");
   const cJSON* set = dj_jsonGet(root, "set");
   const cJSON* loss = dj_jsonGet(root, "loss");
+  const cJSON* free_vectors = dj_jsonGet(root, "free");
+  const cJSON* maps = dj_jsonGet(root, "maps");
   const cJSON* variables = dj_jsonGet(root, "variables");
   const cJSON* optimizer = dj_jsonGet(root, "optimizer");
   if (!loss) return dj_jsonFail(&at, "loss", "is missing");
@@ -233,8 +197,10 @@ static djStatus parseTask(djTask* task, const cJSON* root, const char* folder, d
   if (status == DJ_OK && ctrl) status = parseCtrl(task, ctrl, folder, pool, &at);
   if (status == DJ_OK && set) status = parseSet(task, set, pool, err);
   if (status == DJ_OK) status = dj_parseLosses(task, loss, pool, err);
+  if (status == DJ_OK && free_vectors) status = dj_parseFree(task, free_vectors, pool, err);
+  if (status == DJ_OK && maps) status = dj_parseMaps(task, maps, pool, err);
   if (status == DJ_OK && variables) status = parseVariables(task, variables, pool, err);
-  if (status == DJ_OK && optimizer) status = parseOptimizer(&task->optimizer, optimizer, err);
+  if (status == DJ_OK && optimizer) status = dj_parseOptimizer(&task->optimizer, optimizer, err);
   return status;
 }
 
@@ -251,7 +217,7 @@ static djStatus loadText(djTask** out, const char* text, size_t length, const ch
   task->memory = memory;
   task->nqpos = task->nqvel = task->nact = -1;
   task->settings.option = dj_defaultOption();
-  task->optimizer = (djOptimizer){false, "adam", 0.01, 0.9, 0.999, 1e-8, 100};
+  task->optimizer = dj_defaultOptimizer();
   task->path = dj_poolText(&memory->pool, path);
   if (!task->path) status = dj_failMemory(err);
   if (status == DJ_OK) status = dj_parseJson(&memory->root, text, length, err);

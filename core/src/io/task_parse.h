@@ -10,4 +10,11 @@
 // `"loss"`; task->horizon is known.
 djStatus dj_parseLosses(djTask* task, const cJSON* list, djPool* pool, djError* err);
 
+// `"free"` and `"maps"`.
+djStatus dj_parseFree(djTask* task, const cJSON* object, djPool* pool, djError* err);
+djStatus dj_parseMaps(djTask* task, const cJSON* list, djPool* pool, djError* err);
+
+// `"optimizer"`.
+djStatus dj_parseOptimizer(djOptimizer* optimizer, const cJSON* object, djError* err);
+
 #endif  // DJ_IO_TASK_PARSE_H_

@@ -1,6 +1,7 @@
 // Tasks, second stage: names are looked up in a model.
 
 #include "base/status.h"
+#include "io/task_maps.h"
 #include "io/task_memory.h"
 #include "io/task_variables.h"
 #include "model/check.h"
@@ -158,6 +159,7 @@ djStatus dj_resolveTask(djProblem** problem, const djTask* task, const djModel* 
   djStatus status = resolveInitial(p, task, model, pool, err);
   if (status == DJ_OK) status = resolveCtrl(p, task, model, pool, err);
   if (status == DJ_OK) status = resolveLosses(p, task, model, pool, err);
+  if (status == DJ_OK) status = dj_resolveMaps(p, task, model, pool, err);
   if (status == DJ_OK) status = dj_resolveVariables(p, task, model, pool, err);
   if (status < 0) {
     dj_deleteProblem(p);

@@ -1,11 +1,10 @@
 #include "io/task_variables.h"
 
 #include "base/status.h"
+#include "gradient/problem.h"
 #include "model/make.h"
-#include "model/param.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // ---- names ------------------------------------------------------------------------------------
@@ -40,22 +39,14 @@ static void setJoint(djVariable* v, const djModel* m, djVariableKind kind, int j
 }
 
 // A parameter, listed once however often it is named.
-static djStatus setParam(djVariable* v, djProblem* p, const djModel* m, djError* err) {
+static djStatus setParam(djVariable* v, djProblem* p, const djModel* m, djPool* pool,
+                         djError* err) {
   djParam param;
   djStatus status = dj_paramId(&param, m, v->name, err);
+  if (status == DJ_OK) status = dj_listParam(&v->param, p, &param, pool, err);
   if (status < 0) return status;
-  int adr = 0, k = 0;
-  for (; k < p->nparam; k++) {
-    if (p->param[k].field == param.field && p->param[k].id == param.id) break;
-    adr += p->param[k].ntangent;
-  }
-  if (k == p->nparam) {
-    p->param[p->nparam++] = param;
-    p->nparamtangent += param.ntangent;
-  }
   v->kind = DJ_VAR_PARAM;
-  v->param = k;
-  v->adr = adr;
+  v->adr = dj_paramTangentAdr(p, v->param);
   v->nvalue = param.nvalue;
   v->ntangent = param.ntangent;
   return DJ_OK;
@@ -63,7 +54,13 @@ static djStatus setParam(djVariable* v, djProblem* p, const djModel* m, djError*
 
 static djStatus setKind(djVariable* v, djProblem* p, int horizon, const djModel* m, djPool* pool,
                         djError* err) {
-  v->joint = v->param = -1;
+  v->joint = v->param = v->free = -1;
+  for (int i = 0; i < p->nfree; i++) {
+    if (strcmp(p->free[i].name, v->name) != 0) continue;
+    v->free = i;
+    setWhole(v, DJ_VAR_FREE, p->free[i].n, p->free[i].n);
+    return DJ_OK;
+  }
   int nctrl = horizon * m->nu;
   int qpos_joint = jointOf(m, v->name, "qpos0[joint/", pool);
   int qvel_joint = jointOf(m, v->name, "qvel0[joint/", pool);
@@ -78,7 +75,7 @@ static djStatus setKind(djVariable* v, djProblem* p, int horizon, const djModel*
   else if (qvel_joint >= 0) setJoint(v, m, DJ_VAR_QVEL0_JOINT, qvel_joint);
   else if (!strchr(v->name, '/')) {
     return dj_fail(err, DJ_INVALID, "there is no variable '%.100s'", v->name);
-  } else return setParam(v, p, m, err);
+  } else return setParam(v, p, m, pool, err);
   return DJ_OK;
 }
 
@@ -99,16 +96,8 @@ static djStatus setIndex(djVariable* v, const djTaskVariable* t, djPool* pool, d
   return DJ_OK;
 }
 
-// Tangent entry k of the variable is a rotation, which has no bounds.
-static bool isRotation(const djVariable* v, const djProblem* p, const djModel* m, int k) {
-  if (v->kind == DJ_VAR_PARAM) return dj_paramIsRotation(m, &p->param[v->param], k);
-  if (v->kind != DJ_VAR_QPOS0 && v->kind != DJ_VAR_QPOS0_JOINT) return false;
-  int dof = v->adr + k, joint = m->dof_jnt[dof], type = m->jnt_type[joint];
-  return type == DJ_BALL || (type == DJ_FREE && dof >= m->jnt_dofadr[joint] + 3);
-}
-
 // One bound for each entry; `none` where there is none.
-static djStatus spread(const double** out, const djVariable* v, const char* key,
+static djStatus spread(double** out, const djVariable* v, const char* key,
                        const double* given, int ngiven, double none, djPool* pool, djError* err) {
   double* bound = dj_poolTake(pool, (size_t)v->n, sizeof *bound);
   if (!bound) return dj_failMemory(err);
@@ -124,15 +113,23 @@ static djStatus spread(const double** out, const djVariable* v, const char* key,
 
 static djStatus setBounds(djVariable* v, const djTaskVariable* t, const djProblem* p,
                           const djModel* m, djPool* pool, djError* err) {
-  djStatus status = spread(&v->min, v, "min", t->min, t->nmin, -INFINITY, pool, err);
-  if (status == DJ_OK) status = spread(&v->max, v, "max", t->max, t->nmax, INFINITY, pool, err);
+  double *min = NULL, *max = NULL;
+  djStatus status = spread(&min, v, "min", t->min, t->nmin, -INFINITY, pool, err);
+  if (status == DJ_OK) status = spread(&max, v, "max", t->max, t->nmax, INFINITY, pool, err);
   if (status < 0) return status;
+  v->min = min;
+  v->max = max;
   for (int k = 0; k < v->n; k++) {
+    if (v->kind == DJ_VAR_FREE) {
+      const djFree* f = &p->free[v->free];  // has bounds of its own
+      min[k] = fmax(min[k], f->min[v->index[k]]);
+      max[k] = fmin(max[k], f->max[v->index[k]]);
+    }
     if (v->min[k] > v->max[k]) {
       return dj_fail(err, DJ_INVALID, "'%.100s': min is larger than max", v->name);
     }
     bool bounded = isfinite(v->min[k]) || isfinite(v->max[k]);
-    if (bounded && isRotation(v, p, m, v->index[k])) {
+    if (bounded && dj_variableIsRotation(p, m, v, v->index[k])) {
       return dj_fail(err, DJ_INVALID, "'%.100s': entry %d is a rotation and takes no bounds",
                      v->name, v->index[k]);
     }
@@ -140,57 +137,10 @@ static djStatus setBounds(djVariable* v, const djTaskVariable* t, const djProble
   return DJ_OK;
 }
 
-// ---- overlap ----------------------------------------------------------------------------------
-
-// Entries start..end-1 of one of the vectors that variables are parts of.
-typedef struct djSpan {
-  int vector, start, end;
-  const char* name;
-} djSpan;
-
-static int compareSpans(const void* a, const void* b) {
-  const djSpan *x = a, *y = b;
-  if (x->vector != y->vector) return x->vector < y->vector ? -1 : 1;
-  return x->start < y->start ? -1 : x->start > y->start;
-}
-
-// An entry is listed at most once by its name. A whole vector and the part of a joint may both be
-// listed: their gradients agree.
-static djStatus checkOverlap(const djProblem* p, djError* err) {
-  size_t n = 0, used = 0;
-  for (int i = 0; i < p->nvariable; i++) {
-    n += p->variable[i].picked ? (size_t)p->variable[i].n : 1;
-  }
-  djSpan* span = malloc((n + 1) * sizeof *span);
-  if (!span) return dj_failMemory(err);
-  for (int i = 0; i < p->nvariable; i++) {
-    const djVariable* v = &p->variable[i];
-    int vector = (int)v->kind;
-    for (int k = 0; v->picked && k < v->n; k++) {
-      int entry = v->adr + v->index[k];
-      span[used++] = (djSpan){vector, entry, entry + 1, v->name};
-    }
-    if (!v->picked && v->ntangent > 0) {
-      span[used++] = (djSpan){vector, v->adr, v->adr + v->ntangent, v->name};
-    }
-  }
-  qsort(span, used, sizeof *span, compareSpans);
-  djStatus status = DJ_OK;
-  for (size_t i = 1; i < used && status == DJ_OK; i++) {
-    if (span[i].vector == span[i - 1].vector && span[i].start < span[i - 1].end) {
-      status = dj_fail(err, DJ_INVALID, "variables: an entry of '%.100s' is listed twice",
-                       span[i].name);
-    }
-  }
-  free(span);
-  return status;
-}
-
 djStatus dj_resolveVariables(djProblem* p, const djTask* task, const djModel* m, djPool* pool,
                              djError* err) {
   p->variable = dj_poolTake(pool, (size_t)task->nvariable, sizeof *p->variable);
-  p->param = dj_poolTake(pool, (size_t)task->nvariable, sizeof *p->param);
-  if (!p->variable || !p->param) return dj_failMemory(err);
+  if (!p->variable) return dj_failMemory(err);
   djStatus status = DJ_OK;
   for (int i = 0; i < task->nvariable && status == DJ_OK; i++) {
     const djTaskVariable* t = &task->variable[i];
@@ -200,7 +150,8 @@ djStatus dj_resolveVariables(djProblem* p, const djTask* task, const djModel* m,
     // Whole vectors that come twice are refused before memory is spent on them.
     for (int j = 0; j < i && status == DJ_OK && t->nindex < 0; j++) {
       const djVariable* w = &p->variable[j];
-      if (!w->picked && w->kind == v->kind && w->joint == v->joint && w->param == v->param) {
+      if (!w->picked && w->kind == v->kind && w->joint == v->joint && w->param == v->param &&
+          w->free == v->free) {
         status = dj_fail(err, DJ_INVALID, "'%.100s' is listed twice", v->name);
       }
     }
@@ -208,5 +159,6 @@ djStatus dj_resolveVariables(djProblem* p, const djTask* task, const djModel* m,
     if (status == DJ_OK) status = setBounds(v, t, p, m, pool, err);
     if (status < 0) return dj_prefix(err, status, "variables");
   }
-  return checkOverlap(p, err);
+  status = dj_checkListed(p, err);
+  return status < 0 ? status : dj_checkTargets(p, err);
 }

@@ -1,0 +1,82 @@
+// Designs: the variables of a task as one vector x, and the loss of its rollout as a function of x
+// with its gradient, design maps included.
+//
+//   djDesign* design;
+//   djd_makeDesign(&design, model, problem, &err);
+//   djd_evaluateDesign(&loss, grad, design, design->x0);
+
+#ifndef DIJOCO_DESIGN_H_
+#define DIJOCO_DESIGN_H_
+
+#include <dijoco/check.h>
+#include <dijoco/optimize.h>
+#include <dijoco/task.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// x lists the entries that vary, variable by variable. An entry is the number itself; for
+// rotations it belongs to the rotation vector w of q = q0 exp(w), q0 being the task's own value, so
+// that x is 0 there at the start and derivatives by it at w = 0 are the tangent ones.
+// All fields are to be read only.
+typedef struct djDesign {
+  const djProblem* problem;
+  int n;                    // entries of x
+  const int* adr;           // (nvariable + 1) where a variable's entries start in x
+  const double* x0;         // (n) the task's own values
+  const double* lower;      // (n) bounds
+  const double* upper;      // (n)
+  const int* group;         // (n) 0: parameters of the model; 1: controls and start
+  // The present point, after any of the functions below:
+  double* x;                // (n)
+  djModel* model;           // copy of the model with its parameters
+  djData* data;
+  djTape* tape;
+  djRollout rollout;        // its start and controls; extra Newton steps (polish) are on
+  djRolloutResult result;   // of the last evaluation, all arrays present; param: problem->param
+  djError error;            // of the last failure
+  void* memory;             // private
+} djDesign;
+
+// The model is copied; it must be the one that the problem was resolved with. The problem must
+// outlive the design.
+DJ_API djStatus djd_makeDesign(djDesign** design, const djModel* model, const djProblem* problem,
+                               djError* err);
+DJ_API void djd_deleteDesign(djDesign* design);
+
+// Set parameters, start and controls to those of x (n), maps included, without a rollout. Negative:
+// x makes no valid design (a negative size...), design->error says why; the next call with a valid
+// x mends everything.
+DJ_API djStatus djd_moveDesign(djDesign* design, const double* x);
+
+// djd_moveDesign, rollout, and gradient by x (n) unless grad is NULL. DJ_NOT_CONVERGED: done, but
+// result.unconverged_steps are not 0. DJ_SINGULAR: there is no gradient. Negative: there is no loss
+// at x. djd_designObjective is the same as a djObjective, for which a singular step is no loss.
+DJ_API djStatus djd_evaluateDesign(double* loss, double* grad, djDesign* design, const double* x);
+// Its two halves: without for_gradient a backward pass is not possible, and the forward one cheaper.
+DJ_API djStatus djd_forwardDesign(double* loss, djDesign* design, const double* x,
+                                  bool for_gradient);
+DJ_API djStatus djd_backwardDesign(double* grad, djDesign* design);
+DJ_API djStatus djd_designObjective(void* design, double* loss, double* grad, const double* x);
+
+// Values of a variable at the present point: variable->nvalue numbers; quaternions and axes
+// normalised as in the model.
+DJ_API void djd_designValue(double* value, const djDesign* design, int variable);
+
+// Certificate of the derivative along direction (n) at x, where loss and analytic (= gradient .
+// direction) were evaluated, by differences of the very same loss; scale as in djd_check. The
+// present point is moved.
+DJ_API djStatus djd_checkDesign(djdCertificate* result, djDesign* design, const double* x,
+                                const double* direction, double loss, double analytic,
+                                double scale);
+
+// No entry of the start or of a parameter varies twice (a vector and a part of it). Gradients need
+// not care, optimisers do; the error names the variable.
+DJ_API djStatus djd_checkVariables(const djProblem* problem, djError* err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // DIJOCO_DESIGN_H_

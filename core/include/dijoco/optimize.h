@@ -1,0 +1,103 @@
+// Optimisers: minimise a function of x in R^n within bounds and linear equations, by its gradient.
+// They know nothing of physics. See design.h for the loss of a task as such a function.
+//
+//   djOptimizer how = dj_defaultOptimizer();
+//   how.type = "lbfgsb";
+//   djOptimizeProblem p = {.n = n, .lower = lower, .upper = upper, .objective = f, .user = mine};
+//   djOptimizeResult result;
+//   dj_optimize(&result, x, &p, &how, &err);
+
+#ifndef DIJOCO_OPTIMIZE_H_
+#define DIJOCO_OPTIMIZE_H_
+
+#include <dijoco/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Types:
+//   adam          first and second moments of the gradient, each step projected on the constraints
+//   trust_region  least linearised loss within a ball (SDRS eq. 15), whose radius adapts
+//   lbfgsb        limited-memory BFGS with bounds (NLopt); takes no equations
+typedef struct djOptimizer {
+  bool given;               // in a task: by the file
+  const char* type;
+  double rate;              // adam
+  double beta1, beta2, epsilon;
+  double radius;            // trust_region: largest |step| of group 0...
+  double control_radius;    // ... and of group 1; 0: radius
+  int memory;               // lbfgsb: stored pairs
+  int iterations;           // at most
+  double gradient_tolerance;  // stop when the largest entry of the projected gradient is below; 0:
+  double step_tolerance;      //   never. Likewise |step|.
+} djOptimizer;
+
+// adam, rate 0.01, beta 0.9 and 0.999, epsilon 1e-8, radius 0.1, memory 10, 100 iterations,
+// tolerances 0.
+DJ_API djOptimizer dj_defaultOptimizer(void);
+
+// Is there an optimiser of this type?
+DJ_API bool dj_isOptimizer(const char* type);
+
+// Loss at x, and its gradient (n) unless grad is NULL. Negative: there is none at x, so that the
+// optimiser backs off; DJ_NO_MEMORY ends it.
+typedef djStatus (*djObjective)(void* user, double* loss, double* grad, const double* x);
+
+// State after an iteration; iteration 0 is the start.
+typedef struct djOptimizeStep {
+  int iteration;
+  double loss;
+  double step_norm;         // |x - previous x|
+  double gradient_norm;     // largest entry of the projected gradient; NaN where not computed
+  double best_loss;
+  const double* x;          // (n)
+} djOptimizeStep;
+
+// Called after each iteration; false: stop there.
+typedef bool (*djOptimizeCallback)(void* user, const djOptimizeStep* step);
+
+typedef struct djOptimizeProblem {
+  int n;
+  const double* lower;      // (n) or NULL: none
+  const double* upper;      // (n) or NULL
+  const int* group;         // (n) of trust_region: 0 or 1; NULL: all 0
+  int nequal;               // equations equal x = value
+  const double* equal;      // (nequal x n)
+  const double* value;      // (nequal)
+  djObjective objective;
+  void* user;
+  djOptimizeCallback callback;  // or NULL
+  void* callback_user;
+} djOptimizeProblem;
+
+typedef enum djStop {
+  DJ_STOP_ITERATIONS,       // all used up
+  DJ_STOP_GRADIENT,         // below its tolerance
+  DJ_STOP_STEP,             // likewise
+  DJ_STOP_CALLBACK,
+  DJ_STOP_STUCK             // no smaller step helps, or the loss is defined nowhere near
+} djStop;
+
+typedef struct djOptimizeResult {
+  djStop stop;
+  double first_loss;        // at the start
+  double loss;              // the lowest; x is where
+  int best_iteration;
+  int iterations;           // done
+  int evaluations;          // of the objective
+  int refused;              // of them where it is not defined
+  double gradient_norm;     // at the last iterate where it was computed
+} djOptimizeResult;
+
+// Improve x (n), which is projected on the constraints first. The best iterate is returned,
+// whatever ends the run. DJ_NOT_CONVERGED: it ended stuck. Negative: nothing could be done (bad
+// numbers, contradicting constraints, no loss at the start); x is then as it was.
+DJ_API djStatus dj_optimize(djOptimizeResult* result, double* x, const djOptimizeProblem* problem,
+                            const djOptimizer* optimizer, djError* err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // DIJOCO_OPTIMIZE_H_

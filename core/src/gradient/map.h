@@ -1,0 +1,89 @@
+// Design maps: parameters and controls computed from free vectors, and their derivatives. A type is
+// a row of a table; what it does is described at djTaskMap.
+
+#ifndef DJ_GRADIENT_MAP_H_
+#define DJ_GRADIENT_MAP_H_
+
+#include "base/pool.h"
+
+#include <dijoco/task.h>
+
+// What a key of a type holds.
+typedef enum djMapKeyKind {
+  DJ_MAPKEY_INT,       // integer
+  DJ_MAPKEY_VECTOR,    // numbers
+  DJ_MAPKEY_ROWS,      // rows of numbers
+  DJ_MAPKEY_ELEMENT    // a name, "#id", or an index, which is stored as "#id"
+} djMapKeyKind;
+
+typedef struct djMapKey {
+  const char* name;    // NULL: none
+  djMapKeyKind kind;
+  bool required;
+} djMapKey;
+
+// What `to` may be.
+typedef enum djMapTo {
+  DJ_MAPTO_ANY,        // parameters or ctrl
+  DJ_MAPTO_CTRL,       // ctrl, or missing
+  DJ_MAPTO_CHOICE      // missing, or parameters among those that the type finds itself
+} djMapTo;
+
+// Outputs that follow one another go to entries start, start + stride... of a parameter's value or
+// of the controls (horizon x nu).
+typedef struct djMapTarget {
+  int param;           // index into problem->param; -1: controls
+  int start, stride, n;
+} djMapTarget;
+
+typedef struct djMapType djMapType;
+
+typedef struct djMap {
+  const djMapType* type;
+  int from;            // index into problem->free
+  int nz;              // its length
+  int ntarget;
+  djMapTarget* target;
+  int nout;            // outputs of all targets
+  size_t nwork;        // doubles of scratch
+  void* detail;        // of the type
+} djMap;
+
+// What a type's make function works with.
+typedef struct djMapMaking {
+  const djTaskMap* given;
+  const djModel* model;
+  djProblem* problem;
+  int horizon;
+  djPool* pool;
+  djError* err;
+} djMapMaking;
+
+struct djMapType {
+  const char* name;
+  djMapTo to;
+  bool adds;           // outputs are added to what is there
+  djMapKey key[DJ_NMAPARG];
+  // Check sizes, fill detail and nwork, and the targets unless `to` is ANY: then they are there.
+  djStatus (*make)(djMap* map, const djMapMaking* making);
+  // out (nout) from z (nz); dz (nz) += derivative of out by z, transposed, times dout (nout).
+  void (*apply)(double* out, const djMap* map, const double* z, double* work);
+  void (*vjp)(double* dz, const djMap* map, const double* z, const double* dout, double* work);
+};
+
+// Rows of the table.
+extern const djMapType dj_mapAffine, dj_mapShared, dj_mapTanh, dj_mapSpline, dj_mapCage;
+
+// NULL: there is none.
+const djMapType* dj_findMapType(const char* name);
+
+// Look a map up in a model; problem->free is there. Errors do not say which map.
+djStatus dj_makeMap(djMap* map, const djMapMaking* making);
+
+// The map's only target: entries of the controls.
+djStatus dj_targetCtrl(djMap* map, int start, int stride, int n, const djMapMaking* making);
+
+// "from: 'z' must be n numbers", unless it is that long.
+djStatus dj_checkFrom(const djMap* map, int n, const djMapMaking* making);
+
+#endif  // DJ_GRADIENT_MAP_H_

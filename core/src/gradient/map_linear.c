@@ -1,0 +1,90 @@
+// Maps that are linear in z: affine and shared.
+
+#include "base/status.h"
+#include "gradient/map.h"
+
+#include <string.h>
+
+// ---- affine: out = M z + o
+
+typedef struct djAffine {
+  const double* matrix;  // (nout x nz), or NULL: the identity
+  const double* offset;  // (nout), or NULL
+} djAffine;
+
+static djStatus makeAffine(djMap* map, const djMapMaking* making) {
+  const djMapArg *matrix = &making->given->arg[0], *offset = &making->given->arg[1];
+  djAffine* a = dj_poolTake(making->pool, 1, sizeof *a);
+  if (!a) return dj_failMemory(making->err);
+  if (matrix->given && (matrix->rows != map->nout || matrix->columns != map->nz)) {
+    return dj_fail(making->err, DJ_INVALID, "matrix: must be %d x %d numbers", map->nout, map->nz);
+  }
+  if (offset->given && offset->columns != map->nout) {
+    return dj_fail(making->err, DJ_INVALID, "offset: must be %d numbers", map->nout);
+  }
+  if (!matrix->given) {
+    djStatus status = dj_checkFrom(map, map->nout, making);
+    if (status < 0) return status;
+  }
+  a->matrix = matrix->given ? matrix->number : NULL;
+  a->offset = offset->given ? offset->number : NULL;
+  map->detail = a;
+  return DJ_OK;
+}
+
+static void applyAffine(double* out, const djMap* map, const double* z, double* work) {
+  (void)work;
+  const djAffine* a = map->detail;
+  for (int i = 0; i < map->nout; i++) {
+    double sum = a->matrix ? 0 : z[i];
+    const double* row = a->matrix ? a->matrix + (size_t)i * (size_t)map->nz : NULL;
+    for (int j = 0; j < map->nz && row; j++) sum += row[j] * z[j];
+    out[i] = sum + (a->offset ? a->offset[i] : 0);
+  }
+}
+
+static void vjpAffine(double* dz, const djMap* map, const double* z, const double* dout,
+                      double* work) {
+  (void)z;
+  (void)work;
+  const djAffine* a = map->detail;
+  for (int i = 0; i < map->nout; i++) {
+    if (!a->matrix) dz[i] += dout[i];
+    const double* row = a->matrix ? a->matrix + (size_t)i * (size_t)map->nz : NULL;
+    for (int j = 0; j < map->nz && row; j++) dz[j] += row[j] * dout[i];
+  }
+}
+
+const djMapType dj_mapAffine = {"affine", DJ_MAPTO_ANY, false,
+                                {{"matrix", DJ_MAPKEY_ROWS, false},
+                                 {"offset", DJ_MAPKEY_VECTOR, false}},
+                                makeAffine, applyAffine, vjpAffine};
+
+// ---- shared: every target = z
+
+static djStatus makeShared(djMap* map, const djMapMaking* making) {
+  for (int i = 0; i < map->ntarget; i++) {
+    if (map->target[i].n == map->nz) continue;
+    return dj_fail(making->err, DJ_INVALID, "to: '%.100s' is %d numbers, '%.100s' is %d",
+                   making->given->to[i], map->target[i].n, making->given->from, map->nz);
+  }
+  return DJ_OK;
+}
+
+static void applyShared(double* out, const djMap* map, const double* z, double* work) {
+  (void)work;
+  size_t n = (size_t)map->nz;
+  for (int i = 0; i < map->ntarget && n > 0; i++) memcpy(out + (size_t)i * n, z, n * sizeof *z);
+}
+
+static void vjpShared(double* dz, const djMap* map, const double* z, const double* dout,
+                      double* work) {
+  (void)z;
+  (void)work;
+  for (int i = 0; i < map->ntarget; i++) {
+    for (int k = 0; k < map->nz; k++) dz[k] += dout[(size_t)i * (size_t)map->nz + (size_t)k];
+  }
+}
+
+const djMapType dj_mapShared = {
+    "shared", DJ_MAPTO_ANY, false, {{0}}, makeShared, applyShared, vjpShared};

@@ -1,0 +1,132 @@
+#include "gradient/problem.h"
+
+#include "base/status.h"
+#include "gradient/map.h"
+#include "model/param.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- parameters
+
+// The list doubles its memory whenever its length is a power of two.
+djStatus dj_listParam(int* index, djProblem* p, const djParam* param, djPool* pool, djError* err) {
+  for (int k = 0; k < p->nparam; k++) {
+    if (p->param[k].field != param->field || p->param[k].id != param->id) continue;
+    *index = k;
+    return DJ_OK;
+  }
+  int n = p->nparam;
+  if ((n & (n - 1)) == 0) {
+    djParam* grown = dj_poolTake(pool, n > 0 ? 2 * (size_t)n : 1, sizeof *grown);
+    if (!grown) return dj_failMemory(err);
+    if (n > 0) memcpy(grown, p->param, (size_t)n * sizeof *grown);
+    p->param = grown;
+  }
+  p->param[p->nparam++] = *param;
+  p->nparamtangent += param->ntangent;
+  *index = n;
+  return DJ_OK;
+}
+
+int dj_paramTangentAdr(const djProblem* p, int index) {
+  int adr = 0;
+  for (int k = 0; k < index; k++) adr += p->param[k].ntangent;
+  return adr;
+}
+
+bool dj_variableIsRotation(const djProblem* p, const djModel* m, const djVariable* v, int k) {
+  if (v->kind == DJ_VAR_PARAM) return dj_paramIsRotation(m, &p->param[v->param], k);
+  if (v->kind != DJ_VAR_QPOS0 && v->kind != DJ_VAR_QPOS0_JOINT) return false;
+  int dof = v->adr + k, joint = m->dof_jnt[dof], type = m->jnt_type[joint];
+  return type == DJ_BALL || (type == DJ_FREE && dof >= m->jnt_dofadr[joint] + 3);
+}
+
+// ---- what varies once
+
+// Entries start..end-1 of one of the vectors that variables are parts of.
+typedef struct djSpan {
+  int vector, object, start, end;
+  const char* name;
+} djSpan;
+
+static int compareSpans(const void* a, const void* b) {
+  const djSpan *x = a, *y = b;
+  if (x->vector != y->vector) return x->vector < y->vector ? -1 : 1;
+  if (x->object != y->object) return x->object < y->object ? -1 : 1;
+  return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static djSpan spanOf(const djVariable* v, bool parts) {
+  djSpan s = {(int)v->kind, 0, v->adr, v->adr + v->ntangent, v->name};
+  if (parts && v->kind == DJ_VAR_QPOS0_JOINT) s.vector = DJ_VAR_QPOS0;
+  if (parts && v->kind == DJ_VAR_QVEL0_JOINT) s.vector = DJ_VAR_QVEL0;
+  if (v->kind == DJ_VAR_FREE) s.object = v->free;
+  return s;
+}
+
+// parts: the part of a joint is an entry of the whole vector.
+static djStatus checkSpans(const djProblem* p, bool parts, djError* err) {
+  size_t n = 0, used = 0;
+  for (int i = 0; i < p->nvariable; i++) {
+    n += p->variable[i].picked ? (size_t)p->variable[i].n : 1;
+  }
+  djSpan* span = malloc((n + 1) * sizeof *span);
+  if (!span) return dj_failMemory(err);
+  for (int i = 0; i < p->nvariable; i++) {
+    const djVariable* v = &p->variable[i];
+    djSpan whole = spanOf(v, parts);
+    if (!v->picked && v->ntangent > 0) span[used++] = whole;
+    for (int k = 0; v->picked && k < v->n; k++) {
+      span[used] = whole;
+      span[used].start = v->adr + v->index[k];
+      span[used].end = span[used].start + 1;
+      used++;
+    }
+  }
+  qsort(span, used, sizeof *span, compareSpans);
+  djStatus status = DJ_OK;
+  for (size_t i = 1; i < used && status == DJ_OK; i++) {
+    const djSpan *a = &span[i - 1], *b = &span[i];
+    if (b->vector != a->vector || b->object != a->object || b->start >= a->end) continue;
+    if (strcmp(a->name, b->name) == 0) {
+      status = dj_fail(err, DJ_INVALID, "variables: an entry of '%.100s' is listed twice", a->name);
+    } else {
+      status = dj_fail(err, DJ_INVALID, "variables: '%.100s' and '%.100s' have an entry in common",
+                       a->name, b->name);
+    }
+  }
+  free(span);
+  return status;
+}
+
+djStatus dj_checkListed(const djProblem* p, djError* err) { return checkSpans(p, false, err); }
+
+djStatus djd_checkVariables(const djProblem* p, djError* err) {
+  return p ? checkSpans(p, true, err) : dj_fail(err, DJ_INVALID, "problem: NULL");
+}
+
+// An entry of the variable is computed by the target.
+static bool isTarget(const djVariable* v, const djMapTarget* t) {
+  if (v->kind == DJ_VAR_PARAM) return t->param == v->param;
+  if (v->kind != DJ_VAR_CTRL || t->param >= 0) return false;
+  for (int k = 0; k < v->n; k++) {
+    int place = v->index[k] - t->start;
+    if (place >= 0 && place % t->stride == 0 && place / t->stride < t->n) return true;
+  }
+  return false;
+}
+
+djStatus dj_checkTargets(const djProblem* p, djError* err) {
+  for (int i = 0; i < p->nvariable; i++) {
+    for (int k = 0; k < p->nmap; k++) {
+      const djMap* map = &p->map[k];
+      for (int t = 0; t < map->ntarget; t++) {
+        if (!isTarget(&p->variable[i], &map->target[t])) continue;
+        return dj_fail(err, DJ_INVALID, "variables: '%.100s' is computed by maps[%d]",
+                       p->variable[i].name, k);
+      }
+    }
+  }
+  return DJ_OK;
+}

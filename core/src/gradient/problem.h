@@ -1,0 +1,27 @@
+// Problems: what their parts have in common.
+
+#ifndef DJ_GRADIENT_PROBLEM_H_
+#define DJ_GRADIENT_PROBLEM_H_
+
+#include "base/pool.h"
+
+#include <dijoco/design.h>
+
+// Index of a parameter in problem->param, where it is listed once; memory is the pool's. Where its
+// tangent starts in the concatenated gradients.
+djStatus dj_listParam(int* index, djProblem* problem, const djParam* param, djPool* pool,
+                      djError* err);
+int dj_paramTangentAdr(const djProblem* problem, int index);
+
+// Tangent entry k (before `index`) of a variable is a rotation.
+bool dj_variableIsRotation(const djProblem* problem, const djModel* model, const djVariable* v,
+                           int k);
+
+// No entry is listed twice by one name. (A whole vector and a part of it may be: their gradients
+// agree.)
+djStatus dj_checkListed(const djProblem* problem, djError* err);
+
+// No variable is the target of a map. An error names the variable and the map.
+djStatus dj_checkTargets(const djProblem* problem, djError* err);
+
+#endif  // DJ_GRADIENT_PROBLEM_H_

@@ -1,0 +1,100 @@
+// Projection on bounds and equations: least |x - p|^2/2 with lower <= x <= upper, A x = b.
+//
+// For multipliers y the best x within the bounds is x(y) = clip(p - A^T y). The dual function
+// q(y) = |x(y) - p|^2/2 + y.(A x(y) - b) is concave, its gradient is A x(y) - b and its generalised
+// Hessian -A D A^T, D = 1 where x is not at a bound: Newton with a line search ends after finitely
+// many steps.
+
+#include "optimize/run.h"
+
+#include "math/ldl.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NEWTON = 200, CUTS = 40 };
+
+static void clip(double* out, const djFeasible* s, const double* point) {
+  for (int i = 0; i < s->n; i++) out[i] = fmin(fmax(point[i], s->lower[i]), s->upper[i]);
+}
+
+// x(y), residual A x - b, and the dual function's value.
+static double evaluate(djFeasible* s, const double* point, const double* y) {
+  double value = 0;
+  memcpy(s->x, point, (size_t)s->n * sizeof *s->x);
+  for (int r = 0; r < s->nequal; r++) {
+    const double* row = s->equal + (size_t)r * (size_t)s->n;
+    for (int i = 0; i < s->n; i++) s->x[i] -= y[r] * row[i];
+  }
+  clip(s->x, s, s->x);
+  for (int i = 0; i < s->n; i++) value += (s->x[i] - point[i]) * (s->x[i] - point[i]) / 2;
+  for (int r = 0; r < s->nequal; r++) {
+    const double* row = s->equal + (size_t)r * (size_t)s->n;
+    s->residual[r] = -s->value[r];
+    for (int i = 0; i < s->n; i++) s->residual[r] += row[i] * s->x[i];
+    value += y[r] * s->residual[r];
+  }
+  return value;
+}
+
+// A D A^T, slightly shifted so that rows that depend on each other do no harm.
+static void hessian(djFeasible* s) {
+  int m = s->nequal;
+  double most = 0;
+  for (int r = 0; r < m; r++) {
+    const double* a = s->equal + (size_t)r * (size_t)s->n;
+    for (int c = 0; c <= r; c++) {
+      const double* b = s->equal + (size_t)c * (size_t)s->n;
+      double sum = 0;
+      for (int i = 0; i < s->n; i++) {
+        if (s->x[i] > s->lower[i] && s->x[i] < s->upper[i]) sum += a[i] * b[i];
+      }
+      s->H[r * m + c] = s->H[c * m + r] = sum;
+    }
+    most = fmax(most, s->H[r * m + r]);
+  }
+  for (int r = 0; r < m; r++) s->H[r * m + r] += 1e-13 * most + 1e-14;
+}
+
+// Residual to rounding.
+static bool isZero(const djFeasible* s) {
+  for (int r = 0; r < s->nequal; r++) {
+    const double* row = s->equal + (size_t)r * (size_t)s->n;
+    double size = fabs(s->value[r]);
+    for (int i = 0; i < s->n; i++) size += fabs(row[i] * s->x[i]);
+    if (!(fabs(s->residual[r]) <= 1e-12 * size)) return false;
+  }
+  return true;
+}
+
+djStatus dj_project(double* out, djFeasible* s, const double* point) {
+  if (s->nequal == 0) {
+    clip(out, s, point);
+    return DJ_OK;
+  }
+  int m = s->nequal;
+  memset(s->y, 0, (size_t)m * sizeof *s->y);
+  double value = evaluate(s, point, s->y);
+  for (int k = 0; k < NEWTON && !isZero(s); k++) {
+    hessian(s);
+    double slope = 0;
+    memcpy(s->ytry, s->residual, (size_t)m * sizeof *s->y);
+    if (!dj_factorLDL(s->L, s->H, NULL, m)) return DJ_INVALID;
+    dj_solveLDL(s->ytry, s->L, m);
+    for (int r = 0; r < m; r++) slope += s->ytry[r] * s->residual[r];
+    double t = 1, next = 0;
+    double* y = s->ytry;
+    for (int r = 0; r < m; r++) y[r] += s->y[r];
+    for (int cut = 0; cut < CUTS; cut++) {
+      next = evaluate(s, point, y);
+      if (next >= value + 1e-4 * t * slope || isZero(s)) break;
+      t /= 2;
+      for (int r = 0; r < m; r++) y[r] = (y[r] + s->y[r]) / 2;
+    }
+    value = next;
+    memcpy(s->y, y, (size_t)m * sizeof *y);
+  }
+  if (!isZero(s)) return DJ_INVALID;
+  memcpy(out, s->x, (size_t)s->n * sizeof *out);
+  return DJ_OK;
+}

@@ -1,0 +1,64 @@
+// What the optimisers share: the constraints, and the record of a run.
+
+#ifndef DJ_OPTIMIZE_RUN_H_
+#define DJ_OPTIMIZE_RUN_H_
+
+#include "base/pool.h"
+
+#include <dijoco/optimize.h>
+
+// The set lower <= x <= upper, equal x = value.
+typedef struct djFeasible {
+  int n, nequal;
+  const double* lower;  // (n) may be infinite
+  const double* upper;  // (n)
+  const double* equal;  // (nequal x n)
+  const double* value;  // (nequal)
+  double* y;            // (nequal) multipliers, and those tried
+  double* ytry;         // (nequal)
+  double* residual;     // (nequal)
+  double* H;            // (nequal x nequal)
+  double* L;            // (nequal x nequal)
+  double* x;            // (n)
+} djFeasible;
+
+// Nearest point of the set. DJ_INVALID: there is none.
+djStatus dj_project(double* out, djFeasible* set, const double* point);
+
+typedef struct djRun {
+  const djOptimizeProblem* problem;
+  const djOptimizer* optimizer;
+  djOptimizeResult* result;
+  djFeasible set;
+  djPool pool;
+  int n;
+  double* x;            // (n) present iterate
+  double* grad;         // (n)
+  double loss;
+  double* trial;        // (n)
+  double* trial_grad;   // (n)
+  double* best;         // (n)
+  double* scratch;      // (n)
+} djRun;
+
+// Loss and gradient, counted; the best is kept. As djObjective; values that are not finite are
+// refused.
+djStatus dj_evaluateRun(djRun* run, double* loss, double* grad, const double* x);
+
+// Largest entry of x - P(x - grad).
+double dj_projectedGradient(djRun* run, const double* x, const double* grad);
+
+// Iteration result->iterations ended at x: tells the callback. False when the run ends here, for
+// its tolerances, the callback or the number of iterations; result->stop says why. grad may be
+// NULL.
+bool dj_endIteration(djRun* run, double loss, double step_norm, const double* x,
+                     const double* grad);
+
+double dj_distance(const double* a, const double* b, int n);
+
+// Rows of the table. run->x is feasible, its loss and gradient are there, and iteration 0 ended.
+djStatus dj_runAdam(djRun* run);
+djStatus dj_runTrustRegion(djRun* run);
+djStatus dj_runLbfgsb(djRun* run);
+
+#endif  // DJ_OPTIMIZE_RUN_H_
