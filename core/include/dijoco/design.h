@@ -43,6 +43,7 @@ typedef struct djDesign {
 // outlive the design.
 DJ_API djStatus djd_makeDesign(djDesign** design, const djModel* model, const djProblem* problem,
                                djError* err);
+// Release a design; NULL is allowed.
 DJ_API void djd_deleteDesign(djDesign* design);
 
 // Set parameters, start and controls to those of x (n), maps included, without a rollout. Negative:
@@ -52,12 +53,14 @@ DJ_API djStatus djd_moveDesign(djDesign* design, const double* x);
 
 // djd_moveDesign, rollout, and gradient by x (n) unless grad is NULL. DJ_NOT_CONVERGED: done, but
 // result.unconverged_steps are not 0. DJ_SINGULAR: there is no gradient. Negative: there is no loss
-// at x. djd_designObjective is the same as a djObjective, for which a singular step is no loss.
+// at x.
 DJ_API djStatus djd_evaluateDesign(double* loss, double* grad, djDesign* design, const double* x);
-// Its two halves: without for_gradient a backward pass is not possible, and the forward one cheaper.
+// First half of it: without for_gradient a backward pass is not possible, and this one cheaper.
 DJ_API djStatus djd_forwardDesign(double* loss, djDesign* design, const double* x,
                                   bool for_gradient);
+// Second half of it.
 DJ_API djStatus djd_backwardDesign(double* grad, djDesign* design);
+// djd_evaluateDesign as a djObjective, for which a singular step is no loss.
 DJ_API djStatus djd_designObjective(void* design, double* loss, double* grad, const double* x);
 
 // Values of a variable at the present point: variable->nvalue numbers; quaternions and axes

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-// Types:
+// How to optimise. Types:
 //   adam          first and second moments of the gradient, each step projected on the constraints
 //   trust_region  least linearised loss within a ball (SDRS eq. 15), whose radius adapts
 //   lbfgsb        limited-memory BFGS with bounds (NLopt); takes no equations
@@ -57,6 +57,7 @@ typedef struct djOptimizeStep {
 // Called after each iteration; false: stop there.
 typedef bool (*djOptimizeCallback)(void* user, const djOptimizeStep* step);
 
+// What is minimised.
 typedef struct djOptimizeProblem {
   int n;
   const double* lower;      // (n) or NULL: none
@@ -71,6 +72,7 @@ typedef struct djOptimizeProblem {
   void* callback_user;
 } djOptimizeProblem;
 
+// Why a run ended.
 typedef enum djStop {
   DJ_STOP_ITERATIONS,       // all used up
   DJ_STOP_GRADIENT,         // below its tolerance
@@ -79,6 +81,7 @@ typedef enum djStop {
   DJ_STOP_STUCK             // no smaller step helps, or the loss is defined nowhere near
 } djStop;
 
+// Outcome of a run.
 typedef struct djOptimizeResult {
   djStop stop;
   double first_loss;        // at the start

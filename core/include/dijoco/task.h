@@ -97,6 +97,7 @@ typedef struct djMapArg {
   const double* number;
 } djMapArg;
 
+// Keys of a map's type, at most.
 enum { DJ_NMAPARG = 2 };
 
 // `"maps"`: parameters or controls computed from a free vector z, one map after the other:
@@ -189,6 +190,7 @@ typedef struct djVariable {
   const double* max;        // (n)
 } djVariable;
 
+// A free vector.
 typedef struct djFree {
   const char* name;
   int n;
@@ -197,7 +199,7 @@ typedef struct djFree {
   double* max;              // (n)
 } djFree;
 
-// Arrays may be written before a djDesign is made.
+// A task whose names are looked up. Arrays may be written before a djDesign is made.
 typedef struct djProblem {
   int key;                  // keyframe of the start, or -1
   double* qpos0;            // (nq)

@@ -38,7 +38,7 @@ djStatus dj_runAdam(djRun* run) {
       run->result->stop = DJ_STOP_STUCK;
       return DJ_OK;
     }
-    double norm = dj_distance(run->trial, run->x, run->n);
+    double norm = dj_stepLength(run->trial, run->x, run->n);
     memcpy(run->x, run->trial, n * sizeof *run->x);
     run->result->iterations++;
     more = dj_endIteration(run, loss, norm, run->x, run->grad);

@@ -43,7 +43,7 @@ static double objective(unsigned n, const double* x, double* grad, void* user) {
   if (status < 0) {
     loss = bowl(run->trial_grad, run, x);
   } else if (loss < run->loss) {
-    double norm = dj_distance(x, run->x, run->n);
+    double norm = dj_stepLength(x, run->x, run->n);
     memcpy(run->x, x, n * sizeof *x);
     memcpy(run->grad, run->trial_grad, n * sizeof *x);
     run->loss = loss;

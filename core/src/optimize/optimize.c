@@ -29,7 +29,7 @@ djOptimizer dj_defaultOptimizer(void) {
                        .epsilon = 1e-8, .radius = 0.1, .memory = 10, .iterations = 100};
 }
 
-double dj_distance(const double* a, const double* b, int n) {
+double dj_stepLength(const double* a, const double* b, int n) {
   double sum = 0;
   for (int i = 0; i < n; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
   return sqrt(sum);

@@ -54,7 +54,7 @@ double dj_projectedGradient(djRun* run, const double* x, const double* grad);
 bool dj_endIteration(djRun* run, double loss, double step_norm, const double* x,
                      const double* grad);
 
-double dj_distance(const double* a, const double* b, int n);
+double dj_stepLength(const double* a, const double* b, int n);
 
 // Rows of the table. run->x is feasible, its loss and gradient are there, and iteration 0 ended.
 djStatus dj_runAdam(djRun* run);

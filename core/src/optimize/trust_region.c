@@ -95,7 +95,7 @@ static djStatus takeStep(bool* taken, double* norm, djRun* run, double* d, doubl
     double ratio = (run->loss - loss) / predicted;
     if (ratio < 0.25) *shrink /= 2;
     else if (ratio > 0.75) *shrink = fmin(1, 2 * *shrink);
-    *norm = dj_distance(run->trial, run->x, run->n);
+    *norm = dj_stepLength(run->trial, run->x, run->n);
     memcpy(run->x, run->trial, (size_t)run->n * sizeof *run->x);
     memcpy(run->grad, run->trial_grad, (size_t)run->n * sizeof *run->grad);
     run->loss = loss;
