@@ -3,7 +3,10 @@
 #include "common/random_model.h"
 
 #include "math/block_ldl.h"
+#include "math/block_ldu.h"
+#include "math/block_matrix.h"
 #include "math/ldl.h"
+#include "math/ldu.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -56,7 +59,7 @@ static void makeCase(Case* c, djRng* rng, int nfine, bool large) {
   c->dense = take(n2);
   c->L = take(n2);
   c->reference = take(n2);
-  c->P = take(n2);
+  c->P = take(n2 + (size_t)n * NCOL);
   c->x = take(n);
   c->y = take(n);
   c->X = take((size_t)n * NCOL);
@@ -125,7 +128,7 @@ static void fillMatrix(Case* c, djRng* rng) {
   for (size_t i = 0; i < n; i++) {
     double sum = 0.1;
     for (size_t j = 0; j < n; j++) sum += fabs(c->dense[i * n + j]);
-    c->dense[i * n + i] = sum;
+    c->dense[i * n + i] = sum;   // diagonally dominant by rows and columns
   }
   const djBlocks* b = &c->pattern.blocks;
   for (size_t i = 0; i < n; i++) {
@@ -151,24 +154,69 @@ static void checkFactor(Case* c, djRng* rng) {
   for (size_t i = 0; i < n; i++) shift[i] = djt_uniform(rng, 0, 3);
   for (int shifted = 0; shifted < 2; shifted++) {
     const double* s = shifted ? shift : NULL;
-    assert_true(dj_factorSize(b) <= n * n && dj_packedSize(b) <= n * n);
+    assert_true(dj_blockFactorSize(b) <= n * n && dj_packedSize(b) <= n * n);
     assert_true(dj_factorLDL(c->reference, c->dense, s, (int)n));
-    assert_true(dj_factorBlocks(c->L, c->H, s, b));
+    assert_true(dj_factorBlockLDL(c->L, c->H, s, b));
     memcpy(c->y, c->x, n * sizeof(double));
-    dj_solveBlocks(c->y, c->L, b);
+    dj_solveBlockLDL(c->y, c->L, b);
     double expected[MAX_ROWS];
     memcpy(expected, c->x, n * sizeof(double));
     dj_solveLDL(expected, c->reference, (int)n);
     compare(c->y, expected, n, 1e-12);
     memcpy(c->Y, c->X, n * NCOL * sizeof(double));
-    dj_solveBlocksMulti(c->Y, c->L, b, NCOL);
+    dj_solveBlockLDLMulti(c->Y, c->L, b, NCOL);
     for (int k = 0; k < NCOL; k++) {
       for (size_t i = 0; i < n; i++) expected[i] = c->X[i * NCOL + k];
-      dj_solveBlocks(expected, c->L, b);
+      dj_solveBlockLDL(expected, c->L, b);
       for (size_t i = 0; i < n; i++) assert_true(fabs(expected[i] - c->Y[i * NCOL + k]) < 1e-13);
     }
     assert_true(dj_conditionBlocks(c->L, b) >= 1);
   }
+}
+
+// The same for a matrix that is not symmetric, where the pattern reads both triangles.
+static void checkUnsymmetric(Case* c, djRng* rng) {
+  const djBlocks* b = &c->pattern.blocks;
+  int n = c->n;
+  size_t n2 = (size_t)n * n;
+  double *A = take(n2), *dense = take(n2), shift[MAX_ROWS], expected[MAX_ROWS];
+  for (int i = 0; i < n; i++) {
+    shift[i] = djt_uniform(rng, 0, 3);
+    for (int j = 0; j < n; j++) {
+      size_t at = (size_t)i * n + j;
+      double value = c->dense[at];
+      if (value != 0 && i != j) value *= djt_uniform(rng, 0, 1);
+      dense[at] = value;
+      A[at] = inPattern(b, i, j) ? value : NAN;
+    }
+  }
+  for (int shifted = 0; shifted < 2; shifted++) {
+    assert_true(dj_blockLDUSize(b) <= n2);
+    assert_true(dj_factorLDU(c->reference, dense, shifted ? shift : NULL, n));
+    assert_true(dj_factorBlockLDU(c->L, A, shifted ? shift : NULL, b));
+    for (int transpose = 0; transpose < 2; transpose++) {
+      memcpy(c->y, c->x, (size_t)n * sizeof(double));
+      memcpy(expected, c->x, (size_t)n * sizeof(double));
+      if (transpose) {
+        dj_solveBlockLDUTranspose(c->y, c->L, b);
+        dj_solveLDUTranspose(expected, c->reference, n);
+      } else {
+        dj_solveBlockLDU(c->y, c->L, b);
+        dj_solveLDU(expected, c->reference, n);
+      }
+      compare(c->y, expected, (size_t)n, 1e-12);
+    }
+    memcpy(c->Y, c->X, (size_t)n * NCOL * sizeof(double));
+    memcpy(c->P, c->X, (size_t)n * NCOL * sizeof(double));
+    dj_solveBlockLDUMulti(c->Y, c->L, b, NCOL);
+    dj_solveLDUMulti(c->P, c->reference, n, NCOL);
+    compare(c->Y, c->P, (size_t)n * NCOL, 1e-12);
+  }
+  size_t bad = (size_t)djt_integer(rng, n) * (size_t)(n + 1);
+  A[bad] = -A[bad];
+  assert_false(dj_factorBlockLDU(c->L, A, NULL, b));
+  free(A);
+  free(dense);
 }
 
 // Pack, products, and copies of the pattern.
@@ -177,7 +225,7 @@ static void checkMatrix(Case* c) {
   const djBlocks* b = &c->pattern.blocks;
   size_t n = c->n;
   void* memory = take(dj_blocksSize(b) / sizeof(double));
-  assert_true(dj_blocksSize(b) <= dj_maxBlocksSize(&c->pattern));
+  assert_true(dj_blocksSize(b) <= dj_maxBlocksSize(c->nfine));
   dj_copyBlocks(&copy, memory, b);
   dj_mirrorBlocks(c->reference, c->H, &copy);
   dj_mirrorBlocks(c->L, c->H, &copy);
@@ -228,6 +276,7 @@ static void testRandomGraphs(void** state) {
       sparse += c.pattern.blocks.nblock > 1;
       fillMatrix(&c, &rng);
       checkFactor(&c, &rng);
+      checkUnsymmetric(&c, &rng);
       checkMatrix(&c);
     }
     freeCase(&c);
@@ -245,8 +294,8 @@ static void testOrderIsAFunctionOfTheSet(void** state) {
   announce(&c, &rng);
   assert_true(c.pattern.blocks.nblock == 30);
   fillMatrix(&c, &rng);
-  assert_true(dj_factorBlocks(c.reference, c.H, NULL, &c.pattern.blocks));
-  size_t size = dj_factorSize(&c.pattern.blocks);
+  assert_true(dj_factorBlockLDL(c.reference, c.H, NULL, &c.pattern.blocks));
+  size_t size = dj_blockFactorSize(&c.pattern.blocks);
   bool saved[MAX_BLOCKS][MAX_BLOCKS];
   memcpy(saved, c.coupled, sizeof saved);
   for (int trial = 0; trial < 10; trial++) {
@@ -255,7 +304,7 @@ static void testOrderIsAFunctionOfTheSet(void** state) {
     announce(&c, &rng);
     memcpy(c.coupled, saved, sizeof saved);
     announce(&c, &rng);
-    assert_true(dj_factorBlocks(c.L, c.H, NULL, &c.pattern.blocks));
+    assert_true(dj_factorBlockLDL(c.L, c.H, NULL, &c.pattern.blocks));
     assert_memory_equal(c.L, c.reference, size * sizeof(double));
   }
   freeCase(&c);
@@ -299,17 +348,17 @@ static void testIndefinite(void** state) {
     for (int k = 0; k < 2; k++) {
       *d = c.dense[(size_t)i * (size_t)(c.n + 1)] = scale[k] * keep;
       bool good = dj_factorLDL(c.reference, c.dense, NULL, c.n);
-      assert_true(dj_factorBlocks(c.L, c.H, NULL, b) == good);
+      assert_true(dj_factorBlockLDL(c.L, c.H, NULL, b) == good);
       refused += !good;
       if (good) continue;
       double shift[MAX_ROWS] = {0};   // of what was taken away
       shift[i] = (1 - scale[k]) * keep;
-      assert_true(dj_factorBlocks(c.L, c.H, shift, b));
+      assert_true(dj_factorBlockLDL(c.L, c.H, shift, b));
     }
     *d = NAN;
-    assert_false(dj_factorBlocks(c.L, c.H, NULL, b));
+    assert_false(dj_factorBlockLDL(c.L, c.H, NULL, b));
     *d = INFINITY;
-    assert_false(dj_factorBlocks(c.L, c.H, NULL, b));
+    assert_false(dj_factorBlockLDL(c.L, c.H, NULL, b));
     *d = c.dense[(size_t)i * (size_t)(c.n + 1)] = keep;
   }
   assert_true(refused >= c.n);
@@ -336,7 +385,7 @@ static void testDense(void** state) {
   fillMatrix(&c, &rng);
   checkFactor(&c, &rng);
   assert_true(dj_factorLDL(c.reference, c.dense, NULL, c.n));
-  assert_true(dj_factorBlocks(c.L, c.H, NULL, &c.pattern.blocks));
+  assert_true(dj_factorBlockLDL(c.L, c.H, NULL, &c.pattern.blocks));
   compare(c.L, c.reference, (size_t)c.n, 0);
   c.pattern.dense = false;
   int maxpair = c.pattern.maxpair;
@@ -352,8 +401,8 @@ static void testDense(void** state) {
   makeCase(&c, &rng, 0, false);
   announce(&c, &rng);
   assert_int_equal(c.pattern.blocks.nblock, 0);
-  assert_true(dj_factorBlocks(c.L, c.H, NULL, &c.pattern.blocks));
-  dj_solveBlocks(c.x, c.L, &c.pattern.blocks);
+  assert_true(dj_factorBlockLDL(c.L, c.H, NULL, &c.pattern.blocks));
+  dj_solveBlockLDL(c.x, c.L, &c.pattern.blocks);
   assert_true(dj_conditionBlocks(c.L, &c.pattern.blocks) == 1);
   freeCase(&c);
 }

@@ -9,51 +9,44 @@
 
 #include "base/status.h"
 #include "gradient/linear.h"
+#include "math/block_matrix.h"
 
 #include <math.h>
 #include <string.h>
-
-// Full H from its lower triangle, in place.
-static void mirror(double* H, int n) {
-  for (int i = 0; i < n; i++) {
-    for (int j = 0; j < i; j++) H[(size_t)j * n + i] = H[(size_t)i * n + j];
-  }
-}
 
 static djLinear viewLinear(djWork* w) {
   return (djLinear){w->factor, w->Rq, w->Rv, w->Ra, w->Ru, w->vnext, w->act_by_act, w->act_by_ctrl};
 }
 
-size_t dj_linearSize(const djModel* m) {
+size_t dj_maxLinearSize(const djModel* m) {
   size_t nv = m->nv, na = m->na, nu = m->nu;
-  return dj_factorSize(m->nv) + 2 * nv * nv + nv * (na + nu + 1) + na + nu;
+  size_t blocks = dj_maxBlocksSize(dj_treeRanges(NULL, m)) / sizeof(double);
+  return dj_factorSize(m->nv) + 2 * nv * nv + nv * (na + nu + 1) + na + nu + blocks;
 }
 
-djLinear dj_initLinear(const djModel* m, double* p) {
-  size_t nv = m->nv, na = m->na, nu = m->nu;
-  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
-  djLinear l;
-  l.factor = (djFactor){row ? row->kind : DJ_LDL, m->nv, p};
-  l.Rq = p + dj_factorSize(m->nv);
-  l.Rv = l.Rq + nv * nv;
-  l.Ra = l.Rv + nv * nv;
-  l.Ru = l.Ra + nv * na;
-  l.vnext = l.Ru + nv * nu;
-  l.act_by_act = l.vnext + nv;
-  l.act_by_ctrl = l.act_by_act + na;
-  return l;
+static double* copyTo(double** to, const double* from, size_t n) {
+  double* dest = *to;
+  memcpy(dest, from, n * sizeof(double));
+  *to += n;
+  return dest;
 }
 
-void dj_copyLinear(djLinear* dest, const djModel* m, const djLinear* src) {
-  size_t nv = m->nv, na = m->na, nu = m->nu, n2 = nv * nv, size = sizeof(double);
-  dj_copyFactor(&dest->factor, &src->factor);
-  memcpy(dest->Rq, src->Rq, n2 * size);
-  memcpy(dest->Rv, src->Rv, n2 * size);
-  memcpy(dest->Ra, src->Ra, nv * na * size);
-  memcpy(dest->Ru, src->Ru, nv * nu * size);
-  memcpy(dest->vnext, src->vnext, nv * size);
-  memcpy(dest->act_by_act, src->act_by_act, na * size);
-  memcpy(dest->act_by_ctrl, src->act_by_ctrl, nu * size);
+size_t dj_copyLinear(djLinear* dest, double* memory, const djModel* m, const djLinear* src) {
+  const djBlocks* blocks = &src->factor.blocks;
+  size_t nv = m->nv, na = m->na, nu = m->nu, packed = dj_packedSize(blocks);
+  double* p = memory;
+  dest->factor = src->factor;
+  dj_copyBlocks(&dest->factor.blocks, p, blocks);
+  p += dj_blocksSize(blocks) / sizeof(double);
+  dest->factor.data = copyTo(&p, src->factor.data, dj_usedFactor(&src->factor));
+  dest->Rq = copyTo(&p, src->Rq, packed);
+  dest->Rv = copyTo(&p, src->Rv, packed);
+  dest->Ra = copyTo(&p, src->Ra, nv * na);
+  dest->Ru = copyTo(&p, src->Ru, nv * nu);
+  dest->vnext = copyTo(&p, src->vnext, nv);
+  dest->act_by_act = copyTo(&p, src->act_by_act, na);
+  dest->act_by_ctrl = copyTo(&p, src->act_by_ctrl, nu);
+  return (size_t)(p - memory);
 }
 
 static void linearizeActivations(djWork* w, const djModel* m) {
@@ -81,18 +74,21 @@ djStatus dj_linearizeStep(djLinear* linear, const djModel* m, djData* d) {
   bool cautious = false;
   status = row->evaluate(&value, w->gradient, w, m, &w->now, w->q, &cautious);
   if (status < 0) return status;
+  const djBlocks* blocks = &w->pattern.blocks;
+  linear->factor = w->factor;
   if (!dj_factor(&w->factor, w->H, NULL)) {
     return dj_fail(&w->error, DJ_SINGULAR, "dr/dq+ is not positive definite at the solution");
   }
   status = row->linearize(w, m);
   if (status < 0) return status;
   // Rq <- Rq + H E, needed in this form by every product.
-  size_t n2 = (size_t)m->nv * m->nv;
-  if (row->kind == DJ_LDL) mirror(w->H, m->nv);
-  memcpy(w->X, w->H, n2 * sizeof(double));
+  if (row->kind == DJ_LDL) dj_mirrorBlocks(w->X, w->H, blocks);
+  else dj_copyMatrixBlocks(w->X, w->H, blocks);
   dj_differentiatePos(w->vnext, m, w->h, w->start.qpos, w->q);
-  dj_applyE(w->X, m->nv, m, w->vnext, -w->h);
-  for (size_t k = 0; k < n2; k++) w->Rq[k] += w->X[k];
+  dj_applyEBlocks(w->X, blocks, m, w->vnext, -w->h);
+  dj_addBlocks(w->Rq, w->X, blocks);
+  dj_packBlocks(w->Rq, w->Rq, blocks);
+  dj_packBlocks(w->Rv, w->Rv, blocks);
   linearizeActivations(w, m);
   w->linearized = true;
   return DJ_OK;
@@ -108,10 +104,10 @@ static void identityE(double* E, const djModel* m, const djWork* w) {
 // X (nv x (2 nv + na + nu)) <- -H^-1 (Rq + H E | Rv | Ra | Ru).
 static void solveAll(djWork* w, const djModel* m) {
   int nv = m->nv, na = m->na, nu = m->nu, nc = 2 * nv + na + nu;
+  dj_unpackBlocks(w->X, nc, -1, w->Rq, &w->pattern.blocks);
+  dj_unpackBlocks(w->X + nv, nc, -1, w->Rv, &w->pattern.blocks);
   for (int r = 0; r < nv; r++) {
     double* row = w->X + (size_t)r * nc;
-    for (int c = 0; c < nv; c++) row[c] = -w->Rq[(size_t)r * nv + c];
-    for (int c = 0; c < nv; c++) row[nv + c] = -w->Rv[(size_t)r * nv + c];
     for (int c = 0; c < na; c++) row[2 * nv + c] = -w->Ra[(size_t)r * na + c];
     for (int c = 0; c < nu; c++) row[2 * nv + na + c] = -w->Ru[(size_t)r * nu + c];
   }
@@ -198,14 +194,14 @@ djStatus djd_stepJvp(const djModel* m, djData* d, double* dx_next, const double*
   if (status != DJ_OK) return status;
   int nv = m->nv, na = m->na, nu = m->nu;
   double *y = d->work->lambda, *e = y + nv, *a = e + nv;   // -H^-1 (...), E dq, act+
+  memset(y, 0, (size_t)nv * sizeof(double));
+  if (dx) dj_mulBlocks(y, -1, lin.Rq, dx, &lin.factor.blocks);
+  if (dx) dj_mulBlocks(y, -1, lin.Rv, dx + nv, &lin.factor.blocks);
   for (int r = 0; r < nv; r++) {
     double s = 0;
-    for (int c = 0; c < nv && dx; c++) {
-      s += lin.Rq[(size_t)r * nv + c] * dx[c] + lin.Rv[(size_t)r * nv + c] * dx[nv + c];
-    }
     for (int c = 0; c < na && dx; c++) s += lin.Ra[(size_t)r * na + c] * dx[2 * nv + c];
     for (int c = 0; c < nu && du; c++) s += lin.Ru[(size_t)r * nu + c] * du[c];
-    y[r] = -s;
+    y[r] -= s;
     e[r] = dx ? dx[r] : 0;
   }
   dj_solve(y, &lin.factor);
@@ -234,10 +230,9 @@ void dj_linearVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
   for (int i = 0; i < nv; i++) z[i] = lambda[i] + z[i] / m->opt.timestep;
   dj_solveTranspose(z, &lin->factor);
   rotate(e, m, lin, false, true);
+  if (dx) dj_mulBlocksT(dx, -1, lin->Rq, z, &lin->factor.blocks);
+  if (dx) dj_mulBlocksT(dx + nv, -1, lin->Rv, z, &lin->factor.blocks);
   for (int r = 0; r < nv; r++) {
-    const double *Rq = lin->Rq + (size_t)r * nv, *Rv = lin->Rv + (size_t)r * nv;
-    for (int c = 0; c < nv && dx; c++) dx[c] -= Rq[c] * z[r];
-    for (int c = 0; c < nv && dx; c++) dx[nv + c] -= Rv[c] * z[r];
     for (int c = 0; c < na && dx; c++) dx[2 * nv + c] -= lin->Ra[(size_t)r * na + c] * z[r];
     for (int c = 0; c < nu && du; c++) du[c] -= lin->Ru[(size_t)r * nu + c] * z[r];
     if (dx) dx[r] += e[r];

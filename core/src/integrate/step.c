@@ -26,16 +26,14 @@ static djStatus evaluateNow(void* user, double* value, double* gradient, bool* c
 static bool factor(void* user, double shift) {
   Problem* p = user;
   djWork* w = p->work;
-  int nv = p->model->nv;
   if (shift == 0) return dj_factor(&w->factor, w->H, NULL);
   // What is shifted is inertia: contact's stiffness would damp the soft directions for nothing.
   if (!p->scaled) {
-    double* M = w->Rq;   // free until the step is linearised
-    dj_massMatrix(M, w->M, p->model, &w->now, w->ref);
-    for (int i = 0; i < nv; i++) w->scale[i] = M[(size_t)i * nv + i] / (w->h * w->h);
+    dj_massDiagonal(w->scale, w->M, p->model, &w->now, w->ref);
+    for (int i = 0; i < p->model->nv; i++) w->scale[i] /= w->h * w->h;
     p->scaled = true;
   }
-  for (int i = 0; i < nv; i++) w->shift[i] = shift * w->scale[i];
+  for (int i = 0; i < p->model->nv; i++) w->shift[i] = shift * w->scale[i];
   return dj_factor(&w->factor, w->H, w->shift);
 }
 

@@ -38,6 +38,7 @@ struct djWork {
 
   double* gradient;         // (nv)
   double* step;             // (nv)
+  djPattern pattern;        // of H, Rq and Rv, for the contacts of the last evaluation
   double* H;                // (nv x nv) dr/dq+ at the present iterate; symmetric: lower triangle
   djFactor factor;          // of H
   double* scale;            // (nv) what a shift multiplies
@@ -46,7 +47,8 @@ struct djWork {
   double* N;                // (nbody x 36)
   double* M;                // (nbody x 36)
 
-  // Derivatives (gradient layer): residual by the start's q, v and by inputs.
+  // Derivatives (gradient layer): residual by the start's q, v and by inputs. Rq and Rv are packed
+  // once the step is linearised.
   double* Rq;               // (nv x nv)
   double* Rv;               // (nv x nv)
   double* Ra;               // (nv x na)
@@ -84,6 +86,13 @@ typedef struct djIntegratorRow {
 } djIntegratorRow;
 
 const djIntegratorRow* dj_integratorRow(djIntegrator integrator);
+
+// Dofs first[k] to first[k + 1] - 1 make one tree, or trees whose dofs are interleaved. Returns how
+// many such ranges there are; first (at most nv + 1) may be NULL.
+int dj_treeRanges(int* first, const djModel* model);
+
+// Set work->pattern from the contacts of the last evaluation.
+void dj_coupleTrees(djWork* work, const djModel* model);
 
 djSizes dj_sizesOf(const djModel* model);
 bool dj_sameSizes(const djSizes* sizes, const djModel* model);

@@ -1,46 +1,15 @@
 #include "math/block_ldl.h"
 
-#include "math/ldl.h"
+#include "math/block_row.h"
 
 #include <math.h>
 #include <string.h>
-
-// One row of blocks of the factor: own diagonal block first, then those of `later`, side by side.
-typedef struct Row {
-  size_t at;             // its first entry
-  int first;             // row of the matrix
-  int own;               // rows and columns of the diagonal block
-  int width;
-  const int* later;
-  int nlater;
-} Row;
-
-static int sizeOf(const djBlocks* b, int block) { return b->adr[block + 1] - b->adr[block]; }
-
-static Row rowAt(const djBlocks* b, int k) {
-  Row r;
-  int block = b->order[k];
-  r.at = b->factor_adr[k];
-  r.first = b->adr[block];
-  r.own = sizeOf(b, block);
-  r.width = (int)((b->factor_adr[k + 1] - b->factor_adr[k]) / (size_t)(r.own > 0 ? r.own : 1));
-  r.later = b->later + b->later_adr[k];
-  r.nlater = b->later_adr[k + 1] - b->later_adr[k];
-  return r;
-}
-
-static bool isNear(const djBlocks* b, int block, int other) {
-  for (int i = b->near_adr[block]; i < b->near_adr[block + 1]; i++) {
-    if (b->near[i] == other) return true;
-  }
-  return false;
-}
 
 // ---- factorization ----------------------------------------------------------------------------
 
 // The row's entries of H; blocks that will be filled in are zero.
 static void loadRow(double* L, const double* H, const double* shift, const djBlocks* b, int k) {
-  Row r = rowAt(b, k);
+  djBlockRow r = dj_blockRow(b, k);
   size_t n = b->n;
   int block = b->order[k];
   for (int i = 0; i < r.own; i++) {
@@ -50,8 +19,8 @@ static void loadRow(double* L, const double* H, const double* shift, const djBlo
   }
   double* to = L + r.at + r.own;
   for (int l = 0; l < r.nlater; l++) {
-    int other = b->order[r.later[l]], first = b->adr[other], size = sizeOf(b, other);
-    bool near = isNear(b, block, other);
+    int other = b->order[r.later[l]], first = b->adr[other], size = dj_blockRows(b, other);
+    bool near = dj_isNear(b, block, other);
     for (int i = 0; i < r.own; i++) {
       double* row = to + (size_t)i * r.width;
       const double* low = H + (size_t)(r.first + i) * n + first;
@@ -66,7 +35,7 @@ static void loadRow(double* L, const double* H, const double* shift, const djBlo
 
 // Pivots of the diagonal block, from the last to the first: H_ij -= H_ki H_kj / D_k for i < k in
 // the block and all j. The diagonal receives 1/D; rows are divided by D later.
-static bool eliminateOwn(double* at, const Row* r, const double* H, size_t n) {
+static bool eliminateOwn(double* at, const djBlockRow* r, const double* H, size_t n) {
   for (int k = r->own - 1; k >= 0; k--) {
     double* restrict row = at + (size_t)k * r->width;
     double scale = fabs(H[(size_t)(r->first + k) * (n + 1)]);
@@ -86,7 +55,7 @@ static bool eliminateOwn(double* at, const Row* r, const double* H, size_t n) {
 // out (rows x columns) -= A^T D^-1 B: A and B are columns `a` and `b` of the row of blocks `at`,
 // whose diagonal holds 1/D. lower: the lower triangle only.
 static void subtract(double* out, int stride, int rows, int columns, const double* at,
-                     const Row* r, int a, int b, bool lower) {
+                     const djBlockRow* r, int a, int b, bool lower) {
   for (int i = 0; i < rows; i++) {
     double* restrict to = out + (size_t)i * stride;
     int end = lower ? i + 1 : columns;
@@ -102,17 +71,17 @@ static void subtract(double* out, int stride, int rows, int columns, const doubl
 // What elimination of the k-th block leaves in rows of its later blocks. Every later block but the
 // first of a row is later than that one too.
 static void updateLater(double* L, const djBlocks* b, int k) {
-  Row r = rowAt(b, k);
+  djBlockRow r = dj_blockRow(b, k);
   const double* at = L + r.at;
   int from = r.own;
   for (int l = 0; l < r.nlater; l++) {
-    Row to = rowAt(b, r.later[l]);
+    djBlockRow to = dj_blockRow(b, r.later[l]);
     double* out = L + to.at;
     subtract(out, to.width, to.own, to.own, at, &r, from, from, true);
     int target = to.own, source = from + to.own, m = 0;
     for (int q = l + 1; q < r.nlater; q++) {
-      while (to.later[m] != r.later[q]) target += sizeOf(b, b->order[to.later[m++]]);
-      int size = sizeOf(b, b->order[r.later[q]]);
+      while (to.later[m] != r.later[q]) target += dj_blockRows(b, b->order[to.later[m++]]);
+      int size = dj_blockRows(b, b->order[r.later[q]]);
       subtract(out + target, to.width, to.own, size, at, &r, from, source, false);
       source += size;
     }
@@ -120,7 +89,7 @@ static void updateLater(double* L, const djBlocks* b, int k) {
   }
 }
 
-static void divideRow(double* at, const Row* r) {
+static void divideRow(double* at, const djBlockRow* r) {
   for (int k = 0; k < r->own; k++) {
     double* row = at + (size_t)k * r->width;
     for (int j = 0; j < k; j++) row[j] *= row[k];
@@ -128,11 +97,10 @@ static void divideRow(double* at, const Row* r) {
   }
 }
 
-bool dj_factorBlocks(double* L, const double* H, const double* shift, const djBlocks* b) {
-  if (b->nblock < 2) return dj_factorLDL(L, H, shift, b->n);
+bool dj_factorBlockLDL(double* L, const double* H, const double* shift, const djBlocks* b) {
   for (int k = 0; k < b->nblock; k++) loadRow(L, H, shift, b, k);
   for (int k = 0; k < b->nblock; k++) {
-    Row r = rowAt(b, k);
+    djBlockRow r = dj_blockRow(b, k);
     if (!eliminateOwn(L + r.at, &r, H, b->n)) return false;
     updateLater(L, b, k);
     divideRow(L + r.at, &r);
@@ -143,7 +111,7 @@ bool dj_factorBlocks(double* L, const double* H, const double* shift, const djBl
 double dj_conditionBlocks(const double* L, const djBlocks* b) {
   double lo = INFINITY, hi = 0;
   for (int k = 0; k < b->nblock; k++) {
-    Row r = rowAt(b, k);
+    djBlockRow r = dj_blockRow(b, k);
     for (int i = 0; i < r.own; i++) {
       double d = L[r.at + (size_t)i * (r.width + 1)];
       if (d < lo) lo = d;
@@ -174,29 +142,25 @@ static void gatherRows(double* restrict to, const double* X, const double* row, 
   }
 }
 
-// Both sweeps of x <- L^-T x and x <- L^-1 D^-1 x for a matrix X of ncol columns.
-void dj_solveBlocksMulti(double* X, const double* L, const djBlocks* b, int ncol) {
-  if (b->nblock < 2) {
-    dj_solveLDLMulti(X, L, b->n, ncol);
-    return;
-  }
+// x <- L^-T x, then x <- L^-1 D^-1 x.
+void dj_solveBlockLDLMulti(double* X, const double* L, const djBlocks* b, int ncol) {
   size_t nc = ncol;
   for (int k = 0; k < b->nblock; k++) {
-    Row r = rowAt(b, k);
+    djBlockRow r = dj_blockRow(b, k);
     for (int i = r.own - 1; i >= 0; i--) {
       const double* row = L + r.at + (size_t)i * r.width;
       const double* restrict from = X + (size_t)(r.first + i) * nc;
       axpyRows(X + (size_t)r.first * nc, row, i, from, nc);
       row += r.own;
       for (int l = 0; l < r.nlater; l++) {
-        int other = b->order[r.later[l]], size = sizeOf(b, other);
+        int other = b->order[r.later[l]], size = dj_blockRows(b, other);
         axpyRows(X + (size_t)b->adr[other] * nc, row, size, from, nc);
         row += size;
       }
     }
   }
   for (int k = b->nblock - 1; k >= 0; k--) {
-    Row r = rowAt(b, k);
+    djBlockRow r = dj_blockRow(b, k);
     for (int i = 0; i < r.own; i++) {
       const double* row = L + r.at + (size_t)i * r.width;
       double* restrict to = X + (size_t)(r.first + i) * nc;
@@ -204,7 +168,7 @@ void dj_solveBlocksMulti(double* X, const double* L, const djBlocks* b, int ncol
       gatherRows(to, X + (size_t)r.first * nc, row, i, nc);
       row += r.own;
       for (int l = 0; l < r.nlater; l++) {
-        int other = b->order[r.later[l]], size = sizeOf(b, other);
+        int other = b->order[r.later[l]], size = dj_blockRows(b, other);
         gatherRows(to, X + (size_t)b->adr[other] * nc, row, size, nc);
         row += size;
       }
@@ -212,139 +176,34 @@ void dj_solveBlocksMulti(double* X, const double* L, const djBlocks* b, int ncol
   }
 }
 
-void dj_solveBlocks(double* x, const double* L, const djBlocks* b) {
-  if (b->nblock < 2) {
-    dj_solveLDL(x, L, b->n);
-    return;
-  }
+void dj_solveBlockLDL(double* x, const double* L, const djBlocks* b) {
   for (int k = 0; k < b->nblock; k++) {
-    Row r = rowAt(b, k);
+    djBlockRow r = dj_blockRow(b, k);
     for (int i = r.own - 1; i >= 0; i--) {
       const double* row = L + r.at + (size_t)i * r.width;
       double f = x[r.first + i];
       for (int j = 0; j < i; j++) x[r.first + j] -= row[j] * f;
       row += r.own;
       for (int l = 0; l < r.nlater; l++) {
-        int other = b->order[r.later[l]], size = sizeOf(b, other);
+        int other = b->order[r.later[l]], size = dj_blockRows(b, other);
         for (int j = 0; j < size; j++) x[b->adr[other] + j] -= row[j] * f;
         row += size;
       }
     }
   }
   for (int k = b->nblock - 1; k >= 0; k--) {
-    Row r = rowAt(b, k);
+    djBlockRow r = dj_blockRow(b, k);
     for (int i = 0; i < r.own; i++) {
       const double* row = L + r.at + (size_t)i * r.width;
       double sum = 0;
       for (int j = 0; j < i; j++) sum += row[j] * x[r.first + j];
       const double* from = row + r.own;
       for (int l = 0; l < r.nlater; l++) {
-        int other = b->order[r.later[l]], size = sizeOf(b, other);
+        int other = b->order[r.later[l]], size = dj_blockRows(b, other);
         for (int j = 0; j < size; j++) sum += from[j] * x[b->adr[other] + j];
         from += size;
       }
       x[r.first + i] = x[r.first + i] * row[i] - sum;
     }
-  }
-}
-
-// ---- matrices ---------------------------------------------------------------------------------
-
-// Every matrix operation runs over rows i of the matrix and, in each, over stretches of columns:
-// near blocks that follow each other make one.
-typedef struct Walk {
-  const djBlocks* b;
-  int block, end, row, i;   // block row, past its last row, row of the matrix, index into near
-  int first, size;          // the stretch
-} Walk;
-
-static Walk startWalk(const djBlocks* b) {
-  return (Walk){.b = b, .block = 0, .end = b->nblock ? b->adr[1] : 0, .row = 0, .i = 0};
-}
-
-// The next stretch; false after the last.
-static bool nextStretch(Walk* w) {
-  const djBlocks* b = w->b;
-  if (w->block >= b->nblock) return false;
-  while (w->row == w->end || w->i == b->near_adr[w->block + 1]) {
-    if (w->row < w->end) w->row++;
-    if (w->row == w->end) {
-      if (++w->block >= b->nblock) return false;
-      w->end = b->adr[w->block + 1];
-    }
-    w->i = b->near_adr[w->block];
-  }
-  int from = b->near[w->i++], to = from;
-  while (w->i < b->near_adr[w->block + 1] && b->near[w->i] == to + 1) to = b->near[w->i++];
-  w->first = b->adr[from];
-  w->size = b->adr[to + 1] - w->first;
-  return true;
-}
-
-static size_t place(const Walk* w) { return (size_t)w->row * (size_t)w->b->n + (size_t)w->first; }
-
-void dj_clearBlocks(double* A, const djBlocks* b) {
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    memset(A + place(&w), 0, (size_t)w.size * sizeof(double));
-  }
-}
-
-void dj_scaleBlocks(double* A, double f, const djBlocks* b) {
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    double* to = A + place(&w);
-    for (int j = 0; j < w.size; j++) to[j] *= f;
-  }
-}
-
-void dj_addBlocks(double* restrict A, const double* restrict B, const djBlocks* b) {
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    double* restrict to = A + place(&w);
-    const double* restrict from = B + place(&w);
-    for (int j = 0; j < w.size; j++) to[j] += from[j];
-  }
-}
-
-void dj_mirrorBlocks(double* B, const double* A, const djBlocks* b) {
-  size_t n = b->n;
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    size_t row = w.row;
-    for (size_t j = w.first; j < (size_t)(w.first + w.size) && j <= row; j++) {
-      B[j * n + row] = B[row * n + j] = A[row * n + j];
-    }
-  }
-}
-
-void dj_packBlocks(double* P, const double* A, const djBlocks* b) {
-  if (b->nblock < 2 && P == A) return;
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    memmove(P, A + place(&w), (size_t)w.size * sizeof(double));
-    P += w.size;
-  }
-}
-
-void dj_unpackBlocks(double* A, int stride, double f, const double* P, const djBlocks* b) {
-  for (int i = 0; i < b->n; i++) memset(A + (size_t)i * stride, 0, (size_t)b->n * sizeof(double));
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    double* to = A + (size_t)w.row * stride + w.first;
-    for (int j = 0; j < w.size; j++) to[j] = f * P[j];
-    P += w.size;
-  }
-}
-
-void dj_mulBlocks(double* y, double f, const double* P, const double* x, const djBlocks* b) {
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    double sum = 0;
-    for (int j = 0; j < w.size; j++) sum += P[j] * x[w.first + j];
-    y[w.row] += f * sum;
-    P += w.size;
-  }
-}
-
-void dj_mulBlocksT(double* restrict y, double f, const double* restrict P,
-                   const double* restrict x, const djBlocks* b) {
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    double g = f * x[w.row];
-    for (int j = 0; j < w.size; j++) y[w.first + j] += g * P[j];
-    P += w.size;
   }
 }

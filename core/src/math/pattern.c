@@ -4,20 +4,22 @@
 
 // ---- memory -----------------------------------------------------------------------------------
 
-// Capacities are of coupled pairs, and of blocks above the diagonal of the factor. A thousand
-// bodies in a heap have about 5 neighbours and 30 blocks in a row of the factor.
+// Capacities are at most so many for each block.
 static int capacity(int nfine, int each) {
   size_t all = (size_t)nfine * (size_t)(nfine - 1) / 2, some = (size_t)each * (size_t)nfine;
   size_t least = all < some ? all : some;
   return nfine < 2 ? 0 : least > INT32_MAX / 4 ? INT32_MAX / 4 : (int)least;
 }
 
+static int maxPairs(int nfine) { return capacity(nfine, 32); }    // coupled
+static int maxLater(int nfine) { return capacity(nfine, 96); }    // beside the factor's diagonal
+
 void dj_takePattern(djPattern* p, djArena* a, int n, int nfine) {
   size_t nb = nfine, size = sizeof(int);
   p->n = n;
   p->nfine = nfine;
-  p->maxpair = capacity(nfine, 32);
-  p->maxlater = capacity(nfine, 96);
+  p->maxpair = maxPairs(nfine);
+  p->maxlater = maxLater(nfine);
   p->words = (nb + 63) / 64;
   p->fine = dj_take(a, nb + 1, size);
   p->fine_of = dj_take(a, n, size);
@@ -27,6 +29,7 @@ void dj_takePattern(djPattern* p, djArena* a, int n, int nfine) {
   p->analysed = dj_take(a, 2 * (size_t)p->maxpair, size);
   p->matrix_adr = dj_take(a, nb + 2, sizeof(size_t));
   p->factor_adr = dj_take(a, nb + 2, sizeof(size_t));
+  p->upper_adr = dj_take(a, nb + 2, sizeof(size_t));
   p->order = dj_take(a, nb + 1, size);
   p->near_adr = dj_take(a, nb + 2, size);
   p->near = dj_take(a, nb + 1 + 2 * (size_t)p->maxpair, size);
@@ -36,6 +39,11 @@ void dj_takePattern(djPattern* p, djArena* a, int n, int nfine) {
   for (size_t k = 0; k < sizeof scratch / sizeof scratch[0]; k++) {
     *scratch[k] = dj_take(a, nb + 2, size);
   }
+}
+
+static void setBlocks(djPattern* p, int nblock, const int* adr) {
+  p->blocks = (djBlocks){p->n,     nblock,      p->matrix_adr, p->factor_adr, p->upper_adr, adr,
+                         p->order, p->near_adr, p->near,       p->later_adr,  p->later};
 }
 
 // One block of all rows.
@@ -48,8 +56,8 @@ static void setDense(djPattern* p) {
   p->near_adr[1] = last;
   p->matrix_adr[0] = p->factor_adr[0] = 0;
   p->matrix_adr[1] = p->factor_adr[1] = (size_t)p->n * (size_t)p->n;
-  p->blocks = (djBlocks){p->n,     last,        p->matrix_adr, p->factor_adr, p->whole,
-                         p->order, p->near_adr, p->near,       p->later_adr,  p->later};
+  p->upper_adr[0] = p->upper_adr[1] = p->factor_adr[last];
+  setBlocks(p, last, p->whole);
 }
 
 void dj_forgetPattern(djPattern* p) {
@@ -221,7 +229,7 @@ static int size(const djPattern* p, int b) { return p->fine[b + 1] - p->fine[b];
 
 // Addresses of packed rows of blocks. Returns the entries of the factor.
 static size_t setAddresses(djPattern* p) {
-  size_t matrix = 0, factor = 0, entries = 0;
+  size_t matrix = 0, factor = 0, upper = 0, entries = 0;
   for (int k = 0; k < p->nfine; k++) {
     size_t near = 0, later = 0, rows = (size_t)size(p, k), own = (size_t)size(p, p->order[k]);
     for (int i = p->near_adr[k]; i < p->near_adr[k + 1]; i++) near += (size_t)size(p, p->near[i]);
@@ -230,12 +238,16 @@ static size_t setAddresses(djPattern* p) {
     }
     p->matrix_adr[k] = matrix;
     p->factor_adr[k] = factor;
+    p->upper_adr[k] = upper;
     matrix += rows * near;
     factor += own * (own + later);
+    upper += own * later;
     entries += own * (own + 1) / 2 + own * later;
   }
   p->matrix_adr[p->nfine] = matrix;
   p->factor_adr[p->nfine] = factor;
+  p->upper_adr[p->nfine] = upper;
+  for (int k = 0; k <= p->nfine; k++) p->upper_adr[k] += factor;
   return entries;
 }
 
@@ -252,8 +264,7 @@ static void analyse(djPattern* p) {
     setDense(p);
     return;
   }
-  p->blocks = (djBlocks){p->n,     p->nfine,    p->matrix_adr, p->factor_adr, p->fine,
-                         p->order, p->near_adr, p->near,       p->later_adr,  p->later};
+  setBlocks(p, p->nfine, p->fine);
 }
 
 void dj_endPattern(djPattern* p) {
@@ -273,16 +284,16 @@ void dj_endPattern(djPattern* p) {
 
 static size_t blocksSize(size_t nblock, size_t near, size_t later) {
   size_t ints = (nblock + 1) * 4 + near + later + 1;
-  return 2 * (nblock + 1) * sizeof(size_t) + (ints / 2 + 1) * 2 * sizeof(int);
+  return 3 * (nblock + 1) * sizeof(size_t) + (ints / 2 + 1) * 2 * sizeof(int);
 }
 
 size_t dj_blocksSize(const djBlocks* b) {
   return blocksSize(b->nblock, b->near_adr[b->nblock], b->later_adr[b->nblock]);
 }
 
-size_t dj_maxBlocksSize(const djPattern* p) {
-  size_t nb = p->nfine;
-  return blocksSize(nb, nb + 2 * (size_t)p->maxpair, p->maxlater);
+size_t dj_maxBlocksSize(int nfine) {
+  size_t nb = nfine > 0 ? nfine : 1;
+  return blocksSize(nb, nb + 2 * (size_t)maxPairs(nfine), maxLater(nfine));
 }
 
 static const int* copyInts(int** to, const int* from, int n) {
@@ -294,13 +305,15 @@ static const int* copyInts(int** to, const int* from, int n) {
 
 void dj_copyBlocks(djBlocks* dest, void* memory, const djBlocks* src) {
   int nb = src->nblock;
-  size_t *matrix = memory, *factor = matrix + nb + 1;
+  size_t *matrix = memory, *factor = matrix + nb + 1, *upper = factor + nb + 1;
   memcpy(matrix, src->matrix_adr, ((size_t)nb + 1) * sizeof(size_t));
   memcpy(factor, src->factor_adr, ((size_t)nb + 1) * sizeof(size_t));
-  int* to = (int*)(void*)(factor + nb + 1);
+  memcpy(upper, src->upper_adr, ((size_t)nb + 1) * sizeof(size_t));
+  int* to = (int*)(void*)(upper + nb + 1);
   *dest = *src;
   dest->matrix_adr = matrix;
   dest->factor_adr = factor;
+  dest->upper_adr = upper;
   dest->adr = copyInts(&to, src->adr, nb + 1);
   dest->order = copyInts(&to, src->order, nb);
   dest->near_adr = copyInts(&to, src->near_adr, nb + 1);

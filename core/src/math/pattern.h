@@ -20,6 +20,7 @@ typedef struct djBlocks {
   int nblock;                // 1: dense
   const size_t* matrix_adr;  // (nblock + 1) first entry of each row of blocks, packed
   const size_t* factor_adr;  // (nblock + 1) the same of rows of the factor, in their order
+  const size_t* upper_adr;   // (nblock + 1) and of its columns where it is not symmetric
   const int* adr;            // (nblock + 1) first row of each block
   const int* order;          // (nblock)
   const int* near_adr;       // (nblock + 1)
@@ -42,7 +43,7 @@ typedef struct djPattern {
   uint64_t* work;            // (nfine x words)
   int* pair;                 // (maxpair x 2) coupled blocks, as they came
   int* analysed;             // (maxpair x 2) those of the last analysis
-  size_t *matrix_adr, *factor_adr;
+  size_t *matrix_adr, *factor_adr, *upper_adr;
   int *order, *near_adr, *near, *later_adr, *later;
   int *rank, *degree, *head, *next, *previous;   // (nfine + 2) scratch
   int whole[2];              // {0, n}
@@ -62,7 +63,7 @@ void dj_endPattern(djPattern* pattern);
 
 // Copy of the pattern in force into memory of dj_blocksSize bytes, aligned as a double.
 size_t dj_blocksSize(const djBlocks* blocks);
-size_t dj_maxBlocksSize(const djPattern* pattern);
+size_t dj_maxBlocksSize(int nfine);
 void dj_copyBlocks(djBlocks* dest, void* memory, const djBlocks* src);
 
 #endif  // DJ_MATH_PATTERN_H_
