@@ -142,7 +142,7 @@ static int countBits(const uint64_t* row, size_t words) {
 }
 
 // Lists of blocks by degree, doubly linked.
-static void link(djPattern* p, int b) {
+static void addLink(djPattern* p, int b) {
   int d = p->degree[b], first = p->head[d];
   p->next[b] = first;
   p->previous[b] = -1;
@@ -150,7 +150,7 @@ static void link(djPattern* p, int b) {
   p->head[d] = b;
 }
 
-static void unlink(djPattern* p, int b) {
+static void dropLink(djPattern* p, int b) {
   int to = p->next[b], from = p->previous[b];
   if (from >= 0) p->next[from] = to;
   else p->head[p->degree[b]] = to;
@@ -166,9 +166,9 @@ static void eliminate(djPattern* p, int a, const int* near, int n) {
     for (size_t w = 0; w < p->words; w++) to[w] |= row[w];
     clearBit(to, a);
     clearBit(to, b);
-    unlink(p, b);
+    dropLink(p, b);
     p->degree[b] = countBits(to, p->words);
-    link(p, b);
+    addLink(p, b);
   }
 }
 
@@ -180,13 +180,13 @@ static bool findOrder(djPattern* p) {
   for (int d = 0; d < nb; d++) p->head[d] = -1;
   for (int b = 0; b < nb; b++) {
     p->degree[b] = countBits(p->work + (size_t)b * p->words, p->words);
-    link(p, b);
+    addLink(p, b);
   }
   int used = 0;
   for (int k = 0; k < nb; k++) {
     while (p->head[lowest_degree] < 0) lowest_degree++;
     int a = p->head[lowest_degree], n = p->degree[a];
-    unlink(p, a);
+    dropLink(p, a);
     p->order[k] = a;
     p->rank[a] = k;
     if (used + n > p->maxlater) return false;
