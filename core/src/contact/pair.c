@@ -290,10 +290,10 @@ static djVertexTerm vertexTerm(const djFound* f, const djPlaneWork* w, int side,
     v.z = y;
   } else {
     djVec3 n = dju_load3(f->plane.p);
-    double length = dju_norm3(n);
-    D = v.sigma * (dju_dot3(n, y) + f->plane.p[3]) - c->r * length;
+    djVec3 point;
+    D = v.sigma * (dju_dot3(n, y) + f->plane.p[3]) - dj_cloudReach(&point, c, n);
     v.dir = dju_scale3(v.sigma, n);
-    v.z = dju_madd3(y, -v.sigma * c->r / length, n);
+    v.z = dju_madd3(y, -v.sigma, point);
   }
   dj_barrier(b, D, w->s);
   v.first = b[1];
