@@ -80,7 +80,7 @@ void dj_erosionRate(double* rate, double* radius_rate, const djShape* shape,
 }
 
 djMat3 dj_erosionCurveRate(const djShape* shape, const djErosion* erosion, int side) {
-  djPhase ph = phaseOf(erosion, side);
+  djErosionPath ph = dj_erosionPath(erosion, side);
   double first = ph.in_first ? -1 : 0, second = ph.in_second ? -1 / erosion->span : 0;
   djMat3 rate;
   for (int i = 0; i < 9; i++) {
