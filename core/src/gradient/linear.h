@@ -16,7 +16,10 @@ typedef struct djLinear {
   double* Rv;
   double* Ra;            // (nv x na)
   double* Ru;            // (nv x nu)
-  double* vnext;         // (nv) v+
+  djBlocks trees;        // of the following
+  double* Vplus;         // dv+ = Vplus (dq+ - E dq) + Vstart dq, packed; NULL: J_r^-1 (..)/h
+  double* Vstart;        // packed, or NULL
+  double* vnext;         // (nv) log(q^-1 q+)/h
   double* act_by_act;    // (na) diagonal of d act+/d act
   double* act_by_ctrl;   // (nu) d act+/d ctrl of each actuator with an activation
 } djLinear;

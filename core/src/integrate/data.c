@@ -62,18 +62,27 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->scale = takeDoubles(a, nv);
   w->shift = takeDoubles(a, nv);
   dj_takePattern(&w->pattern, a, m->nv, dj_treeRanges(NULL, m));
+  dj_takePattern(&w->trees, a, m->nv, dj_treeRanges(NULL, m));
   w->H = takeDoubles(a, nv * nv);
   w->factor = (djFactor){.kind = DJ_LDL, .n = m->nv};
   w->factor.data = takeDoubles(a, dj_factorSize(m->nv));
   w->wrench = takeDoubles(a, nb * 6);
   w->N = takeDoubles(a, nb * 36);
   w->M = takeDoubles(a, nb * 36);
+  w->momentum = takeDoubles(a, nb * 6);
+  w->lead = takeDoubles(a, nv * 6);
+  w->force = takeDoubles(a, nb * 3);
+  w->drag = dj_take(a, nb, sizeof(djBodyStep));
+  w->mass = (djFactor){DJ_LDL, m->nv, takeDoubles(a, dj_factorSize(m->nv))};
   w->Rq = takeDoubles(a, nv * nv);
   w->Rv = takeDoubles(a, nv * nv);
   w->Ra = takeDoubles(a, nv * na);
   w->Ru = takeDoubles(a, nv * nu);
   w->X = takeDoubles(a, nv * (2 * nv + na + nu));
   w->vnext = takeDoubles(a, nv);
+  w->qvel = takeDoubles(a, nv);
+  w->Vplus = takeDoubles(a, nv * nv);
+  w->Vstart = takeDoubles(a, nv * nv);
   w->act_by_act = takeDoubles(a, na);
   w->act_by_ctrl = takeDoubles(a, nu);
   w->lambda = takeDoubles(a, 4 * nv + na + nu);
@@ -127,6 +136,8 @@ static djArena measure(const djModel* m) {
 static void setPattern(djWork* w, const djModel* m) {
   dj_treeRanges(w->pattern.degree, m);
   dj_setPattern(&w->pattern, w->pattern.degree);
+  dj_treeRanges(w->trees.degree, m);
+  dj_setPattern(&w->trees, w->trees.degree);
 }
 
 size_t dj_dataSize(const djModel* m) {
@@ -208,6 +219,7 @@ djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
   // Pose pointers inside the contacts are those of src's step: a step must be begun anew.
   to->stepped = to->linearized = false;
   dj_forgetPattern(&to->pattern);
+  dj_forgetPattern(&to->trees);
   return DJ_OK;
 }
 

@@ -193,9 +193,5 @@ static djStatus linearize(djWork* w, const djModel* m) {
   return DJ_OK;
 }
 
-static const djIntegratorRow row = {"position", DJ_LDL,    begin,
-                                    evaluate,   linearize, dj_positionParams};
-
-const djIntegratorRow* dj_integratorRow(djIntegrator integrator) {
-  return integrator == DJ_POSITION ? &row : NULL;
-}
+const djIntegratorRow dj_positionRow = {"position", DJ_LDL,            begin, evaluate,
+                                        linearize,  dj_positionParams, NULL,  NULL};
