@@ -175,7 +175,7 @@ static djStatus checkRollout(const djModel* m, djData* d, const djRollout* r,
   if (!tape || tape->horizon < r->horizon || !dj_sameSizes(&tape->sizes, m)) {
     return dj_fail(err, DJ_INVALID, "tape: made for another model or a shorter horizon");
   }
-  if (tape->linear != dj_linearSize(m)) {
+  if (tape->linear != dj_maxLinearSize(m)) {
     return dj_fail(err, DJ_INVALID, "tape: made for another integrator");
   }
   if (r->nloss < 0 || (r->nloss > 0 && !r->loss)) {

@@ -73,7 +73,8 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->lead = takeDoubles(a, nv * 6);
   w->force = takeDoubles(a, nb * 3);
   w->drag = dj_take(a, nb, sizeof(djBodyStep));
-  w->mass = (djFactor){DJ_LDL, m->nv, takeDoubles(a, dj_factorSize(m->nv))};
+  w->mass = (djFactor){.kind = DJ_LDL, .n = m->nv};
+  w->mass.data = takeDoubles(a, dj_factorSize(m->nv));
   w->Rq = takeDoubles(a, nv * nv);
   w->Rv = takeDoubles(a, nv * nv);
   w->Ra = takeDoubles(a, nv * na);
