@@ -1,10 +1,10 @@
 // A changed design as MJCF.
 //
 // MuJoCo's own means do the writing: a spec, into which mj_copyBack puts the numbers that differ
-// from what it compiles to. They cannot express everything in the spec as the user wrote it (frames,
-// fitted geoms, inertia that follows geoms), so the spec is first made canonical: saved with its
-// compiled values and read again (write_canonical.c). What comes out is compiled once more and
-// compared with the wanted model, number by number (write_check.c).
+// from what it compiles to. They cannot express everything in the spec as the user wrote it
+// (frames, fitted geoms, inertia that follows geoms), so the spec is first made canonical: saved
+// with its compiled values and read again (write_canonical.c). What comes out is compiled once more
+// and compared with the wanted model, number by number (write_check.c).
 
 #include "write.h"
 

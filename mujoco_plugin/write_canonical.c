@@ -1,7 +1,8 @@
 // A scene with its compiled values, as a spec.
 //
-// MuJoCo saves compiled values with six digits. The structure of what it saves is right; the numbers
-// are taken from the first compilation again: all its real-valued arrays, through mj_copyBack.
+// MuJoCo saves compiled values with six digits. The structure of what it saves is right; the
+// numbers are taken from the first compilation again: all its real-valued arrays, through
+// mj_copyBack.
 
 #include "write.h"
 

@@ -70,7 +70,8 @@ static void putDofs(mjtNum* out, const djmWrite* w, const double* wanted, const 
   static const int dofs[] = {6, 3, 1, 1};
   for (int i = 0; i < w->base->njnt; i++) {
     if (wanted[i] == base[i]) continue;
-    for (int k = 0; k < dofs[w->base->jnt_type[i]]; k++) out[w->base->jnt_dofadr[i] + k] = wanted[i];
+    mjtNum* dof = out + w->base->jnt_dofadr[i];
+    for (int k = 0; k < dofs[w->base->jnt_type[i]]; k++) dof[k] = wanted[i];
   }
 }
 

@@ -60,6 +60,16 @@ static const Verb verbs[] = {
      "falls with the square of the step (slope 2). Exit status 1 when a check fails or a step did\n"
      "not converge. --out writes the JSON output to a file.",
      verb_grad},
+    {"optimize", "TASK --out DIR", 1,
+     GROUP_JSON | GROUP_SETTINGS | GROUP_OPTIMIZE | GROUP_FOLDER,
+     "improve a task's variables by its gradient",
+     "Minimises the task's loss within the bounds of its variables, by the optimizer that the\n"
+     "task names. Writes DIR/history.csv, final.json (the variables), task.json (a task that\n"
+     "starts from the result), ctrl.csv, scene.xml (the optimised design, for stock MuJoCo; its\n"
+     "start is keyframe \"optimized\") and report.html, in which MuJoCo replays it. The best\n"
+     "iterate counts, also after Ctrl-C. Exit status 1 when a step of the result did not\n"
+     "converge, when nothing was improved, or after Ctrl-C.",
+     verb_optimize},
     {"bench", "", 0, GROUP_JSON | GROUP_FILTER,
      "our timings beside MuJoCo's",
      "Times steps and derivatives of gymnasium's robots at the states of a stock MuJoCo run,\n"

@@ -34,6 +34,8 @@ static const Row table[] = {
     {"--check", NULL, FLAG, GROUP_CHECK, AT(check), "compare every gradient with differences"},
     {"--check-seed", "S", SEED, GROUP_CHECK, AT(check_seed),
      "of the random directions (default 0); implies --check"},
+    {"--iterations", "N", COUNT, GROUP_OPTIMIZE, AT(iterations),
+     "at most this many (default: the task's)"},
     {"--out", "FILE", TEXT, GROUP_FILE, AT(out), "file to write"},
     {"--out", "DIR", TEXT, GROUP_FOLDER, AT(out),
      "folder to write into; made if it does not exist"},
@@ -46,8 +48,7 @@ static const Row table[] = {
      "folder of gymnasium's models (default: $DIJOCO_GYMNASIUM)"},
     {"--timestep", "H", POSITIVE, GROUP_SETTINGS, AT(timestep), "seconds"},
     {"--contact", "separating_plane|none", CHOICE, GROUP_SETTINGS, AT(contact), "contact model"},
-    {"--integrator", "position|variational", CHOICE, GROUP_SETTINGS, AT(integrator),
-     "time integration (default position)"},
+    {"--integrator", "position", CHOICE, GROUP_SETTINGS, AT(integrator), "time integration"},
     {"--set", "NAME=V[,V...]", SET, GROUP_SETTINGS, 0,
      "set a parameter, e.g. geom/foot/size=0.1,0.05,0.02 (repeatable)"},
     {"--support", "S", FRACTION, GROUP_SETTINGS, AT(support),
@@ -189,7 +190,7 @@ static Options no_options(const Verb* verb) {
   Options o = {.verb = verb->name};
   o.timestep = o.support = o.length_scale = o.stiffness = o.skin = o.friction_eps = NAN;
   o.tolerance = o.gravity_ramp = o.time = o.max_position = o.max_rotation = NAN;
-  o.threads = o.ctrl_seed = o.every = o.check_seed = -1;
+  o.threads = o.ctrl_seed = o.every = o.check_seed = o.iterations = -1;
   return o;
 }
 
@@ -253,7 +254,7 @@ void opt_printHelp(const Verb* verb) {
   printf("dijoco %s %s\n\n%s\n", verb->name, verb->arguments, verb->help);
   int general = GROUP_JSON;
   print_group(verb, GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE | GROUP_FOLDER |
-                        GROUP_LIMITS | GROUP_CHECK | GROUP_FILTER,
+                        GROUP_LIMITS | GROUP_CHECK | GROUP_FILTER | GROUP_OPTIMIZE,
               "Options:");
   print_group(verb, GROUP_SETTINGS & ~general, "Settings (stronger than those in files):");
   print_group(verb, general, "Output:");

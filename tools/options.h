@@ -17,7 +17,8 @@ enum {
   GROUP_FOLDER = 64,   // --out DIR
   GROUP_LIMITS = 128,  // compare's checks
   GROUP_CHECK = 256,   // grad's certificate
-  GROUP_FILTER = 512   // bench
+  GROUP_FILTER = 512,  // bench
+  GROUP_OPTIMIZE = 1024
 };
 
 enum { MAX_ARGUMENTS = 4, MAX_SETS = 256 };
@@ -35,7 +36,7 @@ typedef struct Options {
   long threads;
   double time;
   const char *qpos, *qvel, *ctrl, *engine, *out, *filter, *models;
-  long ctrl_seed, every, check_seed;
+  long ctrl_seed, every, check_seed, iterations;
   double max_position, max_rotation;
 } Options;
 

@@ -140,6 +140,21 @@ void camera_frame(Camera* c, const djModel* m, int n, const Poses* poses) {
   }
 }
 
+void camera_include(Camera* c, int n, const double* point) {
+  const double* axis[2] = {c->right, c->up};
+  double half[2] = {0.4 * c->width / c->scale, 0.38 * c->height / c->scale}, shrink = 1;
+  for (int k = 0; k < 2; k++) {
+    double middle = dot(axis[k], c->center), low = middle - half[k], high = middle + half[k];
+    for (int i = 0; i < n; i++) {
+      low = fmin(low, dot(axis[k], point + 3 * i));
+      high = fmax(high, dot(axis[k], point + 3 * i));
+    }
+    for (int j = 0; j < 3; j++) c->center[j] += ((low + high) / 2 - middle) * axis[k][j];
+    shrink = fmin(shrink, 2 * half[k] / (high - low));
+  }
+  c->scale *= shrink;
+}
+
 // ---- order: from back to front
 
 typedef struct Item {
@@ -239,6 +254,11 @@ static int hidden(const Camera* c, const djModel* m, int n, const Poses* poses) 
 }
 
 Camera camera_look(const djModel* m, int n, const Poses* poses, int width, int height) {
+  return camera_lookFrom(m, n, poses, width, height, 0.32);
+}
+
+Camera camera_lookFrom(const djModel* m, int n, const Poses* poses, int width, int height,
+                       double elevation) {
   Camera best = {0};
   Spread s = {0};
   each_point(m, n, poses, add_spread, &s);
@@ -251,7 +271,7 @@ Camera camera_look(const djModel* m, int n, const Poses* poses, int width, int h
   double most = -INFINITY;
   for (int k = 0; k < 4; k++) {
     Camera c = {.width = width, .height = height};
-    look_along(&c, across + turn[k], 0.32);
+    look_along(&c, across + turn[k], elevation);
     camera_frame(&c, m, n, poses);
     double count = 1000 * fronts(&c, m, &poses[0]);
     if (m->ngeom <= SORT_MOST) count -= hidden(&c, m, n, poses);
@@ -334,8 +354,31 @@ void picture_defs(Buffer* out) {
   buf_add(out, "</defs></svg>\n");
 }
 
+static void draw_mark(Buffer* out, const Mark* mark, const Camera* c) {
+  Point2 p = project(c, mark->point);
+  if (mark->n == 1) {
+    buf_addf(out, "<g stroke=\"%s\" fill=\"none\" stroke-width=\"2\">"
+                  "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"6\"/>"
+                  "<path d=\"M%.1f %.1fh20M%.1f %.1fv20\"/></g>",
+             mark->color, p.x, p.y, p.x - 10, p.y, p.x, p.y - 10);
+    return;
+  }
+  buf_addf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\"%s d=\"", mark->color,
+           mark->dashed ? " stroke-dasharray=\"5 4\"" : "");
+  for (int i = 0; i < mark->n; i++) {
+    p = project(c, mark->point + 3 * i);
+    buf_addf(out, "%c%.1f %.1f", i ? 'L' : 'M', p.x, p.y);
+  }
+  buf_add(out, "\"/>");
+}
+
 void picture_draw(Buffer* out, const djModel* m, const Poses* poses, const Camera* c,
                   const char* label) {
+  picture_drawMarked(out, m, poses, c, label, 0, NULL);
+}
+
+void picture_drawMarked(Buffer* out, const djModel* m, const Poses* poses, const Camera* c,
+                        const char* label, int nmark, const Mark* mark) {
   Item* item = tool_alloc((size_t)m->ngeom, sizeof *item);
   int* order = tool_alloc((size_t)m->ngeom, sizeof *order);
   int n = 0;
@@ -361,6 +404,7 @@ void picture_draw(Buffer* out, const djModel* m, const Poses* poses, const Camer
     if (next->high[0] < 0 || next->low[0] > c->width) continue;
     draw_geom(out, &next->placed, c, color_number(m, m->geom_body[next->placed.geom]));
   }
+  for (int k = 0; k < nmark; k++) draw_mark(out, &mark[k], c);
   buf_add(out, "</svg>\n");
   for (int k = 0; k < n; k++) placed_free(&item[k].placed);
   free(item);

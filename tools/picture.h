@@ -24,6 +24,9 @@ typedef struct Camera {
 // A camera that looks across the horizontal direction in which the moving bodies spread most, and
 // shows all of them in all of the poses.
 Camera camera_look(const djModel* model, int n, const Poses* poses, int width, int height);
+// The same from another height, in radians above the horizon.
+Camera camera_lookFrom(const djModel* model, int n, const Poses* poses, int width, int height,
+                       double elevation);
 
 // The same direction, framed on these poses: smaller or larger.
 void camera_frame(Camera* camera, const djModel* model, int n, const Poses* poses);
@@ -34,9 +37,22 @@ double picture_grid(const Camera* camera);
 // Gradients that pictures refer to: once per page, before the first picture.
 void picture_defs(Buffer* out);
 
+// What is drawn over a picture: a path of n points, or a cross in a ring (n 1).
+typedef struct Mark {
+  int n;
+  const double* point;  // (n x 3) world
+  const char* color;
+  bool dashed;
+} Mark;
+
 // One <svg> element. label: what it shows, for readers that cannot see it.
 void picture_draw(Buffer* out, const djModel* model, const Poses* poses, const Camera* camera,
                   const char* label);
+void picture_drawMarked(Buffer* out, const djModel* model, const Poses* poses,
+                        const Camera* camera, const char* label, int nmark, const Mark* mark);
+
+// Move and shrink the picture so that it shows these points too.
+void camera_include(Camera* camera, int n, const double* point);
 
 // Colour of a body in pictures and charts, "#rrggbb".
 const char* picture_color(const djModel* model, int body);

@@ -10,7 +10,7 @@
 
 enum { TIMES = 6, PICTURE_WIDE = 280, PICTURE_HIGH = 230 };
 
-static const char style[] =
+const char report_style[] =
     ":root{color-scheme:light}"
     "body{font:16px/1.5 system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;color:#222;"
     "background:#fff;max-width:1180px;margin:0 auto;padding:28px 24px 60px}"
@@ -235,7 +235,8 @@ static void write_head(Buffer* out, const Report* report) {
                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
                "<title>DiJoCo and MuJoCo: ");
   html_text(out, slash ? slash + 1 : report->scene->path);
-  buf_addf(out, "</title><style>%s</style></head><body>\n<h1>One scene, two engines</h1>\n", style);
+  buf_addf(out, "</title><style>%s</style></head><body>\n<h1>One scene, two engines</h1>\n",
+           report_style);
   buf_add(out, "<p class=\"sub\"><code>");
   html_text(out, report->scene->path);
   buf_addf(out, "</code> simulated for %.4g s by DiJoCo %s and by stock MuJoCo %s, from the same "

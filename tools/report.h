@@ -13,6 +13,9 @@ typedef struct Report {
   const char* json[ENGINES];
 } Report;
 
+// What all reports look like: the content of their <style>.
+extern const char report_style[];
+
 void report_write(Buffer* out, const Report* report);
 
 // A part of it: the charts.

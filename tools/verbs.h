@@ -11,6 +11,7 @@ int verb_simulate(const Options* options);
 int verb_compare(const Options* options);
 int verb_contact(const Options* options);
 int verb_grad(const Options* options);
+int verb_optimize(const Options* options);
 int verb_bench(const Options* options);
 
 #endif  // DJ_TOOLS_VERBS_H_

@@ -1,5 +1,4 @@
-// Signed distance of two convex shapes: GJK for separated ones, EPA for overlapping ones, then
-// Newton's method where they are curved.
+// Signed distance of two convex shapes: GJK for separated ones, EPA for overlapping ones.
 
 #ifndef DJ_SHAPE_DISTANCE_H_
 #define DJ_SHAPE_DISTANCE_H_
@@ -12,7 +11,6 @@ typedef struct djDistanceCache {
   int count;
   int a[4], b[4];
   double weight[4];
-  double normal[3];       // of curved shapes
 } djDistanceCache;
 
 typedef struct djDistance {

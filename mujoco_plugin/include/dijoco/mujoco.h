@@ -79,13 +79,13 @@ DJ_API djStatus djm_transition(mjtNum* A, mjtNum* B, const mjModel* m, const mjD
 // ------------------------------ writing a design -------------------------------------------------
 
 // A changed design as MJCF. model: compiled from the scene (an .xml file), with parameters changed
-// by dj_setParam and options by dj_setOption. The text loads in stock MuJoCo from any folder of this
-// machine (assets are named by absolute path, changed meshes are lists of vertices) and holds the
-// parameters, with the settings in force as <custom> fields, the scene's keyframes, and `key` (may
-// be NULL; called "optimized" unless it has a name) as another. Frames and inertia inferred from geoms
-// come out as numbers; coefficients of tendons have six digits. Before it returns, the text is compiled and compared with the
-// model by djm_checkDesign. DJ_UNSUPPORTED: something cannot be expressed; err names it. *text is
-// the caller's to free.
+// by dj_setParam and options by dj_setOption. The text loads in stock MuJoCo from any folder of
+// this machine (assets are named by absolute path, changed meshes are lists of vertices). It holds
+// the parameters, the settings in force as <custom> fields, the scene's keyframes, and `key` (may
+// be NULL; called "optimized" unless it has a name) as another. Frames and inertia inferred from
+// geoms come out as numbers; coefficients of tendons have six digits. The text is compiled and
+// compared with the model by djm_checkDesign before it is returned. DJ_UNSUPPORTED: something
+// cannot be expressed; err names it. *text is the caller's to free.
 DJ_API djStatus djm_makeMJCF(char** text, const char* scene, const djModel* model,
                              const djKeyDef* key, djError* err);
 DJ_API djStatus djm_writeMJCF(const char* path, const char* scene, const djModel* model,

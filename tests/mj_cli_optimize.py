@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""The verb `optimize`: shipped tasks, files, restarts, the written scene, interrupts, bad tasks."""
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
+import cli  # noqa: E402
+
+MODELS = os.path.join(cli.SOURCE, "models")
+FILES = ["final.json", "history.csv", "report.html", "scene.xml", "task.json"]
+
+TASK = {
+    "scene": "s.json", "timestep": 0.005, "horizon": 30,
+    "initial": {"qvel": [0.4, 0.1, 0, 0, 0, 0.5, 0.2]}, "ctrl": [0.3],
+    "loss": [{"type": "position", "body": "box", "target": [0.2, 0, 0.1], "weight": 2},
+             {"type": "qpos", "joint": "hinge", "target": 0.5}],
+    "variables": [{"name": "ctrl", "min": -1, "max": 1}, {"name": "qvel0", "index": [0, 6]},
+                  {"name": "qpos0[joint/hinge]"}, {"name": "geom/cube/friction", "index": [0]}],
+    "optimizer": {"type": "adam", "rate": 0.02, "iterations": 8},
+}
+
+
+class Shipped(cli.Case):
+    """Short versions of the shipped tasks."""
+
+    def check(self, name, iterations, factor, file="task.json"):
+        task = os.path.join(MODELS, name, file)
+        out = self.path("out")
+        r = self.run_json("optimize", task, "--out", out, "--iterations", iterations)
+        self.assertEqual(r["status"], "ok")
+        self.assertLess(r["loss_last"], factor * r["loss_first"])
+        self.assertEqual(r["iterations"], iterations)
+        has_ctrl = ["ctrl.csv"] if name != "throw" else []
+        self.assertEqual(sorted(os.listdir(out)), sorted(FILES + has_ctrl))
+        self.assertEqual(sorted(r["files"]), sorted(FILES + has_ctrl))
+
+        # the history is that of the run; the best iterate counts
+        with open(os.path.join(out, "history.csv")) as f:
+            rows = list(csv.DictReader(f))
+        self.assertEqual(list(rows[0]), ["iteration", "loss", "step_norm", "wall_s"])
+        losses = [float(row["loss"]) for row in rows]
+        self.assertEqual(len(losses), iterations + 1)
+        self.assertAlmostEqual(losses[0], r["loss_first"], delta=1e-10 * r["loss_first"])
+        self.assertAlmostEqual(min(losses), r["loss_last"], delta=1e-9 * r["loss_first"])
+
+        # the new task starts where this one ended
+        again = self.run_json("grad", os.path.join(out, "task.json"))
+        self.assertAlmostEqual(again["loss"], r["loss_last"], delta=1e-10 * r["loss_last"])
+
+        # the scene loads in MuJoCo, from another folder too
+        moved = self.path("moved.xml")
+        shutil.copy(os.path.join(out, "scene.xml"), moved)
+        with open(os.path.join(out, "task.json")) as f:
+            seconds = json.load(f)
+        seconds = seconds["timestep"] * seconds["horizon"]
+        ctrl = ["--ctrl", os.path.join(out, "ctrl.csv")] if has_ctrl else []
+        c = self.run_json("compare", moved, "--time", seconds, "--keyframe", "optimized", *ctrl,
+                          "--out", self.path("compare"))
+        self.assertEqual(c["difference"]["position"]["max"], r["replay"]["position"]["max"])
+        with open(os.path.join(out, "report.html")) as f:
+            report = f.read()
+        self.assertGreaterEqual(report.count("<svg"), 10)
+        self.assertNotIn("http", report.replace("http-equiv", ""))
+        return r
+
+    def test_throw(self):
+        r = self.check("throw", 60, 0.01)
+        self.assertLess(r["replay"]["position"]["max"], 0.1)
+
+    def test_push_arm(self):
+        self.check("push_arm", 40, 0.9)
+
+    def test_hammer(self):
+        shape = self.check("hammer", 40, 0.1)
+        self.assertLess(shape["replay"]["position"]["max"], 0.2)
+
+    def test_hammer_needs_its_shape(self):
+        r = self.run_json("optimize", os.path.join(MODELS, "hammer", "controls.json"), "--out",
+                          self.path("out"), "--iterations", 60)
+        self.assertGreater(r["loss_last"], 0.4 * r["loss_first"])
+
+
+class Verb(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("s.json", cli.SCENE)
+        self.task = self.write("task.json", TASK)
+        self.out = self.path("out")
+
+    def test_our_own_scene(self):
+        r = self.run_json("optimize", self.task, "--out", self.out)
+        self.assertIsNone(r["scene"])
+        self.assertIn("xml", r["scene_note"])
+        self.assertNotIn("scene.xml", os.listdir(self.out))
+        self.assertEqual(r["iterations"], 8)
+        self.assertEqual([t["type"] for t in r["terms"]], ["position", "qpos"])
+        again = self.run_json("grad", os.path.join(self.out, "task.json"))
+        self.assertAlmostEqual(again["loss"], r["loss_last"], delta=1e-10 * r["loss_last"])
+        with open(os.path.join(self.out, "final.json")) as f:
+            final = json.load(f)
+        self.assertEqual([v["name"] for v in final["variables"]],
+                         [v["name"] for v in TASK["variables"]])
+        ctrl = final["variables"][0]["value"]
+        self.assertEqual(len(ctrl), 30)
+        self.assertTrue(all(-1 <= u <= 1 for u in ctrl))
+        # written over without complaint, and restarted from there
+        second = self.run_json("optimize", os.path.join(self.out, "task.json"), "--out", self.out)
+        self.assertAlmostEqual(second["loss_first"], r["loss_last"],
+                               delta=1e-10 * r["loss_last"])
+        self.assertLess(second["loss_last"], r["loss_last"])
+
+    def test_settings_reach_the_new_task(self):
+        r = self.run_json("optimize", self.task, "--out", self.out, "--stiffness", "0.01", "--set",
+                          "body/box/mass=2", "--timestep", "0.004", "--keyframe", "up",
+                          "--iterations", "2")
+        again = self.run_json("grad", os.path.join(self.out, "task.json"))
+        self.assertAlmostEqual(again["loss"], r["loss_last"], delta=1e-10 * r["loss_last"])
+        self.assertEqual(again["settings"]["stiffness"], 0.01)
+        self.assertEqual(again["settings"]["timestep"], 0.004)
+
+    def test_paths_from_elsewhere(self):
+        deep = os.path.join(self.folder.name, "a", "b")
+        self.run_json("optimize", self.task, "--out", deep, "--iterations", "1")
+        with open(os.path.join(deep, "task.json")) as f:
+            self.assertEqual(json.load(f)["scene"], "../../s.json")
+
+    def test_text(self):
+        code, text, err = self.run_cli("optimize", self.task, "--out", self.out)
+        self.assertEqual((code, err), (0, ""))
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+
+    def test_interrupt(self):
+        task = dict(TASK, optimizer={"type": "adam", "rate": 1e-3, "iterations": 10**6})
+        path = self.write("long.json", task)
+        run = subprocess.Popen([cli.BIN, "optimize", path, "--out", self.out, "--json"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+        self.assertEqual((run.returncode, err), (1, ""))
+        r = json.loads(out)
+        self.assertEqual(r["status"], "interrupted")
+        self.assertLess(r["loss_last"], r["loss_first"])
+        again = self.run_json("grad", os.path.join(self.out, "task.json"))
+        self.assertAlmostEqual(again["loss"], r["loss_last"], delta=1e-10 * r["loss_last"])
+
+    def test_bad_input(self):
+        def bad(task, *names):
+            path = self.write("bad.json", task)
+            self.refused("optimize", path, "--out", self.out, names=["bad.json", *names])
+
+        self.refused("optimize", self.task, names=["--out"])
+        self.refused("optimize", self.task, "--out", self.out, "--iterations", "0",
+                     names=["--iterations"])
+        bad({**TASK, "variables": []}, "variables")
+        bad({**TASK, "optimizer": {"type": "luck"}}, "luck")
+        bad({**TASK, "horizon": 0}, "horizon")
+        twice = [{"name": "qvel0"}, {"name": "qvel0[joint/hinge]"}]
+        bad({**TASK, "variables": twice}, "qvel0[joint/hinge]")
+        self.refused("optimize", self.path("missing.json"), "--out", self.out,
+                     names=["missing.json"])
+        self.refused("optimize", self.task, "--out", os.path.join(self.task, "x"),
+                     names=["task.json"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,177 @@
+#include "optimize_run.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char* optimize_lossName(djLossType type) {
+  static const char* const name[DJ_NLOSS] = {
+      [DJ_LOSS_POSITION] = "position", [DJ_LOSS_ORIENTATION] = "orientation",
+      [DJ_LOSS_VELOCITY] = "velocity", [DJ_LOSS_COM] = "com", [DJ_LOSS_DISTANCE] = "distance",
+      [DJ_LOSS_QPOS] = "qpos",         [DJ_LOSS_QVEL] = "qvel", [DJ_LOSS_EFFORT] = "effort"};
+  return type >= 0 && type < DJ_NLOSS && name[type] ? name[type] : "unknown";
+}
+
+int optimize_load(OptimizeRun* r, const Options* o) {
+  *r = (OptimizeRun){.options = o};
+  GradRun* g = &r->grad;
+  djError err = {""};
+  int status = grad_load(g, o, o->argument[0]);
+  if (status) return status;
+  g->scene.gravity_ramp = 0;   // a scene's ramp is for simulate and compare
+  if (djd_checkVariables(g->problem, &err) < 0) return scene_fail(o, o->argument[0], &err);
+  if (g->design->n == 0) {
+    return tool_fail(o->verb, o->argument[0], "variables", "there is nothing to vary");
+  }
+  r->how = g->task->optimizer;
+  if (o->iterations > 0) r->how.iterations = (int)o->iterations;
+  size_t nvariable = (size_t)g->problem->nvariable, nloss = (size_t)g->problem->rollout.nloss;
+  for (int k = 0; k < OPTIMIZE_POINTS; k++) {
+    r->term[k] = tool_alloc(nloss, sizeof(double));
+    r->value[k] = tool_alloc(nvariable, sizeof(double*));
+  }
+  r->x = tool_alloc((size_t)g->design->n, sizeof *r->x);
+  return 0;
+}
+
+static void free_course(Course* c) {
+  free(c->time);
+  free(c->xpos);
+  free(c->xquat);
+  free(c->ctrl);
+}
+
+void optimize_free(OptimizeRun* r) {
+  for (int k = 0; k < OPTIMIZE_POINTS; k++) {
+    for (int i = 0; r->value[k] && i < r->grad.problem->nvariable; i++) free(r->value[k][i]);
+    free(r->value[k]);
+    free(r->term[k]);
+    free_course(&r->course[k]);
+  }
+  free(r->row);
+  free(r->x);
+  grad_free(&r->grad);
+  *r = (OptimizeRun){0};
+}
+
+// ---- trajectories
+
+Poses course_poses(const OptimizeRun* r, const Course* c, int sample) {
+  size_t at = (size_t)sample * (size_t)r->grad.design->model->nbody;
+  return (Poses){c->xpos + 3 * at, c->xquat + 4 * at};
+}
+
+static void copy(double* to, const double* from, size_t n) {
+  if (n > 0) memcpy(to, from, n * sizeof *to);
+}
+
+// Step through the design's present point.
+static void record_course(Course* c, djDesign* d) {
+  const djModel* m = d->model;
+  const djRollout* rollout = &d->rollout;
+  size_t n = (size_t)rollout->horizon + 1, nbody = (size_t)m->nbody, nu = (size_t)m->nu;
+  c->time = tool_alloc(n, sizeof(double));
+  c->xpos = tool_alloc(3 * n * nbody, sizeof(double));
+  c->xquat = tool_alloc(4 * n * nbody, sizeof(double));
+  c->ctrl = tool_alloc((n - 1) * nu, sizeof(double));
+  copy(c->ctrl, rollout->ctrl, (n - 1) * nu);
+  djData* data = NULL;
+  if (dj_makeData(&data, m, NULL) < 0) return;
+  if (d->problem->key >= 0) dj_resetKey(m, data, d->problem->key);
+  copy(data->qpos, rollout->qpos0, (size_t)m->nq);
+  copy(data->qvel, rollout->qvel0, (size_t)m->nv);
+  copy(data->act, rollout->act0, (size_t)m->na);
+  double start = data->time;
+  bool good = dj_forward(m, data) >= 0;
+  for (size_t k = 0; k < n && good; k++) {
+    copy(c->xpos + 3 * k * nbody, data->xpos, 3 * nbody);
+    copy(c->xquat + 4 * k * nbody, data->xquat, 4 * nbody);
+    c->time[k] = data->time - start;
+    c->nsample++;
+    if (k + 1 == n) break;
+    copy(data->ctrl, rollout->ctrl + k * nu, nu);
+    good = dj_step(m, data) >= 0 && dj_forward(m, data) >= 0;
+  }
+  dj_deleteData(data);
+}
+
+// ---- the run
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number) {
+  (void)signal_number;
+  interrupted = 1;
+}
+
+static void show_progress(const OptimizeRun* r, const djOptimizeStep* step, bool last) {
+  static double shown;
+  if (!isatty(STDERR_FILENO)) return;
+  double now = engine_clock();
+  if (last) {
+    fputs("\r\033[K", stderr);
+  } else if (now - shown >= 0.2) {
+    shown = now;
+    fprintf(stderr, "\r\033[Kiteration %d of %d, loss %.6g, best %.6g", step->iteration,
+            r->how.iterations, step->loss, step->best_loss);
+  }
+  fflush(stderr);
+}
+
+static bool on_step(void* user, const djOptimizeStep* step) {
+  OptimizeRun* r = user;
+  if (r->nrow == r->capacity) {
+    r->capacity = 2 * r->capacity + 64;
+    r->row = tool_grow(r->row, (size_t)r->capacity, sizeof *r->row);
+  }
+  r->row[r->nrow++] = (HistoryRow){step->iteration, step->loss, step->step_norm,
+                                   engine_clock() - r->started};
+  show_progress(r, step, false);
+  r->interrupted = interrupted != 0;
+  return !r->interrupted;
+}
+
+// Loss, terms, values and trajectory at x.
+static int keep_point(OptimizeRun* r, int point, const double* x) {
+  djDesign* d = r->grad.design;
+  const Options* o = r->options;
+  if (djd_forwardDesign(&r->loss[point], d, x, false) < 0) {
+    return scene_fail(o, o->argument[0], &d->error);
+  }
+  copy(r->term[point], d->result.term, (size_t)d->rollout.nloss);
+  r->unconverged[point] = d->result.unconverged_steps;
+  for (int i = 0; i < d->problem->nvariable; i++) r->value[point][i] = grad_value(&r->grad, i);
+  record_course(&r->course[point], d);
+  return 0;
+}
+
+int optimize_run(OptimizeRun* r) {
+  djDesign* d = r->grad.design;
+  const Options* o = r->options;
+  int status = keep_point(r, AT_START, d->x0);
+  if (status) return status;
+  copy(r->x, d->x0, (size_t)d->n);
+  djOptimizeProblem problem = {.n = d->n, .lower = d->lower, .upper = d->upper,
+                               .group = d->group, .objective = djd_designObjective, .user = d,
+                               .callback = on_step, .callback_user = r};
+  djError err = {""};
+  struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, before;
+  sigaction(SIGINT, &action, &before);
+  r->started = engine_clock();
+  djStatus done = dj_optimize(&r->result, r->x, &problem, &r->how, &err);
+  r->wall = engine_clock() - r->started;
+  sigaction(SIGINT, &before, NULL);
+  show_progress(r, NULL, true);
+  if (done < 0) return scene_fail(o, o->argument[0], *err.text ? &err : &d->error);
+  return keep_point(r, AT_END, r->x);
+}
+
+const char* optimize_status(const OptimizeRun* r) {
+  if (r->interrupted) return "interrupted";
+  if (r->unconverged[AT_END] > 0) return "no_convergence";
+  bool improved = r->loss[AT_END] < r->loss[AT_START];
+  return r->result.stop == DJ_STOP_STUCK && !improved ? "stuck" : "ok";
+}

@@ -1,0 +1,75 @@
+// An optimisation: its task, its course, and the design that came out.
+
+#ifndef DJ_TOOLS_OPTIMIZE_RUN_H_
+#define DJ_TOOLS_OPTIMIZE_RUN_H_
+
+#include "grad_run.h"
+#include "record.h"
+
+typedef struct HistoryRow {
+  int iteration;
+  double loss, step_norm, wall;
+} HistoryRow;
+
+// A trajectory: poses at the start and after each step that was possible, and the controls.
+typedef struct Course {
+  int nsample;              // at most horizon + 1
+  double* time;             // (nsample)
+  double* xpos;             // (nsample x nbody x 3)
+  double* xquat;            // (nsample x nbody x 4)
+  double* ctrl;             // (horizon x nu)
+} Course;
+
+enum { AT_START, AT_END, OPTIMIZE_POINTS };
+
+typedef struct OptimizeRun {
+  const Options* options;
+  GradRun grad;             // task, scene, problem, design
+  djOptimizer how;
+  int nrow, capacity;
+  HistoryRow* row;
+  double* x;                // (n) the best iterate
+  djOptimizeResult result;
+  bool interrupted;
+  double started, wall;
+  // at both points:
+  double loss[OPTIMIZE_POINTS];
+  double* term[OPTIMIZE_POINTS];      // (nloss)
+  double** value[OPTIMIZE_POINTS];    // (nvariable) nvalue numbers each
+  int unconverged[OPTIMIZE_POINTS];
+  Course course[OPTIMIZE_POINTS];
+} OptimizeRun;
+
+// The written scene with its keyframe and controls in both engines.
+typedef struct Replay {
+  bool done;
+  char note[512];           // why not, or ""
+  Scene scene;
+  Inputs inputs;
+  Engine engine[ENGINES];
+  Record record;
+} Replay;
+
+// The following return 0, or an exit status after their line on stderr.
+int optimize_load(OptimizeRun* r, const Options* o);
+// Leaves the design at the best iterate. Ctrl-C ends it there.
+int optimize_run(OptimizeRun* r);
+void optimize_free(OptimizeRun* r);
+
+// "ok", "interrupted", "stuck", "no_convergence".
+const char* optimize_status(const OptimizeRun* r);
+// The name of a loss term's type.
+const char* optimize_lossName(djLossType type);
+
+Poses course_poses(const OptimizeRun* r, const Course* c, int sample);
+
+// The task, started from the result. folder: where it is going to be.
+int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder);
+
+// Run `path`, the written scene, from its last keyframe. What fails is told by replay->note.
+void replay_run(Replay* replay, const OptimizeRun* r, const char* path);
+void replay_close(Replay* replay);
+
+void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay);
+
+#endif  // DJ_TOOLS_OPTIMIZE_RUN_H_

@@ -1,0 +1,152 @@
+// task.json: the task as it was given, with what varied and what the command line changed.
+
+#include "optimize_run.h"
+
+#include "json_in.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Path of `to` from the folder `from`; both absolute, without links.
+static void add_relative(Buffer* out, const char* from, const char* to) {
+  size_t common = 0, i = 0;
+  for (; from[i] && from[i] == to[i]; i++) {
+    if (from[i] == '/') common = i + 1;
+  }
+  if (!from[i] && to[i] == '/') common = i + 1;
+  const char* rest = from + (common < strlen(from) ? common : strlen(from));
+  if (*rest) {
+    buf_add(out, "../");
+    for (; *rest; rest++) {
+      if (*rest == '/') buf_add(out, "../");
+    }
+  }
+  buf_add(out, to + common);
+}
+
+// ---- parts
+
+static void put(cJSON* object, const char* key, cJSON* value) {
+  if (cJSON_GetObjectItemCaseSensitive(object, key)) {
+    cJSON_ReplaceItemInObjectCaseSensitive(object, key, value);
+  } else {
+    cJSON_AddItemToObject(object, key, value);
+  }
+}
+
+static cJSON* member(cJSON* object, const char* key) {
+  cJSON* value = cJSON_GetObjectItemCaseSensitive(object, key);
+  if (cJSON_IsObject(value)) return value;
+  value = cJSON_CreateObject();
+  put(object, key, value);
+  return value;
+}
+
+static cJSON* vector(const double* value, int n) { return cJSON_CreateDoubleArray(value, n); }
+
+static void put_number(cJSON* object, const char* key, double value) {
+  if (!isnan(value)) put(object, key, cJSON_CreateNumber(value));
+}
+
+// Settings of the command line.
+static void put_settings(cJSON* task, const Options* o) {
+  put_number(task, "timestep", o->timestep);
+  put_number(task, "tolerance", o->tolerance);
+  if (o->integrator) put(task, "integrator", cJSON_CreateString(o->integrator));
+  const struct {
+    const char* key;
+    double value;
+  } numbers[] = {{"support", o->support}, {"length_scale", o->length_scale},
+                 {"stiffness", o->stiffness}, {"skin", o->skin},
+                 {"friction_eps", o->friction_eps}};
+  bool any = o->contact || o->overlap;
+  for (int i = 0; i < 5; i++) any = any || !isnan(numbers[i].value);
+  if (!any) return;
+  const cJSON* old = cJSON_GetObjectItemCaseSensitive(task, "contact");
+  char* model = cJSON_IsString(old) ? tool_copyText(old->valuestring) : NULL;
+  cJSON* contact = member(task, "contact");
+  if (o->contact || model) {
+    put(contact, "model", cJSON_CreateString(o->contact ? o->contact : model));
+  }
+  for (int i = 0; i < 5; i++) put_number(contact, numbers[i].key, numbers[i].value);
+  if (o->overlap) put(contact, "overlap", cJSON_CreateString(o->overlap));
+  free(model);
+}
+
+static void put_start(cJSON* task, const OptimizeRun* r) {
+  const djModel* m = r->grad.design->model;
+  const djRollout* rollout = &r->grad.design->rollout;
+  cJSON* initial = member(task, "initial");
+  int key = r->grad.problem->key;
+  if (key >= 0 && r->options->keyframe) {
+    char name[24];
+    snprintf(name, sizeof name, "#%d", key);
+    put(initial, "keyframe", cJSON_CreateString(name));
+  }
+  if (m->nq > 0) put(initial, "qpos", vector(rollout->qpos0, m->nq));
+  if (m->nv > 0) put(initial, "qvel", vector(rollout->qvel0, m->nv));
+  if (m->na > 0) put(initial, "act", vector(rollout->act0, m->na));
+  if (m->nu > 0) put(task, "ctrl", cJSON_CreateString("ctrl.csv"));
+}
+
+static void put_parameters(cJSON* task, const OptimizeRun* r) {
+  const djProblem* p = r->grad.problem;
+  for (int i = 0; i < r->grad.scene.nset; i++) {
+    const SetValue* set = &r->grad.scene.set[i];
+    put(member(task, "set"), set->name, vector(set->value, set->n));
+  }
+  for (int i = 0; i < p->nvariable; i++) {
+    const djVariable* v = &p->variable[i];
+    cJSON* value = vector(r->value[AT_END][i], v->nvalue);
+    if (v->kind == DJ_VAR_PARAM) {
+      cJSON* set = member(task, "set");
+      cJSON_DeleteItemFromObjectCaseSensitive(set, v->name);   // the last one prevails
+      cJSON_AddItemToObject(set, v->name, value);
+    } else if (v->kind == DJ_VAR_FREE) {
+      put(member(member(task, "free"), v->name), "value", value);
+    } else {
+      cJSON_Delete(value);
+    }
+  }
+}
+
+// ---- whole
+
+int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
+  const Options* o = r->options;
+  const char* path = o->argument[0];
+  char message[256] = "", *scene = realpath(r->grad.task->scene, NULL);
+  char* base = realpath(folder, NULL);
+  size_t size;
+  char* text = tool_readFile(path, &size);
+  cJSON* task = text ? read_json(text, message, sizeof message) : NULL;
+  int status = 0;
+  if (!task || !scene || !base) {
+    status = tool_fail(o->verb, path, NULL, "cannot be read again: %s",
+                       *message ? message : strerror(errno));
+  } else {
+    Buffer relative = {0};
+    add_relative(&relative, base, scene);
+    put(task, "scene", cJSON_CreateString(relative.text));
+    buf_free(&relative);
+    put_settings(task, o);
+    put_start(task, r);
+    put_parameters(task, r);
+    if (o->iterations > 0) {
+      put(member(task, "optimizer"), "iterations", cJSON_CreateNumber((double)o->iterations));
+    }
+    char* printed = cJSON_Print(task);
+    buf_add(out, printed ? printed : "");
+    buf_add(out, "\n");
+    cJSON_free(printed);
+  }
+  cJSON_Delete(task);
+  free(text);
+  free(scene);
+  free(base);
+  return status;
+}
