@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#define DJM_DISC 0.02   // DJ_DISC of core/src/shape/curve.h
+
 static const char* typeName(int type) {
   static const char* const names[mjNGEOMTYPES] = {"plane",    "hfield", "sphere", "capsule",
                                                   "ellipsoid", "cylinder", "box",    "mesh", "sdf"};
@@ -16,6 +18,28 @@ bool djm_geomType(const djmImport* imp, int i, djmNote note) {
   if (djm_shapeSupported(type) || !djm_geomCollides(imp, i)) return false;
   snprintf(note, sizeof(djmNote), "contact of type %s is not supported: the geom does not collide",
            typeName(type));
+  return true;
+}
+
+// Contact shapes of curved geoms: core/src/shape/curve.h. Semi-axes erode by the skin, along their
+// normals by more than 2 sqrt(least most)/(least + most) of it.
+bool djm_geomCurve(const djmImport* imp, int i, djmNote note) {
+  const mjtNum* size = imp->m->geom_size + 3 * i;
+  int type = imp->m->geom_type[i];
+  if (!djm_geomCollides(imp, i)) return false;
+  if (type == mjGEOM_CYLINDER) {
+    snprintf(note, sizeof(djmNote),
+             "the faces are domes that are %.2g m lower at the edge than in the middle, so that an "
+             "upright cylinder tilts a little under a load beside its axis; the side is exact",
+             DJM_DISC * size[0] * size[1] / (size[0] + size[1]));
+    return true;
+  }
+  if (type != mjGEOM_ELLIPSOID) return false;
+  double least = fmin(size[0], fmin(size[1], size[2])), most = fmax(size[0], fmax(size[1], size[2]));
+  if (least == most) return false;
+  snprintf(note, sizeof(djmNote),
+           "away from its axes the contact shape is up to %.0f %% of the contact skin larger than "
+           "it should be", ceil(100 * (1 - 2 * sqrt(least * most) / (least + most))));
   return true;
 }
 

@@ -51,6 +51,7 @@ static const djmCheck checks[] = {
 
     // ---- geoms and contact pairs
     {DJM_GEOM, "type", DJ_IGNORED, djm_geomType, 0},
+    {DJM_GEOM, "type", DJ_APPROXIMATED, djm_geomCurve, 0},
     {DJM_GEOM, "solref", DJ_APPROXIMATED, djm_geomSoftness, 0},
     {DJM_GEOM, "condim", DJ_APPROXIMATED, djm_geomCondim, 0},
     {DJM_GEOM, "surfacevel", DJ_IGNORED, djm_geomSurfacevel, "the surface is at rest on its body"},

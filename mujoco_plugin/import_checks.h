@@ -60,6 +60,7 @@ DJM_CHECK(djm_tenArmature);
 
 // import_check_geom.c
 DJM_CHECK(djm_geomType);
+DJM_CHECK(djm_geomCurve);
 DJM_CHECK(djm_geomSoftness);
 DJM_CHECK(djm_geomCondim);
 DJM_CHECK(djm_geomSurfacevel);

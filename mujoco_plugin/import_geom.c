@@ -6,7 +6,8 @@
 
 bool djm_shapeSupported(int type) {
   return type == mjGEOM_PLANE || type == mjGEOM_SPHERE || type == mjGEOM_CAPSULE ||
-         type == mjGEOM_BOX || type == mjGEOM_MESH;
+         type == mjGEOM_ELLIPSOID || type == mjGEOM_CYLINDER || type == mjGEOM_BOX ||
+         type == mjGEOM_MESH;
 }
 
 bool djm_geomCollides(const djmImport* imp, int geom) {

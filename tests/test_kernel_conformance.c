@@ -12,7 +12,8 @@
 
 #include <cmocka.h>
 
-static const int types[] = {DJ_PLANE, DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_MESH};
+static const int types[] = {DJ_PLANE,    DJ_SPHERE, DJ_CAPSULE, DJ_BOX,
+                            DJ_MESH, DJ_ELLIPSOID, DJ_CYLINDER};
 enum { NTYPE = sizeof types / sizeof types[0] };
 
 typedef void (*PairTest)(const djKernel* k, Random* r, int type_a, int type_b);
@@ -197,7 +198,7 @@ static void checkDerivatives(const djKernel* k, Random* r, int type_a, int type_
       if (apart[i] > 0 && type_b != DJ_PLANE) setCentres(&c, r, apart[i]);
       Errors e = {0, 0, 0, 0};
       bool good = false;
-      for (double step = 4e-5; step > 1e-7 && !good; step *= 0.2) {
+      for (double step = 2e-4; step > 1e-7 && !good; step *= 0.2) {
         e = derivativeErrors(k, &c, step, 0);
         if (!(e.doubt < 1e-6)) continue;
         good = passes(&e);

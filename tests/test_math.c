@@ -190,7 +190,7 @@ static void testFactor(void** state) {
       A[i * N + i] = N / 2;
       shift[i] = djt_uniform(&rng, 0, N);
     }
-    djFactor f = {symmetric ? DJ_LDL : DJ_LDU, N, F};
+    djFactor f = {.kind = symmetric ? DJ_LDL : DJ_LDU, .n = N, .data = F};
     assert_int_equal(dj_factorSize(N), N * N);
     assert_true(dj_factor(&f, A, shift));
     double worst_wrong = 0;

@@ -86,16 +86,19 @@ static const djReportCase cases[] = {
      SCENE("/>", A("stiffness='1'", ""), ""), 0},
 
     // geoms, pairs
-    {"geom/b", "type", DJ_IGNORED, SCENE("/>", FLOOR("") B("type='cylinder'"), ""),
+    {"geom/b", "type", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B("type='cylinder'"), ""),
      SCENE("/>", FLOOR("") B("type='cylinder' contype='0' conaffinity='0'"), ""), 0},
-    {"geom/b", "type", DJ_IGNORED, SCENE("/>", FLOOR("") B("type='ellipsoid'"), ""),
-     SCENE(FLAG("contact='disable'"), FLOOR("") B("type='ellipsoid'"), ""), 0},
+    {"geom/b", "type", DJ_APPROXIMATED,
+     SCENE("/>", FLOOR("") "<body><freejoint/><geom name='b' type='ellipsoid' size='.1 .2 .1'/>"
+           "</body>", ""),
+     SCENE("/>", FLOOR("") "<body><freejoint/><geom name='b' type='ellipsoid' size='.1 .1 .1'/>"
+           "</body>", ""), 0},
     {"geom/h", "type", DJ_IGNORED,
      SCENE("/>", "<geom name='h' type='hfield' hfield='x'/>" B(""),
            "<asset><hfield name='x' nrow='2' ncol='2' size='1 1 1 1'/></asset>"),
      SCENE("/>", "<geom name='h' type='hfield' hfield='x'/>" FLOOR(""),
            "<asset><hfield name='x' nrow='2' ncol='2' size='1 1 1 1'/></asset>"), 0},
-    {"geom/b", "type", DJ_IGNORED, SCENE("/>", FLOOR("") B("type='cylinder' contype='0' "
+    {"geom/b", "type", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B("type='cylinder' contype='0' "
      "conaffinity='0'"), PAIR("")),
      SCENE("/>", FLOOR("") B("contype='0' conaffinity='0'"), PAIR("")), 0},
     {"geom/b", "solref", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B(""), ""),

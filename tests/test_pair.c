@@ -468,8 +468,8 @@ static void testBadInput(void** state) {
   BAD(DJ_INVALID, p.sb.radius = NAN);
   BAD(DJ_INVALID, p.sb.origin[0] = NAN);
   djcShape geom = {.geom = DJ_BOX, .size = {1, 1, 1}, .quat = {1, 0, 0, 0}};
-  BAD(DJ_UNSUPPORTED, (p.sa = geom, p.sa.geom = DJ_ELLIPSOID));
-  BAD(DJ_UNSUPPORTED, (p.sb = geom, p.sb.geom = DJ_CYLINDER));
+  BAD(DJ_INVALID, (p.sa = geom, p.sa.geom = DJ_ELLIPSOID, p.sa.size[2] = 0));
+  BAD(DJ_INVALID, (p.sb = geom, p.sb.geom = DJ_CYLINDER, p.sb.size[1] = -1));
   BAD(DJ_UNSUPPORTED, (p.sb = geom, p.sb.geom = DJ_HFIELD));
   BAD(DJ_INVALID, (p.sb = geom, p.sb.geom = DJ_MESH));
   BAD(DJ_INVALID, (p.sb = geom, p.sb.geom = (djGeomType)99));

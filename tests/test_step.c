@@ -1,5 +1,5 @@
-// The position-level step without contact: gradient and Hessian of its energy, order of
-// convergence, momentum, and the derivatives of a step.
+// The position-level step without contact: gradient and Hessian of its energy, and momentum; and
+// the derivatives of a step, of every integrator.
 
 #include "common/random_model.h"
 
@@ -104,11 +104,12 @@ static void stepFrom(double* out, const djModel* m, djData* d, const double* q0,
 }
 
 static void testTransition(void** state) {
-  (void)state;
+  const djIntegrator integrator = *(const djIntegrator*)*state;
   djRng rng = {2};
   double worst = 0;
   for (int trial = 0; trial < 40; trial++) {
     djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 6), DJT_ALL | DJT_TOTAL);
+    m->opt.integrator = integrator;
     djData* d = makeData(m);
     m->opt.timestep = 0.01;
     d->work->polish = 5;
@@ -152,16 +153,17 @@ static void testTransition(void** state) {
     dj_deleteData(d);
     dj_deleteModel(m);
   }
-  print_message("transition %.1e\n", worst);
+  print_message("%s: transition %.1e\n", dj_integratorName(integrator), worst);
   assert_true(worst < 1e-6);
 }
 
 // lambda . (A dx + B du) = (A^T lambda) . dx + (B^T lambda) . du
 static void testVectorProducts(void** state) {
-  (void)state;
+  const djIntegrator integrator = *(const djIntegrator*)*state;
   djRng rng = {3};
   for (int trial = 0; trial < 20; trial++) {
     djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 6), DJT_ALL);
+    m->opt.integrator = integrator;
     djData* d = makeData(m);
     djt_randomState(&rng, m, d, 2);
     assert_int_equal(dj_step(m, d), DJ_OK);
@@ -225,8 +227,13 @@ static void testMomentum(void** state) {
 }
 
 int main(void) {
+  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testGradientAndHessian), cmocka_unit_test(testTransition),
-      cmocka_unit_test(testVectorProducts), cmocka_unit_test(testMomentum)};
+      cmocka_unit_test(testGradientAndHessian),
+      cmocka_unit_test(testMomentum),
+      cmocka_unit_test_prestate(testTransition, &position),
+      cmocka_unit_test_prestate(testTransition, &variational),
+      cmocka_unit_test_prestate(testVectorProducts, &position),
+      cmocka_unit_test_prestate(testVectorProducts, &variational)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

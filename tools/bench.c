@@ -68,6 +68,16 @@ void bench_add(Bench* b, const char* name, double ours, const char* peer_name, d
   va_end(args);
 }
 
+void bench_fit(Bench* b, const char* name, double ours, const char* peer_name, double peer,
+               const char* note) {
+  if (b->nfit == (int)(sizeof b->fit / sizeof b->fit[0])) return;
+  BenchFit* f = &b->fit[b->nfit++];
+  *f = (BenchFit){.ours = ours, .peer = peer};
+  snprintf(f->name, sizeof f->name, "%s", name);
+  snprintf(f->peer_name, sizeof f->peer_name, "%s", peer_name);
+  snprintf(f->note, sizeof f->note, "%s", note);
+}
+
 void bench_skip(Bench* b, const char* what, const char* why, ...) {
   if (b->nskipped == (int)(sizeof b->skipped / sizeof b->skipped[0])) return;
   char* text = b->skipped[b->nskipped++];
@@ -155,6 +165,18 @@ static void write_json(const Bench* b, const char* cpu, long cores) {
     json_end(&j);
   }
   json_end(&j);
+  json_list(&j, "fits");
+  for (int i = 0; i < b->nfit; i++) {
+    const BenchFit* f = &b->fit[i];
+    json_object(&j, NULL);
+    json_text(&j, "name", f->name);
+    json_number(&j, "ours", f->ours);
+    json_text(&j, "peer_name", f->peer_name);
+    json_number(&j, "peer", f->peer);
+    json_text(&j, "note", f->note);
+    json_end(&j);
+  }
+  json_end(&j);
   json_list(&j, "skipped");
   for (int i = 0; i < b->nskipped; i++) json_text(&j, NULL, b->skipped[i]);
   json_end(&j);
@@ -185,6 +207,12 @@ static void print_table(const Bench* b, const char* cpu, long cores) {
     printf("%-34s %10.3f %10.3f %8.3f  %s\n", r->name, r->ours, r->peer, r->ours / r->peer,
            r->peer_name);
     if (*r->note) print_wrapped(r->note);
+  }
+  if (b->nfit) printf("\nfitted numbers\n");
+  for (int i = 0; i < b->nfit; i++) {
+    const BenchFit* f = &b->fit[i];
+    printf("%-34s %10.3f %10.3f %8s  %s\n", f->name, f->ours, f->peer, "", f->peer_name);
+    print_wrapped(f->note);
   }
   for (int i = 0; i < b->nskipped; i++) printf("skipped: %s\n", b->skipped[i]);
 }

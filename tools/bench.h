@@ -10,12 +10,19 @@ typedef struct BenchResult {
   double ours, peer;       // microseconds; peer NaN: not measured
 } BenchResult;
 
+// A number fitted to several results, such as a cost exponent.
+typedef struct BenchFit {
+  char name[60], peer_name[80], note[200];
+  double ours, peer;
+} BenchFit;
+
 typedef struct Bench {
   const Options* options;
   const char* robots;      // folder of gymnasium's models, or NULL
   const char* models;      // our own scenes, or NULL
-  int n, nskipped;
+  int n, nfit, nskipped;
   BenchResult* result;
+  BenchFit fit[16];
   char skipped[8][200];    // what could not be timed, and why
 } Bench;
 
@@ -37,6 +44,8 @@ bool bench_wants(const Bench* b, const char* name);
 // Add an item, unless the filter stops it.
 void bench_add(Bench* b, const char* name, double ours, const char* peer_name, double peer,
                const char* note, ...) __attribute__((format(printf, 6, 7)));
+void bench_fit(Bench* b, const char* name, double ours, const char* peer_name, double peer,
+               const char* note);
 void bench_skip(Bench* b, const char* what, const char* why, ...)
     __attribute__((format(printf, 3, 4)));
 

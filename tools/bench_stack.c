@@ -1,4 +1,7 @@
-// dijoco bench, stack: time per step of the book stack, each engine on its own run.
+// dijoco bench, stacks: time per step of harmonic stacks of planks, each engine on its own run.
+//
+// `step/book_stacking` is the shipped scene; `stack/N` has N planks with its sizes and settings.
+// The cost exponent is the slope of log(median) over log(N), fitted to all sizes.
 
 #include "bench.h"
 
@@ -12,11 +15,15 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { SETTLE = 200, TIMED = 500 };
+enum { SETTLE = 200, TIMED = 500, MAX_STACKS = 4 };
+
+static const int stack_size[MAX_STACKS] = {5, 10, 20, 40};
 
 typedef struct Stack {
   Bench* b;
+  const char* name;
   mjModel* m;
   mjData* d;
   djModel* model;
@@ -47,7 +54,7 @@ static void run_stack(void* arg) {
   }
   static const char* const integrator[] = {"Euler", "RK4", "implicit", "implicitfast", "discrete"};
   int i = s->m->opt.integrator;
-  bench_add(s->b, "step/book_stacking", times_median(&s->ours), "mj_step", times_median(&s->peer),
+  bench_add(s->b, s->name, times_median(&s->ours), "mj_step", times_median(&s->peer),
             "nv %d; %d steps of each engine's own run, after %d with gravity raised. Newton mean "
             "%.2f; unconverged %ld; %d pairs. MuJoCo: %s, %s cone, %g ms. Means %.1f and %.1f us",
             s->model->nv, TIMED, SETTLE, (double)iterations / TIMED, unconverged, s->data->npair,
@@ -56,29 +63,110 @@ static void run_stack(void* arg) {
             1e3 * s->m->opt.timestep, times_mean(&s->ours), times_mean(&s->peer));
 }
 
-void bench_stack(Bench* b) {
+static bool open_stack(Stack* s, djError* err) {
+  if (!s->model && dj_importMuJoCo(&s->model, NULL, s->m, err) < 0) return false;
+  if (dj_makeData(&s->data, s->model, err) < 0) return false;
+  s->d = mj_makeData(s->m);
+  return djm_guard(run_stack, s, err) >= 0;
+}
+
+static void close_stack(Stack* s) {
+  if (s->d) mj_deleteData(s->d);
+  times_free(&s->ours);
+  times_free(&s->peer);
+  if (s->data) dj_deleteData(s->data);
+  if (s->model) dj_deleteModel(s->model);
+  if (s->m) mj_deleteModel(s->m);
+}
+
+static void bench_book(Bench* b) {
   char path[1000];
   djError err = {""};
-  Stack s = {.b = b};
-  if (!bench_wants(b, "step/book_stacking")) return;
+  Stack s = {.b = b, .name = "step/book_stacking"};
+  if (!bench_wants(b, s.name)) return;
   if (!b->models) {
-    bench_skip(b, "step/book_stacking", "no folder `models` here or beside the program");
+    bench_skip(b, s.name, "no folder `models` here or beside the program");
     return;
   }
   snprintf(path, sizeof path, "%.900s/book_stacking/scene.xml", b->models);
-  if (dj_loadMJCF(&s.model, NULL, &s.m, path, &err) < 0 ||
-      dj_makeData(&s.data, s.model, &err) < 0) {
-    bench_skip(b, "step/book_stacking", "%.150s", err.text);
-  } else {
-    s.d = mj_makeData(s.m);
-    if (djm_guard(run_stack, &s, &err) < 0) bench_skip(b, "step/book_stacking", "%.150s", err.text);
-    mj_deleteData(s.d);
+  if (dj_loadMJCF(&s.model, NULL, &s.m, path, &err) < 0 || !open_stack(&s, &err)) {
+    bench_skip(b, s.name, "%.150s", err.text);
   }
-  times_free(&s.ours);
-  times_free(&s.peer);
-  if (s.data) dj_deleteData(s.data);
-  if (s.model) dj_deleteModel(s.model);
-  if (s.m) mj_deleteModel(s.m);
+  close_stack(&s);
+}
+
+// The k-th plank from the top reaches L/(2k) less 2 mm over the one below, L = 2 m.
+static void write_stack(Buffer* out, int n) {
+  buf_addf(out,
+           "<mujoco><option timestep='.002' integrator='discrete' cone='elliptic' impratio='100'/>"
+           "<size memory='64M'/><custom><numeric name='dijoco_friction_eps' data='1e-10'/>"
+           "<numeric name='dijoco_support' data='1e-4'/>"
+           "<numeric name='dijoco_stiffness' data='.01'/></custom>"
+           "<default><geom type='box' size='1 .2 .1' friction='.5 .005 .0001' solref='.004 1'"
+           " solimp='.9999 .9999 .001 .5 2'/></default><worldbody><geom pos='0 0 .1'/>");
+  double x = 0;
+  for (int i = 1; i <= n; i++) {
+    x += 1.0 / (n + 1 - i) - 0.002;
+    buf_addf(out, "<body pos='%.17g 0 %.17g'><freejoint/><geom mass='.16'/></body>", x,
+             0.1 + 0.2 * i);
+  }
+  buf_addf(out, "</worldbody></mujoco>");
+}
+
+static bool time_stack(Bench* b, int n, double* ours, double* peer) {
+  char name[60], error[300] = "";
+  snprintf(name, sizeof name, "stack/%d", n);
+  Stack s = {.b = b, .name = name};
+  Buffer text = {0};
+  write_stack(&text, n);
+  mjVFS vfs;
+  mj_defaultVFS(&vfs);
+  mj_addBufferVFS(&vfs, "stack.xml", text.text, (int)text.size);
+  s.m = mj_loadXML("stack.xml", &vfs, error, sizeof error);
+  mj_deleteVFS(&vfs);
+  buf_free(&text);
+  djError err = {""};
+  bool good = s.m && open_stack(&s, &err);
+  if (good) {
+    *ours = times_median(&s.ours);
+    *peer = times_median(&s.peer);
+  } else {
+    bench_skip(b, name, "%.100s%.100s", error, err.text);
+  }
+  close_stack(&s);
+  return good;
+}
+
+// Slope of log t over log n by least squares.
+static double exponent(const double* t, int n) {
+  double sx = 0, sy = 0, sxx = 0, sxy = 0;
+  for (int k = 0; k < n; k++) {
+    double x = log(stack_size[k]), y = log(t[k]);
+    sx += x;
+    sy += y;
+    sxx += x * x;
+    sxy += x * y;
+  }
+  return (n * sxy - sx * sy) / (n * sxx - sx * sx);
+}
+
+static void bench_sizes(Bench* b) {
+  double ours[MAX_STACKS], peer[MAX_STACKS];
+  int n = 0;
+  for (int k = 0; k < MAX_STACKS; k++) {
+    char name[60];
+    snprintf(name, sizeof name, "stack/%d", stack_size[k]);
+    if (!bench_wants(b, name)) continue;
+    if (time_stack(b, stack_size[k], &ours[n], &peer[n])) n++;
+  }
+  if (n < MAX_STACKS) return;
+  bench_fit(b, "stack", exponent(ours, n), "mj_step", exponent(peer, n),
+            "Cost exponent over 5, 10, 20 and 40 planks: slope of log(median time)");
+}
+
+void bench_stack(Bench* b) {
+  bench_book(b);
+  bench_sizes(b);
 }
 
 #endif

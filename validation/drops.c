@@ -191,10 +191,12 @@ static bool isFinite(const Drop* d) {
   return true;
 }
 
-static void runDrop(Drop* d, Totals* t, long seed, const djvHull* hulls, int nstep) {
+static void runDrop(Drop* d, Totals* t, djIntegrator integrator, long seed, const djvHull* hulls,
+                    int nstep) {
   djvRandom r = djv_random((uint64_t)seed);
   buildDrop(&d->scene, &r, hulls);
   djv_make(&d->model, &d->data, &d->scene);
+  d->model->opt.integrator = integrator;
   for (int g = 0; g < d->model->ngeom; g++) djv_geomShape(&d->shape[g], &d->scene, g);
   for (int i = 0; i < d->model->nv; i++) {
     d->data->qvel[i] = i % 6 < 3 ? djv_uniform(&r, -1, 1) : djv_uniform(&r, -5, 5);
@@ -234,7 +236,7 @@ static void runDrop(Drop* d, Totals* t, long seed, const djvHull* hulls, int nst
 
 // ------------------------------------------ main -----------------------------------------------
 
-static void checkDrops(djvReport* r, bool quick) {
+static void checkDrops(djvReport* r, djIntegrator integrator, bool quick) {
   static djvHull hulls[NHULL];
   static Drop drop;
   djvRandom random = djv_random(1);
@@ -244,7 +246,7 @@ static void checkDrops(djvReport* r, bool quick) {
   djv_title("%ld drops of 3-8 bodies (spheres, capsules, boxes, hulls of 4-60 vertices), "
             "200 steps of 5 ms", n);
   for (long i = 0; i < n; i++) {
-    runDrop(&drop, &t, i, hulls, 200);
+    runDrop(&drop, &t, integrator, i, hulls, 200);
     if ((i + 1) % 500 == 0) djv_note("%ld drops done", i + 1);
   }
   djv_note("%ld steps, %.2f Newton iterations each; %ld pairs tested, %ld of them in recovery",
@@ -266,8 +268,9 @@ static void checkDrops(djvReport* r, bool quick) {
 }
 
 int main(int argc, char** argv) {
+  djIntegrator integrator = djv_takeIntegrator(&argc, argv);
   bool quick = djv_isQuick(argc, argv);
   djvReport r = {0, 0};
-  checkDrops(&r, quick);
+  checkDrops(&r, integrator, quick);
   return djv_finish(&r);
 }

@@ -171,12 +171,14 @@ static void showDefaults(const djvBoth* both, double seconds) {
 }
 
 int main(int argc, char** argv) {
+  djIntegrator integrator = djv_takeIntegrator(&argc, argv);
   bool quick = djv_isQuick(argc, argv);
   double seconds = quick ? 3 : 60, most;
   djvReport r = {0, 0};
   djvBoth both;
   Interface ours[NPLANK], theirs[NPLANK], book[NPLANK];
   djv_loadBoth(&both, "book_stacking");
+  both.model->opt.integrator = integrator;
   djv_title("Book stack, %d planks, %g s, step %g ms", NPLANK, seconds,
             1e3 * both.model->opt.timestep);
   djv_note("s %.3g, stiffness %.3g J, skin %.3g mm, sqrt(friction_eps) %.3g m/s",

@@ -34,6 +34,8 @@ static double largest(const double* x, int n) {
   return size;
 }
 
+static djIntegrator integrator;   // of our models
+
 // Our model, or NULL with the line that refuses it.
 static djModel* open(const mjModel* m, char line[600]) {
   djModel* model;
@@ -52,6 +54,7 @@ static djModel* open(const mjModel* m, char line[600]) {
     return NULL;
   }
   dj_deleteReport(report);
+  model->opt.integrator = integrator;
   return model;
 }
 
@@ -291,6 +294,7 @@ static void testOverlaps(djvReport* r, const char* name, int count) {
 }
 
 int main(int argc, char** argv) {
+  integrator = djv_takeIntegrator(&argc, argv);
   bool quick = djv_isQuick(argc, argv);
   djvReport report = {0}, *r = &report;
   if (!robot_folder()) return ROBOT_SKIPPED;

@@ -5,6 +5,7 @@
 
 #include "common/random_shape.h"
 #include "contact/kernel.h"
+#include "shape/curve.h"
 #include "shape/distance.h"
 
 enum { PAIR_STATE = 1 << 14 };   // bytes; checked against state_size
@@ -42,6 +43,23 @@ static inline djPose twistPose(const djPose* T, djVec3 ref, const double xi[6]) 
   return (djPose){dju_add3(dju_add3(ref, arm), dju_load3(xi + 3)), dju_mulMM(Q, T->R)};
 }
 
+static inline void setCurved(TestShape* t, int type, const double size[3]) {
+  double height, axes[3], slope[3];
+  bool erodes[3];
+  int n = dj_curvedGeom(&height, axes, erodes, type, size);
+  double vert[6] = {0, 0, -height, 0, 0, height}, move[6] = {0, 0, -1, 0, 0, 1};
+  setVertices(t, n, vert, n == 2 ? move : NULL);
+  for (int k = 0; k < 3; k++) slope[k] = erodes[k];
+  djShape* s = &t->shape;
+  s->type = type;
+  s->curved = true;
+  s->curve = dj_scaleColumns(dju_eye3(), axes);
+  s->curve_move = dj_scaleColumns(dju_eye3(), slope);
+  s->spread = n == 2 ? DJ_SPREAD : 0;
+  s->inner = n == 2 ? fmin(size[0], size[1]) : fmin(size[0], fmin(size[1], size[2]));
+  s->bound = height + dj_curveSize(&s->curve);
+}
+
 // A contact shape of a geom type with sizes as MuJoCo's, eroded by nothing. DJ_MESH: nmesh random
 // points of an ellipsoid with semiaxes size.
 static inline void setGeom(TestShape* t, int type, const double size[3], int nmesh, Random* r) {
@@ -60,6 +78,10 @@ static inline void setGeom(TestShape* t, int type, const double size[3], int nme
     }
     if (setHull(t, nmesh, point) != DJ_OK) abort();
     free(point);
+    return;
+  }
+  if (type == DJ_ELLIPSOID || type == DJ_CYLINDER) {
+    setCurved(t, type, size);
     return;
   }
   int n = type == DJ_SPHERE ? 1 : type == DJ_CAPSULE ? 2 : 8;

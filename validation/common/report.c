@@ -18,6 +18,20 @@ bool djv_isQuick(int argc, char** argv) {
   return quick;
 }
 
+djIntegrator djv_takeIntegrator(int* argc, char** argv) {
+  int at = 1;
+  while (at < *argc && strcmp(argv[at], "--integrator") != 0) at++;
+  if (at == *argc) return DJ_POSITION;
+  const char* name = at + 1 < *argc ? argv[at + 1] : "";
+  for (int k = 0; k < DJ_NINTEGRATOR; k++) {
+    if (strcmp(name, dj_integratorName((djIntegrator)k)) != 0) continue;
+    for (*argc -= 2; at < *argc; at++) argv[at] = argv[at + 2];
+    return (djIntegrator)k;
+  }
+  fprintf(stderr, "%s: --integrator: unknown '%s'\n", argv[0], name);
+  exit(2);
+}
+
 void djv_title(const char* format, ...) {
   va_list args;
   va_start(args, format);

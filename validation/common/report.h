@@ -3,7 +3,7 @@
 #ifndef DJ_VALIDATION_REPORT_H_
 #define DJ_VALIDATION_REPORT_H_
 
-#include <stdbool.h>
+#include <dijoco/dijoco.h>
 
 typedef struct djvReport {
   int checks, misses;
@@ -11,6 +11,9 @@ typedef struct djvReport {
 
 // Whether --quick is among the arguments. Anything else ends the program with a usage text.
 bool djv_isQuick(int argc, char** argv);
+
+// Takes "--integrator NAME" out of the arguments; position when there is none.
+djIntegrator djv_takeIntegrator(int* argc, char** argv);
 
 // A heading, and a line of text.
 void djv_title(const char* format, ...) __attribute__((format(printf, 1, 2)));

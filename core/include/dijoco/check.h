@@ -16,7 +16,8 @@ typedef bool (*djdLossAlong)(void* user, double e, double* loss);
 // A directional derivative beside its differences.
 typedef struct djdCertificate {
   double analytic;         // g.d as given
-  double difference;       // Richardson-extrapolated difference
+  double difference;       // Richardson-extrapolated difference; 0 where analytic is 0 and rounding
+                           //   of the losses explains it
   double difference_error; // its own error estimate
   double step;             // about which it was taken: the smallest one that entered
   double relative_error;   // |analytic - difference| / max(|analytic|, 1e-9 |loss|)

@@ -18,6 +18,12 @@ extern "C" {
 DJ_API djStatus djd_transition(const djModel* model, djData* data, double* A, double* B);
 DJ_API djStatus djd_lastTransition(const djModel* model, djData* data, double* A, double* B);
 
+// Parameter block of the step just taken: P (nx x np) = d(q+, v+, act+)/d(parameters), np the sum of
+// their ntangent, columns in the order given. Costs about nv evaluations of a step, and memory
+// while it runs.
+DJ_API djStatus djd_lastParams(const djModel* model, djData* data, double* P, int nparam,
+                               const djParam* param);
+
 // Vector products with the step just taken. dx (nx), du (nu), applied (nv: qfrc_applied).
 // jvp: dx_next = A dx + B du. vjp: adds A^T l to dx, B^T l to du; any output may be NULL.
 DJ_API djStatus djd_stepJvp(const djModel* model, djData* data, double* dx_next, const double* dx,

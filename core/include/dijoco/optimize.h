@@ -75,7 +75,7 @@ typedef struct djOptimizeProblem {
 // Why a run ended.
 typedef enum djStop {
   DJ_STOP_ITERATIONS,       // all used up
-  DJ_STOP_GRADIENT,         // below its tolerance
+  DJ_STOP_GRADIENT,         // below its tolerance, or than what the loss can show
   DJ_STOP_STEP,             // likewise
   DJ_STOP_CALLBACK,
   DJ_STOP_STUCK             // no smaller step helps, or the loss is defined nowhere near

@@ -82,7 +82,11 @@ typedef enum djDisable {
 } djDisable;
 
 // Integrators: rows of the integrator table.
-typedef enum djIntegrator { DJ_POSITION = 0, DJ_NINTEGRATOR } djIntegrator;
+typedef enum djIntegrator {
+  DJ_POSITION = 0,      // implicit Euler on poses: damps, robust at any timestep
+  DJ_VARIATIONAL = 1,   // momentum balance at the middle of three poses: keeps momentum and energy
+  DJ_NINTEGRATOR
+} djIntegrator;
 
 // Contact models: rows of the kernel table. DJ_CONTACT_NONE switches contact off.
 typedef enum djContactModel {

@@ -19,8 +19,8 @@ const char* dj_geomText(char text[80], const djModel* m, int geom) {
 }
 
 static bool isSupported(int type) {
-  return type == DJ_PLANE || type == DJ_SPHERE || type == DJ_CAPSULE || type == DJ_BOX ||
-         type == DJ_MESH;
+  return type == DJ_PLANE || type == DJ_SPHERE || type == DJ_CAPSULE || type == DJ_ELLIPSOID ||
+         type == DJ_CYLINDER || type == DJ_BOX || type == DJ_MESH;
 }
 
 // ------------------------------------------ sizes ----------------------------------------------

@@ -21,16 +21,18 @@
 // What a kernel fixes at the start of the step. World frame, poses at the start.
 typedef struct djLagged {
   int n, na;               // points; the first na are a's, the rest b's
-  const double* point;     // (n x 3) vertices at the start (of rounded shapes: sphere centres)
+  const double* point;     // (n x 3) at the start: vertices (of rounded shapes: sphere centres;
+                           //   of curved shapes: points of their ellipsoids)
   const double* force;     // (n) normal force, >= 0, N
   djVec3 normal;           // unit, from a to b
   double offset;           // plane: normal . x + offset = 0, metres
   bool half_space;         // the plane belongs to body b
 } djLagged;
 
-// Their derivatives by the start twists (12 columns: a, then b, about ref_a and ref_b). Points
-// move with their bodies.
+// Their derivatives by the start twists (12 columns: a, then b, about ref_a and ref_b).
 typedef struct djLaggedJac {
+  const double* slide[2];  // (nslide x 3 x 12) of a and b: by how much points move more than with
+  int nslide[2];           //   their bodies, the same for every nslide-th of a body; NULL: not
   const double* dforce;    // (n x 12)
   double dnormal[36];      // (3 x 12)
   double doffset[12];

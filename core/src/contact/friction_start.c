@@ -1,7 +1,7 @@
 // Lagged friction: derivative of its gradient by the poses at the start of the step, T+ fixed.
 //
-// A start twist zeta = (omega, v) of body k moves its vertices, x_i' = omega x (x_i - ref) + v, and
-// all else through the given f_i', n', o'. Primes are derivatives; each is 12 columns.
+// A start twist zeta = (omega, v) of body k moves its points, x_i' = omega x (x_i - ref) + v (and
+// the slide on curved shapes), and all else through the given f_i', n', o'. Primes are derivatives; each is 12 columns.
 //   eta = n.x + o,   y = x - eta n (arms = plane):  y' = x' - eta n' - eta' n,
 //   eta' = n.x' + n'.x + o';                        y' = x' (arms = paper).
 // T^-1 y changes by R^T (y' - field(y)), field(y) = omega x (y - ref) + v, so that
@@ -56,9 +56,14 @@ static void twistField(double out[3][NC], int k, djVec3 a) {
   out[2][c] = a.y, out[2][c + 1] = -a.x, out[2][c + 5] = 1;
 }
 
-// y' (3 x 12) of a vertex x of body k.
-static void armPointJac(double dy[3][NC], const djStartFrame* f, int k, djVec3 x) {
+// y' (3 x 12) of point i of body k, x.
+static void armPointJac(double dy[3][NC], const djStartFrame* f, int k, int i, djVec3 x) {
   twistField(dy, k, dju_sub3(x, f->motion[k].ref));
+  if (f->jac->slide[k]) {
+    int at = (k ? i - f->lagged->na : i) % f->jac->nslide[k];
+    const double* slide = f->jac->slide[k] + 36 * at;
+    for (int j = 0; j < 36; j++) dy[j / NC][j % NC] += slide[j];
+  }
   if (f->in->arms == DJ_ARMS_PAPER) return;
   const double *dn = f->jac->dnormal, *doffset = f->jac->doffset;
   djVec3 n = f->n;
@@ -96,7 +101,7 @@ static void makeStartPoint(djStartPoint* P, const djStartFrame* f, int i) {
   const double rate = 1 / in->h, force = f->lagged->force[i];
   djVec3 x = dju_load3(f->lagged->point + 3 * i), y = dj_armPoint(f->lagged, in->arms, x);
   double dy[3][NC], dD[3][NC];
-  armPointJac(dy, f, k, x);
+  armPointJac(dy, f, k, i, x);
   movedPointJac(P->dz[0], f, k, y, dy);
   djVec3 move = dj_displace(&f->motion[k], y);
   P->rho[0] = dju_add3(dju_sub3(y, f->motion[k].ref), move);

@@ -213,6 +213,10 @@ djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, d
 //   U_t,xi = t K M kappa + K f,  U_o,xi = t K M e4
 //
 // K has the rows of twist_lanes.h for a, and those of b with the opposite sign.
+//
+// An ellipsoid that turns with a: z has -q(exp(-wa) exp(wb) N). To second order all but
+// -d.C d/2 with d = (wb - wa) x N is what the body's point y - c has (see plane_twist.c), so that
+// with X = [N]x the angular blocks aa and bb gain -t f4 X^T C X and ab its negative.
 
 // t times the second derivatives of z, scaled. Ra, Rb: sum P' rho; f0 = sum P'/L.
 static void addSecondOrder(double H[144], djVec3 N, djVec3 Ra, djVec3 Rb, double f0, double t) {
@@ -237,6 +241,20 @@ static void addSecondOrder(double H[144], djVec3 N, djVec3 Ra, djVec3 Rb, double
       H[12 * (6 + j) + 3 + i] += v;
       H[12 * (9 + i) + 6 + j] -= v;
       H[12 * (6 + j) + 9 + i] -= v;
+    }
+  }
+}
+
+static void addBend(double H[144], const djHalfSpace* space, double factor) {
+  djMat3 X = dju_skew(dju_load3(space->normal));
+  djMat3 S = dju_mulMtM(X, dju_mulMM(space->bend, X));
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      double s = factor * 0.5 * (S.m[3 * i + j] + S.m[3 * j + i]);
+      H[12 * i + j] += s;
+      H[12 * (6 + i) + 6 + j] += s;
+      H[12 * i + 6 + j] -= s;
+      H[12 * (6 + i) + j] -= s;
     }
   }
 }
@@ -294,4 +312,5 @@ void dj_halfSpaceTwist(double gradient[12], double mixed[24], double hessian[144
   djVec3 f = dju_load3(m->f);
   addSecondOrder(hessian, N, dju_madd3(f, -m->f[3], ra), dju_madd3(f, -m->f[3], rb),
                  m->f[3] * inv_L, t * stiffness);
+  if (space->curved) addBend(hessian, space, -t * stiffness * m->f[3]);
 }

@@ -3,6 +3,8 @@
 //   U = min over 0 < t < 1, o < 0 of  P(1 - t) + 4 P(-o) + sum_i P(t z_i + o),
 //   z_i = N.y_i + k: height of vertex i, less the radius, above the surface.
 //
+// A curved shape's vertices come as points, z_i = N.(y_i - c(N)) + k (shape/curve.h).
+//
 // Dimensionless; y in a frame with world axes centred near the contact. N is the outward normal,
 // which moves with body b.
 
@@ -13,9 +15,11 @@
 
 typedef struct djHalfSpace {
   int n;
-  const double* y[3];      // vertices, padded to whole lanes by repetition
+  const double* y[3];      // vertices, padded to whole lanes by repetition; curved: less c(N)
   double normal[3];        // N
   double k;
+  bool curved;
+  djMat3 bend;             // C(N), world axes
 } djHalfSpace;
 
 typedef struct djHalfSolution {

@@ -47,12 +47,10 @@ static bool allFinite(const double* x, size_t n) {
 
 static djStatus checkGeom(const djcShape* s, char name, djError* err) {
   static const int used[] = {
-      [DJ_PLANE] = 0, [DJ_SPHERE] = 1, [DJ_CAPSULE] = 2, [DJ_BOX] = 3, [DJ_MESH] = 0};
-  if (s->geom == DJ_ELLIPSOID || s->geom == DJ_CYLINDER || s->geom == DJ_HFIELD) {
-    return dj_fail(err, DJ_UNSUPPORTED, "%c: %s geoms are not supported", name,
-                   s->geom == DJ_ELLIPSOID  ? "ellipsoid"
-                   : s->geom == DJ_CYLINDER ? "cylinder"
-                                            : "hfield");
+      [DJ_PLANE] = 0,     [DJ_SPHERE] = 1, [DJ_CAPSULE] = 2, [DJ_ELLIPSOID] = 3,
+      [DJ_CYLINDER] = 2, [DJ_BOX] = 3,    [DJ_MESH] = 0};
+  if (s->geom == DJ_HFIELD) {
+    return dj_fail(err, DJ_UNSUPPORTED, "%c: hfield geoms are not supported", name);
   }
   if ((int)s->geom < 0 || s->geom > DJ_MESH) {
     return dj_fail(err, DJ_INVALID, "%c: unknown geom type %d", name, (int)s->geom);
@@ -135,17 +133,38 @@ static djStatus checkOption(const djcOption* o, djError* err) {
 
 static int countVertices(const djcShape* s) {
   if (s->nvert > 0) return s->nvert;
-  return s->geom == DJ_SPHERE ? 1 : s->geom == DJ_CAPSULE ? 2 : s->geom == DJ_BOX ? 8 : 0;
+  switch (s->geom) {
+    case DJ_SPHERE:
+    case DJ_ELLIPSOID: return 1;
+    case DJ_CAPSULE:
+    case DJ_CYLINDER: return 2;
+    case DJ_BOX: return 8;
+    default: return 0;
+  }
 }
 
 static djVec3 geomVertex(const djcShape* s, const djMat3* R, int i) {
   djVec3 local = {0, 0, 0};
   if (s->geom == DJ_CAPSULE) local.z = i == 0 ? -s->size[1] : s->size[1];
+  if (s->geom == DJ_CYLINDER) {
+    local.z = s->size[1] - dj_discThickness(s->size[0], s->size[1]);
+    if (i == 0) local.z = -local.z;
+  }
   if (s->geom == DJ_BOX) {
     local = dju_vec3(i & 1 ? s->size[0] : -s->size[0], i & 2 ? s->size[1] : -s->size[1],
                      i & 4 ? s->size[2] : -s->size[2]);
   }
   return dju_mulMV(*R, local);
+}
+
+static void makeCurve(djShape* out, const djcShape* s, djMat3 R) {
+  double height, axes[3];
+  bool erodes[3];
+  if (s->nvert > 0 || !dj_curvedGeom(&height, axes, erodes, s->geom, s->size)) return;
+  out->curved = true;
+  out->curve = dj_scaleColumns(R, axes);
+  out->spread = s->geom == DJ_CYLINDER ? DJ_SPREAD : 0;
+  out->radius = 0;
 }
 
 // mem: 3 npad for the vertices; zero: npad zeros.
@@ -164,6 +183,7 @@ static void makeShape(djShape* out, const djcShape* s, double* mem, const double
   out->nvert = n;
   out->npad = (n + DJ_LANES - 1) / DJ_LANES * DJ_LANES;
   out->radius = s->nvert > 0 ? s->radius : s->geom == DJ_BOX ? 0 : s->size[0];
+  makeCurve(out, s, R);
   djVec3 sum = {0, 0, 0};
   for (int i = 0; i < out->npad; i++) {
     int j = i < n ? i : 0;
@@ -175,9 +195,10 @@ static void makeShape(djShape* out, const djcShape* s, double* mem, const double
     if (i < n) sum = dju_madd3(sum, 1.0 / n, x);
   }
   out->center = sum;
+  double round = out->radius + (out->curved ? dj_curveSize(&out->curve) : 0);
   for (int i = 0; i < n; i++) {
     djVec3 x = {mem[i], mem[out->npad + i], mem[2 * out->npad + i]};
-    out->bound = fmax(out->bound, dju_norm3(dju_sub3(x, sum)) + out->radius);
+    out->bound = fmax(out->bound, dju_norm3(dju_sub3(x, sum)) + round);
   }
   for (int k = 0; k < 3; k++) {
     out->vert[k] = mem + k * out->npad;
@@ -290,10 +311,10 @@ static djVertexTerm vertexTerm(const djFound* f, const djPlaneWork* w, int side,
     v.z = y;
   } else {
     djVec3 n = dju_load3(f->plane.p);
-    double length = dju_norm3(n);
-    D = v.sigma * (dju_dot3(n, y) + f->plane.p[3]) - c->r * length;
+    djVec3 point;
+    D = v.sigma * (dju_dot3(n, y) + f->plane.p[3]) - dj_cloudReach(&point, c, n);
     v.dir = dju_scale3(v.sigma, n);
-    v.z = dju_madd3(y, -v.sigma * c->r / length, n);
+    v.z = dju_madd3(y, -v.sigma, point);
   }
   dj_barrier(b, D, w->s);
   v.first = b[1];

@@ -3,7 +3,16 @@
 // of |n|).
 //
 // Friction's points are the vertices of the contact shape itself, also where recovery erodes it:
-// they move with their bodies. In recovery all forces are multiplied by one factor, so that their
+// they move with their bodies. On a curved shape they are the points farthest along the unit lagged
+// normal n out of the shape: with G, c and w of shape/curve.h a vertex y has
+//
+//   x = y +- c(n),   x' = (body's motion) +- G w',   w' = (I - w w^T) G^T (n' - omega x n)/q,
+//
+// + for a, - for b. A disc (spread k > 0) lets its force act at four points instead, x +- k w_3^2 g
+// with the semi-axes g = g_1, g_2 of its face, so that it resists spin where it stands upright
+// (w_3 = 1: by k r) and rolls freely on its edge, where w_3 = 0 and the points are one.
+//
+// In recovery all forces are multiplied by one factor, so that their
 // sum F over one side is bounded by W:
 //
 //   c = (1 + (b F/W)^4)^(-1/4),  b = smoothstep(-t) with t of recovery.h (0 .. -1),
@@ -37,12 +46,13 @@ djStatus dj_lagForces(djForces* out, djPlaneWork* w, const djPlaneState* state) 
     }
     return DJ_OK;
   }
-  double length = dju_norm3(dju_load3(p));
+  double reach[2];
+  for (int k = 0; k < 2; k++) reach[k] = dj_cloudReach(NULL, &w->cloud[k], dju_load3(p));
   for (int i = 0; i < out->n; i++) {
     const djCloud* c = &w->cloud[i >= na];
     int j = i < na ? i : i - na;
     double d = dju_dot3(dju_load3(p), dj_cloudVertex(c, j)) + p[3], b[3];
-    dj_barrier(b, (i < na ? -d : d) - c->r * length, w->s);
+    dj_barrier(b, (i < na ? -d : d) - reach[i >= na], w->s);
     out->first[i] = b[1];
     out->second[i] = b[2];
   }
@@ -66,20 +76,78 @@ double dj_lagBound(double derivative[2], double F, double t, double W) {
   return c;
 }
 
+int dj_lagSplit(const djPlaneWork* w, int side) {
+  const djShape* s = side ? w->in->b : w->in->a;
+  return s->curved && s->spread > 0 ? DJ_LAG_SPLIT : 1;
+}
+
+// Of point k of a disc: +-1 times which of its semi-axes.
+static djVec3 discArm(const djMat3* G, int k) {
+  return dju_scale3(k % 2 ? -1 : 1, dju_column(G, k / 2));
+}
+
+// What is to be added to a vertex for its points, world axes.
+static void lagOffsets(djVec3 offset[DJ_LAG_SPLIT], const djPlaneWork* w, const djPlaneState* state,
+                       int side) {
+  const djShape* s = side ? w->in->b : w->in->a;
+  offset[0] = dju_vec3(0, 0, 0);
+  if (!s->curved) return;
+  djVec3 v;
+  djMat3 G = dju_mulMM(w->pose[side]->R, s->curve);
+  dj_curveReach(&offset[0], &v, &G, state->lag_normal);
+  if (side) offset[0] = dju_neg3(offset[0]);
+  for (int k = dj_lagSplit(w, side) - 1; k >= 0 && s->spread > 0; k--) {
+    offset[k] = dju_madd3(offset[0], s->spread * v.z * v.z, discArm(&G, k));
+  }
+}
+
+void dj_lagSlide(double* slide, const djPlaneWork* w, const djPlaneState* state, int side,
+                 const double dnormal[36]) {
+  const djShape* s = side ? w->in->b : w->in->a;
+  djVec3 v, n = state->lag_normal;
+  djMat3 G = dju_mulMM(w->pose[side]->R, s->curve);
+  double q = dj_curveReach(NULL, &v, &G, n);
+  int split = dj_lagSplit(w, side);
+  for (int j = 0; j < 12; j++) {
+    djVec3 dn = dju_vec3(dnormal[j], dnormal[12 + j], dnormal[24 + j]);
+    int axis = j - 6 * side;
+    if (axis >= 0 && axis < 3) {
+      dn = dju_sub3(dn, dju_cross3(dju_vec3(axis == 0, axis == 1, axis == 2), n));
+    }
+    djVec3 t = dju_mulMtV(G, dn);
+    djVec3 dv = dju_scale3(1 / q, dju_madd3(t, -dju_dot3(v, t), v));
+    djVec3 dc = dju_scale3(side ? -1 : 1, dju_mulMV(G, dv));
+    for (int k = 0; k < split; k++) {
+      djVec3 dx = split == 1 ? dc : dju_madd3(dc, 2 * s->spread * v.z * dv.z, discArm(&G, k));
+      slide[36 * k + j] = dx.x;
+      slide[36 * k + 12 + j] = dx.y;
+      slide[36 * k + 24 + j] = dx.z;
+    }
+  }
+}
+
 // Points and forces of the active vertices; point, force: room for `room` of them. Returns their
 // number, or `room` + 1 where there are more.
 static int gather(double* point, double* force, int* na, int room, const djPlaneWork* w,
-                  const djForces* forces, double scale) {
-  int n = 0;
+                  const djPlaneState* state, const djForces* forces, double scale) {
+  int n = 0, split[2];
+  djVec3 offset[2][DJ_LAG_SPLIT];
+  for (int k = 0; k < (w->half_space ? 1 : 2); k++) {
+    split[k] = dj_lagSplit(w, k);
+    lagOffsets(offset[k], w, state, k);
+  }
   for (int i = 0; i < forces->n; i++) {
     if (i == forces->na) *na = n;
     if (forces->first[i] == 0) continue;
-    if (n == room) return room + 1;
     int side = i >= forces->na, j = side ? i - forces->na : i;
+    if (n + split[side] > room) return room + 1;
     const djShape* s = side ? w->in->b : w->in->a;
-    dju_store3(point + 3 * n, dju_transform(w->pose[side], dju_vec3(s->vert[0][j], s->vert[1][j],
-                                                                    s->vert[2][j])));
-    force[n++] = -scale * forces->first[i];
+    djVec3 x = dju_vec3(s->vert[0][j], s->vert[1][j], s->vert[2][j]);
+    x = dju_transform(w->pose[side], x);
+    for (int k = 0; k < split[side]; k++) {
+      dju_store3(point + 3 * n, s->curved ? dju_add3(x, offset[side][k]) : x);
+      force[n++] = -scale * forces->first[i] / split[side];
+    }
   }
   if (forces->n == forces->na) *na = n;
   return n;
@@ -109,7 +177,7 @@ djStatus dj_makeLagged(djPlaneState* state, djPlaneWork* w, const djFound* f) {
   state->lag_factor = dj_lagBound(unused, F, state->erosion.t, w->in->force_cap);
   if (!(state->erosion.e > 0)) state->lag_factor = 1;
   state->nlag = gather(state->lag_point, state->lag_force, &state->nlag_a, DJ_LAGGED_POINTS, w,
-                       &forces, scale * state->lag_factor);
+                       state, &forces, scale * state->lag_factor);
   state->lagged = true;
   return DJ_OK;
 }
@@ -130,10 +198,12 @@ djStatus dj_getLagged(djLagged* lagged, djPlaneState* state, djPlaneWork* w) {
   djForces forces;
   status = dj_lagForces(&forces, &again, state);
   if (status) return status;
-  double* point = dj_takeScratch(&again, 3 * forces.n);
-  double* force = dj_takeScratch(&again, forces.n);
+  int room = forces.na * dj_lagSplit(&again, 0);
+  if (!again.half_space) room += (forces.n - forces.na) * dj_lagSplit(&again, 1);
+  double* point = dj_takeScratch(&again, 3 * room);
+  double* force = dj_takeScratch(&again, room);
   if (!point || !force) return DJ_NO_MEMORY;
-  int na = 0, n = gather(point, force, &na, forces.n, &again, &forces,
+  int na = 0, n = gather(point, force, &na, room, &again, state, &forces,
                          dj_forceScale(&again, state) * state->lag_factor);
   lagged->n = n;
   lagged->na = na;

@@ -18,6 +18,15 @@ djStatus dj_lagForces(djForces* out, djPlaneWork* w, const djPlaneState* state);
 // Force of a vertex = -scale P'.
 double dj_forceScale(const djPlaneWork* w, const djPlaneState* state);
 
+// Points of friction for each vertex of a side: 1 or DJ_LAG_SPLIT.
+#define DJ_LAG_SPLIT 4
+int dj_lagSplit(const djPlaneWork* w, int side);
+
+// Slide (3 x 12) of the dj_lagSplit points of any vertex of a curved side: by how much they move
+// more than with their body, given dnormal (3 x 12) of the lagged plane.
+void dj_lagSlide(double* slide, const djPlaneWork* w, const djPlaneState* state, int side,
+                 const double dnormal[36]);
+
 // The factor c by which recovery bounds forces whose sum is F, and its derivatives by F and t.
 double dj_lagBound(double derivative[2], double F, double t, double W);
 

@@ -47,6 +47,18 @@ static void markClouds(djPlaneWork* w) {
   }
   for (int k = 0; k < 4; k++) c->x[k] = w->y + k * n;
   c->lift = lift;
+  c->curved = w->shape[0]->curved || w->shape[1]->curved;
+  c->curve[0] = w->curve[0];
+  c->curve[1] = w->curve[1];
+}
+
+static void placeCurves(djPlaneWork* w) {
+  for (int k = 0; k < 2; k++) {
+    memset(&w->curve[k], 0, sizeof w->curve[k]);
+    if (!w->shape[k]->curved) continue;
+    w->curve[k] = dju_mulMM(w->pose[k]->R, w->shape[k]->curve);
+    for (int i = 0; i < 9; i++) w->curve[k].m[i] /= w->L;
+  }
 }
 
 djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion* erosion,
@@ -86,6 +98,7 @@ djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion
   double ra = w->half_space ? sum : fmin(fmax(a->radius + 0.5 * w->inflate, 0), sum);
   w->radius[0] = ra / w->L;
   w->radius[1] = (sum - ra) / w->L;
+  if (w->shape[0]->curved || w->shape[1]->curved) placeCurves(w);
   if (!w->half_space) markClouds(w);
   return DJ_OK;
 }
@@ -106,6 +119,22 @@ static void placeCloud(double* out, int stride, const djShape* s, const djPose* 
   }
 }
 
+static djVec3 planeNormal(const djPlaneWork* w) {
+  return dju_mulMV(w->pose[1]->R, w->shape[1]->normal);
+}
+
+// Vertices above a half space to the lowest points of their ellipsoids.
+static void shiftCloud(const djPlaneWork* w) {
+  djVec3 c;
+  double down[3];
+  dj_curveReach(&c, NULL, &w->curve[0], planeNormal(w));
+  dju_store3(down, c);
+  int n = w->shape[0]->npad;
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; i < n; i++) w->y[k * n + i] -= down[k];
+  }
+}
+
 // b's vertices follow a's without a gap and so replace a's padding; one of them fills the end.
 void dj_placeClouds(djPlaneWork* w, djVec3 center) {
   int na = w->shape[0]->nvert, stride = w->shape[0]->npad;
@@ -122,12 +151,16 @@ void dj_placeClouds(djPlaneWork* w, djVec3 center) {
       dju_storeLanes(w->y + (k + 1) * stride - DJU_LANES, dju_splat(tail[k]));
     }
     placeCloud(w->y + na, stride, b, w->pose[1], center, w->L, 1);
+  } else if (w->shape[0]->curved) {
+    shiftCloud(w);
   }
   for (int side = 0; side < (w->half_space ? 1 : 2); side++) {
     djCloud* c = &w->cloud[side];
     c->n = w->shape[side]->nvert;
     c->sign = side == 0 ? sign : 1;
     c->r = w->radius[side];
+    c->curved = !w->half_space && w->shape[side]->curved;
+    if (c->curved) c->curve = w->curve[side];
     for (int k = 0; k < 3; k++) c->x[k] = w->y + k * stride + (side == 0 ? 0 : na);
   }
 }
@@ -135,14 +168,19 @@ void dj_placeClouds(djPlaneWork* w, djVec3 center) {
 // N.x - offset - r at x = center + L y
 void dj_placeHalfSpace(djHalfSpace* space, const djPlaneWork* w) {
   const djShape* b = w->shape[1];
-  djVec3 N = dju_mulMV(w->pose[1]->R, b->normal);
+  djVec3 N = planeNormal(w);
   space->n = w->cloud[0].n;
   for (int k = 0; k < 3; k++) space->y[k] = w->cloud[0].x[k];
   dju_store3(space->normal, N);
   space->k = (dju_dot3(N, dju_sub3(w->center, w->pose[1]->p)) - b->offset) / w->L - w->radius[0];
+  space->curved = w->shape[0]->curved;
+  for (int k = 0; k < 3 && space->curved; k++) {   // columns are rows
+    djVec3 axis = dju_vec3(k == 0, k == 1, k == 2);
+    dju_store3(space->bend.m + 3 * k, dj_curveBend(&w->curve[0], N, axis));
+  }
 }
 
-// Largest d.x over a shape's vertices, body frame.
+// Largest d.x over a shape's vertices with their ellipsoids, body frame.
 static double support(const djShape* s, djVec3 d) {
   djLanes least = dju_splat(INFINITY);
   for (int i = 0; i < s->nvert; i += DJU_LANES) {
@@ -150,7 +188,8 @@ static double support(const djShape* s, djVec3 d) {
                 d.z * dju_loadLanes(s->vert[2] + i);
     least = dju_minLanes(-h, least);
   }
-  return -dju_least(least);
+  double reach = s->curved ? dj_curveReach(NULL, NULL, &s->curve, d) : 0;
+  return reach - dju_least(least);
 }
 
 // Separation along the unit vector u from a to b, metres.

@@ -8,6 +8,7 @@
 #include "contact/half_space.h"
 #include "contact/plane_twist.h"
 #include "contact/recovery.h"
+#include "shape/curve.h"
 
 // Points of friction that the state holds; more are computed anew at each evaluation.
 #define DJ_LAGGED_POINTS 16
@@ -32,20 +33,31 @@ typedef struct djPlaneState {
   djVec3 lag_normal;       // unit, from a to b; and offset in metres, world
   double lag_offset;
   double lag_factor;       // bound of friction's normal force: forces are multiplied by this
-  int nlag, nlag_a;        // points that carry force
+  int nlag, nlag_a;        // points that carry force; more than there is room for: not kept
   double lag_point[3 * DJ_LAGGED_POINTS];
   double lag_force[DJ_LAGGED_POINTS];
   djFrictionState friction;
 } djPlaneState;
 
-// Vertices of one side, as sigma y: part of the clouds. For a half space sigma is 1, and the
-// arrays are padded to whole lanes by repetition.
+// Vertices of one side, as sigma y: part of the clouds. For a half space sigma is 1, the arrays
+// are padded to whole lanes by repetition, and ellipsoids are in y already, see half_space.h.
 typedef struct djCloud {
   int n;
   double sign;
   const double* x[3];
   double r;
+  bool curved;
+  djMat3 curve;            // G, world axes
 } djCloud;
+
+// r|n| + q(n); *point = r n/|n| + c(n), where it is not NULL.
+static inline double dj_cloudReach(djVec3* point, const djCloud* c, djVec3 n) {
+  double length = dju_norm3(n), reach = c->r * length;
+  djVec3 more = {0, 0, 0};
+  if (c->curved) reach += dj_curveReach(&more, NULL, &c->curve, n);
+  if (point) *point = dju_madd3(more, c->r / length, n);
+  return reach;
+}
 
 static inline djVec3 dj_cloudVertex(const djCloud* c, int i) {
   return dju_vec3(c->sign * c->x[0][i], c->sign * c->x[1][i], c->sign * c->x[2][i]);
@@ -61,6 +73,7 @@ typedef struct djPlaneWork {
   double s, L, range;      // range in metres
   double inflate;          // metres, in force
   double radius[2];        // dimensionless, inflation included
+  djMat3 curve[2];         // semi-axes, dimensionless, world axes; zero where not curved
   djVec3 center;           // of the clouds, world
   djClouds clouds;         // both sides; not set for a half space
   djCloud cloud[2];

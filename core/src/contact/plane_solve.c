@@ -1,6 +1,7 @@
 #include "contact/plane_solve.h"
 
 #include "contact/barrier.h"
+#include "shape/curve.h"
 
 #include <float.h>
 #include <math.h>
@@ -24,6 +25,8 @@ typedef struct djPlaneEval {
   double bend;             // P''(1 - |n|)
   double slope;            // P'(1 - |n|)
   djDirection dir;
+  bool curved;
+  djMat3 bend_of[2];       // as in djPlaneSolution
 } djPlaneEval;
 
 DJU_INLINE djDirection direction(const double n[3]) {
@@ -36,10 +39,13 @@ DJU_INLINE djDirection direction(const double n[3]) {
 
 // Add vertices begin to end - 1; returns their smallest arguments. u = n/|n|.
 //
-// Arguments: D_i = sigma (n.y_i + o) - r|n| = p.xi_i with xi_i = sigma (z_i, 1) and
-// z_i = y_i - sigma r u. dD/dp = xi, d2D/dn dn = -(r/|n|)(I - u u^T).
+// Arguments: D_i = sigma (n.y_i + o) - r|n| - q(n) = p.xi_i with xi_i = sigma (z_i, 1) and
+// z_i = y_i - sigma (r u + c). dD/dp = xi, d2D/dn dn = -(r/|n|)(I - u u^T) - C.
+//
+// point: c of both sides, NULL where nothing is curved; with it acc->rp is the sum of P' over a.
 DJU_INLINE djLanes addVertices(djLaneSums* acc, const djClouds* c, int begin, int end,
-                               const double p[4], const double u[3], double s) {
+                               const double p[4], const double u[3], double s,
+                               const djVec3* point) {
   const bool round = c->r[0] > 0 || c->r[1] > 0;
   const djLanes p0 = dju_splat(p[0]), p1 = dju_splat(p[1]);
   djLanes least = dju_splat(INFINITY);
@@ -51,6 +57,12 @@ DJU_INLINE djLanes addVertices(djLaneSums* acc, const djClouds* c, int begin, in
       x -= r * u[0];
       y -= r * u[1];
       z -= r * u[2];
+    }
+    djMask first = dju_firstLanes(c->na - i);
+    if (point) {
+      x -= dju_pick(first, dju_splat(point[0].x), dju_splat(point[1].x));
+      y -= dju_pick(first, dju_splat(point[0].y), dju_splat(point[1].y));
+      z -= dju_pick(first, dju_splat(point[0].z), dju_splat(point[1].z));
     }
     djLanes d = dju_fmaLanes(p0, x, p1 * y) + (p[2] * z + p[3] * o);
     djMask own = dju_firstLanes(end - i);
@@ -80,7 +92,11 @@ DJU_INLINE djLanes addVertices(djLaneSums* acc, const djClouds* c, int begin, in
     acc->zz = dju_fmaLanes(pz, z, acc->zz);
     acc->zo = dju_fmaLanes(pz, o, acc->zo);
     acc->oo = dju_fmaLanes(po, o, acc->oo);
-    if (round) acc->rp = dju_fmaLanes(r, b[1], acc->rp);
+    if (point) {
+      acc->rp += dju_keep(b[1], first);
+    } else if (round) {
+      acc->rp = dju_fmaLanes(r, b[1], acc->rp);
+    }
   }
   return least;
 }
@@ -118,18 +134,87 @@ DJU_INLINE void addToNormal(double h[10], const double sum[16], double c, const 
   h[9] = m[9];
 }
 
+// h += bends of both sides
+static void addBends(double h[10], const djPlaneEval* e) {
+  for (int k = 0; k < 2; k++) {
+    const double* B = e->bend_of[k].m;
+    h[0] += B[0];
+    h[1] += B[1];
+    h[2] += B[2];
+    h[4] += B[4];
+    h[5] += B[5];
+    h[7] += B[8];
+  }
+}
+
 // U_pp: the term P(1 - |n|) has the Hessian P'' u u^T - (P'/|n|)(I - u u^T), and the vertices'
 // r|n| adds -(sum r P'_i/|n|)(I - u u^T).
+// Ellipsoids add their bends.
 static void planeHessian(double h[10], const djPlaneEval* e) {
   double across = -(e->slope + e->sum[15]) * e->dir.inv, half = 0.5 * (e->bend - across);
   double w[3] = {half * e->dir.u[0], half * e->dir.u[1], half * e->dir.u[2]};
   addToNormal(h, e->sum, across, e->dir.u, w);
+  if (e->curved) addBends(h, e);
+}
+
+// c, q and H = G - c w^T, so that C = H H^T/q, of both sides.
+typedef struct djCurveAt {
+  djVec3 point[2];
+  double reach[2];
+  djMat3 H[2];
+} djCurveAt;
+
+static void curveAt(djCurveAt* at, const djClouds* c, const double p[4]) {
+  for (int k = 0; k < 2; k++) {
+    djVec3 w;
+    at->reach[k] = dj_curveReach(&at->point[k], &w, &c->curve[k], dju_load3(p));
+    double x[3], y[3];
+    dju_store3(x, at->point[k]);
+    dju_store3(y, w);
+    for (int i = 0; i < 9; i++) at->H[k].m[i] = c->curve[k].m[i] - x[i / 3] * y[i % 3];
+  }
+}
+
+// -F C, F = sum P' of the side
+static djMat3 bendOf(const djCurveAt* at, int k, double F) {
+  djMat3 B;
+  const double *H = at->H[k].m, factor = at->reach[k] > 0 ? -F / at->reach[k] : 0;
+  for (int i = 0; i < 9; i++) {
+    const double *x = H + i / 3 * 3, *y = H + i % 3 * 3;
+    B.m[i] = factor * (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]);
+  }
+  return B;
+}
+
+// evalPlane where something is curved. Sums: of P' over a, and of sigma P', which give those of
+// both sides.
+static void evalCurved(djPlaneEval* e, const djClouds* c, const double p[4], double s) {
+  djCurveAt at;
+  curveAt(&at, c, p);
+  djLaneSums acc = {0};
+  e->least = dju_least(addVertices(&acc, c, 0, c->n, p, e->dir.u, s, at.point));
+  storeSums(e->sum, &acc);
+  double Fa = e->sum[15], Fb = e->sum[4] + Fa;
+  e->sum[15] = c->r[0] * Fa + c->r[1] * Fb;
+  e->curved = true;
+  e->bend_of[0] = bendOf(&at, 0, Fa);
+  e->bend_of[1] = bendOf(&at, 1, Fb);
 }
 
 static void evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], double s) {
   e->dir = direction(p);
+  if (c->curved) {
+    evalCurved(e, c, p, s);
+    if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
+      e->value = INFINITY;
+    } else {
+      finishEval(e, s);
+    }
+    return;
+  }
+  e->curved = false;
   djLaneSums acc = {0};
-  e->least = dju_least(addVertices(&acc, c, 0, c->n, p, e->dir.u, s));
+  e->least = dju_least(addVertices(&acc, c, 0, c->n, p, e->dir.u, s, NULL));
   if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
     e->value = INFINITY;
     return;
@@ -138,16 +223,36 @@ static void evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], doub
   finishEval(e, s);
 }
 
+static void sidesCurved(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, double s) {
+  djCurveAt at;
+  curveAt(&at, c, sol->p);
+  for (int k = 0; k < 2; k++) {
+    double* sum = sol->side[k].sum;
+    djLaneSums acc = {0};
+    int begin = k ? c->na : 0, end = k ? c->n : c->na;
+    sol->least[k] = dju_least(addVertices(&acc, c, begin, end, sol->p, e->dir.u, s, at.point));
+    storeSums(sum, &acc);
+    double F = k ? sum[4] : -sum[4];
+    sum[15] = c->r[k] * F;
+    sol->bend[k] = e->bend_of[k] = bendOf(&at, k, F);
+  }
+}
+
 // The same from the sums of both sides apart.
 static void evalSides(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, double s) {
   double *a = sol->side[0].sum, *b = sol->side[1].sum;
   e->dir = direction(sol->p);
-  djLaneSums acc = {0};
-  sol->least[0] = dju_least(addVertices(&acc, c, 0, c->na, sol->p, e->dir.u, s));
-  storeSums(a, &acc);
-  acc = (djLaneSums){0};
-  sol->least[1] = dju_least(addVertices(&acc, c, c->na, c->n, sol->p, e->dir.u, s));
-  storeSums(b, &acc);
+  sol->curved = e->curved = c->curved;
+  if (c->curved) {
+    sidesCurved(e, sol, c, s);
+  } else {
+    djLaneSums acc = {0};
+    sol->least[0] = dju_least(addVertices(&acc, c, 0, c->na, sol->p, e->dir.u, s, NULL));
+    storeSums(a, &acc);
+    acc = (djLaneSums){0};
+    sol->least[1] = dju_least(addVertices(&acc, c, c->na, c->n, sol->p, e->dir.u, s, NULL));
+    storeSums(b, &acc);
+  }
   e->least = fmin(sol->least[0], sol->least[1]);
   if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
     e->value = INFINITY;
@@ -173,6 +278,12 @@ double dj_startLength(double d, double s) {
   return 1 - s * q;
 }
 
+// r|n| + q(n) of a side.
+static double reachOf(const djClouds* c, int k, const double n[3], double length) {
+  double r = c->r[k] * length;
+  return c->curved ? r + dj_curveReach(NULL, NULL, &c->curve[k], dju_load3(n)) : r;
+}
+
 // Smallest sigma n.y of both sides.
 static void leastHeights(double h[2], const djClouds* c, const double n[3]) {
   djLanes least[2] = {dju_splat(INFINITY), dju_splat(INFINITY)};
@@ -196,7 +307,7 @@ double dj_centrePlane(double p[4], const djClouds* c, double s) {
   double h[2];
   if (!(dir.length > 0) || !isfinite(dir.inv)) return -1;
   leastHeights(h, c, dir.u);   // a lies below -ha, b above hb
-  double ha = h[0] - c->r[0], hb = h[1] - c->r[1], d = ha + hb;
+  double ha = h[0] - reachOf(c, 0, dir.u, 1), hb = h[1] - reachOf(c, 1, dir.u, 1), d = ha + hb;
   double length = d > 0 && d * (1 - s) < 2 * s ? dj_startLength(d, s) : 1 / (1 + 0.5 * fmax(d, 0));
   for (int k = 0; k < 3; k++) p[k] = length * dir.u[k];
   p[3] = -0.5 * length * (hb - ha);
@@ -209,8 +320,8 @@ double dj_centrePlane(double p[4], const djClouds* c, double s) {
 static bool isFar(djPlaneSolution* sol, const djClouds* c, double s) {
   double length = lengthOf(sol->p);
   leastHeights(sol->least, c, sol->p);
-  sol->least[0] += -sol->p[3] - c->r[0] * length;
-  sol->least[1] += sol->p[3] - c->r[1] * length;
+  sol->least[0] += -sol->p[3] - reachOf(c, 0, sol->p, length);
+  sol->least[1] += sol->p[3] - reachOf(c, 1, sol->p, length);
   return (sol->least[0] + sol->least[1]) * (1 - s) >= 2 * s * length;
 }
 
@@ -229,17 +340,26 @@ DJU_INLINE void retract(double q[4], const double p[4], const djPlaneEval* e, do
 }
 
 // Part of the step from p to q after which all arguments are positive still: where D0 > 0 falls to
-// D1 <= 0 along a line, below D0/(D0 - D1).
+// D1 <= 0 along a line, on which D is concave, below D0/(D0 - D1).
 static double stepInside(const djClouds* c, const djPlaneEval* e, const double p[4],
                          const double q[4]) {
   djLanes part = dju_splat(1);
-  double length = lengthOf(q);
+  double length = lengthOf(q), more[2][2] = {{0}};   // q(n) of a and b, at both ends
+  for (int k = 0; k < 2 && c->curved; k++) {
+    more[0][k] = dj_curveReach(NULL, NULL, &c->curve[k], dju_load3(p));
+    more[1][k] = dj_curveReach(NULL, NULL, &c->curve[k], dju_load3(q));
+  }
   for (int i = 0; i < c->n; i += DJU_LANES) {
     djLanes x = dju_loadLanes(c->x[0] + i), y = dju_loadLanes(c->x[1] + i);
     djLanes z = dju_loadLanes(c->x[2] + i), o = dju_loadLanes(c->x[3] + i);
     djLanes r = dju_loadLanes(c->lift + i);
     djLanes d0 = p[0] * x + p[1] * y + p[2] * z + p[3] * o - r * e->dir.length;
     djLanes d1 = q[0] * x + q[1] * y + q[2] * z + q[3] * o - r * length;
+    if (c->curved) {
+      djMask a = dju_firstLanes(c->na - i);
+      d0 -= dju_pick(a, dju_splat(more[0][0]), dju_splat(more[0][1]));
+      d1 -= dju_pick(a, dju_splat(more[1][0]), dju_splat(more[1][1]));
+    }
     part = dju_minLanes(dju_pick(d1 <= 0, d0 / (d0 - d1), part), part);
   }
   double step = fmin(dju_least(part), 1), d0 = 1 - e->dir.length, d1 = 1 - length;
@@ -254,7 +374,9 @@ static double valueNoise(const djPlaneEval* e, const djClouds* c) {
   const double* m = e->sum + 5;
   double forces = 1.16 * sqrt(e->value * m[9]);
   double arms = 1.16 * sqrt(e->value * (m[0] + m[4] + m[7]));
-  return 1e-15 * (e->value + arms + (c->r[0] + c->r[1]) * forces);
+  double reach = c->r[0] + c->r[1];
+  if (c->curved) reach += dj_curveSize(&c->curve[0]) + dj_curveSize(&c->curve[1]);
+  return 1e-15 * (e->value + arms + reach * forces);
 }
 
 // dp = -x; returns g.x, the squared decrement where x = h^-1 g.
@@ -289,6 +411,7 @@ DJU_INLINE double newtonStep(double dp[4], const djPlaneEval* e, bool careful) {
   double w[3] = {inv * f[0] + part * u[0], inv * f[1] + part * u[1], inv * f[2] + part * u[2]};
   double h[10], x[4];
   addToNormal(h, e->sum, c, u, w);
+  if (e->curved) addBends(h, e);
   if (!careful && dju_solveSpd4(x, h, e->g)) return finishStep(dp, x, e->g);
   djLdl4 factor;
   if (!dju_factorLdl4(&factor, h)) return straightStep(dp, e);

@@ -7,6 +7,7 @@
 #define DJ_CONTACT_PLANE_SOLVE_H_
 
 #include "math/small.h"
+#include "math/vec.h"
 
 #include <dijoco/types.h>
 
@@ -17,10 +18,13 @@ typedef struct djClouds {
   const double* x[4];
   const double* lift;      // radius
   double r[2];
+  bool curved;             // the vertices of some side have ellipsoids
+  djMat3 curve[2];         // G of shape/curve.h, world axes; zero for none
 } djClouds;
 
-// Sums over the vertices of one side, with sigma its sign, z_i = y_i - sigma r n/|n| the point of
-// ball i nearest to the plane and D_i = sigma (n.z_i + o) the barrier's argument:
+// Sums over the vertices of one side, with sigma its sign, z_i = y_i - sigma (r n/|n| + c(n)) the
+// point of the ball and ellipsoid about vertex i nearest to the plane, and the barrier's argument
+// D_i = sigma (n.z_i + o) = sigma (n.y_i + o) - r|n| - q(n):
 //   f = sum sigma P'(D_i) (z_i, 1),  m = sum P''(D_i) (z_i, 1)(z_i, 1)^T,  rp = sum r P'(D_i).
 typedef union djMoments {
   double sum[16];            // all of it, in this order
@@ -37,6 +41,8 @@ typedef struct djPlaneSolution {
   double value;            // 0: derivatives vanish and p need not be the minimiser
   double least[2];         // smallest argument D of each side
   djMoments side[2];
+  bool curved;
+  djMat3 bend[2];          // of each side, where curved: -sum P'(D_i) C(n)
   djLdl4 factor;           // of U_pp
   int iterations;
 } djPlaneSolution;

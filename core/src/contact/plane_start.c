@@ -56,13 +56,34 @@ static djStatus erosionMotion(djErosionMotion* m, const djPlaneState* state,
   return DJ_OK;
 }
 
+// What e does to one side: vertices (body frame), and what rounds them, over L.
+typedef struct djRates {
+  double* vert;            // (3 npad), metres
+  double radius;
+  djMat3 curve;            // dG/de, world axes; curved shapes
+} djRates;
+
+// By e, at fixed n: returns d(r|n| + q)/de, *slide = d(r u + c)/de. With w of shape/curve.h
+//   q_e = w.G_e^T n,  w_e = (G_e^T n - w q_e)/q,  c_e = G_e w + G w_e.
+static double roundRate(djVec3* slide, const djRates* rates, const djCloud* c, djVec3 n) {
+  double length = dju_norm3(n);
+  *slide = dju_scale3(rates->radius / length, n);
+  if (!c->curved) return rates->radius * length;
+  djVec3 w, turn = dju_mulMtV(rates->curve, n);
+  double q = dj_curveReach(NULL, &w, &c->curve, n), qe = dju_dot3(w, turn);
+  turn = dju_scale3(1 / q, dju_madd3(turn, -qe, w));
+  *slide = dju_add3(*slide, dju_add3(dju_mulMV(rates->curve, w), dju_mulMV(c->curve, turn)));
+  return rates->radius * length + qe;
+}
+
 // D_e of vertex i and, in mu, its velocity by e over L (world axes):
-//   D = sigma (n.y + o) - r|n|,  D_e = sigma n.mu - r_e |n|.
-static double argumentRate(djVec3* mu, const double* rate, int npad, int i, const djPose* pose,
-                           double radius_rate, double sigma, djVec3 n, double L) {
+//   D = sigma (n.y + o) - r|n| - q(n),  D_e = sigma n.mu - round,  round = r_e |n| + q_e.
+static double argumentRate(djVec3* mu, const djRates* rates, int npad, int i, const djPose* pose,
+                           double round, double sigma, djVec3 n, double L) {
+  const double* rate = rates->vert;
   djVec3 local = dju_vec3(rate[i], rate[npad + i], rate[2 * npad + i]);
   *mu = dju_scale3(1 / L, dju_mulMV(pose->R, local));
-  return sigma * dju_dot3(n, *mu) - radius_rate / L * dju_norm3(n);
+  return sigma * dju_dot3(n, *mu) - round;
 }
 
 // Rates of the clouds' radii: none where inflation clamps their sum at zero.
@@ -70,31 +91,29 @@ static double clampedRate(const djPlaneWork* w, double radius_rate) {
   return w->radius[0] + w->radius[1] > 0 ? radius_rate : 0;
 }
 
-// Sums over the vertices that touch, with J = (rho x n, n) and u = n/|n|:
-//   U_p,e = sum P'' sigma (z, 1) D_e + P' (sigma mu - r_e u, 0)
-//   U_xi,e = sum sigma (P'' D_e J + P' (mu x n, 0))
+// Sums over the vertices that touch, with J = (rho x n, n), rho = z - ref, and the slide as above:
+//   U_p,e = sum P'' sigma (z, 1) D_e + P' (sigma mu - slide, 0)
+//   U_xi,e = sum sigma P'' D_e J + P' ((sigma mu - slide) x n, 0)
 static void addErosionSlope(djErosionSlope* out, const djFound* f, const djPlaneWork* w,
-                            int side, const double* rate, double radius_rate) {
+                            int side, const djRates* rates) {
   const djCloud* c = &w->cloud[side];
   double sigma = side == 0 ? -1 : 1;
   djVec3 n = dju_load3(f->plane.p), ref = dju_load3(f->ref[side]);
-  double length = dju_norm3(n), dr = radius_rate / w->L;
-  djVec3 u = dju_scale3(1 / length, n), p = {0, 0, 0}, torque = {0, 0, 0}, force = {0, 0, 0};
-  double po = 0;
+  djVec3 point, slide, p = {0, 0, 0}, torque = {0, 0, 0}, force = {0, 0, 0};
+  double po = 0, reach = dj_cloudReach(&point, c, n), round = roundRate(&slide, rates, c, n);
   for (int i = 0; i < c->n; i++) {
     djVec3 y = dj_cloudVertex(c, i), mu;
-    double b[3], D = sigma * (dju_dot3(n, y) + f->plane.p[3]) - c->r * length;
+    double b[3], D = sigma * (dju_dot3(n, y) + f->plane.p[3]) - reach;
     if (!(D < w->s)) continue;
     dj_barrier(b, D, w->s);
-    double De = argumentRate(&mu, rate, w->shape[side]->npad, i, w->pose[side], radius_rate,
-                             sigma, n, w->L);
-    djVec3 z = dju_madd3(y, -sigma * c->r, u);
+    double De = argumentRate(&mu, rates, w->shape[side]->npad, i, w->pose[side], round, sigma, n,
+                             w->L);
+    djVec3 z = dju_madd3(y, -sigma, point), move = dju_madd3(dju_scale3(sigma, mu), -1, slide);
     p = dju_madd3(p, b[2] * sigma * De, z);
-    p = dju_madd3(p, b[1] * sigma, mu);
-    p = dju_madd3(p, -b[1] * dr, u);
+    p = dju_madd3(p, b[1], move);
     po += b[2] * sigma * De;
-    torque = dju_madd3(torque, sigma * b[2] * De, dju_cross3(dju_sub3(y, ref), n));
-    torque = dju_madd3(torque, sigma * b[1], dju_cross3(mu, n));
+    torque = dju_madd3(torque, sigma * b[2] * De, dju_cross3(dju_sub3(z, ref), n));
+    torque = dju_madd3(torque, b[1], dju_cross3(move, n));
     force = dju_madd3(force, sigma * b[2] * De, n);
   }
   out->p[0] += p.x;
@@ -105,10 +124,18 @@ static void addErosionSlope(djErosionSlope* out, const djFound* f, const djPlane
   dju_store3(out->xi + 6 * side + 3, dju_scale3(1 / w->L, force));
 }
 
-// mixed: of f, per metre, stiffness 1. rate: 3 npad of each shape, filled here.
-static void erosionSlope(djErosionSlope* out, double* rate[2], double radius_rate[2],
-                         const djFound* f, const djPlaneWork* w, const djErosion* erosion,
-                         const double mixed[48]) {
+static void fillRates(djRates* rates, const djPlaneWork* w, const djErosion* erosion, int side) {
+  const djShape* shape = side ? w->in->b : w->in->a;
+  dj_erosionRate(rates->vert, &rates->radius, shape, erosion, side);
+  rates->radius = clampedRate(w, rates->radius) / w->L;
+  if (!shape->curved) return;
+  rates->curve = dju_mulMM(w->pose[side]->R, dj_erosionCurveRate(shape, erosion, side));
+  for (int i = 0; i < 9; i++) rates->curve.m[i] /= w->L;
+}
+
+// mixed: of f, per metre, stiffness 1. rates: with memory, filled here.
+static void erosionSlope(djErosionSlope* out, djRates rates[2], const djFound* f,
+                         const djPlaneWork* w, const djErosion* erosion, const double mixed[48]) {
   memset(out, 0, sizeof *out);
   if (w->half_space) {   // z_e = 1/L; U_xi,e = t z_e U_o,xi
     const djMoments* m = &f->half.m;
@@ -120,18 +147,16 @@ static void erosionSlope(djErosionSlope* out, double* rate[2], double radius_rat
     for (int j = 0; j < 12; j++) out->xi[j] = inv * t * mixed[12 + j];
     return;
   }
-  const djShape* shape[2] = {w->in->a, w->in->b};
   for (int k = 0; k < 2; k++) {
-    dj_erosionRate(rate[k], &radius_rate[k], shape[k], erosion, k);
-    radius_rate[k] = clampedRate(w, radius_rate[k]);
-    addErosionSlope(out, f, w, k, rate[k], radius_rate[k]);
+    fillRates(&rates[k], w, erosion, k);
+    addErosionSlope(out, f, w, k, &rates[k]);
   }
 }
 
-static djStatus takeRates(double* rate[2], djPlaneWork* w) {
-  rate[0] = dj_takeScratch(w, 3 * w->in->a->npad);
-  rate[1] = dj_takeScratch(w, w->half_space ? 0 : 3 * w->in->b->npad);
-  return rate[0] && rate[1] ? DJ_OK : DJ_NO_MEMORY;
+static djStatus takeRates(djRates rates[2], djPlaneWork* w) {
+  rates[0].vert = dj_takeScratch(w, 3 * w->in->a->npad);
+  rates[1].vert = dj_takeScratch(w, w->half_space ? 0 : 3 * w->in->b->npad);
+  return rates[0].vert && rates[1].vert ? DJ_OK : DJ_NO_MEMORY;
 }
 
 // ------------------------------------------ normal contact -------------------------------------
@@ -164,16 +189,16 @@ static djStatus addNormal(double start_jac[144], djPlaneState* state, const djPa
                           const djErosionMotion* m) {
   djPlaneWork w;
   djFound f;
-  double* rate[2];
+  djRates rates[2] = {0};
   djStatus status = dj_openPlaneWork(&w, in, &state->erosion, false);
-  if (!status) status = takeRates(rate, &w);
+  if (!status) status = takeRates(rates, &w);
   if (status) return status;
   status = dj_findPlane(&f, &w, state);
   if (status < 0 || f.kind != DJ_TOUCHING) return status;
-  double mixed[48], hessian[144], x[4], radius_rate[2];
+  double mixed[48], hessian[144], x[4];
   dj_foundTwist(NULL, mixed, NULL, &f, &w, 1);
   djErosionSlope slope;
-  erosionSlope(&slope, rate, radius_rate, &f, &w, &state->erosion, mixed);
+  erosionSlope(&slope, rates, &f, &w, &state->erosion, mixed);
   dj_solveFound(x, &f, &w, slope.p);
   for (int i = 0; i < 12; i++) {
     double g = slope.xi[i] - mixed[i] * x[0] - mixed[12 + i] * x[1];
@@ -208,7 +233,8 @@ static void planeMotion(double dp[48], const djFound* f, const djPlaneWork* w,
   }
 }
 
-// dD_i (12) of a vertex y of one side, at fixed plane and erosion: sigma (rho x n, n/L).
+// dD_i (12) of the point y of one side, z or as far from the plane, at fixed plane and erosion:
+// sigma (rho x n, n/L).
 static void twistColumns(double dD[12], djVec3 y, djVec3 n, double sigma, int side,
                          const djFound* f, double L) {
   memset(dD, 0, 12 * sizeof(double));
@@ -217,26 +243,39 @@ static void twistColumns(double dD[12], djVec3 y, djVec3 n, double sigma, int si
   dju_store3(dD + 6 * side + 3, dju_scale3(sigma / L, n));
 }
 
+// The same derivative for all points of a vertex that act with equal parts of its force; returns
+// the index of the next.
+static int copyRows(double* dforce, int at, int split) {
+  double* row = dforce + 12 * at;
+  for (int j = 0; j < 12 && split > 1; j++) row[j] /= split;
+  for (int k = 1; k < split; k++) memcpy(row + 12 * k, row, 12 * sizeof(double));
+  return at + split;
+}
+
 // Forces' derivatives between hulls: with D = sigma (n.z + o),
 //   dD = sigma (n.dy + z.dn + do) + D_e de + sigma n.dshift/L,
 //   df = -(K/L) (P'' |n| dD + P' u.dn).
 static void hullForces(double* dforce, const djForces* forces, const djFound* f,
                        const djPlaneWork* w, const djErosionMotion* m, const double dp[48],
-                       double* const rate[2], const double radius_rate[2]) {
-  djVec3 n = dju_load3(f->plane.p), mu;
-  double length = dju_norm3(n), scale = w->in->stiffness / w->L;
+                       const djRates rates[2]) {
+  djVec3 n = dju_load3(f->plane.p), mu, point[2], slide;
+  double length = dju_norm3(n), scale = w->in->stiffness / w->L, round[2] = {0};
   djVec3 u = dju_scale3(1 / length, n);
+  for (int side = 0; side < 2; side++) {
+    dj_cloudReach(&point[side], &w->cloud[side], n);
+    if (m->any) round[side] = roundRate(&slide, &rates[side], &w->cloud[side], n);
+  }
   for (int i = 0, at = 0; i < forces->n; i++) {
     if (forces->first[i] == 0) continue;
     int side = i >= forces->na, k = side ? i - forces->na : i;
     const djCloud* c = &w->cloud[side];
     double sigma = side ? 1 : -1, De = 0, dD[12];
     djVec3 y = dj_cloudVertex(c, k);
-    djVec3 z = dju_madd3(y, -sigma * c->r, u);
-    twistColumns(dD, y, n, sigma, side, f, w->L);
+    djVec3 z = dju_madd3(y, -sigma, point[side]);
+    twistColumns(dD, z, n, sigma, side, f, w->L);
     if (m->any) {
-      De = argumentRate(&mu, rate[side], w->shape[side]->npad, k, w->pose[side],
-                        radius_rate[side], sigma, n, w->L);
+      De = argumentRate(&mu, &rates[side], w->shape[side]->npad, k, w->pose[side], round[side],
+                        sigma, n, w->L);
     }
     const double* shift = m->shift[side];
     for (int j = 0; j < 12; j++) {
@@ -247,7 +286,7 @@ static void hullForces(double* dforce, const djForces* forces, const djFound* f,
       dforce[12 * at + j] =
           -scale * (forces->second[i] * length * d + forces->first[i] * dl);
     }
-    at++;
+    at = copyRows(dforce, at, dj_lagSplit(w, side));
   }
 }
 
@@ -266,7 +305,7 @@ static void halfForces(double* dforce, const djForces* forces, const djFound* f,
       double d = z * dp[j] + dp[12 + j] + t * (dz[j] + dz_b[j] + m->de[j] / w->L);
       dforce[12 * at + j] = -scale * (forces->first[i] * dp[j] + t * forces->second[i] * d);
     }
-    at++;
+    at = copyRows(dforce, at, dj_lagSplit(w, 0));
   }
 }
 
@@ -325,6 +364,18 @@ static void planeFrame(djLaggedJac* jac, const djFound* f, const djPlaneWork* w,
   }
 }
 
+// Slides of the points of curved sides.
+static void addSlides(djLaggedJac* jac, double slide[2][DJ_LAG_SPLIT * 36], const djPlaneWork* w,
+                      const djPlaneState* state) {
+  const djShape* shape[2] = {w->in->a, w->in->b};
+  for (int side = 0; side < 2; side++) {
+    if (!shape[side]->curved) continue;
+    dj_lagSlide(slide[side], w, state, side, jac->dnormal);
+    jac->slide[side] = slide[side];
+    jac->nslide[side] = dj_lagSplit(w, side);
+  }
+}
+
 static djStatus addFriction(double start_jac[144], djPlaneState* state, const djPairInput* in,
                             const djErosionMotion* m) {
   djPlaneWork w;
@@ -332,7 +383,8 @@ static djStatus addFriction(double start_jac[144], djPlaneState* state, const dj
   djForces forces;
   djLagged lagged;
   djErosionSlope slope = {0};
-  double *rate[2] = {NULL, NULL}, radius_rate[2] = {0, 0}, mixed[48], dp[48];
+  djRates rates[2] = {0};
+  double mixed[48], dp[48];
   djStatus status = dj_openPlaneWork(&w, in, &state->erosion, false);
   if (!status) status = dj_getLagged(&lagged, state, &w);
   if (status) return status;
@@ -341,22 +393,24 @@ static djStatus addFriction(double start_jac[144], djPlaneState* state, const dj
   rest.nscratch = w.nfree;
   status = dj_openPlaneWork(&w, &rest, &state->erosion, true);
   if (!status) status = dj_lagForces(&forces, &w, state);
-  if (!status) status = takeRates(rate, &w);
+  if (!status) status = takeRates(rates, &w);
   if (!status) status = dj_solveLagged(&f, &w, state);
   if (status) return status;
   double* dforce = dj_takeScratch(&w, 12 * lagged.n);
   if (!dforce) return DJ_NO_MEMORY;
   dj_foundTwist(NULL, mixed, NULL, &f, &w, 1);
-  if (m->any) erosionSlope(&slope, rate, radius_rate, &f, &w, &state->erosion, mixed);
+  if (m->any) erosionSlope(&slope, rates, &f, &w, &state->erosion, mixed);
   planeMotion(dp, &f, &w, m, &slope, mixed);
   if (w.half_space) {
     halfForces(dforce, &forces, &f, &w, m, dp);
   } else {
-    hullForces(dforce, &forces, &f, &w, m, dp, rate, radius_rate);
+    hullForces(dforce, &forces, &f, &w, m, dp, rates);
   }
   boundForces(dforce, &lagged, state, m, in->force_cap);
   djLaggedJac jac = {.dforce = dforce};
   planeFrame(&jac, &f, &w, m, dp);
+  double slide[2][DJ_LAG_SPLIT * 36];
+  addSlides(&jac, slide, &w, state);
   rest.scratch = w.free;
   rest.nscratch = w.nfree;
   return dj_frictionStart(start_jac, &state->friction, &lagged, &jac, &rest);

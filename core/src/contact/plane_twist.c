@@ -19,11 +19,23 @@
 //   U_p,xi  = W = M K^T + (-[R]x, f0 I/L; 0, 0)
 //
 // and the Hessian is U_xixi - W^T U_pp^-1 W, where W^T U_pp^-1 W = Z^T Z, Z = D^-1/2 L^-1 W.
+//
+// Ellipsoids turn with their body, q(n; exp(w) G) = q(exp(-w) n; G), and exp(-w) n is, to second
+// order, n + dn - w x n + w x (w x n)/2 - w x dn. With c = q' and C = q'' the term -q of D has
+//
+//   -c.(dn - w x n) - c.(w x (w x n)/2 - w x dn) - (dn - w x n).C (dn - w x n)/2.
+//
+// All that contains c is what the point z - y = -sigma c of the body adds to the formulas above,
+// which hold with rho = y - sigma c - ref and z as in plane_solve.h. With B = -sum P' C >= 0 of the
+// side and X = [n]x, so that -w x n = X w, the last term leaves B in U_pp, B X in U_p,w and X^T B X
+// in U_ww.
 
 // One body's part, lanes as in twist_lanes.h.
 typedef struct djSideTwist {
   djLanes Kt[4], MKt[4], W[4];
   djVec3 R;
+  bool curved;
+  djMat3 bend;             // X^T B X
 } djSideTwist;
 
 DJU_INLINE void sideRows(djSideTwist* t, const djMoments* m, djVec3 n, djVec3 ref, double lift,
@@ -38,6 +50,15 @@ DJU_INLINE void sideRows(djSideTwist* t, const djMoments* m, djVec3 n, djVec3 re
   t->W[1] = t->MKt[1] + dj_twistLanes(dju_vec3(-R.z, 0, R.x), dju_vec3(0, f, 0));
   t->W[2] = t->MKt[2] + dj_twistLanes(dju_vec3(R.y, -R.x, 0), dju_vec3(0, 0, f));
   t->W[3] = t->MKt[3];
+}
+
+// Adds B X to U_p,w.
+static void addBend(djSideTwist* t, const djMat3* B, djVec3 n) {
+  const djVec3 zero = {0, 0, 0};
+  djMat3 X = dju_skew(n), BX = dju_mulMM(*B, X);
+  t->curved = true;
+  t->bend = dju_mulMtM(X, BX);
+  for (int r = 0; r < 3; r++) t->W[r] += dj_twistLanes(dju_load3(BX.m + 3 * r), zero);
 }
 
 // Rows of the explicit Hessian of one body. K: rows of Kt as numbers.
@@ -61,6 +82,7 @@ DJU_INLINE djLanes explicitRow(const djExplicit* e, const djSideTwist* t, int i)
   static const double unit[3][8] = {{1}, {0, 1}, {0, 0, 1}};
   djLanes row = dj_combine(e->K[0][i], e->K[1][i], e->K[2][i], e->K[3][i], t->MKt);
   if (i >= 3) return row;
+  if (t->curved) row += dj_twistLanes(dju_load3(t->bend.m + 3 * i), (djVec3){0, 0, 0});
   return row + (e->n[i] * e->R_lanes + e->R[i] * e->half_n) - e->nR * dju_loadLanes(unit[i]);
 }
 
@@ -110,6 +132,10 @@ void dj_planeTwist(double gradient[12], double mixed[48], double hessian[144],
   double inv_L = 1 / length_scale, length = dju_norm3(n);
   sideRows(&t[0], &sol->side[0], n, dju_load3(ref[0]), -radius[0] / length, inv_L);
   sideRows(&t[1], &sol->side[1], n, dju_load3(ref[1]), radius[1] / length, inv_L);
+  for (int k = 0; k < 2; k++) {
+    t[k].curved = false;
+    if (sol->curved) addBend(&t[k], &sol->bend[k], n);
+  }
   if (gradient) {
     djLanes g[2];
     for (int k = 0; k < 2; k++) {

@@ -1,5 +1,7 @@
 #include "contact/recovery.h"
 
+#include "shape/curve.h"
+
 #include <string.h>
 
 #define LEAST_SCALE 0.02          // end of phase 2
@@ -53,6 +55,9 @@ void dj_erodeShape(djShape* out, double* mem, const djShape* shape, const djEros
     out->vert[k] = x;
   }
   out->radius = ph.scale * (shape->radius + ph.inner * shape->radius_slope);
+  for (int i = 0; i < 9 && shape->curved; i++) {
+    out->curve.m[i] = ph.scale * (shape->curve.m[i] - ph.inner * shape->curve_move.m[i]);
+  }
   out->center = dju_madd3(out->center, ph.shift, erosion->local[side]);
 }
 
@@ -74,6 +79,17 @@ void dj_erosionRate(double* rate, double* radius_rate, const djShape* shape,
                  second * (shape->radius + ph.inner * shape->radius_slope);
 }
 
+djMat3 dj_erosionCurveRate(const djShape* shape, const djErosion* erosion, int side) {
+  djErosionPath ph = dj_erosionPath(erosion, side);
+  double first = ph.in_first ? -1 : 0, second = ph.in_second ? -1 / erosion->span : 0;
+  djMat3 rate;
+  for (int i = 0; i < 9; i++) {
+    double axis = shape->curve.m[i] - ph.inner * shape->curve_move.m[i];
+    rate.m[i] = first * shape->curve_move.m[i] + second * axis;
+  }
+  return rate;
+}
+
 // ------------------------------------------ the equation ---------------------------------------
 
 // Gap of the pair with erosion er, at the start poses.
@@ -87,9 +103,19 @@ static djStatus erodedGap(double* gap, djDistance* d, djDistanceCache* cache, dj
   return status < 0 ? status : DJ_OK;
 }
 
+// dq/de along n, body frame.
+static double reachRate(const djShape* eroded, const djShape* shape, const djErosion* er, int side,
+                        djVec3 n) {
+  if (!shape->curved) return 0;
+  djVec3 w;
+  dj_curveReach(NULL, &w, &eroded->curve, n);
+  return dju_dot3(w, dju_mulMtV(dj_erosionCurveRate(shape, er, side), n));
+}
+
 // d gap/de of separated shapes. The witness points are combinations of vertices with weights
 // lambda; by the envelope theorem n and lambda may be held:
-//   d gap/de = n . sum_k lambda_k (R_b rate_b,k - R_a rate_a,k) - d(r_a + r_b)/de.
+//   d gap/de = n . sum_k lambda_k (R_b rate_b,k - R_a rate_a,k) - d(r_a + r_b + q_a + q_b)/de,
+// with dq/de = w . (dG/de)^T n of shape/curve.h.
 // rate: 3 (npad_a + npad_b)
 static double gapSlope(const djDistance* d, const djDistanceCache* cache,
                        const djShape eroded[2], const djErosion* er, const djPairInput* in,
@@ -107,6 +133,7 @@ static double gapSlope(const djDistance* d, const djDistanceCache* cache,
              (nb.x * qb[0] + nb.y * qb[stride_b] + nb.z * qb[2 * stride_b] -
               (na.x * qa[0] + na.y * qa[stride_a] + na.z * qa[2 * stride_a]));
   }
+  slope -= reachRate(&eroded[0], in->a, er, 0, na) + reachRate(&eroded[1], in->b, er, 1, nb);
   bool clamped = eroded[0].radius + eroded[1].radius + in->inflate <= 0;
   return clamped ? slope : slope - dr[0] - dr[1];
 }
@@ -158,7 +185,8 @@ static djStatus findErosion(djErosion* er, double gap, double target, const djPa
     // At most the gap's rounding remains when the bracket is closed.
     if (bracketed && high - low <= 1e-15 * high) return DJ_OK;
     double next = NAN;
-    if (d.gap + eroded[0].radius + eroded[1].radius > tolerance) {
+    bool curved = in->a->curved || in->b->curved;
+    if (d.gap + (curved ? 0 : eroded[0].radius + eroded[1].radius) > tolerance) {
       double slope = gapSlope(&d, &cache, eroded, er, in, scratch + 3 * n);
       if (slope > 0.01) next = er->e + (target - now) / slope;
     }

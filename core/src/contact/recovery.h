@@ -6,7 +6,7 @@
 //
 // What e does to a shape, in this order:
 //   1. up to 0.95 of its inner radius in all (skin included): vertex i moves by -e m_i, the radius
-//      by e times its slope;
+//      by e times its slope, the semi-axes of a curved shape as curve_move says;
 //   2. beyond that of both shapes: they are scaled about their centres down to 0.02 of their size,
 //      the larger one's bounding ball shrinking as fast as e grows;
 //   3. beyond that (nearly coincident centres): they are moved apart along the line of centres.
@@ -50,6 +50,9 @@ void dj_erodeShape(djShape* out, double* mem, const djShape* shape, const djEros
 // Derivative of its vertices (body frame, 3 npad) and radius by e; not for planes.
 void dj_erosionRate(double* rate, double* radius_rate, const djShape* shape,
                     const djErosion* erosion, int side);
+
+// And of its semi-axes (columns, body frame), where it is curved.
+djMat3 dj_erosionCurveRate(const djShape* shape, const djErosion* erosion, int side);
 
 // How far phase 3 has moved each shape, metres.
 double dj_erosionShift(const djErosion* erosion);

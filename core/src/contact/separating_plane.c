@@ -6,7 +6,8 @@
 // The energy is K U plus lagged friction. U is zero beyond the distance 2s/(1-s), C2 in the poses,
 // and infinite where the hulls overlap. Its gradient needs no derivative of p, as U_p = 0; its
 // Hessian is U_xixi - U_xi,p U_pp^-1 U_p,xi. Vertices have a radius (sphere: one vertex, capsule
-// two). A half space takes the limit of an infinite box instead, see half_space.h.
+// two) or an ellipsoid (ellipsoid one, cylinder two: shape/curve.h), whose support function q(n)
+// the argument loses as it loses r|n|: it stays concave in p, and C2 as no semi-axis is zero. A half space takes the limit of an infinite box instead, see half_space.h.
 
 #include "contact/separating_plane.h"
 
@@ -15,7 +16,8 @@
 #include <string.h>
 
 static bool isRound(int type) {
-  return type == DJ_SPHERE || type == DJ_CAPSULE || type == DJ_BOX || type == DJ_MESH;
+  return type == DJ_SPHERE || type == DJ_CAPSULE || type == DJ_ELLIPSOID ||
+         type == DJ_CYLINDER || type == DJ_BOX || type == DJ_MESH;
 }
 
 static bool supports(int type_a, int type_b) {

@@ -172,38 +172,38 @@ static int firstOfSlope(bool* found, const djdCertificate* result, const djLadde
   return near;
 }
 
-// Slope of the remainder's size R(e), read over three neighbouring steps from `first` on. In its
-// asymptotic range the two local slopes agree, and R(-e) = R(e). Where they agree best, counting
-// what noise and the gradient's own measured error may do to them, the slope is extrapolated to
-// step 0: local slopes depend on the step linearly. Returns by how much they disagree there.
-static double measureSlope(djdCertificate* result, const djLadder* s, int first, int side) {
+// Whether the remainder at step k tells anything: the loss is not linear there, to rounding.
+static bool isReadable(const djdCertificate* result, const djLadder* s, int k, int side) {
+  double r = fabs(remainderAt(result, s, k, side));
+  return r > 0 && r >= 1e-10 * fmax(fabs(s->loss), fabs(result->analytic) * s->e[k]);
+}
+
+// Slope of the remainder's size R(e) on one side, read over three neighbouring steps from `first`
+// on. In its asymptotic range the two local slopes agree, and mostly R(-e) is like R(e). Where they
+// agree best, counting what noise and the gradient's own measured error may do to them, the slope
+// is extrapolated to step 0: local slopes depend on the step linearly. Returns by how much they
+// disagree there; infinite where nothing can be read.
+static double measureSlope(double* slope, const djdCertificate* result, const djLadder* s,
+                           int first, int side) {
   double best = INFINITY, unit = log(ratio), own = fabs(result->analytic - result->difference);
   for (int k = first; k + 2 < s->n; k++) {
     double r[3], odd = 0;
+    bool readable = true;
     for (int i = 0; i < 3; i++) {
       r[i] = fabs(remainderAt(result, s, k + i, side));
+      readable = readable && isReadable(result, s, k + i, side);
       double other = log(fabs(remainderAt(result, s, k + i, -side)) / r[i]) / unit;
-      odd = fmax(odd, isfinite(other) ? fabs(other) : 0);
+      odd = fmax(odd, isfinite(other) ? fmin(fabs(other), 1) : 1);
     }
     double one = log(r[0] / r[1]) / unit, two = log(r[1] / r[2]) / unit;
     double noise = noiseAt(s, k + 2) + own * s->e[k + 2];
-    double error = fabs(one - two) + odd + noise / r[2];
-    if (error < best) {
+    double error = fabs(one - two) + 0.05 * odd + noise / r[2];
+    if (readable && error < best) {
       best = error;
-      result->slope = two + (two - one) / (ratio - 1);
+      *slope = two + (two - one) / (ratio - 1);
     }
   }
   return best;
-}
-
-// Whether the remainder at step k tells anything: the loss is not linear there, to rounding.
-static bool isCurved(const djdCertificate* result, const djLadder* s, int k, int side) {
-  for (; k < s->n; k++) {
-    double r = fabs(remainderAt(result, s, k, side));
-    if (!isfinite(r)) continue;
-    return r > 0 && r >= 1e-10 * fmax(fabs(s->loss), fabs(result->analytic) * s->e[k]);
-  }
-  return false;
 }
 
 // Quotients and slope of the ladder so far; true where smaller steps cannot improve them.
@@ -220,15 +220,17 @@ static bool evaluate(djdCertificate* result, const djLadder* s, int* side) {
   }
   bool quadratic;
   int first = firstOfSlope(&quadratic, result, s);
-  result->slope = NAN;
-  double disagree = measureSlope(result, s, first, *side);
+  double slope[2] = {NAN, NAN}, disagree[2] = {INFINITY, INFINITY};
+  if (plus >= minus) disagree[0] = measureSlope(&slope[0], result, s, first, 1);
+  if (minus >= plus) disagree[1] = measureSlope(&slope[1], result, s, first, -1);
+  int best = disagree[1] < disagree[0];
+  result->slope = slope[best];
   // A remainder of third order at every step that tells anything: the one of second order is
   // below what can be read. (That of a wrong gradient is of first order.)
-  bool higher = !quadratic && plus == minus && result->slope > 2.5;
-  result->has_slope = !higher && isCurved(result, s, first, *side);
-  if (!result->has_slope) disagree = 0;
-  if (!isfinite(disagree)) result->slope = 0;  // none could be read
-  return rounding(s, last) / s->e[last] > 10 * result->difference_error && disagree < 0.02;
+  bool higher = !quadratic && slope[best] > 2.5;
+  result->has_slope = isfinite(slope[best]) && !higher;
+  double doubt = result->has_slope ? disagree[best] : 0;
+  return rounding(s, last) / s->e[last] > 10 * result->difference_error && doubt < 0.05;
 }
 
 djStatus djd_check(djdCertificate* result, double loss, double analytic, double scale,
@@ -252,6 +254,9 @@ djStatus djd_check(djdCertificate* result, double loss, double analytic, double 
   }
   if (!isfinite(result->difference_error)) return DJ_NOT_CONVERGED;
   if (result->difference_error > 1e-9 * fabs(result->difference)) refine(result, along, user);
+  // 0 against what rounding of the losses alone makes of it: 0 against 0
+  double noise = 64 * DBL_EPSILON * fabs(s.loss) / result->step;
+  if (analytic == 0 && fabs(result->difference) <= noise) result->difference = 0;
   double error = fabs(analytic - result->difference);
   double size = fmax(fabs(analytic), 1e-9 * fabs(loss));
   result->relative_error = error == 0 ? 0 : error / size;

@@ -8,21 +8,25 @@
 
 #include <dijoco/gradient.h>
 
-// The linearised step: r_q dq + r_v dv + r_a da + r_u du + H dq+ = 0.
+// The linearised step: r_q dq + r_v dv + r_a da + r_u du + H dq+ = 0. Rq and Rv are packed by the
+// blocks of the factor.
 typedef struct djLinear {
   djFactor factor;       // of H
-  double* Rq;            // (nv x nv) r_q + H E, E = exp(-h v+) on rotations
-  double* Rv;            // (nv x nv)
+  double* Rq;            // r_q + H E, E = exp(-h v+) on rotations
+  double* Rv;
   double* Ra;            // (nv x na)
   double* Ru;            // (nv x nu)
-  double* vnext;         // (nv) v+
+  djBlocks trees;        // of the following
+  double* Vplus;         // dv+ = Vplus (dq+ - E dq) + Vstart dq, packed; NULL: J_r^-1 (..)/h
+  double* Vstart;        // packed, or NULL
+  double* vnext;         // (nv) log(q^-1 q+)/h
   double* act_by_act;    // (na) diagonal of d act+/d act
   double* act_by_ctrl;   // (nu) d act+/d ctrl of each actuator with an activation
 } djLinear;
 
-size_t dj_linearSize(const djModel* model);                  // doubles
-djLinear dj_initLinear(const djModel* model, double* memory);
-void dj_copyLinear(djLinear* dest, const djModel* model, const djLinear* src);
+// Copy into memory; returns the doubles used, dj_maxLinearSize at most.
+size_t dj_maxLinearSize(const djModel* model);
+size_t dj_copyLinear(djLinear* dest, double* memory, const djModel* model, const djLinear* src);
 
 // Linearise the step just taken; *linear points into the workspace.
 djStatus dj_linearizeStep(djLinear* linear, const djModel* model, djData* data);

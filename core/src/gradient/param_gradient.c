@@ -6,6 +6,7 @@
 #include "model/body_param.h"
 #include "model/param.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void layout(djParamSums* s, void** shapes, djArena* a, const djModel* m) {
@@ -44,13 +45,17 @@ void dj_initParamSums(djParamSums* s, void* memory, const djModel* m) {
   if (m->collision) dj_initShapeGrads(s->shape, shapes, m);
 }
 
+static const djIntegratorRow* rowOf(const djModel* m, djError* err) {
+  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
+  if (row && row->params) return row;
+  dj_fail(err, DJ_UNSUPPORTED, "integrator: has no gradients by parameters");
+  return NULL;
+}
+
 djStatus dj_addStepParams(djParamSums* s, const djModel* m, djData* d, const double* qpos,
                           double* z) {
-  djError* err = &d->work->error;
-  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
-  if (!row || !row->params) {
-    return dj_fail(err, DJ_UNSUPPORTED, "integrator: has no gradients by parameters");
-  }
+  const djIntegratorRow* row = rowOf(m, &d->work->error);
+  if (!row) return DJ_UNSUPPORTED;
   djStatus status = dj_replayStep(m, d, qpos);
   if (status < 0) return status;
   for (int i = 0; i < m->nv; i++) z[i] = -z[i];
@@ -75,4 +80,62 @@ void dj_pickParams(double* grad, const djParamSums* s, const djModel* m, int n,
     memcpy(grad, from, (size_t)param[i].ntangent * sizeof(double));
     grad += param[i].ntangent;
   }
+}
+
+// ---- one step -----------------------------------------------------------------------------------
+
+// Row i of dq+/dparameters is -z . dr/dparameters with z = H^-T e_i.
+static djStatus positionRows(double* P, int np, void* memory, const djLinear* lin,
+                             const djModel* m, djData* d, int nparam, const djParam* param) {
+  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
+  double* z = d->work->lambda;
+  for (int i = 0; i < m->nv; i++) {
+    djParamSums sums;
+    dj_initParamSums(&sums, memory, m);
+    memset(z, 0, (size_t)m->nv * sizeof(double));
+    z[i] = -1;
+    dj_solveTranspose(z, &lin->factor);
+    djStatus status = row->params(&sums, d->work, m, z);
+    if (status >= 0) status = dj_finishParams(&sums, m, NULL);
+    if (status < 0) return status;
+    dj_pickParams(P + (size_t)i * (size_t)np, &sums, m, nparam, param);
+  }
+  return DJ_OK;
+}
+
+static djStatus checkParams(const djModel* m, djData* d, const double* P, int nparam,
+                            const djParam* param) {
+  djError* err = &d->work->error;
+  if (!P || nparam < 0 || (nparam > 0 && !param)) return dj_fail(err, DJ_INVALID, "P: missing");
+  for (int i = 0; i < nparam; i++) {
+    if (!dj_isParam(m, &param[i])) {
+      return dj_fail(err, DJ_INVALID, "param[%d]: not a parameter of this model", i);
+    }
+  }
+  return rowOf(m, err) ? DJ_OK : DJ_UNSUPPORTED;
+}
+
+djStatus djd_lastParams(const djModel* m, djData* d, double* P, int nparam,
+                        const djParam* param) {
+  if (!m || !d) return DJ_INVALID;
+  djLinear lin;
+  djStatus status = checkParams(m, d, P, nparam, param);
+  if (status == DJ_OK) status = dj_linearizeStep(&lin, m, d);
+  if (status != DJ_OK) return status;
+  int np = 0;
+  for (int i = 0; i < nparam; i++) np += param[i].ntangent;
+  unsigned char* buffer = malloc(dj_paramSumsSize(m) + DJ_ALIGN);
+  if (!buffer) return dj_failMemory(&d->work->error);
+  void* memory = buffer + DJ_ALIGN - (uintptr_t)buffer % DJ_ALIGN;
+  status = positionRows(P, np, memory, &lin, m, d, nparam, param);
+  free(buffer);
+  if (status < 0) return status;
+  // dv+ = J_r^-1 dq+/h; activations do not depend on parameters
+  size_t half = (size_t)m->nv * (size_t)np;
+  double* V = P + half;
+  memcpy(V, P, half * sizeof(double));
+  dj_applyJrInv(V, np, m, lin.vnext, m->opt.timestep);
+  for (size_t k = 0; k < half; k++) V[k] /= m->opt.timestep;
+  memset(V + half, 0, (size_t)m->na * (size_t)np * sizeof(double));
+  return DJ_OK;
 }

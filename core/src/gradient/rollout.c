@@ -22,11 +22,12 @@ struct djTape {
   int horizon;         // capacity
   int steps;           // recorded, 0 when not
   djSizes sizes;       // of the model
-  size_t linear;       // doubles of one linearisation
+  size_t linear;       // doubles of one linearisation at most
   double* qpos;        // (horizon + 1 x nq)
   double* qvel;        // (horizon + 1 x nv)
   double* act;         // (horizon + 1 x na)
-  double* steps_linear;  // (horizon x linear)
+  djLinear* step;      // (horizon) linearisations, which follow each other in `pool`
+  double* pool;        // (horizon x linear): what a run does not need is never touched
   double* lambda;      // (2 x nx) adjoint, and the next
   double* scratch;     // (2 nv)
   double* dstate;      // (horizon + 1 x nx) of a callback loss
@@ -42,7 +43,8 @@ static void layout(djTape* t, djArena* a, const djModel* m, int horizon) {
   t->qpos = dj_take(a, n * m->nq, d);
   t->qvel = dj_take(a, n * m->nv, d);
   t->act = dj_take(a, n * m->na, d);
-  t->steps_linear = dj_take(a, (size_t)horizon * t->linear, d);
+  t->step = dj_take(a, horizon, sizeof(djLinear));
+  t->pool = dj_take(a, (size_t)horizon * t->linear, d);
   t->lambda = dj_take(a, 2 * nx, d);
   t->scratch = dj_take(a, 2 * (size_t)m->nv, d);
   t->dstate = dj_take(a, n * nx, d);
@@ -55,7 +57,7 @@ static void layout(djTape* t, djArena* a, const djModel* m, int horizon) {
 
 static size_t tapeBytes(const djModel* m, int horizon) {
   djTape t = {0};
-  t.linear = dj_linearSize(m);
+  t.linear = dj_maxLinearSize(m);
   djArena a = {NULL, 0};
   layout(&t, &a, m, horizon);
   return a.used;
@@ -83,7 +85,7 @@ djStatus djd_makeTape(djTape** tape, const djModel* m, int horizon, djError* err
   t->buffer = buffer;
   t->horizon = horizon;
   t->sizes = dj_sizesOf(m);
-  t->linear = dj_linearSize(m);
+  t->linear = dj_maxLinearSize(m);
   djArena a = {buffer + DJ_ALIGN - (uintptr_t)buffer % DJ_ALIGN, 0};
   layout(t, &a, m, horizon);
   *tape = t;
@@ -173,6 +175,9 @@ static djStatus checkRollout(const djModel* m, djData* d, const djRollout* r,
   if (!tape || tape->horizon < r->horizon || !dj_sameSizes(&tape->sizes, m)) {
     return dj_fail(err, DJ_INVALID, "tape: made for another model or a shorter horizon");
   }
+  if (tape->linear != dj_maxLinearSize(m)) {
+    return dj_fail(err, DJ_INVALID, "tape: made for another integrator");
+  }
   if (r->nloss < 0 || (r->nloss > 0 && !r->loss)) {
     return dj_fail(err, DJ_INVALID, "loss: missing");
   }
@@ -183,16 +188,17 @@ static djStatus checkRollout(const djModel* m, djData* d, const djRollout* r,
 static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* d,
                              const djRollout* r, djTape* tape) {
   djLossWork loss = dj_initLossWork(m, tape->loss);
+  double* pool = tape->pool;
   record(tape, m, d, 0);
   for (int k = 0; k < r->horizon; k++) {
     if (m->nu) memcpy(d->ctrl, r->ctrl + (size_t)k * m->nu, (size_t)m->nu * sizeof(double));
     djStatus status = dj_step(m, d);
     if (status < 0) return status;
     if (!r->loss_only) {
-      djLinear lin, keep = dj_initLinear(m, tape->steps_linear + (size_t)k * tape->linear);
+      djLinear lin;
       status = dj_linearizeStep(&lin, m, d);
       if (status != DJ_OK) return status;
-      dj_copyLinear(&keep, m, &lin);
+      pool += dj_copyLinear(&tape->step[k], pool, m, &lin);
       result->worst_condition = fmax(result->worst_condition, dj_condition(&lin.factor));
     }
     record(tape, m, d, k + 1);
@@ -305,10 +311,9 @@ static djStatus backStep(double** lambda, double** next, djRolloutResult* result
                          djParamSums* sums, const djModel* m, djData* d, const djRollout* r,
                          djTape* tape, int k) {
   size_t nu = m->nu, nx = 2 * (size_t)m->nv + m->na;
-  djLinear lin = dj_initLinear(m, tape->steps_linear + (size_t)k * tape->linear);
   double* du = result->grad_ctrl ? result->grad_ctrl + (size_t)k * nu : NULL;
   memset(*next, 0, nx * sizeof(double));
-  dj_linearVjp(*next, du, &lin, m, *lambda, tape->scratch);
+  dj_linearVjp(*next, du, &tape->step[k], m, *lambda, tape->scratch);
   for (size_t i = 0; i < nu && du && r->callback; i++) du[i] += tape->dctrl[(size_t)k * nu + i];
   double* swap = *lambda;
   *lambda = *next;

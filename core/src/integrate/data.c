@@ -61,17 +61,29 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->step = takeDoubles(a, nv);
   w->scale = takeDoubles(a, nv);
   w->shift = takeDoubles(a, nv);
+  dj_takePattern(&w->pattern, a, m->nv, dj_treeRanges(NULL, m));
+  dj_takePattern(&w->trees, a, m->nv, dj_treeRanges(NULL, m));
   w->H = takeDoubles(a, nv * nv);
-  w->factor = (djFactor){DJ_LDL, m->nv, takeDoubles(a, dj_factorSize(m->nv))};
+  w->factor = (djFactor){.kind = DJ_LDL, .n = m->nv};
+  w->factor.data = takeDoubles(a, dj_factorSize(m->nv));
   w->wrench = takeDoubles(a, nb * 6);
   w->N = takeDoubles(a, nb * 36);
   w->M = takeDoubles(a, nb * 36);
+  w->momentum = takeDoubles(a, nb * 6);
+  w->lead = takeDoubles(a, nv * 6);
+  w->force = takeDoubles(a, nb * 3);
+  w->drag = dj_take(a, nb, sizeof(djBodyStep));
+  w->mass = (djFactor){.kind = DJ_LDL, .n = m->nv};
+  w->mass.data = takeDoubles(a, dj_factorSize(m->nv));
   w->Rq = takeDoubles(a, nv * nv);
   w->Rv = takeDoubles(a, nv * nv);
   w->Ra = takeDoubles(a, nv * na);
   w->Ru = takeDoubles(a, nv * nu);
   w->X = takeDoubles(a, nv * (2 * nv + na + nu));
   w->vnext = takeDoubles(a, nv);
+  w->qvel = takeDoubles(a, nv);
+  w->Vplus = takeDoubles(a, nv * nv);
+  w->Vstart = takeDoubles(a, nv * nv);
   w->act_by_act = takeDoubles(a, na);
   w->act_by_ctrl = takeDoubles(a, nu);
   w->lambda = takeDoubles(a, 4 * nv + na + nu);
@@ -121,6 +133,14 @@ static djArena measure(const djModel* m) {
   return a;
 }
 
+// The ranges are kept in scratch of the pattern while it is set.
+static void setPattern(djWork* w, const djModel* m) {
+  dj_treeRanges(w->pattern.degree, m);
+  dj_setPattern(&w->pattern, w->pattern.degree);
+  dj_treeRanges(w->trees.degree, m);
+  dj_setPattern(&w->trees, w->trees.degree);
+}
+
 size_t dj_dataSize(const djModel* m) {
   if (!m) return 0;
   return sizeof(djData) + sizeof(djWork) + measure(m).used + DJ_ALIGN + dj_contactsSize(m);
@@ -151,6 +171,7 @@ djStatus dj_makeData(djData** data, const djModel* m, djError* err) {
   layoutState(d, &a, m);
   layoutResults(d, &a, m);
   layoutWork(w, &a, m);
+  setPattern(w, m);
   djStatus status = DJ_OK;
   if (hasContact(m)) status = dj_makeContacts(&w->contacts, m, err);
   if (status >= 0) status = dj_resetData(m, d);
@@ -198,6 +219,8 @@ djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
   to->polish = from->polish;
   // Pose pointers inside the contacts are those of src's step: a step must be begun anew.
   to->stepped = to->linearized = false;
+  dj_forgetPattern(&to->pattern);
+  dj_forgetPattern(&to->trees);
   return DJ_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "integrate/work.h"
 
+#include "math/block_matrix.h"
 #include "model/joint_term.h"
 
 #include <math.h>
@@ -86,7 +87,8 @@ static djStatus evaluate(double* value, double* gradient, djWork* w, const djMod
     addJoints(value, NULL, w, m, q);
     return DJ_OK;
   }
-  memset(w->H, 0, (size_t)m->nv * m->nv * sizeof(double));
+  dj_coupleTrees(w, m);
+  dj_clearBlocks(w->H, &w->pattern.blocks);
   memset(gradient, 0, (size_t)m->nv * sizeof(double));
   if (w->contacts) {
     int n;
@@ -166,11 +168,10 @@ static void addInputs(djWork* w, const djModel* m) {
 // T(q (+) -h v), whose tangent is E dq - h J dv with E = exp(h w) and J = J_r(-h w) = E J_r(h w) on
 // rotations.
 static djStatus linearize(djWork* w, const djModel* m) {
-  int nv = m->nv;
-  size_t n2 = (size_t)nv * nv;
+  const djBlocks* blocks = &w->pattern.blocks;
   double h = w->h;
-  memset(w->Rq, 0, n2 * sizeof(double));
-  memset(w->Rv, 0, n2 * sizeof(double));
+  dj_clearBlocks(w->Rq, blocks);
+  dj_clearBlocks(w->Rv, blocks);
   dj_motionSubspace(&w->kin0, m, w->ref);
   dj_motionSubspace(&w->back, m, w->ref);
   dj_bodyTermsStart(w->N, w->M, m, w->body, &w->now, &w->kin0, &w->back, w->ref, h);
@@ -183,18 +184,14 @@ static djStatus linearize(djWork* w, const djModel* m) {
   dj_gatherMatrix(w->M, m);
   dj_projectMixed(w->Rq, m, &w->now, &w->kin0, w->N);
   dj_projectMixed(w->Rv, m, &w->now, &w->back, w->M);
-  dj_applyE(w->Rv, nv, m, w->start.qvel, h);
-  for (size_t k = 0; k < n2; k++) w->Rq[k] += w->Rv[k];
-  dj_applyJr(w->Rv, nv, m, w->start.qvel, h);
-  for (size_t k = 0; k < n2; k++) w->Rv[k] *= -h;
+  dj_applyEBlocks(w->Rv, blocks, m, w->start.qvel, h);
+  dj_addBlocks(w->Rq, w->Rv, blocks);
+  dj_applyJrBlocks(w->Rv, blocks, m, w->start.qvel, h);
+  dj_scaleBlocks(w->Rv, -h, blocks);
   addJointStart(w, m);
   addInputs(w, m);
   return DJ_OK;
 }
 
-static const djIntegratorRow row = {"position", DJ_LDL,    begin,
-                                    evaluate,   linearize, dj_positionParams};
-
-const djIntegratorRow* dj_integratorRow(djIntegrator integrator) {
-  return integrator == DJ_POSITION ? &row : NULL;
-}
+const djIntegratorRow dj_positionRow = {"position", DJ_LDL,            begin, evaluate,
+                                        linearize,  dj_positionParams, NULL,  NULL};

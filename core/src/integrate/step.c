@@ -7,6 +7,14 @@
 #include <math.h>
 #include <string.h>
 
+const djIntegratorRow* dj_integratorRow(djIntegrator integrator) {
+  switch (integrator) {
+    case DJ_POSITION: return &dj_positionRow;
+    case DJ_VARIATIONAL: return &dj_variationalRow;
+    default: return NULL;
+  }
+}
+
 typedef struct Problem {
   djWork* work;
   const djModel* model;
@@ -26,16 +34,14 @@ static djStatus evaluateNow(void* user, double* value, double* gradient, bool* c
 static bool factor(void* user, double shift) {
   Problem* p = user;
   djWork* w = p->work;
-  int nv = p->model->nv;
   if (shift == 0) return dj_factor(&w->factor, w->H, NULL);
   // What is shifted is inertia: contact's stiffness would damp the soft directions for nothing.
   if (!p->scaled) {
-    double* M = w->Rq;   // free until the step is linearised
-    dj_massMatrix(M, w->M, p->model, &w->now, w->ref);
-    for (int i = 0; i < nv; i++) w->scale[i] = M[(size_t)i * nv + i] / (w->h * w->h);
+    dj_massDiagonal(w->scale, w->M, p->model, &w->now, w->ref);
+    for (int i = 0; i < p->model->nv; i++) w->scale[i] /= w->h * w->h;
     p->scaled = true;
   }
-  for (int i = 0; i < nv; i++) w->shift[i] = shift * w->scale[i];
+  for (int i = 0; i < p->model->nv; i++) w->shift[i] = shift * w->scale[i];
   return dj_factor(&w->factor, w->H, w->shift);
 }
 
@@ -210,13 +216,16 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   if (status < 0) return status;
   // Rest within a fraction of g h: SDRS stops at an absolute force instead.
   double unit = m->contact.gravity * w->h * sqrt(fmax(m->moving_mass, 1e-300));
-  djNewtonProblem newton = {m->nv, &problem, evaluateNow, factor, solve, cap, trial, accept};
+  bool merit = w->factor.kind == DJ_LDL;
+  djNewtonProblem newton = {m->nv, merit, &problem, evaluateNow, factor, solve, cap, trial, accept};
   // Rounding of poses, relative to a metre, times the weight.
   double noise = 1e-15 * m->moving_mass * m->contact.gravity;
   djNewtonOption option = {m->opt.tolerance * unit, m->opt.max_iterations, w->polish, 30, noise};
   djNewtonResult result;
   status = dj_newton(&result, &newton, &option, w->gradient, w->step);
   if (status < 0) return status;
+  djStatus end = problem.row->velocity ? problem.row->velocity(w, m) : DJ_OK;
+  if (end < 0) return end;
   d->stats.iterations = result.iterations;
   d->stats.newton_iterations += result.iterations;
   d->stats.residual = result.decrement / unit;
@@ -279,7 +288,11 @@ djStatus dj_step(const djModel* m, djData* d) {
     if (!w->error.text[0]) dj_fail(&w->error, status < 0 ? status : report, "step: failed");
     return status < 0 ? status : report;
   }
-  dj_differentiatePos(d->qvel, m, w->h, w->start.qpos, w->q);
+  if (dj_integratorRow(m->opt.integrator)->velocity) {
+    memcpy(d->qvel, w->qvel, (size_t)m->nv * sizeof(double));
+  } else {
+    dj_differentiatePos(d->qvel, m, w->h, w->start.qpos, w->q);
+  }
   memcpy(d->qpos, w->q, (size_t)m->nq * sizeof(double));
   memcpy(d->act, w->act_next, (size_t)m->na * sizeof(double));
   d->time += w->h;

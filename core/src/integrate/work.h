@@ -38,6 +38,7 @@ struct djWork {
 
   double* gradient;         // (nv)
   double* step;             // (nv)
+  djPattern pattern;        // of H, Rq and Rv, for the contacts of the last evaluation
   double* H;                // (nv x nv) dr/dq+ at the present iterate; symmetric: lower triangle
   djFactor factor;          // of H
   double* scale;            // (nv) what a shift multiplies
@@ -46,13 +47,26 @@ struct djWork {
   double* N;                // (nbody x 36)
   double* M;                // (nbody x 36)
 
-  // Derivatives (gradient layer): residual by the start's q, v and by inputs.
+  // Of integrators that balance momentum (variational.c).
+  double* momentum;         // (nbody x 6) at the start
+  double* lead;             // (nv x 6) see dj_bodyMomentum
+  double* force;            // (nbody x 3) forces at the end of the step
+  djBodyStep* drag;         // (nbody) drag alone
+  bool fluid;               // some body has drag
+  djPattern trees;          // of M: trees do not couple
+  djFactor mass;            // M(q+)
+
+  // Derivatives (gradient layer): residual by the start's q, v and by inputs. Rq and Rv are packed
+  // once the step is linearised.
   double* Rq;               // (nv x nv)
   double* Rv;               // (nv x nv)
   double* Ra;               // (nv x na)
   double* Ru;               // (nv x nu)
   double* X;                // (nv x (2 nv + na + nu)) solutions
-  double* vnext;            // (nv) velocity at the end of the step
+  double* vnext;            // (nv) log(q^-1 q+)/h
+  double* qvel;             // (nv) velocity at the end of the step
+  double* Vplus;            // (nv x nv) derivatives of qvel, packed: see djIntegratorRow
+  double* Vstart;           // (nv x nv) packed
   double* act_by_act;       // (na) d act+/d act
   double* act_by_ctrl;      // (nu) d act+/d ctrl
   double* lambda;           // (4 nv + na + nu) scratch of vector products
@@ -81,9 +95,22 @@ typedef struct djIntegratorRow {
   djStatus (*linearize)(djWork* work, const djModel* model);
   // Adds d(z . r)/d parameter, z (nv), at (now, q). NULL: not available.
   djStatus (*params)(djParamSums* sums, djWork* work, const djModel* model, const double* z);
+  // Velocity at the end, work->qvel, and its derivatives: dv+ = Vplus (dq+ - E dq) + Vstart dq,
+  // E = exp(-h w) on rotations with w of work->vnext; packed by work->trees. NULL: velocity
+  // log(q^-1 q+)/h.
+  djStatus (*velocity)(djWork* work, const djModel* model);
+  djStatus (*linearizeVelocity)(djWork* work, const djModel* model);
 } djIntegratorRow;
 
+extern const djIntegratorRow dj_positionRow, dj_variationalRow;
 const djIntegratorRow* dj_integratorRow(djIntegrator integrator);
+
+// Dofs first[k] to first[k + 1] - 1 make one tree, or trees whose dofs are interleaved. Returns how
+// many such ranges there are; first (at most nv + 1) may be NULL.
+int dj_treeRanges(int* first, const djModel* model);
+
+// Set work->pattern from the contacts of the last evaluation.
+void dj_coupleTrees(djWork* work, const djModel* model);
 
 djSizes dj_sizesOf(const djModel* model);
 bool dj_sameSizes(const djSizes* sizes, const djModel* model);

@@ -2,7 +2,8 @@
 
 #include <dijoco/task.h>
 
-const djNamed dj_integratorNames[] = {{"position", DJ_POSITION}, {NULL, 0}};
+const djNamed dj_integratorNames[] = {
+    {"position", DJ_POSITION}, {"variational", DJ_VARIATIONAL}, {NULL, 0}};
 const djNamed dj_contactNames[] = {
     {"none", DJ_CONTACT_NONE}, {"separating_plane", DJ_SEPARATING_PLANE}, {NULL, 0}};
 const djNamed dj_overlapNames[] = {

@@ -3,24 +3,24 @@
 #ifndef DJ_MATH_FACTOR_H_
 #define DJ_MATH_FACTOR_H_
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "math/pattern.h"
 
 typedef enum djFactorKind {
-  DJ_LDL,   // symmetric positive definite: ldl.h
-  DJ_LDU    // positive definite symmetric part: ldu.h
+  DJ_LDL,   // symmetric positive definite: ldl.h, block_ldl.h
+  DJ_LDU    // positive definite symmetric part: ldu.h, block_ldu.h
 } djFactorKind;
 
 typedef struct djFactor {
   djFactorKind kind;
   int n;
   double* data;           // dj_factorSize(n)
+  djBlocks blocks;        // of the matrix; nblock < 2: dense
 } djFactor;
 
 size_t dj_factorSize(int n);                          // doubles, of any kind
-void dj_copyFactor(djFactor* dest, const djFactor* src);   // contents and kind; dest has memory
+size_t dj_usedFactor(const djFactor* factor);         // doubles of data, with its blocks
 
-// Factors H (n x n; DJ_LDL: its lower triangle) + diag(shift), shift (n) or NULL. Returns false
+// Factors H (n x n; DJ_LDL: its lower triangle; only the blocks are read) + diag(shift), shift (n) or NULL. Returns false
 // when a pivot is not positive.
 bool dj_factor(djFactor* factor, const double* H, const double* shift);
 

@@ -3,6 +3,7 @@
 #ifndef DJ_MODEL_KINEMATICS_H_
 #define DJ_MODEL_KINEMATICS_H_
 
+#include "math/pattern.h"
 #include "math/vec.h"
 
 #include <dijoco/data.h>
@@ -81,6 +82,11 @@ void dj_addNested(double N[36], const double Q[36], const double wrench[6]);
 void dj_applyE(double* M, int nrow, const djModel* model, const double* qvel, double h);
 // M_out = M J with J = J_r(h w) on rotations, identity elsewhere.
 void dj_applyJr(double* M, int nrow, const djModel* model, const double* qvel, double h);
+// The same for the blocks of a pattern in M (nv x nv).
+void dj_applyEBlocks(double* M, const djBlocks* blocks, const djModel* model, const double* qvel,
+                     double h);
+void dj_applyJrBlocks(double* M, const djBlocks* blocks, const djModel* model, const double* qvel,
+                      double h);
 // M_out = J_r(h w)^-1 M, M (nv x ncol).
 void dj_applyJrInv(double* M, int ncol, const djModel* model, const double* qvel, double h);
 
@@ -98,6 +104,10 @@ static inline int dj_rotationQpos(const djModel* m, int j) {
 // scratch. Subspaces about ref must be set.
 void dj_massMatrix(double* M, double* N, const djModel* model, const djKin* kin,
                    const djVec3* ref);
+
+// Its diagonal (nv) alone.
+void dj_massDiagonal(double* diag, double* N, const djModel* model, const djKin* kin,
+                     const djVec3* ref);
 
 // model->jnt_effinertia = 1 / mean diagonal of M^-1 over the joint's dofs at qpos0.
 djStatus dj_setEffectiveInertia(djModel* model);

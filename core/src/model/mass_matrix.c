@@ -36,6 +36,20 @@ void dj_massMatrix(double* M, double* N, const djModel* m, const djKin* kin, con
   for (int i = 0; i < m->nv; i++) M[(size_t)i * m->nv + i] += m->jnt_armature[m->dof_jnt[i]];
 }
 
+void dj_massDiagonal(double* diag, double* N, const djModel* m, const djKin* kin,
+                     const djVec3* ref) {
+  memset(N, 0, (size_t)m->nbody * 36 * sizeof(double));
+  for (int b = 1; b < m->nbody; b++) spatialInertia(N + 36 * b, m, kin, ref, b);
+  dj_gatherMatrix(N, m);
+  for (int i = 0; i < m->nv; i++) {
+    const double *S = kin->S + 6 * i, *A = N + 36 * m->dof_body[i];
+    diag[i] = m->jnt_armature[m->dof_jnt[i]];
+    for (int r = 0; r < 6; r++) {
+      for (int c = 0; c < 6; c++) diag[i] += S[r] * A[6 * r + c] * S[c];
+    }
+  }
+}
+
 djStatus dj_setEffectiveInertia(djModel* m) {
   size_t nv = m->nv, nb = m->nbody;
   djArena a = {NULL, 0};

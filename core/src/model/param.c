@@ -11,7 +11,7 @@
 typedef enum djRule {
   RULE_FINITE,
   RULE_NONNEGATIVE,
-  RULE_MASS,         // positive, or zero where it was zero
+  RULE_MASS,         // positive, or zero where it was zero or the body cannot move
   RULE_INERTIA,
   RULE_QUAT,         // normalised
   RULE_AXIS,         // normalised
@@ -250,8 +250,8 @@ static const char* valueProblem(const djModel* m, const djParam* p, const double
     case RULE_NONNEGATIVE:
       return dj_allNonnegative(value, p->nvalue) ? NULL : "must not be negative";
     case RULE_MASS:
-      return value[0] > 0 || (value[0] == 0 && m->body_mass[p->id] == 0) ? NULL
-                                                                          : "must be positive";
+      if (value[0] == 0 && (m->body_mass[p->id] == 0 || m->body_lastdof[p->id] < 0)) return NULL;
+      return value[0] > 0 ? NULL : "must be positive";
     case RULE_INERTIA:
       if (!dj_allNonnegative(value, 3)) return "must not be negative";
       return dj_inertiaOk(value) ? NULL : "has a moment larger than the sum of the other two";

@@ -159,6 +159,33 @@ void dj_applyJr(double* M, int nrow, const djModel* m, const double* qvel, doubl
   }
 }
 
+// M B for the columns of the joints of every block, in the rows of its near blocks.
+static void applyBlocks(double* M, const djBlocks* b, const djModel* m, const double* qvel,
+                        double h, djMat3 (*matrix)(djVec3)) {
+  for (int j = 0, block = 0; j < m->njnt; j++) {
+    int d = dj_rotationDof(m, j);
+    if (d < 0) continue;
+    while (d >= b->adr[block + 1]) block++;
+    djMat3 B = matrix(turn(m, j, qvel, h));
+    for (int k = b->near_adr[block]; k < b->near_adr[block + 1]; k++) {
+      int first = b->adr[b->near[k]], rows = b->adr[b->near[k] + 1] - first;
+      mulColumns(M + (size_t)first * m->nv, rows, m->nv, d, B);
+    }
+  }
+}
+
+static djMat3 rotation(djVec3 w) { return dju_quatToMat(dju_expQuat(w)); }
+
+void dj_applyEBlocks(double* M, const djBlocks* b, const djModel* m, const double* qvel,
+                     double h) {
+  applyBlocks(M, b, m, qvel, h, rotation);
+}
+
+void dj_applyJrBlocks(double* M, const djBlocks* b, const djModel* m, const double* qvel,
+                      double h) {
+  applyBlocks(M, b, m, qvel, h, dju_rightJacobian);
+}
+
 void dj_applyJrInv(double* M, int ncol, const djModel* m, const double* qvel, double h) {
   for (int j = 0; j < m->njnt; j++) {
     int d = dj_rotationDof(m, j);

@@ -1,7 +1,10 @@
 // Adam (Kingma and Ba 2015), each step projected on the constraints:
 //   m = b1 m + (1 - b1) g,  v = b2 v + (1 - b2) g^2,
 //   x+ = P(x - rate m/(1 - b1^k) / (sqrt(v/(1 - b2^k)) + eps)).
-// Where the loss is not defined at x+, the step is halved.
+// With equations g is first projected too, (x - P(x - t g))/t with a small t: scaling by v would
+// otherwise move the point where nothing changes any more.
+// Where the loss is not defined at x+, the step is halved; where no part of it is allowed, the
+// moments are forgotten.
 
 #include "optimize/run.h"
 
@@ -10,36 +13,81 @@
 
 enum { CUTS = 30 };
 
-djStatus dj_runAdam(djRun* run) {
+typedef struct djAdam {
+  double* moment;          // (n) m
+  double* square;          // (n) v
+  double* step;            // (n)
+  double power1, power2;   // b1^k, b2^k
+} djAdam;
+
+// The gradient that Adam sees, in run->trial.
+static void seenGradient(djRun* run) {
+  double* g = run->trial;
+  memcpy(g, run->grad, (size_t)run->n * sizeof *g);
+  if (run->set.nequal == 0) return;
+  double most = 0;
+  for (int i = 0; i < run->n; i++) most = fmax(most, fabs(run->grad[i]));
+  double t = most > 0 ? run->optimizer->rate / most : 1;
+  for (int i = 0; i < run->n; i++) g[i] = run->x[i] - t * run->grad[i];
+  if (dj_project(g, &run->set, g) < 0) return;
+  for (int i = 0; i < run->n; i++) g[i] = (run->x[i] - g[i]) / t;
+}
+
+static void makeStep(djAdam* a, djRun* run) {
   const djOptimizer* o = run->optimizer;
+  seenGradient(run);
+  a->power1 *= o->beta1;
+  a->power2 *= o->beta2;
+  for (int i = 0; i < run->n; i++) {
+    double g = run->trial[i];
+    a->moment[i] = o->beta1 * a->moment[i] + (1 - o->beta1) * g;
+    a->square[i] = o->beta2 * a->square[i] + (1 - o->beta2) * g * g;
+    a->step[i] = -o->rate * (a->moment[i] / (1 - a->power1)) /
+                 (sqrt(a->square[i] / (1 - a->power2)) + o->epsilon);
+  }
+}
+
+static void forget(djAdam* a, int n) {
+  memset(a->moment, 0, (size_t)n * sizeof *a->moment);
+  memset(a->square, 0, (size_t)n * sizeof *a->square);
+  a->power1 = a->power2 = 1;
+}
+
+// Loss and gradient at run->trial, as far along the step as the loss is defined.
+static djStatus tryStep(double* loss, djRun* run, const double* step) {
+  djStatus status = DJ_INVALID;
+  double scale = 1;
+  for (int cut = 0; cut < CUTS && status < 0; cut++, scale /= 2) {
+    for (int i = 0; i < run->n; i++) run->trial[i] = run->x[i] + scale * step[i];
+    status = dj_project(run->trial, &run->set, run->trial);
+    if (status == DJ_OK) status = dj_evaluateRun(run, loss, run->trial_grad, run->trial);
+    if (status == DJ_NO_MEMORY) return status;
+  }
+  return status;
+}
+
+djStatus dj_runAdam(djRun* run) {
   size_t n = (size_t)run->n;
-  double* moment = dj_poolTake(&run->pool, 3 * n, sizeof *moment);
-  if (!moment) return DJ_NO_MEMORY;
-  double *square = moment + n, *step = square + n, power1 = 1, power2 = 1;
-  for (bool more = true; more;) {
-    power1 *= o->beta1;
-    power2 *= o->beta2;
-    for (size_t i = 0; i < n; i++) {
-      double g = run->grad[i];
-      moment[i] = o->beta1 * moment[i] + (1 - o->beta1) * g;
-      square[i] = o->beta2 * square[i] + (1 - o->beta2) * g * g;
-      step[i] = -o->rate * (moment[i] / (1 - power1)) /
-                (sqrt(square[i] / (1 - power2)) + o->epsilon);
-    }
-    djStatus status = DJ_INVALID;
-    double loss = NAN, scale = 1;
-    for (int cut = 0; cut < CUTS && status < 0; cut++, scale /= 2) {
-      for (size_t i = 0; i < n; i++) run->trial[i] = run->x[i] + scale * step[i];
-      status = dj_project(run->trial, &run->set, run->trial);
-      if (status == DJ_OK) status = dj_evaluateRun(run, &loss, run->grad, run->trial);
-      if (status == DJ_NO_MEMORY) return status;
-    }
-    if (status < 0) {
+  double* memory = dj_poolTake(&run->pool, 3 * n, sizeof *memory);
+  if (!memory) return DJ_NO_MEMORY;
+  djAdam a = {memory, memory + n, memory + 2 * n, 1, 1};
+  for (bool more = true, fresh = true; more;) {
+    double loss = NAN;
+    makeStep(&a, run);
+    djStatus status = tryStep(&loss, run, a.step);
+    if (status == DJ_NO_MEMORY) return status;
+    if (status < 0 && fresh) {
       run->result->stop = DJ_STOP_STUCK;
       return DJ_OK;
     }
+    fresh = status < 0;
+    if (fresh) {
+      forget(&a, run->n);
+      continue;
+    }
     double norm = dj_stepLength(run->trial, run->x, run->n);
     memcpy(run->x, run->trial, n * sizeof *run->x);
+    memcpy(run->grad, run->trial_grad, n * sizeof *run->grad);
     run->result->iterations++;
     more = dj_endIteration(run, loss, norm, run->x, run->grad);
   }

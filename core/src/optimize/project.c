@@ -1,9 +1,9 @@
 // Projection on bounds and equations: least |x - p|^2/2 with lower <= x <= upper, A x = b.
 //
 // For multipliers y the best x within the bounds is x(y) = clip(p - A^T y). The dual function
-// q(y) = |x(y) - p|^2/2 + y.(A x(y) - b) is concave, its gradient is A x(y) - b and its generalised
-// Hessian -A D A^T, D = 1 where x is not at a bound: Newton with a line search ends after finitely
-// many steps.
+// q(y) = |x(y) - p|^2/2 + y.(A x(y) - b) is concave and piecewise quadratic, its gradient is
+// A x(y) - b and its generalised Hessian -A D A^T, D = 1 where x is not at a bound: Newton, which is
+// damped by a multiple of the diagonal of A A^T where a step is too long for its piece.
 
 #include "optimize/run.h"
 
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NEWTON = 200, CUTS = 40 };
+enum { NEWTON = 500 };
 
 static void clip(double* out, const djFeasible* s, const double* point) {
   for (int i = 0; i < s->n; i++) out[i] = fmin(fmax(point[i], s->lower[i]), s->upper[i]);
@@ -37,23 +37,21 @@ static double evaluate(djFeasible* s, const double* point, const double* y) {
   return value;
 }
 
-// A D A^T, slightly shifted so that rows that depend on each other do no harm.
-static void hessian(djFeasible* s) {
+// A D A^T + shift diag(A A^T).
+static void hessian(djFeasible* s, double shift) {
   int m = s->nequal;
-  double most = 0;
   for (int r = 0; r < m; r++) {
     const double* a = s->equal + (size_t)r * (size_t)s->n;
     for (int c = 0; c <= r; c++) {
       const double* b = s->equal + (size_t)c * (size_t)s->n;
-      double sum = 0;
+      double sum = 0, all = 0;
       for (int i = 0; i < s->n; i++) {
+        all += a[i] * b[i];
         if (s->x[i] > s->lower[i] && s->x[i] < s->upper[i]) sum += a[i] * b[i];
       }
-      s->H[r * m + c] = s->H[c * m + r] = sum;
+      s->H[r * m + c] = sum + (r == c ? shift * all + (all > 0 ? 0 : 1) : 0);
     }
-    most = fmax(most, s->H[r * m + r]);
   }
-  for (int r = 0; r < m; r++) s->H[r * m + r] += 1e-13 * most + 1e-14;
 }
 
 // Residual to rounding.
@@ -74,25 +72,28 @@ djStatus dj_project(double* out, djFeasible* s, const double* point) {
   }
   int m = s->nequal;
   memset(s->y, 0, (size_t)m * sizeof *s->y);
-  double value = evaluate(s, point, s->y);
+  double value = evaluate(s, point, s->y), shift = 1e-12;
   for (int k = 0; k < NEWTON && !isZero(s); k++) {
-    hessian(s);
     double slope = 0;
+    hessian(s, shift);
     memcpy(s->ytry, s->residual, (size_t)m * sizeof *s->y);
     if (!dj_factorLDL(s->L, s->H, NULL, m)) return DJ_INVALID;
     dj_solveLDL(s->ytry, s->L, m);
-    for (int r = 0; r < m; r++) slope += s->ytry[r] * s->residual[r];
-    double t = 1, next = 0;
-    double* y = s->ytry;
-    for (int r = 0; r < m; r++) y[r] += s->y[r];
-    for (int cut = 0; cut < CUTS; cut++) {
-      next = evaluate(s, point, y);
-      if (next >= value + 1e-4 * t * slope || isZero(s)) break;
-      t /= 2;
-      for (int r = 0; r < m; r++) y[r] = (y[r] + s->y[r]) / 2;
+    for (int r = 0; r < m; r++) {
+      slope += s->ytry[r] * s->residual[r];
+      s->ytry[r] += s->y[r];
     }
-    value = next;
-    memcpy(s->y, y, (size_t)m * sizeof *y);
+    double next = evaluate(s, point, s->ytry);
+    if (isZero(s)) break;
+    if (next >= value + 1e-4 * slope - 1e-14 * fabs(value)) {
+      value = next;
+      memcpy(s->y, s->ytry, (size_t)m * sizeof *s->y);
+      shift = fmax(shift / 10, 1e-12);
+    } else {
+      if (shift > 10) break;
+      evaluate(s, point, s->y);
+      shift = fmax(shift * 10, 1e-10);
+    }
   }
   if (!isZero(s)) return DJ_INVALID;
   memcpy(out, s->x, (size_t)s->n * sizeof *out);

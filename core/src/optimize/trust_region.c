@@ -13,9 +13,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { GROUPS = 2, DOUBLINGS = 60, BISECTIONS = 60, SWEEPS = 3 };
+enum { GROUPS = 2, DOUBLINGS = 60, PLATEAU = 6, BISECTIONS = 60, SWEEPS = 3 };
 
-static int groupOf(const djRun* run, int i) { return run->problem->group ? run->problem->group[i] : 0; }
+static int groupOf(const djRun* run, int i) {
+  return run->problem->group ? run->problem->group[i] : 0;
+}
 
 // d = P(x - u g) - x, u by group; returns its length in a group.
 static double stepOf(double* d, djRun* run, const double u[GROUPS], int group) {
@@ -29,7 +31,8 @@ static double stepOf(double* d, djRun* run, const double u[GROUPS], int group) {
   return sqrt(sum);
 }
 
-// u[group] such that the step is as long as the radius, or as long as the constraints allow.
+// u[group] such that the step is as long as the radius, or as long as the constraints allow. With
+// equations a point far outside is projected inexactly: doubling ends where it changes nothing.
 static void fitGroup(double u[GROUPS], double* d, djRun* run, int group, double radius) {
   double size = 0;
   for (int i = 0; i < run->n; i++) {
@@ -37,21 +40,24 @@ static void fitGroup(double u[GROUPS], double* d, djRun* run, int group, double 
   }
   u[group] = 0;
   if (size == 0) return;
-  double low = 0, high = radius / sqrt(size), before = -1;
-  for (int k = 0; k < DOUBLINGS; k++) {
+  double low = 0, high = radius / sqrt(size), before = 0;
+  for (int k = 0, same = 0; k < DOUBLINGS && same < PLATEAU; k++) {
     u[group] = high;
     double length = stepOf(d, run, u, group);
-    if (!(length < radius * (1 - 1e-12)) || length == before) break;
+    if (!(length < radius * (1 - 1e-12))) break;
+    bool grew = length > before * (1 + 1e-12) || run->set.nequal == 0;
+    if (grew) low = high;
+    same = grew ? 0 : same + 1;
     before = length;
-    low = high;
     high *= 2;
+    if (same == PLATEAU) high = low;
   }
   for (int k = 0; k < BISECTIONS && high - low > 1e-12 * high; k++) {
     u[group] = (low + high) / 2;
     if (stepOf(d, run, u, group) < radius) low = u[group];
     else high = u[group];
   }
-  u[group] = high;
+  u[group] = low;
 }
 
 // d (n); false when there is none.
@@ -75,23 +81,29 @@ static bool findStep(double* d, djRun* run, const double radius[GROUPS]) {
   return moved;
 }
 
-// One accepted step; false when none is left.
-static djStatus takeStep(bool* taken, double* norm, djRun* run, double* d, double* shrink) {
+// One accepted step; none is left otherwise, and *flat tells whether that is for rounding: then the
+// loss cannot show what remains of the gradient.
+static djStatus takeStep(bool* taken, bool* flat, double* norm, djRun* run, double* d, double* shrink) {
   const djOptimizer* o = run->optimizer;
   const double first[GROUPS] = {o->radius, o->control_radius > 0 ? o->control_radius : o->radius};
-  *taken = false;
+  *taken = *flat = false;
   for (; *shrink > 1e-12; *shrink /= 4) {
     const double radius[GROUPS] = {*shrink * first[0], *shrink * first[1]};
     double predicted = 0, loss = NAN;
+    *flat = true;
     if (!findStep(d, run, radius)) return DJ_OK;
     for (int i = 0; i < run->n; i++) {
       run->trial[i] = run->x[i] + d[i];
       predicted -= run->grad[i] * d[i];
     }
     if (!(predicted > 0)) return DJ_OK;
+    *flat = predicted < 1e-14 * fabs(run->loss);
     djStatus status = dj_evaluateRun(run, &loss, run->trial_grad, run->trial);
     if (status == DJ_NO_MEMORY) return status;
-    if (status < 0 || !(loss < run->loss)) continue;
+    if (status < 0 || !(loss < run->loss)) {
+      if (*flat) return DJ_OK;
+      continue;
+    }
     double ratio = (run->loss - loss) / predicted;
     if (ratio < 0.25) *shrink /= 2;
     else if (ratio > 0.75) *shrink = fmin(1, 2 * *shrink);
@@ -110,12 +122,11 @@ djStatus dj_runTrustRegion(djRun* run) {
   if (!d) return DJ_NO_MEMORY;
   double shrink = 1;
   for (bool more = true; more;) {
-    bool taken;
+    bool taken, flat;
     double norm = 0;
-    djStatus status = takeStep(&taken, &norm, run, d, &shrink);
+    djStatus status = takeStep(&taken, &flat, &norm, run, d, &shrink);
     if (status < 0) return status;
     if (!taken) {
-      bool flat = run->result->gradient_norm <= 1e-10;
       run->result->stop = flat ? DJ_STOP_GRADIENT : DJ_STOP_STUCK;
       return DJ_OK;
     }

@@ -16,7 +16,7 @@ static bool isFinitePose(const djPose* pose) {
   return isfinite(sum) && isFinite3(pose->p);
 }
 
-// Against a half space: the lowest vertex, less the radius.
+// Against a half space: the lowest vertex, less the radius and the ellipsoid's reach.
 static djStatus planeDistance(djDistance* out, djDistanceCache* cache, const djShape* a,
                               const djPose* pose_a, double e_a, const djShape* b,
                               const djPose* pose_b, double e_b) {
@@ -35,6 +35,13 @@ static djStatus planeDistance(djDistance* out, djDistanceCache* cache, const djS
   djVec3 x = {a->vert[0][low] - e_a * a->move[0][low], a->vert[1][low] - e_a * a->move[1][low],
               a->vert[2][low] - e_a * a->move[2][low]};
   x = dju_transform(pose_a, x);
+  djVec3 below = {0, 0, 0};
+  if (a->curved) {
+    djMat3 G = a->curve;
+    for (int i = 0; i < 9; i++) G.m[i] -= e_a * a->curve_move.m[i];
+    dj_curveReach(&below, NULL, &G, down);
+    x = dju_sub3(x, dju_mulMV(pose_a->R, below));
+  }
   double radius = erodedRadius(a, e_a);
   double height = dju_dot3(normal, dju_sub3(x, pose_b->p)) - b->offset + e_b;
   out->gap = height - radius;
@@ -75,11 +82,14 @@ djStatus dj_distance(djDistance* out, djDistanceCache* cache, const djShape* a,
   djMinkowski m;
   dj_initMinkowski(&m, a, pose_a, e_a, b, pose_b, e_b);
   djSimplex s;
-  startSimplex(&s, &m, cache, a, b);
   djVec3 v, n;
   djStatus status = DJ_OK;
   double core;
-  if (dj_gjk(&v, &s, &out->iterations, &m)) {
+  bool curved = m.a.curved || m.b.curved;
+  if (!curved) startSimplex(&s, &m, cache, a, b);
+  if (curved) {
+    status = dj_curvedDistance(&core, &n, &s, &out->iterations, &m, cache);
+  } else if (dj_gjk(&v, &s, &out->iterations, &m)) {
     core = dju_norm3(v);
     n = dju_scale3(-1 / core, v);
   } else {
@@ -96,6 +106,14 @@ djStatus dj_distance(djDistance* out, djDistanceCache* cache, const djShape* a,
     xa = dju_madd3(xa, s.weight[i], s.p[i].a);
     xb = dju_madd3(xb, s.weight[i], s.p[i].b);
   }
+  if (m.a.curved) {
+    dj_curveReach(&v, NULL, &m.a.curve, n);
+    xa = dju_add3(xa, v);
+  }
+  if (m.b.curved) {
+    dj_curveReach(&v, NULL, &m.b.curve, n);
+    xb = dju_sub3(xb, v);
+  }
   double ra = erodedRadius(a, e_a), rb = erodedRadius(b, e_b);
   out->gap = core - ra - rb;
   out->normal = n;
@@ -108,6 +126,7 @@ djStatus dj_distance(djDistance* out, djDistanceCache* cache, const djShape* a,
       cache->b[i] = s.p[i].ib;
       cache->weight[i] = s.weight[i];
     }
+    if (curved) dju_store3(cache->normal, n);
   }
   return status;
 }

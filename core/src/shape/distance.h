@@ -1,4 +1,5 @@
-// Signed distance of two convex shapes: GJK for separated ones, EPA for overlapping ones.
+// Signed distance of two convex shapes: GJK for separated ones, EPA for overlapping ones, then
+// Newton's method where they are curved.
 
 #ifndef DJ_SHAPE_DISTANCE_H_
 #define DJ_SHAPE_DISTANCE_H_
@@ -11,6 +12,7 @@ typedef struct djDistanceCache {
   int count;
   int a[4], b[4];
   double weight[4];
+  double normal[3];       // of curved shapes
 } djDistanceCache;
 
 typedef struct djDistance {

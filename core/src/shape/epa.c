@@ -13,6 +13,7 @@
 #define MAX_VERT 256
 #define MAX_FACE (2 * MAX_VERT)
 #define FLAT 1e-12            // relative to scale
+#define CURVED 1e-5           // where this is enough, relative to scale
 
 typedef struct Face {
   int v[3];                   // counterclockwise from outside
@@ -277,6 +278,7 @@ static djStatus expand(double* depth, djVec3* n, djSimplex* s, int* iterations, 
   // this fails, other margins are tried.
   static const double margin[] = {8, 0, 512, 32768};
   double unit = DBL_EPSILON * m->scale, tolerance = 8 * unit;
+  if (m->a.curved || m->b.curved) tolerance = CURVED * m->scale;
   double upper = INFINITY;
   Face found = {.n = {0, 0, 1}};
   djStatus status = DJ_OK;

@@ -19,6 +19,11 @@ static void initCore(djCore* c, const djShape* s, const djPose* pose, double e, 
   c->p = dju_sub3(pose->p, origin);
   c->last = 0;
   c->climb = s->adjadr && s->adj && s->nvert > CLIMB_ABOVE;
+  c->curved = s->curved;
+  if (!s->curved) return;
+  djMat3 G = s->curve;
+  for (int i = 0; i < 9; i++) G.m[i] -= e * s->curve_move.m[i];
+  c->curve = dju_mulMM(c->R, G);
 }
 
 void dj_initMinkowski(djMinkowski* m, const djShape* a, const djPose* pose_a, double e_a,
@@ -32,6 +37,8 @@ void dj_initMinkowski(djMinkowski* m, const djShape* a, const djPose* pose_a, do
   m->b.p = dju_sub3(m->b.p, shift);
   m->origin = dju_add3(m->origin, shift);
   m->scale = 0;
+  if (m->a.curved) m->scale += dj_curveSize(&m->a.curve);
+  if (m->b.curved) m->scale += dj_curveSize(&m->b.curve);
 }
 
 static djVec3 corePoint(const djCore* c, int i) {
@@ -119,8 +126,23 @@ djSupport dj_minkowskiPoint(djMinkowski* m, int ia, int ib) {
   return p;
 }
 
-djSupport dj_minkowskiSupport(djMinkowski* m, djVec3 d) {
+djSupport dj_minkowskiVertices(djMinkowski* m, djVec3 d) {
   return dj_minkowskiPoint(m, supportCore(&m->a, d), supportCore(&m->b, dju_neg3(d)));
+}
+
+djSupport dj_minkowskiSupport(djMinkowski* m, djVec3 d) {
+  djSupport p = dj_minkowskiVertices(m, d);
+  djVec3 c;
+  if (m->a.curved) {
+    dj_curveReach(&c, NULL, &m->a.curve, d);
+    p.a = dju_add3(p.a, c);
+  }
+  if (m->b.curved) {
+    dj_curveReach(&c, NULL, &m->b.curve, d);
+    p.b = dju_sub3(p.b, c);
+  }
+  if (m->a.curved || m->b.curved) p.w = dju_sub3(p.a, p.b);
+  return p;
 }
 
 static bool holds(const djSimplex* s, const djSupport* p) {

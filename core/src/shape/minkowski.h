@@ -3,10 +3,11 @@
 #ifndef DJ_SHAPE_MINKOWSKI_H_
 #define DJ_SHAPE_MINKOWSKI_H_
 
+#include "shape/curve.h"
 #include "shape/distance.h"
 #include "shape/simplex.h"
 
-// One shape: x_i = R (v_i - e m_i) + p.
+// One shape: x_i = R (v_i - e m_i) + p, and the semi-axes of its ellipsoids.
 typedef struct djCore {
   const djShape* shape;
   double e;
@@ -14,6 +15,8 @@ typedef struct djCore {
   djVec3 p;
   int last;               // where hill climbing starts
   bool climb;             // false: always a full scan
+  bool curved;
+  djMat3 curve;           // world axes, eroded
 } djCore;
 
 // World axes; the origin is A's centre, so that far places lose no digits.
@@ -29,6 +32,9 @@ void dj_initMinkowski(djMinkowski* m, const djShape* a, const djPose* pose_a, do
 // The point of given vertices.
 djSupport dj_minkowskiPoint(djMinkowski* m, int ia, int ib);
 
+// The difference of vertices that is farthest in direction d.
+djSupport dj_minkowskiVertices(djMinkowski* m, djVec3 d);
+
 // The farthest point of A - B in direction d.
 djSupport dj_minkowskiSupport(djMinkowski* m, djVec3 d);
 
@@ -40,5 +46,12 @@ bool dj_gjk(djVec3* v, djSimplex* s, int* iterations, djMinkowski* m);
 // the smallest such motion, and weights of a simplex at the touching point. s: as dj_gjk left it.
 // DJ_NOT_CONVERGED: *depth is an upper bound.
 djStatus dj_epa(double* depth, djVec3* n, djSimplex* s, int* iterations, djMinkowski* m);
+
+// The same for shapes of which one or both are curved: gap of the cores along n (from A to B, the
+// direction of least separation) and, in s, the weights of at most three differences of vertices.
+// cache: the last result, or NULL. A status as of dj_epa: n is not the best direction, and -*core
+// an upper bound of the depth.
+djStatus dj_curvedDistance(double* core, djVec3* n, djSimplex* s, int* iterations, djMinkowski* m,
+                           const djDistanceCache* cache);
 
 #endif  // DJ_SHAPE_MINKOWSKI_H_

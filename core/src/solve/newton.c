@@ -3,25 +3,33 @@
 #include <math.h>
 #include <string.h>
 
-// step = -H^-1 g with the smallest shift of a ladder that makes H positive definite. Returns the
-// squared decrement -g . step, or a negative number when no shift helps.
-static double newtonStep(const djNewtonProblem* p, const double* gradient, double* step,
-                         int* shifts) {
-  double shift = 0;
-  while (!p->factor(p->user, shift)) {
-    shift = shift == 0 ? 0.1 : 4 * shift;
-    if (shift > 1e12) return -1;
-  }
-  if (shift > 0) ++*shifts;
-  for (int i = 0; i < p->n; i++) step[i] = -gradient[i];
-  p->solve(p->user, step);
+static double dot(const double* a, const double* b, int n) {
   double sum = 0;
-  for (int i = 0; i < p->n; i++) sum -= gradient[i] * step[i];
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
   return sum;
 }
 
-// Backtracking with Armijo's rule. Every trial is evaluated in full, because nearly all are
-// accepted. *value, gradient, *cautious: at the present point, replaced by those of the trial.
+// step = -J^-1 g with the smallest shift of a ladder that makes J positive definite, as far as its
+// factors and this step show. Returns the squared decrement -g . step, or a negative number when
+// no shift helps.
+static double newtonStep(const djNewtonProblem* p, const double* gradient, double* step,
+                         int* shifts) {
+  for (double shift = 0; shift <= 1e12; shift = shift == 0 ? 0.1 : 4 * shift) {
+    if (!p->factor(p->user, shift)) continue;
+    for (int i = 0; i < p->n; i++) step[i] = -gradient[i];
+    p->solve(p->user, step);
+    double decrement2 = -dot(gradient, step, p->n);
+    if (decrement2 < 0 && !p->merit) continue;
+    if (shift > 0) ++*shifts;
+    return decrement2;
+  }
+  return -1;
+}
+
+// Backtracking with Armijo's rule; without a merit, until the residual no longer pushes back along
+// the step with half of what it pushed forward at first. The trapezoidal rule then says that its
+// work was positive: where a merit exists and is convex along the step, that it has decreased.
+// Every trial is evaluated in full, because nearly all are accepted. *value, gradient, *cautious: at the present point, replaced by those of the trial.
 // Returns the accepted fraction, 0 when none was found.
 static double lineSearch(const djNewtonProblem* p, double* value, double* gradient,
                          const double* step, double decrement2, const djNewtonOption* o,
@@ -35,7 +43,9 @@ static double lineSearch(const djNewtonProblem* p, double* value, double* gradie
     bool careful = fraction < 1;
     *status = p->trial(p->user, &trial, gradient, step, fraction, &careful);
     if (*status < 0) return 0;
-    if (trial <= *value - 1e-4 * fraction * decrement2 + noise) {
+    bool good = p->merit ? trial <= *value - 1e-4 * fraction * decrement2 + noise
+                         : isfinite(trial) && dot(gradient, step, p->n) <= 0.5 * decrement2 + noise;
+    if (good) {
       *value = trial;
       *cautious = careful;
       return fraction;

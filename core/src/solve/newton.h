@@ -9,12 +9,16 @@
 // A problem holds its present point and a trial point, and one Jacobian: that of the last
 // evaluation which was asked for a gradient. *cautious: a positive semi-definite substitute may be
 // used for parts of the Jacobian; set to false when none was.
+//
+// With a merit the gradient is that of the value and the Jacobian is symmetric. Without one the
+// value only tells what is infeasible, and the work of the residual along the step takes its place.
 typedef struct djNewtonProblem {
   int n;
+  bool merit;
   void* user;
   // Value, gradient (n) and Jacobian at the present point.
   djStatus (*evaluate)(void* user, double* value, double* gradient, bool* cautious);
-  // Factor Jacobian + shift * scale; false: not positive definite.
+  // Factor Jacobian + shift * scale; false: its symmetric part is not positive definite.
   bool (*factor)(void* user, double shift);
   void (*solve)(void* user, double* x);
   // Largest fraction of a new step that may be taken, in (0, 1].
@@ -28,7 +32,7 @@ typedef struct djNewtonProblem {
 } djNewtonProblem;
 
 typedef struct djNewtonOption {
-  double tolerance;       // on the decrement sqrt(g . H^-1 g)
+  double tolerance;       // on the decrement sqrt(g . J^-1 g)
   int max_iterations;
   int polish;             // further full steps while the decrement falls
   int max_cuts;           // halvings of one line search

@@ -1,0 +1,247 @@
+// Derivatives by every parameter of a model: of one step against differences of steps, with and
+// without contact, and of losses over runs against differences of the losses.
+
+#include "common/random_model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/scene.h"
+#include "integrate/work.h"
+#include "math/so3.h"
+#include "model/param.h"
+
+// q exp(e w) for the last four entries of a value that has one more than its tangent.
+static void moveValue(double* value, const djParam* p, const double* dir, double e) {
+  int plain = p->nvalue == p->ntangent ? p->nvalue : p->nvalue - 4;
+  for (int i = 0; i < plain; i++) value[i] += e * dir[i];
+  if (p->nvalue == p->ntangent) return;
+  djQuat q = dju_loadQuat(value + plain);
+  q = dju_mulQuat(q, dju_expQuat(dju_scale3(e, dju_load3(dir + plain))));
+  dju_storeQuat(value + plain, q);
+}
+
+// Parameters of which a state depends smoothly: all, but what is zero and may not be negative.
+static int listParams(djParam* list, const djModel* m) {
+  int n = 0;
+  for (int f = 0; f < DJ_NFIELD; f++) {
+    djParam p;
+    for (int id = 0; dj_makeParam(&p, m, (djField)f, id); id++) {
+      bool vanishing = true;
+      double value[32];
+      if (p.nvalue > 32) continue;
+      dj_getParam(value, m, &p);
+      for (int k = 0; k < p.nvalue; k++) vanishing = vanishing && value[k] == 0;
+      bool bounded = f == DJ_FIELD_BODY_MASS || f == DJ_FIELD_BODY_INERTIA ||
+                     f == DJ_FIELD_JOINT_DAMPING || f == DJ_FIELD_JOINT_STIFFNESS ||
+                     f == DJ_FIELD_JOINT_ARMATURE || f == DJ_FIELD_JOINT_FRICTIONLOSS ||
+                     f == DJ_FIELD_GEOM_SIZE || f == DJ_FIELD_GEOM_FRICTION;
+      if (vanishing && bounded) continue;
+      list[n++] = p;
+    }
+    // the world has no frame
+    for (int id = 1; (f == DJ_FIELD_BODY_POS || f == DJ_FIELD_BODY_QUAT) && id < m->nbody; id++) {
+      if (dj_makeParam(&p, m, (djField)f, id)) list[n++] = p;
+    }
+  }
+  return n;
+}
+
+static void drawDirection(double* dir, djRng* rng, const djParam* p, const djModel* m) {
+  double value[32];
+  dj_getParam(value, m, p);
+  for (int k = 0; k < p->ntangent; k++) {
+    dir[k] = djt_uniform(rng, -1, 1);
+    // numbers that may not become negative move in proportion
+    if (p->field == DJ_FIELD_GEOM_FRICTION || p->field == DJ_FIELD_BODY_INERTIA ||
+        p->field == DJ_FIELD_GEOM_SIZE || p->field == DJ_FIELD_BODY_MASS) {
+      dir[k] *= value[k];
+    }
+  }
+  if (p->field == DJ_FIELD_SUPPORT || p->field == DJ_FIELD_STIFFNESS) dir[0] *= value[0];
+}
+
+typedef struct Start {
+  double q[80], v[80], act[20];
+} Start;
+
+static void restart(const djModel* m, djData* d, const Start* s) {
+  memcpy(d->qpos, s->q, (size_t)m->nq * sizeof(double));
+  memcpy(d->qvel, s->v, (size_t)m->nv * sizeof(double));
+  memcpy(d->act, s->act, (size_t)m->na * sizeof(double));
+}
+
+// The step's result with a parameter moved: (q+ - qref, v+).
+static void stepWith(double* out, djModel* moved, const djModel* m, const djData* like,
+                     const Start* s, const djParam* p, const double* dir, double e,
+                     const double* qref) {
+  double value[32];
+  djError err = {""};
+  dj_getParam(value, m, p);
+  moveValue(value, p, dir, e);
+  if (dj_setParam(moved, p, value, &err) < 0) fail_msg("field %d: %s", p->field, err.text);
+  djData* d;
+  assert_int_equal(dj_makeData(&d, moved, NULL), DJ_OK);
+  assert_int_equal(dj_copyData(d, m, like), DJ_OK);
+  d->work->polish = 8;
+  restart(m, d, s);
+  assert_true(dj_step(moved, d) >= 0);
+  dj_differentiatePos(out, m, 1, qref, d->qpos);
+  memcpy(out + m->nv, d->qvel, (size_t)m->nv * sizeof(double));
+  dj_deleteData(d);
+}
+
+// Relative error of P dir for one parameter; NaN where differences tell nothing.
+static double checkOne(const djModel* m, djData* d, const Start* s, const double* P, int np,
+                       int column, const djParam* p, djRng* rng, double scale) {
+  static const double point[4] = {1, -1, 2, -2}, weight[4] = {8, -8, -1, 1};
+  double dir[32], y[160], fd[160] = {0}, coarse[160] = {0}, out[160], size = 0, diff = 0, own = 0;
+  int nx = 2 * m->nv;
+  drawDirection(dir, rng, p, m);
+  djModel* moved;
+  assert_int_equal(dj_copyModel(&moved, m, NULL), DJ_OK);
+  for (int half = 0; half < 2; half++) {
+    double e = half ? 0.5 * scale : scale;
+    for (int k = 0; k < 4; k++) {
+      stepWith(out, moved, m, d, s, p, dir, point[k] * e, d->qpos);
+      for (int i = 0; i < nx; i++) (half ? fd : coarse)[i] += weight[k] / (12 * e) * out[i];
+    }
+  }
+  dj_deleteModel(moved);
+  for (int i = 0; i < nx; i++) {
+    y[i] = 0;
+    for (int k = 0; k < p->ntangent; k++) y[i] += P[(size_t)i * np + column + k] * dir[k];
+    size = fmax(size, fabs(fd[i]));
+    diff = fmax(diff, fabs(fd[i] - y[i]));
+    own = fmax(own, fabs(fd[i] - coarse[i]));
+  }
+  double floor = 3e-12 / scale;   // rounding of steps
+  if (size < floor) return diff < floor ? 0 : 1;
+  return own > 1e-4 * size ? NAN : fmax(0, diff - floor) / size;
+}
+
+// Every parameter of the model at a state; scale: largest relative change. Counts of failures and
+// of parameters whose derivative is not zero go to the sums.
+static void checkModel(djModel* m, djData* d, djRng* rng, double scale, int* told, double* worst) {
+  Start s;
+  assert_true(m->nq <= 80 && m->na <= 20);
+  memcpy(s.q, d->qpos, (size_t)m->nq * sizeof(double));
+  memcpy(s.v, d->qvel, (size_t)m->nv * sizeof(double));
+  memcpy(s.act, d->act, (size_t)m->na * sizeof(double));
+  djData* before;
+  assert_int_equal(dj_makeData(&before, m, NULL), DJ_OK);
+  assert_int_equal(dj_copyData(before, m, d), DJ_OK);
+  d->work->polish = 8;
+  assert_true(dj_step(m, d) >= 0);
+  djParam* list = calloc(1000, sizeof *list);
+  int n = listParams(list, m), np = 0;
+  assert_true(n < 1000);
+  for (int i = 0; i < n; i++) np += list[i].ntangent;
+  double* P = calloc((size_t)(2 * m->nv + m->na) * (size_t)np, sizeof *P);
+  assert_int_equal(djd_lastParams(m, d, P, n, list), DJ_OK);
+  memcpy(before->qpos, d->qpos, (size_t)m->nq * sizeof(double));   // the reference of differences
+  for (int i = 0, column = 0; i < n; column += list[i++].ntangent) {
+    double error = checkOne(m, before, &s, P, np, column, &list[i], rng, scale);
+    if (!isfinite(error)) continue;
+    double sum = 0;
+    for (int r = 0; r < 2 * m->nv; r++) {
+      for (int k = 0; k < list[i].ntangent; k++) sum += fabs(P[(size_t)r * np + column + k]);
+    }
+    if (sum > 0) told[list[i].field]++;
+    if (error > 1e-4) print_error("field %d of #%d: %.2e\n", list[i].field, list[i].id, error);
+    *worst = fmax(*worst, error);
+  }
+  free(P);
+  free(list);
+  dj_deleteData(before);
+}
+
+static void testFree(void** state) {
+  (void)state;
+  djRng rng = {5};
+  double worst = 0;
+  int told[DJ_NFIELD] = {0};
+  for (int trial = 0; trial < 10; trial++) {
+    djModel* m = djt_randomModel(&rng, 2 + djt_integer(&rng, 3), DJT_ALL);
+    djData* d;
+    assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+    djt_randomState(&rng, m, d, 1);
+    checkModel(m, d, &rng, 1e-3, told, &worst);
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+  print_message("without contact %.1e\n", worst);
+  assert_true(worst < 1e-6);
+  static const djField all[] = {DJ_FIELD_BODY_POS,       DJ_FIELD_BODY_QUAT,
+                                DJ_FIELD_BODY_MASS,      DJ_FIELD_BODY_IPOS,
+                                DJ_FIELD_BODY_IQUAT,     DJ_FIELD_BODY_INERTIA,
+                                DJ_FIELD_BODY_GRAVCOMP,  DJ_FIELD_JOINT_POS,
+                                DJ_FIELD_JOINT_AXIS,     DJ_FIELD_JOINT_DAMPING,
+                                DJ_FIELD_JOINT_STIFFNESS, DJ_FIELD_JOINT_SPRINGREF,
+                                DJ_FIELD_JOINT_ARMATURE, DJ_FIELD_JOINT_FRICTIONLOSS,
+                                DJ_FIELD_JOINT_RANGE,    DJ_FIELD_ACTUATOR_GAINPRM,
+                                DJ_FIELD_ACTUATOR_BIASPRM, DJ_FIELD_ACTUATOR_GEAR,
+                                DJ_FIELD_GRAVITY};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
+}
+
+// A link on a hinge over a floor, with a hand of a box and a ball, and bodies on the floor that
+// touch each other and the hand. Frictions differ, as the coefficient of two equal ones is C0.
+static djModel* touching(void) {
+  static const int type[5] = {DJ_BOX, DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_SPHERE};
+  Scene* s = newScene(6);
+  addGeom(s, 0, DJ_PLANE, 0, 0, 0)->friction[0] = 0.3;
+  int post = addBody(s, 0, -1, 0, 0, 0.02, 1, 0.1);
+  int arm = addBody(s, post, DJ_HINGE, 0, 0, 0.13, 1, 0.1);
+  s->body[arm].quat[1] = 0.05;
+  djGeomDef* g = addGeom(s, arm, DJ_CAPSULE, 0.04, 0.1, 0);
+  g->pos[0] = 0.15;
+  g->quat[0] = g->quat[2] = sqrt(0.5);
+  g->friction[0] = 0.5;
+  for (int i = 0; i < 4; i++) {
+    int b = addBody(s, 0, DJ_FREE, 0.4 + 0.099 * i, 0.01 * i, 0.05, 0.5, 0.04);
+    g = addGeom(s, b, type[i + 1], 0.05, 0.05, 0.05);
+    g->friction[0] = 0.6 + 0.1 * i;
+    if (type[i + 1] == DJ_CAPSULE) g->quat[0] = g->quat[1] = sqrt(0.5);
+    if (type[i + 1] == DJ_CAPSULE) g->size[1] = 0.03;
+  }
+  s->def.option.timestep = 0.005;
+  s->def.option.friction_eps = 1e-4;
+  djModel* m = sceneModel(s);
+  freeScene(s);
+  return m;
+}
+
+static void testContact(void** state) {
+  (void)state;
+  djRng rng = {9};
+  double worst = 0;
+  int told[DJ_NFIELD] = {0};
+  for (int trial = 0; trial < 6; trial++) {
+    djModel* m = touching();
+    djData* d = sceneData(m);
+    for (int i = 0; i < m->nv; i++) d->qvel[i] = djt_uniform(&rng, -0.3, 0.3);
+    int steps = 10 + djt_integer(&rng, 20);
+    for (int k = 0; k < steps; k++) assert_true(dj_step(m, d) >= 0);
+    checkModel(m, d, &rng, 1e-6, told, &worst);
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+  print_message("with contact %.1e\n", worst);
+  assert_true(worst < 1e-4);
+  static const djField all[] = {DJ_FIELD_GEOM_POS,  DJ_FIELD_GEOM_QUAT, DJ_FIELD_GEOM_SIZE,
+                                DJ_FIELD_GEOM_FRICTION, DJ_FIELD_STIFFNESS, DJ_FIELD_SUPPORT};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testFree), cmocka_unit_test(testContact)};
+  return cmocka_run_group_tests_name("param_gradient", tests, NULL, NULL);
+}
