@@ -86,17 +86,20 @@ static djStatus runOnce(djLbfgs* l) {
 }
 
 // NLopt gives up early at times (its line search, after a kink): it is started anew as long as that
-// helps.
+// helps. Where a new start along the gradient lowers nothing, the loss cannot show what remains of
+// it.
 djStatus dj_runLbfgsb(djRun* run) {
   djLbfgs l = {.run = run};
+  int refused = 0;
   for (bool more = run->n > 0; more && !l.ended;) {
     double before = run->loss;
+    refused = run->result->refused;
     djStatus status = runOnce(&l);
     if (status < 0) return status;
     more = before - run->loss > 1e-12 * fabs(before);
   }
   if (l.ended) return DJ_OK;
-  bool flat = run->result->gradient_norm <= 1e-10 * (1 + fabs(run->loss));
+  bool flat = run->result->iterations > 0 && run->result->refused == refused;
   run->result->stop = flat ? DJ_STOP_GRADIENT : DJ_STOP_STUCK;
   return DJ_OK;
 }

@@ -1,0 +1,551 @@
+// Designs: maps, the vector of variables, and the gradient of the loss by it.
+
+#include "common/random_model.h"
+#include "gradient/map.h"
+#include "math/so3.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { HORIZON = 20, NU = 3 };
+
+// A puck slides on the floor; an arm with a mesh at its end, a finger and a ball joint.
+static const char scene[] =
+    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.004},\"bodies\":["
+    "{\"name\":\"world\"},"
+    "{\"name\":\"puck\",\"pos\":[0,0,0.05],\"mass\":0.5,\"inertia\":[0.002,0.003,0.004]},"
+    "{\"name\":\"hand\",\"pos\":[1,0,1],\"quat\":[0.9,0.1,0.3,0.2],\"ipos\":[0,0.1,-0.2],"
+    "\"iquat\":[0.8,0.1,0.2,0.1],\"mass\":1,\"inertia\":[0.02,0.03,0.04]},"
+    "{\"name\":\"finger\",\"parent\":\"hand\",\"pos\":[0.1,0,-0.4],\"ipos\":[0,0,-0.1],"
+    "\"mass\":0.2,\"inertia\":[0.002,0.002,0.001]},"
+    "{\"name\":\"tail\",\"pos\":[0,1,1],\"ipos\":[0,0,-0.1],\"mass\":0.3,"
+    "\"inertia\":[0.002,0.003,0.001]}],"
+    "\"joints\":["
+    "{\"name\":\"free\",\"type\":\"free\",\"body\":\"puck\"},"
+    "{\"name\":\"swing\",\"type\":\"hinge\",\"body\":\"hand\",\"axis\":[0,1,0.2],\"damping\":0.1},"
+    "{\"name\":\"bend\",\"type\":\"hinge\",\"body\":\"finger\",\"axis\":[1,0,0],\"damping\":0.05},"
+    "{\"name\":\"ball\",\"type\":\"ball\",\"body\":\"tail\",\"stiffness\":0.5,\"damping\":0.02}],"
+    "\"meshes\":[{\"name\":\"block\",\"vert\":[[-0.1,-0.1,-0.1],[0.1,-0.1,-0.1],[-0.1,0.1,-0.1],"
+    "[0.1,0.1,-0.1],[-0.1,-0.1,0.1],[0.1,-0.1,0.1],[-0.1,0.1,0.1],[0.12,0.1,0.1]]}],"
+    "\"geoms\":["
+    "{\"name\":\"floor\",\"type\":\"plane\",\"body\":\"world\",\"size\":[0,0,1],"
+    "\"friction\":[0.3,0.1,0.1]},"
+    "{\"name\":\"puck\",\"type\":\"box\",\"body\":\"puck\",\"size\":[0.06,0.05,0.05],"
+    "\"friction\":[0.6,0.1,0.1]},"
+    "{\"name\":\"head\",\"type\":\"mesh\",\"mesh\":\"block\",\"body\":\"hand\","
+    "\"pos\":[0,0,-0.3],\"quat\":[0.6,0.2,0,0.4]},"
+    "{\"name\":\"grip\",\"type\":\"capsule\",\"body\":\"hand\",\"pos\":[0,0,-0.1],"
+    "\"size\":[0.02,0.05,0]},"
+    "{\"name\":\"nail\",\"type\":\"sphere\",\"body\":\"finger\",\"size\":[0.03,0,0]}],"
+    "\"sites\":[{\"name\":\"tip\",\"body\":\"hand\",\"pos\":[0.02,0,-0.35]}],"
+    "\"actuators\":["
+    "{\"name\":\"m0\",\"joint\":\"swing\",\"ctrllimited\":true,\"ctrlrange\":[-2,6]},"
+    "{\"name\":\"m1\",\"joint\":\"bend\"},"
+    "{\"name\":\"m2\",\"joint\":\"swing\",\"gear\":[0.1,0,0,0,0,0],\"dyn\":\"filter\","
+    "\"tau\":0.03}]}";
+
+static const char rest[] =
+    "\"scene\":\"s\",\"horizon\":20,\"initial\":{\"qpos\":[0,0,0.052,1,0.01,0,0,0.3,-0.2,0.9,0.1,0.2,"
+    "0.3],\"qvel\":[0.5,0.1,0,0,0,0.4,1,-1,0.2,0.3,-0.4],\"act\":[0.3]},\"ctrl\":[0.2,0.1,-0.1],"
+    "\"loss\":[{\"type\":\"position\",\"body\":\"puck\",\"target\":[0.3,0.1,0.1]},"
+    "{\"type\":\"position\",\"site\":\"tip\",\"target\":[0,0,0],\"when\":\"running\"},"
+    "{\"type\":\"position\",\"geom\":\"nail\",\"target\":[0.2,0,0.3]},"
+    "{\"type\":\"orientation\",\"body\":\"puck\",\"target\":[1,0.3,0.2,0.1],\"weight\":0.3},"
+    "{\"type\":\"orientation\",\"body\":\"tail\",\"target\":[1,0.2,0.1,0.3]},"
+    "{\"type\":\"effort\",\"weight\":0.01}]";
+
+typedef struct Case {
+  djModel* m;
+  djTask* task;
+  djProblem* p;
+  djDesign* d;
+} Case;
+
+static djModel* makeModel(void) {
+  djModel* m = NULL;
+  djError err = {""};
+  if (dj_loadModelText(&m, scene, &err) != DJ_OK) fail_msg("%s", err.text);
+  return m;
+}
+
+static void makeCaseOf(Case* c, const char* keys, const char* more) {
+  char text[8192];
+  djError err = {""};
+  c->m = makeModel();
+  snprintf(text, sizeof text, "{%s,%s}", keys, more);
+  if (dj_loadTaskText(&c->task, text, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
+  if (dj_resolveTask(&c->p, c->task, c->m, &err) != DJ_OK) fail_msg("%s", err.text);
+  if (djd_makeDesign(&c->d, c->m, c->p, &err) != DJ_OK) fail_msg("%s", err.text);
+}
+
+// more: keys of the task besides those of `rest`.
+static void makeCase(Case* c, const char* more) { makeCaseOf(c, rest, more); }
+
+static void freeCase(Case* c) {
+  djd_deleteDesign(c->d);
+  dj_deleteProblem(c->p);
+  dj_deleteTask(c->task);
+  dj_deleteModel(c->m);
+}
+
+// ---- maps -------------------------------------------------------------------------------------
+
+#define ZEROS24 "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
+#define ZEROS9 "0,0,0,0,0,0,0,0,0"
+static const char maps[] =
+    "\"free\":{\"t\":{\"value\":[" ZEROS9 "]},\"s\":{\"value\":[0.5,-1,2,0.3,0.7]},"
+    "\"one\":{\"value\":0.4},\"two\":{\"value\":[1,-1]},\"c\":{\"value\":[[0,0,0],[0,0,0],[0,0,0],"
+    "[0,0,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0]]},\"w\":{\"value\":[0.1,0.2,0.3]}},"
+    "\"maps\":[{\"type\":\"tanh\",\"from\":\"t\",\"to\":\"ctrl\",\"hold\":7},"
+    "{\"type\":\"spline\",\"from\":\"s\",\"actuator\":\"m1\"},"
+    "{\"type\":\"spline\",\"from\":\"one\",\"actuator\":2},"
+    "{\"type\":\"spline\",\"from\":\"two\",\"actuator\":\"#0\",\"to\":\"ctrl\"},"
+    "{\"type\":\"shared\",\"from\":\"w\",\"to\":[\"geom/grip/pos\",\"site/tip/pos\"]},"
+    "{\"type\":\"affine\",\"from\":\"two\",\"to\":[\"geom/nail/size\",\"body/hand/mass\"],"
+    "\"matrix\":[[1,2],[3,4],[5,6],[7,8]],\"offset\":[10,20,30,40]},"
+    "{\"type\":\"affine\",\"from\":\"w\",\"to\":\"body/finger/ipos\"},"
+    "{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[-0.3,-0.3,-0.6],[0.3,0.3,-0.105]]}]";
+
+// Transposed derivatives against differences along random directions.
+static void testMapsVjp(void** state) {
+  (void)state;
+  djRng rng = {3};
+  Case c;
+  makeCase(&c, maps);
+  assert_int_equal(c.p->nmap, 8);
+  for (int i = 0; i < c.p->nmap; i++) {
+    const djMap* map = &c.p->map[i];
+    size_t nz = (size_t)map->nz, nout = (size_t)map->nout;
+    double* memory = calloc(4 * nz + 3 * nout + map->nwork + 1, sizeof *memory);
+    double *z = memory, *d = z + nz, *dz = d + nz, *moved = dz + nz, *dout = moved + nz;
+    double *plus = dout + nout, *minus = plus + nout, *work = minus + nout;
+    for (int trial = 0; trial < 5; trial++) {
+      double analytic = 0, difference = 0, h = 1e-5;
+      for (size_t k = 0; k < nz; k++) {
+        z[k] = djt_uniform(&rng, -1, 1);
+        d[k] = djt_uniform(&rng, -1, 1);
+        dz[k] = 7;  // it is added to
+      }
+      for (size_t k = 0; k < nout; k++) dout[k] = djt_uniform(&rng, -1, 1);
+      map->type->vjp(dz, map, z, dout, work);
+      for (size_t k = 0; k < nz; k++) analytic += (dz[k] - 7) * d[k];
+      for (int side = 0; side < 2; side++) {
+        for (size_t k = 0; k < nz; k++) moved[k] = z[k] + (side ? -h : h) * d[k];
+        map->type->apply(side ? minus : plus, map, moved, work);
+      }
+      for (size_t k = 0; k < nout; k++) difference += dout[k] * (plus[k] - minus[k]) / (2 * h);
+      assert_true(fabs(analytic) > 1e-6);
+      assert_true(fabs(analytic - difference) < 1e-8 * (1 + fabs(analytic)));
+    }
+    free(memory);
+  }
+  freeCase(&c);
+}
+
+static void apply(double* out, const Case* c, int map, const double* z) {
+  double work[64];
+  const djMap* m = &c->p->map[map];
+  assert_true(m->nwork <= 64);
+  m->type->apply(out, m, z, work);
+}
+
+static void testMapsValues(void** state) {
+  (void)state;
+  Case c;
+  makeCase(&c, maps);
+  double out[256], z[24];
+  // tanh: rows held; from one end of the range to the other.
+  for (int k = 0; k < 9; k++) z[k] = k < 3 ? -30 : k < 6 ? 0 : 0.5;
+  apply(out, &c, 0, z);
+  const double low[NU] = {-2, -1, -1}, high[NU] = {6, 1, 1};
+  for (int row = 0; row < HORIZON; row++) {
+    for (int a = 0; a < NU; a++) {
+      double middle = (low[a] + high[a]) / 2, half = (high[a] - low[a]) / 2;
+      double expected = row < 7 ? low[a] : row < 14 ? middle : middle + half * tanh(0.5);
+      assert_true(fabs(out[NU * row + a] - expected) < 1e-14);
+    }
+  }
+  // Splines: through the knots, natural at the ends (f'' from three close rows of a long one would
+  // be 0; here by the formula's own second differences), straight for straight knots.
+  const double knots[5] = {0.5, -1, 2, 0.3, 0.7}, line[5] = {1, 2, 3, 4, 5};
+  apply(out, &c, 1, knots);
+  assert_true(out[0] == 0.5 && fabs(out[HORIZON - 1] - 0.7) < 1e-15);
+  apply(out, &c, 1, line);
+  for (int row = 0; row < HORIZON; row++) assert_true(fabs(out[row] - 1 - 4.0 * row / 19) < 1e-14);
+  apply(out, &c, 2, (double[1]){0.4});
+  for (int row = 0; row < HORIZON; row++) assert_true(out[row] == 0.4);
+  apply(out, &c, 3, (double[2]){1, -1});
+  for (int row = 0; row < HORIZON; row++) assert_true(fabs(out[row] - 1 + 2.0 * row / 19) < 1e-14);
+  apply(out, &c, 4, (double[3]){1, 2, 3});
+  for (int k = 0; k < 6; k++) assert_true(out[k] == k % 3 + 1);
+  apply(out, &c, 5, (double[2]){1, -1});
+  for (int k = 0; k < 4; k++) assert_true(out[k] == 10 * (k + 1) - 1);
+  apply(out, &c, 6, (double[3]){1, 2, 3});
+  for (int k = 0; k < 3; k++) assert_true(out[k] == k + 1);
+  freeCase(&c);
+}
+
+// A long spline: smooth at its knots and natural at its ends.
+static void testSplineIsSmooth(void** state) {
+  (void)state;
+  djTask* task = NULL;
+  djProblem* p = NULL;
+  djModel* m = makeModel();
+  djError err = {""};
+  static const char text[] =
+      "{\"scene\":\"s\",\"horizon\":4001,\"loss\":[],\"free\":{\"s\":{\"value\":[1,3,-2,0.5,4]}},"
+      "\"maps\":[{\"type\":\"spline\",\"from\":\"s\",\"actuator\":\"m1\"}]}";
+  assert_int_equal(dj_loadTaskText(&task, text, NULL, &err), DJ_OK);
+  assert_int_equal(dj_resolveTask(&p, task, m, &err), DJ_OK);
+  double* f = malloc(4001 * sizeof *f);
+  double work[10];
+  const double* knot = p->free[0].value;
+  p->map[0].type->apply(f, &p->map[0], knot, work);
+  for (int k = 0; k < 5; k++) assert_true(fabs(f[1000 * k] - knot[k]) < 1e-12);
+  double h = 1e-3, before = 0;
+  for (int row = 1; row < 4000; row++) {
+    double second = (f[row + 1] - 2 * f[row] + f[row - 1]) / (h * h);
+    if (row == 1 || row == 3999) assert_true(fabs(second) < 0.2);
+    if (row > 1) assert_true(fabs(second - before) < 0.2);  // a jump would be of order 10
+    before = second;
+  }
+  free(f);
+  dj_deleteProblem(p);
+  dj_deleteTask(task);
+  dj_deleteModel(m);
+}
+
+// Corners that move by an affine field move everything inside by it.
+static void testCage(void** state) {
+  (void)state;
+  djRng rng = {8};
+  Case c;
+  makeCase(&c, maps);
+  const djMap* map = &c.p->map[7];
+  double M[9], t[3], z[24], out[256];
+  for (int k = 0; k < 9; k++) M[k] = djt_uniform(&rng, -1, 1);
+  for (int k = 0; k < 3; k++) t[k] = djt_uniform(&rng, -1, 1);
+  for (int corner = 0; corner < 8; corner++) {
+    const double x[3] = {corner & 1 ? 0.3 : -0.3, corner & 2 ? 0.3 : -0.3,
+                         corner & 4 ? -0.105 : -0.6};
+    for (int i = 0; i < 3; i++) {
+      z[3 * corner + i] = t[i] + M[3 * i] * x[0] + M[3 * i + 1] * x[1] + M[3 * i + 2] * x[2];
+    }
+  }
+  apply(out, &c, 7, z);
+  // The block's vertices, the tip, and the finger; the grip is outside.
+  static const char* const names[] = {"mesh/block/vert", "site/tip/pos", "body/finger/pos"};
+  assert_int_equal(map->ntarget, 3);
+  int at = 0;
+  for (int k = 0; k < 3; k++) {
+    djParam param;
+    double value[24];
+    assert_int_equal(dj_paramId(&param, c.m, names[k], NULL), DJ_OK);
+    assert_int_equal(dj_getParam(value, c.m, &param), DJ_OK);
+    const djParam* target = &c.p->param[map->target[k].param];
+    assert_true(target->field == param.field && target->id == param.id);
+    djPose pose = {{0, 0, 0}, dju_eye3()};
+    if (k == 0) {
+      pose.p = dju_load3(c.m->geom_pos + 6);
+      pose.R = dju_quatToMat(dju_loadQuat(c.m->geom_quat + 8));
+    }
+    for (int i = 0; i < param.nvalue; i += 3) {
+      djVec3 x = dju_transform(&pose, dju_load3(value + i)), u;
+      u.x = t[0] + M[0] * x.x + M[1] * x.y + M[2] * x.z;
+      u.y = t[1] + M[3] * x.x + M[4] * x.y + M[5] * x.z;
+      u.z = t[2] + M[6] * x.x + M[7] * x.y + M[8] * x.z;
+      djVec3 found = dju_mulMV(pose.R, dju_load3(out + at + i));
+      assert_true(dju_norm3(dju_sub3(found, u)) < 1e-13);
+    }
+    at += param.nvalue;
+  }
+  freeCase(&c);
+}
+
+// ---- variables --------------------------------------------------------------------------------
+
+static const char variables[] =
+    "\"free\":{\"t\":{\"value\":[0.1,0.2,-0.3,0.4,0.2,-0.1,0.3,-0.2,0.1],\"min\":-3,\"max\":3},"
+    "\"s\":{\"value\":[0.5,-1,2,0.3]},\"q\":{\"value\":[1.9,0.3,0.1,-0.2]},"
+    "\"axis\":{\"value\":[0.1,2,-0.3]},\"len\":{\"value\":[0.03]},"
+    "\"c\":{\"value\":[0.01,0,0.02," "0,0.01,0," "0,0,0," "0,0,-0.03," "0.01,0,0," "0,0,0,"
+    "0,0.01,0," "0,0,0]}},"
+    "\"maps\":[{\"type\":\"tanh\",\"from\":\"t\",\"hold\":7},"
+    "{\"type\":\"spline\",\"from\":\"s\",\"actuator\":\"m1\"},"
+    "{\"type\":\"shared\",\"from\":\"q\",\"to\":[\"body/finger/quat\",\"body/hand/iquat\"]},"
+    "{\"type\":\"affine\",\"from\":\"axis\",\"to\":[\"joint/bend/axis\",\"joint/swing/pos\"],"
+    "\"matrix\":[[1,0,0],[0,1,0],[0,0,1],[0.1,0,0],[0,0.1,0],[0,0,0.1]]},"
+    "{\"type\":\"affine\",\"from\":\"len\",\"to\":[\"geom/puck/size\",\"body/finger/pos\"],"
+    "\"matrix\":[[1],[0.5],[-0.4],[0],[1],[2]],\"offset\":[0.03,0.035,0.062,0,0,-0.4]},"
+    "{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[-0.3,-0.3,-0.6],[0.3,0.3,-0.105]],"
+    "\"to\":[\"site/tip/pos\",\"body/finger/pos\",\"mesh/block/vert\"]}],"
+    "\"variables\":[{\"name\":\"t\"},{\"name\":\"s\",\"index\":[0,3,1]},{\"name\":\"q\"},"
+    "{\"name\":\"axis\"},{\"name\":\"len\"},{\"name\":\"c\"},"
+    "{\"name\":\"qpos0\"},{\"name\":\"qvel0\",\"index\":[0,1,5,7]},{\"name\":\"act0\"},"
+    "{\"name\":\"body/hand/quat\"},{\"name\":\"joint/swing/axis\"},{\"name\":\"body/puck/mass\"},"
+    "{\"name\":\"geom/floor/friction\",\"index\":[0]},{\"name\":\"joint/ball/springref\"},"
+    "{\"name\":\"option/gravity\",\"index\":[2],\"max\":-1}]";
+
+static void drawDirection(double* d, const Case* c, int variable, djRng* rng) {
+  memset(d, 0, (size_t)c->d->n * sizeof *d);
+  double sum = 0;
+  for (int k = c->d->adr[variable]; k < c->d->adr[variable + 1]; k++) {
+    d[k] = djt_uniform(rng, -1, 1);
+    sum += d[k] * d[k];
+  }
+  for (int k = 0; k < c->d->n; k++) d[k] /= sqrt(sum);
+}
+
+// Certificates of every variable at x.
+static void certify(Case* c, const double* x, djRng* rng) {
+  djDesign* d = c->d;
+  double loss, *grad = malloc(2 * (size_t)d->n * sizeof *grad), *direction = grad + d->n;
+  assert_int_equal(djd_evaluateDesign(&loss, grad, d, x), DJ_OK);
+  for (int v = 0; v < c->p->nvariable; v++) {
+    double analytic = 0;
+    drawDirection(direction, c, v, rng);
+    for (int k = 0; k < d->n; k++) analytic += grad[k] * direction[k];
+    djdCertificate r;
+    assert_int_equal(djd_checkDesign(&r, d, x, direction, loss, analytic, 0.01), DJ_OK);
+    if (!r.passed) {
+      fail_msg("%s: %.12g, difference %.12g, slope %g", c->p->variable[v].name, analytic,
+               r.difference, r.slope);
+    }
+    if (analytic == 0 || v % 5) continue;
+    assert_int_equal(djd_checkDesign(&r, d, x, direction, loss, 1.0001 * analytic, 0.01), DJ_OK);
+    assert_false(r.passed);
+  }
+  free(grad);
+}
+
+static void testGradients(void** state) {
+  (void)state;
+  djRng rng = {11};
+  Case c;
+  makeCase(&c, variables);
+  djDesign* d = c.d;
+  assert_int_equal(djd_checkVariables(c.p, NULL), DJ_OK);
+  certify(&c, d->x0, &rng);
+  // Elsewhere too, where rotations and normalisations have their Jacobians.
+  double* x = malloc((size_t)d->n * sizeof *x);
+  for (int k = 0; k < d->n; k++) x[k] = d->x0[k] + 0.02 * djt_uniform(&rng, -1, 1);
+  for (int v = 0; v < c.p->nvariable; v++) {
+    bool turns = c.p->variable[v].kind == DJ_VAR_PARAM && c.p->variable[v].nvalue == 4;
+    for (int k = d->adr[v]; k < d->adr[v + 1] && turns; k++) x[k] += djt_uniform(&rng, -1, 1);
+    if (c.p->variable[v].kind != DJ_VAR_QPOS0) continue;
+    for (int k = 8; k < 11; k++) x[d->adr[v] + k] += djt_uniform(&rng, -1, 1);
+  }
+  certify(&c, x, &rng);
+  free(x);
+  freeCase(&c);
+}
+
+// What x is, and that evaluations do not depend on what came before.
+static void testEntries(void** state) {
+  (void)state;
+  Case c;
+  makeCase(&c, variables);
+  djDesign* d = c.d;
+  assert_int_equal(d->n, 9 + 3 + 4 + 3 + 1 + 24 + 11 + 4 + 1 + 3 + 3 + 1 + 1 + 3 + 1);
+  assert_true(d->x0[9] == 0.5 && d->x0[10] == 0.3 && d->x0[11] == -1);
+  assert_true(d->lower[0] == -3 && d->upper[0] == 3 && d->upper[d->n - 1] == -1);
+  assert_true(isinf(d->lower[d->n - 1]) && d->x0[d->n - 1] == -9.81);
+  const int group[15] = {1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0};
+  for (int v = 0; v < c.p->nvariable; v++) {
+    for (int k = d->adr[v]; k < d->adr[v + 1]; k++) assert_int_equal(d->group[k], group[v]);
+  }
+  // Outputs: the quaternion is normalised in the model, the free vector is as it is.
+  double q[4], loss[3], length = 0;
+  djd_designValue(q, d, 2);
+  assert_true(q[0] == 1.9 && q[3] == -0.2);
+  memcpy(q, d->model->body_quat + 12, sizeof q);
+  for (int k = 0; k < 4; k++) length += q[k] * q[k];
+  assert_true(fabs(length - 1) < 1e-14 && fabs(q[1] / q[0] - 0.3 / 1.9) < 1e-14);
+  // The base model is not touched; shared targets are equal; the cage comes on top of the affine
+  // map before it.
+  assert_true(c.m->geom_size[3] == 0.06 && d->model->geom_size[3] == 0.06);
+  assert_true(memcmp(d->model->body_quat + 12, d->model->body_iquat + 8, 32) == 0);
+  double z = d->model->body_pos[11];
+  assert_true(fabs(z + 0.34) < 0.02 && fabs(z + 0.34) > 1e-4);
+
+  double* x = malloc(2 * (size_t)d->n * sizeof *x);
+  double* grad = x + d->n;
+  assert_int_equal(djd_evaluateDesign(&loss[0], NULL, d, d->x0), DJ_OK);
+  memcpy(x, d->x0, (size_t)d->n * sizeof *x);
+  for (int k = 0; k < d->n; k++) x[k] += 0.01;
+  assert_int_equal(djd_evaluateDesign(&loss[1], grad, d, x), DJ_OK);
+  // A negative size, and a number that is none, are refused; the next evaluation is not harmed.
+  int len = d->adr[4];
+  x[len] = -1;
+  djError none = {""};
+  d->error = none;
+  double unused;
+  assert_true(djd_evaluateDesign(&unused, grad, d, x) < 0);
+  assert_non_null(strstr(d->error.text, "geom 'puck': size must be positive"));
+  assert_true(djd_designObjective(d, &unused, grad, x) < 0);
+  x[len] = NAN;
+  assert_true(djd_evaluateDesign(&unused, grad, d, x) < 0);
+  assert_int_equal(djd_evaluateDesign(&loss[2], NULL, d, d->x0), DJ_OK);
+  assert_true(loss[0] == loss[2] && loss[0] != loss[1]);
+  assert_true(d->result.loss == loss[2] && d->result.unconverged_steps == 0);
+
+  // A rotation entry turns: x = w, q = q0 exp(w).
+  int turn = d->adr[9];
+  memcpy(x, d->x0, (size_t)d->n * sizeof *x);
+  x[turn + 1] = 0.5;
+  assert_int_equal(djd_moveDesign(d, x), DJ_OK);
+  djd_designValue(q, d, 9);
+  djQuat expected = dju_mulQuat(dju_loadQuat(c.m->body_quat + 8), dju_expQuat(dju_vec3(0, 0.5, 0)));
+  assert_true(fabs(q[0] - expected.w) + fabs(q[2] - expected.y) < 1e-14);
+  free(x);
+  freeCase(&c);
+}
+
+// What resolves to nothing good.
+static void testErrors(void** state) {
+  (void)state;
+  static const char z[] = "\"free\":{\"z\":{\"value\":[1,2,3]},\"c\":{\"value\":[" ZEROS24 "]}}";
+  static const char* const list[][2] = {
+      {"\"maps\":[{\"type\":\"shared\",\"from\":\"y\",\"to\":\"option/gravity\"}]",
+       "maps[0]: from: there is no free vector 'y'"},
+      {"\"maps\":[{\"type\":\"shared\",\"from\":\"z\"}]", "maps[0]: to: is missing"},
+      {"\"maps\":[{\"type\":\"shared\",\"from\":\"z\",\"to\":\"geom/x/pos\"}]",
+       "maps[0]: to: 'geom/x/pos': there is no such geom"},
+      {"\"maps\":[{\"type\":\"shared\",\"from\":\"z\",\"to\":[\"site/tip/pos\",\"site/#0/pos\"]}]",
+       "maps[0]: to: 'site/#0/pos' is listed twice"},
+      {"\"maps\":[{\"type\":\"shared\",\"from\":\"z\",\"to\":\"body/hand/quat\"}]",
+       "maps[0]: to: 'body/hand/quat' is 4 numbers, 'z' is 3"},
+      {"\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"body/hand/quat\"}]",
+       "maps[0]: from: 'z' must be 4 numbers"},
+      {"\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"body/hand/mass\",\"matrix\":[[1,2]]}]",
+       "maps[0]: matrix: must be 1 x 3 numbers"},
+      {"\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"site/tip/pos\",\"offset\":[1]}]",
+       "maps[0]: offset: must be 3 numbers"},
+      {"\"maps\":[{\"type\":\"tanh\",\"from\":\"z\",\"to\":\"site/tip/pos\"}]",
+       "maps[0]: to: must be 'ctrl'"},
+      {"\"maps\":[{\"type\":\"tanh\",\"from\":\"z\",\"hold\":10}]",
+       "maps[0]: from: 'z' must be 6 numbers"},
+      {"\"maps\":[{\"type\":\"tanh\",\"from\":\"z\",\"hold\":0}]", "maps[0]: hold: must be positive"},
+      {"\"maps\":[{\"type\":\"spline\",\"from\":\"z\",\"actuator\":7}]",
+       "maps[0]: actuator: there is no '#7'"},
+      {"\"maps\":[{\"type\":\"cage\",\"from\":\"z\",\"body\":\"hand\",\"box\":[[0,0,0],[1,1,1]]}]",
+       "maps[0]: from: 'z' must be 24 numbers"},
+      {"\"maps\":[{\"type\":\"cage\",\"from\":\"c\",\"body\":\"foot\",\"box\":[[0,0,0],[1,1,1]]}]",
+       "maps[0]: body: there is no 'foot'"},
+      {"\"maps\":[{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[0,0,0],[1,0,1]]}]",
+       "maps[0]: box: is empty"},
+      {"\"maps\":[{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[0,0,0]]}]",
+       "maps[0]: box: must be two points"},
+      {"\"maps\":[{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[5,5,5],[6,6,6]]}]",
+       "maps[0]: box: nothing of the body is inside"},
+      {"\"maps\":[{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[-1,-1,-1],[1,1,1]],"
+       "\"to\":\"site/tip/quat\"}]",
+       "maps[0]: to: 'site/tip/quat' has nothing inside the box"},
+      {"\"maps\":[{\"type\":\"shared\",\"from\":\"z\",\"to\":\"site/tip/pos\"}],"
+       "\"variables\":[{\"name\":\"site/tip/pos\"}]",
+       "variables: 'site/tip/pos' is computed by maps[0]"},
+      {"\"maps\":[{\"type\":\"spline\",\"from\":\"z\",\"actuator\":1}],"
+       "\"variables\":[{\"name\":\"ctrl\",\"index\":[0,2,7]}]",
+       "variables: 'ctrl' is computed by maps[0]"},
+      {"\"variables\":[{\"name\":\"z\"},{\"name\":\"z\",\"index\":[1]}]",
+       "variables: an entry of 'z' is listed twice"},
+      {"\"variables\":[{\"name\":\"z\",\"index\":[3]}]", "variables: 'z': index: there is no entry 3"},
+  };
+  djModel* m = makeModel();
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    char text[4096];
+    djTask* task = NULL;
+    djProblem* p = NULL;
+    djError err = {""};
+    snprintf(text, sizeof text, "{%s,%s,%s}", rest, z, list[i][0]);
+    if (dj_loadTaskText(&task, text, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
+    assert_true(dj_resolveTask(&p, task, m, &err) < 0);
+    assert_string_equal(err.text, list[i][1]);
+    assert_null(p);
+    dj_deleteTask(task);
+  }
+  static const char* const names[] = {"ctrl", "qpos0[joint/swing]", "site/tip/pos"};
+  for (int i = 0; i < 3; i++) {
+    char text[4096], expected[128];
+    djTask* task = NULL;
+    djProblem* p = NULL;
+    djError err = {""};
+    snprintf(text, sizeof text, "{%s,\"free\":{\"%s\":{\"value\":1}}}", rest, names[i]);
+    snprintf(expected, sizeof expected, "free: %s: is the name of something else", names[i]);
+    assert_int_equal(dj_loadTaskText(&task, text, NULL, &err), DJ_OK);
+    assert_true(dj_resolveTask(&p, task, m, &err) < 0);
+    assert_string_equal(err.text, expected);
+    dj_deleteTask(task);
+  }
+  dj_deleteModel(m);
+}
+
+// A vector and a part of it have gradients side by side, but may not both be optimised.
+static void testParts(void** state) {
+  (void)state;
+  Case c;
+  djError err = {""};
+  makeCase(&c, "\"variables\":[{\"name\":\"qpos0\"},{\"name\":\"qpos0[joint/ball]\"}]");
+  assert_int_equal(djd_checkVariables(c.p, &err), DJ_INVALID);
+  assert_string_equal(err.text,
+                      "variables: 'qpos0' and 'qpos0[joint/ball]' have an entry in common");
+  double loss, grad[14];
+  assert_int_equal(c.d->n, 14);
+  assert_int_equal(djd_evaluateDesign(&loss, grad, c.d, c.d->x0), DJ_OK);
+  for (int k = 0; k < 3; k++) assert_true(grad[8 + k] == grad[11 + k] && grad[8 + k] != 0);
+  freeCase(&c);
+}
+
+// A small task is solved: the puck to a place, by its start, the finger to an angle, by controls.
+static void testOptimize(void** state) {
+  (void)state;
+  static const char keys[] =
+      "\"scene\":\"s\",\"horizon\":20,\"initial\":{\"qpos\":[0,0,0.052,1,0,0,0,0,0,1,0,0,0]},"
+      "\"loss\":[{\"type\":\"position\",\"body\":\"puck\",\"target\":[0.1,0.03,0.05],\"weight\":50},"
+      "{\"type\":\"qpos\",\"joint\":\"bend\",\"target\":0.1}]";
+  static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
+  for (int t = 0; t < 3; t++) {
+    Case c;
+    makeCaseOf(&c, keys,
+               "\"free\":{\"t\":{\"value\":[" ZEROS9 "],\"min\":-2,\"max\":2}},"
+               "\"maps\":[{\"type\":\"tanh\",\"from\":\"t\",\"hold\":7}],"
+               "\"variables\":[{\"name\":\"t\"},{\"name\":\"qvel0\",\"index\":[0,1],\"max\":1.2}]");
+    djDesign* d = c.d;
+    djOptimizer o = dj_defaultOptimizer();
+    o.type = types[t];
+    o.rate = 0.1;
+    o.radius = 0.5;
+    o.iterations = t == 0 ? 60 : 20;
+    djOptimizeProblem p = {.n = d->n, .lower = d->lower, .upper = d->upper, .group = d->group,
+                           .objective = djd_designObjective, .user = d};
+    djOptimizeResult r;
+    djError err = {""};
+    double x[11], loss;
+    memcpy(x, d->x0, sizeof x);
+    if (dj_optimize(&r, x, &p, &o, &err) < 0) fail_msg("%s", err.text);
+    assert_true(r.loss < 0.05 * r.first_loss);
+    assert_int_equal(djd_evaluateDesign(&loss, NULL, d, x), DJ_OK);
+    assert_true(fabs(loss - r.loss) < 1e-12);
+    for (int k = 0; k < 11; k++) assert_true(x[k] >= d->lower[k] && x[k] <= d->upper[k]);
+    assert_true(x[9] > 1.1);
+    freeCase(&c);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testMapsVjp), cmocka_unit_test(testMapsValues),
+      cmocka_unit_test(testSplineIsSmooth), cmocka_unit_test(testCage),
+      cmocka_unit_test(testGradients), cmocka_unit_test(testEntries),
+      cmocka_unit_test(testErrors), cmocka_unit_test(testParts),
+      cmocka_unit_test(testOptimize),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
