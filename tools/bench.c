@@ -255,6 +255,7 @@ int verb_bench(const Options* o) {
   bench_robots(&b);
   bench_pair(&b);
   bench_stack(&b);
+  bench_rollouts(&b);
   processor(cpu, sizeof cpu);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   if (o->json) write_json(&b, cpu, cores);
@@ -267,4 +268,5 @@ int verb_bench(const Options* o) {
 void bench_robots(Bench* b) { (void)b; }
 void bench_pair(Bench* b) { (void)b; }
 void bench_stack(Bench* b) { (void)b; }
+void bench_rollouts(Bench* b) { (void)b; }
 #endif
