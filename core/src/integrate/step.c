@@ -79,12 +79,16 @@ static djStatus trial(void* user, double* value, double* gradient, const double*
   return p->row->evaluate(value, gradient, w, p->model, &w->trial, w->qtrial, cautious);
 }
 
+static void swapKin(djKin* a, djKin* b) {
+  djKin kin = *a;
+  *a = *b;
+  *b = kin;
+}
+
 static void accept(void* user) {
   Problem* p = user;
   djWork* w = p->work;
-  djKin kin = w->now;
-  w->now = w->trial;
-  w->trial = kin;
+  swapKin(&w->now, &w->trial);
   double* q = w->q;
   w->q = w->qtrial;
   w->qtrial = q;
@@ -235,19 +239,30 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   return status;
 }
 
+// Whether qpos is where the last step started, as when steps are replayed backward in time.
+static bool isLastStart(const djModel* m, const djData* d, const double* qpos) {
+  const djWork* w = d->work;
+  size_t nq = m->nq, nmocap = m->nmocap, size = sizeof(double);
+  return w->stepped && !memcmp(w->start.qpos, qpos, nq * size) &&
+         !memcmp(w->start.mocap_pos, d->mocap_pos, 3 * nmocap * size) &&
+         !memcmp(w->start.mocap_quat, d->mocap_quat, 4 * nmocap * size);
+}
+
 djStatus dj_replayStep(const djModel* m, djData* d, const double* qpos) {
   djWork* w = d->work;
+  bool known = isLastStart(m, d, qpos);
   w->stepped = w->linearized = false;
   w->error.text[0] = 0;
   djStatus status = copyStart(m, d);
   if (status < 0) return status;
   w->h = m->opt.timestep;
+  if (known) swapKin(&w->now, &w->kin0);   // begin writes kin0 anew
   const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
   if (!row) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
   status = row->begin(w, m);
   if (status < 0) return status;
   memcpy(w->q, qpos, (size_t)m->nq * sizeof(double));
-  dj_kinematics(&w->now, m, w->q, w->start.mocap_pos, w->start.mocap_quat);
+  if (!known) dj_kinematics(&w->now, m, w->q, w->start.mocap_pos, w->start.mocap_quat);
   w->stepped = true;
   return DJ_OK;
 }

@@ -194,6 +194,17 @@ static void startBlock(double M[36], djMat3 A, djMat3 B, djMat3 W, djVec3 rho, d
   put3(M, 3, 3, &A);
 }
 
+// The same with A = a I and B = 0.
+static void plainBlock(double M[36], double a, djMat3 W, djVec3 rho, djVec3 rho0) {
+  djMat3 R = dju_skew(dju_scale3(a, rho)), R0 = dju_skew(dju_scale3(-a, rho0)), A = {{0}};
+  A.m[0] = A.m[4] = A.m[8] = a;
+  addSkewProduct(&W, -a, rho, rho0);
+  put3(M, 0, 0, &W);
+  put3(M, 0, 3, &R);
+  put3(M, 3, 0, &R0);
+  put3(M, 3, 3, &A);
+}
+
 // What drag adds: see addFluid. With z = (c+ - c)/h - wind and p', p'' at each rate,
 //   dF = sum p''_i a_i (w0 . (a_i x z) - a_i . dc/h) + p'_i w0 x a_i,
 //   dtorque = sum -p''_i/h t_i (t_i . w0) + p'_i/2 ([a_k+][a_j] - [a_j+][a_k]) w0.
@@ -230,22 +241,25 @@ void dj_bodyTermsStart(double* M0, double* Mback, const djModel* m, const djBody
     const djBodyStep* s = &step[b];
     if (!s->active) continue;
     djVec3 rho = dju_sub3(kin->com[b], ref[b]);
-    djMat3 A0 = zero, B0 = zero, W0 = zero, Ab = zero, Wb = zero;
+    djMat3 A0 = zero, B0 = zero, W0 = zero, Wb = zero;
+    bool torque = s->torque.x != 0 || s->torque.y != 0 || s->torque.z != 0;
     for (int k = 0; k < 3; k++) {
       djVec3 a = dju_column(&kin->principal[b], k);
       djVec3 a0 = dju_column(&kin0->principal[b], k), ab = dju_column(&back->principal[b], k);
       A0.m[4 * k] = -2 * s->mass;
-      Ab.m[4 * k] = s->mass;
       // a+ x (sigma w x a) = -sigma [a+][a] w, sigma = -2 s_k at the start, s_k before it
       addSkewProduct(&W0, 2 * s->moment[k], a, a0);
       addSkewProduct(&Wb, -s->moment[k], a, ab);
+      if (!torque) continue;
       // applied torque: g_k = -(tau x a_k)/2, so a+ x (tau x [a] w)/2
       djMat3 T = dju_mulMM(dju_mulMM(dju_skew(a), dju_skew(s->torque)), dju_skew(a0));
       for (int r = 0; r < 9; r++) W0.m[r] += 0.5 * T.m[r];
     }
     if (s->fluid) addFluidStart(&A0, &B0, &W0, s, m, kin, kin0, b, h);
-    startBlock(M0 + 36 * b, A0, B0, W0, rho, dju_sub3(kin0->com[b], ref[b]));
-    startBlock(Mback + 36 * b, Ab, zero, Wb, rho, dju_sub3(back->com[b], ref[b]));
+    djVec3 rho0 = dju_sub3(kin0->com[b], ref[b]);
+    if (s->fluid) startBlock(M0 + 36 * b, A0, B0, W0, rho, rho0);
+    else plainBlock(M0 + 36 * b, -2 * s->mass, W0, rho, rho0);
+    plainBlock(Mback + 36 * b, s->mass, Wb, rho, dju_sub3(back->com[b], ref[b]));
   }
 }
 

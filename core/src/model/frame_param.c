@@ -20,31 +20,35 @@ typedef struct Place {
   Six C;          // of dphi
   Six W;          // of psi
   Six above;      // twist along z of everything above the place
+  Six D;          // see setPlace
   bool second;
 } Place;
 
-// Derivative by an inserted joint with subspace S:
+// The derivative by an inserted joint with subspace S = (w, v) is S . D:
 //   S . C + x^T N S - S^T N x = S . C + t . (w_x x w) + f . (w_x x v - w x v_x),
-// x the twist above, (t, f) = W; see dj_addNested.
-static double along(const Place* p, djVec3 w, djVec3 v) {
-  double sum = dju_dot3(w, p->C.w) + dju_dot3(v, p->C.v);
-  if (!p->second) return sum;
-  djVec3 angular = dju_cross3(p->above.w, w);
-  djVec3 linear = dju_sub3(dju_cross3(p->above.w, v), dju_cross3(w, p->above.v));
-  return sum + dju_dot3(p->W.w, angular) + dju_dot3(p->W.v, linear);
+// x the twist above, (t, f) = W (see dj_addNested), so
+//   D = (C_w + t x w_x + f x v_x, C_v + f x w_x).
+static void setPlace(Place* p) {
+  p->D = p->C;
+  if (!p->second) return;
+  djVec3 w = p->above.w, t = p->W.w, f = p->W.v;
+  p->D.w = dju_add3(p->D.w, dju_add3(dju_cross3(t, w), dju_cross3(f, p->above.v)));
+  p->D.v = dju_add3(p->D.v, dju_cross3(f, w));
 }
 
-// Inserted translation along the columns of R, or rotation about them through a point.
+static void addRow(double g[3], const djMat3* R, djVec3 x, double sign) {
+  dju_store3(g, dju_madd3(dju_load3(g), sign, dju_mulMtV(*R, x)));
+}
+
+// Inserted translation along the columns of R, or rotation about them through a point:
+// S = (e, e x arm), S . D = e . (D_w + arm x D_v).
 static void addTranslation(double g[3], const Place* p, const djMat3* R, double sign) {
-  for (int k = 0; k < 3; k++) g[k] += sign * along(p, (djVec3){0, 0, 0}, dju_column(R, k));
+  addRow(g, R, p->D.v, sign);
 }
 
 static void addRotation(double g[3], const Place* p, const djMat3* R, djVec3 point, double sign) {
   djVec3 arm = dju_sub3(p->ref, point);
-  for (int k = 0; k < 3; k++) {
-    djVec3 e = dju_column(R, k);
-    g[k] += sign * along(p, e, dju_cross3(e, arm));
-  }
+  addRow(g, R, dju_add3(p->D.w, dju_cross3(arm, p->D.v)), sign);
 }
 
 // Twist of joint j's own dofs along z.
@@ -100,7 +104,10 @@ static djQuat addJoint(Blocks* out, Place* p, const djModel* m, const djConfig* 
   }
   if (anchored) addTranslation(out->anchor + 3 * j, p, &before, 1);
   if (axial) addRotation(w, p, &before, point, 1);
-  if (p->second) p->above = add6(p->above, jointTwist(m, kin, j, z));
+  if (p->second) {
+    p->above = add6(p->above, jointTwist(m, kin, j, z));
+    setPlace(p);
+  }
   if (anchored) addTranslation(out->anchor + 3 * j, p, &after, -1);
   if (axial) addRotation(w, p, &after, kin->anchor[j], -1);
   if (axial) addAxis(out->axis + 3 * j, w, m->jnt_axis + 3 * j);
@@ -133,6 +140,7 @@ static void addFrames(double* param, const djModel* m, const djConfig* at, const
       p.W = load6(W + 6 * b);
       p.above = load6(x + 6 * m->body_parent[b]);
     }
+    setPlace(&p);
     addBody(&out, &p, m, at, b, z);
   }
 }
