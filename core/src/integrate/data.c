@@ -71,7 +71,8 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->M = takeDoubles(a, nb * 36);
   w->momentum = takeDoubles(a, nb * 6);
   w->lead = takeDoubles(a, nv * 6);
-  w->force = takeDoubles(a, nb * 3);
+  w->change = takeDoubles(a, nb * 6);
+  w->balance = takeDoubles(a, nv);
   w->drag = dj_take(a, nb, sizeof(djBodyStep));
   w->mass = (djFactor){.kind = DJ_LDL, .n = m->nv};
   w->mass.data = takeDoubles(a, dj_factorSize(m->nv));

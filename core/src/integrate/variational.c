@@ -11,10 +11,14 @@
 // symplectic and its energy error stays O(h^2).
 //
 // Forces f. Gravity and applied wrenches act at the centre of mass at the start, which makes them
-// part of the variational principle. All others are stiff and are taken at q+: contact and drag
-// keep their arm to the centre of mass and act on the motions S(q); those of joints act on the
-// joint's own axes, which turn with the child body, so that they are turned back to q.
-// dr/dq+ = S(q)^T (...) S(q+) is unsymmetric.
+// part of the variational principle. All others are stiff, are taken at q+ and act on the motions
+// S(q+), which keeps their derivative symmetric: with rows at S(q) and columns at S(q+) a stiffness
+// k would have eigenvalues down to -k (h w)^2/4. For the same reason the balance of a rotation, which
+// is in axes of R and about p, is turned to axes of R+; that of a free joint is also moved, with the
+// centre of mass c of its body, so that torques about c and about c+ are compared, wherever the
+// body's frame is:
+//   r_rot = E^T (y + R^T ((c+ - p+) - (c - p)) x F),   E = R^T R+,
+// y and F the balance of the rotation and of the translation.
 
 #include "integrate/work.h"
 
@@ -47,6 +51,8 @@ static djStatus begin(djWork* w, const djModel* m) {
     memcpy(w->drag[b].drag_linear, w->body[b].drag_linear, sizeof w->drag[b].drag_linear);
     memcpy(w->drag[b].drag_square, w->body[b].drag_square, sizeof w->drag[b].drag_square);
   }
+  dj_beginPattern(&w->trees);
+  dj_endPattern(&w->trees);
   if (!w->contacts) return DJ_OK;
   return dj_beginContacts(w->contacts, m, w->kin0.body, w->ref, h, &w->error);
 }
@@ -57,49 +63,25 @@ static void copyBlock(double K[36], const double* from) {
   for (int r = 0; r < 6; r++) memcpy(K + 6 * r, from + 12 * r, 6 * sizeof(double));
 }
 
-// Wrenches of contact and their derivatives, at T+; cross blocks go to H.
+// Wrenches of contact and their derivatives; cross blocks go to H.
 static void addContacts(djWork* w, const djModel* m, const djKin* kin) {
   int n;
   const djContactBlock* const* block = dj_contactBlocks(&n, w->contacts);
   for (int k = 0; k < n; k++) {
     const djContactBlock* c = block[k];
     int body[2] = {c->body_a, c->body_b};
+    double K[36];
     for (int s = 0; s < 2; s++) {
       if (m->body_lastdof[body[s]] < 0) continue;
       const double* g = c->out.gradient + 6 * s;
-      double K[36];
       for (int r = 0; r < 6; r++) w->wrench[6 * body[s] + r] += g[r];
       copyBlock(K, c->out.hessian + 78 * s);
       dj_addNested(w->N + 36 * body[s], K, g);
-      if (m->body_lastdof[body[1 - s]] < 0) continue;
-      copyBlock(K, c->out.hessian + 72 * s + 6 * (1 - s));
-      dj_shiftRows(K, kin, &w->kin0, body[s]);
-      dj_projectCrossMixed(w->H, m, &w->kin0, kin, body[s], body[1 - s], K);
     }
+    if (m->body_lastdof[body[0]] < 0 || m->body_lastdof[body[1]] < 0) continue;
+    copyBlock(K, c->out.hessian + 6);
+    dj_projectCross(w->H, m, kin, body[0], body[1], K);
   }
-}
-
-// exp(phi) = R^T R+ of a block that is a rotation; whether it is one.
-static bool blockTurn(djMat3* E, const djModel* m, const djBlock* b, const djData* start,
-                      const double* q) {
-  int j = m->dof_jnt[b->dof];
-  if (dj_rotationDof(m, j) != b->dof) return false;
-  int a = dj_rotationQpos(m, j);
-  djQuat from = dju_normalizeQuat(dju_loadQuat(start->qpos + a));
-  djQuat to = dju_normalizeQuat(dju_loadQuat(q + a));
-  *E = dju_quatToMat(dju_mulQuat(dju_conj(from), to));
-  return true;
-}
-
-// G by R+ -> R+ exp(d) is turned to axes of R: E G, E = R^T R+, with derivative
-// E (dG - [G]), where dG = K + [G]/2 (K: in exponential coordinates).
-static void turnBlock(djBlock* b, djMat3 E) {
-  djVec3 G = dju_load3(b->g);
-  djMat3 K, half = dju_skew(dju_scale3(0.5, G));
-  for (int k = 0; k < 9; k++) K.m[k] = b->K[k] - half.m[k];
-  K = dju_mulMM(E, K);
-  memcpy(b->K, K.m, sizeof K.m);
-  dju_store3(b->g, dju_mulMV(E, G));
 }
 
 static void addJoints(double* gradient, djWork* w, const djModel* m, const double* q) {
@@ -107,16 +89,112 @@ static void addJoints(double* gradient, djWork* w, const djModel* m, const doubl
     djBlock block[2];
     int n = dj_jointTerm(block, &w->joint, m, &w->start, j, q, false);
     for (int k = 0; k < n; k++) {
-      djBlock* b = &block[k];
-      djMat3 E;
-      if (blockTurn(&E, m, b, &w->start, q)) turnBlock(b, E);
+      const djBlock* b = &block[k];
       for (int r = 0; r < b->n; r++) {
         gradient[b->dof + r] += b->g[r];
         double* row = w->H + (size_t)(b->dof + r) * m->nv + b->dof;
-        for (int c = 0; c < b->n; c++) row[c] += b->K[3 * r + c];
+        for (int c = 0; c <= r; c++) row[c] += b->K[3 * r + c];
       }
     }
   }
+}
+
+// How the balance of one rotation is turned and moved.
+typedef struct Turn {
+  int dof;                 // of the rotation
+  bool free;
+  djMat3 R, Rnext, E;      // of the joint: at q, at q+, R^T R+
+  djVec3 com;              // from the frame's origin, in the body
+  djVec3 delta, F;         // (c+ - p+) - (c - p), balance of the translation
+  djVec3 moved, turned;    // y + R^T delta x F, r_rot
+} Turn;
+
+static djQuat rotation(const djModel* m, const double* qpos, int j) {
+  return dju_normalizeQuat(dju_loadQuat(qpos + dj_rotationQpos(m, j)));
+}
+
+static bool turnOf(Turn* t, const djWork* w, const djModel* m, const double* q, int j) {
+  t->dof = dj_rotationDof(m, j);
+  if (t->dof < 0) return false;
+  t->free = m->jnt_type[j] == DJ_FREE;
+  t->R = dju_quatToMat(rotation(m, w->start.qpos, j));
+  t->Rnext = dju_quatToMat(rotation(m, q, j));
+  t->E = dju_mulMtM(t->R, t->Rnext);
+  t->moved = dju_load3(w->balance + t->dof);
+  if (t->free) {
+    t->com = dju_load3(m->body_ipos + 3 * m->jnt_body[j]);
+    t->delta = dju_sub3(dju_mulMV(t->Rnext, t->com), dju_mulMV(t->R, t->com));
+    t->F = dju_load3(w->balance + t->dof - 3);
+    t->moved = dju_add3(t->moved, dju_mulMtV(t->R, dju_cross3(t->delta, t->F)));
+  } else {
+    t->com = t->delta = t->F = dju_vec3(0, 0, 0);
+  }
+  t->turned = dju_mulMtV(t->E, t->moved);
+  return true;
+}
+
+static void addTo3(double* A, int stride, int row, int col, djMat3 B) {
+  for (int r = 0; r < 3; r++) {
+    for (int c = 0; c < 3; c++) A[(size_t)(row + r) * stride + col + c] += B.m[3 * r + c];
+  }
+}
+
+// Columns of the tree that holds a dof.
+static void treeColumns(int* first, int* end, const djBlocks* trees, int dof) {
+  int k = 0;
+  while (k + 1 < trees->nblock && trees->adr[k + 1] <= dof) k++;
+  *first = trees->adr[k];
+  *end = trees->adr[k + 1];
+}
+
+// Rows of a derivative of the balance, A (nv x nv): E^T (rotation + R^T [delta] translation).
+static void turnRows(double* A, const djWork* w, const djModel* m, const Turn* t) {
+  int nv = m->nv, first, end;
+  treeColumns(&first, &end, &w->trees.blocks, t->dof);
+  double* row = A + (size_t)t->dof * nv;
+  for (int c = first; c < end; c++) {
+    djVec3 y = {row[c], row[nv + c], row[2 * nv + c]};
+    if (t->free) {
+      const double* up = row - 3 * (size_t)nv;
+      djVec3 dF = {up[c], up[nv + c], up[2 * nv + c]};
+      y = dju_add3(y, dju_mulMtV(t->R, dju_cross3(t->delta, dF)));
+    }
+    y = dju_mulMtV(t->E, y);
+    row[c] = y.x;
+    row[nv + c] = y.y;
+    row[2 * nv + c] = y.z;
+  }
+}
+
+// Adds the balance to the residual, and its derivative A by q+ (scratch, overwritten) to H. By
+// R+ -> R+ exp(d): d delta = -R+ [com] d, and E^T -> exp(-d) E^T adds [turned] d. H holds the
+// forces' part in exponential coordinates: along axes that turn with R+ theirs, g, adds [g] d/2.
+static void addBalance(double* gradient, double* A, djWork* w, const djModel* m,
+                       const djKin* kin, const double* q) {
+  const djBlocks* trees = &w->trees.blocks;
+  dj_clearBlocks(A, trees);
+  memset(w->balance, 0, (size_t)m->nv * sizeof(double));
+  memset(w->change, 0, (size_t)m->nbody * 6 * sizeof(double));
+  memset(w->M, 0, (size_t)m->nbody * 36 * sizeof(double));
+  dj_startMomentum(w->change, w->M, m, w->body, w->momentum, kin, &w->kin0, w->ref, w->h);
+  dj_gatherWrench(w->change, m);
+  dj_gatherMatrix(w->M, m);
+  dj_projectWrench(w->balance, m, &w->kin0, w->change);
+  dj_projectMixed(A, m, &w->kin0, kin, w->M);
+  for (int i = 0; i < m->nv; i++) gradient[i] += w->balance[i];
+  for (int j = 0; j < m->njnt; j++) {
+    Turn t;
+    if (!turnOf(&t, w, m, q, j)) continue;
+    djVec3 g = dju_sub3(dju_load3(gradient + t.dof), dju_load3(w->balance + t.dof));
+    dju_store3(gradient + t.dof, dju_add3(g, t.turned));
+    turnRows(A, w, m, &t);
+    if (t.free) {
+      djMat3 X = dju_mulMM(dju_mulMM(dju_skew(t.F), t.Rnext), dju_skew(t.com));
+      addTo3(A, m->nv, t.dof, t.dof, dju_mulMtM(t.Rnext, X));
+    }
+    addTo3(A, m->nv, t.dof, t.dof, dju_skew(dju_madd3(t.turned, 0.5, g)));
+  }
+  dj_addBlocks(w->H, A, trees);
 }
 
 // What the start guess compares: the energy of an implicit Euler step (position.c).
@@ -160,13 +238,13 @@ static djStatus evaluate(double* value, double* gradient, djWork* w, const djMod
     addContacts(w, m, kin);
   }
   if (n == 0) *cautious = false;
-  dj_shiftForces(w->wrench, w->N, w->force, m, kin, &w->kin0, w->ref);
-  dj_startMomentum(w->wrench, w->N, m, w->body, w->momentum, kin, &w->kin0, w->ref, w->h);
   dj_gatherWrench(w->wrench, m);
   dj_gatherMatrix(w->N, m);
-  dj_projectWrench(gradient, m, &w->kin0, w->wrench);
-  dj_projectMixed(w->H, m, &w->kin0, kin, w->N);
+  dj_projectWrench(gradient, m, kin, w->wrench);
+  dj_projectHessian(w->H, m, kin, w->N);
   addJoints(gradient, w, m, q);
+  dj_mirrorBlocks(w->H, w->H, &w->pattern.blocks);
+  addBalance(gradient, w->X, w, m, kin, q);
   return DJ_OK;
 }
 
@@ -186,23 +264,11 @@ static void addContactStart(djWork* w, const djModel* m) {
         if (r == s) {
           for (int i = 0; i < 36; i++) w->N[36 * body[r] + i] += K[i];
         } else {
-          dj_shiftRows(K, &w->now, &w->kin0, body[r]);
-          dj_projectCrossMixed(w->Rq, m, &w->kin0, &w->kin0, body[r], body[s], K);
+          dj_projectCrossMixed(w->Rq, m, &w->now, &w->kin0, body[r], body[s], K);
         }
       }
     }
   }
-}
-
-// With E G as above, R -> R exp(d) adds [E G] d.
-static void turnStartBlock(djBlock* b, djMat3 E) {
-  djMat3 S = dju_skew(dju_mulMV(E, dju_load3(b->g))), K, V;
-  memcpy(K.m, b->Kstart, sizeof K.m);
-  memcpy(V.m, b->Kvel, sizeof V.m);
-  K = dju_mulMM(E, K);
-  V = dju_mulMM(E, V);
-  for (int k = 0; k < 9; k++) b->Kstart[k] = K.m[k] + S.m[k];
-  memcpy(b->Kvel, V.m, sizeof V.m);
 }
 
 static void addJointStart(djWork* w, const djModel* m) {
@@ -211,9 +277,7 @@ static void addJointStart(djWork* w, const djModel* m) {
     djBlock block[2];
     int n = dj_jointTerm(block, &w->joint, m, &w->start, j, w->q, true);
     for (int k = 0; k < n; k++) {
-      djBlock* b = &block[k];
-      djMat3 E;
-      if (blockTurn(&E, m, b, &w->start, w->q)) turnStartBlock(b, E);
+      const djBlock* b = &block[k];
       for (int r = 0; r < b->n; r++) {
         for (int c = 0; c < b->n; c++) {
           w->Rq[(size_t)(b->dof + r) * nv + b->dof + c] += b->Kstart[3 * r + c];
@@ -229,37 +293,24 @@ static void addInputs(djWork* w, const djModel* m) {
   memset(w->Ra, 0, (size_t)m->nv * m->na * sizeof(double));
   for (int i = 0; i < m->nu; i++) {
     for (int part = 0; part < 2; part++) {
-      djBlock b;
-      djMat3 E;
-      double* g = b.g;
-      int adr = m->actuator_actadr[i];
-      if (!dj_actuatorColumn(g, &b.dof, &b.n, &w->joint, m, &w->start, i, part, w->q)) continue;
-      if (blockTurn(&E, m, &b, &w->start, w->q)) dju_store3(g, dju_mulMV(E, dju_load3(g)));
-      for (int r = 0; r < b.n; r++) {
-        w->Ru[(size_t)(b.dof + r) * m->nu + i] += g[r] * w->joint.act[i].dinput;
-        if (adr >= 0) w->Ra[(size_t)(b.dof + r) * m->na + adr] += g[r] * w->joint.act[i].dact;
+      double g[3];
+      int dof, n, adr = m->actuator_actadr[i];
+      if (!dj_actuatorColumn(g, &dof, &n, &w->joint, m, &w->start, i, part, w->q)) continue;
+      for (int r = 0; r < n; r++) {
+        w->Ru[(size_t)(dof + r) * m->nu + i] += g[r] * w->joint.act[i].dinput;
+        if (adr >= 0) w->Ra[(size_t)(dof + r) * m->na + adr] += g[r] * w->joint.act[i].dact;
       }
     }
   }
 }
 
-// The start enters by the subspaces S(q), by T, and by M(q) v. After evaluate at (now, q):
-// w->wrench holds the gathered wrenches, w->force those forces that dj_shiftForces moved.
-static djStatus linearize(djWork* w, const djModel* m) {
+// The balance by the start: S(q), T and M(q) v. Sets Rq and Rv. By R -> R exp(d): d delta =
+// R [com] d, R^T u changes by [R^T u] d, and E^T -> E^T exp(d) adds -E^T [moved] d.
+static void linearizeBalance(djWork* w, const djModel* m) {
   const djBlocks* blocks = &w->pattern.blocks;
   dj_clearBlocks(w->Rq, blocks);
-  dj_projectTurning(w->Rq, m, &w->kin0, w->wrench);
-  if (w->fluid) {
-    dj_bodyTermsStart(w->N, w->M, m, w->drag, &w->now, &w->kin0, &w->back, w->ref, w->h);
-  } else {
-    memset(w->N, 0, (size_t)m->nbody * 36 * sizeof(double));
-  }
-  if (w->contacts) {
-    djStatus status = dj_startContacts(w->contacts, m, w->now.body);
-    if (status < 0) return status;
-    addContactStart(w, m);
-  }
-  dj_shiftForcesStart(w->N, w->force, m, &w->now, &w->kin0, w->ref);
+  dj_projectTurning(w->Rq, m, &w->kin0, w->change);
+  memset(w->N, 0, (size_t)m->nbody * 36 * sizeof(double));
   dj_startMomentumStart(w->N, m, w->body, w->momentum, &w->now, &w->kin0, w->ref, w->h);
   dj_gatherMatrix(w->N, m);
   dj_projectMixed(w->Rq, m, &w->kin0, &w->kin0, w->N);
@@ -271,6 +322,37 @@ static djStatus linearize(djWork* w, const djModel* m) {
   dj_projectLead(w->Rq, -1 / w->h, m, &w->kin0, w->M, w->lead);
   dj_mirrorBlocks(w->Rv, w->X, blocks);
   dj_scaleBlocks(w->Rv, -1 / w->h, blocks);
+  for (int j = 0; j < m->njnt; j++) {
+    Turn t;
+    if (!turnOf(&t, w, m, w->q, j)) continue;
+    turnRows(w->Rq, w, m, &t);
+    turnRows(w->Rv, w, m, &t);
+    djMat3 B = dju_skew(dju_neg3(t.moved));
+    if (t.free) {
+      djMat3 X = dju_mulMM(dju_mulMM(dju_skew(t.F), t.R), dju_skew(t.com));
+      X = dju_mulMtM(t.R, X);
+      djMat3 Y = dju_skew(dju_mulMtV(t.R, dju_cross3(t.delta, t.F)));
+      for (int k = 0; k < 9; k++) B.m[k] += Y.m[k] - X.m[k];
+    }
+    addTo3(w->Rq, m->nv, t.dof, t.dof, dju_mulMtM(t.E, B));
+  }
+}
+
+// After evaluate at (now, q).
+static djStatus linearize(djWork* w, const djModel* m) {
+  linearizeBalance(w, m);
+  if (w->fluid) {
+    dj_bodyTermsStart(w->N, w->M, m, w->drag, &w->now, &w->kin0, &w->back, w->ref, w->h);
+  } else {
+    memset(w->N, 0, (size_t)m->nbody * 36 * sizeof(double));
+  }
+  if (w->contacts) {
+    djStatus status = dj_startContacts(w->contacts, m, w->now.body);
+    if (status < 0) return status;
+    addContactStart(w, m);
+  }
+  dj_gatherMatrix(w->N, m);
+  dj_projectMixed(w->Rq, m, &w->now, &w->kin0, w->N);
   addJointStart(w, m);
   addInputs(w, m);
   return DJ_OK;
@@ -293,8 +375,6 @@ static djStatus velocity(djWork* w, const djModel* m) {
     w->X[(size_t)i * (nv + 1)] += A - m->jnt_armature[m->dof_jnt[i]];
     w->qvel[i] += A * w->vnext[i];
   }
-  dj_beginPattern(&w->trees);
-  dj_endPattern(&w->trees);
   w->mass.blocks = w->trees.blocks;
   if (!dj_factor(&w->mass, w->X, NULL)) {
     return dj_fail(&w->error, DJ_INVALID, "inertia is singular at the end of the step");

@@ -50,7 +50,8 @@ struct djWork {
   // Of integrators that balance momentum (variational.c).
   double* momentum;         // (nbody x 6) at the start
   double* lead;             // (nv x 6) see dj_bodyMomentum
-  double* force;            // (nbody x 3) forces at the end of the step
+  double* change;           // (nbody x 6) of momentum, less gravity: gathered wrenches
+  double* balance;          // (nv) the same along the dofs at the start
   djBodyStep* drag;         // (nbody) drag alone
   bool fluid;               // some body has drag
   djPattern trees;          // of M: trees do not couple

@@ -183,40 +183,6 @@ void dj_endMomentum(double* wrench, double* N, double* M, const djModel* m, cons
   }
 }
 
-// ---- forces moved to the start ------------------------------------------------------------------
-
-// With d = c+ - c a force (t, f) at the end, t about ref, becomes (t - d x f, f).
-void dj_shiftRows(double K[36], const djKin* kin, const djKin* kin0, int b) {
-  djVec3 d = dju_sub3(kin->com[b], kin0->com[b]);
-  for (int c = 0; c < 6; c++) {
-    djVec3 t = dju_cross3(d, dju_vec3(K[18 + c], K[24 + c], K[30 + c]));
-    K[c] -= t.x;
-    K[6 + c] -= t.y;
-    K[12 + c] -= t.z;
-  }
-}
-
-void dj_shiftForces(double* wrench, double* N, double* force, const djModel* m, const djKin* kin,
-                    const djKin* kin0, const djVec3* ref) {
-  for (int b = 1; b < m->nbody; b++) {
-    if (m->body_lastdof[b] < 0) continue;
-    djVec3 f = dju_load3(wrench + 6 * b + 3), d = dju_sub3(kin->com[b], kin0->com[b]);
-    dju_store3(force + 3 * b, f);
-    dju_store3(wrench + 6 * b, dju_sub3(dju_load3(wrench + 6 * b), dju_cross3(d, f)));
-    dj_shiftRows(N + 36 * b, kin, kin0, b);
-    addArm(N + 36 * b, dju_neg3(f), dju_sub3(kin->com[b], ref[b]));
-  }
-}
-
-void dj_shiftForcesStart(double* M, const double* force, const djModel* m, const djKin* kin,
-                         const djKin* kin0, const djVec3* ref) {
-  for (int b = 1; b < m->nbody; b++) {
-    if (m->body_lastdof[b] < 0) continue;
-    dj_shiftRows(M + 36 * b, kin, kin0, b);
-    addArm(M + 36 * b, dju_load3(force + 3 * b), dju_sub3(kin0->com[b], ref[b]));
-  }
-}
-
 // ---- projection -------------------------------------------------------------------------------
 
 static double dot6(const double* a, const double* b) {

@@ -31,18 +31,6 @@ void dj_endMomentum(double* wrench, double* N, double* M, const djModel* model,
                     const djBodyStep* step, const double* momentum, const djKin* kin,
                     const djKin* kin0, const djVec3* ref, double h);
 
-// Forces at kin (wrench and its derivative N by twists of kin) act at the same distance from the
-// centre of mass at kin0 instead. force (nbody x 3) keeps their linear part.
-void dj_shiftForces(double* wrench, double* N, double* force, const djModel* model,
-                    const djKin* kin, const djKin* kin0, const djVec3* ref);
-
-// The same for their derivative M by twists of kin0; force as above.
-void dj_shiftForcesStart(double* M, const double* force, const djModel* model, const djKin* kin,
-                         const djKin* kin0, const djVec3* ref);
-
-// Rows of K (6 x 6), derivative of the force on body b by other twists, shifted in the same way.
-void dj_shiftRows(double K[36], const djKin* kin, const djKin* kin0, int b);
-
 // D (nv x nv) += derivative of S_i . W_i by coordinates, W (nbody x 6) gathered and held: what the
 // motion of subspaces contributes.
 void dj_projectTurning(double* D, const djModel* model, const djKin* kin, const double* W);
