@@ -78,6 +78,18 @@ void bench_fit(Bench* b, const char* name, double ours, const char* peer_name, d
   snprintf(f->note, sizeof f->note, "%s", note);
 }
 
+double bench_slope(const double* x, const double* t, int n) {
+  double sx = 0, sy = 0, sxx = 0, sxy = 0;
+  for (int k = 0; k < n; k++) {
+    double u = log(x[k]), v = log(t[k]);
+    sx += u;
+    sy += v;
+    sxx += u * u;
+    sxy += u * v;
+  }
+  return (n * sxy - sx * sy) / (n * sxx - sx * sx);
+}
+
 void bench_skip(Bench* b, const char* what, const char* why, ...) {
   if (b->nskipped == (int)(sizeof b->skipped / sizeof b->skipped[0])) return;
   char* text = b->skipped[b->nskipped++];

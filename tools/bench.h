@@ -46,6 +46,8 @@ void bench_add(Bench* b, const char* name, double ours, const char* peer_name, d
                const char* note, ...) __attribute__((format(printf, 6, 7)));
 void bench_fit(Bench* b, const char* name, double ours, const char* peer_name, double peer,
                const char* note);
+// Slope of log t over log x by least squares.
+double bench_slope(const double* x, const double* t, int n);
 void bench_skip(Bench* b, const char* what, const char* why, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -137,30 +137,18 @@ static bool time_stack(Bench* b, int n, double* ours, double* peer) {
   return good;
 }
 
-// Slope of log t over log n by least squares.
-static double exponent(const double* t, int n) {
-  double sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (int k = 0; k < n; k++) {
-    double x = log(stack_size[k]), y = log(t[k]);
-    sx += x;
-    sy += y;
-    sxx += x * x;
-    sxy += x * y;
-  }
-  return (n * sxy - sx * sy) / (n * sxx - sx * sx);
-}
-
 static void bench_sizes(Bench* b) {
-  double ours[MAX_STACKS], peer[MAX_STACKS];
+  double size[MAX_STACKS], ours[MAX_STACKS], peer[MAX_STACKS];
   int n = 0;
   for (int k = 0; k < MAX_STACKS; k++) {
     char name[60];
     snprintf(name, sizeof name, "stack/%d", stack_size[k]);
+    size[k] = stack_size[k];
     if (!bench_wants(b, name)) continue;
     if (time_stack(b, stack_size[k], &ours[n], &peer[n])) n++;
   }
   if (n < MAX_STACKS) return;
-  bench_fit(b, "stack", exponent(ours, n), "mj_step", exponent(peer, n),
+  bench_fit(b, "stack", bench_slope(size, ours, n), "mj_step", bench_slope(size, peer, n),
             "Cost exponent over 5, 10, 20 and 40 planks: slope of log(median time)");
 }
 
