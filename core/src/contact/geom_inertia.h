@@ -12,10 +12,10 @@
 
 #include <dijoco/model.h>
 
-// Given the derivative by mass, ipos, inertia and iquat of bodies in param (model/param.h; of the last
-// two only what does not come through the inertia tensor, as drag does) and by tensor (nbody x 6,
-// the inertia tensor in principal axes, see model/body_param.h), adds that by pos, quat, size and
-// mesh vertices of the geoms of bodies that follow. What is given stays. Where two moments
+// Given the derivative by bodies' mass, ipos, inertia and iquat in param (model/param.h; of the
+// last two only what does not come through the inertia tensor, as drag does) and by tensor (nbody x
+// 6, the inertia tensor in principal axes, see model/body_param.h), adds that by pos, quat, size
+// and mesh vertices of the geoms of bodies that follow. What is given stays. Where two moments
 // coincide, inertia and iquat entries that tell their axes apart are left out.
 djStatus dj_followInertiaParams(double* param, const double* tensor, const djModel* design,
                                 const djModel* compiled);
