@@ -287,7 +287,16 @@ static djQuadratic momentGrad(double* param, const double* tensor, const djModel
   return f;
 }
 
-djStatus dj_followInertiaParams(double* param, const double* tensor, const djModel* design,
+static void clearBody(double* param, double* tensor, const djModel* m, int b) {
+  static const djField fields[] = {DJ_FIELD_BODY_MASS, DJ_FIELD_BODY_IPOS, DJ_FIELD_BODY_IQUAT,
+                                   DJ_FIELD_BODY_INERTIA};
+  for (int f = 0; f < 4; f++) {
+    memset(dj_paramEntry(param, m, fields[f], b), 0, (f ? 3 : 1) * sizeof(double));
+  }
+  memset(tensor + 6 * b, 0, 6 * sizeof(double));
+}
+
+djStatus dj_followInertiaParams(double* param, double* tensor, const djModel* design,
                                 const djModel* compiled) {
   Surfaces surfaces;
   if (!isCopy(design, compiled)) return DJ_INVALID;
@@ -299,6 +308,7 @@ djStatus dj_followInertiaParams(double* param, const double* tensor, const djMod
     Follower f = follow(design, compiled, &surfaces, b, first, last);
     if (f.rho == 0) continue;
     djQuadratic by = momentGrad(param, tensor, design, b);
+    clearBody(param, tensor, design, b);
     by.a *= f.rho;
     by.b = dju_scale3(f.rho, by.b);
     for (int i = 0; i < 9; i++) by.B.m[i] *= f.rho;

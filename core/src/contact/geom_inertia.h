@@ -15,9 +15,10 @@
 // Given the derivative by bodies' mass, ipos, inertia and iquat in param (model/param.h; of the
 // last two only what does not come through the inertia tensor, as drag does) and by tensor (nbody x
 // 6, the inertia tensor in principal axes, see model/body_param.h), adds that by pos, quat, size
-// and mesh vertices of the geoms of bodies that follow. What is given stays. Where two moments
-// coincide, inertia and iquat entries that tell their axes apart are left out.
-djStatus dj_followInertiaParams(double* param, const double* tensor, const djModel* design,
+// and mesh vertices of the geoms of bodies that follow. What was given of these bodies becomes zero:
+// their own values have no effect. Where two moments coincide, inertia and iquat entries that tell
+// their axes apart are left out.
+djStatus dj_followInertiaParams(double* param, double* tensor, const djModel* design,
                                 const djModel* compiled);
 
 #endif  // DJ_CONTACT_GEOM_INERTIA_H_
