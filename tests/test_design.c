@@ -52,8 +52,8 @@ static const char scene[] =
     "\"tau\":0.03}]}";
 
 static const char rest[] =
-    "\"scene\":\"s\",\"horizon\":20,\"initial\":{\"qpos\":[0,0,0.052,1,0.01,0,0,0.3,-0.2,0.9,0.1,0.2,"
-    "0.3],\"qvel\":[0.5,0.1,0,0,0,0.4,1,-1,0.2,0.3,-0.4],\"act\":[0.3]},\"ctrl\":[0.2,0.1,-0.1],"
+    "\"scene\":\"s\",\"horizon\":20,\"initial\":{\"qpos\":[0,0,0.052,1,0.01,0,0,0.3,-0.2,0.9,"
+    "0.1,0.2,0.3],\"qvel\":[0.5,0.1,0,0,0,0.4,1,-1,0.2,0.3,-0.4],\"act\":[0.3]},\"ctrl\":[0.2,0.1,-0.1],"
     "\"loss\":[{\"type\":\"position\",\"body\":\"puck\",\"target\":[0.3,0.1,0.1]},"
     "{\"type\":\"position\",\"site\":\"tip\",\"target\":[0,0,0],\"when\":\"running\"},"
     "{\"type\":\"position\",\"geom\":\"nail\",\"target\":[0.2,0,0.3]},"
@@ -111,7 +111,8 @@ static const char maps[] =
     "{\"type\":\"affine\",\"from\":\"two\",\"to\":[\"geom/nail/size\",\"body/hand/mass\"],"
     "\"matrix\":[[1,2],[3,4],[5,6],[7,8]],\"offset\":[10,20,30,40]},"
     "{\"type\":\"affine\",\"from\":\"w\",\"to\":\"body/finger/ipos\"},"
-    "{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[-0.3,-0.3,-0.6],[0.3,0.3,-0.105]]}]";
+    "{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[-0.3,-0.3,-0.6],[0.3,0.3,"
+    "-0.105]]}]";
 
 // Transposed derivatives against differences along random directions.
 static void testMapsVjp(void** state) {
@@ -284,7 +285,8 @@ static const char variables[] =
     "\"matrix\":[[1,0,0],[0,1,0],[0,0,1],[0.1,0,0],[0,0.1,0],[0,0,0.1]]},"
     "{\"type\":\"affine\",\"from\":\"len\",\"to\":[\"geom/puck/size\",\"body/finger/pos\"],"
     "\"matrix\":[[1],[0.5],[-0.4],[0],[1],[2]],\"offset\":[0.03,0.035,0.062,0,0,-0.4]},"
-    "{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[-0.3,-0.3,-0.6],[0.3,0.3,-0.105]],"
+    "{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[-0.3,-0.3,-0.6],[0.3,0.3,"
+    "-0.105]],"
     "\"to\":[\"site/tip/pos\",\"body/finger/pos\",\"mesh/block/vert\"]}],"
     "\"variables\":[{\"name\":\"t\"},{\"name\":\"s\",\"index\":[0,3,1]},{\"name\":\"q\"},"
     "{\"name\":\"axis\"},{\"name\":\"len\"},{\"name\":\"c\"},"
@@ -424,7 +426,8 @@ static void testErrors(void** state) {
        "maps[0]: to: 'body/hand/quat' is 4 numbers, 'z' is 3"},
       {"\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"body/hand/quat\"}]",
        "maps[0]: from: 'z' must be 4 numbers"},
-      {"\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"body/hand/mass\",\"matrix\":[[1,2]]}]",
+      {"\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"body/hand/mass\",\"matrix\":[[1,"
+       "2]]}]",
        "maps[0]: matrix: must be 1 x 3 numbers"},
       {"\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"site/tip/pos\",\"offset\":[1]}]",
        "maps[0]: offset: must be 3 numbers"},
@@ -432,7 +435,8 @@ static void testErrors(void** state) {
        "maps[0]: to: must be 'ctrl'"},
       {"\"maps\":[{\"type\":\"tanh\",\"from\":\"z\",\"hold\":10}]",
        "maps[0]: from: 'z' must be 6 numbers"},
-      {"\"maps\":[{\"type\":\"tanh\",\"from\":\"z\",\"hold\":0}]", "maps[0]: hold: must be positive"},
+      {"\"maps\":[{\"type\":\"tanh\",\"from\":\"z\",\"hold\":0}]",
+       "maps[0]: hold: must be positive"},
       {"\"maps\":[{\"type\":\"spline\",\"from\":\"z\",\"actuator\":7}]",
        "maps[0]: actuator: there is no '#7'"},
       {"\"maps\":[{\"type\":\"cage\",\"from\":\"z\",\"body\":\"hand\",\"box\":[[0,0,0],[1,1,1]]}]",
@@ -456,7 +460,8 @@ static void testErrors(void** state) {
        "variables: 'ctrl' is computed by maps[0]"},
       {"\"variables\":[{\"name\":\"z\"},{\"name\":\"z\",\"index\":[1]}]",
        "variables: an entry of 'z' is listed twice"},
-      {"\"variables\":[{\"name\":\"z\",\"index\":[3]}]", "variables: 'z': index: there is no entry 3"},
+      {"\"variables\":[{\"name\":\"z\",\"index\":[3]}]",
+       "variables: 'z': index: there is no entry 3"},
   };
   djModel* m = makeModel();
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
@@ -508,7 +513,8 @@ static void testOptimize(void** state) {
   (void)state;
   static const char keys[] =
       "\"scene\":\"s\",\"horizon\":20,\"initial\":{\"qpos\":[0,0,0.052,1,0,0,0,0,0,1,0,0,0]},"
-      "\"loss\":[{\"type\":\"position\",\"body\":\"puck\",\"target\":[0.1,0.03,0.05],\"weight\":50},"
+      "\"loss\":[{\"type\":\"position\",\"body\":\"puck\",\"target\":[0.1,0.03,0.05],"
+      "\"weight\":50},"
       "{\"type\":\"qpos\",\"joint\":\"bend\",\"target\":0.1}]";
   static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
   for (int t = 0; t < 3; t++) {
