@@ -349,6 +349,71 @@ static void testGradients(void** state) {
   freeCase(&c);
 }
 
+// Masses and inertias that follow the geoms.
+static void testFollowing(void** state) {
+  (void)state;
+  djRng rng = {21};
+  Case c;
+  makeCase(&c,
+           "\"inertia_from_geom\":true,\"set\":{\"geom/puck/size\":[0.06,0.05,0.06]},"
+           "\"free\":{\"r\":{\"value\":[0.03]}},\"maps\":[{\"type\":\"affine\",\"from\":\"r\","
+           "\"to\":\"geom/nail/size\",\"matrix\":[[1],[0],[0]]}],"
+           "\"variables\":[{\"name\":\"geom/puck/size\"},"
+           "{\"name\":\"mesh/block/vert\",\"index\":[0,4,8,21,23]},{\"name\":\"geom/head/pos\"},"
+           "{\"name\":\"geom/grip/pos\"},{\"name\":\"r\"}]");
+  djDesign* d = c.d;
+  assert_int_equal(dj_applySet(c.m, c.task, NULL), DJ_OK);  // the design has the model before it
+  assert_true(fabs(c.m->body_mass[1] - 0.6) < 1e-14 && c.m->contact.weight > 0);
+  freeCase(&c);
+
+  makeCase(&c, "\"inertia_from_geom\":true,\"variables\":[{\"name\":\"geom/puck/size\"},"
+               "{\"name\":\"mesh/block/vert\",\"index\":[0,4,8,21,23]},"
+               "{\"name\":\"geom/head/pos\"},{\"name\":\"geom/grip/pos\"},"
+               "{\"name\":\"geom/nail/size\",\"index\":[0]}]");
+  d = c.d;
+  certify(&c, d->x0, &rng);
+  double* x = malloc((size_t)d->n * sizeof *x);
+  for (int k = 0; k < d->n; k++) x[k] = d->x0[k] + 0.002 * djt_uniform(&rng, -1, 1);
+  certify(&c, x, &rng);
+  // Mass goes with the volume, back and forth.
+  double mass = c.m->body_mass[1];
+  x[0] = 2 * d->x0[0];
+  x[1] = d->x0[1];
+  x[2] = d->x0[2];
+  assert_int_equal(djd_moveDesign(d, x), DJ_OK);
+  assert_true(fabs(d->model->body_mass[1] - 2 * mass) < 1e-14);
+  x[1] = -1;
+  assert_true(djd_moveDesign(d, x) < 0);
+  assert_int_equal(djd_moveDesign(d, d->x0), DJ_OK);
+  assert_true(fabs(d->model->body_mass[1] - mass) < 1e-15);
+  free(x);
+  freeCase(&c);
+
+  static const char* const list[][2] = {
+      {"\"variables\":[{\"name\":\"body/hand/ipos\"}]",
+       "inertia_from_geom: 'body/hand/ipos' follows its geoms"},
+      {"\"free\":{\"z\":{\"value\":1}},\"maps\":[{\"type\":\"shared\",\"from\":\"z\","
+       "\"to\":\"body/puck/mass\"}]",
+       "inertia_from_geom: 'puck' follows its geoms"},
+      {"\"set\":{\"body/puck/mass\":1}",
+       "set: 'body/puck/mass': follows its geoms (inertia_from_geom)"}};
+  djModel* m = makeModel();
+  for (int i = 0; i < 3; i++) {
+    char text[4096];
+    djTask* task = NULL;
+    djProblem* p = NULL;
+    djError err = {""};
+    snprintf(text, sizeof text, "{%s,\"inertia_from_geom\":true,%s}", rest, list[i][0]);
+    assert_int_equal(dj_loadTaskText(&task, text, NULL, &err), DJ_OK);
+    djStatus status = dj_applySet(m, task, &err);
+    if (status == DJ_OK) status = dj_resolveTask(&p, task, m, &err);
+    assert_int_equal(status, DJ_INVALID);
+    assert_string_equal(err.text, list[i][1]);
+    dj_deleteTask(task);
+  }
+  dj_deleteModel(m);
+}
+
 // What x is, and that evaluations do not depend on what came before.
 static void testEntries(void** state) {
   (void)state;
@@ -549,7 +614,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testMapsVjp), cmocka_unit_test(testMapsValues),
       cmocka_unit_test(testSplineIsSmooth), cmocka_unit_test(testCage),
-      cmocka_unit_test(testGradients), cmocka_unit_test(testEntries),
+      cmocka_unit_test(testGradients), cmocka_unit_test(testFollowing),
+      cmocka_unit_test(testEntries),
       cmocka_unit_test(testErrors), cmocka_unit_test(testParts),
       cmocka_unit_test(testOptimize),
   };
