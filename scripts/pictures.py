@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Pictures of a report as one SVG file: `pictures.py report.html out.svg [every]`.
 
-Takes the scene's pictures that `dijoco compare` put into its report, every second or third of the
-times if asked, and sets them in rows, one per engine.
+Takes the scene's pictures that `dijoco compare` or `dijoco optimize` put into its report, every
+second or third of the times if asked, and sets them in rows, one per engine or design.
 """
 import re
 import sys
@@ -17,7 +17,8 @@ def main():
         text = f.read()
     defs = "".join(re.findall(r"<defs>.*?</defs>", text, re.S))
     found = re.findall(r'<svg viewBox="0 0 (\d+) (\d+)" role="img" '
-                       r'aria-label="The scene in (\w+) at ([\d.]+) s">(.*?)</svg>', text, re.S)
+                       r'aria-label="(?:The scene in )?([\w ]+) at ([\d.]+) s">(.*?)</svg>',
+                       text, re.S)
     if not found:
         sys.exit("%s: no pictures of a scene" % report)
     width, height = int(found[0][0]), int(found[0][1])
