@@ -38,6 +38,9 @@ double times_part(Times* t, double part);    // microseconds; part 0.5 is the me
 double times_mean(const Times* t);           // microseconds
 void times_free(Times* t);
 
+// Seconds of this thread: what takes milliseconds is interrupted by other programs.
+double bench_threadClock(void);
+
 // Whether --filter lets an item through.
 bool bench_wants(const Bench* b, const char* name);
 
