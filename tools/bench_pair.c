@@ -10,6 +10,7 @@
 
 #include "engine.h"
 #include "inputs.h"
+#include "json_out.h"
 
 #include <dijoco/dijoco.h>
 #include <dijoco/mujoco.h>
@@ -20,7 +21,7 @@
 #include <string.h>
 
 // Times are those of CHUNK evaluations, divided by it: one is too short for the clock.
-enum { POSES = 1000, CHUNK = 20, REPEATS = 5 };
+enum { POSES = 1000, CHUNK = 20, REPEATS = 5, SHOWN = 100 };
 
 enum { WARM, REST, COLD, NSTART };
 static const char* const start_name[NSTART] = {"warm", "rest", "cold"};
@@ -196,12 +197,34 @@ typedef struct Series {
 typedef struct Job {
   PairBench* t;
   Series* series;
+  Json* pairs;             // where hull pairs are written, or NULL
 } Job;
+
+// Some of the poses, as vertices in the world.
+static void write_pairs(Json* j, PairBench* t) {
+  char name[60];
+  snprintf(name, sizeof name, "hull_%d", t->nvert);
+  json_object(j, NULL);
+  json_text(j, "name", name);
+  json_number(j, "range", 2 * support / (1 - support));
+  json_list(j, "pairs");
+  for (int i = 0; i < SHOWN; i++) {
+    json_list(j, NULL);
+    for (int k = 0; k < 2; k++) {
+      placed_shape(t, k, &t->pose[i]);
+      json_matrix(j, NULL, (size_t)t->nvert, 3, t->placed[k]);
+    }
+    json_end(j);
+  }
+  json_end(j);
+  json_end(j);
+}
 
 static void run_pair(void* arg) {
   Job* job = arg;
   PairBench* t = job->t;
   make_poses(t);
+  if (job->pairs && t->nvert) write_pairs(job->pairs, t);
   for (int start = 0; start < NSTART; start++) {
     char name[60];
     pair_name(name, t, start);
@@ -244,7 +267,7 @@ static void write_scene(Buffer* out, const PairBench* t) {
   buf_addf(out, "</worldbody></mujoco>");
 }
 
-static void time_pair(Bench* b, PairBench* t, Series* series) {
+static void time_pair(Bench* b, PairBench* t, Series* series, Json* pairs) {
   char error[300] = "", name[60];
   bool wanted = false;
   for (int start = 0; start < NSTART; start++) {
@@ -270,7 +293,7 @@ static void time_pair(Bench* b, PairBench* t, Series* series) {
     good = good && djc_makePair(&t->pair[i], &shape_a, &shape_b, &option, &err) >= 0;
   }
   if (good) {
-    Job job = {t, series};
+    Job job = {t, series, pairs};
     t->b = b;
     t->d = mj_makeData(t->m);
     good = djm_guard(run_pair, &job, &err) >= 0;
@@ -283,12 +306,23 @@ static void time_pair(Bench* b, PairBench* t, Series* series) {
   times_free(&t->peer);
 }
 
+static void save_pairs(Bench* b, const char* path, const char* text) {
+  FILE* file = fopen(path, "w");
+  bool good = file && fputs(text, file) >= 0;
+  if (file && fclose(file) != 0) good = false;
+  if (!good) bench_skip(b, "--pairs", "%.150s cannot be written", path);
+}
+
 void bench_pair(Bench* b) {
   PairBench* t = tool_alloc(1, sizeof *t);
   Series series = {.n = {0}};
+  Buffer text = {0};
+  Json pairs;
+  json_start(&pairs, &text);
+  json_list(&pairs, NULL);
   for (int i = 0; i < 2 + MAX_HULLS; i++) {
     *t = (PairBench){.faces = i == 1, .nvert = i < 2 ? 0 : hull_size[i - 2]};
-    time_pair(b, t, &series);
+    time_pair(b, t, &series, b->options->pairs ? &pairs : NULL);
   }
   double size[MAX_HULLS];
   for (int i = 0; i < MAX_HULLS; i++) size[i] = hull_size[i];
@@ -300,6 +334,9 @@ void bench_pair(Bench* b) {
               bench_slope(size, series.peer[start], MAX_HULLS),
               "Cost exponent over hulls of 8, 32, 64 and 152 vertices");
   }
+  json_end(&pairs);
+  if (b->options->pairs) save_pairs(b, b->options->pairs, text.text);
+  buf_free(&text);
   free(t);
 }
 
