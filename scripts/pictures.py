@@ -2,7 +2,7 @@
 """Pictures of a report as one SVG file: `pictures.py report.html out.svg [every]`.
 
 Takes the scene's pictures that `dijoco compare` or `dijoco optimize` put into its report, every
-second or third of the times if asked, and sets them in rows, one per engine or design.
+second or third of the times if asked, and sets them in rows: engines, or start and result.
 """
 import re
 import sys
@@ -17,25 +17,25 @@ def main():
         text = f.read()
     defs = "".join(re.findall(r"<defs>.*?</defs>", text, re.S))
     found = re.findall(r'<svg viewBox="0 0 (\d+) (\d+)" role="img" '
-                       r'aria-label="(?:The scene in )?([\w ]+) at ([\d.]+) s">(.*?)</svg>',
+                       r'aria-label="(?:The scene in )?([\w ]+?),? at ([\d.]+) s">(.*?)</svg>',
                        text, re.S)
     if not found:
         sys.exit("%s: no pictures of a scene" % report)
     width, height = int(found[0][0]), int(found[0][1])
-    engines = list(dict.fromkeys(entry[2] for entry in found))
+    rows = list(dict.fromkeys(entry[2] for entry in found))
     times = list(dict.fromkeys(entry[3] for entry in found))
     times = times[::every] if (len(times) - 1) % every == 0 else times[::every] + times[-1:]
     out = []
-    for _, _, engine, time, picture in found:
+    for _, _, row, time, picture in found:
         if time not in times:
             continue
         x = times.index(time) * (width + GAP)
-        y = engines.index(engine) * (height + HEAD + GAP)
-        out.append('<text x="%d" y="%d">%s, %s s</text>' % (x + 4, y + HEAD - 5, engine, time))
+        y = rows.index(row) * (height + HEAD + GAP)
+        out.append('<text x="%d" y="%d">%s, %s s</text>' % (x + 4, y + HEAD - 5, row, time))
         out.append('<svg x="%d" y="%d" width="%d" height="%d" viewBox="0 0 %d %d">'
                    '<rect width="100%%" height="100%%" fill="#fbfaf8"/>%s</svg>'
                    % (x, y + HEAD, width, height, width, height, picture))
-    size = (len(times) * (width + GAP) - GAP, len(engines) * (height + HEAD + GAP) - GAP)
+    size = (len(times) * (width + GAP) - GAP, len(rows) * (height + HEAD + GAP) - GAP)
     with open(target, "w") as f:
         f.write('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" '
                 'font-family="sans-serif" font-size="13" fill="#222">%s\n%s\n</svg>\n'
