@@ -1,5 +1,6 @@
 #!/bin/sh
 # Timings of our code beside other libraries', in one run on one thread. Arguments: dijoco bench's.
+# IPC's barrier on the same hull pairs: scripts/bench_ipc.py.
 set -eu
 cd "$(dirname "$0")/.."
 mkdir -p build/deps

@@ -151,6 +151,11 @@ static void testSteps(void** state) {
   compareSteps(DJ_POSITION);
 }
 
+static void testVariationalSteps(void** state) {
+  (void)state;
+  compareSteps(DJ_VARIATIONAL);
+}
+
 typedef struct Run {
   double loss, state[NQ + NV], dq[NV], dv[NV], du[HORIZON * 2];
 } Run;
@@ -207,6 +212,8 @@ static void testRollouts(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testSteps), cmocka_unit_test(testRollouts)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testSteps),
+                                     cmocka_unit_test(testVariationalSteps),
+                                     cmocka_unit_test(testRollouts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

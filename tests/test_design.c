@@ -52,8 +52,8 @@ static const char scene[] =
     "\"tau\":0.03}]}";
 
 static const char rest[] =
-    "\"scene\":\"s\",\"horizon\":20,\"initial\":{\"qpos\":[0,0,0.052,1,0.01,0,0,0.3,-0.2,0.9,0.1,0.2,"
-    "0.3],\"qvel\":[0.5,0.1,0,0,0,0.4,1,-1,0.2,0.3,-0.4],\"act\":[0.3]},\"ctrl\":[0.2,0.1,-0.1],"
+    "\"scene\":\"s\",\"horizon\":20,\"initial\":{\"qpos\":[0,0,0.052,1,0.01,0,0,0.3,-0.2,0.9,"
+    "0.1,0.2,0.3],\"qvel\":[0.5,0.1,0,0,0,0.4,1,-1,0.2,0.3,-0.4],\"act\":[0.3]},\"ctrl\":[0.2,0.1,-0.1],"
     "\"loss\":[{\"type\":\"position\",\"body\":\"puck\",\"target\":[0.3,0.1,0.1]},"
     "{\"type\":\"position\",\"site\":\"tip\",\"target\":[0,0,0],\"when\":\"running\"},"
     "{\"type\":\"position\",\"geom\":\"nail\",\"target\":[0.2,0,0.3]},"
@@ -111,7 +111,8 @@ static const char maps[] =
     "{\"type\":\"affine\",\"from\":\"two\",\"to\":[\"geom/nail/size\",\"body/hand/mass\"],"
     "\"matrix\":[[1,2],[3,4],[5,6],[7,8]],\"offset\":[10,20,30,40]},"
     "{\"type\":\"affine\",\"from\":\"w\",\"to\":\"body/finger/ipos\"},"
-    "{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[-0.3,-0.3,-0.6],[0.3,0.3,-0.105]]}]";
+    "{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[-0.3,-0.3,-0.6],[0.3,0.3,"
+    "-0.105]]}]";
 
 // Transposed derivatives against differences along random directions.
 static void testMapsVjp(void** state) {
@@ -284,7 +285,8 @@ static const char variables[] =
     "\"matrix\":[[1,0,0],[0,1,0],[0,0,1],[0.1,0,0],[0,0.1,0],[0,0,0.1]]},"
     "{\"type\":\"affine\",\"from\":\"len\",\"to\":[\"geom/puck/size\",\"body/finger/pos\"],"
     "\"matrix\":[[1],[0.5],[-0.4],[0],[1],[2]],\"offset\":[0.03,0.035,0.062,0,0,-0.4]},"
-    "{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[-0.3,-0.3,-0.6],[0.3,0.3,-0.105]],"
+    "{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[-0.3,-0.3,-0.6],[0.3,0.3,"
+    "-0.105]],"
     "\"to\":[\"site/tip/pos\",\"body/finger/pos\",\"mesh/block/vert\"]}],"
     "\"variables\":[{\"name\":\"t\"},{\"name\":\"s\",\"index\":[0,3,1]},{\"name\":\"q\"},"
     "{\"name\":\"axis\"},{\"name\":\"len\"},{\"name\":\"c\"},"
@@ -345,6 +347,71 @@ static void testGradients(void** state) {
   certify(&c, x, &rng);
   free(x);
   freeCase(&c);
+}
+
+// Masses and inertias that follow the geoms.
+static void testFollowing(void** state) {
+  (void)state;
+  djRng rng = {21};
+  Case c;
+  makeCase(&c,
+           "\"inertia_from_geom\":true,\"set\":{\"geom/puck/size\":[0.06,0.05,0.06]},"
+           "\"free\":{\"r\":{\"value\":[0.03]}},\"maps\":[{\"type\":\"affine\",\"from\":\"r\","
+           "\"to\":\"geom/nail/size\",\"matrix\":[[1],[0],[0]]}],"
+           "\"variables\":[{\"name\":\"geom/puck/size\"},"
+           "{\"name\":\"mesh/block/vert\",\"index\":[0,4,8,21,23]},{\"name\":\"geom/head/pos\"},"
+           "{\"name\":\"geom/grip/pos\"},{\"name\":\"r\"}]");
+  djDesign* d = c.d;
+  assert_int_equal(dj_applySet(c.m, c.task, NULL), DJ_OK);  // the design has the model before it
+  assert_true(fabs(c.m->body_mass[1] - 0.6) < 1e-14 && c.m->contact.weight > 0);
+  freeCase(&c);
+
+  makeCase(&c, "\"inertia_from_geom\":true,\"variables\":[{\"name\":\"geom/puck/size\"},"
+               "{\"name\":\"mesh/block/vert\",\"index\":[0,4,8,21,23]},"
+               "{\"name\":\"geom/head/pos\"},{\"name\":\"geom/grip/pos\"},"
+               "{\"name\":\"geom/nail/size\",\"index\":[0]}]");
+  d = c.d;
+  certify(&c, d->x0, &rng);
+  double* x = malloc((size_t)d->n * sizeof *x);
+  for (int k = 0; k < d->n; k++) x[k] = d->x0[k] + 0.002 * djt_uniform(&rng, -1, 1);
+  certify(&c, x, &rng);
+  // Mass goes with the volume, back and forth.
+  double mass = c.m->body_mass[1];
+  x[0] = 2 * d->x0[0];
+  x[1] = d->x0[1];
+  x[2] = d->x0[2];
+  assert_int_equal(djd_moveDesign(d, x), DJ_OK);
+  assert_true(fabs(d->model->body_mass[1] - 2 * mass) < 1e-14);
+  x[1] = -1;
+  assert_true(djd_moveDesign(d, x) < 0);
+  assert_int_equal(djd_moveDesign(d, d->x0), DJ_OK);
+  assert_true(fabs(d->model->body_mass[1] - mass) < 1e-15);
+  free(x);
+  freeCase(&c);
+
+  static const char* const list[][2] = {
+      {"\"variables\":[{\"name\":\"body/hand/ipos\"}]",
+       "inertia_from_geom: 'body/hand/ipos' follows its geoms"},
+      {"\"free\":{\"z\":{\"value\":1}},\"maps\":[{\"type\":\"shared\",\"from\":\"z\","
+       "\"to\":\"body/puck/mass\"}]",
+       "inertia_from_geom: 'puck' follows its geoms"},
+      {"\"set\":{\"body/puck/mass\":1}",
+       "set: 'body/puck/mass': follows its geoms (inertia_from_geom)"}};
+  djModel* m = makeModel();
+  for (int i = 0; i < 3; i++) {
+    char text[4096];
+    djTask* task = NULL;
+    djProblem* p = NULL;
+    djError err = {""};
+    snprintf(text, sizeof text, "{%s,\"inertia_from_geom\":true,%s}", rest, list[i][0]);
+    assert_int_equal(dj_loadTaskText(&task, text, NULL, &err), DJ_OK);
+    djStatus status = dj_applySet(m, task, &err);
+    if (status == DJ_OK) status = dj_resolveTask(&p, task, m, &err);
+    assert_int_equal(status, DJ_INVALID);
+    assert_string_equal(err.text, list[i][1]);
+    dj_deleteTask(task);
+  }
+  dj_deleteModel(m);
 }
 
 // What x is, and that evaluations do not depend on what came before.
@@ -424,7 +491,8 @@ static void testErrors(void** state) {
        "maps[0]: to: 'body/hand/quat' is 4 numbers, 'z' is 3"},
       {"\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"body/hand/quat\"}]",
        "maps[0]: from: 'z' must be 4 numbers"},
-      {"\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"body/hand/mass\",\"matrix\":[[1,2]]}]",
+      {"\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"body/hand/mass\",\"matrix\":[[1,"
+       "2]]}]",
        "maps[0]: matrix: must be 1 x 3 numbers"},
       {"\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"site/tip/pos\",\"offset\":[1]}]",
        "maps[0]: offset: must be 3 numbers"},
@@ -432,7 +500,8 @@ static void testErrors(void** state) {
        "maps[0]: to: must be 'ctrl'"},
       {"\"maps\":[{\"type\":\"tanh\",\"from\":\"z\",\"hold\":10}]",
        "maps[0]: from: 'z' must be 6 numbers"},
-      {"\"maps\":[{\"type\":\"tanh\",\"from\":\"z\",\"hold\":0}]", "maps[0]: hold: must be positive"},
+      {"\"maps\":[{\"type\":\"tanh\",\"from\":\"z\",\"hold\":0}]",
+       "maps[0]: hold: must be positive"},
       {"\"maps\":[{\"type\":\"spline\",\"from\":\"z\",\"actuator\":7}]",
        "maps[0]: actuator: there is no '#7'"},
       {"\"maps\":[{\"type\":\"cage\",\"from\":\"z\",\"body\":\"hand\",\"box\":[[0,0,0],[1,1,1]]}]",
@@ -456,7 +525,8 @@ static void testErrors(void** state) {
        "variables: 'ctrl' is computed by maps[0]"},
       {"\"variables\":[{\"name\":\"z\"},{\"name\":\"z\",\"index\":[1]}]",
        "variables: an entry of 'z' is listed twice"},
-      {"\"variables\":[{\"name\":\"z\",\"index\":[3]}]", "variables: 'z': index: there is no entry 3"},
+      {"\"variables\":[{\"name\":\"z\",\"index\":[3]}]",
+       "variables: 'z': index: there is no entry 3"},
   };
   djModel* m = makeModel();
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
@@ -508,7 +578,8 @@ static void testOptimize(void** state) {
   (void)state;
   static const char keys[] =
       "\"scene\":\"s\",\"horizon\":20,\"initial\":{\"qpos\":[0,0,0.052,1,0,0,0,0,0,1,0,0,0]},"
-      "\"loss\":[{\"type\":\"position\",\"body\":\"puck\",\"target\":[0.1,0.03,0.05],\"weight\":50},"
+      "\"loss\":[{\"type\":\"position\",\"body\":\"puck\",\"target\":[0.1,0.03,0.05],"
+      "\"weight\":50},"
       "{\"type\":\"qpos\",\"joint\":\"bend\",\"target\":0.1}]";
   static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
   for (int t = 0; t < 3; t++) {
@@ -543,7 +614,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testMapsVjp), cmocka_unit_test(testMapsValues),
       cmocka_unit_test(testSplineIsSmooth), cmocka_unit_test(testCage),
-      cmocka_unit_test(testGradients), cmocka_unit_test(testEntries),
+      cmocka_unit_test(testGradients), cmocka_unit_test(testFollowing),
+      cmocka_unit_test(testEntries),
       cmocka_unit_test(testErrors), cmocka_unit_test(testParts),
       cmocka_unit_test(testOptimize),
   };

@@ -66,6 +66,7 @@ typedef struct Fixture {
   djModel* model;
   djModel* same;      // the model as it must stay
   djParam size;
+  djModel* solid;     // of one tetrahedron
 } Fixture;
 
 static const char* const path = "test_memory.tmp.json";
@@ -118,6 +119,27 @@ static djStatus actParam(Fixture* f) {
   double value[3];
   djStatus status = dj_getParam(value, f->model, &f->size);
   return status < 0 ? status : dj_setParam(f->model, &f->size, value, NULL);
+}
+
+// The vertices of a mesh to and fro.
+static djStatus actMesh(Fixture* f) {
+  djParam param;
+  double value[12];
+  djStatus status = dj_paramId(&param, f->solid, "mesh/#0/vert", NULL);
+  if (status == DJ_OK) status = dj_getParam(value, f->solid, &param);
+  for (int k = 0; k < 2 && status == DJ_OK; k++) {
+    value[3] = k ? 1 : 1.5;
+    status = dj_setParam(f->solid, &param, value, NULL);
+  }
+  return status;
+}
+
+static djStatus actFollow(Fixture* f) {
+  djModel* design = NULL;
+  djStatus status = dj_copyModel(&design, f->solid, NULL);
+  if (status == DJ_OK) status = dj_followGeoms(design, f->solid, NULL);
+  dj_deleteModel(design);
+  return status;
 }
 
 static djStatus actTask(Fixture* f) {
@@ -179,6 +201,8 @@ static void test_load(void** state) { run(state, actLoad); }
 static void test_save(void** state) { run(state, actSave); }
 static void test_option(void** state) { run(state, actOption); }
 static void test_param(void** state) { run(state, actParam); }
+static void test_mesh(void** state) { run(state, actMesh); }
+static void test_follow(void** state) { run(state, actFollow); }
 static void test_task(void** state) { run(state, actTask); }
 static void test_csv(void** state) { run(state, actCsv); }
 
@@ -238,6 +262,31 @@ static void test_steps(void** state) {
   dj_deleteModel(m);
 }
 
+static djStatus makeSolid(djModel** model) {
+  static const double vert[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+  static const int face[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+  djModelDef def = dj_defaultModelDef();
+  djBodyDef body[2] = {dj_defaultBodyDef(), dj_defaultBodyDef()};
+  djGeomDef geom[2] = {dj_defaultGeomDef(), dj_defaultGeomDef()};
+  djJointDef joint = dj_defaultJointDef();
+  djMeshDef mesh = {.nvert = 4, .vert = vert, .nface = 4, .face = face};
+  body[1].mass = 1;
+  for (int k = 0; k < 3; k++) body[1].inertia[k] = 0.1;
+  joint.body = geom[1].body = 1;
+  joint.type = DJ_FREE;
+  joint.qpos0[3] = 1;
+  geom[0].type = DJ_PLANE;
+  geom[1].type = DJ_MESH;
+  geom[1].mesh = 0;
+  def.nbody = def.ngeom = 2;
+  def.njnt = def.nmesh = 1;
+  def.body = body;
+  def.geom = geom;
+  def.joint = &joint;
+  def.mesh = &mesh;
+  return dj_makeModel(model, &def, NULL);
+}
+
 static int setup(void** state) {
   Fixture* f = calloc(1, sizeof *f);
   if (!f) return -1;
@@ -245,7 +294,7 @@ static int setup(void** state) {
   // Its hull would be qhull's work, which loses a block when memory runs out.
   f->sample.geom[3].contype = f->sample.geom[3].conaffinity = 0;
   *state = f;
-  return dj_makeModel(&f->model, &f->sample.def, NULL) |
+  return makeSolid(&f->solid) | dj_makeModel(&f->model, &f->sample.def, NULL) |
          dj_makeModel(&f->same, &f->sample.def, NULL) | dj_saveModel(f->model, path, NULL) |
          dj_paramId(&f->size, f->model, "geom/foot/size", NULL);
 }
@@ -254,6 +303,7 @@ static int teardown(void** state) {
   Fixture* f = *state;
   dj_deleteModel(f->model);
   dj_deleteModel(f->same);
+  dj_deleteModel(f->solid);
   free(f);
   remove(path);
   remove("test_memory.tmp2");
@@ -265,7 +315,7 @@ int main(void) {
       cmocka_unit_test(test_make), cmocka_unit_test(test_copy),   cmocka_unit_test(test_load),
       cmocka_unit_test(test_save), cmocka_unit_test(test_option), cmocka_unit_test(test_param),
       cmocka_unit_test(test_task), cmocka_unit_test(test_csv),    cmocka_unit_test(test_data),
-      cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_mesh), cmocka_unit_test(test_follow), cmocka_unit_test(test_steps),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 // ---- times
@@ -48,6 +49,12 @@ void times_free(Times* t) {
   *t = (Times){0};
 }
 
+double bench_threadClock(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 // ---- results
 
 bool bench_wants(const Bench* b, const char* name) {
@@ -76,6 +83,18 @@ void bench_fit(Bench* b, const char* name, double ours, const char* peer_name, d
   snprintf(f->name, sizeof f->name, "%s", name);
   snprintf(f->peer_name, sizeof f->peer_name, "%s", peer_name);
   snprintf(f->note, sizeof f->note, "%s", note);
+}
+
+double bench_slope(const double* x, const double* t, int n) {
+  double sx = 0, sy = 0, sxx = 0, sxy = 0;
+  for (int k = 0; k < n; k++) {
+    double u = log(x[k]), v = log(t[k]);
+    sx += u;
+    sy += v;
+    sxx += u * u;
+    sxy += u * v;
+  }
+  return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
 void bench_skip(Bench* b, const char* what, const char* why, ...) {

@@ -38,6 +38,9 @@ double times_part(Times* t, double part);    // microseconds; part 0.5 is the me
 double times_mean(const Times* t);           // microseconds
 void times_free(Times* t);
 
+// Seconds of this thread: what takes milliseconds is interrupted by other programs.
+double bench_threadClock(void);
+
 // Whether --filter lets an item through.
 bool bench_wants(const Bench* b, const char* name);
 
@@ -46,6 +49,8 @@ void bench_add(Bench* b, const char* name, double ours, const char* peer_name, d
                const char* note, ...) __attribute__((format(printf, 6, 7)));
 void bench_fit(Bench* b, const char* name, double ours, const char* peer_name, double peer,
                const char* note);
+// Slope of log t over log x by least squares.
+double bench_slope(const double* x, const double* t, int n);
 void bench_skip(Bench* b, const char* what, const char* why, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { HORIZON = 200, HOLD = 10, REPEATS = 15, BATCH = 8, MAX_THREADS = 4, NLOSS = 2 };
@@ -133,13 +132,6 @@ static void count(Rollouts* r, djStatus status) {
   r->unconverged += status > 0;
 }
 
-// Seconds of this thread: a rollout is long enough for other programs to interrupt it.
-static double thread_clock(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 // Each thing once, one after the other.
 static void pass(Rollouts* r) {
   djRollout run = rollout_of(r, 0), plain = run;
@@ -151,17 +143,17 @@ static void pass(Rollouts* r) {
                             .nparam = r->nparam,
                             .param = r->param,
                             .grad_param = r->grad_param};
-  double t0 = thread_clock();
+  double t0 = bench_threadClock();
   count(r, djd_rolloutForward(&result, r->model, d, &plain, tape));
-  double t1 = thread_clock();
+  double t1 = bench_threadClock();
   run_peer(r);
-  double t2 = thread_clock();
+  double t2 = bench_threadClock();
   count(r, djd_rolloutForward(&result, r->model, d, &run, tape));
-  double t3 = thread_clock();
+  double t3 = bench_threadClock();
   count(r, djd_rolloutBackward(&result, r->model, d, &run, tape));
-  double t4 = thread_clock();
+  double t4 = bench_threadClock();
   count(r, djd_rolloutBackward(&design, r->model, d, &run, tape));
-  double t5 = thread_clock();
+  double t5 = bench_threadClock();
   times_add(&r->steps, t1 - t0);
   times_add(&r->peer, t2 - t1);
   times_add(&r->forward, t3 - t2);

@@ -1,7 +1,9 @@
 // dijoco bench, stacks: time per step of harmonic stacks of planks, each engine on its own run.
 //
 // `step/book_stacking` is the shipped scene; `stack/N` has N planks with its sizes and settings.
-// The cost exponent is the slope of log(median) over log(N), fitted to all sizes.
+// The cost exponent is the slope of log(median) over log(N), fitted to all sizes. Then, from where
+// the run ended: stack_forward/N, a step of a rollout that is recorded for the adjoint, and
+// stack_adjoint/N, a step of the adjoint of the top plank's place.
 
 #include "bench.h"
 
@@ -17,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETTLE = 200, TIMED = 500, MAX_STACKS = 4 };
+enum { SETTLE = 200, TIMED = 500, MAX_STACKS = 4, HORIZON = 50, REPEATS = 7 };
 
 static const int stack_size[MAX_STACKS] = {5, 10, 20, 40};
 
@@ -28,7 +30,8 @@ typedef struct Stack {
   mjData* d;
   djModel* model;
   djData* data;
-  Times ours, peer;
+  djTape* tape;
+  Times ours, peer, forward, adjoint;
 } Stack;
 
 // Both engines from the scene's start; gravity is ramped over the settling steps.
@@ -63,6 +66,32 @@ static void run_stack(void* arg) {
             1e3 * s->m->opt.timestep, times_mean(&s->ours), times_mean(&s->peer));
 }
 
+// Rollouts from the end of the run, and their adjoints: times per step.
+static void run_gradient(void* arg) {
+  Stack* s = arg;
+  const djModel* m = s->model;
+  size_t nv = (size_t)m->nv;
+  double* memory = tool_alloc((size_t)m->nq + 3 * nv, sizeof(double));
+  double *qpos = memory, *qvel = qpos + m->nq;
+  mju_copy(qpos, s->data->qpos, m->nq);
+  mju_copy(qvel, s->data->qvel, m->nv);
+  djLossTerm loss = {.type = DJ_LOSS_POSITION, .object = DJ_OBJ_BODY, .id = m->nbody - 1,
+                     .weight = 1};
+  djRollout run = {.horizon = HORIZON, .qpos0 = qpos, .qvel0 = qvel, .nloss = 1, .loss = &loss};
+  djRolloutResult result = {.grad_qpos0 = qvel + nv, .grad_qvel0 = qvel + 2 * nv};
+  for (int k = 0; k <= REPEATS; k++) {
+    double t0 = bench_threadClock();
+    djStatus status = djd_rolloutForward(&result, m, s->data, &run, s->tape);
+    double t1 = bench_threadClock();
+    if (status >= 0) status = djd_rolloutBackward(&result, m, s->data, &run, s->tape);
+    double t2 = bench_threadClock();
+    if (k == 0 || status < 0) continue;   // the first touches the tape's memory
+    times_add(&s->forward, (t1 - t0) / HORIZON);
+    times_add(&s->adjoint, (t2 - t1) / HORIZON);
+  }
+  free(memory);
+}
+
 static bool open_stack(Stack* s, djError* err) {
   if (!s->model && dj_importMuJoCo(&s->model, NULL, s->m, err) < 0) return false;
   if (dj_makeData(&s->data, s->model, err) < 0) return false;
@@ -74,6 +103,9 @@ static void close_stack(Stack* s) {
   if (s->d) mj_deleteData(s->d);
   times_free(&s->ours);
   times_free(&s->peer);
+  times_free(&s->forward);
+  times_free(&s->adjoint);
+  djd_deleteTape(s->tape);
   if (s->data) dj_deleteData(s->data);
   if (s->model) dj_deleteModel(s->model);
   if (s->m) mj_deleteModel(s->m);
@@ -113,9 +145,43 @@ static void write_stack(Buffer* out, int n) {
   buf_addf(out, "</worldbody></mujoco>");
 }
 
-static bool time_stack(Bench* b, int n, double* ours, double* peer) {
+// What is timed of each stack.
+enum { STEP, FORWARD, ADJOINT, NITEM };
+static const char* const item[NITEM] = {"stack", "stack_forward", "stack_adjoint"};
+
+typedef struct Series {
+  double size[MAX_STACKS], ours[NITEM][MAX_STACKS], peer[MAX_STACKS];
+  int n;
+} Series;
+
+static void item_name(char name[60], int k, int n) { snprintf(name, 60, "%s/%d", item[k], n); }
+
+static void add_gradient(Stack* s, Series* series, int n) {
+  char name[60];
+  djError err = {""};
+  int at = series->n;
+  if (djd_makeTape(&s->tape, s->model, HORIZON, &err) < 0 || djm_guard(run_gradient, s, &err) < 0) {
+    bench_skip(s->b, "stack_adjoint", "%.150s", err.text);
+    return;
+  }
+  series->ours[STEP][at] = times_median(&s->ours);
+  series->ours[FORWARD][at] = times_median(&s->forward);
+  series->ours[ADJOINT][at] = times_median(&s->adjoint);
+  series->peer[at] = times_median(&s->peer);
+  series->size[at] = n;
+  series->n++;
+  item_name(name, FORWARD, n);
+  bench_add(s->b, name, series->ours[FORWARD][at], "mj_step", series->peer[at],
+            "A step of %d, linearised and recorded; time of the thread. Newton mean %.2f", HORIZON,
+            (double)s->data->stats.newton_iterations / HORIZON);
+  item_name(name, ADJOINT, n);
+  bench_add(s->b, name, series->ours[ADJOINT][at], "our own forward", series->ours[FORWARD][at],
+            "A step of the adjoint of %d", HORIZON);
+}
+
+static void time_stack(Bench* b, int n, Series* series) {
   char name[60], error[300] = "";
-  snprintf(name, sizeof name, "stack/%d", n);
+  item_name(name, STEP, n);
   Stack s = {.b = b, .name = name};
   Buffer text = {0};
   write_stack(&text, n);
@@ -126,42 +192,28 @@ static bool time_stack(Bench* b, int n, double* ours, double* peer) {
   mj_deleteVFS(&vfs);
   buf_free(&text);
   djError err = {""};
-  bool good = s.m && open_stack(&s, &err);
-  if (good) {
-    *ours = times_median(&s.ours);
-    *peer = times_median(&s.peer);
-  } else {
-    bench_skip(b, name, "%.100s%.100s", error, err.text);
-  }
+  if (s.m && open_stack(&s, &err)) add_gradient(&s, series, n);
+  else bench_skip(b, name, "%.100s%.100s", error, err.text);
   close_stack(&s);
-  return good;
-}
-
-// Slope of log t over log n by least squares.
-static double exponent(const double* t, int n) {
-  double sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (int k = 0; k < n; k++) {
-    double x = log(stack_size[k]), y = log(t[k]);
-    sx += x;
-    sy += y;
-    sxx += x * x;
-    sxy += x * y;
-  }
-  return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
 static void bench_sizes(Bench* b) {
-  double ours[MAX_STACKS], peer[MAX_STACKS];
-  int n = 0;
+  Series series = {.n = 0};
   for (int k = 0; k < MAX_STACKS; k++) {
-    char name[60];
-    snprintf(name, sizeof name, "stack/%d", stack_size[k]);
-    if (!bench_wants(b, name)) continue;
-    if (time_stack(b, stack_size[k], &ours[n], &peer[n])) n++;
+    bool wanted = false;
+    for (int i = 0; i < NITEM; i++) {
+      char name[60];
+      item_name(name, i, stack_size[k]);
+      wanted = wanted || bench_wants(b, name);
+    }
+    if (wanted) time_stack(b, stack_size[k], &series);
   }
-  if (n < MAX_STACKS) return;
-  bench_fit(b, "stack", exponent(ours, n), "mj_step", exponent(peer, n),
-            "Cost exponent over 5, 10, 20 and 40 planks: slope of log(median time)");
+  if (series.n < MAX_STACKS) return;
+  double peer = bench_slope(series.size, series.peer, MAX_STACKS);
+  for (int i = 0; i < NITEM; i++) {
+    bench_fit(b, item[i], bench_slope(series.size, series.ours[i], MAX_STACKS), "mj_step", peer,
+              "Cost exponent over 5, 10, 20 and 40 planks: slope of log(median time)");
+  }
 }
 
 void bench_stack(Bench* b) {

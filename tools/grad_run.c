@@ -7,6 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+// --set; masses follow as with the task's own set.
+static int apply_sets(GradRun* g) {
+  const Options* o = g->options;
+  djModel* compiled = NULL;
+  djError err = {""};
+  bool follow = g->task->inertia_from_geom && o->nset > 0;
+  if (follow && dj_copyModel(&compiled, g->scene.model, &err) < 0) {
+    return scene_fail(o, o->argument[0], &err);
+  }
+  int status = scene_applySets(&g->scene, o);
+  if (!status && follow && dj_followGeoms(g->scene.model, compiled, &err) < 0) {
+    status = scene_fail(o, o->argument[0], &err);
+  }
+  dj_deleteModel(compiled);
+  return status;
+}
+
 static int load_scene(GradRun* g) {
   const Options* o = g->options;
   djError err = {""};
@@ -16,7 +33,7 @@ static int load_scene(GradRun* g) {
   if (!status && dj_applySet(g->scene.model, g->task, &err) < 0) {
     status = scene_fail(o, o->argument[0], &err);
   }
-  if (!status) status = scene_applySets(&g->scene, o);
+  if (!status) status = apply_sets(g);
   return status;
 }
 

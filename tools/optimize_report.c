@@ -129,12 +129,19 @@ typedef struct Column {
   const char* color;
   const djModel* model;
   int n;                // samples
+  int stride;           // steps from one to the next
   const double* xpos;
   const double* xquat;
 } Column;
 
-static Poses column_poses(const Column* c, const djModel* m, int sample) {
-  size_t at = (size_t)(sample < c->n ? sample : c->n - 1) * (size_t)m->nbody;
+// The sample of step k.
+static int column_sample(const Column* c, int k) {
+  int sample = (k + c->stride - 1) / c->stride;
+  return sample < c->n ? sample : c->n - 1;
+}
+
+static Poses column_poses(const Column* c, const djModel* m, int k) {
+  size_t at = (size_t)column_sample(c, k) * (size_t)m->nbody;
   return (Poses){c->xpos + 3 * at, c->xquat + 4 * at};
 }
 
@@ -203,8 +210,8 @@ static void write_pictures(Buffer* out, const OptimizeRun* r, const Column* colu
   Poses all[3 * TIMES];
   int n = 0;
   for (int i = 0; i < TIMES; i++) {
-    int sample = (int)lround((double)i * rollout->horizon / (TIMES - 1));
-    for (int k = 0; k < ncolumn; k++) all[n++] = column_poses(&column[k], m, sample);
+    int step = (int)lround((double)i * rollout->horizon / (TIMES - 1));
+    for (int k = 0; k < ncolumn; k++) all[n++] = column_poses(&column[k], m, step);
   }
   Camera c = camera_lookFrom(m, n, all, PICTURE_WIDE, PICTURE_HIGH,
                              choose_elevation(m, column, ncolumn));
@@ -226,15 +233,14 @@ static void write_pictures(Buffer* out, const OptimizeRun* r, const Column* colu
   for (int k = 0; k < ncolumn; k++) buf_addf(out, "<h3>%s</h3>", column[k].title);
   for (int i = 0; i < n; i++) {
     int k = i % ncolumn;
-    int sample = (int)lround((double)(i / ncolumn) * rollout->horizon / (TIMES - 1));
+    int step = (int)lround((double)(i / ncolumn) * rollout->horizon / (TIMES - 1));
     char label[80];
-    snprintf(label, sizeof label, "%s, at %.4g s", column[k].title, sample * h);
-    mark[ntarget] = (Mark){sample < column[k].n ? sample + 1 : column[k].n, path[k],
-                           column[k].color, false};
+    snprintf(label, sizeof label, "%s at %.4g s", column[k].title, step * h);
+    mark[ntarget] = (Mark){column_sample(&column[k], step) + 1, path[k], column[k].color, false};
     buf_add(out, "<figure><div>");
     int nmark = mark[ntarget].n > 1 ? ntarget + 1 : ntarget;
     picture_drawMarked(out, column[k].model, &all[i], &c, label, nmark, mark);
-    buf_addf(out, "</div><figcaption>t = %.4g s</figcaption></figure>\n", sample * h);
+    buf_addf(out, "</div><figcaption>t = %.4g s</figcaption></figure>\n", step * h);
   }
   buf_add(out, "</div>\n");
   for (int k = 0; k < ncolumn; k++) free(path[k]);
@@ -366,14 +372,13 @@ void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay) {
   buf_add(out, "</div>\n");
   const Course *a = &r->course[AT_START], *b = &r->course[AT_END];
   const djModel *first = r->grad.scene.model, *last = r->grad.design->model;
-  Column column[3] = {{"Start", before_color, first, a->nsample, a->xpos, a->xquat},
-                      {"Result", after_color, last, b->nsample, b->xpos, b->xquat}};
+  Column column[3] = {{"Start", before_color, first, a->nsample, 1, a->xpos, a->xquat},
+                      {"Result", after_color, last, b->nsample, 1, b->xpos, b->xquat}};
   int n = 2;
-  // Samples of the record are as many as steps where there are at most 500 of them.
-  if (replay->done && replay->record.stride == 1) {
+  if (replay->done && replay->record.nsample > 0) {
     column[n++] = (Column){"Result in MuJoCo", mujoco_color, last,
-                           replay->record.nsample, replay->record.xpos[1],
-                           replay->record.xquat[1]};
+                           replay->record.nsample, (int)replay->record.stride,
+                           replay->record.xpos[1], replay->record.xquat[1]};
   }
   if (a->nsample > 0 && b->nsample > 0) write_pictures(out, r, column, n);
   ctrl_charts(out, r);

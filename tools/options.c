@@ -46,6 +46,8 @@ static const Row table[] = {
     {"--filter", "TEXT", TEXT, GROUP_FILTER, AT(filter), "only what has TEXT in its name"},
     {"--models", "DIR", TEXT, GROUP_FILTER, AT(models),
      "folder of gymnasium's models (default: $DIJOCO_GYMNASIUM)"},
+    {"--pairs", "FILE", TEXT, GROUP_FILTER, AT(pairs),
+     "write hull pairs that were timed, for other programs (JSON)"},
     {"--timestep", "H", POSITIVE, GROUP_SETTINGS, AT(timestep), "seconds"},
     {"--contact", "separating_plane|none", CHOICE, GROUP_SETTINGS, AT(contact), "contact model"},
     {"--integrator", "position|variational", CHOICE, GROUP_SETTINGS, AT(integrator),

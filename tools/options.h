@@ -35,7 +35,7 @@ typedef struct Options {
   const char* set[MAX_SETS];  // NAME=V[,V...]
   long threads;
   double time;
-  const char *qpos, *qvel, *ctrl, *engine, *out, *filter, *models;
+  const char *qpos, *qvel, *ctrl, *engine, *out, *filter, *models, *pairs;
   long ctrl_seed, every, check_seed, iterations;
   double max_position, max_rotation;
 } Options;

@@ -18,6 +18,9 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
   printf("  %-22s %.6g m\n", "smallest gap", t->smallest_gap);
   printf("  %-22s %.6g m\n", "deepest overlap", t->deepest_overlap);
   printf("  %-22s %ld\n", "recovering steps", t->recovering_steps);
+  if (t->damped_steps) {
+    printf("  %-22s %ld (taken by the position integrator)\n", "damped steps", t->damped_steps);
+  }
   printf("  %-22s %.6g J at the start, %.6g J at the end\n", "energy", t->energy_first,
          t->energy_last);
   printf("  %-22s %.3g s, %.3g us per step\n", "wall time", t->wall,

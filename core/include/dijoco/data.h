@@ -18,6 +18,7 @@ typedef struct djStats {
   long newton_iterations;      // over all steps
   long unconverged_steps;
   long recovering_steps;       // steps with at least one pair in recovery
+  long damped_steps;           // of `variational`: taken by `position`, as it found no solution
   int iterations;              // of the last step
   double residual;             // of the last step: sqrt(decrement^2 / m) / (g h)
   double worst_residual;       // over all steps

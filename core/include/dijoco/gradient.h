@@ -73,6 +73,8 @@ typedef struct djRollout {
   void* user;                  // handed to the callback
   int polish;                  // extra full Newton steps until the decrement stops falling
   bool loss_only;              // no linearisation: a backward pass is not possible
+  const djModel* compiled;     // not NULL: gradients by parameters let masses and inertias follow
+                               //   the geoms of the model from this one on (dj_followGeoms)
 } djRollout;
 
 // What a rollout returns. Arrays belong to the caller.

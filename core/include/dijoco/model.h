@@ -338,6 +338,20 @@ DJ_API djStatus dj_getParam(double* value, const djModel* model, const djParam* 
 DJ_API djStatus dj_setParam(djModel* model, const djParam* param, const double* value,
                             djError* err);
 
+// Make masses and inertias follow the geoms of an unshared copy of a compiled model, after geom
+// pos, quat, size or mesh vertices were set: to the moments of each body's mass this adds its
+// compiled density (mass over the volume of its geoms, colliding or not; overlaps count twice)
+// times what the moments of the geoms have changed by, and reads mass, ipos, iquat and inertia from
+// the sum. Bodies without mass or volume stay as they are; the others' values, also those that were
+// set, are replaced: where the geoms are the compiled ones, by the compiled values. Contact
+// settings in force do not change. DJ_INVALID: a body's geoms have shrunk until no mass or no
+// possible inertia is left; the design is then unchanged.
+//
+// Meshes count as what the facets of the compiled hull enclose, with sign, so that mass is a smooth
+// function of the vertices. It is the hull's volume while these facets are convex; beyond, that one
+// is only C0 (a vertex pops out of a facet or falls into the hull).
+DJ_API djStatus dj_followGeoms(djModel* design, const djModel* compiled, djError* err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -157,7 +157,8 @@ DJ_API djStatus dj_loadTask(djTask** task, const char* path, djError* err);
 DJ_API djStatus dj_loadTaskText(djTask** task, const char* text, const char* folder, djError* err);
 DJ_API void dj_deleteTask(djTask* task);
 
-// Set the parameters of `set` on an unshared model.
+// Set the parameters of `set` on an unshared model; with inertia_from_geom masses and inertias
+// follow its geoms (dj_followGeoms).
 DJ_API djStatus dj_applySet(djModel* model, const djTask* task, djError* err);
 
 // What a variable of a task is.

@@ -31,8 +31,11 @@ djStatus dj_makeMeshHull(djHull* hull, const djModel* m, int mesh, const djHull*
   const double* vert = m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh];
   const int* face = m->mesh_face + 3 * (size_t)m->mesh_faceadr[mesh];
   djStatus status = DJ_INVALID;
-  if (nface > 0) status = dj_makeHull(hull, nvert, vert, nface, face, err);
-  if (status == DJ_INVALID && old) status = dj_moveHull(hull, old, nvert, vert);
+  if (old && old->buffer) {
+    status = dj_moveHull(hull, old, nvert, vert);
+  } else if (nface > 0) {
+    status = dj_makeHull(hull, nvert, vert, nface, face, err);
+  }
   if (status == DJ_INVALID) status = dj_makeHull(hull, nvert, vert, 0, NULL, err);
   return status;
 }

@@ -8,7 +8,7 @@
 
 typedef struct djShapeBuilder {
   djModel* model;
-  djHull* hull;            // (nmesh) made where needed
+  djHull* hull;            // (nmesh) made where needed; then (nmesh) those that meshes had at first
   bool* collides;          // (ngeom)
   double* inner;           // (ngeom) radius of the largest ball inside; planes, others: infinite
 } djShapeBuilder;
@@ -16,8 +16,9 @@ typedef struct djShapeBuilder {
 // "geom 'name'" for messages.
 const char* dj_geomText(char text[80], const djModel* m, int geom);
 
-// Hull of a mesh: by its own triangles, else by the facets of the hull that it had (NULL: none),
-// else by qhull. Changed meshes may no longer be the hulls of their triangles.
+// Hull of a mesh: by the facets of the hull that it had at first (NULL: it has none yet), or by its
+// own triangles, else by qhull. It depends on that first hull and the vertices alone, not on what
+// came between.
 djStatus dj_makeMeshHull(djHull* hull, const djModel* m, int mesh, const djHull* old,
                          djError* err);
 

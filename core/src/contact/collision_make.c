@@ -151,7 +151,7 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
   arena = (djArena){c->buffer, 0};
   layout(c, &vert, &adj, &arena, b);
   c->nshape = m->ngeom;
-  c->nhull = m->nmesh;
+  c->nhull = 2 * m->nmesh;
   c->hull = b->hull;
   c->version = 0;
   m->collision = c;   // dj_fillShape and coefficients of pairs look there
@@ -164,7 +164,7 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
 }
 
 static void freeBuilder(djShapeBuilder* b) {
-  for (int k = 0; b->hull && k < b->model->nmesh; k++) dj_freeHull(&b->hull[k]);
+  for (int k = 0; b->hull && k < 2 * b->model->nmesh; k++) dj_freeHull(&b->hull[k]);
   free(b->hull);
   free(b->collides);
   free(b->inner);
@@ -175,10 +175,11 @@ static void freeBuilder(djShapeBuilder* b) {
 // changed.
 static djStatus makeBuilder(djShapeBuilder* b, djModel* m, int mesh, djError* err) {
   size_t n = (size_t)m->ngeom + 1;
-  *b = (djShapeBuilder){m, calloc((size_t)m->nmesh + 1, sizeof(djHull)), calloc(n, sizeof(bool)),
+  size_t nhull = 2 * (size_t)m->nmesh + 1;
+  *b = (djShapeBuilder){m, calloc(nhull, sizeof(djHull)), calloc(n, sizeof(bool)),
                  calloc(n, sizeof(double))};
   bool good = b->hull && b->collides && b->inner;
-  for (int k = 0; good && m->collision && k < m->nmesh; k++) {
+  for (int k = 0; good && m->collision && k < 2 * m->nmesh; k++) {
     if (k != mesh) good = dj_copyHull(&b->hull[k], &m->collision->hull[k]) == DJ_OK;
   }
   if (good) return DJ_OK;
@@ -196,6 +197,10 @@ static djStatus build(djShapeBuilder* b, bool keep_defaults, djError* err) {
   if (skin && size > 0) memcpy(skin, m->geom_skin, size);
   if (status == DJ_OK) status = dj_measureGeoms(b, err);
   if (status == DJ_OK && !keep_defaults) status = dj_applyDefaults(b, err);
+  for (int k = 0; k < m->nmesh && status == DJ_OK; k++) {
+    djHull* first = &b->hull[m->nmesh + k];
+    if (b->hull[k].buffer && !first->buffer) status = dj_copyHull(first, &b->hull[k]);
+  }
   if (status == DJ_OK) status = assemble(b, err);
   if (status < 0) {
     m->contact = settings;
@@ -274,12 +279,12 @@ static void changeHull(djShapeBuilder* b, int mesh, djHull* hull) {
 
 static djStatus changeMesh(djShapeBuilder* b, int mesh, djError* err) {
   djModel* m = b->model;
-  const djHull* old = &m->collision->hull[mesh];
+  const djHull *old = &m->collision->hull[mesh], *first = &m->collision->hull[m->nmesh + mesh];
   int user = userOf(m, mesh);
   char text[80];
   djHull hull = {0};
   djStatus status = DJ_OK;
-  if (user >= 0) status = dj_makeMeshHull(&hull, m, mesh, old, err);
+  if (user >= 0) status = dj_makeMeshHull(&hull, m, mesh, first, err);
   if (status < 0 && (status != DJ_INVALID || dj_kernel(m->opt.contact))) {
     return dj_prefix(err, status, dj_geomText(text, m, user));
   }

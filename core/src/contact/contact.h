@@ -23,8 +23,9 @@ struct djCollision {
   double* reach;                   // (nbody) farthest point of its shapes from the frame's origin,
                                    //   planes not counted
   double maxinflate;               // largest inflation of an explicit pair, >= 0
-  struct djHull* hull;             // (nmesh) of the meshes that collide, the others zero
-  int nhull;                       // = nmesh
+  struct djHull* hull;             // (nmesh) of the meshes that collide, the others zero; then
+                                   //   (nmesh) those that they had at first, whose facets they keep
+  int nhull;                       // = 2 nmesh
   int maxpair;                     // pairs that data can hold
   int rowwords;                    // of `collide`
   unsigned* collide;               // (ngeom x rowwords) bits: pairs to consider; NULL: too many
@@ -40,8 +41,8 @@ struct djCollision {
 djStatus dj_makeCollision(djModel* model, bool keep_defaults, djError* err);
 
 // A parameter has been written: remake the shapes that depend on it, as dj_makeCollision with
-// keep_defaults would. Meshes keep their facets while these are convex (dj_moveHull). On failure
-// all shapes are as they were.
+// keep_defaults would. Meshes keep the facets that they had at first while these are convex
+// (dj_moveHull). On failure all shapes are as they were.
 djStatus dj_changeCollision(djModel* model, const djParam* param, djError* err);
 
 // The collision data of a model for its copy, bit by bit.

@@ -126,6 +126,40 @@ void dj_lagSlide(double* slide, const djPlaneWork* w, const djPlaneState* state,
   }
 }
 
+// With g_k by point k, a_k = +-1 its sign and e its axis, and g = sum g_k: by w it is
+//   h = +-G^T g + 2 k w_3 (sum a_k g_k.G e) e_3,  and with H = (I - w w^T) h/q
+//   by G: +-g w^T + k w_3^2 sum a_k g_k e^T + n H^T,   by n: G H.
+djVec3 dj_lagOffsetVjp(djMat3* curve, const double* by_point, const djPlaneWork* w,
+                       const djPlaneState* state, int side) {
+  const djShape* s = side ? w->in->b : w->in->a;
+  djVec3 v, n = state->lag_normal, g = {0, 0, 0};
+  djMat3 G = dju_mulMM(w->pose[side]->R, s->curve), by = {{0}};
+  double q = dj_curveReach(NULL, &v, &G, n), sign = side ? -1 : 1, arms = 0;
+  int split = dj_lagSplit(w, side);
+  for (int k = 0; k < split; k++) {
+    const double* gk = by_point + 3 * k;
+    g = dju_add3(g, dju_load3(gk));
+    if (split == 1) continue;
+    arms += dju_dot3(dju_load3(gk), discArm(&G, k));
+    double f = s->spread * v.z * v.z * (k % 2 ? -1 : 1);
+    for (int i = 0; i < 3; i++) by.m[3 * i + k / 2] += f * gk[i];
+  }
+  djVec3 h = dju_scale3(sign, dju_mulMtV(G, g));
+  if (split > 1) h.z += 2 * s->spread * v.z * arms;
+  h = dju_scale3(1 / q, dju_madd3(h, -dju_dot3(v, h), v));
+  double l[2][3], r[2][3];
+  dju_store3(l[0], dju_scale3(sign, g));
+  dju_store3(r[0], v);
+  dju_store3(l[1], n);
+  dju_store3(r[1], h);
+  for (int i = 0; i < 9; i++) {
+    by.m[i] += l[0][i / 3] * r[0][i % 3] + l[1][i / 3] * r[1][i % 3];
+  }
+  by = dju_mulMtM(w->pose[side]->R, by);
+  for (int i = 0; i < 9; i++) curve->m[i] += by.m[i];
+  return dju_mulMV(G, h);
+}
+
 // Points and forces of the active vertices; point, force: room for `room` of them. Returns their
 // number, or `room` + 1 where there are more.
 static int gather(double* point, double* force, int* na, int room, const djPlaneWork* w,

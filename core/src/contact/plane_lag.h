@@ -27,6 +27,11 @@ int dj_lagSplit(const djPlaneWork* w, int side);
 void dj_lagSlide(double* slide, const djPlaneWork* w, const djPlaneState* state, int side,
                  const double dnormal[36]);
 
+// by_point (dj_lagSplit x 3): derivatives by a vertex's points. Adds those by the semi-axes (body
+// frame) to *curve, and returns that by the lagged normal.
+djVec3 dj_lagOffsetVjp(djMat3* curve, const double* by_point, const djPlaneWork* w,
+                       const djPlaneState* state, int side);
+
 // The factor c by which recovery bounds forces whose sum is F, and its derivatives by F and t.
 double dj_lagBound(double derivative[2], double F, double t, double W);
 

@@ -9,6 +9,9 @@
 //   by y:  sigma (P'' Ddot n + P' (dn + n x w)),
 //   by r:  -(P'' Ddot |n| + P' dn.n/|n|);
 //
+// ellipsoids (shape/curve.h): D has -q(n), Ddot -c.x with x = dn - w x n (plane_twist.c), whose
+// derivatives by G are those of dj_curveGrad;
+//
 // half space: D = t z + o, z = N.(x - p_b)/L - offset/L - r, with rate N.(u_a - u_b).
 //
 // Friction: lambda . gradient depends on lagged points, forces and plane (friction_vjp.c). These
@@ -25,6 +28,7 @@
 typedef struct djPlaneVjp {
   double* x[2];            // (3 npad) by vertices, body frame
   double radius[2];        // by the radii in force, metres
+  djMat3 curve[2];         // by the semi-axes, body frame, metres
   double support;
   djVec3 normal;           // half space, body frame
   double offset;
@@ -57,6 +61,12 @@ static djVec3 velocityOf(const djPlaneWork* w, int k, const double* twist, djVec
                    dju_load3(twist + 6 * k + 3));
 }
 
+// by: of the dimensionless semi-axes in world axes.
+static void addCurve(djPlaneVjp* out, const djPlaneWork* w, int side, const djMat3* by) {
+  djMat3 local = dju_mulMtM(w->pose[side]->R, *by);
+  for (int i = 0; i < 9; i++) out->curve[side].m[i] += local.m[i] / w->L;
+}
+
 // ------------------------------------------ hulls ----------------------------------------------
 
 // factor times the derivative along the direction, and by_D[i] (NULL: none) times that of D_i.
@@ -69,22 +79,33 @@ static void addHulls(djPlaneVjp* out, const djPlaneWork* w, const double p[4],
     const djCloud* c = &w->cloud[side];
     double sigma = side ? 1 : -1, by_r = 0;
     djVec3 turn = d->twist ? dju_cross3(n, dju_load3(d->twist + 6 * side)) : dju_vec3(0, 0, 0);
+    djVec3 x = dju_add3(dn, turn), point = {0, 0, 0};
+    djMat3 by_G = {{0}};
+    double reach = c->r * length, by_q = 0, by_c = 0;
+    if (c->curved) reach += dj_curveReach(&point, NULL, &c->curve, n);
     for (int i = 0; i < c->n; i++, at++) {
       djVec3 y = dj_cloudVertex(c, i);
-      double b[3], D = sigma * (dju_dot3(n, y) + p[3]) - c->r * length;
+      double b[3], D = sigma * (dju_dot3(n, y) + p[3]) - reach;
       double direct = by_D ? by_D[at] : 0;
       if (!(D < s)) continue;
       dj_barrier(b, D, s);
       double rate = sigma * (dju_dot3(dn, y) + d->dp[3]) - c->r * dl;
       if (d->twist) rate += sigma * dju_dot3(n, velocityOf(w, side, d->twist, y));
+      rate -= dju_dot3(point, x);
       double f = factor * b[1], g = factor * b[2] * rate + direct;
-      djVec3 by_y = dju_madd3(dju_scale3(g, n), f, dju_add3(dn, turn));
+      djVec3 by_y = dju_madd3(dju_scale3(g, n), f, x);
       by_y = dju_mulMtV(w->pose[side]->R, dju_scale3(sigma / w->L, by_y));
       addLocal(out->x[side], w->shape[side]->npad, i, by_y);
       by_r -= g * length + f * dl;
+      by_q -= g;
+      by_c -= f;
       out->support += factor * barrierBySupport(D, s) * rate;
     }
     out->radius[side] += by_r / w->L;
+    if (!c->curved) continue;
+    dj_curveGrad(&by_G, by_q, &c->curve, n, NULL);
+    dj_curveGrad(&by_G, by_c, &c->curve, n, &x);
+    addCurve(out, w, side, &by_G);
   }
 }
 
@@ -94,27 +115,36 @@ static void addHalf(djPlaneVjp* out, const djPlaneWork* w, const djFound* f,
                     const djDirection* d, double factor, const double* by_D) {
   djVec3 N = dju_load3(f->space.normal), by_N = {0, 0, 0};
   const djCloud* c = &w->cloud[0];
-  double t = f->half.t, o = f->half.o, s = w->s, by_r = 0;
+  double t = f->half.t, o = f->half.o, s = w->s, by_r = 0, by_c = 0;
+  djVec3 spin = {0, 0, 0};
+  if (d->twist) spin = dju_cross3(N, dju_sub3(dju_load3(d->twist), dju_load3(d->twist + 6)));
   out->support += factor * (4 * barrierBySupport(-o, s) * -d->dp[1] -
                             barrierBySupport(1 - t, s) * d->dp[0]);
   for (int i = 0; i < c->n; i++) {
-    djVec3 y = dj_cloudVertex(c, i), u = {0, 0, 0}, turn = {0, 0, 0};
+    djVec3 y = dj_cloudVertex(c, i), u = {0, 0, 0};
     double b[3], z = dju_dot3(N, y) + f->space.k, D = t * z + o, direct = by_D ? by_D[i] : 0;
     if (!(D < s)) continue;
     dj_barrier(b, D, s);
     if (d->twist) {
       u = dju_sub3(velocityOf(w, 0, d->twist, y), velocityOf(w, 1, d->twist, y));
-      turn = dju_cross3(N, dju_sub3(dju_load3(d->twist), dju_load3(d->twist + 6)));
     }
     double rate = d->dp[0] * z + d->dp[1] + t * dju_dot3(N, u);
     double g = factor * b[2] * rate + direct, by_z = g * t + factor * b[1] * d->dp[0];
-    djVec3 by_y = dju_madd3(dju_scale3(by_z, N), factor * b[1] * t, turn);
+    djVec3 by_y = dju_madd3(dju_scale3(by_z, N), factor * b[1] * t, spin);
     by_y = dju_mulMtV(w->pose[0]->R, dju_scale3(1 / w->L, by_y));
     addLocal(out->x[0], w->shape[0]->npad, i, by_y);
     by_r -= by_z;
+    by_c -= factor * b[1] * t;
     djVec3 arm = dju_madd3(y, 1 / w->L, dju_sub3(w->center, w->pose[1]->p));
     by_N = dju_add3(by_N, dju_madd3(dju_scale3(by_z, arm), factor * b[1] * t, u));
     out->support += factor * barrierBySupport(D, s) * rate;
+  }
+  if (f->space.curved) {   // z = .. - q(N), its rate .. - c.spin; y is the ellipsoid's point
+    djMat3 by_G = {{0}};
+    dj_curveGrad(&by_G, by_r, &w->curve[0], N, NULL);
+    dj_curveGrad(&by_G, by_c, &w->curve[0], N, &spin);
+    addCurve(out, w, 0, &by_G);
+    by_N = dju_madd3(by_N, by_c, dju_mulMV(f->space.bend, spin));
   }
   out->radius[0] += by_r / w->L;
   out->offset += by_r / w->L;
@@ -151,6 +181,14 @@ static djStatus addNormal(djPlaneVjp* out, double* stiffness, djPlaneState* stat
 
 // ------------------------------------------ lagged quantities ----------------------------------
 
+// By the force of a vertex, whose points have equal parts of it; *at moves on to the next.
+static double nextForce(const djLaggedGrad* grad, int* at, const djPlaneWork* w, int side) {
+  int split = dj_lagSplit(w, side);
+  double sum = 0;
+  for (int k = 0; k < split; k++) sum += grad->force[(*at)++];
+  return sum / split;
+}
+
 // Forces f_i = c(F, t) g_i, g_i = -(K/L) l P'(D_i), l = |n| or t: by the arguments D (by_D, n), by
 // l, and by t of recovery.
 static void forcesVjp(double* by_D, double* by_l, double* by_t, djPlaneVjp* out,
@@ -161,7 +199,7 @@ static void forcesVjp(double* by_D, double* by_l, double* by_t, djPlaneVjp* out,
   for (int i = 0, at = 0; i < forces->n; i++) {
     double g = -scale * forces->first[i];
     if (i < forces->na) F += g;
-    if (forces->first[i] != 0) dot += grad->force[at++] * g;
+    if (forces->first[i] != 0) dot += nextForce(grad, &at, w, i >= forces->na) * g;
   }
   *by_t = *by_l = dc[0] = dc[1] = 0;
   if (state->erosion.e > 0) dj_lagBound(dc, F, state->erosion.t, w->in->force_cap);
@@ -169,7 +207,7 @@ static void forcesVjp(double* by_D, double* by_l, double* by_t, djPlaneVjp* out,
   for (int i = 0, at = 0; i < forces->n; i++) {
     by_D[i] = 0;
     if (forces->first[i] == 0) continue;
-    double by_g = c * grad->force[at++] + (i < forces->na ? dc[0] * dot : 0);
+    double by_g = c * nextForce(grad, &at, w, i >= forces->na) + (i < forces->na ? dc[0] * dot : 0);
     by_D[i] = -by_g * scale * forces->second[i];
     *by_l -= by_g * unit * forces->first[i];
     *stiffness -= by_g * l / w->L * forces->first[i];
@@ -191,9 +229,11 @@ static void planeVjp(double by_p[4], const djPlaneWork* w, const double p[4],
   for (int side = 0, at = 0; side < 2; side++) {
     const djCloud* c = &w->cloud[side];
     double sigma = side ? 1 : -1;
+    djVec3 point;
+    dj_cloudReach(&point, c, n);
     for (int i = 0; i < c->n; i++, at++) {
       if (by_D[at] == 0) continue;
-      djVec3 z = dju_madd3(dj_cloudVertex(c, i), -sigma * c->r, u);
+      djVec3 z = dju_madd3(dj_cloudVertex(c, i), -sigma, point);
       g = dju_madd3(g, sigma * by_D[at], z);
       by_o += sigma * by_D[at];
     }
@@ -230,28 +270,39 @@ static void lagArguments(double* D, const djPlaneWork* w, const djFound* f) {
     return;
   }
   const double* p = f->plane.p;
-  double length = dju_norm3(dju_load3(p));
   for (int side = 0, at = 0; side < 2; side++) {
     const djCloud* c = &w->cloud[side];
+    double reach = dj_cloudReach(NULL, c, dju_load3(p));
     for (int i = 0; i < c->n; i++) {
       double d = dju_dot3(dju_load3(p), dj_cloudVertex(c, i)) + p[3];
-      D[at++] = (side ? d : -d) - c->r * length;
+      D[at++] = (side ? d : -d) - reach;
     }
   }
 }
 
-// Points that carry force are vertices of the shapes as given, at the start poses.
-static void pointsVjp(djPairGrad* grad, const djLaggedGrad* lag, const djForces* forces,
-                      const djPlaneWork* w) {
+// Points that carry force are vertices of the shapes as given, at the start poses, or points about
+// them: those also depend on the semi-axes and the lagged normal.
+static void pointsVjp(djPairGrad* grad, djLaggedGrad* lag, const djForces* forces,
+                      const djPlaneWork* w, const djPlaneState* state) {
+  djVec3 by_normal = dju_load3(lag->normal);
   for (int i = 0, at = 0; i < forces->n; i++) {
     if (forces->first[i] == 0) continue;
-    int side = i >= forces->na, k = side ? i - forces->na : i;
-    djVec3 g = dju_mulMtV(w->pose[side]->R, dju_load3(lag->point + 3 * at++));
-    double* const* to = side ? grad->b->vert : grad->a->vert;
+    int side = i >= forces->na, k = side ? i - forces->na : i, split = dj_lagSplit(w, side);
+    djShapeGrad* shape = side ? grad->b : grad->a;
+    djVec3 g = {0, 0, 0};
+    for (int j = 0; j < split; j++) g = dju_add3(g, dju_load3(lag->point + 3 * (at + j)));
+    if ((side ? w->in->b : w->in->a)->curved) {
+      by_normal = dju_add3(by_normal, dj_lagOffsetVjp(&shape->curve, lag->point + 3 * at, w, state,
+                                                      side));
+    }
+    at += split;
+    g = dju_mulMtV(w->pose[side]->R, g);
+    double* const* to = shape->vert;
     to[0][k] += g.x;
     to[1][k] += g.y;
     to[2][k] += g.z;
   }
+  dju_store3(lag->normal, by_normal);
 }
 
 static djStatus addFriction(djPairGrad* grad, djPlaneVjp* out, double* by_t,
@@ -281,6 +332,7 @@ static djStatus addFriction(djPairGrad* grad, djPlaneVjp* out, double* by_t,
   if (!D || !by_D) return DJ_NO_MEMORY;
   double by_l, by_p[4], x[4];
   lagArguments(D, &w, &f);
+  pointsVjp(grad, &lag, &forces, &w, state);
   forcesVjp(by_D, &by_l, by_t, out, &grad->stiffness, &forces, &lag, state, &w, D);
   if (w.half_space) {
     halfVjp(by_p, out, &w, &f, &lag, by_l, by_D);
@@ -292,7 +344,6 @@ static djStatus addFriction(djPairGrad* grad, djPlaneVjp* out, double* by_t,
   djDirection d = {{x[0], x[1], x[2], x[3]}, NULL};
   // by_D of a half space is by t z + o, of hulls by D at fixed plane: the explicit part
   addDirection(out, &w, &f, &d, 1, by_D);
-  pointsVjp(grad, &lag, &forces, &w);
   grad->friction += lag.coefficient;
   (in->a->bound <= in->b->bound ? grad->a : grad->b)->bound += lag.size;
   return sliding;
@@ -314,17 +365,19 @@ static void radiiVjp(double* by_a, double* by_b, const djPlaneVjp* out, const dj
   }
 }
 
-static void addGiven(djShapeGrad* grad, const double* x, double radius, const djShape* s) {
+static void addGiven(djShapeGrad* grad, const double* x, double radius, const djMat3* curve,
+                     const djShape* s) {
   for (int i = 0; i < s->nvert; i++) {
     for (int k = 0; k < 3; k++) grad->vert[k][i] += x[k * s->npad + i];
   }
   grad->radius += radius;
+  for (int i = 0; i < 9; i++) grad->curve.m[i] += curve->m[i];
 }
 
 djStatus dj_planeVjp(djPairGrad* grad, djPlaneState* state, const djPairInput* in,
                      const double lambda[12]) {
   djPlaneWork w;
-  djPlaneVjp out = {{NULL, NULL}, {0, 0}, 0, {0, 0, 0}, 0};
+  djPlaneVjp out = {.x = {NULL, NULL}};
   double by_t = 0, radius[2];
   djStatus status = dj_openPlaneWork(&w, in, &state->erosion, false);
   if (status) return status;
@@ -349,14 +402,16 @@ djStatus dj_planeVjp(djPairGrad* grad, djPlaneState* state, const djPairInput* i
   grad->support += out.support;
   djErosionGrad erosion = {.t = by_t};
   if (w.half_space) {
-    addGiven(grad->a, out.x[0], radius[0], in->a);
+    addGiven(grad->a, out.x[0], radius[0], &out.curve[0], in->a);
     grad->b->normal = dju_add3(grad->b->normal, out.normal);
     grad->b->offset += out.offset;
     // against a half space the plane alone is lowered
     erosion.e -= out.offset;
   } else {
-    dj_erodeShapeVjp(grad->a, &erosion, out.x[0], radius[0], in->a, &state->erosion, 0);
-    dj_erodeShapeVjp(grad->b, &erosion, out.x[1], radius[1], in->b, &state->erosion, 1);
+    const djErodedGrad a = {out.x[0], radius[0], out.curve[0]};
+    const djErodedGrad b = {out.x[1], radius[1], out.curve[1]};
+    dj_erodeShapeVjp(grad->a, &erosion, &a, in->a, &state->erosion, 0);
+    dj_erodeShapeVjp(grad->b, &erosion, &b, in->b, &state->erosion, 1);
   }
   status = dj_erosionVjp(grad, &erosion, &state->erosion, in, rest.scratch);
   return status < 0 ? status : solved;

@@ -83,10 +83,16 @@ typedef struct djErosionGrad {
   djVec3 local[2];
 } djErosionGrad;
 
-// x (3 npad, body frame) and radius are derivatives by the vertices and the radius of the eroded
-// shape: adds those by the shape and by the erosion.
-void dj_erodeShapeVjp(djShapeGrad* grad, djErosionGrad* erosion_grad, const double* x,
-                      double radius, const djShape* shape, const djErosion* erosion, int side);
+// By the vertices (3 npad), the radius and the semi-axes of an eroded shape; body frame.
+typedef struct djErodedGrad {
+  double* x;
+  double radius;
+  djMat3 curve;            // zero where it is not curved
+} djErodedGrad;
+
+// Adds the derivatives by the shape and by the erosion.
+void dj_erodeShapeVjp(djShapeGrad* grad, djErosionGrad* erosion_grad, const djErodedGrad* eroded,
+                      const djShape* shape, const djErosion* erosion, int side);
 
 // What the erosion itself takes from the shapes, and from the support s.
 // scratch: 6 (npad_a + npad_b).

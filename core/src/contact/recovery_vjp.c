@@ -1,12 +1,15 @@
 // Recovery's erosion as a function of the shapes: vector-Jacobian products.
 //
-// An eroded vertex is x = S (v - f m) + (1 - S) c + t u and the radius S (r + f r'), where f is the
+// An eroded vertex is x = S (v - f m) + (1 - S) c + t u, the radius S (r + f r') and semi-axes
+// S (G - f M), where f is the
 // part of e in phase 1, S the scale of phase 2, t the shift of phase 3 and u `local`; see recovery.c.
 // e itself solves gap(e) = range g_eff(gap(0)/range), so that by a shape's parameter
 //
 //   gap_e e' = g_eff' gap(0)' - gap(e)' + (g_eff - g g_eff') range'.
 
 #include "contact/recovery.h"
+
+#include "shape/curve.h"
 
 #include <string.h>
 
@@ -22,9 +25,10 @@ static void addVertex(double* const x[3], int i, djVec3 v) {
   x[2][i] += v.z;
 }
 
-void dj_erodeShapeVjp(djShapeGrad* grad, djErosionGrad* out, const double* x, double radius,
+void dj_erodeShapeVjp(djShapeGrad* grad, djErosionGrad* out, const djErodedGrad* eroded,
                       const djShape* s, const djErosion* er, int side) {
   djErosionPath ph = dj_erosionPath(er, side);
+  const double *x = eroded->x, radius = eroded->radius;
   const double* const in[3] = {x, x + s->npad, x + 2 * s->npad};
   double by_first = 0, by_scale = 0;
   djVec3 sum = {0, 0, 0};
@@ -41,6 +45,13 @@ void dj_erodeShapeVjp(djShapeGrad* grad, djErosionGrad* out, const double* x, do
   grad->radius_slope += ph.scale * ph.inner * radius;
   by_first += ph.scale * s->radius_slope * radius;
   by_scale += (s->radius + ph.inner * s->radius_slope) * radius;
+  for (int i = 0; i < 9 && s->curved; i++) {
+    double g = eroded->curve.m[i], m = s->curve_move.m[i];
+    grad->curve.m[i] += ph.scale * g;
+    grad->curve_move.m[i] -= ph.scale * ph.inner * g;
+    by_first -= ph.scale * g * m;
+    by_scale += g * (s->curve.m[i] - ph.inner * m);
+  }
   addTo(&grad->center, 1 - ph.scale, sum);
   addTo(&out->local[side], ph.shift, sum);
   // f = min(e, cap); S = 1 - (e - second)/span, second the larger cap; t = e - second - .. span
@@ -58,19 +69,31 @@ void dj_erodeShapeVjp(djShapeGrad* grad, djErosionGrad* out, const double* x, do
   }
 }
 
-// f times the derivative of a gap by the vertices and radii of both shapes at the start poses:
-// n . sum_k weight_k (b_k - a_k) - r_a - r_b. x: 3 npad each, overwritten; radius likewise.
-static void gapGrad(double* x[2], double radius[2], double f, const djDistance* d,
-                    const djDistanceCache* cache, const djPairInput* in, bool clamped) {
+// Semi-axes of a shape, eroded.
+static djMat3 erodedCurve(const djShape* s, const djErosion* er, int side) {
+  djErosionPath ph = dj_erosionPath(er, side);
+  djMat3 G;
+  for (int i = 0; i < 9; i++) G.m[i] = ph.scale * (s->curve.m[i] - ph.inner * s->curve_move.m[i]);
+  return G;
+}
+
+// f times the derivative of a gap by the vertices, radii and semi-axes G of both shapes at the start
+// poses: n . sum_k weight_k (b_k - a_k) - r_a - r_b - q_a - q_b. out: x is overwritten, 3 npad each.
+static void gapGrad(djErodedGrad out[2], double f, const djDistance* d,
+                    const djDistanceCache* cache, const djPairInput* in, bool clamped,
+                    const djMat3 G[2]) {
   const djShape* shape[2] = {in->a, in->b};
   const djPose* pose[2] = {in->start_a, in->start_b};
   for (int side = 0; side < 2; side++) {
     int stride = shape[side]->npad;
-    memset(x[side], 0, 3 * (size_t)stride * sizeof(double));
-    radius[side] = clamped ? 0 : -f;   // inflation keeps their sum at zero
-    djVec3 n = dju_scale3(side ? f : -f, dju_mulMtV(pose[side]->R, d->normal));
+    memset(out[side].x, 0, 3 * (size_t)stride * sizeof(double));
+    out[side].radius = clamped ? 0 : -f;   // inflation keeps their sum at zero
+    djVec3 n = dju_mulMtV(pose[side]->R, d->normal);
+    memset(&out[side].curve, 0, sizeof out[side].curve);
+    if (shape[side]->curved) dj_curveGrad(&out[side].curve, -f, &G[side], n, NULL);
+    n = dju_scale3(side ? f : -f, n);
     for (int k = 0; k < cache->count; k++) {
-      double* to = x[side] + (side ? cache->b[k] : cache->a[k]);
+      double* to = out[side].x + (side ? cache->b[k] : cache->a[k]);
       to[0] += cache->weight[k] * n.x;
       to[stride] += cache->weight[k] * n.y;
       to[2 * stride] += cache->weight[k] * n.z;
@@ -83,11 +106,13 @@ static double erodedRadius(const djShape* s, const djErosion* er, int side) {
   return ph.scale * (s->radius + ph.inner * s->radius_slope);
 }
 
-static void addShape(djShapeGrad* grad, const double* x, double radius, const djShape* s) {
+static void addShape(djShapeGrad* grad, const djErodedGrad* by, const djShape* s) {
+  const double* x = by->x;
   for (int i = 0; i < s->nvert; i++) {
     addVertex(grad->vert, i, dju_vec3(x[i], x[s->npad + i], x[2 * s->npad + i]));
   }
-  grad->radius += radius;
+  grad->radius += by->radius;
+  for (int i = 0; i < 9; i++) grad->curve.m[i] += by->curve.m[i];
 }
 
 // The directions in which coincident shapes part follow the line of centres.
@@ -131,6 +156,7 @@ static djStatus halfSpaceVjp(djPairGrad* grad, const djErosionGrad* g, const djD
   djVec3 local = dju_mulMtV(in->start_a->R, N);
   addVertex(grad->a->vert, cache->a[0], dju_scale3(by_gap, local));
   grad->a->radius -= by_gap;
+  if (in->a->curved) dj_curveGrad(&grad->a->curve, -by_gap, &in->a->curve, local, NULL);
   addTo(&grad->b->normal, by_gap, dju_untransform(in->start_b, x));
   grad->b->offset -= by_gap;
   return DJ_OK;
@@ -147,7 +173,9 @@ djStatus dj_erosionVjp(djPairGrad* grad, const djErosionGrad* given, const djEro
   if (status < 0) return status;
   double gap = d.gap - dj_pairInflation(in->a, in->b, in->inflate);
   if (in->b->type == DJ_PLANE) return halfSpaceVjp(grad, &g, &d, &cache, in, gap, range);
-  double *x[2] = {scratch, scratch + 3 * in->a->npad}, radius[2];
+  djErodedGrad by[2] = {{.x = scratch}, {.x = scratch + 3 * in->a->npad}};
+  const djMat3 given_curve[2] = {in->a->curve, in->b->curve};
+  const djMat3 eroded_curve[2] = {erodedCurve(in->a, er, 0), erodedCurve(in->b, er, 1)};
   double target = dj_recoveryGap(&slope, gap / range);
 
   // Of gap(e), and what else the path of erosion takes from the shapes.
@@ -161,16 +189,16 @@ djStatus dj_erosionVjp(djPairGrad* grad, const djErosionGrad* given, const djEro
   double inflate = fmin(in->inflate, 0);
   double radii = erodedRadius(in->a, er, 0) + erodedRadius(in->b, er, 1);
   bool clamped = inflate < 0 && radii + inflate <= 0;
-  gapGrad(x, radius, -f, &eroded, &at, in, clamped);
-  dj_erodeShapeVjp(grad->a, &g, x[0], radius[0], in->a, er, 0);
-  dj_erodeShapeVjp(grad->b, &g, x[1], radius[1], in->b, er, 1);
+  gapGrad(by, -f, &eroded, &at, in, clamped, eroded_curve);
+  dj_erodeShapeVjp(grad->a, &g, &by[0], in->a, er, 0);
+  dj_erodeShapeVjp(grad->b, &g, &by[1], in->b, er, 1);
   pathGrad(grad, &g, er, in);
   // Of gap(0), t and the range.
   double by_gap = f * slope + g.t / (range * width);
   clamped = inflate < 0 && in->a->radius + in->b->radius + inflate <= 0;
-  gapGrad(x, radius, by_gap, &d, &cache, in, clamped);
-  addShape(grad->a, x[0], radius[0], in->a);
-  addShape(grad->b, x[1], radius[1], in->b);
+  gapGrad(by, by_gap, &d, &cache, in, clamped, given_curve);
+  addShape(grad->a, &by[0], in->a);
+  addShape(grad->b, &by[1], in->b);
   double by_range = f * (target - gap / range * slope) - g.t * gap / (range * range * width);
   grad->support += by_range * rangeSlope(in);
   return DJ_OK;

@@ -254,9 +254,11 @@ djStatus djd_check(djdCertificate* result, double loss, double analytic, double 
   }
   if (!isfinite(result->difference_error)) return DJ_NOT_CONVERGED;
   if (result->difference_error > 1e-9 * fabs(result->difference)) refine(result, along, user);
-  // 0 against what rounding of the losses alone makes of it: 0 against 0
-  double noise = 64 * DBL_EPSILON * fabs(s.loss) / result->step;
-  if (analytic == 0 && fabs(result->difference) <= noise) result->difference = 0;
+  // 0, or rounding, against what noise of the losses alone makes of it: 0 against 0
+  double noise = fmax(64 * DBL_EPSILON * fabs(s.loss) / result->step,
+                      fmin(4 * result->difference_error, 1e-10 * fabs(loss)));
+  bool none = fabs(analytic) <= 1e-15 * fabs(loss);   // less than the relative error counts
+  if (none && fabs(result->difference) <= noise) result->difference = 0;
   double error = fabs(analytic - result->difference);
   double size = fmax(fabs(analytic), 1e-9 * fabs(loss));
   result->relative_error = error == 0 ? 0 : error / size;

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "contact/geom_inertia.h"
 #include "contact/shape_param.h"
 #include "model/body_param.h"
 #include "model/param.h"
@@ -63,14 +64,15 @@ djStatus dj_addStepParams(djParamSums* s, const djModel* m, djData* d, const dou
 }
 
 djStatus dj_finishParams(djParamSums* s, const djModel* m, const djModel* compiled) {
-  (void)compiled;
   for (int g = 0; g < m->ngeom && m->collision; g++) {
     if (m->collision->shape[g].type < 0) continue;
     djStatus status = dj_shapeParams(s->param, m, g, &s->shape[g]);
     if (status < 0) return status;
   }
+  djStatus status = DJ_OK;
+  if (compiled) status = dj_followInertiaParams(s->param, s->tensor, m, compiled);
   dj_tensorParams(s->param, m, s->tensor);
-  return DJ_OK;
+  return status;
 }
 
 void dj_pickParams(double* grad, const djParamSums* s, const djModel* m, int n,

@@ -1,6 +1,7 @@
 #include "gradient/problem.h"
 
 #include "base/status.h"
+#include "contact/geom_moments.h"
 #include "gradient/map.h"
 #include "model/param.h"
 
@@ -127,6 +128,28 @@ djStatus dj_checkTargets(const djProblem* p, djError* err) {
                        p->variable[i].name, k);
       }
     }
+  }
+  return DJ_OK;
+}
+
+bool dj_paramFollows(const djModel* m, const djParam* p) {
+  bool inertial = p->field == DJ_FIELD_BODY_MASS || p->field == DJ_FIELD_BODY_INERTIA ||
+                  p->field == DJ_FIELD_BODY_IPOS || p->field == DJ_FIELD_BODY_IQUAT;
+  if (!inertial || m->body_mass[p->id] == 0) return false;
+  for (int g = 0; g < m->ngeom; g++) {
+    if (m->geom_body[g] == p->id && dj_isSolid(m->geom_type[g])) return true;
+  }
+  return false;
+}
+
+djStatus dj_checkFollowers(const djProblem* p, const djModel* m, djError* err) {
+  for (int i = 0; i < p->nparam && p->inertia_from_geom; i++) {
+    if (!dj_paramFollows(m, &p->param[i])) continue;
+    const char* name = dj_id2name(m, DJ_OBJ_BODY, p->param[i].id);
+    for (int k = 0; k < p->nvariable; k++) {
+      if (p->variable[k].param == i) name = p->variable[k].name;
+    }
+    return dj_fail(err, DJ_INVALID, "inertia_from_geom: '%.100s' follows its geoms", name);
   }
   return DJ_OK;
 }

@@ -24,4 +24,10 @@ djStatus dj_checkListed(const djProblem* problem, djError* err);
 // No variable is the target of a map. An error names the variable and the map.
 djStatus dj_checkTargets(const djProblem* problem, djError* err);
 
+// A mass or an inertia of a body with mass and solid geoms: dj_followGeoms computes it.
+bool dj_paramFollows(const djModel* model, const djParam* param);
+
+// With inertia_from_geom, no listed parameter is one of these.
+djStatus dj_checkFollowers(const djProblem* problem, const djModel* model, djError* err);
+
 #endif  // DJ_GRADIENT_PROBLEM_H_

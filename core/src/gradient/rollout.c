@@ -344,7 +344,7 @@ djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* 
     d->work->stepped = d->work->linearized = false;
   }
   if (status >= 0) addLossGradient(lambda, result, sums, &loss, m, d, r, tape, 0);
-  if (status >= 0 && sums) status = dj_finishParams(sums, m, NULL);
+  if (status >= 0 && sums) status = dj_finishParams(sums, m, r->compiled);
   if (status < 0) return status;
   if (sums) dj_pickParams(result->grad_param, sums, m, result->nparam, result->param);
   if (result->grad_qpos0) memcpy(result->grad_qpos0, lambda, nv * sizeof(double));

@@ -15,14 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-// Whether velocities have derivatives of their own.
-static bool ownVelocity(const djModel* m) {
-  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
-  return row && row->velocity;
-}
-
-static djLinear viewLinear(djWork* w, const djModel* m) {
-  bool own = ownVelocity(m);
+static djLinear viewLinear(djWork* w) {
+  bool own = w->row && w->row->velocity;   // velocities have derivatives of their own
   return (djLinear){.factor = w->factor,
                     .Rq = w->Rq,
                     .Rv = w->Rv,
@@ -40,7 +34,8 @@ size_t dj_maxLinearSize(const djModel* m) {
   size_t nv = m->nv, na = m->na, nu = m->nu;
   size_t blocks = dj_maxBlocksSize(dj_treeRanges(NULL, m)) / sizeof(double);
   size_t size = dj_factorSize(m->nv) + 2 * nv * nv + nv * (na + nu + 1) + na + nu + blocks;
-  return ownVelocity(m) ? size + 2 * nv * nv + blocks : size;
+  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
+  return row && row->velocity ? size + 2 * nv * nv + blocks : size;
 }
 
 static double* copyTo(double** to, const double* from, size_t n) {
@@ -86,15 +81,14 @@ static void linearizeActivations(djWork* w, const djModel* m) {
 
 djStatus dj_linearizeStep(djLinear* linear, const djModel* m, djData* d) {
   djWork* w = d->work;
-  *linear = viewLinear(w, m);
+  *linear = viewLinear(w);
   djStatus status = dj_checkData(m, d);
   if (status < 0) return status;
   if (!w->stepped) {
     return dj_fail(&w->error, DJ_INVALID, "no step has been taken since the state was set");
   }
   if (w->linearized) return DJ_OK;
-  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
-  if (!row) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
+  const djIntegratorRow* row = w->row;
   dj_motionSubspace(&w->now, m, w->ref);
   double value;
   bool cautious = false;

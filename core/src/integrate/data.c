@@ -73,6 +73,8 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->lead = takeDoubles(a, nv * 6);
   w->change = takeDoubles(a, nb * 6);
   w->balance = takeDoubles(a, nv);
+  w->inertial = takeDoubles(a, nv);
+  w->pull = takeDoubles(a, nv);
   w->drag = dj_take(a, nb, sizeof(djBodyStep));
   w->mass = (djFactor){.kind = DJ_LDL, .n = m->nv};
   w->mass.data = takeDoubles(a, dj_factorSize(m->nv));

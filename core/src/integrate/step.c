@@ -21,14 +21,24 @@ typedef struct Problem {
   const djIntegratorRow* row;
   bool scaled;             // work->scale holds this step's
   double trial_fraction;   // of the present step at which the trial point stands; 0: none
+  double path, trial_path; // work of work->inertial on the way to the present and the trial point
 } Problem;
 
 // ---- callbacks of Newton's method -------------------------------------------------------------
 
+// Where the residual has a part without a potential, its work along the steps taken and the trial
+// one stands in: the trapezoidal rule on either.
+static bool hasPath(const Problem* p) { return p->row->kind == DJ_LDU; }
+
 static djStatus evaluateNow(void* user, double* value, double* gradient, bool* cautious) {
   Problem* p = user;
-  dj_motionSubspace(&p->work->now, p->model, p->work->ref);
-  return p->row->evaluate(value, gradient, p->work, p->model, &p->work->now, p->work->q, cautious);
+  djWork* w = p->work;
+  dj_motionSubspace(&w->now, p->model, w->ref);
+  djStatus status = p->row->evaluate(value, gradient, w, p->model, &w->now, w->q, cautious);
+  if (status < 0 || !hasPath(p)) return status;
+  *value += p->path;
+  memcpy(w->pull, w->inertial, (size_t)p->model->nv * sizeof(double));
+  return status;
 }
 
 static bool factor(void* user, double shift) {
@@ -76,7 +86,14 @@ static djStatus trial(void* user, double* value, double* gradient, const double*
   if (!gradient) p->trial_fraction = 0;   // a full step without a cap
   setTrial(p, step, fraction);
   if (gradient) dj_motionSubspace(&w->trial, p->model, w->ref);
-  return p->row->evaluate(value, gradient, w, p->model, &w->trial, w->qtrial, cautious);
+  djStatus status = p->row->evaluate(value, gradient, w, p->model, &w->trial, w->qtrial, cautious);
+  p->trial_path = p->path;
+  if (status < 0 || !hasPath(p) || !gradient || !isfinite(*value)) return status;
+  for (int i = 0; i < p->model->nv; i++) {
+    p->trial_path += 0.5 * fraction * step[i] * (w->pull[i] + w->inertial[i]);
+  }
+  *value += p->trial_path;
+  return status;
 }
 
 static void swapKin(djKin* a, djKin* b) {
@@ -93,6 +110,9 @@ static void accept(void* user) {
   w->q = w->qtrial;
   w->qtrial = q;
   p->trial_fraction = 0;
+  if (!hasPath(p)) return;
+  p->path = p->trial_path;
+  memcpy(w->pull, w->inertial, (size_t)p->model->nv * sizeof(double));
 }
 
 // ---- start of a step --------------------------------------------------------------------------
@@ -205,6 +225,24 @@ static djStatus startGuess(Problem* p) {
   return DJ_OK;
 }
 
+// The step of w->start by w->row. unit: of the decrement.
+static djStatus solveBy(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
+  Problem problem = {w, m, w->row, false, 0, 0, 0};
+  w->factor.kind = w->row->kind;
+  djStatus status = w->row->begin(w, m);
+  if (status >= 0) status = startGuess(&problem);
+  if (status < 0) return status;
+  problem.path = 0;
+  djNewtonProblem newton = {m->nv, &problem, evaluateNow, factor, solve, cap, trial, accept};
+  // Rounding of poses, relative to a metre, times the weight.
+  double noise = 1e-15 * m->moving_mass * m->contact.gravity;
+  djNewtonOption option = {m->opt.tolerance * unit, m->opt.max_iterations, w->polish, 30, noise};
+  status = dj_newton(result, &newton, &option, w->gradient, w->step);
+  if (status < 0 || !w->row->velocity) return status;
+  djStatus end = w->row->velocity(w, m);
+  return end < 0 ? end : status;
+}
+
 djStatus dj_solveStep(const djModel* m, djData* d) {
   djWork* w = d->work;
   w->stepped = w->linearized = false;
@@ -212,24 +250,21 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   djStatus status = copyStart(m, d);
   if (status < 0) return status;
   w->h = m->opt.timestep;
-  Problem problem = {w, m, dj_integratorRow(m->opt.integrator), false, 0};
-  if (!problem.row) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
-  w->factor.kind = problem.row->kind;
-  status = problem.row->begin(w, m);
-  if (status >= 0) status = startGuess(&problem);
-  if (status < 0) return status;
+  w->row = dj_integratorRow(m->opt.integrator);
+  if (!w->row) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
   // Rest within a fraction of g h: SDRS stops at an absolute force instead.
   double unit = m->contact.gravity * w->h * sqrt(fmax(m->moving_mass, 1e-300));
-  bool merit = w->factor.kind == DJ_LDL;
-  djNewtonProblem newton = {m->nv, merit, &problem, evaluateNow, factor, solve, cap, trial, accept};
-  // Rounding of poses, relative to a metre, times the weight.
-  double noise = 1e-15 * m->moving_mass * m->contact.gravity;
-  djNewtonOption option = {m->opt.tolerance * unit, m->opt.max_iterations, w->polish, 30, noise};
   djNewtonResult result;
-  status = dj_newton(&result, &newton, &option, w->gradient, w->step);
+  status = solveBy(&result, w, m, unit);
+  if (status == DJ_NOT_CONVERGED && w->row != &dj_positionRow) {
+    // No solution may exist, as for turns beyond a quarter in a step: position.c always has one.
+    int before = result.iterations;
+    w->row = &dj_positionRow;
+    status = solveBy(&result, w, m, unit);
+    result.iterations += before;
+    d->stats.damped_steps++;
+  }
   if (status < 0) return status;
-  djStatus end = problem.row->velocity ? problem.row->velocity(w, m) : DJ_OK;
-  if (end < 0) return end;
   d->stats.iterations = result.iterations;
   d->stats.newton_iterations += result.iterations;
   d->stats.residual = result.decrement / unit;
@@ -257,9 +292,9 @@ djStatus dj_replayStep(const djModel* m, djData* d, const double* qpos) {
   if (status < 0) return status;
   w->h = m->opt.timestep;
   if (known) swapKin(&w->now, &w->kin0);   // begin writes kin0 anew
-  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
-  if (!row) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
-  status = row->begin(w, m);
+  w->row = dj_integratorRow(m->opt.integrator);
+  if (!w->row) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
+  status = w->row->begin(w, m);
   if (status < 0) return status;
   memcpy(w->q, qpos, (size_t)m->nq * sizeof(double));
   if (!known) dj_kinematics(&w->now, m, w->q, w->start.mocap_pos, w->start.mocap_quat);
@@ -303,7 +338,7 @@ djStatus dj_step(const djModel* m, djData* d) {
     if (!w->error.text[0]) dj_fail(&w->error, status < 0 ? status : report, "step: failed");
     return status < 0 ? status : report;
   }
-  if (dj_integratorRow(m->opt.integrator)->velocity) {
+  if (w->row->velocity) {
     memcpy(d->qvel, w->qvel, (size_t)m->nv * sizeof(double));
   } else {
     dj_differentiatePos(d->qvel, m, w->h, w->start.qpos, w->q);

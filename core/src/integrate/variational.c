@@ -84,12 +84,13 @@ static void addContacts(djWork* w, const djModel* m, const djKin* kin) {
   }
 }
 
-static void addJoints(double* gradient, djWork* w, const djModel* m, const double* q) {
+static void addJoints(double* value, double* gradient, djWork* w, const djModel* m, const double* q) {
   for (int j = 0; j < m->njnt; j++) {
     djBlock block[2];
     int n = dj_jointTerm(block, &w->joint, m, &w->start, j, q, false);
     for (int k = 0; k < n; k++) {
       const djBlock* b = &block[k];
+      *value += b->value;
       for (int r = 0; r < b->n; r++) {
         gradient[b->dof + r] += b->g[r];
         double* row = w->H + (size_t)(b->dof + r) * m->nv + b->dof;
@@ -181,12 +182,12 @@ static void addBalance(double* gradient, double* A, djWork* w, const djModel* m,
   dj_gatherMatrix(w->M, m);
   dj_projectWrench(w->balance, m, &w->kin0, w->change);
   dj_projectMixed(A, m, &w->kin0, kin, w->M);
-  for (int i = 0; i < m->nv; i++) gradient[i] += w->balance[i];
+  memcpy(w->inertial, w->balance, (size_t)m->nv * sizeof(double));
   for (int j = 0; j < m->njnt; j++) {
     Turn t;
     if (!turnOf(&t, w, m, q, j)) continue;
-    djVec3 g = dju_sub3(dju_load3(gradient + t.dof), dju_load3(w->balance + t.dof));
-    dju_store3(gradient + t.dof, dju_add3(g, t.turned));
+    djVec3 g = dju_load3(gradient + t.dof);
+    dju_store3(w->inertial + t.dof, t.turned);
     turnRows(A, w, m, &t);
     if (t.free) {
       djMat3 X = dju_mulMM(dju_mulMM(dju_skew(t.F), t.Rnext), dju_skew(t.com));
@@ -194,6 +195,7 @@ static void addBalance(double* gradient, double* A, djWork* w, const djModel* m,
     }
     addTo3(A, m->nv, t.dof, t.dof, dju_skew(dju_madd3(t.turned, 0.5, g)));
   }
+  for (int i = 0; i < m->nv; i++) gradient[i] += w->inertial[i];
   dj_addBlocks(w->H, A, trees);
 }
 
@@ -227,7 +229,7 @@ static djStatus evaluate(double* value, double* gradient, djWork* w, const djMod
   dj_clearBlocks(w->H, &w->pattern.blocks);
   memset(gradient, 0, (size_t)m->nv * sizeof(double));
   if (w->fluid) {
-    dj_bodyTerms(w->wrench, w->N, m, w->drag, kin, &w->kin0, w->ref, w->h);
+    *value += dj_bodyTerms(w->wrench, w->N, m, w->drag, kin, &w->kin0, w->ref, w->h);
   } else {
     memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
     memset(w->N, 0, (size_t)m->nbody * 36 * sizeof(double));
@@ -242,7 +244,7 @@ static djStatus evaluate(double* value, double* gradient, djWork* w, const djMod
   dj_gatherMatrix(w->N, m);
   dj_projectWrench(gradient, m, kin, w->wrench);
   dj_projectHessian(w->H, m, kin, w->N);
-  addJoints(gradient, w, m, q);
+  addJoints(value, gradient, w, m, q);
   dj_mirrorBlocks(w->H, w->H, &w->pattern.blocks);
   addBalance(gradient, w->X, w, m, kin, q);
   return DJ_OK;

@@ -32,6 +32,7 @@ struct djWork {
   double* act_next;         // (na)
   djBodyStep* body;         // (nbody)
   djJointTerms joint;
+  const struct djIntegratorRow* row;   // that has taken the step
   bool stepped;             // the step's quantities are valid (djd_lastTransition)
   bool linearized;          // so are the Jacobians below
   int polish;               // further full Newton steps
@@ -52,6 +53,8 @@ struct djWork {
   double* lead;             // (nv x 6) see dj_bodyMomentum
   double* change;           // (nbody x 6) of momentum, less gravity: gathered wrenches
   double* balance;          // (nv) the same along the dofs at the start
+  double* inertial;         // (nv) what it adds to the last residual, and to that of the
+  double* pull;             // (nv)   present iterate
   djBodyStep* drag;         // (nbody) drag alone
   bool fluid;               // some body has drag
   djPattern trees;          // of M: trees do not couple
@@ -85,11 +88,13 @@ typedef struct djParamSums {
 // Integrator rows: how a residual and its derivatives are built.
 typedef struct djIntegratorRow {
   const char* name;
-  djFactorKind kind;        // of dr/dq+; DJ_LDL: the residual is the gradient of a merit
+  djFactorKind kind;        // of dr/dq+; DJ_LDL: the residual is the gradient of a merit; DJ_LDU:
+                            //   what is left of it without work->inertial
   // Fix the quantities of the step that starts at work->start.
   djStatus (*begin)(djWork* work, const djModel* model);
-  // Merit at (kin, q), infinite when infeasible; residual r(q+) as gradient (nv) and dr/dq+
-  // (work->H), when gradient is not NULL. *cautious as in djNewtonProblem.
+  // Residual r(q+) as gradient (nv) and dr/dq+ (work->H) at (kin, q), when gradient is not NULL, and
+  // the merit. Without a gradient a merit for start guesses; infinite when infeasible. *cautious
+  // as in djNewtonProblem.
   djStatus (*evaluate)(double* value, double* gradient, djWork* work, const djModel* model,
                        const djKin* kin, const double* q, bool* cautious);
   // Rq, Rv, Ra, Ru: derivatives of the residual by the start, at (now, q).

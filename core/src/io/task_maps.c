@@ -198,9 +198,6 @@ static djStatus resolveFree(djFree* f, const djTaskFree* t, const djModel* m, dj
 djStatus dj_resolveMaps(djProblem* p, const djTask* task, const djModel* m, djPool* pool,
                         djError* err) {
   p->inertia_from_geom = task->inertia_from_geom;
-  if (task->inertia_from_geom) {
-    return dj_fail(err, DJ_UNSUPPORTED, "inertia_from_geom: not supported yet");
-  }
   p->free = dj_poolTake(pool, (size_t)task->nfree, sizeof *p->free);
   p->map = dj_poolTake(pool, (size_t)task->nmap, sizeof *p->map);
   if (!p->free || !p->map) return dj_failMemory(err);

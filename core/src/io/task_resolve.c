@@ -1,6 +1,7 @@
 // Tasks, second stage: names are looked up in a model.
 
 #include "base/status.h"
+#include "gradient/problem.h"
 #include "io/task_maps.h"
 #include "io/task_memory.h"
 #include "io/task_variables.h"
@@ -177,8 +178,7 @@ void dj_deleteProblem(djProblem* problem) {
   free(problem);
 }
 
-djStatus dj_applySet(djModel* model, const djTask* task, djError* err) {
-  if (!model || !task) return dj_fail(err, DJ_INVALID, "model or task: NULL");
+static djStatus setAll(djModel* model, const djTask* task, djError* err) {
   for (int i = 0; i < task->nset; i++) {
     const djTaskSet* s = &task->set[i];
     djParam param;
@@ -186,8 +186,25 @@ djStatus dj_applySet(djModel* model, const djTask* task, djError* err) {
     if (status == DJ_OK && s->n != param.nvalue) {
       status = dj_fail(err, DJ_INVALID, "'%.100s': must be %d numbers", s->name, param.nvalue);
     }
+    if (status == DJ_OK && task->inertia_from_geom && dj_paramFollows(model, &param)) {
+      status = dj_fail(err, DJ_INVALID, "'%.100s': follows its geoms (inertia_from_geom)", s->name);
+    }
     if (status == DJ_OK) status = dj_setParam(model, &param, s->value, err);
-    if (status < 0) return named(task, dj_prefix(err, status, "set"), err);
+    if (status < 0) return dj_prefix(err, status, "set");
   }
   return DJ_OK;
+}
+
+djStatus dj_applySet(djModel* model, const djTask* task, djError* err) {
+  if (!model || !task) return dj_fail(err, DJ_INVALID, "model or task: NULL");
+  if (!task->inertia_from_geom || task->nset == 0) return named(task, setAll(model, task, err), err);
+  djModel* compiled = NULL;
+  djStatus status = dj_copyModel(&compiled, model, err);
+  if (status == DJ_OK) status = setAll(model, task, err);
+  if (status == DJ_OK) {
+    status = dj_followGeoms(model, compiled, err);
+    if (status < 0) dj_prefix(err, status, "set: inertia_from_geom");
+  }
+  dj_deleteModel(compiled);
+  return named(task, status, err);
 }

@@ -160,5 +160,6 @@ djStatus dj_resolveVariables(djProblem* p, const djTask* task, const djModel* m,
     if (status < 0) return dj_prefix(err, status, "variables");
   }
   status = dj_checkListed(p, err);
-  return status < 0 ? status : dj_checkTargets(p, err);
+  if (status == DJ_OK) status = dj_checkTargets(p, err);
+  return status < 0 ? status : dj_checkFollowers(p, m, err);
 }

@@ -65,6 +65,28 @@ static inline djVec3 dj_curveBend(const djMat3* G, djVec3 n, djVec3 x) {
   return dju_scale3(1 / q, dju_mulMV(*G, dju_madd3(s, -dju_dot3(w, s), w)));
 }
 
+// Adds f times the derivatives by G of q (where x is NULL) or of c.x for a vector x that is held:
+//   by G: n w^T;  n b^T + x w^T,  b = (I - w w^T) G^T x/q.
+static inline void dj_curveGrad(djMat3* grad, double f, const djMat3* G, djVec3 n,
+                                const djVec3* x) {
+  djVec3 w, b, zero = {0, 0, 0};
+  double q = dj_curveReach(NULL, &w, G, n);
+  if (!(q > 0)) return;
+  b = w;
+  if (x) {
+    djVec3 s = dju_mulMtV(*G, *x);
+    b = dju_scale3(1 / q, dju_madd3(s, -dju_dot3(w, s), w));
+  }
+  double l[2][3], r[2][3];
+  dju_store3(l[0], n);
+  dju_store3(r[0], b);
+  dju_store3(l[1], x ? *x : zero);
+  dju_store3(r[1], w);
+  for (int i = 0; i < 9; i++) {
+    grad->m[i] += f * (l[0][i / 3] * r[0][i % 3] + l[1][i / 3] * r[1][i % 3]);
+  }
+}
+
 // The longest semi-axis.
 static inline double dj_curveSize(const djMat3* G) {
   double most = 0;

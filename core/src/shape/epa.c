@@ -13,7 +13,7 @@
 #define MAX_VERT 256
 #define MAX_FACE (2 * MAX_VERT)
 #define FLAT 1e-12            // relative to scale
-#define CURVED 1e-5           // where this is enough, relative to scale
+#define CURVED 1e-7           // where this is enough, relative to scale
 
 typedef struct Face {
   int v[3];                   // counterclockwise from outside

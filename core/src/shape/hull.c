@@ -18,11 +18,13 @@
 #define FLAT 1e-7
 // Given triangles may leave points outside by this fraction of the size (hulls of float data).
 #define CONVEX 1e-5
-// Facets of moved points stay while no point rises above one by this fraction of the size.
-#define KEPT 1e-12
+// Facets of moved points stay while no other point rises above one by this fraction of the size.
+#define KEPT 1e-6
 // Normals nearer than this (1 - cosine) are one facet's.
 #define SAME_NORMAL 1e-15
-// Triangles lower than this fraction of their longest edge take qhull's normal instead of theirs.
+// Triangles that meet at an edge with normals nearer than this (1 - cosine) are one facet.
+#define SAME_FACET 5e-11
+// Triangles lower than this fraction of their longest edge do not know their normal.
 #define SLIVER 1e-4
 
 static djStatus fail(djError* err, djStatus status, const char* text) {
@@ -194,7 +196,7 @@ static djStatus runQhull(Triangles* out, int nvert, double* unit) {
 // One block for all arrays, doubles first.
 static size_t hullSize(int nvert, int nface) {
   size_t doubles = 6 * (size_t)nvert + 4 * (size_t)nface;
-  size_t ints = 2 * (size_t)nvert + 1 + 6 * (size_t)nface;
+  size_t ints = 2 * (size_t)nvert + 1 + 7 * (size_t)nface;
   return doubles * sizeof(double) + ints * sizeof(int);
 }
 
@@ -211,43 +213,106 @@ static djStatus allocHull(djHull* hull, int nvert, int nface) {
   hull->face = i + nvert;
   hull->adjadr = hull->face + 3 * (size_t)nface;
   hull->adj = hull->adjadr + nvert + 1;
+  hull->group = hull->adj + 3 * (size_t)nface;
   hull->nvert = nvert;
   hull->nface = nface;
   return DJ_OK;
 }
 
-// Unit normal of a triangle, or false where it is lower than `least` of its longest edge.
-static bool triangleNormal(djVec3* n, djVec3 a, djVec3 b, djVec3 c, double least) {
+static djVec3 vertexOf(const djHull* hull, int i) { return dju_load3(hull->vert + 3 * i); }
+
+// Twice the area vector of a triangle, by its two shorter edges.
+static djVec3 areaVector(const djHull* hull, int f, double* longest) {
+  const int* v = hull->face + 3 * f;
+  djVec3 a = vertexOf(hull, v[0]), b = vertexOf(hull, v[1]), c = vertexOf(hull, v[2]);
   djVec3 ab = dju_sub3(b, a), bc = dju_sub3(c, b), ca = dju_sub3(a, c);
   double lab = dju_dot3(ab, ab), lbc = dju_dot3(bc, bc), lca = dju_dot3(ca, ca);
-  double longest = fmax(lab, fmax(lbc, lca));
-  djVec3 cross = longest == lab   ? dju_cross3(bc, ca)
-                 : longest == lbc ? dju_cross3(ca, ab)
-                                  : dju_cross3(ab, bc);
-  double length = dju_norm3(cross);
-  if (!(length > least * longest)) return false;
-  *n = dju_scale3(1 / length, cross);
-  return true;
+  *longest = fmax(lab, fmax(lbc, lca));
+  return *longest == lab   ? dju_cross3(bc, ca)
+         : *longest == lbc ? dju_cross3(ca, ab)
+                           : dju_cross3(ab, bc);
 }
 
-// Planes in the input frame: a triangle's own normal, exact to rounding; for those lower than
-// `least` of their longest edge, as merged facets have them, the given one (qhull's, which the
-// whole facet shares) or zero. Returns how many these are.
-static int makePlanes(djHull* hull, const double* normal, double least) {
-  int thin = 0;
-  for (int f = 0; f < hull->nface; f++) {
-    const int* v = hull->face + 3 * f;
-    djVec3 a = dju_load3(hull->vert + 3 * v[0]), b = dju_load3(hull->vert + 3 * v[1]);
-    djVec3 c = dju_load3(hull->vert + 3 * v[2]), n = {0, 0, 0};
-    if (!triangleNormal(&n, a, b, c, least)) {
-      if (normal) n = dju_load3(normal + 3 * f);
-      thin++;
-    }
-    dju_store3(hull->plane + 4 * f, n);
-    hull->plane[4 * f + 3] =
-        fmax(dju_dot3(n, a), fmax(dju_dot3(n, b), dju_dot3(n, c)));
+// ---- flat facets of several triangles ---------------------------------------------------------
+
+static int rootOf(const int* group, int f) {
+  while (group[f] != f) f = group[f];
+  return f;
+}
+
+static void unite(int* group, int f, int g) {
+  f = rootOf(group, f);
+  g = rootOf(group, g);
+  if (f < g) group[g] = f;
+  if (g < f) group[f] = g;
+}
+
+// The triangle with the directed edge from -> to; edge_face follows hull->adj.
+static int faceAt(const djHull* hull, const int* edge_face, int from, int to) {
+  for (int k = hull->adjadr[from]; k < hull->adjadr[from + 1]; k++) {
+    if (hull->adj[k] == to) return edge_face[k];
   }
-  return thin;
+  return -1;
+}
+
+// Triangles belong to one facet where they meet at an edge and their normals (qhull's, which know
+// merged facets, or their own) agree. Slivers, lower than SLIVER of their longest edge, do not know
+// their normal and join what lies across that edge.
+static djStatus groupFacets(djHull* hull, const double* normal) {
+  int n = hull->nface;
+  int* edge_face = malloc(3 * (size_t)n * sizeof *edge_face);
+  double* unit = malloc(3 * (size_t)n * sizeof *unit);
+  djStatus status = edge_face && unit ? DJ_OK : DJ_NO_MEMORY;
+  for (int k = 0; k < 3 * n && status == DJ_OK; k++) {
+    int from = hull->face[k], to = hull->face[k - k % 3 + (k + 1) % 3], at = hull->adjadr[from];
+    while (hull->adj[at] != to) at++;
+    edge_face[at] = k / 3;
+  }
+  for (int f = 0; f < n && status == DJ_OK; f++) {
+    double longest;
+    djVec3 c = areaVector(hull, f, &longest), u = {0, 0, 0};
+    if (dju_norm3(c) > SLIVER * longest) u = dju_scale3(1 / dju_norm3(c), c);
+    if (normal) u = dju_load3(normal + 3 * f);
+    dju_store3(unit + 3 * f, u);
+    hull->group[f] = f;
+  }
+  for (int k = 0; k < 3 * n && status == DJ_OK; k++) {
+    int f = k / 3, from = hull->face[k], to = hull->face[k - k % 3 + (k + 1) % 3];
+    int g = faceAt(hull, edge_face, to, from);
+    djVec3 uf = dju_load3(unit + 3 * f), ug = dju_load3(unit + 3 * g);
+    double longest, edge = dju_norm3(dju_sub3(vertexOf(hull, from), vertexOf(hull, to)));
+    areaVector(hull, f, &longest);
+    bool sliver = dju_dot3(uf, uf) < 0.5 && edge * edge >= longest;
+    if (sliver || dju_dot3(uf, ug) > 1 - SAME_FACET) unite(hull->group, f, g);
+  }
+  for (int f = 0; f < n && status == DJ_OK; f++) hull->group[f] = rootOf(hull->group, f);
+  free(edge_face);
+  free(unit);
+  return status;
+}
+
+// Planes of facets in the input frame: normal along the sum of the triangles' area vectors, offset
+// that of the farthest vertex.
+static void makePlanes(djHull* hull) {
+  for (int f = 0; f < hull->nface; f++) {
+    double longest, *sum = hull->plane + 4 * hull->group[f];
+    if (hull->group[f] == f) memset(sum, 0, 3 * sizeof *sum);
+    dju_store3(sum, dju_add3(dju_load3(sum), areaVector(hull, f, &longest)));
+  }
+  for (int f = 0; f < hull->nface; f++) {
+    double* p = hull->plane + 4 * f;
+    double length = dju_norm3(dju_load3(p));
+    if (hull->group[f] != f) continue;
+    dju_store3(p, dju_scale3(length > 0 ? 1 / length : 0, dju_load3(p)));
+    p[3] = -INFINITY;
+  }
+  for (int k = 0; k < 3 * hull->nface; k++) {
+    double* p = hull->plane + 4 * hull->group[k / 3];
+    p[3] = fmax(p[3], dju_dot3(dju_load3(p), vertexOf(hull, hull->face[k])));
+  }
+  for (int f = 0; f < hull->nface; f++) {
+    memcpy(hull->plane + 4 * f, hull->plane + 4 * hull->group[f], 4 * sizeof(double));
+  }
 }
 
 // Volume's centre: tetrahedra from a point inside, to keep differences small.
@@ -377,16 +442,29 @@ static djStatus fillHull(djHull* hull, const Triangles* t, int nvert, const doub
   return status;
 }
 
-// No point lies above a facet by more than the tolerance.
-static bool isConvex(const djHull* hull, int nvert, const double* vert, double tolerance) {
+// No vertex lies above a facet by more than the tolerance.
+static bool isConvex(const djHull* hull, double tolerance) {
   for (int f = 0; f < hull->nface; f++) {
     const double* p = hull->plane + 4 * f;
-    double most = -INFINITY;
-    for (int i = 0; i < nvert; i++) {
-      double height = p[0] * vert[3 * i] + p[1] * vert[3 * i + 1] + p[2] * vert[3 * i + 2];
-      most = height > most ? height : most;
+    if (hull->group[f] != f) continue;
+    for (int i = 0; i < hull->nvert; i++) {
+      if (dju_dot3(dju_load3(p), vertexOf(hull, i)) - p[3] > tolerance) return false;
     }
-    if (most - p[3] > tolerance) return false;
+  }
+  return true;
+}
+
+// No point that is not a vertex lies above a triangle by more than the tolerance.
+static bool holdsPoints(const djHull* hull, int nvert, const double* vert, double tolerance) {
+  if (nvert == hull->nvert) return true;
+  for (int f = 0; f < hull->nface; f++) {
+    double longest;
+    djVec3 c = areaVector(hull, f, &longest), a = vertexOf(hull, hull->face[3 * f]);
+    double least = tolerance * dju_norm3(c);
+    for (int i = 0, k = 0; i < nvert; i++) {
+      if (k < hull->nvert && hull->id[k] == i) k++;
+      else if (dju_dot3(c, dju_sub3(dju_load3(vert + 3 * i), a)) > least) return false;
+    }
   }
   return true;
 }
@@ -395,11 +473,13 @@ static djStatus finishHull(djHull* hull, const Triangles* t, int nvert, const do
                            double size, djError* err) {
   djStatus status = fillHull(hull, t, nvert, vert);
   if (status != DJ_OK) return fail(err, status, "out of memory");
-  makePlanes(hull, t->normal, t->normal ? SLIVER : 1e-9);
   makeAdjacency(hull);
   if (!isClosed(hull)) return fail(err, DJ_INVALID, "triangles do not close a surface");
+  status = groupFacets(hull, t->normal);
+  if (status != DJ_OK) return fail(err, status, "out of memory");
+  makePlanes(hull);
   if (!makeCenter(hull)) return fail(err, DJ_INVALID, "triangles are not outward");
-  if (!isConvex(hull, hull->nvert, hull->vert, CONVEX * size)) {
+  if (!isConvex(hull, CONVEX * size)) {
     return fail(err, DJ_INVALID, "triangles are not convex");
   }
   if (!(hull->inner > FLAT * hull->bound)) return fail(err, DJ_INVALID, "the hull is flat");
@@ -474,8 +554,9 @@ djStatus dj_moveHull(djHull* hull, const djHull* old, int nvert, const double* v
   for (int i = 0; i < hull->nvert; i++) {
     memcpy(hull->vert + 3 * i, vert + 3 * hull->id[i], 3 * sizeof(double));
   }
-  bool good = makePlanes(hull, NULL, SLIVER) == 0 && makeCenter(hull) &&
-              isConvex(hull, nvert, vert, KEPT * half) && hull->inner > FLAT * hull->bound;
+  makePlanes(hull);
+  bool good = makeCenter(hull) && isConvex(hull, CONVEX * half) &&
+              holdsPoints(hull, nvert, vert, KEPT * half) && hull->inner > FLAT * hull->bound;
   status = good ? makeMoves(hull) : DJ_INVALID;
   if (status < 0) dj_freeHull(hull);
   return status;

@@ -15,7 +15,10 @@ typedef struct djHull {
   double* move;           // (nvert x 3) erosion vectors: shortest m with n_f . m >= 1, all facets
   int nface;
   int* face;              // (nface x 3) indices into vert, outward
-  double* plane;          // (nface x 4) outward unit normal and offset: n.x <= d inside
+  int* group;             // (nface) first triangle of the flat facet that each belongs to
+  double* plane;          // (nface x 4) outward unit normal and offset: n.x <= d inside, of the
+                          //   whole facet: its area vector, whatever its triangulation, so that
+                          //   facets may bend when vertices move
   int* adjadr;            // (nvert + 1)
   int* adj;               // neighbours
   djVec3 center;          // centre of volume
@@ -31,8 +34,9 @@ djStatus dj_makeHull(djHull* hull, int nvert, const double* vert, int nface, con
 void dj_freeHull(djHull* hull);
 
 // Hull of points that have moved, by the facets of the hull that they had: equal to dj_makeHull's
-// up to rounding, and bit by bit where no facets are coplanar. DJ_INVALID where those facets
-// are not convex any more, or are so thin that their normals need qhull.
+// up to rounding. Facets of several triangles stay one facet, with one normal, when they bend, so
+// that erosion vectors stay smooth in the vertices. DJ_INVALID where a point lies above a facet
+// that it is not part of.
 djStatus dj_moveHull(djHull* hull, const djHull* old, int nvert, const double* vert);
 
 djStatus dj_copyHull(djHull* copy, const djHull* hull);

@@ -9,7 +9,8 @@
 typedef struct Work {
   const djHull* hull;
   double* vert;           // (nvert x 3) result
-  double* normal;         // (nface x 3) covectors of the facets' normals
+  double* normal;         // (nface x 3) covectors of the facets' normals, at their first triangle
+  double* area;           // (nface) twice the facets' areas, there
   int* adr;               // (nvert + 1) facets about each vertex
   int* facet;             // (3 nface)
   double* about;          // (largest number of facets about a vertex x 3) normals
@@ -29,26 +30,24 @@ static void addTo(double* out, djVec3 v) {
   out[2] += v.z;
 }
 
-// Twice a facet's area.
-static double areaOf(const djHull* h, int f) {
+// Twice the area vector of a triangle.
+static djVec3 areaOf(const djHull* h, int f) {
   const int* v = h->face + 3 * f;
   djVec3 a = vertexOf(h, v[0]);
-  return dju_norm3(dju_cross3(dju_sub3(vertexOf(h, v[1]), a), dju_sub3(vertexOf(h, v[2]), a)));
+  return dju_cross3(dju_sub3(vertexOf(h, v[1]), a), dju_sub3(vertexOf(h, v[2]), a));
 }
 
-// Lists the distinct normals about vertex i, each from the largest facet that has it: of facets
-// that were merged, slivers do not know their normal. Returns how many.
+// Lists the facets about vertex i. Returns how many.
 static int normalsAbout(Work* w, int i) {
   int n = 0;
   for (int k = w->adr[i]; k < w->adr[i + 1]; k++) {
-    int f = w->facet[k], j = 0;
+    int f = w->hull->group[w->facet[k]], j = 0;
     if (!hasNormal(w->hull, f)) continue;
     djVec3 normal = normalOf(w->hull, f);
     while (j < n && !(dju_dot3(normal, dju_load3(w->about + 3 * j)) > 1 - SAME_NORMAL)) j++;
-    if (j < n && areaOf(w->hull, f) <= areaOf(w->hull, w->source[j])) continue;
+    if (j < n) continue;
     dju_store3(w->about + 3 * j, normal);
-    w->source[j] = f;
-    if (j == n) n++;
+    w->source[n++] = f;
   }
   return n;
 }
@@ -89,14 +88,15 @@ static void moveGrad(Work* w, int i, djVec3 mu) {
   }
 }
 
-// n = c/|c|, c = (b - a) x (c - a).
+// n = c/|c|, c the sum of (b - a) x (c - a) over the facet's triangles, of which f is one.
 static void facetGrad(Work* w, int f) {
-  djVec3 nu = dju_load3(w->normal + 3 * f), n = normalOf(w->hull, f);
+  int first = w->hull->group[f];
+  djVec3 nu = dju_load3(w->normal + 3 * first), n = normalOf(w->hull, f);
   if (nu.x == 0 && nu.y == 0 && nu.z == 0) return;
   const int* v = w->hull->face + 3 * f;
   djVec3 a = vertexOf(w->hull, v[0]);
   djVec3 ab = dju_sub3(vertexOf(w->hull, v[1]), a), ac = dju_sub3(vertexOf(w->hull, v[2]), a);
-  double length = dju_norm3(dju_cross3(ab, ac));
+  double length = w->area[first];
   if (!(length > 0)) return;
   djVec3 g = dju_scale3(1 / length, dju_madd3(nu, -dju_dot3(nu, n), n));
   djVec3 gb = dju_cross3(ac, g), gc = dju_cross3(g, ab);
@@ -105,25 +105,38 @@ static void facetGrad(Work* w, int f) {
   addTo(w->vert + 3 * v[2], gc);
 }
 
-// inner = min_f n_f . (x_f - center), x_f a vertex of f. Adds to *center.
+// The vertex that fixes the facet's offset.
+static int highest(const djHull* h, int facet) {
+  int best = -1;
+  double most = -INFINITY;
+  for (int k = 0; k < 3 * h->nface; k++) {
+    if (h->group[k / 3] != facet) continue;
+    double height = dju_dot3(normalOf(h, facet), vertexOf(h, h->face[k]));
+    if (height > most) {
+      most = height;
+      best = h->face[k];
+    }
+  }
+  return best;
+}
+
+// inner = min_f n_f . (x_f - center), x_f the vertex of f farthest along n_f. Adds to *center.
 static void innerGrad(Work* w, djVec3* center, double inner) {
   const djHull* h = w->hull;
   int nearest = -1;
-  double least = INFINITY, area = 0;
+  double least = INFINITY;
   for (int f = 0; f < h->nface; f++) {
-    if (!hasNormal(h, f)) continue;
+    if (h->group[f] != f || !hasNormal(h, f)) continue;
     double depth = h->plane[4 * f + 3] - dju_dot3(normalOf(h, f), h->center);
-    // Of one plane's facets the largest.
-    double tie = 1e-12 * h->bound, size = areaOf(h, f);
-    if (depth > least + tie || (depth > least - tie && size <= area)) continue;
+    if (depth >= least) continue;
     least = depth;
-    area = size;
     nearest = f;
   }
   if (inner == 0 || nearest < 0) return;
-  djVec3 n = normalOf(h, nearest), x = vertexOf(h, h->face[3 * nearest]);
+  int i = highest(h, nearest);
+  djVec3 n = normalOf(h, nearest), x = vertexOf(h, i);
   addTo(w->normal + 3 * nearest, dju_scale3(inner, dju_sub3(x, h->center)));
-  addTo(w->vert + 3 * h->face[3 * nearest], dju_scale3(inner, n));
+  addTo(w->vert + 3 * i, dju_scale3(inner, n));
   *center = dju_madd3(*center, -inner, n);
 }
 
@@ -154,10 +167,11 @@ static void centerGrad(Work* w, djVec3 covector) {
 static bool allocate(Work* w) {
   const djHull* h = w->hull;
   size_t nf = (size_t)h->nface, nv = (size_t)h->nvert;
-  w->normal = calloc(1, 12 * nf * sizeof(double) + (6 * nf + nv + 1) * sizeof(int));
+  w->normal = calloc(1, 13 * nf * sizeof(double) + (6 * nf + nv + 1) * sizeof(int));
   if (!w->normal) return false;
   w->about = w->normal + 3 * nf;
-  w->adr = (int*)(void*)(w->about + 9 * nf);
+  w->area = w->about + 9 * nf;
+  w->adr = (int*)(void*)(w->area + nf);
   w->facet = w->adr + nv + 1;
   w->source = w->facet + 3 * nf;
   return true;
@@ -185,6 +199,9 @@ djStatus dj_hullParams(double* vert, const djHull* hull, const djHullGrad* grad)
   djVec3 center = grad->center;
   innerGrad(&w, &center, grad->inner);
   centerGrad(&w, center);
+  for (int f = 0; f < hull->nface; f++) {
+    w.area[hull->group[f]] += dju_dot3(normalOf(hull, f), areaOf(hull, f));
+  }
   for (int f = 0; f < hull->nface; f++) facetGrad(&w, f);
   free(w.normal);
   return DJ_OK;

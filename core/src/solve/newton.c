@@ -19,17 +19,15 @@ static double newtonStep(const djNewtonProblem* p, const double* gradient, doubl
     for (int i = 0; i < p->n; i++) step[i] = -gradient[i];
     p->solve(p->user, step);
     double decrement2 = -dot(gradient, step, p->n);
-    if (decrement2 < 0 && !p->merit) continue;
+    if (decrement2 < 0) continue;
     if (shift > 0) ++*shifts;
     return decrement2;
   }
   return -1;
 }
 
-// Backtracking with Armijo's rule; without a merit, until the residual no longer pushes back along
-// the step with half of what it pushed forward at first. The trapezoidal rule then says that its
-// work was positive: where a merit exists and is convex along the step, that it has decreased.
-// Every trial is evaluated in full, because nearly all are accepted. *value, gradient, *cautious: at the present point, replaced by those of the trial.
+// Backtracking with Armijo's rule. Every trial is evaluated in full, because nearly all are
+// accepted. *value, gradient, *cautious: at the present point, replaced by those of the trial.
 // Returns the accepted fraction, 0 when none was found.
 static double lineSearch(const djNewtonProblem* p, double* value, double* gradient,
                          const double* step, double decrement2, const djNewtonOption* o,
@@ -43,9 +41,7 @@ static double lineSearch(const djNewtonProblem* p, double* value, double* gradie
     bool careful = fraction < 1;
     *status = p->trial(p->user, &trial, gradient, step, fraction, &careful);
     if (*status < 0) return 0;
-    bool good = p->merit ? trial <= *value - 1e-4 * fraction * decrement2 + noise
-                         : isfinite(trial) && dot(gradient, step, p->n) <= 0.5 * decrement2 + noise;
-    if (good) {
+    if (trial <= *value - 1e-4 * fraction * decrement2 + noise) {
       *value = trial;
       *cautious = careful;
       return fraction;

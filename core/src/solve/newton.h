@@ -1,4 +1,4 @@
-// Damped Newton method for a nonlinear system with or without a merit function. Knows nothing of
+// Damped Newton method for a nonlinear system. Knows nothing of
 // physics: the problem evaluates, factors and moves; this module decides how far.
 
 #ifndef DJ_SOLVE_NEWTON_H_
@@ -9,12 +9,9 @@
 // A problem holds its present point and a trial point, and one Jacobian: that of the last
 // evaluation which was asked for a gradient. *cautious: a positive semi-definite substitute may be
 // used for parts of the Jacobian; set to false when none was.
-//
-// With a merit the gradient is that of the value and the Jacobian is symmetric. Without one the
-// value only tells what is infeasible, and the work of the residual along the step takes its place.
+// The value need not be a function of the point: only along a step must its slope be gradient . step.
 typedef struct djNewtonProblem {
   int n;
-  bool merit;
   void* user;
   // Value, gradient (n) and Jacobian at the present point.
   djStatus (*evaluate)(void* user, double* value, double* gradient, bool* cautious);

@@ -1,0 +1,122 @@
+// From the gradient of a rollout to that by x.
+
+#include "gradient/design_parts.h"
+#include "math/so3.h"
+#include "model/make.h"
+#include "model/param.h"
+
+#include <math.h>
+#include <string.h>
+
+// Gradient by the values of a parameter, before normalisation, from that by its tangent.
+static void unnormalize(double* dvalue, const djDesign* d, int k) {
+  const djDesignMemory* w = dj_designMemory(d);
+  const djParam* param = &d->problem->param[k];
+  const double *value = w->value + w->valueadr[k], *g = d->result.grad_param + w->tangentadr[k];
+  int plain = dj_plainValues(param);
+  dj_copyNumbers(dvalue, g, plain);
+  if (plain < param->nvalue) {
+    djQuat p = dju_loadQuat(value + plain), q = dju_normalizeQuat(p);
+    double s = 2 / sqrt(p.w * p.w + p.x * p.x + p.y * p.y + p.z * p.z);
+    djQuat by = {0, s * g[plain], s * g[plain + 1], s * g[plain + 2]};
+    dju_storeQuat(dvalue + plain, dju_mulQuat(q, by));
+  }
+  int type = param->field == DJ_FIELD_JOINT_AXIS ? d->model->jnt_type[param->id] : DJ_FREE;
+  if (type == DJ_SLIDE || type == DJ_HINGE) {
+    djVec3 p = dju_load3(value), by = dju_load3(g);
+    double length = dju_norm3(p);
+    djVec3 a = dju_scale3(1 / length, p);
+    dju_store3(dvalue, dju_scale3(1 / length, dju_madd3(by, -dju_dot3(a, by), a)));
+  }
+}
+
+// Through the maps, last one first. dvalue and dctrl become those by what variables set.
+static void mapsVjp(djDesign* d) {
+  djDesignMemory* w = dj_designMemory(d);
+  for (int i = d->problem->nmap - 1; i >= 0; i--) {
+    const djMap* map = &d->problem->map[i];
+    double* out = w->out;
+    for (int k = 0; k < map->ntarget; k++) {
+      const djMapTarget* t = &map->target[k];
+      double* place_of = dj_mapTarget(w->dvalue, w->dctrl, d, t);
+      for (int e = 0; e < t->n; e++) {
+        double* one = place_of + (size_t)e * (size_t)t->stride;
+        *out++ = *one;
+        if (!map->type->adds) *one = 0;
+      }
+    }
+    int at = w->zadr[map->from];
+    map->type->vjp(w->dz + at, map, w->z + at, w->out, w->work);
+  }
+}
+
+// g (3) by d of q exp(d) -> by w of q0 exp(w).
+static void toChart(double g[3], const double w[3]) {
+  if (w[0] == 0 && w[1] == 0 && w[2] == 0) return;
+  dju_store3(g, dju_mulMtV(dju_rightJacobian(dju_load3(w)), dju_load3(g)));
+}
+
+static void gradientOfQpos(djDesign* d) {
+  djDesignMemory* w = dj_designMemory(d);
+  const djModel* m = d->model;
+  dj_copyNumbers(w->dqpos0, d->result.grad_qpos0, m->nv);
+  for (int j = 0; j < m->njnt; j++) {
+    int type = m->jnt_type[j], dof = m->jnt_dofadr[j] + (type == DJ_FREE ? 3 : 0);
+    if (type == DJ_FREE || type == DJ_BALL) toChart(w->dqpos0 + dof, w->tangent + dof);
+  }
+}
+
+static void gatherParam(double* grad, const djDesign* d, int variable) {
+  const djDesignMemory* w = dj_designMemory(d);
+  const djVariable* v = &d->problem->variable[variable];
+  const djParam* param = &d->problem->param[v->param];
+  int plain = dj_plainValues(param);
+  double by[3] = {0, 0, 0}, turned[3] = {0, 0, 0};
+  if (plain < param->nvalue) {
+    memcpy(by, d->result.grad_param + w->tangentadr[v->param] + plain, sizeof by);
+  }
+  for (int k = 0; k < v->n; k++) {
+    if (v->index[k] >= plain) turned[v->index[k] - plain] = d->x[d->adr[variable] + k];
+  }
+  toChart(by, turned);
+  for (int k = 0; k < v->n; k++) {
+    int i = v->index[k];
+    grad[k] = i < plain ? w->dvalue[w->valueadr[v->param] + i] : by[i - plain];
+  }
+}
+
+static void gather(double* grad, djDesign* d) {
+  const djDesignMemory* w = dj_designMemory(d);
+  const djProblem* p = d->problem;
+  gradientOfQpos(d);
+  for (int i = 0; i < p->nvariable; i++) {
+    const djVariable* v = &p->variable[i];
+    double* out = grad + d->adr[i];
+    const double* from = NULL;
+    switch (v->kind) {
+      case DJ_VAR_CTRL: from = w->dctrl; break;
+      case DJ_VAR_QPOS0:
+      case DJ_VAR_QPOS0_JOINT: from = w->dqpos0; break;
+      case DJ_VAR_QVEL0:
+      case DJ_VAR_QVEL0_JOINT: from = d->result.grad_qvel0; break;
+      case DJ_VAR_ACT0: from = d->result.grad_act0; break;
+      case DJ_VAR_FREE: from = w->dz + w->zadr[v->free]; break;
+      case DJ_VAR_PARAM: gatherParam(out, d, i); break;
+    }
+    for (int k = 0; k < v->n && from; k++) out[k] = from[v->adr + v->index[k]];
+  }
+}
+
+void dj_gatherValues(double* grad, djDesign* d) {
+  djDesignMemory* w = dj_designMemory(d);
+  memset(w->dz, 0, (size_t)w->nz * sizeof *w->dz);
+  mapsVjp(d);
+  gather(grad, d);
+}
+
+void dj_gatherDesign(double* grad, djDesign* d) {
+  djDesignMemory* w = dj_designMemory(d);
+  for (int k = 0; k < d->problem->nparam; k++) unnormalize(w->dvalue + w->valueadr[k], d, k);
+  dj_copyNumbers(w->dctrl, d->result.grad_ctrl, w->nctrl);
+  dj_gatherValues(grad, d);
+}

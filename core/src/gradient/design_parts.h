@@ -1,0 +1,77 @@
+// Parts of a design: from x to the values of everything, and derivatives back.
+//
+// x -> values of parameters, start and controls: base values, over which the entries of x are
+// written; then the maps, in order, each from its free vector. Backwards: the gradient by values is
+// led through the maps in reverse order (what a map replaced has no influence), then gathered.
+//
+// Rotations. Derivatives of a rollout by a quaternion q are by the 3-vector d of q exp(d).
+//   q = q0 exp(w), the chart of x: exp(w + dw) = exp(w) exp(J_r(w) dw), so dL/dw = J_r^T g.
+//   q = p/|p| of four free numbers p (maps): d = 2 vec(q* dp)/|p|, so dL/dp = 2/|p| q (0, g).
+//   a = p/|p| of an axis: dL/dp = (g - a (a.g))/|p|.
+
+#ifndef DJ_GRADIENT_DESIGN_PARTS_H_
+#define DJ_GRADIENT_DESIGN_PARTS_H_
+
+#include "base/pool.h"
+#include "gradient/map.h"
+
+#include <dijoco/design.h>
+
+typedef struct djDesignMemory {
+  djPool pool;
+  djModel* compiled; // copy of the model as given, where inertias follow its geoms, else NULL
+  int nvalue;        // of all parameters
+  int nz;            // of all free vectors
+  int nctrl;         // horizon x nu
+  int* valueadr;     // (nparam) where a parameter's values start
+  int* tangentadr;   // (nparam) where its gradient starts
+  int* zadr;         // (nfree)
+  bool behind;       // inertias have not followed the values set
+  double* base;      // (nvalue) of the model as given
+  double* value;     // (nvalue) at x, before normalisation
+  double* set;       // (nvalue) that the model has
+  double* dvalue;    // (nvalue)
+  double* z;         // (nz) free vectors at x
+  double* dz;        // (nz)
+  double* qpos0;     // (nq) at x, likewise the following
+  double* qvel0;     // (nv)
+  double* act0;      // (na)
+  double* ctrl;      // (nctrl)
+  double* dctrl;     // (nctrl)
+  double* tangent;   // (max of nv and parameters' tangents) rotation vectors
+  double* dqpos0;    // (nv)
+  double* out;       // outputs of a map
+  double* work;      // its scratch
+  double* trial;     // (n) of djd_checkDesign
+} djDesignMemory;
+
+static inline djDesignMemory* dj_designMemory(const djDesign* d) { return d->memory; }
+
+// Place in qpos of a dof that is no rotation.
+static inline int dj_plainQpos(const djModel* m, int dof) {
+  int j = m->dof_jnt[dof];
+  return m->jnt_qposadr[j] + dof - m->jnt_dofadr[j];
+}
+
+// Where the entries of a target start in values of parameters, or in controls.
+static inline double* dj_mapTarget(double* value, double* ctrl, const djDesign* d,
+                                   const djMapTarget* t) {
+  const djDesignMemory* w = d->memory;
+  return (t->param >= 0 ? value + w->valueadr[t->param] : ctrl) + t->start;
+}
+
+// Numbers of a parameter before its quaternion, if it has one.
+static inline int dj_plainValues(const djParam* p) {
+  return p->nvalue == p->ntangent ? p->nvalue : p->nvalue - 4;
+}
+
+// Fill value, z, qpos0, qvel0, act0, ctrl from x (n).
+void dj_placeDesign(djDesign* design, const double* x);
+
+// Gradient by x (n) from design->result.
+void dj_gatherDesign(double* grad, djDesign* design);
+
+// The same from dvalue and dctrl alone, which are overwritten.
+void dj_gatherValues(double* grad, djDesign* design);
+
+#endif  // DJ_GRADIENT_DESIGN_PARTS_H_

@@ -1,0 +1,113 @@
+// From x to the values of parameters, start and controls.
+
+#include "gradient/design_parts.h"
+#include "gradient/problem.h"
+#include "math/so3.h"
+#include "model/make.h"
+
+#include <string.h>
+
+// q = normalised q0, turned by w.
+static void turn(double q[4], const double q0[4], const double w[3]) {
+  if (w[0] == 0 && w[1] == 0 && w[2] == 0) return;
+  djQuat start = dju_normalizeQuat(dju_loadQuat(q0));
+  djQuat step = dju_expQuat(dju_load3(w));
+  dju_storeQuat(q, dju_normalizeQuat(dju_mulQuat(start, step)));
+}
+
+// Entries of a parameter: plain numbers first, then a quaternion's 3-vector if it has one.
+static void placeParam(djDesign* d, const djVariable* v, const double* x) {
+  djDesignMemory* w = dj_designMemory(d);
+  const djParam* param = &d->problem->param[v->param];
+  double* value = w->value + w->valueadr[v->param];
+  int plain = dj_plainValues(param);
+  double turned[3] = {0, 0, 0};
+  for (int k = 0; k < v->n; k++) {
+    int i = v->index[k];
+    if (i < plain) value[i] = x[k];
+    else turned[i - plain] = x[k];
+  }
+  if (plain < param->nvalue) turn(value + plain, value + plain, turned);
+}
+
+// Start: plain entries at once, rotation vectors are gathered first.
+static void placeQpos(djDesign* d, const double* x) {
+  djDesignMemory* w = dj_designMemory(d);
+  const djModel* m = d->model;
+  const djProblem* p = d->problem;
+  memset(w->tangent, 0, (size_t)m->nv * sizeof(double));
+  for (int i = 0; i < p->nvariable; i++) {
+    const djVariable* v = &p->variable[i];
+    if (v->kind != DJ_VAR_QPOS0 && v->kind != DJ_VAR_QPOS0_JOINT) continue;
+    for (int k = 0; k < v->n; k++) {
+      int dof = v->adr + v->index[k], e = d->adr[i] + k;
+      if (x[e] == d->x0[e]) continue;  // a whole vector and a part of it may vary
+      if (dj_variableIsRotation(p, m, v, v->index[k])) w->tangent[dof] = x[e];
+      else w->qpos0[dj_plainQpos(m, dof)] = x[e];
+    }
+  }
+  for (int j = 0; j < m->njnt; j++) {
+    int type = m->jnt_type[j], more = type == DJ_FREE ? 3 : 0;
+    if (type != DJ_FREE && type != DJ_BALL) continue;
+    double* q = w->qpos0 + m->jnt_qposadr[j] + more;
+    turn(q, q, w->tangent + m->jnt_dofadr[j] + more);
+  }
+}
+
+static void placeEntries(double* array, const djDesign* d, int variable, const double* x) {
+  const djVariable* v = &d->problem->variable[variable];
+  for (int k = 0; k < v->n; k++) {
+    int e = d->adr[variable] + k;
+    if (x[e] != d->x0[e]) array[v->adr + v->index[k]] = x[e];
+  }
+}
+
+static void placeAll(djDesign* d, const double* x) {
+  djDesignMemory* w = dj_designMemory(d);
+  const djProblem* p = d->problem;
+  dj_copyNumbers(w->value, w->base, w->nvalue);
+  dj_copyNumbers(w->qpos0, p->qpos0, d->model->nq);
+  dj_copyNumbers(w->qvel0, p->qvel0, d->model->nv);
+  dj_copyNumbers(w->act0, p->act0, d->model->na);
+  dj_copyNumbers(w->ctrl, p->ctrl, w->nctrl);
+  for (int k = 0; k < p->nfree; k++) {
+    dj_copyNumbers(w->z + w->zadr[k], p->free[k].value, p->free[k].n);
+  }
+  for (int i = 0; i < p->nvariable; i++) {
+    const djVariable* v = &p->variable[i];
+    switch (v->kind) {
+      case DJ_VAR_CTRL: placeEntries(w->ctrl, d, i, x); break;
+      case DJ_VAR_QVEL0:
+      case DJ_VAR_QVEL0_JOINT: placeEntries(w->qvel0, d, i, x); break;
+      case DJ_VAR_ACT0: placeEntries(w->act0, d, i, x); break;
+      case DJ_VAR_FREE: placeEntries(w->z + w->zadr[v->free], d, i, x); break;
+      case DJ_VAR_PARAM: placeParam(d, v, x + d->adr[i]); break;
+      case DJ_VAR_QPOS0:
+      case DJ_VAR_QPOS0_JOINT: break;  // together
+    }
+  }
+  placeQpos(d, x);
+}
+
+static void applyMaps(djDesign* d) {
+  djDesignMemory* w = dj_designMemory(d);
+  for (int i = 0; i < d->problem->nmap; i++) {
+    const djMap* map = &d->problem->map[i];
+    map->type->apply(w->out, map, w->z + w->zadr[map->from], w->work);
+    const double* out = w->out;
+    for (int k = 0; k < map->ntarget; k++) {
+      const djMapTarget* t = &map->target[k];
+      double* place_of = dj_mapTarget(w->value, w->ctrl, d, t);
+      for (int e = 0; e < t->n; e++) {
+        double* one = place_of + (size_t)e * (size_t)t->stride;
+        *one = map->type->adds ? *one + *out : *out;
+        out++;
+      }
+    }
+  }
+}
+
+void dj_placeDesign(djDesign* d, const double* x) {
+  placeAll(d, x);
+  applyMaps(d);
+}
