@@ -610,6 +610,89 @@ static void testOptimize(void** state) {
   }
 }
 
+// Where the vertex of the head that is connected is, less where the finger and the tip are, in the
+// hand's frame.
+static void gaps(double gap[6], const djModel* m) {
+  djPose pose = {dju_load3(m->geom_pos + 6), dju_quatToMat(dju_loadQuat(m->geom_quat + 8))};
+  djVec3 vertex = dju_transform(&pose, dju_load3(m->mesh_vert + 3 * 7));
+  dju_store3(gap, dju_sub3(vertex, dju_load3(m->body_pos + 9)));
+  dju_store3(gap + 3, dju_sub3(vertex, dju_load3(m->site_pos)));
+}
+
+// Connected points move together: a vertex with a child's frame and a site, the latter moved by a
+// cage together with what is not connected.
+static void testConnect(void** state) {
+  (void)state;
+  static const char connect[] =
+      "\"connect\":[{\"a\":{\"geom\":\"head\",\"vertex\":7},\"b\":{\"body\":\"finger\"}},"
+      "{\"a\":{\"site\":\"tip\"},\"b\":{\"geom\":\"head\",\"vertex\":7}}],"
+      "\"free\":{\"c\":{\"value\":[" ZEROS24 "],\"min\":-0.04,\"max\":0.03}},"
+      "\"maps\":[{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"to\":\"site/tip/pos\","
+      "\"box\":[[-0.3,-0.3,-0.6],[0.3,0.3,-0.105]]}],"
+      "\"variables\":[{\"name\":\"mesh/block/vert\",\"index\":[21,22,23,6]},{\"name\":\"c\"},"
+      "{\"name\":\"geom/head/pos\",\"min\":-1,\"max\":1},{\"name\":\"body/finger/pos\"},"
+      "{\"name\":\"ctrl\"}]";
+  Case c;
+  makeCase(&c, connect);
+  djDesign* d = c.d;
+  assert_int_equal(d->nequal, 6);
+  double before[6], after[6], *x = malloc((size_t)d->n * sizeof *x);
+  gaps(before, d->model);
+  for (int t = 0; t < 2; t++) {
+    djOptimizer o = dj_defaultOptimizer();
+    o.type = t ? "trust_region" : "adam";
+    o.rate = 0.002;
+    o.radius = 0.02;
+    o.iterations = 5;
+    djOptimizeProblem p = {.n = d->n, .lower = d->lower, .upper = d->upper, .group = d->group,
+                           .nequal = d->nequal, .equal = d->equal, .value = d->value,
+                           .objective = djd_designObjective, .user = d};
+    djOptimizeResult r;
+    for (int held = 1; held >= 0; held--) {
+      double moved = 0, broken = 0;
+      if (!held) p.nequal = 0;
+      memcpy(x, d->x0, (size_t)d->n * sizeof *x);
+      assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+      assert_true(r.loss < r.first_loss);
+      assert_int_equal(djd_moveDesign(d, x), DJ_OK);
+      gaps(after, d->model);
+      for (int k = 0; k < 6; k++) broken = fmax(broken, fabs(after[k] - before[k]));
+      for (int k = 0; k < 3; k++) {
+        moved = fmax(moved, fabs(d->model->site_pos[k] - c.m->site_pos[k]));
+      }
+      assert_true(moved > 1e-3);
+      assert_true(held ? broken < 1e-12 : broken > 1e-4);
+    }
+  }
+  free(x);
+  freeCase(&c);
+
+  static const char* const list[][2] = {
+      {"[{\"a\":{\"site\":\"tip\"},\"b\":{\"geom\":\"nail\"}}]",
+       "connect[0]: 'tip' and 'nail' are not in the frame of one body"},
+      {"[{\"a\":{\"site\":\"top\"},\"b\":{\"geom\":\"head\"}}]",
+       "connect[0]: a: there is no element 'top'"},
+      {"[{\"a\":{\"site\":\"tip\"},\"b\":{\"geom\":\"head\",\"vertex\":8}}]",
+       "connect[0]: b: geom 'head' has no vertex 8"},
+      {"[{\"a\":{\"site\":\"tip\"},\"b\":{\"geom\":\"head\",\"vertex\":1}}],"
+       "\"variables\":[{\"name\":\"geom/head/quat\"}]",
+       "connect[0]: b: geom 'head' may not turn"},
+  };
+  djModel* m = makeModel();
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    char text[4096];
+    djTask* task = NULL;
+    djProblem* p = NULL;
+    djError err = {""};
+    snprintf(text, sizeof text, "{%s,\"connect\":%s}", rest, list[i][0]);
+    assert_int_equal(dj_loadTaskText(&task, text, NULL, &err), DJ_OK);
+    assert_true(dj_resolveTask(&p, task, m, &err) < 0);
+    assert_string_equal(err.text, list[i][1]);
+    dj_deleteTask(task);
+  }
+  dj_deleteModel(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testMapsVjp), cmocka_unit_test(testMapsValues),
@@ -617,7 +700,7 @@ int main(void) {
       cmocka_unit_test(testGradients), cmocka_unit_test(testFollowing),
       cmocka_unit_test(testEntries),
       cmocka_unit_test(testErrors), cmocka_unit_test(testParts),
-      cmocka_unit_test(testOptimize),
+      cmocka_unit_test(testOptimize), cmocka_unit_test(testConnect),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

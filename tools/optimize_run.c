@@ -155,7 +155,8 @@ int optimize_run(OptimizeRun* r) {
   if (status) return status;
   copy(r->x, d->x0, (size_t)d->n);
   djOptimizeProblem problem = {.n = d->n, .lower = d->lower, .upper = d->upper,
-                               .group = d->group, .objective = djd_designObjective, .user = d,
+                               .group = d->group, .nequal = d->nequal, .equal = d->equal,
+                               .value = d->value, .objective = djd_designObjective, .user = d,
                                .callback = on_step, .callback_user = r};
   djError err = {""};
   struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, before;

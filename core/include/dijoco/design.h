@@ -28,6 +28,9 @@ typedef struct djDesign {
   const double* lower;      // (n) bounds
   const double* upper;      // (n)
   const int* group;         // (n) 0: parameters of the model; 1: controls and start
+  int nequal;               // equations equal x = value that hold at x0: the task's connections
+  const double* equal;      // (nequal x n)
+  const double* value;      // (nequal)
   // The present point, after any of the functions below:
   double* x;                // (n)
   djModel* model;           // copy of the model with its parameters

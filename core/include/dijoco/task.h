@@ -122,6 +122,20 @@ typedef struct djTaskMap {
   djMapArg arg[DJ_NMAPARG]; // in the order of the type's keys
 } djTaskMap;
 
+// A point of a body in `"connect"`: a vertex of a mesh geom, the position of a geom or site, the
+// frame of a child body, or the anchor of a joint.
+typedef struct djTaskPoint {
+  djObject object;          // geom, site, body, joint
+  const char* name;
+  int vertex;               // of the geom's mesh; -1: none
+} djTaskPoint;
+
+// `"connect"`: two points of one body whose difference does not change while a design varies, so
+// that parts keep connected (SDRS's shared vertices and attachment points).
+typedef struct djTaskConnect {
+  djTaskPoint a, b;
+} djTaskConnect;
+
 // A task as its file says it.
 typedef struct djTask {
   const char* path;         // of the task file; "" when read from text
@@ -146,6 +160,8 @@ typedef struct djTask {
   const djTaskFree* free;
   int nmap;
   const djTaskMap* map;
+  int nconnect;
+  const djTaskConnect* connect;
   bool inertia_from_geom;   // mass and inertia follow geom sizes and vertices
   djOptimizer optimizer;
   void* memory;             // private
@@ -200,6 +216,19 @@ typedef struct djFree {
   double* max;              // (n)
 } djFree;
 
+// Three values of a parameter in a connection: factor (3 x 3) times value[start..start+2].
+typedef struct djConnectPart {
+  djParam param;
+  int start;
+  double factor[9];
+} djConnectPart;
+
+// A connection: the sum of its parts does not change.
+typedef struct djConnect {
+  int npart;
+  djConnectPart part[4];
+} djConnect;
+
 // A task whose names are looked up. Arrays may be written before a djDesign is made.
 typedef struct djProblem {
   int key;                  // keyframe of the start, or -1
@@ -217,6 +246,8 @@ typedef struct djProblem {
   djFree* free;
   int nmap;
   struct djMap* map;        // see gradient/map.h
+  int nconnect;
+  djConnect* connect;
   bool inertia_from_geom;
   djRollout rollout;        // points into the arrays above; polish is 0
   void* memory;             // private

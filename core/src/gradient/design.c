@@ -178,6 +178,7 @@ djStatus djd_makeDesign(djDesign** design, const djModel* model, const djProblem
   if (status == DJ_OK && djd_moveDesign(d, d->x0) < 0) {
     status = dj_fail(err, DJ_INVALID, "%.500s", d->error.text);
   }
+  if (status == DJ_OK && dj_connectDesign(d) < 0) status = dj_failMemory(err);
   if (status < 0) {
     djd_deleteDesign(d);
     return status;

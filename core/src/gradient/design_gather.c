@@ -120,3 +120,34 @@ void dj_gatherDesign(double* grad, djDesign* d) {
   dj_copyNumbers(w->dctrl, d->result.grad_ctrl, w->nctrl);
   dj_gatherValues(grad, d);
 }
+
+// A connection says that a sum of values, factor times value, stays what it is at x0. Values of
+// positions and vertices are linear in x, through maps too, so that the row of an equation is the
+// "gradient" of that sum.
+djStatus dj_connectDesign(djDesign* d) {
+  djDesignMemory* w = dj_designMemory(d);
+  const djProblem* p = d->problem;
+  size_t n = (size_t)d->n, rows = 3 * (size_t)p->nconnect;
+  double* equal = dj_poolTake(&w->pool, rows * n, sizeof *equal);
+  double* value = dj_poolTake(&w->pool, rows, sizeof *value);
+  if (!equal || !value) return DJ_NO_MEMORY;
+  for (size_t r = 0; r < rows; r++) {
+    const djConnect* c = &p->connect[r / 3];
+    memset(w->dvalue, 0, (size_t)w->nvalue * sizeof *w->dvalue);
+    memset(w->dctrl, 0, (size_t)w->nctrl * sizeof *w->dctrl);
+    for (int i = 0; i < c->npart; i++) {
+      const djConnectPart* part = &c->part[i];
+      for (int k = 0; k < p->nparam; k++) {
+        if (p->param[k].field != part->param.field || p->param[k].id != part->param.id) continue;
+        double* to = w->dvalue + w->valueadr[k] + part->start;
+        for (int j = 0; j < 3; j++) to[j] += part->factor[3 * (r % 3) + (size_t)j];
+      }
+    }
+    dj_gatherValues(equal + r * n, d);
+    for (size_t k = 0; k < n; k++) value[r] += equal[r * n + k] * d->x0[k];
+  }
+  d->nequal = (int)rows;
+  d->equal = equal;
+  d->value = value;
+  return DJ_OK;
+}

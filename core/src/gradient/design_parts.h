@@ -74,4 +74,7 @@ void dj_gatherDesign(double* grad, djDesign* design);
 // The same from dvalue and dctrl alone, which are overwritten.
 void dj_gatherValues(double* grad, djDesign* design);
 
+// Fill nequal, equal, value: the connections, which are linear in x. Nothing was evaluated yet.
+djStatus dj_connectDesign(djDesign* design);
+
 #endif  // DJ_GRADIENT_DESIGN_PARTS_H_

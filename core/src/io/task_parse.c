@@ -148,7 +148,7 @@ static djStatus parseTop(djTask* task, const cJSON* root, const char* folder, dj
   static const char* const keys[] = {
       "scene", "contact", "integrator", "timestep",  "tolerance",         "horizon", "initial",
       "ctrl",  "set",     "loss",       "variables", "inertia_from_geom", "free",    "maps",
-      "optimizer", NULL};
+      "connect", "optimizer", NULL};
   djStatus status = dj_jsonKeys(root, keys, at);
   if (status < 0) return status;
   const cJSON* scene = dj_jsonGet(root, "scene");
@@ -190,6 +190,7 @@ static djStatus parseTask(djTask* task, const cJSON* root, const char* folder, d
   const cJSON* free_vectors = dj_jsonGet(root, "free");
   const cJSON* maps = dj_jsonGet(root, "maps");
   const cJSON* variables = dj_jsonGet(root, "variables");
+  const cJSON* connect = dj_jsonGet(root, "connect");
   const cJSON* optimizer = dj_jsonGet(root, "optimizer");
   if (!loss) return dj_jsonFail(&at, "loss", "is missing");
   if (contact) status = parseContact(task, contact, &at);
@@ -200,6 +201,7 @@ static djStatus parseTask(djTask* task, const cJSON* root, const char* folder, d
   if (status == DJ_OK && free_vectors) status = dj_parseFree(task, free_vectors, pool, err);
   if (status == DJ_OK && maps) status = dj_parseMaps(task, maps, pool, err);
   if (status == DJ_OK && variables) status = parseVariables(task, variables, pool, err);
+  if (status == DJ_OK && connect) status = dj_parseConnect(task, connect, pool, err);
   if (status == DJ_OK && optimizer) status = dj_parseOptimizer(&task->optimizer, optimizer, err);
   return status;
 }

@@ -14,6 +14,9 @@ djStatus dj_parseLosses(djTask* task, const cJSON* list, djPool* pool, djError* 
 djStatus dj_parseFree(djTask* task, const cJSON* object, djPool* pool, djError* err);
 djStatus dj_parseMaps(djTask* task, const cJSON* list, djPool* pool, djError* err);
 
+// `"connect"`.
+djStatus dj_parseConnect(djTask* task, const cJSON* list, djPool* pool, djError* err);
+
 // `"optimizer"`.
 djStatus dj_parseOptimizer(djOptimizer* optimizer, const cJSON* object, djError* err);
 

@@ -162,6 +162,7 @@ djStatus dj_resolveTask(djProblem** problem, const djTask* task, const djModel* 
   if (status == DJ_OK) status = resolveLosses(p, task, model, pool, err);
   if (status == DJ_OK) status = dj_resolveMaps(p, task, model, pool, err);
   if (status == DJ_OK) status = dj_resolveVariables(p, task, model, pool, err);
+  if (status == DJ_OK) status = dj_resolveConnect(p, task, model, pool, err);
   if (status < 0) {
     dj_deleteProblem(p);
     return named(task, status, err);
