@@ -395,7 +395,7 @@ static djdCertificate differences(Run* r, double gradient) {
 }
 
 static void measureOurs(djvReport* report, Row* row, const Case* c, bool quick) {
-  for (int i = DJ_POSITION; i <= DJ_VARIATIONAL; i++) {
+  for (int i = DJ_POSITION; i <= (quick && !c->text ? DJ_POSITION : DJ_VARIATIONAL); i++) {
     Run r;
     openRun(&r, c, &settings[0], i);
     row->ours[i] = ourGradient(report, &r);
@@ -414,7 +414,7 @@ static void measureTheirs(Row* row, const Case* c, int which, bool quick) {
   Run r;
   openRun(&r, c, &settings[which], THEIRS);
   char text[300] = "";
-  int used = 0, n = quick ? 3 : NEPS;
+  int used = 0, n = quick ? c->text ? 3 : 1 : NEPS;
   double first = theirGradient(&r, eps[0]);
   djdCertificate d = differences(&r, first);
   if (which == 0) {
@@ -542,7 +542,7 @@ int main(int argc, char** argv) {
     const Case* c = &cases[k];
     if (!c->text && (!robot_folder() || (quick && c->input == QVEL))) continue;
     djv_title("%s: %s", c->name, c->what);
-    rows[k] = (Row){.best = INFINITY};
+    rows[k] = (Row){.best = INFINITY, .ours = {NAN, NAN}, .our_error = {NAN, NAN}};
     measureOurs(&report, &rows[k], c, quick);
     for (int s = 0; s < (quick ? 1 : NSETTING); s++) measureTheirs(&rows[k], c, s, quick);
     done[k] = true;
@@ -552,6 +552,7 @@ int main(int argc, char** argv) {
   djv_title("checks");
   for (int k = 0; k < NCASE; k++) {
     for (int i = DJ_POSITION; i <= DJ_VARIATIONAL && done[k]; i++) {
+      if (quick && !cases[k].text && i) continue;     // not measured
       robot_below(&report, rows[k].our_error[i], 1e-6, "", "%s, %s", cases[k].name,
                   cases[k].what);
     }
