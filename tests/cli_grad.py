@@ -72,6 +72,58 @@ class Grad(cli.Case):
         for whole, part in ((g[0], g[2]), (g[1], g[3])):
             self.assertEqual(whole["gradient"][6:], part["gradient"])
 
+    def test_maps_and_parameters(self):
+        """Gradients by free vectors and parameters, with certificates."""
+        knots = [0.1, -0.4, 0.3]
+        task = {**TASK,
+                "initial": {"qpos": [0, 0, 0.101, 1, 0, 0, 0, 0.1], **TASK["initial"]},
+                "set": {"geom/floor/friction": [0.4, 0, 0]},
+                "free": {"knots": {"value": knots, "min": -2, "max": 2},
+                         "edge": {"value": [0.1]}, "turn": {"value": [3, 0.1, 0.2, 0.3]}},
+                "maps": [{"type": "spline", "from": "knots", "actuator": "motor", "to": "ctrl"},
+                         {"type": "affine", "from": "edge", "to": "geom/cube/size",
+                          "matrix": [[1], [1], [0.5]], "offset": [0, 0, 0.05]},
+                         {"type": "shared", "from": "turn", "to": ["body/arm/quat"]}],
+                "variables": [{"name": "knots"}, {"name": "edge"}, {"name": "turn"},
+                              {"name": "body/box/mass"}, {"name": "joint/hinge/axis"},
+                              {"name": "geom/cube/friction", "index": [0]},
+                              {"name": "option/gravity", "index": [2]}]}
+        g = self.run_json("grad", self.write("maps.json", task), "--check")
+        for c in g["certificate"]:
+            self.assertTrue(c["passed"], c)
+        shapes = [v["shape"] for v in g["variables"]]
+        self.assertEqual(shapes, [[3], [1], [4], [1], [3], [1], [1]])
+        self.assertEqual(g["variables"][0]["value"], knots)
+        self.assertEqual(g["variables"][2]["value"], [3, 0.1, 0.2, 0.3])
+        self.assertTrue(all(any(v["gradient"]) for v in g["variables"]), g["variables"])
+        self.assertEqual(len(g["variables"][0]["gradient"]), 3)
+        loss = []
+        for edge in (0.1 + 1e-6, 0.1 - 1e-6):
+            task["free"]["edge"]["value"] = [edge]
+            loss.append(self.run_json("grad", self.write("moved.json", task))["loss"])
+        slope = (loss[0] - loss[1]) / 2e-6
+        self.assertAlmostEqual(slope, g["variables"][1]["gradient"][0], delta=1e-4 * abs(slope))
+
+    def test_inertia_from_geom(self):
+        task = {**TASK, "inertia_from_geom": True, "ctrl": [0.3],
+                "initial": {"qpos": [0, 0, 0.101, 1, 0, 0, 0, 0.1], **TASK["initial"]},
+                "variables": [{"name": "geom/cube/size"}, {"name": "geom/cube/pos"}]}
+        path = self.write("follow.json", task)
+        g = self.run_json("grad", path, "--check")
+        apart = self.run_json("grad", self.write("apart.json", {**task,
+                                                                "inertia_from_geom": False}))
+        for c in g["certificate"]:
+            self.assertTrue(c["passed"], c)
+        self.assertEqual(g["loss"], apart["loss"])
+        self.assertNotEqual(g["variables"][0]["gradient"], apart["variables"][0]["gradient"])
+        bigger = "geom/cube/size=0.1,0.1,0.11"
+        lifted = "geom/cube/pos=0,0,0.01"
+        g = self.run_json("grad", path, "--check", "--set", bigger, "--set", lifted)
+        for c in g["certificate"]:
+            self.assertTrue(c["passed"], c)
+        self.refused("grad", self.write("both.json", {**task, "variables": [
+            {"name": "body/box/mass"}]}), names=["both.json", "body/box/mass"])
+
     def test_precedence_and_out(self):
         out = self.path("g.json")
         g = self.run_json("grad", self.task, "--timestep", "0.002", "--out", out)
@@ -117,6 +169,16 @@ class Grad(cli.Case):
         bad(lambda t: t["variables"].append({"name": "charm"}), "charm")
         bad(lambda t: t.update(optimizer={"type": "luck"}), "luck")
         bad(lambda t: t["variables"][0].update(index=[30]), "index")
+        bad(lambda t: t.update(free={"z": {"value": [1], "size": 1}}), "free", "size")
+        bad(lambda t: t.update(free={"ctrl": {"value": [1]}}), "free", "ctrl")
+        bad(lambda t: t.update(maps=[{"type": "shared", "from": "z", "to": "option/gravity"}]),
+            "maps[0]", "z")
+        bad(lambda t: t.update(maps=[{"type": "bend", "from": "z"}]), "maps[0]", "bend")
+        bad(lambda t: t.update(free={"z": {"value": [0.1]}},
+                               maps=[{"type": "spline", "from": "z", "actuator": "motor"}]),
+            "ctrl", "maps[0]")
+        bad(lambda t: t.update(connect=[{"a": {"geom": "cube"}, "b": {"geom": "floor"}}]),
+            "connect[0]", "cube")
         bad(lambda t: t.update(set={"geom/cube/size": [1, 1]}), "geom/cube/size")
         self.refused("grad", self.path("missing.json"), names=["missing.json"])
         self.refused("grad", self.write("half.json", json.dumps(TASK)[:40]), names=["half.json"])

@@ -77,6 +77,17 @@ static const char task_text[] =
     "\"name\":\"ctrl\"},{\"name\":\"qpos0[joint/slide]\",\"index\":[0],\"min\":0},{\"name\":"
     "\"geom/foot/size\"}]}";
 
+// Of the tetrahedron.
+static const char design_text[] =
+    "{\"scene\":\"s\",\"horizon\":3,\"loss\":[{\"type\":\"com\",\"target\":[0,0,1]}],"
+    "\"inertia_from_geom\":true,\"set\":{\"geom/#1/pos\":[0,0,0.01]},"
+    "\"free\":{\"c\":{\"value\":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],\"min\":-1},"
+    "\"p\":{\"value\":[0.01,0,0.01]}},\"maps\":[{\"type\":\"cage\",\"from\":\"c\",\"body\":1,"
+    "\"to\":\"mesh/#0/vert\",\"box\":[[-1,-1,-1],[2,2,2]]},"
+    "{\"type\":\"shared\",\"from\":\"p\",\"to\":\"geom/#1/pos\"}],"
+    "\"connect\":[{\"a\":{\"geom\":\"#1\",\"vertex\":1},\"b\":{\"geom\":\"#1\"}}],"
+    "\"variables\":[{\"name\":\"c\"},{\"name\":\"p\",\"index\":[0,2]},{\"name\":\"qvel0\"}]}";
+
 typedef djStatus Action(Fixture* f);
 
 static djStatus actMake(Fixture* f) {
@@ -152,6 +163,56 @@ static djStatus actTask(Fixture* f) {
   return status;
 }
 
+static djStatus evaluate(djDesign* d) {
+  double loss, *grad = calloc((size_t)d->n, 2 * sizeof *grad), *x = grad + d->n;
+  if (!grad) return DJ_NO_MEMORY;
+  for (int k = 0; k < d->n; k++) x[k] = d->x0[k] + 1e-4 * k;
+  djStatus status = djd_evaluateDesign(&loss, grad, d, x);
+  free(grad);
+  return status;
+}
+
+static djStatus actDesign(Fixture* f) {
+  djTask* task = NULL;
+  djProblem* problem = NULL;
+  djDesign* design = NULL;
+  djModel* model = NULL;
+  djStatus status = dj_loadTaskText(&task, design_text, "folder", NULL);
+  if (status == DJ_OK) status = dj_copyModel(&model, f->solid, NULL);
+  if (status == DJ_OK) status = dj_applySet(model, task, NULL);
+  if (status == DJ_OK) status = dj_resolveTask(&problem, task, model, NULL);
+  if (status == DJ_OK) status = djd_checkVariables(problem, NULL);
+  if (status == DJ_OK) status = djd_makeDesign(&design, model, problem, NULL);
+  if (status == DJ_OK) status = evaluate(design);
+  djd_deleteDesign(design);
+  dj_deleteProblem(problem);
+  dj_deleteTask(task);
+  dj_deleteModel(model);
+  return status;
+}
+
+static djStatus bowl(void* user, double* loss, double* grad, const double* x) {
+  (void)user;
+  *loss = x[0] * x[0] + 3 * (x[1] - x[0]) * (x[1] - x[0]);
+  grad[0] = 2 * x[0] - 6 * (x[1] - x[0]);
+  grad[1] = 6 * (x[1] - x[0]);
+  return DJ_OK;
+}
+
+static djStatus optimize(const char* type) {
+  djOptimizer how = dj_defaultOptimizer();
+  how.type = type;
+  how.iterations = 3;
+  double x[2] = {1, 3};
+  djOptimizeProblem p = {.n = 2, .objective = bowl};
+  djOptimizeResult r;
+  return dj_optimize(&r, x, &p, &how, NULL);
+}
+
+static djStatus actAdam(Fixture* f) { return (void)f, optimize("adam"); }
+static djStatus actTrustRegion(Fixture* f) { return (void)f, optimize("trust_region"); }
+static djStatus actLbfgsb(Fixture* f) { return (void)f, optimize("lbfgsb"); }
+
 static djStatus actCsv(Fixture* f) {
   djCsv* csv = NULL;
   djStatus status = dj_openStateCsv(&csv, f->model, "test_memory.tmp2", NULL);
@@ -205,6 +266,10 @@ static void test_mesh(void** state) { run(state, actMesh); }
 static void test_follow(void** state) { run(state, actFollow); }
 static void test_task(void** state) { run(state, actTask); }
 static void test_csv(void** state) { run(state, actCsv); }
+static void test_design(void** state) { run(state, actDesign); }
+static void test_adam(void** state) { run(state, actAdam); }
+static void test_trustRegion(void** state) { run(state, actTrustRegion); }
+static void test_lbfgsb(void** state) { run(state, actLbfgsb); }
 
 // Two balls and a box thrown onto a floor: steps and derivatives take no memory at all.
 static void test_steps(void** state) {
@@ -316,6 +381,8 @@ int main(void) {
       cmocka_unit_test(test_save), cmocka_unit_test(test_option), cmocka_unit_test(test_param),
       cmocka_unit_test(test_task), cmocka_unit_test(test_csv),    cmocka_unit_test(test_data),
       cmocka_unit_test(test_mesh), cmocka_unit_test(test_follow), cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_design), cmocka_unit_test(test_adam),
+      cmocka_unit_test(test_trustRegion), cmocka_unit_test(test_lbfgsb),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -218,37 +218,77 @@ static const char task_text[] =
     "\"geom/foot/size\",\"index\":[0],\"min\":0.1,\"max\":[0.5]},{\"name\":\"body/box/quat\"},{"
     "\"name\":\"contact/stiffness\"}],\"optimizer\":{\"type\":\"adam\",\"rate\":0.1}}";
 
+static const char design_text[] =
+    "{\"scene\":\"scene.json\",\"horizon\":3,\"loss\":[{\"type\":\"effort\",\"weight\":1e-3}],"
+    "\"inertia_from_geom\":true,\"free\":{\"t\":{\"value\":[[1,2,3],[4,5,6]],\"min\":-9,\"max\":"
+    "[9,9,9,9,9,9]},\"s\":{\"value\":[1,2,0.5]},\"p\":{\"value\":[0.1,0.2,0.3]},\"c\":{\"value\":["
+    "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]},\"q\":{\"value\":1}},\"maps\":[{\"type\":"
+    "\"tanh\",\"from\":\"t\",\"to\":\"ctrl\",\"hold\":2},{\"type\":\"spline\",\"from\":\"s\","
+    "\"actuator\":\"motor\"},{\"type\":\"shared\",\"from\":\"p\",\"to\":[\"site/tip/pos\","
+    "\"geom/cart/pos\"]},{\"type\":\"affine\",\"from\":\"q\",\"to\":\"body/box/quat\",\"matrix\":"
+    "[[1],[2],[3],[4]],\"offset\":[1,0,0,1]},{\"type\":\"cage\",\"from\":\"c\",\"body\":\"cart\","
+    "\"box\":[[-1,-1,-1],[1,1,1]]}],\"connect\":[{\"a\":{\"geom\":\"#3\",\"vertex\":2},\"b\":{"
+    "\"geom\":\"#3\"}},{\"a\":{\"joint\":\"slide\"},\"b\":{\"body\":\"robot/pole\"}}],"
+    "\"variables\":[{\"name\":\"t\"},{\"name\":\"s\",\"index\":[0,2],\"min\":0.1},{\"name\":\"c\"},"
+    "{\"name\":\"q\"},{\"name\":\"mesh/cube/vert\"}],"
+    "\"optimizer\":{\"type\":\"trust_region\",\"radius\":0.1}}";
+
+// A design is made and moved.
+static djStatus tryDesign(const djModel* model, const djProblem* problem, djError* err) {
+  djDesign* design = NULL;
+  djStatus status = djd_makeDesign(&design, model, problem, err);
+  assert_true((status < 0) == (design == NULL));
+  if (!design) return status;
+  double* x = calloc((size_t)design->n + 1, sizeof *x);
+  assert_non_null(x);
+  for (int k = 0; k < design->n; k++) x[k] = design->x0[k] + 0.01;
+  djStatus moved = djd_moveDesign(design, x);
+  assert_true(moved == DJ_OK || *design->error.text);
+  free(x);
+  djd_deleteDesign(design);
+  return status;
+}
+
+// Every stage up to a design; the status of the first that fails.
+static djStatus tryTask(const djModel* sample, const char* text) {
+  djTask* task = NULL;
+  djModel* model = NULL;
+  djProblem* problem = NULL;
+  djError err = {""};
+  djStatus status = dj_loadTaskText(&task, text, NULL, &err);
+  checkError(status, &err, text);
+  assert_true((status < 0) == (task == NULL));
+  if (task) {
+    djOption option = sample->opt;
+    dj_applySettings(&option, &task->settings);
+    assert_int_equal(dj_copyModel(&model, sample, NULL), DJ_OK);
+    status = dj_setOption(model, &option, &err);
+    checkError(status, &err, text);
+    if (status == DJ_OK) status = dj_applySet(model, task, &err);
+    checkError(status, &err, text);
+    if (status == DJ_OK) status = dj_resolveTask(&problem, task, model, &err);
+    checkError(status, &err, text);
+    assert_true((status < 0) == (problem == NULL));
+    if (status == DJ_OK) status = tryDesign(model, problem, &err);
+    checkError(status, &err, text);
+  }
+  dj_deleteProblem(problem);
+  dj_deleteModel(model);
+  dj_deleteTask(task);
+  return status;
+}
+
 static void test_tasks(void** state) {
   Run run = newRun(state, 2);
   djModel* sample = NULL;
   free(sampleText(&sample));
   Tokens* tokens = malloc(sizeof *tokens);
   assert_non_null(tokens);
+  assert_int_equal(tryTask(sample, task_text), DJ_OK);
+  assert_int_equal(tryTask(sample, design_text), DJ_OK);
   while (more(&run)) {
-    char* text = mutate(task_text, tokens, &run.rng);
-    djTask* task = NULL;
-    djModel* model = NULL;
-    djProblem* problem = NULL;
-    djError err = {""};
-    djStatus status = dj_loadTaskText(&task, text, NULL, &err);
-    checkError(status, &err, text);
-    assert_true((status < 0) == (task == NULL));
-    if (task) {
-      djOption option = sample->opt;
-      dj_applySettings(&option, &task->settings);
-      assert_int_equal(dj_copyModel(&model, sample, NULL), DJ_OK);
-      status = dj_setOption(model, &option, &err);
-      checkError(status, &err, text);
-      if (status == DJ_OK) status = dj_applySet(model, task, &err);
-      checkError(status, &err, text);
-      if (status == DJ_OK) status = dj_resolveTask(&problem, task, model, &err);
-      checkError(status, &err, text);
-      assert_true((status < 0) == (problem == NULL));
-      run.accepted += status == DJ_OK;
-    }
-    dj_deleteProblem(problem);
-    dj_deleteModel(model);
-    dj_deleteTask(task);
+    char* text = mutate(run.rounds % 2 ? task_text : design_text, tokens, &run.rng);
+    run.accepted += tryTask(sample, text) == DJ_OK;
     free(text);
   }
   print_message("%d tasks, %d accepted\n", run.rounds, run.accepted);
