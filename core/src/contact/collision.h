@@ -39,4 +39,7 @@ static inline int dj_paddedCount(int n) { return (n + DJ_LANES - 1) / DJ_LANES *
 // The shape, its box and its inflation, but for adjacency. mem (6 npad) becomes its arrays'.
 void dj_fillShape(djShape* s, double* mem, const djShapeBuilder* b, int geom);
 
+// Mixes numbers into a hash of what came before.
+void dj_mixNumbers(uint64_t* hash, const double* x, size_t n);
+
 #endif  // DJ_CONTACT_COLLISION_H_

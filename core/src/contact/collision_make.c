@@ -99,11 +99,10 @@ static void fillPairs(struct djCollision* c, const djModel* m) {
   c->maxpair = (int)(possible < bound ? possible : bound);
 }
 
-static void mix(uint64_t* hash, const void* from, size_t n) {
-  const unsigned char* bytes = from;
+void dj_mixNumbers(uint64_t* hash, const double* x, size_t n) {
   for (size_t i = 0; i < n; i++) {
     uint64_t word;
-    memcpy(&word, bytes + i * sizeof word, sizeof word);
+    memcpy(&word, x + i, sizeof word);
     *hash = (*hash ^ word) * 0x9e3779b97f4a7c15u;
     *hash ^= *hash >> 29;
   }
@@ -119,14 +118,16 @@ static void finish(struct djCollision* c, const djModel* m, int first, int last)
     const double number[] = {g,           s->type,     s->nvert,    s->radius,  s->bound,
                              s->center.x, s->center.y, s->center.z, s->normal.x, s->normal.y,
                              s->normal.z, s->offset,   s->skin,     s->inner,   c->inflate[g]};
-    mix(&c->version, number, sizeof number / sizeof number[0]);
-    mix(&c->version, s->curve.m, 9);
-    if (s->npad > 0) mix(&c->version, s->vert[0], 6 * (size_t)s->npad);
+    dj_mixNumbers(&c->version, number, sizeof number / sizeof number[0]);
+    dj_mixNumbers(&c->version, s->curve.m, 9);
+    if (s->npad > 0) dj_mixNumbers(&c->version, s->vert[0], 6 * (size_t)s->npad);
   }
 }
 
 static void freeData(struct djCollision* c) {
   if (!c) return;
+  for (int k = 0; c->facets && k < c->nhull / 2; k++) free(c->facets[k].face);
+  free(c->facets);
   for (int k = 0; c->hull && k < c->nhull; k++) dj_freeHull(&c->hull[k]);
   free(c->hull);
   free(c->buffer);
@@ -159,6 +160,10 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
   fillPairs(c, m);
   finish(c, m, 0, m->ngeom);
   b->hull = NULL;
+  if (old) {
+    c->facets = old->facets;
+    old->facets = NULL;
+  }
   freeData(old);
   return DJ_OK;
 }
@@ -359,6 +364,7 @@ djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err) {
   struct djCollision* c = malloc(sizeof *c);
   if (!c) return dj_failMemory(err);
   *c = *from;
+  c->facets = NULL;
   c->buffer = malloc(c->nbuffer + 1);
   c->hull = calloc((size_t)c->nhull + 1, sizeof *c->hull);
   bool good = c->buffer && c->hull;

@@ -30,9 +30,18 @@ struct djCollision {
   int rowwords;                    // of `collide`
   unsigned* collide;               // (ngeom x rowwords) bits: pairs to consider; NULL: too many
   uint64_t version;                // of the shapes: other ones have another
+  struct djFacets* facets;         // (nmesh) see geom_inertia.c; NULL: none yet
   void* buffer;
   size_t nbuffer;
 };
+
+// Facets of the hull that a mesh had when it was compiled, where the model does not have them: a
+// cache of dj_followGeoms.
+typedef struct djFacets {
+  uint64_t key;                    // of the vertices; 0: not known
+  int nface;                       // 0: flat
+  int* face;                       // (nface x 3) indices into the mesh's vertices
+} djFacets;
 
 // Fill model->collision, model->contact and model->geom_skin from geoms and options, in place of
 // what was there; on failure that stays. The default rules use the compiled geometry;

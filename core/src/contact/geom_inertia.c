@@ -1,13 +1,12 @@
 #include "contact/geom_inertia.h"
 
 #include "base/status.h"
-#include "contact/contact.h"
+#include "contact/collision.h"
 #include "contact/geom_moments.h"
 #include "math/eigen3.h"
 #include "model/check.h"
 #include "model/make.h"
 #include "model/param.h"
-#include "shape/hull.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,57 +17,94 @@
 // ------------------------------------------ surfaces -------------------------------------------
 
 // Facets of the compiled hulls, one surface a mesh; empty for meshes without a volume or that no
-// geom uses. Those not in the model are in `made`.
+// geom uses. Those that belong to nobody else are in `made`.
 typedef struct Surfaces {
   djSurface* of;           // (nmesh)
-  int** made;              // (nmesh)
+  djFacets* made;          // (nmesh)
   int n;
 } Surfaces;
 
+static void freeFacets(djFacets* made, int n) {
+  for (int k = 0; made && k < n; k++) free(made[k].face);
+  free(made);
+}
+
 static void freeSurfaces(Surfaces* s) {
-  for (int k = 0; s->made && k < s->n; k++) free(s->made[k]);
-  free(s->made);
+  freeFacets(s->made, s->n);
   free(s->of);
 }
 
-static djStatus copyFaces(Surfaces* s, int mesh, const djHull* h) {
+static djStatus copyFaces(djFacets* made, const djHull* h) {
   size_t n = 3 * (size_t)h->nface;
   int* face = malloc(n * sizeof *face);
   if (!face) return DJ_NO_MEMORY;
   for (size_t k = 0; k < n; k++) face[k] = h->id[h->face[k]];
-  s->made[mesh] = face;
-  s->of[mesh] = (djSurface){h->nface, face};
+  made->face = face;
+  made->nface = h->nface;
   return DJ_OK;
 }
 
-static djStatus makeSurface(Surfaces* s, const djModel* m, int mesh) {
+// Facets by qhull, or as the design remembers them.
+static djStatus findFacets(Surfaces* s, const djModel* compiled, int mesh, const djFacets* known) {
+  const double* vert = compiled->mesh_vert + 3 * (size_t)compiled->mesh_vertadr[mesh];
+  int n = compiled->mesh_vertnum[mesh];
+  uint64_t key = 1;
+  dj_mixNumbers(&key, vert, 3 * (size_t)n);
+  if (known && known[mesh].key == key) {
+    s->of[mesh] = (djSurface){known[mesh].nface, known[mesh].face};
+    return DJ_OK;
+  }
+  djHull hull;
+  djFacets* made = &s->made[mesh];
+  djStatus status = dj_makeHull(&hull, n, vert, 0, NULL, NULL);
+  if (status == DJ_OK) status = copyFaces(made, &hull);
+  else if (status == DJ_INVALID) status = DJ_OK;   // flat: no volume
+  dj_freeHull(&hull);
+  made->key = key;
+  return status;
+}
+
+static djStatus makeSurface(Surfaces* s, const djModel* m, int mesh, const djFacets* known) {
+  djStatus status = DJ_OK;
   if (m->mesh_facenum[mesh] > 0) {
     s->of[mesh] = (djSurface){m->mesh_facenum[mesh],
                               m->mesh_face + 3 * (size_t)m->mesh_faceadr[mesh]};
     return DJ_OK;
   }
-  if (m->collision && m->collision->hull[mesh].buffer) {
-    return copyFaces(s, mesh, &m->collision->hull[mesh]);
+  if (m->collision->hull[mesh].buffer) {
+    status = copyFaces(&s->made[mesh], &m->collision->hull[mesh]);
+  } else {
+    status = findFacets(s, m, mesh, known);
   }
-  djHull hull;
-  djStatus status = dj_makeHull(&hull, m->mesh_vertnum[mesh],
-                                m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh], 0, NULL, NULL);
-  if (status == DJ_INVALID) return DJ_OK;   // flat: no volume
-  if (status == DJ_OK) status = copyFaces(s, mesh, &hull);
-  dj_freeHull(&hull);
+  if (s->made[mesh].face) s->of[mesh] = (djSurface){s->made[mesh].nface, s->made[mesh].face};
   return status;
 }
 
-static djStatus makeSurfaces(Surfaces* s, const djModel* m) {
+static djStatus makeSurfaces(Surfaces* s, const djModel* design, const djModel* m) {
   size_t n = (size_t)m->nmesh + 1;
   *s = (Surfaces){calloc(n, sizeof *s->of), calloc(n, sizeof *s->made), m->nmesh};
   djStatus status = s->of && s->made ? DJ_OK : DJ_NO_MEMORY;
   for (int g = 0; g < m->ngeom && status == DJ_OK; g++) {
     int mesh = m->geom_type[g] == DJ_MESH ? m->geom_mesh[g] : -1;
-    if (mesh >= 0 && s->of[mesh].nface == 0) status = makeSurface(s, m, mesh);
+    if (mesh < 0 || s->of[mesh].nface > 0 || s->made[mesh].key) continue;
+    status = makeSurface(s, m, mesh, design->collision->facets);
   }
   if (status < 0) freeSurfaces(s);
   return status;
+}
+
+// Leaves what qhull had to find with the design.
+static void keepFacets(djModel* design, Surfaces* s) {
+  struct djCollision* c = design->collision;
+  bool any = false;
+  for (int k = 0; k < s->n; k++) any = any || s->made[k].key;
+  if (any && !c->facets) c->facets = calloc((size_t)s->n, sizeof *c->facets);
+  for (int k = 0; k < s->n && any && c->facets; k++) {
+    if (!s->made[k].key) continue;
+    free(c->facets[k].face);
+    c->facets[k] = s->made[k];
+    s->made[k] = (djFacets){0};
+  }
 }
 
 static const djSurface* surfaceOf(const Surfaces* s, const djModel* m, int geom) {
@@ -219,7 +255,7 @@ djStatus dj_followGeoms(djModel* design, const djModel* compiled, djError* err) 
   }
   Surfaces surfaces;
   Inertia* made = calloc((size_t)design->nbody + 1, sizeof *made);
-  djStatus status = made ? makeSurfaces(&surfaces, compiled) : DJ_NO_MEMORY;
+  djStatus status = made ? makeSurfaces(&surfaces, design, compiled) : DJ_NO_MEMORY;
   if (status < 0) {
     free(made);
     return dj_failMemory(err);
@@ -239,7 +275,10 @@ djStatus dj_followGeoms(djModel* design, const djModel* compiled, djError* err) 
   for (int b = 1; b < design->nbody && status == DJ_OK; b++) {
     if (made[b].follows) storeInertia(design, &made[b], b);
   }
-  if (status == DJ_OK) dj_sumMasses(design);
+  if (status == DJ_OK) {
+    dj_sumMasses(design);
+    keepFacets(design, &surfaces);
+  }
   freeSurfaces(&surfaces);
   free(made);
   return status;
@@ -300,7 +339,7 @@ djStatus dj_followInertiaParams(double* param, double* tensor, const djModel* de
                                 const djModel* compiled) {
   Surfaces surfaces;
   if (!isCopy(design, compiled)) return DJ_INVALID;
-  djStatus status = makeSurfaces(&surfaces, compiled);
+  djStatus status = makeSurfaces(&surfaces, design, compiled);
   if (status < 0) return status;
   int first, last = 0;
   for (int b = 1; b < design->nbody; b++) {
