@@ -81,14 +81,15 @@ typedef struct djData {
 // New data with the state of qpos0, zero velocities and inputs. On failure *data is NULL.
 DJ_API djStatus dj_makeData(djData** data, const djModel* model, djError* err);
 DJ_API void dj_deleteData(djData* data);                // NULL is allowed
-// Copy of everything, warm starts included: the copy continues identically.
+// Copy of everything: the copy continues identically.
 DJ_API djStatus dj_copyData(djData* dest, const djModel* model, const djData* src);
 DJ_API size_t dj_dataSize(const djModel* model);        // bytes
-// Back to qpos0, or to a keyframe: state, inputs, warm starts and statistics.
+// Back to qpos0, or to a keyframe: state, inputs and statistics.
 DJ_API djStatus dj_resetData(const djModel* model, djData* data);
 DJ_API djStatus dj_resetKey(const djModel* model, djData* data, int key);
 
-// State as one vector: time, qpos, qvel, act, history of the integrator.
+// State as one vector: time, qpos, qvel, act, history of the integrator. A run continues from it to
+// the last bit (with the same inputs).
 DJ_API int dj_stateSize(const djModel* model);
 DJ_API djStatus dj_getState(double* state, const djModel* model, const djData* data);
 DJ_API djStatus dj_setState(djData* data, const djModel* model, const double* state);

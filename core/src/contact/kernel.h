@@ -60,8 +60,8 @@ typedef struct djPairOutput {
 } djPairOutput;
 
 // State of a pair: warm starts, and the quantities fixed at the start of a step. Opaque to callers
-// except for what all kernels must report. It survives from step to step while the pair is near;
-// all zero bytes is a valid new state.
+// except for what all kernels must report. Warm starts serve within a step; begin forgets those of
+// earlier ones, so that a step depends on its start alone, to the last bit.
 typedef struct djPairState djPairState;
 
 // What a pair did in the step, for reports: forces and where they act, with poses now.

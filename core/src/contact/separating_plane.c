@@ -41,9 +41,7 @@ static djStatus begin(djPairState* pair_state, const djPairInput* in) {
   djPlaneState* state = stateOf(pair_state);
   djPlaneWork w;
   djDistance d;
-  memset(&state->erosion, 0, sizeof state->erosion);
-  state->lagged = false;
-  state->nlag = state->nlag_a = 0;
+  memset(state, 0, sizeof *state);   // nothing of earlier steps: a step depends on its start alone
   djStatus status = dj_openPlaneWork(&w, in, &state->erosion, true);
   if (status) return status;
   status = startGap(&d, state, &w, in->recover ? DJ_RECOVERY_GAP * w.range : 0);

@@ -1,0 +1,94 @@
+// A step depends on state and inputs alone, to the last bit: runs that continue from a saved state,
+// after derivatives were asked for, or in a copied data give the bits of the run that was not
+// disturbed.
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/scene.h"
+
+enum { STEPS = 160 };
+
+// States after every step, (STEPS x size).
+static double* runStates(const djModel* m, djData* d, int n) {
+  int size = dj_stateSize(m);
+  double* out = calloc((size_t)n * (size_t)size, sizeof *out);
+  for (int k = 0; k < n; k++) {
+    assert_true(dj_step(m, d) >= 0);
+    assert_int_equal(dj_getState(out + (size_t)k * size, m, d), DJ_OK);
+  }
+  return out;
+}
+
+static void checkSame(const double* x, const double* y, size_t n) {
+  assert_memory_equal(x, y, n * sizeof *x);
+}
+
+static void testContinued(void** state) {
+  (void)state;
+  djData *d, *other;
+  djModel* m = movingPile(&d, 6);
+  size_t size = (size_t)dj_stateSize(m);
+  double* straight = runStates(m, d, STEPS);
+  int in_contact = 0;
+  for (int k = 10; k < STEPS - 10; k += 25) {
+    other = sceneData(m);
+    other->ctrl[0] = 1;
+    other->ctrl[1] = -0.5;
+    assert_int_equal(dj_setState(other, m, straight + (size_t)(k - 1) * size), DJ_OK);
+    double* rest = runStates(m, other, STEPS - k);
+    checkSame(rest, straight + (size_t)k * size, (size_t)(STEPS - k) * size);
+    in_contact += other->npair > 0;
+    free(rest);
+    dj_deleteData(other);
+  }
+  assert_true(in_contact > 0);
+  free(straight);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
+static void testDisturbed(void** state) {
+  (void)state;
+  djData *d, *e, *copy;
+  djModel *m = movingPile(&d, 5), *same = movingPile(&e, 5);
+  size_t size = (size_t)dj_stateSize(m), nx = 2 * (size_t)m->nv + (size_t)m->na;
+  double* straight = runStates(m, d, STEPS);
+  double *A = calloc(nx * nx, sizeof *A), *B = calloc(nx * (size_t)m->nu, sizeof *B);
+  double* x = calloc(size, sizeof *x);
+  copy = sceneData(same);
+  for (int k = 0; k < STEPS; k++) {
+    if (k % 3 == 0) assert_int_equal(djd_transition(same, e, A, B), DJ_OK);
+    if (k % 7 == 0) {
+      assert_int_equal(dj_copyData(copy, same, e), DJ_OK);
+      djData* swap = copy;
+      copy = e;
+      e = swap;
+    }
+    assert_true(dj_step(same, e) >= 0);
+    if (k % 5 == 0) assert_int_equal(djd_lastTransition(same, e, A, B), DJ_OK);
+    assert_int_equal(dj_getState(x, same, e), DJ_OK);
+    checkSame(x, straight + (size_t)k * size, size);
+  }
+  free(A);
+  free(B);
+  free(x);
+  free(straight);
+  dj_deleteData(copy);
+  dj_deleteData(d);
+  dj_deleteData(e);
+  dj_deleteModel(m);
+  dj_deleteModel(same);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testContinued),
+                                     cmocka_unit_test(testDisturbed)};
+  return cmocka_run_group_tests_name("restart", tests, NULL, NULL);
+}
