@@ -77,6 +77,18 @@ static bool verify(djmWrite* w) {
   return w->status == DJ_OK;
 }
 
+// From our own model: everything is written anew.
+static void runModel(void* arg) {
+  djmWrite* w = arg;
+  if (!djm_specFromModel(w)) return;
+  w->m = mj_compile(w->spec, NULL);
+  if (!w->m) {
+    djm_writeFail(w, DJ_UNSUPPORTED, "MuJoCo cannot compile it: %.400s", mjs_getError(w->spec));
+    return;
+  }
+  if (djm_writeSettings(w) && djm_writeKey(w) && save(w)) verify(w);
+}
+
 static void run(void* arg) {
   djmWrite* w = arg;
   if (!djm_canonical(w) || !djm_writeValues(w)) return;
@@ -113,16 +125,8 @@ djStatus djm_makeMJCF(char** text, const char* scene, const djModel* model, cons
     djm_writeFail(&w, DJ_INVALID, "djm_makeMJCF: no text, scene or model given");
     return w.status;
   }
-  if (!endsWith(scene, ".xml")) {
-    bool binary = endsWith(scene, ".mjb");
-    djm_writeFail(&w, DJ_UNSUPPORTED, "%s cannot be written as MJCF: %s",
-                  binary ? "a binary model" : "this scene",
-                  binary ? "it no longer holds what it was compiled from"
-                         : "only MuJoCo scenes (.xml) can");
-    return w.status;
-  }
   djError caught;
-  djStatus status = djm_guard(run, &w, &caught);
+  djStatus status = djm_guard(endsWith(scene, ".xml") ? run : runModel, &w, &caught);
   if (status != DJ_OK) djm_writeFail(&w, status, "MuJoCo: %.480s", caught.text);
   djm_guard(release, &w, NULL);
   if (w.base) dj_deleteModel(w.base);

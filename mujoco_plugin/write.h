@@ -11,7 +11,7 @@ typedef struct djmWrite {
   const djKeyDef* key;        // keyframe to add, or NULL
   mjSpec* spec;               // the scene without frames and defaults' inference, then edited
   mjModel* m;                 // compiled from it
-  djModel* base;              // imported from m: what the scene holds before the change
+  djModel* base;              // imported from m: what the scene holds before the change, or NULL
   bool* mesh_changed;         // (nmesh)
   char* text;                 // the result
   djStatus status;
@@ -25,6 +25,9 @@ bool djm_writeFail(djmWrite* w, djStatus status, const char* format, ...)
 // A scene as a spec whose elements are those of the compiled model: no frames, no scaling, every
 // inertia explicit, angles in radians, assets by absolute path, values exact. Fills spec, m, base.
 bool djm_canonical(djmWrite* w);
+
+// A spec of the wanted model itself, where the scene holds no MJCF. Fills spec.
+bool djm_specFromModel(djmWrite* w);
 
 // Numbers of the compiled model m in which wanted and base differ. Meshes are only marked.
 bool djm_writeValues(djmWrite* w);

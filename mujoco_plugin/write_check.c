@@ -90,6 +90,7 @@ static int countAt(const djModel* m, size_t offset) {
 }
 
 static bool meshChanged(const djmCheck* c, int mesh) {
+  if (!c->base) return true;
   size_t adr = 3 * (size_t)c->base->mesh_vertadr[mesh];
   size_t n = 3 * (size_t)c->base->mesh_vertnum[mesh];
   return memcmp(c->wanted->mesh_vert + adr, c->base->mesh_vert + adr, n * sizeof(double)) != 0;
@@ -218,7 +219,7 @@ djStatus djm_checkDesign(const mjModel* m, const djModel* wanted, const djModel*
   djStatus status = dj_importMuJoCo(&got, NULL, m, err);
   if (status != DJ_OK) return status;
   djmCheck c = {got, wanted, base, tolerance, err};
-  bool good = sameModels(got, wanted) && sameModels(base, wanted);
+  bool good = sameModels(got, wanted) && (!base || sameModels(base, wanted));
   if (!good) {
     snprintf(err->text, sizeof err->text, "the scene's elements are not those of the design");
   }

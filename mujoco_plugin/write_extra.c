@@ -38,17 +38,20 @@ bool djm_writeSettings(djmWrite* w) {
               setNumber(w, "dijoco_length_scale", c->length_scale) &&
               setNumber(w, "dijoco_friction_eps", c->friction_eps);
   if (good && wanted->opt.skin >= 0) good = setNumber(w, "dijoco_skin", wanted->opt.skin);
-  if (good && wanted->opt.tolerance != base->opt.tolerance) {
+  if (good && (!base || wanted->opt.tolerance != base->opt.tolerance)) {
     good = setNumber(w, "dijoco_tolerance", wanted->opt.tolerance);
   }
-  if (good && wanted->opt.contact != base->opt.contact) {
+  if (good && (!base || wanted->opt.contact != base->opt.contact)) {
     good = setText(w, "dijoco_contact", dj_contactName(wanted->opt.contact));
   }
-  if (good && wanted->opt.integrator != base->opt.integrator) {
+  if (good && (!base || wanted->opt.integrator != base->opt.integrator)) {
     good = setText(w, "dijoco_integrator", dj_integratorName(wanted->opt.integrator));
   }
-  if (good && wanted->opt.overlap != base->opt.overlap) {
+  if (good && (!base || wanted->opt.overlap != base->opt.overlap)) {
     good = setText(w, "dijoco_overlap", dj_overlapName(wanted->opt.overlap));
+  }
+  if (good && !base && wanted->gravity_ramp > 0) {
+    good = setNumber(w, "dijoco_gravity_ramp", wanted->gravity_ramp);
   }
   return good;
 }

@@ -2,7 +2,7 @@
 // is named.
 
 #include "common/mjcf.h"
-#include "common/random_model.h"
+#include "common/random_mjcf.h"
 
 #include <dijoco/io.h>
 
@@ -323,12 +323,36 @@ static void testRest(void** state) {
   assert_int_equal(djm_writeMJCF(out, path, other, NULL, &err), DJ_INVALID);
   assert_int_equal(djm_writeMJCF("/nowhere/x.xml", path, m, NULL, &err), DJ_FILE);
   assert_int_equal(djm_writeMJCF(out, "/nowhere/x.xml", m, NULL, &err), DJ_INVALID);
-  assert_int_equal(djm_writeMJCF(out, "scene.json", m, NULL, &err), DJ_UNSUPPORTED);
-  assert_non_null(strstr(err.text, ".xml"));
   dj_deleteModel(other);
   dj_deleteModel(m);
   remove(path);
   remove(out);
+}
+
+// Scenes that hold no MJCF are written from the model, limits with their softness.
+static void testFromModel(void** state) {
+  (void)state;
+  for (int seed = 1; seed <= 12; seed++) {
+    djRng rng = {(unsigned long long)seed};
+    int features = DJT_MJCF_ALL | (seed % 2 ? 0 : DJT_MJCF_SMOOTH);
+    char* mjcf = djt_randomMjcf(&rng, 3 + seed % 5, features);
+    mjModel* stock = djt_compile(mjcf);
+    djModel* m = djt_import(NULL, stock);
+    djError err;
+    char* text;
+    changeAll(m, &rng, 0.3);
+    fixSettings(m);
+    djStatus status = djm_makeMJCF(&text, "scene.json", m, NULL, &err);
+    if (status != DJ_OK) fail_msg("seed %d: %s\n%.3000s", seed, err.text, mjcf);
+    mjModel* written = compileText(text);
+    assert_int_equal(djm_checkDesign(written, m, NULL, 1e-10, &err), DJ_OK);
+    compareRuns(m, written, 1e-6);
+    mj_deleteModel(written);
+    free(text);
+    dj_deleteModel(m);
+    mj_deleteModel(stock);
+    free(mjcf);
+  }
 }
 
 // What MuJoCo cannot hold is named: the spring of a free joint rests where the body starts.
@@ -359,6 +383,7 @@ int main(void) {
       cmocka_unit_test(testShipped),
       cmocka_unit_test(testRobots),
       cmocka_unit_test(testRest),
+      cmocka_unit_test(testFromModel),
       cmocka_unit_test(testUnsupported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,7 +259,7 @@ static void ctrl_charts(Buffer* out, const OptimizeRun* r) {
   buf_add(out, "<h2>Controls</h2>\n<div class=\"charts\">\n");
   for (int i = 0; i < shown; i++) {
     const char* name = dj_id2name(m, DJ_OBJ_ACTUATOR, i);
-    char text[16];
+    char text[24];
     snprintf(text, sizeof text, "ctrl[%d]", i);
     for (size_t k = 0; k < n; k++) {
       for (int p = 0; p < 2; p++) y[p][k] = r->course[p].ctrl[k * nu + (size_t)i];

@@ -148,26 +148,30 @@ static int keep_point(OptimizeRun* r, int point, const double* x) {
   return 0;
 }
 
-int optimize_run(OptimizeRun* r) {
+static int minimise(OptimizeRun* r) {
   djDesign* d = r->grad.design;
-  const Options* o = r->options;
-  int status = keep_point(r, AT_START, d->x0);
-  if (status) return status;
-  copy(r->x, d->x0, (size_t)d->n);
   djOptimizeProblem problem = {.n = d->n, .lower = d->lower, .upper = d->upper,
                                .group = d->group, .nequal = d->nequal, .equal = d->equal,
                                .value = d->value, .objective = djd_designObjective, .user = d,
                                .callback = on_step, .callback_user = r};
   djError err = {""};
-  struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, before;
-  sigaction(SIGINT, &action, &before);
   r->started = engine_clock();
   djStatus done = dj_optimize(&r->result, r->x, &problem, &r->how, &err);
   r->wall = engine_clock() - r->started;
-  sigaction(SIGINT, &before, NULL);
   show_progress(r, NULL, true);
-  if (done < 0) return scene_fail(o, o->argument[0], *err.text ? &err : &d->error);
-  return keep_point(r, AT_END, r->x);
+  if (done >= 0) return 0;
+  return scene_fail(r->options, r->options->argument[0], *err.text ? &err : &d->error);
+}
+
+int optimize_run(OptimizeRun* r) {
+  const djDesign* d = r->grad.design;
+  struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, before;
+  sigaction(SIGINT, &action, &before);
+  int status = keep_point(r, AT_START, d->x0);
+  copy(r->x, d->x0, (size_t)d->n);
+  if (!status) status = minimise(r);
+  sigaction(SIGINT, &before, NULL);
+  return status ? status : keep_point(r, AT_END, r->x);
 }
 
 const char* optimize_status(const OptimizeRun* r) {

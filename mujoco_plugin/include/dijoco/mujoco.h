@@ -78,14 +78,17 @@ DJ_API djStatus djm_transition(mjtNum* A, mjtNum* B, const mjModel* m, const mjD
 
 // ------------------------------ writing a design -------------------------------------------------
 
-// A changed design as MJCF. model: compiled from the scene (an .xml file), with parameters changed
-// by dj_setParam and options by dj_setOption. The text loads in stock MuJoCo from any folder of
-// this machine (assets are named by absolute path, changed meshes are lists of vertices). It holds
-// the parameters, the settings in force as <custom> fields, the scene's keyframes, and `key` (may
-// be NULL; called "optimized" unless it has a name) as another. Frames and inertia inferred from
-// geoms come out as numbers; coefficients of tendons have six digits. The text is compiled and
-// compared with the model by djm_checkDesign before it is returned. DJ_UNSUPPORTED: something
-// cannot be expressed; err names it. *text is the caller's to free.
+// A changed design as MJCF. model: compiled from the scene, with parameters changed by dj_setParam
+// and options by dj_setOption. The text loads in stock MuJoCo from any folder of this machine
+// (assets are named by absolute path, changed meshes are lists of vertices). It holds the
+// parameters, the settings in force as <custom> fields, the scene's keyframes, and `key` (may be
+// NULL; called "optimized" unless it has a name) as another.
+//   .xml   the scene with these changes. Frames and inertia inferred from geoms come out as
+//          numbers; coefficients of tendons have six digits.
+//   other  what the model itself holds, with MuJoCo's defaults for contact softness and looks:
+//          .json scenes, and .mjb, from which MuJoCo cannot get MJCF back.
+// The text is compiled and compared with the model by djm_checkDesign before it is returned.
+// DJ_UNSUPPORTED: something cannot be expressed; err names it. *text is the caller's to free.
 DJ_API djStatus djm_makeMJCF(char** text, const char* scene, const djModel* model,
                              const djKeyDef* key, djError* err);
 DJ_API djStatus djm_writeMJCF(const char* path, const char* scene, const djModel* model,
@@ -93,8 +96,9 @@ DJ_API djStatus djm_writeMJCF(const char* path, const char* scene, const djModel
 
 // Compare every parameter of a compiled scene with the design that it shall hold, to a tolerance
 // relative to max(1, |value|). base: the design before the change, which tells the meshes whose
-// vertices were changed: MuJoCo moves and rounds these to single precision, so they are compared in
-// the body frame to 4e-7 of their size. DJ_UNSUPPORTED: err names the first that differs.
+// vertices were changed (NULL: all): MuJoCo moves and rounds these to single precision, so they are
+// compared in the body frame to 4e-7 of their size. DJ_UNSUPPORTED: err names the first that
+// differs.
 DJ_API djStatus djm_checkDesign(const mjModel* m, const djModel* wanted, const djModel* base,
                                 double tolerance, djError* err);
 

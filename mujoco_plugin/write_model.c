@@ -1,0 +1,244 @@
+// A spec made from our own model: for scenes that hold no MJCF (.json, .mjb). It has what we
+// simulate; what MuJoCo needs besides (contact softness, solver) is its default, cameras and
+// colours are gone.
+
+#include "write.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct djmElementName {
+  char text[128];
+} djmElementName;
+
+// The element's name; unnamed ones that others refer to are called by their number.
+static djmElementName elementName(const char* name, int id) {
+  djmElementName out;
+  if (name && name[0]) snprintf(out.text, sizeof out.text, "%s", name);
+  else snprintf(out.text, sizeof out.text, "#%d", id);
+  return out;
+}
+
+static void setName(mjsElement* element, const char* name, int id) {
+  mjs_setName(element, elementName(name, id).text);
+}
+
+// ------------------------------ bodies ----------------------------------------------------------
+
+static void fillBody(mjsBody* out, const djBodyDef* b) {
+  mju_copy3(out->pos, b->pos);
+  mju_copy4(out->quat, b->quat);
+  mju_copy3(out->ipos, b->ipos);
+  mju_copy4(out->iquat, b->iquat);
+  mju_copy3(out->inertia, b->inertia);
+  out->mass = b->mass;
+  out->explicitinertial = 1;
+  out->gravcomp = b->gravcomp;
+  out->mocap = b->mocap;
+}
+
+// MuJoCo's limit of impedance d and direct solref (-S, -B) acts on an effective inertia as a spring
+// S/(1-d) and a damper B/(1-d): see djm_limitLaw.
+static void fillLimit(mjsJoint* out, const djJointDef* j) {
+  const double d = 0.9;
+  out->limited = j->limited ? mjLIMITED_TRUE : mjLIMITED_FALSE;
+  mju_copy(out->range, j->range, 2);
+  out->margin = j->margin;
+  if (!j->limited) return;
+  out->solref_limit[0] = -(1 - d) * j->limit_stiffness;
+  out->solref_limit[1] = -(1 - d) * j->limit_damping;
+  out->solimp_limit[0] = out->solimp_limit[1] = d;
+}
+
+static void fillJoint(mjsJoint* out, const djJointDef* j) {
+  out->type = (mjtJoint)j->type;
+  if (j->type != DJ_FREE) mju_copy3(out->pos, j->pos);
+  if (j->type == DJ_SLIDE || j->type == DJ_HINGE) {
+    mju_copy3(out->axis, j->axis);
+    out->ref = j->qpos0[0];
+    out->springref = j->springref[0];
+  }
+  out->stiffness[0] = j->stiffness;
+  out->damping[0] = j->damping;
+  for (int k = 0; k < mjNPOLY; k++) {
+    out->stiffness[1 + k] = j->stiffnesspoly[k];
+    out->damping[1 + k] = j->dampingpoly[k];
+  }
+  out->armature = j->armature;
+  out->frictionloss = j->frictionloss;
+  out->actfrclimited = j->actfrclimited ? mjLIMITED_TRUE : mjLIMITED_FALSE;
+  mju_copy(out->actfrcrange, j->actfrcrange, 2);
+  fillLimit(out, j);
+}
+
+static void fillGeom(mjsGeom* out, const djGeomDef* g, const djModelDef* def) {
+  out->type = (mjtGeom)g->type;
+  if (g->type == DJ_MESH) {
+    mjs_setString(out->meshname, elementName(def->mesh[g->mesh].name, g->mesh).text);
+  } else {
+    mju_copy3(out->size, g->size);
+  }
+  mju_copy3(out->pos, g->pos);
+  mju_copy4(out->quat, g->quat);
+  out->mass = 0;                // inertia is given
+  out->contype = g->contype;
+  out->conaffinity = g->conaffinity;
+  out->condim = g->condim;
+  out->priority = g->priority;
+  mju_copy3(out->friction, g->friction);
+  out->margin = g->margin - g->gap;
+}
+
+static bool addBodies(mjSpec* spec, const djModelDef* def) {
+  mjsBody** body = calloc((size_t)def->nbody, sizeof *body);
+  if (!body) return false;
+  body[0] = mjs_findBody(spec, "world");
+  for (int i = 1; i < def->nbody; i++) {
+    body[i] = mjs_addBody(body[def->body[i].parent], NULL);
+    setName(body[i]->element, def->body[i].name, i);
+    fillBody(body[i], &def->body[i]);
+  }
+  for (int i = 0; i < def->njnt; i++) {
+    mjsJoint* joint = mjs_addJoint(body[def->joint[i].body], NULL);
+    setName(joint->element, def->joint[i].name, i);
+    fillJoint(joint, &def->joint[i]);
+  }
+  for (int i = 0; i < def->ngeom; i++) {
+    mjsGeom* geom = mjs_addGeom(body[def->geom[i].body], NULL);
+    setName(geom->element, def->geom[i].name, i);
+    fillGeom(geom, &def->geom[i], def);
+  }
+  for (int i = 0; i < def->nsite; i++) {
+    mjsSite* site = mjs_addSite(body[def->site[i].body], NULL);
+    setName(site->element, def->site[i].name, i);
+    mju_copy3(site->pos, def->site[i].pos);
+    mju_copy4(site->quat, def->site[i].quat);
+  }
+  free(body);
+  return true;
+}
+
+// ------------------------------ the rest --------------------------------------------------------
+
+static mjtLimited limited(bool is) { return is ? mjLIMITED_TRUE : mjLIMITED_FALSE; }
+
+static void addActuator(mjSpec* spec, const djModelDef* def, int i) {
+  const djActuatorDef* a = &def->actuator[i];
+  static const mjtDyn dyn[] = {mjDYN_NONE, mjDYN_INTEGRATOR, mjDYN_FILTER, mjDYN_FILTEREXACT};
+  mjsActuator* out = mjs_addActuator(spec, NULL);
+  setName(out->element, a->name, i);
+  out->gaintype = a->gain == DJ_GAIN_AFFINE ? mjGAIN_AFFINE : mjGAIN_FIXED;
+  out->biastype = a->bias == DJ_BIAS_AFFINE ? mjBIAS_AFFINE : mjBIAS_NONE;
+  mju_copy3(out->gainprm, a->gainprm);
+  mju_copy3(out->biasprm, a->biasprm);
+  out->dyntype = dyn[a->dyn];
+  out->dynprm[0] = a->tau;
+  out->actearly = a->actearly;
+  out->trntype = a->in_parent ? mjTRN_JOINTINPARENT : mjTRN_JOINT;
+  mjs_setString(out->target, elementName(def->joint[a->joint].name, a->joint).text);
+  mju_copy(out->gear, a->gear, 6);
+  out->ctrllimited = limited(a->ctrllimited);
+  out->forcelimited = limited(a->forcelimited);
+  out->actlimited = limited(a->actlimited);
+  mju_copy(out->ctrlrange, a->ctrlrange, 2);
+  mju_copy(out->forcerange, a->forcerange, 2);
+  mju_copy(out->actrange, a->actrange, 2);
+  out->armature = a->armature;
+  out->damping[0] = a->damping;
+  for (int k = 0; k < mjNPOLY; k++) out->damping[1 + k] = a->dampingpoly[k];
+}
+
+static void addPairs(mjSpec* spec, const djModelDef* def) {
+  for (int i = 0; i < def->npair; i++) {
+    const djPairDef* p = &def->pair[i];
+    mjsPair* out = mjs_addPair(spec, NULL);
+    mjs_setString(out->geomname1, elementName(def->geom[p->geom1].name, p->geom1).text);
+    mjs_setString(out->geomname2, elementName(def->geom[p->geom2].name, p->geom2).text);
+    out->condim = p->condim;
+    out->friction[0] = out->friction[1] = p->friction;
+    out->margin = p->margin - p->gap;
+  }
+  for (int i = 0; i < def->nexclude; i++) {
+    const djExcludeDef* x = &def->exclude[i];
+    mjsExclude* out = mjs_addExclude(spec);
+    mjs_setString(out->bodyname1, elementName(def->body[x->body1].name, x->body1).text);
+    mjs_setString(out->bodyname2, elementName(def->body[x->body2].name, x->body2).text);
+  }
+}
+
+static bool addMesh(mjSpec* spec, const djMeshDef* mesh, int id) {
+  int n = 3 * mesh->nvert;
+  float* vert = malloc(sizeof(float) * (size_t)n);
+  if (!vert) return false;
+  for (int k = 0; k < n; k++) vert[k] = (float)mesh->vert[k];
+  mjsMesh* out = mjs_addMesh(spec, NULL);
+  setName(out->element, mesh->name, id);
+  mjs_setFloat(out->uservert, vert, n);
+  out->inertia = mjMESH_INERTIA_CONVEX;
+  free(vert);
+  return true;
+}
+
+static void addKey(mjSpec* spec, const djModelDef* def, const djModel* m, int i) {
+  const djKeyDef* k = &def->key[i];
+  mjsKey* out = mjs_addKey(spec);
+  setName(out->element, k->name, i);
+  out->time = k->time;
+  mjs_setDouble(out->qpos, k->qpos, m->nq);
+  mjs_setDouble(out->qvel, k->qvel, m->nv);
+  mjs_setDouble(out->act, k->act, m->na);
+  mjs_setDouble(out->ctrl, k->ctrl, m->nu);
+  mjs_setDouble(out->mpos, k->mocap_pos, 3 * m->nmocap);
+  mjs_setDouble(out->mquat, k->mocap_quat, 4 * m->nmocap);
+}
+
+static void fillOption(mjOption* out, const djOption* o) {
+  static const struct {
+    int ours, mujoco;
+  } map[] = {
+      {DJ_DSBL_CONTACT, mjDSBL_CONTACT},     {DJ_DSBL_LIMIT, mjDSBL_LIMIT},
+      {DJ_DSBL_FRICTIONLOSS, mjDSBL_FRICTIONLOSS},
+      {DJ_DSBL_SPRING, mjDSBL_SPRING},       {DJ_DSBL_DAMPER, mjDSBL_DAMPER},
+      {DJ_DSBL_GRAVITY, mjDSBL_GRAVITY},     {DJ_DSBL_CLAMPCTRL, mjDSBL_CLAMPCTRL},
+      {DJ_DSBL_FILTERPARENT, mjDSBL_FILTERPARENT},
+      {DJ_DSBL_ACTUATION, mjDSBL_ACTUATION},
+  };
+  out->timestep = o->timestep;
+  mju_copy3(out->gravity, o->gravity);
+  mju_copy3(out->wind, o->wind);
+  out->density = o->density;
+  out->viscosity = o->viscosity;
+  out->cone = mjCONE_ELLIPTIC;
+  for (size_t i = 0; i < sizeof map / sizeof *map; i++) {
+    if (o->disable & map[i].ours) out->disableflags |= map[i].mujoco;
+  }
+}
+
+bool djm_specFromModel(djmWrite* w) {
+  djModelDef def;
+  void* storage;
+  djStatus status = dj_getDef(&def, &storage, w->wanted, w->err);
+  if (status != DJ_OK) {
+    w->status = status;
+    return false;
+  }
+  mjSpec* spec = w->spec = mj_makeSpec();
+  bool good = spec != NULL;
+  if (good) {
+    if (def.name) mjs_setString(spec->modelname, def.name);
+    spec->compiler.degree = 0;
+    spec->compiler.alignfree = 0;
+    fillOption(&spec->option, &w->wanted->opt);
+    for (int i = 0; good && i < def.nmesh; i++) good = addMesh(spec, &def.mesh[i], i);
+    good = good && addBodies(spec, &def);
+  }
+  if (good) {
+    addPairs(spec, &def);
+    for (int i = 0; i < def.nu; i++) addActuator(spec, &def, i);
+    for (int i = 0; i < def.nkey; i++) addKey(spec, &def, w->wanted, i);
+  }
+  dj_freeDef(storage);
+  return good || djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
+}
