@@ -175,6 +175,26 @@ static double analytic(Case* x) {
          grad.support * x->rate[1] + grad.friction * x->rate[2];
 }
 
+// How much the one-sided derivatives at 0 differ. With D(e) = (f(e) + f(-e) - 2 f(0))/e, which is
+// f'' e and more where f is smooth, 2 D(e/2) - D(e) is of third order in e, or what is asked for.
+static double jumpAt(Case* x, double e) {
+  double y[3], D[2];
+  projected(&y[0], x, 0);
+  for (int k = 0; k < 2; k++, e *= 0.5) {
+    projected(&y[1], x, e);
+    projected(&y[2], x, -e);
+    D[k] = (y[1] + y[2] - 2 * y[0]) / e;
+  }
+  return fabs(2 * D[1] - D[0]);
+}
+
+// A jump that does not fall with the step, as it does where two faces are equally deep: random
+// pairs that shall overlap deeply often end there.
+static bool hasKink(Case* x, double size) {
+  double jump = jumpAt(x, 3e-7);
+  return jump > 1e-6 * size && jump > 0.3 * jumpAt(x, 3e-6);
+}
+
 // Largest error over a few cases, relative to the derivative or `least`; derivatives are of the
 // order of 10 to 100.
 static void checkPairs(double part, double move, double step, double tolerance, double least) {
@@ -194,7 +214,7 @@ static void checkPairs(double part, double move, double step, double tolerance, 
         double e = types[a] == DJ_CYLINDER || types[b] == DJ_CYLINDER ? 5 * step : step;
         double noise = extrapolate(&difference, 1, e, fabs(value) + 1e-12, projected, &x);
         // where differences themselves tell nothing (a switch of active sets near by): left out
-        if (noise < 1e-5) {
+        if (noise < 1e-5 && !hasKink(&x, fmax(fabs(value), least))) {
           worst = fmax(worst, fabs(value - difference) / fmax(fabs(value), least));
           most = fmax(most, fabs(value));
         }
@@ -223,7 +243,7 @@ static void testRecovering(void** state) {
 
 static void testDeep(void** state) {
   (void)state;
-  checkPairs(-30, 0.02, 3e-6, 1e-4, 10);
+  checkPairs(-30, 0.02, 3e-6, 3e-5, 10);
 }
 
 int main(void) {

@@ -176,6 +176,8 @@ static void declare(void) {
       "  geom/size, vert  a shape's skin is 0.9 of its inner radius",
       "  mesh/vert        a vertex enters or leaves its hull, or other facets bound its erosion:",
       "                   with a skin, where four vertices of a facet leave their plane",
+      "  frames, shapes   in recovery, the least distance or depth is taken at several places: edges",
+      "                   and faces that are parallel, two faces equally deep",
       "  body/inertia     one moment is the sum of the others, in a fluid: drag's box is flat",
       "  joint/springref  a ball's or free body's spring is turned by pi",
       "  joint/range      a ball's limit ends at 0",

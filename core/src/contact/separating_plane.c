@@ -187,7 +187,8 @@ static djStatus report(djPairReport* out, djPairState* pair_state, const djPairI
 const djKernel dj_separatingPlane = {
     .name = "separating_plane",
     .smoothness = DJ_C2,
-    .where = "the line of centres of nearly coincident shapes in recovery",
+    .where = "in recovery: the line of centres of nearly coincident shapes, and distances that are "
+             "least at several places (parallel faces, edges)",
     .state_size = sizeof(djPlaneState),
     .supports = supports,
     .range = range,
