@@ -17,7 +17,7 @@
 #include "math/block_matrix.h"
 
 // An arm of two links (capsule, box) over a floor, and two loose bodies beside it, all touching.
-static djModel* makeScene(double eps) {
+static djModel* makeScene(djIntegrator integrator, double eps) {
   djBodyDef body[5];
   djJointDef joint[6];
   djGeomDef geom[7];
@@ -60,6 +60,7 @@ static djModel* makeScene(double eps) {
   djModelDef def = dj_defaultModelDef();
   def.option.timestep = 0.005;
   def.option.friction_eps = eps;
+  def.option.integrator = integrator;
   def.nbody = 5;
   def.njnt = 6;
   def.ngeom = 7;
@@ -78,8 +79,8 @@ typedef struct Scene {
 } Scene;
 
 // A state reached by a few steps under random forces, so that contact and friction are active.
-static Scene makeState(djRng* rng, double eps) {
-  Scene s = {makeScene(eps), NULL};
+static Scene makeState(djRng* rng, djIntegrator integrator, double eps) {
+  Scene s = {makeScene(integrator, eps), NULL};
   djError err;
   assert_int_equal(dj_makeData(&s.d, s.m, &err), DJ_OK);
   for (int i = 0; i < s.m->nv; i++) s.d->qvel[i] = djt_uniform(rng, -0.5, 0.5);
@@ -105,7 +106,7 @@ static void testHessian(void** state) {
   double worst_g = 0, worst_H = 0;
   int contacts = 0;
   for (int trial = 0; trial < 20; trial++) {
-    Scene s = makeState(&rng, 1e-4);
+    Scene s = makeState(&rng, DJ_POSITION, 1e-4);
     const djModel* m = s.m;
     enum { NV = 16 };
     assert_int_equal(m->nv, NV);
@@ -153,11 +154,11 @@ static void testHessian(void** state) {
 
 // A dx + B du against differences of whole steps.
 static void testTransition(void** state) {
-  (void)state;
+  const djIntegrator integrator = *(const djIntegrator*)*state;
   djRng rng = {22};
   double worst = 0;
   for (int trial = 0; trial < 30; trial++) {
-    Scene s = makeState(&rng, 1e-4);
+    Scene s = makeState(&rng, integrator, 1e-4);
     const djModel* m = s.m;
     enum { NV = 16, NX = 32 };
     double q0[18], v0[NV], qref[18], dx[NX], y[NX], fd[NX] = {0}, out[NX];
@@ -184,12 +185,14 @@ static void testTransition(void** state) {
     worst = fmax(worst, diff / size);
     freeScene(&s);
   }
-  print_message("transition with contact %.1e\n", worst);
+  print_message("%s: transition with contact %.1e\n", dj_integratorName(integrator), worst);
   assert_true(worst < 1e-5);
 }
 
 int main(void) {
+  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL;
   const struct CMUnitTest tests[] = {cmocka_unit_test(testHessian),
-                                     cmocka_unit_test(testTransition)};
+                                     cmocka_unit_test_prestate(testTransition, &position),
+                                     cmocka_unit_test_prestate(testTransition, &variational)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
