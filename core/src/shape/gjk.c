@@ -4,6 +4,7 @@
 // cycle where faces are nearly parallel: a round that does not lower |v| ends it, and the simplex
 // before it stands.
 
+#include "math/lanes.h"
 #include "shape/minkowski.h"
 
 #include <float.h>
@@ -50,37 +51,42 @@ static djVec3 corePoint(const djCore* c, int i) {
   return dju_add3(dju_mulMV(c->R, x), c->p);
 }
 
-// Farthest vertex along d, body frame; padding repeats the first vertex and so never wins.
-static int scanCore(const djCore* c, djVec3 d) {
+// Heights d.v_i of one block of vertices, body frame.
+DJU_INLINE djLanes heights(const djCore* c, djVec3 d, int i) {
   const djShape* s = c->shape;
-  double best[DJ_LANES], index[DJ_LANES];
-  for (int l = 0; l < DJ_LANES; l++) {
-    best[l] = -INFINITY;
-    index[l] = 0;
+  djLanes x = dju_loadLanes(s->vert[0] + i), y = dju_loadLanes(s->vert[1] + i);
+  djLanes z = dju_loadLanes(s->vert[2] + i);
+  djLanes h = dju_fmaLanes(dju_splat(d.x), x, dju_fmaLanes(dju_splat(d.y), y, d.z * z));
+  if (!(c->e > 0)) return h;
+  x = dju_loadLanes(s->move[0] + i);
+  y = dju_loadLanes(s->move[1] + i);
+  z = dju_loadLanes(s->move[2] + i);
+  return h - c->e * dju_fmaLanes(dju_splat(d.x), x, dju_fmaLanes(dju_splat(d.y), y, d.z * z));
+}
+
+// Farthest vertex along d, body frame, the first of equal ones; padding repeats the first vertex
+// and so never wins. Two chains of blocks, so that comparisons need not wait for each other.
+static int scanCore(const djCore* c, djVec3 d) {
+  const djLanes lane = {0, 1, 2, 3, 4, 5, 6, 7};
+  int n = c->shape->npad;
+  djLanes best = heights(c, d, 0), at = lane, other = best, other_at = lane;
+  for (int i = DJ_LANES; i < n; i += 2 * DJ_LANES) {
+    djLanes h = heights(c, d, i);
+    djMask higher = h > best;
+    best = dju_pick(higher, h, best);
+    at = dju_pick(higher, lane + i, at);
+    if (i + DJ_LANES == n) break;
+    h = heights(c, d, i + DJ_LANES);
+    higher = h > other;
+    other = dju_pick(higher, h, other);
+    other_at = dju_pick(higher, lane + (i + DJ_LANES), other_at);
   }
-  const double *x = s->vert[0], *y = s->vert[1], *z = s->vert[2];
-  const double *mx = s->move[0], *my = s->move[1], *mz = s->move[2];
-  double e = c->e;
-  for (int i = 0; i < s->npad; i += DJ_LANES) {
-    double dot[DJ_LANES];
-    for (int l = 0; l < DJ_LANES; l++) dot[l] = d.x * x[i + l] + d.y * y[i + l] + d.z * z[i + l];
-    if (e > 0) {
-      for (int l = 0; l < DJ_LANES; l++) {
-        dot[l] -= e * (d.x * mx[i + l] + d.y * my[i + l] + d.z * mz[i + l]);
-      }
-    }
-    for (int l = 0; l < DJ_LANES; l++) {
-      bool better = dot[l] > best[l];
-      best[l] = better ? dot[l] : best[l];
-      index[l] = better ? (double)i : index[l];
-    }
-  }
-  int k = 0;
-  for (int l = 1; l < DJ_LANES; l++) {
-    if (best[l] > best[k]) k = l;
-  }
-  int i = (int)index[k] + k;
-  return i < s->nvert ? i : 0;
+  djMask higher = other > best;
+  best = dju_pick(higher, other, best);
+  at = dju_pick(higher, other_at, at);
+  djMask equal = best == dju_splat(-dju_least(-best));
+  double first = dju_least(dju_pick(equal, at, dju_splat(n)));
+  return first < c->shape->nvert ? (int)first : 0;
 }
 
 static double coreDot(const djCore* c, djVec3 d, int i) {
