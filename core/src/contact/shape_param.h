@@ -5,9 +5,10 @@
 // but for places where they are only C0; there the derivative is that of the side taken:
 //   sizes            the least of them changes (inner radius), or the longest semi-axis (bound);
 //                    the skin reaches 0.9 inner
-//   meshes           a vertex pops out of a facet or falls into the hull, coplanar facets bend
-//                    (facets change), the active facets of an erosion vector or the facet nearest
-//                    to the centre change
+//   meshes           a vertex pops out of a facet or falls into the hull, the active facets of an
+//                    erosion vector or the facet nearest to the centre change. A flat facet of
+//                    several triangles has one normal until it has bent by 1e-5 of the size and is
+//                    split: erosion vectors then jump by about as much
 //   all              the vertex that is farthest from the centre changes (bound)
 
 #ifndef DJ_CONTACT_SHAPE_PARAM_H_
