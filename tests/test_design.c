@@ -305,12 +305,12 @@ static void drawDirection(double* d, const Case* c, int variable, djRng* rng) {
   for (int k = 0; k < c->d->n; k++) d[k] /= sqrt(sum);
 }
 
-// Certificates of every variable at x.
-static void certify(Case* c, const double* x, djRng* rng) {
+// Certificates of every variable at x, or of one in `every`.
+static void certify(Case* c, const double* x, djRng* rng, int every) {
   djDesign* d = c->d;
   double loss, *grad = malloc(2 * (size_t)d->n * sizeof *grad), *direction = grad + d->n;
   assert_int_equal(djd_evaluateDesign(&loss, grad, d, x), DJ_OK);
-  for (int v = 0; v < c->p->nvariable; v++) {
+  for (int v = 0; v < c->p->nvariable; v += every) {
     double analytic = 0;
     drawDirection(direction, c, v, rng);
     for (int k = 0; k < d->n; k++) analytic += grad[k] * direction[k];
@@ -334,7 +334,7 @@ static void testGradients(void** state) {
   makeCase(&c, variables);
   djDesign* d = c.d;
   assert_int_equal(djd_checkVariables(c.p, NULL), DJ_OK);
-  certify(&c, d->x0, &rng);
+  certify(&c, d->x0, &rng, 4);
   // Elsewhere too, where rotations and normalisations have their Jacobians.
   double* x = malloc((size_t)d->n * sizeof *x);
   for (int k = 0; k < d->n; k++) x[k] = d->x0[k] + 0.02 * djt_uniform(&rng, -1, 1);
@@ -344,7 +344,7 @@ static void testGradients(void** state) {
     if (c.p->variable[v].kind != DJ_VAR_QPOS0) continue;
     for (int k = 8; k < 11; k++) x[d->adr[v] + k] += djt_uniform(&rng, -1, 1);
   }
-  certify(&c, x, &rng);
+  certify(&c, x, &rng, 1);
   free(x);
   freeCase(&c);
 }
@@ -371,10 +371,9 @@ static void testFollowing(void** state) {
                "{\"name\":\"geom/head/pos\"},{\"name\":\"geom/grip/pos\"},"
                "{\"name\":\"geom/nail/size\",\"index\":[0]}]");
   d = c.d;
-  certify(&c, d->x0, &rng);
   double* x = malloc((size_t)d->n * sizeof *x);
   for (int k = 0; k < d->n; k++) x[k] = d->x0[k] + 0.002 * djt_uniform(&rng, -1, 1);
-  certify(&c, x, &rng);
+  certify(&c, x, &rng, 1);
   // Mass goes with the volume, back and forth.
   double mass = c.m->body_mass[1];
   x[0] = 2 * d->x0[0];
