@@ -168,6 +168,7 @@ class Verb(cli.Case):
         bad({**TASK, "variables": twice}, "qvel0[joint/hinge]")
         self.refused("optimize", self.path("missing.json"), "--out", self.out,
                      names=["missing.json"])
+        bad({**TASK, "integrator": "magic"}, "magic")
         self.refused("optimize", self.task, "--out", os.path.join(self.task, "x"),
                      names=["task.json"])
 

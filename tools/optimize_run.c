@@ -160,7 +160,10 @@ static int minimise(OptimizeRun* r) {
   r->wall = engine_clock() - r->started;
   show_progress(r, NULL, true);
   if (done >= 0) return 0;
-  return scene_fail(r->options, r->options->argument[0], *err.text ? &err : &d->error);
+  if (*d->error.text) {   // why there is no loss
+    snprintf(err.text, sizeof err.text, "%.500s", d->error.text);
+  }
+  return scene_fail(r->options, r->options->argument[0], &err);
 }
 
 int optimize_run(OptimizeRun* r) {
