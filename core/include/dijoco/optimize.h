@@ -18,13 +18,15 @@ extern "C" {
 
 // How to optimise. Types:
 //   adam          first and second moments of the gradient, each step projected on the constraints
-//   trust_region  least linearised loss within a ball (SDRS eq. 15), whose radius adapts
+//   trust_region  least linearised loss within a ball (SDRS eq. 15), with the mean gradient at first,
+//                 then settling down with a radius that adapts
 //   lbfgsb        limited-memory BFGS with bounds (NLopt); takes no equations
 typedef struct djOptimizer {
   bool given;               // in a task: by the file
   const char* type;
   double rate;              // adam
-  double beta1, beta2, epsilon;
+  double beta1;             // adam, trust_region: weight of the past in the mean gradient
+  double beta2, epsilon;    // adam
   double radius;            // trust_region: largest |step| of group 0...
   double control_radius;    // ... and of group 1; 0: radius
   int memory;               // lbfgsb: stored pairs

@@ -4,25 +4,29 @@
 // For the multiplier 1/u of the ball the minimiser is d(u) = P_C(x - u g) - x, whose length grows
 // with u: u is found by bisection. C is convex and x in C, so that shortening d keeps it feasible.
 //
-// The paper steps by a fixed r. Here a step is taken only where it lowers the loss; r is halved
-// where the loss falls by less than a quarter of g.d, and doubled again, up to the given one, where
-// by more than three quarters.
+// The paper steps by a fixed r. So does the first phase here, with the running mean of the gradient
+// (Adam's first moment) as g, which carries the design across the kinks and narrow valleys of losses
+// with contact: losses may rise on the way. After some steps without a new best point it goes back
+// to that one with half the radius, and after some of these the second phase begins, which settles
+// down: g is the gradient, a step is taken only where it lowers the loss, r is halved where the loss
+// falls by less than a quarter of g.d, and doubled again where by more than three quarters.
 
 #include "optimize/run.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { GROUPS = 2, DOUBLINGS = 60, PLATEAU = 6, BISECTIONS = 60, SWEEPS = 3 };
+enum { PATIENCE = 8, RETURNS = 4 };  // steps without a new best point; returns to it
+enum { GROUPS = 2, DOUBLINGS = 60, PLATEAU = 6, BISECTIONS = 60, SWEEPS = 3, CUTS = 30 };
 
 static int groupOf(const djRun* run, int i) {
   return run->problem->group ? run->problem->group[i] : 0;
 }
 
 // d = P(x - u g) - x, u by group; returns its length in a group.
-static double stepOf(double* d, djRun* run, const double u[GROUPS], int group) {
+static double stepOf(double* d, djRun* run, const double* g, const double u[GROUPS], int group) {
   double sum = 0;
-  for (int i = 0; i < run->n; i++) d[i] = run->x[i] - u[groupOf(run, i)] * run->grad[i];
+  for (int i = 0; i < run->n; i++) d[i] = run->x[i] - u[groupOf(run, i)] * g[i];
   if (dj_project(d, &run->set, d) < 0) return NAN;
   for (int i = 0; i < run->n; i++) {
     d[i] -= run->x[i];
@@ -33,17 +37,18 @@ static double stepOf(double* d, djRun* run, const double u[GROUPS], int group) {
 
 // u[group] such that the step is as long as the radius, or as long as the constraints allow. With
 // equations a point far outside is projected inexactly: doubling ends where it changes nothing.
-static void fitGroup(double u[GROUPS], double* d, djRun* run, int group, double radius) {
+static void fitGroup(double u[GROUPS], double* d, djRun* run, const double* g, int group,
+                     double radius) {
   double size = 0;
   for (int i = 0; i < run->n; i++) {
-    if (groupOf(run, i) == group) size += run->grad[i] * run->grad[i];
+    if (groupOf(run, i) == group) size += g[i] * g[i];
   }
   u[group] = 0;
   if (size == 0) return;
   double low = 0, high = radius / sqrt(size), before = 0;
   for (int k = 0, same = 0; k < DOUBLINGS && same < PLATEAU; k++) {
     u[group] = high;
-    double length = stepOf(d, run, u, group);
+    double length = stepOf(d, run, g, u, group);
     if (!(length < radius * (1 - 1e-12))) break;
     bool grew = length > before * (1 + 1e-12) || run->set.nequal == 0;
     if (grew) low = high;
@@ -54,24 +59,24 @@ static void fitGroup(double u[GROUPS], double* d, djRun* run, int group, double 
   }
   for (int k = 0; k < BISECTIONS && high - low > 1e-12 * high; k++) {
     u[group] = (low + high) / 2;
-    if (stepOf(d, run, u, group) < radius) low = u[group];
+    if (stepOf(d, run, g, u, group) < radius) low = u[group];
     else high = u[group];
   }
   u[group] = low;
 }
 
 // d (n); false when there is none.
-static bool findStep(double* d, djRun* run, const double radius[GROUPS]) {
+static bool findStep(double* d, djRun* run, const double* g, const double radius[GROUPS]) {
   double u[GROUPS] = {0, 0};
   int sweeps = run->set.nequal > 0 ? SWEEPS : 1;  // only equations couple the groups
   for (int s = 0; s < sweeps; s++) {
-    for (int g = 0; g < GROUPS; g++) fitGroup(u, d, run, g, radius[g]);
+    for (int k = 0; k < GROUPS; k++) fitGroup(u, d, run, g, k, radius[k]);
   }
   double scale = 1;
-  for (int g = 0; g < GROUPS; g++) {
-    double length = stepOf(d, run, u, g);
+  for (int k = 0; k < GROUPS; k++) {
+    double length = stepOf(d, run, g, u, k);
     if (!isfinite(length)) return false;
-    if (length > radius[g]) scale = fmin(scale, radius[g] / length);
+    if (length > radius[k]) scale = fmin(scale, radius[k] / length);
   }
   bool moved = false;
   for (int i = 0; i < run->n; i++) {
@@ -81,17 +86,102 @@ static bool findStep(double* d, djRun* run, const double radius[GROUPS]) {
   return moved;
 }
 
+static void radiusOf(double radius[GROUPS], const djRun* run) {
+  const djOptimizer* o = run->optimizer;
+  radius[0] = o->radius;
+  radius[1] = o->control_radius > 0 ? o->control_radius : o->radius;
+}
+
+// ---- first phase
+
+typedef struct djTravel {
+  double* step;        // (n)
+  double* moment;      // (n) running mean of the gradient, times 1 - power
+  double* best_grad;   // (n) at run->best
+  double power;        // beta1^k
+  double shrink;       // of the radii
+} djTravel;
+
+// Takes the step with the mean gradient, or the part of it at whose end the loss is defined.
+static djStatus travelStep(bool* taken, double* norm, djRun* run, djTravel* t) {
+  double beta = run->optimizer->beta1, radius[GROUPS], loss = NAN;
+  t->power *= beta;
+  for (int i = 0; i < run->n; i++) {
+    t->moment[i] = beta * t->moment[i] + (1 - beta) * run->grad[i];
+    run->trial_grad[i] = t->moment[i] / (1 - t->power);
+  }
+  radiusOf(radius, run);
+  for (int k = 0; k < GROUPS; k++) radius[k] *= t->shrink;
+  *taken = false;
+  if (!findStep(t->step, run, run->trial_grad, radius)) return DJ_OK;
+  djStatus status = DJ_INVALID;
+  for (int cut = 0; cut < CUTS && status < 0; cut++) {
+    for (int i = 0; i < run->n; i++) {
+      run->trial[i] = run->x[i] + t->step[i];
+      t->step[i] /= 2;
+    }
+    status = dj_evaluateRun(run, &loss, run->trial_grad, run->trial);
+    if (status == DJ_NO_MEMORY) return status;
+  }
+  if (status < 0) return DJ_OK;
+  *norm = dj_stepLength(run->trial, run->x, run->n);
+  memcpy(run->x, run->trial, (size_t)run->n * sizeof *run->x);
+  memcpy(run->grad, run->trial_grad, (size_t)run->n * sizeof *run->grad);
+  run->loss = loss;
+  *taken = true;
+  return DJ_OK;
+}
+
+// Back to the best point.
+static void goBack(djRun* run, djTravel* t) {
+  size_t size = (size_t)run->n * sizeof(double);
+  memcpy(run->x, run->best, size);
+  memcpy(run->grad, t->best_grad, size);
+  memset(t->moment, 0, size);
+  run->loss = run->result->loss;
+  t->power = 1;
+}
+
+// *more: iterations are left.
+static djStatus travel(bool* more, djRun* run, djTravel* t) {
+  size_t size = (size_t)run->n * sizeof(double);
+  memcpy(t->best_grad, run->grad, size);
+  for (int returns = 0, waited = 0; *more && returns < RETURNS;) {
+    bool taken;
+    double norm = 0, best = run->result->loss;
+    djStatus status = travelStep(&taken, &norm, run, t);
+    if (status < 0) return status;
+    if (taken) {
+      run->result->iterations++;
+      *more = dj_endIteration(run, run->loss, norm, run->x, run->grad);
+    }
+    bool better = run->result->loss < best;
+    if (better) memcpy(t->best_grad, run->grad, size);
+    waited = better ? 0 : waited + 1;
+    if (*more && (!taken || waited >= PATIENCE)) {
+      goBack(run, t);
+      t->shrink /= 2;
+      returns++;
+      waited = 0;
+    }
+  }
+  if (*more) goBack(run, t);
+  return DJ_OK;
+}
+
+// ---- second phase
+
 // One accepted step; none is left otherwise, and *flat tells whether that is for rounding: then the
 // loss cannot show what remains of the gradient.
 static djStatus takeStep(bool* taken, bool* flat, double* norm, djRun* run, double* d, double* shrink) {
-  const djOptimizer* o = run->optimizer;
-  const double first[GROUPS] = {o->radius, o->control_radius > 0 ? o->control_radius : o->radius};
+  double first[GROUPS];
+  radiusOf(first, run);
   *taken = *flat = false;
   for (; *shrink > 1e-12; *shrink /= 4) {
     const double radius[GROUPS] = {*shrink * first[0], *shrink * first[1]};
     double predicted = 0, loss = NAN;
     *flat = true;
-    if (!findStep(d, run, radius)) return DJ_OK;
+    if (!findStep(d, run, run->grad, radius)) return DJ_OK;
     for (int i = 0; i < run->n; i++) {
       run->trial[i] = run->x[i] + d[i];
       predicted -= run->grad[i] * d[i];
@@ -117,10 +207,7 @@ static djStatus takeStep(bool* taken, bool* flat, double* norm, djRun* run, doub
   return DJ_OK;
 }
 
-djStatus dj_runTrustRegion(djRun* run) {
-  double* d = dj_poolTake(&run->pool, (size_t)run->n, sizeof *d);
-  if (!d) return DJ_NO_MEMORY;
-  double shrink = 1;
+static djStatus settle(djRun* run, double* d, double shrink) {
   for (bool more = true; more;) {
     bool taken, flat;
     double norm = 0;
@@ -128,10 +215,20 @@ djStatus dj_runTrustRegion(djRun* run) {
     if (status < 0) return status;
     if (!taken) {
       run->result->stop = flat ? DJ_STOP_GRADIENT : DJ_STOP_STUCK;
+      run->result->gradient_norm = dj_projectedGradient(run, run->x, run->grad);
       return DJ_OK;
     }
     run->result->iterations++;
     more = dj_endIteration(run, run->loss, norm, run->x, run->grad);
   }
   return DJ_OK;
+}
+
+djStatus dj_runTrustRegion(djRun* run) {
+  double* memory = dj_poolTake(&run->pool, 3 * (size_t)run->n, sizeof *memory);
+  if (!memory) return DJ_NO_MEMORY;
+  djTravel t = {memory, memory + run->n, memory + 2 * run->n, 1, 1};
+  bool more = true;
+  djStatus status = travel(&more, run, &t);
+  return status < 0 || !more ? status : settle(run, t.step, t.shrink);
 }
