@@ -172,6 +172,15 @@ static Drift run(const djModel* m, const double* qvel, double time) {
   for (long k = 0; k < n; k++) {
     assert_int_equal(dj_step(m, d), DJ_OK);
     momentum(p, m, d);
+    double spin[3], arm[3] = {0}, mass = 0;   // the public measure: about the centre of mass
+    assert_int_equal(dj_angularMomentum(spin, m, d), DJ_OK);
+    for (int b = 1; b < m->nbody; b++) {
+      mass += m->body_mass[b];
+      for (int i = 0; i < 3; i++) arm[i] += m->body_mass[b] * d->xipos[3 * b + i];
+    }
+    djVec3 orbit = dju_cross3(dju_scale3(1 / mass, dju_load3(arm)), dju_load3(p + 3));
+    djVec3 about = dju_sub3(dju_load3(p), dju_add3(dju_load3(spin), orbit));
+    if (m->jnt_type[0] == DJ_FREE) assert_true(dju_norm3(about) < 1e-12 * dju_norm3(dju_load3(p)));
     double e = d->energy[0] + d->energy[1] - e0, size[2] = {1e-300, 1e-300}, diff[2] = {0, 0};
     for (int i = 0; i < 6; i++) {
       size[i / 3] += p0[i] * p0[i];

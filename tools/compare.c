@@ -79,6 +79,11 @@ static int run(Comparison* c) {
     record_add(&c->record, c->engine, k + 1);
     states_progress(k + 1, in->steps);
   }
+  for (int i = 0; i < ENGINES; i++) {
+    if (engine_measureSpin(&c->engine[i])) continue;
+    tool_fail(c->options->verb, c->scene->path, NULL, "%s", c->engine[i].error);
+    return EXIT_NOT_HELD;
+  }
   return 0;
 }
 
@@ -142,6 +147,25 @@ static void write_report(Buffer* text, const Comparison* c) {
   for (int i = 0; i < ENGINES; i++) buf_free(&json[i]);
 }
 
+static double norm3(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+static double spin_change(const Tally* t) {
+  double change[3];
+  for (int k = 0; k < 3; k++) change[k] = t->spin_last[k] - t->spin_first[k];
+  return norm3(change);
+}
+
+// What each engine's energy and the angular momentum of free-floating trees have changed by: lost
+// by the integrator, where nothing acts.
+static void print_losses(const Tally* a, const Tally* b) {
+  printf("  %-22s %14.4g %14.4g\n", "energy, change (J)", a->energy_last - a->energy_first,
+         b->energy_last - b->energy_first);
+  if (norm3(a->spin_first) == 0 && norm3(a->spin_last) == 0) return;
+  printf("  %-22s %14.6g %14.6g\n", "spin, end (kg m2/s)", norm3(a->spin_last),
+         norm3(b->spin_last));
+  printf("  %-22s %14.4g %14.4g\n", "spin, change", spin_change(a), spin_change(b));
+}
+
 static void print_table(const Comparison* c) {
   const Differences* d = &c->record.difference;
   const djModel* m = c->scene->model;
@@ -156,6 +180,7 @@ static void print_table(const Comparison* c) {
   printf("  %-22s %14.4g %14.4g\n", "smallest gap (m)", a->smallest_gap, b->smallest_gap);
   printf("  %-22s %14.4g %14.4g\n", "deepest overlap (m)", a->deepest_overlap, b->deepest_overlap);
   printf("  %-22s %14.6g %14.6g\n", "energy, end (J)", a->energy_last, b->energy_last);
+  print_losses(a, b);
   printf("  %-22s %14.4g %14.4g\n", "wall per step (us)",
          a->steps ? 1e6 * a->wall / (double)a->steps : 0,
          b->steps ? 1e6 * b->wall / (double)b->steps : 0);

@@ -110,6 +110,14 @@ bool engine_open(Engine* e, bool mujoco, const Scene* s, const Inputs* in) {
   e->ctrl = tool_alloc((size_t)s->model->nu, sizeof(double));
   e->tally.energy_first = e->tally.energy_last = e->energy;
   e->tally.time = e->time;
+  if (!engine_measureSpin(e)) {
+    char error[sizeof e->error];
+    memcpy(error, e->error, sizeof error);
+    engine_close(e);
+    memcpy(e->error, error, sizeof error);
+    return false;
+  }
+  memcpy(e->tally.spin_first, e->tally.spin_last, sizeof e->tally.spin_first);
   return true;
 }
 
@@ -129,6 +137,22 @@ bool engine_measure(Engine* e) {
   bool good = e->measure(e);
   e->tally.energy_last = e->energy;
   return good;
+}
+
+bool engine_measureSpin(Engine* e) {
+  const djModel* m = e->model;
+  djError err = {""};
+  djData* d = NULL;
+  djStatus status = dj_makeData(&d, m, &err);
+  if (status >= 0) {
+    copy(d->qpos, e->qpos, m->nq);
+    copy(d->qvel, e->qvel, m->nv);
+    status = dj_angularMomentum(e->tally.spin_last, m, d);
+    if (status < 0) snprintf(err.text, sizeof err.text, "%s", dj_errorText(d));
+  }
+  dj_deleteData(d);
+  if (status < 0) snprintf(e->error, sizeof e->error, "%s", err.text);
+  return status >= 0;
 }
 
 void engine_close(Engine* e) {
@@ -154,6 +178,8 @@ void engine_write(Json* out, const char* key, const Engine* e, const Scene* s, c
   json_integer(out, "damped_steps", t->damped_steps);
   json_number(out, "energy_first", t->energy_first);
   json_number(out, "energy_last", t->energy_last);
+  json_vector(out, "angular_momentum_first", 3, t->spin_first);
+  json_vector(out, "angular_momentum_last", 3, t->spin_last);
   json_number(out, "wall_s", t->wall);
   json_number(out, "wall_per_step_s", t->steps ? t->wall / (double)t->steps : 0);
   if (t->stopped) json_bool(out, "stopped", true);

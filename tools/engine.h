@@ -12,6 +12,7 @@ typedef struct Tally {
   long newton_iterations, unconverged_steps, recovering_steps, damped_steps;
   double worst_residual, smallest_gap, deepest_overlap;
   double energy_first, energy_last;
+  double spin_first[3], spin_last[3];   // dj_angularMomentum
   double wall;               // seconds spent in steps
   bool stopped;              // a step was impossible: the run ended before its time
   char note[512];            // the engine's last warning, or why it stopped; ""
@@ -47,6 +48,8 @@ bool engine_open(Engine* e, bool mujoco, const Scene* s, const Inputs* in);
 bool engine_step(Engine* e, const Inputs* in, long k);
 // The energy of the present state.
 bool engine_measure(Engine* e);
+// The angular momentum of the present state, kept as that of the end.
+bool engine_measureSpin(Engine* e);
 void engine_close(Engine* e);
 
 // Parts of engine_open.

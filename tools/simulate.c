@@ -23,6 +23,11 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
   }
   printf("  %-22s %.6g J at the start, %.6g J at the end\n", "energy", t->energy_first,
          t->energy_last);
+  const double *first = t->spin_first, *last = t->spin_last;
+  if (first[0] != 0 || first[1] != 0 || first[2] != 0) {
+    printf("  %-22s (%.6g, %.6g, %.6g) at the start, (%.6g, %.6g, %.6g) at the end\n",
+           "angular momentum", first[0], first[1], first[2], last[0], last[1], last[2]);
+  }
   printf("  %-22s %.3g s, %.3g us per step\n", "wall time", t->wall,
          t->steps ? 1e6 * t->wall / (double)t->steps : 0);
   if (*t->note) printf("  %-22s %.70s\n", t->stopped ? "stopped" : "note", t->note);
@@ -41,7 +46,7 @@ static bool run(Engine* e, const Inputs* in, const Options* o, FILE* file) {
     if (good && file && states_due(o, k + 1)) states_row(file, e);
     states_progress(k + 1, good ? in->steps : k + 1);
   }
-  return engine_measure(e) && good;
+  return engine_measure(e) && engine_measureSpin(e) && good;
 }
 
 static int simulate(const Scene* s, const Options* o) {

@@ -101,6 +101,10 @@ DJ_API djStatus dj_step(const djModel* model, djData* data);
 // Poses, energy and gaps of the current state, without stepping.
 DJ_API djStatus dj_forward(const djModel* model, djData* data);
 
+// Angular momentum (3, world axes) of the trees that float freely, each about its own centre of
+// mass, summed. Without contact it stays. As dj_forward otherwise.
+DJ_API djStatus dj_angularMomentum(double spin[3], const djModel* model, djData* data);
+
 // Text of the last failure on this data; "" when there was none.
 DJ_API const char* dj_errorText(const djData* data);
 

@@ -1,0 +1,38 @@
+// What can be measured on a state.
+
+#include "base/status.h"
+#include "integrate/work.h"
+#include "model/momentum.h"
+
+#include <string.h>
+
+// Angular momentum of tree r about its centre of mass: sum_b n_b + (ref - c) x p, with momenta
+// (n_b, p_b) about the tree's reference point, and sums m, m c over its bodies.
+static djVec3 treeSpin(const djModel* m, const djWork* w, int root) {
+  djVec3 n = {0, 0, 0}, p = {0, 0, 0}, mc = {0, 0, 0};
+  double mass = 0;
+  for (int b = root; b < m->nbody; b++) {
+    if (m->body_root[b] != root) continue;
+    n = dju_add3(n, dju_load3(w->wrench + 6 * b));
+    p = dju_add3(p, dju_load3(w->wrench + 6 * b + 3));
+    mc = dju_madd3(mc, m->body_mass[b], w->kin0.com[b]);
+    mass += m->body_mass[b];
+  }
+  djVec3 arm = dju_madd3(w->ref[root], -1 / mass, mc);
+  return dju_add3(n, dju_cross3(arm, p));
+}
+
+djStatus dj_angularMomentum(double spin[3], const djModel* m, djData* d) {
+  if (!spin || !m || !d) return DJ_INVALID;
+  djStatus status = dj_forward(m, d);
+  if (status < 0) return status;
+  djWork* w = d->work;
+  dj_bodyMomentum(w->wrench, NULL, m, &w->kin0, w->ref, w->start.qvel);
+  djVec3 sum = {0, 0, 0};
+  for (int j = 0; j < m->njnt; j++) {
+    if (m->jnt_type[j] != DJ_FREE) continue;
+    sum = dju_add3(sum, treeSpin(m, w, m->jnt_body[j]));
+  }
+  dju_store3(spin, sum);
+  return DJ_OK;
+}
