@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMES = 4, PICTURE_WIDE = 360, PICTURE_HIGH = 270, WIDE = 560, HIGH = 270, FEW = 8 };
+enum { TIMES = 4, PICTURE_WIDE = 360, PICTURE_HIGH = 270, WIDE = 560, HIGH = 270, FEW = 8, POINTS = 300 };
 
 static const char* const before_color = "#8a8578";
 static const char* const after_color = "#1f5fa8";
@@ -164,10 +164,14 @@ static int traced_body(const OptimizeRun* r) {
   return body;
 }
 
-static double* body_path(const Column* c, const djModel* m, int body) {
+// Points of a path from one to the next, in samples: long ones are thinned out.
+static int path_stride(const Column* c) { return (c->n + POINTS - 1) / POINTS; }
+
+static double* body_path(int* n, const Column* c, const djModel* m, int body) {
   double* path = tool_alloc(3 * (size_t)c->n, sizeof *path);
-  for (int i = 0; i < c->n; i++) {
-    memcpy(path + 3 * i, c->xpos + 3 * ((size_t)i * (size_t)m->nbody + (size_t)body),
+  *n = 0;
+  for (int i = 0; i < c->n; i += path_stride(c)) {
+    memcpy(path + 3 * (*n)++, c->xpos + 3 * ((size_t)i * (size_t)m->nbody + (size_t)body),
            3 * sizeof *path);
   }
   return path;
@@ -218,8 +222,9 @@ static void write_pictures(Buffer* out, const OptimizeRun* r, const Column* colu
   for (int k = 0; k < ntarget; k++) camera_include(&c, 1, mark[k].point);
   double* path[3];
   for (int k = 0; k < ncolumn; k++) {
-    path[k] = body_path(&column[k], m, body);
-    camera_include(&c, column[k].n, path[k]);
+    int npoint;
+    path[k] = body_path(&npoint, &column[k], m, body);
+    camera_include(&c, npoint, path[k]);
   }
   char text[16];
   buf_add(out, "<h2>Before and after</h2>\n<p>");
@@ -236,7 +241,8 @@ static void write_pictures(Buffer* out, const OptimizeRun* r, const Column* colu
     int step = (int)lround((double)(i / ncolumn) * rollout->horizon / (TIMES - 1));
     char label[80];
     snprintf(label, sizeof label, "%s at %.4g s", column[k].title, step * h);
-    mark[ntarget] = (Mark){column_sample(&column[k], step) + 1, path[k], column[k].color, false};
+    int npoint = column_sample(&column[k], step) / path_stride(&column[k]) + 1;
+    mark[ntarget] = (Mark){npoint, path[k], column[k].color, false};
     buf_add(out, "<figure><div>");
     int nmark = mark[ntarget].n > 1 ? ntarget + 1 : ntarget;
     picture_drawMarked(out, column[k].model, &all[i], &c, label, nmark, mark);
