@@ -111,10 +111,6 @@ typedef struct djIntegratorRow {
 extern const djIntegratorRow dj_positionRow, dj_variationalRow;
 const djIntegratorRow* dj_integratorRow(djIntegrator integrator);
 
-// Dofs first[k] to first[k + 1] - 1 make one tree, or trees whose dofs are interleaved. Returns how
-// many such ranges there are; first (at most nv + 1) may be NULL.
-int dj_treeRanges(int* first, const djModel* model);
-
 // Set work->pattern from the contacts of the last evaluation.
 void dj_coupleTrees(djWork* work, const djModel* model);
 

@@ -36,6 +36,10 @@ void dj_copyPoses(djKin* dest, const djModel* model, const djKin* src);
 // Motion subspaces about ref (nbody); bodies of one tree must share their reference point.
 void dj_motionSubspace(djKin* kin, const djModel* model, const djVec3* ref);
 
+// Dofs first[k] to first[k + 1] - 1 make one tree, or trees whose dofs are interleaved. Returns how
+// many such ranges there are; first (at most nv + 1) may be NULL.
+int dj_treeRanges(int* first, const djModel* model);
+
 // ---- recursions over the tree --------------------------------------------------------------
 // Let phi be a function of body poses with gradient wrench[b] (6) by world twists of body b, and
 // nested second derivative N[b] (6 x 6),

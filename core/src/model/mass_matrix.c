@@ -4,6 +4,7 @@
 #include "math/ldl.h"
 #include "model/kinematics.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,17 +51,59 @@ void dj_massDiagonal(double* diag, double* N, const djModel* m, const djKin* kin
   }
 }
 
+// A range starts at dof i when no dof from i on has an ancestor before i.
+int dj_treeRanges(int* first, const djModel* m) {
+  int n = 0, low = INT_MAX;
+  for (int i = m->nv - 1; i >= 0; i--) {
+    if (m->dof_parent[i] >= 0 && m->dof_parent[i] < low) low = m->dof_parent[i];
+    if (low < i) continue;
+    if (first) first[n] = i;
+    n++;
+  }
+  for (int k = 0; k < n / 2 && first; k++) {
+    int swap = first[k];
+    first[k] = first[n - 1 - k];
+    first[n - 1 - k] = swap;
+  }
+  if (first) first[n] = m->nv;
+  return n;
+}
+
+// Of the joints of the dofs first to first + n - 1, which couple to no other: M is block diagonal.
+// S, L (n x n), x (n): scratch.
+static void setRange(djModel* m, int first, int n, const double* M, double* S, double* L,
+                     double* x) {
+  for (int i = 0; i < n; i++) {
+    memcpy(S + (size_t)i * n, M + (size_t)(first + i) * m->nv + first, (size_t)n * sizeof(double));
+  }
+  bool regular = dj_factorLDL(L, S, NULL, n);
+  for (int j = m->dof_jnt[first]; j < m->njnt && m->jnt_dofadr[j] < first + n; j++) {
+    int adr = m->jnt_dofadr[j], count = dj_rotationDof(m, j) < 0 ? 1 : m->jnt_type[j] ? 3 : 6;
+    double sum = 0;
+    for (int i = adr - first; i < adr - first + count && regular; i++) {
+      memset(x, 0, (size_t)n * sizeof(double));
+      x[i] = 1;
+      dj_solveLDL(x, L, n);
+      sum += x[i] / count;
+    }
+    m->jnt_effinertia[j] = sum > 0 ? 1 / sum : 1;
+  }
+}
+
 djStatus dj_setEffectiveInertia(djModel* m) {
   size_t nv = m->nv, nb = m->nbody;
   djArena a = {NULL, 0};
   unsigned char* buffer = NULL;
-  double *M = NULL, *L = NULL, *N = NULL, *x = NULL, *mocap = NULL;
+  double *M = NULL, *S = NULL, *L = NULL, *N = NULL, *x = NULL, *mocap = NULL;
+  int* range = NULL;
   djVec3* ref = NULL;
   void* memory = NULL;
   for (int pass = 0; pass < 2; pass++) {
     a.used = 0;
     M = dj_take(&a, nv * nv, sizeof(double));
+    S = dj_take(&a, nv * nv, sizeof(double));
     L = dj_take(&a, nv * nv, sizeof(double));
+    range = dj_take(&a, nv + 1, sizeof(int));
     N = dj_take(&a, nb * 36, sizeof(double));
     x = dj_take(&a, nv, sizeof(double));
     mocap = dj_take(&a, (size_t)m->nmocap * 7, sizeof(double));
@@ -83,17 +126,9 @@ djStatus dj_setEffectiveInertia(djModel* m) {
   for (int b = 0; b < m->nbody; b++) ref[b] = kin.com[m->body_root[b]];
   dj_motionSubspace(&kin, m, ref);
   dj_massMatrix(M, N, m, &kin, ref);
-  bool regular = dj_factorLDL(L, M, NULL, m->nv);
-  for (int j = 0; j < m->njnt; j++) {
-    int first = m->jnt_dofadr[j], n = dj_rotationDof(m, j) < 0 ? 1 : m->jnt_type[j] ? 3 : 6;
-    double sum = 0;
-    for (int i = first; i < first + n && regular; i++) {
-      memset(x, 0, nv * sizeof(double));
-      x[i] = 1;
-      dj_solveLDL(x, L, m->nv);
-      sum += x[i] / n;
-    }
-    m->jnt_effinertia[j] = sum > 0 ? 1 / sum : 1;
+  int nrange = dj_treeRanges(range, m);
+  for (int k = 0; k < nrange; k++) {
+    setRange(m, range[k], range[k + 1] - range[k], M, S, L, x);
   }
   free(buffer);
   return DJ_OK;
