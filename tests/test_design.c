@@ -53,7 +53,8 @@ static const char scene[] =
 
 static const char rest[] =
     "\"scene\":\"s\",\"horizon\":20,\"initial\":{\"qpos\":[0,0,0.052,1,0.01,0,0,0.3,-0.2,0.9,"
-    "0.1,0.2,0.3],\"qvel\":[0.5,0.1,0,0,0,0.4,1,-1,0.2,0.3,-0.4],\"act\":[0.3]},\"ctrl\":[0.2,0.1,-0.1],"
+    "0.1,0.2,0.3],\"qvel\":[0.5,0.1,0,0,0,0.4,1,-1,0.2,0.3,-0.4],\"act\":[0.3]},"
+    "\"ctrl\":[0.2,0.1,-0.1],"
     "\"loss\":[{\"type\":\"position\",\"body\":\"puck\",\"target\":[0.3,0.1,0.1]},"
     "{\"type\":\"position\",\"site\":\"tip\",\"target\":[0,0,0],\"when\":\"running\"},"
     "{\"type\":\"position\",\"geom\":\"nail\",\"target\":[0.2,0,0.3]},"
@@ -102,7 +103,8 @@ static void freeCase(Case* c) {
 static const char maps[] =
     "\"free\":{\"t\":{\"value\":[" ZEROS9 "]},\"s\":{\"value\":[0.5,-1,2,0.3,0.7]},"
     "\"one\":{\"value\":0.4},\"two\":{\"value\":[1,-1]},\"c\":{\"value\":[[0,0,0],[0,0,0],[0,0,0],"
-    "[0,0,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0]]},\"w\":{\"value\":[0.1,0.2,0.3]}},"
+    "[0,0,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0]]},\"w\":{\"value\":[0.1,0.2,0.3]},"
+    "\"q\":{\"value\":[1,2,3,4]}},"
     "\"maps\":[{\"type\":\"tanh\",\"from\":\"t\",\"to\":\"ctrl\",\"hold\":7},"
     "{\"type\":\"spline\",\"from\":\"s\",\"actuator\":\"m1\"},"
     "{\"type\":\"spline\",\"from\":\"one\",\"actuator\":2},"
@@ -112,7 +114,15 @@ static const char maps[] =
     "\"matrix\":[[1,2],[3,4],[5,6],[7,8]],\"offset\":[10,20,30,40]},"
     "{\"type\":\"affine\",\"from\":\"w\",\"to\":\"body/finger/ipos\"},"
     "{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[-0.3,-0.3,-0.6],[0.3,0.3,"
-    "-0.105]]}]";
+    "-0.105]]},"
+    "{\"type\":\"mirror\",\"from\":\"w\",\"to\":[\"site/tip/pos\",\"geom/nail/pos\"],"
+    "\"normal\":[3,0,4]},"
+    "{\"type\":\"mirror\",\"from\":\"q\",\"to\":[\"body/tail/quat\",\"geom/grip/quat\"],"
+    "\"normal\":[0,2,0]},"
+    "{\"type\":\"mirror\",\"from\":\"w\",\"to\":[\"joint/swing/axis\",\"joint/bend/axis\"],"
+    "\"normal\":[0,1,0]},"
+    "{\"type\":\"mirror\",\"from\":\"one\",\"to\":[\"body/puck/mass\",\"body/tail/mass\"],"
+    "\"normal\":[0,1,0]}]";
 
 // Transposed derivatives against differences along random directions.
 static void testMapsVjp(void** state) {
@@ -120,7 +130,7 @@ static void testMapsVjp(void** state) {
   djRng rng = {3};
   Case c;
   makeCase(&c, maps);
-  assert_int_equal(c.p->nmap, 8);
+  assert_int_equal(c.p->nmap, 12);
   for (int i = 0; i < c.p->nmap; i++) {
     const djMap* map = &c.p->map[i];
     size_t nz = (size_t)map->nz, nout = (size_t)map->nout;
@@ -190,6 +200,34 @@ static void testMapsValues(void** state) {
   for (int k = 0; k < 4; k++) assert_true(out[k] == 10 * (k + 1) - 1);
   apply(out, &c, 6, (double[3]){1, 2, 3});
   for (int k = 0; k < 3; k++) assert_true(out[k] == k + 1);
+  freeCase(&c);
+}
+
+// Reflections, by what they are for: the image of R x is R' of the image of x.
+static void testMirror(void** state) {
+  (void)state;
+  Case c;
+  double out[16], turned[8];
+  makeCase(&c, maps);
+  const double x[3] = {1, 2, 3}, n[3] = {0.6, 0, 0.8}, normal = 0.6 * 1 + 0.8 * 3;
+  apply(out, &c, 8, x);
+  for (int k = 0; k < 3; k++) {
+    assert_true(out[k] == x[k] && fabs(out[3 + k] - x[k] + 2 * normal * n[k]) < 1e-14);
+  }
+  djQuat q = dju_normalizeQuat((djQuat){0.5, 0.1, -0.7, 0.4});
+  dju_storeQuat(turned, q);
+  apply(out, &c, 9, turned);
+  djVec3 y = dju_mulMV(dju_quatToMat(q), dju_vec3(1, 2, 3));
+  djVec3 image = dju_mulMV(dju_quatToMat(dju_loadQuat(out + 4)), dju_vec3(1, -2, 3));
+  assert_true(dju_norm3(dju_sub3(image, dju_vec3(y.x, -y.y, y.z))) < 1e-14);
+  // A turn by an angle about a hinge's axis is mirrored by the same angle about its image.
+  apply(out, &c, 10, (double[3]){0, 0.6, 0.8});
+  y = dju_mulMV(dju_quatToMat(dju_expQuat(dju_vec3(0, 0.3 * 0.6, 0.3 * 0.8))), dju_vec3(1, 2, 3));
+  djQuat other = dju_expQuat(dju_scale3(0.3, dju_load3(out + 3)));
+  image = dju_mulMV(dju_quatToMat(other), dju_vec3(1, -2, 3));
+  assert_true(dju_norm3(dju_sub3(image, dju_vec3(y.x, -y.y, y.z))) < 1e-14);
+  apply(out, &c, 11, x);
+  assert_true(out[0] == 1 && out[1] == 1);
   freeCase(&c);
 }
 
@@ -495,6 +533,15 @@ static void testErrors(void** state) {
        "maps[0]: matrix: must be 1 x 3 numbers"},
       {"\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"site/tip/pos\",\"offset\":[1]}]",
        "maps[0]: offset: must be 3 numbers"},
+      {"\"maps\":[{\"type\":\"mirror\",\"from\":\"z\",\"to\":\"site/tip/pos\","
+       "\"normal\":[0,0,0]}]",
+       "maps[0]: normal: must be a vector of 3 numbers"},
+      {"\"maps\":[{\"type\":\"mirror\",\"from\":\"z\",\"to\":[\"site/tip/pos\",\"ctrl\"],"
+       "\"normal\":[0,0,1]}]",
+       "maps[0]: to: 'ctrl' has no mirror image"},
+      {"\"maps\":[{\"type\":\"mirror\",\"from\":\"z\",\"to\":[\"site/tip/pos\","
+       "\"geom/nail/size\"],\"normal\":[0,0,1]}]",
+       "maps[0]: to: 'geom/nail/size' is no mirror image of 3 numbers 'z'"},
       {"\"maps\":[{\"type\":\"tanh\",\"from\":\"z\",\"to\":\"site/tip/pos\"}]",
        "maps[0]: to: must be 'ctrl'"},
       {"\"maps\":[{\"type\":\"tanh\",\"from\":\"z\",\"hold\":10}]",
@@ -696,6 +743,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testMapsVjp), cmocka_unit_test(testMapsValues),
       cmocka_unit_test(testSplineIsSmooth), cmocka_unit_test(testCage),
+      cmocka_unit_test(testMirror),
       cmocka_unit_test(testGradients), cmocka_unit_test(testFollowing),
       cmocka_unit_test(testEntries),
       cmocka_unit_test(testErrors), cmocka_unit_test(testParts),

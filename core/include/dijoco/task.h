@@ -104,6 +104,8 @@ enum { DJ_NMAPARG = 2 };
 //   affine  to = matrix z + offset; matrix (values of `to`, one after the other, x z) is the
 //           identity where missing, offset 0. Quaternions and axes are normalised.
 //   shared  each of `to` = z
+//   mirror  the first of `to` = z, the others = z reflected in the plane through the origin of their
+//           frame with the given `normal`: places, directions, frames; what has none is copied
 //   tanh    ctrl[t][a] = middle + half tanh z[t / hold][a] of the actuator's ctrlrange, [-1, 1]
 //           where it has none; hold is 1 where missing
 //   spline  ctrl[t][actuator] = natural cubic spline through z; the knots are equally spaced, the

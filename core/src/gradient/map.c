@@ -6,8 +6,8 @@
 #include <limits.h>
 #include <string.h>
 
-static const djMapType* const table[] = {&dj_mapAffine, &dj_mapShared, &dj_mapTanh, &dj_mapSpline,
-                                         &dj_mapCage};
+static const djMapType* const table[] = {&dj_mapAffine, &dj_mapShared, &dj_mapMirror, &dj_mapTanh,
+                                         &dj_mapSpline, &dj_mapCage};
 
 const djMapType* dj_findMapType(const char* name) {
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

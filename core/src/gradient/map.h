@@ -72,7 +72,8 @@ struct djMapType {
 };
 
 // Rows of the table.
-extern const djMapType dj_mapAffine, dj_mapShared, dj_mapTanh, dj_mapSpline, dj_mapCage;
+extern const djMapType dj_mapAffine, dj_mapShared, dj_mapMirror, dj_mapTanh, dj_mapSpline,
+    dj_mapCage;
 
 // NULL: there is none.
 const djMapType* dj_findMapType(const char* name);

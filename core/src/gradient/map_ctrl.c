@@ -61,7 +61,7 @@ const djMapType dj_mapTanh = {"tanh", DJ_MAPTO_CTRL, false, {{"hold", DJ_MAPKEY_
 
 // ---- spline
 //
-// Natural cubic spline with knots at 0, 1, ..., n-1: between knots i and i+1, at b = s - i, a = 1-b,
+// Natural cubic spline with knots at 0, 1, ..., n-1: between knots i and i+1, b = s - i, a = 1-b,
 //   f = a z_i + b z_i+1 + ((a^3 - a) M_i + (b^3 - b) M_i+1)/6
 // with second derivatives M_0 = M_n-1 = 0 and M_i-1 + 4 M_i + M_i+1 = 6 (z_i-1 - 2 z_i + z_i+1):
 // A M = 6 D z. A is symmetric, so the adjoint solves the same system.
