@@ -93,9 +93,111 @@ static void testRandom(void** state) {
   }
 }
 
+static djShape* setShape(PairCase* c, int k, int type, double x, double y, double z, Random* r) {
+  const double size[3] = {x, y, z};
+  freeShape(&c->shape[k]);
+  setGeom(&c->shape[k], type, size, 30, r);
+  return &c->shape[k].shape;
+}
+
+// Faces, sides and axes that are parallel, aligned or crossed at right angles: the gap along z is
+// known, and the certificates hold.
+static void testAligned(void** state) {
+  (void)state;
+  Random r = {2};
+  static const struct {
+    int type[2];
+    double half[2];          // along z
+    double angle[2];         // turned about x, in right angles
+    double shift[2];         // of b, along x and y
+  } cases[] = {
+      {{DJ_CYLINDER, DJ_CYLINDER}, {0.5, 0.5}, {0, 0}, {0, 0}},          // coaxial
+      {{DJ_CYLINDER, DJ_CYLINDER}, {0.3, 0.3}, {1, 1}, {0, 0.4}},        // side by side
+      {{DJ_CYLINDER, DJ_CYLINDER}, {0.3, 0.5}, {1, 0}, {0, 0}},          // one lies on a face
+      {{DJ_BOX, DJ_CYLINDER}, {0.5, 0.5}, {0, 0}, {0.1, -0.05}},         // upright on a box
+      {{DJ_BOX, DJ_CYLINDER}, {0.5, 0.3}, {0, 1}, {0, 0}},               // lying on a box
+      {{DJ_ELLIPSOID, DJ_ELLIPSOID}, {0.5, 0.5}, {0, 0}, {0, 0}},
+      {{DJ_ELLIPSOID, DJ_CYLINDER}, {0.5, 0.3}, {0, 1}, {0, 0}},
+      {{DJ_CAPSULE, DJ_CYLINDER}, {0.3, 0.3}, {1, 1}, {0, 0.1}},
+      {{DJ_BOX, DJ_ELLIPSOID}, {0.5, 0.5}, {0, 0}, {0.3, 0.4}},          // over an edge region
+      {{DJ_SPHERE, DJ_CYLINDER}, {0.3, 0.5}, {0, 0}, {0, 0}},
+  };
+  static const double gaps[] = {1, 1e-3, 1e-7, -1e-7, -1e-3, -0.05};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (int k = 0; k < 6; k++) {
+      PairCase c;
+      memset(&c, 0, sizeof c);
+      c.size = 1;
+      for (int b = 0; b < 2; b++) {
+        int type = cases[i].type[b];
+        bool round = type == DJ_CYLINDER || type == DJ_CAPSULE || type == DJ_SPHERE;
+        setShape(&c, b, type, round ? 0.3 : 0.4, round ? 0.5 : 0.45, 0.5, &r);
+        double angle = 0.5 * 3.14159265358979323846 * cases[i].angle[b];
+        c.now[b].R = turn(dju_vec3(angle, 0, 0));
+      }
+      c.now[1].p = dju_vec3(cases[i].shift[0], cases[i].shift[1],
+                            cases[i].half[0] + cases[i].half[1] + gaps[k]);
+      djDistance d;
+      assert_int_equal(measure(&d, NULL, &c), DJ_OK);
+      assert_true(fabs(d.gap - gaps[k]) < 1e-12);
+      assert_true(fabs(d.normal.z - 1) < 1e-12);
+      freeCase(&c);
+    }
+  }
+}
+
+// Coincident shapes: a finite depth along a unit normal, not larger than the thinnest way out.
+static void testCoincident(void** state) {
+  (void)state;
+  Random r = {3};
+  for (int a = 0; a < NTYPE; a++) {
+    for (int b = 4; b < NTYPE; b++) {
+      PairCase c;
+      djDistance d;
+      randomPair(&c, &r, types[a], types[b], 1, 0.02, 1, 1);
+      c.now[1] = c.now[0];
+      assert_true(measure(&d, NULL, &c) >= 0);
+      assert_true(fabs(dju_norm3(d.normal) - 1) < 1e-12);
+      for (int i = 0; i < 300; i++) assert_true(along(&c, randomUnit(&r)) <= d.gap + 1e-4);
+      freeCase(&c);
+    }
+  }
+}
+
+// Above a half space: the lowest point, in closed form.
+static void testPlane(void** state) {
+  (void)state;
+  Random r = {4};
+  for (int i = 0; i < 100; i++) {
+    PairCase c;
+    djDistance d;
+    randomPair(&c, &r, i % 2 ? DJ_CYLINDER : DJ_ELLIPSOID, DJ_PLANE, 1, 0.02, 1, 1);
+    djShape* a = &c.shape[0].shape;
+    double e = i % 3 ? 0 : 0.1;
+    djVec3 N = dju_mulMV(c.now[1].R, c.shape[1].shape.normal), u = dju_mulMtV(c.now[0].R, N);
+    double offset = c.shape[1].shape.offset + dju_dot3(N, c.now[1].p), q = 0, low = INFINITY;
+    for (int k = 0; k < 3; k++) {
+      djVec3 g = dju_madd3(dju_column(&a->curve, k), -e, dju_column(&a->curve_move, k));
+      q += dju_dot3(u, g) * dju_dot3(u, g);
+    }
+    for (int k = 0; k < a->nvert; k++) {
+      djVec3 x = dju_vec3(a->vert[0][k] - e * a->move[0][k], a->vert[1][k] - e * a->move[1][k],
+                          a->vert[2][k] - e * a->move[2][k]);
+      low = fmin(low, dju_dot3(N, dju_transform(&c.now[0], x)));
+    }
+    assert_int_equal(dj_distance(&d, NULL, a, &c.now[0], e, &c.shape[1].shape, &c.now[1], 0), 0);
+    assert_true(fabs(d.gap - (low - sqrt(q) - offset)) < 1e-13 * c.size);
+    assert_true(fabs(dju_dot3(N, d.point_a) - offset - d.gap) < 1e-13 * c.size);
+    freeCase(&c);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testRandom),
+      cmocka_unit_test(testAligned),
+      cmocka_unit_test(testCoincident),
+      cmocka_unit_test(testPlane),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,12 +19,31 @@ static int support(const djvConvex* c, const double d[3], double sign) {
   return best;
 }
 
+// How far the ellipsoid about a point reaches along d.
+static double reach(const djvConvex* c, const double d[3]) {
+  double square = 0;
+  for (int k = 0; k < 3 && c->curved; k++) {
+    square += djv_dot(c->axis[k], d) * djv_dot(c->axis[k], d);
+  }
+  return sqrt(square);
+}
+
+// The farthest point along sign d (unit), without the radius.
+static void farthest(double out[3], const djvConvex* c, const double d[3], double sign) {
+  memcpy(out, c->vert[support(c, d, sign)], 3 * sizeof(double));
+  double q = reach(c, d);
+  for (int k = 0; k < 3 && c->curved; k++) {
+    double t = sign * djv_dot(c->axis[k], d) / q;
+    for (int i = 0; i < 3; i++) out[i] += t * c->axis[k][i];
+  }
+}
+
 double djv_gapAlong(const double axis[3], const djvConvex* a, const djvConvex* b) {
-  double low = djv_dot(axis, b->vert[support(b, axis, -1)]) - b->radius;
+  double low = djv_dot(axis, b->vert[support(b, axis, -1)]) - b->radius - reach(b, axis);
   if (a->nvert == 0) {
     return djv_dist(axis, a->normal) < 1e-12 ? low - a->offset : -INFINITY;
   }
-  return low - djv_dot(axis, a->vert[support(a, axis, 1)]) - a->radius;
+  return low - djv_dot(axis, a->vert[support(a, axis, 1)]) - a->radius - reach(a, axis);
 }
 
 // Point of least norm of the affine hull of n <= 4 points: weights with sum 1 from the equations
@@ -96,22 +115,31 @@ static void leastPoint(double x[3], double p[4][3], double lambda[4], int* n) {
   }
 }
 
+double djv_separation(double axis[3], const djvConvex* a, const djvConvex* b) {
+  double upper;
+  return djv_bracket(&upper, axis, a, b);
+}
+
 // Wolfe's algorithm for the point of least norm of {y - x : x in a, y in b}, without radii. Every
 // iterate is an axis, and the best proof of all axes is kept.
-double djv_separation(double axis[3], const djvConvex* a, const djvConvex* b) {
+double djv_bracket(double* upper, double axis[3], const djvConvex* a, const djvConvex* b) {
+  *upper = INFINITY;
   if (a->nvert == 0) {
     memcpy(axis, a->normal, sizeof a->normal);
-    return djv_gapAlong(axis, a, b);
+    return *upper = djv_gapAlong(axis, a, b);
   }
   double p[4][3], lambda[4] = {1}, x[3], best = -INFINITY;
   int n = 1;
   djv_sub(p[0], b->vert[0], a->vert[0]);
   memcpy(x, p[0], sizeof x);
   for (int k = 0; k < 200; k++) {
-    double len = djv_norm(x), d[3], q[3];
+    double len = djv_norm(x), d[3], q[3], pa[3], pb[3];
+    *upper = fmin(*upper, len - a->radius - b->radius);
     if (!(len > 1e-14)) break;
     for (int i = 0; i < 3; i++) d[i] = x[i] / len;
-    djv_sub(q, b->vert[support(b, d, -1)], a->vert[support(a, d, 1)]);
+    farthest(pa, a, d, 1);
+    farthest(pb, b, d, -1);
+    djv_sub(q, pb, pa);
     double low = djv_dot(q, d) - a->radius - b->radius;
     if (low > best) {
       best = low;
@@ -205,6 +233,24 @@ void djv_geomShape(djvGeomShape* out, const djvScene* s, int geom) {
     for (int i = 0; i < out->nvert; i++) {
       out->vert[i][2] = out->nvert == 1 ? 0 : (2 * i - 1) * g->size[1];
     }
+  } else if (g->type == DJ_ELLIPSOID) {
+    out->nvert = 1;
+    out->inner = fmin(g->size[0], fmin(g->size[1], g->size[2]));
+    for (int k = 0; k < 3; k++) {
+      out->axes[k] = g->size[k];
+      out->thin[k] = 1;
+    }
+  } else if (g->type == DJ_CYLINDER) {   // two discs, see core/src/shape/curve.h
+    double r = g->size[0], h = g->size[1], t = 0.02 * r * h / (r + h);
+    out->nvert = 2;
+    out->inner = fmin(r, h);
+    out->axes[0] = out->axes[1] = r;
+    out->thin[0] = out->thin[1] = 1;
+    out->axes[2] = t;
+    for (int i = 0; i < 2; i++) {
+      out->move[i][2] = 2 * i - 1;
+      out->vert[i][2] = (2 * i - 1) * (h - t);
+    }
   } else if (g->type == DJ_BOX) {
     out->nvert = 8;
     out->inner = fmin(g->size[0], fmin(g->size[1], g->size[2]));
@@ -231,16 +277,23 @@ void djv_placeShape(djvConvex* out, const djvGeomShape* shape, double erosion,
   }
   memcpy(out->centre, pos, 3 * sizeof(double));
   out->bound = 0;
+  out->curved = shape->axes[0] > 0;
+  double round = out->radius;
+  for (int k = 0; k < 3 && out->curved; k++) {
+    double size = shape->axes[k] - erosion * shape->thin[k];
+    round = fmax(round, out->radius + size);
+    for (int i = 0; i < 3; i++) out->axis[k][i] = size * mat[3 * i + k];
+  }
   for (int i = 0; i < shape->nvert; i++) {
     double x[3];
     for (int k = 0; k < 3; k++) x[k] = shape->vert[i][k] - erosion * shape->move[i][k];
     djv_transform(out->vert[i], pos, mat, x);
-    out->bound = fmax(out->bound, djv_norm(x) + out->radius);
+    out->bound = fmax(out->bound, djv_norm(x) + round);
   }
 }
 
 double djv_lowest(const djvConvex* a) {
-  double low = INFINITY;
-  for (int i = 0; i < a->nvert; i++) low = fmin(low, a->vert[i][2] - a->radius);
+  double low = INFINITY, z[3] = {0, 0, 1}, more = a->radius + reach(a, z);
+  for (int i = 0; i < a->nvert; i++) low = fmin(low, a->vert[i][2] - more);
   return low;
 }

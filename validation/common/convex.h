@@ -7,10 +7,13 @@
 #include "common/scene.h"
 
 // The hull of balls of one radius about points; or, without points, a half space n.x <= offset.
+// Curved: about each point the sum of the ball and an ellipsoid.
 typedef struct djvConvex {
   int nvert;
   double vert[DJV_MAX_VERT][3];
   double radius;
+  bool curved;
+  double axis[3][3];             // semi-axes, world
   double centre[3], bound;       // ball that holds it
   double normal[3], offset;      // half space
 } djvConvex;
@@ -19,6 +22,10 @@ typedef struct djvConvex {
 // b, that proves it: sup a + bound <= inf b along it. When they are apart the bound is the distance
 // to 1e-12 of their size; negative or zero: no axis was found, they touch or overlap.
 double djv_separation(double axis[3], const djvConvex* a, const djvConvex* b);
+
+// The same, and an upper bound: the distance of two of their points. Of curved shapes the two may
+// be some 1e-6 of their size apart.
+double djv_bracket(double* upper, double axis[3], const djvConvex* a, const djvConvex* b);
 
 // What the projections on a given unit axis prove.
 double djv_gapAlong(const double axis[3], const djvConvex* a, const djvConvex* b);
@@ -30,6 +37,7 @@ typedef struct djvGeomShape {
   int nvert;
   double vert[DJV_MAX_VERT][3], move[DJV_MAX_VERT][3];
   double radius, slope;          // radius - slope * erosion
+  double axes[3], thin[3];       // semi-axes along x, y, z - thin * erosion; 0: none
   double inner;                  // of a ball about the centre
 } djvGeomShape;
 void djv_geomShape(djvGeomShape* out, const djvScene* s, int geom);

@@ -129,6 +129,18 @@ static double geomMass(double com[3], double I[9], const djvScene* s, const djGe
       v = 4 * pi / 3 * a[0] * a[0] * a[0];
       d[0] = d[1] = d[2] = 0.4 * v * a[0] * a[0];
       break;
+    case DJ_ELLIPSOID:
+      v = 4 * pi / 3 * a[0] * a[1] * a[2];
+      for (int k = 0; k < 3; k++) {
+        double p = a[(k + 1) % 3], q = a[(k + 2) % 3];
+        d[k] = v / 5 * (p * p + q * q);
+      }
+      break;
+    case DJ_CYLINDER:
+      v = 2 * pi * a[0] * a[0] * a[1];
+      d[0] = d[1] = v * (a[0] * a[0] / 4 + a[1] * a[1] / 3);
+      d[2] = v / 2 * a[0] * a[0];
+      break;
     case DJ_BOX:
       v = 8 * a[0] * a[1] * a[2];
       for (int k = 0; k < 3; k++) {
