@@ -35,7 +35,8 @@ bool djm_geomCurve(const djmImport* imp, int i, djmNote note) {
     return true;
   }
   if (type != mjGEOM_ELLIPSOID) return false;
-  double least = fmin(size[0], fmin(size[1], size[2])), most = fmax(size[0], fmax(size[1], size[2]));
+  double least = fmin(size[0], fmin(size[1], size[2]));
+  double most = fmax(size[0], fmax(size[1], size[2]));
   if (least == most) return false;
   snprintf(note, sizeof(djmNote),
            "away from its axes the contact shape is up to %.0f %% of the contact skin larger than "

@@ -1,7 +1,8 @@
 // Lagged friction: derivative of its gradient by the poses at the start of the step, T+ fixed.
 //
 // A start twist zeta = (omega, v) of body k moves its points, x_i' = omega x (x_i - ref) + v (and
-// the slide on curved shapes), and all else through the given f_i', n', o'. Primes are derivatives; each is 12 columns.
+// the slide on curved shapes), and all else through the given f_i', n', o'. Primes are derivatives;
+// each is 12 columns.
 //   eta = n.x + o,   y = x - eta n (arms = plane):  y' = x' - eta n' - eta' n,
 //   eta' = n.x' + n'.x + o';                        y' = x' (arms = paper).
 // T^-1 y changes by R^T (y' - field(y)), field(y) = omega x (y - ref) + v, so that

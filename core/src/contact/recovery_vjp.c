@@ -1,8 +1,8 @@
 // Recovery's erosion as a function of the shapes: vector-Jacobian products.
 //
-// An eroded vertex is x = S (v - f m) + (1 - S) c + t u, the radius S (r + f r') and semi-axes
-// S (G - f M), where f is the
-// part of e in phase 1, S the scale of phase 2, t the shift of phase 3 and u `local`; see recovery.c.
+// An eroded vertex is x = S (v - f m) + (1 - S) c + t u, the radius S (r + f r') and the semi-axes
+// S (G - f M), where f is the part of e in phase 1, S the scale of phase 2, t the shift of phase 3
+// and u `local`; see recovery.c.
 // e itself solves gap(e) = range g_eff(gap(0)/range), so that by a shape's parameter
 //
 //   gap_e e' = g_eff' gap(0)' - gap(e)' + (g_eff - g g_eff') range'.
@@ -77,8 +77,9 @@ static djMat3 erodedCurve(const djShape* s, const djErosion* er, int side) {
   return G;
 }
 
-// f times the derivative of a gap by the vertices, radii and semi-axes G of both shapes at the start
-// poses: n . sum_k weight_k (b_k - a_k) - r_a - r_b - q_a - q_b. out: x is overwritten, 3 npad each.
+// f times the derivative of a gap by the vertices, radii and semi-axes G of both shapes at the
+// start poses: n . sum_k weight_k (b_k - a_k) - r_a - r_b - q_a - q_b. out: overwritten, x has
+// 3 npad each.
 static void gapGrad(djErodedGrad out[2], double f, const djDistance* d,
                     const djDistanceCache* cache, const djPairInput* in, bool clamped,
                     const djMat3 G[2]) {

@@ -7,7 +7,8 @@
 // and infinite where the hulls overlap. Its gradient needs no derivative of p, as U_p = 0; its
 // Hessian is U_xixi - U_xi,p U_pp^-1 U_p,xi. Vertices have a radius (sphere: one vertex, capsule
 // two) or an ellipsoid (ellipsoid one, cylinder two: shape/curve.h), whose support function q(n)
-// the argument loses as it loses r|n|: it stays concave in p, and C2 as no semi-axis is zero. A half space takes the limit of an infinite box instead, see half_space.h.
+// the argument loses as it loses r|n|: it stays concave in p, and C2 as no semi-axis is zero. A
+// half space takes the limit of an infinite box instead, see half_space.h.
 
 #include "contact/separating_plane.h"
 

@@ -1,7 +1,7 @@
 // Signed distance where vertices have ellipsoids (shape/curve.h).
 //
-// With P the hull of the vertices' differences w_k = a_k - b_k, c = c_a + c_b and q = q_a + q_b, the
-// gap along the unit vector n, from A to B, is
+// With P the hull of the vertices' differences w_k = a_k - b_k, c = c_a + c_b and q = q_a + q_b,
+// the gap along the unit vector n, from A to B, is
 //
 //   g(n) = -max_k n.w_k - q(n),
 //
@@ -109,7 +109,9 @@ static void drop(Active* at, int k) {
   }
   double sum = 0;
   for (int i = 0; i < at->count; i++) sum += at->weight[i] = fmax(at->weight[i], 0);
-  for (int i = 0; i < at->count; i++) at->weight[i] = sum > 0 ? at->weight[i] / sum : 1.0 / at->count;
+  for (int i = 0; i < at->count; i++) {
+    at->weight[i] = sum > 0 ? at->weight[i] / sum : 1.0 / at->count;
+  }
 }
 
 // The differences of a simplex, each once.

@@ -7,9 +7,9 @@
 //
 //   h(n) = max_i v_i . n + radius |n| + |G^T n|.
 //
-// Coordinates are those of the *body* that carries it, so that a kernel needs the body's pose only. Vertices are stored as three arrays, padded to
-// a multiple of DJ_LANES by repetition of the first, for vector loops; padding must not be
-// counted twice in sums (kernels loop over nvert or mask).
+// Coordinates are those of the *body* that carries it, so that a kernel needs the body's pose only.
+// Vertices are stored as three arrays, padded to a multiple of DJ_LANES by repetition of the first,
+// for vector loops; padding must not be counted twice in sums (kernels loop over nvert or mask).
 //
 // Two erosions act on a shape. `skin` is already applied here. A further erosion e >= 0 (recovery,
 // see contact/recovery.h) moves vertex i by -e m_i, radius by e * radius_slope, semi-axis k by -e
