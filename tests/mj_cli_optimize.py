@@ -130,6 +130,10 @@ class Verb(cli.Case):
         self.run_json("optimize", self.task, "--out", deep, "--iterations", "1")
         with open(os.path.join(deep, "task.json")) as f:
             self.assertEqual(json.load(f)["scene"], "../../s.json")
+        absolute = self.write("absolute.json", {**TASK, "scene": self.path("s.json")})
+        self.run_json("optimize", absolute, "--out", deep, "--iterations", "1")
+        with open(os.path.join(deep, "task.json")) as f:
+            self.assertEqual(json.load(f)["scene"], self.path("s.json"))
 
     def test_text(self):
         code, text, err = self.run_cli("optimize", self.task, "--out", self.out)

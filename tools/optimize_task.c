@@ -52,6 +52,16 @@ static void put_number(cJSON* object, const char* key, double value) {
   if (!isnan(value)) put(object, key, cJSON_CreateNumber(value));
 }
 
+// A relative path starts at the new folder; an absolute one stays.
+static void put_scene(cJSON* task, const char* folder, const char* scene) {
+  const cJSON* old = cJSON_GetObjectItemCaseSensitive(task, "scene");
+  if (cJSON_IsString(old) && old->valuestring[0] == '/') return;
+  Buffer relative = {0};
+  add_relative(&relative, folder, scene);
+  put(task, "scene", cJSON_CreateString(relative.text));
+  buf_free(&relative);
+}
+
 // Settings of the command line.
 static void put_settings(cJSON* task, const Options* o) {
   put_number(task, "timestep", o->timestep);
@@ -129,10 +139,7 @@ int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
     status = tool_fail(o->verb, path, NULL, "cannot be read again: %s",
                        *message ? message : strerror(errno));
   } else {
-    Buffer relative = {0};
-    add_relative(&relative, base, scene);
-    put(task, "scene", cJSON_CreateString(relative.text));
-    buf_free(&relative);
+    put_scene(task, base, scene);
     put_settings(task, o);
     put_start(task, r);
     put_parameters(task, r);
