@@ -135,6 +135,20 @@ class Verb(cli.Case):
         with open(os.path.join(deep, "task.json")) as f:
             self.assertEqual(json.load(f)["scene"], self.path("s.json"))
 
+    def test_what_mujoco_cannot_hold(self):
+        task = os.path.join(MODELS, "wall_friction", "task.json")
+        code, out, err = self.run_cli(
+            "optimize", task, "--out", self.out, "--iterations", "1", "--json",
+            "--set", "joint/board1/stiffness=1", "--set", "joint/board1/springref=0,0,1,1,0,0,0")
+        self.assertEqual(code, 1)
+        self.assertEqual(len(err.splitlines()), 1)
+        self.assertIn("joint/board1/springref", err)
+        r = json.loads(out)
+        self.assertIsNone(r["scene"])
+        self.assertIn("springref", r["scene_note"])
+        self.assertNotIn("scene.xml", os.listdir(self.out))
+        self.assertIn("report.html", os.listdir(self.out))
+
     def test_text(self):
         code, text, err = self.run_cli("optimize", self.task, "--out", self.out)
         self.assertEqual((code, err), (0, ""))
