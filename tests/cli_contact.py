@@ -106,7 +106,9 @@ class Contact(cli.Case):
             self.assertAlmostEqual(x, y, delta=1e-6 * max(1, abs(y)))
         self.assertIsNone(same["gradient_a"])
         for geom, size, height in (("sphere", [0.1], 0.1), ("capsule", [0.1, 0.2], 0.3),
-                                   ("box", [0.1, 0.2, 0.3], 0.3)):
+                                   ("box", [0.1, 0.2, 0.3], 0.3),
+                                   ("ellipsoid", [0.1, 0.2, 0.3], 0.3),
+                                   ("cylinder", [0.1, 0.2], 0.2)):
             r = self.ask({"model": "separating_plane", "params": {"s": 0.1}, "a":
                           {"geom": geom, "size": size, "pose": [3, 2, height + 0.05, 1, 0, 0, 0]},
                           "b": {"geom": "plane", "pose": [0, 0, 0, 1, 0, 0, 0]}})

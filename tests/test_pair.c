@@ -243,14 +243,15 @@ static djcShape geomShape(djGeomType type, double x, double y, double z, Random*
 static void testGeoms(void** state) {
   (void)state;
   Random r = {4};
-  static const djGeomType types[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_PLANE};
-  for (int i = 0; i < 200; i++) {
+  static const djGeomType types[] = {DJ_SPHERE, DJ_CAPSULE,   DJ_BOX,
+                                     DJ_PLANE,  DJ_ELLIPSOID, DJ_CYLINDER};
+  for (int i = 0; i < 300; i++) {
     Pair p;
     memset(&p, 0, sizeof p);
     p.option = djc_defaultOption();
     p.option.support = 0.05;
     p.sa = geomShape(types[below(&r, 3)], 0.3, 0.5, 0.7, &r);
-    p.sb = geomShape(types[below(&r, 4)], 0.6, 0.2, 0.4, &r);
+    p.sb = geomShape(types[below(&r, 6)], 0.6, 0.2, 0.4, &r);
     setPairGap(&p, uniform(&r, 0.1, 0.95) * rangeOf(&p.option));
     djcResult geom, vert, turned;
     assert_int_equal(djc_pair(&geom, NULL, NULL, NULL, &p.sa, &p.sb, &p.option), DJ_OK);
@@ -302,6 +303,43 @@ static void testGeoms(void** state) {
     assert_int_equal(djc_distance(&gap, m, ya, yb, &p.sb, &p.sa), DJ_OK);
     for (int j = 0; j < 3; j++) {
       assert_true(fabs(n[j] + m[j]) < 1e-8 && fabs(xa[j] + gap * n[j] - xb[j]) < 1e-11);
+    }
+  }
+}
+
+// An ellipsoid with equal axes is a sphere, with friction too.
+static void testRound(void** state) {
+  (void)state;
+  Random r = {12};
+  for (int i = 0; i < 100; i++) {
+    Pair p;
+    makePair(&p, &r, 0.5);
+    p.sa.vert = p.a;
+    double size = p.option.length_scale;
+    p.sb = geomShape(DJ_SPHERE, 0.5 * size, 0.5 * size, 0.5 * size, &r);
+    for (int j = 0; j < 3; j++) p.sb.pos[j] += 4 * size;
+    setPairGap(&p, 0.5 * rangeOf(&p.option));
+    p.option.friction.enabled = true;
+    p.option.friction.arms = DJ_ARMS_PLANE;
+    for (int j = 0; j < 6; j++) p.option.friction.motion_b[j] = 1e-3 * uniform(&r, -1, 1);
+    djcResult sphere, ellipsoid;
+    assert_int_equal(djc_pair(&sphere, NULL, NULL, NULL, &p.sa, &p.sb, &p.option), DJ_OK);
+    p.sb.geom = DJ_ELLIPSOID;
+    assert_int_equal(djc_pair(&ellipsoid, NULL, NULL, NULL, &p.sa, &p.sb, &p.option), DJ_OK);
+    assert_true(sphere.value > 0);
+    assert_true(fabs(ellipsoid.gap - sphere.gap) < 1e-12 * size);
+    assert_true(fabs(ellipsoid.value - sphere.value) < 1e-10 * sphere.value);
+    double g = largest(sphere.twist_gradient, 12), H = largest(sphere.twist_hessian, 144);
+    for (int j = 0; j < 12; j++) {
+      assert_true(fabs(ellipsoid.twist_gradient[j] - sphere.twist_gradient[j]) < 1e-9 * g);
+    }
+    for (int j = 0; j < 144; j++) {
+      assert_true(fabs(ellipsoid.twist_hessian[j] - sphere.twist_hessian[j]) < 1e-8 * H);
+    }
+    double w = largest(sphere.friction_wrench_b, 6);
+    assert_true(w > 0);
+    for (int j = 0; j < 6; j++) {
+      assert_true(fabs(ellipsoid.friction_wrench_b[j] - sphere.friction_wrench_b[j]) < 1e-7 * w);
     }
   }
 }
@@ -537,7 +575,7 @@ static void testDegenerate(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testVertexDerivatives), cmocka_unit_test(testTwists),
-      cmocka_unit_test(testPlaneAndUnits),     cmocka_unit_test(testGeoms),
+      cmocka_unit_test(testPlaneAndUnits),     cmocka_unit_test(testGeoms), cmocka_unit_test(testRound),
       cmocka_unit_test(testOverlapAndApart),   cmocka_unit_test(testFriction),
       cmocka_unit_test(testBadInput),          cmocka_unit_test(testDegenerate),
   };
