@@ -18,17 +18,34 @@ bool djv_isQuick(int argc, char** argv) {
   return quick;
 }
 
-djIntegrator djv_takeIntegrator(int* argc, char** argv) {
+// The value after an option, both taken out; NULL where the option is not given.
+static const char* takeOption(int* argc, char** argv, const char* option) {
   int at = 1;
-  while (at < *argc && strcmp(argv[at], "--integrator") != 0) at++;
-  if (at == *argc) return DJ_POSITION;
-  const char* name = at + 1 < *argc ? argv[at + 1] : "";
+  while (at < *argc && strcmp(argv[at], option) != 0) at++;
+  if (at == *argc) return NULL;
+  const char* value = at + 1 < *argc ? argv[at + 1] : "";
+  *argc = at + 1 < *argc ? *argc - 2 : at;
+  for (; at < *argc; at++) argv[at] = argv[at + 2];
+  return value;
+}
+
+djIntegrator djv_takeIntegrator(int* argc, char** argv) {
+  const char* name = takeOption(argc, argv, "--integrator");
+  if (!name) return DJ_POSITION;
   for (int k = 0; k < DJ_NINTEGRATOR; k++) {
-    if (strcmp(name, dj_integratorName((djIntegrator)k)) != 0) continue;
-    for (*argc -= 2; at < *argc; at++) argv[at] = argv[at + 2];
-    return (djIntegrator)k;
+    if (strcmp(name, dj_integratorName((djIntegrator)k)) == 0) return (djIntegrator)k;
   }
   fprintf(stderr, "%s: --integrator: unknown '%s'\n", argv[0], name);
+  exit(2);
+}
+
+double djv_takeNumber(int* argc, char** argv, const char* name, double missing) {
+  const char* text = takeOption(argc, argv, name);
+  if (!text) return missing;
+  char* end;
+  double value = strtod(text, &end);
+  if (*text && !*end) return value;
+  fprintf(stderr, "%s: %s: '%s' is not a number\n", argv[0], name, text);
   exit(2);
 }
 

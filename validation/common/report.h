@@ -15,6 +15,9 @@ bool djv_isQuick(int argc, char** argv);
 // Takes "--integrator NAME" out of the arguments; position when there is none.
 djIntegrator djv_takeIntegrator(int* argc, char** argv);
 
+// Takes "NAME NUMBER" out of the arguments; `missing` when there is none.
+double djv_takeNumber(int* argc, char** argv, const char* name, double missing);
+
 // A heading, and a line of text.
 void djv_title(const char* format, ...) __attribute__((format(printf, 1, 2)));
 void djv_note(const char* format, ...) __attribute__((format(printf, 1, 2)));
