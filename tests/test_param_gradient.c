@@ -164,12 +164,15 @@ static void checkModel(djModel* m, djData* d, djRng* rng, double scale, int* tol
 }
 
 static void testFree(void** state) {
-  (void)state;
+  const djIntegrator integrator = *(const djIntegrator*)*state;
+  // the variational integrator refuses drag
+  int features = integrator == DJ_VARIATIONAL ? DJT_ALL & ~DJT_FLUID : DJT_ALL;
   djRng rng = {5};
   double worst = 0;
   int told[DJ_NFIELD] = {0};
   for (int trial = 0; trial < 10; trial++) {
-    djModel* m = djt_randomModel(&rng, 2 + djt_integer(&rng, 3), DJT_ALL);
+    djModel* m = djt_randomModel(&rng, 2 + djt_integer(&rng, 3), features);
+    m->opt.integrator = integrator;
     djData* d;
     assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
     djt_randomState(&rng, m, d, 1);
@@ -177,7 +180,7 @@ static void testFree(void** state) {
     dj_deleteData(d);
     dj_deleteModel(m);
   }
-  print_message("without contact %.1e\n", worst);
+  print_message("%s: without contact %.1e\n", dj_integratorName(integrator), worst);
   assert_true(worst < 1e-6);
   static const djField all[] = {DJ_FIELD_BODY_POS,       DJ_FIELD_BODY_QUAT,
                                 DJ_FIELD_BODY_MASS,      DJ_FIELD_BODY_IPOS,
@@ -220,12 +223,13 @@ static djModel* touching(void) {
 }
 
 static void testContact(void** state) {
-  (void)state;
+  const djIntegrator integrator = *(const djIntegrator*)*state;
   djRng rng = {9};
   double worst = 0;
   int told[DJ_NFIELD] = {0};
   for (int trial = 0; trial < 6; trial++) {
     djModel* m = touching();
+    m->opt.integrator = integrator;
     djData* d = sceneData(m);
     for (int i = 0; i < m->nv; i++) d->qvel[i] = djt_uniform(&rng, -0.3, 0.3);
     int steps = 10 + djt_integer(&rng, 20);
@@ -234,7 +238,7 @@ static void testContact(void** state) {
     dj_deleteData(d);
     dj_deleteModel(m);
   }
-  print_message("with contact %.1e\n", worst);
+  print_message("%s: with contact %.1e\n", dj_integratorName(integrator), worst);
   assert_true(worst < 1e-4);
   static const djField all[] = {DJ_FIELD_GEOM_POS,  DJ_FIELD_GEOM_QUAT, DJ_FIELD_GEOM_SIZE,
                                 DJ_FIELD_GEOM_FRICTION, DJ_FIELD_STIFFNESS, DJ_FIELD_SUPPORT};
@@ -242,6 +246,10 @@ static void testContact(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testFree), cmocka_unit_test(testContact)};
+  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL;
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(testFree, &position),
+                                     cmocka_unit_test_prestate(testContact, &position),
+                                     cmocka_unit_test_prestate(testFree, &variational),
+                                     cmocka_unit_test_prestate(testContact, &variational)};
   return cmocka_run_group_tests_name("param_gradient", tests, NULL, NULL);
 }

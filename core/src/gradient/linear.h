@@ -11,6 +11,7 @@
 // The linearised step: r_q dq + r_v dv + r_a da + r_u du + H dq+ = 0. Rq and Rv are packed by the
 // blocks of the factor.
 typedef struct djLinear {
+  const djIntegratorRow* row;   // that has taken the step
   djFactor factor;       // of H
   double* Rq;            // r_q + H E, E = exp(-h v+) on rotations
   double* Rv;

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "math/block_matrix.h"
 #include "contact/geom_inertia.h"
 #include "contact/shape_param.h"
 #include "model/body_param.h"
@@ -46,21 +47,14 @@ void dj_initParamSums(djParamSums* s, void* memory, const djModel* m) {
   if (m->collision) dj_initShapeGrads(s->shape, shapes, m);
 }
 
-static const djIntegratorRow* rowOf(const djModel* m, djError* err) {
-  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
-  if (row && row->params) return row;
-  dj_fail(err, DJ_UNSUPPORTED, "integrator: has no gradients by parameters");
-  return NULL;
-}
-
-djStatus dj_addStepParams(djParamSums* s, const djModel* m, djData* d, const double* qpos,
-                          double* z) {
-  const djIntegratorRow* row = rowOf(m, &d->work->error);
-  if (!row) return DJ_UNSUPPORTED;
-  djStatus status = dj_replayStep(m, d, qpos);
+djStatus dj_addStepParams(djParamSums* s, const djModel* m, djData* d, const djIntegratorRow* row,
+                          const double* qpos, double* z, const double* lambda) {
+  djStatus status = dj_replayStep(m, d, row, qpos);
   if (status < 0) return status;
   for (int i = 0; i < m->nv; i++) z[i] = -z[i];
-  return row->params(s, d->work, m, z);
+  status = row->params(s, d->work, m, z);
+  if (status < 0 || !row->velocityParams) return status;
+  return row->velocityParams(s, d->work, m, lambda);
 }
 
 djStatus dj_finishParams(djParamSums* s, const djModel* m, const djModel* compiled) {
@@ -89,7 +83,6 @@ void dj_pickParams(double* grad, const djParamSums* s, const djModel* m, int n,
 // Row i of dq+/dparameters is -z . dr/dparameters with z = H^-T e_i.
 static djStatus positionRows(double* P, int np, void* memory, const djLinear* lin,
                              const djModel* m, djData* d, int nparam, const djParam* param) {
-  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
   double* z = d->work->lambda;
   for (int i = 0; i < m->nv; i++) {
     djParamSums sums;
@@ -97,7 +90,7 @@ static djStatus positionRows(double* P, int np, void* memory, const djLinear* li
     memset(z, 0, (size_t)m->nv * sizeof(double));
     z[i] = -1;
     dj_solveTranspose(z, &lin->factor);
-    djStatus status = row->params(&sums, d->work, m, z);
+    djStatus status = lin->row->params(&sums, d->work, m, z);
     if (status >= 0) status = dj_finishParams(&sums, m, NULL);
     if (status < 0) return status;
     dj_pickParams(P + (size_t)i * (size_t)np, &sums, m, nparam, param);
@@ -114,7 +107,30 @@ static djStatus checkParams(const djModel* m, djData* d, const double* P, int np
       return dj_fail(err, DJ_INVALID, "param[%d]: not a parameter of this model", i);
     }
   }
-  return rowOf(m, err) ? DJ_OK : DJ_UNSUPPORTED;
+  return DJ_OK;
+}
+
+// Row i of dv+/dparameters at fixed q+, and what dq+/dparameters, P, adds.
+static djStatus velocityRows(double* V, const double* P, int np, void* memory, const djLinear* lin,
+                             const djModel* m, djData* d, int nparam, const djParam* param) {
+  double* l = d->work->lambda;
+  for (int i = 0; i < m->nv; i++) {
+    djParamSums sums;
+    dj_initParamSums(&sums, memory, m);
+    memset(l, 0, 2 * (size_t)m->nv * sizeof(double));
+    l[i] = 1;
+    djStatus status = lin->row->velocityParams(&sums, d->work, m, l);
+    if (status >= 0) status = dj_finishParams(&sums, m, NULL);
+    if (status < 0) return status;
+    double* row = V + (size_t)i * (size_t)np;
+    dj_pickParams(row, &sums, m, nparam, param);
+    double* y = l + m->nv;   // row i of Vplus
+    dj_mulBlocksT(y, 1, lin->Vplus, l, &lin->trees);
+    for (int k = 0; k < m->nv; k++) {
+      for (int c = 0; c < np; c++) row[c] += y[k] * P[(size_t)k * (size_t)np + c];
+    }
+  }
+  return DJ_OK;
 }
 
 djStatus djd_lastParams(const djModel* m, djData* d, double* P, int nparam,
@@ -130,14 +146,17 @@ djStatus djd_lastParams(const djModel* m, djData* d, double* P, int nparam,
   if (!buffer) return dj_failMemory(&d->work->error);
   void* memory = buffer + DJ_ALIGN - (uintptr_t)buffer % DJ_ALIGN;
   status = positionRows(P, np, memory, &lin, m, d, nparam, param);
-  free(buffer);
-  if (status < 0) return status;
-  // dv+ = J_r^-1 dq+/h; activations do not depend on parameters
+  // activations do not depend on parameters
   size_t half = (size_t)m->nv * (size_t)np;
   double* V = P + half;
+  memset(V + half, 0, (size_t)m->na * (size_t)np * sizeof(double));
+  bool own = lin.Vplus;
+  if (own && status >= 0) status = velocityRows(V, P, np, memory, &lin, m, d, nparam, param);
+  free(buffer);
+  if (status < 0 || own) return status < 0 ? status : DJ_OK;
+  // dv+ = J_r^-1 dq+/h
   memcpy(V, P, half * sizeof(double));
   dj_applyJrInv(V, np, m, lin.vnext, m->opt.timestep);
   for (size_t k = 0; k < half; k++) V[k] /= m->opt.timestep;
-  memset(V + half, 0, (size_t)m->na * (size_t)np * sizeof(double));
   return DJ_OK;
 }

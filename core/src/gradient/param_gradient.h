@@ -13,9 +13,11 @@ size_t dj_paramSumsSize(const djModel* model);    // bytes
 // All sums zero; memory begins at a multiple of DJ_ALIGN.
 void dj_initParamSums(djParamSums* sums, void* memory, const djModel* model);
 
-// The step from data's state and inputs to qpos (nq). z (nv); overwritten.
+// The step from data's state and inputs to qpos (nq), by row. z (nv): H^-T times the adjoint;
+// overwritten. lambda (nv): adjoint of the velocity at the end.
 djStatus dj_addStepParams(djParamSums* sums, const djModel* model, djData* data,
-                          const double* qpos, double* z);
+                          const djIntegratorRow* row, const double* qpos, double* z,
+                          const double* lambda);
 
 // Adds up what was collected by shapes and inertia tensors. compiled: the model whose inertias
 // follow its geoms (dj_followGeoms), or NULL.

@@ -320,7 +320,8 @@ static djStatus backStep(double** lambda, double** next, djRolloutResult* result
   *next = swap;
   if (!sums) return DJ_OK;
   restore(d, m, r, tape, k);   // the product has left z in the scratch
-  return dj_addStepParams(sums, m, d, tape->qpos + ((size_t)k + 1) * m->nq, tape->scratch);
+  const double* end = tape->qpos + ((size_t)k + 1) * m->nq;
+  return dj_addStepParams(sums, m, d, tape->step[k].row, end, tape->scratch, *next + m->nv);
 }
 
 djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* d,

@@ -17,7 +17,8 @@
 
 static djLinear viewLinear(djWork* w) {
   bool own = w->row && w->row->velocity;   // velocities have derivatives of their own
-  return (djLinear){.factor = w->factor,
+  return (djLinear){.row = w->row,
+                    .factor = w->factor,
                     .Rq = w->Rq,
                     .Rv = w->Rv,
                     .Ra = w->Ra,
@@ -49,6 +50,7 @@ size_t dj_copyLinear(djLinear* dest, double* memory, const djModel* m, const djL
   const djBlocks* blocks = &src->factor.blocks;
   size_t nv = m->nv, na = m->na, nu = m->nu, packed = dj_packedSize(blocks);
   double* p = memory;
+  dest->row = src->row;
   dest->factor = src->factor;
   dj_copyBlocks(&dest->factor.blocks, p, blocks);
   p += dj_blocksSize(blocks) / sizeof(double);

@@ -194,4 +194,5 @@ static djStatus linearize(djWork* w, const djModel* m) {
 }
 
 const djIntegratorRow dj_positionRow = {"position", DJ_LDL,            begin, evaluate,
-                                        linearize,  dj_positionParams, NULL,  NULL};
+                                        linearize,  dj_positionParams, NULL,  NULL,
+                                        NULL};

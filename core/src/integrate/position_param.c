@@ -57,7 +57,7 @@ static void addContact(djParamSums* s, const djContactBlock* c) {
   }
 }
 
-static djStatus addContacts(djParamSums* s, djWork* w, const djModel* m) {
+djStatus dj_addContactParams(djParamSums* s, djWork* w, const djModel* m) {
   double value;
   djStatus status = dj_evalContacts(&value, w->contacts, m, w->now.body, DJ_EVAL_HESSIAN);
   if (status >= 0) status = dj_startContacts(w->contacts, m, w->now.body);
@@ -79,7 +79,7 @@ djStatus dj_positionParams(djParamSums* s, djWork* w, const djModel* m, const do
   memset(s->Cback, 0, size);
   addBlocks(s, w, m);
   if (w->contacts) {
-    djStatus status = addContacts(s, w, m);
+    djStatus status = dj_addContactParams(s, w, m);
     if (status < 0) return status;
   }
   dj_gatherCovectors(s->W, m, w->ref);

@@ -283,7 +283,8 @@ static bool isLastStart(const djModel* m, const djData* d, const double* qpos) {
          !memcmp(w->start.mocap_quat, d->mocap_quat, 4 * nmocap * size);
 }
 
-djStatus dj_replayStep(const djModel* m, djData* d, const double* qpos) {
+djStatus dj_replayStep(const djModel* m, djData* d, const djIntegratorRow* row,
+                       const double* qpos) {
   djWork* w = d->work;
   bool known = isLastStart(m, d, qpos);
   w->stepped = w->linearized = false;
@@ -292,8 +293,7 @@ djStatus dj_replayStep(const djModel* m, djData* d, const double* qpos) {
   if (status < 0) return status;
   w->h = m->opt.timestep;
   if (known) swapKin(&w->now, &w->kin0);   // begin writes kin0 anew
-  w->row = dj_integratorRow(m->opt.integrator);
-  if (!w->row) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
+  w->row = row;
   status = w->row->begin(w, m);
   if (status < 0) return status;
   memcpy(w->q, qpos, (size_t)m->nq * sizeof(double));

@@ -20,7 +20,7 @@
 //   r_rot = E^T (y + R^T ((c+ - p+) - (c - p)) x F),   E = R^T R+,
 // y and F the balance of the rotation and of the translation.
 
-#include "integrate/work.h"
+#include "integrate/variational.h"
 
 #include "base/status.h"
 #include "math/block_matrix.h"
@@ -100,21 +100,11 @@ static void addJoints(double* value, double* gradient, djWork* w, const djModel*
   }
 }
 
-// How the balance of one rotation is turned and moved.
-typedef struct Turn {
-  int dof;                 // of the rotation
-  bool free;
-  djMat3 R, Rnext, E;      // of the joint: at q, at q+, R^T R+
-  djVec3 com;              // from the frame's origin, in the body
-  djVec3 delta, F;         // (c+ - p+) - (c - p), balance of the translation
-  djVec3 moved, turned;    // y + R^T delta x F, r_rot
-} Turn;
-
 static djQuat rotation(const djModel* m, const double* qpos, int j) {
   return dju_normalizeQuat(dju_loadQuat(qpos + dj_rotationQpos(m, j)));
 }
 
-static bool turnOf(Turn* t, const djWork* w, const djModel* m, const double* q, int j) {
+bool dj_turnOf(djTurn* t, const djWork* w, const djModel* m, const double* q, int j) {
   t->dof = dj_rotationDof(m, j);
   if (t->dof < 0) return false;
   t->free = m->jnt_type[j] == DJ_FREE;
@@ -149,7 +139,7 @@ static void treeColumns(int* first, int* end, const djBlocks* trees, int dof) {
 }
 
 // Rows of a derivative of the balance, A (nv x nv): E^T (rotation + R^T [delta] translation).
-static void turnRows(double* A, const djWork* w, const djModel* m, const Turn* t) {
+static void turnRows(double* A, const djWork* w, const djModel* m, const djTurn* t) {
   int nv = m->nv, first, end;
   treeColumns(&first, &end, &w->trees.blocks, t->dof);
   double* row = A + (size_t)t->dof * nv;
@@ -184,8 +174,8 @@ static void addBalance(double* gradient, double* A, djWork* w, const djModel* m,
   dj_projectMixed(A, m, &w->kin0, kin, w->M);
   memcpy(w->inertial, w->balance, (size_t)m->nv * sizeof(double));
   for (int j = 0; j < m->njnt; j++) {
-    Turn t;
-    if (!turnOf(&t, w, m, q, j)) continue;
+    djTurn t;
+    if (!dj_turnOf(&t, w, m, q, j)) continue;
     djVec3 g = dju_load3(gradient + t.dof);
     dju_store3(w->inertial + t.dof, t.turned);
     turnRows(A, w, m, &t);
@@ -325,8 +315,8 @@ static void linearizeBalance(djWork* w, const djModel* m) {
   dj_mirrorBlocks(w->Rv, w->X, blocks);
   dj_scaleBlocks(w->Rv, -1 / w->h, blocks);
   for (int j = 0; j < m->njnt; j++) {
-    Turn t;
-    if (!turnOf(&t, w, m, w->q, j)) continue;
+    djTurn t;
+    if (!dj_turnOf(&t, w, m, w->q, j)) continue;
     turnRows(w->Rq, w, m, &t);
     turnRows(w->Rv, w, m, &t);
     djMat3 B = dju_skew(dju_neg3(t.moved));
@@ -438,4 +428,5 @@ static djStatus linearizeVelocity(djWork* w, const djModel* m) {
 }
 
 const djIntegratorRow dj_variationalRow = {
-    "variational", DJ_LDU, begin, evaluate, linearize, NULL, velocity, linearizeVelocity};
+    "variational",        DJ_LDU,   begin,             evaluate,                    linearize,
+    dj_variationalParams, velocity, linearizeVelocity, dj_variationalVelocityParams};

@@ -106,6 +106,9 @@ typedef struct djIntegratorRow {
   // log(q^-1 q+)/h.
   djStatus (*velocity)(djWork* work, const djModel* model);
   djStatus (*linearizeVelocity)(djWork* work, const djModel* model);
+  // Adds d(lambda . v+)/d parameter, lambda (nv), at fixed q+ and start. NULL: 0.
+  djStatus (*velocityParams)(djParamSums* sums, djWork* work, const djModel* model,
+                             const double* lambda);
 } djIntegratorRow;
 
 extern const djIntegratorRow dj_positionRow, dj_variationalRow;
@@ -127,7 +130,11 @@ djStatus dj_checkFinite(djError* err, const char* name, const double* v, int n);
 djStatus dj_checkInputs(const djModel* model, djData* data);
 
 // The step from data's state and inputs to qpos (nq), known to solve it, as after dj_solveStep.
-djStatus dj_replayStep(const djModel* model, djData* data, const double* qpos);
+djStatus dj_replayStep(const djModel* model, djData* data, const djIntegratorRow* row,
+                       const double* qpos);
+
+// Contacts' part of params: s->W, C and C0 are added to, x is given.
+djStatus dj_addContactParams(djParamSums* s, djWork* work, const djModel* model);
 
 // Position-level dynamics, see position.c.
 djStatus dj_positionParams(djParamSums* sums, djWork* work, const djModel* model,
