@@ -173,6 +173,7 @@ djStatus dj_makeData(djData** data, const djModel* m, djError* err) {
   a = (djArena){base, 0};
   layoutState(d, &a, m);
   layoutResults(d, &a, m);
+  w->nkeep = a.used;
   layoutWork(w, &a, m);
   setPattern(w, m);
   djStatus status = DJ_OK;
@@ -210,8 +211,9 @@ djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
     djStatus status = dj_copyContacts(to->contacts, m, from->contacts);
     if (status < 0) return status;
   }
-  // The blocks have the same layout; only their alignment may differ.
-  memcpy(dest->qpos, src->qpos, to->nbuffer);
+  // The blocks have the same layout; only their alignment may differ. What a step works with is not
+  // copied: it is filled when a step is begun.
+  memcpy(dest->qpos, src->qpos, to->nkeep);
   dest->time = src->time;
   dest->gravity_scale = src->gravity_scale;
   memcpy(dest->energy, src->energy, sizeof(src->energy));
@@ -222,8 +224,6 @@ djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
   to->polish = from->polish;
   // Pose pointers inside the contacts are those of src's step: a step must be begun anew.
   to->stepped = to->linearized = false;
-  dj_forgetPattern(&to->pattern);
-  dj_forgetPattern(&to->trees);
   return DJ_OK;
 }
 

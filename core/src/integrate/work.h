@@ -16,6 +16,7 @@ typedef struct djSizes {
 struct djWork {
   void* buffer;             // the djData's arrays too
   size_t nbuffer;
+  size_t nkeep;             // of them: state, inputs and results
   djError error;
   djContacts* contacts;     // NULL when contact is off
   int maxcontact, maxpair;
