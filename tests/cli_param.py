@@ -10,9 +10,7 @@ sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
 import cli  # noqa: E402
 
 # An arm of two links (hinge, ball) over a floor, with a box and a stone on it.
-# No four corners lie in a plane: the skin of a facet with four has a kink where they leave it.
-ROCK = [[-0.06, -0.05, -0.07], [-0.055, -0.05, 0.07], [-0.06, 0.055, -0.069], [-0.06, 0.05, 0.063],
-        [0.06, -0.05, -0.071], [0.06, -0.044, 0.07], [0.062, 0.05, -0.07], [0.05, 0.051, 0.07]]
+CUBE = [[x, y, z] for x in (-0.06, 0.06) for y in (-0.05, 0.05) for z in (-0.07, 0.07)]
 SCENE = {
     "dijoco_model": 1, "name": "parameters",
     "option": {"timestep": 0.005, "density": 5, "viscosity": 0.02, "friction_eps": 1e-4},
@@ -45,7 +43,7 @@ SCENE = {
          "pos": [0.2, 0, -0.05], "friction": [0.5, 0, 0]},
         {"name": "hull", "type": "mesh", "body": "stone", "mesh": "rock",
          "friction": [0.5, 0, 0]}],
-    "meshes": [{"name": "rock", "vert": ROCK}],
+    "meshes": [{"name": "rock", "vert": CUBE}],
     "sites": [{"name": "tip", "body": "hand", "pos": [0, 0.01, -0.2]}],
     "actuators": [
         {"name": "servo", "joint": "hinge", "gainprm": [2, 0, 0], "bias": "affine",
@@ -97,8 +95,8 @@ NAMES = [
     ("geom/finger/size", "geom/#1/size", [0.03, 0.05, 0], None, None),
     ("geom/floor/size", "geom/#0/size", [0, 0, 1], None, []),
     ("geom/cube/friction", "geom/#2/friction", [0.5, 0, 0], [0.6, 0, 0], [0]),
-    ("mesh/rock/vert", "mesh/#0/vert", [x for v in ROCK for x in v],
-     [1.01 * x for v in ROCK for x in v], None),
+    ("mesh/rock/vert", "mesh/#0/vert", [x for v in CUBE for x in v],
+     [1.01 * x for v in CUBE for x in v], None),
     ("site/tip/pos", "site/#0/pos", [0, 0.01, -0.2], None, "all"),
     ("actuator/servo/gainprm", "actuator/#0/gainprm", [2, 0, 0], [3, 0, 0], [0]),
     ("actuator/servo/biasprm", "actuator/#0/biasprm", [0.1, -1, -0.1], [0.2, -1, -0.2], "all"),
