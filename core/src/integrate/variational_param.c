@@ -9,7 +9,6 @@
 // only what is below it: the rest is the same form with C = 0, I x_b in place of W_b and v for zeta.
 // lambda . v+ = y . (p+ - M(q+) v+) with y = M^-1 lambda held has the same two parts at the end.
 
-#include "base/status.h"
 #include "integrate/variational.h"
 #include "model/body_param.h"
 #include "model/frame_param.h"
@@ -33,6 +32,16 @@ static void addTransposed(double* C, const double* A, const djModel* m, const do
     if (m->body_lastdof[b] < 0) continue;
     for (int r = 0; r < 6; r++) {
       for (int c = 0; c < 6; c++) C[6 * b + c] += A[36 * b + 6 * r + c] * x[6 * b + r];
+    }
+  }
+}
+
+// C_b += A_b x_b
+static void addProduct(double* C, const double* A, const djModel* m, const double* x) {
+  for (int b = 1; b < m->nbody; b++) {
+    if (m->body_lastdof[b] < 0) continue;
+    for (int r = 0; r < 6; r++) {
+      for (int c = 0; c < 6; c++) C[6 * b + r] += A[36 * b + 6 * r + c] * x[6 * b + c];
     }
   }
 }
@@ -69,11 +78,21 @@ static void addFrames(djParamSums* s, const djModel* m, const djConfig* at,
   dj_frameParamsSecond(s->param, m, at, s->C, s->W, s->Cback, qvel);
 }
 
+// Fluid drag: body terms of which nothing else is left.
+static void addDrag(djParamSums* s, djWork* w, const djModel* m) {
+  dj_bodyTerms(s->W, w->N, m, w->drag, &w->now, &w->kin0, w->ref, w->h);
+  addProduct(s->C, w->N, m, s->x);
+  dj_bodyTermsStart(w->N, w->M, m, w->drag, &w->now, &w->kin0, &w->back, w->ref, w->h);
+  addTransposed(s->C0, w->N, m, s->x);
+  dj_dragParams(s->param, m, w->drag, &w->now, &w->kin0, w->ref, s->x, w->h);
+}
+
 static djStatus addForces(djParamSums* s, djWork* w, const djModel* m, const double* z) {
   dj_bodyTwists(s->x, m, &w->now, z);
   clear6(s->W, m);
   clear6(s->C, m);
   clear6(s->C0, m);
+  if (w->fluid) addDrag(s, w, m);
   if (w->contacts) {
     djStatus status = dj_addContactParams(s, w, m);
     if (status < 0) return status;
@@ -108,10 +127,6 @@ static void turnBack(double* zeta, double* param, const djWork* w, const djModel
 }
 
 djStatus dj_variationalParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
-  if (w->fluid) {
-    return dj_fail(&w->error, DJ_UNSUPPORTED,
-                   "integrator: variational has no gradients by parameters with fluid drag");
-  }
   dj_motionSubspace(&w->now, m, w->ref);
   djStatus status = addForces(s, w, m, z);
   if (status < 0) return status;

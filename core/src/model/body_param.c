@@ -131,6 +131,19 @@ void dj_bodyParams(double* param, double* tensor, const djModel* m, const djBody
   }
 }
 
+void dj_dragParams(double* param, const djModel* m, const djBodyStep* step, const djKin* kin,
+                   const djKin* kin0, const djVec3* ref, const double* x, double h) {
+  Out out = openBlocks(param, m);
+  for (int b = 1; b < m->nbody; b++) {
+    const djBodyStep* s = &step[b];
+    if (!s->active || !s->fluid) continue;
+    djVec3 w = dju_load3(x + 6 * b), rho = dju_sub3(kin->com[b], ref[b]);
+    djVec3 u = dju_add3(dju_load3(x + 6 * b + 3), dju_cross3(w, rho)), F = {0, 0, 0}, Du = F;
+    dragParams(&out, &F, &Du, s, m, kin, kin0, b, w, u, h);
+    comParams(&out, s, kin, kin0, kin0, b, w, u, F, Du);
+  }
+}
+
 // By iquat exp(d): dI = [d] I - I [d], I diagonal, has the entries
 //   dI_xy = (I_x - I_y) d_z, dI_yz = (I_y - I_z) d_x, dI_xz = (I_z - I_x) d_y.
 void dj_tensorParams(double* param, const djModel* m, const double* tensor) {

@@ -18,6 +18,10 @@ void dj_bodyParams(double* param, double* tensor, const djModel* model, const dj
                    const djData* start, const djKin* kin, const djKin* kin0, const djKin* back,
                    const djVec3* ref, const double* x, double h);
 
+// Drag alone: of steps whose other numbers are 0.
+void dj_dragParams(double* param, const djModel* model, const djBodyStep* step, const djKin* kin,
+                   const djKin* kin0, const djVec3* ref, const double* x, double h);
+
 // Once, at the end: tensor (nbody x 6) to inertia and iquat, added to param.
 void dj_tensorParams(double* param, const djModel* model, const double* tensor);
 
