@@ -59,47 +59,6 @@ static djStatus begin(djWork* w, const djModel* m) {
 
 // ---- residual ---------------------------------------------------------------------------------
 
-static void copyBlock(double K[36], const double* from) {
-  for (int r = 0; r < 6; r++) memcpy(K + 6 * r, from + 12 * r, 6 * sizeof(double));
-}
-
-// Wrenches of contact and their derivatives; cross blocks go to H.
-static void addContacts(djWork* w, const djModel* m, const djKin* kin) {
-  int n;
-  const djContactBlock* const* block = dj_contactBlocks(&n, w->contacts);
-  for (int k = 0; k < n; k++) {
-    const djContactBlock* c = block[k];
-    int body[2] = {c->body_a, c->body_b};
-    double K[36];
-    for (int s = 0; s < 2; s++) {
-      if (m->body_lastdof[body[s]] < 0) continue;
-      const double* g = c->out.gradient + 6 * s;
-      for (int r = 0; r < 6; r++) w->wrench[6 * body[s] + r] += g[r];
-      copyBlock(K, c->out.hessian + 78 * s);
-      dj_addNested(w->N + 36 * body[s], K, g);
-    }
-    if (m->body_lastdof[body[0]] < 0 || m->body_lastdof[body[1]] < 0) continue;
-    copyBlock(K, c->out.hessian + 6);
-    dj_projectCross(w->H, m, kin, body[0], body[1], K);
-  }
-}
-
-static void addJoints(double* value, double* gradient, djWork* w, const djModel* m, const double* q) {
-  for (int j = 0; j < m->njnt; j++) {
-    djBlock block[2];
-    int n = dj_jointTerm(block, &w->joint, m, &w->start, j, q, false);
-    for (int k = 0; k < n; k++) {
-      const djBlock* b = &block[k];
-      *value += b->value;
-      for (int r = 0; r < b->n; r++) {
-        gradient[b->dof + r] += b->g[r];
-        double* row = w->H + (size_t)(b->dof + r) * m->nv + b->dof;
-        for (int c = 0; c <= r; c++) row[c] += b->K[3 * r + c];
-      }
-    }
-  }
-}
-
 static djQuat rotation(const djModel* m, const double* qpos, int j) {
   return dju_normalizeQuat(dju_loadQuat(qpos + dj_rotationQpos(m, j)));
 }
@@ -192,11 +151,7 @@ static void addBalance(double* gradient, double* A, djWork* w, const djModel* m,
 // What the start guess compares: the energy of an implicit Euler step (position.c).
 static double guessEnergy(djWork* w, const djModel* m, const djKin* kin, const double* q) {
   double sum = dj_bodyTerms(NULL, NULL, m, w->body, kin, &w->kin0, w->ref, w->h);
-  for (int j = 0; j < m->njnt; j++) {
-    djBlock block[2];
-    int n = dj_jointTerm(block, &w->joint, m, &w->start, j, q, false);
-    for (int k = 0; k < n; k++) sum += block[k].value;
-  }
+  dj_addJointTerms(&sum, NULL, w, m, q);
   return sum;
 }
 
@@ -227,74 +182,20 @@ static djStatus evaluate(double* value, double* gradient, djWork* w, const djMod
   int n = 0;
   if (w->contacts) {
     dj_contactBlocks(&n, w->contacts);
-    addContacts(w, m, kin);
+    dj_addContactForces(w, m, kin);
   }
   if (n == 0) *cautious = false;
   dj_gatherWrench(w->wrench, m);
   dj_gatherMatrix(w->N, m);
   dj_projectWrench(gradient, m, kin, w->wrench);
   dj_projectHessian(w->H, m, kin, w->N);
-  addJoints(value, gradient, w, m, q);
+  dj_addJointTerms(value, gradient, w, m, q);
   dj_mirrorBlocks(w->H, w->H, &w->pattern.blocks);
   addBalance(gradient, w->X, w, m, kin, q);
   return DJ_OK;
 }
 
 // ---- derivatives by the start -----------------------------------------------------------------
-
-static void addContactStart(djWork* w, const djModel* m) {
-  int n;
-  const djContactBlock* const* block = dj_contactBlocks(&n, w->contacts);
-  for (int k = 0; k < n; k++) {
-    const djContactBlock* c = block[k];
-    int body[2] = {c->body_a, c->body_b};
-    for (int r = 0; r < 2; r++) {
-      for (int s = 0; s < 2; s++) {
-        if (m->body_lastdof[body[r]] < 0 || m->body_lastdof[body[s]] < 0) continue;
-        double K[36];
-        copyBlock(K, c->start_jac + 72 * r + 6 * s);
-        if (r == s) {
-          for (int i = 0; i < 36; i++) w->N[36 * body[r] + i] += K[i];
-        } else {
-          dj_projectCrossMixed(w->Rq, m, &w->now, &w->kin0, body[r], body[s], K);
-        }
-      }
-    }
-  }
-}
-
-static void addJointStart(djWork* w, const djModel* m) {
-  int nv = m->nv;
-  for (int j = 0; j < m->njnt; j++) {
-    djBlock block[2];
-    int n = dj_jointTerm(block, &w->joint, m, &w->start, j, w->q, true);
-    for (int k = 0; k < n; k++) {
-      const djBlock* b = &block[k];
-      for (int r = 0; r < b->n; r++) {
-        for (int c = 0; c < b->n; c++) {
-          w->Rq[(size_t)(b->dof + r) * nv + b->dof + c] += b->Kstart[3 * r + c];
-          w->Rv[(size_t)(b->dof + r) * nv + b->dof + c] += b->Kvel[3 * r + c];
-        }
-      }
-    }
-  }
-}
-
-static void addInputs(djWork* w, const djModel* m) {
-  memset(w->Ru, 0, (size_t)m->nv * m->nu * sizeof(double));
-  memset(w->Ra, 0, (size_t)m->nv * m->na * sizeof(double));
-  for (int i = 0; i < m->nu; i++) {
-    for (int part = 0; part < 2; part++) {
-      double g[3];
-      int dof, n, adr = m->actuator_actadr[i];
-      if (!dj_actuatorColumn(g, &dof, &n, &w->joint, m, &w->start, i, part, w->q)) continue;
-      for (int r = 0; r < n; r++) {
-        w->Ru[(size_t)(dof + r) * m->nu + i] += g[r] * w->joint.act[i].dinput;
-        if (adr >= 0) w->Ra[(size_t)(dof + r) * m->na + adr] += g[r] * w->joint.act[i].dact;
-      }
-    }
-  }
-}
 
 // The balance by the start: S(q), T and M(q) v. Sets Rq and Rv. By R -> R exp(d): d delta =
 // R [com] d, R^T u changes by [R^T u] d, and E^T -> E^T exp(d) adds -E^T [moved] d.
@@ -341,12 +242,12 @@ static djStatus linearize(djWork* w, const djModel* m) {
   if (w->contacts) {
     djStatus status = dj_startContacts(w->contacts, m, w->now.body);
     if (status < 0) return status;
-    addContactStart(w, m);
+    dj_addContactStart(w, m);
   }
   dj_gatherMatrix(w->N, m);
   dj_projectMixed(w->Rq, m, &w->now, &w->kin0, w->N);
-  addJointStart(w, m);
-  addInputs(w, m);
+  dj_addJointStart(w, m);
+  dj_addInputs(w, m);
   return DJ_OK;
 }
 
