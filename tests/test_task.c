@@ -187,6 +187,43 @@ static void test_ctrl(void** state) {
   dj_deleteModel(m);
 }
 
+// Free vectors with bounds of their own, maps, and the keys of optimizers.
+static void test_designKeys(void** state) {
+  (void)state;
+  djModel* m = makeSample();
+  djTask* t = parse(
+      START ",\"free\":{\"z\":{\"value\":[[1,2],[3,4]],\"min\":[0,0,-1,-1],\"max\":9},"
+            "\"y\":{\"value\":5}},"
+            "\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"body/box/quat\",\"offset\":"
+            "[1,0,0,0]},{\"type\":\"spline\",\"from\":\"y\",\"to\":\"ctrl\",\"actuator\":1}],"
+            "\"variables\":[{\"name\":\"z\",\"index\":[3,0],\"min\":[-5,0.5],\"max\":[3,20]},"
+            "{\"name\":\"body/box/pos\"},{\"name\":\"y\"}],\"inertia_from_geom\":false,"
+            "\"connect\":[{\"a\":{\"site\":\"tip\"},\"b\":{\"geom\":\"foot\"}}],"
+            "\"optimizer\":{\"type\":\"trust_region\",\"radius\":0.5,\"control_radius\":2,"
+            "\"memory\":4,\"gradient_tolerance\":1e-3,\"step_tolerance\":1e-4}}");
+  assert_int_equal(t->nfree, 2);
+  assert_true(t->free[0].n == 4 && t->free[0].nmin == 4 && t->free[0].nmax == 1);
+  assert_int_equal(t->nmap, 2);
+  assert_true(t->map[0].arg[1].given && !t->map[0].arg[0].given && t->map[0].nto == 1);
+  assert_string_equal(t->map[1].arg[0].text, "#1");
+  const djOptimizer* o = &t->optimizer;
+  assert_string_equal(o->type, "trust_region");
+  assert_true(o->radius == 0.5 && o->control_radius == 2 && o->memory == 4);
+  assert_true(o->gradient_tolerance == 1e-3 && o->step_tolerance == 1e-4 && o->rate == 0.01);
+  djProblem* p = resolve(t, m);
+  assert_true(p->nfree == 2 && p->nmap == 2 && p->nconnect == 1 && p->connect[0].npart == 2);
+  // The map's target is listed before the variable.
+  assert_true(p->nparam == 2 && p->param[0].nvalue == 4 && p->nparamtangent == 6);
+  const djVariable* v = p->variable;
+  assert_true(v[0].kind == DJ_VAR_FREE && v[0].free == 0 && v[0].n == 2 && v[0].nvalue == 4);
+  assert_true(v[0].min[0] == -1 && v[0].max[0] == 3 && v[0].min[1] == 0.5 && v[0].max[1] == 9);
+  assert_true(v[1].kind == DJ_VAR_PARAM && v[1].param == 1 && v[1].adr == 3);
+  assert_true(v[2].free == 1 && isinf(v[2].min[0]) && isinf(v[2].max[0]));
+  dj_deleteProblem(p);
+  dj_deleteTask(t);
+  dj_deleteModel(m);
+}
+
 static void test_parseErrors(void** state) {
   (void)state;
   static const char* const list[][2] = {
@@ -433,7 +470,8 @@ static void test_settings(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_parse),       cmocka_unit_test(test_resolve),
-      cmocka_unit_test(test_ctrl),        cmocka_unit_test(test_parseErrors),
+      cmocka_unit_test(test_ctrl),        cmocka_unit_test(test_designKeys),
+      cmocka_unit_test(test_parseErrors),
       cmocka_unit_test(test_lossErrors),  cmocka_unit_test(test_resolveErrors),
       cmocka_unit_test(test_settings),
   };
