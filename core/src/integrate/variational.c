@@ -23,6 +23,7 @@
 #include "integrate/variational.h"
 
 #include "base/status.h"
+#include "integrate/assemble.h"
 #include "math/block_matrix.h"
 #include "math/so3.h"
 #include "model/momentum.h"
