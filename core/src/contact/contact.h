@@ -79,8 +79,7 @@ typedef struct djPairCoefficients {
 } djPairCoefficients;
 djPairCoefficients dj_pairCoefficients(const djModel* model, int geom1, int geom2);
 
-// The geom whose friction the pair takes; -1: an explicit pair's own. Of two equal ones geom2: the
-// coefficient, their maximum, is C0 there.
+// The geom whose friction the pair takes; -1: an explicit pair's own. Of two equal ones geom2.
 int dj_frictionGeom(const djModel* model, int geom1, int geom2);
 
 // ------------------------------ data side (one thread) -----------------------------------------

@@ -5,6 +5,19 @@
 
 #include <string.h>
 
+// The coefficient is that of one geom. Where both have the same it is a maximum with a kink: each
+// gets half, the mean of the slopes on both sides, and both together what they give when they stay
+// equal.
+static void addFriction(double* param, const djModel* m, const djNearPair* p, double slope) {
+  int geom = dj_frictionGeom(m, p->low, p->high), other = geom == p->low ? p->high : p->low;
+  if (geom < 0) return;
+  double* friction = dj_paramBlock(param, m, DJ_FIELD_GEOM_FRICTION);
+  bool tie = m->geom_priority[geom] == m->geom_priority[other] &&
+             m->geom_friction[3 * geom] == m->geom_friction[3 * other];
+  friction[3 * geom] += tie ? 0.5 * slope : slope;
+  if (tie) friction[3 * other] += 0.5 * slope;
+}
+
 static djStatus addPair(double* param, djShapeGrad* shape, djContacts* c, const djModel* m,
                         const djNearPair* p, const djPose* pose, const double* x) {
   double lambda[12];
@@ -16,10 +29,7 @@ static djStatus addPair(double* param, djShapeGrad* shape, djContacts* c, const 
   if (status < 0) return status;
   dj_paramEntry(param, m, DJ_FIELD_STIFFNESS, 0)[0] += grad.stiffness;
   dj_paramEntry(param, m, DJ_FIELD_SUPPORT, 0)[0] += grad.support;
-  int geom = dj_frictionGeom(m, p->low, p->high);
-  if (geom >= 0 && p->friction > 0) {
-    dj_paramEntry(param, m, DJ_FIELD_GEOM_FRICTION, geom)[0] += grad.friction;
-  }
+  if (p->friction > 0) addFriction(param, m, p, grad.friction);
   return status;
 }
 
