@@ -109,19 +109,23 @@ double* grad_value(const GradRun* g, int variable) {
 
 // ---- certificate
 
-// Normal random numbers on the entries that vary, scaled to unit length. Returns g.d.
+// Normal random numbers on the entries that vary, scaled to unit length; upward where a parameter
+// is 0, below which it may have no values. Returns g.d.
 static double draw(double* direction, const GradRun* g, int variable, unsigned long row,
                    unsigned long seed) {
   const djVariable* v = &g->problem->variable[variable];
   const double* gradient = grad_of(g, variable);
   double* d = direction + g->design->adr[variable];
-  double sum = 0, analytic = 0;
+  bool plain = v->kind == DJ_VAR_PARAM && v->nvalue == v->ntangent;
+  double sum = 0, analytic = 0, *value = grad_value(g, variable);
   for (int k = 0; k < v->n; k++) {
     unsigned long at = (unsigned long)v->index[k];
     double a = 1 - inputs_random(seed, row, at), b = inputs_random(seed, row + 1, at);
     d[k] = sqrt(-2 * log(a)) * cos(2 * M_PI * b);
+    if (plain && value[v->index[k]] == 0) d[k] = fabs(d[k]);
     sum += d[k] * d[k];
   }
+  free(value);
   for (int k = 0; k < v->n; k++) {
     d[k] /= sum > 0 ? sqrt(sum) : 1;
     analytic += gradient[k] * d[k];
@@ -152,10 +156,11 @@ static double largest_step(const GradRun* g, int variable) {
   const djVariable* v = &g->problem->variable[variable];
   double* value = grad_value(g, variable);
   double sum = 0;
-  for (int i = 0; i < v->nvalue; i++) sum += value[i] * value[i];
+  for (int i = 0; i < v->nvalue; i++) sum += isfinite(value[i]) ? value[i] * value[i] : 0;
   free(value);
   bool plain = (v->kind == DJ_VAR_PARAM || v->kind == DJ_VAR_FREE) && v->nvalue == v->ntangent;
-  return 0.1 * (plain && sum > 0 ? sqrt(sum) : sqrt(v->n));
+  if (plain) return sum > 0 ? 0.1 * sqrt(sum) : sqrt(v->n);
+  return 0.1 * sqrt(v->n);
 }
 
 void grad_certify(djdCertificate* out, GradRun* g, int variable, unsigned long seed) {

@@ -45,11 +45,15 @@ static double rounding(const djLadder* s, int k) {
 }
 
 // Noise of the losses at step k: rounding, and what the two smallest steps show of the solver's
-// own: their second differences fall with the square of the step, noise does not.
+// own: their second differences fall with the square of the step, and, where losses are missing on
+// one side, the first ones with the step; noise does not.
 static double noiseAt(const djLadder* s, int k) {
-  double own = s->n < 2 ? NAN
-                        : fabs(second(s, s->n - 1) - second(s, s->n - 2) / (ratio * ratio));
-  return fmax(rounding(s, k), isfinite(own) ? own : 0);
+  if (s->n < 2) return rounding(s, k);
+  int a = s->n - 2, b = s->n - 1;
+  double own = second(s, b) - second(s, a) / (ratio * ratio);
+  if (!isfinite(own)) own = s->plus[b] - s->loss - (s->plus[a] - s->loss) / ratio;
+  if (!isfinite(own)) own = s->minus[b] - s->loss - (s->minus[a] - s->loss) / ratio;
+  return fmax(rounding(s, k), isfinite(own) ? fabs(own) : 0);
 }
 
 // Quotient of step k: side 0 central, +1 and -1 one-sided. NaN where losses are missing.
