@@ -13,12 +13,15 @@
 
 enum { HORIZON = 20, MAX_SCENE = 24 };
 
+static djIntegrator integrator;   // of all runs
+
 static djModel* openModel(const char* name, const mjModel* m) {
   djError err = {""};
   djModel* model = robot_import(m, &err);
   if (!model) djv_fail("%s: %s", name, err.text);
   djOption option = model->opt;
   option.timestep = 2e-3;
+  option.integrator = integrator;
   option.friction_eps = 1e-4;
   option.frictionloss_eps = 0.05;
   if (dj_setOption(model, &option, &err) < 0) djv_fail("%s: %s", name, err.text);
@@ -99,11 +102,13 @@ int main(int argc, char** argv) {
   static djvCell cell[MAX_SCENE][DJV_NFIELD];
   static char label[MAX_SCENE][40];
   const char* scene[MAX_SCENE];
+  integrator = djv_takeIntegrator(&argc, argv);
   bool quick = djv_isQuick(argc, argv);
   int single = quick ? 0 : 3, n = 0, nrobot = quick ? 4 : 5;
   djvReport report = {0};
   if (!robot_folder()) return ROBOT_SKIPPED;
-  djv_title("Certificates of %d steps by every kind of parameter: from our own runs", HORIZON);
+  djv_title("Certificates of %d %s steps by every kind of parameter: from our own runs",
+            (int)HORIZON, dj_integratorName(integrator));
   for (int k = 0; k < nrobot; k++) {
     scene[n] = robots[k];
     testOwn(&report, cell[n++], robots[k], 100, single);

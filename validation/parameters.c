@@ -114,11 +114,13 @@ static int addStriker(djvScene* s, const double u[3], double distance, djvRandom
 }
 
 // A pair's scene at the state six steps before the first touch. NULL when they do not meet.
-static djModel* makeScene(djData** data, djGeomType a, djGeomType b, djvRandom* random) {
+static djModel* makeScene(djData** data, djIntegrator integrator, djGeomType a, djGeomType b,
+                          djvRandom* random) {
   static djvScene scene;
   djvScene* s = &scene;
   djv_startScene(s, 2e-3);
   djOption* option = &s->def.option;
+  option->integrator = integrator;
   option->friction_eps = 1e-4;
   option->frictionloss_eps = 0.05;
   option->density = 20;
@@ -174,8 +176,8 @@ static void declare(void) {
       "Derivatives by these jump (the loss is C0) where, by an exact coincidence,",
       "  geom/friction    both geoms of a pair have the same coefficient: the larger one counts",
       "  geom/size, vert  a shape's skin is 0.9 of its inner radius",
-      "  mesh/vert        a vertex enters or leaves its hull, other facets bound its erosion, a flat",
-      "                   facet of several triangles has bent by 1e-5 of the size and splits",
+      "  mesh/vert        a vertex enters or leaves its hull, other facets bound its erosion, or a",
+      "                   flat facet of several triangles has bent by 1e-5 of the size and splits",
       "  frames, shapes   in recovery, the least distance or depth is taken at several places:",
       "                   parallel edges and faces, two faces equally deep",
       "  body/inertia     one moment is the sum of the others, in a fluid: drag's box is flat",
@@ -188,12 +190,12 @@ static void declare(void) {
 }
 
 // One pair of types. False when the bodies never touch.
-static bool testPair(djvReport* r, djvCell cell[DJV_NFIELD], const char* label, djGeomType a,
-                     djGeomType b, int single) {
+static bool testPair(djvReport* r, djvCell cell[DJV_NFIELD], const char* label,
+                     djIntegrator integrator, djGeomType a, djGeomType b, int single) {
   djvRandom random = djv_random((uint64_t)(10 * (int)a + (int)b));
   djData* d = NULL;
   djModel* m = NULL;
-  for (int tries = 0; tries < 20 && !m; tries++) m = makeScene(&d, a, b, &random);
+  for (int k = 0; k < 20 && !m; k++) m = makeScene(&d, integrator, a, b, &random);
   if (!m) return false;
   djvRun run;
   djv_openRun(&run, m, d, HORIZON);
@@ -204,20 +206,22 @@ static bool testPair(djvReport* r, djvCell cell[DJV_NFIELD], const char* label, 
 }
 
 int main(int argc, char** argv) {
+  djIntegrator integrator = djv_takeIntegrator(&argc, argv);
   bool quick = djv_isQuick(argc, argv);
   djvReport report = {0};
   static djvCell cell[MAX_SCENE][DJV_NFIELD];
   static char label[MAX_SCENE][40];
   const char* scene[MAX_SCENE];
   int n = 0;
-  djv_title("Certificates of %d steps by every kind of parameter, for every pair of geoms",
-            (int)HORIZON);
+  djv_title("Certificates of %d %s steps by every kind of parameter, for every pair of geoms",
+            (int)HORIZON, dj_integratorName(integrator));
   for (int a = 0; a < NTYPE; a++) {
     for (int b = a > 0 ? a : 1; b < NTYPE; b++) {
       if (quick && a > 0 && b > a + 1) continue;   // planes, like with like, and a chain
       snprintf(label[n], sizeof label[n], "%.6s-%.6s", names[a], names[b]);
       scene[n] = label[n];
-      if (testPair(&report, cell[n], label[n], types[a], types[b], quick ? 0 : 3)) n++;
+      int single = quick ? 0 : 3;
+      if (testPair(&report, cell[n], label[n], integrator, types[a], types[b], single)) n++;
       else djv_note("%s: they do not collide", label[n]);
     }
   }
