@@ -84,7 +84,8 @@ typedef enum djDisable {
 // Integrators: rows of the integrator table.
 typedef enum djIntegrator {
   DJ_POSITION = 0,      // implicit Euler on poses: damps, robust at any timestep
-  DJ_VARIATIONAL = 1,   // momentum balance at the middle of three poses: keeps momentum and energy
+  DJ_VARIATIONAL = 1,   // momentum balance at the middle of three poses: keeps momentum and energy;
+                        //   qvel is the velocity of that momentum, not (q+ - q)/h
   DJ_NINTEGRATOR
 } djIntegrator;
 

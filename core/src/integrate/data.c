@@ -281,7 +281,7 @@ djStatus dj_resetKey(const djModel* m, djData* d, int key) {
   return dj_forward(m, d);
 }
 
-// The position-level integrator is a one-step method in (q, v): no history beyond these.
+// Both integrators are one-step methods in (q, v): no history beyond these.
 int dj_stateSize(const djModel* m) { return m ? 1 + m->nq + m->nv + m->na : 0; }
 
 djStatus dj_getState(double* state, const djModel* m, const djData* d) {

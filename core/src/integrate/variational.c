@@ -1,7 +1,7 @@
 // The variational integrator: discrete momentum is balanced at the middle of three poses.
 //
-// With the discrete Lagrangian L = sum_b tr((T+ - T) S (T+ - T)^T)/(2 h) (S the exact second moments)
-// the momenta at both ends of a step are p = -D1 L(q, q+) and p+ = D2 L(q, q+) (Marsden and West,
+// With the discrete Lagrangian L = sum_b tr((T+ - T) S (T+ - T)^T)/(2 h), S the exact second
+// moments, the momenta at both ends of a step are -D1 L(q, q+) and D2 L(q, q+) (Marsden and West,
 // Discrete mechanics and variational integrators, 2001, section 1.5). A velocity v stands for the
 // momentum M(q) v, so a step solves
 //   r(q+) = (-D1 L(q, q+) - M(q) v)/h - f = 0,   then M(q+) v+ = D2 L(q, q+).
@@ -13,10 +13,10 @@
 // Forces f. Gravity and applied wrenches act at the centre of mass at the start, which makes them
 // part of the variational principle. All others are stiff, are taken at q+ and act on the motions
 // S(q+), which keeps their derivative symmetric: with rows at S(q) and columns at S(q+) a stiffness
-// k would have eigenvalues down to -k (h w)^2/4. For the same reason the balance of a rotation, which
-// is in axes of R and about p, is turned to axes of R+; that of a free joint is also moved, with the
-// centre of mass c of its body, so that torques about c and about c+ are compared, wherever the
-// body's frame is:
+// k would have eigenvalues down to -k (h w)^2/4. For the same reason the balance of a rotation,
+// which is in axes of R, is turned to axes of R+. That of a free joint, about the frame's origin p,
+// is also moved with the centre of mass c of its body, so that torques about c and about c+ are
+// compared, wherever the frame is:
 //   r_rot = E^T (y + R^T ((c+ - p+) - (c - p)) x F),   E = R^T R+,
 // y and F the balance of the rotation and of the translation.
 

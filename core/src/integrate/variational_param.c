@@ -1,12 +1,12 @@
 // The variational integrator: derivatives of z . r and of lambda . v+ by the model's parameters.
 //
-// Forces at q+ are treated as in position_param.c. The balance is zeta . balance with zeta = z turned
-// back (variational.c), that is sum_b x_b . W_b with the twists x_b of bodies at the start along
+// Forces at q+ are treated as in position_param.c. The balance is zeta . balance with zeta = z
+// turned back (variational.c), that is sum_b x_b . W_b with the twists x_b of bodies at the start along
 // zeta. A parameter that moves frames at the start moves W_b by M_b and turns x_b with the part of
 // the chain below it; with gathered covectors that is dj_frameParamsSecond's form when
 //   C_b = M_b^T x_b + (w_x x t + v_x x f, w_x x f),  (t, f) = W_b, (w_x, v_x) = x_b.
 // M_b carries momentum, and with it all of the body's twist V_b along v, of which a parameter turns
-// only what is below it: the rest is the same form with C = 0, I x_b in place of W_b and v for zeta.
+// only what is below it: the rest is the same form with C = 0, I x_b in place of W_b, v for zeta.
 // lambda . v+ = y . (p+ - M(q+) v+) with y = M^-1 lambda held has the same two parts at the end.
 
 #include "integrate/variational.h"

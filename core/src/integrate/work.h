@@ -93,7 +93,7 @@ typedef struct djIntegratorRow {
                             //   what is left of it without work->inertial
   // Fix the quantities of the step that starts at work->start.
   djStatus (*begin)(djWork* work, const djModel* model);
-  // Residual r(q+) as gradient (nv) and dr/dq+ (work->H) at (kin, q), when gradient is not NULL, and
+  // Residual r(q+) as gradient (nv) and dr/dq+ (work->H) at (kin, q), if gradient is not NULL, and
   // the merit. Without a gradient a merit for start guesses; infinite when infeasible. *cautious
   // as in djNewtonProblem.
   djStatus (*evaluate)(double* value, double* gradient, djWork* work, const djModel* model,
