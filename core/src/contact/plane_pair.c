@@ -330,7 +330,60 @@ static djStatus findHalf(djFound* f, djPlaneWork* w, djPlaneState* state) {
   return solved == DJ_PLANE_LOST ? DJ_NOT_CONVERGED : DJ_OK;
 }
 
+static bool isKnown(const djKnownPlane* known, const djPlaneWork* w) {
+  return known->set && !memcmp(&known->pose[0], w->pose[0], sizeof(djPose)) &&
+         !memcmp(&known->pose[1], w->pose[1], sizeof(djPose)) && known->s == w->s &&
+         known->L == w->L && known->inflate == w->inflate && known->shape[0] == w->in->a &&
+         known->shape[1] == w->in->b;
+}
+
+// The clouds are placed as they were: what else is asked of a pair that touches needs them.
+static djStatus recall(djFound* f, djPlaneWork* w, djPlaneState* state,
+                       const djKnownPlane* known) {
+  f->kind = known->kind;
+  f->value = known->value;
+  f->gap = known->gap;
+  f->iterations = 0;
+  if (f->kind != DJ_TOUCHING) return known->status;
+  dj_placeClouds(w, known->center);
+  if (w->half_space) {
+    dj_placeHalfSpace(&f->space, w);
+    f->half = known->half;
+    state->normal = dju_neg3(dju_load3(f->space.normal));
+  } else {
+    djVec3 n = dju_load3(known->plane.p);
+    f->plane = known->plane;
+    state->normal = dju_scale3(1 / dju_norm3(n), n);
+  }
+  state->directed = true;
+  setReference(f, w);
+  return known->status;
+}
+
+static void keep(djKnownPlane* known, const djFound* f, const djPlaneWork* w, djStatus status) {
+  known->set = status >= 0;
+  if (status < 0) return;
+  known->status = status;
+  known->pose[0] = *w->pose[0];
+  known->pose[1] = *w->pose[1];
+  known->s = w->s;
+  known->L = w->L;
+  known->inflate = w->inflate;
+  known->shape[0] = w->in->a;
+  known->shape[1] = w->in->b;
+  known->kind = f->kind;
+  known->value = f->value;
+  known->gap = f->gap;
+  if (f->kind != DJ_TOUCHING) return;
+  known->center = w->center;
+  if (w->half_space) known->half = f->half;
+  else known->plane = f->plane;
+}
+
 djStatus dj_findPlane(djFound* f, djPlaneWork* w, djPlaneState* state) {
+  for (int k = 0; k < 2; k++) {
+    if (isKnown(&state->known[k], w)) return recall(f, w, state, &state->known[k]);
+  }
   f->kind = DJ_APART;
   f->value = 0;
   f->iterations = 0;
@@ -347,6 +400,7 @@ djStatus dj_findPlane(djFound* f, djPlaneWork* w, djPlaneState* state) {
     if (!found) status = findCold(f, w, state);
   }
   if (f->kind == DJ_TOUCHING) setReference(f, w);
+  keep(&state->known[state->known[0].set], f, w, status);
   return status;
 }
 

@@ -13,6 +13,36 @@
 // Points of friction that the state holds; more are computed anew at each evaluation.
 #define DJ_LAGGED_POINTS 16
 
+typedef enum djContactKind { DJ_APART, DJ_TOUCHING, DJ_OVERLAPPING } djContactKind;
+
+// The minimiser found.
+typedef struct djFound {
+  djContactKind kind;
+  double value;            // dimensionless
+  double gap;              // metres; a lower bound where the energy is zero
+  int iterations;
+  djPlaneSolution plane;   // DJ_TOUCHING
+  djHalfSolution half;
+  djHalfSpace space;
+  double ref[2][3];        // reference points in the clouds' frame
+} djFound;
+
+// A result, for evaluations at the same poses: those of the energy and of its derivatives.
+typedef struct djKnownPlane {
+  bool set;
+  djPose pose[2];
+  double s, L, inflate;
+  const djShape* shape[2]; // as given
+  djVec3 center;
+  djContactKind kind;
+  double value, gap;
+  djStatus status;
+  union {
+    djPlaneSolution plane;
+    djHalfSolution half;
+  };
+} djKnownPlane;
+
 // Warm start and the quantities of the step. All zero: new.
 typedef struct djPlaneState {
   // last plane: (n, o) about `center`, dimensionless; half space: (t, o)
@@ -37,6 +67,7 @@ typedef struct djPlaneState {
   double lag_point[3 * DJ_LAGGED_POINTS];
   double lag_force[DJ_LAGGED_POINTS];
   djFrictionState friction;
+  djKnownPlane known[2];   // the first since the start of the step, and the last
 } djPlaneState;
 
 // Vertices of one side, as sigma y: part of the clouds. For a half space sigma is 1, the arrays
@@ -82,20 +113,6 @@ typedef struct djPlaneWork {
   double* free;            // rest of the scratch
   int nfree;
 } djPlaneWork;
-
-typedef enum djContactKind { DJ_APART, DJ_TOUCHING, DJ_OVERLAPPING } djContactKind;
-
-// The minimiser found.
-typedef struct djFound {
-  djContactKind kind;
-  double value;            // dimensionless
-  double gap;              // metres; a lower bound where the energy is zero
-  int iterations;
-  djPlaneSolution plane;   // DJ_TOUCHING
-  djHalfSolution half;
-  djHalfSpace space;
-  double ref[2][3];        // reference points in the clouds' frame
-} djFound;
 
 // Set up for the start poses (at_start) or those now. DJ_INVALID, DJ_NO_MEMORY.
 djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion* erosion,

@@ -199,8 +199,8 @@ static djStatus failStart(djWork* w, const djModel* m) {
 }
 
 // The present iterate: q (+) f h v of the lowest energy for f = 1, 1/2, 1/4, 0, with the relative
-// approach of contact pairs capped.
-static djStatus startGuess(Problem* p) {
+// approach of contact pairs capped. Energies that differ by less than `tiny` are equal.
+static djStatus startGuess(Problem* p, double tiny) {
   djWork* w = p->work;
   const djModel* m = p->model;
   memcpy(w->q, w->start.qpos, (size_t)m->nq * sizeof(double));
@@ -220,6 +220,7 @@ static djStatus startGuess(Problem* p) {
       accept(p);
       return DJ_OK;
     }
+    if (value - best <= tiny) return DJ_OK;
     factor *= 0.5;
   }
   return DJ_OK;
@@ -228,9 +229,10 @@ static djStatus startGuess(Problem* p) {
 // The step of w->start by w->row. unit: of the decrement.
 static djStatus solveBy(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
   Problem problem = {w, m, w->row, false, 0, 0, 0};
+  double stop = m->opt.tolerance * unit, tiny = stop * stop;
   w->factor.kind = w->row->kind;
   djStatus status = w->row->begin(w, m);
-  if (status >= 0) status = startGuess(&problem);
+  if (status >= 0) status = startGuess(&problem, tiny);
   if (status < 0) return status;
   problem.path = 0;
   djNewtonProblem newton = {m->nv, &problem, evaluateNow, factor, solve, cap, trial, accept};

@@ -268,6 +268,20 @@ static void rotationBlock(djBlock* b, djJointTerms* t, const djModel* m, const d
   }
 }
 
+// A ball or free joint all of whose terms vanish: a loose body's.
+static bool isIdle(const djJointTerms* t, const djModel* m, const djData* d, int j) {
+  const djJointStep* s = &t->joint[j];
+  if (s->armature != 0 || s->nact > 0 || m->jnt_frictionloss[j] != 0) return false;
+  if (s->damping[0] != 0 || s->damping[1] != 0 || s->damping[2] != 0) return false;
+  if (dj_hasSpring(m, j) || (dj_hasLimit(m, j) && m->jnt_type[j] == DJ_BALL)) return false;
+  const double* f = d->qfrc_applied + m->jnt_dofadr[j];
+  int n = m->jnt_type[j] == DJ_BALL ? 3 : 6;
+  for (int k = 0; k < n; k++) {
+    if (f[k] != 0) return false;
+  }
+  return true;
+}
+
 int dj_jointTerm(djBlock block[2], djJointTerms* t, const djModel* m, const djData* d, int j,
                  const double* qpos, bool start) {
   int dof = m->jnt_dofadr[j], type = m->jnt_type[j];
@@ -278,6 +292,7 @@ int dj_jointTerm(djBlock block[2], djJointTerms* t, const djModel* m, const djDa
     scalarBlock(block, t, m, d, j, qpos, start);
     return 1;
   }
+  if (isIdle(t, m, d, j)) return 0;
   memset(block, 0, sizeof(djBlock));
   block->dof = dof;
   block->n = 3;

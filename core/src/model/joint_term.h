@@ -59,7 +59,8 @@ djJointTerms dj_initJointTerms(const djModel* model, void* memory);
 void dj_beginJointTerms(djJointTerms* terms, double* act_next, const djModel* model,
                         const djData* data, double h);
 
-// Blocks of joint j at coordinates qpos; start: data->qpos, qvel, qfrc_applied. Returns how many.
+// Blocks of joint j at coordinates qpos; start: data->qpos, qvel, qfrc_applied. Returns how many:
+// none for a ball or free joint on which nothing acts.
 int dj_jointTerm(djBlock block[2], djJointTerms* terms, const djModel* model, const djData* data,
                  int j, const double* qpos, bool start_derivatives);
 
