@@ -241,6 +241,8 @@ static void testRecovering(void** state) {
   checkPairs(-1.5, 0.02, 1e-4, 1e-6, 0.1);
 }
 
+// So deep that some centres lie where two faces are as near: a kink of the gap at the start, of
+// which little is left in e.
 static void testDeep(void** state) {
   (void)state;
   checkPairs(-30, 0.02, 3e-6, 3e-5, 10);
