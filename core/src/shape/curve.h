@@ -10,7 +10,10 @@
 // geom is exact. A cylinder of radius r and half height h is the hull of two discs at z = +-(h - t)
 // with semi-axes (r, r, t), t = DJ_DISC r h/(r + h): inside the cylinder, whose edge alone it
 // misses, by less than t; its side is exact, so that rolling is smooth, and its faces are domes of
-// radius r^2/t at the middle. t is below 2% of the lesser size, about the default skin's.
+// radius r^2/t at the middle: an upright cylinder with its load at x beside the axis tilts by
+// x t/r^2, and stands where r^2/t is above the height of its centre. t is below 2% of the lesser
+// size, that is about the default skin; thinner discs make the plane at an upright cylinder less
+// certain, as it turns by t/r while the force crosses the face.
 
 #ifndef DJ_SHAPE_CURVE_H_
 #define DJ_SHAPE_CURVE_H_
