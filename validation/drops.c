@@ -17,7 +17,7 @@
 #define NHULL 57              // with 4..60 vertices
 
 typedef struct Totals {
-  long scenes, steps, unconverged, failed, notfinite, fallen, iterations;
+  long scenes, steps, unconverged, damped, failed, notfinite, fallen, iterations;
   long pairs, overlaps, recovering, deep, listed;
   double smallest;            // gap of contact shapes, as a part of the range
   double disagree;            // the library's distances out of our bounds, as a part of the range
@@ -252,6 +252,7 @@ static void runDrop(Drop* d, Totals* t, const Options* o, long seed, const djvHu
     if (t->fallen > fallen && fallen < 5) djv_note("drop %ld, step %d: below the floor", seed, k);
   }
   t->iterations += d->data->stats.newton_iterations;
+  t->damped += d->data->stats.damped_steps;
   t->residual = fmax(t->residual, d->data->stats.worst_residual);
   dj_deleteData(d->data);
   dj_deleteModel(d->model);
@@ -278,6 +279,7 @@ static void checkDrops(djvReport* r, const Options* o) {
            t.deep);
   djv_note("smallest gap of contact shapes: %.3g of the range", t.smallest);
   djv_note("lowest centre of mass %.3g m; worst residual %.3g", t.lowest, t.residual);
+  if (t.damped) djv_note("%ld damped steps, taken by the position integrator", t.damped);
   djv_count(r, "overlapping contact shapes", t.overlaps, 0);
   djv_count(r, "bodies below the floor", t.fallen, 0);
   djv_count(r, "steps with NaN or infinity", t.notfinite, 0);
