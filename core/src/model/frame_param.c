@@ -88,13 +88,17 @@ typedef struct Blocks {
   double *pos, *quat, *anchor, *axis;
 } Blocks;
 
-// Joint j: the place moves from above it to below it. Q: orientation before; returns that after.
-static djQuat addJoint(Blocks* out, Place* p, const djModel* m, const djConfig* at, int j,
-                       djQuat Q, const double* z) {
+// Joint j: the place moves from above it to below it, the orientation from that before to that
+// after, which for the body's last joint is the body's.
+static void addJoint(Blocks* out, Place* p, const djModel* m, const djConfig* at, int j, djQuat* Q,
+                     djMat3* R, const double* z) {
   const djKin* kin = at->kin;
-  int type = m->jnt_type[j];
-  djQuat next = turned(m, j, at->qpos, Q);
-  djMat3 before = dju_quatToMat(Q), after = dju_quatToMat(next);
+  int type = m->jnt_type[j], b = m->jnt_body[j];
+  djMat3 before = *R, after = kin->body[b].R;
+  if (j + 1 < m->body_jntadr[b] + m->body_jntnum[b]) {
+    *Q = turned(m, j, at->qpos, *Q);
+    *R = after = dju_quatToMat(*Q);
+  }
   bool anchored = type == DJ_HINGE || type == DJ_BALL, axial = type == DJ_HINGE || type == DJ_SLIDE;
   djVec3 point = kin->anchor[j];
   double w[3] = {0, 0, 0};
@@ -111,7 +115,6 @@ static djQuat addJoint(Blocks* out, Place* p, const djModel* m, const djConfig* 
   if (anchored) addTranslation(out->anchor + 3 * j, p, &after, -1);
   if (axial) addRotation(w, p, &after, kin->anchor[j], -1);
   if (axial) addAxis(out->axis + 3 * j, w, m->jnt_axis + 3 * j);
-  return next;
 }
 
 static void addBody(Blocks* out, Place* p, const djModel* m, const djConfig* at, int b,
@@ -125,7 +128,7 @@ static void addBody(Blocks* out, Place* p, const djModel* m, const djConfig* at,
   djMat3 R = dju_quatToMat(Q);
   addTranslation(out->pos + 3 * b, p, &parent->R, 1);
   addRotation(out->quat + 3 * b, p, &R, origin, 1);
-  for (int j = first; j < first + n; j++) Q = addJoint(out, p, m, at, j, Q, z);
+  for (int j = first; j < first + n; j++) addJoint(out, p, m, at, j, &Q, &R, z);
 }
 
 static void addFrames(double* param, const djModel* m, const djConfig* at, const double* C,
