@@ -174,8 +174,8 @@ static void time_rollout(Rollouts* r) {
   Bench* b = r->b;
   bench_add(b, "rollout_steps/humanoid", steps, rollout, peer,
             "%d steps of %g ms from the model's start, random controls, nothing recorded; "
-            "unconverged %ld, failed %ld. Times of rollouts are the thread's", HORIZON, 1e3 * r->model->opt.timestep,
-            r->unconverged, r->failed);
+            "unconverged %ld, failed %ld. Times of rollouts are the thread's", HORIZON,
+            1e3 * r->model->opt.timestep, r->unconverged, r->failed);
   bench_add(b, "rollout_forward/humanoid", forward, rollout, peer,
             "Simulation, linearised and recorded for the adjoint");
   bench_add(b, "rollout_adjoint/humanoid", adjoint, own, forward,

@@ -22,7 +22,8 @@ static void load(double* F, const double* H, const double* shift, const djBlocks
     int other = b->order[r.later[l]], first = b->adr[other], size = dj_blockRows(b, other);
     bool near = dj_isNear(b, b->order[k], other);
     for (int i = 0; i < r.own; i++) {
-      double *right = row + (size_t)i * r.width + r.own + at, *below = column + (size_t)i * nrow + at;
+      double* right = row + (size_t)i * r.width + r.own + at;
+      double* below = column + (size_t)i * nrow + at;
       const double* from = H + (size_t)(r.first + i) * n + first;
       const double* transposed = H + (size_t)first * n + r.first + i;
       for (int j = 0; j < size; j++) {
@@ -66,7 +67,7 @@ static bool eliminateOwn(double* row, double* column, const djBlockRow* r, const
   return true;
 }
 
-// out (rows x columns, rows `stride` apart) -= A^T B, A (own x ..) and B with rows `sa`, `sb` apart.
+// out (rows x columns, rows `stride` apart) -= A^T B; A, B (own x ..) with rows `sa`, `sb` apart.
 static void subtract(double* out, int stride, int rows, int columns, int own, const double* A,
                      int sa, const double* B, int sb) {
   for (int k = 0; k < own; k++) {

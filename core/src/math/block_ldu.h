@@ -1,5 +1,5 @@
-// Factorization H = U D L of an unsymmetric matrix with a block pattern: ldu.h's, with blocks in the
-// pattern's order. The factor holds the rows of block_ldl.h first, with U above the diagonal of
+// Factorization H = U D L of an unsymmetric matrix with a block pattern: ldu.h's, with blocks in
+// the pattern's order. The factor holds the rows of block_ldl.h first, with U above the diagonal of
 // each diagonal block; then, in the same order, the columns of U below each diagonal block,
 // transposed: (own columns) x (rows of `later`).
 

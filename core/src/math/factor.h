@@ -20,8 +20,8 @@ typedef struct djFactor {
 size_t dj_factorSize(int n);                          // doubles, of any kind
 size_t dj_usedFactor(const djFactor* factor);         // doubles of data, with its blocks
 
-// Factors H (n x n; DJ_LDL: its lower triangle; only the blocks are read) + diag(shift), shift (n) or NULL. Returns false
-// when a pivot is not positive.
+// Factors H (n x n; DJ_LDL: its lower triangle; only the blocks are read) + diag(shift), shift (n)
+// or NULL. Returns false when a pivot is not positive.
 bool dj_factor(djFactor* factor, const double* H, const double* shift);
 
 // x (n) <- H^-1 x, x <- H^-T x, X (n x ncol) <- H^-1 X
