@@ -1,6 +1,6 @@
 // A step depends on state and inputs alone, to the last bit: runs that continue from a saved state,
 // after derivatives were asked for, or in a copied data give the bits of the run that was not
-// disturbed.
+// disturbed. With geoms of all types and both integrators.
 
 #include <math.h>
 #include <setjmp.h>
@@ -14,6 +14,18 @@
 #include "common/scene.h"
 
 enum { STEPS = 160 };
+
+typedef struct Case {
+  int bodies;
+  bool mixed;
+  djIntegrator integrator;
+} Case;
+
+static djModel* startCase(djData** d, const Case* c) {
+  Scene* s = c->mixed ? newMixedPile(c->bodies) : newPile(c->bodies);
+  s->def.option.integrator = c->integrator;
+  return startPile(d, s);
+}
 
 // States after every step, (STEPS x size).
 static double* runStates(const djModel* m, djData* d, int n) {
@@ -31,9 +43,8 @@ static void checkSame(const double* x, const double* y, size_t n) {
 }
 
 static void testContinued(void** state) {
-  (void)state;
   djData *d, *other;
-  djModel* m = movingPile(&d, 6);
+  djModel* m = startCase(&d, *state);
   size_t size = (size_t)dj_stateSize(m);
   double* straight = runStates(m, d, STEPS);
   int in_contact = 0;
@@ -55,9 +66,8 @@ static void testContinued(void** state) {
 }
 
 static void testDisturbed(void** state) {
-  (void)state;
   djData *d, *e, *copy;
-  djModel *m = movingPile(&d, 5), *same = movingPile(&e, 5);
+  djModel *m = startCase(&d, *state), *same = startCase(&e, *state);
   size_t size = (size_t)dj_stateSize(m), nx = 2 * (size_t)m->nv + (size_t)m->na;
   double* straight = runStates(m, d, STEPS);
   double *A = calloc(nx * nx, sizeof *A), *B = calloc(nx * (size_t)m->nu, sizeof *B);
@@ -88,7 +98,14 @@ static void testDisturbed(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testContinued),
-                                     cmocka_unit_test(testDisturbed)};
+  static Case simple = {6, false, DJ_POSITION}, mixed = {7, true, DJ_POSITION},
+              variational = {7, true, DJ_VARIATIONAL};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_prestate(testContinued, &simple),
+      cmocka_unit_test_prestate(testContinued, &mixed),
+      cmocka_unit_test_prestate(testContinued, &variational),
+      cmocka_unit_test_prestate(testDisturbed, &simple),
+      cmocka_unit_test_prestate(testDisturbed, &mixed),
+      cmocka_unit_test_prestate(testDisturbed, &variational)};
   return cmocka_run_group_tests_name("restart", tests, NULL, NULL);
 }

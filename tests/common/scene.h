@@ -106,9 +106,29 @@ static inline djData* sceneData(const djModel* m) {
   abort();
 }
 
-// A pile with motors on its first body, falling, sliding and turning towards contact.
-static inline djModel* movingPile(djData** d, int n) {
+// The same with all types of geoms, the last a mesh of an octahedron (static memory).
+static inline Scene* newMixedPile(int n) {
+  static const double vert[18] = {0.1, 0,    0, -0.1, 0, 0,   0, 0.1, 0,
+                                  0,   -0.1, 0, 0,    0, 0.1, 0, 0,   -0.1};
+  static const int type[6] = {DJ_CYLINDER, DJ_ELLIPSOID, DJ_MESH, DJ_BOX, DJ_CAPSULE, DJ_SPHERE};
+  static djMeshDef mesh;
+  mesh = (djMeshDef){.nvert = 6, .vert = vert};
   Scene* s = newPile(n);
+  for (int i = 0; i < n; i++) {
+    djGeomDef* g = &s->geom[i + 1];
+    g->type = (djGeomType)type[i % 6];
+    g->size[1] = 0.08;
+    g->size[2] = 0.06;
+    g->mesh = g->type == DJ_MESH ? 0 : -1;
+  }
+  s->def.mesh = &mesh;
+  s->def.nmesh = 1;
+  return s;
+}
+
+// A pile with motors on its first body, falling, sliding and turning towards contact.
+static inline djModel* startPile(djData** d, Scene* s) {
+  int n = s->def.nbody - 1;
   for (int k = 0; k < 2; k++) {
     s->actuator[k] = dj_defaultActuatorDef();
     s->actuator[k].joint = 0;
@@ -132,6 +152,8 @@ static inline djModel* movingPile(djData** d, int n) {
   (*d)->ctrl[1] = -0.5;
   return m;
 }
+
+static inline djModel* movingPile(djData** d, int n) { return startPile(d, newPile(n)); }
 
 // Everything public of a djData but its statistics, in new memory of *n doubles.
 static inline double* publicNumbers(size_t* n, const djModel* m, const djData* d) {

@@ -156,6 +156,7 @@ static djStatus beginPair(djContacts* c, const djModel* m, djNearPair* p) {
   if (!takeSlot(c, p)) return DJ_NO_MEMORY;
   djPairInput in = dj_pairInput(c, m, p, c->start);
   p->begun = true;
+  p->acted_at = 0;
   return c->kernel->begin(dj_stateOf(c, p), &in);
 }
 
@@ -253,6 +254,7 @@ static djStatus beginStep(djContacts* c, const djModel* m, const djPose* pose, c
   c->version = m->collision->version;
   c->range = range;
   c->h = h;
+  c->neval = 0;
   c->evaluated = false;
   c->nblock = 0;
   djStatus status = moveStart(c, m, pose);
@@ -307,6 +309,7 @@ djStatus dj_evalContacts(double* value, djContacts* c, const djModel* m, const d
   *value = 0;
   c->nblock = 0;
   c->evaluated = false;
+  c->neval++;
   djStatus worst = DJ_OK, status = coverPoses(c, m, pose);
   if (status < 0) return status;
   for (int k = 0; k < c->npair; k++) {
@@ -319,10 +322,13 @@ djStatus dj_evalContacts(double* value, djContacts* c, const djModel* m, const d
     if (c->nblock == c->nslot) return DJ_NO_MEMORY;
     djContactBlock* block = &c->block[c->nblock];
     djPairInput in = dj_pairInput(c, m, p, pose);
+    // Whether a pair out of range is evaluated depends on what is known of it from earlier steps.
+    in.cold = p->acted_at + 1 != c->neval;
     status = c->kernel->eval(&block->out, dj_stateOf(c, p), &in, flags);
     if (status < 0) return status;
     if (status > 0) worst = status;
     p->acted = block->out.active;
+    if (p->acted) p->acted_at = c->neval;
     if (!block->out.active) {
       if (!p->always && block->out.gap - moved > p->bound) p->bound = block->out.gap - moved;
       continue;
@@ -440,7 +446,7 @@ static djStatus capPair(double* factor, djContacts* c, const djModel* m, djNearP
   double room = m->contact.support * m->contact.length_scale + 2 * fmin(a->inner, b->inner);
   if (move <= 0.25 * (fmax(p->bound - moved, 0) + room)) return DJ_OK;
   djDistance d;
-  djStatus status = dj_pairGap(&d, &p->cache, p, m, pose);
+  djStatus status = dj_pairGap(&d, NULL, p, m, pose);   // cold: the bits depend on poses alone
   if (status < 0) return status;
   if (!p->near && d.gap - moved > p->bound) p->bound = d.gap - moved;
   double limit = 0.25 * (fmax(d.gap, 0) + room);

@@ -40,6 +40,7 @@ typedef struct djPairInput {
   double inflate;                  // added to the sum of both radii (explicit pairs), metres; where
                                    //   that sum would be negative it is zero
   bool recover;                    // erode pairs that start nearer than recovery's threshold
+  bool cold;                       // eval: forget warm starts
   double* scratch;                 // (nscratch) workspace of the caller
   int nscratch;
 } djPairInput;
@@ -61,7 +62,8 @@ typedef struct djPairOutput {
 
 // State of a pair: warm starts, and the quantities fixed at the start of a step. Opaque to callers
 // except for what all kernels must report. Warm starts serve within a step; begin forgets those of
-// earlier ones, so that a step depends on its start alone, to the last bit.
+// earlier ones, and keeps its own only where the pair acts at the start; so that a step depends on
+// its start alone, to the last bit.
 typedef struct djPairState djPairState;
 
 // What a pair did in the step, for reports: forces and where they act, with poses now.

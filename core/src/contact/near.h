@@ -22,6 +22,7 @@ typedef struct djNearPair {
   double bound;            // lower bound of the gap at the start of the step
   bool always;             // bounds do not apply: the plane moves
   bool acted;              // was active when last evaluated
+  long acted_at;           // the last evaluation in this step that found it active; 0: begin
   bool near;               // in range at the start: it may act by lagged friction anywhere
   bool begun;              // the kernel has begun it in this step
   int slot;                // of its state, or -1
@@ -58,6 +59,7 @@ struct djContacts {
   djContactBlock* block;   // (nslot)
   const djContactBlock** active;   // (nslot)
   int* active_pair;        // (nslot)
+  long neval;              // evaluations in this step
   bool evaluated;          // blocks belong to `eval_pose`
   djPose* eval_pose;       // (nbody)
   double* scratch;

@@ -38,8 +38,13 @@ static djStatus startGap(djDistance* d, djPlaneState* state, djPlaneWork* w, dou
   return state->gap_known ? dj_pairDistance(&state->gap_start, d, w, state) : DJ_OK;
 }
 
-static djStatus begin(djPairState* pair_state, const djPairInput* in) {
-  djPlaneState* state = stateOf(pair_state);
+static void forget(djPlaneState* state) {
+  state->warm = state->directed = false;
+  memset(state->plane, 0, sizeof state->plane);
+  memset(&state->cache, 0, sizeof state->cache);
+}
+
+static djStatus beginAt(djPlaneState* state, bool* touching, const djPairInput* in) {
   djPlaneWork w;
   djDistance d;
   memset(state, 0, sizeof *state);   // nothing of earlier steps: a step depends on its start alone
@@ -60,8 +65,17 @@ static djStatus begin(djPairState* pair_state, const djPairInput* in) {
   djFound f;
   status = dj_findPlane(&f, &w, state);
   if (status < 0 || f.kind != DJ_TOUCHING) return status;
+  *touching = true;
   djStatus made = dj_makeLagged(state, &w, &f);
   return made ? made : status;
+}
+
+static djStatus begin(djPairState* pair_state, const djPairInput* in) {
+  djPlaneState* state = stateOf(pair_state);
+  bool touching = false;
+  djStatus status = beginAt(state, &touching, in);
+  if (!touching) forget(state);
+  return status;
 }
 
 static void clear(djPairOutput* out, int flags) {
@@ -82,6 +96,7 @@ static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInp
   djFound f;
   djStatus status = dj_openPlaneWork(&w, in, &state->erosion, false);
   if (status) return status;
+  if (in->cold) forget(state);
   status = dj_findPlane(&f, &w, state);
   if (status < 0) return status;
   out->gap = f.gap;
