@@ -12,16 +12,14 @@
 
 // Blocks of the gradient.
 typedef struct Out {
-  double *mass, *ipos, *iquat, *inertia, *gravcomp, *gravity;
+  double *mass, *ipos, *iquat, *inertia;
 } Out;
 
 static Out openBlocks(double* param, const djModel* m) {
   return (Out){dj_paramBlock(param, m, DJ_FIELD_BODY_MASS),
                dj_paramBlock(param, m, DJ_FIELD_BODY_IPOS),
                dj_paramBlock(param, m, DJ_FIELD_BODY_IQUAT),
-               dj_paramBlock(param, m, DJ_FIELD_BODY_INERTIA),
-               dj_paramBlock(param, m, DJ_FIELD_BODY_GRAVCOMP),
-               dj_paramBlock(param, m, DJ_FIELD_GRAVITY)};
+               dj_paramBlock(param, m, DJ_FIELD_BODY_INERTIA)};
 }
 
 static void add3(double out[3], double s, djVec3 v) {
@@ -30,17 +28,17 @@ static void add3(double out[3], double s, djVec3 v) {
   out[2] += s * v.z;
 }
 
-// Gravity: f = m (1 - c) g, g the acceleration in force, c what is compensated.
-static void weightParams(Out* out, const djModel* m, const djData* start, int b, djVec3 u) {
+// f = m (1 - c) g, g the acceleration in force, c what is compensated.
+void dj_weightParams(double* param, const djModel* m, const djData* start, int b, djVec3 u) {
   if (m->opt.disable & DJ_DSBL_GRAVITY) return;
   int passive_off = DJ_DSBL_SPRING | DJ_DSBL_DAMPER;
   bool passive = (m->opt.disable & passive_off) != passive_off;
   double scale = start->gravity_scale, mass = m->body_mass[b];
   double factor = 1 - (passive ? m->body_gravcomp[b] : 0);
   double ug = scale * dju_dot3(u, dju_load3(m->opt.gravity));
-  out->mass[b] -= factor * ug;
-  if (passive) out->gravcomp[b] += mass * ug;
-  add3(out->gravity, -mass * factor * scale, u);
+  dj_paramBlock(param, m, DJ_FIELD_BODY_MASS)[b] -= factor * ug;
+  if (passive) dj_paramBlock(param, m, DJ_FIELD_BODY_GRAVCOMP)[b] += mass * ug;
+  add3(dj_paramBlock(param, m, DJ_FIELD_GRAVITY), -mass * factor * scale, u);
 }
 
 // Inertia: (u . d)/h^2 by the mass. Second moments S in the inertial frame are diagonal, but vary
@@ -124,7 +122,7 @@ void dj_bodyParams(double* param, double* tensor, const djModel* m, const djBody
     djVec3 u = dju_add3(dju_load3(x + 6 * b + 3), dju_cross3(w, rho)), Du = {0, 0, 0};
     djVec3 shift = dju_sub3(kin->com[b], kin0->com[b]);
     djVec3 F = dju_sub3(dju_scale3(s->mass, dju_sub3(shift, s->com_step)), s->force);
-    weightParams(&out, m, start, b, u);
+    dj_weightParams(param, m, start, b, u);
     inertiaParams(&out, tensor + 6 * b, kin, kin0, back, b, w, u, h);
     if (s->fluid) dragParams(&out, &F, &Du, s, m, kin, kin0, b, w, u, h);
     comParams(&out, s, kin, kin0, back, b, w, u, F, Du);

@@ -18,6 +18,9 @@ void dj_bodyParams(double* param, double* tensor, const djModel* model, const dj
                    const djData* start, const djKin* kin, const djKin* kin0, const djKin* back,
                    const djVec3* ref, const double* x, double h);
 
+// Weight of body b alone, whose centre of mass moves by u: its force enters as -u . f.
+void dj_weightParams(double* param, const djModel* model, const djData* start, int b, djVec3 u);
+
 // Drag alone: of steps whose other numbers are 0.
 void dj_dragParams(double* param, const djModel* model, const djBodyStep* step, const djKin* kin,
                    const djKin* kin0, const djVec3* ref, const double* x, double h);

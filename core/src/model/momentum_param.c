@@ -4,25 +4,13 @@
 
 #include "model/momentum_param.h"
 
+#include "model/body_param.h"
 #include "model/param.h"
 
 static void add3(double out[3], double s, djVec3 v) {
   out[0] += s * v.x;
   out[1] += s * v.y;
   out[2] += s * v.z;
-}
-
-// f = m (1 - gravcomp) g and applied forces.
-static void addWeight(double* param, const djModel* m, const djData* start, int b, djVec3 u) {
-  if (m->opt.disable & DJ_DSBL_GRAVITY) return;
-  int passive_off = DJ_DSBL_SPRING | DJ_DSBL_DAMPER;
-  bool passive = (m->opt.disable & passive_off) != passive_off;
-  double scale = start->gravity_scale, mass = m->body_mass[b];
-  double factor = 1 - (passive ? m->body_gravcomp[b] : 0);
-  double ug = scale * dju_dot3(u, dju_load3(m->opt.gravity));
-  dj_paramBlock(param, m, DJ_FIELD_BODY_MASS)[b] -= factor * ug;
-  if (passive) dj_paramBlock(param, m, DJ_FIELD_BODY_GRAVCOMP)[b] += mass * ug;
-  add3(dj_paramBlock(param, m, DJ_FIELD_GRAVITY), -mass * factor * scale, u);
 }
 
 // S = tr(I)/2 - I varies freely.
@@ -62,7 +50,7 @@ void dj_momentumParams(double* param, double* tensor, const djModel* m, const dj
     djVec3 F = dju_scale3(mass, change);
     if (start) {
       F = dju_sub3(F, step[b].force);
-      addWeight(param, m, start, b, u);
+      dj_weightParams(param, m, start, b, u);
     }
     // c = p + R e: u turns with w, vc with omega
     djMat3 R = at->body[b].R;
