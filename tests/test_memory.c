@@ -153,6 +153,50 @@ static djStatus actFollow(Fixture* f) {
   return status;
 }
 
+enum { HORIZON = 4, NPARAM = 3, NGRAD = 12 + 3 + 3, NX = 12 };
+
+// Gradients by parameters, of a rollout and of its last step. What runs out of memory can be asked
+// again, and answers then as ever.
+static djStatus actGradient(Fixture* f) {
+  static const char* const name[NPARAM] = {"mesh/#0/vert", "geom/#1/pos", "option/gravity"};
+  static double first[NGRAD], P_first[NX * NGRAD], P[NX * NGRAD];
+  static bool known;
+  double grad[NGRAD], qpos[7] = {0, 0, 0.01, 1, 0, 0, 0}, qvel[6] = {0.1, 0, -0.5, 1, 0, 0};
+  const djLossTerm term = {.type = DJ_LOSS_COM, .id = -1, .weight = 1};
+  djRollout r = {.horizon = HORIZON, .qpos0 = qpos, .qvel0 = qvel, .nloss = 1, .loss = &term};
+  djParam param[NPARAM];
+  djRolloutResult res = {.nparam = NPARAM, .param = param, .grad_param = grad};
+  djData* d = NULL;
+  djTape* tape = NULL;
+  djStatus status = dj_makeData(&d, f->solid, NULL);
+  for (int k = 0; k < NPARAM && status == DJ_OK; k++) {
+    status = dj_paramId(&param[k], f->solid, name[k], NULL);
+  }
+  if (status == DJ_OK) status = djd_makeTape(&tape, f->solid, HORIZON, NULL);
+  if (status == DJ_OK) status = djd_rolloutForward(&res, f->solid, d, &r, tape);
+  djStatus refused = status, late = DJ_OK;
+  if (status == DJ_OK) status = refused = djd_rolloutBackward(&res, f->solid, d, &r, tape);
+  if (refused == DJ_NO_MEMORY && tape && !from_then_on) {
+    status = djd_rolloutBackward(&res, f->solid, d, &r, tape);
+  }
+  if (status == DJ_OK) status = dj_step(f->solid, d);
+  if (status == DJ_OK) status = late = djd_lastParams(f->solid, d, P, NPARAM, param);
+  if (late == DJ_NO_MEMORY && !from_then_on) {
+    status = djd_lastParams(f->solid, d, P, NPARAM, param);
+  }
+  if (status == DJ_OK && !known) {
+    memcpy(first, grad, sizeof first);
+    memcpy(P_first, P, sizeof P);
+    known = true;
+  }
+  if (status == DJ_OK && (memcmp(first, grad, sizeof first) || memcmp(P_first, P, sizeof P))) {
+    status = DJ_INVALID;
+  }
+  djd_deleteTape(tape);
+  dj_deleteData(d);
+  return status < 0 ? status : refused < 0 ? refused : late;
+}
+
 static djStatus actTask(Fixture* f) {
   djTask* task = NULL;
   djProblem* problem = NULL;
@@ -243,6 +287,7 @@ static void exhaust(Fixture* f, Action* action, bool all) {
     }
     // Buffers of files and of sorting are not vital to the C library.
     assert_true(status < 0 || status == DJ_OK);
+    if (action == actGradient) assert_int_not_equal(status, DJ_INVALID);
     refused += status < 0;
     assert_true(k < 100000);
   }
@@ -264,6 +309,7 @@ static void test_option(void** state) { run(state, actOption); }
 static void test_param(void** state) { run(state, actParam); }
 static void test_mesh(void** state) { run(state, actMesh); }
 static void test_follow(void** state) { run(state, actFollow); }
+static void test_gradient(void** state) { run(state, actGradient); }
 static void test_task(void** state) { run(state, actTask); }
 static void test_csv(void** state) { run(state, actCsv); }
 static void test_design(void** state) { run(state, actDesign); }
@@ -381,7 +427,7 @@ int main(void) {
       cmocka_unit_test(test_save), cmocka_unit_test(test_option), cmocka_unit_test(test_param),
       cmocka_unit_test(test_task), cmocka_unit_test(test_csv),    cmocka_unit_test(test_data),
       cmocka_unit_test(test_mesh), cmocka_unit_test(test_follow), cmocka_unit_test(test_steps),
-      cmocka_unit_test(test_design), cmocka_unit_test(test_adam),
+      cmocka_unit_test(test_design), cmocka_unit_test(test_gradient), cmocka_unit_test(test_adam),
       cmocka_unit_test(test_trustRegion), cmocka_unit_test(test_lbfgsb),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
