@@ -238,7 +238,8 @@ static void runDrop(Drop* d, Totals* t, const Options* o, long seed, const djvHu
       break;
     }
     if (status == DJ_NOT_CONVERGED && t->unconverged < 5) {
-      djv_note("drop %ld, step %d: not converged, residual %.2g", seed, k, d->data->stats.residual);
+      djv_note("drop %ld, step %d: not converged in %d iterations, residual %.2g", seed, k,
+               d->data->stats.iterations, d->data->stats.residual);
     }
     if (status == DJ_NOT_CONVERGED) t->unconverged++;
     if (!isFinite(d)) {
