@@ -238,7 +238,9 @@ static djStatus solveBy(djNewtonResult* result, djWork* w, const djModel* m, dou
   djNewtonProblem newton = {m->nv, &problem, evaluateNow, factor, solve, cap, trial, accept};
   // Rounding of poses, relative to a metre, times the weight.
   double noise = 1e-15 * m->moving_mass * m->contact.gravity;
-  djNewtonOption option = {m->opt.tolerance * unit, m->opt.max_iterations, w->polish, 30, noise};
+  // Momentum that should last is worth a step more: g h is no measure of a slow body's.
+  int polish = w->row->kind == DJ_LDU && w->polish < 1 ? 1 : w->polish;
+  djNewtonOption option = {m->opt.tolerance * unit, m->opt.max_iterations, polish, 30, noise};
   status = dj_newton(result, &newton, &option, w->gradient, w->step);
   if (status < 0 || !w->row->velocity) return status;
   djStatus end = w->row->velocity(w, m);
