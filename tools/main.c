@@ -50,7 +50,8 @@ static const Verb verbs[] = {
      "   \"b\":{\"geom\":\"box\",\"size\":[1,1,1],\"pose\":[0,0,-1.05,1,0,0,0]},\n"
      "   \"friction\":{\"coefficient\":0.5,\"dt\":0.01,\"motion_a\":[0,0,0,0.001,0,0]}}\n"
      "Lengths in metres, world coordinates; no skin. A bad entry of a list does not spoil the\n"
-     "others.",
+     "others. Faces of a cylinder are domes, lower at the edge by 0.02 r h/(r + h), its half\n"
+     "height being h: gap and value are those of this shape.",
      verb_contact},
     {"grad", "TASK", 1, GROUP_JSON | GROUP_SETTINGS | GROUP_CHECK | GROUP_FILE,
      "gradient of a task's loss by its variables",
