@@ -4,7 +4,9 @@
 // Steps of a geometric ladder e_k = scale r^-k give Richardson's tableau
 //   D[k][0] = D(e_k),  D[k][j] = (r^2j D[k][j-1] - D[k-1][j-1]) / (r^2j - 1)
 // whose entries lose one more term of the series per column. An entry's error is estimated by its
-// distance to its two parents (truncation) plus the noise of the losses divided by the step; the
+// distance to its two parents (truncation), or a third of what it was a step above, as it may fall
+// by chance where the series has other terms (losses that start at a kink of a higher derivative),
+// plus the noise of the losses divided by the step; the
 // entry with the smallest estimate is the difference. Large steps suffer from truncation, small
 // ones from noise: this balances the two without knowing either in advance. Losses with stiff
 // contact need steps far below those of smooth ones, hence the long ladder; it ends where smaller
@@ -15,6 +17,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 enum { LADDER = 19, COLUMNS = 6, FIT = 17 };
 
@@ -66,7 +69,7 @@ static double quotient(const djLadder* s, int k, int side) {
 // Tableau over one kind of quotients. Keeps in result whatever has the smallest error estimate;
 // returns the number of quotients.
 static int extrapolate(djdCertificate* result, const djLadder* s, int side) {
-  double above[COLUMNS] = {0}, row[COLUMNS] = {0};
+  double above[COLUMNS] = {0}, row[COLUMNS] = {0}, before[COLUMNS] = {0};
   int used = 0;      // rows without a gap so far
   int count = 0;
   double power = side ? ratio : ratio * ratio;
@@ -75,6 +78,7 @@ static int extrapolate(djdCertificate* result, const djLadder* s, int side) {
     row[0] = quotient(s, k, side);
     if (!isfinite(row[0])) {
       used = 0;
+      memset(before, 0, sizeof before);
       continue;
     }
     count++;
@@ -83,7 +87,9 @@ static int extrapolate(djdCertificate* result, const djLadder* s, int side) {
     for (int j = 1; j <= used && j < COLUMNS; j++) {
       factor *= power;
       row[j] = (factor * row[j - 1] - above[j - 1]) / (factor - 1);
-      double error = fmax(fabs(row[j] - row[j - 1]), fabs(row[j] - above[j - 1])) + floor_error;
+      double parents = fmax(fabs(row[j] - row[j - 1]), fabs(row[j] - above[j - 1]));
+      double error = fmax(parents, before[j] / ratio) + floor_error;
+      before[j] = parents;
       if (error < result->difference_error) {
         result->difference_error = error;
         result->difference = row[j];
@@ -116,34 +122,47 @@ static void solveFirst(double A[3][3], const double b[3], double x[3], double* i
   }
 }
 
-// The fit, over two rungs of the ladder that begin at the best step. The scatter about it gives its
-// error; it replaces the tableau's result where that is smaller.
+// Least squares of d = L' + c2 t^2 + c t^power by weights; the scatter about it gives its error.
+static double fit(double* error, const double* d, const double* t, int power) {
+  double A[3][3] = {{0}}, b[3] = {0}, x[3], inverse, scatter = 0;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < FIT; i++) {
+      double square = t[i] * t[i], weight = square;   // the quotient's noise falls as 1/e
+      double row[3] = {1, square, power == 3 ? square * t[i] : square * square};
+      if (pass) {
+        double rest = d[i] - d[0] - (x[0] + x[1] * row[1] + x[2] * row[2]);
+        scatter += weight * rest * rest;
+        continue;
+      }
+      for (int j = 0; j < 3; j++) {
+        b[j] += weight * row[j] * (d[i] - d[0]);   // against cancellation
+        for (int k = 0; k < 3; k++) A[j][k] += weight * row[j] * row[k];
+      }
+    }
+    if (pass == 0) solveFirst(A, b, x, &inverse);
+  }
+  *error = sqrt(inverse * scatter / (FIT - 3));
+  return d[0] + x[0];
+}
+
+// Fits over two rungs of the ladder that begin at the best step, with a fourth power of it and, for
+// losses that start at a kink of a higher derivative, with a third. The better one replaces the
+// tableau's result where its error is smaller.
 static void refine(djdCertificate* result, djdLossAlong along, void* user) {
-  double A[3][3] = {{0}}, b[3] = {0}, t[FIT], d[FIT], weight[FIT], x[3], inverse, scatter = 0;
+  double d[FIT], t[FIT];
   for (int i = 0; i < FIT; i++) {
     double grow = pow(ratio, 2.0 * i / (FIT - 1)), e = result->step * grow;
     double plus = lossAt(along, user, e, &result->evaluations);
     double minus = lossAt(along, user, -e, &result->evaluations);
     d[i] = (plus - minus) / (2 * e);
-    t[i] = grow * grow / (ratio * ratio * ratio * ratio);
-    weight[i] = grow * grow;  // the quotient's noise falls as 1/e
+    t[i] = grow / (ratio * ratio);
     if (!isfinite(d[i])) return;
-    double row[3] = {1, t[i], t[i] * t[i]};
-    for (int j = 0; j < 3; j++) {
-      // relative to the first quotient, against cancellation
-      b[j] += weight[i] * row[j] * (d[i] - d[0]);
-      for (int k = 0; k < 3; k++) A[j][k] += weight[i] * row[j] * row[k];
-    }
   }
-  solveFirst(A, b, x, &inverse);
-  for (int i = 0; i < FIT; i++) {
-    double rest = d[i] - d[0] - (x[0] + t[i] * (x[1] + t[i] * x[2]));
-    scatter += weight[i] * rest * rest;
-  }
-  double error = sqrt(inverse * scatter / (FIT - 3));
-  if (error < result->difference_error) {
+  for (int power = 4; power >= 3; power--) {
+    double error, value = fit(&error, d, t, power);
+    if (!(error < result->difference_error)) continue;
     result->difference_error = error;
-    result->difference = d[0] + x[0];
+    result->difference = value;
   }
 }
 
