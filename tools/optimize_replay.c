@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef DJ_HAVE_MUJOCO
+
 static double* copy(const double* from, size_t n) {
   double* to = tool_alloc(n, sizeof *to);
   if (n > 0) memcpy(to, from, n * sizeof *to);
@@ -26,7 +28,6 @@ static void make_inputs(Inputs* in, const djModel* m, const djDesign* d) {
 }
 
 void replay_run(Replay* replay, const OptimizeRun* r, const char* path) {
-#ifdef DJ_HAVE_MUJOCO
   djError err = {""};
   Scene* s = &replay->scene;
   *s = (Scene){.path = path};
@@ -51,11 +52,16 @@ void replay_run(Replay* replay, const OptimizeRun* r, const char* path) {
     }
     if (!*replay->note) record_add(&replay->record, replay->engine, i + 1);
   }
+}
+
 #else
+
+void replay_run(Replay* replay, const OptimizeRun* r, const char* path) {
   (void)r, (void)path;
   snprintf(replay->note, sizeof replay->note, "a build with MuJoCo is needed");
-#endif
 }
+
+#endif
 
 void replay_close(Replay* replay) {
   for (int k = 0; k < ENGINES; k++) engine_close(&replay->engine[k]);
