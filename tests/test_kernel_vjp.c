@@ -58,6 +58,7 @@ static void openVaried(Varied* v, TestShape* t, Random* r, double size) {
   v->rate.radius = t->shape.radius > 0 ? size * uniform(r, -1, 1) : 0;   // may not be negative
   v->rate.radius_slope = t->shape.radius > 0 ? size * uniform(r, -1, 1) : 0;
   v->rate.inner = size * uniform(r, -1, 1);
+  v->rate.skin = 0.1 * v->rate.inner;   // as a number, of which recovery takes notice
   v->rate.bound = size * uniform(r, -1, 1);
   v->rate.offset = size * uniform(r, -1, 1);
   v->rate.center = scaled(r, size);
@@ -85,6 +86,7 @@ static void moveVaried(djShape* s, const Varied* v, double e) {
   s->radius = b->radius + e * v->rate.radius;
   s->radius_slope = b->radius_slope + e * v->rate.radius_slope;
   s->inner = b->inner + e * v->rate.inner;
+  s->skin = b->skin + e * v->rate.skin;
   s->bound = b->bound + e * v->rate.bound;
   s->center = dju_madd3(b->center, e, v->rate.center);
   for (int i = 0; i < 9; i++) {
@@ -110,7 +112,7 @@ static double dotVaried(const Varied* v) {
     sum += g->curve.m[i] * d->curve.m[i] + g->curve_move.m[i] * d->curve_move.m[i];
   }
   return sum + g->radius * d->radius + g->radius_slope * d->radius_slope + g->inner * d->inner +
-         g->bound * d->bound + dju_dot3(g->center, d->center);
+         g->skin * d->skin + g->bound * d->bound + dju_dot3(g->center, d->center);
 }
 
 // part: gap / range. move: what the bodies move by from the start, as a part of the range.

@@ -132,7 +132,9 @@ static void pathGrad(djPairGrad* grad, const djErosionGrad* g, const djErosion* 
                      const djPairInput* in) {
   djShapeGrad* shape[2] = {grad->a, grad->b};
   for (int k = 0; k < 2; k++) {
-    if (er->cap[k] > 0) shape[k]->inner += DJ_INNER_PART * g->cap[k];
+    if (!(er->cap[k] > 0)) continue;
+    shape[k]->inner += DJ_INNER_PART * g->cap[k];
+    shape[k]->skin -= g->cap[k];
   }
   shape[in->b->bound > in->a->bound]->bound += g->span;
   centreGrad(grad, g, er, in);
@@ -182,8 +184,8 @@ djStatus dj_erosionVjp(djPairGrad* grad, const djErosionGrad* given, const djEro
   // Of gap(e), and what else the path of erosion takes from the shapes.
   djDistance eroded;
   djDistanceCache at = {0};
-  double by_e, *more = scratch;
-  status = dj_erodedSlope(&by_e, &eroded, &at, er, in, more);
+  double by_e;
+  status = dj_erodedSlope(&by_e, &eroded, &at, er, in, scratch);
   if (status) return status;
   double f = g.e / by_e, width = DJ_RECOVERY_GAP - DJ_RECOVERY_FLOOR;
   g.e = 0;
