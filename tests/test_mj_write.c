@@ -49,17 +49,6 @@ static const djtField fields[] = {
     {"actuator", "gear", DJ_OBJ_ACTUATOR, .5, 2, false},
 };
 
-static int objects(const djModel* m, djObject object) {
-  switch (object) {
-    case DJ_OBJ_BODY: return m->nbody;
-    case DJ_OBJ_JOINT: return m->njnt;
-    case DJ_OBJ_GEOM: return m->ngeom;
-    case DJ_OBJ_MESH: return m->nmesh;
-    case DJ_OBJ_SITE: return m->nsite;
-    default: return m->nu;
-  }
-}
-
 // What MuJoCo derives itself or cannot hold.
 static bool isFixed(const djModel* m, const djtField* f, int id) {
   if (f->object == DJ_OBJ_BODY) return id == 0 || (m->body_mass[id] == 0 && f->field[0] == 'i');
@@ -99,7 +88,7 @@ static void changeField(djModel* m, djRng* rng, const djtField* f, int id) {
 // Changes every parameter of the model, with probability `part` each.
 static void changeAll(djModel* m, djRng* rng, double part) {
   for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
-    for (int i = 0; i < objects(m, fields[k].object); i++) {
+    for (int i = 0; i < dj_objectCount(m, fields[k].object); i++) {
       if (isFixed(m, &fields[k], i) || djt_uniform(rng, 0, 1) > part) continue;
       changeField(m, rng, &fields[k], i);
     }

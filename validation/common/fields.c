@@ -182,16 +182,9 @@ typedef struct Line {
   double *value, *direction;   // concatenated: nvalue, ntangent of each
 } Line;
 
-static int objectCount(const djModel* m, djObject object) {
-  switch (object) {
-    case DJ_OBJ_BODY: return m->nbody;
-    case DJ_OBJ_JOINT: return m->njnt;
-    case DJ_OBJ_GEOM: return m->ngeom;
-    case DJ_OBJ_MESH: return m->nmesh;
-    case DJ_OBJ_SITE: return m->nsite;
-    case DJ_OBJ_ACTUATOR: return m->nu;
-    default: return 1;
-  }
+// Fields of the model as a whole count once.
+static int elementCount(const djModel* m, djObject object) {
+  return object == DJ_NOBJ ? 1 : dj_objectCount(m, object);
 }
 
 static bool findParam(djParam* p, const djModel* m, const Field* f, int id) {
@@ -364,12 +357,12 @@ static void keep(djvCell* cell, const djdCertificate* c, double loss) {
 // Every parameter of the model, kind by kind: first[f] is the first of kind f.
 static djParam* listParams(int first[DJV_NFIELD + 1], const djModel* m) {
   int total = 0;
-  for (int f = 0; f < DJV_NFIELD; f++) total += objectCount(m, fields[f].object);
+  for (int f = 0; f < DJV_NFIELD; f++) total += elementCount(m, fields[f].object);
   djParam* param = take((size_t)total, sizeof(djParam));
   int n = 0;
   for (int f = 0; f < DJV_NFIELD; f++) {
     first[f] = n;
-    for (int id = 0; id < objectCount(m, fields[f].object); id++) {
+    for (int id = 0; id < elementCount(m, fields[f].object); id++) {
       n += findParam(&param[n], m, &fields[f], id);
     }
   }

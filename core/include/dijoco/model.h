@@ -314,6 +314,9 @@ typedef enum djObject {
   DJ_NOBJ
 } djObject;
 
+// Number of elements of a kind.
+DJ_API int dj_objectCount(const djModel* model, djObject type);
+
 // Name of an element ("" where it has none), and the element of a name or of "#id"; -1: none.
 DJ_API const char* dj_id2name(const djModel* model, djObject type, int id);
 DJ_API int dj_name2id(const djModel* model, djObject type, const char* name);

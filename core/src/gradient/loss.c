@@ -310,15 +310,6 @@ double dj_lossFactor(const djModel* m, const djLossTerm* t, int k, int horizon) 
 
 // ---- checks -----------------------------------------------------------------------------------
 
-static int countOf(const djModel* m, djObject object) {
-  switch (object) {
-    case DJ_OBJ_SITE: return m->nsite;
-    case DJ_OBJ_GEOM: return m->ngeom;
-    case DJ_OBJ_JOINT: return m->njnt;
-    default: return m->nbody;
-  }
-}
-
 djStatus dj_checkLoss(const djModel* m, const djLossTerm* term, int nterm, int horizon,
                       djError* err) {
   for (int i = 0; i < nterm; i++) {
@@ -337,7 +328,7 @@ djStatus dj_checkLoss(const djModel* m, const djLossTerm* term, int nterm, int h
     if (!joint && t->type != DJ_LOSS_EFFORT && !carries) {
       return dj_fail(err, DJ_INVALID, "loss[%d]: must be of a body, a site or a geom", i);
     }
-    if (t->type != DJ_LOSS_EFFORT && (t->id < lowest || t->id >= countOf(m, object))) {
+    if (t->type != DJ_LOSS_EFFORT && (t->id < lowest || t->id >= dj_objectCount(m, object))) {
       return dj_fail(err, DJ_INVALID, "loss[%d]: element %d does not exist", i, t->id);
     }
     if (joint && m->jnt_type[t->id] != DJ_SLIDE && m->jnt_type[t->id] != DJ_HINGE) {

@@ -102,12 +102,7 @@ static djStatus checkParams(const djModel* m, djData* d, const double* P, int np
                             const djParam* param) {
   djError* err = &d->work->error;
   if (!P || nparam < 0 || (nparam > 0 && !param)) return dj_fail(err, DJ_INVALID, "P: missing");
-  for (int i = 0; i < nparam; i++) {
-    if (!dj_isParam(m, &param[i])) {
-      return dj_fail(err, DJ_INVALID, "param[%d]: not a parameter of this model", i);
-    }
-  }
-  return DJ_OK;
+  return dj_checkParams(m, nparam, param, err);
 }
 
 // Row i of dv+/dparameters at fixed q+, and what dq+/dparameters, P, adds.

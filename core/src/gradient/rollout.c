@@ -271,11 +271,8 @@ static djStatus checkParams(const djRolloutResult* result, const djModel* m, djD
   djError* err = &d->work->error;
   if (result->nparam <= 0 || !result->grad_param) return DJ_OK;
   if (!result->param) return dj_fail(err, DJ_INVALID, "param: missing");
-  for (int i = 0; i < result->nparam; i++) {
-    if (!dj_isParam(m, &result->param[i])) {
-      return dj_fail(err, DJ_INVALID, "param[%d]: not a parameter of this model", i);
-    }
-  }
+  djStatus status = dj_checkParams(m, result->nparam, result->param, err);
+  if (status < 0) return status;
   if (dj_paramSumsSize(m) > tape->nsums) {
     return dj_fail(err, DJ_INVALID, "tape: made for another model");
   }

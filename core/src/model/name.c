@@ -19,6 +19,12 @@ static const int* nameOffsets(int* n, const djModel* model, djObject type) {
   return NULL;
 }
 
+int dj_objectCount(const djModel* model, djObject type) {
+  int n;
+  nameOffsets(&n, model, type);
+  return n;
+}
+
 const char* dj_id2name(const djModel* model, djObject type, int id) {
   int n = 0;
   const int* offset = nameOffsets(&n, model, type);

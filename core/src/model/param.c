@@ -75,17 +75,9 @@ static const djFieldRow table[DJ_NFIELD] = {
     ROW(DJ_FIELD_SUPPORT, DJ_NOBJ, "contact", "support", contact.support, 1, 1, RULE_SUPPORT),
 };
 
-static int objectCount(const djModel* m, djObject object) {
-  switch (object) {
-    case DJ_OBJ_BODY: return m->nbody;
-    case DJ_OBJ_JOINT: return m->njnt;
-    case DJ_OBJ_GEOM: return m->ngeom;
-    case DJ_OBJ_MESH: return m->nmesh;
-    case DJ_OBJ_SITE: return m->nsite;
-    case DJ_OBJ_ACTUATOR: return m->nu;
-    case DJ_OBJ_KEY: return m->nkey;
-    default: return 1;
-  }
+// Parameters of the model as a whole count once.
+static int elementCount(const djModel* m, djObject object) {
+  return object == DJ_NOBJ ? 1 : dj_objectCount(m, object);
 }
 
 static bool isWorldFrame(djField field, int id) {
@@ -95,7 +87,7 @@ static bool isWorldFrame(djField field, int id) {
 bool dj_makeParam(djParam* param, const djModel* m, djField field, int id) {
   if ((int)field < 0 || field >= DJ_NFIELD) return false;
   const djFieldRow* row = &table[field];
-  if (id < 0 || id >= objectCount(m, row->object) || isWorldFrame(field, id)) return false;
+  if (id < 0 || id >= elementCount(m, row->object) || isWorldFrame(field, id)) return false;
   *param = (djParam){(int)field, id, row->nvalue, row->ntangent};
   if (field == DJ_FIELD_MESH_VERT) {
     param->nvalue = param->ntangent = 3 * m->mesh_vertnum[id];
@@ -110,6 +102,15 @@ bool dj_isParam(const djModel* m, const djParam* p) {
   djParam made;
   return dj_makeParam(&made, m, (djField)p->field, p->id) && made.nvalue == p->nvalue &&
          made.ntangent == p->ntangent;
+}
+
+djStatus dj_checkParams(const djModel* m, int n, const djParam* param, djError* err) {
+  for (int i = 0; i < n; i++) {
+    if (!dj_isParam(m, &param[i])) {
+      return dj_fail(err, DJ_INVALID, "param[%d]: not a parameter of this model", i);
+    }
+  }
+  return DJ_OK;
 }
 
 double* dj_paramData(const djModel* m, const djParam* p) {
@@ -132,7 +133,7 @@ double* dj_paramData(const djModel* m, const djParam* p) {
 static size_t blockSize(const djModel* m, djField field) {
   if (field == DJ_FIELD_MESH_VERT) return 3 * (size_t)m->nmeshvert;
   if (field == DJ_FIELD_JOINT_SPRINGREF) return (size_t)m->nv;
-  return (size_t)objectCount(m, table[field].object) * (size_t)table[field].ntangent;
+  return (size_t)elementCount(m, table[field].object) * (size_t)table[field].ntangent;
 }
 
 size_t dj_paramGradSize(const djModel* m) {

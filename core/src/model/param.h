@@ -43,6 +43,9 @@ bool dj_makeParam(djParam* param, const djModel* model, djField field, int id);
 // It is as dj_makeParam gives it for this model.
 bool dj_isParam(const djModel* model, const djParam* param);
 
+// All n are; else the error names the first that is not.
+djStatus dj_checkParams(const djModel* model, int n, const djParam* param, djError* err);
+
 // Where its nvalue numbers are in the model.
 double* dj_paramData(const djModel* model, const djParam* param);
 
