@@ -14,23 +14,6 @@
 
 #include "common/step_energy.h"
 
-static djData* makeData(const djModel* m) {
-  djData* d;
-  djError err;
-  assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
-  return d;
-}
-
-// Largest |a - b| relative to the largest |b|.
-static double relative(const double* a, const double* b, int n) {
-  double diff = 0, size = 1e-300;
-  for (int i = 0; i < n; i++) {
-    diff = fmax(diff, fabs(a[i] - b[i]));
-    size = fmax(size, fabs(b[i]));
-  }
-  return diff / size;
-}
-
 // Gradient against differences of the energy, Hessian against differences of the gradient in
 // exponential coordinates: symmetric part of d gradient.
 static void testGradientAndHessian(void** state) {

@@ -15,23 +15,6 @@
 #include "common/step_energy.h"
 #include "model/momentum.h"
 
-static djData* makeData(const djModel* m) {
-  djData* d;
-  djError err;
-  assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
-  return d;
-}
-
-// Largest |a - b| relative to the largest |b|.
-static double relative(const double* a, const double* b, int n) {
-  double diff = 0, size = 1e-300;
-  for (int i = 0; i < n; i++) {
-    diff = fmax(diff, fabs(a[i] - b[i]));
-    size = fmax(size, fabs(b[i]));
-  }
-  return diff / size;
-}
-
 // dr/dq+ against differences of r; its transpose is wrong.
 static void testJacobian(void** state) {
   (void)state;

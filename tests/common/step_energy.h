@@ -1,10 +1,12 @@
-// The energy that a step minimises, at any configuration. Included after cmocka.
+// The energy that a step minimises, at any configuration, and what tests of steps share beside it.
+// Included after cmocka.
 
 #ifndef DJ_TESTS_STEP_ENERGY_H_
 #define DJ_TESTS_STEP_ENERGY_H_
 
 #include "integrate/work.h"
 
+#include <math.h>
 #include <string.h>
 
 // Energy and gradient at q of the step that starts at d.
@@ -18,6 +20,23 @@ static inline double energyAt(double* gradient, const djModel* m, djData* d, con
   const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
   assert_int_equal(row->evaluate(&value, gradient, w, m, &w->now, w->q, &cautious), DJ_OK);
   return value;
+}
+
+static inline djData* makeData(const djModel* m) {
+  djData* d;
+  djError err;
+  assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
+  return d;
+}
+
+// Largest |a - b| relative to the largest |b|.
+static inline double relative(const double* a, const double* b, int n) {
+  double diff = 0, size = 1e-300;
+  for (int i = 0; i < n; i++) {
+    diff = fmax(diff, fabs(a[i] - b[i]));
+    size = fmax(size, fabs(b[i]));
+  }
+  return diff / size;
 }
 
 #endif  // DJ_TESTS_STEP_ENERGY_H_
