@@ -4,7 +4,8 @@
 
 // Block of bodies r, s in a 12 x 12 matrix.
 static void copyBlock(double K[36], const double* from, int r, int s) {
-  for (int i = 0; i < 6; i++) memcpy(K + 6 * i, from + 12 * (6 * r + i) + 6 * s, 6 * sizeof(double));
+  from += 72 * r + 6 * s;
+  for (int i = 0; i < 6; i++) memcpy(K + 6 * i, from + 12 * i, 6 * sizeof(double));
 }
 
 void dj_addContactForces(djWork* w, const djModel* m, const djKin* kin) {

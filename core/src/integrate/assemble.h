@@ -14,8 +14,8 @@ void dj_addContactForces(djWork* work, const djModel* model, const djKin* kin);
 void dj_addJointTerms(double* value, double* gradient, djWork* work, const djModel* model,
                       const double* q);
 
-// Derivatives by the start, at (now, q): of contact's wrenches into N and Rq, of joint terms into Rq
-// and Rv.
+// Derivatives by the start, at (now, q): of contact's wrenches into N and Rq, of joint terms into
+// Rq and Rv.
 void dj_addContactStart(djWork* work, const djModel* model);
 void dj_addJointStart(djWork* work, const djModel* model);
 

@@ -1,4 +1,5 @@
-// Position-level dynamics: derivative of z . r by the model's parameters, r the step's residual.
+// Position-level dynamics: derivative of z . r by the model's parameters, r the step's residual,
+// and the part of it that the forces of other integrators have too.
 //
 // z . r is the derivative of the step's energy E(T+, T, T-, parameters) along the twists x_b of
 // bodies that z causes at T+. A parameter acts on it
@@ -25,17 +26,19 @@ static void mulAdd(double* y, const double* A, int stride, const double* x, bool
   }
 }
 
-static void addBlocks(djParamSums* s, djWork* w, const djModel* m) {
-  dj_bodyTerms(s->W, w->N, m, w->body, &w->now, &w->kin0, w->ref, w->h);
+void dj_addBodyProducts(double* C, const double* A, const djModel* m, const double* x,
+                        bool transpose) {
   for (int b = 1; b < m->nbody; b++) {
-    if (m->body_lastdof[b] >= 0) mulAdd(s->C + 6 * b, w->N + 36 * b, 6, s->x + 6 * b, false);
+    if (m->body_lastdof[b] >= 0) mulAdd(C + 6 * b, A + 36 * b, 6, x + 6 * b, transpose);
   }
-  dj_bodyTermsStart(w->N, w->M, m, w->body, &w->now, &w->kin0, &w->back, w->ref, w->h);
-  for (int b = 1; b < m->nbody; b++) {
-    if (m->body_lastdof[b] < 0) continue;
-    mulAdd(s->C0 + 6 * b, w->N + 36 * b, 6, s->x + 6 * b, true);
-    mulAdd(s->Cback + 6 * b, w->M + 36 * b, 6, s->x + 6 * b, true);
-  }
+}
+
+static void addBlocks(djParamSums* s, djWork* w, const djModel* m, const djBodyStep* step) {
+  dj_bodyTerms(s->W, w->N, m, step, &w->now, &w->kin0, w->ref, w->h);
+  dj_addBodyProducts(s->C, w->N, m, s->x, false);
+  dj_bodyTermsStart(w->N, w->M, m, step, &w->now, &w->kin0, &w->back, w->ref, w->h);
+  dj_addBodyProducts(s->C0, w->N, m, s->x, true);
+  dj_addBodyProducts(s->Cback, w->M, m, s->x, true);
 }
 
 static void addContact(djParamSums* s, const djContactBlock* c) {
@@ -57,7 +60,7 @@ static void addContact(djParamSums* s, const djContactBlock* c) {
   }
 }
 
-djStatus dj_addContactParams(djParamSums* s, djWork* w, const djModel* m) {
+static djStatus addContacts(djParamSums* s, djWork* w, const djModel* m) {
   double value;
   djStatus status = dj_evalContacts(&value, w->contacts, m, w->now.body, DJ_EVAL_HESSIAN);
   if (status >= 0) status = dj_startContacts(w->contacts, m, w->now.body);
@@ -68,31 +71,39 @@ djStatus dj_addContactParams(djParamSums* s, djWork* w, const djModel* m) {
   return dj_contactParams(s->param, s->shape, w->contacts, m, w->now.body, s->x);
 }
 
-djStatus dj_positionParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
+djStatus dj_forceParams(djParamSums* s, djWork* w, const djModel* m, const djBodyStep* step,
+                        const double* z) {
   size_t size = (size_t)m->nbody * 6 * sizeof(double);
   dj_motionSubspace(&w->now, m, w->ref);
-  dj_motionSubspace(&w->kin0, m, w->ref);
-  dj_motionSubspace(&w->back, m, w->ref);
   dj_bodyTwists(s->x, m, &w->now, z);
+  memset(s->W, 0, size);
   memset(s->C, 0, size);
   memset(s->C0, 0, size);
   memset(s->Cback, 0, size);
-  addBlocks(s, w, m);
+  if (step) addBlocks(s, w, m, step);
   if (w->contacts) {
-    djStatus status = dj_addContactParams(s, w, m);
+    djStatus status = addContacts(s, w, m);
     if (status < 0) return status;
   }
   dj_gatherCovectors(s->W, m, w->ref);
   dj_gatherCovectors(s->C, m, w->ref);
   dj_gatherCovectors(s->C0, m, w->ref);
-  dj_gatherCovectors(s->Cback, m, w->ref);
   const djConfig now = {&w->now, w->q, w->ref}, start = {&w->kin0, w->start.qpos, w->ref};
-  const djConfig back = {&w->back, w->qback, w->ref};
   dj_frameParamsSecond(s->param, m, &now, s->C, s->W, s->x, z);
   dj_frameParams(s->param, m, &start, s->C0);
+  dj_jointParams(s->param, &w->joint, m, &w->start, w->q, z);
+  return DJ_OK;
+}
+
+djStatus dj_positionParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
+  dj_motionSubspace(&w->kin0, m, w->ref);
+  dj_motionSubspace(&w->back, m, w->ref);
+  djStatus status = dj_forceParams(s, w, m, w->body, z);
+  if (status < 0) return status;
+  dj_gatherCovectors(s->Cback, m, w->ref);
+  const djConfig back = {&w->back, w->qback, w->ref};
   dj_frameParams(s->param, m, &back, s->Cback);
   dj_bodyParams(s->param, s->tensor, m, w->body, &w->start, &w->now, &w->kin0, &w->back, w->ref,
                 s->x, w->h);
-  dj_jointParams(s->param, &w->joint, m, &w->start, w->q, z);
   return DJ_OK;
 }

@@ -26,26 +26,6 @@ static void clear36(double* N, const djModel* m) {
   memset(N, 0, (size_t)m->nbody * 36 * sizeof(double));
 }
 
-// C_b += A_b^T x_b
-static void addTransposed(double* C, const double* A, const djModel* m, const double* x) {
-  for (int b = 1; b < m->nbody; b++) {
-    if (m->body_lastdof[b] < 0) continue;
-    for (int r = 0; r < 6; r++) {
-      for (int c = 0; c < 6; c++) C[6 * b + c] += A[36 * b + 6 * r + c] * x[6 * b + r];
-    }
-  }
-}
-
-// C_b += A_b x_b
-static void addProduct(double* C, const double* A, const djModel* m, const double* x) {
-  for (int b = 1; b < m->nbody; b++) {
-    if (m->body_lastdof[b] < 0) continue;
-    for (int r = 0; r < 6; r++) {
-      for (int c = 0; c < 6; c++) C[6 * b + r] += A[36 * b + 6 * r + c] * x[6 * b + c];
-    }
-  }
-}
-
 // C_b += (w x t + v x f, w x f)
 static void addDual(double* C, const djModel* m, const double* x, const double* W) {
   for (int b = 1; b < m->nbody; b++) {
@@ -65,7 +45,7 @@ static void addDual(double* C, const djModel* m, const double* x, const double* 
 static void addFrames(djParamSums* s, const djModel* m, const djConfig* at,
                       const double* M, const double* z, const double* qvel, double scale) {
   clear6(s->C, m);
-  addTransposed(s->C, M, m, s->x);
+  dj_addBodyProducts(s->C, M, m, s->x, true);
   addDual(s->C, m, s->x, s->W);
   dj_gatherCovectors(s->C, m, at->ref);
   dj_gatherCovectors(s->W, m, at->ref);
@@ -76,35 +56,6 @@ static void addFrames(djParamSums* s, const djModel* m, const djConfig* at,
   dj_bodyTwists(s->Cback, m, at->kin, qvel);
   clear6(s->C, m);
   dj_frameParamsSecond(s->param, m, at, s->C, s->W, s->Cback, qvel);
-}
-
-// Fluid drag: body terms of which nothing else is left.
-static void addDrag(djParamSums* s, djWork* w, const djModel* m) {
-  dj_bodyTerms(s->W, w->N, m, w->drag, &w->now, &w->kin0, w->ref, w->h);
-  addProduct(s->C, w->N, m, s->x);
-  dj_bodyTermsStart(w->N, w->M, m, w->drag, &w->now, &w->kin0, &w->back, w->ref, w->h);
-  addTransposed(s->C0, w->N, m, s->x);
-  dj_dragParams(s->param, m, w->drag, &w->now, &w->kin0, w->ref, s->x, w->h);
-}
-
-static djStatus addForces(djParamSums* s, djWork* w, const djModel* m, const double* z) {
-  dj_bodyTwists(s->x, m, &w->now, z);
-  clear6(s->W, m);
-  clear6(s->C, m);
-  clear6(s->C0, m);
-  if (w->fluid) addDrag(s, w, m);
-  if (w->contacts) {
-    djStatus status = dj_addContactParams(s, w, m);
-    if (status < 0) return status;
-  }
-  dj_gatherCovectors(s->W, m, w->ref);
-  dj_gatherCovectors(s->C, m, w->ref);
-  dj_gatherCovectors(s->C0, m, w->ref);
-  const djConfig now = {&w->now, w->q, w->ref}, start = {&w->kin0, w->start.qpos, w->ref};
-  dj_frameParamsSecond(s->param, m, &now, s->C, s->W, s->x, z);
-  dj_frameParams(s->param, m, &start, s->C0);
-  dj_jointParams(s->param, &w->joint, m, &w->start, w->q, z);
-  return DJ_OK;
 }
 
 // zeta (nv) <- z turned back to q; adds what moves with the centre of mass of a free joint's body.
@@ -127,9 +78,10 @@ static void turnBack(double* zeta, double* param, const djWork* w, const djModel
 }
 
 djStatus dj_variationalParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
-  dj_motionSubspace(&w->now, m, w->ref);
-  djStatus status = addForces(s, w, m, z);
+  const djBodyStep* drag = w->fluid ? w->drag : NULL;
+  djStatus status = dj_forceParams(s, w, m, drag, z);
   if (status < 0) return status;
+  if (drag) dj_dragParams(s->param, m, drag, &w->now, &w->kin0, w->ref, s->x, w->h);
   double h = w->h, *zeta = w->pull;
   clear6(s->W, m);
   clear36(w->N, m);
@@ -144,7 +96,7 @@ djStatus dj_variationalParams(djParamSums* s, djWork* w, const djModel* m, const
   dj_bodyTwists(s->x, m, &w->kin0, zeta);
   const djConfig now = {&w->now, w->q, w->ref}, start = {&w->kin0, w->start.qpos, w->ref};
   clear6(s->C0, m);
-  addTransposed(s->C0, w->N, m, s->x);
+  dj_addBodyProducts(s->C0, w->N, m, s->x, true);
   dj_gatherCovectors(s->C0, m, w->ref);
   dj_frameParams(s->param, m, &now, s->C0);
   addFrames(s, m, &start, w->M, zeta, w->start.qvel, 1 / h);
@@ -181,7 +133,7 @@ djStatus dj_variationalVelocityParams(djParamSums* s, djWork* w, const djModel* 
   dj_endMomentum(s->W, w->N, w->M, m, w->body, momentum, &w->now, &w->kin0, w->ref, h);
   const djConfig now = {&w->now, w->q, w->ref}, start = {&w->kin0, w->start.qpos, w->ref};
   clear6(s->C0, m);
-  addTransposed(s->C0, w->M, m, s->x);
+  dj_addBodyProducts(s->C0, w->M, m, s->x, true);
   dj_gatherCovectors(s->C0, m, w->ref);
   dj_frameParams(s->param, m, &start, s->C0);
   addFrames(s, m, &now, w->N, y, w->qvel, 1);

@@ -134,8 +134,16 @@ djStatus dj_checkInputs(const djModel* model, djData* data);
 djStatus dj_replayStep(const djModel* model, djData* data, const djIntegratorRow* row,
                        const double* qpos);
 
-// Contacts' part of params: s->W, C and C0 are added to, x is given.
-djStatus dj_addContactParams(djParamSums* s, djWork* work, const djModel* model);
+// The part of params that forces at (now, q) have: contact, joints, and energies of bodies (step;
+// NULL: none), those of position-level dynamics but for what masses do by themselves. kin0's
+// subspaces must be set. Leaves twists along z in sums->x and, in sums->Cback, covectors by the pose
+// before the start.
+djStatus dj_forceParams(djParamSums* sums, djWork* work, const djModel* model,
+                        const djBodyStep* step, const double* z);
+
+// C_b += A_b x_b, or A_b^T x_b, of bodies b that move: C, x (nbody x 6), A (nbody x 36).
+void dj_addBodyProducts(double* C, const double* A, const djModel* model, const double* x,
+                        bool transpose);
 
 // Position-level dynamics, see position.c.
 djStatus dj_positionParams(djParamSums* sums, djWork* work, const djModel* model,
