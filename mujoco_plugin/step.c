@@ -100,10 +100,11 @@ djStatus djm_step(const mjModel* m, mjData* d, djmContext* context) {
   return status;
 }
 
-djStatus djm_transition(mjtNum* A, mjtNum* B, const mjModel* m, const mjData* d,
-                        djmContext* context) {
+djStatus djm_transition(const mjModel* m, const mjData* d, djmContext* context, mjtNum* A,
+                        mjtNum* B, mjtNum* C, mjtNum* D) {
   if (!fits(context, m)) return DJ_INVALID;
   if (context->model->na != m->na || context->model->nu != m->nu) return DJ_UNSUPPORTED;
+  if (C || D) return DJ_UNSUPPORTED;
   readData(context, d);
   return djd_transition(context->model, context->data, A, B);
 }

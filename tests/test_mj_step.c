@@ -120,7 +120,7 @@ static void testTransition(void** state) {
   mjtNum* before = calloc(m->nq, sizeof(*before));
   assert_true(A && B && before && nx < 100);
   mju_copy(before, d->qpos, (int)m->nq);
-  assert_int_equal(djm_transition(A, B, m, d, context), DJ_OK);
+  assert_int_equal(djm_transition(m, d, context, A, B, NULL, NULL), DJ_OK);
   assert_memory_equal(before, d->qpos, sizeof(*before) * m->nq);
   mjtNum column[100];
   for (int k = 0; k < nx + nu; k++) {
@@ -132,7 +132,7 @@ static void testTransition(void** state) {
       }
     }
   }
-  assert_int_equal(djm_transition(NULL, B, m, d, context), DJ_OK);
+  assert_int_equal(djm_transition(m, d, context, NULL, B, NULL, NULL), DJ_OK);
   free(A);
   free(B);
   free(before);
@@ -153,7 +153,7 @@ static void testMisuse(void** state) {
   djmContext *context = makeContext(m), *second = makeContext(other);
   assert_int_equal(djm_step(other, d, context), DJ_INVALID);
   mjtNum A[100];
-  assert_int_equal(djm_transition(A, NULL, other, d, second), DJ_UNSUPPORTED);
+  assert_int_equal(djm_transition(other, d, second, A, NULL, NULL, NULL), DJ_UNSUPPORTED);
   assert_int_equal(other->na, 3);
   assert_int_equal(djm_model(second)->na, 2);
   d->ctrl[1] = 1;

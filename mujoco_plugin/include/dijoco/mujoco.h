@@ -65,16 +65,42 @@ DJ_API void djm_deleteContext(djmContext* context);
 DJ_API djModel* djm_model(djmContext* context);
 DJ_API djData* djm_data(djmContext* context);
 
+// Settings of a context, besides the options of its model.
+typedef struct djmStepOption {
+  int substeps;               // steps of timestep/substeps that make one; 1
+  bool sensors;               // djm_step also fills, as mj_step does, what mj_forward finds at its
+                              //   start: poses, velocities, sensordata (see djm_forward); false
+} djmStepOption;
+DJ_API djmStepOption* djm_stepOption(djmContext* context);
+
 // One step of ours on MuJoCo's data: reads time, qpos, qvel, act, ctrl, applied forces and mocap
-// poses, writes time, qpos, qvel, act and qacc (the velocity's change over the timestep). Other
-// fields are as the caller left them: call mj_forward for those that follow from the state.
+// poses, writes time, qpos, qvel, act, qacc (the velocity's change over the timestep),
+// qfrc_constraint (generalized force of contact) and cfrc_ext (contact and applied forces on bodies,
+// about their subtree's centre of mass, as mj_rnePostConstraint has it). Other fields are as the
+// caller left them, unless sensors are wanted. What the import leaves out (report: ignored) and
+// MuJoCo computes as a smooth force (tendon springs, muscles...) does not act here.
 DJ_API djStatus djm_step(const mjModel* m, mjData* d, djmContext* context);
 
+// In place of mj_forward, with our contact: everything that mj_forward computes from position and
+// velocity, then qacc, qfrc_constraint and cfrc_ext of our step from here, and from these the sensors
+// that depend on acceleration and contact (accelerometer, force, torque, touch...).
+DJ_API djStatus djm_forward(const mjModel* m, mjData* d, djmContext* context);
+
 // Derivatives of that step at d's state; d is not changed. Layout as mjd_transitionFD: with
-// nx = 2 nv + na, A (nx x nx), B (nx x nu); either may be NULL. DJ_UNSUPPORTED where activations
-// are left out (report: ignored).
-DJ_API djStatus djm_transition(mjtNum* A, mjtNum* B, const mjModel* m, const mjData* d,
-                               djmContext* context);
+// nx = 2 nv + na, A (nx x nx), B (nx x nu), C (nsensordata x nx), D (nsensordata x nu); any may be
+// NULL. C and D are those of sensordata as djm_forward gives it. Rows of a sensor for which
+// djm_sensorIsAnalytic is false are centred differences of djm_forward. DJ_UNSUPPORTED where
+// activations or controls are left out (report: ignored), and with delays.
+DJ_API djStatus djm_transition(const mjModel* m, const mjData* d, djmContext* context, mjtNum* A,
+                               mjtNum* B, mjtNum* C, mjtNum* D);
+DJ_API bool djm_sensorIsAnalytic(const mjModel* m, int sensor);
+
+// ------------------------------ inside MuJoCo ----------------------------------------------------
+
+// Register the plugins dijoco.contact and dijoco.gap with MuJoCo, once in a process. Loading
+// libdijoco_plugin.so does it where MuJoCo is loaded already. DJ_UNSUPPORTED: no MuJoCo is loaded,
+// or one with other headers; err names it.
+DJ_API djStatus djm_registerPlugins(djError* err);
 
 // ------------------------------ writing a design -------------------------------------------------
 
