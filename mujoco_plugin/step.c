@@ -1,5 +1,6 @@
 // djm_step and djm_transition: our step on MuJoCo's data.
 
+#include "context.h"
 #include "import.h"
 
 #include <dijoco/gradient.h>
@@ -7,13 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct djmContext {
-  djModel* model;
-  djData* data;
-  int nkept;                  // activations that the import keeps
-  int* kept;                  // (nkept) their addresses in MuJoCo's act, or NULL: all of them
-};
 
 void djm_deleteContext(djmContext* context) {
   if (!context) return;
@@ -69,7 +63,7 @@ static bool fits(const djmContext* c, const mjModel* m) {
          (x->nu == m->nu || x->njnt == 0) && x->na <= m->na;
 }
 
-static void readData(djmContext* c, const mjData* d) {
+void djm_readData(djmContext* c, const mjData* d) {
   const djModel* x = c->model;
   djData* data = c->data;
   data->time = d->time;
@@ -87,7 +81,7 @@ djStatus djm_step(const mjModel* m, mjData* d, djmContext* context) {
   if (!fits(context, m)) return DJ_INVALID;
   const djModel* x = context->model;
   djData* data = context->data;
-  readData(context, d);
+  djm_readData(context, d);
   djStatus status = dj_step(x, data);
   if (status < 0) return status;
   for (int i = 0; i < x->nv; i++) {
@@ -105,6 +99,6 @@ djStatus djm_transition(const mjModel* m, const mjData* d, djmContext* context, 
   if (!fits(context, m)) return DJ_INVALID;
   if (context->model->na != m->na || context->model->nu != m->nu) return DJ_UNSUPPORTED;
   if (C || D) return DJ_UNSUPPORTED;
-  readData(context, d);
+  djm_readData(context, d);
   return djd_transition(context->model, context->data, A, B);
 }
