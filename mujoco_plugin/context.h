@@ -8,6 +8,7 @@
 struct djmContext {
   djModel* model;
   djData* data;
+  int substeps;               // steps of ours that make one of MuJoCo's
   int nkept;                  // activations that the import keeps
   int* kept;                  // (nkept) their addresses in MuJoCo's act, or NULL: all of them
 };

@@ -1,6 +1,6 @@
 // dj_importMuJoCo: a djModelDef from an mjModel, the model from that, and the report.
 
-#include "import.h"
+#include "instance.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ void* djm_alloc(djmImport* imp, size_t n, size_t size) {
   return block->data;
 }
 
-static void freeBlocks(djmImport* imp) {
+void djm_freeImport(djmImport* imp) {
   while (imp->blocks) {
     djmBlock* next = imp->blocks->next;
     free(imp->blocks);
@@ -50,10 +50,37 @@ static djStatus importAll(djmImport* imp) {
   };
   for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); i++) {
     djStatus status = stages[i](imp);
-    if (status == DJ_NO_MEMORY) snprintf(imp->err->text, sizeof(imp->err->text), "out of memory");
     if (status != DJ_OK) return status;
   }
   return DJ_OK;
+}
+
+djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_out,
+                    const mjModel* m, djmPurpose purpose, djError* err) {
+  mjModel view = *m;
+  djmInstance instance;
+  djmImport imp = {.m = &view, .def = dj_defaultModelDef(), .err = err};
+  imp.def.name = djm_name(m, 0);
+  djStatus status = djm_readInstance(&instance, &imp, m);
+  if (status == DJ_OK) status = djm_applyInstance(&view, &imp, &instance, purpose);
+  if (status == DJ_OK) status = importAll(&imp);
+  if (status == DJ_OK) status = djm_importInstanceOption(&imp, &instance);
+  if (purpose == DJM_CONTACTS) imp.def.option.integrator = DJ_POSITION;
+  if (status == DJ_OK) status = dj_makeModel(model, &imp.def, err);
+  if (status == DJ_OK && report) {
+    status = djm_makeReport(report, &imp);
+    if (status != DJ_OK) {
+      dj_deleteModel(*model);
+      *model = NULL;
+    }
+  }
+  if (status == DJ_NO_MEMORY) snprintf(err->text, sizeof(err->text), "out of memory");
+  djm_freeImport(&imp);
+  if (instance_out) {
+    *instance_out = instance;
+    instance_out->owned = instance_out->named = NULL;
+  }
+  return status;
 }
 
 djStatus dj_importMuJoCo(djModel** model, djReport** report, const mjModel* m, djError* err) {
@@ -66,19 +93,5 @@ djStatus dj_importMuJoCo(djModel** model, djReport** report, const mjModel* m, d
     snprintf(err->text, sizeof(err->text), "dj_importMuJoCo: no model given");
     return DJ_INVALID;
   }
-
-  djmImport imp = {.m = m, .def = dj_defaultModelDef(), .err = err};
-  imp.def.name = djm_name(m, 0);
-  djStatus status = importAll(&imp);
-  if (status == DJ_OK) status = dj_makeModel(model, &imp.def, err);
-  if (status == DJ_OK && report) {
-    status = djm_makeReport(report, &imp);
-    if (status != DJ_OK) {
-      snprintf(err->text, sizeof(err->text), "out of memory");
-      dj_deleteModel(*model);
-      *model = NULL;
-    }
-  }
-  freeBlocks(&imp);
-  return status;
+  return djm_import(model, report, NULL, m, DJM_WHOLE, err);
 }

@@ -23,6 +23,9 @@ typedef struct djmImport {
 // Zeroed memory that lives as long as the import; NULL when there is none (n = 0 gives a block).
 void* djm_alloc(djmImport* imp, size_t n, size_t size);
 
+// Release an import's memory.
+void djm_freeImport(djmImport* imp);
+
 // Name of an element in m->names, "" where it has none.
 const char* djm_name(const mjModel* m, int adr);
 

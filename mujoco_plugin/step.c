@@ -1,7 +1,7 @@
 // djm_step and djm_transition: our step on MuJoCo's data.
 
 #include "context.h"
-#include "import.h"
+#include "instance.h"
 
 #include <dijoco/gradient.h>
 
@@ -35,25 +35,35 @@ static djStatus listKept(djmContext* c, const mjModel* m) {
   return DJ_OK;
 }
 
-djStatus djm_makeContext(djmContext** context, djReport** report, const mjModel* m,
-                         djError* err) {
+djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjModel* m,
+                            djmPurpose purpose, djError* err) {
   *context = NULL;
   if (report) *report = NULL;
+  djmInstance instance = {.substeps = 1};
   djmContext* c = calloc(1, sizeof(*c));
-  djStatus status = c ? dj_importMuJoCo(&c->model, report, m, err) : DJ_NO_MEMORY;
+  djStatus status = c ? djm_import(&c->model, report, &instance, m, purpose, err) : DJ_NO_MEMORY;
   if (status == DJ_OK) status = dj_makeData(&c->data, c->model, err);
   if (status == DJ_OK) status = listKept(c, m);
   if (status == DJ_OK) {
+    c->substeps = instance.substeps;
     *context = c;
     return DJ_OK;
   }
-  if (status == DJ_NO_MEMORY && err) snprintf(err->text, sizeof(err->text), "out of memory");
+  if (status == DJ_NO_MEMORY) snprintf(err->text, sizeof(err->text), "out of memory");
   djm_deleteContext(c);
   if (report) {
     dj_deleteReport(*report);
     *report = NULL;
   }
   return status;
+}
+
+djStatus djm_makeContext(djmContext** context, djReport** report, const mjModel* m,
+                         djError* err) {
+  djError unused;
+  if (!err) err = &unused;
+  err->text[0] = '\0';
+  return djm_makeContextFor(context, report, m, DJM_WHOLE, err);
 }
 
 // Whether context was made from a model of these sizes.
