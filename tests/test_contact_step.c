@@ -189,10 +189,96 @@ static void testTransition(void** state) {
   assert_true(worst < 1e-5);
 }
 
+// What the body pairs' forces and torques (about body2's origin) sum up to, against geom pairs'.
+static void checkSums(const djModel* m, const djData* d) {
+  for (int i = 0; i < d->ncontact; i++) {
+    const djContactForce* c = &d->contact[i];
+    double force[3], torque[3], size = 1e-9;
+    memcpy(force, c->force, sizeof force);
+    memcpy(torque, c->torque, sizeof torque);
+    for (int k = 0; k < d->npair; k++) {
+      const djContactPair* p = &d->pair[k];
+      int b1 = m->geom_body[p->geom1], b2 = m->geom_body[p->geom2];
+      if ((b1 < b2 ? b1 : b2) != c->body1 || (b1 < b2 ? b2 : b1) != c->body2) continue;
+      double sign = b1 < b2 ? 1 : -1, r[3];
+      const double* f = p->force;
+      for (int j = 0; j < 3; j++) r[j] = p->point[j] - d->xpos[3 * c->body2 + j];
+      for (int j = 0; j < 3; j++) {
+        int u = (j + 1) % 3, v = (j + 2) % 3;
+        force[j] -= sign * f[j];
+        torque[j] -= sign * (p->torque[j] + r[u] * f[v] - r[v] * f[u]);
+        size += fabs(f[j]);
+      }
+    }
+    for (int j = 0; j < 3; j++) {
+      assert_float_equal(force[j], 0, 1e-12 * size);
+      assert_float_equal(torque[j], 0, 1e-12 * size);
+    }
+  }
+}
+
+// djd_lastContact along a direction against differences of steps, also where shapes overlap.
+static void testForces(void** state) {
+  const djIntegrator integrator = *(const djIntegrator*)*state;
+  enum { NV = 16, NX = 32, MAXPAIR = 30 };
+  djRng rng = {23};
+  double worst = 0, frozen = 0;
+  int pairs = 0, recovering = 0;
+  for (int trial = 0; trial < 30; trial++) {
+    Scene s = makeState(&rng, integrator, 1e-4);
+    const djModel* m = s.m;
+    if (trial % 3 == 2) s.d->qpos[6] -= 0.004;   // of the first loose body
+    double q0[18], v0[NV], dx[NX];
+    memcpy(q0, s.d->qpos, sizeof(q0));
+    memcpy(v0, s.d->qvel, sizeof(v0));
+    assert_int_equal(dj_step(m, s.d), DJ_OK);
+    checkSums(m, s.d);
+    int n = s.d->npair;
+    assert_true(n < MAXPAIR);
+    double F[3 * MAXPAIR * NX], N[MAXPAIR * NX], fd[4 * MAXPAIR] = {0};
+    assert_int_equal(djd_lastContact(m, s.d, F, N), DJ_OK);
+    for (int i = 0; i < NX; i++) dx[i] = djt_uniform(&rng, -1, 1) * (i < NV ? 1 : 100);
+    for (int k = 0; k < n; k++) recovering += s.d->pair[k].recovering;
+    pairs += n;
+    static const double point[4] = {1, -1, 2, -2}, weight[4] = {8, -8, -1, 1};
+    double step = 2e-8;
+    for (int k = 0; k < 4; k++) {
+      dj_integratePos(s.d->qpos, m, q0, dx, point[k] * step);
+      for (int i = 0; i < NV; i++) s.d->qvel[i] = v0[i] + point[k] * step * dx[NV + i];
+      assert_int_equal(dj_step(m, s.d), DJ_OK);
+      assert_int_equal(s.d->npair, n);
+      for (int i = 0; i < 4 * n; i++) {
+        const djContactPair* p = &s.d->pair[i / 4];
+        fd[i] += weight[k] / (12 * step) * (i % 4 < 3 ? p->force[i % 4] : p->normal_force);
+      }
+    }
+    double size = 0, diff = 0, without = 0;
+    for (int i = 0; i < 4 * n; i++) {
+      const double* row = i % 4 < 3 ? F + (3 * (i / 4) + i % 4) * NX : N + i / 4 * NX;
+      double y = 0, speed = 0;
+      for (int j = 0; j < NX; j++) y += row[j] * dx[j];
+      for (int j = NV; j < NX; j++) speed += row[j] * dx[j];
+      size = fmax(size, fabs(fd[i]));
+      diff = fmax(diff, fabs(fd[i] - y));
+      without = fmax(without, fabs(fd[i] - speed));
+    }
+    if (size > 0) worst = fmax(worst, diff / size);
+    if (size > 0) frozen = fmax(frozen, without / size);
+    freeScene(&s);
+  }
+  print_message("%s: forces of %d pairs, %d recovering: %.1e\n", dj_integratorName(integrator),
+                pairs, recovering, worst);
+  assert_true(pairs > 40 && recovering > 0);
+  assert_true(worst < 1e-5);
+  assert_true(frozen > 0.1);   // without the columns of qpos
+}
+
 int main(void) {
   djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL;
   const struct CMUnitTest tests[] = {cmocka_unit_test(testHessian),
                                      cmocka_unit_test_prestate(testTransition, &position),
-                                     cmocka_unit_test_prestate(testTransition, &variational)};
+                                     cmocka_unit_test_prestate(testTransition, &variational),
+                                     cmocka_unit_test_prestate(testForces, &position),
+                                     cmocka_unit_test_prestate(testForces, &variational)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,7 @@ typedef struct djContactPair {
   double normal[3];            // unit, from geom1 to geom2
   double point[3];             // on the separating plane, weighted by normal force
   double force[3];             // on geom2: normal and friction, N
+  double torque[3];            // on geom2, about point, N m
   double normal_force;         // N
   bool recovering;
 } djContactPair;

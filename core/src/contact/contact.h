@@ -124,6 +124,11 @@ const djContactBlock* const* dj_contactBlocks(int* n, const djContacts* contacts
 // Derivative by start poses for the active blocks, at the poses of the last evaluation.
 djStatus dj_startContacts(djContacts* contacts, const djModel* model, const djPose* pose);
 
+// Derivative of the normal force (its size, without friction) of active block k by twists now and
+// at the start, at the poses of the last evaluation.
+djStatus dj_contactNormal(double now[12], double start[12], djContacts* contacts,
+                          const djModel* model, const djPose* pose, int k);
+
 // At the poses of the last evaluation, bodies moving by the twists x (nbody x 6, about ref): adds
 // the derivative of x . gradient by friction coefficients, stiffness and support to param
 // (model/param.h), that by contact shapes to shape (ngeom).

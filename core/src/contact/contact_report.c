@@ -92,7 +92,10 @@ static djStatus reportPair(djData* d, djContacts* c, const djModel* m, const djP
   out->gap = gap;
   dju_store3(out->normal, swap ? dju_neg3(r.normal) : r.normal);
   dju_store3(out->point, r.point);
-  memcpy(out->force, (swap ? r.wrench_a : r.wrench_b) + 3, sizeof out->force);
+  const double* wrench = swap ? r.wrench_a : r.wrench_b;
+  djVec3 arm = dju_sub3(swap ? in.ref_a : in.ref_b, r.point), force = dju_load3(wrench + 3);
+  dju_store3(out->force, force);
+  dju_store3(out->torque, dju_add3(dju_load3(wrench), dju_cross3(arm, force)));
   out->normal_force = r.normal_force;
   out->recovering = r.recovering;
   if (p->body_a < p->body_b) {
@@ -151,4 +154,30 @@ djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djP
   d->stats.smallest_gap = fmin(d->stats.smallest_gap, d->stats.gap);
   d->stats.deepest_overlap = fmax(d->stats.deepest_overlap, d->stats.overlap);
   return DJ_OK;
+}
+
+// The size |f| of the force f = dU/dv of body a, v its translation: d|f| = f/|f| . df.
+djStatus dj_contactNormal(double now[12], double start[12], djContacts* c, const djModel* m,
+                          const djPose* pose, int k) {
+  if (!c || !m || !pose || k < 0 || k >= c->nblock) return DJ_INVALID;
+  const djNearPair* p = &c->pair[c->active_pair[k]];
+  djPairInput in = dj_pairInput(c, m, p, pose);
+  djPairOutput out;
+  double jac[144];
+  in.friction = 0;
+  memset(now, 0, 12 * sizeof(double));
+  memset(start, 0, 12 * sizeof(double));
+  djStatus status = c->kernel->eval(&out, dj_stateOf(c, p), &in, DJ_EVAL_HESSIAN);
+  if (status < 0 || !out.active) return status;
+  djStatus second = c->kernel->start(jac, dj_stateOf(c, p), &in);
+  if (second < 0) return second;
+  const double* f = out.gradient + 3;
+  double size = dju_norm3(dju_load3(f));
+  for (int r = 0; r < 3 && size > 0; r++) {
+    for (int i = 0; i < 12; i++) {
+      now[i] += f[r] / size * out.hessian[12 * (3 + r) + i];
+      start[i] += f[r] / size * jac[12 * (3 + r) + i];
+    }
+  }
+  return status > 0 ? status : second;
 }

@@ -32,6 +32,9 @@ size_t dj_copyLinear(djLinear* dest, double* memory, const djModel* model, const
 // Linearise the step just taken; *linear points into the workspace.
 djStatus dj_linearizeStep(djLinear* linear, const djModel* model, djData* data);
 
+// X (nv x (2 nv + na + nu), in the workspace) = derivative of q+ by q, v, act and ctrl. Scratch: H.
+void dj_endColumns(djWork* work, const djModel* model);
+
 // dx (2 nv + na) += A^T lambda, du (nu) += B^T lambda; either may be NULL. scratch: 2 nv.
 void dj_linearVjp(double* dx, double* du, const djLinear* linear, const djModel* model,
                   const double* lambda, double* scratch);

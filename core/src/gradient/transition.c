@@ -141,6 +141,15 @@ static void solveAll(djWork* w, const djModel* m) {
   dj_solveMulti(w->X, &w->factor, nc);
 }
 
+void dj_endColumns(djWork* w, const djModel* m) {
+  int nv = m->nv, nc = 2 * nv + m->na + m->nu;
+  solveAll(w, m);
+  identityE(w->H, m, w);
+  for (int r = 0; r < nv; r++) {
+    for (int c = 0; c < nv; c++) w->X[(size_t)r * nc + c] += w->H[(size_t)r * nv + c];
+  }
+}
+
 static void activationRows(double* A, double* B, const djModel* m, const djLinear* lin) {
   int nx = 2 * m->nv + m->na;
   for (int i = 0; i < m->nu; i++) {
