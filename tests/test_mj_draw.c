@@ -1,0 +1,264 @@
+// Contact as geoms in MuJoCo's scenes.
+
+#include "common/mjcf.h"
+#include "engine/draw.h"
+
+#include <dijoco/dijoco.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// A turned box on the floor with a ball on it, and a capsule; sizes and scales are all different.
+static const char kScene[] =
+    "<mujoco><option timestep='0.005'/><statistic meansize='.2' meanmass='3'/>"
+    "<visual><map force='.01'/><scale contactwidth='.25' contactheight='.05' forcewidth='.15'/>"
+    "</visual><worldbody><geom name='floor' type='plane' size='2 2 .1'/>"
+    "<body pos='0 0 .1' euler='0 0 20'><freejoint/><geom name='box' type='box' size='.3 .2 .1' "
+    "mass='4'/></body>"
+    "<body pos='0 0 .25'><joint type='slide' axis='0 0 1'/><geom name='ball' size='.05' mass='1'/>"
+    "</body>"
+    "<body pos='1 0 .1' euler='90 0 0'><freejoint/><geom type='capsule' size='.1 .4' mass='2'/>"
+    "</body></worldbody></mujoco>";
+
+typedef struct Fixture {
+  mjModel* m;
+  mjData* d;
+  djmContext* context;
+  const djData* data;
+  mjvScene scn;
+  mjvOption opt;
+} Fixture;
+
+static void begin(Fixture* f, const char* text, int steps) {
+  djError err;
+  f->m = djt_compile(text);
+  f->d = mj_makeData(f->m);
+  if (djm_makeContext(&f->context, NULL, f->m, &err) != DJ_OK) fail_msg("%s", err.text);
+  for (int i = 0; i < steps; i++) assert_true(djm_step(f->m, f->d, f->context) >= 0);
+  f->data = djm_data(f->context);
+  mj_forward(f->m, f->d);
+  mjv_defaultScene(&f->scn);
+  mjv_makeScene(f->m, &f->scn, 100);
+  mjv_defaultOption(&f->opt);
+}
+
+static void end(Fixture* f) {
+  mjv_freeScene(&f->scn);
+  djm_deleteContext(f->context);
+  mj_deleteData(f->d);
+  mj_deleteModel(f->m);
+}
+
+static const djContactPair* findPair(const Fixture* f, int geom1, int geom2) {
+  for (int k = 0; k < f->data->npair; k++) {
+    const djContactPair* pair = f->data->pair + k;
+    if (pair->geom1 == geom1 && pair->geom2 == geom2) return pair;
+  }
+  fail_msg("no pair of %d and %d", geom1, geom2);
+  return NULL;
+}
+
+// The nth geom of this type at or after the pair's index, as the scene has it.
+static const mjvGeom* findGeom(const Fixture* f, const djContactPair* pair, int type, int nth) {
+  int id = (int)(pair - f->data->pair);
+  for (int i = 0; i < f->scn.ngeom; i++) {
+    const mjvGeom* g = f->scn.geoms + i;
+    if (g->objtype == mjOBJ_UNKNOWN && g->objid == id && g->type == type && nth-- == 0) return g;
+  }
+  fail_msg("pair %d has no geom of type %d", id, type);
+  return NULL;
+}
+
+static void assertNear3(const float* x, const double* y) {
+  for (int i = 0; i < 3; i++) assert_float_equal(x[i], y[i], 1e-6);
+}
+
+// Column k of a geom's orientation.
+static void column(double out[3], const mjvGeom* g, int k) {
+  for (int i = 0; i < 3; i++) out[i] = g->mat[3 * i + k];
+}
+
+static void testPoints(void** state) {
+  (void)state;
+  Fixture f;
+  begin(&f, kScene, 150);
+  assert_int_equal(f.data->npair, 3);
+  djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+  assert_int_equal(f.scn.ngeom, 0);   // no flag, nothing drawn
+  f.opt.flags[mjVIS_CONTACTPOINT] = 1;
+  f.opt.label = mjLABEL_CONTACTPOINT;
+  djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+  assert_int_equal(f.scn.ngeom, 9);
+  assert_int_equal(f.scn.status, 0);
+  for (int i = 0; i < 9; i++) {
+    assert_int_equal(f.scn.geoms[i].category, mjCAT_DECOR);
+    assert_int_equal(f.scn.geoms[i].segid, i);
+  }
+
+  // The plate under the box is turned with it; that under the ball is a square.
+  const djContactPair* pair = findPair(&f, 0, 1);
+  const mjvGeom* plate = findGeom(&f, pair, mjGEOM_BOX, 0);
+  assertNear3(plate->pos, pair->point);
+  double along[3], normal[3], wanted[3] = {cos(20 * mjPI / 180), sin(20 * mjPI / 180), 0};
+  column(along, plate, 0);
+  column(normal, plate, 2);
+  assert_true(fabs(mju_dot3(along, wanted)) > 1 - 1e-4);
+  assert_float_equal(mju_dot3(normal, pair->normal), 1, 1e-6);
+  assert_float_equal(plate->size[0] / plate->size[1], 1.5, 1e-3);
+  assert_true(plate->size[0] > 0.3 && plate->size[0] < 0.4);
+  assert_true(plate->rgba[3] < 0.6f && plate->rgba[3] > 0);
+  pair = findPair(&f, 1, 2);
+  plate = findGeom(&f, pair, mjGEOM_BOX, 0);
+  assert_float_equal(plate->size[0], plate->size[1], 1e-6);
+  assert_true(plate->size[0] > 0.05 && plate->size[0] < 0.07);
+
+  // Disc and gap.
+  for (int k = 0; k < 3; k++) {
+    pair = f.data->pair + k;
+    const mjvGeom* disc = findGeom(&f, pair, mjGEOM_CYLINDER, 0);
+    assertNear3(disc->pos, pair->point);
+    assert_float_equal(disc->size[0], 0.25 * 0.2, 1e-6);
+    assert_float_equal(disc->size[2], 0.05 * 0.2, 1e-6);
+    const mjvGeom* line = findGeom(&f, pair, mjGEOM_LINE, 0);
+    assert_float_equal(line->size[2], pair->gap, 1e-6);
+    double middle[3], axis[3];
+    column(axis, line, 2);
+    for (int i = 0; i < 3; i++) middle[i] = line->pos[i] + 0.5 * pair->gap * axis[i];
+    assertNear3(disc->pos, middle);
+  }
+  char label[100];
+  pair = findPair(&f, 0, 3);
+  snprintf(label, sizeof(label), "floor | g3 %.3g", pair->gap);
+  assert_string_equal(findGeom(&f, pair, mjGEOM_CYLINDER, 0)->label, label);
+  end(&f);
+}
+
+// The vector that an arrow shows, as a force.
+static void arrowForce(double force[3], const Fixture* f, const mjvGeom* g) {
+  column(force, g, 2);
+  mju_scl3(force, force, g->size[2] * f->m->stat.meanmass / f->m->vis.map.force);
+}
+
+static void testForces(void** state) {
+  (void)state;
+  Fixture f;
+  begin(&f, kScene, 0);
+  f.d->xfrc_applied[6] = 10;     // pushes the box: friction
+  for (int i = 0; i < 60; i++) assert_true(djm_step(f.m, f.d, f.context) >= 0);
+  f.opt.flags[mjVIS_CONTACTFORCE] = 1;
+  f.opt.label = mjLABEL_CONTACTFORCE;
+  djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+  assert_int_equal(f.scn.ngeom, f.data->npair);
+  double force[3], normal[3], friction[3], sum[3];
+  const djContactPair* box = findPair(&f, 0, 1);
+  const mjvGeom* arrow = findGeom(&f, box, mjGEOM_ARROW, 0);
+  assertNear3(arrow->pos, box->point);
+  assert_float_equal(arrow->size[0], 0.15 * 0.2, 1e-6);
+  arrowForce(force, &f, arrow);
+  for (int i = 0; i < 3; i++) assert_float_equal(force[i], box->force[i], 1e-3);
+  assert_true(force[0] < -5 && force[2] > 40);
+  char label[100];
+  snprintf(label, sizeof(label), "%.3g", mju_norm3(box->force));
+  assert_string_equal(arrow->label, label);
+  findGeom(&f, findPair(&f, 1, 2), mjGEOM_ARROW2, 0);   // between two bodies
+
+  f.opt.flags[mjVIS_CONTACTSPLIT] = 1;
+  f.scn.ngeom = 0;
+  djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+  const mjvGeom* part[2] = {findGeom(&f, box, mjGEOM_ARROW, 0), findGeom(&f, box, mjGEOM_ARROW, 1)};
+  arrowForce(normal, &f, part[0]);
+  arrowForce(friction, &f, part[1]);
+  assert_float_equal(mju_norm3(normal), box->normal_force, 1e-3 * box->normal_force);
+  assert_float_equal(mju_dot3(normal, friction), 0, 1e-3);
+  mju_add3(sum, normal, friction);
+  for (int i = 0; i < 3; i++) assert_float_equal(sum[i], box->force[i], 1e-3);
+  assert_memory_not_equal(part[0]->rgba, part[1]->rgba, sizeof(part[0]->rgba));
+  end(&f);
+}
+
+// Colours are not MuJoCo's, and pairs in recovery differ from the others.
+static void testColours(void** state) {
+  (void)state;
+  Fixture f;
+  begin(&f,
+        "<mujoco><option timestep='0.005'/><worldbody><geom type='plane' size='1 1 1'/>"
+        "<body pos='0 0 .1'><freejoint/><geom size='.1'/></body>"
+        "<body pos='1 0 .05'><freejoint/><geom size='.1'/></body></worldbody></mujoco>",
+        3);
+  f.opt.flags[mjVIS_CONTACTPOINT] = f.opt.flags[mjVIS_CONTACTFORCE] = 1;
+  djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+  const djContactPair *rest = findPair(&f, 0, 1), *deep = findPair(&f, 0, 2);
+  assert_true(!rest->recovering && deep->recovering);
+  const int type[] = {mjGEOM_BOX, mjGEOM_CYLINDER, mjGEOM_LINE, mjGEOM_ARROW};
+  const float* stock[] = {f.m->vis.rgba.contactpoint, f.m->vis.rgba.contactgap,
+                          f.m->vis.rgba.contactforce, f.m->vis.rgba.contactfriction};
+  for (int t = 0; t < 4; t++) {
+    const float *a = findGeom(&f, rest, type[t], 0)->rgba, *b = findGeom(&f, deep, type[t], 0)->rgba;
+    assert_true(fabsf(a[0] - b[0]) + fabsf(a[1] - b[1]) + fabsf(a[2] - b[2]) > 0.3f);
+    for (int k = 0; k < 4; k++) {
+      float difference = 0;
+      for (int i = 0; i < 3; i++) difference += fabsf(a[i] - stock[k][i]);
+      assert_true(difference > 0.3f);
+    }
+  }
+  // Overlapping: the gap is negative, and its line as long.
+  assert_true(deep->gap < 0);
+  assert_float_equal(findGeom(&f, deep, mjGEOM_LINE, 0)->size[2], -deep->gap, 1e-6);
+  end(&f);
+}
+
+static int warnings;
+
+static void countWarning(const char* text) {
+  (void)text;
+  warnings++;
+}
+
+// A scene that has room for n of the geoms gets the first n, nothing beyond them, and one warning.
+static void testFull(void** state) {
+  (void)state;
+  Fixture f;
+  begin(&f, kScene, 150);
+  f.opt.flags[mjVIS_CONTACTPOINT] = f.opt.flags[mjVIS_CONTACTFORCE] = 1;
+  f.opt.flags[mjVIS_CONTACTSPLIT] = 1;
+  mjv_updateScene(f.m, f.d, &f.opt, NULL, &(mjvCamera){.type = mjCAMERA_FREE, .distance = 1},
+                  mjCAT_DYNAMIC | mjCAT_STATIC, &f.scn);
+  int before = f.scn.ngeom;
+  assert_int_equal(before, f.m->ngeom);
+  djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+  int needed = f.scn.ngeom - before;
+  assert_true(needed >= 12 && f.scn.ngeom < 99);
+  mjvGeom* all = malloc(100 * sizeof(*all));
+  assert_non_null(all);
+  memcpy(all, f.scn.geoms, 100 * sizeof(*all));
+  void (*previous)(const char*) = mju_user_warning;
+  mju_user_warning = countWarning;
+  for (int room = 0; room <= needed; room++) {
+    memset(f.scn.geoms + before, 0x5a, (100 - before) * sizeof(mjvGeom));
+    f.scn.ngeom = before;
+    f.scn.status = warnings = 0;
+    f.scn.maxgeom = before + room;
+    djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+    assert_int_equal(f.scn.ngeom, before + room);
+    assert_int_equal(f.scn.status, room < needed);
+    assert_int_equal(warnings, room < needed);
+    assert_memory_equal(all, f.scn.geoms, (before + room) * sizeof(mjvGeom));
+    const unsigned char* beyond = (const unsigned char*)(f.scn.geoms + before + room);
+    for (size_t i = 0; i < (needed - room) * sizeof(mjvGeom); i++) assert_int_equal(beyond[i], 0x5a);
+  }
+  mju_user_warning = previous;
+  f.scn.maxgeom = 100;
+  free(all);
+  end(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testPoints),
+      cmocka_unit_test(testForces),
+      cmocka_unit_test(testColours),
+      cmocka_unit_test(testFull),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
