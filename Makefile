@@ -13,6 +13,7 @@
 #   MUJOCO_DIR=/path          use this MuJoCo, not the pinned one
 #   DIJOCO_WITHOUT_MUJOCO=ON  build the core only
 #   DIJOCO_OFFLINE=1          no network: what is missing is an error
+#   TORCH=1                   make check: fetch PyTorch and JAX (up to 3 GB), too, and test with them
 #   PREFIX=/path DESTDIR=/path    where `make install` puts things (DESTDIR goes in front)
 #   DIJOCO_CMAKE_ARGS="..."   more arguments for cmake, e.g. -DDIJOCO_NATIVE=OFF (portable
 #                             binaries); kept until `make clean`
@@ -29,7 +30,7 @@ coverage:
 demo:
 	@sh scripts/demo.sh
 check:
-	@sh scripts/check.sh
+	@DIJOCO_TORCH="$(or $(TORCH),$(DIJOCO_TORCH))" sh scripts/check.sh
 bench:
 	@sh scripts/bench.sh
 install:

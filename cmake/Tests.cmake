@@ -2,6 +2,7 @@
 #   tests/test_*.c        one cmocka program each, linked with tests/common/*.c; sees core/src
 #   tests/*.sh, *.py      run by sh and python3
 #   validation/ctest.txt  validation programs: one line each, "name [arguments]"
+#   python/tests          by pytest, as python_*, with each MuJoCo that scripts/python_env.sh knows
 # Names with mj_ (test_mj_*.c, mj_*.sh, mj_*.py, validation mj_*) need MuJoCo. Tests listed in
 # tests/release_only.txt do not run under the sanitizers.
 
@@ -104,4 +105,20 @@ function(dj_add_validation_tests)
       message(FATAL_ERROR "validation/ctest.txt: there is no validation/${name}.c")
     endif()
   endforeach()
+endfunction()
+
+# Python does not load libraries with sanitizers, and only 4.0's headers fit the pinned wheels.
+function(dj_add_python_tests)
+  if(NOT TARGET dijoco_plugin OR DIJOCO_FLAVOUR STREQUAL "debug"
+     OR NOT MuJoCo_VERSION VERSION_GREATER_EQUAL 4 OR NOT MuJoCo_VERSION VERSION_LESS 4.1
+     OR NOT EXISTS "${CMAKE_SOURCE_DIR}/python/pyproject.toml")
+    return()
+  endif()
+  set(folder "${CMAKE_SOURCE_DIR}/tests/python")
+  foreach(version 4.0.0 4.0.1)
+    string(REPLACE "." "_" name "python_mujoco_${version}")
+    dj_add_test(${name} sh "${folder}/run.sh" mujoco-${version})
+  endforeach()
+  dj_add_test(python_wheel sh "${folder}/wheel.sh")
+  dj_add_test(python_torch sh "${folder}/run.sh" torch test_torch.py test_jax.py)
 endfunction()

@@ -1,10 +1,22 @@
 #!/bin/sh
 # Release build and its tests, then the sanitizers' build and its tests. Arguments go to ctest.
+# Tests in Python run in environments made here; DIJOCO_TORCH=1: also in one with PyTorch and JAX.
 set -u
 cd "$(dirname "$0")/.."
 jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 status=0
 mkdir -p build/deps
+
+# Status 77: there are no wheels for this machine's Python, and the tests say so.
+python_envs() {
+  for env in mujoco-4.0.0 mujoco-4.0.1; do
+    sh scripts/python_env.sh $env >/dev/null || [ $? = 77 ] || return 1
+  done
+  sh scripts/setup.sh libosmesa6 || echo "check: no off-screen rendering: its tests are skipped"
+  [ "${DIJOCO_TORCH:-0}" != 1 ] || sh scripts/python_env.sh torch >/dev/null ||
+    echo "check: no PyTorch: its tests are skipped"
+}
+
 for preset in release debug; do
   case $preset in
     release) dir=build ;;
@@ -13,6 +25,10 @@ for preset in release debug; do
   echo "== $preset"
   if [ $preset = release ]; then
     sh scripts/setup.sh && sh scripts/fetch_models.sh || exit 1
+    case ${DIJOCO_WITHOUT_MUJOCO:-OFF} in
+      1 | ON | on | YES | yes | TRUE | true) ;;
+      *) python_envs || exit 1 ;;
+    esac
   fi
   sh scripts/build.sh $preset || exit 1
   ctest --test-dir "$dir" --output-on-failure --no-tests=error -j "$jobs" "$@" || status=1

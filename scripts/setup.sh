@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the build needs and this machine lacks, by apt. Silent when nothing is missing.
 # DIJOCO_OFFLINE=1: missing things are an error that names them. Arguments: commands that are needed
-# besides, called as their packages are.
+# besides, called as their packages are; python3-venv; libosmesa6 (off-screen rendering).
 set -eu
 cd "$(dirname "$0")/.."
 scratch=build/deps/tmp
@@ -34,8 +34,14 @@ else
   missing="$missing gcc libc6-dev liblapacke-dev libopenblas-dev libcjson-dev libcmocka-dev"
   missing="$missing libqhull-dev libnlopt-dev"
 fi
-for command in "$@"; do
-  has_command "$command" || need "$command"
+for name in "$@"; do
+  case $name in
+    python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null || need python3-venv ;;
+    libosmesa6)
+      python3 -c 'import ctypes; ctypes.CDLL("libOSMesa.so.8")' 2>/dev/null || need libosmesa6
+      ;;
+    *) has_command "$name" || need "$name" ;;
+  esac
 done
 [ -n "$missing" ] || exit 0
 

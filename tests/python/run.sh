@@ -1,0 +1,15 @@
+#!/bin/sh
+# The tests of python/tests in an environment of scripts/python_env.sh, against this build.
+# Usage: run.sh ENVIRONMENT [pytest arguments]
+set -eu
+name=$1
+shift
+if [ "$name" = torch ] && [ ! -f "$DIJOCO_SOURCE/build/deps/python/torch/.made" ]; then
+  echo "There is no PyTorch here: make check TORCH=1 fetches it."
+  exit 77
+fi
+env=$(sh "$DIJOCO_SOURCE/scripts/python_env.sh" "$name")
+export PYTHONPATH="$DIJOCO_SOURCE/python" DIJOCO_LIBRARY_DIR="$DIJOCO_BUILD/lib"
+export MUJOCO_GL="${MUJOCO_GL:-osmesa}"
+cd "$DIJOCO_SOURCE/python/tests"
+exec "$env/bin/python" -m pytest -q -p no:cacheprovider -rs "${@:-.}"
