@@ -1,0 +1,204 @@
+// The plugin dijoco.contact: contact of owned geoms, by our implicit step.
+//
+// At each evaluation it takes MuJoCo's state, controls and applied forces, takes our step from there,
+// and sets the passive force with which MuJoCo's own step ends with the same velocity (impose.h).
+// plugin_data holds memory only: nothing in it decides what an evaluation gives, so that copies and
+// finite differences of MuJoCo's need not carry it.
+
+#include "context.h"
+#include "engine/draw.h"
+#include "engine/engine.h"
+#include "engine/impose.h"
+#include "engine/rest.h"
+#include "engine/snapshot.h"
+#include "engine/tell.h"
+#include "instance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char kName[] = "dijoco.contact";
+
+// What an mjData has for an instance.
+typedef struct djmContact {
+  djmContext* context;       // NULL: no memory was left after a change of the model
+  djmSnapshot* snapshot;     // of the model that the context was made from
+  mjtNum* rest;              // (nv)
+} djmContact;
+
+static djmContact* contactOf(const mjData* d, int instance) {
+  return (djmContact*)d->plugin_data[instance];
+}
+
+// ------------------------------ making ----------------------------------------------------------
+
+static djStatus makeContext(djmContact* x, djReport** report, const mjModel* m, djError* err) {
+  djm_deleteContext(x->context);
+  djStatus status = djm_makeContextFor(&x->context, report, m, DJM_CONTACTS, err);
+  if (status != DJ_OK) return status;
+  djModel* model = djm_model(x->context);
+  djOption option = model->opt;
+  option.timestep = m->opt.timestep / x->context->substeps;
+  status = dj_setOption(model, &option, err);
+  if (status != DJ_OK) {
+    djm_deleteContext(x->context);
+    x->context = NULL;
+  }
+  return status;
+}
+
+// Why a scene cannot have the plugin, or NULL.
+static const char* unsuited(const mjModel* m) {
+  if (m->opt.integrator == mjINT_RK4) {
+    return "integrator RK4 evaluates forces four times a step; use Euler, implicit, implicitfast or "
+           "discrete";
+  }
+  if (m->opt.enableflags & mjENBL_SLEEP) return "bodies that sleep are not supported";
+  if (djm_disabled(m, mjDSBL_SPRING) && djm_disabled(m, mjDSBL_DAMPER)) {
+    return "MuJoCo calls no passive plugin when the flags spring and damper are both disabled";
+  }
+  return NULL;
+}
+
+// Whether MuJoCo itself, or rest.c, takes care of a feature that our step leaves out.
+static bool isMuJoCos(const djReportEntry* entry) {
+  static const char* const kinds[] = {"equality/", "actuator/", "plugin/", "flex/"};
+  for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+    if (strncmp(entry->element, kinds[i], strlen(kinds[i])) == 0) {
+      return strcmp(entry->feature, "biasprm") != 0;
+    }
+  }
+  return strncmp(entry->element, "tendon/", 7) == 0 && strcmp(entry->feature, "armature") != 0;
+}
+
+static void tellIgnored(const djReport* report) {
+  for (int i = 0; i < report->n; i++) {
+    const djReportEntry* entry = report->entry + i;
+    if (entry->state != DJ_IGNORED || isMuJoCos(entry)) continue;
+    char text[700];
+    snprintf(text, sizeof(text), "%.100s: %.40s is left out: %.400s", entry->element,
+             entry->feature, entry->note);
+    djm_tellOnce(kName, text);
+  }
+}
+
+static void tellCollided(const mjModel* m) {
+  char names[600], text[800];
+  djError err;
+  if (djm_listCollided(names, sizeof(names), m, &err) != DJ_OK || !names[0]) return;
+  snprintf(text, sizeof(text),
+           "MuJoCo collides these geoms too, so that their contact acts twice: %s (disable the flag "
+           "contact, or set their contype and conaffinity to 0)", names);
+  djm_tellOnce(kName, text);
+}
+
+static void destroy(mjData* d, int instance) {
+  djmContact* x = contactOf(d, instance);
+  if (!x) return;
+  djm_deleteContext(x->context);
+  djm_deleteSnapshot(x->snapshot);
+  free(x->rest);
+  free(x);
+  d->plugin_data[instance] = 0;
+}
+
+static int init(const mjModel* m, mjData* d, int instance) {
+  d->plugin_data[instance] = 0;
+  const char* why = unsuited(m);
+  djError err = {"out of memory"};
+  djReport* report = NULL;
+  djmContact* x = why ? NULL : calloc(1, sizeof(*x));
+  bool made = x && (x->rest = calloc(m->nv + 1, sizeof(mjtNum))) != NULL &&
+              (x->snapshot = djm_makeSnapshot(m)) != NULL &&
+              makeContext(x, &report, m, &err) == DJ_OK;
+  if (made) {
+    tellIgnored(report);
+    tellCollided(m);
+  } else {
+    mju_warning("%s: %s", kName, why ? why : err.text);
+  }
+  dj_deleteReport(report);
+  d->plugin_data[instance] = (uintptr_t)x;
+  if (!made) destroy(d, instance);
+  return made ? 0 : -1;
+}
+
+// ------------------------------ stepping --------------------------------------------------------
+
+// Follow changes of the model, which are rare.
+static bool update(djmContact* x, const mjModel* m) {
+  if (x->context && djm_isCurrent(x->snapshot, m)) return true;
+  const char* why = unsuited(m);
+  if (why) {
+    djm_tellOnce(kName, why);
+    return false;
+  }
+  djError err;
+  if (makeContext(x, NULL, m, &err) != DJ_OK) {
+    djm_tellOnce(kName, err.text);
+    return false;
+  }
+  djm_takeSnapshot(x->snapshot, m);
+  return true;
+}
+
+// Our step from MuJoCo's state; false: there is none.
+static bool takeStep(djmContact* x, const mjData* d) {
+  djModel* model = djm_model(x->context);
+  djData* data = djm_data(x->context);
+  djm_readData(x->context, d);
+  mju_addTo(data->qfrc_applied, x->rest, model->nv);
+  for (int i = 0; i < x->context->substeps; i++) {
+    if (dj_step(model, data) >= 0) continue;
+    djm_tellOnce(kName, dj_errorText(data));
+    return false;
+  }
+  return true;
+}
+
+static void compute(const mjModel* m, mjData* d, int instance, int capability) {
+  (void)capability;
+  djmContact* x = contactOf(d, instance);
+  if (!x || !update(x, m)) return;
+  djm_restForce(x->rest, m, d);
+  if (!takeStep(x, d)) return;
+  djStatus status = djm_impose(m, d, djm_data(x->context)->qvel);
+  if (status != DJ_OK) djm_tellOnce(kName, "MuJoCo's step cannot be made to land on ours");
+}
+
+// Contacts of the step from here; forces that only MuJoCo knows are those of the last evaluation.
+static void visualize(const mjModel* m, mjData* d, const mjvOption* opt, mjvScene* scene,
+                      int instance) {
+  djmContact* x = contactOf(d, instance);
+  bool wanted = opt->flags[mjVIS_CONTACTPOINT] || opt->flags[mjVIS_CONTACTFORCE];
+  if (!x || !wanted || !update(x, m) || !takeStep(x, d)) return;
+  djm_drawContacts(scene, m, opt, djm_data(x->context));
+}
+
+// ------------------------------ registration ----------------------------------------------------
+
+static int nstate(const mjModel* m, int instance) {
+  (void)m, (void)instance;
+  return 0;
+}
+
+static void reset(const mjModel* m, mjtNum* plugin_state, void* plugin_data, int instance) {
+  (void)m, (void)plugin_state, (void)plugin_data, (void)instance;
+}
+
+const mjpPlugin* djm_contactPlugin(void) {
+  static const mjpPlugin plugin = {
+      .name = kName,
+      .nattribute = 11,
+      .attributes = djm_instanceKeys,
+      .capabilityflags = mjPLUGIN_PASSIVE,
+      .nstate = nstate,
+      .init = init,
+      .destroy = destroy,
+      .reset = reset,
+      .compute = compute,
+      .visualize = visualize,
+  };
+  return &plugin;
+}

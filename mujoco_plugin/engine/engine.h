@@ -1,0 +1,11 @@
+// The engine plugins.
+
+#ifndef DJ_MUJOCO_ENGINE_ENGINE_H_
+#define DJ_MUJOCO_ENGINE_ENGINE_H_
+
+#include <mujoco/mujoco.h>
+
+// dijoco.contact: contact of the geoms that an instance owns, by our step.
+const mjpPlugin* djm_contactPlugin(void);
+
+#endif  // DJ_MUJOCO_ENGINE_ENGINE_H_

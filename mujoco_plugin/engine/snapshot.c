@@ -1,0 +1,111 @@
+// Comparing a model with what it was, a few microseconds for a robot.
+
+#include "engine/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Fields and their number of entries.
+#define FIELDS(X)                        \
+  X(body_pos, 3 * m->nbody)              \
+  X(body_quat, 4 * m->nbody)             \
+  X(body_ipos, 3 * m->nbody)             \
+  X(body_iquat, 4 * m->nbody)            \
+  X(body_mass, m->nbody)                 \
+  X(body_inertia, 3 * m->nbody)          \
+  X(body_gravcomp, m->nbody)             \
+  X(body_invweight0, 2 * m->nbody)       \
+  X(jnt_pos, 3 * m->njnt)                \
+  X(jnt_axis, 3 * m->njnt)               \
+  X(jnt_stiffness, m->njnt)              \
+  X(jnt_stiffnesspoly, mjNPOLY * m->njnt)\
+  X(jnt_limited, m->njnt)                \
+  X(jnt_range, 2 * m->njnt)              \
+  X(jnt_margin, m->njnt)                 \
+  X(jnt_solref, mjNREF * m->njnt)        \
+  X(jnt_solimp, mjNIMP * m->njnt)        \
+  X(jnt_actfrclimited, m->njnt)          \
+  X(jnt_actfrcrange, 2 * m->njnt)        \
+  X(qpos0, m->nq)                        \
+  X(qpos_spring, m->nq)                  \
+  X(dof_damping, m->nv)                  \
+  X(dof_dampingpoly, mjNPOLY * m->nv)    \
+  X(dof_armature, m->nv)                 \
+  X(dof_frictionloss, m->nv)             \
+  X(geom_contype, m->ngeom)              \
+  X(geom_conaffinity, m->ngeom)          \
+  X(geom_condim, m->ngeom)               \
+  X(geom_priority, m->ngeom)             \
+  X(geom_size, 3 * m->ngeom)             \
+  X(geom_pos, 3 * m->ngeom)              \
+  X(geom_quat, 4 * m->ngeom)             \
+  X(geom_friction, 3 * m->ngeom)         \
+  X(geom_margin, m->ngeom)               \
+  X(pair_dim, m->npair)                  \
+  X(pair_friction, 5 * m->npair)         \
+  X(pair_margin, m->npair)               \
+  X(actuator_dynprm, mjNDYN * m->nactuator)          \
+  X(actuator_gainprm, mjNGAIN * m->nactuator)        \
+  X(actuator_biasprm, mjNBIAS * m->nactuator)        \
+  X(actuator_forcelimited, m->nactuator)             \
+  X(actuator_forcerange, 2 * m->nactuator)           \
+  X(actuator_actlimited, m->nactuator)               \
+  X(actuator_actrange, 2 * m->nactuator)             \
+  X(actuator_armature, m->nactuator)                 \
+  X(actuator_damping, m->nactuator)                  \
+  X(actuator_dampingpoly, mjNPOLY * m->nactuator)    \
+  X(actuator_gear, 6 * m->nout)                      \
+  X(actuator_ctrllimited, m->nu)                     \
+  X(actuator_ctrlrange, 2 * m->nu)
+
+struct djmSnapshot {
+  mjOption opt;
+  size_t size;
+  unsigned char data[];
+};
+
+static size_t sizeOf(const mjModel* m) {
+  size_t size = 0;
+#define X(field, count) size += (size_t)(count) * sizeof(*m->field);
+  FIELDS(X)
+#undef X
+  return size;
+}
+
+djmSnapshot* djm_makeSnapshot(const mjModel* m) {
+  size_t size = sizeOf(m);
+  djmSnapshot* snapshot = malloc(sizeof(*snapshot) + size);
+  if (!snapshot) return NULL;
+  snapshot->size = size;
+  djm_takeSnapshot(snapshot, m);
+  return snapshot;
+}
+
+void djm_deleteSnapshot(djmSnapshot* snapshot) { free(snapshot); }
+
+void djm_takeSnapshot(djmSnapshot* snapshot, const mjModel* m) {
+  unsigned char* to = snapshot->data;
+  memcpy(&snapshot->opt, &m->opt, sizeof(m->opt));
+#define X(field, count)                                \
+  do {                                                 \
+    size_t n = (size_t)(count) * sizeof(*m->field);    \
+    if (n > 0) memcpy(to, m->field, n);                \
+    to += n;                                           \
+  } while (0);
+  FIELDS(X)
+#undef X
+}
+
+bool djm_isCurrent(const djmSnapshot* snapshot, const mjModel* m) {
+  const unsigned char* from = snapshot->data;
+  if (memcmp(&snapshot->opt, &m->opt, sizeof(m->opt)) != 0) return false;
+#define X(field, count)                                            \
+  do {                                                             \
+    size_t n = (size_t)(count) * sizeof(*m->field);                \
+    if (n > 0 && memcmp(from, m->field, n) != 0) return false;     \
+    from += n;                                                     \
+  } while (0);
+  FIELDS(X)
+#undef X
+  return true;
+}

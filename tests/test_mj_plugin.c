@@ -1,0 +1,336 @@
+// The plugin dijoco.contact inside MuJoCo's step.
+
+#include "common/mjcf.h"
+#include "engine/engine.h"
+
+#include <dijoco/mujoco.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char warning[4000];      // what MuJoCo warned of, one after the other
+static void onWarning(const char* text) {
+  size_t n = strlen(warning);
+  snprintf(warning + n, sizeof(warning) - n, "%s\n", text);
+}
+
+// A scene with an instance of the plugin: its configuration, options, bodies and the rest.
+typedef struct Scene {
+  const char* config;     // <config .../> elements
+  const char* option;     // attributes and children of <option
+  const char* world;
+  const char* rest;
+} Scene;
+
+static mjModel* compile(const Scene* scene, char error[1000]) {
+  static char xml[8000];
+  snprintf(xml, sizeof(xml),
+           "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'>%s</instance>"
+           "</plugin></extension><option %s</option><worldbody>%s</worldbody>%s</mujoco>",
+           scene->config ? scene->config : "", scene->option, scene->world,
+           scene->rest ? scene->rest : "");
+  mjVFS vfs;
+  mj_defaultVFS(&vfs);
+  mj_addBufferVFS(&vfs, "scene.xml", xml, (int)strlen(xml));
+  mjModel* m = mj_loadXML("scene.xml", &vfs, error, 1000);
+  mj_deleteVFS(&vfs);
+  return m;
+}
+
+static mjModel* load(const Scene* scene) {
+  char error[1000] = "";
+  mjModel* m = compile(scene, error);
+  if (!m) print_message("%s\n", error);
+  assert_non_null(m);
+  return m;
+}
+
+static const char kNoContact[] = "><flag contact='disable'/>";
+static const char kBoxOnPlane[] =
+    "<geom name='floor' type='plane' size='2 2 .1'/>"
+    "<body name='box' pos='0 0 .3'><freejoint/><geom name='box' type='box' size='.1 .1 .05'/>"
+    "</body>";
+
+static double difference(const double* a, const double* b, int n) {
+  double worst = 0;
+  for (int i = 0; i < n; i++) worst = fmax(worst, fabs(a[i] - b[i]));
+  return worst;
+}
+
+// Largest difference of the velocities of MuJoCo's step with the plugin and of djm_step from the
+// same states, along a run of the former.
+static double missOf(const mjModel* m, int steps, double* height) {
+  djmContext* context;
+  djError err;
+  assert_int_equal(djm_makeContext(&context, NULL, m, &err), DJ_OK);
+  mjData *d = mj_makeData(m), *own = mj_makeData(m);
+  double worst = 0;
+  for (int i = 0; i < steps; i++) {
+    mj_copyData(own, m, d);
+    assert_true(djm_step(m, own, context) >= 0);
+    mj_step(m, d);
+    worst = fmax(worst, difference(d->qvel, own->qvel, (int)m->nv));
+    worst = fmax(worst, difference(d->qpos, own->qpos, (int)m->nq));
+  }
+  *height = d->qpos[2];
+  mj_deleteData(d);
+  mj_deleteData(own);
+  djm_deleteContext(context);
+  return worst;
+}
+
+static void testLandsOnOurStep(void** state) {
+  (void)state;
+  static const char* const integrators[] = {"Euler", "implicit", "implicitfast", "discrete"};
+  for (int i = 0; i < 4; i++) {
+    char option[200];
+    snprintf(option, sizeof(option), "integrator='%s'%s", integrators[i], kNoContact);
+    mjModel* m = load(&(Scene){.option = option, .world = kBoxOnPlane});
+    double height, miss = missOf(m, 500, &height);
+    assert_true(miss < 1e-10);
+    assert_true(fabs(height - 0.05) < 1e-3);
+    mj_deleteModel(m);
+  }
+}
+
+// Without the plugin the box would fall: it is the plugin that holds it.
+static void testIsNeeded(void** state) {
+  (void)state;
+  mjModel* m = load(&(Scene){.config = "<config key='geoms' value='floor'/>"
+                                       "<config key='contact' value='none'/>",
+                             .option = kNoContact, .world = kBoxOnPlane});
+  mjData* d = mj_makeData(m);
+  for (int i = 0; i < 500; i++) mj_step(m, d);
+  assert_true(d->qpos[2] < -3);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
+// ------------------------------ configuration ---------------------------------------------------
+
+static void expectRefusal(const char* config, const char* option, const char* text) {
+  char error[1000] = "";
+  mjModel* m = compile(&(Scene){.config = config, .option = option, .world = kBoxOnPlane}, error);
+  if (!strstr(error, text)) print_message("'%s' lacks '%s'\n", error, text);
+  assert_null(m);
+  assert_non_null(strstr(error, text));
+}
+
+static void testRefusals(void** state) {
+  (void)state;
+  expectRefusal("<config key='suport' value='1'/>", kNoContact, "suport");
+  expectRefusal("<config key='support' value='x'/>", kNoContact, "support");
+  expectRefusal("<config key='support' value='2'/>", kNoContact, "support");
+  expectRefusal("<config key='contact' value='hertz'/>", kNoContact, "hertz");
+  expectRefusal("<config key='substeps' value='0'/>", kNoContact, "substeps");
+  expectRefusal("<config key='geoms' value='box ball'/>", kNoContact, "ball");
+  expectRefusal("<config key='bodies' value='table'/>", kNoContact, "table");
+  expectRefusal("<config key='constraints' value='both'/>", kNoContact, "both");
+  expectRefusal("", "integrator='RK4'><flag contact='disable'/>", "RK4");
+  expectRefusal("", "><flag contact='disable' spring='disable' damper='disable'/>", "passive");
+}
+
+static void testSettings(void** state) {
+  (void)state;
+  mjModel* m = load(&(Scene){.config = "<config key='support' value='.02'/>"
+                                       "<config key='skin' value='0'/>",
+                             .option = kNoContact, .world = kBoxOnPlane,
+                             .rest = "<custom><numeric name='dijoco_support' data='.05'/>"
+                                     "<numeric name='dijoco_stiffness' data='3'/></custom>"});
+  djModel* model;
+  djError err;
+  assert_int_equal(dj_importMuJoCo(&model, NULL, m, &err), DJ_OK);
+  assert_true(model->contact.support == 0.02);     // the instance is stronger
+  assert_true(model->contact.stiffness == 3);
+  assert_true(model->contact.skin == 0);
+  dj_deleteModel(model);
+  mj_deleteModel(m);
+}
+
+static void testSubsteps(void** state) {
+  (void)state;
+  mjModel* m = load(&(Scene){.config = "<config key='substeps' value='4'/>", .option = kNoContact,
+                             .world = kBoxOnPlane});
+  mjData* d = mj_makeData(m);
+  for (int i = 0; i < 100; i++) mj_step(m, d);
+  assert_true(fabs(d->qvel[2] + 9.81 * 100 * m->opt.timestep) < 1e-9);
+  for (int i = 0; i < 500; i++) mj_step(m, d);
+  assert_true(fabs(d->qpos[2] - 0.05) < 1e-3);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
+// ------------------------------ ownership -------------------------------------------------------
+
+static const char kTwoBoxes[] =
+    "<geom name='floor' type='plane' size='2 2 .1'/>"
+    "<body name='one' pos='0 0 .3'><freejoint/><geom name='one' type='box' size='.1 .1 .05' "
+    "contype='0' conaffinity='0'/></body>"
+    "<body name='two' pos='1 0 .3'><freejoint/><geom name='two' type='box' size='.1 .1 .05'/>"
+    "<geom name='looks' type='sphere' size='.3' contype='0' conaffinity='0' mass='0'/></body>";
+
+static bool isPair(const mjModel* m, int purpose_contacts, const char* a, const char* b) {
+  djModel* model;
+  djError err;
+  (void)purpose_contacts;
+  assert_int_equal(dj_importMuJoCo(&model, NULL, m, &err), DJ_OK);
+  int ga = dj_name2id(model, DJ_OBJ_GEOM, a), gb = dj_name2id(model, DJ_OBJ_GEOM, b);
+  bool collide = (model->geom_contype[ga] & model->geom_conaffinity[gb]) ||
+                 (model->geom_contype[gb] & model->geom_conaffinity[ga]);
+  dj_deleteModel(model);
+  return collide;
+}
+
+// One box is ours and has no bits, the other is MuJoCo's: both rest, and nothing touches what is
+// only for looks.
+static void testOwnedGeoms(void** state) {
+  (void)state;
+  const char* const keys[] = {"<config key='geoms' value='one'/>",
+                              "<config key='bodies' value='one'/>"};
+  for (int i = 0; i < 2; i++) {
+    warning[0] = '\0';
+    mjModel* m = load(&(Scene){.config = keys[i], .option = ">", .world = kTwoBoxes});
+    mjData* d = mj_makeData(m);
+    assert_null(strstr(warning, "acts twice"));
+    for (int k = 0; k < 500; k++) mj_step(m, d);
+    assert_true(fabs(d->qpos[2] - 0.05) < 1e-3);
+    assert_true(fabs(d->qpos[9] - 0.05) < 1e-2);
+    for (int k = 0; k < d->ncon; k++) assert_true(d->contact[k].geom[1] != 1);
+    assert_true(d->ncon > 0);
+    assert_true(isPair(m, 1, "one", "floor") && isPair(m, 1, "one", "two"));
+    assert_true(isPair(m, 1, "two", "floor"));          // in djm_step all contacts are ours
+    assert_false(isPair(m, 1, "one", "looks"));
+    mj_deleteData(d);
+    mj_deleteModel(m);
+  }
+}
+
+static void testWarnsOfDoubleContact(void** state) {
+  (void)state;
+  warning[0] = '\0';
+  mjModel* m = load(&(Scene){.option = ">", .world = kTwoBoxes});
+  mjData* d = mj_makeData(m);
+  mjData* again = mj_makeData(m);
+  const char* text = strstr(warning, "acts twice");
+  assert_non_null(text);
+  assert_non_null(strstr(text, "floor, two"));
+  assert_null(strstr(text + 1, "acts twice"));         // once
+  mj_deleteData(d);
+  mj_deleteData(again);
+  mj_deleteModel(m);
+}
+
+// ------------------------------ what MuJoCo keeps -----------------------------------------------
+
+static const char kLimited[] =
+    "<body pos='0 0 1'><joint name='hinge' axis='0 1 0' range='-30 30'/>"
+    "<geom type='capsule' fromto='0 0 0 .5 0 0' size='.02'/></body>";
+
+static void testConstraints(void** state) {
+  (void)state;
+  const Scene scenes[] = {
+      {.option = ">", .world = kLimited},
+      {.config = "<config key='constraints' value='dijoco'/>",
+       .option = "><flag limit='disable' frictionloss='disable'/>", .world = kLimited},
+      {.option = "><flag limit='disable'/>", .world = kLimited}};
+  for (int i = 0; i < 3; i++) {
+    mjModel* m = load(&scenes[i]);
+    mjData* d = mj_makeData(m);
+    double deepest = 0;
+    for (int k = 0; k < 1000; k++) {
+      mj_step(m, d);
+      deepest = fmax(deepest, fabs(d->qpos[0]));
+    }
+    if (i < 2) {
+      assert_true(deepest > 0.5 && deepest < 0.62);
+    } else {
+      assert_true(deepest > 1);      // nobody limits it
+    }
+    mj_deleteData(d);
+    mj_deleteModel(m);
+  }
+}
+
+// Forces that only MuJoCo has act beside our contact: springs and dampers of tendons, muscles.
+static const char kTendons[] =
+    "<body pos='0 0 1'><joint name='a' axis='0 1 0'/><geom type='capsule' fromto='0 0 0 .5 0 0' "
+    "size='.02'/><body pos='.5 0 0'><joint name='b' axis='0 1 0'/><geom type='capsule' "
+    "fromto='0 0 0 .3 0 0' size='.02'/></body></body>";
+static const char kTendonRest[] =
+    "<tendon><fixed name='t' stiffness='30' damping='.2' springlength='.1 .2'>"
+    "<joint joint='a' coef='1'/><joint joint='b' coef='-.5'/></fixed></tendon>"
+    "<actuator><muscle name='m' joint='b' force='20' lengthrange='-1 1' timeconst='.01 .04'/>"
+    "</actuator>";
+
+static void testForcesThatOnlyMuJoCoHas(void** state) {
+  (void)state;
+  double worst[2];
+  for (int i = 0; i < 2; i++) {
+    double h = i == 0 ? 2e-3 : 1e-3;
+    char option[100];
+    snprintf(option, sizeof(option), "timestep='%g'%s", h, kNoContact);
+    mjModel* m = load(&(Scene){.option = option, .world = kTendons, .rest = kTendonRest});
+    mjModel stock = *m;
+    stock.nplugin = 0;
+    mjData *d = mj_makeData(m), *other = mj_makeData(m);
+    d->ctrl[0] = other->ctrl[0] = 0.7;
+    for (int k = 0; k < (int)round(0.5 / h); k++) {
+      mj_step(m, d);
+      mj_step(&stock, other);
+    }
+    worst[i] = difference(d->qpos, other->qpos, 2);
+    assert_true(fabs(d->qpos[0]) > 0.1);
+    mj_deleteData(d);
+    mj_deleteData(other);
+    mj_deleteModel(m);
+  }
+  assert_true(worst[0] < 0.02);
+  assert_true(worst[1] < 0.65 * worst[0]);     // order 1 towards MuJoCo's own run
+}
+
+// ------------------------------ changes of the model --------------------------------------------
+
+static void testFollowsTheModel(void** state) {
+  (void)state;
+  mjModel* m = load(&(Scene){.option = kNoContact, .world = kBoxOnPlane});
+  mjData* d = mj_makeData(m);
+  for (int i = 0; i < 500; i++) mj_step(m, d);
+  assert_true(fabs(d->qvel[0]) < 1e-3);
+  m->opt.gravity[0] = 9.81 * 0.8;      // within friction 1
+  for (int i = 0; i < 100; i++) mj_step(m, d);
+  assert_true(fabs(d->qvel[0]) < 0.05);
+  for (int i = 0; i < m->ngeom; i++) m->geom_friction[3 * i] = 0.2;
+  for (int i = 0; i < 100; i++) mj_step(m, d);
+  double expected = 9.81 * (0.8 - 0.2) * 100 * m->opt.timestep;
+  assert_true(fabs(d->qvel[0] - expected) < 0.1 * expected);
+  m->opt.integrator = mjINT_RK4;
+  warning[0] = '\0';
+  mj_step(m, d);
+  assert_non_null(strstr(warning, "RK4"));
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
+static int setup(void** state) {
+  (void)state;
+  mju_user_warning = onWarning;
+  return mjp_registerPlugin(djm_contactPlugin()) < 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testLandsOnOurStep),
+      cmocka_unit_test(testIsNeeded),
+      cmocka_unit_test(testRefusals),
+      cmocka_unit_test(testSettings),
+      cmocka_unit_test(testSubsteps),
+      cmocka_unit_test(testOwnedGeoms),
+      cmocka_unit_test(testWarnsOfDoubleContact),
+      cmocka_unit_test(testConstraints),
+      cmocka_unit_test(testForcesThatOnlyMuJoCoHas),
+      cmocka_unit_test(testFollowsTheModel),
+  };
+  return cmocka_run_group_tests(tests, setup, NULL);
+}
