@@ -313,6 +313,29 @@ static void testFollowsTheModel(void** state) {
   mj_deleteModel(m);
 }
 
+static void testContactsAreSeen(void** state) {
+  (void)state;
+  mjModel* m = load(&(Scene){.option = kNoContact, .world = kBoxOnPlane});
+  mjData* d = mj_makeData(m);
+  for (int i = 0; i < 500; i++) mj_step(m, d);
+  djmContext* context = djm_pluginContext(m, d);
+  assert_non_null(context);
+  const djData* data = djm_data(context);
+  assert_int_equal(data->npair, 1);
+  double weight = m->body_mass[1] * 9.81;
+  assert_true(fabs(data->pair[0].force[2] - weight) < 1e-3 * weight);
+  mjData* copy = mj_copyData(NULL, m, d);
+  assert_true(djm_pluginContext(m, copy) && djm_pluginContext(m, copy) != context);
+  mj_deleteData(copy);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+  m = djt_compile("<mujoco/>");
+  d = mj_makeData(m);
+  assert_null(djm_pluginContext(m, d));
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
 static int setup(void** state) {
   (void)state;
   mju_user_warning = onWarning;
@@ -331,6 +354,7 @@ int main(void) {
       cmocka_unit_test(testConstraints),
       cmocka_unit_test(testForcesThatOnlyMuJoCoHas),
       cmocka_unit_test(testFollowsTheModel),
+      cmocka_unit_test(testContactsAreSeen),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -176,6 +176,16 @@ static void visualize(const mjModel* m, mjData* d, const mjvOption* opt, mjvScen
   djm_drawContacts(scene, m, opt, djm_data(x->context));
 }
 
+djmContext* djm_pluginContext(const mjModel* m, const mjData* d) {
+  for (int i = 0; i < m->nplugin; i++) {
+    const mjpPlugin* plugin = mjp_getPluginAtSlot(m->plugin[i]);
+    if (!plugin || plugin->compute != compute) continue;
+    djmContact* x = contactOf(d, i);
+    return x ? x->context : NULL;
+  }
+  return NULL;
+}
+
 // ------------------------------ registration ----------------------------------------------------
 
 static int nstate(const mjModel* m, int instance) {

@@ -102,6 +102,11 @@ DJ_API bool djm_sensorIsAnalytic(const mjModel* m, int sensor);
 // or one with other headers; err names it.
 DJ_API djStatus djm_registerPlugins(djError* err);
 
+// The context of d's dijoco.contact instance; NULL where the scene has none. Its data hold what the
+// last evaluation on d found (mj_step, mj_forward...): contacts, statistics. A copy of d has a context
+// of its own, which is empty until d's copy is evaluated. It is d's, and goes with it.
+DJ_API djmContext* djm_pluginContext(const mjModel* m, const mjData* d);
+
 // ------------------------------ writing a design -------------------------------------------------
 
 // A changed design as MJCF. model: compiled from the scene, with parameters changed by dj_setParam
