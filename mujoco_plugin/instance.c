@@ -152,16 +152,17 @@ djStatus djm_importInstanceOption(djmImport* imp, const djmInstance* x) {
 
 // ------------------------------ the view --------------------------------------------------------
 
-// Which joint constraints and contacts of the whole scene act in the view.
+// Which joint constraints and contacts of the whole scene act in the view. Beside MuJoCo's solver
+// limits act in both: its solver adds only what is missing towards its reference acceleration, and a
+// step that knew nothing of limits would press limbs through what they touch. Friction loss would act
+// twice.
 static void setFlags(mjModel* view, const mjModel* m, const djmInstance* x, djmPurpose purpose) {
   int bits = mjDSBL_CONSTRAINT | mjDSBL_CONTACT | mjDSBL_LIMIT | mjDSBL_FRICTIONLOSS;
   int flags = m->opt.disableflags & ~bits;
   if (djm_disabled(m, mjDSBL_EQUALITY)) flags |= mjDSBL_EQUALITY;
-  const int ours[] = {mjDSBL_LIMIT, mjDSBL_FRICTIONLOSS};
-  for (int i = 0; i < 2; i++) {
-    bool act = x->constraints || (purpose == DJM_WHOLE && !djm_disabled(m, ours[i]));
-    if (!act) flags |= ours[i];
-  }
+  if (!x->constraints && djm_disabled(m, mjDSBL_LIMIT)) flags |= mjDSBL_LIMIT;
+  bool mujocos = purpose == DJM_CONTACTS || djm_disabled(m, mjDSBL_FRICTIONLOSS);
+  if (!x->constraints && mujocos) flags |= mjDSBL_FRICTIONLOSS;
   view->opt.disableflags = flags;
 }
 
