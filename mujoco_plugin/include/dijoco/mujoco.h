@@ -65,25 +65,37 @@ DJ_API void djm_deleteContext(djmContext* context);
 DJ_API djModel* djm_model(djmContext* context);
 DJ_API djData* djm_data(djmContext* context);
 
+// Why the last call on the context failed; "" when it did not.
+DJ_API const char* djm_errorText(const djmContext* context);
+
 // Settings of a context, besides the options of its model.
 typedef struct djmStepOption {
-  int substeps;               // steps of timestep/substeps that make one; 1
+  int substeps;               // steps of timestep/substeps that make one; 1. The first call after a
+                              //   change sets the timestep of the context's model accordingly, and
+                              //   applies its default rules anew
   bool sensors;               // djm_step also fills, as mj_step does, what mj_forward finds at its
                               //   start: poses, velocities, sensordata (see djm_forward); false
 } djmStepOption;
 DJ_API djmStepOption* djm_stepOption(djmContext* context);
 
 // One step of ours on MuJoCo's data: reads time, qpos, qvel, act, ctrl, applied forces and mocap
-// poses, writes time, qpos, qvel, act, qacc (the velocity's change over the timestep),
-// qfrc_constraint (generalized force of contact) and cfrc_ext (contact and applied forces on bodies,
-// about their subtree's centre of mass, as mj_rnePostConstraint has it). Other fields are as the
-// caller left them, unless sensors are wanted. What the import leaves out (report: ignored) and
-// MuJoCo computes as a smooth force (tendon springs, muscles...) does not act here.
+// poses, writes time, qpos, qvel, act, qacc and qacc_warmstart (the velocity's change over the
+// timestep), qfrc_constraint (generalized force of contact) and cfrc_ext (contact and applied
+// forces on bodies, about their tree's centre of mass, as mj_rnePostConstraint has it). Forces are
+// means over substeps, reported at the poses of the step's start. Other fields are as the caller
+// left them, unless sensors are wanted. What the import leaves out (report: ignored) and MuJoCo
+// computes as a smooth force (tendon springs, muscles...) does not act here; activations of
+// actuators that are left out stay as they are. mjcb_control is not called, histories of delayed
+// controls and sensors are not advanced. Nothing is allocated. Negative: d is as it was (but for
+// derived fields, if sensors are wanted and MuJoCo itself fails), djm_errorText says why.
 DJ_API djStatus djm_step(const mjModel* m, mjData* d, djmContext* context);
 
 // In place of mj_forward, with our contact: everything that mj_forward computes from position and
 // velocity, then qacc, qfrc_constraint and cfrc_ext of our step from here, and from these the sensors
-// that depend on acceleration and contact (accelerometer, force, torque, touch...).
+// that depend on acceleration and contact. Of contact sensors, touch adds the normal forces of our
+// pairs, each as one point (pair.point), and others see the pairs of the last substep as contacts of
+// six components. MuJoCo's own contacts stay listed but exert no force (efc_force = 0); sensors of
+// limit forces show 0.
 DJ_API djStatus djm_forward(const mjModel* m, mjData* d, djmContext* context);
 
 // Derivatives of that step at d's state; d is not changed. Layout as mjd_transitionFD: with

@@ -1,0 +1,144 @@
+// Contexts: an imported model beside MuJoCo's.
+
+#include "step.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+mjModel djm_withoutPlugins(const mjModel* m) {
+  mjModel view = *m;
+  view.nplugin = 0;
+  return view;
+}
+
+void djm_deleteContext(djmContext* c) {
+  if (!c) return;
+  if (c->pose) mj_deleteData(c->pose);
+  if (c->full) mj_deleteData(c->full);
+  dj_deleteData(c->data);
+  dj_deleteModel(c->model);
+  free(c->kept);
+  free(c->wrench);
+  free(c);
+}
+
+djModel* djm_model(djmContext* c) { return c->model; }
+djData* djm_data(djmContext* c) { return c->data; }
+djmStepOption* djm_stepOption(djmContext* c) { return &c->option; }
+
+const char* djm_errorText(const djmContext* c) {
+  return c->error.text[0] ? c->error.text : dj_errorText(c->data);
+}
+
+// Which activations are kept, where some are not.
+static djStatus listKept(djmContext* c, const mjModel* m) {
+  c->nkept = c->model->na;
+  if (c->nkept == m->na || c->nkept == 0) return DJ_OK;
+  c->kept = malloc((size_t)c->nkept * sizeof(*c->kept));
+  if (!c->kept) return DJ_NO_MEMORY;
+  int n = 0;
+  for (int i = 0; i < m->nactuator; i++) {
+    for (int k = 0; k < djm_keptActivations(m, i); k++) {
+      c->kept[n++] = m->actuator_actadr[i] + k;
+    }
+  }
+  return DJ_OK;
+}
+
+typedef struct Making {
+  mjModel view;
+  mjData* data;
+} Making;
+
+static void makePose(void* arg) {
+  Making* p = arg;
+  p->data = mj_makeData(&p->view);
+}
+
+static djStatus makeScratch(djmContext* c, const mjModel* m, djError* err) {
+  size_t nbody = (size_t)m->nbody, nsensor = (size_t)m->nsensor;
+  c->wrench = calloc(12 * nbody + nsensor + 1, sizeof(double));
+  if (!c->wrench) return DJ_NO_MEMORY;
+  c->force = c->wrench + 6 * nbody;
+  c->touch = c->force + 6 * nbody;
+  Making making = {djm_withoutPlugins(m), NULL};
+  djStatus status = djm_guard(makePose, &making, err);
+  c->pose = making.data;
+  return status == DJ_OK && !c->pose ? DJ_NO_MEMORY : status;
+}
+
+djStatus djm_makeContext(djmContext** context, djReport** report, const mjModel* m,
+                         djError* err) {
+  *context = NULL;
+  if (report) *report = NULL;
+  djmContext* c = calloc(1, sizeof(*c));
+  djStatus status = c ? dj_importMuJoCo(&c->model, report, m, err) : DJ_NO_MEMORY;
+  if (status == DJ_OK) status = dj_makeData(&c->data, c->model, err);
+  if (status == DJ_OK) status = listKept(c, m);
+  if (status == DJ_OK) status = makeScratch(c, m, err);
+  if (status == DJ_OK) {
+    c->nbuffer = m->nbuffer;
+    c->substeps = c->option.substeps = 1;
+    *context = c;
+    return DJ_OK;
+  }
+  if (status == DJ_NO_MEMORY && err) snprintf(err->text, sizeof(err->text), "out of memory");
+  djm_deleteContext(c);
+  if (report) {
+    dj_deleteReport(*report);
+    *report = NULL;
+  }
+  return status;
+}
+
+static bool fits(const djmContext* c, const mjModel* m) {
+  const djModel* x = c->model;
+  return x->nq == m->nq && x->nv == m->nv && x->nbody == m->nbody && x->ngeom == m->ngeom &&
+         x->nsite == m->nsite && x->nmocap == m->nmocap && c->nbuffer == m->nbuffer;
+}
+
+static djStatus fail(djmContext* c, djStatus status, const char* text) {
+  snprintf(c->error.text, sizeof(c->error.text), "%s", text);
+  return status;
+}
+
+djStatus djm_begin(djmContext* c, const mjModel* m) {
+  c->error.text[0] = '\0';
+  if (!fits(c, m)) return fail(c, DJ_INVALID, "the context was made from another MuJoCo model");
+  if (c->option.substeps < 1) return fail(c, DJ_INVALID, "substeps: must be at least 1");
+  if (c->option.substeps == c->substeps) return DJ_OK;
+  djOption option = c->model->opt;
+  option.timestep *= (double)c->substeps / c->option.substeps;
+  djStatus status = dj_setOption(c->model, &option, &c->error);
+  if (status == DJ_OK) c->substeps = c->option.substeps;
+  return status;
+}
+
+void djm_readData(djmContext* c, const mjData* d) {
+  const djModel* x = c->model;
+  djData* data = c->data;
+  data->time = d->time;
+  mju_copy(data->qpos, d->qpos, x->nq);
+  mju_copy(data->qvel, d->qvel, x->nv);
+  for (int i = 0; i < x->na; i++) data->act[i] = d->act[c->kept ? c->kept[i] : i];
+  mju_copy(data->ctrl, d->ctrl, x->nu);
+  mju_copy(data->qfrc_applied, d->qfrc_applied, x->nv);
+  mju_copy(data->xfrc_applied, d->xfrc_applied, 6 * x->nbody);
+  mju_copy(data->mocap_pos, d->mocap_pos, 3 * x->nmocap);
+  mju_copy(data->mocap_quat, d->mocap_quat, 4 * x->nmocap);
+}
+
+djStatus djm_solve(djmContext* c, const mjModel* m, const mjData* d) {
+  djm_readData(c, d);
+  mju_zero(c->wrench, 6 * c->model->nbody);
+  mju_zero(c->touch, (int)m->nsensor);
+  djStatus worst = DJ_OK;
+  for (int k = 0; k < c->substeps; k++) {
+    djStatus status = dj_step(c->model, c->data);
+    if (status < 0) return status;
+    if (status > 0) worst = status;
+    djm_addForces(c, m, 1.0 / c->substeps);
+  }
+  return worst;
+}

@@ -1,0 +1,80 @@
+// Contact forces of a step as MuJoCo has them.
+//
+// A step's forces act at the poses of its end; as in MuJoCo they are reported at its start: wrenches
+// are moved, as they are, to the centres of mass there and projected onto the motion axes there.
+
+#include "step.h"
+
+void djm_addForces(djmContext* c, const mjModel* m, double f) {
+  const djData* data = c->data;
+  for (int k = 0; k < data->npair; k++) {
+    const djContactPair* p = &data->pair[k];
+    int body[2] = {m->geom_bodyid[p->geom1], m->geom_bodyid[p->geom2]};
+    mjtNum torque[3];
+    mju_cross(torque, p->point, p->force);
+    mju_addTo3(torque, p->torque);
+    for (int s = 0; s < 2; s++) {
+      double* w = c->wrench + 6 * body[s];
+      mju_addToScl3(w, torque, s ? f : -f);
+      mju_addToScl3(w + 3, p->force, s ? f : -f);
+    }
+  }
+  for (int i = 0; i < m->nsensor; i++) {
+    if (m->sensor_type[i] != mjSENS_TOUCH) continue;
+    for (int k = 0; k < data->npair; k++) {
+      const djContactPair* p = &data->pair[k];
+      if (djm_touches(c, m, i, p)) c->touch[i] += f * p->normal_force;
+    }
+  }
+}
+
+// MuJoCo's rule: the ray from the contact point along the normal, away from the sensor's body, meets
+// the site's volume. All poses are those of the step's end, where the force acts.
+bool djm_touches(const djmContext* c, const mjModel* m, int sensor, const djContactPair* p) {
+  int site = m->sensor_objid[sensor], body = m->site_bodyid[site];
+  bool second = m->geom_bodyid[p->geom2] == body;
+  if ((!second && m->geom_bodyid[p->geom1] != body) || !(p->normal_force > 0)) return false;
+  mjtNum ray[3], local[9], mat[9];
+  mju_scl3(ray, p->normal, second ? -1 : 1);
+  mju_quat2Mat(local, m->site_quat + 4 * site);
+  mju_mulMatMat(mat, c->data->xmat + 9 * body, local, 3, 3, 3);
+  return mju_rayGeom(c->data->site_xpos + 3 * site, mat, m->site_size + 3 * site, p->point, ray,
+                     m->site_type[site], NULL) >= 0;
+}
+
+void djm_projectForces(mjtNum* qfrc, mjtNum* cfrc_ext, djmContext* c, const mjModel* m,
+                       const mjData* pose, const mjtNum* xfrc_applied) {
+  mju_zero(c->force, 6);
+  mju_zero(cfrc_ext, 6);
+  for (int b = 1; b < m->nbody; b++) {
+    const mjtNum *com = pose->subtree_com + 3 * m->body_rootid[b], *w = c->wrench + 6 * b;
+    mjtNum *force = c->force + 6 * b, *ext = cfrc_ext + 6 * b;
+    mjtNum moment[3], arm[3];
+    mju_cross(moment, com, w + 3);
+    mju_sub3(force, w, moment);
+    mju_copy3(force + 3, w + 3);
+    const mjtNum* applied = xfrc_applied + 6 * b;
+    mju_sub3(arm, pose->xipos + 3 * b, com);
+    mju_cross(ext, arm, applied);
+    mju_addTo3(ext, applied + 3);
+    mju_copy3(ext + 3, applied);
+    mju_addTo(ext, force, 6);
+  }
+  for (int b = (int)m->nbody - 1; b > 0; b--) {
+    mju_addTo(c->force + 6 * m->body_parentid[b], c->force + 6 * b, 6);
+  }
+  for (int i = 0; i < m->nv; i++) {
+    qfrc[i] = mju_dot(pose->cdof + 6 * i, c->force + 6 * m->dof_bodyid[i], 6);
+  }
+}
+
+void djm_poseData(djmContext* c, const mjModel* m, const mjData* d) {
+  mjData* pose = c->pose;
+  pose->time = d->time;
+  mju_copy(pose->qpos, d->qpos, (int)m->nq);
+  mju_copy(pose->qvel, d->qvel, (int)m->nv);
+  mju_copy(pose->mocap_pos, d->mocap_pos, 3 * (int)m->nmocap);
+  mju_copy(pose->mocap_quat, d->mocap_quat, 4 * (int)m->nmocap);
+  mj_kinematics(m, pose);
+  mj_comPos(m, pose);
+}

@@ -1,0 +1,185 @@
+// djm_forward: MuJoCo's pass over d, with our acceleration and contact forces in place of its own.
+//
+// MuJoCo's own contacts and constraints are hidden while the stage of acceleration runs: first, with
+// none at all, mj_rnePostConstraint gets contact's wrenches as applied forces and leaves body
+// accelerations, cfrc_int and cfrc_ext of ours; then mj_sensorAcc sees the list of our contacts.
+
+#include "step.h"
+
+#include <string.h>
+
+// Fields of d that are replaced for a while.
+typedef struct Kept {
+  int ncon, ne, nf, nl, nefc;
+  mjContact* contact;
+  mjtNum *efc_force, *xfrc_applied;
+} Kept;
+
+typedef struct Pass {
+  djmContext* c;
+  const mjModel* m;
+  mjData* d;
+  Kept kept;
+  bool hidden;
+} Pass;
+
+static void hide(Pass* p) {
+  mjData* d = p->d;
+  p->kept = (Kept){d->ncon, d->ne,      d->nf,        d->nl,
+                   d->nefc, d->contact, d->efc_force, d->xfrc_applied};
+  p->hidden = true;
+  d->ncon = d->ne = d->nf = d->nl = d->nefc = 0;
+}
+
+static void restore(Pass* p) {
+  mjData* d = p->d;
+  const Kept* k = &p->kept;
+  if (!p->hidden) return;
+  d->ncon = k->ncon, d->ne = k->ne, d->nf = k->nf, d->nl = k->nl, d->nefc = k->nefc;
+  d->contact = k->contact;
+  d->efc_force = k->efc_force;
+  d->xfrc_applied = k->xfrc_applied;
+  p->hidden = false;
+}
+
+// Rows of frame: the unit normal n and two tangents.
+static void makeFrame(mjtNum frame[9], const mjtNum n[3]) {
+  mjtNum other[3] = {0, 0, 0};
+  other[mju_abs(n[0]) < 0.6 ? 0 : 1] = 1;
+  mju_copy3(frame, n);
+  mju_cross(frame + 3, n, other);
+  mju_normalize3(frame + 3);
+  mju_cross(frame + 6, n, frame + 3);
+}
+
+enum { NEDGE = 10 };   // numbers of a contact with six components in either cone
+
+// One of our pairs as MuJoCo's contact; force: normal, tangents, then torques about the point.
+static void setContact(mjContact* con, mjtNum force[NEDGE], const djmContext* c, const mjModel* m,
+                       const djContactPair* p) {
+  memset(con, 0, sizeof(*con));
+  con->dist = p->gap - c->model->geom_skin[p->geom1] - c->model->geom_skin[p->geom2];
+  mju_copy3(con->pos, p->point);
+  makeFrame(con->frame, p->normal);
+  for (int k = 0; k < 5; k++) con->friction[k] = 1;
+  con->mu = 1;
+  con->dim = 6;
+  con->geom1 = con->geom[0] = p->geom1;
+  con->geom2 = con->geom[1] = p->geom2;
+  for (int k = 0; k < 2; k++) con->flex[k] = con->elem[k] = con->vert[k] = -1;
+  mju_mulMatVec3(force, con->frame, p->force);
+  mju_mulMatVec3(force + 3, con->frame, p->torque);
+  if (m->opt.cone == mjCONE_ELLIPTIC) return;
+  // edges: their sum is the normal component, the difference of two the component between them
+  mjtNum f[6];
+  mju_copy(f, force, 6);
+  for (int k = 0; k < 5; k++) {
+    force[2 * k] = 0.5 * (f[0] / 5 + f[k + 1]);
+    force[2 * k + 1] = 0.5 * (f[0] / 5 - f[k + 1]);
+  }
+}
+
+// Our contacts of the last substep, on d's stack.
+static void listContacts(Pass* p) {
+  mjData* d = p->d;
+  const djData* data = p->c->data;
+  int n = data->npair;
+  if (n == 0) return;
+  d->contact = mj_stackAllocByte(d, (size_t)n * sizeof(mjContact), _Alignof(mjContact));
+  d->efc_force = mj_stackAllocNum(d, (size_t)n * NEDGE);
+  for (int k = 0; k < n; k++) {
+    setContact(&d->contact[k], d->efc_force + NEDGE * k, p->c, p->m, &data->pair[k]);
+    d->contact[k].efc_address = NEDGE * k;
+  }
+  d->ncon = n;
+}
+
+// Accelerations, and forces between bodies: what mj_rnePostConstraint has.
+static void bodyForces(Pass* p) {
+  djmContext* c = p->c;
+  mjData* d = p->d;
+  mju_copy(c->force, d->xfrc_applied, 6);
+  for (int b = 1; b < p->m->nbody; b++) {
+    const mjtNum *w = c->wrench + 6 * b, *xfrc = p->kept.xfrc_applied + 6 * b;
+    mjtNum moment[3], *f = c->force + 6 * b;
+    mju_cross(moment, d->xipos + 3 * b, w + 3);
+    mju_add3(f, xfrc, w + 3);
+    mju_add3(f + 3, xfrc + 3, w);
+    mju_subFrom3(f + 3, moment);
+  }
+  d->xfrc_applied = c->force;
+  mj_rnePostConstraint(p->m, d);
+  d->xfrc_applied = p->kept.xfrc_applied;
+}
+
+// Touch sensors see normal forces alone; all others are MuJoCo's.
+static void setTouch(Pass* p) {
+  const mjModel* m = p->m;
+  if (m->opt.disableflags & mjDSBL_SENSOR) return;
+  for (int i = 0; i < m->nsensor; i++) {
+    if (m->sensor_type[i] != mjSENS_TOUCH || m->sensor_history[2 * i] > 0) continue;
+    mjtNum cutoff = m->sensor_cutoff[i], f = p->c->touch[i];
+    p->d->sensordata[m->sensor_adr[i]] = cutoff > 0 ? mju_min(f, cutoff) : f;
+  }
+}
+
+static void accelerationStage(Pass* p) {
+  const mjModel* m = p->m;
+  mjData* d = p->d;
+  djmContext* c = p->c;
+  double h = c->model->opt.timestep * c->substeps;
+  for (int i = 0; i < m->nv; i++) d->qacc[i] = (c->data->qvel[i] - d->qvel[i]) / h;
+  djm_projectForces(d->qfrc_constraint, d->cfrc_ext, c, m, d, d->xfrc_applied);
+  if (d->nefc > 0) mju_zero(d->efc_force, d->nefc);   // MuJoCo's constraints do not act
+  hide(p);
+  bodyForces(p);
+  mj_markStack(d);
+  listContacts(p);
+  mj_sensorAcc(m, d);
+  mj_freeStack(d);
+  restore(p);
+  setTouch(p);
+}
+
+static void runPass(void* arg) {
+  Pass* p = arg;
+  const mjModel* m = p->m;
+  mjData* d = p->d;
+  bool energy = m->opt.enableflags & mjENBL_ENERGY;
+  mj_fwdPosition(m, d);
+  mj_sensorPos(m, d);
+  if (!energy && !d->flg_energypos) {
+    d->energy[0] = d->energy[1] = 0;
+  } else if (!d->flg_energypos) {
+    mj_energyPos(m, d);
+  }
+  mj_fwdVelocity(m, d);
+  mj_sensorVel(m, d);
+  if (energy && !d->flg_energyvel) mj_energyVel(m, d);
+  mj_fwdActuation(m, d);
+  mj_fwdAcceleration(m, d);
+  accelerationStage(p);
+}
+
+djStatus djm_pass(djmContext* c, const mjModel* m, mjData* d) {
+  Pass p = {.c = c, .m = m, .d = d};
+  size_t pstack = d->pstack, pbase = d->pbase;
+  djStatus status = djm_guard(runPass, &p, &c->error);
+  if (status == DJ_OK) {
+    c->error.text[0] = '\0';   // a warning, which d counts
+    return DJ_OK;
+  }
+  restore(&p);
+  d->pstack = pstack;
+  d->pbase = pbase;
+  return status;
+}
+
+djStatus djm_forward(const mjModel* m, mjData* d, djmContext* c) {
+  djStatus status = djm_begin(c, m);
+  if (status < 0) return status;
+  status = djm_solve(c, m, d);
+  if (status < 0) return status;
+  djStatus passed = djm_pass(c, m, d);
+  return passed < 0 ? passed : status;
+}

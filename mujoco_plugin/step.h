@@ -1,0 +1,58 @@
+// A context of djm_step, and what the functions on it share.
+
+#ifndef DJ_MUJOCO_STEP_H_
+#define DJ_MUJOCO_STEP_H_
+
+#include "import.h"
+
+#include <dijoco/gradient.h>
+
+struct djmContext {
+  djModel* model;
+  djData* data;
+  djmStepOption option;
+  int substeps;           // for which the model's timestep holds
+  mjtSize nbuffer;        // of the mjModel: it holds all its sizes
+  int nkept;              // activations that the import keeps
+  int* kept;              // (nkept) their addresses in MuJoCo's act, or NULL: all of them
+  djError error;          // of the last call, where the data has none
+  // the last step: contact forces, means over its substeps
+  double* wrench;         // (nbody x 6) on bodies: torque about the world's origin, force
+  double* touch;          // (nsensor) of touch sensors, without cutoff
+  // scratch
+  double* force;          // (nbody x 6)
+  mjData* pose;           // for kinematics; made without plugins
+  mjData* full;           // for djm_forward at other states, or NULL: not made yet
+};
+
+// Begin a call: whether the context fits the model, and its settings are put into force.
+djStatus djm_begin(djmContext* c, const mjModel* m);
+
+// The step from d's state and inputs, into c->data, c->wrench and c->touch. d is not changed.
+djStatus djm_solve(djmContext* c, const mjModel* m, const mjData* d);
+
+// State and inputs of d, into c->data.
+void djm_readData(djmContext* c, const mjData* d);
+
+// Add what the substep that c->data has just taken exerts to wrench and touch, times f.
+void djm_addForces(djmContext* c, const mjModel* m, double f);
+
+// Whether touch sensor `sensor` counts a pair of the substep just taken.
+bool djm_touches(const djmContext* c, const mjModel* m, int sensor, const djContactPair* pair);
+
+// From c->wrench and poses: generalized contact force (nv) and cfrc_ext (nbody x 6); subtree_com
+// (nbody x 3), xipos (nbody x 3), cdof (nv x 6) and xfrc_applied (nbody x 6) as in mjData.
+void djm_projectForces(mjtNum* qfrc, mjtNum* cfrc_ext, djmContext* c, const mjModel* m,
+                       const mjData* pose, const mjtNum* xfrc_applied);
+
+// Kinematics of d's state in c->pose: poses, centres of mass, motion axes. m: without plugins.
+void djm_poseData(djmContext* c, const mjModel* m, const mjData* d);
+
+// A view of m without plugins.
+mjModel djm_withoutPlugins(const mjModel* m);
+
+// mj_forward's pass on d, with the forces and the acceleration of the step just solved from its
+// state. Its errors are caught: DJ_INVALID, text in c->error.
+djStatus djm_pass(djmContext* c, const mjModel* m, mjData* d);
+
+#endif  // DJ_MUJOCO_STEP_H_

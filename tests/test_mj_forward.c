@@ -1,0 +1,308 @@
+// djm_forward, and what djm_step fills besides the state: accelerations, forces, sensors.
+
+#include "common/mj_zoo.h"
+
+#include <dijoco/dijoco.h>
+
+#include <math.h>
+
+// Largest difference of sensordata over sensors of one stage.
+static double stageDifference(const mjModel* m, const mjData* a, const mjData* b, int stage) {
+  double worst = 0;
+  for (int i = 0; i < m->nsensor; i++) {
+    if (m->sensor_needstage[i] != stage) continue;
+    for (int k = m->sensor_adr[i]; k < m->sensor_adr[i] + m->sensor_dim[i]; k++) {
+      worst = fmax(worst, fabs(a->sensordata[k] - b->sensordata[k]));
+    }
+  }
+  return worst;
+}
+
+// Without contact: stages of position and velocity are MuJoCo's, accelerations up to O(h).
+static void testFree(void** state) {
+  (void)state;
+  djRng rng = {5};
+  double error[2] = {0, 0}, other = 0;
+  for (int trial = 0; trial < 20; trial++) {
+    mjModel* m = djt_compile(DJT_ZOO);
+    m->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_LIMIT;
+    m->opt.integrator = trial % 2 ? mjINT_EULER : mjINT_RK4;
+    mjData *d = mj_makeData(m), *e = mj_makeData(m);
+    djt_shake(d, &rng, m, 0.3, 0.5);
+    d->qpos[2] += 2;
+    for (int k = 0; k < 2; k++) {
+      m->opt.timestep = k ? 1e-5 : 1e-4;
+      mj_copyData(e, m, d);
+      mj_forward(m, e);
+      djmContext* c = djt_context(m);
+      djt_tolerance(c, 1e-6);
+      assert_int_equal(djm_forward(m, d, c), DJ_OK);
+      djt_near(stageDifference(m, d, e, mjSTAGE_POS), 0, 0);
+      djt_near(stageDifference(m, d, e, mjSTAGE_VEL), 0, 0);
+      error[k] = fmax(error[k], stageDifference(m, d, e, mjSTAGE_ACC));
+      mju_zero(e->sensordata, (int)m->nsensordata);
+      other = fmax(other, stageDifference(m, d, e, mjSTAGE_ACC));
+      djm_deleteContext(c);
+    }
+    mj_deleteData(d);
+    mj_deleteData(e);
+    mj_deleteModel(m);
+  }
+  print_message("accelerations: %.2e, %.2e of %.2e\n", error[0], error[1], other);
+  assert_true(error[0] < 0.05 * other && error[1] < 0.15 * error[0]);
+}
+
+static const char kBox[] =
+    "<mujoco><option timestep='0.002' cone='%s'/><worldbody><geom type='plane' size='1 1 1'/>"
+    "<body name='box' pos='.1 -.2 .1'><freejoint/><geom name='box' type='box' size='.1 .1 .1' "
+    "mass='3'/><site name='skin' type='box' size='.11 .11 .11'/><site name='left' type='box' "
+    "pos='-.1 0 0' size='.05 .2 .2'/><site name='turned' euler='90 0 0'/></body></worldbody>"
+    "<sensor><touch site='skin'/><touch site='left'/><accelerometer site='skin'/><accelerometer "
+    "site='turned'/><framelinacc objtype='body' objname='box'/><force site='skin'/>"
+    "<contact geom1='box' data='found force' reduce='netforce'/><contact body1='box' "
+    "data='force pos normal' num='2'/></sensor></mujoco>";
+
+// A box at rest: everything carries its weight, whatever the cone and the substeps.
+static void testRest(void** state) {
+  (void)state;
+  for (int trial = 0; trial < 4; trial++) {
+    char text[2000];
+    snprintf(text, sizeof(text), kBox, trial % 2 ? "elliptic" : "pyramidal");
+    mjModel* m = djt_compile(text);
+    mjData* d = mj_makeData(m);
+    djmContext* c = djt_context(m);
+    djt_tolerance(c, 1e-6);
+    djm_stepOption(c)->substeps = trial < 2 ? 1 : 3;
+    for (int k = 0; k < 2000; k++) assert_int_equal(djm_step(m, d, c), DJ_OK);
+    const double w = 3 * 9.81, *s = d->sensordata, eps = 1e-4 * w;
+    // by djm_step
+    for (int i = 0; i < 6; i++) {
+      djt_near(d->qfrc_constraint[i], i == 2 ? w : 0, eps);
+      djt_near(d->cfrc_ext[6 + i], i == 5 ? w : 0, eps);
+      djt_near(d->qacc[i], 0, 1e-4);
+    }
+    djt_near(s[0], 0, 0);   // sensors were not wanted
+    assert_int_equal(djm_forward(m, d, c), DJ_OK);
+    static const double expect[] = {1, 0};   // touch
+    for (int i = 0; i < 2; i++) djt_near(s[i], expect[i] * w, eps);
+    for (int i = 0; i < 3; i++) {
+      djt_near(s[2 + i], i == 2 ? 9.81 : 0, 1e-3);   // accelerometer: +g
+      djt_near(s[5 + i], i == 1 ? 9.81 : 0, 1e-3);
+      djt_near(s[8 + i], i == 2 ? 9.81 : 0, 1e-3);
+      djt_near(s[11 + i], 0, eps);                   // nothing holds it
+      djt_near(d->cfrc_ext[6 + i], 0, eps);
+      djt_near(d->cfrc_ext[9 + i], i == 2 ? w : 0, eps);
+    }
+    djt_near(s[14], 1, 0);                           // one contact
+    djt_near(mju_norm3(s + 15), w, eps);
+    djt_near(s[18], w, eps);                         // along the contact's normal
+    djt_near(s[23], 0, 1e-3);                        // at the floor
+    djt_near(fabs(s[26]), 1, 1e-9);                  // which is vertical
+    djm_stepOption(c)->sensors = true;
+    mju_zero(d->sensordata, (int)m->nsensordata);
+    assert_int_equal(djm_step(m, d, c), DJ_OK);
+    djt_near(s[0], w, eps);
+    djm_deleteContext(c);
+    mj_deleteData(d);
+    mj_deleteModel(m);
+  }
+}
+
+// A pile in motion: forces, and what follows from them, agree with each other.
+static void testForces(void** state) {
+  (void)state;
+  djRng rng = {6};
+  double largest = 0;
+  for (int trial = 0; trial < 20; trial++) {
+    mjModel* m = djt_compile(DJT_ZOO);
+    mjData *d = mj_makeData(m), *e = mj_makeData(m);
+    djmContext* c = djt_context(m);
+    djm_stepOption(c)->substeps = 1 + trial % 3;
+    djt_shake(d, &rng, m, 0.05, 0.5);
+    for (int k = 0; k < 30; k++) assert_true(djm_step(m, d, c) >= 0);
+    mj_copyData(e, m, d);
+    assert_true(djm_forward(m, d, c) >= 0);
+    assert_true(djm_step(m, e, c) >= 0);
+    int nv = (int)m->nv, nb = (int)m->nbody;
+    mjtNum q[100], jacp[300], jacr[300], sum[100] = {0}, wrench[6], f[6];
+    for (int i = 0; i < nv; i++) {
+      djt_near(d->qacc[i], e->qacc[i], 1e-12 * (1 + fabs(e->qacc[i])));
+      djt_near(d->qfrc_constraint[i], e->qfrc_constraint[i], 1e-9);
+      largest = fmax(largest, fabs(d->qfrc_constraint[i]));
+    }
+    for (int i = 0; i < 6 * nb; i++) djt_near(d->cfrc_ext[i], e->cfrc_ext[i], 1e-9);
+    // J^T of cfrc_ext = contact + applied
+    for (int b = 1; b < nb; b++) {
+      const mjtNum *w = d->cfrc_ext + 6 * b, *com = d->subtree_com + 3 * m->body_rootid[b];
+      mju_transformSpatial(wrench, w, 1, d->xipos + 3 * b, com, NULL);
+      mju_sub3(f, wrench + 3, d->xfrc_applied + 6 * b);
+      mju_sub3(f + 3, wrench, d->xfrc_applied + 6 * b + 3);
+      mj_jacBodyCom(m, d, jacp, jacr, b);
+      mju_mulMatTVec(q, jacp, f, 3, nv);
+      mju_addTo(sum, q, nv);
+      mju_mulMatTVec(q, jacr, f + 3, 3, nv);
+      mju_addTo(sum, q, nv);
+    }
+    for (int i = 0; i < nv; i++) djt_near(sum[i], d->qfrc_constraint[i], 1e-9);
+    djm_deleteContext(c);
+    mj_deleteData(d);
+    mj_deleteData(e);
+    mj_deleteModel(m);
+  }
+  assert_true(largest > 1);
+}
+
+// Substeps are steps of a shorter timestep; forces are their mean.
+static void testSubsteps(void** state) {
+  (void)state;
+  djRng rng = {7};
+  mjModel* m = djt_compile(DJT_ZOO);
+  mjData *d = mj_makeData(m), *e = mj_makeData(m);
+  djmContext* c = djt_context(m);
+  double h = m->opt.timestep;
+  m->opt.timestep = h / 4;
+  djmContext* fine = djt_context(m);
+  djm_stepOption(c)->substeps = 4;
+  djt_shake(d, &rng, m, 0.05, 0.5);
+  mj_copyData(e, m, d);
+  for (int k = 0; k < 30; k++) {
+    mjtNum before[100], force[100] = {0};
+    int nv = (int)m->nv;
+    mju_copy(before, d->qvel, nv);
+    assert_true(djm_step(m, d, c) >= 0);
+    for (int i = 0; i < 4; i++) {
+      assert_true(djm_step(m, e, fine) >= 0);
+      mju_addToScl(force, e->cfrc_ext + 6, 0.25, 6 * (int)m->nbody - 6);
+    }
+    assert_memory_equal(d->qpos, e->qpos, sizeof(mjtNum) * (size_t)m->nq);
+    assert_memory_equal(d->qvel, e->qvel, sizeof(mjtNum) * (size_t)nv);
+    djt_near(d->time, e->time, 1e-12);
+    for (int i = 0; i < nv; i++) {
+      djt_near(d->qacc[i], (d->qvel[i] - before[i]) / h, 1e-9);
+    }
+    double size = mju_norm(force, 3) + 1;
+    for (int i = 3; i < 6; i++) djt_near(d->cfrc_ext[12 + i], force[6 + i], 1e-6 * size);
+  }
+  djm_stepOption(c)->substeps = 0;
+  assert_int_equal(djm_step(m, d, c), DJ_INVALID);
+  assert_non_null(strstr(djm_errorText(c), "substeps"));
+  djm_stepOption(c)->substeps = 1;
+  assert_true(djm_step(m, d, c) >= 0);
+  djt_near(djm_model(c)->opt.timestep, h, 1e-15);
+  djm_deleteContext(c);
+  djm_deleteContext(fine);
+  mj_deleteData(d);
+  mj_deleteData(e);
+  mj_deleteModel(m);
+}
+
+// What is refused leaves all of mjData as it was. A step writes the documented fields alone.
+static void testRefused(void** state) {
+  (void)state;
+  djRng rng = {8};
+  mjModel* m = djt_compile(DJT_ZOO);
+  mjModel* other = djt_compile("<mujoco><worldbody><body><joint/><geom size='1'/></body>"
+                               "</worldbody></mujoco>");
+  mjData* d = mj_makeData(m);
+  djmContext* c = djt_context(m);
+  djt_shake(d, &rng, m, 0.05, 0.5);
+  mj_forward(m, d);
+  void* copy = malloc((size_t)d->nbuffer);
+  assert_non_null(copy);
+  struct {
+    mjtNum* at;
+    const char* text;
+  } bad[] = {{d->qpos + 4, "qpos[4]"}, {d->qvel + 2, "qvel[2]"}, {d->ctrl + 1, "ctrl[1]"},
+             {d->act, "act[0]"}, {d->xfrc_applied + 7, "xfrc_applied[7]"}};
+  for (int sensors = 0; sensors < 2; sensors++) {
+    djm_stepOption(c)->sensors = sensors;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+      mjtNum value = *bad[i].at;
+      *bad[i].at = i % 2 ? NAN : INFINITY;
+      memcpy(copy, d->buffer, (size_t)d->nbuffer);
+      assert_int_equal(djm_step(m, d, c), DJ_INVALID);
+      assert_non_null(strstr(djm_errorText(c), bad[i].text));
+      assert_int_equal(djm_forward(m, d, c), DJ_INVALID);
+      assert_memory_equal(copy, d->buffer, (size_t)d->nbuffer);
+      *bad[i].at = value;
+    }
+  }
+  mjData* small = mj_makeData(other);
+  assert_int_equal(djm_step(other, small, c), DJ_INVALID);
+  assert_non_null(strstr(djm_errorText(c), "another"));
+  mj_deleteData(small);
+
+  struct {
+    mjtNum* at;
+    int n;
+  } written[] = {{d->qpos, (int)m->nq}, {d->qvel, (int)m->nv}, {d->act, (int)m->na},
+                 {d->qacc, (int)m->nv}, {d->qacc_warmstart, (int)m->nv},
+                 {d->qfrc_constraint, (int)m->nv}, {d->cfrc_ext, 6 * (int)m->nbody}};
+  djm_stepOption(c)->sensors = false;
+  memcpy(copy, d->buffer, (size_t)d->nbuffer);
+  assert_true(djm_step(m, d, c) >= 0);
+  assert_string_equal(djm_errorText(c), "");
+  assert_memory_not_equal(copy, d->buffer, (size_t)d->nbuffer);
+  for (size_t i = 0; i < sizeof(written) / sizeof(*written); i++) {
+    size_t offset = (size_t)((char*)written[i].at - (char*)d->buffer);
+    memcpy(written[i].at, (char*)copy + offset, (size_t)written[i].n * sizeof(mjtNum));
+  }
+  assert_memory_equal(copy, d->buffer, (size_t)d->nbuffer);
+  free(copy);
+  djm_deleteContext(c);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+  mj_deleteModel(other);
+}
+
+// djm_forward leaves the inputs and MuJoCo's lists; mj_step works on what it leaves.
+static void testRestored(void** state) {
+  (void)state;
+  djRng rng = {9};
+  mjModel* m = djt_compile(DJT_ZOO);
+  mjData *d = mj_makeData(m), *e = mj_makeData(m);
+  djmContext* c = djt_context(m);
+  djt_shake(d, &rng, m, 0.05, 0.5);
+  d->qpos[2] -= 0.005;   // into the floor
+  mj_copyData(e, m, d);
+  mj_forward(m, e);
+  assert_true(e->ncon > 0 && e->nefc > 0);
+  assert_true(djm_forward(m, d, c) >= 0);
+  assert_int_equal(d->ncon, e->ncon);
+  assert_int_equal(d->nefc, e->nefc);
+  assert_int_equal(d->nl, e->nl);
+  assert_int_equal(d->pstack, e->pstack);
+  for (int i = 0; i < d->ncon; i++) {
+    mjtNum f[6];
+    djt_near(d->contact[i].dist, e->contact[i].dist, 0);
+    mj_contactForce(m, d, i, f);
+    djt_near(mju_norm(f, 6), 0, 0);
+  }
+  for (int i = 0; i < 6 * m->nbody; i++) {
+    djt_near(d->xfrc_applied[i], e->xfrc_applied[i], 0);
+  }
+  mj_resetData(m, e);
+  int size = mj_stateSize(m, mjSTATE_INTEGRATION);
+  mjtNum *x = calloc((size_t)size, sizeof(*x)), *y = calloc((size_t)size, sizeof(*y));
+  mj_getState(m, d, x, mjSTATE_INTEGRATION);
+  mj_setState(m, e, x, mjSTATE_INTEGRATION);
+  mj_step(m, d);
+  mj_step(m, e);
+  mj_getState(m, d, x, mjSTATE_INTEGRATION);
+  mj_getState(m, e, y, mjSTATE_INTEGRATION);
+  for (int i = 0; i < size; i++) djt_near(x[i], y[i], 1e-9 * (1 + fabs(y[i])));
+  free(x);
+  free(y);
+  djm_deleteContext(c);
+  mj_deleteData(d);
+  mj_deleteData(e);
+  mj_deleteModel(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testFree),     cmocka_unit_test(testRest),    cmocka_unit_test(testForces),
+      cmocka_unit_test(testSubsteps), cmocka_unit_test(testRefused), cmocka_unit_test(testRestored),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
