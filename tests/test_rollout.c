@@ -166,6 +166,69 @@ static void testGradient(void** state) {
   assert_true(worst < 1e-6);
 }
 
+static void checkBytes(const double* x, const double* y, size_t n) {
+  assert_memory_equal(x, y, n * sizeof(double));
+}
+
+// Covectors worked out from the recorded trajectory give what the callback gives, to the last bit,
+// and may be replaced or dropped without another forward pass.
+static void testCovectors(void** state) {
+  (void)state;
+  djRng rng = {13};
+  for (int trial = 0; trial < 10; trial++) {
+    Case c;
+    makeCase(&c, &rng, DJT_ALL);
+    size_t nq = c.m->nq, nv = c.m->nv, na = c.m->na, nu = c.m->nu, nx = 2 * nv + na;
+    size_t n = nx + HORIZON * nu, rows = HORIZON + 1;
+    double* block = c.result.grad_qpos0;   // the four gradients are one block
+    double* mem = calloc(3 * n + rows * (nq + nv + na + nx) + HORIZON * nu, sizeof(double));
+    double *with = mem, *without = with + n, *zero = without + n, *qpos = zero + n;
+    double *qvel = qpos + rows * nq, *act = qvel + rows * nv, *dstate = act + rows * na;
+    double* dctrl = dstate + rows * nx;
+    assert_int_equal(djd_tapeStates(qpos, qvel, act, c.m, c.tape), DJ_INVALID);
+    assert_int_equal(djd_setCovectors(c.tape, c.m, dstate, dctrl), DJ_INVALID);
+    assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+    assert_int_equal(djd_rolloutBackward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+    memcpy(with, block, n * sizeof(double));
+
+    c.r.callback = NULL;
+    assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+    assert_int_equal(djd_rolloutBackward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+    memcpy(without, block, n * sizeof(double));
+    assert_true(memcmp(with, without, n * sizeof(double)) != 0);
+    assert_int_equal(djd_tapeStates(qpos, qvel, act, c.m, c.tape), DJ_OK);
+    assert_int_equal(djd_tapeStates(NULL, NULL, NULL, c.m, c.tape), DJ_OK);
+    checkBytes(qvel, c.v0, nv);
+    checkBytes(qpos + HORIZON * nq, c.d->qpos, nq);
+    checkBytes(qvel + HORIZON * nv, c.d->qvel, nv);
+    checkBytes(act + HORIZON * na, c.d->act, na);
+    callback(NULL, c.m, HORIZON, qpos, qvel, act, c.u, dstate, dctrl);
+    for (int turn = 0; turn < 2; turn++) {
+      assert_int_equal(djd_setCovectors(c.tape, c.m, dstate, dctrl), DJ_OK);
+      assert_int_equal(djd_rolloutBackward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+      checkBytes(block, with, n);
+      assert_int_equal(djd_setCovectors(c.tape, c.m, NULL, NULL), DJ_OK);
+      assert_int_equal(djd_rolloutBackward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+      checkBytes(block, without, n);
+    }
+    // The next run forgets them; one without linearisation still has its states.
+    assert_int_equal(djd_setCovectors(c.tape, c.m, dstate, NULL), DJ_OK);
+    assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+    assert_int_equal(djd_rolloutBackward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+    checkBytes(block, without, n);
+    c.r.loss_only = true;
+    assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+    memset(qpos, 0, rows * nq * sizeof(double));
+    assert_int_equal(djd_tapeStates(qpos, NULL, NULL, c.m, c.tape), DJ_OK);
+    checkBytes(qpos + HORIZON * nq, c.d->qpos, nq);
+    c.v0[0] = NAN;   // refused before anything is recorded: the old run is still there
+    assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &c.r, c.tape), DJ_INVALID);
+    assert_int_equal(djd_tapeStates(qpos, NULL, NULL, c.m, c.tape), DJ_OK);
+    free(mem);
+    freeCase(&c);
+  }
+}
+
 static void testMisuse(void** state) {
   (void)state;
   djRng rng = {12};
@@ -190,6 +253,8 @@ static void testMisuse(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testGradient), cmocka_unit_test(testMisuse)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testGradient),
+                                     cmocka_unit_test(testCovectors),
+                                     cmocka_unit_test(testMisuse)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #ifndef DIJOCO_DIJOCO_H_
 #define DIJOCO_DIJOCO_H_
 
+#include <dijoco/array.h>
 #include <dijoco/check.h>
 #include <dijoco/contact.h>
 #include <dijoco/csv.h>

@@ -114,6 +114,18 @@ DJ_API djStatus djd_rolloutForward(djRolloutResult* result, const djModel* model
 DJ_API djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* model, djData* data,
                                     const djRollout* rollout, djTape* tape);
 
+// The recorded trajectory: qpos (horizon+1 x nq), qvel (horizon+1 x nv), act (horizon+1 x na); any
+// may be NULL. DJ_INVALID: the last forward pass did not end, or was of another model.
+DJ_API djStatus djd_tapeStates(double* qpos, double* qvel, double* act, const djModel* model,
+                               const djTape* tape);
+
+// Derivatives of a loss that the caller has worked out from the trajectory: by tangent states,
+// dstate (horizon+1 x (2nv+na)), and by controls, dctrl (horizon x nu); NULL: zero. Backward passes
+// take them, as they take a callback's, until the next forward pass; so one forward pass serves any
+// number of covectors. Errors as above.
+DJ_API djStatus djd_setCovectors(djTape* tape, const djModel* model, const double* dstate,
+                                 const double* dctrl);
+
 #ifdef __cplusplus
 }
 #endif

@@ -21,6 +21,8 @@ struct djTape {
   void* buffer;
   int horizon;         // capacity
   int steps;           // recorded, 0 when not
+  int states;          // steps whose states are recorded: also of runs without linearisation
+  bool given;          // dstate and dctrl hold derivatives of a loss
   djSizes sizes;       // of the model
   size_t linear;       // doubles of one linearisation at most
   double* qpos;        // (horizon + 1 x nq)
@@ -212,7 +214,8 @@ djStatus djd_rolloutForward(djRolloutResult* result, const djModel* m, djData* d
   if (!result || !m || !d || !r) return DJ_INVALID;
   djStatus status = checkRollout(m, d, r, tape);
   if (status < 0) return status;
-  tape->steps = 0;
+  tape->steps = tape->states = 0;
+  tape->given = r->callback != NULL;
   result->loss = result->worst_condition = 0;
   for (int i = 0; i < r->nloss && result->term; i++) result->term[i] = 0;
   status = setStart(m, d, r);
@@ -231,8 +234,39 @@ djStatus djd_rolloutForward(djRolloutResult* result, const djModel* m, djData* d
     result->loss += r->callback(r->user, m, r->horizon, tape->qpos, tape->qvel, tape->act, r->ctrl,
                                 tape->dstate, tape->dctrl);
   }
+  tape->states = r->horizon;
   if (!r->loss_only) tape->steps = r->horizon;
   return result->unconverged_steps ? DJ_NOT_CONVERGED : DJ_OK;
+}
+
+// ---- trajectory and covectors -------------------------------------------------------------------
+
+static djStatus checkRecord(const djModel* m, const djTape* t) {
+  return m && t && dj_sameSizes(&t->sizes, m) && t->states > 0 ? DJ_OK : DJ_INVALID;
+}
+
+djStatus djd_tapeStates(double* qpos, double* qvel, double* act, const djModel* m,
+                        const djTape* t) {
+  if (checkRecord(m, t) < 0) return DJ_INVALID;
+  size_t n = (size_t)t->states + 1;
+  if (qpos) memcpy(qpos, t->qpos, n * (size_t)m->nq * sizeof(double));
+  if (qvel) memcpy(qvel, t->qvel, n * (size_t)m->nv * sizeof(double));
+  if (act) memcpy(act, t->act, n * (size_t)m->na * sizeof(double));
+  return DJ_OK;
+}
+
+static void setOrClear(double* to, const double* from, size_t n) {
+  if (from) memcpy(to, from, n * sizeof(double));
+  else memset(to, 0, n * sizeof(double));
+}
+
+djStatus djd_setCovectors(djTape* t, const djModel* m, const double* dstate, const double* dctrl) {
+  if (checkRecord(m, t) < 0) return DJ_INVALID;
+  size_t nx = 2 * (size_t)m->nv + (size_t)m->na, n = (size_t)t->states;
+  t->given = dstate || dctrl;
+  setOrClear(t->dstate, dstate, (n + 1) * nx);
+  setOrClear(t->dctrl, dctrl, n * (size_t)m->nu);
+  return DJ_OK;
 }
 
 // ---- backward ---------------------------------------------------------------------------------
@@ -261,7 +295,7 @@ static void addLossGradient(double* lambda, djRolloutResult* result, djParamSums
     dj_lossGradient(lambda, lambda + m->nv, w, m, t, q, v, factor);
     if (sums) dj_lossParams(sums->param, w, m, t, q, v, factor, tape->loss_scratch);
   }
-  if (!r->callback) return;
+  if (!tape->given) return;
   size_t nx = 2 * (size_t)m->nv + m->na;
   for (size_t i = 0; i < nx; i++) lambda[i] += tape->dstate[(size_t)k * nx + i];
 }
@@ -311,7 +345,7 @@ static djStatus backStep(double** lambda, double** next, djRolloutResult* result
   double* du = result->grad_ctrl ? result->grad_ctrl + (size_t)k * nu : NULL;
   memset(*next, 0, nx * sizeof(double));
   dj_linearVjp(*next, du, &tape->step[k], m, *lambda, tape->scratch);
-  for (size_t i = 0; i < nu && du && r->callback; i++) du[i] += tape->dctrl[(size_t)k * nu + i];
+  for (size_t i = 0; i < nu && du && tape->given; i++) du[i] += tape->dctrl[(size_t)k * nu + i];
   double* swap = *lambda;
   *lambda = *next;
   *next = swap;

@@ -1,0 +1,30 @@
+// Fields by name, for the tables of dijoco/array.h.
+
+#ifndef DJ_MODEL_FIELDS_H_
+#define DJ_MODEL_FIELDS_H_
+
+#include <dijoco/array.h>
+
+// Type of what a pointer points to. An enumeration's own type is int or unsigned int.
+#define DJ_TYPE_OF(pointer)                                                                  \
+  _Generic((pointer), double*: DJ_ARRAY_DOUBLE, const double*: DJ_ARRAY_DOUBLE,              \
+           int*: DJ_ARRAY_INT, const int*: DJ_ARRAY_INT, unsigned*: DJ_ARRAY_INT,            \
+           const unsigned*: DJ_ARRAY_INT, long*: DJ_ARRAY_LONG, const long*: DJ_ARRAY_LONG,  \
+           bool*: DJ_ARRAY_BOOL, const bool*: DJ_ARRAY_BOOL, char*: DJ_ARRAY_CHAR)
+
+// Options: X(name, columns).
+#define DJ_OPTIONS(X)                                                                         \
+  X(timestep, 1) X(gravity, 3) X(wind, 3) X(density, 1) X(viscosity, 1) X(disable, 1)         \
+  X(integrator, 1) X(contact, 1) X(support, 1) X(length_scale, 1) X(stiffness, 1) X(skin, 1)  \
+  X(friction_eps, 1) X(tolerance, 1) X(max_iterations, 1) X(overlap, 1) X(friction_arms, 1)   \
+  X(friction_cap, 1) X(frictionloss_eps, 1)
+
+// A field of an option by its name alone. False: none.
+bool dj_optionArray(djArray* array, djOption* option, const char* name);
+
+static inline djArray dj_array(const void* data, djArrayType type, int rows, int columns,
+                               size_t stride) {
+  return (djArray){(void*)(size_t)data, type, rows, columns, (int)stride};
+}
+
+#endif  // DJ_MODEL_FIELDS_H_

@@ -1,0 +1,20 @@
+"""Differentiable articulated rigid-body dynamics with contact.
+
+    import dijoco
+
+    model = dijoco.Model.load("scene.xml")
+    data = dijoco.Data(model)
+    data.step(100)
+    A, B = data.transition()
+
+docs/python.md is a tour.
+"""
+from ._lib import Error, core as _core, plugin_library
+from .data import Data, Stats
+from .model import Model, Option, ReportEntry
+from .mujoco import Context, register_plugins
+from .rollout import Gradient, Rollout, rollout
+
+__version__ = _core.dj_version().decode()
+__all__ = ["Context", "Data", "Error", "Gradient", "Model", "Option", "ReportEntry", "Rollout",
+           "Stats", "plugin_library", "register_plugins", "rollout"]

@@ -1,0 +1,283 @@
+"""The C libraries: finding and loading them, prototypes, errors, fields by name.
+
+Structs are not mirrored here, except for a few plain ones whose size the library confirms.
+"""
+import ctypes
+import importlib
+import os
+import pathlib
+import threading
+import weakref
+from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_void_p
+
+import numpy as np
+
+OK, NOT_CONVERGED, SINGULAR, INVALID, UNSUPPORTED = 0, 1, 2, -1, -2
+STATUS_TEXT = {SINGULAR: "a step's Jacobian could not be factored: there is no derivative",
+               INVALID: "bad argument", UNSUPPORTED: "not supported", -3: "out of memory",
+               -4: "shapes overlap at the start", -5: "a file cannot be read or written"}
+
+
+class Error(RuntimeError):
+    """A call of the library failed. Its text is the library's, `status` its djStatus."""
+
+    def __init__(self, text, status=INVALID):
+        super().__init__(text)
+        self.status = status
+
+
+# ---- structs ---------------------------------------------------------------------------------
+
+class CError(ctypes.Structure):
+    _fields_ = [("text", ctypes.c_char * 512)]
+
+
+class CParam(ctypes.Structure):
+    _fields_ = [("field", c_int), ("id", c_int), ("nvalue", c_int), ("ntangent", c_int)]
+
+
+class CArray(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("type", c_int), ("rows", c_int), ("columns", c_int),
+                ("stride", c_int)]
+
+
+class CRollout(ctypes.Structure):
+    _fields_ = [("horizon", c_int), ("qpos0", c_void_p), ("qvel0", c_void_p), ("act0", c_void_p),
+                ("ctrl", c_void_p), ("nloss", c_int), ("loss", c_void_p), ("callback", c_void_p),
+                ("user", c_void_p), ("polish", c_int), ("loss_only", c_bool),
+                ("compiled", c_void_p)]
+
+
+class CRolloutResult(ctypes.Structure):
+    _fields_ = [("loss", c_double), ("term", c_void_p), ("grad_qpos0", c_void_p),
+                ("grad_qvel0", c_void_p), ("grad_act0", c_void_p), ("grad_ctrl", c_void_p),
+                ("nparam", c_int), ("param", POINTER(CParam)), ("grad_param", c_void_p),
+                ("unconverged_steps", c_int), ("worst_residual", c_double),
+                ("worst_condition", c_double), ("forward_s", c_double), ("backward_s", c_double)]
+
+
+STRUCTS = {"djError": CError, "djParam": CParam, "djArray": CArray, "djRollout": CRollout,
+           "djRolloutResult": CRolloutResult}
+
+# ---- prototypes: name: (result, arguments); P is any pointer ------------------------------------
+
+P, ERR = c_void_p, POINTER(CError)
+CORE = {
+    "dj_version": (c_char_p, []),
+    "dj_sizeOf": (c_size_t, [c_char_p]),
+    "dj_loadModel": (c_int, [P, c_char_p, ERR]),
+    "dj_loadModelText": (c_int, [P, c_char_p, ERR]),
+    "dj_saveModel": (c_int, [P, c_char_p, ERR]),
+    "dj_copyModel": (c_int, [P, P, ERR]),
+    "dj_deleteModel": (None, [P]),
+    "dj_modelArray": (c_int, [POINTER(CArray), P, c_char_p]),
+    "dj_modelArrayName": (c_char_p, [c_int]),
+    "dj_setOptionEntry": (c_int, [P, c_char_p, P, c_int, ERR]),
+    "dj_contactName": (c_char_p, [c_int]),
+    "dj_integratorName": (c_char_p, [c_int]),
+    "dj_overlapName": (c_char_p, [c_int]),
+    "dj_objectCount": (c_int, [P, c_int]),
+    "dj_id2name": (c_char_p, [P, c_int, c_int]),
+    "dj_name2id": (c_int, [P, c_int, c_char_p]),
+    "dj_paramId": (c_int, [POINTER(CParam), P, c_char_p, ERR]),
+    "dj_getParam": (c_int, [P, P, POINTER(CParam)]),
+    "dj_setParam": (c_int, [P, POINTER(CParam), P, ERR]),
+    "dj_followGeoms": (c_int, [P, P, ERR]),
+    "dj_integratePos": (None, [P, P, P, P, c_double]),
+    "dj_differentiatePos": (None, [P, P, c_double, P, P]),
+    "dj_makeData": (c_int, [P, P, ERR]),
+    "dj_deleteData": (None, [P]),
+    "dj_copyData": (c_int, [P, P, P]),
+    "dj_resetData": (c_int, [P, P]),
+    "dj_resetKey": (c_int, [P, P, c_int]),
+    "dj_stateSize": (c_int, [P]),
+    "dj_getState": (c_int, [P, P, P]),
+    "dj_setState": (c_int, [P, P, P]),
+    "dj_dataArray": (c_int, [POINTER(CArray), P, P, c_char_p]),
+    "dj_dataArrayName": (c_char_p, [c_int]),
+    "dj_errorText": (c_char_p, [P]),
+    "dj_step": (c_int, [P, P]),
+    "dj_forward": (c_int, [P, P]),
+    "dj_angularMomentum": (c_int, [P, P, P]),
+    "djd_transition": (c_int, [P, P, P, P]),
+    "djd_lastTransition": (c_int, [P, P, P, P]),
+    "djd_lastParams": (c_int, [P, P, P, c_int, POINTER(CParam)]),
+    "djd_stepJvp": (c_int, [P, P, P, P, P]),
+    "djd_stepVjp": (c_int, [P, P, P, P, P]),
+    "djd_makeTape": (c_int, [P, P, c_int, ERR]),
+    "djd_deleteTape": (None, [P]),
+    "djd_rolloutForward": (c_int, [POINTER(CRolloutResult), P, P, POINTER(CRollout), P]),
+    "djd_rolloutBackward": (c_int, [POINTER(CRolloutResult), P, P, POINTER(CRollout), P]),
+    "djd_tapeStates": (c_int, [P, P, P, P, P]),
+    "djd_setCovectors": (c_int, [P, P, P, P]),
+}
+PLUGIN = {
+    "dj_importMuJoCo": (c_int, [P, P, P, ERR]),
+    "dj_loadMJCF": (c_int, [P, P, P, c_char_p, ERR]),
+    "dj_deleteReport": (None, [P]),
+    "djm_makeContext": (c_int, [P, P, P, ERR]),
+    "djm_deleteContext": (None, [P]),
+    "djm_model": (P, [P]),
+    "djm_data": (P, [P]),
+    "djm_stepOption": (P, [P]),
+    "djm_step": (c_int, [P, P, P]),
+    "djm_forward": (c_int, [P, P, P]),
+    "djm_transition": (c_int, [P, P, P, P, P, P, P]),
+    "djm_sensorIsAnalytic": (c_bool, [P, c_int]),
+    "djm_registerPlugins": (c_int, [ERR]),
+}
+
+# ---- loading -----------------------------------------------------------------------------------
+
+
+def library_dir():
+    """The folder of the C libraries: `lib` in this package, else DIJOCO_LIBRARY_DIR, else the
+    source tree's build/lib."""
+    here = pathlib.Path(__file__).resolve().parent
+    given = os.environ.get("DIJOCO_LIBRARY_DIR")
+    folders = [here / "lib", pathlib.Path(given) if given else here.parents[1] / "build" / "lib"]
+    for folder in folders:
+        if any(folder.glob("libdijoco.so*")):
+            return folder
+    raise ImportError("dijoco: there is no libdijoco.so in %s. Build it (make build) or set "
+                      "DIJOCO_LIBRARY_DIR" % " or ".join(str(f) for f in folders))
+
+
+def _declare(library, prototypes):
+    for name, (result, arguments) in prototypes.items():
+        function = getattr(library, name, None)
+        if function is not None:
+            function.restype, function.argtypes = result, arguments
+
+
+def _load_core():
+    path = sorted(library_dir().glob("libdijoco.so*"))[0]
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise ImportError("dijoco: %s. Needed are the system's cjson, qhull and nlopt (Debian: "
+                          "apt install libcjson1 libqhull-r8.0 libnlopt0)" % error) from error
+    _declare(library, CORE)
+    for name, struct in STRUCTS.items():
+        if library.dj_sizeOf(name.encode()) != ctypes.sizeof(struct):
+            raise ImportError("dijoco: %s is not of this package's version: %s differs"
+                              % (path, name))
+    return library
+
+
+core = _load_core()
+_plugin = None
+_plugin_lock = threading.RLock()
+
+
+def plugin_library():
+    """Path of libdijoco_plugin.so, for mujoco.mj_loadPluginLibrary."""
+    path = library_dir() / "libdijoco_plugin.so"
+    if not path.exists():
+        raise ImportError("dijoco: %s is missing: this build is without MuJoCo" % path)
+    return str(path)
+
+
+def plugin():
+    """The MuJoCo side, loaded at its first use after MuJoCo itself."""
+    global _plugin
+    with _plugin_lock:
+        if _plugin is not None:
+            return _plugin
+        try:
+            # Loads libmujoco, also where only the core bindings are installed.
+            importlib.import_module("mujoco._structs")
+        except ImportError as error:
+            raise ImportError("dijoco: MuJoCo's objects and .xml and .mjb files need the package "
+                              "mujoco (pip install mujoco): %s" % error) from error
+        if _plugin is None:  # else the import came by here through an entry point
+            try:
+                library = ctypes.CDLL(plugin_library())
+            except OSError as error:
+                raise ImportError("dijoco: %s" % error) from error
+            _declare(library, PLUGIN)
+            _plugin = library
+        return _plugin
+
+
+# ---- errors ------------------------------------------------------------------------------------
+
+def fail(status, text=""):
+    raise Error(text or STATUS_TEXT.get(status, "status %d" % status), status)
+
+
+def call(function, *args):
+    """Call a function whose last argument is a djError; raises Error, returns the status."""
+    error = CError()
+    status = function(*args, byref(error))
+    if status < 0:
+        fail(status, error.text.decode(errors="replace"))
+    return status
+
+
+# ---- memory ------------------------------------------------------------------------------------
+
+class Handle:
+    """Owns a C object: deletes it when nothing refers to the handle any more. `keep` are objects
+    that have to live as long."""
+
+    __slots__ = ("address", "keep", "__weakref__")
+
+    def __init__(self, address, delete=None, keep=()):
+        self.address = address
+        self.keep = keep
+        if delete is not None:
+            weakref.finalize(self, delete, address).atexit = False
+
+    def __reduce__(self):
+        raise TypeError("objects of the C library cannot be pickled")
+
+
+_DTYPES = (np.dtype(np.float64), np.dtype(np.intc), np.dtype("long"), np.dtype(np.bool_),
+           np.dtype("S1"))
+
+
+def view(field, handle, flat, writable=False):
+    """ndarray on the memory of a field; flat: one axis where there is one column."""
+    shape = (field.rows,) if flat and field.columns == 1 else (field.rows, field.columns)
+    dtype = _DTYPES[field.type]
+    if 0 in shape:
+        array = np.zeros(shape, dtype)
+        array.flags.writeable = writable
+        return array
+    size = (field.rows - 1) * field.stride + field.columns * dtype.itemsize
+    memory = (ctypes.c_char * size).from_address(field.data)
+    memory.owner = handle  # lives as long as any array on it
+    strides = (field.stride, dtype.itemsize)[:len(shape)]
+    array = np.ndarray(shape, dtype, memory, strides=strides)
+    array.flags.writeable = writable
+    return array
+
+
+def pointer(array):
+    """Address of an array's numbers; None stays None."""
+    return None if array is None else array.ctypes.data
+
+
+def numbers(value, shape, name):
+    """A contiguous float64 array of this shape; ValueError if that is not what the value is. The
+    value itself where it is such an array."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise ValueError("%s: expected numbers, not %s" % (name, array.dtype))
+    if array.shape != shape:
+        raise ValueError("%s: expected shape %s, not %s" % (name, shape, array.shape))
+    return np.ascontiguousarray(array, np.float64)
+
+
+def integer(value, name):
+    """A Python int; TypeError for anything that is not an integer."""
+    try:
+        return value.__index__()
+    except AttributeError:
+        raise TypeError("%s: expected an integer, not %r" % (name, value)) from None
+
+
+def path_bytes(path):
+    """A path for C."""
+    return os.fsencode(path)

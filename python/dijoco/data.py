@@ -1,0 +1,273 @@
+"""Simulations."""
+import collections
+import ctypes
+from ctypes import byref, c_void_p
+
+import numpy as np
+
+from . import _lib
+from ._lib import CArray, CParam, Handle, call, core
+from .model import Model, _field_names
+
+_FIELDS = _field_names(core.dj_dataArrayName)
+_STATS = [n[6:] for n in _FIELDS if n.startswith("stats.")]
+
+Stats = collections.namedtuple("Stats", _STATS)
+Stats.__doc__ = """Statistics since the data was made or reset: steps, newton_iterations,
+unconverged_steps, recovering_steps, damped_steps; iterations and residual of the last step,
+worst_residual; gap between contact shapes (m), smallest_gap; overlap of true geoms (m),
+deepest_overlap."""
+
+
+def param_array(model, names):
+    """djParam array of parameters, and the number of tangent entries of each."""
+    params = (CParam * len(names))(*[model._param(name) for name in names])
+    return params, [p.ntangent for p in params]
+
+
+class Data:
+    """One simulation of a model: state, inputs, results, and the step.
+
+    Arrays are views of the C memory: writing to `qpos`, `qvel`, `act`, `ctrl`, `qfrc_applied`,
+    `xfrc_applied`, `mocap_pos`, `mocap_quat` changes the simulation. A Data belongs to one thread
+    at a time; steps release Python's lock. Layouts are MuJoCo's, tangent vectors are in the order
+    and frames of `qvel`.
+    """
+
+    def __init__(self, model):
+        if not isinstance(model, Model):
+            raise TypeError("expected a dijoco.Model, not %s" % type(model).__name__)
+        data = c_void_p()
+        call(core.dj_makeData, byref(data), model._address)
+        self._bind(model, Handle(data.value, core.dj_deleteData))
+
+    def _bind(self, model, handle):
+        self._model, self._handle, self._address = model, handle, handle.address
+        self._views = {}
+        self._nx = 2 * model.nv + model.na
+
+    @classmethod
+    def _of(cls, model, handle):
+        """A Data for a djData that belongs to someone else."""
+        self = object.__new__(cls)
+        self._bind(model, handle)
+        return self
+
+    def _check(self, status):
+        if status < 0 or status == _lib.SINGULAR:
+            text = core.dj_errorText(self._address).decode(errors="replace") if status < 0 else ""
+            _lib.fail(status, text)
+        return status
+
+    def _field(self, name):
+        field = CArray()
+        core.dj_dataArray(byref(field), self._model._address, self._address, name.encode())
+        return field
+
+    def _view(self, name, writable):
+        array = self._views.get(name)
+        if array is None:
+            array = _lib.view(self._field(name), self._handle, True, writable)
+            self._views[name] = array
+        return array
+
+    def _set(self, name, value):
+        array = self._view(name, True)
+        array[...] = _lib.numbers(value, array.shape, name)
+
+    def _records(self, start):
+        """Entries of a list as a record array."""
+        fields = {n[len(start):]: self._field(n) for n in _FIELDS if n.startswith(start)}
+        first = next(iter(fields.values()))
+        base = min(f.data for f in fields.values())
+        formats = [(_lib._DTYPES[f.type], (f.columns,)) if f.columns > 1 else _lib._DTYPES[f.type]
+                   for f in fields.values()]
+        dtype = np.dtype({"names": list(fields), "formats": formats, "itemsize": first.stride,
+                          "offsets": [f.data - base for f in fields.values()]})
+        if first.rows == 0:
+            return np.recarray(0, dtype)
+        memory = (ctypes.c_char * (first.rows * first.stride)).from_address(base)
+        return np.frombuffer(memory, dtype, first.rows).copy().view(np.recarray)
+
+    def __repr__(self):
+        return "<dijoco.Data time=%g of %r>" % (self.time, self._model)
+
+    # ---- fields
+
+    @property
+    def model(self):
+        """The model."""
+        return self._model
+
+    @property
+    def time(self):
+        """Time, s."""
+        return self._view("time", True)[0].item()
+
+    @time.setter
+    def time(self, value):
+        self._view("time", True)[0] = value
+
+    @property
+    def gravity_scale(self):
+        """Factor on gravity, 1 by default."""
+        return self._view("gravity_scale", True)[0].item()
+
+    @gravity_scale.setter
+    def gravity_scale(self, value):
+        self._view("gravity_scale", True)[0] = value
+
+    @property
+    def energy(self):
+        """Potential and kinetic energy (2,) of the current state, J."""
+        return self._view("energy", False)[0]
+
+    @property
+    def stats(self):
+        """Statistics of the steps taken (`Stats`)."""
+        values = []
+        for name in _STATS:
+            values.append(self._view("stats." + name, False)[0].item())
+        return Stats(*values)
+
+    @property
+    def contacts(self):
+        """Geom pairs near contact after the last step, a record array (npair,) with geom1, geom2;
+        gap (m); normal (3,) from geom1 to geom2; point (3,); force (3,) on geom2, N;
+        normal_force; recovering."""
+        return self._records("pair.")
+
+    @property
+    def body_forces(self):
+        """Contact forces between bodies, a record array with body1, body2; force (3,) on body2, N;
+        torque (3,) about body2's frame origin, N m."""
+        return self._records("contact.")
+
+    # ---- running
+
+    def reset(self, key=None):
+        """Back to qpos0, or to a keyframe (name or index): state, inputs and statistics."""
+        if key is None:
+            self._check(core.dj_resetData(self._model._address, self._address))
+            return
+        index = self._model.id("key", key) if isinstance(key, str) else _lib.integer(key, "key")
+        if not 0 <= index < self._model.nkey:
+            raise ValueError("key: %d is not below %d" % (index, self._model.nkey))
+        self._check(core.dj_resetKey(self._model._address, self._address, index))
+
+    def copy(self):
+        """A copy that continues identically."""
+        data = Data(self._model)
+        data._check(core.dj_copyData(data._address, self._model._address, self._address))
+        return data
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        return self.copy()
+
+    def forward(self):
+        """Poses, energy and gaps of the current state, without a step."""
+        return self._check(core.dj_forward(self._model._address, self._address))
+
+    def step(self, n=1):
+        """Take n steps. Returns 0, or 1 where a step did not converge (its best iterate was kept;
+        see `stats`)."""
+        model, data, worst = self._model._address, self._address, 0
+        for _ in range(_lib.integer(n, "n")):
+            status = core.dj_step(model, data)
+            if status != 0:
+                worst = max(worst, self._check(status))
+        return worst
+
+    def get_state(self):
+        """Time, qpos, qvel, act and the integrator's history as one vector, from which a run
+        continues to the last bit."""
+        state = np.empty(core.dj_stateSize(self._model._address))
+        self._check(core.dj_getState(state.ctypes.data, self._model._address, self._address))
+        return state
+
+    def set_state(self, state):
+        """Set what `get_state` gave."""
+        state = _lib.numbers(state, (core.dj_stateSize(self._model._address),), "state")
+        self._check(core.dj_setState(self._address, self._model._address, state.ctypes.data))
+
+    def angular_momentum(self):
+        """Angular momentum (3,) of the trees that float freely, each about its own centre of mass,
+        summed; world axes, kg m^2/s."""
+        spin = np.empty(3)
+        self._check(core.dj_angularMomentum(spin.ctypes.data, self._model._address, self._address))
+        return spin
+
+    # ---- derivatives
+
+    def _matrices(self, function):
+        A = np.zeros((self._nx, self._nx))
+        B = np.zeros((self._nx, self._model.nu))
+        self._check(function(self._model._address, self._address, A.ctypes.data, B.ctypes.data))
+        return A, B
+
+    def transition(self):
+        """Derivatives of the step that would start here; nothing is advanced. With nx = 2 nv + na:
+        A (nx, nx) by (q, v, act), B (nx, nu) by ctrl, as mujoco.mjd_transitionFD has them."""
+        return self._matrices(core.djd_transition)
+
+    def last_transition(self):
+        """A and B of the step just taken, without solving it again."""
+        return self._matrices(core.djd_lastTransition)
+
+    def last_params(self, names):
+        """Derivatives (nx, sum of param_tangent) of the step just taken by named parameters."""
+        params, sizes = param_array(self._model, names)
+        out = np.zeros((self._nx, sum(sizes)))
+        self._check(core.djd_lastParams(self._model._address, self._address, out.ctypes.data,
+                                        len(names), params))
+        return out
+
+    def step_vjp(self, lam):
+        """A^T lam (nx,) and B^T lam (nu,) of the step just taken, for lam (nx,)."""
+        lam = _lib.numbers(lam, (self._nx,), "lam")
+        dx, du = np.zeros(self._nx), np.zeros(self._model.nu)
+        self._check(core.djd_stepVjp(self._model._address, self._address, dx.ctypes.data,
+                                     du.ctypes.data, lam.ctypes.data))
+        return dx, du
+
+    def step_jvp(self, dx, du=None):
+        """A dx + B du (nx,) of the step just taken, for dx (nx,), du (nu,)."""
+        dx = _lib.numbers(dx, (self._nx,), "dx")
+        nu = self._model.nu
+        du = np.zeros(nu) if du is None else _lib.numbers(du, (nu,), "du")
+        out = np.zeros(self._nx)
+        self._check(core.djd_stepJvp(self._model._address, self._address, out.ctypes.data,
+                                     dx.ctypes.data, du.ctypes.data))
+        return out
+
+
+def _array_property(name, text, writable):
+    def get(self):
+        return self._view(name, writable)
+
+    def put(self, value):
+        self._set(name, value)
+
+    return property(get, put if writable else None, None, text)
+
+
+for _name, _text in {
+        "qpos": "Configuration (nq,); quaternions need not be normalised.",
+        "qvel": "Velocity (nv,).", "act": "Activations (na,).", "ctrl": "Controls (nu,).",
+        "qfrc_applied": "Applied generalized force (nv,).",
+        "xfrc_applied": "Applied force and torque about the centre of mass (nbody, 6), world axes.",
+        "mocap_pos": "Positions (nmocap, 3) of mocap bodies, m.",
+        "mocap_quat": "Orientations (nmocap, 4) of mocap bodies."}.items():
+    setattr(Data, _name, _array_property(_name, _text, True))
+for _name, _text in {
+        "xpos": "Positions (nbody, 3) of body frames, m; poses are of the current state after "
+                "step and forward.",
+        "xquat": "Orientations (nbody, 4) of body frames.",
+        "xmat": "The same as matrices (nbody, 9).", "xipos": "Centres of mass (nbody, 3), m.",
+        "site_xpos": "Positions (nsite, 3) of sites, m.",
+        "geom_xpos": "Positions (ngeom, 3) of geoms, m.",
+        "geom_xmat": "Orientations of geoms as matrices (ngeom, 9)."}.items():
+    setattr(Data, _name, _array_property(_name, _text, False))

@@ -1,0 +1,302 @@
+"""Models."""
+import collections
+import collections.abc
+import ctypes
+import os
+from ctypes import byref, c_void_p
+
+import numpy as np
+
+from . import _lib
+from ._lib import CArray, CParam, Handle, call, core
+
+KINDS = ("body", "joint", "geom", "mesh", "site", "actuator", "key")
+STATES = ("exact", "approximated", "ignored")
+
+ReportEntry = collections.namedtuple("ReportEntry", "element feature state note")
+ReportEntry.__doc__ = """What an import from MuJoCo does not carry exactly: `element`
+("joint/knee"), `feature` (MuJoCo's attribute), `state` ("approximated" or "ignored"), `note`."""
+
+
+class _CReportEntry(ctypes.Structure):
+    _fields_ = [("element", ctypes.c_char_p), ("feature", ctypes.c_char_p),
+                ("state", ctypes.c_int), ("note", ctypes.c_char_p)]
+
+
+class _CReport(ctypes.Structure):
+    _fields_ = [("n", ctypes.c_int), ("entry", ctypes.POINTER(_CReportEntry)),
+                ("state", ctypes.c_int)]
+
+
+def take_report(address):
+    """A djReport as a list; deletes it."""
+    if not address:
+        return []
+    report = _CReport.from_address(address)
+    entries = [ReportEntry(e.element.decode(), e.feature.decode(), STATES[e.state],
+                           e.note.decode()) for e in report.entry[:report.n]]
+    _lib.plugin().dj_deleteReport(address)
+    return entries
+
+
+def _names(function, start, count):
+    return {start + i: function(start + i).decode() for i in range(count)}
+
+
+def _field_names(function):
+    names, i = [], 0
+    while function(i):
+        names.append(function(i).decode())
+        i += 1
+    return names
+
+
+_FIELDS = _field_names(core.dj_modelArrayName)
+_TABLES = frozenset(n for n in _FIELDS if n.startswith("key_") and n != "key_time")
+_ENUMS = {"contact": _names(core.dj_contactName, -1, 2),
+          "integrator": _names(core.dj_integratorName, 0, 2),
+          "overlap": _names(core.dj_overlapName, 0, 2),
+          "friction_arms": {0: "plane", 1: "paper"}, "friction_cap": {0: "magnitude", 1: "paper"}}
+
+
+class Option(collections.abc.MutableMapping):
+    """Options of a model as a mapping; to set one changes the model. `contact`, `integrator`,
+    `overlap`, `friction_arms` and `friction_cap` are texts ("separating_plane", "position",
+    "recover"...), `gravity` and `wind` three numbers. Negative support, stiffness, skin and
+    friction_eps: chosen by the library; `Model.settings` has those in force."""
+
+    _KEYS = tuple(n[4:] for n in _FIELDS if n.startswith("opt."))
+
+    def __init__(self, model):
+        self._model = model
+
+    def __iter__(self):
+        return iter(self._KEYS)
+
+    def __len__(self):
+        return len(self._KEYS)
+
+    def __getitem__(self, name):
+        if name not in self._KEYS:
+            raise KeyError(name)
+        value = self._model._field("opt." + name)[0]
+        if name in _ENUMS:
+            return _ENUMS[name][int(value[0])]
+        return value[0].item() if value.size == 1 else value.copy()
+
+    def __setitem__(self, name, value):
+        if isinstance(value, str) and name in _ENUMS:
+            known = {text: number for number, text in _ENUMS[name].items()}
+            if value not in known:
+                raise ValueError("%s: unknown value '%s', expected one of %s"
+                                 % (name, value, ", ".join(known)))
+            value = known[value]
+        array = np.atleast_1d(np.asarray(value))
+        array = _lib.numbers(array, (array.size,), name)
+        call(core.dj_setOptionEntry, self._model._address, str(name).encode(), array.ctypes.data,
+             array.size)
+
+    def __delitem__(self, name):
+        raise TypeError("options cannot be deleted")
+
+    def __repr__(self):
+        return "Option(%s)" % dict(self)
+
+
+class Model:
+    """A model. Make it by `Model.load` or `Model.from_mujoco`.
+
+    Sizes (`nq`, `nv`, `nu`, `na`, `nbody`, `njnt`, `ngeom`, `nsite`, `nmocap`, `nkey`...) and the
+    arrays of djModel (`body_mass` (nbody,), `geom_size` (ngeom, 3), `qpos0` (nq,)...) are
+    attributes; arrays are read-only views of the C memory. Numbers change by `set_param` and
+    `option`: do that on a `copy()` where other threads use the model. SI units, radians,
+    quaternions w x y z.
+    """
+
+    def __init__(self):
+        raise TypeError("use Model.load(path) or Model.from_mujoco(mj_model)")
+
+    @classmethod
+    def _make(cls, handle, report=()):
+        self = object.__new__(cls)
+        self._handle = handle
+        self._address = handle.address
+        self._views = {}
+        self._option = Option(self)
+        self._report = list(report)
+        return self
+
+    @classmethod
+    def load(cls, path):
+        """Load a scene: .xml and .mjb through MuJoCo, .json by the library itself."""
+        path, model, report = os.fspath(path), c_void_p(), c_void_p()
+        if path.lower().endswith(".json"):
+            call(core.dj_loadModel, byref(model), _lib.path_bytes(path))
+        else:
+            call(_lib.plugin().dj_loadMJCF, byref(model), byref(report), None,
+                 _lib.path_bytes(path))
+        return cls._make(Handle(model.value, core.dj_deleteModel), take_report(report.value))
+
+    @classmethod
+    def from_text(cls, text):
+        """A model from the text of a .json scene."""
+        model = c_void_p()
+        call(core.dj_loadModelText, byref(model), text.encode())
+        return cls._make(Handle(model.value, core.dj_deleteModel))
+
+    @classmethod
+    def from_mujoco(cls, mj_model):
+        """A model from a `mujoco.MjModel`, which is not needed afterwards."""
+        address = mujoco_address(mj_model, "MjModel")
+        model, report = c_void_p(), c_void_p()
+        call(_lib.plugin().dj_importMuJoCo, byref(model), byref(report), address)
+        return cls._make(Handle(model.value, core.dj_deleteModel), take_report(report.value))
+
+    def save(self, path):
+        """Write a .json scene; loading it gives an equal model."""
+        call(core.dj_saveModel, self._address, _lib.path_bytes(path))
+
+    def copy(self):
+        """A model of its own with equal numbers."""
+        model = c_void_p()
+        call(core.dj_copyModel, byref(model), self._address)
+        return self._make(Handle(model.value, core.dj_deleteModel), self._report)
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        return self.copy()
+
+    def _field(self, name):
+        """View of a field, rows x columns, and whether it is a single number."""
+        found = self._views.get(name)
+        if found is None:
+            field = CArray()
+            if core.dj_modelArray(byref(field), self._address, name.encode()) < 0:
+                raise AttributeError("a model has no field '%s'" % name)
+            flat = name not in _TABLES and not name.startswith(("opt.", "contact."))
+            number = flat and field.rows == 1 and field.columns == 1 and name in _NUMBERS
+            found = (_lib.view(field, self._handle, flat)
+                     if name.partition(".")[1] == "" else
+                     _lib.view(field, self._handle, False)[0], number)
+            self._views[name] = found
+        return found
+
+    def __getattr__(self, name):
+        if name.startswith("_") or "." in name:
+            raise AttributeError(name)
+        array, number = self._field(name)
+        return array[0].item() if number else array
+
+    def __dir__(self):
+        return sorted(set(super().__dir__()) | {n for n in _FIELDS if "." not in n})
+
+    def __repr__(self):
+        sizes = " ".join("%s=%d" % (n, getattr(self, n)) for n in ("nq", "nv", "nu", "na", "nbody"))
+        return "<dijoco.Model %s>" % sizes
+
+    @property
+    def option(self):
+        """Options (`Option`), to be read and set like a dict: model.option["timestep"] = 0.01."""
+        return self._option
+
+    @option.setter
+    def option(self, values):
+        self._option.update(values)
+
+    @property
+    def settings(self):
+        """Contact settings in force, as a dict: support, length_scale (m), stiffness (J), skin (m),
+        friction_eps (m^2/s^2), range (m), weight (N), radius (m), gravity (m/s^2)."""
+        names = [n for n in _FIELDS if n.startswith("contact.")]
+        return {n[8:]: self._field(n)[0][0].item() for n in names}
+
+    @property
+    def report(self):
+        """What the import from MuJoCo does not carry exactly: a list of `ReportEntry`."""
+        return list(self._report)
+
+    # ---- names
+
+    def names(self, kind):
+        """Names of all elements of a kind ("body", "joint", "geom", "mesh", "site", "actuator",
+        "key"), "" where one has none."""
+        kind = _kind(kind)
+        count = core.dj_objectCount(self._address, kind)
+        return [core.dj_id2name(self._address, kind, i).decode() for i in range(count)]
+
+    def id(self, kind, name):
+        """Index of the element with a name (or "#index")."""
+        found = core.dj_name2id(self._address, _kind(kind), name.encode())
+        if found < 0:
+            raise ValueError("there is no %s '%s'" % (kind, name))
+        return found
+
+    # ---- parameters
+
+    def _param(self, name):
+        param = CParam()
+        call(core.dj_paramId, byref(param), self._address, name.encode())
+        return param
+
+    def param(self, name):
+        """Values (nvalue,) of a parameter such as "body/cart/mass" or "geom/#3/size"."""
+        param = self._param(name)
+        value = np.empty(param.nvalue)
+        status = core.dj_getParam(value.ctypes.data, self._address, byref(param))
+        return value if status >= 0 else _lib.fail(status, "%s: cannot be read" % name)
+
+    def set_param(self, name, value):
+        """Set a parameter: a number or (nvalue,). Quaternions and axes are normalised."""
+        param = self._param(name)
+        array = np.asarray(value)
+        if array.ndim == 0:
+            array = array.reshape(1)
+        array = _lib.numbers(array, (param.nvalue,), name)
+        call(core.dj_setParam, self._address, byref(param), array.ctypes.data)
+
+    def param_tangent(self, name):
+        """Entries of a derivative by a parameter: its size, or 3 for each quaternion."""
+        return self._param(name).ntangent
+
+    def follow_geoms(self, compiled):
+        """Make masses and inertias follow the geoms, which were changed by `set_param`; `compiled`
+        is the model before these changes."""
+        call(core.dj_followGeoms, self._address, compiled._address)
+
+    # ---- configurations
+
+    def integrate_pos(self, qpos, v, scale=1.0):
+        """The configuration (nq,) that `v` (nv,) times `scale` leads to from `qpos` (nq,)."""
+        qpos = _lib.numbers(qpos, (self.nq,), "qpos")
+        v = _lib.numbers(v, (self.nv,), "v")
+        out = np.empty(self.nq)
+        core.dj_integratePos(out.ctypes.data, self._address, qpos.ctypes.data, v.ctypes.data, scale)
+        return out
+
+    def differentiate_pos(self, qpos1, qpos2, scale=1.0):
+        """The velocity (nv,) that leads from qpos1 to qpos2 (nq,) in the time `scale`."""
+        qpos1 = _lib.numbers(qpos1, (self.nq,), "qpos1")
+        qpos2 = _lib.numbers(qpos2, (self.nq,), "qpos2")
+        out = np.empty(self.nv)
+        core.dj_differentiatePos(out.ctypes.data, self._address, scale, qpos1.ctypes.data,
+                                 qpos2.ctypes.data)
+        return out
+
+
+_NUMBERS = frozenset(n for n in _FIELDS if n in ("gravity_ramp", "total_mass", "moving_mass")
+                     or (n[0] == "n" and "_" not in n and n != "names"))
+
+
+def _kind(kind):
+    if kind not in KINDS:
+        raise ValueError("unknown kind %r, expected one of %s" % (kind, ", ".join(KINDS)))
+    return KINDS.index(kind)
+
+
+def mujoco_address(thing, kind):
+    """Address of the struct in a mujoco.MjModel or MjData."""
+    if type(thing).__name__ != kind or not hasattr(thing, "_address"):
+        raise TypeError("expected a mujoco.%s, not %s" % (kind, type(thing).__name__))
+    return thing._address

@@ -1,0 +1,129 @@
+"""Inside MuJoCo programs: our step and its derivatives on `mujoco.MjData`, and our plugins."""
+import ctypes
+from ctypes import byref, c_void_p
+
+import numpy as np
+
+from . import _lib
+from ._lib import Handle, call
+from .data import Data
+from .model import Model, mujoco_address, take_report
+
+_SIZES = ("nq", "nv", "na", "nu", "nbody", "nmocap", "nsensordata", "nactuator")
+
+
+class _CStepOption(ctypes.Structure):
+    _fields_ = [("substeps", ctypes.c_int), ("sensors", ctypes.c_bool)]
+
+
+class Context:
+    """Our step in place of mj_step, on MuJoCo's own data.
+
+        context = dijoco.Context(mj_model)
+        context.step(mj_data)
+        A, B = context.transition(mj_data)
+
+    It keeps the model as it was when the context was made: make a new one after changes of the
+    MjModel. It belongs to one thread at a time; calls release Python's lock.
+    """
+
+    def __init__(self, mj_model):
+        address = mujoco_address(mj_model, "MjModel")
+        self._library = _lib.plugin()
+        context, report = c_void_p(), c_void_p()
+        call(self._library.djm_makeContext, byref(context), byref(report), address)
+        self._handle = Handle(context.value, self._library.djm_deleteContext, (mj_model,))
+        self._mj_model, self._m, self._address = mj_model, address, context.value
+        self._sizes = [getattr(mj_model, n) for n in _SIZES]
+        self._model = Model._make(Handle(self._library.djm_model(self._address),
+                                         keep=self._handle), take_report(report.value))
+        self._data = Data._of(self._model, Handle(self._library.djm_data(self._address),
+                                                  keep=self._handle))
+
+    @property
+    def model(self):
+        """The context's own `Model`; its options may be set."""
+        return self._model
+
+    @property
+    def data(self):
+        """The context's own `Data`: stats, contacts and body_forces of the last step."""
+        return self._data
+
+    @property
+    def report(self):
+        """What the import does not carry exactly: a list of `ReportEntry`."""
+        return self._model.report
+
+    @property
+    def _option(self):
+        return _CStepOption.from_address(self._library.djm_stepOption(self._address))
+
+    @property
+    def substeps(self):
+        """Steps of timestep/substeps that make one; 1."""
+        return self._option.substeps
+
+    @substeps.setter
+    def substeps(self, value):
+        self._option.substeps = _lib.integer(value, "substeps")
+
+    @property
+    def sensors(self):
+        """Whether `step` also fills, as mj_step does, what mj_forward finds at its start: poses,
+        velocities, sensordata; False."""
+        return self._option.sensors
+
+    @sensors.setter
+    def sensors(self, value):
+        self._option.sensors = bool(value)
+
+    def _target(self, mj_data):
+        address = mujoco_address(mj_data, "MjData")
+        if [getattr(mj_data.model, n) for n in _SIZES] != self._sizes:
+            raise ValueError("mj_data: made for another model than the context")
+        return address
+
+    def step(self, mj_data, n=1):
+        """n steps: reads and writes time, qpos, qvel, act; writes qacc, qfrc_constraint, cfrc_ext.
+        Returns 0, or 1 where a step did not converge (its best iterate was kept)."""
+        d, worst = self._target(mj_data), 0
+        for _ in range(_lib.integer(n, "n")):
+            status = self._library.djm_step(self._m, d, self._address)
+            if status != 0:
+                worst = max(worst, self._data._check(status))
+        return worst
+
+    def forward(self, mj_data):
+        """In place of mj_forward: everything that it computes, with our contact."""
+        return self._data._check(self._library.djm_forward(self._m, self._target(mj_data),
+                                                           self._address))
+
+    def transition(self, mj_data, sensors=False):
+        """Derivatives of the step from mj_data's state, which is not changed. With nx = 2 nv + na:
+        A (nx, nx), B (nx, nu), and with sensors C (nsensordata, nx), D (nsensordata, nu), as
+        mujoco.mjd_transitionFD has them."""
+        m, d = self._mj_model, self._target(mj_data)
+        nx = 2 * m.nv + m.na
+        out = [np.zeros((nx, nx)), np.zeros((nx, m.nu))]
+        if sensors:
+            out += [np.zeros((m.nsensordata, nx)), np.zeros((m.nsensordata, m.nu))]
+        pointers = [a.ctypes.data for a in out] + [None] * (4 - len(out))
+        status = self._library.djm_transition(self._m, d, self._address, *pointers)
+        self._data._check(status)
+        return tuple(out)
+
+    def sensor_is_analytic(self, sensor):
+        """Whether a sensor's rows (name or index) of C and D are analytic; if not, they are centred
+        differences."""
+        m = self._mj_model
+        index = m.sensor(sensor).id if isinstance(sensor, str) else _lib.integer(sensor, "sensor")
+        if not 0 <= index < m.nsensor:
+            raise ValueError("sensor: %d is not below %d" % (index, m.nsensor))
+        return bool(self._library.djm_sensorIsAnalytic(self._m, index))
+
+
+def register_plugins():
+    """Register dijoco.contact and dijoco.gap with MuJoCo. `import mujoco` calls it where this
+    package is installed (entry point group mujoco.plugins)."""
+    call(_lib.plugin().djm_registerPlugins)

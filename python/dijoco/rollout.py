@@ -1,0 +1,132 @@
+"""Runs and their adjoint."""
+import collections
+import threading
+from ctypes import byref, c_void_p
+
+import numpy as np
+
+from . import _lib
+from ._lib import CRollout, CRolloutResult, Handle, call, core
+from .data import Data, param_array
+
+Gradient = collections.namedtuple("Gradient", "ctrl qpos0 qvel0 act0 params")
+Gradient.__doc__ = """What `Rollout.vjp` returns: derivatives by ctrl (T, nu), qpos0 (nv,) tangent,
+qvel0 (nv,), act0 (na,), and a dict of those by parameters, each (param_tangent,)."""
+
+
+class Rollout:
+    """A run and what its derivatives need; `rollout` makes it.
+
+    `qpos` (T+1, nq), `qvel` (T+1, nv), `act` (T+1, na), `time` (T+1,) s; row 0 is the start.
+    `unconverged_steps` counts steps whose best iterate was kept.
+    """
+
+    def __init__(self, model, ctrl, qpos0, qvel0, act0, data, gradient):
+        ctrl = np.asarray(ctrl)
+        if ctrl.ndim != 2 or ctrl.shape[1] != model.nu or len(ctrl) < 1:
+            raise ValueError("ctrl: expected shape (T, %d) with T > 0, not %s"
+                             % (model.nu, ctrl.shape))
+        self._lock = threading.Lock()  # a tape serves one backward pass at a time
+        self._model = model.copy()     # derivatives are of the model as it is now
+        self._ctrl = np.array(_lib.numbers(ctrl, ctrl.shape, "ctrl"))
+        self._data = Data(self._model)
+        if data is not None:
+            self._data._check(core.dj_copyData(self._data._address, self._model._address,
+                                               data._address))
+        start = [_start(value, getattr(data, name, None), size, name + "0") for value, name, size
+                 in ((qpos0, "qpos", model.nq), (qvel0, "qvel", model.nv), (act0, "act", model.na))]
+        self._start = start
+        self._run = CRollout(horizon=len(ctrl), qpos0=_lib.pointer(start[0]),
+                             qvel0=_lib.pointer(start[1]), act0=_lib.pointer(start[2]),
+                             ctrl=self._ctrl.ctypes.data, loss_only=not gradient)
+        tape = c_void_p()
+        call(core.djd_makeTape, byref(tape), self._model._address, len(ctrl))
+        self._tape = Handle(tape.value, core.djd_deleteTape)
+        self._forward()
+
+    def _forward(self):
+        result, model, data = CRolloutResult(), self._model, self._data
+        status = core.djd_rolloutForward(byref(result), model._address, data._address,
+                                         byref(self._run), self._tape.address)
+        if status < 0 or status == _lib.SINGULAR:
+            steps = data.stats.steps
+            try:
+                data._check(status)
+            except _lib.Error as error:
+                raise _lib.Error("step %d: %s" % (steps, error) if steps else str(error),
+                                 status) from None
+        T = self._run.horizon
+        self.qpos = np.empty((T + 1, model.nq))
+        self.qvel = np.empty((T + 1, model.nv))
+        self.act = np.empty((T + 1, model.na))
+        core.djd_tapeStates(self.qpos.ctypes.data, self.qvel.ctypes.data, self.act.ctypes.data,
+                            model._address, self._tape.address)
+        self.time = np.arange(T + 1) * model.option["timestep"]
+        self.unconverged_steps = result.unconverged_steps
+        self.worst_residual = result.worst_residual
+
+    def __repr__(self):
+        return "<dijoco.Rollout of %d steps>" % self._run.horizon
+
+    @property
+    def model(self):
+        """A copy of the model as it was when the run was made."""
+        return self._model
+
+    @property
+    def ctrl(self):
+        """Controls (T, nu) of the run; read-only."""
+        ctrl = self._ctrl.view()
+        ctrl.flags.writeable = False
+        return ctrl
+
+    def vjp(self, qpos=None, qvel=None, act=None, params=(), ctrl=None):
+        """Pull derivatives of a loss back to what the run was made from.
+
+        qpos (T+1, nv) tangent, qvel (T+1, nv), act (T+1, na): the loss's derivatives by the
+        states; ctrl (T, nu): by the controls themselves; None: zero. params: names of parameters.
+        Returns a `Gradient`. May be called any number of times.
+        """
+        m, T = self._model, self._run.horizon
+        if self._run.loss_only:
+            raise ValueError("the run was made with gradient=False")
+        dstate = np.zeros((T + 1, 2 * m.nv + m.na))
+        for value, at, size, name in ((qpos, 0, m.nv, "qpos"), (qvel, m.nv, m.nv, "qvel"),
+                                      (act, 2 * m.nv, m.na, "act")):
+            if value is not None:
+                dstate[:, at:at + size] = _lib.numbers(value, (T + 1, size), name)
+        dctrl = None if ctrl is None else _lib.numbers(ctrl, (T, m.nu), "ctrl")
+        names = [params] if isinstance(params, str) else list(params)
+        table, sizes = param_array(m, names)
+        out = Gradient(np.zeros((T, m.nu)), np.zeros(m.nv), np.zeros(m.nv), np.zeros(m.na), {})
+        flat = np.zeros(sum(sizes))
+        result = CRolloutResult(grad_ctrl=out.ctrl.ctypes.data, grad_qpos0=out.qpos0.ctypes.data,
+                                grad_qvel0=out.qvel0.ctypes.data, grad_act0=out.act0.ctypes.data,
+                                nparam=len(names), param=table, grad_param=flat.ctypes.data)
+        with self._lock:
+            status = core.djd_setCovectors(self._tape.address, m._address, dstate.ctypes.data,
+                                           _lib.pointer(dctrl))
+            if status >= 0:
+                status = core.djd_rolloutBackward(byref(result), m._address, self._data._address,
+                                                  byref(self._run), self._tape.address)
+            self._data._check(status)
+        parts = np.split(flat, np.cumsum(sizes)[:-1]) if names else []
+        out.params.update(zip(names, parts))
+        return out
+
+
+def _start(value, default, size, name):
+    if value is None:
+        return None if default is None else np.array(default)
+    return np.array(_lib.numbers(value, (size,), name))
+
+
+def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, data=None, gradient=True):
+    """Run a model under controls and record what derivatives need.
+
+    ctrl (T, nu). qpos0 (nq,), qvel0 (nv,), act0 (na,): the start; where not given, that of data,
+    else the model's reference at rest. data: a `Data` whose other inputs (applied forces, mocap
+    poses, gravity_scale) act throughout; it is not changed. gradient=False: states only, cheaper.
+    Returns a `Rollout`.
+    """
+    return Rollout(model, ctrl, qpos0, qvel0, act0, data, gradient)

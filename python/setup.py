@@ -1,0 +1,62 @@
+"""Puts the tree's C libraries into the package; builds them (make build) where there are none."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
+
+HERE = pathlib.Path(__file__).resolve().parent
+TREE = HERE.parent
+HEADER = TREE / "core" / "include" / "dijoco" / "types.h"
+OUT = TREE / "build" / "python"
+
+
+def version():
+    if not HEADER.exists():
+        raise SystemExit("dijoco: build from the source tree, where %s is" % HEADER)
+    numbers = re.findall(r"#define DJ_VERSION_[A-Z]+ (\d+)", HEADER.read_text())
+    return ".".join(numbers)
+
+
+def library_dir():
+    folder = pathlib.Path(os.environ.get("DIJOCO_LIBRARY_DIR", TREE / "build" / "lib"))
+    if not any(folder.glob("libdijoco.so.*")):
+        subprocess.run(["make", "-C", str(TREE), "build"], check=True)
+    return folder
+
+
+class BuildWithLibraries(build_py):
+    """The package with lib/libdijoco.so.X.Y (as its SONAME has it) and lib/libdijoco_plugin.so."""
+
+    def run(self):
+        super().run()
+        target = pathlib.Path(self.build_lib) / "dijoco" / "lib"
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True)
+        folder = library_dir()
+        name = "libdijoco.so." + ".".join(version().split(".")[:2])
+        for library in (name, "libdijoco_plugin.so"):
+            if (folder / library).exists():  # a build may be without MuJoCo
+                shutil.copy(folder / library, target / library)
+
+
+class PlatformDistribution(Distribution):
+    def has_ext_modules(self):
+        return True
+
+
+class PlatformWheel(bdist_wheel):
+    """For any Python 3 of this platform."""
+
+    def get_tag(self):
+        return ("py3", "none", super().get_tag()[2])
+
+
+OUT.mkdir(parents=True, exist_ok=True)
+setup(version=version(), packages=["dijoco"], distclass=PlatformDistribution,
+      cmdclass={"build_py": BuildWithLibraries, "bdist_wheel": PlatformWheel},
+      options={"build": {"build_base": str(OUT)}, "egg_info": {"egg_base": str(OUT)}})

@@ -1,0 +1,185 @@
+"""Models: loading, fields, options, names, parameters, errors."""
+import copy
+import gc
+import pickle
+
+import numpy as np
+import pytest
+
+import dijoco
+
+
+def test_load_and_sizes(cartpole):
+    assert (cartpole.nq, cartpole.nv, cartpole.nu, cartpole.na, cartpole.nbody) == (2, 2, 1, 0, 3)
+    assert cartpole.body_mass.shape == (3,) and cartpole.body_mass[1] == 1
+    assert cartpole.body_pos.shape == (3, 3)
+    assert cartpole.total_mass == pytest.approx(1.2)
+    assert cartpole.key_qpos.shape == (cartpole.nkey, 2)
+    assert cartpole.report == []
+    assert "nq=2" in repr(cartpole)
+    assert "body_mass" in dir(cartpole) and "opt.timestep" not in dir(cartpole)
+
+
+def test_arrays_are_read_only_and_live_on(cartpole):
+    mass = cartpole.body_mass
+    with pytest.raises(ValueError, match="read-only"):
+        mass[1] = 7
+    cartpole.set_param("body/cart/mass", 3)
+    assert mass[1] == 3  # the same memory
+    del cartpole
+    gc.collect()
+    assert mass[1] == 3
+
+
+def test_unknown_attribute(cartpole):
+    with pytest.raises(AttributeError, match="no field 'body_mas'"):
+        cartpole.body_mas
+    with pytest.raises(TypeError, match="Model.load"):
+        dijoco.Model()
+
+
+def test_load_errors(tmp_path):
+    with pytest.raises(dijoco.Error, match="none.json") as caught:
+        dijoco.Model.load(tmp_path / "none.json")
+    assert caught.value.status == -5
+    bad = tmp_path / "bad.json"
+    bad.write_text("{")
+    with pytest.raises(dijoco.Error, match="bad.json"):
+        dijoco.Model.load(str(bad))
+    with pytest.raises(dijoco.Error):
+        dijoco.Model.from_text("[]")
+    with pytest.raises(TypeError):
+        dijoco.Model.load(3.5)
+
+
+def test_save(cartpole, tmp_path):
+    path = tmp_path / "x.json"
+    cartpole.save(path)
+    other = dijoco.Model.load(path)
+    np.testing.assert_array_equal(other.body_inertia, cartpole.body_inertia)
+    third = dijoco.Model.from_text(path.read_text())
+    np.testing.assert_array_equal(third.jnt_axis, cartpole.jnt_axis)
+    with pytest.raises(dijoco.Error) as caught:
+        cartpole.save(tmp_path / "no" / "x.json")
+    assert caught.value.status == -5
+
+
+def test_options(cartpole):
+    option = cartpole.option
+    assert option["timestep"] == 0.01 and option["contact"] == "separating_plane"
+    np.testing.assert_array_equal(option["gravity"], [0, 0, -9.81])
+    option["timestep"] = 0.002
+    option["gravity"] = (0, 0, -1)
+    option["contact"] = "none"
+    option["integrator"] = 1
+    assert option["integrator"] == "variational" and option["contact"] == "none"
+    assert dict(cartpole.option)["timestep"] == 0.002 and len(option) == 19
+    cartpole.option = {"integrator": "position", "max_iterations": 50}
+    assert option["max_iterations"] == 50 and isinstance(option["max_iterations"], int)
+    assert "timestep" in repr(option)
+
+
+@pytest.mark.parametrize("name, value, text", [
+    ("timestep", -1, "timestep"), ("timestep", np.nan, "timestep"),
+    ("timestep", [1, 2], "expected 1 number"), ("gravity", 1, "expected 3 numbers"),
+    ("integrator", 0.5, "not an integer"), ("integrator", 9, "integrator"),
+    ("speed", 1, "speed: unknown option"), ("support", 2, "support")])
+def test_bad_options(cartpole, name, value, text):
+    before = dict(cartpole.option)
+    with pytest.raises(dijoco.Error, match=text):
+        cartpole.option[name] = value
+    np.testing.assert_equal(dict(cartpole.option), before)
+
+
+def test_bad_option_texts(cartpole):
+    with pytest.raises(ValueError, match="expected one of position, variational"):
+        cartpole.option["integrator"] = "euler"
+    with pytest.raises(ValueError, match="expected numbers"):
+        cartpole.option["timestep"] = "fast"
+    with pytest.raises(KeyError):
+        cartpole.option["speed"]
+    with pytest.raises(TypeError):
+        del cartpole.option["timestep"]
+
+
+def test_settings(box):
+    settings = box.settings
+    assert settings["weight"] == pytest.approx(9.81 * box.moving_mass)
+    box.option["support"] = 0.05
+    assert box.settings["support"] == 0.05 != settings["support"]
+
+
+def test_names(cartpole):
+    assert cartpole.names("joint") == ["x", "angle"]
+    assert cartpole.id("joint", "angle") == 1
+    assert cartpole.id("joint", "#0") == 0
+    with pytest.raises(ValueError, match="there is no body 'nobody'"):
+        cartpole.id("body", "nobody")
+    with pytest.raises(ValueError, match="unknown kind 'tendon'"):
+        cartpole.names("tendon")
+
+
+def test_params(cartpole):
+    assert cartpole.param("body/cart/mass") == pytest.approx([1])
+    cartpole.set_param("body/cart/mass", 2)
+    cartpole.set_param("option/gravity", [0, 0, -5])
+    assert cartpole.body_mass[1] == 2 and cartpole.option["gravity"][2] == -5
+    cartpole.set_param("body/cart/quat", [2, 0, 0, 0])
+    np.testing.assert_array_equal(cartpole.param("body/cart/quat"), [1, 0, 0, 0])
+    assert cartpole.param_tangent("body/cart/quat") == 3
+    assert cartpole.param_tangent("body/cart/mass") == 1
+
+
+@pytest.mark.parametrize("name, value, error, text", [
+    ("body/cart/mass", -1, dijoco.Error, "mass"), ("body/cart/mass", np.nan, dijoco.Error, "mass"),
+    ("body/cart/mass", [1, 2], ValueError, r"body/cart/mass: expected shape \(1,\), not \(2,\)"),
+    ("body/cart/mass", "x", ValueError, "expected numbers"),
+    ("body/cart/mass", 1j, ValueError, "expected numbers"),
+    ("body/none/mass", 1, dijoco.Error, "none"), ("body/cart/color", 1, dijoco.Error, "color"),
+    ("", 1, dijoco.Error, "parameter")])
+def test_bad_params(cartpole, name, value, error, text):
+    with pytest.raises(error, match=text):
+        cartpole.set_param(name, value)
+    assert cartpole.body_mass[1] == 1
+    with pytest.raises(dijoco.Error):
+        cartpole.param(name + "/x")
+    with pytest.raises(dijoco.Error):
+        cartpole.param_tangent(name + "/x")
+
+
+@pytest.mark.parametrize("duplicate", [lambda m: m.copy(), copy.copy, copy.deepcopy])
+def test_copies_are_independent(cartpole, duplicate):
+    other = duplicate(cartpole)
+    other.set_param("body/cart/mass", 5)
+    other.option["timestep"] = 0.5
+    assert cartpole.body_mass[1] == 1 and cartpole.option["timestep"] == 0.01
+    assert other.body_mass[1] == 5
+
+
+def test_no_pickle(cartpole):
+    for thing in (cartpole, dijoco.Data(cartpole)):
+        with pytest.raises(TypeError, match="pickle"):
+            pickle.dumps(thing)
+
+
+def test_follow_geoms(root):
+    model = dijoco.Model.load(root / "examples" / "box.json")
+    geom = model.names("geom")[1] or "#1"
+    size = model.param("geom/%s/size" % geom)
+    changed = model.copy()
+    changed.set_param("geom/%s/size" % geom, 2 * size)
+    changed.follow_geoms(model)
+    assert changed.body_mass[1] == pytest.approx(8 * model.body_mass[1])
+
+
+def test_configurations(box):
+    rng = np.random.default_rng(1)
+    q = np.r_[rng.normal(size=3), 0.5, 0.5, -0.5, 0.5]
+    v = rng.normal(size=6)
+    q2 = box.integrate_pos(q, v, 0.1)
+    np.testing.assert_allclose(box.differentiate_pos(q, q2, 0.1), v, atol=1e-13)
+    np.testing.assert_allclose(q2[:3], q[:3] + 0.1 * v[:3])
+    with pytest.raises(ValueError, match=r"qpos: expected shape \(7,\)"):
+        box.integrate_pos(q[:6], v)
+    with pytest.raises(ValueError, match=r"v: expected shape \(6,\)"):
+        box.integrate_pos(q, q)
