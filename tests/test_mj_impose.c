@@ -7,10 +7,11 @@
 #include <stdlib.h>
 
 enum { MAXDOF = 100 };
-#define EXTENSION "<extension><plugin plugin='test.impose'><instance name='i'/></plugin></extension>"
+#define EXTENSION \
+  "<extension><plugin plugin='test.impose'><instance name='i'/></plugin></extension>"
 #define QUIET "<flag contact='disable'/>"
 
-// ------------------------------ the plugin --------------------------------------------------------
+// ------------------------------ the plugin -------------------------------------------------------
 
 typedef enum { IDLE, IMPOSE, FOLLOW, REPLAY, PLAIN_METRIC, FULL_STACK } Mode;
 
@@ -95,7 +96,7 @@ static int registerPlugin(void** state) {
   return 0;
 }
 
-// ------------------------------ models ------------------------------------------------------------
+// ------------------------------ models -----------------------------------------------------------
 
 typedef struct {
   const char* name;
@@ -277,7 +278,7 @@ static void testFlags(void** state) {
   }
 }
 
-// ------------------------------ what else changes -------------------------------------------------
+// ------------------------------ what else changes ------------------------------------------------
 
 // A chain on a plane, with a joint at its limit and friction in it, and sensors.
 static const char kBusy[] =
@@ -386,7 +387,7 @@ static void testConstraints(void** state) {
   mj_deleteModel(m);
 }
 
-// With v+ = 0.9 v + constant, differences by MuJoCo give dv+/dv = 0.9 and dv+/dq = 0, twice the same.
+// With v+ = 0.9 v + constant, differences by MuJoCo give dv+/dv = 0.9, dv+/dq = 0, twice the same.
 static void testTransition(void** state) {
   (void)state;
   for (int c = 0; c < NCASE; c++) {
@@ -416,7 +417,7 @@ static void testTransition(void** state) {
   }
 }
 
-// ------------------------------ refusals ----------------------------------------------------------
+// ------------------------------ refusals ---------------------------------------------------------
 
 // Steps with the passive force left alone where nothing can be imposed.
 static void refuse(mjModel* m, mjData* d, Mode mode, djStatus status) {

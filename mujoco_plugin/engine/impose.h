@@ -7,8 +7,8 @@
 
 #include <mujoco/mujoco.h>
 
-// To be called in the compute callback of a passive plugin. Replaces d->qfrc_passive (native passive
-// forces and those of other plugins included) such that the step under way ends with velocity
+// To be called in the compute callback of a passive plugin. Replaces d->qfrc_passive (forces that
+// MuJoCo and other plugins have put there included) such that the step under way ends with velocity
 // vnext (nv), where no constraint of MuJoCo's is active; constraints act on top of it.
 //
 // Reached to rounding with every integrator but RK4: by Euler, implicit, implicitfast and discrete,
