@@ -1,5 +1,6 @@
 // Contexts: an imported model beside MuJoCo's.
 
+#include "instance.h"
 #include "step.h"
 
 #include <stdio.h>
@@ -68,28 +69,42 @@ static djStatus makeScratch(djmContext* c, const mjModel* m, djError* err) {
   return status == DJ_OK && !c->pose ? DJ_NO_MEMORY : status;
 }
 
-djStatus djm_makeContext(djmContext** context, djReport** report, const mjModel* m,
-                         djError* err) {
+djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjModel* m,
+                            djmPurpose purpose, djError* err) {
   *context = NULL;
   if (report) *report = NULL;
+  djmInstance instance = {.substeps = 1};
   djmContext* c = calloc(1, sizeof(*c));
-  djStatus status = c ? dj_importMuJoCo(&c->model, report, m, err) : DJ_NO_MEMORY;
+  djStatus status = c ? djm_import(&c->model, report, &instance, m, purpose, err) : DJ_NO_MEMORY;
   if (status == DJ_OK) status = dj_makeData(&c->data, c->model, err);
   if (status == DJ_OK) status = listKept(c, m);
-  if (status == DJ_OK) status = makeScratch(c, m, err);
+  if (status == DJ_OK && purpose == DJM_WHOLE) status = makeScratch(c, m, err);
   if (status == DJ_OK) {
     c->nbuffer = m->nbuffer;
-    c->substeps = c->option.substeps = 1;
+    c->substeps = 1;
+    c->option.substeps = instance.substeps;
+    status = djm_begin(c, m);
+    if (status != DJ_OK) *err = c->error;
+  }
+  if (status == DJ_OK) {
     *context = c;
     return DJ_OK;
   }
-  if (status == DJ_NO_MEMORY && err) snprintf(err->text, sizeof(err->text), "out of memory");
+  if (status == DJ_NO_MEMORY) snprintf(err->text, sizeof(err->text), "out of memory");
   djm_deleteContext(c);
   if (report) {
     dj_deleteReport(*report);
     *report = NULL;
   }
   return status;
+}
+
+djStatus djm_makeContext(djmContext** context, djReport** report, const mjModel* m,
+                         djError* err) {
+  djError unused;
+  if (!err) err = &unused;
+  err->text[0] = '\0';
+  return djm_makeContextFor(context, report, m, DJM_WHOLE, err);
 }
 
 static bool fits(const djmContext* c, const mjModel* m) {

@@ -5,7 +5,6 @@
 // plugin_data holds memory only: nothing in it decides what an evaluation gives, so that copies and
 // finite differences of MuJoCo's need not carry it.
 
-#include "context.h"
 #include "engine/draw.h"
 #include "engine/engine.h"
 #include "engine/impose.h"
@@ -13,6 +12,7 @@
 #include "engine/snapshot.h"
 #include "engine/tell.h"
 #include "instance.h"
+#include "step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,21 +32,6 @@ static djmContact* contactOf(const mjData* d, int instance) {
 }
 
 // ------------------------------ making ----------------------------------------------------------
-
-static djStatus makeContext(djmContact* x, djReport** report, const mjModel* m, djError* err) {
-  djm_deleteContext(x->context);
-  djStatus status = djm_makeContextFor(&x->context, report, m, DJM_CONTACTS, err);
-  if (status != DJ_OK) return status;
-  djModel* model = djm_model(x->context);
-  djOption option = model->opt;
-  option.timestep = m->opt.timestep / x->context->substeps;
-  status = dj_setOption(model, &option, err);
-  if (status != DJ_OK) {
-    djm_deleteContext(x->context);
-    x->context = NULL;
-  }
-  return status;
-}
 
 // Why a scene cannot have the plugin, or NULL.
 static const char* unsuited(const mjModel* m) {
@@ -111,7 +96,7 @@ static int init(const mjModel* m, mjData* d, int instance) {
   djmContact* x = why ? NULL : calloc(1, sizeof(*x));
   bool made = x && (x->rest = calloc(m->nv + 1, sizeof(mjtNum))) != NULL &&
               (x->snapshot = djm_makeSnapshot(m)) != NULL &&
-              makeContext(x, &report, m, &err) == DJ_OK;
+              djm_makeContextFor(&x->context, &report, m, DJM_CONTACTS, &err) == DJ_OK;
   if (made) {
     tellIgnored(report);
     tellCollided(m);
@@ -135,7 +120,8 @@ static bool update(djmContact* x, const mjModel* m) {
     return false;
   }
   djError err;
-  if (makeContext(x, NULL, m, &err) != DJ_OK) {
+  djm_deleteContext(x->context);
+  if (djm_makeContextFor(&x->context, NULL, m, DJM_CONTACTS, &err) != DJ_OK) {
     djm_tellOnce(kName, err.text);
     return false;
   }
