@@ -54,7 +54,7 @@ typedef struct PairBench {
 } PairBench;
 
 static double uniform(unsigned long row, unsigned long column, double low, double high) {
-  return low + (high - low) * inputs_random(5, row, column);
+  return low + (high - low) * djd_random(5, row, column);
 }
 
 // Random points on ellipsoids.
@@ -62,8 +62,8 @@ static void make_hulls(PairBench* t) {
   for (int k = 0; k < 2; k++) {
     for (int i = 0; i < t->nvert; i++) {
       double* x = t->vert[k] + 3 * i;
-      double z = inputs_random(6, (unsigned long)(2 * i + k), 0) * 2 - 1;
-      double turn = inputs_random(6, (unsigned long)(2 * i + k), 1) * 2 * mjPI, r = sqrt(1 - z * z);
+      double z = djd_random(6, (unsigned long)(2 * i + k), 0) * 2 - 1;
+      double turn = djd_random(6, (unsigned long)(2 * i + k), 1) * 2 * mjPI, r = sqrt(1 - z * z);
       mju_copy3(x, (double[3]){r * cos(turn), r * sin(turn), z});
       for (int c = 0; c < 3; c++) x[c] *= half_size[k][c];
     }

@@ -76,7 +76,7 @@ static void set_ctrl(double* ctrl, const mjModel* m, int k) {
     bool limited = m->actuator_ctrllimited[i];
     double low = limited ? m->actuator_ctrlrange[2 * i] : -1;
     double high = limited ? m->actuator_ctrlrange[2 * i + 1] : 1;
-    double part = inputs_random(1, (unsigned long)(k / HOLD), (unsigned long)i);
+    double part = djd_random(1, (unsigned long)(k / HOLD), (unsigned long)i);
     ctrl[i] = low + (high - low) * part;
   }
 }

@@ -113,7 +113,7 @@ static void set_ctrl(Rollouts* r) {
       bool limited = r->m->actuator_ctrllimited[i];
       double low = limited ? r->m->actuator_ctrlrange[2 * i] : -1;
       double high = limited ? r->m->actuator_ctrlrange[2 * i + 1] : 1;
-      r->ctrl[k * nu + i] = low + (high - low) * inputs_random(9, k / HOLD, i);
+      r->ctrl[k * nu + i] = low + (high - low) * djd_random(9, k / HOLD, i);
     }
   }
 }

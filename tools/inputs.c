@@ -79,19 +79,6 @@ void inputs_free(Inputs* in) {
   *in = (Inputs){0};
 }
 
-// Steele, Lea and Flood's splitmix64: one step from state x.
-static uint64_t splitmix(uint64_t x) {
-  x += UINT64_C(0x9E3779B97F4A7C15);
-  x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-  x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-  return x ^ (x >> 31);
-}
-
-double inputs_random(unsigned long seed, unsigned long row, unsigned long column) {
-  uint64_t bits = splitmix(splitmix(splitmix(seed) ^ row) ^ column);
-  return (double)(bits >> 11) * 0x1p-53;
-}
-
 void inputs_ctrl(double* ctrl, const Inputs* in, long k) {
   const djModel* m = in->model;
   size_t nu = (size_t)m->nu;
@@ -101,8 +88,8 @@ void inputs_ctrl(double* ctrl, const Inputs* in, long k) {
       bool limited = m->actuator_ctrllimited[i];
       double low = limited ? m->actuator_ctrlrange[2 * i] : -1;
       double high = limited ? m->actuator_ctrlrange[2 * i + 1] : 1;
-      ctrl[i] = low + (high - low) * inputs_random((unsigned long)in->seed,
-                                                   (unsigned long)(k / HOLD), (unsigned long)i);
+      ctrl[i] = low + (high - low) * djd_random((unsigned long)in->seed,
+                                                (unsigned long)(k / HOLD), (unsigned long)i);
     }
   } else if (in->nrow > 0) {
     size_t row = (size_t)(k < in->nrow ? k : in->nrow - 1);

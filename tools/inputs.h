@@ -35,7 +35,4 @@ void inputs_ctrl(double* ctrl, const Inputs* in, long k);
 // Factor on gravity during step k.
 double inputs_gravity(const Inputs* in, long k);
 
-// Random number in [0, 1) that depends on seed, row and column only; the same on every machine.
-double inputs_random(unsigned long seed, unsigned long row, unsigned long column);
-
 #endif  // DJ_TOOLS_INPUTS_H_

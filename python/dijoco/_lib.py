@@ -56,9 +56,6 @@ class CRolloutResult(ctypes.Structure):
                 ("worst_condition", c_double), ("forward_s", c_double), ("backward_s", c_double)]
 
 
-STRUCTS = {"djError": CError, "djParam": CParam, "djArray": CArray, "djRollout": CRollout,
-           "djRolloutResult": CRolloutResult}
-
 # ---- prototypes: name: (result, arguments); P is any pointer ------------------------------------
 
 P, ERR = c_void_p, POINTER(CError)
@@ -110,6 +107,31 @@ CORE = {
     "djd_rolloutBackward": (c_int, [POINTER(CRolloutResult), P, P, POINTER(CRollout), P]),
     "djd_tapeStates": (c_int, [P, P, P, P, P]),
     "djd_setCovectors": (c_int, [P, P, P, P]),
+    "dj_loadTask": (c_int, [P, c_char_p, ERR]),
+    "dj_loadTaskText": (c_int, [P, c_char_p, c_char_p, ERR]),
+    "dj_deleteTask": (None, [P]),
+    "dj_taskScene": (c_char_p, [P]),
+    "dj_taskOptimizer": (P, [P]),
+    "dj_applyTask": (c_int, [P, P, ERR]),
+    "dj_resolveTask": (c_int, [P, P, P, ERR]),
+    "dj_deleteProblem": (None, [P]),
+    "djd_makeDesign": (c_int, [P, P, P, ERR]),
+    "djd_deleteDesign": (None, [P]),
+    "djd_designArray": (c_int, [POINTER(CArray), P, c_char_p]),
+    "djd_designError": (c_char_p, [P]),
+    "djd_variableName": (c_char_p, [P, c_int]),
+    "djd_variableIndex": (c_int, [P, c_int, c_int]),
+    "djd_moveDesign": (c_int, [P, P]),
+    "djd_evaluateDesign": (c_int, [P, P, P, P]),
+    "djd_forwardDesign": (c_int, [P, P, P, c_bool]),
+    "djd_backwardDesign": (c_int, [P, P]),
+    "djd_designObjective": (c_int, [P, P, P, P]),
+    "djd_designValue": (None, [P, P, c_int]),
+    "djd_certifyVariable": (c_int, [P, P, c_int, c_double, P, ctypes.c_ulong]),
+    "djd_checkVariables": (c_int, [P, ERR]),
+    "dj_optimize": (c_int, [P, P, P, P, ERR]),
+    "djc_pair": (c_int, [P, P, P, P, P, P, P]),
+    "djc_distance": (c_int, [P, P, P, P, P, P]),
 }
 PLUGIN = {
     "dj_importMuJoCo": (c_int, [P, P, P, ERR]),
@@ -157,15 +179,25 @@ def _load_core():
     except OSError as error:
         raise ImportError("dijoco: %s. Needed are the system's cjson, qhull and nlopt (Debian: "
                           "apt install libcjson1 libqhull-r8.0 libnlopt0)" % error) from error
-    _declare(library, CORE)
-    for name, struct in STRUCTS.items():
-        if library.dj_sizeOf(name.encode()) != ctypes.sizeof(struct):
-            raise ImportError("dijoco: %s is not of this package's version: %s differs"
+    for name in CORE:
+        if not hasattr(library, name):
+            raise ImportError("dijoco: %s is not of this package's version: it has no %s"
                               % (path, name))
+    _declare(library, CORE)
     return library
 
 
+def check_structs(structs):
+    """The library's structs are as large as those here."""
+    for name, struct in structs.items():
+        if core.dj_sizeOf(name.encode()) != ctypes.sizeof(struct):
+            raise ImportError("dijoco: %s is not of this package's version: %s differs"
+                              % (library_dir(), name))
+
+
 core = _load_core()
+check_structs({"djError": CError, "djParam": CParam, "djArray": CArray, "djRollout": CRollout,
+               "djRolloutResult": CRolloutResult})
 _plugin = None
 _plugin_lock = threading.RLock()
 
@@ -267,7 +299,7 @@ def numbers(value, shape, name):
         raise ValueError("%s: expected numbers, not %s" % (name, array.dtype))
     if array.shape != shape:
         raise ValueError("%s: expected shape %s, not %s" % (name, shape, array.shape))
-    return np.ascontiguousarray(array, np.float64)
+    return np.asarray(array, np.float64, order="C")
 
 
 def integer(value, name):

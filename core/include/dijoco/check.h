@@ -38,6 +38,9 @@ typedef struct djdCertificate {
 DJ_API djStatus djd_check(djdCertificate* result, double loss, double analytic, double scale,
                           djdLossAlong along, void* user);
 
+// Random number in [0, 1) that depends on seed, row and column only; the same on every machine.
+DJ_API double djd_random(unsigned long seed, unsigned long row, unsigned long column);
+
 #ifdef __cplusplus
 }
 #endif

@@ -179,6 +179,13 @@ DJ_API void dj_deleteTask(djTask* task);
 // follow its geoms (dj_followGeoms).
 DJ_API djStatus dj_applySet(djModel* model, const djTask* task, djError* err);
 
+// The task's settings, then its `set`, on an unshared model of its scene.
+DJ_API djStatus dj_applyTask(djModel* model, const djTask* task, djError* err);
+
+// Fields of a task, for other languages.
+DJ_API const char* dj_taskScene(const djTask* task);
+DJ_API const djOptimizer* dj_taskOptimizer(const djTask* task);
+
 // What a variable of a task is.
 typedef enum djVariableKind {
   DJ_VAR_CTRL,              // horizon x nu

@@ -4,6 +4,7 @@
 #include <dijoco/check.h>
 #include <dijoco/contact.h>
 #include <dijoco/gradient.h>
+#include <dijoco/optimize.h>
 
 #include <string.h>
 
@@ -13,9 +14,11 @@ size_t dj_sizeOf(const char* type) {
     size_t size;
   } table[] = {
 #define X(type) {#type, sizeof(type)}
-      X(djError),        X(djParam),       X(djArray),     X(djRollout), X(djRolloutResult),
-      X(djdCertificate), X(djcShape),      X(djcFriction), X(djcOption), X(djcResult),
-      X(djStats),        X(djContactPair), X(djOption),    X(djLossTerm),
+      X(djError),     X(djParam),     X(djArray),          X(djOption),
+      X(djStats),     X(djLossTerm),  X(djRollout),        X(djRolloutResult),
+      X(djcShape),    X(djcFriction), X(djcOption),        X(djcResult),
+      X(djOptimizer), X(djOptimizeStep), X(djOptimizeProblem), X(djOptimizeResult),
+      X(djdCertificate), X(djContactPair),
 #undef X
   };
   for (size_t i = 0; type && i < sizeof table / sizeof table[0]; i++) {

@@ -209,3 +209,20 @@ djStatus dj_applySet(djModel* model, const djTask* task, djError* err) {
   dj_deleteModel(compiled);
   return named(task, status, err);
 }
+
+djStatus dj_applyTask(djModel* model, const djTask* task, djError* err) {
+  if (!model || !task) return dj_fail(err, DJ_INVALID, "model or task: NULL");
+  if (task->settings.given) {
+    djOption option = model->opt;
+    dj_applySettings(&option, &task->settings);
+    djStatus status = dj_setOption(model, &option, err);
+    if (status < 0) return named(task, status, err);
+  }
+  return dj_applySet(model, task, err);
+}
+
+const char* dj_taskScene(const djTask* task) { return task ? task->scene : ""; }
+
+const djOptimizer* dj_taskOptimizer(const djTask* task) {
+  return task ? &task->optimizer : NULL;
+}

@@ -1,0 +1,306 @@
+"""Tasks: the loss of a run as a function of its variables, its gradient, and its improvement."""
+import ctypes
+import json
+import math
+import os
+import time
+from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_void_p
+
+import numpy as np
+
+from . import _lib
+from ._lib import CArray, Handle, call, core
+from .model import Model
+
+LOSSES = ("position", "orientation", "velocity", "com", "distance", "qpos", "qvel", "effort")
+STOPS = ("iterations", "gradient", "step", "callback", "stuck")
+_CTRL = 0  # djVariableKind
+
+
+class _CCertificate(ctypes.Structure):
+    _fields_ = [("analytic", c_double), ("difference", c_double), ("difference_error", c_double),
+                ("step", c_double), ("relative_error", c_double), ("has_slope", c_bool),
+                ("slope", c_double), ("passed", c_bool), ("evaluations", c_int)]
+
+
+class _COptimizer(ctypes.Structure):
+    _fields_ = [("given", c_bool), ("type", c_char_p), ("rate", c_double), ("beta1", c_double),
+                ("beta2", c_double), ("epsilon", c_double), ("radius", c_double),
+                ("control_radius", c_double), ("memory", c_int), ("iterations", c_int),
+                ("gradient_tolerance", c_double), ("step_tolerance", c_double)]
+
+
+class _COptimizeStep(ctypes.Structure):
+    _fields_ = [("iteration", c_int), ("loss", c_double), ("step_norm", c_double),
+                ("gradient_norm", c_double), ("best_loss", c_double), ("x", c_void_p)]
+
+
+_Callback = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(_COptimizeStep))
+
+
+class _COptimizeProblem(ctypes.Structure):
+    _fields_ = [("n", c_int), ("lower", c_void_p), ("upper", c_void_p), ("group", c_void_p),
+                ("nequal", c_int), ("equal", c_void_p), ("value", c_void_p),
+                ("objective", c_void_p), ("user", c_void_p), ("callback", _Callback),
+                ("callback_user", c_void_p)]
+
+
+class _COptimizeResult(ctypes.Structure):
+    _fields_ = [("stop", c_int), ("first_loss", c_double), ("loss", c_double),
+                ("best_iteration", c_int), ("iterations", c_int), ("evaluations", c_int),
+                ("refused", c_int), ("gradient_norm", c_double)]
+
+
+_lib.check_structs({"djdCertificate": _CCertificate, "djOptimizer": _COptimizer,
+                    "djOptimizeStep": _COptimizeStep, "djOptimizeProblem": _COptimizeProblem,
+                    "djOptimizeResult": _COptimizeResult})
+
+
+def _load(task, folder):
+    """A djTask from a path, or from a dict whose paths start at folder."""
+    out = c_void_p()
+    if isinstance(task, dict):
+        text = json.dumps(task, default=_plain)
+        folder = None if folder is None else _lib.path_bytes(folder)
+        call(core.dj_loadTaskText, byref(out), text.encode(), folder)
+    else:
+        call(core.dj_loadTask, byref(out), _lib.path_bytes(os.fspath(task)))
+    return Handle(out.value, core.dj_deleteTask)
+
+
+def _plain(value):
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError("a task cannot hold a %s" % type(value).__name__)
+
+
+class Design:
+    """The loss of a task as a function of one vector x (n,), which lists the entries of its
+    variables that vary.
+
+        design = dijoco.Design("task.json")
+        loss, gradient = design.evaluate(design.x0)
+
+    task: path of a .json task, or a dict of the same form (docs/tasks.md), whose `scene` may also
+    be a `Model`; relative paths of a dict start at `folder`. Scenes of which something that changes
+    the motion is ignored are refused unless allow_ignored. A Design belongs to one thread at a
+    time. Rotations vary by a rotation vector, which is 0 at x0.
+    """
+
+    def __init__(self, task, folder=None, allow_ignored=False):
+        scene = None
+        if isinstance(task, dict) and isinstance(task.get("scene"), Model):
+            scene = task["scene"].copy()
+            task = dict(task, scene="model")
+        self._task = _load(task, folder)
+        if scene is None:
+            scene = Model.load(os.fsdecode(core.dj_taskScene(self._task.address)))
+        if not allow_ignored:
+            _refuse_ignored(scene)
+        call(core.dj_applyTask, scene._address, self._task.address)
+        problem, design = c_void_p(), c_void_p()
+        call(core.dj_resolveTask, byref(problem), self._task.address, scene._address)
+        problem = Handle(problem.value, core.dj_deleteProblem, (self._task,))
+        call(core.djd_makeDesign, byref(design), scene._address, problem.address)
+        self._handle = Handle(design.value, core.djd_deleteDesign, (problem,))
+        self._address, self._problem = design.value, problem.address
+        self._scene = scene
+        kinds, nvalues = self._array("variable.kind"), self._array("variable.nvalue")
+        tangents, picked = self._array("variable.ntangent"), self._array("variable.picked")
+        names = [core.djd_variableName(self._address, i).decode() for i in range(len(kinds))]
+        self._variables = list(zip(names, kinds, nvalues, tangents, picked))
+
+    def _array(self, name):
+        field = CArray()
+        if core.djd_designArray(byref(field), self._address, name.encode()) < 0:
+            return np.zeros(0)
+        return _lib.view(field, self._handle, name != "equal")
+
+    def _number(self, name):
+        return self._array(name)[0].item()
+
+    def _check(self, status):
+        if status < 0 or status == _lib.SINGULAR:
+            error = core.djd_designError(self._address).decode(errors="replace")
+            _lib.fail(status, error if status < 0 else "")
+        return status
+
+    def __repr__(self):
+        return "<dijoco.Design n=%d of %s>" % (self.n, ", ".join(self.names))
+
+    n = property(lambda self: self._number("n"), None, None, "Entries of x.")
+    names = property(lambda self: [v[0] for v in self._variables], None, None,
+                     "Names of the variables.")
+    x0 = property(lambda self: self._array("x0"), None, None, "The task's own values (n,).")
+    lower = property(lambda self: self._array("lower"), None, None, "Lower bounds (n,), or -inf.")
+    upper = property(lambda self: self._array("upper"), None, None, "Upper bounds (n,), or inf.")
+    model = property(lambda self: self._scene, None, None,
+                     "The task's scene with its settings and `set`, as a `Model`.")
+
+    def slice(self, name):
+        """Where a variable is in x."""
+        if name not in self.names:
+            raise ValueError("there is no variable '%s'" % name)
+        i, adr = self.names.index(name), self._array("adr")
+        return slice(int(adr[i]), int(adr[i + 1]))
+
+    def evaluate(self, x, gradient=True):
+        """Loss at x (n,) and its gradient (n,), or None without `gradient`."""
+        x, loss = self._vector(x), c_double()
+        out = np.zeros(self.n) if gradient else None
+        self._check(core.djd_evaluateDesign(byref(loss), _lib.pointer(out), self._address,
+                                            x.ctypes.data))
+        return loss.value, out
+
+    def values(self, x=None):
+        """Values of the variables at x (default: x0) as a dict of flat arrays; ctrl is
+        (horizon, nu)."""
+        x = self._vector(self.x0 if x is None else x)
+        self._check(core.djd_moveDesign(self._address, x.ctypes.data))
+        return {v[0]: self._value(i) for i, v in enumerate(self._variables)}
+
+    def _vector(self, x):
+        return np.array(_lib.numbers(x, (self.n,), "x"))
+
+    def _shape(self, variable):
+        name, kind, nvalue, ntangent, picked = self._variables[variable]
+        if kind == _CTRL and not picked:
+            horizon = self._number("horizon")
+            return (horizon, int(ntangent) // horizon)
+        part = self.slice(name)
+        return (part.stop - part.start,) if picked else (int(ntangent),)
+
+    def _value(self, variable):
+        """Value at the present point; entries that were picked, where these are plain numbers."""
+        name, kind, nvalue, ntangent, picked = self._variables[variable]
+        value = np.zeros(nvalue)
+        core.djd_designValue(value.ctypes.data, self._address, variable)
+        if picked and nvalue == ntangent:
+            part = self.slice(name)
+            return value[[core.djd_variableIndex(self._address, variable, k)
+                          for k in range(part.stop - part.start)]]
+        return value.reshape(self._shape(variable)) if kind == _CTRL and not picked else value
+
+    def certify(self, variable, loss, gradient, seed=0):
+        """Compare the derivative by a variable (its name) at x0, where loss and gradient were
+        evaluated, with extrapolated differences of the loss along a random direction."""
+        gradient = _lib.numbers(gradient, (self.n,), "gradient")
+        self.slice(variable)
+        out = _CCertificate()
+        core.djd_certifyVariable(byref(out), self._address, self.names.index(variable), loss,
+                                 gradient.ctypes.data, seed)
+        return {"name": variable, "analytic": out.analytic, "difference": out.difference,
+                "relative_error": out.relative_error,
+                "slope": out.slope if out.has_slope else None, "passed": out.passed,
+                "difference_error": out.difference_error, "step": out.step}
+
+
+def _refuse_ignored(model):
+    for entry in model.report:
+        if entry.state == "ignored":
+            raise _lib.Error("%s: %s is ignored although it changes the motion (%s); "
+                             "allow_ignored=True runs the scene without it"
+                             % (entry.element, entry.feature, entry.note), _lib.UNSUPPORTED)
+
+
+def _settings(model):
+    option, settings = model.option, model.settings
+    names = ("timestep", "integrator", "contact", "tolerance", "overlap", "max_iterations",
+             "friction_arms", "friction_cap", "frictionloss_eps", "gravity")
+    out = {name: option[name] for name in names}
+    out.update({name: settings[name] for name in ("support", "length_scale", "stiffness", "skin",
+                                                  "friction_eps")})
+    out["contact_range"] = settings["range"]
+    return out
+
+
+def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
+    """Loss and gradient of a task at its own values: a dict as `dijoco grad --json` prints it.
+
+    status ("ok", "singular", "no_convergence", "check_failed"), loss, terms, variables (name,
+    shape, value, gradient: arrays), steps, unconverged_steps, worst_residual, worst_condition,
+    settings, time; with check also a certificate for each variable. Arguments: see `Design`.
+    """
+    design = Design(task, folder, allow_ignored)
+    gradient, loss = np.full(design.n, math.nan), c_double()
+    start = time.perf_counter()
+    status = core.djd_forwardDesign(byref(loss), design._address, design.x0.ctypes.data, True)
+    forward = time.perf_counter()
+    if status >= 0 and status != _lib.SINGULAR:
+        status = core.djd_backwardDesign(gradient.ctypes.data, design._address)
+    backward = time.perf_counter()
+    if status < 0:
+        design._check(status)
+    singular = status == _lib.SINGULAR
+    if singular:
+        gradient[:] = math.nan
+    out = {"status": "ok", "loss": loss.value,
+           "terms": [{"type": LOSSES[t], "value": float(v)}
+                     for t, v in zip(design._array("term.type"), design._array("term"))],
+           "variables": [{"name": name, "shape": list(design._shape(i)), "value": design._value(i),
+                          "gradient": gradient[design.slice(name)].reshape(_fit(design, i))}
+                         for i, name in enumerate(design.names)],
+           "steps": design._number("horizon"),
+           "unconverged_steps": design._number("unconverged_steps"),
+           "worst_residual": design._number("worst_residual"),
+           "worst_condition": design._number("worst_condition"),
+           "settings": _settings(design.model),
+           "time": {"forward_s": forward - start, "backward_s": backward - forward}}
+    if check and not singular:
+        out["certificate"] = [design.certify(name, loss.value, gradient, seed)
+                              for name in design.names]
+    if singular:
+        out["status"] = "singular"
+    elif out["unconverged_steps"] > 0:
+        out["status"] = "no_convergence"
+    elif not all(c["passed"] for c in out.get("certificate", ())):
+        out["status"] = "check_failed"
+    return out
+
+
+def _fit(design, variable):
+    """Shape of the gradient's part."""
+    part, shape = design.slice(design.names[variable]), design._shape(variable)
+    return shape if math.prod(shape) == part.stop - part.start else (part.stop - part.start,)
+
+
+def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=False):
+    """Improve a task's variables with its own optimizer (docs/tasks.md).
+
+    callback(iteration, loss, x) is called after every iteration, 0 being the start, with x (n,);
+    it ends the run by returning False. Returns a dict: x, the best, values (see `Design.values`),
+    loss_first, loss_last (at x), iterations, evaluations, best_iteration, stop ("iterations",
+    "gradient", "step", "callback", "stuck"), design. Arguments: see `Design`.
+    """
+    design = Design(task, folder, allow_ignored)
+    call(core.djd_checkVariables, design._problem)
+    how = _COptimizer.from_buffer_copy(
+        _COptimizer.from_address(core.dj_taskOptimizer(design._task.address)))
+    if iterations is not None:
+        how.iterations = _lib.integer(iterations, "iterations")
+    failure = []
+
+    def step(_, state):
+        try:
+            s = state.contents
+            x = np.ctypeslib.as_array((c_double * design.n).from_address(s.x)).copy()
+            return callback is None or callback(s.iteration, s.loss, x) is not False
+        except BaseException as error:  # it cannot pass through C
+            failure.append(error)
+            return False
+
+    x, result = np.array(design.x0), _COptimizeResult()
+    parts = {name: design._array(name) for name in ("lower", "upper", "group", "equal", "value")}
+    problem = _COptimizeProblem(
+        n=design.n, nequal=design._number("nequal"), user=design._address, callback=_Callback(step),
+        objective=ctypes.cast(core.djd_designObjective, c_void_p),
+        **{name: array.ctypes.data for name, array in parts.items() if array.size})
+    call(core.dj_optimize, byref(result), x.ctypes.data, byref(problem), byref(how))
+    if failure:
+        raise failure[0]
+    return {"x": x, "values": design.values(x), "loss_first": result.first_loss,
+            "loss_last": result.loss, "iterations": result.iterations,
+            "evaluations": result.evaluations, "best_iteration": result.best_iteration,
+            "stop": STOPS[result.stop], "design": design}

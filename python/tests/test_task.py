@@ -1,0 +1,174 @@
+"""Tasks: equality with the command, designs, optimisation, errors."""
+import copy
+import json
+
+import numpy as np
+import pytest
+
+import command
+import dijoco
+
+SWING = {"scene": "cartpole.json", "horizon": 30, "timestep": 0.01,
+         "initial": {"qpos": [0, 0.2]}, "ctrl": [0.5],
+         "loss": [{"type": "qpos", "joint": "angle", "target": [0.4]},
+                  {"type": "qvel", "joint": "x", "target": [1], "when": "running"},
+                  {"type": "effort", "weight": 0.01}],
+         "variables": [{"name": "ctrl"}, {"name": "qpos0"}, {"name": "body/cart/mass"},
+                       {"name": "option/gravity", "index": [2, 0]}]}
+
+
+@pytest.fixture
+def task(root, tmp_path):
+    """SWING in a file beside its scene."""
+    (tmp_path / "cartpole.json").write_text((root / "examples" / "cartpole.json").read_text())
+    path = tmp_path / "task.json"
+    path.write_text(json.dumps(SWING))
+    return path
+
+
+def same(ours, theirs, where=""):
+    """Equal to the last bit; arrays may be shaped."""
+    if isinstance(theirs, dict):
+        for key in theirs:
+            if key not in ("time", "threads", "gravity_ramp"):
+                same(ours[key], theirs[key], where + "/" + key)
+    elif isinstance(ours, np.ndarray):
+        np.testing.assert_array_equal(ours.ravel(), theirs, where)
+    elif isinstance(theirs, list):
+        assert len(ours) == len(theirs), where
+        for i, (x, y) in enumerate(zip(ours, theirs)):
+            same(x, y, "%s[%d]" % (where, i))
+    else:
+        assert ours == theirs, where
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_grad_is_the_commands(task, check):
+    ours = dijoco.grad(task, check=check)
+    theirs = command.run("grad", task, "--json", *(["--check"] if check else []))
+    same(ours, theirs)
+    assert set(theirs) == set(ours) and ours["status"] == "ok"
+    assert ours["variables"][0]["gradient"].shape == (30, 1)
+    assert ours["variables"][3]["gradient"].shape == (2,)
+    if check:
+        assert [c["name"] for c in ours["certificate"]] == ["ctrl", "qpos0", "body/cart/mass",
+                                                            "option/gravity"]
+        assert ours["certificate"][1]["analytic"] != 0
+
+
+def test_seed_of_the_check(task):
+    ours = dijoco.grad(task, check=True, seed=5)
+    same(ours, command.run("grad", task, "--json", "--check", "--check-seed", 5))
+    other = dijoco.grad(task, check=True)
+    assert ours["certificate"][1]["analytic"] != other["certificate"][1]["analytic"]
+
+
+def test_a_dict_is_a_task(task, root, cartpole):
+    from_file = dijoco.grad(task)
+    from_dict = dijoco.grad(SWING, folder=root / "examples")
+    same(from_dict["variables"], json_like(from_file["variables"]))
+    from_model = dijoco.grad(dict(SWING, scene=cartpole, ctrl=np.array([0.5])))
+    same(from_model["variables"], json_like(from_file["variables"]))
+    assert cartpole.option["timestep"] == 0.01
+    with pytest.raises(dijoco.Error, match="cartpole.json"):
+        dijoco.grad(SWING, folder=root / "models")
+    with pytest.raises(TypeError, match="cannot hold a set"):
+        dijoco.grad(dict(SWING, ctrl={1}))
+
+
+def json_like(value):
+    return json.loads(json.dumps(value, default=lambda a: a.ravel().tolist()))
+
+
+@pytest.mark.parametrize("change, text", [
+    ({"horizon": 0}, "horizon"), ({"horizons": 1}, "horizons"), ({"loss": [{"type": "speed"}]}, "speed"),
+    ({"variables": [{"name": "body/none/mass"}]}, "none"),
+    ({"initial": {"qpos": [0, 0, 0]}}, "qpos"), ({"integrator": "euler"}, "integrator"),
+    ({"scene": "none.json"}, "none.json")])
+def test_bad_tasks(root, change, text):
+    with pytest.raises(dijoco.Error, match=text):
+        dijoco.grad(dict(SWING, **change), folder=root / "examples")
+
+
+def test_design(root):
+    design = dijoco.Design(SWING, folder=root / "examples")
+    n = 30 + 2 + 1 + 2
+    assert design.n == n and design.x0.shape == design.lower.shape == (n,)
+    assert design.names == ["ctrl", "qpos0", "body/cart/mass", "option/gravity"]
+    assert design.slice("body/cart/mass") == slice(32, 33)
+    loss, gradient = design.evaluate(design.x0)
+    rng = np.random.default_rng(6)
+    x = design.x0 + 0.1 * rng.normal(size=n)
+    _, gradient = design.evaluate(x)
+    direction, h = rng.normal(size=n), 1e-5
+    ends = [design.evaluate(x + s * h * direction, gradient=False) for s in (1, -1)]
+    assert ends[0][1] is None
+    difference = (ends[0][0] - ends[1][0]) / (2 * h)
+    assert gradient @ direction == pytest.approx(difference, rel=1e-7)
+    assert abs(gradient @ direction) > 1e-3
+    assert design.evaluate(design.x0)[0] == loss
+    values = design.values(x)
+    assert values["ctrl"].shape == (30, 1) and values["body/cart/mass"][0] == x[32]
+    np.testing.assert_array_equal(values["option/gravity"], x[33:])
+    assert design.values()["body/cart/mass"] == [1]
+    assert "35" in repr(design)
+
+
+def test_design_errors(root):
+    design = dijoco.Design(SWING, folder=root / "examples")
+    with pytest.raises(ValueError, match=r"x: expected shape \(35,\)"):
+        design.evaluate(np.zeros(3))
+    x = np.array(design.x0)
+    x[32] = -1
+    with pytest.raises(dijoco.Error, match="mass"):
+        design.evaluate(x)
+    assert np.isfinite(design.evaluate(design.x0)[0])  # the next call mends it
+    with pytest.raises(ValueError, match="no variable 'qvel0'"):
+        design.slice("qvel0")
+    with pytest.raises(ValueError, match="no variable 'qvel0'"):
+        design.certify("qvel0", 0, design.x0)
+    with pytest.raises(ValueError, match="read-only"):
+        design.x0[0] = 1
+
+
+def test_a_wrong_gradient_has_no_certificate(root):
+    design = dijoco.Design(SWING, folder=root / "examples")
+    loss, gradient = design.evaluate(design.x0)
+    assert design.certify("qpos0", loss, gradient)["passed"]
+    gradient[design.slice("qpos0")] *= 1.001
+    assert not design.certify("qpos0", loss, gradient)["passed"]
+
+
+def descent(root, **more):
+    return dict(copy.deepcopy(SWING), variables=[{"name": "ctrl", "min": -2, "max": 2}], **more)
+
+
+@pytest.mark.parametrize("kind", ["adam", "trust_region", "lbfgsb"])
+def test_optimize(root, tmp_path, kind):
+    task = descent(root, optimizer={"type": kind, "iterations": 12})
+    (tmp_path / "cartpole.json").write_text((root / "examples" / "cartpole.json").read_text())
+    (tmp_path / "task.json").write_text(json.dumps(task))
+    seen = []
+    done = dijoco.optimize(task, folder=tmp_path,
+                           callback=lambda k, loss, x: seen.append((k, loss, x)))
+    assert [s[0] for s in seen] == list(range(done["iterations"] + 1))
+    assert done["loss_last"] == min(s[1] for s in seen) < done["loss_first"] == seen[0][1]
+    assert done["loss_last"] == done["design"].evaluate(done["x"])[0]
+    np.testing.assert_array_equal(done["values"]["ctrl"].ravel(), done["x"])
+    assert np.abs(done["x"]).max() <= 2
+    theirs = command.run("optimize", tmp_path / "task.json", "--json", "--out", tmp_path / "out")
+    for key in ("loss_first", "loss_last", "iterations", "evaluations", "best_iteration", "stop"):
+        assert done[key] == theirs[key], key
+
+
+def test_optimize_stops(root):
+    task = descent(root)
+    done = dijoco.optimize(task, 9, lambda k, loss, x: k < 3, root / "examples")
+    assert done["stop"] == "callback" and done["iterations"] == 3
+    done = dijoco.optimize(task, iterations=2, folder=root / "examples")
+    assert done["stop"] == "iterations" and done["iterations"] == 2
+    with pytest.raises(ZeroDivisionError):
+        dijoco.optimize(task, 9, lambda k, loss, x: 1 / 0, root / "examples")
+    twice = dict(task, variables=[{"name": "qpos0"}, {"name": "qpos0[joint/x]"}])
+    with pytest.raises(dijoco.Error, match="qpos0"):
+        dijoco.optimize(twice, folder=root / "examples")

@@ -1,0 +1,168 @@
+// Certificates of a task's gradient, a task applied to its scene, and a design's fields by name.
+
+#include <dijoco/dijoco.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char text[] =
+    "{\"scene\":\"s\",\"horizon\":30,\"timestep\":0.004,\"integrator\":\"variational\","
+    "\"initial\":{\"qpos\":[0,0.2]},\"ctrl\":[0.5],\"set\":{\"body/cart/mass\":[2]},"
+    "\"loss\":[{\"type\":\"qpos\",\"joint\":\"angle\",\"target\":[0.4]},"
+    "{\"type\":\"effort\",\"weight\":0.01}],"
+    "\"variables\":[{\"name\":\"ctrl\"},{\"name\":\"qpos0\",\"index\":[1]},"
+    "{\"name\":\"qvel0\",\"index\":[]},{\"name\":\"body/cart/mass\"}]}";
+
+typedef struct Case {
+  djTask* task;
+  djModel* m;
+  djProblem* p;
+  djDesign* d;
+  double loss, *gradient;
+} Case;
+
+static void makeCase(Case* c, const char* json) {
+  djError err = {""};
+  memset(c, 0, sizeof *c);
+  if (dj_loadTaskText(&c->task, json, NULL, &err) < 0 ||
+      dj_loadModel(&c->m, DIJOCO_SOURCE_DIR "/examples/cartpole.json", &err) < 0 ||
+      dj_applyTask(c->m, c->task, &err) < 0 ||
+      dj_resolveTask(&c->p, c->task, c->m, &err) < 0 ||
+      djd_makeDesign(&c->d, c->m, c->p, &err) < 0) {
+    fail_msg("%s", err.text);
+  }
+  c->gradient = calloc((size_t)c->d->n + 1, sizeof(double));
+  assert_int_equal(djd_evaluateDesign(&c->loss, c->gradient, c->d, c->d->x0), DJ_OK);
+}
+
+static void freeCase(Case* c) {
+  free(c->gradient);
+  djd_deleteDesign(c->d);
+  dj_deleteProblem(c->p);
+  dj_deleteModel(c->m);
+  dj_deleteTask(c->task);
+}
+
+static void testCertificates(void** state) {
+  (void)state;
+  Case c;
+  makeCase(&c, text);
+  djdCertificate first, again, other;
+  for (int i = 0; i < c.p->nvariable; i++) {
+    assert_int_equal(djd_certifyVariable(&first, c.d, i, c.loss, c.gradient, 0), DJ_OK);
+    assert_true(first.passed);
+    assert_int_equal(first.evaluations > 0, c.p->variable[i].n > 0);
+    assert_memory_equal(c.d->x, c.d->x0, (size_t)c.d->n * sizeof(double));
+    if (c.p->variable[i].n == 0) continue;
+    assert_int_equal(djd_certifyVariable(&again, c.d, i, c.loss, c.gradient, 0), DJ_OK);
+    assert_true(first.analytic == again.analytic && first.difference == again.difference);
+    double* g = &c.gradient[c.d->adr[i]];
+    for (int k = 0; k < c.p->variable[i].n; k++) g[k] *= 1 + 1e-4;
+    assert_int_equal(djd_certifyVariable(&again, c.d, i, c.loss, c.gradient, 0), DJ_OK);
+    assert_false(again.passed);
+    assert_true(again.difference == first.difference);
+  }
+  assert_int_equal(djd_certifyVariable(&first, c.d, 0, c.loss, c.gradient, 0), DJ_OK);
+  assert_int_equal(djd_certifyVariable(&other, c.d, 0, c.loss, c.gradient, 1), DJ_OK);
+  assert_true(first.analytic != other.analytic);
+  assert_int_equal(djd_certifyVariable(&first, c.d, -1, c.loss, c.gradient, 0), DJ_INVALID);
+  assert_int_equal(djd_certifyVariable(&first, c.d, 4, c.loss, c.gradient, 0), DJ_INVALID);
+  assert_int_equal(djd_certifyVariable(&first, c.d, 0, c.loss, NULL, 0), DJ_INVALID);
+  assert_int_equal(djd_certifyVariable(NULL, c.d, 0, c.loss, c.gradient, 0), DJ_INVALID);
+  assert_int_equal(djd_certifyVariable(&first, NULL, 0, c.loss, c.gradient, 0), DJ_INVALID);
+  freeCase(&c);
+}
+
+static void testRandom(void** state) {
+  (void)state;
+  double sum = 0, square = 0;
+  for (unsigned long k = 0; k < 10000; k++) {
+    double x = djd_random(1, k / 100, k % 100);
+    assert_true(x >= 0 && x < 1);
+    assert_true(x == djd_random(1, k / 100, k % 100));
+    sum += x;
+    square += x * x;
+  }
+  assert_true(fabs(sum / 10000 - 0.5) < 0.01 && fabs(square / 10000 - 1.0 / 3) < 0.01);
+  assert_true(djd_random(0, 1, 2) != djd_random(0, 2, 1));
+}
+
+static void testApply(void** state) {
+  (void)state;
+  Case c;
+  makeCase(&c, text);
+  assert_true(c.m->opt.timestep == 0.004 && c.m->opt.integrator == DJ_VARIATIONAL);
+  assert_true(c.m->body_mass[1] == 2);
+  assert_string_equal(dj_taskScene(c.task), c.task->scene);
+  assert_ptr_equal(dj_taskOptimizer(c.task), &c.task->optimizer);
+  assert_string_equal(dj_taskScene(NULL), "");
+  assert_null(dj_taskOptimizer(NULL));
+  djError err = {""};
+  assert_int_equal(dj_applyTask(NULL, c.task, &err), DJ_INVALID);
+  assert_int_equal(dj_applyTask(c.m, NULL, &err), DJ_INVALID);
+  djTask* bad = NULL;
+  assert_int_equal(dj_loadTaskText(&bad, "{\"scene\":\"s\",\"horizon\":1,\"loss\":[],"
+                                   "\"set\":{\"body/none/mass\":[2]},\"variables\":[]}",
+                                   NULL, &err), DJ_OK);
+  assert_int_equal(dj_applyTask(c.m, bad, &err), DJ_INVALID);
+  assert_non_null(strstr(err.text, "none"));
+  dj_deleteTask(bad);
+  freeCase(&c);
+}
+
+static djArray field(const Case* c, const char* name) {
+  djArray a;
+  if (djd_designArray(&a, c->d, name) < 0) fail_msg("no field %s", name);
+  return a;
+}
+
+static void testFields(void** state) {
+  (void)state;
+  Case c;
+  makeCase(&c, text);
+  assert_ptr_equal(field(&c, "n").data, &c.d->n);
+  assert_ptr_equal(field(&c, "x0").data, c.d->x0);
+  assert_int_equal(field(&c, "x0").rows, 32);
+  assert_int_equal(field(&c, "adr").rows, 5);
+  assert_int_equal(field(&c, "equal").columns, 32);
+  assert_ptr_equal(field(&c, "worst_condition").data, &c.d->result.worst_condition);
+  assert_ptr_equal(field(&c, "term").data, c.d->result.term);
+  djArray type = field(&c, "term.type"), picked = field(&c, "variable.picked");
+  assert_int_equal(type.rows, 2);
+  assert_int_equal(*(int*)((char*)type.data + type.stride), DJ_LOSS_EFFORT);
+  assert_int_equal(picked.type, DJ_ARRAY_BOOL);
+  assert_true(*(bool*)((char*)picked.data + picked.stride));
+  assert_false(*(bool*)picked.data);
+  assert_ptr_equal(field(&c, "variable.ntangent").data, &c.p->variable[0].ntangent);
+  assert_string_equal(djd_variableName(c.d, 3), "body/cart/mass");
+  assert_string_equal(djd_variableName(c.d, 4), "");
+  assert_int_equal(djd_variableIndex(c.d, 1, 0), 1);
+  assert_int_equal(djd_variableIndex(c.d, 1, 1), -1);
+  assert_int_equal(djd_variableIndex(c.d, 4, 0), -1);
+  djArray a;
+  assert_int_equal(djd_designArray(&a, c.d, "variable.color"), DJ_INVALID);
+  assert_int_equal(djd_designArray(&a, c.d, "model"), DJ_INVALID);
+  assert_int_equal(djd_designArray(&a, NULL, "n"), DJ_INVALID);
+  assert_int_equal(djd_designArray(NULL, c.d, "n"), DJ_INVALID);
+  assert_string_equal(djd_designError(c.d), "");
+  double* x = calloc((size_t)c.d->n, sizeof *x);
+  x[31] = -1;   // the cart's mass
+  assert_true(djd_moveDesign(c.d, x) < 0);
+  assert_non_null(strstr(djd_designError(c.d), "mass"));
+  free(x);
+  freeCase(&c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testCertificates), cmocka_unit_test(testRandom),
+      cmocka_unit_test(testApply), cmocka_unit_test(testFields)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
