@@ -2,8 +2,9 @@
 # (targets dijoco::dijoco, dijoco::dijoco_static, dijoco::dijoco_plugin) and dijoco.pc. Everything
 # finds its neighbours relative to itself: the prefix may be moved.
 #
-# The fetched MuJoCo goes with the plugin and the command into LIBDIR/dijoco/mujoco, a folder that
-# MUJOCO_DIR could name; one that MUJOCO_DIR named is not copied but found where it is.
+# The fetched MuJoCo goes with the command and the package into LIBDIR/dijoco/mujoco, a folder that
+# MUJOCO_DIR could name; one that MUJOCO_DIR named is not copied but found where it is. The plugin
+# takes the MuJoCo of the program that loads it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -45,18 +46,17 @@ if(TARGET dijoco_plugin)
     install(DIRECTORY "${bundle}/include" "${bundle}/licenses" DESTINATION "${dj_mujocodir}")
     set(dj_mujoco_library "")   # the package finds it beside itself
     set(dj_mujoco_include "")
-    set_target_properties(dijoco_plugin PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/dijoco/mujoco")
     if(TARGET dijoco_command)
       set_target_properties(dijoco_command PROPERTIES INSTALL_RPATH
                             "$ORIGIN/${dj_bin_to_lib}/dijoco/mujoco")
     endif()
   else()
     get_filename_component(folder "${dj_mujoco_library}" DIRECTORY)
-    set_target_properties(dijoco_plugin PROPERTIES INSTALL_RPATH "$ORIGIN;${folder}")
     if(TARGET dijoco_command)
       set_target_properties(dijoco_command PROPERTIES INSTALL_RPATH "${folder}")
     endif()
   endif()
+  set_target_properties(dijoco_plugin PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS dijoco_plugin LIBRARY DESTINATION "${dj_libdir}")
 endif()
 

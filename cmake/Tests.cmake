@@ -2,9 +2,10 @@
 #   tests/test_*.c        one cmocka program each, linked with tests/common/*.c; sees core/src
 #   tests/*.sh, *.py      run by sh and python3
 #   validation/ctest.txt  validation programs: one line each, "name [arguments]"
+#   tests/test_plugin_*.c loads libdijoco_plugin.so and MuJoCo at run time, linked to neither
 #   python/tests          by pytest, as python_*, with each MuJoCo that scripts/python_env.sh knows
-# Names with mj_ (test_mj_*.c, mj_*.sh, mj_*.py, validation mj_*) need MuJoCo. Tests listed in
-# tests/release_only.txt do not run under the sanitizers.
+# Names with mj_ (test_mj_*.c, mj_*.sh, mj_*.py, validation mj_*) or plugin_ need MuJoCo. Tests
+# listed in tests/release_only.txt do not run under the sanitizers.
 
 set(dj_release_only "")
 if(EXISTS "${CMAKE_SOURCE_DIR}/tests/release_only.txt")
@@ -20,7 +21,7 @@ function(dj_add_test name)
   if(DIJOCO_FLAVOUR STREQUAL "debug" AND name IN_LIST dj_release_only)
     return()
   endif()
-  if(name MATCHES "^(test_|validation_)?mj_" AND NOT TARGET dijoco_mujoco)
+  if(name MATCHES "^(test_|validation_)?(mj|plugin)_" AND NOT TARGET dijoco_mujoco)
     return()
   endif()
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
@@ -51,6 +52,10 @@ function(dj_add_c_tests)
   dj_require(cmocka.h cmocka libcmocka-dev dj_cmocka)
   foreach(source IN LISTS sources)
     get_filename_component(name "${source}" NAME_WE)
+    if(name MATCHES "^test_plugin_")
+      dj_add_plugin_test("${name}" "${source}")
+      continue()
+    endif()
     set(link dijoco_static)
     if(name MATCHES "^test_mj_")
       if(NOT TARGET dijoco_mujoco)
@@ -67,6 +72,46 @@ function(dj_add_c_tests)
     target_link_libraries(${name} PRIVATE dj_flags ${link} dj_cmocka)
     dj_add_test(${name} "$<TARGET_FILE:${name}>")
   endforeach()
+endfunction()
+
+# A library that passes for MuJoCo of this version.
+function(dj_add_fake_mujoco ending number text)
+  add_library(fake_mujoco_${ending} SHARED tests/fake/mujoco.c)
+  target_compile_definitions(fake_mujoco_${ending} PRIVATE FAKE_VERSION=${number}
+                             FAKE_TEXT="${text}")
+  target_link_libraries(fake_mujoco_${ending} PRIVATE dj_flags dj_link_flags)
+  set_target_properties(fake_mujoco_${ending} PROPERTIES OUTPUT_NAME mujoco
+                        SUFFIX ".so.${ending}" LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+endfunction()
+
+function(dj_add_plugin_test name source)
+  if(NOT TARGET dijoco_plugin)
+    return()
+  endif()
+  get_target_property(library MuJoCo::MuJoCo IMPORTED_LOCATION)
+  string(REGEX REPLACE "\\.[0-9]+$" "" family "${MuJoCo_VERSION}")
+  if(NOT TARGET fake_mujoco_empty)
+    string(REPLACE "." ";" numbers "${family}")
+    list(GET numbers 0 major)
+    list(GET numbers 1 minor)
+    math(EXPR number "1000000 * ${major} + 1000 * ${minor} + 999")
+    dj_add_fake_mujoco(9.9.9 9009009 9.9.9)
+    dj_add_fake_mujoco(empty ${number} ${family}.999)
+    configure_file("${library}" "${CMAKE_BINARY_DIR}/tests/libmujoco.so.copy" COPYONLY)
+  endif()
+  add_executable(${name} "${source}")
+  set_target_properties(${name} PROPERTIES
+                        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
+  target_include_directories(${name} PRIVATE core/include mujoco_plugin/include)
+  target_include_directories(${name} SYSTEM PRIVATE
+                             $<TARGET_PROPERTY:MuJoCo::MuJoCo,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_compile_definitions(${name} PRIVATE DIJOCO_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+                             DIJOCO_BUILD_DIR="${CMAKE_BINARY_DIR}" MUJOCO="${library}"
+                             FAMILY_TEXT="${family}")
+  target_link_libraries(${name} PRIVATE dj_flags dj_link_flags dj_cmocka ${CMAKE_DL_LIBS}
+                        Threads::Threads)
+  add_dependencies(${name} dijoco_plugin fake_mujoco_9.9.9 fake_mujoco_empty)
+  dj_add_test(${name} "$<TARGET_FILE:${name}>")
 endfunction()
 
 function(dj_add_script_tests)

@@ -1,7 +1,7 @@
 // Contact forces of a step as MuJoCo has them.
 //
-// A step's forces act at the poses of its end; as in MuJoCo they are reported at its start: wrenches
-// are moved, as they are, to the centres of mass there and projected onto the motion axes there.
+// A step's forces act at the poses of its end; as in MuJoCo they are reported at its start:
+// wrenches are taken about the centres of mass there, and projected onto the motion axes there.
 
 #include "step.h"
 
@@ -28,8 +28,8 @@ void djm_addForces(djmContext* c, const mjModel* m, double f) {
   }
 }
 
-// MuJoCo's rule: the ray from the contact point along the normal, away from the sensor's body, meets
-// the site's volume. All poses are those of the step's end, where the force acts.
+// MuJoCo's rule: the ray from the contact point along the normal, away from the sensor's body,
+// meets the site's volume. All poses are those of the step's end, where the force acts.
 bool djm_touches(const djmContext* c, const mjModel* m, int sensor, const djContactPair* p) {
   int site = m->sensor_objid[sensor], body = m->site_bodyid[site];
   bool second = m->geom_bodyid[p->geom2] == body;

@@ -1,7 +1,7 @@
 // djm_forward: MuJoCo's pass over d, with our acceleration and contact forces in place of its own.
 //
-// MuJoCo's own contacts and constraints are hidden while the stage of acceleration runs: first, with
-// none at all, mj_rnePostConstraint gets contact's wrenches as applied forces and leaves body
+// MuJoCo's own contacts and constraints are hidden while the stage of acceleration runs: first,
+// with none at all, mj_rnePostConstraint gets contact's wrenches as applied forces and leaves body
 // accelerations, cfrc_int and cfrc_ext of ours; then mj_sensorAcc sees the list of our contacts.
 
 #include "step.h"

@@ -1,27 +1,25 @@
 // MuJoCo's errors and warnings, caught.
 //
-// MuJoCo reports through two process-wide handlers, and expects its error handler not to return.
-// While any guarded call runs, ours are installed; they look up the frame of the thread that they
-// are called on. On threads without a frame they behave as the handlers that were there before.
+// MuJoCo gives messages to a handler of the thread, if there is one (its Python bindings and its
+// compiler set one while they run), else to the process's. It expects that the handler does not
+// return from an error. While a guarded call runs, the thread's handler is ours.
+
+#include "attach.h"
 
 #include <dijoco/mujoco.h>
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 
 typedef struct djGuardFrame {
   struct djGuardFrame* outer;
+  mjfLogHandler previous;
   jmp_buf target;
   char text[512];
 } djGuardFrame;
 
 static _Thread_local djGuardFrame* top;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int running;                            // guarded calls, over all threads
-static void (*previous_error)(const char*);    // handlers before the first of them
-static void (*previous_warning)(const char*);
 
 // Copies text onto one line: line ends become "; ", repeated blanks one.
 static void oneLine(char* line, size_t size, const char* text) {
@@ -42,52 +40,30 @@ static void oneLine(char* line, size_t size, const char* text) {
   line[n] = '\0';
 }
 
-static void onError(const char* text) {
-  if (top) {
-    oneLine(top->text, sizeof(top->text), text);
-    longjmp(top->target, 1);
-  }
-  if (previous_error) {
-    previous_error(text);
-  } else {
-    mju_user_error = NULL;    // not ours: MuJoCo's own way
-    mju_error("%s", text);
-  }
-}
-
-static void onWarning(const char* text) {
-  if (top) {
-    oneLine(top->text, sizeof(top->text), text);
-  } else if (previous_warning) {
-    previous_warning(text);
-  }
+static void onMessage(const mjLogMessage* message) {
+  if (message->level != mjLOG_ERROR && message->level != mjLOG_WARNING) return;
+  char text[2048];
+  snprintf(text, sizeof(text), "%s%s%s", message->func ? message->func : "",
+           message->func ? ": " : "", message->subject);
+  oneLine(top->text, sizeof(top->text), text);
+  if (message->level == mjLOG_ERROR) longjmp(top->target, 1);
 }
 
 static void enter(djGuardFrame* frame) {
-  pthread_mutex_lock(&lock);
-  if (running++ == 0) {
-    previous_error = mju_user_error;
-    previous_warning = mju_user_warning;
-    mju_user_error = onError;
-    mju_user_warning = onWarning;
-  }
-  pthread_mutex_unlock(&lock);
   frame->outer = top;
   frame->text[0] = '\0';
+  frame->previous = _mjPRIVATE_setTlsLogHandler(onMessage);
   top = frame;
 }
 
-static void leave(djGuardFrame* frame) {
+static void leave(const djGuardFrame* frame) {
   top = frame->outer;
-  pthread_mutex_lock(&lock);
-  if (--running == 0) {
-    mju_user_error = previous_error;
-    mju_user_warning = previous_warning;
-  }
-  pthread_mutex_unlock(&lock);
+  _mjPRIVATE_setTlsLogHandler(frame->previous);
 }
 
 djStatus djm_guard(void (*run)(void* arg), void* arg, djError* err) {
+  djStatus status = djm_attach(err);
+  if (status != DJ_OK) return status;
   djGuardFrame frame;
   enter(&frame);
   bool failed = true;

@@ -1,5 +1,6 @@
 // dj_importMuJoCo: a djModelDef from an mjModel, the model from that, and the report.
 
+#include "attach.h"
 #include "instance.h"
 
 #include <stdio.h>
@@ -57,11 +58,13 @@ static djStatus importAll(djmImport* imp) {
 
 djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_out,
                     const mjModel* m, djmPurpose purpose, djError* err) {
+  djStatus status = djm_attach(err);
+  if (status != DJ_OK) return status;
   mjModel view = *m;
   djmInstance instance;
   djmImport imp = {.m = &view, .def = dj_defaultModelDef(), .err = err};
   imp.def.name = djm_name(m, 0);
-  djStatus status = djm_readInstance(&instance, &imp, m);
+  status = djm_readInstance(&instance, &imp, m);
   if (status == DJ_OK) status = djm_applyInstance(&view, &imp, &instance, purpose);
   if (status == DJ_OK) status = importAll(&imp);
   if (status == DJ_OK) status = djm_importInstanceOption(&imp, &instance);

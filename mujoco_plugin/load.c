@@ -1,5 +1,7 @@
 // dj_loadMJCF: a scene file, through MuJoCo's loader.
 
+#include "attach.h"
+
 #include <dijoco/mujoco.h>
 
 #include <stdio.h>
@@ -64,7 +66,8 @@ djStatus dj_loadMJCF(djModel** model, djReport** report, mjModel** stock, const 
     return DJ_INVALID;
   }
   mjModel* loaded = NULL;
-  djStatus status = load(&loaded, path, err);
+  djStatus status = djm_attach(err);
+  if (status == DJ_OK) status = load(&loaded, path, err);
   if (status != DJ_OK) return status;
   status = dj_importMuJoCo(model, report, loaded, err);
   if (status == DJ_OK && stock) {

@@ -6,6 +6,7 @@
 // with its compiled values and read again (write_canonical.c). What comes out is compiled once more
 // and compared with the wanted model, number by number (write_check.c).
 
+#include "attach.h"
 #include "write.h"
 
 #include <stdarg.h>
@@ -125,8 +126,10 @@ djStatus djm_makeMJCF(char** text, const char* scene, const djModel* model, cons
     djm_writeFail(&w, DJ_INVALID, "djm_makeMJCF: no text, scene or model given");
     return w.status;
   }
+  djStatus status = djm_attach(err);
+  if (status != DJ_OK) return status;
   djError caught;
-  djStatus status = djm_guard(endsWith(scene, ".xml") ? run : runModel, &w, &caught);
+  status = djm_guard(endsWith(scene, ".xml") ? run : runModel, &w, &caught);
   if (status != DJ_OK) djm_writeFail(&w, status, "MuJoCo: %.480s", caught.text);
   djm_guard(release, &w, NULL);
   if (w.base) dj_deleteModel(w.base);

@@ -96,7 +96,9 @@ static bool makeAbsolute(djmWrite* w, mjString* file, const char* folder, bool s
 }
 
 static bool makeTextureAbsolute(djmWrite* w, mjsTexture* t, const djmFolders* folders) {
-  for (int i = 0; i < 6; i++) {
+  const char* file = mjs_getString(t->file);
+  bool six = t->builtin == mjBUILTIN_NONE && !(file && *file);
+  for (int i = 0; i < 6 && six; i++) {
     const char* name = mjs_getInStringVec(t->cubefiles, i);
     if (!name || !*name) continue;
     const char* slash = strrchr(name, '/');

@@ -57,7 +57,35 @@ libraries "$work/cmake/step" | grep -q "libdijoco.so.[0-9].* => $prefix/lib" || 
 if libraries "$work/cmake/step_static" | grep -q libdijoco; then fail "step_static is not static"; fi
 (cd "$examples" && "$work/cmake/step_static") | grep -q "^world on box: 9.81" || fail step_static
 if [ -e "$prefix/lib/libdijoco_plugin.so" ]; then
-  "$work/cmake/mjcf" "$models/wall_friction/scene.xml" | grep -q "^qpos.0.: MuJoCo" || fail mjcf
+  "$work/cmake/mjcf" "$models/wall_friction/scene.xml" >"$work/log" 2>&1 || fail mjcf
+  grep -q "^qpos.0.: MuJoCo" "$work/log" || fail mjcf
+  if grep dijoco: "$work/log" >&2; then fail "mjcf: the plugin complains"; fi
+
+  # A program that leaves MuJoCo to the plugin, and a linker that drops what it can.
+  mkdir "$work/import"
+  cat >"$work/import/main.c" <<END
+#include <dijoco/mujoco.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  djModel* model;
+  djError err;
+  if (argc == 2 && dj_loadMJCF(&model, NULL, NULL, argv[1], &err) == DJ_OK) return 0;
+  puts(err.text);
+  return 1;
+}
+END
+  cat >"$work/import/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.21)
+project(p LANGUAGES C)
+find_package(dijoco REQUIRED COMPONENTS plugin)
+add_executable(main main.c)
+target_link_libraries(main PRIVATE dijoco::dijoco_plugin)
+END
+  quiet cmake -S "$work/import" -B "$work/import/build" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_C_COMPILER="$DIJOCO_CC" -DCMAKE_EXE_LINKER_FLAGS=-Wl,--as-needed
+  quiet cmake --build "$work/import/build"
+  quiet "$work/import/build/main" "$models/wall_friction/scene.xml"
+  if [ -s "$work/log" ]; then fail "the plugin complains: $(cat "$work/log")"; fi
 fi
 
 # A version that is not there, and a component that is not, are refused.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the built library: the core's objects neither end the process nor print nor, outside io,
-write files; they hold no mutable data (release build); libdijoco.so exports dj* names only.
+write files; they hold no mutable data (release build); libdijoco.so exports dj* names only; libdijoco_plugin.so too, and it is linked to no MuJoCo.
 
 First proves, on small objects that it compiles, that each check can fail.
 """
@@ -44,6 +44,21 @@ def check_object(path, is_io, data_too):
     return errors
 
 
+def check_plugin(library):
+    """It takes any MuJoCo that is loaded: needs none of it, and exports our functions only."""
+    symbols = [line.split() for line in output("nm", "-D", library).splitlines()]
+    errors = ["uses %s" % s[-1] for s in symbols if s[-2] == "U" and s[-1].lstrip("_")[:2] == "mj"]
+    errors += ["exports %s" % s[-1] for s in symbols
+               if s[-2] not in "Uw" and s[-1][:3] not in ("dj_", "djm")]
+    if "djm_registerPlugins" not in [s[-1] for s in symbols]:
+        errors.append("does not export djm_registerPlugins")
+    needed = [line for line in output("readelf", "-d", library).splitlines() if "NEEDED" in line]
+    errors += ["needs " + line.split()[-1] for line in needed if "mujoco" in line]
+    if not any("libdijoco.so" in line for line in needed):
+        errors.append("does not need libdijoco.so")
+    return errors
+
+
 def self_test(compiler):
     good = "#include <stdio.h>\nconst char* const t[] = {\"a\"};\n" \
            "int f(char* s, double x) { return snprintf(s, 9, \"%g%s\", x, t[0]); }\n"
@@ -72,6 +87,19 @@ def self_test(compiler):
         for expected, text in bad.items():
             if not any(e.startswith(expected) for e in errors_of(text)):
                 failures.append("misses: %s" % expected)
+
+        source, library = os.path.join(folder, "x.c"), os.path.join(folder, "libmujoco.so")
+        with open(source, "w") as f:
+            f.write("int mj_step(void);\n#ifdef USE\nint f(void) { return mj_step(); }\n"
+                    "#else\nint mj_step(void) { return 0; }\n#endif\n")
+        output(compiler, "-shared", "-fPIC", "-Wl,-soname,libmujoco.so", source, "-o", library)
+        linked = os.path.join(folder, "x.so")
+        output(compiler, "-shared", "-fPIC", "-DUSE", source, library, "-o", linked)
+        found = check_plugin(linked)
+        for expected in ("uses mj_step", "exports f", "needs [libmujoco.so]",
+                         "does not export djm_registerPlugins", "does not need libdijoco.so"):
+            if expected not in found:
+                failures.append("misses: %s of a plugin" % expected)
     return ["self-test: " + f for f in failures]
 
 
@@ -96,6 +124,9 @@ def main():
         exported = output("nm", "-D", "--defined-only", os.path.join(build, "lib/libdijoco.so"))
         errors += ["libdijoco.so: exports %s" % line.split()[-1]
                    for line in exported.splitlines() if not line.split()[-1].startswith("dj")]
+    plugin = os.path.join(build, "lib/libdijoco_plugin.so")
+    if os.path.exists(plugin) and release:
+        errors += ["libdijoco_plugin.so: " + e for e in check_plugin(plugin)]
     for error in errors:
         print(error)
     return 1 if errors else 0

@@ -152,8 +152,6 @@ static void testMisuse(void** state) {
   mjData* d = mj_makeData(other);
   djmContext *context = makeContext(m), *second = makeContext(other);
   assert_int_equal(djm_step(other, d, context), DJ_INVALID);
-  mjtNum A[100];
-  assert_int_equal(djm_transition(other, d, second, A, NULL, NULL, NULL), DJ_UNSUPPORTED);
   assert_int_equal(other->na, 3);
   assert_int_equal(djm_model(second)->na, 2);
   d->ctrl[1] = 1;

@@ -5,6 +5,9 @@
 #include "verbs.h"
 
 #include <dijoco/dijoco.h>
+#ifdef DJ_HAVE_MUJOCO
+#include <dijoco/mujoco.h>
+#endif
 
 #include <stdio.h>
 #include <string.h>
@@ -102,6 +105,17 @@ static bool given(int argc, char* const* argv, const char* option) {
   return false;
 }
 
+// Scenes may name our plugins of MuJoCo.
+static int register_plugins(void) {
+#ifdef DJ_HAVE_MUJOCO
+  djError error;
+  if (djm_registerPlugins(&error) != DJ_OK) {
+    return tool_fail(NULL, NULL, NULL, "%s", error.text);
+  }
+#endif
+  return EXIT_DONE;
+}
+
 // What was printed must have arrived, or a script would read half of it as all.
 static int run(const Verb* verb, const Options* options) {
   int status = verb->run(options);
@@ -132,7 +146,8 @@ int main(int argc, char** argv) {
       opt_printHelp(&verbs[i]);
       return EXIT_DONE;
     }
-    return run(&verbs[i], &options);
+    status = register_plugins();
+    return status ? status : run(&verbs[i], &options);
   }
   return tool_fail(NULL, NULL, argv[place], "unknown verb (see dijoco --help)");
 }

@@ -91,18 +91,27 @@ DJ_API djmStepOption* djm_stepOption(djmContext* context);
 DJ_API djStatus djm_step(const mjModel* m, mjData* d, djmContext* context);
 
 // In place of mj_forward, with our contact: everything that mj_forward computes from position and
-// velocity, then qacc, qfrc_constraint and cfrc_ext of our step from here, and from these the sensors
-// that depend on acceleration and contact. Of contact sensors, touch adds the normal forces of our
-// pairs, each as one point (pair.point), and others see the pairs of the last substep as contacts of
-// six components. MuJoCo's own contacts stay listed but exert no force (efc_force = 0); sensors of
-// limit forces show 0.
+// velocity, then qacc, qfrc_constraint and cfrc_ext of our step from here, and from these the
+// sensors that depend on acceleration and contact. Of contact sensors, touch adds the normal forces
+// of our pairs, each as one point (pair.point), and others see the pairs of the last substep as
+// contacts of six components. MuJoCo's own contacts stay listed but exert no force (efc_force = 0);
+// sensors of limit forces show 0.
 DJ_API djStatus djm_forward(const mjModel* m, mjData* d, djmContext* context);
 
-// Derivatives of that step at d's state; d is not changed. Layout as mjd_transitionFD: with
-// nx = 2 nv + na, A (nx x nx), B (nx x nu), C (nsensordata x nx), D (nsensordata x nu); any may be
-// NULL. C and D are those of sensordata as djm_forward gives it. Rows of a sensor for which
-// djm_sensorIsAnalytic is false are centred differences of djm_forward. DJ_UNSUPPORTED where
-// activations or controls are left out (report: ignored), and with delays.
+// Derivatives of that step, all substeps of it, at d's state; d is not changed. Layout as
+// mjd_transitionFD: with nx = 2 nv + na, A (nx x nx), B (nx x nu), C (nsensordata x nx),
+// D (nsensordata x nu); any may be NULL. Activations that the import leaves out stay as they are
+// (identity), controls that it leaves out do nothing (zero).
+//
+// C and D are those of sensordata as djm_forward gives it; zero beyond a sensor's cutoff. By
+// formula:
+// jointpos, jointvel, ballquat, ballangvel, framepos, framequat, frame axes, framelinvel,
+// frameangvel (of bodies, geoms, sites, also in a reference frame), velocimeter, gyro,
+// magnetometer, subtreecom, subtreelinvel, clock, touch; tendonpos, tendonvel, actuatorpos, actuatorvel where the
+// length is linear in qpos (slides, hinges, fixed tendons), and there actuatorfrc of what is not
+// left out. Rows of all others, for which djm_sensorIsAnalytic is false, are centred differences:
+// two evaluations of djm_forward per state and control, less where they need no acceleration.
+// DJ_UNSUPPORTED: C or D with sensors that have delays or intervals.
 DJ_API djStatus djm_transition(const mjModel* m, const mjData* d, djmContext* context, mjtNum* A,
                                mjtNum* B, mjtNum* C, mjtNum* D);
 DJ_API bool djm_sensorIsAnalytic(const mjModel* m, int sensor);

@@ -1,0 +1,27 @@
+// How these sources reach MuJoCo's library.
+
+#ifndef MUJOCO_PLUGIN_ATTACH_H_
+#define MUJOCO_PLUGIN_ATTACH_H_
+
+#include <dijoco/types.h>
+
+#include <mujoco/mujoco.h>
+
+// Exported for MuJoCo's own Python bindings and in none of its headers: what receives the messages
+// of this thread, before any process-wide handler. NULL: nothing. Returns the one before.
+MJAPI mjfLogHandler _mjPRIVATE_setTlsLogHandler(mjfLogHandler handler);
+
+// The command and the tests are linked to MuJoCo: nothing to do. libdijoco_plugin.so is not, and
+// looks for a MuJoCo that the process has loaded (library/attach.c). Public functions that use
+// MuJoCo begin with this, unless they are given a djmContext. DJ_UNSUPPORTED: none is loaded, or
+// none of these headers' release; err (may be NULL) says so.
+#ifdef DJM_FIND_MUJOCO
+djStatus djm_attach(djError* err);
+#else
+static inline djStatus djm_attach(djError* err) {
+  (void)err;
+  return DJ_OK;
+}
+#endif
+
+#endif  // MUJOCO_PLUGIN_ATTACH_H_

@@ -1,0 +1,233 @@
+"""What torch.py and jax.py share: steps and runs of a batch as functions of plain coordinates.
+
+The library's derivatives are by tangent vectors: for a quaternion q by w in q exp(w). Those of a
+framework are by the numbers of qpos, where a quaternion p means p/|p|. With q = p/|p|
+
+    dw = 2 vec(q* dp) / |p|,
+
+so that a covector g on w is (2/|p|) q (0, g) on p, and a covector G on the numbers of a unit
+quaternion q is vec(q* G)/2 on w. Hinges and slides are the same in both.
+"""
+import concurrent.futures
+import os
+import warnings
+
+import numpy as np
+
+from . import _lib
+from .data import Data
+from .rollout import rollout
+
+FREE, BALL = 0, 1
+
+
+class Coordinates:
+    """Maps covectors between the tangent space (n = nv entries) and the coordinates (nq)."""
+
+    def __init__(self, nq, nv, quaternions):
+        """quaternions: (first entry in qpos, first in qvel) of each."""
+        self.nq, self.nv = nq, nv
+        self.at = np.array(quaternions, int).reshape(-1, 2)
+        turned_q = {q + i for q, _ in quaternions for i in range(4)}
+        turned_v = {v + i for _, v in quaternions for i in range(3)}
+        self.plain_q = [i for i in range(nq) if i not in turned_q]
+        self.plain_v = [i for i in range(nv) if i not in turned_v]
+
+    @classmethod
+    def of_model(cls, model):
+        """Those of qpos."""
+        quaternions = []
+        for kind, q, v in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr):
+            if kind in (FREE, BALL):
+                skip = 3 if kind == FREE else 0
+                quaternions.append((int(q) + skip, int(v) + skip))
+        return cls(model.nq, model.nv, quaternions)
+
+    @classmethod
+    def of_param(cls, nvalue, ntangent):
+        """Those of a parameter: quaternions, or the spring's reference of a ball or free joint."""
+        turned = ntangent == nvalue - 1
+        return cls(nvalue, ntangent, [(nvalue - 4, ntangent - 3)] if turned else [])
+
+    def to_tangent(self, q, g):
+        """Covector g (..., nq) on the numbers of q (..., nq) as one (..., nv) on its tangent."""
+        if not len(self.at):
+            return g
+        out = np.empty(g.shape[:-1] + (self.nv,))
+        out[..., self.plain_v] = g[..., self.plain_q]
+        for at_q, at_v in self.at:
+            p, G = q[..., at_q:at_q + 4], g[..., at_q:at_q + 4]
+            p = _unit(p)[0]
+            s, v, a, b = p[..., :1], p[..., 1:], G[..., :1], G[..., 1:]
+            out[..., at_v:at_v + 3] = (s * b - a * v - np.cross(v, b)) / 2
+        return out
+
+    def from_tangent(self, q, g):
+        """Covector g (..., nv) on the tangent of q (..., nq) as one (..., nq) on its numbers."""
+        if not len(self.at):
+            return g
+        out = np.empty(g.shape[:-1] + (self.nq,))
+        out[..., self.plain_q] = g[..., self.plain_v]
+        for at_q, at_v in self.at:
+            w = g[..., at_v:at_v + 3]
+            p, norm = _unit(q[..., at_q:at_q + 4])
+            s, v = p[..., :1], p[..., 1:]
+            out[..., at_q:at_q + 1] = -(v * w).sum(-1, keepdims=True) * 2 / norm
+            out[..., at_q + 1:at_q + 4] = (s * w + np.cross(v, w)) * 2 / norm
+        return out
+
+
+def _unit(p):
+    """p/|p| and |p| of quaternions (..., 4). Zero stands for the identity, without derivatives."""
+    norm = np.sqrt((p * p).sum(-1, keepdims=True))
+    zero = norm == 0
+    return np.where(zero, [1., 0, 0, 0], p / np.where(zero, 1, norm)), np.where(zero, np.inf, norm)
+
+
+def coordinates(model):
+    """The model's `Coordinates`, made once."""
+    found = model.__dict__.get("_coordinates")
+    if found is None:
+        found = model.__dict__["_coordinates"] = Coordinates.of_model(model)
+    return found
+
+
+def param_from_tangent(model, name, value, g):
+    """Derivative (nvalue,) by the numbers of a parameter from that by its tangent."""
+    if name.endswith("/axis"):  # a means a/|a|, and g has no component along it
+        return g / np.sqrt(value @ value)
+    return Coordinates.of_param(value.size, g.size).from_tangent(value, g)
+
+
+# ---- batches -----------------------------------------------------------------------------------
+
+_executor = None
+
+
+def _map(function, count):
+    """[function(0), ..., function(count - 1)], on as many threads as there are processors."""
+    global _executor
+    if count == 1:
+        return [function(0)]
+    if _executor is None:
+        _executor = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1, "dijoco")
+    return list(_executor.map(function, range(count)))
+
+
+def _forget_executor():
+    global _executor
+    _executor = None
+
+
+os.register_at_fork(after_in_child=_forget_executor)  # threads are not inherited
+
+
+def _warn(unconverged, steps):
+    if unconverged:
+        warnings.warn("dijoco: %d of %d steps did not converge; derivatives are those at their "
+                      "best iterates" % (unconverged, steps), RuntimeWarning, stacklevel=4)
+
+
+class Step:
+    """One step of every member of a batch: qpos (B, nq), qvel (B, nv), act (B, na) after it."""
+
+    def __init__(self, model, data, qpos, qvel, act, ctrl, derivatives):
+        """qpos (B, nq), qvel (B, nv), act (B, na), ctrl (B, nu): the start. data: a Data with
+        other inputs, or None."""
+        count, nx, pool = len(qpos), 2 * model.nv + model.na, _data_pool(model)
+        self.start, self.model = qpos, model
+        self.qpos, self.qvel, self.act = (np.empty_like(x) for x in (qpos, qvel, act))
+        if derivatives:
+            self.A, self.B = np.empty((count, nx, nx)), np.empty((count, nx, model.nu))
+
+        def run(i):
+            d = pool.pop() if pool else Data(model)
+            if data is None:
+                d.reset()
+            else:
+                d._check(_lib.core.dj_copyData(d._address, model._address, data._address))
+            d.qpos, d.qvel, d.act, d.ctrl = qpos[i], qvel[i], act[i], ctrl[i]
+            status = d.step()
+            if derivatives:
+                self.A[i], self.B[i] = d.last_transition()
+            self.qpos[i], self.qvel[i], self.act[i] = d.qpos, d.qvel, d.act
+            pool.append(d)
+            return status
+
+        _warn(sum(_map(run, count)), count)
+
+    def vjp(self, qpos, qvel, act):
+        """As `step_vjp`."""
+        return step_vjp(self.model, self.start, self.qpos, self.A, self.B, qpos, qvel, act)
+
+
+def step_vjp(model, start, end, A, B, qpos, qvel, act):
+    """Covectors on qpos, qvel, act, ctrl before a step from those on qpos (B, nq), qvel (B, nv),
+    act (B, na) after it. start, end (B, nq): qpos before and after."""
+    at, nv = coordinates(model), model.nv
+    lam = np.concatenate([at.to_tangent(end, qpos), qvel, act], -1)[:, None]
+    dx, du = (lam @ A)[:, 0], (lam @ B)[:, 0]
+    return at.from_tangent(start, dx[:, :nv]), dx[:, nv:2 * nv], dx[:, 2 * nv:], du
+
+
+def _data_pool(model):
+    """Data of this model that nobody uses. To pop and to append are atomic."""
+    return model.__dict__.setdefault("_free_data", [])
+
+
+class Run:
+    """A run of every member of a batch: qpos (B, T+1, nq), qvel (B, T+1, nv), act (B, T+1, na)."""
+
+    def __init__(self, model, data, params, qpos, qvel, act, ctrl, derivatives):
+        """qpos (B, nq), qvel (B, nv), act (B, na): the start; ctrl (B, T, nu). params: dict name ->
+        values. data: a Data with other inputs, or None."""
+        self.params, self.start = params, qpos
+        if params:
+            model = model.copy()
+            for name, value in params.items():
+                model.set_param(name, value)
+        self.model = model
+        self.runs = _map(lambda i: rollout(model, ctrl[i], qpos[i], qvel[i], act[i], data=data,
+                                           gradient=derivatives), len(ctrl))
+        self.qpos, self.qvel, self.act = (np.stack([getattr(r, name) for r in self.runs])
+                                          for name in ("qpos", "qvel", "act"))
+        self.qpos[:, 0] = qpos  # as given, not normalised: its derivative is the identity
+        _warn(sum(r.unconverged_steps for r in self.runs), ctrl.shape[0] * ctrl.shape[1])
+
+    def vjp(self, qpos, qvel, act):
+        """Covectors on qpos0, qvel0, act0, ctrl, and a list of those on the parameters, from those
+        on qpos (B, T+1, nq), qvel (B, T+1, nv), act (B, T+1, na)."""
+        at = coordinates(self.model)
+        dq = at.to_tangent(self.qpos, qpos)
+        dq[:, 0] = 0
+        parts = _map(lambda i: self.runs[i].vjp(dq[i], qvel[i], act[i], list(self.params)),
+                     len(self.runs))
+        stack = {name: np.stack([getattr(p, name) for p in parts])
+                 for name in ("qpos0", "qvel0", "act0", "ctrl")}
+        by_params = [param_from_tangent(self.model, name, value, sum(p.params[name] for p in parts))
+                     for name, value in self.params.items()]
+        return (qpos[:, 0] + at.from_tangent(self.start, stack["qpos0"]), stack["qvel0"],
+                stack["act0"], stack["ctrl"], by_params)
+
+
+# ---- arguments ---------------------------------------------------------------------------------
+
+def defaults(model, data):
+    """Start and controls where none are given: of data, else the reference at rest."""
+    if data is None:
+        zeros = np.zeros
+        return {"qpos": np.array(model.qpos0), "qvel": zeros(model.nv), "act": zeros(model.na),
+                "ctrl": zeros(model.nu)}
+    return {name: np.array(getattr(data, name)) for name in ("qpos", "qvel", "act", "ctrl")}
+
+
+def check_shape(name, shape, tail, batch):
+    """Whether an argument has a batch axis in front of `tail`; the batch so far and its own."""
+    shape = tuple(shape)
+    if shape == tail:
+        return batch
+    if len(shape) != len(tail) + 1 or shape[1:] != tail:
+        raise ValueError("%s: expected shape %s or (B,) + that, not %s" % (name, tail, shape))
+    if batch is not None and batch != shape[0]:
+        raise ValueError("%s: a batch of %d, another argument has %d" % (name, shape[0], batch))
+    return shape[0]

@@ -1,0 +1,115 @@
+"""JAX: check_grads of steps and runs with contact, agreement with the library's own derivatives,
+jit, vmap. Skipped where JAX is not installed."""
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+from jax.test_util import check_grads  # noqa: E402
+
+import autodiff_scene  # noqa: E402
+import dijoco  # noqa: E402
+import dijoco.jax as djj  # noqa: E402
+from dijoco import _autodiff  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+STATE = ("qpos", "qvel", "act")
+CHECK = {"order": 1, "modes": ["rev"], "eps": 1e-7, "atol": 1e-5, "rtol": 1e-5}
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return autodiff_scene.make()
+
+
+def check_step(model, state):
+    def function(qpos, qvel, act, ctrl):
+        return djj.step(model, qpos, qvel, ctrl, act)
+
+    check_grads(function, tuple(state[name] for name in STATE + ("ctrl",)), **CHECK)
+
+
+def test_check_grads_of_a_step(scene):
+    check_step(*scene)
+
+
+def test_check_grads_finds_a_wrong_map(scene, monkeypatch):
+    right = _autodiff.Coordinates.from_tangent
+    monkeypatch.setattr(_autodiff.Coordinates, "from_tangent", lambda *args: right(*args) / 2)
+    with pytest.raises(AssertionError):
+        check_step(*scene)
+
+
+def test_check_grads_of_a_rollout(scene):
+    model, state = scene
+    values = autodiff_scene.params(model, *autodiff_scene.PARAMS)
+    ctrl = np.tile(state["ctrl"], (4, 1))
+
+    def function(qpos, qvel, act, ctrl, values):
+        return djj.rollout(model, ctrl, qpos, qvel, act, values)
+
+    check_grads(function, tuple(state[name] for name in STATE) + (ctrl, values), **CHECK)
+
+
+def test_rollout_agrees_with_vjp(scene):
+    model, state = scene
+    names = ("geom/box/friction", "body/box/mass")
+    ctrl = np.tile(state["ctrl"], (10, 1))
+    start = [state[name] for name in STATE]
+    run = dijoco.rollout(model, ctrl, *start)
+    values = {name: model.param(name) for name in names}
+
+    @jax.jit
+    def loss(ctrl, values):
+        qpos, qvel, act = djj.rollout(model, ctrl, *start, values)
+        return (qvel[-1] ** 2).sum(), (qpos, qvel, act)
+
+    (by_ctrl, by_values), states = jax.grad(loss, (0, 1), has_aux=True)(ctrl, values)
+    for name, x in zip(STATE, states):
+        np.testing.assert_array_equal(x[1:], getattr(run, name)[1:])
+    np.testing.assert_array_equal(states[0][0], state["qpos"])
+    g = np.zeros_like(run.qvel)
+    g[-1] = 2 * run.qvel[-1]
+    wanted = run.vjp(qvel=g, params=names)
+    np.testing.assert_allclose(by_ctrl, wanted.ctrl, rtol=1e-12, atol=1e-14)
+    for name in names:
+        np.testing.assert_allclose(by_values[name], wanted.params[name], rtol=1e-12, atol=1e-14)
+        assert np.abs(wanted.params[name]).max() > 1e-3
+
+
+def test_batches(scene):
+    model, state = scene
+    random = np.random.default_rng(2)
+    qvel = state["qvel"] + .1 * random.standard_normal((3, model.nv))
+
+    def loss(qvel):
+        qpos, after, _ = djj.step(model, state["qpos"], qvel, params={"body/box/mass": .7})
+        return qpos.sum() + (after ** 2).sum()
+
+    single = np.stack([jax.grad(loss)(v) for v in qvel])
+    np.testing.assert_allclose(jax.grad(loss)(qvel), single, rtol=1e-12)
+    np.testing.assert_allclose(jax.vmap(jax.grad(loss))(qvel), single, rtol=1e-12)
+
+
+def test_errors(scene):
+    model, state = scene
+    with pytest.raises(ValueError, match="qvel: expected shape"):
+        djj.step(model, state["qpos"], state["qpos"])
+    with pytest.raises(TypeError, match="forward-mode"):
+        jax.jvp(lambda v: djj.step(model, state["qpos"], v)[1], (state["qvel"],),
+                (state["qvel"],))
+
+
+def test_single_precision():
+    """JAX's default. In a process of its own: the setting is the process's."""
+    text = """
+import sys; sys.path[:0] = %r
+import jax, autodiff_scene, dijoco.jax
+model, state = autodiff_scene.make()
+f = lambda v: dijoco.jax.step(model, state["qpos"], v, state["ctrl"], state["act"])[1].sum()
+g = jax.grad(f)(state["qvel"])
+assert g.dtype == "float32" and abs(g).max() > 0, g
+""" % sys.path
+    subprocess.run([sys.executable, "-c", text], check=True)

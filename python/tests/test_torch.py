@@ -1,0 +1,261 @@
+"""PyTorch: gradcheck of steps and runs with contact, their agreement with the library's own
+derivatives, batches, arguments. Skipped where PyTorch is not installed."""
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+import autodiff_scene  # noqa: E402
+import dijoco  # noqa: E402
+import dijoco.torch as djt  # noqa: E402
+from dijoco import _autodiff  # noqa: E402
+
+STATE = ("qpos", "qvel", "act")
+CHECK = {"eps": 1e-7, "atol": 1e-5, "rtol": 1e-5}
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return autodiff_scene.make()
+
+
+def leaves(state, names, **kwargs):
+    return [torch.tensor(state[name], requires_grad=True, **kwargs) for name in names]
+
+
+def check_step(model, state):
+    def function(qpos, qvel, act, ctrl):
+        return djt.step(model, qpos, qvel, ctrl, act)
+
+    return torch.autograd.gradcheck(function, leaves(state, STATE + ("ctrl",)), **CHECK)
+
+
+def check_rollout(model, state, names, steps=4):
+    values = autodiff_scene.params(model, *names)
+    ctrl = np.tile(state["ctrl"], (steps, 1)) * np.linspace(.5, 1.5, steps)[:, None]
+
+    def function(qpos, qvel, act, ctrl, *tensors):
+        return djt.rollout(model, ctrl, qpos, qvel, act, dict(zip(names, tensors)))
+
+    inputs = leaves(state, STATE) + leaves({"ctrl": ctrl}, ["ctrl"]) + leaves(values, names)
+    return torch.autograd.gradcheck(function, inputs, **CHECK)
+
+
+def test_gradcheck_of_a_step(scene):
+    assert check_step(*scene)
+
+
+def test_gradcheck_of_a_step_with_params(scene):
+    model, state = scene
+    names = ("geom/box/friction", "body/box/mass")
+
+    def function(*tensors):
+        return djt.step(model, state["qpos"], state["qvel"], state["ctrl"], state["act"],
+                        dict(zip(names, tensors)))
+
+    assert torch.autograd.gradcheck(function, leaves(autodiff_scene.params(model, *names), names),
+                                    **CHECK)
+
+
+def test_gradcheck_of_a_rollout(scene):
+    assert check_rollout(*scene, autodiff_scene.PARAMS)
+
+
+def test_gradcheck_of_a_chain(scene):
+    """Steps chain with each other and with what torch does to the numbers of quaternions."""
+    model, state = scene
+
+    def function(qpos, qvel, act):
+        for _ in range(3):
+            qpos, qvel, act = djt.step(model, qpos * 1.1, qvel, act=act)
+            qpos = qpos + .01 * qpos.roll(1)
+        return qpos, qvel
+
+    assert torch.autograd.gradcheck(function, leaves(state, STATE), **CHECK)
+
+
+def half_of(method):
+    return lambda *args: method(*args) / 2
+
+
+def tangents_as_numbers(self, q, g):
+    """Takes a quaternion's tangent for its last three numbers: right to first order at identity."""
+    out = np.zeros(g.shape[:-1] + (self.nq,))
+    out[..., self.plain_q] = g[..., self.plain_v]
+    for at_q, at_v in self.at:
+        out[..., at_q + 1:at_q + 4] = 2 * g[..., at_v:at_v + 3]
+    return out
+
+
+@pytest.mark.parametrize("name, wrong", [
+    ("to_tangent", half_of(_autodiff.Coordinates.to_tangent)),
+    ("from_tangent", half_of(_autodiff.Coordinates.from_tangent)),
+    ("from_tangent", tangents_as_numbers)])
+def test_gradcheck_finds_a_wrong_map(scene, monkeypatch, name, wrong):
+    monkeypatch.setattr(_autodiff.Coordinates, name, wrong)
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
+        check_step(*scene)
+
+
+def test_gradcheck_finds_wrong_params(scene, monkeypatch):
+    monkeypatch.setattr(_autodiff, "param_from_tangent", lambda model, name, value, g: 1.01 * g)
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
+        check_rollout(*scene, ("geom/box/friction",))
+
+
+def moves(model, q, w):
+    """How the numbers of qpos (nq,) move along a tangent vector w (nv,), by differences."""
+    q = model.integrate_pos(q, np.zeros(model.nv))  # normalised
+    return (model.integrate_pos(q, w, 1e-6) - model.integrate_pos(q, w, -1e-6)) / 2e-6
+
+
+def test_rollout_agrees_with_vjp(scene):
+    """Against Rollout.vjp, the tangent spaces mapped by integrate_pos."""
+    model, state = scene
+    state = dict(state, qpos=model.integrate_pos(state["qpos"], np.zeros(model.nv)))
+    names = ("geom/box/friction", "body/box/mass", "geom/box/size")
+    random = np.random.default_rng(1)
+    ctrl = state["ctrl"] + .1 * random.standard_normal((10, model.nu))
+    run = dijoco.rollout(model, ctrl, *(state[name] for name in STATE))
+    inputs = leaves(state, STATE) + leaves({"ctrl": ctrl}, ["ctrl"])
+    tensors = leaves({name: model.param(name) for name in names}, names)
+    results = djt.rollout(model, inputs[3], *inputs[:3], dict(zip(names, tensors)))
+    for name, result in zip(STATE, results):
+        assert np.array_equal(result.detach().numpy(), getattr(run, name))
+
+    G = [random.standard_normal(r.shape) for r in results]
+    sum((r * torch.tensor(g)).sum() for r, g in zip(results, G)).backward()
+    basis = np.eye(model.nv)
+    dq = [[G[0][k] @ moves(model, run.qpos[k], w) for w in basis] for k in range(len(run.qpos))]
+    wanted = run.vjp(np.array(dq), G[1], G[2], names)
+    got = [inputs[0].grad.numpy() @ moves(model, state["qpos"], w) for w in basis]
+    np.testing.assert_allclose(got, wanted.qpos0, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(inputs[1].grad, wanted.qvel0, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(inputs[2].grad, wanted.act0, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(inputs[3].grad, wanted.ctrl, rtol=1e-7, atol=1e-9)
+    for name, tensor in zip(names, tensors):
+        np.testing.assert_allclose(tensor.grad, wanted.params[name], rtol=1e-7, atol=1e-9)
+    assert abs(wanted.params["geom/box/friction"][0]) > 1e-2
+
+
+def test_steps_agree_with_a_rollout(scene):
+    model, state = scene
+    ctrl = torch.tensor(np.tile(state["ctrl"], (6, 1)), requires_grad=True)
+    qpos, qvel, act = (torch.tensor(state[name]) for name in STATE)
+    run = djt.rollout(model, ctrl, qpos, qvel, act)
+    by_run, = torch.autograd.grad(run[0][-1].sum() + run[1][-1].square().sum(), ctrl)
+    for k in range(6):
+        qpos, qvel, act = djt.step(model, qpos, qvel, ctrl[k], act)
+    by_steps, = torch.autograd.grad(qpos.sum() + qvel.square().sum(), ctrl)
+    # Without the run's warm starts: equal to the solver's tolerance.
+    np.testing.assert_allclose(qpos.detach(), run[0][-1].detach(), atol=1e-8)
+    np.testing.assert_allclose(by_steps, by_run, rtol=1e-4, atol=1e-6)
+
+
+def test_batches(scene):
+    model, state = scene
+    B, T, random = 5, 8, np.random.default_rng(2)
+    ctrl = torch.tensor(random.standard_normal((B, T, model.nu)), requires_grad=True)
+    qvel = torch.tensor(state["qvel"] + .1 * random.standard_normal((B, model.nv)))
+    qpos, = leaves(state, ["qpos"])
+    mass, = leaves({"mass": model.param("body/box/mass")}, ["mass"])
+    params = {"body/box/mass": mass}
+    together = djt.rollout(model, ctrl, qpos, qvel, params=params)
+    assert [tuple(x.shape) for x in together] == [(B, T + 1, n) for n in
+                                                  (model.nq, model.nv, model.na)]
+    single = [djt.rollout(model, ctrl[b], qpos, qvel[b], params=params) for b in range(B)]
+    inputs = (ctrl, qpos, mass)
+    one = torch.autograd.grad(sum(s[0].square().sum() for s in single), inputs)
+    all_ = torch.autograd.grad(together[0].square().sum(), inputs)
+    for x, y in zip(together, zip(*single)):
+        assert torch.equal(x, torch.stack(y))
+    for x, y in zip(one, all_):
+        torch.testing.assert_close(x, y, rtol=1e-12, atol=1e-12)
+
+    after = djt.step(model, qpos, qvel, ctrl[:, 0])
+    single = [djt.step(model, qpos, qvel[b], ctrl[b, 0]) for b in range(B)]
+    for x, y in zip(after, zip(*single)):
+        assert torch.equal(x, torch.stack(y))
+    one, = torch.autograd.grad(sum(s[1].sum() for s in single), qpos)
+    all_, = torch.autograd.grad(after[1].sum(), qpos)
+    torch.testing.assert_close(one, all_, rtol=1e-12, atol=1e-12)
+
+
+def test_other_inputs_come_from_data(scene):
+    model, state = scene
+    data = dijoco.Data(model)
+    data.qpos, data.qvel, data.act, data.ctrl = (state[n] for n in STATE + ("ctrl",))
+    data.xfrc_applied[model.id("body", "box"), :3] = 1, 2, 3
+    before = data.get_state()
+    got = djt.step(model, data.qpos, data.qvel, data=data)
+    run = djt.rollout(model, state["ctrl"][None], data=data)
+    assert np.array_equal(before, data.get_state())
+    data.step()
+    for name, x, y in zip(STATE, got, run):
+        assert np.array_equal(x.numpy(), getattr(data, name))
+        np.testing.assert_allclose(y[1].numpy(), getattr(data, name), atol=1e-9)
+
+
+def test_a_changed_model_counts(scene):
+    model, state = scene
+    model = model.copy()
+    first = djt.step(model, state["qpos"], state["qvel"])[1]
+    model.set_param("option/gravity", [0, 0, 9.81])
+    second = djt.step(model, state["qpos"], state["qvel"])[1]
+    fresh = djt.step(model.copy(), state["qpos"], state["qvel"])[1]
+    assert not torch.equal(first, second) and torch.equal(second, fresh)
+    model.option["integrator"] = "variational"
+    third = djt.step(model, state["qpos"], state["qvel"])[1]
+    assert not torch.equal(second, third)
+    assert torch.equal(third, djt.step(model.copy(), state["qpos"], state["qvel"])[1])
+
+
+def test_results_keep_what_derivatives_need(scene):
+    """Writing to arguments and results after the call changes no derivative."""
+    model, state = scene
+
+    def run(spoil):
+        qpos, mass = leaves({"q": state["qpos"], "m": model.param("body/box/mass")}, "qm")
+        result = djt.rollout(model, np.tile(state["ctrl"], (3, 1)), qpos,
+                             params={"body/box/mass": mass})
+        loss = result[0][-1].sum()
+        if spoil:
+            with torch.no_grad():
+                for tensor in (qpos, mass) + result:
+                    tensor.zero_()
+        return torch.autograd.grad(loss, (qpos, mass))
+
+    for x, y in zip(run(False), run(True)):
+        assert torch.equal(x, y)
+
+
+def test_types(scene):
+    model, state = scene
+    qpos, qvel = leaves(state, ["qpos", "qvel"], dtype=torch.float32)
+    after = djt.step(model, qpos, qvel)
+    assert all(x.dtype == torch.float32 for x in after)
+    after[1].sum().backward()
+    assert qpos.grad.dtype == torch.float32 and qpos.grad.isfinite().all()
+    with torch.no_grad():
+        assert not djt.step(model, qpos, qvel)[0].requires_grad
+    assert not djt.step(model, state["qpos"], state["qvel"])[0].requires_grad
+
+
+def test_errors(scene):
+    model, state = scene
+    qpos, qvel = leaves(state, ["qpos", "qvel"])
+    with pytest.raises(ValueError, match="qvel: expected shape"):
+        djt.step(model, qpos, qpos)
+    with pytest.raises(ValueError, match="a batch of 3, another argument has 2"):
+        djt.step(model, qpos.repeat(2, 1), qvel.repeat(3, 1))
+    with pytest.raises(ValueError, match="ctrl: expected shape"):
+        djt.rollout(model, torch.zeros(model.nu))
+    with pytest.raises(dijoco.Error, match="qvel"):
+        djt.step(model, qpos, qvel * float("nan"))
+    with pytest.raises(dijoco.Error, match="body/nobody"):
+        djt.rollout(model, torch.zeros(2, model.nu), params={"body/nobody/mass": 1.})
+    with pytest.raises(dijoco.Error, match="mass"):
+        djt.rollout(model, torch.zeros(2, model.nu), params={"body/box/mass": torch.tensor(-1.)})
+    loss = djt.step(model, qpos, qvel)[1].square().sum()
+    first, = torch.autograd.grad(loss, qvel, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        first.sum().backward()

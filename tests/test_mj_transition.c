@@ -1,0 +1,301 @@
+// djm_transition against differences of djm_step and djm_forward.
+
+#include "common/mj_zoo.h"
+
+#include <dijoco/dijoco.h>
+
+#include <math.h>
+
+typedef struct Case {
+  mjModel* m;
+  mjData *d, *e;          // the state, and others beside it
+  djmContext* c;
+  int nv, nx, nu, ns;
+  mjtNum *A, *B, *C, *D;
+} Case;
+
+static Case openCase(mjModel* m, int substeps, double tolerance) {
+  Case k = {.m = m, .d = mj_makeData(m), .e = mj_makeData(m), .c = djt_context(m)};
+  djt_tolerance(k.c, tolerance);
+  djm_stepOption(k.c)->substeps = substeps;
+  k.nv = (int)m->nv;
+  k.nx = 2 * k.nv + (int)m->na;
+  k.nu = (int)m->nu;
+  k.ns = (int)m->nsensordata;
+  k.A = calloc((size_t)((k.nx + k.ns) * (k.nx + k.nu)) + 1, sizeof(mjtNum));
+  assert_non_null(k.A);
+  k.B = k.A + k.nx * k.nx;
+  k.C = k.B + k.nx * k.nu;
+  k.D = k.C + k.ns * k.nx;
+  return k;
+}
+
+static void closeCase(Case* k) {
+  free(k->A);
+  djm_deleteContext(k->c);
+  mj_deleteData(k->d);
+  mj_deleteData(k->e);
+  mj_deleteModel(k->m);
+}
+
+// e = the state, moved by h along column k.
+static void moveTo(Case* c, int k, double h) {
+  mjtNum* step = calloc((size_t)c->nv + 1, sizeof(*step));
+  mj_copyData(c->e, c->m, c->d);
+  if (k < c->nv) {
+    step[k] = h;
+    mj_integratePos(c->m, c->e->qpos, step, 1);
+  } else if (k < 2 * c->nv) {
+    c->e->qvel[k - c->nv] += h;
+  } else if (k < c->nx) {
+    c->e->act[k - 2 * c->nv] += h;
+  } else {
+    c->e->ctrl[k - c->nx] += h;
+  }
+  free(step);
+}
+
+static const double kPoint[4] = {1, -1, 2, -2}, kWeight[4] = {8, -8, -1, 1};
+
+// out (nx) += weight/(12 h) times the state after the step from there, about base.
+static void addStep(mjtNum* out, Case* c, const mjData* base, int k, int point, double h) {
+  moveTo(c, k, kPoint[point] * h);
+  assert_true(djm_step(c->m, c->e, c->c) >= 0);
+  mjtNum* x = calloc((size_t)c->nx + 1, sizeof(*x));
+  mj_differentiatePos(c->m, x, 1, base->qpos, c->e->qpos);
+  mju_sub(x + c->nv, c->e->qvel, base->qvel, c->nv);
+  mju_sub(x + 2 * c->nv, c->e->act, base->act, (int)c->m->na);
+  mju_addToScl(out, x, kWeight[point] / (12 * h), c->nx);
+  free(x);
+}
+
+// Largest differences of A and B to differences, relative to the largest entry of their rows' kind.
+static double checkStates(Case* c, double h) {
+  mjData* base = mj_copyData(NULL, c->m, c->d);
+  assert_true(djm_step(c->m, base, c->c) >= 0);
+  double worst[2] = {0, 0}, size[2] = {1e-3, 1e-3};
+  mjtNum* fd = calloc((size_t)c->nx + 1, sizeof(*fd));
+  for (int k = 0; k < c->nx + c->nu; k++) {
+    mju_zero(fd, c->nx);
+    for (int point = 0; point < 4; point++) addStep(fd, c, base, k, point, h);
+    for (int i = 0; i < c->nx; i++) {
+      double analytic = k < c->nx ? c->A[i * c->nx + k] : c->B[i * c->nu + k - c->nx];
+      int kind = k < c->nx ? 0 : 1;
+      worst[kind] = fmax(worst[kind], fabs(analytic - fd[i]));
+      size[kind] = fmax(size[kind], fabs(fd[i]));
+    }
+  }
+  free(fd);
+  mj_deleteData(base);
+  return fmax(worst[0] / size[0], worst[1] / size[1]);
+}
+
+// Errors of C and D by sensor, relative to the sensor's largest entry (or 1e-3 of all's).
+static double checkSensors(Case* c, double h, bool analytic, bool verbose) {
+  mjtNum* fd = calloc((size_t)(c->ns * (c->nx + c->nu)) + 1, sizeof(*fd));
+  int n = c->nx + c->nu;
+  for (int k = 0; k < n; k++) {
+    for (int point = 0; point < 4; point++) {
+      moveTo(c, k, kPoint[point] * h);
+      assert_true(djm_forward(c->m, c->e, c->c) >= 0);
+      for (int i = 0; i < c->ns; i++) {
+        fd[i * n + k] += kWeight[point] / (12 * h) * c->e->sensordata[i];
+      }
+    }
+  }
+  double worst = 0;
+  for (int s = 0; s < c->m->nsensor; s++) {
+    if (djm_sensorIsAnalytic(c->m, s) != analytic) continue;
+    double error = 0, size = 1e-3;
+    for (int i = c->m->sensor_adr[s]; i < c->m->sensor_adr[s] + c->m->sensor_dim[s]; i++) {
+      for (int k = 0; k < n; k++) {
+        double y = k < c->nx ? c->C[i * c->nx + k] : c->D[i * c->nu + k - c->nx];
+        error = fmax(error, fabs(y - fd[i * n + k]));
+        size = fmax(size, fabs(fd[i * n + k]));
+      }
+    }
+    if (verbose && error > 1e-4 * size) {
+      print_message("sensor %d (type %d): %.2e of %.2e\n", s, c->m->sensor_type[s], error, size);
+    }
+    worst = fmax(worst, error / size);
+  }
+  free(fd);
+  return worst;
+}
+
+static void solve(Case* c) {
+  size_t size = (size_t)c->d->nbuffer;
+  void* before = malloc(size);
+  assert_non_null(before);
+  memcpy(before, c->d->buffer, size);
+  if (djm_transition(c->m, c->d, c->c, c->A, c->B, c->C, c->D) < 0) {
+    fail_msg("%s", djm_errorText(c->c));
+  }
+  assert_memory_equal(before, c->d->buffer, size);   // d is const, all of it
+  free(before);
+}
+
+// All sensors with a formula, without contact.
+static void testFree(void** state) {
+  (void)state;
+  djRng rng = {11};
+  double worst = 0, states = 0;
+  int cut = 0;
+  for (int trial = 0; trial < 6; trial++) {
+    mjModel* m = djt_compile("<mujoco>" DJT_ZOO_BODIES "<sensor>" DJT_ZOO_ANALYTIC
+                             "</sensor></mujoco>");
+    for (int i = 0; i < m->nsensor; i++) assert_true(djm_sensorIsAnalytic(m, i));
+    if (trial == 5) m->opt.disableflags |= mjDSBL_ACTUATION;
+    Case c = openCase(m, 1 + trial % 2, 1e-8);
+    djt_shake(c.d, &rng, m, 0.5, 1);
+    c.d->qpos[2] += 3;
+    if (trial == 1) c.d->ctrl[0] = 2;    // beyond its range
+    if (trial == 2) c.d->ctrl[1] = 3;    // a force beyond its range
+    if (trial == 3) c.d->act[2] = 0.9999, c.d->ctrl[4] = 1;   // an activation
+    solve(&c);
+    worst = fmax(worst, checkSensors(&c, 1e-5, true, true));
+    states = fmax(states, checkStates(&c, 1e-5));
+    for (int i = 0; i < m->nsensor; i++) {
+      if (m->sensor_cutoff[i] == 0) continue;
+      djm_forward(m, c.d, c.c);
+      for (int r = 0; r < m->sensor_dim[i]; r++) {
+        if (fabs(c.d->sensordata[m->sensor_adr[i] + r]) == m->sensor_cutoff[i]) cut++;
+      }
+    }
+    closeCase(&c);
+  }
+  print_message("formulas %.1e, states %.1e\n", worst, states);
+  assert_true(worst < 1e-8 && states < 1e-5 && cut > 2);
+}
+
+// A state of the zoo on the floor, with contact.
+static void land(Case* c, djRng* rng, int steps) {
+  djt_shake(c->d, rng, c->m, 0.05, 0.5);
+  for (int k = 0; k < steps; k++) assert_true(djm_step(c->m, c->d, c->c) >= 0);
+}
+
+static void testContact(void** state) {
+  (void)state;
+  djRng rng = {12};
+  double worst[3] = {0, 0, 0}, touch = 0;
+  for (int trial = 0; trial < 9; trial++) {
+    Case c = openCase(djt_compile(DJT_ZOO), 1 + trial % 3, 1e-8);
+    land(&c, &rng, 40);
+    if (trial % 3 == 2) c.d->qpos[2] -= 0.01;   // into the floor
+    solve(&c);
+    for (int k = 0; k < c.nx; k++) touch = fmax(touch, fabs(c.C[k]));
+    worst[0] = fmax(worst[0], checkStates(&c, 3e-7));
+    worst[1] = fmax(worst[1], checkSensors(&c, 1e-7, true, true));
+    if (trial == 0) worst[2] = checkSensors(&c, 2e-7, false, true);
+    closeCase(&c);
+  }
+  print_message("states %.1e, formulas %.1e, differences %.1e\n", worst[0], worst[1], worst[2]);
+  assert_true(touch > 100);   // N/m
+  assert_true(worst[0] < 5e-5 && worst[1] < 5e-5 && worst[2] < 1e-3);
+}
+
+// Robots, most of them with RK4, after some steps under random controls.
+static void testRobots(void** state) {
+  (void)state;
+  static const char* const name[] = {"hopper", "ant", "half_cheetah", "humanoid", "walker2d",
+                                     "swimmer", "pusher"};
+  djRng rng = {13};
+  double worst = 0;
+  int contacts = 0, rk4 = 0, n = 0;
+  for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
+    mjModel* m = djt_robot(name[i]);
+    if (!m) skip();
+    rk4 += m->opt.integrator == mjINT_RK4;
+    Case c = openCase(m, 1, 1e-8);
+    djt_shake(c.d, &rng, m, 0.02, 0.1);
+    for (int k = 0; k < 100; k++) {
+      for (int j = 0; j < c.nu; j++) c.d->ctrl[j] = djt_uniform(&rng, -0.3, 0.3);
+      assert_true(djm_step(m, c.d, c.c) >= 0);
+    }
+    contacts += djm_data(c.c)->npair;
+    solve(&c);
+    double error = checkStates(&c, 3e-7);
+    if (error > 1e-4) print_message("%s: %.1e\n", name[i], error);
+    worst = fmax(worst, error);
+    n++;
+    closeCase(&c);
+  }
+  print_message("%d robots, %d contacts: %.1e\n", n, contacts, worst);
+  assert_true(rk4 > 2 && contacts > 5);
+  assert_true(worst < 1e-4);
+}
+
+// Actuators that the import leaves out: what djm_step does with their activations and controls.
+static void testLeftOut(void** state) {
+  (void)state;
+  static const char* const text[] = {
+      "<mujoco><worldbody><body><joint name='j'/><geom size='.1' pos='.2 0 0'/><site name='s'/>"
+      "<body pos='1 0 0'><joint name='k' axis='0 1 0'/><geom size='.1'/></body></body></worldbody>"
+      "<actuator><pid joint='j' kp='1' ki='1' slewmax='1' input='pos'/><intvelocity joint='k' "
+      "actrange='-1 1' kp='3'/><muscle joint='j' lengthrange='-1 1'/><motor joint='k'/>"
+      "<general site='s' dyntype='integrator' gear='0 0 1 0 0 0' actlimited='true' "
+      "actrange='-1 1'/></actuator></mujoco>",
+      "<mujoco><worldbody><body mocap='true'><geom size='.1'/><site name='s'/></body></worldbody>"
+      "<actuator><general site='s' dyntype='integrator' gear='0 0 1 0 0 0' actlimited='true' "
+      "actrange='-1 1'/></actuator></mujoco>"};
+  djRng rng = {14};
+  for (int i = 0; i < 2; i++) {
+    for (int substeps = 1; substeps < 3; substeps++) {
+      Case c = openCase(djt_compile(text[i]), substeps, 1e-8);
+      djt_shake(c.d, &rng, c.m, 0.3, 1);
+      assert_true(djm_model(c.c)->na < c.m->na);
+      solve(&c);
+      assert_true(checkStates(&c, 1e-4) < 1e-7);
+      int last = c.nx - 1;   // of the site: left alone
+      assert_true(c.A[last * c.nx + last] == 1 && fabs(c.B[last * c.nu + c.nu - 1]) < 1e-30);
+      closeCase(&c);
+    }
+  }
+}
+
+// Any of the matrices may be missing; delays are refused.
+static void testParts(void** state) {
+  (void)state;
+  djRng rng = {15};
+  Case c = openCase(djt_compile(DJT_ZOO), 1, 1e-8);
+  land(&c, &rng, 30);
+  solve(&c);
+  size_t n = (size_t)((c.nx + c.ns) * (c.nx + c.nu));
+  mjtNum* all = malloc(n * sizeof(*all));
+  assert_non_null(all);
+  memcpy(all, c.A, n * sizeof(*all));
+  mjtNum* const part[4] = {c.A, c.B, c.C, c.D};
+  const int size[4] = {c.nx * c.nx, c.nx * c.nu, c.ns * c.nx, c.ns * c.nu};
+  for (int mask = 0; mask < 16; mask++) {
+    for (size_t i = 0; i < n; i++) c.A[i] = 77;
+    assert_true(djm_transition(c.m, c.d, c.c, mask & 1 ? c.A : NULL, mask & 2 ? c.B : NULL,
+                               mask & 4 ? c.C : NULL, mask & 8 ? c.D : NULL) >= 0);
+    for (int k = 0; k < 4; k++) {
+      for (int i = 0; i < size[k]; i++) {
+        double want = mask & (1 << k) ? all[part[k] - c.A + i] : 77;
+        djt_near(part[k][i], want, 1e-5 * fmax(1, fabs(want)));
+      }
+    }
+  }
+  free(all);
+  closeCase(&c);
+
+  c = openCase(djt_compile("<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body>"
+                           "</worldbody><sensor><jointpos joint='j' delay='.01' nsample='9'/>"
+                           "</sensor></mujoco>"), 1, 1e-8);
+  assert_int_equal(djm_transition(c.m, c.d, c.c, c.A, NULL, NULL, NULL), DJ_OK);
+  assert_int_equal(djm_transition(c.m, c.d, c.c, NULL, NULL, c.C, NULL), DJ_UNSUPPORTED);
+  assert_non_null(strstr(djm_errorText(c.c), "delay"));
+  c.d->qpos[0] = NAN;
+  assert_int_equal(djm_transition(c.m, c.d, c.c, c.A, NULL, NULL, NULL), DJ_INVALID);
+  assert_non_null(strstr(djm_errorText(c.c), "qpos[0]"));
+  closeCase(&c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testFree),    cmocka_unit_test(testContact), cmocka_unit_test(testRobots),
+      cmocka_unit_test(testLeftOut), cmocka_unit_test(testParts),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+// The plugin dijoco.contact: mj_step with it beside djm_step.
+//   - Single steps from the states of the plugin's run end with djm_step's velocity, for every
+//     integrator and timestep.
+//   - Trajectories of both stay together as far as rounding does, which tumbling multiplies.
+//   - Limits of joints: with constraints="dijoco" all is ours; otherwise MuJoCo's solver adds to
+//     them, and runs part.
+//   - What a step costs with and without the plugin, on the humanoid.
+
+#include "common/robots.h"
+
+#include <engine/engine.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOLD = 10 };           // steps for which controls are held
+
+static const struct {
+  mjtIntegrator id;
+  const char* name;
+} kIntegrators[] = {{mjINT_EULER, "Euler"}, {mjINT_IMPLICIT, "implicit"},
+                    {mjINT_IMPLICITFAST, "implicitfast"}, {mjINT_DISCRETE, "discrete"}};
+enum { NINTEGRATOR = 4 };
+
+// ------------------------------ scenes -----------------------------------------------------------
+
+#define PLUGIN(config)                                                                        \
+  "<extension><plugin plugin='dijoco.contact'><instance name='dj'>" config                    \
+  "</instance></plugin></extension>"
+static const char kBox[] =
+    "<mujoco>" PLUGIN("") "<option><flag contact='disable'/></option><worldbody>"
+    "<geom type='plane' size='5 5 1'/><body pos='0 0 .4' euler='20 10 0'><freejoint/>"
+    "<geom type='box' size='.1 .08 .05'/></body></worldbody></mujoco>";
+
+static const char kSliding[] =
+    "<mujoco>" PLUGIN("") "<option><flag contact='disable'/></option><worldbody>"
+    "<geom type='plane' size='5 5 1' friction='.3'/><body pos='0 0 .052'><freejoint/>"
+    "<geom type='box' size='.1 .08 .05' friction='.3'/></body></worldbody>"
+    "<keyframe><key qpos='0 0 .052 1 0 0 0' qvel='1.5 .5 0 0 0 3'/></keyframe></mujoco>";
+
+// n boxes, each a little turned.
+static char* stackText(int n) {
+  size_t size = 1000 + 300 * (size_t)n, at = 0;
+  char* text = malloc(size);
+  at += (size_t)snprintf(text, size, "%s",
+                         "<mujoco>" PLUGIN("") "<option><flag contact='disable'/></option>"
+                         "<worldbody><geom type='plane' size='5 5 1'/>");
+  for (int i = 0; i < n; i++) {
+    at += (size_t)snprintf(text + at, size - at,
+                           "<body pos='%g %g %g' euler='1 .5 %d'><freejoint/>"
+                           "<geom type='box' size='.1 .1 .05'/></body>",
+                           0.01 * (i % 2), 0.005 * (i % 3), 0.055 + 0.11 * i, 7 * i);
+  }
+  snprintf(text + at, size - at, "</worldbody></mujoco>");
+  return text;
+}
+
+// A gymnasium robot as it is, with a piece of MJCF before its end.
+static char* robotText(const char* name, const char* more) {
+  char path[1000];
+  snprintf(path, sizeof path, "%s/%s.xml", robot_folder(), name);
+  FILE* file = fopen(path, "rb");
+  if (!file) djv_fail("%s: cannot be read", path);
+  char* text = malloc(200000 + strlen(more));
+  size_t n = fread(text, 1, 199999, file);
+  fclose(file);
+  text[n] = '\0';
+  char* end = strstr(text, "</mujoco>");
+  if (!end) djv_fail("%s: no </mujoco>", path);
+  strcpy(end, more);
+  strcat(end, "</mujoco>");
+  return text;
+}
+
+static const char kAntMuJoCo[] =
+    PLUGIN("") "<option integrator='Euler'><flag contact='disable'/></option>";
+static const char kAntOurs[] =
+    PLUGIN("<config key='constraints' value='dijoco'/>")
+    "<option integrator='Euler'><flag contact='disable' limit='disable'/></option>";
+
+// ------------------------------ runs -------------------------------------------------------------
+
+typedef struct Difference {
+  double step;                // of velocities after single steps from the same state, relative
+  double run;                 // of positions of separate runs (m, rad), largest over time
+  long failed;                // steps of ours that failed
+} Difference;
+
+// Largest |v1 - v2|/max(1, |v|).
+static double relative(const mjtNum* a, const mjtNum* b, int n) {
+  double worst = 0, size = 1;
+  for (int i = 0; i < n; i++) {
+    if (!isfinite(a[i] - b[i])) return INFINITY;
+    worst = fmax(worst, fabs(a[i] - b[i]));
+    size = fmax(size, fabs(b[i]));
+  }
+  return worst / size;
+}
+
+static Difference compareRuns(const mjModel* m, double time) {
+  djmContext* context;
+  djError err;
+  if (djm_makeContext(&context, NULL, m, &err) < 0) djv_fail("%s", err.text);
+  mjData *d = mj_makeData(m), *own = mj_makeData(m), *step = mj_makeData(m);
+  int nv = (int)m->nv;
+  mjtNum* apart = calloc((size_t)nv, sizeof(mjtNum));
+  if (m->nkey > 0) mj_resetDataKeyframe(m, d, 0);
+  mj_copyData(own, m, d);
+  djvRandom random = djv_random(5);
+  Difference x = {0};
+  for (long k = 0, n = lround(time / m->opt.timestep); k < n; k++) {
+    if (k % HOLD == 0) robot_randomCtrl(d->ctrl, m, &random, 0.5);
+    mju_copy(own->ctrl, d->ctrl, (int)m->nu);
+    mj_copyData(step, m, d);
+    mj_step(m, d);
+    x.failed += djm_step(m, step, context) < 0;
+    x.step = fmax(x.step, relative(d->qvel, step->qvel, nv));
+    x.failed += djm_step(m, own, context) < 0;
+    mj_differentiatePos(m, apart, 1, own->qpos, d->qpos);
+    for (int i = 0; i < nv; i++) x.run = fmax(x.run, isnan(apart[i]) ? INFINITY : fabs(apart[i]));
+  }
+  free(apart);
+  mj_deleteData(d);
+  mj_deleteData(own);
+  mj_deleteData(step);
+  djm_deleteContext(context);
+  return x;
+}
+
+// Limits: of single steps; of runs, INFINITY: not checked.
+static void testScene(djvReport* r, const char* name, mjModel* m, bool quick, double step,
+                      double run) {
+  static const double kSteps[] = {1e-3, 2e-3, 5e-3};
+  djv_title("%s, %g s: single steps, relative; runs", name, quick ? 0.5 : 2.0);
+  for (int i = 0; i < NINTEGRATOR; i++) {
+    for (int k = quick ? 2 : 0; k < 3; k++) {
+      m->opt.integrator = kIntegrators[i].id;
+      m->opt.timestep = kSteps[k];
+      Difference x = compareRuns(m, quick ? 0.5 : 2);
+      djv_note("%-12s h %g ms: %.2g; %.2g", kIntegrators[i].name, 1e3 * kSteps[k], x.step, x.run);
+      robot_count(r, x.failed, 0, "%s, h %g ms: failed", kIntegrators[i].name, 1e3 * kSteps[k]);
+      if (step < INFINITY) {
+        robot_below(r, x.step, step, "", "%s, h %g ms: steps", kIntegrators[i].name,
+                    1e3 * kSteps[k]);
+      }
+      if (run < INFINITY) {
+        robot_below(r, x.run, run, "", "%s, h %g ms: runs", kIntegrators[i].name,
+                    1e3 * kSteps[k]);
+      }
+    }
+  }
+  mj_deleteModel(m);
+}
+
+// ------------------------------ cost -------------------------------------------------------------
+
+static int ascending(const void* a, const void* b) {
+  double x = *(const double*)a, y = *(const double*)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double* x, int n) {
+  qsort(x, (size_t)n, sizeof(double), ascending);
+  return x[n / 2];
+}
+
+// One step from a state; seconds.
+static double timeStep(const mjModel* m, mjData* d, const mjData* at) {
+  mju_copy(d->qpos, at->qpos, (int)m->nq);
+  mju_copy(d->qvel, at->qvel, (int)m->nv);
+  mju_copy(d->ctrl, at->ctrl, (int)m->nu);
+  double start = robot_clock();
+  mj_step(m, d);
+  return robot_clock() - start;
+}
+
+static void testCost(int steps) {
+  enum { WAYS = 4 };
+  static const char* const name[WAYS] = {"no contact", "MuJoCo's contact", "plugin", "djm_step"};
+  char* plain = robotText("humanoid", "<option integrator='Euler'/>");
+  char* with = robotText("humanoid", kAntMuJoCo);
+  mjModel* m[3] = {robot_compile(plain), robot_compile(plain), robot_compile(with)};
+  m[0]->opt.disableflags |= mjDSBL_CONTACT;
+  mjData* d[3];
+  for (int k = 0; k < 3; k++) d[k] = mj_makeData(m[k]);
+  mjData *run = mj_makeData(m[2]), *own = mj_makeData(m[2]);
+  djmContext* context;
+  djError err;
+  if (djm_makeContext(&context, NULL, m[2], &err) < 0) djv_fail("%s", err.text);
+  double* time = calloc((size_t)(WAYS * steps), sizeof(double));
+  djvRandom random = djv_random(9);
+  double pairs = 0;
+  for (int i = 0; i < steps; i++) {
+    if (i % HOLD == 0) robot_randomCtrl(run->ctrl, m[2], &random, 1);
+    for (int k = 0; k < 3; k++) time[k * steps + i] = timeStep(m[k], d[k], run);
+    mj_copyData(own, m[2], run);
+    double start = robot_clock();
+    djm_step(m[2], own, context);
+    time[3 * steps + i] = robot_clock() - start;
+    pairs += djm_data(context)->npair;
+    mj_step(m[2], run);
+  }
+  djv_title("A step of the humanoid (nv %d, %g ms, Euler), medians of %d states of the plugin's run, "
+            "%.1f pairs near contact", (int)m[2]->nv, 1e3 * m[2]->opt.timestep, steps,
+            pairs / steps);
+  for (int k = 0; k < WAYS; k++) {
+    djv_note("%-18s %6.1f us", name[k], 1e6 * median(time + k * steps, steps));
+  }
+  free(time);
+  free(plain);
+  free(with);
+  for (int k = 0; k < 3; k++) {
+    mj_deleteData(d[k]);
+    mj_deleteModel(m[k]);
+  }
+  mj_deleteData(run);
+  mj_deleteData(own);
+  djm_deleteContext(context);
+}
+
+int main(int argc, char** argv) {
+  bool quick = djv_isQuick(argc, argv);
+  djvReport report = {0}, *r = &report;
+  mjp_registerPlugin(djm_contactPlugin());
+  testScene(r, "dropped box", robot_compile(kBox), quick, 1e-12, 1e-9);
+  testScene(r, "sliding box", robot_compile(kSliding), quick, 1e-12, 1e-9);
+  char* text = stackText(quick ? 3 : 8);
+  testScene(r, "stack", robot_compile(text), quick, 1e-12, 1e-9);
+  free(text);
+  if (!robot_folder()) return djv_finish(r);
+  text = robotText("ant", kAntOurs);
+  testScene(r, "ant, limits ours", robot_compile(text), quick, 1e-12, 1e-5);
+  free(text);
+  text = robotText("ant", kAntMuJoCo);
+  testScene(r, "ant, limits of both", robot_compile(text), quick, INFINITY, INFINITY);
+  free(text);
+  testCost(quick ? 100 : 2000);
+  return djv_finish(r);
+}
