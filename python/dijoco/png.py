@@ -1,0 +1,89 @@
+"""PNG files from numpy arrays, still or animated, without an image library."""
+
+import struct
+import zlib
+
+import numpy as np
+
+
+def _chunk(kind, data):
+    crc = zlib.crc32(kind + data)
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", crc)
+
+
+def _rows(image):
+    """The compressed rows of an image, each as its difference from the row above (filter 2)."""
+    height = image.shape[0]
+    rows = np.empty((height, 1 + image[0].size), np.uint8)
+    rows[:, 0] = 2
+    rows[0, 1:] = image[0].ravel()
+    rows[1:, 1:] = (image[1:] - image[:-1]).reshape(height - 1, -1)
+    return zlib.compress(rows.tobytes(), 9)
+
+
+def _check(image):
+    image = np.ascontiguousarray(image)
+    if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or image.size == 0:
+        raise ValueError("an image is a (height, width, 3) array of uint8, not %s of %s"
+                         % (image.shape, image.dtype))
+    return image
+
+
+class Writer:
+    """Writes a PNG file image by image; with `delay` (seconds per image) an animated one.
+
+    All images are (height, width, 3) uint8 and of one size. `count` is their number, which the
+    format wants first. Viewers that know no animation show the first image.
+    """
+
+    def __init__(self, path, count=1, delay=None):
+        self._file = open(path, "wb")
+        self._count = count
+        self._delay = delay
+        self._sequence = 0
+        self._shape = None
+
+    def _begin(self, shape):
+        self._shape = shape
+        self._file.write(b"\x89PNG\r\n\x1a\n")
+        self._file.write(_chunk(b"IHDR", struct.pack(">IIBBBBB", shape[1], shape[0], 8, 2, 0, 0, 0)))
+        if self._delay is not None:
+            self._file.write(_chunk(b"acTL", struct.pack(">II", self._count, 0)))
+
+    def write(self, image):
+        image = _check(image)
+        first = self._shape is None
+        if first:
+            self._begin(image.shape)
+        elif image.shape != self._shape:
+            raise ValueError("image of %s among images of %s" % (image.shape, self._shape))
+        if self._delay is not None:
+            milliseconds = min(65535, max(1, round(1000 * self._delay)))
+            self._file.write(_chunk(b"fcTL", struct.pack(
+                ">IIIIIHHBB", self._sequence, image.shape[1], image.shape[0], 0, 0,
+                milliseconds, 1000, 0, 0)))
+            self._sequence += 1
+        data = _rows(image)
+        if first:
+            self._file.write(_chunk(b"IDAT", data))
+        else:
+            self._file.write(_chunk(b"fdAT", struct.pack(">I", self._sequence) + data))
+            self._sequence += 1
+
+    def close(self):
+        if self._shape is not None:
+            self._file.write(_chunk(b"IEND", b""))
+        self._file.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+
+def write_png(path, image):
+    """Writes one image, (height, width, 3) uint8."""
+    image = _check(image)
+    with Writer(path) as writer:
+        writer.write(image)

@@ -1,0 +1,472 @@
+"""Replays of runs that `dijoco simulate --out` wrote.
+
+    python -m dijoco.view scene.xml run.csv                           in MuJoCo's viewer
+    python -m dijoco.view scene.xml run.csv other.csv --out both.png  side by side, without a display
+
+Needs MuJoCo's Python package; nothing is simulated here.
+"""
+import argparse
+import math
+import os
+import pathlib
+import sys
+import time
+import warnings
+from ctypes.util import find_library
+
+import numpy as np
+
+from .png import Writer, write_png
+
+RATE = 25              # frames per second of playback, unless --every says which rows
+MAX_SIZE = 8192        # pixels of a picture along a side
+GHOST = (0.15, 0.4, 0.95, 0.35)
+PAUSE = 1.0            # s, at the end of a run before the viewer starts it again
+
+
+class ViewError(Exception):
+    """Bad input, or no means to draw; the text is one line."""
+
+
+def _one_line(error):
+    lines = [line.strip() for line in str(error).splitlines()]
+    return "; ".join(line for line in lines if line) or type(error).__name__
+
+
+# ---- what is replayed ------------------------------------------------------------------------
+
+def import_mujoco():
+    """MuJoCo's package. On Linux without a display its drawing must be told to do without one."""
+    screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if sys.platform == "linux" and not screen and "MUJOCO_GL" not in os.environ:
+        os.environ["MUJOCO_GL"] = "osmesa" if find_library("OSMesa") else "egl"
+    try:
+        import mujoco
+    except ImportError as error:
+        raise ViewError("MuJoCo's Python package is needed (pip install mujoco): %s"
+                        % _one_line(error)) from None
+    if not hasattr(mujoco, "MjModel"):
+        raise ViewError("MuJoCo's Python package is needed (pip install mujoco): "
+                        "only parts of it are installed")
+    return mujoco
+
+
+def load_scene(path):
+    """The mujoco.MjModel of an .xml or .mjb file."""
+    mujoco = import_mujoco()
+    kind = pathlib.Path(path).suffix.lower()
+    if kind == ".json":
+        raise ViewError("%s: MuJoCo does not draw .json scenes: give the .xml it was made from"
+                        % path)
+    if kind not in (".xml", ".mjb"):
+        raise ViewError("%s: a scene is an .xml or .mjb file" % path)
+    if not os.path.isfile(path):
+        raise ViewError("%s: there is no such file" % path)
+    load = mujoco.MjModel.from_xml_path if kind == ".xml" else mujoco.MjModel.from_binary_path
+    try:
+        return load(os.fspath(path))
+    except (ValueError, RuntimeError) as error:
+        text = _one_line(error)
+    if "plugin" in text:               # perhaps ours
+        try:
+            from .mujoco import register_plugins
+            register_plugins()
+            return load(os.fspath(path))
+        except ValueError as error:
+            text = _one_line(error)
+        except (ImportError, RuntimeError) as error:
+            text = "%s (%s)" % (text, _one_line(error))
+    raise ViewError("%s: %s" % (path, text))
+
+
+class Run:
+    """States of a run: `time` (T,) s, `qpos` (T, nq), `qvel` (T, nv), `act` (T, na); `name`."""
+
+    def __init__(self, name, time, qpos, qvel, act):
+        self.name, self.time, self.qpos, self.qvel, self.act = name, time, qpos, qvel, act
+
+    def row(self, t):
+        """Index of the state at time t (s): the last one that is not later."""
+        step = 1e-9 * max(1.0, abs(t))
+        return max(0, int(np.searchsorted(self.time, t + step, side="right")) - 1)
+
+    def pose(self, model, data, t, forces=False):
+        """Sets data, a mujoco.MjData, to the state at time t; `forces`: also what acts there."""
+        mujoco = import_mujoco()
+        row = self.row(t)
+        data.time = self.time[row]
+        data.qpos[:], data.qvel[:], data.act[:] = self.qpos[row], self.qvel[row], self.act[row]
+        if forces:
+            mujoco.mj_forward(model, data)
+        else:
+            mujoco.mj_fwdPosition(model, data)
+
+
+def read_run(path, model):
+    """The run in a CSV file with the columns time, qpos[0].., qvel[0].., act[0].. of the model."""
+    wanted = ["time"] + ["%s[%d]" % (name, i) for name, size in
+                         (("qpos", model.nq), ("qvel", model.nv), ("act", model.na))
+                         for i in range(size)]
+    try:
+        with open(path, encoding="utf-8") as file:
+            header = [name.strip() for name in file.readline().split(",")]
+            if header == [""]:
+                raise ViewError("%s: the file is empty" % path)
+            if header != wanted:
+                raise ViewError("%s: %s" % (path, _header_error(header, wanted)))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")        # no rows: said below
+                table = np.loadtxt(file, delimiter=",", ndmin=2, comments=None)
+    except OSError as error:
+        raise ViewError("%s: %s" % (path, error.strerror)) from None
+    except ValueError as error:        # also text that is not UTF-8
+        raise ViewError("%s: not a table of numbers: %s" % (path, _one_line(error))) from None
+    if table.size == 0:
+        raise ViewError("%s: no rows below the header" % path)
+    if table.shape[1] != len(wanted):
+        raise ViewError("%s: rows have %d numbers, the header %d names"
+                        % (path, table.shape[1], len(wanted)))
+    bad = np.argwhere(~np.isfinite(table))
+    if bad.size:
+        raise ViewError("%s: row %d: %s is %g" % (path, bad[0, 0] + 1, wanted[bad[0, 1]],
+                                                  table[tuple(bad[0])]))
+    back = np.flatnonzero(np.diff(table[:, 0]) <= 0)
+    if back.size:
+        raise ViewError("%s: row %d: time does not increase" % (path, back[0] + 2))
+    ends = np.cumsum([1, model.nq, model.nv])
+    t, qpos, qvel, act = np.split(table, ends, axis=1)
+    return Run(pathlib.Path(path).stem, t[:, 0], qpos, qvel, act)
+
+
+def _header_error(header, wanted):
+    counts = [(name, sum(h.startswith(name + "[") for h in header),
+               sum(w.startswith(name + "[") for w in wanted)) for name in ("qpos", "qvel", "act")]
+    for name, found, size in counts:
+        if found != size and header[0] == "time":
+            return "%d columns of %s, the scene has %d" % (found, name, size)
+    for i, (found, name) in enumerate(zip(header, wanted)):
+        if found != name:
+            return "column %d is called %.40r, not %s" % (i + 1, found, name)
+    return "%d columns, not %d" % (len(header), len(wanted))
+
+
+def frame_times(runs, every=None, speed=1.0):
+    """Times (s) to draw: those of every K-th row of the first run, or RATE per second of playback
+    at `speed`. They go on until the last run ends."""
+    if every:
+        return runs[0].time[::every]
+    first, last = runs[0].time[0], max(run.time[-1] for run in runs)
+    return first + np.arange(int((last - first) * RATE / speed + 1e-9) + 1) * speed / RATE
+
+
+# ---- without a display -----------------------------------------------------------------------
+
+def find_camera(model, camera):
+    """A mujoco.MjvCamera: the fixed one of this name or number, or (None) the model's own view."""
+    mujoco = import_mujoco()
+    view = mujoco.MjvCamera()
+    if camera is None and model.vis.global_.cameraid < 0:
+        mujoco.mjv_defaultFreeCamera(model, view)
+        return view
+    names = [model.camera(i).name for i in range(model.ncam)]
+    if camera is None:
+        index = model.vis.global_.cameraid
+    elif camera in names:
+        index = names.index(camera)
+    else:
+        index = int(camera) if str(camera).isdecimal() else -1
+    if not 0 <= index < model.ncam:
+        known = ", ".join(name or str(i) for i, name in enumerate(names)) or "none"
+        raise ViewError("there is no camera %.60r; the scene has: %s" % (camera, known))
+    view.type, view.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, index
+    return view
+
+
+class Painter:
+    """Draws states of a model offscreen: `size` (width, height) of each, `count` side by side.
+
+    `camera` is a name, a number, a mujoco.MjvCamera, or None; `option` a mujoco.MjvOption.
+    To be closed, or used in a `with` statement.
+    """
+
+    def __init__(self, model, size, count=1, camera=None, option=None):
+        mujoco = import_mujoco()
+        self._mujoco, self._model, self._size, self._count = mujoco, model, size, count
+        given = isinstance(camera, mujoco.MjvCamera)
+        self._camera = camera if given else find_camera(model, camera)
+        self._option = option if option is not None else mujoco.MjvOption()
+        self._scene = mujoco.MjvScene(model, maxgeom=10000)
+        self._gl = self._context = None
+        width, height = size[0] * count, size[1]
+        model.vis.global_.offwidth = max(width, model.vis.global_.offwidth)
+        model.vis.global_.offheight = max(height, model.vis.global_.offheight)
+        scale = mujoco.mjtFontScale.mjFONTSCALE_200 if size[1] >= 800 else \
+            mujoco.mjtFontScale.mjFONTSCALE_100
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._gl = mujoco.GLContext(width, height)
+                self._gl.make_current()
+                self._context = mujoco.MjrContext(model, scale)
+        except Exception as error:     # each way to OpenGL has exceptions of its own
+            self.close()
+            raise ViewError("no OpenGL without a display (MUJOCO_GL=%s; osmesa and egl need none): "
+                            "%s" % (os.environ.get("MUJOCO_GL", ""), _one_line(error))) from None
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+
+    def draw(self, states, labels=None):
+        """A picture (height, count * width, 3) uint8 of `count` mujoco.MjData, each with a text."""
+        mujoco = self._mujoco
+        width, height = self._size
+        self._gl.make_current()
+        for k, state in enumerate(states):
+            place = mujoco.MjrRect(k * width, 0, width, height)
+            mujoco.mjv_updateScene(self._model, state, self._option, None, self._camera,
+                                   mujoco.mjtCatBit.mjCAT_ALL, self._scene)
+            mujoco.mjr_render(place, self._scene, self._context)
+            if labels:
+                mujoco.mjr_overlay(mujoco.mjtFont.mjFONT_NORMAL, mujoco.mjtGridPos.mjGRID_TOPLEFT,
+                                   place, labels[k], None, self._context)
+        image = np.empty((height, self._count * width, 3), np.uint8)
+        place = mujoco.MjrRect(0, 0, self._count * width, height)
+        mujoco.mjr_readPixels(image, None, place, self._context)
+        return image[::-1]
+
+    def close(self):
+        if self._context is not None:
+            self._gl.make_current()
+            self._context.free()
+        if self._gl is not None:
+            self._gl.free()
+        self._gl = self._context = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+
+def _names(runs):
+    """What tells runs apart: the files' names, or their numbers."""
+    names = [run.name for run in runs]
+    if len(set(names)) < len(names):
+        names = ["%s (%d)" % (name, k + 1) for k, name in enumerate(names)]
+    return names
+
+
+def draw_runs(model, runs, times, size=(640, 480), camera=None, contacts=False):
+    """Yields pictures (height, width * len(runs), 3) uint8 of the runs at these times (s).
+
+    Two runs are shown side by side and labelled. `contacts`: contact points and forces are shown.
+    """
+    mujoco = import_mujoco()
+    option = mujoco.MjvOption()
+    if contacts:
+        show_contacts(option)
+    states = [mujoco.MjData(model) for _ in runs]
+    names = _names(runs)
+    with Painter(model, size, len(runs), camera, option) as painter:
+        for t in times:
+            for run, state in zip(runs, states):
+                run.pose(model, state, t, forces=contacts)
+            labels = ["%s\n%.2f s" % (name, state.time) for name, state in zip(names, states)]
+            yield painter.draw(states, labels if len(runs) > 1 else None)
+
+
+def show_contacts(option):
+    """Turns contact points and forces on in a mujoco.MjvOption, and bodies translucent."""
+    flag = import_mujoco().mjtVisFlag
+    for name in ("CONTACTPOINT", "CONTACTFORCE", "TRANSPARENT"):
+        option.flags[getattr(flag, "mjVIS_" + name)] = 1
+
+
+def write_frames(folder, images, count):
+    """One PNG file per image, frame_0000.png and on. Returns their number."""
+    digits = max(4, len(str(count - 1)))
+    number = 0
+    for image in images:
+        os.makedirs(folder, exist_ok=True)     # not before drawing works
+        write_png(os.path.join(folder, "frame_%0*d.png" % (digits, number)), image)
+        number += 1
+    return number
+
+
+def write_animation(path, images, count, delay):
+    """One PNG file with all `count` images, `delay` (s) apart. Returns their number."""
+    images = iter(images)
+    first = next(images)               # the file is made once drawing works
+    with Writer(path, count, delay if count > 1 else None) as writer:
+        writer.write(first)
+        number = 1
+        for image in images:
+            writer.write(image)
+            number += 1
+    return number
+
+
+# ---- in the viewer ---------------------------------------------------------------------------
+
+def _open_viewer(model, data, key):
+    try:
+        import glfw
+        import mujoco.viewer
+    except (ImportError, RuntimeError) as error:
+        raise ViewError("MuJoCo's viewer does not load: %s" % _one_line(error)) from None
+    if sys.platform != "darwin":       # there the window is not made in this process' main thread
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if not glfw.init():
+                raise ViewError("no display for MuJoCo's viewer; "
+                                "--frames DIR and --out FILE.png draw without one")
+    try:
+        return mujoco.viewer.launch_passive(model, data, key_callback=key, show_left_ui=False,
+                                            show_right_ui=False)
+    except RuntimeError as error:      # macOS: needs mjpython
+        raise ViewError(_one_line(error)) from None
+
+
+def _add_ghost(scene, model, data, option):
+    """Fills a mujoco.MjvScene with the moving geoms of data, all in one translucent colour, and a
+    little larger so that they do not flicker where both runs agree."""
+    mujoco = import_mujoco()
+    scene.ngeom = 0
+    mujoco.mjv_addGeoms(model, data, option, mujoco.MjvPerturb(),
+                        mujoco.mjtCatBit.mjCAT_DYNAMIC, scene)
+    for geom in scene.geoms[:scene.ngeom]:
+        geom.rgba[:] = GHOST
+        geom.size[:] *= 1.01
+        geom.matid = -1
+
+
+def replay(model, runs, speed=1.0, camera=None, contacts=False):
+    """Plays runs in MuJoCo's viewer until its window is closed; space stops and goes on.
+
+    A second run is shown as a translucent ghost in the first one's scene.
+    """
+    mujoco = import_mujoco()
+    states = [mujoco.MjData(model) for _ in runs]
+    first, last = runs[0].time[0], max(run.time[-1] for run in runs)
+    t, playing = first, True
+
+    def key(code):
+        nonlocal playing
+        if code == ord(" "):
+            playing = not playing
+
+    view = find_camera(model, camera) if camera is not None else None
+    runs[0].pose(model, states[0], t)
+    names = _names(runs)
+    with _open_viewer(model, states[0], key) as handle:
+        if view is not None:
+            handle.cam.type, handle.cam.fixedcamid = view.type, view.fixedcamid
+        if contacts:
+            show_contacts(handle.opt)
+        before = time.monotonic()
+        while handle.is_running():
+            now = time.monotonic()
+            t += speed * (now - before) if playing else 0
+            before = now
+            if t > last + speed * PAUSE:
+                t = first
+            with handle.lock():
+                for run, state in zip(runs, states):
+                    run.pose(model, state, t, forces=contacts)
+                if len(runs) > 1:
+                    _add_ghost(handle.user_scn, model, states[1], handle.opt)
+            handle.set_texts((None, mujoco.mjtGridPos.mjGRID_TOPLEFT,
+                              "\n".join(["time", "solid", "ghost"][:1 + len(runs)]),
+                              "\n".join(["%.2f s" % states[0].time] + names)))
+            handle.sync()
+            time.sleep(1 / 60)
+
+
+# ---- the command -----------------------------------------------------------------------------
+
+def _positive(kind, limit):
+    def parse(text):
+        try:
+            value = kind(text)
+        except ValueError:
+            value = 0
+        if not 0 < value <= limit:
+            raise argparse.ArgumentTypeError("%.40r is no positive number" % text)
+        return value
+    return parse
+
+
+def _size(text):
+    width, _, height = text.lower().partition("x")
+    if not (width.isdecimal() and height.isdecimal()) or \
+            not (0 < int(width) <= MAX_SIZE and 0 < int(height) <= MAX_SIZE):
+        raise argparse.ArgumentTypeError("%.40r is no size; write 640x480 (at most %d)"
+                                         % (text, MAX_SIZE))
+    return int(width), int(height)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise ViewError(message + " (--help explains the options)")
+
+
+def _parse(arguments):
+    parser = _Parser(prog="dijoco.view", description="Replays runs written by `dijoco simulate "
+                     "--out`, in MuJoCo's viewer or as pictures.")
+    parser.add_argument("scene", metavar="SCENE", help=".xml or .mjb")
+    parser.add_argument("runs", metavar="RUN.csv", nargs="+",
+                        help="one run, or two: side by side, in the viewer the second as a ghost")
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument("--frames", metavar="DIR",
+                        help="no viewer: one picture per frame, DIR/frame_0000.png and on")
+    target.add_argument("--out", metavar="FILE.png", help="no viewer: one animated picture")
+    parser.add_argument("--every", metavar="K", type=_positive(int, math.inf),
+                        help="draw every K-th row (default: %d frames per second)" % RATE)
+    parser.add_argument("--size", metavar="WxH", type=_size,
+                        help="of a run's picture, in pixels (default 640x480)")
+    parser.add_argument("--camera", metavar="NAME", help="name or number of the scene's camera")
+    parser.add_argument("--speed", metavar="S", type=_positive(float, 1e6), default=1.0,
+                        help="of the playback; 1 is real time")
+    parser.add_argument("--contacts", action="store_true",
+                        help="show contact points and forces, as MuJoCo or its plugins find them")
+    args = parser.parse_intermixed_args(arguments)
+    if len(args.runs) > 2:
+        raise ViewError("one run or two, not %d" % len(args.runs))
+    drawn = args.frames is not None or args.out is not None
+    if not drawn and (args.every or args.size):
+        raise ViewError("--every and --size are for --frames and --out")
+    if args.out is not None and pathlib.Path(args.out).suffix.lower() != ".png":
+        raise ViewError("%s: --out writes .png" % args.out)
+    return args
+
+
+def main(arguments=None):
+    """The command; returns its exit status: 0, or 2 after one line on stderr."""
+    try:
+        args = _parse(arguments)
+        model = load_scene(args.scene)
+        runs = [read_run(path, model) for path in args.runs]
+        if args.frames is None and args.out is None:
+            replay(model, runs, args.speed, args.camera, args.contacts)
+            return 0
+        times = frame_times(runs, args.every, args.speed)
+        images = draw_runs(model, runs, times, args.size or (640, 480), args.camera,
+                           args.contacts)
+        if args.frames is not None:
+            count = write_frames(args.frames, images, len(times))
+            print("%d pictures in %s" % (count, args.frames))
+        else:
+            delay = (times[-1] - times[0]) / max(1, len(times) - 1) / args.speed
+            count = write_animation(args.out, images, len(times), delay)
+            print("%d pictures in %s" % (count, args.out))
+        return 0
+    except ViewError as error:
+        print("dijoco.view: %s" % error, file=sys.stderr)
+    except OSError as error:
+        print("dijoco.view: %s: %s" % (error.filename, error.strerror), file=sys.stderr)
+    except KeyboardInterrupt:
+        return 130
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
