@@ -24,7 +24,7 @@ typedef struct djmPen {
   const djContactPair* pair;
   int id;                     // of the pair
   mjtNum frame[9];            // columns: two tangents, the normal
-  mjtNum half[2];             // half sizes of the plate along the tangents
+  mjtNum centre[3], half[2];  // of the plate; half sizes along the tangents
 } djmPen;
 
 // The next geom of the scene, already counted, or NULL: there is no room.
@@ -48,14 +48,15 @@ static mjvGeom* nextGeom(djmPen* pen, const float rgba[4]) {
   return geom;
 }
 
-// A geom about the pair's point, its z along the normal.
-static mjvGeom* placeGeom(djmPen* pen, int type, const mjtNum size[3], const float rgba[4]) {
+// A geom in the separating plane, its z along the normal.
+static mjvGeom* placeGeom(djmPen* pen, int type, const mjtNum pos[3], const mjtNum size[3],
+                          const float rgba[4]) {
   mjvGeom* geom = nextGeom(pen, rgba);
   if (!geom) return NULL;
   geom->type = type;
   for (int i = 0; i < 3; i++) {
     geom->size[i] = (float)size[i];
-    geom->pos[i] = (float)pen->pair->point[i];
+    geom->pos[i] = (float)pos[i];
   }
   for (int i = 0; i < 9; i++) geom->mat[i] = (float)pen->frame[i];
   return geom;
@@ -67,14 +68,14 @@ static int smallerGeom(const mjModel* m, const djContactPair* pair) {
   return r1 > 0 && (r2 <= 0 || r1 < r2) ? pair->geom1 : pair->geom2;
 }
 
-// Tangents and half sizes of the plate: the bounding box of the smaller geom, projected on the
-// plane. The first tangent follows the box's axis that is longest there, so that plates turn with
-// their geoms; for spheres, which show no turning, it is the world axis.
+// Tangents, centre and half sizes of the plate: the bounding box of the smaller geom, projected on
+// the plane. The first tangent follows the box's axis that is longest there, so that plates turn
+// with their geoms; for spheres, which show no turning, it is the world axis.
 static void findPlate(djmPen* pen, const djData* data) {
   const mjModel* m = pen->m;
   const mjtNum* n = pen->pair->normal;
   int g = smallerGeom(m, pen->pair);
-  const mjtNum* box = m->geom_aabb + 6 * g + 3;
+  const mjtNum *middle = m->geom_aabb + 6 * g, *box = middle + 3;
   bool turns = m->geom_type[g] != mjGEOM_SPHERE;
   mjtNum axis[9], along[3], across[3], best = -1;
   for (int k = 0; k < 9; k++) axis[k] = turns ? data->geom_xmat[9 * g + k] : k % 4 == 0;
@@ -89,6 +90,11 @@ static void findPlate(djmPen* pen, const djData* data) {
   }
   mju_normalize3(along);
   mju_cross(across, n, along);
+  mjtNum offset[3];
+  mju_mulMatVec3(pen->centre, data->geom_xmat + 9 * g, middle);
+  mju_addTo3(pen->centre, data->geom_xpos + 3 * g);
+  mju_sub3(offset, pen->centre, pen->pair->point);
+  mju_addToScl3(pen->centre, n, -mju_dot3(offset, n));
   mju_zero(pen->half, 2);
   for (int i = 0; i < 3; i++) {
     mjtNum a[3] = {axis[i], axis[3 + i], axis[6 + i]};
@@ -117,15 +123,16 @@ static void drawPoint(djmPen* pen, const mjvOption* opt) {
   mjtNum width = m->vis.scale.contactwidth * scale, height = m->vis.scale.contactheight * scale;
   const mjtNum plate[3] = {kRim * pen->half[0], kRim * pen->half[1], 0.1 * height};
   const mjtNum disc[3] = {width, width, height};
-  placeGeom(pen, mjGEOM_BOX, plate, pair->recovering ? kRecoveringPlane : kPlane);
-  mjvGeom* geom = placeGeom(pen, mjGEOM_CYLINDER, disc, pair->recovering ? kRecovering : kPoint);
+  const float* colour = pair->recovering ? kRecovering : kPoint;
+  placeGeom(pen, mjGEOM_BOX, pen->centre, plate, pair->recovering ? kRecoveringPlane : kPlane);
+  mjvGeom* geom = placeGeom(pen, mjGEOM_CYLINDER, pair->point, disc, colour);
   if (geom && opt->label == mjLABEL_CONTACTPOINT) {
     char name[2][40];
     nameGeom(name[0], m, pair->geom1);
     nameGeom(name[1], m, pair->geom2);
     snprintf(geom->label, sizeof(geom->label), "%s | %s %.3g", name[0], name[1], pair->gap);
   }
-  geom = nextGeom(pen, pair->recovering ? kRecovering : kPoint);
+  geom = nextGeom(pen, colour);
   if (geom) {
     mjtNum from[3], to[3];
     mju_addScl3(from, pair->point, pair->normal, -0.5 * pair->gap);
