@@ -11,7 +11,7 @@ SCENE = """
     <body pos="0 0 .15"><freejoint/><geom name="box" type="box" size=".1 .1 .1" mass="1"/></body>
   </worldbody>
 </mujoco>"""
-PLUGIN = """<option integrator="Euler"/>
+PLUGIN = """<option integrator="Euler"><flag contact="disable"/></option>
   <extension><plugin plugin="dijoco.contact"><instance name="dj"/></plugin></extension>"""
 
 
