@@ -51,6 +51,8 @@ if(DIJOCO_FLAVOUR STREQUAL "debug")
   # The sanitizers' own code makes this warning guess wrong.
   target_compile_options(dj_flags INTERFACE ${sanitize} -Wno-maybe-uninitialized)
   target_link_options(dj_link_flags INTERFACE ${sanitize})
+  # This header of MuJoCo wants functions for its stack that only a sanitized MuJoCo has.
+  target_compile_definitions(dj_flags INTERFACE MUJOCO_INCLUDE_MJSAN_H_)
 elseif(DIJOCO_FLAVOUR STREQUAL "coverage")
   target_compile_options(dj_flags INTERFACE --coverage -O0)
   target_link_options(dj_link_flags INTERFACE --coverage)

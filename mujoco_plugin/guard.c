@@ -21,7 +21,7 @@ typedef struct djGuardFrame {
 
 static _Thread_local djGuardFrame* top;
 
-// Copies text onto one line: line ends become "; ", repeated blanks one.
+// Copies text onto one line: line ends and the blanks after them become "; ".
 static void oneLine(char* line, size_t size, const char* text) {
   size_t n = 0;
   for (const char* c = text; *c && n + 3 < size; c++) {

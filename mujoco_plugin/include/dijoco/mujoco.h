@@ -76,6 +76,8 @@ typedef struct djmStepOption {
   bool sensors;               // djm_step also fills, as mj_step does, what mj_forward finds at its
                               //   start: poses, velocities, sensordata (see djm_forward); false
 } djmStepOption;
+
+// The context's settings, to be changed in place.
 DJ_API djmStepOption* djm_stepOption(djmContext* context);
 
 // One step of ours on MuJoCo's data: reads time, qpos, qvel, act, ctrl, applied forces and mocap

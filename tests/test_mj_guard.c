@@ -1,0 +1,106 @@
+// djm_guard, whatever handlers of messages there are: the process's, the thread's.
+
+#include "attach.h"
+#include "common/mjcf.h"
+
+#include <dijoco/mujoco.h>
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int heard;            // messages that reached the handlers of this file
+static jmp_buf outside;
+
+static void hear(const mjLogMessage* message) {
+  heard++;
+  if (message->level == mjLOG_ERROR) longjmp(outside, 1);
+}
+
+static void hearText(const char* text) {
+  (void)text;
+  heard++;
+  longjmp(outside, 1);
+}
+
+static void warnAndFail(void* arg) {
+  mju_warning("be careful");
+  mju_error("no %s", (const char*)arg);
+}
+
+static void warn(void* arg) { mju_warning("be careful\nwith %s", (const char*)arg); }
+
+static void inner(void* arg) {
+  djError err;
+  assert_int_equal(djm_guard(warnAndFail, "inner", &err), DJ_INVALID);
+  assert_string_equal(err.text, "no inner");
+  warnAndFail(arg);
+}
+
+// MuJoCo's compiler has a handler of its own for a while.
+static void compile(void* arg) {
+  char error[200] = "";
+  mjVFS vfs;
+  mj_defaultVFS(&vfs);
+  const char text[] = "<mujoco><worldbody><body><joint/></body></worldbody></mujoco>";
+  mj_addBufferVFS(&vfs, "a.xml", text, sizeof(text) - 1);
+  mjModel* m = mj_loadXML("a.xml", &vfs, error, sizeof(error));
+  mj_deleteVFS(&vfs);
+  assert_null(m);
+  assert_non_null(strstr(error, "mass"));
+  warnAndFail(arg);
+}
+
+// All that a guard catches, then that the handlers from before are back.
+static void checkGuard(void (*raise)(void*)) {
+  djError err;
+  heard = 0;
+  assert_int_equal(djm_guard(warnAndFail, "way", &err), DJ_INVALID);
+  assert_string_equal(err.text, "no way");
+  assert_int_equal(djm_guard(warn, "it", &err), DJ_OK);
+  assert_string_equal(err.text, "be careful; with it");
+  assert_int_equal(djm_guard(inner, "outer", &err), DJ_INVALID);
+  assert_string_equal(err.text, "no outer");
+  assert_int_equal(djm_guard(compile, "scene", &err), DJ_INVALID);
+  assert_string_equal(err.text, "no scene");
+  assert_int_equal(djm_guard(warnAndFail, "text", NULL), DJ_INVALID);
+  assert_int_equal(heard, 0);
+  if (setjmp(outside) == 0) {
+    raise("way");
+    fail_msg("the error came back");
+  }
+  assert_true(heard > 0);
+}
+
+static void raiseError(void* arg) { mju_error("no %s", (const char*)arg); }
+
+static void testTextHandler(void** state) {
+  (void)state;
+  mju_user_error = hearText;
+  checkGuard(raiseError);
+  mju_user_error = NULL;
+}
+
+static void testProcessHandler(void** state) {
+  (void)state;
+  mjfLogHandler previous = mju_setLogHandler(hear);
+  checkGuard(warnAndFail);
+  mju_setLogHandler(previous);
+}
+
+// As in a call from MuJoCo's Python bindings.
+static void testThreadHandler(void** state) {
+  (void)state;
+  mjfLogHandler previous = _mjPRIVATE_setTlsLogHandler(hear);
+  checkGuard(warnAndFail);
+  assert_ptr_equal(_mjPRIVATE_setTlsLogHandler(previous), hear);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testTextHandler),
+      cmocka_unit_test(testProcessHandler),
+      cmocka_unit_test(testThreadHandler),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
