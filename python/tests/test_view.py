@@ -170,6 +170,39 @@ def test_contacts(folder, offscreen):
     assert (pictures[0] != pictures[1]).any()
 
 
+def violet(image):
+    """Number of pixels in the colour of the plugin's separating planes."""
+    red, green, blue = image.astype(int)[..., 0], image.astype(int)[..., 1], image.astype(int)[..., 2]
+    return int(((blue > red + 25) & (red > green + 10)).sum())
+
+
+def test_plugin(folder, offscreen):
+    """A scene that holds our plugin: it is loaded, and draws separating planes."""
+    text = SCENE.replace("<worldbody>", '<extension><plugin plugin="dijoco.contact"><instance '
+                         'name="dj"/></plugin></extension><option><flag contact="disable"/>'
+                         '</option><worldbody>')
+    (folder / "ours.xml").write_text(text)
+    seen = []
+    for extra in [], ["--contacts"]:
+        done = call(folder, "ours.xml", "a.csv", "--out", "c.png", "--every", 200, *extra)
+        assert done.returncode == 0, done.stderr
+        seen.append(violet(decode(folder / "c.png")[0]))
+    assert seen[0] == 0 and seen[1] > 200
+
+
+def test_picture(folder, offscreen):
+    """The picture in the README can be made."""
+    script = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "contact_picture.py"
+    environment = dict(os.environ)
+    if "MUJOCO_GL" not in environment:
+        environment.update(DISPLAY="", WAYLAND_DISPLAY="")
+    done = subprocess.run([sys.executable, str(script), "p.png"], cwd=folder, capture_output=True,
+                          text=True, env=environment, timeout=300)
+    assert done.returncode == 0, done.stderr
+    left, right = np.split(decode(folder / "p.png")[0], 2, axis=1)
+    assert violet(right) > violet(left) + 5000
+
+
 def test_read_run(folder):
     model = mujoco.MjModel.from_xml_string(SCENE)
     rows = np.array(write_run(folder / "a.csv", model))
