@@ -202,8 +202,8 @@ static void testCost(int steps) {
     pairs += djm_data(context)->npair;
     mj_step(m[2], run);
   }
-  djv_title("A step of the humanoid (nv %d, %g ms, Euler), medians of %d states of the plugin's run, "
-            "%.1f pairs near contact", (int)m[2]->nv, 1e3 * m[2]->opt.timestep, steps,
+  djv_title("A step of the humanoid (nv %d, %g ms, Euler): medians of %d states of the plugin's "
+            "run, %.1f pairs near contact", (int)m[2]->nv, 1e3 * m[2]->opt.timestep, steps,
             pairs / steps);
   for (int k = 0; k < WAYS; k++) {
     djv_note("%-18s %6.1f us", name[k], 1e6 * median(time + k * steps, steps));
