@@ -13,7 +13,7 @@ enum { MAXDOF = 100 };
 
 // ------------------------------ the plugin -------------------------------------------------------
 
-typedef enum { IDLE, IMPOSE, FOLLOW, REPLAY, PLAIN_METRIC, FULL_STACK } Mode;
+typedef enum { IDLE, IMPOSE, FOLLOW, REPLAY, PLAIN_METRIC } Mode;
 
 // What the plugin does at the next evaluations, and what it found.
 static struct {
@@ -51,34 +51,34 @@ static void plainMetric(const mjModel* m, mjData* d) {
   }
 }
 
+static djStatus impose(const mjModel* m, mjData* d, const mjtNum* vnext) {
+  mjtNum work[7 * MAXDOF];
+  assert_true(djm_imposeWork(m) < 7 * MAXDOF);
+  return djm_impose(m, d, vnext, work);
+}
+
 static void compute(const mjModel* m, mjData* d, int instance, int capability) {
   (void)instance, (void)capability;
   int nv = (int)m->nv;
   mjtNum wanted[MAXDOF];
-  mjtSize narena = d->narena;
   switch (plan.mode) {
     case IDLE:
       return;
     case IMPOSE:
       // As if another plugin came before.
       for (int i = 0; i < nv; i++) d->qfrc_passive[i] += 3 + i;
-      plan.status = djm_impose(m, d, plan.vnext);
+      plan.status = impose(m, d, plan.vnext);
       mju_copy(plan.passive, d->qfrc_passive, nv);
       return;
     case FOLLOW:
       for (int i = 0; i < nv; i++) wanted[i] = 0.9 * d->qvel[i] + cos(i);
-      plan.status = djm_impose(m, d, wanted);
+      plan.status = impose(m, d, wanted);
       return;
     case REPLAY:
       mju_copy(d->qfrc_passive, plan.passive, nv);
       return;
     case PLAIN_METRIC:
       plainMetric(m, d);
-      return;
-    case FULL_STACK:
-      d->narena = (mjtSize)(d->parena + d->pstack + 100);
-      plan.status = djm_impose(m, d, plan.vnext);
-      d->narena = narena;
       return;
   }
 }
@@ -420,17 +420,15 @@ static void testTransition(void** state) {
 // ------------------------------ refusals ---------------------------------------------------------
 
 // Steps with the passive force left alone where nothing can be imposed.
-static void refuse(mjModel* m, mjData* d, Mode mode, djStatus status) {
+static void refuse(mjModel* m, mjData* d, djStatus status) {
   mjData* e = mj_makeData(m);
   mj_copyData(e, m, d);
-  plan.mode = mode;
+  plan.mode = IMPOSE;
   mj_forward(m, d);
   assert_int_equal(plan.status, status);
   plan.mode = IDLE;
   mj_forward(m, e);
-  if (mode == IMPOSE) {       // the "other plugin's" force
-    for (int i = 0; i < m->nv; i++) e->qfrc_passive[i] += 3 + i;
-  }
+  for (int i = 0; i < m->nv; i++) e->qfrc_passive[i] += 3 + i;   // "another plugin's" force
   assert_memory_equal(d->qfrc_passive, e->qfrc_passive, m->nv * sizeof(mjtNum));
   mj_deleteData(e);
 }
@@ -442,21 +440,20 @@ static void testRefusals(void** state) {
   seed = 1;
   randomState(m, d, 1);
   m->opt.integrator = mjINT_RK4;
-  refuse(m, d, IMPOSE, DJ_UNSUPPORTED);
+  refuse(m, d, DJ_UNSUPPORTED);
   for (int k = 0; k < NINTEGRATOR; k++) {
     m->opt.integrator = kIntegrators[k];
-    refuse(m, d, FULL_STACK, DJ_NO_MEMORY);
     for (int trial = 0; trial < 3; trial++) {
       plan.vnext[2] = trial == 0 ? NAN : trial == 1 ? -INFINITY : 1e308;
-      refuse(m, d, IMPOSE, DJ_INVALID);
+      refuse(m, d, DJ_INVALID);
     }
     plan.vnext[2] = 0;
     m->opt.timestep = 0;
-    refuse(m, d, IMPOSE, DJ_INVALID);
+    refuse(m, d, DJ_INVALID);
     m->opt.timestep = 0.002;
   }
   m->opt.enableflags |= mjENBL_SLEEP;
-  refuse(m, d, IMPOSE, DJ_UNSUPPORTED);
+  refuse(m, d, DJ_UNSUPPORTED);
   mj_deleteData(d);
   mj_deleteModel(m);
 }

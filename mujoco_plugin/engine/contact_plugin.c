@@ -25,6 +25,7 @@ typedef struct djmContact {
   djmContext* context;       // NULL: no memory was left after a change of the model
   djmSnapshot* snapshot;     // of the model that the context was made from
   mjtNum* rest;              // (nv)
+  mjtNum* work;              // of djm_impose
 } djmContact;
 
 static djmContact* contactOf(const mjData* d, int instance) {
@@ -84,6 +85,7 @@ static void destroy(mjData* d, int instance) {
   djm_deleteContext(x->context);
   djm_deleteSnapshot(x->snapshot);
   free(x->rest);
+  free(x->work);
   free(x);
   d->plugin_data[instance] = 0;
 }
@@ -95,6 +97,7 @@ static int init(const mjModel* m, mjData* d, int instance) {
   djReport* report = NULL;
   djmContact* x = why ? NULL : calloc(1, sizeof(*x));
   bool made = x && (x->rest = calloc(m->nv + 1, sizeof(mjtNum))) != NULL &&
+              (x->work = calloc(djm_imposeWork(m), sizeof(mjtNum))) != NULL &&
               (x->snapshot = djm_makeSnapshot(m)) != NULL &&
               djm_makeContextFor(&x->context, &report, m, DJM_CONTACTS, &err) == DJ_OK;
   if (made) {
@@ -149,7 +152,7 @@ static void compute(const mjModel* m, mjData* d, int instance, int capability) {
   if (!x || !update(x, m)) return;
   djm_restForce(x->rest, m, d);
   if (!takeStep(x, d)) return;
-  djStatus status = djm_impose(m, d, djm_data(x->context)->qvel);
+  djStatus status = djm_impose(m, d, djm_data(x->context)->qvel, x->work);
   if (status != DJ_OK) djm_tellOnce(kName, "MuJoCo's step cannot be made to land on ours");
 }
 

@@ -61,22 +61,16 @@ static bool isFinite(const mjtNum* x, int n) {
   return true;
 }
 
-djStatus djm_impose(const mjModel* m, mjData* d, const mjtNum* vnext) {
-  int nv = (int)m->nv, size[NSAVED], total = nv;
+size_t djm_imposeWork(const mjModel* m) { return (size_t)(5 * m->nv + m->nout + m->na) + 1; }
+
+djStatus djm_impose(const mjModel* m, mjData* d, const mjtNum* vnext, mjtNum* work) {
+  int nv = (int)m->nv, size[NSAVED];
   if (m->opt.integrator == mjINT_RK4 || (m->opt.enableflags & mjENBL_SLEEP)) return DJ_UNSUPPORTED;
   if (!(m->opt.timestep > 0) || !isFinite(vnext, nv)) return DJ_INVALID;
 
   mjtNum* field[NSAVED];
   listSaved(field, size, m, d);
-  for (int k = 0; k < NSAVED; k++) total += size[k];
-  // MuJoCo's own step needs more than this; a full stack is an error of MuJoCo's.
-  if ((size_t)d->narena - d->parena - d->pstack < (total + 16) * sizeof(mjtNum)) {
-    return DJ_NO_MEMORY;
-  }
-
-  mj_markStack(d);
-  mjtNum* saved = mj_stackAllocNum(d, total);
-  mjtNum* at = saved;
+  mjtNum* at = work;
   for (int k = 0; k < NSAVED; at += size[k++]) mju_copy(at, field[k], size[k]);
   mju_copy(at, d->qfrc_passive, nv);
 
@@ -85,8 +79,7 @@ djStatus djm_impose(const mjModel* m, mjData* d, const mjtNum* vnext) {
   bool finite = isFinite(d->qfrc_passive, nv);
   if (!finite) mju_copy(d->qfrc_passive, at, nv);
 
-  at = saved;
+  at = work;
   for (int k = 0; k < NSAVED; at += size[k++]) mju_copy(field[k], at, size[k]);
-  mj_freeStack(d);
   return finite ? DJ_OK : DJ_INVALID;
 }

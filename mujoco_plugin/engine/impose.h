@@ -18,7 +18,8 @@
 // both disabled.
 //
 // DJ_UNSUPPORTED: RK4, or sleeping enabled. DJ_INVALID: vnext or the result is not finite, or the
-// timestep is not positive. DJ_NO_MEMORY: d's stack is full. qfrc_passive is then as it was.
-djStatus djm_impose(const mjModel* m, mjData* d, const mjtNum* vnext);
+// timestep is not positive. qfrc_passive is then as it was. work: djm_imposeWork(m) numbers.
+djStatus djm_impose(const mjModel* m, mjData* d, const mjtNum* vnext, mjtNum* work);
+size_t djm_imposeWork(const mjModel* m);
 
 #endif  // DJ_MUJOCO_ENGINE_IMPOSE_H_
