@@ -21,6 +21,8 @@ void djm_deleteContext(djmContext* c) {
   dj_deleteModel(c->model);
   free(c->kept);
   free(c->wrench);
+  free(c->contact);
+  free(c->edge);
   free(c);
 }
 

@@ -6,6 +6,7 @@
 
 #include "step.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // Fields of d that are replaced for a while.
@@ -79,14 +80,27 @@ static void setContact(mjContact* con, mjtNum force[NEDGE], const djmContext* c,
   }
 }
 
-// Our contacts of the last substep, on d's stack.
+// Room for n contacts. (MuJoCo's stack is not for callers that are built with sanitizers.)
+static djStatus reserve(djmContext* c, int n) {
+  if (n <= c->ncontact) return DJ_OK;
+  free(c->contact);
+  free(c->edge);
+  c->ncontact = 0;
+  c->contact = malloc(2 * (size_t)n * sizeof(*c->contact));
+  c->edge = malloc(2 * (size_t)n * NEDGE * sizeof(*c->edge));
+  if (!c->contact || !c->edge) return DJ_NO_MEMORY;
+  c->ncontact = 2 * n;
+  return DJ_OK;
+}
+
+// Our contacts of the last substep.
 static void listContacts(Pass* p) {
   mjData* d = p->d;
   const djData* data = p->c->data;
   int n = data->npair;
   if (n == 0) return;
-  d->contact = mj_stackAllocByte(d, (size_t)n * sizeof(mjContact), _Alignof(mjContact));
-  d->efc_force = mj_stackAllocNum(d, (size_t)n * NEDGE);
+  d->contact = p->c->contact;
+  d->efc_force = p->c->edge;
   for (int k = 0; k < n; k++) {
     setContact(&d->contact[k], d->efc_force + NEDGE * k, p->c, p->m, &data->pair[k]);
     d->contact[k].efc_address = NEDGE * k;
@@ -133,10 +147,8 @@ static void accelerationStage(Pass* p) {
   if (d->nefc > 0) mju_zero(d->efc_force, d->nefc);   // MuJoCo's constraints do not act
   hide(p);
   bodyForces(p);
-  mj_markStack(d);
   listContacts(p);
   mj_sensorAcc(m, d);
-  mj_freeStack(d);
   restore(p);
   setTouch(p);
 }
@@ -163,8 +175,10 @@ static void runPass(void* arg) {
 
 djStatus djm_pass(djmContext* c, const mjModel* m, mjData* d) {
   Pass p = {.c = c, .m = m, .d = d};
+  djStatus status = reserve(c, c->data->npair);
+  if (status != DJ_OK) return status;
   size_t pstack = d->pstack, pbase = d->pbase;
-  djStatus status = djm_guard(runPass, &p, &c->error);
+  status = djm_guard(runPass, &p, &c->error);
   if (status == DJ_OK) {
     c->error.text[0] = '\0';   // a warning, which d counts
     return DJ_OK;

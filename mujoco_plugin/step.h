@@ -23,6 +23,9 @@ struct djmContext {
   // scratch
   double* force;          // (nbody x 6)
   mjData* pose;           // for kinematics; made without plugins
+  int ncontact;           // room in:
+  mjContact* contact;
+  mjtNum* edge;           // (ncontact x 10) forces
   mjData* full;           // for djm_forward at other states, or NULL: not made yet
 };
 
