@@ -87,6 +87,56 @@ DJ_API djStatus djc_evalPair(double* value, double gradient[12], double hessian[
                              djcPair* pair, const double pos_a[3], const double quat_a[4],
                              const double pos_b[3], const double quat_b[4]);
 
+// ---- smoothed gap --------------------------------------------------------------------------------
+//
+// A signed distance whose value, normal and witness points are analytic functions of the poses: that
+// of smoothed shapes, whose edges are round and whose faces are slightly domed. `smoothing` is a
+// length: faces of boxes, spheres, ellipsoids, capsules' and cylinders' sides and planes stay where
+// they are, faces of other hulls lie deeper by at most smoothing/2, edges and corners by at most
+// (|m| - 1/2) smoothing, where m is what moves a corner when its faces move by 1 (a box: 1.24
+// smoothing). Below 0: the default, 0.002 of the least inner radius of the shapes. 0: djc_distance,
+// with derivatives of the gap alone; the normal has kinks then, and witness points jump.
+//
+// Differentiable for gaps above -smoothing, deeper except where two directions of least separation
+// tie. Faces that are parallel up to an angle of smoothing/size have witness points inside the faces
+// that move across them within that angle.
+
+// Derivatives are by twists (angular, linear) of a about its origin, then of b; row-major.
+typedef struct djcGap {
+  double gap;                 // m, negative when overlapping
+  double normal[3];           // unit, from a to b
+  double point_a[3];          // witness points, world
+  double point_b[3];
+  double gap_twist[12];
+  double normal_twist[36];    // 3 x 12
+  double point_a_twist[36];   // 3 x 12
+  double point_b_twist[36];   // 3 x 12
+  double smoothing;           // in force
+  int iterations;
+} djcGap;
+
+// DJ_NOT_CONVERGED: the direction is not the best that there is nearby. DJ_SINGULAR: normal and
+// witness points are not differentiable here (centres of spheres coincide, two depths are equal);
+// what would come through the normal is left out of their derivatives.
+DJ_API djStatus djc_gap(djcGap* out, const djcShape* a, const djcShape* b, double smoothing);
+
+// Two rigid sets of shapes, to be evaluated at any poses. The gap of sets is the soft minimum over
+// their pairs, -T log sum exp(-gap/T) with T = smoothing: less than the least gap by at most T log
+// of the number of pairs. Normal and witness points are means with the weights exp(-gap/T), the
+// normal brought to unit length. Not changed by evaluations: several threads may share it.
+typedef struct djcGapPair djcGapPair;
+
+// Shapes (na, nb of them) as they are in the frames of the sets; their origins are not used.
+DJ_API djStatus djc_makeGapPair(djcGapPair** pair, int na, const djcShape* a, int nb,
+                                const djcShape* b, double smoothing, djError* err);
+DJ_API void djc_deleteGapPair(djcGapPair* pair);
+
+// With the frames at pos, axes the columns of mat (a rotation, row-major); twists are about pos.
+// Allocates nothing.
+DJ_API djStatus djc_evalGapPair(djcGap* out, const djcGapPair* pair, const double pos_a[3],
+                                const double mat_a[9], const double pos_b[3],
+                                const double mat_b[9]);
+
 #ifdef __cplusplus
 }
 #endif

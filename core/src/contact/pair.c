@@ -9,14 +9,13 @@
 #include "base/status.h"
 #include "contact/barrier.h"
 #include "contact/plane_pair.h"
+#include "contact/query_shape.h"
 #include "contact/separating_plane.h"
 #include "math/so3.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_VERTICES 10000000
 
 // A query in the order of the kernel: side 0 is not a plane.
 typedef struct djQuery {
@@ -38,58 +37,9 @@ djcOption djc_defaultOption(void) {
 
 // ------------------------------------------ checks ---------------------------------------------
 
-static bool allFinite(const double* x, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    if (!isfinite(x[i])) return false;
-  }
-  return true;
-}
-
-static djStatus checkGeom(const djcShape* s, char name, djError* err) {
-  static const int used[] = {
-      [DJ_PLANE] = 0,     [DJ_SPHERE] = 1, [DJ_CAPSULE] = 2, [DJ_ELLIPSOID] = 3,
-      [DJ_CYLINDER] = 2, [DJ_BOX] = 3,    [DJ_MESH] = 0};
-  if (s->geom == DJ_HFIELD) {
-    return dj_fail(err, DJ_UNSUPPORTED, "%c: hfield geoms are not supported", name);
-  }
-  if ((int)s->geom < 0 || s->geom > DJ_MESH) {
-    return dj_fail(err, DJ_INVALID, "%c: unknown geom type %d", name, (int)s->geom);
-  }
-  if (s->geom == DJ_MESH) return dj_fail(err, DJ_INVALID, "%c: no vertices", name);
-  if (!allFinite(s->pos, 3) || !allFinite(s->quat, 4)) {
-    return dj_fail(err, DJ_INVALID, "%c: pose is not finite", name);
-  }
-  double square = 0;
-  for (int k = 0; k < 4; k++) square += s->quat[k] * s->quat[k];
-  if (!(square > 1e-30)) return dj_fail(err, DJ_INVALID, "%c: quaternion is zero", name);
-  for (int k = 0; k < used[s->geom]; k++) {
-    if (!(s->size[k] > 0) || !isfinite(s->size[k])) {
-      return dj_fail(err, DJ_INVALID, "%c: size[%d] = %g is not positive", name, k, s->size[k]);
-    }
-  }
-  return DJ_OK;
-}
-
-static djStatus checkShape(const djcShape* s, char name, djError* err) {
-  if (!allFinite(s->origin, 3)) return dj_fail(err, DJ_INVALID, "%c: origin is not finite", name);
-  if (s->nvert == 0) return checkGeom(s, name, err);
-  if (s->nvert < 0 || s->nvert > MAX_VERTICES || !s->vert) {
-    return dj_fail(err, DJ_INVALID, "%c: %d vertices", name, s->nvert);
-  }
-  for (int i = 0; i < s->nvert; i++) {
-    if (!allFinite(s->vert + 3 * (size_t)i, 3)) {
-      return dj_fail(err, DJ_INVALID, "%c: vertex %d is not finite", name, i);
-    }
-  }
-  if (!(s->radius >= 0) || !isfinite(s->radius)) {
-    return dj_fail(err, DJ_INVALID, "%c: radius %g is negative or not finite", name, s->radius);
-  }
-  return DJ_OK;
-}
-
 static djStatus checkShapes(const djcShape* a, const djcShape* b, djError* err) {
-  djStatus status = checkShape(a, 'a', err);
-  if (status == DJ_OK) status = checkShape(b, 'b', err);
+  djStatus status = dj_checkQueryShape(a, 'a', err);
+  if (status == DJ_OK) status = dj_checkQueryShape(b, 'b', err);
   if (status == DJ_OK && a->nvert == 0 && b->nvert == 0 && a->geom == DJ_PLANE &&
       b->geom == DJ_PLANE) {
     status = dj_fail(err, DJ_INVALID, "a and b are both planes");
@@ -119,7 +69,7 @@ static djStatus checkOption(const djcOption* o, djError* err) {
   if (!(f->eps > 0) || !isfinite(f->eps)) {
     return dj_fail(err, DJ_INVALID, "friction: eps = %g is not positive", f->eps);
   }
-  if (!allFinite(f->motion_a, 6) || !allFinite(f->motion_b, 6)) {
+  if (!dj_allFinite(f->motion_a, 6) || !dj_allFinite(f->motion_b, 6)) {
     return dj_fail(err, DJ_INVALID, "friction: motion is not finite");
   }
   if (f->arms < DJ_ARMS_PLANE || f->arms > DJ_ARMS_PAPER || f->cap < DJ_CAP_MAGNITUDE ||
@@ -130,32 +80,6 @@ static djStatus checkOption(const djcOption* o, djError* err) {
 }
 
 // ------------------------------------------ shapes ---------------------------------------------
-
-static int countVertices(const djcShape* s) {
-  if (s->nvert > 0) return s->nvert;
-  switch (s->geom) {
-    case DJ_SPHERE:
-    case DJ_ELLIPSOID: return 1;
-    case DJ_CAPSULE:
-    case DJ_CYLINDER: return 2;
-    case DJ_BOX: return 8;
-    default: return 0;
-  }
-}
-
-static djVec3 geomVertex(const djcShape* s, const djMat3* R, int i) {
-  djVec3 local = {0, 0, 0};
-  if (s->geom == DJ_CAPSULE) local.z = i == 0 ? -s->size[1] : s->size[1];
-  if (s->geom == DJ_CYLINDER) {
-    local.z = s->size[1] - dj_discThickness(s->size[0], s->size[1]);
-    if (i == 0) local.z = -local.z;
-  }
-  if (s->geom == DJ_BOX) {
-    local = dju_vec3(i & 1 ? s->size[0] : -s->size[0], i & 2 ? s->size[1] : -s->size[1],
-                     i & 4 ? s->size[2] : -s->size[2]);
-  }
-  return dju_mulMV(*R, local);
-}
 
 static void makeCurve(djShape* out, const djcShape* s, djMat3 R) {
   double height, axes[3];
@@ -171,7 +95,7 @@ static void makeCurve(djShape* out, const djcShape* s, djMat3 R) {
 static void makeShape(djShape* out, const djcShape* s, double* mem, const double* zero) {
   djMat3 R = dju_quatToMat(dju_normalizeQuat(dju_loadQuat(s->quat)));
   djVec3 place = dju_sub3(dju_load3(s->pos), dju_load3(s->origin));
-  int n = countVertices(s);
+  int n = dj_queryVertices(s);
   memset(out, 0, sizeof *out);
   if (n == 0) {
     out->type = DJ_PLANE;
@@ -188,7 +112,7 @@ static void makeShape(djShape* out, const djcShape* s, double* mem, const double
   for (int i = 0; i < out->npad; i++) {
     int j = i < n ? i : 0;
     djVec3 x = s->nvert > 0 ? dju_sub3(dju_load3(s->vert + 3 * (size_t)j), dju_load3(s->origin))
-                            : dju_add3(geomVertex(s, &R, j), place);
+                            : dju_add3(dju_mulMV(R, dj_queryVertex(s, j)), place);
     mem[i] = x.x;
     mem[out->npad + i] = x.y;
     mem[2 * out->npad + i] = x.z;
@@ -209,12 +133,12 @@ static void makeShape(djShape* out, const djcShape* s, double* mem, const double
 static djStatus openQuery(djQuery* q, const djcShape* a, const djcShape* b,
                           const djcOption* option, djError* err) {
   memset(q, 0, sizeof *q);
-  q->swapped = countVertices(a) == 0;
+  q->swapped = dj_queryVertices(a) == 0;
   q->given[0] = q->swapped ? b : a;
   q->given[1] = q->swapped ? a : b;
   int npad[2], sum = 0;
   for (int k = 0; k < 2; k++) {
-    npad[k] = (countVertices(q->given[k]) + DJ_LANES - 1) / DJ_LANES * DJ_LANES;
+    npad[k] = (dj_queryVertices(q->given[k]) + DJ_LANES - 1) / DJ_LANES * DJ_LANES;
     sum += npad[k];
   }
   q->buffer = calloc((size_t)sum * (4 + DJ_KERNEL_SCRATCH(1)), sizeof(double));

@@ -1,0 +1,81 @@
+#include "contact/query_shape.h"
+
+#include "base/status.h"
+#include "shape/curve.h"
+
+#define MAX_VERTICES 10000000
+
+bool dj_allFinite(const double* x, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (!isfinite(x[i])) return false;
+  }
+  return true;
+}
+
+static djStatus checkGeom(const djcShape* s, char name, djError* err) {
+  static const int used[] = {
+      [DJ_PLANE] = 0,     [DJ_SPHERE] = 1, [DJ_CAPSULE] = 2, [DJ_ELLIPSOID] = 3,
+      [DJ_CYLINDER] = 2, [DJ_BOX] = 3,    [DJ_MESH] = 0};
+  if (s->geom == DJ_HFIELD) {
+    return dj_fail(err, DJ_UNSUPPORTED, "%c: hfield geoms are not supported", name);
+  }
+  if ((int)s->geom < 0 || s->geom > DJ_MESH) {
+    return dj_fail(err, DJ_INVALID, "%c: unknown geom type %d", name, (int)s->geom);
+  }
+  if (s->geom == DJ_MESH) return dj_fail(err, DJ_INVALID, "%c: no vertices", name);
+  if (!dj_allFinite(s->pos, 3) || !dj_allFinite(s->quat, 4)) {
+    return dj_fail(err, DJ_INVALID, "%c: pose is not finite", name);
+  }
+  double square = 0;
+  for (int k = 0; k < 4; k++) square += s->quat[k] * s->quat[k];
+  if (!(square > 1e-30)) return dj_fail(err, DJ_INVALID, "%c: quaternion is zero", name);
+  for (int k = 0; k < used[s->geom]; k++) {
+    if (!(s->size[k] > 0) || !isfinite(s->size[k])) {
+      return dj_fail(err, DJ_INVALID, "%c: size[%d] = %g is not positive", name, k, s->size[k]);
+    }
+  }
+  return DJ_OK;
+}
+
+djStatus dj_checkQueryShape(const djcShape* s, char name, djError* err) {
+  if (!dj_allFinite(s->origin, 3)) return dj_fail(err, DJ_INVALID, "%c: origin is not finite", name);
+  if (s->nvert == 0) return checkGeom(s, name, err);
+  if (s->nvert < 0 || s->nvert > MAX_VERTICES || !s->vert) {
+    return dj_fail(err, DJ_INVALID, "%c: %d vertices", name, s->nvert);
+  }
+  for (int i = 0; i < s->nvert; i++) {
+    if (!dj_allFinite(s->vert + 3 * (size_t)i, 3)) {
+      return dj_fail(err, DJ_INVALID, "%c: vertex %d is not finite", name, i);
+    }
+  }
+  if (!(s->radius >= 0) || !isfinite(s->radius)) {
+    return dj_fail(err, DJ_INVALID, "%c: radius %g is negative or not finite", name, s->radius);
+  }
+  return DJ_OK;
+}
+
+int dj_queryVertices(const djcShape* s) {
+  if (s->nvert > 0) return s->nvert;
+  switch (s->geom) {
+    case DJ_SPHERE:
+    case DJ_ELLIPSOID: return 1;
+    case DJ_CAPSULE:
+    case DJ_CYLINDER: return 2;
+    case DJ_BOX: return 8;
+    default: return 0;
+  }
+}
+
+djVec3 dj_queryVertex(const djcShape* s, int i) {
+  djVec3 local = {0, 0, 0};
+  if (s->geom == DJ_CAPSULE) local.z = i == 0 ? -s->size[1] : s->size[1];
+  if (s->geom == DJ_CYLINDER) {
+    local.z = s->size[1] - dj_discThickness(s->size[0], s->size[1]);
+    if (i == 0) local.z = -local.z;
+  }
+  if (s->geom == DJ_BOX) {
+    local = dju_vec3(i & 1 ? s->size[0] : -s->size[0], i & 2 ? s->size[1] : -s->size[1],
+                     i & 4 ? s->size[2] : -s->size[2]);
+  }
+  return local;
+}
