@@ -99,6 +99,7 @@ static djStatus exactGap(djSoftGap* at, const djSoft* a, const djPose* pose_a, c
   at->place_b = dju_sub3(pose_b->p, pose_a->p);
   at->iterations = d.iterations;
   at->plane = b->core.type == DJ_PLANE;
+  at->frozen = true;
   return status;
 }
 

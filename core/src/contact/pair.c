@@ -12,6 +12,7 @@
 #include "contact/query_shape.h"
 #include "contact/separating_plane.h"
 #include "math/so3.h"
+#include "model/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

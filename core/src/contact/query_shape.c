@@ -1,16 +1,10 @@
 #include "contact/query_shape.h"
 
 #include "base/status.h"
+#include "model/check.h"
 #include "shape/curve.h"
 
 #define MAX_VERTICES 10000000
-
-bool dj_allFinite(const double* x, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    if (!isfinite(x[i])) return false;
-  }
-  return true;
-}
 
 static djStatus checkGeom(const djcShape* s, char name, djError* err) {
   static const int used[] = {

@@ -7,8 +7,6 @@
 
 #include <dijoco/contact.h>
 
-bool dj_allFinite(const double* x, size_t n);
-
 // name: the shape's in messages.
 djStatus dj_checkQueryShape(const djcShape* shape, char name, djError* err);
 

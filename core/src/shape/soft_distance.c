@@ -14,6 +14,8 @@
 // taken, and what it is may jump where two depths are equal.
 //
 // Newton's method n' = n + E M^-1 E^T r with a line search starts from the normal of the exact cores.
+// Where that is slow (t far below the size, a vertex about to take over), it starts from the maximum
+// for softer shapes.
 
 #include "shape/soft_distance.h"
 
@@ -22,7 +24,7 @@
 #include <float.h>
 #include <string.h>
 
-#define MAX_STEPS 100
+#define MAX_STEPS 40
 
 // A pair at one normal.
 typedef struct Place {
@@ -83,7 +85,7 @@ static void ascent(double step[2], const Place* at) {
 // From *at to the maximum. scale: size of the numbers in r.
 static djStatus climb(Place* at, int* iterations, double scale, const djSoft* a,
                       const djPose* pose_a, const djSoft* b, const djPose* pose_b) {
-  for (; *iterations < MAX_STEPS; ++*iterations) {
+  for (int end = *iterations + MAX_STEPS; *iterations < end; ++*iterations) {
     double step[2], size = hypot(at->slope[0], at->slope[1]);
     if (size <= 4 * DBL_EPSILON * scale) return DJ_OK;
     ascent(step, at);
@@ -104,6 +106,20 @@ static djStatus climb(Place* at, int* iterations, double scale, const djSoft* a,
     *at = trial;
   }
   return DJ_NOT_CONVERGED;
+}
+
+// The same, by way of softer shapes.
+static djStatus descend(Place* at, int* iterations, double scale, const djSoft* a,
+                        const djPose* pose_a, const djSoft* b, const djPose* pose_b) {
+  djStatus status = DJ_OK;
+  for (double factor = 4096; factor >= 1; factor *= 0.25) {
+    djSoft soft_a = *a, soft_b = *b;
+    soft_a.t *= factor;
+    soft_b.t *= factor;
+    visit(at, at->n, &soft_a, pose_a, &soft_b, pose_b);
+    status = climb(at, iterations, scale, &soft_a, pose_a, &soft_b, pose_b);
+  }
+  return status;
 }
 
 static void besidePlane(djSoftGap* out, const djSoft* a, const djPose* pose_a, const djSoft* b,
@@ -134,6 +150,9 @@ djStatus dj_softDistance(djSoftGap* out, const djSoft* a, const djPose* pose_a, 
   visit(&at, start.normal, a, pose_a, b, pose_b);
   double scale = dju_norm3(at.a.x) + dju_norm3(at.b.x);
   status = climb(&at, &out->iterations, scale, a, pose_a, b, pose_b);
+  if (status == DJ_NOT_CONVERGED && at.g > 0) {
+    status = descend(&at, &out->iterations, scale, a, pose_a, b, pose_b);
+  }
   out->gap = at.g;
   out->normal = at.n;
   out->point_a = at.a.x;
@@ -225,7 +244,7 @@ djStatus dj_softTwists(double gap[12], double normal[36], double point_a[36], do
   }
   setBlock(point_b, 6, -1, &B);
   setBlock(point_b, 9, 1, &I);
-  if (!inverse(&G, at)) return DJ_SINGULAR;
+  if (at->frozen || !inverse(&G, at)) return DJ_SINGULAR;
   double r[36];
   for (int i = 0; i < 36; i++) r[i] = point_b[i] - point_a[i];
   addProduct(normal, 1, &G, r);

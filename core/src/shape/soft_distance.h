@@ -13,6 +13,7 @@ typedef struct djSoftGap {
   djVec3 place_b;         // position of b's pose, likewise
   djMat3 bend_a, bend_b;  // C(n) of both; a plane's: 0
   bool plane;             // b is one
+  bool frozen;            // the normal's derivative is not known
   int iterations;
 } djSoftGap;
 

@@ -130,6 +130,21 @@ DJ_API djStatus djm_registerPlugins(djError* err);
 // of its own, which is empty until d's copy is evaluated. It is d's, and goes with it.
 DJ_API djmContext* djm_pluginContext(const mjModel* m, const mjData* d);
 
+// ------------------------------ gaps ------------------------------------------------------------
+
+// Smoothed gap of two geoms (type mjOBJ_GEOM) or bodies (mjOBJ_BODY) at d's poses: distance, unit
+// normal from 1 to 2, witness points on 1 and 2 (see djc_gap in dijoco/contact.h, and dijoco/gap.h
+// for which geoms of a body count). jac (10 x nv, or NULL): derivatives of these by the tangent of
+// qpos. smoothing in metres; below 0: the default. d must be past mj_kinematics and, for jac,
+// mj_comPos. err may be NULL.
+DJ_API djStatus djm_gap(mjtNum value[10], mjtNum* jac, const mjModel* m, const mjData* d,
+                        mjtObj type, int id1, int id2, mjtNum smoothing, djError* err);
+
+// Whether a sensor is one of the plugin dijoco.gap, and the derivatives (sensor_dim x nv) of its
+// data by the tangent of qpos; its cutoff is not looked at.
+DJ_API bool djm_isGapSensor(const mjModel* m, int sensor);
+DJ_API djStatus djm_gapSensor(mjtNum* jac, const mjModel* m, const mjData* d, int sensor);
+
 // ------------------------------ writing a design -------------------------------------------------
 
 // A changed design as MJCF. model: compiled from the scene, with parameters changed by dj_setParam
