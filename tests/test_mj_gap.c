@@ -1,0 +1,278 @@
+// The sensor plugin dijoco.gap in compiled models, and its derivatives.
+
+#include "common/mjcf.h"
+#include "engine/engine.h"
+
+#include <dijoco/dijoco.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char kWorld[] =
+    "<asset><mesh name='m' vertex='0 0 0 .3 0 0 0 .3 0 0 0 .3 .2 .2 .2'/></asset><worldbody>"
+    "<geom name='floor' type='plane' size='2 2 .1'/>"
+    "<body name='arm' pos='0 0 1'><joint name='a' axis='0 1 0'/><joint name='b' axis='1 .2 0'/>"
+    "<geom name='bar' type='box' size='.3 .05 .04' pos='.3 0 0'/>"
+    "<geom name='tip' type='sphere' size='.06' pos='.6 0 0' contype='0' conaffinity='0'/>"
+    "<body name='hand' pos='.6 0 0'><joint name='c' axis='0 0 1'/>"
+    "<geom name='cone' type='mesh' mesh='m' contype='0' conaffinity='0'/></body></body>"
+    "<body name='free' pos='.3 .1 .7'><freejoint/>"
+    "<geom name='can' type='cylinder' size='.1 .15'/>"
+    "<geom name='egg' type='ellipsoid' size='.1 .05 .2' pos='.1 .1 .1' quat='1 .2 .3 0'/>"
+    "<geom name='rod' type='capsule' size='.03 .2' pos='-.1 .1 0'/></body>"
+    "<body name='set' pos='-.5 .2 .6' mocap='true'><geom name='block' type='box' size='.1 .2 .1'/>"
+    "</body></worldbody>";
+
+// A scene with an instance for every list of <config> elements; NULL: text is in `error`.
+static mjModel* compile(const char* const* config, int n, char error[1000]) {
+  static char xml[12000];
+  char *end = xml + sizeof(xml), *at = xml;
+  at += snprintf(at, end - at, "<mujoco><extension><plugin plugin='dijoco.gap'>");
+  for (int i = 0; i < n; i++) {
+    at += snprintf(at, end - at, "<instance name='i%d'>%s</instance>", i, config[i]);
+  }
+  at += snprintf(at, end - at, "</plugin></extension>%s<sensor><jointpos joint='a'/>", kWorld);
+  for (int i = 0; i < n; i++) {
+    at += snprintf(at, end - at, "<plugin name='s%d' plugin='dijoco.gap' instance='i%d'/>", i, i);
+  }
+  snprintf(at, end - at, "</sensor></mujoco>");
+  mjVFS vfs;
+  mj_defaultVFS(&vfs);
+  mj_addBufferVFS(&vfs, "scene.xml", xml, (int)strlen(xml));
+  mjModel* m = mj_loadXML("scene.xml", &vfs, error, 1000);
+  mj_deleteVFS(&vfs);
+  return m;
+}
+
+#define NAMES(kind, a, b) \
+  "<config key='" kind "1' value='" a "'/><config key='" kind "2' value='" b "'/>"
+static const char* const kPairs[] = {
+    NAMES("geom", "bar", "can"),    NAMES("geom", "floor", "bar"), NAMES("geom", "cone", "egg"),
+    NAMES("geom", "tip", "rod"),    NAMES("geom", "block", "bar"), NAMES("geom", "cone", "bar"),
+    NAMES("body", "arm", "free"),   NAMES("body", "world", "free"), NAMES("body", "hand", "set"),
+    NAMES("geom", "cone", "block") "<config key='smoothing' value='.01'/>"
+    "<config key='output' value='distance point2'/>",
+};
+enum { kNPair = sizeof(kPairs) / sizeof(*kPairs) };
+
+static mjModel* load(void) {
+  char error[1000] = "";
+  mjModel* m = compile(kPairs, kNPair, error);
+  if (!m) fail_msg("%s", error);
+  return m;
+}
+
+static void shake(const mjModel* m, mjData* d, int seed) {
+  mj_resetData(m, d);
+  mjtNum step[20];
+  for (int i = 0; i < m->nv; i++) step[i] = 0.4 * sin(seed + 3.7 * i);
+  mj_integratePos(m, d->qpos, step, 1);
+}
+
+static const mjtNum* dataOf(const mjModel* m, const mjData* d, int pair) {
+  return d->sensordata + m->sensor_adr[1 + pair];
+}
+
+// The sensor, djm_gap and dj_gap of the imported model give the same numbers.
+static void testValue(void** state) {
+  (void)state;
+  mjModel* m = load();
+  mjData* d = mj_makeData(m);
+  djModel* model = djt_import(NULL, m);
+  djData* data;
+  assert_int_equal(dj_makeData(&data, model, NULL), DJ_OK);
+  for (int seed = 0; seed < 20; seed++) {
+    shake(m, d, seed);
+    mj_forward(m, d);
+    mju_copy(data->qpos, d->qpos, (int)m->nq);
+    for (int i = 0; i + 1 < kNPair; i++) {
+      assert_int_equal(m->sensor_dim[1 + i], 10);
+      bool body = strstr(kPairs[i], "body1") != NULL;
+      char name[2][20];
+      const char* at = strstr(kPairs[i], "value='") + 7;
+      sscanf(at, "%19[^']", name[0]);
+      sscanf(strstr(at, "value='") + 7, "%19[^']", name[1]);
+      int id[2];
+      for (int k = 0; k < 2; k++) id[k] = mj_name2id(m, body ? mjOBJ_BODY : mjOBJ_GEOM, name[k]);
+      mjtNum value[10], jac[300], core[10], core_jac[300];
+      const mjtNum* sensor = dataOf(m, d, i);
+      djError err;
+      assert_int_equal(djm_gap(value, jac, m, d, body ? mjOBJ_BODY : mjOBJ_GEOM, id[0], id[1], -1,
+                               &err), DJ_OK);
+      for (int k = 0; k < 10; k++) assert_float_equal(sensor[k], value[k], 0);
+      djStatus status = dj_gap(core, core + 1, core + 4, core + 7, core_jac, model, data,
+                               body ? DJ_OBJ_BODY : DJ_OBJ_GEOM, id[0], id[1], -1);
+      if (status != DJ_OK) fail_msg("%s", dj_errorText(data));
+      for (int k = 0; k < 10; k++) assert_float_equal(core[k], value[k], 1e-8);
+      for (int k = 0; k < 10 * m->nv; k++) {
+        assert_float_equal(core_jac[k], jac[k], 1e-5 * (1 + fabs(jac[k])));
+      }
+    }
+    assert_int_equal(m->sensor_dim[kNPair], 4);
+  }
+  dj_deleteData(data);
+  dj_deleteModel(model);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
+// MuJoCo's finite differences of the sensors, and Jacobians of djm_gapSensor.
+static void testDerivative(void** state) {
+  (void)state;
+  mjModel* m = load();
+  mjData* d = mj_makeData(m);
+  int nv = (int)m->nv, nx = 2 * nv, ns = (int)m->nsensordata;
+  mjtNum* C = calloc((size_t)ns * nx, sizeof(*C));
+  double worst = 0, largest = 0;
+  for (int seed = 0; seed < 10; seed++) {
+    shake(m, d, seed);
+    mj_forward(m, d);
+    mjd_transitionFD(m, d, 1e-7, 1, NULL, NULL, C, NULL);
+    mj_forward(m, d);
+    for (int i = 0; i < kNPair; i++) {
+      mjtNum jac[300];
+      assert_true(djm_isGapSensor(m, 1 + i));
+      assert_int_equal(djm_gapSensor(jac, m, d, 1 + i), DJ_OK);
+      for (int r = 0; r < m->sensor_dim[1 + i]; r++) {
+        const mjtNum* row = C + (size_t)(m->sensor_adr[1 + i] + r) * nx;
+        for (int k = 0; k < nv; k++) {
+          double error = fabs(row[k] - jac[r * nv + k]) / (1 + fabs(row[k]));
+          worst = fmax(worst, error);
+          largest = fmax(largest, fabs(row[k]));
+          if (!(error < 1e-4)) {
+            fail_msg("seed %d, sensor %d, row %d, dof %d: %g, difference %g", seed, i, r, k,
+                     jac[r * nv + k], row[k]);
+          }
+        }
+        for (int k = nv; k < nx; k++) assert_float_equal(row[k], 0, 0);
+      }
+    }
+  }
+  print_message("worst %.2g of %.3g\n", worst, largest);
+  assert_true(largest > 10);
+  assert_false(djm_isGapSensor(m, 0));
+  assert_int_equal(djm_gapSensor(C, m, d, 0), DJ_INVALID);
+  free(C);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
+// Distances as MuJoCo's own, to the bound; copies; changes of the model.
+static void testEngine(void** state) {
+  (void)state;
+  mjModel* m = load();
+  mjData *d = mj_makeData(m), *e = mj_makeData(m);
+  int checked = 0;
+  for (int seed = 0; seed < 30; seed++) {
+    shake(m, d, seed);
+    mj_forward(m, d);
+    mjtNum fromto[6];
+    const mjtNum* s = dataOf(m, d, 4);   // block, bar
+    mjtNum exact = mj_geomDistance(m, d, mj_name2id(m, mjOBJ_GEOM, "block"),
+                                   mj_name2id(m, mjOBJ_GEOM, "bar"), 10, fromto);
+    if (exact < 0.01) continue;
+    checked++;
+    // smoothing 0.002 * 0.04; two corners
+    if (!(s[0] > exact - 1e-6 && s[0] < exact + 2.48 * 8e-5)) fail_msg("%g, %g", s[0], exact);
+    double turn = 0;
+    for (int k = 0; k < 3; k++) turn += fabs(s[1 + k] - (fromto[3 + k] - fromto[k]) / exact);
+    assert_true(turn < 0.05);
+  }
+  assert_true(checked > 10);
+  mj_copyData(e, m, d);
+  mj_step(m, d);
+  mj_step(m, e);
+  assert_memory_equal(d->sensordata, e->sensordata, sizeof(mjtNum) * m->nsensordata);
+  mj_resetData(m, d);
+  mj_forward(m, d);
+  mjtNum before = dataOf(m, d, 1)[0];
+  int bar = mj_name2id(m, mjOBJ_GEOM, "bar");
+  m->geom_size[3 * bar + 2] += 0.02;
+  mj_forward(m, d);
+  assert_float_equal(dataOf(m, d, 1)[0], before - 0.02, 1e-4);
+  mj_deleteData(e);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
+// Objects named by the sensor element itself, and a cutoff.
+static void testObjects(void** state) {
+  (void)state;
+  char error[1000] = "", xml[3000];
+  snprintf(xml, sizeof(xml),
+           "<mujoco><extension><plugin plugin='dijoco.gap'/></extension>%s<sensor>"
+           "<plugin plugin='dijoco.gap' objtype='geom' objname='bar' reftype='geom' refname='can'/>"
+           "<plugin plugin='dijoco.gap' objtype='body' objname='arm' reftype='body' refname='free' "
+           "cutoff='.05'><config key='output' value='distance'/></plugin>"
+           "</sensor></mujoco>", kWorld);
+  mjVFS vfs;
+  mj_defaultVFS(&vfs);
+  mj_addBufferVFS(&vfs, "scene.xml", xml, (int)strlen(xml));
+  mjModel* m = mj_loadXML("scene.xml", &vfs, error, 1000);
+  mj_deleteVFS(&vfs);
+  if (!m) fail_msg("%s", error);
+  mjData* d = mj_makeData(m);
+  mj_forward(m, d);
+  mjtNum value[10];
+  assert_int_equal(djm_gap(value, NULL, m, d, mjOBJ_GEOM, mj_name2id(m, mjOBJ_GEOM, "bar"),
+                           mj_name2id(m, mjOBJ_GEOM, "can"), -1, NULL), DJ_OK);
+  assert_memory_equal(value, d->sensordata, sizeof(value));
+  assert_int_equal(m->sensor_dim[1], 1);
+  assert_true(d->sensordata[10] <= 0.05);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
+// Bad configurations end compilation with a message that names the key or the name.
+static void testRefused(void** state) {
+  (void)state;
+  static const struct {
+    const char *config, *word;
+  } bad[] = {
+      {NAMES("geom", "bar", "nobody"), "nobody"},
+      {NAMES("body", "nobody", "arm"), "nobody"},
+      {NAMES("geom", "bar", "bar"), "itself"},
+      {NAMES("geom", "floor", "floor"), "itself"},
+      {"<config key='geom1' value='bar'/>", "geom2"},
+      {"", "must be named"},
+      {"<config key='geom1' value='bar'/><config key='body2' value='free'/>", "either"},
+      {NAMES("geom", "bar", "can") "<config key='smoothing' value='wide'/>", "smoothing"},
+      {NAMES("geom", "bar", "can") "<config key='smoothing' value='-1'/>", "smoothing"},
+      {NAMES("geom", "bar", "can") "<config key='smoothing' value='inf'/>", "smoothing"},
+      {NAMES("geom", "bar", "can") "<config key='output' value='distanc'/>", "output"},
+  };
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+    char error[1000] = "";
+    mjModel* m = compile(&bad[i].config, 1, error);
+    if (m) fail_msg("compiled: %s", bad[i].config);
+    if (!strstr(error, bad[i].word)) fail_msg("'%s' lacks %s", error, bad[i].word);
+  }
+  char error[1000] = "";
+  const char* unknown = NAMES("geom", "bar", "can") "<config key='wrong' value='1'/>";
+  assert_null(compile(&unknown, 1, error));
+  mjModel* m = load();
+  mjData* d = mj_makeData(m);
+  mjtNum value[10];
+  djError err;
+  assert_int_equal(djm_gap(value, NULL, m, d, mjOBJ_GEOM, 0, 99, -1, &err), DJ_INVALID);
+  assert_int_equal(djm_gap(value, NULL, m, d, mjOBJ_SITE, 0, 1, -1, &err), DJ_INVALID);
+  assert_int_equal(djm_gap(value, NULL, m, d, mjOBJ_GEOM, 0, 1, NAN, &err), DJ_INVALID);
+  assert_true(err.text[0]);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
+static int setup(void** state) {
+  (void)state;
+  mjp_registerPlugin(djm_gapPlugin());
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testValue),   cmocka_unit_test(testDerivative), cmocka_unit_test(testEngine),
+      cmocka_unit_test(testObjects), cmocka_unit_test(testRefused),
+  };
+  return cmocka_run_group_tests(tests, setup, NULL);
+}
