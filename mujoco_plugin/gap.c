@@ -2,6 +2,7 @@
 
 #include "gap.h"
 
+#include "attach.h"
 #include "import.h"
 
 #include <stdio.h>
@@ -222,7 +223,8 @@ djStatus djm_gap(mjtNum value[10], mjtNum* jac, const mjModel* m, const mjData* 
                  int id1, int id2, mjtNum smoothing, djError* err) {
   djmGap* gap;
   djcGap g;
-  djStatus status = djm_makeGap(&gap, m, type, id1, id2, smoothing, err);
+  djStatus status = djm_attach(err);
+  if (status == DJ_OK) status = djm_makeGap(&gap, m, type, id1, id2, smoothing, err);
   if (status < 0) return status;
   if (err) err->text[0] = '\0';
   status = djm_evalGap(&g, gap, d);

@@ -4,6 +4,7 @@
 // plugin_data holds the shapes, which follow from the model: evaluations depend on d's poses alone,
 // and change nothing but sensordata.
 
+#include "attach.h"
 #include "engine/engine.h"
 #include "engine/tell.h"
 #include "gap.h"
@@ -219,6 +220,7 @@ const mjpPlugin* djm_gapPlugin(void) {
 // ------------------------------ derivatives -----------------------------------------------------
 
 bool djm_isGapSensor(const mjModel* m, int sensor) {
+  if (djm_attach(NULL) != DJ_OK) return false;
   if (sensor < 0 || sensor >= m->nsensor || m->sensor_type[sensor] != mjSENS_PLUGIN) return false;
   const mjpPlugin* plugin = mjp_getPluginAtSlot(m->plugin[m->sensor_plugin[sensor]]);
   return plugin && plugin->name && strcmp(plugin->name, kName) == 0;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 // NULL ends the list.
-static const mjpPlugin* (*const plugins[])(void) = {djm_contactPlugin, NULL};
+static const mjpPlugin* (*const plugins[])(void) = {djm_contactPlugin, djm_gapPlugin, NULL};
 
 // MuJoCo copies what it is given, and takes the same plugin twice for one.
 static void registerAll(void* arg) {
