@@ -137,10 +137,13 @@ PLUGIN = {
     "dj_importMuJoCo": (c_int, [P, P, P, ERR]),
     "dj_loadMJCF": (c_int, [P, P, P, c_char_p, ERR]),
     "dj_deleteReport": (None, [P]),
+    "djm_writeMJCF": (c_int, [c_char_p, c_char_p, P, P, ERR]),
     "djm_makeContext": (c_int, [P, P, P, ERR]),
     "djm_deleteContext": (None, [P]),
     "djm_model": (P, [P]),
     "djm_data": (P, [P]),
+    "djm_errorText": (c_char_p, [P]),
+    "djm_pluginContext": (P, [P, P]),
     "djm_stepOption": (P, [P]),
     "djm_step": (c_int, [P, P, P]),
     "djm_forward": (c_int, [P, P, P]),
@@ -165,11 +168,13 @@ def library_dir():
                       "DIJOCO_LIBRARY_DIR" % " or ".join(str(f) for f in folders))
 
 
-def _declare(library, prototypes):
+def _declare(library, prototypes, path):
     for name, (result, arguments) in prototypes.items():
-        function = getattr(library, name, None)
-        if function is not None:
-            function.restype, function.argtypes = result, arguments
+        if not hasattr(library, name):
+            raise ImportError("dijoco: %s is not of this package's version: it has no %s"
+                              % (path, name))
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
 
 
 def _load_core():
@@ -179,11 +184,7 @@ def _load_core():
     except OSError as error:
         raise ImportError("dijoco: %s. Needed are the system's cjson, qhull and nlopt (Debian: "
                           "apt install libcjson1 libqhull-r8.0 libnlopt0)" % error) from error
-    for name in CORE:
-        if not hasattr(library, name):
-            raise ImportError("dijoco: %s is not of this package's version: it has no %s"
-                              % (path, name))
-    _declare(library, CORE)
+    _declare(library, CORE, path)
     return library
 
 
@@ -227,7 +228,7 @@ def plugin():
                 library = ctypes.CDLL(plugin_library())
             except OSError as error:
                 raise ImportError("dijoco: %s" % error) from error
-            _declare(library, PLUGIN)
+            _declare(library, PLUGIN, plugin_library())
             _plugin = library
         return _plugin
 

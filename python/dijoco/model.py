@@ -23,6 +23,14 @@ class _CReportEntry(ctypes.Structure):
                 ("state", ctypes.c_int), ("note", ctypes.c_char_p)]
 
 
+class _CKey(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("time", ctypes.c_double)] + [
+        (n, c_void_p) for n in ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat")]
+
+
+_lib.check_structs({"djKeyDef": _CKey})
+
+
 class _CReport(ctypes.Structure):
     _fields_ = [("n", ctypes.c_int), ("entry", ctypes.POINTER(_CReportEntry)),
                 ("state", ctypes.c_int)]
@@ -133,8 +141,11 @@ class Model:
         if path.lower().endswith(".json"):
             call(core.dj_loadModel, byref(model), _lib.path_bytes(path))
         else:
-            call(_lib.plugin().dj_loadMJCF, byref(model), byref(report), None,
-                 _lib.path_bytes(path))
+            library = _lib.plugin()
+            try:
+                call(library.dj_loadMJCF, byref(model), byref(report), None, _lib.path_bytes(path))
+            except _lib.Error as error:  # MuJoCo's text is without the path
+                raise _lib.Error("%s: %s" % (path, error), error.status) from None
         return cls._make(Handle(model.value, core.dj_deleteModel), take_report(report.value))
 
     @classmethod
@@ -155,6 +166,32 @@ class Model:
     def save(self, path):
         """Write a .json scene; loading it gives an equal model."""
         call(core.dj_saveModel, self._address, _lib.path_bytes(path))
+
+    def save_mjcf(self, path, scene, key=None):
+        """Write the scene (.xml, .mjb or .json) that this model was loaded from as MJCF, with the
+        parameters and options that were set since; stock MuJoCo loads it. key: a dict for one more
+        keyframe, with any of name, time, qpos (nq,), qvel (nv,), act (na,), ctrl (nu,), mocap_pos
+        (nmocap, 3), mocap_quat (nmocap, 4)."""
+        table, kept = self._key(key)
+        call(_lib.plugin().djm_writeMJCF, _lib.path_bytes(path), _lib.path_bytes(scene),
+             self._address, None if table is None else byref(table))
+        del kept
+
+    def _key(self, key):
+        """A djKeyDef and the arrays that it points to."""
+        if key is None:
+            return None, ()
+        shapes = {"qpos": (self.nq,), "qvel": (self.nv,), "act": (self.na,), "ctrl": (self.nu,),
+                  "mocap_pos": (self.nmocap, 3), "mocap_quat": (self.nmocap, 4)}
+        known = ["name", "time"] + list(shapes)
+        for name in key:
+            if name not in known:
+                raise ValueError("key: unknown '%s', expected %s" % (name, ", ".join(known)))
+        arrays = {name: _lib.numbers(key[name], shape, name) for name, shape in shapes.items()
+                  if name in key}
+        table = _CKey(name=key.get("name", "").encode(), time=key.get("time", 0),
+                      **{name: array.ctypes.data for name, array in arrays.items()})
+        return table, arrays
 
     def copy(self):
         """A model of its own with equal numbers."""

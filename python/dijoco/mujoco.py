@@ -12,6 +12,14 @@ from .model import Model, mujoco_address, take_report
 _SIZES = ("nq", "nv", "na", "nu", "nbody", "nmocap", "nsensordata", "nactuator")
 
 
+def _same_sizes(mj_model, mj_data):
+    """C reads mj_data by the sizes of mj_model."""
+    made_for = mj_data.model
+    if made_for is not mj_model and any(getattr(made_for, n) != getattr(mj_model, n)
+                                        for n in _SIZES):
+        raise ValueError("mj_data: made for another model")
+
+
 class _CStepOption(ctypes.Structure):
     _fields_ = [("substeps", ctypes.c_int), ("sensors", ctypes.c_bool)]
 
@@ -29,16 +37,36 @@ class Context:
 
     def __init__(self, mj_model):
         address = mujoco_address(mj_model, "MjModel")
-        self._library = _lib.plugin()
+        library = _lib.plugin()
         context, report = c_void_p(), c_void_p()
-        call(self._library.djm_makeContext, byref(context), byref(report), address)
-        self._handle = Handle(context.value, self._library.djm_deleteContext, (mj_model,))
-        self._mj_model, self._m, self._address = mj_model, address, context.value
-        self._sizes = [getattr(mj_model, n) for n in _SIZES]
-        self._model = Model._make(Handle(self._library.djm_model(self._address),
-                                         keep=self._handle), take_report(report.value))
+        call(library.djm_makeContext, byref(context), byref(report), address)
+        handle = Handle(context.value, library.djm_deleteContext, (mj_model,))
+        self._bind(mj_model, handle, take_report(report.value))
+
+    def _bind(self, mj_model, handle, report):
+        self._library = _lib.plugin()
+        self._handle, self._address = handle, handle.address
+        self._mj_model, self._m = mj_model, mj_model._address
+        self._model = Model._make(Handle(self._library.djm_model(self._address), keep=handle),
+                                  report)
         self._data = Data._of(self._model, Handle(self._library.djm_data(self._address),
-                                                  keep=self._handle))
+                                                  keep=handle))
+
+    @classmethod
+    def of_plugin(cls, mj_model, mj_data):
+        """The context of mj_data's dijoco.contact instance, or None where the model has none. Its
+        `data` holds what the last evaluation (mj_step, mj_forward...) found; do not step it."""
+        m, d = mujoco_address(mj_model, "MjModel"), mujoco_address(mj_data, "MjData")
+        _same_sizes(mj_model, mj_data)
+        address = _lib.plugin().djm_pluginContext(m, d)
+        if not address:
+            return None
+        self = object.__new__(cls)
+        self._bind(mj_model, Handle(address, keep=(mj_model, mj_data)), ())
+        return self
+
+    def __reduce__(self):
+        raise TypeError("a Context cannot be copied or pickled")
 
     @property
     def model(self):
@@ -80,9 +108,14 @@ class Context:
 
     def _target(self, mj_data):
         address = mujoco_address(mj_data, "MjData")
-        if [getattr(mj_data.model, n) for n in _SIZES] != self._sizes:
-            raise ValueError("mj_data: made for another model than the context")
+        _same_sizes(self._mj_model, mj_data)
         return address
+
+    def _check(self, status):
+        if status < 0 or status == _lib.SINGULAR:
+            text = self._library.djm_errorText(self._address).decode(errors="replace")
+            _lib.fail(status, text)
+        return status
 
     def step(self, mj_data, n=1):
         """n steps: reads and writes time, qpos, qvel, act; writes qacc, qfrc_constraint, cfrc_ext.
@@ -91,13 +124,12 @@ class Context:
         for _ in range(_lib.integer(n, "n")):
             status = self._library.djm_step(self._m, d, self._address)
             if status != 0:
-                worst = max(worst, self._data._check(status))
+                worst = max(worst, self._check(status))
         return worst
 
     def forward(self, mj_data):
         """In place of mj_forward: everything that it computes, with our contact."""
-        return self._data._check(self._library.djm_forward(self._m, self._target(mj_data),
-                                                           self._address))
+        return self._check(self._library.djm_forward(self._m, self._target(mj_data), self._address))
 
     def transition(self, mj_data, sensors=False):
         """Derivatives of the step from mj_data's state, which is not changed. With nx = 2 nv + na:
@@ -110,7 +142,7 @@ class Context:
             out += [np.zeros((m.nsensordata, nx)), np.zeros((m.nsensordata, m.nu))]
         pointers = [a.ctypes.data for a in out] + [None] * (4 - len(out))
         status = self._library.djm_transition(self._m, d, self._address, *pointers)
-        self._data._check(status)
+        self._check(status)
         return tuple(out)
 
     def sensor_is_analytic(self, sensor):

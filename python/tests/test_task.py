@@ -81,7 +81,8 @@ def json_like(value):
 
 
 @pytest.mark.parametrize("change, text", [
-    ({"horizon": 0}, "horizon"), ({"horizons": 1}, "horizons"), ({"loss": [{"type": "speed"}]}, "speed"),
+    ({"horizon": 0}, "horizon"), ({"horizons": 1}, "horizons"),
+    ({"loss": [{"type": "speed"}]}, "speed"),
     ({"variables": [{"name": "body/none/mass"}]}, "none"),
     ({"initial": {"qpos": [0, 0, 0]}}, "qpos"), ({"integrator": "euler"}, "integrator"),
     ({"scene": "none.json"}, "none.json")])
