@@ -6,81 +6,114 @@
     qpos[-1, 0].backward()
 
 Tensors of any floating type and device are accepted; the library computes in double precision on
-the CPU. Derivatives by qpos are by its numbers, a quaternion p meaning p/|p|: they chain with
-what PyTorch itself does to these numbers. First derivatives only.
+the CPU; results are like the first tensor given. Derivatives by qpos are by its numbers, a
+quaternion p meaning p/|p|: they chain with what PyTorch itself does to these numbers. First
+derivatives only.
 """
+import numpy as np
 import torch
 from torch.autograd.function import once_differentiable
 
 from . import _autodiff
 
+_NAMES = ("qpos", "qvel", "act", "ctrl")
+
 
 def _array(tensor):
-    return tensor.detach().numpy().copy()  # what is kept must not change with the tensor
+    return tensor.detach().numpy()
 
 
-def _tensors(*arrays):
-    return tuple(torch.tensor(array) for array in arrays)  # copies, for the same reason
+def _copy(tensor):
+    return np.array(_array(tensor))  # what is kept must not change with the tensor
+
+
+def _batched(tensors, tails, batch):
+    """Arrays (B, ...) of tensors, some of which have no batch axis."""
+    arrays = [_copy(x)[None] if x.dim() == len(tail) else _copy(x) for x, tail in zip(tensors, tails)]
+    if batch is not None:
+        arrays = [x if len(x) == batch else np.broadcast_to(x, (batch,) + x.shape[1:])
+                  for x in arrays]
+    return arrays
+
+
+def _results(made, batch):
+    """qpos, qvel, act as tensors of their own."""
+    return tuple(torch.from_numpy((x if batch is not None else x[0]).copy())
+                 for x in (made.qpos, made.qvel, made.act))
+
+
+def _covectors(tensors, batch):
+    return [_array(x) if batch is not None else _array(x)[None] for x in tensors]
+
+
+def _unbatched(arrays, tails, dims):
+    """Covectors (B, ...) as tensors; summed for arguments without a batch axis."""
+    return tuple(torch.from_numpy(x if dim > len(tail) else x[0] if len(x) == 1 else x.sum(0))
+                 for x, tail, dim in zip(arrays, tails, dims))
 
 
 class _Step(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, model, data, derivatives, qpos, qvel, act, ctrl):
-        made = _autodiff.Step(model, data, *map(_array, (qpos, qvel, act, ctrl)), derivatives)
-        ctx.made = made
-        return _tensors(made.qpos, made.qvel, made.act)
+    def forward(ctx, model, data, derivatives, tails, batch, *state):
+        ctx.made = _autodiff.Step(model, data, *_batched(state, tails, batch), derivatives)
+        ctx.shape = tails, batch, [x.dim() for x in state]
+        return _results(ctx.made, batch)
 
     @staticmethod
     @once_differentiable
     def backward(ctx, *covectors):
-        return (None, None, None) + _tensors(*ctx.made.vjp(*map(_array, covectors)))
+        tails, batch, dims = ctx.shape
+        parts = ctx.made.vjp(*_covectors(covectors, batch))
+        return (None,) * 5 + _unbatched(parts, tails, dims)
 
 
 class _Run(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, model, data, derivatives, names, qpos, qvel, act, ctrl, *params):
-        values = dict(zip(names, map(_array, params)))
-        made = _autodiff.Run(model, data, values, *map(_array, (qpos, qvel, act, ctrl)),
-                             derivatives)
-        ctx.made = made
-        return _tensors(made.qpos, made.qvel, made.act)
+    def forward(ctx, model, data, derivatives, tails, batch, names, *tensors):
+        state, params = tensors[:4], dict(zip(names, map(_copy, tensors[4:])))
+        ctx.made = _autodiff.Run(model, data, params, *_batched(state, tails, batch), derivatives)
+        ctx.shape = tails, batch, [x.dim() for x in state]
+        return _results(ctx.made, batch)
 
     @staticmethod
     @once_differentiable
     def backward(ctx, *covectors):
-        *parts, by_params = ctx.made.vjp(*map(_array, covectors))
-        return (None, None, None, None) + _tensors(*parts, *by_params)
+        tails, batch, dims = ctx.shape
+        *parts, by_params = ctx.made.vjp(*_covectors(covectors, batch))
+        return ((None,) * 6 + _unbatched(parts, tails, dims) +
+                tuple(map(torch.from_numpy, by_params)))
+
+
+def _double(value):
+    if not isinstance(value, torch.Tensor):
+        value = torch.as_tensor(value)
+    if value.dtype == torch.float64 and value.device.type == "cpu":
+        return value
+    return value.to("cpu", torch.float64)
 
 
 def _prepare(model, data, tails, given, params):
-    """Arguments as tensors (B, ...) of doubles on the CPU; the batch or None; the type and device
-    of results."""
-    standard, like, batch, tensors = _autodiff.defaults(model, data), None, None, []
-    for name, tail, value in zip(("qpos", "qvel", "act", "ctrl"), tails, given):
-        if value is None:
-            value = torch.from_numpy(standard[name])
-        else:
-            value = torch.as_tensor(value)
-            like = value if like is None or value.requires_grad else like
-        batch = _autodiff.check_shape(name, value.shape, tail, batch)
-        tensors.append(value)
-    values = []
-    for name, value in params.items():
-        value = torch.as_tensor(value)
-        like = value if like is None else like
-        values.append(value.to("cpu", torch.float64).reshape(-1))
-    if like is None or not like.is_floating_point():
-        like = torch.zeros(0, dtype=torch.float64)
-    for i, (value, tail) in enumerate(zip(tensors, tails)):
-        value = value.to("cpu", torch.float64)
-        if value.dim() == len(tail):
-            value = value.unsqueeze(0)
-        tensors[i] = value.expand((batch or 1,) + tail)
+    """The arguments as doubles on the CPU: qpos, qvel, act, ctrl and parameters; the batch or
+    None; the first floating-point tensor among them, or None."""
+    standard = None if all(x is not None for x in given) else _autodiff.defaults(model, data)
+    like, batch, tensors, values = None, None, [], []
+    for name, tail, value in zip(_NAMES, tails, given):
+        if like is None and isinstance(value, torch.Tensor) and value.is_floating_point():
+            like = value
+        tensor = _double(standard[name] if value is None else value)
+        batch = _autodiff.check_shape(name, tensor.shape, tail, batch)
+        tensors.append(tensor)
+    for value in params.values():
+        if like is None and isinstance(value, torch.Tensor) and value.is_floating_point():
+            like = value
+        values.append(_double(value).reshape(-1))
     return tensors, values, batch, like
 
 
-def _finish(results, batch, like):
-    return tuple((r if batch is not None else r[0]).to(like.device, like.dtype) for r in results)
+def _as(results, like):
+    if like is None or (like.dtype == torch.float64 and like.device.type == "cpu"):
+        return results
+    return tuple(x.to(like.device, like.dtype) for x in results)
 
 
 def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
@@ -98,10 +131,11 @@ def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
             ctrl = torch.from_numpy(_autodiff.defaults(model, data)["ctrl"])
         ctrl = torch.as_tensor(ctrl).unsqueeze(-2)
         return tuple(x[..., 1, :] for x in rollout(model, ctrl, qpos, qvel, act, params, data))
-    tails = ((model.nq,), (model.nv,), (model.na,), (model.nu,))
+    n = _autodiff.sizes(model)
+    tails = ((n.nq,), (n.nv,), (n.na,), (n.nu,))
     tensors, _, batch, like = _prepare(model, data, tails, (qpos, qvel, act, ctrl), {})
-    derivatives = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
-    return _finish(_Step.apply(model, data, derivatives, *tensors), batch, like)
+    derivatives = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
+    return _as(_Step.apply(model, data, derivatives, tails, batch, *tensors), like)
 
 
 def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=None):
@@ -113,8 +147,9 @@ def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=No
     params, ctrl = params or {}, torch.as_tensor(ctrl)
     if ctrl.dim() < 2:
         raise ValueError("ctrl: expected shape (T, %d), not %s" % (model.nu, tuple(ctrl.shape)))
-    tails = ((model.nq,), (model.nv,), (model.na,), (ctrl.shape[-2], model.nu))
+    n = _autodiff.sizes(model)
+    tails = ((n.nq,), (n.nv,), (n.na,), (ctrl.shape[-2], n.nu))
     tensors, values, batch, like = _prepare(model, data, tails, (qpos0, qvel0, act0, ctrl), params)
-    derivatives = torch.is_grad_enabled() and any(t.requires_grad for t in tensors + values)
-    results = _Run.apply(model, data, derivatives, tuple(params), *tensors, *values)
-    return _finish(results, batch, like)
+    derivatives = torch.is_grad_enabled() and any(x.requires_grad for x in tensors + values)
+    results = _Run.apply(model, data, derivatives, tails, batch, tuple(params), *tensors, *values)
+    return _as(results, like)

@@ -81,8 +81,7 @@ def tangents_as_numbers(self, q, g):
     """Takes a quaternion's tangent for its last three numbers: right to first order at identity."""
     out = np.zeros(g.shape[:-1] + (self.nq,))
     out[..., self.plain_q] = g[..., self.plain_v]
-    for at_q, at_v in self.at:
-        out[..., at_q + 1:at_q + 4] = 2 * g[..., at_v:at_v + 3]
+    out[..., self.quat[:, 1:]] = 2 * g[..., self.spin]
     return out
 
 
