@@ -191,32 +191,25 @@ void djm_gapValues(mjtNum value[10], const djcGap* g) {
   mju_copy3(value + 7, g->point_b);
 }
 
-djStatus djm_gapJacobian(mjtNum* jac, const djcGap* g, const djmGap* gap, const mjModel* m,
-                         const mjData* d) {
+void djm_gapJacobian(mjtNum* jac, int stride, mjtNum* scratch, const djcGap* g, const djmGap* gap,
+                     const mjModel* m, const mjData* d) {
   int nv = (int)m->nv;
-  mjtNum* J = malloc(6 * (size_t)nv * sizeof(*J) + 1);   // angular, linear
-  mjtNum* product = malloc(10 * (size_t)nv * sizeof(*J) + 1);
-  if (!J || !product) {
-    free(J);
-    free(product);
-    return DJ_NO_MEMORY;
+  const mjtNum* row[10] = {g->gap_twist};
+  for (int r = 0; r < 3; r++) {
+    row[1 + r] = g->normal_twist + 12 * r;
+    row[4 + r] = g->point_a_twist + 12 * r;
+    row[7 + r] = g->point_b_twist + 12 * r;
   }
-  const mjtNum* rows[4] = {g->gap_twist, g->normal_twist, g->point_a_twist, g->point_b_twist};
-  mju_zero(jac, 10 * nv);
+  for (int r = 0; r < 10; r++) mju_zero(jac + (size_t)r * stride, nv);
   for (int side = 0; side < 2; side++) {
     int body = gap->type == mjOBJ_GEOM ? m->geom_bodyid[gap->id[side]] : gap->id[side];
-    mjtNum D[60];
+    mj_jac(m, d, scratch + 3 * nv, scratch, positionOf(gap, d, side), body);
     for (int r = 0; r < 10; r++) {
-      const mjtNum* row = r == 0 ? rows[0] : rows[1 + (r - 1) / 3] + 12 * ((r - 1) % 3);
-      mju_copy(D + 6 * r, row + 6 * side, 6);
+      for (int i = 0; i < 6; i++) {
+        mju_addToScl(jac + (size_t)r * stride, scratch + (size_t)i * nv, row[r][6 * side + i], nv);
+      }
     }
-    mj_jac(m, d, J + 3 * nv, J, positionOf(gap, d, side), body);
-    mju_mulMatMat(product, D, J, 10, 6, nv);
-    mju_addTo(jac, product, 10 * nv);
   }
-  free(J);
-  free(product);
-  return DJ_OK;
 }
 
 djStatus djm_gap(mjtNum value[10], mjtNum* jac, const mjModel* m, const mjData* d, mjtObj type,
@@ -226,14 +219,21 @@ djStatus djm_gap(mjtNum value[10], mjtNum* jac, const mjModel* m, const mjData* 
   djStatus status = djm_attach(err);
   if (status == DJ_OK) status = djm_makeGap(&gap, m, type, id1, id2, smoothing, err);
   if (status < 0) return status;
-  if (err) err->text[0] = '\0';
+  const char* why = "";
   status = djm_evalGap(&g, gap, d);
-  if (status >= 0) {
-    djm_gapValues(value, &g);
-    djStatus chain = jac ? djm_gapJacobian(jac, &g, gap, m, d) : DJ_OK;
-    if (chain < 0) status = chain;
+  if (status < 0) why = "numbers too large";
+  if (status >= 0) djm_gapValues(value, &g);
+  if (status >= 0 && jac) {
+    mjtNum* scratch = malloc(6 * (size_t)m->nv * sizeof(*scratch) + 1);
+    if (scratch) {
+      djm_gapJacobian(jac, (int)m->nv, scratch, &g, gap, m, d);
+    } else {
+      status = DJ_NO_MEMORY;
+      why = "out of memory";
+    }
+    free(scratch);
   }
-  if (status < 0 && err) snprintf(err->text, sizeof(err->text), "numbers too large");
+  if (err) snprintf(err->text, sizeof(err->text), "%s", why);
   djm_deleteGap(gap);
   return status;
 }

@@ -19,9 +19,10 @@ bool djm_isGapCurrent(const djmGap* gap, const mjModel* m);
 // At d's poses; twists are about the positions of geoms or bodies.
 djStatus djm_evalGap(djcGap* out, const djmGap* gap, const mjData* d);
 
-// Its ten numbers in the order of sensordata, and their derivatives (10 x nv).
+// Its ten numbers in the order of sensordata, and their derivatives by the tangent of qpos: jac (10
+// rows of nv, `stride` from one to the next). scratch (6 x nv).
 void djm_gapValues(mjtNum value[10], const djcGap* g);
-djStatus djm_gapJacobian(mjtNum* jac, const djcGap* g, const djmGap* gap, const mjModel* m,
-                         const mjData* d);
+void djm_gapJacobian(mjtNum* jac, int stride, mjtNum* scratch, const djcGap* g, const djmGap* gap,
+                     const mjModel* m, const mjData* d);
 
 #endif  // MUJOCO_PLUGIN_GAP_H_

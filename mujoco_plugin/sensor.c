@@ -35,6 +35,7 @@ bool djm_sensorIsAnalytic(const mjModel* m, int i) {
              (m->sensor_refid[i] < 0 || hasFrame(m->sensor_reftype[i]));
     case mjSENS_SUBTREECOM:
     case mjSENS_SUBTREELINVEL: return m->body_subtreemass[id] > mjMINVAL;
+    case mjSENS_PLUGIN: return djm_isGapSensor(m, i);
     default: return false;
   }
 }
@@ -99,6 +100,7 @@ void djm_sensorRows(djmRows* rows, djmSensorWork* w, const mjModel* m, const mjD
     case mjSENS_ACTUATORVEL:
     case mjSENS_ACTUATORFRC: djm_actuatorRows(rows, m, d, i); break;
     case mjSENS_CLOCK: rows->value[0] = d->time; break;
+    case mjSENS_PLUGIN: djm_gapRows(rows, w, m, d, pose, i); break;
     default: djm_frameRows(rows, w, m, pose, i); break;
   }
 }

@@ -5,7 +5,7 @@
 
 #include "step.h"
 
-enum { DJM_MAXDIM = 4 };   // of a sensor with a derivative by formula
+enum { DJM_MAXDIM = 10 };  // of a sensor with a derivative by formula
 
 // One sensor: its values without cutoff, and their derivatives by the state (columns as those of
 // djm_transition) and by the controls. Memory is the caller's.
@@ -41,6 +41,10 @@ void djm_sensorRows(djmRows* rows, djmSensorWork* w, const mjModel* m, const mjD
 // Its parts: frames and subtrees; actuators.
 void djm_frameRows(djmRows* rows, djmSensorWork* w, const mjModel* m, mjData* pose, int i);
 void djm_actuatorRows(djmRows* rows, const mjModel* m, const mjData* d, int i);
+
+// Rows of a sensor of the plugin dijoco.gap (engine/gap_plugin.c); rows->x has room for all ten.
+void djm_gapRows(djmRows* rows, djmSensorWork* w, const mjModel* m, const mjData* d,
+                 const mjData* pose, int i);
 
 // Whether an actuator's length is linear in qpos: of a hinge, a slide, a fixed tendon.
 bool djm_simpleLength(const mjModel* m, int actuator);

@@ -158,6 +158,38 @@ static void testDerivative(void** state) {
   mj_deleteModel(m);
 }
 
+// djm_transition's C has the same rows, with cutoffs.
+static void testTransition(void** state) {
+  (void)state;
+  mjModel* m = load();
+  m->opt.disableflags |= mjDSBL_CONTACT;
+  mjData* d = mj_makeData(m);
+  djmContext* context;
+  assert_int_equal(djm_makeContext(&context, NULL, m, NULL), DJ_OK);
+  int nv = (int)m->nv, nx = 2 * nv;
+  mjtNum* C = calloc((size_t)m->nsensordata * nx, sizeof(*C));
+  shake(m, d, 4);
+  mj_forward(m, d);
+  m->sensor_cutoff[2] = 0.5 * fabs(dataOf(m, d, 1)[0]);
+  assert_true(djm_transition(m, d, context, NULL, NULL, C, NULL) == DJ_OK);
+  for (int i = 0; i < kNPair; i++) {
+    mjtNum jac[300];
+    assert_true(djm_sensorIsAnalytic(m, 1 + i));
+    assert_int_equal(djm_gapSensor(jac, m, d, 1 + i), DJ_OK);
+    for (int r = 0; r < m->sensor_dim[1 + i]; r++) {
+      const mjtNum* row = C + (size_t)(m->sensor_adr[1 + i] + r) * nx;
+      bool cut = i == 1 && fabs(dataOf(m, d, 1)[r]) >= m->sensor_cutoff[2];
+      for (int k = 0; k < nx; k++) {
+        assert_float_equal(row[k], cut || k >= nv ? 0 : jac[r * nv + k], 1e-9);
+      }
+    }
+  }
+  free(C);
+  djm_deleteContext(context);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
 // Distances as MuJoCo's own, to the bound; copies; changes of the model.
 static void testEngine(void** state) {
   (void)state;
@@ -271,7 +303,8 @@ static int setup(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testValue),   cmocka_unit_test(testDerivative), cmocka_unit_test(testEngine),
+      cmocka_unit_test(testValue),   cmocka_unit_test(testDerivative),
+      cmocka_unit_test(testTransition), cmocka_unit_test(testEngine),
       cmocka_unit_test(testObjects), cmocka_unit_test(testRefused),
   };
   return cmocka_run_group_tests(tests, setup, NULL);

@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "engine/tell.h"
 #include "gap.h"
+#include "sensor.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -228,31 +229,40 @@ bool djm_isGapSensor(const mjModel* m, int sensor) {
 
 djStatus djm_gapSensor(mjtNum* jac, const mjModel* m, const mjData* d, int sensor) {
   if (!djm_isGapSensor(m, sensor)) return DJ_INVALID;
-  int instance = m->sensor_plugin[sensor];
-  Sensor s = {0};
-  djError err;
-  djcGap g;
-  if (!readConfig(&s, m, instance, &err)) return DJ_INVALID;
-  const Sensor* made = sensorOf(d, instance);
-  const djmGap* gap = made && made->gap && djm_isGapCurrent(made->gap, m) ? made->gap : NULL;
-  djStatus status = DJ_OK;
-  if (!gap) {
-    status = djm_makeGap(&s.gap, m, s.type, s.id[0], s.id[1], s.smoothing, &err);
-    gap = s.gap;
-  }
+  const Sensor* s = sensorOf(d, m->sensor_plugin[sensor]);
   int nv = (int)m->nv;
-  mjtNum* all = malloc(10 * (size_t)nv * sizeof(*all) + 1);
-  if (status >= 0) status = all ? djm_evalGap(&g, gap, d) : DJ_NO_MEMORY;
+  if (!s || !s->gap) return DJ_INVALID;
+  mjtNum* memory = malloc(16 * (size_t)nv * sizeof(*memory) + 1);
+  djcGap g;
+  djStatus status = memory ? djm_evalGap(&g, s->gap, d) : DJ_NO_MEMORY;
   if (status >= 0) {
-    djStatus chain = djm_gapJacobian(all, &g, gap, m, d);
-    if (chain < 0) status = chain;
+    mjtNum* all = memory + 6 * nv;
+    djm_gapJacobian(all, nv, memory, &g, s->gap, m, d);
+    for (int k = 0; k < kNPart; k++) {
+      if (!(s->parts >> k & 1)) continue;
+      mju_copy(jac, all + kParts[k].adr * nv, kParts[k].dim * nv);
+      jac += kParts[k].dim * nv;
+    }
   }
-  for (int k = 0; k < kNPart && status >= 0; k++) {
-    if (!(s.parts >> k & 1)) continue;
-    mju_copy(jac, all + kParts[k].adr * nv, kParts[k].dim * nv);
-    jac += kParts[k].dim * nv;
-  }
-  free(all);
-  djm_deleteGap(s.gap);
+  free(memory);
   return status;
+}
+
+void djm_gapRows(djmRows* rows, djmSensorWork* w, const mjModel* m, const mjData* d,
+                 const mjData* pose, int i) {
+  const Sensor* s = sensorOf(d, m->sensor_plugin[i]);
+  djcGap g;
+  if (!s || !s->gap || djm_evalGap(&g, s->gap, pose) < 0) return;
+  mjtNum value[10];
+  djm_gapValues(value, &g);
+  // All ten rows, then those that are wanted move up.
+  djm_gapJacobian(rows->x, rows->nx, w->object.jacp, &g, s->gap, m, pose);
+  int n = 0;
+  for (int k = 0; k < kNPart; k++) {
+    for (int r = 0; r < kParts[k].dim && (s->parts >> k & 1); r++, n++) {
+      rows->value[n] = value[kParts[k].adr + r];
+      mju_copy(rows->x + (size_t)n * rows->nx, rows->x + (size_t)(kParts[k].adr + r) * rows->nx,
+               rows->nx);
+    }
+  }
 }
