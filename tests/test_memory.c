@@ -267,6 +267,13 @@ static djStatus actCsv(Fixture* f) {
   return status < 0 ? status : closed;
 }
 
+static djStatus actGap(Fixture* f) {
+  djGapPair* pair = NULL;
+  djStatus status = dj_makeGapPair(&pair, f->model, DJ_OBJ_BODY, 1, 2, -1, NULL);
+  dj_deleteGapPair(pair);
+  return status;
+}
+
 // Let the k-th allocation fail until the action needs fewer than k.
 static void exhaust(Fixture* f, Action* action, bool all) {
   long refused = 0;
@@ -312,6 +319,7 @@ static void test_follow(void** state) { run(state, actFollow); }
 static void test_gradient(void** state) { run(state, actGradient); }
 static void test_task(void** state) { run(state, actTask); }
 static void test_csv(void** state) { run(state, actCsv); }
+static void test_gap(void** state) { run(state, actGap); }
 static void test_design(void** state) { run(state, actDesign); }
 static void test_adam(void** state) { run(state, actAdam); }
 static void test_trustRegion(void** state) { run(state, actTrustRegion); }
@@ -351,8 +359,11 @@ static void test_steps(void** state) {
   djData* d;
   assert_int_equal(dj_makeModel(&m, &def, NULL), DJ_OK);
   assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
-  static double A[36 * 36];
+  static double A[36 * 36], J[10 * 18];
   assert_int_equal(m->nv, 18);
+  djGapPair* gap;
+  double x[10];
+  assert_int_equal(dj_makeGapPair(&gap, m, DJ_OBJ_BODY, 1, 2, -1, NULL), DJ_OK);
   int pairs = 0;
   countdown = 0;   // any allocation fails from here on
   from_then_on = true;
@@ -362,6 +373,7 @@ static void test_steps(void** state) {
     djStatus status = dj_step(m, d);
     if (status >= 0) status = djd_lastTransition(m, d, A, NULL);
     if (status >= 0) status = dj_forward(m, d);
+    if (status >= 0) status = dj_evalGapPair(x, x + 1, x + 4, x + 7, J, gap, m, d);
     pairs += d->npair;
     if (status < 0) worst = status;
   }
@@ -369,6 +381,7 @@ static void test_steps(void** state) {
   assert_true(worst >= 0);
   assert_false(fired);
   assert_true(pairs > 300);
+  dj_deleteGapPair(gap);
   dj_deleteData(d);
   dj_deleteModel(m);
 }
@@ -429,6 +442,7 @@ int main(void) {
       cmocka_unit_test(test_mesh), cmocka_unit_test(test_follow), cmocka_unit_test(test_steps),
       cmocka_unit_test(test_design), cmocka_unit_test(test_gradient), cmocka_unit_test(test_adam),
       cmocka_unit_test(test_trustRegion), cmocka_unit_test(test_lbfgsb),
+      cmocka_unit_test(test_gap),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
