@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-mjModel djm_withoutPlugins(const mjModel* m) {
+mjModel djm_plainModel(const mjModel* m) {
   mjModel view = *m;
   view.nplugin = 0;
+  view.opt.enableflags &= ~mjENBL_SLEEP;
   return view;
 }
 
@@ -65,10 +66,25 @@ static djStatus makeScratch(djmContext* c, const mjModel* m, djError* err) {
   if (!c->wrench) return DJ_NO_MEMORY;
   c->force = c->wrench + 6 * nbody;
   c->touch = c->force + 6 * nbody;
-  Making making = {djm_withoutPlugins(m), NULL};
+  Making making = {djm_plainModel(m), NULL};
   djStatus status = djm_guard(makePose, &making, err);
   c->pose = making.data;
   return status == DJ_OK && !c->pose ? DJ_NO_MEMORY : status;
+}
+
+djStatus djm_fail(djmContext* c, djStatus status, const char* text) {
+  snprintf(c->error.text, sizeof(c->error.text), "%s", text);
+  return status;
+}
+
+static djStatus setSubsteps(djmContext* c) {
+  if (c->option.substeps < 1) return djm_fail(c, DJ_INVALID, "substeps: must be at least 1");
+  if (c->option.substeps == c->substeps) return DJ_OK;
+  djOption option = c->model->opt;
+  option.timestep *= (double)c->substeps / c->option.substeps;
+  djStatus status = dj_setOption(c->model, &option, &c->error);
+  if (status == DJ_OK) c->substeps = c->option.substeps;
+  return status;
 }
 
 djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjModel* m,
@@ -85,7 +101,7 @@ djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjMod
     c->nbuffer = m->nbuffer;
     c->substeps = 1;
     c->option.substeps = instance.substeps;
-    status = djm_begin(c, m);
+    status = setSubsteps(c);
     if (status != DJ_OK) *err = c->error;
   }
   if (status == DJ_OK) {
@@ -109,27 +125,24 @@ djStatus djm_makeContext(djmContext** context, djReport** report, const mjModel*
   return djm_makeContextFor(context, report, m, DJM_WHOLE, err);
 }
 
-static bool fits(const djmContext* c, const mjModel* m) {
+// d may have been made from a model with plugins, whose memory is not known here.
+static bool fits(const djmContext* c, const mjModel* m, const mjData* d) {
   const djModel* x = c->model;
   return x->nq == m->nq && x->nv == m->nv && x->nbody == m->nbody && x->ngeom == m->ngeom &&
-         x->nsite == m->nsite && x->nmocap == m->nmocap && c->nbuffer == m->nbuffer;
+         x->nsite == m->nsite && x->nmocap == m->nmocap && c->nbuffer == m->nbuffer &&
+         (m->nplugin > 0 || !c->pose || d->nbuffer == c->pose->nbuffer);
 }
 
-static djStatus fail(djmContext* c, djStatus status, const char* text) {
-  snprintf(c->error.text, sizeof(c->error.text), "%s", text);
-  return status;
-}
-
-djStatus djm_begin(djmContext* c, const mjModel* m) {
+djStatus djm_begin(djmContext* c, const mjModel* m, const mjData* d) {
+  if (!c || !m || !d) return DJ_INVALID;
   c->error.text[0] = '\0';
-  if (!fits(c, m)) return fail(c, DJ_INVALID, "the context was made from another MuJoCo model");
-  if (c->option.substeps < 1) return fail(c, DJ_INVALID, "substeps: must be at least 1");
-  if (c->option.substeps == c->substeps) return DJ_OK;
-  djOption option = c->model->opt;
-  option.timestep *= (double)c->substeps / c->option.substeps;
-  djStatus status = dj_setOption(c->model, &option, &c->error);
-  if (status == DJ_OK) c->substeps = c->option.substeps;
-  return status;
+  if (!fits(c, m, d)) {
+    return djm_fail(c, DJ_INVALID, "the context was made from another MuJoCo model");
+  }
+  djStatus status = setSubsteps(c);
+  if (status != DJ_OK || c->pose) return status;
+  status = makeScratch(c, m, &c->error);   // a plugin's context has none until it is needed
+  return status == DJ_NO_MEMORY ? djm_fail(c, status, "out of memory") : status;
 }
 
 void djm_readData(djmContext* c, const mjData* d) {

@@ -88,7 +88,7 @@ static djStatus reserve(djmContext* c, int n) {
   c->ncontact = 0;
   c->contact = malloc(2 * (size_t)n * sizeof(*c->contact));
   c->edge = malloc(2 * (size_t)n * NEDGE * sizeof(*c->edge));
-  if (!c->contact || !c->edge) return DJ_NO_MEMORY;
+  if (!c->contact || !c->edge) return djm_fail(c, DJ_NO_MEMORY, "out of memory");
   c->ncontact = 2 * n;
   return DJ_OK;
 }
@@ -190,7 +190,7 @@ djStatus djm_pass(djmContext* c, const mjModel* m, mjData* d) {
 }
 
 djStatus djm_forward(const mjModel* m, mjData* d, djmContext* c) {
-  djStatus status = djm_begin(c, m);
+  djStatus status = djm_begin(c, m, d);
   if (status < 0) return status;
   status = djm_solve(c, m, d);
   if (status < 0) return status;

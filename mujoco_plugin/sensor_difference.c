@@ -6,7 +6,6 @@
 #include "sensor.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static const double kStep = 1e-6;
@@ -97,7 +96,7 @@ static djStatus columns(mjtNum* C, mjtNum* D, Differences* p) {
   int nv = (int)m->nv, nx = 2 * nv + (int)m->na;
   int end = p->stage == mjSTAGE_POS ? nv : p->stage == mjSTAGE_VEL ? 2 * nv : nx + (int)m->nu;
   djStatus status = djm_guard(makeFull, p, &p->c->error);
-  if (status == DJ_OK && !p->c->full) status = DJ_NO_MEMORY;
+  if (status == DJ_OK && !p->c->full) status = djm_fail(p->c, DJ_NO_MEMORY, "out of memory");
   for (int k = 0; k < end && status == DJ_OK; k++) {
     if (k < nx ? C != NULL : D != NULL) status = column(C, D, p, k);
   }
@@ -114,10 +113,7 @@ djStatus djm_sensorDifferences(mjtNum* C, mjtNum* D, djmContext* c, const mjMode
   if (p.stage == mjSTAGE_NONE) return DJ_OK;
   size_t n = (size_t)m->nsensordata;
   p.side[0] = malloc((2 * n + (size_t)m->nv + 1) * sizeof(mjtNum));
-  if (!p.side[0]) {
-    snprintf(c->error.text, sizeof(c->error.text), "out of memory");
-    return DJ_NO_MEMORY;
-  }
+  if (!p.side[0]) return djm_fail(c, DJ_NO_MEMORY, "out of memory");
   p.side[1] = p.side[0] + n;
   p.step = p.side[1] + n;
   djStats stats = c->data->stats;

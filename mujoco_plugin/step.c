@@ -3,7 +3,7 @@
 #include "step.h"
 
 djStatus djm_step(const mjModel* m, mjData* d, djmContext* c) {
-  djStatus status = djm_begin(c, m);
+  djStatus status = djm_begin(c, m, d);
   if (status < 0) return status;
   status = djm_solve(c, m, d);
   if (status < 0) return status;
@@ -15,7 +15,7 @@ djStatus djm_step(const mjModel* m, mjData* d, djmContext* c) {
   } else {
     double h = x->opt.timestep * c->substeps;
     for (int i = 0; i < x->nv; i++) d->qacc[i] = (data->qvel[i] - d->qvel[i]) / h;
-    mjModel view = djm_withoutPlugins(m);
+    mjModel view = djm_plainModel(m);
     djm_poseData(c, &view, d);
     djm_projectForces(d->qfrc_constraint, d->cfrc_ext, c, m, c->pose, d->xfrc_applied);
   }

@@ -29,8 +29,11 @@ struct djmContext {
   mjData* full;           // for djm_forward at other states, or NULL: not made yet
 };
 
-// Begin a call: whether the context fits the model, and its settings are put into force.
-djStatus djm_begin(djmContext* c, const mjModel* m);
+// Sets c->error; returns status.
+djStatus djm_fail(djmContext* c, djStatus status, const char* text);
+
+// Begin a call: whether the context fits model and data, and its settings are put into force.
+djStatus djm_begin(djmContext* c, const mjModel* m, const mjData* d);
 
 // The step from d's state and inputs, into c->data, c->wrench and c->touch. d is not changed.
 djStatus djm_solve(djmContext* c, const mjModel* m, const mjData* d);
@@ -49,11 +52,11 @@ bool djm_touches(const djmContext* c, const mjModel* m, int sensor, const djCont
 void djm_projectForces(mjtNum* qfrc, mjtNum* cfrc_ext, djmContext* c, const mjModel* m,
                        const mjData* pose, const mjtNum* xfrc_applied);
 
-// Kinematics of d's state in c->pose: poses, centres of mass, motion axes. m: without plugins.
+// Kinematics of d's state in c->pose: poses, centres of mass, motion axes. m: plain.
 void djm_poseData(djmContext* c, const mjModel* m, const mjData* d);
 
-// A view of m without plugins.
-mjModel djm_withoutPlugins(const mjModel* m);
+// A view of m without plugins and sleep.
+mjModel djm_plainModel(const mjModel* m);
 
 // mj_forward's pass on d, with the forces and the acceleration of the step just solved from its
 // state. Its errors are caught: DJ_INVALID, text in c->error.

@@ -7,7 +7,6 @@
 
 #include "sensor.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,18 +23,13 @@ typedef struct Work {
   mjtNum* memory;
 } Work;
 
-static djStatus fail(djmContext* c, djStatus status, const char* text) {
-  snprintf(c->error.text, sizeof(c->error.text), "%s", text);
-  return status;
-}
-
 static djStatus makeWork(Work* w, djmContext* c, const mjModel* m) {
   size_t nx = 2 * (size_t)c->model->nv + (size_t)c->model->na, nu = (size_t)c->model->nu;
   size_t sensors = (size_t)m->nsensor + 1, wide = nx > nu ? nx : nu;
   *w = (Work){.c = c, .m = m, .nx = (int)nx, .nu = (int)nu};
   w->memory = calloc(2 * nx * (nx + nu) + nx * wide + (sensors + 1) * (nx + nu) + 1,
                      sizeof(mjtNum));
-  if (!w->memory) return fail(c, DJ_NO_MEMORY, "out of memory");
+  if (!w->memory) return djm_fail(c, DJ_NO_MEMORY, "out of memory");
   w->A = w->memory;
   w->B = w->A + nx * nx;
   w->Ak = w->B + nx * nu;
@@ -56,7 +50,7 @@ static djStatus addTouch(Work* w) {
   if (data->npair == 0) return DJ_OK;
   djm_addForces(c, w->m, 1.0 / c->substeps);
   double* normal = malloc((size_t)data->npair * (size_t)n * sizeof(double));
-  if (!normal) return fail(c, DJ_NO_MEMORY, "out of memory");
+  if (!normal) return djm_fail(c, DJ_NO_MEMORY, "out of memory");
   djStatus status = djd_lastContact(c->model, c->data, NULL, normal);
   for (int i = 0; i < w->m->nsensor && status == DJ_OK; i++) {
     if (w->m->sensor_type[i] != mjSENS_TOUCH) continue;
@@ -152,7 +146,7 @@ static djStatus analyticRows(mjtNum* C, mjtNum* D, const Work* w, const mjModel*
   int nx = 2 * (int)m->nv + (int)m->na, nu = (int)m->nu;
   size_t size = DJM_MAXDIM * (size_t)(nx + nu);
   mjtNum* memory = malloc((size + djm_sensorWorkSize(m) + 1) * sizeof(mjtNum));
-  if (!memory) return fail(w->c, DJ_NO_MEMORY, "out of memory");
+  if (!memory) return djm_fail(w->c, DJ_NO_MEMORY, "out of memory");
   djmSensorWork work;
   djm_initSensorWork(&work, memory + size, m);
   for (int i = 0; i < m->nsensor; i++) {
@@ -181,7 +175,7 @@ static djStatus sensorRows(mjtNum* C, mjtNum* D, Work* w, const mjData* d) {
   if (C) memset(C, 0, ns * nx * sizeof(mjtNum));
   if (D) memset(D, 0, ns * (size_t)m->nu * sizeof(mjtNum));
   if (m->opt.disableflags & mjDSBL_SENSOR) return DJ_OK;
-  mjModel view = djm_withoutPlugins(m);
+  mjModel view = djm_plainModel(m);
   djm_poseData(c, &view, d);
   djStatus status = analyticRows(C, D, w, &view, d, c->pose, c->touch);
   return status < 0 ? status : djm_sensorDifferences(C, D, c, m, d);
@@ -227,11 +221,11 @@ static djStatus transition(mjtNum* A, mjtNum* B, Work* w, const mjData* d, bool 
 
 djStatus djm_transition(const mjModel* m, const mjData* d, djmContext* c, mjtNum* A, mjtNum* B,
                         mjtNum* C, mjtNum* D) {
-  djStatus status = djm_begin(c, m);
+  djStatus status = djm_begin(c, m, d);
   if (status < 0) return status;
   bool sensors = C || D;
   if (sensors && hasDelay(m)) {
-    return fail(c, DJ_UNSUPPORTED, "sensors with delays or intervals have no C and D");
+    return djm_fail(c, DJ_UNSUPPORTED, "sensors with delays or intervals have no C and D");
   }
   if (!sensors && isPlain(c, m)) return plainTransition(A, B, c, d);
   Work w;

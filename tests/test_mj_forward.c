@@ -230,6 +230,10 @@ static void testRefused(void** state) {
   mjData* small = mj_makeData(other);
   assert_int_equal(djm_step(other, small, c), DJ_INVALID);
   assert_non_null(strstr(djm_errorText(c), "another"));
+  assert_int_equal(djm_step(m, small, c), DJ_INVALID);
+  assert_int_equal(djm_step(m, NULL, c), DJ_INVALID);
+  assert_int_equal(djm_forward(NULL, d, c), DJ_INVALID);
+  assert_int_equal(djm_transition(m, d, NULL, NULL, NULL, NULL, NULL), DJ_INVALID);
   mj_deleteData(small);
 
   struct {

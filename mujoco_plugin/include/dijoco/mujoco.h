@@ -88,8 +88,9 @@ DJ_API djmStepOption* djm_stepOption(djmContext* context);
 // left them, unless sensors are wanted. What the import leaves out (report: ignored) and MuJoCo
 // computes as a smooth force (tendon springs, muscles...) does not act here; activations of
 // actuators that are left out stay as they are. mjcb_control is not called, histories of delayed
-// controls and sensors are not advanced. Nothing is allocated. Negative: d is as it was (but for
-// derived fields, if sensors are wanted and MuJoCo itself fails), djm_errorText says why.
+// controls and sensors are not advanced. Nothing is allocated (but a longer list of contacts, if
+// sensors are wanted and there are more than ever). Negative: d is as it was (but for derived
+// fields, if sensors are wanted and MuJoCo itself fails), djm_errorText says why.
 DJ_API djStatus djm_step(const mjModel* m, mjData* d, djmContext* context);
 
 // In place of mj_forward, with our contact: everything that mj_forward computes from position and
