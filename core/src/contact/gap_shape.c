@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define SHARE 2e-3          // default smoothing, of the least inner radius
+#define DIRECTIONS 1000     // of a hull, in which its soft maximum is measured
 
 // Vertices and erosion vectors: of the hull if there is one, else as given. mem: 6 npad.
 static void fillVertices(djShape* out, double* mem, const djHull* hull, const djcShape* s,
@@ -106,41 +107,94 @@ static djStatus makeShape(djShape* out, djHull* hull, djPool* pool, const djcSha
   return DJ_OK;
 }
 
-// What the soft maximum over all vertices comes to at most, as a number of vertices, with t that
-// belongs to n of them: over the normals of facets and directions of vertices.
-static double crowd(const djHull* hull, double n, double smoothing) {
-  double most = n, t = 0.5 * smoothing / log(n);
-  for (int f = 0; f < hull->nface + hull->nvert; f++) {
-    djVec3 u = dju_load3(f < hull->nface ? hull->plane + 4 * f : hull->move + 3 * (f - hull->nface));
-    u = dju_scale3(1 / dju_norm3(u), u);
-    double top = -INFINITY, sum = 0;
-    for (int i = 0; i < hull->nvert; i++) {
-      top = fmax(top, dju_dot3(u, dju_load3(hull->vert + 3 * i)));
-    }
-    for (int i = 0; i < hull->nvert; i++) {
-      double depth = top - dju_dot3(u, dju_load3(hull->vert + 3 * i));
-      if (depth < 40 * t) sum += exp(-depth / t);
-    }
-    most = fmax(most, sum);
-  }
-  return most;
+// Walks over the vertices of a hull that are near a supporting plane.
+typedef struct Walk {
+  const djHull* hull;
+  int* seen;               // (nvert) the walk in which a vertex was seen last
+  int* stack;              // (nvert)
+  int count;               // walks so far
+} Walk;
+
+static double along(const djHull* hull, djVec3 u, int i) {
+  return dju_dot3(u, dju_load3(hull->vert + 3 * (size_t)i));
 }
 
-// Vertices of the flat facet that has most of them.
-static int largestFacet(const djHull* hull) {
+// Climbs along edges from vertex i to the farthest one in direction u.
+static int farthest(const djHull* hull, djVec3 u, int i) {
+  for (double top = along(hull, u, i);;) {
+    int best = i;
+    for (int k = hull->adjadr[i]; k < hull->adjadr[i + 1]; k++) {
+      double x = along(hull, u, hull->adj[k]);
+      if (!(x > top)) continue;
+      top = x;
+      best = hull->adj[k];
+    }
+    if (best == i) return i;
+    i = best;
+  }
+}
+
+// sum exp(-depth/t) over vertices below the supporting plane with normal u, from a vertex near it.
+// What is above a plane is connected by edges.
+static double crowdAt(Walk* w, djVec3 u, int start, double t) {
+  const djHull* hull = w->hull;
+  int n = 1, stamp = ++w->count;
+  start = farthest(hull, u, start);
+  double top = along(hull, u, start), sum = 0;
+  w->stack[0] = start;
+  w->seen[start] = stamp;
+  while (n > 0) {
+    int i = w->stack[--n];
+    sum += exp((along(hull, u, i) - top) / t);
+    for (int k = hull->adjadr[i]; k < hull->adjadr[i + 1]; k++) {
+      int next = hull->adj[k];
+      if (w->seen[next] == stamp || top - along(hull, u, next) > 20 * t) continue;
+      w->seen[next] = stamp;
+      w->stack[n++] = next;
+    }
+  }
+  return sum;
+}
+
+// Vertices of the flat facet that has most of them. count: (nface) zeros.
+static int largestFacet(const djHull* hull, int* count) {
   int most = 3;
   for (int f = 0; f < hull->nface; f++) {
-    int triangles = 0;
-    for (int k = f; k < hull->nface && hull->group[f] == f; k++) triangles += hull->group[k] == f;
-    if (triangles + 2 > most) most = triangles + 2;
+    int vertices = ++count[hull->group[f]] + 2;
+    if (vertices > most) most = vertices;
   }
   return most;
 }
 
-static double faceCount(const djShape* shape, const djHull* hull, double smoothing) {
-  if (shape->type == DJ_BOX) return 4;
-  if (!hull->buffer) return fmax(2, shape->nvert);
-  return crowd(hull, largestFacet(hull), fmin(smoothing, 0.5 * shape->inner));
+// What the soft maximum over all vertices comes to at most, as a number of vertices, with t that
+// belongs to those of one facet: over the normals of facets and the directions of vertices, or some
+// of them evenly spread in their lists where they are many.
+static djStatus crowd(double* most, const djHull* hull, double smoothing, djError* err) {
+  size_t n = (size_t)hull->nvert, nf = (size_t)hull->nface;
+  int* memory = calloc(2 * n + nf, sizeof *memory);
+  if (!memory) return dj_failMemory(err);
+  Walk w = {hull, memory, memory + n, 0};
+  *most = largestFacet(hull, memory + 2 * n);
+  double t = 0.5 * smoothing / log(*most), sum;
+  int stride = 1 + (hull->nface + hull->nvert) / DIRECTIONS;
+  for (int f = 0; f < hull->nface; f += stride) {
+    sum = crowdAt(&w, dju_load3(hull->plane + 4 * (size_t)f), hull->face[3 * (size_t)f], t);
+    *most = fmax(*most, sum);
+  }
+  for (int i = 0; i < hull->nvert; i += stride) {
+    djVec3 m = dju_load3(hull->move + 3 * (size_t)i);
+    sum = crowdAt(&w, dju_scale3(1 / dju_norm3(m), m), i, t);
+    *most = fmax(*most, sum);
+  }
+  free(memory);
+  return DJ_OK;
+}
+
+static djStatus faceCount(double* n, const djShape* shape, const djHull* hull, double smoothing,
+                          djError* err) {
+  *n = shape->type == DJ_BOX ? 4 : fmax(2, shape->nvert);
+  if (!hull->buffer || !(smoothing > 0)) return DJ_OK;
+  return crowd(n, hull, fmin(smoothing, 0.5 * shape->inner), err);
 }
 
 djStatus dj_makeGapSide(djGapSide* side, djPool* pool, int n, const djcShape* s, char name,
@@ -184,7 +238,9 @@ djStatus dj_softenSide(djGapSide* side, djPool* pool, double smoothing, djError*
     const djShape* s = side->shape + i;
     double* mem = dj_poolTake(pool, 4 * (size_t)s->npad, sizeof(double));
     if (!mem) return dj_failMemory(err);
-    double nface = smoothing > 0 ? faceCount(s, side->hull + i, smoothing) : 2;
+    double nface;
+    djStatus status = faceCount(&nface, s, side->hull + i, smoothing, err);
+    if (status < 0) return status;
     dj_softenShape(side->soft + i, mem, s, nface, smoothing);
   }
   return DJ_OK;
