@@ -83,7 +83,7 @@ static djStatus fillShape(djcShape* out, double** vert, const mjModel* m, const 
   mju_copy4(out->quat, s->place + 3);
   if (!djm_shapeSupported(type) && type != mjGEOM_SDF) {
     return refuse(err, DJ_UNSUPPORTED, "geom", djm_name(m, m->name_geomadr[s->id]), s->id,
-                  "has a type without gap");
+                  "is a height field or of another type that has no gap");
   }
   if (type != mjGEOM_MESH && type != mjGEOM_SDF) return DJ_OK;
   *vert = meshVertices(&out->nvert, m, s);
