@@ -74,7 +74,7 @@ def main():
         height, width = SIZE[1], SIZE[0]
         image = image.reshape(height, FINER, width, FINER, 3).mean(axis=(1, 3))
         halves.append(np.rint(image).astype(np.uint8))
-    png.write_png(sys.argv[1], np.concatenate(halves, axis=1))
+    png.write_png(sys.argv[1], np.concatenate(halves, axis=1), level=9)
 
 
 if __name__ == "__main__":

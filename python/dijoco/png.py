@@ -11,14 +11,14 @@ def _chunk(kind, data):
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", crc)
 
 
-def _rows(image):
+def _rows(image, level):
     """The compressed rows of an image, each as its difference from the row above (filter 2)."""
     height = image.shape[0]
     rows = np.empty((height, 1 + image[0].size), np.uint8)
     rows[:, 0] = 2
     rows[0, 1:] = image[0].ravel()
     rows[1:, 1:] = (image[1:] - image[:-1]).reshape(height - 1, -1)
-    return zlib.compress(rows.tobytes(), 9)
+    return zlib.compress(rows.tobytes(), level)
 
 
 def _check(image):
@@ -33,13 +33,13 @@ class Writer:
     """Writes a PNG file image by image; with `delay` (seconds per image) an animated one.
 
     All images are (height, width, 3) uint8 and of one size. `count` is their number, which the
-    format wants first. Viewers that know no animation show the first image.
+    format wants first. Viewers that know no animation show the first image. `level` is zlib's:
+    9 makes the smallest files, and takes several times as long as 6.
     """
 
-    def __init__(self, path, count=1, delay=None):
+    def __init__(self, path, count=1, delay=None, level=6):
         self._file = open(path, "wb")
-        self._count = count
-        self._delay = delay
+        self._count, self._delay, self._level = count, delay, level
         self._sequence = 0
         self._shape = None
 
@@ -63,7 +63,7 @@ class Writer:
                 ">IIIIIHHBB", self._sequence, image.shape[1], image.shape[0], 0, 0,
                 milliseconds, 1000, 0, 0)))
             self._sequence += 1
-        data = _rows(image)
+        data = _rows(image, self._level)
         if first:
             self._file.write(_chunk(b"IDAT", data))
         else:
@@ -82,8 +82,8 @@ class Writer:
         self.close()
 
 
-def write_png(path, image):
+def write_png(path, image, level=6):
     """Writes one image, (height, width, 3) uint8."""
     image = _check(image)
-    with Writer(path) as writer:
+    with Writer(path, level=level) as writer:
         writer.write(image)
