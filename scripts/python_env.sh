@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes the virtual environment NAME in build/deps/python, unless it is there, and prints its folder.
+# Makes the virtual environment NAME in build/deps/python unless it is there; prints its folder.
 # Usage: scripts/python_env.sh mujoco-4.0.0|mujoco-4.0.1|torch
 #
-# The wheels are pinned in python/requirements and kept in build/deps/python/wheels; PyTorch and what
-# belongs to it are installed at once. DIJOCO_OFFLINE=1: what is missing is an error that names it.
-# DIJOCO_PYTHON: another python3. Exit status 77: there are no wheels for this Python or machine.
+# The wheels are pinned in python/requirements and kept in build/deps/python/wheels, except
+# PyTorch's. DIJOCO_OFFLINE=1: what is missing is an error that names it. DIJOCO_PYTHON: another
+# python3. Exit status 77: there are no wheels for this Python or machine.
 set -eu
 cd "$(dirname "$0")/.."
 python=${DIJOCO_PYTHON:-python3}

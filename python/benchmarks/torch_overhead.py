@@ -4,8 +4,8 @@
 
 Without scenes: models/push_arm, and gymnasium's hopper and humanoid (scripts/fetch_models.sh).
 Medians of processor time in microseconds; the three ways alternate in one process, on one thread,
-from one state in which the model touches the floor. Forward + backward of the plain calls are a step and its
-vector-Jacobian product, or both passes over a tape that is reused.
+from one state in which the model touches the floor. Forward + backward of the plain calls are a
+step and its vector-Jacobian product, or both passes over a tape that is reused.
 """
 import argparse
 import ctypes
@@ -64,9 +64,9 @@ def plain_calls(model, state, steps):
     tape = c_void_p()
     call(core.djd_makeTape, byref(tape), m, steps)
     tape = Handle(tape.value, core.djd_deleteTape)
-    run, free = (CRollout(horizon=steps, qpos0=state["qpos"].ctypes.data,
-                          qvel0=state["qvel"].ctypes.data, act0=state["act"].ctypes.data,
-                          ctrl=ctrl.ctypes.data, loss_only=loss_only) for loss_only in (False, True))
+    qpos, qvel, act = (state[name].ctypes.data for name in ("qpos", "qvel", "act"))
+    run, free = (CRollout(horizon=steps, qpos0=qpos, qvel0=qvel, act0=act, ctrl=ctrl.ctypes.data,
+                          loss_only=loss_only) for loss_only in (False, True))
     dstate, grad = np.ones((steps + 1, 2 * model.nv + model.na)), np.zeros_like(ctrl)
     result = CRolloutResult(grad_ctrl=grad.ctypes.data)
 
@@ -136,7 +136,7 @@ def torch_calls(model, state, steps):
 
 
 def medians(functions, repeat):
-    """Median times in microseconds of functions that are called by turns. All run on this thread."""
+    """Median times in microseconds of functions that are called by turns, all on this thread."""
     times = [[] for _ in functions]
     for k in range(repeat + 3):
         for function, list_ in zip(functions, times):
@@ -161,7 +161,7 @@ def main():
         model = dijoco.Model.load(scene)
         state = start(model)
         plain, _keep = plain_calls(model, state, args.steps)
-        ways = [plain, package_calls(model, state, args.steps), torch_calls(model, state, args.steps)]
+        ways = [plain] + [made(model, state, args.steps) for made in (package_calls, torch_calls)]
         name = scene.parent.name if scene.stem == "scene" else scene.stem
         for job, *functions in zip(jobs, *ways):
             repeat = args.repeat if job.startswith("step") else max(10, args.repeat // 10)

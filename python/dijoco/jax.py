@@ -19,12 +19,18 @@ it is traced: do not change them in between. Reverse mode and first derivatives 
 by qpos are by its numbers, a quaternion p meaning p/|p|.
 """
 import functools
+import os
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from . import _autodiff
+
+# A callback holds a thread of XLA's pool while XLA copies its larger arguments on another: with a
+# pool of one, as on a single processor, it waits for ever. The pool is made at JAX's first use.
+if len(os.sched_getaffinity(0)) == 1:
+    os.environ.setdefault("PJRT_NPROC", "2")
 
 
 def _host(function, shapes, *arrays):

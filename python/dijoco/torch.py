@@ -29,7 +29,8 @@ def _copy(tensor):
 
 def _batched(tensors, tails, batch):
     """Arrays (B, ...) of tensors, some of which have no batch axis."""
-    arrays = [_copy(x)[None] if x.dim() == len(tail) else _copy(x) for x, tail in zip(tensors, tails)]
+    arrays = [_copy(x)[None] if x.dim() == len(tail) else _copy(x)
+              for x, tail in zip(tensors, tails)]
     if batch is not None:
         arrays = [x if len(x) == batch else np.broadcast_to(x, (batch,) + x.shape[1:])
                   for x in arrays]

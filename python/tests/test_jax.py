@@ -1,5 +1,6 @@
 """JAX: check_grads of steps and runs with contact, agreement with the library's own derivatives,
 jit, vmap. Skipped where JAX is not installed."""
+import pathlib
 import subprocess
 import sys
 
@@ -15,6 +16,7 @@ import dijoco.jax as djj  # noqa: E402
 from dijoco import _autodiff  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
+CARTPOLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "cartpole.json"
 STATE = ("qpos", "qvel", "act")
 CHECK = {"order": 1, "modes": ["rev"], "eps": 1e-7, "atol": 1e-5, "rtol": 1e-5}
 
@@ -100,6 +102,20 @@ def test_errors(scene):
     with pytest.raises(TypeError, match="forward-mode"):
         jax.jvp(lambda v: djj.step(model, state["qpos"], v)[1], (state["qvel"],),
                 (state["qvel"],))
+
+
+def test_single_processor():
+    """Large arguments on one processor do not wait for ever."""
+    text = """
+import os, sys; sys.path[:0] = %r
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+import jax, numpy, dijoco.jax
+model = dijoco.Model.load(%r)
+f = lambda ctrl: (dijoco.jax.rollout(model, ctrl)[0] ** 2).sum()
+g = jax.grad(jax.jit(f))(numpy.ones((5000, 1)))
+assert g.shape == (5000, 1) and numpy.isfinite(g).all()
+""" % (sys.path, str(CARTPOLE))
+    subprocess.run([sys.executable, "-c", text], check=True, timeout=120)
 
 
 def test_single_precision():
