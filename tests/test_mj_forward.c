@@ -108,6 +108,21 @@ static void testRest(void** state) {
   }
 }
 
+// With sensors, djm_step leaves those of its start, where d is (after djm_forward).
+static void checkSensorsOfStep(const mjModel* m, const mjData* d, djmContext* c) {
+  mjData* e = mj_copyData(NULL, m, d);
+  mju_zero(e->sensordata, (int)m->nsensordata);
+  djm_stepOption(c)->sensors = true;
+  assert_true(djm_step(m, e, c) >= 0);
+  djm_stepOption(c)->sensors = false;
+  for (int i = 0; i < m->nsensordata; i++) {
+    djt_near(e->sensordata[i], d->sensordata[i], 1e-9 * (1 + fabs(d->sensordata[i])));
+  }
+  for (int i = 0; i < 3 * m->nbody; i++) djt_near(e->xpos[i], d->xpos[i], 0);
+  assert_true(e->time > d->time && e->qpos[0] != d->qpos[0]);
+  mj_deleteData(e);
+}
+
 // A pile in motion: forces, and what follows from them, agree with each other.
 static void testForces(void** state) {
   (void)state;
@@ -131,6 +146,7 @@ static void testForces(void** state) {
       largest = fmax(largest, fabs(d->qfrc_constraint[i]));
     }
     for (int i = 0; i < 6 * nb; i++) djt_near(d->cfrc_ext[i], e->cfrc_ext[i], 1e-9);
+    checkSensorsOfStep(m, d, c);
     // J^T of cfrc_ext = contact + applied
     for (int b = 1; b < nb; b++) {
       const mjtNum *w = d->cfrc_ext + 6 * b, *com = d->subtree_com + 3 * m->body_rootid[b];

@@ -1,6 +1,7 @@
 // djm_transition against differences of djm_step and djm_forward.
 
 #include "common/mj_zoo.h"
+#include "common/random_mjcf.h"
 
 #include <dijoco/dijoco.h>
 
@@ -292,10 +293,81 @@ static void testParts(void** state) {
   closeCase(&c);
 }
 
+// Appends, as far as there is room.
+static void append(char* text, size_t size, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void append(char* text, size_t size, const char* format, ...) {
+  size_t used = strlen(text);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text + used, size - used, format, args);
+  va_end(args);
+}
+
+// Text of the model with sensors on all its bodies, every other one in the frame of an earlier one.
+static char* addSensors(const char* text, const mjModel* m) {
+  static const char* const kind[] = {"framepos", "framequat", "framexaxis", "framezaxis",
+                                     "framelinvel", "frameangvel"};
+  size_t size = strlen(text) + 2000 * (size_t)m->nbody + 100;
+  char* more = calloc(size, 1);
+  assert_non_null(more);
+  memcpy(more, text, (size_t)(strstr(text, "</mujoco>") - text));
+  append(more, size, "<sensor>");
+  for (int b = 1; b < m->nbody; b++) {
+    const char *name = m->names + m->name_bodyadr[b], *ref = m->names + m->name_bodyadr[b / 2];
+    for (size_t k = 0; k < sizeof(kind) / sizeof(*kind); k++) {
+      append(more, size, "<%s objtype='%s' objname='%s'", kind[k], b % 3 ? "xbody" : "body", name);
+      if (b % 2 == 0) append(more, size, " reftype='body' refname='%s'", ref);
+      append(more, size, "/>");
+    }
+    append(more, size, "<subtreecom body='%s'/><subtreelinvel body='%s'/>", name, name);
+  }
+  append(more, size, "</sensor></mujoco>");
+  return more;
+}
+
+// Velocities depend on the configuration: without those terms the error is large.
+static double withoutTurning(Case* c) {
+  for (int s = 0; s < c->m->nsensor; s++) {
+    if (c->m->sensor_needstage[s] != mjSTAGE_VEL) continue;
+    for (int r = 0; r < c->m->sensor_dim[s]; r++) {
+      mju_zero(c->C + (c->m->sensor_adr[s] + r) * c->nx, c->nv);
+    }
+  }
+  return checkSensors(c, 1e-5, true, false);
+}
+
+// Random trees with joints of all types, several per body.
+static void testTrees(void** state) {
+  (void)state;
+  djRng rng = {16};
+  double worst = 0, least = INFINITY;
+  int sensors = 0;
+  for (int trial = 0; trial < 12; trial++) {
+    char* text = djt_randomMjcf(&rng, 2 + trial % 6, DJT_MJCF_SMOOTH | DJT_MJCF_MOCAP);
+    assert_non_null(text);
+    mjModel* m = djt_compile(text);
+    char* more = addSensors(text, m);
+    mj_deleteModel(m);
+    Case c = openCase(djt_compile(more), 1, 1e-8);
+    c.m->opt.disableflags |= mjDSBL_CONTACT;
+    djt_shake(c.d, &rng, c.m, 1, 1);
+    solve(&c);
+    sensors += (int)c.m->nsensor;
+    worst = fmax(worst, checkSensors(&c, 1e-5, true, true));
+    least = fmin(least, withoutTurning(&c));
+    closeCase(&c);
+    free(more);
+    free(text);
+  }
+  print_message("%d sensors on trees: %.1e\n", sensors, worst);
+  assert_true(sensors > 200 && worst < 1e-7 && least > 0.01);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testFree),    cmocka_unit_test(testContact), cmocka_unit_test(testRobots),
-      cmocka_unit_test(testLeftOut), cmocka_unit_test(testParts),
+      cmocka_unit_test(testLeftOut), cmocka_unit_test(testParts),   cmocka_unit_test(testTrees),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
