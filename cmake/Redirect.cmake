@@ -2,7 +2,8 @@
 # as entries of a table, which is filled at run time (mujoco_plugin/library). Two headers are written
 # for that, from what MuJoCo's headers (and mujoco_plugin/attach.h) declare and the sources name:
 #   mujoco_symbols.h    DJM_SYMBOLS(X): X(name) of each
-#   mujoco_redirect.h   #define name (*djm_mujoco.name); the compiler is told to include it first
+#   mujoco_redirect.h   #define name djm_mujoco.name, for variables (*djm_mujoco.name); the
+#                       compiler is told to include it first
 # This file is a module that adds the target, and the script (cmake -P) that the target runs.
 
 # Lets target see MuJoCo's headers and the two written ones.
@@ -33,16 +34,19 @@ endif()
 cmake_minimum_required(VERSION 3.21)
 
 file(GLOB headers "${INCLUDE}/mujoco/*.h" "${SOURCES}/*.h")
-set(declared "")
+set(functions "")
+set(variables "") # no arrays
 foreach(header IN LISTS headers)
   file(READ "${header}" text)
-  # Functions; variables (no arrays); pointers to functions.
-  string(REGEX MATCHALL "MJAPI [A-Za-z0-9_ *]*[ *]_?mj[A-Za-z0-9_]+ *[(;]" plain "${text}")
+  string(REGEX MATCHALL "MJAPI [A-Za-z0-9_ *]*[ *]_?mj[A-Za-z0-9_]+ *\\(" calls "${text}")
+  string(REGEX MATCHALL "MJAPI extern [A-Za-z0-9_ *]*[ *]mj[A-Za-z0-9_]+ *;" plain "${text}")
   string(REGEX MATCHALL "MJAPI extern [A-Za-z0-9_ *]*\\(\\*mj[A-Za-z0-9_]+\\)" pointers "${text}")
-  foreach(declaration IN LISTS plain pointers)
-    string(REGEX REPLACE "^.*[ *](_?mj[A-Za-z0-9_]+) *.?$" "\\1" name "${declaration}")
-    list(APPEND declared "${name}")
-  endforeach()
+  set(name "^.*[ *](_?mj[A-Za-z0-9_]+) *.?$")
+  list(TRANSFORM calls REPLACE "${name}" "\\1")
+  list(TRANSFORM plain REPLACE "${name}" "\\1")
+  list(TRANSFORM pointers REPLACE "${name}" "\\1")
+  list(APPEND functions ${calls})
+  list(APPEND variables ${plain} ${pointers})
 endforeach()
 
 file(GLOB_RECURSE sources "${SOURCES}/*.c" "${SOURCES}/*.h")
@@ -59,10 +63,14 @@ list(SORT named)
 set(symbols "#define DJM_SYMBOLS(X)")
 set(redirect "#include \"table.h\"\n\n")
 foreach(name IN LISTS named)
-  if(name IN_LIST declared)
-    string(APPEND symbols " \\\n  X(${name})")
+  if(name IN_LIST functions)
+    string(APPEND redirect "#define ${name} djm_mujoco.${name}\n")
+  elseif(name IN_LIST variables)
     string(APPEND redirect "#define ${name} (*djm_mujoco.${name})\n")
+  else()
+    continue()
   endif()
+  string(APPEND symbols " \\\n  X(${name})")
 endforeach()
 
 foreach(kind symbols redirect)

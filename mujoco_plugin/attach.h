@@ -11,6 +11,9 @@
 // of this thread, before any process-wide handler. NULL: nothing. Returns the one before.
 MJAPI mjfLogHandler _mjPRIVATE_setTlsLogHandler(mjfLogHandler handler);
 
+// Since 4.0.1; NULL where MuJoCo is older.
+MJAPI const char* mjs_getInStringVec(const mjStringVec* source, int i) __attribute__((weak));
+
 // The command and the tests are linked to MuJoCo: nothing to do. libdijoco_plugin.so is not, and
 // looks for a MuJoCo that the process has loaded (library/attach.c). Public functions that use
 // MuJoCo begin with this, unless they are given a djmContext. DJ_UNSUPPORTED: none is loaded, or

@@ -4,6 +4,7 @@
 // numbers are taken from the first compilation again: all its real-valued arrays, through
 // mj_copyBack.
 
+#include "attach.h"
 #include "write.h"
 
 #include <stdio.h>
@@ -98,6 +99,9 @@ static bool makeAbsolute(djmWrite* w, mjString* file, const char* folder, bool s
 static bool makeTextureAbsolute(djmWrite* w, mjsTexture* t, const djmFolders* folders) {
   const char* file = mjs_getString(t->file);
   bool six = t->builtin == mjBUILTIN_NONE && !(file && *file);
+  if (six && !mjs_getInStringVec) {
+    return djm_writeFail(w, DJ_UNSUPPORTED, "a texture of six files needs MuJoCo 4.0.1 or later");
+  }
   for (int i = 0; i < 6 && six; i++) {
     const char* name = mjs_getInStringVec(t->cubefiles, i);
     if (!name || !*name) continue;

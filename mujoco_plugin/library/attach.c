@@ -111,13 +111,6 @@ static void release(djmSearch* s, const djmLibrary* used) {
 
 // ------------------------------ the table --------------------------------------------------------
 
-// Not in 4.0.0. It is asked for textures given as six files, under djm_guard.
-static const char* noInStringVec(const mjStringVec* source, int i) {
-  (void)source, (void)i;
-  djm_mujoco.mju_error("textures of several files need MuJoCo 4.0.1 or later");
-  return NULL;
-}
-
 static const struct {
   const char* name;
   size_t offset;
@@ -127,16 +120,14 @@ static const struct {
 #undef DJM_ENTRY
 };
 
-// Fills the table; returns the name of what is missing, or NULL.
+// Fills the table; returns the name of what is missing, or NULL. attach.h says what may be.
 static const char* fill(void* handle) {
   const char* missing = NULL;
-  memset(&djm_mujoco, 0, sizeof(djm_mujoco));
-  djm_mujoco.mjs_getInStringVec = noInStringVec;
   for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++) {
-    void** entry = (void**)((char*)&djm_mujoco + symbols[i].offset);
     void* address = dlsym(handle, symbols[i].name);
-    if (address) *entry = address;
-    if (!address && !*entry) missing = symbols[i].name;
+    memcpy((char*)&djm_mujoco + symbols[i].offset, &address, sizeof(address));
+    bool optional = symbols[i].offset == offsetof(djmMuJoCo, mjs_getInStringVec);
+    if (!address && !optional) missing = symbols[i].name;
   }
   return missing;
 }
