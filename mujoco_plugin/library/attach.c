@@ -152,9 +152,9 @@ static djStatus attach(djmSearch* s, djError* err) {
   if (s->n == 0) {
     snprintf(text, size, "no MuJoCo is loaded: load MuJoCo %d.%d first", MAJOR, MINOR);
   } else if (!chosen) {
-    snprintf(text, size, "MuJoCo %s is loaded, but libdijoco_plugin.so was built for %d.%d: use "
-             "MuJoCo %d.%d, or build DiJoCo with MUJOCO_DIR naming the other (%.256s)",
-             s->library[0].text, MAJOR, MINOR, MAJOR, MINOR, s->library[0].path);
+    snprintf(text, size, "MuJoCo %s is loaded, but this libdijoco_plugin.so is for %d.%d: use that "
+             "MuJoCo, or a DiJoCo built for %s (%.256s)", s->library[0].text, MAJOR, MINOR,
+             s->library[0].text, s->library[0].path);
   } else if (missing) {
     snprintf(text, size, "MuJoCo %s has no function %s (%.256s)", chosen->text, missing,
              chosen->path);
