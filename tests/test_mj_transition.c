@@ -364,10 +364,44 @@ static void testTrees(void** state) {
   assert_true(sensors > 200 && worst < 1e-7 && least > 0.01);
 }
 
+// A scene with our engine plugin: the context that it holds takes steps as well, and our own step
+// and its derivatives, sensors included, are those of the scene without it.
+static void testPlugin(void** state) {
+  (void)state;
+  djError err;
+  if (djm_registerPlugins(&err) != DJ_OK) fail_msg("%s", err.text);
+  djRng rng = {17};
+  for (int substeps = 1; substeps < 3; substeps++) {
+    char text[sizeof(DJT_ZOO) + 300];
+    snprintf(text, sizeof(text),
+             "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'><config "
+             "key='substeps' value='%d'/></instance></plugin></extension><option><flag "
+             "contact='disable'/></option>%s", substeps, DJT_ZOO + strlen("<mujoco>"));
+    Case with = openCase(djt_compile(text), substeps, 1e-8);
+    Case plain = openCase(djt_compile(DJT_ZOO), substeps, 1e-8);
+    land(&plain, &rng, 30);
+    djt_copyState(with.d, plain.d, plain.m);
+    solve(&with);
+    solve(&plain);
+    for (int i = 0; i < (plain.nx + plain.ns) * (plain.nx + plain.nu); i++) {
+      djt_near(with.A[i], plain.A[i], 1e-5 * (1 + fabs(plain.A[i])));
+    }
+    djmContext* inside = djm_pluginContext(with.m, with.d);
+    assert_non_null(inside);
+    for (int k = 0; k < 5; k++) assert_true(djm_step(with.m, with.d, inside) >= 0);
+    assert_true(djm_forward(with.m, with.d, inside) >= 0);
+    assert_true(with.d->qfrc_constraint[2] > 1);
+    assert_true(djm_transition(with.m, with.d, inside, with.A, NULL, with.C, NULL) >= 0);
+    closeCase(&with);
+    closeCase(&plain);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testFree),    cmocka_unit_test(testContact), cmocka_unit_test(testRobots),
       cmocka_unit_test(testLeftOut), cmocka_unit_test(testParts),   cmocka_unit_test(testTrees),
+      cmocka_unit_test(testPlugin),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

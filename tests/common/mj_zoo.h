@@ -121,6 +121,17 @@ static inline void djt_shake(mjData* d, djRng* rng, const mjModel* m, double ang
   free(v);
 }
 
+// State and inputs of a scene with the same bodies.
+static inline void djt_copyState(mjData* to, const mjData* d, const mjModel* m) {
+  to->time = d->time;
+  mju_copy(to->qpos, d->qpos, (int)m->nq);
+  mju_copy(to->qvel, d->qvel, (int)m->nv);
+  mju_copy(to->act, d->act, (int)m->na);
+  mju_copy(to->ctrl, d->ctrl, (int)m->nu);
+  mju_copy(to->qfrc_applied, d->qfrc_applied, (int)m->nv);
+  mju_copy(to->xfrc_applied, d->xfrc_applied, 6 * (int)m->nbody);
+}
+
 // A gymnasium robot, or NULL where there are none.
 static inline mjModel* djt_robot(const char* name) {
   const char* folder = getenv("DIJOCO_GYMNASIUM");
