@@ -55,6 +55,39 @@ class Contact(cli.Case):
             for p in points:
                 self.assertGreater(side * (sum(a * b for a, b in zip(n, p)) + o), 0)
 
+    def test_gap(self):
+        box = {"geom": "box", "size": [.1, .2, .3], "pose": [0, 0, 0, 1, 0, 0, 0]}
+        ball = {"geom": "sphere", "size": [.1], "pose": [.1, .2, .9, 1, 0, 0, 0]}
+        query = {"model": "gap", "a": box, "b": ball}
+        r = self.ask(query)
+        self.assertEqual(r["status"], "ok")
+        exact = self.ask(dict(query, params={"smoothing": 0}))
+        self.assertTrue(0 <= r["gap"] - exact["gap"] <= 1.24 * r["smoothing"])
+        self.assertAlmostEqual(exact["gap"], 0.5, places=12)
+        self.assertIsNone(exact["twist_normal"])
+        step, both = 1e-6, []
+        for sign in (1, -1):
+            moved = copy.deepcopy(query)
+            moved["b"]["pose"][0] += sign * step
+            both.append(self.ask(moved))
+        for name, columns in (("gap", r["twist_gradient"][9]),
+                              ("normal", [row[9] for row in r["twist_normal"]]),
+                              ("point_a", [row[9] for row in r["twist_point_a"]]),
+                              ("point_b", [row[9] for row in r["twist_point_b"]])):
+            plus, minus = both[0][name], both[1][name]
+            if name == "gap":
+                plus, minus, columns = [plus], [minus], [columns]
+            for a, b, c in zip(plus, minus, columns):
+                self.assertAlmostEqual((a - b) / (2 * step), c, places=6)
+        plane = {"geom": "plane"}
+        bad = self.ask([dict(query, a=plane, b=plane), dict(query, params={"smoothing": -1}),
+                        dict(query, hessian=True), query], 2)["results"]
+        self.assertEqual([b["status"] for b in bad], ["error"] * 3 + ["ok"])
+        self.assertIn("planes", bad[0]["message"])
+        self.assertIn("smoothing", bad[1]["message"])
+        same = dict(query, a=dict(ball), b=dict(ball))
+        self.assertIsNone(self.ask(same)["twist_normal"])
+
     def test_gradient_is_that_of_the_value(self):
         r, step = self.ask(PAIR), 1e-6
         for shape, i, k in (("a", 7, 0), ("a", 5, 2), ("b", 0, 0), ("b", 0, 1), ("b", 3, 2)):

@@ -15,6 +15,8 @@
 typedef struct Query {
   djcShape a, b;
   double *vert_a, *vert_b;  // owned
+  bool gap;                 // the smoothed gap alone, with `smoothing`
+  double smoothing;
   djcOption option;
   bool hessian;
   Reader reader;
@@ -124,6 +126,25 @@ static void read_params(Query* q, const cJSON* entry) {
   if (!(q->option.length_scale > 0)) read_fail(r, "params", "length_scale", "must be positive");
 }
 
+// The smoothed gap in place of a contact model.
+static void read_gap(Query* q, const cJSON* entry) {
+  static const char* const keys[] = {"model", "params", "a", "b", NULL};
+  static const char* const params[] = {"smoothing", NULL};
+  Reader* r = &q->reader;
+  q->gap = true;
+  q->smoothing = -1;
+  if (!read_keys(r, entry, "", keys)) return;
+  const cJSON* in = read_object(r, entry, "", "params", false);
+  if (in && read_keys(r, in, "params", params)) {
+    q->smoothing = NAN;
+    read_number(r, in, "params", "smoothing", &q->smoothing);
+    if (isnan(q->smoothing)) q->smoothing = -1;   // not given
+    else if (q->smoothing < 0) read_fail(r, "params", "smoothing", "must not be negative");
+  }
+  read_shape(q, &q->a, &q->vert_a, entry, "a");
+  read_shape(q, &q->b, &q->vert_b, entry, "b");
+}
+
 static void read_query(Query* q, const cJSON* entry) {
   static const char* const keys[] = {"model", "params", "hessian", "a", "b", "friction", NULL};
   static const char* const planned[] = {"long_range", "implicit_surface", "penalty", "damped"};
@@ -134,6 +155,10 @@ static void read_query(Query* q, const cJSON* entry) {
     return;
   }
   const char* model = read_text(r, entry, "", "model", false);
+  if (model && strcmp(model, "gap") == 0) {
+    read_gap(q, entry);
+    return;
+  }
   if (model && strcmp(model, "separating_plane") != 0) {
     for (int i = 0; i < 4; i++) {
       if (strcmp(model, planned[i]) == 0) read_fail(r, "", "model", "%s is not available", model);
@@ -190,10 +215,51 @@ static void write_result(Json* out, const Query* q, const djcResult* r, const do
   json_end(out);
 }
 
+// Derivatives are null where there are none: centres that coincide, smoothing 0.
+static void write_gap(Json* out, djStatus status, const djcGap* g) {
+  bool smooth = status == DJ_OK && g->smoothing > 0;
+  json_object(out, NULL);
+  json_text(out, "status", status == DJ_NOT_CONVERGED ? "no_convergence" : "ok");
+  json_number(out, "gap", g->gap);
+  json_vector(out, "normal", 3, g->normal);
+  json_vector(out, "point_a", 3, g->point_a);
+  json_vector(out, "point_b", 3, g->point_b);
+  json_number(out, "smoothing", g->smoothing);
+  json_integer(out, "iterations", g->iterations);
+  json_vector(out, "twist_gradient", 12, g->gap_twist);
+  json_matrix(out, "twist_normal", 3, 12, smooth ? g->normal_twist : NULL);
+  json_matrix(out, "twist_point_a", 3, 12, smooth ? g->point_a_twist : NULL);
+  json_matrix(out, "twist_point_b", 3, 12, smooth ? g->point_b_twist : NULL);
+  json_end(out);
+}
+
+// Answer one query of the gap; as `answer`.
+static int answer_gap(Json* out, const Query* q, char* message, size_t size) {
+  djcGap g;
+  djStatus status = djc_gap(&g, &q->a, &q->b, q->smoothing);
+  if (status >= 0) {
+    write_gap(out, status, &g);
+    return status == DJ_NOT_CONVERGED ? EXIT_NOT_HELD : EXIT_DONE;
+  }
+  djError err = {"numbers too large"};
+  djcGapPair* pair;
+  djc_makeGapPair(&pair, 1, &q->a, 1, &q->b, q->smoothing, &err);   // for its message
+  djc_deleteGapPair(pair);
+  snprintf(message, size, "%s", err.text);
+  write_error(out, message);
+  return EXIT_BAD_INPUT;
+}
+
 // Answer one entry; returns its exit status. message: why it is an error.
 static int answer(Json* out, const cJSON* entry, char* message, size_t size) {
   Query q;
   read_query(&q, entry);
+  if (q.gap && !q.reader.failed) {
+    int status = answer_gap(out, &q, message, size);
+    free(q.vert_a);
+    free(q.vert_b);
+    return status;
+  }
   djcResult result;
   memset(&result, 0, sizeof result);
   double *gradient_a = NULL, *gradient_b = NULL, *hessian = NULL;
