@@ -54,7 +54,8 @@ static const Verb verbs[] = {
      "   \"friction\":{\"coefficient\":0.5,\"dt\":0.01,\"motion_a\":[0,0,0,0.001,0,0]}}\n"
      "Lengths in metres, world coordinates; no skin. A bad entry of a list does not spoil the\n"
      "others. Faces of a cylinder are domes, lower at the edge by 0.02 r h/(r + h), its half\n"
-     "height being h: gap and value are those of this shape.",
+     "height being h: gap and value are those of this shape. With \"model\":\"gap\" and\n"
+     "\"params\":{\"smoothing\":0.001}: the smoothed gap, normal and nearest points, derivatives.",
      verb_contact},
     {"grad", "TASK", 1, GROUP_JSON | GROUP_SETTINGS | GROUP_CHECK | GROUP_FILE,
      "gradient of a task's loss by its variables",

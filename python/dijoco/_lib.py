@@ -132,6 +132,7 @@ CORE = {
     "dj_optimize": (c_int, [P, P, P, P, ERR]),
     "djc_pair": (c_int, [P, P, P, P, P, P, P]),
     "djc_distance": (c_int, [P, P, P, P, P, P]),
+    "djc_gap": (c_int, [P, P, P, c_double]),
 }
 PLUGIN = {
     "dj_importMuJoCo": (c_int, [P, P, P, ERR]),
@@ -150,6 +151,9 @@ PLUGIN = {
     "djm_transition": (c_int, [P, P, P, P, P, P, P]),
     "djm_sensorIsAnalytic": (c_bool, [P, c_int]),
     "djm_registerPlugins": (c_int, [ERR]),
+    "djm_gap": (c_int, [P, P, P, P, c_int, c_int, c_int, c_double, ERR]),
+    "djm_isGapSensor": (c_bool, [P, c_int]),
+    "djm_gapSensor": (c_int, [P, P, P, c_int]),
 }
 
 # ---- loading -----------------------------------------------------------------------------------

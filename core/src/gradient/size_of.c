@@ -18,7 +18,7 @@ size_t dj_sizeOf(const char* type) {
       X(djStats),     X(djLossTerm),  X(djRollout),        X(djRolloutResult),
       X(djcShape),    X(djcFriction), X(djcOption),        X(djcResult),
       X(djOptimizer), X(djOptimizeStep), X(djOptimizeProblem), X(djOptimizeResult),
-      X(djdCertificate), X(djContactPair), X(djKeyDef),
+      X(djdCertificate), X(djContactPair), X(djKeyDef), X(djcGap),
 #undef X
   };
   for (size_t i = 0; type && i < sizeof table / sizeof table[0]; i++) {
