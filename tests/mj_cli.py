@@ -98,6 +98,19 @@ class Scenes(cli.Case):
         self.assertEqual(moved["steps"], 250)
         self.assertAlmostEqual(float(self.rows("m.csv")[-1]["qpos[2]"]), 0.2, delta=0.005)
 
+    def test_plugin(self):
+        """With its own contacts off and ours on, MuJoCo's box moves as ours does."""
+        ours = ('<extension><plugin plugin="dijoco.contact"><instance name="dj"/></plugin>'
+                '</extension><option><flag contact="disable"/></option><custom>')
+        path = self.write("p.xml", scene().replace("<custom>", ours))
+        last = {}
+        for engine in ("dijoco", "mujoco"):
+            out = self.path(engine + ".csv")
+            self.run_json("simulate", path, "--time", "0.5", "--engine", engine, "--out", out)
+            last[engine] = float(self.rows(engine + ".csv")[-1]["qpos[2]"])
+        self.assertAlmostEqual(last["mujoco"], 0.1, delta=0.001)
+        self.assertAlmostEqual(last["mujoco"], last["dijoco"], delta=1e-9)
+
     def test_compare(self):
         out = self.path("cmp")
         s = self.run_json("compare", self.scene, "--time", "0.5", "--ctrl-seed", "1", "--out", out)

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +35,8 @@ static void runCase(void (*body)(void)) {
   pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
+    signal(SIGSEGV, SIG_DFL);  // cmocka would go on with the next test
+    signal(SIGBUS, SIG_DFL);
     dup2(ends[1], STDERR_FILENO);
     close(ends[0]);
     close(ends[1]);
@@ -82,14 +85,22 @@ static bool begins(const djError* err, const char* text) {
 
 static void nothing(void* arg) { *(int*)arg = 1; }
 
-// Every function that would call MuJoCo refuses, and says why.
+// Every function that would call MuJoCo refuses, and says why. Those of a djmContext are left out:
+// there is none.
 static void checkRefused(void* plugin, const char* why) {
   djError err;
   djModel* model = NULL;
   djmContext* context = NULL;
   char* text = NULL;
   int ran = 0;
-  const mjModel* m = (const mjModel*)&err;  // must not be looked at
+  int slot = 0, type = mjSENS_PLUGIN;
+  mjModel* m = calloc(1, sizeof(*m));
+  mjData* d = calloc(1, sizeof(*d));
+  CHECK(m && d);
+  m->nplugin = m->nsensor = 1;
+  m->plugin = m->sensor_plugin = &slot;
+  m->sensor_type = &type;
+  mjtNum value[10];
   const djModel* wanted = (const djModel*)&err;
 #define REFUSED(call)                        \
   do {                                       \
@@ -105,20 +116,32 @@ static void checkRefused(void* plugin, const char* why) {
   REFUSED(FUNCTION(plugin, djm_writeMJCF)("unused.xml", SCENE, wanted, NULL, &err));
   REFUSED(FUNCTION(plugin, djm_checkDesign)(m, wanted, NULL, 1e-9, &err));
   REFUSED(FUNCTION(plugin, djm_guard)(nothing, &ran, &err));
+  REFUSED(FUNCTION(plugin, djm_gap)(value, NULL, m, d, mjOBJ_GEOM, 0, 1, 0, &err));
+  CHECK(FUNCTION(plugin, djm_gapSensor)(value, m, d, 0) == DJ_INVALID);
+  CHECK(!FUNCTION(plugin, djm_isGapSensor)(m, 0));
+  CHECK(!FUNCTION(plugin, djm_pluginContext)(m, d));
+  free(m);
+  free(d);
   CHECK(ran == 0 && !model && !context && !text);
   CHECK(FUNCTION(plugin, djm_registerPlugins)(NULL) == DJ_UNSUPPORTED);
 }
 
-// A scene is loaded, stepped and written, and a MuJoCo error caught.
+static void checkKnown(void* mujoco) {
+  CHECK(FUNCTION(mujoco, mjp_getPlugin)("dijoco.contact", NULL));
+  CHECK(FUNCTION(mujoco, mjp_getPlugin)("dijoco.gap", NULL));
+}
+
+// A scene is loaded, stepped and written, and a MuJoCo error caught; MuJoCo knows the plugins.
 static void checkWorks(void* plugin, void* mujoco) {
   djError err;
   djModel* model;
   mjModel* m;
   djmContext* context;
   char* text;
+  CHECK(FUNCTION(plugin, dj_loadMJCF)(&model, NULL, &m, "none.xml", &err) == DJ_FILE);
+  checkKnown(mujoco);
   CHECK(FUNCTION(plugin, djm_registerPlugins)(&err) == DJ_OK && err.text[0] == '\0');
   CHECK(FUNCTION(plugin, djm_registerPlugins)(NULL) == DJ_OK);
-  CHECK(FUNCTION(plugin, dj_loadMJCF)(&model, NULL, &m, "none.xml", &err) == DJ_FILE);
   CHECK(FUNCTION(plugin, dj_loadMJCF)(&model, NULL, &m, SCENE, &err) == DJ_OK);
   CHECK(FUNCTION(plugin, djm_makeContext)(&context, NULL, m, &err) == DJ_OK);
   mjData* d = FUNCTION(mujoco, mj_makeData)(m);
@@ -169,6 +192,7 @@ static void byMuJoCo(void) {
   FUNCTION(mujoco, mj_loadPluginLibrary)(PLUGIN);
   void* plugin = dlopen(PLUGIN, RTLD_NOW | RTLD_NOLOAD);
   CHECK(plugin);
+  checkKnown(mujoco);
   checkWorks(plugin, mujoco);
 }
 

@@ -5,6 +5,7 @@
 // plugin_data holds memory only: nothing in it decides what an evaluation gives, so that copies and
 // finite differences of MuJoCo's need not carry it.
 
+#include "attach.h"
 #include "engine/draw.h"
 #include "engine/engine.h"
 #include "engine/impose.h"
@@ -166,6 +167,7 @@ static void visualize(const mjModel* m, mjData* d, const mjvOption* opt, mjvScen
 }
 
 djmContext* djm_pluginContext(const mjModel* m, const mjData* d) {
+  if (djm_attach(NULL) != DJ_OK) return NULL;
   for (int i = 0; i < m->nplugin; i++) {
     const mjpPlugin* plugin = mjp_getPluginAtSlot(m->plugin[i]);
     if (!plugin || plugin->compute != compute) continue;
