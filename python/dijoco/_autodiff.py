@@ -150,7 +150,7 @@ class Step:
             self.A, self.B = np.empty((count, n.nx, n.nx)), np.empty((count, n.nx, n.nu))
 
         def run(i):
-            d = n.free.pop() if n.free else Data(model)
+            d = _take(n.free) or Data(model)
             if data is None:
                 d.reset()
             else:
@@ -168,6 +168,13 @@ class Step:
     def vjp(self, qpos, qvel, act):
         """As `step_vjp`."""
         return step_vjp(self.model, self.start, self.qpos, self.A, self.B, qpos, qvel, act)
+
+
+def _take(free):
+    try:
+        return free.pop()
+    except IndexError:
+        return None
 
 
 def step_vjp(model, start, end, A, B, qpos, qvel, act):
@@ -202,8 +209,8 @@ class Run:
         """Covectors on qpos0, qvel0, act0, ctrl, and a list of those on the parameters, from those
         on qpos (B, T+1, nq), qvel (B, T+1, nv), act (B, T+1, na)."""
         at = sizes(self.model)
-        dq = at.to_tangent(self.qpos, qpos)
-        dq[:, 0] = 0
+        dq = np.array(at.to_tangent(self.qpos, qpos))
+        dq[:, 0] = 0  # row 0 of qpos is qpos0 itself
         parts = _map(lambda i: self.runs[i].vjp(dq[i], qvel[i], act[i], list(self.params)),
                      len(self.runs))
         stack = {name: np.stack([getattr(p, name) for p in parts])
@@ -230,8 +237,9 @@ def check_shape(name, shape, tail, batch):
     shape = tuple(shape)
     if shape == tail:
         return batch
-    if len(shape) != len(tail) + 1 or shape[1:] != tail:
-        raise ValueError("%s: expected shape %s or (B,) + that, not %s" % (name, tail, shape))
+    if len(shape) != len(tail) + 1 or shape[1:] != tail or shape[0] == 0:
+        raise ValueError("%s: expected shape %s, or (B,) + that with B > 0, not %s"
+                         % (name, tail, shape))
     if batch is not None and batch != shape[0]:
         raise ValueError("%s: a batch of %d, another argument has %d" % (name, shape[0], batch))
     return shape[0]

@@ -73,6 +73,24 @@ def test_gradcheck_of_a_chain(scene):
     assert torch.autograd.gradcheck(function, leaves(state, STATE), **CHECK)
 
 
+def test_gradcheck_without_quaternions(cartpole):
+    """Here tangent vectors and numbers are the same arrays; a batch of two starts."""
+    random = np.random.default_rng(4)
+    values = {"qpos": random.standard_normal((2, 2)), "qvel": random.standard_normal(2),
+              "ctrl": random.standard_normal((3, 1)), "mass": cartpole.param("body/pole/mass")}
+
+    def function(qpos, qvel, ctrl, mass):
+        return djt.rollout(cartpole, ctrl, qpos, qvel, params={"body/pole/mass": mass})[:2]
+
+    assert torch.autograd.gradcheck(function, leaves(values, values), **CHECK)
+
+    def function(qpos, qvel, ctrl):
+        return djt.step(cartpole, qpos, qvel, ctrl)[:2]
+
+    assert torch.autograd.gradcheck(function, leaves(dict(values, ctrl=values["ctrl"][0]),
+                                                     ("qpos", "qvel", "ctrl")), **CHECK)
+
+
 def half_of(method):
     return lambda *args: method(*args) / 2
 
