@@ -130,9 +130,12 @@ CORE = {
     "djd_certifyVariable": (c_int, [P, P, c_int, c_double, P, ctypes.c_ulong]),
     "djd_checkVariables": (c_int, [P, ERR]),
     "dj_optimize": (c_int, [P, P, P, P, ERR]),
+    "dj_makeGapPair": (c_int, [P, P, c_int, c_int, c_int, c_double, ERR]),
+    "dj_deleteGapPair": (None, [P]),
+    "dj_evalGapPair": (c_int, [P, P, P, P, P, P, P, P]),
+    "djc_gap": (c_int, [P, P, P, c_double]),
     "djc_pair": (c_int, [P, P, P, P, P, P, P]),
     "djc_distance": (c_int, [P, P, P, P, P, P]),
-    "djc_gap": (c_int, [P, P, P, c_double]),
 }
 PLUGIN = {
     "dj_importMuJoCo": (c_int, [P, P, P, ERR]),
@@ -150,10 +153,10 @@ PLUGIN = {
     "djm_forward": (c_int, [P, P, P]),
     "djm_transition": (c_int, [P, P, P, P, P, P, P]),
     "djm_sensorIsAnalytic": (c_bool, [P, c_int]),
-    "djm_registerPlugins": (c_int, [ERR]),
     "djm_gap": (c_int, [P, P, P, P, c_int, c_int, c_int, c_double, ERR]),
     "djm_isGapSensor": (c_bool, [P, c_int]),
     "djm_gapSensor": (c_int, [P, P, P, c_int]),
+    "djm_registerPlugins": (c_int, [ERR]),
 }
 
 # ---- loading -----------------------------------------------------------------------------------
@@ -270,14 +273,14 @@ class Handle:
         raise TypeError("objects of the C library cannot be pickled")
 
 
-_DTYPES = (np.dtype(np.float64), np.dtype(np.intc), np.dtype("long"), np.dtype(np.bool_),
-           np.dtype("S1"))
+DTYPES = (np.dtype(np.float64), np.dtype(np.intc), np.dtype("long"), np.dtype(np.bool_),
+          np.dtype("S1"))
 
 
 def view(field, handle, flat, writable=False):
     """ndarray on the memory of a field; flat: one axis where there is one column."""
     shape = (field.rows,) if flat and field.columns == 1 else (field.rows, field.columns)
-    dtype = _DTYPES[field.type]
+    dtype = DTYPES[field.type]
     if 0 in shape:
         array = np.zeros(shape, dtype)
         array.flags.writeable = writable
@@ -315,6 +318,34 @@ def integer(value, name):
         raise TypeError("%s: expected an integer, not %r" % (name, value)) from None
 
 
+def text(value, name):
+    """A str for C."""
+    if not isinstance(value, str):
+        raise TypeError("%s: expected a str, not %s" % (name, type(value).__name__))
+    return _without_zeros(value.encode(), name)
+
+
 def path_bytes(path):
     """A path for C."""
-    return os.fsencode(path)
+    return _without_zeros(os.fsencode(path), "path")
+
+
+def _without_zeros(value, name):
+    if b"\0" in value:
+        raise ValueError("%s: a text cannot hold a zero" % name)
+    return value
+
+
+def expect(thing, kind, name):
+    """TypeError unless it is one."""
+    if not isinstance(thing, kind):
+        raise TypeError("%s: expected a dijoco.%s, not %s"
+                        % (name, kind.__name__, type(thing).__name__))
+
+
+def count(value, name):
+    """An integer that is not negative."""
+    value = integer(value, name)
+    if value < 0:
+        raise ValueError("%s: %d is negative" % (name, value))
+    return value

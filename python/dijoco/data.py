@@ -11,6 +11,7 @@ from .model import Model, _field_names
 
 _FIELDS = _field_names(core.dj_dataArrayName)
 _STATS = [n[6:] for n in _FIELDS if n.startswith("stats.")]
+_LISTS = ("contact.", "pair.")
 
 Stats = collections.namedtuple("Stats", _STATS)
 Stats.__doc__ = """Statistics since the data was made or reset: steps, newton_iterations,
@@ -35,8 +36,7 @@ class Data:
     """
 
     def __init__(self, model):
-        if not isinstance(model, Model):
-            raise TypeError("expected a dijoco.Model, not %s" % type(model).__name__)
+        _lib.expect(model, Model, "model")
         data = c_void_p()
         call(core.dj_makeData, byref(data), model._address)
         self._bind(model, Handle(data.value, core.dj_deleteData))
@@ -75,19 +75,27 @@ class Data:
         array = self._view(name, True)
         array[...] = _lib.numbers(value, array.shape, name)
 
-    def _records(self, start):
-        """Entries of a list as a record array."""
+    def _structure(self, start):
+        """Address and dtype of a struct whose fields begin with start, and the number of rows."""
         fields = {n[len(start):]: self._field(n) for n in _FIELDS if n.startswith(start)}
-        first = next(iter(fields.values()))
-        base = min(f.data for f in fields.values())
-        formats = [(_lib._DTYPES[f.type], (f.columns,)) if f.columns > 1 else _lib._DTYPES[f.type]
+        base, one = min(f.data for f in fields.values()), next(iter(fields.values()))
+        end = max(f.data + f.columns * _lib.DTYPES[f.type].itemsize for f in fields.values())
+        formats = [(_lib.DTYPES[f.type], (f.columns,)) if f.columns > 1 else _lib.DTYPES[f.type]
                    for f in fields.values()]
-        dtype = np.dtype({"names": list(fields), "formats": formats, "itemsize": first.stride,
-                          "offsets": [f.data - base for f in fields.values()]})
-        if first.rows == 0:
-            return np.recarray(0, dtype)
-        memory = (ctypes.c_char * (first.rows * first.stride)).from_address(base)
-        return np.frombuffer(memory, dtype, first.rows).copy().view(np.recarray)
+        size = one.stride if start in _LISTS else end - base
+        return base, np.dtype({"names": list(fields), "formats": formats, "itemsize": size,
+                               "offsets": [f.data - base for f in fields.values()]})
+
+    def _records(self, start, rows):
+        """The first rows of a struct or list, copied."""
+        found = self._views.get(start)
+        if found is None:
+            found = self._views[start] = self._structure(start)
+        base, dtype = found
+        if rows == 0:
+            return np.zeros(0, dtype)
+        memory = (ctypes.c_char * (rows * dtype.itemsize)).from_address(base)
+        return np.frombuffer(memory, dtype, rows).copy()
 
     def __repr__(self):
         return "<dijoco.Data time=%g of %r>" % (self.time, self._model)
@@ -125,23 +133,22 @@ class Data:
     @property
     def stats(self):
         """Statistics of the steps taken (`Stats`)."""
-        values = []
-        for name in _STATS:
-            values.append(self._view("stats." + name, False)[0].item())
-        return Stats(*values)
+        return Stats._make(self._records("stats.", 1)[0].item())
 
     @property
     def contacts(self):
         """Geom pairs near contact after the last step, a record array (npair,) with geom1, geom2;
         gap (m); normal (3,) from geom1 to geom2; point (3,); force (3,) on geom2, N;
         normal_force; recovering."""
-        return self._records("pair.")
+        rows = self._view("npair", False)[0].item()
+        return self._records("pair.", rows).view(np.recarray)
 
     @property
     def body_forces(self):
         """Contact forces between bodies, a record array with body1, body2; force (3,) on body2, N;
         torque (3,) about body2's frame origin, N m."""
-        return self._records("contact.")
+        rows = self._view("ncontact", False)[0].item()
+        return self._records("contact.", rows).view(np.recarray)
 
     # ---- running
 
@@ -175,7 +182,7 @@ class Data:
         """Take n steps. Returns 0, or 1 where a step did not converge (its best iterate was kept;
         see `stats`)."""
         model, data, worst = self._model._address, self._address, 0
-        for _ in range(_lib.integer(n, "n")):
+        for _ in range(_lib.count(n, "n")):
             status = core.dj_step(model, data)
             if status != 0:
                 worst = max(worst, self._check(status))

@@ -1,16 +1,25 @@
 """Smoothed gaps: distance, normal and nearest points as smooth functions of poses."""
+import collections
 import ctypes
 import math
-from ctypes import byref, c_double, c_int
+from ctypes import byref, c_double, c_int, c_void_p
 
 import numpy as np
 
 from . import _lib
-from ._lib import call, core
+from ._lib import Handle, call, core
 from .contact import _shape
-from .model import mujoco_address
+from .data import Data
+from .model import Model, mujoco_address
+from .mujoco import check_sizes, sensor_index
 
 _MJOBJ = {"body": 1, "geom": 5}
+_OBJECT = {"body": 0, "geom": 2}  # djObject
+
+GapValue = collections.namedtuple("GapValue", "gap normal point1 point2 jac")
+GapValue.__doc__ = """Smoothed distance (m, negative: depth), unit normal (3,) from 1 to 2, witness
+points (3,) and (3,) on 1 and 2; jac (10, nv) or None: derivatives of these ten numbers, in this
+order, by the tangent of qpos."""
 
 
 class _CGap(ctypes.Structure):
@@ -59,6 +68,42 @@ def gap(a, b, smoothing=None):
     return result
 
 
+class Gap:
+    """The gap of two geoms or bodies of a model as it is now, for any data of that model:
+
+        gap = dijoco.Gap(model, "finger", "ball")
+        value = gap(data, jac=True)
+
+    first, second: names or indices; kind: "geom" or "body" (the geoms of a body that may collide,
+    or all if none may); smoothing (m): how much edges are rounded, None: 0.002 of the least inner
+    radius.
+    """
+
+    def __init__(self, model, first, second, kind="geom", smoothing=None):
+        _lib.expect(model, Model, "model")
+        if kind not in _OBJECT:
+            raise ValueError("kind: %r is neither geom nor body" % (kind,))
+        ids = [model.id(kind, x) if isinstance(x, str) else _lib.integer(x, kind)
+               for x in (first, second)]
+        pair = c_void_p()
+        call(core.dj_makeGapPair, byref(pair), model._address, _OBJECT[kind], ids[0], ids[1],
+             _length(smoothing))
+        self._handle = Handle(pair.value, core.dj_deleteGapPair)
+        self._model = model
+
+    def __call__(self, data, jac=False):
+        """`GapValue` at data's qpos and mocap poses; with jac also its derivatives."""
+        _lib.expect(data, Data, "data")
+        values = np.zeros(10)
+        out = np.zeros((10, self._model.nv)) if jac else None
+        at = values.ctypes.data
+        status = core.dj_evalGapPair(at, at + 8, at + 32, at + 56, _lib.pointer(out),
+                                     self._handle.address, self._model._address, data._address)
+        if status < 0:
+            _lib.fail(status, core.dj_errorText(data._address).decode(errors="replace"))
+        return GapValue(float(values[0]), values[1:4], values[4:7], values[7:10], out)
+
+
 def mj_gap(mj_model, mj_data, first, second, kind="geom", smoothing=None):
     """Smoothed gap of two geoms or bodies (kind) of a mujoco.MjModel, by name or id, at mj_data's
     poses (after mj_forward, or mj_kinematics and mj_comPos).
@@ -66,13 +111,14 @@ def mj_gap(mj_model, mj_data, first, second, kind="geom", smoothing=None):
     Returns value (10,): distance, normal (3), points on the first and the second (3 each), and their
     derivatives by the tangent of qpos (10, nv).
     """
+    m, d = mujoco_address(mj_model, "MjModel"), mujoco_address(mj_data, "MjData")
+    check_sizes(mj_model, mj_data)
     if kind not in _MJOBJ:
         raise ValueError("kind: %r is neither geom nor body" % (kind,))
     ids = [getattr(mj_model, kind)(x).id if isinstance(x, str) else _lib.integer(x, kind)
            for x in (first, second)]
     value, jac = np.zeros(10), np.zeros((10, mj_model.nv))
-    call(_lib.plugin().djm_gap, value.ctypes.data, jac.ctypes.data,
-         mujoco_address(mj_model, "MjModel"), mujoco_address(mj_data, "MjData"), _MJOBJ[kind], *ids,
+    call(_lib.plugin().djm_gap, value.ctypes.data, jac.ctypes.data, m, d, _MJOBJ[kind], *ids,
          _length(smoothing))
     return value, jac
 
@@ -80,8 +126,9 @@ def mj_gap(mj_model, mj_data, first, second, kind="geom", smoothing=None):
 def mj_gap_sensor(mj_model, mj_data, sensor):
     """Derivatives (dim, nv) of the data of a sensor of the plugin dijoco.gap (name or id) by the
     tangent of qpos, at mj_data's poses."""
-    index = mj_model.sensor(sensor).id if isinstance(sensor, str) else _lib.integer(sensor, "sensor")
     m, d = mujoco_address(mj_model, "MjModel"), mujoco_address(mj_data, "MjData")
+    check_sizes(mj_model, mj_data)
+    index = sensor_index(mj_model, sensor)
     if not _lib.plugin().djm_isGapSensor(m, index):
         raise ValueError("sensor: %r is not one of dijoco.gap" % (sensor,))
     jac = np.zeros((mj_model.sensor_dim[index], mj_model.nv))

@@ -101,8 +101,8 @@ class Option(collections.abc.MutableMapping):
             value = known[value]
         array = np.atleast_1d(np.asarray(value))
         array = _lib.numbers(array, (array.size,), name)
-        call(core.dj_setOptionEntry, self._model._address, str(name).encode(), array.ctypes.data,
-             array.size)
+        call(core.dj_setOptionEntry, self._model._address, _lib.text(name, "option"),
+             array.ctypes.data, array.size)
 
     def __delitem__(self, name):
         raise TypeError("options cannot be deleted")
@@ -125,8 +125,9 @@ class Model:
         raise TypeError("use Model.load(path) or Model.from_mujoco(mj_model)")
 
     @classmethod
-    def _make(cls, handle, report=()):
+    def _make(cls, handle, report=(), sizes=()):
         self = object.__new__(cls)
+        self.__dict__.update(sizes)
         self._handle = handle
         self._address = handle.address
         self._views = {}
@@ -137,7 +138,7 @@ class Model:
     @classmethod
     def load(cls, path):
         """Load a scene: .xml and .mjb through MuJoCo, .json by the library itself."""
-        path, model, report = os.fspath(path), c_void_p(), c_void_p()
+        path, model, report = os.fsdecode(path), c_void_p(), c_void_p()
         if path.lower().endswith(".json"):
             call(core.dj_loadModel, byref(model), _lib.path_bytes(path))
         else:
@@ -152,7 +153,7 @@ class Model:
     def from_text(cls, text):
         """A model from the text of a .json scene."""
         model = c_void_p()
-        call(core.dj_loadModelText, byref(model), text.encode())
+        call(core.dj_loadModelText, byref(model), _lib.text(text, "text"))
         return cls._make(Handle(model.value, core.dj_deleteModel))
 
     @classmethod
@@ -189,7 +190,7 @@ class Model:
                 raise ValueError("key: unknown '%s', expected %s" % (name, ", ".join(known)))
         arrays = {name: _lib.numbers(key[name], shape, name) for name, shape in shapes.items()
                   if name in key}
-        table = _CKey(name=key.get("name", "").encode(), time=key.get("time", 0),
+        table = _CKey(name=_lib.text(key.get("name", ""), "key.name"), time=key.get("time", 0),
                       **{name: array.ctypes.data for name, array in arrays.items()})
         return table, arrays
 
@@ -197,7 +198,8 @@ class Model:
         """A model of its own with equal numbers."""
         model = c_void_p()
         call(core.dj_copyModel, byref(model), self._address)
-        return self._make(Handle(model.value, core.dj_deleteModel), self._report)
+        sizes = {name: self.__dict__[name] for name in _SIZES if name in self.__dict__}
+        return self._make(Handle(model.value, core.dj_deleteModel), self._report, sizes)
 
     def __copy__(self):
         return self.copy()
@@ -224,7 +226,12 @@ class Model:
         if name.startswith("_") or "." in name:
             raise AttributeError(name)
         array, number = self._field(name)
-        return array[0].item() if number else array
+        if not number:
+            return array
+        value = array[0].item()
+        if name in _SIZES:
+            self.__dict__[name] = value  # it does not change
+        return value
 
     def __dir__(self):
         return sorted(set(super().__dir__()) | {n for n in _FIELDS if "." not in n})
@@ -265,7 +272,7 @@ class Model:
 
     def id(self, kind, name):
         """Index of the element with a name (or "#index")."""
-        found = core.dj_name2id(self._address, _kind(kind), name.encode())
+        found = core.dj_name2id(self._address, _kind(kind), _lib.text(name, "name"))
         if found < 0:
             raise ValueError("there is no %s '%s'" % (kind, name))
         return found
@@ -274,7 +281,7 @@ class Model:
 
     def _param(self, name):
         param = CParam()
-        call(core.dj_paramId, byref(param), self._address, name.encode())
+        call(core.dj_paramId, byref(param), self._address, _lib.text(name, "name"))
         return param
 
     def param(self, name):
@@ -300,6 +307,7 @@ class Model:
     def follow_geoms(self, compiled):
         """Make masses and inertias follow the geoms, which were changed by `set_param`; `compiled`
         is the model before these changes."""
+        _lib.expect(compiled, Model, "compiled")
         call(core.dj_followGeoms, self._address, compiled._address)
 
     # ---- configurations
@@ -322,8 +330,8 @@ class Model:
         return out
 
 
-_NUMBERS = frozenset(n for n in _FIELDS if n in ("gravity_ramp", "total_mass", "moving_mass")
-                     or (n[0] == "n" and "_" not in n and n != "names"))
+_SIZES = frozenset(n for n in _FIELDS if n[0] == "n" and "_" not in n and n != "names")
+_NUMBERS = _SIZES | {"gravity_ramp", "total_mass", "moving_mass"}
 
 
 def _kind(kind):

@@ -9,10 +9,11 @@ from ._lib import Handle, call
 from .data import Data
 from .model import Model, mujoco_address, take_report
 
-_SIZES = ("nq", "nv", "na", "nu", "nbody", "nmocap", "nsensordata", "nactuator")
+_SIZES = ("nq", "nv", "na", "nu", "nbody", "nmocap", "nsensordata", "nactuator",
+          "ngeom", "nsite", "njnt")
 
 
-def _same_sizes(mj_model, mj_data):
+def check_sizes(mj_model, mj_data):
     """C reads mj_data by the sizes of mj_model."""
     made_for = mj_data.model
     if made_for is not mj_model and any(getattr(made_for, n) != getattr(mj_model, n)
@@ -57,7 +58,7 @@ class Context:
         """The context of mj_data's dijoco.contact instance, or None where the model has none. Its
         `data` holds what the last evaluation (mj_step, mj_forward...) found; do not step it."""
         m, d = mujoco_address(mj_model, "MjModel"), mujoco_address(mj_data, "MjData")
-        _same_sizes(mj_model, mj_data)
+        check_sizes(mj_model, mj_data)
         address = _lib.plugin().djm_pluginContext(m, d)
         if not address:
             return None
@@ -108,7 +109,7 @@ class Context:
 
     def _target(self, mj_data):
         address = mujoco_address(mj_data, "MjData")
-        _same_sizes(self._mj_model, mj_data)
+        check_sizes(self._mj_model, mj_data)
         return address
 
     def _check(self, status):
@@ -121,7 +122,7 @@ class Context:
         """n steps: reads and writes time, qpos, qvel, act; writes qacc, qfrc_constraint, cfrc_ext.
         Returns 0, or 1 where a step did not converge (its best iterate was kept)."""
         d, worst = self._target(mj_data), 0
-        for _ in range(_lib.integer(n, "n")):
+        for _ in range(_lib.count(n, "n")):
             status = self._library.djm_step(self._m, d, self._address)
             if status != 0:
                 worst = max(worst, self._check(status))
@@ -148,11 +149,18 @@ class Context:
     def sensor_is_analytic(self, sensor):
         """Whether a sensor's rows (name or index) of C and D are analytic; if not, they are centred
         differences."""
-        m = self._mj_model
-        index = m.sensor(sensor).id if isinstance(sensor, str) else _lib.integer(sensor, "sensor")
-        if not 0 <= index < m.nsensor:
-            raise ValueError("sensor: %d is not below %d" % (index, m.nsensor))
+        index = sensor_index(self._mj_model, sensor)
         return bool(self._library.djm_sensorIsAnalytic(self._m, index))
+
+
+def sensor_index(mj_model, sensor):
+    """Index of a sensor."""
+    if isinstance(sensor, str):
+        return mj_model.sensor(sensor).id
+    index = _lib.integer(sensor, "sensor")
+    if not 0 <= index < mj_model.nsensor:
+        raise ValueError("sensor: %d is not below %d" % (index, mj_model.nsensor))
+    return index
 
 
 def register_plugins():

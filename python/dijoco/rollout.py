@@ -8,6 +8,7 @@ import numpy as np
 from . import _lib
 from ._lib import CRollout, CRolloutResult, Handle, call, core
 from .data import Data, param_array
+from .model import Model
 
 Gradient = collections.namedtuple("Gradient", "ctrl qpos0 qvel0 act0 params")
 Gradient.__doc__ = """What `Rollout.vjp` returns: derivatives by ctrl (T, nu), qpos0 (nv,) tangent,
@@ -22,6 +23,9 @@ class Rollout:
     """
 
     def __init__(self, model, ctrl, qpos0, qvel0, act0, data, gradient):
+        _lib.expect(model, Model, "model")
+        if data is not None:
+            _lib.expect(data, Data, "data")
         ctrl = np.asarray(ctrl)
         if ctrl.ndim != 2 or ctrl.shape[1] != model.nu or len(ctrl) < 1:
             raise ValueError("ctrl: expected shape (T, %d) with T > 0, not %s"

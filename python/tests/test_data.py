@@ -90,6 +90,8 @@ def test_time_and_gravity(cartpole):
     assert data.step(0) == 0
     with pytest.raises(TypeError, match="n: expected an integer"):
         data.step(1.5)
+    with pytest.raises(ValueError, match="n: -1 is negative"):
+        data.step(-1)
 
 
 def test_errors_have_the_librarys_text(cartpole):
@@ -169,6 +171,34 @@ def test_contacts(box):
     data.qpos[2] += 10
     data.step(1)
     assert len(data.contacts) == 0 and len(contacts) == 1  # a copy
+
+
+def test_without_contact(box):
+    """Contact switched off and on under a data."""
+    box.option["contact"] = "none"
+    data = dijoco.Data(box)
+    data.step(100)
+    assert len(data.contacts) == len(data.body_forces) == 0 and data.qpos[2] < -0.5
+    box.option["contact"] = "separating_plane"
+    with pytest.raises(dijoco.Error, match="data: made for"):
+        data.step()
+    data = dijoco.Data(box)
+    data.step(200)
+    assert data.qpos[2] == pytest.approx(0.1, abs=1e-3)
+    box.option["contact"] = "none"
+    with pytest.raises(dijoco.Error, match="made with contact switched on"):
+        data.step()
+
+
+def test_integrator_changed_under_a_data(box):
+    data = dijoco.Data(box)
+    data.step(3)
+    box.option["integrator"] = "variational"
+    data.step(3)
+    fresh = dijoco.Data(box)
+    fresh.step(3)
+    assert np.isfinite(data.qpos).all() and not np.array_equal(fresh.qpos, data.qpos)
+    data.transition()
 
 
 def test_forward_and_momentum(box):

@@ -183,3 +183,32 @@ def test_configurations(box):
         box.integrate_pos(q[:6], v)
     with pytest.raises(ValueError, match=r"v: expected shape \(6,\)"):
         box.integrate_pos(q, q)
+
+
+def test_texts(cartpole):
+    for call in (lambda x: cartpole.id("body", x), cartpole.param, cartpole.param_tangent,
+                 lambda x: cartpole.set_param(x, 1), dijoco.Model.from_text):
+        with pytest.raises(TypeError, match="expected a str, not int"):
+            call(3)
+        with pytest.raises(ValueError, match="cannot hold a zero"):
+            call("body/cart/mass\0")
+    with pytest.raises(ValueError, match="cannot hold a zero"):
+        dijoco.Model.load("x.json\0")
+    with pytest.raises(TypeError, match="compiled: expected a dijoco.Model, not str"):
+        cartpole.follow_geoms("cartpole")
+
+
+def test_sizes_of_copies(cartpole):
+    assert cartpole.nq == 2 and cartpole.total_mass == pytest.approx(1.2)
+    other = cartpole.copy()
+    other.set_param("body/cart/mass", 5)
+    assert other.nq == 2 and other.total_mass == pytest.approx(5.2)
+    assert isinstance(other.nv, int) and other.names("body")[1] == "cart"
+
+
+def test_paths(cartpole, tmp_path, root):
+    folder = tmp_path / "a folder \u00e9"
+    folder.mkdir()
+    for path in (folder / "\u4e2d.json", str(folder / "b.json"), bytes(folder / "c.json")):
+        cartpole.save(path)
+        assert dijoco.Model.load(path).nq == 2
