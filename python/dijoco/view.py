@@ -65,7 +65,7 @@ def load_scene(path):
     load = mujoco.MjModel.from_xml_path if kind == ".xml" else mujoco.MjModel.from_binary_path
     try:
         return load(os.fspath(path))
-    except (ValueError, RuntimeError) as error:
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
         text = _one_line(error)
     if "plugin" in text:               # perhaps ours
         try:
@@ -96,14 +96,18 @@ class Run:
         row = self.row(t)
         data.time = self.time[row]
         data.qpos[:], data.qvel[:], data.act[:] = self.qpos[row], self.qvel[row], self.act[row]
-        if forces:
-            mujoco.mj_forward(model, data)
-        else:
-            mujoco.mj_fwdPosition(model, data)
+        try:
+            (mujoco.mj_forward if forces else mujoco.mj_fwdPosition)(model, data)
+        except mujoco.FatalError as error:
+            raise ViewError("MuJoCo at %g s: %s" % (data.time, _one_line(error))) from None
 
 
 def read_run(path, model):
-    """The run in a CSV file with the columns time, qpos[0].., qvel[0].., act[0].. of the model."""
+    """The run in a CSV file with the columns time, qpos[0].., qvel[0].., act[0].. of the model.
+
+    Of activations, which show in no pose, some may be missing (`simulate --allow-ignored`): they
+    are zero then.
+    """
     wanted = ["time"] + ["%s[%d]" % (name, i) for name, size in
                          (("qpos", model.nq), ("qvel", model.nv), ("act", model.na))
                          for i in range(size)]
@@ -112,6 +116,9 @@ def read_run(path, model):
             header = [name.strip() for name in file.readline().split(",")]
             if header == [""]:
                 raise ViewError("%s: the file is empty" % path)
+            missing = len(wanted) - len(header)
+            if 0 < missing <= model.na:
+                wanted = wanted[:-missing]
             if header != wanted:
                 raise ViewError("%s: %s" % (path, _header_error(header, wanted)))
             with warnings.catch_warnings():
@@ -135,6 +142,8 @@ def read_run(path, model):
         raise ViewError("%s: row %d: time does not increase" % (path, back[0] + 2))
     ends = np.cumsum([1, model.nq, model.nv])
     t, qpos, qvel, act = np.split(table, ends, axis=1)
+    if act.shape[1] < model.na:
+        act = np.zeros((len(t), model.na))
     return Run(pathlib.Path(path).stem, t[:, 0], qpos, qvel, act)
 
 
@@ -354,12 +363,13 @@ def replay(model, runs, speed=1.0, camera=None, contacts=False):
         if code == ord(" "):
             playing = not playing
 
-    view = find_camera(model, camera) if camera is not None else None
+    view = find_camera(model, camera)
     runs[0].pose(model, states[0], t)
     names = _names(runs)
     with _open_viewer(model, states[0], key) as handle:
-        if view is not None:
-            handle.cam.type, handle.cam.fixedcamid = view.type, view.fixedcamid
+        handle.cam.lookat[:] = view.lookat
+        for name in "type", "fixedcamid", "distance", "azimuth", "elevation":
+            setattr(handle.cam, name, getattr(view, name))
         if contacts:
             show_contacts(handle.opt)
         before = time.monotonic()
@@ -462,7 +472,8 @@ def main(arguments=None):
     except ViewError as error:
         print("dijoco.view: %s" % error, file=sys.stderr)
     except OSError as error:
-        print("dijoco.view: %s: %s" % (error.filename, error.strerror), file=sys.stderr)
+        print("dijoco.view: %s: %s" % (error.filename or "output", error.strerror or error),
+              file=sys.stderr)
     except KeyboardInterrupt:
         return 130
     return 2

@@ -216,6 +216,23 @@ def test_read_run(folder):
     assert (view.frame_times([run], every=40) == run.time[[0, 40, 80]]).all()
 
 
+def test_missing_activations(tmp_path):
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody><actuator>"
+        "<general joint='j' dyntype='filter' dynprm='1'/><general joint='j' dyntype='filter' "
+        "dynprm='1'/></actuator></mujoco>")
+    for na in range(4):
+        path = tmp_path / "run.csv"
+        path.write_text(header(1, 1, na) + "\n" + ",".join(str(k) for k in range(3 + na)) + "\n")
+        if na > 2:
+            with pytest.raises(view.ViewError, match="3 columns of act, the scene has 2"):
+                view.read_run(path, model)
+        else:
+            run = view.read_run(path, model)
+            assert run.qpos.tolist() == [[1]] and run.qvel.tolist() == [[2]]
+            assert run.act.tolist() == ([[3, 4]] if na == 2 else [[0, 0]])
+
+
 def check_failure(folder, text, status, out, error):
     """One line that holds text, and nothing else."""
     assert status == 2, (out, error)
