@@ -170,20 +170,23 @@ static djStatus attach(djmSearch* s, djError* err) {
 }
 
 djStatus djm_attach(djError* err) {
-  if (atomic_load_explicit(&attached, memory_order_acquire)) return DJ_OK;
+  static _Thread_local bool attaching;  // this thread is below, and registers plugins
+  if (atomic_load_explicit(&attached, memory_order_acquire) || attaching) return DJ_OK;
   djError unused;
   if (!err) err = &unused;
   djStatus status = DJ_OK;
-  bool first = false;
   pthread_mutex_lock(&lock);
   if (!atomic_load_explicit(&attached, memory_order_relaxed)) {
     static djmSearch found;
     status = attach(&found, err);
-    first = status == DJ_OK;
-    if (first) atomic_store_explicit(&attached, true, memory_order_release);
+    if (status == DJ_OK) {
+      attaching = true;
+      if (djm_registerPlugins(err) != DJ_OK) fprintf(stderr, "dijoco: %s\n", err->text);
+      attaching = false;
+      atomic_store_explicit(&attached, true, memory_order_release);
+    }
   }
   pthread_mutex_unlock(&lock);
-  if (first && djm_registerPlugins(err) != DJ_OK) fprintf(stderr, "dijoco: %s\n", err->text);
   return status;
 }
 

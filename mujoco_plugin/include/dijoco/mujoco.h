@@ -121,9 +121,10 @@ DJ_API bool djm_sensorIsAnalytic(const mjModel* m, int sensor);
 
 // ------------------------------ inside MuJoCo ----------------------------------------------------
 
-// Register the plugins dijoco.contact and dijoco.gap with MuJoCo, once in a process. Loading
-// libdijoco_plugin.so does it where MuJoCo is loaded already. DJ_UNSUPPORTED: no MuJoCo is loaded,
-// or one with other headers; err names it.
+// Register the plugins dijoco.contact and dijoco.gap with MuJoCo; more than once does no harm.
+// libdijoco_plugin.so is linked to no MuJoCo: it takes the one that the process has loaded, when it
+// is loaded itself or else at the first call that needs MuJoCo, and registers the plugins then.
+// DJ_UNSUPPORTED (of every such call): no MuJoCo is loaded, or one with other headers; err names it.
 DJ_API djStatus djm_registerPlugins(djError* err);
 
 // The context of d's dijoco.contact instance; NULL where the scene has none. Its data hold what the
