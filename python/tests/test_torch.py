@@ -1,5 +1,7 @@
 """PyTorch: gradcheck of steps and runs with contact, their agreement with the library's own
 derivatives, batches, arguments. Skipped where PyTorch is not installed."""
+import re
+
 import numpy as np
 import pytest
 
@@ -255,6 +257,20 @@ def test_types(scene):
     with torch.no_grad():
         assert not djt.step(model, qpos, qvel)[0].requires_grad
     assert not djt.step(model, state["qpos"], state["qvel"])[0].requires_grad
+
+
+def test_tour(root, monkeypatch, capsys):
+    """What docs/python.md says on PyTorch and JAX runs; both give the same derivative."""
+    pytest.importorskip("jax")
+    monkeypatch.chdir(root)
+    block, = re.findall(r"```py\n(.*?)```", (root / "docs" / "python.md").read_text(), re.S)
+    scope = {"dijoco": dijoco}
+    exec(compile(block, "docs/python.md", "exec"), scope)
+    by_torch = scope["ctrl"].grad.numpy()
+    by_jax = scope["jax"].grad(scope["loss"])(scope["ctrl"].detach().numpy(),
+                                              scope["friction"].detach().numpy())
+    np.testing.assert_allclose(by_torch, by_jax, rtol=1e-12, atol=1e-14)
+    assert scope["friction"].grad[0] != 0
 
 
 def test_errors(scene):
