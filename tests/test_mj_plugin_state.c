@@ -173,7 +173,8 @@ static void testOtherCalls(void** state) {
 enum { NTHREAD = 4, NRUN = 8, NSTEP = 120 };
 
 typedef struct Share {
-  const mjModel* m;
+  const mjModel* m;           // of all threads
+  mjModel* own;               // a copy that the thread changes
   int thread;
   mjtNum* result;             // (NRUN x state)
 } Share;
@@ -186,6 +187,8 @@ static void* runShare(void* arg) {
     d->qvel[0] = 0.1 * k;
     d->qvel[9] = -0.2 * k;
     run(s->m, d, 0, NSTEP);
+    s->own->opt.gravity[0] = k;          // seen by the plugin: it makes its model anew
+    run(s->own, d, 0, 20);
     mj_getState(s->m, d, s->result + (size_t)k * stateSize(s->m), mjSTATE_INTEGRATION);
   }
   if (d) mj_deleteData(d);
@@ -202,14 +205,18 @@ static void testThreads(void** state) {
   pthread_t thread[NTHREAD];
   Share share[NTHREAD];
   for (int k = 0; k < NTHREAD; k++) {
-    share[k] = (Share){m, k, serial};
+    share[k] = (Share){m, mj_copyModel(NULL, m), k, serial};
+    assert_non_null(share[k].own);
     runShare(&share[k]);
   }
   for (int k = 0; k < NTHREAD; k++) {
     share[k].result = result;
     assert_int_equal(pthread_create(&thread[k], NULL, runShare, &share[k]), 0);
   }
-  for (int k = 0; k < NTHREAD; k++) pthread_join(thread[k], NULL);
+  for (int k = 0; k < NTHREAD; k++) {
+    pthread_join(thread[k], NULL);
+    mj_deleteModel(share[k].own);
+  }
   assert_memory_equal(serial, result, NRUN * n * sizeof(*serial));
   assert_memory_not_equal(serial, serial + n, n * sizeof(*serial));
   free(serial);
