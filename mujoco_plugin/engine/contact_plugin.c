@@ -1,11 +1,13 @@
 // The plugin dijoco.contact: contact of owned geoms, by our implicit step.
 //
-// At each evaluation it takes MuJoCo's state, controls and applied forces, takes our step from there,
+// At each evaluation it takes MuJoCo's state, controls and applied forces, takes our step from there
 // and sets the passive force with which MuJoCo's own step ends with the same velocity (impose.h).
+// Where MuJoCo's constraints act as well, contact forces that go with theirs are found (couple.h).
 // plugin_data holds memory only: nothing in it decides what an evaluation gives, so that copies and
 // finite differences of MuJoCo's need not carry it.
 
 #include "attach.h"
+#include "engine/couple.h"
 #include "engine/draw.h"
 #include "engine/engine.h"
 #include "engine/impose.h"
@@ -26,7 +28,7 @@ typedef struct djmContact {
   djmContext* context;       // NULL: no memory was left after a change of the model
   djmSnapshot* snapshot;     // of the model that the context was made from
   mjtNum* rest;              // (nv)
-  mjtNum* work;              // of djm_impose
+  mjtNum* work;              // of djm_impose, then of djmCouple
 } djmContact;
 
 static djmContact* contactOf(const mjData* d, int instance) {
@@ -98,7 +100,7 @@ static int init(const mjModel* m, mjData* d, int instance) {
   djReport* report = NULL;
   djmContact* x = why ? NULL : calloc(1, sizeof(*x));
   bool made = x && (x->rest = calloc(m->nv + 1, sizeof(mjtNum))) != NULL &&
-              (x->work = calloc(djm_imposeWork(m), sizeof(mjtNum))) != NULL &&
+              (x->work = calloc(djm_imposeWork(m) + djm_coupleWork(m), sizeof(mjtNum))) != NULL &&
               (x->snapshot = djm_makeSnapshot(m)) != NULL &&
               djm_makeContextFor(&x->context, &report, m, DJM_CONTACTS, &err) == DJ_OK;
   if (made) {
@@ -133,12 +135,13 @@ static bool update(djmContact* x, const mjModel* m) {
   return true;
 }
 
-// Our step from MuJoCo's state; false: there is none.
-static bool takeStep(djmContact* x, const mjData* d) {
+// Our step from MuJoCo's state, with more forces; false: there is none.
+static bool takeStep(djmContact* x, const mjData* d, const mjtNum* more) {
   djModel* model = djm_model(x->context);
   djData* data = djm_data(x->context);
   djm_readData(x->context, d);
   mju_addTo(data->qfrc_applied, x->rest, model->nv);
+  if (more) mju_addTo(data->qfrc_applied, more, model->nv);
   for (int i = 0; i < x->context->substeps; i++) {
     if (dj_step(model, data) >= 0) continue;
     djm_tellOnce(kName, dj_errorText(data));
@@ -147,14 +150,26 @@ static bool takeStep(djmContact* x, const mjData* d) {
   return true;
 }
 
+static bool land(djmContact* x, const mjModel* m, mjData* d) {
+  if (djm_impose(m, d, djm_data(x->context)->qvel, x->work) == DJ_OK) return true;
+  djm_tellOnce(kName, "MuJoCo's step cannot be made to land on ours");
+  return false;
+}
+
 static void compute(const mjModel* m, mjData* d, int instance, int capability) {
   (void)capability;
   djmContact* x = contactOf(d, instance);
   if (!x || !update(x, m)) return;
   djm_restForce(x->rest, m, d);
-  if (!takeStep(x, d)) return;
-  djStatus status = djm_impose(m, d, djm_data(x->context)->qvel, x->work);
-  if (status != DJ_OK) djm_tellOnce(kName, "MuJoCo's step cannot be made to land on ours");
+  if (!takeStep(x, d, NULL) || !land(x, m, d) || djm_data(x->context)->npair == 0) return;
+  if (!djm_hasConstraints(d)) return;
+  // Contact forces answer to MuJoCo's constraint forces too.
+  djmCouple couple;
+  djm_startCouple(&couple, m, x->work + djm_imposeWork(m));
+  while (djm_nextCouple(&couple, m, d, djm_model(x->context)->opt.tolerance)) {
+    if (!takeStep(x, d, couple.r) || !land(x, m, d)) return;
+  }
+  mju_addTo(x->rest, couple.r, couple.nv);   // for visualize
 }
 
 // Contacts of the step from here; forces that only MuJoCo knows are those of the last evaluation.
@@ -162,7 +177,7 @@ static void visualize(const mjModel* m, mjData* d, const mjvOption* opt, mjvScen
                       int instance) {
   djmContact* x = contactOf(d, instance);
   bool wanted = opt->flags[mjVIS_CONTACTPOINT] || opt->flags[mjVIS_CONTACTFORCE];
-  if (!x || !wanted || !update(x, m) || !takeStep(x, d)) return;
+  if (!x || !wanted || !update(x, m) || !takeStep(x, d, NULL)) return;
   djm_drawContacts(scene, m, opt, djm_data(x->context));
 }
 

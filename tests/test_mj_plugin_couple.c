@@ -1,0 +1,187 @@
+// Contact by the plugin dijoco.contact beside constraints that MuJoCo solves: welds, connections,
+// friction loss, contacts of geoms that are not owned.
+
+#include "common/mjcf.h"
+#include "engine/engine.h"
+
+#include <dijoco/mujoco.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WITH(config)                                                                    \
+  "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'>" config      \
+  "</instance></plugin></extension>"
+#define QUIET "<option><flag contact='disable'/></option>"
+#define FLOOR "<worldbody><geom type='plane' size='3 3 1'/>"
+
+static const int kIntegrators[] = {mjINT_EULER, mjINT_IMPLICIT, mjINT_IMPLICITFAST,
+                                   mjINT_DISCRETE};
+enum { NINTEGRATOR = 4 };
+
+// A box that carries another one by a weld.
+static mjModel* welded(double mass) {
+  char text[2000];
+  snprintf(text, sizeof(text), WITH("") QUIET FLOOR
+           "<body name='A' pos='0 0 .06'><freejoint/><geom type='box' size='.1 .1 .05' mass='1'/>"
+           "</body><body name='B' pos='0 0 .3'><freejoint/><geom type='box' size='.05 .05 .05' "
+           "mass='%g'/></body></worldbody><equality><weld body1='A' body2='B'/></equality>"
+           "</mujoco>", mass);
+  return djt_compile(text);
+}
+
+static void run(const mjModel* m, mjData* d, int n) {
+  for (int k = 0; k < n; k++) mj_step(m, d);
+}
+
+static const djData* contactData(const mjModel* m, const mjData* d) {
+  djmContext* context = djm_pluginContext(m, d);
+  assert_non_null(context);
+  return djm_data(context);
+}
+
+// The lower box rests where it rests alone under that weight, whatever it carries.
+static void testWeld(void** state) {
+  (void)state;
+  static const double mass[] = {0.1, 1, 10, 100};
+  for (int k = 0; k < 4 * NINTEGRATOR; k++) {
+    mjModel* m = welded(mass[k / NINTEGRATOR]);
+    m->opt.timestep = 0.005;
+    m->opt.integrator = kIntegrators[k % NINTEGRATOR];
+    mjData* d = mj_makeData(m);
+    run(m, d, 200);
+    assert_true(fabs(d->qpos[2] - 0.05) < 2e-4);
+    const djData* data = contactData(m, d);
+    assert_int_equal(data->npair, 1);
+    double weight = (1 + mass[k / NINTEGRATOR]) * 9.81;
+    assert_true(fabs(data->pair[0].force[2] - weight) < 2e-3 * weight);
+    mj_deleteData(d);
+    mj_deleteModel(m);
+  }
+}
+
+// Deepest overlap and largest speed of a run.
+static void measure(double* overlap, double* speed, const char* text, double h, double time) {
+  mjModel* m = djt_compile(text);
+  m->opt.timestep = h;
+  mjData* d = mj_makeData(m);
+  *speed = 0;
+  for (int k = 0; k < time / h; k++) {
+    if (m->nmocap) d->mocap_pos[2] = fmax(0.02, 0.12 - 0.2 * d->time);
+    mj_step(m, d);
+    for (int i = 0; i < m->nv; i++) *speed = fmax(*speed, fabs(d->qvel[i]));
+  }
+  *overlap = contactData(m, d)->stats.deepest_overlap;
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
+// Nothing sinks into anything that it touches, nor is it thrown.
+static void testScenes(void** state) {
+  (void)state;
+  static const char* const scenes[] = {
+      // links in a loop, the heavy one above
+      WITH("") QUIET FLOOR
+      "<body name='A' pos='0 0 .3'><freejoint/><geom type='capsule' fromto='0 0 0 .3 0 0' "
+      "size='.03'/><body name='A2' pos='.3 0 0'><joint axis='0 1 0'/><geom type='capsule' "
+      "fromto='0 0 0 0 0 .3' size='.03'/></body></body><body name='B' pos='0 0 .6'><freejoint/>"
+      "<geom type='capsule' fromto='.06 0 0 .24 0 0' size='.03' mass='5'/></body></worldbody>"
+      "<equality><connect body1='A2' body2='B' anchor='0 0 .3'/>"
+      "<connect body1='A' body2='B' anchor='0 0 .3'/></equality></mujoco>",
+      // a hand that is pressed into the floor
+      WITH("") QUIET FLOOR
+      "<body name='hand' pos='0 0 .12'><freejoint/><geom type='box' size='.03 .03 .03' mass='.3'/>"
+      "</body><body name='goal' mocap='true' pos='0 0 .12'/></worldbody><equality>"
+      "<weld body1='goal' body2='hand'/></equality></mujoco>",
+      // friction in a joint
+      WITH("") QUIET FLOOR
+      "<body pos='0 0 .06'><freejoint/><geom type='box' size='.1 .1 .05' mass='1'/>"
+      "<body pos='0 0 .05'><joint axis='0 1 0' frictionloss='1'/><geom type='capsule' "
+      "fromto='0 0 0 .5 0 .2' size='.02' mass='.3'/></body></body></worldbody></mujoco>",
+      // boxes of both kinds in turn
+      WITH("<config key='geoms' value='one three'/>") FLOOR
+      "<body pos='0 0 .06'><freejoint/><geom type='box' size='.1 .1 .05' mass='1'/></body>"
+      "<body pos='0 0 .18'><freejoint/><geom name='one' contype='0' conaffinity='0' type='box' "
+      "size='.1 .1 .05' mass='3'/></body><body pos='.02 0 .3'><freejoint/><geom type='box' "
+      "size='.1 .1 .05' mass='1'/></body><body pos='0 0 .42'><freejoint/><geom name='three' "
+      "contype='0' conaffinity='0' type='box' size='.1 .1 .05' mass='3'/></body></worldbody>"
+      "</mujoco>"};
+  for (int k = 0; k < 4; k++) {
+    double overlap, speed;
+    measure(&overlap, &speed, scenes[k], 0.005, 0.8);
+    if (overlap > 1e-3 || speed > 10) fail_msg("scene %d: overlap %g, %g", k, overlap, speed);
+  }
+}
+
+// Constraint forces that contact does not feel are MuJoCo's alone: a hanging weld is as without us.
+static void testNoContact(void** state) {
+  (void)state;
+  mjModel* m = welded(3);
+  mjModel* stock = mj_copyModel(NULL, m);
+  stock->nplugin = 0;
+  mjData *d = mj_makeData(m), *plain = mj_makeData(stock);
+  d->qpos[2] = plain->qpos[2] = 5;
+  d->qpos[9] = plain->qpos[9] = 5.3;
+  run(m, d, 200);
+  run(stock, plain, 200);
+  for (int i = 0; i < m->nq; i++) assert_float_equal(d->qpos[i], plain->qpos[i], 1e-9);
+  mj_deleteData(d);
+  mj_deleteData(plain);
+  stock->nplugin = m->nplugin;
+  mj_deleteModel(stock);
+  mj_deleteModel(m);
+}
+
+// Copies, halves of steps and passes in between; inverse dynamics; derivatives twice.
+static void testNothingKept(void** state) {
+  (void)state;
+  mjModel* m = welded(10);
+  int nx = 2 * (int)m->nv;
+  mjtNum* A = calloc(2 * (size_t)nx * nx, sizeof(*A));
+  assert_non_null(A);
+  for (int i = 0; i < NINTEGRATOR; i++) {
+    m->opt.integrator = kIntegrators[i];
+    mjData* d = mj_makeData(m);
+    d->qvel[0] = 0.5;
+    run(m, d, 60);
+    assert_true(contactData(m, d)->npair > 0);
+    mjData *copy = mj_copyData(NULL, m, d), *e = mj_copyData(NULL, m, d);
+    for (int k = 0; k < 20; k++) {
+      mj_step(m, d);
+      mj_step(m, copy);
+      mj_forward(m, e);
+      for (int j = 0; j < m->nv; j++) e->qacc[j] = j;
+      mj_inverse(m, e);
+      for (int j = 0; j < m->nv; j++) assert_true(e->qacc[j] == j);
+      mj_step1(m, e);
+      mj_step2(m, e);
+    }
+    assert_memory_equal(d->qpos, copy->qpos, m->nq * sizeof(mjtNum));
+    assert_memory_equal(d->qpos, e->qpos, m->nq * sizeof(mjtNum));
+    mj_forward(m, d);
+    mj_inverse(m, d);         // nothing else acts
+    for (int j = 0; j < m->nv; j++) assert_float_equal(d->qfrc_inverse[j], 0, 1e-4);
+    mjd_transitionFD(m, d, 1e-6, 1, A, NULL, NULL, NULL);
+    mjd_transitionFD(m, d, 1e-6, 1, A + nx * nx, NULL, NULL, NULL);
+    assert_memory_equal(A, A + nx * nx, nx * nx * sizeof(*A));
+    mj_deleteData(d);
+    mj_deleteData(copy);
+    mj_deleteData(e);
+  }
+  free(A);
+  mj_deleteModel(m);
+}
+
+static int setup(void** state) {
+  (void)state;
+  return mjp_registerPlugin(djm_contactPlugin()) < 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testWeld), cmocka_unit_test(testScenes), cmocka_unit_test(testNoContact),
+      cmocka_unit_test(testNothingKept)};
+  return cmocka_run_group_tests(tests, setup, NULL);
+}
