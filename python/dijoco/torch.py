@@ -6,9 +6,9 @@
     qpos[-1, 0].backward()
 
 Tensors of any floating type and device are accepted; the library computes in double precision on
-the CPU; results are like the first tensor given. Derivatives by qpos are by its numbers, a
-quaternion p meaning p/|p|: they chain with what PyTorch itself does to these numbers. First
-derivatives only.
+the CPU. Results have the widest type of the tensors given, and are where the first of them is.
+Derivatives by qpos are by its numbers, a quaternion p meaning p/|p|: they chain with what PyTorch
+itself does to these numbers. First derivatives only.
 """
 import numpy as np
 import torch
@@ -95,26 +95,26 @@ def _double(value):
 
 def _prepare(model, data, tails, given, params):
     """The arguments as doubles on the CPU: qpos, qvel, act, ctrl and parameters; the batch or
-    None; the first floating-point tensor among them, or None."""
+    None; the widest type and the first device of floating-point tensors among them, or None."""
     standard = None if all(x is not None for x in given) else _autodiff.defaults(model, data)
-    like, batch, tensors, values = None, None, [], []
+    batch, tensors = None, []
     for name, tail, value in zip(_NAMES, tails, given):
-        if like is None and isinstance(value, torch.Tensor) and value.is_floating_point():
-            like = value
         tensor = _double(standard[name] if value is None else value)
         batch = _autodiff.check_shape(name, tensor.shape, tail, batch)
         tensors.append(tensor)
-    for value in params.values():
-        if like is None and isinstance(value, torch.Tensor) and value.is_floating_point():
-            like = value
-        values.append(_double(value).reshape(-1))
+    values = [_double(value).reshape(-1) for value in params.values()]
+    like = None
+    for value in (*given, *params.values()):
+        if isinstance(value, torch.Tensor) and value.is_floating_point():
+            dtype, device = like or (value.dtype, value.device)
+            like = torch.promote_types(dtype, value.dtype), device
     return tensors, values, batch, like
 
 
 def _as(results, like):
-    if like is None or (like.dtype == torch.float64 and like.device.type == "cpu"):
+    if like is None or (like[0] == torch.float64 and like[1].type == "cpu"):
         return results
-    return tuple(x.to(like.device, like.dtype) for x in results)
+    return tuple(x.to(like[1], like[0]) for x in results)
 
 
 def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):

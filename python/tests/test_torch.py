@@ -254,6 +254,9 @@ def test_types(scene):
     assert all(x.dtype == torch.float32 for x in after)
     after[1].sum().backward()
     assert qpos.grad.dtype == torch.float32 and qpos.grad.isfinite().all()
+    mass = {"body/box/mass": torch.tensor([.5], dtype=torch.float64)}
+    assert djt.step(model, qpos, qvel, params=mass)[0].dtype == torch.float64
+    assert djt.step(model, state["qpos"], state["qvel"])[0].dtype == torch.float64
     with torch.no_grad():
         assert not djt.step(model, qpos, qvel)[0].requires_grad
     assert not djt.step(model, state["qpos"], state["qvel"])[0].requires_grad

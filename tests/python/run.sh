@@ -1,6 +1,7 @@
 #!/bin/sh
 # The tests of python/tests in an environment of scripts/python_env.sh, against this build.
-# Usage: run.sh ENVIRONMENT [pytest arguments]
+# Usage: run.sh ENVIRONMENT [pytest arguments]; without arguments all tests, with torch those called
+# test_torch*.py and test_jax*.py.
 set -eu
 name=$1
 shift
@@ -12,4 +13,5 @@ env=$(sh "$DIJOCO_SOURCE/scripts/python_env.sh" "$name")
 export PYTHONPATH="$DIJOCO_SOURCE/python" DIJOCO_LIBRARY_DIR="$DIJOCO_BUILD/lib"
 export MUJOCO_GL="${MUJOCO_GL:-osmesa}"
 cd "$DIJOCO_SOURCE/python/tests"
+if [ "$name" = torch ] && [ $# = 0 ]; then set -- test_torch*.py test_jax*.py; fi
 exec "$env/bin/python" -m pytest -q -p no:cacheprovider -rs "${@:-.}"
