@@ -60,6 +60,8 @@ if [ -e "$prefix/lib/libdijoco_plugin.so" ]; then
   "$work/cmake/mjcf" "$models/wall_friction/scene.xml" >"$work/log" 2>&1 || fail mjcf
   grep -q "^qpos.0.: MuJoCo" "$work/log" || fail mjcf
   if grep dijoco: "$work/log" >&2; then fail "mjcf: the plugin complains"; fi
+  "$work/cmake/plugin" >"$work/log" 2>&1 || fail plugin
+  [ "$(grep -c "^height 0.8600 m\|^force  19.62" "$work/log")" = 2 ] || fail plugin
 
   # A program that leaves MuJoCo to the plugin, and a linker that drops what it can.
   mkdir "$work/import"

@@ -1,0 +1,166 @@
+"""Model predictive control by iLQG: MuJoCo's step and mjd_transitionFD beside DiJoCo's.
+
+    python mpc.py [hopper] [push] [--short]
+
+hopper: gymnasium's, to hop forward at 1 m/s. push: an arm, to push a box to a mark and turn it.
+Every two steps, one iteration of iLQG improves the plan from the state that was reached. In the
+last row MuJoCo's step has DiJoCo's derivatives, which are those of another step.
+"""
+import argparse
+import os
+import pathlib
+import sys
+import time
+
+import mujoco
+import numpy as np
+
+import dijoco
+from ilqg import ILQG, STATE
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+GYMNASIUM = pathlib.Path(os.environ.get("DIJOCO_GYMNASIUM", ROOT / "build/deps/gymnasium"))
+
+
+class Stock:
+    """MuJoCo's step; derivatives by forward differences of it."""
+
+    def __init__(self, model):
+        nx = 2 * model.nv + model.na
+        shapes = [(i, j) for i in (nx, model.nsensordata) for j in (nx, model.nu)]
+        self.step = lambda data: mujoco.mj_step(model, data)
+        self.forward = lambda data: mujoco.mj_forward(model, data)
+
+        def transition(data):
+            out = [np.zeros(shape) for shape in shapes]
+            mujoco.mjd_transitionFD(model, data, 1e-6, False, *out)
+            return out
+        self.transition = transition
+
+
+class Ours:
+    """DiJoCo's step and derivatives, with contact that acts over a centimetre."""
+
+    def __init__(self, model):
+        context = dijoco.Context(model)
+        context.sensors = True
+        context.model.option.update(support=0.01, friction_eps=0.01)
+        self.step, self.forward = context.step, context.forward
+        self.transition = lambda data: context.transition(data, sensors=True)
+
+
+class Mixed(Stock):
+    """MuJoCo's step, DiJoCo's derivatives."""
+
+    def __init__(self, model):
+        super().__init__(model)
+        self.transition = Ours(model).transition
+
+
+class Task:
+    """A scene with sensors: rows of type, object's type and name, target and weight."""
+
+    def __init__(self, path, sensors, change=None, key=None, **plan):
+        spec = mujoco.MjSpec.from_file(str(path))
+        if change:
+            change(spec.option)
+        for kind, of, name, _, _ in sensors:
+            spec.add_sensor(type=getattr(mujoco.mjtSensor, "mjSENS_" + kind), objname=name,
+                            objtype=getattr(mujoco.mjtObj, "mjOBJ_" + of))
+        self.model, self.key = spec.compile(), key
+        self.plan = dict(plan, target=np.hstack([row[3] for row in sensors]),
+                         weight=np.hstack([row[4] for row in sensors]))
+
+    def reset(self):
+        data = mujoco.MjData(self.model)
+        if self.key:
+            mujoco.mj_resetDataKeyframe(self.model, data, self.model.key(self.key).id)
+        return data
+
+
+def hopper():
+    if not (GYMNASIUM / "hopper.xml").exists():
+        sys.exit("%s is not there: scripts/fetch_models.sh fetches it" % (GYMNASIUM / "hopper.xml"))
+
+    def change(option):  # the scene has RK4, which mjd_transitionFD refuses
+        option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        option.timestep = 0.01
+    task = Task(GYMNASIUM / "hopper.xml", [
+        ("FRAMEPOS", "BODY", "torso", [0, 0, 1.2], [0, 0, 20]),
+        ("JOINTVEL", "JOINT", "rootx", 1, 1),
+        ("JOINTPOS", "JOINT", "rooty", 0, 5),
+        ("JOINTVEL", "JOINT", "rooty", 0, 0.1),
+        ("JOINTPOS", "JOINT", "thigh_joint", -0.3, 0.3),
+        ("JOINTPOS", "JOINT", "leg_joint", -0.6, 0.3),
+        ("JOINTPOS", "JOINT", "foot_joint", 0.3, 0.3)],
+        change, effort=0.1, final=5, horizon=80)
+
+    def outcome(path):
+        speed = (path[-1, 1] - path[0, 1]) / (path[-1, 0] - path[0, 0])
+        lowest = path[:, 2].min()
+        return "%.2f m/s, torso above %.2f m" % (speed, lowest), lowest > 0.9 and speed > 0.4
+    return task, 300, outcome
+
+
+def push():
+    task = Task(ROOT / "models/push_arm/scene.xml", [
+        ("FRAMEPOS", "BODY", "box", [0.45, 0.3, 0], [100, 100, 0]),
+        ("FRAMELINVEL", "BODY", "box", [0, 0, 0], [1, 1, 0]),
+        ("FRAMEXAXIS", "BODY", "box", [0.866, 0.5, 0], [1, 1, 0]),
+        ("FRAMEPOS", "BODY", "finger", [0.45, 0.2, 0], [1, 1, 0]),
+        ("JOINTVEL", "JOINT", "shoulder", 0, 0.01),
+        ("JOINTVEL", "JOINT", "elbow", 0, 0.01),
+        ("JOINTVEL", "JOINT", "wrist", 0, 0.01)],
+        key="start", effort=1e-3, final=20, horizon=60)
+
+    def outcome(path):
+        box, quat = path[-1, 4:6], path[-1, 7:11]
+        miss = 1000 * np.linalg.norm(box - [0.45, 0.3])
+        turn = abs(np.degrees(2 * np.arctan2(quat[3], quat[0])) - 30)
+        return "%.0f mm and %.0f degrees off" % (miss, turn), miss < 25
+    return task, 100, outcome
+
+
+def control(task, engine, steps):
+    """MPC in an engine; returns the cost per second, the states, and where the time went."""
+    m, data = task.model, task.reset()
+    plan, path, cost = ILQG(m, engine, **task.plan), [], 0.0
+    if task.key:
+        plan.ctrl[:] = data.qpos[:m.nu]  # servos at rest
+    clock = time.perf_counter()
+    for i in range(steps):
+        path.append(np.empty(mujoco.mj_stateSize(m, STATE)))
+        mujoco.mj_getState(m, data, path[-1], STATE)
+        if i % 2 == 0:
+            plan.improve(path[-1], 1 if i else 20)
+        data.ctrl[:] = plan.ctrl[0]
+        engine.step(data)
+        cost += plan.cost(data.sensordata, data.ctrl)
+        plan.ctrl = np.vstack([plan.ctrl[1:], plan.ctrl[-1:]])
+    return cost / steps, np.array(path), time.perf_counter() - clock, plan.seconds
+
+
+def main():
+    tasks = {"hopper": hopper, "push": push}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("task", nargs="*", metavar="hopper|push")
+    parser.add_argument("--short", action="store_true", help="half a second, two engines")
+    args = parser.parse_args()
+    failed = False
+    print("%32s  wall s: all = steps + derivatives + sweeps" % "cost/step")
+    for name in args.task or tasks:
+        task, steps, outcome = tasks[name]()
+        engines = [("MuJoCo", Stock), ("DiJoCo", Ours), ("MuJoCo, our A, B", Mixed)]
+        if args.short:
+            steps, engines = 50, engines[:2]
+        for title, make in engines:
+            cost, path, wall, part = control(task, make(task.model), steps)
+            text, reached = outcome(path)
+            print("%-6s %-16s %8.4f %9.1f = %4.1f + %4.1f + %4.1f   %s" % (
+                name, title, cost, wall, *part.values(), text), flush=True)
+            failed |= make is Ours and not reached
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
