@@ -16,7 +16,8 @@
 #include <string.h>
 
 static const char kName[] = "dijoco.gap";
-static const char* const kKeys[] = {"geom1", "geom2", "body1", "body2", "smoothing", "output", NULL};
+static const char* const kKeys[] = {"geom1",     "geom2",  "body1", "body2",
+                                    "smoothing", "output", NULL};
 
 // Parts of the output, in the order of sensordata.
 static const struct {
@@ -179,7 +180,8 @@ static bool update(Sensor* s, const mjModel* m) {
   if (s->gap && djm_isGapCurrent(s->gap, m)) return true;
   djError err;
   djm_deleteGap(s->gap);
-  if (djm_makeGap(&s->gap, m, s->type, s->id[0], s->id[1], s->smoothing, &err) == DJ_OK) return true;
+  djStatus status = djm_makeGap(&s->gap, m, s->type, s->id[0], s->id[1], s->smoothing, &err);
+  if (status == DJ_OK) return true;
   djm_tellOnce(kName, err.text);
   return false;
 }

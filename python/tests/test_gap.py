@@ -14,7 +14,8 @@ NAMES = ("gap", "normal", "point_a", "point_b", "twist_gradient", "twist_normal"
          "twist_point_b", "smoothing", "iterations")
 
 
-@pytest.mark.parametrize("a, b", [(BOX, CONE), (CONE, BALL), ({"geom": "plane"}, BOX), (BALL, BALL)])
+@pytest.mark.parametrize("a, b", [(BOX, CONE), (CONE, BALL), ({"geom": "plane"}, BOX),
+                                  (BALL, BALL)])
 @pytest.mark.parametrize("smoothing", [None, 0.01, 0])
 def test_gap_is_the_commands(a, b, smoothing):
     query = {"model": "gap", "a": a, "b": b}

@@ -87,19 +87,20 @@ DJ_API djStatus djc_evalPair(double* value, double gradient[12], double hessian[
                              djcPair* pair, const double pos_a[3], const double quat_a[4],
                              const double pos_b[3], const double quat_b[4]);
 
-// ---- smoothed gap --------------------------------------------------------------------------------
+// ---- smoothed gap -------------------------------------------------------------------------------
 //
-// A signed distance whose value, normal and witness points are analytic functions of the poses: that
-// of smoothed shapes, whose edges are round and whose faces are slightly domed. `smoothing` is a
-// length: faces of boxes, spheres, ellipsoids, capsules' and cylinders' sides and planes stay where
-// they are, faces of other hulls lie deeper by at most smoothing/2, edges and corners by at most
-// (|m| - 1/2) smoothing, where m is what moves a corner when its faces move by 1 (a box: 1.24
-// smoothing). Below 0: the default, 0.002 of the least inner radius of the shapes. 0: djc_distance,
-// with derivatives of the gap alone; the normal has kinks then, and witness points jump.
+// A signed distance whose value, normal and witness points are analytic functions of the poses:
+// that of smoothed shapes, whose edges are round and whose faces are slightly domed. `smoothing` is
+// a length: faces of boxes, spheres, ellipsoids, sides of capsules and cylinders and planes stay
+// where they are, faces of other hulls lie deeper by at most smoothing/2, edges and corners by at
+// most (|m| - 1/2) smoothing, where m is what moves a corner when its faces move by 1 (a box: 1.24
+// smoothing); shapes without volume grow by at most smoothing/2. It is at most half of a shape's
+// inner radius. Below 0: the default, 0.002 of the least inner radius. 0: djc_distance, with
+// derivatives of the gap alone; the normal has kinks then, and witness points jump.
 //
-// Differentiable for gaps above -smoothing, deeper except where two directions of least separation
-// tie. Faces that are parallel up to an angle of smoothing/size have witness points inside the faces
-// that move across them within that angle.
+// Differentiable where gaps are above -smoothing (shapes without volume: above 0), deeper except
+// where two directions of least separation tie. Between faces that are parallel up to an angle of
+// about smoothing/size the witness points cross the faces as that angle changes.
 
 // Derivatives are by twists (angular, linear) of a about its origin, then of b; row-major.
 typedef struct djcGap {

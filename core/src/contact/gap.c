@@ -116,8 +116,9 @@ static djStatus findPair(Found* f, int* iterations, const djcGapPair* p, const d
   const djSoft* soft[2] = {p->side[0].soft + i, p->side[1].soft + j};
   int first = soft[0]->core.type == DJ_PLANE;
   djSoftGap at;
-  djStatus status = (p->exact ? exactGap : dj_softDistance)(
-      &at, soft[first], &pose[first], soft[!first], &pose[!first]);
+  const djSoft *a = soft[first], *b = soft[!first];
+  djStatus status = p->exact ? exactGap(&at, a, &pose[first], b, &pose[!first])
+                             : dj_softDistance(&at, a, &pose[first], b, &pose[!first]);
   if (status < 0) return status;
   *iterations += at.iterations;
   djStatus smooth = dj_softTwists(f->dgap, f->dy, f->dy + 36, f->dy + 72, &at);
@@ -203,8 +204,8 @@ static djStatus mean(Found* f, Sum* s, double T) {
 static double lowerBound(const djShape* a, const djPose* pose_a, const djShape* b,
                          const djPose* pose_b) {
   if (a->type == DJ_PLANE || b->type == DJ_PLANE) return -INFINITY;
-  djVec3 between = dju_sub3(dju_add3(dju_mulMV(pose_b->R, b->center), dju_sub3(pose_b->p, pose_a->p)),
-                            dju_mulMV(pose_a->R, a->center));
+  djVec3 between = dju_sub3(dju_mulMV(pose_b->R, b->center), dju_mulMV(pose_a->R, a->center));
+  between = dju_add3(between, dju_sub3(pose_b->p, pose_a->p));
   return dju_norm3(between) - a->bound - b->bound;
 }
 

@@ -32,7 +32,9 @@ static djStatus checkGeom(const djcShape* s, char name, djError* err) {
 }
 
 djStatus dj_checkQueryShape(const djcShape* s, char name, djError* err) {
-  if (!dj_allFinite(s->origin, 3)) return dj_fail(err, DJ_INVALID, "%c: origin is not finite", name);
+  if (!dj_allFinite(s->origin, 3)) {
+    return dj_fail(err, DJ_INVALID, "%c: origin is not finite", name);
+  }
   if (s->nvert == 0) return checkGeom(s, name, err);
   if (s->nvert < 0 || s->nvert > MAX_VERTICES || !s->vert) {
     return dj_fail(err, DJ_INVALID, "%c: %d vertices", name, s->nvert);

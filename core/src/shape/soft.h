@@ -20,11 +20,12 @@
 //   e_v = max(0, smoothing - R),   t log N = smoothing/2,   rho = R + e_v - smoothing/2.
 //
 // N is 4 for boxes, 2 for capsules and for the sides of cylinders: the faces of these are exact.
-// Hulls have faces of different numbers of vertices; N is that of all vertices, so that the smoothed
-// shape stays inside, by at most smoothing/2 on faces. Edges and corners lie deeper, by at most
-// (|m| - 1/2) smoothing with m the erosion vector there (box: 1.24 smoothing at corners, 0.67 at
-// edges; its length is at most bound/inner). Shapes without volume cannot be eroded: they grow by
-// up to smoothing/2. Spheres, ellipsoids and planes are as they were.
+// Hulls have faces of different numbers of vertices; N is what the sum comes to at the largest of
+// them or, if more, where vertices lie densest, so that the smoothed shape stays inside, by at most
+// smoothing/2 on faces. Edges and corners lie deeper, by at most (|m| - 1/2) smoothing with m the
+// erosion vector there (box: 1.24 smoothing at corners, 0.67 at edges; its length is at most
+// bound/inner). Shapes without volume cannot be eroded: they grow by up to smoothing/2. Spheres,
+// ellipsoids and planes are as they were.
 
 #ifndef DJ_SHAPE_SOFT_H_
 #define DJ_SHAPE_SOFT_H_

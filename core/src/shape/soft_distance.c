@@ -13,9 +13,9 @@
 // apart. Deeper overlaps have several maxima; that next to the least depth of the cores (EPA) is
 // taken, and what it is may jump where two depths are equal.
 //
-// Newton's method n' = n + E M^-1 E^T r with a line search starts from the normal of the exact cores.
-// Where that is slow (t far below the size, a vertex about to take over), it starts from the maximum
-// for softer shapes.
+// Newton's method n' = n + E M^-1 E^T r with a line search starts from the normal of the exact
+// cores. Where that is slow (t far below the size, a vertex about to take over), it starts from the
+// maximum for softer shapes.
 
 #include "shape/soft_distance.h"
 
