@@ -22,6 +22,8 @@ deepest_overlap."""
 
 def param_array(model, names):
     """djParam array of parameters, and the number of tangent entries of each."""
+    if isinstance(names, str):
+        raise TypeError("params: expected a list of names, not a str")
     params = (CParam * len(names))(*[model._param(name) for name in names])
     return params, [p.ntangent for p in params]
 

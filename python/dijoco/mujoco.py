@@ -1,16 +1,20 @@
 """Inside MuJoCo programs: our step and its derivatives on `mujoco.MjData`, and our plugins."""
+import collections
 import ctypes
 from ctypes import byref, c_void_p
 
 import numpy as np
 
 from . import _lib
-from ._lib import Handle, call
+from ._lib import Handle, call, core
 from .data import Data
 from .model import Model, mujoco_address, take_report
 
 _SIZES = ("nq", "nv", "na", "nu", "nbody", "nmocap", "nsensordata", "nactuator",
           "ngeom", "nsite", "njnt")
+
+
+PluginState = collections.namedtuple("PluginState", "model data")
 
 
 def check_sizes(mj_model, mj_data):
@@ -42,29 +46,28 @@ class Context:
         context, report = c_void_p(), c_void_p()
         call(library.djm_makeContext, byref(context), byref(report), address)
         handle = Handle(context.value, library.djm_deleteContext, (mj_model,))
-        self._bind(mj_model, handle, take_report(report.value))
+        self._library, self._handle, self._address = library, handle, context.value
+        self._mj_model, self._m = mj_model, address
+        self._model = Model._make(Handle(library.djm_model(self._address), keep=handle),
+                                  take_report(report.value))
+        self._data = Data._of(self._model, Handle(library.djm_data(self._address), keep=handle))
 
-    def _bind(self, mj_model, handle, report):
-        self._library = _lib.plugin()
-        self._handle, self._address = handle, handle.address
-        self._mj_model, self._m = mj_model, mj_model._address
-        self._model = Model._make(Handle(self._library.djm_model(self._address), keep=handle),
-                                  report)
-        self._data = Data._of(self._model, Handle(self._library.djm_data(self._address),
-                                                  keep=handle))
-
-    @classmethod
-    def of_plugin(cls, mj_model, mj_data):
-        """The context of mj_data's dijoco.contact instance, or None where the model has none. Its
-        `data` holds what the last evaluation (mj_step, mj_forward...) found; do not step it."""
+    @staticmethod
+    def of_plugin(mj_model, mj_data):
+        """What mj_data's dijoco.contact instance found in the last evaluation (mj_step,
+        mj_forward...), or None where the model has none: a `PluginState` of `model` and `data`,
+        which are copies."""
         m, d = mujoco_address(mj_model, "MjModel"), mujoco_address(mj_data, "MjData")
         check_sizes(mj_model, mj_data)
-        address = _lib.plugin().djm_pluginContext(m, d)
-        if not address:
+        library = _lib.plugin()
+        context = library.djm_pluginContext(m, d)
+        if not context:
             return None
-        self = object.__new__(cls)
-        self._bind(mj_model, Handle(address, keep=(mj_model, mj_data)), ())
-        return self
+        model = c_void_p()
+        call(core.dj_copyModel, byref(model), library.djm_model(context))
+        data = Data(Model._make(Handle(model.value, core.dj_deleteModel)))
+        data._check(core.dj_copyData(data._address, model, library.djm_data(context)))
+        return PluginState(data.model, data)
 
     def __reduce__(self):
         raise TypeError("a Context cannot be copied or pickled")

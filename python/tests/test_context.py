@@ -311,6 +311,14 @@ def test_contacts_of_the_plugin():
     context = dijoco.Context.of_plugin(m, d)
     contacts = context.data.contacts
     assert len(contacts) == 1 and contacts.normal_force[0] == pytest.approx(9.81, rel=1e-3)
+    assert context.data.qpos[2] == pytest.approx(d.qpos[2]) and context.data.model.nv == 6
+    m.opt.gravity[2] = -5  # the plugin makes its context anew
+    mujoco.mj_step(m, d)
+    assert context.data.contacts.normal_force[0] == contacts.normal_force[0]
+    contacts = dijoco.Context.of_plugin(m, d).data.contacts
+    assert contacts.normal_force[0] < 9
+    copied = dijoco.Context.of_plugin(m, copy.copy(d))
+    assert len(copied.data.contacts) == 0  # not evaluated yet
     del m, d
     gc.collect()
     assert len(context.data.contacts) == 1

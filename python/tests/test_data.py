@@ -276,6 +276,8 @@ def test_last_params(cartpole):
     h = 1e-5
     dm = (end(1 + h, -9.81).qvel - end(1 - h, -9.81).qvel) / (2 * h)
     dg = (end(1, -9.81 + h).qvel - end(1, -9.81 - h).qvel) / (2 * h)
+    with pytest.raises(TypeError, match="params: expected a list of names"):
+        end(1, 0).last_params(names[0])
     P = end(1, -9.81).last_params(names)
     assert P.shape == (4, 4)
     np.testing.assert_allclose(P[2:, 0], dm, rtol=1e-6)
