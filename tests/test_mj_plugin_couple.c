@@ -174,6 +174,73 @@ static void testNothingKept(void** state) {
   mj_deleteModel(m);
 }
 
+// ------------------------------ MuJoCo's solvers -------------------------------------------------
+
+static mjtNum replayed[100];
+static void replay(const mjModel* m, mjData* d) {
+  if (m->nplugin == 0) mju_copy(d->qfrc_passive, replayed, (int)m->nv);
+}
+
+// MuJoCo's step after the plugin is the one that it takes with that passive force by itself, to the
+// last bit, whichever solver it has.
+static void testSolvers(void** state) {
+  (void)state;
+  static const struct {
+    int solver, cone, noslip, disable, enable;
+  } variants[] = {{mjSOL_NEWTON, mjCONE_PYRAMIDAL, 0, 0, 0},
+                  {mjSOL_NEWTON, mjCONE_ELLIPTIC, 0, mjDSBL_ISLAND, 0},
+                  {mjSOL_CG, mjCONE_ELLIPTIC, 0, 0, 0},
+                  {mjSOL_PGS, mjCONE_PYRAMIDAL, 3, 0, 0},
+                  {mjSOL_NEWTON, mjCONE_PYRAMIDAL, 5, 0, mjENBL_DIAGEXACT},
+                  {mjSOL_NEWTON, mjCONE_PYRAMIDAL, 0, mjDSBL_WARMSTART, mjENBL_FWDINV}};
+  mjModel* m = djt_compile(
+      WITH("<config key='geoms' value='one'/>") FLOOR
+      "<body pos='0 0 .06'><freejoint/><geom type='box' size='.1 .1 .05' mass='1'/></body>"
+      "<body pos='0 0 .18'><freejoint/><geom name='one' contype='0' conaffinity='0' type='box' "
+      "size='.1 .1 .05' mass='3'/><body pos='.1 0 .05'><joint name='j' axis='0 1 0' damping='.1' "
+      "frictionloss='.2' limited='true' range='-30 30'/><geom type='capsule' contype='0' "
+      "conaffinity='0' fromto='0 0 0 .2 0 .1' size='.02'/></body></body></worldbody>"
+      "<actuator><position joint='j' kp='3' kv='.1'/></actuator></mujoco>");
+  mjModel* stock = mj_copyModel(NULL, m);
+  stock->nplugin = 0;
+  mjtNum* x = calloc(mj_stateSize(m, mjSTATE_INTEGRATION), sizeof(*x));
+  assert_non_null(x);
+  mjcb_passive = replay;
+  for (int k = 0; k < 6 * NINTEGRATOR; k++) {
+    m->opt.integrator = kIntegrators[k % NINTEGRATOR];
+    m->opt.solver = variants[k / NINTEGRATOR].solver;
+    m->opt.cone = variants[k / NINTEGRATOR].cone;
+    m->opt.noslip_iterations = variants[k / NINTEGRATOR].noslip;
+    m->opt.disableflags = variants[k / NINTEGRATOR].disable;
+    m->opt.enableflags = variants[k / NINTEGRATOR].enable;
+    stock->opt = m->opt;
+    mjData *d = mj_makeData(m), *plain = mj_makeData(stock);
+    d->ctrl[0] = 0.3;
+    int coupled = 0;
+    for (int i = 0; i < 80; i++) {
+      mj_getState(m, d, x, mjSTATE_INTEGRATION);
+      mj_setState(stock, plain, x, mjSTATE_INTEGRATION);
+      mj_step(m, d);
+      mju_copy(replayed, d->qfrc_passive, (int)m->nv);
+      mj_step(stock, plain);
+      assert_int_equal(d->nefc, plain->nefc);
+      assert_memory_equal(d->efc_force, plain->efc_force, d->nefc * sizeof(mjtNum));
+      assert_memory_equal(d->qpos, plain->qpos, m->nq * sizeof(mjtNum));
+      assert_memory_equal(d->qvel, plain->qvel, m->nv * sizeof(mjtNum));
+      assert_memory_equal(d->qacc, plain->qacc, m->nv * sizeof(mjtNum));
+      coupled += d->nefc > 4 && contactData(m, d)->npair > 0;
+    }
+    assert_true(coupled > 20);
+    mj_deleteData(d);
+    mj_deleteData(plain);
+  }
+  mjcb_passive = NULL;
+  free(x);
+  stock->nplugin = m->nplugin;
+  mj_deleteModel(stock);
+  mj_deleteModel(m);
+}
+
 static int setup(void** state) {
   (void)state;
   return mjp_registerPlugin(djm_contactPlugin()) < 0;
@@ -182,6 +249,6 @@ static int setup(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testWeld), cmocka_unit_test(testScenes), cmocka_unit_test(testNoContact),
-      cmocka_unit_test(testNothingKept)};
+      cmocka_unit_test(testNothingKept), cmocka_unit_test(testSolvers)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }
