@@ -11,7 +11,11 @@ if [ "$name" = torch ] && [ ! -f "$DIJOCO_SOURCE/build/deps/python/torch/.made" 
 fi
 env=$(sh "$DIJOCO_SOURCE/scripts/python_env.sh" "$name")
 export PYTHONPATH="$DIJOCO_SOURCE/python" DIJOCO_LIBRARY_DIR="$DIJOCO_BUILD/lib"
-export MUJOCO_GL="${MUJOCO_GL:-osmesa}"
+if [ -z "${MUJOCO_GL:-}" ]; then # `import mujoco` fails where the library that this names is not
+  MUJOCO_GL=osmesa
+  "$env/bin/python" -c 'import ctypes; ctypes.CDLL("libOSMesa.so.8")' 2>/dev/null || MUJOCO_GL=off
+  export MUJOCO_GL
+fi
 cd "$DIJOCO_SOURCE/python/tests"
 if [ "$name" = torch ] && [ $# = 0 ]; then set -- test_torch*.py test_jax*.py; fi
 exec "$env/bin/python" -m pytest -q -p no:cacheprovider -rs "${@:-.}"
