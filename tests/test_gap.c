@@ -385,6 +385,68 @@ static void testSmooth(void** state) {
   CHECK(rougher > 10 * rough && rough > 100 * coarse);
 }
 
+// A path of pose b: turns by s w, moves by s v, for s from -1 to 1.
+typedef struct Path {
+  djVec3 w, v;
+} Path;
+
+// Largest difference between what y changes by and the trapezoidal rule on its derivatives, on a
+// path in n steps, while the gap is above `least`. *touched: the path crosses contact.
+static double drift(bool* touched, const Case* start, const Path* path, int n, double least) {
+  double worst = 0, y[2][10], dy[2][10], low = INFINITY, high = -INFINITY;
+  for (int i = 0; i <= n; i++) {
+    double s = 2.0 * i / n - 1, x[12] = {0};
+    Case c = *start;
+    djcGap g;
+    c.quat[1] = dju_mulQuat(dju_expQuat(dju_scale3(s, path->w)), start->quat[1]);
+    c.pos[1] = dju_madd3(start->pos[1], s, path->v);
+    CHECK(eval(&g, &c) >= 0);
+    dju_store3(x + 6, path->w);
+    dju_store3(x + 9, path->v);
+    memcpy(y[0], y[1], sizeof y[0]);
+    memcpy(dy[0], dy[1], sizeof dy[0]);
+    pack(y[1], &g);
+    along(dy[1], &g, x);
+    low = fmin(low, g.gap);
+    high = fmax(high, g.gap);
+    for (int k = 0; k < 10 && i > 0 && g.gap > least; k++) {
+      worst = fmax(worst, fabs(y[1][k] - y[0][k] - (dy[0][k] + dy[1][k]) / n));
+    }
+  }
+  *touched = low < 0 && high > 0;
+  return worst;
+}
+
+// Paths through contact, where corners and edges pass each other: derivatives are continuous and
+// belong to the values, also between -smoothing and 0. With smoothing 0 they do not.
+static void testThroughContact(void** state) {
+  (void)state;
+  Random r = {15};
+  int touched = 0, rough = 0, n = 1500;
+  for (int i = 0; i < 20; i++) {
+    static const djGeomType type[3] = {DJ_BOX, DJ_CYLINDER, DJ_MESH};
+    Case c;
+    setShape(&c, 0, DJ_BOX, 0.2, &r);
+    setShape(&c, 1, type[i % 3], 0.2, &r);
+    makePair(&c, 0.01);
+    place(&c, &r, 0.2, 2e-3, -1);
+    Path path = {dju_scale3(0.03, randomUnit(&r)), dju_scale3(0.01, randomUnit(&r))};
+    bool crosses;
+    double coarse = drift(&crosses, &c, &path, n, -0.009);
+    double fine = drift(&crosses, &c, &path, 4 * n, -0.009);
+    touched += crosses;
+    if (!(fine < coarse / 30 + 1e-12)) fail_msg("path %d: %g, then %g", i, coarse, fine);
+    djc_deleteGapPair(c.pair);
+    makePair(&c, 0);
+    coarse = drift(&crosses, &c, &path, n, -1);
+    fine = drift(&crosses, &c, &path, 4 * n, -1);
+    rough += fine > coarse / 5;
+    djc_deleteGapPair(c.pair);
+  }
+  print_message("%d of 20 paths touch; %d fail without smoothing\n", touched, rough);
+  CHECK(touched > 10 && rough > 10);
+}
+
 // Slowly rocking a box over a plane: the point on it crosses the face, it does not jump.
 static void testRocking(void** state) {
   (void)state;
@@ -665,6 +727,7 @@ int main(void) {
       cmocka_unit_test(testBound),       cmocka_unit_test(testClosedForms),
       cmocka_unit_test(testExact),       cmocka_unit_test(testDerivatives),
       cmocka_unit_test(testWrongDerivative), cmocka_unit_test(testSmooth),
+      cmocka_unit_test(testThroughContact),
       cmocka_unit_test(testRocking),     cmocka_unit_test(testHard),
       cmocka_unit_test(testNeedles),     cmocka_unit_test(testScale),
       cmocka_unit_test(testMisuse),      cmocka_unit_test(testSets),
