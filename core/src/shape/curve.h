@@ -100,4 +100,12 @@ static inline double dj_curveSize(const djMat3* G) {
   return sqrt(most);
 }
 
+// E[0], E[1], n: orthonormal and right-handed; n a unit vector.
+static inline void dj_across(djVec3 E[2], djVec3 n) {
+  djVec3 axis = fabs(n.x) < 0.6 ? dju_vec3(1, 0, 0) : dju_vec3(0, 1, 0);
+  djVec3 t = dju_cross3(n, axis);
+  E[0] = dju_scale3(1 / dju_norm3(t), t);
+  E[1] = dju_cross3(n, E[0]);
+}
+
 #endif  // DJ_SHAPE_CURVE_H_

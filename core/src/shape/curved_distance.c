@@ -162,20 +162,13 @@ static bool solveSmall(double A[16], double b[4], int n) {
   return true;
 }
 
-static void basis(djVec3 E[2], djVec3 n) {
-  djVec3 axis = fabs(n.x) < 0.6 ? dju_vec3(1, 0, 0) : dju_vec3(0, 1, 0);
-  djVec3 t = dju_cross3(n, axis);
-  E[0] = dju_scale3(1 / dju_norm3(t), t);
-  E[1] = dju_cross3(n, E[0]);
-}
-
 // One step of n and the weights. *turn: |t|. False: no maximum here, or dependent differences.
 static bool newtonStep(Active* at, double* turn, djMinkowski* m) {
   djVec3 E[2], a, b, x = curvePoint(&a, &b, m, at->n);
   int extra = at->count - 1, n = 2 + extra;
   double A[16] = {0}, rhs[4] = {0}, M[2][2];
   for (int k = 0; k < at->count; k++) x = dju_madd3(x, at->weight[k], at->p[k].w);
-  basis(E, at->n);
+  dj_across(E, at->n);
   for (int i = 0; i < 2; i++) {
     djVec3 C = curveBend(m, at->n, E[i]);
     for (int j = 0; j < 2; j++) M[i][j] = A[4 * i + j] = dju_dot3(E[j], C) + (i == j ? at->d : 0);

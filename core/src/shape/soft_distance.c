@@ -33,13 +33,6 @@ typedef struct Place {
   double g, slope[2], M[3];   // M: 00 01 11
 } Place;
 
-static void basis(djVec3 E[2], djVec3 n) {
-  djVec3 axis = fabs(n.x) < 0.6 ? dju_vec3(1, 0, 0) : dju_vec3(0, 1, 0);
-  djVec3 t = dju_cross3(n, axis);
-  E[0] = dju_scale3(1 / dju_norm3(t), t);
-  E[1] = dju_cross3(n, E[0]);
-}
-
 // The point of a shape whose normal is n, world axes, relative to its pose's position.
 static void support(djSoftPoint* p, const djSoft* soft, const djMat3* R, djVec3 n) {
   dj_softSupport(p, soft, dju_mulMtV(*R, n));
@@ -53,7 +46,7 @@ static void visit(Place* at, djVec3 n, const djSoft* a, const djPose* pose_a, co
                   const djPose* pose_b) {
   djVec3 place = dju_sub3(pose_b->p, pose_a->p);
   at->n = n;
-  basis(at->E, n);
+  dj_across(at->E, n);
   support(&at->a, a, &pose_a->R, n);
   support(&at->b, b, &pose_b->R, dju_neg3(n));
   at->g = dju_dot3(n, place) - at->a.h - at->b.h;
@@ -200,7 +193,7 @@ static bool inverse(djMat3* G, const djSoftGap* at) {
   djVec3 E[2];
   double M[3];
   djMat3 C = addMat(at->bend_a, 1, at->bend_b);
-  basis(E, at->normal);
+  dj_across(E, at->normal);
   for (int k = 0; k < 3; k++) {
     M[k] = dju_dot3(E[(k + 1) / 2], dju_mulMV(C, E[k / 2])) + (k == 1 ? 0 : at->gap);
   }
