@@ -4,6 +4,7 @@
 //   - Trajectories of both stay together as far as rounding does, which tumbling multiplies.
 //   - Limits of joints: with constraints="dijoco" all is ours; otherwise MuJoCo's solver adds to
 //     them, and runs part.
+//   - Contact carries what MuJoCo's constraints hang on it.
 //   - What a step costs with and without the plugin, on the humanoid.
 
 #include "common/robots.h"
@@ -154,6 +155,68 @@ static void testScene(djvReport* r, const char* name, mjModel* m, bool quick, do
   mj_deleteModel(m);
 }
 
+// ------------------------------ beside MuJoCo's constraints --------------------------------------
+
+#define FLOOR \
+  "<option><flag contact='disable'/></option><worldbody><geom type='plane' size='3 3 1'/>"
+
+static const struct {
+  const char *name, *text;
+} kCarried[] = {
+    {"box with ten times its mass on a weld",
+     "<mujoco>" PLUGIN("") FLOOR
+     "<body name='A' pos='0 0 .1'><freejoint/><geom type='box' size='.1 .1 .05' mass='1'/></body>"
+     "<body name='B' pos='0 0 .34'><freejoint/><geom type='box' size='.05 .05 .05' mass='10'/>"
+     "</body></worldbody><equality><weld body1='A' body2='B'/></equality></mujoco>"},
+    {"links in a loop",
+     "<mujoco>" PLUGIN("") FLOOR
+     "<body name='A' pos='0 0 .3'><freejoint/><geom type='capsule' fromto='0 0 0 .3 0 0' "
+     "size='.03'/><body name='A2' pos='.3 0 0'><joint axis='0 1 0'/><geom type='capsule' "
+     "fromto='0 0 0 0 0 .3' size='.03'/></body></body><body name='B' pos='0 0 .6'><freejoint/>"
+     "<geom type='capsule' fromto='.06 0 0 .24 0 0' size='.03' mass='5'/></body></worldbody>"
+     "<equality><connect body1='A2' body2='B' anchor='0 0 .3'/>"
+     "<connect body1='A' body2='B' anchor='0 0 .3'/></equality></mujoco>"},
+    {"arm with friction loss on a box",
+     "<mujoco>" PLUGIN("") FLOOR
+     "<body pos='0 0 .06'><freejoint/><geom type='box' size='.1 .1 .05' mass='1'/>"
+     "<body pos='0 0 .05'><joint axis='0 1 0' frictionloss='1'/><geom type='capsule' "
+     "fromto='0 0 0 .5 0 .2' size='.02' mass='.3'/></body></body></worldbody></mujoco>"},
+    {"boxes of both kinds in turn",
+     "<mujoco>" PLUGIN("<config key='geoms' value='one three'/>")
+     "<worldbody><geom type='plane' size='3 3 1'/>"
+     "<body pos='0 0 .06'><freejoint/><geom type='box' size='.1 .1 .05' mass='1'/></body>"
+     "<body pos='0 0 .18'><freejoint/><geom name='one' contype='0' conaffinity='0' type='box' "
+     "size='.1 .1 .05' mass='3'/></body><body pos='.02 0 .3'><freejoint/><geom type='box' "
+     "size='.1 .1 .05' mass='1'/></body><body pos='0 0 .42'><freejoint/><geom name='three' "
+     "contype='0' conaffinity='0' type='box' size='.1 .1 .05' mass='3'/></body></worldbody>"
+     "</mujoco>"}};
+
+// Contact that carries what MuJoCo's constraints hang on it: overlap, and steps of ours per step.
+static void testCarried(djvReport* r, bool quick) {
+  static const double kSteps[] = {1e-3, 2e-3, 5e-3};
+  djv_title("Beside MuJoCo's constraints, %g s, discrete: our steps per step, time of a step",
+            quick ? 0.5 : 2.0);
+  for (size_t c = 0; c < sizeof kCarried / sizeof *kCarried; c++) {
+    mjModel* m = robot_compile(kCarried[c].text);
+    m->opt.integrator = mjINT_DISCRETE;
+    for (int k = quick ? 2 : 0; k < 3; k++) {
+      m->opt.timestep = kSteps[k];
+      mjData* d = mj_makeData(m);
+      long n = lround((quick ? 0.5 : 2) / kSteps[k]);
+      double start = robot_clock();
+      for (long i = 0; i < n; i++) mj_step(m, d);
+      double time = (robot_clock() - start) / (double)n;
+      const djStats* stats = &djm_data(djm_pluginContext(m, d))->stats;
+      djv_note("%s, h %g ms: %.1f, %.0f us", kCarried[c].name, 1e3 * kSteps[k],
+               (double)stats->steps / (double)n, 1e6 * time);
+      robot_below(r, 1e3 * stats->deepest_overlap, 0.5, "mm", "%s, h %g ms: overlap",
+                  kCarried[c].name, 1e3 * kSteps[k]);
+      mj_deleteData(d);
+    }
+    mj_deleteModel(m);
+  }
+}
+
 // ------------------------------ cost -------------------------------------------------------------
 
 static int ascending(const void* a, const void* b) {
@@ -229,6 +292,7 @@ int main(int argc, char** argv) {
   char* text = stackText(quick ? 3 : 8);
   testScene(r, "stack", robot_compile(text), quick, 1e-12, 1e-9);
   free(text);
+  testCarried(r, quick);
   if (!robot_folder()) return djv_finish(r);
   text = robotText("ant", kAntOurs);
   testScene(r, "ant, limits ours", robot_compile(text), quick, 1e-12, 1e-5);
