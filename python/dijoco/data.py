@@ -34,7 +34,8 @@ class Data:
     Arrays are views of the C memory: writing to `qpos`, `qvel`, `act`, `ctrl`, `qfrc_applied`,
     `xfrc_applied`, `mocap_pos`, `mocap_quat` changes the simulation. A Data belongs to one thread
     at a time; steps release Python's lock. Layouts are MuJoCo's, tangent vectors are in the order
-    and frames of `qvel`.
+    and frames of `qvel`. `status` is that of the last call: 1 where its step did not converge (the
+    best iterate was kept), else 0; failures raise.
     """
 
     def __init__(self, model):
@@ -46,6 +47,7 @@ class Data:
     def _bind(self, model, handle):
         self._model, self._handle, self._address = model, handle, handle.address
         self._views = {}
+        self.status = 0
         self._nx = 2 * model.nv + model.na
 
     @classmethod
@@ -56,6 +58,7 @@ class Data:
         return self
 
     def _check(self, status):
+        self.status = status
         if status < 0 or status == _lib.SINGULAR:
             text = core.dj_errorText(self._address).decode(errors="replace") if status < 0 else ""
             _lib.fail(status, text)
@@ -188,6 +191,7 @@ class Data:
             status = core.dj_step(model, data)
             if status != 0:
                 worst = max(worst, self._check(status))
+        self.status = worst
         return worst
 
     def get_state(self):

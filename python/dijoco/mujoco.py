@@ -37,7 +37,8 @@ class Context:
         A, B = context.transition(mj_data)
 
     It keeps the model as it was when the context was made: make a new one after changes of the
-    MjModel. It belongs to one thread at a time; calls release Python's lock.
+    MjModel. It belongs to one thread at a time; calls release Python's lock. `status` is that of
+    the last call: 1 where its step did not converge (the best iterate was kept), else 0.
     """
 
     def __init__(self, mj_model):
@@ -47,7 +48,7 @@ class Context:
         call(library.djm_makeContext, byref(context), byref(report), address)
         handle = Handle(context.value, library.djm_deleteContext, (mj_model,))
         self._library, self._handle, self._address = library, handle, context.value
-        self._mj_model, self._m = mj_model, address
+        self._mj_model, self._m, self.status = mj_model, address, 0
         self._model = Model._make(Handle(library.djm_model(self._address), keep=handle),
                                   take_report(report.value))
         self._data = Data._of(self._model, Handle(library.djm_data(self._address), keep=handle))
@@ -116,6 +117,7 @@ class Context:
         return address
 
     def _check(self, status):
+        self.status = status
         if status < 0 or status == _lib.SINGULAR:
             text = self._library.djm_errorText(self._address).decode(errors="replace")
             _lib.fail(status, text)
@@ -129,6 +131,7 @@ class Context:
             status = self._library.djm_step(self._m, d, self._address)
             if status != 0:
                 worst = max(worst, self._check(status))
+        self.status = worst
         return worst
 
     def forward(self, mj_data):

@@ -200,6 +200,15 @@ def test_substeps():
     context.substeps = -1
     with pytest.raises(dijoco.Error, match="substeps"):
         context.step(d)
+    assert context.status == -1
+
+
+def test_not_converged_is_visible():
+    m, d, context = slide()
+    context.model.option["max_iterations"] = 1
+    d.qvel[:] = [3, 1, -5, 4, 5, 6]
+    assert context.step(d, 5) == context.status == 1
+    assert context.data.stats.unconverged_steps > 0
 
 
 def test_errors():

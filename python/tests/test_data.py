@@ -1,5 +1,6 @@
 """Simulations: zero-copy fields, steps, statistics, contacts, threads, derivatives of a step."""
 import copy
+import ctypes
 import gc
 import threading
 import time
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import dijoco
+from dijoco import _lib
 
 STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
 
@@ -117,7 +119,16 @@ def test_not_converged_is_visible(box):
     data.qvel[:] = [3, 1, -5, 4, 5, 6]
     status = data.step(30)
     assert status == 1 and data.stats.unconverged_steps > 0
-    assert np.isfinite(data.qpos).all()
+    assert np.isfinite(data.qpos).all() and data.status == 1
+    data.reset()
+    assert data.status == 0
+    data.qpos[2], data.qvel[:] = 0.11, [3, 1, -5, 4, 5, 6]
+    A, B = data.transition()
+    assert data.status == 1 and np.isfinite(A).all()
+    with pytest.raises(dijoco.Error):
+        data.qvel[0] = np.nan
+        data.step()
+    assert data.status == -1
 
 
 def test_reset_and_keys(root):
@@ -286,28 +297,39 @@ def test_last_params(cartpole):
 
 # ---- threads -----------------------------------------------------------------------------------
 
-def test_a_step_releases_the_lock(box):
-    """While one thread is inside the library, another one runs Python code."""
-    box.option["tolerance"] = 1e-15
-    from dijoco import _lib
-    data, ticks, done = dijoco.Data(box), [], threading.Event()
-    tape, run, result = _lib.c_void_p(), _lib.CRollout(horizon=20000, loss_only=True), None
-    _lib.call(_lib.core.djd_makeTape, _lib.byref(tape), box._address, 20000)
-    result = _lib.CRolloutResult()
+def ticks_during(library, model, steps):
+    """Times that another thread runs Python code during one call of the library."""
+    data, ticks = dijoco.Data(model), []
+    tape, result = _lib.c_void_p(), _lib.CRolloutResult()
+    run = _lib.CRollout(horizon=steps, loss_only=True)
+    _lib.call(_lib.core.djd_makeTape, _lib.byref(tape), model._address, steps)
+    library.djd_rolloutForward.argtypes = _lib.core.djd_rolloutForward.argtypes
+    started = threading.Event()
 
-    def work():
-        _lib.core.djd_rolloutForward(_lib.byref(result), box._address, data._address,
-                                     _lib.byref(run), tape)  # one call of a tenth of a second
-        done.set()
+    def tick():
+        started.set()
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
 
-    thread = threading.Thread(target=work)
+    done, thread = threading.Event(), threading.Thread(target=tick)
     thread.start()
-    while not done.is_set():
-        ticks.append(time.perf_counter())
-        time.sleep(0.001)
+    started.wait()
+    begin = time.perf_counter()
+    library.djd_rolloutForward(_lib.byref(result), model._address, data._address,
+                               _lib.byref(run), tape)
+    end = time.perf_counter()
+    done.set()
     thread.join()
     _lib.core.djd_deleteTape(tape)
-    assert len(ticks) > 20
+    return sum(begin < t < end for t in ticks)
+
+
+def test_calls_release_the_lock(box):
+    """Beside the same library loaded so that Python's lock is kept."""
+    path = next(_lib.library_dir().glob("libdijoco.so*"))
+    assert ticks_during(_lib.core, box, 50000) > 20
+    assert ticks_during(ctypes.PyDLL(str(path)), box, 50000) < 5
 
 
 def test_threads_share_a_model(box):

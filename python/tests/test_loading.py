@@ -68,6 +68,14 @@ def test_a_library_that_does_not_load(package, tmp_path):
     assert status == 1 and "libdijoco.so" in out and "libqhull" in out
 
 
+def test_a_missing_system_library(package, libraries, tmp_path):
+    binary = next(libraries.glob("libdijoco.so*")).read_bytes()
+    assert binary.count(b"libnlopt.so") >= 1
+    (tmp_path / "libdijoco.so").write_bytes(binary.replace(b"libnlopt.so", b"libnlxpt.so"))
+    status, out = python("import dijoco", [package], DIJOCO_LIBRARY_DIR=str(tmp_path))
+    assert status == 1 and "libnlxpt.so.0: cannot open" in out and "apt install" in out
+
+
 def test_another_version(package, tmp_path, libraries):
     """Some other library by that name is not taken."""
     source = next(p for p in pathlib.Path("/proc/self/maps").read_text().split()
