@@ -51,7 +51,7 @@ static djStatus addTouch(Work* w) {
   djm_addForces(c, w->m, 1.0 / c->substeps);
   double* normal = malloc((size_t)data->npair * (size_t)n * sizeof(double));
   if (!normal) return djm_fail(c, DJ_NO_MEMORY, "out of memory");
-  djStatus status = djd_lastContact(c->model, c->data, NULL, normal);
+  djStatus status = djd_lastContact(c->model, c->data, NULL, NULL, normal);
   for (int i = 0; i < w->m->nsensor && status == DJ_OK; i++) {
     if (w->m->sensor_type[i] != mjSENS_TOUCH) continue;
     mju_zero(w->row, n);

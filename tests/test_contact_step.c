@@ -217,6 +217,14 @@ static void checkSums(const djModel* m, const djData* d) {
   }
 }
 
+// Force, moment about the origin, normal force.
+static double forceEntry(const djContactPair* p, int r) {
+  if (r < 3) return p->force[r];
+  if (r == 6) return p->normal_force;
+  int u = (r - 2) % 3, v = (r - 1) % 3;
+  return p->torque[r - 3] + p->point[u] * p->force[v] - p->point[v] * p->force[u];
+}
+
 // djd_lastContact along a direction against differences of steps, also where shapes overlap.
 static void testForces(void** state) {
   const djIntegrator integrator = *(const djIntegrator*)*state;
@@ -235,8 +243,8 @@ static void testForces(void** state) {
     checkSums(m, s.d);
     int n = s.d->npair;
     assert_true(n < MAXPAIR);
-    double F[3 * MAXPAIR * NX], N[MAXPAIR * NX], fd[4 * MAXPAIR] = {0};
-    assert_int_equal(djd_lastContact(m, s.d, F, N), DJ_OK);
+    double F[3 * MAXPAIR * NX], T[3 * MAXPAIR * NX], N[MAXPAIR * NX], fd[7 * MAXPAIR] = {0};
+    assert_int_equal(djd_lastContact(m, s.d, F, T, N), DJ_OK);
     for (int i = 0; i < NX; i++) dx[i] = djt_uniform(&rng, -1, 1) * (i < NV ? 1 : 100);
     for (int k = 0; k < n; k++) recovering += s.d->pair[k].recovering;
     pairs += n;
@@ -247,14 +255,17 @@ static void testForces(void** state) {
       for (int i = 0; i < NV; i++) s.d->qvel[i] = v0[i] + point[k] * step * dx[NV + i];
       assert_int_equal(dj_step(m, s.d), DJ_OK);
       assert_int_equal(s.d->npair, n);
-      for (int i = 0; i < 4 * n; i++) {
-        const djContactPair* p = &s.d->pair[i / 4];
-        fd[i] += weight[k] / (12 * step) * (i % 4 < 3 ? p->force[i % 4] : p->normal_force);
+      for (int i = 0; i < 7 * n; i++) {
+        const djContactPair* p = &s.d->pair[i / 7];
+        fd[i] += weight[k] / (12 * step) * forceEntry(p, i % 7);
       }
     }
     double size = 0, diff = 0, without = 0;
-    for (int i = 0; i < 4 * n; i++) {
-      const double* row = i % 4 < 3 ? F + (3 * (i / 4) + i % 4) * NX : N + i / 4 * NX;
+    for (int i = 0; i < 7 * n; i++) {
+      int p = i / 7, r = i % 7;
+      const double* row = r < 3   ? F + (3 * p + r) * NX
+                          : r < 6 ? T + (3 * p + r - 3) * NX
+                                  : N + p * NX;
       double y = 0, speed = 0;
       for (int j = 0; j < NX; j++) y += row[j] * dx[j];
       for (int j = NV; j < NX; j++) speed += row[j] * dx[j];

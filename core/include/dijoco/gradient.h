@@ -19,9 +19,11 @@ DJ_API djStatus djd_transition(const djModel* model, djData* data, double* A, do
 DJ_API djStatus djd_lastTransition(const djModel* model, djData* data, double* A, double* B);
 
 // Derivatives of the contact forces of the step that dj_step has just taken, by q, v, act and ctrl at
-// its start: with n = 2 nv + na + nu, force (npair x 3 x n) those of data->pair[].force, normal
-// (npair x n) those of normal_force. Either may be NULL.
-DJ_API djStatus djd_lastContact(const djModel* model, djData* data, double* force, double* normal);
+// its start: with n = 2 nv + na + nu, force (npair x 3 x n) those of data->pair[].force, moment
+// (npair x 3 x n) those of torque + point x force, normal (npair x n) those of normal_force. Any may
+// be NULL.
+DJ_API djStatus djd_lastContact(const djModel* model, djData* data, double* force, double* moment,
+                                double* normal);
 
 // Parameter block of the step just taken: P (nx x np) = d(q+, v+, act+)/d(parameters), np the sum of
 // their ntangent, columns in the order given. Costs about nv evaluations of a step, and memory

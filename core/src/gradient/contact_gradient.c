@@ -4,7 +4,9 @@
 // at the poses of the end and with what the start has fixed (lagged plane, erosion), so that
 //   df = -U_v,xi xi+ - U_v,xi0 xi0,   xi+ = S(q+) dq+,  xi0 = S(q) dq
 // for twists of both bodies; dq+ follows from the implicit step (transition.c). The normal force is
-// that of the energy without friction.
+// that of the energy without friction. Second derivatives are in the coordinates
+// x -> ref + exp(w)(x - ref) + v, in which U_v is the force everywhere, but U_w the torque t about
+// ref only at w = 0: by the body's own twist it changes by w x t/2 + v x f more (dj_addNested).
 
 #include "base/status.h"
 #include "gradient/linear.h"
@@ -38,7 +40,32 @@ static int blockOf(const djContactPair* p, const djContactBlock* const* block, i
   return -1;
 }
 
-djStatus djd_lastContact(const djModel* m, djData* d, double* force, double* normal) {
+// Force on geom2 and its moment about the world's origin, (3 x nc) each or NULL.
+static void forceRows(double* force, double* moment, const djWork* w, const djModel* m,
+                      const djContactBlock* c) {
+  int nc = 2 * m->nv + m->na + m->nu, side = c->geom_a > c->geom_b ? 0 : 1;
+  const double* gradient = c->out.gradient + 6 * side;
+  double nested[36] = {0}, zero[36] = {0}, row[12];
+  dj_addNested(nested, zero, gradient);
+  djVec3 ref = w->ref[side ? c->body_b : c->body_a];
+  for (int r = 0; r < 3; r++) {
+    const double *H = c->out.hessian + 12 * (6 * side), *S = c->start_jac + 12 * (6 * side);
+    if (force) addTwists(force + (size_t)r * nc, -1, H + 12 * (3 + r), S + 12 * (3 + r), w, m, c);
+    if (!moment) continue;
+    double* out = moment + (size_t)r * nc;
+    memcpy(row, H + 12 * r, sizeof row);
+    for (int k = 0; k < 6; k++) row[6 * side + k] += nested[6 * r + k];
+    addTwists(out, -1, row, S + 12 * r, w, m, c);
+    // (ref x f)_r = ref_u f_v - ref_v f_u
+    int u = (r + 1) % 3, v = (r + 2) % 3;
+    const double arm[3] = {ref.x, ref.y, ref.z};
+    addTwists(out, -arm[u], H + 12 * (3 + v), S + 12 * (3 + v), w, m, c);
+    addTwists(out, arm[v], H + 12 * (3 + u), S + 12 * (3 + u), w, m, c);
+  }
+}
+
+djStatus djd_lastContact(const djModel* m, djData* d, double* force, double* moment,
+                         double* normal) {
   if (!m || !d) return DJ_INVALID;
   djLinear lin;
   djStatus status = dj_linearizeStep(&lin, m, d);
@@ -46,6 +73,7 @@ djStatus djd_lastContact(const djModel* m, djData* d, double* force, double* nor
   djWork* w = d->work;
   size_t nc = 2 * (size_t)m->nv + m->na + m->nu;
   if (force) memset(force, 0, (size_t)d->npair * 3 * nc * sizeof(double));
+  if (moment) memset(moment, 0, (size_t)d->npair * 3 * nc * sizeof(double));
   if (normal) memset(normal, 0, (size_t)d->npair * nc * sizeof(double));
   if (!w->contacts) return DJ_OK;
   dj_endColumns(w, m);
@@ -57,11 +85,8 @@ djStatus djd_lastContact(const djModel* m, djData* d, double* force, double* nor
     int k = blockOf(&d->pair[p], block, n);
     if (k < 0) continue;
     const djContactBlock* c = block[k];
-    int row = c->geom_a > c->geom_b ? 3 : 9;   // translation of geom2's body
-    for (int r = 0; r < 3 && force; r++) {
-      addTwists(force + (3 * (size_t)p + r) * nc, -1, c->out.hessian + 12 * (row + r),
-                c->start_jac + 12 * (row + r), w, m, c);
-    }
+    size_t at = 3 * (size_t)p * nc;
+    forceRows(force ? force + at : NULL, moment ? moment + at : NULL, w, m, c);
     if (!normal) continue;
     double now[12], start[12];
     status = dj_contactNormal(now, start, w->contacts, m, w->now.body, k);
