@@ -45,7 +45,7 @@ bool djm_moves(const mjModel* m, int body) {
 }
 
 static djStatus importAll(djmImport* imp) {
-  djStatus (*const stages[])(djmImport*) = {
+  static djStatus (*const stages[])(djmImport*) = {
       djm_findContacts, djm_importOption, djm_importBodies,    djm_importJoints,
       djm_importGeoms,  djm_importPairs,  djm_importActuators, djm_importKeys,
   };

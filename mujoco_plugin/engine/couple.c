@@ -9,10 +9,13 @@
 //   r+ = g_k - sum_j c_j (g_k - g_{k-j}),   c minimises |e_k - sum_j c_j (e_k - e_{k-j})|^2,
 // with answers g_k = G(F(r_k)) and errors e_k = g_k - r_k, in the norm of M^-1. A guess much worse
 // than the best so far is followed by the best one's answer, and the method begins anew: the errors
-// of plain substitution fall. After MAX_GUESSES the best guess is kept.
+// of plain substitution fall. After MAX_GUESSES the best guess is kept. Derivatives by differences
+// need errors far below those that matter to a step: the last digits cost a guess or two.
 
 enum { DEPTH = 5, MAX_GUESSES = 40, NKEPT = 6 };
 static const double kMuchWorse = 3;
+static const double kAim = 1e-4;     // of the tolerance
+static const int kPatience = 4;      // guesses that may bring nothing once within the tolerance
 
 // Memory: r; the answers, errors and M^-1 errors of the last DEPTH + 1 guesses; the best guess and
 // its answer; copies of outputs.
@@ -129,14 +132,20 @@ bool djm_nextCouple(djmCouple* c, const mjModel* m, mjData* d, double tolerance)
   mju_sub(error, now, c->r, nv);
   mj_solveM(m, d, scaled, error, 1);
   double size = mju_dot(error, scaled, nv);
-  if (!(size > tolerance * tolerance * weight)) return false;
+  if (!(size > pow(kAim * tolerance, 2) * weight)) return false;
   c->total++;
   if (size < c->best) {
     c->best = size;
+    c->since = 0;
     mju_copy(c->best_r, c->r, nv);
     mju_copy(c->best_g, now, nv);
+  } else {
+    c->since++;
   }
-  if (c->total == MAX_GUESSES) {
+  bool stalls = c->since >= kPatience && c->best <= tolerance * tolerance * weight;
+  if (stalls || c->total == MAX_GUESSES) {
+    c->total = MAX_GUESSES;
+    if (c->since == 0) return false;
     mju_copy(c->r, c->best_r, nv);
   } else if (size > kMuchWorse * kMuchWorse * c->best && c->count > 1) {
     mju_copy(c->r, c->best_g, nv);

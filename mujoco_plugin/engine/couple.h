@@ -14,6 +14,7 @@ typedef struct djmCouple {
   mjtNum* r;                  // (nv) the guess
   // private
   int count, total;           // guesses remembered, guesses so far
+  int since;                  // guesses since the best one
   double best;                // least square of the error
   mjtNum *best_r, *best_g;    // (nv) its guess and its answer
   mjtNum* memory;
@@ -27,7 +28,7 @@ bool djm_hasConstraints(const mjData* d);
 
 // d->qfrc_passive holds what djm_impose gave after our step with r applied. r is taken out of it:
 // MuJoCo's solver will add it. True: r has changed, and our step is to be taken again; false: the
-// answer differs from r by less than `tolerance` times answer and weight, or the search ends.
+// answer differs from r by far less than `tolerance` times answer and weight, or the search ends.
 // Outputs of the forward pass stay or are computed anew after the callback. Calls mjcb_control.
 bool djm_nextCouple(djmCouple* couple, const mjModel* m, mjData* d, double tolerance);
 

@@ -144,7 +144,7 @@ static int nstate(const mjModel* m, int instance) {
 
 static int nsensordata(const mjModel* m, int instance, int sensor) {
   (void)sensor;
-  djError err;
+  djError err = {""};
   int parts, n = 0;
   readParts(&parts, m, instance, &err);
   for (int k = 0; k < kNPart; k++) n += parts >> k & 1 ? kParts[k].dim : 0;

@@ -181,7 +181,8 @@ djStatus djm_attach(djError* err) {
     status = attach(&found, err);
     if (status == DJ_OK) {
       attaching = true;
-      if (djm_registerPlugins(err) != DJ_OK) fprintf(stderr, "dijoco: %s\n", err->text);
+      djError why;
+      if (djm_registerPlugins(&why) != DJ_OK) fprintf(stderr, "dijoco: %s\n", why.text);
       attaching = false;
       atomic_store_explicit(&attached, true, memory_order_release);
     }

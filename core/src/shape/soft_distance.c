@@ -84,16 +84,17 @@ static djStatus climb(Place* at, int* iterations, double scale, const djSoft* a,
     ascent(step, at);
     double gain = step[0] * at->slope[0] + step[1] * at->slope[1], turn = hypot(step[0], step[1]);
     double fraction = fmin(1, 0.5 / turn);
-    // So near that the gap no longer tells: full steps while they bring the points together.
-    bool near = gain <= 1e-11 * scale;
+    // So near that the gap no longer tells: full steps while they bring the points together by more
+    // than rounding does.
+    bool near = gain <= 1e-13 * scale;
     Place trial;
     for (int k = 0;; k++, fraction *= 0.5) {
-      if (k == 40) return near ? DJ_OK : DJ_NOT_CONVERGED;
+      if (k == 40) return DJ_NOT_CONVERGED;
       djVec3 n = dju_madd3(dju_madd3(at->n, fraction * step[0], at->E[0]), fraction * step[1],
                            at->E[1]);
       visit(&trial, dju_scale3(1 / dju_norm3(n), n), a, pose_a, b, pose_b);
       if (!near && trial.g >= at->g + 1e-4 * fraction * gain) break;
-      if (near && hypot(trial.slope[0], trial.slope[1]) < size) break;
+      if (near && hypot(trial.slope[0], trial.slope[1]) < 0.9 * size) break;
       if (near) return DJ_OK;
     }
     *at = trial;
