@@ -84,7 +84,8 @@ static djArray ofData(const djModel* m, djData* d, const char* name) {
 
 // Entry k of row r, as C reads it.
 static double number(djArray a, int r, int k) {
-  const char* p = (const char*)a.data + (size_t)r * (size_t)a.stride + (size_t)k * entrySize(a.type);
+  const char* row = (const char*)a.data + (size_t)r * (size_t)a.stride;
+  const char* p = row + (size_t)k * entrySize(a.type);
   switch (a.type) {
     case DJ_ARRAY_DOUBLE: return *(const double*)p;
     case DJ_ARRAY_INT: return *(const int*)p;

@@ -104,7 +104,7 @@ def _shape(given, name):
         raise ValueError("%s.vertices: not finite" % name)
     shape = _CShape(nvert=len(vert), vert=vert.ctypes.data, quat=(1, 0, 0, 0),
                     radius=_number(given.get("radius", 0), name + ".radius", positive=False))
-    shape.origin = tuple(_vector(given, "origin", 3, vert.mean(0), name))
+    shape.origin = tuple(_vector(given, "origin", 3, (vert / len(vert)).sum(0), name))
     return shape, vert
 
 

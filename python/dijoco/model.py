@@ -139,12 +139,13 @@ class Model:
     def load(cls, path):
         """Load a scene: .xml and .mjb through MuJoCo, .json by the library itself."""
         path, model, report = os.fsdecode(path), c_void_p(), c_void_p()
+        name = _lib.path_bytes(path)
         if path.lower().endswith(".json"):
-            call(core.dj_loadModel, byref(model), _lib.path_bytes(path))
+            call(core.dj_loadModel, byref(model), name)
         else:
             library = _lib.plugin()
             try:
-                call(library.dj_loadMJCF, byref(model), byref(report), None, _lib.path_bytes(path))
+                call(library.dj_loadMJCF, byref(model), byref(report), None, name)
             except _lib.Error as error:  # MuJoCo's text is without the path
                 raise _lib.Error("%s: %s" % (path, error), error.status) from None
         return cls._make(Handle(model.value, core.dj_deleteModel), take_report(report.value))

@@ -32,9 +32,9 @@ typedef struct djArray {
 // DJ_INVALID: there is no field of that name.
 DJ_API djStatus dj_modelArray(djArray* array, const djModel* model, const char* name);
 
-// A field of a data. Fields marked "in" (data.h) may be written. They stay where they are as long as
-// the data lives, except for "contact.*" and "pair.*" (a row for each), whose number of rows is that
-// of the last step.
+// A field of a data. Fields marked "in" (data.h) may be written. They stay where they are as long
+// as the data lives; of "contact.*" and "pair.*" (a row for each) the number of rows is that of the
+// last step.
 DJ_API djStatus dj_dataArray(djArray* array, const djModel* model, djData* data,
                              const char* name);
 

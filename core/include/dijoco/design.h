@@ -78,9 +78,9 @@ DJ_API djStatus djd_checkDesign(djdCertificate* result, djDesign* design, const 
                                 const double* direction, double loss, double analytic,
                                 double scale);
 
-// The same for one variable at x0, along the best of three random directions that seed draws, with a
-// step of a tenth of the variable's size: what `dijoco grad --check` prints. loss and gradient (n)
-// were evaluated there. A variable of which nothing varies passes.
+// The same for one variable at x0, along the steepest of three random directions that seed draws,
+// with steps up to a tenth of the variable's size: what `dijoco grad --check` prints. loss and
+// gradient (n) were evaluated there. A variable of which nothing varies passes.
 DJ_API djStatus djd_certifyVariable(djdCertificate* result, djDesign* design, int variable,
                                     double loss, const double* gradient, unsigned long seed);
 

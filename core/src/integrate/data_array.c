@@ -48,14 +48,12 @@ static bool findNumber(djArray* array, djData* d, const char* wanted) {
   return true;
 }
 
-// The first of a list's entries is there also where the list is empty: memory is for maxpair of them.
+// A field of a list's entries, a row each. Lists have memory when they are empty, too.
 static bool findList(djArray* array, djData* d, const char* wanted) {
-#define FIRST_1(field) &(field)
-#define FIRST_3(field) &(field)[0]
 #define X(list, count, name, columns)                                                       \
   if (strcmp(wanted, #list "." #name) == 0) {                                               \
-    *array = dj_array(FIRST_##columns(d->list->name),                                       \
-                      DJ_TYPE_OF(FIRST_##columns(d->list->name)), d->count, columns,        \
+    *array = dj_array(DJ_FIRST_##columns(d->list->name),                                    \
+                      DJ_TYPE_OF(DJ_FIRST_##columns(d->list->name)), d->count, columns,     \
                       sizeof(d->list[0]));                                                  \
     return true;                                                                            \
   }

@@ -12,6 +12,10 @@
            const unsigned*: DJ_ARRAY_INT, long*: DJ_ARRAY_LONG, const long*: DJ_ARRAY_LONG,  \
            bool*: DJ_ARRAY_BOOL, const bool*: DJ_ARRAY_BOOL, char*: DJ_ARRAY_CHAR)
 
+// The first number of a field of so many columns.
+#define DJ_FIRST_1(field) &(field)
+#define DJ_FIRST_3(field) &(field)[0]
+
 // Options: X(name, columns).
 #define DJ_OPTIONS(X)                                                                         \
   X(timestep, 1) X(gravity, 3) X(wind, 3) X(density, 1) X(viscosity, 1) X(disable, 1)         \
@@ -20,7 +24,7 @@
   X(friction_cap, 1) X(frictionloss_eps, 1)
 
 // A field of an option by its name alone. False: none.
-bool dj_optionArray(djArray* array, djOption* option, const char* name);
+bool dj_optionArray(djArray* array, const djOption* option, const char* name);
 
 static inline djArray dj_array(const void* data, djArrayType type, int rows, int columns,
                                size_t stride) {

@@ -12,19 +12,13 @@
   X(support) X(length_scale) X(stiffness) X(skin) X(friction_eps) X(range) X(weight) X(radius) \
   X(gravity)
 
-bool dj_optionArray(djArray* array, djOption* o, const char* wanted) {
-#define X(name, columns)                                                              \
-  if (strcmp(wanted, #name) == 0) {                                                   \
-    void* p = &o->name;                                                               \
-    size_t size = sizeof(o->name);                                                    \
-    djArrayType type = DJ_OPTION_TYPE(o->name, columns);                              \
-    *array = dj_array(p, type, 1, columns, size);                                     \
-    return true;                                                                      \
+bool dj_optionArray(djArray* array, const djOption* o, const char* wanted) {
+#define X(name, columns)                                                                    \
+  if (strcmp(wanted, #name) == 0) {                                                         \
+    djArrayType type = DJ_TYPE_OF(DJ_FIRST_##columns(o->name));                             \
+    *array = dj_array(&o->name, type, 1, columns, sizeof(o->name));                         \
+    return true;                                                                            \
   }
-// Entry 0 of a vector, or the number itself, tells the type.
-#define DJ_OPTION_TYPE(field, columns) DJ_TYPE_OF(DJ_FIRST_##columns(field))
-#define DJ_FIRST_1(field) &(field)
-#define DJ_FIRST_3(field) &(field)[0]
   DJ_OPTIONS(X)
 #undef X
   return false;
@@ -52,8 +46,7 @@ djStatus dj_modelArray(djArray* array, const djModel* m, const char* wanted) {
   *array = (djArray){0};
   if (!m || !wanted) return DJ_INVALID;
   if (strncmp(wanted, "opt.", 4) == 0) {
-    djOption* option = (djOption*)(size_t)&m->opt;
-    return dj_optionArray(array, option, wanted + 4) ? DJ_OK : DJ_INVALID;
+    return dj_optionArray(array, &m->opt, wanted + 4) ? DJ_OK : DJ_INVALID;
   }
 #define X(name)                                                                             \
   if (strcmp(wanted, #name) == 0) {                                                         \
