@@ -39,9 +39,9 @@ class Stock:
 
 
 class Ours:
-    """DiJoCo's step and derivatives. Contact begins two centimetres away and friction is viscous
-    below 0.1 m/s: the defaults, 1.6 mm and 0.2 mm/s for the hopper, leave plans little to follow.
-    """
+    """DiJoCo's step and derivatives. Contact is soft over two centimetres of depth and friction
+    viscous below 0.1 m/s: the defaults, 1.6 mm and 0.2 mm/s for the hopper, leave plans little to
+    follow."""
 
     def __init__(self, model):
         context = dijoco.Context(model)
