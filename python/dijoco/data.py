@@ -1,6 +1,7 @@
 """Simulations."""
 import collections
 import ctypes
+import threading
 from ctypes import byref, c_void_p
 
 import numpy as np
@@ -32,8 +33,8 @@ class Data:
     """One simulation of a model: state, inputs, results, and the step.
 
     Arrays are views of the C memory: writing to `qpos`, `qvel`, `act`, `ctrl`, `qfrc_applied`,
-    `xfrc_applied`, `mocap_pos`, `mocap_quat` changes the simulation. A Data belongs to one thread
-    at a time; steps release Python's lock. Layouts are MuJoCo's, tangent vectors are in the order
+    `xfrc_applied`, `mocap_pos`, `mocap_quat` changes the simulation. Calls release Python's lock;
+    those on one Data wait for each other. Layouts are MuJoCo's, tangent vectors are in the order
     and frames of `qvel`. `status` is that of the last call: 1 where its step did not converge (the
     best iterate was kept), else 0; failures raise.
     """
@@ -46,7 +47,7 @@ class Data:
 
     def _bind(self, model, handle):
         self._model, self._handle, self._address = model, handle, handle.address
-        self._views = {}
+        self._views, self._lock = {}, threading.Lock()
         self.status = 0
         self._nx = 2 * model.nv + model.na
 
@@ -63,6 +64,11 @@ class Data:
             text = core.dj_errorText(self._address).decode(errors="replace") if status < 0 else ""
             _lib.fail(status, text)
         return status
+
+    def _run(self, function, *args):
+        """Call a function of this data, not while another thread does."""
+        with self._lock:
+            return self._check(function(*args))
 
     def _field(self, name):
         field = CArray()
@@ -160,17 +166,18 @@ class Data:
     def reset(self, key=None):
         """Back to qpos0, or to a keyframe (name or index): state, inputs and statistics."""
         if key is None:
-            self._check(core.dj_resetData(self._model._address, self._address))
+            self._run(core.dj_resetData, self._model._address, self._address)
             return
         index = self._model.id("key", key) if isinstance(key, str) else _lib.integer(key, "key")
         if not 0 <= index < self._model.nkey:
             raise ValueError("key: %d is not below %d" % (index, self._model.nkey))
-        self._check(core.dj_resetKey(self._model._address, self._address, index))
+        self._run(core.dj_resetKey, self._model._address, self._address, index)
 
     def copy(self):
         """A copy that continues identically."""
         data = Data(self._model)
-        data._check(core.dj_copyData(data._address, self._model._address, self._address))
+        with self._lock:
+            data._check(core.dj_copyData(data._address, self._model._address, self._address))
         return data
 
     def __copy__(self):
@@ -181,36 +188,38 @@ class Data:
 
     def forward(self):
         """Poses, energy and gaps of the current state, without a step."""
-        return self._check(core.dj_forward(self._model._address, self._address))
+        return self._run(core.dj_forward, self._model._address, self._address)
 
     def step(self, n=1):
         """Take n steps. Returns 0, or 1 where a step did not converge (its best iterate was kept;
         see `stats`)."""
         model, data, worst = self._model._address, self._address, 0
-        for _ in range(_lib.count(n, "n")):
-            status = core.dj_step(model, data)
-            if status != 0:
-                worst = max(worst, self._check(status))
-        self.status = worst
+        n = _lib.count(n, "n")
+        with self._lock:
+            for _ in range(n):
+                status = core.dj_step(model, data)
+                if status != 0:
+                    worst = max(worst, self._check(status))
+            self.status = worst
         return worst
 
     def get_state(self):
         """Time, qpos, qvel, act and the integrator's history as one vector, from which a run
         continues to the last bit."""
         state = np.empty(core.dj_stateSize(self._model._address))
-        self._check(core.dj_getState(state.ctypes.data, self._model._address, self._address))
+        self._run(core.dj_getState, state.ctypes.data, self._model._address, self._address)
         return state
 
     def set_state(self, state):
         """Set what `get_state` gave."""
         state = _lib.numbers(state, (core.dj_stateSize(self._model._address),), "state")
-        self._check(core.dj_setState(self._address, self._model._address, state.ctypes.data))
+        self._run(core.dj_setState, self._address, self._model._address, state.ctypes.data)
 
     def angular_momentum(self):
         """Angular momentum (3,) of the trees that float freely, each about its own centre of mass,
         summed; world axes, kg m^2/s."""
         spin = np.empty(3)
-        self._check(core.dj_angularMomentum(spin.ctypes.data, self._model._address, self._address))
+        self._run(core.dj_angularMomentum, spin.ctypes.data, self._model._address, self._address)
         return spin
 
     # ---- derivatives
@@ -218,7 +227,7 @@ class Data:
     def _matrices(self, function):
         A = np.zeros((self._nx, self._nx))
         B = np.zeros((self._nx, self._model.nu))
-        self._check(function(self._model._address, self._address, A.ctypes.data, B.ctypes.data))
+        self._run(function, self._model._address, self._address, A.ctypes.data, B.ctypes.data)
         return A, B
 
     def transition(self):
@@ -234,16 +243,16 @@ class Data:
         """Derivatives (nx, sum of param_tangent) of the step just taken by named parameters."""
         params, sizes = param_array(self._model, names)
         out = np.zeros((self._nx, sum(sizes)))
-        self._check(core.djd_lastParams(self._model._address, self._address, out.ctypes.data,
-                                        len(names), params))
+        self._run(core.djd_lastParams, self._model._address, self._address, out.ctypes.data,
+                  len(names), params)
         return out
 
     def step_vjp(self, lam):
         """A^T lam (nx,) and B^T lam (nu,) of the step just taken, for lam (nx,)."""
         lam = _lib.numbers(lam, (self._nx,), "lam")
         dx, du = np.zeros(self._nx), np.zeros(self._model.nu)
-        self._check(core.djd_stepVjp(self._model._address, self._address, dx.ctypes.data,
-                                     du.ctypes.data, lam.ctypes.data))
+        self._run(core.djd_stepVjp, self._model._address, self._address, dx.ctypes.data,
+                  du.ctypes.data, lam.ctypes.data)
         return dx, du
 
     def step_jvp(self, dx, du=None):
@@ -252,8 +261,8 @@ class Data:
         nu = self._model.nu
         du = np.zeros(nu) if du is None else _lib.numbers(du, (nu,), "du")
         out = np.zeros(self._nx)
-        self._check(core.djd_stepJvp(self._model._address, self._address, out.ctypes.data,
-                                     dx.ctypes.data, du.ctypes.data))
+        self._run(core.djd_stepJvp, self._model._address, self._address, out.ctypes.data,
+                  dx.ctypes.data, du.ctypes.data)
         return out
 
 

@@ -97,10 +97,11 @@ class Gap:
         values = np.zeros(10)
         out = np.zeros((10, self._model.nv)) if jac else None
         at = values.ctypes.data
-        status = core.dj_evalGapPair(at, at + 8, at + 32, at + 56, _lib.pointer(out),
-                                     self._handle.address, self._model._address, data._address)
-        if status < 0:
-            _lib.fail(status, core.dj_errorText(data._address).decode(errors="replace"))
+        with data._lock:
+            status = core.dj_evalGapPair(at, at + 8, at + 32, at + 56, _lib.pointer(out),
+                                         self._handle.address, self._model._address, data._address)
+            if status < 0:
+                _lib.fail(status, core.dj_errorText(data._address).decode(errors="replace"))
         return GapValue(float(values[0]), values[1:4], values[4:7], values[7:10], out)
 
 
@@ -108,8 +109,8 @@ def mj_gap(mj_model, mj_data, first, second, kind="geom", smoothing=None):
     """Smoothed gap of two geoms or bodies (kind) of a mujoco.MjModel, by name or id, at mj_data's
     poses (after mj_forward, or mj_kinematics and mj_comPos).
 
-    Returns value (10,): distance, normal (3), points on the first and the second (3 each), and their
-    derivatives by the tangent of qpos (10, nv).
+    Returns value (10,): distance, normal (3), points on the first and the second (3 each), and
+    their derivatives by the tangent of qpos (10, nv).
     """
     m, d = mujoco_address(mj_model, "MjModel"), mujoco_address(mj_data, "MjData")
     check_sizes(mj_model, mj_data)

@@ -37,8 +37,8 @@ class Context:
         A, B = context.transition(mj_data)
 
     It keeps the model as it was when the context was made: make a new one after changes of the
-    MjModel. It belongs to one thread at a time; calls release Python's lock. `status` is that of
-    the last call: 1 where its step did not converge (the best iterate was kept), else 0.
+    MjModel. Calls release Python's lock; those on one Context wait for each other. `status` is that
+    of the last call: 1 where its step did not converge (the best iterate was kept), else 0.
     """
 
     def __init__(self, mj_model):
@@ -52,6 +52,7 @@ class Context:
         self._model = Model._make(Handle(library.djm_model(self._address), keep=handle),
                                   take_report(report.value))
         self._data = Data._of(self._model, Handle(library.djm_data(self._address), keep=handle))
+        self._lock = self._data._lock
 
     @staticmethod
     def of_plugin(mj_model, mj_data):
@@ -127,16 +128,20 @@ class Context:
         """n steps: reads and writes time, qpos, qvel, act; writes qacc, qfrc_constraint, cfrc_ext.
         Returns 0, or 1 where a step did not converge (its best iterate was kept)."""
         d, worst = self._target(mj_data), 0
-        for _ in range(_lib.count(n, "n")):
-            status = self._library.djm_step(self._m, d, self._address)
-            if status != 0:
-                worst = max(worst, self._check(status))
-        self.status = worst
+        n = _lib.count(n, "n")
+        with self._lock:
+            for _ in range(n):
+                status = self._library.djm_step(self._m, d, self._address)
+                if status != 0:
+                    worst = max(worst, self._check(status))
+            self.status = worst
         return worst
 
     def forward(self, mj_data):
         """In place of mj_forward: everything that it computes, with our contact."""
-        return self._check(self._library.djm_forward(self._m, self._target(mj_data), self._address))
+        d = self._target(mj_data)
+        with self._lock:
+            return self._check(self._library.djm_forward(self._m, d, self._address))
 
     def transition(self, mj_data, sensors=False):
         """Derivatives of the step from mj_data's state, which is not changed. With nx = 2 nv + na:
@@ -148,8 +153,8 @@ class Context:
         if sensors:
             out += [np.zeros((m.nsensordata, nx)), np.zeros((m.nsensordata, m.nu))]
         pointers = [a.ctypes.data for a in out] + [None] * (4 - len(out))
-        status = self._library.djm_transition(self._m, d, self._address, *pointers)
-        self._check(status)
+        with self._lock:
+            self._check(self._library.djm_transition(self._m, d, self._address, *pointers))
         return tuple(out)
 
     def sensor_is_analytic(self, sensor):

@@ -3,6 +3,7 @@ import ctypes
 import json
 import math
 import os
+import threading
 import time
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_void_p
 
@@ -85,8 +86,8 @@ class Design:
 
     task: path of a .json task, or a dict of the same form (docs/tasks.md), whose `scene` may also
     be a `Model`; relative paths of a dict start at `folder`. Scenes of which something that changes
-    the motion is ignored are refused unless allow_ignored. A Design belongs to one thread at a
-    time. Rotations vary by a rotation vector, which is 0 at x0.
+    the motion is ignored are refused unless allow_ignored. Calls on one Design wait for each other.
+    Rotations vary by a rotation vector, which is 0 at x0.
     """
 
     def __init__(self, task, folder=None, allow_ignored=False):
@@ -106,7 +107,7 @@ class Design:
         call(core.djd_makeDesign, byref(design), scene._address, problem.address)
         self._handle = Handle(design.value, core.djd_deleteDesign, (problem,))
         self._address, self._problem = design.value, problem.address
-        self._scene = scene
+        self._scene, self._lock = scene, threading.Lock()
         kinds, nvalues = self._array("variable.kind"), self._array("variable.nvalue")
         tangents, picked = self._array("variable.ntangent"), self._array("variable.picked")
         names = [core.djd_variableName(self._address, i).decode() for i in range(len(kinds))]
@@ -150,16 +151,18 @@ class Design:
         """Loss at x (n,) and its gradient (n,), or None without `gradient`."""
         x, loss = self._vector(x), c_double()
         out = np.zeros(self.n) if gradient else None
-        self._check(core.djd_evaluateDesign(byref(loss), _lib.pointer(out), self._address,
-                                            x.ctypes.data))
+        with self._lock:
+            self._check(core.djd_evaluateDesign(byref(loss), _lib.pointer(out), self._address,
+                                                x.ctypes.data))
         return loss.value, out
 
     def values(self, x=None):
         """Values of the variables at x (default: x0) as a dict of flat arrays; ctrl is
         (horizon, nu)."""
         x = self._vector(self.x0 if x is None else x)
-        self._check(core.djd_moveDesign(self._address, x.ctypes.data))
-        return {v[0]: self._value(i) for i, v in enumerate(self._variables)}
+        with self._lock:
+            self._check(core.djd_moveDesign(self._address, x.ctypes.data))
+            return {v[0]: self._value(i) for i, v in enumerate(self._variables)}
 
     def _vector(self, x):
         return np.array(_lib.numbers(x, (self.n,), "x"))
@@ -189,8 +192,9 @@ class Design:
         gradient = _lib.numbers(gradient, (self.n,), "gradient")
         self.slice(variable)
         out = _CCertificate()
-        core.djd_certifyVariable(byref(out), self._address, self.names.index(variable), loss,
-                                 gradient.ctypes.data, seed)
+        with self._lock:
+            core.djd_certifyVariable(byref(out), self._address, self.names.index(variable), loss,
+                                     gradient.ctypes.data, seed)
         return {"name": variable, "analytic": out.analytic, "difference": out.difference,
                 "relative_error": out.relative_error,
                 "slope": out.slope if out.has_slope else None, "passed": out.passed,

@@ -332,6 +332,27 @@ def test_calls_release_the_lock(box):
     assert ticks_during(ctypes.PyDLL(str(path)), box, 50000) < 5
 
 
+def test_threads_share_a_data(box):
+    """Calls wait for each other."""
+    data, done = dijoco.Data(box), []
+
+    def work():
+        for _ in range(100):
+            data.step(3)
+            data.transition()
+            done.append(data.copy().stats.steps)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert data.stats.steps == 1200 and len(done) == 400
+    alone = dijoco.Data(box)
+    alone.step(1200)
+    np.testing.assert_array_equal(alone.get_state(), data.get_state())
+
+
 def test_threads_share_a_model(box):
     def run(out, k):
         data = dijoco.Data(box)
