@@ -68,6 +68,19 @@ void djm_projectForces(mjtNum* qfrc, mjtNum* cfrc_ext, djmContext* c, const mjMo
   }
 }
 
+void djm_addWrench(mjtNum* out, const mjtNum* xfrc_applied, const double* wrench,
+                   const mjtNum* xipos, int nbody) {
+  mju_copy(out, xfrc_applied, 6);
+  for (int b = 1; b < nbody; b++) {
+    const mjtNum *w = wrench + 6 * b, *xfrc = xfrc_applied + 6 * b;
+    mjtNum moment[3], *f = out + 6 * b;
+    mju_cross(moment, xipos + 3 * b, w + 3);
+    mju_add3(f, xfrc, w + 3);
+    mju_add3(f + 3, xfrc + 3, w);
+    mju_subFrom3(f + 3, moment);
+  }
+}
+
 void djm_poseData(djmContext* c, const mjModel* m, const mjData* d) {
   mjData* pose = c->pose;
   pose->time = d->time;

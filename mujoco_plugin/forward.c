@@ -112,15 +112,7 @@ static void listContacts(Pass* p) {
 static void bodyForces(Pass* p) {
   djmContext* c = p->c;
   mjData* d = p->d;
-  mju_copy(c->force, d->xfrc_applied, 6);
-  for (int b = 1; b < p->m->nbody; b++) {
-    const mjtNum *w = c->wrench + 6 * b, *xfrc = p->kept.xfrc_applied + 6 * b;
-    mjtNum moment[3], *f = c->force + 6 * b;
-    mju_cross(moment, d->xipos + 3 * b, w + 3);
-    mju_add3(f, xfrc, w + 3);
-    mju_add3(f + 3, xfrc + 3, w);
-    mju_subFrom3(f + 3, moment);
-  }
+  djm_addWrench(c->force, d->xfrc_applied, c->wrench, d->xipos, (int)p->m->nbody);
   d->xfrc_applied = c->force;
   mj_rnePostConstraint(p->m, d);
   d->xfrc_applied = p->kept.xfrc_applied;

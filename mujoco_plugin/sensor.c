@@ -33,11 +33,29 @@ bool djm_sensorIsAnalytic(const mjModel* m, int i) {
     case mjSENS_FRAMEANGVEL:
       return hasFrame(m->sensor_objtype[i]) &&
              (m->sensor_refid[i] < 0 || hasFrame(m->sensor_reftype[i]));
+    case mjSENS_ACCELEROMETER:
+    case mjSENS_FORCE:
+    case mjSENS_TORQUE: return true;
+    case mjSENS_FRAMELINACC:
+    case mjSENS_FRAMEANGACC: return hasFrame(m->sensor_objtype[i]);
     case mjSENS_SUBTREECOM:
     case mjSENS_SUBTREELINVEL: return m->body_subtreemass[id] > mjMINVAL;
     case mjSENS_PLUGIN: return djm_isGapSensor(m, i);
     default: return false;
   }
+}
+
+bool djm_isAcceleration(const mjModel* m, int i) {
+  int type = m->sensor_type[i];
+  return djm_sensorIsAnalytic(m, i) && m->sensor_needstage[i] == mjSTAGE_ACC &&
+         type != mjSENS_TOUCH && type != mjSENS_ACTUATORFRC;
+}
+
+bool djm_isCut(const mjModel* m, int i, mjtNum value) {
+  mjtNum cutoff = m->sensor_cutoff[i];
+  if (!(cutoff > 0)) return false;
+  if (m->sensor_datatype[i] == mjDATATYPE_REAL) return mju_abs(value) >= cutoff;
+  return m->sensor_datatype[i] == mjDATATYPE_POSITIVE && value >= cutoff;
 }
 
 size_t djm_sensorWorkSize(const mjModel* m) { return 27 * (size_t)m->nv; }

@@ -3,7 +3,7 @@
 #ifndef DJ_MUJOCO_SENSOR_H_
 #define DJ_MUJOCO_SENSOR_H_
 
-#include "step.h"
+#include "chain.h"
 
 enum { DJM_MAXDIM = 10 };  // of a sensor with a derivative by formula
 
@@ -33,8 +33,8 @@ typedef struct djmSensorWork {
 size_t djm_sensorWorkSize(const mjModel* m);                    // numbers
 void djm_initSensorWork(djmSensorWork* w, mjtNum* memory, const mjModel* m);
 
-// Rows of sensor i, of a type that djm_sensorIsAnalytic knows, but touch. pose: kinematics at d's
-// state. rows: zero on entry.
+// Rows of sensor i, of a type that djm_sensorIsAnalytic knows, but touch and accelerations. pose:
+// kinematics at d's state. rows: zero on entry.
 void djm_sensorRows(djmRows* rows, djmSensorWork* w, const mjModel* m, const mjData* d,
                     mjData* pose, int i);
 
@@ -48,6 +48,15 @@ void djm_gapRows(djmRows* rows, djmSensorWork* w, const mjModel* m, const mjData
 
 // Whether an actuator's length is linear in qpos: of a hinge, a slide, a fixed tendon.
 bool djm_simpleLength(const mjModel* m, int actuator);
+
+// A value beyond the sensor's cutoff: it does not change.
+bool djm_isCut(const mjModel* m, int sensor, mjtNum value);
+
+// Accelerometers, accelerations of frames, forces and torques between bodies: their rows after
+// djm_takeChain from d's state. m: plain; the context's pose is overwritten.
+bool djm_isAcceleration(const mjModel* m, int sensor);
+djStatus djm_accelerationRows(mjtNum* C, mjtNum* D, const djmChain* w, const mjModel* m,
+                              const mjData* d);
 
 // Rows of all other sensors, by centred differences; C or D may be NULL.
 djStatus djm_sensorDifferences(mjtNum* C, mjtNum* D, djmContext* c, const mjModel* m,

@@ -52,6 +52,10 @@ bool djm_touches(const djmContext* c, const mjModel* m, int sensor, const djCont
 void djm_projectForces(mjtNum* qfrc, mjtNum* cfrc_ext, djmContext* c, const mjModel* m,
                        const mjData* pose, const mjtNum* xfrc_applied);
 
+// out (nbody x 6, as xfrc_applied) = xfrc_applied + wrenches (nbody x 6, as above).
+void djm_addWrench(mjtNum* out, const mjtNum* xfrc_applied, const double* wrench,
+                   const mjtNum* xipos, int nbody);
+
 // Kinematics of d's state in c->pose: poses, centres of mass, motion axes. m: plain.
 void djm_poseData(djmContext* c, const mjModel* m, const mjData* d);
 

@@ -186,13 +186,13 @@ static void testContact(void** state) {
     solve(&c);
     for (int k = 0; k < c.nx; k++) touch = fmax(touch, fabs(c.C[k]));
     worst[0] = fmax(worst[0], checkStates(&c, 3e-7));
-    worst[1] = fmax(worst[1], checkSensors(&c, 1e-7, true, true));
+    worst[1] = fmax(worst[1], checkSensors(&c, 3e-7, true, true));
     if (trial == 0) worst[2] = checkSensors(&c, 2e-7, false, true);
     closeCase(&c);
   }
   print_message("states %.1e, formulas %.1e, differences %.1e\n", worst[0], worst[1], worst[2]);
   assert_true(touch > 100);   // N/m
-  assert_true(worst[0] < 5e-5 && worst[1] < 5e-5 && worst[2] < 1e-3);
+  assert_true(worst[0] < 5e-5 && worst[1] < 1e-4 && worst[2] < 1e-3);
 }
 
 // Robots, most of them with RK4, after some steps under random controls.

@@ -106,14 +106,16 @@ DJ_API djStatus djm_forward(const mjModel* m, mjData* d, djmContext* context);
 // D (nsensordata x nu); any may be NULL. Activations that the import leaves out stay as they are
 // (identity), controls that it leaves out do nothing (zero).
 //
-// C and D are those of sensordata as djm_forward gives it; zero beyond a sensor's cutoff. By
-// formula:
-// jointpos, jointvel, ballquat, ballangvel, framepos, framequat, frame axes, framelinvel,
-// frameangvel (of bodies, geoms, sites, also in a reference frame), velocimeter, gyro,
-// magnetometer, subtreecom, subtreelinvel, clock, touch; tendonpos, tendonvel, actuatorpos, actuatorvel where the
-// length is linear in qpos (slides, hinges, fixed tendons), and there actuatorfrc of what is not
-// left out. Rows of all others, for which djm_sensorIsAnalytic is false, are centred differences:
-// two evaluations of djm_forward per state and control, less where they need no acceleration.
+// C and D are those of sensordata as djm_forward gives it; zero beyond a sensor's cutoff. Without
+// solving another step: jointpos, jointvel, ballquat, ballangvel, framepos, framequat, frame axes,
+// framelinvel, frameangvel (of bodies, geoms, sites, also in a reference frame), velocimeter, gyro,
+// magnetometer, subtreecom, subtreelinvel, clock, touch, the plugin dijoco.gap; tendonpos,
+// tendonvel, actuatorpos, actuatorvel where the length is linear in qpos (slides, hinges, fixed
+// tendons), and there actuatorfrc of what is not left out; accelerometer, force, torque,
+// framelinacc, frameangacc (the step's acceleration and contact forces by formula; what follows
+// from these by kinematics, by differences). Rows of all others, for which djm_sensorIsAnalytic is
+// false, are centred differences: two evaluations of djm_forward per state and control, less where
+// they need no acceleration.
 // DJ_UNSUPPORTED: C or D with sensors that have delays or intervals.
 DJ_API djStatus djm_transition(const mjModel* m, const mjData* d, djmContext* context, mjtNum* A,
                                mjtNum* B, mjtNum* C, mjtNum* D);
