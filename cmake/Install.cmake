@@ -66,7 +66,8 @@ endif()
 install(DIRECTORY models examples DESTINATION "${dj_datadir}")
 install(FILES LICENSE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-        FILES_MATCHING PATTERN "*.svg" PATTERN "tasks.md")
+        FILES_MATCHING PATTERN "*.svg" PATTERN "*.png" PATTERN "mujoco.md" PATTERN "python.md"
+        PATTERN "tasks.md")
 
 configure_package_config_file(cmake/dijocoConfig.cmake.in "${CMAKE_BINARY_DIR}/dijocoConfig.cmake"
   INSTALL_DESTINATION "${dj_packagedir}" PATH_VARS CMAKE_INSTALL_INCLUDEDIR dj_libdir dj_mujocodir)

@@ -26,6 +26,9 @@ class Error(RuntimeError):
         self.status = status
 
 
+Error.__module__ = "dijoco"  # where users find it
+
+
 # ---- structs ---------------------------------------------------------------------------------
 
 class CError(ctypes.Structure):

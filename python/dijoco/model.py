@@ -343,6 +343,7 @@ def _kind(kind):
 
 def mujoco_address(thing, kind):
     """Address of the struct in a mujoco.MjModel or MjData."""
-    if type(thing).__name__ != kind or not hasattr(thing, "_address"):
+    names = [c.__name__ for c in type(thing).__mro__]
+    if kind not in names or not hasattr(thing, "_address"):
         raise TypeError("expected a mujoco.%s, not %s" % (kind, type(thing).__name__))
     return thing._address

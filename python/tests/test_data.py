@@ -2,6 +2,7 @@
 import copy
 import ctypes
 import gc
+import pickle
 import threading
 import time
 import weakref
@@ -111,6 +112,20 @@ def test_errors_have_the_librarys_text(cartpole):
                  lambda: fresh.step_jvp(np.zeros(4)), lambda: fresh.last_params([])):
         with pytest.raises(dijoco.Error):
             call()
+
+
+def test_error(cartpole):
+    """Its name, a pickled one, and the text where the library has none."""
+    error = dijoco.Error("text", -3)
+    assert str(dijoco.Error) == "<class 'dijoco.Error'>"
+    other = pickle.loads(pickle.dumps(error))
+    assert (str(other), other.status) == ("text", -3)
+    data = dijoco.Data(cartpole)
+    with pytest.raises(dijoco.Error, match="Jacobian could not be factored") as caught:
+        data._run(lambda: 2)
+    assert caught.value.status == data.status == 2
+    with pytest.raises(dijoco.Error, match="out of memory"):
+        data._run(lambda: -3)
 
 
 def test_not_converged_is_visible(box):
