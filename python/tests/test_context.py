@@ -32,6 +32,7 @@ ARM = """
     <framepos name="hand" objtype="site" objname="hand"/>
     <jointvel name="elbow" joint="elbow"/>
     <accelerometer name="imu" site="hand"/>
+    <rangefinder name="range" site="hand"/>
   </sensor>
 </mujoco>"""
 
@@ -160,7 +161,7 @@ def test_transition_against_differences(case):
 def test_sensors():
     m, d = arm()
     context = dijoco.Context(m)
-    assert context.sensor_is_analytic("hand") and not context.sensor_is_analytic(2)
+    assert context.sensor_is_analytic("hand") and not context.sensor_is_analytic(3)
     assert not context.sensors
     context.sensors = True
     context.step(d)
@@ -169,8 +170,8 @@ def test_sensors():
     context.sensors = False
     context.step(other)
     assert not other.sensordata.any()
-    with pytest.raises(ValueError, match="sensor: 3"):
-        context.sensor_is_analytic(3)
+    with pytest.raises(ValueError, match="sensor: 4"):
+        context.sensor_is_analytic(4)
 
 
 def test_forces_and_forward():
