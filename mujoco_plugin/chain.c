@@ -91,8 +91,7 @@ djStatus djm_takeChain(djmChain* w) {
   djStatus worst = DJ_OK;
   double f = 1.0 / c->substeps;
   for (int i = 0; i < w->nx; i++) w->A[(size_t)i * (w->nx + 1)] = 1;
-  if (w->nforce > 0) mju_zero(c->touch, (int)w->m->nsensor);
-  if (w->nforce > 0) mju_zero(c->wrench, 6 * (int)w->m->nbody);
+  if (w->nforce > 0) djm_clearForces(c, w->m);
   for (int k = 0; k < c->substeps; k++) {
     djStatus status = dj_step(c->model, c->data);
     if (status < 0) return status;

@@ -62,10 +62,13 @@ static void makePose(void* arg) {
 
 static djStatus makeScratch(djmContext* c, const mjModel* m, djError* err) {
   size_t nbody = (size_t)m->nbody, nsensor = (size_t)m->nsensor;
-  c->wrench = calloc(12 * nbody + nsensor + 1, sizeof(double));
+  size_t njnt = (size_t)m->njnt;
+  c->wrench = calloc(12 * nbody + nsensor + 2 * njnt + 1, sizeof(double));
   if (!c->wrench) return DJ_NO_MEMORY;
   c->force = c->wrench + 6 * nbody;
   c->touch = c->force + 6 * nbody;
+  c->limit = c->touch + nsensor;
+  c->part = c->limit + njnt;
   Making making = {djm_plainModel(m), NULL};
   djStatus status = djm_guard(makePose, &making, err);
   c->pose = making.data;
@@ -128,8 +131,9 @@ djStatus djm_makeContext(djmContext** context, djReport** report, const mjModel*
 // d may have been made from a model with plugins, whose memory is not known here.
 static bool fits(const djmContext* c, const mjModel* m, const mjData* d) {
   const djModel* x = c->model;
-  return x->nq == m->nq && x->nv == m->nv && x->nbody == m->nbody && x->ngeom == m->ngeom &&
-         x->nsite == m->nsite && x->nmocap == m->nmocap && c->nbuffer == m->nbuffer &&
+  return x->nq == m->nq && x->nv == m->nv && x->nbody == m->nbody && x->njnt == m->njnt &&
+         x->ngeom == m->ngeom && x->nsite == m->nsite && x->nmocap == m->nmocap &&
+         c->nbuffer == m->nbuffer &&
          (m->nplugin > 0 || !c->pose || d->nbuffer == c->pose->nbuffer);
 }
 
@@ -161,8 +165,7 @@ void djm_readData(djmContext* c, const mjData* d) {
 
 djStatus djm_solve(djmContext* c, const mjModel* m, const mjData* d) {
   djm_readData(c, d);
-  mju_zero(c->wrench, 6 * c->model->nbody);
-  mju_zero(c->touch, (int)m->nsensor);
+  djm_clearForces(c, m);
   djStatus worst = DJ_OK;
   for (int k = 0; k < c->substeps; k++) {
     djStatus status = dj_step(c->model, c->data);

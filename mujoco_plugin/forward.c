@@ -118,13 +118,17 @@ static void bodyForces(Pass* p) {
   d->xfrc_applied = p->kept.xfrc_applied;
 }
 
-// Touch sensors see normal forces alone; all others are MuJoCo's.
-static void setTouch(Pass* p) {
+// Touch sensors see normal forces alone, and limits' forces are not MuJoCo's; all others are.
+static void setForces(Pass* p) {
   const mjModel* m = p->m;
   if (m->opt.disableflags & mjDSBL_SENSOR) return;
   for (int i = 0; i < m->nsensor; i++) {
-    if (m->sensor_type[i] != mjSENS_TOUCH || m->sensor_history[2 * i] > 0) continue;
-    mjtNum cutoff = m->sensor_cutoff[i], f = p->c->touch[i];
+    bool touch = m->sensor_type[i] == mjSENS_TOUCH;
+    if ((!touch && m->sensor_type[i] != mjSENS_JOINTLIMITFRC) || m->sensor_history[2 * i] > 0) {
+      continue;
+    }
+    mjtNum cutoff = m->sensor_cutoff[i];
+    mjtNum f = touch ? p->c->touch[i] : p->c->limit[m->sensor_objid[i]];
     p->d->sensordata[m->sensor_adr[i]] = cutoff > 0 ? mju_min(f, cutoff) : f;
   }
 }
@@ -142,7 +146,7 @@ static void accelerationStage(Pass* p) {
   listContacts(p);
   mj_sensorAcc(m, d);
   restore(p);
-  setTouch(p);
+  setForces(p);
 }
 
 static void runPass(void* arg) {

@@ -7,8 +7,8 @@ static bool hasFrame(int type) {
 }
 
 bool djm_sensorIsAnalytic(const mjModel* m, int i) {
+  if (!m || i < 0 || i >= m->nsensor || m->sensor_history[2 * i] > 0) return false;
   int id = m->sensor_objid[i];
-  if (m->sensor_history[2 * i] > 0) return false;
   switch (m->sensor_type[i]) {
     case mjSENS_TOUCH:
     case mjSENS_VELOCIMETER:

@@ -20,8 +20,10 @@ struct djmContext {
   // the last step: contact forces, means over its substeps
   double* wrench;         // (nbody x 6) on bodies: torque about the world's origin, force
   double* touch;          // (nsensor) of touch sensors, without cutoff
+  double* limit;          // (njnt) of joints' limits
   // scratch
   double* force;          // (nbody x 6)
+  double* part;           // (njnt)
   mjData* pose;           // for kinematics; made without plugins
   int ncontact;           // room in:
   mjContact* contact;
@@ -41,8 +43,10 @@ djStatus djm_solve(djmContext* c, const mjModel* m, const mjData* d);
 // State and inputs of d, into c->data.
 void djm_readData(djmContext* c, const mjData* d);
 
-// Add what the substep that c->data has just taken exerts to wrench and touch, times f.
+// Add what the substep that c->data has just taken exerts to wrench, touch and limit, times f.
 void djm_addForces(djmContext* c, const mjModel* m, double f);
+
+void djm_clearForces(djmContext* c, const mjModel* m);
 
 // Whether touch sensor `sensor` counts a pair of the substep just taken.
 bool djm_touches(const djmContext* c, const mjModel* m, int sensor, const djContactPair* pair);

@@ -123,6 +123,33 @@ static void checkSensorsOfStep(const mjModel* m, const mjData* d, djmContext* c)
   mj_deleteData(e);
 }
 
+// A pendulum that hangs on its limit, horizontally, and a ball joint likewise.
+static void testLimits(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(
+      "<mujoco><option timestep='.002'/><compiler autolimits='true'/><worldbody>"
+      "<body><joint name='hinge' axis='0 1 0' range='-90 0' damping='.1'/><geom size='.1' mass='2' "
+      "pos='.5 0 0'/></body>"
+      "<body pos='0 2 0'><joint name='ball' type='ball' range='0 20' damping='.1'/><geom size='.1' "
+      "mass='2' pos='.5 0 0'/></body></worldbody><sensor><jointlimitfrc joint='hinge'/>"
+      "<jointlimitfrc joint='ball'/><jointlimitfrc joint='hinge' cutoff='3'/></sensor></mujoco>");
+  mjData* d = mj_makeData(m);
+  djmContext* c = djt_context(m);
+  double force[2];
+  assert_int_equal(dj_limitForces(force, djm_model(c), djm_data(c)), DJ_INVALID);   // no step yet
+  assert_int_equal(dj_limitForces(NULL, djm_model(c), djm_data(c)), DJ_INVALID);
+  djt_tolerance(c, 1e-8);
+  for (int k = 0; k < 5000; k++) assert_true(djm_step(m, d, c) >= 0);
+  assert_true(djm_forward(m, d, c) >= 0);
+  const double torque = 2 * 9.81 * 0.5;
+  djt_near(d->sensordata[0], torque, 1e-2 * torque);
+  djt_near(d->sensordata[1], torque * cos(20 * mjPI / 180), 2e-2 * torque);
+  djt_near(d->sensordata[2], 3, 0);
+  djm_deleteContext(c);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
 // A pile in motion: forces, and what follows from them, agree with each other.
 static void testForces(void** state) {
   (void)state;
@@ -322,6 +349,7 @@ static void testRestored(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testFree),     cmocka_unit_test(testRest),    cmocka_unit_test(testForces),
+      cmocka_unit_test(testLimits),
       cmocka_unit_test(testSubsteps), cmocka_unit_test(testRefused), cmocka_unit_test(testRestored),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

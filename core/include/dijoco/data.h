@@ -106,6 +106,10 @@ DJ_API djStatus dj_forward(const djModel* model, djData* data);
 // mass, summed. Without contact it stays. As dj_forward otherwise.
 DJ_API djStatus dj_angularMomentum(double spin[3], const djModel* model, djData* data);
 
+// Forces of the joints' limits (njnt) in the step just taken, >= 0, N or N m: spring and damper, of
+// a ball about the axis of its angle. 0 where a joint is inside its range.
+DJ_API djStatus dj_limitForces(double* force, const djModel* model, djData* data);
+
 // Text of the last failure on this data; "" when there was none.
 DJ_API const char* dj_errorText(const djData* data);
 

@@ -36,3 +36,15 @@ djStatus dj_angularMomentum(double spin[3], const djModel* m, djData* d) {
   dju_store3(spin, sum);
   return DJ_OK;
 }
+
+djStatus dj_limitForces(double* force, const djModel* m, djData* d) {
+  if (!force || !m || !d) return DJ_INVALID;
+  djWork* w = d->work;
+  djStatus status = dj_checkData(m, d);
+  if (status < 0) return status;
+  if (!w->stepped) {
+    return dj_fail(&w->error, DJ_INVALID, "no step has been taken since the state was set");
+  }
+  for (int j = 0; j < m->njnt; j++) force[j] = dj_limitForce(&w->joint, m, &w->start, j, w->q);
+  return DJ_OK;
+}

@@ -171,6 +171,21 @@ static void addScalarLimit(djBlock* b, const djJointTerms* t, const djModel* m, 
   }
 }
 
+double dj_limitForce(const djJointTerms* t, const djModel* m, const djData* d, int j,
+                     const double* qpos) {
+  if (!dj_hasLimit(m, j) || m->jnt_type[j] == DJ_FREE) return 0;
+  int adr = m->jnt_qposadr[j];
+  if (m->jnt_type[j] != DJ_BALL) {
+    djBlock b = {0};
+    addScalarLimit(&b, t, m, j, qpos[adr], qpos[adr] - d->qpos[adr]);
+    return fabs(b.g[0]);
+  }
+  double angle = dju_norm3(dju_logQuat(dju_normalizeQuat(dju_loadQuat(qpos + adr))));
+  double k = m->jnt_limit_stiffness[j] * m->jnt_effinertia[j];
+  return dju_softLimit(angle - m->jnt_range[2 * j + 1] + m->jnt_margin[j], k,
+                       t->joint[j].limit_width).d;
+}
+
 static void scalarBlock(djBlock* b, djJointTerms* t, const djModel* m, const djData* d, int j,
                         const double* qpos, bool start) {
   int a = m->jnt_qposadr[j];

@@ -75,6 +75,10 @@ bool dj_actuatorColumn(double g[3], int* dof, int* n, const djJointTerms* terms,
 void dj_activationDerivative(double* by_act, double* by_ctrl, const djModel* model,
                              const djData* data, int i);
 
+// Force of joint j's limit at qpos, >= 0: spring and damper; of a ball along the axis of its turn.
+double dj_limitForce(const djJointTerms* terms, const djModel* model, const djData* data, int j,
+                     const double* qpos);
+
 // Elastic energy of joint springs at qpos.
 double dj_springEnergy(const djModel* model, const double* qpos);
 

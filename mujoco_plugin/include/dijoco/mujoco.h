@@ -98,7 +98,7 @@ DJ_API djStatus djm_step(const mjModel* m, mjData* d, djmContext* context);
 // sensors that depend on acceleration and contact. Of contact sensors, touch adds the normal forces
 // of our pairs, each as one point (pair.point), and others see the pairs of the last substep as
 // contacts of six components. MuJoCo's own contacts stay listed but exert no force (efc_force = 0);
-// sensors of limit forces show 0.
+// jointlimitfrc shows our limits' forces, tendonlimitfrc 0.
 DJ_API djStatus djm_forward(const mjModel* m, mjData* d, djmContext* context);
 
 // Derivatives of that step, all substeps of it, at d's state; d is not changed. Layout as
