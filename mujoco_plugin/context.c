@@ -72,6 +72,7 @@ static djStatus makeScratch(djmContext* c, const mjModel* m, djError* err) {
   Making making = {djm_plainModel(m), NULL};
   djStatus status = djm_guard(makePose, &making, err);
   c->pose = making.data;
+  if (status == DJ_OK) err->text[0] = '\0';
   return status == DJ_OK && !c->pose ? DJ_NO_MEMORY : status;
 }
 
@@ -102,6 +103,9 @@ djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjMod
   if (status == DJ_OK && purpose == DJM_WHOLE) status = makeScratch(c, m, err);
   if (status == DJ_OK) {
     c->nbuffer = m->nbuffer;
+    c->nu = m->nu;
+    c->na = m->na;
+    c->nsensor = m->nsensor;
     c->substeps = 1;
     c->option.substeps = instance.substeps;
     status = setSubsteps(c);
@@ -125,28 +129,49 @@ djStatus djm_makeContext(djmContext** context, djReport** report, const mjModel*
   djError unused;
   if (!err) err = &unused;
   err->text[0] = '\0';
+  if (context) *context = NULL;
+  if (report) *report = NULL;
+  if (!context || !m) {
+    snprintf(err->text, sizeof(err->text), "djm_makeContext: no model given");
+    return DJ_INVALID;
+  }
   return djm_makeContextFor(context, report, m, DJM_WHOLE, err);
 }
 
-// d may have been made from a model with plugins, whose memory is not known here.
-static bool fits(const djmContext* c, const mjModel* m, const mjData* d) {
+static bool fitsModel(const djmContext* c, const mjModel* m) {
   const djModel* x = c->model;
   return x->nq == m->nq && x->nv == m->nv && x->nbody == m->nbody && x->njnt == m->njnt &&
          x->ngeom == m->ngeom && x->nsite == m->nsite && x->nmocap == m->nmocap &&
-         c->nbuffer == m->nbuffer &&
-         (m->nplugin > 0 || !c->pose || d->nbuffer == c->pose->nbuffer);
+         c->nu == m->nu && c->na == m->na && c->nsensor == m->nsensor &&
+         c->nbuffer == m->nbuffer;
+}
+
+// The pose is made without plugins; each adds an index and a pointer to two aligned lists.
+static bool fitsData(const djmContext* c, const mjModel* m, const mjData* d) {
+  mjtSize more = d->nbuffer - c->pose->nbuffer;
+  mjtSize most = m->nplugin > 0 ? 16 * (mjtSize)m->nplugin + 128 : 0;
+  return d->nplugin == m->nplugin && more >= 0 && more <= most;
 }
 
 djStatus djm_begin(djmContext* c, const mjModel* m, const mjData* d) {
   if (!c || !m || !d) return DJ_INVALID;
   c->error.text[0] = '\0';
-  if (!fits(c, m, d)) {
+  bool fits = fitsModel(c, m);
+  if (fits && !c->pose) {   // a plugin's context has no scratch until it is needed
+    djStatus status = makeScratch(c, m, &c->error);
+    if (status == DJ_NO_MEMORY) return djm_fail(c, status, "out of memory");
+    if (status != DJ_OK) return status;
+  }
+  if (!fits || !fitsData(c, m, d)) {
     return djm_fail(c, DJ_INVALID, "the context was made from another MuJoCo model");
   }
-  djStatus status = setSubsteps(c);
-  if (status != DJ_OK || c->pose) return status;
-  status = makeScratch(c, m, &c->error);   // a plugin's context has none until it is needed
-  return status == DJ_NO_MEMORY ? djm_fail(c, status, "out of memory") : status;
+  return setSubsteps(c);
+}
+
+djStatus djm_catch(djmContext* c, void (*run)(void* arg), void* arg) {
+  djStatus status = djm_guard(run, arg, &c->error);
+  if (status == DJ_OK) c->error.text[0] = '\0';   // warnings, which data count
+  return status;
 }
 
 void djm_readData(djmContext* c, const mjData* d) {

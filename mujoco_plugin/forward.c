@@ -174,11 +174,8 @@ djStatus djm_pass(djmContext* c, const mjModel* m, mjData* d) {
   djStatus status = reserve(c, c->data->npair);
   if (status != DJ_OK) return status;
   size_t pstack = d->pstack, pbase = d->pbase;
-  status = djm_guard(runPass, &p, &c->error);
-  if (status == DJ_OK) {
-    c->error.text[0] = '\0';   // a warning, which d counts
-    return DJ_OK;
-  }
+  status = djm_catch(c, runPass, &p);
+  if (status == DJ_OK) return DJ_OK;
   restore(&p);
   d->pstack = pstack;
   d->pbase = pbase;

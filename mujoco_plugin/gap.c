@@ -216,6 +216,10 @@ djStatus djm_gap(mjtNum value[10], mjtNum* jac, const mjModel* m, const mjData* 
                  int id1, int id2, mjtNum smoothing, djError* err) {
   djmGap* gap;
   djcGap g;
+  if (!value || !m || !d) {
+    if (err) snprintf(err->text, sizeof(err->text), "djm_gap: no value, model or data given");
+    return DJ_INVALID;
+  }
   djStatus status = djm_attach(err);
   if (status == DJ_OK) status = djm_makeGap(&gap, m, type, id1, id2, smoothing, err);
   if (status < 0) return status;

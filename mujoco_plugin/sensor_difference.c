@@ -67,7 +67,7 @@ static djStatus evaluate(Differences* p, int k, int side) {
   moveState(p, k, side ? kStep : -kStep);
   djStatus status = p->stage == mjSTAGE_ACC
                         ? djm_forward(p->m, p->c->full, p->c)
-                        : djm_guard(positionAndVelocity, p, &p->c->error);
+                        : djm_catch(p->c, positionAndVelocity, p);
   mju_copy(p->side[side], p->c->full->sensordata, (int)p->m->nsensordata);
   resetState(p);
   return status;
@@ -95,7 +95,7 @@ static djStatus columns(mjtNum* C, mjtNum* D, Differences* p) {
   const mjModel* m = p->m;
   int nv = (int)m->nv, nx = 2 * nv + (int)m->na;
   int end = p->stage == mjSTAGE_POS ? nv : p->stage == mjSTAGE_VEL ? 2 * nv : nx + (int)m->nu;
-  djStatus status = djm_guard(makeFull, p, &p->c->error);
+  djStatus status = djm_catch(p->c, makeFull, p);
   if (status == DJ_OK && !p->c->full) status = djm_fail(p->c, DJ_NO_MEMORY, "out of memory");
   for (int k = 0; k < end && status == DJ_OK; k++) {
     if (k < nx ? C != NULL : D != NULL) status = column(C, D, p, k);

@@ -12,7 +12,7 @@ struct djmContext {
   djData* data;
   djmStepOption option;
   int substeps;           // for which the model's timestep holds
-  mjtSize nbuffer;        // of the mjModel: it holds all its sizes
+  mjtSize nbuffer, nu, na, nsensor;   // of the mjModel; the first goes with all its sizes
   int nkept;              // activations that the import keeps
   int* kept;              // (nkept) their addresses in MuJoCo's act, or NULL: all of them
   djError error;          // of the last call, where the data has none
@@ -33,6 +33,9 @@ struct djmContext {
 
 // Sets c->error; returns status.
 djStatus djm_fail(djmContext* c, djStatus status, const char* text);
+
+// Run MuJoCo's functions. DJ_INVALID: they failed, c->error says why.
+djStatus djm_catch(djmContext* c, void (*run)(void* arg), void* arg);
 
 // Begin a call: whether the context fits model and data, and its settings are put into force.
 djStatus djm_begin(djmContext* c, const mjModel* m, const mjData* d);

@@ -275,6 +275,14 @@ static void testRefused(void** state) {
   assert_non_null(strstr(djm_errorText(c), "another"));
   assert_int_equal(djm_step(m, small, c), DJ_INVALID);
   assert_int_equal(djm_step(m, NULL, c), DJ_INVALID);
+  djmContext* none = c;
+  djError err;
+  assert_int_equal(djm_makeContext(&none, NULL, NULL, &err), DJ_INVALID);
+  assert_null(none);
+  assert_non_null(strstr(err.text, "no model"));
+  assert_int_equal(djm_makeContext(NULL, NULL, m, NULL), DJ_INVALID);
+  assert_null(djm_pluginContext(m, NULL));
+  assert_false(djm_sensorIsAnalytic(m, -1) || djm_sensorIsAnalytic(m, (int)m->nsensor));
   assert_int_equal(djm_forward(NULL, d, c), DJ_INVALID);
   assert_int_equal(djm_transition(m, d, NULL, NULL, NULL, NULL, NULL), DJ_INVALID);
   mj_deleteData(small);

@@ -293,6 +293,43 @@ static void testParts(void** state) {
   closeCase(&c);
 }
 
+static void userSensor(const mjModel* m, mjData* d, int stage) {
+  mju_warning("stage %d", stage);
+  for (int i = 0; i < m->nsensor; i++) {
+    if (m->sensor_type[i] != mjSENS_USER || (int)m->sensor_needstage[i] != stage) continue;
+    double x = sin(d->qpos[0]);
+    if (stage == mjSTAGE_VEL) x *= d->qvel[0];
+    if (stage == mjSTAGE_ACC) x *= d->qacc[0];
+    for (int r = 0; r < m->sensor_dim[i]; r++) d->sensordata[m->sensor_adr[i] + r] = (r + 1) * x;
+  }
+}
+
+// Sensors of the user's, of all stages. Warnings of MuJoCo's are no errors.
+static void testUser(void** state) {
+  (void)state;
+  djRng rng = {18};
+  static const char* const stages[] = {"pos", "vel", "acc"};
+  for (int last = 0; last < 3; last++) {
+    char text[1000];
+    snprintf(text, sizeof(text),
+             "<mujoco><worldbody><body><joint name='j'/><geom size='.1' pos='.2 0 0'/></body>"
+             "</worldbody><actuator><motor joint='j'/></actuator><sensor>"
+             "<user dim='2' needstage='pos'/><user dim='1' needstage='%s'/></sensor></mujoco>",
+             stages[last]);
+    Case c = openCase(djt_compile(text), 1, 1e-8);
+    djt_shake(c.d, &rng, c.m, 0.5, 1);
+    mjcb_sensor = userSensor;
+    solve(&c);
+    assert_string_equal(djm_errorText(c.c), "");
+    double size = 0;
+    for (int k = 0; k < c.nx; k++) size = fmax(size, fabs(c.C[2 * c.nx + k]));
+    assert_true(size > 0.1);
+    assert_true(checkSensors(&c, 1e-4, false, true) < 1e-5);
+    mjcb_sensor = NULL;
+    closeCase(&c);
+  }
+}
+
 // Appends, as far as there is room.
 static void append(char* text, size_t size, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -392,6 +429,14 @@ static void testPlugin(void** state) {
     assert_true(djm_forward(with.m, with.d, inside) >= 0);
     assert_true(with.d->qfrc_constraint[2] > 1);
     assert_true(djm_transition(with.m, with.d, inside, with.A, NULL, with.C, NULL) >= 0);
+    // data of a scene of other sizes
+    assert_int_equal(djm_step(with.m, plain.d, with.c), DJ_INVALID);
+    mjModel* empty = djt_compile("<mujoco/>");
+    mjData* small = mj_makeData(empty);
+    assert_int_equal(djm_step(with.m, small, with.c), DJ_INVALID);
+    assert_non_null(strstr(djm_errorText(with.c), "another"));
+    mj_deleteData(small);
+    mj_deleteModel(empty);
     closeCase(&with);
     closeCase(&plain);
   }
@@ -401,7 +446,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testFree),    cmocka_unit_test(testContact), cmocka_unit_test(testRobots),
       cmocka_unit_test(testLeftOut), cmocka_unit_test(testParts),   cmocka_unit_test(testTrees),
-      cmocka_unit_test(testPlugin),
+      cmocka_unit_test(testPlugin),  cmocka_unit_test(testUser),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,7 +182,7 @@ static void visualize(const mjModel* m, mjData* d, const mjvOption* opt, mjvScen
 }
 
 djmContext* djm_pluginContext(const mjModel* m, const mjData* d) {
-  if (djm_attach(NULL) != DJ_OK) return NULL;
+  if (!m || !d || djm_attach(NULL) != DJ_OK) return NULL;
   for (int i = 0; i < m->nplugin; i++) {
     const mjpPlugin* plugin = mjp_getPluginAtSlot(m->plugin[i]);
     if (!plugin || plugin->compute != compute) continue;

@@ -223,14 +223,14 @@ const mjpPlugin* djm_gapPlugin(void) {
 // ------------------------------ derivatives -----------------------------------------------------
 
 bool djm_isGapSensor(const mjModel* m, int sensor) {
-  if (djm_attach(NULL) != DJ_OK) return false;
+  if (!m || djm_attach(NULL) != DJ_OK) return false;
   if (sensor < 0 || sensor >= m->nsensor || m->sensor_type[sensor] != mjSENS_PLUGIN) return false;
   const mjpPlugin* plugin = mjp_getPluginAtSlot(m->plugin[m->sensor_plugin[sensor]]);
   return plugin && plugin->name && strcmp(plugin->name, kName) == 0;
 }
 
 djStatus djm_gapSensor(mjtNum* jac, const mjModel* m, const mjData* d, int sensor) {
-  if (!djm_isGapSensor(m, sensor)) return DJ_INVALID;
+  if (!jac || !d || !djm_isGapSensor(m, sensor)) return DJ_INVALID;
   const Sensor* s = sensorOf(d, m->sensor_plugin[sensor]);
   int nv = (int)m->nv;
   if (!s || !s->gap) return DJ_INVALID;
