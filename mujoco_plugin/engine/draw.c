@@ -77,7 +77,7 @@ static void findPlate(djmPen* pen, const djData* data) {
   int g = smallerGeom(m, pen->pair);
   const mjtNum *middle = m->geom_aabb + 6 * g, *box = middle + 3;
   bool turns = m->geom_type[g] != mjGEOM_SPHERE;
-  mjtNum axis[9], along[3], across[3], best = -1;
+  mjtNum axis[9], along[3] = {1, 0, 0}, across[3], best = -1;
   for (int k = 0; k < 9; k++) axis[k] = turns ? data->geom_xmat[9 * g + k] : k % 4 == 0;
   for (int k = 0; k < 3; k++) {
     mjtNum a[3] = {axis[k], axis[3 + k], axis[6 + k]};

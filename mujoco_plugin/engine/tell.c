@@ -3,6 +3,7 @@
 #include <mujoco/mujoco.h>
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { kRemembered = 256 };
@@ -14,14 +15,14 @@ static uint64_t hashOf(uint64_t hash, const char* text) {
 }
 
 // Adds the hash; false: it was there. A full table remembers no more.
-static _Bool isNew(uint64_t hash) {
+static bool isNew(uint64_t hash) {
   static _Atomic uint64_t told[kRemembered];
   for (int i = 0; i < kRemembered; i++) {
     uint64_t entry = 0;
-    if (atomic_compare_exchange_strong(&told[i], &entry, hash)) return 1;
-    if (entry == hash) return 0;
+    if (atomic_compare_exchange_strong(&told[i], &entry, hash)) return true;
+    if (entry == hash) return false;
   }
-  return 1;
+  return true;
 }
 
 void djm_tellOnce(const char* plugin, const char* text) {
