@@ -61,8 +61,7 @@ static void makePose(void* arg) {
 }
 
 static djStatus makeScratch(djmContext* c, const mjModel* m, djError* err) {
-  size_t nbody = (size_t)m->nbody, nsensor = (size_t)m->nsensor;
-  size_t njnt = (size_t)m->njnt;
+  size_t nbody = (size_t)m->nbody, nsensor = (size_t)m->nsensor, njnt = (size_t)m->njnt;
   c->wrench = calloc(12 * nbody + nsensor + 2 * njnt + 1, sizeof(double));
   if (!c->wrench) return DJ_NO_MEMORY;
   c->force = c->wrench + 6 * nbody;
@@ -72,8 +71,13 @@ static djStatus makeScratch(djmContext* c, const mjModel* m, djError* err) {
   Making making = {djm_plainModel(m), NULL};
   djStatus status = djm_guard(makePose, &making, err);
   c->pose = making.data;
-  if (status == DJ_OK) err->text[0] = '\0';
-  return status == DJ_OK && !c->pose ? DJ_NO_MEMORY : status;
+  if (c->pose) {
+    err->text[0] = '\0';   // of a warning
+    return DJ_OK;
+  }
+  free(c->wrench);
+  c->wrench = NULL;
+  return status == DJ_OK ? DJ_NO_MEMORY : status;
 }
 
 djStatus djm_fail(djmContext* c, djStatus status, const char* text) {

@@ -4,7 +4,7 @@
 // with none at all, mj_rnePostConstraint gets contact's wrenches as applied forces and leaves body
 // accelerations, cfrc_int and cfrc_ext of ours; then mj_sensorAcc sees the list of our contacts.
 
-#include "step.h"
+#include "sensor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,9 +124,7 @@ static void setForces(Pass* p) {
   if (m->opt.disableflags & mjDSBL_SENSOR) return;
   for (int i = 0; i < m->nsensor; i++) {
     bool touch = m->sensor_type[i] == mjSENS_TOUCH;
-    if ((!touch && m->sensor_type[i] != mjSENS_JOINTLIMITFRC) || m->sensor_history[2 * i] > 0) {
-      continue;
-    }
+    if ((!touch && m->sensor_type[i] != mjSENS_JOINTLIMITFRC) || djm_isDelayed(m, i)) continue;
     mjtNum cutoff = m->sensor_cutoff[i];
     mjtNum f = touch ? p->c->touch[i] : p->c->limit[m->sensor_objid[i]];
     p->d->sensordata[m->sensor_adr[i]] = cutoff > 0 ? mju_min(f, cutoff) : f;

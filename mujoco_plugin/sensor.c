@@ -6,8 +6,13 @@ static bool hasFrame(int type) {
   return type == mjOBJ_BODY || type == mjOBJ_XBODY || type == mjOBJ_GEOM || type == mjOBJ_SITE;
 }
 
+bool djm_isDelayed(const mjModel* m, int i) {
+  return m->sensor_history[2 * i] > 0 &&
+         (m->sensor_delay[i] > 0 || m->sensor_interval[2 * i] > 0);
+}
+
 bool djm_sensorIsAnalytic(const mjModel* m, int i) {
-  if (!m || i < 0 || i >= m->nsensor || m->sensor_history[2 * i] > 0) return false;
+  if (!m || i < 0 || i >= m->nsensor || djm_isDelayed(m, i)) return false;
   int id = m->sensor_objid[i];
   switch (m->sensor_type[i]) {
     case mjSENS_TOUCH:

@@ -49,6 +49,9 @@ void djm_gapRows(djmRows* rows, djmSensorWork* w, const mjModel* m, const mjData
 // Whether an actuator's length is linear in qpos: of a hinge, a slide, a fixed tendon.
 bool djm_simpleLength(const mjModel* m, int actuator);
 
+// Whether sensordata shows the sensor as it was before.
+bool djm_isDelayed(const mjModel* m, int sensor);
+
 // A value beyond the sensor's cutoff: it does not change.
 bool djm_isCut(const mjModel* m, int sensor, mjtNum value);
 

@@ -88,7 +88,7 @@ static Need needs(const mjModel* m) {
   Need need = {false, false, false};
   for (int i = 0; i < m->nsensor; i++) {
     int type = m->sensor_type[i];
-    if (m->sensor_delay[i] > 0 || m->sensor_interval[2 * i] > 0) need.delay = true;
+    if (djm_isDelayed(m, i)) need.delay = true;
     if (djm_isAcceleration(m, i)) need.states = true;
     if (type == mjSENS_TOUCH || type == mjSENS_FORCE || type == mjSENS_TORQUE) need.forces = true;
   }

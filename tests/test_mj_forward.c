@@ -132,7 +132,8 @@ static void testLimits(void** state) {
       "pos='.5 0 0'/></body>"
       "<body pos='0 2 0'><joint name='ball' type='ball' range='0 20' damping='.1'/><geom size='.1' "
       "mass='2' pos='.5 0 0'/></body></worldbody><sensor><jointlimitfrc joint='hinge'/>"
-      "<jointlimitfrc joint='ball'/><jointlimitfrc joint='hinge' cutoff='3'/></sensor></mujoco>");
+      "<jointlimitfrc joint='ball'/><jointlimitfrc joint='hinge' cutoff='3'/>"
+      "<jointlimitfrc joint='hinge' nsample='4'/></sensor></mujoco>");
   mjData* d = mj_makeData(m);
   djmContext* c = djt_context(m);
   double force[2];
@@ -145,6 +146,7 @@ static void testLimits(void** state) {
   djt_near(d->sensordata[0], torque, 1e-2 * torque);
   djt_near(d->sensordata[1], torque * cos(20 * mjPI / 180), 2e-2 * torque);
   djt_near(d->sensordata[2], 3, 0);
+  djt_near(d->sensordata[3], d->sensordata[0], 0);   // a history alone delays nothing
   djm_deleteContext(c);
   mj_deleteData(d);
   mj_deleteModel(m);

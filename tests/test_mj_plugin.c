@@ -171,10 +171,9 @@ static const char kTwoBoxes[] =
     "<body name='two' pos='1 0 .3'><freejoint/><geom name='two' type='box' size='.1 .1 .05'/>"
     "<geom name='looks' type='sphere' size='.3' contype='0' conaffinity='0' mass='0'/></body>";
 
-static bool isPair(const mjModel* m, int purpose_contacts, const char* a, const char* b) {
+static bool isPair(const mjModel* m, const char* a, const char* b) {
   djModel* model;
   djError err;
-  (void)purpose_contacts;
   assert_int_equal(dj_importMuJoCo(&model, NULL, m, &err), DJ_OK);
   int ga = dj_name2id(model, DJ_OBJ_GEOM, a), gb = dj_name2id(model, DJ_OBJ_GEOM, b);
   bool collide = (model->geom_contype[ga] & model->geom_conaffinity[gb]) ||
@@ -199,9 +198,9 @@ static void testOwnedGeoms(void** state) {
     assert_true(fabs(d->qpos[9] - 0.05) < 1e-2);
     for (int k = 0; k < d->ncon; k++) assert_true(d->contact[k].geom[1] != 1);
     assert_true(d->ncon > 0);
-    assert_true(isPair(m, 1, "one", "floor") && isPair(m, 1, "one", "two"));
-    assert_true(isPair(m, 1, "two", "floor"));          // in djm_step all contacts are ours
-    assert_false(isPair(m, 1, "one", "looks"));
+    assert_true(isPair(m, "one", "floor") && isPair(m, "one", "two"));
+    assert_true(isPair(m, "two", "floor"));          // in djm_step all contacts are ours
+    assert_false(isPair(m, "one", "looks"));
     mj_deleteData(d);
     mj_deleteModel(m);
   }

@@ -254,7 +254,33 @@ static void testLeftOut(void** state) {
   }
 }
 
-// Any of the matrices may be missing; delays are refused.
+// Delays and intervals are refused; a history alone changes nothing.
+static void testDelays(void** state) {
+  (void)state;
+  static const struct {
+    const char* sensor;
+    bool delayed;
+  } cases[] = {{"delay='.01' nsample='9'", true}, {"interval='.01' nsample='9'", true},
+               {"nsample='9'", false}, {"interval='.01'", false}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    char text[500];
+    snprintf(text, sizeof(text), "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body>"
+             "</worldbody><sensor><jointpos joint='j' %s/></sensor></mujoco>", cases[i].sensor);
+    Case c = openCase(djt_compile(text), 1, 1e-8);
+    assert_int_equal(djm_transition(c.m, c.d, c.c, c.A, NULL, NULL, NULL), DJ_OK);
+    assert_int_equal(djm_transition(c.m, c.d, c.c, NULL, NULL, c.C, NULL),
+                     cases[i].delayed ? DJ_UNSUPPORTED : DJ_OK);
+    assert_true(!cases[i].delayed == djm_sensorIsAnalytic(c.m, 0));
+    if (cases[i].delayed) assert_non_null(strstr(djm_errorText(c.c), "delay"));
+    else djt_near(c.C[0], 1, 0);
+    c.d->qpos[0] = NAN;
+    assert_int_equal(djm_transition(c.m, c.d, c.c, c.A, NULL, NULL, NULL), DJ_INVALID);
+    assert_non_null(strstr(djm_errorText(c.c), "qpos[0]"));
+    closeCase(&c);
+  }
+}
+
+// Any of the matrices may be missing.
 static void testParts(void** state) {
   (void)state;
   djRng rng = {15};
@@ -279,17 +305,6 @@ static void testParts(void** state) {
     }
   }
   free(all);
-  closeCase(&c);
-
-  c = openCase(djt_compile("<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body>"
-                           "</worldbody><sensor><jointpos joint='j' delay='.01' nsample='9'/>"
-                           "</sensor></mujoco>"), 1, 1e-8);
-  assert_int_equal(djm_transition(c.m, c.d, c.c, c.A, NULL, NULL, NULL), DJ_OK);
-  assert_int_equal(djm_transition(c.m, c.d, c.c, NULL, NULL, c.C, NULL), DJ_UNSUPPORTED);
-  assert_non_null(strstr(djm_errorText(c.c), "delay"));
-  c.d->qpos[0] = NAN;
-  assert_int_equal(djm_transition(c.m, c.d, c.c, c.A, NULL, NULL, NULL), DJ_INVALID);
-  assert_non_null(strstr(djm_errorText(c.c), "qpos[0]"));
   closeCase(&c);
 }
 
@@ -447,6 +462,7 @@ int main(void) {
       cmocka_unit_test(testFree),    cmocka_unit_test(testContact), cmocka_unit_test(testRobots),
       cmocka_unit_test(testLeftOut), cmocka_unit_test(testParts),   cmocka_unit_test(testTrees),
       cmocka_unit_test(testPlugin),  cmocka_unit_test(testUser),
+      cmocka_unit_test(testDelays),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
