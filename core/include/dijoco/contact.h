@@ -124,7 +124,8 @@ DJ_API djStatus djc_gap(djcGap* out, const djcShape* a, const djcShape* b, doubl
 // Two rigid sets of shapes, to be evaluated at any poses. The gap of sets is the soft minimum over
 // their pairs, -T log sum exp(-gap/T) with T = smoothing: less than the least gap by at most T log
 // of the number of pairs. Normal and witness points are means with the weights exp(-gap/T), the
-// normal brought to unit length. Not changed by evaluations: several threads may share it.
+// normal brought to unit length; where normals cancel it is one pair's, without derivative, and the
+// status DJ_SINGULAR. Not changed by evaluations: several threads may share it.
 typedef struct djcGapPair djcGapPair;
 
 // Shapes (na, nb of them) as they are in the frames of the sets; their origins are not used.

@@ -177,7 +177,7 @@ static void addFound(Sum* s, const Found* f, double T) {
   }
 }
 
-// Means into f. DJ_SINGULAR: normals cancel.
+// Means into f. DJ_SINGULAR: normals cancel; that of the first pair stands in for them.
 static djStatus mean(Found* f, Sum* s, double T) {
   double inverse = 1 / s->weight;
   f->gap = s->least - T * log(s->weight);
@@ -191,7 +191,11 @@ static djStatus mean(Found* f, Sum* s, double T) {
     }
   }
   double length = dju_norm3(dju_load3(f->y));
-  if (!(length > 1e-9)) return DJ_SINGULAR;
+  if (!(length > 1e-9)) {
+    memcpy(f->y, s->first.y, 3 * sizeof(double));
+    memset(f->dy, 0, 36 * sizeof(double));
+    return DJ_SINGULAR;
+  }
   for (int r = 0; r < 3; r++) f->y[r] /= length;
   for (int c = 0; c < 12; c++) {
     double along = f->y[0] * f->dy[c] + f->y[1] * f->dy[12 + c] + f->y[2] * f->dy[24 + c];
