@@ -37,12 +37,7 @@ static mjModel* compile(const char* const* config, int n, char error[1000]) {
     at += snprintf(at, end - at, "<plugin name='s%d' plugin='dijoco.gap' instance='i%d'/>", i, i);
   }
   snprintf(at, end - at, "</sensor></mujoco>");
-  mjVFS vfs;
-  mj_defaultVFS(&vfs);
-  mj_addBufferVFS(&vfs, "scene.xml", xml, (int)strlen(xml));
-  mjModel* m = mj_loadXML("scene.xml", &vfs, error, 1000);
-  mj_deleteVFS(&vfs);
-  return m;
+  return djt_tryCompile(xml, error);
 }
 
 #define NAMES(kind, a, b) \
@@ -231,19 +226,14 @@ static void testEngine(void** state) {
 // Objects named by the sensor element itself, and a cutoff.
 static void testObjects(void** state) {
   (void)state;
-  char error[1000] = "", xml[3000];
+  char xml[3000];
   snprintf(xml, sizeof(xml),
            "<mujoco><extension><plugin plugin='dijoco.gap'/></extension>%s<sensor>"
            "<plugin plugin='dijoco.gap' objtype='geom' objname='bar' reftype='geom' refname='can'/>"
            "<plugin plugin='dijoco.gap' objtype='body' objname='arm' reftype='body' refname='free' "
            "cutoff='.05'><config key='output' value='distance'/></plugin>"
            "</sensor></mujoco>", kWorld);
-  mjVFS vfs;
-  mj_defaultVFS(&vfs);
-  mj_addBufferVFS(&vfs, "scene.xml", xml, (int)strlen(xml));
-  mjModel* m = mj_loadXML("scene.xml", &vfs, error, 1000);
-  mj_deleteVFS(&vfs);
-  if (!m) fail_msg("%s", error);
+  mjModel* m = djt_compile(xml);
   mjData* d = mj_makeData(m);
   mj_forward(m, d);
   mjtNum value[10];

@@ -31,12 +31,7 @@ static mjModel* compile(const Scene* scene, char error[1000]) {
            "</plugin></extension><option %s</option><worldbody>%s</worldbody>%s</mujoco>",
            scene->config ? scene->config : "", scene->option, scene->world,
            scene->rest ? scene->rest : "");
-  mjVFS vfs;
-  mj_defaultVFS(&vfs);
-  mj_addBufferVFS(&vfs, "scene.xml", xml, (int)strlen(xml));
-  mjModel* m = mj_loadXML("scene.xml", &vfs, error, 1000);
-  mj_deleteVFS(&vfs);
-  return m;
+  return djt_tryCompile(xml, error);
 }
 
 static mjModel* load(const Scene* scene) {

@@ -219,16 +219,6 @@ static void testCarried(djvReport* r, bool quick) {
 
 // ------------------------------ cost -------------------------------------------------------------
 
-static int ascending(const void* a, const void* b) {
-  double x = *(const double*)a, y = *(const double*)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double* x, int n) {
-  qsort(x, (size_t)n, sizeof(double), ascending);
-  return x[n / 2];
-}
-
 // One step from a state; seconds.
 static double timeStep(const mjModel* m, mjData* d, const mjData* at) {
   mju_copy(d->qpos, at->qpos, (int)m->nq);
@@ -269,7 +259,7 @@ static void testCost(int steps) {
             "run, %.1f pairs near contact", (int)m[2]->nv, 1e3 * m[2]->opt.timestep, steps,
             pairs / steps);
   for (int k = 0; k < WAYS; k++) {
-    djv_note("%-18s %6.1f us", name[k], 1e6 * median(time + k * steps, steps));
+    djv_note("%-18s %6.1f us", name[k], 1e6 * robot_median(time + k * steps, steps));
   }
   free(time);
   free(plain);

@@ -137,16 +137,6 @@ static void testAccuracy(djvReport* r, int model, int states) {
 
 enum { NWAY = 3, MAXSTATE = 200 };   // ours; MuJoCo's centred and one-sided differences
 
-static int compare(const void* a, const void* b) {
-  double x = *(const double*)a, y = *(const double*)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double* x, int n) {
-  qsort(x, (size_t)n, sizeof *x, compare);
-  return x[n / 2];
-}
-
 static double timeOf(int way, Matrices* x, const mjModel* m, mjData* d, djmContext* c) {
   double start = robot_clock();
   if (way == 0) ours(x, m, d, c);
@@ -196,7 +186,7 @@ static void testTime(int model, bool newton, int states, int repeat) {
   }
   if (n == 0) djv_fail("%s: no state with contact", kName[model]);
   double t[NWAY];
-  for (int way = 0; way < NWAY; way++) t[way] = 1e6 * median(time[way], n);
+  for (int way = 0; way < NWAY; way++) t[way] = 1e6 * robot_median(time[way], n);
   djv_note("%-10s nv %2d nu %2d, %3d states (%.1f pairs of ours, %.1f contacts of MuJoCo's%s): "
            "%7.1f us; centred %8.1f us (%.1f times), one-sided %8.1f us (%.1f times)",
            kName[model], (int)m->nv, (int)m->nu, n, (double)pairs / n, (double)contacts / n,

@@ -13,14 +13,21 @@
 
 #include <cmocka.h>
 
-// The compiled model; fails the test with MuJoCo's message when there is none.
-static inline mjModel* djt_compile(const char* text) {
+// The compiled model, or NULL and MuJoCo's message.
+static inline mjModel* djt_tryCompile(const char* text, char error[1000]) {
   mjVFS vfs;
-  char error[1000] = "";
+  error[0] = '\0';
   mj_defaultVFS(&vfs);
   mj_addBufferVFS(&vfs, "model.xml", text, (int)strlen(text));
-  mjModel* m = mj_loadXML("model.xml", &vfs, error, sizeof(error));
+  mjModel* m = mj_loadXML("model.xml", &vfs, error, 1000);
   mj_deleteVFS(&vfs);
+  return m;
+}
+
+// The same; fails the test with the message when there is none.
+static inline mjModel* djt_compile(const char* text) {
+  char error[1000];
+  mjModel* m = djt_tryCompile(text, error);
   if (!m) fail_msg("MuJoCo: %s\n%.3000s", error, text);
   return m;
 }

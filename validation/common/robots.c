@@ -44,6 +44,16 @@ double robot_clock(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+static int ascending(const void* a, const void* b) {
+  double x = *(const double*)a, y = *(const double*)b;
+  return (x > y) - (x < y);
+}
+
+double robot_median(double* x, int n) {
+  qsort(x, (size_t)n, sizeof *x, ascending);
+  return x[n / 2];
+}
+
 djModel* robot_import(const mjModel* m, djError* err) {
   djModel* model;
   return dj_importMuJoCo(&model, NULL, m, err) == DJ_OK ? model : NULL;

@@ -21,6 +21,7 @@ mjModel* robot_compile(const char* text);
 enum { ROBOT_SKIPPED = 77 };   // exit status of a program that needs the folder and has none
 
 double robot_clock(void);      // seconds of a clock that never jumps
+double robot_median(double* x, int n);   // sorts x
 
 // Our model and data of a MuJoCo model. On failure NULL, with the reason in err.
 djModel* robot_import(const mjModel* m, djError* err);
