@@ -1,5 +1,6 @@
 // Model files: bitwise round trips, and refusals that name the element.
 
+#include "common/message.h"
 #include "common/random_model.h"
 #include "common/sample_model.h"
 
@@ -161,7 +162,7 @@ static void test_errors(void** state) {
     djModel* m = NULL;
     djError err = {""};
     assert_true(dj_loadModelText(&m, list[i][0], &err) < 0);
-    assert_string_equal(err.text, list[i][1]);
+    assertMessage(err.text, list[i][1]);
     assert_null(m);
     assert_true(dj_loadModelText(&m, list[i][0], NULL) < 0);
   }

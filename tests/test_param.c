@@ -99,11 +99,14 @@ static void test_unknown(void** state) {
       {"body/nobody/mass", "'body/nobody/mass': there is no such body"},
       {"body/#6/mass", "'body/#6/mass': there is no such body"},
       {"body/#-1/mass", "'body/#-1/mass': there is no such body"},
-      {"body/box/masses", "'body/box/masses': there is no parameter 'masses' of this kind"},
+      {"body/box/masses", "'body/box/masses': there is no parameter 'masses', expected one of pos, "
+                          "quat, mass, ipos, iquat, inertia, gravcomp"},
       {"bodies/box/mass", "there is no parameter 'bodies/box/mass'"},
-      {"option/timestep", "'option/timestep': there is no parameter 'timestep' of this kind"},
+      {"option/timestep",
+       "'option/timestep': there is no parameter 'timestep', expected one of gravity"},
       {"option/x/gravity", "there is no parameter 'option/x/gravity'"},
-      {"contact/support/", "'contact/support/': there is no parameter '' of this kind"},
+      {"contact/support/",
+       "'contact/support/': there is no parameter '', expected one of stiffness, support"},
       {"body/world/pos", "'body/world/pos': the world's frame is fixed"},
       {"body/#0/quat", "'body/#0/quat': the world's frame is fixed"},
   };

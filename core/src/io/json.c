@@ -32,15 +32,27 @@ djStatus dj_jsonFail(const djAt* at, const char* key, const char* what) {
                  what);
 }
 
+// Appends a name to "unknown ...".
+static void expectName(char* what, size_t size, const char* name, bool first) {
+  size_t n = strlen(what);
+  snprintf(what + n, size - n, "%s%s", first ? ", expected one of " : ", ", name);
+}
+
+void dj_unknownName(char* what, size_t size, const char* text, const djNamed* names) {
+  snprintf(what, size, "unknown value '%.100s'", text);
+  for (const djNamed* n = names; n->name; n++) expectName(what, size, n->name, n == names);
+}
+
 djStatus dj_jsonKeys(const cJSON* object, const char* const* keys, const djAt* at) {
   if (!cJSON_IsObject(object)) return dj_jsonFail(at, NULL, "must be an object");
   unsigned long long seen = 0;  // tables have fewer than 64 keys
   for (const cJSON* item = object->child; item; item = item->next) {
     int k = 0;
     while (keys[k] && strcmp(keys[k], item->string) != 0) k++;
-    char what[160];
     if (!keys[k]) {
+      char what[480];
       snprintf(what, sizeof what, "unknown key '%.100s'", item->string);
+      for (k = 0; keys[k]; k++) expectName(what, sizeof what, keys[k], k == 0);
       return dj_jsonFail(at, NULL, what);
     }
     if (seen >> k & 1) return dj_jsonFail(at, item->string, "is given twice");
@@ -101,8 +113,8 @@ djStatus dj_jsonNamed(int* out, const cJSON* item, const djNamed* names, const d
       return DJ_OK;
     }
   }
-  char what[160];
-  snprintf(what, sizeof what, "unknown value '%.100s'", text);
+  char what[480];
+  dj_unknownName(what, sizeof what, text, names);
   return dj_jsonFail(at, item->string, what);
 }
 

@@ -40,6 +40,8 @@ typedef struct djNamed {
 } djNamed;
 djStatus dj_jsonNamed(int* out, const cJSON* item, const djNamed* names, const djAt* at);
 const char* dj_nameOf(const djNamed* names, int value);   // "" when it is not there
+// "unknown value 'text', expected one of ..."
+void dj_unknownName(char* what, size_t size, const char* text, const djNamed* names);
 
 // Exactly n numbers; infinite ones ("inf", "-inf") where reals are asked for.
 djStatus dj_jsonVector(double* out, int n, const cJSON* item, const djAt* at);

@@ -95,7 +95,9 @@ djStatus dj_parseSetting(djSettings* settings, const char* name, const char* tex
       store(settings, row, &n->value);
       return DJ_OK;
     }
-    return dj_fail(err, DJ_INVALID, "%s: unknown value '%.100s'", name, text);
+    char what[480];
+    dj_unknownName(what, sizeof what, text, row->names);
+    return dj_fail(err, DJ_INVALID, "%s: %s", name, what);
   }
   const char* end;
   double value = dj_scanNumber(text, &end);

@@ -4,6 +4,7 @@
 #include "model/check.h"
 #include "model/make.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,19 @@ static int findRow(bool* known_kind, const char* kind, size_t kind_length, const
   return -1;
 }
 
+// "there is no parameter 'field', expected one of ...", of the kind that a name begins with.
+static djStatus failField(djError* err, const char* name, size_t kind_length, const char* field) {
+  char names[200] = "";
+  for (int i = 0; i < DJ_NFIELD; i++) {
+    const djFieldRow* row = &table[i];
+    if (strlen(row->kind) != kind_length || strncmp(row->kind, name, kind_length)) continue;
+    size_t n = strlen(names);
+    snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", row->name);
+  }
+  return dj_fail(err, DJ_INVALID, "'%.100s': there is no parameter '%.100s', expected one of %s",
+                 name, field, names);
+}
+
 djStatus dj_paramId(djParam* param, const djModel* m, const char* name, djError* err) {
   if (!param) return dj_fail(err, DJ_INVALID, "parameter: NULL");
   *param = (djParam){-1, -1, 0, 0};
@@ -196,8 +210,7 @@ djStatus dj_paramId(djParam* param, const djModel* m, const char* name, djError*
   int field = findRow(&known_kind, name, (size_t)(first - name), last + 1);
   bool of_model = field >= 0 && table[field].object == DJ_NOBJ;
   if (field < 0 && known_kind) {
-    return dj_fail(err, DJ_INVALID, "'%.200s': there is no parameter '%.100s' of this kind", name,
-                   last + 1);
+    return failField(err, name, (size_t)(first - name), last + 1);
   }
   if (field < 0 || of_model != (first == last)) {
     return dj_fail(err, DJ_INVALID, "there is no parameter '%.200s'", name);
