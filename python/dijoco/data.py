@@ -39,6 +39,10 @@ class Data:
     best iterate was kept), else 0; failures raise.
     """
 
+    # A name mistyped in an assignment is an error.
+    __slots__ = ("_model", "_handle", "_address", "_views", "_lock", "_nx", "status",
+                 "__weakref__")
+
     def __init__(self, model):
         _lib.expect(model, Model, "model")
         data = c_void_p()

@@ -73,6 +73,7 @@ class Option(collections.abc.MutableMapping):
     "recover"...), `gravity` and `wind` three numbers. Negative support, stiffness, skin and
     friction_eps: chosen by the library; `Model.settings` has those in force."""
 
+    __slots__ = ("_model",)  # option.timestep = ... is an error
     _KEYS = tuple(n[4:] for n in _FIELDS if n.startswith("opt."))
 
     def __init__(self, model):
@@ -233,6 +234,12 @@ class Model:
         if name in _SIZES:
             self.__dict__[name] = value  # it does not change
         return value
+
+    def __setattr__(self, name, value):
+        if not name.startswith("_") and name != "option":
+            raise AttributeError("'%s' of a model cannot be set: set_param and option change it"
+                                 % name)
+        super().__setattr__(name, value)
 
     def __dir__(self):
         return sorted(set(super().__dir__()) | {n for n in _FIELDS if "." not in n})

@@ -41,6 +41,9 @@ class Context:
     of the last call: 1 where its step did not converge (the best iterate was kept), else 0.
     """
 
+    __slots__ = ("_library", "_handle", "_address", "_mj_model", "_m", "_model", "_data", "_lock",
+                 "status", "__weakref__")
+
     def __init__(self, mj_model):
         address = mujoco_address(mj_model, "MjModel")
         library = _lib.plugin()

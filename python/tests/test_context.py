@@ -196,6 +196,8 @@ def test_substeps():
     context.step(d)
     fine.step(4)
     np.testing.assert_allclose(d.qpos, fine.qpos, rtol=1e-14)
+    with pytest.raises(AttributeError, match="substep"):
+        context.substep = 2
     with pytest.raises(TypeError, match="substeps: expected an integer"):
         context.substeps = 1.5
     context.substeps = -1

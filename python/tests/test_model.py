@@ -38,6 +38,17 @@ def test_unknown_attribute(cartpole):
         dijoco.Model()
 
 
+def test_mistyped_assignments(cartpole):
+    with pytest.raises(AttributeError, match="'timestep' of a model cannot be set: set_param"):
+        cartpole.timestep = 0.1
+    with pytest.raises(AttributeError, match="timestep"):
+        cartpole.option.timestep = 0.1
+    cartpole.option = {"timestep": 0.1}
+    assert cartpole.option["timestep"] == 0.1
+    with pytest.raises(AttributeError, match="qpso"):
+        dijoco.Data(cartpole).qpso = [0, 0]
+
+
 def test_load_errors(tmp_path):
     with pytest.raises(dijoco.Error, match="none.json") as caught:
         dijoco.Model.load(tmp_path / "none.json")
