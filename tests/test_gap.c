@@ -1,6 +1,7 @@
 // Smoothed gaps: against exact distances, closed forms and differences; smoothness where exact
 // distances have none; hard cases.
 
+#include "common/near.h"
 #include "common/random_shape.h"
 #include "math/so3.h"
 
@@ -144,12 +145,12 @@ static void testClosedForms(void** state) {
     djcShape plane = geomOf(DJ_PLANE, 0, 0, 0), box = geomOf(DJ_BOX, 0.1, 0.2, 0.3);
     box.pos[2] = 0.5;
     djcGap g = gapOf(&box, &plane, t);
-    assert_float_equal(g.gap, 0.2, 1e-12);
+    djt_near(g.gap, 0.2, 1e-12);
     checkVector(g.normal, 0, 0, -1, 1e-14);
     checkVector(g.point_a, 0, 0, 0.2, 1e-12);
     checkVector(g.point_b, 0, 0, 0, 1e-12);
     g = gapOf(&plane, &box, t);
-    assert_float_equal(g.gap, 0.2, 1e-12);
+    djt_near(g.gap, 0.2, 1e-12);
     checkVector(g.normal, 0, 0, 1, 1e-14);
     checkVector(g.point_b, 0, 0, 0.2, 1e-12);
 
@@ -158,28 +159,28 @@ static void testClosedForms(void** state) {
     top.pos[0] = 0.1;
     g = gapOf(&box, &top, t);
     // the faces overlap from -0.1 to 0.1; both are domed by the same share
-    if (k < 3) assert_float_equal(g.gap, 0.1, fmax(g.smoothing, 1e-9));
+    if (k < 3) djt_near(g.gap, 0.1, fmax(g.smoothing, 1e-9));
     CHECK(g.point_a[0] > -0.1 && g.point_a[0] < 0.1 && fabs(g.point_a[1]) < 1e-9);
 
     djcShape low = geomOf(DJ_CAPSULE, 0.1, 0.4, 0), high = low;
     high.pos[0] = 0.5;
     g = gapOf(&low, &high, t);
-    assert_float_equal(g.gap, 0.3, 1e-12);
+    djt_near(g.gap, 0.3, 1e-12);
     checkVector(g.point_a, 0.1, 0, 0, 1e-9);
     high.geom = DJ_CYLINDER;
     g = gapOf(&low, &high, t);
-    assert_float_equal(g.gap, 0.3, 1e-12);
+    djt_near(g.gap, 0.3, 1e-12);
     high.pos[0] = 0;
     high.pos[2] = 1.5;
     high.geom = low.geom = DJ_CYLINDER;
     g = gapOf(&low, &high, t);
-    assert_float_equal(g.gap, 0.7, 1e-12);
+    djt_near(g.gap, 0.7, 1e-12);
 
     djcShape ball = geomOf(DJ_SPHERE, 0.25, 0, 0), other = geomOf(DJ_SPHERE, 0.5, 0, 0);
     ball.pos[1] = 3;
     ball.pos[2] = -4;
     g = gapOf(&other, &ball, t);
-    assert_float_equal(g.gap, 4.25, 1e-12);
+    djt_near(g.gap, 4.25, 1e-12);
     checkVector(g.normal, 0, 0.6, -0.8, 1e-12);
     checkVector(g.point_b, 0, 2.85, -3.8, 1e-12);
 
@@ -190,7 +191,7 @@ static void testClosedForms(void** state) {
     plane.quat[2] = 0.36 / (2 * sqrt(0.9));
     g = gapOf(&egg, &plane, t);
     double reach = sqrt(n.x * n.x * 0.01 + n.y * n.y * 0.04 + n.z * n.z * 0.09);
-    assert_float_equal(g.gap, -reach, 1e-12);
+    djt_near(g.gap, -reach, 1e-12);
     checkVector(g.point_a, -n.x * 0.01 / reach, -n.y * 0.04 / reach, -n.z * 0.09 / reach, 1e-12);
   }
 }
@@ -210,10 +211,10 @@ static void testExact(void** state) {
     djcGap g = gapOf(&world[0], &world[1], 0), smooth;
     CHECK(djc_distance(&gap, n, a, b, &world[0], &world[1]) == DJ_OK);
     CHECK(eval(&smooth, &c) == DJ_OK);
-    assert_float_equal(g.gap, gap, 1e-12);
+    djt_near(g.gap, gap, 1e-12);
     checkVector(g.normal, n[0], n[1], n[2], 1e-9);
     if (c.shape[1].geom != DJ_PLANE) {
-      assert_float_equal(g.gap_twist[9], n[0], 1e-9);
+      djt_near(g.gap_twist[9], n[0], 1e-9);
       CHECK(g.normal_twist[3] == 0);
     }
     djc_deleteGapPair(c.pair);
@@ -510,7 +511,7 @@ static void testHard(void** state) {
   djcShape a = geomOf(DJ_SPHERE, 1, 0, 0), b = geomOf(DJ_SPHERE, 2, 0, 0);
   djcGap g;
   CHECK(djc_gap(&g, &a, &b, -1) == DJ_SINGULAR);
-  assert_float_equal(g.gap, -3, 1e-12);
+  djt_near(g.gap, -3, 1e-12);
 }
 
 // A needle near a plate. Shares of vertices have errors of DBL_EPSILON size/smoothing here.
@@ -551,10 +552,10 @@ static void testScale(void** state) {
     }
     makePair(&d, f * 1e-3);
     CHECK(eval(&big, &d) == DJ_OK);
-    assert_float_equal(big.gap, f * g.gap, 1e-9 * f);
+    djt_near(big.gap, f * g.gap, 1e-9 * f);
     for (int k = 0; k < 36; k++) {
       double unit = k % 6 < 3 ? 1 : f;
-      assert_float_equal(big.normal_twist[k] * unit, g.normal_twist[k],
+      djt_near(big.normal_twist[k] * unit, g.normal_twist[k],
                          1e-6 * (1 + fabs(g.normal_twist[k])));
     }
     djc_deleteGapPair(d.pair);
@@ -616,7 +617,7 @@ static void testSets(void** state) {
       djc_deleteGapPair(one.pair);
     }
     for (int k = 0; k < 9; k++) sum += exp((least - gap[k]) / g.smoothing);
-    assert_float_equal(g.gap, least - g.smoothing * log(sum), 1e-10);
+    djt_near(g.gap, least - g.smoothing * log(sum), 1e-10);
     checkCase(&s, &c, &r, 1);
     djc_deleteGapPair(c.pair);
   }

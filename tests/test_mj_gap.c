@@ -1,6 +1,7 @@
 // The sensor plugin dijoco.gap in compiled models, and its derivatives.
 
 #include "common/mjcf.h"
+#include "common/near.h"
 #include "engine/engine.h"
 
 #include <dijoco/dijoco.h>
@@ -95,13 +96,13 @@ static void testValue(void** state) {
       djError err;
       assert_int_equal(djm_gap(value, jac, m, d, body ? mjOBJ_BODY : mjOBJ_GEOM, id[0], id[1], -1,
                                &err), DJ_OK);
-      for (int k = 0; k < 10; k++) assert_float_equal(sensor[k], value[k], 0);
+      for (int k = 0; k < 10; k++) djt_near(sensor[k], value[k], 0);
       djStatus status = dj_gap(core, core + 1, core + 4, core + 7, core_jac, model, data,
                                body ? DJ_OBJ_BODY : DJ_OBJ_GEOM, id[0], id[1], -1);
       if (status != DJ_OK) fail_msg("%s", dj_errorText(data));
-      for (int k = 0; k < 10; k++) assert_float_equal(core[k], value[k], 1e-8);
+      for (int k = 0; k < 10; k++) djt_near(core[k], value[k], 1e-8);
       for (int k = 0; k < 10 * m->nv; k++) {
-        assert_float_equal(core_jac[k], jac[k], 1e-5 * (1 + fabs(jac[k])));
+        djt_near(core_jac[k], jac[k], 1e-5 * (1 + fabs(jac[k])));
       }
     }
     assert_int_equal(m->sensor_dim[kNPair], 4);
@@ -140,7 +141,7 @@ static void testDerivative(void** state) {
                      jac[r * nv + k], row[k]);
           }
         }
-        for (int k = nv; k < nx; k++) assert_float_equal(row[k], 0, 0);
+        for (int k = nv; k < nx; k++) djt_near(row[k], 0, 0);
       }
     }
   }
@@ -175,7 +176,7 @@ static void testTransition(void** state) {
       const mjtNum* row = C + (size_t)(m->sensor_adr[1 + i] + r) * nx;
       bool cut = i == 1 && fabs(dataOf(m, d, 1)[r]) >= m->sensor_cutoff[2];
       for (int k = 0; k < nx; k++) {
-        assert_float_equal(row[k], cut || k >= nv ? 0 : jac[r * nv + k], 1e-9);
+        djt_near(row[k], cut || k >= nv ? 0 : jac[r * nv + k], 1e-9);
       }
     }
   }
@@ -217,7 +218,7 @@ static void testEngine(void** state) {
   int bar = mj_name2id(m, mjOBJ_GEOM, "bar");
   m->geom_size[3 * bar + 2] += 0.02;
   mj_forward(m, d);
-  assert_float_equal(dataOf(m, d, 1)[0], before - 0.02, 1e-4);
+  djt_near(dataOf(m, d, 1)[0], before - 0.02, 1e-4);
   mj_deleteData(e);
   mj_deleteData(d);
   mj_deleteModel(m);

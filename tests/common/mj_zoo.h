@@ -4,6 +4,7 @@
 #define DJ_TESTS_MJ_ZOO_H_
 
 #include "common/mjcf.h"
+#include "common/near.h"
 #include "common/random_model.h"
 
 #include <math.h>
@@ -82,15 +83,6 @@
 
 #define DJT_ZOO                                                                                   \
   "<mujoco>" DJT_ZOO_BODIES "<sensor>" DJT_ZOO_ANALYTIC DJT_ZOO_OTHER "</sensor></mujoco>"
-
-// cmocka compares in single precision.
-#define djt_near(a, b, epsilon) djt_nearAt(a, b, epsilon, __FILE__, __LINE__)
-static inline void djt_nearAt(double a, double b, double epsilon, const char* file, int line) {
-  if (!(fabs(a - b) <= epsilon)) {
-    print_error("%.17g, not %.17g by more than %g\n", a, b, epsilon);
-    _fail(file, line);
-  }
-}
 
 static inline djmContext* djt_context(const mjModel* m) {
   djmContext* context;
