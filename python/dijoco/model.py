@@ -3,6 +3,7 @@ import collections
 import collections.abc
 import ctypes
 import os
+import warnings
 from ctypes import byref, c_void_p
 
 import numpy as np
@@ -45,6 +46,16 @@ def take_report(address):
                            e.note.decode()) for e in report.entry[:report.n]]
     _lib.plugin().dj_deleteReport(address)
     return entries
+
+
+def warn_ignored(model):
+    """What changes the motion and is left out is told: to the caller's caller."""
+    ignored = ["%s %s (%s)" % (e.element, e.feature, e.note) for e in model._report
+               if e.state == "ignored"]
+    if ignored:
+        more = ["and %d more" % (len(ignored) - 5)] if len(ignored) > 5 else []
+        warnings.warn("ignored although it changes the motion: %s; `report` lists all"
+                      % "; ".join(ignored[:5] + more), stacklevel=3)
 
 
 def _names(function, start, count):
@@ -138,7 +149,14 @@ class Model:
 
     @classmethod
     def load(cls, path):
-        """Load a scene: .xml and .mjb through MuJoCo, .json by the library itself."""
+        """Load a scene: .xml and .mjb through MuJoCo, .json by the library itself. What it has to
+        leave out is in `report`, with a warning where that changes the motion."""
+        model = cls._load(path)
+        warn_ignored(model)
+        return model
+
+    @classmethod
+    def _load(cls, path):
         path, model, report = os.fsdecode(path), c_void_p(), c_void_p()
         name = _lib.path_bytes(path)
         if path.lower().endswith(".json"):
@@ -160,11 +178,13 @@ class Model:
 
     @classmethod
     def from_mujoco(cls, mj_model):
-        """A model from a `mujoco.MjModel`, which is not needed afterwards."""
+        """A model from a `mujoco.MjModel`, which is not needed afterwards. Warns as `load`."""
         address = mujoco_address(mj_model, "MjModel")
         model, report = c_void_p(), c_void_p()
         call(_lib.plugin().dj_importMuJoCo, byref(model), byref(report), address)
-        return cls._make(Handle(model.value, core.dj_deleteModel), take_report(report.value))
+        model = cls._make(Handle(model.value, core.dj_deleteModel), take_report(report.value))
+        warn_ignored(model)
+        return model
 
     def save(self, path):
         """Write a .json scene; loading it gives an equal model."""

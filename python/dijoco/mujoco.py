@@ -8,7 +8,7 @@ import numpy as np
 from . import _lib
 from ._lib import Handle, call, core
 from .data import Data
-from .model import Model, mujoco_address, take_report
+from .model import Model, mujoco_address, take_report, warn_ignored
 
 _SIZES = ("nq", "nv", "na", "nu", "nbody", "nmocap", "nsensordata", "nactuator",
           "ngeom", "nsite", "njnt")
@@ -37,8 +37,9 @@ class Context:
         A, B = context.transition(mj_data)
 
     It keeps the model as it was when the context was made: make a new one after changes of the
-    MjModel. Calls release Python's lock; those on one Context wait for each other. `status` is that
-    of the last call: 1 where its step did not converge (the best iterate was kept), else 0.
+    MjModel. Warns where something that changes the motion is left out. Calls release Python's lock;
+    those on one Context wait for each other. `status` is that of the last call: 1 where its step
+    did not converge (the best iterate was kept), else 0.
     """
 
     __slots__ = ("_library", "_handle", "_address", "_mj_model", "_m", "_model", "_data", "_lock",
@@ -54,6 +55,7 @@ class Context:
         self._mj_model, self._m, self.status = mj_model, address, 0
         self._model = Model._make(Handle(library.djm_model(self._address), keep=handle),
                                   take_report(report.value))
+        warn_ignored(self._model)
         self._data = Data._of(self._model, Handle(library.djm_data(self._address), keep=handle))
         self._lock = self._data._lock
 

@@ -97,7 +97,7 @@ class Design:
             task = dict(task, scene="model")
         self._task = _load(task, folder)
         if scene is None:
-            scene = Model.load(os.fsdecode(core.dj_taskScene(self._task.address)))
+            scene = Model._load(os.fsdecode(core.dj_taskScene(self._task.address)))
         if not allow_ignored:
             _refuse_ignored(scene)
         call(core.dj_applyTask, scene._address, self._task.address)

@@ -3,6 +3,7 @@ import copy
 import gc
 import pickle
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -247,14 +248,20 @@ def test_what_is_ignored(tmp_path):
     path = tmp_path / "hills.xml"
     path.write_text(text.replace("<worldbody>", asset, 1))
     m = mujoco.MjModel.from_xml_path(str(path))
-    entry = [e for e in dijoco.Model.from_mujoco(m).report if e.state == "ignored"][0]
-    assert entry.element == "geom/floor" and entry.note
-    assert entry in dijoco.Context(m).report
+    for load, source in ((dijoco.Model.from_mujoco, m), (dijoco.Model.load, path),
+                         (dijoco.Context, m)):
+        with pytest.warns(UserWarning, match="geom/floor type .*does not collide") as told:
+            report = load(source).report
+        assert len(told) == 1 and told[0].filename == __file__
+        entry, = [e for e in report if e.state == "ignored"]
+        assert entry.element == "geom/floor" and entry.note
     task = {"scene": str(path), "horizon": 2, "loss": [], "variables": [{"name": "qvel0"}]}
     with pytest.raises(dijoco.Error, match="geom/floor.*is ignored although") as caught:
         dijoco.grad(task)
     assert caught.value.status == -2
-    assert dijoco.grad(task, allow_ignored=True)["status"] == "ok"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert dijoco.grad(task, allow_ignored=True)["status"] == "ok"
 
 
 def test_models_are_kept_alive():
