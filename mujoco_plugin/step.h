@@ -16,7 +16,7 @@ struct djmContext {
   int nkept;              // activations that the import keeps
   int* kept;              // (nkept) their addresses in MuJoCo's act, or NULL: all of them
   djError error;          // of the last call, where the data has none
-  // The rest is not made for an engine plugin.
+  // The rest is made for an engine plugin only when a call on its context needs it.
   // the last step: contact forces, means over its substeps
   double* wrench;         // (nbody x 6) on bodies: torque about the world's origin, force
   double* touch;          // (nsensor) of touch sensors, without cutoff
