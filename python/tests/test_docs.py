@@ -1,8 +1,10 @@
-"""The code of docs/python.md runs, in one interpreter, from the tree's root."""
+"""What the pages show runs: the code of python.md in one interpreter, from the tree's root."""
+import json
 import re
 
 import pytest
 
+import dijoco
 from mj import mujoco
 
 
@@ -18,3 +20,40 @@ def test_tour(root, monkeypatch, capsys):
     out = capsys.readouterr().out
     assert "True" in out and "nan" not in out
     assert scope["best"]["loss_last"] < scope["best"]["loss_first"]
+
+
+def blocks_of(root, page, language):
+    return re.findall(r"```%s\n(.*?)```" % language, (root / "docs" / page).read_text(), re.S)
+
+
+def test_task(root):
+    if not hasattr(mujoco, "__version__"):
+        pytest.skip("the package mujoco is not installed")
+    task = json.loads(blocks_of(root, "tasks.md", "json")[0])
+    result = dijoco.grad(task, check=True, folder=root / "models" / "throw")
+    assert result["status"] == "ok" and all(c["passed"] for c in result["certificate"])
+
+
+def test_scenes(root):
+    """The XML of mujoco.md and of the README, completed to scenes."""
+    dijoco.register_plugins()
+    contact, gap = blocks_of(root, "mujoco.md", "xml")
+    readme = blocks_of(root, "../README.md", "xml")[0]
+    falling = """
+  <worldbody>
+    <geom type="plane" size="1 1 .1"/>
+    <body pos="0 0 .2"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+  </worldbody></mujoco>"""
+    for text in (contact.replace("...", ""), "<mujoco>" + readme):
+        m = mujoco.MjModel.from_xml_string(text + falling)
+        d = mujoco.MjData(m)
+        for _ in range(500):
+            mujoco.mj_step(m, d)
+        assert abs(d.qpos[2] - 0.1) < 2e-3 and d.ncon == 0
+    m = mujoco.MjModel.from_xml_string("<mujoco>" + gap + """
+  <worldbody>
+    <geom name="fingertip" size=".02"/><geom name="cup" size=".05" pos="0 0 .3"/>
+  </worldbody></mujoco>""")
+    d = mujoco.MjData(m)
+    mujoco.mj_forward(m, d)
+    assert d.sensor("reach").data[0] == pytest.approx(0.23, abs=1e-3)
