@@ -116,6 +116,39 @@ static void testScenes(void** state) {
   }
 }
 
+// What is carried by an arm that a weld pulls beyond its limit stays where it is on the arm: friction
+// goes with the velocity that MuJoCo's step ends with.
+static void testLimit(void** state) {
+  (void)state;
+  for (int k = 0; k < NINTEGRATOR; k++) {
+    mjModel* m = djt_compile(
+        WITH("") QUIET "<worldbody><body name='arm' pos='0 0 .3'><joint type='slide' axis='1 0 0' "
+        "limited='true' range='-1 .1'/><geom type='box' size='.2 .2 .02' mass='1'/></body>"
+        "<body pos='0 0 .36'><freejoint/><geom type='box' size='.03 .03 .03' mass='.5'/></body>"
+        "<body name='goal' mocap='true' pos='0 0 .3'/></worldbody><equality>"
+        "<weld body1='goal' body2='arm'/></equality></mujoco>");
+    m->opt.integrator = kIntegrators[k];
+    mjData* d = mj_makeData(m);
+    int limited = 0;
+    double offset = 0;         // once the arm has come to rest
+    for (int i = 0; i < 1000; i++) {
+      if (i == 500) offset = d->qpos[1] - d->qpos[0];
+      d->mocap_pos[0] = fmin(0.25, 0.5 * d->time);
+      mj_step(m, d);
+      bool pressed = d->nefc == 7 && d->efc_type[6] == mjCNSTR_LIMIT_JOINT && d->efc_force[6] > 1;
+      if (!pressed) continue;
+      limited++;
+      const djData* data = contactData(m, d);
+      assert_int_equal(data->npair, 1);
+      for (int j = 0; j < (int)m->nv; j++) assert_float_equal(d->qvel[j], data->qvel[j], 1e-5);
+    }
+    assert_true(limited > 500);
+    assert_float_equal(d->qpos[1] - d->qpos[0], offset, 1e-4);
+    mj_deleteData(d);
+    mj_deleteModel(m);
+  }
+}
+
 // Constraint forces that contact does not feel are MuJoCo's alone: a hanging weld is as without us.
 static void testNoContact(void** state) {
   (void)state;
@@ -257,7 +290,8 @@ static int setup(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testWeld), cmocka_unit_test(testScenes), cmocka_unit_test(testNoContact),
-      cmocka_unit_test(testNothingKept), cmocka_unit_test(testSolvers)};
+      cmocka_unit_test(testWeld), cmocka_unit_test(testScenes), cmocka_unit_test(testLimit),
+      cmocka_unit_test(testNoContact), cmocka_unit_test(testNothingKept),
+      cmocka_unit_test(testSolvers)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }

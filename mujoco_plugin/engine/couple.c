@@ -30,12 +30,11 @@ void djm_startCouple(djmCouple* couple, const mjModel* m, mjtNum* work) {
   mju_zero(couple->r, nv);
 }
 
-// Limits of joints are in our step too.
-static bool isOurs(const mjData* d, int row) { return d->efc_type[row] == mjCNSTR_LIMIT_JOINT; }
-
+// Limits of joints alone are left to our step's, for what MuJoCo adds to them is little. Beside
+// other constraints, which can press a joint hard against its limit, they are part of the answer.
 bool djm_hasConstraints(const mjData* d) {
   for (int i = 0; i < d->nefc; i++) {
-    if (!isOurs(d, i)) return true;
+    if (d->efc_type[i] != mjCNSTR_LIMIT_JOINT) return true;
   }
   return false;
 }
@@ -51,7 +50,7 @@ static void copyOutputs(mjtNum* to, const mjModel* m, mjData* d, bool back) {
   }
 }
 
-// force (nv) of constraints that are not ours, with d->qfrc_passive.
+// force (nv) of MuJoCo's constraints, with d->qfrc_passive.
 static void answer(mjtNum* force, const mjModel* m, mjData* d, mjtNum* kept) {
   mjModel own = *m;
   own.opt.enableflags &= ~(mjENBL_ENERGY | mjENBL_FWDINV);
@@ -60,9 +59,6 @@ static void answer(mjtNum* force, const mjModel* m, mjData* d, mjtNum* kept) {
   mj_fwdVelocity(&own, d);    // bias and reference accelerations of constraints
   mju_copy(d->qfrc_passive, kept + 3 * m->nv, (int)m->nv);
   mj_forwardSkip(m, d, mjSTAGE_VEL, 1);
-  for (int i = 0; i < d->nefc; i++) {
-    if (isOurs(d, i)) d->efc_force[i] = 0;
-  }
   mj_mulJacTVec(m, d, force, d->efc_force);
   copyOutputs(kept, m, d, true);
 }
