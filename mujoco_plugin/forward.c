@@ -53,13 +53,24 @@ static void makeFrame(mjtNum frame[9], const mjtNum n[3]) {
   mju_cross(frame + 6, n, frame + 3);
 }
 
+// What margins add to the sum of two contact shapes.
+static double marginOf(const djModel* x, int a, int b) {
+  for (int i = 0; i < x->npair; i++) {
+    int g = x->pair_geom1[i], h = x->pair_geom2[i];
+    if ((g == a && h == b) || (g == b && h == a)) return x->pair_margin[i] - x->pair_gap[i];
+  }
+  return x->geom_margin[a] - x->geom_gap[a] + x->geom_margin[b] - x->geom_gap[b];
+}
+
 enum { NEDGE = 10 };   // numbers of a contact with six components in either cone
 
 // One of our pairs as MuJoCo's contact; force: normal, tangents, then torques about the point.
 static void setContact(mjContact* con, mjtNum force[NEDGE], const djmContext* c, const mjModel* m,
                        const djContactPair* p) {
+  const djModel* x = c->model;
   memset(con, 0, sizeof(*con));
-  con->dist = p->gap - c->model->geom_skin[p->geom1] - c->model->geom_skin[p->geom2];
+  con->dist = p->gap - x->geom_skin[p->geom1] - x->geom_skin[p->geom2] +
+              marginOf(x, p->geom1, p->geom2);
   mju_copy3(con->pos, p->point);
   makeFrame(con->frame, p->normal);
   for (int k = 0; k < 5; k++) con->friction[k] = 1;
@@ -131,6 +142,14 @@ static void setForces(Pass* p) {
   }
 }
 
+// Contact sensors that show no forces are of the stage of position: computed anew from our list.
+static bool showsContacts(const mjModel* m) {
+  for (int i = 0; i < m->nsensor; i++) {
+    if (m->sensor_type[i] == mjSENS_CONTACT && m->sensor_needstage[i] == mjSTAGE_POS) return true;
+  }
+  return false;
+}
+
 static void accelerationStage(Pass* p) {
   const mjModel* m = p->m;
   mjData* d = p->d;
@@ -142,6 +161,7 @@ static void accelerationStage(Pass* p) {
   hide(p);
   bodyForces(p);
   listContacts(p);
+  if (showsContacts(m)) mj_sensorPos(m, d);
   mj_sensorAcc(m, d);
   restore(p);
   setForces(p);

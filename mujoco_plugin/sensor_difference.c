@@ -107,7 +107,8 @@ djStatus djm_sensorDifferences(mjtNum* C, mjtNum* D, djmContext* c, const mjMode
                                const mjData* d) {
   Differences p = {.c = c, .m = m, .d = d, .stage = mjSTAGE_NONE};
   for (int i = 0; i < m->nsensor; i++) {
-    int stage = m->sensor_needstage[i];
+    bool contact = m->sensor_type[i] == mjSENS_CONTACT;   // ours are those of a step
+    int stage = contact ? mjSTAGE_ACC : m->sensor_needstage[i];
     if (!djm_sensorIsAnalytic(m, i) && stage > p.stage) p.stage = stage;
   }
   if (p.stage == mjSTAGE_NONE) return DJ_OK;

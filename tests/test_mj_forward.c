@@ -108,6 +108,41 @@ static void testRest(void** state) {
   }
 }
 
+// Contact sensors show our contacts, with the distance of the geoms as they are, whether or not
+// MuJoCo has contacts of its own, and whether or not they ask for forces.
+static void testContactSensors(void** state) {
+  (void)state;
+  static const char* const margins[] = {
+      "", "<default><geom margin='.01'/></default>",
+      "<option o_margin='.02'><flag override='enable'/></option>",
+      "<contact><pair geom1='box' geom2='floor' margin='.03'/></contact>"};
+  for (int trial = 0; trial < 8; trial++) {
+    char text[2000];
+    snprintf(text, sizeof(text),
+             "<mujoco>%s<worldbody><geom name='floor' type='plane' size='1 1 1'/><body "
+             "pos='0 0 .09'><freejoint/><geom name='box' type='box' size='.1 .1 .05'/></body>"
+             "</worldbody><sensor><contact geom1='box' data='found dist'/>"
+             "<contact geom1='box' data='found force dist'/></sensor></mujoco>", margins[trial / 2]);
+    mjModel* m = djt_compile(text);
+    assert_int_equal(m->sensor_needstage[0], mjSTAGE_POS);
+    mjData* d = mj_makeData(m);
+    djmContext* c = djt_context(m);
+    if (trial % 2) m->opt.disableflags |= mjDSBL_CONTACT;
+    for (int k = 0; k < 800; k++) assert_true(djm_step(m, d, c) >= 0);
+    assert_true(djm_forward(m, d, c) >= 0);
+    mjtNum fromto[6], distance = mj_geomDistance(m, d, 0, 1, 1, fromto);
+    djt_near(distance, 0.01 * (trial / 2 == 1 ? 2 : trial / 2 == 2 ? 2 : trial / 2), 1e-4);
+    const double* s = d->sensordata;
+    djt_near(s[0], 1, 0);
+    djt_near(s[1], distance, 1e-6);
+    djt_near(s[2], 1, 0);
+    djt_near(s[6], distance, 1e-6);
+    djm_deleteContext(c);
+    mj_deleteData(d);
+    mj_deleteModel(m);
+  }
+}
+
 // With sensors, djm_step leaves those of its start, where d is (after djm_forward).
 static void checkSensorsOfStep(const mjModel* m, const mjData* d, djmContext* c) {
   mjData* e = mj_copyData(NULL, m, d);
@@ -359,7 +394,7 @@ static void testRestored(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testFree),     cmocka_unit_test(testRest),    cmocka_unit_test(testForces),
-      cmocka_unit_test(testLimits),
+      cmocka_unit_test(testLimits),   cmocka_unit_test(testContactSensors),
       cmocka_unit_test(testSubsteps), cmocka_unit_test(testRefused), cmocka_unit_test(testRestored),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -254,6 +254,20 @@ static void testLeftOut(void** state) {
   }
 }
 
+// Distances of contacts, which are those of a step.
+static void testContactDistance(void** state) {
+  (void)state;
+  Case c = openCase(djt_compile("<mujoco><worldbody><geom type='plane' size='1 1 1'/><body "
+                                "pos='0 0 .055' euler='1 2 3'><freejoint/><geom name='box' "
+                                "type='box' size='.1 .1 .05'/></body></worldbody><sensor>"
+                                "<contact geom1='box' data='dist'/></sensor></mujoco>"), 1, 1e-8);
+  for (int k = 0; k < 20; k++) assert_true(djm_step(c.m, c.d, c.c) >= 0);
+  solve(&c);
+  assert_true(fabs(c.C[8]) > 1e-5);   // by the velocity
+  assert_true(checkSensors(&c, 1e-6, false, true) < 1e-4);
+  closeCase(&c);
+}
+
 // Delays and intervals are refused; a history alone changes nothing.
 static void testDelays(void** state) {
   (void)state;
@@ -462,7 +476,7 @@ int main(void) {
       cmocka_unit_test(testFree),    cmocka_unit_test(testContact), cmocka_unit_test(testRobots),
       cmocka_unit_test(testLeftOut), cmocka_unit_test(testParts),   cmocka_unit_test(testTrees),
       cmocka_unit_test(testPlugin),  cmocka_unit_test(testUser),
-      cmocka_unit_test(testDelays),
+      cmocka_unit_test(testDelays),  cmocka_unit_test(testContactDistance),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
