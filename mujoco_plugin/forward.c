@@ -192,7 +192,9 @@ djStatus djm_pass(djmContext* c, const mjModel* m, mjData* d) {
   djStatus status = reserve(c, c->data->npair);
   if (status != DJ_OK) return status;
   size_t pstack = d->pstack, pbase = d->pbase;
+  c->passing = true;
   status = djm_catch(c, runPass, &p);
+  c->passing = false;
   if (status == DJ_OK) return DJ_OK;
   restore(&p);
   d->pstack = pstack;

@@ -284,6 +284,32 @@ static void testForcesThatOnlyMuJoCoHas(void** state) {
   assert_true(worst[1] < 0.65 * worst[0]);     // order 1 towards MuJoCo's own run
 }
 
+// A step of the plugin's own context is the same with sensors, for which MuJoCo calls the plugin in
+// between; also after a change of the model, which the plugin takes in at its next turn.
+static void testStepsOfItsContext(void** state) {
+  (void)state;
+  mjModel* m = load(&(Scene){.option = kNoContact, .world = kTendons, .rest = kTendonRest});
+  mjData *d = mj_makeData(m), *e = mj_makeData(m);
+  d->ctrl[0] = 0.7;
+  for (int k = 0; k < 40; k++) {
+    mj_step(m, d);
+    mj_copyData(e, m, d);
+    mj_forward(m, e);
+    if (k >= 20) m->opt.gravity[2] = -9 - 0.01 * k;
+    djmContext *with = djm_pluginContext(m, d), *without = djm_pluginContext(m, e);
+    djm_stepOption(with)->sensors = true;
+    assert_int_equal(djm_step(m, d, with), DJ_OK);
+    assert_ptr_equal(djm_pluginContext(m, d), with);
+    assert_int_equal(djm_step(m, e, without), DJ_OK);
+    assert_memory_equal(d->qvel, e->qvel, m->nv * sizeof(mjtNum));
+    assert_memory_equal(d->qpos, e->qpos, m->nq * sizeof(mjtNum));
+  }
+  assert_true(fabs(d->qpos[0]) > 0.01);
+  mj_deleteData(d);
+  mj_deleteData(e);
+  mj_deleteModel(m);
+}
+
 // ------------------------------ changes of the model --------------------------------------------
 
 static void testFollowsTheModel(void** state) {
@@ -347,6 +373,7 @@ int main(void) {
       cmocka_unit_test(testWarnsOfDoubleContact),
       cmocka_unit_test(testConstraints),
       cmocka_unit_test(testForcesThatOnlyMuJoCoHas),
+      cmocka_unit_test(testStepsOfItsContext),
       cmocka_unit_test(testFollowsTheModel),
       cmocka_unit_test(testContactsAreSeen),
   };

@@ -159,7 +159,7 @@ static bool land(djmContact* x, const mjModel* m, mjData* d) {
 static void compute(const mjModel* m, mjData* d, int instance, int capability) {
   (void)capability;
   djmContact* x = contactOf(d, instance);
-  if (!x || !update(x, m)) return;
+  if (!x || (x->context && x->context->passing) || !update(x, m)) return;
   djm_restForce(x->rest, m, d);
   if (!takeStep(x, d, NULL) || !land(x, m, d) || djm_data(x->context)->npair == 0) return;
   if (!djm_hasConstraints(d)) return;
