@@ -310,6 +310,35 @@ static void testStepsOfItsContext(void** state) {
   mj_deleteModel(m);
 }
 
+// Drawing shows contacts and changes nothing.
+static void testDrawing(void** state) {
+  (void)state;
+  mjModel* m = load(&(Scene){.option = kNoContact, .world = kBoxOnPlane});
+  mjData *d = mj_makeData(m), *plain = mj_makeData(m);
+  mjvScene scene;
+  mjvOption option;
+  mjvCamera camera;
+  mjv_defaultScene(&scene);
+  mjv_makeScene(m, &scene, 100);
+  mjv_defaultOption(&option);
+  mjv_defaultCamera(&camera);
+  int hidden = 0;
+  for (int k = 0; k < 500; k++) {
+    mj_step(m, d);
+    mj_step(m, plain);
+    option.flags[mjVIS_CONTACTPOINT] = k != 498;
+    mjv_updateScene(m, d, &option, NULL, &camera, mjCAT_ALL, &scene);
+    if (k == 498) hidden = scene.ngeom;
+  }
+  assert_true(scene.ngeom > hidden);
+  assert_memory_equal(d->qpos, plain->qpos, m->nq * sizeof(mjtNum));
+  assert_int_equal(djm_data(djm_pluginContext(m, d))->stats.steps, 500);
+  mjv_freeScene(&scene);
+  mj_deleteData(d);
+  mj_deleteData(plain);
+  mj_deleteModel(m);
+}
+
 // ------------------------------ changes of the model --------------------------------------------
 
 static void testFollowsTheModel(void** state) {
@@ -374,6 +403,7 @@ int main(void) {
       cmocka_unit_test(testConstraints),
       cmocka_unit_test(testForcesThatOnlyMuJoCoHas),
       cmocka_unit_test(testStepsOfItsContext),
+      cmocka_unit_test(testDrawing),
       cmocka_unit_test(testFollowsTheModel),
       cmocka_unit_test(testContactsAreSeen),
   };

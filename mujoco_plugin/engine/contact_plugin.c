@@ -177,8 +177,11 @@ static void visualize(const mjModel* m, mjData* d, const mjvOption* opt, mjvScen
                       int instance) {
   djmContact* x = contactOf(d, instance);
   bool wanted = opt->flags[mjVIS_CONTACTPOINT] || opt->flags[mjVIS_CONTACTFORCE];
-  if (!x || !wanted || !update(x, m) || !takeStep(x, d, NULL)) return;
-  djm_drawContacts(scene, m, opt, djm_data(x->context));
+  if (!x || !wanted || !update(x, m)) return;
+  djData* data = djm_data(x->context);
+  djStats stats = data->stats;   // of the run
+  if (takeStep(x, d, NULL)) djm_drawContacts(scene, m, opt, data);
+  data->stats = stats;
 }
 
 djmContext* djm_pluginContext(const mjModel* m, const mjData* d) {

@@ -130,9 +130,10 @@ DJ_API bool djm_sensorIsAnalytic(const mjModel* m, int sensor);
 DJ_API djStatus djm_registerPlugins(djError* err);
 
 // The context of d's dijoco.contact instance; NULL where the scene has none. Its data hold what the
-// last evaluation on d found (mj_step, mj_forward...): contacts, statistics. A copy of d has a context
-// of its own, which is empty until d's copy is evaluated. It is d's, and goes with it, or when d is
-// next evaluated after m has changed (gravity, masses, sizes...): ask anew rather than keep it.
+// last evaluation on d found (mj_step, mj_forward..., drawing): contacts, statistics. A copy of d has
+// a context of its own, which is empty until d's copy is evaluated. It is d's, and goes with it, or
+// when d is next evaluated after m has changed (gravity, masses, sizes...): ask anew rather than
+// keep it.
 DJ_API djmContext* djm_pluginContext(const mjModel* m, const mjData* d);
 
 // ------------------------------ gaps ------------------------------------------------------------
