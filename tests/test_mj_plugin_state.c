@@ -266,6 +266,29 @@ static void testTransition(void** state) {
   mj_deleteModel(m);
 }
 
+// An mjData that was pickled has the numbers of another one's plugin_data, or of another process's.
+static void testPickled(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(kScene);
+  mjData *d = mj_makeData(m), *e = mj_makeData(m), *f = mj_makeData(m);
+  run(m, d, 0, 20);
+  memcpy(e->plugin_data, d->plugin_data, m->nplugin * sizeof(*e->plugin_data));
+  f->plugin_data[0] = 8;
+  run(m, e, 0, 300);
+  run(m, f, 0, 300);
+  run(m, d, 20, 300);
+  expectSame(m, d, e);
+  expectSame(m, d, f);
+  expectContact(m, e);
+  assert_true(djm_pluginContext(m, d) != djm_pluginContext(m, e));
+  mj_deleteData(e);
+  run(m, d, 300, 310);
+  expectContact(m, d);
+  mj_deleteData(d);
+  mj_deleteData(f);
+  mj_deleteModel(m);
+}
+
 static int setup(void** state) {
   (void)state;
   return mjp_registerPlugin(djm_contactPlugin()) < 0;
@@ -275,6 +298,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testCopy),       cmocka_unit_test(testSetState),
       cmocka_unit_test(testReset),      cmocka_unit_test(testOtherCalls),
-      cmocka_unit_test(testThreads),    cmocka_unit_test(testTransition)};
+      cmocka_unit_test(testThreads),    cmocka_unit_test(testTransition),
+      cmocka_unit_test(testPickled)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }

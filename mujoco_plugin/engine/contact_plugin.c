@@ -3,14 +3,15 @@
 // At each evaluation it takes MuJoCo's state, controls and applied forces, takes our step from there
 // and sets the passive force with which MuJoCo's own step ends with the same velocity (impose.h).
 // Where MuJoCo's constraints act as well, contact forces that go with theirs are found (couple.h).
-// plugin_data holds memory only: nothing in it decides what an evaluation gives, so that copies and
-// finite differences of MuJoCo's need not carry it.
+// What is kept for an mjData (keep.h) is memory only: nothing in it decides what an evaluation gives,
+// so that copies and finite differences of MuJoCo's need not carry it.
 
 #include "attach.h"
 #include "engine/couple.h"
 #include "engine/draw.h"
 #include "engine/engine.h"
 #include "engine/impose.h"
+#include "engine/keep.h"
 #include "engine/rest.h"
 #include "engine/snapshot.h"
 #include "engine/tell.h"
@@ -32,7 +33,7 @@ typedef struct djmContact {
 } djmContact;
 
 static djmContact* contactOf(const mjData* d, int instance) {
-  return (djmContact*)d->plugin_data[instance];
+  return djm_kept(d, instance);
 }
 
 // ------------------------------ making ----------------------------------------------------------
@@ -90,16 +91,17 @@ static void destroy(mjData* d, int instance) {
   free(x->rest);
   free(x->work);
   free(x);
-  d->plugin_data[instance] = 0;
+  djm_keep(d, instance, NULL);
 }
 
 static int init(const mjModel* m, mjData* d, int instance) {
-  d->plugin_data[instance] = 0;
+  destroy(d, instance);   // of one that was here before and was not destroyed
   const char* why = unsuited(m);
   djError err = {"out of memory"};
   djReport* report = NULL;
   djmContact* x = why ? NULL : calloc(1, sizeof(*x));
-  bool made = x && (x->rest = calloc(m->nv + 1, sizeof(mjtNum))) != NULL &&
+  bool kept = x && djm_keep(d, instance, x);
+  bool made = kept && (x->rest = calloc(m->nv + 1, sizeof(mjtNum))) != NULL &&
               (x->work = calloc(djm_imposeWork(m) + djm_coupleWork(m), sizeof(mjtNum))) != NULL &&
               (x->snapshot = djm_makeSnapshot(m)) != NULL &&
               djm_makeContextFor(&x->context, &report, m, DJM_CONTACTS, &err) == DJ_OK;
@@ -110,7 +112,7 @@ static int init(const mjModel* m, mjData* d, int instance) {
     mju_warning("%s: %s", kName, why ? why : err.text);
   }
   dj_deleteReport(report);
-  d->plugin_data[instance] = (uintptr_t)x;
+  if (!kept) free(x);
   if (!made) destroy(d, instance);
   return made ? 0 : -1;
 }

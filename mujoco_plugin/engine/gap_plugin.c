@@ -1,11 +1,12 @@
 // The sensor plugin dijoco.gap: smoothed gap of two geoms or bodies, their normal and witness
 // points.
 //
-// plugin_data holds the shapes, which follow from the model: evaluations depend on d's poses alone,
-// and change nothing but sensordata.
+// Kept for an mjData (keep.h) are the shapes, which follow from the model: evaluations depend on d's
+// poses alone, and change nothing but sensordata.
 
 #include "attach.h"
 #include "engine/engine.h"
+#include "engine/keep.h"
 #include "engine/tell.h"
 #include "gap.h"
 #include "sensor.h"
@@ -134,7 +135,7 @@ static bool readConfig(Sensor* s, const mjModel* m, int instance, djError* err) 
 // ------------------------------ callbacks -------------------------------------------------------
 
 static Sensor* sensorOf(const mjData* d, int instance) {
-  return (Sensor*)d->plugin_data[instance];
+  return djm_kept(d, instance);
 }
 
 static int nstate(const mjModel* m, int instance) {
@@ -156,16 +157,18 @@ static void destroy(mjData* d, int instance) {
   if (!s) return;
   djm_deleteGap(s->gap);
   free(s);
-  d->plugin_data[instance] = 0;
+  djm_keep(d, instance, NULL);
 }
 
 static int init(const mjModel* m, mjData* d, int instance) {
+  destroy(d, instance);   // of one that was here before and was not destroyed
   djError err = {"out of memory"};
   Sensor* s = calloc(1, sizeof(*s));
-  bool made = s && readConfig(s, m, instance, &err) &&
+  bool kept = s && djm_keep(d, instance, s);
+  bool made = kept && readConfig(s, m, instance, &err) &&
               djm_makeGap(&s->gap, m, s->type, s->id[0], s->id[1], s->smoothing, &err) == DJ_OK;
-  d->plugin_data[instance] = (uintptr_t)s;
   if (made) return 0;
+  if (!kept) free(s);
   mju_warning("%s: %s", kName, err.text);
   destroy(d, instance);
   return -1;

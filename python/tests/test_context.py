@@ -368,3 +368,26 @@ def test_a_changed_model_in_stock_mujoco(tmp_path):
         model.save_mjcf(out, scene, {"qpos": [1]})
     with pytest.raises(dijoco.Error, match="none.xml"):
         model.save_mjcf(out, tmp_path / "none.xml")
+
+
+def test_pickled_data():
+    """An MjData that was pickled goes on with the plugin, and both can be deleted."""
+    dijoco.register_plugins()
+    m = mujoco.MjModel.from_xml_string("""
+      <mujoco>
+        <extension><plugin plugin="dijoco.contact"><instance name="dj"/></plugin></extension>
+        <option><flag contact="disable"/></option>
+        <worldbody>
+          <geom type="plane" size="1 1 1"/>
+          <body pos="0 0 .11"><freejoint/><geom size=".1"/></body>
+        </worldbody>
+      </mujoco>""")
+    d = mujoco.MjData(m)
+    mujoco.mj_step(m, d, 10)
+    other = pickle.loads(pickle.dumps(d))
+    mujoco.mj_step(m, d, 200)
+    mujoco.mj_step(other.model, other, 200)
+    assert np.array_equal(d.qpos, other.qpos) and d.qpos[2] > 0.09
+    del other
+    gc.collect()
+    mujoco.mj_step(m, d)
