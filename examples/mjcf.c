@@ -13,7 +13,8 @@ int main(int argc, char** argv) {
   djError error;
   if (argc < 2 || dj_loadMJCF(&model, &report, &m, argv[1], &error) < 0 ||
       djm_makeContext(&context, NULL, m, &error) < 0) {
-    fprintf(stderr, "%s\n", argc < 2 ? "usage: mjcf scene.xml" : error.text);
+    fprintf(stderr, "%s: %s\n", argc < 2 ? "usage" : argv[1],
+            argc < 2 ? "mjcf scene.xml" : error.text);
     return 2;
   }
   for (int i = 0; i < report->n; i++) {

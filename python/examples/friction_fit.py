@@ -4,7 +4,7 @@ import sys
 try:
     import torch
 except ImportError:
-    print("PyTorch is not installed")
+    print("PyTorch is not installed: pip install torch")
     sys.exit(77)
 
 import mujoco
