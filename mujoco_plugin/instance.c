@@ -153,8 +153,9 @@ djStatus djm_importInstanceOption(djmImport* imp, const djmInstance* x) {
 // ------------------------------ the view --------------------------------------------------------
 
 // Which joint constraints and contacts of the whole scene act in the view. Beside MuJoCo's solver
-// limits act in both: its solver adds only what is missing towards its reference acceleration, and a
-// step that knew nothing of limits would press limbs through what they touch. Friction loss would act
+// limits act in both: its solver adds only what is missing towards its reference acceleration, and
+// the search for forces that go together (engine/couple.c) fails at limbs that are jammed if our
+// step knows nothing of limits. Friction loss would act
 // twice.
 static void setFlags(mjModel* view, const mjModel* m, const djmInstance* x, djmPurpose purpose) {
   int bits = mjDSBL_CONSTRAINT | mjDSBL_CONTACT | mjDSBL_LIMIT | mjDSBL_FRICTIONLOSS;

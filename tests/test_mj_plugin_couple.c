@@ -116,8 +116,8 @@ static void testScenes(void** state) {
   }
 }
 
-// What is carried by an arm that a weld pulls beyond its limit stays where it is on the arm: friction
-// goes with the velocity that MuJoCo's step ends with.
+// What is carried by an arm that a weld pulls beyond its limit stays where it is on the arm:
+// friction goes with the velocity that MuJoCo's step ends with.
 static void testLimit(void** state) {
   (void)state;
   for (int k = 0; k < NINTEGRATOR; k++) {
@@ -144,6 +144,34 @@ static void testLimit(void** state) {
     }
     assert_true(limited > 500);
     assert_float_equal(d->qpos[1] - d->qpos[0], offset, 1e-4);
+    mj_deleteData(d);
+    mj_deleteModel(m);
+  }
+}
+
+// A heavy trunk on light legs, which its weight bends up to their limits: no foot sinks in.
+static void testLegs(void** state) {
+  (void)state;
+  for (int k = 0; k < NINTEGRATOR; k++) {
+    mjModel* m = djt_compile(
+        WITH("") QUIET "<default><geom friction='.1'/></default>" FLOOR
+        "<body pos='0 0 .3'><freejoint/><geom type='box' size='.2 .2 .05' mass='10'/>"
+        "<body pos='.2 0 0'><joint axis='0 1 0' limited='true' range='-20 20'/><geom "
+        "type='capsule' fromto='0 0 0 .1 0 -.25' size='.02' mass='.1'/></body><body pos='-.2 0 0'>"
+        "<joint axis='0 1 0' limited='true' range='-20 20'/><geom type='capsule' "
+        "fromto='0 0 0 -.1 0 -.25' size='.02' mass='.1'/></body></body></worldbody></mujoco>");
+    m->opt.integrator = kIntegrators[k];
+    mjData* d = mj_makeData(m);
+    int limited = 0;
+    for (int i = 0; i < 500; i++) {
+      mj_step(m, d);
+      const djData* data = contactData(m, d);
+      if (data->npair < 2 || d->nefc == 0 || d->efc_force[0] < 1) continue;
+      limited++;
+      for (int j = 0; j < (int)m->nv; j++) assert_float_equal(d->qvel[j], data->qvel[j], 1e-5);
+    }
+    assert_true(limited > 100);
+    assert_true(contactData(m, d)->stats.deepest_overlap < 2e-4);
     mj_deleteData(d);
     mj_deleteModel(m);
   }
@@ -291,7 +319,7 @@ static int setup(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testWeld), cmocka_unit_test(testScenes), cmocka_unit_test(testLimit),
-      cmocka_unit_test(testNoContact), cmocka_unit_test(testNothingKept),
-      cmocka_unit_test(testSolvers)};
+      cmocka_unit_test(testLegs), cmocka_unit_test(testNoContact),
+      cmocka_unit_test(testNothingKept), cmocka_unit_test(testSolvers)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -30,14 +30,7 @@ void djm_startCouple(djmCouple* couple, const mjModel* m, mjtNum* work) {
   mju_zero(couple->r, nv);
 }
 
-// Limits of joints alone are left to our step's, for what MuJoCo adds to them is little. Beside
-// other constraints, which can press a joint hard against its limit, they are part of the answer.
-bool djm_hasConstraints(const mjData* d) {
-  for (int i = 0; i < d->nefc; i++) {
-    if (d->efc_type[i] != mjCNSTR_LIMIT_JOINT) return true;
-  }
-  return false;
-}
+bool djm_hasConstraints(const mjData* d) { return d->nefc > 0; }
 
 // ------------------------------ MuJoCo's answer --------------------------------------------------
 

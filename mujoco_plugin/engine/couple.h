@@ -23,7 +23,8 @@ typedef struct djmCouple {
 size_t djm_coupleWork(const mjModel* m);
 void djm_startCouple(djmCouple* couple, const mjModel* m, mjtNum* work);
 
-// Whether constraints of MuJoCo's that our step does not have are active: all but limits of joints.
+// Whether constraints of MuJoCo's are active. Limits of joints are in our step too, but where
+// MuJoCo's are stiffer it adds forces that contact has to know.
 bool djm_hasConstraints(const mjData* d);
 
 // d->qfrc_passive holds what djm_impose gave after our step with r applied. r is taken out of it:
