@@ -112,6 +112,7 @@ djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjMod
     c->nsensor = m->nsensor;
     c->substeps = 1;
     c->option.substeps = instance.substeps;
+    c->joints = instance.joints;
     status = setSubsteps(c);
     if (status != DJ_OK) *err = c->error;
   }

@@ -112,8 +112,8 @@ static djStatus readChoices(djmInstance* x, djmImport* imp, const mjModel* m) {
     x->substeps = (int)n;
   }
   const char* constraints = configOf(m, x->id, "constraints");
-  x->constraints = strcmp(constraints, "dijoco") == 0;
-  if (*constraints && !x->constraints && strcmp(constraints, "mujoco") != 0) {
+  x->joints = strcmp(constraints, "mujoco") != 0;
+  if (*constraints && x->joints && strcmp(constraints, "dijoco") != 0) {
     return refuse(imp, m, x->id, "constraints", constraints, "mujoco or dijoco is expected");
   }
   return DJ_OK;
@@ -152,18 +152,17 @@ djStatus djm_importInstanceOption(djmImport* imp, const djmInstance* x) {
 
 // ------------------------------ the view --------------------------------------------------------
 
-// Which joint constraints and contacts of the whole scene act in the view. Beside MuJoCo's solver
-// limits act in both: its solver adds only what is missing towards its reference acceleration, and
-// the search for forces that go together (engine/couple.c) fails at limbs that are jammed if our
-// step knows nothing of limits. Friction loss would act
-// twice.
+// Which joint constraints and contacts of the whole scene act in the view. Limits that are MuJoCo's
+// act in both: its solver adds only what is missing towards its reference acceleration, and the
+// search for forces that go together (engine/couple.c) fails at limbs that are jammed if our step
+// knows nothing of limits. Friction loss would act twice.
 static void setFlags(mjModel* view, const mjModel* m, const djmInstance* x, djmPurpose purpose) {
   int bits = mjDSBL_CONSTRAINT | mjDSBL_CONTACT | mjDSBL_LIMIT | mjDSBL_FRICTIONLOSS;
   int flags = m->opt.disableflags & ~bits;
   if (djm_disabled(m, mjDSBL_EQUALITY)) flags |= mjDSBL_EQUALITY;
-  if (!x->constraints && djm_disabled(m, mjDSBL_LIMIT)) flags |= mjDSBL_LIMIT;
-  bool mujocos = purpose == DJM_CONTACTS || djm_disabled(m, mjDSBL_FRICTIONLOSS);
-  if (!x->constraints && mujocos) flags |= mjDSBL_FRICTIONLOSS;
+  if (djm_disabled(m, mjDSBL_LIMIT)) flags |= mjDSBL_LIMIT;
+  bool mujocos = purpose == DJM_CONTACTS && !x->joints;
+  if (mujocos || djm_disabled(m, mjDSBL_FRICTIONLOSS)) flags |= mjDSBL_FRICTIONLOSS;
   view->opt.disableflags = flags;
 }
 

@@ -25,7 +25,7 @@ typedef enum djmPurpose {
 typedef struct djmInstance {
   int id;                // in m->plugin; -1: the scene has none
   int substeps;          // >= 1
-  bool constraints;      // limits and friction loss of joints are ours (constraints="dijoco")
+  bool joints;           // limits and friction loss of joints are ours: constraints="dijoco"
   bool* owned;           // (ngeom)
   bool* named;           // (ngeom) owned because `bodies` or `geoms` say so
 } djmInstance;
@@ -41,7 +41,7 @@ djStatus djm_applyInstance(mjModel* view, djmImport* imp, const djmInstance* ins
 // Options that the configuration gives, into imp->def.
 djStatus djm_importInstanceOption(djmImport* imp, const djmInstance* instance);
 
-// As dj_importMuJoCo. instance_out (may be NULL): id, substeps and constraints of the instance.
+// As dj_importMuJoCo. instance_out (may be NULL): id, substeps and joints of the instance.
 djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_out,
                     const mjModel* m, djmPurpose purpose, djError* err);
 

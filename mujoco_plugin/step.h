@@ -16,6 +16,7 @@ struct djmContext {
   int nkept;              // activations that the import keeps
   int* kept;              // (nkept) their addresses in MuJoCo's act, or NULL: all of them
   djError error;          // of the last call, where the data has none
+  bool joints;            // an engine plugin's: limits and friction loss of joints are ours alone
   bool passing;           // djm_pass is under way: the engine plugin that owns the context waits
   // The rest is made for an engine plugin only when a call on its context needs it.
   // the last step: contact forces, means over its substeps

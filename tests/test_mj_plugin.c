@@ -226,8 +226,7 @@ static void testConstraints(void** state) {
   (void)state;
   const Scene scenes[] = {
       {.option = ">", .world = kLimited},
-      {.config = "<config key='constraints' value='dijoco'/>",
-       .option = "><flag limit='disable' frictionloss='disable'/>", .world = kLimited},
+      {.config = "<config key='constraints' value='mujoco'/>", .option = ">", .world = kLimited},
       {.option = "><flag limit='disable'/>", .world = kLimited}};
   for (int i = 0; i < 3; i++) {
     mjModel* m = load(&scenes[i]);
@@ -242,6 +241,42 @@ static void testConstraints(void** state) {
     } else {
       assert_true(deepest > 1);      // nobody limits it
     }
+    mj_deleteData(d);
+    mj_deleteModel(m);
+  }
+}
+
+// Limits and friction loss of joints are ours by default: MuJoCo's solver leaves them alone, whatever
+// solver it is, and MuJoCo's step lands on ours.
+static const char kLegs[] =
+    "<geom type='plane' size='3 3 1' friction='.1' priority='1'/><body pos='0 0 .3'><freejoint/>"
+    "<geom type='box' size='.2 .2 .05' mass='5'/><body pos='.2 0 0'><joint axis='0 1 0' "
+    "range='-5 5' frictionloss='.3'/><geom type='capsule' fromto='0 0 0 .1 0 -.25' size='.02' "
+    "mass='.2'/></body><body pos='-.2 0 0'><joint axis='0 1 0' range='-5 5' solreflimit='-900 -30'/>"
+    "<geom type='capsule' fromto='0 0 0 -.1 0 -.25' size='.02' mass='.2'/></body></body>";
+
+static void testJointsAreOurs(void** state) {
+  (void)state;
+  static const char* const integrators[] = {"Euler", "implicit", "implicitfast", "discrete"};
+  static const char* const solvers[] = {"Newton", "CG", "PGS"};
+  for (int i = 0; i < 12; i++) {
+    char option[200];
+    snprintf(option, sizeof(option), "integrator='%s' solver='%s'%s", integrators[i % 4],
+             solvers[i / 4], kNoContact);
+    mjModel* m = load(&(Scene){.option = option, .world = kLegs});
+    double height;
+    double miss = missOf(m, 400, &height);
+    assert_true(miss < 1e-9);
+    mjData* d = mj_makeData(m);
+    int limits = 0;
+    for (int k = 0; k < 400; k++) {
+      mj_step(m, d);
+      for (int r = 0; r < d->nefc; r++) {
+        limits += d->efc_type[r] == mjCNSTR_LIMIT_JOINT;
+        assert_true(fabs(d->efc_force[r]) < 1e-12);
+      }
+    }
+    assert_true(limits > 100);
     mj_deleteData(d);
     mj_deleteModel(m);
   }
@@ -401,6 +436,7 @@ int main(void) {
       cmocka_unit_test(testOwnedGeoms),
       cmocka_unit_test(testWarnsOfDoubleContact),
       cmocka_unit_test(testConstraints),
+      cmocka_unit_test(testJointsAreOurs),
       cmocka_unit_test(testForcesThatOnlyMuJoCoHas),
       cmocka_unit_test(testStepsOfItsContext),
       cmocka_unit_test(testDrawing),

@@ -15,6 +15,7 @@
 #define WITH(config)                                                                    \
   "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'>" config      \
   "</instance></plugin></extension>"
+#define MUJOCOS "<config key='constraints' value='mujoco'/>"   // limits of joints too
 #define QUIET "<option><flag contact='disable'/></option>"
 #define FLOOR "<worldbody><geom type='plane' size='3 3 1'/>"
 
@@ -122,7 +123,7 @@ static void testLimit(void** state) {
   (void)state;
   for (int k = 0; k < NINTEGRATOR; k++) {
     mjModel* m = djt_compile(
-        WITH("") QUIET "<worldbody><body name='arm' pos='0 0 .3'><joint type='slide' axis='1 0 0' "
+        WITH(MUJOCOS) QUIET "<worldbody><body name='arm' pos='0 0 .3'><joint type='slide' axis='1 0 0' "
         "limited='true' range='-1 .1'/><geom type='box' size='.2 .2 .02' mass='1'/></body>"
         "<body pos='0 0 .36'><freejoint/><geom type='box' size='.03 .03 .03' mass='.5'/></body>"
         "<body name='goal' mocap='true' pos='0 0 .3'/></worldbody><equality>"
@@ -154,7 +155,7 @@ static void testLegs(void** state) {
   (void)state;
   for (int k = 0; k < NINTEGRATOR; k++) {
     mjModel* m = djt_compile(
-        WITH("") QUIET "<default><geom friction='.1'/></default>" FLOOR
+        WITH(MUJOCOS) QUIET "<default><geom friction='.1'/></default>" FLOOR
         "<body pos='0 0 .3'><freejoint/><geom type='box' size='.2 .2 .05' mass='10'/>"
         "<body pos='.2 0 0'><joint axis='0 1 0' limited='true' range='-20 20'/><geom "
         "type='capsule' fromto='0 0 0 .1 0 -.25' size='.02' mass='.1'/></body><body pos='-.2 0 0'>"
@@ -264,7 +265,7 @@ static void testSolvers(void** state) {
                   {mjSOL_NEWTON, mjCONE_PYRAMIDAL, 5, 0, mjENBL_DIAGEXACT},
                   {mjSOL_NEWTON, mjCONE_PYRAMIDAL, 0, mjDSBL_WARMSTART, mjENBL_FWDINV}};
   mjModel* m = djt_compile(
-      WITH("<config key='geoms' value='one'/>") FLOOR
+      WITH(MUJOCOS "<config key='geoms' value='one'/>") FLOOR
       "<body pos='0 0 .06'><freejoint/><geom type='box' size='.1 .1 .05' mass='1'/></body>"
       "<body pos='0 0 .18'><freejoint/><geom name='one' contype='0' conaffinity='0' type='box' "
       "size='.1 .1 .05' mass='3'/><body pos='.1 0 .05'><joint name='j' axis='0 1 0' damping='.1' "

@@ -2,7 +2,7 @@
 //   - Single steps from the states of the plugin's run end with djm_step's velocity, for every
 //     integrator and timestep.
 //   - Trajectories of both stay together as far as rounding does, which tumbling multiplies.
-//   - Limits of joints: with constraints="dijoco" all is ours; otherwise MuJoCo's solver adds to
+//   - Limits of joints: by default all is ours; with constraints="mujoco" MuJoCo's solver adds to
 //     them, and runs part.
 //   - Contact carries what MuJoCo's constraints hang on it.
 //   - What a step costs with and without the plugin, on the humanoid.
@@ -76,10 +76,9 @@ static char* robotText(const char* name, const char* more) {
 }
 
 static const char kAntMuJoCo[] =
-    PLUGIN("") "<option integrator='Euler'><flag contact='disable'/></option>";
+    PLUGIN("<config key='constraints' value='mujoco'/>") "<option integrator='Euler'><flag contact='disable'/></option>";
 static const char kAntOurs[] =
-    PLUGIN("<config key='constraints' value='dijoco'/>")
-    "<option integrator='Euler'><flag contact='disable' limit='disable'/></option>";
+    PLUGIN("") "<option integrator='Euler'><flag contact='disable'/></option>";
 
 // ------------------------------ runs -------------------------------------------------------------
 

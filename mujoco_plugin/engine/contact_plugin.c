@@ -163,8 +163,9 @@ static void compute(const mjModel* m, mjData* d, int instance, int capability) {
   djmContact* x = contactOf(d, instance);
   if (!x || (x->context && x->context->passing) || !update(x, m)) return;
   djm_restForce(x->rest, m, d);
-  if (!takeStep(x, d, NULL) || !land(x, m, d) || djm_data(x->context)->npair == 0) return;
-  if (!djm_hasConstraints(d)) return;
+  if (!takeStep(x, d, NULL) || !land(x, m, d)) return;
+  if (x->context->joints) djm_dropJointRows(d);
+  if (djm_data(x->context)->npair == 0 || !djm_hasConstraints(d)) return;
   // Contact forces answer to MuJoCo's constraint forces too.
   djmCouple couple;
   djm_startCouple(&couple, m, x->work + djm_imposeWork(m));

@@ -30,7 +30,36 @@ void djm_startCouple(djmCouple* couple, const mjModel* m, mjtNum* work) {
   mju_zero(couple->r, nv);
 }
 
-bool djm_hasConstraints(const mjData* d) { return d->nefc > 0; }
+static bool isJointRow(const mjData* d, int row) {
+  return d->efc_type[row] == mjCNSTR_LIMIT_JOINT || d->efc_type[row] == mjCNSTR_FRICTION_DOF;
+}
+
+// Friction is bounded by 0. Limits are out of reach: MuJoCo has yet to find reference accelerations
+//   aref = -b v - k d (pos - margin),  (k, b, d) = efc_KBIP,
+// and a limit whose aref is far below any acceleration has no force. Rows are made anew with the
+// next positions.
+void djm_dropJointRows(mjData* d) {
+  for (int i = 0; i < d->nefc; i++) {
+    if (!isJointRow(d, i)) continue;
+    mjtNum* kbip = d->efc_KBIP + 4 * i;
+    d->efc_frictionloss[i] = 0;
+    if (d->nisland > 0) d->iefc_frictionloss[d->map_efc2iefc[i]] = 0;   // copied with the islands
+    if (d->efc_type[i] == mjCNSTR_FRICTION_DOF) continue;
+    kbip[0] = kbip[2] = 1;
+    kbip[1] = 0;
+    d->efc_pos[i] = d->efc_margin[i] + 1e15;
+  }
+}
+
+// Rows that were dropped have neither a bound on friction nor a limit within reach.
+bool djm_hasConstraints(const mjData* d) {
+  for (int i = 0; i < d->nefc; i++) {
+    bool dropped = d->efc_type[i] == mjCNSTR_FRICTION_DOF ? d->efc_frictionloss[i] == 0
+                                                          : d->efc_pos[i] > 1e14;
+    if (!isJointRow(d, i) || !dropped) return true;
+  }
+  return false;
+}
 
 // ------------------------------ MuJoCo's answer --------------------------------------------------
 

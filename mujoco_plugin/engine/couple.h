@@ -23,8 +23,11 @@ typedef struct djmCouple {
 size_t djm_coupleWork(const mjModel* m);
 void djm_startCouple(djmCouple* couple, const mjModel* m, mjtNum* work);
 
-// Whether constraints of MuJoCo's are active. Limits of joints are in our step too, but where
-// MuJoCo's are stiffer it adds forces that contact has to know.
+// Keep MuJoCo's solver from limits and friction loss of joints, in the step under way.
+void djm_dropJointRows(mjData* d);
+
+// Whether constraints of MuJoCo's are left. Limits of joints that are left are in our step too, but
+// where MuJoCo's are stiffer it adds forces that contact has to know.
 bool djm_hasConstraints(const mjData* d);
 
 // d->qfrc_passive holds what djm_impose gave after our step with r applied. r is taken out of it:
