@@ -5,6 +5,7 @@
 // return from an error. While a guarded call runs, the thread's handler is ours.
 
 #include "attach.h"
+#include "guard.h"
 
 #include <dijoco/mujoco.h>
 
@@ -20,6 +21,8 @@ typedef struct djGuardFrame {
 } djGuardFrame;
 
 static _Thread_local djGuardFrame* top;
+
+bool djm_isGuarded(void) { return top != NULL; }
 
 // Copies text onto one line: line ends and the blanks after them become "; ".
 static void oneLine(char* line, size_t size, const char* text) {

@@ -201,6 +201,28 @@ static void testOwnedGeoms(void** state) {
   }
 }
 
+static void compileLoose(void* result) {
+  static const char kWorld[] =
+      "<geom name='ground' type='plane' size='2 2 .1'/><body pos='0 0 1'><freejoint/>"
+      "<geom name='crate' size='.1'/></body>";
+  char error[1000];
+  *(mjModel**)result = compile(&(Scene){.option = ">", .world = kWorld}, error);
+}
+
+// A warning that was swallowed is given again.
+static void testWarnsAfterGuard(void** state) {
+  (void)state;
+  mjModel* m = NULL;
+  djError err;
+  assert_int_equal(djm_guard(compileLoose, &m, &err), DJ_OK);
+  assert_non_null(m);
+  warning[0] = '\0';
+  mjData* d = mj_makeData(m);
+  assert_non_null(strstr(warning, "acts twice: ground, crate"));
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
 static void testWarnsOfDoubleContact(void** state) {
   (void)state;
   warning[0] = '\0';
@@ -435,6 +457,7 @@ int main(void) {
       cmocka_unit_test(testSubsteps),
       cmocka_unit_test(testOwnedGeoms),
       cmocka_unit_test(testWarnsOfDoubleContact),
+      cmocka_unit_test(testWarnsAfterGuard),
       cmocka_unit_test(testConstraints),
       cmocka_unit_test(testJointsAreOurs),
       cmocka_unit_test(testForcesThatOnlyMuJoCoHas),

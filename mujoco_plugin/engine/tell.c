@@ -1,5 +1,7 @@
 #include "engine/tell.h"
 
+#include "guard.h"
+
 #include <mujoco/mujoco.h>
 
 #include <stdatomic.h>
@@ -27,5 +29,5 @@ static bool isNew(uint64_t hash) {
 
 void djm_tellOnce(const char* plugin, const char* text) {
   uint64_t hash = hashOf(hashOf(14695981039346656037u, plugin), text);
-  if (isNew(hash)) mju_warning("%s: %s", plugin, text);
+  if (djm_isGuarded() || isNew(hash)) mju_warning("%s: %s", plugin, text);
 }
