@@ -76,7 +76,8 @@ static char* robotText(const char* name, const char* more) {
 }
 
 static const char kAntMuJoCo[] =
-    PLUGIN("<config key='constraints' value='mujoco'/>") "<option integrator='Euler'><flag contact='disable'/></option>";
+    PLUGIN("<config key='constraints' value='mujoco'/>")
+    "<option integrator='Euler'><flag contact='disable'/></option>";
 static const char kAntOurs[] =
     PLUGIN("") "<option integrator='Euler'><flag contact='disable'/></option>";
 

@@ -41,8 +41,8 @@ static djmContact* contactOf(const mjData* d, int instance) {
 // Why a scene cannot have the plugin, or NULL.
 static const char* unsuited(const mjModel* m) {
   if (m->opt.integrator == mjINT_RK4) {
-    return "integrator RK4 evaluates forces four times a step; use Euler, implicit, implicitfast or "
-           "discrete";
+    return "integrator RK4 evaluates forces four times a step; use Euler, implicit, implicitfast "
+           "or discrete";
   }
   if (m->opt.enableflags & mjENBL_SLEEP) return "bodies that sleep are not supported";
   if (djm_disabled(m, mjDSBL_SPRING) && djm_disabled(m, mjDSBL_DAMPER)) {
@@ -78,8 +78,8 @@ static void tellCollided(const mjModel* m) {
   djError err;
   if (djm_listCollided(names, sizeof(names), m, &err) != DJ_OK || !names[0]) return;
   snprintf(text, sizeof(text),
-           "MuJoCo collides these geoms too, so that their contact acts twice: %s (disable the flag "
-           "contact, or set their contype and conaffinity to 0)", names);
+           "MuJoCo collides these geoms too, so that their contact acts twice: %s (disable the "
+           "flag contact, or set their contype and conaffinity to 0)", names);
   djm_tellOnce(kName, text);
 }
 
