@@ -75,10 +75,10 @@ static char* robotText(const char* name, const char* more) {
   return text;
 }
 
-static const char kAntMuJoCo[] =
+static const char kJointsMuJoCos[] =
     PLUGIN("<config key='constraints' value='mujoco'/>")
     "<option integrator='Euler'><flag contact='disable'/></option>";
-static const char kAntOurs[] =
+static const char kJointsOurs[] =
     PLUGIN("") "<option integrator='Euler'><flag contact='disable'/></option>";
 
 // ------------------------------ runs -------------------------------------------------------------
@@ -233,7 +233,7 @@ static void testCost(int steps) {
   enum { WAYS = 4 };
   static const char* const name[WAYS] = {"no contact", "MuJoCo's contact", "plugin", "djm_step"};
   char* plain = robotText("humanoid", "<option integrator='Euler'/>");
-  char* with = robotText("humanoid", kAntMuJoCo);
+  char* with = robotText("humanoid", kJointsOurs);
   mjModel* m[3] = {robot_compile(plain), robot_compile(plain), robot_compile(with)};
   m[0]->opt.disableflags |= mjDSBL_CONTACT;
   mjData* d[3];
@@ -284,10 +284,10 @@ int main(int argc, char** argv) {
   free(text);
   testCarried(r, quick);
   if (!robot_folder()) return djv_finish(r);
-  text = robotText("ant", kAntOurs);
+  text = robotText("ant", kJointsOurs);
   testScene(r, "ant, limits ours", robot_compile(text), quick, 1e-12, 1e-5);
   free(text);
-  text = robotText("ant", kAntMuJoCo);
+  text = robotText("ant", kJointsMuJoCos);
   testScene(r, "ant, limits of both", robot_compile(text), quick, INFINITY, INFINITY);
   free(text);
   testCost(quick ? 100 : 2000);
