@@ -193,6 +193,11 @@ void djm_readData(djmContext* c, const mjData* d) {
   mju_copy(data->mocap_quat, d->mocap_quat, 4 * x->nmocap);
 }
 
+void djm_setAcceleration(mjData* d, const djmContext* c) {
+  double h = djm_timestep(c);
+  for (int i = 0; i < c->model->nv; i++) d->qacc[i] = (c->data->qvel[i] - d->qvel[i]) / h;
+}
+
 djStatus djm_solve(djmContext* c, const mjModel* m, const mjData* d) {
   djm_readData(c, d);
   djm_clearForces(c, m);

@@ -154,8 +154,7 @@ static void accelerationStage(Pass* p) {
   const mjModel* m = p->m;
   mjData* d = p->d;
   djmContext* c = p->c;
-  double h = c->model->opt.timestep * c->substeps;
-  for (int i = 0; i < m->nv; i++) d->qacc[i] = (c->data->qvel[i] - d->qvel[i]) / h;
+  djm_setAcceleration(d, c);
   djm_projectForces(d->qfrc_constraint, d->cfrc_ext, c, m, d, d->xfrc_applied);
   if (d->nefc > 0) mju_zero(d->efc_force, d->nefc);   // MuJoCo's constraints do not act
   hide(p);

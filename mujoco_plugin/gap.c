@@ -31,17 +31,15 @@ static djStatus refuse(djError* err, djStatus status, const char* what, const ch
 
 // ------------------------------ making ----------------------------------------------------------
 
-// Which geoms count: of a body those with bits, or all of them if none has. id may be NULL.
+// Which geoms count. geom may be NULL.
 static int listGeoms(GeomShape* geom, const mjModel* m, mjtObj type, int object) {
   if (type == mjOBJ_GEOM) {
     if (geom) geom->id = object;
     return 1;
   }
   int first = m->body_geomadr[object], end = first + m->body_geomnum[object], n = 0;
-  bool bits = false;
-  for (int g = first; g < end; g++) bits |= m->geom_contype[g] || m->geom_conaffinity[g];
   for (int g = first; g < end; g++) {
-    if (bits && !m->geom_contype[g] && !m->geom_conaffinity[g]) continue;
+    if (!djm_countsInBody(m, g)) continue;
     if (geom) geom[n].id = g;
     n++;
   }

@@ -55,6 +55,12 @@ bool djm_shapeSupported(int type);
 // Whether geom's shape collides and is supported; others are imported without contact.
 bool djm_geomCollides(const djmImport* imp, int geom);
 
+// Whether a geom has contype or conaffinity.
+bool djm_hasBits(const mjModel* m, int geom);
+
+// Whether a geom counts where its body is named: geoms with bits do, or all of them if none has.
+bool djm_countsInBody(const mjModel* m, int geom);
+
 // Whether body i moves (has dofs at or above it).
 bool djm_moves(const mjModel* m, int body);
 

@@ -10,6 +10,19 @@ bool djm_shapeSupported(int type) {
          type == mjGEOM_MESH;
 }
 
+bool djm_hasBits(const mjModel* m, int geom) {
+  return m->geom_contype[geom] || m->geom_conaffinity[geom];
+}
+
+bool djm_countsInBody(const mjModel* m, int geom) {
+  if (djm_hasBits(m, geom)) return true;
+  int body = m->geom_bodyid[geom], first = m->body_geomadr[body];
+  for (int i = first; i < first + m->body_geomnum[body]; i++) {
+    if (djm_hasBits(m, i)) return false;
+  }
+  return true;
+}
+
 bool djm_geomCollides(const djmImport* imp, int geom) {
   return imp->geom_dim[geom] > 0 || imp->geom_paired[geom];
 }

@@ -24,8 +24,8 @@ static djStatus refuse(djmImport* imp, const mjModel* m, int id, const char* key
   return DJ_INVALID;
 }
 
-static const char* configOf(const mjModel* m, int id, const char* key) {
-  const char* value = mj_getPluginConfig(m, id, key);
+const char* djm_configOf(const mjModel* m, int instance, const char* key) {
+  const char* value = mj_getPluginConfig(m, instance, key);
   return value ? value : "";
 }
 
@@ -42,10 +42,6 @@ static int findInstance(djmImport* imp, const mjModel* m, djStatus* status) {
 
 // ------------------------------ ownership -------------------------------------------------------
 
-static bool hasBits(const mjModel* m, int geom) {
-  return m->geom_contype[geom] || m->geom_conaffinity[geom];
-}
-
 // Whether the name (length n) is that of the element at adr.
 static bool isNamed(const mjModel* m, int adr, const char* name, int n) {
   const char* other = djm_name(m, adr);
@@ -61,15 +57,12 @@ static bool ownGeom(djmInstance* x, const mjModel* m, const char* name, int n) {
   return false;
 }
 
-// Geoms of a body: those with bits, or all of them if none has.
 static bool ownBody(djmInstance* x, const mjModel* m, const char* name, int n) {
   for (int b = 0; b < m->nbody; b++) {
     if (!isNamed(m, m->name_bodyadr[b], name, n)) continue;
     int first = m->body_geomadr[b], end = first + m->body_geomnum[b];
-    bool bits = false;
-    for (int i = first; i < end; i++) bits = bits || hasBits(m, i);
     for (int i = first; i < end; i++) {
-      if (!bits || hasBits(m, i)) x->owned[i] = x->named[i] = true;
+      if (djm_countsInBody(m, i)) x->owned[i] = x->named[i] = true;
     }
     return true;
   }
@@ -79,7 +72,7 @@ static bool ownBody(djmInstance* x, const mjModel* m, const char* name, int n) {
 // Names are separated by blanks or commas; "all" is every geom.
 static djStatus ownList(djmInstance* x, djmImport* imp, const mjModel* m, const char* key,
                         bool (*own)(djmInstance*, const mjModel*, const char*, int)) {
-  const char* list = configOf(m, x->id, key);
+  const char* list = djm_configOf(m, x->id, key);
   for (const char* c = list; *c;) {
     if (isspace((unsigned char)*c) || *c == ',') {
       c++;
@@ -101,7 +94,7 @@ static djStatus ownList(djmInstance* x, djmImport* imp, const mjModel* m, const 
 // ------------------------------ configuration ---------------------------------------------------
 
 static djStatus readChoices(djmInstance* x, djmImport* imp, const mjModel* m) {
-  const char* substeps = configOf(m, x->id, "substeps");
+  const char* substeps = djm_configOf(m, x->id, "substeps");
   x->substeps = 1;
   if (*substeps) {
     char* end;
@@ -111,7 +104,7 @@ static djStatus readChoices(djmInstance* x, djmImport* imp, const mjModel* m) {
     }
     x->substeps = (int)n;
   }
-  const char* constraints = configOf(m, x->id, "constraints");
+  const char* constraints = djm_configOf(m, x->id, "constraints");
   x->joints = strcmp(constraints, "mujoco") != 0;
   if (*constraints && x->joints && strcmp(constraints, "dijoco") != 0) {
     return refuse(imp, m, x->id, "constraints", constraints, "mujoco or dijoco is expected");
@@ -129,7 +122,7 @@ djStatus djm_readInstance(djmInstance* x, djmImport* imp, const mjModel* m) {
   status = readChoices(x, imp, m);
   if (status == DJ_OK) status = ownList(x, imp, m, "bodies", ownBody);
   if (status == DJ_OK) status = ownList(x, imp, m, "geoms", ownGeom);
-  if (!*configOf(m, x->id, "bodies") && !*configOf(m, x->id, "geoms")) {
+  if (!*djm_configOf(m, x->id, "bodies") && !*djm_configOf(m, x->id, "geoms")) {
     memset(x->owned, true, m->ngeom * sizeof(bool));
   }
   return status;
@@ -140,7 +133,7 @@ djStatus djm_importInstanceOption(djmImport* imp, const djmInstance* x) {
   djSettings settings = {.option = imp->def.option};
   for (int i = 0; i < kSettings; i++) {
     const char* key = djm_instanceKeys[i];
-    const char* value = configOf(imp->m, x->id, key);
+    const char* value = djm_configOf(imp->m, x->id, key);
     djError err = {""};
     if (!*value || dj_parseSetting(&settings, key, value, &err) == DJ_OK) continue;
     const char* colon = strchr(err.text, ':');
@@ -208,7 +201,7 @@ enum { kMaxClasses = 31 };
 
 static djmClass classOf(const mjModel* m, const djmInstance* x, int geom) {
   return (djmClass){m->geom_contype[geom], m->geom_conaffinity[geom],
-                    x->named[geom] && !hasBits(m, geom)};
+                    x->named[geom] && !djm_hasBits(m, geom)};
 }
 
 static bool classesCollide(const djmClass* a, const djmClass* b) {
@@ -272,7 +265,7 @@ djStatus djm_applyInstance(mjModel* view, djmImport* imp, const djmInstance* x,
   bool all = true, bare = false;
   for (int i = 0; i < m.ngeom; i++) {
     all = all && x->owned[i];
-    bare = bare || (x->named[i] && !hasBits(&m, i));
+    bare = bare || (x->named[i] && !djm_hasBits(&m, i));
   }
   if ((all || others) && !bare) return DJ_OK;
   bool* keep = djm_alloc(imp, m.npair, sizeof(bool));

@@ -30,6 +30,9 @@ typedef struct djmInstance {
   bool* named;           // (ngeom) owned because `bodies` or `geoms` say so
 } djmInstance;
 
+// Value of a configuration key of any plugin's instance; "" where it is not given.
+const char* djm_configOf(const mjModel* m, int instance, const char* key);
+
 // Read the scene's instance; arrays are imp's. DJ_INVALID: err names the key.
 djStatus djm_readInstance(djmInstance* instance, djmImport* imp, const mjModel* m);
 

@@ -25,7 +25,7 @@ typedef struct Pass {
 
 // Derivative of acceleration i by column k.
 static double accBy(const djmChain* w, int nv, int i, int k) {
-  double h = w->c->model->opt.timestep * w->c->substeps;
+  double h = djm_timestep(w->c);
   if (k >= w->nx) return w->B[(size_t)(nv + i) * w->nu + k - w->nx] / h;
   return (w->A[(size_t)(nv + i) * w->nx + k] - (k == nv + i)) / h;
 }
@@ -116,7 +116,7 @@ djStatus djm_accelerationRows(mjtNum* C, mjtNum* D, const djmChain* w, const mjM
   p.value = p.wrench + 6 * nb;
   p.side[0] = p.value + n;
   p.side[1] = p.side[0] + n;
-  double h = c->model->opt.timestep * c->substeps;
+  double h = djm_timestep(c);
   for (size_t i = 0; i < nv; i++) p.acc[i] = (c->data->qvel[i] - d->qvel[i]) / h;
   if (w->nforce == 0) mju_zero(c->wrench, 6 * (int)nb);   // accelerations alone: not looked at
   move(&p, 0, 0);

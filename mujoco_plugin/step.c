@@ -13,8 +13,7 @@ djStatus djm_step(const mjModel* m, mjData* d, djmContext* c) {
     djStatus passed = djm_pass(c, m, d);
     if (passed < 0) return passed;
   } else {
-    double h = x->opt.timestep * c->substeps;
-    for (int i = 0; i < x->nv; i++) d->qacc[i] = (data->qvel[i] - d->qvel[i]) / h;
+    djm_setAcceleration(d, c);
     mjModel view = djm_plainModel(m);
     djm_poseData(c, &view, d);
     djm_projectForces(d->qfrc_constraint, d->cfrc_ext, c, m, c->pose, d->xfrc_applied);

@@ -45,6 +45,14 @@ djStatus djm_begin(djmContext* c, const mjModel* m, const mjData* d);
 // The step from d's state and inputs, into c->data, c->wrench and c->touch. d is not changed.
 djStatus djm_solve(djmContext* c, const mjModel* m, const mjData* d);
 
+// Of a step of djm_step, over all substeps.
+static inline double djm_timestep(const djmContext* c) {
+  return c->model->opt.timestep * c->substeps;
+}
+
+// d->qacc: the change of d's velocity to that of c->data, over the timestep.
+void djm_setAcceleration(mjData* d, const djmContext* c);
+
 // State and inputs of d, into c->data.
 void djm_readData(djmContext* c, const mjData* d);
 

@@ -1,7 +1,6 @@
 // The plugin dijoco.contact inside MuJoCo's step.
 
 #include "common/mjcf.h"
-#include "engine/engine.h"
 
 #include <dijoco/mujoco.h>
 
@@ -441,9 +440,8 @@ static void testContactsAreSeen(void** state) {
 }
 
 static int setup(void** state) {
-  (void)state;
   mju_user_warning = onWarning;
-  return mjp_registerPlugin(djm_contactPlugin()) < 0;
+  return djt_registerContact(state);
 }
 
 int main(void) {

@@ -3,7 +3,6 @@
 
 #include "common/mjcf.h"
 #include "common/near.h"
-#include "engine/engine.h"
 
 #include <dijoco/mujoco.h>
 
@@ -312,15 +311,10 @@ static void testSolvers(void** state) {
   mj_deleteModel(m);
 }
 
-static int setup(void** state) {
-  (void)state;
-  return mjp_registerPlugin(djm_contactPlugin()) < 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testWeld), cmocka_unit_test(testScenes), cmocka_unit_test(testLimit),
       cmocka_unit_test(testLegs), cmocka_unit_test(testNoContact),
       cmocka_unit_test(testNothingKept), cmocka_unit_test(testSolvers)};
-  return cmocka_run_group_tests(tests, setup, NULL);
+  return cmocka_run_group_tests(tests, djt_registerContact, NULL);
 }

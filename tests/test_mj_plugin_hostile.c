@@ -2,7 +2,6 @@
 // nothing leaks, and what comes after is right.
 
 #include "common/mjcf.h"
-#include "engine/engine.h"
 
 #include <dijoco/mujoco.h>
 
@@ -367,9 +366,8 @@ static void testScenes(void** state) {
 }
 
 static int setup(void** state) {
-  (void)state;
   mju_user_warning = onWarning;
-  return mjp_registerPlugin(djm_contactPlugin()) < 0;
+  return djt_registerContact(state);
 }
 
 int main(void) {

@@ -2,7 +2,6 @@
 // differences see the same steps, to the last bit.
 
 #include "common/mjcf.h"
-#include "engine/engine.h"
 
 #include <dijoco/mujoco.h>
 
@@ -289,16 +288,11 @@ static void testPickled(void** state) {
   mj_deleteModel(m);
 }
 
-static int setup(void** state) {
-  (void)state;
-  return mjp_registerPlugin(djm_contactPlugin()) < 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testCopy),       cmocka_unit_test(testSetState),
       cmocka_unit_test(testReset),      cmocka_unit_test(testOtherCalls),
       cmocka_unit_test(testThreads),    cmocka_unit_test(testTransition),
       cmocka_unit_test(testPickled)};
-  return cmocka_run_group_tests(tests, setup, NULL);
+  return cmocka_run_group_tests(tests, djt_registerContact, NULL);
 }

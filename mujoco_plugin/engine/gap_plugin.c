@@ -9,6 +9,7 @@
 #include "engine/keep.h"
 #include "engine/tell.h"
 #include "gap.h"
+#include "instance.h"
 #include "sensor.h"
 
 #include <math.h>
@@ -38,11 +39,6 @@ typedef struct Sensor {
 
 // ------------------------------ configuration ---------------------------------------------------
 
-static const char* configOf(const mjModel* m, int instance, const char* key) {
-  const char* value = mj_getPluginConfig(m, instance, key);
-  return value ? value : "";
-}
-
 static bool fail(djError* err, const char* key, const char* value, const char* why) {
   snprintf(err->text, sizeof(err->text), "%s='%.100s': %s", key, value, why);
   return false;
@@ -50,7 +46,7 @@ static bool fail(djError* err, const char* key, const char* value, const char* w
 
 // The parts that are wanted, as bits: all of them unless the key names some.
 static bool readParts(int* parts, const mjModel* m, int instance, djError* err) {
-  const char* text = configOf(m, instance, "output");
+  const char* text = djm_configOf(m, instance, "output");
   const char* c = text + strspn(text, " \t\r\n,");
   *parts = *c ? 0 : (1 << kNPart) - 1;
   while (*c) {
@@ -68,7 +64,7 @@ static bool readParts(int* parts, const mjModel* m, int instance, djError* err) 
 }
 
 static bool readSmoothing(mjtNum* smoothing, const mjModel* m, int instance, djError* err) {
-  const char* text = configOf(m, instance, "smoothing");
+  const char* text = djm_configOf(m, instance, "smoothing");
   *smoothing = -1;
   if (!*text) return true;
   char* end;
@@ -80,18 +76,18 @@ static bool readSmoothing(mjtNum* smoothing, const mjModel* m, int instance, djE
 // Objects by name: geom1 and geom2, or body1 and body2.
 static bool readNames(Sensor* s, const mjModel* m, int instance, djError* err) {
   bool given[2] = {false, false};   // geoms, bodies
-  for (int k = 0; k < 4; k++) given[k / 2] |= *configOf(m, instance, kKeys[k]) != 0;
+  for (int k = 0; k < 4; k++) given[k / 2] |= *djm_configOf(m, instance, kKeys[k]) != 0;
   if (given[0] && given[1]) return fail(err, "geom1", "", "either geoms or bodies, not both");
   s->type = given[1] ? mjOBJ_BODY : mjOBJ_GEOM;
   for (int side = 0; side < 2; side++) {
     const char* key = kKeys[2 * given[1] + side];
-    const char* name = configOf(m, instance, key);
+    const char* name = djm_configOf(m, instance, key);
     if (!*name) return fail(err, key, name, "a name is expected");
     s->id[side] = mj_name2id(m, s->type, name);
     if (s->id[side] < 0) return fail(err, key, name, "there is no such name");
   }
   if (s->id[0] == s->id[1]) {
-    return fail(err, kKeys[2 * given[1] + 1], configOf(m, instance, kKeys[2 * given[1] + 1]),
+    return fail(err, kKeys[2 * given[1] + 1], djm_configOf(m, instance, kKeys[2 * given[1] + 1]),
                 "the gap of one thing to itself");
   }
   return true;
@@ -126,7 +122,7 @@ static bool readObjects(Sensor* s, const mjModel* m, int instance, djError* err)
 
 static bool readConfig(Sensor* s, const mjModel* m, int instance, djError* err) {
   bool named = false;
-  for (int k = 0; k < 4; k++) named |= *configOf(m, instance, kKeys[k]) != 0;
+  for (int k = 0; k < 4; k++) named |= *djm_configOf(m, instance, kKeys[k]) != 0;
   return readParts(&s->parts, m, instance, err) &&
          readSmoothing(&s->smoothing, m, instance, err) &&
          (named ? readNames : readObjects)(s, m, instance, err);

@@ -2,7 +2,6 @@
 import copy
 import gc
 import pickle
-import threading
 import warnings
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 
 import dijoco
 from mj import mujoco
+from together import assert_same_on_threads
 
 ARM = """
 <mujoco>
@@ -305,16 +305,7 @@ def test_threads():
         context.step(d, 200)
         out[k] = d.qpos.copy()
 
-    alone, together = {}, {}
-    for k in range(4):
-        run(alone, k)
-    threads = [threading.Thread(target=run, args=(together, k)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for k in range(4):
-        np.testing.assert_array_equal(alone[k], together[k])
+    assert_same_on_threads(run)
 
 
 def test_contacts_of_the_plugin():

@@ -12,6 +12,7 @@ import pytest
 
 import dijoco
 from dijoco import _lib
+from together import assert_same_on_threads
 
 STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
 
@@ -375,13 +376,4 @@ def test_threads_share_a_model(box):
         data.step(300)
         out[k] = data.get_state()
 
-    alone, together = {}, {}
-    for k in range(4):
-        run(alone, k)
-    threads = [threading.Thread(target=run, args=(together, k)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for k in range(4):
-        np.testing.assert_array_equal(alone[k], together[k])
+    assert_same_on_threads(run)

@@ -3,6 +3,7 @@
 #ifndef DJ_TESTS_MJCF_H_
 #define DJ_TESTS_MJCF_H_
 
+#include "engine/engine.h"
 #include "import.h"
 #include "stock.h"
 
@@ -38,6 +39,12 @@ static inline djModel* djt_import(djReport** report, const mjModel* m) {
   djStatus status = dj_importMuJoCo(&model, report, m, &err);
   if (status != DJ_OK) fail_msg("status %d: %s", status, err.text);
   return model;
+}
+
+// Group setup: scenes may have the plugin dijoco.contact.
+static inline int djt_registerContact(void** state) {
+  (void)state;
+  return mjp_registerPlugin(djm_contactPlugin()) < 0;
 }
 
 // Entry of the report, or NULL.
