@@ -76,7 +76,7 @@ static void checkJoints(const djModel* x, const mjModel* m) {
   for (int i = 0; i < x->nv; i++) {
     int j = x->dof_jnt[i];
     checkNear(x->jnt_damping[j], m->dof_damping[i], 0, "damping", i);
-    checkNear(x->jnt_dampingpoly[2 * j + 1], m->dof_dampingpoly[2 * i + 1], 0, "dampingpoly", i);
+    checkArray(x->jnt_dampingpoly + 2 * j, m->dof_dampingpoly + 2 * i, 2, "dampingpoly");
     checkNear(x->jnt_armature[j], m->dof_armature[i], 0, "armature", i);
     checkNear(x->jnt_frictionloss[j], m->dof_frictionloss[i], 0, "frictionloss", i);
   }
@@ -85,7 +85,9 @@ static void checkJoints(const djModel* x, const mjModel* m) {
     assert_int_equal(x->jnt_actfrclimited[j], m->jnt_actfrclimited[j]);
     if (m->jnt_limited[j]) checkArray(x->jnt_range + 2 * j, m->jnt_range + 2 * j, 2, "range");
     // static stiffness of MuJoCo's limit beyond the width of solimp
-    double s0 = fmax(m->jnt_solref[2 * j], 2 * m->opt.timestep), s1 = m->jnt_solref[2 * j + 1];
+    bool safe = !(m->opt.disableflags & mjDSBL_REFSAFE);
+    double s0 = fmax(m->jnt_solref[2 * j], safe ? 2 * m->opt.timestep : 0);
+    double s1 = m->jnt_solref[2 * j + 1];
     double d = m->jnt_solimp[5 * j + 1];
     checkNear(x->jnt_limit_stiffness[j], 1 / (s0 * s0 * s1 * s1 * (1 - d)), 1e-12, "limit", j);
     checkNear(x->jnt_limit_damping[j], 2 / (s0 * (1 - d)), 1e-12, "limit damping", j);
@@ -134,29 +136,113 @@ static void checkGeoms(const djModel* x, const mjModel* m) {
       }
     }
   }
+  checkInts(x->site_body, m->site_bodyid, x->nsite, "site_body");
+  checkArray(x->site_pos, m->site_pos, 3 * x->nsite, "site_pos");
+  checkArray(x->site_quat, m->site_quat, 4 * x->nsite, "site_quat");
+}
+
+static void checkPairs(const djModel* x, const mjModel* m) {
   assert_int_equal(x->npair, m->npair);
   checkInts(x->pair_geom1, m->pair_geom1, x->npair, "pair_geom1");
   checkInts(x->pair_geom2, m->pair_geom2, x->npair, "pair_geom2");
   checkInts(x->pair_condim, m->pair_dim, x->npair, "pair_condim");
+  for (int i = 0; i < x->npair; i++) {   // gap: as for geoms
+    checkNear(x->pair_margin[i] - x->pair_gap[i], m->pair_margin[i], 1e-15, "pair margin", i);
+  }
   assert_int_equal(x->nexclude, m->nexclude);
+  for (int i = 0; i < x->nexclude; i++) {
+    int a = x->exclude_body1[i], b = x->exclude_body2[i];
+    assert_int_equal(m->exclude_signature[i], a < b ? (a << 16) + b : (b << 16) + a);
+  }
 }
 
 static void checkActuators(const djModel* x, const mjModel* m) {
   checkInts(x->actuator_actadr, m->actuator_actadr, x->nu, "actuator_actadr");
+  checkArray(x->actuator_gear, m->actuator_gear, 6 * x->nu, "gear");
+  checkArray(x->actuator_armature, m->actuator_armature, x->nu, "armature");
+  checkArray(x->actuator_damping, m->actuator_damping, x->nu, "damping");
+  checkArray(x->actuator_dampingpoly, m->actuator_dampingpoly, 2 * x->nu, "dampingpoly");
+  checkArray(x->actuator_ctrlrange, m->actuator_ctrlrange, 2 * x->nu, "ctrlrange");
   for (int i = 0; i < x->nu; i++) {
-    bool on = djm_actuatorLive(m, i);
+    bool on = djm_actuatorLive(m, i), stateful = on && m->actuator_dyntype[i];
     assert_int_equal(x->actuator_joint[i], m->actuator_trnid[2 * i]);
-    checkArray(x->actuator_gear + 6 * i, m->actuator_gear + 6 * i, 6, "gear");
-    checkNear(x->actuator_armature[i], m->actuator_armature[i], 0, "armature", i);
-    checkNear(x->actuator_gainprm[3 * i], on ? m->actuator_gainprm[10 * i] : 0, 0, "gain", i);
-    double bias = m->actuator_biastype[i] && on ? m->actuator_biasprm[10 * i + 1] : 0;
-    checkNear(x->actuator_biasprm[3 * i + 1], bias, 0, "bias", i);
+    assert_int_equal(x->actuator_inparent[i], m->actuator_trntype[i] == mjTRN_JOINTINPARENT);
     assert_int_equal(x->actuator_ctrllimited[i], m->actuator_ctrllimited[i]);
-    if (on) assert_int_equal(x->actuator_dyn[i], m->actuator_dyntype[i]);
+    assert_int_equal(x->actuator_forcelimited[i], on && m->actuator_forcelimited[i]);
+    assert_int_equal(x->actuator_actlimited[i], stateful && m->actuator_actlimited[i]);
+    assert_int_equal(x->actuator_actearly[i], stateful && m->actuator_actearly[i]);
+    for (int k = 0; k < 3; k++) {   // those that act
+      bool gain = on && (k == 0 || m->actuator_gaintype[i] == mjGAIN_AFFINE);
+      bool bias = on && m->actuator_biastype[i] == mjBIAS_AFFINE;
+      double g = k == 0 || x->actuator_gain[i] == DJ_GAIN_AFFINE ? x->actuator_gainprm[3 * i + k] : 0;
+      checkNear(g, gain ? m->actuator_gainprm[mjNGAIN * i + k] : 0, 0, "gain", i);
+      double b = x->actuator_bias[i] == DJ_BIAS_AFFINE ? x->actuator_biasprm[3 * i + k] : 0;
+      checkNear(b, bias ? m->actuator_biasprm[mjNBIAS * i + k] : 0, 0, "bias", i);
+    }
+    if (!on) continue;
+    assert_int_equal(x->actuator_dyn[i], m->actuator_dyntype[i]);
+    checkArray(x->actuator_forcerange + 2 * i, m->actuator_forcerange + 2 * i, 2, "forcerange");
+    if (!stateful) continue;
+    checkArray(x->actuator_actrange + 2 * i, m->actuator_actrange + 2 * i, 2, "actrange");
+    checkNear(x->actuator_tau[i], m->actuator_dynprm[mjNDYN * i], 0, "tau", i);
   }
+}
+
+static void checkKeys(const djModel* x, const mjModel* m) {
   assert_int_equal(x->nkey, m->nkey);
+  checkArray(x->key_time, m->key_time, x->nkey, "key_time");
   checkArray(x->key_qpos, m->key_qpos, x->nkey * x->nq, "key_qpos");
+  checkArray(x->key_qvel, m->key_qvel, x->nkey * x->nv, "key_qvel");
+  checkArray(x->key_act, m->key_act, x->nkey * x->na, "key_act");
   checkArray(x->key_ctrl, m->key_ctrl, x->nkey * x->nu, "key_ctrl");
+  checkArray(x->key_mpos, m->key_mpos, x->nkey * 3 * x->nmocap, "key_mpos");
+  checkArray(x->key_mquat, m->key_mquat, x->nkey * 4 * x->nmocap, "key_mquat");
+}
+
+// Flags by their meaning; "constraint" stands for all constraints.
+static void checkOption(const djModel* x, const mjModel* m) {
+  static const struct {
+    int ours, theirs;
+    bool constraint;
+  } flags[] = {
+      {DJ_DSBL_CONTACT, mjDSBL_CONTACT, true},
+      {DJ_DSBL_LIMIT, mjDSBL_LIMIT, true},
+      {DJ_DSBL_FRICTIONLOSS, mjDSBL_FRICTIONLOSS, true},
+      {DJ_DSBL_SPRING, mjDSBL_SPRING, false},
+      {DJ_DSBL_DAMPER, mjDSBL_DAMPER, false},
+      {DJ_DSBL_GRAVITY, mjDSBL_GRAVITY, false},
+      {DJ_DSBL_CLAMPCTRL, mjDSBL_CLAMPCTRL, false},
+      {DJ_DSBL_FILTERPARENT, mjDSBL_FILTERPARENT, false},
+      {DJ_DSBL_ACTUATION, mjDSBL_ACTUATION, false},
+  };
+  int known = 0, bits = m->opt.disableflags;
+  for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+    bool off = (bits & flags[i].theirs) || (flags[i].constraint && (bits & mjDSBL_CONSTRAINT));
+    assert_int_equal((x->opt.disable & flags[i].ours) != 0, off);
+    known |= flags[i].ours;
+  }
+  assert_int_equal(x->opt.disable & ~known, 0);
+  checkNear(x->opt.timestep, m->opt.timestep, 0, "timestep", 0);
+  checkArray(x->opt.gravity, m->opt.gravity, 3, "gravity");
+  checkArray(x->opt.wind, m->opt.wind, 3, "wind");
+  checkNear(x->opt.density, m->opt.density, 0, "density", 0);
+  checkNear(x->opt.viscosity, m->opt.viscosity, 0, "viscosity", 0);
+}
+
+// Names of everything that has one.
+static void checkNames(const djModel* x, const mjModel* m) {
+  static const struct {
+    djObject ours;
+    mjtObj theirs;
+  } kinds[] = {{DJ_OBJ_BODY, mjOBJ_BODY}, {DJ_OBJ_JOINT, mjOBJ_JOINT}, {DJ_OBJ_GEOM, mjOBJ_GEOM},
+               {DJ_OBJ_SITE, mjOBJ_SITE}, {DJ_OBJ_MESH, mjOBJ_MESH},
+               {DJ_OBJ_ACTUATOR, mjOBJ_ACTUATOR}, {DJ_OBJ_KEY, mjOBJ_KEY}};
+  for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
+    for (int i = 0; i < dj_objectCount(x, kinds[k].ours); i++) {
+      const char* name = mj_id2name(m, kinds[k].theirs, i);
+      assert_string_equal(dj_id2name(x, kinds[k].ours, i), name ? name : "");
+    }
+  }
 }
 
 static void testFields(void** state) {
@@ -164,20 +250,21 @@ static void testFields(void** state) {
   djRng rng = {1};
   for (int trial = 0; trial < 300; trial++) {
     mjModel* m = randomModel(&rng, 1 + trial % 9, DJT_MJCF_ALL);
+    m->opt.disableflags ^= djt_integer(&rng, 1 << 20) & djt_integer(&rng, 1 << 20);
     djReport* report;
     djModel* x = djt_import(&report, m);
     const int ours[] = {x->nq, x->nv, x->nu, x->na, x->nbody, x->njnt, x->ngeom, x->nmocap};
     const int theirs[] = {(int)m->nq,    (int)m->nv,   (int)m->nu,    (int)m->na,
                           (int)m->nbody, (int)m->njnt, (int)m->ngeom, (int)m->nmocap};
     checkInts(ours, theirs, 8, "sizes");
-    checkNear(x->opt.timestep, m->opt.timestep, 0, "timestep", 0);
-    checkArray(x->opt.gravity, m->opt.gravity, 3, "gravity");
-    checkNear(x->opt.density, m->opt.density, 0, "density", 0);
+    checkOption(x, m);
     checkBodies(x, m);
     checkJoints(x, m);
     checkGeoms(x, m);
+    checkPairs(x, m);
     checkActuators(x, m);
-    if (m->njnt > 0) assert_string_equal(dj_id2name(x, DJ_OBJ_JOINT, 0), "j1");
+    checkKeys(x, m);
+    checkNames(x, m);
     assert_int_equal(dj_name2id(x, DJ_OBJ_BODY, "world"), 0);
     for (int i = 0; i < report->n; i++) {   // velocity of actuators on free joints
       assert_true(report->entry[i].state != DJ_IGNORED ||

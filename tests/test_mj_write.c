@@ -51,6 +51,13 @@ static const djtField fields[] = {
 
 // What MuJoCo derives itself or cannot hold.
 static bool isFixed(const djModel* m, const djtField* f, int id) {
+  // A free joint's spring rests at the body's reference pose, which must not change then.
+  bool placed = strcmp(f->field, "pos") == 0 || strcmp(f->field, "quat") == 0;
+  for (int j = 0; j < m->njnt && f->object == DJ_OBJ_BODY && placed; j++) {
+    const double* poly = m->jnt_stiffnesspoly + 2 * j;
+    bool spring = m->jnt_stiffness[j] != 0 || poly[0] != 0 || poly[1] != 0;
+    if (m->jnt_body[j] == id && m->jnt_type[j] == DJ_FREE && spring) return true;
+  }
   if (f->object == DJ_OBJ_BODY) return id == 0 || (m->body_mass[id] == 0 && f->field[0] == 'i');
   if (f->object == DJ_OBJ_GEOM && strcmp(f->field, "size") == 0) {
     return m->geom_type[id] == DJ_MESH || m->geom_type[id] == DJ_PLANE;
@@ -58,9 +65,7 @@ static bool isFixed(const djModel* m, const djtField* f, int id) {
   if (f->object != DJ_OBJ_JOINT) return false;
   int type = m->jnt_type[id];
   if (strcmp(f->field, "springref") == 0 || strcmp(f->field, "axis") == 0) return type < DJ_SLIDE;
-  // A free joint's spring rests at the body's reference pose, which changes here.
-  bool placed = strcmp(f->field, "pos") == 0 || strcmp(f->field, "stiffness") == 0;
-  return placed && type == DJ_FREE;
+  return type == DJ_FREE && (strcmp(f->field, "pos") == 0 || strcmp(f->field, "stiffness") == 0);
 }
 
 static void changeField(djModel* m, djRng* rng, const djtField* f, int id) {

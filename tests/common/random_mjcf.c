@@ -11,7 +11,7 @@ typedef struct djMaker {
   char* text;              // grows
   size_t used, room;
   bool failed;
-  int njnt, ngeom, nsite, nmocap;
+  int njnt, ngeom, nsite, nmocap, nu, na;
   int joint_type[500];     // of joint j1, j2...: f, b, s or h
 } djMaker;
 
@@ -87,6 +87,7 @@ static void putJointTerms(djMaker* k, int type) {
   if (maybe(k, 0.5)) put(k, " armature=\"%.5g\"", uniform(k, 0, 0.5));
   bool smooth = k->features & DJT_MJCF_SMOOTH;
   if (!smooth && maybe(k, 0.2)) put(k, " frictionloss=\"%.5g\"", uniform(k, 0, 0.5));
+  if (k->features & DJT_MJCF_REST && maybe(k, 0.5)) put(k, " actuatorgravcomp=\"true\"");
   if (type == 'f') return;
   if (!smooth && maybe(k, 0.4)) {
     put(k, " limited=\"true\" range=\"%.5g %.5g\" margin=\"%.5g\"",
@@ -160,29 +161,97 @@ static void putBody(djMaker* k, int* next, int end, int depth) {
   put(k, "</body>\n");
 }
 
+// A range, which holds only where it is limited.
+static void putRange(djMaker* k, const char* name, double low, double high) {
+  put(k, " %slimited=\"%s\" %srange=\"%.5g %.5g\"", name, maybe(k, 0.7) ? "true" : "false", name,
+      uniform(k, low, 0), uniform(k, 0.1, high));
+}
+
 static void putActuators(djMaker* k) {
   static const char* const dyn[] = {"none", "integrator", "filter", "filterexact"};
   bool smooth = k->features & DJT_MJCF_SMOOTH;
-  int n = 0;
   put(k, "<actuator>\n");
   for (int j = 1; j <= k->njnt; j++) {
     if (maybe(k, 0.4)) continue;
-    put(k, "<general name=\"a%d\" joint%s=\"j%d\" gear=\"%.5g 0.3 0.2 0.1 -0.4 0.7\"", ++n,
-        maybe(k, 0.2) ? "inparent" : "", j, uniform(k, -2, 2));
+    put(k, "<general name=\"a%d\" joint%s=\"j%d\" gear=\"%.5g 0.3 %.5g 0.1 -0.4 %.5g\"", ++k->nu,
+        maybe(k, 0.2) ? "inparent" : "", j, uniform(k, -2, 2), uniform(k, -1, 1),
+        uniform(k, -1, 1));
     int type = integer(k, 4);
+    k->na += type > 0;
     put(k, " dyntype=\"%s\" dynprm=\"%.5g\"", dyn[type], uniform(k, 0.01, 0.1));
-    if (!smooth && type && maybe(k, 0.5)) put(k, " actlimited=\"true\" actrange=\"-1 1\"");
+    if (!smooth && type && maybe(k, 0.7)) putRange(k, "act", -1, 1);
     if (type && maybe(k, 0.3)) put(k, " actearly=\"true\"");
-    put(k, " gaintype=\"%s\" gainprm=\"%.5g 0.2 0.1\"", maybe(k, 0.3) ? "affine" : "fixed",
-        uniform(k, -3, 3));
-    if (maybe(k, 0.5)) put(k, " biastype=\"affine\" biasprm=\"0.1 -2 -0.3\"");
-    if (!smooth && maybe(k, 0.5)) {
-      put(k, " ctrllimited=\"true\" ctrlrange=\"-1 %.5g\"", uniform(k, 0, 2));
+    put(k, " gaintype=\"%s\" gainprm=\"%.5g %.5g %.5g\"", maybe(k, 0.3) ? "affine" : "fixed",
+        uniform(k, -3, 3), uniform(k, -1, 1), uniform(k, -0.5, 0.5));
+    if (maybe(k, 0.5)) {
+      put(k, " biastype=\"affine\" biasprm=\"%.5g %.5g %.5g\"", uniform(k, -1, 1),
+          uniform(k, -4, 0), uniform(k, -0.5, 0));
     }
-    if (!smooth && maybe(k, 0.3)) put(k, " forcelimited=\"true\" forcerange=\"-2 2\"");
-    if (maybe(k, 0.3)) put(k, " armature=\"%.5g\" damping=\"%.5g\"", uniform(k, 0, 0.3),
-                           uniform(k, 0, 0.3));
+    if (!smooth && maybe(k, 0.7)) putRange(k, "ctrl", -1, 2);
+    if (!smooth && maybe(k, 0.5)) putRange(k, "force", -3, 2);
+    if (maybe(k, 0.3)) {
+      put(k, " armature=\"%.5g\" damping=\"%.5g %.5g %.5g\"", uniform(k, 0, 0.3),
+          uniform(k, 0, 0.3), uniform(k, 0, 0.3), uniform(k, 0, 0.3));
+    }
     put(k, " group=\"%d\"/>\n", integer(k, 3));
+  }
+  put(k, "</actuator>\n");
+}
+
+// ------------------------------ forces that only MuJoCo has -------------------------------------
+
+static void putTendonTerms(djMaker* k) {
+  double slack = uniform(k, 0, 0.3);
+  put(k, " stiffness=\"%.5g %.5g %.5g\" damping=\"%.5g %.5g %.5g\" springlength=\"%.5g %.5g\"",
+      uniform(k, 0, 20), uniform(k, 0, 5), uniform(k, 0, 5), uniform(k, 0, 2), uniform(k, 0, 1),
+      uniform(k, 0, 1), slack, slack + uniform(k, 0, 0.2));
+}
+
+// Tendons t1, t2..; how many.
+static int putTendons(djMaker* k) {
+  int n = 0;
+  put(k, "<tendon>\n");
+  for (int t = 0; t < 2 && k->njnt > 0; t++) {
+    int used = 0;
+    for (int j = 1; j <= k->njnt && used < 3; j++) {
+      if (k->joint_type[j] == 'f' || k->joint_type[j] == 'b' || maybe(k, 0.4)) continue;
+      if (used++ == 0) {
+        put(k, "<fixed name=\"t%d\"", ++n);
+        putTendonTerms(k);
+        put(k, ">");
+      }
+      put(k, "<joint joint=\"j%d\" coef=\"%.5g\"/>", j, uniform(k, -2, 2));
+    }
+    if (used > 0) put(k, "</fixed>\n");
+  }
+  if (k->nsite > 1) {
+    put(k, "<spatial name=\"t%d\"", ++n);
+    putTendonTerms(k);
+    put(k, "><site site=\"s1\"/><site site=\"s2\"/></spatial>\n");
+  }
+  put(k, "</tendon>\n");
+  return n;
+}
+
+// Several on each tendon, on sites, and muscles.
+static void putRest(djMaker* k) {
+  int ntendon = putTendons(k);
+  put(k, "<actuator>\n");
+  for (int i = 0; i < 2 * ntendon; i++) {
+    put(k, "<general tendon=\"t%d\" gear=\"%.5g\" gainprm=\"%.5g\" biastype=\"affine\" "
+        "biasprm=\"%.5g %.5g %.5g\" damping=\"%.5g %.5g %.5g\" group=\"%d\"/>\n",
+        1 + integer(k, ntendon), uniform(k, -3, 3), uniform(k, -2, 2), uniform(k, -1, 1),
+        uniform(k, -3, 0), uniform(k, -1, 0), uniform(k, 0, 0.5), uniform(k, 0, 0.5),
+        uniform(k, 0, 0.5), integer(k, 3));
+  }
+  for (int i = 1; i <= k->nsite; i++) {
+    put(k, "<motor site=\"s%d\" gear=\"%.5g 0.3 %.5g 0.1 -0.4 %.5g\"/>\n", i, uniform(k, -2, 2),
+        uniform(k, -1, 1), uniform(k, -1, 1));
+  }
+  for (int j = 1; j <= k->njnt; j++) {
+    if (k->joint_type[j] == 'f' || k->joint_type[j] == 'b' || maybe(k, 0.6)) continue;
+    put(k, "<muscle joint=\"j%d\" gear=\"%.5g\" lengthrange=\"-2 2\" force=\"%.5g\"/>\n", j,
+        uniform(k, -1, 1), uniform(k, 1, 10));
   }
   put(k, "</actuator>\n");
 }
@@ -192,8 +261,9 @@ static void putContacts(djMaker* k, int nbody) {
   for (int i = 0; i < k->ngeom / 4; i++) {
     int a = 1 + integer(k, k->ngeom), b = 1 + integer(k, k->ngeom);
     if (a == b) continue;
-    put(k, "<pair geom1=\"g%d\" geom2=\"g%d\" condim=\"%d\" friction=\"0.7 0.7 0.01 0 0\" "
-        "margin=\"%.4g\"/>\n", a, b, maybe(k, 0.5) ? 3 : 1, uniform(k, 0, 0.01));
+    put(k, "<pair geom1=\"g%d\" geom2=\"g%d\" condim=\"%d\" friction=\"%.5g %.5g 0.01 0 0\" "
+        "margin=\"%.4g\" gap=\"%.4g\"/>\n", a, b, maybe(k, 0.5) ? 3 : 1, uniform(k, 0.1, 1),
+        uniform(k, 0.1, 1), uniform(k, 0, 0.01), maybe(k, 0.3) ? uniform(k, 0, 0.01) : 0);
   }
   int last = 0;   // of two excludes none may repeat: the pairs (b1, bi) with rising i
   while (nbody > 2 && maybe(k, 0.7) && (last += 1 + integer(k, 2)) < nbody) {
@@ -202,13 +272,28 @@ static void putContacts(djMaker* k, int nbody) {
   put(k, "</contact>\n");
 }
 
+static void putNumbers(djMaker* k, const char* name, int n) {
+  put(k, " %s=\"", name);
+  for (int i = 0; i < n; i++) put(k, "%.5g ", uniform(k, 0.2, 0.9));
+  put(k, "\"");
+}
+
 static void putKeys(djMaker* k) {
-  put(k, "<keyframe><key name=\"k1\" time=\"0.5\"/><key name=\"k2\" qpos=\"");
+  int nq = 0, nv = 0;
   for (int j = 1; j <= k->njnt; j++) {
-    int type = k->joint_type[j], n = type == 'f' ? 7 : type == 'b' ? 4 : 1;
-    for (int i = 0; i < n; i++) put(k, "%.5g ", uniform(k, 0.2, 0.9));
+    int type = k->joint_type[j];
+    nq += type == 'f' ? 7 : type == 'b' ? 4 : 1;
+    nv += type == 'f' ? 6 : type == 'b' ? 3 : 1;
   }
-  put(k, "\"/></keyframe>\n");
+  put(k, "<keyframe><key name=\"k1\" time=\"0.5\"/><key name=\"k2\" time=\"%.5g\"",
+      uniform(k, 0, 9));
+  putNumbers(k, "qpos", nq);
+  putNumbers(k, "qvel", nv);
+  putNumbers(k, "act", k->na);
+  putNumbers(k, "ctrl", k->nu);
+  putNumbers(k, "mpos", 3 * k->nmocap);
+  putNumbers(k, "mquat", 4 * k->nmocap);
+  put(k, "/></keyframe>\n");
 }
 
 static void putMeshes(djMaker* k) {
@@ -223,9 +308,10 @@ static void putMeshes(djMaker* k) {
 
 static void putOption(djMaker* k) {
   put(k, "<mujoco model=\"random\"><compiler angle=\"radian\"/>\n");
-  put(k, "<option timestep=\"%.4g\" gravity=\"%.4g 0 %.4g\" density=\"%.4g\" wind=\"1 %.3g 0\"",
-      uniform(k, 0.001, 0.01), uniform(k, -1, 1), uniform(k, -10, -1),
-      maybe(k, 0.5) ? uniform(k, 0, 10) : 0, uniform(k, -1, 1));
+  put(k, "<option timestep=\"%.4g\" gravity=\"%.4g %.4g %.4g\" density=\"%.4g\" "
+      "wind=\"1 %.3g %.3g\"", uniform(k, 0.001, 0.01), uniform(k, -1, 1), uniform(k, -1, 1),
+      uniform(k, -10, -1), maybe(k, 0.5) ? uniform(k, 0, 10) : 0, uniform(k, -1, 1),
+      uniform(k, -1, 1));
   if (maybe(k, 0.3)) put(k, " actuatorgroupdisable=\"%d\"", integer(k, 3));
   if (maybe(k, 0.5)) put(k, " viscosity=\"%.4g\"", uniform(k, 0, 0.1));
   put(k, "><flag");
@@ -247,6 +333,7 @@ char* djt_randomMjcf(djRng* rng, int nbody, int features) {
   for (int next = 1; next <= nbody;) putBody(k, &next, nbody + 1, 0);
   put(k, "</worldbody>\n");
   if (features & DJT_MJCF_ACTUATORS) putActuators(k);
+  if (features & DJT_MJCF_REST) putRest(k);
   if (features & DJT_MJCF_CONTACT) putContacts(k, nbody);
   if (features & DJT_MJCF_KEYS) putKeys(k);
   put(k, "</mujoco>\n");

@@ -13,11 +13,14 @@ enum {
   DJT_MJCF_KEYS = 16,
   DJT_MJCF_CLUSTER = 32,   // spheres only, all of them within reach of each other
   DJT_MJCF_ALL = 31,
-  DJT_MJCF_SMOOTH = 64     // nothing that is approximated: no limits, friction loss, ranges
+  DJT_MJCF_SMOOTH = 64,    // nothing that is approximated: no limits, friction loss, ranges
+  DJT_MJCF_REST = 128      // what our step leaves to MuJoCo: tendons, actuators on them and on
+                           // sites, muscles, gravity compensation by actuators
 };
 
 // A model with nbody bodies (world not counted), everything in it imported exactly or nearly so.
-// The text is malloc'ed; NULL: no memory. Elements are called b1, j1.., g1.., s1.., m1.., a1..
+// The text is malloc'ed; NULL: no memory. Elements are called b1, j1.., g1.., s1.., m1.., a1..,
+// t1..
 char* djt_randomMjcf(djRng* rng, int nbody, int features);
 
 #endif  // DJ_TESTS_RANDOM_MJCF_H_
