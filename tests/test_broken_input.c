@@ -1,8 +1,8 @@
-// Broken input: a seeded mutator deletes, doubles, swaps, replaces and flips the tokens of good
+// Broken input: a seeded breaker deletes, doubles, swaps, replaces and flips the tokens of good
 // files, and cuts them off. Whatever comes out must give a status, never a crash or a leak (the
 // sanitizers watch), and what loads must load again from its own definition.
 //
-// test_mutate [SEED] runs another sequence.
+// test_broken_input [SEED] runs another sequence.
 
 #include "common/random_model.h"
 #include "common/sample_model.h"
@@ -83,7 +83,7 @@ static Token randomToken(djRng* rng, const Tokens* t) {
   return (Token){text, strlen(text)};
 }
 
-static void mutateOnce(Tokens* t, djRng* rng) {
+static void breakOnce(Tokens* t, djRng* rng) {
   int i = djt_integer(rng, t->n), j = djt_integer(rng, t->n), n;
   Token saved;
   switch (djt_integer(rng, 6)) {
@@ -114,10 +114,10 @@ static void mutateOnce(Tokens* t, djRng* rng) {
 }
 
 // A mutation of a text, in new memory.
-static char* mutate(const char* good, Tokens* t, djRng* rng) {
+static char* breakText(const char* good, Tokens* t, djRng* rng) {
   tokenize(t, good);
   int times = 1 + djt_integer(rng, djt_integer(rng, 3) ? 2 : 10);
-  for (int k = 0; k < times; k++) mutateOnce(t, rng);
+  for (int k = 0; k < times; k++) breakOnce(t, rng);
   size_t n = 1;
   for (int i = 0; i < t->n; i++) n += t->token[i].n + 1;
   char* text = malloc(n);
@@ -148,7 +148,7 @@ static char* readText(const char* path) {
 }
 
 static char* sampleText(djModel** model) {
-  static const char* const path = "test_mutate.tmp.json";
+  static const char* const path = "test_broken_input.tmp.json";
   djSample sample;
   djt_fillSample(&sample);
   assert_int_equal(dj_makeModel(model, &sample.def, NULL), DJ_OK);
@@ -171,7 +171,7 @@ static void test_scenes(void** state) {
   Tokens* tokens = malloc(sizeof *tokens);
   assert_non_null(tokens);
   while (more(&run)) {
-    char* text = mutate(good, tokens, &run.rng);
+    char* text = breakText(good, tokens, &run.rng);
     djModel* model = NULL;
     djError err = {""};
     djStatus status = dj_loadModelText(&model, text, &err);
@@ -287,7 +287,7 @@ static void test_tasks(void** state) {
   assert_int_equal(tryTask(sample, task_text), DJ_OK);
   assert_int_equal(tryTask(sample, design_text), DJ_OK);
   while (more(&run)) {
-    char* text = mutate(run.rounds % 2 ? task_text : design_text, tokens, &run.rng);
+    char* text = breakText(run.rounds % 2 ? task_text : design_text, tokens, &run.rng);
     run.accepted += tryTask(sample, text) == DJ_OK;
     free(text);
   }
@@ -300,7 +300,7 @@ static void test_tasks(void** state) {
 // ---- numbers ----------------------------------------------------------------------------------
 
 static void test_tables(void** state) {
-  static const char* const path = "test_mutate.tmp.csv";
+  static const char* const path = "test_broken_input.tmp.csv";
   static const char good[] = "ctrl[0],ctrl[1],ctrl[2]\n1,2,3\n4,-5e-3,6\n\n7,8,9.5\n";
   Run run = newRun(state, 3);
   for (int k = 0; k < 1000; k++) {
