@@ -31,11 +31,11 @@ target_compile_definitions(dj_flags INTERFACE _DEFAULT_SOURCE)
 # No -ffast-math: NaN, infinity and the order of operations keep their meaning.
 target_compile_options(dj_flags INTERFACE
   -ffp-contract=${DIJOCO_FP_CONTRACT} -fno-math-errno -fno-trapping-math
-  -Wno-psabi -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wcast-qual)
+  -Wno-psabi -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
+  -Wcast-qual -Wconversion -Wno-sign-conversion)
 if(DIJOCO_WERROR)
   target_compile_options(dj_flags INTERFACE -Werror)
 endif()
-target_compile_options(dj_core_flags INTERFACE -Wconversion -Wno-sign-conversion)
 target_compile_definitions(dj_core_flags INTERFACE $<$<CONFIG:Release>:NDEBUG>)
 
 if(DIJOCO_NATIVE)

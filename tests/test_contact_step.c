@@ -211,8 +211,8 @@ static void checkSums(const djModel* m, const djData* d) {
       }
     }
     for (int j = 0; j < 3; j++) {
-      assert_float_equal(force[j], 0, 1e-12 * size);
-      assert_float_equal(torque[j], 0, 1e-12 * size);
+      assert_float_equal(force[j], 0, (1e-12 * size));
+      assert_float_equal(torque[j], 0, (1e-12 * size));
     }
   }
 }

@@ -121,8 +121,8 @@ static void testPoints(void** state) {
     pair = f.data->pair + k;
     const mjvGeom* disc = findGeom(&f, pair, mjGEOM_CYLINDER, 0);
     assertNear3(disc->pos, pair->point);
-    assert_float_equal(disc->size[0], 0.25 * 0.2, 1e-6);
-    assert_float_equal(disc->size[2], 0.05 * 0.2, 1e-6);
+    assert_float_equal(disc->size[0], (0.25 * 0.2), 1e-6);
+    assert_float_equal(disc->size[2], (0.05 * 0.2), 1e-6);
     const mjvGeom* line = findGeom(&f, pair, mjGEOM_LINE, 0);
     assert_float_equal(line->size[2], pair->gap, 1e-6);
     double middle[3], axis[3];
@@ -172,7 +172,7 @@ static void testForces(void** state) {
   const mjvGeom* part[2] = {findGeom(&f, box, mjGEOM_ARROW, 0), findGeom(&f, box, mjGEOM_ARROW, 1)};
   arrowForce(normal, &f, part[0]);
   arrowForce(friction, &f, part[1]);
-  assert_float_equal(mju_norm3(normal), box->normal_force, 1e-3 * box->normal_force);
+  assert_float_equal(mju_norm3(normal), box->normal_force, (1e-3 * box->normal_force));
   assert_float_equal(mju_dot3(normal, friction), 0, 1e-3);
   mju_add3(sum, normal, friction);
   for (int i = 0; i < 3; i++) assert_float_equal(sum[i], box->force[i], 1e-3);

@@ -143,7 +143,7 @@ static void testLimit(void** state) {
       for (int j = 0; j < (int)m->nv; j++) assert_float_equal(d->qvel[j], data->qvel[j], 1e-5);
     }
     assert_true(limited > 500);
-    assert_float_equal(d->qpos[1] - d->qpos[0], offset, 1e-4);
+    assert_float_equal((d->qpos[1] - d->qpos[0]), offset, 1e-4);
     mj_deleteData(d);
     mj_deleteModel(m);
   }

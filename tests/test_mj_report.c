@@ -375,7 +375,7 @@ static void testOverride(void** state) {
       " o_margin='.03' o_friction='.3 .3 .1 .1 .1'><flag override='enable'/></option>",
       FLOOR("margin='.01'") B("margin='.005' friction='1 1 1'"), PAIR("margin='.05'")));
   djModel* x = djt_import(NULL, m);
-  assert_float_equal(x->geom_margin[0] + x->geom_margin[1], .03, 1e-15);
+  assert_float_equal((x->geom_margin[0] + x->geom_margin[1]), .03, 1e-15);
   assert_float_equal(x->geom_friction[3], .3, 1e-15);
   assert_float_equal(x->pair_margin[0], .03, 1e-15);
   assert_float_equal(x->pair_friction[0], .3, 1e-15);
