@@ -442,7 +442,7 @@ static void testPlugin(void** state) {
     snprintf(text, sizeof(text),
              "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'><config "
              "key='substeps' value='%d'/></instance></plugin></extension><option><flag "
-             "contact='disable'/></option>%s", substeps, DJT_ZOO + strlen("<mujoco>"));
+             "contact='disable'/></option>%s", substeps, &DJT_ZOO[strlen("<mujoco>")]);
     Case with = openCase(djt_compile(text), substeps, 1e-8);
     Case plain = openCase(djt_compile(DJT_ZOO), substeps, 1e-8);
     land(&plain, &rng, 30);

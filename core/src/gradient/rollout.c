@@ -362,7 +362,7 @@ djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* 
   if (status < 0) return status;
   size_t nv = m->nv, na = m->na, nu = m->nu, nx = 2 * nv + na;
   djLossWork loss = dj_initLossWork(m, tape->loss);
-  djParamSums memory = {NULL};
+  djParamSums memory = {0};
   djParamSums* sums = result->nparam > 0 && result->grad_param ? &memory : NULL;
   if (sums) dj_initParamSums(sums, tape->sums, m);
   double *lambda = tape->lambda, *next = lambda + nx;

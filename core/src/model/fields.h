@@ -5,12 +5,13 @@
 
 #include <dijoco/array.h>
 
-// Type of what a pointer points to. An enumeration's own type is int or unsigned int.
+// Type of what a pointer points to. An enumeration is a type of its own to some compilers, an int or
+// unsigned to others: as a number, after the promotion by +, it is one of the latter everywhere.
 #define DJ_TYPE_OF(pointer)                                                                  \
-  _Generic((pointer), double*: DJ_ARRAY_DOUBLE, const double*: DJ_ARRAY_DOUBLE,              \
-           int*: DJ_ARRAY_INT, const int*: DJ_ARRAY_INT, unsigned*: DJ_ARRAY_INT,            \
-           const unsigned*: DJ_ARRAY_INT, long*: DJ_ARRAY_LONG, const long*: DJ_ARRAY_LONG,  \
-           bool*: DJ_ARRAY_BOOL, const bool*: DJ_ARRAY_BOOL, char*: DJ_ARRAY_CHAR)
+  _Generic((pointer), bool*: DJ_ARRAY_BOOL, const bool*: DJ_ARRAY_BOOL,                      \
+           char*: DJ_ARRAY_CHAR, const char*: DJ_ARRAY_CHAR,                                 \
+           default: _Generic(+*(pointer), double: DJ_ARRAY_DOUBLE, int: DJ_ARRAY_INT,        \
+                             unsigned: DJ_ARRAY_INT, long: DJ_ARRAY_LONG))
 
 // The first number of a field of so many columns.
 #define DJ_FIRST_1(field) &(field)
