@@ -9,6 +9,8 @@
 #include "attach.h"
 #include "write.h"
 
+#include <dijoco/file.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,12 +151,12 @@ djStatus djm_writeMJCF(const char* path, const char* scene, const djModel* model
   if (!err) err = &unused;
   djStatus status = djm_makeMJCF(&text, scene, model, key, err);
   if (status != DJ_OK) return status;
-  FILE* file = path ? fopen(path, "w") : NULL;
-  bool good = file && fputs(text, file) >= 0;
-  if (file && fclose(file) != 0) good = false;
+  djFile* file;
+  status = dj_openFile(&file, path, err);
+  if (status == DJ_OK) {
+    dj_writeFile(file, text, strlen(text));
+    status = dj_commitFile(file, err);
+  }
   free(text);
-  if (good) return DJ_OK;
-  if (file) remove(path);
-  snprintf(err->text, sizeof err->text, "%.400s: cannot be written", path ? path : "");
-  return DJ_FILE;
+  return status;
 }

@@ -4,6 +4,7 @@
 
 #include "engine.h"
 #include "json_out.h"
+#include "output.h"
 #include "scene.h"
 #include "verbs.h"
 
@@ -271,16 +272,18 @@ int verb_bench(const Options* o) {
   if (o->models && access(o->models, R_OK) != 0) {
     return tool_fail(o->verb, o->models, NULL, "cannot be read");
   }
+  if (o->pairs && !(b.pairs = out_open(o->verb, o->pairs))) return EXIT_BAD_INPUT;
   bench_robots(&b);
   bench_pair(&b);
   bench_stack(&b);
   bench_rollouts(&b);
+  int status = out_commit(o->verb);
   processor(cpu, sizeof cpu);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  if (o->json) write_json(&b, cpu, cores);
-  else print_table(&b, cpu, cores);
+  if (!status && o->json) write_json(&b, cpu, cores);
+  if (!status && !o->json) print_table(&b, cpu, cores);
   free(b.result);
-  return EXIT_DONE;
+  return status;
 }
 
 #ifndef DJ_HAVE_MUJOCO

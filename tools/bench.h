@@ -5,6 +5,8 @@
 
 #include "options.h"
 
+#include <dijoco/file.h>
+
 typedef struct BenchResult {
   char name[60], peer_name[80], note[400];
   double ours, peer;       // microseconds; peer NaN: not measured
@@ -20,6 +22,7 @@ typedef struct Bench {
   const Options* options;
   const char* robots;      // folder of gymnasium's models, or NULL
   const char* models;      // our own scenes, or NULL
+  djFile* pairs;           // where hull pairs are written, or NULL
   int n, nfit, nskipped;
   BenchResult* result;
   BenchFit fit[16];

@@ -306,13 +306,6 @@ static void time_pair(Bench* b, PairBench* t, Series* series, Json* pairs) {
   times_free(&t->peer);
 }
 
-static void save_pairs(Bench* b, const char* path, const char* text) {
-  FILE* file = fopen(path, "w");
-  bool good = file && fputs(text, file) >= 0;
-  if (file && fclose(file) != 0) good = false;
-  if (!good) bench_skip(b, "--pairs", "%.150s cannot be written", path);
-}
-
 void bench_pair(Bench* b) {
   PairBench* t = tool_alloc(1, sizeof *t);
   Series series = {.n = {0}};
@@ -322,7 +315,7 @@ void bench_pair(Bench* b) {
   json_list(&pairs, NULL);
   for (int i = 0; i < 2 + MAX_HULLS; i++) {
     *t = (PairBench){.faces = i == 1, .nvert = i < 2 ? 0 : hull_size[i - 2]};
-    time_pair(b, t, &series, b->options->pairs ? &pairs : NULL);
+    time_pair(b, t, &series, b->pairs ? &pairs : NULL);
   }
   double size[MAX_HULLS];
   for (int i = 0; i < MAX_HULLS; i++) size[i] = hull_size[i];
@@ -335,7 +328,7 @@ void bench_pair(Bench* b) {
               "Cost exponent over hulls of 8, 32, 64 and 152 vertices");
   }
   json_end(&pairs);
-  if (b->options->pairs) save_pairs(b, b->options->pairs, text.text);
+  dj_writeFile(b->pairs, text.text, text.size);
   buf_free(&text);
   free(t);
 }

@@ -20,7 +20,7 @@ typedef struct Comparison {
   Inputs inputs;
   Engine engine[ENGINES];
   Record record;
-  FILE* file[NFILES];
+  djFile* file[NFILES];
 } Comparison;
 
 static int open_files(Comparison* c) {
@@ -30,24 +30,18 @@ static int open_files(Comparison* c) {
     return tool_fail(verb, folder, NULL, "cannot be made: %s", strerror(errno));
   }
   for (int i = 0; i < NFILES; i++) {
-    Buffer path = {0};
-    buf_addf(&path, "%s/%s", folder, file_name[i]);
-    c->file[i] = out_open(path.text);
-    int status = 0;
-    if (!c->file[i]) status = tool_fail(verb, path.text, NULL, "cannot be written: %s",
-                                        strerror(errno));
-    buf_free(&path);
-    if (status) return status;
+    c->file[i] = out_openIn(verb, folder, file_name[i]);
+    if (!c->file[i]) return EXIT_BAD_INPUT;
   }
   return 0;
 }
 
-static void write_contacts(FILE* file, const Engine* e) {
+static void write_contacts(djFile* file, const Engine* e) {
   for (int i = 0; i < e->ncontact; i++) {
     const djContactForce* f = &e->contact[i];
     if (f->force[0] == 0 && f->force[1] == 0 && f->force[2] == 0) continue;
-    fprintf(file, "%.17g,%s,%d,%d,%.17g,%.17g,%.17g\n", e->time, e->name, f->body1, f->body2,
-            f->force[0], f->force[1], f->force[2]);
+    dj_printFile(file, "%.17g,%s,%d,%d,%.17g,%.17g,%.17g\n", e->time, e->name, f->body1,
+                 f->body2, f->force[0], f->force[1], f->force[2]);
   }
 }
 
@@ -64,7 +58,7 @@ static int run(Comparison* c) {
   const Inputs* in = &c->inputs;
   states_header(c->file[DIJOCO_CSV], c->scene->model);
   states_header(c->file[MUJOCO_CSV], c->scene->model);
-  fputs("time,engine,body1,body2,fx,fy,fz\n", c->file[CONTACTS_CSV]);
+  dj_printFile(c->file[CONTACTS_CSV], "time,engine,body1,body2,fx,fy,fz\n");
   record_open(&c->record, c->scene->model, in->steps);
   write_rows(c, 0);
   record_add(&c->record, c->engine, 0);
@@ -223,15 +217,9 @@ static int finish(Comparison* c) {
   out_write(c->file[SUMMARY_JSON], &summary);
   out_write(c->file[REPORT_HTML], &report);
   buf_free(&report);
-  const char* culprit = c->options->out;
-  int status = 0;
-  if (!out_commit(&culprit)) {
-    status = tool_fail(c->options->verb, culprit, NULL, "cannot be written: %s", strerror(errno));
-  } else if (c->options->json) {
-    opt_print(&summary);
-  } else {
-    print_table(c);
-  }
+  int status = out_commit(c->options->verb);
+  if (!status && c->options->json) opt_print(&summary);
+  if (!status && !c->options->json) print_table(c);
   buf_free(&summary);
   return status;
 }

@@ -4,28 +4,17 @@
 #include "output.h"
 #include "verbs.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-// Save under a temporary name beside the file, then rename.
 static int save(const Scene* s, const Options* o) {
-  Buffer name = {0};
-  buf_addf(&name, "%s.part", o->out);
-  djError err = {""};
-  int status = 0;
-  if (dj_saveModel(s->model, name.text, &err) < 0) {
-    remove(name.text);
-    bool named = strncmp(err.text, name.text, name.size) == 0;
-    status = tool_fail(o->verb, named ? NULL : o->out, NULL, "%s", err.text);
-  } else if (rename(name.text, o->out) != 0) {
-    int failed = errno;
-    remove(name.text);
-    status = tool_fail(o->verb, o->out, NULL, "cannot be written: %s", strerror(failed));
+  djFile* file = out_open(o->verb, o->out);
+  if (!file) return EXIT_BAD_INPUT;
+  djError err;
+  if (dj_writeModel(s->model, file, &err) < 0) {
+    out_discard(file);
+    return tool_fail(o->verb, o->out, NULL, "%s", err.text);
   }
-  buf_free(&name);
-  return status;
+  return out_commit(o->verb);
 }
 
 int verb_convert(const Options* o) {

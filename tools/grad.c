@@ -4,7 +4,6 @@
 #include "output.h"
 #include "verbs.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,19 +157,10 @@ static void print_text(const Answer* a) {
   if (g->options->out) printf("written: %s\n", g->options->out);
 }
 
-static int write_file(const Options* o, const Buffer* text) {
-  FILE* file = out_open(o->out);
-  const char* culprit = o->out;
-  if (file) out_write(file, text);
-  if (!file || !out_commit(&culprit)) {
-    return tool_fail(o->verb, o->out, NULL, "cannot be written: %s", strerror(errno));
-  }
-  return 0;
-}
-
 static int answer(Answer* a) {
   const Options* o = a->run.options;
-  int status = grad_compute(&a->run);
+  djFile* file = o->out ? out_open(o->verb, o->out) : NULL;
+  int status = o->out && !file ? EXIT_BAD_INPUT : grad_compute(&a->run);
   if (status) return status;
   if (o->check && !a->run.singular) {
     a->certificate = tool_alloc((size_t)a->run.problem->nvariable, sizeof *a->certificate);
@@ -182,7 +172,10 @@ static int answer(Answer* a) {
   }
   Buffer text = {0};
   write_json(&text, a);
-  if (o->out) status = write_file(o, &text);
+  if (file) {
+    out_write(file, &text);
+    status = out_commit(o->verb);
+  }
   if (!status && o->json) opt_print(&text);
   if (!status && !o->json) print_text(a);
   buf_free(&text);

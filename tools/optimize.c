@@ -17,6 +17,7 @@ static const char* const file_name[NFILES] = {"history.csv", "final.json", "task
 typedef struct Outcome {
   OptimizeRun run;
   Replay replay;
+  djFile* file[NFILES];
   bool written[NFILES];
   char* scene;              // text of scene.xml, or NULL
   char scene_note[600];     // why there is none
@@ -25,23 +26,17 @@ typedef struct Outcome {
 
 // ---- files
 
-static int write_file(Outcome* w, int file, const Buffer* text) {
+// Before the work, so that what cannot be written is known in time.
+static int open_files(Outcome* w) {
   const Options* o = w->run.options;
-  Buffer path = {0};
-  buf_addf(&path, "%s/%s", o->out, file_name[file]);
-  FILE* out = out_open(path.text);
-  int status = 0;
-  if (out) out_write(out, text);
-  else status = tool_fail(o->verb, path.text, NULL, "cannot be written: %s", strerror(errno));
-  buf_free(&path);
-  w->written[file] = true;
-  return status;
-}
-
-static int commit(const Options* o) {
-  const char* culprit = o->out;
-  if (out_commit(&culprit)) return 0;
-  return tool_fail(o->verb, culprit, NULL, "cannot be written: %s", strerror(errno));
+  if (!out_folder(o->out)) {
+    return tool_fail(o->verb, o->out, NULL, "cannot be made: %s", strerror(errno));
+  }
+  for (int i = 0; i < NFILES; i++) {
+    w->file[i] = out_openIn(o->verb, o->out, file_name[i]);
+    if (!w->file[i]) return EXIT_BAD_INPUT;
+  }
+  return 0;
 }
 
 static void write_history(Buffer* out, const OptimizeRun* r) {
@@ -208,7 +203,7 @@ static void make_scene(Outcome* w) {
 #endif
 }
 
-// Everything but the report, which shows the written scene.
+// Everything but the report, which shows what MuJoCo makes of the written scene.
 static int write_results(Outcome* w) {
   const OptimizeRun* r = &w->run;
   Buffer text[NFILES] = {{0}};
@@ -219,35 +214,40 @@ static int write_results(Outcome* w) {
   make_scene(w);
   if (w->scene) buf_add(&text[SCENE_XML], w->scene);
   for (int i = 0; i < NFILES && !status; i++) {
-    if (text[i].text) status = write_file(w, i, &text[i]);
+    if (i == REPORT_HTML) continue;
+    w->written[i] = text[i].text != NULL;
+    if (w->written[i]) out_write(w->file[i], &text[i]);
+    else out_discard(w->file[i]);
   }
   for (int i = 0; i < NFILES; i++) buf_free(&text[i]);
-  return status ? status : commit(r->options);
+  return status;
 }
 
 static int write_report(Outcome* w) {
-  const Options* o = w->run.options;
-  Buffer path = {0}, report = {0};
-  buf_addf(&path, "%s/%s", o->out, file_name[SCENE_XML]);
-  if (w->scene) {
-    replay_run(&w->replay, &w->run, path.text);
-  } else {
+  const OptimizeRun* r = &w->run;
+  djFile* scene = w->file[SCENE_XML];
+  djError err;
+  Buffer report = {0};
+  if (!w->written[SCENE_XML]) {
     snprintf(w->replay.note, sizeof w->replay.note, "%.500s", w->scene_note);
+  } else if (dj_finishFile(scene, &err) < 0) {
+    return tool_fail(r->options->verb, NULL, NULL, "%s", err.text);
+  } else if (!dj_fileTemporary(scene)) {
+    snprintf(w->replay.note, sizeof w->replay.note, "scene.xml is no regular file");
+  } else {
+    replay_run(&w->replay, r, dj_fileTemporary(scene));
   }
-  optimize_report(&report, &w->run, &w->replay);
-  int status = write_file(w, REPORT_HTML, &report);
+  optimize_report(&report, r, &w->replay);
+  out_write(w->file[REPORT_HTML], &report);
+  w->written[REPORT_HTML] = true;
   buf_free(&report);
-  if (!status) status = commit(o);
-  buf_free(&path);
-  return status;
+  return out_commit(r->options->verb);
 }
 
 static int optimize(Outcome* w) {
   const Options* o = w->run.options;
-  if (!out_folder(o->out)) {
-    return tool_fail(o->verb, o->out, NULL, "cannot be made: %s", strerror(errno));
-  }
-  int status = optimize_run(&w->run);
+  int status = open_files(w);
+  if (!status) status = optimize_run(&w->run);
   if (!status) status = write_results(w);
   if (!status) status = write_report(w);
   if (status) return status;

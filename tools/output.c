@@ -1,6 +1,7 @@
 #include "output.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +10,7 @@
 
 enum { MAX_FILES = 16, MAX_FOLDERS = 32 };
 
-typedef struct OutputFile {
-  FILE* file;
-  char* path;
-  char* temporary;  // NULL: written in place (devices, pipes)
-} OutputFile;
-
-static OutputFile files[MAX_FILES];
+static djFile* files[MAX_FILES];
 static volatile sig_atomic_t nfile;
 static char* folders[MAX_FOLDERS];
 static volatile sig_atomic_t nfolder;
@@ -24,7 +19,8 @@ static bool watching;
 // Only calls that a signal handler may make.
 static void remove_all(void) {
   for (int i = 0; i < nfile; i++) {
-    if (files[i].temporary) unlink(files[i].temporary);
+    const char* temporary = dj_fileTemporary(files[i]);
+    if (temporary) unlink(temporary);
   }
   for (int i = nfolder - 1; i >= 0; i--) rmdir(folders[i]);  // fails where it is not empty
   nfile = nfolder = 0;
@@ -42,7 +38,17 @@ static void watch(void) {
   atexit(remove_all);
   signal(SIGINT, interrupted);
   signal(SIGTERM, interrupted);
+  signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is an error of writing
 }
+
+// While the list of files and what is on the disk differ, signals wait.
+static void hold_signals(sigset_t* before) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, before);
+}
+
+static void release_signals(const sigset_t* before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
 
 bool out_folder(const char* path) {
   watch();
@@ -72,63 +78,68 @@ bool out_folder(const char* path) {
   return good;
 }
 
-FILE* out_open(const char* path) {
+// Opening a pipe waits for its reader, as long as that takes, but leaves nothing to remove.
+static bool may_wait(const char* path) {
+  struct stat info;
+  return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
+djFile* out_open(const char* verb, const char* path) {
+  djError err;
+  djFile* file = NULL;
+  sigset_t before;
   watch();
   if (nfile == MAX_FILES) {
-    errno = EMFILE;
+    tool_fail(verb, path, NULL, "cannot be written: too many files");
     return NULL;
   }
-  struct stat info;
-  bool exists = stat(path, &info) == 0;
-  if (exists && S_ISDIR(info.st_mode)) {
-    errno = EISDIR;
-    return NULL;
-  }
-  OutputFile* f = &files[nfile];
-  *f = (OutputFile){.path = tool_copyText(path)};
-  if (exists && !S_ISREG(info.st_mode)) {
-    f->file = fopen(path, "w");
-  } else {
-    Buffer name = {0};
-    buf_addf(&name, "%s.%ld.part", path, (long)getpid());
-    f->temporary = name.text;
-    f->file = fopen(f->temporary, "w");
-  }
-  if (!f->file) {
-    free(f->temporary);
-    free(f->path);
-    return NULL;
-  }
-  nfile++;
-  return f->file;
+  bool waits = may_wait(path);
+  if (!waits) hold_signals(&before);
+  djStatus status = dj_openFile(&file, path, &err);
+  if (status == DJ_OK) files[nfile++] = file;
+  if (!waits) release_signals(&before);
+  if (status < 0) tool_fail(verb, NULL, NULL, "%s", err.text);
+  return file;
 }
 
-bool out_commit(const char** path) {
-  int failed = 0;
-  for (int i = 0; i < nfile && !failed; i++) {
-    *path = files[i].path;
-    bool good = !ferror(files[i].file);
-    errno = 0;
-    good = fclose(files[i].file) == 0 && good;
-    files[i].file = NULL;
-    if (!good) failed = errno ? errno : EIO;
-  }
-  for (int i = 0; i < nfile && !failed; i++) {
-    *path = files[i].path;
-    if (files[i].temporary && rename(files[i].temporary, files[i].path) != 0) failed = errno;
-  }
-  if (failed) {
-    remove_all();
-    errno = failed;
-    return false;
-  }
+djFile* out_openIn(const char* verb, const char* folder, const char* name) {
+  Buffer path = {0};
+  buf_addf(&path, "%s/%s", folder, name);
+  djFile* file = out_open(verb, path.text);
+  buf_free(&path);
+  return file;
+}
+
+void out_discard(djFile* file) {
+  int kept = 0;
+  sigset_t before;
+  hold_signals(&before);
   for (int i = 0; i < nfile; i++) {
-    free(files[i].path);
-    free(files[i].temporary);
+    if (files[i] != file) files[kept++] = files[i];
   }
-  for (int i = 0; i < nfolder; i++) free(folders[i]);
-  nfile = nfolder = 0;
-  return true;
+  nfile = kept;
+  dj_discardFile(file);
+  release_signals(&before);
 }
 
-void out_write(FILE* file, const Buffer* text) { fwrite(text->text, 1, text->size, file); }
+int out_commit(const char* verb) {
+  djError err;
+  sigset_t before;
+  djStatus status = DJ_OK;
+  for (int i = 0; i < nfile && status == DJ_OK; i++) status = dj_finishFile(files[i], &err);
+  if (status == DJ_OK) {
+    hold_signals(&before);
+    status = dj_commitFiles(files, nfile, &err);
+    nfile = 0;
+    if (status == DJ_OK) {
+      for (int i = 0; i < nfolder; i++) free(folders[i]);
+      nfolder = 0;
+    }
+    release_signals(&before);
+  }
+  if (status == DJ_OK) return 0;
+  remove_all();
+  return tool_fail(verb, NULL, NULL, "%s", err.text);
+}
+
+void out_write(djFile* file, const Buffer* text) { dj_writeFile(file, text->text, text->size); }

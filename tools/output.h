@@ -1,24 +1,29 @@
-// Output files that appear only when the verb succeeds: each is written under a temporary name in
-// its final folder and renamed at the end. Whatever was not committed is removed at exit, folders
-// that were made for it included.
+// Output files that appear only when the verb succeeds (dijoco/file.h), all of them or none. What
+// was not committed is removed at exit and by signals, folders that were made for it included.
 
 #ifndef DJ_TOOLS_OUTPUT_H_
 #define DJ_TOOLS_OUTPUT_H_
 
 #include "text.h"
 
-#include <stdio.h>
+#include <dijoco/file.h>
 
 // Make a folder (and its parents). Returns false with errno set.
 bool out_folder(const char* path);
 
-// Open a file that replaces `path` when out_commit is called. NULL with errno set.
-FILE* out_open(const char* path);
+// Open a file that replaces `path`, or `folder`/`name`, when out_commit is called. NULL after a
+// line on stderr.
+djFile* out_open(const char* verb, const char* path);
+djFile* out_openIn(const char* verb, const char* folder, const char* name);
 
-// Close all files and put them in place. On failure nothing is left; *path names the culprit.
-bool out_commit(const char** path);
+// Put all open files in place. On failure nothing has changed. Returns 0, or EXIT_BAD_INPUT after a
+// line on stderr.
+int out_commit(const char* verb);
 
-// As fputs of the whole buffer.
-void out_write(FILE* file, const Buffer* text);
+// Give up one file.
+void out_discard(djFile* file);
+
+// The whole buffer.
+void out_write(djFile* file, const Buffer* text);
 
 #endif  // DJ_TOOLS_OUTPUT_H_

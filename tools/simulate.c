@@ -4,7 +4,6 @@
 #include "states.h"
 #include "verbs.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +34,7 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
 }
 
 // All steps. False: a step was impossible.
-static bool run(Engine* e, const Inputs* in, const Options* o, FILE* file) {
+static bool run(Engine* e, const Inputs* in, const Options* o, djFile* file) {
   if (file) {
     states_header(file, e->model);
     states_row(file, e);
@@ -61,18 +60,13 @@ static int simulate(const Scene* s, const Options* o) {
   if (!status && !engine_open(&e, mujoco, s, &in)) {
     status = tool_fail(o->verb, s->path, NULL, "%s", e.error);
   }
-  FILE* file = NULL;
-  if (!status && o->out && !(file = out_open(o->out))) {
-    status = tool_fail(o->verb, o->out, NULL, "cannot be written: %s", strerror(errno));
-  }
+  djFile* file = NULL;
+  if (!status && o->out && !(file = out_open(o->verb, o->out))) status = EXIT_BAD_INPUT;
   if (!status && !run(&e, &in, o, file)) {
     status = tool_fail(o->verb, s->path, NULL, "%s", e.error);
     if (e.tally.steps > 0) status = EXIT_NOT_HELD;  // it ran, and what it did is written
   }
-  const char* culprit = o->out;
-  if (status != EXIT_BAD_INPUT && !out_commit(&culprit)) {
-    status = tool_fail(o->verb, culprit, NULL, "cannot be written: %s", strerror(errno));
-  }
+  if (status != EXIT_BAD_INPUT && out_commit(o->verb)) status = EXIT_BAD_INPUT;
   if (status != EXIT_BAD_INPUT) {
     if (!mujoco && e.tally.unconverged_steps > 0) status = EXIT_NOT_HELD;
     Buffer text = {0};

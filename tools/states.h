@@ -5,10 +5,10 @@
 
 #include "engine.h"
 
-#include <stdio.h>
+#include <dijoco/file.h>
 
-void states_header(FILE* file, const djModel* model);
-void states_row(FILE* file, const Engine* e);
+void states_header(djFile* file, const djModel* model);
+void states_row(djFile* file, const Engine* e);
 
 // Whether step k of n is written: the start and every `every`-th.
 bool states_due(const Options* o, long k);

@@ -23,8 +23,8 @@ DJ_API djStatus dj_readQvel(double* qvel, const djModel* model, const char* path
 DJ_API djStatus dj_readCtrl(double** ctrl, int* nrow, int nu, const char* path, djError* err);
 DJ_API void dj_freeNumbers(double* value);
 
-// Writing a table row by row. Failures are remembered and reported by dj_closeCsv, which also
-// removes the unfinished file then.
+// Writing a table row by row, to a djFile. Failures are remembered and reported by dj_closeCsv; the
+// file is then what it was before.
 typedef struct djCsv djCsv;
 DJ_API djStatus dj_openCsv(djCsv** csv, const char* path, const char* header, djError* err);
 // A line of texts (NULL: none) followed by n numbers.

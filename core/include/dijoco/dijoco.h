@@ -9,6 +9,7 @@
 #include <dijoco/csv.h>
 #include <dijoco/data.h>
 #include <dijoco/design.h>
+#include <dijoco/file.h>
 #include <dijoco/gap.h>
 #include <dijoco/gradient.h>
 #include <dijoco/io.h>

@@ -3,6 +3,7 @@
 #ifndef DIJOCO_IO_H_
 #define DIJOCO_IO_H_
 
+#include <dijoco/file.h>
 #include <dijoco/gradient.h>
 
 #ifdef __cplusplus
@@ -14,6 +15,8 @@ extern "C" {
 DJ_API djStatus dj_loadModel(djModel** model, const char* path, djError* err);
 DJ_API djStatus dj_loadModelText(djModel** model, const char* text, djError* err);
 DJ_API djStatus dj_saveModel(const djModel* model, const char* path, djError* err);
+// The same into an open file, which is not yet committed then.
+DJ_API djStatus dj_writeModel(const djModel* model, djFile* file, djError* err);
 
 #ifdef __cplusplus
 }

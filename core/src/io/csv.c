@@ -5,6 +5,7 @@
 #include "model/check.h"
 
 #include <dijoco/csv.h>
+#include <dijoco/file.h>
 
 #include <limits.h>
 #include <math.h>
@@ -167,16 +168,14 @@ void dj_freeNumbers(double* value) { free(value); }
 // ---- writing ----------------------------------------------------------------------------------
 
 struct djCsv {
-  FILE* file;
-  char* path;
+  djFile* file;
   djText line;   // the row that is being put together
-  bool failed;
 };
 
 static void flushLine(djCsv* csv) {
   dj_addText(&csv->line, "\n");
-  if (csv->line.failed || csv->failed) csv->failed = true;
-  else csv->failed = fwrite(csv->line.data, 1, csv->line.length, csv->file) != csv->line.length;
+  if (csv->line.failed) return;
+  dj_writeFile(csv->file, csv->line.data, csv->line.length);
   csv->line.length = 0;
 }
 
@@ -186,14 +185,10 @@ djStatus dj_openCsv(djCsv** csv, const char* path, const char* header, djError* 
   if (!path || !header) return dj_fail(err, DJ_INVALID, "path or header: NULL");
   djCsv* c = calloc(1, sizeof *c);
   if (!c) return dj_failMemory(err);
-  c->path = dj_joinPath("", path);
-  c->file = c->path ? fopen(path, "wb") : NULL;
-  if (!c->file) {
-    djStatus status = c->path ? DJ_FILE : DJ_NO_MEMORY;
-    free(c->path);
+  djStatus status = dj_openFile(&c->file, path, err);
+  if (status < 0) {
     free(c);
-    dj_fail(err, status, status == DJ_FILE ? "cannot be written" : "out of memory");
-    return dj_prefix(err, status, path);
+    return status;
   }
   dj_addText(&c->line, header);
   flushLine(c);
@@ -213,15 +208,14 @@ void dj_writeCsv(djCsv* csv, const char* texts, const double* value, int n) {
 
 djStatus dj_closeCsv(djCsv* csv, djError* err) {
   if (!csv) return DJ_OK;
-  bool ok = fclose(csv->file) == 0 && !csv->failed;
   djStatus status = DJ_OK;
-  if (!ok) {
-    dj_removeFile(csv->path);
-    dj_fail(err, DJ_FILE, "cannot be written");
-    status = dj_prefix(err, DJ_FILE, csv->path);
+  if (csv->line.failed) {
+    dj_discardFile(csv->file);
+    status = dj_failMemory(err);
+  } else {
+    status = dj_commitFile(csv->file, err);
   }
   dj_freeText(&csv->line);
-  free(csv->path);
   free(csv);
   return status;
 }

@@ -228,16 +228,28 @@ static void addModel(djText* t, const djModelDef* def, const djModel* model) {
   dj_addText(t, "\n}\n");
 }
 
-djStatus dj_saveModel(const djModel* model, const char* path, djError* err) {
-  if (!model || !path) return dj_fail(err, DJ_INVALID, "model or path: NULL");
+djStatus dj_writeModel(const djModel* model, djFile* file, djError* err) {
+  if (!model || !file) return dj_fail(err, DJ_INVALID, "model or file: NULL");
   djModelDef def;
   void* storage = NULL;
   djStatus status = dj_getDef(&def, &storage, model, err);
   if (status < 0) return status;
   djText text = {0};
   addModel(&text, &def, model);
-  status = text.failed ? dj_failMemory(err) : dj_writeFile(path, text.data, text.length, err);
+  if (text.failed) status = dj_failMemory(err);
+  else dj_writeFile(file, text.data, text.length);
   dj_freeText(&text);
   dj_freeDef(storage);
-  return status < 0 ? dj_prefix(err, status, path) : status;
+  return status;
+}
+
+djStatus dj_saveModel(const djModel* model, const char* path, djError* err) {
+  if (!model || !path) return dj_fail(err, DJ_INVALID, "model or path: NULL");
+  djFile* file;
+  djStatus status = dj_openFile(&file, path, err);
+  if (status < 0) return status;
+  status = dj_writeModel(model, file, err);
+  if (status == DJ_OK) return dj_commitFile(file, err);
+  dj_discardFile(file);
+  return dj_prefix(err, status, path);
 }

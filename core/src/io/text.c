@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sys/stat.h>
-
 #define DJ_MAX_FILE ((size_t)1 << 31)
 
 // ---- files ------------------------------------------------------------------------------------
@@ -51,21 +49,6 @@ djStatus dj_readFile(char** text, size_t* length, const char* path, djError* err
   djStatus status = readAll(text, length, file, err);
   fclose(file);
   return status;
-}
-
-void dj_removeFile(const char* path) {
-  struct stat about;
-  if (stat(path, &about) == 0 && S_ISREG(about.st_mode)) remove(path);
-}
-
-djStatus dj_writeFile(const char* path, const char* text, size_t length, djError* err) {
-  FILE* file = fopen(path, "wb");
-  if (!file) return dj_fail(err, DJ_FILE, "cannot be written");
-  bool ok = fwrite(text, 1, length, file) == length;
-  ok = fclose(file) == 0 && ok;
-  if (ok) return DJ_OK;
-  dj_removeFile(path);
-  return dj_fail(err, DJ_FILE, "cannot be written");
 }
 
 // ---- numbers ----------------------------------------------------------------------------------

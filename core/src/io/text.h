@@ -1,4 +1,4 @@
-// Files as texts, and texts that grow.
+// Files read as texts, and texts that grow.
 
 #ifndef DJ_IO_TEXT_H_
 #define DJ_IO_TEXT_H_
@@ -7,11 +7,6 @@
 
 // A whole file with a 0 after its end; *text is new memory. Errors do not name the path.
 djStatus dj_readFile(char** text, size_t* length, const char* path, djError* err);
-// Write it, or leave no file.
-djStatus dj_writeFile(const char* path, const char* text, size_t length, djError* err);
-
-// Remove an unfinished file; devices and the like stay.
-void dj_removeFile(const char* path);
 
 // A text that grows. After a failed allocation nothing is added any more.
 typedef struct djText {
