@@ -2,12 +2,29 @@
 """Pictures of a report as one SVG file: `pictures.py report.html out.svg [every]`.
 
 Takes the scene's pictures that `dijoco compare` or `dijoco optimize` put into its report, every
-second or third of the times if asked, and sets them in rows: engines, or start and result.
+second or third of the times if asked, and sets them in rows: engines, or start and result. Needs the
+tree's library (make build).
 """
+import ctypes
+import os
+import pathlib
 import re
 import sys
 
 GAP, HEAD = 6, 18
+
+
+def save(path, text):
+    """Writes a file as the library does: whole or not at all."""
+    build = pathlib.Path(__file__).resolve().parents[1] / "build"
+    library = ctypes.CDLL(os.environ.get("DIJOCO_BUILD", str(build)) + "/lib/libdijoco.so")
+    data, file, error = text.encode(), ctypes.c_void_p(), ctypes.create_string_buffer(512)
+    status = library.dj_openFile(ctypes.byref(file), os.fsencode(path), error)
+    if status >= 0:
+        library.dj_writeFile(file, data, ctypes.c_size_t(len(data)))
+        status = library.dj_commitFile(file, error)
+    if status < 0:
+        sys.exit(error.value.decode(errors="replace"))
 
 
 def main():
@@ -36,10 +53,9 @@ def main():
                    '<rect width="100%%" height="100%%" fill="#fbfaf8"/>%s</svg>'
                    % (x, y + HEAD, width, height, width, height, picture))
     size = (len(times) * (width + GAP) - GAP, len(rows) * (height + HEAD + GAP) - GAP)
-    with open(target, "w") as f:
-        f.write('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" '
-                'font-family="sans-serif" font-size="13" fill="#222">%s\n%s\n</svg>\n'
-                % (size + (size[0], defs, "\n".join(out))))
+    save(target, '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" '
+                 'font-family="sans-serif" font-size="13" fill="#222">%s\n%s\n</svg>\n'
+         % (size + (size[0], defs, "\n".join(out))))
 
 
 if __name__ == "__main__":

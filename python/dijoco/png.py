@@ -5,6 +5,8 @@ import zlib
 
 import numpy as np
 
+from .file import File
+
 
 def _chunk(kind, data):
     crc = zlib.crc32(kind + data)
@@ -30,7 +32,7 @@ def _check(image):
 
 
 class Writer:
-    """Writes a PNG file image by image; with `delay` (seconds per image) an animated one.
+    """Writes a PNG file image by image, whole or not at all (dijoco.file); with `delay` (seconds per image) an animated one.
 
     All images are (height, width, 3) uint8 and of one size. `count` is their number, which the
     format wants first. Viewers that know no animation show the first image. `level` is zlib's:
@@ -38,7 +40,7 @@ class Writer:
     """
 
     def __init__(self, path, count=1, delay=None, level=6):
-        self._file = open(path, "wb")
+        self._file = File(path)
         self._count, self._delay, self._level = count, delay, level
         self._sequence = 0
         self._shape = None
@@ -73,13 +75,20 @@ class Writer:
     def close(self):
         if self._shape is not None:
             self._file.write(_chunk(b"IEND", b""))
-        self._file.close()
+        self._file.commit()
+
+    def discard(self):
+        """Leave the file as it was."""
+        self._file.discard()
 
     def __enter__(self):
         return self
 
-    def __exit__(self, *error):
-        self.close()
+    def __exit__(self, kind, *error):
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
 
 
 def write_png(path, image, level=6):

@@ -16,6 +16,7 @@ from ctypes.util import find_library
 
 import numpy as np
 
+from ._lib import Error
 from .png import Writer, write_png
 
 RATE = 25              # frames per second of playback, unless --every says which rows
@@ -469,7 +470,7 @@ def main(arguments=None):
             count = write_animation(args.out, images, len(times), delay)
             print("%d pictures in %s" % (count, args.out))
         return 0
-    except ViewError as error:
+    except (ViewError, Error) as error:
         print("dijoco.view: %s" % error, file=sys.stderr)
     except OSError as error:
         print("dijoco.view: %s: %s" % (error.filename or "output", error.strerror or error),

@@ -9,6 +9,7 @@ import zlib
 import numpy as np
 import pytest
 
+import dijoco
 from mj import mujoco
 from dijoco import png, view
 
@@ -130,6 +131,40 @@ def test_png(tmp_path):
     with pytest.raises(ValueError, match="uint8"):
         png.write_png(tmp_path / "bad.png", images[0].astype(float))
     assert not (tmp_path / "bad.png").exists()
+
+
+def test_png_is_whole_or_not_there(tmp_path):
+    """Links, permissions, failures: as with every file that we write."""
+    image = np.zeros((2, 2, 3), np.uint8)
+    png.write_png(tmp_path / "old.png", image)
+    (tmp_path / "old.png").chmod(0o640)
+    old = (tmp_path / "old.png").read_bytes()
+    (tmp_path / "link.png").symlink_to("old.png")
+    names = sorted(os.listdir(tmp_path))
+    with pytest.raises(ZeroDivisionError):
+        with png.Writer(tmp_path / "link.png") as writer:
+            writer.write(image)
+            raise ZeroDivisionError
+    with pytest.raises(ValueError, match="image of"):
+        with png.Writer(tmp_path / "new.png", 2, delay=1) as writer:
+            writer.write(image)
+            writer.write(image[1:])
+    writer = png.Writer(tmp_path / "old.png")
+    writer.write(image + 1)
+    del writer
+    assert (tmp_path / "old.png").read_bytes() == old and sorted(os.listdir(tmp_path)) == names
+    with pytest.raises(dijoco.Error, match="/dev/full: cannot be written: No space"):
+        png.write_png("/dev/full", image)
+
+    png.write_png(tmp_path / "link.png", image + 1)
+    assert (decode(tmp_path / "old.png") == 1).all()
+    assert (tmp_path / "link.png").is_symlink()
+    assert (tmp_path / "old.png").stat().st_mode & 0o7777 == 0o640
+    assert sorted(os.listdir(tmp_path)) == names
+    with pytest.raises(ValueError, match="closed"):
+        writer = png.Writer(tmp_path / "old.png")
+        writer.close()
+        writer.close()
 
 
 def test_frames(folder, offscreen):
@@ -323,7 +358,7 @@ def test_bad_use(expect):
 
 def test_bad_folder(folder, offscreen):
     done = call(folder, "scene.xml", "a.csv", "--out", "no/folder/x.png", "--every", 100)
-    check_failure(folder, "no/folder/x.png: No such file", done.returncode, done.stdout,
+    check_failure(folder, "no/folder/x.png: cannot be written: No such file", done.returncode, done.stdout,
                   done.stderr)
 
 
