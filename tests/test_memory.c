@@ -2,6 +2,7 @@
 // and of reading a task fails in turn. The call must return a status, leave what was there before
 // and release all it took. The sanitizers bring an allocator of their own: skipped there.
 
+#include "common/file_faults.h"
 #include "common/sample_model.h"
 
 #include <setjmp.h>
@@ -71,6 +72,9 @@ typedef struct Fixture {
 
 static const char* const path = "test_memory.tmp.json";
 
+#define FOLDER "test_memory.d"
+static const char* const out = FOLDER "/out";
+
 static const char task_text[] =
     "{\"scene\":\"s\",\"horizon\":5,\"initial\":{\"keyframe\":1,\"act\":[1,2]},\"ctrl\":[1,2,3],"
     "\"set\":{\"geom/foot/size\":[0.1,0.2,0]},\"loss\":[{\"type\":\"effort\"}],\"variables\":[{"
@@ -122,7 +126,7 @@ static djStatus actLoad(Fixture* f) {
   return status;
 }
 
-static djStatus actSave(Fixture* f) { return dj_saveModel(f->model, "test_memory.tmp2", NULL); }
+static djStatus actSave(Fixture* f) { return dj_saveModel(f->model, out, NULL); }
 
 static djStatus actOption(Fixture* f) { return dj_setOption(f->model, &f->model->opt, NULL); }
 
@@ -259,12 +263,32 @@ static djStatus actLbfgsb(Fixture* f) { return (void)f, optimize("lbfgsb"); }
 
 static djStatus actCsv(Fixture* f) {
   djCsv* csv = NULL;
-  djStatus status = dj_openStateCsv(&csv, f->model, "test_memory.tmp2", NULL);
+  djStatus status = dj_openStateCsv(&csv, f->model, out, NULL);
   if (status == DJ_OK) {
     dj_writeStateCsv(csv, f->model, 0, f->sample.qpos, f->sample.qvel, f->sample.act);
   }
   djStatus closed = dj_closeCsv(csv, NULL);
   return status < 0 ? status : closed;
+}
+
+// Two files together, with a text that takes memory of its own.
+static djStatus actFiles(Fixture* f) {
+  (void)f;
+  djFile* file[2] = {NULL, NULL};
+  djStatus status = dj_openFile(&file[0], out, NULL);
+  if (status == DJ_OK) status = dj_openFile(&file[1], FOLDER "/new", NULL);
+  dj_printFile(file[0], "%100000d", 1);
+  if (status == DJ_OK) return dj_commitFiles(file, 2, NULL);
+  for (int k = 0; k < 2; k++) dj_discardFile(file[k]);
+  return status;
+}
+
+// A link to follow.
+static djStatus actLink(Fixture* f) {
+  (void)f;
+  djFile* file = NULL;
+  djStatus status = dj_openFile(&file, FOLDER "/link", NULL);
+  return status < 0 ? status : dj_commitFile(file, NULL);
 }
 
 static djStatus actGap(Fixture* f) {
@@ -274,10 +298,23 @@ static djStatus actGap(Fixture* f) {
   return status;
 }
 
+// What the actions find that write files.
+static void resetFiles(void) {
+  remove(FOLDER "/new");
+  remove(FOLDER "/link");
+  FILE* file = fopen(out, "wb");
+  assert_non_null(file);
+  fputs("what was there before\n", file);
+  assert_int_equal(fclose(file), 0);
+  assert_int_equal(symlink("out", FOLDER "/link"), 0);
+}
+
 // Let the k-th allocation fail until the action needs fewer than k.
 static void exhaust(Fixture* f, Action* action, bool all) {
   long refused = 0;
   for (long k = 0;; k++) {
+    resetFiles();
+    djtText old = djt_folder(FOLDER);
     long before = live;
     fired = false;
     from_then_on = all;
@@ -287,6 +324,11 @@ static void exhaust(Fixture* f, Action* action, bool all) {
     const char* difference = djt_difference(f->model, f->same);
     assert_int_equal(live, before);
     assert_null(difference);
+    djtText now = djt_folder(FOLDER);
+    if (status < 0) assert_true(djt_sameText(&now, &old));
+    assert_null(strstr(now.data, ".part"));
+    free(now.data);
+    free(old.data);
     if (!fired) {
       assert_int_equal(status, DJ_OK);
       assert_true(refused > 0);
@@ -302,6 +344,7 @@ static void exhaust(Fixture* f, Action* action, bool all) {
 
 static void run(void** state, Action* action) {
   Fixture* f = *state;
+  resetFiles();
   assert_int_equal(action(f), DJ_OK);   // what is allocated once and for all
   exhaust(f, action, false);
   exhaust(f, action, true);
@@ -319,6 +362,8 @@ static void test_follow(void** state) { run(state, actFollow); }
 static void test_gradient(void** state) { run(state, actGradient); }
 static void test_task(void** state) { run(state, actTask); }
 static void test_csv(void** state) { run(state, actCsv); }
+static void test_files(void** state) { run(state, actFiles); }
+static void test_link(void** state) { run(state, actLink); }
 static void test_gap(void** state) { run(state, actGap); }
 static void test_design(void** state) { run(state, actDesign); }
 static void test_adam(void** state) { run(state, actAdam); }
@@ -418,6 +463,8 @@ static int setup(void** state) {
   // Its hull would be qhull's work, which loses a block when memory runs out.
   f->sample.geom[3].contype = f->sample.geom[3].conaffinity = 0;
   *state = f;
+  (void)!system("rm -rf " FOLDER);
+  if (mkdir(FOLDER, 0755) != 0) return -1;
   return makeSolid(&f->solid) | dj_makeModel(&f->model, &f->sample.def, NULL) |
          dj_makeModel(&f->same, &f->sample.def, NULL) | dj_saveModel(f->model, path, NULL) |
          dj_paramId(&f->size, f->model, "geom/foot/size", NULL);
@@ -430,8 +477,7 @@ static int teardown(void** state) {
   dj_deleteModel(f->solid);
   free(f);
   remove(path);
-  remove("test_memory.tmp2");
-  return 0;
+  return system("rm -rf " FOLDER);
 }
 
 int main(void) {
@@ -442,7 +488,7 @@ int main(void) {
       cmocka_unit_test(test_mesh), cmocka_unit_test(test_follow), cmocka_unit_test(test_steps),
       cmocka_unit_test(test_design), cmocka_unit_test(test_gradient), cmocka_unit_test(test_adam),
       cmocka_unit_test(test_trustRegion), cmocka_unit_test(test_lbfgsb),
-      cmocka_unit_test(test_gap),
+      cmocka_unit_test(test_gap), cmocka_unit_test(test_files), cmocka_unit_test(test_link),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,7 +1,10 @@
-// djm_step and djm_forward allocate nothing; djm_transition survives that every allocation fails.
-// The sanitizers bring an allocator of their own: skipped there.
+// djm_step and djm_forward allocate nothing; djm_transition and the MJCF writer survive that every
+// allocation fails. The sanitizers bring an allocator of their own: skipped there.
 
+#include "common/file_faults.h"
 #include "common/mj_zoo.h"
+
+#include <dijoco/io.h>
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 
@@ -9,24 +12,59 @@ extern void* __libc_malloc(size_t size);
 extern void* __libc_calloc(size_t count, size_t size);
 extern void* __libc_realloc(void* old, size_t size);
 extern void* __libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void* old);
 
+// The functions below are hidden from libraries: MuJoCo, which ends the program without memory, has
+// the C library's.
 static long count;            // of allocations
 static long countdown = -1;   // allocations until one fails; negative: none does
+static bool from_then_on;     // ... and all that follow
+static bool fired;
+static void* held[4096];      // blocks that are not released, while watching
+static int nheld;
+static bool watching;
 
 static bool fails(void) {
   count++;
-  return countdown >= 0 && countdown-- == 0;
+  if (countdown < 0 || countdown-- > 0) return false;
+  fired = true;
+  if (from_then_on) countdown = 0;
+  return true;
 }
 
-void* malloc(size_t size) { return fails() ? NULL : __libc_malloc(size); }
-void* calloc(size_t n, size_t size) { return fails() ? NULL : __libc_calloc(n, size); }
-void* realloc(void* old, size_t size) { return fails() ? NULL : __libc_realloc(old, size); }
+static void forget(const void* block) {
+  for (int i = nheld - 1; block && i >= 0; i--) {
+    if (held[i] != block) continue;
+    held[i] = held[--nheld];
+    return;
+  }
+}
+
+static void* hold(void* block) {
+  if (watching && block) {
+    if (nheld == (int)(sizeof held / sizeof held[0])) abort();
+    held[nheld++] = block;
+  }
+  return block;
+}
+
+void* malloc(size_t size) { return fails() ? NULL : hold(__libc_malloc(size)); }
+void* calloc(size_t n, size_t size) { return fails() ? NULL : hold(__libc_calloc(n, size)); }
+void* realloc(void* old, size_t size) {
+  if (fails()) return NULL;
+  forget(old);
+  return hold(__libc_realloc(old, size));
+}
 void* aligned_alloc(size_t alignment, size_t size) {
-  return fails() ? NULL : __libc_memalign(alignment, size);
+  return fails() ? NULL : hold(__libc_memalign(alignment, size));
 }
 int posix_memalign(void** block, size_t alignment, size_t size) {
-  *block = fails() ? NULL : __libc_memalign(alignment, size);
+  *block = fails() ? NULL : hold(__libc_memalign(alignment, size));
   return *block ? 0 : 12;
+}
+void free(void* old) {
+  forget(old);
+  __libc_free(old);
 }
 
 static void testStep(void** state) {
@@ -84,8 +122,99 @@ static void testTransition(void** state) {
   mj_deleteModel(m);
 }
 
+#define FOLDER "test_mj_memory.d"
+#define OUT FOLDER "/x.xml"
+
+static const char kScene[] =
+    "<mujoco><asset><mesh name='wedge' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/></asset><worldbody>"
+    "<geom type='plane' size='5 5 .1'/><body name='a' pos='0 0 2'><freejoint/>"
+    "<geom type='mesh' mesh='wedge'/><body name='b' pos='1 0 0'><joint name='j' axis='0 1 0' "
+    "range='-1 1' limited='true'/><geom name='g' size='.1'/><site name='s'/></body></body>"
+    "</worldbody><actuator><motor joint='j'/></actuator></mujoco>";
+
+static void putText(const char* path, const char* text) {
+  FILE* file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+// One more of each kind of change that the writer knows.
+static djModel* changedModel(void) {
+  static const struct {
+    const char* name;
+    double value[12];
+  } change[] = {{"mesh/wedge/vert", {0, 0, 0, 1.5, 0, 0, 0, 1, 0, 0, 0, 1}},
+                {"body/b/mass", {3}},
+                {"geom/g/size", {.2, 0, 0}},
+                {"joint/j/range", {-.5, 1}},
+                {"contact/support", {.01}}};
+  djModel* m;
+  djError err;
+  if (dj_loadMJCF(&m, NULL, NULL, FOLDER "/scene.xml", &err) != DJ_OK) fail_msg("%s", err.text);
+  for (size_t k = 0; k < sizeof change / sizeof change[0]; k++) {
+    djParam param;
+    assert_int_equal(dj_paramId(&param, m, change[k].name, &err), DJ_OK);
+    assert_int_equal(dj_setParam(m, &param, change[k].value, &err), DJ_OK);
+  }
+  return m;
+}
+
+// The k-th allocation of ours fails, k = 0, 1, ...; with `all`, those after it too.
+static void exhaustWriter(const djModel* m, const char* scene, const djKeyDef* key, bool all) {
+  djError err;
+  djtText after = {NULL, 0};
+  int failures = 0;
+  for (long k = -1;; k++) {   // first without a fault
+    putText(OUT, "<!-- what was there before -->");
+    djtText before = djt_folder(FOLDER);
+    err.text[0] = 0;
+    fired = false;
+    from_then_on = all;
+    watching = true;
+    nheld = 0;
+    countdown = k;
+    djStatus status = djm_writeMJCF(OUT, scene, m, key, &err);
+    countdown = -1;
+    int leaks = nheld;
+    watching = false;
+    djtText now = djt_folder(FOLDER);
+    if (!after.data) after = djt_folder(FOLDER);
+    if (fired ? status >= 0 || !err.text[0] : status != DJ_OK) {
+      fail_msg("%s, allocation %ld: status %d, '%s'", scene, k, status, err.text);
+    }
+    assert_true(djt_sameText(&now, fired ? &before : &after));
+    assert_int_equal(leaks, 0);
+    failures += fired;
+    free(before.data);
+    free(now.data);
+    if (k >= 0 && !fired) break;
+  }
+  free(after.data);
+  assert_true(failures >= 20);
+}
+
+static void testWriter(void** state) {
+  (void)state;
+  (void)!system("rm -rf " FOLDER);
+  assert_int_equal(mkdir(FOLDER, 0755), 0);
+  putText(FOLDER "/scene.xml", kScene);
+  djModel* m = changedModel();
+  const double qpos[8] = {0, 0, 3, 1, 0, 0, 0, .1};
+  const djKeyDef key = {.name = "end", .qpos = qpos};
+  djError err;
+  assert_int_equal(dj_saveModel(m, FOLDER "/scene.json", &err), DJ_OK);
+  for (int all = 0; all < 2; all++) {
+    exhaustWriter(m, FOLDER "/scene.xml", &key, all);
+    exhaustWriter(m, FOLDER "/scene.json", &key, all);
+  }
+  dj_deleteModel(m);
+  (void)!system("rm -rf " FOLDER);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testStep), cmocka_unit_test(testTransition)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testStep), cmocka_unit_test(testTransition),
+                                     cmocka_unit_test(testWriter)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -20,23 +20,17 @@ static const char* nameOf(const char* path) {
 // The folder of a path, absolute, without links, with its last slash; new memory, or NULL with
 // errno set.
 static char* realFolder(const char* path) {
+  char real[PATH_MAX + 1];
   char* folder = dj_folderOf(path);
-  char* real = folder ? realpath(*folder ? folder : ".", NULL) : NULL;
+  bool found = folder && realpath(*folder ? folder : ".", real);
   int failed = folder ? errno : ENOMEM;
   free(folder);
-  size_t n = real ? strlen(real) : 0;
-  if (real && real[n - 1] != '/') {
-    char* longer = realloc(real, n + 2);
-    if (longer) {
-      memcpy(longer + n, "/", 2);
-      return longer;
-    }
-    free(real);
-    real = NULL;
-    failed = ENOMEM;
-  }
   errno = failed;
-  return real;
+  if (!found) return NULL;
+  if (real[1]) strcat(real, "/");
+  folder = dj_joinPath("", real);
+  if (!folder) errno = ENOMEM;
+  return folder;
 }
 
 // The N of /proc/self/fd/N, which /dev/stdout and /dev/fd/N lead to, or -1.
