@@ -13,8 +13,15 @@ import tempfile
 HEIGHT = {"base": 0, "math": 1, "shape": 2, "model": 2, "contact": 3, "solve": 3,
           "integrate": 4, "gradient": 5, "io": 6, "optimize": 6}
 TALKING = "printf vprintf puts putchar perror exit _exit _Exit quick_exit abort assert".split()
-WRITING = """fwrite fputs fputc putc fprintf vfprintf freopen fdopen tmpfile mkstemp open creat
-             write remove rename unlink mkdir""".split()
+WRITING = """fwrite fputs fputc putc fprintf vfprintf write mkdir""".split()
+# Opening for writing and changing names: in one place, where nothing is lost (dijoco/file.h).
+PLACING = """freopen fdopen tmpfile mkstemp mkostemp open openat creat truncate ftruncate remove
+             rename renameat renameat2 link linkat symlink unlink unlinkat""".split()
+WRITERS = {"core/src/io/file.c": PLACING, "tools/output.c": ["unlink"]}
+PYTHON_PLACING = r"""(?<![\w.])open\s*\([^()\n]*,\s*(?:mode\s*=\s*)?["'][^"'\n]*[wax+]
+  |\bos\.(?:open|fdopen|rename|renames|replace|remove|unlink|link|symlink|truncate|mkfifo)\s*\(
+  |\.(?:write_text|write_bytes|unlink|touch|tofile|savetxt)\s*\(|\.open\s*\(\s*["'][wax]
+  |\bnp\.save\w*\s*\(|\b(?:tempfile|shutil)\b"""
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 
@@ -114,6 +121,9 @@ def check_tree(root):
                 message = check_include(folder, below, match.group(1), match.group(2), root)
                 if message:
                     error(match, "#include %s: %s" % (match.group(2), message))
+            if folder != "validation":
+                for match in placing(relative, commentless, code):
+                    error(match, "%s outside the writer of files" % match.group(1))
             if folder != "core/src":
                 continue
             if below not in HEIGHT:
@@ -128,10 +138,35 @@ def check_tree(root):
             if below != "io":
                 for match in called(WRITING, code):
                     error(match, "%s outside io" % match.group(1))
-                for match in re.finditer(r'\bfopen\s*\([^;]*?,\s*("[^"]*"|[^")]*)\s*\)',
-                                         commentless):
-                    if match.group(1) not in ('"r"', '"rb"'):
-                        error(match, "fopen for writing outside io")
+    return errors + check_python(root)
+
+
+def placing(relative, commentless, code):
+    """Calls that open a file for writing or change names, where that is not the file's task."""
+    allowed = WRITERS.get(relative, [])
+    forbidden = [name for name in PLACING if name not in allowed]
+    yield from called(forbidden, code) if forbidden else ()
+    for match in re.finditer(r'\b(fopen)\s*\([^;]*?,\s*("[^"]*"|[^")]*)\s*\)', commentless):
+        if match.group(2) not in ('"r"', '"rb"'):
+            yield match
+
+
+def check_python(root):
+    """The package writes by dijoco.file, and scripts for users by it or by the library."""
+    errors = []
+    names = [os.path.join(root, "scripts", name) for name in ("pictures.py", "contact_picture.py")]
+    package = os.path.join(root, "python/dijoco")
+    if os.path.isdir(package):
+        names += [os.path.join(package, name) for name in sorted(os.listdir(package))]
+    for path in names:
+        if not path.endswith(".py") or not os.path.exists(path):
+            continue
+        with open(path, encoding="utf-8") as f:
+            code = re.sub(r"#[^\n]*", blank, f.read())
+        for match in re.finditer(PYTHON_PLACING, code, re.X):
+            errors.append("%s:%d: %s outside the writer of files" % (
+                os.path.relpath(path, root), code.count("\n", 0, match.start()) + 1,
+                match.group().strip()))
     return errors
 
 
@@ -147,7 +182,13 @@ def self_test():
                               "static int f(double x[static 2]) { return x[0] > a[0]; }\n"
                               "static double (*const table[])(double) = {0};\n"
                               'void g(char* s) { snprintf(s, 2, "exit(%d)", 1); t.abort(); }\n',
-        "core/src/io/w.c": 'void w(const char* p) { FILE* f = fopen(p, "w"); fputs("x", f); }\n',
+        "core/src/io/file.c": 'void w(const char* p) { int f = open(p, 1); write(f, "x", 1); '
+                              'rename(p, "y"); }\n',
+        "core/src/io/w.c": 'void w(FILE* f) { fputs("open(x)", f); /* rename(a, b) */ }\n',
+        "tools/output.c": "void f(const char* p) { unlink(p); mkdir(p, 7); t.open(p); }\n",
+        "python/dijoco/a.py": 'with open(p, encoding="w") as f, open(q, "rb") as g:  # open(p, "w")\n'
+                              '    x = f.open(p), y.rename, os.makedirs(p), file.write(b)\n',
+        "scripts/fetch.py": 'open(p, "w")\n',
         "core/src/shape/r.c": 'void r(const char* p) { FILE* f = fopen(p, "rb"); fclose(f); }\n',
         "mujoco_plugin/import.h": "#include <mujoco/mujoco.h>\n",
         "tools/main.c": '#include "import.h"\n#include "verbs.h"\n#include <dijoco/types.h>\n'
@@ -178,9 +219,24 @@ def self_test():
         ("core/src/io/x.c", "void f(void) { abort(); }\n", "abort in the core"),
         ("core/src/io/x.c", 'void f(void) { fputs("x", stdout); }\n', "stdout in the core"),
         ("core/src/math/x.c", 'void f(FILE* o) { fwrite("x", 1, 1, o); }\n', "fwrite outside io"),
-        ("core/src/math/x.c", 'void f(const char* p) { fopen(p, "w"); }\n', "fopen for writing"),
+        ("core/src/math/x.c", 'void f(const char* p) { fopen(p, "w"); }\n', "fopen outside"),
         ("core/src/math/x.c", "void f(const char* p, const char* m) { fopen(p, m); }\n",
-         "fopen for writing"),
+         "fopen outside"),
+        ("core/src/io/x.c", 'void f(const char* p) { fopen(p, "ab"); }\n', "fopen outside"),
+        ("core/src/io/x.c", "void f(const char* p) { open(p, 1); }\n", "open outside"),
+        ("core/src/io/x.c", "void f(const char* p) { remove(p); }\n", "remove outside"),
+        ("tools/x.c", 'void f(const char* p) { fopen(p, "w"); }\n', "fopen outside"),
+        ("tools/x.c", "void f(const char* p) { rename(p, p); }\n", "rename outside"),
+        ("tools/output.c", 'void f(const char* p) { fopen(p, "r+"); }\n', "fopen outside"),
+        ("mujoco_plugin/x.c", 'void f(const char* p) { fopen(p, "w"); }\n', "fopen outside"),
+        ("mujoco_plugin/x.c", "void f(char* p) { mkstemp(p); }\n", "mkstemp outside"),
+        ("python/dijoco/x.py", 'with open(path, "wb") as f:\n    pass\n', 'open(path, "w'),
+        ("python/dijoco/x.py", "f = open(path, mode='a')\n", "outside the writer"),
+        ("python/dijoco/x.py", "os.replace(a, b)\n", "os.replace"),
+        ("python/dijoco/x.py", "path.write_text(a)\n", ".write_text"),
+        ("python/dijoco/x.py", "np.savez(path, a)\n", "np.savez"),
+        ("python/dijoco/x.py", "import tempfile\n", "tempfile"),
+        ("scripts/pictures.py", 'open(target, "w").write(text)\n', "outside the writer"),
         ("tools/x.c", '#include "math/m.h"\n', "neither a public"),
         ("tools/x.c", "#include <math/m.h>\n", "internal header"),
         ("mujoco_plugin/x.c", '#include "base/a.h"\n', "neither a public"),

@@ -207,6 +207,39 @@ class Scenes(cli.Case):
         self.run_json("convert", self.scene, "--out", json_scene)
         self.refused("compare", json_scene, "--time", "0.1", "--out", out, names=["s.json"])
 
+    def test_no_room_for_a_comparison(self):
+        """All files of the folder, or none."""
+        sizes = [0, 77, 500, 1001, 5000, 20001, 50000, 1 << 24]
+        old = self.path("old")
+        os.mkdir(old)
+        for name in ("report.html", "mujoco.csv"):
+            self.write("old/" + name, "what was there before\n")
+        for out in (self.path("new/folder"), old):
+            refused = self.no_room(["compare", self.scene, "--time", "0.1", "--out", out],
+                                   self.folder.name, sizes)
+            self.assertGreater(refused, 4)
+            self.assertEqual(sorted(os.listdir(out)), ["contacts.csv", "dijoco.csv", "mujoco.csv",
+                                                       "report.html", "summary.json"])
+
+    def test_bench_pairs(self):
+        """--pairs FILE: before the timing, and as every other file."""
+        self.refused("bench", "--filter", "nothing", "--pairs", self.path("none/x"),
+                     names=[self.path("none/x")])
+        self.refused("bench", "--filter", "nothing", "--pairs", self.folder.name,
+                     names=[self.folder.name])
+        if os.path.exists("/dev/full"):
+            self.refused("bench", "--filter", "nothing", "--pairs", "/dev/full",
+                         names=["/dev/full"])
+        self.write("pairs", "what was there before\n")
+        os.symlink("pairs", self.path("link"))
+        before = self.files()
+        code, _, err = self.run_cli("bench", "--filter", "nothing", "--pairs", self.path("link"))
+        self.assertEqual(code, 0, err)
+        with open(self.path("pairs")) as f:
+            self.assertIsInstance(json.load(f), list)
+        self.assertTrue(os.path.islink(self.path("link")))
+        self.assertEqual(self.files(), before)
+
 
 if __name__ == "__main__":
     unittest.main()

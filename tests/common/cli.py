@@ -2,6 +2,9 @@
 import json
 import math
 import os
+import resource
+import signal
+import stat
 import subprocess
 import tempfile
 import unittest
@@ -48,6 +51,23 @@ def number(value):
     return float(value)
 
 
+def tree(folder):
+    """All that a folder holds: kind, permissions and content by path."""
+    found = {}
+    for path, folders, files in os.walk(folder):
+        for name in folders + files:
+            full = os.path.join(path, name)
+            info = os.lstat(full)
+            content = None
+            if stat.S_ISLNK(info.st_mode):
+                content = os.readlink(full)
+            elif stat.S_ISREG(info.st_mode):
+                with open(full, "rb") as f:
+                    content = f.read()
+            found[os.path.relpath(full, folder)] = (info.st_mode, content)
+    return found
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -90,3 +110,30 @@ class Case(unittest.TestCase):
             self.assertIn(name, err)
         self.assertEqual(self.files(), before, "output was left")
         return err
+
+    def limited(self, size, arguments, disposition):
+        """A run with files of at most this size; its exit status and stderr."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+            signal.signal(signal.SIGXFSZ, disposition)
+
+        run = subprocess.run([BIN, *arguments], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, text=True, preexec_fn=limit, timeout=300)
+        return run.returncode, run.stderr
+
+    def no_room(self, arguments, folder, sizes):
+        """All sizes up to what is enough; returns how many were not."""
+        refused = 0
+        for size in sizes:
+            with self.subTest(arguments=arguments, size=size):
+                before = tree(folder)
+                code, err = self.limited(size, arguments,
+                                         signal.SIG_DFL if size % 2 else signal.SIG_IGN)
+                if code == 0:
+                    break
+                self.assertEqual(code, 2, err)
+                self.assertEqual(len(err.splitlines()), 1, err)
+                self.assertIn("File too large", err)
+                self.assertEqual(tree(folder), before)
+                refused += 1
+        return refused

@@ -33,7 +33,7 @@ static char* realFolder(const char* path) {
   return folder;
 }
 
-// The N of /proc/self/fd/N, which /dev/stdout and /dev/fd/N lead to, or -1.
+// The N of /proc/self/fd/N, which /dev/fd/N and the names of the standard streams lead to, or -1.
 static int descriptorOf(const char* folder, const char* name) {
   char own[64], *end;
   snprintf(own, sizeof own, "/proc/%ld/fd/", (long)getpid());
