@@ -7,6 +7,7 @@
 #include <dijoco/csv.h>
 #include <dijoco/io.h>
 
+#include <sys/file.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
@@ -478,6 +479,37 @@ static void test_groupFaults(void** state) {
   djt_sweepAll(FOLDER, true, resetGroup, writeGroup, NULL);
 }
 
+// Of two groups on the way to one folder, one waits.
+static void test_turns(void** state) {
+  (void)state;
+  djFile* file[GROUP];
+  djError err;
+  int status;
+  resetGroup(NULL);
+  openGroup(file);
+  int lock = open(FOLDER, O_RDONLY);
+  assert_int_equal(flock(lock, LOCK_EX), 0);
+  fflush(NULL);
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    close(lock);
+    _exit(dj_commitFiles(file, GROUP, &err) != DJ_OK);
+  }
+  for (int k = 0; k < 20; k++) {
+    usleep(10000);
+    assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+    check(FOLDER "/a", "old a");
+    check(FOLDER "/d", "old d");
+  }
+  close(lock);   // the other group is in place
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  check(FOLDER "/a", "new content of 0");
+  check(FOLDER "/d", "new content of 3");
+  for (int i = 0; i < GROUP; i++) dj_discardFile(file[i]);
+}
+
 // When putting back fails as well, the message tells where the old content is.
 static void test_lost(void** state) {
   (void)state;
@@ -544,8 +576,8 @@ int main(void) {
       TEST(test_content), TEST(test_old), TEST(test_refused), TEST(test_links), TEST(test_names),
       TEST(test_trap), TEST(test_permissions), TEST(test_secret), TEST(test_protected),
       TEST(test_owner), TEST(test_fifo), TEST(test_descriptor), TEST(test_devices),
-      TEST(test_group), TEST(test_groupFaults), TEST(test_lost), TEST(test_modelFaults),
-      TEST(test_tableFaults),
+      TEST(test_group), TEST(test_turns), TEST(test_groupFaults), TEST(test_lost),
+      TEST(test_modelFaults), TEST(test_tableFaults),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,8 @@ def _check(image):
 
 
 class Writer:
-    """Writes a PNG file image by image, whole or not at all (dijoco.file); with `delay` (seconds per image) an animated one.
+    """Writes a PNG file image by image, whole or not at all (dijoco.file); with `delay` (seconds
+    per image) an animated one.
 
     All images are (height, width, 3) uint8 and of one size. `count` is their number, which the
     format wants first. Viewers that know no animation show the first image. `level` is zlib's:

@@ -77,7 +77,8 @@ int fsync(int file) { return djt_fails(DJT_FSYNC) ? -1 : (int)syscall(SYS_fsync,
 
 int close(int file) {
   int error = errno;
-  bool fails = djt_fails(DJT_CLOSE);
+  struct stat info;
+  bool fails = fstat(file, &info) == 0 && S_ISREG(info.st_mode) && djt_fails(DJT_CLOSE);
   int status = (int)syscall(SYS_close, file);
   if (!fails) {
     if (status == 0) errno = error;

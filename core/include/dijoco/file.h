@@ -32,6 +32,7 @@ DJ_API djStatus dj_finishFile(djFile* file, djError* err);
 
 // Put the files in place, finishing those that are not finished, and release them. When one of them
 // fails, all targets are left as they were (pipes and devices have what was written to them).
+// Groups that are put into one folder at once take turns.
 DJ_API djStatus dj_commitFiles(djFile* const* file, int n, djError* err);
 DJ_API djStatus dj_commitFile(djFile* file, djError* err);
 

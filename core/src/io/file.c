@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 16, TRIES = 100 };
+enum { BUFFER = 1 << 16, TRIES = 100, PATIENCE = 400 };
 
 struct djFile {
   char* path;          // as given, for messages
@@ -266,6 +268,19 @@ static int place(djFile* f, bool group) {
   return 0;
 }
 
+// Two groups on the way to one folder take turns, so that all files there are of one of them. Waits
+// two seconds at most; where a folder cannot be locked, nothing is lost but that.
+static int lockFolder(const djFile* f) {
+  char* folder = f->temporary ? dj_folderOf(f->temporary) : NULL;
+  int lock = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  free(folder);
+  for (int k = 0; k < PATIENCE && lock >= 0; k++) {
+    if (flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) break;
+    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+  }
+  return lock;
+}
+
 static djStatus placeAll(djFile* const* file, int n, djError* err) {
   for (int i = 0; i < n; i++) {
     int failed = place(file[i], n > 1);
@@ -285,7 +300,9 @@ djStatus dj_commitFiles(djFile* const* file, int n, djError* err) {
   djStatus status = DJ_OK;
   if (n > 0 && !file) return dj_fail(err, DJ_INVALID, "file: NULL");
   for (int i = 0; i < n && status == DJ_OK; i++) status = dj_finishFile(file[i], err);
+  int lock = status == DJ_OK && n > 1 ? lockFolder(file[0]) : -1;
   if (status == DJ_OK) status = placeAll(file, n, err);
+  if (lock >= 0) close(lock);
   for (int i = 0; i < n; i++) dj_discardFile(file[i]);
   return status;
 }
