@@ -15,6 +15,7 @@
 extern "C" {
 #endif
 
+// A file that is being written.
 typedef struct djFile djFile;
 
 // Start to write path. Errors of this and the following begin with the path.
@@ -22,10 +23,7 @@ DJ_API djStatus dj_openFile(djFile** file, const char* path, djError* err);
 
 // Add n bytes, or text as printf makes it. Failures are remembered for dj_finishFile.
 DJ_API void dj_writeFile(djFile* file, const void* bytes, size_t n);
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-DJ_API void dj_printFile(djFile* file, const char* format, ...);
+DJ_API DJ_FORMAT(2, 3) void dj_printFile(djFile* file, const char* format, ...);
 
 // Bring everything to the disk, and close. The target is still what it was.
 DJ_API djStatus dj_finishFile(djFile* file, djError* err);

@@ -18,6 +18,13 @@ extern "C" {
 #define DJ_API
 #endif
 
+// Marks functions whose argument k is a printf format of those from n on.
+#if defined(__GNUC__)
+#define DJ_FORMAT(k, n) __attribute__((format(printf, k, n)))
+#else
+#define DJ_FORMAT(k, n)
+#endif
+
 // Version of the headers; dj_version tells the library's.
 #define DJ_VERSION_MAJOR 0
 #define DJ_VERSION_MINOR 1
