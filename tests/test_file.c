@@ -210,6 +210,48 @@ static void test_names(void** state) {
   check(FOLDER "/x", "home");
 }
 
+enum { GROUP = 4 };
+static const char* const group_path[GROUP] = {FOLDER "/a", FOLDER "/link", FOLDER "/new",
+                                              FOLDER "/d"};
+
+static void openGroup(djFile** file) {
+  djError err;
+  for (int i = 0; i < GROUP; i++) {
+    if (dj_openFile(&file[i], group_path[i], &err) < 0) fail_msg("%s", err.text);
+    dj_printFile(file[i], "new content of %d", i);
+  }
+}
+
+static void resetGroup(void* user) {
+  (void)user;
+  remove(FOLDER "/new");
+  remove(FOLDER "/link");
+  put(FOLDER "/a", "old a", 0640);
+  put(FOLDER "/b", "old b", 0604);
+  put(FOLDER "/d", "old d", 0755);
+  assert_int_equal(symlink("b", FOLDER "/link"), 0);
+}
+
+// A name that is taken, by a trap at that, is neither used nor removed.
+static void test_taken(void** state) {
+  (void)state;
+  djFile* file[GROUP];
+  djError err;
+  resetGroup(NULL);
+  put(FOLDER "/victim", old_text, 0644);
+  assert_int_equal(symlink("victim", FOLDER "/.dijoco-0000000000000000.part"), 0);
+  djt_fault.zeros = 3;
+  saved(FOLDER "/a", "new");
+  assert_int_equal(djt_fault.zeros, 0);
+  openGroup(file);
+  djt_fault.zeros = 2;   // names of the old content
+  assert_int_equal(dj_commitFiles(file, GROUP, &err), DJ_OK);
+  assert_int_equal(djt_fault.zeros, 0);
+  check(FOLDER "/a", "new content of 0");
+  check(FOLDER "/victim", old_text);
+  assert_true(isLink(FOLDER "/.dijoco-0000000000000000.part"));
+}
+
 // Where everybody may make files, a link of somebody else is not followed (root can make one).
 static void test_trap(void** state) {
   (void)state;
@@ -403,28 +445,6 @@ static void test_devices(void** state) {
 
 // ---- groups -----------------------------------------------------------------------------------
 
-enum { GROUP = 4 };
-static const char* const group_path[GROUP] = {FOLDER "/a", FOLDER "/link", FOLDER "/new",
-                                              FOLDER "/d"};
-
-static void openGroup(djFile** file) {
-  djError err;
-  for (int i = 0; i < GROUP; i++) {
-    if (dj_openFile(&file[i], group_path[i], &err) < 0) fail_msg("%s", err.text);
-    dj_printFile(file[i], "new content of %d", i);
-  }
-}
-
-static void resetGroup(void* user) {
-  (void)user;
-  remove(FOLDER "/new");
-  remove(FOLDER "/link");
-  put(FOLDER "/a", "old a", 0640);
-  put(FOLDER "/b", "old b", 0604);
-  put(FOLDER "/d", "old d", 0755);
-  assert_int_equal(symlink("b", FOLDER "/link"), 0);
-}
-
 // One target cannot be replaced in the end: all stay.
 static void test_group(void** state) {
   (void)state;
@@ -574,10 +594,10 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, removeFolder)
   const struct CMUnitTest tests[] = {
       TEST(test_content), TEST(test_old), TEST(test_refused), TEST(test_links), TEST(test_names),
-      TEST(test_trap), TEST(test_permissions), TEST(test_secret), TEST(test_protected),
-      TEST(test_owner), TEST(test_fifo), TEST(test_descriptor), TEST(test_devices),
-      TEST(test_group), TEST(test_turns), TEST(test_groupFaults), TEST(test_lost),
-      TEST(test_modelFaults), TEST(test_tableFaults),
+      TEST(test_taken), TEST(test_trap), TEST(test_permissions), TEST(test_secret),
+      TEST(test_protected), TEST(test_owner), TEST(test_fifo), TEST(test_descriptor),
+      TEST(test_devices), TEST(test_group), TEST(test_turns), TEST(test_groupFaults),
+      TEST(test_lost), TEST(test_modelFaults), TEST(test_tableFaults),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,7 @@ typedef struct djtFault {
   int error;           // errno; 0: writes are short instead
   bool fired;
   bool no_links;       // the file system has no hard links
+  int zeros;           // calls of getentropy that give zeros
 } djtFault;
 
 static djtFault djt_fault = {.countdown = -1};
@@ -102,6 +103,13 @@ int link(const char* from, const char* to) {
     return -1;
   }
   return djt_fails(DJT_LINK) ? -1 : (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int getentropy(void* bytes, size_t n) {
+  if (djt_fault.zeros <= 0) return syscall(SYS_getrandom, bytes, n, 0) == (long)n ? 0 : -1;
+  djt_fault.zeros--;
+  memset(bytes, 0, n);
+  return 0;
 }
 
 // ---- folders ----------------------------------------------------------------------------------
