@@ -304,6 +304,7 @@ static void test_secret(void** state) {
   assert_int_equal(dj_openFile(&file, FOLDER "/x", &err), DJ_OK);
   umask(before);
   assert_int_equal(modeOf(dj_fileTemporary(file)), 0600);
+  assert_int_equal(djt_fault.mode & 077, 0);   // from the first moment
   dj_discardFile(file);
 }
 

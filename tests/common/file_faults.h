@@ -40,6 +40,7 @@ typedef struct djtFault {
   bool fired;
   bool no_links;       // the file system has no hard links
   int zeros;           // calls of getentropy that give zeros
+  mode_t mode;         // that the last new file was made with
 } djtFault;
 
 static djtFault djt_fault = {.countdown = -1};
@@ -63,6 +64,7 @@ int open(const char* path, int flags, ...) {
     va_start(arguments, flags);
     mode = va_arg(arguments, mode_t);
     va_end(arguments);
+    djt_fault.mode = mode;
     if (djt_fails(DJT_OPEN)) return -1;
   }
   return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
