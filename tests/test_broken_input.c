@@ -1,4 +1,4 @@
-// Broken input: a seeded breaker deletes, doubles, swaps, replaces and flips the tokens of good
+// Broken input: a seeded sequence of deletions, doublings, swaps and changes of the tokens of good
 // files, and cuts them off. Whatever comes out must give a status, never a crash or a leak (the
 // sanitizers watch), and what loads must load again from its own definition.
 //
@@ -113,7 +113,7 @@ static void breakOnce(Tokens* t, djRng* rng) {
   if (t->n < 1) t->n = 1;
 }
 
-// A mutation of a text, in new memory.
+// A broken copy of a text, in new memory.
 static char* breakText(const char* good, Tokens* t, djRng* rng) {
   tokenize(t, good);
   int times = 1 + djt_integer(rng, djt_integer(rng, 3) ? 2 : 10);

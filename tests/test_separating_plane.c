@@ -1,6 +1,6 @@
 // The separating-plane model itself: barrier, small factorizations, reference values in 50 digits,
 // half spaces as limits of boxes, balance of momentum, the end of the range, starts and warm
-// starts, recovery, lagged forces.
+// starts, lagged forces.
 
 #include "common/pair_case.h"
 #include "contact/barrier.h"
@@ -438,133 +438,6 @@ static void testInflation(void** state) {
   freeCase(&c);
 }
 
-// ------------------------------------------ recovery -------------------------------------------
-
-static void gapFunction(double* y, void* user, double e) {
-  const double* g = user;
-  double derivative;
-  y[0] = dj_recoveryGap(&derivative, *g + e);
-  y[1] = derivative;
-}
-
-// g_eff: identity to second order at 0.8, between 0.6 and 0.8, rising; the bound of forces.
-static void testRecoveryFunctions(void** state) {
-  (void)state;
-  double derivative, d[2];
-  CLOSE(dj_recoveryGap(&derivative, 0.8), 0.8, 1e-15);
-  CLOSE(derivative, 1.0, 1e-15);
-  double e = 1e-4, near = dj_recoveryGap(&derivative, 0.8 - e);
-  assert_true(fabs(near - (0.8 - e)) < 100 * e * e * e && near > 0.8 - e);
-  assert_true(fabs(derivative - 1) < 200 * e * e);
-  double last = 0.6;
-  for (double g = -1e4; g < 0.8; g += g < -1 ? 0.1 * -g : 0.01) {
-    double value = dj_recoveryGap(&derivative, g);
-    assert_true(value > last && value < 0.8 && derivative > 0);
-    last = value;
-    if (g < -100) continue;
-    extrapolate(d, 1, 0.01, 1, gapFunction, &g);
-    assert_true(fabs(d[0] - derivative) <= 1e-7 * derivative + 1e-13);
-  }
-  assert_true(dj_recoveryGap(&derivative, -1e9) - 0.6 < 1e-15);
-
-  double dc[2], dc2[2];
-  for (double t = -1.5; t < 0.2; t += 0.0625) {
-    for (double F = 0.1; F < 100; F *= 1.7) {
-      double c = dj_lagBound(dc, F, t, 2.5);
-      assert_true(c > 0 && c <= 1 && (t < 0 || c == 1));
-      if (t <= -1) assert_true(c * F < 2.5);
-      double h = 1e-5, high = dj_lagBound(dc2, F + h, t, 2.5);
-      double low = dj_lagBound(dc2, F - h, t, 2.5);
-      assert_true(fabs((high - low) / (2 * h) - dc[0]) < 1e-8);
-      high = dj_lagBound(dc2, F, t + h, 2.5), low = dj_lagBound(dc2, F, t - h, 2.5);
-      if (t != 0 && t != -1) assert_true(fabs((high - low) / (2 * h) - dc[1]) < 1e-6);
-    }
-  }
-  assert_true(dj_lagBound(dc, 1e9, -1, INFINITY) == 1 && dj_lagBound(dc, 1e9, -1, 0) == 1);
-}
-
-static double gapNow(PairCase* c, const djPlaneState* st) {
-  djPlaneWork w;
-  djDistance d;
-  djPlaneState copy = *st;
-  double gap;
-  assert_int_equal(dj_openPlaneWork(&w, pairInput(c), &st->erosion, true), DJ_OK);
-  assert_int_equal(dj_pairDistance(&gap, &d, &w, &copy), DJ_OK);
-  return gap;
-}
-
-// The eroded shapes are g_eff range apart, from the threshold to coincident centres; erosion grows
-// with the overlap; nothing is eroded above the threshold.
-static void testErosion(void** state) {
-  (void)state;
-  Random r = {8};
-  const int types[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_MESH, DJ_PLANE};
-  int phases[4] = {0};
-  for (int i = 0; i < 2000; i++) {
-    PairCase c;
-    int b = types[below(&r, 5)];
-    randomPair(&c, &r, types[below(&r, 4)], b, 1, logUniform(&r, 1e-3, 0.03), 1, 0.5);
-    double range = kernel->range(c.s, 1), derivative;
-    c.in.recover = true;
-    c.in.inflate = i % 5 ? 0 : uniform(&r, -0.05, 0.05);
-    for (int k = 0; k < 2; k++) c.shape[k].shape.skin = 0.1 * c.shape[k].shape.inner;
-    if (i % 4 && b != DJ_PLANE) {   // centres at a given distance
-      djVec3 apart = dju_scale3(logUniform(&r, 1e-9, 0.5), randomUnit(&r));
-      c.start[1].p = dju_add3(dju_sub3(dju_transform(&c.start[0], c.shape[0].shape.center),
-                                       dju_mulMV(c.start[1].R, c.shape[1].shape.center)),
-                              apart);
-    } else {
-      setGap(&c, uniform(&r, -0.2, 1) * range);
-    }
-    memcpy(c.now, c.start, sizeof c.now);
-    assert_int_equal(beginCase(&c), DJ_OK);
-    djPlaneState* st = planeState(&c);
-    double g = st->gap_start / range, gap = gapNow(&c, st);
-    if (g >= 0.8) {
-      assert_true(st->erosion.e == 0);
-      phases[0]++;
-    } else {
-      assert_true(st->erosion.e > 0);
-      assert_true(fabs(gap - range * dj_recoveryGap(&derivative, g)) < 1e-12);
-      bool beyond = st->erosion.e > fmax(st->erosion.cap[0], st->erosion.cap[1]);
-      phases[b == DJ_PLANE || !beyond ? 1 : dj_erosionShift(&st->erosion) > 0 ? 3 : 2]++;
-    }
-    freeCase(&c);
-  }
-  for (int k = 0; k < 4; k++) assert_true(phases[k] > 50);
-}
-
-// Vertices and radii of the eroded shape move at the given rate.
-static void testErosionRate(void** state) {
-  (void)state;
-  Random r = {9};
-  for (int i = 0; i < 200; i++) {
-    TestShape t;
-    double dims[3] = {0.5, 0.7, 0.9}, mem[3][96], rate[96], radius_rate;
-    int type = i % 3 == 0 ? DJ_CAPSULE : i % 3 == 1 ? DJ_BOX : DJ_MESH;
-    setGeom(&t, type, dims, 20, &r);
-    djErosion er = {.cap = {0.4, 0.3}, .span = 0.8, .apart = randomUnit(&r), .centres = 1};
-    er.local[0] = randomUnit(&r);
-    er.local[1] = randomUnit(&r);
-    er.e = uniform(&r, 0.01, 1.6);
-    int side = i % 2;
-    djShape out[3];
-    for (int k = 0; k < 3; k++) {
-      djErosion at = er;
-      at.e += 1e-6 * (k - 1);
-      dj_erodeShape(&out[k], mem[k], &t.shape, &at, side, false);
-    }
-    dj_erosionRate(rate, &radius_rate, &t.shape, &er, side);
-    int n = 3 * t.shape.npad;
-    for (int k = 0; k < n; k++) {
-      assert_true(fabs((mem[2][k] - mem[0][k]) / 2e-6 - rate[k]) < 1e-8);
-    }
-    assert_true(fabs((out[2].radius - out[0].radius) / 2e-6 - radius_rate) < 1e-8);
-    assert_true(out[1].radius >= 0);
-    freeShape(&t);
-  }
-}
-
 // ------------------------------------------ lagged forces --------------------------------------
 
 // Friction's normal forces add up to the normal force on either side, few points or many, and are
@@ -668,9 +541,7 @@ int main(void) {
       cmocka_unit_test(testHalfSpaceLimit),    cmocka_unit_test(testBalance),
       cmocka_unit_test(testRangeEnd),          cmocka_unit_test(testStarts),
       cmocka_unit_test(testNeedles),           cmocka_unit_test(testInflation),
-      cmocka_unit_test(testRecoveryFunctions), cmocka_unit_test(testErosion),
-      cmocka_unit_test(testErosionRate),       cmocka_unit_test(testLaggedForces),
-      cmocka_unit_test(testReport),
+      cmocka_unit_test(testLaggedForces),      cmocka_unit_test(testReport),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

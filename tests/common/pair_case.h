@@ -5,6 +5,7 @@
 
 #include "common/random_shape.h"
 #include "contact/kernel.h"
+#include "contact/recovery.h"
 #include "shape/curve.h"
 #include "shape/distance.h"
 
@@ -143,7 +144,7 @@ static inline void setGap(PairCase* c, double gap) {
   for (int k = 0; k < 60; k++) {
     djDistance d;
     dj_distance(&d, NULL, &c->shape[0].shape, &c->now[0], 0, &c->shape[1].shape, &c->now[1], 0);
-    double now = d.gap - c->in.inflate;
+    double now = d.gap - dj_pairInflation(&c->shape[0].shape, &c->shape[1].shape, c->in.inflate);
     if (fabs(now - gap) <= 1e-14 * c->size) break;
     c->now[1].p = dju_madd3(c->now[1].p, gap - now, d.normal);
   }
