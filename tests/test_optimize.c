@@ -1,6 +1,7 @@
 // Optimisers on functions with known minima.
 
 #include "common/random_model.h"
+#include "optimize/run.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -84,6 +85,45 @@ static djOptimizeProblem problemOf(Seen* s, djObjective objective) {
   return (djOptimizeProblem){.n = s->n, .lower = s->lower, .upper = s->upper,
                              .objective = objective, .user = s, .callback = callback,
                              .callback_user = s};
+}
+
+// The gradients of these functions themselves.
+static void checkGradient(djObjective f, int n, double low, double high) {
+  djRng rng = {3};
+  for (int trial = 0; trial < 20; trial++) {
+    double x[N], y[N], grad[N], loss[2];
+    Seen s = start(n, NULL, NULL);
+    for (int k = 0; k < n; k++) x[k] = djt_uniform(&rng, low, high);
+    assert_int_equal(f(&s, &loss[0], grad, x), DJ_OK);
+    for (int k = 0; k < n; k++) {
+      for (int side = 0; side < 2; side++) {
+        memcpy(y, x, sizeof y);
+        y[k] += side ? 1e-5 : -1e-5;
+        assert_int_equal(f(&s, &loss[side], NULL, y), DJ_OK);
+      }
+      assert_true(fabs((loss[1] - loss[0]) / 2e-5 - grad[k]) < 1e-6 * (1 + fabs(grad[k])));
+    }
+  }
+}
+
+static djStatus bowl(void* user, double* loss, double* grad, const double* x) {
+  double unused[N], best[N] = {0.3, -2, 1, 0, 5, -0.1};
+  const djRun run = {.n = N, .x = best, .loss = -3};
+  (void)user;
+  *loss = dj_bowl(grad ? grad : unused, &run, x);
+  bool same = memcmp(x, best, sizeof best) == 0;
+  assert_true(same ? *loss == run.loss : *loss > run.loss);
+  return DJ_OK;
+}
+
+static void testGradients(void** state) {
+  (void)state;
+  checkGradient(quadratic, N, -9, 9);
+  checkGradient(rosenbrock, 2, -1.5, 1.5);
+  checkGradient(partial, 1, 0.1, 2.4);
+  checkGradient(bowl, N, -9, 9);
+  double loss, best[N] = {0.3, -2, 1, 0, 5, -0.1};
+  assert_int_equal(bowl(NULL, &loss, NULL, best), DJ_OK);
 }
 
 static void testBounds(void** state) {
@@ -217,6 +257,62 @@ static void testTrustRegionStep(void** state) {
     assert_true(gained <= most * (1 - 1e-9));
     assert_true(gained > 1.5 * most);  // and others come close to it
   }
+}
+
+// Iterations of a run as its callback sees them, with what the loss was to fall by to first order.
+typedef struct Walk {
+  Seen seen;
+  int n, returns, settled;   // returns to the best point; steps since the last one
+  double x[2], loss, grad[2], radius, length, ratio;
+  int counts[3];             // steps after which the radius fell, stayed, rose
+} Walk;
+
+// In the second phase all steps are as long as the radius, which is halved after a poor step (a loss
+// that falls by less than a quarter of g.d), doubled after a good one (more than three quarters), but
+// never above the first one, and divided by four for each refused one.
+static bool watch(void* user, const djOptimizeStep* step) {
+  Walk* w = user;
+  double d[2] = {step->x[0] - w->x[0], step->x[1] - w->x[1]}, moved = hypot(d[0], d[1]);
+  if (step->iteration > 0 && w->returns < 4) {
+    w->returns += fabs(moved - step->step_norm) > 1e-9 * moved;
+  }
+  if (w->returns == 4) {
+    if (w->settled > 0) {
+      assert_true(step->loss < w->loss);
+      assert_true(fabs(moved - step->step_norm) <= 1e-12 * moved);
+    }
+    if (w->settled > 1) {
+      double change = w->ratio < 0.25 ? 0.5 : w->ratio > 0.75 ? 2 : 1;
+      double next = fmin(change * w->length, w->radius), cuts = log2(next / step->step_norm) / 2;
+      assert_true(fabs(cuts - round(cuts)) < 1e-6 && cuts > -1e-6);
+      w->counts[change == 0.5 ? 0 : change == 1 ? 1 : 2]++;
+    }
+    // before its first step it has gone back to the best point: the gradient there is not known here
+    w->ratio = (step->loss - w->loss) / (w->grad[0] * d[0] + w->grad[1] * d[1]);
+    w->length = step->step_norm;
+    w->settled++;
+  }
+  memcpy(w->x, step->x, sizeof w->x);
+  w->seen.n = 2;
+  rosenbrock(&w->seen, &w->loss, w->grad, w->x);
+  assert_true(w->loss == step->loss);
+  return w->settled < 400;
+}
+
+static void testTrustRegionRadius(void** state) {
+  (void)state;
+  djOptimizer o = dj_defaultOptimizer();
+  o.type = "trust_region";
+  o.iterations = 5000;
+  o.radius = 0.5;
+  double x[2] = {-1.2, 1};
+  Walk w = {.seen = start(2, NULL, NULL), .radius = o.radius};
+  djOptimizeProblem p = {.n = 2, .objective = rosenbrock, .user = &w.seen, .callback = watch,
+                         .callback_user = &w};
+  djOptimizeResult r;
+  assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+  print_message("radius fell %d, stayed %d, rose %d times\n", w.counts[0], w.counts[1], w.counts[2]);
+  for (int k = 0; k < 3; k++) assert_true(w.counts[k] > 5);
 }
 
 // Equations: least distance to a random point on a random affine set within bounds, by the
@@ -369,9 +465,10 @@ static void testErrors(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testBounds),     cmocka_unit_test(testRosenbrock),
-      cmocka_unit_test(testPartial),    cmocka_unit_test(testTrustRegionStep),
-      cmocka_unit_test(testEquations),  cmocka_unit_test(testCallback),
+      cmocka_unit_test(testGradients),       cmocka_unit_test(testBounds),
+      cmocka_unit_test(testRosenbrock),      cmocka_unit_test(testPartial),
+      cmocka_unit_test(testTrustRegionStep), cmocka_unit_test(testTrustRegionRadius),
+      cmocka_unit_test(testEquations),       cmocka_unit_test(testCallback),
       cmocka_unit_test(testErrors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

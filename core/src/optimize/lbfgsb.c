@@ -19,12 +19,12 @@ typedef struct djLbfgs {
   djStatus status;
 } djLbfgs;
 
-static double bowl(double* grad, const djRun* run, const double* x) {
+double dj_bowl(double* grad, const djRun* run, const double* x) {
   double steep = 1 + fabs(run->loss), sum = 0;
   for (int i = 0; i < run->n; i++) {
     double d = x[i] - run->x[i];
     sum += d * d;
-    if (grad) grad[i] = 2 * steep * d;
+    grad[i] = 2 * steep * d;
   }
   return run->loss + steep * sum;
 }
@@ -41,7 +41,7 @@ static double objective(unsigned n, const double* x, double* grad, void* user) {
   }
   const double* from = run->trial_grad;
   if (status < 0) {
-    loss = bowl(run->trial_grad, run, x);
+    loss = dj_bowl(run->trial_grad, run, x);
   } else if (loss < run->loss) {
     double norm = dj_stepLength(x, run->x, run->n);
     memcpy(run->x, x, n * sizeof *x);

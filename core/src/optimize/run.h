@@ -56,6 +56,10 @@ bool dj_endIteration(djRun* run, double loss, double step_norm, const double* x,
 
 double dj_stepLength(const double* a, const double* b, int n);
 
+// What stands in for the loss where it is not defined: a bowl about run->x, least there with
+// run->loss.
+double dj_bowl(double* grad, const djRun* run, const double* x);
+
 // Rows of the table. run->x is feasible, its loss and gradient are there, and iteration 0 ended.
 djStatus dj_runAdam(djRun* run);
 djStatus dj_runTrustRegion(djRun* run);
