@@ -41,6 +41,32 @@ static void testCopyContinues(void** state) {
   dj_deleteModel(m);
 }
 
+// Whatever was in the data before: its wide margins after a wild run, and its last error.
+static void testCopyReplaces(void** state) {
+  (void)state;
+  djData *d, *wild;
+  djModel* m = movingPile(&d, 4);
+  wild = sceneData(m);
+  run(m, d, STEPS);
+  for (int k = 0; k < 5; k++) {
+    assert_int_equal(dj_resetData(m, wild), DJ_OK);
+    for (int i = 0; i < m->nv; i++) wild->qvel[i] = 300 * (i % 2 ? 1 : -1);
+    run(m, wild, 3);
+    wild->time = NAN;
+    assert_int_equal(dj_step(m, wild), DJ_INVALID);
+    assert_int_equal(dj_copyData(wild, m, d), DJ_OK);
+    assert_string_equal(dj_errorText(wild), "");
+    for (int i = 0; i < STEPS; i++) {
+      assert_true(sameData(m, wild, d));
+      assert_int_equal(dj_step(m, d), dj_step(m, wild));
+    }
+  }
+  assert_true(d->npair > 0);
+  dj_deleteData(wild);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
 static void testStatesRepeat(void** state) {
   (void)state;
   djData* d;
@@ -532,7 +558,8 @@ static void testGrownGeom(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCopyContinues), cmocka_unit_test(testStatesRepeat),
+      cmocka_unit_test(testCopyContinues), cmocka_unit_test(testCopyReplaces),
+      cmocka_unit_test(testStatesRepeat),
       cmocka_unit_test(testCopiesOfModel), cmocka_unit_test(testThreads),
       cmocka_unit_test(testTransitionLeavesData), cmocka_unit_test(testAdjoint),
       cmocka_unit_test(testRolloutChain), cmocka_unit_test(testTapeAgain),

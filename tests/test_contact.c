@@ -276,10 +276,9 @@ static void testDeterminism(void** state) {
   Random r = {3};
   static Scene s;
   makeScene(&s, &r, 14, 4, dj_defaultOption());
-  djContacts *c[3] = {makeContacts(s.m), makeContacts(s.m), makeContacts(s.m)};
+  djContacts *c[3] = {makeContacts(s.m), makeContacts(s.m), makeContacts(s.m)};   // one starts late
   double h = s.m->opt.timestep, value[3], factor[3];
   for (int step = 0; step < 60; step++) {
-    if (step == 20) assert_int_equal(dj_copyContacts(c[2], s.m, c[0]), DJ_OK);
     perturb(&s, &r, s.next, s.pose, 0.01);
     for (int k = 0; k < (step < 20 ? 2 : 3); k++) {
       CHECK(dj_beginContacts(c[k], s.m, s.pose, s.ref, h, NULL) >= 0);
@@ -305,10 +304,7 @@ static void testDeterminism(void** state) {
   near(value[1], value[0], 1e-9 * fabs(value[0]));
   static Scene other;
   makeScene(&other, &r, 5, 4, dj_defaultOption());
-  djContacts* d = makeContacts(other.m);
-  assert_int_equal(dj_copyContacts(d, other.m, c[0]), DJ_INVALID);
   CHECK(dj_contactsSize(s.m) > dj_contactsSize(other.m));
-  dj_deleteContacts(d);
   dj_deleteModel(other.m);
   for (int k = 0; k < 3; k++) dj_deleteContacts(c[k]);
   dj_deleteModel(s.m);

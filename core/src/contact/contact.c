@@ -106,34 +106,6 @@ void dj_resetContacts(djContacts* c) {
   c->broadphase = dj_initBroadphase(c->broadphase_memory, c->nbox);
 }
 
-// Blocks, and the order of the broad phase, are not copied: they change no later result.
-djStatus dj_copyContacts(djContacts* dest, const djModel* model, const djContacts* src) {
-  if (!dest || !src || !model || dest->nbuffer != src->nbuffer || dest->kernel != src->kernel ||
-      dest->nslot != src->nslot || dest->nbody != src->nbody || dest->maxlist != src->maxlist) {
-    return DJ_INVALID;
-  }
-  if (dest == src) return DJ_OK;
-  size_t nb = src->nbody;
-  dj_resetContacts(dest);
-  dest->range = src->range;
-  dest->collision = src->collision;
-  dest->version = src->version;
-  dest->h = src->h;
-  dest->listed = src->listed;
-  memcpy(dest->start, src->start, nb * sizeof(djPose));
-  memcpy(dest->ref, src->ref, nb * sizeof(djVec3));
-  memcpy(dest->slack, src->slack, nb * sizeof(double));
-  dest->npair = src->npair;
-  memcpy(dest->pair, src->pair, (size_t)src->npair * sizeof(djNearPair));
-  dest->nfree = src->nfree;
-  memcpy(dest->free_slot, src->free_slot, (size_t)src->nfree * sizeof(int));
-  for (int k = 0; k < src->npair; k++) {
-    const djNearPair* p = &src->pair[k];
-    if (p->slot >= 0) memcpy(dj_stateOf(dest, p), dj_stateOf(src, p), src->state_size);
-  }
-  return DJ_OK;
-}
-
 // ------------------------------------------ start of a step ------------------------------------
 
 // A state for the pair; where all are in use, that of a pair which this step has not used.

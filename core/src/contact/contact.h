@@ -88,8 +88,7 @@ typedef struct djContacts djContacts;
 
 djStatus dj_makeContacts(djContacts** contacts, const djModel* model, djError* err);
 void dj_deleteContacts(djContacts* contacts);
-djStatus dj_copyContacts(djContacts* dest, const djModel* model, const djContacts* src);
-void dj_resetContacts(djContacts* contacts);       // forgets warm starts
+void dj_resetContacts(djContacts* contacts);       // forgets its pairs
 size_t dj_contactsSize(const djModel* model);      // bytes
 int dj_maxContactPairs(const djModel* model);      // capacity of the list of near pairs
 

@@ -207,12 +207,11 @@ djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
     return dj_fail(&to->error, DJ_INVALID, "source: made for a model of other sizes");
   }
   if (to->nbuffer != from->nbuffer || !to->contacts != !from->contacts) return DJ_INVALID;
-  if (to->contacts) {
-    djStatus status = dj_copyContacts(to->contacts, m, from->contacts);
-    if (status < 0) return status;
-  }
-  // The blocks have the same layout; only their alignment may differ. What a step works with is not
-  // copied: it is filled when a step is begun.
+  // What a step works with is not copied, it is filled when a step is begun; nor the list of near
+  // pairs, which changes no result. Where the state jumps it begins anew, as margins that cover the
+  // jump would make it long.
+  dj_resetContacts(to->contacts);
+  // The blocks have the same layout; only their alignment may differ.
   memcpy(dest->qpos, src->qpos, to->nkeep);
   dest->time = src->time;
   dest->gravity_scale = src->gravity_scale;
@@ -222,7 +221,6 @@ djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
   dest->npair = src->npair;
   to->error = from->error;
   to->polish = from->polish;
-  // Pose pointers inside the contacts are those of src's step: a step must be begun anew.
   to->stepped = to->linearized = false;
   return DJ_OK;
 }
@@ -256,7 +254,7 @@ djStatus dj_resetData(const djModel* m, djData* d) {
   d->ncontact = d->npair = 0;
   d->work->error.text[0] = 0;
   d->work->stepped = d->work->linearized = false;
-  if (d->work->contacts) dj_resetContacts(d->work->contacts);
+  dj_resetContacts(d->work->contacts);
   return dj_forward(m, d);
 }
 
@@ -307,8 +305,7 @@ djStatus dj_setState(djData* d, const djModel* m, const double* state) {
   memcpy(d->qpos, state, (size_t)m->nq * sizeof(double));
   memcpy(d->qvel, state + m->nq, (size_t)m->nv * sizeof(double));
   memcpy(d->act, state + m->nq + m->nv, (size_t)m->na * sizeof(double));
-  // Warm starts of the earlier state would change the result within the tolerance.
-  if (d->work->contacts) dj_resetContacts(d->work->contacts);
+  dj_resetContacts(d->work->contacts);
   d->work->stepped = d->work->linearized = false;
   return dj_forward(m, d);
 }
