@@ -209,7 +209,6 @@ djStatus dj_makeLagged(djPlaneState* state, djPlaneWork* w, const djFound* f) {
   double F = 0, unused[2], scale = dj_forceScale(w, state);
   for (int i = 0; i < forces.na; i++) F -= scale * forces.first[i];
   state->lag_factor = dj_lagBound(unused, F, state->erosion.t, w->in->force_cap);
-  if (!(state->erosion.e > 0)) state->lag_factor = 1;
   state->nlag = gather(state->lag_point, state->lag_force, &state->nlag_a, DJ_LAGGED_POINTS, w,
                        state, &forces, scale * state->lag_factor);
   state->lagged = true;

@@ -201,8 +201,8 @@ static void forcesVjp(double* by_D, double* by_l, double* by_t, djPlaneVjp* out,
     if (i < forces->na) F += g;
     if (forces->first[i] != 0) dot += nextForce(grad, &at, w, i >= forces->na) * g;
   }
-  *by_t = *by_l = dc[0] = dc[1] = 0;
-  if (state->erosion.e > 0) dj_lagBound(dc, F, state->erosion.t, w->in->force_cap);
+  dj_lagBound(dc, F, state->erosion.t, w->in->force_cap);
+  *by_l = 0;
   *by_t = dc[1] * dot;
   for (int i = 0, at = 0; i < forces->n; i++) {
     by_D[i] = 0;
