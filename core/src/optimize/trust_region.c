@@ -96,24 +96,21 @@ static void radiusOf(double radius[GROUPS], const djRun* run) {
 
 typedef struct djTravel {
   double* step;        // (n)
-  double* moment;      // (n) running mean of the gradient, times 1 - power
+  double* moment;      // (n) running mean of the gradient, but for its length, which is of no matter
   double* best_grad;   // (n) at run->best
-  double power;        // beta1^k
   double shrink;       // of the radii
 } djTravel;
 
 // Takes the step with the mean gradient, or the part of it at whose end the loss is defined.
 static djStatus travelStep(bool* taken, double* norm, djRun* run, djTravel* t) {
   double beta = run->optimizer->beta1, radius[GROUPS], loss = NAN;
-  t->power *= beta;
   for (int i = 0; i < run->n; i++) {
     t->moment[i] = beta * t->moment[i] + (1 - beta) * run->grad[i];
-    run->trial_grad[i] = t->moment[i] / (1 - t->power);
   }
   radiusOf(radius, run);
   for (int k = 0; k < GROUPS; k++) radius[k] *= t->shrink;
   *taken = false;
-  if (!findStep(t->step, run, run->trial_grad, radius)) return DJ_OK;
+  if (!findStep(t->step, run, t->moment, radius)) return DJ_OK;
   djStatus status = DJ_INVALID;
   for (int cut = 0; cut < CUTS && status < 0; cut++) {
     for (int i = 0; i < run->n; i++) {
@@ -139,7 +136,6 @@ static void goBack(djRun* run, djTravel* t) {
   memcpy(run->grad, t->best_grad, size);
   memset(t->moment, 0, size);
   run->loss = run->result->loss;
-  t->power = 1;
 }
 
 // *more: iterations are left.
@@ -227,7 +223,7 @@ static djStatus settle(djRun* run, double* d, double shrink) {
 djStatus dj_runTrustRegion(djRun* run) {
   double* memory = dj_poolTake(&run->pool, 3 * (size_t)run->n, sizeof *memory);
   if (!memory) return DJ_NO_MEMORY;
-  djTravel t = {memory, memory + run->n, memory + 2 * run->n, 1, 1};
+  djTravel t = {memory, memory + run->n, memory + 2 * run->n, 1};
   bool more = true;
   djStatus status = travel(&more, run, &t);
   return status < 0 || !more ? status : settle(run, t.step, t.shrink);
