@@ -180,11 +180,12 @@ static void testReport(void** state) {
 
 // ------------------------------ ownership -------------------------------------------------------
 
-// Configuration that names some geoms and the geoms of some bodies.
+// Configuration that names some geoms and the geoms of some bodies, and owns all the others or not.
 static void randomNames(char* config, size_t size, djRng* rng, int nbody, int ngeom) {
   size_t n = 0;
   const char* const key[2] = {"geoms", "bodies"};
   int count[2] = {ngeom, nbody};
+  bool all = djt_integer(rng, 6) == 0;
   config[0] = '\0';
   for (int k = 0; k < 2; k++) {
     n += (size_t)snprintf(config + n, size - n, "<config key='%s' value='", key[k]);
@@ -192,7 +193,7 @@ static void randomNames(char* config, size_t size, djRng* rng, int nbody, int ng
       if (djt_integer(rng, 3)) continue;
       n += (size_t)snprintf(config + n, size - n, "%c%d%s", key[k][0], i, i % 2 ? " " : ", ");
     }
-    n += (size_t)snprintf(config + n, size - n, "'/>");
+    n += (size_t)snprintf(config + n, size - n, "%s'/>", all && k == 0 ? "all" : "");
   }
   assert_true(n < size);
 }
@@ -252,7 +253,8 @@ static void checkOwnership(const mjModel* m, const char* config, djmPurpose purp
   djError err;
   if (djm_import(&x, NULL, &instance, m, purpose, &err) != DJ_OK) fail_msg("%s", err.text);
   bool stock = purpose == DJM_WHOLE && !(m->opt.disableflags & mjDSBL_CONTACT);
-  bool all = strstr(config, "'geoms' value=''") && strstr(config, "'bodies' value=''");
+  bool all = strstr(config, "all'") ||
+             (strstr(config, "'geoms' value=''") && strstr(config, "'bodies' value=''"));
   for (int a = 0; a < m->ngeom; a++) {
     for (int b = a + 1; b < m->ngeom; b++) {
       bool named[2] = {isNamed(m, config, a), isNamed(m, config, b)};
