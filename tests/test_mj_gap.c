@@ -224,17 +224,30 @@ static void testEngine(void** state) {
   mj_deleteModel(m);
 }
 
-// Objects named by the sensor element itself, and a cutoff.
+// A scene with sensors that name objects themselves; NULL: text is in `error`.
+static mjModel* compileObjects(const char* instances, const char* sensors, char error[1000]) {
+  static char xml[4000];
+  snprintf(xml, sizeof(xml), "<mujoco><extension><plugin plugin='dijoco.gap'>%s</plugin></extension>"
+           "%s<sensor>%s</sensor></mujoco>", instances, kWorld, sensors);
+  return djt_tryCompile(xml, error);
+}
+
+#define OBJECTS(type1, name1, type2, name2)                                     \
+  "<plugin plugin='dijoco.gap' objtype='" type1 "' objname='" name1 "' reftype='" \
+  type2 "' refname='" name2 "' "
+
+// Objects named by the sensor element itself, and a cutoff. A body's frame has no part in its gap:
+// body and xbody are the same.
 static void testObjects(void** state) {
   (void)state;
-  char xml[3000];
-  snprintf(xml, sizeof(xml),
-           "<mujoco><extension><plugin plugin='dijoco.gap'/></extension>%s<sensor>"
-           "<plugin plugin='dijoco.gap' objtype='geom' objname='bar' reftype='geom' refname='can'/>"
-           "<plugin plugin='dijoco.gap' objtype='body' objname='arm' reftype='body' refname='free' "
-           "cutoff='.05'><config key='output' value='distance'/></plugin>"
-           "</sensor></mujoco>", kWorld);
-  mjModel* m = djt_compile(xml);
+  char error[1000];
+  mjModel* m = compileObjects(
+      "", OBJECTS("geom", "bar", "geom", "can") "/>"
+      OBJECTS("body", "arm", "body", "free") "cutoff='.05'><config key='output' value='distance'/>"
+      "</plugin>" OBJECTS("xbody", "arm", "xbody", "free") "/>"
+      OBJECTS("body", "arm", "xbody", "free") "/>" OBJECTS("xbody", "arm", "body", "free") "/>",
+      error);
+  if (!m) fail_msg("%s", error);
   mjData* d = mj_makeData(m);
   mj_forward(m, d);
   mjtNum value[10];
@@ -245,8 +258,39 @@ static void testObjects(void** state) {
   assert_int_equal(djm_gap(value, NULL, m, d, mjOBJ_BODY, mj_name2id(m, mjOBJ_BODY, "arm"),
                            mj_name2id(m, mjOBJ_BODY, "free"), -1, NULL), DJ_OK);
   assert_true(value[0] > 0.05 && d->sensordata[10] == 0.05);   // cut off
+  for (int k = 0; k < 3; k++) assert_memory_equal(value, d->sensordata + 11 + 10 * k, sizeof(value));
   mj_deleteData(d);
   mj_deleteModel(m);
+}
+
+// Sensors that share an instance must name the same things.
+static void testShared(void** state) {
+  (void)state;
+  static const char kInstance[] = "<instance name='i'/>";
+  static const struct {
+    const char* second;
+    bool same;
+  } cases[] = {{OBJECTS("geom", "floor", "geom", "bar") "instance='i'/>", true},
+               {OBJECTS("geom", "floor", "geom", "tip") "instance='i'/>", false},
+               {OBJECTS("geom", "bar", "geom", "floor") "instance='i'/>", false},
+               {OBJECTS("body", "world", "body", "arm") "instance='i'/>", false}};   // the same ids
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    char sensors[1000], error[1000];
+    snprintf(sensors, sizeof(sensors), "%s%s", OBJECTS("geom", "floor", "geom", "bar")
+             "instance='i'/>", cases[i].second);
+    mjModel* m = compileObjects(kInstance, sensors, error);
+    if (!m == cases[i].same) fail_msg("case %d: %s", (int)i, error);
+    if (m) mj_deleteModel(m);
+    else assert_non_null(strstr(error, "different"));
+  }
+  static const char* const bad[] = {OBJECTS("geom", "bar", "body", "free") "/>",
+                                    OBJECTS("geom", "bar", "geom", "bar") "/>",
+                                    OBJECTS("site", "s", "site", "s") "/>",
+                                    "<plugin plugin='dijoco.gap' objtype='geom' objname='bar'/>"};
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+    char error[1000];
+    if (compileObjects("", bad[i], error)) fail_msg("compiled: %s", bad[i]);
+  }
 }
 
 // Bad configurations end compilation with a message that names the key or the name.
@@ -299,6 +343,7 @@ int main(void) {
       cmocka_unit_test(testValue),   cmocka_unit_test(testDerivative),
       cmocka_unit_test(testTransition), cmocka_unit_test(testEngine),
       cmocka_unit_test(testObjects), cmocka_unit_test(testRefused),
+      cmocka_unit_test(testShared),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -97,24 +97,23 @@ static bool isOurs(const mjModel* m, int sensor, int instance) {
   return m->sensor_type[sensor] == mjSENS_PLUGIN && m->sensor_plugin[sensor] == instance;
 }
 
+// A body has one gap, whichever of its frames is named.
+static mjtObj gapType(int type) { return type == mjOBJ_XBODY ? mjOBJ_BODY : (mjtObj)type; }
+
 // Objects that the sensor element itself names (objtype, objname, reftype, refname).
 static bool readObjects(Sensor* s, const mjModel* m, int instance, djError* err) {
   int found = 0;
   for (int i = 0; i < m->nsensor; i++) {
     if (!isOurs(m, i, instance)) continue;
-    s->type = (mjtObj)m->sensor_objtype[i];
-    if (found++ && (s->id[0] != m->sensor_objid[i] || s->id[1] != m->sensor_refid[i])) {
+    mjtObj type = gapType(m->sensor_objtype[i]), other = gapType(m->sensor_reftype[i]);
+    int id1 = m->sensor_objid[i], id2 = m->sensor_refid[i];
+    if (found++ && (s->type != type || s->id[0] != id1 || s->id[1] != id2)) {
       return fail(err, "objname", "", "sensors of one instance name different things");
     }
-    s->id[0] = m->sensor_objid[i];
-    s->id[1] = m->sensor_refid[i];
-    if (s->type == mjOBJ_XBODY) s->type = mjOBJ_BODY;
-    mjtObj other = (mjtObj)m->sensor_reftype[i];
-    if (other == mjOBJ_XBODY) other = mjOBJ_BODY;
-    if ((s->type == mjOBJ_GEOM || s->type == mjOBJ_BODY) && other == s->type &&
-        s->id[0] != s->id[1]) {
-      continue;
-    }
+    s->type = type;
+    s->id[0] = id1;
+    s->id[1] = id2;
+    if ((type == mjOBJ_GEOM || type == mjOBJ_BODY) && other == type && id1 != id2) continue;
     return fail(err, "geom1", "", "two geoms or two bodies must be named");
   }
   return found > 0 ? true : fail(err, "geom1", "", "two geoms or two bodies must be named");
