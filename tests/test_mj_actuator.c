@@ -51,7 +51,8 @@ static void putActuator(Text* t, djRng* rng) {
   if (djt_integer(rng, 2)) putRange(t, rng, "ctrl", 1);
   if (djt_integer(rng, 2)) putRange(t, rng, "force", 4);
   if (type > 0 && djt_integer(rng, 2)) putRange(t, rng, "act", 1);
-  put(t, " group='%d'/>", djt_integer(rng, 4));
+  static const int group[] = {0, 1, 2, 3, 30, 31, 33, -1};   // 0 to 30 can be disabled
+  put(t, " group='%d'/>", group[djt_integer(rng, 8)]);
 }
 
 // Joints that slide and turn, each on its own body. Before them joints and actuators of other
@@ -172,6 +173,7 @@ static void testLimits(void** state) {
     mjModel* m = makeScene(&rng);
     if (trial % 3 == 0) m->opt.disableflags |= mjDSBL_CLAMPCTRL;
     if (trial % 10 == 0) m->opt.disableflags |= mjDSBL_ACTUATION;
+    if (trial % 5 == 1) m->opt.disableactuator = ~0;   // by all bits
     mjData *d = mj_makeData(m), *e = mj_makeData(m);
     djmContext* c = djt_context(m);
     djt_tolerance(c, 1e-13);

@@ -183,13 +183,18 @@ static const char kDesign[] =
     "pos='0 .1 0' damping='.1' stiffness='2' springref='.3' armature='.01' frictionloss='.2' "
     "limited='true' range='-1 1'/>"
     "<geom name='box' type='box' size='.3 .05 .1' friction='.5 .01 .001' pos='.3 0 0' "
-    "quat='1 .2 0 0'/><geom type='sphere' size='.1' pos='0 0 -.2'/>"
+    "quat='1 .2 0 0'/><geom name='ball' type='sphere' size='.1' pos='0 0 -.2'/>"
     "<body name='hand' pos='.6 0 0' quat='1 0 .1 0' gravcomp='.1'>"
     "<inertial pos='.02 0 0' quat='1 0 0 .1' mass='.5' diaginertia='.01 .02 .03'/>"
-    "<joint name='ball' type='ball' damping='.2'/><geom type='capsule' size='.05 .1'/>"
+    "<joint name='ball' type='ball' damping='.2' frictionloss='.01'/><geom name='rod' "
+    "type='capsule' size='.05 .1'/>"
     "<geom name='hull' type='mesh' mesh='mesh' pos='0 0 -.1'/><site name='site' pos='.1 0 0'/>"
-    "</body></body><body pos='.3 .05 .7'>" INERTIAL "<freejoint/><geom type='box' size='.1 .1 .1'/>"
-    "</body></worldbody><actuator><general name='motor' joint='hinge' gear='2' gainprm='3' "
+    "</body></body><body pos='.3 .05 .7'>" INERTIAL "<joint name='root' type='free' damping='.05' "
+    "armature='.06'/><geom type='box' size='.1 .1 .1'/></body><body pos='3 0 .5'>" INERTIAL
+    "<joint name='slide' pos='.1 .2 .3' type='slide' axis='1 0 0' stiffness='9' springref='.21' "
+    "limited='true' range='-.5 .6'/><joint axis='0 1 0'/><geom name='can' type='cylinder' "
+    "size='.02 .07'/><geom name='egg' type='ellipsoid' size='.07 .08 .09' pos='.1 .1 0'/></body>"
+    "</worldbody><actuator><general name='motor' joint='hinge' gear='2' gainprm='3' "
     "biastype='affine' biasprm='0 -1 -.2'/></actuator>"
     "<sensor><framepos objtype='site' objname='site'/></sensor></mujoco>";
 
@@ -218,6 +223,17 @@ static const djDesignCase designs[] = {
     {"geom/box/quat", "quat='1 .2 0 0'", "quat='1 .1 .2 0'"},
     {"geom/box/size", "size='.3 .05 .1'", "size='.5 .2 .15'"},
     {"geom/box/friction", "friction='.5 .01 .001'", "friction='1.5 .01 .001'"},
+    {"geom/ball/size", "type='sphere' size='.1'", "type='sphere' size='.13'"},
+    {"geom/rod/size", "size='.05 .1'", "size='.03 .2'"},
+    {"geom/can/size", "size='.02 .07'", "size='.09 .04'"},
+    {"geom/egg/size", "size='.07 .08 .09'", "size='.12 .05 .06'"},
+    {"geom/floor/size", "size='5 5 1'", "size='4 3 1'"},
+    {"joint/root/damping", "damping='.05'", "damping='.3'"},
+    {"joint/root/armature", "armature='.06'", "armature='.4'"},
+    {"joint/ball/frictionloss", "frictionloss='.01'", "frictionloss='.02'"},
+    {"joint/slide/pos", "pos='.1 .2 .3' type='slide'", "pos='.3 .2 .1' type='slide'"},
+    {"joint/slide/springref", "springref='.21'", "springref='.4'"},
+    {"joint/slide/range", "range='-.5 .6'", "range='-.1 .2'"},
     {"site/site/pos", "pos='.1 0 0'/></body>", "pos='.2 0 .1'/></body>"},
     {"actuator/motor/gainprm", "gainprm='3'", "gainprm='5'"},
     {"actuator/motor/biasprm", "biasprm='0 -1 -.2'", "biasprm='0 -3 -.1'"},
@@ -234,7 +250,47 @@ static char* replaced(const char* text, const char* from, const char* to) {
   return out;
 }
 
-// A changed parameter gives the motion of a model that was compiled with it.
+#define NEAR(field, n)                                                                     \
+  for (int i = 0; i < (int)(n); i++) checkNear(a->field[i], b->field[i], 1e-9, name)
+
+// What a parameter is, and what MuJoCo derives from it.
+static void compareModels(const mjModel* a, const mjModel* b, const char* name) {
+  NEAR(body_pos, 3 * a->nbody);
+  NEAR(body_quat, 4 * a->nbody);
+  NEAR(body_ipos, 3 * a->nbody);
+  NEAR(body_iquat, 4 * a->nbody);
+  NEAR(body_mass, a->nbody);
+  NEAR(body_subtreemass, a->nbody);
+  NEAR(body_inertia, 3 * a->nbody);
+  NEAR(body_gravcomp, a->nbody);
+  NEAR(body_invweight0, 2 * a->nbody);
+  NEAR(jnt_pos, 3 * a->njnt);
+  NEAR(jnt_axis, 3 * a->njnt);
+  NEAR(jnt_stiffness, a->njnt);
+  NEAR(jnt_range, 2 * a->njnt);
+  NEAR(dof_damping, a->nv);
+  NEAR(dof_armature, a->nv);
+  NEAR(dof_frictionloss, a->nv);
+  NEAR(dof_invweight0, a->nv);
+  NEAR(dof_M0, a->nv);
+  NEAR(qpos0, a->nq);
+  NEAR(qpos_spring, a->nq);
+  NEAR(geom_size, 3 * a->ngeom);
+  NEAR(geom_aabb, 6 * a->ngeom);
+  NEAR(geom_rbound, a->ngeom);
+  NEAR(geom_pos, 3 * a->ngeom);
+  NEAR(geom_quat, 4 * a->ngeom);
+  NEAR(geom_friction, 3 * a->ngeom);
+  NEAR(site_pos, 3 * a->nsite);
+  NEAR(actuator_gear, 6 * a->nout);
+  NEAR(actuator_gainprm, mjNGAIN * a->nactuator);
+  NEAR(actuator_biasprm, mjNBIAS * a->nactuator);
+  NEAR(actuator_acc0, a->nout);
+  assert_int_equal(a->ngravcomp, b->ngravcomp);
+  assert_int_equal(a->flg_gravcomp, b->flg_gravcomp);
+}
+
+// A changed parameter gives the model, and the motion, of a scene that was compiled with it.
 static void checkDesign(const djDesignCase* c, const mjModel* m) {
   char* text = replaced(kDesign, c->from, c->to);
   mjModel* changed = djt_compile(text);
@@ -249,6 +305,7 @@ static void checkDesign(const djDesignCase* c, const mjModel* m) {
   djStatus status = dj_setStockParam(stock, c->name, param.nvalue, value, &err);
   if (status != DJ_OK) fail_msg("%s", err.text);
   assert_int_equal(dj_setStockParam(stock, c->name, param.nvalue + 1, value, &err), DJ_INVALID);
+  compareModels(stock->m, changed, c->name);
   mjData* d = mj_makeData(changed);
   for (int i = 0; i < 400; i++) {
     const double ctrl = 0.3;

@@ -233,7 +233,7 @@ static int putTendons(djMaker* k) {
   return n;
 }
 
-// Several on each tendon, on sites, and muscles.
+// Several on each tendon, on sites, muscles, and such of several outputs.
 static void putRest(djMaker* k) {
   int ntendon = putTendons(k);
   put(k, "<actuator>\n");
@@ -249,6 +249,10 @@ static void putRest(djMaker* k) {
         uniform(k, -1, 1), uniform(k, -1, 1));
   }
   for (int j = 1; j <= k->njnt; j++) {
+    if (k->joint_type[j] == 'b' && maybe(k, 0.5)) {
+      put(k, "<orientation joint=\"j%d\" kp=\"%.5g\" kv=\"%.5g\"/>\n", j, uniform(k, 0, 5),
+          uniform(k, 0, 1));
+    }
     if (k->joint_type[j] == 'f' || k->joint_type[j] == 'b' || maybe(k, 0.6)) continue;
     put(k, "<muscle joint=\"j%d\" gear=\"%.5g\" lengthrange=\"-2 2\" force=\"%.5g\"/>\n", j,
         uniform(k, -1, 1), uniform(k, 1, 10));
