@@ -19,6 +19,8 @@
 #define FLOOR(more) "<geom name='f' type='plane' size='1 1 1' condim='1' " more "/>"
 #define B(geom) "<body name='B' pos='0 0 1'><freejoint/><geom name='b' size='.1 .1 .1' " \
   geom "/></body>"
+#define BB "<body name='B' pos='0 0 1'><freejoint/><geom name='b' size='.1' condim='1'/><geom " \
+  "name='c' size='.1' condim='1'/></body>"
 #define PAIR(more) "<contact><pair name='p' geom1='f' geom2='b' " more "/></contact>"
 #define ACT(text) "<actuator>" text "</actuator>"
 #define MOTOR(more) ACT("<motor name='u' joint='j' " more "/>")
@@ -50,6 +52,8 @@ static const djReportCase cases[] = {
      SCENE(FLAG("eulerdamp='disable'"), A("", ""), ""), 0},
     {"option", "cone", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B("condim='3'"), ""),
      SCENE("/>", FLOOR("") B("condim='1'"), ""), 0},
+    {"option", "cone", DJ_APPROXIMATED, SCENE("/>", FLOOR("") BB, PAIR("condim='3'")),
+     SCENE("/>", FLOOR("") BB, "<contact><pair geom1='b' geom2='c' condim='3'/></contact>"), 0},
     {"option", "impratio", DJ_APPROXIMATED,
      SCENE(" impratio='10'/>", FLOOR("") B("condim='3'"), ""),
      SCENE(" impratio='10'/>", FLOOR("") B("condim='1'"), ""), 0},
@@ -115,6 +119,11 @@ static const djReportCase cases[] = {
      SCENE("/>", A("", "fluidshape='ellipsoid'"), ""), 0},
     {"pair/p", "solref", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B(""), PAIR("")),
      SCENE(FLAG("contact='disable'"), FLOOR("") B(""), PAIR("")), 0},
+    // b and c are of one body
+    {"pair/p", "solref", DJ_APPROXIMATED,
+     SCENE("/>", FLOOR("") BB, PAIR("") "<contact><pair geom1='f' geom2='c'/></contact>"),
+     SCENE("/>", FLOOR("") BB, "<contact><pair name='p' geom1='b' geom2='c'/><pair geom1='f' "
+           "geom2='b'/><pair geom1='f' geom2='c'/></contact>"), 0},
     {"pair/p", "condim", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B(""),
      "<contact><pair name='p' geom1='f' geom2='b' condim='6'/></contact>"),
      SCENE("/>", FLOOR("") B(""), PAIR("")), 0},
@@ -346,17 +355,19 @@ static void testPlaceholders(void** state) {
             TENDON("") ACT("<motor name='m1' joint='j' gear='3'/><motor name='m2' tendon='t'/>"
                            "<orientation name='m3' joint='ball' kp='5'/>"
                            "<pid name='m4' joint='j' kp='2' ki='1' slewmax='1'/>"
-                           "<intvelocity name='m5' joint='j2' actrange='-1 1'/>")
-            "<keyframe><key act='.1 .2 .3' ctrl='1 2 3 4 5 6 7 8'/></keyframe>"));
-  assert_int_equal(m->nu, 8);
+                           "<intvelocity name='m5' joint='j2' actrange='-1 1'/>"
+                           "<motor name='m6' joint='j' nsample='3' delay='.006'/>")
+            "<keyframe><key act='.1 .2 .3' ctrl='1 2 3 4 5 6 7 8 9'/></keyframe>"));
+  assert_int_equal(m->nu, 9);
   assert_int_equal(m->na, 3);
   djReport* report;
   djModel* x = djt_import(&report, m);
   assert_int_equal(report->state, DJ_IGNORED);
-  assert_int_equal(x->nu, 8);
+  assert_int_equal(x->nu, 9);
   assert_int_equal(x->na, 3);
   assert_int_equal(dj_name2id(x, DJ_OBJ_ACTUATOR, "m5"), 7);
-  for (int i = 1; i < 7; i++) {
+  for (int i = 1; i < 9; i++) {
+    if (i == 7) continue;
     assert_true(x->actuator_gainprm[3 * i] == 0 && x->actuator_biasprm[3 * i + 1] == 0);
   }
   assert_true(x->actuator_gear[0] == 3 && x->actuator_gainprm[0] == 1);
