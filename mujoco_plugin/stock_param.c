@@ -1,8 +1,7 @@
 // Parameters of a compiled MuJoCo model, by name.
 //
 // Some of what MuJoCo's compiler derived is not recomputed by mj_setConst; it is updated here:
-// same-frame shortcuts, bounding boxes, polygon normals. The bounding volume trees of bodies are
-// not: instead the mid-phase, which uses them, is switched off when a shape changes.
+// same-frame shortcuts, bounding boxes of meshes, polygon normals.
 
 #include "stock_work.h"
 
@@ -83,12 +82,8 @@ static void setBody(djStockSet* set) {
     for (int s = 0; s < m->nsite; s++) {
       if (m->site_bodyid[s] == i) m->site_sameframe[s] = mjSAMEFRAME_NONE;
     }
-    m->opt.disableflags |= mjDSBL_MIDPHASE;
   } else if (isField(set, "gravcomp")) {
-    if (!put(set, m->body_gravcomp + i, 1)) return;
-    m->ngravcomp = 0;
-    for (int b = 0; b < m->nbody; b++) m->ngravcomp += m->body_gravcomp[b] != 0;
-    m->flg_gravcomp = m->ngravcomp > 0;
+    put(set, m->body_gravcomp + i, 1);
   } else {
     fail(set, DJ_INVALID, "there is no such parameter");
   }
@@ -133,39 +128,7 @@ static void setJoint(djStockSet* set) {
 
 // ------------------------------ shapes ----------------------------------------------------------
 
-// Bounding ball and box of a geom, in its frame.
-static void boundGeom(mjModel* m, int i) {
-  const mjtNum* size = m->geom_size + 3 * i;
-  mjtNum* center = m->geom_aabb + 6 * i;
-  mjtNum* half = center + 3;
-  switch (m->geom_type[i]) {
-    case mjGEOM_SPHERE:
-      mju_fill(half, size[0], 3);
-      m->geom_rbound[i] = size[0];
-      break;
-    case mjGEOM_CAPSULE:
-      half[0] = half[1] = size[0];
-      half[2] = size[0] + size[1];
-      m->geom_rbound[i] = half[2];
-      break;
-    case mjGEOM_CYLINDER:
-      half[0] = half[1] = size[0];
-      half[2] = size[1];
-      m->geom_rbound[i] = sqrt(size[0] * size[0] + size[1] * size[1]);
-      break;
-    case mjGEOM_ELLIPSOID:
-      mju_copy3(half, size);
-      m->geom_rbound[i] = fmax(fmax(size[0], size[1]), size[2]);
-      break;
-    case mjGEOM_BOX:
-      mju_copy3(half, size);
-      m->geom_rbound[i] = mju_norm3(size);
-      break;
-    default:
-      break;   // planes have none; meshes: see boundMesh
-  }
-}
-
+// Bounding ball and box of a mesh's geom, in its frame. Those of others mj_setConst follows.
 static void boundMesh(mjModel* m, int geom) {
   int mesh = m->geom_dataid[geom];
   const float* vert = m->mesh_vert + 3 * m->mesh_vertadr[mesh];
@@ -202,12 +165,11 @@ static void setGeom(djStockSet* set) {
     putQuat(set, m->geom_quat + 4 * i);
   } else if (isField(set, "size")) {
     if (m->geom_type[i] == mjGEOM_MESH || m->geom_type[i] == mjGEOM_HFIELD) return;
-    if (put(set, m->geom_size + 3 * i, 3)) boundGeom(m, i);
+    put(set, m->geom_size + 3 * i, 3);
   } else {
     fail(set, DJ_INVALID, "there is no such parameter");
   }
   m->geom_sameframe[i] = mjSAMEFRAME_NONE;
-  m->opt.disableflags |= mjDSBL_MIDPHASE;
 }
 
 // Unit normals of the mesh's polygons, by their first three vertices that are not in line.
@@ -244,7 +206,6 @@ static void setMesh(djStockSet* set) {
   for (int g = 0; g < m->ngeom; g++) {
     if (m->geom_type[g] == mjGEOM_MESH && m->geom_dataid[g] == i) boundMesh(m, g);
   }
-  m->opt.disableflags |= mjDSBL_MIDPHASE;
 }
 
 static void setSite(djStockSet* set) {

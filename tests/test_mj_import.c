@@ -252,7 +252,12 @@ static void testFields(void** state) {
     mjModel* m = randomModel(&rng, 1 + trial % 9, DJT_MJCF_ALL);
     m->opt.disableflags ^= djt_integer(&rng, 1 << 20) & djt_integer(&rng, 1 << 20);
     djReport* report;
+    void* before = malloc((size_t)m->nbuffer);
+    assert_non_null(before);
+    memcpy(before, m->buffer, (size_t)m->nbuffer);
     djModel* x = djt_import(&report, m);
+    assert_memory_equal(before, m->buffer, (size_t)m->nbuffer);   // it is const, all of it
+    free(before);
     const int ours[] = {x->nq, x->nv, x->nu, x->na, x->nbody, x->njnt, x->ngeom, x->nmocap};
     const int theirs[] = {(int)m->nq,    (int)m->nv,   (int)m->nu,    (int)m->na,
                           (int)m->nbody, (int)m->njnt, (int)m->ngeom, (int)m->nmocap};

@@ -210,6 +210,7 @@ static const djDesignCase designs[] = {
     {"body/hand/iquat", "quat='1 0 0 .1'", "quat='1 0 0 .2'"},
     {"body/arm/inertia", "'.02 .03 .04'", "'.03 .04 .05'"},
     {"body/hand/gravcomp", "gravcomp='.1'", "gravcomp='1.1'"},
+    {"body/arm/gravcomp", "name='arm'", "name='arm' gravcomp='.5'"},
     {"joint/hinge/pos", "pos='0 .1 0'", "pos='.1 .1 0'"},
     {"joint/hinge/axis", "axis='0 1 0'", "axis='0 1 .3'"},
     {"joint/hinge/damping", "damping='.1'", "damping='.4'"},
@@ -342,10 +343,71 @@ static void testMeshDesign(void** state) {
   assert_int_equal(m->mesh_vertnum[0], 8);
   for (int i = 0; i < 24; i++) vert[i] = 1.5 * m->mesh_vert[i];
   assert_int_equal(dj_setStockParam(stock, "mesh/m/vert", 24, vert, &err), DJ_OK);
+  for (int k = 0; k < 6; k++) {
+    checkNear(stock->m->geom_aabb[6 + k], 1.5 * m->geom_aabb[6 + k], 1e-6, "box");
+  }
+  for (int k = 0; k < 3; k++) {
+    checkNear(stock->m->geom_size[3 + k], 1.5 * m->geom_size[3 + k], 1e-6, "size");
+  }
+  checkNear(stock->m->geom_rbound[1], 1.5 * m->geom_rbound[1], 1e-6, "ball");
   for (int i = 0; i < 1000; i++) assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_OK);
   checkNear(stock->d->qpos[2], 0.15, 1e-3, "height");
   assert_int_equal(dj_setStockParam(stock, "mesh/m/vert", 23, vert, &err), DJ_INVALID);
   dj_deleteStock(stock);
+  mj_deleteModel(m);
+}
+
+// Contacts after a change that moves shapes in their body are those of a scene compiled with it;
+// with MuJoCo's trees of boxes as they were before, some are left out.
+static void testTrees(void** state) {
+  (void)state;
+  static const djDesignCase moved[] = {
+      {"body/row/ipos", "pos='.03 0 0'", "pos='.03 0 50'"},
+      {"body/row/iquat", "quat='1 0 0 0' mass", "quat='1 0 1 0' mass"},
+      {"geom/last/pos", "pos='.7 0 100'", "pos='.7 0 0'"},
+      {"geom/long/size", "size='.05 .1'", "size='.05 100.05'"},
+      {"geom/turned/quat", "quat='1 1 0 0'", "quat='1 0 0 0'"},
+  };
+  // boxes in a row; above them a body, the shapes of which are near them or 100 m higher
+  static const char kRows[] =
+      "<mujoco><worldbody><body><geom type='box' size='.1 .1 .1' pos='0 0 -.1'/><geom type='box' "
+      "size='.1 .1 .1' pos='.7 0 -.1'/><geom type='box' size='.1 .1 .1' pos='30 0 -.1'/></body>"
+      "<body name='row' pos='0 0 .04'><freejoint/><inertial pos='.03 0 0' quat='1 0 0 0' mass='1' "
+      "diaginertia='.1 .2 .25'/><geom size='.05'/><geom size='.05' pos='30 0 0'/>"
+      "<geom name='last' size='.05' pos='.7 0 100'/><geom size='.05' pos='.9 0 100'/>"
+      "<geom name='long' type='capsule' size='.05 .1' pos='.75 0 100'/><geom name='turned' "
+      "type='capsule' size='.05 100.05' pos='0 .05 100' quat='1 1 0 0'/></body></worldbody></mujoco>";
+  mjModel* m = djt_compile(kRows);
+  int stale = 0;
+  for (size_t i = 0; i < sizeof(moved) / sizeof(*moved); i++) {
+    char* text = replaced(kRows, moved[i].from, moved[i].to);
+    mjModel* changed = djt_compile(text);
+    djModel* x = djt_import(NULL, changed);
+    djStock* stock = makeStock(m);
+    djParam param;
+    djError err;
+    double value[16];
+    assert_int_equal(dj_paramId(&param, x, moved[i].name, &err), DJ_OK);
+    assert_int_equal(dj_getParam(value, x, &param), DJ_OK);
+    if (dj_setStockParam(stock, moved[i].name, param.nvalue, value, &err) != DJ_OK) {
+      fail_msg("%s", err.text);
+    }
+    mjData* d = mj_makeData(changed);
+    mj_forward(changed, d);
+    mj_forward(stock->m, stock->d);
+    if (d->ncon != stock->d->ncon) {
+      fail_msg("%s: %d contacts, not %d", moved[i].name, stock->d->ncon, d->ncon);
+    }
+    mju_copy(stock->m->bvh_aabb, m->bvh_aabb, 6 * (int)m->nbvh);
+    mj_forward(stock->m, stock->d);
+    stale += d->ncon != stock->d->ncon;
+    mj_deleteData(d);
+    dj_deleteStock(stock);
+    dj_deleteModel(x);
+    mj_deleteModel(changed);
+    free(text);
+  }
+  assert_int_equal(stale, 5);
   mj_deleteModel(m);
 }
 
@@ -381,7 +443,7 @@ int main(void) {
       cmocka_unit_test(testSteps),  cmocka_unit_test(testContactForces),
       cmocka_unit_test(testGravityScale), cmocka_unit_test(testErrors),
       cmocka_unit_test(testGuard),  cmocka_unit_test(testDesign),
-      cmocka_unit_test(testMeshDesign), cmocka_unit_test(testNames),
+      cmocka_unit_test(testMeshDesign), cmocka_unit_test(testTrees), cmocka_unit_test(testNames),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
