@@ -33,14 +33,18 @@ void djm_softness(double* k, double* b, double* dmin, double* dmax, const mjMode
   *dmin = mju_clip(solimp[0], mjMINIMP, mjMAXIMP);
   *dmax = mju_clip(solimp[1], mjMINIMP, mjMAXIMP);
   double time = solref[0], ratio = solref[1], h = m->opt.timestep;
-  if (time <= 0 || ratio <= 0) {
+  if ((time > 0) != (ratio > 0)) {   // of two formats: MuJoCo takes its default
+    time = 0.02;
+    ratio = 1;
+  }
+  if (time <= 0) {
     *k = -time / (*dmax * *dmax);
     *b = -ratio / *dmax;
     return;
   }
   if (!(m->opt.disableflags & mjDSBL_REFSAFE)) {
     if (m->opt.integrator == mjINT_DISCRETE) {
-      ratio = fmax(ratio, h / time);
+      time = fmax(time, h / (ratio * sqrt(*dmax)));   // h^2 k dmax <= 1
     } else {
       time = fmax(time, 2 * h);
     }

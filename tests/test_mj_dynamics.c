@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static void checkNear(double a, double b, const char* what, int i) {
+  if (!(fabs(a - b) <= 1e-9 * fabs(b))) fail_msg("%s[%d]: %.17g is not %.17g", what, i, a, b);
+}
+
 static void randomState(djRng* rng, const mjModel* m, mjData* d) {
   mjtNum* step = calloc(m->nv, sizeof(*step));
   assert_true(step || m->nv == 0);
@@ -154,6 +158,43 @@ static void testLimitDepth(void** state) {
   }
 }
 
+static void quiet(const char* text) { (void)text; }
+
+// Stiffness and damping of a limit's reference are what MuJoCo makes of solref and solimp: both
+// formats, mixed ones, the safety rule, with and without the integrator that has one of its own.
+static void testSoftness(void** state) {
+  (void)state;
+  djRng rng = {8};
+  mjModel* m = djt_compile("<mujoco><worldbody><body><joint limited='true' range='-1 1' ref='90'/>"
+                           "<geom size='.1'/></body></worldbody></mujoco>");
+  mjData* d = mj_makeData(m);
+  int direct = 0, mixed = 0;
+  mju_user_warning = quiet;   // of mixed ones
+  for (int trial = 0; trial < 2000; trial++) {
+    double sign[2] = {djt_integer(&rng, 3) ? 1 : -100, djt_integer(&rng, 3) ? 1 : -100};
+    m->jnt_solref[0] = sign[0] * djt_uniform(&rng, 0.001, 0.1);
+    m->jnt_solref[1] = sign[1] * djt_uniform(&rng, 0.1, 2);
+    m->jnt_solimp[0] = djt_uniform(&rng, -0.1, 1.1);
+    m->opt.integrator = trial % 2 ? mjINT_DISCRETE : mjINT_EULER;
+    // above 0.9995 the discrete integrator drops the damping: not followed
+    m->jnt_solimp[1] = djt_uniform(&rng, -0.1, trial % 2 ? 0.999 : 1.1);
+    m->opt.timestep = djt_uniform(&rng, 0.001, 0.05);
+    m->opt.disableflags = djt_integer(&rng, 2) ? mjDSBL_REFSAFE : 0;
+    mj_forward(m, d);
+    assert_int_equal(d->nefc, 1);
+    double k, b, dmin, dmax;
+    djm_softness(&k, &b, &dmin, &dmax, m, m->jnt_solref, m->jnt_solimp);
+    checkNear(k, d->efc_KBIP[0], "stiffness", trial);
+    checkNear(b, d->efc_KBIP[1], "damping", trial);
+    direct += sign[0] < 0 && sign[1] < 0;
+    mixed += sign[0] * sign[1] < 0;
+  }
+  mju_user_warning = NULL;
+  assert_true(direct > 100 && mixed > 500);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
 // Bodies rest at distance margin; gap has no part in it.
 static void testMargin(void** state) {
   (void)state;
@@ -168,7 +209,7 @@ static void testMargin(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testAccelerations), cmocka_unit_test(testLimitDepth),
-      cmocka_unit_test(testMargin),
+      cmocka_unit_test(testMargin),        cmocka_unit_test(testSoftness),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
