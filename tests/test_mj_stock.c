@@ -77,6 +77,14 @@ static void testContactForces(void** state) {
   // the lower box carries the upper one 0.05 m off its centre
   checkNear(c[0].torque[1], -0.05 * c[1].force[2], 2e-2, "torque");
   assert_true(stock->distance < 0 && stock->distance > -1e-3);
+  assert_int_equal(dj_probeStock(stock, &err), DJ_OK);
+  assert_true(stock->probe_distance < 0 && stock->probe_distance > -1e-3);
+  stock->d->qpos[2] += 1;   // apart
+  stock->d->qpos[9] += 2;
+  assert_int_equal(dj_probeStock(stock, &err), DJ_OK);
+  assert_true(isinf(stock->probe_distance));
+  assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_OK);
+  assert_true(isinf(stock->distance) && stock->ncontact == 0);
   dj_deleteStock(stock);
   mj_deleteModel(m);
 }
@@ -94,6 +102,12 @@ static void testGravityScale(void** state) {
   stock->gravity_scale = 1;
   assert_int_equal(dj_stepStock(stock, NULL, NULL), DJ_OK);
   checkNear(stock->d->qvel[0], 0.002, 1e-14, "velocity");
+  // potential energy of the scaled gravity; no contact is at an infinite distance
+  stock->gravity_scale = 0.5;
+  stock->d->qpos[0] = -3;
+  assert_int_equal(dj_probeStock(stock, NULL), DJ_OK);
+  checkNear(stock->energy[0], 0.5 * 3 * m->body_mass[1], 1e-12, "potential");
+  assert_true(isinf(stock->probe_distance) && isinf(stock->distance));
   dj_deleteStock(stock);
   mj_deleteModel(m);
 }
@@ -189,6 +203,9 @@ static const char kDesign[] =
     "<joint name='ball' type='ball' damping='.2' frictionloss='.01'/><geom name='rod' "
     "type='capsule' size='.05 .1'/>"
     "<geom name='hull' type='mesh' mesh='mesh' pos='0 0 -.1'/><site name='site' pos='.1 0 0'/>"
+    "<body name='same' pos='.2 .1 0'><inertial pos='0 0 0' quat='1 0 0 0' mass='.3' "
+    "diaginertia='.01 .02 .025'/><joint axis='1 0 0'/><geom name='own' type='box' "
+    "size='.03 .04 .05' pos='0 0 0' quat='1 0 0 0'/><site name='here' pos='0 0 0'/></body>"
     "</body></body><body pos='.3 .05 .7'>" INERTIAL "<joint name='root' type='free' damping='.05' "
     "armature='.06'/><geom type='box' size='.1 .1 .1'/></body><body pos='3 0 .5'>" INERTIAL
     "<joint name='slide' pos='.1 .2 .3' type='slide' axis='1 0 0' stiffness='9' springref='.21' "
@@ -224,6 +241,13 @@ static const djDesignCase designs[] = {
     {"geom/box/quat", "quat='1 .2 0 0'", "quat='1 .1 .2 0'"},
     {"geom/box/size", "size='.3 .05 .1'", "size='.5 .2 .15'"},
     {"geom/box/friction", "friction='.5 .01 .001'", "friction='1.5 .01 .001'"},
+    // where all frames are the body's, for which MuJoCo has shortcuts
+    {"geom/own/pos", "size='.03 .04 .05' pos='0 0 0'", "size='.03 .04 .05' pos='.1 .2 .3'"},
+    {"geom/own/quat", "pos='0 0 0' quat='1 0 0 0'/>", "pos='0 0 0' quat='1 .1 .2 .3'/>"},
+    {"site/here/pos", "'here' pos='0 0 0'", "'here' pos='.1 .2 .3'"},
+    {"body/same/ipos", "<inertial pos='0 0 0' quat='1 0 0 0' mass='.3'",
+     "<inertial pos='.1 .2 .3' quat='1 0 0 0' mass='.3'"},
+    {"body/same/iquat", "quat='1 0 0 0' mass='.3'", "quat='1 .1 .2 .3' mass='.3'"},
     {"geom/ball/size", "type='sphere' size='.1'", "type='sphere' size='.13'"},
     {"geom/rod/size", "size='.05 .1'", "size='.03 .2'"},
     {"geom/can/size", "size='.02 .07'", "size='.09 .04'"},
@@ -235,7 +259,7 @@ static const djDesignCase designs[] = {
     {"joint/slide/pos", "pos='.1 .2 .3' type='slide'", "pos='.3 .2 .1' type='slide'"},
     {"joint/slide/springref", "springref='.21'", "springref='.4'"},
     {"joint/slide/range", "range='-.5 .6'", "range='-.1 .2'"},
-    {"site/site/pos", "pos='.1 0 0'/></body>", "pos='.2 0 .1'/></body>"},
+    {"site/site/pos", "'site' pos='.1 0 0'", "'site' pos='.2 0 .1'"},
     {"actuator/motor/gainprm", "gainprm='3'", "gainprm='5'"},
     {"actuator/motor/biasprm", "biasprm='0 -1 -.2'", "biasprm='0 -3 -.1'"},
     {"actuator/motor/gear", "gear='2'", "gear='-1'"},
@@ -316,6 +340,20 @@ static void checkDesign(const djDesignCase* c, const mjModel* m) {
   }
   for (int i = 0; i < m->nq; i++) checkNear(stock->d->qpos[i], d->qpos[i], 1e-7, c->name);
   checkNear(stock->d->sensordata[2], d->sensordata[2], 1e-7, c->name);
+  mj_kinematics(changed, d);
+  mj_kinematics(stock->m, stock->d);
+  for (int i = 0; i < 3 * m->ngeom; i++) {
+    checkNear(stock->d->geom_xpos[i], d->geom_xpos[i], 1e-6, c->name);
+  }
+  for (int i = 0; i < 9 * m->ngeom; i++) {
+    checkNear(stock->d->geom_xmat[i], d->geom_xmat[i], 1e-6, c->name);
+  }
+  for (int i = 0; i < 3 * m->nsite; i++) {
+    checkNear(stock->d->site_xpos[i], d->site_xpos[i], 1e-6, c->name);
+  }
+  for (int i = 0; i < 9 * m->nbody; i++) {
+    checkNear(stock->d->ximat[i], d->ximat[i], 1e-6, c->name);
+  }
   mj_deleteData(d);
   dj_deleteStock(stock);
   dj_deleteModel(x);
@@ -328,6 +366,24 @@ static void testDesign(void** state) {
   mjModel* m = djt_compile(kDesign);
   for (size_t i = 0; i < sizeof(designs) / sizeof(*designs); i++) checkDesign(designs + i, m);
   mj_deleteModel(m);
+}
+
+// Normals are of length 1, across all edges of their polygons, and point outwards.
+static void checkNormals(const mjModel* m, int mesh) {
+  const float* vert = m->mesh_vert + 3 * m->mesh_vertadr[mesh];
+  int adr = m->mesh_polyadr[mesh], n = m->mesh_polynum[mesh];
+  assert_int_equal(n, 6);
+  for (int p = adr; p < adr + n; p++) {
+    const int* corner = m->mesh_polyvert + m->mesh_polyvertadr[p];
+    const mjtNum* normal = m->mesh_polynormal + 3 * p;
+    checkNear(mju_norm3(normal), 1, 1e-6, "length");
+    for (int k = 0; k < m->mesh_polyvertnum[p]; k++) {
+      const float *a = vert + 3 * corner[k], *b = vert + 3 * corner[k ? k - 1 : 1];
+      mjtNum edge[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, out[3] = {a[0], a[1], a[2]};
+      checkNear(mju_dot3(normal, edge), 0, 1e-6, "across");
+      assert_true(mju_dot3(normal, out) > 0.01);
+    }
+  }
 }
 
 // Vertices of the compiled mesh: the body falls onto the moved one.
@@ -353,6 +409,13 @@ static void testMeshDesign(void** state) {
   for (int i = 0; i < 1000; i++) assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_OK);
   checkNear(stock->d->qpos[2], 0.15, 1e-3, "height");
   assert_int_equal(dj_setStockParam(stock, "mesh/m/vert", 23, vert, &err), DJ_INVALID);
+  for (int i = 0; i < 8; i++) {   // sheared
+    vert[3 * i] += 0.4 * vert[3 * i + 1] + 0.2 * vert[3 * i + 2];
+    vert[3 * i + 1] += 0.3 * vert[3 * i + 2];
+  }
+  checkNormals(stock->m, 0);
+  assert_int_equal(dj_setStockParam(stock, "mesh/m/vert", 24, vert, &err), DJ_OK);
+  checkNormals(stock->m, 0);
   dj_deleteStock(stock);
   mj_deleteModel(m);
 }
@@ -426,6 +489,18 @@ static void testNames(void** state) {
   assert_int_equal(dj_setStockParam(stock, "body/#2/pos", 3, three, &err), DJ_OK);
   assert_true(stock->m->body_pos[7] == .2 && m->body_pos[7] == 0);
   assert_int_equal(dj_setStockParam(stock, "contact/support", 1, one, &err), DJ_OK);
+  // axes and rotations are of length 1, whatever they are given as
+  const double axis[3] = {0, 3, 4}, quat[4] = {2, 0, 0, 1}, pose[7] = {1, 2, 3, 2, 0, 0, 1};
+  assert_int_equal(dj_setStockParam(stock, "joint/hinge/axis", 3, axis, &err), DJ_OK);
+  checkNear(stock->m->jnt_axis[1], 0.6, 1e-15, "axis");
+  assert_int_equal(dj_setStockParam(stock, "body/arm/quat", 4, quat, &err), DJ_OK);
+  checkNear(stock->m->body_quat[4], 2 / sqrt(5), 1e-15, "quat");
+  assert_int_equal(dj_setStockParam(stock, "joint/ball/springref", 4, quat, &err), DJ_OK);
+  checkNear(stock->m->qpos_spring[1], 2 / sqrt(5), 1e-15, "springref");
+  assert_int_equal(dj_setStockParam(stock, "joint/root/springref", 7, pose, &err), DJ_OK);
+  int root = m->jnt_qposadr[mj_name2id(m, mjOBJ_JOINT, "root")];
+  checkNear(stock->m->qpos_spring[root + 2], 3, 1e-15, "springref");
+  checkNear(stock->m->qpos_spring[root + 6], 1 / sqrt(5), 1e-15, "springref");
   // a body whose inertia matrix MuJoCo keeps diagonal
   mjModel* simple = djt_compile("<mujoco><worldbody><body name='b'><freejoint/><geom size='.1'/>"
                                 "</body></worldbody></mujoco>");
