@@ -189,6 +189,104 @@ static void checkScene(const char* path, int seed, double part, double tolerance
   dj_deleteModel(base);
 }
 
+// ------------------------------ the comparison itself -------------------------------------------
+
+static void expectDifference(const mjModel* m, const djModel* wanted, const djModel* base,
+                             const char* name) {
+  djError err;
+  if (djm_checkDesign(m, wanted, base, 1e-10, &err) != DJ_UNSUPPORTED) fail_msg("%s", name);
+  if (strncmp(err.text, name, strlen(name)) != 0) fail_msg("%s: %s", name, err.text);
+  assert_non_null(strstr(err.text, "could not be written: it is"));
+}
+
+// A mesh without geoms is nowhere.
+static bool isUsed(const djModel* m, const djtField* f, int id) {
+  bool used = f->object != DJ_OBJ_MESH;
+  for (int g = 0; g < m->ngeom; g++) used = used || m->geom_mesh[g] == id;
+  return used;
+}
+
+// A difference in any parameter of any element is found, and named.
+static void testComparison(void** state) {
+  (void)state;
+  djRng rng = {3};
+  char* mjcf = djt_randomMjcf(&rng, 6, DJT_MJCF_ALL);
+  mjModel* m = djt_compile(mjcf);
+  djModel* base = djt_import(NULL, m);
+  assert_true(m->nsite > 0 && m->nu > 1 && m->nmesh > 0);
+  djError err;
+  assert_int_equal(djm_checkDesign(m, base, base, 1e-10, &err), DJ_OK);
+  int n = 0;
+  for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
+    for (int i = 0; i < dj_objectCount(base, fields[k].object); i++) {
+      djParam param;
+      char name[100];
+      const char* called = dj_id2name(base, fields[k].object, i);
+      snprintf(name, sizeof name, "%s/%s/%s", fields[k].kind, called, fields[k].field);
+      if (isFixed(base, &fields[k], i) || !isUsed(base, &fields[k], i)) continue;
+      assert_int_equal(dj_paramId(&param, base, name, &err), DJ_OK);
+      double* value = malloc(sizeof(double) * (size_t)param.nvalue);
+      for (int v = 0; v < param.nvalue; v++) {   // each number by itself
+        djModel* wanted;
+        assert_int_equal(dj_copyModel(&wanted, base, &err), DJ_OK);
+        dj_getParam(value, wanted, &param);
+        double old = value[v];
+        value[v] += fields[k].object == DJ_OBJ_MESH ? 0.01 : 1e-3 * (1 + fabs(old));
+        bool set = dj_setParam(wanted, &param, value, &err) == DJ_OK;
+        dj_getParam(value, wanted, &param);
+        bool spring = strcmp(fields[k].field, "springref") == 0;
+        if (spring && base->jnt_stiffness[i] == 0) {   // rests anywhere
+          const double* poly = base->jnt_stiffnesspoly + 2 * i;
+          if (poly[0] == 0 && poly[1] == 0) set = false;
+        }
+        if (set && fabs(value[v] - old) > 1e-5) {
+          expectDifference(m, wanted, base, name);
+          n++;
+        }
+        dj_deleteModel(wanted);
+      }
+      free(value);
+    }
+  }
+  assert_true(n > 300);
+  dj_deleteModel(base);
+  mj_deleteModel(m);
+  free(mjcf);
+}
+
+// So is one in any setting.
+static void testSettingsCompared(void** state) {
+  (void)state;
+  mjModel* m = djt_compile("<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 1'>"
+                           "<freejoint/><geom size='.1'/></body></worldbody></mujoco>");
+  djModel* base = djt_import(NULL, m);
+  djError err;
+  for (int k = 0; k < 12; k++) {
+    static const char* const names[12] = {
+        "contact/support", "contact/stiffness", "contact/length_scale", "contact/friction_eps",
+        "contact/model", "contact/overlap", "option/integrator", "option/tolerance",
+        "option/timestep", "option/gravity", "option/gravity", "option/gravity"};
+    djModel* wanted;
+    assert_int_equal(dj_copyModel(&wanted, base, &err), DJ_OK);
+    djOption option = wanted->opt;
+    option.support = base->contact.support * (k == 0 ? 1.001 : 1);
+    option.stiffness = base->contact.stiffness * (k == 1 ? 1.001 : 1);
+    option.friction_eps = base->contact.friction_eps * (k == 3 ? 1.001 : 1);
+    if (k == 2) option.length_scale *= 1.001;
+    if (k == 4) option.contact = DJ_CONTACT_NONE;
+    if (k == 5) option.overlap = DJ_OVERLAP_ERROR;
+    if (k == 6) option.integrator = DJ_VARIATIONAL;
+    if (k == 7) option.tolerance *= 1.001;
+    if (k == 8) option.timestep *= 1.001;
+    if (k > 8) option.gravity[k - 9] += 1e-3;
+    if (dj_setOption(wanted, &option, &err) != DJ_OK) fail_msg("%d: %s", k, err.text);
+    expectDifference(m, wanted, base, names[k]);
+    dj_deleteModel(wanted);
+  }
+  dj_deleteModel(base);
+  mj_deleteModel(m);
+}
+
 // ------------------------------ scenes ----------------------------------------------------------
 
 // Everything that MuJoCo's compiler resolves: classes, frames, degrees, fromto, aligned free
@@ -379,6 +477,8 @@ int main(void) {
       cmocka_unit_test(testRest),
       cmocka_unit_test(testFromModel),
       cmocka_unit_test(testUnsupported),
+      cmocka_unit_test(testComparison),
+      cmocka_unit_test(testSettingsCompared),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
