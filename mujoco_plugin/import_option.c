@@ -96,9 +96,10 @@ static bool findChoice(int* value, const djmSetting* setting, const char* text) 
 
 // Check a number as the command line does. why: what is wrong with it.
 static bool isAllowed(const djmSetting* setting, double value, char why[200]) {
-  static const char* const others[] = {"frictionloss_eps", "gravity_ramp"};   // checked later
-  for (int i = 0; i < 2; i++) {
-    if (strcmp(setting->name, others[i]) == 0) return true;
+  bool ramp = strcmp(setting->name, "gravity_ramp") == 0;
+  if (ramp || strcmp(setting->name, "frictionloss_eps") == 0) {   // the command line has neither
+    snprintf(why, 200, "must %s", ramp ? "not be negative" : "be positive");
+    return ramp ? value >= 0 : value > 0;
   }
   char text[40];
   djSettings parsed = {.option = dj_defaultOption()};
@@ -110,22 +111,24 @@ static bool isAllowed(const djmSetting* setting, double value, char why[200]) {
   return false;
 }
 
-static djStatus setNumber(djmImport* imp, const char* field, int size, double value) {
+// kind: of the field that holds the number.
+static djStatus setNumber(djmImport* imp, const char* kind, const char* field, int size,
+                          double value) {
   const djmSetting* setting = findSetting(field + strlen(kPrefix));
-  if (!setting) return refuse(imp, "numeric", field, "there is no such setting");
-  if (size != 1) return refuse(imp, "numeric", field, "one number is expected");
-  if (!isfinite(value)) return refuse(imp, "numeric", field, "not a finite number");
+  if (!setting) return refuse(imp, kind, field, "there is no such setting");
+  if (size != 1) return refuse(imp, kind, field, "one number is expected");
+  if (!isfinite(value)) return refuse(imp, kind, field, "not a finite number");
   if (setting->kind == kReal) {
     char why[200];
-    if (!isAllowed(setting, value, why)) return refuse(imp, "numeric", field, why);
+    if (!isAllowed(setting, value, why)) return refuse(imp, kind, field, why);
     memcpy((char*)&imp->def + setting->offset, &value, sizeof(double));
     return DJ_OK;
   }
   if (value != floor(value) || fabs(value) > 1e9) {
-    return refuse(imp, "numeric", field, "a whole number is expected");
+    return refuse(imp, kind, field, "a whole number is expected");
   }
   if (setting->kind == kChoice && (value < setting->lowest || value >= setting->end)) {
-    return refuse(imp, "numeric", field, "there is no such choice");
+    return refuse(imp, kind, field, "there is no such choice");
   }
   int whole = (int)value;   // enumerators are ints too
   memcpy((char*)&imp->def + setting->offset, &whole, sizeof(int));
@@ -140,7 +143,7 @@ static djStatus setText(djmImport* imp, const char* field, const char* value) {
     double number = strtod(value, &end);
     while (*end == ' ') end++;
     if (end == value || *end) return refuse(imp, "text", field, "a number is expected");
-    return setNumber(imp, field, 1, number);
+    return setNumber(imp, "text", field, 1, number);
   }
   int choice;
   if (!findChoice(&choice, setting, value)) {
@@ -158,7 +161,7 @@ static djStatus importSettings(djmImport* imp) {
     if (strncmp(name, kPrefix, length) != 0) continue;
     int size = m->numeric_size[i];
     double value = size > 0 ? m->numeric_data[m->numeric_adr[i]] : 0;
-    djStatus status = setNumber(imp, name, size, value);
+    djStatus status = setNumber(imp, "numeric", name, size, value);
     if (status != DJ_OK) return status;
   }
   for (int i = 0; i < m->ntext; i++) {
@@ -166,9 +169,6 @@ static djStatus importSettings(djmImport* imp) {
     if (strncmp(name, kPrefix, length) != 0) continue;
     djStatus status = setText(imp, name, m->text_data + m->text_adr[i]);
     if (status != DJ_OK) return status;
-  }
-  if (imp->def.gravity_ramp < 0) {
-    return refuse(imp, "numeric", "dijoco_gravity_ramp", "must not be negative");
   }
   return DJ_OK;
 }
