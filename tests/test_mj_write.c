@@ -189,6 +189,13 @@ static void checkScene(const char* path, int seed, double part, double tolerance
   dj_deleteModel(base);
 }
 
+static void writeFile(const char* path, const char* text) {
+  FILE* file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
 // ------------------------------ the comparison itself -------------------------------------------
 
 static void expectDifference(const mjModel* m, const djModel* wanted, const djModel* base,
@@ -252,6 +259,54 @@ static void testComparison(void** state) {
   dj_deleteModel(base);
   mj_deleteModel(m);
   free(mjcf);
+}
+
+#define TWO(first, second, rest)                                                              \
+  "<mujoco><asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/><mesh name='n' vertex='0 0 0 "  \
+  "1 0 0 0 1 0 0 0 1 1 1 1'/></asset><worldbody><body>" first "<geom size='.1'/></body><body>" \
+  second "</body></worldbody>" rest "</mujoco>"
+
+// A scene with one more or another element than the design is not a scene of it.
+static void testOtherElements(void** state) {
+  (void)state;
+  static const char* const texts[] = {
+      TWO("<joint name='j'/>", "<geom size='.1'/>", ""),
+      TWO("<joint name='j'/>", "<joint/><geom size='.1'/>", ""),
+      TWO("<joint name='j' type='ball'/>", "<geom size='.1'/>", ""),
+      TWO("<joint name='j'/>", "<geom size='.1'/></body><body>", ""),
+      TWO("<joint name='j'/>", "<geom size='.1'/><geom size='.1'/>", ""),
+      TWO("<joint name='j'/>", "<geom size='.1'/><site/>", ""),
+      TWO("<joint name='j'/>", "<geom type='ellipsoid' size='.1 .1 .1'/>", ""),
+      TWO("<joint name='j'/>", "<geom type='mesh' mesh='m'/>", ""),
+      TWO("<joint name='j'/>", "<geom type='mesh' mesh='n'/>", ""),
+      TWO("<joint name='j'/>", "<geom size='.1'/>", "<actuator><motor joint='j'/></actuator>"),
+      TWO("<joint name='j'/>", "<geom size='.1'/>",
+          "<asset><mesh name='k' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/></asset>")};
+  enum { N = sizeof(texts) / sizeof(*texts) };
+  char path[] = "djwriteXXXXXX.xml";
+  int file = mkstemps(path, 4);
+  assert_true(file >= 0);
+  close(file);
+  for (int i = 0; i < N; i++) {
+    mjModel* m = djt_compile(texts[i]);
+    writeFile(path, texts[i]);
+    for (int k = 0; k < N; k++) {
+      mjModel* other = djt_compile(texts[k]);
+      djModel* x = djt_import(NULL, other);
+      djError err = {""};
+      djStatus status = djm_checkDesign(m, x, NULL, 1e-10, &err);
+      if ((status == DJ_OK) != (i == k)) fail_msg("%d, %d: %d", i, k, status);
+      if (i != k) assert_non_null(strstr(err.text, "elements"));
+      char* text;
+      status = djm_makeMJCF(&text, path, x, NULL, &err);
+      if ((status == DJ_OK) != (i == k)) fail_msg("%d, %d: %s", i, k, err.text);
+      free(text);
+      dj_deleteModel(x);
+      mj_deleteModel(other);
+    }
+    mj_deleteModel(m);
+  }
+  remove(path);
 }
 
 // So is one in any setting.
@@ -319,13 +374,6 @@ static const char kMesh[] =
     "v -1 -1 -1\nv 1 -1 -1.1\nv -1 1.3 -1\nv 1 1 -1\nv -1 -1 1\nv 1.2 -1 1\nv -1 1 1\nv 1 1 1.4\n"
     "f 1 3 4\nf 1 4 2\nf 5 6 8\nf 5 8 7\nf 1 2 6\nf 1 6 5\nf 3 7 8\nf 3 8 4\nf 1 5 7\nf 1 7 3\n"
     "f 2 4 8\nf 2 8 6\n";
-
-static void writeFile(const char* path, const char* text) {
-  FILE* file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
-}
 
 static void testOwnScene(void** state) {
   (void)state;
@@ -478,6 +526,7 @@ int main(void) {
       cmocka_unit_test(testFromModel),
       cmocka_unit_test(testUnsupported),
       cmocka_unit_test(testComparison),
+      cmocka_unit_test(testOtherElements),
       cmocka_unit_test(testSettingsCompared),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -231,7 +231,7 @@ static void writeFile(const char* folder, const char* name, const void* data, si
 
 static void removeAll(const char* folder) {
   char command[300];
-  snprintf(command, sizeof(command), "rm -r %s", folder);
+  snprintf(command, sizeof(command), "rm -r '%s'", folder);
   assert_int_equal(system(command), 0);
 }
 
@@ -335,12 +335,21 @@ static void writeAssets(const char* folder) {
   }
 }
 
-// strip: the scene names its files with folders that the compiler strips.
-static void writeScene(const char* folder, bool strip) {
-  char text[6000];
+// How a scene names the folders of its assets: from its own, by files with folders that the compiler
+// strips, from the root.
+typedef enum Folders { OWN, STRIPPED, ABSOLUTE } Folders;
+
+static void writeScene(const char* folder, Folders folders) {
+  char text[9000], root[1000] = "";
+  bool strip = folders == STRIPPED;
   const char* dir = strip ? "elsewhere/" : "";
+  if (folders == ABSOLUTE) {
+    assert_non_null(getcwd(root, sizeof(root)));
+    snprintf(root + strlen(root), sizeof(root) - strlen(root), "/%s/", folder);
+  }
   snprintf(text, sizeof(text),
-           "<mujoco model='all'><compiler angle='degree' meshdir='assets' texturedir='images' %s/>"
+           "<mujoco model='all'><compiler angle='degree' meshdir='%sassets' "
+           "texturedir='%simages' %s/>"
            "<option timestep='.003' density='1.2' impratio='3' integrator='implicitfast' "
            "cone='elliptic'><flag warmstart='disable' energy='enable'/></option>"
            "<size nuser_body='1'/><default><geom solref='.01 1' solimp='.8 .9 .01'/></default><asset>"
@@ -371,18 +380,18 @@ static void writeScene(const char* folder, bool strip) {
            "site='tip' noise='.1'/><framepos objtype='xbody' objname='arm' reftype='site' "
            "refname='tip' cutoff='3'/></sensor><keyframe><key name='k' time='2' qpos='3 1 0 0 0 2 0 1 1 "
            "0 0 0' act='.3 .4'/></keyframe></mujoco>",
-           strip ? "strippath='true'" : "", dir, dir, dir, dir, dir, dir, dir, dir, dir);
+           root, root, strip ? "strippath='true'" : "", dir, dir, dir, dir, dir, dir, dir, dir, dir);
   writeFile(folder, "scene.xml", text, strlen(text));
 }
 
 // A design that was not changed compiles to what the scene compiles to, all of it, from any folder.
 static void testUnchanged(void** state) {
   (void)state;
-  for (int strip = 0; strip < 2; strip++) {
-    char folder[] = "djfieldsXXXXXX", path[300];
+  for (Folders folders = OWN; folders <= ABSOLUTE; folders++) {
+    char folder[] = "dj%s fieldsXXXXXX", path[300];
     assert_non_null(mkdtemp(folder));
     writeAssets(folder);
-    writeScene(folder, strip);
+    writeScene(folder, folders);
     mjModel* m = load(folder, "scene.xml");
     snprintf(path, sizeof(path), "%s/scene.xml", folder);
     djModel* x = djt_import(NULL, m);
@@ -413,7 +422,7 @@ static void testKey(void** state) {
   char folder[] = "djfieldsXXXXXX", path[300];
   assert_non_null(mkdtemp(folder));
   writeAssets(folder);
-  writeScene(folder, false);
+  writeScene(folder, OWN);
   mjModel* m = load(folder, "scene.xml");
   snprintf(path, sizeof(path), "%s/scene.xml", folder);
   double qpos[20], qvel[20], ctrl[5] = {.1, .2, .3};
