@@ -1,6 +1,6 @@
 // The list of near pairs changes no result: whatever a body has done before, in this step and in
-// earlier ones, a pair acts exactly where its gap is below the kernel's range. Gaps are known in
-// closed form here: of a box and a plane, and of two balls.
+// earlier ones, a pair acts exactly where its gap is below the kernel's range, or by friction. Gaps
+// are known in closed form here: of a box and a plane, and of two balls.
 
 #include "common/random_shape.h"
 #include "contact/contact.h"
@@ -19,7 +19,8 @@ typedef struct Scene {
   double inflate;      // of both together
 } Scene;
 
-static void makeScene(Scene* s, Random* r, bool plane, bool pair) {
+// support: 0: the default.
+static void makeScene(Scene* s, Random* r, bool plane, bool pair, double support) {
   djBodyDef body[3];
   djJointDef joint[2];
   djGeomDef listed[2];
@@ -50,6 +51,7 @@ static void makeScene(Scene* s, Random* r, bool plane, bool pair) {
   s->inflate = s->geom[0].margin - s->geom[0].gap + s->geom[1].margin - s->geom[1].gap;
   if (pair) s->inflate = def_pair.margin;
   djModelDef def = dj_defaultModelDef();
+  if (support > 0) def.option.support = support;
   def.nbody = 3;
   def.njnt = 2;
   def.ngeom = 2;
@@ -120,25 +122,28 @@ static void testActs(void** state) {
   int active = 0, apart = 0;
   for (int trial = 0; trial < 400; trial++) {
     Scene s;
-    makeScene(&s, &r, trial % 2, trial % 4 >= 2);
+    makeScene(&s, &r, trial % 2, trial % 4 >= 2, trial % 8 >= 4 ? uniform(&r, 0.02, 0.1) : 0);
     djContacts* c;
     djError err = {""};
     if (dj_makeContacts(&c, s.m, &err) < 0) fail_msg("%s", err.text);
     djPose pose[3], next[3];
     djVec3 ref[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, n;
-    for (int b = 0; b < 3; b++) {
+    for (int b = 0; b < 3; b++) {   // often along an axis, where boxes bound distances best
       djVec3 p = b ? dju_scale3(b * 3.0, randomUnit(&r)) : dju_vec3(0, 0, 0);
+      if (b == 2 && below(&r, 2)) p = dju_madd3(pose[1].p, 3, dju_vec3(0, 0, below(&r, 2) ? 1 : -1));
       pose[b] = (djPose){p, b ? dju_quatToMat(randomQuat(&r)) : dju_eye3()};
     }
     double size = logUniform(&r, 1e-4, 0.1);
     moveTo(pose, &s, pose, &r, 0, randomGap(&s, &r));
     for (int step = 0; step < 20; step++) {
+      memcpy(next, pose, sizeof next);
       if (dj_beginContacts(c, s.m, pose, ref, 0.002, &err) < 0) fail_msg("%s", err.text);
       for (int k = 0; k < 4; k++) {
         double factor;
-        if (k == 0) memcpy(next, pose, sizeof next);
-        else moveTo(next, &s, pose, &r, size, randomGap(&s, &r));
-        if (k == 2) assert_true(dj_capContacts(&factor, c, s.m, pose, next) >= 0);
+        djPose from[3];
+        memcpy(from, next, sizeof from);
+        if (k > 0) moveTo(next, &s, pose, &r, size, randomGap(&s, &r));
+        if (k > 1) assert_true(dj_capContacts(&factor, c, s.m, from, next) >= 0);
         bool acts = gapOf(&n, &s, next) < s.m->contact.range;
         assert_int_equal(countActive(c, s.m, next), acts);
         active += acts;
@@ -152,7 +157,85 @@ static void testActs(void** state) {
   assert_true(active > 5000 && apart > 5000);
 }
 
+// Force on body 1, and whether its pair acts.
+static bool forceOn(djVec3* force, djContacts* c, const djModel* m, const djPose* pose) {
+  double value;
+  int n;
+  assert_true(dj_evalContacts(&value, c, m, pose, DJ_EVAL_GRADIENT) >= 0);
+  const djContactBlock* const* block = dj_contactBlocks(&n, c);
+  *force = dju_vec3(0, 0, 0);
+  if (n == 0) return false;
+  const double* g = block[0]->out.gradient + (block[0]->body_a == 1 ? 3 : 9);
+  *force = dju_neg3(dju_load3(g));
+  return true;
+}
+
+// Friction follows from the normal force at the start of the step: also where the bodies are far
+// apart at its end it pulls with mu times that force, against their motion.
+static void testFrictionReaches(void** state) {
+  (void)state;
+  Random r = {2};
+  for (int trial = 0; trial < 60; trial++) {
+    Scene s;
+    makeScene(&s, &r, trial % 2, false, 0);
+    for (int g = 0; g < 2; g++) s.m->geom_condim[g] = 3;
+    djContacts* c;
+    djError err = {""};
+    if (dj_makeContacts(&c, s.m, &err) < 0) fail_msg("%s", err.text);
+    djPose pose[3], next[3];
+    for (int b = 0; b < 3; b++) {
+      pose[b] = (djPose){dju_vec3(0, 0, 3.0 * b), b ? dju_quatToMat(randomQuat(&r)) : dju_eye3()};
+    }
+    djVec3 ref[3] = {pose[0].p, pose[1].p, pose[2].p}, n, at_start, far;
+    moveTo(pose, &s, pose, &r, 0, 0.85 * s.m->contact.range);
+    assert_int_equal(dj_beginContacts(c, s.m, pose, ref, 0.002, &err), DJ_OK);
+    assert_true(forceOn(&at_start, c, s.m, pose));
+    gapOf(&n, &s, pose);
+    double N = fabs(dju_dot3(at_start, n)), mu = s.m->geom_friction[0];
+    djVec3 t = dju_cross3(n, randomUnit(&r));
+    t = dju_scale3(1 / dju_norm3(t), t);
+    memcpy(next, pose, sizeof next);
+    double away = logUniform(&r, 0.2, 3);
+    next[1].p = dju_madd3(dju_madd3(pose[1].p, -away, n), 0.5, t);
+    assert_true(forceOn(&far, c, s.m, next));
+    assert_true(fabs(dju_dot3(far, n)) < 1e-6 * N);
+    assert_true(fabs(dju_dot3(far, t) + mu * N) < 1e-3 * mu * N);
+    dj_deleteContacts(c);
+    dj_deleteModel(s.m);
+  }
+}
+
+// A support that grows from one step to the next makes pairs act that were out of range.
+static void testRangeGrows(void** state) {
+  (void)state;
+  Random r = {3};
+  for (int trial = 0; trial < 40; trial++) {
+    Scene s;
+    makeScene(&s, &r, trial % 2, false, 0.001);
+    djContacts* c;
+    djError err = {""};
+    djVec3 force, ref[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    if (dj_makeContacts(&c, s.m, &err) < 0) fail_msg("%s", err.text);
+    djPose pose[3];
+    for (int b = 0; b < 3; b++) pose[b] = (djPose){dju_vec3(0, 0, 3.0 * b), dju_eye3()};
+    moveTo(pose, &s, pose, &r, 0, 0.3);
+    assert_int_equal(dj_beginContacts(c, s.m, pose, ref, 0.002, &err), DJ_OK);
+    assert_false(forceOn(&force, c, s.m, pose));
+    djParam p;
+    double support = 0.15;
+    assert_int_equal(dj_paramId(&p, s.m, "contact/support", &err), DJ_OK);
+    assert_int_equal(dj_setParam(s.m, &p, &support, &err), DJ_OK);
+    assert_true(s.m->contact.support * 2 > 0.3 * (1 - s.m->contact.support));
+    assert_int_equal(dj_beginContacts(c, s.m, pose, ref, 0.002, &err), DJ_OK);
+    assert_true(forceOn(&force, c, s.m, pose));
+    dj_deleteContacts(c);
+    dj_deleteModel(s.m);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testActs)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testActs),
+                                     cmocka_unit_test(testFrictionReaches),
+                                     cmocka_unit_test(testRangeGrows)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
