@@ -391,6 +391,58 @@ static void testSettings(void** state) {
   dj_deleteModel(m);
 }
 
+// A gap beyond the margin shrinks shapes, by half of their inner radius at most; the data keep what
+// they shrank by, and with the skin no more than 0.9 of that radius is gone.
+static void testShrunk(void** state) {
+  (void)state;
+  Random r = {6};
+  static Scene s;
+  for (int trial = 0; trial < 40; trial++) {
+    mixedScene(&s, &r);
+    for (int i = 0; i < s.def.ngeom; i++) s.geom[i].gap = trial % 2 ? 1 : uniform(&r, 0, 0.2);
+    djModel* m = make(&s);
+    for (int round = 0; round < 2; round++) {
+      for (int i = 1; i < m->ngeom; i++) {
+        const djShape* sh = &m->collision->shape[i];
+        if (sh->type == DJ_MESH) continue;
+        double shrink = fmin(s.geom[i].gap, 0.5 * sh->inner), h = -INFINITY;
+        near(m->collision->inflate[i], -shrink, 1e-15);
+        near(sh->skin, fmin(m->geom_skin[i] + shrink, 0.9 * sh->inner), 1e-15);
+        const double* size = m->geom_size + 3 * i;
+        djMat3 R = dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * i));
+        djVec3 n = dju_column(&R, 0);
+        for (int v = 0; v < sh->nvert; v++) {
+          djVec3 x = {sh->vert[0][v], sh->vert[1][v], sh->vert[2][v]};
+          h = fmax(h, dju_dot3(n, dju_sub3(x, sh->center)));
+        }
+        near(h + sh->radius + reach(sh, n, 0), size[0] - sh->skin, 1e-12);
+      }
+      // a size that becomes too small for the skin that is in force
+      djParam p;
+      djError err;
+      assert_int_equal(dj_paramId(&p, m, "geom/g1/size", &err), DJ_OK);
+      double size[3] = {m->geom_skin[1], 0, 0};
+      assert_int_equal(dj_setParam(m, &p, size, &err), DJ_OK);
+    }
+    dj_deleteModel(m);
+  }
+}
+
+// Settings of a model in which nothing moves of itself are those of one kilogram.
+static void testNothingMoves(void** state) {
+  (void)state;
+  static Scene s;
+  start(&s);
+  int b = addBody(&s, 0, false);
+  s.body[b].mocap = true;
+  addGeom(&s, 0, DJ_PLANE, 0, 0, 1);
+  addGeom(&s, b, DJ_SPHERE, 0.2, 0, 0);
+  djModel* m = make(&s);
+  near(m->contact.weight, 9.81, 1e-14);
+  CHECK(m->contact.stiffness > 0);
+  dj_deleteModel(m);
+}
+
 static void testRefused(void** state) {
   (void)state;
   Random r = {5};
@@ -420,6 +472,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testPredicate), cmocka_unit_test(testMixing),
       cmocka_unit_test(testShapes),    cmocka_unit_test(testSettings),
+      cmocka_unit_test(testShrunk),    cmocka_unit_test(testNothingMoves),
       cmocka_unit_test(testRefused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,13 +172,15 @@ static inline double* publicNumbers(size_t* n, const djModel* m, const djData* d
               {&d->gravity_scale, 1},
               {d->xpos, 3 * m->nbody},
               {d->xquat, 4 * m->nbody},
+              {d->xmat, 9 * m->nbody},
               {d->xipos, 3 * m->nbody},
+              {d->site_xpos, 3 * m->nsite},
               {d->geom_xpos, 3 * m->ngeom},
               {d->geom_xmat, 9 * m->ngeom},
               {d->energy, 2}};
   size_t count = 0, np = sizeof part / sizeof part[0];
   for (size_t k = 0; k < np; k++) count += (size_t)part[k].n;
-  const size_t per_pair = 13, per_body_pair = 8;
+  const size_t per_pair = 17, per_body_pair = 8;
   double* out = calloc(count + per_pair * d->npair + per_body_pair * d->ncontact + 16, 8);
   double* p = out;
   for (size_t k = 0; k < np; k++) {
@@ -187,9 +189,10 @@ static inline double* publicNumbers(size_t* n, const djModel* m, const djData* d
   }
   for (int k = 0; k < d->npair; k++) {
     const djContactPair* c = &d->pair[k];
-    memcpy(p, &c->gap, 11 * sizeof(double));   // gap, normal, point, force, normal_force
-    p[11] = c->geom1;
-    p[12] = c->geom2;
+    memcpy(p, &c->gap, 14 * sizeof(double));   // gap, normal, point, force, torque, normal_force
+    p[14] = c->geom1;
+    p[15] = c->geom2;
+    p[16] = c->recovering;
     p += per_pair;
   }
   for (int k = 0; k < d->ncontact; k++) {
@@ -200,12 +203,13 @@ static inline double* publicNumbers(size_t* n, const djModel* m, const djData* d
     p += per_body_pair;
   }
   const djStats* t = &d->stats;
-  const double stats[10] = {(double)t->steps, (double)t->newton_iterations,
+  const double stats[12] = {(double)t->steps, (double)t->newton_iterations,
                             (double)t->unconverged_steps, (double)t->recovering_steps,
-                            t->iterations, t->residual, t->worst_residual, t->gap,
-                            t->smallest_gap, t->deepest_overlap};
+                            (double)t->damped_steps, t->iterations, t->residual,
+                            t->worst_residual, t->gap, t->smallest_gap, t->overlap,
+                            t->deepest_overlap};
   memcpy(p, stats, sizeof stats);
-  *n = (size_t)(p - out) + 10;
+  *n = (size_t)(p - out) + 12;
   return out;
 }
 
