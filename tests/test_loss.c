@@ -1,0 +1,235 @@
+// Values of a loss's terms, worked out from the poses of a run that is stepped by hand: by positions,
+// rotations, and velocities that are differences of positions. And what is refused.
+
+#include "common/near.h"
+#include "common/random_model.h"
+#include "common/scene.h"
+#include "gradient/loss.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { HORIZON = 8 };
+
+static double squaredDistance(const double* x, const double* y) {
+  double sum = 0;
+  for (int k = 0; k < 3; k++) sum += (x[k] - y[k]) * (x[k] - y[k]);
+  return sum;
+}
+
+// Angle between two orientations.
+static double angleBetween(const double p[4], const double q[4]) {
+  double dot = 0, cross = 0, np = 0, nq = 0;
+  for (int k = 0; k < 4; k++) {
+    dot += p[k] * q[k];
+    np += p[k] * p[k];
+    nq += q[k] * q[k];
+  }
+  cross = sqrt(fmax(np * nq - dot * dot, 0));
+  return 2 * atan2(cross, fabs(dot));
+}
+
+static void originAt(double x[3], const djModel* m, djData* d, int body, double t) {
+  double qpos[200];
+  assert_true(m->nq <= 200);
+  memcpy(qpos, d->qpos, (size_t)m->nq * sizeof(double));
+  dj_integratePos(d->qpos, m, qpos, d->qvel, t);
+  assert_int_equal(dj_forward(m, d), DJ_OK);
+  memcpy(x, d->xpos + 3 * body, 3 * sizeof(double));
+  memcpy(d->qpos, qpos, (size_t)m->nq * sizeof(double));
+  assert_int_equal(dj_forward(m, d), DJ_OK);
+}
+
+static bool below(const djModel* m, int body, int root) {
+  while (body > 0 && body != root) body = m->body_parent[body];
+  return body == root;
+}
+
+static double valueOf(const djModel* m, djData* d, const djLossTerm* t) {
+  double x[3] = {0, 0, 0}, y[3], mass = 0, e = 1e-5;
+  switch (t->type) {
+    case DJ_LOSS_POSITION:
+      return squaredDistance(t->object == DJ_OBJ_SITE   ? d->site_xpos + 3 * t->id
+                             : t->object == DJ_OBJ_GEOM ? d->geom_xpos + 3 * t->id
+                                                        : d->xpos + 3 * t->id,
+                             t->target);
+    case DJ_LOSS_ORIENTATION: return pow(angleBetween(d->xquat + 4 * t->id, t->target), 2);
+    case DJ_LOSS_VELOCITY:
+      originAt(x, m, d, t->id, e);
+      originAt(y, m, d, t->id, -e);
+      for (int k = 0; k < 3; k++) x[k] = (x[k] - y[k]) / (2 * e);
+      return squaredDistance(x, t->target);
+    case DJ_LOSS_COM:
+      for (int b = 1; b < m->nbody; b++) {
+        if (t->id >= 0 && !below(m, b, t->id)) continue;
+        mass += m->body_mass[b];
+        for (int k = 0; k < 3; k++) x[k] += m->body_mass[b] * d->xipos[3 * b + k];
+      }
+      for (int k = 0; k < 3; k++) x[k] /= mass;
+      return squaredDistance(x, t->target);
+    case DJ_LOSS_DISTANCE:
+      return pow(sqrt(squaredDistance(d->xpos + 3 * t->id, d->xpos + 3 * t->id2)) - t->target[0], 2);
+    case DJ_LOSS_QPOS: return pow(d->qpos[m->jnt_qposadr[t->id]] - t->target[0], 2);
+    case DJ_LOSS_QVEL: return pow(d->qvel[m->jnt_dofadr[t->id]] - t->target[0], 2);
+    default:
+      for (int i = 0; i < m->nu; i++) mass += d->ctrl[i] * d->ctrl[i];
+      return mass;
+  }
+}
+
+static double factorOf(const djModel* m, const djLossTerm* t, int k) {
+  if (t->when == DJ_WHEN_RUNNING) return t->weight * m->opt.timestep;
+  return k == (t->when == DJ_WHEN_FINAL ? HORIZON : t->step) ? t->weight : 0;
+}
+
+// Every term of a rollout's loss, and their sum.
+static void checkRun(const djModel* m, djData* d, djRng* rng, const djLossTerm* term, int n) {
+  djTape* tape;
+  double value[32], expected[32] = {0}, sum = 0, ctrl[HORIZON * 32], start[500];
+  assert_true(n <= 32 && m->nu <= 32 && dj_stateSize(m) <= 500);
+  assert_int_equal(djd_makeTape(&tape, m, HORIZON, NULL), DJ_OK);
+  for (int i = 0; i < HORIZON * m->nu; i++) ctrl[i] = djt_uniform(rng, -1, 1);
+  d->time = 0;
+  assert_int_equal(dj_getState(start, m, d), DJ_OK);
+  djRollout r = {.horizon = HORIZON, .qpos0 = start + 1, .qvel0 = start + 1 + m->nq,
+                 .act0 = start + 1 + m->nq + m->nv, .ctrl = ctrl, .nloss = n, .loss = term};
+  djRolloutResult result = {.term = value};
+  assert_true(djd_rolloutForward(&result, m, d, &r, tape) >= 0);
+  assert_int_equal(dj_setState(d, m, start), DJ_OK);
+  for (int k = 1; k <= HORIZON; k++) {
+    memcpy(d->ctrl, ctrl + (size_t)(k - 1) * m->nu, (size_t)m->nu * sizeof(double));
+    assert_true(dj_step(m, d) >= 0);
+    for (int i = 0; i < n; i++) {
+      double factor = factorOf(m, &term[i], k), x;
+      if (factor == 0) continue;
+      x = valueOf(m, d, &term[i]);
+      if (term[i].tolerance > 0) x = fmax(0, x - term[i].tolerance * term[i].tolerance);
+      expected[i] += factor * x;
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    djt_near(value[i], expected[i], 1e-7 * (1 + fabs(expected[i])));
+    sum += value[i];
+  }
+  djt_near(result.loss, sum, 1e-13 * (1 + sum));
+  djd_deleteTape(tape);
+}
+
+static djLossTerm randomTerm(djRng* rng, djLossType type) {
+  djLossTerm t = {.type = type, .object = DJ_OBJ_BODY, .weight = djt_uniform(rng, 0.5, 2),
+                  .tolerance = djt_integer(rng, 2) ? djt_uniform(rng, 0, 1) : 0,
+                  .when = (djWhen)djt_integer(rng, 3), .step = 1 + djt_integer(rng, HORIZON)};
+  for (int k = 0; k < 3; k++) t.target[k] = djt_uniform(rng, -1, 1);
+  if (type == DJ_LOSS_ORIENTATION) djt_unitQuat(t.target, rng);
+  return t;
+}
+
+static void testValues(void** state) {
+  (void)state;
+  djRng rng = {1};
+  for (int trial = 0; trial < 40; trial++) {
+    djModel* m = djt_randomModel(&rng, 2 + djt_integer(&rng, 5), DJT_ALL);
+    djData* d = sceneData(m);
+    djt_randomState(&rng, m, d, 1);
+    djLossTerm term[32];
+    int n = 0, scalar = -1;
+    for (int j = 0; j < m->njnt; j++) {
+      if (m->jnt_type[j] == DJ_SLIDE || m->jnt_type[j] == DJ_HINGE) scalar = j;
+    }
+    for (int i = 0; i < 24; i++) {
+      djLossTerm t = randomTerm(&rng, (djLossType)(i % DJ_NLOSS));
+      t.id = 1 + djt_integer(&rng, m->nbody - 1);
+      t.id2 = djt_integer(&rng, m->nbody);
+      if (t.type == DJ_LOSS_COM && i >= 16) t.id = -1;
+      if (t.type == DJ_LOSS_QPOS || t.type == DJ_LOSS_QVEL) t.id = scalar;
+      if (t.id == -1 && t.type != DJ_LOSS_COM) continue;
+      term[n++] = t;
+    }
+    checkRun(m, d, &rng, term, n);
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+}
+
+// Sites and geoms on a swinging arm.
+static void testPoints(void** state) {
+  (void)state;
+  djRng rng = {2};
+  Scene* s = newScene(3);
+  int a = addBody(s, 0, DJ_HINGE, 0, 0, 2, 1, 0.1), b = addBody(s, a, DJ_BALL, 0.4, 0, 0, 1, 0.1);
+  addGeom(s, a, DJ_SPHERE, 0.05, 0, 0)->pos[0] = 0.2;
+  addGeom(s, b, DJ_BOX, 0.05, 0.06, 0.07)->pos[1] = 0.3;
+  djSiteDef site[2] = {{.body = a, .pos = {-0.1, 0, 0.3}, .quat = {1, 0, 0, 0}},
+                       {.body = b, .pos = {0.1, 0.2, 0.3}, .quat = {1, 0, 0, 0}}};
+  s->def.site = site;
+  s->def.nsite = 2;
+  djModel* m = sceneModel(s);
+  djData* d = sceneData(m);
+  freeScene(s);
+  djLossTerm term[16];
+  int n = 0;
+  for (int i = 0; i < 4; i++) {
+    for (int k = 0; k < 2; k++) {
+      djLossTerm t = randomTerm(&rng, DJ_LOSS_POSITION);
+      t.object = k ? DJ_OBJ_SITE : DJ_OBJ_GEOM;
+      t.id = i % 2;
+      term[n++] = t;
+    }
+  }
+  djt_randomState(&rng, m, d, 2);
+  checkRun(m, d, &rng, term, n);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
+static void testRefused(void** state) {
+  (void)state;
+  Scene* s = newScene(2);
+  int a = addBody(s, 0, DJ_HINGE, 0, 0, 2, 1, 0.1);
+  addBody(s, a, DJ_BALL, 0.4, 0, 0, 1, 0.1);
+  djModel* m = sceneModel(s);
+  freeScene(s);
+  const djLossTerm good = {.type = DJ_LOSS_POSITION, .object = DJ_OBJ_BODY, .id = 1, .weight = 1};
+  const struct {
+    djLossTerm t;
+    const char* text;
+  } bad[] = {
+      {{.type = (djLossType)-1}, "loss[1]: unknown type"},
+      {{.type = DJ_NLOSS}, "loss[1]: unknown type"},
+      {{.when = (djWhen)3}, "loss[1]: unknown value of when"},
+      {{.object = DJ_OBJ_JOINT}, "loss[1]: must be of a body, a site or a geom"},
+      {{.object = DJ_OBJ_BODY, .id = 3}, "loss[1]: element 3 does not exist"},
+      {{.object = DJ_OBJ_BODY, .id = -1}, "loss[1]: element -1 does not exist"},
+      {{.object = DJ_OBJ_SITE}, "loss[1]: element 0 does not exist"},
+      {{.type = DJ_LOSS_COM, .id = -2}, "loss[1]: element -2 does not exist"},
+      {{.type = DJ_LOSS_QPOS, .id = 2}, "loss[1]: element 2 does not exist"},
+      {{.type = DJ_LOSS_QPOS, .id = 1}, "loss[1]: joint is not a slide or hinge"},
+      {{.type = DJ_LOSS_QVEL, .id = 1}, "loss[1]: joint is not a slide or hinge"},
+      {{.type = DJ_LOSS_DISTANCE, .id = 1, .id2 = 3}, "loss[1]: body 3 does not exist"},
+      {{.type = DJ_LOSS_DISTANCE, .id = 1, .id2 = -1}, "loss[1]: body -1 does not exist"},
+      {{.object = DJ_OBJ_BODY, .weight = NAN}, "loss[1]: not a finite number"},
+      {{.object = DJ_OBJ_BODY, .tolerance = INFINITY}, "loss[1]: not a finite number"},
+      {{.object = DJ_OBJ_BODY, .target = {0, 0, 0, NAN}}, "loss[1]: not a finite number"},
+      {{.object = DJ_OBJ_BODY, .when = DJ_WHEN_STEP, .step = 0}, "loss[1]: step 0 is outside 1..8"},
+      {{.object = DJ_OBJ_BODY, .when = DJ_WHEN_STEP, .step = 9}, "loss[1]: step 9 is outside 1..8"}};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    djLossTerm both[2] = {good, bad[i].t};
+    djError err = {""};
+    assert_int_equal(dj_checkLoss(m, both, 2, HORIZON, &err), DJ_INVALID);
+    assert_string_equal(err.text, bad[i].text);
+  }
+  const djLossTerm fine[] = {{.type = DJ_LOSS_COM, .object = DJ_OBJ_BODY, .id = -1},
+                             {.type = DJ_LOSS_EFFORT, .id = 77},
+                             {.type = DJ_LOSS_QVEL, .id = 0},
+                             {.type = DJ_LOSS_DISTANCE, .id = 1, .id2 = 0},
+                             {.object = DJ_OBJ_BODY, .when = DJ_WHEN_STEP, .step = HORIZON}};
+  assert_int_equal(dj_checkLoss(m, fine, sizeof fine / sizeof fine[0], HORIZON, NULL), DJ_OK);
+  dj_deleteModel(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testValues), cmocka_unit_test(testPoints),
+                                     cmocka_unit_test(testRefused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
