@@ -96,6 +96,7 @@ static void checkGradient(djObjective f, int n, double low, double high) {
   for (int trial = 0; trial < 20; trial++) {
     double x[N], y[N], grad[N], loss[2];
     Seen s = start(n, NULL, NULL);
+    for (int k = 0; k < N; k++) grad[k] = NAN;
     for (int k = 0; k < n; k++) x[k] = djt_uniform(&rng, low, high);
     assert_int_equal(f(&s, &loss[0], grad, x), DJ_OK);
     for (int k = 0; k < n; k++) {
