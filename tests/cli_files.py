@@ -226,7 +226,10 @@ class Files(cli.Case):
                      "report.html"):
             os.makedirs(os.path.join(out, name))
             before = cli.tree(self.folder.name)
-            self.refused("optimize", self.write("task.json", endless), "--out", out, names=[name])
+            run = subprocess.run([cli.BIN, "optimize", self.write("task.json", endless), "--out",
+                                  out], stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(name + ": cannot be written: Is a directory", run.stderr)
             self.write("task.json", TASK)
             self.assertEqual(cli.tree(self.folder.name), before)
             os.rmdir(os.path.join(out, name))
