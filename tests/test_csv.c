@@ -172,7 +172,7 @@ static void test_write(void** state) {
   remove(path);
 
   assert_int_equal(dj_openCsv(&csv, "no/folder/x.csv", "a", &err), DJ_FILE);
-  assert_string_equal(err.text, "no/folder/x.csv: cannot be written");
+  assert_string_equal(err.text, "no/folder/x.csv: cannot be written: No such file or directory");
   assert_null(csv);
   // A disk that is full: reported, and the device is still there.
   static const double row[1000] = {0};
@@ -180,7 +180,7 @@ static void test_write(void** state) {
     if (dj_openCsv(&csv, "/dev/full", "a", &err) < 0) break;
     for (int i = 0; i < 100; i++) dj_writeCsv(csv, NULL, row, 1000);
     assert_int_equal(dj_closeCsv(csv, &err), DJ_FILE);
-    assert_string_equal(err.text, "/dev/full: cannot be written");
+    assert_string_equal(err.text, "/dev/full: cannot be written: No space left on device");
   }
 }
 

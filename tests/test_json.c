@@ -179,7 +179,7 @@ static void test_files(void** state) {
   djSample sample;
   m = makeSample(&sample);
   assert_int_equal(dj_saveModel(m, "no/such/file.json", &err), DJ_FILE);
-  assert_string_equal(err.text, "no/such/file.json: cannot be written");
+  assert_string_equal(err.text, "no/such/file.json: cannot be written: No such file or directory");
   dj_deleteModel(m);
   FILE* file = fopen(path, "wb");
   assert_non_null(file);
