@@ -175,6 +175,7 @@ static void fillPlane(djShape* s, const djModel* m, int geom, const djPose* pose
   s->offset = dju_dot3(s->normal, pose->p) - m->geom_skin[geom] + inflate;
   s->inner = s->bound = INFINITY;
   m->collision->inflate[geom] = inflate;
+  m->collision->beyond[geom] = s->skin;
 }
 
 static void fillVertices(djShape* s, double* mem, const djShapeBuilder* b, int geom,
@@ -220,6 +221,23 @@ static void fillCurve(djShape* s, const djModel* m, int geom, djMat3 R) {
   s->spread = s->type == DJ_CYLINDER ? DJ_SPREAD : 0;
 }
 
+// Semi-thickness of the discs of a cylinder (shape/curve.h), 0 for other geoms.
+static double discOf(const djModel* m, int geom) {
+  const double* size = m->geom_size + 3 * geom;
+  return m->geom_type[geom] == DJ_CYLINDER ? dj_discThickness(size[0], size[1]) : 0;
+}
+
+// Erosion moves vertex i by skin m_i, and round surfaces by the skin; a cylinder's edge is missed
+// by its discs besides.
+static double beyondShape(const djShape* s, const djModel* m, int geom) {
+  double most = 0, disc = discOf(m, geom);
+  if (disc > 0) return hypot(s->skin, s->skin + disc);
+  for (int i = 0; i < s->nvert; i++) {
+    most = fmax(most, dju_norm3(dju_vec3(s->move[0][i], s->move[1][i], s->move[2][i])));
+  }
+  return s->skin * fmax(most, 1);
+}
+
 // Margins grow the radius. Where gap exceeds margin the shape shrinks instead, by at most half of
 // its inner radius: deeper contacts do not rest on each other anyway.
 void dj_fillShape(djShape* s, double* mem, const djShapeBuilder* b, int geom) {
@@ -248,11 +266,12 @@ void dj_fillShape(djShape* s, double* mem, const djShapeBuilder* b, int geom) {
   s->center = dju_transform(&pose, center);
   fillCurve(s, m, geom, pose.R);
   fillVertices(s, mem, b, geom, &pose);
+  m->collision->beyond[geom] = beyondShape(s, m, geom);
 }
 
 void dj_trueShape(djShape* out, double* mem, const djModel* m, int geom) {
   const djShape* s = &m->collision->shape[geom];
-  double grow = fmax(m->collision->inflate[geom], 0);
+  double grow = fmax(m->collision->inflate[geom], 0), disc = discOf(m, geom);
   *out = *s;
   if (s->type == DJ_PLANE) {
     out->offset += s->skin - grow;
@@ -260,9 +279,12 @@ void dj_trueShape(djShape* out, double* mem, const djModel* m, int geom) {
   }
   for (int k = 0; k < 3; k++) {
     double* x = mem + k * s->npad;
-    for (int i = 0; i < s->npad; i++) x[i] = s->vert[k][i] + s->skin * s->move[k][i];
+    for (int i = 0; i < s->npad; i++) x[i] = s->vert[k][i] + (s->skin + disc) * s->move[k][i];
     out->vert[k] = x;
   }
   out->radius += -s->skin * s->radius_slope - grow;
-  for (int i = 0; i < 9 && s->curved; i++) out->curve.m[i] += s->skin * s->curve_move.m[i];
+  for (int i = 0; i < 9 && s->curved; i++) {
+    out->curve.m[i] += s->skin * s->curve_move.m[i];
+    if (disc > 0 && i % 3 == 2) out->curve.m[i] = 0;
+  }
 }

@@ -25,6 +25,7 @@ static void layout(struct djCollision* c, double** vert, int** adj, djArena* are
   c->shape = dj_take(arena, n, sizeof(djShape));
   c->inflate = dj_take(arena, n, sizeof(double));
   c->box = dj_take(arena, 6 * n, sizeof(double));
+  c->beyond = dj_take(arena, n, sizeof(double));
   c->reach = dj_take(arena, m->nbody, sizeof(double));
   *vert = dj_take(arena, 6 * nvert, sizeof(double));
   *adj = dj_take(arena, nadj, sizeof(int));

@@ -22,6 +22,7 @@ struct djCollision {
   double* box;                     // (ngeom x 6) centre and half extents, body frame, not planes
   double* reach;                   // (nbody) farthest point of its shapes from the frame's origin,
                                    //   planes not counted
+  double* beyond;                  // (ngeom) how far the geom itself reaches beyond its shape at most
   double maxinflate;               // largest inflation of an explicit pair, >= 0
   struct djHull* hull;             // (nmesh) of the meshes that collide, the others zero; then
                                    //   (nmesh) those that they had at first, whose facets they keep
@@ -68,7 +69,8 @@ bool dj_geomCollides(const djModel* model, int geom);
 // move against each other.
 bool dj_isContactPair(const djModel* model, int geom1, int geom2);
 
-// The geom itself, without skin and margin, as a contact shape. mem: 3 npad.
+// The geom itself, without skin and margin, as a shape; the discs of a cylinder (shape/curve.h) are
+// flat and end at its edges. mem: 3 npad.
 void dj_trueShape(djShape* out, double* mem, const djModel* model, int geom);
 
 // Coefficients of a pair after mixing: explicit pairs first, then priority, else the larger.

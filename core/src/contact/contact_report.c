@@ -1,6 +1,7 @@
 // End of a step: what acted between which geoms and bodies, gaps and overlaps.
 
 #include "contact/near.h"
+#include "contact/recovery.h"
 #include "shape/curve.h"
 
 #include <math.h>
@@ -47,6 +48,29 @@ static djStatus deepestOverlap(double* deepest, djContacts* c, const djModel* m,
     if (depth > *deepest) *deepest = depth;
     c->depth[best] = 0;
   }
+}
+
+// The same over pairs that do not act. Geoms overlap before their contact shapes come into range
+// where erosion took more than half of that: at edges and corners, and with a thick skin.
+static djStatus hiddenOverlap(double* deepest, djContacts* c, const djModel* m,
+                              const djPose* pose) {
+  const struct djCollision* col = m->collision;
+  int next = 0;
+  for (int k = 0; k < c->npair; k++) {
+    const djNearPair* p = &c->pair[k];
+    if (next < c->nblock && c->active_pair[next] == k) {
+      next++;
+      continue;
+    }
+    double inflate = dj_pairInflation(&col->shape[p->a], &col->shape[p->b], p->inflate);
+    double gap = p->bound - c->moved[p->body_a] - c->moved[p->body_b] + fmin(inflate, 0);
+    if (!p->always && gap + *deepest >= col->beyond[p->a] + col->beyond[p->b]) continue;
+    double depth;
+    djStatus status = dj_trueDepth(&depth, c, p, m, pose);
+    if (status < 0) return status;
+    *deepest = fmax(*deepest, depth);
+  }
+  return DJ_OK;
 }
 
 // Adds a wrench on body2 about `ref` to the entry of two bodies; entries are sorted by them.
@@ -107,7 +131,7 @@ static djStatus reportPair(djData* d, djContacts* c, const djModel* m, const djP
 }
 
 // Pairs in recovery that exert no force at the end of the step still overlap: their gap and depth
-// count.
+// count, whatever the further erosion has left.
 static djStatus reportSilent(bool* recovering, djData* d, djContacts* c, const djModel* m,
                              const djPose* pose) {
   int next = 0;
@@ -148,6 +172,7 @@ djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djP
   if (status < 0) return status;
   bool recovering = false;
   status = reportSilent(&recovering, d, c, m, pose);
+  if (status >= 0) status = hiddenOverlap(&d->stats.overlap, c, m, pose);
   if (status < 0) return status;
   for (int k = 0; k < d->npair; k++) recovering |= d->pair[k].recovering;
   d->stats.recovering_steps += recovering;

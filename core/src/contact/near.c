@@ -121,7 +121,8 @@ static bool keepPair(const void* user, int i, int j) {
     return true;
   }
   if (moves(m, m->geom_body[b])) return true;
-  double margin = f->margin[m->geom_body[a]] + f->c->range + col->maxinflate;
+  double margin = f->margin[m->geom_body[a]] +
+                  fmax(f->c->range + col->maxinflate, col->beyond[a] + col->beyond[b]);
   return !(boxGap(f->c, m, a, b) > margin);
 }
 
@@ -192,7 +193,8 @@ djStatus dj_listPairs(djContacts* c, const djModel* m, bool tight) {
     }
     djVec3 center, half;
     worldBox(&center, &half, c, m, geom);
-    double grow = c->move[m->geom_body[geom]] + 0.5 * (c->range + col->maxinflate);
+    double grow = c->move[m->geom_body[geom]] +
+                  fmax(0.5 * (c->range + col->maxinflate), col->beyond[geom]);
     half = dju_add3(half, dju_vec3(grow, grow, grow));
     dju_store3(box, dju_sub3(center, half));
     dju_store3(box + 3, dju_add3(center, half));

@@ -1,6 +1,7 @@
 // Internal to contact: the data side, and the list of geom pairs that may act on each other.
 //
-// The list holds every pair whose boxes, grown by a margin for each body, overlap. It stays valid
+// The list holds every pair whose boxes, grown by a margin for each body, overlap: those that may
+// come into range, and those whose geoms themselves may overlap. It stays valid
 // while no body has moved by more than its margin since the list was made. Each pair also carries
 // a lower bound of its gap, which shrinks as bodies move, so that most listed pairs cost nothing.
 //
