@@ -569,7 +569,7 @@ static void testErrors(void** state) {
       {"\"maps\":[{\"type\":\"spline\",\"from\":\"z\",\"actuator\":1}],"
        "\"variables\":[{\"name\":\"ctrl\",\"index\":[0,2,7]}]",
        "variables: 'ctrl' is computed by maps[0]"},
-      {"\"variables\":[{\"name\":\"z\"},{\"name\":\"z\",\"index\":[1]}]",
+      {"\"variables\":[{\"name\":\"z\",\"index\":[0,1]},{\"name\":\"z\",\"index\":[1]}]",
        "variables: an entry of 'z' is listed twice"},
       {"\"variables\":[{\"name\":\"z\",\"index\":[3]}]",
        "variables: 'z': index: there is no entry 3"},
@@ -617,6 +617,46 @@ static void testParts(void** state) {
   assert_int_equal(djd_evaluateDesign(&loss, grad, c.d, c.d->x0), DJ_OK);
   for (int k = 0; k < 3; k++) assert_true(grad[8 + k] == grad[11 + k] && grad[8 + k] != 0);
   freeCase(&c);
+}
+
+// Likewise picked entries; every entry moves what it names, the others staying where they are.
+static void testPicked(void** state) {
+  (void)state;
+  static const char* const names[] = {"body/hand/pos", "body/hand/quat", "qvel0", "ctrl", "z"};
+  static const int part[] = {1, 2, 3, 4, 1};
+  Case c;
+  djError err = {""};
+  for (int i = 0; i < 5; i++) {
+    char text[400];
+    snprintf(text, sizeof text,
+             "\"variables\":[{\"name\":\"%s\"},{\"name\":\"%s\",\"index\":[%d]}]%s", names[i],
+             names[i], part[i],
+             i < 4 ? "" : ",\"free\":{\"z\":{\"value\":[0.1,0.1,-0.3]}},\"maps\":[{\"type\":\"shared\","
+                       "\"from\":\"z\",\"to\":\"body/hand/pos\"}]");
+    makeCase(&c, text);
+    assert_int_equal(djd_checkVariables(c.p, &err), DJ_INVALID);
+    double loss, *grad = calloc((size_t)c.d->n, sizeof *grad);
+    double* x = calloc((size_t)c.d->n, sizeof *x);
+    assert_true(grad && x);
+    assert_int_equal(djd_evaluateDesign(&loss, grad, c.d, c.d->x0), DJ_OK);
+    int last = c.d->n - 1;
+    assert_true(grad[last] == grad[part[i]] && grad[last] != 0);
+    for (int e = 0; e <= last; e++) {
+      double side[2], step = 1e-5;
+      for (int k = 0; k < 2; k++) {
+        memcpy(x, c.d->x0, (size_t)c.d->n * sizeof *x);
+        x[e] += k ? -step : step;
+        assert_int_equal(djd_evaluateDesign(&side[k], NULL, c.d, x), DJ_OK);
+      }
+      double slope = (side[0] - side[1]) / (2 * step);
+      if (fabs(slope - grad[e]) > 1e-6 * fmax(fabs(grad[e]), 1e-2)) {
+        fail_msg("%s, entry %d: %.9g, by differences %.9g", names[i], e, grad[e], slope);
+      }
+    }
+    free(grad);
+    free(x);
+    freeCase(&c);
+  }
 }
 
 // A small task is solved: the puck to a place, by its start, the finger to an angle, by controls.
@@ -746,7 +786,7 @@ int main(void) {
       cmocka_unit_test(testMirror),
       cmocka_unit_test(testGradients), cmocka_unit_test(testFollowing),
       cmocka_unit_test(testEntries),
-      cmocka_unit_test(testErrors), cmocka_unit_test(testParts),
+      cmocka_unit_test(testErrors), cmocka_unit_test(testParts), cmocka_unit_test(testPicked),
       cmocka_unit_test(testOptimize), cmocka_unit_test(testConnect),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

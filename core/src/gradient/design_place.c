@@ -15,17 +15,20 @@ static void turn(double q[4], const double q0[4], const double w[3]) {
   dju_storeQuat(q, dju_normalizeQuat(dju_mulQuat(start, step)));
 }
 
-// Entries of a parameter: plain numbers first, then a quaternion's 3-vector if it has one.
-static void placeParam(djDesign* d, const djVariable* v, const double* x) {
+// Entries of a parameter: plain numbers first, then a quaternion's 3-vector if it has one. Only what
+// has changed, as a whole vector and a part of it may vary.
+static void placeParam(djDesign* d, int variable, const double* x) {
   djDesignMemory* w = dj_designMemory(d);
+  const djVariable* v = &d->problem->variable[variable];
   const djParam* param = &d->problem->param[v->param];
   double* value = w->value + w->valueadr[v->param];
   int plain = dj_plainValues(param);
   double turned[3] = {0, 0, 0};
   for (int k = 0; k < v->n; k++) {
-    int i = v->index[k];
-    if (i < plain) value[i] = x[k];
-    else turned[i - plain] = x[k];
+    int i = v->index[k], e = d->adr[variable] + k;
+    if (x[e] == d->x0[e]) continue;
+    if (i < plain) value[i] = x[e];
+    else turned[i - plain] = x[e];
   }
   if (plain < param->nvalue) turn(value + plain, value + plain, turned);
 }
@@ -81,7 +84,7 @@ static void placeAll(djDesign* d, const double* x) {
       case DJ_VAR_QVEL0_JOINT: placeEntries(w->qvel0, d, i, x); break;
       case DJ_VAR_ACT0: placeEntries(w->act0, d, i, x); break;
       case DJ_VAR_FREE: placeEntries(w->z + w->zadr[v->free], d, i, x); break;
-      case DJ_VAR_PARAM: placeParam(d, v, x + d->adr[i]); break;
+      case DJ_VAR_PARAM: placeParam(d, i, x); break;
       case DJ_VAR_QPOS0:
       case DJ_VAR_QPOS0_JOINT: break;  // together
     }

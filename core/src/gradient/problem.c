@@ -66,7 +66,8 @@ static djSpan spanOf(const djVariable* v, bool parts) {
   return s;
 }
 
-// parts: the part of a joint is an entry of the whole vector.
+// parts: whole vectors count beside picked entries, and the part of a joint is an entry of the whole
+// vector.
 static djStatus checkSpans(const djProblem* p, bool parts, djError* err) {
   size_t n = 0, used = 0;
   for (int i = 0; i < p->nvariable; i++) {
@@ -77,7 +78,7 @@ static djStatus checkSpans(const djProblem* p, bool parts, djError* err) {
   for (int i = 0; i < p->nvariable; i++) {
     const djVariable* v = &p->variable[i];
     djSpan whole = spanOf(v, parts);
-    if (!v->picked && v->ntangent > 0) span[used++] = whole;
+    if (parts && !v->picked && v->ntangent > 0) span[used++] = whole;
     for (int k = 0; v->picked && k < v->n; k++) {
       span[used] = whole;
       span[used].start = v->adr + v->index[k];

@@ -17,8 +17,7 @@ int dj_paramTangentAdr(const djProblem* problem, int index);
 bool dj_variableIsRotation(const djProblem* problem, const djModel* model, const djVariable* v,
                            int k);
 
-// No entry is listed twice by one name. (A whole vector and a part of it may be: their gradients
-// agree.)
+// No entry is picked twice. (A whole vector and a part of it may be listed: their gradients agree.)
 djStatus dj_checkListed(const djProblem* problem, djError* err);
 
 // No variable is the target of a map. An error names the variable and the map.
