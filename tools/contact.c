@@ -6,7 +6,6 @@
 
 #include <dijoco/contact.h>
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -310,11 +309,8 @@ static int answer_list(Json* out, const cJSON* list, char* element, char* messag
 int verb_contact(const Options* o) {
   const char* path = o->argument[0];
   const char* file = strcmp(path, "-") == 0 ? "standard input" : path;
-  char* text = tool_readFile(path, NULL);
-  if (!text) return tool_fail(o->verb, file, NULL, "cannot be read: %s", strerror(errno));
   char message[512] = "", element[512] = "";
-  cJSON* json = read_json(text, message, sizeof message);
-  free(text);
+  cJSON* json = read_json(path, message, sizeof message);
   if (!json) return tool_fail(o->verb, file, NULL, "%s", message);
   Buffer out = {0};
   Json writer;

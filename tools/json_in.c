@@ -1,5 +1,7 @@
 #include "json_in.h"
 
+#include <dijoco/io.h>
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,19 +34,23 @@ static char* without_names(const char* text) {
   return out.text;
 }
 
-cJSON* read_json(const char* text, char* message, size_t size) {
-  char* clean = without_names(text);
-  const char* end = NULL;
-  cJSON* json = cJSON_ParseWithOpts(clean, &end, 1);
-  if (!json) {
-    int line = 1, column = 1;
-    for (const char* c = clean; end && c < end && *c; c++) {
-      column = *c == '\n' ? 1 : column + 1;
-      line += *c == '\n';
-    }
-    snprintf(message, size, "line %d, column %d: this is not JSON", line, column);
+cJSON* read_json(const char* path, char* message, size_t size) {
+  djError err = {""};
+  char* text;
+  size_t length;
+  bool console = strcmp(path, "-") == 0;
+  djStatus status = console ? dj_readInput(&text, &length, &err)
+                            : dj_readFile(&text, &length, path, &err);
+  if (status == DJ_OK) status = dj_checkJson(text, length, true, &err);
+  cJSON* json = NULL;
+  if (status == DJ_OK) {
+    char* clean = without_names(text);
+    json = cJSON_Parse(clean);
+    free(clean);
+    if (!json) snprintf(err.text, sizeof err.text, "out of memory");
   }
-  free(clean);
+  if (!json) snprintf(message, size, "%s", err.text);
+  dj_freeFile(text);
   return json;
 }
 

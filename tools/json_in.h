@@ -14,9 +14,10 @@ typedef struct Reader {
   char message[256];
 } Reader;
 
-// Parse a whole text, or say where it stops being JSON. NaN, Infinity and -Infinity, which some
-// programs write, are read as numbers that are not finite, so that their element can be named.
-cJSON* read_json(const char* text, char* message, size_t size);
+// Read a whole file ("-": stdin) as JSON, or say why not and where. NaN, Infinity and -Infinity,
+// which some programs write, are read as numbers that are not finite, so that their element can be
+// named.
+cJSON* read_json(const char* path, char* message, size_t size);
 
 void read_fail(Reader* r, const char* path, const char* key, const char* format, ...)
     __attribute__((format(printf, 4, 5)));

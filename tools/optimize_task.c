@@ -129,11 +129,9 @@ static void put_parameters(cJSON* task, const OptimizeRun* r) {
 int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
   const Options* o = r->options;
   const char* path = o->argument[0];
-  char message[256] = "", *scene = realpath(r->grad.task->scene, NULL);
+  char message[512] = "", *scene = realpath(r->grad.task->scene, NULL);
   char* base = realpath(folder, NULL);
-  size_t size;
-  char* text = tool_readFile(path, &size);
-  cJSON* task = text ? read_json(text, message, sizeof message) : NULL;
+  cJSON* task = read_json(path, message, sizeof message);
   int status = 0;
   if (!task || !scene || !base) {
     status = tool_fail(o->verb, path, NULL, "cannot be read again: %s",
@@ -152,7 +150,6 @@ int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
     cJSON_free(printed);
   }
   cJSON_Delete(task);
-  free(text);
   free(scene);
   free(base);
   return status;

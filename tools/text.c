@@ -1,6 +1,5 @@
 #include "text.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -89,27 +88,6 @@ int tool_fail(const char* verb, const char* file, const char* element, const cha
   fprintf(stderr, "%s\n", line.text);
   buf_free(&line);
   return EXIT_BAD_INPUT;
-}
-
-char* tool_readFile(const char* path, size_t* size) {
-  bool console = strcmp(path, "-") == 0;
-  FILE* file = console ? stdin : fopen(path, "rb");
-  if (!file) return NULL;
-  Buffer all = {0};
-  char block[65536];
-  size_t n;
-  errno = 0;
-  while ((n = fread(block, 1, sizeof block, file)) > 0) buf_addn(&all, block, n);
-  int failed = ferror(file) ? (errno ? errno : EIO) : 0;
-  if (!console) fclose(file);
-  if (failed) {
-    buf_free(&all);
-    errno = failed;
-    return NULL;
-  }
-  if (!all.text) buf_add(&all, "");
-  if (size) *size = all.size;
-  return all.text;
 }
 
 bool tool_number(double* value, const char* text) {

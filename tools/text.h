@@ -33,9 +33,6 @@ void buf_free(Buffer* b);
 int tool_fail(const char* verb, const char* file, const char* element, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
 
-// Whole file as text (ends with 0, *size without it), or NULL with errno set. "-" is stdin.
-char* tool_readFile(const char* path, size_t* size);
-
 // A number that fills the whole text (blanks around it allowed); false otherwise. May be infinite.
 bool tool_number(double* value, const char* text);
 

@@ -18,6 +18,16 @@ DJ_API djStatus dj_saveModel(const djModel* model, const char* path, djError* er
 // The same into an open file, which is not yet committed then.
 DJ_API djStatus dj_writeModel(const djModel* model, djFile* file, djError* err);
 
+// A whole text of at most 1 GiB without NUL, with a 0 after its end; *text is new memory that
+// dj_freeFile releases. From a file, or from standard input. Errors do not name the path.
+DJ_API djStatus dj_readFile(char** text, size_t* length, const char* path, djError* err);
+DJ_API djStatus dj_readInput(char** text, size_t* length, djError* err);
+DJ_API void dj_freeFile(char* text);
+
+// Whether a text is JSON (RFC 8259): "line 3, column 14: geoms[2].size: what is wrong". names: NaN,
+// Infinity and -Infinity count as numbers.
+DJ_API djStatus dj_checkJson(const char* text, size_t length, bool names, djError* err);
+
 #ifdef __cplusplus
 }
 #endif

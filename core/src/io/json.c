@@ -2,26 +2,23 @@
 
 #include "base/status.h"
 
+#include <dijoco/io.h>
+
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 djStatus dj_parseJson(cJSON** root, const char* text, size_t length, djError* err) {
-  const char* end = text;
-  *root = cJSON_ParseWithLengthOpts(text, length, &end, 0);
-  bool good = *root != NULL;
-  if (good) {
-    while (end < text + length && strchr(" \t\r\n", *end) && *end) end++;
-    good = end >= text + length;
-  }
-  if (good && cJSON_IsObject(*root)) return DJ_OK;
+  *root = NULL;
+  djStatus status = dj_checkJson(text, length, false, err);
+  if (status < 0) return status;
+  *root = cJSON_ParseWithLength(text, length);
+  if (!*root) return dj_failMemory(err);
+  if (cJSON_IsObject(*root)) return DJ_OK;
   cJSON_Delete(*root);
   *root = NULL;
-  if (good) return dj_fail(err, DJ_INVALID, "must be a JSON object");
-  int line = 1;
-  for (const char* c = text; c < end && c < text + length; c++) line += *c == '\n';
-  return dj_fail(err, DJ_INVALID, "line %d: not JSON", line);
+  return dj_fail(err, DJ_INVALID, "must be a JSON object");
 }
 
 djStatus dj_jsonFail(const djAt* at, const char* key, const char* what) {

@@ -7,6 +7,8 @@
 #include "io/task_parse.h"
 #include "io/text.h"
 
+#include <dijoco/io.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,46 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DJ_MAX_FILE ((size_t)1 << 31)
-
-// ---- files ------------------------------------------------------------------------------------
-
-// The rest of an open file, into new memory.
-static djStatus readAll(char** text, size_t* length, FILE* file, djError* err) {
-  size_t capacity = 1 << 16, used = 0;
-  char* data = malloc(capacity);
-  while (data) {
-    used += fread(data + used, 1, capacity - used - 1, file);
-    if (used + 1 < capacity) break;
-    char* more = capacity < DJ_MAX_FILE ? realloc(data, capacity * 2) : NULL;
-    if (!more) {
-      free(data);
-      return dj_failMemory(err);
-    }
-    data = more;
-    capacity *= 2;
-  }
-  if (!data) return dj_failMemory(err);
-  if (ferror(file)) {
-    free(data);
-    return dj_fail(err, DJ_FILE, "cannot be read");
-  }
-  data[used] = 0;
-  *text = data;
-  *length = used;
-  return DJ_OK;
-}
-
-djStatus dj_readFile(char** text, size_t* length, const char* path, djError* err) {
-  *text = NULL;
-  *length = 0;
-  FILE* file = fopen(path, "rb");
-  if (!file) return dj_fail(err, DJ_FILE, "cannot be opened");
-  djStatus status = readAll(text, length, file, err);
-  fclose(file);
-  return status;
-}
-
 // ---- numbers ----------------------------------------------------------------------------------
 
 static char decimalPoint(void) {

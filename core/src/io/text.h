@@ -5,8 +5,6 @@
 
 #include <dijoco/types.h>
 
-// A whole file with a 0 after its end; *text is new memory. Errors do not name the path.
-djStatus dj_readFile(char** text, size_t* length, const char* path, djError* err);
 
 // A text that grows. After a failed allocation nothing is added any more.
 typedef struct djText {
