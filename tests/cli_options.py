@@ -61,6 +61,17 @@ class Options(cli.Case):
         self.refused("compare", scene, "--time", "1", names=["--out"])
         self.refused("convert", scene, names=["--out"])
 
+    def test_given_twice(self):
+        scene = self.write("s.json", cli.SCENE)
+        run = ["simulate", scene, "--time", "0.01"]
+        for option in (["--time=0.01"], ["--json", "--json"], ["--skin", "0.001", "--skin=0.001"],
+                       ["--contact", "none", "--contact", "separating_plane"],
+                       ["--every", "1", "--every", "2"], ["--allow-ignored"] * 2,
+                       ["--out", self.path("a.csv"), "--out", self.path("b.csv")]):
+            self.refused(*run, *option, names=[option[0].split("=")[0] + ": is given twice"])
+        sets = ["--set", "geom/cube/size=0.1,0.1,0.1", "--set", "geom/cube/size=0.1,0.1,0.2"]
+        self.assertEqual(self.run_cli(*run, *sets)[0], 0)
+
     def test_wrong_values(self):
         scene = self.write("s.json", cli.SCENE)
         for option, values in {

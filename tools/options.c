@@ -199,7 +199,7 @@ static Options no_options(const Verb* verb) {
 
 int opt_parse(Options* o, const Verb* verb, int argc, char* const* argv, int verb_place) {
   *o = no_options(verb);
-  bool ended = false;
+  bool ended = false, given[NROWS] = {false};
   int groups = verb->groups;
   for (int i = 1; i < argc; i++) {
     if (i == verb_place) continue;
@@ -221,6 +221,10 @@ int opt_parse(Options* o, const Verb* verb, int argc, char* const* argv, int ver
         }
         value = argv[++i];
       }
+      if (given[row - table] && row->kind != SET) {
+        return tool_fail(verb->name, NULL, row->name, "is given twice");
+      }
+      given[row - table] = true;
       int status = take_value(o, row, value);
       if (status) return status;
     } else if (o->nargument == verb->nargument) {

@@ -1,5 +1,5 @@
 // The command line: one table of options for all verbs. Options may stand anywhere, as
-// `--name value` or `--name=value`; `--` ends them.
+// `--name value` or `--name=value`, each once but for --set; `--` ends them.
 
 #ifndef DJ_TOOLS_OPTIONS_H_
 #define DJ_TOOLS_OPTIONS_H_
