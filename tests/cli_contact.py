@@ -4,6 +4,8 @@ import copy
 import json
 import math
 import os
+import resource
+import subprocess
 import sys
 import unittest
 
@@ -210,9 +212,73 @@ class Contact(cli.Case):
             r = self.ask(changed(model=model), status=2)
             self.assertIn("not available", r["message"])
 
+    def test_too_large(self):
+        """Numbers whose products overflow are errors; what can be computed is computed."""
+        ball = {"geom": "sphere", "size": [1], "pose": [0, 0, 0, 1, 0, 0, 0]}
+        slide = {"coefficient": 0.5, "dt": 0.01}
+
+        def away(x):
+            return {**ball, "pose": [x, 0, 0, 1, 0, 0, 0]}
+        bad = {
+            "b: pose": changed(a=ball, b=away(1e300)), "a: pose": changed(a=away(-1e21), b=ball),
+            "a: vertex 3": changed(a__vertices=[*CUBE[:3], [0, 1e300, 1]]),
+            "b: radius": changed(b__radius=1e21), "b: origin": changed(b__origin=[0, 0, 1e200]),
+            "a: size[0]": changed(a={**ball, "size": [1e30]}),
+            "b: size[0]": changed(b={**ball, "size": [1e-200]}),
+            "length_scale": changed(params__length_scale=1e-200),
+            "friction: dt": changed(friction={**slide, "dt": 1e-300}),
+            "friction: coefficient": changed(friction={**slide, "coefficient": 1e300}),
+            "friction: motion_b[3]": changed(friction={**slide, "motion_b": [0, 0, 0, 1e300, 0, 0]}),
+        }
+        for name, query in bad.items():
+            query.pop("hessian") if "geom" in query["a"] or "geom" in query["b"] else None
+        for r, name in zip(self.ask(list(bad.values()), status=2)["results"], bad):
+            self.assertEqual(r["status"], "error", name)
+            self.assertTrue(r["message"].startswith(name), (name, r["message"]))
+        far = changed(a=ball, b=away(1e19))
+        del far["hessian"]
+        r = self.ask(far)
+        self.assertAlmostEqual(r["gap"] / 1e19, 1, places=12)
+        self.assertEqual(r["value"], 0)
+
     def test_not_json(self):
         for text in ("", "{", '{"a": }', "hello", "[1, 2] 3"):
             self.refused("contact", "-", stdin=text, names=["contact"])
+        text = json.dumps(PAIR, indent=1)
+        for old, new, where in (('"s": 0.1', '"s": 0.10.', ": params.s: '0.10.'"),
+                                ('"radius": 0', '"radius": 00', ": a.radius: '00'"),
+                                ('"a": {', '"a\\u0000": {', "NUL"),
+                                ("1.06", "01.06", ": b.vertices[0][0]: '01.06'")):
+            self.assertIn(old, text)
+            path = self.write("q.json", text.replace(old, new, 1))
+            self.refused("contact", path, names=["q.json: line ", ", column ", where])
+        self.refused("contact", "-", stdin=text + "\0", names=["NUL"])
+
+    def test_endless_device(self):
+        if not os.path.exists("/dev/zero"):
+            self.skipTest("no /dev/zero")
+
+        with open(cli.BIN, "rb") as f:
+            sanitized = b"__asan_init" in f.read()   # reserves terabytes
+
+        def limit():
+            if not sanitized:
+                resource.setrlimit(resource.RLIMIT_AS, (1 << 29, 1 << 29))
+            resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
+        scene = self.write("s.json", cli.SCENE)
+        link = self.path("zero.json")
+        os.symlink("/dev/zero", link)
+        for arguments in (["contact", "/dev/zero"], ["simulate", link, "--time", "1"],
+                          ["grad", "/dev/zero"],
+                          ["simulate", scene, "--time", "1", "--ctrl", "/dev/zero"],
+                          ["simulate", scene, "--time", "1", "--qpos", "/dev/zero"]):
+            done = subprocess.run([cli.BIN, *arguments], stdout=subprocess.PIPE, text=True,
+                                  stderr=subprocess.PIPE, preexec_fn=limit)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertIn("byte 1 is NUL", done.stderr)
+            self.assertIn("zero", done.stderr)
+
+    def test_missing(self):
         self.refused("contact", self.path("missing.json"), names=["missing.json"])
 
 

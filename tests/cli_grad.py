@@ -72,6 +72,26 @@ class Grad(cli.Case):
         for whole, part in ((g[0], g[2]), (g[1], g[3])):
             self.assertEqual(whole["gradient"][6:], part["gradient"])
 
+    def test_picked_entries_of_a_variable(self):
+        """A parameter and a part of it: the same gradient, that of differences."""
+        name = "geom/cube/size"
+        task = {**TASK, "initial": {"qpos": [0, 0, 0.099, 1, 0, 0, 0, 0], **TASK["initial"]},
+                "set": {name: [0.1, 0.1, 0.1]},
+                "variables": [{"name": name}, {"name": name, "index": [2]}]}
+        g = self.run_json("grad", self.write("parts.json", task), "--check")
+        whole, part = g["variables"]
+        self.assertEqual(whole["gradient"][2:], part["gradient"])
+        for c in g["certificate"]:
+            self.assertTrue(c["passed"], c)
+        loss = []
+        for size in (0.1 + 1e-7, 0.1 - 1e-7):
+            task["set"][name][2] = size
+            loss.append(self.run_json("grad", self.write("moved.json", task))["loss"])
+        slope = (loss[0] - loss[1]) / 2e-7
+        self.assertNotEqual(slope, 0)
+        self.assertAlmostEqual(slope, part["gradient"][0], delta=1e-4 * abs(slope))
+        self.refused("optimize", self.path("parts.json"), "--out", self.path("out"), names=[name])
+
     def test_maps_and_parameters(self):
         """Gradients by free vectors and parameters, with certificates."""
         knots = [0.1, -0.4, 0.3]
@@ -180,6 +200,24 @@ class Grad(cli.Case):
         bad(lambda t: t.update(connect=[{"a": {"geom": "cube"}, "b": {"geom": "floor"}}]),
             "connect[0]", "cube")
         bad(lambda t: t.update(set={"geom/cube/size": [1, 1]}), "geom/cube/size")
+        bad(lambda t: t["loss"][1].update(weight=1e308), "loss[1]", "weight")
+        bad(lambda t: t["loss"][1].update(weight=-1e61), "loss[1]", "weight")
+        bad(lambda t: t["loss"][0].update(target=[0, 1e200, 0]), "loss[0]", "target")
+        bad(lambda t: t["loss"][0].update(tolerance=1e30), "loss[0]", "tolerance")
+        bad(lambda t: t["initial"].update(qvel=[0] * 6 + [1e200]), "initial", "qvel", "hinge")
+        bad(lambda t: t["initial"].update(qpos=[1e200, 0, 0, 1, 0, 0, 0, 0]), "initial", "qpos")
+        bad(lambda t: t.update(ctrl=[-1e21]), "ctrl[0]")
+        bad(lambda t: t.update(set={"body/box/mass": 1e100}), "set", "box", "mass")
+        bad(lambda t: t.update(contact={"skin": -1}), "contact", "skin")
+        bad(lambda t: t.update(contact={"stiffness": "auto"}), "contact", "stiffness")
+        text = json.dumps(TASK, indent=1)
+        for old, new, where in (('"horizon": 30', '"horizon": 030', "line 6, column 13: horizon"),
+                                ('"weight": 2', '"weight": 2.', "loss[0].weight"),
+                                ('"hinge"', '"hinge\\u0000"', "loss[1].joint"),
+                                ('0.1,\n', '0.1,,\n', "column")):
+            self.assertIn(old, text)
+            path = self.write("bad.json", text.replace(old, new, 1))
+            self.refused("grad", path, names=["bad.json: line", where])
         self.refused("grad", self.path("missing.json"), names=["missing.json"])
         self.refused("grad", self.write("half.json", json.dumps(TASK)[:40]), names=["half.json"])
         lost = self.write("lost.json", {**TASK, "scene": "nowhere.json"})

@@ -38,17 +38,17 @@ static void test_numbers(void** state) {
       {"1,-2.5", "3 numbers expected, 2 found"},
       {"1,-2.5,3,4", "3 numbers expected, 4 found"},
       {"", "3 numbers expected, 0 found"},
-      {"1,-2.5,", "a number is missing"},
-      {",1,2,3", "a number is missing"},
-      {"1,,2,3", "a number is missing"},
-      {"1 2 nan", "'nan' is not a finite number"},
-      {"1 2 inf", "'inf' is not a finite number"},
-      {"1 2 1e999", "a number is not finite"},
-      {"1 2 3;", "'3;' is not a finite number"},
-      {"1 2 0x10", "'0x10' is not a finite number"},
-      {"1 2 3-4", "'3-4' is not a finite number"},
-      {"1 2 --4", "'--4' is not a finite number"},
-      {"1 2 .", "'.' is not a finite number"},
+      {"1,-2.5,", "number 3 is missing"},
+      {",1,2,3", "number 1 is missing"},
+      {"1,,2,3", "number 2 is missing"},
+      {"1 2 nan", "number 3: 'nan' is not a finite number"},
+      {"1 2 inf", "number 3: 'inf' is not a finite number"},
+      {"1 2 1e999", "number 3 is not finite"},
+      {"1 2 3;", "number 3: '3;' is not a finite number"},
+      {"1 2 0x10", "number 3: '0x10' is not a finite number"},
+      {"1 2 3-4", "number 3: '3-4' is not a finite number"},
+      {"1 2 --4", "number 3: '--4' is not a finite number"},
+      {"1 2 .", "number 3: '.' is not a finite number"},
   };
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     double v[3] = {0};
@@ -72,6 +72,7 @@ static void test_numbers(void** state) {
   assert_string_equal(err.text, "no/file: cannot be opened");
   writeBytes("1\0002", 3);
   assert_int_equal(dj_readNumbers(v, 1, path, &err), DJ_INVALID);
+  assert_string_equal(err.text, "test_csv.tmp: byte 2 is NUL: not a text");
   assert_int_equal(dj_parseNumbers(NULL, 0, " \n", &err), DJ_OK);
   remove(path);
 }
@@ -94,6 +95,14 @@ static void test_state(void** state) {
       "test_csv.tmp: joint #3: coordinates are not finite or a quaternion is zero");
   assert_int_equal(dj_readQvel(qpos, m, path, &err), DJ_INVALID);
   assert_string_equal(err.text, "test_csv.tmp: 11 numbers expected, 13 found");
+  writeText("0 0  1 2 -1e300  0 0 2 0  5 0 0 0");
+  assert_int_equal(dj_readQpos(qpos, m, path, &err), DJ_INVALID);
+  assert_string_equal(err.text, "test_csv.tmp: joint 'free': a coordinate is larger than 1e20");
+  writeText("0 0 0 0 0 0 0 1e20 0 0 0");
+  assert_int_equal(dj_readQvel(qpos, m, path, &err), DJ_OK);
+  writeText("0 0 0 0 0 0 0 1.1e20 0 0 0");
+  assert_int_equal(dj_readQvel(qpos, m, path, &err), DJ_INVALID);
+  assert_string_equal(err.text, "test_csv.tmp: joint 'free': a velocity is larger than 1e20");
   dj_deleteModel(m);
   remove(path);
 }
@@ -115,8 +124,10 @@ static void test_ctrl(void** state) {
       {"ctrl[0],ctrl[1],ctrl[2]\n1,2,3\n", "test_csv.tmp: line 1: more than 2 columns"},
       {"ctrl[0],ctrl[1]\n", "test_csv.tmp: there are no rows"},
       {"ctrl[0],ctrl[1]\n1,2\n3\n", "test_csv.tmp: line 3: 2 numbers expected, 1 found"},
-      {"ctrl[0],ctrl[1]\n1,x\n", "test_csv.tmp: line 2: 'x' is not a finite number"},
-      {"ctrl[0],ctrl[1]\n1,nan\n", "test_csv.tmp: line 2: 'nan' is not a finite number"},
+      {"ctrl[0],ctrl[1]\n1,x\n", "test_csv.tmp: line 2: number 2: 'x' is not a finite number"},
+      {"ctrl[0],ctrl[1]\n1,nan\n", "test_csv.tmp: line 2: number 2: 'nan' is not a finite number"},
+      {"ctrl[0],ctrl[1]\n1,2\n1,-1e21\n", "test_csv.tmp: line 3: ctrl[1] is larger than 1e20"},
+      {"ctrl[0],ctrl[1]\n1e999,2\n", "test_csv.tmp: line 2: number 1 is not finite"},
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     writeText(bad[i][0]);

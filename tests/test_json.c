@@ -42,6 +42,17 @@ static void test_roundTrip(void** state) {
   djModel* m = makeSample(&sample);
   checkRoundTrip(m);
   dj_deleteModel(m);
+  // All ways to say "auto" are one, so that the file can be without it.
+  double* automatic[] = {&sample.def.option.support, &sample.def.option.stiffness,
+                         &sample.def.option.skin, &sample.def.option.friction_eps};
+  for (int k = 0; k < 4; k++) *automatic[k] = -3;
+  assert_int_equal(dj_makeModel(&m, &sample.def, NULL), DJ_OK);
+  checkRoundTrip(m);
+  djOption option = m->opt;
+  option.skin = -0.5;
+  assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
+  checkRoundTrip(m);
+  dj_deleteModel(m);
   djRng rng = {11};
   for (int k = 0; k < 100; k++) {
     m = djt_randomModel(&rng, 1 + djt_integer(&rng, 12), DJT_ALL);
@@ -54,6 +65,7 @@ static void test_roundTrip(void** state) {
 static void test_numbers(void** state) {
   (void)state;
   djRng rng = {5};
+  int made = 0;
   for (int k = 0; k < 300; k++) {
     djSample sample;
     djt_fillSample(&sample);
@@ -62,7 +74,7 @@ static void test_numbers(void** state) {
                         sample.site[0].pos,   sample.vert[1][0],          sample.def.option.gravity,
                         &sample.pair[0].gap};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-      double scale = pow(10, djt_uniform(&rng, -320, 300));
+      double scale = pow(10, djt_uniform(&rng, -320, 20));
       fields[i][0] = djt_uniform(&rng, -1, 1) * scale;
     }
     djModel* m = NULL;
@@ -70,7 +82,9 @@ static void test_numbers(void** state) {
     if (dj_makeModel(&m, &sample.def, NULL) != DJ_OK) continue;
     checkRoundTrip(m);
     dj_deleteModel(m);
+    made++;
   }
+  assert_true(made > 100);
 }
 
 static void test_format(void** state) {
@@ -113,10 +127,10 @@ static void test_good(void** state) {
 static void test_errors(void** state) {
   (void)state;
   static const char* const list[][2] = {
-      {"", "line 1: not JSON"},
-      {"{", "line 1: not JSON"},
-      {"{\n\n]", "line 3: not JSON"},
-      {"{} x", "line 1: not JSON"},
+      {"", "line 1, column 1: the text ends, a value expected"},
+      {"{", "line 1, column 2: the text ends, a key in quotes expected"},
+      {"{\n\n]", "line 3, column 1: a key in quotes expected, not ']'"},
+      {"{} x", "line 1, column 4: the end of the text expected, not 'x'"},
       {"[]", "must be a JSON object"},
       {"{}", "not a DiJoCo model: 'dijoco_model' is missing"},
       {"{\"dijoco_model\":2}", "dijoco_model: unknown version of the format"},
@@ -128,6 +142,22 @@ static void test_errors(void** state) {
       {HEAD ",\"bodies\":[]}", "bodies: is given twice"},
       {HEAD ",\"option\":{\"timestep\":\"x\"}}", "option: timestep: must be a number"},
       {HEAD ",\"option\":{\"timestep\":0}}", "option: timestep must be positive"},
+      {HEAD ",\"option\":{\"timestep\":01}}",
+       "line 1, column 94: option.timestep: '01' is not a number of JSON"},
+      {HEAD ",\"option\":{\"timestep\":\n 1.}}",
+       "line 2, column 2: option.timestep: '1.' is not a number of JSON"},
+      {HEAD ",\"joints\":[{\"name\":\"j\\u0000k\",\"body\":1}]}",
+       "line 1, column 93: joints[0].name: a string holds NUL (\\u0000)"},
+      {HEAD ",\"option\":{\"support\":-1}}", "option: support: must not be negative"},
+      {HEAD ",\"option\":{\"stiffness\":-1}}", "option: stiffness: must not be negative"},
+      {HEAD ",\"option\":{\"skin\":-0.001}}", "option: skin: must not be negative"},
+      {HEAD ",\"option\":{\"friction_eps\":-1e-9}}",
+       "option: friction_eps: must not be negative"},
+      {HEAD ",\"option\":{\"skin\":\"auto\"}}", "option: skin: must be a number"},
+      {HEAD ",\"option\":{\"skin\":[1]}}", "option: skin: must be a number"},
+      {HEAD ",\"option\":{\"gravity\":[0,0,1e300]}}", "option: gravity is larger than 1e20"},
+      {HEAD ",\"geoms\":[{\"name\":\"g\",\"body\":1,\"size\":[1e30,0,0]}]}",
+       "geom 'g': size is larger than 1e20"},
       {HEAD ",\"option\":{\"timestep\":1e999}}", "option: timestep: is not finite"},
       {HEAD ",\"option\":{\"disable\":[\"x\"]}}", "option: unknown value 'x'"},
       {HEAD ",\"option\":{\"contact\":\"soft\"}}", "option: contact: unknown value 'soft'"},

@@ -261,6 +261,102 @@ static void test_errors(void** state) {
   }
 }
 
+// Every number of a definition: what is too large is named, what is just not is none of that.
+static void test_sizes(void** state) {
+  (void)state;
+  djSample s;
+  const struct {
+    double* number;
+    double most;
+    const char* name;
+  } list[] = {
+      {&s.def.option.timestep, 1e20, "option: timestep"},
+      {&s.def.option.wind[1], 1e20, "option: wind"},
+      {&s.def.option.density, 1e20, "option: density"},
+      {&s.def.option.viscosity, 1e20, "option: viscosity"},
+      {&s.def.option.length_scale, 1e20, "option: length_scale"},
+      {&s.def.option.skin, 1e20, "option: skin"},
+      {&s.def.option.friction_eps, 1e20, "option: friction_eps"},
+      {&s.def.option.tolerance, 1e20, "option: tolerance"},
+      {&s.def.option.frictionloss_eps, 1e20, "option: frictionloss_eps"},
+      {&s.def.option.gravity[2], 1e20, "option: gravity"},
+      {&s.def.option.stiffness, 1e60, "option: stiffness"},
+      {&s.body[3].pos[1], 1e20, "body 'box': pos"},
+      {&s.body[3].ipos[2], 1e20, "body 'box': ipos"},
+      {&s.body[3].mass, 1e60, "body 'box': mass"},
+      {&s.body[3].gravcomp, 1e20, "body 'box': gravcomp"},
+      {&s.joint[1].pos[0], 1e20, "joint 'robot/hinge': pos"},
+      {&s.joint[1].qpos0[0], 1e20, "joint 'robot/hinge': qpos0"},
+      {&s.joint[1].springref[0], 1e20, "joint 'robot/hinge': springref"},
+      {&s.joint[1].stiffness, 1e60, "joint 'robot/hinge': stiffness"},
+      {&s.joint[1].stiffnesspoly[1], 1e60, "joint 'robot/hinge': stiffnesspoly"},
+      {&s.joint[1].damping, 1e60, "joint 'robot/hinge': damping"},
+      {&s.joint[1].dampingpoly[0], 1e60, "joint 'robot/hinge': dampingpoly"},
+      {&s.joint[1].armature, 1e60, "joint 'robot/hinge': armature"},
+      {&s.joint[1].frictionloss, 1e60, "joint 'robot/hinge': frictionloss"},
+      {&s.joint[1].range[1], 1e20, "joint 'robot/hinge': range"},
+      {&s.joint[1].margin, 1e20, "joint 'robot/hinge': margin"},
+      {&s.joint[1].limit_stiffness, 1e20, "joint 'robot/hinge': limit_stiffness"},
+      {&s.joint[1].limit_damping, 1e20, "joint 'robot/hinge': limit_damping"},
+      {&s.joint[1].actfrcrange[1], 1e60, "joint 'robot/hinge': actfrcrange"},
+      {&s.joint[2].qpos0[2], 1e20, "joint 'free': qpos0"},
+      {&s.geom[1].size[0], 1e20, "geom 'cart': size"},
+      {&s.geom[1].pos[1], 1e20, "geom 'cart': pos"},
+      {&s.geom[1].friction[0], 1e20, "geom 'cart': friction"},
+      {&s.geom[1].margin, 1e20, "geom 'cart': margin"},
+      {&s.geom[1].gap, 1e20, "geom 'cart': gap"},
+      {&s.site[0].pos[2], 1e20, "site 'tip': pos"},
+      {&s.actuator[1].gear[5], 1e20, "actuator 'servo': gear"},
+      {&s.actuator[1].gainprm[0], 1e60, "actuator 'servo': gainprm"},
+      {&s.actuator[1].biasprm[2], 1e60, "actuator 'servo': biasprm"},
+      {&s.actuator[1].tau, 1e20, "actuator 'servo': tau"},
+      {&s.actuator[1].ctrlrange[1], 1e20, "actuator 'servo': ctrlrange"},
+      {&s.actuator[1].forcerange[1], 1e60, "actuator 'servo': forcerange"},
+      {&s.actuator[1].actrange[1], 1e20, "actuator 'servo': actrange"},
+      {&s.actuator[1].armature, 1e60, "actuator 'servo': armature"},
+      {&s.actuator[1].damping, 1e60, "actuator 'servo': damping"},
+      {&s.actuator[1].dampingpoly[1], 1e60, "actuator 'servo': dampingpoly"},
+      {&s.pair[0].friction, 1e20, "pair 'pair': friction"},
+      {&s.pair[0].margin, 1e20, "pair 'pair': margin"},
+      {&s.pair[0].gap, 1e20, "pair 'pair': gap"},
+  };
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    for (int beyond = 0; beyond < 2; beyond++) {
+      djt_fillSample(&s);
+      s.joint[1].actfrclimited = true;
+      djActuatorDef* a = &s.actuator[1];
+      a->ctrllimited = a->forcelimited = a->actlimited = true;
+      a->ctrlrange[0] = a->forcerange[0] = a->actrange[0] = s.joint[1].actfrcrange[0] = -1;
+      a->ctrlrange[1] = a->forcerange[1] = a->actrange[1] = s.joint[1].actfrcrange[1] = 1;
+      *list[i].number = list[i].most * (beyond ? 1.01 : 1);
+      djModel* m = NULL;
+      djError err = {""};
+      djStatus status = dj_makeModel(&m, &s.def, &err);
+      char text[200];
+      snprintf(text, sizeof text, "%s is larger than %s", list[i].name,
+               list[i].most == 1e20 ? "1e20" : "1e60");
+      if (beyond) assert_int_equal(status, DJ_INVALID);
+      if ((strcmp(err.text, text) == 0) != (beyond == 1)) fail_msg("%s: %s", text, err.text);
+      dj_deleteModel(m);
+    }
+  }
+  // What limits nothing may be anything.
+  djt_fillSample(&s);
+  s.actuator[1].forcelimited = false;
+  s.actuator[1].forcerange[1] = INFINITY;
+  djModel* m = makeSample(&s);
+  dj_deleteModel(m);
+  djt_fillSample(&s);
+  s.vert[1][1][2] = -1e21;
+  djError err = {""};
+  assert_int_equal(dj_makeModel(&m, &s.def, &err), DJ_INVALID);
+  assert_string_equal(err.text, "mesh 'cube': vertex 1 is farther away than 1e20");
+  djt_fillSample(&s);
+  s.qpos[1] = 2e20;
+  assert_int_equal(dj_makeModel(&m, &s.def, &err), DJ_INVALID);
+  assert_string_equal(err.text, "key 'away': qpos is larger than 1e20");
+}
+
 static void test_options(void** state) {
   (void)state;
   djSample sample;
@@ -313,7 +409,7 @@ static void test_idempotent(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_layout),     cmocka_unit_test(test_names),
+      cmocka_unit_test(test_layout), cmocka_unit_test(test_sizes),     cmocka_unit_test(test_names),
       cmocka_unit_test(test_roundTrip),  cmocka_unit_test(test_randomRoundTrip),
       cmocka_unit_test(test_errors),     cmocka_unit_test(test_options),
       cmocka_unit_test(test_idempotent),

@@ -228,7 +228,7 @@ static void test_designKeys(void** state) {
 static void test_parseErrors(void** state) {
   (void)state;
   static const char* const list[][2] = {
-      {"{", "line 1: not JSON"},
+      {"{", "line 1, column 2: the text ends, a key in quotes expected"},
       {"{}", "scene: is missing"},
       {"{\"scene\":\"s\"}", "horizon: is missing"},
       {"{\"scene\":\"s\",\"horizon\":1}", "loss: is missing"},
@@ -408,9 +408,10 @@ static void test_resolveErrors(void** state) {
       {VARIABLE("\"name\":\"qvel0\"},{\"name\":\"qvel0\""),
        "variables: 'qvel0' is listed twice"},
       {VARIABLE("\"name\":\"qvel0[joint/free]\",\"index\":[2]},"
-                "{\"name\":\"qvel0[joint/free]\""),
+                "{\"name\":\"qvel0[joint/free]\",\"index\":[2]"),
        "variables: an entry of 'qvel0[joint/free]' is listed twice"},
-      {VARIABLE("\"name\":\"body/box/pos\"},{\"name\":\"body/#3/pos\",\"index\":[1]"),
+      {VARIABLE("\"name\":\"body/box/pos\",\"index\":[1]},"
+                "{\"name\":\"body/#3/pos\",\"index\":[0,1]"),
        "variables: 'body/box/pos' and 'body/#3/pos' have an entry in common"},
   };
   djModel* m = makeSample();

@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "contact/gap_shape.h"
 #include "math/vec.h"
+#include "model/check.h"
 #include "shape/distance.h"
 #include "shape/soft_distance.h"
 
@@ -38,6 +39,7 @@ static djStatus makePair(djcGapPair** pair, int na, const djcShape* a, const dou
   if (isnan(smoothing) || smoothing == INFINITY) {
     return dj_fail(err, DJ_INVALID, "smoothing is not finite");
   }
+  if (smoothing > DJ_LARGEST) return dj_fail(err, DJ_INVALID, "smoothing is larger than 1e20");
   djcGapPair* p = calloc(1, sizeof *p);
   if (!p) return dj_failMemory(err);
   djStatus status = dj_makeGapSide(&p->side[0], &p->pool, na, a, 'a', origin_a, err);

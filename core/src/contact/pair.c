@@ -48,6 +48,15 @@ static djStatus checkShapes(const djcShape* a, const djcShape* b, djError* err) 
   return status;
 }
 
+// A number that others are divided by.
+static djStatus checkUnit(const char* name, double value, djError* err) {
+  if (!(value > 0) || !isfinite(value)) {
+    return dj_fail(err, DJ_INVALID, "%s = %g is not positive", name, value);
+  }
+  if (value >= DJ_SMALLEST && value <= DJ_LARGEST) return DJ_OK;
+  return dj_fail(err, DJ_INVALID, "%s = %g is not between 1e-20 and 1e20", name, value);
+}
+
 static djStatus checkOption(const djcOption* o, djError* err) {
   if (!dj_kernel(o->model)) {
     return dj_fail(err, DJ_INVALID, "unknown contact model %d", (int)o->model);
@@ -55,24 +64,21 @@ static djStatus checkOption(const djcOption* o, djError* err) {
   if (!(o->support > 0 && o->support < 1)) {
     return dj_fail(err, DJ_INVALID, "s = %g is not between 0 and 1", o->support);
   }
-  if (!(o->length_scale > 0) || !isfinite(o->length_scale)) {
-    return dj_fail(err, DJ_INVALID, "length_scale = %g is not positive", o->length_scale);
-  }
+  djStatus status = checkUnit("s", o->support, err);
+  if (!status) status = checkUnit("length_scale", o->length_scale, err);
   const djcFriction* f = &o->friction;
-  if (!f->enabled) return DJ_OK;
+  if (status || !f->enabled) return status;
   if (!(f->coefficient >= 0) || !isfinite(f->coefficient)) {
     return dj_fail(err, DJ_INVALID, "friction: coefficient = %g is negative or not finite",
                    f->coefficient);
   }
-  if (!(f->dt > 0) || !isfinite(f->dt)) {
-    return dj_fail(err, DJ_INVALID, "friction: dt = %g is not positive", f->dt);
-  }
-  if (!(f->eps > 0) || !isfinite(f->eps)) {
-    return dj_fail(err, DJ_INVALID, "friction: eps = %g is not positive", f->eps);
-  }
-  if (!dj_allFinite(f->motion_a, 6) || !dj_allFinite(f->motion_b, 6)) {
-    return dj_fail(err, DJ_INVALID, "friction: motion is not finite");
-  }
+  status = dj_sizeProblem(&f->coefficient, 1, DJ_LARGEST)
+               ? dj_fail(err, DJ_INVALID, "friction: coefficient is larger than 1e20")
+               : checkUnit("friction: dt", f->dt, err);
+  if (!status) status = checkUnit("friction: eps", f->eps, err);
+  if (!status) status = dj_checkNumbers(f->motion_a, 6, "friction: motion_a", err);
+  if (!status) status = dj_checkNumbers(f->motion_b, 6, "friction: motion_b", err);
+  if (status) return status;
   if (f->arms < DJ_ARMS_PLANE || f->arms > DJ_ARMS_PAPER || f->cap < DJ_CAP_MAGNITUDE ||
       f->cap > DJ_CAP_PAPER) {
     return dj_fail(err, DJ_INVALID, "friction: unknown arms or cap");
@@ -388,6 +394,26 @@ static djStatus runPair(djcResult* r, double* gradient_a, double* gradient_b, do
   return sliding ? sliding : status;
 }
 
+// No NaN, and no infinity but the value of shapes that overlap. What gets here otherwise is too
+// extreme in proportion.
+static djStatus checkResult(const djcResult* r, const double* gradient_a, const double* gradient_b,
+                            const double* hessian, const djcShape* a, const djcShape* b,
+                            djError* err) {
+  bool good = isfinite(r->gap) && !isnan(r->value) && r->value > -INFINITY;
+  if (good && isfinite(r->value)) {
+    int na = 3 * a->nvert, nb = 3 * b->nvert;
+    good = dj_allFinite(r->plane, 4) && dj_allFinite(r->twist_gradient, 12) &&
+           dj_allFinite(r->twist_hessian, 144) && isfinite(r->friction_value) &&
+           dj_allFinite(r->friction_wrench_a, 6) && dj_allFinite(r->friction_wrench_b, 6) &&
+           (!gradient_a || dj_allFinite(gradient_a, na)) &&
+           (!gradient_b || dj_allFinite(gradient_b, nb));
+    for (int k = 0; good && hessian && k < na + nb; k++) {
+      good = dj_allFinite(hessian + (size_t)k * (size_t)(na + nb), na + nb);
+    }
+  }
+  return good ? DJ_OK : dj_fail(err, DJ_INVALID, "a and b: too large or too small to compute with");
+}
+
 djStatus djc_pair(djcResult* result, double* gradient_a, double* gradient_b, double* hessian,
                   const djcShape* a, const djcShape* b, const djcOption* option) {
   if (!result) return DJ_INVALID;
@@ -405,6 +431,10 @@ djStatus djc_pair(djcResult* result, double* gradient_a, double* gradient_b, dou
   }
   if (!status) status = openQuery(&q, a, b, option, &err);
   if (!status) status = runPair(result, gradient_a, gradient_b, hessian, &q, option, &err);
+  if (status >= 0) {
+    djStatus bad = checkResult(result, gradient_a, gradient_b, hessian, a, b, &err);
+    if (bad < 0) status = bad;
+  }
   free(q.buffer);
   result->status = status;
   snprintf(result->message, sizeof result->message, "%.199s", err.text);

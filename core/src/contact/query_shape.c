@@ -20,6 +20,12 @@ static djStatus checkGeom(const djcShape* s, char name, djError* err) {
   if (!dj_allFinite(s->pos, 3) || !dj_allFinite(s->quat, 4)) {
     return dj_fail(err, DJ_INVALID, "%c: pose is not finite", name);
   }
+  if (dj_sizeProblem(s->pos, 3, DJ_LARGEST)) {
+    return dj_fail(err, DJ_INVALID, "%c: pose is farther away than 1e20", name);
+  }
+  if (dj_sizeProblem(s->quat, 4, DJ_LARGEST)) {
+    return dj_fail(err, DJ_INVALID, "%c: quaternion is larger than 1e20", name);
+  }
   double square = 0;
   for (int k = 0; k < 4; k++) square += s->quat[k] * s->quat[k];
   if (!(square > 1e-30)) return dj_fail(err, DJ_INVALID, "%c: quaternion is zero", name);
@@ -27,15 +33,15 @@ static djStatus checkGeom(const djcShape* s, char name, djError* err) {
     if (!(s->size[k] > 0) || !isfinite(s->size[k])) {
       return dj_fail(err, DJ_INVALID, "%c: size[%d] = %g is not positive", name, k, s->size[k]);
     }
+    if (s->size[k] > DJ_LARGEST || s->size[k] < DJ_SMALLEST) {
+      return dj_fail(err, DJ_INVALID, "%c: size[%d] = %g is not between 1e-20 and 1e20", name, k,
+                     s->size[k]);
+    }
   }
   return DJ_OK;
 }
 
-djStatus dj_checkQueryShape(const djcShape* s, char name, djError* err) {
-  if (!dj_allFinite(s->origin, 3)) {
-    return dj_fail(err, DJ_INVALID, "%c: origin is not finite", name);
-  }
-  if (s->nvert == 0) return checkGeom(s, name, err);
+static djStatus checkVertices(const djcShape* s, char name, djError* err) {
   if (s->nvert < 0 || s->nvert > MAX_VERTICES || !s->vert) {
     return dj_fail(err, DJ_INVALID, "%c: %d vertices", name, s->nvert);
   }
@@ -43,9 +49,27 @@ djStatus dj_checkQueryShape(const djcShape* s, char name, djError* err) {
     if (!dj_allFinite(s->vert + 3 * (size_t)i, 3)) {
       return dj_fail(err, DJ_INVALID, "%c: vertex %d is not finite", name, i);
     }
+    if (dj_sizeProblem(s->vert + 3 * (size_t)i, 3, DJ_LARGEST)) {
+      return dj_fail(err, DJ_INVALID, "%c: vertex %d is farther away than 1e20", name, i);
+    }
   }
   if (!(s->radius >= 0) || !isfinite(s->radius)) {
     return dj_fail(err, DJ_INVALID, "%c: radius %g is negative or not finite", name, s->radius);
+  }
+  if (s->radius > DJ_LARGEST) {
+    return dj_fail(err, DJ_INVALID, "%c: radius %g is larger than 1e20", name, s->radius);
+  }
+  return DJ_OK;
+}
+
+djStatus dj_checkQueryShape(const djcShape* s, char name, djError* err) {
+  djStatus status = s->nvert == 0 ? checkGeom(s, name, err) : checkVertices(s, name, err);
+  if (status < 0) return status;
+  if (!dj_allFinite(s->origin, 3)) {
+    return dj_fail(err, DJ_INVALID, "%c: origin is not finite", name);
+  }
+  if (dj_sizeProblem(s->origin, 3, DJ_LARGEST)) {
+    return dj_fail(err, DJ_INVALID, "%c: origin is farther away than 1e20", name);
   }
   return DJ_OK;
 }

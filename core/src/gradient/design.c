@@ -256,6 +256,14 @@ djStatus djd_backwardDesign(double* grad, djDesign* d) {
   djStatus status = djd_rolloutBackward(&d->result, d->model, d->data, &d->rollout, d->tape);
   if (status < 0) return dj_fail(&d->error, status, "%.500s", dj_errorText(d->data));
   dj_gatherDesign(grad, d);
+  const djProblem* p = d->problem;
+  for (int i = 0; i < p->nvariable; i++) {
+    const djVariable* v = &p->variable[i];
+    for (int k = 0; k < v->n; k++) {
+      if (isfinite(grad[d->adr[i] + k])) continue;
+      return dj_fail(&d->error, DJ_INVALID, "'%.100s': its gradient is not finite", v->name);
+    }
+  }
   return status;
 }
 

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "math/so3.h"
+#include "model/check.h"
 #include "model/frame_param.h"
 #include "model/param.h"
 
@@ -340,6 +341,16 @@ djStatus dj_checkLoss(const djModel* m, const djLossTerm* term, int nterm, int h
     bool finite = isfinite(t->weight) && isfinite(t->tolerance);
     for (int k = 0; k < 4; k++) finite = finite && isfinite(t->target[k]);
     if (!finite) return dj_fail(err, DJ_INVALID, "loss[%d]: not a finite number", i);
+    const struct {
+      const char* name;
+      const char* problem;
+    } size[] = {{"weight", dj_sizeProblem(&t->weight, 1, DJ_LARGEST_FORCE)},
+                {"tolerance", dj_sizeProblem(&t->tolerance, 1, DJ_LARGEST)},
+                {"target", dj_sizeProblem(t->target, 4, DJ_LARGEST)}};
+    for (int k = 0; k < 3; k++) {
+      if (!size[k].problem) continue;
+      return dj_fail(err, DJ_INVALID, "loss[%d]: %s %s", i, size[k].name, size[k].problem);
+    }
     if (t->when == DJ_WHEN_STEP && (t->step < 1 || t->step > horizon)) {
       return dj_fail(err, DJ_INVALID, "loss[%d]: step %d is outside 1..%d", i, t->step, horizon);
     }

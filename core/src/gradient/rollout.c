@@ -115,9 +115,9 @@ static double effort(const djModel* m, const djRollout* r, int row, const djLoss
   return t->tolerance > 0 ? fmax(0, sum - t->tolerance * t->tolerance) : sum;
 }
 
-// Adds the terms at state k to the loss.
-static void addLoss(djRolloutResult* result, djLossWork* w, const djModel* m, const djData* d,
-                    const djRollout* r, int k) {
+// Adds the terms at state k to the loss. An error names the one that is not finite.
+static djStatus addLoss(djRolloutResult* result, djLossWork* w, const djModel* m, const djData* d,
+                        const djRollout* r, int k) {
   bool begun = false;
   for (int i = 0; i < r->nloss; i++) {
     const djLossTerm* t = &r->loss[i];
@@ -132,7 +132,10 @@ static void addLoss(djRolloutResult* result, djLossWork* w, const djModel* m, co
     }
     result->loss += value;
     if (result->term) result->term[i] += value;
+    if (isfinite(result->loss)) continue;
+    return dj_fail(&d->work->error, DJ_INVALID, "loss[%d]: is not finite at step %d", i, k);
   }
+  return DJ_OK;
 }
 
 // The state is set anew, so that earlier warm starts have no influence; inputs are kept.
@@ -204,7 +207,8 @@ static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* 
       result->worst_condition = fmax(result->worst_condition, dj_condition(&lin.factor));
     }
     record(tape, m, d, k + 1);
-    addLoss(result, &loss, m, d, r, k + 1);
+    status = addLoss(result, &loss, m, d, r, k + 1);
+    if (status < 0) return status;
   }
   return DJ_OK;
 }

@@ -50,9 +50,10 @@ djStatus dj_copyModel(djModel** copy, const djModel* model, djError* err) {
 djStatus dj_setOption(djModel* model, const djOption* option, djError* err) {
   if (!model || !option) return dj_fail(err, DJ_INVALID, "model or option: NULL");
   djStatus status = dj_checkOption(option, err);
+  if (status == DJ_OK) status = dj_checkOptionSize(option, err);
   if (status < 0) return status;
   djOption old = model->opt;
-  model->opt = *option;
+  model->opt = dj_plainOption(option);
   status = dj_makeCollision(model, false, err);
   if (status < 0) model->opt = old;
   return status;

@@ -6,6 +6,7 @@
 
 #include <dijoco/csv.h>
 #include <dijoco/file.h>
+#include <dijoco/io.h>
 
 #include <limits.h>
 #include <math.h>
@@ -16,17 +17,18 @@
 
 static bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// One number of a list; a comma, blanks or the end follow it.
-static djStatus scanOne(double* value, const char** p, const char* end, djError* err) {
+// The k-th number of a list; a comma, blanks or the end follow it.
+static djStatus scanOne(double* value, int k, const char** p, const char* end, djError* err) {
   const char* stop;
   *value = dj_scanNumber(*p, &stop);
   bool ends = stop >= end || isBlank(*stop) || *stop == ',';
   if (stop == *p || stop > end || !ends) {
     size_t n = strcspn(*p, " \t\r\n,");
-    if (*p >= end || n == 0) return dj_fail(err, DJ_INVALID, "a number is missing");
-    return dj_fail(err, DJ_INVALID, "'%.*s' is not a finite number", n < 40 ? (int)n : 40, *p);
+    if (*p >= end || n == 0) return dj_fail(err, DJ_INVALID, "number %d is missing", k);
+    return dj_fail(err, DJ_INVALID, "number %d: '%.*s' is not a finite number", k,
+                   n < 40 ? (int)n : 40, *p);
   }
-  if (!isfinite(*value)) return dj_fail(err, DJ_INVALID, "a number is not finite");
+  if (!isfinite(*value)) return dj_fail(err, DJ_INVALID, "number %d is not finite", k);
   *p = stop;
   return DJ_OK;
 }
@@ -38,7 +40,7 @@ static djStatus scanNumbers(double* value, int n, const char* p, const char* end
   while (p < end && isBlank(*p)) p++;
   while (p < end || comma) {
     double x;
-    djStatus status = scanOne(&x, &p, end, err);
+    djStatus status = scanOne(&x, count < INT_MAX ? count + 1 : count, &p, end, err);
     if (status < 0) return status;
     if (count < n) value[count] = x;
     if (count < INT_MAX) count++;
@@ -76,7 +78,10 @@ djStatus dj_readQpos(double* qpos, const djModel* model, const char* path, djErr
 
 djStatus dj_readQvel(double* qvel, const djModel* model, const char* path, djError* err) {
   if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
-  return dj_readNumbers(qvel, model->nv, path, err);
+  djStatus status = dj_readNumbers(qvel, model->nv, path, err);
+  if (status < 0) return status;
+  status = dj_checkQvel(qvel, model, err);
+  return status < 0 ? dj_prefix(err, status, path) : status;
 }
 
 // The first line: ctrl[0],ctrl[1],...
@@ -122,7 +127,9 @@ static djStatus readRows(double** ctrl, int* nrow, int nu, const char* p, const 
         *ctrl = grown;
         capacity = more;
       }
-      djStatus status = scanNumbers(*ctrl + (size_t)*nrow * (size_t)nu, nu, q, stop, err);
+      double* row = *ctrl + (size_t)*nrow * (size_t)nu;
+      djStatus status = scanNumbers(row, nu, q, stop, err);
+      if (status == DJ_OK) status = dj_checkNumbers(row, nu, "ctrl", err);
       if (status < 0) {
         char where[32];
         snprintf(where, sizeof where, "line %ld", line);

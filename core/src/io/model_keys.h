@@ -9,6 +9,7 @@
 
 typedef enum djKeyKind {
   DJ_KEY_REAL,      // count numbers
+  DJ_KEY_AUTO,      // one number, not negative; negative in the struct where it is not given
   DJ_KEY_COORD,     // numbers: the coordinates of a joint
   DJ_KEY_INT,
   DJ_KEY_BOOL,

@@ -99,6 +99,16 @@ static djStatus readReals(double* out, int n, const cJSON* item, const djAt* at)
   return dj_jsonNumber(out, item, at);
 }
 
+// Leaving it out is the only way to ask for the default rule.
+static djStatus readAuto(double* out, const cJSON* item, const djAt* at) {
+  double value = 0;
+  djStatus status = dj_jsonNumber(&value, item, at);
+  if (status < 0) return status;
+  if (value < 0) return dj_jsonFail(at, item->string, "must not be negative");
+  *out = value;
+  return DJ_OK;
+}
+
 // One member into its field.
 static djStatus readValue(const djLoader* l, const djKeySpec* key, char* field, const cJSON* item,
                           int ncoord, const djAt* at) {
@@ -107,6 +117,7 @@ static djStatus readValue(const djLoader* l, const djKeySpec* key, char* field, 
   djStatus status = DJ_OK;
   switch (key->kind) {
     case DJ_KEY_REAL: return readReals(real, key->count, item, at);
+    case DJ_KEY_AUTO: return readAuto(real, item, at);
     case DJ_KEY_COORD: return readReals(real, ncoord, item, at);
     case DJ_KEY_BOOL: return dj_jsonBool((bool*)field, item, at);
     case DJ_KEY_TEXT: return dj_jsonText((const char**)(void*)field, item, at);

@@ -55,7 +55,8 @@ static void addReference(djText* t, const djModelDef* def, djKeyKind kind, int i
 
 static size_t fieldSize(const djKeySpec* key) {
   switch (key->kind) {
-    case DJ_KEY_REAL: return (size_t)key->count * sizeof(double);
+    case DJ_KEY_REAL:
+    case DJ_KEY_AUTO: return (size_t)key->count * sizeof(double);
     case DJ_KEY_BOOL: return sizeof(bool);
     default: return sizeof(int);
   }
@@ -65,7 +66,8 @@ static void addValue(djText* t, const djModelDef* def, const djKeySpec* key, con
                      int ncoord) {
   int number = 0;
   switch (key->kind) {
-    case DJ_KEY_REAL: addVector(t, (const double*)(const void*)field, key->count); return;
+    case DJ_KEY_REAL:
+    case DJ_KEY_AUTO: addVector(t, (const double*)(const void*)field, key->count); return;
     case DJ_KEY_COORD: addVector(t, (const double*)(const void*)field, ncoord); return;
     case DJ_KEY_BOOL: dj_addText(t, *(const bool*)field ? "true" : "false"); return;
     case DJ_KEY_TEXT: dj_addQuoted(t, *(const char* const*)(const void*)field); return;

@@ -50,7 +50,11 @@ static djStatus resolveInitial(djProblem* p, const djTask* task, const djModel* 
   if (status == DJ_OK) status = override(p->act0, m->na, "act", task->act, task->nact, err);
   if (status < 0) return status;
   status = dj_checkQpos(p->qpos0, m, err);
-  return status < 0 ? dj_prefix(err, status, "initial: qpos") : status;
+  if (status < 0) return dj_prefix(err, status, "initial: qpos");
+  status = dj_checkQvel(p->qvel0, m, err);
+  if (status < 0) return dj_prefix(err, status, "initial: qvel");
+  status = dj_checkNumbers(p->act0, m->na, "act", err);
+  return status < 0 ? dj_prefix(err, status, "initial") : status;
 }
 
 // Row k of the controls is row min(k, nrow - 1) of what is given.
@@ -80,6 +84,8 @@ static djStatus resolveCtrl(djProblem* p, const djTask* task, const djModel* m, 
     if (task->nctrl != m->nu) {
       return dj_fail(err, DJ_INVALID, "ctrl: must have %d columns", m->nu);
     }
+    djStatus status = dj_checkNumbers(task->ctrl, task->nrow * m->nu, "ctrl", err);
+    if (status < 0) return status;
     repeatRows(p->ctrl, task->horizon, m->nu, task->ctrl, task->nrow);
   } else if (p->key >= 0) {
     repeatRows(p->ctrl, task->horizon, m->nu, m->key_ctrl + (size_t)p->key * (size_t)m->nu, 1);

@@ -1,10 +1,9 @@
-// Files read as texts, and texts that grow.
+// Texts that grow, numbers in them, and paths.
 
 #ifndef DJ_IO_TEXT_H_
 #define DJ_IO_TEXT_H_
 
 #include <dijoco/types.h>
-
 
 // A text that grows. After a failed allocation nothing is added any more.
 typedef struct djText {

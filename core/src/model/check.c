@@ -71,6 +71,8 @@ int dj_usedSizes(int geom_type) {
   }
 }
 
+int dj_plainCoordinates(int type) { return type == DJ_FREE ? 3 : type == DJ_BALL ? 0 : 1; }
+
 bool dj_inertiaOk(const double inertia[3]) {
   if (!dj_allNonnegative(inertia, 3)) return false;
   double sum = inertia[0] + inertia[1] + inertia[2];
@@ -126,6 +128,15 @@ djStatus dj_checkOption(const djOption* o, djError* err) {
     return bad(err, "frictionloss_eps must be positive");
   }
   return DJ_OK;
+}
+
+djOption dj_plainOption(const djOption* o) {
+  djOption plain = *o;
+  double* automatic[] = {&plain.support, &plain.stiffness, &plain.skin, &plain.friction_eps};
+  for (int k = 0; k < 4; k++) {
+    if (*automatic[k] < 0) *automatic[k] = -1;
+  }
+  return plain;
 }
 
 static djStatus checkBody(const djBodyDef* b, int i, djError* err) {
@@ -302,10 +313,34 @@ djStatus dj_checkQpos(double* qpos, const djModel* model, djError* err) {
     bool ok = dj_allFinite(q, dj_jointNq(type));
     if (ok && type == DJ_FREE) ok = dj_makeUnit(q + 3, q + 3, 4);
     if (ok && type == DJ_BALL) ok = dj_makeUnit(q, q, 4);
-    if (!ok) {
-      return dj_fail(err, DJ_INVALID, "%s: coordinates are not finite or a quaternion is zero",
-                     dj_elementText("joint", dj_id2name(model, DJ_OBJ_JOINT, j), j).text);
+    const char* problem = dj_sizeProblem(q, dj_plainCoordinates(type), DJ_LARGEST);
+    if (!ok) problem = "coordinates are not finite or a quaternion is zero";
+    else if (problem) problem = "a coordinate is larger than 1e20";
+    if (problem) {
+      return dj_fail(err, DJ_INVALID, "%s: %s",
+                     dj_elementText("joint", dj_id2name(model, DJ_OBJ_JOINT, j), j).text, problem);
     }
+  }
+  return DJ_OK;
+}
+
+djStatus dj_checkQvel(const double* qvel, const djModel* model, djError* err) {
+  for (int k = 0; k < model->nv; k++) {
+    const char* problem = dj_sizeProblem(qvel + k, 1, DJ_LARGEST);
+    if (!isfinite(qvel[k])) problem = "is not finite";
+    if (!problem) continue;
+    int j = model->dof_jnt[k];
+    return dj_fail(err, DJ_INVALID, "%s: a velocity %s",
+                   dj_elementText("joint", dj_id2name(model, DJ_OBJ_JOINT, j), j).text, problem);
+  }
+  return DJ_OK;
+}
+
+djStatus dj_checkNumbers(const double* v, int n, const char* what, djError* err) {
+  for (int k = 0; k < n; k++) {
+    const char* problem = dj_sizeProblem(v + k, 1, DJ_LARGEST);
+    if (!isfinite(v[k])) problem = "is not finite";
+    if (problem) return dj_fail(err, DJ_INVALID, "%s[%d] %s", what, k, problem);
   }
   return DJ_OK;
 }

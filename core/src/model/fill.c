@@ -211,18 +211,17 @@ void dj_fillElements(djModel* m, const djModelDef* def) {
   }
 }
 
-// One row of a key's table; where it is not given, `rest`, or zeros.
-static bool fillRow(double* row, const double* given, const double* rest, int n) {
+// One row of a key's table; where it is not given, `rest`, or zeros. What is wrong with it, or NULL.
+static const char* fillRow(double* row, const double* given, const double* rest, int n) {
   if (given) dj_copyNumbers(row, given, n);
   else if (rest) dj_copyNumbers(row, rest, n);
-  return dj_allFinite(row, n);
+  return dj_allFinite(row, n) ? dj_sizeProblem(row, n, DJ_LARGEST) : "is not finite";
 }
 
 djStatus dj_fillKeys(djModel* m, const djModelDef* def, djError* err) {
   for (int i = 0; i < m->nkey; i++) {
     const djKeyDef* k = &def->key[i];
     size_t row = (size_t)i;
-    m->key_time[i] = k->time;
     double* mpos = m->key_mpos + row * 3 * (size_t)m->nmocap;
     double* mquat = m->key_mquat + row * 4 * (size_t)m->nmocap;
     for (int b = 0; b < m->nbody; b++) {
@@ -230,17 +229,23 @@ djStatus dj_fillKeys(djModel* m, const djModelDef* def, djError* err) {
       dj_copyNumbers(mpos + 3 * m->body_mocap[b], m->body_pos + 3 * b, 3);
       dj_copyNumbers(mquat + 4 * m->body_mocap[b], m->body_quat + 4 * b, 4);
     }
-    const char* problem = NULL;
-    if (!dj_allFinite(&k->time, 1)) problem = "time";
-    if (!fillRow(m->key_qpos + row * (size_t)m->nq, k->qpos, m->qpos0, m->nq)) problem = "qpos";
-    if (!fillRow(m->key_qvel + row * (size_t)m->nv, k->qvel, NULL, m->nv)) problem = "qvel";
-    if (!fillRow(m->key_act + row * (size_t)m->na, k->act, NULL, m->na)) problem = "act";
-    if (!fillRow(m->key_ctrl + row * (size_t)m->nu, k->ctrl, NULL, m->nu)) problem = "ctrl";
-    if (!fillRow(mpos, k->mocap_pos, NULL, 3 * m->nmocap)) problem = "mocap_pos";
-    if (!fillRow(mquat, k->mocap_quat, NULL, 4 * m->nmocap)) problem = "mocap_quat";
-    if (problem) {
-      return dj_fail(err, DJ_INVALID, "%s: %s is not finite",
-                     dj_elementText("key", k->name, i).text, problem);
+    const struct {
+      const char* name;
+      double* to;
+      const double *from, *rest;
+      int n;
+    } part[] = {{"time", &m->key_time[i], &k->time, NULL, 1},
+                {"qpos", m->key_qpos + row * (size_t)m->nq, k->qpos, m->qpos0, m->nq},
+                {"qvel", m->key_qvel + row * (size_t)m->nv, k->qvel, NULL, m->nv},
+                {"act", m->key_act + row * (size_t)m->na, k->act, NULL, m->na},
+                {"ctrl", m->key_ctrl + row * (size_t)m->nu, k->ctrl, NULL, m->nu},
+                {"mocap_pos", mpos, k->mocap_pos, NULL, 3 * m->nmocap},
+                {"mocap_quat", mquat, k->mocap_quat, NULL, 4 * m->nmocap}};
+    for (size_t p = 0; p < sizeof part / sizeof part[0]; p++) {
+      const char* problem = fillRow(part[p].to, part[p].from, part[p].rest, part[p].n);
+      if (!problem) continue;
+      return dj_fail(err, DJ_INVALID, "%s: %s %s", dj_elementText("key", k->name, i).text,
+                     part[p].name, problem);
     }
   }
   return DJ_OK;

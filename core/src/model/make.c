@@ -206,11 +206,12 @@ djStatus dj_buildModel(djModel** model, const djModelDef* def, djError* err) {
   if (status == DJ_OK) status = dj_checkOption(&def->option, err);
   if (status == DJ_OK) status = dj_checkTree(def, err);
   if (status == DJ_OK) status = dj_checkElements(def, err);
+  if (status == DJ_OK) status = dj_checkSizes(def, err);
   if (status < 0) return status;
 
   djModel* m = calloc(1, sizeof *m);
   if (!m) return dj_failMemory(err);
-  m->opt = def->option;
+  m->opt = dj_plainOption(&def->option);
   m->gravity_ramp = def->gravity_ramp;
   status = setSizes(m, def, err);
   if (status == DJ_OK) {

@@ -243,6 +243,8 @@ djStatus dj_getParam(double* value, const djModel* m, const djParam* p) {
 // A joint's range, as definitions have it.
 static const char* jointRangeProblem(const djModel* m, const djParam* p, const double* value) {
   bool limited = m->jnt_limited[p->id] != 0;
+  const char* problem = limited ? dj_sizeProblem(value, 2, DJ_LARGEST) : NULL;
+  if (problem && dj_allFinite(value, 2)) return problem;
   if (!limited || m->jnt_type[p->id] != DJ_BALL) return dj_rangeProblem(value, limited);
   return dj_allFinite(value, 2) && value[1] > 0 ? NULL : "must end at a positive angle";
 }
@@ -254,11 +256,32 @@ static const char* sizeProblem(const djModel* m, const djParam* p, const double*
   return NULL;
 }
 
+// Up to where a definition takes it (check_size.c).
+static double mostOf(const djParam* p) {
+  switch ((djField)p->field) {
+    case DJ_FIELD_BODY_MASS:
+    case DJ_FIELD_BODY_INERTIA:
+    case DJ_FIELD_JOINT_DAMPING:
+    case DJ_FIELD_JOINT_STIFFNESS:
+    case DJ_FIELD_JOINT_ARMATURE:
+    case DJ_FIELD_JOINT_FRICTIONLOSS:
+    case DJ_FIELD_ACTUATOR_GAINPRM:
+    case DJ_FIELD_ACTUATOR_BIASPRM:
+    case DJ_FIELD_STIFFNESS: return DJ_LARGEST_FORCE;
+    default: return DJ_LARGEST;
+  }
+}
+
 // What is wrong with a value, or NULL.
 static const char* valueProblem(const djModel* m, const djParam* p, const double* value) {
   djRule rule = table[p->field].rule;
   if (rule == RULE_RANGE) return jointRangeProblem(m, p, value);
   if (!dj_allFinite(value, p->nvalue)) return "is not finite";
+  int plain = p->nvalue;   // what is normalised may have any length
+  if (rule == RULE_QUAT || rule == RULE_AXIS) plain = 0;
+  if (rule == RULE_COORDINATES) plain = dj_plainCoordinates(m->jnt_type[p->id]);
+  const char* problem = dj_sizeProblem(value, plain, mostOf(p));
+  if (problem) return problem;
   double unit[4];
   switch (rule) {
     case RULE_NONNEGATIVE:

@@ -1,0 +1,126 @@
+// How large the numbers of a definition may be: their products, squares and cubes are computed, and
+// must not overflow.
+
+#include "base/status.h"
+#include "model/check.h"
+
+#include <math.h>
+#include <stddef.h>
+
+// A field of numbers of a definition.
+typedef struct djSizeRow {
+  const char* name;         // NULL ends a table
+  size_t offset;
+  int count;
+  double most;
+  ptrdiff_t limited;        // where the flag is without which the numbers mean nothing; -1: none
+} djSizeRow;
+
+#define ROW(type, field, count, most) {#field, offsetof(type, field), count, most, -1}
+#define NUMBER(type, field, count) ROW(type, field, count, DJ_LARGEST)
+#define FORCE(type, field, count) ROW(type, field, count, DJ_LARGEST_FORCE)
+#define RANGE(type, field, flag, most) \
+  {#field, offsetof(type, field), 2, most, (ptrdiff_t)offsetof(type, flag)}
+#define END {NULL, 0, 0, 0, -1}
+
+static const djSizeRow optionRows[] = {
+    NUMBER(djOption, timestep, 1),      NUMBER(djOption, gravity, 3),
+    NUMBER(djOption, wind, 3),          NUMBER(djOption, density, 1),
+    NUMBER(djOption, viscosity, 1),     NUMBER(djOption, length_scale, 1),
+    FORCE(djOption, stiffness, 1),      NUMBER(djOption, skin, 1),
+    NUMBER(djOption, friction_eps, 1),  NUMBER(djOption, tolerance, 1),
+    NUMBER(djOption, frictionloss_eps, 1), END};
+static const djSizeRow bodyRows[] = {
+    NUMBER(djBodyDef, pos, 3),      NUMBER(djBodyDef, ipos, 3), FORCE(djBodyDef, mass, 1),
+    FORCE(djBodyDef, inertia, 3),   NUMBER(djBodyDef, gravcomp, 1), END};
+static const djSizeRow jointRows[] = {
+    NUMBER(djJointDef, pos, 3),
+    FORCE(djJointDef, stiffness, 1),
+    FORCE(djJointDef, stiffnesspoly, 2),
+    FORCE(djJointDef, damping, 1),
+    FORCE(djJointDef, dampingpoly, 2),
+    FORCE(djJointDef, armature, 1),
+    FORCE(djJointDef, frictionloss, 1),
+    RANGE(djJointDef, range, limited, DJ_LARGEST),
+    NUMBER(djJointDef, margin, 1),
+    NUMBER(djJointDef, limit_stiffness, 1),
+    NUMBER(djJointDef, limit_damping, 1),
+    RANGE(djJointDef, actfrcrange, actfrclimited, DJ_LARGEST_FORCE),
+    END};
+static const djSizeRow geomRows[] = {NUMBER(djGeomDef, size, 3), NUMBER(djGeomDef, pos, 3),
+                                     NUMBER(djGeomDef, friction, 3), NUMBER(djGeomDef, margin, 1),
+                                     NUMBER(djGeomDef, gap, 1), END};
+static const djSizeRow siteRows[] = {NUMBER(djSiteDef, pos, 3), END};
+static const djSizeRow actuatorRows[] = {
+    NUMBER(djActuatorDef, gear, 6),
+    FORCE(djActuatorDef, gainprm, 3),
+    FORCE(djActuatorDef, biasprm, 3),
+    NUMBER(djActuatorDef, tau, 1),
+    RANGE(djActuatorDef, ctrlrange, ctrllimited, DJ_LARGEST),
+    RANGE(djActuatorDef, forcerange, forcelimited, DJ_LARGEST_FORCE),
+    RANGE(djActuatorDef, actrange, actlimited, DJ_LARGEST),
+    FORCE(djActuatorDef, armature, 1),
+    FORCE(djActuatorDef, damping, 1),
+    FORCE(djActuatorDef, dampingpoly, 2),
+    END};
+static const djSizeRow pairRows[] = {NUMBER(djPairDef, friction, 1), NUMBER(djPairDef, margin, 1),
+                                     NUMBER(djPairDef, gap, 1), END};
+
+const char* dj_sizeProblem(const double* v, int n, double most) {
+  for (int k = 0; k < n; k++) {
+    if (fabs(v[k]) > most) {
+      return most == DJ_LARGEST ? "is larger than 1e20" : "is larger than 1e60";
+    }
+  }
+  return NULL;
+}
+
+// "joint 'knee': damping is larger than 1e60"
+static djStatus checkRows(const djSizeRow* row, const void* def, const char* kind,
+                          const char* name, int id, djError* err) {
+  for (; row->name; row++) {
+    const char* from = def;
+    if (row->limited >= 0 && !*(const bool*)(from + row->limited)) continue;
+    const double* number = (const double*)(const void*)(from + row->offset);
+    const char* problem = dj_sizeProblem(number, row->count, row->most);
+    if (!problem) continue;
+    djElementText element = dj_elementText(kind, name, id);
+    return dj_fail(err, DJ_INVALID, "%s: %s %s", id < 0 ? kind : element.text, row->name, problem);
+  }
+  return DJ_OK;
+}
+
+djStatus dj_checkOptionSize(const djOption* option, djError* err) {
+  return checkRows(optionRows, option, "option", NULL, -1, err);
+}
+
+djStatus dj_checkSizes(const djModelDef* def, djError* err) {
+  djStatus s = dj_checkOptionSize(&def->option, err);
+  for (int i = 0; i < def->nmesh && s == DJ_OK; i++) {
+    const djMeshDef* m = &def->mesh[i];
+    for (int k = 0; k < m->nvert && s == DJ_OK; k++) {
+      if (!dj_sizeProblem(m->vert + 3 * (size_t)k, 3, DJ_LARGEST)) continue;
+      s = dj_fail(err, DJ_INVALID, "%s: vertex %d is farther away than 1e20",
+                  dj_elementText("mesh", m->name, i).text, k);
+    }
+  }
+#define CHECK(n, list, rows, kind)                                                     \
+  for (int i = 0; i < def->n && s == DJ_OK; i++) {                                     \
+    s = checkRows(rows, &def->list[i], kind, def->list[i].name, i, err);               \
+  }
+  CHECK(ngeom, geom, geomRows, "geom")     // before the masses that come from them
+  CHECK(nbody, body, bodyRows, "body")
+  CHECK(njnt, joint, jointRows, "joint")
+  for (int i = 0; i < def->njnt && s == DJ_OK; i++) {
+    const djJointDef* j = &def->joint[i];
+    int plain = dj_plainCoordinates((int)j->type);
+    const djSizeRow rows[] = {NUMBER(djJointDef, qpos0, plain),
+                              NUMBER(djJointDef, springref, plain), END};
+    s = checkRows(rows, j, "joint", j->name, i, err);
+  }
+  CHECK(nsite, site, siteRows, "site")
+  CHECK(nu, actuator, actuatorRows, "actuator")
+  CHECK(npair, pair, pairRows, "pair")
+#undef CHECK
+  return s;
+}
