@@ -240,7 +240,7 @@ static int answer_gap(Json* out, const Query* q, char* message, size_t size) {
     write_gap(out, status, &g);
     return status == DJ_NOT_CONVERGED ? EXIT_NOT_HELD : EXIT_DONE;
   }
-  djError err = {"numbers too large"};
+  djError err = {"a and b: too large or too small to compute with"};
   djcGapPair* pair;
   djc_makeGapPair(&pair, 1, &q->a, 1, &q->b, q->smoothing, &err);   // for its message
   djc_deleteGapPair(pair);

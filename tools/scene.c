@@ -71,28 +71,30 @@ int scene_load(Scene* s, const Options* o, const char* path) {
   return status;
 }
 
-static void take(djSettings* s, double value, double* place, djSetting bit) {
-  if (isnan(value)) return;
-  *place = value;
-  s->given |= bit;
-}
-
 // Settings of the command line.
 static int own_settings(djSettings* s, const Options* o) {
   djError err = {""};
   *s = (djSettings){.option = dj_defaultOption()};
-  take(s, o->timestep, &s->option.timestep, DJ_SET_TIMESTEP);
-  take(s, o->support, &s->option.support, DJ_SET_SUPPORT);
-  take(s, o->length_scale, &s->option.length_scale, DJ_SET_LENGTH_SCALE);
-  take(s, o->stiffness, &s->option.stiffness, DJ_SET_STIFFNESS);
-  take(s, o->skin, &s->option.skin, DJ_SET_SKIN);
-  take(s, o->friction_eps, &s->option.friction_eps, DJ_SET_FRICTION_EPS);
-  take(s, o->tolerance, &s->option.tolerance, DJ_SET_TOLERANCE);
-  const char* const name[] = {"contact", "integrator", "overlap"};
-  const char* const text[] = {o->contact, o->integrator, o->overlap};
-  for (int i = 0; i < 3; i++) {
-    if (text[i] && dj_parseSetting(s, name[i], text[i], &err) < 0) {
-      return tool_fail(o->verb, NULL, NULL, "--%s: %s", name[i], err.text);
+  const struct {
+    const char *option, *name;
+    double value;
+    const char* text;
+  } list[] = {{"--timestep", "timestep", o->timestep, NULL},
+              {"--support", "support", o->support, NULL},
+              {"--length-scale", "length_scale", o->length_scale, NULL},
+              {"--stiffness", "stiffness", o->stiffness, NULL},
+              {"--skin", "skin", o->skin, NULL},
+              {"--friction-eps", "friction_eps", o->friction_eps, NULL},
+              {"--tolerance", "tolerance", o->tolerance, NULL},
+              {"--contact", "contact", NAN, o->contact},
+              {"--integrator", "integrator", NAN, o->integrator},
+              {"--overlap", "overlap", NAN, o->overlap}};
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    char number[32];
+    const char* text = list[i].text;
+    if (!isnan(list[i].value)) text = dj_formatNumber(number, list[i].value);
+    if (text && dj_parseSetting(s, list[i].name, text, &err) < 0) {
+      return tool_fail(o->verb, NULL, list[i].option, "%s", err.text);
     }
   }
   return 0;

@@ -307,6 +307,7 @@ djStatus dj_evalContacts(double* value, djContacts* c, const djModel* m, const d
     }
     if (!(block->out.value < INFINITY)) {   // or NaN
       *value = INFINITY;
+      c->infinite = k;
       c->nblock = 0;
       return DJ_OK;
     }
@@ -321,6 +322,13 @@ djStatus dj_evalContacts(double* value, djContacts* c, const djModel* m, const d
   memcpy(c->eval_pose, pose, (size_t)c->nbody * sizeof(djPose));
   c->evaluated = true;
   return worst;
+}
+
+djStatus dj_failInfinite(djError* err, const djContacts* c, const djModel* m) {
+  const djNearPair* p = &c->pair[c->infinite];
+  return dj_fail(err, DJ_OVERLAP,
+                 "contact shapes of geom '%.60s' (#%d) and geom '%.60s' (#%d) overlap at the start "
+                 "of the step", nameOf(m, p->low), p->low, nameOf(m, p->high), p->high);
 }
 
 const djContactBlock* const* dj_contactBlocks(int* n, const djContacts* c) {

@@ -119,6 +119,9 @@ typedef struct djContactBlock {
 djStatus dj_evalContacts(double* value, djContacts* contacts, const djModel* model,
                          const djPose* pose, int flags);
 
+// After an infinite value: an error that names the pair of geoms.
+djStatus dj_failInfinite(djError* err, const djContacts* contacts, const djModel* model);
+
 // The blocks of the last evaluation that are active, n of them, in a fixed order (geom ids).
 const djContactBlock* const* dj_contactBlocks(int* n, const djContacts* contacts);
 

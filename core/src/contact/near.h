@@ -61,6 +61,7 @@ struct djContacts {
   const djContactBlock** active;   // (nslot)
   int* active_pair;        // (nslot)
   long neval;              // evaluations in this step
+  int infinite;            // the listed pair that made the last evaluation infinite
   bool evaluated;          // blocks belong to `eval_pose`
   djPose* eval_pose;       // (nbody)
   double* scratch;

@@ -176,7 +176,7 @@ static djStatus openQuery(djQuery* q, const djcShape* a, const djcShape* b,
 static djStatus queryDistance(djDistance* d, const djQuery* q, djError* err) {
   djStatus status =
       dj_distance(d, NULL, &q->shape[0], &q->now[0], 0, &q->shape[1], &q->now[1], 0);
-  if (status < 0) return dj_fail(err, status, "no distance: numbers too large");
+  if (status < 0) return dj_fail(err, status, "a and b: too large or too small to compute with");
   if (q->swapped) {
     djVec3 p = d->point_a;
     d->point_a = d->point_b;
@@ -371,6 +371,16 @@ static djStatus queryEnergy(djcResult* r, double* gradient[2], double* hessian, 
   return status;
 }
 
+// Of the numbers that go into a gap.
+static double sizeOf(const djQuery* q) {
+  double size = 0;
+  for (int k = 0; k < 2; k++) {
+    const djShape* s = &q->shape[k];
+    size += dju_norm3(q->now[k].p) + (s->type == DJ_PLANE ? fabs(s->offset) : s->bound);
+  }
+  return size;
+}
+
 static djStatus runPair(djcResult* r, double* gradient_a, double* gradient_b, double* hessian,
                         djQuery* q, const djcOption* option, djError* err) {
   djDistance d;
@@ -385,6 +395,9 @@ static djStatus runPair(djcResult* r, double* gradient_a, double* gradient_b, do
     gradient[1] = g;
   }
   status = queryEnergy(r, gradient, hessian, q, err);
+  if (status >= 0 && isinf(r->value) && r->gap > 1e-9 * sizeOf(q)) {
+    return dj_fail(err, DJ_INVALID, "s or length_scale is too large for a and b");
+  }
   if (status < 0 || !option->friction.enabled) return status;
   if (isinf(r->value)) {
     r->friction_value = INFINITY;

@@ -192,9 +192,7 @@ static djStatus failStart(djWork* w, const djModel* m) {
   djStatus status = DJ_OK;
   if (w->contacts) status = dj_evalContacts(&contact, w->contacts, m, w->kin0.body, 0);
   if (status < 0) return status;
-  if (!isfinite(contact)) {
-    return dj_fail(&w->error, DJ_OVERLAP, "contact shapes overlap at the start of the step");
-  }
+  if (!isfinite(contact)) return dj_failInfinite(&w->error, w->contacts, m);
   return dj_fail(&w->error, DJ_INVALID, "state or inputs: too large, their energy overflows");
 }
 

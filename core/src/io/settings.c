@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "io/model_keys.h"
 #include "io/text.h"
+#include "model/check.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,7 +60,12 @@ static const char* numberProblem(const djSettingRow* row, double value) {
   if (value < 0 || (value == 0 && !row->zero)) {
     return row->zero ? "must not be negative" : "must be positive";
   }
-  return value < row->below ? NULL : "must be less than 1";
+  if (!(value < row->below)) return "must be less than 1";
+  double most = row->bit == DJ_SET_STIFFNESS ? DJ_LARGEST_FORCE : DJ_LARGEST;
+  bool divisor = row->bit == DJ_SET_TIMESTEP || row->bit == DJ_SET_LENGTH_SCALE ||
+                 row->bit == DJ_SET_SUPPORT;
+  const char* problem = dj_sizeProblem(&value, 1, most);
+  return problem || !divisor ? problem : dj_smallProblem(value);
 }
 
 static void store(djSettings* settings, const djSettingRow* row, const void* value) {

@@ -29,8 +29,10 @@ bool dj_makeUnit(double* out, const double* v, int n);
 // How many coordinates of a joint are plain numbers; a quaternion, which may have any length, follows.
 int dj_plainCoordinates(int joint_type);
 
-// "is larger than 1e20" of numbers beyond `most`, one of the two; else NULL.
+// "is larger than 1e20" of numbers beyond `most`, one of the two; else NULL. "is smaller than 1e-20"
+// of a positive number.
 const char* dj_sizeProblem(const double* v, int n, double most);
+const char* dj_smallProblem(double v);
 
 // What is wrong with a range ("is reversed"...), or NULL: where it limits something it must be
 // finite and ordered, otherwise just numbers.

@@ -75,6 +75,10 @@ const char* dj_sizeProblem(const double* v, int n, double most) {
   return NULL;
 }
 
+const char* dj_smallProblem(double v) {
+  return v > 0 && v < DJ_SMALLEST ? "is smaller than 1e-20" : NULL;
+}
+
 // "joint 'knee': damping is larger than 1e60"
 static djStatus checkRows(const djSizeRow* row, const void* def, const char* kind,
                           const char* name, int id, djError* err) {
@@ -90,12 +94,43 @@ static djStatus checkRows(const djSizeRow* row, const void* def, const char* kin
   return DJ_OK;
 }
 
-djStatus dj_checkOptionSize(const djOption* option, djError* err) {
-  return checkRows(optionRows, option, "option", NULL, -1, err);
+djStatus dj_checkOptionSize(const djOption* o, djError* err) {
+  djStatus status = checkRows(optionRows, o, "option", NULL, -1, err);
+  const struct {
+    const char* name;
+    double value;
+  } divisor[] = {{"timestep", o->timestep}, {"length_scale", o->length_scale},
+                 {"support", o->support}, {"frictionloss_eps", o->frictionloss_eps}};
+  for (int k = 0; k < 4 && status == DJ_OK; k++) {
+    const char* problem = dj_smallProblem(divisor[k].value);
+    if (problem) status = dj_fail(err, DJ_INVALID, "option: %s %s", divisor[k].name, problem);
+  }
+  return status;
+}
+
+// Sizes that a geom's type uses, and times of filters, are divided by.
+static djStatus checkDivisors(const djModelDef* def, djError* err) {
+  for (int i = 0; i < def->ngeom; i++) {
+    const djGeomDef* g = &def->geom[i];
+    for (int k = 0; k < dj_usedSizes((int)g->type); k++) {
+      const char* problem = dj_smallProblem(g->size[k]);
+      if (!problem) continue;
+      return dj_fail(err, DJ_INVALID, "%s: size %s", dj_elementText("geom", g->name, i).text,
+                     problem);
+    }
+  }
+  for (int i = 0; i < def->nu; i++) {
+    const char* problem = dj_smallProblem(def->actuator[i].tau);
+    if (!problem) continue;
+    return dj_fail(err, DJ_INVALID, "%s: tau %s",
+                   dj_elementText("actuator", def->actuator[i].name, i).text, problem);
+  }
+  return DJ_OK;
 }
 
 djStatus dj_checkSizes(const djModelDef* def, djError* err) {
   djStatus s = dj_checkOptionSize(&def->option, err);
+  if (s == DJ_OK) s = checkDivisors(def, err);
   for (int i = 0; i < def->nmesh && s == DJ_OK; i++) {
     const djMeshDef* m = &def->mesh[i];
     for (int k = 0; k < m->nvert && s == DJ_OK; k++) {

@@ -252,6 +252,7 @@ static const char* jointRangeProblem(const djModel* m, const djParam* p, const d
 static const char* sizeProblem(const djModel* m, const djParam* p, const double* value) {
   for (int k = 0; k < dj_usedSizes(m->geom_type[p->id]); k++) {
     if (value[k] <= 0) return "must be positive";
+    if (dj_smallProblem(value[k])) return dj_smallProblem(value[k]);
   }
   return NULL;
 }
@@ -302,7 +303,7 @@ static const char* valueProblem(const djModel* m, const djParam* p, const double
     case RULE_SIZE: return sizeProblem(m, p, value);
     case RULE_POSITIVE: return value[0] > 0 ? NULL : "must be positive";
     case RULE_SUPPORT:
-      return value[0] > 0 && value[0] < 1 ? NULL : "must be between 0 and 1";
+      return value[0] > 0 && value[0] < 1 ? dj_smallProblem(value[0]) : "must be between 0 and 1";
     default: return NULL;
   }
 }
