@@ -347,6 +347,7 @@ static void movePointers(struct djCollision* c, const struct djCollision* from) 
   c->shape = moved(c, from, from->shape);
   c->inflate = moved(c, from, from->inflate);
   c->box = moved(c, from, from->box);
+  c->beyond = moved(c, from, from->beyond);
   c->reach = moved(c, from, from->reach);
   c->collide = moved(c, from, from->collide);
   for (int g = 0; g < c->nshape; g++) {

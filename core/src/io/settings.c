@@ -61,7 +61,9 @@ static const char* numberProblem(const djSettingRow* row, double value) {
     return row->zero ? "must not be negative" : "must be positive";
   }
   if (!(value < row->below)) return "must be less than 1";
-  double most = row->bit == DJ_SET_STIFFNESS ? DJ_LARGEST_FORCE : DJ_LARGEST;
+  if (row->bit == DJ_SET_SKIN || row->bit == DJ_SET_TOLERANCE) return NULL;
+  bool force = row->bit == DJ_SET_STIFFNESS || row->bit == DJ_SET_FRICTION_EPS;
+  double most = force ? DJ_LARGEST_FORCE : DJ_LARGEST;
   bool divisor = row->bit == DJ_SET_TIMESTEP || row->bit == DJ_SET_LENGTH_SCALE ||
                  row->bit == DJ_SET_SUPPORT;
   const char* problem = dj_sizeProblem(&value, 1, most);

@@ -27,9 +27,8 @@ static const djSizeRow optionRows[] = {
     NUMBER(djOption, timestep, 1),      NUMBER(djOption, gravity, 3),
     NUMBER(djOption, wind, 3),          NUMBER(djOption, density, 1),
     NUMBER(djOption, viscosity, 1),     NUMBER(djOption, length_scale, 1),
-    FORCE(djOption, stiffness, 1),      NUMBER(djOption, skin, 1),
-    NUMBER(djOption, friction_eps, 1),  NUMBER(djOption, tolerance, 1),
-    NUMBER(djOption, frictionloss_eps, 1), END};
+    FORCE(djOption, stiffness, 1),      FORCE(djOption, friction_eps, 1),
+    FORCE(djOption, frictionloss_eps, 1), END};   // skin and tolerance may be anything
 static const djSizeRow bodyRows[] = {
     NUMBER(djBodyDef, pos, 3),      NUMBER(djBodyDef, ipos, 3), FORCE(djBodyDef, mass, 1),
     FORCE(djBodyDef, inertia, 3),   NUMBER(djBodyDef, gravcomp, 1), END};
@@ -55,7 +54,7 @@ static const djSizeRow actuatorRows[] = {
     NUMBER(djActuatorDef, gear, 6),
     FORCE(djActuatorDef, gainprm, 3),
     FORCE(djActuatorDef, biasprm, 3),
-    NUMBER(djActuatorDef, tau, 1),
+    FORCE(djActuatorDef, tau, 1),
     RANGE(djActuatorDef, ctrlrange, ctrllimited, DJ_LARGEST),
     RANGE(djActuatorDef, forcerange, forcelimited, DJ_LARGEST_FORCE),
     RANGE(djActuatorDef, actrange, actlimited, DJ_LARGEST),
