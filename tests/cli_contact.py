@@ -235,6 +235,9 @@ class Contact(cli.Case):
         for r, name in zip(self.ask(list(bad.values()), status=2)["results"], bad):
             self.assertEqual(r["status"], "error", name)
             self.assertTrue(r["message"].startswith(name), (name, r["message"]))
+        huge = changed(params__length_scale=1e20)   # what is apart must not seem to overlap
+        r = self.ask(huge, status=2)
+        self.assertIn("length_scale is too large", r["message"])
         far = changed(a=ball, b=away(1e19))
         del far["hessian"]
         r = self.ask(far)

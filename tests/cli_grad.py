@@ -167,6 +167,22 @@ class Grad(cli.Case):
         self.assertEqual(code, 0)
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
 
+    def test_overflow(self):
+        """What a run makes of numbers that are all right by themselves."""
+        scene = {"dijoco_model": 1, "option": {"gravity": [0, 0, 0]},
+                 "bodies": [{}, {"name": "b", "mass": 1e-60, "inertia": [1e-60] * 3}],
+                 "joints": [{"name": "j", "type": "slide", "body": "b"}],
+                 "actuators": [{"joint": "j", "gainprm": [1e60, 0, 0]}]}
+        self.write("light.json", scene)
+        loss = {"type": "qpos", "joint": "j", "target": 0}
+        task = {"scene": "light.json", "horizon": 2, "ctrl": [1e20],
+                "loss": [{"type": "effort"}, loss], "variables": [{"name": "body/b/mass"}]}
+        self.refused("grad", self.write("far.json", task), names=["far.json", "body/b/mass"])
+        task["loss"][1] = {**loss, "weight": 1e60}
+        self.refused("grad", self.write("far.json", task), names=["far.json", "loss[1]", "step 2"])
+        task["ctrl"] = [1e-40]
+        self.run_json("grad", self.write("far.json", task))
+
     def test_bad_tasks(self):
         def bad(change, *names):
             task = copy.deepcopy(TASK)
@@ -209,6 +225,9 @@ class Grad(cli.Case):
         bad(lambda t: t.update(ctrl=[-1e21]), "ctrl[0]")
         bad(lambda t: t.update(set={"body/box/mass": 1e100}), "set", "box", "mass")
         bad(lambda t: t.update(contact={"skin": -1}), "contact", "skin")
+        bad(lambda t: t.update(contact={"stiffness": 1e61}), "bad.json: contact: stiffness")
+        bad(lambda t: t.update(contact={"support": 1e-21}), "bad.json: contact: support")
+        bad(lambda t: t.update(timestep=1e-300), "bad.json: timestep: is smaller")
         bad(lambda t: t.update(contact={"stiffness": "auto"}), "contact", "stiffness")
         text = json.dumps(TASK, indent=1)
         for old, new, where in (('"horizon": 30', '"horizon": 030', "line 6, column 13: horizon"),

@@ -76,8 +76,10 @@ class Options(cli.Case):
         scene = self.write("s.json", cli.SCENE)
         for option, values in {
                 "--time": ["-1", "nan", "inf", "soon", "1x", ""],
-                "--timestep": ["0", "-1", "nan"], "--support": ["0", "1", "-0.1", "nan"],
-                "--length-scale": ["0"], "--stiffness": ["0", "-1", "inf"], "--skin": ["-1"],
+                "--timestep": ["0", "-1", "nan", "1e-300", "1e21"],
+                "--support": ["0", "1", "-0.1", "nan", "1e-21"],
+                "--length-scale": ["0", "1e300", "1e-300"],
+                "--stiffness": ["0", "-1", "inf", "1e61"], "--skin": ["-1"],
                 "--friction-eps": ["0"], "--tolerance": ["0", "nan"], "--contact": ["glue"],
                 "--integrator": ["euler"], "--overlap": ["maybe"], "--every": ["0", "1.5", "-1"],
                 "--threads": ["0"], "--gravity-ramp": ["-1"], "--engine": ["bullet"],

@@ -349,6 +349,24 @@ static void test_sizes(void** state) {
   djError err = {""};
   assert_int_equal(dj_makeModel(&m, &s.def, &err), DJ_INVALID);
   assert_string_equal(err.text, "mesh 'cube': vertex 1 is farther away than 1e20");
+  // What is divided by is not too small.
+  const struct {
+    double* number;
+    const char* name;
+  } divisors[] = {{&s.def.option.timestep, "option: timestep"},
+                  {&s.def.option.length_scale, "option: length_scale"},
+                  {&s.def.option.support, "option: support"},
+                  {&s.def.option.frictionloss_eps, "option: frictionloss_eps"},
+                  {&s.geom[1].size[0], "geom 'cart': size"},
+                  {&s.actuator[1].tau, "actuator 'servo': tau"}};
+  for (size_t i = 0; i < sizeof divisors / sizeof divisors[0]; i++) {
+    char text[100];
+    djt_fillSample(&s);
+    *divisors[i].number = 0.9e-20;
+    snprintf(text, sizeof text, "%s is smaller than 1e-20", divisors[i].name);
+    assert_int_equal(dj_makeModel(&m, &s.def, &err), DJ_INVALID);
+    assert_string_equal(err.text, text);
+  }
   djt_fillSample(&s);
   s.qpos[1] = 2e20;
   assert_int_equal(dj_makeModel(&m, &s.def, &err), DJ_INVALID);

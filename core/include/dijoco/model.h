@@ -132,7 +132,10 @@ typedef struct djKeyDef {
   const double* mocap_quat;   // (nmocap x 4)
 } djKeyDef;
 
-// Everything that a model is made from. Arrays are the caller's and are copied.
+// Everything that a model is made from. Arrays are the caller's and are copied. Numbers are finite
+// (ranges: where they limit) and at most 1e20; masses, moments, stiffnesses, dampings, gains, forces,
+// times of filters and speeds of friction 1e60; timestep, support, length scale and sizes are at least
+// 1e-20. Beyond that their products would overflow: it is an error that names the element.
 typedef struct djModelDef {
   const char* name;
   djOption option;
