@@ -184,6 +184,13 @@ class BadInput(cli.Case):
         bad(lambda s: s["option"].update(timestep=0), "timestep")
         bad(lambda s: s["keys"][0].update(qpos=[1, 2, 3]), "up", "qpos")
 
+    def test_hopeless_overlap(self):
+        """Shapes that reach through each other by more than recovery can undo are named."""
+        scene = json.loads(json.dumps(cli.SCENE))
+        scene["geoms"][1]["gap"] = -1e20
+        self.refused("simulate", self.write("s.json", scene), "--time", "0.01",
+                     names=["s.json", "'floor'", "'cube'"])
+
     def test_unwritable(self):
         self.refused("simulate", self.scene, "--time", "0.1", "--out",
                      self.path("no/such/folder.csv"), names=["folder.csv"])
