@@ -230,19 +230,19 @@ static djStatus scanKey(djScan* s) {
   return DJ_OK;
 }
 
-// A list or object begins. *open: it is not empty, its first value comes next.
-static djStatus open(bool* open, djScan* s) {
+// A list or object begins. *inside: it is not empty, its first value comes next.
+static djStatus openLevel(bool* inside, djScan* s) {
   bool object = *s->p == '{';
   if (s->depth == DJ_JSON_DEPTH) return fail(s, "is nested too deep");
   s->level[s->depth++] = (djLevel){.object = object};
   s->p++;
   skipBlanks(s);
-  *open = !(s->p < s->end && *s->p == (object ? '}' : ']'));
-  return *open && object ? scanKey(s) : DJ_OK;
+  *inside = !(s->p < s->end && *s->p == (object ? '}' : ']'));
+  return *inside && object ? scanKey(s) : DJ_OK;
 }
 
 // After a value: closes what ends here. *more: another value comes.
-static djStatus close(bool* more, djScan* s) {
+static djStatus closeLevels(bool* more, djScan* s) {
   *more = false;
   while (s->depth > 0) {
     djLevel* l = &s->level[s->depth - 1];
@@ -271,10 +271,10 @@ djStatus dj_checkJson(const char* text, size_t length, bool names, djError* err)
     bool inside = false;
     skipBlanks(&s);
     if (s.p >= s.end) status = unexpected(&s, "a value");
-    else if (*s.p == '{' || *s.p == '[') status = open(&inside, &s);
+    else if (*s.p == '{' || *s.p == '[') status = openLevel(&inside, &s);
     else if (*s.p == '"') status = scanString(&s);
     else status = scanWord(&s);
-    if (status == DJ_OK && !inside) status = close(&more, &s);
+    if (status == DJ_OK && !inside) status = closeLevels(&more, &s);
     if (status < 0) return status;
   }
   skipBlanks(&s);
