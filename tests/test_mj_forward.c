@@ -27,7 +27,15 @@ static void testFree(void** state) {
     mjModel* m = djt_compile(DJT_ZOO);
     m->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_LIMIT;
     m->opt.integrator = trial % 2 ? mjINT_EULER : mjINT_RK4;
+    if (trial % 3 == 0) m->opt.enableflags |= mjENBL_ENERGY;
+    if (trial % 3 == 1) {   // no sensor asks for energies
+      for (int i = 0; i < m->nsensor; i++) {
+        bool energy = m->sensor_type[i] == mjSENS_E_POTENTIAL || m->sensor_type[i] == mjSENS_E_KINETIC;
+        if (energy) m->sensor_type[i] = mjSENS_CLOCK;
+      }
+    }
     mjData *d = mj_makeData(m), *e = mj_makeData(m);
+    d->energy[0] = d->energy[1] = 7;
     djt_shake(d, &rng, m, 0.3, 0.5);
     d->qpos[2] += 2;
     for (int k = 0; k < 2; k++) {
@@ -37,6 +45,7 @@ static void testFree(void** state) {
       djmContext* c = djt_context(m);
       djt_tolerance(c, 1e-6);
       assert_int_equal(djm_forward(m, d, c), DJ_OK);
+      for (int i = 0; i < 2; i++) djt_near(d->energy[i], e->energy[i], 0);
       djt_near(stageDifference(m, d, e, mjSTAGE_POS), 0, 0);
       djt_near(stageDifference(m, d, e, mjSTAGE_VEL), 0, 0);
       error[k] = fmax(error[k], stageDifference(m, d, e, mjSTAGE_ACC));
@@ -141,6 +150,44 @@ static void testContactSensors(void** state) {
     mj_deleteData(d);
     mj_deleteModel(m);
   }
+}
+
+// Boxes on each other at rest: touch sensors on either body show what MuJoCo's show, by where their
+// sites are and how they are turned.
+static void testTouch(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(
+      "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .1'><freejoint/><geom "
+      "type='box' size='.1 .1 .1' mass='3'/><site name='top' pos='0 0 .15' size='.2'/><site "
+      "name='bottom' type='box' pos='0 0 -.15' size='.2 .2 .1'/><site name='all' type='box' "
+      "size='.3 .3 .3'/><site name='above' type='box' pos='0 .08 .2' size='.2 .01 .2' "
+      "euler='90 0 0'/><site name='upright' type='box' pos='0 .08 .2' size='.2 .01 .2'/><site "
+      "name='below' type='cylinder' pos='0 .08 -.3' size='.3 .01'/><site name='none' pos='3 0 0' "
+      "size='.1'/></body><body pos='0 0 .3'><freejoint/><geom type='box' size='.1 .1 .1' mass='2'/>"
+      "<site name='under' pos='0 0 -.2' size='.3 .3 .15' type='ellipsoid'/><site name='over' "
+      "pos='0 0 .2' size='.1 .1 .05' type='box'/></body></worldbody><sensor><touch site='top'/>"
+      "<touch site='bottom'/><touch site='all'/><touch site='above'/><touch site='upright'/><touch "
+      "site='below'/><touch site='none'/><touch site='under'/><touch site='over'/><touch "
+      "site='all' cutoff='20'/></sensor></mujoco>");
+  mjData *d = mj_makeData(m), *e = mj_makeData(m);
+  djmContext* c = djt_context(m);
+  for (int k = 0; k < 1000; k++) {
+    assert_true(djm_step(m, d, c) >= 0);
+    mj_step(m, e);
+  }
+  assert_true(djm_forward(m, d, c) >= 0);
+  mj_forward(m, e);
+  double sum = 0;
+  for (int i = 0; i < m->nsensordata; i++) {
+    djt_near(d->sensordata[i], e->sensordata[i], 0.02);
+    sum += e->sensordata[i];
+  }
+  // top, above, under: 2 kg; bottom, below: 5 kg; all: 7 kg; its cutoff
+  djt_near(sum, (3 * 2 + 2 * 5 + 7) * 9.81 + 20, 0.1);
+  djm_deleteContext(c);
+  mj_deleteData(d);
+  mj_deleteData(e);
+  mj_deleteModel(m);
 }
 
 // With sensors, djm_step leaves those of its start, where d is (after djm_forward).
@@ -394,6 +441,7 @@ static void testRestored(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testFree),     cmocka_unit_test(testRest),    cmocka_unit_test(testForces),
+      cmocka_unit_test(testTouch),
       cmocka_unit_test(testLimits),   cmocka_unit_test(testContactSensors),
       cmocka_unit_test(testSubsteps), cmocka_unit_test(testRefused), cmocka_unit_test(testRestored),
   };
