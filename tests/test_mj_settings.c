@@ -63,8 +63,8 @@ static double valueOf(const djModel* m, const Setting* s) {
 
 static mjModel* withCustom(const char* kind, const char* name, const char* data) {
   char text[1000];
-  snprintf(text, sizeof(text), "<mujoco><custom><%s name='%s' data='%s'/></custom>" WORLD, kind,
-           name, data);
+  snprintf(text, sizeof(text), "<mujoco><custom><numeric name='other' data='1 2'/><text "
+           "name='note' data='n'/><%s name='%s' data='%s'/></custom>" WORLD, kind, name, data);
   return djt_compile(text);
 }
 

@@ -162,7 +162,6 @@ static void checkActuators(const mjModel* w, const mjModel* m) {
 }
 
 static void checkRest(const mjModel* w, const mjModel* m, int disable) {
-  assert_int_equal(w->nkey, m->nkey);
   NEAR(key_time, m->nkey);
   NEAR(key_qpos, m->nkey * m->nq);
   NEAR(key_qvel, m->nkey * m->nv);
@@ -203,8 +202,16 @@ static void testFromModel(void** state) {
     m->opt.disableflags = disable;
     djModel* x = djt_import(NULL, m);
     djError err;
-    if (djm_makeMJCF(&text, "scene.json", x, NULL, &err) != DJ_OK) fail_msg("%s\n%s", err.text, mjcf);
+    djKeyDef key = {.name = "mine", .time = 2, .qpos = x->qpos0, .act = x->key_act + x->na};
+    if (djm_makeMJCF(&text, "scene.json", x, trial % 2 ? &key : NULL, &err) != DJ_OK) {
+      fail_msg("%s\n%s", err.text, mjcf);
+    }
     mjModel* w = djt_compile(text);
+    if (trial % 2) {
+      assert_int_equal(mj_name2id(w, mjOBJ_KEY, "mine"), m->nkey);
+      checkArray(w->key_act + m->nkey * m->na, m->key_act + m->na, (int)m->na, 0, "act");
+      checkNear(w->key_time[m->nkey], 2, 0, "time", 0);
+    }
     checkBodies(w, m);
     checkJoints(w, m);
     checkGeoms(w, m);
@@ -453,8 +460,56 @@ static void testKey(void** state) {
   removeAll(folder);
 }
 
+// ------------------------------ settings --------------------------------------------------------
+
+// Settings that differ from the scene's are written, and only these; without a scene all are.
+static void testSettings(void** state) {
+  (void)state;
+  static const char kScene[] = "<mujoco><custom><numeric name='dijoco_gravity_ramp' data='1.5'/>"
+                               "</custom><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 1'>"
+                               "<freejoint/><geom size='.1'/></body></worldbody></mujoco>";
+  char folder[] = "djfieldsXXXXXX", path[300];
+  assert_non_null(mkdtemp(folder));
+  writeFile(folder, "scene.xml", kScene, sizeof(kScene) - 1);
+  snprintf(path, sizeof(path), "%s/scene.xml", folder);
+  mjModel* m = load(folder, "scene.xml");
+  for (int k = 0; k < 12; k++) {
+    djModel* x = djt_import(NULL, m);
+    djOption option = x->opt;
+    djError err;
+    char* text;
+    if (k % 6 == 1) option.contact = DJ_CONTACT_NONE;
+    if (k % 6 == 2) option.integrator = DJ_VARIATIONAL;
+    if (k % 6 == 3) option.overlap = DJ_OVERLAP_ERROR;
+    if (k % 6 == 4) option.tolerance = 3e-7;
+    if (k % 6 == 5) option.skin = 0.0021;
+    assert_int_equal(dj_setOption(x, &option, &err), DJ_OK);
+    bool scene = k < 6;
+    djStatus status = djm_makeMJCF(&text, scene ? path : "scene.json", x, NULL, &err);
+    if (status != DJ_OK) fail_msg("%s", err.text);
+    mjModel* w = djt_compile(text);
+    djModel* y = djt_import(NULL, w);
+    assert_int_equal(y->opt.contact, option.contact);
+    assert_int_equal(y->opt.integrator, option.integrator);
+    assert_int_equal(y->opt.overlap, option.overlap);
+    checkNear(y->opt.tolerance, option.tolerance, 0, "tolerance", k);
+    checkNear(y->opt.skin, option.skin, 0, "skin", k);
+    checkNear(y->gravity_ramp, 1.5, 0, "gravity_ramp", k);
+    assert_int_equal(w->ntext, !scene ? 3 : k > 0 && k < 4);
+    assert_int_equal(mj_name2id(w, mjOBJ_NUMERIC, "dijoco_skin") >= 0, k % 6 == 5);
+    assert_int_equal(mj_name2id(w, mjOBJ_NUMERIC, "dijoco_tolerance") >= 0, !scene || k == 4);
+    dj_deleteModel(y);
+    mj_deleteModel(w);
+    dj_deleteModel(x);
+    free(text);
+  }
+  mj_deleteModel(m);
+  removeAll(folder);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testFromModel),
-                                     cmocka_unit_test(testUnchanged), cmocka_unit_test(testKey)};
+                                     cmocka_unit_test(testUnchanged), cmocka_unit_test(testKey),
+                                     cmocka_unit_test(testSettings)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
