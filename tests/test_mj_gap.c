@@ -219,6 +219,18 @@ static void testEngine(void** state) {
   m->geom_size[3 * bar + 2] += 0.02;
   mj_forward(m, d);
   djt_near(dataOf(m, d, 1)[0], before - 0.02, 1e-4);
+  // where a geom is in its body, too
+  m->geom_pos[3 * bar + 2] += 0.05;
+  m->geom_quat[4 * bar + 2] += 0.2;
+  mju_normalize4(m->geom_quat + 4 * bar);
+  m->geom_sameframe[bar] = mjSAMEFRAME_NONE;
+  before = dataOf(m, d, 6)[0];
+  mj_forward(m, d);
+  mjtNum value[10];
+  assert_int_equal(djm_gap(value, NULL, m, d, mjOBJ_BODY, mj_name2id(m, mjOBJ_BODY, "arm"),
+                           mj_name2id(m, mjOBJ_BODY, "free"), -1, NULL), DJ_OK);
+  assert_true(fabs(dataOf(m, d, 6)[0] - before) > 1e-4);
+  assert_memory_equal(value, dataOf(m, d, 6), sizeof(value));
   mj_deleteData(e);
   mj_deleteData(d);
   mj_deleteModel(m);
