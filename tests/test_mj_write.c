@@ -300,6 +300,7 @@ static void testOtherElements(void** state) {
       char* text;
       status = djm_makeMJCF(&text, path, x, NULL, &err);
       if ((status == DJ_OK) != (i == k)) fail_msg("%d, %d: %s", i, k, err.text);
+      if (i != k) assert_true(err.text[0] > ' ');
       free(text);
       dj_deleteModel(x);
       mj_deleteModel(other);

@@ -507,9 +507,82 @@ static void testSettings(void** state) {
   removeAll(folder);
 }
 
+// ------------------------------ sizes and errors ------------------------------------------------
+
+// Texts of any length.
+static void testLarge(void** state) {
+  (void)state;
+  enum { NGEOM = 1500 };
+  char folder[] = "djfieldsXXXXXX", path[300], *scene = calloc(NGEOM + 10, 80), *text;
+  assert_non_null(mkdtemp(folder));
+  assert_non_null(scene);
+  size_t n = (size_t)sprintf(scene, "<mujoco><worldbody><body><freejoint/>");
+  for (int i = 0; i < NGEOM; i++) {
+    n += (size_t)sprintf(scene + n, "<geom size='.0123456789' pos='%d.123456789 0 0'/>", i);
+  }
+  n += (size_t)sprintf(scene + n, "</body></worldbody></mujoco>");
+  writeFile(folder, "scene.xml", scene, n);
+  snprintf(path, sizeof(path), "%s/scene.xml", folder);
+  mjModel* m = load(folder, "scene.xml");
+  djModel* x = djt_import(NULL, m);
+  djError err;
+  for (int k = 0; k < 2; k++) {
+    if (djm_makeMJCF(&text, k ? path : "scene.json", x, NULL, &err) != DJ_OK) {
+      fail_msg("%s", err.text);
+    }
+    assert_true(strlen(text) > 1 << 16);
+    mjModel* w = djt_compile(text);
+    assert_int_equal(w->ngeom, NGEOM);
+    checkArray(w->geom_pos, m->geom_pos, 3 * NGEOM, 1e-14, "geom_pos");
+    mj_deleteModel(w);
+    free(text);
+  }
+  free(scene);
+  dj_deleteModel(x);
+  mj_deleteModel(m);
+  removeAll(folder);
+}
+
+// One line that says what is wrong; no text.
+static void testErrors(void** state) {
+  (void)state;
+  static const struct {
+    const char *text, *part;
+  } bad[] = {{"<mujoco><worldbody>\n<geom size='1'\n foo='2'/></worldbody></mujoco>", "foo"},
+             {"<mujoco><worldbody>\n<body name='thing'><joint/></body></worldbody></mujoco>", "thing"},
+             {"<mujoco", "XML"}};
+  mjModel* m = djt_compile("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>");
+  djModel* x = djt_import(NULL, m);
+  char folder[] = "djfieldsXXXXXX", path[300], full[1];
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof(path), "%s/scene.xml", folder);
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+    char* text = full;
+    djError err;
+    writeFile(folder, "scene.xml", bad[i].text, strlen(bad[i].text));
+    assert_int_equal(djm_makeMJCF(&text, path, x, NULL, &err), DJ_INVALID);
+    assert_null(text);
+    if (!strstr(err.text, bad[i].part)) fail_msg("'%s' lacks %s", err.text, bad[i].part);
+    assert_null(strpbrk(err.text, "\r\n"));
+  }
+  for (int k = 0; k < 3; k++) {
+    char* text = full;
+    djError err;
+    djStatus status = djm_makeMJCF(k == 0 ? NULL : &text, k == 1 ? NULL : path, k == 2 ? NULL : x,
+                                   NULL, &err);
+    assert_int_equal(status, DJ_INVALID);
+    assert_non_null(strstr(err.text, "no text, scene or model"));
+    if (k > 0) assert_null(text);
+  }
+  dj_deleteModel(x);
+  mj_deleteModel(m);
+  removeAll(folder);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testFromModel),
                                      cmocka_unit_test(testUnchanged), cmocka_unit_test(testKey),
-                                     cmocka_unit_test(testSettings)};
+                                     cmocka_unit_test(testSettings), cmocka_unit_test(testLarge),
+                                     cmocka_unit_test(testErrors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
