@@ -65,8 +65,8 @@ static mjModel* makeScene(djRng* rng) {
   put(&t, "<body><joint name='ball' type='ball'/><geom size='.1'/></body>"
           "<body><joint name='other'/><geom size='.1' pos='3 0 0'/></body>");
   for (int j = 0; j < NJOINT; j++) {
-    put(&t, "<body><joint name='j%d' type='%s' ref='%.6g'", j, djt_integer(rng, 2) ? "slide" : "hinge",
-        djt_uniform(rng, -0.5, 0.5));
+    put(&t, "<body><joint name='j%d' type='%s' ref='%.6g'", j,
+        djt_integer(rng, 2) ? "slide" : "hinge", djt_uniform(rng, -0.5, 0.5));
     if (djt_integer(rng, 2)) putRange(&t, rng, "actuatorfrc", 6);
     put(&t, "/><inertial pos='0 0 0' mass='%g' diaginertia='%g %g %g'/></body>", kInertia, kInertia,
         kInertia, kInertia);
@@ -98,7 +98,8 @@ static void shake(djRng* rng, const mjModel* m, mjData* d) {
 
 // What an actuator's force changes by at most where its clips are rounded.
 static double rounding(const mjModel* m, const mjData* d, int i) {
-  double x = d->actuator_length[m->actuator_outadr[i]], v = d->actuator_velocity[m->actuator_outadr[i]];
+  int out = m->actuator_outadr[i];
+  double x = d->actuator_length[out], v = d->actuator_velocity[out];
   const mjtNum* g = m->actuator_gainprm + mjNGAIN * i;
   double gain = fabs(m->actuator_gaintype[i] == mjGAIN_AFFINE ? g[0] + g[1] * x + g[2] * v : g[0]);
   const mjtNum *c = m->actuator_ctrlrange + 2 * m->actuator_ctrladr[i],
@@ -142,7 +143,8 @@ static void countEffects(int count[NWITHOUT], const mjModel* m, const mjData* d)
     bool effect = false;
     for (int j = 2; j < m->njnt; j++) {
       int dof = m->jnt_dofadr[j];
-      if (fabs(e->qfrc_actuator[dof] - d->qfrc_actuator[dof]) > 5 * tolerance(m, d, j)) effect = true;
+      double change = fabs(e->qfrc_actuator[dof] - d->qfrc_actuator[dof]);
+      if (change > 5 * tolerance(m, d, j)) effect = true;
     }
     count[k] += effect;
     mj_deleteData(e);

@@ -211,7 +211,9 @@ static bool isListed(const char* config, const char* key, char letter, int numbe
   return false;
 }
 
-static bool hasBits(const mjModel* m, int g) { return m->geom_contype[g] || m->geom_conaffinity[g]; }
+static bool hasBits(const mjModel* m, int g) {
+  return m->geom_contype[g] || m->geom_conaffinity[g];
+}
 
 // By name, or by its body: there geoms with bits count, or all where none has.
 static bool isNamed(const mjModel* m, const char* config, int g) {

@@ -30,7 +30,8 @@ static void testFree(void** state) {
     if (trial % 3 == 0) m->opt.enableflags |= mjENBL_ENERGY;
     if (trial % 3 == 1) {   // no sensor asks for energies
       for (int i = 0; i < m->nsensor; i++) {
-        bool energy = m->sensor_type[i] == mjSENS_E_POTENTIAL || m->sensor_type[i] == mjSENS_E_KINETIC;
+        int type = m->sensor_type[i];
+        bool energy = type == mjSENS_E_POTENTIAL || type == mjSENS_E_KINETIC;
         if (energy) m->sensor_type[i] = mjSENS_CLOCK;
       }
     }

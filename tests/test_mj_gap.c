@@ -239,8 +239,9 @@ static void testEngine(void** state) {
 // A scene with sensors that name objects themselves; NULL: text is in `error`.
 static mjModel* compileObjects(const char* instances, const char* sensors, char error[1000]) {
   static char xml[4000];
-  snprintf(xml, sizeof(xml), "<mujoco><extension><plugin plugin='dijoco.gap'>%s</plugin></extension>"
-           "%s<sensor>%s</sensor></mujoco>", instances, kWorld, sensors);
+  snprintf(xml, sizeof(xml),
+           "<mujoco><extension><plugin plugin='dijoco.gap'>%s</plugin></extension>%s<sensor>"
+           "%s</sensor></mujoco>", instances, kWorld, sensors);
   return djt_tryCompile(xml, error);
 }
 
@@ -270,7 +271,9 @@ static void testObjects(void** state) {
   assert_int_equal(djm_gap(value, NULL, m, d, mjOBJ_BODY, mj_name2id(m, mjOBJ_BODY, "arm"),
                            mj_name2id(m, mjOBJ_BODY, "free"), -1, NULL), DJ_OK);
   assert_true(value[0] > 0.05 && d->sensordata[10] == 0.05);   // cut off
-  for (int k = 0; k < 3; k++) assert_memory_equal(value, d->sensordata + 11 + 10 * k, sizeof(value));
+  for (int k = 0; k < 3; k++) {
+    assert_memory_equal(value, d->sensordata + 11 + 10 * k, sizeof(value));
+  }
   mj_deleteData(d);
   mj_deleteModel(m);
 }

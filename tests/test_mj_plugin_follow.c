@@ -21,23 +21,25 @@ static const char kScene[] =
     "conaffinity='0'/></body>"
     "<body name='puck' pos='1 0 .1'><joint type='free'/><geom name='puck' type='box' "
     "size='.1 .1 .1' contype='0' conaffinity='0'/></body>"
-    "<body name='arm' pos='0 2 1' quat='1 .1 .2 .3' gravcomp='.3'><joint name='hinge' axis='0 1 .2' "
-    "pos='.01 .02 .03' limited='true' range='-90 .5' margin='.01' damping='.2 .1 .1' "
+    "<body name='arm' pos='0 2 1' quat='1 .1 .2 .3' gravcomp='.3'><joint name='hinge' axis='0 1 "
+    ".2' pos='.01 .02 .03' limited='true' range='-90 .5' margin='.01' damping='.2 .1 .1' "
     "stiffness='2 1 1' springref='20' ref='1' armature='.1' frictionloss='.05' "
-    "solreflimit='.05 .9' solimplimit='.8 .9 .01'/><inertial pos='.1 .05 0' quat='1 .1 0 0' mass='1' "
-    "diaginertia='.05 .04 .03'/><geom name='rod' type='capsule' size='.03 .1' contype='0' "
+    "solreflimit='.05 .9' solimplimit='.8 .9 .01'/><inertial pos='.1 .05 0' quat='1 .1 0 0' "
+    "mass='1' diaginertia='.05 .04 .03'/><geom name='rod' type='capsule' size='.03 .1' contype='0' "
     "conaffinity='0'/><body name='hand' pos='.2 0 0'><joint name='ball' type='ball' damping='.01' "
-    "stiffness='.1'/><geom type='box' size='.05 .03 .02' contype='0' conaffinity='0'/></body></body>"
+    "stiffness='.1'/><geom type='box' size='.05 .03 .02' contype='0' "
+    "conaffinity='0'/></body></body>"
     "<body name='cart' pos='0 4 1'><joint name='slide' type='slide' axis='1 0 0' "
     "actuatorfrclimited='true' actuatorfrcrange='-1 1'/><geom size='.1' contype='0' "
     "conaffinity='0'/></body><body pos='0 6 1'><joint name='rail' type='slide' axis='1 0 0'/><geom "
-    "size='.1' contype='0' conaffinity='0'/></body></worldbody><contact><pair geom1='floor' geom2='puck' "
+    "size='.1' contype='0' conaffinity='0'/></body></worldbody><contact><pair geom1='floor' "
+    "geom2='puck' "
     "friction='.2 .2 0 0 0' margin='.002' condim='3'/></contact><actuator><general joint='hinge' "
     "gear='2' gaintype='affine' gainprm='1 .2 .1' biastype='affine' biasprm='.1 -.2 -.3' "
     "ctrllimited='true' ctrlrange='-1 .5' forcelimited='true' forcerange='-3 .4' armature='.05' "
     "damping='.1 .2 .3'/><general joint='rail' dyntype='filter' dynprm='.1' gainprm='2' "
-    "actlimited='true' actrange='-1 .45'/><motor joint='slide' gear='3'/><motor joint='rail' ctrllimited='true' "
-    "ctrlrange='-1 .3'/></actuator></mujoco>";
+    "actlimited='true' actrange='-1 .45'/><motor joint='slide' gear='3'/><motor joint='rail' "
+    "ctrllimited='true' ctrlrange='-1 .3'/></actuator></mujoco>";
 
 static int entriesOf(const mjModel* m, const char* count, int width) {
   const struct {
@@ -67,8 +69,8 @@ typedef struct Field {
   {#field, offsetof(mjModel, field), 'n', #count, width, entry, add}
 #define INT(field, count, entry, add) {#field, offsetof(mjModel, field), 'i', #count, 1, entry, add}
 #define BIT(field, count, entry) {#field, offsetof(mjModel, field), 'b', #count, 1, entry, 0}
-// bodies 1 box, 2 puck, 3 arm, 4 hand, 5 cart; joints 2 hinge, 3 ball, 4 slide, 5 rail; geoms 1 box, 2 puck;
-// dofs 12 hinge, 13 ball, 16 slide; qpos 14 hinge, 15 ball, 19 slide
+// bodies 1 box, 2 puck, 3 arm, 4 hand, 5 cart; joints 2 hinge, 3 ball, 4 slide, 5 rail; geoms
+// 1 box, 2 puck; dofs 12 hinge, 13 ball, 16 slide; qpos 14 hinge, 15 ball, 19 slide
 static const Field fields[] = {
     NUM(body_pos, nbody, 3, 12, .05),        NUM(body_quat, nbody, 4, 17, .1),
     NUM(body_ipos, nbody, 3, 9, .05),        NUM(body_iquat, nbody, 4, 14, .3),

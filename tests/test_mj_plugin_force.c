@@ -13,8 +13,8 @@
 
 #define PLUGIN(config)                                                                            \
   "<extension><plugin plugin='dijoco.contact'><instance name='dj'>" config                        \
-  "<config key='tolerance' value='1e-12'/><config key='contact' value='none'/></instance></plugin>" \
-  "</extension>"
+  "<config key='tolerance' value='1e-12'/><config key='contact' value='none'/></instance>"        \
+  "</plugin></extension>"
 
 static const int kIntegrators[] = {mjINT_EULER, mjINT_IMPLICIT, mjINT_IMPLICITFAST,
                                    mjINT_DISCRETE};
@@ -150,7 +150,8 @@ static void testFrictionLoss(void** state) {
     bool off = k >= 6 * 4;
     snprintf(text, sizeof(text),
              "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'>%s</instance>"
-             "</plugin></extension><worldbody><body><joint axis='0 0 1' frictionloss='2'/><inertial "
+             "</plugin></extension><worldbody><body><joint axis='0 0 1' "
+             "frictionloss='2'/><inertial "
              "pos='0 0 0' mass='1' diaginertia='1 1 1'/></body><body><joint axis='0 0 1' "
              "frictionloss='2'/><inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/></body>"
              "</worldbody></mujoco>", choice[k / 2 % 3]);

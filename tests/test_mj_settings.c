@@ -192,10 +192,12 @@ static void testLeftOut(void** state) {
   (void)state;
   warning[0] = '\0';
   mjModel* m = djt_compile(
-      "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'/></plugin></extension>"
+      "<mujoco><extension><plugin plugin='dijoco.contact'><instance "
+      "name='dj'/></plugin></extension>"
       "<asset><hfield name='x' nrow='2' ncol='2' size='1 1 1 1'/></asset><worldbody><body name='A'>"
       "<joint name='j' springyield='.1' stiffness='1'/><geom name='a' size='.1' adhesion='1'/>"
-      "</body><body name='C' pos='1 0 0'><freejoint name='f'/><geom size='.1'/></body><geom name='h' "
+      "</body><body name='C' pos='1 0 0'><freejoint name='f'/><geom size='.1'/></body><geom "
+      "name='h' "
       "type='hfield' hfield='x'/></worldbody><tendon><fixed name='t' stiffness='1' armature='.1'>"
       "<joint joint='j' coef='1'/></fixed></tendon><equality><weld name='e' body1='A' body2='C'/>"
       "</equality><actuator><motor name='u' tendon='t'/><velocity name='v' joint='f'/><motor "
@@ -223,7 +225,8 @@ static void testCollided(void** state) {
   djError err;
   for (int n = 7; n <= 12; n++) {
     size_t used = (size_t)snprintf(text, sizeof(text), "<mujoco><extension><plugin "
-                                   "plugin='dijoco.contact'><instance name='dj'><config key='bodies' "
+                                   "plugin='dijoco.contact'><instance name='dj'><config "
+                                   "key='bodies' "
                                    "value='B'/></instance></plugin></extension><worldbody><geom "
                                    "name='floor' type='plane' size='1 1 1' contype='1' "
                                    "conaffinity='1'/><body name='B'><freejoint/>");

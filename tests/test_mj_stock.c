@@ -439,7 +439,8 @@ static void testTrees(void** state) {
       "diaginertia='.1 .2 .25'/><geom size='.05'/><geom size='.05' pos='30 0 0'/>"
       "<geom name='last' size='.05' pos='.7 0 100'/><geom size='.05' pos='.9 0 100'/>"
       "<geom name='long' type='capsule' size='.05 .1' pos='.75 0 100'/><geom name='turned' "
-      "type='capsule' size='.05 100.05' pos='0 .05 100' quat='1 1 0 0'/></body></worldbody></mujoco>";
+      "type='capsule' size='.05 100.05' pos='0 .05 100' quat='1 1 0 "
+      "0'/></body></worldbody></mujoco>";
   mjModel* m = djt_compile(kRows);
   int stale = 0;
   for (size_t i = 0; i < sizeof(moved) / sizeof(*moved); i++) {
