@@ -1,5 +1,6 @@
 // Values of a loss's terms, worked out from the poses of a run that is stepped by hand: by positions,
-// rotations, and velocities that are differences of positions. And what is refused.
+// rotations, and velocities that are differences of positions; what they take from parameters at a
+// given state, against differences; and what is refused.
 
 #include "common/near.h"
 #include "common/random_model.h"
@@ -9,6 +10,8 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "common/param_case.h"
 
 enum { HORIZON = 8 };
 
@@ -153,9 +156,7 @@ static void testValues(void** state) {
 }
 
 // Sites and geoms on a swinging arm.
-static void testPoints(void** state) {
-  (void)state;
-  djRng rng = {2};
+static djModel* makeArm(void) {
   Scene* s = newScene(3);
   int a = addBody(s, 0, DJ_HINGE, 0, 0, 2, 1, 0.1), b = addBody(s, a, DJ_BALL, 0.4, 0, 0, 1, 0.1);
   addGeom(s, a, DJ_SPHERE, 0.05, 0, 0)->pos[0] = 0.2;
@@ -165,8 +166,15 @@ static void testPoints(void** state) {
   s->def.site = site;
   s->def.nsite = 2;
   djModel* m = sceneModel(s);
-  djData* d = sceneData(m);
   freeScene(s);
+  return m;
+}
+
+static void testPoints(void** state) {
+  (void)state;
+  djRng rng = {2};
+  djModel* m = makeArm();
+  djData* d = sceneData(m);
   djLossTerm term[16];
   int n = 0;
   for (int i = 0; i < 4; i++) {
@@ -183,11 +191,99 @@ static void testPoints(void** state) {
   dj_deleteModel(m);
 }
 
+// ---- parameters -------------------------------------------------------------------------------
+
+static double lossOf(const djModel* m, const djData* d, const djLossTerm* t) {
+  void* memory = malloc(dj_lossWorkSize(m) + 64);
+  djLossWork w = dj_initLossWork(m, (char*)memory + 64 - (uintptr_t)memory % 64);
+  dj_beginLoss(&w, m, d, d->qpos);
+  double value = dj_lossValue(&w, m, t, d->qpos, d->qvel);
+  free(memory);
+  return value;
+}
+
+// Counts parameters by field of which the value depends.
+static void checkParams(int told[DJ_NFIELD], const djModel* m, const djData* d,
+                        const djLossTerm* t) {
+  static const djField fields[] = {DJ_FIELD_BODY_POS,  DJ_FIELD_BODY_QUAT, DJ_FIELD_BODY_MASS,
+                                   DJ_FIELD_BODY_IPOS, DJ_FIELD_JOINT_POS, DJ_FIELD_JOINT_AXIS,
+                                   DJ_FIELD_SITE_POS,  DJ_FIELD_GEOM_POS};
+  void* memory = malloc(dj_lossWorkSize(m) + 64);
+  djLossWork w = dj_initLossWork(m, (char*)memory + 64 - (uintptr_t)memory % 64);
+  double* grad = djt_zeros(dj_paramGradSize(m));
+  double* scratch = djt_zeros((size_t)m->nbody * 12);
+  const double factor = 0.7, e = 1e-5;
+  dj_beginLoss(&w, m, d, d->qpos);
+  dj_lossParams(grad, &w, m, t, d->qpos, d->qvel, factor, scratch);
+  djModel* moved;
+  assert_int_equal(dj_copyModel(&moved, m, NULL), DJ_OK);
+  for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {
+    djParam p;
+    bool frame = fields[f] == DJ_FIELD_BODY_POS || fields[f] == DJ_FIELD_BODY_QUAT;
+    for (int id = frame; id < 40; id++) {
+      if (!dj_makeParam(&p, m, fields[f], id)) continue;
+      const double* g = dj_paramEntry(grad, m, fields[f], id);
+      for (int k = 0; k < p.ntangent; k++) {
+        double base[8], value[8], side[2];
+        assert_int_equal(dj_getParam(base, m, &p), DJ_OK);
+        if (p.field == DJ_FIELD_BODY_MASS && base[0] < e) continue;   // may not be negative
+        for (int i = 0; i < 2; i++) {
+          memcpy(value, base, sizeof value);
+          djt_moveParam(value, m, &p, k, i ? e : -e);
+          assert_int_equal(dj_setParam(moved, &p, value, NULL), DJ_OK);
+          side[i] = lossOf(moved, d, t);
+        }
+        assert_int_equal(dj_setParam(moved, &p, base, NULL), DJ_OK);
+        double expected = factor * (side[1] - side[0]) / (2 * e);
+        djt_near(g[k], expected, 2e-7 * (1 + fabs(expected)));
+        told[fields[f]] += fabs(expected) > 1e-3;
+      }
+    }
+  }
+  dj_deleteModel(moved);
+  free(scratch);
+  free(grad);
+  free(memory);
+}
+
+static void testParams(void** state) {
+  (void)state;
+  djRng rng = {3};
+  int told[DJ_NFIELD] = {0};
+  for (int trial = 0; trial < 20; trial++) {
+    bool arm = trial % 4 == 3;
+    djModel* m = arm ? makeArm() : djt_randomModel(&rng, 2 + djt_integer(&rng, 4), DJT_ALL);
+    djData* d = sceneData(m);
+    djt_randomState(&rng, m, d, 1);
+    for (int type = 0; type <= DJ_LOSS_DISTANCE; type++) {
+      for (int again = 0; again < 3; again++) {
+        djLossTerm t = randomTerm(&rng, (djLossType)type);
+        t.id = 1 + djt_integer(&rng, m->nbody - 1);
+        t.id2 = djt_integer(&rng, m->nbody);
+        if (type == DJ_LOSS_DISTANCE && t.id == t.id2) continue;
+        if (type == DJ_LOSS_COM && again == 0) t.id = -1;
+        if (type == DJ_LOSS_POSITION && arm) {
+          t.object = again % 2 ? DJ_OBJ_SITE : DJ_OBJ_GEOM;
+          t.id = djt_integer(&rng, 2);
+        }
+        checkParams(told, m, d, &t);
+      }
+    }
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+  static const djField all[] = {DJ_FIELD_BODY_POS,  DJ_FIELD_BODY_QUAT, DJ_FIELD_BODY_MASS,
+                                DJ_FIELD_BODY_IPOS, DJ_FIELD_JOINT_POS, DJ_FIELD_JOINT_AXIS,
+                                DJ_FIELD_SITE_POS,  DJ_FIELD_GEOM_POS};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
+}
+
 static void testRefused(void** state) {
   (void)state;
-  Scene* s = newScene(2);
+  Scene* s = newScene(3);
   int a = addBody(s, 0, DJ_HINGE, 0, 0, 2, 1, 0.1);
   addBody(s, a, DJ_BALL, 0.4, 0, 0, 1, 0.1);
+  addBody(s, 0, DJ_FREE, 0, 0, 0, 1, 0.1);
   djModel* m = sceneModel(s);
   freeScene(s);
   const djLossTerm good = {.type = DJ_LOSS_POSITION, .object = DJ_OBJ_BODY, .id = 1, .weight = 1};
@@ -199,14 +295,14 @@ static void testRefused(void** state) {
       {{.type = DJ_NLOSS}, "loss[1]: unknown type"},
       {{.when = (djWhen)3}, "loss[1]: unknown value of when"},
       {{.object = DJ_OBJ_JOINT}, "loss[1]: must be of a body, a site or a geom"},
-      {{.object = DJ_OBJ_BODY, .id = 3}, "loss[1]: element 3 does not exist"},
+      {{.object = DJ_OBJ_BODY, .id = 4}, "loss[1]: element 4 does not exist"},
       {{.object = DJ_OBJ_BODY, .id = -1}, "loss[1]: element -1 does not exist"},
       {{.object = DJ_OBJ_SITE}, "loss[1]: element 0 does not exist"},
       {{.type = DJ_LOSS_COM, .id = -2}, "loss[1]: element -2 does not exist"},
-      {{.type = DJ_LOSS_QPOS, .id = 2}, "loss[1]: element 2 does not exist"},
+      {{.type = DJ_LOSS_QPOS, .id = 3}, "loss[1]: element 3 does not exist"},
       {{.type = DJ_LOSS_QPOS, .id = 1}, "loss[1]: joint is not a slide or hinge"},
-      {{.type = DJ_LOSS_QVEL, .id = 1}, "loss[1]: joint is not a slide or hinge"},
-      {{.type = DJ_LOSS_DISTANCE, .id = 1, .id2 = 3}, "loss[1]: body 3 does not exist"},
+      {{.type = DJ_LOSS_QVEL, .id = 2}, "loss[1]: joint is not a slide or hinge"},
+      {{.type = DJ_LOSS_DISTANCE, .id = 1, .id2 = 4}, "loss[1]: body 4 does not exist"},
       {{.type = DJ_LOSS_DISTANCE, .id = 1, .id2 = -1}, "loss[1]: body -1 does not exist"},
       {{.object = DJ_OBJ_BODY, .weight = NAN}, "loss[1]: not a finite number"},
       {{.object = DJ_OBJ_BODY, .tolerance = INFINITY}, "loss[1]: not a finite number"},
@@ -230,6 +326,6 @@ static void testRefused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testValues), cmocka_unit_test(testPoints),
-                                     cmocka_unit_test(testRefused)};
+                                     cmocka_unit_test(testParams), cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
