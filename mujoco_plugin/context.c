@@ -101,7 +101,8 @@ djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjMod
   if (report) *report = NULL;
   djmInstance instance = {.substeps = 1};
   djmContext* c = calloc(1, sizeof(*c));
-  djStatus status = c ? djm_import(&c->model, report, &instance, m, purpose, err) : DJ_NO_MEMORY;
+  djStatus status = c ? djm_import(&c->model, report, &instance, m, purpose, NULL, err)
+                      : DJ_NO_MEMORY;
   if (status == DJ_OK) status = dj_makeData(&c->data, c->model, err);
   if (status == DJ_OK) status = listKept(c, m);
   if (status == DJ_OK && purpose == DJM_WHOLE) status = makeScratch(c, m, err);

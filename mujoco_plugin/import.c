@@ -57,13 +57,14 @@ static djStatus importAll(djmImport* imp) {
 }
 
 djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_out,
-                    const mjModel* m, djmPurpose purpose, djError* err) {
+                    const mjModel* m, djmPurpose purpose, const djWatch* watch, djError* err) {
   djStatus status = djm_attach(err);
   if (status != DJ_OK) return status;
   mjModel view = *m;
   djmInstance instance;
   djmImport imp = {.m = &view, .def = dj_defaultModelDef(), .err = err};
   imp.def.name = djm_name(m, 0);
+  if (watch) imp.def.watch = *watch;
   status = djm_readInstance(&instance, &imp, m);
   if (status == DJ_OK) status = djm_applyInstance(&view, &imp, &instance, purpose);
   if (status == DJ_OK) status = importAll(&imp);
@@ -96,5 +97,5 @@ djStatus dj_importMuJoCo(djModel** model, djReport** report, const mjModel* m, d
     snprintf(err->text, sizeof(err->text), "dj_importMuJoCo: no model given");
     return DJ_INVALID;
   }
-  return djm_import(model, report, NULL, m, DJM_WHOLE, err);
+  return djm_import(model, report, NULL, m, DJM_WHOLE, NULL, err);
 }

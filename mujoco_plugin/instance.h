@@ -44,9 +44,10 @@ djStatus djm_applyInstance(mjModel* view, djmImport* imp, const djmInstance* ins
 // Options that the configuration gives, into imp->def.
 djStatus djm_importInstanceOption(djmImport* imp, const djmInstance* instance);
 
-// As dj_importMuJoCo. instance_out (may be NULL): id, substeps and joints of the instance.
+// As dj_importMuJoCo. instance_out (may be NULL): id, substeps and joints of the instance. watch:
+// told while hulls are made, or NULL.
 djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_out,
-                    const mjModel* m, djmPurpose purpose, djError* err);
+                    const mjModel* m, djmPurpose purpose, const djWatch* watch, djError* err);
 
 // As djm_makeContext.
 djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjModel* m,

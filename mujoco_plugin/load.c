@@ -1,6 +1,7 @@
 // dj_loadMJCF: a scene file, through MuJoCo's loader.
 
 #include "attach.h"
+#include "instance.h"
 
 #include <dijoco/mujoco.h>
 
@@ -53,8 +54,8 @@ static djStatus load(mjModel** stock, const char* path, djError* err) {
   return status;
 }
 
-djStatus dj_loadMJCF(djModel** model, djReport** report, mjModel** stock, const char* path,
-                     djError* err) {
+djStatus dj_loadMJCFWatched(djModel** model, djReport** report, mjModel** stock, const char* path,
+                            const djWatch* watch, djError* err) {
   djError unused;
   if (!err) err = &unused;
   err->text[0] = '\0';
@@ -69,11 +70,16 @@ djStatus dj_loadMJCF(djModel** model, djReport** report, mjModel** stock, const 
   djStatus status = djm_attach(err);
   if (status == DJ_OK) status = load(&loaded, path, err);
   if (status != DJ_OK) return status;
-  status = dj_importMuJoCo(model, report, loaded, err);
+  status = djm_import(model, report, NULL, loaded, DJM_WHOLE, watch, err);
   if (status == DJ_OK && stock) {
     *stock = loaded;
   } else {
     mj_deleteModel(loaded);
   }
   return status;
+}
+
+djStatus dj_loadMJCF(djModel** model, djReport** report, mjModel** stock, const char* path,
+                     djError* err) {
+  return dj_loadMJCFWatched(model, report, stock, path, NULL, err);
 }

@@ -15,7 +15,8 @@ import numpy as np
 OK, NOT_CONVERGED, SINGULAR, INVALID, UNSUPPORTED = 0, 1, 2, -1, -2
 STATUS_TEXT = {SINGULAR: "a step's Jacobian could not be factored: there is no derivative",
                INVALID: "bad argument", UNSUPPORTED: "not supported", -3: "out of memory",
-               -4: "shapes overlap at the start", -5: "a file cannot be read or written"}
+               -4: "shapes overlap at the start", -5: "a file cannot be read or written",
+               -6: "cancelled"}
 
 
 class Error(RuntimeError):
@@ -48,7 +49,7 @@ class CRollout(ctypes.Structure):
     _fields_ = [("horizon", c_int), ("qpos0", c_void_p), ("qvel0", c_void_p), ("act0", c_void_p),
                 ("ctrl", c_void_p), ("nloss", c_int), ("loss", c_void_p), ("callback", c_void_p),
                 ("user", c_void_p), ("polish", c_int), ("loss_only", c_bool),
-                ("compiled", c_void_p)]
+                ("compiled", c_void_p), ("progress", c_void_p), ("progress_user", c_void_p)]
 
 
 class CRolloutResult(ctypes.Structure):

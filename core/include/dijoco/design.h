@@ -20,7 +20,7 @@ extern "C" {
 // x lists the entries that vary, variable by variable. An entry is the number itself; for
 // rotations it belongs to the rotation vector w of q = q0 exp(w), q0 being the task's own value, so
 // that x is 0 there at the start and derivatives by it at w = 0 are the tangent ones.
-// All fields are to be read only.
+// All fields are to be read only, but for rollout.watch, which may be set at any time.
 typedef struct djDesign {
   const djProblem* problem;
   int n;                    // entries of x

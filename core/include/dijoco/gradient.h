@@ -82,6 +82,7 @@ typedef struct djRollout {
   bool loss_only;              // no linearisation: a backward pass is not possible
   const djModel* compiled;     // not NULL: gradients by parameters let masses and inertias follow
                                //   the geoms of the model from this one on (dj_followGeoms)
+  djWatch watch;               // told after each step of either pass; a cancelled one has no result
 } djRollout;
 
 // What a rollout returns. Arrays belong to the caller.

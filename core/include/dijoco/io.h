@@ -14,6 +14,9 @@ extern "C" {
 // the path, then name the element: "scene.json: joint 'knee': range is reversed".
 DJ_API djStatus dj_loadModel(djModel** model, const char* path, djError* err);
 DJ_API djStatus dj_loadModelText(djModel** model, const char* text, djError* err);
+// dj_loadModel, told of to a watch (NULL: nobody) while the hulls of meshes are made.
+DJ_API djStatus dj_loadModelWatched(djModel** model, const char* path, const djWatch* watch,
+                                    djError* err);
 DJ_API djStatus dj_saveModel(const djModel* model, const char* path, djError* err);
 // The same into an open file, which is not yet committed then.
 DJ_API djStatus dj_writeModel(const djModel* model, djFile* file, djError* err);

@@ -150,6 +150,7 @@ typedef struct djModelDef {
   const djPairDef* pair;
   const djExcludeDef* exclude;
   const djKeyDef* key;
+  djWatch watch;              // told while the hulls of meshes are made
 } djModelDef;
 
 // Definitions with defaults, so that fields can be added later without changing programs.

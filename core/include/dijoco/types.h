@@ -40,8 +40,19 @@ typedef enum djStatus {
   DJ_UNSUPPORTED = -2,    // a feature that the library does not have
   DJ_NO_MEMORY = -3,
   DJ_OVERLAP = -4,        // overlapping start with overlap = error
-  DJ_FILE = -5            // a file cannot be read or written
+  DJ_FILE = -5,           // a file cannot be read or written
+  DJ_CANCELLED = -6       // the caller's djWatch ended it
 } djStatus;
+
+// Told, while a call works that may take long, what part of the work is done, from 0 to 1. Nonzero:
+// the call gives up and returns DJ_CANCELLED.
+typedef int (*djProgress)(void* user, double done);
+
+// Who is told; progress NULL: nobody.
+typedef struct djWatch {
+  djProgress progress;
+  void* user;             // handed to it
+} djWatch;
 
 // Why a call failed, where there is no djData yet. One line, names the element.
 typedef struct djError {

@@ -18,4 +18,10 @@ static inline djStatus dj_failMemory(djError* err) {
   return dj_fail(err, DJ_NO_MEMORY, "out of memory");
 }
 
+// Tell the watch (may be NULL) how far the work is; DJ_CANCELLED where it wants no more.
+static inline djStatus dj_tell(const djWatch* watch, double done, djError* err) {
+  if (!watch || !watch->progress || watch->progress(watch->user, done) == 0) return DJ_OK;
+  return dj_fail(err, DJ_CANCELLED, "cancelled");
+}
+
 #endif  // DJ_BASE_STATUS_H_

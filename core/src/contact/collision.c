@@ -26,7 +26,7 @@ static bool isSupported(int type) {
 // ------------------------------------------ sizes ----------------------------------------------
 
 djStatus dj_makeMeshHull(djHull* hull, const djModel* m, int mesh, const djHull* old,
-                         djError* err) {
+                         const djWatch* watch, djError* err) {
   int nvert = m->mesh_vertnum[mesh], nface = m->mesh_facenum[mesh];
   const double* vert = m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh];
   const int* face = m->mesh_face + 3 * (size_t)m->mesh_faceadr[mesh];
@@ -34,16 +34,40 @@ djStatus dj_makeMeshHull(djHull* hull, const djModel* m, int mesh, const djHull*
   if (old && old->buffer) {
     status = dj_moveHull(hull, old, nvert, vert);
   } else if (nface > 0) {
-    status = dj_makeHull(hull, nvert, vert, nface, face, err);
+    status = dj_makeHullWatched(hull, nvert, vert, nface, face, watch, err);
   }
-  if (status == DJ_INVALID) status = dj_makeHull(hull, nvert, vert, 0, NULL, err);
+  if (status == DJ_INVALID) {
+    status = dj_makeHullWatched(hull, nvert, vert, 0, NULL, watch, err);
+  }
   return status;
 }
 
-static djStatus needHull(djShapeBuilder* b, int geom, djError* err) {
+// Work of a geom's hull, in units of its own: the check of all vertices against all facets.
+static double hullWork(const djShapeBuilder* b, int geom) {
+  const djModel* m = b->model;
+  double n = m->geom_type[geom] == DJ_MESH ? m->mesh_vertnum[m->geom_mesh[geom]] : 0;
+  return b->collides[geom] ? n * n : 0;
+}
+
+// Hulls among all hulls that are to be made.
+typedef struct Share {
+  const djWatch* watch;
+  double before, own, all;   // work
+} Share;
+
+static int tellShare(void* user, double done) {
+  const Share* s = user;
+  return s->watch->progress(s->watch->user, (s->before + done * s->own) / s->all);
+}
+
+static djStatus needHull(djShapeBuilder* b, int geom, Share* share, djError* err) {
   int mesh = b->model->geom_mesh[geom];
   if (b->hull[mesh].buffer) return DJ_OK;
-  djStatus status = dj_makeMeshHull(&b->hull[mesh], b->model, mesh, NULL, err);
+  djWatch watch = {tellShare, share};
+  share->own = hullWork(b, geom);
+  djStatus status = dj_makeMeshHull(&b->hull[mesh], b->model, mesh, NULL,
+                                    share->watch ? &watch : NULL, err);
+  share->before += share->own;
   char text[80];
   return status ? dj_prefix(err, status, dj_geomText(text, b->model, geom)) : DJ_OK;
 }
@@ -66,14 +90,24 @@ djStatus dj_checkInner(const djShapeBuilder* b, int geom, djError* err) {
   return dj_fail(err, DJ_INVALID, "%s: size must be positive", dj_geomText(text, b->model, geom));
 }
 
+// Geoms of one mesh share its hull: their work counts more than once, and they are done at once.
+static Share shareOut(const djShapeBuilder* b) {
+  Share share = {b->watch && b->watch->progress ? b->watch : NULL, 0, 0, 0};
+  for (int g = 0; g < b->model->ngeom; g++) share.all += hullWork(b, g);
+  return share;
+}
+
 djStatus dj_measureGeoms(djShapeBuilder* b, djError* err) {
   const djModel* m = b->model;
   for (int g = 0; g < m->ngeom; g++) {
     b->collides[g] = isSupported(m->geom_type[g]) && dj_geomCollides(m, g);
+  }
+  Share share = shareOut(b);
+  for (int g = 0; g < m->ngeom; g++) {
     b->inner[g] = INFINITY;
     if (!b->collides[g] || m->geom_type[g] == DJ_PLANE) continue;
     if (m->geom_type[g] == DJ_MESH) {
-      djStatus status = needHull(b, g, err);
+      djStatus status = needHull(b, g, &share, err);
       if (status == DJ_INVALID && !dj_kernel(m->opt.contact)) {   // nobody needs it
         b->collides[g] = false;
         continue;

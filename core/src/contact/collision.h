@@ -11,6 +11,7 @@ typedef struct djShapeBuilder {
   djHull* hull;            // (nmesh) made where needed; then (nmesh) those that meshes had at first
   bool* collides;          // (ngeom)
   double* inner;           // (ngeom) radius of the largest ball inside; planes, others: infinite
+  const djWatch* watch;    // told while hulls are made; or NULL
 } djShapeBuilder;
 
 // "geom 'name'" for messages.
@@ -18,9 +19,9 @@ const char* dj_geomText(char text[80], const djModel* m, int geom);
 
 // Hull of a mesh: by the facets of the hull that it had at first (NULL: it has none yet), or by its
 // own triangles, else by qhull. It depends on that first hull and the vertices alone, not on what
-// came between.
+// came between. watch: told while it is made, or NULL.
 djStatus dj_makeMeshHull(djHull* hull, const djModel* m, int mesh, const djHull* old,
-                         djError* err);
+                         const djWatch* watch, djError* err);
 
 // Radius of the largest ball in a geom that is no plane, and whether it is a size that can be.
 double dj_innerRadius(const djShapeBuilder* b, int geom);

@@ -183,7 +183,7 @@ static djStatus makeBuilder(djShapeBuilder* b, djModel* m, int mesh, djError* er
   size_t n = (size_t)m->ngeom + 1;
   size_t nhull = 2 * (size_t)m->nmesh + 1;
   *b = (djShapeBuilder){m, calloc(nhull, sizeof(djHull)), calloc(n, sizeof(bool)),
-                 calloc(n, sizeof(double))};
+                 calloc(n, sizeof(double)), NULL};
   bool good = b->hull && b->collides && b->inner;
   for (int k = 0; good && m->collision && k < 2 * m->nmesh; k++) {
     if (k != mesh) good = dj_copyHull(&b->hull[k], &m->collision->hull[k]) == DJ_OK;
@@ -216,13 +216,19 @@ static djStatus build(djShapeBuilder* b, bool keep_defaults, djError* err) {
   return status;
 }
 
-djStatus dj_makeCollision(djModel* model, bool keep_defaults, djError* err) {
+djStatus dj_makeCollisionWatched(djModel* model, bool keep_defaults, const djWatch* watch,
+                                 djError* err) {
   if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
   djShapeBuilder b;
   djStatus status = makeBuilder(&b, model, -1, err);
+  b.watch = watch;
   if (status == DJ_OK) status = build(&b, keep_defaults, err);
   freeBuilder(&b);
   return status;
+}
+
+djStatus dj_makeCollision(djModel* model, bool keep_defaults, djError* err) {
+  return dj_makeCollisionWatched(model, keep_defaults, NULL, err);
 }
 
 void dj_freeCollision(djModel* model) {
@@ -290,7 +296,7 @@ static djStatus changeMesh(djShapeBuilder* b, int mesh, djError* err) {
   char text[80];
   djHull hull = {0};
   djStatus status = DJ_OK;
-  if (user >= 0) status = dj_makeMeshHull(&hull, m, mesh, first, err);
+  if (user >= 0) status = dj_makeMeshHull(&hull, m, mesh, first, NULL, err);
   if (status < 0 && (status != DJ_INVALID || dj_kernel(m->opt.contact))) {
     return dj_prefix(err, status, dj_geomText(text, m, user));
   }
@@ -313,7 +319,7 @@ static djStatus changeMesh(djShapeBuilder* b, int mesh, djError* err) {
 djStatus dj_changeCollision(djModel* m, const djParam* param, djError* err) {
   struct djCollision* c = m->collision;
   size_t n = (size_t)m->ngeom + 1;
-  djShapeBuilder b = {m, c->hull, malloc(n * sizeof(bool)), malloc(n * sizeof(double))};
+  djShapeBuilder b = {m, c->hull, malloc(n * sizeof(bool)), malloc(n * sizeof(double)), NULL};
   djStatus status = b.collides && b.inner ? DJ_OK : dj_failMemory(err);
   for (int g = 0; g < m->ngeom && status == DJ_OK; g++) {
     b.collides[g] = c->shape[g].type >= 0;

@@ -49,6 +49,9 @@ typedef struct djFacets {
 // `keep_defaults` keeps the settings that are already in force (parameters were set after the
 // model was made) and rebuilds shapes only.
 djStatus dj_makeCollision(djModel* model, bool keep_defaults, djError* err);
+// The same, told of to a watch (or NULL) while hulls are made.
+djStatus dj_makeCollisionWatched(djModel* model, bool keep_defaults, const djWatch* watch,
+                                 djError* err);
 
 // A parameter has been written: remake the shapes that depend on it, as dj_makeCollision with
 // keep_defaults would. Meshes keep the facets that they had at first while these are convex

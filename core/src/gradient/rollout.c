@@ -208,6 +208,7 @@ static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* 
     }
     record(tape, m, d, k + 1);
     status = addLoss(result, &loss, m, d, r, k + 1);
+    if (status == DJ_OK) status = dj_tell(&r->watch, (k + 1.0) / r->horizon, &d->work->error);
     if (status < 0) return status;
   }
   return DJ_OK;
@@ -375,6 +376,9 @@ djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* 
   for (int k = r->horizon; k > 0 && status >= 0; k--) {
     addLossGradient(lambda, result, sums, &loss, m, d, r, tape, k);
     status = backStep(&lambda, &next, result, sums, m, d, r, tape, k - 1);
+    if (status >= 0) {
+      status = dj_tell(&r->watch, 1 - (k - 1.0) / r->horizon, &d->work->error);
+    }
   }
   if (sums) {
     restore(d, m, r, tape, r->horizon);

@@ -25,7 +25,7 @@ djStatus dj_makeModel(djModel** model, const djModelDef* def, djError* err) {
   if (status < 0) return status;
   status = dj_setEffectiveInertia(*model);
   if (status < 0) dj_failMemory(err);
-  else status = dj_makeCollision(*model, false, err);
+  else status = dj_makeCollisionWatched(*model, false, &def->watch, err);
   if (status < 0) {
     dj_deleteModel(*model);
     *model = NULL;

@@ -351,9 +351,11 @@ static djStatus readElements(djLoader* l, const cJSON* root) {
   return status;
 }
 
-static djStatus loadText(djModel** model, const char* text, size_t length, djError* err) {
+static djStatus loadText(djModel** model, const char* text, size_t length, const djWatch* watch,
+                         djError* err) {
   djLoader l = {.def = dj_defaultModelDef(), .err = err};
   cJSON* root = NULL;
+  if (watch) l.def.watch = *watch;
   djStatus status = dj_parseJson(&root, text, length, err);
   if (status == DJ_OK) status = readTop(&l, root);
   if (status == DJ_OK) status = readElements(&l, root);
@@ -367,17 +369,22 @@ djStatus dj_loadModelText(djModel** model, const char* text, djError* err) {
   if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
   *model = NULL;
   if (!text) return dj_fail(err, DJ_INVALID, "text: NULL");
-  return loadText(model, text, strlen(text), err);
+  return loadText(model, text, strlen(text), NULL, err);
 }
 
-djStatus dj_loadModel(djModel** model, const char* path, djError* err) {
+djStatus dj_loadModelWatched(djModel** model, const char* path, const djWatch* watch,
+                             djError* err) {
   if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
   *model = NULL;
   if (!path) return dj_fail(err, DJ_INVALID, "path: NULL");
   char* text = NULL;
   size_t length = 0;
   djStatus status = dj_readFile(&text, &length, path, err);
-  if (status == DJ_OK) status = loadText(model, text, length, err);
+  if (status == DJ_OK) status = loadText(model, text, length, watch, err);
   free(text);
   return status < 0 ? dj_prefix(err, status, path) : status;
+}
+
+djStatus dj_loadModel(djModel** model, const char* path, djError* err) {
+  return dj_loadModelWatched(model, path, NULL, err);
 }

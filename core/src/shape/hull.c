@@ -4,6 +4,7 @@
 
 #include "shape/hull.h"
 
+#include "base/status.h"
 #include "shape/simplex.h"
 
 #include <libqhull_r/libqhull_r.h>
@@ -442,16 +443,22 @@ static djStatus fillHull(djHull* hull, const Triangles* t, int nvert, const doub
   return status;
 }
 
-// No vertex lies above a facet by more than the tolerance.
-static bool isConvex(const djHull* hull, double tolerance) {
-  for (int f = 0; f < hull->nface; f++) {
+// No vertex lies above a facet by more than the tolerance. This takes most of the time of large
+// hulls, so that it stands for all of it.
+static djStatus checkConvex(const djHull* hull, double tolerance, const djWatch* watch,
+                            djError* err) {
+  djStatus status = DJ_OK;
+  for (int f = 0; f < hull->nface && status == DJ_OK; f++) {
     const double* p = hull->plane + 4 * f;
+    if (f % 64 == 0) status = dj_tell(watch, (double)f / hull->nface, err);
     if (hull->group[f] != f) continue;
     for (int i = 0; i < hull->nvert; i++) {
-      if (dju_dot3(dju_load3(p), vertexOf(hull, i)) - p[3] > tolerance) return false;
+      if (dju_dot3(dju_load3(p), vertexOf(hull, i)) - p[3] > tolerance) {
+        return fail(err, DJ_INVALID, "triangles are not convex");
+      }
     }
   }
-  return true;
+  return status;
 }
 
 // No point that is not a vertex lies above a triangle by more than the tolerance.
@@ -470,7 +477,7 @@ static bool holdsPoints(const djHull* hull, int nvert, const double* vert, doubl
 }
 
 static djStatus finishHull(djHull* hull, const Triangles* t, int nvert, const double* vert,
-                           double size, djError* err) {
+                           double size, const djWatch* watch, djError* err) {
   djStatus status = fillHull(hull, t, nvert, vert);
   if (status != DJ_OK) return fail(err, status, "out of memory");
   makeAdjacency(hull);
@@ -479,17 +486,16 @@ static djStatus finishHull(djHull* hull, const Triangles* t, int nvert, const do
   if (status != DJ_OK) return fail(err, status, "out of memory");
   makePlanes(hull);
   if (!makeCenter(hull)) return fail(err, DJ_INVALID, "triangles are not outward");
-  if (!isConvex(hull, CONVEX * size)) {
-    return fail(err, DJ_INVALID, "triangles are not convex");
-  }
+  status = checkConvex(hull, CONVEX * size, watch, err);
+  if (status != DJ_OK) return status;
   if (!(hull->inner > FLAT * hull->bound)) return fail(err, DJ_INVALID, "the hull is flat");
   status = makeMoves(hull);
   if (status == DJ_NO_MEMORY) return fail(err, status, "out of memory");
   return status ? fail(err, status, "a vertex of the hull is too sharp") : DJ_OK;
 }
 
-djStatus dj_makeHull(djHull* hull, int nvert, const double* vert, int nface, const int* face,
-                     djError* err) {
+djStatus dj_makeHullWatched(djHull* hull, int nvert, const double* vert, int nface,
+                            const int* face, const djWatch* watch, djError* err) {
   if (!hull) return fail(err, DJ_INVALID, "no hull given");
   memset(hull, 0, sizeof *hull);
   if (!vert || nvert < 4) return fail(err, DJ_INVALID, "a hull needs at least 4 points");
@@ -521,7 +527,7 @@ djStatus dj_makeHull(djHull* hull, int nvert, const double* vert, int nface, con
     status = runQhull(&t, nvert, unit);
     if (status != DJ_OK) fail(err, status, "qhull finds no hull of the points");
   }
-  if (status == DJ_OK) status = finishHull(hull, &t, nvert, vert, half, err);
+  if (status == DJ_OK) status = finishHull(hull, &t, nvert, vert, half, watch, err);
   if (status != DJ_OK) dj_freeHull(hull);
   if (t.normal) {
     free(t.normal);
@@ -530,6 +536,11 @@ djStatus dj_makeHull(djHull* hull, int nvert, const double* vert, int nface, con
   }
   free(unit);
   return status;
+}
+
+djStatus dj_makeHull(djHull* hull, int nvert, const double* vert, int nface, const int* face,
+                     djError* err) {
+  return dj_makeHullWatched(hull, nvert, vert, nface, face, NULL, err);
 }
 
 djStatus dj_copyHull(djHull* copy, const djHull* hull) {
@@ -555,7 +566,7 @@ djStatus dj_moveHull(djHull* hull, const djHull* old, int nvert, const double* v
     memcpy(hull->vert + 3 * i, vert + 3 * hull->id[i], 3 * sizeof(double));
   }
   makePlanes(hull);
-  bool good = makeCenter(hull) && isConvex(hull, CONVEX * half) &&
+  bool good = makeCenter(hull) && checkConvex(hull, CONVEX * half, NULL, NULL) == DJ_OK &&
               holdsPoints(hull, nvert, vert, KEPT * half) && hull->inner > FLAT * hull->bound;
   status = good ? makeMoves(hull) : DJ_INVALID;
   if (status < 0) dj_freeHull(hull);

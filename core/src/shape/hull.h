@@ -31,6 +31,9 @@ typedef struct djHull {
 // vert). DJ_INVALID for fewer than 4 points, flat or non-finite ones.
 djStatus dj_makeHull(djHull* hull, int nvert, const double* vert, int nface, const int* face,
                      djError* err);
+// The same, told of to a watch (or NULL), which may end it.
+djStatus dj_makeHullWatched(djHull* hull, int nvert, const double* vert, int nface,
+                            const int* face, const djWatch* watch, djError* err);
 void dj_freeHull(djHull* hull);
 
 // Hull of points that have moved, by the facets of the hull that they had: equal to dj_makeHull's

@@ -48,6 +48,10 @@ DJ_API djStatus dj_importMuJoCo(djModel** model, djReport** report, const mjMode
 // and report may be NULL. err holds MuJoCo's text on one line, without the path.
 DJ_API djStatus dj_loadMJCF(djModel** model, djReport** report, mjModel** stock,
                             const char* path, djError* err);
+// The same, told of to a watch (NULL: nobody) while the hulls of meshes are made, which follows
+// MuJoCo's part.
+DJ_API djStatus dj_loadMJCFWatched(djModel** model, djReport** report, mjModel** stock,
+                                   const char* path, const djWatch* watch, djError* err);
 
 // ------------------------------ stepping in place of mj_step ------------------------------------
 
