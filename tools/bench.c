@@ -3,8 +3,10 @@
 #include "bench.h"
 
 #include "engine.h"
+#include "interrupt.h"
 #include "json_out.h"
 #include "output.h"
+#include "progress.h"
 #include "scene.h"
 #include "verbs.h"
 
@@ -62,6 +64,20 @@ bool bench_wants(const Bench* b, const char* name) {
   return !b->options->filter || strstr(name, b->options->filter);
 }
 
+bool bench_begin(Bench* b, const char* what) {
+  if (b->counting) {
+    b->nthing++;
+    return false;
+  }
+  if (interrupt_asked()) {
+    b->interrupted = true;
+    return false;
+  }
+  progress_show("timing", b->thing, b->nthing, "%d of %d: %s", b->thing + 1, b->nthing, what);
+  b->thing++;
+  return true;
+}
+
 void bench_add(Bench* b, const char* name, double ours, const char* peer_name, double peer,
                const char* note, ...) {
   if (!bench_wants(b, name)) return;
@@ -99,6 +115,7 @@ double bench_slope(const double* x, const double* t, int n) {
 }
 
 void bench_skip(Bench* b, const char* what, const char* why, ...) {
+  if (b->counting) return;
   if (b->nskipped == (int)(sizeof b->skipped / sizeof b->skipped[0])) return;
   char* text = b->skipped[b->nskipped++];
   int n = snprintf(text, sizeof b->skipped[0], "%s: ", what);
@@ -200,6 +217,7 @@ static void write_json(const Bench* b, const char* cpu, long cores) {
   json_list(&j, "skipped");
   for (int i = 0; i < b->nskipped; i++) json_text(&j, NULL, b->skipped[i]);
   json_end(&j);
+  if (b->interrupted) json_bool(&j, "interrupted", true);
   json_end(&j);
   opt_print(&out);
 }
@@ -235,6 +253,7 @@ static void print_table(const Bench* b, const char* cpu, long cores) {
     print_wrapped(f->note);
   }
   for (int i = 0; i < b->nskipped; i++) printf("skipped: %s\n", b->skipped[i]);
+  if (b->interrupted) printf("interrupted: what would have come next is left out\n");
 }
 
 // ---- where the models are
@@ -273,17 +292,24 @@ int verb_bench(const Options* o) {
     return tool_fail(o->verb, o->models, NULL, "cannot be read");
   }
   if (o->pairs && !(b.pairs = out_open(o->verb, o->pairs))) return EXIT_BAD_INPUT;
-  bench_robots(&b);
-  bench_pair(&b);
-  bench_stack(&b);
-  bench_rollouts(&b);
+  interrupt_defer("ending after this one (again: at once)");
+  for (int pass = 0; pass < 2; pass++) {
+    b.counting = pass == 0;
+    bench_robots(&b);
+    bench_pair(&b);
+    bench_stack(&b);
+    bench_rollouts(&b);
+  }
+  progress_end();
+  if (b.interrupted && b.pairs) out_discard(b.pairs);
   int status = out_commit(o->verb);
   processor(cpu, sizeof cpu);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   if (!status && o->json) write_json(&b, cpu, cores);
   if (!status && !o->json) print_table(&b, cpu, cores);
   free(b.result);
-  return status;
+  if (status) return status;
+  return b.interrupted ? EXIT_NOT_HELD : EXIT_DONE;
 }
 
 #ifndef DJ_HAVE_MUJOCO

@@ -27,6 +27,9 @@ typedef struct Bench {
   BenchResult* result;
   BenchFit fit[16];
   char skipped[8][200];    // what could not be timed, and why
+  bool counting;           // how many things there are to time, before any is
+  int nthing, thing;       // so many, and the present one
+  bool interrupted;        // by a signal: something was left out
 } Bench;
 
 // Times of one thing, in seconds. Medians are over all of them.
@@ -46,6 +49,9 @@ double bench_threadClock(void);
 
 // Whether --filter lets an item through.
 bool bench_wants(const Bench* b, const char* name);
+// Begin to time something, which is shown as progress. False: leave it out (see `counting`; after a
+// signal nothing new is begun).
+bool bench_begin(Bench* b, const char* what);
 
 // Add an item, unless the filter stops it.
 void bench_add(Bench* b, const char* name, double ours, const char* peer_name, double peer,

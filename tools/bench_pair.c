@@ -274,7 +274,7 @@ static void time_pair(Bench* b, PairBench* t, Series* series, Json* pairs) {
     pair_name(name, t, start);
     wanted = wanted || bench_wants(b, name);
   }
-  if (!wanted) return;
+  if (!wanted || !bench_begin(b, name)) return;
   make_hulls(t);
   Buffer text = {0};
   write_scene(&text, t);
@@ -328,7 +328,7 @@ void bench_pair(Bench* b) {
               "Cost exponent over hulls of 8, 32, 64 and 152 vertices");
   }
   json_end(&pairs);
-  dj_writeFile(b->pairs, text.text, text.size);
+  if (!b->counting) dj_writeFile(b->pairs, text.text, text.size);
   buf_free(&text);
   free(t);
 }

@@ -303,6 +303,7 @@ void bench_robots(Bench* b) {
       bench_skip(b, "robots", "no folder of gymnasium's models (--models DIR, DIJOCO_GYMNASIUM)");
       return;
     }
+    if (!bench_begin(b, robots[k])) continue;
     Robot r;
     djError err = {""};
     Job job = {b, &r, mean};

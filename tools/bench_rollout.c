@@ -329,6 +329,7 @@ void bench_rollouts(Bench* b) {
     bench_skip(b, "rollouts", "no folder of gymnasium's models (--models DIR, DIJOCO_GYMNASIUM)");
     return;
   }
+  if (!bench_begin(b, "rollouts")) return;
   Rollouts r = {.b = b};
   djError err = {""};
   if (!open_rollouts(&r, &err) || djm_guard(run_rollouts, &r, &err) < 0) {

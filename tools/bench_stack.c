@@ -120,6 +120,7 @@ static void bench_book(Bench* b) {
     bench_skip(b, s.name, "no folder `models` here or beside the program");
     return;
   }
+  if (!bench_begin(b, s.name)) return;
   snprintf(path, sizeof path, "%.900s/book_stacking/scene.xml", b->models);
   if (dj_loadMJCF(&s.model, NULL, &s.m, path, &err) < 0 || !open_stack(&s, &err)) {
     bench_skip(b, s.name, "%.150s", err.text);
@@ -182,6 +183,7 @@ static void add_gradient(Stack* s, Series* series, int n) {
 static void time_stack(Bench* b, int n, Series* series) {
   char name[60], error[300] = "";
   item_name(name, STEP, n);
+  if (!bench_begin(b, name)) return;
   Stack s = {.b = b, .name = name};
   Buffer text = {0};
   write_stack(&text, n);

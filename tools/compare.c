@@ -1,6 +1,7 @@
 // dijoco compare: one scene, both engines, the same start and controls.
 
 #include "output.h"
+#include "progress.h"
 #include "report.h"
 #include "states.h"
 #include "verbs.h"
@@ -65,14 +66,15 @@ static int run(Comparison* c) {
   for (long k = 0; k < in->steps; k++) {
     for (int i = 0; i < ENGINES; i++) {
       if (engine_step(&c->engine[i], in, k) && engine_measure(&c->engine[i])) continue;
-      states_progress(1, 1);
       tool_fail(c->options->verb, c->scene->path, NULL, "%s", c->engine[i].error);
       return k == 0 ? EXIT_BAD_INPUT : EXIT_NOT_HELD;
     }
     write_rows(c, k + 1);
     record_add(&c->record, c->engine, k + 1);
-    states_progress(k + 1, in->steps);
+    progress_show("simulating", (double)k + 1, (double)in->steps, "step %ld of %ld", k + 1,
+                  in->steps);
   }
+  progress_end();
   for (int i = 0; i < ENGINES; i++) {
     if (engine_measureSpin(&c->engine[i])) continue;
     tool_fail(c->options->verb, c->scene->path, NULL, "%s", c->engine[i].error);

@@ -2,6 +2,7 @@
 
 #include "grad_run.h"
 #include "output.h"
+#include "progress.h"
 #include "verbs.h"
 
 #include <math.h>
@@ -169,6 +170,7 @@ static int answer(Answer* a) {
       grad_certify(&a->certificate[i], &a->run, i, seed);
       a->ncertificate++;
     }
+    progress_end();
   }
   Buffer text = {0};
   write_json(&text, a);

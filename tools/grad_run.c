@@ -1,6 +1,7 @@
 #include "grad_run.h"
 
 #include "engine.h"
+#include "progress.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,6 +62,19 @@ int grad_load(GradRun* g, const Options* o, const char* path) {
   return 0;
 }
 
+static int show_forward(void* user, double done) {
+  const djDesign* d = ((GradRun*)user)->design;
+  progress_show("simulating", done, 1, "step %.0f of %d", done * d->rollout.horizon,
+                d->rollout.horizon);
+  return 0;
+}
+
+static int show_backward(void* user, double done) {
+  (void)user;
+  progress_show("differentiating", done, 1, "%s", "");
+  return 0;
+}
+
 static int refuse(const GradRun* g) {
   return scene_fail(g->options, g->options->argument[0], &g->design->error);
 }
@@ -68,17 +82,21 @@ static int refuse(const GradRun* g) {
 int grad_compute(GradRun* g) {
   djDesign* d = g->design;
   double start = engine_clock();
+  d->rollout.watch = (djWatch){show_forward, g};
   djStatus status = djd_forwardDesign(&g->loss, d, d->x0, true);
   g->forward = engine_clock() - start;
   if (status < 0) return refuse(g);
   g->singular = status == DJ_SINGULAR;
   start = engine_clock();
   if (!g->singular) {
+    d->rollout.watch = (djWatch){show_backward, g};
     status = djd_backwardDesign(g->gradient, d);
     if (status < 0) return refuse(g);
     g->singular = status == DJ_SINGULAR;
   }
   g->backward = engine_clock() - start;
+  d->rollout.watch = (djWatch){0};
+  progress_end();
   for (int k = 0; k < d->n && g->singular; k++) g->gradient[k] = NAN;
   for (int i = 0; i < d->rollout.nloss; i++) g->term[i] = d->result.term[i];
   g->unconverged_steps = d->result.unconverged_steps;
@@ -109,6 +127,22 @@ double* grad_value(const GradRun* g, int variable) {
 
 // ---- certificate
 
+// A certificate takes up to 38 losses (check.h); more exactly, as many as those before.
+static int show_certify(void* user, double done) {
+  GradRun* g = user;
+  int n = g->problem->nvariable, k = g->certified;
+  double expected = k > 0 ? (double)g->before / k : 38;
+  double part = fmin(((double)(g->losses - g->before) + done) / expected, 0.99);
+  if (done >= 1) g->losses++;
+  progress_show("checking", k + part, n, "variable %d of %d, loss %ld: %s", k + 1, n,
+                g->losses - g->before + 1, g->problem->variable[k].name);
+  return 0;
+}
+
 void grad_certify(djdCertificate* out, GradRun* g, int variable, unsigned long seed) {
+  g->certified = variable;
+  g->before = g->losses;
+  g->design->rollout.watch = (djWatch){show_certify, g};
   djd_certifyVariable(out, g->design, variable, g->loss, g->gradient, seed);
+  g->design->rollout.watch = (djWatch){0};
 }

@@ -21,6 +21,9 @@ typedef struct GradRun {
   double worst_residual, worst_condition;
   double forward, backward; // seconds
   bool singular;            // no gradient: a step's Jacobian could not be factored
+  // Of grad_certify, for its progress:
+  int certified;            // variables
+  long losses, before;      // evaluated for all of them; for those that are certified
 } GradRun;
 
 // Load a task and everything it names. Returns 0, or EXIT_BAD_INPUT after its line on stderr.

@@ -1,5 +1,6 @@
 // The command `dijoco`: verbs, help, version.
 
+#include "interrupt.h"
 #include "options.h"
 #include "scene.h"
 #include "verbs.h"
@@ -30,7 +31,8 @@ static const Verb verbs[] = {
      "simulate a scene, with this engine or with stock MuJoCo",
      "Simulates round(T/timestep) steps and summarises them. --out writes time, qpos, qvel\n"
      "and act as CSV. --engine mujoco runs stock MuJoCo with the scene's own options. Exit\n"
-     "status 1 when a step did not converge (the run goes on from its best feasible iterate).",
+     "status 1 when a step did not converge (the run goes on from its best feasible iterate).\n"
+     "Ctrl-C ends it without output; an earlier file stays.",
      verb_simulate},
     {"compare", "SCENE --time T --out DIR", 1,
      GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_FOLDER | GROUP_LIMITS,
@@ -41,7 +43,8 @@ static const Verb verbs[] = {
      "the summary, contact_force.max is the largest difference of one body pair's force over\n"
      "all steps, and mean_last_half the mean, over the second half of the run, of each step's\n"
      "largest. Differences do not change the exit status, unless --max-position or\n"
-     "--max-rotation is given; steps that did not converge make it 1.",
+     "--max-rotation is given; steps that did not converge make it 1. Ctrl-C ends it without\n"
+     "output; earlier files stay.",
      verb_compare},
     {"contact", "FILE|-", 1, GROUP_JSON,
      "evaluate the contact model for pairs of shapes given as JSON",
@@ -72,15 +75,17 @@ static const Verb verbs[] = {
      "task names. Writes DIR/history.csv, final.json (the variables), task.json (a task that\n"
      "starts from the result), ctrl.csv, scene.xml (the optimised design, for stock MuJoCo; its\n"
      "start is keyframe \"optimized\") and report.html, in which MuJoCo replays it. The best\n"
-     "iterate counts, also after Ctrl-C. Exit status 1 when a step of the result did not\n"
-     "converge, when nothing was improved, or after Ctrl-C.",
+     "iterate counts, also after Ctrl-C or SIGTERM, which end it after the running iteration; a\n"
+     "second one ends it at once, and earlier results stay. Exit status 1 when a step of the\n"
+     "result did not converge, when nothing was improved, or after one of these signals.",
      verb_optimize},
     {"bench", "", 0, GROUP_JSON | GROUP_FILTER,
      "our timings beside MuJoCo's",
      "Times steps and derivatives of gymnasium's robots at the states of a stock MuJoCo run,\n"
      "contact of a pair of boxes, and the book stack, beside MuJoCo's, alternately in one run\n"
      "on one thread. Medians in microseconds; ratio is ours over the peer's. Robots are skipped\n"
-     "where their models are not found (scripts/fetch_models.sh fetches them).",
+     "where their models are not found (scripts/fetch_models.sh fetches them). Ctrl-C ends it\n"
+     "after the timing at hand, with status 1; a second one at once.",
      verb_bench},
 };
 enum { NVERBS = sizeof verbs / sizeof verbs[0] };
@@ -147,6 +152,7 @@ int main(int argc, char** argv) {
       opt_printHelp(&verbs[i]);
       return EXIT_DONE;
     }
+    interrupt_install();
     status = register_plugins();
     return status ? status : run(&verbs[i], &options);
   }

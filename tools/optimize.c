@@ -1,7 +1,9 @@
 // dijoco optimize: improve a task's variables, and write what came out.
 
+#include "interrupt.h"
 #include "optimize_run.h"
 #include "output.h"
+#include "progress.h"
 #include "verbs.h"
 
 #include <errno.h>
@@ -246,10 +248,13 @@ static int write_report(Outcome* w) {
 
 static int optimize(Outcome* w) {
   const Options* o = w->run.options;
+  interrupt_defer("ending after this iteration (again: at once, without results)");
   int status = open_files(w);
   if (!status) status = optimize_run(&w->run);
+  progress_show("writing the results", 0, 0, "%s", "");
   if (!status) status = write_results(w);
   if (!status) status = write_report(w);
+  progress_end();
   if (status) return status;
   if (o->json) {
     Buffer text = {0};

@@ -2,6 +2,8 @@
 
 #include "optimize_run.h"
 
+#include "progress.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +53,9 @@ void replay_run(Replay* replay, const OptimizeRun* r, const char* path) {
       snprintf(replay->note, sizeof replay->note, "%s stops: %.480s", e->name, e->error);
     }
     if (!*replay->note) record_add(&replay->record, replay->engine, i + 1);
+    progress_show("replaying the result", (double)i + 1, (double)replay->inputs.steps, "%s", "");
   }
+  progress_end();
 }
 
 #else

@@ -1,11 +1,12 @@
 #include "optimize_run.h"
 
+#include "interrupt.h"
+#include "progress.h"
+
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const char* optimize_lossName(djLossType type) {
   static const char* const name[DJ_NLOSS] = {
@@ -100,25 +101,23 @@ static void record_course(Course* c, djDesign* d) {
 
 // ---- the run
 
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal_number) {
-  (void)signal_number;
-  interrupted = 1;
+// An iteration counts as done with its last evaluation, of which nobody knows beforehand that it is
+// the last: while steps of a rollout go by the time goes on, and nothing else.
+static void show_run(const OptimizeRun* r) {
+  const HistoryRow* last = r->nrow > 0 ? &r->row[r->nrow - 1] : NULL;
+  int done = last ? last->iteration : 0;
+  if (last) {
+    progress_show("optimizing", done, r->how.iterations, "iteration %d of %d, loss %.6g", done,
+                  r->how.iterations, last->loss);
+  } else {
+    progress_show("optimizing", 0, r->how.iterations, "the start");
+  }
 }
 
-static void show_progress(const OptimizeRun* r, const djOptimizeStep* step, bool last) {
-  static double shown;
-  if (!isatty(STDERR_FILENO)) return;
-  double now = engine_clock();
-  if (last) {
-    fputs("\r\033[K", stderr);
-  } else if (now - shown >= 0.2) {
-    shown = now;
-    fprintf(stderr, "\r\033[Kiteration %d of %d, loss %.6g, best %.6g", step->iteration,
-            r->how.iterations, step->loss, step->best_loss);
-  }
-  fflush(stderr);
+static int on_rollout(void* user, double done) {
+  (void)done;
+  show_run(user);
+  return 0;
 }
 
 static bool on_step(void* user, const djOptimizeStep* step) {
@@ -129,8 +128,8 @@ static bool on_step(void* user, const djOptimizeStep* step) {
   }
   r->row[r->nrow++] = (HistoryRow){step->iteration, step->loss, step->step_norm,
                                    engine_clock() - r->started};
-  show_progress(r, step, false);
-  r->interrupted = interrupted != 0;
+  show_run(r);
+  r->interrupted = interrupt_asked();
   return !r->interrupted;
 }
 
@@ -158,7 +157,6 @@ static int minimise(OptimizeRun* r) {
   r->started = engine_clock();
   djStatus done = dj_optimize(&r->result, r->x, &problem, &r->how, &err);
   r->wall = engine_clock() - r->started;
-  show_progress(r, NULL, true);
   if (done >= 0) return 0;
   if (*d->error.text) {   // why there is no loss
     snprintf(err.text, sizeof err.text, "%.500s", d->error.text);
@@ -167,14 +165,15 @@ static int minimise(OptimizeRun* r) {
 }
 
 int optimize_run(OptimizeRun* r) {
-  const djDesign* d = r->grad.design;
-  struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, before;
-  sigaction(SIGINT, &action, &before);
+  djDesign* d = r->grad.design;
+  d->rollout.watch = (djWatch){on_rollout, r};
   int status = keep_point(r, AT_START, d->x0);
   copy(r->x, d->x0, (size_t)d->n);
   if (!status) status = minimise(r);
-  sigaction(SIGINT, &before, NULL);
-  return status ? status : keep_point(r, AT_END, r->x);
+  d->rollout.watch = (djWatch){0};
+  if (!status) status = keep_point(r, AT_END, r->x);
+  progress_end();
+  return status;
 }
 
 const char* optimize_status(const OptimizeRun* r) {

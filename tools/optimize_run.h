@@ -52,7 +52,7 @@ typedef struct Replay {
 
 // The following return 0, or an exit status after their line on stderr.
 int optimize_load(OptimizeRun* r, const Options* o);
-// Leaves the design at the best iterate. Ctrl-C ends it there.
+// Leaves the design at the best iterate. The first signal ends it there (interrupt.h).
 int optimize_run(OptimizeRun* r);
 void optimize_free(OptimizeRun* r);
 

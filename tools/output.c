@@ -1,7 +1,8 @@
 #include "output.h"
 
+#include "interrupt.h"
+
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,29 +27,31 @@ static void remove_all(void) {
   nfile = nfolder = 0;
 }
 
-static void interrupted(int signal_number) {
+static void clean_up(void) {
+  interrupt_hold();
   remove_all();
-  signal(signal_number, SIG_DFL);
-  raise(signal_number);
+  interrupt_release();
 }
 
 static void watch(void) {
   if (watching) return;
   watching = true;
-  atexit(remove_all);
-  signal(SIGINT, interrupted);
-  signal(SIGTERM, interrupted);
-  signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is an error of writing
+  atexit(clean_up);
+  interrupt_onEnd(remove_all);
 }
 
-// While the list of files and what is on the disk differ, signals wait.
-static void hold_signals(sigset_t* before) {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, before);
+static bool make_folder(const char* path) {
+  interrupt_hold();
+  bool made = mkdir(path, 0777) == 0;
+  int failed = errno;
+  if (made && nfolder < MAX_FOLDERS) {
+    folders[nfolder] = tool_copyText(path);
+    nfolder++;
+  }
+  interrupt_release();
+  errno = failed;
+  return made;
 }
-
-static void release_signals(const sigset_t* before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
 
 bool out_folder(const char* path) {
   watch();
@@ -61,16 +64,12 @@ bool out_folder(const char* path) {
     char kept = part[i];
     part[i] = 0;
     struct stat info;
-    if (mkdir(part, 0777) == 0) {
-      if (nfolder < MAX_FOLDERS) {
-        folders[nfolder] = tool_copyText(part);
-        nfolder++;
+    if (!make_folder(part)) {
+      good = stat(part, &info) == 0;
+      if (good && !S_ISDIR(info.st_mode)) {
+        errno = ENOTDIR;
+        good = false;
       }
-    } else if (stat(part, &info) != 0) {
-      good = false;
-    } else if (!S_ISDIR(info.st_mode)) {
-      errno = ENOTDIR;
-      good = false;
     }
     part[i] = kept;
   }
@@ -87,17 +86,17 @@ static bool may_wait(const char* path) {
 djFile* out_open(const char* verb, const char* path) {
   djError err;
   djFile* file = NULL;
-  sigset_t before;
   watch();
   if (nfile == MAX_FILES) {
     tool_fail(verb, path, NULL, "cannot be written: too many files");
     return NULL;
   }
   bool waits = may_wait(path);
-  if (!waits) hold_signals(&before);
+  if (!waits) interrupt_hold();
   djStatus status = dj_openFile(&file, path, &err);
+  if (waits) interrupt_hold();
   if (status == DJ_OK) files[nfile++] = file;
-  if (!waits) release_signals(&before);
+  interrupt_release();
   if (status < 0) tool_fail(verb, NULL, NULL, "%s", err.text);
   return file;
 }
@@ -112,33 +111,31 @@ djFile* out_openIn(const char* verb, const char* folder, const char* name) {
 
 void out_discard(djFile* file) {
   int kept = 0;
-  sigset_t before;
-  hold_signals(&before);
+  interrupt_hold();
   for (int i = 0; i < nfile; i++) {
     if (files[i] != file) files[kept++] = files[i];
   }
   nfile = kept;
   dj_discardFile(file);
-  release_signals(&before);
+  interrupt_release();
 }
 
 int out_commit(const char* verb) {
   djError err;
-  sigset_t before;
   djStatus status = DJ_OK;
   for (int i = 0; i < nfile && status == DJ_OK; i++) status = dj_finishFile(files[i], &err);
   if (status == DJ_OK) {
-    hold_signals(&before);
+    interrupt_hold();
     status = dj_commitFiles(files, nfile, &err);
     nfile = 0;
     if (status == DJ_OK) {
       for (int i = 0; i < nfolder; i++) free(folders[i]);
       nfolder = 0;
     }
-    release_signals(&before);
+    interrupt_release();
   }
   if (status == DJ_OK) return 0;
-  remove_all();
+  clean_up();
   return tool_fail(verb, NULL, NULL, "%s", err.text);
 }
 

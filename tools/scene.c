@@ -1,5 +1,7 @@
 #include "scene.h"
 
+#include "progress.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +25,20 @@ static bool ends_with(const char* text, const char* ending) {
   return n > k && strcmp(text + n - k, ending) == 0;
 }
 
+// While hulls of meshes are made.
+static int show_hulls(void* user, double done) {
+  (void)user;
+  progress_show("making hulls of meshes", done, 1, "%s", "");
+  return 0;
+}
+
+static const djWatch hulls = {show_hulls, NULL};
+
 #ifdef DJ_HAVE_MUJOCO
 static int load_mujoco(Scene* s, const Options* o) {
   djError err = {""};
-  djStatus status = dj_loadMJCF(&s->model, &s->report, &s->stock, s->path, &err);
+  djStatus status = dj_loadMJCFWatched(&s->model, &s->report, &s->stock, s->path, &hulls,
+                                       &err);
   return status < 0 ? scene_fail(o, s->path, &err) : 0;
 }
 
@@ -59,14 +71,16 @@ int scene_checkIgnored(const Scene* s, const Options* o) {
 int scene_load(Scene* s, const Options* o, const char* path) {
   *s = (Scene){.path = path};
   int status = 0;
+  progress_show("loading the scene", 0, 0, "%s", "");
   if (ends_with(path, ".json")) {
     djError err = {""};
-    if (dj_loadModel(&s->model, path, &err) < 0) status = scene_fail(o, path, &err);
+    if (dj_loadModelWatched(&s->model, path, &hulls, &err) < 0) status = scene_fail(o, path, &err);
   } else if (ends_with(path, ".xml") || ends_with(path, ".mjb")) {
     status = load_mujoco(s, o);
   } else {
     status = tool_fail(o->verb, path, NULL, "expected a scene: .xml, .mjb or .json");
   }
+  progress_end();
   if (!status) s->gravity_ramp = isnan(o->gravity_ramp) ? s->model->gravity_ramp : o->gravity_ramp;
   return status;
 }

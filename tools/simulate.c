@@ -1,6 +1,7 @@
 // dijoco simulate: run a scene in one engine.
 
 #include "output.h"
+#include "progress.h"
 #include "states.h"
 #include "verbs.h"
 
@@ -43,8 +44,10 @@ static bool run(Engine* e, const Inputs* in, const Options* o, djFile* file) {
   for (long k = 0; k < in->steps && good; k++) {
     good = engine_step(e, in, k);
     if (good && file && states_due(o, k + 1)) states_row(file, e);
-    states_progress(k + 1, good ? in->steps : k + 1);
+    progress_show("simulating", (double)k + 1, (double)in->steps, "step %ld of %ld", k + 1,
+                  in->steps);
   }
+  progress_end();
   return engine_measure(e) && engine_measureSpin(e) && good;
 }
 

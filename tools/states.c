@@ -1,7 +1,6 @@
 #include "states.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 static void names(djFile* file, const char* name, int n) {
   for (int i = 0; i < n; i++) dj_printFile(file, ",%s[%d]", name, i);
@@ -28,14 +27,3 @@ void states_row(djFile* file, const Engine* e) {
 }
 
 bool states_due(const Options* o, long k) { return k % (o->every > 0 ? o->every : 1) == 0; }
-
-void states_progress(long done, long steps) {
-  static double shown;
-  if (!isatty(STDERR_FILENO)) return;
-  double now = engine_clock();
-  if (done < steps && now - shown < 0.2) return;
-  shown = now;
-  if (done < steps) fprintf(stderr, "\r%ld of %ld steps", done, steps);
-  else fputs("\r\033[K", stderr);
-  fflush(stderr);
-}

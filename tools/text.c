@@ -1,5 +1,7 @@
 #include "text.h"
 
+#include "progress.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -84,6 +86,7 @@ int tool_fail(const char* verb, const char* file, const char* element, const cha
     if (*c == '\n' || *c == '\r') *c = ' ';
   }
   while (line.size > 0 && line.text[line.size - 1] == ' ') line.text[--line.size] = 0;
+  progress_end();
   fflush(stdout);
   fprintf(stderr, "%s\n", line.text);
   buf_free(&line);

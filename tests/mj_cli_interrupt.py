@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Signals and progress of the verbs that need MuJoCo: compare, bench, scenes with large meshes."""
+import json
+import os
+import signal
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
+import cli  # noqa: E402
+import interrupt  # noqa: E402
+
+STACK = os.path.join(cli.SOURCE, "models/book_stacking/scene.xml")
+
+
+class Verb(interrupt.Case):
+    def test_compare(self):
+        out = self.path("out")
+        self.run_json("compare", STACK, "--time", "0.01", "--out", out)
+        before = self.contents()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            t = interrupt.Terminal("compare", STACK, "--time", "1000", "--out", out)
+            t.wait_for(interrupt.ESTIMATE)
+            t.run.send_signal(number)
+            self.assertEqual(t.finish(), (-number, ""))
+            self.assertEqual(t.screen(), "")
+            self.check_estimates(t)
+            self.assertEqual(self.contents(), before)
+
+    def test_bench_prints_what_it_has(self):
+        pairs = self.write("pairs.json", "earlier")
+        before = self.contents()
+        t = interrupt.Terminal("bench", "--filter", "pair_", "--json", "--pairs", pairs)
+        t.wait_for(r"left; [23] of 6: pair_")
+        t.run.send_signal(signal.SIGTERM)
+        code, out = t.finish()
+        self.assertEqual(t.screen(), "")
+        self.check_estimates(t)
+        r = json.loads(out)
+        names = [x["name"] for x in r["results"]]
+        self.assertEqual((code, r["interrupted"]), (1, True))
+        self.assertEqual(names[:3], ["pair_%s/box_random" % s for s in ("warm", "rest", "cold")])
+        self.assertNotIn("pair_warm/hull_152", names)
+        self.assertEqual(self.contents(), before)
+
+    def test_bench_at_once(self):
+        t = interrupt.Terminal("bench", "--filter", "pair", "--json")
+        t.wait_for(r"timing: ")
+        t.run.send_signal(signal.SIGTERM)
+        t.wait_for(r"again: at once")
+        t.run.send_signal(signal.SIGTERM)
+        self.assertEqual(t.finish(), (-signal.SIGTERM, ""))
+        self.assertEqual(t.screen(), "")
+
+    def test_convert(self):
+        """What MuJoCo's compiler does has no estimate; hulls have."""
+        n = 40000
+        points = " ".join("%.9g %.9g %.9g" % p for p in interrupt.sphere(n))
+        scene = self.write(
+            "ball.xml", "<mujoco><asset><mesh name='ball' vertex='%s'/></asset><worldbody>"
+            "<geom type='plane' size='1 1 1'/><body pos='0 0 1'><freejoint/>"
+            "<geom type='mesh' mesh='ball'/></body></worldbody></mujoco>" % points)
+        before = self.contents()
+        t = interrupt.Terminal("convert", scene, "--out", self.path("ball.json"))
+        t.wait_for(r"loading the scene: \d")
+        t.wait_for(r"making hulls of meshes: " + interrupt.ESTIMATE.pattern)
+        t.run.send_signal(signal.SIGTERM)
+        self.assertEqual(t.finish(), (-signal.SIGTERM, ""))
+        self.assertEqual(t.screen(), "")
+        self.assertEqual(self.contents(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
