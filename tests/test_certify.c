@@ -28,11 +28,13 @@ typedef struct Case {
   double loss, *gradient;
 } Case;
 
-static void makeCase(Case* c, const char* json) {
+// scene NULL: a pole on a cart.
+static void makeCaseOf(Case* c, const char* scene, const char* json) {
   djError err = {""};
   memset(c, 0, sizeof *c);
   if (dj_loadTaskText(&c->task, json, NULL, &err) < 0 ||
-      dj_loadModel(&c->m, DIJOCO_SOURCE_DIR "/examples/cartpole.json", &err) < 0 ||
+      (scene ? dj_loadModelText(&c->m, scene, &err)
+             : dj_loadModel(&c->m, DIJOCO_SOURCE_DIR "/examples/cartpole.json", &err)) < 0 ||
       dj_applyTask(c->m, c->task, &err) < 0 ||
       dj_resolveTask(&c->p, c->task, c->m, &err) < 0 ||
       djd_makeDesign(&c->d, c->m, c->p, &err) < 0) {
@@ -41,6 +43,8 @@ static void makeCase(Case* c, const char* json) {
   c->gradient = calloc((size_t)c->d->n + 1, sizeof(double));
   assert_int_equal(djd_evaluateDesign(&c->loss, c->gradient, c->d, c->d->x0), DJ_OK);
 }
+
+static void makeCase(Case* c, const char* json) { makeCaseOf(c, NULL, json); }
 
 static void freeCase(Case* c) {
   free(c->gradient);
@@ -67,7 +71,8 @@ static void testCertificates(void** state) {
     for (int k = 0; k < c.p->variable[i].n; k++) g[k] *= 1 + 1e-4;
     assert_int_equal(djd_certifyVariable(&again, c.d, i, c.loss, c.gradient, 0), DJ_OK);
     assert_false(again.passed);
-    assert_true(again.difference == first.difference);
+    double apart = fabs(again.difference - first.difference);
+    assert_true(apart <= first.difference_error + again.difference_error);
   }
   assert_int_equal(djd_certifyVariable(&first, c.d, 0, c.loss, c.gradient, 0), DJ_OK);
   assert_int_equal(djd_certifyVariable(&other, c.d, 0, c.loss, c.gradient, 1), DJ_OK);
@@ -77,6 +82,90 @@ static void testCertificates(void** state) {
   assert_int_equal(djd_certifyVariable(&first, c.d, 0, c.loss, NULL, 0), DJ_INVALID);
   assert_int_equal(djd_certifyVariable(NULL, c.d, 0, c.loss, c.gradient, 0), DJ_INVALID);
   assert_int_equal(djd_certifyVariable(&first, NULL, 0, c.loss, c.gradient, 0), DJ_INVALID);
+  freeCase(&c);
+}
+
+// Certificate of a variable; its gradient is scaled for the time being.
+static djdCertificate certify(Case* c, int variable, double factor) {
+  djdCertificate out;
+  int start = c->d->adr[variable], end = c->d->adr[variable + 1];
+  for (int k = start; k < end; k++) c->gradient[k] *= factor;
+  assert_int_equal(djd_certifyVariable(&out, c->d, variable, c->loss, c->gradient, 0), DJ_OK);
+  for (int k = start; k < end; k++) c->gradient[k] /= factor;
+  return out;
+}
+
+// One ball hits another, but not where its geom is moved by its own size.
+static const char balls[] =
+    "{\"dijoco_model\":1,\"name\":\"balls\",\"option\":{\"timestep\":0.005,\"gravity\":[0,0,0]},"
+    "\"bodies\":[{\"name\":\"world\"},"
+    "{\"name\":\"a\",\"mass\":1,\"inertia\":[0.004,0.004,0.004]},"
+    "{\"name\":\"b\",\"pos\":[0.22,0.03,0],\"mass\":1,\"inertia\":[0.004,0.004,0.004]}],"
+    "\"joints\":[{\"name\":\"a\",\"body\":\"a\",\"type\":\"free\"},"
+    "{\"name\":\"b\",\"body\":\"b\",\"type\":\"free\",\"qpos0\":[0.22,0.03,0,1,0,0,0]}],"
+    "\"geoms\":[{\"name\":\"a\",\"body\":\"a\",\"type\":\"sphere\",\"size\":[0.1,0,0],"
+    "\"friction\":[0.5,0.005,0.0001]},"
+    "{\"name\":\"b\",\"body\":\"b\",\"type\":\"sphere\",\"size\":[0.1,0,0],"
+    "\"friction\":[0.4,0.005,0.0001]}]}";
+
+static const char strike[] =
+    "{\"scene\":\"s\",\"horizon\":30,"
+    "\"initial\":{\"qvel\":[1,0,0,0,0,9,0,0,0,0,0,0]},"
+    "\"loss\":[{\"type\":\"position\",\"body\":\"b\",\"target\":[0.5,0.1,0]}],"
+    "\"variables\":[{\"name\":\"geom/a/pos\"},{\"name\":\"geom/a/friction\"},"
+    "{\"name\":\"qvel0\"},{\"name\":\"geom/b/pos\"}]}";
+
+static void testZeroLengths(void** state) {
+  (void)state;
+  Case c;
+  makeCaseOf(&c, balls, strike);
+  for (int i = 0; i < c.p->nvariable; i++) {
+    djdCertificate right = certify(&c, i, 1), wrong = certify(&c, i, 1 + 3e-6);
+    assert_true(right.analytic != 0 && right.difference != 0);
+    assert_true(right.passed);
+    assert_false(wrong.passed);
+    assert_true(right.uncertainty < 1e-6);
+  }
+  freeCase(&c);
+}
+
+// Entries of a parameter that must stay positive differ by orders of magnitude: friction that
+// slides, spins and rolls. Differences stay central, with steps that suit the first.
+static void testSizesOfEntries(void** state) {
+  (void)state;
+  Case c;
+  makeCaseOf(&c, balls, strike);
+  djdCertificate friction = certify(&c, 1, 1);
+  assert_true(friction.passed);
+  assert_true(friction.uncertainty < 1e-6);
+  assert_true(friction.step > 1e-4);
+  freeCase(&c);
+}
+
+// A term that does not depend on the variable, and is far larger than what does, takes nothing
+// from what the difference knows: losses are compared before they are rounded.
+static void testLargeTerm(void** state) {
+  (void)state;
+  static const char format[] =
+      "{\"scene\":\"s\",\"horizon\":30,\"timestep\":0.004,\"initial\":{\"qpos\":[0,0.2]},"
+      "\"ctrl\":[0.5],\"loss\":[{\"type\":\"qpos\",\"joint\":\"angle\",\"target\":[0.4]},"
+      "{\"type\":\"effort\",\"weight\":%g}],\"variables\":[{\"name\":\"body/cart/mass\"}]}";
+  djdCertificate small, large;
+  char json[sizeof format + 40];
+  Case c;
+  snprintf(json, sizeof json, format, 0.0);
+  makeCase(&c, json);
+  small = certify(&c, 0, 1);
+  double part = c.loss;
+  freeCase(&c);
+  snprintf(json, sizeof json, format, 1e4);
+  makeCase(&c, json);
+  large = certify(&c, 0, 1);
+  assert_true(c.loss > 1e3 * part);
+  assert_true(small.passed && large.passed);
+  assert_true(fabs(large.difference - small.difference) < 1e-9 * fabs(small.difference));
+  assert_true(large.difference_error < 1e-8 * fabs(large.difference));
+  assert_false(certify(&c, 0, 1 + 3e-6).passed);
   freeCase(&c);
 }
 
@@ -162,7 +251,9 @@ static void testFields(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCertificates), cmocka_unit_test(testRandom),
+      cmocka_unit_test(testCertificates), cmocka_unit_test(testZeroLengths),
+      cmocka_unit_test(testSizesOfEntries), cmocka_unit_test(testLargeTerm),
+      cmocka_unit_test(testRandom),
       cmocka_unit_test(testApply), cmocka_unit_test(testFields)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

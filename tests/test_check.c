@@ -74,6 +74,156 @@ static void linear_losses_have_no_slope(void** state) {
   assert_true(c.relative_error == 0);
 }
 
+// ---- slopes
+
+static double linear_plus(double e) { return 1 + e; }
+static double power_of(double e, double p) { return 1 + e + pow(fabs(e), p); }
+static double power15(double e) { return power_of(e, 1.5); }
+static double power18(double e) { return power_of(e, 1.8); }
+static double power195(double e) { return power_of(e, 1.95); }
+static double power2(double e) { return power_of(e, 2); }
+static double power205(double e) { return power_of(e, 2.05); }
+static double power22(double e) { return power_of(e, 2.2); }
+static double power3(double e) { return power_of(e, 3); }
+
+// The remainder of 1 + e + |e|^p is of order p, with the right derivative; that of a linear loss is
+// of order 1, with one that is wrong by less than its error may be.
+static void slopes_decide(void** state) {
+  (void)state;
+  const struct {
+    Function f;
+    double analytic, slope;
+    bool passes;
+  } list[] = {{power15, 1, 1.5, false}, {power18, 1, 1.8, false},  {power195, 1, 1.95, true},
+              {power2, 1, 2, true},     {power205, 1, 2.05, true}, {power22, 1, 2.2, false},
+              {power3, 1, 3, false},    {linear_plus, 1 + 5e-7, 1, false},
+              {linear_plus, 1, NAN, true}};
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    djdCertificate c = certify(list[i].f, list[i].analytic);
+    assert_true(c.relative_error < 1e-6);
+    assert_int_equal(c.has_slope, !isnan(list[i].slope));
+    if (c.has_slope) assert_true(fabs(c.slope - list[i].slope) < 0.02);
+    assert_int_equal(c.passed, list[i].passes);
+  }
+}
+
+// ---- steps that leave the neighbourhood
+
+// A ball that is hit within 0.02, and missed beyond.
+static double hit(double e) {
+  double x = e / 0.02;
+  return 5 + (fabs(x) < 1 ? e * pow(1 - x * x, 3) : 0);
+}
+static double never_hit(double e) { return 5 + 0 * e; }
+// Beyond, another smooth loss.
+static double elsewhere(double e) { return fabs(e) < 1e-3 ? 2 + sin(3 * e) : 2 + 0.5 * e + e * e; }
+static double farther(double e) { return fabs(e) < 2e-6 ? 2 + sin(3 * e) : 2 + 0.5 * sin(e); }
+
+static void small_steps_have_the_last_word(void** state) {
+  (void)state;
+  const struct {
+    Function f;
+    double right, wrong;
+  } list[] = {{hit, 1, 0}, {elsewhere, 3, 0.5}, {farther, 3, 0.5}, {never_hit, 0, 1e-3}};
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    for (double scale = 1.7; scale > 0.01; scale /= 5) {
+      Function f = list[i].f;
+      djdCertificate c;
+      assert_int_equal(djd_check(&c, f(0), list[i].right, scale, along, &f), DJ_OK);
+      assert_true(c.passed);
+      assert_true(c.relative_error < 1e-6);
+      assert_int_equal(djd_check(&c, f(0), list[i].wrong, scale, along, &f), DJ_OK);
+      assert_false(c.passed);
+    }
+  }
+}
+
+// ---- noise
+
+typedef struct Noisy {
+  double size, offset, bend;   // of the noise, of the loss; change over 1/bend
+  bool one_sided;
+  unsigned long seed;
+} Noisy;
+
+// offset + sin(bend e)/bend + noise that depends on the step alone, as rounding does.
+static bool noisyAlong(void* user, double e, double* loss) {
+  const Noisy* n = user;
+  union {
+    double x;
+    uint32_t part[2];
+  } bits = {e};
+  double noise = 0;
+  for (int k = 0; k < 4; k++) {   // nearly normal
+    noise += djd_random(n->seed + k, bits.part[0], bits.part[1]) - 0.5;
+  }
+  *loss = n->offset + sin(n->bend * e) / n->bend + n->size * noise;
+  return e >= 0 || !n->one_sided;
+}
+
+// The difference errs by no more than is granted, a right derivative passes, and one does not that
+// is wrong by more.
+static void uncertainty_is_honest(void** state) {
+  (void)state;
+  int judged = 0;
+  for (unsigned long seed = 0; seed < 400; seed++) {
+    Noisy n = {.size = pow(10, -14 + (double)(seed % 5)), .bend = pow(10, (double)(seed % 4)),
+               .offset = 1, .one_sided = seed % 3 == 0, .seed = 10 * seed};
+    djdCertificate c;
+    double loss;
+    noisyAlong(&n, 0, &loss);
+    assert_int_equal(djd_check(&c, loss, 1, 0.1, noisyAlong, &n), DJ_OK);
+    assert_true(c.relative_error <= 1e-6 + c.uncertainty);
+    assert_true(fabs(c.uncertainty - 4 * c.difference_error) < 1e-12);
+    if (c.uncertainty > 1e-2) continue;
+    judged++;
+    assert_true(c.passed);
+    double wrong = 1 + 2 * (1e-6 + c.uncertainty);
+    assert_int_equal(djd_check(&c, loss, wrong, 0.1, noisyAlong, &n), DJ_OK);
+    assert_false(c.passed);
+  }
+  assert_true(judged > 300);
+}
+
+// More losses average noise that a ladder alone cannot see through.
+static void noise_is_averaged(void** state) {
+  (void)state;
+  for (unsigned long seed = 0; seed < 20; seed++) {
+    Noisy n = {.size = 1e-11, .offset = 1, .bend = 100, .seed = seed};
+    djdCertificate c;
+    double loss;
+    noisyAlong(&n, 0, &loss);
+    assert_int_equal(djd_check(&c, loss, 1 + 1e-5, 0.1, noisyAlong, &n), DJ_OK);
+    assert_false(c.passed);
+    assert_true(c.uncertainty < 5e-6);
+  }
+}
+
+static void what_cannot_be_known_does_not_pass(void** state) {
+  (void)state;
+  Noisy n = {.size = 1e-2, .offset = 1, .bend = 100};
+  djdCertificate c;
+  double loss;
+  noisyAlong(&n, 0, &loss);
+  assert_int_equal(djd_check(&c, loss, 1, 0.1, noisyAlong, &n), DJ_OK);
+  assert_true(c.uncertainty > 1e-2);
+  assert_false(c.passed);
+}
+
+// A derivative of 1e-9 of the loss, of which rounding leaves six digits or less.
+static void small_derivatives_are_judged_by_what_is_known(void** state) {
+  (void)state;
+  for (int k = 0; k < 50; k++) {
+    Noisy n = {.offset = 1e9 * (1 + 0.01 * k), .bend = 0.3 + 0.1 * k};
+    djdCertificate c;
+    assert_int_equal(djd_check(&c, n.offset, 1, 1, noisyAlong, &n), DJ_OK);
+    assert_true(c.passed);
+    double wrong = 1 + 2 * (1e-6 + c.uncertainty);
+    assert_int_equal(djd_check(&c, n.offset, wrong, 1, noisyAlong, &n), DJ_OK);
+    assert_false(c.passed);
+  }
+}
+
 static double nowhere(double e) { return e == 0 ? 1 : NAN; }
 
 static void bad_input_is_refused(void** state) {
@@ -92,6 +242,10 @@ static void bad_input_is_refused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(right_gradients_pass), cmocka_unit_test(wrong_gradients_fail),
-      cmocka_unit_test(linear_losses_have_no_slope), cmocka_unit_test(bad_input_is_refused)};
+      cmocka_unit_test(linear_losses_have_no_slope), cmocka_unit_test(slopes_decide),
+      cmocka_unit_test(small_steps_have_the_last_word), cmocka_unit_test(uncertainty_is_honest),
+      cmocka_unit_test(noise_is_averaged), cmocka_unit_test(what_cannot_be_known_does_not_pass),
+      cmocka_unit_test(small_derivatives_are_judged_by_what_is_known),
+      cmocka_unit_test(bad_input_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

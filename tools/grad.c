@@ -77,6 +77,7 @@ static void write_certificate(Json* out, const Answer* a) {
     json_bool(out, "passed", c->passed);
     json_number(out, "difference_error", c->difference_error);
     json_number(out, "step", c->step);
+    json_number(out, "uncertainty", c->uncertainty);
     json_end(out);
   }
   json_end(out);

@@ -20,8 +20,8 @@ _CTRL = 0  # djVariableKind
 
 class _CCertificate(ctypes.Structure):
     _fields_ = [("analytic", c_double), ("difference", c_double), ("difference_error", c_double),
-                ("step", c_double), ("relative_error", c_double), ("has_slope", c_bool),
-                ("slope", c_double), ("passed", c_bool), ("evaluations", c_int)]
+                ("step", c_double), ("relative_error", c_double), ("uncertainty", c_double),
+                ("has_slope", c_bool), ("slope", c_double), ("passed", c_bool), ("evaluations", c_int)]
 
 
 class _COptimizer(ctypes.Structure):
@@ -198,7 +198,8 @@ class Design:
         return {"name": variable, "analytic": out.analytic, "difference": out.difference,
                 "relative_error": out.relative_error,
                 "slope": out.slope if out.has_slope else None, "passed": out.passed,
-                "difference_error": out.difference_error, "step": out.step}
+                "difference_error": out.difference_error, "step": out.step,
+                "uncertainty": out.uncertainty}
 
 
 def _refuse_ignored(model):

@@ -21,20 +21,25 @@ typedef struct djdCertificate {
   double difference_error; // its own error estimate
   double step;             // about which it was taken: the smallest one that entered
   double relative_error;   // |analytic - difference| / max(|analytic|, 1e-9 |loss|)
+  double uncertainty;      // relative error that the difference's own error explains: four times
+                           //   difference_error / max(|analytic|, 1e-9 |loss|)
   bool has_slope;          // false: the remainder at the largest step used for it is below
                            //   1e-10 max(|loss|, |analytic| step), or of third order wherever it
                            //   is above, so that nothing can be read
   double slope;            // of log |L(e) - L - e g.d| over log e: 2 for a right gradient
-  bool passed;             // relative_error <= 1e-6, and slope in [1.9, 2.1] where there is one
+  bool passed;             // relative_error <= 1e-6 + uncertainty, uncertainty <= 0.01 unless it
+                           //   is 0 against 0, and slope in [1.9, 2.1] where there is one
   int evaluations;         // losses computed
 } djdCertificate;
 
 // Steps form the ladder scale * 10^(-k/2), k = 0..18, from the largest downwards, both signs; it
 // ends early where smaller steps cannot improve anything. A Richardson tableau over central
 // differences (one-sided ones where only one sign is allowed) yields the difference with the
-// smallest error estimate, noise included; the same losses yield the slope, from the largest step
-// at which the remainder is mainly even in the step. scale > 0: the largest step. Returns
-// DJ_NOT_CONVERGED where fewer than three steps of the ladder are allowed, and then does not pass.
+// smallest error estimate; the noise of the losses is measured. Where that is not enough, up to 374
+// steps more are taken, whose fit averages the noise. The losses of the ladder yield the slope, from
+// the largest step at which the remainder is mainly even in the step. scale > 0: the largest step.
+// Returns DJ_NOT_CONVERGED where fewer than three steps of the ladder are allowed, and then does not
+// pass.
 DJ_API djStatus djd_check(djdCertificate* result, double loss, double analytic, double scale,
                           djdLossAlong along, void* user);
 

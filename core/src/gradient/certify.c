@@ -1,5 +1,7 @@
 // Certificates of a task's gradient, variable by variable.
 
+#include "model/param.h"
+
 #include <dijoco/design.h>
 
 #include <math.h>
@@ -32,18 +34,37 @@ static const djVariable* variableOf(const Certified* c) {
   return &c->design->problem->variable[c->variable];
 }
 
+static double normOf(const double* x, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += isfinite(x[i]) ? x[i] * x[i] : 0;
+  return sqrt(sum);
+}
+
+// A parameter whose entries are lengths along axes; they may be 0, and mostly are.
+static bool isPlace(const djDesign* design, const djVariable* v) {
+  if (v->kind != DJ_VAR_PARAM) return false;
+  int field = (int)design->problem->param[v->param].field;
+  return field == DJ_FIELD_BODY_POS || field == DJ_FIELD_BODY_IPOS || field == DJ_FIELD_JOINT_POS ||
+         field == DJ_FIELD_GEOM_POS || field == DJ_FIELD_SITE_POS || field == DJ_FIELD_MESH_VERT;
+}
+
 // Normal random numbers on the entries that vary, scaled to unit length; upward where a parameter
-// is 0, below which it may have no values. Returns g.d.
+// is 0, below which it may have no values. Entries of a parameter differ in kind (sliding and
+// rolling friction) and may have to stay positive: each moves by its own size. Returns g.d.
 static double draw(Certified* c, unsigned long row, unsigned long seed) {
   const djVariable* v = variableOf(c);
   int adr = c->design->adr[c->variable];
   double *d = c->direction + adr, sum = 0, analytic = 0;
   bool plain = v->kind == DJ_VAR_PARAM && v->nvalue == v->ntangent;
+  double size = normOf(c->value, v->nvalue);
+  bool by_size = plain && size > 0 && !isPlace(c->design, v);
   for (int k = 0; k < v->n; k++) {
     unsigned long at = (unsigned long)v->index[k];
     double a = 1 - djd_random(seed, row, at), b = djd_random(seed, row + 1, at);
     d[k] = sqrt(-2 * log(a)) * cos(2 * M_PI * b);
-    if (plain && c->value[v->index[k]] == 0) d[k] = fabs(d[k]);
+    double value = plain ? c->value[v->index[k]] : NAN;
+    if (value == 0) d[k] = fabs(d[k]);
+    if (by_size && value != 0 && isfinite(value)) d[k] *= fabs(value) / size;
     sum += d[k] * d[k];
   }
   for (int k = 0; k < v->n; k++) {
@@ -69,15 +90,35 @@ static double chooseDirection(Certified* c, unsigned long seed) {
   return draw(c, best, seed);
 }
 
+// The scene's size: how large its shapes and how far apart its bodies are, in the mean; 1 of a
+// scene that has neither.
+static double sceneSize(const djModel* m) {
+  double sum = 0;
+  int n = 0;
+  for (int g = 0; g < m->ngeom; g++) {
+    double size = m->geom_type[g] == DJ_PLANE ? 0 : normOf(m->geom_size + 3 * g, 3);
+    sum += size;
+    n += size > 0;
+  }
+  for (int b = 1; b < m->nbody; b++) {
+    double size = normOf(m->body_pos + 3 * b, 3);
+    sum += size;
+    n += size > 0;
+  }
+  return n > 0 ? sum / n : 1;
+}
+
 // The ladder's largest step: a tenth of a parameter's or a free vector's own size, or of 1 per
-// entry.
+// entry. Lengths and free vectors, whose 0 is a place like any other, start at a tenth of the
+// scene's size at least.
 static double largestStep(const Certified* c) {
   const djVariable* v = variableOf(c);
-  double sum = 0;
-  for (int i = 0; i < v->nvalue; i++) sum += isfinite(c->value[i]) ? c->value[i] * c->value[i] : 0;
   bool plain = (v->kind == DJ_VAR_PARAM || v->kind == DJ_VAR_FREE) && v->nvalue == v->ntangent;
-  if (plain) return sum > 0 ? 0.1 * sqrt(sum) : sqrt(v->n);
-  return 0.1 * sqrt(v->n);
+  if (!plain) return 0.1 * sqrt(v->n);
+  double size = normOf(c->value, v->nvalue);
+  bool place = isPlace(c->design, v) || (v->kind == DJ_VAR_FREE && size == 0);
+  if (place) size = fmax(size, sceneSize(c->design->model) * sqrt(v->n));
+  return size > 0 ? 0.1 * size : sqrt(v->n);
 }
 
 djStatus djd_certifyVariable(djdCertificate* result, djDesign* design, int variable, double loss,

@@ -2,11 +2,14 @@
 
 #include "base/status.h"
 #include "gradient/design_parts.h"
+#include "gradient/ladder.h"
+#include "gradient/loss.h"
 #include "gradient/map.h"
 #include "gradient/problem.h"
 #include "integrate/work.h"
 #include "model/make.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -310,19 +313,28 @@ typedef struct djLine {
   djDesign* design;
   const double* x;
   const double* direction;
+  long double base;   // loss at step 0, not rounded
 } djLine;
 
-static bool lossAlong(void* user, double e, double* loss) {
+static bool changeAlong(void* user, double e, double* change) {
   djLine* line = user;
   djDesign* d = line->design;
   double* trial = dj_designMemory(d)->trial;
+  double loss;
   for (int k = 0; k < d->n; k++) trial[k] = line->x[k] + e * line->direction[k];
-  return djd_forwardDesign(loss, d, trial, false) >= 0;
+  if (djd_forwardDesign(&loss, d, trial, false) < 0) return false;
+  *change = (double)(dj_tapeLoss(d->tape) - line->base);
+  return true;
 }
 
 djStatus djd_checkDesign(djdCertificate* result, djDesign* d, const double* x,
                          const double* direction, double loss, double analytic, double scale) {
   if (!result || !d || !x || !direction || x == d->x) return DJ_INVALID;
-  djLine line = {d, x, direction};
-  return djd_check(result, loss, analytic, scale, lossAlong, &line);
+  if (!isfinite(loss) || !(scale > 0) || !isfinite(scale)) return DJ_INVALID;
+  djLine line = {d, x, direction, 0};
+  double change = 0;
+  if (!changeAlong(&line, 0, &change)) return DJ_NOT_CONVERGED;
+  line.base = dj_tapeLoss(d->tape);
+  double rounding = (double)(LDBL_EPSILON * fabsl(line.base));
+  return dj_judge(result, loss, analytic, scale, rounding, changeAlong, &line);
 }

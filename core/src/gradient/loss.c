@@ -84,18 +84,25 @@ static djVec3 rotationError(const djLossWork* w, const djLossTerm* t) {
   return dju_logQuat(dju_mulQuat(dju_conj(target), w->kin.quat[t->id]));
 }
 
-// Vector whose squared length a term is, where it is one.
-static djVec3 errorVector(int* body, const djLossWork* w, const djModel* m, const djLossTerm* t,
-                          const double* qvel) {
-  djVec3 target = dju_load3(t->target);
+// Vector whose squared distance from the target a term is, where it is one; of a rotation the error
+// itself, whose target is 0.
+static djVec3 vectorOf(djVec3* target, int* body, const djLossWork* w, const djModel* m,
+                       const djLossTerm* t, const double* qvel) {
   double mass;
+  *target = dju_load3(t->target);
   *body = t->id;
   switch (t->type) {
-    case DJ_LOSS_POSITION: return dju_sub3(pointOf(body, w, m, t), target);
-    case DJ_LOSS_VELOCITY: return dju_sub3(originVelocity(w, m, t->id, qvel), target);
-    case DJ_LOSS_COM: return dju_sub3(massCentre(&mass, w, m, t->id), target);
-    default: return rotationError(w, t);
+    case DJ_LOSS_POSITION: return pointOf(body, w, m, t);
+    case DJ_LOSS_VELOCITY: return originVelocity(w, m, t->id, qvel);
+    case DJ_LOSS_COM: return massCentre(&mass, w, m, t->id);
+    default: *target = (djVec3){0, 0, 0}; return rotationError(w, t);
   }
+}
+
+static djVec3 errorVector(int* body, const djLossWork* w, const djModel* m, const djLossTerm* t,
+                          const double* qvel) {
+  djVec3 target, x = vectorOf(&target, body, w, m, t, qvel);
+  return dju_sub3(x, target);
 }
 
 static double scalarError(const djModel* m, const djLossTerm* t, const double* qpos,
@@ -104,26 +111,31 @@ static double scalarError(const djModel* m, const djLossTerm* t, const double* q
   return x - t->target[0];
 }
 
-static double squared(djLossWork* w, const djModel* m, const djLossTerm* t, const double* qpos,
-                      const double* qvel) {
-  if (t->type == DJ_LOSS_QPOS || t->type == DJ_LOSS_QVEL) {
-    double x = scalarError(m, t, qpos, qvel);
-    return x * x;
-  }
-  if (t->type == DJ_LOSS_DISTANCE) {
-    djVec3 x = dju_sub3(w->kin.body[t->id].p, w->kin.body[t->id2].p);
-    double d = dju_norm3(x) - t->target[0];
-    return d * d;
-  }
-  int body;
-  djVec3 x = errorVector(&body, w, m, t, qvel);
-  return dju_dot3(x, x);
+static double scalarOf(const djLossWork* w, const djModel* m, const djLossTerm* t,
+                       const double* qpos, const double* qvel) {
+  if (t->type == DJ_LOSS_QPOS) return qpos[m->jnt_qposadr[t->id]];
+  if (t->type == DJ_LOSS_QVEL) return qvel[m->jnt_dofadr[t->id]];
+  return dju_norm3(dju_sub3(w->kin.body[t->id].p, w->kin.body[t->id2].p));
 }
 
-double dj_lossValue(djLossWork* w, const djModel* m, const djLossTerm* t, const double* qpos,
-                    const double* qvel) {
-  double l = squared(w, m, t, qpos, qvel);
-  return t->tolerance > 0 ? fmax(0, l - t->tolerance * t->tolerance) : l;
+// In long double: a target may be far, and differences of losses are to tell what the state tells.
+static long double squared(djLossWork* w, const djModel* m, const djLossTerm* t,
+                           const double* qpos, const double* qvel) {
+  if (t->type == DJ_LOSS_QPOS || t->type == DJ_LOSS_QVEL || t->type == DJ_LOSS_DISTANCE) {
+    long double x = (long double)scalarOf(w, m, t, qpos, qvel) - t->target[0];
+    return x * x;
+  }
+  int body;
+  djVec3 target, at = vectorOf(&target, &body, w, m, t, qvel);
+  long double x = (long double)at.x - target.x, y = (long double)at.y - target.y,
+              z = (long double)at.z - target.z;
+  return x * x + y * y + z * z;
+}
+
+long double dj_lossValue(djLossWork* w, const djModel* m, const djLossTerm* t, const double* qpos,
+                         const double* qvel) {
+  long double l = squared(w, m, t, qpos, qvel);
+  return t->tolerance > 0 ? fmaxl(0, l - (long double)t->tolerance * t->tolerance) : l;
 }
 
 // ---- derivatives ------------------------------------------------------------------------------
@@ -154,7 +166,7 @@ static void distanceForces(djLossWork* w, const djLossTerm* t, double factor) {
 // The tolerance makes the term zero.
 static bool isFlat(djLossWork* w, const djModel* m, const djLossTerm* t, const double* qpos,
                    const double* qvel) {
-  double e2 = t->tolerance * t->tolerance;
+  long double e2 = (long double)t->tolerance * t->tolerance;
   return t->tolerance > 0 && squared(w, m, t, qpos, qvel) <= e2;
 }
 

@@ -21,8 +21,8 @@ djLossWork dj_initLossWork(const djModel* model, void* memory);
 void dj_beginLoss(djLossWork* work, const djModel* model, const djData* data, const double* qpos);
 
 // Squared quantity of a term (not effort) at the state of dj_beginLoss, without weight.
-double dj_lossValue(djLossWork* work, const djModel* model, const djLossTerm* term,
-                    const double* qpos, const double* qvel);
+long double dj_lossValue(djLossWork* work, const djModel* model, const djLossTerm* term,
+                         const double* qpos, const double* qvel);
 
 // dq (nv), dv (nv) += factor * derivative of that quantity.
 void dj_lossGradient(double* dq, double* dv, djLossWork* work, const djModel* model,
@@ -36,6 +36,9 @@ void dj_lossParams(double* param, djLossWork* work, const djModel* model, const 
 
 // Factor of a term at state k (1..horizon), or at control row k - 1 for effort; 0: not there.
 double dj_lossFactor(const djModel* model, const djLossTerm* term, int k, int horizon);
+
+// Loss of a tape's last forward pass before it was rounded to a double.
+long double dj_tapeLoss(const djTape* tape);
 
 // Checks ids, weights and steps; the text names the term.
 djStatus dj_checkLoss(const djModel* model, const djLossTerm* term, int nterm, int horizon,

@@ -34,6 +34,7 @@ struct djTape {
   double* scratch;     // (2 nv)
   double* dstate;      // (horizon + 1 x nx) of a callback loss
   double* dctrl;       // (horizon x nu)
+  long double sum;     // loss of the last run, as it was summed
   void* loss;          // dj_lossWorkSize
   double* loss_scratch;  // (nbody x 12)
   size_t nsums;
@@ -108,20 +109,23 @@ static void record(djTape* t, const djModel* m, const djData* d, int k) {
   memcpy(t->act + (size_t)k * m->na, d->act, (size_t)m->na * sizeof(double));
 }
 
-static double effort(const djModel* m, const djRollout* r, int row, const djLossTerm* t) {
-  double sum = 0;
-  for (int i = 0; i < m->nu; i++) sum += r->ctrl[(size_t)row * m->nu + i] *
-                                         r->ctrl[(size_t)row * m->nu + i];
-  return t->tolerance > 0 ? fmax(0, sum - t->tolerance * t->tolerance) : sum;
+static long double effort(const djModel* m, const djRollout* r, int row, const djLossTerm* t) {
+  long double sum = 0;
+  for (int i = 0; i < m->nu; i++) {
+    long double u = r->ctrl[(size_t)row * m->nu + i];
+    sum += u * u;
+  }
+  return t->tolerance > 0 ? fmaxl(0, sum - (long double)t->tolerance * t->tolerance) : sum;
 }
 
 // Adds the terms at state k to the loss. An error names the one that is not finite.
-static djStatus addLoss(djRolloutResult* result, djLossWork* w, const djModel* m, const djData* d,
-                        const djRollout* r, int k) {
+static djStatus addLoss(djRolloutResult* result, djTape* tape, djLossWork* w, const djModel* m,
+                        const djData* d, const djRollout* r, int k) {
   bool begun = false;
   for (int i = 0; i < r->nloss; i++) {
     const djLossTerm* t = &r->loss[i];
-    double factor = dj_lossFactor(m, t, k, r->horizon), value;
+    double factor = dj_lossFactor(m, t, k, r->horizon);
+    long double value;
     if (factor == 0) continue;
     if (t->type == DJ_LOSS_EFFORT) {
       value = factor * effort(m, r, k - 1, t);
@@ -130,9 +134,9 @@ static djStatus addLoss(djRolloutResult* result, djLossWork* w, const djModel* m
       begun = true;
       value = factor * dj_lossValue(w, m, t, d->qpos, d->qvel);
     }
-    result->loss += value;
-    if (result->term) result->term[i] += value;
-    if (isfinite(result->loss)) continue;
+    tape->sum += value;
+    if (result->term) result->term[i] += (double)value;
+    if (isfinite((double)tape->sum)) continue;
     return dj_fail(&d->work->error, DJ_INVALID, "loss[%d]: is not finite at step %d", i, k);
   }
   return DJ_OK;
@@ -207,7 +211,7 @@ static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* 
       result->worst_condition = fmax(result->worst_condition, dj_condition(&lin.factor));
     }
     record(tape, m, d, k + 1);
-    status = addLoss(result, &loss, m, d, r, k + 1);
+    status = addLoss(result, tape, &loss, m, d, r, k + 1);
     if (status == DJ_OK) status = dj_tell(&r->watch, (k + 1.0) / r->horizon, &d->work->error);
     if (status < 0) return status;
   }
@@ -222,6 +226,7 @@ djStatus djd_rolloutForward(djRolloutResult* result, const djModel* m, djData* d
   tape->steps = tape->states = 0;
   tape->given = r->callback != NULL;
   result->loss = result->worst_condition = 0;
+  tape->sum = 0;
   for (int i = 0; i < r->nloss && result->term; i++) result->term[i] = 0;
   status = setStart(m, d, r);
   if (status < 0) return status;
@@ -229,6 +234,7 @@ djStatus djd_rolloutForward(djRolloutResult* result, const djModel* m, djData* d
   d->work->polish = r->polish;
   status = forwardSteps(result, m, d, r, tape);
   d->work->polish = polish;
+  result->loss = (double)tape->sum;
   if (status != DJ_OK) return status;
   result->unconverged_steps = (int)d->stats.unconverged_steps;
   result->worst_residual = d->stats.worst_residual;
@@ -236,13 +242,16 @@ djStatus djd_rolloutForward(djRolloutResult* result, const djModel* m, djData* d
     size_t nx = 2 * (size_t)m->nv + m->na;
     memset(tape->dstate, 0, ((size_t)r->horizon + 1) * nx * sizeof(double));
     memset(tape->dctrl, 0, (size_t)r->horizon * m->nu * sizeof(double));
-    result->loss += r->callback(r->user, m, r->horizon, tape->qpos, tape->qvel, tape->act, r->ctrl,
-                                tape->dstate, tape->dctrl);
+    tape->sum += r->callback(r->user, m, r->horizon, tape->qpos, tape->qvel, tape->act, r->ctrl,
+                             tape->dstate, tape->dctrl);
+    result->loss = (double)tape->sum;
   }
   tape->states = r->horizon;
   if (!r->loss_only) tape->steps = r->horizon;
   return result->unconverged_steps ? DJ_NOT_CONVERGED : DJ_OK;
 }
+
+long double dj_tapeLoss(const djTape* tape) { return tape->sum; }
 
 // ---- trajectory and covectors -------------------------------------------------------------------
 

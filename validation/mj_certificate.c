@@ -1,0 +1,74 @@
+// The judge judged on gymnasium's robots: see certificate.c. Every geom gets a friction coefficient
+// of its own: of two equal ones neither is the larger, and the loss has a kink.
+
+#include "common/blocks.h"
+#include "common/robots.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char* const robots[] = {"walker2d", "hopper", "half_cheetah", "ant", "humanoid",
+                                     "swimmer", "reacher", "inverted_double_pendulum"};
+enum { NROBOT = sizeof robots / sizeof robots[0], EACH = 8 };
+
+static djModel* openModel(const char* name, const mjModel* m, djvRandom* random) {
+  djError err = {""};
+  djModel* model = robot_import(m, &err);
+  if (!model) djv_fail("%s: %s", name, err.text);
+  djOption option = model->opt;
+  if (djv_integer(random, 0, 1)) option.timestep = 2e-3;
+  if (djv_integer(random, 0, 1)) option.integrator = DJ_VARIATIONAL;
+  if (dj_setOption(model, &option, &err) < 0) djv_fail("%s: %s", name, err.text);
+  for (int g = 0; g < model->ngeom; g++) {
+    char text[40];
+    double friction[3];
+    djParam p;
+    snprintf(text, sizeof text, "geom/#%d/friction", g);
+    if (dj_paramId(&p, model, text, &err) < 0) djv_fail("%s: %s", name, err.text);
+    dj_getParam(friction, model, &p);
+    friction[0] = friction[0] * (1 + 0.03 * g) + 1e-3 * (g + 1);
+    if (dj_setParam(model, &p, friction, &err) < 0) djv_fail("%s: %s", name, err.text);
+  }
+  return model;
+}
+
+// From a state of our own run under random controls.
+static void testRobot(djvTally* tally, const char* name, djvRandom* random) {
+  mjModel* m = robot_load(name);
+  djModel* model = openModel(name, m, random);
+  djData* d = robot_makeData(model);
+  for (int k = djv_integer(random, 0, 150); k >= 0; k--) {
+    if (k % 10 == 0) robot_randomCtrl(d->ctrl, m, random, 0.5);
+    dj_step(model, d);
+  }
+  djv_certifyBlocks(tally, name, model, d, random, EACH);
+  dj_deleteData(d);
+  dj_deleteModel(model);
+  mj_deleteModel(m);
+}
+
+int main(int argc, char** argv) {
+  long wanted = (long)djv_takeNumber(&argc, argv, "--blocks", 0);
+  double seed = djv_takeNumber(&argc, argv, "--seed", 1);
+  bool quick = djv_isQuick(argc, argv);
+  if (!robot_folder()) return ROBOT_SKIPPED;
+  if (wanted == 0) wanted = quick ? 40 : 500;
+  djvReport report = {0};
+  djvTally tally[NROBOT] = {{0}}, sum = {0};
+  djv_title("Random blocks: certificates of gradients, and of adjoints scaled by 1 + 1e-6 a step");
+  djvRandom random = djv_random((uint64_t)seed);
+  for (int k = 0; sum.blocks < wanted; k = (k + 1) % NROBOT) {
+    long before = tally[k].blocks;
+    testRobot(&tally[k], robots[k], &random);
+    sum.blocks += tally[k].blocks - before;
+  }
+  sum = (djvTally){0};
+  djv_printTallyHead();
+  for (int k = 0; k < NROBOT; k++) {
+    djv_printTally(robots[k], &tally[k]);
+    djv_addTally(&sum, &tally[k]);
+  }
+  djv_printTally("all", &sum);
+  djv_checkTally(&report, &sum, wanted);
+  return djv_finish(&report);
+}
