@@ -345,7 +345,8 @@ void djv_addTally(djvTally* sum, const djvTally* t) {
 void djv_checkTally(djvReport* r, const djvTally* sum, long wanted) {
   djv_above(r, "blocks", (double)sum->blocks, (double)wanted - 0.5, "");
   djv_count(r, "right gradients that do not pass", sum->alarms, 0);
-  djv_above(r, "wrong gradients that reach ten steps back", (double)sum->far, wanted / 3.0, "");
+  djv_above(r, "wrong gradients that reach ten steps back", (double)sum->far,
+            (double)wanted / 3, "");
   djv_count(r, "of which pass", sum->oks, 0);
   djv_below(r, "adjoint step by step beside that of the run", sum->mismatch, 1e-7, "");
 }

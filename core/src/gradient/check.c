@@ -70,6 +70,10 @@ djStatus dj_judge(djdCertificate* result, double loss, double analytic, double s
   bool none = fabs(analytic) <= 1e-15 * fabs(loss);   // less than the relative error counts
   if (none && fabs(d.value) <= noise) d.value = 0;
   else learnMore(&d, &s, analytic, size);
+  // Of derivatives this small, rounding of the states leaves nothing, and not at random.
+  if (fabs(analytic) <= 1e-12 * fabs(loss)) {
+    d.error = fmax(d.error, 16 * DBL_EPSILON * fabs(loss) / d.step);
+  }
   result->evaluations = s.evaluations;
   double doubt, error = fabs(analytic - d.value);
   result->has_slope = dj_measureSlope(&result->slope, &doubt, &d, &s, analytic);
