@@ -19,6 +19,7 @@
 typedef struct Totals {
   long scenes, steps, unconverged, damped, failed, notfinite, fallen, iterations;
   long pairs, overlaps, recovering, deep, listed;
+  long bodies;                // looked at, over all steps
   double smallest;            // gap of contact shapes, as a part of the range
   double disagree;            // the library's distances out of our bounds, as a part of the range
   double width;               // of our bounds
@@ -145,8 +146,8 @@ static void compareGaps(const Drop* d, Totals* t) {
     double upper, lower = djv_bracket(&upper, axis, &d->placed[a], &d->placed[b]);
     double range = d->model->contact.range;
     t->listed++;
-    t->disagree = fmax(t->disagree, fmax(lower - p->gap, p->gap - upper) / range);
-    t->width = fmax(t->width, (upper - lower) / range);
+    t->disagree = djv_worst(t->disagree, fmax(lower - p->gap, p->gap - upper) / range);
+    t->width = djv_worst(t->width, (upper - lower) / range);
   }
 }
 
@@ -193,14 +194,15 @@ static void checkFloor(const Drop* d, Totals* t) {
       double depth = c.curved ? -djv_lowest(&c) : c.radius - c.vert[i][2];
       bool round = c.curved || d->shape[g].slope > 0;
       double most = round ? 1 : djv_norm(d->shape[g].move[i]);
-      t->sunk = fmax(t->sunk, (depth - most * skin - floor) / d->model->contact.range);
-      t->deepest = fmax(t->deepest, rimDepth(d, g, depth));
+      t->sunk = djv_worst(t->sunk, (depth - most * skin - floor) / d->model->contact.range);
+      t->deepest = djv_worst(t->deepest, rimDepth(d, g, depth));
     }
   }
   for (int b = 1; b < d->model->nbody; b++) {
     double z = d->data->xipos[3 * b + 2];
     t->lowest = fmin(t->lowest, z);
-    if (z < 0) t->fallen++;
+    t->bodies++;
+    if (!(z >= 0)) t->fallen++;
   }
 }
 
@@ -254,7 +256,7 @@ static void runDrop(Drop* d, Totals* t, const Options* o, long seed, const djvHu
   }
   t->iterations += d->data->stats.newton_iterations;
   t->damped += d->data->stats.damped_steps;
-  t->residual = fmax(t->residual, d->data->stats.worst_residual);
+  t->residual = djv_worst(t->residual, d->data->stats.worst_residual);
   dj_deleteData(d->data);
   dj_deleteModel(d->model);
 }
@@ -265,7 +267,8 @@ static void checkDrops(djvReport* r, const Options* o) {
   static djvHull hulls[NHULL];
   static Drop drop;
   djvRandom random = djv_random(1);
-  Totals t = {.smallest = INFINITY, .lowest = INFINITY, .sunk = -INFINITY};
+  Totals t = {.smallest = INFINITY, .lowest = INFINITY, .sunk = -INFINITY,
+              .disagree = -INFINITY};
   for (int i = 0; i < NHULL; i++) djv_makeHull(&hulls[i], &random, 4 + i);
   djv_title("%ld drops of 3-8 bodies (spheres, capsules, boxes, ellipsoids, cylinders, hulls "
             "of 4-60 vertices),\n200 steps of 5 ms, %s, skin %s", o->count,
@@ -281,14 +284,19 @@ static void checkDrops(djvReport* r, const Options* o) {
   djv_note("smallest gap of contact shapes: %.3g of the range", t.smallest);
   djv_note("lowest centre of mass %.3g m; worst residual %.3g", t.lowest, t.residual);
   if (t.damped) djv_note("%ld damped steps, taken by the position integrator", t.damped);
-  djv_count(r, "overlapping contact shapes", t.overlaps, 0);
-  djv_count(r, "bodies below the floor", t.fallen, 0);
-  djv_count(r, "steps with NaN or infinity", t.notfinite, 0);
-  djv_count(r, "refused steps", t.failed, 0);
+  djv_countOf(r, "overlapping contact shapes", t.overlaps, 0, t.pairs);
+  djv_countOf(r, "bodies below the floor", t.fallen, 0, t.bodies);
+  djv_countOf(r, "steps with NaN or infinity", t.notfinite, 0, t.steps);
+  djv_countOf(r, "refused steps", t.failed, 0, t.steps);
   djv_below(r, "unconverged steps", 100.0 * (double)t.unconverged / (double)t.steps, 0.1, "%");
   djv_below(r, "depth of geoms in the floor beyond erosion / range", t.sunk, 0, "");
   djv_note("(deepest point of a geom, rims of cylinders included: %.3g mm)", 1e3 * t.deepest);
   djv_below(r, "distances here and in the library differ by / range", t.disagree, 1e-6, "");
+  djv_figure(r, "drops", (double)o->count, "");
+  djv_figure(r, "overlaps", (double)t.overlaps, "");
+  djv_figure(r, "fallen", (double)t.fallen, "");
+  djv_figure(r, "steps", (double)t.steps, "");
+  djv_figure(r, "unconverged", 100.0 * (double)t.unconverged / (double)t.steps, "%");
   djv_note("(%ld listed pairs compared; bounds up to %.2g of the range apart, of curved shapes)",
            t.listed, t.width);
 }
@@ -300,7 +308,7 @@ int main(int argc, char** argv) {
                .count = (long)djv_takeNumber(&argc, argv, "--count", 0)};
   bool quick = djv_isQuick(argc, argv);
   if (o.count <= 0) o.count = quick ? 60 : 10000;
-  djvReport r = {0, 0};
+  djvReport r = {0};
   checkDrops(&r, &o);
   return djv_finish(&r);
 }

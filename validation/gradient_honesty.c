@@ -30,7 +30,7 @@
 int main(int argc, char** argv) {
   djv_isQuick(argc, argv);
   printf("needs MuJoCo\n");
-  return 77;
+  return DJV_SKIPPED;
 }
 
 #else
@@ -429,7 +429,7 @@ static void measureTheirs(Row* row, const Case* c, int which, bool quick) {
     if (which == 0 && k == 0) row->at_default = error;
     if (which == 0 && eps[k] < 2e-4 && eps[k] > 5e-9) {
       row->least = fmin(row->least, error);
-      row->most = fmax(row->most, error);
+      row->most = djv_worst(row->most, error);
     }
     if (error < row->best) row->best = error, row->best_eps = eps[k], row->best_setting = which;
   }
@@ -472,7 +472,7 @@ static Phases overPhases(djvReport* report, const Case* c, int integrator, doubl
     const double* qvel = r.model ? r.data->qvel : r.d->qvel;
     p.mean += g / n;
     p.least = fmin(p.least, g);
-    p.most = fmax(p.most, g);
+    p.most = djv_worst(p.most, g);
     p.restitution += (qvel[6] - qvel[0]) / n;
     closeRun(&r);
   }
@@ -555,9 +555,10 @@ int main(int argc, char** argv) {
       if (quick && !cases[k].text && i) continue;     // not measured
       robot_below(&report, rows[k].our_error[i], 1e-6, "", "%s, %s", cases[k].name,
                   cases[k].what);
+      djv_figure(&report, "error", rows[k].our_error[i], "");
     }
   }
-  return djv_finish(&report);
+  return robot_folder() ? djv_finish(&report) : djv_finishWithout(&report, "gymnasium's robots");
 }
 
 #endif

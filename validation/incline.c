@@ -88,6 +88,7 @@ static void checkIncline(djvReport* r, Support support, bool tilt_support, long*
   run(&in, 4);
   double p = tan(below) / MU, speed = (slid(&in) - after) / 4;
   djv_below(r, "26.0 degrees: creep in 5 s", fabs(slid(&in)), 1e-3, "m");
+  djv_figure(r, "creep in 5 s", 1e3 * fabs(slid(&in)), "mm");
   double creep = (support == PLANE ? 1 : 2) * VELOCITY * p / sqrt(1 - p * p);
   djv_near(r, "creep speed", speed, creep, 0.02 * creep, "m/s");
   drop(&in, unconverged);
@@ -98,13 +99,14 @@ static void checkIncline(djvReport* r, Support support, bool tilt_support, long*
   double a = (djv_dot(in.data->qvel, in.down) - v0) / 1.5;
   double book = 9.81 * (sin(above) - MU * cos(above));
   djv_near(r, "27.2 degrees: acceleration", a, book, 0.01 * book, "m/s2");
+  djv_figure(r, "error of the acceleration", 100 * fabs(a / book - 1), "%");
   djv_note("slid %.4g m in 2 s; 0.5 a t^2 = %.4g m", slid(&in), 2 * book);
   drop(&in, unconverged);
 }
 
 int main(int argc, char** argv) {
   djv_isQuick(argc, argv);
-  djvReport r = {0, 0};
+  djvReport r = {0};
   long unconverged = 0;
   printf("A block on an incline: friction %g, sqrt(friction_eps) = %g m/s, step %g ms\n", MU,
          VELOCITY, 1e3 * STEP);

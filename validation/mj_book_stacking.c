@@ -18,7 +18,7 @@ typedef struct Interface {
 static double drift(const djModel* m, const double* xpos) {
   double most = 0;
   for (int b = 1; b < m->nbody; b++) {
-    most = fmax(most, djv_dist(xpos + 3 * b, m->body_pos + 3 * b));
+    most = djv_worst(most, djv_dist(xpos + 3 * b, m->body_pos + 3 * b));
   }
   return most;
 }
@@ -57,11 +57,13 @@ static double runDiJoCo(djvBoth* both, Interface out[NPLANK], double seconds, dj
   long n = lround(seconds / m->opt.timestep);
   for (long k = 0; k < n; k++) {
     if (dj_step(m, d) < 0) djv_fail("DiJoCo: %s", dj_errorText(d));
-    most = fmax(most, drift(m, d->xpos));
+    most = djv_worst(most, drift(m, d->xpos));
     if (d->time < 1) last = drift(m, d->xpos);
   }
   readInterfaces(out, d->contact, d->ncontact, d->xpos);
   djv_below(r, "DiJoCo, no ramp: largest drift of a plank", 1e3 * most, 1, "mm");
+  djv_figure(r, "time", seconds, "s");
+  djv_figure(r, "largest drift", 1e3 * most, "mm");
   djv_note("after 1 s %.3g mm, at the end %.3g mm", 1e3 * last, 1e3 * drift(m, d->xpos));
   djv_count(r, "unconverged steps", d->stats.unconverged_steps, 0);
   djv_note("%.2f Newton iterations and %.3g ms a step; deepest overlap %.3g mm",
@@ -80,7 +82,7 @@ static double runMuJoCo(djStock* stock, const djModel* m, double seconds, double
     stock->gravity_scale = f < 1 ? f : 1;
     if (dj_stepStock(stock, NULL, &err)) djv_fail("MuJoCo: %s", err.text);
     mj_kinematics(stock->m, stock->d);
-    *most = fmax(*most, drift(m, stock->d->xpos));
+    *most = djv_worst(*most, drift(m, stock->d->xpos));
   }
   return stock->d->time;
 }
@@ -97,12 +99,13 @@ static void compareInterfaces(djvReport* r, const Interface ours[], const Interf
              c->force, a->centre, b->centre, c->centre);
     const Interface* pair[3][2] = {{a, c}, {b, c}, {a, b}};
     for (int i = 0; i < 3; i++) {
-      df[i] = fmax(df[i], fabs(pair[i][0]->force - pair[i][1]->force) / c->force);
-      dc[i] = fmax(dc[i], fabs(pair[i][0]->centre - pair[i][1]->centre));
+      df[i] = djv_worst(df[i], fabs(pair[i][0]->force - pair[i][1]->force) / c->force);
+      dc[i] = djv_worst(dc[i], fabs(pair[i][0]->centre - pair[i][1]->centre));
     }
   }
   djv_below(r, "force, DiJoCo against statics, largest", 100 * df[0], 0.1, "%");
   djv_below(r, "force, DiJoCo against MuJoCo, largest", 100 * df[2], 0.1, "%");
+  djv_figure(r, "forces beside statics, relative", df[0], "");
   djv_below(r, "centre of pressure, DiJoCo against statics", 1e3 * dc[0], 0.5, "mm");
   djv_below(r, "centre of pressure, DiJoCo against MuJoCo", 1e3 * dc[2], 0.5, "mm");
   djv_note("MuJoCo against statics: force %.3g %%, centre of pressure %.3g mm", 100 * df[1],
@@ -136,7 +139,7 @@ static void showOurDefaults(const djvBoth* both, double seconds) {
   double most = 0;
   while (data->time < seconds && most < 0.2) {
     if (dj_step(model, data) < 0) djv_fail("DiJoCo: %s", dj_errorText(data));
-    most = fmax(most, drift(model, data->xpos));
+    most = djv_worst(most, drift(model, data->xpos));
   }
   djv_title("DiJoCo at its default support (%.3g) and stiffness (%.3g J), no ramp",
             model->contact.support, model->contact.stiffness);
@@ -174,7 +177,7 @@ int main(int argc, char** argv) {
   djIntegrator integrator = djv_takeIntegrator(&argc, argv);
   bool quick = djv_isQuick(argc, argv);
   double seconds = quick ? 3 : 60, most;
-  djvReport r = {0, 0};
+  djvReport r = {0};
   djvBoth both;
   Interface ours[NPLANK], theirs[NPLANK], book[NPLANK];
   djv_loadBoth(&both, "book_stacking");

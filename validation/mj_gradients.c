@@ -219,7 +219,7 @@ static void describe(Run* run, double eps) {
       for (int c = 0; c < 3; c++) square += pow(p->force[c] - along * n[c], 2);
       touches = touches || p->normal_force > 0.01;
       rubs = rubs || sqrt(square) > 0.01;
-      if (p->normal_force > 0.1) demand = fmax(demand, sqrt(square) / (0.5 * p->normal_force));
+      if (p->normal_force > 0.1) demand = djv_worst(demand, sqrt(square) / (0.5 * p->normal_force));
     }
     touching += touches;
     rubbing += rubs;
@@ -253,14 +253,15 @@ static void testScene(djvReport* r, const Scene* scene, double eps, bool settle,
     int failed = 0;
     for (int k = 0; k < seeds; k++) {
       djdCertificate c = certify(&run, which, &random);
-      worst = fmax(worst, c.relative_error);
+      worst = djv_worst(worst, c.relative_error);
       failed += !c.passed;
       djv_note("%s: analytic %.10g, difference %.10g (+- %.1g), relative %.2g, slope %.4f%s",
                variable[which], c.analytic, c.difference, c.difference_error, c.relative_error,
                c.has_slope ? c.slope : NAN, c.passed ? "" : "   NOT PASSED");
     }
     if (must) {
-      robot_count(r, failed, 0, "%s: %s: failed of %d", scene->name, variable[which], seeds);
+      robot_countOf(r, failed, 0, seeds, "%s: %s: failed", scene->name, variable[which]);
+      djv_figure(r, "error", worst, "");
     } else {
       djv_note("%s: %d of %d pass; worst error %.3g", variable[which], seeds - failed, seeds,
                worst);
@@ -309,7 +310,7 @@ static void certifyState(Tally* t, Run* run, djvRandom* random) {
     t->directions++;
     t->wrong += wrong;
     t->slopes += !wrong && !c.passed;
-    if (!wrong) t->worst = fmax(t->worst, c.relative_error);
+    if (!wrong) t->worst = djv_worst(t->worst, c.relative_error);
     if (wrong && t->wrong < 6) {
       djv_note("variable %d: analytic %.10g, difference %.10g (+- %.1g), relative %.2g, %ld "
                "recovering", which, c.analytic, c.difference, c.difference_error, c.relative_error,
@@ -341,8 +342,9 @@ static void testRobot(djvReport* r, const char* name, int states) {
   djv_note("%s: %d runs of %d steps, %d recovering, %d unconverged; largest error of the others "
            "%.2g, %d fail by their slope only", name, t.runs, scene.horizon, t.recovering,
            t.unconverged, t.worst, t.slopes);
-  robot_count(r, t.failed, 0, "%s: runs that fail", name);
-  robot_count(r, t.wrong, 0, "%s: error above 1e-6, of %d", name, t.directions);
+  robot_countOf(r, t.failed, 0, t.runs, "%s: runs that fail", name);
+  robot_countOf(r, t.wrong, 0, t.directions, "%s: error above 1e-6", name);
+  djv_figure(r, "error", t.worst, "");
   closeRun(&run);
   mj_deleteData(d);
   mj_deleteModel(m);
@@ -359,10 +361,9 @@ int main(int argc, char** argv) {
   djv_title("Starts exactly where the barrier begins: reported, no target");
   testScene(r, &scenes[0], 1e-4, false, seeds, false);
   testScene(r, &scenes[1], 1e-4, false, seeds, false);
-  if (robot_folder()) {
-    djv_title("Robots: runs of 5 steps of 2 ms from states of stock MuJoCo's runs");
-    static const char* const robots[] = {"hopper", "ant", "half_cheetah", "humanoid"};
-    for (int k = 0; k < 4; k++) testRobot(r, robots[k], quick ? 10 : 100);
-  }
+  if (!robot_folder()) return djv_finishWithout(r, "gymnasium's robots");
+  djv_title("Robots: runs of 5 steps of 2 ms from states of stock MuJoCo's runs");
+  static const char* const robots[] = {"hopper", "ant", "half_cheetah", "humanoid"};
+  for (int k = 0; k < 4; k++) testRobot(r, robots[k], quick ? 10 : 100);
   return djv_finish(r);
 }

@@ -29,7 +29,7 @@ static double largest(const double* x, int n) {
   double size = 0;
   for (int i = 0; i < n; i++) {
     if (isnan(x[i])) return NAN;
-    size = fmax(size, fabs(x[i]));
+    size = djv_worst(size, fabs(x[i]));
   }
   return size;
 }
@@ -75,8 +75,8 @@ static Peer runPeer(mjModel* m, long steps) {
     if (k % HOLD == 0) robot_randomCtrl(d->ctrl, m, &random, 1);
     mj_step(m, d);
     if (d->time < early) continue;
-    peer.speed = fmax(peer.speed, largest(d->qvel, (int)m->nv));
-    peer.energy = fmax(peer.energy, d->energy[1]);
+    peer.speed = djv_worst(peer.speed, largest(d->qvel, (int)m->nv));
+    peer.energy = djv_worst(peer.energy, d->energy[1]);
   }
   for (int k = 0; k < mjNWARNING; k++) {
     if (k == mjWARN_BADQACC || k == mjWARN_BADQPOS || k == mjWARN_BADQVEL) {
@@ -99,13 +99,13 @@ static void runControlled(djvReport* r, const char* name, mjModel* m, const djMo
     double now = largest(data->qvel, model->nv);
     if (isnan(now)) speed = now;
     if (data->time < early) {
-      first = fmax(first, now);
+      first = djv_worst(first, now);
       continue;
     }
-    speed = fmax(speed, now);
+    speed = djv_worst(speed, now);
     if (k % HOLD == 0) {
       dj_forward(model, data);
-      energy = fmax(energy, data->energy[1]);
+      energy = djv_worst(energy, data->energy[1]);
     }
   }
   start += robot_clock();
@@ -119,7 +119,8 @@ static void runControlled(djvReport* r, const char* name, mjModel* m, const djMo
   djv_note("%s: |qvel| <= %.3g (%.3g in the first %g s), MuJoCo %.3g; kinetic energy <= %.3g, "
            "MuJoCo %.3g J%s", name, speed, first, early, peer.speed, energy, peer.energy,
            peer.unstable ? " (it was unstable)" : "");
-  robot_count(r, steps - s->steps, 0, "%s: steps that failed, of %ld", name, steps);
+  robot_countOf(r, steps - s->steps, 0, steps, "%s: steps that failed", name);
+  djv_figure(r, "unconverged steps", (double)s->unconverged_steps, "");
   robot_count(r, s->unconverged_steps, 0, "%s: unconverged steps", name);
   robot_below(r, speed / peer.speed, 3, "", "%s: largest |qvel| beside MuJoCo's", name);
   // Below the weight at 1 cm energies are those of slow drifts, which friction may stop or not.
@@ -140,7 +141,7 @@ static void runPassive(djvReport* r, const char* name, const djModel* model) {
     status = dj_step(model, data);
     dj_forward(model, data);
     double energy = data->energy[0] + data->energy[1];
-    highest[k >= steps / 2] = fmax(highest[k >= steps / 2], energy);
+    highest[k >= steps / 2] = djv_worst(highest[k >= steps / 2], energy);
   }
   double unit = fmax(model->total_mass * model->contact.gravity, 1e-9);   // J per metre
   robot_below(r, (highest[1] - highest[0]) / unit, 1e-4, "m",
@@ -175,7 +176,7 @@ typedef struct States {
 
 static double depth(const mjData* d) {
   double deepest = 0;
-  for (int i = 0; i < d->ncon; i++) deepest = fmax(deepest, -d->contact[i].dist);
+  for (int i = 0; i < d->ncon; i++) deepest = djv_worst(deepest, -d->contact[i].dist);
   return deepest;
 }
 
@@ -199,7 +200,7 @@ static States collect(mjModel* m, int room, double least) {
     mj_fwdPosition(m, d);
     double deep = depth(d);
     if (deep < least) continue;
-    s.deepest = fmax(s.deepest, deep);
+    s.deepest = djv_worst(s.deepest, deep);
     s.n++;
     last = k;
   }
@@ -238,9 +239,9 @@ static void recoverOne(Outcome* o, const djModel* model, djData* data, const mjM
     o->steps++;
     o->unconverged += status != DJ_OK;
     if (qvel) continue;
-    o->rate = fmax(o->rate, speed);
+    o->rate = djv_worst(o->rate, speed);
     double now = depthNow(m, d, data);
-    o->speed = fmax(o->speed, (before - now) / range);
+    o->speed = djv_worst(o->speed, (before - now) / range);
     before = now;
   }
   o->still += depthNow(m, d, data) > 2 * model->contact.skin * (1 + 1e-6);
@@ -278,8 +279,8 @@ static void testOverlaps(djvReport* r, const char* name, int count) {
     start += robot_clock();
     dj_deleteData(data);
     const char* how = moving ? "moving" : "at rest";
-    robot_count(r, o.failed, 0, "%s, %s: states with a failed step", name, how);
-    robot_count(r, o.unconverged, 0, "%s, %s: unconverged of %ld", name, how, o.steps);
+    robot_countOf(r, o.failed, 0, s.n, "%s, %s: states with a failed step", name, how);
+    robot_countOf(r, o.unconverged, 0, o.steps, "%s, %s: unconverged", name, how);
     djv_note("%s, %s: %ld of %d still overlap by more than 2 skin after 0.4 s; %.3g us a step",
              name, how, o.still, s.n, 1e6 * start / (double)(o.steps ? o.steps : 1));
     if (moving) continue;
@@ -297,7 +298,7 @@ int main(int argc, char** argv) {
   integrator = djv_takeIntegrator(&argc, argv);
   bool quick = djv_isQuick(argc, argv);
   djvReport report = {0}, *r = &report;
-  if (!robot_folder()) return ROBOT_SKIPPED;
+  if (!robot_folder()) return DJV_SKIPPED;
   djv_title("Models that must run: 5 s under random controls, 2 s without");
   for (int k = 0; k < NREQUIRED; k++) testModel(r, required[k], true);
   djv_title("The others: run or are refused by name");

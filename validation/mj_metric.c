@@ -328,8 +328,8 @@ static Result run(const Case* c, double h, int integrator, Way way, double time)
     mju_copy(s.step->qvel, s.full->qvel, nv);
     mj_step(s.m, s.step);
     if (djm_step(s.m, s.full, s.context) < 0) djv_fail("step of %s", c->name);
-    for (int i = 0; i < nv; i++) off = fmax(off, fabs(s.step->qvel[i] - s.full->qvel[i]));
-    r.worst = fmax(r.worst, off / (9.81 * h));
+    for (int i = 0; i < nv; i++) off = djv_worst(off, fabs(s.step->qvel[i] - s.full->qvel[i]));
+    r.worst = djv_worst(r.worst, off / (9.81 * h));
     r.mean += off * off / (9.81 * h * 9.81 * h);
     if (alive) {
       mj_kinematics(s.m, s.own);
@@ -337,7 +337,7 @@ static Result run(const Case* c, double h, int integrator, Way way, double time)
       if (alive) mj_step(s.m, s.own);
       for (int b = 0; b < plan.nbox; b++) {
         double e = mju_dist3(s.own->qpos + 7 * b, s.full->qpos + 7 * b);
-        r.drift = fmax(r.drift, e);
+        r.drift = djv_worst(r.drift, e);
       }
       alive = alive && r.drift < 0.1;
       if (!alive) r.until = k * h;
@@ -369,6 +369,7 @@ static void measure(void* arg) {
           djv_note("%-24s %-12s h %g ms: %6.3g %6.3g; off by %.3g m, until %.3g s", kWays[way],
                    kIntegrators[i].name, 1e3 * steps[k], x.worst, x.mean, x.drift, x.until);
           if (way != METRIC || !kCases[c].rests) continue;
+          djv_figure(r, "beside the implicit step, rms", x.mean, "g h");
           robot_below(r, x.until < time ? INFINITY : x.mean, 0.1, "g h", "rms, %s, h %g ms",
                       kIntegrators[i].name, 1e3 * steps[k]);
         }

@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
   bool quick = djv_isQuick(argc, argv);
   int single = quick ? 0 : 3, n = 0, nrobot = quick ? 4 : 5;
   djvReport report = {0};
-  if (!robot_folder()) return ROBOT_SKIPPED;
+  if (!robot_folder()) return DJV_SKIPPED;
   djv_title("Certificates of %d %s steps by every kind of parameter: from our own runs",
             (int)HORIZON, dj_integratorName(integrator));
   for (int k = 0; k < nrobot; k++) {

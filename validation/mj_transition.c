@@ -127,6 +127,8 @@ static void testAccuracy(djvReport* r, int model, int states) {
                letter[i]);
     robot_below(r, error[2][i], 1e-3, "", "%s: relative difference of %s, h = 1e-4", kName[model],
                 letter[i]);
+    djv_figure(r, "order", log10(error[1][i] / error[2][i]), "");
+    djv_figure(r, "difference at 0.1 ms", error[2][i], "");
   }
   free(x.A);
   mj_deleteData(d);
@@ -203,7 +205,7 @@ int main(int argc, char** argv) {
   integrator = djv_takeIntegrator(&argc, argv);
   bool quick = djv_isQuick(argc, argv);
   djvReport report = {0}, *r = &report;
-  if (!robot_folder()) return ROBOT_SKIPPED;
+  if (!robot_folder()) return DJV_SKIPPED;
   djv_title("|A - A_FD|/|A_FD - 1| and |B - B_FD|/|B_FD| without contact, limits, friction loss; "
             "mean of states");
   for (int k = 0; k < NMODEL; k++) testAccuracy(r, k, quick ? 3 : 20);

@@ -25,7 +25,7 @@ static double angleOf(const double* qpos, int board) {
 
 static double largestSpeed(const double* qvel, int nv) {
   double most = 0;
-  for (int i = 0; i < nv; i++) most = fmax(most, fabs(qvel[i]));
+  for (int i = 0; i < nv; i++) most = djv_worst(most, fabs(qvel[i]));
   return most;
 }
 
@@ -132,6 +132,8 @@ static void checkStart(djvReport* r, djvBoth* both, int key, const char* name) {
     djv_below(r, text, fabs(curve[0].angle[b][nstep] - curve[1].angle[b][nstep]), 0.02, "rad");
     snprintf(text, sizeof text, "board %d: mean difference of the curves", b + 1);
     djv_below(r, text, mean, 0.05, "rad");
+    djv_figure(r, "difference of final angles",
+               fabs(curve[0].angle[b][nstep] - curve[1].angle[b][nstep]), "rad");
   }
   djv_count(r, "DiJoCo: unconverged steps", both->data->stats.unconverged_steps, 0);
   djv_note("%.2f Newton iterations a step",
@@ -143,7 +145,7 @@ static void checkStart(djvReport* r, djvBoth* both, int key, const char* name) {
 
 int main(int argc, char** argv) {
   djv_isQuick(argc, argv);
-  djvReport r = {0, 0};
+  djvReport r = {0};
   djvBoth both;
   djv_loadBoth(&both, "wall_friction");
   checkStart(&r, &both, -1, "plain start");

@@ -23,7 +23,7 @@ typedef struct Throw {
 
 typedef struct Outcome {
   double least;               // of the centre's distances from the middle plane, over the plate
-  bool crossed;
+  bool crossed, over;         // over: its centre came over the plate
   long steps, unconverged;
 } Outcome;
 
@@ -59,6 +59,10 @@ static int buildThrow(djvScene* s, const Throw* t) {
 // Compares two states: a crossing, or the distance while the body is over the plate. Returns false
 // when there is nothing more to see.
 static bool watch(Outcome* out, const double before[3], const double x[3], bool* over) {
+  if (isnan(x[0] + x[1] + x[2])) {
+    out->crossed = true;
+    return false;
+  }
   if (x[2] < 0) {             // within the rim, or round it?
     double f = before[2] / (before[2] - x[2]);
     double side = fmax(fabs(before[0] + f * (x[0] - before[0])),
@@ -70,6 +74,7 @@ static bool watch(Outcome* out, const double before[3], const double x[3], bool*
   bool now = fabs(x[0]) < HALF && fabs(x[1]) < HALF;
   if (*over && !now) return false;
   *over = now;
+  out->over = out->over || now;
   if (now) out->least = fmin(out->least, x[2]);
   return true;
 }
@@ -133,7 +138,8 @@ static const char* const kType[] = {"sphere", "capsule", "box", "hull"};
 static void sweep(djvReport* r, double speed, double step, int ntilt) {
   const djGeomType types[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_MESH};
   const double sizes[] = {0.002, 0.01, 0.03}, tilts[] = {0, 0.5, 1};
-  long runs[2] = {0}, crossed[2] = {0}, steps = 0, unconverged = 0;   // thin plates, others
+  long runs[2] = {0}, over[2] = {0}, crossed[2] = {0};   // thin plates, others
+  long steps = 0, unconverged = 0;
   for (int type = 0; type < 4; type++) {
     for (int size = 0; size < 3; size++) {
       for (int tilt = 0; tilt < ntilt; tilt++) {
@@ -143,6 +149,7 @@ static void sweep(djvReport* r, double speed, double step, int ntilt) {
           Outcome out = run(&t);
           int thick = i & 1;
           runs[thick]++;
+          over[thick] += out.over || out.crossed;
           crossed[thick] += out.crossed;
           steps += out.steps;
           unconverged += out.unconverged;
@@ -155,16 +162,18 @@ static void sweep(djvReport* r, double speed, double step, int ntilt) {
     }
   }
   char what[100];
-  snprintf(what, sizeof what, "%g m/s, %g ms, %d incidences, %ld throws: crossed", speed,
-           1e3 * step, ntilt, runs[1]);
-  djv_count(r, what, crossed[1], 0);
-  djv_note("plates of 0.1 mm: crossed by %ld of %ld", crossed[0], runs[0]);
+  snprintf(what, sizeof what, "%g m/s, %g ms, %d incidences: crossed", speed, 1e3 * step, ntilt);
+  djv_countOf(r, what, crossed[1], 0, over[1]);
+  djv_note("of %ld throws %ld came over the plate between two states; plates of 0.1 mm: crossed by "
+           "%ld of %ld", runs[1], over[1], crossed[0], runs[0]);
+  djv_figure(r, "throws", (double)runs[1], "");
+  djv_figure(r, "crossed", (double)crossed[1], "");
   djv_note("unconverged: %ld of %ld steps", unconverged, steps);
 }
 
 int main(int argc, char** argv) {
   bool quick = djv_isQuick(argc, argv);
-  djvReport r = {0, 0};
+  djvReport r = {0};
   djvRandom random = djv_random(3);
   djv_makeHull(&hull, &random, 20);
   checkBall(&r);

@@ -89,7 +89,7 @@ static void runPair(Totals* t, djvRandom* r, int ta, int tb, double f, double h,
     count(t, status, m, d, what, h);
     if (status < 0) break;
     djv_sub(v, d->qvel + 6, d->qvel);
-    t->speed = fmax(t->speed, djv_norm(v) * h / range);
+    t->speed = djv_worst(t->speed, djv_norm(v) * h / range);
     bool recovering = false;
     for (int i = 0; i < d->npair; i++) recovering = recovering || d->pair[i].recovering;
     if (!recovering) apart = k;
@@ -97,19 +97,21 @@ static void runPair(Totals* t, djvRandom* r, int ta, int tb, double f, double h,
   if (apart < 0) {
     if (t->stuck++ < 3) djv_note("%s, %g ms: still overlaps after %d steps", what, 1e3 * h, limit);
   } else {
-    t->slowest = fmax(t->slowest, apart * range / depth);
+    t->slowest = djv_worst(t->slowest, apart * range / depth);
   }
   t->runs++;
-  t->residual = fmax(t->residual, d->stats.worst_residual);
+  t->residual = djv_worst(t->residual, d->stats.worst_residual);
   dj_deleteData(d);
   dj_deleteModel(m);
 }
 
 static void printTotals(djvReport* r, const Totals* t, double most_speed) {
-  djv_count(r, "refused steps", t->failed, 0);
-  djv_count(r, "steps with NaN or infinity", t->notfinite, 0);
+  djv_countOf(r, "refused steps", t->failed, 0, t->steps);
+  djv_countOf(r, "steps with NaN or infinity", t->notfinite, 0, t->steps);
   djv_below(r, "unconverged steps", 100.0 * (double)t->unconverged / (double)t->steps, 0.1, "%");
-  djv_count(r, "runs that did not come apart", t->stuck, 0);
+  djv_countOf(r, "runs that did not come apart", t->stuck, 0, t->runs);
+  djv_figure(r, "runs that overlap at the end", (double)t->stuck, "");
+  djv_figure(r, "unconverged", 100.0 * (double)t->unconverged / (double)t->steps, "%");
   if (most_speed > 0) {
     djv_below(r, "largest relative speed / (range/h)", t->speed, most_speed, "");
   }
@@ -160,15 +162,15 @@ static void runHeap(Totals* t, djvRandom* r, double h, double* fastest, double* 
     count(t, status, m, d, "heap", h);
     if (status < 0) break;
     for (int b = 0; b < n; b++) {
-      *fastest = fmax(*fastest, djv_norm(d->qvel + 6 * b));
+      *fastest = djv_worst(*fastest, djv_norm(d->qvel + 6 * b));
     }
   }
   bool recovering = false;
   for (int i = 0; i < d->npair; i++) recovering = recovering || d->pair[i].recovering;
   t->stuck += recovering;
-  *overlap = fmax(*overlap, d->stats.overlap / m->contact.range);
+  *overlap = djv_worst(*overlap, d->stats.overlap / m->contact.range);
   t->runs++;
-  t->residual = fmax(t->residual, d->stats.worst_residual);
+  t->residual = djv_worst(t->residual, d->stats.worst_residual);
   dj_deleteData(d);
   dj_deleteModel(m);
 }
@@ -192,7 +194,7 @@ static void checkHeaps(djvReport* r, bool quick) {
 
 int main(int argc, char** argv) {
   bool quick = djv_isQuick(argc, argv);
-  djvReport r = {0, 0};
+  djvReport r = {0};
   checkPairs(&r, quick);
   checkHeaps(&r, quick);
   return djv_finish(&r);

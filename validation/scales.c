@@ -87,13 +87,13 @@ static void measure(const Run* run, double* low, double* high, double* shift) {
     *low = fmin(*low, djv_lowest(&c));
     double d[3];
     djv_sub(d, pos, run->home[g]);
-    *shift = fmax(*shift, hypot(d[0], d[1]));
+    *shift = djv_worst(*shift, hypot(d[0], d[1]));
   }
   // The highest of the feet: bodies at the end of a chain.
   for (int b = 1; b < m->nbody; b++) {
     bool last = true;
     for (int k = b + 1; k < m->nbody; k++) last = last && m->body_parent[k] != b;
-    if (last) *high = fmax(*high, lowest[b]);
+    if (last) *high = djv_worst(*high, lowest[b]);
   }
 }
 
@@ -106,7 +106,7 @@ static void setHome(Run* run) {
 static double speed(const Run* run, const double before[DJV_MAX_GEOM][3], double h) {
   double most = 0;
   for (int g = 1; g < run->model->ngeom; g++) {
-    most = fmax(most, djv_dist(run->data->geom_xpos + 3 * g, before[g]) / h);
+    most = djv_worst(most, djv_dist(run->data->geom_xpos + 3 * g, before[g]) / h);
   }
   return most;
 }
@@ -159,19 +159,21 @@ static void checkCase(djvReport* r, const Case* c, double h) {
     measure(&run, &low, &high, &shift);
     double v = speed(&run, before, h);
     landed = landed || run.data->npair > 0;
-    if (landed) bounce = fmax(bounce, low);
+    if (landed) bounce = djv_worst(bounce, low);
     if (v > still) quiet = run.data->time;
     if (run.data->time < landing + 1) continue;
     if (!marked) setHome(&run);
-    else creep = fmax(creep, shift);
+    else creep = djv_worst(creep, shift);
     marked = true;
-    fastest = fmax(fastest, v);
+    fastest = djv_worst(fastest, v);
     late = fmax(fabs(low), fabs(high));
   }
   char text[100];
   snprintf(text, sizeof text, "at rest (every speed < %.2g m/s), after landing", still);
   djv_below(r, text, quiet - landing, 1, "s");
   djv_below(r, "rest: lowest points off the floor / half size", 100 * late / c->size, 0.5, "%");
+  djv_figure(r, "rest height off by", 100 * late / c->size, "%");
+  djv_countOf(r, "runs that never touch the floor", !landed, 0, 1);
   djv_below(r, "bounce: height after landing / drop", 100 * bounce / c->drop, 2, "%");
   djv_below(r, "creep in the last 2 s / half size", 100 * creep / c->size, 0.1, "%");
   djv_count(r, "unconverged steps", run.data->stats.unconverged_steps, 0);
@@ -184,7 +186,7 @@ static void checkCase(djvReport* r, const Case* c, double h) {
 
 int main(int argc, char** argv) {
   djv_isQuick(argc, argv);
-  djvReport r = {0, 0};
+  djvReport r = {0};
   const Case cases[] = {{"1 cm cube of 1 g", 0.005, 0.0003, buildCube},
                         {"2 m plank of 5 kg", 0.02, 0.02, buildPlank},
                         {"robot of 30 kg", 0.02, 0.02, buildRobot},

@@ -428,13 +428,16 @@ void djv_testRun(djvReport* r, djvCell cell[DJV_NFIELD], const char* name, djvRu
              c->has_slope ? c->slope : NAN);
   }
   char text[120];
-  snprintf(text, sizeof text, "%s (%d touch, %d rub, %d recover): failed of %d", name,
-           active.contact, active.friction, active.recovering, taken);
+  snprintf(text, sizeof text, "%s (%d touch, %d rub, %d recover): failed", name, active.contact,
+           active.friction, active.recovering);
   if (redrawn || noisy) {
     djv_note("%s: %d directions drawn again, %d not resolved", name, redrawn, noisy);
   }
-  djv_count(r, text, failed, 0);
+  djv_countOf(r, text, failed, 0, taken);
   if (active.friction < least) djv_count(r, "too few steps with friction", 1, 0);
+  djv_figure(r, "directions", taken, "");
+  djv_figure(r, "failed", failed, "");
+  djv_figure(r, "drawn again or not resolved", redrawn + noisy, "");
 }
 
 // ------------------------------------------ table ----------------------------------------------

@@ -68,6 +68,8 @@ void djv_note(const char* format, ...) {
   va_end(args);
 }
 
+double djv_worst(double a, double b) { return isnan(a) || a > b ? a : b; }
+
 static void line(djvReport* r, const char* what, const char* value, const char* target, bool ok) {
   r->checks++;
   if (!ok) r->misses++;
@@ -79,14 +81,14 @@ void djv_below(djvReport* r, const char* what, double value, double limit, const
   char number[40], target[60];
   snprintf(number, sizeof number, "%.4g %s", value, unit);
   snprintf(target, sizeof target, "< %.4g %s", limit, unit);
-  line(r, what, number, target, value < limit);
+  line(r, what, number, target, isfinite(value) && isfinite(limit) && value < limit);
 }
 
 void djv_above(djvReport* r, const char* what, double value, double limit, const char* unit) {
   char number[40], target[60];
   snprintf(number, sizeof number, "%.4g %s", value, unit);
   snprintf(target, sizeof target, "> %.4g %s", limit, unit);
-  line(r, what, number, target, value > limit);
+  line(r, what, number, target, isfinite(value) && isfinite(limit) && value > limit);
 }
 
 void djv_near(djvReport* r, const char* what, double value, double target, double tolerance,
@@ -94,7 +96,7 @@ void djv_near(djvReport* r, const char* what, double value, double target, doubl
   char number[40], text[80];
   snprintf(number, sizeof number, "%.5g %s", value, unit);
   snprintf(text, sizeof text, "%.5g +- %.2g %s", target, tolerance, unit);
-  line(r, what, number, text, fabs(value - target) <= tolerance);
+  line(r, what, number, text, isfinite(tolerance) && fabs(value - target) <= tolerance);
 }
 
 void djv_count(djvReport* r, const char* what, long value, long limit) {
@@ -104,9 +106,51 @@ void djv_count(djvReport* r, const char* what, long value, long limit) {
   line(r, what, number, target, value <= limit);
 }
 
+void djv_countOf(djvReport* r, const char* what, long value, long limit, long of) {
+  char number[60], target[60];
+  snprintf(number, sizeof number, "%ld of %ld", value, of);
+  snprintf(target, sizeof target, limit ? "<= %ld" : "%ld", limit);
+  line(r, what, number, of > 0 ? target : "none to count", of > 0 && value <= limit);
+}
+
+void djv_figure(djvReport* r, const char* name, double value, const char* unit) {
+  const int room = sizeof r->figure / sizeof r->figure[0];
+  int k = 0;
+  while (k < r->nfigure && strcmp(r->figure[k].name, name) != 0) k++;
+  djvFigure* f = &r->figure[k];
+  if (k == room) djv_fail("more than %d figures: %s", room, name);
+  if (k == r->nfigure) {
+    r->nfigure++;
+    *f = (djvFigure){.unit = unit, .least = value, .most = value};
+    snprintf(f->name, sizeof f->name, "%s", name);
+  }
+  f->least = -djv_worst(-f->least, -value);
+  f->most = djv_worst(f->most, value);
+}
+
+// "figure: NAME LEAST..MOST UNIT", which scripts/validate.py reads.
+static void printFigures(const djvReport* r) {
+  if (r->nfigure > 0) printf("\n");
+  for (int k = 0; k < r->nfigure; k++) {
+    const djvFigure* f = &r->figure[k];
+    printf("figure: %s %.4g", f->name, f->least);
+    if (f->most > f->least) printf("..%.4g", f->most);
+    printf("%s%s\n", *f->unit ? " " : "", f->unit);
+  }
+}
+
 int djv_finish(const djvReport* r) {
+  printFigures(r);
   printf("\n%d of %d targets met\n", r->checks - r->misses, r->checks);
-  return r->misses ? 1 : 0;
+  if (r->checks == 0) printf("no target was checked\n");
+  return r->misses || r->checks == 0 ? 1 : 0;
+}
+
+int djv_finishWithout(const djvReport* r, const char* missing) {
+  printFigures(r);
+  printf("\n%d of %d targets met; without %s the others are not checked\n", r->checks - r->misses,
+         r->checks, missing);
+  return r->misses ? 1 : DJV_SKIPPED;
 }
 
 _Noreturn void djv_fail(const char* format, ...) {

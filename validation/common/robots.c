@@ -100,6 +100,11 @@ void robot_count(djvReport* r, long value, long limit, const char* what, ...) {
   djv_count(r, text, value, limit);
 }
 
+void robot_countOf(djvReport* r, long value, long limit, long of, const char* what, ...) {
+  LABEL(text, what);
+  djv_countOf(r, text, value, limit, of);
+}
+
 void robot_copyState(djData* data, const mjModel* m, const mjData* d) {
   mju_copy(data->qpos, d->qpos, (int)m->nq);
   mju_copy(data->qvel, d->qvel, (int)m->nv);

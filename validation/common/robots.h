@@ -18,7 +18,6 @@ const char* robot_folder(void);
 mjModel* robot_load(const char* name);
 mjModel* robot_compile(const char* text);
 
-enum { ROBOT_SKIPPED = 77 };   // exit status of a program that needs the folder and has none
 
 double robot_clock(void);      // seconds of a clock that never jumps
 double robot_median(double* x, int n);   // sorts x
@@ -37,6 +36,8 @@ void robot_near(djvReport* r, double value, double target, double tolerance, con
     __attribute__((format(printf, 5, 6)));
 void robot_count(djvReport* r, long value, long limit, const char* what, ...)
     __attribute__((format(printf, 4, 5)));
+void robot_countOf(djvReport* r, long value, long limit, long of, const char* what, ...)
+    __attribute__((format(printf, 5, 6)));
 
 // Copy qpos, qvel, act, ctrl.
 void robot_copyState(djData* data, const mjModel* m, const mjData* d);
