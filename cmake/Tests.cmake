@@ -1,6 +1,7 @@
 # Registers the tests with ctest. A test is called after its file, without the extension.
 #   tests/test_*.c        one cmocka program each, linked with tests/common/*.c; sees core/src
 #   tests/*.sh, *.py      run by sh and python3
+#   tests/references      stored results of scenes: the test references, apart from all others
 #   validation/ctest.txt  validation programs: one line each, "name [arguments]"
 #   tests/test_plugin_*.c loads libdijoco_plugin.so and MuJoCo at run time, linked to neither
 #   python/tests          by pytest, as python_*, with each MuJoCo that scripts/python_env.sh knows
@@ -127,6 +128,18 @@ function(dj_add_script_tests)
   endforeach()
 endfunction()
 
+# Stored results beside this build's.
+function(dj_add_references_test)
+  file(GLOB sources CONFIGURE_DEPENDS "tests/references/*.c")
+  add_executable(references ${sources})
+  set_target_properties(references PROPERTIES
+                        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
+  target_include_directories(references PRIVATE core/src)
+  target_compile_definitions(references PRIVATE DIJOCO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_link_libraries(references PRIVATE dj_flags dijoco_static)
+  dj_add_test(references "$<TARGET_FILE:references>")
+endfunction()
+
 function(dj_add_validation_tests)
   set(list_file "${CMAKE_SOURCE_DIR}/validation/ctest.txt")
   if(NOT EXISTS "${list_file}")
@@ -146,7 +159,7 @@ function(dj_add_validation_tests)
         string(APPEND suffix "_skin${CMAKE_MATCH_1}")
       endif()
       dj_add_test(validation_${name}${suffix} "$<TARGET_FILE:validation_${name}>" ${words})
-    elseif(NOT name MATCHES "^mj_")
+    elseif(NOT name MATCHES "^mj_" OR TARGET dijoco_mujoco)
       message(FATAL_ERROR "validation/ctest.txt: there is no validation/${name}.c")
     endif()
   endforeach()

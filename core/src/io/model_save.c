@@ -1,8 +1,10 @@
-// Writing a model file: one object per element, with the keys that differ from the defaults.
+// Writing a model file: one object per element, with the keys that differ from the defaults, or
+// with all of them.
+
+#include "io/model_save.h"
 
 #include "base/status.h"
 #include "io/model_keys.h"
-#include "io/text.h"
 #include "model/make.h"
 
 #include <dijoco/io.h>
@@ -79,6 +81,7 @@ static void addValue(djText* t, const djModelDef* def, const djKeySpec* key, con
   else addReference(t, def, key->kind, number);
 }
 
+// standard NULL: no value is the default, but names may be missing.
 static bool isDefault(const djModelDef* def, const djKeySpec* key, const char* value,
                       const char* standard, const djJointDef* joint) {
   const char* field = value + key->offset;
@@ -86,6 +89,7 @@ static bool isDefault(const djModelDef* def, const djKeySpec* key, const char* v
     const char* text = *(const char* const*)(const void*)field;
     return !text || !text[0];
   }
+  if (!standard) return false;
   if (key->kind == DJ_KEY_COORD) {
     double buffer[7];
     bool spring = key->offset == offsetof(djJointDef, springref);
@@ -95,7 +99,8 @@ static bool isDefault(const djModelDef* def, const djKeySpec* key, const char* v
   return memcmp(field, standard + key->offset, fieldSize(key)) == 0;
 }
 
-// The members of one struct; joint is the struct itself where it is a joint's.
+// The members of one struct that differ from `standard`, NULL: all of them; joint is the struct
+// itself where it is a joint's.
 static void addStruct(djText* t, const djModelDef* def, const djKeySpec* keys, const void* value,
                       const void* standard, const djJointDef* joint) {
   const char* between = "";
@@ -199,7 +204,7 @@ static void addKeys(djText* t, const djModelDef* def, const djModel* model) {
   dj_addText(t, "\n  ]");
 }
 
-static void addModel(djText* t, const djModelDef* def, const djModel* model) {
+static void addModel(djText* t, const djModelDef* def, const djModel* model, bool all) {
   djOption option = dj_defaultOption();
   djBodyDef body = dj_defaultBodyDef();
   djJointDef joint = dj_defaultJointDef();
@@ -211,37 +216,52 @@ static void addModel(djText* t, const djModelDef* def, const djModel* model) {
   dj_addText(t, "{\n  \"dijoco_model\": 1,\n  \"name\": ");
   dj_addQuoted(t, def->name);
   dj_addText(t, ",\n  \"option\": ");
-  addStruct(t, def, dj_optionKeys, &def->option, &option, NULL);
-  if (def->gravity_ramp > 0) {
+  addStruct(t, def, dj_optionKeys, &def->option, all ? NULL : &option, NULL);
+  if (all || def->gravity_ramp > 0) {
     dj_addText(t, ",\n  \"gravity_ramp\": ");
     dj_addJsonNumber(t, def->gravity_ramp);
   }
-  addList(t, def, "bodies", dj_bodyKeys, def->body, sizeof body, def->nbody, &body);
-  addList(t, def, "joints", dj_jointKeys, def->joint, sizeof joint, def->njnt, &joint);
+  addList(t, def, "bodies", dj_bodyKeys, def->body, sizeof body, def->nbody,
+          all ? NULL : &body);
+  addList(t, def, "joints", dj_jointKeys, def->joint, sizeof joint, def->njnt,
+          all ? NULL : &joint);
   addMeshes(t, def);
-  addList(t, def, "geoms", dj_geomKeys, def->geom, sizeof geom, def->ngeom, &geom);
-  addList(t, def, "sites", dj_siteKeys, def->site, sizeof site, def->nsite, &site);
+  addList(t, def, "geoms", dj_geomKeys, def->geom, sizeof geom, def->ngeom,
+          all ? NULL : &geom);
+  addList(t, def, "sites", dj_siteKeys, def->site, sizeof site, def->nsite,
+          all ? NULL : &site);
   addList(t, def, "actuators", dj_actuatorKeys, def->actuator, sizeof actuator, def->nu,
-          &actuator);
-  addList(t, def, "pairs", dj_pairKeys, def->pair, sizeof pair, def->npair, &pair);
+          all ? NULL : &actuator);
+  addList(t, def, "pairs", dj_pairKeys, def->pair, sizeof pair, def->npair,
+          all ? NULL : &pair);
   addList(t, def, "excludes", dj_excludeKeys, def->exclude, sizeof exclude, def->nexclude,
-          &exclude);
+          all ? NULL : &exclude);
   addKeys(t, def, model);
   dj_addText(t, "\n}\n");
 }
 
-djStatus dj_writeModel(const djModel* model, djFile* file, djError* err) {
-  if (!model || !file) return dj_fail(err, DJ_INVALID, "model or file: NULL");
+djStatus dj_modelText(djText* text, const djModel* model, bool all, djError* err) {
   djModelDef def;
   void* storage = NULL;
   djStatus status = dj_getDef(&def, &storage, model, err);
   if (status < 0) return status;
-  djText text = {0};
-  addModel(&text, &def, model);
-  if (text.failed) status = dj_failMemory(err);
-  else dj_writeFile(file, text.data, text.length);
-  dj_freeText(&text);
+  const djContactSettings* in_force = &model->contact;
+  djOption* o = &def.option;
+  if (all && o->support < 0) o->support = in_force->support;
+  if (all && o->stiffness < 0) o->stiffness = in_force->stiffness;
+  if (all && o->skin < 0) o->skin = in_force->skin;
+  if (all && o->friction_eps < 0) o->friction_eps = in_force->friction_eps;
+  addModel(text, &def, model, all);
   dj_freeDef(storage);
+  return text->failed ? dj_failMemory(err) : DJ_OK;
+}
+
+djStatus dj_writeModel(const djModel* model, djFile* file, djError* err) {
+  if (!model || !file) return dj_fail(err, DJ_INVALID, "model or file: NULL");
+  djText text = {0};
+  djStatus status = dj_modelText(&text, model, false, err);
+  if (status == DJ_OK) dj_writeFile(file, text.data, text.length);
+  dj_freeText(&text);
   return status;
 }
 
