@@ -5,6 +5,9 @@
 #   make check      release build and tests, then the same under sanitizers
 #   make build      release, into build/        make debug      sanitizers, into build-debug/
 #   make bench      timings                     make coverage   line coverage
+#   make validate   every claim of README at full length, one table; ONLY="drops plates": some
+#   make references store what the scenes of tests/references give; make references-check:
+#                   compare it with what other compilers make of them
 #   make lint       static analysis             make format     clang-format
 #   make install    into PREFIX (/usr/local)    make docs       reference, into build/docs/
 #   make clean      remove what was built       make distclean  ... and what was downloaded
@@ -17,7 +20,8 @@
 #   PREFIX=/path DESTDIR=/path    where `make install` puts things (DESTDIR goes in front)
 #   DIJOCO_CMAKE_ARGS="..."   more arguments for cmake, e.g. -DDIJOCO_NATIVE=OFF (portable
 #                             binaries); kept until `make clean`
-.PHONY: all build debug coverage demo check bench install docs lint format clean distclean
+.PHONY: all build debug coverage demo check bench validate references references-check \
+        install docs lint format clean distclean
 .NOTPARALLEL:
 all: build
 
@@ -33,6 +37,12 @@ check:
 	@DIJOCO_TORCH="$(or $(TORCH),$(DIJOCO_TORCH))" sh scripts/check.sh
 bench:
 	@sh scripts/bench.sh
+validate:
+	@sh scripts/validate.sh $(ONLY)
+references:
+	@sh scripts/references.sh write
+references-check:
+	@sh scripts/references.sh check
 install:
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" sh scripts/install.sh
 docs:

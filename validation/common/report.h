@@ -34,8 +34,8 @@ void djv_note(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // The larger; NaN when one is NaN, where fmax would drop it.
 double djv_worst(double a, double b);
 
-// One line of a table: what, its number, its target, "ok" or "MISS". Numbers and limits that are not
-// finite are misses: nothing was measured, or nothing could fail.
+// One line of a table: what, its number, its target, "ok" or "MISS". Numbers and limits that are
+// not finite are misses: nothing was measured, or nothing could fail.
 void djv_below(djvReport* r, const char* what, double value, double limit, const char* unit);
 void djv_above(djvReport* r, const char* what, double value, double limit, const char* unit);
 void djv_near(djvReport* r, const char* what, double value, double target, double tolerance,
@@ -47,8 +47,8 @@ void djv_countOf(djvReport* r, const char* what, long value, long limit, long of
 // A number for the summary: of those with one name, the range is printed.
 void djv_figure(djvReport* r, const char* name, double value, const char* unit);
 
-// The last lines: figures, and how many targets were met. Returns the exit status: 0 when there were
-// targets and all were met.
+// The last lines: figures, and how many targets were met. Returns the exit status: 0 when there
+// were targets and all were met.
 int djv_finish(const djvReport* r);
 
 enum { DJV_SKIPPED = 77 };   // exit status of a program that lacks what it needs

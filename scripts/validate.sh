@@ -1,0 +1,10 @@
+#!/bin/sh
+# Every validation program at full length, in one table: stdout, and build/validate/table.md.
+# Arguments: programs to run (default: all). Exit status 1: a target was missed, or not checked.
+set -eu
+cd "$(dirname "$0")/.."
+mkdir -p build/deps
+sh scripts/setup.sh
+sh scripts/fetch_models.sh
+sh scripts/build.sh release
+exec python3 -B scripts/validate.py "$@"
