@@ -3,6 +3,7 @@
 
 #include "common/random_model.h"
 #include "common/scene.h"
+#include "common/worst.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -183,8 +184,8 @@ static void testThreads(void** state) {
 // Largest |a - b| relative to the largest |b|.
 static double difference(const double* a, const double* b, int n) {
   double diff = 0, size = 1e-300;
-  for (int i = 0; i < n; i++) diff = fmax(diff, fabs(a[i] - b[i]));
-  for (int i = 0; i < n; i++) size = fmax(size, fabs(b[i]));
+  for (int i = 0; i < n; i++) diff = djt_worst(diff, fabs(a[i] - b[i]));
+  for (int i = 0; i < n; i++) size = djt_worst(size, fabs(b[i]));
   return diff / size;
 }
 
@@ -205,7 +206,7 @@ static void testTransitionLeavesData(void** state) {
     assert_true(sameData(m, d, kept));
     assert_true(dj_step(m, twin) >= 0);
     assert_true(djd_lastTransition(m, twin, A2, B2) >= 0);
-    worst = fmax(worst, difference(A, A2, (int)(na + nb)));   // another start of the kernels
+    worst = djt_worst(worst, difference(A, A2, (int)(na + nb)));   // another start of the kernels
     assert_int_equal(dj_copyData(kept, m, twin), DJ_OK);
     assert_true(djd_lastTransition(m, twin, A3, NULL) >= 0);
     assert_true(djd_lastTransition(m, twin, NULL, B3) >= 0);
@@ -257,8 +258,8 @@ static void testAdjoint(void** state) {
       for (int j = 0; j < nx; j++) scale += fabs(l[i] * A[i * nx + j] * dx[j]);
     }
     double one = dot(l, y, nx), two = dot(gx, dx, nx) + dot(gu, du, nu);
-    worst = fmax(worst, fabs(one - two) / scale);
-    worst = fmax(worst, fabs(one - dot(l, product, nx)) / scale);
+    worst = djt_worst(worst, fabs(one - two) / scale);
+    worst = djt_worst(worst, fabs(one - dot(l, product, nx)) / scale);
   }
   print_message("adjointness %.1e\n", worst);
   assert_true(d->npair > 0);
@@ -349,8 +350,8 @@ static void testRolloutChain(void** state) {
     for (int c = 0; c < nu; c++) {
       double g = 0;
       for (int r = 0; r < nx; r++) g += B[r * nu + c] * l[r];
-      worst = fmax(worst, fabs(g - grad_ctrl[k * nu + c]));
-      size = fmax(size, fabs(g));
+      worst = djt_worst(worst, fabs(g - grad_ctrl[k * nu + c]));
+      size = djt_worst(size, fabs(g));
     }
     for (int c = 0; c < nx; c++) {
       next[c] = 0;
@@ -520,8 +521,8 @@ static void testContactForces(void** state) {
       for (int i = 0; i < 3; i++) {
         double gravity = i == 2 ? -9.81 : 0;
         double f = (d->qvel[6 * (b - 1) + i] - v[6 * (b - 1) + i]) / h - gravity;
-        worst = fmax(worst, fabs(f - sum[b][i]) / (1 + fabs(f)));
-        worst = fmax(worst, fabs(pairs[b][i] - sum[b][i]) / (1 + fabs(f)));
+        worst = djt_worst(worst, fabs(f - sum[b][i]) / (1 + fabs(f)));
+        worst = djt_worst(worst, fabs(pairs[b][i] - sum[b][i]) / (1 + fabs(f)));
       }
     }
   }

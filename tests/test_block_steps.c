@@ -1,6 +1,7 @@
 // Steps, transitions and gradients of many bodies in contact: block factors beside the dense one.
 
 #include "common/random_model.h"
+#include "common/worst.h"
 
 #include "integrate/work.h"
 
@@ -88,8 +89,8 @@ static djData* makeData(const djModel* m, bool dense) {
 static double furthest(const double* a, const double* b, size_t n) {
   double most = 0, size = 0;
   for (size_t i = 0; i < n; i++) {
-    most = fmax(most, fabs(a[i] - b[i]));
-    size = fmax(size, fabs(b[i]));
+    most = djt_worst(most, fabs(a[i] - b[i]));
+    size = djt_worst(size, fabs(b[i]));
   }
   return most / size;
 }
@@ -110,8 +111,8 @@ static void compareSteps(djIntegrator integrator) {
     memcpy(dense->qvel, sparse->qvel, NV * sizeof(double));
     assert_int_equal(dj_step(m, sparse), DJ_OK);
     assert_int_equal(dj_step(m, dense), DJ_OK);
-    worst_step = fmax(worst_step, furthest(sparse->qpos, dense->qpos, NQ));
-    worst_step = fmax(worst_step, 1e-2 * furthest(sparse->qvel, dense->qvel, NV));
+    worst_step = djt_worst(worst_step, furthest(sparse->qpos, dense->qpos, NQ));
+    worst_step = djt_worst(worst_step, 1e-2 * furthest(sparse->qvel, dense->qvel, NV));
     if (k % 6 != 5) continue;
     assert_int_equal(djd_lastTransition(m, sparse, A, B), DJ_OK);
     assert_int_equal(djd_lastTransition(m, dense, other, B2), DJ_OK);
@@ -122,8 +123,8 @@ static void compareSteps(djIntegrator integrator) {
       blocks += p->nblock;
     }
     assert_int_equal(dense->work->pattern.blocks.nblock, 1);
-    worst_A = fmax(worst_A, furthest(A, other, NX * NX));
-    worst_A = fmax(worst_A, furthest(B, B2, NX * 2));
+    worst_A = djt_worst(worst_A, furthest(A, other, NX * NX));
+    worst_A = djt_worst(worst_A, furthest(B, B2, NX * 2));
     for (int i = 0; i < NX; i++) lambda[i] = djt_uniform(&rng, -1, 1);
     memset(dx, 0, sizeof dx);
     memset(du, 0, sizeof du);
@@ -131,10 +132,10 @@ static void compareSteps(djIntegrator integrator) {
     memset(du2, 0, sizeof du2);
     assert_int_equal(djd_stepVjp(m, sparse, dx, du, lambda), DJ_OK);
     assert_int_equal(djd_stepVjp(m, dense, dx2, du2, lambda), DJ_OK);
-    worst_vjp = fmax(worst_vjp, fmax(furthest(dx, dx2, NX), furthest(du, du2, 2)));
+    worst_vjp = djt_worst(worst_vjp, fmax(furthest(dx, dx2, NX), furthest(du, du2, 2)));
     assert_int_equal(djd_stepJvp(m, sparse, dx, lambda, du), DJ_OK);
     assert_int_equal(djd_stepJvp(m, dense, dx2, lambda, du), DJ_OK);
-    worst_vjp = fmax(worst_vjp, furthest(dx, dx2, NX));
+    worst_vjp = djt_worst(worst_vjp, furthest(dx, dx2, NX));
   }
   print_message("steps %.1e, transitions %.1e, products %.1e; %d blocks, %d patterns\n", worst_step,
                 worst_A, worst_vjp, blocks / 10, patterns);
@@ -195,8 +196,8 @@ static void testRollouts(void** state) {
   rollout(&a, m, sparse, tape);
   rollout(&b, m, dense, tape);
   double end = furthest(a.state, b.state, NQ + NV), gradient = furthest(a.dq, b.dq, NV);
-  gradient = fmax(gradient, furthest(a.dv, b.dv, NV));
-  gradient = fmax(gradient, furthest(a.du, b.du, HORIZON * 2));
+  gradient = djt_worst(gradient, furthest(a.dv, b.dv, NV));
+  gradient = djt_worst(gradient, furthest(a.du, b.du, HORIZON * 2));
   print_message("rollouts: end %.1e, gradient %.1e\n", end, gradient);
   assert_true(end < 1e-8 && gradient < 1e-6);
   assert_int_equal(dj_copyData(copy, m, sparse), DJ_OK);

@@ -2,6 +2,7 @@
 // rule), mixing, contact shapes, default settings, margins, and what is refused.
 
 #include "common/random_shape.h"
+#include "common/worst.h"
 #include "contact/contact.h"
 
 #include <setjmp.h>
@@ -312,7 +313,7 @@ static void testShapes(void** state) {
             djVec3 x = {sh->vert[0][v], sh->vert[1][v], sh->vert[2][v]};
             djVec3 y = {sh->move[0][v], sh->move[1][v], sh->move[2][v]};
             h = fmax(h, dju_dot3(n, x));
-            moved = fmax(moved, dju_dot3(n, dju_madd3(x, -0.01, y)));
+            moved = djt_worst(moved, dju_dot3(n, dju_madd3(x, -0.01, y)));
             CHECK(dju_norm3(dju_sub3(x, sh->center)) + sh->radius <= sh->bound * (1 + 1e-12));
           }
           h += reach(sh, n, 0);

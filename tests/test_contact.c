@@ -2,6 +2,7 @@
 // and copies; the step cap; overlap = error; capacity; and what is reported.
 
 #include "common/random_shape.h"
+#include "common/worst.h"
 #include "contact/contact.h"
 #include "contact/recovery.h"
 
@@ -184,7 +185,7 @@ static void compare(const Scene* s, djContacts* c, const djPose* pose, double h,
     for (int q = 0; q < 6; q++) {
       gradient[block[k]->body_a][q] += block[k]->out.gradient[q];
       gradient[block[k]->body_b][q] += block[k]->out.gradient[6 + q];
-      size = fmax(size, fabs(block[k]->out.gradient[q]));
+      size = djt_worst(size, fabs(block[k]->out.gradient[q]));
     }
   }
   near(value, ref.value, 1e-9 * fabs(ref.value) + 1e-15);
@@ -597,7 +598,7 @@ static void testReport(void** state) {
     near(p->force[2], p->normal_force, 1e-3);
     if (p->geom1 == 0) sum += p->force[2];
     gap = fmin(gap, p->gap);
-    deepest = fmax(deepest, 2 * m->contact.skin - p->gap);
+    deepest = djt_worst(deepest, 2 * m->contact.skin - p->gap);
   }
   near(sum, 3 * 9.81, 1e-4);
   near(d->stats.gap, gap, 1e-15);

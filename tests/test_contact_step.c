@@ -2,6 +2,7 @@
 // and (A, B) against differences of steps, for scenes with every pair of shapes in contact.
 
 #include "common/random_model.h"
+#include "common/worst.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -143,8 +144,8 @@ static void testHessian(void** state) {
       curve_fd += dir[i] * fd[i];
       size += fabs(dir[i] * product[i]);
     }
-    worst_H = fmax(worst_H, fabs(curve - curve_fd) / size);
-    worst_g = fmax(worst_g, fabs(slope - value) / (fabs(slope) + 1e-9 * size));
+    worst_H = djt_worst(worst_H, fabs(curve - curve_fd) / size);
+    worst_g = djt_worst(worst_g, fabs(slope - value) / (fabs(slope) + 1e-9 * size));
     freeScene(&s);
   }
   print_message("%d contacts, Hessian %.1e\n", contacts, worst_H);
@@ -179,10 +180,10 @@ static void testTransition(void** state) {
       for (int i = 0; i < NX; i++) fd[i] += weight[k] / (12 * step) * out[i];
     }
     for (int i = 0; i < NX; i++) {
-      size = fmax(size, fabs(fd[i]));
-      diff = fmax(diff, fabs(fd[i] - y[i]));
+      size = djt_worst(size, fabs(fd[i]));
+      diff = djt_worst(diff, fabs(fd[i] - y[i]));
     }
-    worst = fmax(worst, diff / size);
+    worst = djt_worst(worst, diff / size);
     freeScene(&s);
   }
   print_message("%s: transition with contact %.1e\n", dj_integratorName(integrator), worst);
@@ -269,12 +270,12 @@ static void testForces(void** state) {
       double y = 0, speed = 0;
       for (int j = 0; j < NX; j++) y += row[j] * dx[j];
       for (int j = NV; j < NX; j++) speed += row[j] * dx[j];
-      size = fmax(size, fabs(fd[i]));
-      diff = fmax(diff, fabs(fd[i] - y));
-      without = fmax(without, fabs(fd[i] - speed));
+      size = djt_worst(size, fabs(fd[i]));
+      diff = djt_worst(diff, fabs(fd[i] - y));
+      without = djt_worst(without, fabs(fd[i] - speed));
     }
-    if (size > 0) worst = fmax(worst, diff / size);
-    if (size > 0) frozen = fmax(frozen, without / size);
+    if (size > 0) worst = djt_worst(worst, diff / size);
+    if (size > 0) frozen = djt_worst(frozen, without / size);
     freeScene(&s);
   }
   print_message("%s: forces of %d pairs, %d recovering: %.1e\n", dj_integratorName(integrator),

@@ -3,6 +3,7 @@
 // signed distance along any unit n, and the distance of points of a and b an upper one.
 
 #include "common/pair_case.h"
+#include "common/worst.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@ static double support(const djShape* s, const djPose* pose, djVec3 d) {
   djVec3 u = dju_mulMtV(pose->R, d);
   double best = -INFINITY, square = 0;
   for (int i = 0; i < s->nvert; i++) {
-    best = fmax(best, dju_dot3(u, dju_vec3(s->vert[0][i], s->vert[1][i], s->vert[2][i])));
+    best = djt_worst(best, dju_dot3(u, dju_vec3(s->vert[0][i], s->vert[1][i], s->vert[2][i])));
   }
   for (int k = 0; k < 3 && s->curved; k++) {
     double t = dju_dot3(u, dju_column(&s->curve, k));

@@ -1,6 +1,7 @@
 // Designs: maps, the vector of variables, and the gradient of the loss by it.
 
 #include "common/random_model.h"
+#include "common/worst.h"
 #include "gradient/map.h"
 #include "math/so3.h"
 
@@ -742,9 +743,9 @@ static void testConnect(void** state) {
       assert_true(r.loss < r.first_loss);
       assert_int_equal(djd_moveDesign(d, x), DJ_OK);
       gaps(after, d->model);
-      for (int k = 0; k < 6; k++) broken = fmax(broken, fabs(after[k] - before[k]));
+      for (int k = 0; k < 6; k++) broken = djt_worst(broken, fabs(after[k] - before[k]));
       for (int k = 0; k < 3; k++) {
-        moved = fmax(moved, fabs(d->model->site_pos[k] - c.m->site_pos[k]));
+        moved = djt_worst(moved, fabs(d->model->site_pos[k] - c.m->site_pos[k]));
       }
       assert_true(moved > 1e-3);
       assert_true(held ? broken < 1e-12 : broken > 1e-4);

@@ -4,6 +4,7 @@
 // them; that no direction does with less is checked against all face normals and edge pairs.
 
 #include "common/random_shape.h"
+#include "common/worst.h"
 #include "shape/distance.h"
 
 #include <setjmp.h>
@@ -48,10 +49,10 @@ static double separation(const Case* c, djVec3 n) {
 static double scaleOf(const Case* c) {
   double size = dju_norm3(dju_sub3(c->pose_b.p, c->pose_a.p));
   for (int i = 0; i < c->a.shape.nvert; i++) {
-    size = fmax(size, dju_norm3(vertexOf(&c->a, &c->pose_a, 0, i)));
+    size = djt_worst(size, dju_norm3(vertexOf(&c->a, &c->pose_a, 0, i)));
   }
   for (int i = 0; i < c->b.shape.nvert; i++) {
-    size = fmax(size, dju_norm3(vertexOf(&c->b, &c->pose_b, 0, i)));
+    size = djt_worst(size, dju_norm3(vertexOf(&c->b, &c->pose_b, 0, i)));
   }
   return size + c->a.shape.radius + c->b.shape.radius;
 }
@@ -63,10 +64,10 @@ static double outside(const TestShape* t, const djPose* pose, double e, djVec3 x
   djVec3 local = dju_mulMtV(pose->R, x);
   for (int f = 0; f < t->hull.nface; f++) {
     const double* p = t->hull.plane + 4 * f;
-    worst = fmax(worst, dju_dot3(dju_load3(p), local) - p[3] - t->shape.radius);
+    worst = djt_worst(worst, dju_dot3(dju_load3(p), local) - p[3] - t->shape.radius);
   }
   if (t->shape.nvert == 1) {
-    worst = fmax(worst, dju_norm3(dju_sub3(x, vertexOf(t, pose, 0, 0))) - t->shape.radius);
+    worst = djt_worst(worst, dju_norm3(dju_sub3(x, vertexOf(t, pose, 0, 0))) - t->shape.radius);
   }
   return worst;
 }

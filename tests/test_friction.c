@@ -1,6 +1,7 @@
 // Lagged friction: gradient, Hessian, majorizer and start Jacobian against differences.
 
 #include "common/friction_case.h"
+#include "common/worst.h"
 
 #include <lapacke.h>
 
@@ -61,7 +62,7 @@ static void test_gradient(void** unused) {
         wrong += out.gradient[j] * dir[j] * (j == 4 ? 1.001 : 1);
       }
       double size = norm12(out.gradient, 12), error = fabs(d[0] - expect) / size;
-      worst = fmax(worst, error / scale[c].tol);
+      worst = djt_worst(worst, error / scale[c].tol);
       assert_true(error < scale[c].tol);
       if (fabs(out.gradient[4] * dir[4]) > 0.1 * size) {
         assert_true(fabs(d[0] - wrong) > 10 * scale[c].tol * size);
@@ -87,7 +88,7 @@ static void test_hessian(void** unused) {
       gradientSlope(expect, out.hessian, out.gradient, dir);
       gradientSlope(wrong, major.hessian, out.gradient, dir);
       double size = norm12(d + 1, 12), error = distance12(d + 1, expect, 12) / size;
-      worst = fmax(worst, error / scale[c].tol);
+      worst = djt_worst(worst, error / scale[c].tol);
       assert_true(error < scale[c].tol);
       for (int i = 0; i < 12; i++) {
         for (int j = 0; j < i; j++) {
@@ -123,7 +124,7 @@ static void test_start(void** unused) {
         }
         double error = distance12(d + 1, expect, 12) / size;
         if (wrong < 0) {
-          worst = fmax(worst, error / scale[c].tol);
+          worst = djt_worst(worst, error / scale[c].tol);
           if (!(error < scale[c].tol)) print_message("c %d t %d error %g\n", c, t, error);
           assert_true(error < scale[c].tol);
         } else {
@@ -224,7 +225,7 @@ static void test_spin_term(void** unused) {
         gradientSlope(expect, out.hessian, out.gradient, dir);
       }
       double error = distance12(d + 1, expect, 12) / norm12(d + 1, 12);
-      worst = fmax(worst, error);
+      worst = djt_worst(worst, error);
       assert_true(error < 1e-5);
     }
   }

@@ -1,6 +1,7 @@
 // Lagged friction: balance of momentum, invariances, degenerate point sets, bad input.
 
 #include "common/friction_case.h"
+#include "common/worst.h"
 
 // Friction forces at the state's (u, w), straight from eq. 9-12 in long double.
 // F: (n x 3) dU/dz; the sum of forces and of torques of y x F about the origin.
@@ -76,7 +77,7 @@ static void test_balance(void** unused) {
     assert_true(fabs(out.value - value) <= 1e-13 * value + noise * 1e-2 * value);
     for (int k = 0; k < 3; k++) {
       double force = fabs(out.gradient[3 + k] + out.gradient[9 + k]) / scale_force;
-      worst_force = fmax(worst_force, force / noise);
+      worst_force = djt_worst(worst_force, force / noise);
       assert_true(force < noise);
       assert_true(fabs(total[3 + k]) < noise * scale_force);
     }
@@ -85,7 +86,7 @@ static void test_balance(void** unused) {
     about_normal = fabs(total[0] * n.x + total[1] * n.y + total[2] * n.z);
     assert_true(about_normal < noise * scale_force);
     if (X.in.arms == DJ_ARMS_PLANE) {
-      worst_torque = fmax(worst_torque, whole / scale_force / noise);
+      worst_torque = djt_worst(worst_torque, whole / scale_force / noise);
       assert_true(whole < noise * scale_force);
     }
     for (int k = 0; k < 2; k++) {   // gradients are the sums over points
@@ -266,7 +267,7 @@ static void test_degenerate(void** unused) {
       assert_true(fabs(out.hessian[k]) < 100 * limit / (P.in.h * sqrt(eps)));
     }
     for (int k = 3; k < 6; k++) {
-      unbalanced = fmax(unbalanced, fabs(out.gradient[k] + out.gradient[6 + k]));
+      unbalanced = djt_worst(unbalanced, fabs(out.gradient[k] + out.gradient[6 + k]));
     }
     assert_true(unbalanced < noise * limit);
     assert_true(norm12(out.gradient + 3, 3) <= limit);

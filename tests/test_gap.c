@@ -3,6 +3,7 @@
 
 #include "common/near.h"
 #include "common/random_shape.h"
+#include "common/worst.h"
 #include "math/so3.h"
 
 #include <dijoco/contact.h>
@@ -278,7 +279,7 @@ static double compare(double* slope, const Case* c, const djcGap* g, const doubl
       rest[k] += fabs(y[0][k][i] - y0[i] - h * dy[i]) / unit;
     }
     double b = d[1] + (d[1] - d[0]) / 3, a = d[2] + (d[2] - d[1]) / 3;
-    worst = fmax(worst, fabs(a + (a - b) / 15 - dy[i]) / unit);
+    worst = djt_worst(worst, fabs(a + (a - b) / 15 - dy[i]) / unit);
   }
   *slope = rest[0] < 1e-11 ? 2 : log2(rest[0] / rest[1]);
   return worst;
@@ -347,7 +348,7 @@ static void testWrongDerivative(void** state) {
   moved(y[0], &c, x, 1e-5);
   moved(y[1], &c, x, -1e-5);
   double error = 0;
-  for (int i = 0; i < 10; i++) error = fmax(error, fabs((y[0][i] - y[1][i]) / 2e-5 - dy[i]));
+  for (int i = 0; i < 10; i++) error = djt_worst(error, fabs((y[0][i] - y[1][i]) / 2e-5 - dy[i]));
   CHECK(error > 1e-5);
   djc_deleteGapPair(c.pair);
 }
@@ -370,7 +371,7 @@ static double bend(double smoothing, int n) {
     memmove(last[0], last[1], 2 * sizeof last[0]);
     memcpy(last[2], g.point_a, sizeof last[2]);
     for (int k = 0; k < 3 && i > 1; k++) {
-      worst = fmax(worst, fabs(last[2][k] - 2 * last[1][k] + last[0][k]) * n * n);
+      worst = djt_worst(worst, fabs(last[2][k] - 2 * last[1][k] + last[0][k]) * n * n);
     }
   }
   djc_deleteGapPair(c.pair);
@@ -410,9 +411,9 @@ static double drift(bool* touched, const Case* start, const Path* path, int n, d
     pack(y[1], &g);
     along(dy[1], &g, x);
     low = fmin(low, g.gap);
-    high = fmax(high, g.gap);
+    high = djt_worst(high, g.gap);
     for (int k = 0; k < 10 && i > 0 && g.gap > least; k++) {
-      worst = fmax(worst, fabs(y[1][k] - y[0][k] - (dy[0][k] + dy[1][k]) / n));
+      worst = djt_worst(worst, fabs(y[1][k] - y[0][k] - (dy[0][k] + dy[1][k]) / n));
     }
   }
   *touched = low < 0 && high > 0;
@@ -461,7 +462,7 @@ static void testRocking(void** state) {
     djcGap g;
     c.quat[0] = dju_expQuat(dju_vec3(0, 1e-5 * i, 0));
     CHECK(eval(&g, &c) == DJ_OK);
-    if (i > -2000) step = fmax(step, fabs(g.point_a[0] - last));
+    if (i > -2000) step = djt_worst(step, fabs(g.point_a[0] - last));
     last = g.point_a[0];
     CHECK(fabs(last) < 0.1);
     if (i == 0) CHECK(fabs(last) < 1e-12);

@@ -2,6 +2,7 @@
 
 #include "common/random_shape.h"
 #include "common/sample_model.h"
+#include "common/worst.h"
 
 #include <dijoco/gap.h>
 
@@ -72,8 +73,8 @@ static void testModel(void** state) {
     for (int k = 0; k < 10 && status == DJ_OK; k++) {
       double sum = 0, difference = (y[1][k] - y[2][k]) / (2 * e);
       for (int j = 0; j < nv; j++) sum += J[k * nv + j] * v[j];
-      worst = fmax(worst, fabs(sum - difference) / (1 + fabs(sum)));
-      largest = fmax(largest, fabs(sum));
+      worst = djt_worst(worst, fabs(sum - difference) / (1 + fabs(sum)));
+      largest = djt_worst(largest, fabs(sum));
     }
     dj_deleteGapPair(pair);
   }

@@ -2,6 +2,7 @@
 // order of axes, and derivatives against differences.
 
 #include "common/random_shape.h"
+#include "common/worst.h"
 #include "contact/geom_inertia.h"
 #include "contact/geom_moments.h"
 #include "math/eigen3.h"
@@ -504,7 +505,7 @@ static double worstError(const Loss* l, const djModel* design, const djModel* co
       double fine = lossAt(l, design, compiled, &p, direction, h / 2) -
                     lossAt(l, design, compiled, &p, direction, -h / 2);
       double other = (8 * fine - wide) / (6 * h);
-      worst = fmax(worst, fabs(other - analytic) / fmax(size, 1));
+      worst = djt_worst(worst, fabs(other - analytic) / fmax(size, 1));
     }
   }
   return worst;

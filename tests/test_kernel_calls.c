@@ -4,6 +4,7 @@
 // some thousands, `test_kernel_calls 1000000` a million.
 
 #include "common/pair_case.h"
+#include "common/worst.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +76,7 @@ static void makeCase(PairCase* c, Random* r, int type_a, int type_b) {
     double dims[3];
     randomSize(dims, r, k ? base * ratio : base, below(r, 2) ? 3 : 300);
     setGeom(&c->shape[k], type[k], dims, 4 + below(r, 40), r);
-    if (type[k] != DJ_PLANE) c->size = fmax(c->size, c->shape[k].shape.bound);
+    if (type[k] != DJ_PLANE) c->size = djt_worst(c->size, c->shape[k].shape.bound);
   }
   double inner = fmin(c->shape[0].shape.inner,
                       type_b == DJ_PLANE ? INFINITY : c->shape[1].shape.inner);

@@ -4,6 +4,7 @@
 // starts that change nothing, the declared smoothness, extreme poses and sizes, bad input.
 
 #include "common/pair_case.h"
+#include "common/worst.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,13 +47,13 @@ static int some(int n, int type_a, int type_b) {
 
 static double largest(const double* x, int n) {
   double worst = 0;
-  for (int i = 0; i < n; i++) worst = fmax(worst, fabs(x[i]));
+  for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(x[i]));
   return worst;
 }
 
 static double distance(const double* x, const double* y, int n) {
   double worst = 0;
-  for (int i = 0; i < n; i++) worst = fmax(worst, fabs(x[i] - y[i]));
+  for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(x[i] - y[i]));
   return worst;
 }
 
@@ -159,11 +160,11 @@ static Errors derivativeErrors(const djKernel* k, PairCase* c, double step, doub
     double y[13], column[12];
     memset(A.dir, 0, sizeof A.dir);
     A.dir[j] = 1;
-    e.doubt = fmax(e.doubt, extrapolate(y, 13, step, H, byPosesNow, &A));
-    e.gradient = fmax(e.gradient, fabs(y[0] - out.gradient[j]) / g);
+    e.doubt = djt_worst(e.doubt, extrapolate(y, 13, step, H, byPosesNow, &A));
+    e.gradient = djt_worst(e.gradient, fabs(y[0] - out.gradient[j]) / g);
     for (int i = 0; i < 12; i++) column[i] = out.hessian[12 * i + j];
     addBrackets(column, out.gradient, j);
-    e.hessian = fmax(e.hessian, distance(column, y + 1, 12) / H);
+    e.hessian = djt_worst(e.hessian, distance(column, y + 1, 12) / H);
   }
   memcpy(c->now, A.base, sizeof c->now);
   memcpy(A.base, c->start, sizeof A.base);
@@ -171,8 +172,8 @@ static Errors derivativeErrors(const djKernel* k, PairCase* c, double step, doub
     double y[12];
     memset(A.dir, 0, sizeof A.dir);
     A.dir[j] = 1;
-    e.doubt = fmax(e.doubt, extrapolate(y, 12, step, J, byStart, &A));
-    for (int i = 0; i < 12; i++) e.start = fmax(e.start, fabs(y[i] - jac[12 * i + j]) / J);
+    e.doubt = djt_worst(e.doubt, extrapolate(y, 12, step, J, byStart, &A));
+    for (int i = 0; i < 12; i++) e.start = djt_worst(e.start, fabs(y[i] - jac[12 * i + j]) / J);
   }
   memcpy(c->start, A.base, sizeof c->start);
   return e;
@@ -402,7 +403,7 @@ static void checkStates(const djKernel* k, Random* r, int type_a, int type_b) {
       memcpy(c.now, now, sizeof now);
       evalCase(&again, k, &c, DJ_EVAL_HESSIAN);
       assert_true(fabs(out.value - again.value) <= 1e-10 * fabs(out.value));
-      worst = fmax(worst, distance(out.gradient, again.gradient, 12) / g);
+      worst = djt_worst(worst, distance(out.gradient, again.gradient, 12) / g);
       assert_true(distance(out.hessian, again.hessian, 144) <= 1e-8 * H);
     }
     assert_true(worst < 1e-9);
@@ -493,7 +494,7 @@ enum { PARTS = 40 };
 
 static double secondDifference(const double* x, const double* y, const double* z, int n) {
   double worst = 0;
-  for (int i = 0; i < n; i++) worst = fmax(worst, fabs(x[i] - 2 * y[i] + z[i]));
+  for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(x[i] - 2 * y[i] + z[i]));
   return worst;
 }
 

@@ -2,6 +2,7 @@
 // lambda . gradient along random directions in which every number of both shapes moves.
 
 #include "common/varied_shape.h"
+#include "common/worst.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -145,8 +146,8 @@ static void checkPairs(const Kind* kind, double step, double tolerance, double l
         double noise = extrapolate(&difference, 1, e, fabs(value) + 1e-12, projected, &x);
         // where differences themselves tell nothing (a switch of active sets near by): left out
         if (noise < 1e-5 && !hasKink(&x, fmax(fabs(value), least))) {
-          worst = fmax(worst, fabs(value - difference) / fmax(fabs(value), least));
-          most = fmax(most, fabs(value));
+          worst = djt_worst(worst, fabs(value - difference) / fmax(fabs(value), least));
+          most = djt_worst(most, fabs(value));
         }
         freeVaried(&x);
       }

@@ -1,6 +1,7 @@
 // Rotations, smooth scalar functions, and the sparse factorization.
 
 #include "common/random_model.h"
+#include "common/worst.h"
 
 #include "math/factor.h"
 #include "math/ldl.h"
@@ -202,7 +203,7 @@ static void testFactor(void** state) {
         t[i] += A[j * N + i] * x[j];
       }
       for (int c = 0; c < C; c++) X[i * C + c] = (c + 1) * b[i];
-      worst_wrong = fmax(worst_wrong, fabs(b[i] - t[i]));
+      worst_wrong = djt_worst(worst_wrong, fabs(b[i] - t[i]));
     }
     assert_true(symmetric ? worst_wrong < 1e-12 : worst_wrong > 0.1);
     dj_solve(b, &f);

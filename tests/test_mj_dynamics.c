@@ -3,6 +3,7 @@
 
 #include "common/mjcf.h"
 #include "common/random_mjcf.h"
+#include "common/worst.h"
 
 #include <dijoco/dijoco.h>
 
@@ -78,8 +79,8 @@ static double compare(djRng* rng, const mjModel* m) {
     rates(acc[1], m, d, context, h);
     rates(acc[2], m, d, context, h / 2);
     for (int i = 0; i < n; i++) {
-      largest = fmax(largest, fabs(acc[0][i]));
-      difference = fmax(difference, fabs(2 * acc[2][i] - acc[1][i] - acc[0][i]));
+      largest = djt_worst(largest, fabs(acc[0][i]));
+      difference = djt_worst(difference, fabs(2 * acc[2][i] - acc[1][i] - acc[0][i]));
     }
     best = fmin(best, difference / largest);
   }
@@ -110,7 +111,7 @@ static void testAccelerations(void** state) {
     withoutFreeVelocity(m);
     m->opt.timestep = 1e-9;   // MuJoCo's early activations look one step ahead
     double difference = compare(&rng, m);
-    worst = fmax(worst, difference);
+    worst = djt_worst(worst, difference);
     if (!(difference < 3e-4)) fail_msg("trial %d: %g\n%.9000s", trial, difference, text);
     mj_deleteModel(m);
     free(text);

@@ -1,6 +1,7 @@
 // djm_forward, and what djm_step fills besides the state: accelerations, forces, sensors.
 
 #include "common/mj_zoo.h"
+#include "common/worst.h"
 
 #include <dijoco/dijoco.h>
 
@@ -12,7 +13,7 @@ static double stageDifference(const mjModel* m, const mjData* a, const mjData* b
   for (int i = 0; i < m->nsensor; i++) {
     if (m->sensor_needstage[i] != stage) continue;
     for (int k = m->sensor_adr[i]; k < m->sensor_adr[i] + m->sensor_dim[i]; k++) {
-      worst = fmax(worst, fabs(a->sensordata[k] - b->sensordata[k]));
+      worst = djt_worst(worst, fabs(a->sensordata[k] - b->sensordata[k]));
     }
   }
   return worst;
@@ -49,9 +50,9 @@ static void testFree(void** state) {
       for (int i = 0; i < 2; i++) djt_near(d->energy[i], e->energy[i], 0);
       djt_near(stageDifference(m, d, e, mjSTAGE_POS), 0, 0);
       djt_near(stageDifference(m, d, e, mjSTAGE_VEL), 0, 0);
-      error[k] = fmax(error[k], stageDifference(m, d, e, mjSTAGE_ACC));
+      error[k] = djt_worst(error[k], stageDifference(m, d, e, mjSTAGE_ACC));
       mju_zero(e->sensordata, (int)m->nsensordata);
-      other = fmax(other, stageDifference(m, d, e, mjSTAGE_ACC));
+      other = djt_worst(other, stageDifference(m, d, e, mjSTAGE_ACC));
       djm_deleteContext(c);
     }
     mj_deleteData(d);
@@ -255,7 +256,7 @@ static void testForces(void** state) {
     for (int i = 0; i < nv; i++) {
       djt_near(d->qacc[i], e->qacc[i], 1e-12 * (1 + fabs(e->qacc[i])));
       djt_near(d->qfrc_constraint[i], e->qfrc_constraint[i], 1e-9);
-      largest = fmax(largest, fabs(d->qfrc_constraint[i]));
+      largest = djt_worst(largest, fabs(d->qfrc_constraint[i]));
     }
     for (int i = 0; i < 6 * nb; i++) djt_near(d->cfrc_ext[i], e->cfrc_ext[i], 1e-9);
     checkSensorsOfStep(m, d, c);

@@ -2,6 +2,7 @@
 
 #include "common/mjcf.h"
 #include "common/near.h"
+#include "common/worst.h"
 #include "engine/engine.h"
 
 #include <dijoco/dijoco.h>
@@ -134,8 +135,8 @@ static void testDerivative(void** state) {
         const mjtNum* row = C + (size_t)(m->sensor_adr[1 + i] + r) * nx;
         for (int k = 0; k < nv; k++) {
           double error = fabs(row[k] - jac[r * nv + k]) / (1 + fabs(row[k]));
-          worst = fmax(worst, error);
-          largest = fmax(largest, fabs(row[k]));
+          worst = djt_worst(worst, error);
+          largest = djt_worst(largest, fabs(row[k]));
           if (!(error < 1e-4)) {
             fail_msg("seed %d, sensor %d, row %d, dof %d: %g, difference %g", seed, i, r, k,
                      jac[r * nv + k], row[k]);

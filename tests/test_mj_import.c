@@ -489,10 +489,10 @@ static void testLoad(void** state) {
 // Imports, or is refused with a line that names the element.
 static void testGymnasium(void** state) {
   (void)state;
-  const char* folder = getenv("DIJOCO_GYMNASIUM");
-  DIR* dir = folder ? opendir(folder) : NULL;
-  if (!dir) skip();
+  const char* folder = djt_robotFolder();
+  DIR* dir = opendir(folder);
   int n = 0;
+  if (!dir) fail_msg("%s: cannot be read", folder);
   for (struct dirent* entry; (entry = readdir(dir));) {
     const char* ending = strrchr(entry->d_name, '.');
     if (!ending || strcmp(ending, ".xml") != 0) continue;

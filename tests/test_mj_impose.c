@@ -2,6 +2,7 @@
 
 #include "common/mjcf.h"
 #include "common/near.h"
+#include "common/worst.h"
 #include "engine/impose.h"
 
 #include <math.h>
@@ -210,7 +211,7 @@ static double miss(const mjModel* m, mjData* d, Mode mode) {
   double worst = 0;
   for (int i = 0; i < m->nv; i++) {
     double scale = fmax(1, fabs(plan.vnext[i]));
-    worst = fmax(worst, fabs(d->qvel[i] - plan.vnext[i]) / scale);
+    worst = djt_worst(worst, fabs(d->qvel[i] - plan.vnext[i]) / scale);
   }
   return worst;
 }
@@ -221,9 +222,9 @@ static void worstMiss(double* imposed, double* plain, const mjModel* m, mjData* 
   for (int trial = 0; trial < 20; trial++) {
     seed = 7919 * trial + c;
     randomState(m, d, kCases[c].spin);
-    *imposed = fmax(*imposed, miss(m, d, IMPOSE));
+    *imposed = djt_worst(*imposed, miss(m, d, IMPOSE));
     randomState(m, d, kCases[c].spin);
-    *plain = fmax(*plain, miss(m, d, PLAIN_METRIC));
+    *plain = djt_worst(*plain, miss(m, d, PLAIN_METRIC));
   }
 }
 

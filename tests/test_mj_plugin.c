@@ -1,6 +1,7 @@
 // The plugin dijoco.contact inside MuJoCo's step.
 
 #include "common/mjcf.h"
+#include "common/worst.h"
 
 #include <dijoco/mujoco.h>
 
@@ -49,7 +50,7 @@ static const char kBoxOnPlane[] =
 
 static double difference(const double* a, const double* b, int n) {
   double worst = 0;
-  for (int i = 0; i < n; i++) worst = fmax(worst, fabs(a[i] - b[i]));
+  for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(a[i] - b[i]));
   return worst;
 }
 
@@ -65,8 +66,8 @@ static double missOf(const mjModel* m, int steps, double* height) {
     mj_copyData(own, m, d);
     assert_true(djm_step(m, own, context) >= 0);
     mj_step(m, d);
-    worst = fmax(worst, difference(d->qvel, own->qvel, (int)m->nv));
-    worst = fmax(worst, difference(d->qpos, own->qpos, (int)m->nq));
+    worst = djt_worst(worst, difference(d->qvel, own->qvel, (int)m->nv));
+    worst = djt_worst(worst, difference(d->qpos, own->qpos, (int)m->nq));
   }
   *height = d->qpos[2];
   mj_deleteData(d);
@@ -253,7 +254,7 @@ static void testConstraints(void** state) {
     double deepest = 0;
     for (int k = 0; k < 1000; k++) {
       mj_step(m, d);
-      deepest = fmax(deepest, fabs(d->qpos[0]));
+      deepest = djt_worst(deepest, fabs(d->qpos[0]));
     }
     if (i < 2) {
       assert_true(deepest > 0.5 && deepest < 0.62);

@@ -3,6 +3,7 @@
 
 #include "common/mjcf.h"
 #include "common/near.h"
+#include "common/worst.h"
 
 #include <dijoco/mujoco.h>
 
@@ -72,7 +73,7 @@ static void measure(double* overlap, double* speed, const char* text, double h, 
   for (int k = 0; k < time / h; k++) {
     if (m->nmocap) d->mocap_pos[2] = fmax(0.02, 0.12 - 0.2 * d->time);
     mj_step(m, d);
-    for (int i = 0; i < m->nv; i++) *speed = fmax(*speed, fabs(d->qvel[i]));
+    for (int i = 0; i < m->nv; i++) *speed = djt_worst(*speed, fabs(d->qvel[i]));
   }
   *overlap = contactData(m, d)->stats.deepest_overlap;
   mj_deleteData(d);
@@ -232,8 +233,8 @@ static void testNothingKept(void** state) {
     mjd_transitionFD(m, d, 3e-7, 1, A + nx * nx, NULL, NULL, NULL);
     double worst = 0, size = 0;
     for (int j = 0; j < nx * nx; j++) {
-      worst = fmax(worst, fabs(A[j] - A[nx * nx + j]));
-      size = fmax(size, fabs(A[j]));
+      worst = djt_worst(worst, fabs(A[j] - A[nx * nx + j]));
+      size = djt_worst(size, fabs(A[j]));
     }
     assert_true(size > 100 && worst < 1e-3 * size);
     mj_deleteData(d);

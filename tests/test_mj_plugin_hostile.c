@@ -2,6 +2,7 @@
 // nothing leaks, and what comes after is right.
 
 #include "common/mjcf.h"
+#include "common/worst.h"
 
 #include <dijoco/mujoco.h>
 
@@ -118,7 +119,7 @@ static void testOverlaps(void** state) {
     double fastest = 0;
     for (int k = 0; k < 500; k++) {
       mj_step(m, d);
-      for (int i = 0; i < m->nv; i++) fastest = fmax(fastest, fabs(d->qvel[i]));
+      for (int i = 0; i < m->nv; i++) fastest = djt_worst(fastest, fabs(d->qvel[i]));
     }
     assert_true(fastest < 200);
     for (int i = 0; i < m->nq; i++) assert_true(isfinite(d->qpos[i]));
@@ -298,7 +299,7 @@ static void testRoundTrips(void** state) {
     run(m, d, 100);
     run(both[k], e, 100);
     double worst = 0;
-    for (int i = 0; i < m->nq; i++) worst = fmax(worst, fabs(d->qpos[i] - e->qpos[i]));
+    for (int i = 0; i < m->nq; i++) worst = djt_worst(worst, fabs(d->qpos[i] - e->qpos[i]));
     assert_true(worst < 1e-4);
     if (k == 1) assert_true(worst == 0);
     mj_deleteData(d);

@@ -2,6 +2,7 @@
 
 #include "common/mj_zoo.h"
 #include "common/random_mjcf.h"
+#include "common/worst.h"
 
 #include <dijoco/dijoco.h>
 
@@ -82,8 +83,8 @@ static double checkStates(Case* c, double h) {
     for (int i = 0; i < c->nx; i++) {
       double analytic = k < c->nx ? c->A[i * c->nx + k] : c->B[i * c->nu + k - c->nx];
       int kind = k < c->nx ? 0 : 1;
-      worst[kind] = fmax(worst[kind], fabs(analytic - fd[i]));
-      size[kind] = fmax(size[kind], fabs(fd[i]));
+      worst[kind] = djt_worst(worst[kind], fabs(analytic - fd[i]));
+      size[kind] = djt_worst(size[kind], fabs(fd[i]));
     }
   }
   free(fd);
@@ -111,14 +112,14 @@ static double checkSensors(Case* c, double h, bool analytic, bool verbose) {
     for (int i = c->m->sensor_adr[s]; i < c->m->sensor_adr[s] + c->m->sensor_dim[s]; i++) {
       for (int k = 0; k < n; k++) {
         double y = k < c->nx ? c->C[i * c->nx + k] : c->D[i * c->nu + k - c->nx];
-        error = fmax(error, fabs(y - fd[i * n + k]));
-        size = fmax(size, fabs(fd[i * n + k]));
+        error = djt_worst(error, fabs(y - fd[i * n + k]));
+        size = djt_worst(size, fabs(fd[i * n + k]));
       }
     }
     if (verbose && error > 1e-4 * size) {
       print_message("sensor %d (type %d): %.2e of %.2e\n", s, c->m->sensor_type[s], error, size);
     }
-    worst = fmax(worst, error / size);
+    worst = djt_worst(worst, error / size);
   }
   free(fd);
   return worst;
@@ -154,8 +155,8 @@ static void testFree(void** state) {
     if (trial == 2) c.d->ctrl[1] = 3;    // a force beyond its range
     if (trial == 3) c.d->act[2] = 0.9999, c.d->ctrl[4] = 1;   // an activation
     solve(&c);
-    worst = fmax(worst, checkSensors(&c, 1e-5, true, true));
-    states = fmax(states, checkStates(&c, 1e-5));
+    worst = djt_worst(worst, checkSensors(&c, 1e-5, true, true));
+    states = djt_worst(states, checkStates(&c, 1e-5));
     for (int i = 0; i < m->nsensor; i++) {
       if (m->sensor_cutoff[i] == 0) continue;
       djm_forward(m, c.d, c.c);
@@ -184,9 +185,9 @@ static void testContact(void** state) {
     land(&c, &rng, 40);
     if (trial % 3 == 2) c.d->qpos[2] -= 0.01;   // into the floor
     solve(&c);
-    for (int k = 0; k < c.nx; k++) touch = fmax(touch, fabs(c.C[k]));
-    worst[0] = fmax(worst[0], checkStates(&c, 3e-7));
-    worst[1] = fmax(worst[1], checkSensors(&c, 3e-7, true, true));
+    for (int k = 0; k < c.nx; k++) touch = djt_worst(touch, fabs(c.C[k]));
+    worst[0] = djt_worst(worst[0], checkStates(&c, 3e-7));
+    worst[1] = djt_worst(worst[1], checkSensors(&c, 3e-7, true, true));
     if (trial == 0) worst[2] = checkSensors(&c, 2e-7, false, true);
     closeCase(&c);
   }
@@ -205,7 +206,6 @@ static void testRobots(void** state) {
   int contacts = 0, rk4 = 0, n = 0;
   for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
     mjModel* m = djt_robot(name[i]);
-    if (!m) skip();
     rk4 += m->opt.integrator == mjINT_RK4;
     Case c = openCase(m, 1, 1e-8);
     djt_shake(c.d, &rng, m, 0.02, 0.1);
@@ -217,7 +217,7 @@ static void testRobots(void** state) {
     solve(&c);
     double error = checkStates(&c, 3e-7);
     if (error > 1e-4) print_message("%s: %.1e\n", name[i], error);
-    worst = fmax(worst, error);
+    worst = djt_worst(worst, error);
     n++;
     closeCase(&c);
   }
@@ -351,7 +351,7 @@ static void testUser(void** state) {
     solve(&c);
     assert_string_equal(djm_errorText(c.c), "");
     double size = 0;
-    for (int k = 0; k < c.nx; k++) size = fmax(size, fabs(c.C[2 * c.nx + k]));
+    for (int k = 0; k < c.nx; k++) size = djt_worst(size, fabs(c.C[2 * c.nx + k]));
     assert_true(size > 0.1);
     assert_true(checkSensors(&c, 1e-4, false, true) < 1e-5);
     mjcb_sensor = NULL;
@@ -420,7 +420,7 @@ static void testTrees(void** state) {
     djt_shake(c.d, &rng, c.m, 1, 1);
     solve(&c);
     sensors += (int)c.m->nsensor;
-    worst = fmax(worst, checkSensors(&c, 1e-5, true, true));
+    worst = djt_worst(worst, checkSensors(&c, 1e-5, true, true));
     turning += withoutTurning(&c) > 0.01;
     closeCase(&c);
     free(more);

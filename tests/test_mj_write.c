@@ -405,8 +405,7 @@ static void testShipped(void** state) {
 static void testRobots(void** state) {
   (void)state;
   static const char* const names[] = {"ant", "half_cheetah", "humanoid", "walker2d_v5", "reacher"};
-  const char* folder = getenv("DIJOCO_GYMNASIUM");
-  if (!folder) skip();
+  const char* folder = djt_robotFolder();
   for (int i = 0; i < 5; i++) {
     char path[600];
     snprintf(path, sizeof path, "%s/%s.xml", folder, names[i]);

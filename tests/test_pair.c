@@ -2,6 +2,7 @@
 // differences, geoms against their vertices, planes on either side, units, friction, bad input.
 
 #include "common/pair_case.h"
+#include "common/worst.h"
 
 #include <dijoco/contact.h>
 
@@ -86,7 +87,7 @@ static double dot(const double* x, const double* y, int n) {
 
 static double largest(const double* x, int n) {
   double worst = 0;
-  for (int i = 0; i < n; i++) worst = fmax(worst, fabs(x[i]));
+  for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(x[i]));
   return worst;
 }
 

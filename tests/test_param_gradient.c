@@ -2,6 +2,7 @@
 // without contact, and of losses over runs against differences of the losses.
 
 #include "common/random_model.h"
+#include "common/worst.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -118,9 +119,10 @@ static double checkOne(const djModel* m, djData* d, const Start* s, const double
   for (int i = 0; i < nx; i++) {
     y[i] = 0;
     for (int k = 0; k < p->ntangent; k++) y[i] += P[(size_t)i * np + column + k] * dir[k];
-    size = fmax(size, fabs(fd[i]));
-    diff = fmax(diff, fabs(fd[i] - y[i]));
-    own = fmax(own, fabs(fd[i] - coarse[i]));
+    assert_true(isfinite(y[i]) && isfinite(fd[i]) && isfinite(coarse[i]));
+    size = djt_worst(size, fabs(fd[i]));
+    diff = djt_worst(diff, fabs(fd[i] - y[i]));
+    own = djt_worst(own, fabs(fd[i] - coarse[i]));
   }
   double floor = 3e-12 / scale;   // rounding of steps
   if (size < floor) return diff < floor ? 0 : 1;
@@ -156,7 +158,7 @@ static void checkModel(djModel* m, djData* d, djRng* rng, double scale, int* tol
     }
     if (sum > 0) told[list[i].field]++;
     if (error > 1e-4) print_error("field %d of #%d: %.2e\n", list[i].field, list[i].id, error);
-    *worst = fmax(*worst, error);
+    *worst = djt_worst(*worst, error);
   }
   free(P);
   free(list);

@@ -1,6 +1,7 @@
 // Gradients of losses over rollouts without contact, against extrapolated differences.
 
 #include "common/random_model.h"
+#include "common/worst.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -158,7 +159,7 @@ static void testGradient(void** state) {
     double fd = (8 * (lossAt(&c, dir, s) - lossAt(&c, dir, -s)) -
                  (lossAt(&c, dir, 2 * s) - lossAt(&c, dir, -2 * s))) / (12 * s);
     assert_true(fabs(lossAt(&c, dir, 0) - loss) <= 1e-10 * fabs(loss));
-    worst = fmax(worst, fabs(fd - analytic) / fmax(1e-9 * loss, size));
+    worst = djt_worst(worst, fabs(fd - analytic) / fmax(1e-9 * loss, size));
     free(dir);
     freeCase(&c);
   }

@@ -3,6 +3,7 @@
 // starts, lagged forces.
 
 #include "common/pair_case.h"
+#include "common/worst.h"
 #include "contact/barrier.h"
 #include "contact/plane_lag.h"
 #include "contact/plane_pair.h"
@@ -89,7 +90,7 @@ static void testSmallMatrices(void** state) {
     dju_solveLdl4(x, &f, b);
     dju_mulSym4(y, A, x);
     double scale = 0;
-    for (int k = 0; k < 4; k++) scale = fmax(scale, fabs(x[k]));
+    for (int k = 0; k < 4; k++) scale = djt_worst(scale, fabs(x[k]));
     for (int k = 0; k < 4; k++) assert_true(fabs(y[k] - b[k]) <= 1e-14 * scale + 1e-13);
     // the fast one loses digits with the square of the condition
     if (dju_solveSpd4(z, A, b)) {
@@ -299,8 +300,8 @@ static void testBalance(void** state) {
     djVec3 ta = dju_add3(dju_load3(out.gradient), dju_cross3(c.ref[0], fa));
     djVec3 tb = dju_add3(dju_load3(out.gradient + 6), dju_cross3(c.ref[1], fb));
     double f = dju_norm3(fa), part = dju_norm3(dju_add3(fa, fb)) / f;
-    part = fmax(part, dju_norm3(dju_add3(ta, tb)) / (f * 5));
-    worst = fmax(worst, part * s);   // arguments are exact to eps/s
+    part = djt_worst(part, dju_norm3(dju_add3(ta, tb)) / (f * 5));
+    worst = djt_worst(worst, part * s);   // arguments are exact to eps/s
     freeCase(&c);
   }
   assert_true(worst < 1e-13);

@@ -2,6 +2,7 @@
 // the shapes themselves.
 
 #include "common/random_shape.h"
+#include "common/worst.h"
 #include "contact/shape_param.h"
 #include "math/so3.h"
 #include "model/param.h"
@@ -211,15 +212,15 @@ static double fieldError(const djModel* m, const Covectors* c, double* param, Ra
       double other = difference(m, c, &p, direction, h);
       error = fmin(error, fabs(analytic - other) / fmax(size, 0.05));
     }
-    worst = fmax(worst, error);
+    worst = djt_worst(worst, error);
   }
   return worst;
 }
 
 static double allErrors(const djModel* m, const Covectors* c, double* param, Random* r) {
   double worst = fieldError(m, c, param, r, DJ_FIELD_GEOM_POS, m->ngeom);
-  worst = fmax(worst, fieldError(m, c, param, r, DJ_FIELD_GEOM_QUAT, m->ngeom));
-  worst = fmax(worst, fieldError(m, c, param, r, DJ_FIELD_GEOM_SIZE, m->ngeom));
+  worst = djt_worst(worst, fieldError(m, c, param, r, DJ_FIELD_GEOM_QUAT, m->ngeom));
+  worst = djt_worst(worst, fieldError(m, c, param, r, DJ_FIELD_GEOM_SIZE, m->ngeom));
   return fmax(worst, fieldError(m, c, param, r, DJ_FIELD_MESH_VERT, m->nmesh));
 }
 
@@ -287,7 +288,7 @@ static void testWrong(void** state) {
     if (part == 4) vert[3 * m->collision->hull[m->geom_mesh[mesh]].id[0]] += 1;
     double error = 0;
     for (int k = 0; k < 4; k++) {
-      error = fmax(error, fieldError(m, &c, param, &r, DJ_FIELD_MESH_VERT, m->nmesh));
+      error = djt_worst(error, fieldError(m, &c, param, &r, DJ_FIELD_MESH_VERT, m->nmesh));
     }
     if (part == 5 ? error > TOLERANCE : error < 1e-5) fail_msg("part %d: error %g", part, error);
     *d = kept;

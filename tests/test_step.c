@@ -2,6 +2,7 @@
 // the derivatives of a step, of every integrator.
 
 #include "common/random_model.h"
+#include "common/worst.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -58,8 +59,8 @@ static void testGradientAndHessian(void** state) {
         Hfd[i * nv + j] = Hfd[j * nv + i] = s;
       }
     }
-    worst_g = fmax(worst_g, relative(g, fd, nv));
-    worst_H = fmax(worst_H, relative(H, Hfd, nv * nv));
+    worst_g = djt_worst(worst_g, relative(g, fd, nv));
+    worst_H = djt_worst(worst_H, relative(H, Hfd, nv * nv));
     g[nv / 2] *= 1.001;   // a wrong gradient must show
     if (fabs(g[nv / 2]) > 0.1 * fabs(g[0])) assert_true(relative(g, fd, nv) > 1e-6);
     free(mem);
@@ -126,11 +127,11 @@ static void testTransition(void** state) {
       double fd = (8 * (p[i] - n[i]) - (p2[i] - n2[i])) / (12 * s), sum = 0;
       for (int j = 0; j < nx; j++) sum += A[i * nx + j] * dx[j];
       for (int j = 0; j < nu; j++) sum += B[i * nu + j] * du[j];
-      size = fmax(size, fabs(fd));
-      diff = fmax(diff, fabs(fd - sum));
-      product = fmax(product, fabs(y[i] - sum));
+      size = djt_worst(size, fabs(fd));
+      diff = djt_worst(diff, fabs(fd - sum));
+      product = djt_worst(product, fabs(y[i] - sum));
     }
-    worst = fmax(worst, diff / size);
+    worst = djt_worst(worst, diff / size);
     assert_true(product < 1e-10 * size);
     free(mem);
     dj_deleteData(d);

@@ -2,6 +2,7 @@
 // trees, energies within O(h^2).
 
 #include "common/random_model.h"
+#include "common/worst.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -48,8 +49,8 @@ static void testJacobian(void** state) {
       }
       for (int i = 0; i < nv; i++) HT[i * nv + j] = H[j * nv + i];
     }
-    worst = fmax(worst, relative(H, Hfd, nv * nv));
-    best_wrong = fmax(best_wrong, relative(HT, Hfd, nv * nv));
+    worst = djt_worst(worst, relative(H, Hfd, nv * nv));
+    best_wrong = djt_worst(best_wrong, relative(HT, Hfd, nv * nv));
     free(mem);
     dj_deleteData(d);
     dj_deleteModel(m);
@@ -169,9 +170,9 @@ static Drift run(const djModel* m, const double* qvel, double time) {
       size[i / 3] += p0[i] * p0[i];
       diff[i / 3] += (p[i] - p0[i]) * (p[i] - p0[i]);
     }
-    worst.angular = fmax(worst.angular, sqrt(diff[0] / size[0]));
-    worst.linear = fmax(worst.linear, sqrt(diff[1] / size[1]));
-    worst.energy = fmax(worst.energy, fabs(e) / unit);
+    worst.angular = djt_worst(worst.angular, sqrt(diff[0] / size[0]));
+    worst.linear = djt_worst(worst.linear, sqrt(diff[1] / size[1]));
+    worst.energy = djt_worst(worst.energy, fabs(e) / unit);
     half[2 * k >= n] += e / unit / (0.5 * (double)n);
   }
   worst.trend = half[1] - half[0];

@@ -124,12 +124,10 @@ static inline void djt_copyState(mjData* to, const mjData* d, const mjModel* m) 
   mju_copy(to->xfrc_applied, d->xfrc_applied, 6 * (int)m->nbody);
 }
 
-// A gymnasium robot, or NULL where there are none.
+// A gymnasium robot.
 static inline mjModel* djt_robot(const char* name) {
-  const char* folder = getenv("DIJOCO_GYMNASIUM");
-  if (!folder) return NULL;
   char path[1000], error[1000] = "";
-  snprintf(path, sizeof(path), "%s/%s.xml", folder, name);
+  snprintf(path, sizeof(path), "%s/%s.xml", djt_robotFolder(), name);
   mjModel* m = mj_loadXML(path, NULL, error, sizeof(error));
   if (!m) fail_msg("%s: %s", path, error);
   return m;

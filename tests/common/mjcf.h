@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -45,6 +46,13 @@ static inline djModel* djt_import(djReport** report, const mjModel* m) {
 static inline int djt_registerContact(void** state) {
   (void)state;
   return mjp_registerPlugin(djm_contactPlugin()) < 0;
+}
+
+// Folder of gymnasium's MJCF models. A test that needs them fails without them.
+static inline const char* djt_robotFolder(void) {
+  const char* folder = getenv("DIJOCO_GYMNASIUM");
+  if (!folder) fail_msg("no models of gymnasium: scripts/fetch_models.sh fetches them");
+  return folder;
 }
 
 // Entry of the report, or NULL.

@@ -4,6 +4,7 @@
 #define DJ_TESTS_PAIR_CASE_H_
 
 #include "common/random_shape.h"
+#include "common/worst.h"
 #include "contact/kernel.h"
 #include "contact/recovery.h"
 #include "shape/curve.h"
@@ -171,7 +172,7 @@ static inline void randomPair(PairCase* c, Random* r, int type_a, int type_b, do
     if (k == 1 && type_b != DJ_PLANE) p = dju_madd3(c->now[0].p, 3 * size, randomUnit(r));
     c->now[k] = poseOf(p, randomQuat(r));
     c->ref[k] = dju_madd3(c->now[k].p, 0.3 * size, randomUnit(r));
-    if (type[k] != DJ_PLANE) c->size = fmax(c->size, c->shape[k].shape.bound);
+    if (type[k] != DJ_PLANE) c->size = djt_worst(c->size, c->shape[k].shape.bound);
   }
   c->in.h = 0.01;
   c->in.friction_eps = 1e-8;
@@ -196,7 +197,7 @@ static inline double extrapolate(double* out, int n, double e, double scale,
     for (int k = 3; k >= m; k--) {
       for (int i = 0; i < n; i++) {
         double better = T[k][i] + (T[k][i] - T[k - 1][i]) / (q - 1);
-        if (k == 3 && m == 3) worst = fmax(worst, fabs(better - T[k][i]) / scale);
+        if (k == 3 && m == 3) worst = djt_worst(worst, fabs(better - T[k][i]) / scale);
         T[k][i] = better;
       }
     }

@@ -6,6 +6,7 @@
 
 #include "common/random_model.h"
 #include "common/step_energy.h"
+#include "common/worst.h"
 #include "math/so3.h"
 #include "model/body_param.h"
 #include "model/param.h"
@@ -131,7 +132,7 @@ static inline double djt_paramDifference(double* noise, djParamCase* c, const dj
     double h = step / (1 << i), up = djt_residualAt(c, p, k, h);
     double down = djt_residualAt(c, p, k, one_sided ? 0 : -h);
     d[i] = (up - down) / (one_sided ? h : 2 * h);
-    size = fmax(size, fabs(up));
+    size = djt_worst(size, fabs(up));
   }
   double r = one_sided ? 2 : 4, s = r * r;
   double a = (r * d[1] - d[0]) / (r - 1), b = (r * d[2] - d[1]) / (r - 1);

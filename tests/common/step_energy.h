@@ -4,6 +4,7 @@
 #ifndef DJ_TESTS_STEP_ENERGY_H_
 #define DJ_TESTS_STEP_ENERGY_H_
 
+#include "common/worst.h"
 #include "integrate/work.h"
 
 #include <math.h>
@@ -33,8 +34,8 @@ static inline djData* makeData(const djModel* m) {
 static inline double relative(const double* a, const double* b, int n) {
   double diff = 0, size = 1e-300;
   for (int i = 0; i < n; i++) {
-    diff = fmax(diff, fabs(a[i] - b[i]));
-    size = fmax(size, fabs(b[i]));
+    diff = djt_worst(diff, fabs(a[i] - b[i]));
+    size = djt_worst(size, fabs(b[i]));
   }
   return diff / size;
 }

@@ -17,5 +17,12 @@ if [ -z "${MUJOCO_GL:-}" ]; then # `import mujoco` fails where the library that 
   export MUJOCO_GL
 fi
 cd "$DIJOCO_SOURCE/python/tests"
+# Tests that miss a package skip themselves; these environments are there to have it.
+needed=mj
+[ "$name" != torch ] || needed="torch, jax"
+"$env/bin/python" -c "import $needed" || {
+  echo "run.sh: $name: cannot import $needed" >&2
+  exit 1
+}
 if [ "$name" = torch ] && [ $# = 0 ]; then set -- test_torch*.py test_jax*.py; fi
 exec "$env/bin/python" -m pytest -q -p no:cacheprovider -rs "${@:-.}"
