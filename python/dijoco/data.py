@@ -142,7 +142,7 @@ class Data:
 
     @property
     def energy(self):
-        """Potential and kinetic energy (2,) of the current state, J."""
+        """Potential and kinetic energy (2,) as the last call of forward found them, J."""
         return self._view("energy", False)[0]
 
     @property

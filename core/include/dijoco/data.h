@@ -69,7 +69,8 @@ typedef struct djData {
   double* site_xpos;           // (nsite x 3)
   double* geom_xpos;           // (ngeom x 3)
   double* geom_xmat;           // (ngeom x 9)
-  double energy[2];            // potential (gravity, springs), kinetic; as MuJoCo's
+  double energy[2];            // potential (gravity, springs), kinetic, as MuJoCo's; set by
+                               //   dj_forward alone
   // results of the last step
   djStats stats;
   int ncontact;                // body pairs with a contact force
