@@ -253,7 +253,6 @@ djStatus dj_resetData(const djModel* m, djData* d) {
   d->stats.gap = d->stats.smallest_gap = INFINITY;
   d->ncontact = d->npair = 0;
   d->work->error.text[0] = 0;
-  d->work->stepped = d->work->linearized = false;
   dj_resetContacts(d->work->contacts);
   return dj_forward(m, d);
 }
@@ -306,7 +305,6 @@ djStatus dj_setState(djData* d, const djModel* m, const double* state) {
   memcpy(d->qvel, state + m->nq, (size_t)m->nv * sizeof(double));
   memcpy(d->act, state + m->nq + m->nv, (size_t)m->na * sizeof(double));
   dj_resetContacts(d->work->contacts);
-  d->work->stepped = d->work->linearized = false;
   return dj_forward(m, d);
 }
 
