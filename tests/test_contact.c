@@ -437,48 +437,6 @@ static void testOverlapError(void** state) {
   dj_deleteModel(s.m);
 }
 
-// Of balls in a row that overlap the deepest pair is named, with the depth of the geoms themselves.
-static void testDeepestNamed(void** state) {
-  (void)state;
-  static const double x[4] = {0, 0.13, 0.21, 0.35};   // radii are 0.1
-  for (int turn = 0; turn < 2; turn++) {
-    djBodyDef body[5];
-    djJointDef joint[4];
-    djGeomDef geom[4];
-    static const char* const name[4] = {"a", "b", "c", "d"};
-    body[0] = dj_defaultBodyDef();
-    for (int i = 0; i < 4; i++) {
-      body[i + 1] = dj_defaultBodyDef();
-      body[i + 1].mass = 1;
-      for (int k = 0; k < 3; k++) body[i + 1].inertia[k] = 0.01;
-      joint[i] = dj_defaultJointDef();
-      joint[i].body = i + 1;
-      joint[i].type = DJ_FREE;
-      joint[i].qpos0[0] = joint[i].springref[0] = turn ? -x[3 - i] : x[i];
-      joint[i].qpos0[3] = joint[i].springref[3] = 1;
-      geom[i] = dj_defaultGeomDef();
-      geom[i].body = i + 1;
-      geom[i].size[0] = 0.1;
-      geom[i].name = name[i];
-    }
-    djModelDef def = dj_defaultModelDef();
-    def.option.overlap = DJ_OVERLAP_ERROR;
-    def.nbody = 5;
-    def.njnt = def.ngeom = 4;
-    def.body = body;
-    def.joint = joint;
-    def.geom = geom;
-    djModel* m;
-    djData* d;
-    assert_int_equal(dj_makeModel(&m, &def, NULL), DJ_OK);
-    assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
-    assert_int_equal(dj_step(m, d), DJ_OVERLAP);
-    CHECK(strstr(dj_errorText(d), "geom 'b' (#1) and geom 'c' (#2) overlap by 0.12 m"));
-    dj_deleteData(d);
-    dj_deleteModel(m);
-  }
-}
-
 static void testCapacity(void** state) {
   (void)state;
   Random r = {7};
@@ -629,7 +587,6 @@ int main(void) {
       cmocka_unit_test(testBruteForce),   cmocka_unit_test(testMovingPlane),
       cmocka_unit_test(testDeterminism),  cmocka_unit_test(testCap),
       cmocka_unit_test(testPlate),        cmocka_unit_test(testOverlapError),
-      cmocka_unit_test(testDeepestNamed),
       cmocka_unit_test(testCapacity),     cmocka_unit_test(testBad),
       cmocka_unit_test(testReport),
   };

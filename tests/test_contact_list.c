@@ -130,7 +130,9 @@ static void testActs(void** state) {
     djVec3 ref[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, n;
     for (int b = 0; b < 3; b++) {   // often along an axis, where boxes bound distances best
       djVec3 p = b ? dju_scale3(b * 3.0, randomUnit(&r)) : dju_vec3(0, 0, 0);
-      if (b == 2 && below(&r, 2)) p = dju_madd3(pose[1].p, 3, dju_vec3(0, 0, below(&r, 2) ? 1 : -1));
+      if (b == 2 && below(&r, 2)) {
+        p = dju_madd3(pose[1].p, below(&r, 2) ? 3 : -3, dju_vec3(0, 0, 1));
+      }
       pose[b] = (djPose){p, b ? dju_quatToMat(randomQuat(&r)) : dju_eye3()};
     }
     double size = logUniform(&r, 1e-4, 0.1);

@@ -202,8 +202,9 @@ static void testCoincident(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPlain),  cmocka_unit_test(testRecovering), cmocka_unit_test(testBound),
-      cmocka_unit_test(testShrunk), cmocka_unit_test(testDeep),       cmocka_unit_test(testCoincident),
+      cmocka_unit_test(testPlain), cmocka_unit_test(testRecovering),
+      cmocka_unit_test(testBound), cmocka_unit_test(testShrunk),
+      cmocka_unit_test(testDeep),  cmocka_unit_test(testCoincident),
   };
   return cmocka_run_group_tests_name("kernel_vjp", tests, NULL, NULL);
 }

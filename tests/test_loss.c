@@ -1,6 +1,6 @@
-// Values of a loss's terms, worked out from the poses of a run that is stepped by hand: by positions,
-// rotations, and velocities that are differences of positions; what they take from parameters at a
-// given state, against differences; and what is refused.
+// Values of a loss's terms, worked out from the poses of a run that is stepped by hand: by
+// positions, rotations, and velocities that are differences of positions; what they take from
+// parameters at a given state, against differences; and what is refused.
 
 #include "common/near.h"
 #include "common/random_model.h"
@@ -50,7 +50,7 @@ static bool below(const djModel* m, int body, int root) {
 }
 
 static double valueOf(const djModel* m, djData* d, const djLossTerm* t) {
-  double x[3] = {0, 0, 0}, y[3], mass = 0, e = 1e-5;
+  double x[3] = {0, 0, 0}, y[3], mass = 0, sum = 0, e = 1e-5;
   switch (t->type) {
     case DJ_LOSS_POSITION:
       return squaredDistance(t->object == DJ_OBJ_SITE   ? d->site_xpos + 3 * t->id
@@ -72,12 +72,13 @@ static double valueOf(const djModel* m, djData* d, const djLossTerm* t) {
       for (int k = 0; k < 3; k++) x[k] /= mass;
       return squaredDistance(x, t->target);
     case DJ_LOSS_DISTANCE:
-      return pow(sqrt(squaredDistance(d->xpos + 3 * t->id, d->xpos + 3 * t->id2)) - t->target[0], 2);
+      sum = squaredDistance(d->xpos + 3 * t->id, d->xpos + 3 * t->id2);
+      return pow(sqrt(sum) - t->target[0], 2);
     case DJ_LOSS_QPOS: return pow(d->qpos[m->jnt_qposadr[t->id]] - t->target[0], 2);
     case DJ_LOSS_QVEL: return pow(d->qvel[m->jnt_dofadr[t->id]] - t->target[0], 2);
     default:
-      for (int i = 0; i < m->nu; i++) mass += d->ctrl[i] * d->ctrl[i];
-      return mass;
+      for (int i = 0; i < m->nu; i++) sum += d->ctrl[i] * d->ctrl[i];
+      return sum;
   }
 }
 
@@ -307,8 +308,9 @@ static void testRefused(void** state) {
       {{.object = DJ_OBJ_BODY, .weight = NAN}, "loss[1]: not a finite number"},
       {{.object = DJ_OBJ_BODY, .tolerance = INFINITY}, "loss[1]: not a finite number"},
       {{.object = DJ_OBJ_BODY, .target = {0, 0, 0, NAN}}, "loss[1]: not a finite number"},
-      {{.object = DJ_OBJ_BODY, .when = DJ_WHEN_STEP, .step = 0}, "loss[1]: step 0 is outside 1..8"},
-      {{.object = DJ_OBJ_BODY, .when = DJ_WHEN_STEP, .step = 9}, "loss[1]: step 9 is outside 1..8"}};
+      {{.object = DJ_OBJ_BODY, .when = DJ_WHEN_STEP}, "loss[1]: step 0 is outside 1..8"},
+      {{.object = DJ_OBJ_BODY, .when = DJ_WHEN_STEP, .step = 9},
+       "loss[1]: step 9 is outside 1..8"}};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     djLossTerm both[2] = {good, bad[i].t};
     djError err = {""};

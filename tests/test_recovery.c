@@ -210,7 +210,8 @@ static void expectPath(const djErosion* er, const PairCase* c) {
   double length = dju_norm3(between);
   if (length < 0.99e-6 * er->span) {   // as good as none: along the least separation
     djDistance d;
-    dj_distance(&d, NULL, &c->shape[0].shape, &c->start[0], 0, &c->shape[1].shape, &c->start[1], 0);
+    dj_distance(&d, NULL, &c->shape[0].shape, &c->start[0], 0, &c->shape[1].shape, &c->start[1],
+                0);
     assert_true(dju_dot3(er->apart, d.normal) > 1 - 1e-9 && er->centres == 0);
   }
   if (length < 1.01e-6 * er->span) return;
