@@ -404,7 +404,7 @@ static void writeScene(const char* folder, Folders folders) {
 static void testUnchanged(void** state) {
   (void)state;
   for (Folders folders = OWN; folders <= ABSOLUTE; folders++) {
-    char folder[] = "dj%s fieldsXXXXXX", path[300];
+    char folder[] = "dj%d fieldsXXXXXX", path[300];
     assert_non_null(mkdtemp(folder));
     writeAssets(folder);
     writeScene(folder, folders);
