@@ -1,0 +1,219 @@
+"""Copies of the project to break: one per worker, and one that knows what each test runs.
+
+Everything lies in build-mutation: base/ has the line coverage of every test, worker-N/ a copy of the
+sources (tree/) and its build. Programs and tests take the code from shared libraries there
+(DIJOCO_SHARED_TESTS), so that a mutant costs one compilation and one link.
+"""
+import gzip
+import hashlib
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HOME = os.path.join(ROOT, "build-mutation")
+LIBRARIES = ("libdijoco.so", "libdijoco_mujoco.so", "libdijoco_plugin.so")
+# What builds the project anew, needs another Python, reads only texts, or compares with stored
+# results (a mutant that only those notice counts as alive).
+LEFT_OUT = re.compile(r"^(references.*|.*_references|consumer|core_only|docs|layers|symbols|mj_readme|"
+                      r"python_.*|mutate|clang.*|fuzz.*)$")
+MEMORY = 12 << 30
+FILE_SIZE = 1 << 30
+
+
+def tracked():
+    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                           cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
+    return [os.fsdecode(n) for n in names.split(b"\0") if n]
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+class Tree:
+    def __init__(self, name, kind, flags):
+        self.name = name
+        self.source = os.path.join(HOME, name, "tree")
+        self.build = os.path.join(HOME, name, "build")
+        self.arguments = ["-DCMAKE_BUILD_TYPE=" + kind, "-DCMAKE_C_FLAGS=" + flags]
+        self.log = os.path.join(HOME, name, "log.txt")
+
+    def update(self):
+        """Makes the copy equal to the project; files that are equal keep their times."""
+        names = [n for n in tracked() if os.path.isfile(os.path.join(ROOT, n))]
+        for name in names:
+            new, old = os.path.join(ROOT, name), os.path.join(self.source, name)
+            if not (os.path.exists(old) and open(old, "rb").read() == open(new, "rb").read()):
+                os.makedirs(os.path.dirname(old), exist_ok=True)
+                shutil.copy(new, old)
+        keep = set(names)
+        for path, folders, files in os.walk(self.source):
+            folders[:] = [d for d in folders if not (path == self.source and d == "build")]
+            for file in files:
+                full = os.path.join(path, file)
+                if os.path.relpath(full, self.source) not in keep:
+                    os.remove(full)
+        deps = os.path.join(self.source, "build", "deps")
+        if not os.path.islink(deps):
+            os.makedirs(os.path.dirname(deps), exist_ok=True)
+            os.symlink(os.path.join(ROOT, "build", "deps"), deps)
+
+    def run(self, *command):
+        with open(self.log, "w") as log:
+            return subprocess.run(command, stdout=log, stderr=subprocess.STDOUT,
+                                  stdin=subprocess.DEVNULL).returncode == 0
+
+    def configure(self):
+        os.makedirs(self.build, exist_ok=True)
+        command = ["cmake", "-S", self.source, "-B", self.build, "-DDIJOCO_SHARED_TESTS=ON",
+                   "-DDIJOCO_WERROR=OFF", "-DMUJOCO_DIR=" + os.path.join(ROOT, "build/deps/mujoco")]
+        if shutil.which("ninja"):
+            command += ["-G", "Ninja"]
+        if shutil.which("ccache"):
+            command += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"]
+        if not self.run(*command, *self.arguments):
+            raise SystemExit("mutate: " + read(self.log))
+
+    def make(self, *targets):
+        command = ["cmake", "--build", self.build, "-j", "1" if targets else str(os.cpu_count())]
+        for target in targets:
+            command += ["--target", target]
+        return self.run(*command)
+
+    def prepare(self):
+        self.update()
+        self.configure()
+        if not self.make():
+            raise SystemExit("mutate: %s does not build: %s" % (self.name, read(self.log)[-3000:]))
+
+    def digest(self):
+        """Of the code in the libraries."""
+        h = hashlib.sha256()
+        for name in LIBRARIES:
+            path = os.path.join(self.build, "lib", name)
+            if os.path.exists(path):
+                h.update(open(path, "rb").read())
+        return h.digest()
+
+    def tests(self):
+        text = subprocess.run(["ctest", "--show-only=json-v1"], cwd=self.build, check=True,
+                              stdout=subprocess.PIPE).stdout
+        tests = [Test(t) for t in json.loads(text)["tests"] if "command" in t]
+        return {t.name: t for t in tests if not LEFT_OUT.match(t.name)}
+
+
+def limits():
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_SIZE, FILE_SIZE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+class Test:
+    def __init__(self, entry):
+        self.name, self.command = entry["name"], entry["command"]
+        properties = {p["name"]: p["value"] for p in entry.get("properties", [])}
+        self.folder = properties.get("WORKING_DIRECTORY")
+        self.skip = properties.get("SKIP_RETURN_CODE", 77)
+        self.environment = dict(v.split("=", 1) for v in properties.get("ENVIRONMENT", []))
+
+    def run(self, seconds, **environment):
+        """'passed', 'skipped', 'failed' or 'late', and how long it took."""
+        begin = time.time()
+        process = subprocess.Popen(
+            self.command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, preexec_fn=limits,
+            env=dict(os.environ, **self.environment, **environment))
+        try:
+            status = process.wait(timeout=seconds)
+            result = "passed" if status == 0 else "skipped" if status == self.skip else "failed"
+        except subprocess.TimeoutExpired:
+            result = "late"
+        try:  # and what it left running
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+        return result, time.time() - begin
+
+
+# ---- coverage -----------------------------------------------------------------------------------
+
+def lines_of(notes, counts):
+    """{source: set of lines} that one object's counters saw, from gcov."""
+    shutil.copy(notes, os.path.splitext(counts)[0] + ".gcno")
+    text = subprocess.run(["gcov", "--json-format", "--stdout", os.path.basename(counts)],
+                          cwd=os.path.dirname(counts), stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL).stdout
+    seen = {}
+    if text[:2] == b"\x1f\x8b":
+        text = gzip.decompress(text)
+    report = json.loads(text or b'{"files":[]}')
+    for entry in report["files"]:
+        source = os.path.join(report["current_working_directory"], entry["file"])
+        lines = {line["line_number"] for line in entry["lines"] if line["count"]}
+        if lines:
+            seen.setdefault(os.path.normpath(source), set()).update(lines)
+    return seen
+
+
+def coverage_of(tree, test):
+    """{source (relative): list of lines} that a test runs, or None where it does not pass."""
+    prefix = os.path.join(HOME, tree.name, "counts")
+    shutil.rmtree(prefix, ignore_errors=True)
+    result, seconds = test.run(1800, GCOV_PREFIX=prefix)
+    if result != "passed":
+        return None, seconds
+    seen = {}
+    for path, _, files in os.walk(prefix):
+        for file in files:
+            if file.endswith(".gcda"):
+                counts = os.path.join(path, file)
+                notes = os.path.splitext(counts)[0][len(prefix):] + ".gcno"
+                if not os.path.exists(notes) or not re.search(
+                        r"CMakeFiles/dijoco_(objects|mujoco|plugin|plugin_objects)\.dir/", notes):
+                    continue
+                for source, lines in lines_of(notes, counts).items():
+                    if source.startswith(tree.source + os.sep):
+                        seen.setdefault(os.path.relpath(source, tree.source), set()).update(lines)
+    shutil.rmtree(prefix, ignore_errors=True)
+    return {s: sorted(lines) for s, lines in seen.items()}, seconds
+
+
+def inputs_digest():
+    h = hashlib.sha256()
+    for name in sorted(tracked()):
+        if re.match(r"(core|mujoco_plugin|tools|tests|validation|cmake|models)/|CMakeLists", name):
+            path = os.path.join(ROOT, name)
+            if os.path.isfile(path):
+                h.update(name.encode() + b"\0" + open(path, "rb").read())
+    return h.hexdigest()
+
+
+def coverage(say):
+    """{test: {source: set of lines}}, measured once for each state of the project."""
+    tree = Tree("base", "Debug", "--coverage")
+    store = os.path.join(HOME, "coverage.json")
+    os.makedirs(os.path.join(HOME, "base"), exist_ok=True)
+    digest = inputs_digest()
+    known = json.loads(read(store)) if os.path.exists(store) else {}
+    if known.get("digest") != digest:
+        say("building with line counters")
+        tree.prepare()
+        tests, known = tree.tests(), {"digest": digest, "tests": {}}
+        for k, (name, test) in enumerate(sorted(tests.items())):
+            say("what does each test run: %d of %d, %s" % (k + 1, len(tests), name))
+            lines, seconds = coverage_of(tree, test)
+            if lines is not None:
+                known["tests"][name] = {"lines": lines, "seconds": seconds}
+        with open(store, "w") as f:
+            json.dump(known, f)
+    return {name: {s: set(lines) for s, lines in t["lines"].items()}
+            for name, t in known["tests"].items()}
