@@ -9,6 +9,7 @@
 #   make references store what the scenes of tests/references give; make references-check:
 #                   compare it with what other compilers make of them
 #   make lint       static analysis             make format     clang-format
+#   make mutation   breaks the code 300 times: how often do the tests notice?
 #   make install    into PREFIX (/usr/local)    make docs       reference, into build/docs/
 #   make clean      remove what was built       make distclean  ... and what was downloaded
 #
@@ -17,10 +18,11 @@
 #   DIJOCO_WITHOUT_MUJOCO=ON  build the core only
 #   DIJOCO_OFFLINE=1          no network: what is missing is an error
 #   TORCH=1                   make check: fetch PyTorch and JAX (up to 3 GB), too, and test with them
+#   MUTATE="..."              arguments for scripts/mutate (--help)
 #   PREFIX=/path DESTDIR=/path    where `make install` puts things (DESTDIR goes in front)
 #   DIJOCO_CMAKE_ARGS="..."   more arguments for cmake, e.g. -DDIJOCO_NATIVE=OFF (portable
 #                             binaries); kept until `make clean`
-.PHONY: all build debug coverage demo check bench validate references references-check \
+.PHONY: all build debug coverage demo check mutation bench validate references references-check \
         install docs lint format clean distclean
 .NOTPARALLEL:
 all: build
@@ -35,6 +37,8 @@ demo:
 	@sh scripts/demo.sh
 check:
 	@DIJOCO_TORCH="$(or $(TORCH),$(DIJOCO_TORCH))" sh scripts/check.sh
+mutation:
+	@sh scripts/mutation.sh
 bench:
 	@sh scripts/bench.sh
 validate:
@@ -53,7 +57,7 @@ format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
 clean: # keeps build/deps, the downloads
-	@rm -rf build-debug build-coverage
+	@rm -rf build-debug build-coverage build-mutation
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name deps -exec rm -rf {} +; fi
 distclean:
-	@rm -rf build build-debug build-coverage
+	@rm -rf build build-debug build-coverage build-mutation
