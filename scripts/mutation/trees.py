@@ -72,8 +72,9 @@ class Tree:
 
     def configure(self):
         os.makedirs(self.build, exist_ok=True)
+        mujoco = os.environ.get("MUJOCO_DIR") or os.path.join(ROOT, "build", "deps", "mujoco")
         command = ["cmake", "-S", self.source, "-B", self.build, "-DDIJOCO_SHARED_TESTS=ON",
-                   "-DDIJOCO_WERROR=OFF", "-DMUJOCO_DIR=" + os.path.join(ROOT, "build/deps/mujoco")]
+                   "-DDIJOCO_WERROR=OFF", "-DMUJOCO_DIR=" + os.path.abspath(mujoco)]
         if shutil.which("ninja"):
             command += ["-G", "Ninja"]
         if shutil.which("ccache"):
