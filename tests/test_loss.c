@@ -198,7 +198,7 @@ static double lossOf(const djModel* m, const djData* d, const djLossTerm* t) {
   void* memory = malloc(dj_lossWorkSize(m) + 64);
   djLossWork w = dj_initLossWork(m, (char*)memory + 64 - (uintptr_t)memory % 64);
   dj_beginLoss(&w, m, d, d->qpos);
-  double value = dj_lossValue(&w, m, t, d->qpos, d->qvel);
+  double value = (double)dj_lossValue(&w, m, t, d->qpos, d->qvel);
   free(memory);
   return value;
 }
