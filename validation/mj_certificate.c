@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   long wanted = (long)djv_takeNumber(&argc, argv, "--blocks", 0);
   double seed = djv_takeNumber(&argc, argv, "--seed", 1);
   bool quick = djv_isQuick(argc, argv);
-  if (!robot_folder()) return ROBOT_SKIPPED;
+  if (!robot_folder()) return DJV_SKIPPED;
   if (wanted == 0) wanted = quick ? 40 : 500;
   djvReport report = {0};
   djvTally tally[NROBOT] = {{0}}, sum = {0};
