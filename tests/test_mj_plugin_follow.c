@@ -37,9 +37,9 @@ static const char kScene[] =
     "friction='.2 .2 0 0 0' margin='.002' condim='3'/></contact><actuator><general joint='hinge' "
     "gear='2' gaintype='affine' gainprm='1 .2 .1' biastype='affine' biasprm='.1 -.2 -.3' "
     "ctrllimited='true' ctrlrange='-1 .5' forcelimited='true' forcerange='-3 .4' armature='.05' "
-    "damping='.1 .2 .3'/><general joint='rail' dyntype='filter' dynprm='.1' gainprm='2' "
-    "actlimited='true' actrange='-1 .45'/><motor joint='slide' gear='3'/><motor joint='rail' "
-    "ctrllimited='true' ctrlrange='-1 .3'/></actuator></mujoco>";
+    "damping='.1 .2 .3'/><general joint='rail' dyntype='filter' actearly='true' dynprm='.1' "
+    "gainprm='2' actlimited='true' actrange='-1 .45'/><motor joint='slide' gear='3'/><motor "
+    "joint='rail' ctrllimited='true' ctrlrange='-1 .3'/></actuator></mujoco>";
 
 static int entriesOf(const mjModel* m, const char* count, int width) {
   const struct {

@@ -43,7 +43,8 @@
   "<general name='exact' joint='hinge' dyntype='filterexact' dynprm='.03' gainprm='1.5' "         \
   "actearly='true'/><general name='integrator' joint='swing' dyntype='integrator' "               \
   "actrange='-1 1' gainprm='.7' actearly='true'/>"                                                \
-  "<motor name='turn' joint='ball' gear='.1 .2 .3'/></actuator>"
+  "<motor name='turn' joint='ball' gear='.1 .2 .3'/><general name='early' joint='slide' "         \
+  "dyntype='filter' dynprm='.03' gainprm='1 .8 .5' gaintype='affine' actearly='true'/></actuator>"
 
 #define DJT_OBJECT(type, name) "objtype='" type "' objname='" name "'"
 #define DJT_REF(type, name) "reftype='" type "' refname='" name "'"
@@ -55,7 +56,9 @@
 
 // Those with a derivative by formula.
 #define DJT_ZOO_ANALYTIC                                                                          \
-  "<touch site='foot'/><velocimeter site='tip'/><gyro site='link'/><magnetometer site='tip'/>"    \
+  "<touch site='foot'/><framelinvel " DJT_OBJECT("site", "tip") " " DJT_REF("geom", "pole") "/>"   \
+  "<actuatorfrc actuator='early'/><velocimeter site='tip'/><gyro site='link'/>"                   \
+  "<magnetometer site='tip'/>"                                                                    \
   "<velocimeter site='base'/><gyro site='base' cutoff='.4'/><jointpos joint='hinge'/>"            \
   "<jointpos joint='slide' cutoff='.01'/><jointvel joint='swing'/><tendonpos tendon='tendon'/>"   \
   "<tendonvel tendon='tendon'/><actuatorpos actuator='motor'/><actuatorvel actuator='filter'/>"   \
