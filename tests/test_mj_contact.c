@@ -298,6 +298,9 @@ static void testOwnership(void** state) {
     mj_deleteModel(plain);
     if (unsuited) continue;   // no plugin there
     mjModel* m = makeScene(&second, nbody, config);
+    for (int g = 0; g < m->ngeom; g++) {   // many without bits
+      if (djt_integer(&rng, 3) == 0) m->geom_contype[g] = m->geom_conaffinity[g] = 0;
+    }
     for (int off = 0; off < 2; off++) {
       if (off) m->opt.disableflags |= mjDSBL_CONTACT;
       checkOwnership(m, config, DJM_CONTACTS, count[0]);
