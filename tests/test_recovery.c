@@ -315,8 +315,8 @@ static void gapAt(double* y, void* user, double d) {
   y[0] = found.gap + radii - fmax(radii + in->inflate, 0);
 }
 
-// d gap/de in all phases, with inflation that makes the radii vanish or not. Erosion may be any that
-// is on the pair's path.
+// d gap/de in all phases, with inflation that makes the radii vanish or not. Erosion may be any
+// that is on the pair's path.
 static void testSlope(void** state) {
   (void)state;
   Random r = {23};
