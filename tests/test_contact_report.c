@@ -164,6 +164,7 @@ static void testMomentum(void** state) {
     assert_int_equal(dj_forward(f.m, d), DJ_OK);
     d->qpos[2] = f.height + reachDown(&f) + f.inflate[0] + f.inflate[1] + 0.001;
     for (int k = 0; k < 6; k++) d->qvel[k] = uniform(&r, -1, 1);
+    for (int k = 0; k < 2; k++) d->qpos[k] = uniform(&r, -1, 1);
     d->qvel[2] = -3;
     double before[3], h = f.m->opt.timestep;
     memcpy(before, d->qvel, sizeof before);
