@@ -45,7 +45,7 @@ class Verb(interrupt.Case):
         self.assertEqual(self.contents(), before)
 
     def test_bench_at_once(self):
-        t = interrupt.Terminal("bench", "--filter", "pair", "--json")
+        t = interrupt.Terminal("bench", "--filter", "stack", "--json")
         t.wait_for(r"timing: ")
         t.run.send_signal(signal.SIGTERM)
         t.wait_for(r"again: at once")
