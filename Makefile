@@ -17,7 +17,7 @@
 #   MUJOCO_DIR=/path          use this MuJoCo, not the pinned one
 #   DIJOCO_WITHOUT_MUJOCO=ON  build the core only
 #   DIJOCO_OFFLINE=1          no network: what is missing is an error
-#   TORCH=1                   make check: fetch PyTorch and JAX (up to 3 GB), too, and test with them
+#   TORCH=1                   make check: fetch PyTorch and JAX (3 GB), too, and test with them
 #   MUTATE="..."              arguments for scripts/mutate (--help)
 #   PREFIX=/path DESTDIR=/path    where `make install` puts things (DESTDIR goes in front)
 #   DIJOCO_CMAKE_ARGS="..."   more arguments for cmake, e.g. -DDIJOCO_NATIVE=OFF (portable

@@ -2,9 +2,11 @@
 # Makes the virtual environment NAME in build/deps/python unless it is there; prints its folder.
 # Usage: scripts/python_env.sh mujoco-4.0.0|mujoco-4.0.1|torch
 #
-# The wheels are pinned in python/requirements and kept in build/deps/python/wheels, except
-# PyTorch's. DIJOCO_OFFLINE=1: what is missing is an error that names it. DIJOCO_PYTHON: another
-# python3. Exit status 77: there are no wheels for this Python or machine.
+# The wheels are pinned by sha256 in python/requirements and kept in build/deps/python/wheels, except
+# PyTorch's: that is the package index's build for CUDA, 2.5 GB with what it needs. (The CPU's, 200
+# MB, is on an index of PyTorch's own, and no checksum of it is pinned.) DIJOCO_OFFLINE=1: what is
+# missing is an error that names it. DIJOCO_PYTHON: another python3. Exit status 77: there are no
+# wheels for this Python or machine.
 set -eu
 cd "$(dirname "$0")/.."
 python=${DIJOCO_PYTHON:-python3}
@@ -46,9 +48,16 @@ if command -v flock >/dev/null 2>&1; then # tests run at the same time
   exec 9>"$deps/lock"
   flock 9
 fi
+front=tests/python/mujoco_front.py # see there
 files=""
 for list in $lists; do files="$files -r python/requirements/$list.txt"; done
-stamp="Python $version $(for list in $lists; do cat "python/requirements/$list.txt"; done | cksum)"
+stamp="Python $version $({
+  for list in $lists; do cat "python/requirements/$list.txt"; done
+  case $name in
+    mujoco-4.0.1) cat "$front" ;;
+    torch) cat python/requirements/torch-cuda.txt ;;
+  esac
+} | cksum)"
 if [ "$(cat "$env/.made" 2>/dev/null)" = "$stamp" ] && "$env/bin/python" -c '' 2>/dev/null; then
   echo "$env"
   exit 0
@@ -80,25 +89,16 @@ if ! install --no-index --find-links "$wheels"; then
   install --no-index --find-links "$wheels" || fail "$(cat "$log")"
 fi
 
-if [ $name = mujoco-4.0.1 ]; then
-  # The package `mujoco` 4.0.1 is not on every index, its bindings are. They run behind the package
-  # of 4.0.0, which checks for the version it was released with: that line is changed here.
-  front=$(echo "$env"/lib/python*/site-packages/mujoco/__init__.py)
-  sed -i "s/^_EXPECTED_VERSION = '4\.0\.0'\$/_EXPECTED_VERSION = '4.0.1'/" "$front"
-  rm -rf "${front%/*}/__pycache__"
-  grep -q "^_EXPECTED_VERSION = '4\.0\.1'\$" "$front" || fail "$front has no version to change"
+if [ "$name" = mujoco-4.0.1 ]; then
+  site=$(echo "$env"/lib/python*/site-packages)
+  cp "$front" "$site"
+  echo 'import mujoco_front' >"$site/mujoco_front.pth"
 fi
-if [ $name = torch ]; then
+if [ "$name" = torch ]; then
   [ "$offline" != 1 ] || fail "torch is not in build/deps/python, and DIJOCO_OFFLINE=1"
-  # The CPU's build (200 MB) is not on the package index and has no pinned checksum.
-  torch=$(sed -n 's/^torch==\([0-9.]*\).*/\1/p' python/requirements/torch-cuda.txt)
-  pip install --no-deps --only-binary=:all: --retries 1 --timeout 10 \
-    --index-url https://download.pytorch.org/whl/cpu "torch==$torch+cpu" >"$log" 2>&1 || {
-    echo "python_env: $name: no CPU build from download.pytorch.org; the package index's needs" \
-      "2.5 GB" >&2
-    pip install --no-deps --require-hashes --only-binary=:all: \
-      -r python/requirements/torch-cuda.txt >&2 || fail "could not download torch"
-  }
+  # Not kept in build/deps/python/wheels, where they would take as much room again.
+  pip install --no-deps --require-hashes --only-binary=:all: -r python/requirements/torch-cuda.txt \
+    >&2 || fail "could not download torch"
   "$env/bin/python" -c 'import torch, jax' >"$log" 2>&1 || fail "$(cat "$log")"
   wanted=4.0.0
 else
