@@ -71,7 +71,7 @@ def self_test(compiler):
         "uses puts": "#include <stdio.h>\nvoid f(void) { printf(\"x\\n\"); }\n",
         "uses stderr": "#include <stdio.h>\nFILE* f(void) { return stderr; }\n",
         "uses rename": "#include <stdio.h>\nvoid f(void) { rename(\"a\", \"b\"); }\n",
-        "mutable variable n": "int f(void) { static int n; return n++; }\n",
+        r"mutable variable (f\.)?n": "int f(void) { static int n; return n++; }\n",
         "mutable variable m": "int m = 3;\n",
         "mutable variable l": "_Thread_local int l;\n",
     }
@@ -87,7 +87,7 @@ def self_test(compiler):
         if errors_of(good):
             failures.append("rejects a good object: %s" % errors_of(good))
         for expected, text in bad.items():
-            if not any(e.startswith(expected) for e in errors_of(text)):
+            if not any(re.match(expected, e) for e in errors_of(text)):
                 failures.append("misses: %s" % expected)
 
         source, library = os.path.join(folder, "x.c"), os.path.join(folder, "libmujoco.so")
