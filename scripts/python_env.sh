@@ -48,15 +48,11 @@ if command -v flock >/dev/null 2>&1; then # tests run at the same time
   exec 9>"$deps/lock"
   flock 9
 fi
-front=tests/python/mujoco_front.py # see there
 files=""
 for list in $lists; do files="$files -r python/requirements/$list.txt"; done
 stamp="Python $version $({
   for list in $lists; do cat "python/requirements/$list.txt"; done
-  case $name in
-    mujoco-4.0.1) cat "$front" ;;
-    torch) cat python/requirements/torch-cuda.txt ;;
-  esac
+  [ "$name" != torch ] || cat python/requirements/torch-cuda.txt
 } | cksum)"
 if [ "$(cat "$env/.made" 2>/dev/null)" = "$stamp" ] && "$env/bin/python" -c '' 2>/dev/null; then
   echo "$env"
@@ -89,11 +85,6 @@ if ! install --no-index --find-links "$wheels"; then
   install --no-index --find-links "$wheels" || fail "$(cat "$log")"
 fi
 
-if [ "$name" = mujoco-4.0.1 ]; then
-  site=$(echo "$env"/lib/python*/site-packages)
-  cp "$front" "$site"
-  echo 'import mujoco_front' >"$site/mujoco_front.pth"
-fi
 if [ "$name" = torch ]; then
   [ "$offline" != 1 ] || fail "torch is not in build/deps/python, and DIJOCO_OFFLINE=1"
   # Not kept in build/deps/python/wheels, where they would take as much room again.
