@@ -15,7 +15,8 @@ djStatus dj_fail(djError* err, djStatus status, const char* format, ...);
 djStatus dj_prefix(djError* err, djStatus status, const char* prefix);
 
 static inline djStatus dj_failMemory(djError* err) {
-  return dj_fail(err, DJ_NO_MEMORY, "out of memory");
+  dj_fail(err, DJ_NO_MEMORY, "out of memory");
+  return DJ_NO_MEMORY;  // said here, so that it is known without the other file
 }
 
 // Tell the watch (may be NULL) how far the work is; DJ_CANCELLED where it wants no more.

@@ -254,7 +254,7 @@ djStatus djc_evalGapPair(djcGap* out, const djcGapPair* pair, const double pos_a
   pose[1].p = dju_load3(pos_b);
   memcpy(pose[0].R.m, mat_a, sizeof pose[0].R.m);
   memcpy(pose[1].R.m, mat_b, sizeof pose[1].R.m);
-  Found f;
+  Found f = {.gap = INFINITY};  // stays where there are planes only
   int iterations = 0;
   djStatus status = findAll(&f, &iterations, pair, pose);
   if (status < 0) return status;
