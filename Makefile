@@ -2,7 +2,7 @@
 # missing, picks a preset and runs things. All output stays in build*/.
 #
 #   make demo       a simulation beside MuJoCo's, and a checked gradient
-#   make check      release build and tests, then the same under sanitizers
+#   make check      release build and tests, by gcc and a part by clang, then all under sanitizers
 #   make build      release, into build/        make debug      sanitizers, into build-debug/
 #   make bench      timings                     make coverage   line coverage
 #   make validate   every claim of README at full length, one table; ONLY="drops plates": some
@@ -10,6 +10,8 @@
 #                   compare it with what other compilers make of them
 #   make lint       static analysis             make format     clang-format
 #   make mutation   breaks the code 300 times: how often do the tests notice?
+#   make tsan       threads, under a sanitizer  make valgrind   memory, of a part of the tests
+#   make fuzz TIME=600    invented input to every reader, for so many seconds in all (needs clang)
 #   make install    into PREFIX (/usr/local)    make docs       reference, into build/docs/
 #   make clean      remove what was built       make distclean  ... and what was downloaded
 #
@@ -22,8 +24,9 @@
 #   PREFIX=/path DESTDIR=/path    where `make install` puts things (DESTDIR goes in front)
 #   DIJOCO_CMAKE_ARGS="..."   more arguments for cmake, e.g. -DDIJOCO_NATIVE=OFF (portable
 #                             binaries); kept until `make clean`
+#   DIJOCO_CLANG=clang-16     the clang of check, fuzz and lint
 .PHONY: all build debug coverage demo check mutation bench validate references references-check \
-        install docs lint format clean distclean
+        install docs lint format tsan valgrind fuzz clean distclean
 .NOTPARALLEL:
 all: build
 
@@ -53,11 +56,17 @@ docs:
 	@sh scripts/docs.sh
 lint:
 	@sh scripts/lint.sh
+tsan valgrind:
+	@sh scripts/watched.sh $@
+fuzz:
+	@TIME="$(or $(TIME),600)" sh scripts/fuzz.sh
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
+OTHERS = build-debug build-coverage build-mutation build-clang build-tsan build-valgrind build-fuzz \
+         build-lint
 clean: # keeps build/deps, the downloads
-	@rm -rf build-debug build-coverage build-mutation
+	@rm -rf $(OTHERS)
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name deps -exec rm -rf {} +; fi
 distclean:
-	@rm -rf build build-debug build-coverage build-mutation
+	@rm -rf build $(OTHERS)

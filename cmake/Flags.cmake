@@ -5,7 +5,8 @@
 option(DIJOCO_NATIVE "Use every instruction of this machine (OFF: portable binaries)" ON)
 option(DIJOCO_WERROR "Treat warnings as errors" ON)
 option(DIJOCO_TESTS "Build the tests" ON)
-set(DIJOCO_FLAVOUR "release" CACHE STRING "release, debug (sanitizers) or coverage")
+set(DIJOCO_FLAVOUR "release" CACHE STRING 
+    "release, debug (sanitizers), tsan (thread sanitizer), valgrind, fuzz (libFuzzer) or coverage")
 # Fused multiply-adds, which make steps about 10% faster. The same expression may then round
 # differently in two places, so code must not rely on a x a being zero to the last bit. A build's
 # results are the same from run to run either way.
@@ -46,13 +47,28 @@ if(DIJOCO_NATIVE)
   endif()
 endif()
 
+set(DJ_SANITIZED OFF)
 if(DIJOCO_FLAVOUR STREQUAL "debug")
-  set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  # The sanitizers' own code makes this warning guess wrong.
-  target_compile_options(dj_flags INTERFACE ${sanitize} -Wno-maybe-uninitialized)
+  set(sanitize -fsanitize=address,undefined)
+elseif(DIJOCO_FLAVOUR STREQUAL "tsan")
+  set(sanitize -fsanitize=thread)
+elseif(DIJOCO_FLAVOUR STREQUAL "fuzz") # targets are linked with fuzzer besides
+  set(sanitize -fsanitize=fuzzer-no-link,address,undefined)
+endif()
+if(DEFINED sanitize)
+  set(DJ_SANITIZED ON)
+  list(APPEND sanitize -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(dj_flags INTERFACE ${sanitize})
+  if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # the sanitizers' own code makes this warning guess wrong
+    target_compile_options(dj_flags INTERFACE -Wno-maybe-uninitialized)
+  endif()
   target_link_options(dj_link_flags INTERFACE ${sanitize})
   # This header of MuJoCo wants functions for its stack that only a sanitized MuJoCo has.
   target_compile_definitions(dj_flags INTERFACE MUJOCO_INCLUDE_MJSAN_H_)
+elseif(DIJOCO_FLAVOUR STREQUAL "valgrind")
+  set(DJ_TEST_LAUNCHER valgrind -q --error-exitcode=99 --leak-check=full --track-origins=yes
+      --show-leak-kinds=definite,indirect,possible --errors-for-leak-kinds=definite,indirect,possible
+      "--suppressions=${CMAKE_SOURCE_DIR}/tests/valgrind.supp")
 elseif(DIJOCO_FLAVOUR STREQUAL "coverage")
   target_compile_options(dj_flags INTERFACE --coverage -O0)
   target_link_options(dj_link_flags INTERFACE --coverage)

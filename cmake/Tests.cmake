@@ -3,35 +3,63 @@
 #   tests/*.sh, *.py      run by sh and python3
 #   tests/references      stored results of scenes: the test references, apart from all others
 #   validation/ctest.txt  validation programs: one line each, "name [arguments]"
+#   tests/fuzz/*.c        targets of libFuzzer; as tests, fuzz_* run the inputs of tests/fuzz/corpus
 #   tests/test_plugin_*.c loads libdijoco_plugin.so and MuJoCo at run time, linked to neither
 #   python/tests          by pytest, as python_*, with each MuJoCo that scripts/python_env.sh knows
 # Names with mj_ (test_mj_*.c, mj_*.sh, mj_*.py, validation mj_*) or plugin_ need MuJoCo. Tests
-# listed in tests/release_only.txt do not run under the sanitizers.
+# listed in tests/release_only.txt do not run under the sanitizers. The flavours tsan and valgrind
+# build and run the tests of tests/tsan.txt and tests/valgrind.txt only.
 
-set(dj_release_only "")
-if(EXISTS "${CMAKE_SOURCE_DIR}/tests/release_only.txt")
-  file(STRINGS "${CMAKE_SOURCE_DIR}/tests/release_only.txt" dj_release_only REGEX "^[^#]")
-  list(TRANSFORM dj_release_only STRIP)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS tests/release_only.txt)
-endif()
+# Names listed in tests/FILE, if there is such a file.
+function(dj_read_names out file)
+  set(names "")
+  if(EXISTS "${CMAKE_SOURCE_DIR}/tests/${file}")
+    file(STRINGS "${CMAKE_SOURCE_DIR}/tests/${file}" names REGEX "^[^#]")
+    list(TRANSFORM names STRIP)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS tests/${file})
+  endif()
+  set(${out} "${names}" PARENT_SCOPE)
+endfunction()
+
+dj_read_names(dj_release_only release_only.txt)
+dj_read_names(dj_only ${DIJOCO_FLAVOUR}.txt)
+
+add_custom_target(dijoco_tests) # the programs of all tests in C
+add_custom_target(dijoco_fuzz)
 
 set(DIJOCO_GYMNASIUM_DIR "${CMAKE_SOURCE_DIR}/build/deps/gymnasium" CACHE PATH
     "Folder with gymnasium's MJCF models (scripts/fetch_models.sh fetches it)")
 
+# Whether this build has the test.
+function(dj_wants_test out name)
+  set(wanted ON)
+  if(dj_only)
+    if(NOT name IN_LIST dj_only)
+      set(wanted OFF)
+    endif()
+  elseif(DJ_SANITIZED AND name IN_LIST dj_release_only)
+    set(wanted OFF)
+  endif()
+  set(${out} ${wanted} PARENT_SCOPE)
+endfunction()
+
 function(dj_add_test name)
-  if(DIJOCO_FLAVOUR STREQUAL "debug" AND name IN_LIST dj_release_only)
+  dj_wants_test(wanted ${name})
+  if(NOT wanted)
     return()
   endif()
-  if(name MATCHES "^(test_|validation_)?(mj|plugin)_" AND NOT TARGET dijoco_mujoco)
+  if(name MATCHES "^(test_|validation_|fuzz_)?(mj|plugin)_" AND NOT TARGET dijoco_mujoco)
     return()
   endif()
-  add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  add_test(NAME ${name} COMMAND ${DJ_TEST_LAUNCHER} ${ARGN}
+           WORKING_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   set(environment
     "DIJOCO_SOURCE=${CMAKE_SOURCE_DIR}" "DIJOCO_BUILD=${CMAKE_BINARY_DIR}"
     "DIJOCO_BIN=${CMAKE_BINARY_DIR}/bin/dijoco" "DIJOCO_FLAVOUR=${DIJOCO_FLAVOUR}"
     "DIJOCO_CC=${CMAKE_C_COMPILER}" "PYTHONDONTWRITEBYTECODE=1"
     "TMPDIR=${CMAKE_BINARY_DIR}/tests" # nothing is left outside the tree
     "ASAN_OPTIONS=detect_leaks=1" "UBSAN_OPTIONS=print_stacktrace=1"
+    "TSAN_OPTIONS=halt_on_error=1"
     # ctest runs several tests at once: one BLAS thread each.
     "OPENBLAS_NUM_THREADS=1")
   if(EXISTS "${DIJOCO_GYMNASIUM_DIR}")
@@ -53,6 +81,10 @@ function(dj_add_c_tests)
   dj_require(cmocka.h cmocka libcmocka-dev dj_cmocka)
   foreach(source IN LISTS sources)
     get_filename_component(name "${source}" NAME_WE)
+    dj_wants_test(wanted ${name})
+    if(NOT wanted)
+      continue()
+    endif()
     if(name MATCHES "^test_plugin_")
       dj_add_plugin_test("${name}" "${source}")
       continue()
@@ -71,7 +103,37 @@ function(dj_add_c_tests)
     target_compile_definitions(${name} PRIVATE DIJOCO_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                DIJOCO_BUILD_DIR="${CMAKE_BINARY_DIR}")
     target_link_libraries(${name} PRIVATE dj_flags ${link} dj_cmocka)
+    add_dependencies(dijoco_tests ${name})
     dj_add_test(${name} "$<TARGET_FILE:${name}>")
+  endforeach()
+endfunction()
+
+# With libFuzzer in the flavour fuzz, otherwise with a main that runs files.
+function(dj_add_fuzz_targets)
+  set(folder "${CMAKE_SOURCE_DIR}/tests/fuzz")
+  set(common "${folder}/file.c" "${CMAKE_SOURCE_DIR}/tests/common/sample_model.c")
+  if(NOT DIJOCO_FLAVOUR STREQUAL "fuzz")
+    list(APPEND common "${folder}/main.c")
+  endif()
+  file(GLOB corpora CONFIGURE_DEPENDS "${folder}/corpus/*")
+  foreach(corpus IN LISTS corpora)
+    get_filename_component(target "${corpus}" NAME)
+    set(name fuzz_${target})
+    dj_wants_test(wanted ${name})
+    if(NOT wanted OR (target MATCHES "^mj_" AND NOT TARGET dijoco_mujoco))
+      continue()
+    endif()
+    add_executable(${name} "${folder}/${target}.c" ${common})
+    set_target_properties(${name} PROPERTIES
+                          RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/fuzz")
+    target_include_directories(${name} PRIVATE tests tests/fuzz)
+    target_link_libraries(${name} PRIVATE dj_flags dijoco_verbs)
+    add_dependencies(dijoco_fuzz ${name})
+    if(DIJOCO_FLAVOUR STREQUAL "fuzz")
+      target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    else()
+      dj_add_test(${name} "$<TARGET_FILE:${name}>" "${corpus}")
+    endif()
   endforeach()
 endfunction()
 
@@ -112,6 +174,7 @@ function(dj_add_plugin_test name source)
   target_link_libraries(${name} PRIVATE dj_flags dj_link_flags dj_cmocka ${CMAKE_DL_LIBS}
                         Threads::Threads)
   add_dependencies(${name} dijoco_plugin fake_mujoco_9.9.9 fake_mujoco_empty)
+  add_dependencies(dijoco_tests ${name})
   dj_add_test(${name} "$<TARGET_FILE:${name}>")
 endfunction()
 
@@ -167,7 +230,7 @@ endfunction()
 
 # Python does not load libraries with sanitizers, and only 4.0's headers fit the pinned wheels.
 function(dj_add_python_tests)
-  if(NOT TARGET dijoco_plugin OR DIJOCO_FLAVOUR STREQUAL "debug"
+  if(NOT TARGET dijoco_plugin OR DJ_SANITIZED
      OR NOT MuJoCo_VERSION VERSION_GREATER_EQUAL 4 OR NOT MuJoCo_VERSION VERSION_LESS 4.1
      OR NOT EXISTS "${CMAKE_SOURCE_DIR}/python/pyproject.toml")
     return()

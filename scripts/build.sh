@@ -1,10 +1,11 @@
 #!/bin/sh
-# Usage: scripts/build.sh release|debug|coverage
+# Usage: scripts/build.sh release|debug|coverage|clang|tsan|valgrind|fuzz [targets]
 # Installs and fetches what is missing, configures by preset, builds. Settings: see Makefile.
 set -eu
 start=$PWD
 cd "$(dirname "$0")/.."
 preset=$1
+shift
 case $preset in
   release) dir=build ;;
   *) dir=build-$preset ;;
@@ -30,6 +31,14 @@ if command -v flock >/dev/null 2>&1; then
   flock 9
 fi
 sh scripts/setup.sh
+compiler=""
+case $preset in
+  clang | fuzz)
+    sh scripts/setup.sh clang
+    [ "$preset" = clang ] || sh scripts/setup.sh libclang-rt
+    compiler=$(sh scripts/clang.sh)
+    ;;
+esac
 if [ $without = OFF ] && [ -z "${MUJOCO_DIR:-}" ]; then
   python3 scripts/fetch.py mujoco || {
     echo "build: no MuJoCo. DIJOCO_WITHOUT_MUJOCO=ON builds the core only." >&2
@@ -37,11 +46,13 @@ if [ $without = OFF ] && [ -z "${MUJOCO_DIR:-}" ]; then
   }
 fi
 
-# A cache of a tree that has been moved, or of a generator that has gone, is of no use.
+# A cache of a tree that has been moved, of another compiler, or of a generator that has gone, is of
+# no use.
 cached() { sed -n "s|^$1:[A-Z]*=||p" "$dir/CMakeCache.txt"; }
 if [ -f "$dir/CMakeCache.txt" ]; then
   tool=$(cached CMAKE_MAKE_PROGRAM)
-  if [ "$(cached CMAKE_HOME_DIRECTORY)" != "$PWD" ] || ! [ -x "$tool" ]; then
+  if [ "$(cached CMAKE_HOME_DIRECTORY)" != "$PWD" ] || ! [ -x "$tool" ] ||
+    { [ -n "$compiler" ] && [ "$(cached CMAKE_C_COMPILER)" != "$compiler" ]; }; then
     rm -rf "$dir/CMakeCache.txt" "$dir/CMakeFiles"
   fi
 fi
@@ -58,9 +69,11 @@ jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 log=$dir/configure.log
 # shellcheck disable=SC2086
 if ! cmake --preset "$preset" -G "$generator" -DMUJOCO_DIR="$mujoco" \
-  -DDIJOCO_WITHOUT_MUJOCO=$without ${DIJOCO_CMAKE_ARGS:-} >"$log" 2>&1; then
+  -DDIJOCO_WITHOUT_MUJOCO=$without ${compiler:+-DCMAKE_C_COMPILER="$compiler"} \
+  ${DIJOCO_CMAKE_ARGS:-} >"$log" 2>&1; then
   cat "$log" >&2
   exit 1
 fi
 grep -A4 'Warning' "$log" >&2 || true
-cmake --build "$dir" -j "$jobs" 9>&-
+if [ $# -gt 0 ]; then set -- --target "$@"; fi
+cmake --build "$dir" -j "$jobs" "$@" 9>&-

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Release build and its tests, then the sanitizers' build and its tests. Arguments go to ctest.
+# Release build and its tests, a build by clang and its quick tests, then the sanitizers' build and
+# its tests. Arguments go to ctest.
 # Tests in Python run in environments made here; DIJOCO_TORCH=1: also in one with PyTorch and JAX.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 status=0
 mkdir -p build/deps
@@ -17,12 +18,27 @@ python_envs() {
     echo "check: no PyTorch: its tests are skipped"
 }
 
-for preset in release debug; do
+# Tests of modules only, and without those that check the same numbers for long.
+clang_tests() {
+  ctest --test-dir build-clang --output-on-failure --no-tests=error -j "$jobs" \
+    -R '^(test_|fuzz_|symbols$)' -E '^(test_broken_input|test_threads)$' "$@"
+}
+
+for preset in release clang debug; do
   case $preset in
     release) dir=build ;;
-    debug) dir=build-debug ;;
+    *) dir=build-$preset ;;
   esac
   echo "== $preset"
+  if [ $preset = clang ]; then
+    if sh scripts/setup.sh clang; then
+      sh scripts/build.sh clang || exit 1
+      clang_tests "$@" || status=1
+    else
+      echo "check: no clang: its build is skipped"
+    fi
+    continue
+  fi
   if [ $preset = release ]; then
     sh scripts/setup.sh && sh scripts/fetch_models.sh || exit 1
     case ${DIJOCO_WITHOUT_MUJOCO:-OFF} in

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what the build needs and this machine lacks, by apt. Silent when nothing is missing.
 # DIJOCO_OFFLINE=1: missing things are an error that names them. Arguments: commands that are needed
-# besides, called as their packages are; python3-venv; libosmesa6 (off-screen rendering).
+# besides, called as their packages are (clang: any that scripts/clang.sh knows); python3-venv;
+# libosmesa6 (off-screen rendering); libclang-rt (clang's sanitizers and libFuzzer).
 set -eu
 cd "$(dirname "$0")/.."
 scratch=build/deps/tmp
@@ -40,6 +41,17 @@ for name in "$@"; do
     libosmesa6)
       python3 -c 'import ctypes; ctypes.CDLL("libOSMesa.so.8")' 2>/dev/null || need libosmesa6
       ;;
+    libclang-rt)
+      clang=$(sh scripts/clang.sh || echo clang)
+      echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' \
+        >"$scratch/probe.c"
+      "$clang" -fsanitize=fuzzer,address "$scratch/probe.c" -o "$scratch/probe" >/dev/null 2>&1 || {
+        major=$("$clang" -dumpversion 2>/dev/null | cut -d. -f1)
+        need "libclang-rt-${major:+$major-}dev"
+      }
+      ;;
+    scan-build) has_command scan-build || need clang-tools ;;
+    clang) sh scripts/clang.sh >/dev/null || need clang ;;
     *) has_command "$name" || need "$name" ;;
   esac
 done
@@ -62,8 +74,8 @@ if [ "$(id -u)" != 0 ]; then
   sudo=sudo
 fi
 echo "setup: installing$missing"
-install() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing; }
 # shellcheck disable=SC2086
+install() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing; }
 { $sudo apt-get update -q && install; } || {
   echo "setup: could not install:$missing" >&2
   exit 1
