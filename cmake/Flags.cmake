@@ -39,6 +39,10 @@ if(DIJOCO_WERROR)
 endif()
 target_compile_definitions(dj_core_flags INTERFACE $<$<CONFIG:Release>:NDEBUG>)
 
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # it guesses wrong with sanitizers, or with little optimisation
+  target_compile_options(dj_flags INTERFACE $<$<CONFIG:Debug>:-Wno-maybe-uninitialized>)
+endif()
+
 if(DIJOCO_NATIVE)
   include(CheckCCompilerFlag)
   check_c_compiler_flag(-march=native DJ_HAVE_MARCH_NATIVE)
@@ -59,9 +63,6 @@ if(DEFINED sanitize)
   set(DJ_SANITIZED ON)
   list(APPEND sanitize -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_options(dj_flags INTERFACE ${sanitize})
-  if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # the sanitizers' own code makes this warning guess wrong
-    target_compile_options(dj_flags INTERFACE -Wno-maybe-uninitialized)
-  endif()
   target_link_options(dj_link_flags INTERFACE ${sanitize})
   # This header of MuJoCo wants functions for its stack that only a sanitized MuJoCo has.
   target_compile_definitions(dj_flags INTERFACE MUJOCO_INCLUDE_MJSAN_H_)

@@ -123,7 +123,7 @@ static void pose_chart(Buffer* out, const Record* r, int n, const int* body, int
     c.least = fmax(c.least, 1e-4 * extent(r, n, body, i));
   }
   if (what == 3) c.least = 0.01;
-  double* y[ENGINES * BODIES];
+  double* y[ENGINES * BODIES] = {NULL};
   double most = 0, when = 0;
   int which = 0;
   for (int b = 0; b < n; b++) {
@@ -233,7 +233,7 @@ static void force_chart(Buffer* out, const Record* r) {
   for (size_t p = 0; p < count; p++) sorted[p] = &r->pair[p];
   if (count) qsort(sorted, count, sizeof(PairRecord*), by_peak);
   int n = r->npair < PAIRS ? r->npair : PAIRS;
-  double* y[ENGINES * PAIRS];
+  double* y[ENGINES * PAIRS] = {NULL};
   for (int p = 0; p < n; p++) {
     char one[16], two[16];
     for (int k = 0; k < ENGINES; k++) {
