@@ -81,12 +81,13 @@ static void column(mjtNum* C, mjtNum* D, Pass* p, int k) {
   const djmChain* w = p->w;
   const mjModel* m = p->m;
   int nx = 2 * (int)m->nv + (int)m->na, nu = (int)m->nu;
+  bool ofState = k < w->nx;
+  mjtNum* out = ofState ? C + djm_stateIndex(w->c, k) : D + k - w->nx;
+  int stride = ofState ? nx : nu;
   for (int s = 0; s < 2; s++) {
     move(p, k, s ? kStep : -kStep);
     evaluate(p->side[s], p);
   }
-  mjtNum* out = k < w->nx ? C + djm_stateIndex(w->c, k) : D + k - w->nx;
-  int stride = k < w->nx ? nx : nu;
   for (int i = 0; i < m->nsensor; i++) {
     if (!djm_isAcceleration(m, i)) continue;
     for (int r = m->sensor_adr[i]; r < m->sensor_adr[i] + 3; r++) {

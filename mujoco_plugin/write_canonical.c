@@ -74,7 +74,10 @@ typedef struct djmFolders {
 // Absolute folders of the scene's assets.
 static bool findFolders(djmFolders* folders, djmWrite* w, const mjSpec* spec) {
   char* real = realpath(w->scene, NULL);
-  if (!real) return djm_writeFail(w, DJ_FILE, "cannot open the file");
+  if (!real) {
+    djm_writeFail(w, DJ_FILE, "cannot open the file");
+    return false;
+  }
   char* slash = strrchr(real, '/');
   slash[slash == real] = '\0';
   folders->mesh = join(real, mjs_getString(spec->compiler.meshdir));
@@ -82,7 +85,8 @@ static bool findFolders(djmFolders* folders, djmWrite* w, const mjSpec* spec) {
   folders->strip = spec->strippath;
   free(real);
   if (folders->mesh && folders->texture) return true;
-  return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
+  djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
+  return false;
 }
 
 static bool makeAbsolute(djmWrite* w, mjString* file, const char* folder, bool strip) {
