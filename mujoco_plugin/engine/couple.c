@@ -118,7 +118,7 @@ static mjtNum* row(const djmCouple* c, int guess) {
 static void extrapolate(djmCouple* c) {
   int nv = c->nv, n = c->count < DEPTH ? c->count : DEPTH;
   const mjtNum* now = row(c, c->count);
-  double A[DEPTH][DEPTH], x[DEPTH];
+  double A[DEPTH][DEPTH] = {{0}}, x[DEPTH] = {0};
   for (int i = 0; i < n; i++) {
     const mjtNum* a = row(c, c->count - 1 - i);
     x[i] = 0;
