@@ -48,6 +48,8 @@ typedef struct Part {
   djVec3 shift, turn;       // by pos, and by w of quat exp(w)
   double size[3];
   double inner;             // by the inner radius
+  int far;                  // the vertex farthest from the center, and its unit arm: found once, for
+  djVec3 arm;               //   twice may not round alike, and a box's corners are equally far
 } Part;
 
 // Y = R x + p has dY = dp + R (w x x): adds what a covector of Y (body frame) says about the pose,
@@ -76,21 +78,19 @@ static double skinSlope(const Part* part) {
   return excess > 0.5 * inner ? 0.5 : 0;
 }
 
-// bound = max |vert_i - center| + radius: returns the farthest vertex, and its unit arm.
-static int farthest(djVec3* arm, const djShape* s) {
-  int far = 0;
+// bound = max |vert_i - center| + radius.
+static void findFarthest(Part* part) {
+  const djShape* s = part->s;
   double most = -1;
-  *arm = dju_vec3(0, 0, 0);
   for (int i = 0; i < s->nvert; i++) {
     djVec3 r = {s->vert[0][i] - s->center.x, s->vert[1][i] - s->center.y,
                 s->vert[2][i] - s->center.z};
     double d = dju_norm3(r);
     if (!(d > most)) continue;
     most = d;
-    far = i;
-    if (d > 0) *arm = dju_scale3(1 / d, r);
+    part->far = i;
+    if (d > 0) part->arm = dju_scale3(1 / d, r);
   }
-  return far;
 }
 
 // Vertex i of the geom, X = vert + skin move in its frame: *point and *move become the covectors
@@ -117,19 +117,21 @@ static void takeThickness(Part* part, double covector) {
 // is R e_k slope_k. The bound has the longest column.
 static void takeCurve(Part* part, double* skin, const djShapeGrad* grad) {
   const djShape* s = part->s;
-  double height, axes[3], by[3], most = dj_curveSize(&s->curve);
+  double height, axes[3], by[3], length[3];
   const double* size = part->m->geom_size + 3 * part->geom;
-  bool erodes[3], bounds = true;
+  bool erodes[3];
+  int longest = 0;
   dj_curvedGeom(&height, axes, erodes, s->type, size);
+  for (int k = 0; k < 3; k++) {
+    length[k] = dju_norm3(dju_column(&s->curve, k));
+    if (length[k] > length[longest]) longest = k;
+  }
   for (int k = 0; k < 3; k++) {
     djVec3 column = dju_column(&s->curve, k), covector = dju_column(&grad->curve, k);
     djVec3 axis = {k == 0, k == 1, k == 2};
-    if (bounds && dju_norm3(column) >= most) {
-      covector = dju_madd3(covector, grad->bound / most, column);
-      bounds = false;
-    }
-    double length = dju_dot3(axis, dju_mulMtV(part->pose.R, column));
-    by[k] = dju_dot3(axis, takePoint(part, dju_scale3(length, axis), covector, true));
+    if (k == longest) covector = dju_madd3(covector, grad->bound / length[k], column);
+    double semi = dju_dot3(axis, dju_mulMtV(part->pose.R, column));
+    by[k] = dju_dot3(axis, takePoint(part, dju_scale3(semi, axis), covector, true));
     takePoint(part, dju_scale3(erodes[k], axis), dju_column(&grad->curve_move, k), true);
     if (erodes[k]) *skin -= by[k];
   }
@@ -145,13 +147,11 @@ static void takeCurve(Part* part, double* skin, const djShapeGrad* grad) {
 static void takeVertices(Part* part, double* local, const djShapeGrad* grad) {
   const djShape* s = part->s;
   bool round = s->type == DJ_SPHERE || s->type == DJ_CAPSULE;
-  djVec3 arm;
-  int far = farthest(&arm, s);
   double radius = grad->radius + grad->bound, skin = grad->skin;
   for (int i = 0; i < s->nvert; i++) {
     djVec3 point = {grad->vert[0][i], grad->vert[1][i], grad->vert[2][i]};
     djVec3 move = {grad->move[0][i], grad->move[1][i], grad->move[2][i]};
-    if (i == far) point = dju_madd3(point, grad->bound, arm);
+    if (i == part->far) point = dju_madd3(point, grad->bound, part->arm);
     takeVertex(part, &point, &move, &skin, i);
     if (s->type == DJ_CAPSULE) part->size[1] += i ? point.z : -point.z;
     if (s->type == DJ_BOX) {
@@ -177,11 +177,8 @@ static void takeVertices(Part* part, double* local, const djShapeGrad* grad) {
 }
 
 static djVec3 takeCenter(Part* part, const djShapeGrad* grad) {
-  const djShape* s = part->s;
-  djVec3 arm, covector = grad->center;
-  farthest(&arm, s);
-  covector = dju_madd3(covector, -grad->bound, arm);
-  return takePoint(part, dju_untransform(&part->pose, s->center), covector, false);
+  djVec3 covector = dju_madd3(grad->center, -grad->bound, part->arm);
+  return takePoint(part, dju_untransform(&part->pose, part->s->center), covector, false);
 }
 
 // ------------------------------------------ sizes ----------------------------------------------
@@ -230,6 +227,7 @@ djStatus dj_shapeParams(double* param, const djModel* m, int geom, const djShape
   Part part = {.m = m, .s = s, .geom = geom};
   part.pose.p = dju_load3(m->geom_pos + 3 * geom);
   part.pose.R = dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * geom));
+  findFarthest(&part);
   if (s->type == DJ_MESH) {
     djStatus status = takeMesh(param, &part, grad);
     if (status < 0) return status;
