@@ -11,7 +11,7 @@ static void makeOneLine(char* text) {
   }
 }
 
-djStatus dj_fail(djError* err, djStatus status, const char* format, ...) {
+djStatus(dj_fail)(djError* err, djStatus status, const char* format, ...) {
   if (!err) return status;
   va_list arguments;
   va_start(arguments, format);
@@ -22,7 +22,7 @@ djStatus dj_fail(djError* err, djStatus status, const char* format, ...) {
   return status;
 }
 
-djStatus dj_prefix(djError* err, djStatus status, const char* prefix) {
+djStatus(dj_prefix)(djError* err, djStatus status, const char* prefix) {
   if (!err) return status;
   djError copy = *err;
   copy.text[sizeof copy.text - 1] = 0;

@@ -14,9 +14,13 @@ djStatus dj_fail(djError* err, djStatus status, const char* format, ...);
 // Put "prefix: " before the text of a failure; returns status.
 djStatus dj_prefix(djError* err, djStatus status, const char* prefix);
 
+#ifdef __clang_analyzer__  // which sees one file at a time: what they return
+#define dj_fail(err, status, ...) (dj_fail(err, status, __VA_ARGS__), (status))
+#define dj_prefix(err, status, prefix) (dj_prefix(err, status, prefix), (status))
+#endif
+
 static inline djStatus dj_failMemory(djError* err) {
-  dj_fail(err, DJ_NO_MEMORY, "out of memory");
-  return DJ_NO_MEMORY;  // said here, so that it is known without the other file
+  return dj_fail(err, DJ_NO_MEMORY, "out of memory");
 }
 
 // Tell the watch (may be NULL) how far the work is; DJ_CANCELLED where it wants no more.

@@ -101,7 +101,7 @@ djStatus dj_jsonText(const char** out, const cJSON* item, const djAt* at) {
 }
 
 djStatus dj_jsonNamed(int* out, const cJSON* item, const djNamed* names, const djAt* at) {
-  const char* text = NULL;
+  const char* text = "";
   djStatus status = dj_jsonText(&text, item, at);
   if (status < 0) return status;
   for (const djNamed* n = names; n->name; n++) {

@@ -90,7 +90,7 @@ static bool isDefault(const djModelDef* def, const djKeySpec* key, const char* v
     return !text || !text[0];
   }
   if (!standard) return false;
-  if (key->kind == DJ_KEY_COORD) {
+  if (key->kind == DJ_KEY_COORD && joint) {
     double buffer[7];
     bool spring = key->offset == offsetof(djJointDef, springref);
     const double* given = givenCoordinates(buffer, def, joint, spring);

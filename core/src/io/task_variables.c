@@ -116,7 +116,7 @@ static djStatus setBounds(djVariable* v, const djTaskVariable* t, const djProble
   double *min = NULL, *max = NULL;
   djStatus status = spread(&min, v, "min", t->min, t->nmin, -INFINITY, pool, err);
   if (status == DJ_OK) status = spread(&max, v, "max", t->max, t->nmax, INFINITY, pool, err);
-  if (status < 0) return status;
+  if (status < 0 || !min || !max) return status;
   v->min = min;
   v->max = max;
   for (int k = 0; k < v->n; k++) {

@@ -174,7 +174,7 @@ static djStatus optimize(djRun* run, double* x, djError* err) {
     status = findRow(run->optimizer->type)->run(run);
     if (status == DJ_NO_MEMORY) return dj_failMemory(err);
   }
-  if (run->n > 0) memcpy(x, run->best, (size_t)run->n * sizeof *x);
+  if (x && run->n > 0) memcpy(x, run->best, (size_t)run->n * sizeof *x);
   if (r->best_iteration < 0) r->best_iteration = r->iterations;
   return r->stop == DJ_STOP_STUCK ? DJ_NOT_CONVERGED : DJ_OK;
 }

@@ -184,6 +184,7 @@ static djStatus runQhull(Triangles* out, int nvert, double* unit) {
     if (status != DJ_OK) {
       free(out->normal);
       out->normal = NULL;
+      out->face = NULL;  // part of the same memory
     }
     int current, total;
     qh_freeqhull(qh, !qh_ALL);

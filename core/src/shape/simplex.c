@@ -83,7 +83,7 @@ static void closestOnTriangle(Face* f, const djVec3* p, int i, int j, int k) {
     }
   }
   Face e;
-  f->vv = INFINITY;
+  *f = (Face){.vv = INFINITY};
   if (wk <= 0) {
     closestOnSegment(&e, p, i, j);
     takeNearer(f, &e);
@@ -110,8 +110,7 @@ static void takeBetter(Face* best, const Face* f) {
 static bool closestOnTetrahedron(Face* f, const djVec3* p) {
   static const int face[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
   bool inside = true;
-  f->vv = INFINITY;
-  f->shape = -1;
+  *f = (Face){.vv = INFINITY, .shape = -1};
   for (int k = 0; k < 4; k++) {
     const int* t = face[k];
     djVec3 a = p[t[0]], e1 = dju_sub3(p[t[1]], a), e2 = dju_sub3(p[t[2]], a);
