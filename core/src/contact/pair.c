@@ -345,7 +345,7 @@ static djStatus queryEnergy(djcResult* r, double* gradient[2], double* hessian, 
                             djError* err) {
   djPlaneState state;
   djPlaneWork w;
-  djFound f;
+  djFound f = {0};
   memset(&state, 0, sizeof state);
   djStatus status = dj_openPlaneWork(&w, &q->in, &state.erosion, false);
   if (!status) status = dj_findPlane(&f, &w, &state);

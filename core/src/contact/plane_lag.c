@@ -164,7 +164,7 @@ djVec3 dj_lagOffsetVjp(djMat3* curve, const double* by_point, const djPlaneWork*
 // number, or `room` + 1 where there are more.
 static int gather(double* point, double* force, int* na, int room, const djPlaneWork* w,
                   const djPlaneState* state, const djForces* forces, double scale) {
-  int n = 0, split[2];
+  int n = 0, split[2] = {0};
   djVec3 offset[2][DJ_LAG_SPLIT];
   for (int k = 0; k < (w->half_space ? 1 : 2); k++) {
     split[k] = dj_lagSplit(w, k);

@@ -207,6 +207,7 @@ static void evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], doub
     evalCurved(e, c, p, s);
     if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
       e->value = INFINITY;
+      e->bend = 0;
     } else {
       finishEval(e, s);
     }

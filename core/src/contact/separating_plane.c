@@ -164,8 +164,8 @@ static djVec3 forcePoint(const djFound* f, const djPlaneWork* w) {
 static djStatus report(djPairReport* out, djPairState* pair_state, const djPairInput* in) {
   djPlaneState* state = stateOf(pair_state);
   djPlaneWork w;
-  djFound f;
-  djDistance d;
+  djFound f = {0};
+  djDistance d = {0};
   memset(out, 0, sizeof *out);
   djStatus status = dj_openPlaneWork(&w, in, &state->erosion, true);
   if (status) return status;
@@ -174,7 +174,7 @@ static djStatus report(djPairReport* out, djPairState* pair_state, const djPairI
     if (status) return status;
     state->gap_known = true;
   }
-  djPairOutput sum;
+  djPairOutput sum = {0};
   djStatus solved = eval(&sum, pair_state, in, DJ_EVAL_GRADIENT);
   if (solved < 0) return solved;
   status = dj_openPlaneWork(&w, in, &state->erosion, false);
