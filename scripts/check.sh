@@ -21,7 +21,7 @@ python_envs() {
 # Tests of modules only, and without those that check the same numbers for long.
 clang_tests() {
   ctest --test-dir build-clang --output-on-failure --no-tests=error -j "$jobs" \
-    -R '^(test_|fuzz_|symbols$)' -E '^(test_broken_input|test_threads)$' "$@"
+    -R '^(test_|fuzz_|symbols$|references$)' -E '^(test_broken_input|test_threads)$' "$@"
 }
 
 for preset in release clang debug; do
