@@ -231,7 +231,7 @@ static void testCollided(void** state) {
                                    "name='floor' type='plane' size='1 1 1' contype='1' "
                                    "conaffinity='1'/><body name='B'><freejoint/>");
     for (int k = 0; k < n; k++) {
-      char name[20] = "";
+      char name[24] = "";
       if (k != 3) snprintf(name, sizeof(name), "name='b%d' ", k);
       used += (size_t)snprintf(text + used, sizeof(text) - used, "<geom %ssize='.1'/>", name);
     }
