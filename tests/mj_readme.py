@@ -28,7 +28,7 @@ def names(text):
                            r"validation)(?:/[\w./]+)?)`", prose):
         yield "path " + path, exists(path)
     with open(os.path.join(SOURCE, "Makefile")) as f:
-        targets = re.findall(r"^([a-z]+):", f.read(), flags=re.M)
+        targets = " ".join(re.findall(r"^([a-z][a-z -]*):", f.read(), flags=re.M)).split()
     for target in re.findall(r"^make ([a-z]+)", code, flags=re.M):
         yield "make " + target, target in targets
     verbs = re.findall(r"^  (\w+) ", subprocess.run(
