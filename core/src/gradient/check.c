@@ -56,7 +56,7 @@ djStatus dj_judge(djdCertificate* result, double loss, double analytic, double s
                              .difference_error = INFINITY, .relative_error = INFINITY,
                              .uncertainty = INFINITY, .slope = NAN};
   djLadder s = {.along = along, .user = user, .loss = loss, .scale = scale, .rounding = rounding};
-  djDifference d;
+  djDifference d = {0};
   dj_measureNoise(&s);
   bool found = climbDown(&d, &s, analytic);
   double size = fmax(fabs(analytic), 1e-9 * fabs(loss));

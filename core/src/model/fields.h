@@ -5,13 +5,13 @@
 
 #include <dijoco/array.h>
 
-// Type of what a pointer points to. An enumeration is a type of its own to some compilers, an int or
-// unsigned to others: as a number, after the promotion by +, it is one of the latter everywhere.
+// Type of what a pointer points to. What is not listed is an int or an enumeration, which is a type
+// of its own to some compilers, and an int or unsigned to others.
 #define DJ_TYPE_OF(pointer)                                                                  \
-  _Generic((pointer), bool*: DJ_ARRAY_BOOL, const bool*: DJ_ARRAY_BOOL,                      \
-           char*: DJ_ARRAY_CHAR, const char*: DJ_ARRAY_CHAR,                                 \
-           default: _Generic(+*(pointer), double: DJ_ARRAY_DOUBLE, int: DJ_ARRAY_INT,        \
-                             unsigned: DJ_ARRAY_INT, long: DJ_ARRAY_LONG))
+  _Generic((pointer), double*: DJ_ARRAY_DOUBLE, const double*: DJ_ARRAY_DOUBLE,              \
+           long*: DJ_ARRAY_LONG, const long*: DJ_ARRAY_LONG, bool*: DJ_ARRAY_BOOL,           \
+           const bool*: DJ_ARRAY_BOOL, char*: DJ_ARRAY_CHAR, const char*: DJ_ARRAY_CHAR,     \
+           default: DJ_ARRAY_INT)
 
 // The first number of a field of so many columns.
 #define DJ_FIRST_1(field) &(field)
