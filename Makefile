@@ -56,8 +56,10 @@ docs:
 	@sh scripts/docs.sh
 lint:
 	@sh scripts/lint.sh
-tsan valgrind:
-	@sh scripts/watched.sh $@
+tsan:
+	@sh scripts/watched.sh tsan
+valgrind:
+	@sh scripts/watched.sh valgrind
 fuzz:
 	@TIME="$(or $(TIME),600)" sh scripts/fuzz.sh
 format:
