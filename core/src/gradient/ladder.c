@@ -178,7 +178,7 @@ static int basis(double row[TERMS], double t, int power, int side) {
 // Solves A x = b of n unknowns, A symmetric and positive definite, by Cholesky. Returns the first
 // entry of A^-1.
 static double solve(double x[TERMS], double A[TERMS][TERMS], const double b[TERMS], int n) {
-  double y[2][TERMS];   // of b, and of the first unit vector
+  double y[2][TERMS] = {{0}};   // of b, and of the first unit vector
   for (int i = 0; i < n; i++) {
     for (int j = 0; j <= i; j++) {
       double sum = A[i][j];

@@ -104,6 +104,7 @@ static int openStraight(djFile* f) {
     f->descriptor = fcntl(f->target.descriptor, F_DUPFD_CLOEXEC, 3);
     return f->descriptor >= 0 ? 0 : errno;
   }
+  if (!f->target.place) return EINVAL;
   f->descriptor = open(f->target.place, O_WRONLY | O_NOCTTY | O_CLOEXEC);
   if (f->descriptor < 0 || fstat(f->descriptor, &info) != 0) return errno;
   return S_ISREG(info.st_mode) ? EBUSY : 0;   // replaced in between
