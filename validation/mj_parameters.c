@@ -25,16 +25,7 @@ static djModel* openModel(const char* name, const mjModel* m) {
   option.friction_eps = 1e-4;
   option.frictionloss_eps = 0.05;
   if (dj_setOption(model, &option, &err) < 0) djv_fail("%s: %s", name, err.text);
-  for (int g = 0; g < model->ngeom; g++) {
-    char text[40];
-    double friction[3];
-    djParam p;
-    snprintf(text, sizeof text, "geom/#%d/friction", g);
-    if (dj_paramId(&p, model, text, &err) < 0) djv_fail("%s: %s", name, err.text);
-    dj_getParam(friction, model, &p);
-    friction[0] = friction[0] * (1 + 0.03 * g) + 1e-3 * (g + 1);
-    if (dj_setParam(model, &p, friction, &err) < 0) djv_fail("%s: %s", name, err.text);
-  }
+  robot_partFrictions(model);
   return model;
 }
 

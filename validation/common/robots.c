@@ -66,6 +66,20 @@ djData* robot_makeData(const djModel* model) {
   return data;
 }
 
+void robot_partFrictions(djModel* model) {
+  for (int g = 0; g < model->ngeom; g++) {
+    char text[40];
+    double friction[3];
+    djParam p;
+    djError err;
+    snprintf(text, sizeof text, "geom/#%d/friction", g);
+    if (dj_paramId(&p, model, text, &err) < 0) djv_fail("%s", err.text);
+    dj_getParam(friction, model, &p);
+    friction[0] = friction[0] * (1 + 0.03 * g) + 1e-3 * (g + 1);
+    if (dj_setParam(model, &p, friction, &err) < 0) djv_fail("%s: %s", text, err.text);
+  }
+}
+
 void robot_randomCtrl(double* ctrl, const mjModel* m, djvRandom* random, double part) {
   for (int i = 0; i < m->nu; i++) {
     bool limited = m->actuator_ctrllimited[i];

@@ -18,13 +18,15 @@ const char* robot_folder(void);
 mjModel* robot_load(const char* name);
 mjModel* robot_compile(const char* text);
 
-
 double robot_clock(void);      // seconds of a clock that never jumps
 double robot_median(double* x, int n);   // sorts x
 
 // Our model and data of a MuJoCo model. On failure NULL, with the reason in err.
 djModel* robot_import(const mjModel* m, djError* err);
 djData* robot_makeData(const djModel* model);
+
+// Give every geom a friction of its own: the larger of two equal ones has no derivative.
+void robot_partFrictions(djModel* model);
 
 // Random controls in ctrlrange (or [-1, 1]), to be held for some steps.
 void robot_randomCtrl(double* ctrl, const mjModel* m, djvRandom* random, double part);

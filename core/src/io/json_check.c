@@ -118,7 +118,12 @@ static djStatus scanEscape(djScan* s) {
 // Bytes of the UTF-8 character at p (RFC 3629), 0 where there is none.
 static int utf8Length(const djScan* s) {
   const unsigned char* c = (const unsigned char*)s->p;
-  int n = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
+  int n = c[0] < 0x80   ? 1
+          : c[0] < 0xc2 ? 0
+          : c[0] < 0xe0 ? 2
+          : c[0] < 0xf0 ? 3
+          : c[0] < 0xf5 ? 4
+                        : 0;
   if (n == 0 || s->end - s->p < n) return 0;
   for (int k = 1; k < n; k++) {
     if ((c[k] & 0xc0) != 0x80) return 0;
@@ -252,7 +257,9 @@ static djStatus closeLevels(bool* more, djScan* s) {
       s->depth--;
       continue;
     }
-    if (s->p >= s->end || *s->p != ',') return unexpected(s, l->object ? "',' or '}'" : "',' or ']'");
+    if (s->p >= s->end || *s->p != ',') {
+      return unexpected(s, l->object ? "',' or '}'" : "',' or ']'");
+    }
     s->p++;
     l->index++;
     *more = true;
