@@ -204,7 +204,11 @@ class NthWrite(interrupt.Case):
         os.mkdir(self.target)
 
     def run_at(self, call, times, *arguments):
-        environment = {**os.environ, "LD_PRELOAD": self.library, "AT": str(call),
+        # a path in LD_PRELOAD would end at a blank
+        folder, name = os.path.split(self.library)
+        paths = os.environ.get("LD_LIBRARY_PATH", "")
+        environment = {**os.environ, "LD_PRELOAD": name, "AT": str(call),
+                       "LD_LIBRARY_PATH": folder + (":" + paths if paths else ""),
                        "TIMES": str(times), "COUNT": self.path("count")}
         # the sanitizer's library need not be the first
         environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + \
