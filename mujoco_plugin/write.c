@@ -146,11 +146,11 @@ djStatus djm_makeMJCF(char** text, const char* scene, const djModel* model, cons
 
 djStatus djm_writeMJCF(const char* path, const char* scene, const djModel* model,
                        const djKeyDef* key, djError* err) {
-  char* text;
+  char* text = NULL;
   djError unused;
   if (!err) err = &unused;
   djStatus status = djm_makeMJCF(&text, scene, model, key, err);
-  if (status != DJ_OK) return status;
+  if (status != DJ_OK || !text) return status;
   djFile* file;
   status = dj_openFile(&file, path, err);
   if (status == DJ_OK) {
