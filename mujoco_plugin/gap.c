@@ -212,7 +212,7 @@ void djm_gapJacobian(mjtNum* jac, int stride, mjtNum* scratch, const djcGap* g, 
 
 djStatus djm_gap(mjtNum value[10], mjtNum* jac, const mjModel* m, const mjData* d, mjtObj type,
                  int id1, int id2, mjtNum smoothing, djError* err) {
-  djmGap* gap;
+  djmGap* gap = NULL;
   djcGap g;
   if (!value || !m || !d) {
     if (err) snprintf(err->text, sizeof(err->text), "djm_gap: no value, model or data given");
@@ -220,7 +220,7 @@ djStatus djm_gap(mjtNum value[10], mjtNum* jac, const mjModel* m, const mjData* 
   }
   djStatus status = djm_attach(err);
   if (status == DJ_OK) status = djm_makeGap(&gap, m, type, id1, id2, smoothing, err);
-  if (status < 0) return status;
+  if (status != DJ_OK) return status;
   const char* why = "";
   status = djm_evalGap(&g, gap, d);
   if (status < 0) why = "numbers too large";

@@ -238,6 +238,7 @@ static double fit(double* error, double* alike, const double* d, const double* t
 void dj_refine(djDifference* result, double* low, djLadder* s, int n) {
   enum { MOST = 256 };
   double d[MOST], t[MOST], top = DJ_RATIO * DJ_RATIO, least = INFINITY;
+  if (n < 2) return;
   if (n > MOST) n = MOST;
   for (int i = 0; i < n; i++) {
     double grow = pow(top, (double)i / (n - 1)), e = *low * grow;
