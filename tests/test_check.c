@@ -2,6 +2,7 @@
 
 #include <dijoco/check.h>
 
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -185,6 +186,38 @@ static void uncertainty_is_honest(void** state) {
   assert_true(judged > 300);
 }
 
+typedef struct Target {
+  double width, noise;
+  unsigned long seed;
+} Target;
+
+// 1 + e and noise up to the target's width. Beyond, where it is missed, exactly 1.
+static bool targetAlong(void* user, double e, double* loss) {
+  const Target* t = user;
+  Noisy n = {.size = t->noise * t->width, .bend = 1e-6, .seed = t->seed};
+  double change = 0;
+  if (e != 0 && fabs(e) < t->width) noisyAlong(&n, e, &change);
+  *loss = 1 + change;
+  return true;
+}
+
+// Steps that miss know of no derivative: next to noise their exact 0 must not win.
+static void missed_targets_know_nothing(void** state) {
+  (void)state;
+  for (unsigned long seed = 0; seed < 10; seed++) {
+    for (double width = 0.3; width > 1e-4; width /= 2) {
+      for (double noise = 0.01; noise < 0.11; noise *= sqrt(10)) {
+        Target t = {width, noise, 10 * seed};
+        djdCertificate c;
+        assert_int_equal(djd_check(&c, 1, 1, 1, targetAlong, &t), DJ_OK);
+        assert_true(c.difference != 0);
+        assert_true(c.relative_error <= 1e-6 + c.uncertainty);
+        assert_true(c.step < width);
+      }
+    }
+  }
+}
+
 // More losses average noise that a ladder alone cannot see through.
 static void noise_is_averaged(void** state) {
   (void)state;
@@ -196,6 +229,12 @@ static void noise_is_averaged(void** state) {
     assert_int_equal(djd_check(&c, loss, 1 + 1e-5, 0.1, noisyAlong, &n), DJ_OK);
     assert_false(c.passed);
     assert_true(c.uncertainty < 5e-6);
+    n.size = 1e-9;   // of which a ladder alone leaves more than 5e-6
+    noisyAlong(&n, 0, &loss);
+    assert_int_equal(djd_check(&c, loss, 1 + 3e-6, 0.1, noisyAlong, &n), DJ_OK);
+    assert_false(c.passed);
+    assert_true(c.uncertainty < 1e-6);
+    assert_true(c.relative_error <= 3e-6 + c.uncertainty);
   }
 }
 
@@ -210,6 +249,26 @@ static void what_cannot_be_known_does_not_pass(void** state) {
   assert_false(c.passed);
 }
 
+// A loss that is all but linear has no slope that could refuse: a difference that knows less than a
+// hundredth must do so by itself, of the right derivative too. What knows more lets it pass.
+static void useless_differences_certify_nothing(void** state) {
+  (void)state;
+  int useless = 0, rough = 0;
+  for (unsigned long seed = 0; seed < 400; seed++) {
+    Noisy n = {.size = pow(10, -6 + 0.015 * (double)seed), .offset = 1, .bend = 1e-3,
+               .seed = 10 * seed};
+    djdCertificate c;
+    double loss;
+    noisyAlong(&n, 0, &loss);
+    assert_int_equal(djd_check(&c, loss, 1, 0.1, noisyAlong, &n), DJ_OK);
+    if (c.has_slope || c.relative_error > 1e-6 + c.uncertainty) continue;
+    assert_int_equal(c.passed, c.uncertainty <= 1e-2);
+    useless += c.uncertainty > 1e-2;
+    rough += c.uncertainty > 1e-3 && c.uncertainty <= 1e-2;
+  }
+  assert_true(useless > 50 && rough > 20);
+}
+
 // A derivative of 1e-9 of the loss, of which rounding leaves six digits or less.
 static void small_derivatives_are_judged_by_what_is_known(void** state) {
   (void)state;
@@ -220,6 +279,28 @@ static void small_derivatives_are_judged_by_what_is_known(void** state) {
     assert_true(c.passed);
     double wrong = 1 + 2 * (1e-6 + c.uncertainty);
     assert_int_equal(djd_check(&c, n.offset, wrong, 1, noisyAlong, &n), DJ_OK);
+    assert_false(c.passed);
+  }
+}
+
+// A state of 1e16 keeps nothing of any step, so that the loss is constant. The difference does not
+// take that for knowledge of a derivative which rounding of the loss would hide as well.
+static bool lostAlong(void* user, double e, double* loss) {
+  volatile double state = 1e16;
+  state += e;
+  *loss = 1 + *(double*)user * (state - 1e16);
+  return true;
+}
+
+static void rounded_states_are_no_knowledge(void** state) {
+  (void)state;
+  for (double slope = 1e-14; slope < 2e-13; slope *= 2) {
+    djdCertificate c;
+    assert_int_equal(djd_check(&c, 1, slope, 0.1, lostAlong, &slope), DJ_OK);
+    assert_true(c.difference == 0);
+    assert_true(c.difference_error >= DBL_EPSILON / c.step);
+    assert_true(c.passed);
+    assert_int_equal(djd_check(&c, 1, 1e-11, 0.1, lostAlong, &slope), DJ_OK);
     assert_false(c.passed);
   }
 }
@@ -244,6 +325,9 @@ int main(void) {
       cmocka_unit_test(right_gradients_pass), cmocka_unit_test(wrong_gradients_fail),
       cmocka_unit_test(linear_losses_have_no_slope), cmocka_unit_test(slopes_decide),
       cmocka_unit_test(small_steps_have_the_last_word), cmocka_unit_test(uncertainty_is_honest),
+      cmocka_unit_test(missed_targets_know_nothing),
+      cmocka_unit_test(useless_differences_certify_nothing),
+      cmocka_unit_test(rounded_states_are_no_knowledge),
       cmocka_unit_test(noise_is_averaged), cmocka_unit_test(what_cannot_be_known_does_not_pass),
       cmocka_unit_test(small_derivatives_are_judged_by_what_is_known),
       cmocka_unit_test(bad_input_is_refused)};
