@@ -129,6 +129,40 @@ static void testZeroLengths(void** state) {
   freeCase(&c);
 }
 
+// Of values that are all 0 the steps start at a tenth of the scene's size, per entry: here the mean
+// of two balls' radii and of one body's distance, as the other body's is 0. The certificate is that
+// of the same line with steps from there on.
+static void testSceneSize(void** state) {
+  (void)state;
+  static const char json[] =
+      "{\"scene\":\"s\",\"horizon\":30,"
+      "\"initial\":{\"qvel\":[1,0,0,0,0,9,0,0,0,0,0,0]},\"free\":{\"z\":{\"value\":[0]}},"
+      "\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"geom/b/pos\","
+      "\"matrix\":[[1],[0],[0]]}],"
+      "\"loss\":[{\"type\":\"position\",\"body\":\"b\",\"target\":[0.5,0.1,0]}],"
+      "\"variables\":[{\"name\":\"z\"},{\"name\":\"body/a/ipos\",\"index\":[1]},"
+      "{\"name\":\"geom/a/pos\"}]}";
+  double size = (0.1 + 0.1 + sqrt(0.22 * 0.22 + 0.03 * 0.03)) / 3;
+  Case c;
+  makeCaseOf(&c, balls, json);
+  for (int i = 0; i < c.p->nvariable; i++) {
+    int n = c.p->variable[i].n;
+    djdCertificate found = certify(&c, i, 1), line;
+    double rung = 2 * log10(0.1 * size * sqrt(n) / found.step);
+    assert_true(found.analytic != 0 && fabs(rung - round(rung)) < 1e-9);
+    if (n > 1) continue;   // along a line that is not known here
+    double* direction = calloc((size_t)c.d->n, sizeof(double));
+    direction[c.d->adr[i]] = found.analytic / c.gradient[c.d->adr[i]];   // 1 or -1
+    assert_int_equal(djd_checkDesign(&line, c.d, c.d->x0, direction, c.loss, found.analytic,
+                                     0.1 * size), DJ_OK);
+    free(direction);
+    assert_int_equal(found.evaluations, line.evaluations);
+    assert_true(fabs(found.step - line.step) < 1e-9 * line.step);
+    assert_true(fabs(found.difference - line.difference) <= line.difference_error);
+  }
+  freeCase(&c);
+}
+
 // Entries of a parameter that must stay positive differ by orders of magnitude: friction that
 // slides, spins and rolls. Differences stay central, with steps that suit the first.
 static void testSizesOfEntries(void** state) {
@@ -253,7 +287,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testCertificates), cmocka_unit_test(testZeroLengths),
       cmocka_unit_test(testSizesOfEntries), cmocka_unit_test(testLargeTerm),
-      cmocka_unit_test(testRandom),
+      cmocka_unit_test(testSceneSize), cmocka_unit_test(testRandom),
       cmocka_unit_test(testApply), cmocka_unit_test(testFields)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
