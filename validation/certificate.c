@@ -220,26 +220,7 @@ static void testScene(djvTally* tally, int family, djvRandom* random) {
 }
 
 int main(int argc, char** argv) {
-  long wanted = (long)djv_takeNumber(&argc, argv, "--blocks", 0);
-  double seed = djv_takeNumber(&argc, argv, "--seed", 1);
-  bool quick = djv_isQuick(argc, argv);
-  if (wanted == 0) wanted = quick ? 60 : 1000;
-  djvReport report = {0};
-  djvTally tally[NFAMILY] = {{0}}, sum = {0};
-  djv_title("Random blocks: certificates of gradients, and of adjoints scaled by 1 + 1e-6 a step");
-  djvRandom random = djv_random((uint64_t)seed);
-  for (int k = 0; sum.blocks < wanted; k = (k + 1) % NFAMILY) {
-    long before = tally[k].blocks;
-    testScene(&tally[k], k, &random);
-    sum.blocks += tally[k].blocks - before;
-  }
-  sum = (djvTally){0};
-  djv_printTallyHead();
-  for (int k = 0; k < NFAMILY; k++) {
-    djv_printTally(families[k].name, &tally[k]);
-    djv_addTally(&sum, &tally[k]);
-  }
-  djv_printTally("all", &sum);
-  djv_checkTally(&report, &sum, wanted);
-  return djv_finish(&report);
+  const char* names[NFAMILY];
+  for (int k = 0; k < NFAMILY; k++) names[k] = families[k].name;
+  return djv_judgeBlocks(argc, argv, names, NFAMILY, 60, 1000, testScene);
 }

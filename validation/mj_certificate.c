@@ -24,7 +24,8 @@ static djModel* openModel(const char* name, const mjModel* m, djvRandom* random)
 }
 
 // From a state of our own run under random controls.
-static void testRobot(djvTally* tally, const char* name, djvRandom* random) {
+static void testRobot(djvTally* tally, int robot, djvRandom* random) {
+  const char* name = robots[robot];
   mjModel* m = robot_load(name);
   djModel* model = openModel(name, m, random);
   djData* d = robot_makeData(model);
@@ -39,27 +40,6 @@ static void testRobot(djvTally* tally, const char* name, djvRandom* random) {
 }
 
 int main(int argc, char** argv) {
-  long wanted = (long)djv_takeNumber(&argc, argv, "--blocks", 0);
-  double seed = djv_takeNumber(&argc, argv, "--seed", 1);
-  bool quick = djv_isQuick(argc, argv);
   if (!robot_folder()) return DJV_SKIPPED;
-  if (wanted == 0) wanted = quick ? 40 : 500;
-  djvReport report = {0};
-  djvTally tally[NROBOT] = {{0}}, sum = {0};
-  djv_title("Random blocks: certificates of gradients, and of adjoints scaled by 1 + 1e-6 a step");
-  djvRandom random = djv_random((uint64_t)seed);
-  for (int k = 0; sum.blocks < wanted; k = (k + 1) % NROBOT) {
-    long before = tally[k].blocks;
-    testRobot(&tally[k], robots[k], &random);
-    sum.blocks += tally[k].blocks - before;
-  }
-  sum = (djvTally){0};
-  djv_printTallyHead();
-  for (int k = 0; k < NROBOT; k++) {
-    djv_printTally(robots[k], &tally[k]);
-    djv_addTally(&sum, &tally[k]);
-  }
-  djv_printTally("all", &sum);
-  djv_checkTally(&report, &sum, wanted);
-  return djv_finish(&report);
+  return djv_judgeBlocks(argc, argv, robots, NROBOT, 40, 500, testRobot);
 }

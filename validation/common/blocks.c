@@ -315,19 +315,19 @@ void djv_certifyBlocks(djvTally* tally, const char* name, const djModel* model,
 
 // ------------------------------------------ tables ---------------------------------------------
 
-void djv_printTallyHead(void) {
+static void printTallyHead(void) {
   djv_note("%-24s %6s %6s %6s %6s %6s %6s | %6s %6s %6s %6s %6s %9s", "", "blocks", "alarms",
            "zero", "coarse", "linear", "error", "10 back", "ok", "2 back", "ok", "below",
            "mismatch");
 }
 
-void djv_printTally(const char* name, const djvTally* t) {
+static void printTally(const char* name, const djvTally* t) {
   djv_note("%-24s %6ld %6ld %6ld %6ld %6ld %6.1g | %6ld %6ld %6ld %6ld %6ld %9.1e", name, t->blocks,
            t->alarms, t->zeros, t->coarse, t->no_slope, t->worst, t->far, t->oks, t->near,
            t->missed, t->below, t->mismatch);
 }
 
-void djv_addTally(djvTally* sum, const djvTally* t) {
+static void addTally(djvTally* sum, const djvTally* t) {
   sum->blocks += t->blocks;
   sum->alarms += t->alarms;
   sum->zeros += t->zeros;
@@ -342,11 +342,37 @@ void djv_addTally(djvTally* sum, const djvTally* t) {
   sum->mismatch = fmax(sum->mismatch, t->mismatch);
 }
 
-void djv_checkTally(djvReport* r, const djvTally* sum, long wanted) {
+static void checkTally(djvReport* r, const djvTally* sum, long wanted) {
   djv_above(r, "blocks", (double)sum->blocks, (double)wanted - 0.5, "");
   djv_count(r, "right gradients that do not pass", sum->alarms, 0);
   djv_above(r, "wrong gradients that reach ten steps back", (double)sum->far,
             (double)wanted / 3, "");
   djv_count(r, "of which pass", sum->oks, 0);
   djv_below(r, "adjoint step by step beside that of the run", sum->mismatch, 1e-7, "");
+}
+
+int djv_judgeBlocks(int argc, char** argv, const char* const* names, int nkind, long quick_blocks,
+                    long full_blocks, djvBlockScene scene) {
+  long wanted = (long)djv_takeNumber(&argc, argv, "--blocks", 0);
+  double seed = djv_takeNumber(&argc, argv, "--seed", 1);
+  bool quick = djv_isQuick(argc, argv);
+  if (wanted == 0) wanted = quick ? quick_blocks : full_blocks;
+  djvReport report = {0};
+  djvTally tally[DJV_MAX_KINDS] = {{0}}, sum = {0};
+  djv_title("Random blocks: certificates of gradients, and of adjoints scaled by 1 + 1e-6 a step");
+  djvRandom random = djv_random((uint64_t)seed);
+  for (int k = 0; sum.blocks < wanted; k = (k + 1) % nkind) {
+    long before = tally[k].blocks;
+    scene(&tally[k], k, &random);
+    sum.blocks += tally[k].blocks - before;
+  }
+  sum = (djvTally){0};
+  printTallyHead();
+  for (int k = 0; k < nkind; k++) {
+    printTally(names[k], &tally[k]);
+    addTally(&sum, &tally[k]);
+  }
+  printTally("all", &sum);
+  checkTally(&report, &sum, wanted);
+  return djv_finish(&report);
 }

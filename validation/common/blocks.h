@@ -28,12 +28,15 @@ typedef struct djvTally {
 void djv_certifyBlocks(djvTally* tally, const char* name, const djModel* model, const djData* start,
                        djvRandom* random, int n);
 
-// A row of the table, the heading of it, and the sum of two.
-void djv_printTallyHead(void);
-void djv_printTally(const char* name, const djvTally* tally);
-void djv_addTally(djvTally* sum, const djvTally* tally);
+// Adds blocks of a random scene of a kind to the tally.
+typedef void (*djvBlockScene)(djvTally* tally, int kind, djvRandom* random);
 
-// No false alarm, no false ok, and as many blocks as wanted.
-void djv_checkTally(djvReport* r, const djvTally* sum, long wanted);
+enum { DJV_MAX_KINDS = 16 };
+
+// The whole program: scenes of all kinds in turn until there are enough blocks (`quick_blocks` with
+// --quick, else `full_blocks`, or --blocks; --seed), a table by kind, and the verdict: no false
+// alarm, no false ok, as many blocks as wanted. Returns the exit status.
+int djv_judgeBlocks(int argc, char** argv, const char* const* names, int nkind, long quick_blocks,
+                    long full_blocks, djvBlockScene scene);
 
 #endif  // DJ_VALIDATION_BLOCKS_H_
