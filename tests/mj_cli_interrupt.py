@@ -20,7 +20,7 @@ class Verb(interrupt.Case):
         self.run_json("compare", STACK, "--time", "0.01", "--out", out)
         before = self.contents()
         for number in (signal.SIGINT, signal.SIGTERM):
-            t = interrupt.Terminal("compare", STACK, "--time", "1000", "--out", out)
+            t = interrupt.Terminal("compare", STACK, "--time", "1e5", "--out", out)
             t.wait_for(interrupt.ESTIMATE)
             t.run.send_signal(number)
             self.assertEqual(t.finish(), (-number, ""))
@@ -71,7 +71,7 @@ class Verb(interrupt.Case):
         self.assertEqual(self.contents(), before)
 
     def test_convert(self):
-        self.end_convert(self.ball(40000), r"making hulls of meshes: " + interrupt.ESTIMATE.pattern)
+        self.end_convert(self.ball(60000), r"making hulls of meshes: " + interrupt.ESTIMATE.pattern)
 
     def test_compile(self):
         """What MuJoCo's compiler does has no estimate."""
