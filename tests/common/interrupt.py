@@ -34,12 +34,14 @@ def sphere(n):
 
 class Terminal:
     """A command whose stderr is a terminal of so many columns."""
+    runs = []
 
     def __init__(self, *arguments, columns=100):
         self.master, slave = pty.openpty()
         self.resize(columns)
         self.run = subprocess.Popen([cli.BIN, *map(str, arguments)], stdin=subprocess.DEVNULL,
                                     stdout=subprocess.PIPE, stderr=slave, text=True)
+        self.runs.append(self.run)
         os.close(slave)
         self.text = ""
 
@@ -89,10 +91,19 @@ class Terminal:
 
 
 class Case(cli.Case):
+    def tearDown(self):
+        for run in Terminal.runs:     # a test that failed leaves it
+            run.kill()
+            run.wait()
+        Terminal.runs.clear()
+        super().tearDown()
+
     def start(self, *arguments, **options):
-        return subprocess.Popen([cli.BIN, *map(str, arguments)], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                **{"preexec_fn": no_core, **options})
+        run = subprocess.Popen([cli.BIN, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               **{"preexec_fn": no_core, **options})
+        self.addCleanup(run.kill)
+        return run
 
     def end(self, run):
         """Exit status, stdout, stderr of a run that ends now."""

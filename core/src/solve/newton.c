@@ -35,7 +35,7 @@ static double lineSearch(const djNewtonProblem* p, double* value, double* gradie
   double fraction = 1;
   *status = p->cap(p->user, &fraction, step);
   if (*status < 0) return 0;
-  double noise = 1e-13 * (fabs(*value) + decrement2) + o->noise;
+  double noise = 1e-13 * fabs(*value) + o->noise;
   for (int cut = 0; cut <= o->max_cuts; cut++) {
     double trial;
     bool careful = fraction < 1;
@@ -107,9 +107,11 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
     // Near with a substitute: let the exact Jacobian decide. No progress with the exact one: once
     // more from here with the substitute.
     if (!near && cautious) return DJ_NOT_CONVERGED;
-    cautious = !cautious;
+    bool wanted = !cautious;
+    cautious = wanted;
     status = p->evaluate(p->user, &r->value, gradient, &cautious);
     if (status < 0) return status;
+    if (wanted && !cautious) return DJ_NOT_CONVERGED;   // there is no substitute
   }
   r->iterations = o->max_iterations;
   return DJ_NOT_CONVERGED;

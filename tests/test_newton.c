@@ -1,0 +1,562 @@
+// The damped Newton method on functions whose steps can be written down: what it reports, when it
+// shortens a step, shifts a Jacobian, changes to the exact one, gives up, or hands on an error.
+
+#include "common/near.h"
+
+#include "solve/newton.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_LOG = 4096 };
+
+// A function of n coordinates: the sum of one function of each. Value, slope, curvature; infinite
+// value: infeasible.
+typedef double (*Curve)(double x, double* slope, double* curvature);
+
+typedef struct Problem {
+  int n;
+  Curve curve;
+  double x[3], next[3];
+  double curvature[3], factored[3];
+  double exact;           // a cautious evaluation adds this to every curvature, unless 0
+  double cap;             // largest fraction
+  double least;           // curvature that still counts as positive
+  int ncall, fail_at;     // the fail_at-th call that can fail returns `failure`
+  djStatus failure;
+  int nfraction, nshift, naccept, nevaluate, ncautious;
+  double fraction[MAX_LOG], shift[MAX_LOG];
+  double trial_value, value[MAX_LOG];   // of accepted points
+} Problem;
+
+static djStatus call(Problem* m) { return ++m->ncall == m->fail_at ? m->failure : DJ_OK; }
+
+static double at(const Problem* m, const double* x, double* gradient, double* curvature) {
+  double sum = 0;
+  for (int i = 0; i < m->n; i++) {
+    double slope, c;
+    sum += m->curve(x[i], &slope, &c);
+    if (gradient) gradient[i] = slope;
+    if (curvature) curvature[i] = c;
+  }
+  return sum;
+}
+
+static void substitute(Problem* m, bool* cautious) {
+  *cautious = *cautious && m->exact != 0;
+  for (int i = 0; i < m->n && *cautious; i++) m->curvature[i] += m->exact;
+}
+
+static djStatus evaluate(void* user, double* value, double* gradient, bool* cautious) {
+  Problem* m = user;
+  djStatus status = call(m);
+  if (status < 0) return status;
+  m->nevaluate++;
+  m->ncautious += *cautious;
+  *value = at(m, m->x, gradient, m->curvature);
+  substitute(m, cautious);
+  return DJ_OK;
+}
+
+static bool factor(void* user, double shift) {
+  Problem* m = user;
+  if (m->nshift < MAX_LOG) m->shift[m->nshift++] = shift;
+  for (int i = 0; i < m->n; i++) {
+    m->factored[i] = m->curvature[i] + shift;
+    if (!(m->factored[i] > m->least)) return false;
+  }
+  return true;
+}
+
+static void solve(void* user, double* x) {
+  Problem* m = user;
+  for (int i = 0; i < m->n; i++) x[i] /= m->factored[i];
+}
+
+static djStatus cap(void* user, double* fraction, const double* step) {
+  Problem* m = user;
+  assert_true(isfinite(step[0]));
+  djt_near(*fraction, 1, 0);
+  *fraction = m->cap;
+  return call(m);
+}
+
+static djStatus trial(void* user, double* value, double* gradient, const double* step,
+                      double fraction, bool* cautious) {
+  Problem* m = user;
+  djStatus status = call(m);
+  if (status < 0) return status;
+  if (m->nfraction < MAX_LOG) m->fraction[m->nfraction++] = fraction;
+  for (int i = 0; i < m->n; i++) m->next[i] = m->x[i] + fraction * step[i];
+  *value = m->trial_value = at(m, m->next, gradient, gradient ? m->curvature : NULL);
+  if (gradient) substitute(m, cautious);
+  return DJ_OK;
+}
+
+static void accept(void* user) {
+  Problem* m = user;
+  memcpy(m->x, m->next, sizeof m->x);
+  if (m->naccept < MAX_LOG) m->value[m->naccept++] = m->trial_value;
+}
+
+static const djNewtonOption kOption = {
+    .tolerance = 1e-8, .max_iterations = 50, .polish = 0, .max_cuts = 30, .noise = 0};
+
+static Problem problem(Curve curve, int n, double x0, double x1, double x2) {
+  return (Problem){.n = n, .curve = curve, .x = {x0, x1, x2}, .cap = 1};
+}
+
+static djStatus minimize(djNewtonResult* r, Problem* m, const djNewtonOption* o) {
+  djNewtonProblem p = {m->n, m, evaluate, factor, solve, cap, trial, accept};
+  double gradient[3], step[3];
+  memset(r, 0x5a, sizeof *r);
+  return dj_newton(r, &p, o, gradient, step);
+}
+
+// ---- functions
+
+// Minimum 7 at 2.
+static double bowl(double x, double* slope, double* curvature) {
+  *slope = 3 * (x - 2);
+  *curvature = 3;
+  return 1.5 * (x - 2) * (x - 2) + 7;
+}
+
+// A full Newton step from x leads to -x^3: it diverges where |x| > 1.
+static double arms(double x, double* slope, double* curvature) {
+  double r = sqrt(1 + x * x);
+  *slope = x / r;
+  *curvature = 1 / (r * r * r);
+  return r;
+}
+
+// Two valleys, at -1 and 1; concave in between.
+static double valleys(double x, double* slope, double* curvature) {
+  *slope = 4 * x * (x * x - 1);
+  *curvature = 12 * x * x - 4;
+  return (x * x - 1) * (x * x - 1);
+}
+
+// Only x > 0 is feasible; minimum at 1.
+static double wall(double x, double* slope, double* curvature) {
+  *slope = 1 - 1 / x;
+  *curvature = 1 / (x * x);
+  return x > 0 ? x - log(x) : INFINITY;
+}
+
+// Minimum at 0. The curvature is too large: each step leaves a share of the way.
+static double left = 0.1;
+static double slow(double x, double* slope, double* curvature) {
+  *slope = x;
+  *curvature = 1 / (1 - left);
+  return 0.5 * x * x;
+}
+
+static double odd;
+static double oddSlope(double x, double* slope, double* curvature) {
+  *slope = odd;
+  *curvature = 1;
+  return x;
+}
+
+// ---- tests
+
+// One step reaches a quadratic's minimum; the next finds nothing to do and goes on by full steps.
+static void testQuadratic(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Problem m = problem(bowl, 3, 5, -1, 2);
+  assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
+  for (int i = 0; i < 3; i++) djt_near(m.x[i], 2, 1e-15);
+  assert_int_equal(r.iterations, 2);
+  assert_int_equal(r.shifts, 0);
+  djt_near(r.value, 21, 1e-14);
+  djt_near(r.decrement, 0, 1e-14);
+  assert_int_equal(m.nevaluate, 1);
+
+  m = problem(bowl, 3, 5, -1, 2);
+  djNewtonOption once = kOption;
+  once.max_iterations = 1;
+  assert_int_equal(minimize(&r, &m, &once), DJ_NOT_CONVERGED);
+  assert_int_equal(r.iterations, 1);
+  djt_near(r.decrement, sqrt(3 * (9 + 9)), 1e-14);   // sqrt(g . H^-1 g) where it started
+  djt_near(r.value, 21, 1e-14);
+  djt_near(m.x[0], 2, 1e-15);                        // and the best point is kept
+}
+
+static void testNothing(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Problem m = problem(bowl, 0, 0, 0, 0);
+  assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
+  assert_int_equal(r.iterations + r.shifts + m.ncall, 0);
+  djt_near(r.value + r.decrement, 0, 0);
+}
+
+// Every accepted value is lower by Armijo's share; a step is halved until then.
+static void testSearch(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Problem m = problem(arms, 1, 2, 0, 0);
+  assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
+  djt_near(m.x[0], 0, 1e-12);
+  // From 2 the step is -10: to -8, -3 (sqrt 10 > sqrt 5), -.5.
+  djt_near(m.fraction[0], 1, 0);
+  djt_near(m.fraction[1], 0.5, 0);
+  djt_near(m.fraction[2], 0.25, 0);
+  djt_near(m.value[0], sqrt(1.25), 1e-14);
+  djt_near(m.fraction[3], 1, 0);
+  for (int k = 1; k < m.naccept; k++) assert_true(m.value[k] <= m.value[k - 1]);
+}
+
+// A decrease of less than a ten-thousandth of what the slope promises is none. The step from 1 is -1
+// and promises 1; at its end and in its middle the function has fallen by so much.
+static double fall[2];
+static double shelf(double x, double* slope, double* curvature) {
+  *slope = x > 0.75 ? 1 : 2 * x;
+  *curvature = x > 0.75 ? 1 : 2;
+  return x > 0.75 ? 1 : 1 - fall[x > 0.25];
+}
+
+static double endOnShelf(double end, double middle, double noise) {
+  djNewtonResult r;
+  djNewtonOption o = kOption;
+  o.max_iterations = 1;
+  o.noise = noise;
+  fall[0] = end;
+  fall[1] = middle;
+  Problem m = problem(shelf, 1, 1, 0, 0);
+  minimize(&r, &m, &o);
+  djt_near(r.value, shelf(m.x[0], &(double){0}, &(double){0}), 0);
+  return m.x[0];
+}
+
+static void testArmijo(void** state) {
+  (void)state;
+  djt_near(endOnShelf(1.05e-4, 0.75, 0), 0, 0);
+  djt_near(endOnShelf(0.95e-4, 0.75, 0), 0.5, 0);
+  djt_near(endOnShelf(0.95e-4, 0.55e-4, 0), 0.5, 0);   // half of the step, half of the promise
+  assert_true(endOnShelf(0.95e-4, 0.45e-4, 0) > 0.5);
+  // With values that are known to 1e-5 only, nearly as much is as good.
+  djt_near(endOnShelf(0.95e-4, 0.75, 1e-5), 0, 0);
+  djt_near(endOnShelf(0.85e-4, 0.75, 1e-5), 0.5, 0);
+}
+
+// Values are known to 1e-13 of their size: a step that rises by less than that is taken.
+static double height, rise;
+static double plain(double x, double* slope, double* curvature) {
+  *slope = 1e-4;
+  *curvature = 1;
+  return height + (x == 0 ? 0 : rise);
+}
+
+static void testRounding(void** state) {
+  (void)state;
+  djNewtonResult r;
+  djNewtonOption o = kOption;
+  o.max_iterations = 1;
+  o.max_cuts = 0;
+  for (int sign = -1; sign <= 1; sign += 2) {
+    for (int large = 0; large <= 1; large++) {
+      height = sign * 1e6;
+      rise = large ? 2e-7 : 5e-8;
+      Problem m = problem(plain, 1, 0, 0, 0);
+      minimize(&r, &m, &o);
+      assert_int_equal(m.naccept, !large);
+    }
+  }
+}
+
+// Outside of what is feasible a step is quartered.
+static void testInfeasible(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Problem m = problem(wall, 1, 5, 0, 0);
+  assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
+  djt_near(m.x[0], 1, 1e-12);
+  // The step from 5 is -20: 1/4 ends at 0, which is infeasible as well.
+  djt_near(m.fraction[1], 0.25, 0);
+  djt_near(m.fraction[2], 0.0625, 0);
+  djt_near(m.value[0], 3.75 - log(3.75), 1e-14);
+}
+
+static void testCap(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Problem m = problem(bowl, 1, 10, 0, 0);
+  m.cap = 0.75;
+  assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
+  djt_near(m.fraction[0], 0.75, 0);
+  djt_near(m.value[0], 7 + 1.5 * 4, 1e-13);
+  djt_near(m.x[0], 2, 1e-12);
+}
+
+// The smallest shift of 0, .1, .4, 1.6, ... that makes the Jacobian positive.
+static void testShift(void** state) {
+  (void)state;
+  static const double ladder[] = {0, 0.1, 0.4, 1.6, 6.4};
+  djNewtonResult r, once;
+  Problem m = problem(valleys, 1, 0.25, 0, 0);   // curvature -3.25
+  assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
+  for (int k = 0; k < 5; k++) djt_near(m.shift[k], ladder[k], 1e-15);
+  djt_near(m.x[0], 1, 1e-12);
+  int shifted = 0, ladders = 0;
+  for (int k = 0; k < m.nshift; k++) {
+    bool ends = k + 1 == m.nshift || m.shift[k + 1] == 0;
+    ladders += ends;
+    shifted += ends && m.shift[k] > 0;
+  }
+  assert_true(shifted >= 1);
+  assert_int_equal(r.shifts, shifted);
+  assert_int_equal(ladders, r.iterations);
+  // The smallest shift counts as one, too.
+  m = problem(valleys, 1, 0.575, 0, 0);   // curvature -.03
+  djNewtonOption o = kOption;
+  o.max_iterations = 1;
+  minimize(&once, &m, &o);
+  djt_near(m.shift[m.nshift - 1], 0.1, 0);
+  assert_int_equal(once.shifts, 1);
+}
+
+// Factors may exist although the step leads upwards: that, too, asks for a shift.
+static void testUphill(void** state) {
+  (void)state;
+  djNewtonResult r;
+  djNewtonOption o = kOption;
+  o.max_iterations = 1;
+  Problem m = problem(valleys, 1, 0.25, 0, 0);
+  m.least = -INFINITY;
+  minimize(&r, &m, &o);
+  assert_int_equal(m.nshift, 5);
+  assert_int_equal(r.shifts, 1);
+  assert_true(m.x[0] > 0.25);
+}
+
+static void testHopeless(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Problem m = problem(valleys, 1, 0.25, 0, 0);
+  m.least = INFINITY;
+  assert_int_equal(minimize(&r, &m, &kOption), DJ_NOT_CONVERGED);
+  djt_near(m.x[0], 0.25, 0);
+  assert_int_equal(m.nfraction, 0);
+  assert_true(m.shift[m.nshift - 1] > 1e11 && m.shift[m.nshift - 1] <= 1e12);
+  const double slopes[] = {NAN, INFINITY, -INFINITY, 1e200};
+  for (int k = 0; k < 4; k++) {
+    odd = slopes[k];
+    m = problem(oddSlope, 1, 0.25, 0, 0);
+    assert_int_equal(minimize(&r, &m, &kOption), DJ_NOT_CONVERGED);
+    djt_near(m.x[0], 0.25, 0);
+    assert_int_equal(m.nfraction, 0);
+  }
+}
+
+// Near the solution a substitute decides nothing: the exact Jacobian takes over and ends it.
+static void testSubstitute(void** state) {
+  (void)state;
+  djNewtonResult r;
+  djNewtonOption o = kOption;
+  o.tolerance = 1e-3;
+  Problem m = problem(bowl, 1, 2 + 1e-4, 0, 0);
+  m.exact = 3;
+  assert_int_equal(minimize(&r, &m, &o), DJ_OK);
+  djt_near(m.x[0], 2, 1e-15);
+  assert_int_equal(r.iterations, 2);
+  assert_int_equal(m.nevaluate, 2);
+  assert_int_equal(m.ncautious, 1);
+  djt_near(r.decrement, sqrt(3) * 1e-4, 1e-15);
+  // Below a hundredth of the tolerance it is good enough.
+  for (int k = 0; k <= 1; k++) {
+    m = problem(bowl, 1, 2 + (k ? 1.1 : 0.9) * sqrt(6) * 1e-5 / 3, 0, 0);
+    m.exact = 3;
+    assert_int_equal(minimize(&r, &m, &o), DJ_OK);
+    assert_int_equal(r.iterations, 1 + k);
+    assert_int_equal(m.nevaluate, 1 + k);
+  }
+  // Far away it is used: half of the way, whose end has an exact one.
+  m = problem(bowl, 1, 10, 0, 0);
+  m.exact = 3;
+  assert_int_equal(minimize(&r, &m, &o), DJ_OK);
+  djt_near(m.value[0], 7 + 1.5 * 16, 1e-13);
+  djt_near(m.value[1], 7, 1e-13);
+  // What an accepted trial had is known to be exact: near the end nothing is evaluated anew.
+  o.tolerance = 0.1;
+  m = problem(slow, 1, 1, 0, 0);
+  m.exact = 3;
+  assert_int_equal(minimize(&r, &m, &o), DJ_OK);
+  assert_int_equal(r.iterations, 3);
+  assert_int_equal(m.nevaluate, 1);
+}
+
+// Where the exact Jacobian leads nowhere, the substitute goes on.
+static void testSubstituteHelps(void** state) {
+  (void)state;
+  djNewtonResult r;
+  djNewtonOption o = kOption;
+  o.max_cuts = 0;
+  Problem m = problem(arms, 1, 2, 0, 0);   // beyond 1 full steps of the exact one rise
+  m.exact = 10;
+  assert_int_equal(minimize(&r, &m, &o), DJ_OK);
+  djt_near(m.x[0], 0, 1e-9);
+  assert_true(m.ncautious > 5);
+}
+
+// Trials at full length use the exact Jacobian, shortened ones the substitute.
+static djStatus noting(void* user, double* value, double* gradient, const double* step,
+                       double fraction, bool* cautious) {
+  Problem* m = user;
+  if (gradient) assert_true(*cautious == (fraction < 1));
+  return trial(m, value, gradient, step, fraction, cautious);
+}
+
+static void testTrialsAsk(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Problem m = problem(arms, 1, 2, 0, 0);
+  m.exact = 1e-3;
+  djNewtonProblem p = {m.n, &m, evaluate, factor, solve, cap, noting, accept};
+  double gradient[3], step[3];
+  assert_int_equal(dj_newton(&r, &p, &kOption, gradient, step), DJ_OK);
+  djt_near(m.x[0], 0, 1e-8);
+}
+
+// No step helps by the exact Jacobian: once more with the substitute, then it gives up where it is.
+static double cliff(double x, double* slope, double* curvature) {
+  *slope = 1;      // a lie: it rises wherever one goes
+  *curvature = 1;
+  return x == 3 ? 1 : 2;
+}
+
+static void testNoProgress(void** state) {
+  (void)state;
+  djNewtonResult r;
+  djNewtonOption o = kOption;
+  o.max_cuts = 4;
+  for (int n = 1; n <= 2; n++) {
+    Problem m = problem(cliff, 1, 3, 0, 0);
+    m.exact = n - 1;
+    assert_int_equal(minimize(&r, &m, &o), DJ_NOT_CONVERGED);
+    djt_near(m.x[0], 3, 0);
+    assert_int_equal(m.naccept, 0);
+    // The first time the substitute is had and fails; without one it is asked for once more.
+    assert_int_equal(m.nevaluate, n == 1 ? 2 : 1);
+    assert_int_equal(m.nfraction, 5);
+    djt_near(m.fraction[4], 0.0625, 0);   // four cuts
+  }
+}
+
+// Further full steps while each leaves less than half of the decrement.
+static void testPolish(void** state) {
+  (void)state;
+  djNewtonResult r;
+  djNewtonOption o = kOption;
+  o.tolerance = 0.1;
+  for (int polish = 0; polish <= 3; polish++) {
+    o.polish = polish;
+    Problem m = problem(slow, 1, 0.05, 0, 0);
+    assert_int_equal(minimize(&r, &m, &o), DJ_OK);
+    djt_near(m.x[0], 0.05 * pow(0.1, 1 + polish), 1e-16);
+    djt_near(r.decrement, 0.05 * pow(0.1, polish) * sqrt(0.9), 1e-15);
+    assert_int_equal(r.iterations, 1);
+    assert_int_equal(m.nevaluate, 1 + polish);
+    m = problem(slow, 1, 0.05, 0, 0);
+    m.exact = 3;   // polishing is exact
+    assert_int_equal(minimize(&r, &m, &o), DJ_OK);
+    djt_near(m.x[0], 0.05 * pow(0.1, 1 + polish), 1e-16);
+    assert_int_equal(m.ncautious, 1);
+  }
+  o.polish = 3;
+  for (int k = 0; k <= 1; k++) {
+    left = k ? 0.55 : 0.45;
+    Problem m = problem(slow, 1, 0.05, 0, 0);
+    assert_int_equal(minimize(&r, &m, &o), DJ_OK);
+    djt_near(m.x[0], 0.05 * pow(left, k ? 1 : 4), 1e-16);
+  }
+  left = 0.1;
+  // At the minimum the decrement stops falling: no step is taken for it.
+  o.polish = 9;
+  Problem m = problem(bowl, 1, 2, 0, 0);
+  assert_int_equal(minimize(&r, &m, &o), DJ_OK);
+  assert_int_equal(m.naccept, 1);
+  djt_near(r.value, 7, 0);
+}
+
+// An infeasible full step ends the polishing, not the success.
+static double edge(double x, double* slope, double* curvature) {
+  *slope = x;
+  *curvature = 1 / 0.9;
+  return x > 0.001 ? 0.5 * x * x : INFINITY;
+}
+
+static void testPolishMeetsTheEdge(void** state) {
+  (void)state;
+  djNewtonResult r;
+  djNewtonOption o = kOption;
+  o.tolerance = 0.1;
+  o.polish = 9;
+  Problem m = problem(edge, 1, 0.05, 0, 0);
+  assert_int_equal(minimize(&r, &m, &o), DJ_OK);
+  djt_near(m.x[0], 0.005, 1e-16);
+  djt_near(r.decrement, 0.05 * sqrt(0.9), 1e-15);
+}
+
+// Near the solution a full step that is infeasible is searched for after all.
+static void testNearTheEdge(void** state) {
+  (void)state;
+  djNewtonResult r;
+  djNewtonOption o = kOption;
+  o.tolerance = 0.1;
+  Problem m = problem(edge, 1, 0.005, 0, 0);
+  m.exact = 1e-9;
+  o.max_iterations = 3;
+  assert_int_equal(minimize(&r, &m, &o), DJ_NOT_CONVERGED);
+  assert_true(m.x[0] > 0.001 && m.x[0] < 0.005);
+}
+
+// Whichever call fails: its status comes out and the point stays one that was accepted.
+static void failsAt(Curve curve, double x, double exact, const djNewtonOption* o) {
+  djNewtonResult r;
+  Problem m = problem(curve, 1, x, 0, 0);
+  m.exact = exact;
+  djStatus usual = minimize(&r, &m, o);
+  assert_true(usual >= 0);
+  int ncall = m.ncall;
+  assert_true(ncall > 4);
+  for (int k = 1; k <= ncall; k++) {
+    m = problem(curve, 1, x, 0, 0);
+    m.exact = exact;
+    m.fail_at = k;
+    m.failure = k % 2 ? DJ_INVALID : DJ_CANCELLED;
+    assert_int_equal(minimize(&r, &m, o), m.failure);
+    assert_int_equal(m.ncall, k);
+    double slope, curvature;
+    djt_near(curve(m.x[0], &slope, &curvature), m.naccept ? m.value[m.naccept - 1]
+                                                          : curve(x, &slope, &curvature), 0);
+  }
+}
+
+static void testErrors(void** state) {
+  (void)state;
+  djNewtonOption o = kOption;
+  o.polish = 3;
+  o.tolerance = 1e-3;
+  failsAt(arms, 2, 0, &o);
+  failsAt(slow, 2, 0, &o);
+  failsAt(bowl, 10, 3, &o);
+  o.max_cuts = 2;
+  failsAt(cliff, 3, 0, &o);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testQuadratic),  cmocka_unit_test(testNothing),
+      cmocka_unit_test(testSearch),     cmocka_unit_test(testArmijo),
+      cmocka_unit_test(testInfeasible), cmocka_unit_test(testCap),
+      cmocka_unit_test(testShift),      cmocka_unit_test(testUphill),
+      cmocka_unit_test(testHopeless),   cmocka_unit_test(testSubstitute),
+      cmocka_unit_test(testTrialsAsk),  cmocka_unit_test(testNoProgress),
+      cmocka_unit_test(testPolish),     cmocka_unit_test(testPolishMeetsTheEdge),
+      cmocka_unit_test(testNearTheEdge), cmocka_unit_test(testRounding),
+      cmocka_unit_test(testSubstituteHelps), cmocka_unit_test(testErrors)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
