@@ -11,7 +11,7 @@ typedef struct djPoolBlock {
 
 void* dj_poolTake(djPool* pool, size_t count, size_t size) {
   if (size > 0 && count > (SIZE_MAX / 2) / size) return NULL;
-  djPoolBlock* block = calloc(1, sizeof *block + (count * size > 0 ? count * size : 1));
+  djPoolBlock* block = calloc(1, sizeof *block + count * size + 1);
   if (!block) return NULL;
   block->next = pool->first;
   pool->first = block;

@@ -24,12 +24,11 @@ djStatus(dj_fail)(djError* err, djStatus status, const char* format, ...) {
 
 djStatus(dj_prefix)(djError* err, djStatus status, const char* prefix) {
   if (!err) return status;
-  djError copy = *err;
-  copy.text[sizeof copy.text - 1] = 0;
   // A long prefix must not push the reason out of the line.
-  int reason = (int)strlen(copy.text), room = (int)sizeof err->text - 3;
-  if (reason > 300) reason = 300;
-  snprintf(err->text, sizeof err->text, "%.*s: %.*s", room - reason, prefix, reason, copy.text);
+  char reason[301];
+  snprintf(reason, sizeof reason, "%.300s", err->text);
+  int room = (int)(sizeof err->text - sizeof ": " - strlen(reason));
+  snprintf(err->text, sizeof err->text, "%.*s: %s", room, prefix, reason);
   makeOneLine(err->text);
   return status;
 }
