@@ -4,6 +4,7 @@ Everything lies in build-mutation: base/ has the line coverage of every test, wo
 sources (tree/) and its build. Programs and tests take the code from shared libraries there
 (DIJOCO_SHARED_TESTS), so that a mutant costs one compilation and one link.
 """
+import concurrent.futures
 import gzip
 import hashlib
 import json
@@ -13,6 +14,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -24,6 +26,7 @@ LEFT_OUT = re.compile(r"^(references|consumer|core_only|docs|layers|symbols|mj_r
                       r"(mj_)?cli_interrupt|validation_lists)$")
 MEMORY = 12 << 30
 FILE_SIZE = 1 << 30
+lock = threading.Lock()
 
 
 def tracked():
@@ -148,7 +151,7 @@ class Test:
 # ---- coverage -----------------------------------------------------------------------------------
 
 def lines_of(notes, counts):
-    """{source: set of lines} that one object's counters saw, from gcov."""
+    """{source: {line: whether it ran}} by one object's counters, from gcov."""
     shutil.copy(notes, os.path.splitext(counts)[0] + ".gcno")
     text = subprocess.run(["gcov", "--json-format", "--stdout", os.path.basename(counts)],
                           cwd=os.path.dirname(counts), stdout=subprocess.PIPE,
@@ -159,21 +162,20 @@ def lines_of(notes, counts):
     report = json.loads(text or b'{"files":[]}')
     for entry in report["files"]:
         source = os.path.join(report["current_working_directory"], entry["file"])
-        lines = {line["line_number"] for line in entry["lines"] if line["count"]}
-        if lines:
-            seen.setdefault(os.path.normpath(source), set()).update(lines)
+        lines = seen.setdefault(os.path.normpath(source), {})
+        for line in entry["lines"]:
+            lines[line["line_number"]] = lines.get(line["line_number"], False) or line["count"] > 0
     return seen
 
 
 def coverage_of(tree, test):
-    """{source (relative): list of lines} that a test runs, or None where it does not pass."""
-    prefix = os.path.join(HOME, tree.name, "counts")
+    """{source (relative): [lines that a test runs, other lines with a counter]}, or None where it
+    does not pass."""
+    prefix = os.path.join(HOME, tree.name, "counts-" + test.name)
     shutil.rmtree(prefix, ignore_errors=True)
     result, seconds = test.run(1800, GCOV_PREFIX=prefix)
-    if result != "passed":
-        return None, seconds
     seen = {}
-    for path, _, files in os.walk(prefix):
+    for path, _, files in os.walk(prefix if result == "passed" else ""):
         for file in files:
             if file.endswith(".gcda"):
                 counts = os.path.join(path, file)
@@ -183,38 +185,73 @@ def coverage_of(tree, test):
                     continue
                 for source, lines in lines_of(notes, counts).items():
                     if source.startswith(tree.source + os.sep):
-                        seen.setdefault(os.path.relpath(source, tree.source), set()).update(lines)
+                        known = seen.setdefault(os.path.relpath(source, tree.source), {})
+                        for line, ran in lines.items():
+                            known[line] = known.get(line, False) or ran
     shutil.rmtree(prefix, ignore_errors=True)
-    return {s: sorted(lines) for s, lines in seen.items()}, seconds
+    if result != "passed":
+        return None, seconds
+    return {source: [sorted(l for l in lines if lines[l]), sorted(l for l in lines if not lines[l])]
+            for source, lines in seen.items()}, seconds
 
 
-def inputs_digest():
+def digest_of(names):
     h = hashlib.sha256()
-    for name in sorted(tracked()):
-        if re.match(r"(core|mujoco_plugin|tools|tests|validation|cmake|models)/|CMakeLists", name):
-            path = os.path.join(ROOT, name)
-            if os.path.isfile(path):
-                h.update(name.encode() + b"\0" + open(path, "rb").read())
+    for name in sorted(names):
+        path = os.path.join(ROOT, name)
+        if os.path.isfile(path):
+            h.update(name.encode() + b"\0" + open(path, "rb").read())
+    return h
+
+
+def state_of(tree, test, code, scripts):
+    """Changes when what a test runs may have changed: the code, its own program, the scripts."""
+    h = code.copy()
+    for word in test.command:
+        path = os.path.join(test.folder or tree.build, word)
+        if os.path.isfile(path):
+            h.update(open(path, "rb").read())
+            if word.endswith((".py", ".sh")):
+                h.update(scripts)
+    h.update(repr(test.command).encode())
     return h.hexdigest()
 
 
-def coverage(say):
-    """{test: {source: set of lines}}, measured once for each state of the project."""
+def coverage(say, jobs):
+    """({test: {source: set of lines}}, {source: set of lines with a counter}, {test: seconds}):
+    measured once for each state of a test."""
     tree = Tree("base", "Debug", "--coverage")
     store = os.path.join(HOME, "coverage.json")
-    os.makedirs(os.path.join(HOME, "base"), exist_ok=True)
-    digest = inputs_digest()
+    os.makedirs(os.path.join(HOME, tree.name), exist_ok=True)
+    say("building with line counters")
+    tree.prepare()
+    tests = tree.tests()
+    code = digest_of(n for n in tracked() if re.match(
+        r"(core|mujoco_plugin|tools|cmake|models|tests/data)/|CMakeLists", n))
+    scripts = digest_of(n for n in tracked() if re.match(r"(tests|validation)/.*[.]py$", n)).digest()
     known = json.loads(read(store)) if os.path.exists(store) else {}
-    if known.get("digest") != digest:
-        say("building with line counters")
-        tree.prepare()
-        tests, known = tree.tests(), {"digest": digest, "tests": {}}
-        for k, (name, test) in enumerate(sorted(tests.items())):
-            say("what does each test run: %d of %d, %s" % (k + 1, len(tests), name))
-            lines, seconds = coverage_of(tree, test)
-            if lines is not None:
-                known["tests"][name] = {"lines": lines, "seconds": seconds}
-        with open(store, "w") as f:
-            json.dump(known, f)
-    return {name: {s: set(lines) for s, lines in t["lines"].items()}
-            for name, t in known["tests"].items()}
+    states = {name: state_of(tree, test, code, scripts) for name, test in tests.items()}
+    known = {name: k for name, k in known.items() if states.get(name) == k["state"]}
+    missing = [name for name in sorted(tests) if name not in known]
+
+    def measure(name):
+        lines, seconds = coverage_of(tree, tests[name])
+        with lock:
+            known[name] = {"state": states[name], "lines": lines, "seconds": seconds}
+            say("what does each test run: %d of %d, %s" % (len(known), len(tests), name))
+            with open(store + ".part", "w") as f:
+                json.dump(known, f)
+            os.replace(store + ".part", store)
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(measure, missing))
+    passed = {name: t for name, t in known.items() if t["lines"] is not None}
+    for name in sorted(set(known) - set(passed)):
+        say("without any change %s does not pass here: left out" % name)
+    counted, ran = {}, {}
+    for name, t in passed.items():
+        for source, (yes, no) in t["lines"].items():
+            counted.setdefault(source, set()).update(yes, no)
+            if yes:
+                ran.setdefault(name, {})[source] = set(yes)
+    return ran, counted, {name: t["seconds"] for name, t in passed.items()}
