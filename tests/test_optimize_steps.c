@@ -391,11 +391,107 @@ static void testStuck(void** state) {
   }
 }
 
+// Memory that runs out ends a run at once, whichever evaluation it is.
+typedef struct Poor {
+  int calls, last;
+} Poor;
+
+static djStatus poor(void* user, double* loss, double* grad, const double* x) {
+  Poor* p = user;
+  return ++p->calls == p->last ? DJ_NO_MEMORY : valley(NULL, loss, grad, x);
+}
+
+static void testNoMemory(void** state) {
+  (void)state;
+  static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
+  for (int t = 0; t < 3; t++) {
+    for (int k = 1; k < 12; k++) {
+      djOptimizer o = dj_defaultOptimizer();
+      o.type = types[t];
+      Poor mine = {0, k};
+      djOptimizeProblem p = {.n = N, .objective = poor, .user = &mine};
+      djOptimizeResult r;
+      djError err = {""};
+      double x[N] = {1, 2};
+      assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_NO_MEMORY);
+      assert_int_equal(mine.calls, k);
+      assert_true(x[0] == 1 && x[1] == 2);
+    }
+  }
+}
+
+// A valley with kinks across: NLopt's line search ends there, and starting anew helps.
+static djStatus kinks(void* user, double* loss, double* grad, const double* x) {
+  const double* k = user;
+  double a = x[0] - k[0] * x[1] * x[1], b = x[1] - k[1], sign = a < 0 ? -1 : 1;
+  *loss = k[2] * fabs(a) + b * b + 0.1 * x[0] * x[0] + k[3];
+  if (grad) {
+    grad[0] = k[2] * sign + 0.2 * x[0];
+    grad[1] = -2 * k[2] * sign * k[0] * x[1] + 2 * b;
+  }
+  return DJ_OK;
+}
+
+// ... as long as it does: a run that goes on from where one ended gains nothing.
+static void testStartsAnew(void** state) {
+  (void)state;
+  djRng rng = {5};
+  int nhelped = 0;
+  for (int trial = 0; trial < 60; trial++) {
+    double k[4], x[N], y[N];
+    k[3] = trial % 3 == 0 ? -100 : 0;
+    for (int i = 0; i < 3; i++) k[i] = djt_uniform(&rng, 0.2, 3);
+    for (int i = 0; i < N; i++) x[i] = djt_uniform(&rng, -2, 2);
+    djOptimizer o = dj_defaultOptimizer();
+    o.type = "lbfgsb";
+    o.iterations = 10000;
+    djOptimizeProblem p = {.n = N, .objective = kinks, .user = k};
+    djOptimizeResult r, again;
+    assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+    assert_true(r.iterations < o.iterations);
+    memcpy(y, x, sizeof x);
+    assert_true(dj_optimize(&again, y, &p, &o, NULL) >= 0);
+    assert_true(r.loss - again.loss <= 1e-12 * fabs(r.loss));
+    nhelped += r.stop == DJ_STOP_GRADIENT;
+  }
+  assert_true(nhelped > 0);
+}
+
+static djStatus flat(void* user, double* loss, double* grad, const double* x) {
+  (void)user;
+  (void)x;
+  *loss = 1;
+  for (int i = 0; i < 3 && grad; i++) grad[i] = 0;
+  return DJ_OK;
+}
+
+// Only variables between their bounds move along with a multiplier: the last one, whose coefficient
+// is large, stays at its bound, on either side.
+static void testProjection(void** state) {
+  (void)state;
+  for (int side = -1; side <= 1; side += 2) {
+    const double low[3] = {-INFINITY, -INFINITY, side < 0 ? 0 : -INFINITY};
+    const double high[3] = {INFINITY, INFINITY, side < 0 ? INFINITY : 0};
+    const double equal[3] = {1, 2, 1e4 * side}, value[1] = {10};
+    double x[3] = {1, 1, 5 * side};
+    djOptimizer o = dj_defaultOptimizer();
+    o.iterations = 0;
+    djOptimizeProblem p = {.n = 3, .lower = low, .upper = high, .nequal = 1, .equal = equal,
+                           .value = value, .objective = flat};
+    djOptimizeResult r;
+    // From (1, 1, beyond its bound) along (1, 2): 7 are missing, so 7/5 of it.
+    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    assert_true(fabs(x[0] - 2.4) < 1e-9 && fabs(x[1] - 3.8) < 1e-9 && x[2] == 0);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testAdam),          cmocka_unit_test(testTrustRegion),
       cmocka_unit_test(testCoupledGroups), cmocka_unit_test(testFirstStep),
       cmocka_unit_test(testRuns),          cmocka_unit_test(testStuck),
+      cmocka_unit_test(testNoMemory),      cmocka_unit_test(testStartsAnew),
+      cmocka_unit_test(testProjection),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

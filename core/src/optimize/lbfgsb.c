@@ -32,6 +32,7 @@ double dj_bowl(double* grad, const djRun* run, const double* x) {
 static double objective(unsigned n, const double* x, double* grad, void* user) {
   djLbfgs* l = user;
   djRun* run = l->run;
+  if (l->ended) return HUGE_VAL;   // NLopt finishes its line search
   double loss = NAN;
   djStatus status = dj_evaluateRun(run, &loss, run->trial_grad, x);
   if (status == DJ_NO_MEMORY) {
