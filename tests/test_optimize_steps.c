@@ -279,6 +279,53 @@ static void testCoupledGroups(void** state) {
   assert_true(full > 20);
 }
 
+// Without equations every step is as long, in its group, as the group's radius, and both radii fall
+// and rise together.
+typedef struct Pair {
+  double radius[2], x[N], best[N], best_loss, least;
+  int nstep;
+} Pair;
+
+static bool together(const Pair* g, const double* from, const double* to, double* share) {
+  *share = fabs(to[0] - from[0]) / g->radius[0];
+  return fabs(*share - fabs(to[1] - from[1]) / g->radius[1]) < 1e-6 * *share;
+}
+
+static bool followPair(void* user, const djOptimizeStep* step) {
+  Pair* g = user;
+  double share = 1;
+  if (step->iteration > 0) {
+    assert_true(together(g, g->x, step->x, &share) || together(g, g->best, step->x, &share));
+    assert_true(share < 1 + 1e-6);
+    g->nstep++;
+  }
+  g->least = fmin(g->least, share);
+  memcpy(g->x, step->x, sizeof g->x);
+  if (step->iteration == 0 || step->loss < g->best_loss) {
+    g->best_loss = step->loss;
+    memcpy(g->best, step->x, sizeof g->best);
+  }
+  return g->least > 0.01;
+}
+
+static void testGroupsShrinkTogether(void** state) {
+  (void)state;
+  djOptimizer o = dj_defaultOptimizer();
+  o.type = "trust_region";
+  o.radius = 0.1;
+  o.control_radius = 0.013;
+  o.iterations = 2000;
+  int group[N] = {0, 1};
+  double x[N] = {-1.2, 1};
+  Pair g = {.radius = {o.radius, o.control_radius}, .least = 1};
+  Loss l = {.truth = rosenbrock};
+  djOptimizeProblem p = {.n = N, .group = group, .objective = evaluate, .user = &l,
+                         .callback = followPair, .callback_user = &g};
+  djOptimizeResult r;
+  assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+assert_true(g.least <= 0.01 && g.nstep > 20);
+}
+
 // ---- L-BFGS -----------------------------------------------------------------------------------
 
 // The first step goes along the gradient and is as long as the radius.
@@ -457,6 +504,33 @@ static void testStartsAnew(void** state) {
   assert_true(nhelped > 0);
 }
 
+// A run ends at the first step that is as short as the tolerance.
+static bool noteNorm(void* user, const djOptimizeStep* step) {
+  double* norm = user;                 // of the last step, and the least before it
+  if (step->iteration > 1) norm[1] = fmin(norm[1], norm[0]);
+  norm[0] = step->step_norm;
+  return true;
+}
+
+static void testStepTolerance(void** state) {
+  (void)state;
+  static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
+  for (int t = 0; t < 3; t++) {
+    djOptimizer o = dj_defaultOptimizer();
+    o.type = types[t];
+    o.iterations = 10000;
+    o.step_tolerance = 1e-4;
+    double x[N] = {-1.2, 1}, norm[2] = {0, INFINITY};
+    Loss l = {.truth = rosenbrock};
+    djOptimizeProblem p = {.n = N, .objective = evaluate, .user = &l, .callback = noteNorm,
+                           .callback_user = norm};
+    djOptimizeResult r;
+    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    assert_int_equal(r.stop, DJ_STOP_STEP);
+    assert_true(r.iterations > 3 && norm[0] <= 1e-4 && norm[1] > 1e-4);
+  }
+}
+
 static djStatus flat(void* user, double* loss, double* grad, const double* x) {
   (void)user;
   (void)x;
@@ -491,7 +565,8 @@ int main(void) {
       cmocka_unit_test(testCoupledGroups), cmocka_unit_test(testFirstStep),
       cmocka_unit_test(testRuns),          cmocka_unit_test(testStuck),
       cmocka_unit_test(testNoMemory),      cmocka_unit_test(testStartsAnew),
-      cmocka_unit_test(testProjection),
+      cmocka_unit_test(testProjection),    cmocka_unit_test(testStepTolerance),
+      cmocka_unit_test(testGroupsShrinkTogether),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
