@@ -504,6 +504,27 @@ static void testStartsAnew(void** state) {
   assert_true(nhelped > 0);
 }
 
+// Where the loss is not defined steps are halved.
+static void testHalved(void** state) {
+  (void)state;
+  for (int t = 0; t < 2; t++) {
+    for (int cuts = 0; cuts < 5; cuts++) {
+      djOptimizer o = dj_defaultOptimizer();
+      o.type = t ? "trust_region" : "adam";
+      o.iterations = 1;
+      o.rate = o.radius = 0.1;
+      double x[N] = {-1.2, 1}, d[N];
+      Loss l = {.truth = slope, .refuse_from = 1, .refuse_to = 1 + cuts};
+      djOptimizeProblem p = {.n = N, .objective = evaluate, .user = &l};
+      djOptimizeResult r;
+      assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+      assert_int_equal(r.refused, cuts);
+      double moved = between(d, l.start, x), full = t ? 0.1 : 0.1 * sqrt(2);
+      assert_true(fabs(moved - ldexp(full, -cuts)) < 1e-8);
+    }
+  }
+}
+
 // A run ends at the first step that is as short as the tolerance.
 static bool noteNorm(void* user, const djOptimizeStep* step) {
   double* norm = user;                 // of the last step, and the least before it
@@ -565,6 +586,7 @@ int main(void) {
       cmocka_unit_test(testCoupledGroups), cmocka_unit_test(testFirstStep),
       cmocka_unit_test(testRuns),          cmocka_unit_test(testStuck),
       cmocka_unit_test(testNoMemory),      cmocka_unit_test(testStartsAnew),
+      cmocka_unit_test(testHalved),
       cmocka_unit_test(testProjection),    cmocka_unit_test(testStepTolerance),
       cmocka_unit_test(testGroupsShrinkTogether),
   };
