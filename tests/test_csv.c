@@ -120,6 +120,9 @@ static void test_ctrl(void** state) {
   static const char* const bad[][2] = {
       {"", "test_csv.tmp: line 1: 'ctrl[0]' expected"},
       {"1,2\n", "test_csv.tmp: line 1: 'ctrl[0]' expected"},
+      {"control0,control1\n1,2\n", "test_csv.tmp: line 1: 'ctrl[0]' expected"},
+      {"ctrl[0],ctrl[2]\n1,2\n", "test_csv.tmp: line 1: 'ctrl[1]' expected"},
+      {"ctrl[0],ctrl[\n1,2\n", "test_csv.tmp: line 1: 'ctrl[1]' expected"},
       {"ctrl[0]\n1\n", "test_csv.tmp: line 1: 'ctrl[1]' expected"},
       {"ctrl[0],ctrl[1],ctrl[2]\n1,2,3\n", "test_csv.tmp: line 1: more than 2 columns"},
       {"ctrl[0],ctrl[1]\n", "test_csv.tmp: there are no rows"},

@@ -159,6 +159,7 @@ static void test_errors(void** state) {
       {HEAD ",\"geoms\":[{\"name\":\"g\",\"body\":1,\"size\":[1e30,0,0]}]}",
        "geom 'g': size is larger than 1e20"},
       {HEAD ",\"option\":{\"timestep\":1e999}}", "option: timestep: is not finite"},
+      {HEAD ",\"option\":{\"disable\":\"limit\"}}", "option: disable: must be a list"},
       {HEAD ",\"option\":{\"disable\":[\"x\"]}}", "option: unknown value 'x'"},
       {HEAD ",\"option\":{\"contact\":\"soft\"}}", "option: contact: unknown value 'soft'"},
       {HEAD ",\"option\":{\"max_iterations\":1.5}}", "option: max_iterations: must be an integer"},
