@@ -25,6 +25,9 @@ static void writeBytes(const char* text, size_t n) {
 
 static void writeText(const char* text) { writeBytes(text, strlen(text)); }
 
+// Longer than any number of an honest file.
+#define ZEROS "000000000000000000000000000000000000000"
+
 static void test_numbers(void** state) {
   (void)state;
   static const struct {
@@ -49,6 +52,8 @@ static void test_numbers(void** state) {
       {"1 2 3-4", "number 3: '3-4' is not a finite number"},
       {"1 2 --4", "number 3: '--4' is not a finite number"},
       {"1 2 .", "number 3: '.' is not a finite number"},
+      {"1 2 3" ZEROS ZEROS ZEROS ZEROS,
+       "number 3: '3" ZEROS "' is not a finite number"},
   };
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     double v[3] = {0};

@@ -53,6 +53,11 @@ static void test_roundTrip(void** state) {
   assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
   checkRoundTrip(m);
   dj_deleteModel(m);
+  for (int k = 0; k < 4; k++) *automatic[k] = 0.01 * (k + 1);   // and given values stay
+  assert_int_equal(dj_makeModel(&m, &sample.def, NULL), DJ_OK);
+  assert_true(m->opt.support == 0.01 && m->opt.friction_eps == 0.04);
+  checkRoundTrip(m);
+  dj_deleteModel(m);
   djRng rng = {11};
   for (int k = 0; k < 100; k++) {
     m = djt_randomModel(&rng, 1 + djt_integer(&rng, 12), DJT_ALL);
@@ -155,6 +160,7 @@ static void test_errors(void** state) {
        "option: friction_eps: must not be negative"},
       {HEAD ",\"option\":{\"skin\":\"auto\"}}", "option: skin: must be a number"},
       {HEAD ",\"option\":{\"skin\":[1]}}", "option: skin: must be a number"},
+      {HEAD ",\"option\":{\"gravity\":[0,0,1e999]}}", "option: gravity: is not finite"},
       {HEAD ",\"option\":{\"gravity\":[0,0,1e300]}}", "option: gravity is larger than 1e20"},
       {HEAD ",\"geoms\":[{\"name\":\"g\",\"body\":1,\"size\":[1e30,0,0]}]}",
        "geom 'g': size is larger than 1e20"},

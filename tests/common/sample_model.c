@@ -89,6 +89,7 @@ static void fillGeoms(djSample* s) {
 }
 
 static void fillOthers(djSample* s) {
+  static const double mocap_pos[3] = {0.1, -0.2, 0.3}, mocap_quat[4] = {0.6, 0, 0.8, 0};
   s->site[0] = (djSiteDef){.name = "tip", .body = 2, .pos = {0, 0, 0.5}, .quat = {1, 0, 0, 0}};
   s->site[1] = (djSiteDef){.body = 0, .quat = {0, 1e-3, 0, 0}};
   for (int i = 0; i < 3; i++) s->actuator[i] = dj_defaultActuatorDef();
@@ -119,7 +120,9 @@ static void fillOthers(djSample* s) {
                          .qpos = s->qpos,
                          .qvel = s->qvel,
                          .act = s->act,
-                         .ctrl = s->ctrl};
+                         .ctrl = s->ctrl,
+                         .mocap_pos = mocap_pos,
+                         .mocap_quat = mocap_quat};
   s->act[1] = 0.9;
   s->ctrl[2] = -0.4;
 }
