@@ -118,18 +118,20 @@ static void testReplay(void** state) {
       replay(&step[k], m, fresh);
       dj_deleteData(fresh);
     }
-    // The last replay starts where this one ends; only mocap's place or direction is another.
-    for (int turn = 0; turn < 2; turn++) {
+    // The last replay starts where this one ends; or mocap's place or direction, or a coordinate,
+    // is another.
+    for (int turn = 0; turn < 4; turn++) {
       Step first = step[0];
       exchange(&first, m, d, true);
-      double* moved = turn ? d->mocap_quat : d->mocap_pos;
-      moved[turn ? 3 : 2] += 0.3;
+      if (turn == 0) d->mocap_pos[2] += 0.3;
+      if (turn == 1) d->mocap_quat[3] += 0.3;
       exchange(&first, m, d, false);
       assert_int_equal(dj_step(m, d), DJ_OK);
       memcpy(first.end, d->qpos, sizeof first.end);
       derivatives(&first, m, d);
       Step next = step[0];
       memcpy(next.number, first.end, sizeof first.end);
+      if (turn == 2) next.number[m->nq - 1] += 0.1;
       exchange(&next, m, d, true);
       assert_int_equal(dj_step(m, d), DJ_OK);
       memcpy(next.end, d->qpos, sizeof next.end);
