@@ -365,6 +365,26 @@ static void testIndefinite(void** state) {
   freeCase(&c);
 }
 
+// The ratio of the largest pivot to the least does not depend on the unit: here of 1 to 8, in units
+// from which all pivots, or their inverses, are below one.
+static void testCondition(void** state) {
+  (void)state;
+  djRng rng = {14};
+  for (int k = -30; k <= 30; k += 15) {
+    Case c;
+    makeCase(&c, &rng, 4, false);
+    announce(&c, &rng);
+    size_t n = c.n;
+    memset(c.H, 0, n * n * sizeof(double));
+    for (size_t i = 0; i < n; i++) c.H[i * (n + 1)] = ldexp(i == 1 ? 8 : i == n - 1 ? 1 : 3, k);
+    assert_true(dj_factorBlockLDL(c.L, c.H, NULL, &c.pattern.blocks));
+    assert_true(dj_conditionBlocks(c.L, &c.pattern.blocks) == 8);
+    assert_true(dj_factorLDL(c.reference, c.H, NULL, c.n));
+    assert_true(dj_conditionLDL(c.reference, c.n) == 8);
+    freeCase(&c);
+  }
+}
+
 // More pairs than there is room for, everything coupled, the switch, and nothing at all.
 static void testDense(void** state) {
   (void)state;
@@ -410,6 +430,7 @@ static void testDense(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testRandomGraphs), cmocka_unit_test(testOrderIsAFunctionOfTheSet),
-      cmocka_unit_test(testFill), cmocka_unit_test(testIndefinite), cmocka_unit_test(testDense)};
+      cmocka_unit_test(testFill), cmocka_unit_test(testIndefinite), cmocka_unit_test(testDense),
+      cmocka_unit_test(testCondition)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

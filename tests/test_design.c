@@ -706,6 +706,26 @@ static void gaps(double gap[6], const djModel* m) {
   dju_store3(gap + 3, dju_sub3(vertex, dju_load3(m->site_pos)));
 }
 
+// Rows of the equations tell by how much gaps change, wherever x goes; they hold at x0.
+static void checkRows(djDesign* d, const double before[6]) {
+  djRng rng = {6};
+  double after[6], *x = malloc((size_t)d->n * sizeof *x);
+  for (int k = 0; k < d->n; k++) x[k] = d->x0[k] + 0.01 * djt_uniform(&rng, -1, 1);
+  assert_int_equal(djd_moveDesign(d, x), DJ_OK);
+  gaps(after, d->model);
+  for (int r = 0; r < 6; r++) {
+    const double* row = d->equal + (size_t)r * (size_t)d->n;
+    double change = 0, value = 0, sign = r < 3 ? 1 : -1;   // the site is the second one's first
+    for (int k = 0; k < d->n; k++) {
+      change += row[k] * (x[k] - d->x0[k]);
+      value += row[k] * d->x0[k];
+    }
+    assert_true(fabs(change - sign * (after[r] - before[r])) < 1e-14);
+    assert_true(fabs(value - d->value[r]) < 1e-14);
+  }
+  free(x);
+}
+
 // Connected points move together: a vertex with a child's frame and a site, the latter moved by a
 // cage together with what is not connected.
 static void testConnect(void** state) {
@@ -716,15 +736,16 @@ static void testConnect(void** state) {
       "\"free\":{\"c\":{\"value\":[" ZEROS24 "],\"min\":-0.04,\"max\":0.03}},"
       "\"maps\":[{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"to\":\"site/tip/pos\","
       "\"box\":[[-0.3,-0.3,-0.6],[0.3,0.3,-0.105]]}],"
-      "\"variables\":[{\"name\":\"mesh/block/vert\",\"index\":[21,22,23,6]},{\"name\":\"c\"},"
-      "{\"name\":\"geom/head/pos\",\"min\":-1,\"max\":1},{\"name\":\"body/finger/pos\"},"
-      "{\"name\":\"ctrl\"}]";
+      "\"variables\":[{\"name\":\"mesh/block/vert\",\"index\":[21,22,23,6,0,1]},"
+      "{\"name\":\"c\"},{\"name\":\"geom/head/pos\",\"min\":-1,\"max\":1},"
+      "{\"name\":\"body/finger/pos\"},{\"name\":\"geom/grip/pos\"},{\"name\":\"ctrl\"}]";
   Case c;
   makeCase(&c, connect);
   djDesign* d = c.d;
   assert_int_equal(d->nequal, 6);
   double before[6], after[6], *x = malloc((size_t)d->n * sizeof *x);
   gaps(before, d->model);
+  checkRows(d, before);
   for (int t = 0; t < 2; t++) {
     djOptimizer o = dj_defaultOptimizer();
     o.type = t ? "trust_region" : "adam";

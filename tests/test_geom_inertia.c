@@ -384,6 +384,39 @@ static void testRefused(void** state) {
   dj_deleteModel(m);
 }
 
+// A box that is halved along an axis loses 7/8 of its second moment along it. A body compiled with
+// slightly less than that is refused, whichever axis it is, even where its moments of inertia would
+// pass for those of a body; with slightly more it is not.
+static void testNegative(void** state) {
+  (void)state;
+  static const double full[3] = {0.1, 0.1, 0.1}, mass = 1, part = 0.01 / 3;
+  for (int axis = 0; axis < 3; axis++) {
+    for (int fits = 0; fits < 2; fits++) {
+      Scene s;
+      start(&s, 2);
+      addGeom(&s, 1, DJ_BOX, full[0], full[1], full[2]);
+      double second[3] = {2 * part, 2 * part, 2 * part}, *I = s.body[1].inertia;
+      double size[3] = {full[0], full[1], full[2]};
+      size[axis] *= 0.5;
+      second[axis] = (fits ? 0.876 : 0.874) * part;
+      for (int k = 0; k < 3; k++) I[k] = second[(k + 1) % 3] + second[(k + 2) % 3];
+      s.body[1].mass = mass;
+      djModel *m = make(&s), *design = copyOf(m);
+      djError err = {""};
+      setParam(design, DJ_FIELD_GEOM_SIZE, 0, size);
+      assert_int_equal(dj_followGeoms(design, m, &err), fits ? DJ_OK : DJ_INVALID);
+      if (fits) {   // the moments of inertia that are left
+        for (int k = 0; k < 3; k++) second[k] -= k == axis ? 0.875 * part : 0.5 * part;
+        for (int k = 0; k < 3; k++) {
+          near(design->body_inertia[3 + k], second[(k + 1) % 3] + second[(k + 2) % 3], 1e-15);
+        }
+      }
+      dj_deleteModel(design);
+      dj_deleteModel(m);
+    }
+  }
+}
+
 // ---- derivatives
 
 static djModel* randomModel(Scene* s, Random* r) {
@@ -568,6 +601,7 @@ int main(void) {
       cmocka_unit_test(testPrimitives),  cmocka_unit_test(testSolids),
       cmocka_unit_test(testAxes),        cmocka_unit_test(testClosedForms),
       cmocka_unit_test(testCube),        cmocka_unit_test(testRefused),
+      cmocka_unit_test(testNegative),
       cmocka_unit_test(testDerivative),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

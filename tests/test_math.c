@@ -60,6 +60,53 @@ static void testJacobian(void** state) {
   }
 }
 
+// sum over n of f(n) x^n (-1)^n/(2 n + m)!, and its derivative by x.
+static long double powerSeries(long double* slope, long double x, int m, int factor) {
+  long double sum = 0, term = 1, power = 1, before = 0;
+  if (slope) *slope = 0;
+  for (int n = 1; n <= m; n++) term /= n;
+  for (int n = 0; n < 25; n++) {
+    long double f = factor ? 2 * (n + 1) * term : term;
+    sum += f * power;
+    if (slope) *slope += n * f * before;
+    before = power;
+    power *= x;
+    term /= -(long double)(2 * n + m + 1) * (2 * n + m + 2);
+  }
+  return sum;
+}
+
+// Every coefficient to rounding, on both sides of every switch from series to closed form: a and b
+// of J_r by their power series; with x = t^2/4, P = sum (-x)^n 2 (n + 1)/(2 n + 3)! and
+// S = sum (-x)^n/(2 n + 1)!, c = P/(4 S) and e = (P'S - P S')/(8 S^2).
+static void testCoefficients(void** state) {
+  (void)state;
+  static const double size[] = {1e-5,   0.0019, 0.00199, 0.00201, 0.0099, 0.0101, 0.02, 0.0315,
+                                0.0317, 0.05,   0.1,     0.1413,  0.1415, 0.3,    1,    2.5};
+  for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
+    double t = size[i], rounding = t < 0.1414 ? 6e-16 : 3e-13;
+    double coarse = t < 0.0316 ? 1e-15 : 1e-15 * (1 + 1 / (t * t));
+    djVec3 w = {0.6 * t, 0.8 * t, 0}, G;
+    djQuat q = dju_expQuat((djVec3){0, t, 0});
+    assert_true(fabs(q.w - (double)cosl(0.5L * t)) <= 2.3e-16);
+    assert_true(fabs(q.y / (double)sinl(0.5L * t) - 1) <= 5e-16 && q.x == 0 && q.z == 0);
+    djVec3 back = dju_logQuat((djQuat){(double)cosl(0.5L * t), 0, 0, (double)sinl(0.5L * t)});
+    assert_true(fabs(back.z / t - 1) <= 1e-15);
+    djMat3 J = dju_rightJacobian(w), inverse = dju_rightJacobianInv(w), K, none = {{0}};
+    double a = (double)powerSeries(NULL, (long double)t * t, 2, 0);
+    double b = (double)powerSeries(NULL, (long double)t * t, 3, 0);
+    assert_true(fabs(-J.m[2] / (a * w.y) - 1) <= coarse);
+    assert_true(fabs(J.m[1] / (b * w.x * w.y) - 1) <= coarse);
+    long double dP, dS, x = 0.25L * t * t;
+    long double P = powerSeries(&dP, x, 3, 1), S = powerSeries(&dS, x, 1, 0);
+    double c = (double)(P / (4 * S)), e = (double)((dP * S - P * dS) / (8 * S * S));
+    assert_true(fabs(inverse.m[1] / (c * w.x * w.y) - 1) <= rounding);
+    // K of a constant y across phi: its entry 2, 0 is -phi_0 (2 c + e t^2).
+    dju_pullback(&G, &K, w, (djVec3){0, 0, 1}, &none);
+    assert_true(fabs(-K.m[6] / w.x / (2 * c + e * t * t) - 1) <= rounding);
+  }
+}
+
 // A potential of phi: V = a . phi + phi^T B phi/2 + c . phi^3.
 static double potential(djVec3* y, djMat3* Y, djVec3 p) {
   static const double B[9] = {1, 0.2, -0.3, 0.2, 2, 0.4, -0.3, 0.4, 1.5};
@@ -227,6 +274,6 @@ int main(void) {
       cmocka_unit_test(testExpLog),          cmocka_unit_test(testJacobian),
       cmocka_unit_test(testPullback),        cmocka_unit_test(testSmoothFunctions),
       cmocka_unit_test(testClamp),           cmocka_unit_test(testLDL),
-      cmocka_unit_test(testFactor)};
+      cmocka_unit_test(testFactor),          cmocka_unit_test(testCoefficients)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

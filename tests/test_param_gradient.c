@@ -245,11 +245,48 @@ static void testContact(void** state) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
 }
 
+// What one body is does not matter at all to another that it neither holds nor touches: those
+// derivatives are 0, not small.
+static void testApart(void** state) {
+  const djIntegrator integrator = *(const djIntegrator*)*state;
+  static const djField field[] = {DJ_FIELD_BODY_MASS, DJ_FIELD_BODY_IPOS, DJ_FIELD_BODY_INERTIA};
+  enum { N = 3, NP = 2 * (1 + 3 + 3) };
+  Scene* s = newScene(2);
+  for (int b = 1; b <= 2; b++) {
+    addBody(s, 0, DJ_FREE, b, 0, 1, b, 0.1);
+    s->body[b].ipos[1] = 0.05;
+  }
+  djModel* m = sceneModel(s);
+  freeScene(s);
+  m->opt.integrator = integrator;
+  djData* d = sceneData(m);
+  djRng rng = {4};
+  for (int i = 0; i < m->nv; i++) d->qvel[i] = djt_uniform(&rng, -3, 3);
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  djParam list[2 * N];
+  double P[24 * NP];
+  for (int i = 0; i < 2 * N; i++) assert_true(dj_makeParam(&list[i], m, field[i % N], 1 + i / N));
+  assert_int_equal(djd_lastParams(m, d, P, 2 * N, list), DJ_OK);
+  int own = 0;
+  for (int row = 0; row < 24; row++) {
+    for (int c = 0; c < NP; c++) {
+      bool same = row % 12 / 6 == c / (NP / 2);
+      if (!same) assert_true(P[row * NP + c] == 0);
+      own += same && P[row * NP + c] != 0;
+    }
+  }
+  assert_true(own > 20);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
 int main(void) {
   djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL;
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(testFree, &position),
                                      cmocka_unit_test_prestate(testContact, &position),
                                      cmocka_unit_test_prestate(testFree, &variational),
-                                     cmocka_unit_test_prestate(testContact, &variational)};
+                                     cmocka_unit_test_prestate(testContact, &variational),
+                                     cmocka_unit_test_prestate(testApart, &position),
+                                     cmocka_unit_test_prestate(testApart, &variational)};
   return cmocka_run_group_tests_name("param_gradient", tests, NULL, NULL);
 }

@@ -95,7 +95,7 @@ static void fillPairs(struct djCollision* c, const djModel* m) {
       c->collide[b * c->rowwords + a / 32] |= 1u << (a % 32);
     }
   }
-  long bound = 8 * shapes + 64;
+  long bound = dj_pairsOfHeap(shapes);
   if (!c->collide) possible = bound;
   c->maxpair = (int)(possible < bound ? possible : bound);
 }

@@ -45,7 +45,8 @@ static bool setSizes(djContacts* c, const djModel* m) {
   c->nbody = m->nbody;
   for (int g = 0; g < m->ngeom; g++) c->nbox += col->shape[g].type >= 0;
   c->nslot = col->maxpair;
-  c->maxlist = col->maxpair < 8 * c->nbox + 64 ? col->maxpair : 32 * c->nbox + 256;
+  int heap = (int)dj_pairsOfHeap(c->nbox);
+  c->maxlist = col->maxpair < heap ? col->maxpair : 4 * heap;
   c->state_size = (c->kernel->state_size + DJ_ALIGN - 1) / DJ_ALIGN * DJ_ALIGN;
   return true;
 }

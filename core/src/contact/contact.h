@@ -97,6 +97,9 @@ void dj_resetContacts(djContacts* contacts);       // forgets its pairs
 size_t dj_contactsSize(const djModel* model);      // bytes
 int dj_maxContactPairs(const djModel* model);      // capacity of the list of near pairs
 
+// How many pairs heaps of that many shapes reach. Models that have more make room for these.
+static inline long dj_pairsOfHeap(long shapes) { return 8 * shapes + 64; }
+
 // Start of a step. pose (nbody): body poses at its start; ref (nbody): twist reference points,
 // fixed during the step; both must stay valid until the step ends. Finds near pairs and fixes
 // lagged planes, normal forces and erosions. DJ_OVERLAP (option overlap = error): text names the

@@ -52,7 +52,6 @@ static void mapsVjp(djDesign* d) {
 
 // g (3) by d of q exp(d) -> by w of q0 exp(w).
 static void toChart(double g[3], const double w[3]) {
-  if (w[0] == 0 && w[1] == 0 && w[2] == 0) return;
   dju_store3(g, dju_mulMtV(dju_rightJacobian(dju_load3(w)), dju_load3(g)));
 }
 

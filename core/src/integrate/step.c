@@ -296,7 +296,8 @@ djStatus dj_replayStep(const djModel* m, djData* d, const djIntegratorRow* row,
   w->h = m->opt.timestep;
   if (known) swapKin(&w->now, &w->kin0);   // begin writes kin0 anew
   w->row = row;
-  status = w->row->begin(w, m);
+  w->factor.kind = row->kind;
+  status = row->begin(w, m);
   if (status < 0) return status;
   memcpy(w->q, qpos, (size_t)m->nq * sizeof(double));
   if (!known) dj_kinematics(&w->now, m, w->q, w->start.mocap_pos, w->start.mocap_quat);

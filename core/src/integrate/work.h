@@ -130,7 +130,8 @@ djStatus dj_checkFinite(djError* err, const char* name, const double* v, int n);
 // ctrl, applied forces, mocap poses, time and gravity_scale are finite.
 djStatus dj_checkInputs(const djModel* model, djData* data);
 
-// The step from data's state and inputs to qpos (nq), known to solve it, as after dj_solveStep.
+// The step from data's state and inputs to qpos (nq), known to solve it: leaves what dj_solveStep
+// leaves but for the end's velocity, which is row->velocity's.
 djStatus dj_replayStep(const djModel* model, djData* data, const djIntegratorRow* row,
                        const double* qpos);
 

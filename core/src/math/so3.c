@@ -22,9 +22,9 @@ djVec3 dju_logQuat(djQuat q) {
   double n2 = dju_dot3(v, v);
   double f;
   if (n2 < 1e-6) {
-    // 2 atan(x)/x / w with x = n/w: 2/w (1 - x^2/3 + x^4/5)
+    // 2 atan(x)/x / w with x = n/w: 2/w (1 - x^2/3 + x^4/5), and the next is below rounding
     double x2 = n2 / (q.w * q.w);
-    f = 2 / q.w * (1 - x2 / 3 + x2 * x2 / 5 - x2 * x2 * x2 / 7);
+    f = 2 / q.w * (1 - x2 / 3 + x2 * x2 / 5);
   } else {
     double n = sqrt(n2);
     f = 2 * atan2(n, q.w) / n;

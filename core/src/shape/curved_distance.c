@@ -166,7 +166,7 @@ static bool solveSmall(double A[16], double b[4], int n) {
 static bool newtonStep(Active* at, double* turn, djMinkowski* m) {
   djVec3 E[2], a, b, x = curvePoint(&a, &b, m, at->n);
   int extra = at->count - 1, n = 2 + extra;
-  double A[16] = {0}, rhs[4] = {0}, M[2][2];
+  double A[16] = {0}, rhs[4], M[2][2];
   for (int k = 0; k < at->count; k++) x = dju_madd3(x, at->weight[k], at->p[k].w);
   dj_across(E, at->n);
   for (int i = 0; i < 2; i++) {
