@@ -4,6 +4,7 @@
 #include "common/near.h"
 #include "common/worst.h"
 #include "engine/engine.h"
+#include "engine/keep.h"
 
 #include <dijoco/dijoco.h>
 
@@ -297,7 +298,7 @@ static void testShared(void** state) {
     mjModel* m = compileObjects(kInstance, sensors, error);
     if (!m == cases[i].same) fail_msg("case %d: %s", (int)i, error);
     if (m) mj_deleteModel(m);
-    else assert_non_null(strstr(error, "different"));
+    else assert_non_null(strstr(error, "dijoco.gap: objname='': sensors of one instance name diff"));
   }
   static const char* const bad[] = {OBJECTS("geom", "bar", "body", "free") "/>",
                                     OBJECTS("geom", "bar", "geom", "bar") "/>",
@@ -307,6 +308,34 @@ static void testShared(void** state) {
     char error[1000];
     if (compileObjects("", bad[i], error)) fail_msg("compiled: %s", bad[i]);
   }
+}
+
+static char warning[1000];
+static void onWarning(const char* text) { snprintf(warning, sizeof(warning), "%s", text); }
+
+// An instance that cannot be made says why, and leaves nothing behind of itself.
+static void testNotMade(void** state) {
+  (void)state;
+  mjModel* m = load();
+  mjData* d = mj_makeData(m);
+  const mjpPlugin* plugin = djm_gapPlugin();
+  assert_non_null(djm_kept(d, 0));
+  int bar = mj_name2id(m, mjOBJ_GEOM, "bar");
+  m->geom_type[bar] = mjGEOM_HFIELD;
+  void (*previous)(const char*) = mju_user_warning;
+  mju_user_warning = onWarning;
+  warning[0] = '\0';
+  assert_int_equal(plugin->init(m, d, 0), -1);
+  mju_user_warning = previous;
+  assert_true(strncmp(warning, "dijoco.gap: ", 12) == 0 && strlen(warning) > 20);
+  assert_null(djm_kept(d, 0));
+  m->geom_type[bar] = mjGEOM_BOX;
+  assert_int_equal(plugin->init(m, d, 0), 0);
+  assert_non_null(djm_kept(d, 0));
+  mj_forward(m, d);
+  assert_true(dataOf(m, d, 0)[0] > 0);
+  mj_deleteData(d);
+  mj_deleteModel(m);
 }
 
 // Bad configurations end compilation with a message that names the key or the name.
@@ -359,7 +388,7 @@ int main(void) {
       cmocka_unit_test(testValue),   cmocka_unit_test(testDerivative),
       cmocka_unit_test(testTransition), cmocka_unit_test(testEngine),
       cmocka_unit_test(testObjects), cmocka_unit_test(testRefused),
-      cmocka_unit_test(testShared),
+      cmocka_unit_test(testShared),  cmocka_unit_test(testNotMade),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

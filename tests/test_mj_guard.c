@@ -81,6 +81,34 @@ static void testTextHandler(void** state) {
   mju_user_error = NULL;
 }
 
+// A long message is cut, and what there is of it is its beginning.
+static void testLongText(void** state) {
+  (void)state;
+  mjfLogHandler previous = mju_setLogHandler(hear);
+  for (int n = 480; n < 530; n++) {
+    for (int lines = 1; lines < 3; lines++) {
+      char text[900], wanted[900];
+      djError err;
+      memset(text, 'x', sizeof(text));
+      memset(wanted, 'x', sizeof(wanted));
+      text[899] = wanted[899] = '\0';
+      if (lines == 2) {
+        memcpy(text + n, "\n  y", 4);
+        memcpy(wanted + n, "; y", 3);
+      } else {
+        text[n] = wanted[n] = '\0';
+      }
+      assert_int_equal(djm_guard(raiseError, text, &err), DJ_INVALID);
+      size_t got = strlen(err.text), whole = strlen(wanted) + 3;
+      assert_true(got + 6 > (whole < sizeof(err.text) ? whole : sizeof(err.text)));
+      assert_true(got < sizeof(err.text) - 1);
+      assert_memory_equal(err.text, "no ", 3);
+      assert_memory_equal(err.text + 3, wanted, got - 3);
+    }
+  }
+  mju_setLogHandler(previous);
+}
+
 static void testProcessHandler(void** state) {
   (void)state;
   mjfLogHandler previous = mju_setLogHandler(hear);
@@ -99,6 +127,7 @@ static void testThreadHandler(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testTextHandler),
+      cmocka_unit_test(testLongText),
       cmocka_unit_test(testProcessHandler),
       cmocka_unit_test(testThreadHandler),
   };
