@@ -177,6 +177,7 @@ static void testForces(void** state) {
   mju_add3(sum, normal, friction);
   for (int i = 0; i < 3; i++) assert_float_equal(sum[i], box->force[i], 1e-3);
   assert_memory_not_equal(part[0]->rgba, part[1]->rgba, sizeof(part[0]->rgba));
+  assert_true(part[0]->rgba[3] == 1 && part[1]->rgba[3] == 1);
   end(&f);
 }
 
@@ -238,6 +239,44 @@ static void beginTurned(Fixture* f, const mjtNum quat[4]) {
   djm_drawContacts(&f->scn, f->m, &f->opt, f->data);
 }
 
+// Points of a geom, in its frame.
+static int pointsOf(mjtNum points[8][3], const mjModel* m, int geom) {
+  const mjtNum* size = m->geom_size + 3 * geom;
+  const float* vert = m->mesh_vert;
+  bool mesh = m->geom_type[geom] == mjGEOM_MESH, box = m->geom_type[geom] == mjGEOM_BOX;
+  int n = mesh ? 6 : 8;
+  for (int k = 0; k < n; k++) {
+    for (int i = 0; i < 3; i++) {
+      points[k][i] = mesh ? vert[3 * k + i] : (k >> i & 1 ? 1 : -1) * (box ? size[i] : 0);
+    }
+    if (!mesh && !box) points[k][2] = (k & 1 ? 1 : -1) * (size[0] + size[1]);   // a capsule's tips
+  }
+  return n;
+}
+
+// The plate has all of the geom over it, its rim is narrow, and its longer side follows the geom's.
+static void checkPlate(const Fixture* f, int geom) {
+  const mjvGeom* plate = findGeom(f, findPair(f, 0, geom), mjGEOM_BOX, 0);
+  mjtNum points[8][3], reach[2] = {0, 0};
+  int n = pointsOf(points, f->m, geom);
+  for (int k = 0; k < n; k++) {
+    mjtNum x[3], side[3];
+    mju_mulMatVec3(x, f->data->geom_xmat + 9 * geom, points[k]);
+    for (int i = 0; i < 3; i++) x[i] += f->data->geom_xpos[3 * geom + i] - plate->pos[i];
+    for (int j = 0; j < 2; j++) {
+      column(side, plate, j);
+      reach[j] = fmax(reach[j], fabs(mju_dot3(x, side)));
+    }
+  }
+  bool capsule = f->m->geom_type[geom] == mjGEOM_CAPSULE, box = f->m->geom_type[geom] == mjGEOM_BOX;
+  if (capsule) reach[1] += f->m->geom_size[3 * geom];
+  for (int j = 0; j < 2; j++) {
+    bool fits = plate->size[j] > 1.1 * reach[j] && plate->size[j] < (box ? 1.2 : 1.7) * reach[j];
+    if (!fits) fail_msg("geom %d: a plate of %g over %g", geom, plate->size[j], reach[j]);
+  }
+  assert_true(plate->size[0] > (box || capsule ? 1.4 : 1) * plate->size[1]);
+}
+
 // What is drawn of a turned scene is what is drawn of the scene, turned.
 static void testTurned(void** state) {
   (void)state;
@@ -250,6 +289,10 @@ static void testTurned(void** state) {
   assert_int_equal(f.data->npair, 3);
   assert_int_equal(f.scn.ngeom, 15);
   assert_int_equal(g.scn.ngeom, 15);
+  for (int geom = 1; geom < 4; geom++) {
+    checkPlate(&f, geom);
+    checkPlate(&g, geom);
+  }
   for (int i = 0; i < 15; i++) {
     const mjvGeom *a = f.scn.geoms + i, *b = g.scn.geoms + i;
     assert_int_equal(a->type, b->type);
