@@ -222,7 +222,7 @@ static void testColours(void** state) {
 static void beginTurned(Fixture* f, const mjtNum quat[4]) {
   static const char kBodies[] =
       "<geom name='floor' type='plane' size='2 2 .1'/>"
-      "<body pos='0 0 .1' euler='0 0 20'><freejoint/><geom type='box' size='.3 .2 .1'/></body>"
+      "<body pos='0 0 .1' euler='0 0 20'><freejoint/><geom type='box' size='.2 .3 .1'/></body>"
       "<body pos='0 1 .15' euler='0 90 70'><freejoint/><geom type='capsule' size='.15 .2'/></body>"
       "<body pos='1 0 .1' euler='90 0 0'><freejoint/><geom type='mesh' mesh='wedge'/></body>";
   char text[4000];
