@@ -9,14 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define BALL "a_ball_with_a_name_that_is_longer_than_labels_hold"
+
 // A turned box on the floor with a ball on it, and a capsule; sizes and scales are all different.
 static const char kScene[] =
     "<mujoco><option timestep='0.005'/><statistic meansize='.2' meanmass='3'/>"
     "<visual><map force='.01'/><scale contactwidth='.25' contactheight='.05' forcewidth='.15'/>"
     "</visual><worldbody><geom name='floor' type='plane' size='2 2 .1'/>"
-    "<body pos='0 0 .1' euler='0 0 20'><freejoint/><geom name='box' type='box' size='.3 .2 .1' "
+    "<body pos='0 0 .1' euler='0 0 20'><freejoint/><geom name='B' type='box' size='.3 .2 .1' "
     "mass='4'/></body>"
-    "<body pos='.1 0 .25'><joint type='slide' axis='0 0 1'/><geom name='ball' size='.05' mass='1'/>"
+    "<body pos='.1 0 .25'><joint type='slide' axis='0 0 1'/><geom name='" BALL "' size='.05' mass='1'/>"
     "</body>"
     "<body pos='1 0 .1' euler='90 0 0'><freejoint/><geom type='capsule' size='.1 .4' mass='2'/>"
     "</body></worldbody></mujoco>";
@@ -133,6 +135,9 @@ static void testPoints(void** state) {
   char label[100];
   pair = findPair(&f, 0, 3);
   snprintf(label, sizeof(label), "floor | g3 %.3g", pair->gap);
+  assert_string_equal(findGeom(&f, pair, mjGEOM_CYLINDER, 0)->label, label);
+  pair = findPair(&f, 1, 2);
+  snprintf(label, sizeof(label), "B | %.39s %.3g", BALL, pair->gap);
   assert_string_equal(findGeom(&f, pair, mjGEOM_CYLINDER, 0)->label, label);
   end(&f);
 }

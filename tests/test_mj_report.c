@@ -217,36 +217,6 @@ static const djReportCase cases[] = {
 };
 #define NCASE (sizeof(cases) / sizeof(*cases))
 
-// ------------------------------ plugins that do nothing -----------------------------------------
-
-static int nstate(const mjModel* m, int instance) {
-  (void)m, (void)instance;
-  return 0;
-}
-static int init(const mjModel* m, mjData* d, int instance) {
-  (void)m, (void)d, (void)instance;
-  return 0;
-}
-static void compute(const mjModel* m, mjData* d, int instance, int capability) {
-  (void)m, (void)d, (void)instance, (void)capability;
-}
-
-static int registerPlugins(void** state) {
-  (void)state;
-  static const char* const names[] = {"test.force", "dijoco.force", "test.act"};
-  for (int i = 0; i < 3; i++) {
-    mjpPlugin plugin;
-    mjp_defaultPlugin(&plugin);
-    plugin.name = names[i];
-    plugin.capabilityflags = i == 2 ? mjPLUGIN_ACTUATOR : mjPLUGIN_PASSIVE;
-    plugin.nstate = nstate;
-    plugin.init = init;
-    plugin.compute = compute;
-    mjp_registerPlugin(&plugin);
-  }
-  return 0;
-}
-
 // ------------------------------ tests -----------------------------------------------------------
 
 static void testCases(void** state) {
@@ -350,5 +320,5 @@ int main(void) {
       cmocka_unit_test(testCases), cmocka_unit_test(testAllRows), cmocka_unit_test(testExact),
       cmocka_unit_test(testPlaceholders), cmocka_unit_test(testOverride),
   };
-  return cmocka_run_group_tests(tests, registerPlugins, NULL);
+  return cmocka_run_group_tests(tests, djt_registerIdle, NULL);
 }

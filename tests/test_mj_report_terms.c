@@ -7,6 +7,8 @@
 
 #define COMPENSATED(more) "<body gravcomp='1'><joint name='j' actuatorgravcomp='true' " more \
   "/><geom size='.1'/></body>"
+#define RIGID(more) "<flexcomp name='x' type='grid' count='3 3 1' spacing='.1 .1 .1' mass='1' " \
+  "dim='2' pos='0 0 1' radius='.01' rigid='true'><contact " more "/></flexcomp>"
 #define FIXED "<site name='s1'/><site name='s2' pos='1 0 0'/>"
 #define STILL "<spatial name='still' stiffness='1' damping='1' frictionloss='1' armature='1' " \
   "limited='true' range='0 1'><site site='s1'/><site site='s2'/></spatial>"
@@ -86,6 +88,20 @@ static const djReportCase cases[] = {
     {"joint/j", "springyield", DJ_IGNORED,
      SCENE("/>", A2 A("stiffness='1' springyield='.1'", ""), ""),
      SCENE(FLAG("spring='disable'"), A("stiffness='1' springyield='.1'", ""), ""), 0},
+    {"option", "sleep", DJ_IGNORED,   // what is actuated never sleeps
+     SCENE(FLAG("sleep='enable'"), A("", ""), ""),
+     SCENE(FLAG("sleep='enable'"), A("", ""), MOTOR("")), 0},
+    {"flex/x", "flex", DJ_IGNORED,
+     SCENE("/>", RIGID("contype='1' conaffinity='0'"), ""),
+     SCENE("/>", RIGID("contype='0' conaffinity='0'"), ""), 0},
+    {"flex/x", "flex", DJ_IGNORED,
+     SCENE("/>", RIGID("contype='0' conaffinity='1'"), ""),
+     SCENE("/>", A("", ""), ""), 0},
+    {"plugin/i", "passive", DJ_IGNORED,
+     SCENE("/>", A("", ""), "<extension><plugin plugin='test.force'><instance name='i'/></plugin>"
+           "</extension>"),
+     SCENE("/>", A("", ""), "<extension><plugin plugin='test.act'><instance name='i'/></plugin>"
+           "</extension>" ACT("<plugin name='u' joint='j' plugin='test.act' instance='i'/>")), 0},
     {"equality/e", "connect", DJ_IGNORED,
      SCENE("/>", A("", ""), EQ("<connect name='e' body1='A' anchor='.5 0 0'/>")),
      SCENE("/>", A("", "") "<body name='C'/>", EQ("<connect name='e' body1='C' anchor='1 0 0'/>")),
@@ -247,5 +263,5 @@ static void testNotes(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testTerms), cmocka_unit_test(testNotes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, djt_registerIdle, NULL);
 }

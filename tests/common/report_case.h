@@ -34,6 +34,35 @@ typedef struct djReportCase {
   void (*edit)(mjModel* m);     // made to the model with the feature
 } djReportCase;
 
+static inline int djt_idleState(const mjModel* m, int instance) {
+  (void)m, (void)instance;
+  return 0;
+}
+static inline int djt_idleInit(const mjModel* m, mjData* d, int instance) {
+  (void)m, (void)d, (void)instance;
+  return 0;
+}
+static inline void djt_idleCompute(const mjModel* m, mjData* d, int instance, int capability) {
+  (void)m, (void)d, (void)instance, (void)capability;
+}
+
+// Group setup: scenes may have plugins that do nothing.
+static inline int djt_registerIdle(void** state) {
+  (void)state;
+  static const char* const names[] = {"test.force", "dijoco.force", "test.act"};
+  for (int i = 0; i < 3; i++) {
+    mjpPlugin plugin;
+    mjp_defaultPlugin(&plugin);
+    plugin.name = names[i];
+    plugin.capabilityflags = i == 2 ? mjPLUGIN_ACTUATOR : mjPLUGIN_PASSIVE;
+    plugin.nstate = djt_idleState;
+    plugin.init = djt_idleInit;
+    plugin.compute = djt_idleCompute;
+    mjp_registerPlugin(&plugin);
+  }
+  return 0;
+}
+
 static inline void djt_checkCase(const djReportCase* c, bool with) {
   mjModel* m = djt_compile(with ? c->with : c->without);
   if (with && c->edit) c->edit(m);
