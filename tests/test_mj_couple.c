@@ -12,19 +12,24 @@ enum { NV = 5 };
 // Slides, three of which follow others: the answer is linear in the force, and of rank three.
 static const char kScene[] =
     "<mujoco><extension><plugin plugin='test.couple'><instance name='i'/></plugin></extension>"
-    "<option tolerance='0' iterations='100'><flag gravity='disable' contact='disable'/></option>"
+    "<option tolerance='0' iterations='100'><flag gravity='disable' contact='disable' "
+    "energy='enable'/></option>"
     "<default><joint type='slide' axis='1 0 0'/><geom size='.1'/></default><worldbody>"
     "<body><joint name='a'/><geom mass='1'/></body><body><joint name='b'/><geom mass='2'/></body>"
     "<body><joint name='c'/><geom mass='5'/></body><body><joint name='d'/><geom mass='.5'/></body>"
     "<body><joint name='free'/><geom mass='3'/></body></worldbody><equality>"
     "<joint joint1='a' joint2='b'/><joint joint1='c' joint2='b' polycoef='0 2 0 0 0'/>"
-    "<joint joint1='d' joint2='c' polycoef='0 -1 0 0 0'/></equality></mujoco>";
+    "<joint joint1='d' joint2='c' polycoef='0 -1 0 0 0'/></equality><actuator><motor joint='a'/>"
+    "<general joint='b' dyntype='filter' dynprm='.1'/><general joint='c' dyntype='integrator'/>"
+    "</actuator><sensor><jointpos joint='a'/><jointvel joint='a'/><jointactuatorfrc joint='a'/>"
+    "</sensor></mujoco>";
 
 // ------------------------------ inside a pass of MuJoCo's ----------------------------------------
 
 static void (*script)(const mjModel* m, mjData* d);   // runs when MuJoCo wants the passive force
 static mjModel* stock;                                // the scene without plugins
 static mjData* other;
+static mjtNum work[1000];
 
 static int noState(const mjModel* m, int instance) {
   (void)m, (void)instance;
@@ -53,6 +58,8 @@ static int registerPlugin(void** state) {
   return mjp_registerPlugin(&plugin) < 0;
 }
 
+// In a state that agrees with the constraints, or in another one.
+static bool moving;
 static void runScript(void (*wanted)(const mjModel* m, mjData* d)) {
   script = NULL;
   mjModel* m = djt_compile(kScene);
@@ -61,9 +68,16 @@ static void runScript(void (*wanted)(const mjModel* m, mjData* d)) {
   mjData* d = mj_makeData(m);
   other = mj_makeData(stock);
   assert_int_equal(m->nv, NV);
+  for (int i = 0; i < NV && moving; i++) {
+    d->qpos[i] = other->qpos[i] = 1e-3 * i * i;
+    d->qvel[i] = other->qvel[i] = 0.1 - 0.02 * i;
+  }
   script = wanted;
+  mju_fill(work, 77, 1000);
   mj_forward(m, d);
   script = NULL;
+  assert_true(djm_coupleWork(m) < 1000);
+  for (size_t i = djm_coupleWork(m); i < 1000; i++) assert_true(work[i] == 77);
   mj_deleteData(other);
   mj_deleteData(d);
   stock->nplugin = m->nplugin;
@@ -89,10 +103,7 @@ static double product(const mjtNum a[NV], const mjtNum b[NV]) {
 static const mjtNum kForce[NV] = {1, -2, 3, 0.5, 7};
 
 static djmCouple begin(const mjModel* m) {
-  static mjtNum work[1000];
   djmCouple c;
-  assert_true(djm_coupleWork(m) < 1000);
-  mju_fill(work, 77, 1000);
   djm_startCouple(&c, m, work);
   for (int i = 0; i < NV; i++) assert_true(c.r[i] == 0);
   return c;
@@ -114,15 +125,22 @@ static void checkNear(const mjtNum a[NV], const mjtNum b[NV], double tolerance) 
 
 // r is taken out, the first guess is the answer itself, the second try finds it right.
 static void constant(const mjModel* m, mjData* d) {
-  mjtNum g[NV], kept[NV];
+  mjtNum g[NV];
   answerTo(g, kForce);
   assert_true(mju_norm(g, NV) > 1);
   djmCouple c = begin(m);
-  mju_copy(kept, d->qacc, NV);
+  // what is found and put back, and what is not found at all
+  mjtNum* const field[] = {d->qacc, d->qacc_smooth, d->qfrc_smooth, d->qfrc_constraint,
+                           d->qfrc_actuator, d->actuator_force, d->act_dot, d->sensordata,
+                           d->energy};
+  const int size[] = {NV, NV, NV, NV, NV, 3, 2, 3, 2};
+  for (int k = 0; k < 9; k++) mju_fill(field[k], 1234 + k, size[k]);
   assert_true(next(&c, m, d, kForce, 1e-6));
+  for (int k = 0; k < 9; k++) {
+    for (int i = 0; i < size[k]; i++) assert_true(field[k][i] == 1234 + k);
+  }
   checkNear(c.r, g, 1e-9);
   checkNear(d->qfrc_passive, kForce, 0);
-  checkNear(d->qacc, kept, 0);
   assert_false(next(&c, m, d, kForce, 1e-6));
   checkNear(c.r, g, 1e-9);
   checkNear(d->qfrc_passive, kForce, 1e-14);
@@ -130,7 +148,11 @@ static void constant(const mjModel* m, mjData* d) {
 
 static void testConstant(void** state) {
   (void)state;
-  runScript(constant);
+  for (int k = 0; k < 2; k++) {
+    moving = k;
+    runScript(constant);
+  }
+  moving = false;
 }
 
 // force = kForce + L r for a matrix of this size: plain substitution diverges for the larger ones.
@@ -192,12 +214,12 @@ static void oneStep(mjtNum r[NV], int k, int j) {
 
 // Two guesses: the error that is least in the norm of M^-1, better or worse though the second be.
 static void secant(const mjModel* m, mjData* d) {
-  for (int k = 0; k < 2; k++) {
-    const mjtNum force[NV] = {k ? 20 : 2, 1, -4, 3, 0};
+  static const mjtNum force[3][NV] = {{2, 1, -4, 3, 0}, {20, 1, -4, 3, 0}, {1, -2, 3, 0.7, 7}};
+  for (int k = 0; k < 3; k++) {
     mjtNum wanted[NV];
     djmCouple c = begin(m);
     assert_true(meet(&c, m, d, 0, 1, 1e-6));
-    assert_true(meetForce(&c, m, d, 1, force));
+    assert_true(meetForce(&c, m, d, 1, force[k]));
     oneStep(wanted, 1, 0);
     checkNear(c.r, wanted, 1e-8);
   }
@@ -315,10 +337,69 @@ static void testSmall(void** state) {
   runScript(small);
 }
 
+// ------------------------------ joints -----------------------------------------------------------
+
+// Joints beyond their limits, with friction, beside an equality constraint.
+static const char kJoints[] =
+    "<mujoco><extension><plugin plugin='test.couple'><instance name='i'/></plugin></extension>"
+    "<default><joint type='slide' axis='1 0 0'/><geom size='.1' contype='0' "
+    "conaffinity='0'/></default><worldbody><body>"
+    "<joint name='a' limited='true' range='-1 1' frictionloss='.3'/><geom/></body><body><joint "
+    "name='b' limited='true' range='-1 1' solreflimit='-1e-20 -1e3'/><geom/></body><body><joint "
+    "name='c' frictionloss='2'/><geom/></body><body><joint name='d' limited='true' range='-1 1' "
+    "margin='.1'/><geom/></body></worldbody><equality><joint joint1='c' joint2='d'/></equality>"
+    "</mujoco>";
+
+static bool left[2];
+static void drop(const mjModel* m, mjData* d) {
+  (void)m;
+  left[0] = djm_hasConstraints(d);
+  djm_dropJointRows(d);
+  left[1] = djm_hasConstraints(d);
+}
+
+// Limits and friction of joints that are dropped are as if disabled; the rest acts as before.
+static void testDrop(void** state) {
+  (void)state;
+  script = NULL;
+  mjModel* m = djt_compile(kJoints);
+  static const mjtNum qpos[4] = {1.1, 1.2, 0, 0.95}, qvel[4] = {3, 5, -2, 4};
+  for (int k = 0; k < 24; k++) {
+    mjData *d = mj_makeData(m), *plain = mj_makeData(m);
+    m->opt.solver = k % 3;
+    m->opt.disableflags = k / 3 % 2 ? mjDSBL_ISLAND : 0;
+    m->eq_active0[0] = k / 6 % 2;
+    mjData* both[2] = {d, plain};
+    for (int i = 0; i < 2; i++) {
+      if (i) m->opt.disableflags |= mjDSBL_LIMIT | mjDSBL_FRICTIONLOSS;
+      mj_resetData(m, both[i]);
+      mju_copy(both[i]->qpos, qpos, 4);
+      mju_scl(both[i]->qvel, qvel, k < 12 ? 1 : -1, 4);
+      mju_fill(both[i]->qfrc_applied, k < 12 ? 3 : -3, 4);
+      script = i ? NULL : drop;
+      mj_forward(m, both[i]);
+      script = NULL;
+    }
+    bool equality = k / 6 % 2;
+    assert_int_equal(d->nefc, 5 + equality);
+    assert_int_equal(plain->nefc, equality);
+    assert_true(left[0] && left[1] == equality);
+    for (int i = 0; i < 4; i++) djt_near(d->qacc[i], plain->qacc[i], 1e-9);
+    for (int i = 0; i < d->nefc; i++) {
+      bool own = d->efc_type[i] != mjCNSTR_EQUALITY;
+      assert_true(own ? fabs(d->efc_force[i]) < 1e-9 : fabs(d->efc_force[i]) > 1);
+    }
+    mj_deleteData(d);
+    mj_deleteData(plain);
+  }
+  mj_deleteModel(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testConstant), cmocka_unit_test(testLinear), cmocka_unit_test(testGuesses),
       cmocka_unit_test(testEnds),     cmocka_unit_test(testSmall),
+      cmocka_unit_test(testDrop),
   };
   return cmocka_run_group_tests(tests, registerPlugin, NULL);
 }

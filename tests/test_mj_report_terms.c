@@ -240,6 +240,11 @@ static void testNotes(void** state) {
             "actuator/u", "gaintype", "pid: it makes no force");
   checkNote(SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' "
             "resistance='1'/>")), "actuator/u", "biastype", "dcmotor: it makes no force");
+  // 100/(1 - .9), 10/(1 - .9)
+#define LIMIT "limited='true' range='-1 1' solreflimit='-100 -10' solimplimit='.9 .9 .01'"
+  checkNote(SCENE("/>", A("type='slide' " LIMIT, ""), ""), "joint/j", "range",
+            "damper, 1e+03 /s^2 and 100 /s times");
+  checkNote(SCENE("/>", A("type='slide' " LIMIT, ""), ""), "joint/j", "range", "(0.1 m at 100 m/");
   // in the joint's unit
   checkNote(SCENE("/>", A("type='slide' limited='true' range='-1 1'", ""), ""), "joint/j", "range",
             "m at 100 m/s^2)");

@@ -130,6 +130,7 @@ static void solve(Case* c) {
   void* before = malloc(size);
   assert_non_null(before);
   memcpy(before, c->d->buffer, size);
+  mju_fill(c->A, 77, (c->nx + c->ns) * (c->nx + c->nu));   // all of it is written
   if (djm_transition(c->m, c->d, c->c, c->A, c->B, c->C, c->D) < 0) {
     fail_msg("%s", djm_errorText(c->c));
   }
@@ -294,32 +295,43 @@ static void testDelays(void** state) {
   }
 }
 
-// Any of the matrices may be missing.
+// Any of the matrices may be missing, whatever the sensors need; statistics are those of the run.
 static void testParts(void** state) {
   (void)state;
+  static const char* const sensors[] = {
+      DJT_ZOO_ANALYTIC DJT_ZOO_OTHER, "<jointpos joint='hinge'/><framepos objtype='site' "
+      "objname='tip'/>", "<accelerometer site='base'/>", "<touch site='foot'/>",
+      "<torque site='link'/><subtreeangmom body='base'/>", ""};
   djRng rng = {15};
-  Case c = openCase(djt_compile(DJT_ZOO), 1, 1e-8);
-  land(&c, &rng, 30);
-  solve(&c);
-  size_t n = (size_t)((c.nx + c.ns) * (c.nx + c.nu));
-  mjtNum* all = malloc(n * sizeof(*all));
-  assert_non_null(all);
-  memcpy(all, c.A, n * sizeof(*all));
-  mjtNum* const part[4] = {c.A, c.B, c.C, c.D};
-  const int size[4] = {c.nx * c.nx, c.nx * c.nu, c.ns * c.nx, c.ns * c.nu};
-  for (int mask = 0; mask < 16; mask++) {
-    for (size_t i = 0; i < n; i++) c.A[i] = 77;
-    assert_true(djm_transition(c.m, c.d, c.c, mask & 1 ? c.A : NULL, mask & 2 ? c.B : NULL,
-                               mask & 4 ? c.C : NULL, mask & 8 ? c.D : NULL) >= 0);
-    for (int k = 0; k < 4; k++) {
-      for (int i = 0; i < size[k]; i++) {
-        double want = mask & (1 << k) ? all[part[k] - c.A + i] : 77;
-        djt_near(part[k][i], want, 1e-5 * fmax(1, fabs(want)));
+  for (int scene = 0; scene < 12; scene++) {
+    char text[sizeof(DJT_ZOO) + 100];
+    snprintf(text, sizeof(text), "<mujoco>" DJT_ZOO_BODIES "<sensor>%s</sensor></mujoco>",
+             sensors[scene / 2]);
+    Case c = openCase(djt_compile(text), 1 + scene % 2, 1e-8);
+    land(&c, &rng, 30);
+    solve(&c);
+    size_t n = (size_t)((c.nx + c.ns) * (c.nx + c.nu));
+    mjtNum* all = malloc(n * sizeof(*all));
+    assert_non_null(all);
+    memcpy(all, c.A, n * sizeof(*all));
+    mjtNum* const part[4] = {c.A, c.B, c.C, c.D};
+    const int size[4] = {c.nx * c.nx, c.nx * c.nu, c.ns * c.nx, c.ns * c.nu};
+    djStats stats = djm_data(c.c)->stats;
+    for (int mask = 0; mask < 16; mask++) {
+      for (size_t i = 0; i < n; i++) c.A[i] = 77;
+      assert_true(djm_transition(c.m, c.d, c.c, mask & 1 ? c.A : NULL, mask & 2 ? c.B : NULL,
+                                 mask & 4 ? c.C : NULL, mask & 8 ? c.D : NULL) >= 0);
+      for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < size[k]; i++) {
+          double want = mask & (1 << k) ? all[part[k] - c.A + i] : 77;
+          djt_near(part[k][i], want, 1e-5 * fmax(1, fabs(want)));
+        }
       }
+      assert_memory_equal(&stats, &djm_data(c.c)->stats, sizeof(stats));
     }
+    free(all);
+    closeCase(&c);
   }
-  free(all);
-  closeCase(&c);
 }
 
 // A hinge balanced under a controller that drives it away, faster than a step can follow: the step is
