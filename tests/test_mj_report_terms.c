@@ -102,6 +102,52 @@ static const djReportCase cases[] = {
            "</extension>"),
      SCENE("/>", A("", ""), "<extension><plugin plugin='test.act'><instance name='i'/></plugin>"
            "</extension>" ACT("<plugin name='u' joint='j' plugin='test.act' instance='i'/>")), 0},
+    {"geom/b", "condim", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B("condim='4'"), ""),
+     SCENE("/>", FLOOR("priority='1'") B("condim='4'"), ""), 0},
+    {"geom/f", "surfacevel", DJ_IGNORED,
+     SCENE("/>", FLOOR("surfacevel='0 0 0 0 0 1'") BB, PAIR("")),
+     SCENE("/>", FLOOR("surfacevel='0 0 0 0 0 1'") BB, ""), 0},
+    {"geom/b", "surfacevel", DJ_IGNORED,
+     SCENE("/>", FLOOR("") B("condim='3' surfacevel='0 1 0 0 0 0'"), ""),
+     SCENE("/>", FLOOR("surfacevel='0 1 0 0 0 0'") B("condim='3'"), ""), 0},
+    {"geom/b", "adhesion", DJ_IGNORED, SCENE("/>", FLOOR("") B("condim='1' adhesion='1'"), ""),
+     SCENE("/>", FLOOR("adhesion='1'") B(""), ""), 0},
+    {"geom/b", "fluidshape", DJ_IGNORED,
+     SCENE(" viscosity='1e-4'" FLAG("spring='disable'"), FLOOR("") B("fluidshape='ellipsoid'"), ""),
+     SCENE(" viscosity='1e-4'" FLAG("spring='disable' damper='disable'"),
+           FLOOR("") B("fluidshape='ellipsoid'"), ""), 0},
+    {"geom/b", "fluidshape", DJ_IGNORED,
+     SCENE(" density='.5'" FLAG("damper='disable'"), FLOOR("") B("fluidshape='ellipsoid'"), ""),
+     SCENE(" density='.5'/>", "<geom name='b' size='.1' fluidshape='ellipsoid'/>" A("", ""), ""), 0},
+    {"geom/b", "fluidshape", DJ_IGNORED,
+     SCENE(" density='.5' viscosity='1'/>", FLOOR("") B("fluidshape='ellipsoid'"), ""),
+     SCENE(" density='.5' viscosity='1'/>", A("", "fluidshape='ellipsoid'") B(""), ""), 0},
+    {"pair/p", "solref", DJ_APPROXIMATED,
+     SCENE("/>", B("") FLOOR(""), PAIR("")),
+     SCENE("/>", "<geom name='b' size='.1' pos='0 0 1'/>" FLOOR("") A("", ""), PAIR("")), 0},
+    {"pair/p", "solref", DJ_APPROXIMATED,
+     SCENE("/>", FLOOR("") B("") A("", ""), "<contact><pair name='p' geom1='a' geom2='b'/></contact>"),
+     SCENE("/>", "<geom name='h' type='hfield' hfield='x'/>" B(""), "<asset><hfield name='x' "
+           "nrow='2' ncol='2' size='1 1 1 1'/></asset><contact><pair name='p' geom1='h' "
+           "geom2='b'/></contact>"), 0},
+    {"pair/p", "friction", DJ_APPROXIMATED,
+     SCENE(" o_friction='1 .5 0 0 0'" FLAG("override='enable'"), FLOOR("") B(""),
+           PAIR("friction='1 1 0 0 0'")),
+     SCENE(" o_friction='1 .5 0 0 0'" FLAG("energy='enable'"), FLOOR("") B(""),
+           PAIR("friction='1 1 .1 .2 .3'")), 0},
+    {"pair/p", "friction", DJ_APPROXIMATED,
+     SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c' friction='1 1 0 0 0'/><pair "
+           "name='p' geom1='f' geom2='b' condim='3' friction='.7 .2 0 0 0'/></contact>"),
+     SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c' condim='3' friction='.7 .2 0 0 "
+           "0'/><pair name='p' geom1='f' geom2='b' condim='3' friction='1 1 0 0 0'/></contact>"), 0},
+    {"pair/p", "adhesion", DJ_IGNORED,
+     SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c'/><pair name='p' geom1='f' "
+           "geom2='b' adhesion='1'/></contact>"),
+     SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c' adhesion='1'/><pair name='p' "
+           "geom1='f' geom2='b'/></contact>"), 0},
+    {"pair/p", "adhesion", DJ_IGNORED,
+     SCENE("/>", FLOOR("") B(""), PAIR("adhesion='1'")),
+     SCENE(FLAG("contact='disable'"), FLOOR("") B(""), PAIR("adhesion='1'")), 0},
     {"equality/e", "connect", DJ_IGNORED,
      SCENE("/>", A("", ""), EQ("<connect name='e' body1='A' anchor='.5 0 0'/>")),
      SCENE("/>", A("", "") "<body name='C'/>", EQ("<connect name='e' body1='C' anchor='1 0 0'/>")),
@@ -250,12 +296,39 @@ static void testNotes(void** state) {
             "m at 100 m/s^2)");
   checkNote(SCENE("/>", A("limited='true' range='-1 1'", ""), ""), "joint/j", "range",
             "rad at 100 rad/s^2)");
+  checkNote(SCENE(FLAG("actuation='disable'"), COMPENSATED(""), MOTOR("")), "joint/j",
+            "actuatorgravcomp", "MuJoCo drops this compensation where there is no actuation");
+  checkNote(SCENE("/>", COMPENSATED("actuatorfrcrange='-1 1' actuatorfrclimited='true'"),
+            MOTOR("")), "joint/j", "actuatorgravcomp", "not part of the force that");
   checkNote(SCENE("/>", A("frictionloss='1'", ""), "<custom><numeric name='dijoco_frictionloss_eps' "
             "data='.1'/></custom>"), "joint/j", "frictionloss", "creeps at 0.058 rad/s");
   checkNote(SCENE("/>", FLOOR("") B("type='cylinder'"), ""), "geom/b", "type",
             "domes that are 0.001 m lower");
   checkNote(SCENE("/>", FLOOR("") "<body><freejoint/><geom name='b' type='ellipsoid' size='.1 .4 "
             ".2'/></body>", ""), "geom/b", "type", "up to 20 % of");
+  static const char* const axes[] = {".1 .4 .2", ".4 .2 .1", ".2 .1 .4", ".1 .2 .4", ".4 .1 .2"};
+  for (int i = 0; i < 5; i++) {
+    char scene[1000];
+    snprintf(scene, sizeof(scene), SCENE("/>", FLOOR("") "<body><freejoint/><geom name='b' "
+             "type='ellipsoid' size='%s'/></body>", ""), axes[i]);
+    checkNote(scene, "geom/b", "type", "up to 20 % of");
+  }
+  checkNote(SCENE("/>", FLOOR("") "<body><freejoint/><geom name='b' type='cylinder' "
+            "size='.1 .3'/></body>", ""), "geom/b", "type", "domes that are 0.0015 m lower");
+  // At rest (1-d) g = d aref = d^2 k r, and k = 1000/d^2.
+#define SOFT "solref='-1000 -1' solimp='.9 .9 .001'"
+#define SINKS "sink in by about 0.00098 m under"
+  checkNote(SCENE("/>", FLOOR("") B(SOFT), ""), "geom/b", "solref", SINKS);
+  checkNote(SCENE("/>", FLOOR(SOFT) B(""), ""), "geom/f", "solref", SINKS);
+  checkNote(SCENE(" gravity='6 0 8' o_solref='-1000 -1' o_solimp='.9 .9 .001'"
+            FLAG("override='enable'"), FLOOR("") B(""), ""), "geom/b", "solref",
+            "sink in by about 0.001 m under");
+  checkNote(SCENE(" o_solref='-3000 -1'" FLAG("energy='enable'"), FLOOR("") B(SOFT), ""), "geom/b",
+            "solref", SINKS);
+  checkNote(SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c'/><pair name='p' "
+            "geom1='f' geom2='b' " SOFT "/></contact>"), "pair/p", "solref", SINKS);
+  checkNote(SCENE("/>", FLOOR("") BB, "<contact><pair name='p' geom1='f' geom2='c' " SOFT
+            "/><pair geom1='f' geom2='b'/></contact>"), "pair/p", "solref", SINKS);
   checkNote(SCENE("/>", FLOOR("") B("condim='4'"), ""), "geom/b", "condim",
             "torsional friction is dropped: a contact resists sliding only, so spin about the");
   checkNote(SCENE("/>", FLOOR("") B("condim='6'"), ""), "geom/b", "condim",
