@@ -310,6 +310,44 @@ static void testShared(void** state) {
   }
 }
 
+// Parts of the output, in their own order, however they are listed.
+static void testOutputs(void** state) {
+  (void)state;
+  static const struct {
+    const char* text;
+    int adr[10], dim;
+  } cases[] = {{"", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 10},     {" ,", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 10},
+               {"normal", {1, 2, 3}, 3},                      {"point1", {4, 5, 6}, 3},
+               {" point2,normal ", {1, 2, 3, 7, 8, 9}, 6},    {"distance", {0}, 1},
+               {"point1 distance distance", {0, 4, 5, 6}, 4}, {",point2", {7, 8, 9}, 3}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    char text[300], error[1000] = "";
+    snprintf(text, sizeof(text), NAMES("geom", "bar", "can") "<config key='output' value='%s'/>",
+             cases[i].text);
+    const char* config[] = {text, NAMES("geom", "bar", "can")};
+    mjModel* m = compile(config, 2, error);
+    if (!m) fail_msg("%s", error);
+    mjData* d = mj_makeData(m);
+    shake(m, d, 3);
+    mj_forward(m, d);
+    assert_int_equal(m->sensor_dim[1], cases[i].dim);
+    assert_int_equal(m->sensor_dim[2], 10);
+    const mjtNum *part = d->sensordata + m->sensor_adr[1], *all = d->sensordata + m->sensor_adr[2];
+    for (int k = 0; k < cases[i].dim; k++) assert_true(part[k] == all[cases[i].adr[k]]);
+    int nv = (int)m->nv;
+    mjtNum* jac = calloc(20 * (size_t)nv, sizeof(*jac));
+    assert_non_null(jac);
+    assert_int_equal(djm_gapSensor(jac, m, d, 1), DJ_OK);
+    assert_int_equal(djm_gapSensor(jac + 10 * nv, m, d, 2), DJ_OK);
+    for (int k = 0; k < cases[i].dim; k++) {
+      assert_memory_equal(jac + k * nv, jac + (10 + cases[i].adr[k]) * nv, nv * sizeof(*jac));
+    }
+    free(jac);
+    mj_deleteData(d);
+    mj_deleteModel(m);
+  }
+}
+
 static char warning[1000];
 static void onWarning(const char* text) { snprintf(warning, sizeof(warning), "%s", text); }
 
@@ -389,6 +427,7 @@ int main(void) {
       cmocka_unit_test(testTransition), cmocka_unit_test(testEngine),
       cmocka_unit_test(testObjects), cmocka_unit_test(testRefused),
       cmocka_unit_test(testShared),  cmocka_unit_test(testNotMade),
+      cmocka_unit_test(testOutputs),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

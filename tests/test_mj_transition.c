@@ -197,6 +197,34 @@ static void testContact(void** state) {
   assert_true(worst[0] < 5e-5 && worst[1] < 1e-4 && worst[2] < 1e-3);
 }
 
+// Two moving bodies that press on each other: sensors feel the contact's force on both.
+static void testPressed(void** state) {
+  (void)state;
+  for (int substeps = 1; substeps < 4; substeps++) {
+    Case c = openCase(djt_compile(
+        "<mujoco><option timestep='.004'/><worldbody><body name='stage' pos='0 0 .2'><joint "
+        "name='lift' type='slide' axis='.1 0 1' stiffness='300' damping='5'/><joint name='tilt' "
+        "axis='0 1 .1' stiffness='30' damping='2'/><geom type='box' size='.3 .2 .05' mass='2'/>"
+        "<site name='stage' pos='.1 .05 0' euler='10 20 30'/></body><body name='arm' pos='-.3 0 "
+        ".29'><joint name='swing' axis='0 1 0' damping='.5'/><geom type='box' pos='.3 0 0' "
+        "size='.1 .03 .03' mass='1'/><site name='arm' pos='.2 0 .02' euler='30 10 0'/></body>"
+        "</worldbody><actuator><motor joint='swing' gear='2'/><motor joint='lift' gear='3'/>"
+        "</actuator><sensor><touch site='arm'/><force site='stage'/><torque site='stage'/>"
+        "<force site='arm'/><torque site='arm'/><accelerometer site='stage'/><framelinacc "
+        "objtype='site' objname='arm'/><frameangacc objtype='body' objname='stage'/></sensor>"
+        "</mujoco>"), substeps, 1e-9);
+    c.d->ctrl[0] = 1;
+    c.d->ctrl[1] = -1;
+    for (int k = 0; k < 60; k++) assert_true(djm_step(c.m, c.d, c.c) >= 0);
+    assert_int_equal(djm_data(c.c)->npair, 1);
+    assert_true(mju_norm3(djm_data(c.c)->pair[0].force) > 3);
+    solve(&c);
+    double states = checkStates(&c, 3e-7), sensors = checkSensors(&c, 1e-7, true, true);
+    if (states > 5e-5 || sensors > 1e-6) fail_msg("%g, %g", states, sensors);
+    closeCase(&c);
+  }
+}
+
 // Robots, most of them with RK4, after some steps under random controls.
 static void testRobots(void** state) {
   (void)state;
@@ -514,7 +542,7 @@ int main(void) {
       cmocka_unit_test(testLeftOut), cmocka_unit_test(testParts),   cmocka_unit_test(testTrees),
       cmocka_unit_test(testPlugin),  cmocka_unit_test(testUser),
       cmocka_unit_test(testDelays),  cmocka_unit_test(testContactDistance),
-      cmocka_unit_test(testSingular),
+      cmocka_unit_test(testSingular), cmocka_unit_test(testPressed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
