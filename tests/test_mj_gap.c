@@ -307,12 +307,20 @@ static void testShared(void** state) {
   for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     char error[1000];
     if (compileObjects("", bad[i], error)) fail_msg("compiled: %s", bad[i]);
+    const char* why = i == 2 ? "unrecognized name 's'" : "geom1='': two geoms or two bodies must";
+    if (!strstr(error, why)) fail_msg("%s", error);
   }
 }
 
 // Parts of the output, in their own order, however they are listed.
 static void testOutputs(void** state) {
   (void)state;
+  // no smoothing is one, too
+  const char* sharp = NAMES("geom", "bar", "can") "<config key='smoothing' value='0'/>";
+  char none[1000] = "";
+  mjModel* sharpModel = compile(&sharp, 1, none);
+  if (!sharpModel) fail_msg("%s", none);
+  mj_deleteModel(sharpModel);
   static const struct {
     const char* text;
     int adr[10], dim;
@@ -382,17 +390,24 @@ static void testRefused(void** state) {
   static const struct {
     const char *config, *word;
   } bad[] = {
-      {NAMES("geom", "bar", "nobody"), "nobody"},
-      {NAMES("body", "nobody", "arm"), "nobody"},
-      {NAMES("geom", "bar", "bar"), "itself"},
-      {NAMES("geom", "floor", "floor"), "itself"},
-      {"<config key='geom1' value='bar'/>", "geom2"},
-      {"", "must be named"},
-      {"<config key='geom1' value='bar'/><config key='body2' value='free'/>", "either"},
-      {NAMES("geom", "bar", "can") "<config key='smoothing' value='wide'/>", "smoothing"},
-      {NAMES("geom", "bar", "can") "<config key='smoothing' value='-1'/>", "smoothing"},
-      {NAMES("geom", "bar", "can") "<config key='smoothing' value='inf'/>", "smoothing"},
-      {NAMES("geom", "bar", "can") "<config key='output' value='distanc'/>", "output"},
+      {NAMES("geom", "bar", "nobody"), "geom2='nobody': there is no such name"},
+      {NAMES("body", "nobody", "arm"), "body1='nobody': there is no such name"},
+      {NAMES("geom", "bar", "bar"), "geom2='bar': the gap of one thing to itself"},
+      {NAMES("geom", "floor", "floor"), "geom2='floor': the gap of one thing to itself"},
+      {NAMES("body", "arm", "arm"), "body2='arm': the gap of one thing to itself"},
+      {"<config key='geom1' value='bar'/>", "geom2='': a name is expected"},
+      {"<config key='body2' value='arm'/>", "body1='': a name is expected"},
+      {"", "geom1='': two geoms or two bodies must be named"},
+      {"<config key='geom1' value='bar'/><config key='body2' value='free'/>",
+       "geom1='': either geoms or bodies, not both"},
+      {NAMES("geom", "bar", "can") "<config key='smoothing' value='wide'/>",
+       "smoothing='wide': a length >= 0 is expected"},
+      {NAMES("geom", "bar", "can") "<config key='smoothing' value='-1'/>",
+       "smoothing='-1': a length >= 0 is expected"},
+      {NAMES("geom", "bar", "can") "<config key='smoothing' value='inf'/>",
+       "smoothing='inf': a length >= 0 is expected"},
+      {NAMES("geom", "bar", "can") "<config key='output' value='distanc'/>",
+       "output='distanc': distance, normal, point1 and point2 are known"},
   };
   for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     char error[1000] = "";
