@@ -208,6 +208,7 @@ static void testPressed(void** state) {
         "<site name='stage' pos='.1 .05 0' euler='10 20 30'/></body><body name='arm' pos='-.3 0 "
         ".29'><joint name='swing' axis='0 1 0' damping='.5'/><geom type='box' pos='.3 0 0' "
         "size='.1 .03 .03' mass='1'/><site name='arm' pos='.2 0 .02' euler='30 10 0'/></body>"
+        "<body pos='.2 0 .28'><joint type='slide' axis='0 .1 1'/><geom size='.03' mass='.5'/></body>"
         "</worldbody><actuator><motor joint='swing' gear='2'/><motor joint='lift' gear='3'/>"
         "</actuator><sensor><touch site='arm'/><force site='stage'/><torque site='stage'/>"
         "<force site='arm'/><torque site='arm'/><accelerometer site='stage'/><framelinacc "
@@ -216,8 +217,8 @@ static void testPressed(void** state) {
     c.d->ctrl[0] = 1;
     c.d->ctrl[1] = -1;
     for (int k = 0; k < 60; k++) assert_true(djm_step(c.m, c.d, c.c) >= 0);
-    assert_int_equal(djm_data(c.c)->npair, 1);
-    assert_true(mju_norm3(djm_data(c.c)->pair[0].force) > 3);
+    assert_int_equal(djm_data(c.c)->npair, 2);
+    for (int k = 0; k < 2; k++) assert_true(mju_norm3(djm_data(c.c)->pair[k].force) > 1);
     solve(&c);
     double states = checkStates(&c, 3e-7), sensors = checkSensors(&c, 1e-7, true, true);
     if (states > 5e-5 || sensors > 1e-6) fail_msg("%g, %g", states, sensors);

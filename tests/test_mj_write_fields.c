@@ -347,13 +347,20 @@ static void writeAssets(const char* folder) {
 }
 
 // How a scene names the folders of its assets: from its own, by files with folders that the
-// compiler strips, from the root.
-typedef enum Folders { OWN, STRIPPED, ABSOLUTE } Folders;
+// compiler strips, by files in folders, from the root.
+typedef enum Folders { OWN, STRIPPED, NESTED, ABSOLUTE } Folders;
 
 static void writeScene(const char* folder, Folders folders) {
   char text[9000], root[1000] = "";
   bool strip = folders == STRIPPED;
-  const char* dir = strip ? "elsewhere/" : "";
+  const char* dir = strip || folders == NESTED ? "elsewhere/" : "";
+  for (int k = 0; k < 2 && folders == NESTED; k++) {
+    char command[700];
+    const char* name = k ? "images" : "assets";
+    snprintf(command, sizeof(command), "cd '%s' && mkdir elsewhere && mv %s elsewhere/elsewhere && "
+             "mv elsewhere %s", folder, name, name);
+    assert_int_equal(system(command), 0);
+  }
   if (folders == ABSOLUTE) {
     assert_non_null(getcwd(root, sizeof(root)));
     snprintf(root + strlen(root), sizeof(root) - strlen(root), "/%s/", folder);
