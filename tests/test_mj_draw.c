@@ -18,7 +18,8 @@ static const char kScene[] =
     "</visual><worldbody><geom name='floor' type='plane' size='2 2 .1'/>"
     "<body pos='0 0 .1' euler='0 0 20'><freejoint/><geom name='B' type='box' size='.3 .2 .1' "
     "mass='4'/></body>"
-    "<body pos='.1 0 .25'><joint type='slide' axis='0 0 1'/><geom name='" BALL "' size='.05' mass='1'/>"
+    "<body pos='.1 0 .25'><joint type='slide' axis='0 0 1'/><geom name='" BALL "' size='.05' "
+    "mass='1'/>"
     "</body>"
     "<body pos='1 0 .1' euler='90 0 0'><freejoint/><geom type='capsule' size='.1 .4' mass='2'/>"
     "</body></worldbody></mujoco>";
@@ -234,9 +235,9 @@ static void beginTurned(Fixture* f, const mjtNum quat[4]) {
   mjtNum gravity[3];
   mju_rotVecQuat(gravity, (const mjtNum[3]){1, 2, -9.81}, quat);
   snprintf(text, sizeof(text),
-           "<mujoco><option timestep='0.005' gravity='%.17g %.17g %.17g'/><asset><mesh name='wedge' "
-           "vertex='-.1 -.2 -.1 .1 -.2 -.1 -.1 .3 -.1 .1 .3 -.1 -.1 -.2 .2 .1 -.2 .1'/></asset>"
-           "<worldbody><frame quat='%.17g %.17g %.17g %.17g'>%s</frame></worldbody></mujoco>",
+           "<mujoco><option timestep='0.005' gravity='%.17g %.17g %.17g'/><asset><mesh "
+           "name='wedge' vertex='-.1 -.2 -.1 .1 -.2 -.1 -.1 .3 -.1 .1 .3 -.1 -.1 -.2 .2 .1 -.2 .1'/>"
+           "</asset><worldbody><frame quat='%.17g %.17g %.17g %.17g'>%s</frame></worldbody></mujoco>",
            gravity[0], gravity[1], gravity[2], quat[0], quat[1], quat[2], quat[3], kBodies);
   begin(f, text, 20);
   f->opt.flags[mjVIS_CONTACTPOINT] = f->opt.flags[mjVIS_CONTACTFORCE] = 1;

@@ -118,7 +118,8 @@ static const djReportCase cases[] = {
            FLOOR("") B("fluidshape='ellipsoid'"), ""), 0},
     {"geom/b", "fluidshape", DJ_IGNORED,
      SCENE(" density='.5'" FLAG("damper='disable'"), FLOOR("") B("fluidshape='ellipsoid'"), ""),
-     SCENE(" density='.5'/>", "<geom name='b' size='.1' fluidshape='ellipsoid'/>" A("", ""), ""), 0},
+     SCENE(" density='.5'/>", "<geom name='b' size='.1' fluidshape='ellipsoid'/>" A("", ""), ""),
+     0},
     {"geom/b", "fluidshape", DJ_IGNORED,
      SCENE(" density='.5' viscosity='1'/>", FLOOR("") B("fluidshape='ellipsoid'"), ""),
      SCENE(" density='.5' viscosity='1'/>", A("", "fluidshape='ellipsoid'") B(""), ""), 0},
@@ -126,7 +127,8 @@ static const djReportCase cases[] = {
      SCENE("/>", B("") FLOOR(""), PAIR("")),
      SCENE("/>", "<geom name='b' size='.1' pos='0 0 1'/>" FLOOR("") A("", ""), PAIR("")), 0},
     {"pair/p", "solref", DJ_APPROXIMATED,
-     SCENE("/>", FLOOR("") B("") A("", ""), "<contact><pair name='p' geom1='a' geom2='b'/></contact>"),
+     SCENE("/>", FLOOR("") B("") A("", ""),
+           "<contact><pair name='p' geom1='a' geom2='b'/></contact>"),
      SCENE("/>", "<geom name='h' type='hfield' hfield='x'/>" B(""), "<asset><hfield name='x' "
            "nrow='2' ncol='2' size='1 1 1 1'/></asset><contact><pair name='p' geom1='h' "
            "geom2='b'/></contact>"), 0},
@@ -139,7 +141,8 @@ static const djReportCase cases[] = {
      SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c' friction='1 1 0 0 0'/><pair "
            "name='p' geom1='f' geom2='b' condim='3' friction='.7 .2 0 0 0'/></contact>"),
      SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c' condim='3' friction='.7 .2 0 0 "
-           "0'/><pair name='p' geom1='f' geom2='b' condim='3' friction='1 1 0 0 0'/></contact>"), 0},
+           "0'/><pair name='p' geom1='f' geom2='b' condim='3' friction='1 1 0 0 0'/></contact>"),
+     0},
     {"pair/p", "adhesion", DJ_IGNORED,
      SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c'/><pair name='p' geom1='f' "
            "geom2='b' adhesion='1'/></contact>"),
@@ -300,8 +303,9 @@ static void testNotes(void** state) {
             "actuatorgravcomp", "MuJoCo drops this compensation where there is no actuation");
   checkNote(SCENE("/>", COMPENSATED("actuatorfrcrange='-1 1' actuatorfrclimited='true'"),
             MOTOR("")), "joint/j", "actuatorgravcomp", "not part of the force that");
-  checkNote(SCENE("/>", A("frictionloss='1'", ""), "<custom><numeric name='dijoco_frictionloss_eps' "
-            "data='.1'/></custom>"), "joint/j", "frictionloss", "creeps at 0.058 rad/s");
+  checkNote(SCENE("/>", A("frictionloss='1'", ""), "<custom><numeric "
+            "name='dijoco_frictionloss_eps' data='.1'/></custom>"), "joint/j", "frictionloss",
+            "creeps at 0.058 rad/s");
   checkNote(SCENE("/>", FLOOR("") B("type='cylinder'"), ""), "geom/b", "type",
             "domes that are 0.001 m lower");
   checkNote(SCENE("/>", FLOOR("") "<body><freejoint/><geom name='b' type='ellipsoid' size='.1 .4 "
@@ -332,11 +336,13 @@ static void testNotes(void** state) {
   checkNote(SCENE("/>", FLOOR("") B("condim='4'"), ""), "geom/b", "condim",
             "torsional friction is dropped: a contact resists sliding only, so spin about the");
   checkNote(SCENE("/>", FLOOR("") B("condim='6'"), ""), "geom/b", "condim",
-            "torsional and rolling friction is dropped: a contact resists sliding only, so spin and");
+            "torsional and rolling friction is dropped: a contact resists sliding only, so spin "
+            "and");
   checkNote(SCENE("/>", FLOOR("") B(""), "<contact><pair name='p' geom1='f' geom2='b' "
             "friction='1 .5 0 0 0'/></contact>"), "pair/p", "friction", "by their mean, 0.75");
-  checkNote(SCENE("/>", "<geom name='h' type='hfield' hfield='x'/>" B(""), "<asset><hfield name='x' "
-            "nrow='2' ncol='2' size='1 1 1 1'/></asset>"), "geom/h", "type", "type hfield is not");
+  checkNote(SCENE("/>", "<geom name='h' type='hfield' hfield='x'/>" B(""), "<asset><hfield "
+            "name='x' nrow='2' ncol='2' size='1 1 1 1'/></asset>"), "geom/h", "type",
+            "type hfield is not");
 }
 
 int main(void) {

@@ -208,8 +208,9 @@ static void testPressed(void** state) {
         "<site name='stage' pos='.1 .05 0' euler='10 20 30'/></body><body name='arm' pos='-.3 0 "
         ".29'><joint name='swing' axis='0 1 0' damping='.5'/><geom type='box' pos='.3 0 0' "
         "size='.1 .03 .03' mass='1'/><site name='arm' pos='.2 0 .02' euler='30 10 0'/></body>"
-        "<body pos='.2 0 .28'><joint type='slide' axis='0 .1 1'/><geom size='.03' mass='.5'/></body>"
-        "</worldbody><actuator><motor joint='swing' gear='2'/><motor joint='lift' gear='3'/>"
+        "<body pos='.2 0 .28'><joint type='slide' axis='0 .1 1'/><geom size='.03' "
+        "mass='.5'/></body></worldbody><actuator><motor joint='swing' gear='2'/><motor "
+        "joint='lift' gear='3'/>"
         "</actuator><sensor><touch site='arm'/><force site='stage'/><torque site='stage'/>"
         "<force site='arm'/><torque site='arm'/><accelerometer site='stage'/><framelinacc "
         "objtype='site' objname='arm'/><frameangacc objtype='body' objname='stage'/></sensor>"
@@ -363,8 +364,8 @@ static void testParts(void** state) {
   }
 }
 
-// A hinge balanced under a controller that drives it away, faster than a step can follow: the step is
-// found, but no derivative, and nothing is written.
+// A hinge balanced under a controller that drives it away, faster than a step can follow: the step
+// is found, but no derivative, and nothing is written.
 static void testSingular(void** state) {
   (void)state;
   for (int k = 0; k < 8; k++) {

@@ -178,8 +178,8 @@ static void testNone(void** state) {
   void (*const loud[])(void) = {none, noneAsIfUnset};
   for (int i = 0; i < 2; i++) {
     runCase(loud[i]);
-    assert_string_equal(said, "dijoco: plugins are not registered: no MuJoCo is loaded: load MuJoCo "
-                              FAMILY_TEXT " first\n");
+    assert_string_equal(said, "dijoco: plugins are not registered: no MuJoCo is loaded: load "
+                              "MuJoCo " FAMILY_TEXT " first\n");
   }
   runCase(noneQuietly);
   assert_string_equal(said, "");
