@@ -236,8 +236,9 @@ static void beginTurned(Fixture* f, const mjtNum quat[4]) {
   mju_rotVecQuat(gravity, (const mjtNum[3]){1, 2, -9.81}, quat);
   snprintf(text, sizeof(text),
            "<mujoco><option timestep='0.005' gravity='%.17g %.17g %.17g'/><asset><mesh "
-           "name='wedge' vertex='-.1 -.2 -.1 .1 -.2 -.1 -.1 .3 -.1 .1 .3 -.1 -.1 -.2 .2 .1 -.2 .1'/>"
-           "</asset><worldbody><frame quat='%.17g %.17g %.17g %.17g'>%s</frame></worldbody></mujoco>",
+           "name='wedge' vertex='-.1 -.2 -.1 .1 -.2 -.1 -.1 .3 -.1 .1 .3 -.1 -.1 -.2 .2 .1 -.2 "
+           ".1'/></asset><worldbody><frame quat='%.17g %.17g %.17g %.17g'>%s</frame></worldbody>"
+           "</mujoco>",
            gravity[0], gravity[1], gravity[2], quat[0], quat[1], quat[2], quat[3], kBodies);
   begin(f, text, 20);
   f->opt.flags[mjVIS_CONTACTPOINT] = f->opt.flags[mjVIS_CONTACTFORCE] = 1;
