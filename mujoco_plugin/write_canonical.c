@@ -68,7 +68,6 @@ static char* join(const char* dir, const char* file) {
 typedef struct djmFolders {
   char* mesh;                 // absolute, also of height fields and skins
   char* texture;
-  bool strip;                 // compiler/strippath
 } djmFolders;
 
 // Absolute folders of the scene's assets.
@@ -82,18 +81,17 @@ static bool findFolders(djmFolders* folders, djmWrite* w, const mjSpec* spec) {
   slash[slash == real] = '\0';
   folders->mesh = join(real, mjs_getString(spec->compiler.meshdir));
   folders->texture = join(real, mjs_getString(spec->compiler.texturedir));
-  folders->strip = spec->strippath;
   free(real);
   if (folders->mesh && folders->texture) return true;
   djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
   return false;
 }
 
-static bool makeAbsolute(djmWrite* w, mjString* file, const char* folder, bool strip) {
+// Names are those that MuJoCo saves, from which it has stripped paths if the scene wants that.
+static bool makeAbsolute(djmWrite* w, mjString* file, const char* folder) {
   const char* name = file ? mjs_getString(file) : "";
   if (!name || !*name) return true;
-  const char* slash = strrchr(name, '/');
-  char* path = join(folder, strip && slash ? slash + 1 : name);
+  char* path = join(folder, name);
   if (!path) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
   mjs_setString(file, path);
   free(path);
@@ -109,13 +107,12 @@ static bool makeTextureAbsolute(djmWrite* w, mjsTexture* t, const djmFolders* fo
   for (int i = 0; i < 6 && six; i++) {
     const char* name = mjs_getInStringVec(t->cubefiles, i);
     if (!name || !*name) continue;
-    const char* slash = strrchr(name, '/');
-    char* path = join(folders->texture, folders->strip && slash ? slash + 1 : name);
+    char* path = join(folders->texture, name);
     if (!path) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
     mjs_setInStringVec(t->cubefiles, i, path);
     free(path);
   }
-  return makeAbsolute(w, t->file, folders->texture, folders->strip);
+  return makeAbsolute(w, t->file, folders->texture);
 }
 
 static bool makeAssetsAbsolute(djmWrite* w, const djmFolders* folders) {
@@ -131,14 +128,13 @@ static bool makeAssetsAbsolute(djmWrite* w, const djmFolders* folders) {
         mjString* file = types[k] == mjOBJ_MESH     ? mjs_asMesh(e)->file
                          : types[k] == mjOBJ_HFIELD ? mjs_asHField(e)->file
                                                     : mjs_asSkin(e)->file;
-        good = makeAbsolute(w, file, folders->mesh, folders->strip);
+        good = makeAbsolute(w, file, folders->mesh);
       }
       if (!good) return false;
     }
   }
   mjs_setString(spec->compiler.meshdir, "");
   mjs_setString(spec->compiler.texturedir, "");
-  spec->strippath = 0;
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include "common/near.h"
 #include "common/worst.h"
 #include "engine/engine.h"
+#include "engine/keep.h"
 
 #include <dijoco/dijoco.h>
 
@@ -297,7 +298,7 @@ static void testShared(void** state) {
     mjModel* m = compileObjects(kInstance, sensors, error);
     if (!m == cases[i].same) fail_msg("case %d: %s", (int)i, error);
     if (m) mj_deleteModel(m);
-    else assert_non_null(strstr(error, "different"));
+    else assert_non_null(strstr(error, "dijoco.gap: objname='': sensors of one instance name "));
   }
   static const char* const bad[] = {OBJECTS("geom", "bar", "body", "free") "/>",
                                     OBJECTS("geom", "bar", "geom", "bar") "/>",
@@ -306,7 +307,82 @@ static void testShared(void** state) {
   for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     char error[1000];
     if (compileObjects("", bad[i], error)) fail_msg("compiled: %s", bad[i]);
+    const char* why = i == 2 ? "unrecognized name 's'" : "geom1='': two geoms or two bodies must";
+    if (!strstr(error, why)) fail_msg("%s", error);
   }
+}
+
+// Parts of the output, in their own order, however they are listed.
+static void testOutputs(void** state) {
+  (void)state;
+  // no smoothing is one, too
+  const char* sharp = NAMES("geom", "bar", "can") "<config key='smoothing' value='0'/>";
+  char none[1000] = "";
+  mjModel* sharpModel = compile(&sharp, 1, none);
+  if (!sharpModel) fail_msg("%s", none);
+  mj_deleteModel(sharpModel);
+  static const struct {
+    const char* text;
+    int adr[10], dim;
+  } cases[] = {{"", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 10},
+               {" ,", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 10},
+               {"normal", {1, 2, 3}, 3},                      {"point1", {4, 5, 6}, 3},
+               {" point2,normal ", {1, 2, 3, 7, 8, 9}, 6},    {"distance", {0}, 1},
+               {"point1 distance distance", {0, 4, 5, 6}, 4}, {",point2", {7, 8, 9}, 3}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    char text[300], error[1000] = "";
+    snprintf(text, sizeof(text), NAMES("geom", "bar", "can") "<config key='output' value='%s'/>",
+             cases[i].text);
+    const char* config[] = {text, NAMES("geom", "bar", "can")};
+    mjModel* m = compile(config, 2, error);
+    if (!m) fail_msg("%s", error);
+    mjData* d = mj_makeData(m);
+    shake(m, d, 3);
+    mj_forward(m, d);
+    assert_int_equal(m->sensor_dim[1], cases[i].dim);
+    assert_int_equal(m->sensor_dim[2], 10);
+    const mjtNum *part = d->sensordata + m->sensor_adr[1], *all = d->sensordata + m->sensor_adr[2];
+    for (int k = 0; k < cases[i].dim; k++) assert_true(part[k] == all[cases[i].adr[k]]);
+    int nv = (int)m->nv;
+    mjtNum* jac = calloc(20 * (size_t)nv, sizeof(*jac));
+    assert_non_null(jac);
+    assert_int_equal(djm_gapSensor(jac, m, d, 1), DJ_OK);
+    assert_int_equal(djm_gapSensor(jac + 10 * nv, m, d, 2), DJ_OK);
+    for (int k = 0; k < cases[i].dim; k++) {
+      assert_memory_equal(jac + k * nv, jac + (10 + cases[i].adr[k]) * nv, nv * sizeof(*jac));
+    }
+    free(jac);
+    mj_deleteData(d);
+    mj_deleteModel(m);
+  }
+}
+
+static char warning[1000];
+static void onWarning(const char* text) { snprintf(warning, sizeof(warning), "%s", text); }
+
+// An instance that cannot be made says why, and leaves nothing behind of itself.
+static void testNotMade(void** state) {
+  (void)state;
+  mjModel* m = load();
+  mjData* d = mj_makeData(m);
+  const mjpPlugin* plugin = djm_gapPlugin();
+  assert_non_null(djm_kept(d, 0));
+  int bar = mj_name2id(m, mjOBJ_GEOM, "bar");
+  m->geom_type[bar] = mjGEOM_HFIELD;
+  void (*previous)(const char*) = mju_user_warning;
+  mju_user_warning = onWarning;
+  warning[0] = '\0';
+  assert_int_equal(plugin->init(m, d, 0), -1);
+  mju_user_warning = previous;
+  assert_true(strncmp(warning, "dijoco.gap: ", 12) == 0 && strlen(warning) > 20);
+  assert_null(djm_kept(d, 0));
+  m->geom_type[bar] = mjGEOM_BOX;
+  assert_int_equal(plugin->init(m, d, 0), 0);
+  assert_non_null(djm_kept(d, 0));
+  mj_forward(m, d);
+  assert_true(dataOf(m, d, 0)[0] > 0);
+  mj_deleteData(d);
+  mj_deleteModel(m);
 }
 
 // Bad configurations end compilation with a message that names the key or the name.
@@ -315,17 +391,24 @@ static void testRefused(void** state) {
   static const struct {
     const char *config, *word;
   } bad[] = {
-      {NAMES("geom", "bar", "nobody"), "nobody"},
-      {NAMES("body", "nobody", "arm"), "nobody"},
-      {NAMES("geom", "bar", "bar"), "itself"},
-      {NAMES("geom", "floor", "floor"), "itself"},
-      {"<config key='geom1' value='bar'/>", "geom2"},
-      {"", "must be named"},
-      {"<config key='geom1' value='bar'/><config key='body2' value='free'/>", "either"},
-      {NAMES("geom", "bar", "can") "<config key='smoothing' value='wide'/>", "smoothing"},
-      {NAMES("geom", "bar", "can") "<config key='smoothing' value='-1'/>", "smoothing"},
-      {NAMES("geom", "bar", "can") "<config key='smoothing' value='inf'/>", "smoothing"},
-      {NAMES("geom", "bar", "can") "<config key='output' value='distanc'/>", "output"},
+      {NAMES("geom", "bar", "nobody"), "geom2='nobody': there is no such name"},
+      {NAMES("body", "nobody", "arm"), "body1='nobody': there is no such name"},
+      {NAMES("geom", "bar", "bar"), "geom2='bar': the gap of one thing to itself"},
+      {NAMES("geom", "floor", "floor"), "geom2='floor': the gap of one thing to itself"},
+      {NAMES("body", "arm", "arm"), "body2='arm': the gap of one thing to itself"},
+      {"<config key='geom1' value='bar'/>", "geom2='': a name is expected"},
+      {"<config key='body2' value='arm'/>", "body1='': a name is expected"},
+      {"", "geom1='': two geoms or two bodies must be named"},
+      {"<config key='geom1' value='bar'/><config key='body2' value='free'/>",
+       "geom1='': either geoms or bodies, not both"},
+      {NAMES("geom", "bar", "can") "<config key='smoothing' value='wide'/>",
+       "smoothing='wide': a length >= 0 is expected"},
+      {NAMES("geom", "bar", "can") "<config key='smoothing' value='-1'/>",
+       "smoothing='-1': a length >= 0 is expected"},
+      {NAMES("geom", "bar", "can") "<config key='smoothing' value='inf'/>",
+       "smoothing='inf': a length >= 0 is expected"},
+      {NAMES("geom", "bar", "can") "<config key='output' value='distanc'/>",
+       "output='distanc': distance, normal, point1 and point2 are known"},
   };
   for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     char error[1000] = "";
@@ -359,7 +442,8 @@ int main(void) {
       cmocka_unit_test(testValue),   cmocka_unit_test(testDerivative),
       cmocka_unit_test(testTransition), cmocka_unit_test(testEngine),
       cmocka_unit_test(testObjects), cmocka_unit_test(testRefused),
-      cmocka_unit_test(testShared),
+      cmocka_unit_test(testShared),  cmocka_unit_test(testNotMade),
+      cmocka_unit_test(testOutputs),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -2,10 +2,12 @@
 
 #include "attach.h"
 #include "common/mjcf.h"
+#include "engine/tell.h"
 
 #include <dijoco/mujoco.h>
 
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +83,34 @@ static void testTextHandler(void** state) {
   mju_user_error = NULL;
 }
 
+// A long message is cut, and what there is of it is its beginning.
+static void testLongText(void** state) {
+  (void)state;
+  mjfLogHandler previous = mju_setLogHandler(hear);
+  for (int n = 480; n < 530; n++) {
+    for (int lines = 1; lines < 3; lines++) {
+      char text[900], wanted[900];
+      djError err;
+      memset(text, 'x', sizeof(text));
+      memset(wanted, 'x', sizeof(wanted));
+      text[899] = wanted[899] = '\0';
+      if (lines == 2) {
+        memcpy(text + n, "\n  y", 4);
+        memcpy(wanted + n, "; y", 3);
+      } else {
+        text[n] = wanted[n] = '\0';
+      }
+      assert_int_equal(djm_guard(raiseError, text, &err), DJ_INVALID);
+      size_t got = strlen(err.text), whole = strlen(wanted) + 3;
+      assert_true(got + 6 > (whole < sizeof(err.text) ? whole : sizeof(err.text)));
+      assert_true(got < sizeof(err.text) - 1);
+      assert_memory_equal(err.text, "no ", 3);
+      assert_memory_equal(err.text + 3, wanted, got - 3);
+    }
+  }
+  mju_setLogHandler(previous);
+}
+
 static void testProcessHandler(void** state) {
   (void)state;
   mjfLogHandler previous = mju_setLogHandler(hear);
@@ -96,11 +126,46 @@ static void testThreadHandler(void** state) {
   assert_ptr_equal(_mjPRIVATE_setTlsLogHandler(previous), hear);
 }
 
+// Each text is said once for each plugin, as long as there is room to remember it; what there is no
+// room for is said every time, rather than never. What a guard swallows does not count.
+static void tell(void* text) { djm_tellOnce("p", text); }
+
+static void testTellOnce(void** state) {
+  (void)state;
+  mjfLogHandler previous = mju_setLogHandler(hear);
+  djError err;
+  heard = 0;
+  assert_int_equal(djm_guard(tell, "listen", &err), DJ_OK);
+  assert_string_equal(err.text, "p: listen");
+  assert_int_equal(heard, 0);
+  static const char* const text[] = {"listen", "silent", "p", "q"};   // the same letters too
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < 4; i++) djm_tellOnce("p", text[i]);
+    djm_tellOnce("q", "p");
+    assert_int_equal(heard, 5);
+  }
+  int again = 0;
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < 300; i++) {
+      char number[20];
+      snprintf(number, sizeof(number), "%d", i);
+      heard = 0;
+      djm_tellOnce("p", number);
+      assert_true(heard == 1 || round == 1);
+      if (round == 1) again += heard;
+    }
+  }
+  assert_true(again > 0 && again < 100);
+  mju_setLogHandler(previous);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testTextHandler),
+      cmocka_unit_test(testLongText),
       cmocka_unit_test(testProcessHandler),
       cmocka_unit_test(testThreadHandler),
+      cmocka_unit_test(testTellOnce),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -394,6 +394,39 @@ static void testDrawing(void** state) {
   mj_deleteModel(m);
 }
 
+// Drawing is of the model as it is: forces follow a change of gravity before the next step; a scene
+// that cannot have the plugin any more shows nothing of it.
+static void testDrawingFollows(void** state) {
+  (void)state;
+  mjModel* m = load(&(Scene){.option = kNoContact, .world = kBoxOnPlane});
+  mjData* d = mj_makeData(m);
+  mjvScene scene;
+  mjvOption option;
+  mjvCamera camera;
+  mjv_defaultScene(&scene);
+  mjv_makeScene(m, &scene, 100);
+  mjv_defaultOption(&option);
+  mjv_defaultCamera(&camera);
+  for (int k = 0; k < 500; k++) mj_step(m, d);
+  int none = 0;
+  double length[2] = {0, 0};
+  for (int k = 0; k < 4; k++) {
+    if (k == 2) m->opt.gravity[2] *= 3;
+    if (k == 3) m->opt.integrator = mjINT_RK4;
+    option.flags[mjVIS_CONTACTFORCE] = k > 0;
+    mjv_updateScene(m, d, &option, NULL, &camera, mjCAT_ALL, &scene);
+    if (k == 0) none = scene.ngeom;
+    else assert_int_equal(scene.ngeom, none + (k < 3));
+    for (int i = 0; i < scene.ngeom; i++) {
+      if (scene.geoms[i].type == mjGEOM_ARROW) length[k - 1] = scene.geoms[i].size[2];
+    }
+  }
+  assert_true(length[0] > 0 && length[1] > 1.5 * length[0]);
+  mjv_freeScene(&scene);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
 // ------------------------------ changes of the model --------------------------------------------
 
 static void testFollowsTheModel(void** state) {
@@ -433,16 +466,29 @@ static void testContactsAreSeen(void** state) {
   mj_deleteData(copy);
   mj_deleteData(d);
   mj_deleteModel(m);
-  m = djt_compile("<mujoco/>");
-  d = mj_makeData(m);
-  assert_null(djm_pluginContext(m, d));
-  mj_deleteData(d);
-  mj_deleteModel(m);
+#define GAP "<plugin plugin='dijoco.gap'><instance name='g'><config key='geom1' value='a'/>" \
+            "<config key='geom2' value='b'/></instance></plugin>"
+#define CONTACT "<plugin plugin='dijoco.contact'><instance name='dj'/></plugin>"
+  static const char* const scenes[] = {"", GAP, GAP CONTACT, CONTACT GAP};
+  for (int i = 0; i < 4; i++) {
+    char text[1000];
+    snprintf(text, sizeof(text), "<mujoco><extension>%s</extension><worldbody><geom name='a' "
+             "size='1'/><body pos='0 0 3'><freejoint/><geom name='b' size='1'/></body></worldbody>"
+             "<sensor>%s</sensor></mujoco>", scenes[i],
+             i ? "<plugin plugin='dijoco.gap' instance='g'/>" : "");
+    m = djt_compile(text);
+    d = mj_makeData(m);
+    context = djm_pluginContext(m, d);
+    if (i < 2) assert_null(context);
+    else assert_int_equal(djm_model(context)->ngeom, 2);
+    mj_deleteData(d);
+    mj_deleteModel(m);
+  }
 }
 
 static int setup(void** state) {
   mju_user_warning = onWarning;
-  return djt_registerContact(state);
+  return djt_registerContact(state) || mjp_registerPlugin(djm_gapPlugin()) < 0;
 }
 
 int main(void) {
@@ -461,6 +507,7 @@ int main(void) {
       cmocka_unit_test(testStepsOfItsContext),
       cmocka_unit_test(testDrawing),
       cmocka_unit_test(testFollowsTheModel),
+      cmocka_unit_test(testDrawingFollows),
       cmocka_unit_test(testContactsAreSeen),
   };
   return cmocka_run_group_tests(tests, setup, NULL);

@@ -218,6 +218,29 @@ static void testLeftOut(void** state) {
   mj_deleteModel(m);
 }
 
+// Every entry is looked at, the first one too, and each is said by itself.
+static void testLeftOutAlone(void** state) {
+  (void)state;
+  warning[0] = '\0';           // said when the compiler makes data to try the scene
+  mjModel* m = djt_compile(
+      "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'/></plugin></extension>"
+      "<worldbody><body><joint name='yields' springyield='.1' stiffness='1'/><geom size='.1' "
+      "contype='0' conaffinity='0'/></body></worldbody></mujoco>");
+  djReport* report;
+  djModel* x = djt_import(&report, m);
+  assert_int_equal(report->n, 1);
+  assert_int_equal(report->entry[0].state, DJ_IGNORED);
+  mjData* d = mj_makeData(m);   // not said again
+  char text[700];
+  snprintf(text, sizeof(text), "dijoco.contact: joint/yields: springyield is left out: %s\n",
+           report->entry[0].note);
+  assert_string_equal(warning, text);
+  dj_deleteReport(report);
+  dj_deleteModel(x);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
 // Eight names at most; geoms of owned bodies that touch nothing of MuJoCo's are not among them.
 static void testCollided(void** state) {
   (void)state;
@@ -262,7 +285,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testCustom),  cmocka_unit_test(testConfiguration),
       cmocka_unit_test(testSubsteps), cmocka_unit_test(testLeftOut),
-      cmocka_unit_test(testCollided),
+      cmocka_unit_test(testCollided), cmocka_unit_test(testLeftOutAlone),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -130,6 +130,7 @@ static void solve(Case* c) {
   void* before = malloc(size);
   assert_non_null(before);
   memcpy(before, c->d->buffer, size);
+  mju_fill(c->A, 77, (c->nx + c->ns) * (c->nx + c->nu));   // all of it is written
   if (djm_transition(c->m, c->d, c->c, c->A, c->B, c->C, c->D) < 0) {
     fail_msg("%s", djm_errorText(c->c));
   }
@@ -194,6 +195,36 @@ static void testContact(void** state) {
   print_message("states %.1e, formulas %.1e, differences %.1e\n", worst[0], worst[1], worst[2]);
   assert_true(touch > 100);   // N/m
   assert_true(worst[0] < 5e-5 && worst[1] < 1e-4 && worst[2] < 1e-3);
+}
+
+// Two moving bodies that press on each other: sensors feel the contact's force on both.
+static void testPressed(void** state) {
+  (void)state;
+  for (int substeps = 1; substeps < 4; substeps++) {
+    Case c = openCase(djt_compile(
+        "<mujoco><option timestep='.004'/><worldbody><body name='stage' pos='0 0 .2'><joint "
+        "name='lift' type='slide' axis='.1 0 1' stiffness='300' damping='5'/><joint name='tilt' "
+        "axis='0 1 .1' stiffness='30' damping='2'/><geom type='box' size='.3 .2 .05' mass='2'/>"
+        "<site name='stage' pos='.1 .05 0' euler='10 20 30'/></body><body name='arm' pos='-.3 0 "
+        ".29'><joint name='swing' axis='0 1 0' damping='.5'/><geom type='box' pos='.3 0 0' "
+        "size='.1 .03 .03' mass='1'/><site name='arm' pos='.2 0 .02' euler='30 10 0'/></body>"
+        "<body pos='.2 0 .28'><joint type='slide' axis='0 .1 1'/><geom size='.03' "
+        "mass='.5'/></body></worldbody><actuator><motor joint='swing' gear='2'/><motor "
+        "joint='lift' gear='3'/>"
+        "</actuator><sensor><touch site='arm'/><force site='stage'/><torque site='stage'/>"
+        "<force site='arm'/><torque site='arm'/><accelerometer site='stage'/><framelinacc "
+        "objtype='site' objname='arm'/><frameangacc objtype='body' objname='stage'/></sensor>"
+        "</mujoco>"), substeps, 1e-9);
+    c.d->ctrl[0] = 1;
+    c.d->ctrl[1] = -1;
+    for (int k = 0; k < 60; k++) assert_true(djm_step(c.m, c.d, c.c) >= 0);
+    assert_int_equal(djm_data(c.c)->npair, 2);
+    for (int k = 0; k < 2; k++) assert_true(mju_norm3(djm_data(c.c)->pair[k].force) > 1);
+    solve(&c);
+    double states = checkStates(&c, 3e-7), sensors = checkSensors(&c, 1e-7, true, true);
+    if (states > 5e-5 || sensors > 1e-6) fail_msg("%g, %g", states, sensors);
+    closeCase(&c);
+  }
 }
 
 // Robots, most of them with RK4, after some steps under random controls.
@@ -294,32 +325,68 @@ static void testDelays(void** state) {
   }
 }
 
-// Any of the matrices may be missing.
+// Any of the matrices may be missing, whatever the sensors need; statistics are those of the run.
 static void testParts(void** state) {
   (void)state;
+  static const char* const sensors[] = {
+      DJT_ZOO_ANALYTIC DJT_ZOO_OTHER, "<jointpos joint='hinge'/><framepos objtype='site' "
+      "objname='tip'/>", "<accelerometer site='base'/>", "<touch site='foot'/>",
+      "<torque site='link'/><subtreeangmom body='base'/>", ""};
   djRng rng = {15};
-  Case c = openCase(djt_compile(DJT_ZOO), 1, 1e-8);
-  land(&c, &rng, 30);
-  solve(&c);
-  size_t n = (size_t)((c.nx + c.ns) * (c.nx + c.nu));
-  mjtNum* all = malloc(n * sizeof(*all));
-  assert_non_null(all);
-  memcpy(all, c.A, n * sizeof(*all));
-  mjtNum* const part[4] = {c.A, c.B, c.C, c.D};
-  const int size[4] = {c.nx * c.nx, c.nx * c.nu, c.ns * c.nx, c.ns * c.nu};
-  for (int mask = 0; mask < 16; mask++) {
-    for (size_t i = 0; i < n; i++) c.A[i] = 77;
-    assert_true(djm_transition(c.m, c.d, c.c, mask & 1 ? c.A : NULL, mask & 2 ? c.B : NULL,
-                               mask & 4 ? c.C : NULL, mask & 8 ? c.D : NULL) >= 0);
-    for (int k = 0; k < 4; k++) {
-      for (int i = 0; i < size[k]; i++) {
-        double want = mask & (1 << k) ? all[part[k] - c.A + i] : 77;
-        djt_near(part[k][i], want, 1e-5 * fmax(1, fabs(want)));
+  for (int scene = 0; scene < 12; scene++) {
+    char text[sizeof(DJT_ZOO) + 100];
+    snprintf(text, sizeof(text), "<mujoco>" DJT_ZOO_BODIES "<sensor>%s</sensor></mujoco>",
+             sensors[scene / 2]);
+    Case c = openCase(djt_compile(text), 1 + scene % 2, 1e-8);
+    land(&c, &rng, 30);
+    solve(&c);
+    size_t n = (size_t)((c.nx + c.ns) * (c.nx + c.nu));
+    mjtNum* all = malloc(n * sizeof(*all));
+    assert_non_null(all);
+    memcpy(all, c.A, n * sizeof(*all));
+    mjtNum* const part[4] = {c.A, c.B, c.C, c.D};
+    const int size[4] = {c.nx * c.nx, c.nx * c.nu, c.ns * c.nx, c.ns * c.nu};
+    djStats stats = djm_data(c.c)->stats;
+    for (int mask = 0; mask < 16; mask++) {
+      for (size_t i = 0; i < n; i++) c.A[i] = 77;
+      assert_true(djm_transition(c.m, c.d, c.c, mask & 1 ? c.A : NULL, mask & 2 ? c.B : NULL,
+                                 mask & 4 ? c.C : NULL, mask & 8 ? c.D : NULL) >= 0);
+      for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < size[k]; i++) {
+          double want = mask & (1 << k) ? all[part[k] - c.A + i] : 77;
+          djt_near(part[k][i], want, 1e-5 * fmax(1, fabs(want)));
+        }
       }
+      assert_memory_equal(&stats, &djm_data(c.c)->stats, sizeof(stats));
     }
+    free(all);
+    closeCase(&c);
   }
-  free(all);
-  closeCase(&c);
+}
+
+// A hinge balanced under a controller that drives it away, faster than a step can follow: the step
+// is found, but no derivative, and nothing is written.
+static void testSingular(void** state) {
+  (void)state;
+  for (int k = 0; k < 8; k++) {
+    Case c = openCase(djt_compile(
+        "<mujoco><option><flag gravity='disable'/></option><worldbody><body><joint name='j'/><geom "
+        "size='.1'/><site name='s'/></body></worldbody><actuator><general joint='j' "
+        "biastype='affine' biasprm='0 1e7 0'/></actuator><sensor><jointpos joint='j'/>"
+        "<accelerometer site='s'/></sensor></mujoco>"), 1 + k / 2 % 2, 1e-8);
+    bool sensors = k % 2;
+    size_t n = (size_t)((c.nx + c.ns) * (c.nx + c.nu));
+    for (size_t i = 0; i < n; i++) c.A[i] = 77;
+    if (k < 4) {
+      assert_int_equal(djm_step(c.m, c.d, c.c), DJ_OK);
+      assert_true(c.d->qpos[0] == 0);
+    }
+    assert_int_equal(djm_transition(c.m, c.d, c.c, c.A, c.B, sensors ? c.C : NULL,
+                                    sensors ? c.D : NULL), DJ_SINGULAR);
+    assert_non_null(strstr(djm_errorText(c.c), "not positive definite"));
+    for (size_t i = 0; i < n; i++) assert_true(c.A[i] == 77);
+    closeCase(&c);
+  }
 }
 
 static void userSensor(const mjModel* m, mjData* d, int stage) {
@@ -477,6 +544,7 @@ int main(void) {
       cmocka_unit_test(testLeftOut), cmocka_unit_test(testParts),   cmocka_unit_test(testTrees),
       cmocka_unit_test(testPlugin),  cmocka_unit_test(testUser),
       cmocka_unit_test(testDelays),  cmocka_unit_test(testContactDistance),
+      cmocka_unit_test(testSingular), cmocka_unit_test(testPressed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

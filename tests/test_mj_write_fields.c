@@ -347,13 +347,20 @@ static void writeAssets(const char* folder) {
 }
 
 // How a scene names the folders of its assets: from its own, by files with folders that the
-// compiler strips, from the root.
-typedef enum Folders { OWN, STRIPPED, ABSOLUTE } Folders;
+// compiler strips, by files in folders, from the root.
+typedef enum Folders { OWN, STRIPPED, NESTED, ABSOLUTE } Folders;
 
 static void writeScene(const char* folder, Folders folders) {
   char text[9000], root[1000] = "";
   bool strip = folders == STRIPPED;
-  const char* dir = strip ? "elsewhere/" : "";
+  const char* dir = strip || folders == NESTED ? "elsewhere/" : "";
+  for (int k = 0; k < 2 && folders == NESTED; k++) {
+    char command[700];
+    const char* name = k ? "images" : "assets";
+    snprintf(command, sizeof(command), "cd '%s' && mkdir elsewhere && mv %s elsewhere/elsewhere && "
+             "mv elsewhere %s", folder, name, name);
+    assert_int_equal(system(command), 0);
+  }
   if (folders == ABSOLUTE) {
     assert_non_null(getcwd(root, sizeof(root)));
     snprintf(root + strlen(root), sizeof(root) - strlen(root), "/%s/", folder);
@@ -469,6 +476,51 @@ static void testKey(void** state) {
   removeAll(folder);
 }
 
+// Parameters of one actuator reach this one, and leave all that MuJoCo has beside them.
+static void testActuators(void** state) {
+  (void)state;
+  static const char kScene[] =
+      "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody><actuator>"
+      "<position joint='j' kp='3' kv='.1'/><general joint='j' gaintype='affine' biastype='affine' "
+      "gainprm='1 2 3 4 5 6' biasprm='7 8 9 10 11 12'/><position joint='j' kp='5' kv='.2'/>"
+      "</actuator></mujoco>";
+  char folder[] = "djfieldsXXXXXX", path[300];
+  assert_non_null(mkdtemp(folder));
+  writeFile(folder, "scene.xml", kScene, sizeof(kScene) - 1);
+  snprintf(path, sizeof(path), "%s/scene.xml", folder);
+  mjModel* m = load(folder, "scene.xml");
+  for (int i = 0; i < 3; i++) {
+    djModel* x = djt_import(NULL, m);
+    djError err;
+    for (int k = 0; k < 3; k++) {
+      static const char* const field[] = {"gainprm", "biasprm", "gear"};
+      char name[40];
+      djParam param;
+      snprintf(name, sizeof(name), "actuator/#%d/%s", i, field[k]);
+      const double value[6] = {20 + k, 0.3, 0.4, 0.5, 0.6, 0.7};
+      assert_int_equal(dj_paramId(&param, x, name, &err), DJ_OK);
+      if (dj_setParam(x, &param, value, &err) != DJ_OK) fail_msg("%s", err.text);
+      mjtNum* own = k == 0   ? m->actuator_gainprm + mjNGAIN * i
+                    : k == 1 ? m->actuator_biasprm + mjNBIAS * i
+                             : m->actuator_gear + 6 * i;
+      mju_copy(own, value, param.nvalue);
+    }
+    char* text;
+    if (djm_makeMJCF(&text, path, x, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
+    mjModel* w = djt_compile(text);
+    checkArray(w->actuator_gainprm, m->actuator_gainprm, mjNGAIN * 3, 0, "gainprm");
+    checkArray(w->actuator_biasprm, m->actuator_biasprm, mjNBIAS * 3, 0, "biasprm");
+    checkArray(w->actuator_gear, m->actuator_gear, 6 * 3, 0, "gear");
+    mj_deleteModel(w);
+    mj_deleteModel(m);
+    m = load(folder, "scene.xml");
+    dj_deleteModel(x);
+    free(text);
+  }
+  mj_deleteModel(m);
+  removeAll(folder);
+}
+
 // ------------------------------ settings --------------------------------------------------------
 
 // Settings that differ from the scene's are written, and only these; without a scene all are.
@@ -483,7 +535,9 @@ static void testSettings(void** state) {
   writeFile(folder, "scene.xml", kScene, sizeof(kScene) - 1);
   snprintf(path, sizeof(path), "%s/scene.xml", folder);
   mjModel* m = load(folder, "scene.xml");
-  for (int k = 0; k < 12; k++) {
+  for (int k = 0; k < 13; k++) {
+    bool ramp = k < 12;
+    if (!ramp) m->numeric_data[0] = 0;
     djModel* x = djt_import(NULL, m);
     djOption option = x->opt;
     djError err;
@@ -504,7 +558,8 @@ static void testSettings(void** state) {
     assert_int_equal(y->opt.overlap, option.overlap);
     checkNear(y->opt.tolerance, option.tolerance, 0, "tolerance", k);
     checkNear(y->opt.skin, option.skin, 0, "skin", k);
-    checkNear(y->gravity_ramp, 1.5, 0, "gravity_ramp", k);
+    checkNear(y->gravity_ramp, ramp ? 1.5 : 0, 0, "gravity_ramp", k);
+    assert_int_equal(mj_name2id(w, mjOBJ_NUMERIC, "dijoco_gravity_ramp") >= 0, ramp);
     assert_int_equal(w->ntext, !scene ? 3 : k > 0 && k < 4);
     assert_int_equal(mj_name2id(w, mjOBJ_NUMERIC, "dijoco_skin") >= 0, k % 6 == 5);
     assert_int_equal(mj_name2id(w, mjOBJ_NUMERIC, "dijoco_tolerance") >= 0, !scene || k == 4);
@@ -594,6 +649,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testFromModel),
                                      cmocka_unit_test(testUnchanged), cmocka_unit_test(testKey),
                                      cmocka_unit_test(testSettings), cmocka_unit_test(testLarge),
+                                     cmocka_unit_test(testActuators),
                                      cmocka_unit_test(testErrors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -167,11 +168,19 @@ static void noneQuietly(void) {
   none();
 }
 
+static void noneAsIfUnset(void) {
+  setenv("DIJOCO_QUIET", "", 1);
+  none();
+}
+
 static void testNone(void** state) {
   (void)state;
-  runCase(none);
-  assert_string_equal(said, "dijoco: plugins are not registered: no MuJoCo is loaded: load MuJoCo "
-                            FAMILY_TEXT " first\n");
+  void (*const loud[])(void) = {none, noneAsIfUnset};
+  for (int i = 0; i < 2; i++) {
+    runCase(loud[i]);
+    assert_string_equal(said, "dijoco: plugins are not registered: no MuJoCo is loaded: load "
+                              "MuJoCo " FAMILY_TEXT " first\n");
+  }
   runCase(noneQuietly);
   assert_string_equal(said, "");
 }
@@ -281,6 +290,77 @@ static void copies(void) {
   checkWorks(open_(PLUGIN, RTLD_LOCAL), seen);
 }
 
+// What is not used is let go: it is unloaded with the last other handle.
+static void letGo(void) {
+  setenv("DIJOCO_QUIET", "1", 1);
+  void* plugin = NULL;
+  for (int i = 0; i < 2; i++) {   // refused, then beside one that is used
+    void* other = open_(OTHER, RTLD_LOCAL);
+    void* mujoco = i ? open_(MUJOCO, RTLD_LOCAL) : NULL;
+    if (!plugin) plugin = open_(PLUGIN, RTLD_LOCAL);
+    if (i) checkWorks(plugin, mujoco);
+    else checkRefused(plugin, "MuJoCo 9.9.9 is loaded");
+    CHECK(dlclose(other) == 0);
+    CHECK(!dlopen(OTHER, RTLD_NOW | RTLD_NOLOAD));
+  }
+}
+
+// A library of another name is none of MuJoCo's, whatever its folder is called.
+static void otherName(void) {
+  char path[] = "djlibraryXXXXXX";
+  CHECK(mkdtemp(path));
+  char command[4000], file[100];
+  snprintf(file, sizeof(file), "%s/libmujoco.d", path);
+  CHECK(mkdir(file, 0700) == 0);
+  snprintf(file, sizeof(file), "./%s/libmujoco.d/libother.so", path);
+  snprintf(command, sizeof(command), "cp '" OTHER "' '%s'", file);
+  CHECK(system(command) == 0);
+  open_(file, RTLD_LOCAL);
+  snprintf(command, sizeof(command), "rm -r '%s'", path);
+  CHECK(system(command) == 0);
+  local();
+}
+
+// Of many copies the one that fits is found. Sixteen are looked at.
+static void many(int n) {
+  char path[] = "djlibraryXXXXXX";
+  CHECK(mkdtemp(path));
+  char command[4000], file[100];
+  for (int i = 1; i < n; i++) {
+    snprintf(file, sizeof(file), "./%s/libmujoco.so.%d", path, i);
+    snprintf(command, sizeof(command), "cp '" OTHER "' '%s'", file);
+    CHECK(system(command) == 0);
+    open_(file, RTLD_LOCAL);
+  }
+  snprintf(command, sizeof(command), "rm -r '%s'", path);
+  CHECK(system(command) == 0);
+}
+
+static void sixteen(void) {
+  many(16);
+  local();
+}
+
+static void forty(void) {
+  many(40);
+  void* mujoco = open_(MUJOCO, RTLD_GLOBAL);   // seen by the program, though the last
+  checkWorks(open_(PLUGIN, RTLD_LOCAL), mujoco);
+}
+
+static void testMany(void** state) {
+  (void)state;
+  runCase(letGo);
+  assert_string_equal(said, "");
+  runCase(otherName);
+  assert_string_equal(said, "");
+  void (*const cases[])(void) = {sixteen, forty};
+  for (int i = 0; i < 2; i++) {
+    runCase(cases[i]);
+    assert_true(strncmp(said, "dijoco: 16 copies of MuJoCo are loaded; using ", 46) == 0);
+    assert_non_null(strstr(said, MUJOCO));
+  }
+}
+
 static void testSeveral(void** state) {
   (void)state;
   runCase(otherToo);
@@ -295,6 +375,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testNone),     cmocka_unit_test(testOne),     cmocka_unit_test(testLate),
       cmocka_unit_test(testUnusable), cmocka_unit_test(testSeveral),
+      cmocka_unit_test(testMany),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

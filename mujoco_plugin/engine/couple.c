@@ -35,18 +35,16 @@ static bool isJointRow(const mjData* d, int row) {
 }
 
 // Friction is bounded by 0. Limits are out of reach: MuJoCo has yet to find reference accelerations
-//   aref = -b v - k d (pos - margin),  (k, b, d) = efc_KBIP,
+//   aref = -b v - k d (pos - margin),  (k, b, d) = efc_KBIP,  d > 1e-5,
 // and a limit whose aref is far below any acceleration has no force. Rows are made anew with the
 // next positions.
 void djm_dropJointRows(mjData* d) {
   for (int i = 0; i < d->nefc; i++) {
     if (!isJointRow(d, i)) continue;
-    mjtNum* kbip = d->efc_KBIP + 4 * i;
     d->efc_frictionloss[i] = 0;
     if (d->nisland > 0) d->iefc_frictionloss[d->map_efc2iefc[i]] = 0;   // copied with the islands
     if (d->efc_type[i] == mjCNSTR_FRICTION_DOF) continue;
-    kbip[0] = kbip[2] = 1;
-    kbip[1] = 0;
+    d->efc_KBIP[4 * i] = 1;
     d->efc_pos[i] = d->efc_margin[i] + 1e15;
   }
 }
@@ -75,7 +73,6 @@ static void copyOutputs(mjtNum* to, const mjModel* m, mjData* d, bool back) {
 // force (nv) of MuJoCo's constraints, with d->qfrc_passive.
 static void answer(mjtNum* force, const mjModel* m, mjData* d, mjtNum* kept) {
   mjModel own = *m;
-  own.opt.enableflags &= ~(mjENBL_ENERGY | mjENBL_FWDINV);
   own.nplugin = 0;
   copyOutputs(kept, m, d, false);
   mj_fwdVelocity(&own, d);    // bias and reference accelerations of constraints

@@ -39,9 +39,8 @@ static mjvGeom* nextGeom(djmPen* pen, const float rgba[4]) {
     return NULL;
   }
   mjvGeom* geom = scn->geoms + scn->ngeom;
-  memset(geom, 0, sizeof(*geom));
+  memset(geom, 0, sizeof(*geom));   // an object of no type (mjOBJ_UNKNOWN), no label
   mjv_initGeom(geom, mjGEOM_NONE, NULL, NULL, NULL, rgba);
-  geom->objtype = mjOBJ_UNKNOWN;
   geom->objid = pen->id;
   geom->category = mjCAT_DECOR;
   geom->segid = scn->ngeom++;
@@ -157,8 +156,8 @@ static mjvGeom* drawArrow(djmPen* pen, int type, const mjtNum force[3], const fl
 static void drawForce(djmPen* pen, const mjvOption* opt) {
   const mjModel* m = pen->m;
   const djContactPair* pair = pen->pair;
-  int body1 = m->geom_bodyid[pair->geom1], body2 = m->geom_bodyid[pair->geom2];
-  const mjtNum* force = pair->force;   // on geom2, and geoms are sorted by their bodies
+  const mjtNum* force = pair->force;   // on geom2, whose body is never the world: geoms are sorted
+  bool both = m->geom_bodyid[pair->geom1] > 0;
   mjtNum normal[3], friction[3];
   const float* colour = pair->recovering ? kRecovering : kForce;
   mjvGeom* geom;
@@ -168,7 +167,7 @@ static void drawForce(djmPen* pen, const mjvOption* opt) {
     geom = drawArrow(pen, mjGEOM_ARROW, normal, colour);
     drawArrow(pen, mjGEOM_ARROW, friction, kFriction);
   } else {
-    geom = drawArrow(pen, body1 > 0 && body2 > 0 ? mjGEOM_ARROW2 : mjGEOM_ARROW, force, colour);
+    geom = drawArrow(pen, both ? mjGEOM_ARROW2 : mjGEOM_ARROW, force, colour);
   }
   if (geom && opt->label == mjLABEL_CONTACTFORCE) {
     snprintf(geom->label, sizeof(geom->label), "%.3g", mju_norm3(force));

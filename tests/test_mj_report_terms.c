@@ -1,0 +1,351 @@
+// The importer's report: each term of a row's condition by itself, and what its note says.
+
+#include "common/report_case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define COMPENSATED(more) "<body gravcomp='1'><joint name='j' actuatorgravcomp='true' " more \
+  "/><geom size='.1'/></body>"
+#define RIGID(more) "<flexcomp name='x' type='grid' count='3 3 1' spacing='.1 .1 .1' mass='1' " \
+  "dim='2' pos='0 0 1' radius='.01' rigid='true'><contact " more "/></flexcomp>"
+#define FIXED "<site name='s1'/><site name='s2' pos='1 0 0'/>"
+#define STILL "<spatial name='still' stiffness='1' damping='1' frictionloss='1' armature='1' " \
+  "limited='true' range='0 1'><site site='s1'/><site site='s2'/></spatial>"
+
+static void editFrictionloss(mjModel* m) { m->dof_frictionloss[1] = 0.1; }
+static void editLastDamping(mjModel* m) { m->dof_damping[m->nv - 1] = 0.1; }
+static void editLastDampingPoly(mjModel* m) { m->dof_dampingpoly[mjNPOLY * m->nv - 1] = 0.1; }
+static void editSixthArmature(mjModel* m) { m->dof_armature[5] = 0.1; }
+
+static const djReportCase cases[] = {
+    {"option", "eulerdamp", DJ_APPROXIMATED,
+     SCENE(FLAG("eulerdamp='disable'"), A2 A("damping='0 1'", ""), ""),
+     SCENE(FLAG("eulerdamp='disable' damper='disable'"), A("damping='1'", ""), ""), 0},
+    {"option", "eulerdamp", DJ_APPROXIMATED,
+     SCENE(FLAG("eulerdamp='disable'"), A2 A("", ""), MOTOR("damping='1'")),
+     SCENE(FLAG("eulerdamp='enable'"), A2 A("damping='1'", ""), MOTOR("damping='1'")), 0},
+    {"option", "eulerdamp", DJ_APPROXIMATED,
+     SCENE(FLAG("eulerdamp='disable'"), A2 A("", ""), MOTOR("damping='0 1'")),
+     SCENE(" integrator='implicit'" FLAG("eulerdamp='disable'"), A("damping='1'", ""), ""), 0},
+    {"option", "impratio", DJ_APPROXIMATED,
+     SCENE(" impratio='2'/>", FLOOR("") B("condim='3'"), ""),
+     SCENE("/>", FLOOR("") B("condim='3'"), ""), 0},
+    {"option", "noslip_iterations", DJ_APPROXIMATED,
+     SCENE(" noslip_iterations='1'/>", FLOOR("") B("condim='3'"), ""),
+     SCENE(" noslip_iterations='3'/>", FLOOR("") B("condim='1'"), ""), 0},
+    {"option", "noslip_iterations", DJ_APPROXIMATED,
+     SCENE(" noslip_iterations='1'/>", FLOOR("") B("condim='3'"), ""),
+     SCENE("/>", FLOOR("") B("condim='3'"), ""), 0},
+    {"option", "sleep", DJ_IGNORED,
+     SCENE(FLAG("sleep='enable'"), "<body name='B' pos='0 0 1' sleep='allowed'><freejoint/><geom "
+           "name='b' size='.1'/></body>", ""),
+     SCENE(FLAG("sleep='enable'"), "<body name='B' pos='0 0 1' sleep='never'><freejoint/><geom "
+           "name='b' size='.1'/></body>", ""), 0},
+    {"option", "sleep", DJ_IGNORED, SCENE(FLAG("sleep='enable'"), FLOOR("") B(""), ""),
+     SCENE(FLAG("energy='enable'"), FLOOR("") B(""), ""), 0},
+    {"option", "speculative", DJ_IGNORED,
+     SCENE(FLAG("speculative='enable'"), FLOOR("") B("condim='1'"), ""),
+     SCENE(FLAG("energy='enable'"), FLOOR("") B(""), ""), 0},
+    {"joint/j", "frictionloss", DJ_APPROXIMATED,
+     SCENE("/>", A2 A("type='ball' frictionloss='1'", ""), ""),
+     SCENE("/>", "<body><freejoint/><geom size='.1'/></body>" A("", ""), ""), 0},
+    {"joint/j", "damping", DJ_IGNORED, SCENE("/>", A2 A("type='ball' damping='1 2 3'", ""), ""),
+     SCENE(FLAG("damper='disable'"), A("type='ball'", ""), ""), editLastDamping},
+    {"joint/j", "damping", DJ_IGNORED, SCENE("/>", A2 A("type='ball' damping='1 2 3'", ""), ""),
+     SCENE("/>", A2 A("type='ball' damping='1 2 3'", ""), ""), editLastDampingPoly},
+    {"joint/j", "armature", DJ_IGNORED, SCENE("/>", A("type='free'", ""), ""),
+     SCENE("/>", A2 A("type='free' armature='1'", ""), ""), editSixthArmature},
+    {"joint/j", "frictionloss", DJ_IGNORED, SCENE("/>", A("type='ball'", ""), ""),
+     SCENE(FLAG("frictionloss='disable'"), A("type='ball'", ""), ""), editFrictionloss},
+    {"joint/j", "actuatorfrcrange", DJ_APPROXIMATED,
+     SCENE("/>", A("actuatorfrcrange='-1 1' actuatorfrclimited='true'", "") A2,
+           ACT("<motor joint='j2'/>")),
+     SCENE(FLAG("actuation='disable'"), A("actuatorfrcrange='-1 1' actuatorfrclimited='true'", ""),
+           MOTOR("")), 0},
+    {"joint/j", "actuatorfrcrange", DJ_APPROXIMATED,
+     SCENE("/>", A("actuatorfrcrange='-1 1' actuatorfrclimited='true'", ""), MOTOR("")),
+     SCENE("/>", A("actuatorfrcrange='-1 1' actuatorfrclimited='false'", ""), MOTOR("")), 0},
+    {"joint/j", "actuatorgravcomp", DJ_IGNORED,
+     SCENE("/>", COMPENSATED("actuatorfrcrange='-1 1' actuatorfrclimited='true'"), MOTOR("")),
+     SCENE(" gravity='0 0 0'/>",
+           COMPENSATED("actuatorfrcrange='-1 1' actuatorfrclimited='true'"), MOTOR("")), 0},
+    {"joint/j", "actuatorgravcomp", DJ_IGNORED,
+     SCENE(" gravity='0 0 -1'" FLAG("actuation='disable'"), COMPENSATED(""), MOTOR("")),
+     SCENE(FLAG("actuation='disable' gravity='disable'"), COMPENSATED(""), MOTOR("")), 0},
+    {"joint/j", "actuatorgravcomp", DJ_IGNORED,
+     SCENE(FLAG("spring='disable'"), COMPENSATED(""), ""),
+     SCENE(FLAG("spring='disable' damper='disable'"), COMPENSATED(""), ""), 0},
+    {"joint/j", "actuatorgravcomp", DJ_IGNORED,
+     SCENE(FLAG("damper='disable'"), "<body><joint name='j' actuatorgravcomp='true'/><geom "
+           "size='.1'/><body pos='1 0 0'><geom size='.1'/><body gravcomp='1'><geom size='.1'/>"
+           "</body></body></body>", ""),
+     SCENE("/>", "<body gravcomp='1'><joint/><geom size='.1'/><body pos='1 0 0'><joint name='j' "
+           "actuatorgravcomp='true'/><geom size='.1'/></body></body>", ""), 0},
+    {"joint/j", "springyield", DJ_IGNORED,
+     SCENE("/>", A2 A("stiffness='0 1' springyield='.1'", ""), ""),
+     SCENE("/>", A2 A("springyield='.1'", ""), ""), 0},
+    {"joint/j", "springyield", DJ_IGNORED,
+     SCENE("/>", A2 A("stiffness='1' springyield='.1'", ""), ""),
+     SCENE(FLAG("spring='disable'"), A("stiffness='1' springyield='.1'", ""), ""), 0},
+    {"option", "sleep", DJ_IGNORED,   // what is actuated never sleeps
+     SCENE(FLAG("sleep='enable'"), A("", ""), ""),
+     SCENE(FLAG("sleep='enable'"), A("", ""), MOTOR("")), 0},
+    {"flex/x", "flex", DJ_IGNORED,
+     SCENE("/>", RIGID("contype='1' conaffinity='0'"), ""),
+     SCENE("/>", RIGID("contype='0' conaffinity='0'"), ""), 0},
+    {"flex/x", "flex", DJ_IGNORED,
+     SCENE("/>", RIGID("contype='0' conaffinity='1'"), ""),
+     SCENE("/>", A("", ""), ""), 0},
+    {"plugin/i", "passive", DJ_IGNORED,
+     SCENE("/>", A("", ""), "<extension><plugin plugin='test.force'><instance name='i'/></plugin>"
+           "</extension>"),
+     SCENE("/>", A("", ""), "<extension><plugin plugin='test.act'><instance name='i'/></plugin>"
+           "</extension>" ACT("<plugin name='u' joint='j' plugin='test.act' instance='i'/>")), 0},
+    {"geom/b", "condim", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B("condim='4'"), ""),
+     SCENE("/>", FLOOR("priority='1'") B("condim='4'"), ""), 0},
+    {"geom/f", "surfacevel", DJ_IGNORED,
+     SCENE("/>", FLOOR("surfacevel='0 0 0 0 0 1'") BB, PAIR("")),
+     SCENE("/>", FLOOR("surfacevel='0 0 0 0 0 1'") BB, ""), 0},
+    {"geom/b", "surfacevel", DJ_IGNORED,
+     SCENE("/>", FLOOR("") B("condim='3' surfacevel='0 1 0 0 0 0'"), ""),
+     SCENE("/>", FLOOR("surfacevel='0 1 0 0 0 0'") B("condim='3'"), ""), 0},
+    {"geom/b", "adhesion", DJ_IGNORED, SCENE("/>", FLOOR("") B("condim='1' adhesion='1'"), ""),
+     SCENE("/>", FLOOR("adhesion='1'") B(""), ""), 0},
+    {"geom/b", "fluidshape", DJ_IGNORED,
+     SCENE(" viscosity='1e-4'" FLAG("spring='disable'"), FLOOR("") B("fluidshape='ellipsoid'"), ""),
+     SCENE(" viscosity='1e-4'" FLAG("spring='disable' damper='disable'"),
+           FLOOR("") B("fluidshape='ellipsoid'"), ""), 0},
+    {"geom/b", "fluidshape", DJ_IGNORED,
+     SCENE(" density='.5'" FLAG("damper='disable'"), FLOOR("") B("fluidshape='ellipsoid'"), ""),
+     SCENE(" density='.5'/>", "<geom name='b' size='.1' fluidshape='ellipsoid'/>" A("", ""), ""),
+     0},
+    {"geom/b", "fluidshape", DJ_IGNORED,
+     SCENE(" density='.5' viscosity='1'/>", FLOOR("") B("fluidshape='ellipsoid'"), ""),
+     SCENE(" density='.5' viscosity='1'/>", A("", "fluidshape='ellipsoid'") B(""), ""), 0},
+    {"pair/p", "solref", DJ_APPROXIMATED,
+     SCENE("/>", B("") FLOOR(""), PAIR("")),
+     SCENE("/>", "<geom name='b' size='.1' pos='0 0 1'/>" FLOOR("") A("", ""), PAIR("")), 0},
+    {"pair/p", "solref", DJ_APPROXIMATED,
+     SCENE("/>", FLOOR("") B("") A("", ""),
+           "<contact><pair name='p' geom1='a' geom2='b'/></contact>"),
+     SCENE("/>", "<geom name='h' type='hfield' hfield='x'/>" B(""), "<asset><hfield name='x' "
+           "nrow='2' ncol='2' size='1 1 1 1'/></asset><contact><pair name='p' geom1='h' "
+           "geom2='b'/></contact>"), 0},
+    {"pair/p", "friction", DJ_APPROXIMATED,
+     SCENE(" o_friction='1 .5 0 0 0'" FLAG("override='enable'"), FLOOR("") B(""),
+           PAIR("friction='1 1 0 0 0'")),
+     SCENE(" o_friction='1 .5 0 0 0'" FLAG("energy='enable'"), FLOOR("") B(""),
+           PAIR("friction='1 1 .1 .2 .3'")), 0},
+    {"pair/p", "friction", DJ_APPROXIMATED,
+     SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c' friction='1 1 0 0 0'/><pair "
+           "name='p' geom1='f' geom2='b' condim='3' friction='.7 .2 0 0 0'/></contact>"),
+     SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c' condim='3' friction='.7 .2 0 0 "
+           "0'/><pair name='p' geom1='f' geom2='b' condim='3' friction='1 1 0 0 0'/></contact>"),
+     0},
+    {"pair/p", "adhesion", DJ_IGNORED,
+     SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c'/><pair name='p' geom1='f' "
+           "geom2='b' adhesion='1'/></contact>"),
+     SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c' adhesion='1'/><pair name='p' "
+           "geom1='f' geom2='b'/></contact>"), 0},
+    {"pair/p", "adhesion", DJ_IGNORED,
+     SCENE("/>", FLOOR("") B(""), PAIR("adhesion='1'")),
+     SCENE(FLAG("contact='disable'"), FLOOR("") B(""), PAIR("adhesion='1'")), 0},
+    {"equality/e", "connect", DJ_IGNORED,
+     SCENE("/>", A("", ""), EQ("<connect name='e' body1='A' anchor='.5 0 0'/>")),
+     SCENE("/>", A("", "") "<body name='C'/>", EQ("<connect name='e' body1='C' anchor='1 0 0'/>")),
+     0},
+    {"equality/e", "connect", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, EQ("<connect name='e' site1='sa2' site2='sa'/>")),
+     SCENE("/>", "<body name='A'><joint/><geom size='.1'/><body name='C'><geom size='.1'/></body>"
+           "</body>", EQ("<connect name='e' body1='A' body2='C' anchor='1 0 0'/>")), 0},
+    {"equality/e", "tendon", DJ_IGNORED,
+     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" TENDON("")
+           EQ("<tendon name='e' tendon1='still' tendon2='t'/>")),
+     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>"
+           EQ("<tendon name='e' tendon1='still'/>")), 0},
+    {"tendon/t", "stiffness", DJ_IGNORED,
+     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" TENDON("stiffness='0 1'")),
+     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" TENDON("")), 0},
+    {"tendon/t", "damping", DJ_IGNORED,
+     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" TENDON("damping='0 1'")),
+     SCENE(FLAG("damper='disable'"), A("", "") A2, TENDON("damping='1'")), 0},
+    {"tendon/t", "frictionloss", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, TENDON("frictionloss='.5'")),
+     SCENE(FLAG("frictionloss='disable'"), A("", "") A2, TENDON("frictionloss='1'")), 0},
+    {"tendon/t", "range", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, TENDON("limited='true' range='-1 1'")),
+     SCENE(FLAG("limit='disable'"), A("", "") A2, TENDON("limited='true' range='-1 1'")), 0},
+    {"tendon/still", "frictionloss", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, "<tendon><fixed name='still' frictionloss='1'><joint joint='j' "
+           "coef='1'/></fixed></tendon>"),
+     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>"), 0},
+    {"tendon/still", "armature", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, "<tendon><fixed name='still' armature='1'><joint joint='j' "
+           "coef='1'/></fixed></tendon>"),
+     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>"), 0},
+    {"tendon/still", "range", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, "<tendon><fixed name='still' limited='true' range='-1 1'><joint "
+           "joint='j' coef='1'/></fixed></tendon>"),
+     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>"), 0},
+    {"tendon/still", "damping", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, "<tendon><fixed name='still' damping='1'><joint joint='j' "
+           "coef='1'/></fixed></tendon>"),
+     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>"), 0},
+    // armature and damping of an actuator act though its force does not
+    {"actuator/u", "transmission", DJ_IGNORED,
+     SCENE(" actuatorgroupdisable='2'/>", A("", "") A2, TENDON("") ACT("<motor joint='j'/><motor "
+           "name='u' tendon='t' group='2' damping='0 1'/>")),
+     SCENE(" actuatorgroupdisable='2'/>", A("", "") A2, TENDON("") ACT("<motor joint='j' "
+           "damping='0 1'/><motor name='u' tendon='t' group='2'/>")), 0},
+    {"actuator/u", "transmission", DJ_IGNORED,
+     SCENE(" actuatorgroupdisable='2'/>", A("", "") A2, TENDON("") ACT("<motor name='u' "
+           "tendon='t' group='2' damping='1'/>")),
+     SCENE("/>", A("", ""), MOTOR("damping='1'")), 0},
+    {"actuator/u", "transmission", DJ_IGNORED,
+     SCENE(" actuatorgroupdisable='2'/>", A("", "") A2, TENDON("") ACT("<motor name='u' "
+           "tendon='t' group='2' armature='1'/>")),
+     SCENE("/>", A("", ""), MOTOR("armature='1'")), 0},
+    {"actuator/u", "ctrlrange", DJ_APPROXIMATED,
+     SCENE("/>", A("", ""), ACT("<pid joint='j' kp='1'/><motor name='u' joint='j' "
+           "ctrllimited='true' ctrlrange='-1 1'/>")),
+     SCENE("/>", A("", ""), ACT("<motor name='u' site='sa' ctrllimited='true' "
+           "ctrlrange='-1 1'/>")), 0},
+    {"actuator/u", "forcerange", DJ_APPROXIMATED,
+     SCENE("/>", A("", ""), MOTOR("forcelimited='true' forcerange='-1 1'")),
+     SCENE(FLAG("actuation='disable'"), A("", ""), MOTOR("forcelimited='true' "
+           "forcerange='-1 1'")), 0},
+    {"actuator/u", "biasprm", DJ_APPROXIMATED,
+     SCENE("/>", A2 A("type='ball'", ""), ACT("<motor joint='j2'/><motor joint='j2'/><position "
+           "name='u' joint='j'/>")),
+     SCENE("/>", A2 A("type='ball'", ""), ACT("<motor joint='j2'/><motor joint='j2'/><position "
+           "name='u' joint='j2'/><position joint='j'/>")), 0},
+    {"actuator/u", "biasprm", DJ_IGNORED,
+     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>" A2,
+           ACT("<motor joint='j2'/><general name='u' joint='j' gaintype='affine' "
+               "gainprm='1 0 1'/>")),
+     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>" A2,
+           ACT("<motor joint='j2'/><general name='u' joint='j2' gaintype='affine' gainprm='1 0 1' "
+               "biastype='affine' biasprm='0 0 1'/>")), 0},
+    {"actuator/u", "biasprm", DJ_IGNORED,
+     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>" A2,
+           ACT("<motor joint='j2'/><velocity name='u' joint='j'/>")),
+     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>" A2,
+           ACT("<motor joint='j2'/><general name='u' joint='j' gaintype='affine' gainprm='1 1 0' "
+               "biastype='affine' biasprm='1 0 0'/>")), 0},
+};
+
+static void testTerms(void** state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    djt_checkCase(cases + i, true);
+    djt_checkCase(cases + i, false);
+  }
+}
+
+// What the note of an entry says.
+static void checkNote(const char* scene, const char* element, const char* feature,
+                      const char* words) {
+  mjModel* m = djt_compile(scene);
+  djReport* report;
+  djModel* x = djt_import(&report, m);
+  const djReportEntry* entry = djt_entry(report, element, feature);
+  if (!entry) fail_msg("%s %s: not reported\n%s", element, feature, scene);
+  if (!strstr(entry->note, words)) fail_msg("'%s' lacks %s", entry->note, words);
+  dj_deleteReport(report);
+  dj_deleteModel(x);
+  mj_deleteModel(m);
+}
+
+// Notes name what is replaced or left out.
+static void testNotes(void** state) {
+  (void)state;
+  static const char* const integrators[] = {"RK4", "implicit", "implicitfast", "discrete"};
+  for (int i = 0; i < 4; i++) {
+    char scene[1000], words[100];
+    snprintf(scene, sizeof(scene), SCENE(" timestep='.003' integrator='%s'/>", A("", ""), ""),
+             integrators[i]);
+    snprintf(words, sizeof(words), "%s is replaced by position or variational at the same "
+             "timestep, 0.003 s", integrators[i]);
+    checkNote(scene, "option", "integrator", words);
+  }
+  checkNote(SCENE(" cone='elliptic'/>", FLOOR("") B("condim='3'"), ""), "option", "cone",
+            "a round cone; sticking");
+  checkNote(SCENE(" cone='pyramidal'/>", FLOOR("") B("condim='3'"), ""), "option", "cone",
+            "a round cone: MuJoCo's pyramid is up to 29 % weaker");
+  checkNote(SCENE("/>", A("", "") A2, ACT("<motor name='u' cranksite='sa' slidersite='sa2' "
+            "cranklength='2'/>")), "actuator/u", "transmission", "slider-crank: it makes no force");
+  checkNote(SCENE("/>", A("", "") A2, TENDON("") ACT("<motor name='u' tendon='t'/>")),
+            "actuator/u", "transmission", "tendon: it makes no force");
+  checkNote(SCENE("/>", A("", ""), ACT("<motor name='u' site='sa'/>")), "actuator/u",
+            "transmission", "site: it makes no force");
+  checkNote(SCENE("/>", A("", ""), ACT("<adhesion name='u' body='A' ctrlrange='0 1'/>")),
+            "actuator/u", "transmission", "body (adhesion): it makes no force");
+  checkNote(SCENE("/>", A("type='ball'", ""), ACT("<orientation name='u' joint='j' kp='1'/>")),
+            "actuator/u", "transmission", "so3: it makes no force");
+  checkNote(SCENE("/>", A("limited='true' range='-1 1'", ""), ACT("<muscle name='u' joint='j'/>")),
+            "actuator/u", "gaintype", "muscle: it makes no force");
+  checkNote(SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' input='pos'/>")),
+            "actuator/u", "gaintype", "pid: it makes no force");
+  checkNote(SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' "
+            "resistance='1'/>")), "actuator/u", "biastype", "dcmotor: it makes no force");
+  // 100/(1 - .9), 10/(1 - .9)
+#define LIMIT "limited='true' range='-1 1' solreflimit='-100 -10' solimplimit='.9 .9 .01'"
+  checkNote(SCENE("/>", A("type='slide' " LIMIT, ""), ""), "joint/j", "range",
+            "damper, 1e+03 /s^2 and 100 /s times");
+  checkNote(SCENE("/>", A("type='slide' " LIMIT, ""), ""), "joint/j", "range", "(0.1 m at 100 m/");
+  // in the joint's unit
+  checkNote(SCENE("/>", A("type='slide' limited='true' range='-1 1'", ""), ""), "joint/j", "range",
+            "m at 100 m/s^2)");
+  checkNote(SCENE("/>", A("limited='true' range='-1 1'", ""), ""), "joint/j", "range",
+            "rad at 100 rad/s^2)");
+  checkNote(SCENE(FLAG("actuation='disable'"), COMPENSATED(""), MOTOR("")), "joint/j",
+            "actuatorgravcomp", "MuJoCo drops this compensation where there is no actuation");
+  checkNote(SCENE("/>", COMPENSATED("actuatorfrcrange='-1 1' actuatorfrclimited='true'"),
+            MOTOR("")), "joint/j", "actuatorgravcomp", "not part of the force that");
+  checkNote(SCENE("/>", A("frictionloss='1'", ""), "<custom><numeric "
+            "name='dijoco_frictionloss_eps' data='.1'/></custom>"), "joint/j", "frictionloss",
+            "creeps at 0.058 rad/s");
+  checkNote(SCENE("/>", FLOOR("") B("type='cylinder'"), ""), "geom/b", "type",
+            "domes that are 0.001 m lower");
+  checkNote(SCENE("/>", FLOOR("") "<body><freejoint/><geom name='b' type='ellipsoid' size='.1 .4 "
+            ".2'/></body>", ""), "geom/b", "type", "up to 20 % of");
+  static const char* const axes[] = {".1 .4 .2", ".4 .2 .1", ".2 .1 .4", ".1 .2 .4", ".4 .1 .2"};
+  for (int i = 0; i < 5; i++) {
+    char scene[1000];
+    snprintf(scene, sizeof(scene), SCENE("/>", FLOOR("") "<body><freejoint/><geom name='b' "
+             "type='ellipsoid' size='%s'/></body>", ""), axes[i]);
+    checkNote(scene, "geom/b", "type", "up to 20 % of");
+  }
+  checkNote(SCENE("/>", FLOOR("") "<body><freejoint/><geom name='b' type='cylinder' "
+            "size='.1 .3'/></body>", ""), "geom/b", "type", "domes that are 0.0015 m lower");
+  // At rest (1-d) g = d aref = d^2 k r, and k = 1000/d^2.
+#define SOFT "solref='-1000 -1' solimp='.9 .9 .001'"
+#define SINKS "sink in by about 0.00098 m under"
+  checkNote(SCENE("/>", FLOOR("") B(SOFT), ""), "geom/b", "solref", SINKS);
+  checkNote(SCENE("/>", FLOOR(SOFT) B(""), ""), "geom/f", "solref", SINKS);
+  checkNote(SCENE(" gravity='6 0 8' o_solref='-1000 -1' o_solimp='.9 .9 .001'"
+            FLAG("override='enable'"), FLOOR("") B(""), ""), "geom/b", "solref",
+            "sink in by about 0.001 m under");
+  checkNote(SCENE(" o_solref='-3000 -1'" FLAG("energy='enable'"), FLOOR("") B(SOFT), ""), "geom/b",
+            "solref", SINKS);
+  checkNote(SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c'/><pair name='p' "
+            "geom1='f' geom2='b' " SOFT "/></contact>"), "pair/p", "solref", SINKS);
+  checkNote(SCENE("/>", FLOOR("") BB, "<contact><pair name='p' geom1='f' geom2='c' " SOFT
+            "/><pair geom1='f' geom2='b'/></contact>"), "pair/p", "solref", SINKS);
+  checkNote(SCENE("/>", FLOOR("") B("condim='4'"), ""), "geom/b", "condim",
+            "torsional friction is dropped: a contact resists sliding only, so spin about the");
+  checkNote(SCENE("/>", FLOOR("") B("condim='6'"), ""), "geom/b", "condim",
+            "torsional and rolling friction is dropped: a contact resists sliding only, so spin "
+            "and");
+  checkNote(SCENE("/>", FLOOR("") B(""), "<contact><pair name='p' geom1='f' geom2='b' "
+            "friction='1 .5 0 0 0'/></contact>"), "pair/p", "friction", "by their mean, 0.75");
+  checkNote(SCENE("/>", "<geom name='h' type='hfield' hfield='x'/>" B(""), "<asset><hfield "
+            "name='x' nrow='2' ncol='2' size='1 1 1 1'/></asset>"), "geom/h", "type",
+            "type hfield is not");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testTerms), cmocka_unit_test(testNotes)};
+  return cmocka_run_group_tests(tests, djt_registerIdle, NULL);
+}
