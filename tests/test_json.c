@@ -66,6 +66,32 @@ static void test_roundTrip(void** state) {
   }
 }
 
+// A name that JSON cannot hold is refused, and what stood in the file stays.
+static void test_names(void** state) {
+  (void)state;
+  djSample sample;
+  djModel* m = makeSample(&sample);
+  djError err = {""};
+  assert_int_equal(dj_saveModel(m, path, &err), DJ_OK);
+  djSiteDef site = {.name = "caf\xe9", .quat = {1}};
+  sample.def.site = &site;
+  sample.def.nsite = 1;
+  djModel* latin = NULL;
+  assert_int_equal(dj_makeModel(&latin, &sample.def, &err), DJ_OK);
+  assert_int_equal(dj_saveModel(latin, path, &err), DJ_INVALID);
+  assert_non_null(strstr(err.text, ": sites[0].name: a string is not UTF-8"));
+  djModel* again = NULL;
+  assert_int_equal(dj_loadModel(&again, path, &err), DJ_OK);
+  assert_null(djt_difference(m, again));
+  dj_deleteModel(again);
+  dj_deleteModel(latin);
+  site.name = "caf\xc3\xa9";
+  assert_int_equal(dj_makeModel(&latin, &sample.def, &err), DJ_OK);
+  checkRoundTrip(latin);
+  dj_deleteModel(latin);
+  dj_deleteModel(m);
+}
+
 // Numbers of every size keep their bits.
 static void test_numbers(void** state) {
   (void)state;
@@ -255,7 +281,7 @@ static void test_hostile(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_roundTrip), cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_roundTrip), cmocka_unit_test(test_names), cmocka_unit_test(test_numbers),
       cmocka_unit_test(test_format),    cmocka_unit_test(test_good),
       cmocka_unit_test(test_errors),    cmocka_unit_test(test_files),
       cmocka_unit_test(test_hostile),

@@ -253,7 +253,8 @@ djStatus dj_modelText(djText* text, const djModel* model, bool all, djError* err
   if (all && o->friction_eps < 0) o->friction_eps = in_force->friction_eps;
   addModel(text, &def, model, all);
   dj_freeDef(storage);
-  return text->failed ? dj_failMemory(err) : DJ_OK;
+  if (text->failed) return dj_failMemory(err);
+  return dj_checkJson(text->data, text->length, false, err);   // names may be other than UTF-8
 }
 
 djStatus dj_writeModel(const djModel* model, djFile* file, djError* err) {
