@@ -230,6 +230,42 @@ static void testCovectors(void** state) {
   }
 }
 
+// A run may start from data's own state, and goes on from there; without one, from the model's.
+static void testStart(void** state) {
+  (void)state;
+  djRng rng = {15};
+  for (int trial = 0; trial < 20; trial++) {
+    Case c;
+    makeCase(&c, &rng, DJT_ALL);
+    size_t nq = c.m->nq, nv = c.m->nv, na = c.m->na;
+    djRolloutResult result = {0};
+    for (int given = 0; given < 2; given++) {
+      if (!given) {
+        c.r.qpos0 = c.m->qpos0;
+        memset(c.v0, 0, nv * sizeof(double));
+        memset(c.a0, 0, na * sizeof(double));
+      }
+      assert_int_equal(djd_rolloutForward(&result, c.m, c.d, &c.r, c.tape), DJ_OK);
+      double loss = result.loss;
+      djRollout r = c.r;
+      memcpy(c.d->qpos, c.r.qpos0, nq * sizeof(double));
+      memcpy(c.d->qvel, c.v0, nv * sizeof(double));
+      memcpy(c.d->act, c.a0, na * sizeof(double));
+      r.qpos0 = given ? c.d->qpos : NULL;
+      r.qvel0 = given ? c.d->qvel : NULL;
+      r.act0 = given ? c.d->act : NULL;
+      assert_int_equal(djd_rolloutForward(&result, c.m, c.d, &r, c.tape), DJ_OK);
+      assert_true(result.loss == loss);
+      djt_randomState(&rng, c.m, c.d, 1);
+      memcpy(c.q0, c.d->qpos, nq * sizeof(double));
+      memcpy(c.v0, c.d->qvel, nv * sizeof(double));
+      memcpy(c.a0, c.d->act, na * sizeof(double));
+      c.r.qpos0 = c.q0;
+    }
+    freeCase(&c);
+  }
+}
+
 static void testMisuse(void** state) {
   (void)state;
   djRng rng = {12};
@@ -255,7 +291,7 @@ static void testMisuse(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testGradient),
-                                     cmocka_unit_test(testCovectors),
+                                     cmocka_unit_test(testCovectors), cmocka_unit_test(testStart),
                                      cmocka_unit_test(testMisuse)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,8 @@ typedef double (*djLossCallback)(void* user, const djModel* model, int horizon,
                                  const double* qpos, const double* qvel, const double* act,
                                  const double* ctrl, double* dstate, double* dctrl);
 
-// A run whose loss is taken: start, controls, loss.
+// A run whose loss is taken: start, controls, loss. Starts that are NULL are the model's qpos0 and
+// zeros; they may be arrays of the djData that runs, which then goes on from where it is.
 typedef struct djRollout {
   int horizon;                 // steps
   const double* qpos0;         // (nq)

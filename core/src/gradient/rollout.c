@@ -142,18 +142,21 @@ static djStatus addLoss(djRolloutResult* result, djTape* tape, djLossWork* w, co
   return DJ_OK;
 }
 
+// Where none is given: zeros. The array may be the one given.
+static void setNumbers(double* out, const double* given, int n) {
+  if (given) memmove(out, given, (size_t)n * sizeof(double));
+  else memset(out, 0, (size_t)n * sizeof(double));
+}
+
 // The state is set anew, so that earlier warm starts have no influence; inputs are kept.
 static djStatus setStart(const djModel* m, djData* d, const djRollout* r) {
   d->time = 0;
   memset(&d->stats, 0, sizeof(d->stats));
   d->stats.gap = d->stats.smallest_gap = INFINITY;
   if (d->work->contacts) dj_resetContacts(d->work->contacts);
-  memcpy(d->qpos, m->qpos0, (size_t)m->nq * sizeof(double));
-  memset(d->qvel, 0, (size_t)m->nv * sizeof(double));
-  memset(d->act, 0, (size_t)m->na * sizeof(double));
-  if (r->qpos0) memcpy(d->qpos, r->qpos0, (size_t)m->nq * sizeof(double));
-  if (r->qvel0) memcpy(d->qvel, r->qvel0, (size_t)m->nv * sizeof(double));
-  if (r->act0) memcpy(d->act, r->act0, (size_t)m->na * sizeof(double));
+  setNumbers(d->qpos, r->qpos0 ? r->qpos0 : m->qpos0, m->nq);
+  setNumbers(d->qvel, r->qvel0, m->nv);
+  setNumbers(d->act, r->act0, m->na);
   return dj_forward(m, d);
 }
 
