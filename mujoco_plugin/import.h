@@ -44,6 +44,10 @@ djStatus djm_findContacts(djmImport* imp);
 // List everything that is not exact.
 djStatus djm_makeReport(djReport** report, const djmImport* imp);
 
+// By djFrictionArms and djFrictionCap, as scenes name them.
+extern const char* const djm_armNames[];
+extern const char* const djm_capNames[];
+
 // ---- predicates that import and report share
 
 // Whether an mjDSBL_* bit is set.

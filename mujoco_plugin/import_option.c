@@ -62,6 +62,8 @@ static const djmSetting settings[] = {
 };
 #undef OPTION
 
+const char* const djm_armNames[] = {"plane", "paper"};
+const char* const djm_capNames[] = {"magnitude", "paper"};
 static const char kPrefix[] = "dijoco_";
 
 static const djmSetting* findSetting(const char* name) {
@@ -78,8 +80,6 @@ static djStatus refuse(djmImport* imp, const char* kind, const char* name, const
 
 // The enumerator of a name, as text. False: none.
 static bool findChoice(int* value, const djmSetting* setting, const char* text) {
-  static const char* const arms[] = {"plane", "paper"};
-  static const char* const caps[] = {"magnitude", "paper"};
   djSettings parsed = {.option = dj_defaultOption()};
   if (dj_parseSetting(&parsed, setting->name, text, NULL) == DJ_OK) {
     djModelDef def = {.option = parsed.option};
@@ -89,7 +89,7 @@ static bool findChoice(int* value, const djmSetting* setting, const char* text) 
   bool is_arms = strcmp(setting->name, "friction_arms") == 0;
   if (!is_arms && strcmp(setting->name, "friction_cap") != 0) return false;
   for (*value = 0; *value < 2; ++*value) {
-    if (strcmp((is_arms ? arms : caps)[*value], text) == 0) return true;
+    if (strcmp((is_arms ? djm_armNames : djm_capNames)[*value], text) == 0) return true;
   }
   return false;
 }

@@ -1,5 +1,6 @@
 // Settings and the keyframe of a written scene.
 
+#include "import.h"
 #include "write.h"
 
 #include <dijoco/task.h>
@@ -30,6 +31,26 @@ static bool setText(djmWrite* w, const char* name, const char* value) {
   return true;
 }
 
+// Those that hardly anybody changes: only where they differ from what would be read without.
+static bool writeRareSettings(djmWrite* w) {
+  const djOption defaults = dj_defaultOption(), *o = &w->wanted->opt;
+  const djOption* old = w->base ? &w->base->opt : &defaults;
+  bool good = true;
+  if (o->frictionloss_eps != old->frictionloss_eps) {
+    good = setNumber(w, "dijoco_frictionloss_eps", o->frictionloss_eps);
+  }
+  if (good && o->max_iterations != old->max_iterations) {
+    good = setNumber(w, "dijoco_max_iterations", o->max_iterations);
+  }
+  if (good && o->friction_arms != old->friction_arms) {
+    good = setText(w, "dijoco_friction_arms", djm_armNames[o->friction_arms]);
+  }
+  if (good && o->friction_cap != old->friction_cap) {
+    good = setText(w, "dijoco_friction_cap", djm_capNames[o->friction_cap]);
+  }
+  return good;
+}
+
 bool djm_writeSettings(djmWrite* w) {
   const djModel *wanted = w->wanted, *base = w->base;
   const djContactSettings* c = &wanted->contact;
@@ -53,7 +74,7 @@ bool djm_writeSettings(djmWrite* w) {
   if (good && !base && wanted->gravity_ramp > 0) {
     good = setNumber(w, "dijoco_gravity_ramp", wanted->gravity_ramp);
   }
-  return good;
+  return good && writeRareSettings(w);
 }
 
 // ------------------------------ keyframe --------------------------------------------------------
