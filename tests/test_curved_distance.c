@@ -193,9 +193,41 @@ static void testPlane(void** state) {
   }
 }
 
+// A cache of other shapes, with vertices that these do not have or a normal of another length,
+// changes nothing, and does not come back.
+static void testWildCache(void** state) {
+  (void)state;
+  Random r = {19};
+  static const int pairs[][2] = {{DJ_ELLIPSOID, DJ_CYLINDER}, {DJ_CYLINDER, DJ_ELLIPSOID},
+                                 {DJ_ELLIPSOID, DJ_BOX},      {DJ_BOX, DJ_CYLINDER}};
+  for (int i = 0; i < 80; i++) {
+    PairCase c;
+    randomPair(&c, &r, pairs[i % 4][0], pairs[i % 4][1], 1, 0.02, 1, 0.5);
+    djDistanceCache good = {0};
+    djDistance d, again;
+    assert_int_equal(measure(&d, &good, &c), DJ_OK);
+    int nvert[2] = {c.shape[0].shape.nvert, c.shape[1].shape.nvert};
+    for (int k = 0; k < 8; k++) {
+      djDistanceCache wild = good;
+      int* index = k % 2 ? wild.b : wild.a;
+      if (k < 2) index[0] = nvert[k % 2];
+      else if (k < 4) index[0] = -1;
+      else if (k < 6) wild.normal[k % 2] += 0.5;
+      else wild.count = k == 6 ? 4 : -1;
+      assert_int_equal(measure(&again, &wild, &c), DJ_OK);
+      assert_true(fabs(again.gap - d.gap) < 1e-13 * c.size);
+      for (int j = 0; j < wild.count; j++) {
+        assert_in_range(wild.a[j], 0, nvert[0] - 1);
+        assert_in_range(wild.b[j], 0, nvert[1] - 1);
+      }
+    }
+    freeCase(&c);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRandom),
+      cmocka_unit_test(testWildCache), cmocka_unit_test(testRandom),
       cmocka_unit_test(testAligned),
       cmocka_unit_test(testCoincident),
       cmocka_unit_test(testPlane),

@@ -553,7 +553,7 @@ static void testSpecks(void** state) {
       lost += status == DJ_NOT_CONVERGED;
       djVec3 across = dju_sub3(dju_load3(g.point_b), dju_load3(g.point_a));
       double wide = dju_norm3(dju_madd3(across, -g.gap, dju_load3(g.normal)));
-      if (status == DJ_OK) CHECK(wide < 1e-10);
+      if (status == DJ_OK) CHECK(wide < 1e-6);   // the gap's error goes with its square
       if (status == DJ_OK && k > 0) CHECK(fabs(g.gap - gap) < 1e-10);   // as moved along the normal
       c.pos[1] = dju_madd3(c.pos[1], gap - g.gap, dju_load3(g.normal));
     }
