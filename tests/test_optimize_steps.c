@@ -504,6 +504,38 @@ static void testStartsAnew(void** state) {
   assert_true(nhelped > 0);
 }
 
+// Adam does not see the size of a loss, on equations and at bounds neither.
+static djStatus scaled(void* user, double* loss, double* grad, const double* x) {
+  double c = *(const double*)user;
+  *loss = 0;
+  for (int i = 0; i < 3; i++) {
+    double d = x[i] - i * 0.7;
+    *loss += c * (1 + i) * d * d;
+    if (grad) grad[i] = 2 * c * (1 + i) * d;
+  }
+  return DJ_OK;
+}
+
+static void testScaledLoss(void** state) {
+  (void)state;
+  static const double low[3] = {-0.1, -9, -9}, high[3] = {9, 9, 0.5}, equal[3] = {1, 1, 1};
+  double value[1] = {0.3}, first[3] = {0}, c[3] = {1, 0x1p20, 0x1p-10};
+  for (int k = 0; k < 3; k++) {
+    double x[3] = {2, -0.7, -1};
+    djOptimizer o = dj_defaultOptimizer();
+    o.iterations = 40;
+    o.rate = 0.1;
+    o.epsilon = 1e-30;
+    djOptimizeProblem p = {.n = 3, .lower = low, .upper = high, .nequal = 1, .equal = equal,
+                           .value = value, .objective = scaled, .user = &c[k]};
+    djOptimizeResult r;
+    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    if (k == 0) memcpy(first, x, sizeof first);
+    for (int i = 0; i < 3; i++) assert_true(fabs(x[i] - first[i]) < 1e-7);
+    assert_true(fabs(x[0] + x[1] + x[2] - 0.3) < 1e-11);
+  }
+}
+
 // Where the loss is not defined steps are halved.
 static void testHalved(void** state) {
   (void)state;
@@ -586,7 +618,7 @@ int main(void) {
       cmocka_unit_test(testCoupledGroups), cmocka_unit_test(testFirstStep),
       cmocka_unit_test(testRuns),          cmocka_unit_test(testStuck),
       cmocka_unit_test(testNoMemory),      cmocka_unit_test(testStartsAnew),
-      cmocka_unit_test(testHalved),
+      cmocka_unit_test(testHalved),        cmocka_unit_test(testScaledLoss),
       cmocka_unit_test(testProjection),    cmocka_unit_test(testStepTolerance),
       cmocka_unit_test(testGroupsShrinkTogether),
   };
