@@ -1,6 +1,7 @@
 // The steps that each optimiser takes: Adam's against its formulas, the trust region's radius in
-// both phases, the first step of L-BFGS, and how runs end that cannot go on.
+// both phases, the first step of L-BFGS.
 
+#include "common/losses.h"
 #include "common/random_model.h"
 
 #include <math.h>
@@ -11,62 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-enum { N = 2 };
-
-// A loss, which lies, or refuses, in some of its calls.
-typedef struct Loss {
-  djObjective truth;
-  int calls;
-  int lie_from, lie_to;        // calls in which it adds 1000
-  int refuse_from, refuse_to;
-  double start[N], first[N];   // first point that is asked for, and first other one
-} Loss;
-
-static djStatus rosenbrock(void* user, double* loss, double* grad, const double* x) {
-  double a = 1 - x[0], b = x[1] - x[0] * x[0];
-  (void)user;
-  *loss = a * a + 100 * b * b;
-  if (grad) {
-    grad[0] = -2 * a - 400 * b * x[0];
-    grad[1] = 200 * b;
-  }
-  return DJ_OK;
-}
-
-static djStatus slope(void* user, double* loss, double* grad, const double* x) {
-  (void)user;
-  *loss = 3 * x[0] - x[1];
-  if (grad) {
-    grad[0] = 3;
-    grad[1] = -1;
-  }
-  return DJ_OK;
-}
-
-static djStatus valley(void* user, double* loss, double* grad, const double* x) {
-  (void)user;
-  *loss = 50 * x[0] * x[0] + x[1] * x[1];
-  if (grad) {
-    grad[0] = 100 * x[0];
-    grad[1] = 2 * x[1];
-  }
-  return DJ_OK;
-}
-
-static djStatus evaluate(void* user, double* loss, double* grad, const double* x) {
-  Loss* l = user;
-  int call = l->calls++;
-  if (call == 0) {
-    memcpy(l->start, x, sizeof l->start);
-    memcpy(l->first, x, sizeof l->first);
-  }
-  if (memcmp(l->start, l->first, sizeof l->start) == 0) memcpy(l->first, x, sizeof l->first);
-  if (call >= l->refuse_from && call < l->refuse_to) return DJ_INVALID;
-  djStatus status = l->truth(NULL, loss, grad, x);
-  if (call >= l->lie_from && call < l->lie_to) *loss += 1000;
-  return status;
-}
 
 // ---- Adam -------------------------------------------------------------------------------------
 
@@ -162,13 +107,6 @@ typedef struct Walk {
   double x[N], best[N], loss, best_loss, length, ratio;
   int counts[3];               // steps after which the radius fell, stayed, rose
 } Walk;
-
-static double between(double d[N], const double* x, const double* y) {
-  for (int i = 0; i < N; i++) d[i] = y[i] - x[i];
-  return hypot(d[0], d[1]);
-}
-
-static double along(const double* grad, const double* d) { return grad[0] * d[0] + grad[1] * d[1]; }
 
 static void checkTravel(Walk* w, const djOptimizeStep* step) {
   double d[N], loss, grad[N], moved = between(d, w->x, step->x);
@@ -391,236 +329,13 @@ static void testRuns(void** state) {
   assert_true(differ > 20);
 }
 
-// ---- ends -------------------------------------------------------------------------------------
-
-// Defined at the start alone.
-static djStatus point(void* user, double* loss, double* grad, const double* x) {
-  (void)user;
-  if (x[0] != 1 || x[1] != 2) return DJ_INVALID;
-  return slope(NULL, loss, grad, x);
-}
-
-// Its gradient points the wrong way.
-static djStatus uphill(void* user, double* loss, double* grad, const double* x) {
-  djStatus status = valley(user, loss, grad, x);
-  for (int i = 0; i < N && grad; i++) grad[i] = -grad[i];
-  return status;
-}
-
-// It has no gradient beyond x = 0.
-static djStatus blind(void* user, double* loss, double* grad, const double* x) {
-  djStatus status = valley(user, loss, grad, x);
-  if (x[0] < 0 && grad) grad[0] = NAN;
-  return status;
-}
-
-static void testStuck(void** state) {
-  (void)state;
-  static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
-  for (int t = 0; t < 3; t++) {
-    djOptimizer o = dj_defaultOptimizer();
-    djOptimizeResult r;
-    o.type = types[t];
-    double x[N] = {1, 2};
-    djOptimizeProblem p = {.n = N, .objective = point};
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_NOT_CONVERGED);
-    assert_true(r.stop == DJ_STOP_STUCK && r.iterations == 0 && x[0] == 1 && x[1] == 2);
-    assert_true(r.refused > 0 && r.refused < r.evaluations && r.loss == r.first_loss);
-    p.objective = uphill;
-    djStatus status = dj_optimize(&r, x, &p, &o, NULL);
-    if (t > 0) assert_true(status == DJ_NOT_CONVERGED && r.stop == DJ_STOP_STUCK);
-    assert_true(x[0] == 1 && x[1] == 2 && r.best_iteration == 0);
-    p.objective = blind;
-    o.iterations = 200;
-    o.rate = 0.05;
-    assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
-    assert_true(r.refused > 0 && x[0] >= 0 && r.loss < r.first_loss);
-  }
-}
-
-// Memory that runs out ends a run at once, whichever evaluation it is.
-typedef struct Poor {
-  int calls, last;
-} Poor;
-
-static djStatus poor(void* user, double* loss, double* grad, const double* x) {
-  Poor* p = user;
-  return ++p->calls == p->last ? DJ_NO_MEMORY : valley(NULL, loss, grad, x);
-}
-
-static void testNoMemory(void** state) {
-  (void)state;
-  static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
-  for (int t = 0; t < 3; t++) {
-    for (int k = 1; k < 12; k++) {
-      djOptimizer o = dj_defaultOptimizer();
-      o.type = types[t];
-      Poor mine = {0, k};
-      djOptimizeProblem p = {.n = N, .objective = poor, .user = &mine};
-      djOptimizeResult r;
-      djError err = {""};
-      double x[N] = {1, 2};
-      assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_NO_MEMORY);
-      assert_int_equal(mine.calls, k);
-      assert_true(x[0] == 1 && x[1] == 2);
-    }
-  }
-}
-
-// A valley with kinks across: NLopt's line search ends there, and starting anew helps.
-static djStatus kinks(void* user, double* loss, double* grad, const double* x) {
-  const double* k = user;
-  double a = x[0] - k[0] * x[1] * x[1], b = x[1] - k[1], sign = a < 0 ? -1 : 1;
-  *loss = k[2] * fabs(a) + b * b + 0.1 * x[0] * x[0] + k[3];
-  if (grad) {
-    grad[0] = k[2] * sign + 0.2 * x[0];
-    grad[1] = -2 * k[2] * sign * k[0] * x[1] + 2 * b;
-  }
-  return DJ_OK;
-}
-
-// ... as long as it does: a run that goes on from where one ended gains nothing.
-static void testStartsAnew(void** state) {
-  (void)state;
-  djRng rng = {5};
-  int nhelped = 0;
-  for (int trial = 0; trial < 60; trial++) {
-    double k[4], x[N], y[N];
-    k[3] = trial % 3 == 0 ? -100 : 0;
-    for (int i = 0; i < 3; i++) k[i] = djt_uniform(&rng, 0.2, 3);
-    for (int i = 0; i < N; i++) x[i] = djt_uniform(&rng, -2, 2);
-    djOptimizer o = dj_defaultOptimizer();
-    o.type = "lbfgsb";
-    o.iterations = 10000;
-    djOptimizeProblem p = {.n = N, .objective = kinks, .user = k};
-    djOptimizeResult r, again;
-    assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
-    assert_true(r.iterations < o.iterations);
-    memcpy(y, x, sizeof x);
-    assert_true(dj_optimize(&again, y, &p, &o, NULL) >= 0);
-    assert_true(r.loss - again.loss <= 1e-12 * fabs(r.loss));
-    nhelped += r.stop == DJ_STOP_GRADIENT;
-  }
-  assert_true(nhelped > 0);
-}
-
-// Adam does not see the size of a loss, on equations and at bounds neither.
-static djStatus scaled(void* user, double* loss, double* grad, const double* x) {
-  double c = *(const double*)user;
-  *loss = 0;
-  for (int i = 0; i < 3; i++) {
-    double d = x[i] - i * 0.7;
-    *loss += c * (1 + i) * d * d;
-    if (grad) grad[i] = 2 * c * (1 + i) * d;
-  }
-  return DJ_OK;
-}
-
-static void testScaledLoss(void** state) {
-  (void)state;
-  static const double low[3] = {-0.1, -9, -9}, high[3] = {9, 9, 0.5}, equal[3] = {1, 1, 1};
-  double value[1] = {0.3}, first[3] = {0}, c[3] = {1, 0x1p20, 0x1p-10};
-  for (int k = 0; k < 3; k++) {
-    double x[3] = {2, -0.7, -1};
-    djOptimizer o = dj_defaultOptimizer();
-    o.iterations = 40;
-    o.rate = 0.1;
-    o.epsilon = 1e-30;
-    djOptimizeProblem p = {.n = 3, .lower = low, .upper = high, .nequal = 1, .equal = equal,
-                           .value = value, .objective = scaled, .user = &c[k]};
-    djOptimizeResult r;
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
-    if (k == 0) memcpy(first, x, sizeof first);
-    for (int i = 0; i < 3; i++) assert_true(fabs(x[i] - first[i]) < 1e-7);
-    assert_true(fabs(x[0] + x[1] + x[2] - 0.3) < 1e-11);
-  }
-}
-
-// Where the loss is not defined steps are halved.
-static void testHalved(void** state) {
-  (void)state;
-  for (int t = 0; t < 2; t++) {
-    for (int cuts = 0; cuts < 5; cuts++) {
-      djOptimizer o = dj_defaultOptimizer();
-      o.type = t ? "trust_region" : "adam";
-      o.iterations = 1;
-      o.rate = o.radius = 0.1;
-      double x[N] = {-1.2, 1}, d[N];
-      Loss l = {.truth = slope, .refuse_from = 1, .refuse_to = 1 + cuts};
-      djOptimizeProblem p = {.n = N, .objective = evaluate, .user = &l};
-      djOptimizeResult r;
-      assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
-      assert_int_equal(r.refused, cuts);
-      double moved = between(d, l.start, x), full = t ? 0.1 : 0.1 * sqrt(2);
-      assert_true(fabs(moved - ldexp(full, -cuts)) < 1e-8);
-    }
-  }
-}
-
-// A run ends at the first step that is as short as the tolerance.
-static bool noteNorm(void* user, const djOptimizeStep* step) {
-  double* norm = user;                 // of the last step, and the least before it
-  if (step->iteration > 1) norm[1] = fmin(norm[1], norm[0]);
-  norm[0] = step->step_norm;
-  return true;
-}
-
-static void testStepTolerance(void** state) {
-  (void)state;
-  static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
-  for (int t = 0; t < 3; t++) {
-    djOptimizer o = dj_defaultOptimizer();
-    o.type = types[t];
-    o.iterations = 10000;
-    o.step_tolerance = 1e-4;
-    double x[N] = {-1.2, 1}, norm[2] = {0, INFINITY};
-    Loss l = {.truth = rosenbrock};
-    djOptimizeProblem p = {.n = N, .objective = evaluate, .user = &l, .callback = noteNorm,
-                           .callback_user = norm};
-    djOptimizeResult r;
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
-    assert_int_equal(r.stop, DJ_STOP_STEP);
-    assert_true(r.iterations > 3 && norm[0] <= 1e-4 && norm[1] > 1e-4);
-  }
-}
-
-static djStatus flat(void* user, double* loss, double* grad, const double* x) {
-  (void)user;
-  (void)x;
-  *loss = 1;
-  for (int i = 0; i < 3 && grad; i++) grad[i] = 0;
-  return DJ_OK;
-}
-
-// Only variables between their bounds move along with a multiplier: the last one, whose coefficient
-// is large, stays at its bound, on either side.
-static void testProjection(void** state) {
-  (void)state;
-  for (int side = -1; side <= 1; side += 2) {
-    const double low[3] = {-INFINITY, -INFINITY, side < 0 ? 0 : -INFINITY};
-    const double high[3] = {INFINITY, INFINITY, side < 0 ? INFINITY : 0};
-    const double equal[3] = {1, 2, 1e4 * side}, value[1] = {10};
-    double x[3] = {1, 1, 5 * side};
-    djOptimizer o = dj_defaultOptimizer();
-    o.iterations = 0;
-    djOptimizeProblem p = {.n = 3, .lower = low, .upper = high, .nequal = 1, .equal = equal,
-                           .value = value, .objective = flat};
-    djOptimizeResult r;
-    // From (1, 1, beyond its bound) along (1, 2): 7 are missing, so 7/5 of it.
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
-    assert_true(fabs(x[0] - 2.4) < 1e-9 && fabs(x[1] - 3.8) < 1e-9 && x[2] == 0);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testAdam),          cmocka_unit_test(testTrustRegion),
-      cmocka_unit_test(testCoupledGroups), cmocka_unit_test(testFirstStep),
-      cmocka_unit_test(testRuns),          cmocka_unit_test(testStuck),
-      cmocka_unit_test(testNoMemory),      cmocka_unit_test(testStartsAnew),
-      cmocka_unit_test(testHalved),        cmocka_unit_test(testScaledLoss),
-      cmocka_unit_test(testProjection),    cmocka_unit_test(testStepTolerance),
-      cmocka_unit_test(testGroupsShrinkTogether),
-  };
+      cmocka_unit_test(testAdam),
+      cmocka_unit_test(testTrustRegion),
+      cmocka_unit_test(testCoupledGroups),
+      cmocka_unit_test(testFirstStep),
+      cmocka_unit_test(testRuns),
+      cmocka_unit_test(testGroupsShrinkTogether)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
