@@ -128,6 +128,10 @@ class Test:
         self.skip = properties.get("SKIP_RETURN_CODE", 77)
         self.environment = dict(v.split("=", 1) for v in properties.get("ENVIRONMENT", []))
 
+    def program(self):
+        """Name of the program that is the test, for tests of C."""
+        return os.path.basename(self.command[-1])
+
     def run(self, seconds, **environment):
         """'passed', 'skipped', 'failed' or 'late', and how long it took."""
         begin = time.time()
@@ -172,6 +176,9 @@ def coverage_of(tree, test):
     """{source (relative): [lines that a test runs, other lines with a counter]}, or None where it
     does not pass."""
     prefix = os.path.join(HOME, tree.name, "counts-" + test.name)
+    # Also the test's own: what it takes from headers.
+    ours = re.compile(r"CMakeFiles/(dijoco_(objects|mujoco|plugin|plugin_objects)|%s)\.dir/"
+                      % re.escape(test.name))
     shutil.rmtree(prefix, ignore_errors=True)
     result, seconds = test.run(1800, GCOV_PREFIX=prefix)
     seen = {}
@@ -180,8 +187,7 @@ def coverage_of(tree, test):
             if file.endswith(".gcda"):
                 counts = os.path.join(path, file)
                 notes = os.path.splitext(counts)[0][len(prefix):] + ".gcno"
-                if not os.path.exists(notes) or not re.search(
-                        r"CMakeFiles/dijoco_(objects|mujoco|plugin|plugin_objects)\.dir/", notes):
+                if not os.path.exists(notes) or not ours.search(notes):
                     continue
                 for source, lines in lines_of(notes, counts).items():
                     if source.startswith(tree.source + os.sep):
