@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-static void editFrictionloss(mjModel* m) { m->dof_frictionloss[1] = 0.1; }
-static void editDamping(mjModel* m) { m->dof_damping[1] = 0.1; }
-static void editArmature(mjModel* m) { m->dof_armature[1] = 0.1; }
+static void editFrictionloss(mjModel* m) { *djt_dof(m, m->dof_frictionloss, 1) = 0.1; }
+static void editDamping(mjModel* m) { *djt_dof(m, m->dof_damping, 1) = 0.1; }
+static void editArmature(mjModel* m) { *djt_dof(m, m->dof_armature, 1) = 0.1; }
 
 static const djReportCase cases[] = {
     // options
