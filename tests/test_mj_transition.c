@@ -366,6 +366,40 @@ static void testParts(void** state) {
   }
 }
 
+// Differences are of steps solved to rounding, however loose the tolerance is: their errors would
+// be divided by the small step.
+static void testLoose(void** state) {
+  (void)state;
+  djRng rng = {19};
+  Case c = openCase(djt_compile("<mujoco>" DJT_ZOO_BODIES "<sensor>" DJT_ZOO_OTHER
+                                "</sensor></mujoco>"), 1, 1e-8);
+  land(&c, &rng, 40);
+  int n = c.ns * c.nx;
+  mjtNum* fine = calloc((size_t)n, sizeof(*fine));
+  assert_non_null(fine);
+  for (int k = 0; k < 4; k++) {
+    djt_tolerance(c.c, (double[]){1e-9, 1e-2, 1, 1e2}[k]);
+    solve(&c);
+    double error = 0;
+    for (int s = 0; s < c.m->nsensor; s++) {
+      if (djm_sensorIsAnalytic(c.m, s)) continue;
+      double size = 1, worst = 0;
+      for (int i = c.m->sensor_adr[s]; i < c.m->sensor_adr[s] + c.m->sensor_dim[s]; i++) {
+        for (int j = i * c.nx; j < (i + 1) * c.nx; j++) {
+          if (k == 0) fine[j] = c.C[j];
+          size = djt_worst(size, fabs(fine[j]));
+          worst = djt_worst(worst, fabs(c.C[j] - fine[j]));
+        }
+      }
+      error = djt_worst(error, worst / size);
+    }
+    print_message("tolerance %d: %.1e\n", k, error);
+    assert_true(error < 3e-7);
+  }
+  free(fine);
+  closeCase(&c);
+}
+
 // A hinge balanced under a controller that drives it away, faster than a step can follow: the step
 // is found, but no derivative, and nothing is written.
 static void testSingular(void** state) {
@@ -412,7 +446,8 @@ static void testUser(void** state) {
     snprintf(text, sizeof(text),
              "<mujoco><worldbody><body><joint name='j'/><geom size='.1' pos='.2 0 0'/></body>"
              "</worldbody><actuator><motor joint='j'/></actuator><sensor>"
-             "<user dim='2' needstage='pos'/><user dim='1' needstage='%s'/></sensor></mujoco>",
+             "<user dim='2' needstage='pos'/><user dim='1' needstage='%s'/><user dim='1' "
+             "needstage='pos'/></sensor></mujoco>",
              stages[last]);
     Case c = openCase(djt_compile(text), 1, 1e-8);
     djt_shake(c.d, &rng, c.m, 0.5, 1);
@@ -546,7 +581,7 @@ int main(void) {
       cmocka_unit_test(testLeftOut), cmocka_unit_test(testParts),   cmocka_unit_test(testTrees),
       cmocka_unit_test(testPlugin),  cmocka_unit_test(testUser),
       cmocka_unit_test(testDelays),  cmocka_unit_test(testContactDistance),
-      cmocka_unit_test(testSingular), cmocka_unit_test(testPressed),
+      cmocka_unit_test(testSingular), cmocka_unit_test(testPressed), cmocka_unit_test(testLoose),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

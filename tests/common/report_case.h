@@ -109,8 +109,8 @@ static const djOthers djt_others[] = {
       "<fixed name='other1' stiffness='1' damping='1' frictionloss='1' armature='1' "
       "limited='true' range='-1 1'><joint joint='other1' coef='1'/></fixed>"}},
     {"<contact>",
-     {"<pair name='other1' geom1='other1' geom2='other2' condim='1'/>",
-      "<pair name='other1' geom1='other1' geom2='other2' condim='6' adhesion='1' "
+     {"<pair name='other1' geom1='other0' geom2='other2' condim='1'/>",
+      "<pair name='other1' geom1='other0' geom2='other2' condim='6' adhesion='1' "
       "friction='1 .3 0 0 0' solref='-900 -4'/>"}},
     {"<equality>",
      {"<joint name='other1' joint1='other1' active='false'/>",
