@@ -400,6 +400,24 @@ static void testLoose(void** state) {
   closeCase(&c);
 }
 
+// Sensors in the frames of mocap bodies that were moved.
+static void testMocap(void** state) {
+  (void)state;
+  djRng rng = {20};
+#define FRAMES(ref) DJT_FRAMES(DJT_OBJECT("body", "free"), DJT_REF("body", ref)) \
+  DJT_FRAMES(DJT_OBJECT("body", ref), DJT_REF("body", "free"))
+  Case c = openCase(djt_compile(
+      "<mujoco><worldbody><body name='one' mocap='true'/><body name='two' mocap='true' "
+      "pos='1 2 3'/><body name='free'><freejoint/><geom type='box' size='.1 .2 .3'/></body>"
+      "</worldbody><sensor>" FRAMES("one") FRAMES("two") "</sensor></mujoco>"), 1, 1e-8);
+  djt_shake(c.d, &rng, c.m, 1, 1);
+  for (int i = 0; i < 6; i++) c.d->mocap_pos[i] = djt_uniform(&rng, -2, 2);
+  for (int i = 0; i < 2; i++) djt_unitQuat(c.d->mocap_quat + 4 * i, &rng);
+  solve(&c);
+  assert_true(checkSensors(&c, 1e-5, true, true) < 1e-7);
+  closeCase(&c);
+}
+
 // A hinge balanced under a controller that drives it away, faster than a step can follow: the step
 // is found, but no derivative, and nothing is written.
 static void testSingular(void** state) {
@@ -581,7 +599,8 @@ int main(void) {
       cmocka_unit_test(testLeftOut), cmocka_unit_test(testParts),   cmocka_unit_test(testTrees),
       cmocka_unit_test(testPlugin),  cmocka_unit_test(testUser),
       cmocka_unit_test(testDelays),  cmocka_unit_test(testContactDistance),
-      cmocka_unit_test(testSingular), cmocka_unit_test(testPressed), cmocka_unit_test(testLoose),
+      cmocka_unit_test(testSingular), cmocka_unit_test(testPressed),
+      cmocka_unit_test(testLoose),   cmocka_unit_test(testMocap),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
