@@ -413,6 +413,7 @@ static void testRestored(void** state) {
   assert_int_equal(d->nefc, e->nefc);
   assert_int_equal(d->nl, e->nl);
   assert_int_equal(d->pstack, e->pstack);
+  assert_ptr_equal(d->contact, d->arena);
   for (int i = 0; i < d->ncon; i++) {
     mjtNum f[6];
     djt_near(d->contact[i].dist, e->contact[i].dist, 0);
@@ -510,6 +511,7 @@ static void testFailed(void** state) {
     assert_true(d->ncon == was.ncon && d->nefc == was.nefc && d->nl == was.nl);
     assert_true(d->ne == was.ne && d->nf == was.nf);
     assert_ptr_equal(d->xfrc_applied, was.xfrc_applied);
+    assert_ptr_equal(d->contact, was.contact);
     assert_int_equal(d->contact[0].geom[1], 1);
     assert_true(djm_forward(m, d, c) >= 0);
     djm_deleteContext(c);

@@ -205,16 +205,17 @@ static void testPressed(void** state) {
         "<mujoco><option timestep='.004'/><worldbody><body name='stage' pos='0 0 .2'><joint "
         "name='lift' type='slide' axis='.1 0 1' stiffness='300' damping='5'/><joint name='tilt' "
         "axis='0 1 .1' stiffness='30' damping='2'/><geom type='box' size='.3 .2 .05' mass='2'/>"
-        "<site name='stage' pos='.1 .05 0' euler='10 20 30'/></body><body name='arm' pos='-.3 0 "
-        ".29'><joint name='swing' axis='0 1 0' damping='.5'/><geom type='box' pos='.3 0 0' "
-        "size='.1 .03 .03' mass='1'/><site name='arm' pos='.2 0 .02' euler='30 10 0'/></body>"
+        "<site name='stage' pos='.1 .05 0' size='.5' euler='10 20 30'/></body><body name='arm' "
+        "pos='-.3 0 .29'><joint name='swing' axis='0 1 0' damping='.5'/><geom type='box' pos='.3 0 0' "
+        "size='.1 .03 .03' mass='1'/><site name='arm' pos='.2 0 .02' size='.3' "
+        "euler='30 10 0'/></body>"
         "<body pos='.2 0 .28'><joint type='slide' axis='0 .1 1'/><geom size='.03' "
         "mass='.5'/></body></worldbody><actuator><motor joint='swing' gear='2'/><motor "
         "joint='lift' gear='3'/>"
-        "</actuator><sensor><touch site='arm'/><force site='stage'/><torque site='stage'/>"
+        "</actuator><sensor><force site='stage'/><torque site='stage'/>"
         "<force site='arm'/><torque site='arm'/><accelerometer site='stage'/><framelinacc "
         "objtype='site' objname='arm'/><frameangacc objtype='body' objname='stage'/>"
-        "<accelerometer site='stage' cutoff='.01'/></sensor>"
+        "<accelerometer site='stage' cutoff='.01'/><touch site='arm'/><touch site='stage'/></sensor>"
         "</mujoco>"), substeps, 1e-9);
     c.d->ctrl[0] = 1;
     c.d->ctrl[1] = -1;
@@ -222,6 +223,8 @@ static void testPressed(void** state) {
     assert_int_equal(djm_data(c.c)->npair, 2);
     for (int k = 0; k < 2; k++) assert_true(mju_norm3(djm_data(c.c)->pair[k].force) > 1);
     solve(&c);
+    assert_true(djm_forward(c.m, c.d, c.c) >= 0);
+    for (int i = c.ns - 2; i < c.ns; i++) assert_true(c.d->sensordata[i] > 1);
     double states = checkStates(&c, 3e-7), sensors = checkSensors(&c, 1e-7, true, true);
     if (states > 5e-5 || sensors > 1e-6) fail_msg("%g, %g", states, sensors);
     closeCase(&c);
