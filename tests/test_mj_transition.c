@@ -403,6 +403,24 @@ static void testLoose(void** state) {
   closeCase(&c);
 }
 
+// Contact of the last of many bodies with few dofs, where no sensor asks for its force: nothing is
+// written for the bodies.
+static void testManyBodies(void** state) {
+  (void)state;
+  char text[3000] = "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .1'>"
+                    "<joint type='slide' axis='0 0 1'/>";
+  for (int i = 0; i < 40; i++) strcat(text, "<body pos='.01 0 0'>");
+  strcat(text, "<geom size='.1'/>");
+  for (int i = 0; i < 41; i++) strcat(text, "</body>");
+  strcat(text, "</worldbody></mujoco>");
+  Case c = openCase(djt_compile(text), 2, 1e-8);
+  for (int k = 0; k < 30; k++) assert_true(djm_step(c.m, c.d, c.c) >= 0);
+  assert_int_equal(djm_data(c.c)->npair, 1);
+  solve(&c);
+  assert_true(checkStates(&c, 1e-6) < 1e-5);
+  closeCase(&c);
+}
+
 // Sensors in the frames of mocap bodies that were moved.
 static void testMocap(void** state) {
   (void)state;
@@ -603,7 +621,7 @@ int main(void) {
       cmocka_unit_test(testPlugin),  cmocka_unit_test(testUser),
       cmocka_unit_test(testDelays),  cmocka_unit_test(testContactDistance),
       cmocka_unit_test(testSingular), cmocka_unit_test(testPressed),
-      cmocka_unit_test(testLoose),   cmocka_unit_test(testMocap),
+      cmocka_unit_test(testLoose),   cmocka_unit_test(testMocap),   cmocka_unit_test(testManyBodies),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
