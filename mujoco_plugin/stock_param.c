@@ -1,7 +1,7 @@
 // Parameters of a compiled MuJoCo model, by name.
 //
 // Some of what MuJoCo's compiler derived is not recomputed by mj_setConst; it is updated here:
-// same-frame shortcuts, bounding boxes of meshes, polygon normals.
+// bounding boxes of meshes, polygon normals.
 
 #include "stock_work.h"
 
@@ -74,14 +74,6 @@ static void setBody(djStockSet* set) {
     if (refuseSimple(set, i, old, pos ? 3 : 4)) return;
     if (pos) put(set, old, 3);
     else putQuat(set, old);
-    // Geoms and sites may share the inertial frame, so none may take a shortcut any more.
-    m->body_sameframe[i] = mjSAMEFRAME_NONE;
-    for (int g = 0; g < m->ngeom; g++) {
-      if (m->geom_bodyid[g] == i) m->geom_sameframe[g] = mjSAMEFRAME_NONE;
-    }
-    for (int s = 0; s < m->nsite; s++) {
-      if (m->site_bodyid[s] == i) m->site_sameframe[s] = mjSAMEFRAME_NONE;
-    }
   } else if (isField(set, "gravcomp")) {
     put(set, m->body_gravcomp + i, 1);
   } else {
@@ -157,9 +149,7 @@ static void setGeom(djStockSet* set) {
   int i = set->id;
   if (isField(set, "friction")) {
     put(set, m->geom_friction + 3 * i, 3);
-    return;
-  }
-  if (isField(set, "pos")) {
+  } else if (isField(set, "pos")) {
     put(set, m->geom_pos + 3 * i, 3);
   } else if (isField(set, "quat")) {
     putQuat(set, m->geom_quat + 4 * i);
@@ -169,7 +159,6 @@ static void setGeom(djStockSet* set) {
   } else {
     fail(set, DJ_INVALID, "there is no such parameter");
   }
-  m->geom_sameframe[i] = mjSAMEFRAME_NONE;
 }
 
 // Unit normals of the mesh's polygons, by their first three vertices that are not in line.
@@ -212,8 +201,8 @@ static void setSite(djStockSet* set) {
   mjModel* m = set->stock->m;
   if (!isField(set, "pos")) {
     fail(set, DJ_INVALID, "there is no such parameter");
-  } else if (put(set, m->site_pos + 3 * set->id, 3)) {
-    m->site_sameframe[set->id] = mjSAMEFRAME_NONE;
+  } else {
+    put(set, m->site_pos + 3 * set->id, 3);
   }
 }
 

@@ -413,6 +413,7 @@ static void testRestored(void** state) {
   assert_int_equal(d->nefc, e->nefc);
   assert_int_equal(d->nl, e->nl);
   assert_int_equal(d->pstack, e->pstack);
+  assert_ptr_equal(d->contact, d->arena);
   for (int i = 0; i < d->ncon; i++) {
     mjtNum f[6];
     djt_near(d->contact[i].dist, e->contact[i].dist, 0);
@@ -440,10 +441,109 @@ static void testRestored(void** state) {
   mj_deleteModel(m);
 }
 
+// Sensors of one pair of geoms, in either order, and of pairs that do not touch: MuJoCo's values of
+// two boxes at rest, but for how many contacts there are.
+static void testContactPairs(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(
+      "<mujoco><option cone='elliptic'/><worldbody><geom name='other' size='.1' pos='3 0 3'/>"
+      "<geom name='floor' type='plane' size='1 1 1'/><body pos='0 0 .05'><freejoint/><geom "
+      "name='low' type='box' size='.1 .1 .05' mass='2'/></body><body pos='0 0 .13'><freejoint/>"
+      "<geom name='high' type='box' size='.05 .05 .03' mass='1'/></body></worldbody><sensor>"
+      "<contact geom1='low' geom2='high' data='found force' reduce='netforce'/>"
+      "<contact geom1='high' geom2='low' data='found force' reduce='netforce'/>"
+      "<contact geom1='low' geom2='floor' data='found force' reduce='netforce'/>"
+      "<contact geom1='floor' data='found force' reduce='netforce'/>"
+      "<contact geom1='floor' geom2='high' data='found force' reduce='netforce'/>"
+      "<contact geom1='other' data='found force' reduce='netforce'/></sensor></mujoco>");
+  mjData *d = mj_makeData(m), *e = mj_makeData(m);
+  djmContext* c = djt_context(m);
+  for (int k = 0; k < 1000; k++) {
+    assert_true(djm_step(m, d, c) >= 0);
+    mj_step(m, e);
+  }
+  assert_true(djm_forward(m, d, c) >= 0);
+  int touching = 0;
+  for (int i = 0; i < m->nsensor; i++) {
+    const mjtNum *s = d->sensordata + m->sensor_adr[i], *t = e->sensordata + m->sensor_adr[i];
+    assert_true((s[0] > 0) == (t[0] > 0));
+    touching += s[0] > 0;
+    for (int k = 1; k < 4; k++) djt_near(s[k], t[k], 0.05);
+  }
+  assert_int_equal(touching, 4);
+  djm_deleteContext(c);
+  mj_deleteData(d);
+  mj_deleteData(e);
+  mj_deleteModel(m);
+}
+
+// A callback that leaves MuJoCo's stack in use.
+static int failing_stage;
+static void failingSensor(const mjModel* m, mjData* d, int stage) {
+  (void)m;
+  if (stage != failing_stage) return;
+  d->pstack += 64;
+  d->pbase += 8;
+  mju_error("sensor");
+}
+
+// An error in a callback, before or while MuJoCo's contacts are hidden, leaves data that can be
+// used: nothing stays hidden, and the stack is free.
+static void testFailed(void** state) {
+  (void)state;
+  static const int stages[] = {mjSTAGE_POS, mjSTAGE_VEL, mjSTAGE_ACC};
+  mjModel* m = djt_compile(
+      "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .099'><freejoint/><geom "
+      "size='.1'/></body></worldbody><sensor><user dim='1' needstage='pos'/><user dim='1' "
+      "needstage='vel'/><user dim='1' needstage='acc'/></sensor></mujoco>");
+  for (int k = 0; k < 3; k++) {
+    mjData* d = mj_makeData(m);
+    djmContext* c = djt_context(m);
+    mj_forward(m, d);
+    const mjData was = *d;
+    assert_true(was.ncon == 1 && was.nefc > 0);
+    failing_stage = stages[k];
+    mjcb_sensor = failingSensor;
+    assert_int_equal(djm_forward(m, d, c), DJ_INVALID);
+    mjcb_sensor = NULL;
+    assert_non_null(strstr(djm_errorText(c), "sensor"));
+    assert_true(d->pstack == was.pstack && d->pbase == was.pbase);
+    assert_true(d->ncon == was.ncon && d->nefc == was.nefc && d->nl == was.nl);
+    assert_true(d->ne == was.ne && d->nf == was.nf);
+    assert_ptr_equal(d->xfrc_applied, was.xfrc_applied);
+    assert_ptr_equal(d->contact, was.contact);
+    assert_int_equal(d->contact[0].geom[1], 1);
+    assert_true(djm_forward(m, d, c) >= 0);
+    djm_deleteContext(c);
+    mj_deleteData(d);
+  }
+  mj_deleteModel(m);
+}
+
+// What the step has to say is said by djm_forward, too.
+static void testStatus(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(DJT_ZOO);
+  mjData* d = mj_makeData(m);
+  djmContext* c = djt_context(m);
+  djOption option = djm_model(c)->opt;
+  option.max_iterations = 1;
+  djError err;
+  assert_int_equal(dj_setOption(djm_model(c), &option, &err), DJ_OK);
+  d->qvel[2] = -5;
+  assert_int_equal(djm_forward(m, d, c), DJ_NOT_CONVERGED);
+  djm_stepOption(c)->sensors = true;
+  assert_int_equal(djm_step(m, d, c), DJ_NOT_CONVERGED);
+  djm_deleteContext(c);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testFree),     cmocka_unit_test(testRest),    cmocka_unit_test(testForces),
-      cmocka_unit_test(testTouch),
+      cmocka_unit_test(testTouch),    cmocka_unit_test(testContactPairs),
+      cmocka_unit_test(testFailed),   cmocka_unit_test(testStatus),
       cmocka_unit_test(testLimits),   cmocka_unit_test(testContactSensors),
       cmocka_unit_test(testSubsteps), cmocka_unit_test(testRefused), cmocka_unit_test(testRestored),
   };

@@ -252,6 +252,11 @@ static void testFields(void** state) {
   for (int trial = 0; trial < 300; trial++) {
     mjModel* m = randomModel(&rng, 1 + trial % 9, DJT_MJCF_ALL);
     m->opt.disableflags ^= djt_integer(&rng, 1 << 20) & djt_integer(&rng, 1 << 20);
+    for (int j = 0; j < m->njnt; j++) {   // MuJoCo's compiler has no other than the reference
+      mjtNum* rest = m->qpos_spring + m->jnt_qposadr[j];
+      if (m->jnt_type[j] == mjJNT_BALL) djt_unitQuat(rest, &rng);
+      if (m->jnt_type[j] == mjJNT_FREE) djt_unitQuat(rest + 3, &rng);
+    }
     djReport* report;
     void* before = malloc((size_t)m->nbuffer);
     assert_non_null(before);

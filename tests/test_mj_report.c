@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-static void editFrictionloss(mjModel* m) { m->dof_frictionloss[1] = 0.1; }
-static void editDamping(mjModel* m) { m->dof_damping[1] = 0.1; }
-static void editArmature(mjModel* m) { m->dof_armature[1] = 0.1; }
+static void editFrictionloss(mjModel* m) { *djt_dof(m, m->dof_frictionloss, 1) = 0.1; }
+static void editDamping(mjModel* m) { *djt_dof(m, m->dof_damping, 1) = 0.1; }
+static void editArmature(mjModel* m) { *djt_dof(m, m->dof_armature, 1) = 0.1; }
 
 static const djReportCase cases[] = {
     // options
@@ -281,11 +281,21 @@ static void testPlaceholders(void** state) {
             "<keyframe><key act='.1 .2 .3' ctrl='1 2 3 4 5 6 7 8 9'/></keyframe>"));
   assert_int_equal(m->nu, 9);
   assert_int_equal(m->na, 3);
+  for (int i = 0; i < 9; i++) {   // of controls, not of actuators
+    m->actuator_ctrllimited[i] = i % 2;
+    m->actuator_ctrlrange[2 * i] = -1 - i;
+    m->actuator_ctrlrange[2 * i + 1] = 2 + i;
+  }
   djReport* report;
   djModel* x = djt_import(&report, m);
   assert_int_equal(report->state, DJ_IGNORED);
   assert_int_equal(x->nu, 9);
   assert_int_equal(x->na, 3);
+  for (int i = 0; i < 9; i++) {
+    assert_int_equal(x->actuator_ctrllimited[i], i % 2);
+    assert_true(x->actuator_ctrlrange[2 * i] == -1 - i);
+    assert_true(x->actuator_ctrlrange[2 * i + 1] == 2 + i);
+  }
   assert_int_equal(dj_name2id(x, DJ_OBJ_ACTUATOR, "m5"), 7);
   for (int i = 1; i < 9; i++) {
     if (i == 7) continue;

@@ -13,10 +13,13 @@
 #define STILL "<spatial name='still' stiffness='1' damping='1' frictionloss='1' armature='1' " \
   "limited='true' range='0 1'><site site='s1'/><site site='s2'/></spatial>"
 
-static void editFrictionloss(mjModel* m) { m->dof_frictionloss[1] = 0.1; }
+#define HFIELD "<geom name='h' type='hfield' hfield='x'/>"
+#define HFIELD_DATA "<asset><hfield name='x' nrow='2' ncol='2' size='1 1 1 1'/></asset>"
+
+static void editFrictionloss(mjModel* m) { *djt_dof(m, m->dof_frictionloss, 1) = 0.1; }
 static void editLastDamping(mjModel* m) { m->dof_damping[m->nv - 1] = 0.1; }
 static void editLastDampingPoly(mjModel* m) { m->dof_dampingpoly[mjNPOLY * m->nv - 1] = 0.1; }
-static void editSixthArmature(mjModel* m) { m->dof_armature[5] = 0.1; }
+static void editSixthArmature(mjModel* m) { *djt_dof(m, m->dof_armature, 5) = 0.1; }
 
 static const djReportCase cases[] = {
     {"option", "eulerdamp", DJ_APPROXIMATED,
@@ -233,6 +236,40 @@ static const djReportCase cases[] = {
      SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>" A2,
            ACT("<motor joint='j2'/><general name='u' joint='j' gaintype='affine' gainprm='1 1 0' "
                "biastype='affine' biasprm='1 0 0'/>")), 0},
+    // behind elements of other types
+    {"joint/j", "range", DJ_APPROXIMATED,
+     SCENE("/>", B("") A("limited='true' range='-1 1'", ""), ""), SCENE("/>", B("") A("", ""), ""),
+     0},
+    {"equality/e", "weld", DJ_IGNORED,
+     SCENE("/>", A("", "") A2 "<body name='C'><joint/><geom size='.1'/><site name='s1'/><site "
+           "name='s2' pos='1 0 0'/></body>", EQ("<connect body1='A' anchor='.5 0 0'/><weld "
+           "name='e' site1='s1' site2='sa'/>")),
+     SCENE("/>", A("", "") A2 "<body name='C'><joint/><geom size='.1'/><site name='s1'/><site "
+           "name='s2' pos='1 0 0'/></body>", EQ("<connect body1='A' anchor='.5 0 0'/><weld "
+           "name='e' site1='s1' site2='s2'/>")), 0},
+    {"geom/b", "condim", DJ_APPROXIMATED,
+     SCENE("/>", HFIELD FLOOR("") B("condim='4'"), HFIELD_DATA),
+     SCENE("/>", HFIELD B("condim='3'") FLOOR(""), HFIELD_DATA), 0},
+    {"pair/p", "solref", DJ_APPROXIMATED, SCENE("/>", HFIELD FLOOR("") B(""), HFIELD_DATA PAIR("")),
+     SCENE("/>", FLOOR("") "<geom name='b' size='.1'/><body><freejoint/><geom name='c' size='.1'/>"
+           "</body>", "<contact><pair geom1='f' geom2='c'/><pair name='p' geom1='f' geom2='b'/>"
+           "</contact>"), 0},
+    {"geom/b", "surfacevel", DJ_IGNORED,
+     SCENE("/>", FLOOR("") B("condim='1' surfacevel='0 1 0 0 0 0'"), PAIR("")),
+     SCENE("/>", FLOOR("") B("condim='1' surfacevel='0 1 0 0 0 0'") "<body><freejoint/><geom "
+           "name='c' size='.1' condim='1'/></body>",
+           "<contact><pair geom1='f' geom2='c'/></contact>"), 0},
+    // numbers that a bias without type does not use
+    {"actuator/u", "biasprm", DJ_APPROXIMATED,
+     SCENE("/>", A("type='ball'", ""), ACT("<general name='u' joint='j' biastype='affine' "
+           "biasprm='0 -1 0'/>")),
+     SCENE("/>", A("type='ball'", ""), ACT("<general name='u' joint='j' biastype='none' "
+           "biasprm='0 -1 0'/>")), 0},
+    {"actuator/u", "biasprm", DJ_IGNORED,
+     SCENE("/>", A("type='free'", ""), ACT("<general name='u' joint='j' biastype='affine' "
+           "biasprm='0 0 -1'/>")),
+     SCENE("/>", A("type='free'", ""), ACT("<general name='u' joint='j' biastype='none' "
+           "gaintype='fixed' gainprm='1 0 -1' biasprm='0 0 -1'/>")), 0},
 };
 
 static void testTerms(void** state) {
@@ -294,6 +331,11 @@ static void testNotes(void** state) {
   checkNote(SCENE("/>", A("type='slide' " LIMIT, ""), ""), "joint/j", "range",
             "damper, 1e+03 /s^2 and 100 /s times");
   checkNote(SCENE("/>", A("type='slide' " LIMIT, ""), ""), "joint/j", "range", "(0.1 m at 100 m/");
+  // .05/(1 - .9) is less than 1 and still a spring; a limit that only damps holds nothing
+  checkNote(SCENE("/>", A("limited='true' range='-1 1' solreflimit='-.05 -10' solimplimit='.9 .9 "
+            ".01'", ""), ""), "joint/j", "range", "(2e+02 rad at");
+  checkNote(SCENE("/>", A("limited='true' range='-1 1' solreflimit='0 -10' solimplimit='.9 .9 "
+            ".01'", ""), ""), "joint/j", "range", "(inf rad at");
   // in the joint's unit
   checkNote(SCENE("/>", A("type='slide' limited='true' range='-1 1'", ""), ""), "joint/j", "range",
             "m at 100 m/s^2)");

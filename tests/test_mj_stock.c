@@ -203,6 +203,8 @@ static const char kDesign[] =
     "<joint name='ball' type='ball' damping='.2' frictionloss='.01'/><geom name='rod' "
     "type='capsule' size='.05 .1'/>"
     "<geom name='hull' type='mesh' mesh='mesh' pos='0 0 -.1'/><site name='site' pos='.1 0 0'/>"
+    "<geom size='.01' mass='0' contype='0' conaffinity='0' pos='.02 0 0' quat='1 0 0 .1'/><site "
+    "pos='.02 0 0' quat='1 0 0 .1'/>"
     "<body name='same' pos='.2 .1 0'><inertial pos='0 0 0' quat='1 0 0 0' mass='.3' "
     "diaginertia='.01 .02 .025'/><joint axis='1 0 0'/><geom name='own' type='box' "
     "size='.03 .04 .05' pos='0 0 0' quat='1 0 0 0'/><site name='here' pos='0 0 0'/></body>"
@@ -364,6 +366,10 @@ static void checkDesign(const djDesignCase* c, const mjModel* m) {
 static void testDesign(void** state) {
   (void)state;
   mjModel* m = djt_compile(kDesign);
+  int inertial = 0;   // shapes and sites whose frame MuJoCo takes from the body's inertia
+  for (int i = 0; i < m->ngeom; i++) inertial += m->geom_sameframe[i] == mjSAMEFRAME_INERTIA;
+  for (int i = 0; i < m->nsite; i++) inertial += m->site_sameframe[i] == mjSAMEFRAME_INERTIA;
+  assert_int_equal(inertial, 2);
   for (size_t i = 0; i < sizeof(designs) / sizeof(*designs); i++) checkDesign(designs + i, m);
   mj_deleteModel(m);
 }
@@ -386,18 +392,21 @@ static void checkNormals(const mjModel* m, int mesh) {
   }
 }
 
-// Vertices of the compiled mesh: the body falls onto the moved one.
+// Vertices of the compiled mesh, the second of two: the body falls onto the moved one.
 static void testMeshDesign(void** state) {
   (void)state;
   mjModel* m = djt_compile(
-      "<mujoco><asset><mesh name='m' vertex='-1 -1 -1 1 -1 -1 -1 1 -1 1 1 -1 -1 -1 1 1 -1 1 -1 1 1 "
-      "1 1 1' scale='.1 .1 .1'/></asset><worldbody><geom type='plane' size='1 1 1'/>"
-      "<body pos='0 0 .2'><freejoint/><geom type='mesh' mesh='m'/></body></worldbody></mujoco>");
+      "<mujoco><asset><mesh name='first' vertex='0 0 0 .1 0 0 0 .1 0 0 0 .1'/><mesh name='m' "
+      "vertex='-1 -1 -1 1 -1 -1 -1 1 -1 1 1 -1 -1 -1 1 1 -1 1 -1 1 1 1 1 1' scale='.1 .1 .1'/>"
+      "</asset><worldbody><geom type='plane' size='1 1 1'/>"
+      "<body pos='0 0 .2'><freejoint/><geom type='mesh' mesh='m'/></body><body pos='5 0 .2'><geom "
+      "type='mesh' mesh='first'/></body></worldbody></mujoco>");
   djStock* stock = makeStock(m);
   djError err;
   double vert[24];
-  assert_int_equal(m->mesh_vertnum[0], 8);
-  for (int i = 0; i < 24; i++) vert[i] = 1.5 * m->mesh_vert[i];
+  int adr = m->mesh_vertadr[1];
+  assert_int_equal(m->mesh_vertnum[1], 8);
+  for (int i = 0; i < 24; i++) vert[i] = 1.5 * m->mesh_vert[3 * adr + i];
   assert_int_equal(dj_setStockParam(stock, "mesh/m/vert", 24, vert, &err), DJ_OK);
   for (int k = 0; k < 6; k++) {
     checkNear(stock->m->geom_aabb[6 + k], 1.5 * m->geom_aabb[6 + k], 1e-6, "box");
@@ -413,9 +422,16 @@ static void testMeshDesign(void** state) {
     vert[3 * i] += 0.4 * vert[3 * i + 1] + 0.2 * vert[3 * i + 2];
     vert[3 * i + 1] += 0.3 * vert[3 * i + 2];
   }
-  checkNormals(stock->m, 0);
+  checkNormals(stock->m, 1);
   assert_int_equal(dj_setStockParam(stock, "mesh/m/vert", 24, vert, &err), DJ_OK);
-  checkNormals(stock->m, 0);
+  checkNormals(stock->m, 1);
+  // the first mesh and its geom are as they were
+  const mjModel* x = stock->m;
+  assert_memory_equal(x->mesh_vert, m->mesh_vert, 3 * (size_t)adr * sizeof(float));
+  assert_memory_equal(x->mesh_polynormal, m->mesh_polynormal,
+                      3 * (size_t)m->mesh_polyadr[1] * sizeof(mjtNum));
+  assert_memory_equal(x->geom_aabb + 12, m->geom_aabb + 12, 6 * sizeof(mjtNum));
+  assert_memory_equal(x->geom_size + 6, m->geom_size + 6, 3 * sizeof(mjtNum));
   dj_deleteStock(stock);
   mj_deleteModel(m);
 }

@@ -205,16 +205,17 @@ static void testPressed(void** state) {
         "<mujoco><option timestep='.004'/><worldbody><body name='stage' pos='0 0 .2'><joint "
         "name='lift' type='slide' axis='.1 0 1' stiffness='300' damping='5'/><joint name='tilt' "
         "axis='0 1 .1' stiffness='30' damping='2'/><geom type='box' size='.3 .2 .05' mass='2'/>"
-        "<site name='stage' pos='.1 .05 0' euler='10 20 30'/></body><body name='arm' pos='-.3 0 "
-        ".29'><joint name='swing' axis='0 1 0' damping='.5'/><geom type='box' pos='.3 0 0' "
-        "size='.1 .03 .03' mass='1'/><site name='arm' pos='.2 0 .02' euler='30 10 0'/></body>"
+        "<site name='stage' pos='.1 .05 0' size='.5' euler='10 20 30'/></body><body name='arm' "
+        "pos='-.3 0 .29'><joint name='swing' axis='0 1 0' damping='.5'/><geom type='box' pos='.3 0 0' "
+        "size='.1 .03 .03' mass='1'/><site name='arm' pos='.2 0 .02' size='.3' "
+        "euler='30 10 0'/></body>"
         "<body pos='.2 0 .28'><joint type='slide' axis='0 .1 1'/><geom size='.03' "
         "mass='.5'/></body></worldbody><actuator><motor joint='swing' gear='2'/><motor "
         "joint='lift' gear='3'/>"
-        "</actuator><sensor><touch site='arm'/><force site='stage'/><torque site='stage'/>"
+        "</actuator><sensor><force site='stage'/><torque site='stage'/>"
         "<force site='arm'/><torque site='arm'/><accelerometer site='stage'/><framelinacc "
         "objtype='site' objname='arm'/><frameangacc objtype='body' objname='stage'/>"
-        "<accelerometer site='stage' cutoff='.01'/></sensor>"
+        "<accelerometer site='stage' cutoff='.01'/><touch site='arm'/><touch site='stage'/></sensor>"
         "</mujoco>"), substeps, 1e-9);
     c.d->ctrl[0] = 1;
     c.d->ctrl[1] = -1;
@@ -222,6 +223,8 @@ static void testPressed(void** state) {
     assert_int_equal(djm_data(c.c)->npair, 2);
     for (int k = 0; k < 2; k++) assert_true(mju_norm3(djm_data(c.c)->pair[k].force) > 1);
     solve(&c);
+    assert_true(djm_forward(c.m, c.d, c.c) >= 0);
+    for (int i = c.ns - 2; i < c.ns; i++) assert_true(c.d->sensordata[i] > 1);
     double states = checkStates(&c, 3e-7), sensors = checkSensors(&c, 1e-7, true, true);
     if (states > 5e-5 || sensors > 1e-6) fail_msg("%g, %g", states, sensors);
     closeCase(&c);
@@ -366,6 +369,76 @@ static void testParts(void** state) {
   }
 }
 
+// Differences are of steps solved to rounding, however loose the tolerance is: their errors would
+// be divided by the small step.
+static void testLoose(void** state) {
+  (void)state;
+  djRng rng = {19};
+  Case c = openCase(djt_compile("<mujoco>" DJT_ZOO_BODIES "<sensor>" DJT_ZOO_OTHER
+                                "</sensor></mujoco>"), 1, 1e-8);
+  land(&c, &rng, 40);
+  int n = c.ns * c.nx;
+  mjtNum* fine = calloc((size_t)n, sizeof(*fine));
+  assert_non_null(fine);
+  for (int k = 0; k < 4; k++) {
+    djt_tolerance(c.c, (double[]){1e-9, 1e-2, 1, 1e2}[k]);
+    solve(&c);
+    double error = 0;
+    for (int s = 0; s < c.m->nsensor; s++) {
+      if (djm_sensorIsAnalytic(c.m, s)) continue;
+      double size = 1, worst = 0;
+      for (int i = c.m->sensor_adr[s]; i < c.m->sensor_adr[s] + c.m->sensor_dim[s]; i++) {
+        for (int j = i * c.nx; j < (i + 1) * c.nx; j++) {
+          if (k == 0) fine[j] = c.C[j];
+          size = djt_worst(size, fabs(fine[j]));
+          worst = djt_worst(worst, fabs(c.C[j] - fine[j]));
+        }
+      }
+      error = djt_worst(error, worst / size);
+    }
+    print_message("tolerance %d: %.1e\n", k, error);
+    assert_true(error < 3e-7);
+  }
+  free(fine);
+  closeCase(&c);
+}
+
+// Contact of the last of many bodies with few dofs, where no sensor asks for its force: nothing is
+// written for the bodies.
+static void testManyBodies(void** state) {
+  (void)state;
+  char text[3000] = "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .1'>"
+                    "<joint type='slide' axis='0 0 1'/>";
+  for (int i = 0; i < 40; i++) strcat(text, "<body pos='.01 0 0'>");
+  strcat(text, "<geom size='.1'/>");
+  for (int i = 0; i < 41; i++) strcat(text, "</body>");
+  strcat(text, "</worldbody></mujoco>");
+  Case c = openCase(djt_compile(text), 2, 1e-8);
+  for (int k = 0; k < 30; k++) assert_true(djm_step(c.m, c.d, c.c) >= 0);
+  assert_int_equal(djm_data(c.c)->npair, 1);
+  solve(&c);
+  assert_true(checkStates(&c, 1e-6) < 1e-5);
+  closeCase(&c);
+}
+
+// Sensors in the frames of mocap bodies that were moved.
+static void testMocap(void** state) {
+  (void)state;
+  djRng rng = {20};
+#define FRAMES(ref) DJT_FRAMES(DJT_OBJECT("body", "free"), DJT_REF("body", ref)) \
+  DJT_FRAMES(DJT_OBJECT("body", ref), DJT_REF("body", "free"))
+  Case c = openCase(djt_compile(
+      "<mujoco><worldbody><body name='one' mocap='true'/><body name='two' mocap='true' "
+      "pos='1 2 3'/><body name='free'><freejoint/><geom type='box' size='.1 .2 .3'/></body>"
+      "</worldbody><sensor>" FRAMES("one") FRAMES("two") "</sensor></mujoco>"), 1, 1e-8);
+  djt_shake(c.d, &rng, c.m, 1, 1);
+  for (int i = 0; i < 6; i++) c.d->mocap_pos[i] = djt_uniform(&rng, -2, 2);
+  for (int i = 0; i < 2; i++) djt_unitQuat(c.d->mocap_quat + 4 * i, &rng);
+  solve(&c);
+  assert_true(checkSensors(&c, 1e-5, true, true) < 1e-7);
+  closeCase(&c);
+}
+
 // A hinge balanced under a controller that drives it away, faster than a step can follow: the step
 // is found, but no derivative, and nothing is written.
 static void testSingular(void** state) {
@@ -412,7 +485,8 @@ static void testUser(void** state) {
     snprintf(text, sizeof(text),
              "<mujoco><worldbody><body><joint name='j'/><geom size='.1' pos='.2 0 0'/></body>"
              "</worldbody><actuator><motor joint='j'/></actuator><sensor>"
-             "<user dim='2' needstage='pos'/><user dim='1' needstage='%s'/></sensor></mujoco>",
+             "<user dim='2' needstage='pos'/><user dim='1' needstage='%s'/><user dim='1' "
+             "needstage='pos'/></sensor></mujoco>",
              stages[last]);
     Case c = openCase(djt_compile(text), 1, 1e-8);
     djt_shake(c.d, &rng, c.m, 0.5, 1);
@@ -547,6 +621,7 @@ int main(void) {
       cmocka_unit_test(testPlugin),  cmocka_unit_test(testUser),
       cmocka_unit_test(testDelays),  cmocka_unit_test(testContactDistance),
       cmocka_unit_test(testSingular), cmocka_unit_test(testPressed),
+      cmocka_unit_test(testLoose),   cmocka_unit_test(testMocap),   cmocka_unit_test(testManyBodies),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

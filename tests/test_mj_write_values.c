@@ -1,0 +1,101 @@
+// Numbers of a design in the MJCF that is written from it.
+
+#define _GNU_SOURCE   // mkstemps
+#include "common/mjcf.h"
+#include "common/near.h"
+
+#include "write.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void writeScene(char* path, const char* text) {
+  int file = mkstemps(path, 4);
+  assert_true(file >= 0);
+  assert_int_equal(write(file, text, strlen(text)), (int)strlen(text));
+  close(file);
+}
+
+// A number that changes to what another one was is a change.
+static void testExchanged(void** state) {
+  (void)state;
+  static const char kText[] =
+      "<mujoco><worldbody><body><joint name='j' type='ball'/><geom size='.1'/></body><body "
+      "pos='1 0 0'><joint name='k' type='ball' stiffness='4' damping='3' armature='2' "
+      "frictionloss='1'/><geom size='.1'/></body></worldbody></mujoco>";
+  static const char* const names[] = {"stiffness", "damping", "armature", "frictionloss"};
+  char path[] = "djwriteXXXXXX.xml";
+  writeScene(path, kText);
+  mjModel* m = djt_compile(kText);
+  for (int i = 0; i < 16; i++) {   // parameter i % 4 gets the number of i / 4
+    djModel* x = djt_import(NULL, m);
+    double want[4] = {4, 3, 2, 1}, value = 4 - i / 4;
+    char name[100], *text;
+    djParam param;
+    djError err;
+    snprintf(name, sizeof(name), "joint/k/%s", names[i % 4]);
+    assert_int_equal(dj_paramId(&param, x, name, &err), DJ_OK);
+    assert_int_equal(dj_setParam(x, &param, &value, &err), DJ_OK);
+    want[i % 4] = value;
+    if (djm_makeMJCF(&text, path, x, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
+    mjModel* w = djt_compile(text);
+    assert_true(w->jnt_stiffness[1] == want[0] && w->jnt_stiffness[0] == 0);
+    for (int k = 0; k < 6; k++) {
+      assert_true(w->dof_damping[k] == (k < 3 ? 0 : want[1]));
+      assert_true(w->dof_armature[k] == (k < 3 ? 0 : want[2]));
+      assert_true(w->dof_frictionloss[k] == (k < 3 ? 0 : want[3]));
+    }
+    free(text);
+    mj_deleteModel(w);
+    dj_deleteModel(x);
+  }
+  mj_deleteModel(m);
+  remove(path);
+}
+
+// Inertias given in full are replaced by those of the design.
+static void testFullInertia(void** state) {
+  (void)state;
+  static const char kText[] =
+      "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body><body name='b' pos='1 0 0'>"
+      "<inertial pos='.1 .2 .3' mass='2' fullinertia='2 3 4 .1 .2 .3'/><joint/><geom size='.1'/>"
+      "</body></worldbody></mujoco>";
+  static const char* const names[] = {"body/b/inertia", "body/b/iquat", "body/b/mass"};
+  static const double values[][4] = {{3, 4, 5}, {.5, .5, .5, .5}, {3}};
+  char path[] = "djwriteXXXXXX.xml";
+  writeScene(path, kText);
+  mjModel* m = djt_compile(kText);
+  for (int i = 0; i < 4; i++) {   // the last time as it is
+    djModel* x = djt_import(NULL, m);
+    djParam param;
+    djError err;
+    char* text;
+    if (i < 3) {
+      assert_int_equal(dj_paramId(&param, x, names[i], &err), DJ_OK);
+      assert_int_equal(dj_setParam(x, &param, values[i], &err), DJ_OK);
+    }
+    if (djm_makeMJCF(&text, path, x, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
+    mjModel* w = djt_compile(text);
+    djt_near(w->body_mass[2], i == 2 ? 3 : 2, 1e-12);
+    for (int k = 0; k < 3; k++) {
+      djt_near(w->body_inertia[6 + k], i == 0 ? 3 + k : m->body_inertia[6 + k], 1e-12);
+    }
+    const double* quat = i == 1 ? values[1] : m->body_iquat + 8;
+    djt_near(fabs(mju_dot(w->body_iquat + 8, quat, 4)), 1, 1e-12);
+    free(text);
+    mj_deleteModel(w);
+    dj_deleteModel(x);
+  }
+  mj_deleteModel(m);
+  remove(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testExchanged),
+      cmocka_unit_test(testFullInertia),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
