@@ -226,8 +226,8 @@ static void testWildCache(void** state) {
   }
 }
 
-// Vertices of a cache may be in any order, and any of them may have left: Newton's method alone goes
-// on from there, in a few steps.
+// Vertices of a cache may be in any order, and any of them may have left: Newton's method alone
+// goes on from there, in a few steps.
 static void testCacheOrder(void** state) {
   (void)state;
   Random r = {23};
@@ -266,7 +266,8 @@ static void testCacheOrder(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testWildCache), cmocka_unit_test(testCacheOrder), cmocka_unit_test(testRandom),
+      cmocka_unit_test(testWildCache), cmocka_unit_test(testCacheOrder),
+      cmocka_unit_test(testRandom),
       cmocka_unit_test(testAligned),
       cmocka_unit_test(testCoincident),
       cmocka_unit_test(testPlane),

@@ -1,6 +1,6 @@
-// What maps and connections do to a whole design: controls that are computed take the place of those
-// that are given, a cage moves every kind of element inside it and none outside, and a place that
-// both ends of a connection share cancels.
+// What maps and connections do to a whole design: controls that are computed take the place of
+// those that are given, a cage moves every kind of element inside it and none outside, and a place
+// that both ends of a connection share cancels.
 
 #include <dijoco/dijoco.h>
 
