@@ -347,6 +347,7 @@ static void testOtherModels(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testGradient),
                                      cmocka_unit_test(testCovectors), cmocka_unit_test(testStart),
-                                     cmocka_unit_test(testMisuse), cmocka_unit_test(testOtherModels)};
+                                     cmocka_unit_test(testMisuse),
+                                     cmocka_unit_test(testOtherModels)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
