@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -225,9 +226,48 @@ static void testWildCache(void** state) {
   }
 }
 
+// Vertices of a cache may be in any order, and any of them may have left: Newton's method alone
+// goes on from there, in a few steps.
+static void testCacheOrder(void** state) {
+  (void)state;
+  Random r = {23};
+  static const int order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  int used = 0;
+  for (int i = 0; i < 3000 && used < 60; i++) {
+    PairCase c;
+    randomPair(&c, &r, i % 2 ? DJ_ELLIPSOID : DJ_BOX, i % 2 ? DJ_BOX : DJ_ELLIPSOID, 1, 0.02, 1,
+               25 * uniform(&r, 0.5, 1));
+    djDistanceCache cache = {0};
+    djDistance d, turned;
+    assert_int_equal(measure(&d, &cache, &c), DJ_OK);
+    int n = cache.count;
+    djVec3 w = dju_scale3(0.2, randomUnit(&r));
+    c.now[1].R = dju_mulMM(turn(w), c.now[1].R);
+    djDistanceCache after = cache;
+    assert_int_equal(measure(&turned, &after, &c), DJ_OK);
+    bool left = n == 3 && after.count < 3;
+    for (int k = 0; k < 6 && left; k++) {
+      djDistanceCache mixed = cache;
+      for (int j = 0; j < 3; j++) {
+        mixed.a[j] = cache.a[order[k][j]];
+        mixed.b[j] = cache.b[order[k][j]];
+        mixed.weight[j] = cache.weight[order[k][j]];
+      }
+      djDistance again;
+      assert_int_equal(measure(&again, &mixed, &c), DJ_OK);
+      assert_true(again.iterations <= 8 && abs(again.iterations - turned.iterations) <= 1);
+      assert_true(fabs(again.gap - turned.gap) < 1e-13 * c.size);
+    }
+    used += left;
+    freeCase(&c);
+  }
+  assert_true(used > 40);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testWildCache), cmocka_unit_test(testRandom),
+      cmocka_unit_test(testWildCache), cmocka_unit_test(testCacheOrder),
+      cmocka_unit_test(testRandom),
       cmocka_unit_test(testAligned),
       cmocka_unit_test(testCoincident),
       cmocka_unit_test(testPlane),

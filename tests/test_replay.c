@@ -144,6 +144,25 @@ static void testReplay(void** state) {
   }
 }
 
+// A step that was refused before it began left the poses of another place: a replay that ends where
+// it would have started takes them anew.
+static void testRefusedStart(void** state) {
+  djRng rng = {3};
+  djModel* m = pendulums(*(const djIntegrator*)*state);
+  djData* d = sceneData(m);
+  Step step[STEPS];
+  takeSteps(step, m, d, &rng);
+  exchange(&step[2], m, d, true);
+  memcpy(d->qpos, step[2].end, sizeof step[2].end);
+  m->opt.integrator = (djIntegrator)77;
+  assert_int_equal(dj_step(m, d), DJ_UNSUPPORTED);
+  m->opt.integrator = *(const djIntegrator*)*state;
+  assert_string_equal(dj_errorText(d), "integrator: unknown");
+  replay(&step[2], m, d);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
 static void expectNoStep(const djModel* m, djData* d) {
   double A[NX * NX];
   assert_int_equal(djd_lastTransition(m, d, A, NULL), DJ_INVALID);
@@ -197,6 +216,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_prestate(testReplay, &position),
       cmocka_unit_test_prestate(testReplay, &variational),
+      cmocka_unit_test_prestate(testRefusedStart, &position),
+      cmocka_unit_test_prestate(testRefusedStart, &variational),
       cmocka_unit_test_prestate(testFailures, &position),
       cmocka_unit_test_prestate(testFailures, &variational),
   };

@@ -191,6 +191,10 @@ static void testCovectors(void** state) {
     assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
     assert_int_equal(djd_rolloutBackward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
     memcpy(with, block, n * sizeof(double));
+    // A second run leaves nothing of the first.
+    assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+    assert_int_equal(djd_rolloutBackward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+    checkBytes(block, with, n);
 
     c.r.callback = NULL;
     assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
@@ -212,6 +216,21 @@ static void testCovectors(void** state) {
       assert_int_equal(djd_rolloutBackward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
       checkBytes(block, without, n);
     }
+    // Gradients are linear in them, those of states and of controls apart.
+    double* doubled = calloc(rows * nx + HORIZON * nu, sizeof(double));
+    for (size_t i = 0; i < rows * nx; i++) doubled[i] = 2 * dstate[i];
+    for (int part = 0; part < 2; part++) {
+      const double *x = part ? NULL : doubled, *u = part ? dctrl : NULL;
+      assert_int_equal(djd_setCovectors(c.tape, c.m, x, u), DJ_OK);
+      assert_int_equal(djd_rolloutBackward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+      for (size_t i = 0; i < n; i++) zero[i] += (block[i] - without[i]) / (part ? 1 : 2);
+    }
+    double size = 0;
+    for (size_t i = 0; i < n; i++) size = fmax(size, fabs(with[i]) + fabs(without[i]));
+    for (size_t i = 0; i < n; i++) {
+      assert_true(fabs(zero[i] + without[i] - with[i]) < 1e-11 * size);
+    }
+    free(doubled);
     // The next run forgets them; one without linearisation still has its states.
     assert_int_equal(djd_setCovectors(c.tape, c.m, dstate, NULL), DJ_OK);
     assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
@@ -289,9 +308,46 @@ static void testMisuse(void** state) {
   freeCase(&c);
 }
 
+// A tape has room for one integrator's linearisations; and without actuators there are no controls.
+static void testOtherModels(void** state) {
+  (void)state;
+  djRng rng = {17};
+  Case c;
+  djError err;
+  makeCase(&c, &rng, DJT_ALL);
+  djOption option = c.m->opt;
+  option.integrator = DJ_VARIATIONAL;
+  assert_int_equal(dj_setOption(c.m, &option, &err), DJ_OK);
+  assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &c.r, c.tape), DJ_INVALID);
+  assert_string_equal(dj_errorText(c.d), "tape: made for another integrator");
+  option.integrator = DJ_POSITION;
+  assert_int_equal(dj_setOption(c.m, &option, &err), DJ_OK);
+  assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+  // Parameters that are none.
+  djParam none = {.field = 9999};
+  double grad[9];
+  c.result.nparam = 1;
+  c.result.grad_param = grad;
+  assert_int_equal(djd_rolloutBackward(&c.result, c.m, c.d, &c.r, c.tape), DJ_INVALID);
+  assert_string_equal(dj_errorText(c.d), "param: missing");
+  c.result.param = &none;
+  assert_int_equal(djd_rolloutBackward(&c.result, c.m, c.d, &c.r, c.tape), DJ_INVALID);
+  assert_string_equal(dj_errorText(c.d), "param[0]: not a parameter of this model");
+  freeCase(&c);
+  makeCase(&c, &rng, 0);
+  assert_int_equal(c.m->nu, 0);
+  c.r.ctrl = NULL;
+  c.r.callback = NULL;
+  c.result.grad_ctrl = NULL;
+  assert_int_equal(djd_rolloutForward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+  assert_int_equal(djd_rolloutBackward(&c.result, c.m, c.d, &c.r, c.tape), DJ_OK);
+  freeCase(&c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testGradient),
                                      cmocka_unit_test(testCovectors), cmocka_unit_test(testStart),
-                                     cmocka_unit_test(testMisuse)};
+                                     cmocka_unit_test(testMisuse),
+                                     cmocka_unit_test(testOtherModels)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

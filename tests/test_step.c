@@ -116,6 +116,7 @@ static void testTransition(void** state) {
     for (int i = 0; i < nu; i++) du[i] = djt_uniform(&rng, -1, 1);
     // velocities after the step are h times less sensitive: perturb positions less
     for (int i = 0; i < nv; i++) dx[i] *= 0.01;
+    for (int i = 0; i < nx; i++) y[i] = NAN;   // it is written, whatever it held
     assert_int_equal(djd_stepJvp(m, d, y, dx, du), DJ_OK);
     double s = 1e-3;
     stepFrom(p, m, d, q0, v0, a0, u0, dx, du, s, qref);

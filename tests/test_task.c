@@ -48,7 +48,8 @@ static const char full[] =
     " \"set\":{\"geom/foot/size\":[0.3,0.4,0],\"joint/slide/damping\":0.5},\n"
     " \"inertia_from_geom\":false,\n"
     " \"loss\":[\n"
-    "  {\"type\":\"position\",\"body\":\"box\",\"target\":[1,2,3],\"weight\":2,\"when\":\"running\"},"
+    "  {\"type\":\"position\",\"body\":\"box\",\"target\":[1,2,3],\"weight\":2,"
+    "\"when\":\"running\"},"
     "  {\"type\":\"position\",\"site\":\"tip\",\"target\":[1,2,3],\"tolerance\":0.1},"
     "  {\"type\":\"position\",\"geom\":\"#3\",\"target\":[1,2,3],\"when\":{\"step\":2}},"
     "  {\"type\":\"orientation\",\"body\":\"box\",\"target\":[0,0,0,5]},"
@@ -261,6 +262,8 @@ static void test_parseErrors(void** state) {
        "free: z: min: must be 1 or 3 numbers"},
       {START ",\"free\":{\"z\":{\"value\":[1,2],\"min\":1,\"max\":[2,0]}}}",
        "free: z: min is larger than max"},
+      {START ",\"free\":{\"z\":{\"value\":[1,2],\"min\":[0,3],\"max\":[1,2]}}}",
+       "free: z: min is larger than max"},
       {START ",\"free\":{\"z\":{\"value\":1},\"z\":{\"value\":1}}}", "free: z: is given twice"},
       {START ",\"maps\":{}}", "maps: must be a list"},
       {START ",\"maps\":[1]}", "maps[0]: must be an object"},
@@ -360,6 +363,49 @@ static void test_lossErrors(void** state) {
     snprintf(text, sizeof text, "{\"scene\":\"s\",\"horizon\":5,\"loss\":[%s]}", list[i][0]);
     assert_int_equal(dj_loadTaskText(&task, text, NULL, &err), DJ_INVALID);
     assertMessage(err.text, list[i][1]);
+  }
+}
+
+// Which terms may leave their target out, what it is then, and when they count.
+static void test_lossDefaults(void** state) {
+  (void)state;
+  static const struct {
+    const char* term;
+    bool whole;
+    djWhen when;
+  } list[] = {
+      {"\"type\":\"position\",\"site\":\"tip\"", false, DJ_WHEN_FINAL},
+      {"\"type\":\"orientation\",\"body\":\"box\"", false, DJ_WHEN_FINAL},
+      {"\"type\":\"com\",\"body\":\"box\"", false, DJ_WHEN_FINAL},
+      {"\"type\":\"com\"", false, DJ_WHEN_FINAL},
+      {"\"type\":\"qpos\",\"joint\":\"slide\"", false, DJ_WHEN_FINAL},
+      {"\"type\":\"velocity\",\"body\":\"box\"", true, DJ_WHEN_FINAL},
+      {"\"type\":\"distance\",\"body\":\"box\",\"body2\":\"arm\"", true, DJ_WHEN_FINAL},
+      {"\"type\":\"qvel\",\"joint\":\"slide\"", true, DJ_WHEN_FINAL},
+      {"\"type\":\"effort\"", true, DJ_WHEN_RUNNING},
+      {"\"type\":\"effort\",\"when\":\"final\"", true, DJ_WHEN_FINAL},
+      {"\"type\":\"qvel\",\"joint\":\"slide\",\"when\":\"running\"", true,
+       DJ_WHEN_RUNNING},
+      {"\"type\":\"effort\",\"when\":{\"step\":5}", true, DJ_WHEN_STEP},
+      {"\"type\":\"effort\",\"when\":{\"step\":1}", true, DJ_WHEN_STEP},
+  };
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    char text[500];
+    djTask* task = NULL;
+    djError err = {""};
+    snprintf(text, sizeof text, "{\"scene\":\"s\",\"horizon\":5,\"loss\":[{%s}]}", list[i].term);
+    djStatus status = dj_loadTaskText(&task, text, NULL, &err);
+    if (!list[i].whole) {
+      assert_int_equal(status, DJ_INVALID);
+      assertMessage(err.text, "loss[0]: target: is missing");
+      continue;
+    }
+    assert_int_equal(status, DJ_OK);
+    const djLossTerm* t = &task->loss[0].term;
+    assert_int_equal(t->when, list[i].when);
+    assert_true(t->weight == 1 && t->tolerance == 0);
+    for (int k = 0; k < 3; k++) assert_true(t->target[k] == 0);
+    dj_deleteTask(task);
   }
 }
 
@@ -470,13 +516,79 @@ static void test_settings(void** state) {
   assert_string_equal(dj_overlapName(DJ_OVERLAP_ERROR), "error");
 }
 
+// How small and how large each may be. What is divided by may not be all but zero; what is a force
+// may be larger than a length.
+static void test_settingBounds(void** state) {
+  (void)state;
+  static const struct {
+    const char *name, *text, *problem;
+  } list[] = {
+      {"support", "1e-20", NULL},        {"support", "0.9e-20", "is smaller than 1e-20"},
+      {"support", "0.999", NULL},        {"support", "1", "must be less than 1"},
+      {"length_scale", "1e-20", NULL},   {"length_scale", "0.9e-20", "is smaller than 1e-20"},
+      {"length_scale", "1e20", NULL},    {"length_scale", "1.1e20", "is larger than 1e20"},
+      {"timestep", "1e-20", NULL},       {"timestep", "0.9e-20", "is smaller than 1e-20"},
+      {"timestep", "1e20", NULL},        {"timestep", "1.1e20", "is larger than 1e20"},
+      {"stiffness", "1e-300", NULL},     {"stiffness", "1e60", NULL},
+      {"stiffness", "1.1e60", "is larger than 1e60"},
+      {"friction_eps", "1e-300", NULL},  {"friction_eps", "1e60", NULL},
+      {"friction_eps", "1.1e60", "is larger than 1e60"},
+      {"skin", "0", NULL},               {"skin", "1e-300", NULL},
+      {"skin", "1e300", NULL},           {"skin", "-1e-300", "must not be negative"},
+      {"tolerance", "1e-300", NULL},     {"tolerance", "1e300", NULL},
+      {"length_scale", "0", "must be positive"}, {"stiffness", "0", "must be positive"},
+      {"friction_eps", "0", "must be positive"}, {"timestep", "0", "must be positive"},
+      {"tolerance", "0", "must be positive"},
+  };
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    djSettings s = {0, dj_defaultOption()};
+    djError err = {""};
+    djStatus status = dj_parseSetting(&s, list[i].name, list[i].text, &err);
+    if (!list[i].problem) {
+      if (status != DJ_OK) fail_msg("%s %s: %s", list[i].name, list[i].text, err.text);
+      assert_int_not_equal(s.given, 0);
+      continue;
+    }
+    char expected[100];
+    snprintf(expected, sizeof expected, "%s: %s", list[i].name, list[i].problem);
+    assert_int_equal(status, DJ_INVALID);
+    assertMessage(err.text, expected);
+    assert_int_equal(s.given, 0);
+  }
+}
+
+// Every joint has variables of its own, the first one too.
+static void test_jointVariables(void** state) {
+  (void)state;
+  djModel* m = makeSample();
+  for (int j = 0; j < m->njnt; j++) {
+    for (int k = 0; k < 2; k++) {
+      char text[300];
+      snprintf(text, sizeof text, START ",\"variables\":[{\"name\":\"q%s0[joint/#%d]\"}]}",
+               k ? "vel" : "pos", j);
+      djTask* task = parse(text);
+      djProblem* p = resolve(task, m);
+      const djVariable* v = &p->variable[0];
+      int end = j + 1 < m->njnt ? m->jnt_dofadr[j + 1] : m->nv;
+      assert_int_equal(v->kind, k ? DJ_VAR_QVEL0_JOINT : DJ_VAR_QPOS0_JOINT);
+      assert_int_equal(v->joint, j);
+      assert_int_equal(v->adr, m->jnt_dofadr[j]);
+      assert_int_equal(v->n, end - m->jnt_dofadr[j]);
+      dj_deleteProblem(p);
+      dj_deleteTask(task);
+    }
+  }
+  dj_deleteModel(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_parse),       cmocka_unit_test(test_resolve),
       cmocka_unit_test(test_ctrl),        cmocka_unit_test(test_designKeys),
       cmocka_unit_test(test_parseErrors),
       cmocka_unit_test(test_lossErrors),  cmocka_unit_test(test_resolveErrors),
-      cmocka_unit_test(test_settings),
+      cmocka_unit_test(test_settings), cmocka_unit_test(test_settingBounds),
+      cmocka_unit_test(test_lossDefaults), cmocka_unit_test(test_jointVariables),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,7 +133,6 @@ djStatus dj_connectDesign(djDesign* d) {
   for (size_t r = 0; r < rows; r++) {
     const djConnect* c = &p->connect[r / 3];
     memset(w->dvalue, 0, (size_t)w->nvalue * sizeof *w->dvalue);
-    memset(w->dctrl, 0, (size_t)w->nctrl * sizeof *w->dctrl);
     for (int i = 0; i < c->npart; i++) {
       const djConnectPart* part = &c->part[i];
       for (int k = 0; k < p->nparam; k++) {

@@ -1,0 +1,158 @@
+// What maps and connections do to a whole design: controls that are computed take the place of
+// those that are given, a cage moves every kind of element inside it and none outside, and a place
+// that both ends of a connection share cancels.
+
+#include <dijoco/dijoco.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static const char scene[] =
+    "{\"dijoco_model\":1,\"bodies\":[{\"name\":\"world\"},"
+    "{\"name\":\"hand\",\"pos\":[1,0,1],\"mass\":1,\"inertia\":[0.02,0.03,0.04]},"
+    "{\"name\":\"finger\",\"parent\":\"hand\",\"pos\":[0.1,0,-0.4],\"mass\":0.2,"
+    "\"inertia\":[0.002,0.002,0.001]}],"
+    "\"joints\":[{\"name\":\"swing\",\"type\":\"hinge\",\"body\":\"hand\",\"axis\":[0,1,0]},"
+    "{\"name\":\"bend\",\"type\":\"hinge\",\"body\":\"finger\",\"axis\":[1,0,0]}],"
+    "\"meshes\":[{\"name\":\"block\",\"vert\":[[-0.1,-0.1,-0.1],[0.1,-0.1,-0.1],[-0.1,0.1,-0.1],"
+    "[0.1,0.1,-0.1],[-0.1,-0.1,0.1],[0.1,-0.1,0.1],[-0.1,0.1,0.1],[0.1,0.1,0.1]]}],"
+    "\"geoms\":["
+    "{\"name\":\"palm\",\"type\":\"sphere\",\"body\":\"hand\",\"pos\":[0.2,0.1,-0.1],"
+    "\"size\":[0.02,0,0]},"
+    "{\"name\":\"head\",\"type\":\"mesh\",\"mesh\":\"block\",\"body\":\"hand\","
+    "\"pos\":[0,0,-0.3]},"
+    "{\"name\":\"grip\",\"type\":\"capsule\",\"body\":\"hand\",\"pos\":[0,0.1,-0.2],"
+    "\"size\":[0.02,0.05,0]},"
+    "{\"name\":\"far\",\"type\":\"sphere\",\"body\":\"hand\",\"pos\":[0,0,0.8],"
+    "\"size\":[0.02,0,0]},"
+    "{\"name\":\"nail\",\"type\":\"sphere\",\"body\":\"finger\",\"size\":[0.03,0,0]}],"
+    "\"sites\":[{\"name\":\"tip\",\"body\":\"hand\",\"pos\":[0.02,0,-0.35]},"
+    "{\"name\":\"end\",\"body\":\"finger\",\"pos\":[0.02,0,-0.1]}],"
+    "\"actuators\":[{\"name\":\"m0\",\"joint\":\"swing\",\"ctrllimited\":true,"
+    "\"ctrlrange\":[-2,6]},{\"name\":\"m1\",\"joint\":\"bend\"}]}";
+
+typedef struct Case {
+  djModel* m;
+  djTask* task;
+  djProblem* p;
+  djDesign* d;
+} Case;
+
+// more: keys of the task.
+static void makeCase(Case* c, const char* more) {
+  char text[4096];
+  djError err = {""};
+  *c = (Case){0};
+  snprintf(text, sizeof text, "{\"scene\":\"s\",\"horizon\":4,%s}", more);
+  if (dj_loadModelText(&c->m, scene, &err) != DJ_OK) fail_msg("%s", err.text);
+  if (dj_loadTaskText(&c->task, text, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
+  if (dj_resolveTask(&c->p, c->task, c->m, &err) != DJ_OK) fail_msg("%s", err.text);
+  if (djd_makeDesign(&c->d, c->m, c->p, &err) != DJ_OK) fail_msg("%s", err.text);
+}
+
+static void freeCase(Case* c) {
+  djd_deleteDesign(c->d);
+  dj_deleteProblem(c->p);
+  dj_deleteTask(c->task);
+  dj_deleteModel(c->m);
+}
+
+// The effort tells what the controls are: what a map computes, else what is given.
+static void testControls(void** state) {
+  (void)state;
+  static const char rest[] = "\"ctrl\":[0.3,0.7],\"loss\":[{\"type\":\"effort\"}]";
+  static const struct {
+    const char* keys;
+    double first, second;   // controls of every step
+  } list[] = {
+      {"\"variables\":[]", 0.3, 0.7},
+      {"\"free\":{\"z\":{\"value\":[0.4,-0.2]}},\"maps\":[{\"type\":\"tanh\",\"from\":\"z\","
+       "\"hold\":4}]", 2 + 4 * 0.37994896225522488, -0.19737532022490401},
+      {"\"free\":{\"z\":{\"value\":[0.4,0.4]}},\"maps\":[{\"type\":\"spline\",\"from\":\"z\","
+       "\"actuator\":\"m1\"}]", 0.3, 0.4},
+      {"\"free\":{\"z\":{\"value\":[0.5]}},\"maps\":[{\"type\":\"spline\",\"from\":\"z\","
+       "\"actuator\":\"m0\"}]", 0.5, 0.7},
+      {"\"free\":{\"z\":{\"value\":[1,2,1,2,1,2,1,2]}},\"maps\":[{\"type\":\"shared\","
+       "\"from\":\"z\",\"to\":\"ctrl\"}]", 1, 2},
+      {"\"free\":{\"z\":{\"value\":[1,2,1,2,1,2,1,2]}},\"maps\":[{\"type\":\"affine\","
+       "\"from\":\"z\",\"to\":\"ctrl\"}]", 1, 2},
+  };
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    Case c;
+    char text[1000];
+    snprintf(text, sizeof text, "%s,%s", rest, list[i].keys);
+    makeCase(&c, text);
+    double loss, a = list[i].first, b = list[i].second;
+    assert_int_equal(djd_evaluateDesign(&loss, NULL, c.d, c.d->x0), DJ_OK);
+    double expected = 4 * c.m->opt.timestep * (a * a + b * b);
+    assert_true(fabs(loss - expected) < 1e-12 * expected);
+    freeCase(&c);
+  }
+}
+
+// All corners move alike: so does what is inside.
+static void testCageMoves(void** state) {
+  (void)state;
+  Case c;
+  double x[24];
+  makeCase(&c,
+           "\"loss\":[],\"free\":{\"c\":{\"value\":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
+           "0]}},\"maps\":[{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":"
+           "[[-0.3,-0.3,-0.6],[0.3,0.3,0]]}],\"variables\":[{\"name\":\"c\"}]");
+  const djModel *m = c.m, *moved = c.d->model;
+  for (int k = 0; k < 24; k++) x[k] = 0.01 * (k % 3 + 1);
+  assert_int_equal(djd_moveDesign(c.d, x), DJ_OK);
+  for (int k = 0; k < 3; k++) {
+    double u = 0.01 * (k + 1);
+    // The palm and the grip move, the head by its vertices, the far geom and the nail not.
+    static const int inside[] = {1, 0, 1, 0, 0};
+    for (int g = 0; g < 5; g++) {
+      double by = moved->geom_pos[3 * g + k] - m->geom_pos[3 * g + k];
+      assert_true(fabs(by - (inside[g] ? u : 0)) < 1e-15);
+    }
+    for (int v = 0; v < 8; v++) {
+      assert_true(fabs(moved->mesh_vert[3 * v + k] - m->mesh_vert[3 * v + k] - u) < 1e-15);
+    }
+    assert_true(fabs(moved->site_pos[k] - m->site_pos[k] - u) < 1e-15);
+    assert_true(moved->site_pos[3 + k] == m->site_pos[3 + k]);
+    assert_true(moved->body_pos[3 + k] == m->body_pos[3 + k]);
+    assert_true(fabs(moved->body_pos[6 + k] - m->body_pos[6 + k] - u) < 1e-15);
+  }
+  freeCase(&c);
+}
+
+// Two vertices of one geom: its place does not matter, theirs do, with opposite signs.
+static void testSharedPlace(void** state) {
+  (void)state;
+  Case c;
+  makeCase(&c, "\"loss\":[],\"connect\":[{\"a\":{\"geom\":\"head\",\"vertex\":7},"
+               "\"b\":{\"geom\":\"head\",\"vertex\":2}}],"
+               "\"variables\":[{\"name\":\"geom/head/pos\"},{\"name\":\"mesh/block/vert\"}]");
+  const djDesign* d = c.d;
+  assert_int_equal(d->nequal, 3);
+  assert_int_equal(d->n, 27);
+  for (int r = 0; r < 3; r++) {
+    const double* row = d->equal + 27 * r;
+    for (int k = 0; k < 3; k++) assert_true(row[k] == 0);
+    for (int k = 0; k < 24; k++) {
+      double right = k == 3 * 7 + r ? 1 : k == 3 * 2 + r ? -1 : 0;
+      assert_true(fabs(row[3 + k] - right) < 1e-15);
+    }
+    double apart = c.m->mesh_vert[3 * 7 + r] - c.m->mesh_vert[3 * 2 + r];
+    assert_true(fabs(d->value[r] - apart) < 1e-15);
+  }
+  freeCase(&c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testControls),
+                                     cmocka_unit_test(testCageMoves),
+                                     cmocka_unit_test(testSharedPlace)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
