@@ -412,8 +412,12 @@ static void testBad(void** state) {
   assert_int_equal(dj_distance(&d, NULL, &t.shape, &at, 0, &none, &at, 0), DJ_INVALID);
   assert_int_equal(dj_distance(&d, NULL, &t.shape, &at, -1, &t.shape, &at, 0), DJ_INVALID);
   assert_int_equal(dj_distance(&d, NULL, &t.shape, &at, 0, &t.shape, &at, NAN), DJ_INVALID);
-  bad.p.x = NAN;
-  assert_int_equal(dj_distance(&d, NULL, &t.shape, &at, 0, &t.shape, &bad, 0), DJ_INVALID);
+  for (int k = 0; k < 3; k++) {
+    bad = at;
+    (&bad.p.x)[k] = k == 1 ? INFINITY : NAN;
+    assert_int_equal(dj_distance(&d, NULL, &t.shape, &at, 0, &t.shape, &bad, 0), DJ_INVALID);
+    assert_int_equal(dj_distance(&d, NULL, &t.shape, &bad, 0, &t.shape, &at, 0), DJ_INVALID);
+  }
   bad = at;
   for (int k = 0; k < 9; k++) bad.R.m[k] = NAN;
   assert_int_equal(dj_distance(&d, NULL, &t.shape, &at, 0, &t.shape, &bad, 0), DJ_INVALID);

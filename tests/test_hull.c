@@ -39,6 +39,12 @@ static void checkHull(const djHull* h, int n, const double* vert, double size) {
     checkNear(fmax(p[3] - dju_dot3(dju_load3(p), h->center), h->inner),
               p[3] - dju_dot3(dju_load3(p), h->center), 1e-12 * size);
   }
+  for (int f = 0; f < h->nface; f++) {   // in one order, whatever qhull's was
+    const int *v = h->face + 3 * f, *before = v - 3;
+    CHECK(v[0] < v[1] && v[0] < v[2]);
+    CHECK(f == 0 || before[0] < v[0] || (before[0] == v[0] && before[1] < v[1]) ||
+          (before[0] == v[0] && before[1] == v[1] && before[2] < v[2]));
+  }
   assert_int_equal(h->nface, 2 * h->nvert - 4);   // Euler, closed triangulation
   assert_int_equal(h->adjadr[h->nvert], 3 * h->nface);
   for (int i = 0; i < h->nvert; i++) {

@@ -1,6 +1,7 @@
 // The sensor plugin dijoco.gap in compiled models, and its derivatives.
 
 #include "common/mjcf.h"
+#include "gap.h"
 #include "common/near.h"
 #include "common/worst.h"
 #include "engine/engine.h"
@@ -361,8 +362,32 @@ static char warning[1000];
 static void onWarning(const char* text) { snprintf(warning, sizeof(warning), "%s", text); }
 
 // An instance that cannot be made says why, and leaves nothing behind of itself.
+// Two different objects of the model are expected.
+static void refuseNumbers(void) {
+  static const int id[][2] = {{-1, 0}, {0, -1}, {1, 1}, {2, 0}, {0, 2}};
+  mjModel* m = djt_compile("<mujoco><worldbody><body><freejoint/><geom size='.1'/></body>"
+                           "<body pos='1 0 0'><freejoint/><geom size='.1'/></body>"
+                           "</worldbody></mujoco>");
+  djError err;
+  djmGap* gap;
+  for (int k = 0; k < 5; k++) {
+    int body = k > 2;   // bodies have one more
+    gap = (djmGap*)&err;
+    assert_int_equal(djm_makeGap(&gap, m, mjOBJ_GEOM, id[k][0], id[k][1], 0, &err), DJ_INVALID);
+    assert_null(gap);
+    assert_string_equal(err.text, "two geoms or two bodies are expected");
+    int first = id[k][0] + (body && id[k][0]), second = id[k][1] + (body && id[k][1]);
+    assert_int_equal(djm_makeGap(&gap, m, mjOBJ_BODY, first, second, 0, &err), DJ_INVALID);
+    assert_int_equal(djm_makeGap(&gap, m, mjOBJ_SITE, first, second, 0, &err), DJ_INVALID);
+  }
+  assert_int_equal(djm_makeGap(&gap, m, mjOBJ_GEOM, 1, 0, 0, &err), DJ_OK);
+  djm_deleteGap(gap);
+  mj_deleteModel(m);
+}
+
 static void testNotMade(void** state) {
   (void)state;
+  refuseNumbers();
   mjModel* m = load();
   mjData* d = mj_makeData(m);
   const mjpPlugin* plugin = djm_gapPlugin();

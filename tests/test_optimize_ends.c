@@ -177,6 +177,57 @@ static void testHalved(void** state) {
   }
 }
 
+static djStatus flat(void* user, double* loss, double* grad, const double* x) {
+  (void)user;
+  (void)grad;   // given as zeros
+  (void)x;
+  *loss = 1;
+  return DJ_OK;
+}
+
+// Many equations and bounds: what the projection gives satisfies all, and no point that does is
+// nearer, since what is left is a sum of the equations' rows and of outward pushes at bounds.
+static void testManyEquations(void** state) {
+  (void)state;
+  enum { MANY = 60, ROWS = 30 };
+  djRng rng = {21};
+  static double equal[ROWS * MANY], value[ROWS], low[MANY], high[MANY];
+  double inside[MANY], x[MANY], start[MANY];
+  int nbound = 0;
+  for (int i = 0; i < MANY; i++) {
+    low[i] = djt_uniform(&rng, -1, 0);
+    high[i] = djt_uniform(&rng, 0.1, 1);
+    inside[i] = djt_uniform(&rng, low[i], high[i]);
+    x[i] = start[i] = djt_uniform(&rng, -2, 2);
+  }
+  for (int r = 0; r < ROWS; r++) {
+    value[r] = 0;
+    for (int i = 0; i < MANY; i++) {
+      equal[r * MANY + i] = djt_integer(&rng, 3) ? 0 : djt_uniform(&rng, -1, 1);
+      value[r] += equal[r * MANY + i] * inside[i];
+    }
+  }
+  djOptimizer o = dj_defaultOptimizer();
+  o.iterations = 0;
+  djOptimizeProblem p = {.n = MANY, .lower = low, .upper = high, .nequal = ROWS, .equal = equal,
+                         .value = value, .objective = flat};
+  djOptimizeResult r;
+  assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+  for (int k = 0; k < ROWS; k++) {
+    double sum = -value[k];
+    for (int i = 0; i < MANY; i++) sum += equal[k * MANY + i] * x[i];
+    assert_true(fabs(sum) < 1e-10);
+  }
+  // <start - x, y - x> <= 0 for all feasible y: here `inside`.
+  double product = 0;
+  for (int i = 0; i < MANY; i++) {
+    assert_true(x[i] >= low[i] && x[i] <= high[i]);
+    nbound += x[i] == low[i] || x[i] == high[i];
+    product += (start[i] - x[i]) * (inside[i] - x[i]);
+  }
+  assert_true(product <= 1e-9 && nbound > 3);
+}
+
 // A run ends at the first step that is as short as the tolerance.
 static bool noteNorm(void* user, const djOptimizeStep* step) {
   double* norm = user;                 // of the last step, and the least before it
@@ -202,14 +253,6 @@ static void testStepTolerance(void** state) {
     assert_int_equal(r.stop, DJ_STOP_STEP);
     assert_true(r.iterations > 3 && norm[0] <= 1e-4 && norm[1] > 1e-4);
   }
-}
-
-static djStatus flat(void* user, double* loss, double* grad, const double* x) {
-  (void)user;
-  (void)x;
-  *loss = 1;
-  for (int i = 0; i < 3 && grad; i++) grad[i] = 0;
-  return DJ_OK;
 }
 
 // Only variables between their bounds move along with a multiplier: the last one, whose coefficient
@@ -240,6 +283,7 @@ int main(void) {
       cmocka_unit_test(testHalved),
       cmocka_unit_test(testScaledLoss),
       cmocka_unit_test(testProjection),
+      cmocka_unit_test(testManyEquations),
       cmocka_unit_test(testStepTolerance)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@ enum { NBODY = 6, STEPS = 120, NX = 13 * NBODY };
 typedef struct Track {
   double x[STEPS][NX];
   double force[STEPS], gap[STEPS], residual[STEPS];
+  double worst;
   int iterations[STEPS], recovering;
 } Track;
 
@@ -86,6 +87,7 @@ static void run(Track* t, djIntegrator integrator, const Units* u, bool given) {
     t->residual[k] = d->stats.residual;
     t->iterations[k] = d->stats.iterations;
   }
+  t->worst = d->stats.worst_residual;
   dj_deleteData(d);
   dj_deleteModel(m);
   freeScene(s);
@@ -94,6 +96,9 @@ static void run(Track* t, djIntegrator integrator, const Units* u, bool given) {
 static void compare(djIntegrator integrator, const Units* units, int n, bool given) {
   static Track one, other;
   run(&one, integrator, &(Units){1, 1, 1}, given);
+  double worst = 0;
+  for (int k = 0; k < STEPS; k++) worst = fmax(worst, one.residual[k]);
+  assert_true(one.worst == worst && worst > one.residual[STEPS - 1]);
   assert_true(one.recovering > 0 && one.force[STEPS - 1] > 10);
   for (int i = 0; i < n; i++) {
     run(&other, integrator, &units[i], given);
