@@ -368,6 +368,31 @@ static void test_owner(void** state) {
   assert_int_equal(info.st_mode & 07777, 0640);
 }
 
+// Where the owner cannot be kept, others get no rights by that: none that run as the owner, and none
+// of another group's.
+static void test_ownerLost(void** state) {
+  (void)state;
+  if (geteuid() != 0) skip();
+  struct stat info;
+  for (int both = 0; both < 2; both++) {
+    put(FOLDER "/x", old_text, 0644);
+    assert_int_equal(chown(FOLDER "/x", 4321, 1234), 0);
+    assert_int_equal(chmod(FOLDER "/x", 06775), 0);
+    djt_fault.call = DJT_FCHOWN;
+    djt_fault.countdown = 0;
+    djt_fault.from_then_on = both;
+    djt_fault.error = EPERM;
+    saved(FOLDER "/x", "new");
+    assert_true(djt_fault.fired);
+    djt_fault = (djtFault){.countdown = -1};
+    assert_int_equal(stat(FOLDER "/x", &info), 0);
+    assert_int_equal(info.st_uid, 0);
+    assert_int_equal(info.st_gid, both ? 0 : 1234);
+    assert_int_equal(info.st_mode & 07777, both ? 0705 : 0775);
+    assert_int_equal(remove(FOLDER "/x"), 0);
+  }
+}
+
 // ---- pipes and devices ------------------------------------------------------------------------
 
 static bool isKind(const char* path, mode_t kind) {
@@ -598,7 +623,7 @@ int main(void) {
       TEST(test_content), TEST(test_old), TEST(test_refused), TEST(test_links), TEST(test_names),
       TEST(test_taken), TEST(test_trap), TEST(test_permissions), TEST(test_secret),
       TEST(test_protected), TEST(test_owner), TEST(test_fifo), TEST(test_descriptor),
-      TEST(test_devices), TEST(test_group), TEST(test_turns), TEST(test_groupFaults),
+      TEST(test_devices), TEST(test_group), TEST(test_turns), TEST(test_groupFaults), TEST(test_ownerLost),
       TEST(test_lost), TEST(test_modelFaults), TEST(test_tableFaults),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,8 @@ typedef enum djtCall {
   DJT_FCHMOD,
   DJT_RENAME,
   DJT_LINK,
-  DJT_NCALL
+  DJT_NCALL,
+  DJT_FCHOWN    // only where owners differ
 } djtCall;
 
 typedef struct djtFault {
@@ -93,6 +94,10 @@ int close(int file) {
 
 int fchmod(int file, mode_t mode) {
   return djt_fails(DJT_FCHMOD) ? -1 : (int)syscall(SYS_fchmod, file, mode);
+}
+
+int fchown(int file, uid_t owner, gid_t group) {
+  return djt_fails(DJT_FCHOWN) ? -1 : (int)syscall(SYS_fchown, file, owner, group);
 }
 
 int rename(const char* from, const char* to) {
