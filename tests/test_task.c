@@ -226,6 +226,27 @@ static void test_designKeys(void** state) {
   dj_deleteModel(m);
 }
 
+// A map may have many targets.
+static void test_manyTargets(void** state) {
+  (void)state;
+  enum { MANY = 3000 };
+  char* text = malloc(20 * MANY + 200);
+  assert_non_null(text);
+  int n = sprintf(text, START ",\"maps\":[{\"type\":\"mirror\",\"from\":\"z\",\"to\":[");
+  for (int k = 0; k < MANY; k++) n += sprintf(text + n, "%s\"mesh/m%d/vert\"", k ? "," : "", k);
+  sprintf(text + n, "]}]}");
+  djTask* t = parse(text);
+  assert_int_equal(t->nmap, 1);
+  assert_int_equal(t->map[0].nto, MANY);
+  for (int k = 0; k < MANY; k++) {
+    char name[30];
+    sprintf(name, "mesh/m%d/vert", k);
+    assert_string_equal(t->map[0].to[k], name);
+  }
+  dj_deleteTask(t);
+  free(text);
+}
+
 static void test_parseErrors(void** state) {
   (void)state;
   static const char* const list[][2] = {
@@ -585,7 +606,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_parse),       cmocka_unit_test(test_resolve),
       cmocka_unit_test(test_ctrl),        cmocka_unit_test(test_designKeys),
-      cmocka_unit_test(test_parseErrors),
+      cmocka_unit_test(test_parseErrors), cmocka_unit_test(test_manyTargets),
       cmocka_unit_test(test_lossErrors),  cmocka_unit_test(test_resolveErrors),
       cmocka_unit_test(test_settings), cmocka_unit_test(test_settingBounds),
       cmocka_unit_test(test_lossDefaults), cmocka_unit_test(test_jointVariables),
