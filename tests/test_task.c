@@ -232,7 +232,7 @@ static void test_manyTargets(void** state) {
   enum { MANY = 3000 };
   char* text = malloc(20 * MANY + 200);
   assert_non_null(text);
-  int n = sprintf(text, START ",\"maps\":[{\"type\":\"mirror\",\"from\":\"z\",\"to\":[");
+  int n = sprintf(text, START ",\"maps\":[{\"type\":\"shared\",\"from\":\"z\",\"to\":[");
   for (int k = 0; k < MANY; k++) n += sprintf(text + n, "%s\"mesh/m%d/vert\"", k ? "," : "", k);
   sprintf(text + n, "]}]}");
   djTask* t = parse(text);
