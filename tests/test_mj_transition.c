@@ -333,8 +333,8 @@ static void testDelays(void** state) {
 static void testParts(void** state) {
   (void)state;
   static const char* const sensors[] = {
-      DJT_ZOO_ANALYTIC DJT_ZOO_OTHER, "<jointpos joint='hinge'/><framepos objtype='site' "
-      "objname='tip'/>", "<accelerometer site='base'/>", "<touch site='foot'/>",
+      DJT_ZOO_ANALYTIC DJT_ZOO_OTHER, ("<jointpos joint='hinge'/><framepos objtype='site' "
+      "objname='tip'/>"), "<accelerometer site='base'/>", "<touch site='foot'/>",
       "<torque site='link'/><subtreeangmom body='base'/>", ""};
   djRng rng = {15};
   for (int scene = 0; scene < 12; scene++) {
