@@ -185,6 +185,35 @@ static djStatus flat(void* user, double* loss, double* grad, const double* x) {
   return DJ_OK;
 }
 
+// Bounds on one side only.
+static void testOneSide(void** state) {
+  (void)state;
+  static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
+  static const double bound[N] = {0.5, 0.5}, never[N] = {-INFINITY, 0};
+  for (int t = 0; t < 3; t++) {
+    djOptimizer o = dj_defaultOptimizer();
+    djOptimizeResult r;
+    o.type = types[t];
+    o.iterations = 500;
+    o.rate = 0.05;
+    for (int upper = 0; upper < 2; upper++) {
+      double x[N] = {3, -3};
+      djOptimizeProblem p = {.n = N, .lower = upper ? NULL : bound, .upper = upper ? bound : NULL,
+                             .objective = valley};
+      assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+      for (int i = 0; i < N; i++) {
+        if (upper) assert_true(x[i] <= 0.5);
+        else assert_true(x[i] >= 0.5);
+      }
+    }
+    double x[N] = {3, -3};
+    djError err;
+    djOptimizeProblem p = {.n = N, .upper = never, .objective = valley};
+    assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_INVALID);
+    assert_string_equal(err.text, "bounds of x[0] contradict each other");
+  }
+}
+
 // Many equations and bounds: what the projection gives satisfies all, and no point that does is
 // nearer, since what is left is a sum of the equations' rows and of outward pushes at bounds.
 static void testManyEquations(void** state) {
@@ -283,7 +312,7 @@ int main(void) {
       cmocka_unit_test(testHalved),
       cmocka_unit_test(testScaledLoss),
       cmocka_unit_test(testProjection),
-      cmocka_unit_test(testManyEquations),
+      cmocka_unit_test(testManyEquations), cmocka_unit_test(testOneSide),
       cmocka_unit_test(testStepTolerance)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
