@@ -406,6 +406,14 @@ static void testMeshDesign(void** state) {
   double vert[24];
   int adr = m->mesh_vertadr[1];
   assert_int_equal(m->mesh_vertnum[1], 8);
+  for (int i = 0; i < 24; i++) vert[i] = (1.5 - 0.25 * (i % 3)) * m->mesh_vert[3 * adr + i];
+  assert_int_equal(dj_setStockParam(stock, "mesh/m/vert", 24, vert, &err), DJ_OK);
+  for (int k = 0; k < 3; k++) {   // each axis by its own
+    checkNear(stock->m->geom_aabb[9 + k], (1.5 - 0.25 * k) * m->geom_aabb[9 + k], 1e-6, "box");
+    checkNear(stock->m->geom_size[3 + k], (1.5 - 0.25 * k) * m->geom_size[3 + k], 1e-6, "size");
+  }
+  checkNear(stock->m->geom_rbound[1],
+            m->geom_rbound[1] * sqrt((1.5 * 1.5 + 1.25 * 1.25 + 1) / 3), 1e-6, "ball");
   for (int i = 0; i < 24; i++) vert[i] = 1.5 * m->mesh_vert[3 * adr + i];
   assert_int_equal(dj_setStockParam(stock, "mesh/m/vert", 24, vert, &err), DJ_OK);
   for (int k = 0; k < 6; k++) {

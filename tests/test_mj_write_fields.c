@@ -526,7 +526,7 @@ static void testActuators(void** state) {
 // Settings that differ from the scene's are written, and only these; without a scene all are.
 static void testSettings(void** state) {
   (void)state;
-  static const char kScene[] = "<mujoco><custom><numeric name='dijoco_gravity_ramp' data='1.5'/>"
+  static const char kScene[] = "<mujoco><custom><numeric name='dijoco_gravity_ramp' data='0.5'/>"
                                "</custom><worldbody><geom type='plane' size='1 1 1'/><body "
                                "pos='0 0 1'>"
                                "<freejoint/><geom size='.1'/></body></worldbody></mujoco>";
@@ -566,7 +566,7 @@ static void testSettings(void** state) {
     assert_int_equal(y->opt.max_iterations, option.max_iterations);
     assert_int_equal(y->opt.friction_arms, option.friction_arms);
     assert_int_equal(y->opt.friction_cap, option.friction_cap);
-    checkNear(y->gravity_ramp, ramp ? 1.5 : 0, 0, "gravity_ramp", k);
+    checkNear(y->gravity_ramp, ramp ? 0.5 : 0, 0, "gravity_ramp", k);
     assert_int_equal(mj_name2id(w, mjOBJ_NUMERIC, "dijoco_gravity_ramp") >= 0, ramp);
     bool one = k % 12 == 8 || k % 12 == 9;
     assert_int_equal(w->ntext, (!scene ? 3 : k > 0 && k < 4) + one);
