@@ -61,6 +61,9 @@ static void testPrefix(void** state) {
   assert_int_equal(dj_prefix(&err, DJ_FILE, "scene.json"), DJ_FILE);
   assert_string_equal(err.text, "scene.json: not there");
   assert_int_equal(dj_prefix(NULL, DJ_FILE, "scene.json"), DJ_FILE);
+  dj_fail(&err, DJ_INVALID, "%s", "100%d %n");   // names may hold anything
+  dj_prefix(&err, DJ_INVALID, "50%s");
+  assert_string_equal(err.text, "50%s: 100%d %n");
 }
 
 // Both too long: 300 characters of the reason stay, and the line is full.

@@ -40,6 +40,8 @@ static void test_roundTrip(void** state) {
   (void)state;
   djSample sample;
   djModel* m = makeSample(&sample);
+  const djPairDef* pair = &sample.def.pair[0];
+  assert_true(m->pair_gap[0] == pair->gap && m->pair_margin[0] == pair->margin && pair->gap > 0);
   checkRoundTrip(m);
   dj_deleteModel(m);
   // All ways to say "auto" are one, so that the file can be without it.

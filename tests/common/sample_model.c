@@ -110,7 +110,8 @@ static void fillOthers(djSample* s) {
   s->actuator[2].gear[1] = 0.5;
   s->actuator[2].dyn = DJ_DYN_INTEGRATOR;
   s->pair[0] = (djPairDef){
-      .name = "pair", .geom1 = 1, .geom2 = 4, .condim = 1, .friction = 0.4, .margin = 0.01};
+      .name = "pair", .geom1 = 1, .geom2 = 4, .condim = 1, .friction = 0.4, .margin = 0.01,
+      .gap = 0.003};
   s->exclude[0] = (djExcludeDef){1, 3};
   for (int k = 0; k < 13; k++) s->qpos[k] = 0.1 * k + 1e-17;
   for (int k = 0; k < 11; k++) s->qvel[k] = -1.0 / (k + 3);
