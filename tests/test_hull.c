@@ -211,6 +211,23 @@ static void testNoise(void** state) {
   dj_freeHull(&h);
 }
 
+// A number that is none is told of as such, whichever it is; points along an axis do not coincide.
+static void testNumbers(void** state) {
+  (void)state;
+  double tet[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+  for (int i = 0; i < 12; i++) {
+    djHull h;
+    djError err = {""};
+    double kept = tet[i];
+    tet[i] = i % 2 ? NAN : INFINITY;
+    assert_int_equal(dj_makeHull(&h, 4, tet, 0, NULL, &err), DJ_INVALID);
+    CHECK(strstr(err.text, "points are not finite") != NULL);
+    tet[i] = kept;
+    CHECK(i > 3 || dj_makeHull(&h, 4, tet, i + 1, NULL, &err) == DJ_INVALID);   // no triangles
+    CHECK(i > 3 || strstr(err.text, "wrong number of points or triangles") != NULL);
+  }
+}
+
 static void expectInvalid(int n, const double* vert, int nface, const int* face) {
   djHull h;
   djError err = {""};
@@ -290,7 +307,7 @@ static void testBending(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testBox),   cmocka_unit_test(testRandom), cmocka_unit_test(testKnownMoves),
-      cmocka_unit_test(testNoise), cmocka_unit_test(testBending), cmocka_unit_test(testBad),
+      cmocka_unit_test(testNoise), cmocka_unit_test(testBending), cmocka_unit_test(testBad), cmocka_unit_test(testNumbers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

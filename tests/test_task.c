@@ -182,6 +182,14 @@ static void test_ctrl(void** state) {
   assert_int_equal(dj_resolveTask(&p, t, m, &err), DJ_FILE);
   assert_string_equal(
       err.text, "./test_task.tmp.json: ctrl: ./test_task.tmp.csv: cannot be opened");
+  djProblem* none = NULL;
+  assert_int_equal(dj_resolveTask(&none, NULL, m, &err), DJ_INVALID);
+  assert_int_equal(dj_resolveTask(&none, t, NULL, &err), DJ_INVALID);
+  assert_null(none);
+  assert_string_equal(err.text, "task or model: NULL");
+  assert_int_equal(dj_applySet(NULL, t, &err), DJ_INVALID);
+  assert_int_equal(dj_applySet(m, NULL, &err), DJ_INVALID);
+  assert_string_equal(err.text, "model or task: NULL");
   dj_deleteTask(t);
   remove(taskpath);
   assert_int_equal(dj_loadTask(&t, "no/task.json", &err), DJ_FILE);
