@@ -154,6 +154,15 @@ static void testContactSensors(void** state) {
   }
 }
 
+// A thousand steps of either engine, then what sensors of ours show at the end.
+static void settle(const mjModel* m, mjData* d, mjData* e, djmContext* c) {
+  for (int k = 0; k < 1000; k++) {
+    assert_true(djm_step(m, d, c) >= 0);
+    mj_step(m, e);
+  }
+  assert_true(djm_forward(m, d, c) >= 0);
+}
+
 // Boxes on each other at rest: touch sensors on either body show what MuJoCo's show, by where their
 // sites are and how they are turned.
 static void testTouch(void** state) {
@@ -173,11 +182,7 @@ static void testTouch(void** state) {
       "site='all' cutoff='20'/></sensor></mujoco>");
   mjData *d = mj_makeData(m), *e = mj_makeData(m);
   djmContext* c = djt_context(m);
-  for (int k = 0; k < 1000; k++) {
-    assert_true(djm_step(m, d, c) >= 0);
-    mj_step(m, e);
-  }
-  assert_true(djm_forward(m, d, c) >= 0);
+  settle(m, d, e, c);
   mj_forward(m, e);
   double sum = 0;
   for (int i = 0; i < m->nsensordata; i++) {
@@ -458,11 +463,7 @@ static void testContactPairs(void** state) {
       "<contact geom1='other' data='found force' reduce='netforce'/></sensor></mujoco>");
   mjData *d = mj_makeData(m), *e = mj_makeData(m);
   djmContext* c = djt_context(m);
-  for (int k = 0; k < 1000; k++) {
-    assert_true(djm_step(m, d, c) >= 0);
-    mj_step(m, e);
-  }
-  assert_true(djm_forward(m, d, c) >= 0);
+  settle(m, d, e, c);
   int touching = 0;
   for (int i = 0; i < m->nsensor; i++) {
     const mjtNum *s = d->sensordata + m->sensor_adr[i], *t = e->sensordata + m->sensor_adr[i];

@@ -476,6 +476,14 @@ static void testKey(void** state) {
   removeAll(folder);
 }
 
+// The model of a text that becomes scene.xml in a new folder, and the path of that (300).
+static mjModel* loadText(char* folder, char* path, const char* text) {
+  assert_non_null(mkdtemp(folder));
+  writeFile(folder, "scene.xml", text, strlen(text));
+  snprintf(path, 300, "%s/scene.xml", folder);
+  return load(folder, "scene.xml");
+}
+
 // Parameters of one actuator reach this one, and leave all that MuJoCo has beside them.
 static void testActuators(void** state) {
   (void)state;
@@ -485,10 +493,7 @@ static void testActuators(void** state) {
       "gainprm='1 2 3 4 5 6' biasprm='7 8 9 10 11 12'/><position joint='j' kp='5' kv='.2'/>"
       "</actuator></mujoco>";
   char folder[] = "djfieldsXXXXXX", path[300];
-  assert_non_null(mkdtemp(folder));
-  writeFile(folder, "scene.xml", kScene, sizeof(kScene) - 1);
-  snprintf(path, sizeof(path), "%s/scene.xml", folder);
-  mjModel* m = load(folder, "scene.xml");
+  mjModel* m = loadText(folder, path, kScene);
   for (int i = 0; i < 3; i++) {
     djModel* x = djt_import(NULL, m);
     djError err;
@@ -531,10 +536,7 @@ static void testSettings(void** state) {
                                "pos='0 0 1'>"
                                "<freejoint/><geom size='.1'/></body></worldbody></mujoco>";
   char folder[] = "djfieldsXXXXXX", path[300];
-  assert_non_null(mkdtemp(folder));
-  writeFile(folder, "scene.xml", kScene, sizeof(kScene) - 1);
-  snprintf(path, sizeof(path), "%s/scene.xml", folder);
-  mjModel* m = load(folder, "scene.xml");
+  mjModel* m = loadText(folder, path, kScene);
   for (int k = 0; k < 25; k++) {
     bool ramp = k < 24;
     if (!ramp) m->numeric_data[0] = 0;

@@ -92,6 +92,7 @@ class Tree:
         return self.run(*command)
 
     def prepare(self):
+        os.makedirs(os.path.join(HOME, self.name), exist_ok=True)
         self.update()
         self.configure()
         if not self.make():
@@ -229,7 +230,6 @@ def coverage(say, jobs):
     counters, which allocate memory and write files themselves."""
     tree = Tree("base", "Debug", "--coverage")
     store = os.path.join(HOME, "coverage.json")
-    os.makedirs(os.path.join(HOME, tree.name), exist_ok=True)
     say("building with line counters")
     tree.prepare()
     tests = tree.tests()
