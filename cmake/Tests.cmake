@@ -1,5 +1,7 @@
 # Registers the tests with ctest. A test is called after its file, without the extension.
 #   tests/test_*.c        one cmocka program each, linked with tests/common/*.c; sees core/src
+#   tests/kernels/*.c     contact kernels of the tests, in test_kernel_*, test_mj_kernel_*, and in a
+#                         command of their own, bin/tests/dijoco_kernels
 #   tests/*.sh, *.py      run by sh and python3
 #   tests/references      stored results of scenes: the test references, apart from all others
 #   validation/ctest.txt  validation programs: one line each, "name [arguments]"
@@ -29,6 +31,8 @@ add_custom_target(dijoco_fuzz)
 
 set(DIJOCO_GYMNASIUM_DIR "${CMAKE_SOURCE_DIR}/build/deps/gymnasium" CACHE PATH
     "Folder with gymnasium's MJCF models (scripts/fetch_models.sh fetches it)")
+set(DIJOCO_DM_CONTROL_DIR "${CMAKE_SOURCE_DIR}/build/deps/dm_control" CACHE PATH
+    "Folder with some of dm_control's MJCF models (scripts/fetch_models.sh fetches it)")
 
 # Whether this build has the test.
 function(dj_wants_test out name)
@@ -65,6 +69,9 @@ function(dj_add_test name)
   if(EXISTS "${DIJOCO_GYMNASIUM_DIR}")
     list(APPEND environment "DIJOCO_GYMNASIUM=${DIJOCO_GYMNASIUM_DIR}")
   endif()
+  if(EXISTS "${DIJOCO_DM_CONTROL_DIR}")
+    list(APPEND environment "DIJOCO_DM_CONTROL=${DIJOCO_DM_CONTROL_DIR}")
+  endif()
   # Exit status 77: skipped (as automake has it).
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT 900
                        SKIP_RETURN_CODE 77)
@@ -84,6 +91,17 @@ function(dj_add_c_tests)
   target_compile_definitions(dj_test_common PUBLIC DIJOCO_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                              DIJOCO_BUILD_DIR="${CMAKE_BINARY_DIR}")
   target_link_libraries(dj_test_common PUBLIC dj_flags ${core_link} dj_cmocka)
+  # Kernels of the tests, and a table with them in place of the library's: objects, not an archive,
+  # so that they come first.
+  file(GLOB kernels CONFIGURE_DEPENDS "tests/kernels/*.c")
+  add_library(dj_test_kernels OBJECT ${kernels})
+  target_include_directories(dj_test_kernels PUBLIC tests/kernels PRIVATE core/src core/include)
+  target_link_libraries(dj_test_kernels PRIVATE dj_flags)
+  add_executable(dijoco_kernels tools/main.c $<TARGET_OBJECTS:dj_test_kernels>)
+  set_target_properties(dijoco_kernels PROPERTIES
+                        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
+  target_link_libraries(dijoco_kernels PRIVATE dj_flags dijoco_verbs)
+  add_dependencies(dijoco_tests dijoco_kernels)
   foreach(source IN LISTS sources)
     get_filename_component(name "${source}" NAME_WE)
     dj_wants_test(wanted ${name})
@@ -104,6 +122,10 @@ function(dj_add_c_tests)
     add_executable(${name} "${source}")
     set_target_properties(${name} PROPERTIES
                           RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
+    if(name MATCHES "^test_(mj_)?kernel_")
+      target_sources(${name} PRIVATE $<TARGET_OBJECTS:dj_test_kernels>)
+      target_include_directories(${name} PRIVATE tests/kernels)
+    endif()
     target_link_libraries(${name} PRIVATE ${link})
     add_dependencies(dijoco_tests ${name})
     dj_add_test(${name} "$<TARGET_FILE:${name}>")

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
                      .target = {2, 0, 0.1}, .weight = 1, .when = DJ_WHEN_FINAL};
   double velocity[6] = {1.5, 0.3, 0.5, 0, 1, 0}, gradient[6];
   djRollout run = {.horizon = HORIZON, .qpos0 = model->qpos0, .qvel0 = velocity,
-                   .nloss = 1, .loss = &loss, .polish = 8};
+                   .nloss = 1, .loss = &loss, .refinement_steps = 8};
   djRolloutResult result = {.grad_qvel0 = gradient};
   if (djd_rolloutForward(&result, model, data, &run, tape) != DJ_OK ||
       djd_rolloutBackward(&result, model, data, &run, tape) != DJ_OK) {

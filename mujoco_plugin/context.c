@@ -61,13 +61,14 @@ static void makePose(void* arg) {
 }
 
 static djStatus makeScratch(djmContext* c, const mjModel* m, djError* err) {
-  size_t nbody = (size_t)m->nbody, nsensor = (size_t)m->nsensor, njnt = (size_t)m->njnt;
-  c->wrench = calloc(12 * nbody + nsensor + 2 * njnt + 1, sizeof(double));
+  size_t nbody = (size_t)m->nbody, nsensor = (size_t)m->nsensor;
+  size_t nlimit = (size_t)m->njnt + (size_t)m->ntendon;
+  c->wrench = calloc(12 * nbody + nsensor + 2 * nlimit + 1, sizeof(double));
   if (!c->wrench) return DJ_NO_MEMORY;
   c->force = c->wrench + 6 * nbody;
   c->touch = c->force + 6 * nbody;
   c->limit = c->touch + nsensor;
-  c->part = c->limit + njnt;
+  c->part = c->limit + nlimit;
   Making making = {djm_plainModel(m), NULL};
   djStatus status = djm_guard(makePose, &making, err);
   c->pose = making.data;
@@ -148,6 +149,7 @@ static bool fitsModel(const djmContext* c, const mjModel* m) {
   const djModel* x = c->model;
   return x->nq == m->nq && x->nv == m->nv && x->nbody == m->nbody && x->njnt == m->njnt &&
          x->ngeom == m->ngeom && x->nsite == m->nsite && x->nmocap == m->nmocap &&
+         x->ntendon == m->ntendon && x->nwrap <= m->nwrap &&
          c->nu == m->nu && c->na == m->na && c->nsensor == m->nsensor &&
          c->nbuffer == m->nbuffer;
 }

@@ -8,13 +8,16 @@
 void djm_clearForces(djmContext* c, const mjModel* m) {
   mju_zero(c->wrench, 6 * (int)m->nbody);
   mju_zero(c->touch, (int)m->nsensor);
-  mju_zero(c->limit, (int)m->njnt);
+  mju_zero(c->limit, (int)(m->njnt + m->ntendon));
 }
 
 void djm_addForces(djmContext* c, const mjModel* m, double f) {
   const djData* data = c->data;
   if (dj_limitForces(c->part, c->model, c->data) == DJ_OK) {
     mju_addToScl(c->limit, c->part, f, (int)m->njnt);
+  }
+  if (dj_tendonLimitForces(c->part, c->model, c->data) == DJ_OK) {
+    mju_addToScl(c->limit + m->njnt, c->part, f, (int)m->ntendon);
   }
   for (int k = 0; k < data->npair; k++) {
     const djContactPair* p = &data->pair[k];

@@ -134,10 +134,11 @@ static void setForces(Pass* p) {
   const mjModel* m = p->m;
   if (m->opt.disableflags & mjDSBL_SENSOR) return;
   for (int i = 0; i < m->nsensor; i++) {
-    bool touch = m->sensor_type[i] == mjSENS_TOUCH;
-    if ((!touch && m->sensor_type[i] != mjSENS_JOINTLIMITFRC) || djm_isDelayed(m, i)) continue;
+    int type = m->sensor_type[i], id = m->sensor_objid[i];
+    bool touch = type == mjSENS_TOUCH, tendon = type == mjSENS_TENDONLIMITFRC;
+    if ((!touch && !tendon && type != mjSENS_JOINTLIMITFRC) || djm_isDelayed(m, i)) continue;
     mjtNum cutoff = m->sensor_cutoff[i];
-    mjtNum f = touch ? p->c->touch[i] : p->c->limit[m->sensor_objid[i]];
+    mjtNum f = touch ? p->c->touch[i] : p->c->limit[tendon ? m->njnt + id : id];
     p->d->sensordata[m->sensor_adr[i]] = cutoff > 0 ? mju_min(f, cutoff) : f;
   }
 }

@@ -47,7 +47,8 @@ bool djm_moves(const mjModel* m, int body) {
 static djStatus importAll(djmImport* imp) {
   static djStatus (*const stages[])(djmImport*) = {
       djm_findContacts, djm_importOption, djm_importBodies,    djm_importJoints,
-      djm_importGeoms,  djm_importPairs,  djm_importActuators, djm_importKeys,
+      djm_importGeoms,  djm_importPairs,  djm_importTendons,   djm_importActuators,
+      djm_importKeys,
   };
   for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); i++) {
     djStatus status = stages[i](imp);

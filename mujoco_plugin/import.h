@@ -34,19 +34,20 @@ djStatus djm_importOption(djmImport* imp);
 djStatus djm_importBodies(djmImport* imp);
 djStatus djm_importJoints(djmImport* imp);
 djStatus djm_importGeoms(djmImport* imp);      // geoms, meshes, sites
-djStatus djm_importPairs(djmImport* imp);      // pairs, excludes
+djStatus djm_importPairs(djmImport* imp);      // pairs, excludes, contact settings of both
+djStatus djm_importTendons(djmImport* imp);
 djStatus djm_importActuators(djmImport* imp);
 djStatus djm_importKeys(djmImport* imp);       // after the actuators
+
+// Contact models and settings of single pairs and geoms, whose <custom> fields have a '/'.
+bool djm_isOwnSetting(const char* name);
+djStatus djm_importPairSettings(djmImport* imp, djGeomDef* geom, djPairDef* pair);
 
 // Fills geom_dim, geom_paired, max_dim.
 djStatus djm_findContacts(djmImport* imp);
 
 // List everything that is not exact.
 djStatus djm_makeReport(djReport** report, const djmImport* imp);
-
-// By djFrictionArms and djFrictionCap, as scenes name them.
-extern const char* const djm_armNames[];
-extern const char* const djm_capNames[];
 
 // ---- predicates that import and report share
 
@@ -77,8 +78,18 @@ bool djm_actuatorSupported(const mjModel* m, int i);
 // Number of activations of actuator i that the import keeps.
 int djm_keptActivations(const mjModel* m, int i);
 
-// Coefficients of a soft joint limit, per unit of effective inertia (1/s^2, 1/s).
-void djm_limitLaw(double* stiffness, double* damping, const mjModel* m, int joint);
+// Coefficients of a soft limit, per unit of effective inertia (1/s^2, 1/s).
+void djm_limitLaw(double* stiffness, double* damping, const mjModel* m,
+                  const mjtNum solref[mjNREF], const mjtNum solimp[mjNIMP]);
+
+// Whether tendon i moves with the configuration; whether its path wraps around geoms: then it is
+// imported without effect.
+bool djm_tendonMoves(const mjModel* m, int i);
+bool djm_tendonWraps(const mjModel* m, int i);
+
+// Whether armature of tendon i couples dofs of which none is the other's ancestor: MuJoCo's inertia
+// has no room for that and leaves it out.
+bool djm_tendonForks(const mjModel* m, int i);
 
 // Reference stiffness k and damping b of MuJoCo's solref, solimp after its safety rules.
 void djm_softness(double* k, double* b, double* dmin, double* dmax, const mjModel* m,

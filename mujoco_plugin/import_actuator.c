@@ -2,7 +2,7 @@
 //
 // The import keeps one actuator per control, so that ctrl has MuJoCo's layout. An actuator that
 // cannot be carried becomes one without gain and bias (several, if it has several controls); it
-// keeps its armature and damping where it acts on a joint.
+// keeps its armature and damping where it acts on a joint or a tendon.
 
 #include "import.h"
 
@@ -21,6 +21,13 @@ bool djm_actuatorLive(const mjModel* m, int i) {
   return group < 0 || group > 30 || !(m->opt.disableactuator & (1 << group));
 }
 
+// Transmissions that are carried.
+static bool simpleTransmission(const mjModel* m, int i) {
+  int type = m->actuator_trntype[i];
+  if (type == mjTRN_TENDON) return !djm_tendonWraps(m, m->actuator_trnid[2 * i]);
+  return onJoint(m, i) || type == mjTRN_SITE || type == mjTRN_SLIDERCRANK;
+}
+
 static bool simpleDynamics(const mjModel* m, int i) {
   int type = m->actuator_dyntype[i];
   return type == mjDYN_NONE || type == mjDYN_INTEGRATOR || type == mjDYN_FILTER ||
@@ -29,7 +36,7 @@ static bool simpleDynamics(const mjModel* m, int i) {
 
 bool djm_actuatorSupported(const mjModel* m, int i) {
   int gain = m->actuator_gaintype[i], bias = m->actuator_biastype[i];
-  return onJoint(m, i) && simpleDynamics(m, i) &&
+  return simpleTransmission(m, i) && simpleDynamics(m, i) &&
          (gain == mjGAIN_FIXED || gain == mjGAIN_AFFINE) &&
          (bias == mjBIAS_NONE || bias == mjBIAS_AFFINE) && m->actuator_plugin[i] < 0 &&
          m->actuator_ctrlnum[i] == 1 && m->actuator_delay[i] == 0;
@@ -40,6 +47,31 @@ int djm_keptActivations(const mjModel* m, int i) {
   return n < max ? n : max;
 }
 
+// What it is on, gear, armature and damping. live: it makes force.
+static void importTarget(djActuatorDef* a, const mjModel* m, int i, bool live) {
+  const int* id = m->actuator_trnid + 2 * i;
+  int type = m->actuator_trntype[i];
+  bool passive = onJoint(m, i) || (type == mjTRN_TENDON && !djm_tendonWraps(m, id[0]));
+  if (!passive && !live) return;
+  a->joint = onJoint(m, i) ? id[0] : -1;
+  a->in_parent = type == mjTRN_JOINTINPARENT;
+  if (type == mjTRN_TENDON) a->tendon = id[0];
+  if (type == mjTRN_SITE) {
+    a->site = id[0];
+    a->refsite = id[1];
+  }
+  if (type == mjTRN_SLIDERCRANK) {
+    a->cranksite = id[0];
+    a->slidersite = id[1];
+    a->cranklength = m->actuator_cranklength[i];
+  }
+  mju_copy(a->gear, m->actuator_gear + 6 * m->actuator_outadr[i], 6);
+  if (!passive) return;
+  a->armature = m->actuator_armature[i];
+  a->damping = m->actuator_damping[i];
+  mju_copy(a->dampingpoly, m->actuator_dampingpoly + mjNPOLY * i, mjNPOLY);
+}
+
 // Control number k of actuator i.
 static void importActuator(djActuatorDef* a, const mjModel* m, int i, int k) {
   bool live = djm_actuatorLive(m, i), supported = djm_actuatorSupported(m, i);
@@ -48,14 +80,7 @@ static void importActuator(djActuatorDef* a, const mjModel* m, int i, int k) {
   a->name = k == 0 ? djm_name(m, m->name_actuatoradr[i]) : "";
   a->joint = 0;
   memset(a->gear, 0, sizeof(a->gear));
-  if (onJoint(m, i) && k == 0) {
-    a->joint = m->actuator_trnid[2 * i];
-    a->in_parent = m->actuator_trntype[i] == mjTRN_JOINTINPARENT;
-    mju_copy(a->gear, m->actuator_gear + 6 * m->actuator_outadr[i], 6);
-    a->armature = m->actuator_armature[i];
-    a->damping = m->actuator_damping[i];
-    mju_copy(a->dampingpoly, m->actuator_dampingpoly + mjNPOLY * i, mjNPOLY);
-  }
+  if (k == 0) importTarget(a, m, i, live && supported);
   memset(a->gainprm, 0, sizeof(a->gainprm));
   memset(a->biasprm, 0, sizeof(a->biasprm));
   a->gain = DJ_GAIN_FIXED;

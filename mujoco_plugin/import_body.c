@@ -57,10 +57,10 @@ void djm_softness(double* k, double* b, double* dmin, double* dmax, const mjMode
 // MuJoCo's limit gives a = (1-d) a0 + d (-b v - k d r), a0 the acceleration without it. This is the
 // motion under the force -M (d^2 k r + d b v)/(1-d) of a body whose inertia is M/(1-d): so this
 // spring and damper hold the same load at the same depth, and creep back at the same rate.
-void djm_limitLaw(double* stiffness, double* damping, const mjModel* m, int joint) {
+void djm_limitLaw(double* stiffness, double* damping, const mjModel* m,
+                  const mjtNum solref[mjNREF], const mjtNum solimp[mjNIMP]) {
   double k, b, dmin, d;
-  djm_softness(&k, &b, &dmin, &d, m, m->jnt_solref + mjNREF * joint,
-               m->jnt_solimp + mjNIMP * joint);
+  djm_softness(&k, &b, &dmin, &d, m, solref, solimp);
   *stiffness = d * d * k / (1 - d);
   *damping = d * b / (1 - d);
 }
@@ -86,7 +86,8 @@ static void importJoint(djJointDef* j, const mjModel* m, int i) {
   j->limited = m->jnt_limited[i] && type != mjJNT_FREE;
   mju_copy(j->range, m->jnt_range + 2 * i, 2);
   j->margin = m->jnt_margin[i];
-  djm_limitLaw(&j->limit_stiffness, &j->limit_damping, m, i);
+  djm_limitLaw(&j->limit_stiffness, &j->limit_damping, m, m->jnt_solref + mjNREF * i,
+               m->jnt_solimp + mjNIMP * i);
   j->actfrclimited = m->jnt_actfrclimited[i];
   mju_copy(j->actfrcrange, m->jnt_actfrcrange + 2 * i, 2);
 }

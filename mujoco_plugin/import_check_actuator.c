@@ -20,9 +20,13 @@ static bool passive(const mjModel* m, int i) {
 }
 
 bool djm_actTransmission(const djmImport* imp, int i, djmNote note) {
-  static const char* const names[] = {"slider-crank", "tendon", "site", "body (adhesion)", "so3"};
+  static const char* const names[] = {"body (adhesion)", "so3"};
   if (!djm_actuatorLive(imp->m, i) && !passive(imp->m, i)) return false;
-  return noteType(note, imp->m->actuator_trntype[i], mjTRN_SLIDERCRANK, COUNT(names), names);
+  if (imp->m->actuator_trntype[i] == mjTRN_TENDON) {
+    snprintf(note, sizeof(djmNote), "tendon around geoms: it makes no force");
+    return djm_tendonWraps(imp->m, imp->m->actuator_trnid[2 * i]);
+  }
+  return noteType(note, imp->m->actuator_trntype[i], mjTRN_BODY, COUNT(names), names);
 }
 
 bool djm_actDyntype(const djmImport* imp, int i, djmNote note) {
@@ -63,6 +67,21 @@ static bool acts(const mjModel* m, int i) {
   return djm_actuatorLive(m, i) && djm_actuatorSupported(m, i);
 }
 
+static bool onJointOf(const mjModel* m, int i, int type) {
+  int trn = m->actuator_trntype[i];
+  return (trn == mjTRN_JOINT || trn == mjTRN_JOINTINPARENT) &&
+         m->jnt_type[m->actuator_trnid[2 * i]] == type;
+}
+
+// A servo on the rotation between two sites.
+bool djm_actSiteServo(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  return acts(m, i) && m->actuator_trntype[i] == mjTRN_SITE && m->actuator_trnid[2 * i + 1] >= 0 &&
+         !mju_isZero(m->actuator_gear + 6 * m->actuator_outadr[i] + 3, 3) &&
+         m->actuator_biastype[i] == mjBIAS_AFFINE && m->actuator_biasprm[mjNBIAS * i + 1] != 0;
+}
+
 bool djm_actCtrlrange(const djmImport* imp, int i, djmNote note) {
   (void)note;
   const mjModel* m = imp->m;
@@ -84,14 +103,14 @@ bool djm_actActrange(const djmImport* imp, int i, djmNote note) {
 bool djm_actBallServo(const djmImport* imp, int i, djmNote note) {
   (void)note;
   const mjModel* m = imp->m;
-  return acts(m, i) && m->jnt_type[m->actuator_trnid[2 * i]] == mjJNT_BALL &&
+  return acts(m, i) && onJointOf(m, i, mjJNT_BALL) &&
          m->actuator_biastype[i] == mjBIAS_AFFINE && m->actuator_biasprm[mjNBIAS * i + 1] != 0;
 }
 
 bool djm_actFreeVelocity(const djmImport* imp, int i, djmNote note) {
   (void)note;
   const mjModel* m = imp->m;
-  if (!acts(m, i) || m->jnt_type[m->actuator_trnid[2 * i]] != mjJNT_FREE) return false;
+  if (!acts(m, i) || !onJointOf(m, i, mjJNT_FREE)) return false;
   bool gain = m->actuator_gaintype[i] == mjGAIN_AFFINE && m->actuator_gainprm[mjNGAIN * i + 2] != 0;
   bool bias = m->actuator_biastype[i] == mjBIAS_AFFINE && m->actuator_biasprm[mjNBIAS * i + 2] != 0;
   return gain || bias;

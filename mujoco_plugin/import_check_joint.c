@@ -1,4 +1,4 @@
-// Rows about joints, equality constraints and tendons.
+// Rows about joints and equality constraints.
 
 #include "import_checks.h"
 
@@ -20,7 +20,8 @@ bool djm_jntRange(const djmImport* imp, int i, djmNote note) {
     return false;
   }
   double stiffness, damping;
-  djm_limitLaw(&stiffness, &damping, m, i);
+  djm_limitLaw(&stiffness, &damping, m, m->jnt_solref + mjNREF * i,
+               m->jnt_solimp + mjNIMP * i);
   snprintf(note, sizeof(djmNote),
            "the limit is a one-sided spring and damper, %.3g /s^2 and %.3g /s times the joint's "
            "inertia at qpos0: a steady load sinks in as deep as in MuJoCo beyond solimp's width "
@@ -157,15 +158,11 @@ bool djm_eqJoint(const djmImport* imp, int i, djmNote note) {
   return equalityActive(imp->m, i, mjEQ_JOINT);
 }
 
-static bool tendonMoves(const mjModel* m, int tendon) {
-  return tendon >= 0 && m->ten_J_rownnz[tendon] > 0;
-}
-
 bool djm_eqTendon(const djmImport* imp, int i, djmNote note) {
   (void)note;
   const mjModel* m = imp->m;
   return equalityActive(m, i, mjEQ_TENDON) &&
-         (tendonMoves(m, m->eq_obj1id[i]) || tendonMoves(m, m->eq_obj2id[i]));
+         (djm_tendonMoves(m, m->eq_obj1id[i]) || djm_tendonMoves(m, m->eq_obj2id[i]));
 }
 
 bool djm_eqFlex(const djmImport* imp, int i, djmNote note) {
@@ -173,38 +170,4 @@ bool djm_eqFlex(const djmImport* imp, int i, djmNote note) {
   const mjModel* m = imp->m;
   return equalityActive(m, i, mjEQ_FLEX) || equalityActive(m, i, mjEQ_FLEXVERT) ||
          equalityActive(m, i, mjEQ_FLEXSTRAIN);
-}
-
-// ------------------------------ tendons ---------------------------------------------------------
-
-bool djm_tenStiffness(const djmImport* imp, int i, djmNote note) {
-  (void)note;
-  const mjModel* m = imp->m;
-  return tendonMoves(m, i) && !djm_disabled(m, mjDSBL_SPRING) &&
-         (m->tendon_stiffness[i] != 0 ||
-          !mju_isZero(m->tendon_stiffnesspoly + mjNPOLY * i, mjNPOLY));
-}
-
-bool djm_tenDamping(const djmImport* imp, int i, djmNote note) {
-  (void)note;
-  const mjModel* m = imp->m;
-  return tendonMoves(m, i) && !djm_disabled(m, mjDSBL_DAMPER) &&
-         (m->tendon_damping[i] != 0 || !mju_isZero(m->tendon_dampingpoly + mjNPOLY * i, mjNPOLY));
-}
-
-bool djm_tenFrictionloss(const djmImport* imp, int i, djmNote note) {
-  (void)note;
-  return tendonMoves(imp->m, i) && !djm_disabled(imp->m, mjDSBL_FRICTIONLOSS) &&
-         imp->m->tendon_frictionloss[i] > 0;
-}
-
-bool djm_tenRange(const djmImport* imp, int i, djmNote note) {
-  (void)note;
-  return tendonMoves(imp->m, i) && !djm_disabled(imp->m, mjDSBL_LIMIT) &&
-         imp->m->tendon_limited[i];
-}
-
-bool djm_tenArmature(const djmImport* imp, int i, djmNote note) {
-  (void)note;
-  return tendonMoves(imp->m, i) && imp->m->tendon_armature[i] != 0;
 }

@@ -32,7 +32,7 @@ static const djmCheck checks[] = {
      "friction_eps^1/2 p/sqrt(1-p^2), p being the demand over the friction limit"},
     {DJM_OPTION, "sleep", DJ_IGNORED, djm_optSleep, "nothing falls asleep here"},
     {DJM_OPTION, "speculative", DJ_IGNORED, djm_optSpeculative,
-     "no forces act before contact; fast bodies are stopped by the cap on approach instead"},
+     "no forces act before contact; fast bodies are stopped by the limit of approach instead"},
 
     // ---- joints (damping, stiffness, armature, springref, gravcomp, margin: exact)
     {DJM_JOINT, "range", DJ_APPROXIMATED, djm_jntRange, 0},
@@ -70,12 +70,21 @@ static const djmCheck checks[] = {
     {DJM_EQUALITY, "tendon", DJ_IGNORED, djm_eqTendon, "the tendons are not coupled"},
     {DJM_EQUALITY, "flex", DJ_IGNORED, djm_eqFlex, "the flex is not constrained"},
 
-    // ---- tendons (actuators on them: see actuators)
-    {DJM_TENDON, "stiffness", DJ_IGNORED, djm_tenStiffness, "the tendon's spring does not pull"},
-    {DJM_TENDON, "damping", DJ_IGNORED, djm_tenDamping, "the tendon does not damp"},
-    {DJM_TENDON, "frictionloss", DJ_IGNORED, djm_tenFrictionloss, "the tendon has no friction"},
-    {DJM_TENDON, "range", DJ_IGNORED, djm_tenRange, "the tendon's length is not limited"},
-    {DJM_TENDON, "armature", DJ_IGNORED, djm_tenArmature, "the tendon has no inertia"},
+    // ---- tendons (stiffness, damping, armature: exact; actuators on them: see actuators)
+    {DJM_TENDON, "geom", DJ_IGNORED, djm_tenWrap,
+     "a path around geoms is not followed: the tendon has no effect"},
+    {DJM_TENDON, "armature", DJ_APPROXIMATED, djm_tenFork,
+     "it couples the inertia of joints of which none carries the other: MuJoCo leaves that out of "
+     "its inertia matrix, here it is in"},
+    {DJM_TENDON, "springlength", DJ_APPROXIMATED, djm_tenSpringlength,
+     "the spring sets in smoothly, within 0.1 % of the dead band of its ends, where it pulls as if "
+     "stretched by up to 0.019 % of the band"},
+    {DJM_TENDON, "springyield", DJ_IGNORED, djm_tenSpringyield,
+     "plastic spring: the rest lengths stay at springlength"},
+    {DJM_TENDON, "frictionloss", DJ_APPROXIMATED, djm_tenFrictionloss, 0},
+    {DJM_TENDON, "range", DJ_APPROXIMATED, djm_tenRange, 0},
+    {DJM_TENDON, "actuatorfrcrange", DJ_APPROXIMATED, djm_tenActfrcrange,
+     CLIP_NOTE},
 
     // ---- actuators
     {DJM_ACTUATOR, "transmission", DJ_IGNORED, djm_actTransmission, 0},
@@ -95,6 +104,9 @@ static const djmCheck checks[] = {
     {DJM_ACTUATOR, "biasprm", DJ_APPROXIMATED, djm_actBallServo,
      "position servo on a ball joint: MuJoCo wraps the setpoint to the nearest turn, this one does "
      "not; equal while they are less than half a turn apart"},
+    {DJM_ACTUATOR, "biasprm", DJ_APPROXIMATED, djm_actSiteServo,
+     "position servo on the rotation of a site: MuJoCo wraps the setpoint to the nearest turn, "
+     "this one does not; equal while they are less than half a turn apart"},
     {DJM_ACTUATOR, "biasprm", DJ_IGNORED, djm_actFreeVelocity,
      "actuator on a free joint: its force does not depend on the velocity"},
 

@@ -52,11 +52,15 @@ DJM_CHECK(djm_eqWeld);
 DJM_CHECK(djm_eqJoint);
 DJM_CHECK(djm_eqTendon);
 DJM_CHECK(djm_eqFlex);
-DJM_CHECK(djm_tenStiffness);
-DJM_CHECK(djm_tenDamping);
+
+// import_check_tendon.c
+DJM_CHECK(djm_tenWrap);
+DJM_CHECK(djm_tenFork);
+DJM_CHECK(djm_tenSpringlength);
+DJM_CHECK(djm_tenSpringyield);
 DJM_CHECK(djm_tenFrictionloss);
 DJM_CHECK(djm_tenRange);
-DJM_CHECK(djm_tenArmature);
+DJM_CHECK(djm_tenActfrcrange);
 
 // import_check_geom.c
 DJM_CHECK(djm_geomType);
@@ -84,5 +88,6 @@ DJM_CHECK(djm_actForcerange);
 DJM_CHECK(djm_actActrange);
 DJM_CHECK(djm_actBallServo);
 DJM_CHECK(djm_actFreeVelocity);
+DJM_CHECK(djm_actSiteServo);
 
 #endif  // DJ_MUJOCO_IMPORT_CHECKS_H_

@@ -158,6 +158,8 @@ static djStatus importMesh(djMeshDef* mesh, djmImport* imp, int i) {
     mesh->nface = nface;
     mesh->face = graph + 2 + 3 * nvert + 3 * nface;
   }
+  mesh->ntri = m->mesh_facenum[i];
+  mesh->tri = m->mesh_face + 3 * m->mesh_faceadr[i];
   return DJ_OK;
 }
 
@@ -217,5 +219,6 @@ djStatus djm_importPairs(djmImport* imp) {
   imp->def.pair = pair;
   imp->def.nexclude = (int)m->nexclude;
   imp->def.exclude = exclude;
-  return DJ_OK;
+  djGeomDef* geom = (djGeomDef*)(size_t)imp->def.geom;   // made above
+  return djm_importPairSettings(imp, geom, pair);
 }

@@ -2,20 +2,14 @@
 
 #include "instance.h"
 
-#include <dijoco/task.h>
+#include <dijoco/setting.h>
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// The first ones are settings of contact, as in tasks and on the command line.
-enum { kSettings = 7 };
-const char* const djm_instanceKeys[] = {
-    "contact",      "support",   "length_scale", "stiffness", "skin",
-    "friction_eps", "tolerance", "substeps",     "bodies",    "geoms",
-    "constraints",  NULL,
-};
+const char* const djm_ownKeys[] = {"substeps", "bodies", "geoms", "constraints", NULL};
 
 static djStatus refuse(djmImport* imp, const mjModel* m, int id, const char* key,
                        const char* value, const char* why) {
@@ -130,14 +124,15 @@ djStatus djm_readInstance(djmInstance* x, djmImport* imp, const mjModel* m) {
 
 djStatus djm_importInstanceOption(djmImport* imp, const djmInstance* x) {
   if (x->id < 0) return DJ_OK;
-  djSettings settings = {.option = imp->def.option};
-  for (int i = 0; i < kSettings; i++) {
-    const char* key = djm_instanceKeys[i];
-    const char* value = djm_configOf(imp->m, x->id, key);
+  djSettings settings = {.given = 0};
+  const djSetting* s;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    if (!(s->ways & DJ_BY_PLUGIN)) continue;
+    const char* value = djm_configOf(imp->m, x->id, s->name);
     djError err = {""};
-    if (!*value || dj_parseSetting(&settings, key, value, &err) == DJ_OK) continue;
+    if (!*value || dj_parseSetting(&settings, s->name, value, &err) == DJ_OK) continue;
     const char* colon = strchr(err.text, ':');
-    return refuse(imp, imp->m, x->id, key, value, colon ? colon + 2 : err.text);
+    return refuse(imp, imp->m, x->id, s->name, value, colon ? colon + 2 : err.text);
   }
   dj_applySettings(&imp->def.option, &settings);
   return DJ_OK;

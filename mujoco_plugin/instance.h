@@ -12,8 +12,8 @@
 
 #include "import.h"
 
-// Configuration keys, in the order in which MuJoCo is told of them; the last one is NULL.
-extern const char* const djm_instanceKeys[];
+// Configuration keys beside the settings that DJ_BY_PLUGIN marks; the last one is NULL.
+extern const char* const djm_ownKeys[];
 
 // What a model is imported for.
 typedef enum djmPurpose {
@@ -25,7 +25,7 @@ typedef enum djmPurpose {
 typedef struct djmInstance {
   int id;                // in m->plugin; -1: the scene has none
   int substeps;          // >= 1
-  bool joints;           // limits and friction loss of joints are ours: constraints="dijoco"
+  bool joints;           // limits, friction loss of joints, tendons are ours: constraints="dijoco"
   bool* owned;           // (ngeom)
   bool* named;           // (ngeom) owned because `bodies` or `geoms` say so
 } djmInstance;

@@ -3,6 +3,7 @@
 // Some of what MuJoCo's compiler derived is not recomputed by mj_setConst; it is updated here:
 // bounding boxes of meshes, polygon normals.
 
+#include "param_table.h"
 #include "stock_work.h"
 
 #include <math.h>
@@ -15,6 +16,7 @@ typedef struct djStockSet {
   int object;                   // mjtObj
   int id;
   const char* field;            // name, without the element
+  const djmParamRow* row;       // or NULL
   int n;
   const double* value;
   djStatus status;
@@ -25,97 +27,33 @@ static void fail(djStockSet* set, djStatus status, const char* what) {
   set->status = djm_stockError(set->err, status, "%s: %s", set->field, what);
 }
 
-static bool isField(const djStockSet* set, const char* name) {
-  return strcmp(set->field, name) == 0;
-}
-
-// Copies the values into an array of `width` numbers per element.
-static bool put(djStockSet* set, mjtNum* array, int width) {
-  if (set->n != width) {
-    set->status = djm_stockError(set->err, DJ_INVALID, "%s: %d values expected, not %d",
-                                 set->field, width, set->n);
-    return false;
-  }
-  mju_copy(array, set->value, width);
-  return true;
-}
-
-static bool putQuat(djStockSet* set, mjtNum* quat) {
-  if (!put(set, quat, 4)) return false;
-  mju_normalize4(quat);
-  return true;
-}
-
-// ------------------------------ bodies, sites, joints -------------------------------------------
-
 // The sparsity of M relies on `simple` bodies staying so.
-static bool refuseSimple(djStockSet* set, int body, const mjtNum* old, int n) {
-  bool same = set->n == n;
+static bool refuseSimple(djStockSet* set, const djmParamRow* row, const mjtNum* old, int n) {
+  const mjModel* m = set->stock->m;
+  int body = set->object == mjOBJ_JOINT ? m->jnt_bodyid[set->id] : set->id;
+  bool same = true;
   for (int k = 0; same && k < n; k++) same = set->value[k] == old[k];
-  if (same || !set->stock->m->body_simple[body]) return false;
+  if (!row->simple || same || !m->body_simple[body]) return false;
   fail(set, DJ_UNSUPPORTED, "cannot be changed in a compiled MuJoCo model");
   return true;
 }
 
-static void setBody(djStockSet* set) {
+// Copies the values to where the table says.
+static void put(djStockSet* set, const djmParamRow* row) {
   mjModel* m = set->stock->m;
-  int i = set->id;
-  if (isField(set, "pos")) {
-    put(set, m->body_pos + 3 * i, 3);
-  } else if (isField(set, "quat")) {
-    putQuat(set, m->body_quat + 4 * i);
-  } else if (isField(set, "mass")) {
-    put(set, m->body_mass + i, 1);
-  } else if (isField(set, "inertia")) {
-    put(set, m->body_inertia + 3 * i, 3);
-  } else if (isField(set, "ipos") || isField(set, "iquat")) {
-    bool pos = isField(set, "ipos");
-    mjtNum* old = pos ? m->body_ipos + 3 * i : m->body_iquat + 4 * i;
-    if (refuseSimple(set, i, old, pos ? 3 : 4)) return;
-    if (pos) put(set, old, 3);
-    else putQuat(set, old);
-  } else if (isField(set, "gravcomp")) {
-    put(set, m->body_gravcomp + i, 1);
-  } else {
-    fail(set, DJ_INVALID, "there is no such parameter");
+  int n;
+  mjtNum* place = djm_paramPlace(&n, m, row, set->id);
+  int wanted = row->place == DJM_DOFS ? 1 : n;
+  if (set->n != wanted) {
+    set->status = djm_stockError(set->err, DJ_INVALID, "%s: %d values expected, not %d",
+                                 set->field, wanted, set->n);
+    return;
   }
-}
-
-// One number for all dofs of the joint.
-static void putDofs(djStockSet* set, mjtNum* dof) {
-  static const int number[] = {6, 3, 1, 1};
-  const mjModel* m = set->stock->m;
-  int adr = m->jnt_dofadr[set->id];
-  if (!put(set, dof + adr, 1)) return;
-  for (int k = 1; k < number[m->jnt_type[set->id]]; k++) dof[adr + k] = dof[adr];
-}
-
-static void setJoint(djStockSet* set) {
-  static const int coordinates[] = {7, 4, 1, 1};
-  mjModel* m = set->stock->m;
-  int i = set->id;
-  if (isField(set, "pos") || isField(set, "axis")) {
-    mjtNum* array = (isField(set, "pos") ? m->jnt_pos : m->jnt_axis) + 3 * i;
-    if (refuseSimple(set, m->jnt_bodyid[i], array, 3)) return;
-    if (put(set, array, 3) && isField(set, "axis")) mju_normalize3(array);
-  } else if (isField(set, "damping")) {
-    putDofs(set, m->dof_damping);
-  } else if (isField(set, "armature")) {
-    putDofs(set, m->dof_armature);
-  } else if (isField(set, "frictionloss")) {
-    putDofs(set, m->dof_frictionloss);
-  } else if (isField(set, "stiffness")) {
-    put(set, m->jnt_stiffness + i, 1);
-  } else if (isField(set, "springref")) {
-    mjtNum* ref = m->qpos_spring + m->jnt_qposadr[i];
-    if (!put(set, ref, coordinates[m->jnt_type[i]])) return;
-    if (m->jnt_type[i] == mjJNT_BALL) mju_normalize4(ref);
-    if (m->jnt_type[i] == mjJNT_FREE) mju_normalize4(ref + 3);
-  } else if (isField(set, "range")) {
-    put(set, m->jnt_range + 2 * i, 2);
-  } else {
-    fail(set, DJ_INVALID, "there is no such parameter");
-  }
+  if (refuseSimple(set, row, place, wanted)) return;
+  djm_putParam(m, row, set->id, set->value);
+  if (row->unit && n == 4) mju_normalize4(place);
+  if (row->unit && n == 3) mju_normalize3(place);
+  if (row->place == DJM_QPOS && n >= 4) mju_normalize4(place + n - 4);
 }
 
 // ------------------------------ shapes ----------------------------------------------------------
@@ -144,23 +82,6 @@ static void boundMesh(mjModel* m, int geom) {
   m->geom_rbound[geom] = sqrt(far);
 }
 
-static void setGeom(djStockSet* set) {
-  mjModel* m = set->stock->m;
-  int i = set->id;
-  if (isField(set, "friction")) {
-    put(set, m->geom_friction + 3 * i, 3);
-  } else if (isField(set, "pos")) {
-    put(set, m->geom_pos + 3 * i, 3);
-  } else if (isField(set, "quat")) {
-    putQuat(set, m->geom_quat + 4 * i);
-  } else if (isField(set, "size")) {
-    if (m->geom_type[i] == mjGEOM_MESH || m->geom_type[i] == mjGEOM_HFIELD) return;
-    put(set, m->geom_size + 3 * i, 3);
-  } else {
-    fail(set, DJ_INVALID, "there is no such parameter");
-  }
-}
-
 // Unit normals of the mesh's polygons, by their first three vertices that are not in line.
 static void polygonNormals(mjModel* m, int mesh) {
   const float* vert = m->mesh_vert + 3 * m->mesh_vertadr[mesh];
@@ -179,13 +100,9 @@ static void polygonNormals(mjModel* m, int mesh) {
   }
 }
 
-static void setMesh(djStockSet* set) {
+static void setVertices(djStockSet* set) {
   mjModel* m = set->stock->m;
   int i = set->id, n = 3 * m->mesh_vertnum[i];
-  if (!isField(set, "vert")) {
-    fail(set, DJ_INVALID, "there is no such parameter");
-    return;
-  }
   if (set->n != n) {
     fail(set, DJ_INVALID, "wrong number of values");
     return;
@@ -197,42 +114,19 @@ static void setMesh(djStockSet* set) {
   }
 }
 
-static void setSite(djStockSet* set) {
-  mjModel* m = set->stock->m;
-  if (!isField(set, "pos")) {
-    fail(set, DJ_INVALID, "there is no such parameter");
-  } else {
-    put(set, m->site_pos + 3 * set->id, 3);
-  }
-}
-
-static void setActuator(djStockSet* set) {
-  mjModel* m = set->stock->m;
-  int i = set->id;
-  if (isField(set, "gainprm")) {
-    put(set, m->actuator_gainprm + mjNGAIN * i, 3);
-  } else if (isField(set, "biasprm")) {
-    put(set, m->actuator_biasprm + mjNBIAS * i, 3);
-  } else if (isField(set, "gear")) {
-    put(set, m->actuator_gear + 6 * m->actuator_outadr[i], 6);
-  } else {
-    fail(set, DJ_INVALID, "there is no such parameter");
-  }
-}
-
 // ------------------------------ names -----------------------------------------------------------
 
 static void runSet(void* arg) {
   djStockSet* set = arg;
   djStock* s = set->stock;
-  switch (set->object) {
-    case mjOBJ_BODY: setBody(set); break;
-    case mjOBJ_JOINT: setJoint(set); break;
-    case mjOBJ_GEOM: setGeom(set); break;
-    case mjOBJ_MESH: setMesh(set); break;
-    case mjOBJ_SITE: setSite(set); break;
-    default: setActuator(set); break;
-  }
+  const mjModel* m = s->m;
+  bool geom = set->object == mjOBJ_GEOM;
+  int type = geom ? m->geom_type[set->id] : mjGEOM_NONE;
+  bool size = geom && strcmp(set->field, "size") == 0;
+  if (set->object == mjOBJ_MESH && strcmp(set->field, "vert") == 0) setVertices(set);
+  else if (!set->row) fail(set, DJ_INVALID, "there is no such parameter");
+  else if (size && (type == mjGEOM_MESH || type == mjGEOM_HFIELD)) return;   // MuJoCo's own
+  else put(set, set->row);
   if (set->status != DJ_OK) return;
   mju_copy3(s->m->opt.gravity, s->work->gravity);
   mj_setConst(s->m, s->work->probe);
@@ -273,7 +167,8 @@ djStatus dj_setStockParam(djStock* stock, const char* name, int n, const double*
                           djError* err) {
   const mjModel* m = stock->m;
   char kind[512], element[512], field[512];
-  if (!splitName(kind, element, field, sizeof(kind), name)) {
+  bool option = strncmp(name, "contact/", 8) == 0;   // "contact/KERNEL/SETTING" has no element
+  if (option || !splitName(kind, element, field, sizeof(kind), name)) {
     return setOption(stock, name, n, value, err);
   }
   const struct {
@@ -290,7 +185,8 @@ djStatus dj_setStockParam(djStock* stock, const char* name, int n, const double*
     int id = findElement(m, kinds[k].object, (int)kinds[k].n, element);
     if (id < 0) return djm_stockError(err, DJ_INVALID, "%s: there is no such element", name);
     djError caught;
-    djStockSet set = {stock, kinds[k].object, id, field, n, value, DJ_OK, err};
+    djStockSet set = {stock, kinds[k].object, id,    field, djm_findParam(name),
+                      n,     value,           DJ_OK, err};
     djStatus status = djm_guard(runSet, &set, &caught);
     if (status != DJ_OK) return djm_stockError(err, status, "%s: %.400s", name, caught.text);
     return set.status;

@@ -83,8 +83,14 @@ static bool verify(djmWrite* w) {
 // From our own model: everything is written anew.
 static void runModel(void* arg) {
   djmWrite* w = arg;
-  if (!djm_specFromModel(w)) return;
+  if (!djm_specFromModel(w, true)) return;
   w->m = mj_compile(w->spec, NULL);
+  if (!w->m) {   // triangles that it refuses are left out: hulls are made of vertices alone
+    mj_deleteSpec(w->spec);
+    w->spec = NULL;
+    if (!djm_specFromModel(w, false)) return;
+    w->m = mj_compile(w->spec, NULL);
+  }
   if (!w->m) {
     djm_writeFail(w, DJ_UNSUPPORTED, "MuJoCo cannot compile it: %.400s", mjs_getError(w->spec));
     return;
@@ -101,6 +107,7 @@ static void run(void* arg) {
     return;
   }
   djm_writeBodies(w);
+  djm_writeTendons(w);
   if (djm_writeSettings(w) && djm_writeKey(w) && recompile(w) && save(w)) verify(w);
 }
 

@@ -27,16 +27,27 @@ bool djm_writeFail(djmWrite* w, djStatus status, const char* format, ...)
 bool djm_canonical(djmWrite* w);
 
 // A spec of the wanted model itself, where the scene holds no MJCF. Fills spec.
-bool djm_specFromModel(djmWrite* w);
+bool djm_specFromModel(djmWrite* w, bool with_triangles);
 
 // Numbers of the compiled model m in which wanted and base differ. Meshes are only marked.
 bool djm_writeValues(djmWrite* w);
 // Inertia and gravcomp of all bodies, in the spec: after mj_copyBack.
 void djm_writeBodies(djmWrite* w);
+// Rest lengths of all tendons, likewise.
+void djm_writeTendons(djmWrite* w);
 // Changed meshes as lists of vertices, and the frames of their geoms.
 bool djm_writeMeshes(djmWrite* w, bool with_faces);
 // Settings in force as <custom> fields, and the keyframe.
 bool djm_writeSettings(djmWrite* w);
+bool djm_setNumber(djmWrite* w, const char* name, double value);
+bool djm_setText(djmWrite* w, const char* name, const char* value);
+// Those of single pairs and geoms, and whether a scene has them.
+bool djm_writeOwnSettings(djmWrite* w);
+bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tolerance,
+                          djError* err);
+// An explicit pair's name in the scene, and whether settings name it.
+void djm_pairName(char* name, size_t size, const djModel* model, int pair);
+bool djm_pairHasOwn(const djModel* model, int pair);
 bool djm_writeKey(djmWrite* w);
 
 #endif  // DJ_MUJOCO_WRITE_H_

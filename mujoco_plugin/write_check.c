@@ -3,10 +3,15 @@
 // MuJoCo moves a mesh to its own centre and principal axes and keeps single precision, so the
 // vertices of a changed mesh are compared where its geoms put them in the body frame.
 
+#include "param_table.h"
 #include "write.h"
+
+#include <dijoco/entry.h>
+#include <dijoco/setting.h>
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct djmCheck {
@@ -15,78 +20,17 @@ typedef struct djmCheck {
   djError* err;
 } djmCheck;
 
-static bool differs(const djmCheck* c, const char* kind, djObject object, int id,
-                    const char* field, double got, double wanted) {
-  const char* name = dj_id2name(c->wanted, object, id);
-  char number[16] = "";
-  if (!name || !*name) {
-    snprintf(number, sizeof number, "#%d", id);
-    name = number;
-  }
+static bool differs(const djmCheck* c, const djParam* p, double got, double wanted) {
+  char name[200];
   snprintf(c->err->text, sizeof c->err->text,
-           "%s/%.100s/%s: could not be written: it is %.17g there, not %.17g", kind, name, field,
-           got, wanted);
+           "%s: could not be written: it is %.17g there, not %.17g",
+           dj_paramName(name, sizeof name, c->wanted, p), got, wanted);
   return false;
 }
 
 static bool near(const djmCheck* c, double a, double b) {
   if (a == b) return true;    // infinite ones too
   return fabs(a - b) <= c->tolerance * fmax(1, fabs(b));
-}
-
-typedef struct djmField {
-  const char *kind, *field;
-  djObject object;
-  size_t array, count;        // offsets in djModel
-  int width;
-  bool rotation;              // a quaternion: either sign
-} djmField;
-
-#define FIELD(kind, field, object, array, count, width, rotation) \
-  {kind, field, object, offsetof(djModel, array), offsetof(djModel, count), width, rotation}
-#define BODY(field, array, width, rotation) \
-  FIELD("body", field, DJ_OBJ_BODY, array, nbody, width, rotation)
-#define JOINT(field, array, width) FIELD("joint", field, DJ_OBJ_JOINT, array, njnt, width, false)
-#define GEOM(field, array, width, rotation) \
-  FIELD("geom", field, DJ_OBJ_GEOM, array, ngeom, width, rotation)
-#define ACTUATOR(field, array, width) \
-  FIELD("actuator", field, DJ_OBJ_ACTUATOR, array, nu, width, false)
-
-static const djmField fields[] = {
-    BODY("pos", body_pos, 3, false),
-    BODY("quat", body_quat, 4, true),
-    BODY("ipos", body_ipos, 3, false),
-    BODY("iquat", body_iquat, 4, true),
-    BODY("mass", body_mass, 1, false),
-    BODY("inertia", body_inertia, 3, false),
-    BODY("gravcomp", body_gravcomp, 1, false),
-    JOINT("pos", jnt_pos, 3),
-    JOINT("axis", jnt_axis, 3),
-    JOINT("damping", jnt_damping, 1),
-    JOINT("stiffness", jnt_stiffness, 1),
-    JOINT("armature", jnt_armature, 1),
-    JOINT("frictionloss", jnt_frictionloss, 1),
-    JOINT("range", jnt_range, 2),
-    GEOM("pos", geom_pos, 3, false),
-    GEOM("quat", geom_quat, 4, true),
-    GEOM("size", geom_size, 3, false),
-    GEOM("friction", geom_friction, 3, false),
-    FIELD("site", "pos", DJ_OBJ_SITE, site_pos, nsite, 3, false),
-    ACTUATOR("gainprm", actuator_gainprm, 3),
-    ACTUATOR("biasprm", actuator_biasprm, 3),
-    ACTUATOR("gear", actuator_gear, 6),
-};
-
-static const double* arrayAt(const djModel* m, size_t offset) {
-  double* array;
-  memcpy(&array, (const char*)m + offset, sizeof array);
-  return array;
-}
-
-static int countAt(const djModel* m, size_t offset) {
-  int n;
-  memcpy(&n, (const char*)m + offset, sizeof n);
-  return n;
 }
 
 static bool meshChanged(const djmCheck* c, int mesh) {
@@ -96,43 +40,41 @@ static bool meshChanged(const djmCheck* c, int mesh) {
   return memcmp(c->wanted->mesh_vert + adr, c->base->mesh_vert + adr, n * sizeof(double)) != 0;
 }
 
-// What the frame of a changed mesh decides.
-static bool isMeshFrame(const djmCheck* c, const djmField* f, int id) {
-  if (f->object != DJ_OBJ_GEOM || c->wanted->geom_type[id] != DJ_MESH) return false;
-  bool placed = f->array != offsetof(djModel, geom_friction);
-  bool sized = f->array == offsetof(djModel, geom_size);
-  return sized || (placed && meshChanged(c, c->wanted->geom_mesh[id]));
+// Numbers that are not compared: what the frame of a changed mesh decides, and where a spring
+// without stiffness rests.
+static bool isFree(const djmCheck* c, const char* name, int id) {
+  const djModel* m = c->wanted;
+  if (strcmp(name, "joint/N/springref") == 0) {
+    const double* poly = m->jnt_stiffnesspoly + 2 * id;
+    return m->jnt_stiffness[id] == 0 && poly[0] == 0 && poly[1] == 0;
+  }
+  if (strncmp(name, "geom/", 5) != 0 || m->geom_type[id] != DJ_MESH) return false;
+  if (strcmp(name, "geom/N/size") == 0) return true;
+  return strcmp(name, "geom/N/friction") != 0 && meshChanged(c, m->geom_mesh[id]);
 }
 
-static bool checkField(const djmCheck* c, const djmField* f) {
-  const double* got = arrayAt(c->got, f->array);
-  const double* wanted = arrayAt(c->wanted, f->array);
-  for (int i = 0; i < countAt(c->wanted, f->count); i++) {
-    if (isMeshFrame(c, f, i)) continue;
-    const double *a = got + i * f->width, *b = wanted + i * f->width;
-    double sign = f->rotation && mju_dot(a, b, 4) < 0 ? -1 : 1;
-    for (int k = 0; k < f->width; k++) {
-      if (near(c, sign * a[k], b[k])) continue;
-      return differs(c, f->kind, f->object, i, f->field, sign * a[k], b[k]);
+// A parameter of all elements.
+static bool checkRow(const djmCheck* c, const djmParamRow* row) {
+  djmParamList list;
+  double a[8], b[8];
+  if (!djm_listParams(&list, c->wanted, row->name)) {
+    snprintf(c->err->text, sizeof c->err->text, "out of memory");
+    return false;
+  }
+  bool good = true;
+  for (int i = 0; i < list.n && good; i++) {
+    const djParam* p = &list.param[i];
+    if (isFree(c, row->name, p->id)) continue;
+    dj_getParam(a, c->got, p);
+    dj_getParam(b, c->wanted, p);
+    bool quat = p->nvalue == 4 && p->ntangent == 3 && row->unit;   // of either sign
+    double sign = quat && mju_dot(a, b, 4) < 0 ? -1 : 1;
+    for (int k = 0; k < p->nvalue && good; k++) {
+      good = near(c, sign * a[k], b[k]) || differs(c, p, sign * a[k], b[k]);
     }
   }
-  return true;
-}
-
-static bool checkSprings(const djmCheck* c) {
-  static const int coordinates[] = {7, 4, 1, 1};
-  for (int i = 0; i < c->wanted->njnt; i++) {
-    int adr = c->wanted->jnt_qposadr[i];
-    // Where a spring without stiffness rests does not matter.
-    const double* poly = c->wanted->jnt_stiffnesspoly + 2 * i;
-    if (c->wanted->jnt_stiffness[i] == 0 && poly[0] == 0 && poly[1] == 0) continue;
-    for (int k = adr; k < adr + coordinates[c->wanted->jnt_type[i]]; k++) {
-      if (near(c, c->got->qpos_spring[k], c->wanted->qpos_spring[k])) continue;
-      return differs(c, "joint", DJ_OBJ_JOINT, i, "springref", c->got->qpos_spring[k],
-                     c->wanted->qpos_spring[k]);
-    }
-  }
-  return true;
+  free(list.param);
+  return good;
 }
 
 // Vertex v of geom g, in the body frame.
@@ -159,47 +101,40 @@ static bool checkMeshes(const djmCheck* c) {
       if (mju_dist3(a, b) <= 4e-7 * far + c->tolerance) continue;
       int k = fabs(a[0] - b[0]) > fabs(a[1] - b[1]) ? 0 : 1;
       if (fabs(a[2] - b[2]) > fabs(a[k] - b[k])) k = 2;
-      return differs(c, "mesh", DJ_OBJ_MESH, mesh, "vert", a[k], b[k]);
+      djParam p = {0, mesh, 3 * n, 3 * n};
+      while (strcmp(dj_parameterEntry(p.field)->name, "mesh/N/vert") != 0) p.field++;
+      return differs(c, &p, a[k], b[k]);
     }
   }
   return true;
 }
 
+// Settings in force. Skins are those of geoms, which follow from the others.
 static bool checkSettings(const djmCheck* c) {
-  const djContactSettings *a = &c->got->contact, *b = &c->wanted->contact;
-  const djOption *o = &c->got->opt, *p = &c->wanted->opt;
-  const struct {
-    const char* name;
-    double got, wanted;
-  } list[] = {
-      {"contact/support", a->support, b->support},
-      {"contact/stiffness", a->stiffness, b->stiffness},
-      {"contact/length_scale", a->length_scale, b->length_scale},
-      {"contact/friction_eps", a->friction_eps, b->friction_eps},
-      {"contact/model", o->contact, p->contact},
-      {"contact/overlap", o->overlap, p->overlap},
-      {"option/integrator", o->integrator, p->integrator},
-      {"option/tolerance", o->tolerance, p->tolerance},
-      {"option/timestep", o->timestep, p->timestep},
-      {"option/gravity", o->gravity[0], p->gravity[0]},
-      {"option/gravity", o->gravity[1], p->gravity[1]},
-      {"option/gravity", o->gravity[2], p->gravity[2]},
-  };
-  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-    // Small numbers such as stiffness are compared relatively.
-    double scale = fmin(1, fabs(list[i].wanted));
-    if (fabs(list[i].got - list[i].wanted) <= c->tolerance * scale) continue;
-    snprintf(c->err->text, sizeof c->err->text,
-             "%s: could not be written: it is %.17g there, not %.17g", list[i].name, list[i].got,
-             list[i].wanted);
-    return false;
+  const djSetting* s;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    double got[3], wanted[3];
+    if (s->per_geom || s->kind == DJ_SETTING_FLAGS) continue;
+    dj_settingInForce(got, c->got, s);
+    dj_settingInForce(wanted, c->wanted, s);
+    for (int k = 0; k < s->size; k++) {
+      // Small numbers such as stiffness are compared relatively.
+      double scale = fmin(1, fabs(wanted[k]));
+      if (fabs(got[k] - wanted[k]) <= c->tolerance * scale) continue;
+      const char* group = s->group ? s->group : "option";
+      snprintf(c->err->text, sizeof c->err->text,
+               "%s/%s: could not be written: it is %.17g there, not %.17g", group,
+               strcmp(group, s->name) == 0 ? "model" : s->name, got[k], wanted[k]);
+      return false;
+    }
   }
   return true;
 }
 
 static bool sameModels(const djModel* a, const djModel* b) {
   if (a->nq != b->nq || a->nv != b->nv || a->nbody != b->nbody || a->njnt != b->njnt ||
-      a->ngeom != b->ngeom || a->nmesh != b->nmesh || a->nsite != b->nsite || a->nu != b->nu) {
+      a->ngeom != b->ngeom || a->nmesh != b->nmesh || a->nsite != b->nsite || a->nu != b->nu ||
+      a->ntendon != b->ntendon || a->nwrap != b->nwrap) {
     return false;
   }
   for (int i = 0; i < a->nmesh; i++) {
@@ -223,10 +158,9 @@ djStatus djm_checkDesign(const mjModel* m, const djModel* wanted, const djModel*
   if (!good) {
     snprintf(err->text, sizeof err->text, "the scene's elements are not those of the design");
   }
-  for (size_t k = 0; good && k < sizeof fields / sizeof *fields; k++) {
-    good = checkField(&c, fields + k);
-  }
-  good = good && checkSprings(&c) && checkMeshes(&c) && checkSettings(&c);
+  for (int k = 0; good && djm_paramRow(k); k++) good = checkRow(&c, djm_paramRow(k));
+  good = good && checkMeshes(&c) && checkSettings(&c) &&
+         djm_checkOwnSettings(got, wanted, tolerance, err);
   dj_deleteModel(got);
   return good ? DJ_OK : DJ_UNSUPPORTED;
 }

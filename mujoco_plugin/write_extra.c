@@ -3,13 +3,14 @@
 #include "import.h"
 #include "write.h"
 
-#include <dijoco/task.h>
+#include <dijoco/setting.h>
 
 #include <stdio.h>
+#include <string.h>
 
 // ------------------------------ settings --------------------------------------------------------
 
-static bool setNumber(djmWrite* w, const char* name, double value) {
+bool djm_setNumber(djmWrite* w, const char* name, double value) {
   mjsElement* e = mjs_findElement(w->spec, mjOBJ_NUMERIC, name);
   mjsNumeric* numeric = e ? mjs_asNumeric(e) : mjs_addNumeric(w->spec);
   if (!numeric || (!e && mjs_setName(numeric->element, name) != 0)) {
@@ -21,7 +22,7 @@ static bool setNumber(djmWrite* w, const char* name, double value) {
 }
 
 // Texts are read after numbers and so prevail.
-static bool setText(djmWrite* w, const char* name, const char* value) {
+bool djm_setText(djmWrite* w, const char* name, const char* value) {
   mjsElement* e = mjs_findElement(w->spec, mjOBJ_TEXT, name);
   mjsText* text = e ? mjs_asText(e) : mjs_addText(w->spec);
   if (!text || (!e && mjs_setName(text->element, name) != 0)) {
@@ -31,50 +32,38 @@ static bool setText(djmWrite* w, const char* name, const char* value) {
   return true;
 }
 
-// Those that hardly anybody changes: only where they differ from what would be read without.
-static bool writeRareSettings(djmWrite* w) {
-  const djOption defaults = dj_defaultOption(), *o = &w->wanted->opt;
-  const djOption* old = w->base ? &w->base->opt : &defaults;
-  bool good = true;
-  if (o->frictionloss_eps != old->frictionloss_eps) {
-    good = setNumber(w, "dijoco_frictionloss_eps", o->frictionloss_eps);
-  }
-  if (good && o->max_iterations != old->max_iterations) {
-    good = setNumber(w, "dijoco_max_iterations", o->max_iterations);
-  }
-  if (good && o->friction_arms != old->friction_arms) {
-    good = setText(w, "dijoco_friction_arms", djm_armNames[o->friction_arms]);
-  }
-  if (good && o->friction_cap != old->friction_cap) {
-    good = setText(w, "dijoco_friction_cap", djm_capNames[o->friction_cap]);
-  }
-  return good;
+static bool has(const djmWrite* w, const char* name) {
+  return mjs_findElement(w->spec, mjOBJ_NUMERIC, name) ||
+         mjs_findElement(w->spec, mjOBJ_TEXT, name);
+}
+
+// Whether a reader would find another value if it were not written. What default rules chose is
+// always written: parameters may have changed what they follow.
+static bool isNeeded(const djmWrite* w, const djSetting* s, const char* name) {
+  const djOption defaults = dj_defaultOption();
+  double wanted[3], old[3];
+  dj_getSetting(wanted, &w->wanted->opt, s);
+  dj_getSetting(old, w->base ? &w->base->opt : &defaults, s);
+  if (s->per_geom) return wanted[0] >= 0;
+  if (strcmp(s->in_force, s->field) != 0) return true;
+  return wanted[0] != old[0] && (!s->mujoco || has(w, name));
 }
 
 bool djm_writeSettings(djmWrite* w) {
-  const djModel *wanted = w->wanted, *base = w->base;
-  const djContactSettings* c = &wanted->contact;
-  bool good = setNumber(w, "dijoco_support", c->support) &&
-              setNumber(w, "dijoco_stiffness", c->stiffness) &&
-              setNumber(w, "dijoco_length_scale", c->length_scale) &&
-              setNumber(w, "dijoco_friction_eps", c->friction_eps);
-  if (good && wanted->opt.skin >= 0) good = setNumber(w, "dijoco_skin", wanted->opt.skin);
-  if (good && (!base || wanted->opt.tolerance != base->opt.tolerance)) {
-    good = setNumber(w, "dijoco_tolerance", wanted->opt.tolerance);
+  const djSetting* s;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    char name[100];
+    double value[3];
+    snprintf(name, sizeof name, "dijoco_%s", s->name);
+    if (!(s->ways & DJ_BY_MJCF) || !isNeeded(w, s, name)) continue;
+    if (s->per_geom) dj_getSetting(value, &w->wanted->opt, s);
+    else dj_settingInForce(value, w->wanted, s);
+    bool good = s->kind == DJ_SETTING_CHOICE
+                    ? djm_setText(w, name, dj_choiceName(s, (int)value[0]))
+                    : djm_setNumber(w, name, value[0]);
+    if (!good) return false;
   }
-  if (good && (!base || wanted->opt.contact != base->opt.contact)) {
-    good = setText(w, "dijoco_contact", dj_contactName(wanted->opt.contact));
-  }
-  if (good && (!base || wanted->opt.integrator != base->opt.integrator)) {
-    good = setText(w, "dijoco_integrator", dj_integratorName(wanted->opt.integrator));
-  }
-  if (good && (!base || wanted->opt.overlap != base->opt.overlap)) {
-    good = setText(w, "dijoco_overlap", dj_overlapName(wanted->opt.overlap));
-  }
-  if (good && !base && wanted->gravity_ramp > 0) {
-    good = setNumber(w, "dijoco_gravity_ramp", wanted->gravity_ramp);
-  }
-  return good && writeRareSettings(w);
+  return djm_writeOwnSettings(w);
 }
 
 // ------------------------------ keyframe --------------------------------------------------------

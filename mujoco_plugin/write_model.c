@@ -41,15 +41,20 @@ static void fillBody(mjsBody* out, const djBodyDef* b) {
 
 // MuJoCo's limit of impedance d and direct solref (-S, -B) acts on an effective inertia as a spring
 // S/(1-d) and a damper B/(1-d): see djm_limitLaw.
-static void fillLimit(mjsJoint* out, const djJointDef* j) {
+static void setLimit(mjtNum solref[mjNREF], mjtNum solimp[mjNIMP], double stiffness,
+                     double damping) {
   const double d = 0.9;
+  solref[0] = -(1 - d) * stiffness;
+  solref[1] = -(1 - d) * damping;
+  solimp[0] = solimp[1] = d;
+}
+
+static void fillLimit(mjsJoint* out, const djJointDef* j) {
   out->limited = j->limited ? mjLIMITED_TRUE : mjLIMITED_FALSE;
   mju_copy(out->range, j->range, 2);
   out->margin = j->margin;
   if (!j->limited) return;
-  out->solref_limit[0] = -(1 - d) * j->limit_stiffness;
-  out->solref_limit[1] = -(1 - d) * j->limit_damping;
-  out->solimp_limit[0] = out->solimp_limit[1] = d;
+  setLimit(out->solref_limit, out->solimp_limit, j->limit_stiffness, j->limit_damping);
 }
 
 static void fillJoint(mjsJoint* out, const djJointDef* j) {
@@ -124,6 +129,68 @@ static bool addBodies(mjSpec* spec, const djModelDef* def) {
 
 static mjtLimited limited(bool is) { return is ? mjLIMITED_TRUE : mjLIMITED_FALSE; }
 
+static void addWraps(mjsTendon* out, const djModelDef* def, const djTendonDef* t) {
+  for (int k = 0; k < t->nwrap; k++) {
+    int id = t->wrap[k].id;
+    switch (t->wrap[k].type) {
+      case DJ_WRAP_JOINT:
+        mjs_wrapJoint(out, elementName(def->joint[id].name, id).text, t->wrap[k].prm);
+        break;
+      case DJ_WRAP_PULLEY: mjs_wrapPulley(out, t->wrap[k].prm); break;
+      case DJ_WRAP_SITE: mjs_wrapSite(out, elementName(def->site[id].name, id).text);
+    }
+  }
+}
+
+static void addTendon(mjSpec* spec, const djModelDef* def, int i) {
+  const djTendonDef* t = &def->tendon[i];
+  mjsTendon* out = mjs_addTendon(spec, NULL);
+  setName(out->element, t->name, i);
+  addWraps(out, def, t);
+  mju_copy(out->springlength, t->springlength, 2);
+  out->stiffness[0] = t->stiffness;
+  out->damping[0] = t->damping;
+  for (int k = 0; k < mjNPOLY; k++) {
+    out->stiffness[1 + k] = t->stiffnesspoly[k];
+    out->damping[1 + k] = t->dampingpoly[k];
+  }
+  out->frictionloss = t->frictionloss;
+  out->armature = t->armature;
+  out->margin = t->margin;
+  out->limited = limited(t->limited);
+  mju_copy(out->range, t->range, 2);
+  out->actfrclimited = limited(t->actfrclimited);
+  mju_copy(out->actfrcrange, t->actfrcrange, 2);
+  if (t->limited) {
+    setLimit(out->solref_limit, out->solimp_limit, t->limit_stiffness, t->limit_damping);
+  }
+}
+
+// What an actuator is on.
+static void setTarget(mjsActuator* out, const djModelDef* def, const djActuatorDef* a) {
+  const struct {
+    int id;
+    const char* name;
+    mjtTrn type;
+  } list[4] = {{a->joint, a->joint < 0 ? NULL : def->joint[a->joint].name,
+                a->in_parent ? mjTRN_JOINTINPARENT : mjTRN_JOINT},
+               {a->tendon, a->tendon < 0 ? NULL : def->tendon[a->tendon].name, mjTRN_TENDON},
+               {a->site, a->site < 0 ? NULL : def->site[a->site].name, mjTRN_SITE},
+               {a->cranksite, a->cranksite < 0 ? NULL : def->site[a->cranksite].name,
+                mjTRN_SLIDERCRANK}};
+  for (int k = 0; k < 4; k++) {
+    if (list[k].id < 0) continue;
+    out->trntype = list[k].type;
+    mjs_setString(out->target, elementName(list[k].name, list[k].id).text);
+  }
+  if (a->refsite >= 0) {
+    mjs_setString(out->refsite, elementName(def->site[a->refsite].name, a->refsite).text);
+  }
+  if (a->cranksite < 0) return;
+  out->cranklength = a->cranklength;
+  mjs_setString(out->slidersite, elementName(def->site[a->slidersite].name, a->slidersite).text);
+}
+
 static void addActuator(mjSpec* spec, const djModelDef* def, int i) {
   const djActuatorDef* a = &def->actuator[i];
   static const mjtDyn dyn[] = {mjDYN_NONE, mjDYN_INTEGRATOR, mjDYN_FILTER, mjDYN_FILTEREXACT};
@@ -136,8 +203,7 @@ static void addActuator(mjSpec* spec, const djModelDef* def, int i) {
   out->dyntype = dyn[a->dyn];
   out->dynprm[0] = a->tau;
   out->actearly = a->actearly;
-  out->trntype = a->in_parent ? mjTRN_JOINTINPARENT : mjTRN_JOINT;
-  mjs_setString(out->target, elementName(def->joint[a->joint].name, a->joint).text);
+  setTarget(out, def, a);
   mju_copy(out->gear, a->gear, 6);
   out->ctrllimited = limited(a->ctrllimited);
   out->forcelimited = limited(a->forcelimited);
@@ -150,12 +216,15 @@ static void addActuator(mjSpec* spec, const djModelDef* def, int i) {
   for (int k = 0; k < mjNPOLY; k++) out->damping[1 + k] = a->dampingpoly[k];
 }
 
-static void addPairs(mjSpec* spec, const djModelDef* def) {
+static void addPairs(mjSpec* spec, const djModelDef* def, const djModel* m) {
   for (int i = 0; i < def->npair; i++) {
     const djPairDef* p = &def->pair[i];
     mjsPair* out = mjs_addPair(spec, NULL);
     mjs_setString(out->geomname1, elementName(def->geom[p->geom1].name, p->geom1).text);
     mjs_setString(out->geomname2, elementName(def->geom[p->geom2].name, p->geom2).text);
+    char name[600];
+    djm_pairName(name, sizeof name, m, i);
+    if (djm_pairHasOwn(m, i)) mjs_setName(out->element, name);
     out->condim = p->condim;
     out->friction[0] = out->friction[1] = p->friction;
     out->margin = p->margin - p->gap;
@@ -168,7 +237,7 @@ static void addPairs(mjSpec* spec, const djModelDef* def) {
   }
 }
 
-static bool addMesh(mjSpec* spec, const djMeshDef* mesh, int id) {
+static bool addMesh(mjSpec* spec, const djMeshDef* mesh, int id, bool with_triangles) {
   int n = 3 * mesh->nvert;
   float* vert = malloc(sizeof(float) * (size_t)n);
   if (!vert) return false;
@@ -176,6 +245,7 @@ static bool addMesh(mjSpec* spec, const djMeshDef* mesh, int id) {
   mjsMesh* out = mjs_addMesh(spec, NULL);
   setName(out->element, mesh->name, id);
   mjs_setFloat(out->uservert, vert, n);
+  if (mesh->ntri > 0 && with_triangles) mjs_setInt(out->userface, mesh->tri, 3 * mesh->ntri);
   out->inertia = mjMESH_INERTIA_CONVEX;
   free(vert);
   return true;
@@ -216,7 +286,7 @@ static void fillOption(mjOption* out, const djOption* o) {
   }
 }
 
-bool djm_specFromModel(djmWrite* w) {
+bool djm_specFromModel(djmWrite* w, bool with_triangles) {
   djModelDef def;
   void* storage;
   djStatus status = dj_getDef(&def, &storage, w->wanted, w->err);
@@ -231,11 +301,14 @@ bool djm_specFromModel(djmWrite* w) {
     spec->compiler.degree = 0;
     spec->compiler.alignfree = 0;
     fillOption(&spec->option, &w->wanted->opt);
-    for (int i = 0; good && i < def.nmesh; i++) good = addMesh(spec, &def.mesh[i], i);
+    for (int i = 0; good && i < def.nmesh; i++) {
+      good = addMesh(spec, &def.mesh[i], i, with_triangles);
+    }
     good = good && addBodies(spec, &def);
   }
   if (good) {
-    addPairs(spec, &def);
+    addPairs(spec, &def, w->wanted);
+    for (int i = 0; i < def.ntendon; i++) addTendon(spec, &def, i);
     for (int i = 0; i < def.nu; i++) addActuator(spec, &def, i);
     for (int i = 0; i < def.nkey; i++) addKey(spec, &def, w->wanted, i);
   }

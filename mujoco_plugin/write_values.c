@@ -1,5 +1,6 @@
 // Putting the wanted numbers into the compiled model and into the spec.
 
+#include "param_table.h"
 #include "write.h"
 
 #include <math.h>
@@ -8,71 +9,27 @@
 
 // ------------------------------ arrays of the compiled model ------------------------------------
 
-typedef struct djmRow {
-  size_t ours, theirs;        // offsets of the arrays in djModel and mjModel
-  size_t count;               // offset of the number of elements in djModel
-  int width;                  // numbers of an element that are ours
-  int stride;                 // numbers of an element in MuJoCo's array
-} djmRow;
-
-#define ROW(array, count, width) \
-  {offsetof(djModel, array), offsetof(mjModel, array), offsetof(djModel, count), width, width}
-#define ROW_OF(array, count, width, stride) \
-  {offsetof(djModel, array), offsetof(mjModel, array), offsetof(djModel, count), width, stride}
-
-static const djmRow rows[] = {
-    ROW(body_pos, nbody, 3),       ROW(body_quat, nbody, 4),
-    ROW(body_ipos, nbody, 3),      ROW(body_iquat, nbody, 4),
-    ROW(body_mass, nbody, 1),      ROW(body_inertia, nbody, 3),
-    ROW(jnt_pos, njnt, 3),         ROW(jnt_axis, njnt, 3),
-    ROW(jnt_stiffness, njnt, 1),   ROW(jnt_range, njnt, 2),
-    ROW(qpos_spring, nq, 1),
-    ROW(geom_pos, ngeom, 3),       ROW(geom_quat, ngeom, 4),
-    ROW(geom_size, ngeom, 3),      ROW(geom_friction, ngeom, 3),
-    ROW(site_pos, nsite, 3),       ROW_OF(actuator_gainprm, nu, 3, mjNGAIN),
-    ROW_OF(actuator_biasprm, nu, 3, mjNBIAS), ROW(actuator_gear, nu, 6),
-};
-
-static void* arrayAt(const void* model, size_t offset) {
-  void* array;
-  memcpy(&array, (const char*)model + offset, sizeof array);
-  return array;
-}
-
-static int countAt(const djModel* m, size_t offset) {
-  int n;
-  memcpy(&n, (const char*)m + offset, sizeof n);
-  return n;
-}
-
-static bool putRow(djmWrite* w, const djmRow* row) {
-  const double* wanted = arrayAt(w->wanted, row->ours);
-  const double* base = arrayAt(w->base, row->ours);
-  mjtNum* out = arrayAt(w->m, row->theirs);
-  int n = countAt(w->base, row->count);
-  bool actuator = row->count == offsetof(djModel, nu);
-  for (int i = 0; i < n; i++) {
-    if (memcmp(wanted + i * row->width, base + i * row->width,
-               sizeof(double) * (size_t)row->width) == 0) {
-      continue;
-    }
-    if (actuator && (w->m->nactuator != n || w->m->nout != n)) {
-      return djm_writeFail(w, DJ_UNSUPPORTED, "actuator/#%d: the scene has actuators with several "
-                           "controls or outputs; changes of actuators cannot be written", i);
-    }
-    mju_copy(out + i * row->stride, wanted + i * row->width, row->width);
+// One parameter of all elements, where it differs from what the scene has.
+static bool putRow(djmWrite* w, const djmParamRow* row) {
+  djmParamList list;
+  double wanted[8], base[8];
+  if (!djm_listParams(&list, w->base, row->name)) {
+    return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
   }
-  return true;
-}
-
-// One number for all dofs of a joint.
-static void putDofs(mjtNum* out, const djmWrite* w, const double* wanted, const double* base) {
-  static const int dofs[] = {6, 3, 1, 1};
-  for (int i = 0; i < w->base->njnt; i++) {
-    if (wanted[i] == base[i]) continue;
-    mjtNum* dof = out + w->base->jnt_dofadr[i];
-    for (int k = 0; k < dofs[w->base->jnt_type[i]]; k++) dof[k] = wanted[i];
+  bool actuator = strncmp(row->name, "actuator/", 9) == 0, good = true;
+  int n = w->base->nu;
+  for (int i = 0; i < list.n && good; i++) {
+    const djParam* p = &list.param[i];
+    dj_getParam(wanted, w->wanted, p);
+    dj_getParam(base, w->base, p);
+    if (memcmp(wanted, base, sizeof(double) * (size_t)p->nvalue) == 0) continue;
+    good = !actuator || (w->m->nactuator == n && w->m->nout == n);
+    if (good) djm_putParam(w->m, row, p->id, wanted);
+    else djm_writeFail(w, DJ_UNSUPPORTED, "actuator/#%d: the scene has actuators with several "
+                       "controls or outputs; changes of actuators cannot be written", p->id);
   }
+  free(list.param);
+  return good;
 }
 
 // A free body's frame is its reference pose.
@@ -94,7 +51,8 @@ static void putReference(djmWrite* w) {
 static bool sameModels(const djModel* a, const djModel* b) {
   return a->nq == b->nq && a->nv == b->nv && a->nbody == b->nbody && a->njnt == b->njnt &&
          a->ngeom == b->ngeom && a->nmesh == b->nmesh && a->nmeshvert == b->nmeshvert &&
-         a->nsite == b->nsite && a->nu == b->nu && a->na == b->na;
+         a->nsite == b->nsite && a->ntendon == b->ntendon && a->nwrap == b->nwrap &&
+         a->nu == b->nu && a->na == b->na;
 }
 
 bool djm_writeValues(djmWrite* w) {
@@ -110,14 +68,14 @@ bool djm_writeValues(djmWrite* w) {
     w->mesh_changed[i] =
         memcmp(wanted->mesh_vert + adr, base->mesh_vert + adr, n * sizeof(double)) != 0;
   }
-  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-    if (!putRow(w, rows + k)) return false;
+  for (int k = 0; djm_paramRow(k); k++) {
+    if (!putRow(w, djm_paramRow(k))) return false;
   }
-  putDofs(m->dof_damping, w, wanted->jnt_damping, base->jnt_damping);
-  putDofs(m->dof_armature, w, wanted->jnt_armature, base->jnt_armature);
-  putDofs(m->dof_frictionloss, w, wanted->jnt_frictionloss, base->jnt_frictionloss);
   putReference(w);
   mju_copy3(m->opt.gravity, wanted->opt.gravity);
+  mju_copy3(m->opt.wind, wanted->opt.wind);
+  m->opt.density = wanted->opt.density;
+  m->opt.viscosity = wanted->opt.viscosity;
   m->opt.timestep = wanted->opt.timestep;
   return true;
 }
@@ -141,6 +99,16 @@ void djm_writeBodies(djmWrite* w) {
     body->ialt.type = mjORIENTATION_QUAT;
     body->fullinertia[0] = NAN;
     body->explicitinertial = 1;
+  }
+}
+
+// Where springs rest that follow the scene's geometry: as it is wanted.
+void djm_writeTendons(djmWrite* w) {
+  for (mjsElement* e = mjs_firstElement(w->spec, mjOBJ_TENDON); e;
+       e = mjs_nextElement(w->spec, e)) {
+    int i = mjs_getId(e);
+    if (i < 0 || i >= w->wanted->ntendon) continue;
+    mju_copy(mjs_asTendon(e)->springlength, w->wanted->tendon_lengthspring + 2 * i, 2);
   }
 }
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Timings of our code beside other libraries', in one run on one thread. Arguments: dijoco bench's.
+# --against COMMIT: this tree beside that commit, taking turns (scripts/bench_against.py).
 # IPC's barrier on the same hull pairs: scripts/bench_ipc.py.
 set -eu
 cd "$(dirname "$0")/.."
@@ -7,5 +8,8 @@ mkdir -p build/deps
 sh scripts/setup.sh
 sh scripts/fetch_models.sh
 sh scripts/build.sh release
-DIJOCO_GYMNASIUM=$PWD/build/deps/gymnasium OPENBLAS_NUM_THREADS=1 \
-  exec build/bin/dijoco bench "$@"
+export DIJOCO_GYMNASIUM="$PWD/build/deps/gymnasium" OPENBLAS_NUM_THREADS=1
+case " $* " in
+  *" --against "*) exec python3 scripts/bench_against.py "$@" ;;
+esac
+exec build/bin/dijoco bench "$@"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Downloads a pinned package into build/deps: `fetch.py mujoco` or `fetch.py gymnasium`.
+"""Downloads a pinned package into build/deps: `fetch.py mujoco`, `gymnasium`
+or `dm_control`.
 
 Wheels are taken by pip, for fixed platform tags whatever this Python is, and by checksum. What is
 there already is not fetched again. DIJOCO_OFFLINE=1 forbids the network.
@@ -31,6 +32,16 @@ PACKAGES = {
                   ["--python-version", "3.11"],
                   {"gymnasium/envs/mujoco/assets/": "",
                    "gymnasium-1.4.0.dist-info/licenses/": ""}),
+    "dm_control": ("dm-control", "1.0.50",
+                   "5434e1e51ff69016867426da7df6064b18d140e4d0a628f879bbcf0e7d0a586d",
+                   ["--python-version", "3.11"],
+                   {"dm_control/suite/common/materials.xml": "common/materials.xml",
+                    "dm_control/suite/common/skybox.xml": "common/skybox.xml",
+                    "dm_control/suite/common/visual.xml": "common/visual.xml",
+                    "dm_control/suite/ball_in_cup.xml": "ball_in_cup.xml",
+                    "dm_control/suite/fish.xml": "fish.xml",
+                    "dm_control/suite/point_mass.xml": "point_mass.xml",
+                    "dm_control-1.0.50.dist-info/licenses/": "licenses/"}),
 }
 
 

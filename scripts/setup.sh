@@ -26,14 +26,16 @@ has_command python3 || need python3
 { has_command python3 && python3 -m pip --version >/dev/null 2>&1; } || need python3-pip
 if has_command cc && has_library stdlib.h m; then
   has_library lapacke.h lapacke || need liblapacke-dev
-  has_library cblas.h openblas || need libopenblas-dev
+  has_library cblas.h openblas || need libopenblas-serial-dev
+  { has_library suitesparse/amd.h amd && has_library suitesparse/klu.h klu; } ||
+    need libsuitesparse-dev
   has_library cjson/cJSON.h cjson || need libcjson-dev
   has_library cmocka.h cmocka || need libcmocka-dev
   has_library libqhull_r/libqhull_r.h qhull_r || need libqhull-dev
   has_library nlopt.h nlopt || need libnlopt-dev
 else
-  missing="$missing gcc libc6-dev liblapacke-dev libopenblas-dev libcjson-dev libcmocka-dev"
-  missing="$missing libqhull-dev libnlopt-dev"
+  missing="$missing gcc libc6-dev liblapacke-dev libopenblas-serial-dev libcjson-dev"
+  missing="$missing libcmocka-dev libsuitesparse-dev libqhull-dev libnlopt-dev"
 fi
 for name in "$@"; do
   case $name in

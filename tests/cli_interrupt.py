@@ -326,7 +326,8 @@ class Progress(interrupt.Case):
         self.check("convert", self.sphere(30000), "--out", self.path("x.json"))
 
     def test_the_end_of_a_run(self):
-        step = self.run_json("simulate", self.scene, "--time", "1")["wall_per_step_s"]
+        step = min(self.run_json("simulate", self.scene, "--time", "1")["wall_per_step_s"]
+                   for _ in range(3))   # others may slow some of them down
         t = interrupt.Terminal("simulate", self.scene, "--time", 0.005 * int(2 / step), "--json")
         code, out = t.finish()
         self.assertEqual(code, 0)

@@ -11,7 +11,10 @@ import tempfile
 
 # Height of each layer. A layer includes itself and lower ones; those of equal height are siblings.
 HEIGHT = {"base": 0, "math": 1, "shape": 2, "model": 2, "contact": 3, "solve": 3,
-          "integrate": 4, "gradient": 5, "io": 6, "optimize": 6}
+          "inertia": 4, "force": 4, "integrate": 5, "gradient": 6, "io": 7, "optimize": 7}
+# Rooms of a layer that has subfolders, and their heights. Headers of the layer's own folder may be
+# included by its rooms, those of a room by itself, by higher ones and by files of the own folder.
+ROOMS = {"contact": {"shapes": 0, "friction": 0, "plane": 1, "pairs": 1, "query": 1}}
 TALKING = "printf vprintf puts putchar perror exit _exit _Exit quick_exit abort assert".split()
 WRITING = """fwrite fputs fputc putc fprintf vfprintf write mkdir""".split()
 # Opening for writing and changing names: in one place, where nothing is lost (dijoco/file.h).
@@ -59,9 +62,20 @@ def mutable_statics(code):
             yield match
 
 
-def check_include(folder, layer, kind, name, root):
+def check_room(layer, room, other):
+    """Returns what is wrong with an include, inside a layer, of a header below `other`."""
+    heights = ROOMS.get(layer, {})
+    if not room or not other or room == other:
+        return None
+    if heights.get(other, 0) >= heights.get(room, 0):
+        return "%s/%s may not include %s/%s" % (layer, room, layer, other)
+    return None
+
+
+def check_include(folder, below, kind, name, root):
     """Returns what is wrong with an #include in this folder ('core/src', 'tools', ...), or None."""
-    here = os.path.join(root, folder, layer)
+    here = os.path.join(root, folder, below)
+    layer, _, room = below.partition("/")
     own = kind == '"' and "/" not in name and os.path.exists(os.path.join(here, name))
     homes = ["core/include"] + ([] if folder.startswith("core/") else ["mujoco_plugin/include"])
     public = name.startswith("dijoco/") and any(
@@ -82,7 +96,9 @@ def check_include(folder, layer, kind, name, root):
         other = name.split("/")[0]
         if other not in HEIGHT or "/" not in name:
             return 'write "layer/header.h"'
-        if other != layer and HEIGHT[other] >= HEIGHT[layer]:
+        if other == layer:
+            return check_room(layer, room, "/".join(name.split("/")[1:-1]))
+        if HEIGHT[other] >= HEIGHT.get(layer, 0):
             return "%s may not include %s" % (layer, other)
         return None
     # Outside the core: public headers, those of the own folder, the MuJoCo side's top level.
@@ -126,7 +142,8 @@ def check_tree(root):
                     error(match, "%s outside the writer of files" % match.group(1))
             if folder != "core/src":
                 continue
-            if below not in HEIGHT:
+            layer, _, room = below.partition("/")
+            if layer not in HEIGHT or room not in ["", *ROOMS.get(layer, {})]:
                 errors.append("%s: not in the folder of a layer" % relative)
             for match in called(TALKING, code):
                 error(match, "%s in the core" % match.group(1))
@@ -135,7 +152,7 @@ def check_tree(root):
                 error(match, "%s in the core" % match.group(1))
             for match in mutable_statics(code):
                 error(match, "mutable static")
-            if below != "io":
+            if layer != "io":
                 for match in called(WRITING, code):
                     error(match, "%s outside io" % match.group(1))
     return errors + check_python(root)
@@ -182,6 +199,12 @@ def self_test():
                               "static int f(double x[static 2]) { return x[0] > a[0]; }\n"
                               "static double (*const table[])(double) = {0};\n"
                               'void g(char* s) { snprintf(s, 2, "exit(%d)", 1); t.abort(); }\n',
+        "core/src/contact/face.h": "",
+        "core/src/contact/table.c": '#include "contact/pairs/p.h"\n#include "contact/face.h"\n',
+        "core/src/contact/pairs/p.h": '#include "contact/shapes/p.h"\n#include "contact/face.h"\n',
+        "core/src/contact/shapes/p.h": '#include "contact/shapes/q.h"\n#include "model/m.h"\n',
+        "core/src/contact/shapes/q.h": "",
+        "core/src/integrate/i.c": '#include "contact/pairs/p.h"\n',
         "core/src/io/file.c": 'void w(const char* p) { int f = open(p, 1); write(f, "x", 1); '
                               'rename(p, "y"); }\n',
         "core/src/io/w.c": 'void w(FILE* f) { fputs("open(x)", f); /* rename(a, b) */ }\n',
@@ -201,6 +224,13 @@ def self_test():
         ("core/src/base/x.c", '#include "math/m.h"\n', "base may not include math"),
         ("core/src/shape/x.c", '#include "model/y.h"\n', "shape may not include model"),
         ("core/src/contact/x.c", '#include "solve/y.h"\n', "contact may not include solve"),
+        ("core/src/contact/shapes/x.c", '#include "contact/pairs/p.h"\n',
+         "contact/shapes may not include contact/pairs"),
+        ("core/src/contact/pairs/x.c", '#include "contact/query/p.h"\n',
+         "contact/pairs may not include contact/query"),
+        ("core/src/contact/plane/x.c", '#include "solve/y.h"\n', "contact may not include solve"),
+        ("core/src/contact/other/x.c", "", "not in the folder of a layer"),
+        ("core/src/math/plane/x.c", "", "not in the folder of a layer"),
         ("core/src/io/x.c", '  #  include "optimize/y.h"\n', "io may not include optimize"),
         ("core/src/gradient/x.c", '#include "io/y.h"\n', "gradient may not include io"),
         ("core/src/math/x.c", '#include "../base/a.h"\n', ".."),

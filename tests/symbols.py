@@ -110,7 +110,7 @@ def main():
     release = os.environ.get("DIJOCO_FLAVOUR", "release") == "release"  # sanitizers add data
     errors = self_test(os.environ.get("DIJOCO_CC", "cc"))
 
-    files = glob.glob(os.path.join(glob.escape(source), "core/src/*/*.c"))
+    files = glob.glob(os.path.join(glob.escape(source), "core/src/**/*.c"), recursive=True)
     for path in sorted(files):
         relative = os.path.relpath(path, source)
         built = os.path.join(build, "CMakeFiles/dijoco_objects.dir", relative + ".o")

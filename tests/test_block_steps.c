@@ -102,7 +102,7 @@ static void compareSteps(djIntegrator integrator) {
   djData *sparse = makeData(m, false), *dense = makeData(m, true);
   double *A = calloc(2 * NX * NX, sizeof(double)), *other = A + NX * NX;
   double B[NX * 2], B2[NX * 2], lambda[NX], dx[NX], dx2[NX], du[2], du2[2];
-  sparse->work->polish = dense->work->polish = 5;
+  sparse->work->refinement_steps = dense->work->refinement_steps = 5;
   double worst_step = 0, worst_A = 0, worst_vjp = 0;
   int blocks = 0, neighbours = 0, patterns = 0;
   for (int k = 0; k < 60; k++) {
@@ -170,7 +170,7 @@ static void rollout(Run* out, const djModel* m, djData* d, djTape* tape) {
   }
   djLossTerm term[2] = {{.type = DJ_LOSS_POSITION, .object = DJ_OBJ_BODY, .id = 3, .weight = 1},
                         {.type = DJ_LOSS_COM, .object = DJ_OBJ_BODY, .id = -1, .weight = 2}};
-  djRollout r = {.horizon = HORIZON, .ctrl = ctrl, .nloss = 2, .loss = term, .polish = 5};
+  djRollout r = {.horizon = HORIZON, .ctrl = ctrl, .nloss = 2, .loss = term, .refinement_steps = 5};
   djRolloutResult result = {.grad_qpos0 = out->dq, .grad_qvel0 = out->dv, .grad_ctrl = out->du};
   assert_int_equal(djd_rolloutForward(&result, m, d, &r, tape), DJ_OK);
   assert_int_equal(djd_rolloutBackward(&result, m, d, &r, tape), DJ_OK);

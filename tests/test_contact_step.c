@@ -92,7 +92,7 @@ static Scene makeState(djRng* rng, djIntegrator integrator, double eps) {
     }
     assert_true(dj_step(s.m, s.d) >= 0);
   }
-  s.d->work->polish = 6;
+  s.d->work->refinement_steps = 6;
   return s;
 }
 
@@ -113,14 +113,11 @@ static void testHessian(void** state) {
     assert_int_equal(m->nv, NV);
     double g[NV], gp[NV], dir[NV], fd[NV], H[NV * NV], q[18], qe[18];
     assert_int_equal(dj_solveStep(m, s.d), DJ_OK);
-    memcpy(q, s.d->work->q, sizeof(q));
+    memcpy(q, s.d->work->now.q, sizeof(q));
     energyAt(g, m, s.d, q);
-    const djBlocks* blocks = &s.d->work->pattern.blocks;
-    double packed[NV * NV];
-    dj_packBlocks(packed, s.d->work->H, blocks);
-    dj_unpackBlocks(H, NV, 1, packed, blocks);
+    dj_columns(H, NV, 1, &s.d->work->H, 0, NV);
     int n;
-    dj_contactBlocks(&n, s.d->work->contacts);
+    dj_contactBlocks(&n, dj_contactsOf(&s.d->work->forces));
     contacts += n;
     // slopes along random directions, with steps well below the contact's range
     for (int i = 0; i < NV; i++) dir[i] = djt_uniform(&rng, -1, 1);

@@ -368,8 +368,8 @@ static void test_owner(void** state) {
   assert_int_equal(info.st_mode & 07777, 0640);
 }
 
-// Where the owner cannot be kept, others get no rights by that: none that run as the owner, and none
-// of another group's.
+// Where the owner cannot be kept, others get no rights by that: none that run as the owner, and
+// none of another group's.
 static void test_ownerLost(void** state) {
   (void)state;
   if (geteuid() != 0) skip();

@@ -191,7 +191,7 @@ static void test_majorizer(void** unused) {
     assert_int_equal(LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'N', 'U', 12, major, 12, eig), 0);
     double noise = 0;   // rounding of the sum before the plane is eliminated
     for (int i = 0; i < P.n; i++) noise += P.force[i];
-    noise *= 1e-14 / (P.in.h * sqrt(P.in.friction_eps));
+    noise *= 1e-14 / (P.in.h * sqrt(P.law.eps));
     assert_true(eig[11] > 0);
     assert_true(low[0] > -noise);
     assert_true(eig[0] > -noise);

@@ -10,13 +10,13 @@ static void referenceForces(double F[3 * MAXP], double total[6], double* value, 
   const djLagged* L = &X->lagged;
   long double sum = 0, c[3] = {0}, y[3 * MAXP], A[MAXP], U = 0, res[6] = {0};
   const double n[3] = {L->normal.x, L->normal.y, L->normal.z};
-  const double eps = X->in.friction_eps, h = X->in.h, mu = X->in.friction;
+  const double eps = X->lagged.law.eps, h = X->in.h, mu = X->in.friction;
   for (int i = 0; i < L->n; i++) {
     long double lift = L->offset;
     for (int r = 0; r < 3; r++) lift += (long double)n[r] * L->point[3 * i + r];
-    if (X->in.arms == DJ_ARMS_PAPER) lift = 0;
+    if (X->lagged.law.arms == DJ_ARMS_PAPER) lift = 0;
     A[i] = L->force[i];
-    if (X->in.cap == DJ_CAP_PAPER) A[i] = sqrtl(A[i] * A[i] + eps) - sqrtl(eps);
+    if (X->lagged.law.cap == DJ_CAP_PAPER) A[i] = sqrtl(A[i] * A[i] + eps) - sqrtl(eps);
     sum += A[i];
     for (int r = 0; r < 3; r++) {
       y[3 * i + r] = L->point[3 * i + r] - lift * n[r];
@@ -85,7 +85,7 @@ static void test_balance(void** unused) {
     djVec3 n = X.lagged.normal;
     about_normal = fabs(total[0] * n.x + total[1] * n.y + total[2] * n.z);
     assert_true(about_normal < noise * scale_force);
-    if (X.in.arms == DJ_ARMS_PLANE) {
+    if (X.lagged.law.arms == DJ_ARMS_PLANE) {
       worst_torque = djt_worst(worst_torque, whole / scale_force / noise);
       assert_true(whole < noise * scale_force);
     }
@@ -121,12 +121,12 @@ static void test_half_space(void** unused) {
       djVec3 zb = dju_transform(&X.now[1], dju_untransform(&X.start[1], x));
       djVec3 s = dju_scale3(1 / X.in.h, dju_sub3(za, zb));
       s = dju_madd3(s, -dju_dot3(s, n), n);
-      double r = sqrt(dju_dot3(s, s) + X.in.friction_eps);
+      double r = sqrt(dju_dot3(s, s) + X.lagged.law.eps);
       value += X.in.friction * X.in.h * P.force[i] * r;
       total = dju_madd3(total, X.in.friction * P.force[i] / r, s);
       size.x += X.in.friction * P.force[i];
     }
-    double tol = 1e-12 / sqrt(X.in.friction_eps) + 1e-12;
+    double tol = 1e-12 / sqrt(X.lagged.law.eps) + 1e-12;
     assert_true(fabs(out.value - value) < tol * value);
     assert_true(dju_norm3(dju_sub3(dju_load3(out.gradient + 3), total)) < tol * size.x);
     for (int k = 3; k < 6; k++) assert_true(out.gradient[k] == -out.gradient[6 + k]);
@@ -152,7 +152,7 @@ static void test_swap(void** unused) {
       memcpy(Q.vertex + 3 * i, P.vertex + 3 * j, 3 * sizeof(double));
     }
     djPairOutput p = evaluate(&P, NULL, NULL, 2), q = evaluate(&Q, NULL, NULL, 2);
-    double tol = 1e-12 + 1e-14 / sqrt(P.in.friction_eps), turned[144];
+    double tol = 1e-12 + 1e-14 / sqrt(P.law.eps), turned[144];
     assert_true(fabs(p.value - q.value) <= tol * p.value);
     for (int i = 0; i < 12; i++) {
       for (int j = 0; j < 12; j++) {
@@ -278,7 +278,7 @@ static void test_degenerate(void** unused) {
       djVec3 s = dju_scale3(0.5 / P.in.h, dju_sub3(za, zb));
       s = dju_madd3(s, -dju_dot3(s, n), n);
       double A = P.force[0];
-      if (P.in.cap == DJ_CAP_PAPER) A = sqrt(A * A + eps) - sqrt(eps);
+      if (P.law.cap == DJ_CAP_PAPER) A = sqrt(A * A + eps) - sqrt(eps);
       double f = 0.7 * A * dju_norm3(s) / sqrt(dju_dot3(s, s) + eps);
       assert_true(fabs(norm12(out.gradient + 3, 3) - f) < 1e-3 * limit);
     }
@@ -324,7 +324,7 @@ static void test_warm_start(void** unused) {
       assert_int_equal(dj_frictionEval(&warm, &state, &X.lagged, &X.in, 2), DJ_OK);
     }
     assert_true(state.iterations <= 2);
-    double tol = 1e-11 + 1e-13 / sqrt(P.in.friction_eps), size = norm12(cold.gradient, 12);
+    double tol = 1e-11 + 1e-13 / sqrt(P.law.eps), size = norm12(cold.gradient, 12);
     for (int i = 0; i < P.n; i++) size += 0.7 * P.force[i];
     assert_true(fabs(warm.value - cold.value) < tol * cold.value);
     assert_true(distance12(warm.gradient, cold.gradient, 12) < tol * size);
@@ -394,7 +394,7 @@ static void test_adds(void** unused) {
       djLaggedJac given = {.dforce = P.dforce};
       assert_int_equal(dj_frictionEval(&out, &state, &X.lagged, &X.in, 2), DJ_OK);
       assert_memory_equal(&out, &before, sizeof(out));
-      assert_int_equal(dj_frictionStart(jac, &state, &X.lagged, &given, &X.in), DJ_OK);
+      assert_int_equal(dj_frictionStart(jac, NULL, &state, &X.lagged, &given, &X.in), DJ_OK);
       assert_true(norm12(jac, 144) == 0);
     }
     assert_int_equal(dj_frictionEval(&out, &state, &X.lagged, &X.in, 0), DJ_OK);   // value only
@@ -420,8 +420,8 @@ static void test_bad_input(void** unused) {
         case 1: X.in.h = -1; break;
         case 2: X.in.friction = -0.1; break;
         case 3: X.in.friction = NAN; break;
-        case 4: X.in.friction_eps = 0; break;
-        case 5: X.in.friction_eps = INFINITY; break;
+        case 4: X.lagged.law.eps = 0; break;
+        case 5: X.lagged.law.eps = INFINITY; break;
         case 6: X.force[1] = -1; break;
         case 7: X.force[0] = NAN; break;
         case 8: X.force[1] = INFINITY; break;
@@ -434,12 +434,12 @@ static void test_bad_input(void** unused) {
         case 15: X.point[3] = INFINITY; break;
       }
       assert_int_equal(dj_frictionEval(&out, &state, &X.lagged, &X.in, 2), DJ_INVALID);
-      assert_int_equal(dj_frictionStart(jac, &state, &X.lagged, &given, &X.in), DJ_INVALID);
+      assert_int_equal(dj_frictionStart(jac, NULL, &state, &X.lagged, &given, &X.in), DJ_INVALID);
       assert_true(isfinite(state.w) && isfinite(state.u[0]));
     }
   }
   assert_int_equal(dj_frictionEval(NULL, NULL, NULL, NULL, 0), DJ_INVALID);
-  assert_int_equal(dj_frictionStart(NULL, NULL, NULL, NULL, NULL), DJ_INVALID);
+  assert_int_equal(dj_frictionStart(NULL, NULL, NULL, NULL, NULL, NULL), DJ_INVALID);
 }
 
 int main(void) {

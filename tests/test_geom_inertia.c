@@ -3,8 +3,8 @@
 
 #include "common/random_shape.h"
 #include "common/worst.h"
-#include "contact/geom_inertia.h"
-#include "contact/geom_moments.h"
+#include "inertia/geom_inertia.h"
+#include "inertia/geom_moments.h"
 #include "math/eigen3.h"
 #include "math/so3.h"
 #include "model/param.h"

@@ -4,8 +4,8 @@
 
 #include "common/pair_case.h"
 #include "common/worst.h"
-#include "contact/barrier.h"
-#include "contact/half_space.h"
+#include "contact/plane/barrier.h"
+#include "contact/plane/half_space.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -62,7 +62,7 @@ static void test_roundTrip(void** state) {
   dj_deleteModel(m);
   djRng rng = {11};
   for (int k = 0; k < 100; k++) {
-    m = djt_randomModel(&rng, 1 + djt_integer(&rng, 12), DJT_ALL);
+    m = djt_randomModel(&rng, 1 + djt_integer(&rng, 12), DJT_ALL | (k % 2 ? DJT_TENDONS : 0));
     checkRoundTrip(m);
     dj_deleteModel(m);
   }
@@ -78,6 +78,7 @@ static void test_names(void** state) {
   djSiteDef site = {.name = "caf\xe9", .quat = {1}};
   sample.def.site = &site;
   sample.def.nsite = 1;
+  sample.def.ntendon = 0;
   djModel* latin = NULL;
   assert_int_equal(dj_makeModel(&latin, &sample.def, &err), DJ_OK);
   assert_int_equal(dj_saveModel(latin, path, &err), DJ_INVALID);
@@ -157,6 +158,38 @@ static void test_good(void** state) {
   dj_deleteModel(m);
 }
 
+#define TENDON(members) HEAD ",\"joints\":[{\"name\":\"j\",\"body\":1}],\"sites\":[{\"name\":" \
+  "\"a\"},{\"name\":\"s\",\"body\":1}],\"tendons\":[{\"name\":\"t\"" members "}]"
+
+// Both kinds of tendons, and actuators on everything.
+static void test_tendons(void** state) {
+  (void)state;
+  static const char text[] = TENDON(
+      ",\"path\":[\"a\",\"s\",{\"pulley\":2},1,0],\"springlength\":[0.1,0.3]},{\"joints\":[\"j\"],"
+      "\"coef\":[-2],\"damping\":3")
+      ",\"actuators\":[{\"tendon\":\"t\"},{\"tendon\":1},{\"site\":\"s\",\"refsite\":\"a\"},"
+      "{\"cranksite\":\"a\",\"slidersite\":\"s\",\"cranklength\":2}]}";
+  djModel* m = NULL;
+  djError err = {""};
+  if (dj_loadModelText(&m, text, &err) != DJ_OK) fail_msg("%s", err.text);
+  static const int type[6] = {DJ_WRAP_SITE, DJ_WRAP_SITE, DJ_WRAP_PULLEY, DJ_WRAP_SITE,
+                              DJ_WRAP_SITE, DJ_WRAP_JOINT};
+  static const int id[6] = {0, 1, -1, 1, 0, 0};
+  assert_int_equal(m->ntendon, 2);
+  assert_int_equal(m->nwrap, 6);
+  assert_memory_equal(m->wrap_type, type, sizeof type);
+  assert_memory_equal(m->wrap_objid, id, sizeof id);
+  assert_true(m->wrap_prm[2] == 2 && m->wrap_prm[5] == -2 && m->tendon_damping[1] == 3);
+  assert_true(m->tendon_lengthspring[0] == 0.1 && m->tendon_lengthspring[1] == 0.3);
+  assert_int_equal(dj_name2id(m, DJ_OBJ_TENDON, "t"), 0);
+  assert_int_equal(m->actuator_tendon[1], 1);
+  assert_int_equal(m->actuator_site[2 * 2 + 1], 0);
+  assert_int_equal(m->actuator_crank[2 * 3 + 1], 1);
+  assert_true(m->actuator_cranklength[3] == 2);
+  checkRoundTrip(m);
+  dj_deleteModel(m);
+}
+
 static void test_errors(void** state) {
   (void)state;
   static const char* const list[][2] = {
@@ -197,6 +230,18 @@ static void test_errors(void** state) {
       {HEAD ",\"joints\":[{\"name\":\"j\",\"body\":1,\"stiffness\":[1,2]}]}",
        "joint 'j': stiffness: must be 1 number"},
       {HEAD ",\"option\":{\"timestep\":1e999}}", "option: timestep: is not finite"},
+      {TENDON("") "}", "tendon 't': has neither joints nor a path"},
+      {TENDON(",\"path\":\"a\"") "}", "tendon 't': path: must be a list"},
+      {TENDON(",\"path\":[\"a\",\"x\"]") "}", "tendon 't': path: there is no 'x'"},
+      {TENDON(",\"path\":[\"a\",true]") "}", "tendon 't': path: must be a name or an index"},
+      {TENDON(",\"path\":[\"a\",\"s\"],\"coef\":[1]") "}",
+       "tendon 't': path: excludes joints and coef"},
+      {TENDON(",\"path\":[{\"pulley\":1,\"a\":2}]") "}", "tendon 't': unknown key 'a'"},
+      {TENDON(",\"joints\":[\"j\"]") "}", "tendon 't': coef: is missing"},
+      {TENDON(",\"joints\":[\"j\"],\"coef\":[1,2]") "}", "tendon 't': coef: must be 1 number"},
+      {TENDON(",\"joints\":[\"s\"],\"coef\":[1]") "}", "tendon 't': joints: there is no 's'"},
+      {TENDON(",\"joints\":7,\"coef\":[1]") "}", "tendon 't': joints: must be a list"},
+      {TENDON(",\"wraps\":7") "}", "tendon 't': unknown key 'wraps'"},
       {HEAD ",\"option\":{\"disable\":\"limit\"}}", "option: disable: must be a list"},
       {HEAD ",\"option\":{\"disable\":[\"x\"]}}", "option: unknown value 'x'"},
       {HEAD ",\"option\":{\"contact\":\"soft\"}}", "option: contact: unknown value 'soft'"},
@@ -288,7 +333,7 @@ static void test_hostile(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_roundTrip), cmocka_unit_test(test_names), cmocka_unit_test(test_numbers),
-      cmocka_unit_test(test_format),    cmocka_unit_test(test_good),
+      cmocka_unit_test(test_format),    cmocka_unit_test(test_good), cmocka_unit_test(test_tendons),
       cmocka_unit_test(test_errors),    cmocka_unit_test(test_files),
       cmocka_unit_test(test_hostile),
   };

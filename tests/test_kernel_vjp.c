@@ -48,7 +48,7 @@ static void openCase(Case* x, const djKernel* k, Random* r, int type_a, int type
   if (kind->apart > 0 && type_b != DJ_PLANE) placeCentres(c, r, kind->apart);
   if (kind->shrunk) {
     c->in.inflate = -1.5 * (c->shape[0].shape.radius + c->shape[1].shape.radius);
-    setGap(c, kind->part * k->range(c->s, c->L));
+    setGap(c, kind->part * planeRange(c->s, c->L));
   }
   for (int i = 0; i < 2 && kind->thin; i++) c->shape[i].shape.skin = 1.2 * c->shape[i].shape.inner;
   double xi[12], range = 0.04;
@@ -56,11 +56,11 @@ static void openCase(Case* x, const djKernel* k, Random* r, int type_a, int type
   for (int i = 0; i < 2; i++) c->now[i] = twistPose(&c->start[i], c->ref[i], xi + 6 * i);
   c->K = 1e-3;
   c->friction = 0.5;
-  c->in.friction_eps = 4e-2;
+  c->setting[DJ_PLANE_FRICTION_EPS] = 4e-2;
   c->in.recover = true;
   c->in.force_cap = kind->cap;
-  c->in.arms = below(r, 2) ? DJ_ARMS_PLANE : DJ_ARMS_PAPER;
-  c->in.cap = below(r, 2) ? DJ_CAP_MAGNITUDE : DJ_CAP_PAPER;
+  c->setting[DJ_PLANE_ARMS] = below(r, 2) ? DJ_ARMS_PLANE : DJ_ARMS_PAPER;
+  c->setting[DJ_PLANE_CAP] = below(r, 2) ? DJ_CAP_MAGNITUDE : DJ_CAP_PAPER;
   for (int i = 0; i < 2; i++) openVaried(&x->v[i], &c->shape[i], r, 0.3);
   for (int i = 0; i < 12; i++) x->lambda[i] = uniform(r, -1, 1);
   const double base[3] = {c->K, c->s, c->friction};
@@ -102,8 +102,8 @@ static double analytic(Case* x) {
   double y;
   projected(&y, x, 0);
   assert_int_equal(x->k->vjp(&grad, stateOf(&x->c), pairInput(&x->c), x->lambda), DJ_OK);
-  return dotVaried(&x->v[0]) + dotVaried(&x->v[1]) + grad.stiffness * x->rate[0] +
-         grad.support * x->rate[1] + grad.friction * x->rate[2];
+  return dotVaried(&x->v[0]) + dotVaried(&x->v[1]) + grad.setting[DJ_PLANE_STIFFNESS] * x->rate[0] +
+         grad.setting[DJ_PLANE_SUPPORT] * x->rate[1] + grad.friction * x->rate[2];
 }
 
 // How much the one-sided derivatives at 0 differ. With D(e) = (f(e) + f(-e) - 2 f(0))/e, which is
@@ -126,13 +126,13 @@ static bool hasKink(Case* x, double size) {
   return jump > 1e-6 * size && jump > 0.3 * jumpAt(x, 3e-6);
 }
 
-// Largest error over a few cases, at least one of which differences can tell, relative to the derivative or `least`; derivatives are of the
-// order of 10 to 100.
+// Largest error over a few cases, at least one of which differences can tell, relative to the
+// derivative or `least`; derivatives are of the order of 10 to 100.
 static void checkPairs(const Kind* kind, double step, double tolerance, double least) {
   const djKernel* k = dj_kernel(DJ_SEPARATING_PLANE);
   for (int a = 0; a < NTYPE; a++) {
     for (int b = 0; b < NTYPE; b++) {
-      if (!k->supports(types[a], types[b])) continue;
+      if (!k->takes(types[a], types[b])) continue;
       double worst = 0, most = 0;
       for (int i = 0, told = 0; i < 6 || (told == 0 && i < 40); i++) {
         int pair = a < 5 && b < 5 ? 5 * a + b : 100 + NTYPE * a + b;

@@ -12,6 +12,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -226,6 +227,9 @@ static void testFactor(void** state) {
   (void)state;
   enum { N = 30, C = 3 };
   djRng rng = {7};
+  void* memory = malloc(dj_diagonalSize(N, 1));
+  assert_non_null(memory);
+  djBlocks blocks = dj_diagonalBlocks(memory, N, 1, (int[]){0, N});
   for (int trial = 0; trial < 20; trial++) {
     double A[N * N] = {0}, F[N * N], x[N], b[N], t[N], X[N * C], shift[N];
     bool symmetric = trial % 4 == 0;
@@ -239,8 +243,9 @@ static void testFactor(void** state) {
       shift[i] = djt_uniform(&rng, 0, N);
     }
     djFactor f = {.kind = symmetric ? DJ_LDL : DJ_LDU, .n = N, .data = F};
-    assert_int_equal(dj_factorSize(N), N * N);
-    assert_true(dj_factor(&f, A, shift));
+    assert_int_equal(dj_factorNeeds(f.kind, &blocks), N * N);
+    const djMatrix H = {A, &blocks};
+    assert_true(dj_factor(&f, &H, shift));
     double worst_wrong = 0;
     for (int i = 0; i < N; i++) x[i] = djt_uniform(&rng, -1, 1);
     for (int i = 0; i < N; i++) {
@@ -263,10 +268,11 @@ static void testFactor(void** state) {
     }
     assert_true(dj_condition(&f) > 1);
     A[(N / 2) * (N + 1)] = -1;
-    assert_false(dj_factor(&f, A, NULL));
+    assert_false(dj_factor(&f, &H, NULL));
     A[(N / 2) * (N + 1)] = NAN;
-    assert_false(dj_factor(&f, A, NULL));
+    assert_false(dj_factor(&f, &H, NULL));
   }
+  free(memory);
 }
 
 int main(void) {

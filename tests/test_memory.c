@@ -5,6 +5,10 @@
 #include "common/file_faults.h"
 #include "common/sample_model.h"
 
+#include "contact/pairs/near.h"
+#include "integrate/work.h"
+
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +24,7 @@
 extern void* __libc_malloc(size_t size);
 extern void* __libc_calloc(size_t count, size_t size);
 extern void* __libc_realloc(void* old, size_t size);
+extern void* __libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void* old);
 
 static long countdown = -1;   // allocations until one fails; negative: none does
@@ -53,6 +58,12 @@ void* calloc(size_t count, size_t size) {
 void* realloc(void* old, size_t size) {
   void* block = fails() ? NULL : __libc_realloc(old, size);
   live += !old && block;
+  return block;
+}
+
+void* aligned_alloc(size_t alignment, size_t size) {
+  void* block = fails() ? NULL : __libc_memalign(alignment, size);
+  live += block != NULL;
   return block;
 }
 
@@ -181,7 +192,8 @@ static djStatus actGradient(Fixture* f) {
   djStatus refused = status, late = DJ_OK;
   if (status == DJ_OK) status = refused = djd_rolloutBackward(&res, f->solid, d, &r, tape);
   if (refused == DJ_NO_MEMORY && tape && !from_then_on) {
-    status = djd_rolloutBackward(&res, f->solid, d, &r, tape);
+    status = djd_rolloutForward(&res, f->solid, d, &r, tape);
+    if (status == DJ_OK) status = djd_rolloutBackward(&res, f->solid, d, &r, tape);
   }
   if (status == DJ_OK) status = dj_step(f->solid, d);
   if (status == DJ_OK) status = late = djd_lastParams(f->solid, d, P, NPARAM, param);
@@ -309,7 +321,8 @@ static void resetFiles(void) {
   assert_int_equal(symlink("out", FOLDER "/link"), 0);
 }
 
-// Let the k-th allocation fail until the action needs fewer than k. after: what it leaves in FOLDER.
+// Let the k-th allocation fail until the action needs fewer than k. after: what it leaves in
+// FOLDER.
 static void exhaust(Fixture* f, Action* action, bool all, const djtText* after) {
   long refused = 0;
   for (long k = 0;; k++) {
@@ -371,9 +384,8 @@ static void test_adam(void** state) { run(state, actAdam); }
 static void test_trustRegion(void** state) { run(state, actTrustRegion); }
 static void test_lbfgsb(void** state) { run(state, actLbfgsb); }
 
-// Two balls and a box thrown onto a floor: steps and derivatives take no memory at all.
-static void test_steps(void** state) {
-  (void)state;
+// Two balls and a box thrown onto a floor.
+static djModel* throwBalls(djData** d) {
   djBodyDef body[4];
   djJointDef joint[3];
   djGeomDef geom[4];
@@ -402,9 +414,16 @@ static void test_steps(void** state) {
   def.joint = joint;
   def.geom = geom;
   djModel* m;
-  djData* d;
   assert_int_equal(dj_makeModel(&m, &def, NULL), DJ_OK);
-  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+  assert_int_equal(dj_makeData(d, m, NULL), DJ_OK);
+  return m;
+}
+
+// Steps and derivatives of small models take no memory at all.
+static void test_steps(void** state) {
+  (void)state;
+  djData* d;
+  djModel* m = throwBalls(&d);
   static double A[36 * 36], J[10 * 18];
   assert_int_equal(m->nv, 18);
   djGapPair* gap;
@@ -429,6 +448,85 @@ static void test_steps(void** state) {
   assert_true(pairs > 300);
   dj_deleteGapPair(gap);
   dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
+// Takes away the room of what follows the graph of contact.
+static void cramp(djWork* w) {
+  djStageWork* s = &w->at_stage[0];
+  free(w->H.data);
+  free(s->linear.Rq.data);
+  free(s->linear.G.data);
+  free(s->linear.factor.data);
+  w->H.data = s->linear.Rq.data = s->linear.G.data = s->linear.factor.data = NULL;
+  w->nH = s->nRq = s->nG = s->nfactor = 0;
+  w->pattern.maxpair = w->pattern.maxlater = 0;
+  w->pattern.nlists = 0;
+  w->pattern.nanalysed = -1;
+}
+
+// The same of pairs: a list of one, one state.
+static void crampPairs(djWork* w) {
+  djContacts* c = dj_contactsOf(&w->forces);
+  c->nslot = c->maxlist = 1;
+  dj_resetContacts(c);
+}
+
+// Steps that need more room and get none change nothing; with memory they go on as if nothing had
+// been.
+static void test_room(void** state) {
+  (void)state;
+  djData *d, *easy;
+  djModel* m = throwBalls(&d);
+  assert_int_equal(dj_makeData(&easy, m, NULL), DJ_OK);
+  static double A[36 * 36], other[36 * 36];
+  int refused = 0;
+  for (int k = 0; k < 60; k++) {
+    double x[42];
+    assert_int_equal(dj_getState(x, m, d), DJ_OK);
+    dj_resetContacts(dj_contactsOf(&easy->work->forces));
+    assert_true(dj_step(m, easy) >= 0);
+    djStats stats = d->stats;
+    fired = true;
+    for (long n = 0; fired; n++) {
+      from_then_on = n % 2;
+      cramp(d->work);
+      crampPairs(d->work);
+      fired = false;
+      countdown = n / 2;
+      djStatus status = dj_step(m, d);
+      countdown = -1;
+      if (status >= 0) {   // there was room without what was refused
+        assert_memory_equal(d->qpos, easy->qpos, 21 * sizeof(double));
+        assert_memory_equal(d->qvel, easy->qvel, 18 * sizeof(double));
+        if (!fired) break;
+        assert_true(dj_setState(d, m, x) >= 0);
+        d->stats = stats;
+        continue;
+      }
+      refused++;
+      assert_int_equal(status, DJ_NO_MEMORY);
+      assert_non_null(strstr(dj_errorText(d), "memory"));
+      assert_memory_equal(x + 1, d->qpos, 21 * sizeof(double));
+      assert_memory_equal(x + 22, d->qvel, 18 * sizeof(double));
+      assert_memory_equal(&stats, &d->stats, sizeof stats);
+    }
+    cramp(d->work);
+    for (long n = 0;; n++) {
+      countdown = n;
+      djStatus status = djd_lastTransition(m, d, A, NULL);
+      countdown = -1;
+      if (status >= 0) break;
+      assert_int_equal(status, DJ_NO_MEMORY);
+    }
+    assert_int_equal(djd_lastTransition(m, easy, other, NULL), DJ_OK);
+    for (int i = 0; i < 36 * 36; i++) {   // contact is evaluated again where it was evaluated before
+      assert_true(fabs(A[i] - other[i]) < 1e-9 * (1 + fabs(other[i])));
+    }
+  }
+  assert_true(refused >= 60 && d->work->growths > 0);
+  dj_deleteData(d);
+  dj_deleteData(easy);
   dj_deleteModel(m);
 }
 
@@ -487,6 +585,7 @@ int main(void) {
       cmocka_unit_test(test_save), cmocka_unit_test(test_option), cmocka_unit_test(test_param),
       cmocka_unit_test(test_task), cmocka_unit_test(test_csv),    cmocka_unit_test(test_data),
       cmocka_unit_test(test_mesh), cmocka_unit_test(test_follow), cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_room),
       cmocka_unit_test(test_design), cmocka_unit_test(test_gradient), cmocka_unit_test(test_adam),
       cmocka_unit_test(test_trustRegion), cmocka_unit_test(test_lbfgsb),
       cmocka_unit_test(test_gap), cmocka_unit_test(test_files), cmocka_unit_test(test_link),

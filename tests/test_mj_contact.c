@@ -95,7 +95,8 @@ static void testCoefficients(void** state) {
       for (int side = 0; side < 2; side++) {
         djPairCoefficients own = dj_pairCoefficients(x, side ? b : a, side ? a : b);
         djt_near(own.friction, mu, 1e-15);
-        double margin = own.inflate + x->collision->inflate[a] + x->collision->inflate[b];
+        const struct djCollision* of = x->collision;
+        double margin = own.inflate + of->bounds[a].inflate + of->bounds[b].inflate;
         if (dj_isContactPair(x, a, b)) djt_near(margin, c->includemargin, 1e-15);
       }
       bool same = m->geom_friction[3 * a] == m->geom_friction[3 * b];
@@ -275,7 +276,7 @@ static void checkOwnership(const mjModel* m, const char* config, djmPurpose purp
       const mjtNum* mu = m->pair_friction + 5 * pair;
       djPairCoefficients c = dj_pairCoefficients(x, a, b);
       djt_near(c.friction, m->pair_dim[pair] > 1 ? 0.5 * (mu[0] + mu[1]) : 0, 1e-15);
-      double margin = c.inflate + x->collision->inflate[a] + x->collision->inflate[b];
+      double margin = c.inflate + x->collision->bounds[a].inflate + x->collision->bounds[b].inflate;
       djt_near(margin, m->pair_margin[pair], 1e-15);
     }
   }

@@ -353,9 +353,9 @@ static const char kJoints[] =
 static bool left[2];
 static void drop(const mjModel* m, mjData* d) {
   (void)m;
-  left[0] = djm_hasConstraints(d);
-  djm_dropJointRows(d);
-  left[1] = djm_hasConstraints(d);
+  left[0] = djm_hasConstraints(m, d);
+  djm_dropOurRows(m, d);
+  left[1] = djm_hasConstraints(m, d);
 }
 
 // Limits and friction of joints that are dropped are as if disabled; the rest acts as before.

@@ -266,8 +266,8 @@ static void testConstraints(void** state) {
   }
 }
 
-// Limits and friction loss of joints are ours by default: MuJoCo's solver leaves them alone, whatever
-// solver it is, and MuJoCo's step lands on ours.
+// Limits and friction loss of joints are ours by default: MuJoCo's solver leaves them alone,
+// whatever solver it is, and MuJoCo's step lands on ours.
 static const char kLegs[] =
     "<geom type='plane' size='3 3 1' friction='.1' priority='1'/><body pos='0 0 .3'><freejoint/>"
     "<geom type='box' size='.2 .2 .05' mass='5'/><body pos='.2 0 0'><joint axis='0 1 0' "

@@ -121,38 +121,48 @@ static const djReportCase cases[] = {
            TENDON("") EQ("<tendon name='e' tendon1='t'/>")), 0},
 
     // tendons
-    {"tendon/t", "stiffness", DJ_IGNORED, SCENE("/>", A("", "") A2, TENDON("stiffness='1'")),
-     SCENE(FLAG("spring='disable'"), A("", "") A2, TENDON("stiffness='1'")), 0},
-    {"tendon/t", "damping", DJ_IGNORED, SCENE("/>", A("", "") A2, TENDON("damping='1'")),
-     SCENE("/>", A("", "") A2, TENDON("")), 0},
-    {"tendon/t", "frictionloss", DJ_IGNORED,
+    {"tendon/t", "geom", DJ_IGNORED, SCENE("/>", A("", "") A2, AROUND("stiffness='1'")),
+     SCENE(FLAG("spring='disable'"), A("", "") A2, AROUND("stiffness='1'")), 0},
+    {"tendon/t", "geom", DJ_IGNORED, SCENE("/>", A("", "") A2, AROUND("damping='1'")),
+     SCENE("/>", A("", "") A2, "<tendon><spatial name='t' damping='1'><site site='sa'/><site "
+           "site='sa2'/></spatial></tendon>"), 0},
+    {"tendon/t", "armature", DJ_APPROXIMATED,
+     SCENE("/>", A("", "") A2, TENDON("armature='1'")),
+     SCENE("/>", A("", "") A2, "<tendon><fixed name='t' armature='1'><joint joint='j' coef='1'/>"
+           "</fixed></tendon>"), 0},
+    {"tendon/t", "springlength", DJ_APPROXIMATED,
+     SCENE("/>", A("", "") A2, TENDON("stiffness='1' springlength='0 1'")),
+     SCENE("/>", A("", "") A2, TENDON("stiffness='1' springlength='1 1'")), 0},
+    {"tendon/t", "springyield", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, TENDON("stiffness='1' springyield='.1'")),
+     SCENE("/>", A("", "") A2, TENDON("stiffness='1'")), 0},
+    {"tendon/t", "frictionloss", DJ_APPROXIMATED,
      SCENE("/>", A("", "") A2, TENDON("frictionloss='1'")),
      SCENE("/>", A("", "") A2, TENDON("")), 0},
-    {"tendon/t", "range", DJ_IGNORED,
+    {"tendon/t", "range", DJ_APPROXIMATED,
      SCENE("/>", A("", "") A2, TENDON("limited='true' range='-1 1'")),
      SCENE("/>", A("", "") A2, TENDON("")), 0},
-    {"tendon/t", "armature", DJ_IGNORED, SCENE("/>", A("", "") A2, TENDON("armature='1'")),
-     SCENE("/>", A("", "") A2, TENDON("")), 0},
-    {"tendon/t", "stiffness", DJ_IGNORED,
-     SCENE("/>", A("", "") A2, "<tendon><spatial name='t' stiffness='1'><site site='sa'/>"
-           "<site site='sa2'/></spatial></tendon>"),
+    {"tendon/t", "actuatorfrcrange", DJ_APPROXIMATED,
+     SCENE("/>", A("", "") A2, TENDON("actuatorfrclimited='true' actuatorfrcrange='-1 1'")
+           ACT("<motor tendon='t'/>")),
+     SCENE("/>", A("", "") A2, TENDON("actuatorfrclimited='true' actuatorfrcrange='-1 1'")
+           ACT("<motor joint='j'/>")), 0},
+    {"tendon/t", "springlength", DJ_APPROXIMATED,
+     SCENE("/>", A("", "") A2, "<tendon><spatial name='t' stiffness='1' springlength='0 1'><site "
+           "site='sa'/><site site='sa2'/></spatial></tendon>"),
      SCENE("/>", A("", "") "<site name='s1'/><site name='s2' pos='1 0 0'/>",
-           "<tendon><spatial name='t' stiffness='1'><site site='s1'/><site site='s2'/></spatial>"
-           "</tendon>"), 0},
+           "<tendon><spatial name='t' stiffness='1' springlength='0 1'><site site='s1'/><site "
+           "site='s2'/></spatial></tendon>"), 0},
 
     // actuators
     {"actuator/u", "transmission", DJ_IGNORED,
-     SCENE("/>", A("", "") A2, TENDON("") ACT("<motor name='u' tendon='t'/>")),
-     SCENE("/>", A("", "") A2, TENDON("") ACT("<motor name='u' joint='j'/>")), 0},
-    {"actuator/u", "transmission", DJ_IGNORED,
-     SCENE("/>", A("", ""), ACT("<motor name='u' site='sa'/>")),
-     SCENE(" actuatorgroupdisable='2'/>", A("", ""), ACT("<motor name='u' site='sa' group='2'/>")),
-     0},
-    {"actuator/u", "transmission", DJ_IGNORED,
-     SCENE("/>", A("", "") A2,
-           ACT("<motor name='u' cranksite='sa' slidersite='sa2' cranklength='2'/>")),
-     SCENE(FLAG("actuation='disable'"), A("", "") A2,
-           ACT("<motor name='u' cranksite='sa' slidersite='sa2' cranklength='2'/>")), 0},
+     SCENE("/>", A("", "") A2, AROUND("") ACT("<motor name='u' tendon='t'/>")),
+     SCENE("/>", A("", "") A2, TENDON("") ACT("<motor name='u' tendon='t'/>")), 0},
+    {"actuator/u", "biasprm", DJ_APPROXIMATED,
+     SCENE("/>", A("", "") A2, ACT("<position name='u' site='sa' refsite='sa2' gear='0 0 0 1 0 "
+           "0'/>")),
+     SCENE("/>", A("", "") A2, ACT("<position name='u' site='sa' refsite='sa2' gear='1 0 0 0 0 "
+           "0'/>")), 0},
     {"actuator/u", "transmission", DJ_IGNORED,
      SCENE("/>", A("", ""), ACT("<adhesion name='u' body='A' ctrlrange='0 1'/>")),
      SCENE("/>", A("", ""), MOTOR("")), 0},
@@ -252,7 +262,10 @@ static void testExact(void** state) {
       A("stiffness='3 1 1' damping='1 1 1' armature='.1' springref='.4' ref='.2'", "")
       "<body gravcomp='.5'><freejoint/><geom type='cylinder' size='.1 .2' contype='0' "
       "conaffinity='0'/></body><body mocap='true'/>" A2,
-      TENDON("") ACT("<general joint='j' dyntype='filter' dynprm='.1' gear='2' gaintype='affine' "
+      TENDON("stiffness='1 2' damping='3' springlength='1 1'")
+      ACT("<motor tendon='t'/><motor site='sa'/><motor cranksite='sa' slidersite='sa2' "
+          "cranklength='2'/><position site='sa' refsite='sa2' gear='1 0 0 0 0 0'/>"
+          "<general joint='j' dyntype='filter' dynprm='.1' gear='2' gaintype='affine' "
                      "gainprm='1 .2 .1' biastype='affine' biasprm='0 -2 -.1' armature='.1'/>")
       "<sensor><clock name='c'/><jointpos joint='j'/></sensor>"
       "<keyframe><key time='1'/></keyframe>"));
@@ -273,7 +286,7 @@ static void testPlaceholders(void** state) {
   (void)state;
   mjModel* m = djt_compile(
       SCENE("/>", A("", "") A2 "<body><joint name='ball' type='ball'/><geom size='.1'/></body>",
-            TENDON("") ACT("<motor name='m1' joint='j' gear='3'/><motor name='m2' tendon='t'/>"
+            AROUND("") ACT("<motor name='m1' joint='j' gear='3'/><motor name='m2' tendon='t'/>"
                            "<orientation name='m3' joint='ball' kp='5'/>"
                            "<pid name='m4' joint='j' kp='2' ki='1' slewmax='1'/>"
                            "<intvelocity name='m5' joint='j2' actrange='-1 1'/>"

@@ -167,53 +167,69 @@ static const djReportCase cases[] = {
            EQ("<tendon name='e' tendon1='still' tendon2='t'/>")),
      SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>"
            EQ("<tendon name='e' tendon1='still'/>")), 0},
-    {"tendon/t", "stiffness", DJ_IGNORED,
-     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" TENDON("stiffness='0 1'")),
-     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" TENDON("")), 0},
-    {"tendon/t", "damping", DJ_IGNORED,
-     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" TENDON("damping='0 1'")),
-     SCENE(FLAG("damper='disable'"), A("", "") A2, TENDON("damping='1'")), 0},
-    {"tendon/t", "frictionloss", DJ_IGNORED,
+    {"tendon/t", "geom", DJ_IGNORED,
+     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" AROUND("stiffness='0 1'")),
+     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" AROUND("")), 0},
+    {"tendon/t", "geom", DJ_IGNORED,
+     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" AROUND("damping='0 1'")),
+     SCENE(FLAG("damper='disable'"), A("", "") A2, AROUND("damping='1'")), 0},
+    {"tendon/t", "geom", DJ_IGNORED, SCENE("/>", A("", "") A2, AROUND("frictionloss='.5'")),
+     SCENE(FLAG("frictionloss='disable'"), A("", "") A2, AROUND("frictionloss='1'")), 0},
+    {"tendon/t", "geom", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, AROUND("limited='true' range='-1 1'")),
+     SCENE(FLAG("limit='disable'"), A("", "") A2, AROUND("limited='true' range='-1 1'")), 0},
+    {"tendon/t", "springlength", DJ_APPROXIMATED,
+     SCENE("/>", A("", "") A2, TENDON("stiffness='0 0 1' springlength='0 1'")),
+     SCENE(FLAG("spring='disable'"), A("", "") A2, TENDON("stiffness='1' springlength='0 1'")), 0},
+    {"tendon/t", "springyield", DJ_IGNORED,
+     SCENE("/>", A("", "") A2, TENDON("stiffness='0 1' springyield='.1'")),
+     SCENE("/>", A("", "") A2, TENDON("springyield='.1'")), 0},
+    {"tendon/t", "frictionloss", DJ_APPROXIMATED,
      SCENE("/>", A("", "") A2, TENDON("frictionloss='.5'")),
      SCENE(FLAG("frictionloss='disable'"), A("", "") A2, TENDON("frictionloss='1'")), 0},
-    {"tendon/t", "range", DJ_IGNORED,
+    {"tendon/t", "range", DJ_APPROXIMATED,
      SCENE("/>", A("", "") A2, TENDON("limited='true' range='-1 1'")),
      SCENE(FLAG("limit='disable'"), A("", "") A2, TENDON("limited='true' range='-1 1'")), 0},
-    {"tendon/still", "frictionloss", DJ_IGNORED,
+    {"tendon/still", "frictionloss", DJ_APPROXIMATED,
      SCENE("/>", A("", "") A2, "<tendon><fixed name='still' frictionloss='1'><joint joint='j' "
            "coef='1'/></fixed></tendon>"),
      SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>"), 0},
-    {"tendon/still", "armature", DJ_IGNORED,
-     SCENE("/>", A("", "") A2, "<tendon><fixed name='still' armature='1'><joint joint='j' "
-           "coef='1'/></fixed></tendon>"),
-     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>"), 0},
-    {"tendon/still", "range", DJ_IGNORED,
+    {"tendon/still", "range", DJ_APPROXIMATED,
      SCENE("/>", A("", "") A2, "<tendon><fixed name='still' limited='true' range='-1 1'><joint "
            "joint='j' coef='1'/></fixed></tendon>"),
      SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>"), 0},
-    {"tendon/still", "damping", DJ_IGNORED,
-     SCENE("/>", A("", "") A2, "<tendon><fixed name='still' damping='1'><joint joint='j' "
-           "coef='1'/></fixed></tendon>"),
-     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>"), 0},
+    {"tendon/t", "actuatorfrcrange", DJ_APPROXIMATED,
+     SCENE("/>", A("", "") A2, TENDON("actuatorfrclimited='true' actuatorfrcrange='-1 1'")
+           ACT("<pid joint='j' kp='1'/><motor tendon='t'/>")),
+     SCENE(FLAG("actuation='disable'"), A("", "") A2,
+           TENDON("actuatorfrclimited='true' actuatorfrcrange='-1 1'")
+           ACT("<motor tendon='t'/>")), 0},
+    // an actuator's armature counts as the tendon's; one joint carries the other
+    {"tendon/t", "armature", DJ_APPROXIMATED,
+     SCENE("/>", A("", "") A2, TENDON("") ACT("<motor joint='j'/><motor tendon='t' "
+           "armature='1'/>")),
+     SCENE("/>", "<body><joint name='j'/><geom size='.1'/><body><joint name='j2'/><geom "
+           "size='.1'/></body></body>", TENDON("armature='1'")), 0},
     // armature and damping of an actuator act though its force does not
     {"actuator/u", "transmission", DJ_IGNORED,
-     SCENE(" actuatorgroupdisable='2'/>", A("", "") A2, TENDON("") ACT("<motor joint='j'/><motor "
+     SCENE(" actuatorgroupdisable='2'/>", A("", "") A2, AROUND("") ACT("<motor joint='j'/><motor "
            "name='u' tendon='t' group='2' damping='0 1'/>")),
-     SCENE(" actuatorgroupdisable='2'/>", A("", "") A2, TENDON("") ACT("<motor joint='j' "
+     SCENE(" actuatorgroupdisable='2'/>", A("", "") A2, AROUND("") ACT("<motor joint='j' "
            "damping='0 1'/><motor name='u' tendon='t' group='2'/>")), 0},
     {"actuator/u", "transmission", DJ_IGNORED,
-     SCENE(" actuatorgroupdisable='2'/>", A("", "") A2, TENDON("") ACT("<motor name='u' "
+     SCENE(" actuatorgroupdisable='2'/>", A("", "") A2, AROUND("") ACT("<motor name='u' "
            "tendon='t' group='2' damping='1'/>")),
      SCENE("/>", A("", ""), MOTOR("damping='1'")), 0},
-    {"actuator/u", "transmission", DJ_IGNORED,
-     SCENE(" actuatorgroupdisable='2'/>", A("", "") A2, TENDON("") ACT("<motor name='u' "
-           "tendon='t' group='2' armature='1'/>")),
-     SCENE("/>", A("", ""), MOTOR("armature='1'")), 0},
+    {"actuator/u", "biasprm", DJ_APPROXIMATED,
+     SCENE("/>", A("", "") A2, ACT("<motor joint='j'/><position name='u' site='sa' refsite='sa2' "
+           "gear='0 0 0 0 0 1'/>")),
+     SCENE("/>", A("", "") A2, ACT("<motor joint='j'/><position name='u' site='sa' "
+           "gear='0 0 0 0 0 1'/>")), 0},
     {"actuator/u", "ctrlrange", DJ_APPROXIMATED,
      SCENE("/>", A("", ""), ACT("<pid joint='j' kp='1'/><motor name='u' joint='j' "
            "ctrllimited='true' ctrlrange='-1 1'/>")),
-     SCENE("/>", A("", ""), ACT("<motor name='u' site='sa' ctrllimited='true' "
-           "ctrlrange='-1 1'/>")), 0},
+     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' "
+           "ctrllimited='true' ctrlrange='-1 1'/>")), 0},
     {"actuator/u", "forcerange", DJ_APPROXIMATED,
      SCENE("/>", A("", ""), MOTOR("forcelimited='true' forcerange='-1 1'")),
      SCENE(FLAG("actuation='disable'"), A("", ""), MOTOR("forcelimited='true' "
@@ -310,12 +326,14 @@ static void testNotes(void** state) {
             "a round cone; sticking");
   checkNote(SCENE(" cone='pyramidal'/>", FLOOR("") B("condim='3'"), ""), "option", "cone",
             "a round cone: MuJoCo's pyramid is up to 29 % weaker");
-  checkNote(SCENE("/>", A("", "") A2, ACT("<motor name='u' cranksite='sa' slidersite='sa2' "
-            "cranklength='2'/>")), "actuator/u", "transmission", "slider-crank: it makes no force");
-  checkNote(SCENE("/>", A("", "") A2, TENDON("") ACT("<motor name='u' tendon='t'/>")),
-            "actuator/u", "transmission", "tendon: it makes no force");
-  checkNote(SCENE("/>", A("", ""), ACT("<motor name='u' site='sa'/>")), "actuator/u",
-            "transmission", "site: it makes no force");
+  checkNote(SCENE("/>", A("", "") A2, AROUND("") ACT("<motor name='u' tendon='t'/>")),
+            "actuator/u", "transmission", "tendon around geoms: it makes no force");
+  checkNote(SCENE("/>", A("", "") A2, TENDON("limited='true' range='-1 1' solreflimit='-100 -10' "
+            "solimplimit='.9 .9 .01'")), "tendon/t", "range",
+            "damper, 1e+03 /s^2 and 100 /s times");
+  checkNote(SCENE("/>", A("", "") A2, TENDON("frictionloss='1'") "<custom><numeric "
+            "name='dijoco_frictionloss_eps' data='.1'/></custom>"), "tendon/t", "frictionloss",
+            "creeps at 0.058 m/s");
   checkNote(SCENE("/>", A("", ""), ACT("<adhesion name='u' body='A' ctrlrange='0 1'/>")),
             "actuator/u", "transmission", "body (adhesion): it makes no force");
   checkNote(SCENE("/>", A("type='ball'", ""), ACT("<orientation name='u' joint='j' kp='1'/>")),

@@ -3,10 +3,12 @@
 
 #include "common/mjcf.h"
 #include "common/near.h"
+#include "common/setting_case.h"
 #include "instance.h"
 
 #include <dijoco/dijoco.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,45 +23,6 @@ static void onWarning(const char* text) {
 }
 
 // ------------------------------ custom fields ---------------------------------------------------
-
-typedef struct Setting {
-  const char* name;
-  size_t offset;          // in djModel
-  bool whole;
-  const char* text;       // as a text field
-  double value;
-  const char* bad;        // as a number, NULL: none is
-} Setting;
-
-#define OPT(field) offsetof(djModel, opt.field)
-static const Setting settings[] = {
-    {"timestep", OPT(timestep), false, "0.0123", 0.0123, "0"},
-    {"support", OPT(support), false, "0.0123", 0.0123, "1.5"},
-    {"length_scale", OPT(length_scale), false, "0.7", 0.7, "0"},
-    {"stiffness", OPT(stiffness), false, "3e-5", 3e-5, "0"},
-    {"skin", OPT(skin), false, "0.0021", 0.0021, NULL},
-    {"friction_eps", OPT(friction_eps), false, "2e-9", 2e-9, "0"},
-    {"frictionloss_eps", OPT(frictionloss_eps), false, "0.03", 0.03, "-1"},
-    {"tolerance", OPT(tolerance), false, "1e-7 ", 1e-7, "0"},
-    {"gravity_ramp", offsetof(djModel, gravity_ramp), false, "1.5", 1.5, "-1"},
-    {"max_iterations", OPT(max_iterations), true, "37", 37, "1.5"},
-    {"contact", OPT(contact), true, "none", DJ_CONTACT_NONE, "1"},
-    {"contact", OPT(contact), true, "separating_plane", DJ_SEPARATING_PLANE, "-2"},
-    {"integrator", OPT(integrator), true, "position", DJ_POSITION, "-1"},
-    {"integrator", OPT(integrator), true, "variational", DJ_VARIATIONAL, "2"},
-    {"overlap", OPT(overlap), true, "recover", DJ_OVERLAP_RECOVER, "-1"},
-    {"overlap", OPT(overlap), true, "error", DJ_OVERLAP_ERROR, "2"},
-    {"friction_arms", OPT(friction_arms), true, "plane", DJ_ARMS_PLANE, "-1"},
-    {"friction_arms", OPT(friction_arms), true, "paper", DJ_ARMS_PAPER, "2"},
-    {"friction_cap", OPT(friction_cap), true, "magnitude", DJ_CAP_MAGNITUDE, "-1"},
-    {"friction_cap", OPT(friction_cap), true, "paper", DJ_CAP_PAPER, "2"},
-};
-enum { NSETTING = sizeof(settings) / sizeof(*settings) };
-
-static double valueOf(const djModel* m, const Setting* s) {
-  if (!s->whole) return *(const double*)(const void*)((const char*)m + s->offset);
-  return *(const int*)(const void*)((const char*)m + s->offset);
-}
 
 static mjModel* withCustom(const char* kind, const char* name, const char* data) {
   char text[1000];
@@ -80,38 +43,74 @@ static void expectRefusal(const char* kind, const char* name, const char* data) 
   mj_deleteModel(m);
 }
 
-// Each one reaches its option, as a number and as a text, and no other.
+// Each row of the table reaches its option, as a number and as a text, and no other.
+static void assertOnly(const djModel* m, const djModel* plain, const djSetting* set,
+                       const double* wanted) {
+  const djSetting* s;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    double value[3], before[3];
+    dj_getSetting(value, &m->opt, s);
+    dj_getSetting(before, &plain->opt, s);
+    if (!djt_sameSetting(s, value, s == set ? wanted : before)) {
+      fail_msg("%s: %s is %g", set->name, s->name, value[0]);
+    }
+  }
+}
+
+// Written to MJCF and read again it is what it was.
+static void assertWritten(const djModel* m, const djSetting* s, const double* wanted) {
+  char* text;
+  djError err;
+  double value[3];
+  djStatus status = djm_makeMJCF(&text, "scene.json", m, NULL, &err);
+  if (status != DJ_OK) fail_msg("%s: %s", s->name, err.text);
+  mjModel* stock = djt_compile(text);
+  djModel* again = djt_import(NULL, stock);
+  dj_getSetting(value, &again->opt, s);
+  djt_near(value[0], *wanted, 1e-15);
+  dj_deleteModel(again);
+  mj_deleteModel(stock);
+  free(text);
+}
+
 static void testCustom(void** state) {
   (void)state;
   mjModel* plain = djt_compile("<mujoco>" WORLD);
   djModel* none = djt_import(NULL, plain);
-  for (int i = 0; i < NSETTING; i++) {
-    const Setting* s = settings + i;
-    char name[60], number[40];
+  const djSetting* s;
+  int n = 0;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    char name[60], data[64];
+    double value[3];
     snprintf(name, sizeof(name), "dijoco_%s", s->name);
-    snprintf(number, sizeof(number), "%.17g", s->value);
-    for (int text = 0; text < 3; text++) {
-      bool choice = s->text[0] >= 'a';
-      if (text == 2 && choice) continue;   // a number that is given as text
-      mjModel* m = withCustom(text ? "text" : "numeric", name, text == 1 ? s->text : number);
+    if (!(s->ways & DJ_BY_MJCF)) {
+      expectRefusal("numeric", name, "1");
+      expectRefusal("text", name, "1");
+      continue;
+    }
+    djt_goodSetting(value, s);
+    for (int text = 0; text < 3; text++) {   // a number, a text, a number that is given as text
+      if (text == 1) djt_settingText(data, s, value);
+      else snprintf(data, sizeof(data), "%.17g%s", value[0], text ? " " : "");
+      mjModel* m = withCustom(text ? "text" : "numeric", name, data);
       djModel* x = djt_import(NULL, m);
-      for (int k = 0; k < NSETTING; k++) {
-        bool own = strcmp(settings[k].name, s->name) == 0;
-        double wanted = own ? s->value : valueOf(none, settings + k);
-        if (valueOf(x, settings + k) != wanted) {
-          fail_msg("%s: %s is %g", name, settings[k].name, valueOf(x, settings + k));
-        }
-      }
+      assertOnly(x, none, s, value);
+      if (text == 0) assertWritten(x, s, value);
       dj_deleteModel(x);
       mj_deleteModel(m);
     }
-    if (s->bad) expectRefusal("numeric", name, s->bad);
-    if (s->bad) expectRefusal("text", name, s->bad);
+    for (int k = 0; k < DJT_BAD_SETTINGS; k++) {
+      if (!djt_badSetting(value, s, k) || isinf(value[0])) continue;
+      snprintf(data, sizeof(data), "%.17g", value[0]);
+      expectRefusal("numeric", name, data);
+      expectRefusal("text", name, data);
+    }
     expectRefusal("numeric", name, "1 2");
     expectRefusal("text", name, "many");
     expectRefusal("text", name, "1x");
+    n++;
   }
-  expectRefusal("numeric", "dijoco_max_iterations", "3e9");
+  assert_true(n >= 15);
   expectRefusal("numeric", "dijoco_", "1");
   expectRefusal("text", "dijoco_suport", "1");
   dj_deleteModel(none);
@@ -131,29 +130,38 @@ static mjModel* withConfig(const char* key, const char* value, char error[1000])
 // Every key reaches the model of whole steps and the one of the plugin's own.
 static void testConfiguration(void** state) {
   (void)state;
-  static const Setting keys[] = {
-      {"contact", OPT(contact), true, "none", DJ_CONTACT_NONE, "soft"},
-      {"support", OPT(support), false, "0.0123", 0.0123, "1.5"},
-      {"length_scale", OPT(length_scale), false, "0.7", 0.7, "0"},
-      {"stiffness", OPT(stiffness), false, "3e-5", 3e-5, "0"},
-      {"skin", OPT(skin), false, "0.0021", 0.0021, "x"},
-      {"friction_eps", OPT(friction_eps), false, "2e-9", 2e-9, "0"},
-      {"tolerance", OPT(tolerance), false, "1e-7", 1e-7, "0"},
-  };
-  char error[1000];
-  for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-    mjModel* m = withConfig(keys[i].name, keys[i].text, error);
+  char error[1000], data[64];
+  const djSetting* s;
+  int n = 0;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    double value[3], got[3];
+    if (s->size > 1) continue;
+    djt_goodSetting(value, s);
+    djt_settingText(data, s, value);
+    mjModel* m = withConfig(s->name, data, error);
+    if (!(s->ways & DJ_BY_PLUGIN)) {
+      assert_null(m);
+      continue;
+    }
     if (!m) fail_msg("%s", error);
     mjData* d = mj_makeData(m);
     djModel* x = djt_import(NULL, m);
-    djt_near(valueOf(x, keys + i), keys[i].value, 0);
-    djt_near(valueOf(djm_model(djm_pluginContext(m, d)), keys + i), keys[i].value, 0);
+    dj_getSetting(got, &x->opt, s);
+    djt_near(got[0], value[0], 0);
+    dj_getSetting(got, &djm_model(djm_pluginContext(m, d))->opt, s);
+    djt_near(got[0], value[0], 0);
     dj_deleteModel(x);
     mj_deleteData(d);
     mj_deleteModel(m);
-    assert_null(withConfig(keys[i].name, keys[i].bad, error));
-    if (!strstr(error, keys[i].name)) fail_msg("%s: %s", keys[i].name, error);
+    for (int k = 0; k < DJT_BAD_SETTINGS; k++) {
+      if (!djt_badSetting(value, s, k)) continue;
+      djt_settingText(data, s, value);
+      assert_null(withConfig(s->name, data, error));
+      if (!strstr(error, s->name)) fail_msg("%s: %s", s->name, error);
+    }
+    n++;
   }
+  assert_true(n >= 12);
 }
 
 static void testSubsteps(void** state) {
@@ -198,13 +206,14 @@ static void testLeftOut(void** state) {
       "<joint name='j' springyield='.1' stiffness='1'/><geom name='a' size='.1' adhesion='1'/>"
       "</body><body name='C' pos='1 0 0'><freejoint name='f'/><geom size='.1'/></body><geom "
       "name='h' "
-      "type='hfield' hfield='x'/></worldbody><tendon><fixed name='t' stiffness='1' armature='.1'>"
+      "type='hfield' hfield='x'/></worldbody><tendon><fixed name='t' stiffness='1' "
+      "springyield='.1'>"
       "<joint joint='j' coef='1'/></fixed></tendon><equality><weld name='e' body1='A' body2='C'/>"
       "</equality><actuator><motor name='u' tendon='t'/><velocity name='v' joint='f'/><motor "
       "name='d' joint='j' nsample='3' delay='.006'/></actuator></mujoco>");
   mjData* d = mj_makeData(m);
   static const char* const said[] = {"joint/j: springyield is left out", "geom/a: adhesion is",
-                                     "geom/h: type is", "tendon/t: armature is",
+                                     "geom/h: type is", "tendon/t: springyield is",
                                      "actuator/v: biasprm is"};
   static const char* const unsaid[] = {"equality/", "tendon/t: stiffness", "actuator/u",
                                        "actuator/d", "frictionloss", "integrator"};

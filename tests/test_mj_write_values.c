@@ -4,7 +4,10 @@
 #include "common/mjcf.h"
 #include "common/near.h"
 
+#include "param_table.h"
 #include "write.h"
+
+#include <dijoco/entry.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -92,8 +95,49 @@ static void testFullInertia(void** state) {
   remove(path);
 }
 
+// Each parameter of an element, but vertices, has a row that says where MuJoCo has it, and its own
+// place there; what is set there is what the import finds.
+static void testTable(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(
+      "<mujoco><worldbody><body name='b' pos='1 0 0'><joint name='j' stiffness='1' range='-1 1' "
+      "limited='true'/><geom name='g' type='box' size='.1 .2 .3'/><site name='s'/></body>"
+      "</worldbody><tendon><fixed name='t' limited='true' range='-1 1'><joint joint='j' coef='1'/>"
+      "</fixed></tendon><actuator><general name='u' joint='j' "
+      "gaintype='affine' biastype='affine'/></actuator></mujoco>");
+  const djEntry* e;
+  int n = 0;
+  for (int i = 0; (e = dj_parameterEntry(i)); i++) {
+    const djmParamRow* row = djm_findParam(e->name);
+    bool elements = strstr(e->name, "/N/") && strcmp(e->name, "mesh/N/vert") != 0;
+    assert_int_equal(row != NULL, elements);
+    if (!row) continue;
+    assert_string_equal(row->name, e->name);
+    djmParamList list;
+    djModel* x = djt_import(NULL, m);
+    assert_true(djm_listParams(&list, x, e->name) && list.n == 1);
+    double value[8];
+    assert_int_equal(dj_getParam(value, x, list.param), DJ_OK);
+    for (int k = 0; k < list.param->nvalue && !row->unit; k++) value[k] = 0.5 + 0.125 * k;
+    djm_putParam(m, row, list.param->id, value);
+    djModel* y = djt_import(NULL, m);
+    double got[8];
+    assert_int_equal(dj_getParam(got, y, list.param), DJ_OK);
+    for (int k = 0; k < list.param->nvalue; k++) djt_near(got[k], value[k], 1e-15);
+    dj_deleteModel(y);
+    dj_deleteModel(x);
+    free(list.param);
+    n++;
+  }
+  int rows = 0;
+  while (djm_paramRow(rows)) rows++;
+  assert_int_equal(n, rows);
+  mj_deleteModel(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testTable),
       cmocka_unit_test(testExchanged),
       cmocka_unit_test(testFullInertia),
   };

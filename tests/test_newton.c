@@ -19,12 +19,12 @@ typedef struct Problem {
   Curve curve;
   double x[3], next[3];
   double curvature[3], factored[3];
-  double exact;           // a cautious evaluation adds this to every curvature, unless 0
+  double exact;           // a majorizer evaluation adds this to every curvature, unless 0
   double cap;             // largest fraction
   double least;           // curvature that still counts as positive
   int ncall, fail_at;     // the fail_at-th call that can fail returns `failure`
   djStatus failure;
-  int nfraction, nshift, naccept, nevaluate, ncautious;
+  int nfraction, nshift, naccept, nevaluate, nmajorizer;
   double fraction[MAX_LOG], shift[MAX_LOG];
   double trial_value, value[MAX_LOG];   // of accepted points
 } Problem;
@@ -42,19 +42,19 @@ static double at(const Problem* m, const double* x, double* gradient, double* cu
   return sum;
 }
 
-static void substitute(Problem* m, bool* cautious) {
-  *cautious = *cautious && m->exact != 0;
-  for (int i = 0; i < m->n && *cautious; i++) m->curvature[i] += m->exact;
+static void substitute(Problem* m, bool* majorizer) {
+  *majorizer = *majorizer && m->exact != 0;
+  for (int i = 0; i < m->n && *majorizer; i++) m->curvature[i] += m->exact;
 }
 
-static djStatus evaluate(void* user, double* value, double* gradient, bool* cautious) {
+static djStatus evaluate(void* user, double* value, double* gradient, bool* majorizer) {
   Problem* m = user;
   djStatus status = call(m);
   if (status < 0) return status;
   m->nevaluate++;
-  m->ncautious += *cautious;
+  m->nmajorizer += *majorizer;
   *value = at(m, m->x, gradient, m->curvature);
-  substitute(m, cautious);
+  substitute(m, majorizer);
   return DJ_OK;
 }
 
@@ -82,14 +82,14 @@ static djStatus cap(void* user, double* fraction, const double* step) {
 }
 
 static djStatus trial(void* user, double* value, double* gradient, const double* step,
-                      double fraction, bool* cautious) {
+                      double fraction, bool* majorizer) {
   Problem* m = user;
   djStatus status = call(m);
   if (status < 0) return status;
   if (m->nfraction < MAX_LOG) m->fraction[m->nfraction++] = fraction;
   for (int i = 0; i < m->n; i++) m->next[i] = m->x[i] + fraction * step[i];
   *value = m->trial_value = at(m, m->next, gradient, gradient ? m->curvature : NULL);
-  if (gradient) substitute(m, cautious);
+  if (gradient) substitute(m, majorizer);
   return DJ_OK;
 }
 
@@ -100,7 +100,7 @@ static void accept(void* user) {
 }
 
 static const djNewtonOption kOption = {
-    .tolerance = 1e-8, .max_iterations = 50, .polish = 0, .max_cuts = 30, .noise = 0};
+    .tolerance = 1e-8, .max_iterations = 50, .refinement_steps = 0, .max_cuts = 30, .noise = 0};
 
 static Problem problem(Curve curve, int n, double x0, double x1, double x2) {
   return (Problem){.n = n, .curve = curve, .x = {x0, x1, x2}, .cap = 1};
@@ -209,8 +209,8 @@ static void testSearch(void** state) {
   for (int k = 1; k < m.naccept; k++) assert_true(m.value[k] <= m.value[k - 1]);
 }
 
-// A decrease of less than a ten-thousandth of what the slope promises is none. The step from 1 is -1
-// and promises 1; at its end and in its middle the function has fallen by so much.
+// A decrease of less than a ten-thousandth of what the slope promises is none. The step from 1 is
+// -1 and promises 1; at its end and in its middle the function has fallen by so much.
 static double fall[2];
 static double shelf(double x, double* slope, double* curvature) {
   *slope = x > 0.75 ? 1 : 2 * x;
@@ -363,7 +363,7 @@ static void testSubstitute(void** state) {
   djt_near(m.x[0], 2, 1e-15);
   assert_int_equal(r.iterations, 2);
   assert_int_equal(m.nevaluate, 2);
-  assert_int_equal(m.ncautious, 1);
+  assert_int_equal(m.nmajorizer, 1);
   djt_near(r.decrement, sqrt(3) * 1e-4, 1e-15);
   // Below a hundredth of the tolerance it is good enough.
   for (int k = 0; k <= 1; k++) {
@@ -398,15 +398,15 @@ static void testSubstituteHelps(void** state) {
   m.exact = 10;
   assert_int_equal(minimize(&r, &m, &o), DJ_OK);
   djt_near(m.x[0], 0, 1e-9);
-  assert_true(m.ncautious > 5);
+  assert_true(m.nmajorizer > 5);
 }
 
 // Trials at full length use the exact Jacobian, shortened ones the substitute.
 static djStatus noting(void* user, double* value, double* gradient, const double* step,
-                       double fraction, bool* cautious) {
+                       double fraction, bool* majorizer) {
   Problem* m = user;
-  if (gradient) assert_true(*cautious == (fraction < 1));
-  return trial(m, value, gradient, step, fraction, cautious);
+  if (gradient) assert_true(*majorizer == (fraction < 1));
+  return trial(m, value, gradient, step, fraction, majorizer);
 }
 
 static void testTrialsAsk(void** state) {
@@ -451,21 +451,21 @@ static void testPolish(void** state) {
   djNewtonResult r;
   djNewtonOption o = kOption;
   o.tolerance = 0.1;
-  for (int polish = 0; polish <= 3; polish++) {
-    o.polish = polish;
+  for (int refinement_steps = 0; refinement_steps <= 3; refinement_steps++) {
+    o.refinement_steps = refinement_steps;
     Problem m = problem(slow, 1, 0.05, 0, 0);
     assert_int_equal(minimize(&r, &m, &o), DJ_OK);
-    djt_near(m.x[0], 0.05 * pow(0.1, 1 + polish), 1e-16);
-    djt_near(r.decrement, 0.05 * pow(0.1, polish) * sqrt(0.9), 1e-15);
+    djt_near(m.x[0], 0.05 * pow(0.1, 1 + refinement_steps), 1e-16);
+    djt_near(r.decrement, 0.05 * pow(0.1, refinement_steps) * sqrt(0.9), 1e-15);
     assert_int_equal(r.iterations, 1);
-    assert_int_equal(m.nevaluate, 1 + polish);
+    assert_int_equal(m.nevaluate, 1 + refinement_steps);
     m = problem(slow, 1, 0.05, 0, 0);
-    m.exact = 3;   // polishing is exact
+    m.exact = 3;   // refinement is exact
     assert_int_equal(minimize(&r, &m, &o), DJ_OK);
-    djt_near(m.x[0], 0.05 * pow(0.1, 1 + polish), 1e-16);
-    assert_int_equal(m.ncautious, 1);
+    djt_near(m.x[0], 0.05 * pow(0.1, 1 + refinement_steps), 1e-16);
+    assert_int_equal(m.nmajorizer, 1);
   }
-  o.polish = 3;
+  o.refinement_steps = 3;
   for (int k = 0; k <= 1; k++) {
     left = k ? 0.55 : 0.45;
     Problem m = problem(slow, 1, 0.05, 0, 0);
@@ -474,14 +474,14 @@ static void testPolish(void** state) {
   }
   left = 0.1;
   // At the minimum the decrement stops falling: no step is taken for it.
-  o.polish = 9;
+  o.refinement_steps = 9;
   Problem m = problem(bowl, 1, 2, 0, 0);
   assert_int_equal(minimize(&r, &m, &o), DJ_OK);
   assert_int_equal(m.naccept, 1);
   djt_near(r.value, 7, 0);
 }
 
-// An infeasible full step ends the polishing, not the success.
+// An infeasible full step ends the refinement, not the success.
 static double edge(double x, double* slope, double* curvature) {
   *slope = x;
   *curvature = 1 / 0.9;
@@ -493,7 +493,7 @@ static void testPolishMeetsTheEdge(void** state) {
   djNewtonResult r;
   djNewtonOption o = kOption;
   o.tolerance = 0.1;
-  o.polish = 9;
+  o.refinement_steps = 9;
   Problem m = problem(edge, 1, 0.05, 0, 0);
   assert_int_equal(minimize(&r, &m, &o), DJ_OK);
   djt_near(m.x[0], 0.005, 1e-16);
@@ -538,7 +538,7 @@ static void failsAt(Curve curve, double x, double exact, const djNewtonOption* o
 static void testErrors(void** state) {
   (void)state;
   djNewtonOption o = kOption;
-  o.polish = 3;
+  o.refinement_steps = 3;
   o.tolerance = 1e-3;
   failsAt(arms, 2, 0, &o);
   failsAt(slow, 2, 0, &o);

@@ -4,6 +4,7 @@
 #include "optimize/run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -392,7 +393,8 @@ static void testErrors(void** state) {
   assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_INVALID);
   o.type = "luck";
   assert_int_equal(dj_optimize(&r, x, &good, &o, &err), DJ_INVALID);
-  assert_string_equal(err.text, "unknown optimizer 'luck'");
+  assert_string_equal(
+      err.text, "unknown optimizer 'luck', expected one of adam, trust_region, lbfgsb");
   assert_false(dj_isOptimizer("luck") || dj_isOptimizer(NULL));
   static const struct {
     size_t field;
@@ -413,7 +415,14 @@ static void testErrors(void** state) {
     if (i == NBAD) o.memory = 0;
     if (i == NBAD + 1) o.iterations = -1;
     assert_int_equal(dj_optimize(&r, x, &good, &o, &err), DJ_INVALID);
-    assert_string_equal(err.text, "adam: a setting is out of range");
+    const djSetting* key;
+    char named[100] = "";
+    for (int k = 0; (key = dj_optimizerKey(k)); k++) {
+      size_t place = i < NBAD ? bad[i].field : i == NBAD ? offsetof(djOptimizer, memory)
+                                                         : offsetof(djOptimizer, iterations);
+      if (key->offset == place) snprintf(named, sizeof named, "adam: %s: ", key->name);
+    }
+    assert_true(*named && strncmp(err.text, named, strlen(named)) == 0);
   }
   o = dj_defaultOptimizer();
   p = good;

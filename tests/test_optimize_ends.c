@@ -1,5 +1,5 @@
-// How runs of optimisers end: with nothing left to gain, where they cannot go on, without memory, by
-// their tolerances; and laws that hold all the way.
+// How runs of optimisers end: with nothing left to gain, where they cannot go on, without memory,
+// by their tolerances; and laws that hold all the way.
 
 #include "common/losses.h"
 #include "common/random_model.h"

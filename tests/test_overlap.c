@@ -58,8 +58,8 @@ static djVec3 direction(djRng* rng) {
   }
 }
 
-// By search: directions over the whole sphere, then ever closer ones about the best of them, `tries`
-// each time. What is found is never below the depth.
+// By search: directions over the whole sphere, then ever closer ones about the best of them,
+// `tries` each time. What is found is never below the depth.
 static double searchDepth(const Solid* a, const Solid* b, int tries, djRng* rng) {
   enum { NBEST = 4 };
   djVec3 best[NBEST];

@@ -43,7 +43,9 @@ static int listParams(djParam* list, const djModel* m) {
       bool bounded = f == DJ_FIELD_BODY_MASS || f == DJ_FIELD_BODY_INERTIA ||
                      f == DJ_FIELD_JOINT_DAMPING || f == DJ_FIELD_JOINT_STIFFNESS ||
                      f == DJ_FIELD_JOINT_ARMATURE || f == DJ_FIELD_JOINT_FRICTIONLOSS ||
-                     f == DJ_FIELD_GEOM_SIZE || f == DJ_FIELD_GEOM_FRICTION;
+                     f == DJ_FIELD_TENDON_STIFFNESS || f == DJ_FIELD_TENDON_DAMPING ||
+                     f == DJ_FIELD_TENDON_FRICTIONLOSS || f == DJ_FIELD_GEOM_SIZE ||
+                     f == DJ_FIELD_GEOM_FRICTION;
       if (vanishing && bounded) continue;
       list[n++] = p;
     }
@@ -62,11 +64,14 @@ static void drawDirection(double* dir, djRng* rng, const djParam* p, const djMod
     dir[k] = djt_uniform(rng, -1, 1);
     // numbers that may not become negative move in proportion
     if (p->field == DJ_FIELD_GEOM_FRICTION || p->field == DJ_FIELD_BODY_INERTIA ||
-        p->field == DJ_FIELD_GEOM_SIZE || p->field == DJ_FIELD_BODY_MASS) {
+        p->field == DJ_FIELD_GEOM_SIZE || p->field == DJ_FIELD_BODY_MASS ||
+        p->field == DJ_FIELD_JOINT_FRICTIONLOSS) {
       dir[k] *= value[k];
     }
   }
-  if (p->field == DJ_FIELD_SUPPORT || p->field == DJ_FIELD_STIFFNESS) dir[0] *= value[0];
+  bool one = p->field == DJ_FIELD_TENDON_SPRINGLENGTH && value[0] == value[1];
+  if (one) dir[1] = dir[0];   // a spring without a dead band stays one
+  if (p->field == DJ_FIELD_SETTING) dir[0] *= value[0];
 }
 
 typedef struct Start {
@@ -91,7 +96,7 @@ static void stepWith(double* out, djModel* moved, const djModel* m, const djData
   djData* d;
   assert_int_equal(dj_makeData(&d, moved, NULL), DJ_OK);
   assert_int_equal(dj_copyData(d, m, like), DJ_OK);
-  d->work->polish = 8;
+  d->work->refinement_steps = 8;
   restart(m, d, s);
   assert_true(dj_step(moved, d) >= 0);
   dj_differentiatePos(out, m, 1, qref, d->qpos);
@@ -140,7 +145,7 @@ static void checkModel(djModel* m, djData* d, djRng* rng, double scale, int* tol
   djData* before;
   assert_int_equal(dj_makeData(&before, m, NULL), DJ_OK);
   assert_int_equal(dj_copyData(before, m, d), DJ_OK);
-  d->work->polish = 8;
+  d->work->refinement_steps = 8;
   assert_true(dj_step(m, d) >= 0);
   djParam* list = calloc(1000, sizeof *list);
   int n = listParams(list, m), np = 0;
@@ -165,13 +170,11 @@ static void checkModel(djModel* m, djData* d, djRng* rng, double scale, int* tol
   dj_deleteData(before);
 }
 
-static void testFree(void** state) {
-  const djIntegrator integrator = *(const djIntegrator*)*state;
+static void checkRandom(int told[DJ_NFIELD], djIntegrator integrator, int features, int trials) {
   djRng rng = {5};
   double worst = 0;
-  int told[DJ_NFIELD] = {0};
-  for (int trial = 0; trial < 10; trial++) {
-    djModel* m = djt_randomModel(&rng, 2 + djt_integer(&rng, 3), DJT_ALL);
+  for (int trial = 0; trial < trials; trial++) {
+    djModel* m = djt_randomModel(&rng, 2 + djt_integer(&rng, 3), features);
     m->opt.integrator = integrator;
     djData* d;
     assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
@@ -182,6 +185,11 @@ static void testFree(void** state) {
   }
   print_message("%s: without contact %.1e\n", dj_integratorName(integrator), worst);
   assert_true(worst < 1e-6);
+}
+
+static void testFree(void** state) {
+  int told[DJ_NFIELD] = {0};
+  checkRandom(told, *(const djIntegrator*)*state, DJT_ALL, 10);
   static const djField all[] = {DJ_FIELD_BODY_POS,       DJ_FIELD_BODY_QUAT,
                                 DJ_FIELD_BODY_MASS,      DJ_FIELD_BODY_IPOS,
                                 DJ_FIELD_BODY_IQUAT,     DJ_FIELD_BODY_INERTIA,
@@ -192,6 +200,19 @@ static void testFree(void** state) {
                                 DJ_FIELD_JOINT_RANGE,    DJ_FIELD_ACTUATOR_GAINPRM,
                                 DJ_FIELD_ACTUATOR_BIASPRM, DJ_FIELD_ACTUATOR_GEAR,
                                 DJ_FIELD_GRAVITY};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
+}
+
+// With tendons, and actuators on them, on sites and by cranks: also what moves their sites.
+static void testTendons(void** state) {
+  int told[DJ_NFIELD] = {0};
+  checkRandom(told, *(const djIntegrator*)*state, DJT_ALL | DJT_TOTAL | DJT_TENDONS, 12);
+  static const djField all[] = {DJ_FIELD_SITE_POS,
+                                DJ_FIELD_TENDON_STIFFNESS,
+                                DJ_FIELD_TENDON_DAMPING,
+                                DJ_FIELD_TENDON_SPRINGLENGTH,
+                                DJ_FIELD_TENDON_FRICTIONLOSS,
+                                DJ_FIELD_TENDON_RANGE};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
 }
 
@@ -241,7 +262,7 @@ static void testContact(void** state) {
   print_message("%s: with contact %.1e\n", dj_integratorName(integrator), worst);
   assert_true(worst < 1e-4);
   static const djField all[] = {DJ_FIELD_GEOM_POS,  DJ_FIELD_GEOM_QUAT, DJ_FIELD_GEOM_SIZE,
-                                DJ_FIELD_GEOM_FRICTION, DJ_FIELD_STIFFNESS, DJ_FIELD_SUPPORT};
+                                DJ_FIELD_GEOM_FRICTION, DJ_FIELD_SETTING};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
 }
 
@@ -283,8 +304,10 @@ static void testApart(void** state) {
 int main(void) {
   djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL;
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(testFree, &position),
+                                     cmocka_unit_test_prestate(testTendons, &position),
                                      cmocka_unit_test_prestate(testContact, &position),
                                      cmocka_unit_test_prestate(testFree, &variational),
+                                     cmocka_unit_test_prestate(testTendons, &variational),
                                      cmocka_unit_test_prestate(testContact, &variational),
                                      cmocka_unit_test_prestate(testApart, &position),
                                      cmocka_unit_test_prestate(testApart, &variational)};

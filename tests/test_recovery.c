@@ -2,9 +2,9 @@
 // fast, and derivatives by the shapes.
 
 #include "common/varied_shape.h"
-#include "contact/plane_lag.h"
-#include "contact/plane_pair.h"
-#include "contact/separating_plane.h"
+#include "contact/plane/plane_lag.h"
+#include "contact/plane/plane_pair.h"
+#include "contact/plane/separating_plane.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,8 +49,8 @@ static void randomShape(TestShape* t, Random* r, int type) {
 
 // Where the phases of a pair end: the caps of both shapes, and the least scale.
 static void phaseEnds(double end[3], const djErosion* er) {
-  end[0] = fmin(er->cap[0], er->cap[1]);
-  end[1] = fmax(er->cap[0], er->cap[1]);
+  end[0] = fmin(er->first_end[0], er->first_end[1]);
+  end[1] = fmax(er->first_end[0], er->first_end[1]);
   end[2] = end[1] + 0.98 * er->span;
 }
 
@@ -58,7 +58,7 @@ static void phaseEnds(double end[3], const djErosion* er) {
 static djErosion randomErosion(Random* r, int phase, double span) {
   djErosion er = {.span = span, .centres = 1, .apart = randomUnit(r)};
   double end[3];
-  for (int k = 0; k < 2; k++) er.cap[k] = uniform(r, 0.1, 0.45);
+  for (int k = 0; k < 2; k++) er.first_end[k] = uniform(r, 0.1, 0.45);
   for (int k = 0; k < 2; k++) er.local[k] = randomUnit(r);
   phaseEnds(end, &er);
   double low = phase > 0 ? end[phase - 1] : 0, high = phase < 3 ? end[phase] : low + 1;
@@ -71,7 +71,7 @@ static djErosion randomErosion(Random* r, int phase, double span) {
 static void expectEroded(const djShape* out, const djShape* s, const djErosion* er, int side) {
   double end[3];
   phaseEnds(end, er);
-  double f = fmin(er->e, er->cap[side]);
+  double f = fmin(er->e, er->first_end[side]);
   double S = fmax(1 - fmax(er->e - end[1], 0) / er->span, 0.02), t = fmax(er->e - end[2], 0);
   djVec3 shift = dju_scale3(t, er->local[side]), c = s->center;
   for (int i = 0; i < s->npad; i++) {
@@ -104,7 +104,7 @@ static void testShape(void** state) {
     djErosion er = randomErosion(&r, i % NPHASE, t.shape.bound * uniform(&r, 1, 2));
     dj_erodeShape(&out, mem, &t.shape, &er, side, false);
     expectEroded(&out, &t.shape, &er, side);
-    double end = fmax(er.cap[0], er.cap[1]) + 0.98 * er.span;
+    double end = fmax(er.first_end[0], er.first_end[1]) + 0.98 * er.span;
     assert_true(fabs(dj_erosionShift(&er) - fmax(er.e - end, 0)) < 1e-14);
     freeShape(&t);
   }
@@ -200,7 +200,7 @@ static void expectPath(const djErosion* er, const PairCase* c) {
   for (int k = 0; k < 2; k++) {
     const djShape* s = &c->shape[k].shape;
     centre[k] = dju_transform(&c->start[k], s->center);
-    assert_true(fabs(er->cap[k] - fmax(0.95 * s->inner - s->skin, 0)) < 1e-15);
+    assert_true(fabs(er->first_end[k] - fmax(0.95 * s->inner - s->skin, 0)) < 1e-15);
     djVec3 local = dju_mulMV(c->start[k].R, er->local[k]);
     assert_true(dju_norm3(dju_madd3(local, k ? -1 : 1, er->apart)) < 1e-14);
   }
@@ -230,7 +230,7 @@ static void testErosion(void** state) {
     PairCase c;
     int b = kinds[below(&r, 5)];
     randomPair(&c, &r, kinds[below(&r, 4)], b, 1, logUniform(&r, 1e-3, 0.03), 1, 0.5);
-    double range = kernel->range(c.s, 1), derivative;
+    double range = planeRange(c.s, 1), derivative;
     c.in.recover = true;
     c.in.inflate = i % 5 ? 0 : uniform(&r, -0.05, 0.05);
     for (int k = 0; k < 2; k++) c.shape[k].shape.skin = 0.1 * c.shape[k].shape.inner;
@@ -253,7 +253,7 @@ static void testErosion(void** state) {
       assert_true(st->erosion.e > 0);
       assert_true(fabs(gap - range * dj_recoveryGap(&derivative, g)) < 1e-12);
       if (b != DJ_PLANE) expectPath(&st->erosion, &c);
-      bool beyond = st->erosion.e > fmax(st->erosion.cap[0], st->erosion.cap[1]);
+      bool beyond = st->erosion.e > fmax(st->erosion.first_end[0], st->erosion.first_end[1]);
       phases[b == DJ_PLANE || !beyond ? 1 : dj_erosionShift(&st->erosion) > 0 ? 3 : 2]++;
     }
     freeCase(&c);
@@ -270,7 +270,7 @@ static void testErosionRate(void** state) {
     double dims[3] = {0.5, 0.7, 0.9}, mem[3][96], rate[96], radius_rate;
     int type = i % 3 == 0 ? DJ_CAPSULE : i % 3 == 1 ? DJ_BOX : DJ_MESH;
     setGeom(&t, type, dims, 20, &r);
-    djErosion er = {.cap = {0.4, 0.3}, .span = 0.8, .apart = randomUnit(&r), .centres = 1};
+    djErosion er = {.first_end = {0.4, 0.3}, .span = 0.8, .apart = randomUnit(&r), .centres = 1};
     er.local[0] = randomUnit(&r);
     er.local[1] = randomUnit(&r);
     er.e = uniform(&r, 0.01, 1.6);
@@ -391,7 +391,7 @@ static void functional(double* y, void* user, double e) {
   er.e += e * x->er_rate.e;
   er.span += e * x->er_rate.span;
   for (int k = 0; k < 2; k++) {
-    er.cap[k] += e * x->er_rate.cap[k];
+    er.first_end[k] += e * x->er_rate.first_end[k];
     er.local[k] = dju_madd3(er.local[k], e, x->er_rate.local[k]);
   }
   dj_erodeShape(&out, mem, &s, &er, x->side, false);
@@ -423,7 +423,7 @@ static void moveRandomly(Moving* x, TestShape* t, Random* r, int side, const djE
   x->er_rate.e = uniform(r, -1, 1);
   x->er_rate.span = uniform(r, -1, 1);
   for (int k = 0; k < 2; k++) {
-    x->er_rate.cap[k] = uniform(r, -1, 1);
+    x->er_rate.first_end[k] = uniform(r, -1, 1);
     x->er_rate.local[k] = randomUnit(r);
   }
 }
@@ -447,7 +447,7 @@ static double product(Moving* x) {
     for (int i = 0; i < s->nvert; i++) sum += mem[k * s->npad + i] * x->along[k * s->npad + i];
   }
   for (int k = 0; k < 2; k++) {
-    sum += h.cap[k] * x->er_rate.cap[k] + dju_dot3(h.local[k], x->er_rate.local[k]);
+    sum += h.first_end[k] * x->er_rate.first_end[k] + dju_dot3(h.local[k], x->er_rate.local[k]);
   }
   for (int i = 0; i < 9; i++) {
     sum += g.curve.m[i] * x->rate.curve.m[i] + g.curve_move.m[i] * x->rate.curve_move.m[i];
@@ -471,7 +471,7 @@ static void testShapeVjp(void** state) {
     double doubt = extrapolate(&difference, 1, 1e-4, 1, functional, &x);
     assert_true(doubt < 1e-8);
     assert_true(fabs(expected - difference) < 1e-8 * (1 + fabs(expected)));
-    larger[er.cap[1] > er.cap[0]]++;
+    larger[er.first_end[1] > er.first_end[0]]++;
     freeShape(&t);
   }
   assert_true(larger[0] > 100 && larger[1] > 100);
@@ -494,7 +494,8 @@ static djErosion solveErosion(Erosive* x) {
   double scratch[12 * MAXPAD];
   assert_true(dj_distance(&d, NULL, in->a, in->start_a, 0, in->b, in->start_b, 0) >= 0);
   double gap = d.gap - dj_pairInflation(in->a, in->b, in->inflate);
-  double range = 2 * in->support * in->length_scale / (1 - in->support);
+  double s = in->setting[DJ_PLANE_SUPPORT], L = in->setting[DJ_PLANE_LENGTH_SCALE];
+  double range = 2 * s * L / (1 - s);
   assert_int_equal(dj_solveErosion(&er, &d, gap, in, range, scratch), DJ_OK);
   return er;
 }
@@ -507,7 +508,7 @@ static void weighted(double* y, void* user, double e) {
   djErosion er = solveErosion(x);
   y[0] = w->e * er.e + w->t * er.t + w->span * er.span;
   for (int k = 0; k < 2; k++) {
-    y[0] += w->cap[k] * er.cap[k] + dju_dot3(w->local[k], er.local[k]);
+    y[0] += w->first_end[k] * er.first_end[k] + dju_dot3(w->local[k], er.local[k]);
   }
 }
 
@@ -537,7 +538,7 @@ static void testErosionVjp(void** state) {
     *w = (djErosionGrad){.e = uniform(&r, -1, 1), .t = 0.1 * uniform(&r, -1, 1)};
     if (!plane) w->span = uniform(&r, -1, 1);
     for (int k = 0; k < 2 && !plane; k++) {
-      w->cap[k] = uniform(&r, -1, 1);
+      w->first_end[k] = uniform(&r, -1, 1);
       w->local[k] = dju_scale3(0.01, randomUnit(&r));
     }
     djErosion er = solveErosion(&x);
@@ -550,7 +551,7 @@ static void testErosionVjp(void** state) {
     djPairGrad grad = {.a = &x.v[0].grad, .b = &x.v[1].grad};
     djPairInput in = *pairInput(c);
     assert_int_equal(dj_erosionVjp(&grad, w, &er, &in, scratch), DJ_OK);
-    expected = dotVaried(&x.v[0]) + dotVaried(&x.v[1]) + grad.support * x.rate;
+    expected = dotVaried(&x.v[0]) + dotVaried(&x.v[1]) + grad.setting[DJ_PLANE_SUPPORT] * x.rate;
     phaseEnds(end, &er);
     phases[plane ? 0 : (er.e > end[0]) + (er.e > end[1]) + (er.e > end[2])]++;
     bool good = false;

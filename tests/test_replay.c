@@ -86,8 +86,8 @@ static void takeSteps(Step step[STEPS], const djModel* m, djData* d, djRng* rng)
 static void replay(const Step* s, const djModel* m, djData* d) {
   Step again = *s;
   exchange(&again, m, d, true);
-  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
-  assert_int_equal(dj_replayStep(m, d, row, s->end), DJ_OK);
+  const djMethod* row = dj_method(m->opt.integrator);
+  assert_int_equal(dj_replayStep(m, d, row, 0, s->end, NULL), DJ_OK);
   if (row->velocity) assert_int_equal(row->velocity(d->work, m), DJ_OK);
   assert_string_equal(dj_errorText(d), "");
   derivatives(&again, m, d);
@@ -190,7 +190,7 @@ static void testFailures(void** state) {
   expectNoStep(m, d);
   replay(&step[0], m, d);
   d->qvel[1] = INFINITY;
-  assert_int_equal(dj_replayStep(m, d, dj_integratorRow(m->opt.integrator), step[0].end),
+  assert_int_equal(dj_replayStep(m, d, dj_method(m->opt.integrator), 0, step[0].end, NULL),
                    DJ_INVALID);
   assert_string_equal(dj_errorText(d), "qvel[1]: not a finite number");
   expectNoStep(m, d);

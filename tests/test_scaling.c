@@ -1,8 +1,8 @@
 // Laws of similarity. A scene with all masses times c moves as before under forces times c. One
 // with all lengths times l = k^2, watched at steps times k, moves as before with speeds times k, as
-// gravity stays what it is; there the length scale is given, as for a scene in another unit. Newton's
-// method takes as many steps and leaves the same relative residual. Where c is a power of 4 and k one
-// of 2, every rounding is the same, and so is every bit.
+// gravity stays what it is; there the length scale is given, as for a scene in another unit.
+// Newton's method takes as many steps and leaves the same relative residual. Where c is a power of
+// 4 and k one of 2, every rounding is the same, and so is every bit.
 
 #include "common/scene.h"
 

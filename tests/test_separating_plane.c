@@ -4,10 +4,10 @@
 
 #include "common/pair_case.h"
 #include "common/worst.h"
-#include "contact/barrier.h"
-#include "contact/plane_lag.h"
-#include "contact/plane_pair.h"
-#include "contact/separating_plane.h"
+#include "contact/plane/barrier.h"
+#include "contact/plane/plane_lag.h"
+#include "contact/plane/plane_pair.h"
+#include "contact/plane/separating_plane.h"
 
 #include <dijoco/contact.h>
 
@@ -318,7 +318,7 @@ static void testRangeEnd(void** state) {
     double L = logUniform(&r, 0.1, 10), s = logUniform(&r, 1e-3, 0.3);
     int b = types[below(&r, 5)];
     randomPair(&c, &r, types[below(&r, 4)], b, L, s, L, 0.9);
-    double range = kernel->range(s, L), value[2], g[2], H[2];
+    double range = planeRange(s, L), value[2], g[2], H[2];
     CLOSE(range, 2 * s * L / (1 - s), 1e-15);
     for (int k = 0; k < 2; k++) {
       djPairOutput out;
@@ -391,7 +391,7 @@ static void testNeedles(void** state) {
     }
     c.size = 10;
     c.now[1].p = dju_madd3(c.now[0].p, 30, randomUnit(&r));
-    setGap(&c, uniform(&r, 0.02, 0.98) * kernel->range(0.01, 1));
+    setGap(&c, uniform(&r, 0.02, 0.98) * planeRange(0.01, 1));
     djPairOutput out;
     assert_int_equal(beginCase(&c), DJ_OK);
     assert_int_equal(kernel->eval(&out, stateOf(&c), pairInput(&c), DJ_EVAL_HESSIAN), DJ_OK);
@@ -411,7 +411,7 @@ static void testInflation(void** state) {
     djPairOutput out, same;
     double delta = uniform(&r, -0.2, 0.2);
     c.in.inflate = delta;
-    setGap(&c, 0.7 * kernel->range(0.02, 1));
+    setGap(&c, 0.7 * planeRange(0.02, 1));
     assert_int_equal(beginCase(&c), DJ_OK);
     assert_int_equal(kernel->eval(&out, stateOf(&c), pairInput(&c), DJ_EVAL_HESSIAN), DJ_OK);
     assert_true(out.active);
@@ -465,7 +465,7 @@ static void testLaggedForces(void** state) {
       c.size = 2;
     }
     c.in.recover = i % 8 >= 4;
-    setGap(&c, (c.in.recover ? -0.2 : 0.9) * kernel->range(0.02, 1));
+    setGap(&c, (c.in.recover ? -0.2 : 0.9) * planeRange(0.02, 1));
     c.friction = 0.5;
     c.in.force_cap = 10;
     djPairOutput out;
@@ -509,7 +509,7 @@ static void testReport(void** state) {
                uniform(&r, 0.05, 0.99));
     djPairReport report;
     djDistance d;
-    double range = kernel->range(0.02, 1);
+    double range = planeRange(0.02, 1);
     c.friction = 0.5;
     c.in.recover = i % 2;
     assert_int_equal(beginCase(&c), DJ_OK);

@@ -106,7 +106,7 @@ static const char* difference(const djModel* x, const djModel* y, double toleran
     if (s->type != t->type) return "type";
     if (s->type < 0) continue;
     if (s->nvert != t->nvert || s->npad != t->npad) return "nvert";
-    if (a->inflate[k] != b->inflate[k]) return "inflate";
+    if (a->bounds[k].inflate != b->bounds[k].inflate) return "inflate";
     for (int i = 0; i < 3; i++) {
       if (!sameNumbers(s->vert[i], t->vert[i], s->npad, tolerance)) return "vert";
       if (!sameNumbers(s->move[i], t->move[i], s->npad, 1e3 * tolerance)) return "move";

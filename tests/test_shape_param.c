@@ -3,7 +3,7 @@
 
 #include "common/random_shape.h"
 #include "common/worst.h"
-#include "contact/shape_param.h"
+#include "contact/pairs/shape_grad.h"
 #include "math/so3.h"
 #include "model/param.h"
 #include "shape/hull_param.h"
@@ -89,23 +89,21 @@ static djModel* randomModel(Random* r) {
   return m;
 }
 
-// ---- sums of covectors and shapes
+// ---- sums of cotangents and shapes
 
-typedef struct Covectors {
+typedef struct Cotangents {
   djShapeGrad* grad;
   void* memory;
-} Covectors;
+} Cotangents;
 
 static djVec3 randomVec(Random* r) {
   return dju_vec3(uniform(r, -1, 1), uniform(r, -1, 1), uniform(r, -1, 1));
 }
 
-static void randomCovectors(Covectors* c, Random* r, const djModel* m) {
-  c->grad = malloc(sizeof *c->grad * (size_t)m->ngeom);
+static void randomCotangents(Cotangents* c, Random* r, const djModel* m) {
   c->memory = aligned_alloc(64, dj_shapeGradSize(m));
-  assert_non_null(c->grad);
   assert_non_null(c->memory);
-  dj_initShapeGrads(c->grad, c->memory, m);
+  c->grad = dj_initShapeGrads(c->memory, m);
   for (int g = 0; g < m->ngeom; g++) {
     const djShape* s = &m->collision->shape[g];
     djShapeGrad* d = &c->grad[g];
@@ -133,12 +131,11 @@ static void randomCovectors(Covectors* c, Random* r, const djModel* m) {
   }
 }
 
-static void freeCovectors(Covectors* c) {
-  free(c->grad);
+static void freeCotangents(Cotangents* c) {
   free(c->memory);
 }
 
-static double sumOf(const djModel* m, const Covectors* c) {
+static double sumOf(const djModel* m, const Cotangents* c) {
   double sum = 0;
   for (int g = 0; g < m->ngeom; g++) {
     const djShape* s = &m->collision->shape[g];
@@ -165,7 +162,7 @@ static double sumOf(const djModel* m, const Covectors* c) {
 // ---- differences
 
 // The sum with a parameter moved by t along the direction.
-static double sumAt(const djModel* m, const Covectors* c, const djParam* p, const double* value,
+static double sumAt(const djModel* m, const Cotangents* c, const djParam* p, const double* value,
                     const double* direction, double t) {
   djModel* copy = NULL;
   djError err = {""};
@@ -183,7 +180,7 @@ static double sumAt(const djModel* m, const Covectors* c, const djParam* p, cons
   return sum;
 }
 
-static double difference(const djModel* m, const Covectors* c, const djParam* p,
+static double difference(const djModel* m, const Cotangents* c, const djParam* p,
                          const double* direction, double h) {
   double value[3 * NPOINT];
   assert_int_equal(dj_getParam(value, m, p), DJ_OK);
@@ -193,7 +190,7 @@ static double difference(const djModel* m, const Covectors* c, const djParam* p,
 }
 
 // Largest relative error over parameters of one field, along random directions.
-static double fieldError(const djModel* m, const Covectors* c, double* param, Random* r,
+static double fieldError(const djModel* m, const Cotangents* c, double* param, Random* r,
                          djField field, int count) {
   double worst = 0;
   for (int id = 0; id < count; id++) {
@@ -217,14 +214,14 @@ static double fieldError(const djModel* m, const Covectors* c, double* param, Ra
   return worst;
 }
 
-static double allErrors(const djModel* m, const Covectors* c, double* param, Random* r) {
+static double allErrors(const djModel* m, const Cotangents* c, double* param, Random* r) {
   double worst = fieldError(m, c, param, r, DJ_FIELD_GEOM_POS, m->ngeom);
   worst = djt_worst(worst, fieldError(m, c, param, r, DJ_FIELD_GEOM_QUAT, m->ngeom));
   worst = djt_worst(worst, fieldError(m, c, param, r, DJ_FIELD_GEOM_SIZE, m->ngeom));
   return fmax(worst, fieldError(m, c, param, r, DJ_FIELD_MESH_VERT, m->nmesh));
 }
 
-static void takeBack(double* param, const djModel* m, const Covectors* c) {
+static void takeBack(double* param, const djModel* m, const Cotangents* c) {
   memset(param, 0, sizeof(double) * dj_paramGradSize(m));
   for (int g = 0; g < m->ngeom; g++) {
     assert_int_equal(dj_shapeParams(param, m, g, &c->grad[g]), DJ_OK);
@@ -248,25 +245,25 @@ static void testDifferences(void** state) {
         if (m->geom_type[g] != DJ_PLANE) assert_int_equal(dj_setParam(m, &p, size, NULL), DJ_OK);
       }
     }
-    Covectors c;
-    randomCovectors(&c, &r, m);
+    Cotangents c;
+    randomCotangents(&c, &r, m);
     double* param = malloc(sizeof(double) * dj_paramGradSize(m));
     takeBack(param, m, &c);
     double error = allErrors(m, &c, param, &r);
     if (!(error < TOLERANCE)) fail_msg("trial %d: relative error %g", trial, error);
     free(param);
-    freeCovectors(&c);
+    freeCotangents(&c);
     dj_deleteModel(m);
   }
 }
 
-// Leaving out any kind of covector shows.
+// Leaving out any kind of cotangent shows.
 static void testWrong(void** state) {
   (void)state;
   Random r = {5};
   djModel* m = randomModel(&r);
-  Covectors c;
-  randomCovectors(&c, &r, m);
+  Cotangents c;
+  randomCotangents(&c, &r, m);
   double* param = malloc(sizeof(double) * dj_paramGradSize(m));
   int mesh = -1;
   for (int g = 0; g < m->ngeom; g++) {
@@ -295,7 +292,7 @@ static void testWrong(void** state) {
     if (part == 0) memcpy(d->move[1], moves, sizeof(double) * (size_t)npad);
   }
   free(param);
-  freeCovectors(&c);
+  freeCotangents(&c);
   dj_deleteModel(m);
 }
 

@@ -22,7 +22,8 @@ static void testGradientAndHessian(void** state) {
   djRng rng = {1};
   double worst_g = 0, worst_H = 0;
   for (int trial = 0; trial < 40; trial++) {
-    djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 6), DJT_ALL);
+    int features = trial % 2 ? DJT_ALL | DJT_TENDONS : DJT_ALL;
+    djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 6), features);
     djData* d = makeData(m);
     djt_randomState(&rng, m, d, 2);
     m->opt.timestep = 0.01;
@@ -33,10 +34,11 @@ static void testGradientAndHessian(void** state) {
     double *H = gp + nv, *Hfd = H + nv * nv, *q = Hfd + nv * nv, *qe = q + m->nq;
     djWork* w = d->work;
     for (int i = 0; i < nv; i++) e[i] = djt_uniform(&rng, -0.05, 0.05);
-    dj_integratePos(q, m, w->q, e, 1);
+    dj_integratePos(q, m, w->now.q, e, 1);
     energyAt(g, m, d, q);
+    dj_columns(H, nv, 1, &w->H, 0, nv);
     for (int i = 0; i < nv; i++) {
-      for (int j = 0; j < nv; j++) H[i * nv + j] = w->H[i >= j ? i * nv + j : j * nv + i];
+      for (int j = 0; j < i; j++) H[j * nv + i] = H[i * nv + j];
     }
     for (int i = 0; i < nv; i++) {
       memset(e, 0, (size_t)nv * sizeof(double));
@@ -92,11 +94,12 @@ static void testTransition(void** state) {
   djRng rng = {2};
   double worst = 0;
   for (int trial = 0; trial < 40; trial++) {
-    djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 6), DJT_ALL | DJT_TOTAL);
+    int features = DJT_ALL | DJT_TOTAL | (trial % 2 ? DJT_TENDONS : 0);
+    djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 6), features);
     m->opt.integrator = integrator;
     djData* d = makeData(m);
     m->opt.timestep = 0.01;
-    d->work->polish = 5;
+    d->work->refinement_steps = 5;
     djt_randomState(&rng, m, d, 2);
     int nv = m->nv, na = m->na, nu = m->nu, nx = 2 * nv + na;
     size_t total = (size_t)(nx * nx + nx * nu + 8 * nx + 2 * nu + 2 * m->nq + nv + na);
@@ -147,7 +150,8 @@ static void testVectorProducts(void** state) {
   const djIntegrator integrator = *(const djIntegrator*)*state;
   djRng rng = {3};
   for (int trial = 0; trial < 20; trial++) {
-    djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 6), DJT_ALL);
+    int features = trial % 2 ? DJT_ALL | DJT_TENDONS : DJT_ALL;
+    djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 6), features);
     m->opt.integrator = integrator;
     djData* d = makeData(m);
     djt_randomState(&rng, m, d, 2);

@@ -57,7 +57,7 @@ static void runOne(Share* s, djData* d, djTape* tape, int k) {
   double ctrl[HORIZON * 2], *out = w->result + (size_t)k * w->nresult;
   for (int i = 0; i < HORIZON * 2; i++) ctrl[i] = sin(0.1 * i + k);
   djRollout r = {.horizon = HORIZON, .qpos0 = w->qpos, .qvel0 = w->qvel, .act0 = w->act,
-                 .ctrl = ctrl, .callback = loss, .polish = 5};
+                 .ctrl = ctrl, .callback = loss, .refinement_steps = 5};
   djRolloutResult res = {.nparam = NPARAM, .param = w->param};
   res.grad_qpos0 = out + 1;
   res.grad_qvel0 = res.grad_qpos0 + m->nv;

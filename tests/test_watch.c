@@ -55,7 +55,7 @@ static void makeCase(Case* c, uint64_t seed) {
   c->term = (djLossTerm){.type = DJ_LOSS_COM, .object = DJ_OBJ_BODY, .id = -1, .weight = 1,
                          .when = DJ_WHEN_RUNNING};
   c->r = (djRollout){.horizon = HORIZON, .qpos0 = c->q0, .qvel0 = c->v0, .act0 = c->act0,
-                     .ctrl = c->u, .nloss = 1, .loss = &c->term, .polish = 5};
+                     .ctrl = c->u, .nloss = 1, .loss = &c->term, .refinement_steps = 5};
   c->result.grad_qvel0 = c->grad;
 }
 

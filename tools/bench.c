@@ -298,6 +298,7 @@ int verb_bench(const Options* o) {
     bench_robots(&b);
     bench_pair(&b);
     bench_stack(&b);
+    bench_pile(&b);
     bench_rollouts(&b);
   }
   progress_end();
@@ -316,5 +317,6 @@ int verb_bench(const Options* o) {
 void bench_robots(Bench* b) { (void)b; }
 void bench_pair(Bench* b) { (void)b; }
 void bench_stack(Bench* b) { (void)b; }
+void bench_pile(Bench* b) { (void)b; }
 void bench_rollouts(Bench* b) { (void)b; }
 #endif

@@ -67,6 +67,7 @@ void bench_skip(Bench* b, const char* what, const char* why, ...)
 void bench_robots(Bench* b);
 void bench_pair(Bench* b);
 void bench_stack(Bench* b);
+void bench_pile(Bench* b);
 void bench_rollouts(Bench* b);
 
 #endif  // DJ_TOOLS_BENCH_H_

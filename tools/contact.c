@@ -5,11 +5,14 @@
 #include "verbs.h"
 
 #include <dijoco/contact.h>
+#include <dijoco/setting.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MAX_SETTINGS = 16 };   // of one model
 
 typedef struct Query {
   djcShape a, b;
@@ -17,6 +20,7 @@ typedef struct Query {
   bool gap;                 // the smoothed gap alone, with `smoothing`
   double smoothing;
   djcOption option;
+  djcSetting setting[MAX_SETTINGS];   // the option's
   bool hessian;
   Reader reader;
 } Query;
@@ -112,9 +116,43 @@ static void read_friction(Query* q, const cJSON* entry) {
   read_vector(r, in, "friction", "motion_b", 6, 6, f->motion_b);
 }
 
+// Settings of a contact model by their names.
+static void read_settings(Query* q, const cJSON* entry) {
+  Reader* r = &q->reader;
+  const char* keys[MAX_SETTINGS + 1] = {NULL};
+  const djSetting *row, *rows[MAX_SETTINGS] = {NULL};
+  int model, n = 0;
+  for (int i = 0; (row = dj_contactSetting(&model, i)) && n < MAX_SETTINGS; i++) {
+    if (model != (int)q->option.model) continue;
+    keys[n] = row->name;
+    rows[n++] = row;
+  }
+  const cJSON* in = read_object(r, entry, "", "params", false);
+  if (!in || !read_keys(r, in, "params", keys)) return;
+  for (int i = 0; i < n; i++) {
+    double value = NAN;
+    if (!cJSON_GetObjectItemCaseSensitive(in, keys[i])) continue;
+    if (rows[i]->kind == DJ_SETTING_CHOICE) {
+      const char* text = read_text(r, in, "params", keys[i], false);
+      const djChoice* c = rows[i]->choice;
+      while (text && c->name && strcmp(c->name, text) != 0) c++;
+      if (text && !c->name) read_fail(r, "params", keys[i], "unknown value '%.60s'", text);
+      value = c->value;
+    } else {
+      read_number(r, in, "params", keys[i], &value);
+    }
+    q->setting[q->option.nsetting++] = (djcSetting){keys[i], value};
+  }
+  q->option.setting = q->setting;
+}
+
 static void read_params(Query* q, const cJSON* entry) {
   static const char* const keys[] = {"s", "length_scale", NULL};
   Reader* r = &q->reader;
+  if (q->option.model != DJ_SEPARATING_PLANE) {
+    read_settings(q, entry);
+    return;
+  }
   const cJSON* in = read_object(r, entry, "", "params", false);
   if (!in || !read_keys(r, in, "params", keys)) return;
   read_number(r, in, "params", "s", &q->option.support);
@@ -145,7 +183,8 @@ static void read_gap(Query* q, const cJSON* entry) {
 }
 
 static void read_query(Query* q, const cJSON* entry) {
-  static const char* const keys[] = {"model", "params", "hessian", "a", "b", "friction", NULL};
+  static const char* const keys[] = {"model", "params",  "hessian", "a",
+                                     "b",     "friction", "twist_a", "twist_b", NULL};
   static const char* const planned[] = {"long_range", "implicit_surface", "penalty", "damped"};
   *q = (Query){.option = djc_defaultOption()};
   Reader* r = &q->reader;
@@ -158,14 +197,18 @@ static void read_query(Query* q, const cJSON* entry) {
     read_gap(q, entry);
     return;
   }
-  if (model && strcmp(model, "separating_plane") != 0) {
+  int number = DJ_SEPARATING_PLANE;
+  for (int i = 0; model && dj_contactName((djContactModel)i)[0]; i++) {
+    if (strcmp(model, dj_contactName((djContactModel)i)) == 0) number = i;
+  }
+  if (model && strcmp(model, dj_contactName((djContactModel)number)) != 0) {
     for (int i = 0; i < 4; i++) {
       if (strcmp(model, planned[i]) == 0) read_fail(r, "", "model", "%s is not available", model);
     }
     read_fail(r, "", "model", "unknown model '%.60s'", model);
   }
   if (r->failed || !read_keys(r, entry, "", keys)) return;
-  q->option.model = DJ_SEPARATING_PLANE;
+  q->option.model = (djContactModel)number;
   if (!(q->option.support > 0)) q->option.support = 0.1;
   if (!(q->option.length_scale > 0)) q->option.length_scale = 1;
   if (!(q->option.friction.eps > 0)) q->option.friction.eps = 1e-8;
@@ -175,6 +218,8 @@ static void read_query(Query* q, const cJSON* entry) {
   read_shape(q, &q->a, &q->vert_a, entry, "a");
   read_shape(q, &q->b, &q->vert_b, entry, "b");
   read_friction(q, entry);
+  read_vector(r, entry, "", "twist_a", 6, 6, q->option.twist_a);
+  read_vector(r, entry, "", "twist_b", 6, 6, q->option.twist_b);
 }
 
 static void write_error(Json* out, const char* message) {
@@ -210,6 +255,7 @@ static void write_result(Json* out, const Query* q, const djcResult* r, const do
     json_matrix(out, "hessian", n, n, finite ? hessian : NULL);
     json_matrix(out, "twist_hessian", 12, 12, finite ? r->twist_hessian : NULL);
   }
+  if (!r->energy) json_matrix(out, "twist_jac", 12, 12, r->twist_jac);
   if (q->option.friction.enabled) write_friction(out, r, finite);
   json_end(out);
 }

@@ -25,7 +25,6 @@ int verb_convert(const Options* o) {
   if (!status) status = scene_applySettings(&s, o, NULL);
   if (!status) status = scene_applySets(&s, o);
   if (!status) status = inputs_keyframe(&key, o, &s);
-  if (!status) s.model->gravity_ramp = s.gravity_ramp;
   if (!status) status = save(&s, o);
   if (!status && o->json) {
     Buffer text = {0};

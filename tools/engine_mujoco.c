@@ -77,8 +77,6 @@ static bool measure_mujoco(Engine* e) {
 static void settings_mujoco(const Engine* e, Json* out, const Scene* scene, const Options* o) {
   static const char* const integrator[] = {"Euler", "RK4", "implicit", "implicitfast", "discrete"};
   static const char* const solver[] = {"PGS", "CG", "Newton"};
-  static const char* const undefined[] = {"support", "length_scale", "stiffness", "skin",
-                                          "friction_eps"};   // MuJoCo's contact has none of these
   const djStock* s = e->data;
   const mjOption* opt = &s->m->opt;
   int i = opt->integrator, k = opt->solver;
@@ -86,7 +84,10 @@ static void settings_mujoco(const Engine* e, Json* out, const Scene* scene, cons
   json_number(out, "timestep", opt->timestep);
   json_text(out, "integrator", i >= 0 && i < 5 ? integrator[i] : "unknown");
   json_text(out, "contact", "mujoco");
-  for (int n = 0; n < 5; n++) json_number(out, undefined[n], NAN);
+  const djSetting* ours;
+  for (int n = 0; (ours = dj_setting(n)); n++) {   // MuJoCo's contact has none of these
+    if (strcmp(ours->in_force, ours->field) != 0) json_number(out, ours->name, NAN);
+  }
   json_text(out, "cone", opt->cone == mjCONE_ELLIPTIC ? "elliptic" : "pyramidal");
   json_text(out, "solver", k >= 0 && k < 3 ? solver[k] : "unknown");
   json_integer(out, "iterations", opt->iterations);
@@ -94,7 +95,7 @@ static void settings_mujoco(const Engine* e, Json* out, const Scene* scene, cons
   json_number(out, "impratio", opt->impratio);
   json_integer(out, "noslip_iterations", opt->noslip_iterations);
   json_vector(out, "gravity", 3, scene->model->opt.gravity);
-  json_number(out, "gravity_ramp", scene->gravity_ramp);
+  json_number(out, "gravity_ramp", scene->model->opt.gravity_ramp);
   json_integer(out, "threads", o->threads > 0 ? o->threads : 1);
   json_end(out);
 }

@@ -16,14 +16,6 @@ typedef struct Answer {
   djdCertificate* certificate;  // one per variable
 } Answer;
 
-static const char* loss_name(djLossType type) {
-  static const char* const name[DJ_NLOSS] = {
-      [DJ_LOSS_POSITION] = "position", [DJ_LOSS_ORIENTATION] = "orientation",
-      [DJ_LOSS_VELOCITY] = "velocity", [DJ_LOSS_COM] = "com", [DJ_LOSS_DISTANCE] = "distance",
-      [DJ_LOSS_QPOS] = "qpos",         [DJ_LOSS_QVEL] = "qvel", [DJ_LOSS_EFFORT] = "effort"};
-  return type >= 0 && type < DJ_NLOSS && name[type] ? name[type] : "unknown";
-}
-
 static bool all_passed(const Answer* a) {
   for (int i = 0; i < a->ncertificate; i++) {
     if (!a->certificate[i].passed) return false;
@@ -94,7 +86,7 @@ static void write_json(Buffer* text, const Answer* a) {
   json_list(&out, "terms");
   for (int i = 0; i < p->rollout.nloss; i++) {
     json_object(&out, NULL);
-    json_text(&out, "type", loss_name(p->rollout.loss[i].type));
+    json_text(&out, "type", dj_lossEntry((int)p->rollout.loss[i].type)->name);
     json_number(&out, "value", g->term[i]);
     json_end(&out);
   }
@@ -152,7 +144,7 @@ static void print_text(const Answer* a) {
          g->worst_residual);
   printf("  forward %.3g s, backward %.3g s\n", g->forward, g->backward);
   for (int i = 0; i < p->rollout.nloss; i++) {
-    printf("  term %-14s %.10g\n", loss_name(p->rollout.loss[i].type), g->term[i]);
+    printf("  term %-14s %.10g\n", dj_lossEntry((int)p->rollout.loss[i].type)->name, g->term[i]);
   }
   print_variables(g);
   if (g->options->check) print_certificate(a);
@@ -189,12 +181,9 @@ static int answer(Answer* a) {
 int verb_grad(const Options* given) {
   Options o = *given;
   if (o.check_seed >= 0) o.check = true;
-  if (o.gravity_ramp > 0) {
-    return tool_fail(o.verb, NULL, "--gravity-ramp", "is for simulate and compare");
-  }
+  if (grad_refusesRamp(&o)) return EXIT_BAD_INPUT;
   Answer a = {0};
   int status = grad_load(&a.run, &o, o.argument[0]);
-  a.run.scene.gravity_ramp = 0;   // a scene's ramp is for simulate and compare
   if (!status) status = answer(&a);
   free(a.certificate);
   grad_free(&a.run);

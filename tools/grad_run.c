@@ -38,6 +38,12 @@ static int load_scene(GradRun* g) {
   return status;
 }
 
+bool grad_refusesRamp(const Options* o) {
+  if (!(o->settings.option.gravity_ramp > 0)) return false;
+  tool_fail(o->verb, NULL, "--gravity-ramp", "is for simulate and compare");
+  return true;
+}
+
 int grad_load(GradRun* g, const Options* o, const char* path) {
   *g = (GradRun){.options = o};
   djError err = {""};
@@ -57,6 +63,7 @@ int grad_load(GradRun* g, const Options* o, const char* path) {
   if (key >= 0) g->task->keyframe = NULL;
   if (resolved < 0) return scene_fail(o, path, &err);
   if (djd_makeDesign(&g->design, m, g->problem, &err) < 0) return scene_fail(o, path, &err);
+  m->opt.gravity_ramp = 0;   // not in force here; the design keeps the scene's
   g->term = tool_alloc((size_t)g->problem->rollout.nloss, sizeof *g->term);
   g->gradient = tool_alloc((size_t)g->design->n, sizeof *g->gradient);
   return 0;

@@ -28,6 +28,8 @@ typedef struct GradRun {
 
 // Load a task and everything it names. Returns 0, or EXIT_BAD_INPUT after its line on stderr.
 int grad_load(GradRun* g, const Options* o, const char* path);
+// Says that --gravity-ramp, where it is given, is for other verbs.
+bool grad_refusesRamp(const Options* o);
 // Loss and gradient. The same.
 int grad_compute(GradRun* g);
 void grad_free(GradRun* g);

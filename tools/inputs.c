@@ -51,7 +51,7 @@ int inputs_read(Inputs* in, const Options* o, const Scene* s, double timestep) {
   const djModel* m = s->model;
   djError err = {""};
   *in = (Inputs){.key = -1, .seed = o->ctrl_seed, .model = m, .timestep = timestep,
-                 .gravity_ramp = s->gravity_ramp};
+                 .gravity_ramp = m->opt.gravity_ramp};
   if (isnan(o->time)) return tool_fail(o->verb, NULL, "--time", "missing");
   double steps = round(o->time / in->timestep);
   if (!(steps < 1e9)) return tool_fail(o->verb, NULL, "--time", "%g steps are too many", steps);

@@ -97,6 +97,7 @@ static void write_json(Buffer* text, const Scene* s, const Options* o) {
   json_integer(&out, "npair", m->npair);
   json_integer(&out, "nmesh", m->nmesh);
   json_integer(&out, "nsite", m->nsite);
+  json_integer(&out, "ntendon", m->ntendon);
   json_integer(&out, "nkey", m->nkey);
   json_end(&out);
   json_number(&out, "total_mass", m->total_mass);
@@ -108,16 +109,77 @@ static void write_json(Buffer* text, const Scene* s, const Options* o) {
   json_end(&out);
 }
 
+// Where a contact model or setting is of its own: "geom 'ball'".
+static const char* own_element(char text[120], const djModel* m, int geom, int pair) {
+  const char* name = pair >= 0 ? m->names + m->name_pair[pair] : dj_id2name(m, DJ_OBJ_GEOM, geom);
+  const char* kind = pair >= 0 ? "pair" : "geom";
+  if (*name) snprintf(text, 120, "%s '%.80s'", kind, name);
+  else snprintf(text, 120, "%s #%d", kind, pair >= 0 ? pair : geom);
+  return text;
+}
+
+// The row of a setting's name, of a model if that has it, else the first.
+static const djSetting* row_for(int slot, int contact) {
+  int model;
+  const djSetting *first = dj_contactSetting(&model, slot), *row;
+  for (int i = slot; (row = dj_contactSetting(&model, i)); i++) {
+    if (model == contact && strcmp(row->name, first->name) == 0) return row;
+  }
+  return first;
+}
+
+// A setting's value as users write it.
+static void print_value(const djSetting* row, double value) {
+  if (row->kind == DJ_SETTING_CHOICE) printf(" %s %s", row->name, dj_choiceName(row, (int)value));
+  else printf(" %s %.4g%s%s", row->name, value, *row->unit ? " " : "", row->unit);
+}
+
+// What single geoms and pairs have of their own, and the settings of models that they name.
+static void print_own(const djModel* m) {
+  char text[120];
+  int model;
+  const djSetting* row;
+  bool used[64] = {false};
+  for (int k = 0; k < m->ngeom + m->npair; k++) {
+    int geom = k < m->ngeom ? k : -1, pair = k < m->ngeom ? -1 : k - m->ngeom;
+    int contact = pair >= 0 ? m->pair_contact[pair] : m->geom_contact[geom];
+    bool any = contact != DJ_CONTACT_DEFAULT;
+    for (int i = 0; i < m->nsetting; i++) {
+      any = any || (m->setting_geom[i] == geom && m->setting_pair[i] == pair);
+    }
+    if (!any) continue;
+    printf("  contact of %s:", own_element(text, m, geom, pair));
+    if (contact != DJ_CONTACT_DEFAULT) printf(" %s", dj_contactName((djContactModel)contact));
+    if (contact >= 0 && contact < 64) used[contact] = true;
+    for (int i = 0; i < m->nsetting; i++) {
+      if (m->setting_geom[i] != geom || m->setting_pair[i] != pair) continue;
+      print_value(row_for(m->setting_slot[i], contact), m->setting_value[i]);
+    }
+    printf("\n");
+  }
+  for (int k = 1; k < 64; k++) {
+    if (!used[k] && (int)m->opt.contact != k) continue;
+    printf("  %s:", dj_contactName((djContactModel)k));
+    for (int i = 0; (row = dj_contactSetting(&model, i)); i++) {
+      if (model == k) print_value(row, m->kernel_setting[i]);
+    }
+    printf("\n");
+  }
+}
+
 static void print_text(const Scene* s) {
   const djModel* m = s->model;
   const djContactSettings* c = &m->contact;
   printf("%s\n", s->path);
-  printf("  bodies %d, joints %d (nq %d, nv %d), geoms %d, meshes %d, actuators %d, keyframes %d\n",
-         m->nbody, m->njnt, m->nq, m->nv, m->ngeom, m->nmesh, m->nu, m->nkey);
+  printf("  bodies %d, joints %d (nq %d, nv %d), geoms %d, meshes %d, ", m->nbody, m->njnt, m->nq,
+         m->nv, m->ngeom, m->nmesh);
+  if (m->ntendon > 0) printf("tendons %d, ", m->ntendon);
+  printf("actuators %d, keyframes %d\n", m->nu, m->nkey);
   printf("  total mass %.6g kg, timestep %.6g s\n", m->total_mass, m->opt.timestep);
   printf("  contact: %s\n", dj_contactName(m->opt.contact));
   printf("  support %.4g, stiffness %.4g J, skin %.4g m, range %.4g m\n", c->support, c->stiffness,
          c->skin, c->range);
+  print_own(m);
   printf("  features: %s\n", state_name(s));
   print_report(s);
 }

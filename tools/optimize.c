@@ -69,7 +69,7 @@ static void write_terms(Json* out, const OptimizeRun* r) {
   json_list(out, "terms");
   for (int i = 0; i < rollout->nloss; i++) {
     json_object(out, NULL);
-    json_text(out, "type", optimize_lossName(rollout->loss[i].type));
+    json_text(out, "type", dj_lossEntry((int)rollout->loss[i].type)->name);
     json_number(out, "first", r->term[AT_START][i]);
     json_number(out, "last", r->term[AT_END][i]);
     json_end(out);
@@ -172,7 +172,7 @@ static void print_text(const Outcome* w) {
   printf("  %-24s %14.6g %14.6g\n", "loss", r->loss[AT_START], r->loss[AT_END]);
   for (int i = 0; i < r->grad.problem->rollout.nloss; i++) {
     printf("    %-22s %14.6g %14.6g\n",
-           optimize_lossName(r->grad.problem->rollout.loss[i].type), r->term[AT_START][i],
+           dj_lossEntry((int)r->grad.problem->rollout.loss[i].type)->name, r->term[AT_START][i],
            r->term[AT_END][i]);
   }
   if (w->replay.done) {
@@ -273,9 +273,7 @@ static int optimize(Outcome* w) {
 
 int verb_optimize(const Options* o) {
   if (!o->out) return tool_fail(o->verb, NULL, "--out", "missing: a folder for the results");
-  if (o->gravity_ramp > 0) {
-    return tool_fail(o->verb, NULL, "--gravity-ramp", "is for simulate and compare");
-  }
+  if (grad_refusesRamp(o)) return EXIT_BAD_INPUT;
   Outcome w = {0};
   int status = optimize_load(&w.run, o);
   if (!status) status = optimize(&w);

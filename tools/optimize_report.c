@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMES = 4, PICTURE_WIDE = 360, PICTURE_HIGH = 270, WIDE = 560, HIGH = 270, FEW = 8, POINTS = 300 };
+enum { TIMES = 4, PICTURE_WIDE = 360, PICTURE_HIGH = 270 };
+enum { WIDE = 560, HIGH = 270, FEW = 8, POINTS = 300 };
 
 static const char* const before_color = "#8a8578";
 static const char* const after_color = "#1f5fa8";
@@ -103,7 +104,7 @@ static void terms_table(Buffer* out, const OptimizeRun* r) {
                "<th class=\"n\">start</th><th class=\"n\">result</th></tr></thead><tbody>\n");
   for (int i = 0; i < rollout->nloss; i++) {
     const djLossTerm* t = &rollout->loss[i];
-    buf_addf(out, "<tr><th>%s", optimize_lossName(t->type));
+    buf_addf(out, "<tr><th>%s", dj_lossEntry((int)t->type)->name);
     const char* name = r->grad.task->loss[i].name;
     if (name) {
       buf_add(out, " of ");

@@ -8,12 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char* optimize_lossName(djLossType type) {
-  static const char* const name[DJ_NLOSS] = {
-      [DJ_LOSS_POSITION] = "position", [DJ_LOSS_ORIENTATION] = "orientation",
-      [DJ_LOSS_VELOCITY] = "velocity", [DJ_LOSS_COM] = "com", [DJ_LOSS_DISTANCE] = "distance",
-      [DJ_LOSS_QPOS] = "qpos",         [DJ_LOSS_QVEL] = "qvel", [DJ_LOSS_EFFORT] = "effort"};
-  return type >= 0 && type < DJ_NLOSS && name[type] ? name[type] : "unknown";
+// What the command line says about it.
+static int choose_optimizer(djOptimizer* how, const Options* o) {
+  const djSetting* key;
+  for (int i = 0; (key = dj_optimizerKey(i)); i++) {
+    double value = dj_getOptimizer(&o->how, key);
+    if (!(o->how_given >> i & 1)) continue;
+    if (strcmp(key->name, "iterations") == 0 && value == 0) {
+      return tool_fail(o->verb, NULL, "--iterations", "nothing would be done");
+    }
+    dj_setOptimizer(how, key->name, value, NULL);
+  }
+  djError err = {""};
+  if (!o->optimizer || dj_setOptimizerType(how, o->optimizer, &err) == DJ_OK) return 0;
+  return tool_fail(o->verb, NULL, "--optimizer", "%s", err.text);
 }
 
 int optimize_load(OptimizeRun* r, const Options* o) {
@@ -22,13 +30,13 @@ int optimize_load(OptimizeRun* r, const Options* o) {
   djError err = {""};
   int status = grad_load(g, o, o->argument[0]);
   if (status) return status;
-  g->scene.gravity_ramp = 0;   // a scene's ramp is for simulate and compare
   if (djd_checkVariables(g->problem, &err) < 0) return scene_fail(o, o->argument[0], &err);
   if (g->design->n == 0) {
     return tool_fail(o->verb, o->argument[0], "variables", "there is nothing to vary");
   }
   r->how = g->task->optimizer;
-  if (o->iterations > 0) r->how.iterations = (int)o->iterations;
+  status = choose_optimizer(&r->how, o);
+  if (status) return status;
   size_t nvariable = (size_t)g->problem->nvariable, nloss = (size_t)g->problem->rollout.nloss;
   for (int k = 0; k < OPTIMIZE_POINTS; k++) {
     r->term[k] = tool_alloc(nloss, sizeof(double));

@@ -58,8 +58,6 @@ void optimize_free(OptimizeRun* r);
 
 // "ok", "interrupted", "stuck", "no_convergence".
 const char* optimize_status(const OptimizeRun* r);
-// The name of a loss term's type.
-const char* optimize_lossName(djLossType type);
 
 Poses course_poses(const OptimizeRun* r, const Course* c, int sample);
 

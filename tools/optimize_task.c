@@ -48,10 +48,6 @@ static cJSON* member(cJSON* object, const char* key) {
 
 static cJSON* vector(const double* value, int n) { return cJSON_CreateDoubleArray(value, n); }
 
-static void put_number(cJSON* object, const char* key, double value) {
-  if (!isnan(value)) put(object, key, cJSON_CreateNumber(value));
-}
-
 // A relative path starts at the new folder; an absolute one stays.
 static void put_scene(cJSON* task, const char* folder, const char* scene) {
   const cJSON* old = cJSON_GetObjectItemCaseSensitive(task, "scene");
@@ -62,29 +58,30 @@ static void put_scene(cJSON* task, const char* folder, const char* scene) {
   buf_free(&relative);
 }
 
-// Settings of the command line.
-static void put_settings(cJSON* task, const Options* o) {
-  put_number(task, "timestep", o->timestep);
-  put_number(task, "tolerance", o->tolerance);
-  if (o->integrator) put(task, "integrator", cJSON_CreateString(o->integrator));
-  const struct {
-    const char* key;
-    double value;
-  } numbers[] = {{"support", o->support}, {"length_scale", o->length_scale},
-                 {"stiffness", o->stiffness}, {"skin", o->skin},
-                 {"friction_eps", o->friction_eps}};
-  bool any = o->contact || o->overlap;
-  for (int i = 0; i < 5; i++) any = any || !isnan(numbers[i].value);
-  if (!any) return;
-  const cJSON* old = cJSON_GetObjectItemCaseSensitive(task, "contact");
-  char* model = cJSON_IsString(old) ? tool_copyText(old->valuestring) : NULL;
-  cJSON* contact = member(task, "contact");
-  if (o->contact || model) {
-    put(contact, "model", cJSON_CreateString(o->contact ? o->contact : model));
+// Settings of the command line. `contact` may be a name, or an object that has it as its `model`.
+static void put_setting(cJSON* task, const djSetting* s, const djOption* option) {
+  double value[3];
+  dj_getSetting(value, option, s);
+  cJSON* item = s->choice ? cJSON_CreateString(dj_choiceName(s, (int)value[0]))
+                          : cJSON_CreateNumber(value[0]);
+  if (!s->group) {
+    put(task, s->name, item);
+    return;
   }
-  for (int i = 0; i < 5; i++) put_number(contact, numbers[i].key, numbers[i].value);
-  if (o->overlap) put(contact, "overlap", cJSON_CreateString(o->overlap));
+  const cJSON* old = cJSON_GetObjectItemCaseSensitive(task, s->group);
+  char* model = cJSON_IsString(old) ? tool_copyText(old->valuestring) : NULL;
+  cJSON* group = member(task, s->group);
+  if (model) put(group, "model", cJSON_CreateString(model));
+  put(group, strcmp(s->name, s->group) == 0 ? "model" : s->name, item);
   free(model);
+}
+
+static void put_settings(cJSON* task, const Options* o) {
+  const djSetting* s;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    bool here = dj_isGiven(&o->settings, s) && (s->ways & DJ_BY_TASK);
+    if (here) put_setting(task, s, &o->settings.option);
+  }
 }
 
 static void put_start(cJSON* task, const OptimizeRun* r) {
@@ -124,6 +121,15 @@ static void put_parameters(cJSON* task, const OptimizeRun* r) {
   }
 }
 
+static void put_optimizer(cJSON* task, const Options* o) {
+  const djSetting* key;
+  if (o->optimizer) put(member(task, "optimizer"), "type", cJSON_CreateString(o->optimizer));
+  for (int i = 0; (key = dj_optimizerKey(i)); i++) {
+    if (!(o->how_given >> i & 1)) continue;
+    put(member(task, "optimizer"), key->name, cJSON_CreateNumber(dj_getOptimizer(&o->how, key)));
+  }
+}
+
 // ---- whole
 
 int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
@@ -141,9 +147,7 @@ int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
     put_settings(task, o);
     put_start(task, r);
     put_parameters(task, r);
-    if (o->iterations > 0) {
-      put(member(task, "optimizer"), "iterations", cJSON_CreateNumber((double)o->iterations));
-    }
+    put_optimizer(task, o);
     char* printed = cJSON_Print(task);
     buf_add(out, printed ? printed : "");
     buf_add(out, "\n");

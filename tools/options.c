@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum Kind { FLAG, TEXT, CHOICE, POSITIVE, NONNEGATIVE, FRACTION, COUNT, SEED, SET } Kind;
+typedef enum Kind { FLAG, TEXT, CHOICE, NONNEGATIVE, COUNT, SEED, SET } Kind;
 
 typedef struct Row {
   const char* name;
@@ -34,8 +34,7 @@ static const Row table[] = {
     {"--check", NULL, FLAG, GROUP_CHECK, AT(check), "compare every gradient with differences"},
     {"--check-seed", "S", SEED, GROUP_CHECK, AT(check_seed),
      "of the random directions (default 0); implies --check"},
-    {"--iterations", "N", COUNT, GROUP_OPTIMIZE, AT(iterations),
-     "at most this many (default: the task's)"},
+    {"--optimizer", "TYPE", TEXT, GROUP_OPTIMIZE, AT(optimizer), "how (default: the task's)"},
     {"--out", "FILE", TEXT, GROUP_FILE, AT(out), "file to write"},
     {"--out", "DIR", TEXT, GROUP_FOLDER, AT(out),
      "folder to write into; made if it does not exist"},
@@ -48,58 +47,84 @@ static const Row table[] = {
      "folder of gymnasium's models (default: $DIJOCO_GYMNASIUM)"},
     {"--pairs", "FILE", TEXT, GROUP_FILTER, AT(pairs),
      "write hull pairs that were timed, for other programs (JSON)"},
-    {"--timestep", "H", POSITIVE, GROUP_SETTINGS, AT(timestep), "seconds"},
-    {"--contact", "separating_plane|none", CHOICE, GROUP_SETTINGS, AT(contact), "contact model"},
-    {"--integrator", "position|variational", CHOICE, GROUP_SETTINGS, AT(integrator),
-     "time integration (default position)"},
     {"--set", "NAME=V[,V...]", SET, GROUP_SETTINGS, 0,
      "set a parameter, e.g. geom/foot/size=0.1,0.05,0.02 (repeatable)"},
-    {"--support", "S", FRACTION, GROUP_SETTINGS, AT(support),
-     "the barrier's s: where contact begins, 0 < s < 1"},
-    {"--length-scale", "L", POSITIVE, GROUP_SETTINGS, AT(length_scale), "length unit of s (m)"},
-    {"--stiffness", "K", POSITIVE, GROUP_SETTINGS, AT(stiffness), "of contact (J)"},
-    {"--skin", "D", NONNEGATIVE, GROUP_SETTINGS, AT(skin), "erosion of contact shapes (m)"},
-    {"--friction-eps", "E", POSITIVE, GROUP_SETTINGS, AT(friction_eps),
-     "square of the velocity below which friction is viscous (m2/s2)"},
-    {"--overlap", "recover|error", CHOICE, GROUP_SETTINGS, AT(overlap),
-     "what to do with geoms that overlap at the start (default recover)"},
-    {"--tolerance", "T", POSITIVE, GROUP_SETTINGS, AT(tolerance), "relative, of Newton's method"},
     {"--keyframe", "NAME|INDEX", TEXT, GROUP_SETTINGS, AT(keyframe),
      "start from this keyframe of the scene"},
-    {"--gravity-ramp", "T", NONNEGATIVE, GROUP_SETTINGS, AT(gravity_ramp),
-     "raise gravity from 0 over the first T seconds (simulate, compare)"},
     {"--allow-ignored", NULL, FLAG, GROUP_SETTINGS, AT(allow_ignored),
      "run even if a feature that changes the motion is left out"},
     {"--threads", "N", COUNT, GROUP_SETTINGS, AT(threads), "one rollout uses one thread"},
+    {"--markdown", NULL, FLAG, GROUP_MARKDOWN, AT(markdown), "as it stands in the documentation"},
     {"--json", NULL, FLAG, GROUP_JSON, AT(json), "print one JSON object instead of text"},
     {"--help", NULL, FLAG, ~0, AT(help), "this text"},
 };
 #undef AT
 enum { NROWS = sizeof table / sizeof table[0] };
 
-// The row of an option, with any value after '='. groups: those of the verb.
-static const Row* find_row(const char* argument, int groups, const char** value) {
-  size_t n = strcspn(argument, "=");
-  for (int i = 0; i < NROWS; i++) {
-    if (!(table[i].groups & groups)) continue;
-    if (strlen(table[i].name) == n && strncmp(table[i].name, argument, n) == 0) {
-      *value = argument[n] ? argument + n + 1 : NULL;
-      return &table[i];
-    }
+// An option: a row of the table above, a setting, or a key of the optimizer.
+typedef struct Option {
+  const Row* row;
+  const djSetting* setting;
+  int key;                   // of the optimizer: which; -1: it is a setting of the scene
+  const char* value;         // after '=', or NULL
+} Option;
+
+OptionName opt_nameOf(const djSetting* setting) {
+  OptionName name;
+  snprintf(name.text, sizeof name.text, "--%s", setting->name);
+  for (char* c = name.text; *c; c++) {
+    if (*c == '_') *c = '-';
   }
-  return NULL;
+  return name;
+}
+
+static bool is_named(const char* argument, const char* name) {
+  size_t n = strcspn(argument, "=");
+  return strlen(name) == n && strncmp(name, argument, n) == 0;
+}
+
+// Settings that the verb takes on the command line, then keys of the optimizer: the next one from
+// *i on, or NULL after the last. *key: which of these keys it is, or -1.
+static const djSetting* next_setting(int* i, int* key, int groups) {
+  const djSetting* s;
+  int n = 0;
+  while (dj_setting(n)) n++;
+  for (*key = -1; *i < n;) {
+    s = dj_setting((*i)++);
+    if ((groups & GROUP_SETTINGS) && (s->ways & DJ_BY_COMMAND)) return s;
+  }
+  *key = (*i)++ - n;
+  return groups & GROUP_OPTIMIZE ? dj_optimizerKey(*key) : NULL;
+}
+
+// groups: those of the verb. False: there is no such option.
+static bool find_option(Option* found, const char* argument, int groups) {
+  size_t n = strcspn(argument, "=");
+  *found = (Option){.key = -1, .value = argument[n] ? argument + n + 1 : NULL};
+  for (int i = 0; i < NROWS; i++) {
+    if ((table[i].groups & groups) && is_named(argument, table[i].name)) found->row = &table[i];
+    if (found->row) return true;
+  }
+  const djSetting* s;
+  for (int i = 0; (s = next_setting(&i, &found->key, groups));) {
+    OptionName name = opt_nameOf(s);
+    if (is_named(argument, name.text)) found->setting = s;
+    if (found->setting) return true;
+  }
+  return false;
 }
 
 static bool is_option(const char* argument) {
   return argument[0] == '-' && argument[1] != 0 && strcmp(argument, "--") != 0;
 }
 
+static bool is_flag(const Option* option) { return option->row && option->row->kind == FLAG; }
+
 int opt_findVerb(int argc, char* const* argv) {
   for (int i = 1; i < argc; i++) {
     if (!is_option(argv[i])) return i;
-    const char* value;
-    const Row* row = find_row(argv[i], ~0, &value);
-    if (row && row->kind != FLAG && !value) i++;
+    Option option;
+    if (find_option(&option, argv[i], ~0) && !is_flag(&option) && !option.value) i++;
   }
   return 0;
 }
@@ -126,13 +151,7 @@ static int take_number(Options* o, const Row* row, const char* value) {
   if (!tool_number(&number, value) || !isfinite(number)) {
     return bad(o, row, value, "expected a finite number");
   }
-  if (row->kind == POSITIVE && !(number > 0)) return bad(o, row, value, "must be positive");
-  if (row->kind == NONNEGATIVE && !(number >= 0)) {
-    return bad(o, row, value, "must not be negative");
-  }
-  if (row->kind == FRACTION && !(number > 0 && number < 1)) {
-    return bad(o, row, value, "must lie between 0 and 1");
-  }
+  if (!(number >= 0)) return bad(o, row, value, "must not be negative");
   *(double*)field(o, row) = number;
   return 0;
 }
@@ -176,9 +195,7 @@ static int take_value(Options* o, const Row* row, const char* value) {
       }
       *(const char**)field(o, row) = value;
       return 0;
-    case POSITIVE:
     case NONNEGATIVE:
-    case FRACTION:
       return take_number(o, row, value);
     case COUNT:
     case SEED:
@@ -189,43 +206,75 @@ static int take_value(Options* o, const Row* row, const char* value) {
   return 0;
 }
 
+static int take_setting(Options* o, const djSetting* setting, int key, const char* value) {
+  djError err = {""};
+  OptionName name = opt_nameOf(setting);
+  if (key < 0 ? dj_isGiven(&o->settings, setting) : o->how_given >> key & 1) {
+    return tool_fail(o->verb, NULL, name.text, "is given twice");
+  }
+  double number;
+  bool choice = setting->kind == DJ_SETTING_CHOICE;
+  if (!choice && (!tool_number(&number, value) || !isfinite(number))) {
+    return tool_fail(o->verb, NULL, name.text, "expected a finite number, not '%s'", value);
+  }
+  djStatus status = choice    ? dj_parseSetting(&o->settings, setting->name, value, &err)
+                    : key < 0 ? dj_giveSetting(&o->settings, setting, &number, &err)
+                              : dj_setOptimizer(&o->how, setting->name, number, &err);
+  if (key >= 0) o->how_given |= 1ULL << key;
+  if (status == DJ_OK) return 0;
+  const char* what = strchr(err.text, ':');   // after the setting's name
+  what = what ? what + 2 : err.text;
+  return choice ? tool_fail(o->verb, NULL, name.text, "%s", what)
+                : tool_fail(o->verb, NULL, name.text, "%s, not '%s'", what, value);
+}
+
 static Options no_options(const Verb* verb) {
   Options o = {.verb = verb->name};
-  o.timestep = o.support = o.length_scale = o.stiffness = o.skin = o.friction_eps = NAN;
-  o.tolerance = o.gravity_ramp = o.time = o.max_position = o.max_rotation = NAN;
-  o.threads = o.ctrl_seed = o.every = o.check_seed = o.iterations = -1;
+  o.settings.option = dj_defaultOption();
+  o.time = o.max_position = o.max_rotation = NAN;
+  o.threads = o.ctrl_seed = o.every = o.check_seed = -1;
   return o;
+}
+
+// The option in argv[*i], with its value there or in the next argument.
+static int take_option(Options* o, bool given[NROWS], const Verb* verb, int argc,
+                       char* const* argv, int verb_place, int* i) {
+  Option option;
+  if (!find_option(&option, argv[*i], verb->groups)) {
+    return tool_fail(verb->name, NULL, argv[*i], "unknown option (see dijoco %s --help)",
+                     verb->name);
+  }
+  const Row* row = option.row;
+  OptionName name = {""};
+  if (option.setting) name = opt_nameOf(option.setting);
+  const char *value = option.value, *shown = row ? row->name : name.text;
+  if (is_flag(&option) && value) return tool_fail(verb->name, NULL, shown, "takes no value");
+  if (!is_flag(&option) && !value) {
+    if (*i + 1 >= argc || *i + 1 == verb_place) {
+      return tool_fail(verb->name, NULL, shown, "needs a value: %s",
+                       row ? row->value : option.setting->symbol);
+    }
+    value = argv[++*i];
+  }
+  if (option.setting) return take_setting(o, option.setting, option.key, value);
+  if (given[row - table] && row->kind != SET) {
+    return tool_fail(verb->name, NULL, shown, "is given twice");
+  }
+  given[row - table] = true;
+  return take_value(o, row, value);
 }
 
 int opt_parse(Options* o, const Verb* verb, int argc, char* const* argv, int verb_place) {
   *o = no_options(verb);
   bool ended = false, given[NROWS] = {false};
-  int groups = verb->groups;
   for (int i = 1; i < argc; i++) {
     if (i == verb_place) continue;
-    const char* value;
     if (!ended && strcmp(argv[i], "--") == 0) {
       ended = true;
     } else if (!ended && strcmp(argv[i], "-h") == 0) {
       o->help = true;
     } else if (!ended && is_option(argv[i])) {
-      const Row* row = find_row(argv[i], groups, &value);
-      if (!row) return tool_fail(verb->name, NULL, argv[i], "unknown option (see dijoco %s --help)",
-                                 verb->name);
-      if (row->kind == FLAG && value) {
-        return tool_fail(verb->name, NULL, row->name, "takes no value");
-      }
-      if (row->kind != FLAG && !value) {
-        if (i + 1 >= argc || i + 1 == verb_place) {
-          return tool_fail(verb->name, NULL, row->name, "needs a value: %s", row->value);
-        }
-        value = argv[++i];
-      }
-      if (given[row - table] && row->kind != SET) {
-        return tool_fail(verb->name, NULL, row->name, "is given twice");
-      }
-      given[row - table] = true;
-      int status = take_value(o, row, value);
+      int status = take_option(o, given, verb, argc, argv, verb_place, &i);
       if (status) return status;
     } else if (o->nargument == verb->nargument) {
       return tool_fail(verb->name, NULL, argv[i], "one argument too many (usage: dijoco %s %s)",
@@ -242,18 +291,48 @@ int opt_parse(Options* o, const Verb* verb, int argc, char* const* argv, int ver
   return 0;
 }
 
+static void print_option(const char* name, const char* value, const char* help) {
+  char left[96];
+  snprintf(left, sizeof left, "%s %s", name, value ? value : "");
+  if (strlen(left) > 27) {
+    printf("  %s\n  %27s %s\n", left, "", help);
+  } else {
+    printf("  %-27s %s\n", left, help);
+  }
+}
+
+// "--overlap recover|error    what to do with ... (default recover)"
+static void print_setting(const djSetting* s) {
+  char values[64] = "", help[200];
+  for (const djChoice* c = s->choice; c && c->name; c++) {
+    size_t n = strlen(values);
+    snprintf(values + n, sizeof values - n, "%s%s", n ? "|" : "", c->name);
+  }
+  OptionName name = opt_nameOf(s);
+  const char* standard = dj_choiceName(s, (int)s->standard[0]);
+  if (s->choice) snprintf(help, sizeof help, "%s (default %s)", s->help, standard);
+  else snprintf(help, sizeof help, *s->unit ? "%s (%s)" : "%s", s->help, s->unit);
+  print_option(name.text, s->choice ? values : s->symbol, help);
+}
+
 static void print_group(const Verb* verb, int group, const char* title) {
   if (!(verb->groups & group)) return;
   printf("\n%s\n", title);
   for (int i = 0; i < NROWS; i++) {
     if (table[i].groups == ~0 || !(table[i].groups & verb->groups & group)) continue;
-    char left[64];
-    snprintf(left, sizeof left, "%s %s", table[i].name, table[i].value ? table[i].value : "");
-    if (strlen(left) > 27) {
-      printf("  %s\n  %27s %s\n", left, "", table[i].help);
-    } else {
-      printf("  %-27s %s\n", left, table[i].help);
-    }
+    print_option(table[i].name, table[i].value, table[i].help);
+  }
+}
+
+static void print_settings(const Verb* verb) {
+  const djSetting* s;
+  if (!(verb->groups & GROUP_SETTINGS)) return;
+  bool keys = false;
+  printf("\nSettings (stronger than those in files; `dijoco help settings` says more):\n");
+  for (int i = 0, key; (s = next_setting(&i, &key, verb->groups));) {
+    if (key >= 0 && !keys) printf("\nOf the optimizer (`dijoco help optimizers` says more):\n");
+    keys = key >= 0;
+    print_setting(s);
   }
 }
 
@@ -261,9 +340,11 @@ void opt_printHelp(const Verb* verb) {
   printf("dijoco %s %s\n\n%s\n", verb->name, verb->arguments, verb->help);
   int general = GROUP_JSON;
   print_group(verb, GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE | GROUP_FOLDER |
-                        GROUP_LIMITS | GROUP_CHECK | GROUP_FILTER | GROUP_OPTIMIZE,
+                        GROUP_LIMITS | GROUP_CHECK | GROUP_FILTER | GROUP_OPTIMIZE |
+                        GROUP_MARKDOWN,
               "Options:");
-  print_group(verb, GROUP_SETTINGS & ~general, "Settings (stronger than those in files):");
+  print_settings(verb);
+  print_group(verb, GROUP_SETTINGS, "Scene:");
   print_group(verb, general, "Output:");
   printf("  %-27s %s\n", "--help", "this text");
   printf("\nExit status: 0 done; 1 it ran, but something did not hold; 2 bad input or usage.\n");

@@ -1,10 +1,14 @@
-// The command line: one table of options for all verbs. Options may stand anywhere, as
-// `--name value` or `--name=value`, each once but for --set; `--` ends them.
+// The command line: one table of options for all verbs, beside which stand those settings of the
+// table of settings that the command takes. Options may stand anywhere, as `--name value` or
+// `--name=value`, each once but for --set; `--` ends them.
 
 #ifndef DJ_TOOLS_OPTIONS_H_
 #define DJ_TOOLS_OPTIONS_H_
 
 #include "text.h"
+
+#include <dijoco/optimize.h>
+#include <dijoco/setting.h>
 
 // Which options a verb has, as a sum.
 enum {
@@ -18,7 +22,8 @@ enum {
   GROUP_LIMITS = 128,  // compare's checks
   GROUP_CHECK = 256,   // grad's certificate
   GROUP_FILTER = 512,  // bench
-  GROUP_OPTIMIZE = 1024
+  GROUP_OPTIMIZE = 1024,
+  GROUP_MARKDOWN = 2048
 };
 
 enum { MAX_ARGUMENTS = 4, MAX_SETS = 256 };
@@ -28,15 +33,18 @@ typedef struct Options {
   const char* verb;
   int nargument;
   const char* argument[MAX_ARGUMENTS];
-  bool help, json, allow_ignored, check;
-  const char *contact, *integrator, *overlap, *keyframe;
-  double timestep, support, length_scale, stiffness, skin, friction_eps, tolerance, gravity_ramp;
+  bool help, json, markdown, allow_ignored, check;
+  djSettings settings;        // those of the table of settings (dijoco/setting.h)
+  const char* keyframe;
   int nset;
   const char* set[MAX_SETS];  // NAME=V[,V...]
   long threads;
   double time;
   const char *qpos, *qvel, *ctrl, *engine, *out, *filter, *models, *pairs;
-  long ctrl_seed, every, check_seed, iterations;
+  long ctrl_seed, every, check_seed;
+  const char* optimizer;      // type; NULL: the task's
+  djOptimizer how;            // those of its keys (dj_optimizerKey) that are given
+  unsigned long long how_given;   // bit i: key i
   double max_position, max_rotation;
 } Options;
 
@@ -59,6 +67,12 @@ int opt_parse(Options* options, const Verb* verb, int argc, char* const* argv, i
 
 // Help of one verb, on stdout.
 void opt_printHelp(const Verb* verb);
+
+// "--friction-eps" of a setting.
+typedef struct OptionName {
+  char text[64];
+} OptionName;
+OptionName opt_nameOf(const djSetting* setting);
 
 // Print JSON output (and free it).
 void opt_print(Buffer* text);

@@ -81,48 +81,15 @@ int scene_load(Scene* s, const Options* o, const char* path) {
     status = tool_fail(o->verb, path, NULL, "expected a scene: .xml, .mjb or .json");
   }
   progress_end();
-  if (!status) s->gravity_ramp = isnan(o->gravity_ramp) ? s->model->gravity_ramp : o->gravity_ramp;
   return status;
 }
 
-// Settings of the command line.
-static int own_settings(djSettings* s, const Options* o) {
-  djError err = {""};
-  *s = (djSettings){.option = dj_defaultOption()};
-  const struct {
-    const char *option, *name;
-    double value;
-    const char* text;
-  } list[] = {{"--timestep", "timestep", o->timestep, NULL},
-              {"--support", "support", o->support, NULL},
-              {"--length-scale", "length_scale", o->length_scale, NULL},
-              {"--stiffness", "stiffness", o->stiffness, NULL},
-              {"--skin", "skin", o->skin, NULL},
-              {"--friction-eps", "friction_eps", o->friction_eps, NULL},
-              {"--tolerance", "tolerance", o->tolerance, NULL},
-              {"--contact", "contact", NAN, o->contact},
-              {"--integrator", "integrator", NAN, o->integrator},
-              {"--overlap", "overlap", NAN, o->overlap}};
-  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-    char number[32];
-    const char* text = list[i].text;
-    if (!isnan(list[i].value)) text = dj_formatNumber(number, list[i].value);
-    if (text && dj_parseSetting(s, list[i].name, text, &err) < 0) {
-      return tool_fail(o->verb, NULL, list[i].option, "%s", err.text);
-    }
-  }
-  return 0;
-}
-
 int scene_applySettings(Scene* s, const Options* o, const djSettings* task) {
-  djSettings own;
-  int status = own_settings(&own, o);
-  if (status) return status;
   djOption option = s->model->opt;
   if (task) dj_applySettings(&option, task);
-  dj_applySettings(&option, &own);
+  dj_applySettings(&option, &o->settings);
   djError err = {""};
-  if (own.given || (task && task->given)) {
+  if (o->settings.given || (task && task->given)) {
     if (dj_setOption(s->model, &option, &err) < 0) return scene_fail(o, s->path, &err);
   }
   return 0;
@@ -149,38 +116,54 @@ static double* set_values(const char* text, int* n) {
   return NULL;
 }
 
-static int apply_set(Scene* s, const Options* o, SetValue* set, const char* values) {
+// A value for one parameter, which is added to the scene's list.
+static int apply_set(Scene* s, const Options* o, const char* given, const djParam* param,
+                     const char* values) {
   djError err = {""};
-  djParam param;
-  if (dj_paramId(&param, s->model, set->name, &err) < 0) {
-    return tool_fail(o->verb, s->path, "--set", "%s", err.text);
+  s->set = tool_grow(s->set, (size_t)s->nset + 1, sizeof *s->set);
+  SetValue* set = &s->set[s->nset++];
+  if (strchr(given, '*')) {
+    size_t size = dj_paramNameSize(s->model, param);
+    *set = (SetValue){.name = tool_alloc(size, 1)};
+    dj_paramName(set->name, size, s->model, param);
+  } else {
+    *set = (SetValue){.name = tool_copyText(given)};
   }
   set->value = set_values(values, &set->n);
   if (!set->value) {
     return tool_fail(o->verb, s->path, set->name, "expected finite numbers, not '%s'", values);
   }
-  if (set->n != param.nvalue) {
-    return tool_fail(o->verb, s->path, set->name, "expected %d number%s, not %d", param.nvalue,
-                     param.nvalue == 1 ? "" : "s", set->n);
+  if (set->n != param->nvalue) {
+    return tool_fail(o->verb, s->path, set->name, "expected %d number%s, not %d", param->nvalue,
+                     param->nvalue == 1 ? "" : "s", set->n);
   }
-  if (dj_setParam(s->model, &param, set->value, &err) < 0) {
+  if (dj_setParam(s->model, param, set->value, &err) < 0) {
     bool named = strncmp(err.text, set->name, strlen(set->name)) == 0;
     return tool_fail(o->verb, s->path, named ? NULL : set->name, "%s", err.text);
   }
   return 0;
 }
 
+// "NAME=V[,V...]", for each parameter that NAME stands for.
+static int apply_pattern(Scene* s, const Options* o, const char* given) {
+  djError err = {""};
+  const char* equals = strchr(given, '=');
+  char* name = tool_copyText(given);
+  name[equals - given] = 0;
+  int n = dj_matchParams(NULL, 0, s->model, name, &err);
+  djParam* param = tool_alloc(n > 0 ? (size_t)n : 0, sizeof *param);
+  int status = n < 0 ? tool_fail(o->verb, s->path, "--set", "%s", err.text) : 0;
+  dj_matchParams(param, n, s->model, name, NULL);
+  for (int i = 0; i < n && !status; i++) status = apply_set(s, o, name, &param[i], equals + 1);
+  free(param);
+  free(name);
+  return status;
+}
+
 int scene_applySets(Scene* s, const Options* o) {
-  s->set = tool_alloc((size_t)o->nset, sizeof *s->set);
-  for (int i = 0; i < o->nset; i++) {
-    const char* equals = strchr(o->set[i], '=');
-    SetValue* set = &s->set[s->nset++];
-    set->name = tool_copyText(o->set[i]);
-    set->name[equals - o->set[i]] = 0;
-    int status = apply_set(s, o, set, equals + 1);
-    if (status) return status;
-  }
-  return 0;
+  int status = 0;
+  for (int i = 0; i < o->nset && !status; i++) status = apply_pattern(s, o, o->set[i]);
+  return status;
 }
 
 int scene_open(Scene* s, const Options* o, const char* path) {
@@ -205,27 +188,80 @@ void scene_close(Scene* s) {
   *s = (Scene){0};
 }
 
+static void write_setting(Json* out, const djModel* m, const djSetting* s) {
+  double value[3];
+  dj_settingInForce(value, m, s);
+  if (s->kind == DJ_SETTING_CHOICE) {
+    json_text(out, s->name, dj_choiceName(s, (int)value[0]));
+  } else if (s->kind == DJ_SETTING_FLAGS) {
+    json_list(out, s->name);
+    for (const djChoice* c = s->choice; c->name; c++) {
+      if ((int)value[0] & c->value) json_text(out, NULL, c->name);
+    }
+    json_end(out);
+  } else if (s->kind == DJ_SETTING_WHOLE) {
+    json_integer(out, s->name, (long)value[0]);
+  } else if (s->size > 1) {
+    json_vector(out, s->name, (size_t)s->size, value);
+  } else {
+    json_number(out, s->name, value[0]);
+  }
+}
+
+static bool hasOwn(const djModel* m) {
+  bool own = (int)m->opt.contact > 0;
+  for (int i = 0; i < m->ngeom; i++) own = own || m->geom_contact[i] != DJ_CONTACT_DEFAULT;
+  for (int i = 0; i < m->npair; i++) own = own || m->pair_contact[i] != DJ_CONTACT_DEFAULT;
+  return own;
+}
+
+// Contact models and settings of single geoms and pairs, and those of models other than the first.
+static void write_own(Json* out, const djModel* m) {
+  int model;
+  const djSetting* row;
+  json_list(out, "own");
+  for (int k = 0; k < m->ngeom + m->npair; k++) {
+    int geom = k < m->ngeom ? k : -1, pair = k < m->ngeom ? -1 : k - m->ngeom;
+    int contact = pair >= 0 ? m->pair_contact[pair] : m->geom_contact[geom];
+    bool any = contact != DJ_CONTACT_DEFAULT;
+    for (int i = 0; i < m->nsetting; i++) {
+      any = any || (m->setting_geom[i] == geom && m->setting_pair[i] == pair);
+    }
+    if (!any) continue;
+    json_object(out, NULL);
+    if (pair >= 0) json_text(out, "pair", m->names + m->name_pair[pair]);
+    else json_text(out, "geom", dj_id2name(m, DJ_OBJ_GEOM, geom));
+    json_integer(out, "id", pair >= 0 ? pair : geom);
+    if (contact != DJ_CONTACT_DEFAULT) {
+      json_text(out, "contact", dj_contactName((djContactModel)contact));
+    }
+    for (int i = 0; i < m->nsetting; i++) {
+      if (m->setting_geom[i] != geom || m->setting_pair[i] != pair) continue;
+      row = dj_contactSetting(&model, m->setting_slot[i]);
+      if (row->kind == DJ_SETTING_CHOICE) {
+        json_text(out, row->name, dj_choiceName(row, (int)m->setting_value[i]));
+      } else {
+        json_number(out, row->name, m->setting_value[i]);
+      }
+    }
+    json_end(out);
+  }
+  json_end(out);
+  for (int k = 1; dj_contactName((djContactModel)k)[0]; k++) {
+    json_object(out, dj_contactName((djContactModel)k));
+    for (int i = 0; (row = dj_contactSetting(&model, i)); i++) {
+      if (model == k) json_number(out, row->name, m->kernel_setting[i]);
+    }
+    json_end(out);
+  }
+}
+
 void scene_writeSettings(Json* out, const Scene* s, const Options* o) {
-  const djModel* m = s->model;
-  const djContactSettings* c = &m->contact;
+  const djSetting* setting;
   json_object(out, "settings");
-  json_number(out, "timestep", m->opt.timestep);
-  json_text(out, "integrator", dj_integratorName(m->opt.integrator));
-  json_text(out, "contact", dj_contactName(m->opt.contact));
-  json_number(out, "support", c->support);
-  json_number(out, "length_scale", c->length_scale);
-  json_number(out, "stiffness", c->stiffness);
-  json_number(out, "skin", c->skin);
-  json_number(out, "friction_eps", c->friction_eps);
-  json_number(out, "tolerance", m->opt.tolerance);
-  json_text(out, "overlap", dj_overlapName(m->opt.overlap));
-  json_integer(out, "max_iterations", m->opt.max_iterations);
-  json_text(out, "friction_arms", m->opt.friction_arms == DJ_ARMS_PAPER ? "paper" : "plane");
-  json_text(out, "friction_cap", m->opt.friction_cap == DJ_CAP_PAPER ? "paper" : "magnitude");
-  json_number(out, "frictionloss_eps", m->opt.frictionloss_eps);
-  json_number(out, "contact_range", c->range);
-  json_vector(out, "gravity", 3, m->opt.gravity);
-  json_number(out, "gravity_ramp", s->gravity_ramp);
+  for (int i = 0; (setting = dj_setting(i)); i++) write_setting(out, s->model, setting);
+  json_number(out, "contact_range", s->model->contact.range);
+  if (s->model->nsetting > 0 || hasOwn(s->model)) write_own(out, s->model);
   json_integer(out, "threads", o->threads > 0 ? o->threads : 1);
   json_end(out);
 }

@@ -21,7 +21,6 @@ typedef struct SetValue {
 typedef struct Scene {
   const char* path;
   djModel* model;          // unshared
-  double gravity_ramp;     // seconds
   int nset;
   SetValue* set;           // applied to model; for stock MuJoCo when it is made
 #ifdef DJ_HAVE_MUJOCO

@@ -18,8 +18,8 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
   printf("  %-22s %.6g m\n", "smallest gap", t->smallest_gap);
   printf("  %-22s %.6g m\n", "deepest overlap", t->deepest_overlap);
   printf("  %-22s %ld\n", "recovering steps", t->recovering_steps);
-  if (t->damped_steps) {
-    printf("  %-22s %ld (taken by the position integrator)\n", "damped steps", t->damped_steps);
+  if (t->fallback_steps) {
+    printf("  %-22s %ld (taken by the position integrator)\n", "fallback steps", t->fallback_steps);
   }
   printf("  %-22s %.6g J at the start, %.6g J at the end\n", "energy", t->energy_first,
          t->energy_last);
@@ -55,7 +55,8 @@ static int simulate(const Scene* s, const Options* o) {
   bool mujoco = o->engine && strcmp(o->engine, "mujoco") == 0;
   double timestep = s->model->opt.timestep;
 #ifdef DJ_HAVE_MUJOCO
-  if (mujoco && s->stock && isnan(o->timestep)) timestep = s->stock->opt.timestep;
+  bool given = dj_isGiven(&o->settings, dj_findSetting("timestep", 0));
+  if (mujoco && s->stock && !given) timestep = s->stock->opt.timestep;
 #endif
   Inputs in;
   Engine e = {0};

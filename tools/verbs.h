@@ -13,5 +13,6 @@ int verb_contact(const Options* options);
 int verb_grad(const Options* options);
 int verb_optimize(const Options* options);
 int verb_bench(const Options* options);
+int verb_help(const Options* options);
 
 #endif  // DJ_TOOLS_VERBS_H_

@@ -255,7 +255,7 @@ static void runDrop(Drop* d, Totals* t, const Options* o, long seed, const djvHu
     if (t->fallen > fallen && fallen < 5) djv_note("drop %ld, step %d: below the floor", seed, k);
   }
   t->iterations += d->data->stats.newton_iterations;
-  t->damped += d->data->stats.damped_steps;
+  t->damped += d->data->stats.fallback_steps;
   t->residual = djv_worst(t->residual, d->data->stats.worst_residual);
   dj_deleteData(d->data);
   dj_deleteModel(d->model);
@@ -283,7 +283,7 @@ static void checkDrops(djvReport* r, const Options* o) {
            t.deep);
   djv_note("smallest gap of contact shapes: %.3g of the range", t.smallest);
   djv_note("lowest centre of mass %.3g m; worst residual %.3g", t.lowest, t.residual);
-  if (t.damped) djv_note("%ld damped steps, taken by the position integrator", t.damped);
+  if (t.damped) djv_note("%ld fallback steps, taken by the position integrator", t.damped);
   djv_countOf(r, "overlapping contact shapes", t.overlaps, 0, t.pairs);
   djv_countOf(r, "bodies below the floor", t.fallen, 0, t.bodies);
   djv_countOf(r, "steps with NaN or infinity", t.notfinite, 0, t.steps);

@@ -133,7 +133,7 @@ static const Case cases[] = {
     {"humanoid, 200 steps", "end x by start qvel", NULL,
      200, 0, QVEL, -1, false, 0, 0, NULL, 0, false},
 };
-enum { NCASE = sizeof cases / sizeof cases[0], POLISH = 8, NEPS = 9, NLADDER = 15, NPHASE = 40 };
+enum { NCASE = sizeof cases / sizeof cases[0], REFINEMENT = 8, NEPS = 9, NLADDER = 15, NPHASE = 40 };
 
 // ---- the output of one case in one engine, at input + e * direction ----------------------------
 
@@ -184,7 +184,7 @@ static djRollout ourRollout(Run* r, double e) {
   moveInput(in, r, e);
   return (djRollout){.horizon = r->c->horizon, .qpos0 = in[QPOS], .qvel0 = in[QVEL],
                      .ctrl = in[CTRL], .callback = lastState, .user = (void*)(uintptr_t)r->c,
-                     .polish = POLISH};
+                     .refinement_steps = REFINEMENT};
 }
 
 static bool ourOutput(Run* r, double e, double* output) {

@@ -59,7 +59,7 @@ static const Scene scenes[] = {
      "<key qpos='0.55 0.1 0.1 1 0 0 0 -0.6 1.4' qvel='0 0 0 0 0 0 1 0' ctrl='1.5 -0.5'/>"
      "</keyframe></mujoco>", 80, 100, 30},
 };
-enum { NSCENES = sizeof scenes / sizeof scenes[0], POLISH = 8 };
+enum { NSCENES = sizeof scenes / sizeof scenes[0], REFINEMENT = 8 };
 
 // A scene with its loss: squared distance of a body to a target at the end, and the running square
 // of its velocity.
@@ -98,7 +98,7 @@ static void allocate(Run* run) {
   run->loss[1] = (djLossTerm){.type = DJ_LOSS_VELOCITY, .object = DJ_OBJ_BODY, .id = body,
                               .target = {0.1, 0.2, 0}, .weight = 0.3, .when = DJ_WHEN_RUNNING};
   run->rollout = (djRollout){.horizon = h, .qpos0 = run->qpos, .qvel0 = run->qvel,
-                             .ctrl = run->ctrl, .nloss = 2, .loss = run->loss, .polish = POLISH};
+                             .ctrl = run->ctrl, .nloss = 2, .loss = run->loss, .refinement_steps = REFINEMENT};
   run->result = (djRolloutResult){.grad_qpos0 = run->grad_qpos, .grad_qvel0 = run->grad_qvel,
                                   .grad_ctrl = run->grad_ctrl};
 }

@@ -113,6 +113,25 @@ static int addStriker(djvScene* s, const double u[3], double distance, djvRandom
   return b;
 }
 
+// A slack rope that is longer than its limit.
+static djTendonDef makeTendon(const djWrapDef wrap[2]) {
+  djTendonDef t = dj_defaultTendonDef();
+  t.nwrap = 2;
+  t.wrap = wrap;
+  t.stiffness = 0.5;
+  t.stiffnesspoly[0] = 0.1;
+  t.damping = 0.05;
+  t.frictionloss = 0.02;
+  t.springlength[0] = 0.1;
+  t.springlength[1] = 0.25;
+  t.limited = true;
+  t.range[0] = 0.05;
+  t.range[1] = 0.3;
+  t.limit_stiffness = 20;
+  t.limit_damping = 0.5;
+  return t;
+}
+
 // A pair's scene at the state six steps before the first touch. NULL when they do not meet.
 static djModel* makeScene(djData** data, djIntegrator integrator, djGeomType a, djGeomType b,
                           djvRandom* random) {
@@ -140,9 +159,14 @@ static djModel* makeScene(djData** data, djIntegrator integrator, djGeomType a, 
   body = addStriker(s, u, distance, random);
   addShape(s, body, b, random);
   setInertia(s, body, random);
-  djSiteDef site = {.body = body, .pos = {0.05, 0.02, -0.03}, .quat = {1, 0, 0, 0}};
-  s->def.nsite = 1;
-  s->def.site = &site;
+  djSiteDef site[2] = {{.body = 0, .pos = {0.3, 0.4, 0.2}, .quat = {1, 0, 0, 0}},
+                       {.body = body, .pos = {0.05, 0.02, -0.03}, .quat = {1, 0, 0, 0}}};
+  const djWrapDef wrap[2] = {{DJ_WRAP_SITE, 0, 0}, {DJ_WRAP_SITE, 1, 0}};
+  djTendonDef tendon = makeTendon(wrap);
+  s->def.nsite = 2;
+  s->def.site = site;
+  s->def.ntendon = 1;
+  s->def.tendon = &tendon;
   djModel* m;
   djv_make(&m, data, s);
   djData* d = *data;

@@ -133,8 +133,8 @@ static void checkBall(djvReport* r) {
 
 static const char* const kType[] = {"sphere", "capsule", "box", "hull"};
 
-// All combinations at one speed and step. Plates of 0.1 mm are far thinner than what the step cap
-// is made for: their throws are counted, without a target.
+// All combinations at one speed and step. Plates of 0.1 mm are far thinner than what the largest
+// step is made for: their throws are counted, without a target.
 static void sweep(djvReport* r, double speed, double step, int ntilt) {
   const djGeomType types[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_MESH};
   const double sizes[] = {0.002, 0.01, 0.03}, tilts[] = {0, 0.5, 1};

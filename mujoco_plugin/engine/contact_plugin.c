@@ -1,10 +1,10 @@
 // The plugin dijoco.contact: contact of owned geoms, by our implicit step.
 //
-// At each evaluation it takes MuJoCo's state, controls and applied forces, takes our step from there
-// and sets the passive force with which MuJoCo's own step ends with the same velocity (impose.h).
-// Where MuJoCo's constraints act as well, contact forces that go with theirs are found (couple.h).
-// What is kept for an mjData (keep.h) is memory only: nothing in it decides what an evaluation gives,
-// so that copies and finite differences of MuJoCo's need not carry it.
+// At each evaluation it takes MuJoCo's state, controls and applied forces, takes our step from
+// there and sets the passive force with which MuJoCo's own step ends with the same velocity
+// (impose.h). Where MuJoCo's constraints act as well, contact forces that go with theirs are found
+// (couple.h). What is kept for an mjData (keep.h) is memory only: nothing in it decides what an
+// evaluation gives, so that copies and finite differences of MuJoCo's need not carry it.
 
 #include "attach.h"
 #include "engine/couple.h"
@@ -18,6 +18,9 @@
 #include "instance.h"
 #include "step.h"
 
+#include <dijoco/setting.h>
+
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +62,7 @@ static bool isMuJoCos(const djReportEntry* entry) {
       return strcmp(entry->feature, "biasprm") != 0;
     }
   }
-  return strncmp(entry->element, "tendon/", 7) == 0 && strcmp(entry->feature, "armature") != 0;
+  return strncmp(entry->element, "tendon/", 7) == 0 && strcmp(entry->feature, "geom") == 0;
 }
 
 static void tellIgnored(const djReport* report) {
@@ -164,8 +167,8 @@ static void compute(const mjModel* m, mjData* d, int instance, int capability) {
   if (!x || (x->context && x->context->passing) || !update(x, m)) return;
   djm_restForce(x->rest, m, d);
   if (!takeStep(x, d, NULL) || !land(x, m, d)) return;
-  if (x->context->joints) djm_dropJointRows(d);
-  if (djm_data(x->context)->npair == 0 || !djm_hasConstraints(d)) return;
+  if (x->context->joints) djm_dropOurRows(m, d);
+  if (djm_data(x->context)->npair == 0 || !djm_hasConstraints(m, d)) return;
   // Contact forces answer to MuJoCo's constraint forces too.
   djmCouple couple;
   djm_startCouple(&couple, m, x->work + djm_imposeWork(m));
@@ -209,11 +212,20 @@ static void reset(const mjModel* m, mjtNum* plugin_state, void* plugin_data, int
   (void)m, (void)plugin_state, (void)plugin_data, (void)instance;
 }
 
-const mjpPlugin* djm_contactPlugin(void) {
-  static const mjpPlugin plugin = {
+static mjpPlugin plugin;
+static const char* keys[80];
+
+static void makePlugin(void) {
+  const djSetting* s;
+  int n = 0;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    if (s->ways & DJ_BY_PLUGIN) keys[n++] = s->name;
+  }
+  for (int i = 0; djm_ownKeys[i]; i++) keys[n++] = djm_ownKeys[i];
+  plugin = (mjpPlugin){
       .name = kName,
-      .nattribute = 11,
-      .attributes = djm_instanceKeys,
+      .nattribute = n,
+      .attributes = keys,
       .capabilityflags = mjPLUGIN_PASSIVE,
       .nstate = nstate,
       .init = init,
@@ -222,5 +234,10 @@ const mjpPlugin* djm_contactPlugin(void) {
       .compute = compute,
       .visualize = visualize,
   };
+}
+
+const mjpPlugin* djm_contactPlugin(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, makePlugin);
   return &plugin;
 }

@@ -1,5 +1,7 @@
 #include "couple.h"
 
+#include "import.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -30,31 +32,39 @@ void djm_startCouple(djmCouple* couple, const mjModel* m, mjtNum* work) {
   mju_zero(couple->r, nv);
 }
 
-static bool isJointRow(const mjData* d, int row) {
-  return d->efc_type[row] == mjCNSTR_LIMIT_JOINT || d->efc_type[row] == mjCNSTR_FRICTION_DOF;
+static bool isFriction(const mjData* d, int row) {
+  return d->efc_type[row] == mjCNSTR_FRICTION_DOF || d->efc_type[row] == mjCNSTR_FRICTION_TENDON;
+}
+
+// Limits and friction loss that our step has: of joints, and of tendons that it has.
+static bool isOurRow(const mjModel* m, const mjData* d, int row) {
+  int type = d->efc_type[row];
+  if (type == mjCNSTR_LIMIT_TENDON || type == mjCNSTR_FRICTION_TENDON) {
+    return !djm_tendonWraps(m, d->efc_id[row]);
+  }
+  return type == mjCNSTR_LIMIT_JOINT || type == mjCNSTR_FRICTION_DOF;
 }
 
 // Friction is bounded by 0. Limits are out of reach: MuJoCo has yet to find reference accelerations
 //   aref = -b v - k d (pos - margin),  (k, b, d) = efc_KBIP,  d > 1e-5,
 // and a limit whose aref is far below any acceleration has no force. Rows are made anew with the
 // next positions.
-void djm_dropJointRows(mjData* d) {
+void djm_dropOurRows(const mjModel* m, mjData* d) {
   for (int i = 0; i < d->nefc; i++) {
-    if (!isJointRow(d, i)) continue;
+    if (!isOurRow(m, d, i)) continue;
     d->efc_frictionloss[i] = 0;
     if (d->nisland > 0) d->iefc_frictionloss[d->map_efc2iefc[i]] = 0;   // copied with the islands
-    if (d->efc_type[i] == mjCNSTR_FRICTION_DOF) continue;
+    if (isFriction(d, i)) continue;
     d->efc_KBIP[4 * i] = 1;
     d->efc_pos[i] = d->efc_margin[i] + 1e15;
   }
 }
 
 // Rows that were dropped have neither a bound on friction nor a limit within reach.
-bool djm_hasConstraints(const mjData* d) {
+bool djm_hasConstraints(const mjModel* m, const mjData* d) {
   for (int i = 0; i < d->nefc; i++) {
-    bool dropped = d->efc_type[i] == mjCNSTR_FRICTION_DOF ? d->efc_frictionloss[i] == 0
-                                                          : d->efc_pos[i] > 1e14;
-    if (!isJointRow(d, i) || !dropped) return true;
+    bool dropped = isFriction(d, i) ? d->efc_frictionloss[i] == 0 : d->efc_pos[i] > 1e14;
+    if (!isOurRow(m, d, i) || !dropped) return true;
   }
   return false;
 }

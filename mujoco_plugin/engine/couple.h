@@ -23,12 +23,13 @@ typedef struct djmCouple {
 size_t djm_coupleWork(const mjModel* m);
 void djm_startCouple(djmCouple* couple, const mjModel* m, mjtNum* work);
 
-// Keep MuJoCo's solver from limits and friction loss of joints, in the step under way.
-void djm_dropJointRows(mjData* d);
+// Keep MuJoCo's solver from limits and friction loss of joints and of tendons that our step has, in
+// the step under way.
+void djm_dropOurRows(const mjModel* m, mjData* d);
 
 // Whether constraints of MuJoCo's are left. Limits of joints that are left are in our step too, but
 // where MuJoCo's are stiffer it adds forces that contact has to know.
-bool djm_hasConstraints(const mjData* d);
+bool djm_hasConstraints(const mjModel* m, const mjData* d);
 
 // d->qfrc_passive holds what djm_impose gave after our step with r applied. r is taken out of it:
 // MuJoCo's solver will add it. True: r has changed, and our step is to be taken again; false: the

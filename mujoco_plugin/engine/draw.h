@@ -7,7 +7,8 @@
 
 // Add the near pairs of data's last step to the scene. data: made from m, whose geoms it shares.
 //   mjVIS_CONTACTPOINT  a plate in the separating plane, where the smaller geom projects on it; the
-//                       point, as a disc; the gap between contact shapes, as a line along the normal
+//                       point, as a disc; the gap between contact shapes, as a line along the
+//                       normal
 //   mjVIS_CONTACTFORCE  the force as an arrow to the body of the higher id, with two heads between
 //                       two bodies; with mjVIS_CONTACTSPLIT its normal and tangential parts
 //   opt->label          of the discs names and gap, of the arrows the magnitude

@@ -1,8 +1,8 @@
 // The sensor plugin dijoco.gap: smoothed gap of two geoms or bodies, their normal and witness
 // points.
 //
-// Kept for an mjData (keep.h) are the shapes, which follow from the model: evaluations depend on d's
-// poses alone, and change nothing but sensordata.
+// Kept for an mjData (keep.h) are the shapes, which follow from the model: evaluations depend on
+// d's poses alone, and change nothing but sensordata.
 
 #include "attach.h"
 #include "engine/engine.h"

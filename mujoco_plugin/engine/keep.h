@@ -7,8 +7,9 @@
 
 #include <stdbool.h>
 
-// The object of an instance, or NULL. Not kept in d->plugin_data: MuJoCo's Python package pickles the
-// numbers there with the rest, so that a copy, maybe in another process, has those of the original.
+// The object of an instance, or NULL. Not kept in d->plugin_data: MuJoCo's Python package pickles
+// the numbers there with the rest, so that a copy, maybe in another process, has those of the
+// original.
 void* djm_kept(const mjData* d, int instance);
 
 // Set it; NULL: forget it. false: no memory.

@@ -36,6 +36,7 @@ static mjtNum tendonForce(const mjModel* m, const mjData* d, int t) {
 
 static void addTendons(mjtNum* rest, const mjModel* m, const mjData* d) {
   for (int t = 0; t < m->ntendon; t++) {
+    if (!djm_tendonWraps(m, t)) continue;
     mjtNum force = tendonForce(m, d, t);
     for (int k = m->ten_J_rowadr[t]; k < m->ten_J_rowadr[t] + m->ten_J_rownnz[t]; k++) {
       rest[m->ten_J_colind[k]] += force * d->ten_J[k];

@@ -44,6 +44,24 @@
   X(pair_dim, m->npair)                  \
   X(pair_friction, 5 * m->npair)         \
   X(pair_margin, m->npair)               \
+  X(site_pos, 3 * m->nsite)              \
+  X(site_quat, 4 * m->nsite)             \
+  X(wrap_prm, m->nwrap)                  \
+  X(tendon_lengthspring, 2 * m->ntendon) \
+  X(tendon_stiffness, m->ntendon)        \
+  X(tendon_stiffnesspoly, mjNPOLY * m->ntendon) \
+  X(tendon_damping, m->ntendon)          \
+  X(tendon_dampingpoly, mjNPOLY * m->ntendon)   \
+  X(tendon_armature, m->ntendon)         \
+  X(tendon_frictionloss, m->ntendon)     \
+  X(tendon_limited, m->ntendon)          \
+  X(tendon_range, 2 * m->ntendon)        \
+  X(tendon_margin, m->ntendon)           \
+  X(tendon_solref_lim, mjNREF * m->ntendon)     \
+  X(tendon_solimp_lim, mjNIMP * m->ntendon)     \
+  X(tendon_actfrclimited, m->ntendon)    \
+  X(tendon_actfrcrange, 2 * m->ntendon)  \
+  X(actuator_cranklength, m->nactuator)  \
   X(actuator_dynprm, mjNDYN * m->nactuator)          \
   X(actuator_gainprm, mjNGAIN * m->nactuator)        \
   X(actuator_biasprm, mjNBIAS * m->nactuator)        \

@@ -75,7 +75,7 @@ def plain_calls(model, state, steps):
 
     def rollout_vjp():
         core.djd_rolloutForward(byref(result), m, d, byref(run), tape.address)
-        core.djd_setCovectors(tape.address, m, dstate.ctypes.data, None)
+        core.djd_setCotangents(tape.address, m, dstate.ctypes.data, None)
         core.djd_rolloutBackward(byref(result), m, d, byref(run), tape.address)
 
     keep = (data, lam, dx, du, ctrl, tape, dstate, grad, state)

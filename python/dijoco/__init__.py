@@ -12,13 +12,16 @@ docs/python.md is a tour.
 from ._lib import Error, core as _core, plugin_library
 from .contact import distance, pair
 from .data import Data, Stats
+from .entry import Entry, tables
 from .gap import Gap, GapValue, gap, mj_gap, mj_gap_sensor
 from .model import Model, Option, ReportEntry
 from .mujoco import Context, register_plugins
 from .rollout import Gradient, Rollout, rollout
+from .setting import Setting, settings
 from .task import Design, grad, optimize
 
 __version__ = _core.dj_version().decode()
-__all__ = ["Context", "Data", "Design", "Error", "Gap", "GapValue", "Gradient", "Model", "Option",
-           "ReportEntry", "Rollout", "Stats", "distance", "gap", "grad", "mj_gap", "mj_gap_sensor",
-           "optimize", "pair", "plugin_library", "register_plugins", "rollout"]
+__all__ = ["Context", "Data", "Design", "Entry", "Error", "Gap", "GapValue", "Gradient", "Model",
+           "Option", "ReportEntry", "Rollout", "Setting", "Stats", "distance", "gap", "grad",
+           "mj_gap", "mj_gap_sensor", "optimize", "pair", "plugin_library", "register_plugins",
+           "rollout", "settings", "tables"]

@@ -5,7 +5,7 @@ framework are by the numbers of qpos, where a quaternion p means p/|p|. With q =
 
     dw = 2 vec(q* dp) / |p|,
 
-so that a covector g on w is (2/|p|) q (0, g) on p, and a covector G on the numbers of a unit
+so that a cotangent g on w is (2/|p|) q (0, g) on p, and a cotangent G on the numbers of a unit
 quaternion q is vec(q* G)/2 on w. Hinges and slides are the same in both.
 """
 import concurrent.futures
@@ -22,7 +22,7 @@ FREE, BALL = 0, 1
 
 
 class Coordinates:
-    """Maps covectors between the tangent space (n = nv entries) and the coordinates (nq)."""
+    """Maps cotangents between the tangent space (n = nv entries) and the coordinates (nq)."""
 
     def __init__(self, nq, nv, quaternions):
         """quaternions: (first entry in qpos, first in qvel) of each."""
@@ -39,7 +39,7 @@ class Coordinates:
         return cls(nvalue, ntangent, [(nvalue - 4, ntangent - 3)] if turned else [])
 
     def to_tangent(self, q, g):
-        """Covector g (..., nq) on the numbers of q (..., nq) as one (..., nv) on its tangent."""
+        """Cotangent g (..., nq) on the numbers of q (..., nq) as one (..., nv) on its tangent."""
         if not len(self.quat):
             return g
         out = np.empty(g.shape[:-1] + (self.nv,))
@@ -51,7 +51,7 @@ class Coordinates:
         return out
 
     def from_tangent(self, q, g):
-        """Covector g (..., nv) on the tangent of q (..., nq) as one (..., nq) on its numbers."""
+        """Cotangent g (..., nv) on the tangent of q (..., nq) as one (..., nq) on its numbers."""
         if not len(self.quat):
             return g
         out = np.empty(g.shape[:-1] + (self.nq,))
@@ -178,7 +178,7 @@ def _take(free):
 
 
 def step_vjp(model, start, end, A, B, qpos, qvel, act):
-    """Covectors on qpos, qvel, act, ctrl before a step from those on qpos (B, nq), qvel (B, nv),
+    """Cotangents on qpos, qvel, act, ctrl before a step from those on qpos (B, nq), qvel (B, nv),
     act (B, na) after it. start, end (B, nq): qpos before and after."""
     n = sizes(model)
     lam = np.concatenate([n.to_tangent(end, qpos), qvel, act], -1)[:, None]
@@ -206,7 +206,7 @@ class Run:
         _warn(sum(r.unconverged_steps for r in self.runs), ctrl.shape[0] * ctrl.shape[1])
 
     def vjp(self, qpos, qvel, act):
-        """Covectors on qpos0, qvel0, act0, ctrl, and a list of those on the parameters, from those
+        """Cotangents on qpos0, qvel0, act0, ctrl, and a list of those on the parameters, from those
         on qpos (B, T+1, nq), qvel (B, T+1, nv), act (B, T+1, na)."""
         at = sizes(self.model)
         dq = np.array(at.to_tangent(self.qpos, qpos))
@@ -215,8 +215,10 @@ class Run:
                      len(self.runs))
         stack = {name: np.stack([getattr(p, name) for p in parts])
                  for name in ("qpos0", "qvel0", "act0", "ctrl")}
-        by_params = [param_from_tangent(self.model, name, value, sum(p.params[name] for p in parts))
-                     for name, value in self.params.items()]
+        by_params = [
+            param_from_tangent(self.model, name, value,  # of all that a pattern stands for
+                               sum(p.params[n] for n in self.model.match(name) for p in parts))
+            for name, value in self.params.items()]
         return (qpos[:, 0] + at.from_tangent(self.start, stack["qpos0"]), stack["qvel0"],
                 stack["act0"], stack["ctrl"], by_params)
 

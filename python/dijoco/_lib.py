@@ -48,7 +48,7 @@ class CArray(ctypes.Structure):
 class CRollout(ctypes.Structure):
     _fields_ = [("horizon", c_int), ("qpos0", c_void_p), ("qvel0", c_void_p), ("act0", c_void_p),
                 ("ctrl", c_void_p), ("nloss", c_int), ("loss", c_void_p), ("callback", c_void_p),
-                ("user", c_void_p), ("polish", c_int), ("loss_only", c_bool),
+                ("user", c_void_p), ("refinement_steps", c_int), ("loss_only", c_bool),
                 ("compiled", c_void_p), ("progress", c_void_p), ("progress_user", c_void_p)]
 
 
@@ -78,13 +78,21 @@ CORE = {
     "dj_modelArray": (c_int, [POINTER(CArray), P, c_char_p]),
     "dj_modelArrayName": (c_char_p, [c_int]),
     "dj_setOptionEntry": (c_int, [P, c_char_p, P, c_int, ERR]),
-    "dj_contactName": (c_char_p, [c_int]),
-    "dj_integratorName": (c_char_p, [c_int]),
-    "dj_overlapName": (c_char_p, [c_int]),
+    "dj_setting": (P, [c_int]),
+    "dj_lossEntry": (P, [c_int]),
+    "dj_mapEntry": (P, [c_int]),
+    "dj_optimizerEntry": (P, [c_int]),
+    "dj_parameterEntry": (P, [c_int]),
+    "dj_optimizerKey": (P, [c_int]),
+    "dj_setOptimizerType": (c_int, [P, c_char_p, ERR]),
+    "dj_setOptimizer": (c_int, [P, c_char_p, c_double, ERR]),
     "dj_objectCount": (c_int, [P, c_int]),
     "dj_id2name": (c_char_p, [P, c_int, c_int]),
     "dj_name2id": (c_int, [P, c_int, c_char_p]),
     "dj_paramId": (c_int, [POINTER(CParam), P, c_char_p, ERR]),
+    "dj_matchParams": (c_int, [P, c_int, P, c_char_p, ERR]),
+    "dj_paramName": (c_char_p, [c_char_p, c_size_t, P, POINTER(CParam)]),
+    "dj_paramNameSize": (c_size_t, [P, POINTER(CParam)]),
     "dj_getParam": (c_int, [P, P, POINTER(CParam)]),
     "dj_setParam": (c_int, [P, POINTER(CParam), P, ERR]),
     "dj_followGeoms": (c_int, [P, P, ERR]),
@@ -114,7 +122,7 @@ CORE = {
     "djd_rolloutForward": (c_int, [POINTER(CRolloutResult), P, P, POINTER(CRollout), P]),
     "djd_rolloutBackward": (c_int, [POINTER(CRolloutResult), P, P, POINTER(CRollout), P]),
     "djd_tapeStates": (c_int, [P, P, P, P, P]),
-    "djd_setCovectors": (c_int, [P, P, P, P]),
+    "djd_setCotangents": (c_int, [P, P, P, P]),
     "dj_loadTask": (c_int, [P, c_char_p, ERR]),
     "dj_loadTaskText": (c_int, [P, c_char_p, c_char_p, ERR]),
     "dj_deleteTask": (None, [P]),
@@ -142,6 +150,7 @@ CORE = {
     "dj_deleteGapPair": (None, [P]),
     "dj_evalGapPair": (c_int, [P, P, P, P, P, P, P, P]),
     "djc_gap": (c_int, [P, P, P, c_double]),
+    "dj_contactName": (c_char_p, [c_int]),
     "djc_pair": (c_int, [P, P, P, P, P, P, P]),
     "djc_distance": (c_int, [P, P, P, P, P, P]),
 }
@@ -197,8 +206,10 @@ def _load_core():
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:
-        raise ImportError("dijoco: %s. Needed are the system's cjson, qhull and nlopt (Debian: "
-                          "apt install libcjson1 libqhull-r8.0 libnlopt0)" % error) from error
+        raise ImportError("dijoco: %s. Needed are the system's cjson, qhull, nlopt, OpenBLAS, "
+                          "LAPACKE, AMD and KLU (Debian: "
+                          "apt install libcjson1 libqhull-r8.0 libnlopt0 "
+                          "libopenblas0-serial liblapacke libamd2 libklu1)" % error) from error
     _declare(library, CORE, path)
     return library
 

@@ -25,9 +25,14 @@ class _CFriction(ctypes.Structure):
                 ("motion_b", c_double * 6)]
 
 
+class _CSetting(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("value", c_double)]
+
+
 class _COption(ctypes.Structure):
     _fields_ = [("model", c_int), ("support", c_double), ("length_scale", c_double),
-                ("friction", _CFriction)]
+                ("friction", _CFriction), ("nsetting", c_int), ("setting", c_void_p),
+                ("twist_a", c_double * 6), ("twist_b", c_double * 6)]
 
 
 class _CResult(ctypes.Structure):
@@ -35,11 +40,12 @@ class _CResult(ctypes.Structure):
                 ("gap", c_double), ("has_plane", c_bool), ("plane", c_double * 4),
                 ("iterations", c_int), ("twist_gradient", c_double * 12),
                 ("twist_hessian", c_double * 144), ("friction_value", c_double),
-                ("friction_wrench_a", c_double * 6), ("friction_wrench_b", c_double * 6)]
+                ("friction_wrench_a", c_double * 6), ("friction_wrench_b", c_double * 6),
+                ("energy", c_bool), ("twist_jac", c_double * 144)]
 
 
-_lib.check_structs({"djcShape": _CShape, "djcFriction": _CFriction, "djcOption": _COption,
-                    "djcResult": _CResult})
+_lib.check_structs({"djcShape": _CShape, "djcFriction": _CFriction, "djcSetting": _CSetting,
+                    "djcOption": _COption, "djcResult": _CResult})
 
 
 def _keys(given, allowed, name):
@@ -130,8 +136,28 @@ def _friction(given):
     return out
 
 
+def _models():
+    """Names of the contact models, by number."""
+    names = []
+    while True:
+        name = core.dj_contactName(len(names)).decode()
+        if not name:
+            return names
+        names.append(name)
+
+
+def _settings(given):
+    """A model's settings as an array of C structs; the library checks them."""
+    given = given or {}
+    if not isinstance(given, dict):
+        raise TypeError("settings: expected a dict, not %s" % type(given).__name__)
+    return (_CSetting * len(given))(*[
+        (str(name).encode(), _number(value, "settings.%s" % name, positive=False))
+        for name, value in given.items()])
+
+
 def pair(a, b, model="separating_plane", support=0.01, length_scale=1.0, friction=None,
-         hessian=False):
+         hessian=False, settings=None, twist_a=None, twist_b=None):
     """Evaluate the contact model of two shapes, which are dicts as `dijoco contact` takes them:
 
         {"geom": "box", "size": [.1, .1, .1], "pose": [x, y, z, qw, qx, qy, qz]}   plane, sphere,
@@ -139,21 +165,30 @@ def pair(a, b, model="separating_plane", support=0.01, length_scale=1.0, frictio
         {"vertices": (n, 3), "radius": 0}   a convex hull
 
     and may have an `origin` (3,) for twists. friction: a dict with coefficient, dt and optionally
-    eps, arms, cap, motion_a, motion_b.
+    eps, arms, cap, motion_a, motion_b. settings: a dict of other settings of the model; twist_a,
+    twist_b: velocities (6,) about the origins, of models that use them.
 
     Returns a dict: value (infinite where the shapes overlap), gap (m), plane (4,) or None,
     iterations, gradient_a and gradient_b (n, 3) by vertices, or None, twist_gradient (12,) a then
     b, angular then linear; with hessian also hessian by all vertices and twist_hessian (12, 12);
-    with friction also friction: value, wrench_a (6,), wrench_b (6,). Derivatives are None where the
-    value is infinite. `converged` tells whether the plane was found to full accuracy.
+    with friction also friction: value, wrench_a (6,), wrench_b (6,). Of models without an energy
+    value is 0, twist_gradient minus the wrenches with their friction, and twist_jac (12, 12) its
+    derivative by both twists. Derivatives are None where the value is infinite. `converged` tells
+    whether the plane was found to full accuracy.
     """
-    if model != "separating_plane":
-        raise ValueError("model: unknown model %r, expected separating_plane" % (model,))
+    models = _models()
+    if model not in models:
+        raise ValueError("model: unknown model %r, expected %s" % (model, " or ".join(models)))
     (first, vert_a), (second, vert_b) = _shape(a, "a"), _shape(b, "b")
     support = _number(support, "support")
     if support >= 1:
         raise ValueError("support: %g is not below 1" % support)
-    option = _COption(0, support, _number(length_scale, "length_scale"), _friction(friction))
+    own = _settings(settings)
+    option = _COption(models.index(model), support, _number(length_scale, "length_scale"),
+                      _friction(friction), len(own), ctypes.cast(own, c_void_p))
+    for name, twist in (("twist_a", twist_a), ("twist_b", twist_b)):
+        if twist is not None:
+            setattr(option, name, tuple(_vector({name: twist}, name, 6, None, "pair")))
     gradients = [None if v is None else np.zeros(v.shape) for v in (vert_a, vert_b)]
     n = 3 * (first.nvert + second.nvert)
     full = np.zeros((n, n)) if hessian and first.nvert and second.nvert else None
@@ -171,6 +206,8 @@ def pair(a, b, model="separating_plane", support=0.01, length_scale=1.0, frictio
     if hessian:
         out["hessian"] = full if finite else None
         out["twist_hessian"] = np.reshape(result.twist_hessian, (12, 12)) if finite else None
+    if not result.energy:
+        out["twist_jac"] = np.reshape(result.twist_jac, (12, 12)) if finite else None
     if option.friction.enabled:
         out["friction"] = {
             "value": result.friction_value if finite else None,

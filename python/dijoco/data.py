@@ -16,15 +16,21 @@ _LISTS = ("contact.", "pair.")
 
 Stats = collections.namedtuple("Stats", _STATS)
 Stats.__doc__ = """Statistics since the data was made or reset: steps, newton_iterations,
-unconverged_steps, recovering_steps, damped_steps; iterations and residual of the last step,
+unconverged_steps, recovering_steps, fallback_steps; iterations and residual of the last step,
 worst_residual; gap between contact shapes (m), smallest_gap; overlap of true geoms (m),
 deepest_overlap."""
+
+
+def expand(model, names):
+    """The names that a list with patterns stands for."""
+    return [name for pattern in names for name in model.match(pattern)]
 
 
 def param_array(model, names):
     """djParam array of parameters, and the number of tangent entries of each."""
     if isinstance(names, str):
         raise TypeError("params: expected a list of names, not a str")
+    names = expand(model, names)
     params = (CParam * len(names))(*[model._param(name) for name in names])
     return params, [p.ntangent for p in params]
 
@@ -244,11 +250,12 @@ class Data:
         return self._matrices(core.djd_lastTransition)
 
     def last_params(self, names):
-        """Derivatives (nx, sum of param_tangent) of the step just taken by named parameters."""
+        """Derivatives (nx, sum of param_tangent) of the step just taken by named parameters;
+        patterns stand for all that `Model.match` finds."""
         params, sizes = param_array(self._model, names)
         out = np.zeros((self._nx, sum(sizes)))
         self._run(core.djd_lastParams, self._model._address, self._address, out.ctypes.data,
-                  len(names), params)
+                  len(params), params)
         return out
 
     def step_vjp(self, lam):

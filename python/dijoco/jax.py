@@ -73,7 +73,7 @@ def _step_forward(fixed, qpos, qvel, act, ctrl):
     return tuple(after), (qpos, after[0], A, B)
 
 
-def _step_backward(fixed, kept, covectors):
+def _step_backward(fixed, kept, cotangents):
     model, _ = fixed
 
     def call(*arrays):
@@ -81,7 +81,7 @@ def _step_backward(fixed, kept, covectors):
 
     count = len(kept[0])
     shapes = _state_shapes(model, count) + [(count, model.nu)]
-    return _host(call, shapes, *kept, *covectors)
+    return _host(call, shapes, *kept, *cotangents)
 
 
 _step.defvjp(_step_forward, _step_backward)
@@ -103,7 +103,7 @@ def _run_forward(fixed, *arguments):
     return _run(fixed, *arguments), arguments
 
 
-def _run_backward(fixed, arguments, covectors):
+def _run_backward(fixed, arguments, cotangents):
     model, data, names = fixed
     qpos, qvel, act, ctrl, params = arguments
 
@@ -113,7 +113,7 @@ def _run_backward(fixed, arguments, covectors):
         return parts + by_params
 
     shapes = [x.shape for x in (qpos, qvel, act, ctrl) + tuple(params)]
-    *parts, = _host(call, shapes, qpos, qvel, act, ctrl, *covectors, *params)
+    *parts, = _host(call, shapes, qpos, qvel, act, ctrl, *cotangents, *params)
     return tuple(parts[:4]) + (parts[4:],)
 
 

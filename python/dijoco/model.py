@@ -8,10 +8,10 @@ from ctypes import byref, c_void_p
 
 import numpy as np
 
-from . import _lib
+from . import _lib, setting
 from ._lib import CArray, CParam, Handle, call, core
 
-KINDS = ("body", "joint", "geom", "mesh", "site", "actuator", "key")
+KINDS = ("body", "joint", "geom", "mesh", "site", "actuator", "key", "tendon")
 STATES = ("exact", "approximated", "ignored")
 
 ReportEntry = collections.namedtuple("ReportEntry", "element feature state note")
@@ -58,10 +58,6 @@ def warn_ignored(model):
                       % "; ".join(ignored[:5] + more), stacklevel=3)
 
 
-def _names(function, start, count):
-    return {start + i: function(start + i).decode() for i in range(count)}
-
-
 def _field_names(function):
     names, i = [], 0
     while function(i):
@@ -72,20 +68,16 @@ def _field_names(function):
 
 _FIELDS = _field_names(core.dj_modelArrayName)
 _TABLES = frozenset(n for n in _FIELDS if n.startswith("key_") and n != "key_time")
-_ENUMS = {"contact": _names(core.dj_contactName, -1, 2),
-          "integrator": _names(core.dj_integratorName, 0, 2),
-          "overlap": _names(core.dj_overlapName, 0, 2),
-          "friction_arms": {0: "plane", 1: "paper"}, "friction_cap": {0: "magnitude", 1: "paper"}}
 
 
 class Option(collections.abc.MutableMapping):
-    """Options of a model as a mapping; to set one changes the model. `contact`, `integrator`,
-    `overlap`, `friction_arms` and `friction_cap` are texts ("separating_plane", "position",
-    "recover"...), `gravity` and `wind` three numbers. Negative support, stiffness, skin and
-    friction_eps: chosen by the library; `Model.settings` has those in force."""
+    """Options of a model as a mapping; to set one changes the model. The keys are those of
+    `dijoco.settings()`; choices are texts ("separating_plane", "position", "recover"...), flags
+    the sum of their numbers. Automatic ones are negative where the library chooses them;
+    `Model.settings` has those in force."""
 
     __slots__ = ("_model",)  # option.timestep = ... is an error
-    _KEYS = tuple(n[4:] for n in _FIELDS if n.startswith("opt."))
+    _KEYS = tuple(setting.TABLE)
 
     def __init__(self, model):
         self._model = model
@@ -99,18 +91,12 @@ class Option(collections.abc.MutableMapping):
     def __getitem__(self, name):
         if name not in self._KEYS:
             raise KeyError(name)
-        value = self._model._field("opt." + name)[0]
-        if name in _ENUMS:
-            return _ENUMS[name][int(value[0])]
-        return value[0].item() if value.size == 1 else value.copy()
+        row = setting.TABLE[name]
+        return setting.text(row, self._model._field(row.field)[0])
 
     def __setitem__(self, name, value):
-        if isinstance(value, str) and name in _ENUMS:
-            known = {text: number for number, text in _ENUMS[name].items()}
-            if value not in known:
-                raise ValueError("%s: unknown value '%s', expected one of %s"
-                                 % (name, value, ", ".join(known)))
-            value = known[value]
+        if name in setting.TABLE:
+            value = setting.numbers(setting.TABLE[name], value)
         array = np.atleast_1d(np.asarray(value))
         array = _lib.numbers(array, (array.size,), name)
         call(core.dj_setOptionEntry, self._model._address, _lib.text(name, "option"),
@@ -148,12 +134,23 @@ class Model:
         return self
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path, **settings):
         """Load a scene: .xml and .mjb through MuJoCo, .json by the library itself. What it has to
-        leave out is in `report`, with a warning where that changes the motion."""
+        leave out is in `report`, with a warning where that changes the motion. Settings
+        (`dijoco.settings()`) that are given are stronger than the scene's:
+        Model.load("scene.xml", timestep=0.01, contact="none")."""
         model = cls._load(path)
         warn_ignored(model)
-        return model
+        return model._with(settings)
+
+    def _with(self, settings):
+        """This model with settings that were given as keyword arguments."""
+        for name, value in settings.items():
+            if name not in setting.TABLE:
+                raise TypeError("unknown setting '%s', expected one of %s"
+                                % (name, ", ".join(setting.TABLE)))
+            self._option[name] = value
+        return self
 
     @classmethod
     def _load(cls, path):
@@ -170,21 +167,22 @@ class Model:
         return cls._make(Handle(model.value, core.dj_deleteModel), take_report(report.value))
 
     @classmethod
-    def from_text(cls, text):
-        """A model from the text of a .json scene."""
+    def from_text(cls, text, **settings):
+        """A model from the text of a .json scene; settings as in `load`."""
         model = c_void_p()
         call(core.dj_loadModelText, byref(model), _lib.text(text, "text"))
-        return cls._make(Handle(model.value, core.dj_deleteModel))
+        return cls._make(Handle(model.value, core.dj_deleteModel))._with(settings)
 
     @classmethod
-    def from_mujoco(cls, mj_model):
-        """A model from a `mujoco.MjModel`, which is not needed afterwards. Warns as `load`."""
+    def from_mujoco(cls, mj_model, **settings):
+        """A model from a `mujoco.MjModel`, which is not needed afterwards. Warns as `load`, and
+        takes settings as it does."""
         address = mujoco_address(mj_model, "MjModel")
         model, report = c_void_p(), c_void_p()
         call(_lib.plugin().dj_importMuJoCo, byref(model), byref(report), address)
         model = cls._make(Handle(model.value, core.dj_deleteModel), take_report(report.value))
         warn_ignored(model)
-        return model
+        return model._with(settings)
 
     def save(self, path):
         """Write a .json scene; loading it gives an equal model."""
@@ -216,12 +214,13 @@ class Model:
                       **{name: array.ctypes.data for name, array in arrays.items()})
         return table, arrays
 
-    def copy(self):
-        """A model of its own with equal numbers."""
+    def copy(self, **settings):
+        """A model of its own with equal numbers, but for the settings that are given."""
         model = c_void_p()
         call(core.dj_copyModel, byref(model), self._address)
         sizes = {name: self.__dict__[name] for name in _SIZES if name in self.__dict__}
-        return self._make(Handle(model.value, core.dj_deleteModel), self._report, sizes)
+        made = self._make(Handle(model.value, core.dj_deleteModel), self._report, sizes)
+        return made._with(settings)
 
     def __copy__(self):
         return self.copy()
@@ -279,8 +278,8 @@ class Model:
 
     @property
     def settings(self):
-        """Contact settings in force, as a dict: support, length_scale (m), stiffness (J), skin (m),
-        friction_eps (m^2/s^2), range (m), weight (N), radius (m), gravity (m/s^2)."""
+        """Contact settings in force, as a dict: those of `dijoco.settings()` that a rule may choose
+        and their length_scale; range (m), weight (N), radius (m), gravity (m/s^2)."""
         names = [n for n in _FIELDS if n.startswith("contact.")]
         return {n[8:]: self._field(n)[0][0].item() for n in names}
 
@@ -293,7 +292,7 @@ class Model:
 
     def names(self, kind):
         """Names of all elements of a kind ("body", "joint", "geom", "mesh", "site", "actuator",
-        "key"), "" where one has none."""
+        "key", "tendon"), "" where one has none."""
         kind = _kind(kind)
         count = core.dj_objectCount(self._address, kind)
         return [core.dj_id2name(self._address, kind, i).decode() for i in range(count)]
@@ -312,6 +311,23 @@ class Model:
         call(core.dj_paramId, byref(param), self._address, _lib.text(name, "name"))
         return param
 
+    def match(self, name):
+        """Names of the parameters that a name stands for, in the model's order: `*` in the
+        element's place ("geom/leg_*/friction") stands for any characters."""
+        error, text = _lib.CError(), _lib.text(name, "name")
+        count = core.dj_matchParams(None, 0, self._address, text, byref(error))
+        if count < 0:
+            _lib.fail(count, error.text.decode(errors="replace"))
+        if "*" not in name:
+            return [name]
+        params = (CParam * count)()
+        core.dj_matchParams(params, count, self._address, text, byref(error))
+        names = []
+        for param in params:
+            text = ctypes.create_string_buffer(core.dj_paramNameSize(self._address, byref(param)))
+            names.append(core.dj_paramName(text, len(text), self._address, byref(param)).decode())
+        return names
+
     def param(self, name):
         """Values (nvalue,) of a parameter such as "body/cart/mass" or "geom/#3/size"."""
         param = self._param(name)
@@ -320,7 +336,13 @@ class Model:
         return value if status >= 0 else _lib.fail(status, "%s: cannot be read" % name)
 
     def set_param(self, name, value):
-        """Set a parameter: a number or (nvalue,). Quaternions and axes are normalised."""
+        """Set a parameter: a number or (nvalue,), or each that a pattern stands for (`match`).
+        Quaternions and axes are normalised."""
+        matched = self.match(name)
+        if matched != [name]:
+            for each in matched:
+                self.set_param(each, value)
+            return
         param = self._param(name)
         array = np.asarray(value)
         if array.ndim == 0:

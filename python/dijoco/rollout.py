@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _lib
 from ._lib import CRollout, CRolloutResult, Handle, call, core
-from .data import Data, param_array
+from .data import Data, expand, param_array
 from .model import Model
 
 Gradient = collections.namedtuple("Gradient", "ctrl qpos0 qvel0 act0 params")
@@ -100,7 +100,7 @@ class Rollout:
             if value is not None:
                 dstate[:, at:at + size] = _lib.numbers(value, (T + 1, size), name)
         dctrl = None if ctrl is None else _lib.numbers(ctrl, (T, m.nu), "ctrl")
-        names = [params] if isinstance(params, str) else list(params)
+        names = expand(m, [params] if isinstance(params, str) else list(params))
         table, sizes = param_array(m, names)
         out = Gradient(np.zeros((T, m.nu)), np.zeros(m.nv), np.zeros(m.nv), np.zeros(m.na), {})
         flat = np.zeros(sum(sizes))
@@ -108,7 +108,7 @@ class Rollout:
                                 grad_qvel0=out.qvel0.ctypes.data, grad_act0=out.act0.ctypes.data,
                                 nparam=len(names), param=table, grad_param=flat.ctypes.data)
         with self._lock:
-            status = core.djd_setCovectors(self._tape.address, m._address, dstate.ctypes.data,
+            status = core.djd_setCotangents(self._tape.address, m._address, dstate.ctypes.data,
                                            _lib.pointer(dctrl))
             if status >= 0:
                 status = core.djd_rolloutBackward(byref(result), m._address, self._data._address,

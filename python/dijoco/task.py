@@ -9,11 +9,10 @@ from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_void_p
 
 import numpy as np
 
-from . import _lib
+from . import _lib, entry, setting
 from ._lib import CArray, Handle, call, core
 from .model import Model
 
-LOSSES = ("position", "orientation", "velocity", "com", "distance", "qpos", "qvel", "effort")
 STOPS = ("iterations", "gradient", "step", "callback", "stuck")
 _CTRL = 0  # djVariableKind
 
@@ -22,13 +21,6 @@ class _CCertificate(ctypes.Structure):
     _fields_ = [("analytic", c_double), ("difference", c_double), ("difference_error", c_double),
                 ("step", c_double), ("relative_error", c_double), ("uncertainty", c_double),
                 ("has_slope", c_bool), ("slope", c_double), ("passed", c_bool), ("evaluations", c_int)]
-
-
-class _COptimizer(ctypes.Structure):
-    _fields_ = [("given", c_bool), ("type", c_char_p), ("rate", c_double), ("beta1", c_double),
-                ("beta2", c_double), ("epsilon", c_double), ("radius", c_double),
-                ("control_radius", c_double), ("memory", c_int), ("iterations", c_int),
-                ("gradient_tolerance", c_double), ("step_tolerance", c_double)]
 
 
 class _COptimizeStep(ctypes.Structure):
@@ -52,8 +44,8 @@ class _COptimizeResult(ctypes.Structure):
                 ("refused", c_int), ("gradient_norm", c_double)]
 
 
-_lib.check_structs({"djdCertificate": _CCertificate, "djOptimizer": _COptimizer,
-                    "djOptimizeStep": _COptimizeStep, "djOptimizeProblem": _COptimizeProblem,
+_lib.check_structs({"djdCertificate": _CCertificate, "djOptimizeStep": _COptimizeStep,
+                    "djOptimizeProblem": _COptimizeProblem,
                     "djOptimizeResult": _COptimizeResult})
 
 
@@ -211,13 +203,9 @@ def _refuse_ignored(model):
 
 
 def _settings(model):
-    option, settings = model.option, model.settings
-    names = ("timestep", "integrator", "contact", "tolerance", "overlap", "max_iterations",
-             "friction_arms", "friction_cap", "frictionloss_eps", "gravity")
-    out = {name: option[name] for name in names}
-    out.update({name: settings[name] for name in ("support", "length_scale", "stiffness", "skin",
-                                                  "friction_eps")})
-    out["contact_range"] = settings["range"]
+    out = {row.name: setting.report(row, model._field(row.in_force)[0])
+           for row in setting.settings()}
+    out["contact_range"] = model.settings["range"]
     return out
 
 
@@ -242,7 +230,7 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
     if singular:
         gradient[:] = math.nan
     out = {"status": "ok", "loss": loss.value,
-           "terms": [{"type": LOSSES[t], "value": float(v)}
+           "terms": [{"type": entry.LOSSES[t].name, "value": float(v)}
                      for t, v in zip(design._array("term.type"), design._array("term"))],
            "variables": [{"name": name, "shape": list(design._shape(i)), "value": design._value(i),
                           "gradient": gradient[design.slice(name)].reshape(_fit(design, i))}
@@ -271,8 +259,18 @@ def _fit(design, variable):
     return shape if math.prod(shape) == part.stop - part.start else (part.stop - part.start,)
 
 
-def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=False):
-    """Improve a task's variables with its own optimizer (docs/tasks.md).
+def _set_optimizer(how, name, value):
+    if name == "type":
+        call(core.dj_setOptimizerType, how, _lib.text(value, "type"))
+    elif isinstance(value, (int, float, np.generic)) and not isinstance(value, bool):
+        call(core.dj_setOptimizer, how, _lib.text(name, "optimizer"), float(value))
+    else:
+        raise TypeError("%s: expected a number, not %r" % (name, value))
+
+
+def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=False, **optimizer):
+    """Improve a task's variables with its own optimizer (docs/tasks.md), whose type and keys may be
+    given as keyword arguments instead: optimize(task, type="lbfgsb", memory=5).
 
     callback(iteration, loss, x) is called after every iteration, 0 being the start, with x (n,);
     it ends the run by returning False. Returns a dict: x, the best, values (see `Design.values`),
@@ -281,10 +279,12 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     """
     design = Design(task, folder, allow_ignored)
     call(core.djd_checkVariables, design._problem)
-    how = _COptimizer.from_buffer_copy(
-        _COptimizer.from_address(core.dj_taskOptimizer(design._task.address)))
+    how = (ctypes.c_char * core.dj_sizeOf(b"djOptimizer")).from_buffer_copy(ctypes.string_at(
+        core.dj_taskOptimizer(design._task.address), core.dj_sizeOf(b"djOptimizer")))
     if iterations is not None:
-        how.iterations = _lib.integer(iterations, "iterations")
+        optimizer = dict(optimizer, iterations=_lib.integer(iterations, "iterations"))
+    for name, value in optimizer.items():
+        _set_optimizer(how, name, value)
     failure = []
 
     def step(_, state):

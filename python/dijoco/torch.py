@@ -48,7 +48,7 @@ def _covectors(tensors, batch):
 
 
 def _unbatched(arrays, tails, dims):
-    """Covectors (B, ...) as tensors; summed for arguments without a batch axis."""
+    """Cotangents (B, ...) as tensors; summed for arguments without a batch axis."""
     return tuple(torch.from_numpy(x if dim > len(tail) else x[0] if len(x) == 1 else x.sum(0))
                  for x, tail, dim in zip(arrays, tails, dims))
 
@@ -62,9 +62,9 @@ class _Step(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, *covectors):
+    def backward(ctx, *cotangents):
         tails, batch, dims = ctx.shape
-        parts = ctx.made.vjp(*_covectors(covectors, batch))
+        parts = ctx.made.vjp(*_covectors(cotangents, batch))
         return (None,) * 5 + _unbatched(parts, tails, dims)
 
 
@@ -78,9 +78,9 @@ class _Run(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, *covectors):
+    def backward(ctx, *cotangents):
         tails, batch, dims = ctx.shape
-        *parts, by_params = ctx.made.vjp(*_covectors(covectors, batch))
+        *parts, by_params = ctx.made.vjp(*_covectors(cotangents, batch))
         return ((None,) * 6 + _unbatched(parts, tails, dims) +
                 tuple(map(torch.from_numpy, by_params)))
 

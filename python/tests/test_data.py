@@ -314,7 +314,8 @@ def test_last_params(cartpole):
 # ---- threads -----------------------------------------------------------------------------------
 
 def ticks_during(library, model, steps):
-    """Times that another thread runs Python code during one call of the library."""
+    """Times that another thread runs Python code in the middle half of one call of the library:
+    around its ends threads may change."""
     data, ticks = dijoco.Data(model), []
     tape, result = _lib.c_void_p(), _lib.CRolloutResult()
     run = _lib.CRollout(horizon=steps, loss_only=True)
@@ -338,13 +339,14 @@ def ticks_during(library, model, steps):
     done.set()
     thread.join()
     _lib.core.djd_deleteTape(tape)
-    return sum(begin < t < end for t in ticks)
+    quarter = (end - begin) / 4
+    return sum(begin + quarter < t < end - quarter for t in ticks)
 
 
 def test_calls_release_the_lock(box):
     """Beside the same library loaded so that Python's lock is kept."""
     path = next(_lib.library_dir().glob("libdijoco.so*"))
-    assert ticks_during(_lib.core, box, 50000) > 20
+    assert ticks_during(_lib.core, box, 50000) > 10
     assert ticks_during(ctypes.PyDLL(str(path)), box, 50000) < 5
 
 

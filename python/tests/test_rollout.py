@@ -75,9 +75,9 @@ def test_gradient_through_contact(box):
 
     run = end(0, np.zeros(12))
     assert len(run._data.contacts) > 0
-    covector = np.zeros((n + 1, 6))
-    covector[n] = w
-    g = run.vjp(qpos=covector)
+    cotangent = np.zeros((n + 1, 6))
+    cotangent[n] = w
+    g = run.vjp(qpos=cotangent)
     assert g.ctrl.shape == (n, 0) and g.act0.shape == (0,) and g.params == {}
     direction = rng.normal(size=12)
 
@@ -96,9 +96,9 @@ def test_many_covectors_from_one_run(cartpole):
     run = dijoco.rollout(cartpole, np.ones((T, 1)))
     rows = []
     for k in range(2):
-        covector = np.zeros((T + 1, 2))
-        covector[T, k] = 1
-        rows.append(run.vjp(qpos=covector))
+        cotangent = np.zeros((T + 1, 2))
+        cotangent[T, k] = 1
+        rows.append(run.vjp(qpos=cotangent))
     both = run.vjp(qpos=np.r_[np.zeros((T, 2)), [[1, 1]]])
     np.testing.assert_allclose(rows[0].ctrl + rows[1].ctrl, both.ctrl, rtol=1e-12)
     again = run.vjp(qpos=np.r_[np.zeros((T, 2)), [[1, 0]]])
@@ -109,10 +109,10 @@ def test_many_covectors_from_one_run(cartpole):
 
 def test_derivatives_are_of_the_model_as_it_was(cartpole):
     run = dijoco.rollout(cartpole, np.ones((T, 1)), qpos0=[0, 1])
-    covector = np.ones((T + 1, 2))
-    before = run.vjp(qpos=covector, params=["body/cart/mass"])
+    cotangent = np.ones((T + 1, 2))
+    before = run.vjp(qpos=cotangent, params=["body/cart/mass"])
     cartpole.set_param("body/cart/mass", 10)
-    after = run.vjp(qpos=covector, params="body/cart/mass")
+    after = run.vjp(qpos=cotangent, params="body/cart/mass")
     np.testing.assert_array_equal(before.params["body/cart/mass"],
                                   after.params["body/cart/mass"])
 

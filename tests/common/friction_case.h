@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "contact/friction.h"
+#include "contact/friction/friction.h"
 
 enum { MAXP = 40 };
 
@@ -26,6 +26,7 @@ typedef struct Problem {
   double force[MAXP], dforce[12 * MAXP], bend[MAXP];
   double normal[3], dnormal[36], offset, doffset[12];
   djPairInput in;
+  djFrictionLaw law;
 } Problem;
 
 // The problem at one pair of start and present twists, ready to be evaluated.
@@ -81,11 +82,12 @@ static inline void makeInstance(Instance* X, const Problem* P, const double star
   }
   djVec3 n = dju_load3(normal);
   n = dju_scale3(1 / dju_norm3(n), n);
-  X->lagged = (djLagged){P->n, P->na, X->point, X->force, n, offset, P->half_space};
+  X->lagged = (djLagged){P->n, P->na, X->point, X->force, n, offset, P->half_space, P->law};
   X->in = P->in;
   X->in.a = &P->shape[0], X->in.b = &P->shape[1];
   X->in.pose_a = &X->now[0], X->in.pose_b = &X->now[1];
   X->in.start_a = &X->start[0], X->in.start_b = &X->start[1];
+  X->in.rate_a = X->in.start_a, X->in.rate_b = X->in.start_b;
   X->in.ref_a = P->ref[0], X->in.ref_b = P->ref[1];
 }
 
@@ -121,7 +123,7 @@ static inline void startJacobian(double jac[144], const Problem* P, int parts) {
   if (parts & 4) memcpy(given.doffset, P->doffset, sizeof(given.doffset));
   memset(jac, 0, 144 * sizeof(double));
   poisonStack();
-  assert_int_equal(dj_frictionStart(jac, &state, &X.lagged, &given, &X.in), DJ_OK);
+  assert_int_equal(dj_frictionStart(jac, NULL, &state, &X.lagged, &given, &X.in), DJ_OK);
 }
 
 // speed: of the relative motion, m/s
@@ -129,8 +131,8 @@ static inline void makeProblem(Problem* P, int na, int nb, double eps, double sp
                         djCap cap) {
   memset(P, 0, sizeof(*P));
   P->n = na + nb, P->na = na;
-  P->in.h = 0.01, P->in.friction = 0.7, P->in.friction_eps = eps, P->in.length_scale = 1;
-  P->in.arms = arms, P->in.cap = cap;
+  P->in.h = 0.01, P->in.friction = 0.7;
+  P->law = (djFrictionLaw){eps, arms, cap, 1};
   djVec3 n = randomVec(1);
   n = dju_scale3(1 / dju_norm3(n), n);
   dju_store3(P->normal, n);

@@ -6,7 +6,8 @@
 #include "common/random_shape.h"
 #include "common/worst.h"
 #include "contact/kernel.h"
-#include "contact/recovery.h"
+#include "contact/plane/recovery.h"
+#include "contact/plane/separating_plane.h"
 #include "shape/curve.h"
 #include "shape/distance.h"
 
@@ -17,7 +18,12 @@ typedef struct PairCase {
   TestShape shape[2];
   djPose now[2], start[2];
   djVec3 ref[2];
-  double s, L, K, friction;
+  const djKernel* kernel;        // whose settings are in force; NULL: the separating plane
+  double setting[DJ_MAX_OF_KERNEL];
+  double s, L, K, friction;      // of the separating plane
+  double twist[2][6];
+  djPose rate[2];                // from which displacements count, where apart
+  bool apart;
   double size;                   // larger bounding radius
   djPairInput in;
   double* scratch;
@@ -117,9 +123,16 @@ static inline const djPairInput* pairInput(PairCase* c) {
   in->start_b = &c->start[1];
   in->ref_a = c->ref[0];
   in->ref_b = c->ref[1];
-  in->support = c->s;
-  in->length_scale = c->L;
-  in->stiffness = c->K;
+  in->rate_a = c->apart ? &c->rate[0] : in->start_a;
+  in->rate_b = c->apart ? &c->rate[1] : in->start_b;
+  in->twist_a = c->twist[0];
+  in->twist_b = c->twist[1];
+  in->setting = c->setting;
+  if (!c->kernel || c->kernel == &dj_separatingPlane) {
+    c->setting[DJ_PLANE_SUPPORT] = c->s;
+    c->setting[DJ_PLANE_LENGTH_SCALE] = c->L;
+    c->setting[DJ_PLANE_STIFFNESS] = c->K;
+  }
   in->friction = c->friction;
   int n = in->a->npad + in->b->npad;
   if (c->nscratch != DJ_KERNEL_SCRATCH(n)) {
@@ -130,6 +143,12 @@ static inline const djPairInput* pairInput(PairCase* c) {
   in->scratch = c->scratch;
   in->nscratch = c->nscratch;
   return in;
+}
+
+// 2 s L/(1 - s)
+static inline double planeRange(double s, double L) {
+  double setting[DJ_PLANE_NSETTING] = {[DJ_PLANE_SUPPORT] = s, [DJ_PLANE_LENGTH_SCALE] = L};
+  return dj_planeRange(setting);
 }
 
 static inline void freeCase(PairCase* c) {
@@ -175,7 +194,7 @@ static inline void randomPair(PairCase* c, Random* r, int type_a, int type_b, do
     if (type[k] != DJ_PLANE) c->size = djt_worst(c->size, c->shape[k].shape.bound);
   }
   c->in.h = 0.01;
-  c->in.friction_eps = 1e-8;
+  c->setting[DJ_PLANE_FRICTION_EPS] = 1e-8;
   c->in.force_cap = INFINITY;
   setGap(c, part * 2 * s * L / (1 - s));
 }

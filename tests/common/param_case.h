@@ -4,9 +4,12 @@
 #ifndef DJ_TESTS_PARAM_CASE_H_
 #define DJ_TESTS_PARAM_CASE_H_
 
+#include "base/arena.h"
 #include "common/random_model.h"
 #include "common/step_energy.h"
 #include "common/worst.h"
+#include "gradient/param_gradient.h"
+#include "integrate/armature.h"
 #include "math/so3.h"
 #include "model/body_param.h"
 #include "model/param.h"
@@ -17,9 +20,9 @@ typedef struct djParamCase {
   djModel *model, *copy;   // parameters are set on the copy
   djData *data, *other;    // of the model, of the copy; at one state
   double *q, *z, *r;       // end of the step, direction, scratch
-  double* grad;            // analytic, laid out by dj_paramBlock
-  double* x;               // (nbody x 6) twists of bodies
-  double* tensor;          // (nbody x 6)
+  djParamSums sums;
+  void* memory;            // theirs
+  double* grad;            // sums.param: analytic, laid out by dj_paramBlock
 } djParamCase;
 
 static inline double* djt_zeros(size_t n) {
@@ -32,37 +35,26 @@ static inline double* djt_zeros(size_t n) {
 static inline double djt_residualAlong(djParamCase* c) {
   djWork* w = c->other->work;
   double sum = 0;
-  assert_true(dj_integratorRow(c->copy->opt.integrator)->begin(w, c->copy) >= 0);
+  assert_true(dj_method(c->copy->opt.integrator)->begin(w, c->copy) >= 0);
   energyAt(c->r, c->copy, c->other, c->q);
   for (int i = 0; i < c->copy->nv; i++) sum += c->z[i] * c->r[i];
   return sum;
-}
-
-// Twists of bodies about ref when coordinates change by z.
-static inline void djt_bodyTwists(double* x, const djModel* m, const djKin* kin, const double* z) {
-  memset(x, 0, (size_t)m->nbody * 6 * sizeof(double));
-  for (int b = 1; b < m->nbody; b++) {
-    if (m->body_lastdof[b] < 0) continue;
-    memcpy(x + 6 * b, x + 6 * m->body_parent[b], 6 * sizeof(double));
-    for (int i = m->body_dofadr[b]; i < m->body_dofadr[b] + m->body_dofnum[b]; i++) {
-      for (int k = 0; k < 6; k++) x[6 * b + k] += kin->S[6 * i + k] * z[i];
-    }
-  }
 }
 
 // The analytic gradient at the case's end.
 static inline void djt_paramGradient(djParamCase* c) {
   const djModel* m = c->model;
   djWork* w = c->data->work;
-  assert_true(dj_integratorRow(m->opt.integrator)->begin(w, m) >= 0);
+  assert_true(dj_method(m->opt.integrator)->begin(w, m) >= 0);
   energyAt(c->r, m, c->data, c->q);
-  memset(c->grad, 0, dj_paramGradSize(m) * sizeof(double));
-  memset(c->tensor, 0, (size_t)m->nbody * 6 * sizeof(double));
-  djt_bodyTwists(c->x, m, &w->now, c->z);
-  dj_bodyParams(c->grad, c->tensor, m, w->body, &w->start, &w->now, &w->kin0, &w->back, w->ref,
-                c->x, w->h);
-  dj_tensorParams(c->grad, m, c->tensor);
-  dj_jointParams(c->grad, &w->joint, m, &w->start, c->q, c->z);
+  dj_initParamSums(&c->sums, c->memory, m);
+  djMotion motion = dj_motionAt(w, m, &w->now);
+  assert_true(dj_forceParams(&c->sums, &w->forces, &motion, c->z) >= 0);
+  dj_armatureParams(c->grad, w, &motion, c->z, c->sums.zeta);
+  dj_loadParams(c->grad, &w->forces, &motion, &motion.at, c->sums.x);
+  dj_bodyParams(c->grad, c->sums.tensor, m, w->body, &w->now.kin, &w->begin.kin, &w->back.kin,
+                w->ref, c->sums.x, w->h);
+  dj_tensorParams(c->grad, m, c->sums.tensor);
 }
 
 // A step from a random state, and an end near its solution. Takes the model.
@@ -79,19 +71,21 @@ static inline djParamCase djt_openParamCase(djModel* m, djRng* rng, double speed
   c.q = djt_zeros((size_t)m->nq);
   c.z = djt_zeros((size_t)m->nv);
   c.r = djt_zeros((size_t)m->nv);
-  c.x = djt_zeros((size_t)m->nbody * 6);
-  c.tensor = djt_zeros((size_t)m->nbody * 6);
-  c.grad = djt_zeros(dj_paramGradSize(m));
+  c.memory = aligned_alloc(DJ_ALIGN, (dj_paramSumsSize(m) / DJ_ALIGN + 1) * DJ_ALIGN);
+  assert_non_null(c.memory);
+  dj_initParamSums(&c.sums, c.memory, m);
+  c.grad = c.sums.param;
   for (int i = 0; i < m->nv; i++) c.z[i] = djt_uniform(rng, -0.1, 0.1);
-  dj_integratePos(c.q, m, c.data->work->q, c.z, 1);
+  dj_integratePos(c.q, m, c.data->work->now.q, c.z, 1);
   for (int i = 0; i < m->nv; i++) c.z[i] = djt_uniform(rng, -1, 1);
   djt_paramGradient(&c);
   return c;
 }
 
 static inline void djt_closeParamCase(djParamCase* c) {
-  double* const list[] = {c->q, c->z, c->r, c->x, c->tensor, c->grad};
+  double* const list[] = {c->q, c->z, c->r};
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) free(list[i]);
+  free(c->memory);
   dj_deleteData(c->data);
   dj_deleteData(c->other);
   dj_deleteModel(c->model);
@@ -161,6 +155,8 @@ typedef struct djtWorst {
 
 static inline int djt_elementCount(const djModel* m, djField f) {
   if (f == DJ_FIELD_GRAVITY) return 1;
+  if (f >= DJ_FIELD_TENDON_STIFFNESS && f <= DJ_FIELD_TENDON_RANGE) return m->ntendon;
+  if (f == DJ_FIELD_SITE_POS) return m->nsite;
   if (f >= DJ_FIELD_ACTUATOR_GAINPRM && f <= DJ_FIELD_ACTUATOR_GEAR) return m->nu;
   return f >= DJ_FIELD_JOINT_POS && f <= DJ_FIELD_JOINT_RANGE ? m->njnt : m->nbody;
 }

@@ -152,7 +152,7 @@ static void putBody(djMaker* k, int* next, int end, int depth) {
   }
   putGeom(k, false);
   while (maybe(k, 0.3)) putGeom(k, false);
-  if (maybe(k, 0.3)) {
+  while (maybe(k, k->features & DJT_MJCF_TENDONS ? 0.6 : 0.3)) {
     put(k, "<site name=\"s%d\"", ++k->nsite);
     putPose(k, 0.2);
     put(k, "/>\n");
@@ -198,13 +198,49 @@ static void putActuators(djMaker* k) {
   put(k, "</actuator>\n");
 }
 
-// ------------------------------ forces that only MuJoCo has -------------------------------------
+// ------------------------------ tendons ---------------------------------------------------------
 
-static void putTendonTerms(djMaker* k) {
+static void putTendonTerms(djMaker* k, bool wraps) {
+  bool smooth = k->features & DJT_MJCF_SMOOTH;
   double slack = uniform(k, 0, 0.3);
-  put(k, " stiffness=\"%.5g %.5g %.5g\" damping=\"%.5g %.5g %.5g\" springlength=\"%.5g %.5g\"",
-      uniform(k, 0, 20), uniform(k, 0, 5), uniform(k, 0, 5), uniform(k, 0, 2), uniform(k, 0, 1),
-      uniform(k, 0, 1), slack, slack + uniform(k, 0, 0.2));
+  put(k, " stiffness=\"%.5g %.5g %.5g\" damping=\"%.5g %.5g %.5g\"", uniform(k, 0, 20),
+      uniform(k, 0, 5), uniform(k, 0, 5), uniform(k, 0, 2), uniform(k, 0, 1), uniform(k, 0, 1));
+  if (maybe(k, 0.7)) {
+    put(k, " springlength=\"%.5g %.5g\"", slack, slack + maybe(k, 0.5) * uniform(k, 0, 0.2));
+  }
+  if (wraps) return;
+  if (maybe(k, 0.4)) put(k, " armature=\"%.5g\"", uniform(k, 0, 0.5));
+  if (smooth) return;
+  if (maybe(k, 0.3)) put(k, " frictionloss=\"%.5g\"", uniform(k, 0, 0.5));
+  if (maybe(k, 0.4)) {
+    put(k, " limited=\"true\" range=\"%.5g %.5g\" margin=\"%.5g\"", uniform(k, -0.5, 0.4),
+        uniform(k, 0.5, 1.5), uniform(k, 0, 0.01));
+  }
+  if (maybe(k, 0.4)) {
+    put(k, " actuatorfrclimited=\"true\" actuatorfrcrange=\"%.5g %.5g\"", uniform(k, -3, -0.5),
+        uniform(k, 0.5, 3));
+  }
+}
+
+// Of any site but `last`; the one that was put.
+static int putSite(djMaker* k, int last) {
+  int site;
+  do site = 1 + integer(k, k->nsite);
+  while (site == last);
+  put(k, "<site site=\"s%d\"/>", site);
+  return site;
+}
+
+static void putPath(djMaker* k) {
+  int last = 0;
+  if (maybe(k, 0.2)) put(k, "<pulley divisor=\"%.5g\"/>", uniform(k, 0.5, 3));
+  for (int part = 0; part < 3; part++) {
+    last = putSite(k, 0);
+    last = putSite(k, last);
+    while (maybe(k, 0.4)) last = putSite(k, last);
+    if (part == 2 || maybe(k, 0.6)) return;
+    put(k, "<pulley divisor=\"%.5g\"/>", uniform(k, 0.5, 3));
+  }
 }
 
 // Tendons t1, t2..; how many.
@@ -217,36 +253,71 @@ static int putTendons(djMaker* k) {
       if (k->joint_type[j] == 'f' || k->joint_type[j] == 'b' || maybe(k, 0.4)) continue;
       if (used++ == 0) {
         put(k, "<fixed name=\"t%d\"", ++n);
-        putTendonTerms(k);
+        putTendonTerms(k, false);
         put(k, ">");
       }
       put(k, "<joint joint=\"j%d\" coef=\"%.5g\"/>", j, uniform(k, -2, 2));
     }
     if (used > 0) put(k, "</fixed>\n");
   }
-  if (k->nsite > 1) {
+  for (int t = 0; t < 2 && k->nsite > 1; t++) {
     put(k, "<spatial name=\"t%d\"", ++n);
-    putTendonTerms(k);
-    put(k, "><site site=\"s1\"/><site site=\"s2\"/></spatial>\n");
+    putTendonTerms(k, false);
+    put(k, ">");
+    putPath(k);
+    put(k, "</spatial>\n");
   }
   put(k, "</tendon>\n");
   return n;
 }
 
-// Several on each tendon, on sites, muscles, and such of several outputs.
-static void putRest(djMaker* k) {
-  int ntendon = putTendons(k);
-  put(k, "<actuator>\n");
+static void putDrive(djMaker* k) {
+  put(k, " gear=\"%.5g 0.3 %.5g 0.1 -0.4 %.5g\"", uniform(k, -2, 2), uniform(k, -1, 1),
+      uniform(k, -1, 1));
+  put(k, " gainprm=\"%.5g\" biastype=\"affine\" biasprm=\"%.5g %.5g %.5g\" group=\"%d\"",
+      uniform(k, -2, 2), uniform(k, -1, 1), uniform(k, -3, 0), uniform(k, -1, 0), integer(k, 3));
+  if (!(k->features & DJT_MJCF_SMOOTH) && maybe(k, 0.5)) putRange(k, "force", -3, 2);
+  k->nu++;
+}
+
+// Several on each tendon, on sites, and by cranks.
+static void putDrives(djMaker* k, int ntendon) {
   for (int i = 0; i < 2 * ntendon; i++) {
-    put(k, "<general tendon=\"t%d\" gear=\"%.5g\" gainprm=\"%.5g\" biastype=\"affine\" "
-        "biasprm=\"%.5g %.5g %.5g\" damping=\"%.5g %.5g %.5g\" group=\"%d\"/>\n",
-        1 + integer(k, ntendon), uniform(k, -3, 3), uniform(k, -2, 2), uniform(k, -1, 1),
-        uniform(k, -3, 0), uniform(k, -1, 0), uniform(k, 0, 0.5), uniform(k, 0, 0.5),
-        uniform(k, 0, 0.5), integer(k, 3));
+    put(k, "<general tendon=\"t%d\"", 1 + integer(k, ntendon));
+    putDrive(k);
+    put(k, " damping=\"%.5g %.5g %.5g\"", uniform(k, 0, 0.5), uniform(k, 0, 0.5),
+        uniform(k, 0, 0.5));
+    if (maybe(k, 0.3)) {
+      put(k, " armature=\"%.5g\"", uniform(k, 0, 0.2));
+    }
+    put(k, "/>\n");
   }
   for (int i = 1; i <= k->nsite; i++) {
-    put(k, "<motor site=\"s%d\" gear=\"%.5g 0.3 %.5g 0.1 -0.4 %.5g\"/>\n", i, uniform(k, -2, 2),
-        uniform(k, -1, 1), uniform(k, -1, 1));
+    int other = 1 + integer(k, k->nsite), type = integer(k, 3);
+    put(k, type == 2 ? "<general cranksite=\"s%d\"" : "<general site=\"s%d\"", i);
+    if (type == 1) put(k, " refsite=\"s%d\"", other);
+    if (type == 2) put(k, " slidersite=\"s%d\" cranklength=\"%.5g\"", other, uniform(k, 2, 4));
+    putDrive(k);
+    put(k, "/>\n");
+  }
+}
+
+// ------------------------------ forces that only MuJoCo has -------------------------------------
+
+// A tendon around a geom, muscles, and actuators of several outputs.
+static void putRest(djMaker* k) {
+  if (k->nsite > 1) {
+    put(k, "<tendon><spatial name=\"t0\"");
+    putTendonTerms(k, true);
+    put(k, "><site site=\"s1\"/><geom geom=\"g0\"/><site site=\"s2\"/></spatial></tendon>\n");
+  }
+  put(k, "<actuator>\n");
+  for (int i = 0; i < 2 && k->nsite > 1; i++) {
+    put(k, "<general tendon=\"t0\" gear=\"%.5g\" gainprm=\"%.5g\" biastype=\"affine\" "
+        "biasprm=\"%.5g %.5g %.5g\" damping=\"%.5g %.5g %.5g\" group=\"%d\"/>\n",
+        uniform(k, -3, 3), uniform(k, -2, 2), uniform(k, -1, 1), uniform(k, -3, 0),
+        uniform(k, -1, 0), uniform(k, 0, 0.5), uniform(k, 0, 0.5), uniform(k, 0, 0.5),
+        integer(k, 3));
   }
   for (int j = 1; j <= k->njnt; j++) {
     if (k->joint_type[j] == 'b' && maybe(k, 0.5)) {
@@ -334,9 +405,16 @@ char* djt_randomMjcf(djRng* rng, int nbody, int features) {
   if (features & DJT_MJCF_MESHES) putMeshes(k);
   put(k, "<worldbody>\n");
   if (maybe(k, 0.8)) putGeom(k, true);
+  if (features & DJT_MJCF_REST) put(k, "<geom name=\"g0\" size=\"0.1\" pos=\"0.1 0.2 0.3\"/>\n");
   for (int next = 1; next <= nbody;) putBody(k, &next, nbody + 1, 0);
   put(k, "</worldbody>\n");
   if (features & DJT_MJCF_ACTUATORS) putActuators(k);
+  if (features & DJT_MJCF_TENDONS) {
+    int ntendon = putTendons(k);
+    put(k, "<actuator>\n");
+    putDrives(k, ntendon);
+    put(k, "</actuator>\n");
+  }
   if (features & DJT_MJCF_REST) putRest(k);
   if (features & DJT_MJCF_CONTACT) putContacts(k, nbody);
   if (features & DJT_MJCF_KEYS) putKeys(k);

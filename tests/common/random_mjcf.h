@@ -14,8 +14,10 @@ enum {
   DJT_MJCF_CLUSTER = 32,   // spheres only, all of them within reach of each other
   DJT_MJCF_ALL = 31,
   DJT_MJCF_SMOOTH = 64,    // nothing that is approximated: no limits, friction loss, ranges
-  DJT_MJCF_REST = 128      // what our step leaves to MuJoCo: tendons, actuators on them and on
-                           // sites, muscles, gravity compensation by actuators
+  DJT_MJCF_REST = 128,     // what our step leaves to MuJoCo: tendons around geoms, actuators on
+                           // them, muscles, gravity compensation by actuators
+  DJT_MJCF_TENDONS = 256   // fixed tendons and paths with pulleys, actuators on them, on sites
+                           // and by cranks
 };
 
 // A model with nbody bodies (world not counted), everything in it imported exactly or nearly so.

@@ -120,6 +120,106 @@ static void randomActuator(djActuatorDef* a, djRng* rng, int joint, djJointType 
   a->damping = djt_uniform(rng, 0, 0.05);
 }
 
+static void randomSite(djSiteDef* s, djRng* rng, int body) {
+  *s = (djSiteDef){.body = body};
+  for (int k = 0; k < 3; k++) s->pos[k] = djt_uniform(rng, -0.3, 0.3);
+  djt_unitQuat(s->quat, rng);
+}
+
+// From site to site, with a pulley now and then. Returns how many wraps.
+static int randomPath(djWrapDef* wrap, djRng* rng, int nsite) {
+  int n = 0, last = -1;
+  for (int k = 2 + djt_integer(rng, 3); k > 0; k--) {
+    int site;
+    do site = djt_integer(rng, nsite);
+    while (site == last);
+    last = site;
+    wrap[n++] = (djWrapDef){DJ_WRAP_SITE, site, 0};
+    if (k < 3 || n < 2 || wrap[n - 2].type != DJ_WRAP_SITE || djt_integer(rng, 3)) continue;
+    wrap[n++] = (djWrapDef){DJ_WRAP_PULLEY, -1, djt_uniform(rng, 0.5, 3)};
+  }
+  return n;
+}
+
+static int randomFixed(djWrapDef* wrap, djRng* rng, const djJointDef* joint, int nj) {
+  int n = 0;
+  for (int j = 0; j < nj && n < 4; j++) {
+    if (joint[j].type == DJ_FREE || joint[j].type == DJ_BALL || djt_integer(rng, 3) == 0) continue;
+    wrap[n++] = (djWrapDef){DJ_WRAP_JOINT, j, djt_uniform(rng, -2, 2)};
+  }
+  return n;
+}
+
+static void randomTendon(djTendonDef* t, djRng* rng, int features) {
+  *t = dj_defaultTendonDef();
+  if (features & DJT_SPRINGS) {
+    t->stiffness = djt_uniform(rng, 1, 10);
+    t->stiffnesspoly[0] = djt_uniform(rng, 0, 1);
+    t->stiffnesspoly[1] = djt_uniform(rng, 0, 1);
+    t->damping = djt_uniform(rng, 0.1, 0.5);
+    t->dampingpoly[0] = djt_uniform(rng, 0, 0.1);
+    t->dampingpoly[1] = djt_uniform(rng, 0, 0.1);
+    t->springlength[0] = djt_uniform(rng, 0, 0.3);
+    t->springlength[1] = t->springlength[0] + djt_integer(rng, 2) * djt_uniform(rng, 0.1, 0.3);
+    if (djt_integer(rng, 2)) t->armature = djt_uniform(rng, 0.05, 0.3);
+  }
+  if (features & DJT_LOSS) t->frictionloss = djt_uniform(rng, 0.05, 0.3);
+  t->limited = (features & DJT_LIMITS) && djt_integer(rng, 2);
+  t->range[0] = djt_uniform(rng, -0.3, 0.5);
+  t->range[1] = djt_uniform(rng, 0.6, 1);
+  t->actfrclimited = (features & DJT_TOTAL) && djt_integer(rng, 2);
+  t->actfrcrange[0] = djt_integer(rng, 3) ? -1.5 : 0;
+  t->actfrcrange[1] = 2;
+}
+
+enum { MAX_SITE = 2 * MAX_BODY, MAX_TENDON = 4, MAX_WRAP = 10 };
+
+typedef struct Tendons {
+  djSiteDef site[MAX_SITE];
+  djTendonDef tendon[MAX_TENDON];
+  djWrapDef wrap[MAX_TENDON][MAX_WRAP];
+} Tendons;
+
+static void addTendons(djModelDef* def, Tendons* t, djRng* rng, int features) {
+  for (int b = 0; b < def->nbody; b++) {
+    for (int k = 1 + djt_integer(rng, 2); k > 0; k--) randomSite(&t->site[def->nsite++], rng, b);
+  }
+  for (int i = 0; i < MAX_TENDON; i++) {
+    int n = i % 2 ? randomFixed(t->wrap[i], rng, def->joint, def->njnt)
+                  : randomPath(t->wrap[i], rng, def->nsite);
+    djTendonDef* tendon = &t->tendon[def->ntendon];
+    if (n == 0) continue;
+    randomTendon(tendon, rng, features);
+    tendon->nwrap = n;
+    tendon->wrap = t->wrap[i];
+    def->ntendon++;
+  }
+  def->site = t->site;
+  def->tendon = t->tendon;
+}
+
+// Of what actuator a of a slide is put on instead.
+static void retarget(djActuatorDef* a, djRng* rng, const djModelDef* def) {
+  int s = djt_integer(rng, def->nsite), other = djt_integer(rng, def->nsite);
+  int type = djt_integer(rng, 4);
+  if (type < 2 && def->ntendon > 0) {
+    a->joint = -1;
+    a->tendon = djt_integer(rng, def->ntendon);
+    return;
+  }
+  a->joint = -1;
+  a->armature = a->damping = 0;
+  for (int k = 0; k < 6; k++) a->gear[k] = djt_uniform(rng, -1, 1);
+  if (type == 2) {
+    a->cranksite = s;
+    a->slidersite = other;
+    a->cranklength = djt_uniform(rng, 2, 3);
+    return;
+  }
+  a->site = s;
+  if (djt_integer(rng, 3)) a->refsite = other;
+}
+
 djModel* djt_randomModel(djRng* rng, int nbody, int features) {
   djBodyDef body[MAX_BODY];
   djJointDef joint[MAX_JOINT];
@@ -166,6 +266,15 @@ djModel* djt_randomModel(djRng* rng, int nbody, int features) {
   def.body = body;
   def.joint = joint;
   def.actuator = act;
+  Tendons tendons;
+  if (features & DJT_TENDONS) {
+    addTendons(&def, &tendons, rng, features);
+    for (int i = 0; i < nu; i++) {
+      djJointType type = joint[act[i].joint].type;
+      bool scalar = type == DJ_SLIDE || type == DJ_HINGE;
+      if (scalar && djt_integer(rng, 4)) retarget(&act[i], rng, &def);
+    }
+  }
   djModel* model;
   djError err;
   if (dj_makeModel(&model, &def, &err) < 0) {

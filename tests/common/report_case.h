@@ -25,6 +25,8 @@
 #define MOTOR(more) ACT("<motor name='u' joint='j' " more "/>")
 #define TENDON(more) "<tendon><fixed name='t' " more "><joint joint='j' coef='1'/><joint " \
   "joint='j2' coef='2'/></fixed></tendon>"
+#define AROUND(more) "<tendon><spatial name='t' " more "><site site='sa'/><geom geom='a2'/><site " \
+  "site='sa2'/></spatial></tendon>"
 #define EQ(text) "<equality>" text "</equality>"
 #define FLAG(text) "><flag " text "/></option>"
 

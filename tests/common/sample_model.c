@@ -128,18 +128,41 @@ static void fillOthers(djSample* s) {
   s->ctrl[2] = -0.4;
 }
 
+static void fillTendons(djSample* s) {
+  for (int i = 0; i < 2; i++) {
+    s->tendon[i] = dj_defaultTendonDef();
+    s->tendon[i].wrap = s->wrap[i];
+  }
+  s->tendon[0].name = "rope";
+  s->tendon[0].nwrap = 5;
+  for (int k = 0; k < 5; k++) s->wrap[0][k] = (djWrapDef){DJ_WRAP_SITE, k % 3 % 2, 0};
+  s->wrap[0][2] = (djWrapDef){DJ_WRAP_PULLEY, -1, 1.5};
+  s->tendon[0].stiffness = 3;
+  s->tendon[0].limited = true;
+  s->tendon[0].range[1] = 2;
+  s->tendon[0].armature = 0.01;
+  s->tendon[1].nwrap = 1;
+  s->wrap[1][0] = (djWrapDef){DJ_WRAP_JOINT, 1, -0.3};
+  s->tendon[1].damping = 0.2;
+  s->tendon[1].springlength[0] = 0.1;
+  s->tendon[1].springlength[1] = 0.4;
+  s->tendon[1].actfrclimited = true;
+  s->tendon[1].actfrcrange[0] = -4;
+}
+
 void djt_fillSample(djSample* s) {
   memset(s, 0, sizeof *s);
   fillBodies(s);
   fillJoints(s);
   fillGeoms(s);
   fillOthers(s);
+  fillTendons(s);
   s->def = dj_defaultModelDef();
   djModelDef* d = &s->def;
   d->name = "sample \"scene\"\n\xc3\xa9";
   d->option.timestep = 0.01;
   d->option.disable = DJ_DSBL_LIMIT | DJ_DSBL_ACTUATION;
-  d->gravity_ramp = 0.5;
+  d->option.gravity_ramp = 0.5;
   d->nbody = 6;
   d->body = s->body;
   d->njnt = 4;
@@ -150,6 +173,8 @@ void djt_fillSample(djSample* s) {
   d->mesh = s->mesh;
   d->nsite = 2;
   d->site = s->site;
+  d->ntendon = 2;
+  d->tendon = s->tendon;
   d->nu = 3;
   d->actuator = s->actuator;
   d->npair = 1;
@@ -180,13 +205,17 @@ const char* djt_difference(const djModel* a, const djModel* b) {
 #define SIZE(name) \
   if (a->name != b->name) return #name;
   SIZE(nq) SIZE(nv) SIZE(nu) SIZE(na) SIZE(nbody) SIZE(njnt) SIZE(ngeom) SIZE(nmesh)
-  SIZE(nmeshvert) SIZE(nmeshface) SIZE(nsite) SIZE(nmocap) SIZE(npair) SIZE(nexclude) SIZE(nkey)
-  SIZE(nnames)
+  SIZE(nmeshvert) SIZE(nmeshface) SIZE(nmeshtri) SIZE(nsite) SIZE(nmocap) SIZE(npair)
+  SIZE(nexclude) SIZE(nkey) SIZE(nnames) SIZE(ncoord) SIZE(ncoorddof) SIZE(ntendon) SIZE(nwrap)
+  SIZE(ncrank) SIZE(nkernelsetting) SIZE(nsetting)
 #undef SIZE
   int nq = a->nq, nv = a->nv, nu = a->nu, na = a->na, nbody = a->nbody, njnt = a->njnt;
   int ngeom = a->ngeom, nmesh = a->nmesh, nmeshvert = a->nmeshvert, nmeshface = a->nmeshface;
+  int nmeshtri = a->nmeshtri;
   int nsite = a->nsite, nmocap = a->nmocap, npair = a->npair, nexclude = a->nexclude;
-  int nkey = a->nkey, nnames = a->nnames;
+  int nkey = a->nkey, nnames = a->nnames, ncoord = a->ncoord, ncoorddof = a->ncoorddof;
+  int nkernelsetting = a->nkernelsetting, nsetting = a->nsetting;
+  int ntendon = a->ntendon, nwrap = a->nwrap;
 #define X(type, name, rows, columns)                                                        \
   if (memcmp(a->name, b->name, (size_t)(rows) * (size_t)(columns) * sizeof(type)) != 0) \
     return #name;
@@ -194,7 +223,7 @@ const char* djt_difference(const djModel* a, const djModel* b) {
 #undef X
   if (memcmp(&a->contact, &b->contact, sizeof a->contact) != 0) return "contact";
   if (!sameOption(&a->opt, &b->opt)) return "opt";
-  const double x[3] = {a->gravity_ramp, a->total_mass, a->moving_mass};
-  const double y[3] = {b->gravity_ramp, b->total_mass, b->moving_mass};
+  const double x[3] = {a->opt.gravity_ramp, a->total_mass, a->moving_mass};
+  const double y[3] = {b->opt.gravity_ramp, b->total_mass, b->moving_mass};
   return memcmp(x, y, sizeof x) ? "masses" : NULL;
 }

@@ -14,6 +14,8 @@ typedef struct djSample {
   djGeomDef geom[5];
   djMeshDef mesh[2];
   djSiteDef site[2];
+  djTendonDef tendon[2];
+  djWrapDef wrap[2][5];
   djActuatorDef actuator[3];
   djPairDef pair[1];
   djExcludeDef exclude[1];

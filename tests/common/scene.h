@@ -205,7 +205,7 @@ static inline double* publicNumbers(size_t* n, const djModel* m, const djData* d
   const djStats* t = &d->stats;
   const double stats[12] = {(double)t->steps, (double)t->newton_iterations,
                             (double)t->unconverged_steps, (double)t->recovering_steps,
-                            (double)t->damped_steps, t->iterations, t->residual,
+                            (double)t->fallback_steps, t->iterations, t->residual,
                             t->worst_residual, t->gap, t->smallest_gap, t->overlap,
                             t->deepest_overlap};
   memcpy(p, stats, sizeof stats);

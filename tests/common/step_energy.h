@@ -14,12 +14,12 @@
 static inline double energyAt(double* gradient, const djModel* m, djData* d, const double* q) {
   djWork* w = d->work;
   double value;
-  bool cautious = false;
-  memcpy(w->q, q, (size_t)m->nq * sizeof(double));
-  dj_kinematics(&w->now, m, q, d->mocap_pos, d->mocap_quat);
-  dj_motionSubspace(&w->now, m, w->ref);
-  const djIntegratorRow* row = dj_integratorRow(m->opt.integrator);
-  assert_int_equal(row->evaluate(&value, gradient, w, m, &w->now, w->q, &cautious), DJ_OK);
+  bool majorizer = false;
+  memcpy(w->now.q, q, (size_t)m->nq * sizeof(double));
+  dj_setPlace(&w->now, m, d->mocap_pos, d->mocap_quat);
+  dj_openPlace(&w->now, m, w->ref);
+  const djMethod* row = dj_method(m->opt.integrator);
+  assert_int_equal(row->evaluate(&value, gradient, w, m, &w->now, &majorizer), DJ_OK);
   return value;
 }
 

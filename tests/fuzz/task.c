@@ -1,5 +1,5 @@
-// JSON tasks, of a model that has an element of every kind: what resolves has a loss and a gradient,
-// or says why not.
+// JSON tasks, of a model that has an element of every kind: what resolves has a loss and a
+// gradient, or says why not.
 
 #include "fuzz.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HORIZON = 25, POLISH = 8 };
+enum { HORIZON = 25, REFINEMENT = 8 };
 
 // The weight of entry i of column k in sums over entries: fixed numbers in [0.5, 1.5), either sign.
 static double weight(int i, int k) {
@@ -207,7 +207,7 @@ static void addGradient(refResult* out, const djModel* m, djData* d) {
   memcpy(qvel, d->qvel, (size_t)m->nv * sizeof *qvel);
   if (m->na > 0) memcpy(act, d->act, (size_t)m->na * sizeof *act);
   djRollout rollout = {.horizon = HORIZON, .qpos0 = qpos, .qvel0 = qvel, .act0 = act, .ctrl = ctrl,
-                       .nloss = listLosses(loss, m), .loss = loss, .polish = POLISH};
+                       .nloss = listLosses(loss, m), .loss = loss, .refinement_steps = REFINEMENT};
   djRolloutResult result = {.nparam = n, .param = param};
   result.grad_qpos0 = ref_add(out, "by qpos", m->nv);
   result.grad_qvel0 = ref_add(out, "by qvel", m->nv);

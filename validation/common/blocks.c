@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double scaling = 1e-6;   // of a wrong covector, a step
+static const double scaling = 1e-6;   // of a wrong cotangent, a step
 
 static void* take(size_t n, size_t size) {
   void* p = calloc(n + 1, size);
@@ -164,7 +164,7 @@ static int termsAt(djLossTerm* out, const djRollout* r, int k) {
   return n;
 }
 
-// Gradient by the design's variables, step by step, the covector scaled by `factor` at each.
+// Gradient by the design's variables, step by step, the cotangent scaled by `factor` at each.
 static void adjointBySteps(double* out, Case* c, double factor) {
   djDesign* d = c->design;
   const djModel* m = d->model;
@@ -178,7 +178,7 @@ static void adjointBySteps(double* out, Case* c, double factor) {
   djLossTerm* term = take((size_t)whole->nloss, sizeof *term);
   djTape* tape;
   if (djd_makeTape(&tape, m, 1, NULL) < 0) djv_fail("%s: no tape", c->name);
-  double* covector = take((size_t)(2 * nx), sizeof(double));   // at both states
+  double* cotangent = take((size_t)(2 * nx), sizeof(double));   // at both states
   for (int k = h - 1; k >= 0; k--) {
     djRollout one = *whole;
     one.horizon = 1;
@@ -191,9 +191,9 @@ static void adjointBySteps(double* out, Case* c, double factor) {
     djRolloutResult r = {.grad_qpos0 = lambda, .grad_qvel0 = lambda + nv,
                          .grad_act0 = lambda + 2 * nv, .grad_ctrl = ctrl + k * nu,
                          .nparam = p->nparam, .param = p->param, .grad_param = step};
-    memcpy(covector + nx, given, (size_t)nx * sizeof(double));
+    memcpy(cotangent + nx, given, (size_t)nx * sizeof(double));
     if (djd_rolloutForward(&r, m, d->data, &one, tape) < 0 ||
-        djd_setCovectors(tape, m, covector, NULL) < 0 ||
+        djd_setCotangents(tape, m, cotangent, NULL) < 0 ||
         djd_rolloutBackward(&r, m, d->data, &one, tape) < 0) {
       djv_fail("%s: a single step has no adjoint: %s", c->name, dj_errorText(d->data));
     }
@@ -210,7 +210,7 @@ static void adjointBySteps(double* out, Case* c, double factor) {
     for (int k = 0; k < v->n; k++) out[d->adr[i] + k] = from[v->adr + v->index[k]];
   }
   djd_deleteTape(tape);
-  free(covector);
+  free(cotangent);
   free(term);
   free(memory);
 }

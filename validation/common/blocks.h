@@ -1,7 +1,7 @@
 // Certificates of random blocks of variables, of right gradients and of wrong ones.
 //
 // A right gradient is the library's own adjoint. The wrong one is made here from public calls: the
-// recorded run is taken backwards in runs of one step each, and the covector is scaled by 1 + 1e-6
+// recorded run is taken backwards in runs of one step each, and the cotangent is scaled by 1 + 1e-6
 // on its way from step to step. A block's reach is the number of steps that its derivative goes
 // back in the mean, as the wrong gradient's relative error / 1e-6 tells.
 

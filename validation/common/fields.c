@@ -12,6 +12,7 @@ typedef enum Scale {
   UNIT,         // 0.1
   VALUE,        // 0.3 of the value; 1 upward where it is 0
   MOMENTS,      // of inertias: 0.3 of each second moment
+  ENDS,         // 0.02 m; two that are equal move together
   GENERAL,      // 0.2 of the value, at least 0.02
   COORDINATES,  // 0.1, rotations too
   GRAVITY       // 1
@@ -46,6 +47,11 @@ static const Field fields[DJV_NFIELD] = {
     {"geom", "friction", DJ_OBJ_GEOM, VALUE},
     {"mesh", "vert", DJ_OBJ_MESH, VALUE},
     {"site", "pos", DJ_OBJ_SITE, LENGTH},
+    {"tendon", "stiffness", DJ_OBJ_TENDON, VALUE},
+    {"tendon", "damping", DJ_OBJ_TENDON, VALUE},
+    {"tendon", "springlength", DJ_OBJ_TENDON, ENDS},
+    {"tendon", "frictionloss", DJ_OBJ_TENDON, VALUE},
+    {"tendon", "range", DJ_OBJ_TENDON, LENGTH},
     {"actuator", "gainprm", DJ_OBJ_ACTUATOR, GENERAL},
     {"actuator", "biasprm", DJ_OBJ_ACTUATOR, GENERAL},
     {"actuator", "gear", DJ_OBJ_ACTUATOR, GENERAL},
@@ -131,7 +137,7 @@ void djv_openRun(djvRun* run, djModel* m, const djData* from, int horizon) {
   int n = listLosses(run->loss, m, run->data, run->qpos);
   run->rollout = (djRollout){.horizon = horizon, .qpos0 = run->qpos, .qvel0 = run->qvel,
                              .act0 = run->act, .ctrl = run->ctrl, .nloss = n, .loss = run->loss,
-                             .polish = 8};
+                             .refinement_steps = 8};
 }
 
 void djv_closeRun(djvRun* run) {
@@ -215,6 +221,7 @@ static void draw(double* d, const double* value, const djParam* p, Scale scale,
     double u = djv_uniform(random, -1, 1), v = plain ? value[k] : 0;
     switch (scale) {
       case LENGTH: d[k] = 0.02 * u; break;
+      case ENDS: d[k] = k > 0 && value[k] == value[0] ? d[0] : 0.02 * u; break;
       case VALUE: d[k] = v != 0 ? 0.3 * v * u : fabs(u); break;
       case GENERAL: d[k] = fmax(0.2 * fabs(v), 0.02) * u; break;
       case GRAVITY: d[k] = u; break;

@@ -36,10 +36,10 @@ typedef struct djdCertificate {
 // ends early where smaller steps cannot improve anything. A Richardson tableau over central
 // differences (one-sided ones where only one sign is allowed) yields the difference with the
 // smallest error estimate; the noise of the losses is measured. Where that is not enough, up to 374
-// steps more are taken, whose fit averages the noise. The losses of the ladder yield the slope, from
-// the largest step at which the remainder is mainly even in the step. scale > 0: the largest step.
-// Returns DJ_NOT_CONVERGED where fewer than three steps of the ladder are allowed, and then does not
-// pass.
+// steps more are taken, whose fit averages the noise. The losses of the ladder yield the slope,
+// from the largest step at which the remainder is mainly even in the step. scale > 0: the largest
+// step. Returns DJ_NOT_CONVERGED where fewer than three steps of the ladder are allowed, and then
+// does not pass.
 DJ_API djStatus djd_check(djdCertificate* result, double loss, double analytic, double scale,
                           djdLossAlong along, void* user);
 

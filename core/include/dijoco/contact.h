@@ -35,12 +35,22 @@ typedef struct djcFriction {
   double motion_b[6];     // likewise
 } djcFriction;
 
+// A setting of a contact model by its name.
+typedef struct djcSetting {
+  const char* name;
+  double value;
+} djcSetting;
+
 // Which contact model, and its parameters.
 typedef struct djcOption {
   djContactModel model;
-  double support;         // 0 < s < 1
-  double length_scale;    // metres
+  double support;         // 0 < s < 1; of the separating plane
+  double length_scale;    // metres; likewise
   djcFriction friction;
+  int nsetting;           // other settings of the model; those that are not given are by its
+  const djcSetting* setting;   //   default rules, with a weight of 1 N
+  double twist_a[6], twist_b[6];   // velocities (rad/s, m/s) about the origins, of models that
+                                   //   use them
 } djcOption;
 
 // What djc_pair finds.
@@ -57,6 +67,9 @@ typedef struct djcResult {
   double friction_value;      // its energy (SDRS eq. 8)
   // minus the derivative by a twist of the moved body about its moved origin
   double friction_wrench_a[6], friction_wrench_b[6];
+  bool energy;                // value is an energy and twist_gradient its gradient; else value is
+                              //   0, twist_gradient minus the wrenches, friction included
+  double twist_jac[144];      // derivative of twist_gradient by twist_a, then twist_b; row-major
 } djcResult;
 
 // Separating plane, s = 0.01, L = 1 m, no friction.

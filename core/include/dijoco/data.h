@@ -1,7 +1,9 @@
 // One simulation: state, inputs, results of the last step, and the step itself.
 //
-// A djData belongs to one thread; all its memory is allocated when it is made. Fields marked
-// "in" may be written by the user, the others are results.
+// A djData belongs to one thread. Its memory is allocated when it is made, but for what follows the
+// graph of contact in models of many bodies: a step that finds no room for its matrices makes room
+// for half as many again or more, and is then taken anew from its start, so that results do not
+// depend on it. Fields marked "in" may be written by the user, the others are results.
 
 #ifndef DIJOCO_DATA_H_
 #define DIJOCO_DATA_H_
@@ -18,7 +20,7 @@ typedef struct djStats {
   long newton_iterations;      // over all steps
   long unconverged_steps;
   long recovering_steps;       // steps with at least one pair in recovery
-  long damped_steps;           // of `variational`: taken by `position`, as it found no solution
+  long fallback_steps;         // of `variational`: taken by `position`, as it found no solution
   int iterations;              // of the last step
   double residual;             // of the last step: sqrt(decrement^2 / m) / (g h)
   double worst_residual;       // over all steps
@@ -54,6 +56,9 @@ typedef struct djData {
   double* qpos;                // (nq) quaternions need not be normalised
   double* qvel;                // (nv)
   double* act;                 // (na)
+  double* history;             // (nhistory x nv) what multi-step integrators keep of earlier steps.
+                               //   It belongs to qpos, qvel and the timestep: where these are
+                               //   written by hand the next step begins without it
   // inputs, in
   double* ctrl;                // (nu)
   double* qfrc_applied;        // (nv)
@@ -85,7 +90,9 @@ DJ_API djStatus dj_makeData(djData** data, const djModel* model, djError* err);
 DJ_API void dj_deleteData(djData* data);                // NULL is allowed
 // Copy of everything: the copy continues identically.
 DJ_API djStatus dj_copyData(djData* dest, const djModel* model, const djData* src);
-DJ_API size_t dj_dataSize(const djModel* model);        // bytes
+DJ_API size_t dj_dataSize(const djModel* model);        // bytes of new data
+DJ_API size_t dj_dataBytes(const djData* data);         // bytes it holds now
+DJ_API int dj_dataGrowths(const djData* data);          // how often room has been made since
 // Back to qpos0, or to a keyframe: state, inputs and statistics.
 DJ_API djStatus dj_resetData(const djModel* model, djData* data);
 DJ_API djStatus dj_resetKey(const djModel* model, djData* data, int key);
@@ -93,6 +100,8 @@ DJ_API djStatus dj_resetKey(const djModel* model, djData* data, int key);
 // State as one vector: time, qpos, qvel, act, history of the integrator. A run continues from it to
 // the last bit (with the same inputs).
 DJ_API int dj_stateSize(const djModel* model);
+// Entries of a tangent state: q and v (nv each), act (na), history (nhistory x nv).
+DJ_API int dj_tangentSize(const djModel* model);
 DJ_API djStatus dj_getState(double* state, const djModel* model, const djData* data);
 DJ_API djStatus dj_setState(djData* data, const djModel* model, const double* state);
 
@@ -110,6 +119,9 @@ DJ_API djStatus dj_angularMomentum(double spin[3], const djModel* model, djData*
 // Forces of the joints' limits (njnt) in the step just taken, >= 0, N or N m: spring and damper, of
 // a ball about the axis of its angle. 0 where a joint is inside its range.
 DJ_API djStatus dj_limitForces(double* force, const djModel* model, djData* data);
+
+// The same of tendons: force (ntendon).
+DJ_API djStatus dj_tendonLimitForces(double* force, const djModel* model, djData* data);
 
 // Text of the last failure on this data; "" when there was none.
 DJ_API const char* dj_errorText(const djData* data);

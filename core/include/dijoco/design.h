@@ -37,7 +37,7 @@ typedef struct djDesign {
   djModel* model;           // copy of the model with its parameters
   djData* data;
   djTape* tape;
-  djRollout rollout;        // its start and controls; extra Newton steps (polish) are on
+  djRollout rollout;        // its start and controls; refinement_steps are on
   djRolloutResult result;   // of the last evaluation, all arrays present; param: problem->param
   djError error;            // of the last failure
   void* memory;             // private

@@ -9,12 +9,14 @@
 #include <dijoco/csv.h>
 #include <dijoco/data.h>
 #include <dijoco/design.h>
+#include <dijoco/entry.h>
 #include <dijoco/file.h>
 #include <dijoco/gap.h>
 #include <dijoco/gradient.h>
 #include <dijoco/io.h>
 #include <dijoco/model.h>
 #include <dijoco/optimize.h>
+#include <dijoco/setting.h>
 #include <dijoco/task.h>
 #include <dijoco/types.h>
 

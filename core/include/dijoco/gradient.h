@@ -18,15 +18,15 @@ extern "C" {
 DJ_API djStatus djd_transition(const djModel* model, djData* data, double* A, double* B);
 DJ_API djStatus djd_lastTransition(const djModel* model, djData* data, double* A, double* B);
 
-// Derivatives of the contact forces of the step that dj_step has just taken, by q, v, act and ctrl at
-// its start: with n = 2 nv + na + nu, force (npair x 3 x n) those of data->pair[].force, moment
-// (npair x 3 x n) those of torque + point x force, normal (npair x n) those of normal_force. Any may
-// be NULL.
+// Derivatives of the contact forces of the step that dj_step has just taken, by q, v, act and ctrl
+// at its start: with n = 2 nv + na + nu, force (npair x 3 x n) those of data->pair[].force, moment
+// (npair x 3 x n) those of torque + point x force, normal (npair x n) those of normal_force. Any
+// may be NULL.
 DJ_API djStatus djd_lastContact(const djModel* model, djData* data, double* force, double* moment,
                                 double* normal);
 
-// Parameter block of the step just taken: P (nx x np) = d(q+, v+, act+)/d(parameters), np the sum of
-// their ntangent, columns in the order given. Costs about nv evaluations of a step, and memory
+// Parameter block of the step just taken: P (nx x np) = d(q+, v+, act+)/d(parameters), np the sum
+// of their ntangent, columns in the order given. Costs about nv evaluations of a step, and memory
 // while it runs.
 DJ_API djStatus djd_lastParams(const djModel* model, djData* data, double* P, int nparam,
                                const djParam* param);
@@ -79,7 +79,7 @@ typedef struct djRollout {
   const djLossTerm* loss;      // (nloss)
   djLossCallback callback;     // or NULL
   void* user;                  // handed to the callback
-  int polish;                  // extra full Newton steps until the decrement stops falling
+  int refinement_steps;        // extra full Newton steps until the decrement stops falling
   bool loss_only;              // no linearisation: a backward pass is not possible
   const djModel* compiled;     // not NULL: gradients by parameters let masses and inertias follow
                                //   the geoms of the model from this one on (dj_followGeoms)
@@ -103,9 +103,11 @@ typedef struct djRolloutResult {
   double forward_s, backward_s;  // filled by callers that have a clock; 0 here
 } djRolloutResult;
 
-// A tape holds what the adjoint needs of every step; its size is known in advance.
+// A tape holds what the adjoint needs of every step. That follows from the contacts of a run: a
+// tape grows while a run is recorded, by half of what it holds or more, and serves further runs.
 typedef struct djTape djTape;
-DJ_API size_t djd_tapeSize(const djModel* model, int horizon);   // bytes
+DJ_API size_t djd_tapeSize(const djModel* model, int horizon);   // bytes of a new one
+DJ_API size_t djd_tapeBytes(const djTape* tape);                 // bytes it holds now
 DJ_API djStatus djd_makeTape(djTape** tape, const djModel* model, int horizon, djError* err);
 DJ_API void djd_deleteTape(djTape* tape);
 
@@ -126,8 +128,8 @@ DJ_API djStatus djd_tapeStates(double* qpos, double* qvel, double* act, const dj
 // Derivatives of a loss that the caller has worked out from the trajectory: by tangent states,
 // dstate (horizon+1 x (2nv+na)), and by controls, dctrl (horizon x nu); NULL: zero. Backward passes
 // take them, as they take a callback's, until the next forward pass; so one forward pass serves any
-// number of covectors. Errors as above.
-DJ_API djStatus djd_setCovectors(djTape* tape, const djModel* model, const double* dstate,
+// number of cotangents. Errors as above.
+DJ_API djStatus djd_setCotangents(djTape* tape, const djModel* model, const double* dstate,
                                  const double* dctrl);
 
 #ifdef __cplusplus

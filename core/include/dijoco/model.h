@@ -68,15 +68,19 @@ typedef struct djGeomDef {
   int priority;
   double friction[3];
   double margin, gap;         // rest at distance margin - gap, summed over both geoms
+  const char* contact;        // name of its pairs' contact model, or "none"; NULL or "": the
+                              //   default. See djSettingDef for which counts
 } djGeomDef;
 
-// A mesh collides as the convex hull of its vertices.
+// A mesh collides as the convex hull of its vertices, unless its contact model sees its triangles.
 typedef struct djMeshDef {
   const char* name;
   int nvert;
   const double* vert;         // (nvert x 3)
   int nface;                  // triangles of the convex hull, outward, vertex indices; 0: computed
   const int* face;            // (nface x 3)
+  int ntri;                   // triangles of the mesh itself, vertex indices; 0: it has none
+  const int* tri;             // (ntri x 3)
 } djMeshDef;
 
 // A frame on a body, for losses and sensors.
@@ -87,10 +91,51 @@ typedef struct djSiteDef {
   double quat[4];
 } djSiteDef;
 
-// Force p = clamp(gain * (w or u) + bias), joint force gear * p.
+// A tendon's length is a function of the configuration, along which it pulls. Fixed: the sum of
+// coefficients times coordinates of slides and hinges. Spatial: the path through sites one after
+// the other; a pulley interrupts it and divides what follows, up to the next one.
+typedef struct djWrapDef {
+  djWrap type;                // joints alone, or sites and pulleys
+  int id;                     // joint or site
+  double prm;                 // joint: coefficient; pulley: divisor
+} djWrapDef;
+
+typedef struct djTendonDef {
+  const char* name;
+  int nwrap;
+  const djWrapDef* wrap;      // spatial: begins and ends with a site, pulleys between two sites
+                              //   each; or begins with a pulley
+  double springlength[2];     // the spring pulls outside of these, m; -1 -1: the length where
+                              //   joints have their springref
+  double stiffness;           // a, with stiffnesspoly b, c: f = -(a x + b x^2 + c x^3)
+  double stiffnesspoly[2];
+  double damping;             // a, with dampingpoly b, c: f = -(a v + b v|v| + c v^3)
+  double dampingpoly[2];
+  double frictionloss;        // N
+  double armature;            // kg
+  bool limited;
+  double range[2];            // of the length
+  double margin;              // the limit acts from this distance on
+  double limit_stiffness;     // 1/s^2, times the tendon's effective inertia at qpos0
+  double limit_damping;       // 1/s, likewise
+  bool actfrclimited;
+  double actfrcrange[2];      // bounds of the sum of its actuators' forces; holds 0
+} djTendonDef;
+
+// Force p = clamp(gain * (w or u) + bias), times gear, along what it is on, of which one is given:
+//   joint;
+//   tendon;
+//   cranksite and slidersite: the way of a slider along slidersite's z axis, moved from cranksite
+//     by a rod of length cranklength;
+//   site: a wrench in axes of the site (gear: force, torque); with refsite in that one's axes, and
+//     against its body, which reacts. Dofs that move both sites have no part in it.
 typedef struct djActuatorDef {
   const char* name;
-  int joint;
+  int joint;                  // or -1, like the others
+  int tendon;
+  int site, refsite;
+  int cranksite, slidersite;
+  double cranklength;
   bool in_parent;             // ball, free: the torque's axes are the parent's
   double gear[6];
   djGain gain;
@@ -102,7 +147,7 @@ typedef struct djActuatorDef {
   bool actearly;              // the force uses the next activation
   bool ctrllimited, forcelimited, actlimited;
   double ctrlrange[2], forcerange[2], actrange[2];
-  double armature, damping;   // times gear[0]^2 on the joint's dofs
+  double armature, damping;   // times gear[0]^2 on the joint's dofs, or along the tendon
   double dampingpoly[2];
 } djActuatorDef;
 
@@ -113,7 +158,19 @@ typedef struct djPairDef {
   int condim;
   double friction;
   double margin, gap;
+  const char* contact;        // as of geoms
 } djPairDef;
+
+// A setting of a contact model where it is not in djOption: of one pair or geom (of a skin: a
+// geom), or of all pairs of a model other than the first. Where several things name a model or a
+// setting, an explicit pair counts most, then the geom of higher priority, then the later geom,
+// then the scene. Default rules see the scene's settings only.
+typedef struct djSettingDef {
+  const char* name;           // of the setting
+  const char* model;          // of all pairs of this model; NULL or "": of a geom or pair
+  int geom, pair;             // one of them; the other, or both where a model is given, -1
+  double value;               // choices ("friction_arms") by their numbers
+} djSettingDef;
 
 // Two bodies whose geoms do not collide.
 typedef struct djExcludeDef {
@@ -133,34 +190,45 @@ typedef struct djKeyDef {
 } djKeyDef;
 
 // Everything that a model is made from. Arrays are the caller's and are copied. Numbers are finite
-// (ranges: where they limit) and at most 1e20; masses, moments, stiffnesses, dampings, gains, forces,
-// times of filters and speeds of friction 1e60; timestep, support, length scale and sizes are at least
-// 1e-20. Beyond that their products would overflow: it is an error that names the element.
+// (ranges: where they limit) and at most 1e20; masses, moments, stiffnesses, dampings, gains,
+// forces, times of filters and speeds of friction 1e60; timestep, support, length scale and sizes
+// are at least 1e-20. Beyond that their products would overflow: it is an error that names the
+// element.
 typedef struct djModelDef {
   const char* name;
   djOption option;
-  double gravity_ramp;        // seconds; a hint for programs that run the scene
-  int nbody, njnt, ngeom, nmesh, nsite, nu, npair, nexclude, nkey;
+  int nbody, njnt, ngeom, nmesh, nsite, ntendon, nu, npair, nexclude, nkey, nsetting;
   const djBodyDef* body;
   const djJointDef* joint;
   const djGeomDef* geom;
   const djMeshDef* mesh;
   const djSiteDef* site;
+  const djTendonDef* tendon;
   const djActuatorDef* actuator;
   const djPairDef* pair;
   const djExcludeDef* exclude;
   const djKeyDef* key;
+  const djSettingDef* setting;
   djWatch watch;              // told while the hulls of meshes are made
 } djModelDef;
+
+// What a scalar coordinate is.
+typedef enum djCoordType {
+  DJ_COORD_JOINT = 0,           // the coordinate of a slide or hinge
+  DJ_COORD_TENDON = 1,          // the length of a tendon
+  DJ_COORD_CRANK = 2            // the way of an actuator's slider
+} djCoordType;
 
 // Definitions with defaults, so that fields can be added later without changing programs.
 DJ_API djBodyDef dj_defaultBodyDef(void);
 DJ_API djJointDef dj_defaultJointDef(void);
 DJ_API djGeomDef dj_defaultGeomDef(void);
+DJ_API djTendonDef dj_defaultTendonDef(void);
 DJ_API djActuatorDef dj_defaultActuatorDef(void);
 DJ_API djModelDef dj_defaultModelDef(void);
 
-// Contact settings in force: options with the default rules applied.
+// Contact settings in force, options with the default rules applied, of the first contact model.
+// Those of all models are in kernel_setting.
 typedef struct djContactSettings {
   double support;          // s
   double length_scale;     // L
@@ -214,6 +282,12 @@ typedef struct djContactSettings {
   X(double, jnt_limit_damping, njnt, 1)                                                        \
   X(double, jnt_actfrcrange, njnt, 2)                                                          \
   X(double, jnt_effinertia, njnt, 1) /* effective inertia at qpos0: 1/mean diag(M^-1) */       \
+  X(int, jnt_coord, njnt, 1)        /* scalar coordinate of a slide or hinge, or -1 */         \
+  X(int, coord_type, ncoord, 1)     /* djCoordType */                                          \
+  X(int, coord_id, ncoord, 1)       /* joint, tendon, actuator */                              \
+  X(int, coord_dofadr, ncoord, 1)   /* dofs that move it: in coord_dof, ascending */           \
+  X(int, coord_dofnum, ncoord, 1)                                                              \
+  X(int, coord_dof, ncoorddof, 1)                                                              \
   X(int, dof_jnt, nv, 1)                                                                       \
   X(int, dof_body, nv, 1)                                                                      \
   X(int, dof_parent, nv, 1)         /* previous dof of the chain, or -1 */                     \
@@ -233,16 +307,48 @@ typedef struct djContactSettings {
   X(double, geom_margin, ngeom, 1)                                                             \
   X(double, geom_gap, ngeom, 1)                                                                \
   X(double, geom_skin, ngeom, 1)    /* erosion of the contact shape, metres */                 \
+  X(int, geom_contact, ngeom, 1)    /* djContactModel of its pairs */                          \
   X(int, mesh_vertadr, nmesh, 1)                                                               \
   X(int, mesh_vertnum, nmesh, 1)                                                               \
   X(int, mesh_faceadr, nmesh, 1)    /* hull triangles, indices local to the mesh */            \
   X(int, mesh_facenum, nmesh, 1)                                                               \
   X(double, mesh_vert, nmeshvert, 3)                                                           \
   X(int, mesh_face, nmeshface, 3)                                                              \
+  X(int, mesh_triadr, nmesh, 1)     /* its own triangles, likewise */                          \
+  X(int, mesh_trinum, nmesh, 1)                                                                \
+  X(int, mesh_tri, nmeshtri, 3)                                                                \
   X(int, site_body, nsite, 1)                                                                  \
   X(double, site_pos, nsite, 3)                                                                \
   X(double, site_quat, nsite, 4)                                                               \
-  X(int, actuator_joint, nu, 1)                                                                \
+  X(int, tendon_adr, ntendon, 1)    /* its wraps */                                            \
+  X(int, tendon_num, ntendon, 1)                                                               \
+  X(int, tendon_coord, ntendon, 1)  /* scalar coordinate */                                    \
+  X(int, tendon_limited, ntendon, 1)                                                           \
+  X(int, tendon_actfrclimited, ntendon, 1)                                                     \
+  X(double, tendon_lengthspring, ntendon, 2)                                                   \
+  X(double, tendon_stiffness, ntendon, 1)                                                      \
+  X(double, tendon_stiffnesspoly, ntendon, 2)                                                  \
+  X(double, tendon_damping, ntendon, 1)                                                        \
+  X(double, tendon_dampingpoly, ntendon, 2)                                                    \
+  X(double, tendon_armature, ntendon, 1)                                                       \
+  X(double, tendon_frictionloss, ntendon, 1)                                                   \
+  X(double, tendon_range, ntendon, 2)                                                          \
+  X(double, tendon_margin, ntendon, 1)                                                         \
+  X(double, tendon_limit_stiffness, ntendon, 1)                                                \
+  X(double, tendon_limit_damping, ntendon, 1)                                                  \
+  X(double, tendon_actfrcrange, ntendon, 2)                                                    \
+  X(int, tendon_hasarmature, ntendon, 1)   /* of its own or of an actuator */                 \
+  X(double, tendon_length0, ntendon, 1)    /* length at qpos0 */                               \
+  X(double, tendon_effinertia, ntendon, 1) /* effective inertia at qpos0: 1/(J M^-1 J^T) */    \
+  X(int, wrap_type, nwrap, 1)       /* djWrap */                                               \
+  X(int, wrap_objid, nwrap, 1)      /* joint or site, or -1 */                                 \
+  X(double, wrap_prm, nwrap, 1)     /* joint: coefficient; pulley: divisor */                  \
+  X(int, actuator_joint, nu, 1)     /* or -1 */                                                \
+  X(int, actuator_coord, nu, 1)     /* scalar coordinate that it acts along, or -1 */          \
+  X(int, actuator_tendon, nu, 1)    /* or -1 */                                                \
+  X(int, actuator_site, nu, 2)      /* site and refsite, or -1 */                              \
+  X(int, actuator_crank, nu, 2)     /* crank's and slider's site, or -1 */                     \
+  X(double, actuator_cranklength, nu, 1)                                                       \
   X(int, actuator_inparent, nu, 1)                                                             \
   X(int, actuator_gain, nu, 1)                                                                 \
   X(int, actuator_bias, nu, 1)                                                                 \
@@ -268,6 +374,13 @@ typedef struct djContactSettings {
   X(double, pair_friction, npair, 1)                                                           \
   X(double, pair_margin, npair, 1)                                                             \
   X(double, pair_gap, npair, 1)                                                                \
+  X(int, pair_contact, npair, 1)    /* djContactModel */                                       \
+  X(double, kernel_given, nkernelsetting, 1)   /* settings of all contact models, one model */ \
+  X(double, kernel_setting, nkernelsetting, 1) /*   after the other; given (< 0: not), in force */ \
+  X(int, setting_slot, nsetting, 1) /* of one geom or pair: first row of that name in these */ \
+  X(int, setting_geom, nsetting, 1) /* or -1 */                                                \
+  X(int, setting_pair, nsetting, 1) /* or -1 */                                                \
+  X(double, setting_value, nsetting, 1)                                                        \
   X(int, exclude_body1, nexclude, 1)                                                           \
   X(int, exclude_body2, nexclude, 1)                                                           \
   X(double, key_time, nkey, 1)                                                                 \
@@ -282,6 +395,7 @@ typedef struct djContactSettings {
   X(int, name_geom, ngeom, 1)                                                                  \
   X(int, name_mesh, nmesh, 1)                                                                  \
   X(int, name_site, nsite, 1)                                                                  \
+  X(int, name_tendon, ntendon, 1)                                                              \
   X(int, name_actuator, nu, 1)                                                                 \
   X(int, name_pair, npair, 1)                                                                  \
   X(int, name_key, nkey, 1)                                                                    \
@@ -289,11 +403,15 @@ typedef struct djContactSettings {
 
 // A model: sizes, options and arrays (rows x columns). Its fields may be read, not written.
 typedef struct djModel {
-  int nq, nv, nu, na, nbody, njnt, ngeom, nmesh, nmeshvert, nmeshface, nsite, nmocap;
-  int npair, nexclude, nkey, nnames;
+  int nq, nv, nu, na, nbody, njnt, ngeom, nmesh, nmeshvert, nmeshface, nmeshtri, nsite;
+  int nmocap;
+  int npair, nexclude, nkey, nnames, nkernelsetting, nsetting;
+  int ntendon, nwrap;
+  int ncoord, ncoorddof;        // scalar coordinates, on which springs, limits and motors act: of
+                                //   joints, then of tendons, then
+  int ncrank;                   //   those of sliders, on which actuators act alone
   djOption opt;                 // as given; dj_setOption changes it on an unshared copy
   djContactSettings contact;    // in force
-  double gravity_ramp;
   double total_mass;            // of all bodies but the world
   double moving_mass;           // of bodies with dofs above them
 #define X(type, name, rows, columns) type* name;
@@ -315,10 +433,12 @@ DJ_API djStatus dj_setOption(djModel* model, const djOption* option, djError* er
 // Kinds of named elements.
 typedef enum djObject {
   DJ_OBJ_BODY, DJ_OBJ_JOINT, DJ_OBJ_GEOM, DJ_OBJ_MESH, DJ_OBJ_SITE, DJ_OBJ_ACTUATOR, DJ_OBJ_KEY,
+  DJ_OBJ_TENDON,
   DJ_NOBJ
 } djObject;
 
-// Number of elements of a kind.
+// A kind as names of parameters have it ("body", "joint"...), and number of its elements.
+DJ_API const char* dj_objectName(djObject type);
 DJ_API int dj_objectCount(const djModel* model, djObject type);
 
 // Name of an element ("" where it has none), and the element of a name or of "#id"; -1: none.
@@ -338,6 +458,19 @@ typedef struct djParam {
   int nvalue;     // entries
   int ntangent;   // entries of a derivative (3 for quaternions)
 } djParam;
+
+// The parameters of a name in which the element may be a pattern, `*` standing for any characters:
+// "mesh/jaw_*/vert". All that match, in the order of the model's elements (not the world; those
+// without a name match `*`), of which the first `room` are written; returns their number, or a
+// negative status where there are none. An element that is called so goes before a pattern.
+DJ_API int dj_matchParams(djParam* param, int room, const djModel* model, const char* name,
+                          djError* err);
+
+// Name of a parameter, "geom/foot/size" or "geom/#3/size", cut to size; returns text. Bytes that
+// all of it needs.
+DJ_API const char* dj_paramName(char* text, size_t size, const djModel* model,
+                                const djParam* param);
+DJ_API size_t dj_paramNameSize(const djModel* model, const djParam* param);
 
 // Look up a parameter, read and set its nvalue entries.
 DJ_API djStatus dj_paramId(djParam* param, const djModel* model, const char* name, djError* err);

@@ -10,17 +10,15 @@
 #ifndef DIJOCO_OPTIMIZE_H_
 #define DIJOCO_OPTIMIZE_H_
 
-#include <dijoco/types.h>
+#include <dijoco/entry.h>
+#include <dijoco/setting.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// How to optimise. Types:
-//   adam          first and second moments of the gradient, each step projected on the constraints
-//   trust_region  least linearised loss within a ball (SDRS eq. 15), with the mean gradient at first,
-//                 then settling down with a radius that adapts
-//   lbfgsb        limited-memory BFGS with bounds (NLopt); takes no equations
+// How to optimise: a type, of those that dj_optimizerEntry lists, and the numbers that
+// dj_optimizerKey lists, of which a type uses some.
 typedef struct djOptimizer {
   bool given;               // in a task: by the file
   const char* type;
@@ -35,9 +33,19 @@ typedef struct djOptimizer {
   double step_tolerance;      //   never. Likewise |step|.
 } djOptimizer;
 
-// adam, rate 0.01, beta 0.9 and 0.999, epsilon 1e-8, radius 0.1, memory 10, 100 iterations,
-// tolerances 0.
+// The first type, and the defaults of all keys.
 DJ_API djOptimizer dj_defaultOptimizer(void);
+
+// Key i = 0, 1, ... of an optimizer; NULL after the last. Offsets are in djOptimizer.
+DJ_API const djSetting* dj_optimizerKey(int i);
+
+// Set the type. The error lists those that there are.
+DJ_API djStatus dj_setOptimizerType(djOptimizer* optimizer, const char* type, djError* err);
+
+// The number of a key; set it by its name. The error names the key.
+DJ_API double dj_getOptimizer(const djOptimizer* optimizer, const djSetting* key);
+DJ_API djStatus dj_setOptimizer(djOptimizer* optimizer, const char* key, double value,
+                                djError* err);
 
 // Is there an optimiser of this type?
 DJ_API bool dj_isOptimizer(const char* type);

@@ -15,43 +15,11 @@
 
 #include <dijoco/gradient.h>
 #include <dijoco/optimize.h>
+#include <dijoco/setting.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-// Options that a source of settings gives; only those whose bit is in `given` count.
-typedef enum djSetting {
-  DJ_SET_CONTACT = 1 << 0,
-  DJ_SET_SUPPORT = 1 << 1,
-  DJ_SET_LENGTH_SCALE = 1 << 2,
-  DJ_SET_STIFFNESS = 1 << 3,
-  DJ_SET_SKIN = 1 << 4,
-  DJ_SET_FRICTION_EPS = 1 << 5,
-  DJ_SET_OVERLAP = 1 << 6,
-  DJ_SET_INTEGRATOR = 1 << 7,
-  DJ_SET_TIMESTEP = 1 << 8,
-  DJ_SET_TOLERANCE = 1 << 9
-} djSetting;
-
-// Options that one source gives.
-typedef struct djSettings {
-  unsigned given;           // bits of djSetting
-  djOption option;          // values; those that are not given are defaults
-} djSettings;
-
-// Overwrite what the settings give.
-DJ_API void dj_applySettings(djOption* option, const djSettings* settings);
-
-// Read one setting from text, by its name in `--json` output ("contact", "support", "timestep"...):
-// sets its value and its bit.
-DJ_API djStatus dj_parseSetting(djSettings* settings, const char* name, const char* text,
-                                djError* err);
-
-// Names of the values of options: "separating_plane", "position", "recover"...
-DJ_API const char* dj_contactName(djContactModel contact);
-DJ_API const char* dj_integratorName(djIntegrator integrator);
-DJ_API const char* dj_overlapName(djOverlap overlap);
 
 // `"set"`: a parameter and its values.
 typedef struct djTaskSet {
@@ -100,22 +68,9 @@ typedef struct djMapArg {
 // Keys of a map's type, at most.
 enum { DJ_NMAPARG = 2 };
 
-// `"maps"`: parameters or controls computed from a free vector z, one map after the other:
-//   affine  to = matrix z + offset; matrix (values of `to`, one after the other, x z) is the
-//           identity where missing, offset 0. Quaternions and axes are normalised.
-//   shared  each of `to` = z
-//   mirror  the first of `to` = z, the others = z reflected in the plane through the origin of their
-//           frame with the given `normal`: places, directions, frames; what has none is copied
-//   tanh    ctrl[t][a] = middle + half tanh z[t / hold][a] of the actuator's ctrlrange, [-1, 1]
-//           where it has none; hold is 1 where missing
-//   spline  ctrl[t][actuator] = natural cubic spline through z; the knots are equally spaced, the
-//           first at the first row, the last at the last
-//   cage    z (8 x 3): displacements of the corners of `box` in the frame of `body`; corner k is at
-//           the upper end in x, y, z where k has bit 1, 2, 4. Vertices of the body's mesh geoms,
-//           positions of its other geoms and sites, and of its children's frames (those without a
-//           free joint) that are inside the box follow by trilinear weights; `to`, where given,
-//           restricts them. A mesh of several geoms moves with the first one of this body.
-// Later maps replace what earlier ones set; cages add to it. `to` of tanh and spline is "ctrl".
+// `"maps"`: parameters or controls computed from a free vector z, one map after the other; types
+// and their keys are those of dj_mapEntry, and docs/tasks.md describes them. Later maps replace
+// what earlier ones set; cages add to it.
 typedef struct djTaskMap {
   const char* type;
   const char* from;
@@ -258,7 +213,7 @@ typedef struct djProblem {
   int nconnect;
   djConnect* connect;
   bool inertia_from_geom;
-  djRollout rollout;        // points into the arrays above; polish is 0
+  djRollout rollout;        // points into the arrays above; refinement_steps is 0
   void* memory;             // private
 } djProblem;
 

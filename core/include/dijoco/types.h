@@ -74,6 +74,9 @@ typedef enum djGeomType {
   DJ_MESH = 7
 } djGeomType;
 
+// What a tendon's length is made of, numbered as MuJoCo's mjtWrap.
+typedef enum djWrap { DJ_WRAP_JOINT = 1, DJ_WRAP_PULLEY = 2, DJ_WRAP_SITE = 3 } djWrap;
+
 // Gain and bias of an actuator; see djActuatorDef.
 typedef enum djGain { DJ_GAIN_FIXED = 0, DJ_GAIN_AFFINE = 1 } djGain;
 typedef enum djBias { DJ_BIAS_NONE = 0, DJ_BIAS_AFFINE = 1 } djBias;
@@ -104,11 +107,16 @@ typedef enum djIntegrator {
   DJ_POSITION = 0,      // implicit Euler on poses: damps, robust at any timestep
   DJ_VARIATIONAL = 1,   // momentum balance at the middle of three poses: keeps momentum and energy;
                         //   qvel is the velocity of that momentum, not (q+ - q)/h
+  DJ_BDF1 = 2,          // implicit Euler on inverse dynamics
+  DJ_MIDPOINT = 3,      // implicit midpoint rule on inverse dynamics: second order
   DJ_NINTEGRATOR
 } djIntegrator;
 
-// Contact models: rows of the kernel table. DJ_CONTACT_NONE switches contact off.
+// Contact models: rows of the kernel table. DJ_CONTACT_NONE switches contact off. Pairs and geoms
+// that name none have DJ_CONTACT_DEFAULT: the scene's, or where that does not know their types the
+// first that does.
 typedef enum djContactModel {
+  DJ_CONTACT_DEFAULT = -2,
   DJ_CONTACT_NONE = -1,
   DJ_SEPARATING_PLANE = 0,
   DJ_NCONTACT
@@ -123,8 +131,8 @@ typedef enum djArms { DJ_ARMS_PLANE = 0, DJ_ARMS_PAPER = 1 } djArms;
 // Friction's limit: |f|, or SDRS's A_eps(f) = sqrt(|f|^2 + eps) - sqrt(eps) (eq. 12).
 typedef enum djCap { DJ_CAP_MAGNITUDE = 0, DJ_CAP_PAPER = 1 } djCap;
 
-// Options of a model. Negative numbers marked "auto" are replaced by the default rules when the
-// model is made; djModel.contact holds the values in force.
+// Options of a model; dijoco/setting.h says what each may be. Negative numbers marked "auto" are
+// replaced by the default rules when the model is made; djModel.contact holds the values in force.
 typedef struct djOption {
   double timestep;          // h, seconds
   double gravity[3];        // m/s^2
@@ -145,6 +153,7 @@ typedef struct djOption {
   djArms friction_arms;
   djCap friction_cap;
   double frictionloss_eps;  // velocity (rad/s or m/s) below which joint friction is viscous
+  double gravity_ramp;      // seconds; a hint for programs that run the scene
 } djOption;
 
 // Default options: MuJoCo's defaults where it has the option, ours elsewhere.

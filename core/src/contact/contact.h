@@ -1,6 +1,7 @@
 // Contact of a whole model: shapes, candidate pairs, and the sum over pairs, seen by integrators.
 //
-// This module alone joins the model with the kernels. It knows body poses, never joints.
+// This module alone joins the model with the kernels. It knows body poses, never joints; and of
+// kernels no more than their rows say.
 
 #ifndef DJ_CONTACT_CONTACT_H_
 #define DJ_CONTACT_CONTACT_H_
@@ -13,28 +14,50 @@
 
 // ------------------------------ model side (immutable after making) ----------------------------
 
-// Derived collision data of a model: contact shapes (skin and margins applied).
+// Derived collision data of a model: contact shapes of each kernel in use (skin and margins
+// applied). Shape g of kernel use u is at u ngeom + g.
 struct djCollision {
-  int nshape;                      // = ngeom
-  djShape* shape;                  // (ngeom); type -1 where the geom never collides
+  int nuse;                        // kernels in use, at least 1
+  int* use;                        // (nuse) rows of the table; first the scene's
+  int nshape;                      // = nuse ngeom
+  djShape* shape;                  // (nshape); type -1 where the geom has none
+  djShapeBounds* bounds;           // (nshape)
+  double* skin;                    // (nshape) djGeomSource.skin
+  double* inner;                   // (ngeom) likewise
   int maxvert;                     // largest npad
-  double* inflate;                 // (ngeom) margin - gap, as far as the shape has it
-  double* box;                     // (ngeom x 6) centre and half extents, body frame, not planes
+  double* box;                     // (ngeom x 6) centre and half extents of all its shapes, body
+                                   //   frame, not planes
+  double* beyond;                  // (ngeom) how far the geom reaches beyond some shape at most
   double* reach;                   // (nbody) farthest point of its shapes from the frame's origin,
                                    //   planes not counted
-  double* beyond;                  // (ngeom) how far the geom itself reaches beyond its shape at most
   double maxinflate;               // largest inflation of an explicit pair, >= 0
   struct djHull* hull;             // (nmesh) of the meshes that collide, the others zero; then
                                    //   (nmesh) those that they had at first, whose facets they keep
   int nhull;                       // = 2 nmesh
-  int maxpair;                     // pairs that data can hold
+  int maxpair;                     // pairs that data makes room for at first
   int rowwords;                    // of `collide`
   unsigned* collide;               // (ngeom x rowwords) bits: pairs to consider; NULL: too many
   uint64_t version;                // of the shapes: other ones have another
-  struct djFacets* facets;         // (nmesh) see geom_inertia.c; NULL: none yet
+  struct djFacets* facets;         // (nmesh) see inertia/geom_inertia.c; NULL: none yet
   void* buffer;
   size_t nbuffer;
 };
+
+// Place of a kernel among those in use; 0 for others.
+static inline int dj_useOf(const struct djCollision* c, int kernel) {
+  int u = c->nuse - 1;
+  while (u > 0 && c->use[u] != kernel) u--;
+  return u;
+}
+
+// Some kernel has a shape of the geom.
+static inline bool dj_collides(const struct djCollision* c, int geom) {
+  int ngeom = c->nshape / c->nuse;
+  for (int i = geom; i < c->nshape; i += ngeom) {
+    if (c->shape[i].type >= 0) return true;
+  }
+  return false;
+}
 
 // Facets of the hull that a mesh had when it was compiled, where the model does not have them: a
 // cache of dj_followGeoms.
@@ -44,10 +67,10 @@ typedef struct djFacets {
   int* face;                       // (nface x 3) indices into the mesh's vertices
 } djFacets;
 
-// Fill model->collision, model->contact and model->geom_skin from geoms and options, in place of
-// what was there; on failure that stays. The default rules use the compiled geometry;
-// `keep_defaults` keeps the settings that are already in force (parameters were set after the
-// model was made) and rebuilds shapes only.
+// Fill model->collision, model->contact, the settings of kernels and model->geom_skin from geoms
+// and options, in place of what was there; on failure that stays. The default rules use the
+// compiled geometry; `keep_defaults` keeps the settings that are already in force (parameters were
+// set after the model was made) and rebuilds shapes only.
 djStatus dj_makeCollision(djModel* model, bool keep_defaults, djError* err);
 // The same, told of to a watch (or NULL) while hulls are made.
 djStatus dj_makeCollisionWatched(djModel* model, bool keep_defaults, const djWatch* watch,
@@ -72,9 +95,18 @@ bool dj_geomCollides(const djModel* model, int geom);
 // move against each other.
 bool dj_isContactPair(const djModel* model, int geom1, int geom2);
 
-// The geom itself, without skin and margin, as a shape; the discs of a cylinder (shape/curve.h) are
-// flat and end at its edges. mem: 3 npad.
-void dj_trueShape(djShape* out, double* mem, const djModel* model, int geom);
+// The kernel of a pair: the one that is named for it (djSettingDef), else the scene's where that
+// has their types, else the first that has. -1: none.
+int dj_pairKernel(const djModel* model, int geom1, int geom2);
+
+// Settings in force have been changed by a parameter: what follows from them.
+void dj_settingsChanged(djModel* model);
+
+// Coefficients of pairs have been changed: data take them anew.
+void dj_coefficientsChanged(djModel* model);
+
+// The explicit pair of two geoms, or -1.
+int dj_explicitPair(const djModel* model, int geom1, int geom2);
 
 // Coefficients of a pair after mixing: explicit pairs first, then priority, else the larger.
 // friction is 0 for condim 1. inflate: see djPairInput.
@@ -95,40 +127,54 @@ djStatus dj_makeContacts(djContacts** contacts, const djModel* model, djError* e
 void dj_deleteContacts(djContacts* contacts);
 void dj_resetContacts(djContacts* contacts);       // forgets its pairs
 size_t dj_contactsSize(const djModel* model);      // bytes
-int dj_maxContactPairs(const djModel* model);      // capacity of the list of near pairs
+size_t dj_contactsBytes(const djContacts* contacts);   // that are held now; NULL: 0
+int dj_maxContactPairs(const djModel* model);      // pairs that reports have room for at first
 
-// How many pairs heaps of that many shapes reach. Models that have more make room for these.
+// How many pairs heaps of that many shapes reach. Models that have more make room for these at
+// first.
 static inline long dj_pairsOfHeap(long shapes) { return 8 * shapes + 64; }
 
-// Start of a step. pose (nbody): body poses at its start; ref (nbody): twist reference points,
-// fixed during the step; both must stay valid until the step ends. Finds near pairs and fixes
-// lagged planes, normal forces and erosions. DJ_OVERLAP (option overlap = error): text names the
-// geoms and the depth.
+// Start of a step. pose (nbody): body poses at its start; rate (nbody): those from which its
+// displacement counts (djPairInput), NULL: pose; twist (nbody x 6): velocities about ref, NULL:
+// zero; ref (nbody): twist reference points, fixed during the step. All are copied. Finds near
+// pairs and fixes lagged planes, normal forces and erosions. Makes room for as many pairs as there
+// are. DJ_OVERLAP (option overlap = error): text names the geoms and the depth.
 djStatus dj_beginContacts(djContacts* contacts, const djModel* model, const djPose* pose,
-                          const djVec3* ref, double h, djError* err);
+                          const djPose* rate, const double* twist, const djVec3* ref, double h,
+                          djError* err);
 
-// Largest factor in (0, 1] by which the motion pose -> trial may be taken, so that no pair
-// approaches by more than a quarter of (gap + s L + thickness of the thinner one). Adds pairs that
-// the motion brings near. Half spaces need no cap.
+// While a step is being solved arrays do not grow: where pairs have no room calls below return
+// DJ_CROWDED (the solve is void). dj_growContacts then makes room, and the step is to be taken
+// anew.
+#define DJ_CROWDED ((djStatus)-100)
+void dj_fixContacts(djContacts* contacts, bool fixed);
+djStatus dj_growContacts(djContacts* contacts, const djModel* model, djError* err);
+
+// Largest factor in (0, 1] by which the motion pose -> trial may be taken: what the kernels' step
+// caps allow. Adds pairs that the motion brings near.
 djStatus dj_capContacts(double* factor, djContacts* contacts, const djModel* model,
                         const djPose* pose, const djPose* trial);
 
 // One geom pair in the list of the step; derivatives about ref[body_a], ref[body_b].
 typedef struct djContactBlock {
   int geom_a, geom_b, body_a, body_b;
-  djPairOutput out;
+  const djKernel* kernel;          // energy, symmetric, uses_twist
+  djPairOutput out;                // out.twist_jac: NULL unless the kernel uses_twist
   double start_jac[144];           // after dj_startContacts
+  double* rate_jac;                // (144) then too, where rate poses are others than start poses;
+                                   //   else NULL
 } djContactBlock;
 
-// Evaluate all pairs at poses (nbody). *value is the sum (infinite when infeasible: then it stops
-// early and derivatives are void). flags: DJ_EVAL_*.
+// Evaluate all pairs at poses (nbody) and twists (nbody x 6, about ref; NULL: zero). *value is the
+// sum (infinite when infeasible: then it stops early and derivatives are void). flags: DJ_EVAL_*.
 djStatus dj_evalContacts(double* value, djContacts* contacts, const djModel* model,
-                         const djPose* pose, int flags);
+                         const djPose* pose, const double* twist, int flags);
 
 // After an infinite value: an error that names the pair of geoms.
 djStatus dj_failInfinite(djError* err, const djContacts* contacts, const djModel* model);
 
-// The blocks of the last evaluation that are active, n of them, in a fixed order (geom ids).
+// The blocks of the last evaluation that are active, n of them, in a fixed order (geom ids). Calls
+// below are about that evaluation, at its twists.
 const djContactBlock* const* dj_contactBlocks(int* n, const djContacts* contacts);
 
 // Derivative by start poses for the active blocks, at the poses of the last evaluation.
@@ -140,10 +186,13 @@ djStatus dj_contactNormal(double now[12], double start[12], djContacts* contacts
                           const djModel* model, const djPose* pose, int k);
 
 // At the poses of the last evaluation, bodies moving by the twists x (nbody x 6, about ref): adds
-// the derivative of x . gradient by friction coefficients, stiffness and support to param
-// (model/param.h), that by contact shapes to shape (ngeom).
+// the derivative of x . gradient by friction coefficients and kernels' settings to param
+// (model/param.h), that by contact shapes to shape (pairs/shape_grad.h).
 djStatus dj_contactParams(double* param, djShapeGrad* shape, djContacts* contacts,
                           const djModel* model, const djPose* pose, const double* x);
+
+// Room for npair entries in data->pair and data->contact, which have dj_maxContactPairs at first.
+djStatus dj_roomForReport(djData* data, djContacts* contacts, int npair);
 
 // End of a step: fills data->pair, data->contact, and the gap, overlap and recovery statistics.
 djStatus dj_reportContacts(djData* data, djContacts* contacts, const djModel* model,

@@ -1,10 +1,151 @@
 #include "contact/kernel.h"
 
-#include "contact/separating_plane.h"
+#include "base/status.h"
 
-const djKernel* dj_kernel(djContactModel model) {
-  static const djKernel* const table[DJ_NCONTACT] = {
-      [DJ_SEPARATING_PLANE] = &dj_separatingPlane,
-  };
-  return model > DJ_CONTACT_NONE && model < DJ_NCONTACT ? table[model] : NULL;
+#include <math.h>
+#include <string.h>
+
+int dj_kernelCount(void) {
+  int n = 0;
+  while (dj_kernelTable[n]) n++;
+  return n;
+}
+
+const djKernel* dj_kernel(int model) {
+  for (int k = 0; k <= model; k++) {   // rows end with NULL
+    if (!dj_kernelTable[k] || k == model) return dj_kernelTable[k];
+  }
+  return NULL;
+}
+
+const char* dj_kernelName(int kernel) {
+  const djKernel* k = dj_kernel(kernel);
+  return k ? k->name : "";
+}
+
+int dj_kernelNamed(const char* name) {
+  for (int k = 0; dj_kernelTable[k]; k++) {
+    if (strcmp(dj_kernelTable[k]->name, name) == 0) return k;
+  }
+  return -1;
+}
+
+bool dj_kernelTakes(const djKernel* kernel, int type) {
+  for (int t = DJ_PLANE; t <= DJ_MESH; t++) {
+    if (kernel->takes(type, t) || kernel->takes(t, type)) return true;
+  }
+  return false;
+}
+
+int dj_kernelOf(int type_a, int type_b) {
+  for (int k = 0; dj_kernelTable[k]; k++) {
+    const djKernel* row = dj_kernelTable[k];
+    if (row->takes(type_a, type_b) || row->takes(type_b, type_a)) return k;
+  }
+  return -1;
+}
+
+// ------------------------------------------ entries --------------------------------------------
+
+djStatus dj_beginPair(const djKernel* kernel, djPairState* state, const djPairInput* in) {
+  return kernel->begin ? kernel->begin(state, in) : DJ_OK;
+}
+
+djStatus dj_startPair(double start_jac[144], double rate_jac[144], const djKernel* kernel,
+                      djPairState* state, const djPairInput* in) {
+  if (kernel->start) return kernel->start(start_jac, rate_jac, state, in);
+  memset(start_jac, 0, 144 * sizeof(double));
+  if (rate_jac) memset(rate_jac, 0, 144 * sizeof(double));
+  return DJ_OK;
+}
+
+djStatus dj_reportPair(djPairReport* out, const djKernel* kernel, djPairState* state,
+                       const djPairInput* in) {
+  if (kernel->report) return kernel->report(out, state, in);
+  memset(out, 0, sizeof *out);
+  djPairOutput sum = {.twist_jac = NULL};
+  djDistance d;
+  djStatus solved = kernel->eval(&sum, state, in, DJ_EVAL_GRADIENT);
+  if (solved < 0) return solved;
+  djGeomPair pair = {.a = in->a, .b = in->b, .pose_a = in->pose_a, .pose_b = in->pose_b,
+                     .inflate = in->inflate, .scratch = in->scratch};
+  djStatus status = kernel->gap(&d, NULL, &pair);
+  if (status < 0) return status;
+  *out = (djPairReport){.gap = d.gap, .gap_start = d.gap, .normal = d.normal};
+  out->point = dju_scale3(0.5, dju_add3(d.point_a, d.point_b));
+  for (int k = 0; k < 6 && sum.active; k++) {
+    out->wrench_a[k] = -sum.gradient[k];
+    out->wrench_b[k] = -sum.gradient[6 + k];
+  }
+  out->normal_force = dju_dot3(d.normal, dju_load3(out->wrench_b + 3));
+  return solved;
+}
+
+// ------------------------------------------ settings -------------------------------------------
+
+const djSetting* dj_kernelSettings(int* n, int* first_slot, int kernel) {
+  *n = *first_slot = 0;
+  for (int k = 0; dj_kernelTable[k]; k++) {
+    if (k == kernel) {
+      *n = dj_kernelTable[k]->nsetting;
+      return dj_kernelTable[k]->setting;
+    }
+    *first_slot += dj_kernelTable[k]->nsetting;
+  }
+  return NULL;
+}
+
+int dj_settingSlots(void) {
+  int n, slots;
+  dj_kernelSettings(&n, &slots, -1);
+  return slots;
+}
+
+const djSetting* dj_settingOfSlot(int* kernel, int slot) {
+  for (int k = 0; dj_kernelTable[k] && slot >= 0; k++) {
+    *kernel = k;
+    if (slot < dj_kernelTable[k]->nsetting) return &dj_kernelTable[k]->setting[slot];
+    slot -= dj_kernelTable[k]->nsetting;
+  }
+  *kernel = -1;
+  return NULL;
+}
+
+const djEntry* dj_settingEntry(int slot) {
+  for (int k = 0; dj_kernelTable[k] && slot >= 0; slot -= dj_kernelTable[k++]->nsetting) {
+    const djKernel* row = dj_kernelTable[k];
+    if (slot < row->nsetting) return row->rule[slot].param.name ? &row->rule[slot].param : NULL;
+  }
+  return NULL;
+}
+
+int dj_settingNamed(const char* name, int slot) {
+  int kernel;
+  for (const djSetting* row; (row = dj_settingOfSlot(&kernel, slot)); slot++) {
+    if (strcmp(row->name, name) == 0) return slot;
+  }
+  return -1;
+}
+
+bool dj_settingsValid(const djKernel* kernel, const double* setting) {
+  for (int i = 0; i < kernel->nsetting; i++) {
+    if (!dj_settingInRange(&kernel->setting[i], setting[i])) return false;
+  }
+  return true;
+}
+
+djStatus dj_applyRules(double* setting, const djKernel* kernel, const djContactScale* scale,
+                       const double* given, djError* err) {
+  for (int i = 0; i < kernel->nsetting; i++) {
+    const djSetting* row = &kernel->setting[i];
+    setting[i] = given[i];
+    if (given[i] >= 0) continue;
+    djProblemText what;
+    double (*rule)(const djContactScale*, const double*) = kernel->rule[i].rule;
+    setting[i] = rule ? rule(scale, setting) : row->standard[0];
+    if (dj_settingInRange(row, setting[i])) continue;
+    const char* problem = dj_rowProblem(&what, row, &setting[i], false);
+    return dj_fail(err, DJ_INVALID, "%s %s", row->name, problem ? problem : "is impossible");
+  }
+  return DJ_OK;
 }

@@ -1,24 +1,69 @@
 // The contact kernel interface: what every contact model implements.
 //
-// A kernel sees two shapes, each with its body's pose now (T+) and at the start of the step (T),
-// and the coefficients of the pair; never joints. It gives an energy (normal contact plus lagged
-// friction dissipation over the step), its gradient by world twists of the two bodies now, the
-// Hessian in exponential coordinates of each pose, and the derivative of that gradient by twists
-// of the poses at the start of the step.
+// A kernel sees two contact shapes, which it has made of geoms itself, each with its body's pose
+// now (T+) and at the start of the step (T), the velocities that the integrator chose, its own
+// settings in force and the coefficients of the pair; never joints. It gives minus the wrenches on
+// both bodies, with their derivatives by poses, velocities and the start. Where it has an energy
+// (normal contact, and what is lagged from the start: friction's dissipation over the step) this is
+// the energy's gradient.
 //
 // Twists: xi = (w, v), world axes, about the point ref_a (ref_b), which is fixed in the world
 // during the step and the same for start and now: x -> ref + exp(w)(x - ref) + v. The gradient of
 // body a is minus the wrench on it. 12-vectors and 12x12 matrices list a, then b.
+//
+// A kernel is one file that ends with its row, and one line of contact/kernel_table.c. Entries of a
+// row that are marked "or NULL" may be left out. contact/shapes/convex.h has shapes, gaps and
+// depths for kernels between convex hulls.
 
 #ifndef DJ_CONTACT_KERNEL_H_
 #define DJ_CONTACT_KERNEL_H_
 
+#include "model/kernel_setting.h"
+#include "shape/distance.h"
 #include "shape/shape.h"
 
-#include <dijoco/types.h>
+#include <dijoco/model.h>
 
 // Numbers of scratch that the kernels need for shapes with n padded vertices (npad) in all.
 #define DJ_KERNEL_SCRATCH(n) (64 * (n))
+
+// ------------------------------ shapes ----------------------------------------------------------
+
+// A geom of which a kernel makes its contact shape.
+typedef struct djGeomSource {
+  const djModel* model;
+  int geom;
+  double inner;              // radius of the largest ball in the geom, m; infinite for planes
+  const struct djHull* hull; // of a mesh's vertices; else NULL
+  double skin;               // what the row's `skin` found, m
+} djGeomSource;
+
+// What the list of near pairs must know of a shape.
+typedef struct djShapeBounds {
+  double box[6];             // centre and half extents, body frame, m; not of planes
+  double inflate;            // margin - gap of the geom, as far as the shape has it, m
+  double beyond;             // how far the geom itself reaches beyond its shape at most, m
+} djShapeBounds;
+
+// Two geoms of a model, where they are, and their shapes.
+typedef struct djGeomPair {
+  const djModel* model;
+  int geom_a, geom_b;
+  const djShape *a, *b;
+  const djShapeBounds *bounds_a, *bounds_b;
+  const djPose *pose_a, *pose_b;
+  double inflate;            // as in djPairInput
+  double* scratch;           // DJ_KERNEL_SCRATCH of both shapes
+} djGeomPair;
+
+// A motion from poses now to others, of which a part may be taken.
+typedef struct djPairMotion {
+  const djPose *trial_a, *trial_b;
+  const double* setting;
+  double move;               // bound of what both bodies' points move, m
+} djPairMotion;
+
+// ------------------------------ pairs -----------------------------------------------------------
 
 typedef struct djPairInput {
   const djShape* a;
@@ -27,19 +72,18 @@ typedef struct djPairInput {
   const djPose* pose_b;
   const djPose* start_a;           // and at the start of the step
   const djPose* start_b;
+  const djPose* rate_a;            // the poses from which the displacement of the step is measured,
+  const djPose* rate_b;            //   over h: velocities; the same pointers as start where equal
   djVec3 ref_a, ref_b;
-  double h;
-  double support;                  // s, dimensionless
-  double length_scale;             // L
-  double stiffness;                // K, joules: multiplies the dimensionless barrier
-  double friction;                 // coefficient of the pair, >= 0
-  double friction_eps;             // m^2/s^2
-  double force_cap;                // W: bound of friction's normal force while recovering, N
-  djArms arms;
-  djCap cap;
+  const double* twist_a;           // (6 each) velocities that the integrator chose (angular,
+  const double* twist_b;           //   linear), world axes, about ref, at the poses now
+  double h;                        // s
+  const double* setting;           // in force, in the order of the kernel's rows
+  double friction;                 // coefficient of the pair, >= 0; 0: normal forces alone act
+  double force_cap;                // W: total movable weight, N
   double inflate;                  // added to the sum of both radii (explicit pairs), metres; where
                                    //   that sum would be negative it is zero
-  bool recover;                    // erode pairs that start nearer than recovery's threshold
+  bool recover;                    // pairs that start overlapping are to come apart
   bool cold;                       // eval: forget warm starts
   double* scratch;                 // (nscratch) workspace of the caller
   int nscratch;
@@ -47,14 +91,19 @@ typedef struct djPairInput {
 
 enum {
   DJ_EVAL_GRADIENT = 1,            // gradient
-  DJ_EVAL_HESSIAN = 2,             // exact Hessian; implies gradient
-  DJ_EVAL_MAJORIZER = 4            // friction's Hessian by the w/r I majorizer instead
+  DJ_EVAL_HESSIAN = 2,             // exact Hessian; implies gradient; and twist_jac
+  DJ_EVAL_MAJORIZER = 4            // a positive semi-definite Hessian above the exact one instead,
+                                   //   where the kernel has one; else the same
 };
 
 typedef struct djPairOutput {
-  double value;                    // J; infinite when the shapes overlap
-  double gradient[12];
-  double hessian[144];
+  double value;                    // J; infinite when the shapes overlap where they must not; 0 of
+                                   //   kernels without an energy
+  double gradient[12];             // N m, N
+  double hessian[144];             // (12 x 12) of the value, or d gradient/d pose in the same
+                                   //   exponential coordinates, velocities held (world components)
+  double* twist_jac;               // (12 x 12) d gradient/d twists: the caller's memory, filled by
+                                   //   kernels with uses_twist; NULL: not wanted
   double gap;                      // lower bound of the distance of the contact shapes as eroded
                                    //   for this step, m; where inactive, of those before erosion
   bool active;                     // false: value and all derivatives are exactly zero
@@ -82,34 +131,105 @@ typedef struct djPairReport {
 // Derivatives of lambda . gradient by parameters of the pair; added to.
 typedef struct djPairGrad {
   djShapeGrad *a, *b;              // of the shapes as given, that is before recovery's erosion
-  double friction, stiffness, support;
+  double friction;
+  double setting[DJ_MAX_OF_KERNEL];   // those that are parameters
 } djPairGrad;
+
+// ------------------------------ queries ---------------------------------------------------------
+
+struct djContactQuery;             // contact/query/query.h
+
+// ------------------------------ rows ------------------------------------------------------------
 
 typedef enum djSmoothness { DJ_C0, DJ_C1, DJ_C2 } djSmoothness;
 
 typedef struct djKernel {
   const char* name;
-  djSmoothness smoothness;         // of the energy in the poses; `where` names exceptions
+  djSmoothness smoothness;         // of the gradient plus one in the poses; `where`: exceptions
   const char* where;
+  bool energy;                     // `value` is a potential, and `gradient` its gradient
+  bool symmetric;                  // so is `hessian`
+  bool uses_twist;                 // velocities act: twist_jac is filled
+  bool overlaps;                   // shapes may overlap: no start is refused
   size_t state_size;               // bytes of a djPairState
+  int nsetting;
+  const djSetting* setting;        // (nsetting) rows
+  const djKernelRule* rule;        // (nsetting) one may look at the settings before its own
+
   // True if the kernel handles shapes of these two types (in this order).
-  bool (*supports)(int type_a, int type_b);
-  // Distance between surfaces of contact shapes beyond which the energy is zero, metres.
-  double (*range)(double support, double length_scale);
-  // Once per step, with pose = start: lagged plane and normal forces, recovery's erosion.
+  bool (*takes)(int type_a, int type_b);
+  // Distance between surfaces of contact shapes beyond which nothing acts, metres; may be infinite.
+  double (*range)(const double* setting);
+
+  // How much smaller than the geom its contact shape is (djGeomSource.skin), metres; found where
+  // default rules are applied, and kept when parameters change. inner: as there. Or NULL: 0.
+  double (*skin)(const double* setting, double inner);
+  // Numbers of memory that a geom's shape needs.
+  int (*shapeSize)(const djGeomSource* from);
+  // The shape, with its arrays in mem, which begins at a multiple of DJ_ALIGN.
+  void (*makeShape)(djShape* shape, djShapeBounds* bounds, double* mem, const djGeomSource* from);
+  // Adds the derivative by the geom's parameters to param (model/param.h), given that by its shape.
+  // Or NULL: shapes have no derivatives.
+  djStatus (*shapeParams)(double* param, const djGeomSource* from, const djShape* shape,
+                          const djShapeGrad* grad);
+
+  // Signed distance of two shapes as they are (no recovery), and where. cache: of the pair, or
+  // NULL.
+  djStatus (*gap)(djDistance* d, djDistanceCache* cache, const djGeomPair* pair);
+  // How deep the geoms themselves overlap (<= 0: apart), m; with `along` (unit, from a to b) no
+  // less than that, at little cost. Or NULL: nobody asks.
+  djStatus (*depth)(double* depth, const djVec3* along, const djGeomPair* pair);
+
+  // Largest step. A motion is taken whole where it moves points by less than `share` of (gap +
+  // room). room may be infinite. Else max_step lowers *factor to the part of the motion that may be
+  // taken, from the poses in pair; *gap is found on the way. NULL: any motion may be taken.
+  double share;
+  double (*room)(const double* setting, const djShape* a, const djShape* b);
+  djStatus (*max_step)(double* factor, double* gap, const djGeomPair* pair,
+                       const djPairMotion* motion);
+
+  // Once per step, with pose = start: what the step fixes, as lagged forces and recovery's erosion.
+  // Or NULL: nothing. A state of zeros is that of a pair that has not begun.
   djStatus (*begin)(djPairState* state, const djPairInput* in);
   // At the present poses. flags: DJ_EVAL_*. An infeasible pose is not an error: value = infinity.
   djStatus (*eval)(djPairOutput* out, djPairState* state, const djPairInput* in, int flags);
-  // start_jac (12 x 12): d gradient / d start twists, poses now fixed.
-  djStatus (*start)(double start_jac[144], djPairState* state, const djPairInput* in);
+  // d gradient / d start twists, poses and velocities now fixed (12 x 12). Where rate poses are
+  // others than start poses the part by these, the other ones fixed, goes to rate_jac (12 x 12);
+  // else rate_jac is not touched, and start and rate poses move together. Or NULL: all zero.
+  djStatus (*start)(double start_jac[144], double rate_jac[144], djPairState* state,
+                    const djPairInput* in);
+  // Or NULL: gap, normal and point of `gap`, and the wrenches of eval.
   djStatus (*report)(djPairReport* out, djPairState* state, const djPairInput* in);
   // Adds d (lambda . gradient)/d parameters to *grad, at the poses now, whatever they do to the
-  // lagged quantities included: a vector-Jacobian product, its cost is that of an evaluation.
+  // lagged quantities included: a vector-Jacobian product, its cost is that of an evaluation. Or
+  // NULL: there are no derivatives by parameters where such a pair acts.
   djStatus (*vjp)(djPairGrad* grad, djPairState* state, const djPairInput* in,
                   const double lambda[12]);
+  // What a query asks beyond that (djc_pair): planes, derivatives by vertices. Or NULL.
+  djStatus (*query)(struct djContactQuery* query, djError* err);
 } djKernel;
 
-// Row of the table; NULL for DJ_CONTACT_NONE or an unknown model.
-const djKernel* dj_kernel(djContactModel model);
+// Row of the table; NULL for DJ_CONTACT_NONE or an unknown model. dj_kernelTable ends with NULL.
+extern const djKernel* const dj_kernelTable[];
+const djKernel* dj_kernel(int model);
+
+// The first row of the table that takes two types of geoms in some order, or -1.
+int dj_kernelOf(int type_a, int type_b);
+// The row takes the type together with some other.
+bool dj_kernelTakes(const djKernel* kernel, int type);
+
+// Entries of a row, or what stands for those that it leaves out.
+djStatus dj_beginPair(const djKernel* kernel, djPairState* state, const djPairInput* in);
+djStatus dj_startPair(double start_jac[144], double rate_jac[144], const djKernel* kernel,
+                      djPairState* state, const djPairInput* in);
+djStatus dj_reportPair(djPairReport* out, const djKernel* kernel, djPairState* state,
+                       const djPairInput* in);
+
+// Settings by given values (negative: by their rules), into setting (nsetting). Else the error says
+// what is wrong with which.
+djStatus dj_applyRules(double* setting, const djKernel* kernel, const djContactScale* scale,
+                       const double* given, djError* err);
+// All values are as the rows want them.
+bool dj_settingsValid(const djKernel* kernel, const double* setting);
 
 #endif  // DJ_CONTACT_KERNEL_H_

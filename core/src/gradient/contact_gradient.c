@@ -9,7 +9,7 @@
 // ref only at w = 0: by the body's own twist it changes by w x t/2 + v x f more (dj_addNested).
 
 #include "base/status.h"
-#include "gradient/linear.h"
+#include "gradient/columns.h"
 
 #include <string.h>
 
@@ -17,16 +17,23 @@ static double dot6(const double* a, const double* b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
 }
 
+// Columns first ... end - 1 of (q, v, act, history, ctrl), and q+'s derivative by them.
+typedef struct Slab {
+  int first, end, nc;
+  const double* X;
+} Slab;
+
 // out (nc) += f (by_now . twists of both bodies now + by_start . twists at the start).
 static void addTwists(double* out, double f, const double by_now[12], const double by_start[12],
-                      const djWork* w, const djModel* m, const djContactBlock* c) {
-  int nc = 2 * m->nv + m->na + m->nu, body[2] = {c->body_a, c->body_b};
+                      const Slab* s, const djWork* w, const djModel* m, const djContactBlock* c) {
+  int width = s->end - s->first, body[2] = {c->body_a, c->body_b};
   for (int side = 0; side < 2; side++) {
     for (int i = m->body_lastdof[body[side]]; i >= 0; i = m->dof_parent[i]) {
-      double now = f * dot6(by_now + 6 * side, w->now.S + 6 * i);
-      const double* X = w->X + (size_t)i * nc;
-      for (int k = 0; k < nc; k++) out[k] += now * X[k];
-      out[i] += f * dot6(by_start + 6 * side, w->kin0.S + 6 * i);
+      double now = f * dot6(by_now + 6 * side, w->now.kin.S + 6 * i);
+      const double* X = s->X + (size_t)i * width;
+      for (int k = 0; k < width; k++) out[s->first + k] += now * X[k];
+      if (i < s->first || i >= s->end) continue;
+      out[i] += f * dot6(by_start + 6 * side, w->begin.kin.S + 6 * i);
     }
   }
 }
@@ -41,27 +48,52 @@ static int blockOf(const djContactPair* p, const djContactBlock* const* block, i
 }
 
 // Force on geom2 and its moment about the world's origin, (3 x nc) each or NULL.
-static void forceRows(double* force, double* moment, const djWork* w, const djModel* m,
-                      const djContactBlock* c) {
-  int nc = 2 * m->nv + m->na + m->nu, side = c->geom_a > c->geom_b ? 0 : 1;
+static void forceRows(double* force, double* moment, const Slab* slab, const djWork* w,
+                      const djModel* m, const djContactBlock* c) {
+  int nc = slab->nc, side = c->geom_a > c->geom_b ? 0 : 1;
   const double* gradient = c->out.gradient + 6 * side;
   double nested[36] = {0}, zero[36] = {0}, row[12];
   dj_addNested(nested, zero, gradient);
   djVec3 ref = w->ref[side ? c->body_b : c->body_a];
   for (int r = 0; r < 3; r++) {
     const double *H = c->out.hessian + 12 * (6 * side), *S = c->start_jac + 12 * (6 * side);
-    if (force) addTwists(force + (size_t)r * nc, -1, H + 12 * (3 + r), S + 12 * (3 + r), w, m, c);
+    if (force) {
+      addTwists(force + (size_t)r * nc, -1, H + 12 * (3 + r), S + 12 * (3 + r), slab, w, m, c);
+    }
     if (!moment) continue;
     double* out = moment + (size_t)r * nc;
     memcpy(row, H + 12 * r, sizeof row);
     for (int k = 0; k < 6; k++) row[6 * side + k] += nested[6 * r + k];
-    addTwists(out, -1, row, S + 12 * r, w, m, c);
+    addTwists(out, -1, row, S + 12 * r, slab, w, m, c);
     // (ref x f)_r = ref_u f_v - ref_v f_u
     int u = (r + 1) % 3, v = (r + 2) % 3;
     const double arm[3] = {ref.x, ref.y, ref.z};
-    addTwists(out, -arm[u], H + 12 * (3 + v), S + 12 * (3 + v), w, m, c);
-    addTwists(out, arm[v], H + 12 * (3 + u), S + 12 * (3 + u), w, m, c);
+    addTwists(out, -arm[u], H + 12 * (3 + v), S + 12 * (3 + v), slab, w, m, c);
+    addTwists(out, arm[v], H + 12 * (3 + u), S + 12 * (3 + u), slab, w, m, c);
   }
+}
+
+// The columns of a slab, of all reported pairs.
+static djStatus fillSlab(double* force, double* moment, double* normal, Slab* slab,
+                         const djLinear* lin, const djModel* m, djData* d) {
+  djWork* w = d->work;
+  int n;
+  const djContactBlock* const* block = dj_contactBlocks(&n, dj_contactsOf(&w->forces));
+  slab->X = dj_pointColumns(w, m, lin, slab->first, slab->end);
+  for (int p = 0; p < d->npair; p++) {
+    int k = blockOf(&d->pair[p], block, n);
+    if (k < 0) continue;
+    const djContactBlock* c = block[k];
+    size_t at = 3 * (size_t)p * slab->nc;
+    forceRows(force ? force + at : NULL, moment ? moment + at : NULL, slab, w, m, c);
+    if (!normal) continue;
+    double now[12], start[12];
+    djStatus status =
+        dj_contactNormal(now, start, dj_contactsOf(&w->forces), m, w->now.kin.body, k);
+    if (status < 0) return dj_fail(&w->error, status, "contact: derivative of a force failed");
+    addTwists(normal + (size_t)p * slab->nc, 1, now, start, slab, w, m, c);
+  }
+  return DJ_OK;
 }
 
 djStatus djd_lastContact(const djModel* m, djData* d, double* force, double* moment,
@@ -71,27 +103,17 @@ djStatus djd_lastContact(const djModel* m, djData* d, double* force, double* mom
   djStatus status = dj_linearizeStep(&lin, m, d);
   if (status != DJ_OK) return status;
   djWork* w = d->work;
-  size_t nc = 2 * (size_t)m->nv + m->na + m->nu;
+  size_t nc = (size_t)dj_tangentSize(m) + m->nu;
   if (force) memset(force, 0, (size_t)d->npair * 3 * nc * sizeof(double));
   if (moment) memset(moment, 0, (size_t)d->npair * 3 * nc * sizeof(double));
   if (normal) memset(normal, 0, (size_t)d->npair * nc * sizeof(double));
-  if (!w->contacts) return DJ_OK;
-  dj_endColumns(w, m);
-  dj_motionSubspace(&w->now, m, w->ref);
-  dj_motionSubspace(&w->kin0, m, w->ref);
-  int n;
-  const djContactBlock* const* block = dj_contactBlocks(&n, w->contacts);
-  for (int p = 0; p < d->npair; p++) {
-    int k = blockOf(&d->pair[p], block, n);
-    if (k < 0) continue;
-    const djContactBlock* c = block[k];
-    size_t at = 3 * (size_t)p * nc;
-    forceRows(force ? force + at : NULL, moment ? moment + at : NULL, w, m, c);
-    if (!normal) continue;
-    double now[12], start[12];
-    status = dj_contactNormal(now, start, w->contacts, m, w->now.body, k);
-    if (status < 0) return dj_fail(&w->error, status, "contact: derivative of a force failed");
-    addTwists(normal + (size_t)p * nc, 1, now, start, w, m, c);
+  if (!dj_contactsOf(&w->forces)) return DJ_OK;
+  dj_motionSubspace(&w->now.kin, m, w->ref);
+  dj_motionSubspace(&w->begin.kin, m, w->ref);
+  for (int first = 0; first < (int)nc && status >= 0; first += w->nslab) {
+    int end = (int)nc - first > w->nslab ? first + w->nslab : (int)nc;
+    Slab slab = {first, end, (int)nc, NULL};
+    status = fillSlab(force, moment, normal, &slab, &lin, m, d);
   }
-  return DJ_OK;
+  return status;
 }

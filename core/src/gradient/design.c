@@ -16,7 +16,7 @@
 
 // Full Newton steps that may follow convergence, as long as the decrement falls: they make loss and
 // gradient reproducible far below the tolerance.
-enum { POLISH = 8 };
+enum { REFINEMENT = 8 };
 
 // ---- making -----------------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ static djStatus takeNumbers(djDesign* d, const djModel* m, djPool* pool) {
   r->nparam = p->nparam;
   r->param = p->param;
   d->rollout = p->rollout;
-  d->rollout.polish = POLISH;
+  d->rollout.refinement_steps = REFINEMENT;
   d->rollout.compiled = w->compiled;
   d->rollout.qpos0 = w->qpos0;
   d->rollout.qvel0 = w->qvel0;

@@ -15,8 +15,8 @@ static void turn(double q[4], const double q0[4], const double w[3]) {
   dju_storeQuat(q, dju_normalizeQuat(dju_mulQuat(start, step)));
 }
 
-// Entries of a parameter: plain numbers first, then a quaternion's 3-vector if it has one. Only what
-// has changed, as a whole vector and a part of it may vary.
+// Entries of a parameter: plain numbers first, then a quaternion's 3-vector if it has one. Only
+// what has changed, as a whole vector and a part of it may vary.
 static void placeParam(djDesign* d, int variable, const double* x) {
   djDesignMemory* w = dj_designMemory(d);
   const djVariable* v = &d->problem->variable[variable];

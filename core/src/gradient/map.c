@@ -6,15 +6,21 @@
 #include <limits.h>
 #include <string.h>
 
-static const djMapType* const table[] = {&dj_mapAffine, &dj_mapShared, &dj_mapMirror, &dj_mapTanh,
-                                         &dj_mapSpline, &dj_mapCage};
+static const djMapType* const table[] = {
+#define X(name) &dj_map##name,
+    DJ_MAPS(X)
+#undef X
+};
+enum { NMAP = sizeof table / sizeof table[0] };
 
 const djMapType* dj_findMapType(const char* name) {
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    if (strcmp(table[i]->name, name) == 0) return table[i];
+  for (int i = 0; i < NMAP; i++) {
+    if (strcmp(table[i]->entry.name, name) == 0) return table[i];
   }
   return NULL;
 }
+
+const djEntry* dj_mapEntry(int i) { return i >= 0 && i < NMAP ? &table[i]->entry : NULL; }
 
 djStatus dj_targetCtrl(djMap* map, int start, int stride, int n, const djMapMaking* making) {
   map->target = dj_poolTake(making->pool, 1, sizeof *map->target);

@@ -6,21 +6,8 @@
 
 #include "base/pool.h"
 
+#include <dijoco/entry.h>
 #include <dijoco/task.h>
-
-// What a key of a type holds.
-typedef enum djMapKeyKind {
-  DJ_MAPKEY_INT,       // integer
-  DJ_MAPKEY_VECTOR,    // numbers
-  DJ_MAPKEY_ROWS,      // rows of numbers
-  DJ_MAPKEY_ELEMENT    // a name, "#id", or an index, which is stored as "#id"
-} djMapKeyKind;
-
-typedef struct djMapKey {
-  const char* name;    // NULL: none
-  djMapKeyKind kind;
-  bool required;
-} djMapKey;
 
 // What `to` may be.
 typedef enum djMapTo {
@@ -60,10 +47,9 @@ typedef struct djMapMaking {
 } djMapMaking;
 
 struct djMapType {
-  const char* name;
+  djEntry entry;       // its keys, beside type, from and to, are the djMapArgs, in this order
   djMapTo to;
   bool adds;           // outputs are added to what is there
-  djMapKey key[DJ_NMAPARG];
   // Check sizes, fill detail and nwork, and the targets unless `to` is ANY: then they are there.
   djStatus (*make)(djMap* map, const djMapMaking* making);
   // out (nout) from z (nz); dz (nz) += derivative of out by z, transposed, times dout (nout).
@@ -71,9 +57,11 @@ struct djMapType {
   void (*vjp)(double* dz, const djMap* map, const double* z, const double* dout, double* work);
 };
 
-// Rows of the table.
-extern const djMapType dj_mapAffine, dj_mapShared, dj_mapMirror, dj_mapTanh, dj_mapSpline,
-    dj_mapCage;
+// Rows of the table: one name each, of the constant dj_mapNAME in its own file.
+#define DJ_MAPS(X) X(Affine) X(Shared) X(Mirror) X(Tanh) X(Spline) X(Cage)
+#define X(name) extern const djMapType dj_map##name;
+DJ_MAPS(X)
+#undef X
 
 // NULL: there is none.
 const djMapType* dj_findMapType(const char* name);

@@ -191,6 +191,10 @@ static void vjpCage(double* dz, const djMap* map, const double* z, const double*
   }
 }
 
-const djMapType dj_mapCage = {"cage", DJ_MAPTO_CHOICE, true,
-                              {{"body", DJ_MAPKEY_ELEMENT, true}, {"box", DJ_MAPKEY_ROWS, true}},
-                              makeCage, applyCage, vjpCage};
+const djMapType dj_mapCage = {
+    {.name = "cage", .unit = "",
+     .help = "z: displacements (8 x 3) of the corners of a box in the body's frame",
+     .key = (const djKey[]){{"body", DJ_HOLDS_ELEMENT, 0, DJ_OBJ_BODY, true, "", ""},
+                            {"box", DJ_HOLDS_ROWS, 0, DJ_NOBJ, true, "m", ""},
+                            {0}}},
+    DJ_MAPTO_CHOICE, true, makeCage, applyCage, vjpCage};

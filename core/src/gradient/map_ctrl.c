@@ -56,8 +56,12 @@ static void vjpTanh(double* dz, const djMap* map, const double* z, const double*
   }
 }
 
-const djMapType dj_mapTanh = {"tanh", DJ_MAPTO_CTRL, false, {{"hold", DJ_MAPKEY_INT, false}},
-                              makeTanh, applyTanh, vjpTanh};
+const djMapType dj_mapTanh = {
+    {.name = "tanh", .unit = "",
+     .help = "controls = middle + half tanh(z) of each ctrlrange ([-1, 1] where there is none); z "
+             "has ceil(horizon/hold) rows of nu numbers",
+     .key = (const djKey[]){{"hold", DJ_HOLDS_WHOLE, 0, DJ_NOBJ, false, "steps", "1"}, {0}}},
+    DJ_MAPTO_CTRL, false, makeTanh, applyTanh, vjpTanh};
 
 // ---- spline
 //
@@ -135,6 +139,10 @@ static void vjpSpline(double* dz, const djMap* map, const double* z, const doubl
   }
 }
 
-const djMapType dj_mapSpline = {"spline", DJ_MAPTO_CTRL, false,
-                                {{"actuator", DJ_MAPKEY_ELEMENT, true}},
-                                makeSpline, applySpline, vjpSpline};
+const djMapType dj_mapSpline = {
+    {.name = "spline", .unit = "",
+     .help = "one actuator's controls = natural cubic spline through z, knots equally spaced from "
+             "the first to the last step",
+     .key = (const djKey[]){
+         {"actuator", DJ_HOLDS_ELEMENT, 0, DJ_OBJ_ACTUATOR, true, "", ""}, {0}}},
+    DJ_MAPTO_CTRL, false, makeSpline, applySpline, vjpSpline};

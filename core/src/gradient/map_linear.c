@@ -55,10 +55,13 @@ static void vjpAffine(double* dz, const djMap* map, const double* z, const doubl
   }
 }
 
-const djMapType dj_mapAffine = {"affine", DJ_MAPTO_ANY, false,
-                                {{"matrix", DJ_MAPKEY_ROWS, false},
-                                 {"offset", DJ_MAPKEY_VECTOR, false}},
-                                makeAffine, applyAffine, vjpAffine};
+const djMapType dj_mapAffine = {
+    {.name = "affine", .unit = "",
+     .help = "the values of `to`, one after the other, = matrix z + offset",
+     .key = (const djKey[]){{"matrix", DJ_HOLDS_ROWS, 0, DJ_NOBJ, false, "", "the identity"},
+                            {"offset", DJ_HOLDS_NUMBERS, 0, DJ_NOBJ, false, "", "0"},
+                            {0}}},
+    DJ_MAPTO_ANY, false, makeAffine, applyAffine, vjpAffine};
 
 // ---- shared: every target = z
 
@@ -87,4 +90,6 @@ static void vjpShared(double* dz, const djMap* map, const double* z, const doubl
 }
 
 const djMapType dj_mapShared = {
-    "shared", DJ_MAPTO_ANY, false, {{0}}, makeShared, applyShared, vjpShared};
+    {.name = "shared", .unit = "", .help = "each parameter of `to` = z",
+     .key = (const djKey[]){{0}}},
+    DJ_MAPTO_ANY, false, makeShared, applyShared, vjpShared};

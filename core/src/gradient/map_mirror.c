@@ -30,21 +30,13 @@ static bool isHinge(const djModel* m, const djParam* p) {
 // False: it cannot be told.
 static bool reflectionOf(djReflection* out, const djModel* m, const djParam* p) {
   *out = REFLECT_COPY;
-  switch ((djField)p->field) {
-    case DJ_FIELD_BODY_POS:
-    case DJ_FIELD_BODY_IPOS:
-    case DJ_FIELD_JOINT_POS:
-    case DJ_FIELD_GEOM_POS:
-    case DJ_FIELD_SITE_POS:
-    case DJ_FIELD_MESH_VERT:
-    case DJ_FIELD_GRAVITY: *out = REFLECT_PLACES; return true;
-    case DJ_FIELD_JOINT_AXIS: *out = isHinge(m, p) ? REFLECT_AXIAL : REFLECT_PLACES; return true;
-    case DJ_FIELD_BODY_QUAT:
-    case DJ_FIELD_BODY_IQUAT:
-    case DJ_FIELD_GEOM_QUAT: *out = REFLECT_QUAT; return true;
-    case DJ_FIELD_JOINT_SPRINGREF: return p->nvalue == 1;
-    case DJ_FIELD_ACTUATOR_GEAR: return false;
-    default: return true;
+  switch (dj_paramMirror(p)) {
+    case DJ_MIRROR_COPY: return true;
+    case DJ_MIRROR_PLACES: *out = REFLECT_PLACES; return true;
+    case DJ_MIRROR_QUAT: *out = REFLECT_QUAT; return true;
+    case DJ_MIRROR_AXIS: *out = isHinge(m, p) ? REFLECT_AXIAL : REFLECT_PLACES; return true;
+    case DJ_MIRROR_NUMBER: return p->nvalue == 1;
+    default: return false;
   }
 }
 
@@ -108,6 +100,9 @@ static void vjpMirror(double* dz, const djMap* map, const double* z, const doubl
   }
 }
 
-const djMapType dj_mapMirror = {"mirror", DJ_MAPTO_ANY, false,
-                                {{"normal", DJ_MAPKEY_VECTOR, true}},
-                                makeMirror, applyMirror, vjpMirror};
+const djMapType dj_mapMirror = {
+    {.name = "mirror", .unit = "",
+     .help = "the first of `to` = z, the others = z reflected in the plane through the origin of "
+             "their frame: positions, vertices, axes, quaternions; what has no direction is copied",
+     .key = (const djKey[]){{"normal", DJ_HOLDS_NUMBERS, 3, DJ_NOBJ, true, "", ""}, {0}}},
+    DJ_MAPTO_ANY, false, makeMirror, applyMirror, vjpMirror};

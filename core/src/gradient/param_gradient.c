@@ -3,10 +3,12 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "math/block_matrix.h"
-#include "contact/geom_inertia.h"
-#include "contact/shape_param.h"
+#include "contact/pairs/shape_grad.h"
+#include "inertia/geom_inertia.h"
 #include "model/body_param.h"
 #include "model/param.h"
+
+#include <dijoco/gradient.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +17,13 @@ static void layout(djParamSums* s, void** shapes, djArena* a, const djModel* m) 
   size_t n = 6 * (size_t)m->nbody, d = sizeof(double);
   s->param = dj_take(a, dj_paramGradSize(m), d);
   s->tensor = dj_take(a, n, d);
-  s->shape = dj_take(a, m->ngeom, sizeof(djShapeGrad));
   s->x = dj_take(a, n, d);
   s->W = dj_take(a, n, d);
   s->C = dj_take(a, n, d);
   s->C0 = dj_take(a, n, d);
+  s->Crate = dj_take(a, n, d);
   s->Cback = dj_take(a, n, d);
+  s->zeta = dj_take(a, m->nv, d);
   *shapes = dj_take(a, m->collision ? dj_shapeGradSize(m) : 0, 1);
 }
 
@@ -30,12 +33,7 @@ size_t dj_paramSumsSize(const djModel* m) {
   void* shapes;
   djArena a = {NULL, 0};
   layout(&s, &shapes, &a, m);
-  for (int g = 0; g < m->ngeom; g++) {
-    int mesh = m->geom_type[g] == DJ_MESH ? m->geom_mesh[g] : -1;
-    size_t n = (size_t)(mesh >= 0 ? m->mesh_vertnum[mesh] : 0) + DJ_LANES;
-    dj_take(&a, 6 * n, sizeof(double));
-  }
-  return a.used;
+  return a.used + (m->collision ? dj_shapeGradBound(m) - dj_shapeGradSize(m) : 0);
 }
 
 void dj_initParamSums(djParamSums* s, void* memory, const djModel* m) {
@@ -44,23 +42,38 @@ void dj_initParamSums(djParamSums* s, void* memory, const djModel* m) {
   layout(s, &shapes, &a, m);
   memset(s->param, 0, dj_paramGradSize(m) * sizeof(double));
   memset(s->tensor, 0, 6 * (size_t)m->nbody * sizeof(double));
-  if (m->collision) dj_initShapeGrads(s->shape, shapes, m);
+  s->shape = m->collision ? dj_initShapeGrads(shapes, m) : NULL;
 }
 
-djStatus dj_addStepParams(djParamSums* s, const djModel* m, djData* d, const djIntegratorRow* row,
+// The stage's configuration: the step's end, where that is the last one's; else from its
+// displacement.
+static const double* stageEnd(djWork* w, const djModel* m, const djData* d, const djLinear* lin,
+                              int k, const double* qpos) {
+  if (k == lin->method->nstage - 1 && !lin->coef.turns) return qpos;
+  dj_integratePos(w->at_stage[k].q, m, d->qpos, lin->stage[k].psi, 1);
+  return w->at_stage[k].q;
+}
+
+djStatus dj_addStepParams(djParamSums* s, const djModel* m, djData* d, const djLinear* lin,
                           const double* qpos, double* z, const double* lambda) {
-  djStatus status = dj_replayStep(m, d, row, qpos);
-  if (status < 0) return status;
-  for (int i = 0; i < m->nv; i++) z[i] = -z[i];
-  status = row->params(s, d->work, m, z);
-  if (status < 0 || !row->velocityParams) return status;
-  return row->velocityParams(s, d->work, m, lambda);
+  const djMethod* method = lin->method;
+  const double* psi[DJ_MAX_STAGE];
+  for (int k = 0; k < method->nstage; k++) psi[k] = lin->stage[k].psi;
+  for (int k = 0; k < method->nstage; k++) {
+    double* zk = z + (size_t)k * m->nv;
+    const double* q = stageEnd(d->work, m, d, lin, k, qpos);
+    djStatus status = dj_replayStep(m, d, method, k, q, psi);
+    if (status < 0) return status;
+    for (int i = 0; i < m->nv; i++) zk[i] = -zk[i];
+    status = method->params(s, d->work, m, zk);
+    if (status < 0) return status;
+  }
+  return method->velocityParams ? method->velocityParams(s, d->work, m, lambda) : DJ_OK;
 }
 
 djStatus dj_finishParams(djParamSums* s, const djModel* m, const djModel* compiled) {
-  for (int g = 0; g < m->ngeom && m->collision; g++) {
-    if (m->collision->shape[g].type < 0) continue;
-    djStatus status = dj_shapeParams(s->param, m, g, &s->shape[g]);
+  for (int i = 0; m->collision && i < m->collision->nshape; i++) {
+    djStatus status = dj_shapeParams(s->param, m, i, &s->shape[i]);
     if (status < 0) return status;
   }
   djStatus status = DJ_OK;
@@ -80,21 +93,126 @@ void dj_pickParams(double* grad, const djParamSums* s, const djModel* m, int n,
 
 // ---- one step -----------------------------------------------------------------------------------
 
-// Row i of dq+/dparameters is -z . dr/dparameters with z = H^-T e_i.
-static djStatus positionRows(double* P, int np, void* memory, const djLinear* lin,
-                             const djModel* m, djData* d, int nparam, const djParam* param) {
-  double* z = d->work->lambda;
-  for (int i = 0; i < m->nv; i++) {
+// Derivatives of one step by parameters: rows of np numbers.
+typedef struct Rows {
+  const djLinear* lin;
+  const djModel* m;
+  djData* d;
+  int nparam, np;
+  const djParam* param;
+  void* memory;                // for sums
+  double* psi[DJ_MAX_STAGE];   // (nv x np) of the displacement of each stage
+} Rows;
+
+static djStatus closeSums(double* row, djParamSums* sums, const Rows* r, djStatus status) {
+  if (status >= 0) status = dj_finishParams(sums, r->m, NULL);
+  if (status >= 0) dj_pickParams(row, sums, r->m, r->nparam, r->param);
+  return status;
+}
+
+// Row i of y is -z . dr/dparameters with z = H^-T e_i.
+static djStatus residualRows(double* Y, const Rows* r, int stage) {
+  int nv = r->m->nv;
+  double* z = r->d->work->lambda;
+  for (int i = 0; i < nv; i++) {
     djParamSums sums;
-    dj_initParamSums(&sums, memory, m);
-    memset(z, 0, (size_t)m->nv * sizeof(double));
+    dj_initParamSums(&sums, r->memory, r->m);
+    memset(z, 0, (size_t)nv * sizeof(double));
     z[i] = -1;
-    dj_solveTranspose(z, &lin->factor);
-    djStatus status = lin->row->params(&sums, d->work, m, z);
-    if (status >= 0) status = dj_finishParams(&sums, m, NULL);
+    dj_solveTranspose(z, &r->lin->stage[stage].factor);
+    djStatus status = r->lin->method->params(&sums, r->d->work, r->m, z);
+    status = closeSums(Y + (size_t)i * (size_t)r->np, &sums, r, status);
     if (status < 0) return status;
-    dj_pickParams(P + (size_t)i * (size_t)np, &sums, m, nparam, param);
   }
+  return DJ_OK;
+}
+
+// Y -= H^-1 (f A) P, column by column.
+static void subtractSource(double* Y, double f, const djMatrix* A, const double* P, const Rows* r,
+                           int stage) {
+  int nv = r->m->nv;
+  double *x = r->d->work->lambda, *y = x + nv;
+  for (int c = 0; c < r->np && f != 0 && A->data; c++) {
+    for (int i = 0; i < nv; i++) x[i] = P[(size_t)i * (size_t)r->np + c];
+    memset(y, 0, (size_t)nv * sizeof(double));
+    dj_mulMatrix(y, f, A, x);
+    dj_solve(y, &r->lin->stage[stage].factor);
+    for (int i = 0; i < nv; i++) Y[(size_t)i * (size_t)r->np + c] -= y[i];
+  }
+}
+
+// r->psi of a stage, by way of its y, which Y (or NULL) receives.
+static djStatus stageRows(double* Y, const Rows* r, int stage) {
+  const djLinear* lin = r->lin;
+  double* P = r->psi[stage];
+  if (lin->method->nstage > 1) {
+    djStatus status = dj_reopenStage(r->d->work, r->m, stage);
+    if (status < 0) return status;
+  }
+  djStatus status = residualRows(P, r, stage);
+  if (status < 0) return status;
+  for (int k = 0; k < stage; k++) {
+    int source = DJ_SOURCE_STAGE + k;
+    subtractSource(P, lin->coef.velocity[stage][source], &lin->stage[stage].G, r->psi[k], r, stage);
+    subtractSource(P, lin->coef.accel[stage][source], &lin->stage[stage].M, r->psi[k], r, stage);
+  }
+  size_t n = (size_t)r->m->nv * (size_t)r->np;
+  if (Y) memcpy(Y, P, n * sizeof(double));
+  dj_applyJrInv(P, r->np, r->m, lin->stage[stage].psi, 1);
+  return DJ_OK;
+}
+
+// Row i of dv+/dparameters at fixed q+, and what y adds; of a method's own velocity.
+static djStatus velocityRows(double* V, const double* Y, const Rows* r) {
+  int nv = r->m->nv;
+  double* l = r->d->work->lambda;
+  for (int i = 0; i < nv; i++) {
+    djParamSums sums;
+    dj_initParamSums(&sums, r->memory, r->m);
+    memset(l, 0, 2 * (size_t)nv * sizeof(double));
+    l[i] = 1;
+    double* row = V + (size_t)i * (size_t)r->np;
+    djStatus status = r->lin->method->velocityParams(&sums, r->d->work, r->m, l);
+    status = closeSums(row, &sums, r, status);
+    if (status < 0) return status;
+    double* y = l + nv;   // row i of Vplus
+    dj_mulMatrixT(y, 1, &r->lin->Vplus, l);
+    for (int k = 0; k < nv; k++) {
+      for (int c = 0; c < r->np; c++) row[c] += y[k] * Y[(size_t)k * (size_t)r->np + c];
+    }
+  }
+  return DJ_OK;
+}
+
+static void sumRows(double* out, const double c[DJ_NSOURCE], const Rows* r) {
+  size_t n = (size_t)r->m->nv * (size_t)r->np;
+  memset(out, 0, n * sizeof(double));
+  for (int k = 0; k < r->lin->method->nstage; k++) {
+    double f = c[DJ_SOURCE_STAGE + k];
+    for (size_t i = 0; i < n && f != 0; i++) out[i] += f * r->psi[k][i];
+  }
+}
+
+// Activations do not depend on parameters.
+static djStatus fillRows(double* P, const Rows* r) {
+  const djLinear* lin = r->lin;
+  int nv = r->m->nv, last = lin->method->nstage - 1;
+  size_t half = (size_t)nv * (size_t)r->np, act = (size_t)r->m->na * (size_t)r->np;
+  double *V = P + half, *history = V + half + act;
+  for (int k = 0; k <= last; k++) {
+    djStatus status = stageRows(k == last ? P : NULL, r, k);
+    if (status < 0) return status;
+  }
+  memset(V + half, 0, act * sizeof(double));
+  for (int k = 0; k * nv < dj_historySize(r->m); k++) {
+    sumRows(history + (size_t)k * half, lin->coef.history[k], r);
+  }
+  if (lin->coef.turns) {
+    sumRows(P, lin->coef.position, r);
+    dj_applyJrRows(P, r->np, r->m, lin->turn);
+  }
+  if (lin->Vplus.data) return velocityRows(V, P, r);
+  sumRows(V, lin->coef.end, r);
   return DJ_OK;
 }
 
@@ -105,29 +223,6 @@ static djStatus checkParams(const djModel* m, djData* d, const double* P, int np
   return dj_checkParams(m, nparam, param, err);
 }
 
-// Row i of dv+/dparameters at fixed q+, and what dq+/dparameters, P, adds.
-static djStatus velocityRows(double* V, const double* P, int np, void* memory, const djLinear* lin,
-                             const djModel* m, djData* d, int nparam, const djParam* param) {
-  double* l = d->work->lambda;
-  for (int i = 0; i < m->nv; i++) {
-    djParamSums sums;
-    dj_initParamSums(&sums, memory, m);
-    memset(l, 0, 2 * (size_t)m->nv * sizeof(double));
-    l[i] = 1;
-    djStatus status = lin->row->velocityParams(&sums, d->work, m, l);
-    if (status >= 0) status = dj_finishParams(&sums, m, NULL);
-    if (status < 0) return status;
-    double* row = V + (size_t)i * (size_t)np;
-    dj_pickParams(row, &sums, m, nparam, param);
-    double* y = l + m->nv;   // row i of Vplus
-    dj_mulBlocksT(y, 1, lin->Vplus, l, &lin->trees);
-    for (int k = 0; k < m->nv; k++) {
-      for (int c = 0; c < np; c++) row[c] += y[k] * P[(size_t)k * (size_t)np + c];
-    }
-  }
-  return DJ_OK;
-}
-
 djStatus djd_lastParams(const djModel* m, djData* d, double* P, int nparam,
                         const djParam* param) {
   if (!m || !d) return DJ_INVALID;
@@ -135,23 +230,17 @@ djStatus djd_lastParams(const djModel* m, djData* d, double* P, int nparam,
   djStatus status = checkParams(m, d, P, nparam, param);
   if (status == DJ_OK) status = dj_linearizeStep(&lin, m, d);
   if (status != DJ_OK) return status;
-  int np = 0;
-  for (int i = 0; i < nparam; i++) np += param[i].ntangent;
-  unsigned char* buffer = malloc(dj_paramSumsSize(m) + DJ_ALIGN);
+  Rows r = {.lin = &lin, .m = m, .d = d, .nparam = nparam, .param = param};
+  for (int i = 0; i < nparam; i++) r.np += param[i].ntangent;
+  size_t sums = (dj_paramSumsSize(m) + DJ_ALIGN) / DJ_ALIGN * DJ_ALIGN;
+  size_t n = (size_t)m->nv * (size_t)r.np;
+  size_t bytes = sums + DJ_ALIGN + n * (size_t)lin.method->nstage * sizeof(double);
+  unsigned char* buffer = malloc(bytes);
   if (!buffer) return dj_failMemory(&d->work->error);
-  void* memory = buffer + DJ_ALIGN - (uintptr_t)buffer % DJ_ALIGN;
-  status = positionRows(P, np, memory, &lin, m, d, nparam, param);
-  // activations do not depend on parameters
-  size_t half = (size_t)m->nv * (size_t)np;
-  double* V = P + half;
-  memset(V + half, 0, (size_t)m->na * (size_t)np * sizeof(double));
-  bool own = lin.Vplus;
-  if (own && status >= 0) status = velocityRows(V, P, np, memory, &lin, m, d, nparam, param);
+  r.memory = buffer + DJ_ALIGN - (uintptr_t)buffer % DJ_ALIGN;
+  double* rest = (double*)(void*)((unsigned char*)r.memory + sums);
+  for (int k = 0; k < lin.method->nstage; k++) r.psi[k] = rest + (size_t)k * n;
+  status = fillRows(P, &r);
   free(buffer);
-  if (status < 0 || own) return status < 0 ? status : DJ_OK;
-  // dv+ = J_r^-1 dq+/h
-  memcpy(V, P, half * sizeof(double));
-  dj_applyJrInv(V, np, m, lin.vnext, m->opt.timestep);
-  for (size_t k = 0; k < half; k++) V[k] /= m->opt.timestep;
-  return DJ_OK;
+  return status < 0 ? status : DJ_OK;
 }

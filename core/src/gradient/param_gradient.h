@@ -7,16 +7,16 @@
 #ifndef DJ_GRADIENT_PARAM_GRADIENT_H_
 #define DJ_GRADIENT_PARAM_GRADIENT_H_
 
-#include "gradient/linear.h"
+#include "integrate/linear.h"
 
 size_t dj_paramSumsSize(const djModel* model);    // bytes
 // All sums zero; memory begins at a multiple of DJ_ALIGN.
 void dj_initParamSums(djParamSums* sums, void* memory, const djModel* model);
 
-// The step from data's state and inputs to qpos (nq), by row. z (nv): H^-T times the adjoint;
-// overwritten. lambda (nv): adjoint of the velocity at the end.
+// The linearised step from data's state and inputs to qpos (nq). z (nstage x nv): H^-T times the
+// adjoint, of each stage; overwritten. lambda (nv): adjoint of the velocity at the end.
 djStatus dj_addStepParams(djParamSums* sums, const djModel* model, djData* data,
-                          const djIntegratorRow* row, const double* qpos, double* z,
+                          const djLinear* linear, const double* qpos, double* z,
                           const double* lambda);
 
 // Adds up what was collected by shapes and inertia tensors. compiled: the model whose inertias

@@ -1,7 +1,7 @@
 #include "gradient/problem.h"
 
 #include "base/status.h"
-#include "contact/geom_moments.h"
+#include "inertia/geom_moments.h"
 #include "gradient/map.h"
 #include "model/param.h"
 
@@ -66,8 +66,8 @@ static djSpan spanOf(const djVariable* v, bool parts) {
   return s;
 }
 
-// parts: whole vectors count beside picked entries, and the part of a joint is an entry of the whole
-// vector.
+// parts: whole vectors count beside picked entries, and the part of a joint is an entry of the
+// whole vector.
 static djStatus checkSpans(const djProblem* p, bool parts, djError* err) {
   size_t n = 0, used = 0;
   for (int i = 0; i < p->nvariable; i++) {

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "gradient/linear.h"
+#include "integrate/linear.h"
 #include "gradient/loss.h"
 #include "gradient/param_gradient.h"
 #include "model/param.h"
@@ -17,21 +17,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Part of the pool of linearisations. It grows by half with the runs that are recorded, and is used
+// again by later ones.
+typedef struct djPoolChunk {
+  struct djPoolChunk* next;
+  size_t size, used;   // doubles
+  double data[];
+} djPoolChunk;
+
 struct djTape {
   void* buffer;
+  size_t nbuffer;
   int horizon;         // capacity
   int steps;           // recorded, 0 when not
   int states;          // steps whose states are recorded: also of runs without linearisation
   bool given;          // dstate and dctrl hold derivatives of a loss
   djSizes sizes;       // of the model
-  size_t linear;       // doubles of one linearisation at most
   double* qpos;        // (horizon + 1 x nq)
   double* qvel;        // (horizon + 1 x nv)
   double* act;         // (horizon + 1 x na)
-  djLinear* step;      // (horizon) linearisations, which follow each other in `pool`
-  double* pool;        // (horizon x linear): what a run does not need is never touched
+  double* history;     // (horizon + 1 x dj_historySize)
+  bool* kept;          // (horizon + 1) whether there is one
+  djLinear* step;      // (horizon) linearisations, which follow each other in the pool
+  djPoolChunk *first, *last;   // of the pool, and that in use
+  size_t npool;        // bytes of all
   double* lambda;      // (2 x nx) adjoint, and the next
-  double* scratch;     // (2 nv)
+  double* scratch;     // (dj_linearScratch)
   double* dstate;      // (horizon + 1 x nx) of a callback loss
   double* dctrl;       // (horizon x nu)
   long double sum;     // loss of the last run, as it was summed
@@ -42,14 +53,15 @@ struct djTape {
 };
 
 static void layout(djTape* t, djArena* a, const djModel* m, int horizon) {
-  size_t n = (size_t)horizon + 1, nx = 2 * (size_t)m->nv + m->na, d = sizeof(double);
+  size_t n = (size_t)horizon + 1, nx = (size_t)dj_tangentSize(m), d = sizeof(double);
   t->qpos = dj_take(a, n * m->nq, d);
   t->qvel = dj_take(a, n * m->nv, d);
   t->act = dj_take(a, n * m->na, d);
+  t->history = dj_take(a, n * (size_t)dj_historySize(m), d);
+  t->kept = dj_take(a, n, sizeof(bool));
   t->step = dj_take(a, horizon, sizeof(djLinear));
-  t->pool = dj_take(a, (size_t)horizon * t->linear, d);
   t->lambda = dj_take(a, 2 * nx, d);
-  t->scratch = dj_take(a, 2 * (size_t)m->nv, d);
+  t->scratch = dj_take(a, dj_linearScratch(m), d);
   t->dstate = dj_take(a, n * nx, d);
   t->dctrl = dj_take(a, (size_t)horizon * m->nu, d);
   t->loss = dj_take(a, dj_lossWorkSize(m), 1);
@@ -60,7 +72,6 @@ static void layout(djTape* t, djArena* a, const djModel* m, int horizon) {
 
 static size_t tapeBytes(const djModel* m, int horizon) {
   djTape t = {0};
-  t.linear = dj_maxLinearSize(m);
   djArena a = {NULL, 0};
   layout(&t, &a, m, horizon);
   return a.used;
@@ -86,9 +97,9 @@ djStatus djd_makeTape(djTape** tape, const djModel* m, int horizon, djError* err
     return dj_failMemory(err);
   }
   t->buffer = buffer;
+  t->nbuffer = bytes + DJ_ALIGN;
   t->horizon = horizon;
   t->sizes = dj_sizesOf(m);
-  t->linear = dj_maxLinearSize(m);
   djArena a = {buffer + DJ_ALIGN - (uintptr_t)buffer % DJ_ALIGN, 0};
   layout(t, &a, m, horizon);
   *tape = t;
@@ -97,8 +108,45 @@ djStatus djd_makeTape(djTape** tape, const djModel* m, int horizon, djError* err
 
 void djd_deleteTape(djTape* t) {
   if (!t) return;
+  for (djPoolChunk* c = t->first; c;) {
+    djPoolChunk* next = c->next;
+    free(c);
+    c = next;
+  }
   free(t->buffer);
   free(t);
+}
+
+size_t djd_tapeBytes(const djTape* t) { return t ? t->nbuffer + sizeof *t + t->npool : 0; }
+
+// ---- pool -------------------------------------------------------------------------------------
+
+static void emptyPool(djTape* t) {
+  for (djPoolChunk* c = t->first; c; c = c->next) c->used = 0;
+  t->last = t->first;
+}
+
+static djPoolChunk* addChunk(djTape* t, size_t n) {
+  size_t some = t->npool / 2 / sizeof(double), size = n > some ? n : some;
+  if (size < 1 << 13) size = 1 << 13;
+  djPoolChunk* c = malloc(sizeof *c + size * sizeof(double));
+  if (!c) return NULL;
+  *c = (djPoolChunk){.size = size};
+  if (t->last) t->last->next = c;   // the last of all: none has had room
+  else t->first = c;
+  t->npool += sizeof *c + size * sizeof(double);
+  return t->last = c;
+}
+
+// n doubles, or NULL.
+static double* takePool(djTape* t, size_t n) {
+  while (t->last && t->last->size - t->last->used < n && t->last->next) t->last = t->last->next;
+  djPoolChunk* c = t->last;
+  if (!c || c->size - c->used < n) c = addChunk(t, n);
+  if (!c) return NULL;
+  double* memory = c->data + c->used;
+  c->used += n;
+  return memory;
 }
 
 // ---- forward ----------------------------------------------------------------------------------
@@ -107,6 +155,9 @@ static void record(djTape* t, const djModel* m, const djData* d, int k) {
   memcpy(t->qpos + (size_t)k * m->nq, d->qpos, (size_t)m->nq * sizeof(double));
   memcpy(t->qvel + (size_t)k * m->nv, d->qvel, (size_t)m->nv * sizeof(double));
   memcpy(t->act + (size_t)k * m->na, d->act, (size_t)m->na * sizeof(double));
+  size_t nh = (size_t)dj_historySize(m);
+  memcpy(t->history + (size_t)k * nh, d->history, nh * sizeof(double));
+  t->kept[k] = dj_hasHistory(m, d);
 }
 
 static long double effort(const djModel* m, const djRollout* r, int row, const djLossTerm* t) {
@@ -153,7 +204,7 @@ static djStatus setStart(const djModel* m, djData* d, const djRollout* r) {
   d->time = 0;
   memset(&d->stats, 0, sizeof(d->stats));
   d->stats.gap = d->stats.smallest_gap = INFINITY;
-  if (d->work->contacts) dj_resetContacts(d->work->contacts);
+  dj_forgetForces(&d->work->forces);
   setNumbers(d->qpos, r->qpos0 ? r->qpos0 : m->qpos0, m->nq);
   setNumbers(d->qvel, r->qvel0, m->nv);
   setNumbers(d->act, r->act0, m->na);
@@ -187,9 +238,6 @@ static djStatus checkRollout(const djModel* m, djData* d, const djRollout* r,
   if (!tape || tape->horizon < r->horizon || !dj_sameSizes(&tape->sizes, m)) {
     return dj_fail(err, DJ_INVALID, "tape: made for another model or a shorter horizon");
   }
-  if (tape->linear != dj_maxLinearSize(m)) {
-    return dj_fail(err, DJ_INVALID, "tape: made for another integrator");
-  }
   if (r->nloss < 0 || (r->nloss > 0 && !r->loss)) {
     return dj_fail(err, DJ_INVALID, "loss: missing");
   }
@@ -200,7 +248,7 @@ static djStatus checkRollout(const djModel* m, djData* d, const djRollout* r,
 static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* d,
                              const djRollout* r, djTape* tape) {
   djLossWork loss = dj_initLossWork(m, tape->loss);
-  double* pool = tape->pool;
+  emptyPool(tape);
   record(tape, m, d, 0);
   for (int k = 0; k < r->horizon; k++) {
     if (m->nu) memcpy(d->ctrl, r->ctrl + (size_t)k * m->nu, (size_t)m->nu * sizeof(double));
@@ -210,8 +258,13 @@ static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* 
       djLinear lin;
       status = dj_linearizeStep(&lin, m, d);
       if (status != DJ_OK) return status;
-      pool += dj_copyLinear(&tape->step[k], pool, m, &lin);
-      result->worst_condition = fmax(result->worst_condition, dj_condition(&lin.factor));
+      double* memory = takePool(tape, dj_linearSize(m, &lin));
+      if (!memory) return dj_failMemory(&d->work->error);
+      dj_copyLinear(&tape->step[k], memory, m, &lin);
+      for (int i = 0; i < lin.method->nstage; i++) {
+        result->worst_condition =
+            fmax(result->worst_condition, dj_condition(&lin.stage[i].factor));
+      }
     }
     record(tape, m, d, k + 1);
     status = addLoss(result, tape, &loss, m, d, r, k + 1);
@@ -233,16 +286,16 @@ djStatus djd_rolloutForward(djRolloutResult* result, const djModel* m, djData* d
   for (int i = 0; i < r->nloss && result->term; i++) result->term[i] = 0;
   status = setStart(m, d, r);
   if (status < 0) return status;
-  int polish = d->work->polish;
-  d->work->polish = r->polish;
+  int refinement_steps = d->work->refinement_steps;
+  d->work->refinement_steps = r->refinement_steps;
   status = forwardSteps(result, m, d, r, tape);
-  d->work->polish = polish;
+  d->work->refinement_steps = refinement_steps;
   result->loss = (double)tape->sum;
   if (status != DJ_OK) return status;
   result->unconverged_steps = (int)d->stats.unconverged_steps;
   result->worst_residual = d->stats.worst_residual;
   if (r->callback) {
-    size_t nx = 2 * (size_t)m->nv + m->na;
+    size_t nx = (size_t)dj_tangentSize(m);
     memset(tape->dstate, 0, ((size_t)r->horizon + 1) * nx * sizeof(double));
     memset(tape->dctrl, 0, (size_t)r->horizon * m->nu * sizeof(double));
     tape->sum += r->callback(r->user, m, r->horizon, tape->qpos, tape->qvel, tape->act, r->ctrl,
@@ -256,7 +309,7 @@ djStatus djd_rolloutForward(djRolloutResult* result, const djModel* m, djData* d
 
 long double dj_tapeLoss(const djTape* tape) { return tape->sum; }
 
-// ---- trajectory and covectors -------------------------------------------------------------------
+// ---- trajectory and cotangents ------------------------------------------------------------------
 
 static djStatus checkRecord(const djModel* m, const djTape* t) {
   return m && t && dj_sameSizes(&t->sizes, m) && t->states > 0 ? DJ_OK : DJ_INVALID;
@@ -277,9 +330,9 @@ static void setOrClear(double* to, const double* from, size_t n) {
   else memset(to, 0, n * sizeof(double));
 }
 
-djStatus djd_setCovectors(djTape* t, const djModel* m, const double* dstate, const double* dctrl) {
+djStatus djd_setCotangents(djTape* t, const djModel* m, const double* dstate, const double* dctrl) {
   if (checkRecord(m, t) < 0) return DJ_INVALID;
-  size_t nx = 2 * (size_t)m->nv + (size_t)m->na, n = (size_t)t->states;
+  size_t nx = (size_t)dj_tangentSize(m), n = (size_t)t->states;
   t->given = dstate || dctrl;
   setOrClear(t->dstate, dstate, (n + 1) * nx);
   setOrClear(t->dctrl, dctrl, n * (size_t)m->nu);
@@ -313,7 +366,7 @@ static void addLossGradient(double* lambda, djRolloutResult* result, djParamSums
     if (sums) dj_lossParams(sums->param, w, m, t, q, v, factor, tape->loss_scratch);
   }
   if (!tape->given) return;
-  size_t nx = 2 * (size_t)m->nv + m->na;
+  size_t nx = (size_t)dj_tangentSize(m);
   for (size_t i = 0; i < nx; i++) lambda[i] += tape->dstate[(size_t)k * nx + i];
 }
 
@@ -352,13 +405,16 @@ static void restore(djData* d, const djModel* m, const djRollout* r, const djTap
   memcpy(d->qvel, t->qvel + (size_t)k * m->nv, (size_t)m->nv * sizeof(double));
   memcpy(d->act, t->act + (size_t)k * m->na, (size_t)m->na * sizeof(double));
   if (m->nu) memcpy(d->ctrl, r->ctrl + (size_t)row * m->nu, (size_t)m->nu * sizeof(double));
+  size_t nh = (size_t)dj_historySize(m);
+  memcpy(d->history, t->history + (size_t)k * nh, nh * sizeof(double));
+  dj_markHistory(m, d, t->kept[k]);
 }
 
 // lambda (nx) <- that of the start of step k; *next is swapped with it.
 static djStatus backStep(double** lambda, double** next, djRolloutResult* result,
                          djParamSums* sums, const djModel* m, djData* d, const djRollout* r,
                          djTape* tape, int k) {
-  size_t nu = m->nu, nx = 2 * (size_t)m->nv + m->na;
+  size_t nu = m->nu, nx = (size_t)dj_tangentSize(m);
   double* du = result->grad_ctrl ? result->grad_ctrl + (size_t)k * nu : NULL;
   memset(*next, 0, nx * sizeof(double));
   dj_linearVjp(*next, du, &tape->step[k], m, *lambda, tape->scratch);
@@ -369,7 +425,7 @@ static djStatus backStep(double** lambda, double** next, djRolloutResult* result
   if (!sums) return DJ_OK;
   restore(d, m, r, tape, k);   // the product has left z in the scratch
   const double* end = tape->qpos + ((size_t)k + 1) * m->nq;
-  return dj_addStepParams(sums, m, d, tape->step[k].row, end, tape->scratch, *next + m->nv);
+  return dj_addStepParams(sums, m, d, &tape->step[k], end, tape->scratch, *next + m->nv);
 }
 
 djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* d,
@@ -377,7 +433,7 @@ djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* 
   if (!result || !m || !d || !r || !tape) return DJ_INVALID;
   djStatus status = checkBackward(result, m, d, r, tape);
   if (status < 0) return status;
-  size_t nv = m->nv, na = m->na, nu = m->nu, nx = 2 * nv + na;
+  size_t nv = m->nv, na = m->na, nu = m->nu, nx = (size_t)dj_tangentSize(m);
   djLossWork loss = dj_initLossWork(m, tape->loss);
   djParamSums memory = {0};
   djParamSums* sums = result->nparam > 0 && result->grad_param ? &memory : NULL;

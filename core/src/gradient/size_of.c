@@ -3,8 +3,10 @@
 #include <dijoco/array.h>
 #include <dijoco/check.h>
 #include <dijoco/contact.h>
+#include <dijoco/entry.h>
 #include <dijoco/gradient.h>
 #include <dijoco/optimize.h>
+#include <dijoco/setting.h>
 
 #include <string.h>
 
@@ -18,7 +20,8 @@ size_t dj_sizeOf(const char* type) {
       X(djStats),     X(djLossTerm),  X(djRollout),        X(djRolloutResult),
       X(djcShape),    X(djcFriction), X(djcOption),        X(djcResult),
       X(djOptimizer), X(djOptimizeStep), X(djOptimizeProblem), X(djOptimizeResult),
-      X(djdCertificate), X(djContactPair), X(djKeyDef), X(djcGap),
+      X(djSetting), X(djKey), X(djEntry), X(djdCertificate), X(djContactPair), X(djKeyDef),
+      X(djcGap),      X(djcSetting),
 #undef X
   };
   for (size_t i = 0; type && i < sizeof table / sizeof table[0]; i++) {

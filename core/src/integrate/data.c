@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "integrate/work.h"
+#include "integrate/linear.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,6 +22,7 @@ static void layoutState(djData* d, djArena* a, const djModel* m) {
   d->xfrc_applied = takeDoubles(a, (size_t)m->nbody * 6);
   d->mocap_pos = takeDoubles(a, (size_t)m->nmocap * 3);
   d->mocap_quat = takeDoubles(a, (size_t)m->nmocap * 4);
+  d->history = takeDoubles(a, (size_t)dj_historySize(m));
 }
 
 static void layoutResults(djData* d, djArena* a, const djModel* m) {
@@ -37,59 +38,120 @@ static void layoutResults(djData* d, djArena* a, const djModel* m) {
   d->pair = dj_take(a, d->work->maxpair, sizeof(djContactPair));
 }
 
-static void layoutKin(djKin* kin, djArena* a, const djModel* m) {
-  void* memory = dj_take(a, dj_kinSize(m), 1);
-  if (memory) *kin = dj_initKin(m, memory);
+static void layoutPlace(djPlace* p, djArena* a, const djModel* m, bool view) {
+  void* kin = dj_take(a, dj_kinSize(m), 1);
+  void* coord = dj_take(a, dj_coordinatesSize(m), 1);
+  if (!view) p->q = takeDoubles(a, m->nq);
+  if (!kin) return;
+  p->kin = dj_initKin(m, kin);
+  p->coord = dj_initCoordinates(m, coord);
+}
+
+static void layoutSums(djWork* w, djArena* a, const djModel* m) {
+  size_t nv = m->nv, nc = m->ncoord;
+  djForceSum* sum = &w->sum;
+  djStartSum* start = &w->start_sum;
+  sum->f = takeDoubles(a, nc);
+  sum->k = takeDoubles(a, nc);
+  sum->y = takeDoubles(a, nv);
+  sum->Y = takeDoubles(a, 3 * nv);
+  sum->pushed = dj_take(a, m->njnt, sizeof(bool));
+  sum->wrench = w->wrench;
+  sum->N = w->N;
+  sum->H = &w->H;
+  start->k0 = takeDoubles(a, nc);
+  start->krate = takeDoubles(a, nc);
+  start->Yrate = takeDoubles(a, 3 * nv);
+  start->N0 = start->Nrate = w->N;
+}
+
+// Columns that are solved for at a time: all those of small models.
+static size_t slabColumns(const djModel* m) {
+  size_t nv = m->nv, all = 2 * nv + (size_t)m->na + (size_t)m->nu, least = 32;
+  size_t some = nv ? ((size_t)1 << 16) / nv : 0;
+  if (some < least) some = least;
+  return all < some ? all : some;
+}
+
+static djMatrix takeMatrix(djArena* a, size_t entries, const djBlocks* blocks) {
+  return (djMatrix){takeDoubles(a, entries), blocks};
+}
+
+static void layoutStage(djStageWork* s, djWork* w, djArena* a, const djModel* m) {
+  djStageLinear* linear = &s->linear;
+  linear->Rq.blocks = linear->G.blocks = &w->pattern.blocks;
+  linear->factor = (djFactor){.kind = DJ_LDL, .n = m->nv, .data = linear->factor.data};
+  s->lu = (djFactor){.kind = DJ_LU, .n = m->nv};
+  linear->M = takeMatrix(a, dj_treeEntries(m), &w->trees);
+  linear->psi = takeDoubles(a, (size_t)m->nv);
+  s->q = takeDoubles(a, (size_t)m->nq);
+  s->X = takeDoubles(a, (size_t)m->nv * slabColumns(m));
+}
+
+static void layoutInverse(djWork* w, djArena* a, const djModel* m) {
+  size_t own = dj_treeEntries(m), nv = (size_t)m->nv;
+  void* inverse = dj_take(a, dj_inverseSize(m), 1);
+  if (inverse) w->inverse = dj_initInverse(m, inverse);
+  w->V = takeDoubles(a, nv);
+  w->A = takeDoubles(a, nv);
+  w->drift = takeDoubles(a, nv);
+  w->load = dj_take(a, (size_t)m->nbody, sizeof(djBodyStep));
+  w->Dq = takeMatrix(a, own, &w->trees);
+  w->Dv = takeMatrix(a, own, &w->trees);
 }
 
 static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   size_t nv = m->nv, nb = m->nbody, nu = m->nu, na = m->na;
   layoutState(&w->start, a, m);
   w->ref = dj_take(a, nb, sizeof(djVec3));
-  layoutKin(&w->kin0, a, m);
-  layoutKin(&w->back, a, m);
-  layoutKin(&w->now, a, m);
-  layoutKin(&w->trial, a, m);
-  w->q = takeDoubles(a, m->nq);
-  w->qtrial = takeDoubles(a, m->nq);
-  w->qback = takeDoubles(a, m->nq);
+  layoutPlace(&w->begin, a, m, true);
+  w->begin.q = w->start.qpos;
+  layoutPlace(&w->back, a, m, false);
+  layoutPlace(&w->rate, a, m, false);
+  layoutPlace(&w->now, a, m, false);
+  layoutPlace(&w->trial, a, m, false);
   w->act_next = takeDoubles(a, na);
   w->body = dj_take(a, nb, sizeof(djBodyStep));
-  void* joint = dj_take(a, dj_jointTermsSize(m), 1);
-  if (joint) w->joint = dj_initJointTerms(m, joint);
+  w->armature = takeDoubles(a, (size_t)m->njnt + (size_t)m->ntendon);
+  w->tendon_rate = takeDoubles(a, m->ntendon);
   w->gradient = takeDoubles(a, nv);
   w->step = takeDoubles(a, nv);
   w->scale = takeDoubles(a, nv);
   w->shift = takeDoubles(a, nv);
   dj_takePattern(&w->pattern, a, m->nv, dj_treeRanges(NULL, m));
-  dj_takePattern(&w->trees, a, m->nv, dj_treeRanges(NULL, m));
-  w->H = takeDoubles(a, nv * nv);
-  w->factor = (djFactor){.kind = DJ_LDL, .n = m->nv};
-  w->factor.data = takeDoubles(a, dj_factorSize(m->nv));
+  void* trees = dj_take(a, dj_treeBlocksSize(m), 1);
+  if (trees) w->trees = dj_treeBlocks(m, trees);
+  size_t own = dj_treeEntries(m);
+  w->H.blocks = &w->pattern.blocks;
   w->wrench = takeDoubles(a, nb * 6);
   w->N = takeDoubles(a, nb * 36);
   w->M = takeDoubles(a, nb * 36);
   w->momentum = takeDoubles(a, nb * 6);
-  w->lead = takeDoubles(a, nv * 6);
-  w->change = takeDoubles(a, nb * 6);
-  w->balance = takeDoubles(a, nv);
-  w->inertial = takeDoubles(a, nv);
-  w->pull = takeDoubles(a, nv);
-  w->drag = dj_take(a, nb, sizeof(djBodyStep));
+  w->axis_cross = takeDoubles(a, nv * 6);
+  w->momentum_change = takeDoubles(a, nb * 6);
+  w->momentum_residual = takeDoubles(a, nv);
+  w->nonpotential = takeDoubles(a, nv);
+  w->nonpotential_force = takeDoubles(a, nv);
+  w->nonpotential_now = takeDoubles(a, nv);
   w->mass = (djFactor){.kind = DJ_LDL, .n = m->nv};
-  w->mass.data = takeDoubles(a, dj_factorSize(m->nv));
-  w->Rq = takeDoubles(a, nv * nv);
-  w->Rv = takeDoubles(a, nv * nv);
-  w->Ra = takeDoubles(a, nv * na);
-  w->Ru = takeDoubles(a, nv * nu);
-  w->X = takeDoubles(a, nv * (2 * nv + na + nu));
+  w->mass.data = takeDoubles(a, own);
+  w->own = takeMatrix(a, own, &w->trees);
+  w->nslab = (int)slabColumns(m);
+  w->nstage = dj_stageCount(m);
+  for (int k = 0; k < w->nstage; k++) layoutStage(&w->at_stage[k], w, a, m);
+  layoutInverse(w, a, m);
+  w->qnext = takeDoubles(a, m->nq);
+  w->turn = takeDoubles(a, nv);
+  w->mark_q = takeDoubles(a, m->nq);
+  w->mark_v = takeDoubles(a, nv);
   w->vnext = takeDoubles(a, nv);
   w->qvel = takeDoubles(a, nv);
-  w->Vplus = takeDoubles(a, nv * nv);
-  w->Vstart = takeDoubles(a, nv * nv);
+  w->Vplus = takeMatrix(a, own, &w->trees);
+  w->Vstart = takeMatrix(a, own, &w->trees);
   w->act_by_act = takeDoubles(a, na);
   w->act_by_ctrl = takeDoubles(a, nu);
-  w->lambda = takeDoubles(a, 4 * nv + na + nu);
+  w->lambda = takeDoubles(a, dj_linearScratch(m));
+  layoutSums(w, a, m);
 }
 
 // Pairs that one step can report: bounded by what the contact module can hold.
@@ -100,7 +162,8 @@ static void setCapacities(djWork* w, const djModel* m) {
 
 djSizes dj_sizesOf(const djModel* m) {
   return (djSizes){m->nq,   m->nv,    m->na,    m->nu,    m->nbody,
-                   m->njnt, m->ngeom, m->nsite, m->nmocap};
+                   m->njnt, m->ngeom, m->nsite, m->nmocap, m->ntendon, m->nwrap, m->ncoorddof,
+                   dj_historySize(m)};
 }
 
 bool dj_sameSizes(const djSizes* sizes, const djModel* m) {
@@ -108,18 +171,18 @@ bool dj_sameSizes(const djSizes* sizes, const djModel* m) {
   return memcmp(&s, sizes, sizeof s) == 0;
 }
 
-static bool hasContact(const djModel* m) {
-  return m->opt.contact != DJ_CONTACT_NONE && !(m->opt.disable & DJ_DSBL_CONTACT);
-}
-
 djStatus dj_checkData(const djModel* m, djData* d) {
   djWork* w = d->work;
   if (!dj_sameSizes(&w->sizes, m) || dj_maxContactPairs(m) > w->maxpair) {
     return dj_fail(&w->error, DJ_INVALID, "data: made for a model of other sizes");
   }
-  if (hasContact(m) != (w->contacts != NULL)) {
+  if (w->nstage < dj_stageCount(m)) {
+    return dj_fail(&w->error, DJ_INVALID, "data: made for another integrator");
+  }
+  bool contact = dj_contactsOf(&w->forces) != NULL;
+  if (dj_hasContact(m) != contact) {
     return dj_fail(&w->error, DJ_INVALID, "data: made with contact switched %s",
-                   w->contacts ? "on" : "off");
+                   contact ? "on" : "off");
   }
   return DJ_OK;
 }
@@ -136,18 +199,20 @@ static djArena measure(const djModel* m) {
   return a;
 }
 
-// The ranges are kept in scratch of the pattern while it is set.
-static void setPattern(djWork* w, const djModel* m) {
-  dj_treeRanges(w->pattern.degree, m);
-  dj_setPattern(&w->pattern, w->pattern.degree);
-  dj_treeRanges(w->trees.degree, m);
-  dj_setPattern(&w->trees, w->trees.degree);
-}
-
 size_t dj_dataSize(const djModel* m) {
   if (!m) return 0;
-  return sizeof(djData) + sizeof(djWork) + measure(m).used + DJ_ALIGN + dj_contactsSize(m);
+  return sizeof(djData) + sizeof(djWork) + measure(m).used + DJ_ALIGN + dj_forcesSize(m) +
+         dj_roomSize(m);
 }
+
+size_t dj_dataBytes(const djData* d) {
+  if (!d || !d->work) return 0;
+  const djWork* w = d->work;
+  return sizeof *d + sizeof *w + w->nbuffer + DJ_ALIGN + w->forces.size +
+         dj_contactsBytes(dj_contactsOf(&w->forces)) + dj_heldRoom(w);
+}
+
+int dj_dataGrowths(const djData* d) { return d && d->work ? d->work->growths : 0; }
 
 djStatus dj_makeData(djData** data, const djModel* m, djError* err) {
   if (!data) return dj_fail(err, DJ_INVALID, "data: NULL");
@@ -175,9 +240,9 @@ djStatus dj_makeData(djData** data, const djModel* m, djError* err) {
   layoutResults(d, &a, m);
   w->nkeep = a.used;
   layoutWork(w, &a, m);
-  setPattern(w, m);
-  djStatus status = DJ_OK;
-  if (hasContact(m)) status = dj_makeContacts(&w->contacts, m, err);
+  djStatus status = dj_makeRoom(w, m);
+  if (status < 0) dj_failMemory(err);
+  if (status >= 0) status = dj_makeForces(&w->forces, m, err);
   if (status >= 0) status = dj_resetData(m, d);
   if (status < 0) {
     dj_deleteData(d);
@@ -190,7 +255,8 @@ djStatus dj_makeData(djData** data, const djModel* m, djError* err) {
 void dj_deleteData(djData* d) {
   if (!d) return;
   if (d->work) {
-    dj_deleteContacts(d->work->contacts);
+    dj_freeForces(&d->work->forces);
+    dj_freeRoom(d->work);
     free(d->work->buffer);
     free(d->work);
   }
@@ -206,11 +272,16 @@ djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
   if (!dj_sameSizes(&from->sizes, m)) {
     return dj_fail(&to->error, DJ_INVALID, "source: made for a model of other sizes");
   }
-  if (to->nbuffer != from->nbuffer || !to->contacts != !from->contacts) return DJ_INVALID;
+  if (to->nbuffer != from->nbuffer) return DJ_INVALID;
+  if (!dj_contactsOf(&to->forces) != !dj_contactsOf(&from->forces)) return DJ_INVALID;
   // What a step works with is not copied, it is filled when a step is begun; nor the list of near
   // pairs, which changes no result. Where the state jumps it begins anew, as margins that cover the
   // jump would make it long.
-  dj_resetContacts(to->contacts);
+  dj_forgetForces(&to->forces);
+  djContacts* contacts = dj_contactsOf(&to->forces);
+  if (contacts && dj_roomForReport(dest, contacts, src->npair) < 0) {
+    return dj_fail(&to->error, DJ_NO_MEMORY, "out of memory");
+  }
   // The blocks have the same layout; only their alignment may differ.
   memcpy(dest->qpos, src->qpos, to->nkeep);
   dest->time = src->time;
@@ -219,13 +290,18 @@ djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
   dest->stats = src->stats;
   dest->ncontact = src->ncontact;
   dest->npair = src->npair;
+  memcpy(dest->pair, src->pair, (size_t)src->npair * sizeof *src->pair);
+  memcpy(dest->contact, src->contact, (size_t)src->ncontact * sizeof *src->contact);
   to->error = from->error;
-  to->polish = from->polish;
+  to->refinement_steps = from->refinement_steps;
+  to->mark_h = from->mark_h;
+  memcpy(to->mark_q, from->mark_q, (size_t)m->nq * sizeof(double));
+  memcpy(to->mark_v, from->mark_v, (size_t)m->nv * sizeof(double));
   to->stepped = to->linearized = false;
   return DJ_OK;
 }
 
-// ---- resets and states ----------------------------------------------------------------------------
+// ---- resets and states --------------------------------------------------------------------------
 
 static void clearInputs(const djModel* m, djData* d) {
   memset(d->ctrl, 0, (size_t)m->nu * sizeof(double));
@@ -248,12 +324,13 @@ djStatus dj_resetData(const djModel* m, djData* d) {
   memcpy(d->qpos, m->qpos0, (size_t)m->nq * sizeof(double));
   memset(d->qvel, 0, (size_t)m->nv * sizeof(double));
   memset(d->act, 0, (size_t)m->na * sizeof(double));
+  dj_markHistory(m, d, false);
   clearInputs(m, d);
   memset(&d->stats, 0, sizeof(d->stats));
   d->stats.gap = d->stats.smallest_gap = INFINITY;
   d->ncontact = d->npair = 0;
   d->work->error.text[0] = 0;
-  dj_resetContacts(d->work->contacts);
+  dj_forgetForces(&d->work->forces);
   return dj_forward(m, d);
 }
 
@@ -278,8 +355,15 @@ djStatus dj_resetKey(const djModel* m, djData* d, int key) {
   return dj_forward(m, d);
 }
 
-// Both integrators are one-step methods in (q, v): no history beyond these.
-int dj_stateSize(const djModel* m) { return m ? 1 + m->nq + m->nv + m->na : 0; }
+// With a history: whether it belongs to the state, and it.
+static int historyEntries(const djModel* m) {
+  int n = dj_historySize(m);
+  return n > 0 ? 1 + n : 0;
+}
+
+int dj_stateSize(const djModel* m) {
+  return m ? 1 + m->nq + m->nv + m->na + historyEntries(m) : 0;
+}
 
 djStatus dj_getState(double* state, const djModel* m, const djData* d) {
   if (!state || !m || !d || !dj_sameSizes(&d->work->sizes, m)) return DJ_INVALID;
@@ -287,6 +371,12 @@ djStatus dj_getState(double* state, const djModel* m, const djData* d) {
   memcpy(state, d->qpos, (size_t)m->nq * sizeof(double));
   memcpy(state + m->nq, d->qvel, (size_t)m->nv * sizeof(double));
   memcpy(state + m->nq + m->nv, d->act, (size_t)m->na * sizeof(double));
+  if (historyEntries(m) == 0) return DJ_OK;
+  state += m->nq + m->nv + m->na;
+  bool valid = dj_hasHistory(m, d);
+  *state++ = valid;
+  memset(state, 0, (size_t)dj_historySize(m) * sizeof(double));
+  if (valid) memcpy(state, d->history, (size_t)dj_historySize(m) * sizeof(double));
   return DJ_OK;
 }
 
@@ -304,7 +394,12 @@ djStatus dj_setState(djData* d, const djModel* m, const double* state) {
   memcpy(d->qpos, state, (size_t)m->nq * sizeof(double));
   memcpy(d->qvel, state + m->nq, (size_t)m->nv * sizeof(double));
   memcpy(d->act, state + m->nq + m->nv, (size_t)m->na * sizeof(double));
-  dj_resetContacts(d->work->contacts);
+  if (historyEntries(m) > 0) {
+    state += m->nq + m->nv + m->na;
+    memcpy(d->history, state + 1, (size_t)dj_historySize(m) * sizeof(double));
+    dj_markHistory(m, d, state[0] != 0);
+  }
+  dj_forgetForces(&d->work->forces);
   return dj_forward(m, d);
 }
 

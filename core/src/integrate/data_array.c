@@ -1,6 +1,7 @@
 // Fields of a data by name, and options of a model one by one.
 
 #include "base/status.h"
+#include "integrate/work.h"
 #include "model/fields.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@
 #define NUMBERS(X) X(time) X(gravity_scale) X(ncontact) X(npair)
 
 #define STATS(X)                                                                              \
-  X(steps) X(newton_iterations) X(unconverged_steps) X(recovering_steps) X(damped_steps)      \
+  X(steps) X(newton_iterations) X(unconverged_steps) X(recovering_steps) X(fallback_steps)      \
   X(iterations) X(residual) X(worst_residual) X(gap) X(smallest_gap) X(overlap)               \
   X(deepest_overlap)
 
@@ -43,6 +44,11 @@ static bool findNumber(djArray* array, djData* d, const char* wanted) {
   }
   STATS(X)
 #undef X
+  if (strcmp(wanted, "history") == 0) {
+    int n = d->work->sizes.nhistory, nv = d->work->sizes.nv;
+    *array = dj_array(d->history, DJ_ARRAY_DOUBLE, n ? n / nv : 0, nv, (size_t)nv * sizeof(double));
+    return true;
+  }
   if (strcmp(wanted, "energy") != 0) return false;
   *array = dj_array(d->energy, DJ_ARRAY_DOUBLE, 1, 2, sizeof(d->energy));
   return true;
@@ -84,7 +90,7 @@ const char* dj_dataArrayName(int i) {
 #define X(name) #name,
       NUMBERS(X)
 #undef X
-      "energy",
+      "history", "energy",
 #define X(name) "stats." #name,
       STATS(X)
 #undef X

@@ -50,7 +50,6 @@ djStatus dj_copyModel(djModel** copy, const djModel* model, djError* err) {
 djStatus dj_setOption(djModel* model, const djOption* option, djError* err) {
   if (!model || !option) return dj_fail(err, DJ_INVALID, "model or option: NULL");
   djStatus status = dj_checkOption(option, err);
-  if (status == DJ_OK) status = dj_checkOptionSize(option, err);
   if (status < 0) return status;
   djOption old = model->opt;
   model->opt = dj_plainOption(option);
@@ -63,7 +62,12 @@ djStatus dj_setParam(djModel* model, const djParam* param, const double* value, 
   if (!model || !param || !value) {
     return dj_fail(err, DJ_INVALID, "model, parameter or value: NULL");
   }
-  if (!dj_paramMovesShapes(param)) return dj_writeParam(model, param, value, err);
+  if (!dj_paramMovesShapes(param)) {
+    djStatus written = dj_writeParam(model, param, value, err);
+    if (written == DJ_OK && param->field == DJ_FIELD_SETTING) dj_settingsChanged(model);
+    if (written == DJ_OK && param->field == DJ_FIELD_GEOM_FRICTION) dj_coefficientsChanged(model);
+    return written;
+  }
   size_t size = sizeof(double) * (size_t)(param->nvalue > 0 ? param->nvalue : 1);
   double* old = malloc(size);
   if (!old) return dj_failMemory(err);

@@ -170,7 +170,7 @@ djStatus dj_evalGapPair(double gap[1], double normal[3], double point1[3], doubl
   if (!status) status = dj_checkFinite(err, "mocap_quat", d->mocap_quat, 4 * m->nmocap);
   if (status < 0) return status;
   // The trial point of a step is free between steps.
-  djKin* kin = &w->trial;
+  djKin* kin = &w->trial.kin;
   dj_kinematics(kin, m, d->qpos, d->mocap_pos, d->mocap_quat);
   const djPose *a = &kin->body[pair->body[0]], *b = &kin->body[pair->body[1]];
   const double pos[6] = {a->p.x, a->p.y, a->p.z, b->p.x, b->p.y, b->p.z};

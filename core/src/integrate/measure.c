@@ -15,7 +15,7 @@ static djVec3 treeSpin(const djModel* m, const djWork* w, int root) {
     if (m->body_root[b] != root) continue;
     n = dju_add3(n, dju_load3(w->wrench + 6 * b));
     p = dju_add3(p, dju_load3(w->wrench + 6 * b + 3));
-    mc = dju_madd3(mc, m->body_mass[b], w->kin0.com[b]);
+    mc = dju_madd3(mc, m->body_mass[b], w->begin.kin.com[b]);
     mass += m->body_mass[b];
   }
   djVec3 arm = dju_madd3(w->ref[root], -1 / mass, mc);
@@ -27,7 +27,7 @@ djStatus dj_angularMomentum(double spin[3], const djModel* m, djData* d) {
   djStatus status = dj_forward(m, d);
   if (status < 0) return status;
   djWork* w = d->work;
-  dj_bodyMomentum(w->wrench, NULL, m, &w->kin0, w->ref, w->start.qvel);
+  dj_bodyMomentum(w->wrench, NULL, m, &w->begin.kin, w->ref, w->start.qvel);
   djVec3 sum = {0, 0, 0};
   for (int j = 0; j < m->njnt; j++) {
     if (m->jnt_type[j] != DJ_FREE) continue;
@@ -37,14 +37,31 @@ djStatus dj_angularMomentum(double spin[3], const djModel* m, djData* d) {
   return DJ_OK;
 }
 
-djStatus dj_limitForces(double* force, const djModel* m, djData* d) {
-  if (!force || !m || !d) return DJ_INVALID;
+static djStatus checkStepped(const djModel* m, djData* d) {
   djWork* w = d->work;
   djStatus status = dj_checkData(m, d);
+  if (status < 0 || w->stepped) return status;
+  return dj_fail(&w->error, DJ_INVALID, "no step has been taken since the state was set");
+}
+
+djStatus dj_limitForces(double* force, const djModel* m, djData* d) {
+  if (!force || !m || !d) return DJ_INVALID;
+  djStatus status = checkStepped(m, d);
   if (status < 0) return status;
-  if (!w->stepped) {
-    return dj_fail(&w->error, DJ_INVALID, "no step has been taken since the state was set");
+  djMotion motion = dj_motionAt(d->work, m, &d->work->now);
+  for (int j = 0; j < m->njnt; j++) {
+    force[j] = dj_jointLimitForce(&d->work->forces, &motion, j);
   }
-  for (int j = 0; j < m->njnt; j++) force[j] = dj_limitForce(&w->joint, m, &w->start, j, w->q);
+  return DJ_OK;
+}
+
+djStatus dj_tendonLimitForces(double* force, const djModel* m, djData* d) {
+  if (!force || !m || !d) return DJ_INVALID;
+  djStatus status = checkStepped(m, d);
+  if (status < 0) return status;
+  djMotion motion = dj_motionAt(d->work, m, &d->work->now);
+  for (int t = 0; t < m->ntendon; t++) {
+    force[t] = dj_limitForceAlong(&d->work->forces, &motion, m->tendon_coord[t]);
+  }
   return DJ_OK;
 }

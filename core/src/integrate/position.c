@@ -4,63 +4,43 @@
 // T- = T(q (+) -h v), with S the exact second moments, U potentials (gravity, springs, limits,
 // contact) and Phi lagged dissipation (damping, friction). The residual is the gradient.
 
-#include "integrate/assemble.h"
-
-#include "math/block_matrix.h"
-#include "model/joint_term.h"
+#include "integrate/armature.h"
+#include "integrate/tendon_armature.h"
 
 #include <math.h>
 #include <string.h>
 
+// A stage's G is the derivative by v.
+static void coefficients(djCoefficients* c, double h) {
+  c->velocity[0][DJ_SOURCE_VELOCITY] = 1;
+  c->end[DJ_SOURCE_STAGE] = 1 / h;
+}
+
 static djStatus begin(djWork* w, const djModel* m) {
-  const djData* d = &w->start;
-  double h = w->h;
-  dj_kinematics(&w->kin0, m, d->qpos, d->mocap_pos, d->mocap_quat);
-  for (int b = 0; b < m->nbody; b++) w->ref[b] = w->kin0.com[m->body_root[b]];
-  dj_integratePos(w->qback, m, d->qpos, d->qvel, -h);
-  dj_kinematics(&w->back, m, w->qback, d->mocap_pos, d->mocap_quat);
-  dj_beginBodyTerms(w->body, m, d, &w->kin0, &w->back, h);
-  dj_beginJointTerms(&w->joint, w->act_next, m, d, h);
-  if (!w->contacts) return DJ_OK;
-  return dj_beginContacts(w->contacts, m, w->kin0.body, w->ref, h, &w->error);
+  djStatus status = dj_beginStep(w, m, w->h);
+  dj_setBackRates(w, m);
+  dj_beginBodyTerms(w->body, m, w->forces.load, &w->begin.kin, &w->back.kin, w->h);
+  return status;
 }
 
 static djStatus evaluate(double* value, double* gradient, djWork* w, const djModel* m,
-                         const djKin* kin, const double* q, bool* cautious) {
-  *value = 0;
-  double contact = 0;
-  if (w->contacts) {
-    int flags = gradient ? DJ_EVAL_HESSIAN | (*cautious ? DJ_EVAL_MAJORIZER : 0) : 0;
-    djStatus status = dj_evalContacts(&contact, w->contacts, m, kin->body, flags);
-    if (status < 0) return status;
-    if (!isfinite(contact)) {
-      *value = INFINITY;
-      return DJ_OK;
-    }
-  }
-  *value = contact + dj_bodyTerms(gradient ? w->wrench : NULL, gradient ? w->N : NULL, m, w->body,
-                                  kin, &w->kin0, w->ref, w->h);
-  if (!gradient) {
-    dj_addJointTerms(value, NULL, w, m, q);
-    return DJ_OK;
-  }
-  dj_coupleTrees(w, m);
-  dj_clearBlocks(w->H, &w->pattern.blocks);
-  memset(gradient, 0, (size_t)m->nv * sizeof(double));
-  if (w->contacts) {
-    int n;
-    dj_contactBlocks(&n, w->contacts);
-    dj_addContactForces(w, m, kin);
-    if (n == 0) *cautious = false;
-  } else {
-    *cautious = false;
-  }
-  dj_gatherWrench(w->wrench, m);
-  dj_gatherMatrix(w->N, m);
-  dj_projectWrench(gradient, m, kin, w->wrench);
-  dj_projectHessian(w->H, m, kin, w->N);
-  dj_addJointTerms(value, gradient, w, m, q);
-  return DJ_OK;
+                         const djPlace* at, bool* majorizer) {
+  djStatus status = dj_beginEvaluation(value, gradient, w, m, at, majorizer);
+  if (status < 0 || !isfinite(*value)) return status;
+  djMotion motion = dj_motionAt(w, m, at);
+  *value += dj_bodyTerms(gradient ? w->wrench : NULL, gradient ? w->N : NULL, m, w->body,
+                         &at->kin, &w->begin.kin, w->ref);
+  dj_addArmature(&w->sum, w, &motion);
+  status = dj_evaluateForces(&w->sum, &w->forces, &motion);
+  *value += w->sum.value;
+  if (!gradient || status < 0) return status;
+  dj_projectForces(w, m, at);
+  if (w->kind == DJ_LDL) return status;
+  dj_mirrorMatrix(&w->H);
+  dj_turnAxes(w, m, gradient);
+  memset(w->nonpotential, 0, (size_t)m->nv * sizeof(double));
+  dj_addNonpotentialForces(gradient, w, m, at);
+  return status;
 }
 
 // ---- derivatives by the start -----------------------------------------------------------------
@@ -69,31 +49,36 @@ static djStatus evaluate(double* value, double* gradient, djWork* w, const djMod
 // T(q (+) -h v), whose tangent is E dq - h J dv with E = exp(h w) and J = J_r(-h w) = E J_r(h w) on
 // rotations.
 static djStatus linearize(djWork* w, const djModel* m) {
-  const djBlocks* blocks = &w->pattern.blocks;
   double h = w->h;
-  dj_clearBlocks(w->Rq, blocks);
-  dj_clearBlocks(w->Rv, blocks);
-  dj_motionSubspace(&w->kin0, m, w->ref);
-  dj_motionSubspace(&w->back, m, w->ref);
-  dj_bodyTermsStart(w->N, w->M, m, w->body, &w->now, &w->kin0, &w->back, w->ref, h);
-  if (w->contacts) {
-    djStatus status = dj_startContacts(w->contacts, m, w->now.body);
-    if (status < 0) return status;
-    dj_addContactStart(w, m);
-  }
-  dj_gatherMatrix(w->N, m);
+  djMotion motion = dj_motionAt(w, m, &w->now);
+  djStartSum* start = &w->start_sum;
+  djMatrix *Rq = &dj_stageOf(w)->linear.Rq, *G = &dj_stageOf(w)->linear.G;
+  start->R0 = start->Rrate = Rq;
+  dj_clearMatrix(Rq);
+  dj_clearMatrix(G);
+  dj_clearStartSum(start, m);
+  dj_openPlace(&w->begin, m, w->ref);
+  dj_openPlace(&w->back, m, w->ref);
+  dj_bodyTermsStart(w->N, w->M, m, w->body, &w->now.kin, &w->begin.kin, &w->back.kin, w->ref);
   dj_gatherMatrix(w->M, m);
-  dj_projectMixed(w->Rq, m, &w->now, &w->kin0, w->N);
-  dj_projectMixed(w->Rv, m, &w->now, &w->back, w->M);
-  dj_applyEBlocks(w->Rv, blocks, m, w->start.qvel, h);
-  dj_addBlocks(w->Rq, w->Rv, blocks);
-  dj_applyJrBlocks(w->Rv, blocks, m, w->start.qvel, h);
-  dj_scaleBlocks(w->Rv, -h, blocks);
-  dj_addJointStart(w, m);
-  dj_addInputs(w, m);
-  return DJ_OK;
+  dj_projectMixed(G, m, &w->now.kin, &w->back.kin, w->M);
+  dj_startBackRates(start, G, w, &motion);
+  dj_applyE(G, m, w->start.qvel, h);
+  dj_addMatrix(Rq, G);
+  dj_applyJr(G, m, w->start.qvel, h);
+  dj_scaleMatrix(G, -h);
+  dj_startArmature(start, G, w, &motion);
+  djStatus status = dj_startForces(start, &w->sum, &w->forces, &motion);
+  dj_gatherMatrix(w->N, m);
+  dj_projectMixed(Rq, m, &w->now.kin, &w->begin.kin, w->N);
+  return status;
 }
 
-const djIntegratorRow dj_positionRow = {"position", DJ_LDL,            begin, evaluate,
-                                        linearize,  dj_positionParams, NULL,  NULL,
-                                        NULL};
+const djMethod dj_position = {.name = "position",
+                              .kind = DJ_LDL,
+                              .nstage = 1,
+                              .coefficients = coefficients,
+                              .begin = begin,
+                              .evaluate = evaluate,
+                              .linearize = linearize,
+                              .params = dj_positionParams};

@@ -14,10 +14,10 @@ typedef struct djTurn {
   djVec3 moved, turned;    // y + R^T delta x F, r_rot
 } djTurn;
 
-// That of joint j at q+ (nq), by work->balance; false: it has no rotation.
+// That of joint j at q+ (nq), by work->momentum_residual; false: it has no rotation.
 bool dj_turnOf(djTurn* turn, const djWork* work, const djModel* model, const double* q, int j);
 
-// Derivatives by parameters, see djIntegratorRow.
+// Derivatives by parameters, see djMethod.
 djStatus dj_variationalParams(djParamSums* sums, djWork* work, const djModel* model,
                               const double* z);
 djStatus dj_variationalVelocityParams(djParamSums* sums, djWork* work, const djModel* model,

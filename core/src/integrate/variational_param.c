@@ -1,17 +1,20 @@
 // The variational integrator: derivatives of z . r and of lambda . v+ by the model's parameters.
 //
 // Forces at q+ are treated as in position_param.c. The balance is zeta . balance with zeta = z
-// turned back (variational.c), that is sum_b x_b . W_b with the twists x_b of bodies at the start along
-// zeta. A parameter that moves frames at the start moves W_b by M_b and turns x_b with the part of
-// the chain below it; with gathered covectors that is dj_frameParamsSecond's form when
+// turned back (variational.c), that is sum_b x_b . W_b with the twists x_b of bodies at the start
+// along zeta. A parameter that moves frames at the start moves W_b by M_b and turns x_b with the
+// part of the chain below it; with gathered cotangents that is dj_frameParamsSecond's form when
 //   C_b = M_b^T x_b + (w_x x t + v_x x f, w_x x f),  (t, f) = W_b, (w_x, v_x) = x_b.
 // M_b carries momentum, and with it all of the body's twist V_b along v, of which a parameter turns
 // only what is below it: the rest is the same form with C = 0, I x_b in place of W_b, v for zeta.
 // lambda . v+ = y . (p+ - M(q+) v+) with y = M^-1 lambda held has the same two parts at the end.
 
+#include "integrate/armature.h"
+#include "integrate/tendon_armature.h"
 #include "integrate/variational.h"
 #include "model/body_param.h"
 #include "model/frame_param.h"
+#include "model/make.h"
 #include "model/momentum.h"
 #include "model/momentum_param.h"
 #include "model/param.h"
@@ -47,12 +50,12 @@ static void addFrames(djParamSums* s, const djModel* m, const djConfig* at,
   clear6(s->C, m);
   dj_addBodyProducts(s->C, M, m, s->x, true);
   addDual(s->C, m, s->x, s->W);
-  dj_gatherCovectors(s->C, m, at->ref);
-  dj_gatherCovectors(s->W, m, at->ref);
+  dj_gatherCotangents(s->C, m, at->ref);
+  dj_gatherCotangents(s->W, m, at->ref);
   dj_frameParamsSecond(s->param, m, at, s->C, s->W, s->x, z);
   dj_bodyMomentum(s->W, NULL, m, at->kin, at->ref, z);
   for (int k = 0; k < 6 * m->nbody; k++) s->W[k] *= -scale;
-  dj_gatherCovectors(s->W, m, at->ref);
+  dj_gatherCotangents(s->W, m, at->ref);
   dj_bodyTwists(s->Cback, m, at->kin, qvel);
   clear6(s->C, m);
   dj_frameParamsSecond(s->param, m, at, s->C, s->W, s->Cback, qvel);
@@ -64,7 +67,7 @@ static void turnBack(double* zeta, double* param, const djWork* w, const djModel
   memcpy(zeta, z, (size_t)m->nv * sizeof(double));
   for (int j = 0; j < m->njnt; j++) {
     djTurn t;
-    if (!dj_turnOf(&t, w, m, w->q, j)) continue;
+    if (!dj_turnOf(&t, w, m, w->now.q, j)) continue;
     djVec3 turned = dju_mulMV(t.E, dju_load3(z + t.dof));
     dju_store3(zeta + t.dof, turned);
     if (!t.free) continue;
@@ -78,30 +81,36 @@ static void turnBack(double* zeta, double* param, const djWork* w, const djModel
 }
 
 djStatus dj_variationalParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
-  const djBodyStep* drag = w->fluid ? w->drag : NULL;
-  djStatus status = dj_forceParams(s, w, m, drag, z);
+  const djKin *kin = &w->now.kin, *kin0 = &w->begin.kin;
+  dj_openPlace(&w->now, m, w->ref);
+  djMotion motion = dj_motionAt(w, m, &w->now);
+  djStatus status = dj_forceParams(s, &w->forces, &motion, z);
+  if (status >= 0) status = dj_alongParams(s, w, &motion, z, 1);
+  if (status >= 0) dj_tendonArmatureParams(s, w, &motion, z);
   if (status < 0) return status;
-  if (drag) dj_dragParams(s->param, m, drag, &w->now, &w->kin0, w->ref, s->x, w->h);
-  double h = w->h, *zeta = w->pull;
+  dj_armatureParams(s->param, w, &motion, z, s->zeta);
+  dj_frameForces(s, &motion, z);
+  double h = w->h, *zeta = w->nonpotential_now;
   clear6(s->W, m);
   clear36(w->N, m);
   clear36(w->M, m);
-  dj_startMomentum(s->W, w->N, m, w->body, w->momentum, &w->now, &w->kin0, w->ref, h);
-  dj_startMomentumStart(w->M, m, w->body, w->momentum, &w->now, &w->kin0, w->ref, h);
-  memcpy(w->change, s->W, (size_t)m->nbody * 6 * sizeof(double));
-  dj_gatherWrench(w->change, m);
-  memset(w->balance, 0, (size_t)m->nv * sizeof(double));
-  dj_projectWrench(w->balance, m, &w->kin0, w->change);
+  dj_startMomentum(s->W, w->N, m, w->body, w->momentum, kin, kin0, w->ref, h);
+  dj_startMomentumStart(w->M, m, w->body, w->momentum, kin, kin0, w->ref, h);
+  memcpy(w->momentum_change, s->W, (size_t)m->nbody * 6 * sizeof(double));
+  dj_gatherWrench(w->momentum_change, m);
+  memset(w->momentum_residual, 0, (size_t)m->nv * sizeof(double));
+  dj_projectWrench(w->momentum_residual, m, kin0, w->momentum_change);
   turnBack(zeta, s->param, w, m, z);
-  dj_bodyTwists(s->x, m, &w->kin0, zeta);
-  const djConfig now = {&w->now, w->q, w->ref}, start = {&w->kin0, w->start.qpos, w->ref};
+  dj_bodyTwists(s->x, m, kin0, zeta);
+  const djConfig now = {kin, w->now.q, w->ref}, start = {kin0, w->start.qpos, w->ref};
   clear6(s->C0, m);
   dj_addBodyProducts(s->C0, w->N, m, s->x, true);
-  dj_gatherCovectors(s->C0, m, w->ref);
+  dj_gatherCotangents(s->C0, m, w->ref);
   dj_frameParams(s->param, m, &now, s->C0);
   addFrames(s, m, &start, w->M, zeta, w->start.qvel, 1 / h);
-  dj_momentumParams(s->param, s->tensor, m, w->body, &w->start, &w->now, &w->kin0, &w->kin0,
-                    w->ref, s->x, s->Cback, 1 / (h * h), 1 / h);
+  dj_loadParams(s->param, &w->forces, &motion, &motion.at0, s->x);
+  dj_momentumParams(s->param, s->tensor, m, w->body, true, kin, kin0, kin0, w->ref, s->x, s->Cback,
+                    1 / (h * h), 1 / h);
   return DJ_OK;
 }
 
@@ -110,35 +119,40 @@ static void addArmature(double* param, const djWork* w, const djModel* m, const 
   double* armature = dj_paramBlock(param, m, DJ_FIELD_JOINT_ARMATURE);
   double* gear = dj_paramBlock(param, m, DJ_FIELD_ACTUATOR_GEAR);
   for (int i = 0; i < m->nv; i++) {
-    int j = m->dof_jnt[i];
-    const djJointStep* joint = &w->joint.joint[j];
-    double g = y[i] * (w->vnext[i] - w->qvel[i]);
-    armature[j] += g;
-    for (int k = joint->act0; k < joint->act0 + joint->nact; k++) {
-      int a = w->joint.order[k];
-      gear[6 * a] += 2 * m->actuator_gear[6 * a] * m->actuator_armature[a] * g;
+    armature[m->dof_jnt[i]] += y[i] * (w->vnext[i] - w->qvel[i]);
+  }
+  for (int a = 0; a < m->nu; a++) {
+    int j = m->actuator_joint[a], t = m->actuator_tendon[a];
+    double factor = 2 * m->actuator_gear[6 * a] * m->actuator_armature[a];
+    if (t >= 0 && factor != 0) gear[6 * a] += factor * dj_tendonMomentumAlong(w, m, t, y);
+    if (j < 0) continue;
+    int end = m->jnt_dofadr[j] + dj_jointNv(m->jnt_type[j]);
+    for (int i = m->jnt_dofadr[j]; i < end && factor != 0; i++) {
+      gear[6 * a] += factor * y[i] * (w->vnext[i] - w->qvel[i]);
     }
   }
 }
 
 djStatus dj_variationalVelocityParams(djParamSums* s, djWork* w, const djModel* m,
                                       const double* lambda) {
-  djStatus status = dj_variationalRow.velocity(w, m);
+  djStatus status = dj_variational.velocity(w, m);
   if (status < 0) return status;
-  double *y = w->pull, *momentum = w->change, h = w->h;
+  double *y = w->nonpotential_now, *momentum = w->momentum_change, h = w->h;
   memcpy(y, lambda, (size_t)m->nv * sizeof(double));
   dj_solve(y, &w->mass);
-  dj_bodyTwists(s->x, m, &w->now, y);
-  dj_bodyMomentum(momentum, NULL, m, &w->now, w->ref, w->qvel);
-  dj_endMomentum(s->W, w->N, w->M, m, w->body, momentum, &w->now, &w->kin0, w->ref, h);
-  const djConfig now = {&w->now, w->q, w->ref}, start = {&w->kin0, w->start.qpos, w->ref};
+  dj_bodyTwists(s->x, m, &w->now.kin, y);
+  dj_bodyMomentum(momentum, NULL, m, &w->now.kin, w->ref, w->qvel);
+  dj_endMomentum(s->W, w->N, w->M, m, w->body, momentum, &w->now.kin, &w->begin.kin, w->ref, h);
+  const djConfig now = {&w->now.kin, w->now.q, w->ref};
+  const djConfig start = {&w->begin.kin, w->start.qpos, w->ref};
   clear6(s->C0, m);
   dj_addBodyProducts(s->C0, w->M, m, s->x, true);
-  dj_gatherCovectors(s->C0, m, w->ref);
+  dj_gatherCotangents(s->C0, m, w->ref);
   dj_frameParams(s->param, m, &start, s->C0);
   addFrames(s, m, &now, w->N, y, w->qvel, 1);
-  dj_momentumParams(s->param, s->tensor, m, w->body, NULL, &w->now, &w->kin0, &w->now, w->ref,
-                    s->x, s->Cback, 1 / h, 1);
+  dj_momentumParams(s->param, s->tensor, m, w->body, false, &w->now.kin, &w->begin.kin, &w->now.kin,
+                    w->ref, s->x, s->Cback, 1 / h, 1);
   addArmature(s->param, w, m, y);
+  dj_tendonMomentumParams(s, w, m, y);
   return DJ_OK;
 }

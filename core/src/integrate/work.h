@@ -3,120 +3,139 @@
 #ifndef DJ_INTEGRATE_WORK_H_
 #define DJ_INTEGRATE_WORK_H_
 
-#include "contact/contact.h"
-#include "math/factor.h"
+#include "force/forces.h"
+#include "integrate/method.h"
 #include "model/body_term.h"
-#include "model/joint_term.h"
+#include "model/inverse_dynamics.h"
 
 // Sizes of a model on which the layout of a djData depends.
 typedef struct djSizes {
-  int nq, nv, na, nu, nbody, njnt, ngeom, nsite, nmocap;
+  int nq, nv, na, nu, nbody, njnt, ngeom, nsite, nmocap, ntendon, nwrap, ncoorddof, nhistory;
 } djSizes;
+
+// One stage of the last step.
+typedef struct djStageWork {
+  djStageLinear linear;
+  djFactor lu;              // of H, where it is regular but has pivots that are not positive
+  bool pivoted;             // it stands for linear.factor
+  size_t nRq, nG, nfactor;  // bytes that these have room for: see room.c
+  djBlocks blocks;          // of all but the last stage: the pattern goes on, they keep theirs
+  void* lists;              // of blocks
+  size_t nlists;            // bytes
+  double* q;                // (nq) what solves it
+  double* X;                // (nv x nslab) solutions for some right sides
+} djStageWork;
 
 struct djWork {
   void* buffer;             // the djData's arrays too
   size_t nbuffer;
   size_t nkeep;             // of them: state, inputs and results
   djError error;
-  djContacts* contacts;     // NULL when contact is off
+  djForces forces;
   int maxcontact, maxpair;
   djSizes sizes;            // of the model that it was made for
 
   // The step: its start, and the present and the trial iterate.
   djData start;             // view of state and inputs at the start of the step
   double h;
+  double time;              // of a stage's displacement: rates are displacement/time
   djVec3* ref;              // (nbody) reference points of twists, fixed during a step
-  djKin kin0, back;         // at the start, and at q (+) -h v
-  djKin now, trial;
-  double *q, *qtrial;       // (nq)
-  double* qback;            // (nq)
+  djPlace begin, back;      // the start, whose q is start.qpos, and q (+) -time v
+  djPlace rate;             // where a stage's displacement begins, if not at the start
+  bool drifts;              // it does not
+  djPlace now, trial;
   double* act_next;         // (na)
   djBodyStep* body;         // (nbody)
-  djJointTerms joint;
-  const struct djIntegratorRow* row;   // that has taken the step
+  double* armature;         // (njnt + ntendon)
+  double* tendon_rate;      // (ntendon) at the start, where there is armature of tendons
+  const djMethod* method;   // that has taken the step
+  djCoefficients coef;      // its
+  djFactorKind kind;        // of dr/dq+, by method and forces
+  int stage;                // that is being worked on
+  int nstage;               // that there is room for
+  djStageWork at_stage[DJ_MAX_STAGE];
   bool stepped;             // the step's quantities are valid (djd_lastTransition)
   bool linearized;          // so are the Jacobians below
-  int polish;               // further full Newton steps
+  int refinement_steps;               // further full Newton steps
 
   double* gradient;         // (nv)
   double* step;             // (nv)
-  djPattern pattern;        // of H, Rq and Rv, for the contacts of the last evaluation
-  double* H;                // (nv x nv) dr/dq+ at the present iterate; symmetric: lower triangle
-  djFactor factor;          // of H
+  djPattern pattern;        // of H, Rq and Rv, at the last evaluation
+  djMatrix H;               // dr/dq+ at the present iterate; symmetric: lower triangle
+  size_t nH;                // bytes that it has room for: see room.c
+  bool patterned, cramped;  // the last couplings fit into the pattern's lists; some room is short
+  bool may_grow;            // no solution is under way
+  int growths;              // how often room has been made
   double* scale;            // (nv) what a shift multiplies
   double* shift;            // (nv)
   double* wrench;           // (nbody x 6)
   double* N;                // (nbody x 36)
   double* M;                // (nbody x 36)
+  djForceSum sum;           // its wrench, N and H are those above
+  djStartSum start_sum;
 
   // Of integrators that balance momentum (variational.c).
   double* momentum;         // (nbody x 6) at the start
-  double* lead;             // (nv x 6) see dj_bodyMomentum
-  double* change;           // (nbody x 6) of momentum, less gravity: gathered wrenches
-  double* balance;          // (nv) the same along the dofs at the start
-  double* inertial;         // (nv) what it adds to the last residual, and to that of the
-  double* pull;             // (nv)   present iterate
-  djBodyStep* drag;         // (nbody) drag alone
-  bool fluid;               // some body has drag
-  djPattern trees;          // of M: trees do not couple
+  double* axis_cross;       // (nv x 6) see dj_bodyMomentum
+  double* momentum_change;  // (nbody x 6) of momentum, less loads: gathered wrenches
+  double* momentum_residual;  // (nv) the same along the dofs at the start
+  double* nonpotential_force;  // (nv) what forces without an energy add to a residual
+  double* nonpotential;     // (nv) what has no merit in the last residual, and in that of the
+  double* nonpotential_now; // (nv)   present iterate
+  djBlocks trees;           // of what couples no trees
+  djMatrix own;             // scratch of their pattern
   djFactor mass;            // M(q+)
 
-  // Derivatives (gradient layer): residual by the start's q, v and by inputs. Rq and Rv are packed
-  // once the step is linearised.
-  double* Rq;               // (nv x nv)
-  double* Rv;               // (nv x nv)
-  double* Ra;               // (nv x na)
-  double* Ru;               // (nv x nu)
-  double* X;                // (nv x (2 nv + na + nu)) solutions
+  // Of integrators that balance forces (inverse.c).
+  djInverse inverse;
+  double *V, *A;            // (nv) velocity and acceleration of the stage
+  double* drift;            // (nv) displacement from the start to `rate`
+  djBodyStep* load;         // (nbody) loads alone
+  djMatrix Dq, Dv;          // derivatives of inverse dynamics, of the trees' pattern
+
+  // The end: next coordinates and history.
+  double* qnext;            // (nq)
+  double* turn;             // (nv) log(q^-1 q+) where the coefficients turn
+  double *mark_q, *mark_v;  // (nq), (nv) the state that data's history belongs to
+  double mark_h;            // and the timestep; 0: none
+
+  // Derivatives (gradient layer).
+  int nslab;                // columns of X
   double* vnext;            // (nv) log(q^-1 q+)/h
   double* qvel;             // (nv) velocity at the end of the step
-  double* Vplus;            // (nv x nv) derivatives of qvel, packed: see djIntegratorRow
-  double* Vstart;           // (nv x nv) packed
+  djMatrix Vplus;           // derivatives of qvel, of the trees' pattern: see djMethod
+  djMatrix Vstart;
   double* act_by_act;       // (na) d act+/d act
   double* act_by_ctrl;      // (nu) d act+/d ctrl
-  double* lambda;           // (4 nv + na + nu) scratch of vector products
+  double* lambda;           // (dj_linearScratch) scratch of vector products
 };
 typedef struct djWork djWork;
 
-// Where derivatives by parameters are summed, over the steps of a run.
-typedef struct djParamSums {
-  double* param;            // (dj_paramGradSize, model/param.h)
-  double* tensor;           // (nbody x 6) by inertia tensors, model/body_param.h
-  djShapeGrad* shape;       // (ngeom) by contact shapes
-  double *x, *W, *C, *C0, *Cback;   // (nbody x 6 each) scratch
-} djParamSums;
+// Stages that the model's integrator, its starter and what stands in for them have at most.
+int dj_stageCount(const djModel* model);
 
-// Integrator rows: how a residual and its derivatives are built.
-typedef struct djIntegratorRow {
-  const char* name;
-  djFactorKind kind;        // of dr/dq+; DJ_LDL: the residual is the gradient of a merit; DJ_LDU:
-                            //   what is left of it without work->inertial
-  // Fix the quantities of the step that starts at work->start.
-  djStatus (*begin)(djWork* work, const djModel* model);
-  // Residual r(q+) as gradient (nv) and dr/dq+ (work->H) at (kin, q), if gradient is not NULL, and
-  // the merit. Without a gradient a merit for start guesses; infinite when infeasible. *cautious
-  // as in djNewtonProblem.
-  djStatus (*evaluate)(double* value, double* gradient, djWork* work, const djModel* model,
-                       const djKin* kin, const double* q, bool* cautious);
-  // Rq, Rv, Ra, Ru: derivatives of the residual by the start, at (now, q).
-  djStatus (*linearize)(djWork* work, const djModel* model);
-  // Adds d(z . r)/d parameter, z (nv), at (now, q). NULL: not available.
-  djStatus (*params)(djParamSums* sums, djWork* work, const djModel* model, const double* z);
-  // Velocity at the end, work->qvel, and its derivatives: dv+ = Vplus (dq+ - E dq) + Vstart dq,
-  // E = exp(-h w) on rotations with w of work->vnext; packed by work->trees. NULL: velocity
-  // log(q^-1 q+)/h.
-  djStatus (*velocity)(djWork* work, const djModel* model);
-  djStatus (*linearizeVelocity)(djWork* work, const djModel* model);
-  // Adds d(lambda . v+)/d parameter, lambda (nv), at fixed q+ and start. NULL: 0.
-  djStatus (*velocityParams)(djParamSums* sums, djWork* work, const djModel* model,
-                             const double* lambda);
-} djIntegratorRow;
+// Stage k of the last step as it was when it was solved: `now` and what its start fixes.
+djStatus dj_reopenStage(djWork* work, const djModel* model, int k);
 
-extern const djIntegratorRow dj_positionRow, dj_variationalRow;
-const djIntegratorRow* dj_integratorRow(djIntegrator integrator);
+// Set work->pattern from the forces of the last evaluation. DJ_NO_MEMORY, work->cramped: what
+// follows it has no room; to be passed on to who can call dj_growRoom and begin anew.
+djStatus dj_coupleTrees(djWork* work, const djModel* model);
+djStatus dj_growRoom(djWork* work, const djModel* model);
 
-// Set work->pattern from the contacts of the last evaluation.
-void dj_coupleTrees(djWork* work, const djModel* model);
+// Room for Rq and G of the pattern in force.
+djStatus dj_growDerivatives(djWork* work);
+
+// The stage's matrices keep the pattern in force, which later stages change.
+djStatus dj_keepPattern(djWork* work);
+
+// Room for the entries of Ra and Ru that were left out.
+djStatus dj_growInputs(djWork* work);
+
+// What a model has at first: bytes, and to take and release them. Bytes that are held now.
+size_t dj_roomSize(const djModel* model);
+djStatus dj_makeRoom(djWork* work, const djModel* model);
+void dj_freeRoom(djWork* work);
+size_t dj_heldRoom(const djWork* work);
 
 djSizes dj_sizesOf(const djModel* model);
 bool dj_sameSizes(const djSizes* sizes, const djModel* model);
@@ -130,17 +149,55 @@ djStatus dj_checkFinite(djError* err, const char* name, const double* v, int n);
 // ctrl, applied forces, mocap poses, time and gravity_scale are finite.
 djStatus dj_checkInputs(const djModel* model, djData* data);
 
-// The step from data's state and inputs to qpos (nq), known to solve it: leaves what dj_solveStep
-// leaves but for the end's velocity, which is row->velocity's.
-djStatus dj_replayStep(const djModel* model, djData* data, const djIntegratorRow* row,
-                       const double* qpos);
+// The motion of the step at a place.
+djMotion dj_motionAt(const djWork* work, const djModel* model, const djPlace* at);
 
-// The part of params that forces at (now, q) have: contact, joints, and energies of bodies (step;
-// NULL: none), those of position-level dynamics but for what masses do by themselves. kin0's
-// subspaces must be set. Leaves twists along z in sums->x and, in sums->Cback, covectors by the pose
-// before the start.
-djStatus dj_forceParams(djParamSums* sums, djWork* work, const djModel* model,
-                        const djBodyStep* step, const double* z);
+// What every stage begins with: the start, and what forces fix there; displacements are over
+// `time`. Where work->drifts they begin at q (+) work->drift.
+djStatus dj_beginStep(djWork* work, const djModel* model, double time);
+
+// What every residual begins with, as djMethod's evaluate: energies that are found ahead, the
+// pattern, and empty sums. Infinite values end the evaluation. Then, with wrenches in work->wrench
+// and work->N: their part of gradient and H.
+djStatus dj_beginEvaluation(double* value, double* gradient, djWork* work, const djModel* model,
+                            const djPlace* at, bool* majorizer);
+void dj_projectForces(djWork* work, const djModel* model, const djPlace* at);
+// H, whole, of a gradient in axes that turn with q+ from that in exponential coordinates: [g]/2 on
+// rotations (variational.c).
+void dj_turnAxes(djWork* work, const djModel* model, const double* gradient);
+
+// Last, where work->kind is not DJ_LDL and H is whole: forces without an energy. Adds to
+// work->nonpotential, which holds what else has none.
+void dj_addNonpotentialForces(double* gradient, djWork* work, const djModel* model,
+                              const djPlace* at);
+
+// Stage work->stage at a place that solves it.
+static inline djStageWork* dj_stageOf(djWork* w) { return &w->at_stage[w->stage]; }
+
+// out (nv) = sum of c_k src_k over sources of the stages before `end`.
+void dj_sumSources(double* out, const double c[DJ_NSOURCE], const djWork* work,
+                   const djModel* model, int end);
+
+// State and inputs of data into the view of the start, with unit quaternions; its poses.
+djStatus dj_copyStart(const djModel* model, djData* data);
+void dj_setStart(djWork* work, const djModel* model);
+
+// Method and coefficients of the step that begins: the model's own, or what takes its place.
+void dj_chooseMethod(djWork* work, const djModel* model, const djMethod* method);
+
+// End of a step: the history of data's new state. Marks a history as that of data's state, or
+// empties it.
+void dj_keepHistory(const djModel* model, djData* data);
+void dj_markHistory(const djModel* model, djData* data, bool valid);
+
+// Whether data has a history that belongs to its state and the model's timestep.
+bool dj_hasHistory(const djModel* model, const djData* data);
+
+// Stage k of the step from data's state and inputs to qpos (nq), known to solve it, earlier ones
+// with it: leaves what dj_solveStep leaves but for the end's velocity, which is method->velocity's.
+// psi (nstage, nv each): displacements of all stages, of which all but the last are used.
+djStatus dj_replayStep(const djModel* model, djData* data, const djMethod* method, int stage,
+                       const double* qpos, const double* const* psi);
 
 // C_b += A_b x_b, or A_b^T x_b, of bodies b that move: C, x (nbody x 6), A (nbody x 36).
 void dj_addBodyProducts(double* C, const double* A, const djModel* model, const double* x,
@@ -150,8 +207,8 @@ void dj_addBodyProducts(double* C, const double* A, const djModel* model, const 
 djStatus dj_positionParams(djParamSums* sums, djWork* work, const djModel* model,
                            const double* z);
 
-// Take the step that starts at data: fills work->now, work->q with the solution. data is not
-// changed but for stats of Newton. Used by dj_step and by the gradient layer.
+// Take the step that starts at data: fills work->now with the solution. data is not changed but for
+// stats of Newton. Used by dj_step and by the gradient layer.
 djStatus dj_solveStep(const djModel* model, djData* data);
 
 #endif  // DJ_INTEGRATE_WORK_H_

@@ -1,6 +1,7 @@
 #include "io/json.h"
 
 #include "base/status.h"
+#include "model/setting.h"
 
 #include <dijoco/io.h>
 
@@ -29,17 +30,6 @@ djStatus dj_jsonFail(const djAt* at, const char* key, const char* what) {
                  what);
 }
 
-// Appends a name to "unknown ...".
-static void expectName(char* what, size_t size, const char* name, bool first) {
-  size_t n = strlen(what);
-  snprintf(what + n, size - n, "%s%s", first ? ", expected one of " : ", ", name);
-}
-
-void dj_unknownName(char* what, size_t size, const char* text, const djNamed* names) {
-  snprintf(what, size, "unknown value '%.100s'", text);
-  for (const djNamed* n = names; n->name; n++) expectName(what, size, n->name, n == names);
-}
-
 djStatus dj_jsonKeys(const cJSON* object, const char* const* keys, const djAt* at) {
   if (!cJSON_IsObject(object)) return dj_jsonFail(at, NULL, "must be an object");
   unsigned long long seen = 0;  // tables have fewer than 64 keys
@@ -49,7 +39,7 @@ djStatus dj_jsonKeys(const cJSON* object, const char* const* keys, const djAt* a
     if (!keys[k]) {
       char what[480];
       snprintf(what, sizeof what, "unknown key '%.100s'", item->string);
-      for (k = 0; keys[k]; k++) expectName(what, sizeof what, keys[k], k == 0);
+      for (k = 0; keys[k]; k++) dj_expectName(what, sizeof what, keys[k], k == 0);
       return dj_jsonFail(at, NULL, what);
     }
     if (seen >> k & 1) return dj_jsonFail(at, item->string, "is given twice");
@@ -111,8 +101,27 @@ djStatus dj_jsonNamed(int* out, const cJSON* item, const djNamed* names, const d
     }
   }
   char what[480];
-  dj_unknownName(what, sizeof what, text, names);
+  dj_unknownChoice(what, sizeof what, text, names);
   return dj_jsonFail(at, item->string, what);
+}
+
+djStatus dj_jsonEntry(int* row, const cJSON* item, const djEntry* (*entry)(int), const char* noun,
+                      const djAt* at) {
+  const char* text = "";
+  djStatus status = dj_jsonText(&text, item, at);
+  if (status < 0) return status;
+  for (*row = 0; entry(*row); ++*row) {
+    if (strcmp(entry(*row)->name, text) == 0) return DJ_OK;
+  }
+  char what[480];
+  snprintf(what, sizeof what, "unknown %s '%.100s'", noun, text);
+  for (int i = 0; entry(i); i++) dj_expectName(what, sizeof what, entry(i)->name, i == 0);
+  return dj_jsonFail(at, item->string, what);
+}
+
+void dj_listKeys(const char** keys, int n, const djEntry* entry) {
+  for (const djKey* k = entry->key; k && k->name; k++) keys[n++] = k->name;
+  keys[n] = NULL;
 }
 
 const char* dj_nameOf(const djNamed* names, int value) {

@@ -5,7 +5,8 @@
 
 #include "base/pool.h"
 
-#include <dijoco/types.h>
+#include <dijoco/entry.h>
+#include <dijoco/setting.h>
 
 #include <cjson/cJSON.h>
 
@@ -34,14 +35,15 @@ djStatus dj_jsonBool(bool* out, const cJSON* item, const djAt* at);
 djStatus dj_jsonText(const char** out, const cJSON* item, const djAt* at);  // owned by the item
 
 // One of the names of a table that ends with a NULL name.
-typedef struct djNamed {
-  const char* name;
-  int value;
-} djNamed;
+typedef djChoice djNamed;
 djStatus dj_jsonNamed(int* out, const cJSON* item, const djNamed* names, const djAt* at);
+// The row that a name is of, in a table of entries; noun: what messages call a row ("map").
+djStatus dj_jsonEntry(int* row, const cJSON* item, const djEntry* (*entry)(int), const char* noun,
+                      const djAt* at);
+// The keys of an entry after the n that are there already; room for DJ_MAX_ENTRY_KEYS.
+#define DJ_MAX_ENTRY_KEYS 24
+void dj_listKeys(const char** keys, int n, const djEntry* entry);
 const char* dj_nameOf(const djNamed* names, int value);   // "" when it is not there
-// "unknown value 'text', expected one of ..."
-void dj_unknownName(char* what, size_t size, const char* text, const djNamed* names);
 
 // Exactly n numbers; infinite ones ("inf", "-inf") where reals are asked for.
 djStatus dj_jsonVector(double* out, int n, const cJSON* item, const djAt* at);

@@ -1,4 +1,5 @@
-// The keys of our model file: one table per kind of element, for reading and for writing.
+// The keys of our model file: one table per kind of element, for reading and for writing. Those of
+// `option` are the table of settings (dijoco/setting.h).
 
 #ifndef DJ_IO_MODEL_KEYS_H_
 #define DJ_IO_MODEL_KEYS_H_
@@ -9,17 +10,17 @@
 
 typedef enum djKeyKind {
   DJ_KEY_REAL,      // count numbers
-  DJ_KEY_AUTO,      // one number, not negative; negative in the struct where it is not given
   DJ_KEY_COORD,     // numbers: the coordinates of a joint
   DJ_KEY_INT,
   DJ_KEY_BOOL,
   DJ_KEY_NAMED,     // one of names
-  DJ_KEY_FLAGS,     // list of names, whose values are bits
   DJ_KEY_TEXT,
   DJ_KEY_BODY,      // references: name or index
   DJ_KEY_JOINT,
   DJ_KEY_GEOM,
-  DJ_KEY_MESH
+  DJ_KEY_MESH,
+  DJ_KEY_SITE,
+  DJ_KEY_TENDON
 } djKeyKind;
 
 typedef struct djKeySpec {
@@ -31,12 +32,10 @@ typedef struct djKeySpec {
   bool always;          // written even where it is the default
 } djKeySpec;
 
-#define DJ_MAX_KEYS 40
+#define DJ_MAX_KEYS 80
 
-extern const djKeySpec dj_optionKeys[], dj_bodyKeys[], dj_jointKeys[], dj_geomKeys[],
-    dj_siteKeys[], dj_actuatorKeys[], dj_pairKeys[], dj_excludeKeys[];
-
-extern const djNamed dj_integratorNames[], dj_contactNames[], dj_overlapNames[];
+extern const djKeySpec dj_bodyKeys[], dj_jointKeys[], dj_geomKeys[], dj_siteKeys[],
+    dj_tendonKeys[], dj_actuatorKeys[], dj_pairKeys[], dj_excludeKeys[];
 
 // Defaults of kinds that have no public constructor.
 djSiteDef dj_siteDefault(void);

@@ -1,10 +1,13 @@
 // Reading a model file into a definition, and making the model.
 
 #include "base/status.h"
+#include "io/model_contact.h"
 #include "io/model_keys.h"
+#include "io/settings.h"
 #include "io/text.h"
 #include "model/check.h"
 #include "model/make.h"
+#include "model/setting.h"
 
 #include <dijoco/io.h>
 
@@ -25,7 +28,7 @@ typedef struct djLoader {
   djPool pool;
   djModelDef def;
   djError* err;
-  djNameIndex body, joint, geom, mesh;
+  djNameIndex body, joint, geom, mesh, site, tendon;
 } djLoader;
 
 static int compareEntries(const void* a, const void* b) {
@@ -61,52 +64,33 @@ static int compareName(const void* name, const void* entry) {
   return strcmp(name, e->name);
 }
 
+// key: of the item, or of the list that it is in.
 static djStatus readReference(int* id, const djLoader* l, djKeyKind kind, const cJSON* item,
-                              const djAt* at) {
+                              const char* key, const djAt* at) {
   if (cJSON_IsNumber(item)) return dj_jsonInt(id, item, at);
   const char* name = NULL;
-  if (!cJSON_IsString(item)) return dj_jsonFail(at, item->string, "must be a name or an index");
+  if (!cJSON_IsString(item)) return dj_jsonFail(at, key, "must be a name or an index");
   djStatus status = dj_jsonText(&name, item, at);
-  const djNameIndex* index = kind == DJ_KEY_BODY    ? &l->body
-                             : kind == DJ_KEY_JOINT ? &l->joint
-                             : kind == DJ_KEY_GEOM  ? &l->geom
-                                                    : &l->mesh;
+  const djNameIndex* index = kind == DJ_KEY_BODY     ? &l->body
+                             : kind == DJ_KEY_JOINT  ? &l->joint
+                             : kind == DJ_KEY_GEOM   ? &l->geom
+                             : kind == DJ_KEY_SITE   ? &l->site
+                             : kind == DJ_KEY_TENDON ? &l->tendon
+                                                     : &l->mesh;
   const struct djNameEntry* e =
       bsearch(name, index->entry, (size_t)index->n, sizeof *index->entry, compareName);
   if (!e) {
     char what[160];
     snprintf(what, sizeof what, "there is no '%.100s'", name);
-    return dj_jsonFail(at, item->string, what);
+    return dj_jsonFail(at, key, what);
   }
   *id = e->id;
   return status;
 }
 
-static djStatus readFlags(int* bits, const djNamed* names, const cJSON* item, const djAt* at) {
-  if (!cJSON_IsArray(item)) return dj_jsonFail(at, item->string, "must be a list");
-  *bits = 0;
-  for (const cJSON* c = item->child; c; c = c->next) {
-    int bit = 0;
-    djStatus status = dj_jsonNamed(&bit, c, names, at);
-    if (status < 0) return status;
-    *bits |= bit;
-  }
-  return DJ_OK;
-}
-
 static djStatus readReals(double* out, int n, const cJSON* item, const djAt* at) {
   if (n > 1 || cJSON_IsArray(item)) return dj_jsonReals(out, n, item, at);
   return dj_jsonNumber(out, item, at);
-}
-
-// Leaving it out is the only way to ask for the default rule.
-static djStatus readAuto(double* out, const cJSON* item, const djAt* at) {
-  double value = 0;
-  djStatus status = dj_jsonNumber(&value, item, at);
-  if (status < 0) return status;
-  if (value < 0) return dj_jsonFail(at, item->string, "must not be negative");
-  *out = value;
-  return DJ_OK;
 }
 
 // One member into its field.
@@ -117,14 +101,12 @@ static djStatus readValue(const djLoader* l, const djKeySpec* key, char* field, 
   djStatus status = DJ_OK;
   switch (key->kind) {
     case DJ_KEY_REAL: return readReals(real, key->count, item, at);
-    case DJ_KEY_AUTO: return readAuto(real, item, at);
     case DJ_KEY_COORD: return readReals(real, ncoord, item, at);
     case DJ_KEY_BOOL: return dj_jsonBool((bool*)field, item, at);
     case DJ_KEY_TEXT: return dj_jsonText((const char**)(void*)field, item, at);
     case DJ_KEY_INT: status = dj_jsonInt(&number, item, at); break;
     case DJ_KEY_NAMED: status = dj_jsonNamed(&number, item, key->names, at); break;
-    case DJ_KEY_FLAGS: status = readFlags(&number, key->names, item, at); break;
-    default: status = readReference(&number, l, key->kind, item, at);
+    default: status = readReference(&number, l, key->kind, item, item->string, at);
   }
   if (status == DJ_OK) memcpy(field, &number, sizeof number);
   return status;
@@ -132,13 +114,17 @@ static djStatus readValue(const djLoader* l, const djKeySpec* key, char* field, 
 
 static djStatus checkKeys(const cJSON* object, const djKeySpec* keys, const djAt* at) {
   const char* names[DJ_MAX_KEYS] = {NULL};
-  for (int i = 0; i < DJ_MAX_KEYS - 1 && keys[i].key; i++) names[i] = keys[i].key;
+  int n = 0;
+  while (n < DJ_MAX_KEYS - 1 && keys[n].key) names[n] = keys[n].key, n++;
+  if (keys == dj_geomKeys || keys == dj_pairKeys) {
+    dj_listOwnSettings(names, n, DJ_MAX_KEYS - 1, keys == dj_pairKeys);
+  }
   return dj_jsonKeys(object, names, at);
 }
 
-static djStatus readStruct(const djLoader* l, const djKeySpec* keys, void* out,
-                           const cJSON* object, const djAt* at) {
-  djStatus status = checkKeys(object, keys, at);
+static djStatus readMembers(const djLoader* l, const djKeySpec* keys, void* out,
+                            const cJSON* object, const djAt* at) {
+  djStatus status = DJ_OK;
   int ncoord = 1;
   for (const djKeySpec* key = keys; key->key && status == DJ_OK; key++) {
     const cJSON* item = dj_jsonGet(object, key->key);
@@ -151,6 +137,12 @@ static djStatus readStruct(const djLoader* l, const djKeySpec* keys, void* out,
     }
   }
   return status;
+}
+
+static djStatus readStruct(const djLoader* l, const djKeySpec* keys, void* out,
+                           const cJSON* object, const djAt* at) {
+  djStatus status = checkKeys(object, keys, at);
+  return status < 0 ? status : readMembers(l, keys, out, object, at);
 }
 
 // "joint 'knee'" for the i-th object of a list.
@@ -179,26 +171,94 @@ static djStatus readList(djLoader* l, const cJSON* root, const char* name, const
   return DJ_OK;
 }
 
-static djStatus readFaces(djLoader* l, djMeshDef* mesh, const cJSON* item, const djAt* at) {
+// "joints" and "coef" of a fixed tendon.
+static djStatus readFixed(djLoader* l, djTendonDef* t, const cJSON* joints, const cJSON* coef,
+                          const djAt* at) {
+  if (!cJSON_IsArray(joints)) return dj_jsonFail(at, "joints", "must be a list");
+  t->nwrap = listCount(joints);
+  djWrapDef* wrap = dj_poolTake(&l->pool, (size_t)t->nwrap, sizeof *wrap);
+  double* factor = dj_poolTake(&l->pool, (size_t)t->nwrap, sizeof *factor);
+  if (!wrap || !factor) return dj_failMemory(l->err);
+  if (!coef) return dj_jsonFail(at, "coef", "is missing");
+  t->wrap = wrap;
+  djStatus status = dj_jsonVector(factor, t->nwrap, coef, at);
+  int k = 0;
+  for (const cJSON* c = joints->child; c && status == DJ_OK; c = c->next, k++) {
+    wrap[k] = (djWrapDef){DJ_WRAP_JOINT, -1, factor[k]};
+    status = readReference(&wrap[k].id, l, DJ_KEY_JOINT, c, "joints", at);
+  }
+  return status;
+}
+
+// "path" of a spatial one: sites, and objects {"pulley": divisor}.
+static djStatus readPath(djLoader* l, djTendonDef* t, const cJSON* path, const djAt* at) {
+  static const char* const keys[] = {"pulley", NULL};
+  if (!cJSON_IsArray(path)) return dj_jsonFail(at, "path", "must be a list");
+  t->nwrap = listCount(path);
+  djWrapDef* wrap = dj_poolTake(&l->pool, (size_t)t->nwrap, sizeof *wrap);
+  if (!wrap) return dj_failMemory(l->err);
+  t->wrap = wrap;
+  djStatus status = DJ_OK;
+  int k = 0;
+  for (const cJSON* c = path->child; c && status == DJ_OK; c = c->next, k++) {
+    const cJSON* pulley = dj_jsonGet(c, "pulley");
+    wrap[k] = (djWrapDef){pulley ? DJ_WRAP_PULLEY : DJ_WRAP_SITE, -1, 0};
+    if (!pulley) status = readReference(&wrap[k].id, l, DJ_KEY_SITE, c, "path", at);
+    else status = dj_jsonKeys(c, keys, at);
+    if (pulley && status == DJ_OK) status = dj_jsonNumber(&wrap[k].prm, pulley, at);
+  }
+  return status;
+}
+
+static djStatus readTendons(djLoader* l, const cJSON* root) {
+  const cJSON* list = dj_jsonGet(root, "tendons");
+  int n = listCount(list), i = 0;
+  djTendonDef* tendon = dj_poolTake(&l->pool, (size_t)n, sizeof *tendon);
+  if (!tendon) return dj_failMemory(l->err);
+  l->def.tendon = tendon;
+  l->def.ntendon = n;
+  const char* names[DJ_MAX_KEYS] = {"joints", "coef", "path"};
+  for (int k = 0; dj_tendonKeys[k].key; k++) names[3 + k] = dj_tendonKeys[k].key;
+  for (const cJSON* c = list ? list->child : NULL; c; c = c->next, i++) {
+    djElementText element = elementOf("tendon", c, i);
+    djAt at = {l->err, element.text};
+    const cJSON *joints = dj_jsonGet(c, "joints"), *path = dj_jsonGet(c, "path");
+    const cJSON* coef = dj_jsonGet(c, "coef");
+    tendon[i] = dj_defaultTendonDef();
+    djStatus status = dj_jsonKeys(c, names, &at);
+    if (status == DJ_OK && path && (joints || coef)) {
+      status = dj_jsonFail(&at, "path", "excludes joints and coef");
+    }
+    if (status == DJ_OK && joints) status = readFixed(l, &tendon[i], joints, coef, &at);
+    if (status == DJ_OK && path) status = readPath(l, &tendon[i], path, &at);
+    if (status == DJ_OK) status = readMembers(l, dj_tendonKeys, &tendon[i], c, &at);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
+// Triangles of nvert vertices.
+static djStatus readFaces(djLoader* l, int* nface, const int** out, int nvert, const cJSON* item,
+                          const djAt* at) {
   int n = 3;
   const double* v = NULL;
-  djStatus status = dj_jsonRows(&v, &mesh->nface, &n, item, &l->pool, at);
+  djStatus status = dj_jsonRows(&v, nface, &n, item, &l->pool, at);
   if (status < 0) return status;
-  int* face = dj_poolTake(&l->pool, 3 * (size_t)mesh->nface, sizeof *face);
+  int* face = dj_poolTake(&l->pool, 3 * (size_t)*nface, sizeof *face);
   if (!face) return dj_failMemory(l->err);
-  for (int k = 0; k < 3 * mesh->nface; k++) {
-    if (!(v[k] >= 0 && v[k] < mesh->nvert)) {
+  for (int k = 0; k < 3 * *nface; k++) {
+    if (!(v[k] >= 0 && v[k] < nvert)) {
       return dj_jsonFail(at, item->string, "names a vertex that does not exist");
     }
     face[k] = (int)v[k];
     if (face[k] != v[k]) return dj_jsonFail(at, item->string, "must hold integers");
   }
-  mesh->face = face;
+  *out = face;
   return DJ_OK;
 }
 
 static djStatus readMeshes(djLoader* l, const cJSON* root) {
-  static const char* const keys[] = {"name", "vert", "face", NULL};
+  static const char* const keys[] = {"name", "vert", "face", "triangles", NULL};
   const cJSON* list = dj_jsonGet(root, "meshes");
   int n = listCount(list), i = 0;
   djMeshDef* mesh = dj_poolTake(&l->pool, (size_t)n, sizeof *mesh);
@@ -213,13 +273,20 @@ static djStatus readMeshes(djLoader* l, const cJSON* root) {
     const cJSON* name = dj_jsonGet(c, "name");
     const cJSON* vert = dj_jsonGet(c, "vert");
     const cJSON* face = dj_jsonGet(c, "face");
+    const cJSON* tri = dj_jsonGet(c, "triangles");
     int columns = 3;
     if (name) status = dj_jsonText(&mesh[i].name, name, &at);
     if (status == DJ_OK && !vert) status = dj_jsonFail(&at, "vert", "is missing");
     if (status == DJ_OK) {
       status = dj_jsonRows(&mesh[i].vert, &mesh[i].nvert, &columns, vert, &l->pool, &at);
     }
-    if (status == DJ_OK && face) status = readFaces(l, &mesh[i], face, &at);
+    djMeshDef* out = &mesh[i];
+    if (status == DJ_OK && face) {
+      status = readFaces(l, &out->nface, &out->face, out->nvert, face, &at);
+    }
+    if (status == DJ_OK && tri) {
+      status = readFaces(l, &out->ntri, &out->tri, out->nvert, tri, &at);
+    }
     if (status < 0) return status;
   }
   return DJ_OK;
@@ -282,11 +349,40 @@ static djStatus readKeys(djLoader* l, const cJSON* root) {
   return DJ_OK;
 }
 
+// Leaving an automatic one out is the only way to ask for its rule.
+static djStatus readSetting(djOption* option, const djSetting* s, const cJSON* item,
+                            const djAt* at) {
+  double value[3];
+  djStatus status = dj_jsonValue(value, s, item, at);
+  if (status < 0) return status;
+  if (s->automatic && value[0] < 0) return dj_jsonFail(at, item->string, "must not be negative");
+  dj_storeRow(option, s, value);
+  return DJ_OK;
+}
+
+static djStatus readOption(djLoader* l, const cJSON* object) {
+  djAt at = {l->err, "option"};
+  const char* names[DJ_MAX_SETTINGS + DJ_MAX_MODELS + 1] = {NULL};
+  const djSetting* s;
+  int n = 0;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    if (s->ways & DJ_BY_SCENE) names[n++] = s->name;
+  }
+  dj_listModels(names, n, DJ_MAX_SETTINGS + DJ_MAX_MODELS);
+  djStatus status = dj_jsonKeys(object, names, &at);
+  for (int i = 0; i < n && status == DJ_OK; i++) {
+    const cJSON* item = dj_jsonGet(object, names[i]);
+    s = dj_findSetting(names[i], 0);
+    if (item) status = readSetting(&l->def.option, s, item, &at);
+  }
+  return status;
+}
+
 // Top level: known keys, and lists that are lists.
 static djStatus readTop(djLoader* l, const cJSON* root) {
   static const char* const keys[] = {
       "dijoco_model", "name",  "option",    "gravity_ramp", "bodies",   "joints", "meshes",
-      "geoms",        "sites", "actuators", "pairs",        "excludes", "keys",   NULL};
+      "geoms",        "sites", "tendons",   "actuators",    "pairs",    "excludes", "keys", NULL};
   djAt at = {l->err, ""};
   const cJSON* version = dj_jsonGet(root, "dijoco_model");
   if (!version) return dj_jsonFail(&at, NULL, "not a DiJoCo model: 'dijoco_model' is missing");
@@ -300,15 +396,14 @@ static djStatus readTop(djLoader* l, const cJSON* root) {
     if (list && !cJSON_IsArray(list)) return dj_jsonFail(&at, keys[k], "must be a list");
   }
   const cJSON* name = dj_jsonGet(root, "name");
-  const cJSON* ramp = dj_jsonGet(root, "gravity_ramp");
+  const cJSON* ramp = dj_jsonGet(root, "gravity_ramp");   // where it was before it was an option
   const cJSON* option = dj_jsonGet(root, "option");
   if (name) status = dj_jsonText(&l->def.name, name, &at);
-  if (status == DJ_OK && ramp) status = dj_jsonNumber(&l->def.gravity_ramp, ramp, &at);
-  djAt in_option = {l->err, "option"};
-  if (status == DJ_OK && option) {
-    status = readStruct(l, dj_optionKeys, &l->def.option, option, &in_option);
+  if (status == DJ_OK && ramp) status = dj_jsonNumber(&l->def.option.gravity_ramp, ramp, &at);
+  if (status == DJ_OK && ramp && option && dj_jsonGet(option, "gravity_ramp")) {
+    status = dj_jsonFail(&at, "gravity_ramp", "is given twice");
   }
-  return status;
+  return status == DJ_OK && option ? readOption(l, option) : status;
 }
 
 static djStatus readElements(djLoader* l, const cJSON* root) {
@@ -342,11 +437,15 @@ static djStatus readElements(djLoader* l, const cJSON* root) {
   if (status == DJ_OK) status = indexNames(l, &l->joint, dj_jsonGet(root, "joints"));
   if (status == DJ_OK) status = indexNames(l, &l->geom, dj_jsonGet(root, "geoms"));
   if (status == DJ_OK) status = indexNames(l, &l->mesh, dj_jsonGet(root, "meshes"));
+  if (status == DJ_OK) status = indexNames(l, &l->site, dj_jsonGet(root, "sites"));
+  if (status == DJ_OK) status = indexNames(l, &l->tendon, dj_jsonGet(root, "tendons"));
   for (size_t k = 0; k < sizeof lists / sizeof lists[0] && status == DJ_OK; k++) {
     status = readList(l, root, lists[k].name, lists[k].kind, lists[k].keys, lists[k].array,
                       lists[k].n, lists[k].size, lists[k].standard);
   }
+  if (status == DJ_OK) status = dj_readOwnSettings(d, root, &l->pool, l->err);
   if (status == DJ_OK) status = readMeshes(l, root);
+  if (status == DJ_OK) status = readTendons(l, root);
   if (status == DJ_OK) status = readKeys(l, root);
   return status;
 }

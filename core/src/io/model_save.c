@@ -4,7 +4,9 @@
 #include "io/model_save.h"
 
 #include "base/status.h"
+#include "io/model_contact.h"
 #include "io/model_keys.h"
+#include "io/settings.h"
 #include "model/make.h"
 
 #include <dijoco/io.h>
@@ -32,18 +34,6 @@ static void addVector(djText* t, const double* v, int n) {
   if (n != 1) dj_addText(t, "]");
 }
 
-static void addFlags(djText* t, int bits, const djNamed* names) {
-  const char* between = "";
-  dj_addText(t, "[");
-  for (; names->name; names++) {
-    if (!(bits & names->value)) continue;
-    dj_addText(t, between);
-    dj_addQuoted(t, names->name);
-    between = ", ";
-  }
-  dj_addText(t, "]");
-}
-
 // An element by its name, or by its index where it has none.
 static void addReference(djText* t, const djModelDef* def, djKeyKind kind, int id) {
   const char* name = NULL;
@@ -51,14 +41,15 @@ static void addReference(djText* t, const djModelDef* def, djKeyKind kind, int i
   if (id >= 0 && kind == DJ_KEY_JOINT) name = def->joint[id].name;
   if (id >= 0 && kind == DJ_KEY_GEOM) name = def->geom[id].name;
   if (id >= 0 && kind == DJ_KEY_MESH) name = def->mesh[id].name;
+  if (id >= 0 && kind == DJ_KEY_SITE) name = def->site[id].name;
+  if (id >= 0 && kind == DJ_KEY_TENDON) name = def->tendon[id].name;
   if (name && name[0]) dj_addQuoted(t, name);
   else dj_addInt(t, id);
 }
 
 static size_t fieldSize(const djKeySpec* key) {
   switch (key->kind) {
-    case DJ_KEY_REAL:
-    case DJ_KEY_AUTO: return (size_t)key->count * sizeof(double);
+    case DJ_KEY_REAL: return (size_t)key->count * sizeof(double);
     case DJ_KEY_BOOL: return sizeof(bool);
     default: return sizeof(int);
   }
@@ -68,8 +59,7 @@ static void addValue(djText* t, const djModelDef* def, const djKeySpec* key, con
                      int ncoord) {
   int number = 0;
   switch (key->kind) {
-    case DJ_KEY_REAL:
-    case DJ_KEY_AUTO: addVector(t, (const double*)(const void*)field, key->count); return;
+    case DJ_KEY_REAL: addVector(t, (const double*)(const void*)field, key->count); return;
     case DJ_KEY_COORD: addVector(t, (const double*)(const void*)field, ncoord); return;
     case DJ_KEY_BOOL: dj_addText(t, *(const bool*)field ? "true" : "false"); return;
     case DJ_KEY_TEXT: dj_addQuoted(t, *(const char* const*)(const void*)field); return;
@@ -77,7 +67,6 @@ static void addValue(djText* t, const djModelDef* def, const djKeySpec* key, con
   }
   if (key->kind == DJ_KEY_INT) dj_addInt(t, number);
   else if (key->kind == DJ_KEY_NAMED) dj_addQuoted(t, dj_nameOf(key->names, number));
-  else if (key->kind == DJ_KEY_FLAGS) addFlags(t, number, key->names);
   else addReference(t, def, key->kind, number);
 }
 
@@ -99,13 +88,11 @@ static bool isDefault(const djModelDef* def, const djKeySpec* key, const char* v
   return memcmp(field, standard + key->offset, fieldSize(key)) == 0;
 }
 
-// The members of one struct that differ from `standard`, NULL: all of them; joint is the struct
-// itself where it is a joint's.
-static void addStruct(djText* t, const djModelDef* def, const djKeySpec* keys, const void* value,
-                      const void* standard, const djJointDef* joint) {
-  const char* between = "";
+// The members of one struct that differ from `standard`, NULL: all of them, in an object that
+// stays open; joint is the struct itself where it is a joint's, between what precedes the first.
+static void addMembers(djText* t, const djModelDef* def, const djKeySpec* keys, const void* value,
+                       const void* standard, const djJointDef* joint, const char* between) {
   int ncoord = joint ? dj_jointNq((int)joint->type) : 0;
-  dj_addText(t, "{");
   for (const djKeySpec* key = keys; key->key; key++) {
     if (!key->always && isDefault(def, key, value, standard, joint)) continue;
     dj_addText(t, between);
@@ -114,7 +101,6 @@ static void addStruct(djText* t, const djModelDef* def, const djKeySpec* keys, c
     addValue(t, def, key, (const char*)value + key->offset, ncoord);
     between = ", ";
   }
-  dj_addText(t, "}");
 }
 
 // "name": [ one element a line ].
@@ -134,9 +120,29 @@ static void addList(djText* t, const djModelDef* def, const char* name, const dj
     startElement(t, i);
     const char* value = (const char*)array + (size_t)i * size;
     bool joints = keys == dj_jointKeys;
-    addStruct(t, def, keys, value, standard, joints ? &def->joint[i] : NULL);
+    dj_addText(t, "{");
+    addMembers(t, def, keys, value, standard, joints ? &def->joint[i] : NULL, "");
+    if (keys == dj_geomKeys) dj_addOwnSettings(t, def, i, -1);
+    if (keys == dj_pairKeys) dj_addOwnSettings(t, def, -1, i);
+    dj_addText(t, "}");
   }
   dj_addText(t, "\n  ]");
+}
+
+static void addTriangles(djText* t, const char* key, int n, const int* face) {
+  if (n == 0) return;
+  dj_addText(t, ", ");
+  dj_addQuoted(t, key);
+  dj_addText(t, ": ");
+  for (int k = 0; k < n; k++) {
+    dj_addText(t, k > 0 ? ", [" : "[[");
+    for (int c = 0; c < 3; c++) {
+      if (c > 0) dj_addText(t, ", ");
+      dj_addInt(t, face[3 * (size_t)k + (size_t)c]);
+    }
+    dj_addText(t, "]");
+  }
+  dj_addText(t, "]");
 }
 
 static void addMeshes(djText* t, const djModelDef* def) {
@@ -157,16 +163,48 @@ static void addMeshes(djText* t, const djModelDef* def) {
       addVector(t, m->vert + 3 * (size_t)k, 3);
     }
     dj_addText(t, "]");
-    for (int k = 0; k < m->nface; k++) {
-      const int* f = m->face + 3 * (size_t)k;
-      dj_addText(t, k > 0 ? ", [" : ", \"face\": [[");
-      for (int c = 0; c < 3; c++) {
-        if (c > 0) dj_addText(t, ", ");
-        dj_addInt(t, f[c]);
-      }
-      dj_addText(t, "]");
+    addTriangles(t, "face", m->nface, m->face);
+    addTriangles(t, "triangles", m->ntri, m->tri);
+    dj_addText(t, "}");
+  }
+  dj_addText(t, "\n  ]");
+}
+
+// "joints" and "coef", or "path".
+static void addWraps(djText* t, const djModelDef* def, const djTendonDef* tendon) {
+  bool fixed = tendon->wrap[0].type == DJ_WRAP_JOINT;
+  dj_addText(t, fixed ? "\"joints\": [" : "\"path\": [");
+  for (int k = 0; k < tendon->nwrap; k++) {
+    const djWrapDef* w = &tendon->wrap[k];
+    if (k > 0) dj_addText(t, ", ");
+    if (w->type != DJ_WRAP_PULLEY) {
+      addReference(t, def, fixed ? DJ_KEY_JOINT : DJ_KEY_SITE, w->id);
+      continue;
     }
-    dj_addText(t, m->nface > 0 ? "]}" : "}");
+    dj_addText(t, "{\"pulley\": ");
+    dj_addJsonNumber(t, w->prm);
+    dj_addText(t, "}");
+  }
+  dj_addText(t, "]");
+  if (!fixed) return;
+  dj_addText(t, ", \"coef\": [");
+  for (int k = 0; k < tendon->nwrap; k++) {
+    if (k > 0) dj_addText(t, ", ");
+    dj_addJsonNumber(t, tendon->wrap[k].prm);
+  }
+  dj_addText(t, "]");
+}
+
+static void addTendons(djText* t, const djModelDef* def, bool all) {
+  djTendonDef standard = dj_defaultTendonDef();
+  if (def->ntendon == 0) return;
+  openList(t, "tendons");
+  for (int i = 0; i < def->ntendon; i++) {
+    startElement(t, i);
+    dj_addText(t, "{");
+    addWraps(t, def, &def->tendon[i]);
+    addMembers(t, def, dj_tendonKeys, &def->tendon[i], all ? NULL : &standard, NULL, ", ");
+    dj_addText(t, "}");
   }
   dj_addText(t, "\n  ]");
 }
@@ -204,8 +242,30 @@ static void addKeys(djText* t, const djModelDef* def, const djModel* model) {
   dj_addText(t, "\n  ]");
 }
 
+// Settings that are not the defaults; all: every one, with what the default rules gave.
+static void addOption(djText* t, const djModelDef* def, const djModel* model, bool all) {
+  const djOption standard = dj_defaultOption();
+  const char* between = "";
+  const djSetting* s;
+  dj_addText(t, ",\n  \"option\": {");
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    double value[3], other[3];
+    dj_getSetting(value, &model->opt, s);
+    dj_getSetting(other, &standard, s);
+    bool same = memcmp(value, other, sizeof(double) * (size_t)s->size) == 0;
+    if (!(s->ways & DJ_BY_SCENE) || (same && !all)) continue;
+    if (s->automatic && value[0] < 0) dj_settingInForce(value, model, s);
+    dj_addText(t, between);
+    dj_addQuoted(t, s->name);
+    dj_addText(t, ": ");
+    dj_addSetting(t, s, value);
+    between = ", ";
+  }
+  dj_addModelSettings(t, def, &between);
+  dj_addText(t, "}");
+}
+
 static void addModel(djText* t, const djModelDef* def, const djModel* model, bool all) {
-  djOption option = dj_defaultOption();
   djBodyDef body = dj_defaultBodyDef();
   djJointDef joint = dj_defaultJointDef();
   djGeomDef geom = dj_defaultGeomDef();
@@ -215,12 +275,7 @@ static void addModel(djText* t, const djModelDef* def, const djModel* model, boo
   djExcludeDef exclude = {0, 0};
   dj_addText(t, "{\n  \"dijoco_model\": 1,\n  \"name\": ");
   dj_addQuoted(t, def->name);
-  dj_addText(t, ",\n  \"option\": ");
-  addStruct(t, def, dj_optionKeys, &def->option, all ? NULL : &option, NULL);
-  if (all || def->gravity_ramp > 0) {
-    dj_addText(t, ",\n  \"gravity_ramp\": ");
-    dj_addJsonNumber(t, def->gravity_ramp);
-  }
+  addOption(t, def, model, all);
   addList(t, def, "bodies", dj_bodyKeys, def->body, sizeof body, def->nbody,
           all ? NULL : &body);
   addList(t, def, "joints", dj_jointKeys, def->joint, sizeof joint, def->njnt,
@@ -230,6 +285,7 @@ static void addModel(djText* t, const djModelDef* def, const djModel* model, boo
           all ? NULL : &geom);
   addList(t, def, "sites", dj_siteKeys, def->site, sizeof site, def->nsite,
           all ? NULL : &site);
+  addTendons(t, def, all);
   addList(t, def, "actuators", dj_actuatorKeys, def->actuator, sizeof actuator, def->nu,
           all ? NULL : &actuator);
   addList(t, def, "pairs", dj_pairKeys, def->pair, sizeof pair, def->npair,
@@ -245,12 +301,6 @@ djStatus dj_modelText(djText* text, const djModel* model, bool all, djError* err
   void* storage = NULL;
   djStatus status = dj_getDef(&def, &storage, model, err);
   if (status < 0) return status;
-  const djContactSettings* in_force = &model->contact;
-  djOption* o = &def.option;
-  if (all && o->support < 0) o->support = in_force->support;
-  if (all && o->stiffness < 0) o->stiffness = in_force->stiffness;
-  if (all && o->skin < 0) o->skin = in_force->skin;
-  if (all && o->friction_eps < 0) o->friction_eps = in_force->friction_eps;
   addModel(text, &def, model, all);
   dj_freeDef(storage);
   if (text->failed) return dj_failMemory(err);

@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "gradient/map.h"
+#include "io/pattern.h"
 #include "io/task_parse.h"
 #include "model/make.h"
 
@@ -90,13 +91,13 @@ static djStatus parseElement(djMapArg* arg, const cJSON* item, djPool* pool, con
   return arg->text ? DJ_OK : dj_failMemory(at->err);
 }
 
-static djStatus parseArg(djMapArg* arg, const cJSON* item, djMapKeyKind kind, djPool* pool,
+static djStatus parseArg(djMapArg* arg, const cJSON* item, djHolds holds, djPool* pool,
                          const djAt* at) {
   arg->given = true;
-  switch (kind) {
-    case DJ_MAPKEY_INT: return dj_jsonInt(&arg->integer, item, at);
-    case DJ_MAPKEY_ELEMENT: return parseElement(arg, item, pool, at);
-    case DJ_MAPKEY_VECTOR:
+  switch (holds) {
+    case DJ_HOLDS_WHOLE: return dj_jsonInt(&arg->integer, item, at);
+    case DJ_HOLDS_ELEMENT: return parseElement(arg, item, pool, at);
+    case DJ_HOLDS_NUMBERS:
       arg->rows = 1;
       return dj_jsonNumbers(&arg->number, &arg->columns, item, pool, at);
     default:
@@ -121,28 +122,26 @@ static djStatus parseTo(djTaskMap* map, const cJSON* item, djPool* pool, const d
 }
 
 static djStatus parseMap(djTaskMap* map, const cJSON* item, djPool* pool, const djAt* at) {
-  const char* keys[4 + DJ_NMAPARG] = {"type", "from", "to", NULL};
+  const char* keys[DJ_MAX_ENTRY_KEYS] = {"type", "from", "to", NULL};
   if (!cJSON_IsObject(item)) return dj_jsonFail(at, NULL, "must be an object");
   const cJSON* type_item = dj_jsonGet(item, "type");
   const cJSON* from = dj_jsonGet(item, "from");
+  int type = 0;
   if (!type_item) return dj_jsonFail(at, "type", "is missing");
-  djStatus status = dj_jsonText(&map->type, type_item, at);
+  djStatus status = dj_jsonEntry(&type, type_item, dj_mapEntry, "map", at);
   if (status < 0) return status;
-  const djMapType* type = dj_findMapType(map->type);
-  if (!type) {
-    char what[128];
-    snprintf(what, sizeof what, "unknown map '%.100s'", map->type);
-    return dj_jsonFail(at, "type", what);
-  }
-  for (int k = 0; k < DJ_NMAPARG && type->key[k].name; k++) keys[3 + k] = type->key[k].name;
+  const djEntry* entry = dj_mapEntry(type);
+  map->type = entry->name;
+  dj_listKeys(keys, 3, entry);
   status = dj_jsonKeys(item, keys, at);
   if (status == DJ_OK && !from) status = dj_jsonFail(at, "from", "is missing");
   if (status == DJ_OK) status = dj_jsonText(&map->from, from, at);
   if (status == DJ_OK) status = parseTo(map, dj_jsonGet(item, "to"), pool, at);
-  for (int k = 0; k < DJ_NMAPARG && type->key[k].name && status == DJ_OK; k++) {
-    const cJSON* c = dj_jsonGet(item, type->key[k].name);
-    if (c) status = parseArg(&map->arg[k], c, type->key[k].kind, pool, at);
-    else if (type->key[k].required) status = dj_jsonFail(at, type->key[k].name, "is missing");
+  for (int k = 0; entry->key[k].name && status == DJ_OK; k++) {
+    const djKey* key = &entry->key[k];
+    const cJSON* c = dj_jsonGet(item, key->name);
+    if (c) status = parseArg(&map->arg[k], c, key->holds, pool, at);
+    else if (key->required) status = dj_jsonFail(at, key->name, "is missing");
   }
   return status;
 }
@@ -195,6 +194,29 @@ static djStatus resolveFree(djFree* f, const djTaskFree* t, const djModel* m, dj
   return DJ_OK;
 }
 
+// The map with all that the names of its `to` stand for.
+static djStatus expandTo(djTaskMap* out, const djTaskMap* map, const djModel* m, djPool* pool,
+                         djError* err) {
+  *out = *map;
+  if (map->nto == 0) return DJ_OK;
+  const char** to = NULL;
+  out->nto = 0;
+  for (int i = 0; i < map->nto; i++) {
+    const char* const* names;
+    int n;
+    djStatus status = dj_expandName(&names, &n, m, map->to[i], pool, err);
+    if (status < 0) return dj_prefix(err, status, "to");
+    const char** grown = dj_poolTake(pool, (size_t)(out->nto + n), sizeof *grown);
+    if (!grown) return dj_failMemory(err);
+    if (out->nto > 0) memcpy(grown, to, (size_t)out->nto * sizeof *grown);
+    memcpy(grown + out->nto, names, (size_t)n * sizeof *grown);
+    to = grown;
+    out->nto += n;
+  }
+  out->to = to;
+  return DJ_OK;
+}
+
 djStatus dj_resolveMaps(djProblem* p, const djTask* task, const djModel* m, djPool* pool,
                         djError* err) {
   p->inertia_from_geom = task->inertia_from_geom;
@@ -207,8 +229,10 @@ djStatus dj_resolveMaps(djProblem* p, const djTask* task, const djModel* m, djPo
   }
   if (status < 0) return status;
   for (; p->nmap < task->nmap; p->nmap++) {
-    djMapMaking making = {&task->map[p->nmap], m, p, task->horizon, pool, err};
-    status = dj_makeMap(&p->map[p->nmap], &making);
+    djTaskMap given;
+    djMapMaking making = {&given, m, p, task->horizon, pool, err};
+    status = expandTo(&given, &task->map[p->nmap], m, pool, err);
+    if (status == DJ_OK) status = dj_makeMap(&p->map[p->nmap], &making);
     char element[32];
     snprintf(element, sizeof element, "maps[%d]", p->nmap);
     if (status < 0) return dj_prefix(err, status, element);

@@ -6,6 +6,7 @@
 #include "io/task_memory.h"
 #include "io/task_parse.h"
 #include "io/text.h"
+#include "model/setting.h"
 
 #include <dijoco/io.h>
 
@@ -13,16 +14,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-static djStatus parseContact(djTask* task, const cJSON* item, const djAt* top) {
-  static const char* const keys[] = {"model", "support",      "length_scale", "stiffness",
-                                     "skin",  "friction_eps", "overlap",      NULL};
-  if (cJSON_IsString(item)) return dj_jsonSetting(&task->settings, "contact", item, top);
-  djAt at = {top->err, "contact"};
-  if (!cJSON_IsObject(item)) return dj_jsonFail(top, "contact", "must be a name or an object");
+// Names of the settings of a group ("": the top level) that a task may give.
+static void listSettings(const char** names, const char* group) {
+  const djSetting* s;
+  int n = 0;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    bool own = strcmp(s->group ? s->group : "", group) == 0;
+    if (own && (s->ways & DJ_BY_TASK)) names[n++] = s->name;
+  }
+  names[n] = NULL;
+}
+
+// An object with the settings of a group; the one that is called like it is its `model`, and may
+// stand for the object.
+static djStatus parseGroup(djTask* task, const char* group, const cJSON* item, const djAt* top) {
+  const char* keys[DJ_MAX_SETTINGS + 1];
+  const djSetting* model = dj_findSetting(group, DJ_BY_TASK);
+  if (cJSON_IsString(item)) return dj_jsonSetting(&task->settings, model, item, top);
+  djAt at = {top->err, group};
+  if (!cJSON_IsObject(item)) return dj_jsonFail(top, group, "must be a name or an object");
+  listSettings(keys, group);
+  for (int k = 0; keys[k]; k++) {
+    if (strcmp(keys[k], group) == 0) keys[k] = "model";
+  }
   djStatus status = dj_jsonKeys(item, keys, &at);
   for (const cJSON* c = item->child; c && status == DJ_OK; c = c->next) {
-    const char* name = strcmp(c->string, "model") == 0 ? "contact" : c->string;
-    status = dj_jsonSetting(&task->settings, name, c, &at);
+    const djSetting* s = strcmp(c->string, "model") == 0 ? model : dj_findSetting(c->string, 0);
+    status = dj_jsonSetting(&task->settings, s, c, &at);
   }
   return status;
 }
@@ -147,10 +165,12 @@ static djStatus parseVariables(djTask* task, const cJSON* item, djPool* pool, dj
 // Keys of the top level that hold single values.
 static djStatus parseTop(djTask* task, const cJSON* root, const char* folder, djPool* pool,
                          const djAt* at) {
-  static const char* const keys[] = {
-      "scene", "contact", "integrator", "timestep",  "tolerance",         "horizon", "initial",
-      "ctrl",  "set",     "loss",       "variables", "inertia_from_geom", "free",    "maps",
-      "connect", "optimizer", NULL};
+  enum { NKEY = 13 };
+  const char* keys[NKEY + DJ_MAX_SETTINGS + 1] = {
+      "scene", "contact", "horizon", "initial", "ctrl", "set", "loss", "variables",
+      "inertia_from_geom", "free", "maps", "connect", "optimizer"};
+  const char** settings = keys + NKEY;
+  listSettings(settings, "");
   djStatus status = dj_jsonKeys(root, keys, at);
   if (status < 0) return status;
   const cJSON* scene = dj_jsonGet(root, "scene");
@@ -171,10 +191,9 @@ static djStatus parseTop(djTask* task, const cJSON* root, const char* folder, dj
     return dj_jsonFail(at, "horizon", "must be between 1 and 10000000");
   }
   if (moving) status = dj_jsonBool(&task->inertia_from_geom, moving, at);
-  static const char* const settings[] = {"integrator", "timestep", "tolerance"};
-  for (int k = 0; k < 3 && status == DJ_OK; k++) {
-    const cJSON* c = dj_jsonGet(root, settings[k]);
-    if (c) status = dj_jsonSetting(&task->settings, settings[k], c, at);
+  for (; *settings && status == DJ_OK; settings++) {
+    const cJSON* c = dj_jsonGet(root, *settings);
+    if (c) status = dj_jsonSetting(&task->settings, dj_findSetting(*settings, 0), c, at);
   }
   return status;
 }
@@ -195,7 +214,7 @@ static djStatus parseTask(djTask* task, const cJSON* root, const char* folder, d
   const cJSON* connect = dj_jsonGet(root, "connect");
   const cJSON* optimizer = dj_jsonGet(root, "optimizer");
   if (!loss) return dj_jsonFail(&at, "loss", "is missing");
-  if (contact) status = parseContact(task, contact, &at);
+  if (contact) status = parseGroup(task, "contact", contact, &at);
   if (status == DJ_OK && initial) status = parseInitial(task, initial, pool, err);
   if (status == DJ_OK && ctrl) status = parseCtrl(task, ctrl, folder, pool, &at);
   if (status == DJ_OK && set) status = parseSet(task, set, pool, err);

@@ -93,20 +93,11 @@ static djStatus resolveCtrl(djProblem* p, const djTask* task, const djModel* m, 
   return DJ_OK;
 }
 
-static const char* objectName(djObject object) {
-  switch (object) {
-    case DJ_OBJ_BODY: return "body";
-    case DJ_OBJ_JOINT: return "joint";
-    case DJ_OBJ_GEOM: return "geom";
-    default: return "site";
-  }
-}
-
 static djStatus findElement(int* id, const djModel* m, djObject object, const char* name,
                             int loss, djError* err) {
   *id = dj_name2id(m, object, name);
   if (*id >= 0) return DJ_OK;
-  return dj_fail(err, DJ_INVALID, "loss[%d]: there is no %s '%.100s'", loss, objectName(object),
+  return dj_fail(err, DJ_INVALID, "loss[%d]: there is no %s '%.100s'", loss, dj_objectName(object),
                  name);
 }
 
@@ -185,18 +176,31 @@ void dj_deleteProblem(djProblem* problem) {
   free(problem);
 }
 
+static djStatus setOne(djModel* model, const djTask* task, const djTaskSet* s,
+                       const djParam* param, djError* err) {
+  if (s->n == param->nvalue && !(task->inertia_from_geom && dj_paramFollows(model, param))) {
+    return dj_setParam(model, param, s->value, err);
+  }
+  char name[128];
+  dj_paramName(name, sizeof name, model, param);
+  const char* shown = strchr(s->name, '*') ? name : s->name;
+  return s->n != param->nvalue
+             ? dj_fail(err, DJ_INVALID, "'%.100s': must be %d numbers", shown, param->nvalue)
+             : dj_fail(err, DJ_INVALID, "'%.100s': follows its geoms (inertia_from_geom)", shown);
+}
+
+// A value is given to each parameter that its name stands for.
 static djStatus setAll(djModel* model, const djTask* task, djError* err) {
   for (int i = 0; i < task->nset; i++) {
     const djTaskSet* s = &task->set[i];
-    djParam param;
-    djStatus status = dj_paramId(&param, model, s->name, err);
-    if (status == DJ_OK && s->n != param.nvalue) {
-      status = dj_fail(err, DJ_INVALID, "'%.100s': must be %d numbers", s->name, param.nvalue);
+    int n = dj_matchParams(NULL, 0, model, s->name, err);
+    djParam* param = calloc(n > 0 ? (size_t)n : 1, sizeof *param);
+    djStatus status = n < 0 ? (djStatus)n : param ? DJ_OK : dj_failMemory(err);
+    if (status == DJ_OK) dj_matchParams(param, n, model, s->name, NULL);
+    for (int k = 0; k < n && status == DJ_OK; k++) {
+      status = setOne(model, task, s, &param[k], err);
     }
-    if (status == DJ_OK && task->inertia_from_geom && dj_paramFollows(model, &param)) {
-      status = dj_fail(err, DJ_INVALID, "'%.100s': follows its geoms (inertia_from_geom)", s->name);
-    }
-    if (status == DJ_OK) status = dj_setParam(model, &param, s->value, err);
+    free(param);
     if (status < 0) return dj_prefix(err, status, "set");
   }
   return DJ_OK;
@@ -204,7 +208,8 @@ static djStatus setAll(djModel* model, const djTask* task, djError* err) {
 
 djStatus dj_applySet(djModel* model, const djTask* task, djError* err) {
   if (!model || !task) return dj_fail(err, DJ_INVALID, "model or task: NULL");
-  if (!task->inertia_from_geom || task->nset == 0) return named(task, setAll(model, task, err), err);
+  bool follow = task->inertia_from_geom && task->nset > 0;
+  if (!follow) return named(task, setAll(model, task, err), err);
   djModel* compiled = NULL;
   djStatus status = dj_copyModel(&compiled, model, err);
   if (status == DJ_OK) status = setAll(model, task, err);

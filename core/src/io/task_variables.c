@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "gradient/problem.h"
+#include "io/pattern.h"
 #include "model/make.h"
 
 #include <math.h>
@@ -137,27 +138,56 @@ static djStatus setBounds(djVariable* v, const djTaskVariable* t, const djProble
   return DJ_OK;
 }
 
+static bool isFree(const djProblem* p, const char* name) {
+  for (int i = 0; i < p->nfree; i++) {
+    if (strcmp(p->free[i].name, name) == 0) return true;
+  }
+  return false;
+}
+
+static djStatus addVariable(djProblem* p, const char* name, const djTaskVariable* t,
+                            const djTask* task, const djModel* m, djPool* pool, djError* err) {
+  djVariable* v = &p->variable[p->nvariable++];
+  v->name = name;
+  djStatus status = setKind(v, p, task->horizon, m, pool, err);
+  // Whole vectors that come twice are refused before memory is spent on them.
+  for (int j = 0; j < p->nvariable - 1 && status == DJ_OK && t->nindex < 0; j++) {
+    const djVariable* w = &p->variable[j];
+    if (!w->picked && w->kind == v->kind && w->joint == v->joint && w->param == v->param &&
+        w->free == v->free) {
+      status = dj_fail(err, DJ_INVALID, "'%.100s' is listed twice", v->name);
+    }
+  }
+  if (status == DJ_OK) status = setIndex(v, t, pool, err);
+  return status < 0 ? status : setBounds(v, t, p, m, pool, err);
+}
+
 djStatus dj_resolveVariables(djProblem* p, const djTask* task, const djModel* m, djPool* pool,
                              djError* err) {
-  p->variable = dj_poolTake(pool, (size_t)task->nvariable, sizeof *p->variable);
+  typedef struct djNames {
+    int n;
+    const char* const* name;
+  } djNames;
+  size_t count = 0;
+  djNames* list = dj_poolTake(pool, (size_t)task->nvariable, sizeof *list);
+  if (!list) return dj_failMemory(err);
+  for (int i = 0; i < task->nvariable; i++) {
+    const char* const* name = &task->variable[i].name;
+    list[i] = (djNames){1, name};
+    if (!isFree(p, *name)) {
+      djStatus status = dj_expandName(&list[i].name, &list[i].n, m, *name, pool, err);
+      if (status < 0) return dj_prefix(err, status, "variables");
+    }
+    count += (size_t)list[i].n;
+  }
+  p->variable = dj_poolTake(pool, count, sizeof *p->variable);
   if (!p->variable) return dj_failMemory(err);
   djStatus status = DJ_OK;
-  for (int i = 0; i < task->nvariable && status == DJ_OK; i++) {
-    const djTaskVariable* t = &task->variable[i];
-    djVariable* v = &p->variable[p->nvariable++];
-    v->name = t->name;
-    status = setKind(v, p, task->horizon, m, pool, err);
-    // Whole vectors that come twice are refused before memory is spent on them.
-    for (int j = 0; j < i && status == DJ_OK && t->nindex < 0; j++) {
-      const djVariable* w = &p->variable[j];
-      if (!w->picked && w->kind == v->kind && w->joint == v->joint && w->param == v->param &&
-          w->free == v->free) {
-        status = dj_fail(err, DJ_INVALID, "'%.100s' is listed twice", v->name);
-      }
+  for (int i = 0; i < task->nvariable; i++) {
+    for (int k = 0; k < list[i].n; k++) {
+      status = addVariable(p, list[i].name[k], &task->variable[i], task, m, pool, err);
+      if (status < 0) return dj_prefix(err, status, "variables");
     }
-    if (status == DJ_OK) status = setIndex(v, t, pool, err);
-    if (status == DJ_OK) status = setBounds(v, t, p, m, pool, err);
-    if (status < 0) return dj_prefix(err, status, "variables");
   }
   status = dj_checkListed(p, err);
   if (status == DJ_OK) status = dj_checkTargets(p, err);

@@ -8,26 +8,25 @@
 // ---- factorization ----------------------------------------------------------------------------
 
 // The row's entries of H; blocks that will be filled in are zero.
-static void loadRow(double* L, const double* H, const double* shift, const djBlocks* b, int k) {
+static void loadRow(double* L, const djMatrix* H, const double* shift, int k) {
+  const djBlocks* b = H->blocks;
   djBlockRow r = dj_blockRow(b, k);
-  size_t n = b->n;
   int block = b->order[k];
   for (int i = 0; i < r.own; i++) {
     double* to = L + r.at + (size_t)i * r.width;
-    memcpy(to, H + (size_t)(r.first + i) * n + r.first, (size_t)(i + 1) * sizeof(double));
+    memcpy(to, dj_own(H, r.first + i, r.first), (size_t)(i + 1) * sizeof(double));
     if (shift) to[i] += shift[r.first + i];
   }
   double* to = L + r.at + r.own;
   for (int l = 0; l < r.nlater; l++) {
-    int other = b->order[r.later[l]], first = b->adr[other], size = dj_blockRows(b, other);
-    bool near = dj_isNear(b, block, other);
+    int other = b->order[r.later[l]], size = dj_blockRows(b, other);
+    bool below = other < block;   // the lower triangle is given
+    djBlockView v = below ? dj_blockOf(H, block, other) : dj_blockOf(H, other, block);
     for (int i = 0; i < r.own; i++) {
       double* row = to + (size_t)i * r.width;
-      const double* low = H + (size_t)(r.first + i) * n + first;
-      const double* high = H + (size_t)first * n + r.first + i;   // in the lower triangle
-      if (!near) memset(row, 0, (size_t)size * sizeof(double));
-      else if (other < block) memcpy(row, low, (size_t)size * sizeof(double));
-      else for (int j = 0; j < size; j++) row[j] = high[(size_t)j * n];
+      if (!v.at) memset(row, 0, (size_t)size * sizeof(double));
+      else if (below) memcpy(row, v.at + (size_t)i * v.stride, (size_t)size * sizeof(double));
+      else for (int j = 0; j < size; j++) row[j] = v.at[(size_t)j * v.stride + i];
     }
     to += size;
   }
@@ -35,10 +34,10 @@ static void loadRow(double* L, const double* H, const double* shift, const djBlo
 
 // Pivots of the diagonal block, from the last to the first: H_ij -= H_ki H_kj / D_k for i < k in
 // the block and all j. The diagonal receives 1/D; rows are divided by D later.
-static bool eliminateOwn(double* at, const djBlockRow* r, const double* H, size_t n) {
+static bool eliminateOwn(double* at, const djBlockRow* r, const djMatrix* H) {
   for (int k = r->own - 1; k >= 0; k--) {
     double* restrict row = at + (size_t)k * r->width;
-    double scale = fabs(H[(size_t)(r->first + k) * (n + 1)]);
+    double scale = fabs(*dj_own(H, r->first + k, r->first + k));
     if (!(row[k] > 1e-14 * scale) || !isfinite(row[k])) return false;   // also for NaN
     row[k] = 1 / row[k];
     for (int i = k - 1; i >= 0; i--) {
@@ -97,11 +96,12 @@ static void divideRow(double* at, const djBlockRow* r) {
   }
 }
 
-bool dj_factorBlockLDL(double* L, const double* H, const double* shift, const djBlocks* b) {
-  for (int k = 0; k < b->nblock; k++) loadRow(L, H, shift, b, k);
+bool dj_factorBlockLDL(double* L, const djMatrix* H, const double* shift) {
+  const djBlocks* b = H->blocks;
+  for (int k = 0; k < b->nblock; k++) loadRow(L, H, shift, k);
   for (int k = 0; k < b->nblock; k++) {
     djBlockRow r = dj_blockRow(b, k);
-    if (!eliminateOwn(L + r.at, &r, H, b->n)) return false;
+    if (!eliminateOwn(L + r.at, &r, H)) return false;
     updateLater(L, b, k);
     divideRow(L + r.at, &r);
   }

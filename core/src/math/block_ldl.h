@@ -6,13 +6,13 @@
 #ifndef DJ_MATH_BLOCK_LDL_H_
 #define DJ_MATH_BLOCK_LDL_H_
 
-#include "math/pattern.h"
+#include "math/block_matrix.h"
 
 static inline size_t dj_blockFactorSize(const djBlocks* b) { return b->factor_adr[b->nblock]; }
 
 // L (dj_blockFactorSize) from the lower triangle of H, with shift (n) added to its diagonal (NULL:
 // none). Returns false when not positive definite.
-bool dj_factorBlockLDL(double* L, const double* H, const double* shift, const djBlocks* blocks);
+bool dj_factorBlockLDL(double* L, const djMatrix* H, const double* shift);
 
 // x (n) <- H^-1 x; X (n x ncol) <- H^-1 X
 void dj_solveBlockLDL(double* x, const double* L, const djBlocks* blocks);

@@ -8,27 +8,25 @@
 // ---- factorization ----------------------------------------------------------------------------
 
 // Entries of H in the k-th row of blocks and in its columns; what will be filled in is zero.
-static void load(double* F, const double* H, const double* shift, const djBlocks* b, int k) {
+static void load(double* F, const djMatrix* H, const double* shift, int k) {
+  const djBlocks* b = H->blocks;
   djBlockRow r = dj_blockRow(b, k);
-  size_t n = b->n;
   int nrow = r.width - r.own, at = 0;
   double *row = F + r.at, *column = F + b->upper_adr[k];
   for (int i = 0; i < r.own; i++) {
     double* to = row + (size_t)i * r.width;
-    memcpy(to, H + (size_t)(r.first + i) * n + r.first, (size_t)r.own * sizeof(double));
+    memcpy(to, dj_own(H, r.first + i, r.first), (size_t)r.own * sizeof(double));
     if (shift) to[i] += shift[r.first + i];
   }
   for (int l = 0; l < r.nlater; l++) {
-    int other = b->order[r.later[l]], first = b->adr[other], size = dj_blockRows(b, other);
-    bool near = dj_isNear(b, b->order[k], other);
+    int other = b->order[r.later[l]], size = dj_blockRows(b, other);
+    djBlockView v = dj_blockOf(H, b->order[k], other), t = dj_blockOf(H, other, b->order[k]);
     for (int i = 0; i < r.own; i++) {
       double* right = row + (size_t)i * r.width + r.own + at;
       double* below = column + (size_t)i * nrow + at;
-      const double* from = H + (size_t)(r.first + i) * n + first;
-      const double* transposed = H + (size_t)first * n + r.first + i;
       for (int j = 0; j < size; j++) {
-        right[j] = near ? from[j] : 0;
-        below[j] = near ? transposed[(size_t)j * n] : 0;
+        right[j] = v.at ? v.at[(size_t)i * v.stride + j] : 0;
+        below[j] = v.at ? t.at[(size_t)j * t.stride + i] : 0;
       }
     }
     at += size;
@@ -41,12 +39,11 @@ static void subtractRow(double* restrict to, double f, const double* restrict fr
 
 // Pivots of the diagonal block, from the last to the first. Rows are divided by D at once, columns
 // below the block are not.
-static bool eliminateOwn(double* row, double* column, const djBlockRow* r, const double* H,
-                         size_t n) {
+static bool eliminateOwn(double* row, double* column, const djBlockRow* r, const djMatrix* H) {
   int nrow = r->width - r->own;
   for (int k = r->own - 1; k >= 0; k--) {
     double* at = row + (size_t)k * r->width;
-    double scale = fabs(H[(size_t)(r->first + k) * (n + 1)]);
+    double scale = fabs(*dj_own(H, r->first + k, r->first + k));
     if (!(at[k] > 1e-14 * scale) || !isfinite(at[k])) return false;   // also for NaN
     double inv = 1 / at[k];
     for (int j = 0; j < k; j++) at[j] *= inv;
@@ -106,11 +103,12 @@ static void updateLater(double* F, const djBlocks* b, int k) {
   }
 }
 
-bool dj_factorBlockLDU(double* F, const double* H, const double* shift, const djBlocks* b) {
-  for (int k = 0; k < b->nblock; k++) load(F, H, shift, b, k);
+bool dj_factorBlockLDU(double* F, const djMatrix* H, const double* shift) {
+  const djBlocks* b = H->blocks;
+  for (int k = 0; k < b->nblock; k++) load(F, H, shift, k);
   for (int k = 0; k < b->nblock; k++) {
     djBlockRow r = dj_blockRow(b, k);
-    if (!eliminateOwn(F + r.at, F + b->upper_adr[k], &r, H, b->n)) return false;
+    if (!eliminateOwn(F + r.at, F + b->upper_adr[k], &r, H)) return false;
     updateLater(F, b, k);
   }
   return true;

@@ -6,13 +6,13 @@
 #ifndef DJ_MATH_BLOCK_LDU_H_
 #define DJ_MATH_BLOCK_LDU_H_
 
-#include "math/pattern.h"
+#include "math/block_matrix.h"
 
 static inline size_t dj_blockLDUSize(const djBlocks* b) { return b->upper_adr[b->nblock]; }
 
 // F (dj_blockLDUSize) from H, with shift (n) added to its diagonal (NULL: none). Returns false when
 // a pivot is not positive.
-bool dj_factorBlockLDU(double* F, const double* H, const double* shift, const djBlocks* blocks);
+bool dj_factorBlockLDU(double* F, const djMatrix* H, const double* shift);
 
 // x (n) <- H^-1 x, x <- H^-T x, X (n x ncol) <- H^-1 X
 void dj_solveBlockLDU(double* x, const double* F, const djBlocks* blocks);

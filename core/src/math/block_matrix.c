@@ -2,107 +2,160 @@
 
 #include <string.h>
 
-// Every matrix operation runs over rows i of the matrix and, in each, over stretches of columns:
-// near blocks that follow each other make one.
-typedef struct Walk {
-  const djBlocks* b;
-  int block, end, row, i;   // block row, past its last row, row of the matrix, index into near
-  int first, size;          // the stretch
-} Walk;
+// ---- blocks -----------------------------------------------------------------------------------
 
-static Walk startWalk(const djBlocks* b) {
-  return (Walk){.b = b, .block = 0, .end = b->nblock ? b->adr[1] : 0, .row = 0, .i = 0};
+// Rows of a block, and entries of one of its rows.
+static int blockRows(const djBlocks* b, int a) { return b->adr[a + 1] - b->adr[a]; }
+
+static int rowWidth(const djBlocks* b, int a) {
+  int rows = blockRows(b, a);
+  return rows ? (int)((b->matrix_adr[a + 1] - b->matrix_adr[a]) / (size_t)rows) : 0;
 }
 
-// The next stretch; false after the last.
-static bool nextStretch(Walk* w) {
-  const djBlocks* b = w->b;
-  if (w->block >= b->nblock) return false;
-  while (w->row == w->end || w->i == b->near_adr[w->block + 1]) {
-    if (w->row < w->end) w->row++;
-    if (w->row == w->end) {
-      if (++w->block >= b->nblock) return false;
-      w->end = b->adr[w->block + 1];
-    }
-    w->i = b->near_adr[w->block];
-  }
-  int from = b->near[w->i++], to = from;
-  while (w->i < b->near_adr[w->block + 1] && b->near[w->i] == to + 1) to = b->near[w->i++];
-  w->first = b->adr[from];
-  w->size = b->adr[to + 1] - w->first;
-  return true;
+djBlockView dj_blockOf(const djMatrix* A, int a, int b) {
+  const djBlocks* s = A->blocks;
+  djBlockView v = {NULL, rowWidth(s, a), s->adr[a], s->adr[b]};
+  int at = dj_findNear(s, a, b);
+  if (at >= 0) v.at = A->data + s->matrix_adr[a] + s->near_col[at];
+  return v;
 }
 
-static size_t place(const Walk* w) { return (size_t)w->row * (size_t)w->b->n + (size_t)w->first; }
-
-void dj_clearBlocks(double* A, const djBlocks* b) {
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    memset(A + place(&w), 0, (size_t)w.size * sizeof(double));
-  }
+djBlockView dj_blockView(const djMatrix* A, int row, int col) {
+  const djBlocks* s = A->blocks;
+  return dj_blockOf(A, s->block_of[row], s->block_of[col]);
 }
 
-void dj_scaleBlocks(double* A, double f, const djBlocks* b) {
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    double* to = A + place(&w);
-    for (int j = 0; j < w.size; j++) to[j] *= f;
-  }
+// ---- matrices ---------------------------------------------------------------------------------
+
+void dj_clearMatrix(djMatrix* A) { memset(A->data, 0, dj_packedSize(A->blocks) * sizeof(double)); }
+
+void dj_scaleMatrix(djMatrix* A, double f) {
+  size_t n = dj_packedSize(A->blocks);
+  for (size_t k = 0; k < n; k++) A->data[k] *= f;
 }
 
-void dj_addBlocks(double* restrict A, const double* restrict B, const djBlocks* b) {
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    double* restrict to = A + place(&w);
-    const double* restrict from = B + place(&w);
-    for (int j = 0; j < w.size; j++) to[j] += from[j];
-  }
+void dj_addMatrix(djMatrix* A, const djMatrix* B) {
+  size_t n = dj_packedSize(A->blocks);
+  double* restrict to = A->data;
+  const double* restrict from = B->data;
+  for (size_t k = 0; k < n; k++) to[k] += from[k];
 }
 
-void dj_copyMatrixBlocks(double* restrict B, const double* restrict A, const djBlocks* b) {
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    memcpy(B + place(&w), A + place(&w), (size_t)w.size * sizeof(double));
-  }
+void dj_copyMatrix(djMatrix* B, const djMatrix* A) {
+  memcpy(B->data, A->data, dj_packedSize(A->blocks) * sizeof(double));
 }
 
-void dj_mirrorBlocks(double* B, const double* A, const djBlocks* b) {
-  size_t n = b->n;
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    size_t row = w.row;
-    for (size_t j = w.first; j < (size_t)(w.first + w.size) && j <= row; j++) {
-      B[j * n + row] = B[row * n + j] = A[row * n + j];
+void dj_addDiagonal(djMatrix* A, const djMatrix* B) {
+  const djBlocks* s = B->blocks;
+  for (int a = 0; a < s->nblock; a++) {
+    for (int i = s->adr[a]; i < s->adr[a + 1]; i++) {
+      double* restrict to = dj_ownRow(A, i);
+      const double* restrict from = dj_ownRow(B, i);
+      for (int j = s->adr[a]; j < s->adr[a + 1]; j++) to[j] += from[j];
     }
   }
 }
 
-void dj_packBlocks(double* P, const double* A, const djBlocks* b) {
-  if (b->nblock < 2 && P == A) return;
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    memmove(P, A + place(&w), (size_t)w.size * sizeof(double));
-    P += w.size;
+void dj_setDiagonal(djMatrix* A, const djMatrix* B) {
+  dj_clearMatrix(A);
+  const djBlocks* s = B->blocks;
+  for (int a = 0; a < s->nblock; a++) {
+    size_t first = (size_t)s->adr[a], bytes = (size_t)blockRows(s, a) * sizeof(double);
+    for (int i = s->adr[a]; i < s->adr[a + 1]; i++) {
+      memcpy(dj_ownRow(A, i) + first, dj_ownRow(B, i) + first, bytes);
+    }
   }
 }
 
-void dj_unpackBlocks(double* A, int stride, double f, const double* P, const djBlocks* b) {
-  for (int i = 0; i < b->n; i++) memset(A + (size_t)i * stride, 0, (size_t)b->n * sizeof(double));
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    double* to = A + (size_t)w.row * stride + w.first;
-    for (int j = 0; j < w.size; j++) to[j] = f * P[j];
-    P += w.size;
+void dj_mirrorMatrix(djMatrix* A) {
+  const djBlocks* s = A->blocks;
+  for (int a = 0; a < s->nblock; a++) {
+    int rows = blockRows(s, a);
+    for (int k = s->near_adr[a]; k < s->near_adr[a + 1] && s->near[k] <= a; k++) {
+      djBlockView low = dj_blockOf(A, a, s->near[k]), high = dj_blockOf(A, s->near[k], a);
+      int columns = blockRows(s, s->near[k]);
+      for (int i = 0; i < rows; i++) {
+        const double* from = low.at + (size_t)i * (size_t)low.stride;
+        int end = s->near[k] < a ? columns : i;
+        for (int j = 0; j < end; j++) high.at[(size_t)j * (size_t)high.stride + i] = from[j];
+      }
+    }
   }
 }
 
-void dj_mulBlocks(double* y, double f, const double* P, const double* x, const djBlocks* b) {
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    double sum = 0;
-    for (int j = 0; j < w.size; j++) sum += P[j] * x[w.first + j];
-    y[w.row] += f * sum;
-    P += w.size;
+void dj_columns(double* X, int stride, double f, const djMatrix* A, int first, int end) {
+  const djBlocks* s = A->blocks;
+  size_t bytes = (size_t)(end - first) * sizeof(double);
+  for (int i = 0; i < s->n; i++) memset(X + (size_t)i * stride, 0, bytes);
+  for (int c = first, b = 0; c < end;) {
+    while (c >= s->adr[b + 1]) b++;
+    int to = s->adr[b + 1] < end ? s->adr[b + 1] : end;
+    for (int k = s->near_adr[b]; k < s->near_adr[b + 1]; k++) {   // the pattern is symmetric
+      int a = s->near[k];
+      djBlockView v = dj_blockOf(A, a, b);
+      for (int i = s->adr[a]; i < s->adr[a + 1]; i++) {
+        const double* from = dj_viewEntry(&v, i, c);
+        double* out = X + (size_t)i * stride + (c - first);
+        for (int j = 0; j < to - c; j++) out[j] = f * from[j];
+      }
+    }
+    c = to;
   }
 }
 
-void dj_mulBlocksT(double* restrict y, double f, const double* restrict P,
-                   const double* restrict x, const djBlocks* b) {
-  for (Walk w = startWalk(b); nextStretch(&w);) {
-    double g = f * x[w.row];
-    for (int j = 0; j < w.size; j++) y[w.first + j] += g * P[j];
-    P += w.size;
+// Products run over rows of the matrix and, in each, over stretches of columns: near blocks that
+// follow each other make one.
+void dj_mulMatrix(double* y, double f, const djMatrix* A, const double* x) {
+  const djBlocks* b = A->blocks;
+  const double* at = A->data;
+  for (int a = 0; a < b->nblock; a++) {
+    for (int row = b->adr[a]; row < b->adr[a + 1]; row++) {
+      for (int k = b->near_adr[a]; k < b->near_adr[a + 1];) {
+        int first = b->adr[b->near[k]], size = dj_nearStretch(b, a, &k);
+        double sum = 0;
+        for (int j = 0; j < size; j++) sum += at[j] * x[first + j];
+        y[row] += f * sum;
+        at += size;
+      }
+    }
+  }
+}
+
+void dj_mulMatrixT(double* restrict y, double f, const djMatrix* A, const double* restrict x) {
+  const djBlocks* b = A->blocks;
+  const double* restrict at = A->data;
+  for (int a = 0; a < b->nblock; a++) {
+    for (int row = b->adr[a]; row < b->adr[a + 1]; row++) {
+      double g = f * x[row];
+      for (int k = b->near_adr[a]; k < b->near_adr[a + 1];) {
+        int first = b->adr[b->near[k]], size = dj_nearStretch(b, a, &k);
+        for (int j = 0; j < size; j++) y[first + j] += g * at[j];
+        at += size;
+      }
+    }
+  }
+}
+
+// ---- matrices with few entries ----------------------------------------------------------------
+
+void dj_addColumns(double* X, int width, double f, const djEntries* A, int shift) {
+  for (int k = 0; k < A->n; k++) {
+    const djMatrixEntry* e = &A->entry[k];
+    int c = e->col + shift;
+    if (c >= 0 && c < width) X[(size_t)e->row * (size_t)width + (size_t)c] += f * e->value;
+  }
+}
+
+void dj_mulEntries(double* y, double f, const djEntries* A, const double* x) {
+  for (int k = 0; k < A->n; k++) {
+    const djMatrixEntry* e = &A->entry[k];
+    y[e->row] += f * e->value * x[e->col];
+  }
+}
+
+void dj_mulEntriesT(double* y, double f, const djEntries* A, const double* x) {
+  for (int k = 0; k < A->n; k++) {
+    const djMatrixEntry* e = &A->entry[k];
+    y[e->col] += f * e->value * x[e->row];
   }
 }

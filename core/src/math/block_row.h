@@ -32,11 +32,4 @@ static inline djBlockRow dj_blockRow(const djBlocks* b, int k) {
   return r;
 }
 
-static inline bool dj_isNear(const djBlocks* b, int block, int other) {
-  for (int i = b->near_adr[block]; i < b->near_adr[block + 1]; i++) {
-    if (b->near[i] == other) return true;
-  }
-  return false;
-}
-
 #endif  // DJ_MATH_BLOCK_ROW_H_

@@ -66,6 +66,11 @@ double dju_softLimitByWidth(double x, double k, double w) {
   return x < w ? -0.5 * k * (x / w) * (x / w) : -0.5 * k;
 }
 
+djJet dju_smoothRamp(double x, double w) {
+  djJet c = corner(-x / w);
+  return (djJet){-w * c.f, c.d, -c.dd / w};
+}
+
 djJet dju_smoothStep(double t) {
   if (t <= 0) return (djJet){0, 0, 0};
   if (t >= 1) return (djJet){1, 0, 0};

@@ -24,6 +24,9 @@ djJet dju_softLimit(double x, double k, double w);
 // Derivative of its slope f' by w.
 double dju_softLimitByWidth(double x, double k, double w);
 
+// max(x, 0), C2: equal to it further than w from 0, 3/16 w at 0. w > 0.
+djJet dju_smoothRamp(double x, double w);
+
 // 0 for t <= 0, 1 for t >= 1, quintic between (C2).
 djJet dju_smoothStep(double t);
 

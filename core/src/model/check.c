@@ -82,63 +82,6 @@ bool dj_inertiaOk(const double inertia[3]) {
   return true;
 }
 
-static djStatus bad(djError* err, const char* what) {
-  return dj_fail(err, DJ_INVALID, "option: %s", what);
-}
-
-djStatus dj_checkOption(const djOption* o, djError* err) {
-  if (!(isfinite(o->timestep) && o->timestep > 0)) return bad(err, "timestep must be positive");
-  if (!dj_allFinite(o->gravity, 3)) return bad(err, "gravity is not finite");
-  if (!dj_allFinite(o->wind, 3)) return bad(err, "wind is not finite");
-  if (!dj_allNonnegative(&o->density, 1)) return bad(err, "density must not be negative");
-  if (!dj_allNonnegative(&o->viscosity, 1)) return bad(err, "viscosity must not be negative");
-  if (o->disable < 0 || o->disable >= 2 * DJ_DSBL_ACTUATION) {
-    return bad(err, "disable has unknown bits");
-  }
-  if ((int)o->integrator < 0 || o->integrator >= DJ_NINTEGRATOR) {
-    return bad(err, "unknown integrator");
-  }
-  if ((int)o->contact < DJ_CONTACT_NONE || (int)o->contact >= DJ_NCONTACT) {
-    return bad(err, "unknown contact model");
-  }
-  // Negative numbers are "auto".
-  if (!isfinite(o->support) || o->support == 0 || o->support >= 1) {
-    return bad(err, "support must be between 0 and 1");
-  }
-  if (!(isfinite(o->length_scale) && o->length_scale > 0)) {
-    return bad(err, "length_scale must be positive");
-  }
-  if (!isfinite(o->stiffness) || o->stiffness == 0) return bad(err, "stiffness must be positive");
-  if (!isfinite(o->skin)) return bad(err, "skin is not finite");
-  if (!isfinite(o->friction_eps) || o->friction_eps == 0) {
-    return bad(err, "friction_eps must be positive");
-  }
-  if (!(isfinite(o->tolerance) && o->tolerance > 0)) return bad(err, "tolerance must be positive");
-  if (o->max_iterations < 1) return bad(err, "max_iterations must be at least 1");
-  if (o->overlap != DJ_OVERLAP_RECOVER && o->overlap != DJ_OVERLAP_ERROR) {
-    return bad(err, "unknown value of overlap");
-  }
-  if (o->friction_arms != DJ_ARMS_PLANE && o->friction_arms != DJ_ARMS_PAPER) {
-    return bad(err, "unknown value of friction_arms");
-  }
-  if (o->friction_cap != DJ_CAP_MAGNITUDE && o->friction_cap != DJ_CAP_PAPER) {
-    return bad(err, "unknown value of friction_cap");
-  }
-  if (!(isfinite(o->frictionloss_eps) && o->frictionloss_eps > 0)) {
-    return bad(err, "frictionloss_eps must be positive");
-  }
-  return DJ_OK;
-}
-
-djOption dj_plainOption(const djOption* o) {
-  djOption plain = *o;
-  double* automatic[] = {&plain.support, &plain.stiffness, &plain.skin, &plain.friction_eps};
-  for (int k = 0; k < 4; k++) {
-    if (*automatic[k] < 0) *automatic[k] = -1;
-  }
-  return plain;
-}
-
 static djStatus checkBody(const djBodyDef* b, int i, djError* err) {
   double unit[4];
   const char* problem = NULL;

@@ -26,11 +26,12 @@ bool dj_makeUnit(double* out, const double* v, int n);
 // Lengths and times that others are divided by are at least this.
 #define DJ_SMALLEST 1e-20
 
-// How many coordinates of a joint are plain numbers; a quaternion, which may have any length, follows.
+// How many coordinates of a joint are plain numbers; a quaternion, which may have any length,
+// follows.
 int dj_plainCoordinates(int joint_type);
 
-// "is larger than 1e20" of numbers beyond `most`, one of the two; else NULL. "is smaller than 1e-20"
-// of a positive number.
+// "is larger than 1e20" of numbers beyond `most`, one of the two; else NULL. "is smaller than
+// 1e-20" of a positive number.
 const char* dj_sizeProblem(const double* v, int n, double most);
 const char* dj_smallProblem(double v);
 
@@ -45,6 +46,7 @@ int dj_usedSizes(int geom_type);
 // than 1%, so that derivatives can be compared with differences at a flat body).
 bool dj_inertiaOk(const double inertia[3]);
 
+// Each option by its row in the table of settings (setting.h).
 djStatus dj_checkOption(const djOption* option, djError* err);
 
 // The option with -1 for every number that is "auto", however it was written.
@@ -55,15 +57,14 @@ djOption dj_plainOption(const djOption* option);
 djStatus dj_checkTree(const djModelDef* def, djError* err);
 djStatus dj_checkElements(const djModelDef* def, djError* err);
 
-// That no number of a valid definition, or of its options, is too large.
-djStatus dj_checkOptionSize(const djOption* option, djError* err);
+// That no number of a valid definition is too large.
 djStatus dj_checkSizes(const djModelDef* def, djError* err);
 
 // Bodies with dofs carry mass, and inertia where they rotate freely.
 djStatus dj_checkMasses(const djModel* model, djError* err);
 
-// Coordinates given by a user: finite, not too large, quaternions normalised in place; a zero one is
-// an error. Velocities likewise; activations and controls (n), which messages call `what`.
+// Coordinates given by a user: finite, not too large, quaternions normalised in place; a zero one
+// is an error. Velocities likewise; activations and controls (n), which messages call `what`.
 djStatus dj_checkQpos(double* qpos, const djModel* model, djError* err);
 djStatus dj_checkQvel(const double* qvel, const djModel* model, djError* err);
 djStatus dj_checkNumbers(const double* v, int n, const char* what, djError* err);

@@ -59,6 +59,10 @@ static const char* meshProblem(const djMeshDef* m) {
       if (f[c] == f[(c + 1) % 3]) return "a face names a vertex twice";
     }
   }
+  if (m->ntri < 0 || (m->ntri > 0 && !m->tri)) return "triangles are missing";
+  for (size_t k = 0; k < 3 * (size_t)m->ntri; k++) {   // flat ones do no harm
+    if (!inRange(m->tri[k], m->nvert)) return "a triangle names a vertex that does not exist";
+  }
   return NULL;
 }
 
@@ -88,9 +92,104 @@ static djStatus checkSites(const djModelDef* def, djError* err) {
   return DJ_OK;
 }
 
+static const char* jointsProblem(const djModelDef* def, const djTendonDef* t) {
+  for (int k = 0; k < t->nwrap; k++) {
+    const djWrapDef* w = &t->wrap[k];
+    if (!inRange(w->id, def->njnt)) return "a joint does not exist";
+    djJointType type = def->joint[w->id].type;
+    if (type != DJ_SLIDE && type != DJ_HINGE) return "its joints must be slides or hinges";
+    if (!isfinite(w->prm)) return "coef is not finite";
+  }
+  return NULL;
+}
+
+static bool isSite(const djTendonDef* t, int k) {
+  return k >= 0 && k < t->nwrap && t->wrap[k].type == DJ_WRAP_SITE;
+}
+
+// Each site has a neighbour; pulleys stand between, or at the beginning.
+static const char* pathProblem(const djModelDef* def, const djTendonDef* t) {
+  for (int k = 0; k < t->nwrap; k++) {
+    const djWrapDef* w = &t->wrap[k];
+    if (w->type == DJ_WRAP_PULLEY) {
+      if (!(w->prm > 0) || !isfinite(w->prm)) return "divisor of a pulley must be positive";
+      if (!isSite(t, k + 1)) return "a site must follow each pulley";
+    } else if (w->type != DJ_WRAP_SITE) {
+      return "unknown type of path element";
+    } else if (!inRange(w->id, def->nsite)) {
+      return "a site does not exist";
+    } else if (!isSite(t, k - 1) && !isSite(t, k + 1)) {
+      return "a site of its path stands alone";
+    }
+  }
+  return NULL;
+}
+
+static const char* tendonProblem(const djModelDef* def, const djTendonDef* t) {
+  if (t->nwrap < 1 || !t->wrap) return "has neither joints nor a path";
+  bool fixed = t->wrap[0].type == DJ_WRAP_JOINT;
+  for (int k = 1; k < t->nwrap; k++) {
+    if ((t->wrap[k].type == DJ_WRAP_JOINT) != fixed) return "joints and sites cannot be mixed";
+  }
+  const char* problem = fixed ? jointsProblem(def, t) : pathProblem(def, t);
+  if (problem) return problem;
+  if (!dj_allFinite(t->springlength, 2)) return "springlength is not finite";
+  if (t->springlength[0] > t->springlength[1]) return "springlength is reversed";
+  if (!dj_allNonnegative(&t->stiffness, 1)) return "stiffness is negative or not finite";
+  if (!dj_allFinite(t->stiffnesspoly, 2)) return "stiffnesspoly is not finite";
+  if (!dj_allNonnegative(&t->damping, 1)) return "damping is negative or not finite";
+  if (!dj_allFinite(t->dampingpoly, 2)) return "dampingpoly is not finite";
+  if (!dj_allNonnegative(&t->frictionloss, 1)) return "frictionloss is negative or not finite";
+  if (!dj_allNonnegative(&t->armature, 1)) return "armature is negative or not finite";
+  if (!isfinite(t->margin)) return "margin is not finite";
+  if (!dj_allNonnegative(&t->limit_stiffness, 1)) return "limit_stiffness is negative";
+  if (!dj_allNonnegative(&t->limit_damping, 1)) return "limit_damping is negative";
+  return NULL;
+}
+
+static djStatus checkTendons(const djModelDef* def, djError* err) {
+  for (int i = 0; i < def->ntendon; i++) {
+    const djTendonDef* t = &def->tendon[i];
+    djElementText element = dj_elementText("tendon", t->name, i);
+    const char* problem = tendonProblem(def, t);
+    if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
+    problem = dj_rangeProblem(t->range, t->limited);
+    if (problem) return dj_fail(err, DJ_INVALID, "%s: range %s", element.text, problem);
+    problem = dj_rangeProblem(t->actfrcrange, t->actfrclimited);
+    bool holds = t->actfrcrange[0] <= 0 && t->actfrcrange[1] >= 0;
+    if (!problem && t->actfrclimited && !holds) problem = "does not hold 0";
+    if (problem) return dj_fail(err, DJ_INVALID, "%s: actfrcrange %s", element.text, problem);
+  }
+  return DJ_OK;
+}
+
+// What an actuator is on: one thing, which exists.
+static const char* targetProblem(const djModelDef* def, const djActuatorDef* a) {
+  bool crank = a->cranksite >= 0 || a->slidersite >= 0;
+  int n = (a->joint >= 0) + (a->tendon >= 0) + (a->site >= 0) + crank;
+  if (n > 1) return "must be on one of joint, tendon, site, cranksite";
+  if (a->refsite >= 0 && a->site < 0) return "has a refsite but no site";
+  if (a->tendon >= 0) return a->tendon < def->ntendon ? NULL : "its tendon does not exist";
+  if (a->site >= 0) {
+    bool known = a->site < def->nsite && a->refsite < def->nsite;
+    return known ? NULL : "its site does not exist";
+  }
+  if (!crank) return inRange(a->joint, def->njnt) ? NULL : "its joint does not exist";
+  if (!inRange(a->cranksite, def->nsite)) return "its cranksite does not exist";
+  if (!inRange(a->slidersite, def->nsite)) return "its slidersite does not exist";
+  if (!(a->cranklength > 0) || !isfinite(a->cranklength)) return "cranklength must be positive";
+  return NULL;
+}
+
 static const char* actuatorProblem(const djModelDef* def, int i) {
   const djActuatorDef* a = &def->actuator[i];
-  if (!inRange(a->joint, def->njnt)) return "its joint does not exist";
+  const char* problem = targetProblem(def, a);
+  if (problem) return problem;
+  bool passive = a->armature != 0 || a->damping != 0 || a->dampingpoly[0] != 0 ||
+                 a->dampingpoly[1] != 0;
+  if (passive && a->joint < 0 && a->tendon < 0) {
+    return "armature and damping need a joint or a tendon";
+  }
   if (!dj_allFinite(a->gear, 6)) return "gear is not finite";
   if (a->gain != DJ_GAIN_FIXED && a->gain != DJ_GAIN_AFFINE) return "unknown gain";
   if (a->bias != DJ_BIAS_NONE && a->bias != DJ_BIAS_AFFINE) return "unknown bias";
@@ -165,6 +264,7 @@ djStatus dj_checkElements(const djModelDef* def, djError* err) {
   djStatus status = checkGeoms(def, err);
   if (status == DJ_OK) status = checkMeshes(def, err);
   if (status == DJ_OK) status = checkSites(def, err);
+  if (status == DJ_OK) status = checkTendons(def, err);
   if (status == DJ_OK) status = checkActuators(def, err);
   if (status == DJ_OK) status = checkPairs(def, err);
   return status;

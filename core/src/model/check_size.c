@@ -23,12 +23,6 @@ typedef struct djSizeRow {
   {#field, offsetof(type, field), 2, most, (ptrdiff_t)offsetof(type, flag)}
 #define END {NULL, 0, 0, 0, -1}
 
-static const djSizeRow optionRows[] = {
-    NUMBER(djOption, timestep, 1),      NUMBER(djOption, gravity, 3),
-    NUMBER(djOption, wind, 3),          NUMBER(djOption, density, 1),
-    NUMBER(djOption, viscosity, 1),     NUMBER(djOption, length_scale, 1),
-    FORCE(djOption, stiffness, 1),      FORCE(djOption, friction_eps, 1),
-    FORCE(djOption, frictionloss_eps, 1), END};   // skin and tolerance may be anything
 static const djSizeRow bodyRows[] = {
     NUMBER(djBodyDef, pos, 3),      NUMBER(djBodyDef, ipos, 3), FORCE(djBodyDef, mass, 1),
     FORCE(djBodyDef, inertia, 3),   NUMBER(djBodyDef, gravcomp, 1), END};
@@ -50,7 +44,23 @@ static const djSizeRow geomRows[] = {NUMBER(djGeomDef, size, 3), NUMBER(djGeomDe
                                      NUMBER(djGeomDef, friction, 3), NUMBER(djGeomDef, margin, 1),
                                      NUMBER(djGeomDef, gap, 1), END};
 static const djSizeRow siteRows[] = {NUMBER(djSiteDef, pos, 3), END};
+static const djSizeRow tendonRows[] = {
+    NUMBER(djTendonDef, springlength, 2),
+    FORCE(djTendonDef, stiffness, 1),
+    FORCE(djTendonDef, stiffnesspoly, 2),
+    FORCE(djTendonDef, damping, 1),
+    FORCE(djTendonDef, dampingpoly, 2),
+    FORCE(djTendonDef, armature, 1),
+    FORCE(djTendonDef, frictionloss, 1),
+    RANGE(djTendonDef, range, limited, DJ_LARGEST),
+    NUMBER(djTendonDef, margin, 1),
+    NUMBER(djTendonDef, limit_stiffness, 1),
+    NUMBER(djTendonDef, limit_damping, 1),
+    RANGE(djTendonDef, actfrcrange, actfrclimited, DJ_LARGEST_FORCE),
+    END};
+static const djSizeRow wrapRows[] = {NUMBER(djWrapDef, prm, 1), END};
 static const djSizeRow actuatorRows[] = {
+    NUMBER(djActuatorDef, cranklength, 1),
     NUMBER(djActuatorDef, gear, 6),
     FORCE(djActuatorDef, gainprm, 3),
     FORCE(djActuatorDef, biasprm, 3),
@@ -93,20 +103,6 @@ static djStatus checkRows(const djSizeRow* row, const void* def, const char* kin
   return DJ_OK;
 }
 
-djStatus dj_checkOptionSize(const djOption* o, djError* err) {
-  djStatus status = checkRows(optionRows, o, "option", NULL, -1, err);
-  const struct {
-    const char* name;
-    double value;
-  } divisor[] = {{"timestep", o->timestep}, {"length_scale", o->length_scale},
-                 {"support", o->support}, {"frictionloss_eps", o->frictionloss_eps}};
-  for (int k = 0; k < 4 && status == DJ_OK; k++) {
-    const char* problem = dj_smallProblem(divisor[k].value);
-    if (problem) status = dj_fail(err, DJ_INVALID, "option: %s %s", divisor[k].name, problem);
-  }
-  return status;
-}
-
 // Sizes that a geom's type uses, and times of filters, are divided by.
 static djStatus checkDivisors(const djModelDef* def, djError* err) {
   for (int i = 0; i < def->ngeom; i++) {
@@ -119,17 +115,26 @@ static djStatus checkDivisors(const djModelDef* def, djError* err) {
     }
   }
   for (int i = 0; i < def->nu; i++) {
-    const char* problem = dj_smallProblem(def->actuator[i].tau);
-    if (!problem) continue;
-    return dj_fail(err, DJ_INVALID, "%s: tau %s",
-                   dj_elementText("actuator", def->actuator[i].name, i).text, problem);
+    const djActuatorDef* a = &def->actuator[i];
+    const char *tau = dj_smallProblem(a->tau), *rod = dj_smallProblem(a->cranklength);
+    if (!tau && (!rod || a->cranksite < 0)) continue;
+    return dj_fail(err, DJ_INVALID, "%s: %s %s", dj_elementText("actuator", a->name, i).text,
+                   tau ? "tau" : "cranklength", tau ? tau : rod);
+  }
+  for (int i = 0; i < def->ntendon; i++) {
+    const djTendonDef* t = &def->tendon[i];
+    for (int k = 0; k < t->nwrap; k++) {
+      const char* problem = dj_smallProblem(t->wrap[k].prm);
+      if (t->wrap[k].type != DJ_WRAP_PULLEY || !problem) continue;
+      return dj_fail(err, DJ_INVALID, "%s: divisor of a pulley %s",
+                     dj_elementText("tendon", t->name, i).text, problem);
+    }
   }
   return DJ_OK;
 }
 
 djStatus dj_checkSizes(const djModelDef* def, djError* err) {
-  djStatus s = dj_checkOptionSize(&def->option, err);
-  if (s == DJ_OK) s = checkDivisors(def, err);
+  djStatus s = checkDivisors(def, err);
   for (int i = 0; i < def->nmesh && s == DJ_OK; i++) {
     const djMeshDef* m = &def->mesh[i];
     for (int k = 0; k < m->nvert && s == DJ_OK; k++) {
@@ -153,6 +158,12 @@ djStatus dj_checkSizes(const djModelDef* def, djError* err) {
     s = checkRows(rows, j, "joint", j->name, i, err);
   }
   CHECK(nsite, site, siteRows, "site")
+  CHECK(ntendon, tendon, tendonRows, "tendon")
+  for (int i = 0; i < def->ntendon; i++) {
+    for (int k = 0; k < def->tendon[i].nwrap && s == DJ_OK; k++) {
+      s = checkRows(wrapRows, &def->tendon[i].wrap[k], "tendon", def->tendon[i].name, i, err);
+    }
+  }
   CHECK(nu, actuator, actuatorRows, "actuator")
   CHECK(npair, pair, pairRows, "pair")
 #undef CHECK

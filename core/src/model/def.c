@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/status.h"
+#include "model/kernel_setting.h"
 #include "model/make.h"
 
 #include <stdlib.h>
@@ -12,10 +13,13 @@ typedef struct djDefArrays {
   djGeomDef* geom;
   djMeshDef* mesh;
   djSiteDef* site;
+  djTendonDef* tendon;
+  djWrapDef* wrap;
   djActuatorDef* actuator;
   djPairDef* pair;
   djExcludeDef* exclude;
   djKeyDef* key;
+  djSettingDef* setting;
 } djDefArrays;
 
 static size_t layout(djDefArrays* d, const djModel* m, void* base) {
@@ -25,10 +29,13 @@ static size_t layout(djDefArrays* d, const djModel* m, void* base) {
   d->geom = dj_take(&arena, (size_t)m->ngeom, sizeof *d->geom);
   d->mesh = dj_take(&arena, (size_t)m->nmesh, sizeof *d->mesh);
   d->site = dj_take(&arena, (size_t)m->nsite, sizeof *d->site);
+  d->tendon = dj_take(&arena, (size_t)m->ntendon, sizeof *d->tendon);
+  d->wrap = dj_take(&arena, (size_t)m->nwrap, sizeof *d->wrap);
   d->actuator = dj_take(&arena, (size_t)m->nu, sizeof *d->actuator);
   d->pair = dj_take(&arena, (size_t)m->npair, sizeof *d->pair);
   d->exclude = dj_take(&arena, (size_t)m->nexclude, sizeof *d->exclude);
   d->key = dj_take(&arena, (size_t)m->nkey, sizeof *d->key);
+  d->setting = dj_take(&arena, (size_t)dj_settingCount(m), sizeof *d->setting);
   return arena.used;
 }
 
@@ -95,6 +102,34 @@ static void getGeoms(djGeomDef* geom, const djModel* m) {
     dj_copyNumbers(g->friction, m->geom_friction + 3 * i, 3);
     g->margin = m->geom_margin[i];
     g->gap = m->geom_gap[i];
+    g->contact = dj_contactWord(m->geom_contact[i]);
+  }
+}
+
+static void getTendons(djTendonDef* tendon, djWrapDef* wrap, const djModel* m) {
+  for (int i = 0; i < m->nwrap; i++) {
+    wrap[i] = (djWrapDef){(djWrap)m->wrap_type[i], m->wrap_objid[i], m->wrap_prm[i]};
+  }
+  for (int i = 0; i < m->ntendon; i++) {
+    djTendonDef* t = &tendon[i];
+    *t = dj_defaultTendonDef();
+    t->name = m->names + m->name_tendon[i];
+    t->nwrap = m->tendon_num[i];
+    t->wrap = wrap + m->tendon_adr[i];
+    dj_copyNumbers(t->springlength, m->tendon_lengthspring + 2 * i, 2);
+    t->stiffness = m->tendon_stiffness[i];
+    dj_copyNumbers(t->stiffnesspoly, m->tendon_stiffnesspoly + 2 * i, 2);
+    t->damping = m->tendon_damping[i];
+    dj_copyNumbers(t->dampingpoly, m->tendon_dampingpoly + 2 * i, 2);
+    t->armature = m->tendon_armature[i];
+    t->frictionloss = m->tendon_frictionloss[i];
+    t->limited = m->tendon_limited[i] != 0;
+    dj_copyNumbers(t->range, m->tendon_range + 2 * i, 2);
+    t->margin = m->tendon_margin[i];
+    t->limit_stiffness = m->tendon_limit_stiffness[i];
+    t->limit_damping = m->tendon_limit_damping[i];
+    t->actfrclimited = m->tendon_actfrclimited[i] != 0;
+    dj_copyNumbers(t->actfrcrange, m->tendon_actfrcrange + 2 * i, 2);
   }
 }
 
@@ -104,6 +139,12 @@ static void getActuators(djActuatorDef* actuator, const djModel* m) {
     *a = dj_defaultActuatorDef();
     a->name = m->names + m->name_actuator[i];
     a->joint = m->actuator_joint[i];
+    a->tendon = m->actuator_tendon[i];
+    a->site = m->actuator_site[2 * i];
+    a->refsite = m->actuator_site[2 * i + 1];
+    a->cranksite = m->actuator_crank[2 * i];
+    a->slidersite = m->actuator_crank[2 * i + 1];
+    a->cranklength = m->actuator_cranklength[i];
     a->in_parent = m->actuator_inparent[i] != 0;
     dj_copyNumbers(a->gear, m->actuator_gear + 6 * i, 6);
     a->gain = (djGain)m->actuator_gain[i];
@@ -131,7 +172,9 @@ static void getOthers(djDefArrays* d, const djModel* m) {
                              .nvert = m->mesh_vertnum[i],
                              .vert = m->mesh_vert + 3 * (size_t)m->mesh_vertadr[i],
                              .nface = m->mesh_facenum[i],
-                             .face = m->mesh_face + 3 * (size_t)m->mesh_faceadr[i]};
+                             .face = m->mesh_face + 3 * (size_t)m->mesh_faceadr[i],
+                             .ntri = m->mesh_trinum[i],
+                             .tri = m->mesh_tri + 3 * (size_t)m->mesh_triadr[i]};
   }
   for (int i = 0; i < m->nsite; i++) {
     d->site[i] = (djSiteDef){.name = m->names + m->name_site[i], .body = m->site_body[i]};
@@ -145,7 +188,8 @@ static void getOthers(djDefArrays* d, const djModel* m) {
                              .condim = m->pair_condim[i],
                              .friction = m->pair_friction[i],
                              .margin = m->pair_margin[i],
-                             .gap = m->pair_gap[i]};
+                             .gap = m->pair_gap[i],
+                             .contact = dj_contactWord(m->pair_contact[i])};
   }
   for (int i = 0; i < m->nexclude; i++) {
     d->exclude[i] = (djExcludeDef){m->exclude_body1[i], m->exclude_body2[i]};
@@ -173,30 +217,35 @@ djStatus dj_getDef(djModelDef* def, void** storage, const djModel* m, djError* e
   getBodies(d.body, m);
   getJoints(d.joint, m);
   getGeoms(d.geom, m);
+  getTendons(d.tendon, d.wrap, m);
   getActuators(d.actuator, m);
   getOthers(&d, m);
+  int nsetting = dj_getSettings(d.setting, m);
   *def = (djModelDef){
       .name = m->names,
       .option = m->opt,
-      .gravity_ramp = m->gravity_ramp,
       .nbody = m->nbody,
       .njnt = m->njnt,
       .ngeom = m->ngeom,
       .nmesh = m->nmesh,
       .nsite = m->nsite,
+      .ntendon = m->ntendon,
       .nu = m->nu,
       .npair = m->npair,
       .nexclude = m->nexclude,
       .nkey = m->nkey,
+      .nsetting = nsetting,
       .body = d.body,
       .joint = d.joint,
       .geom = d.geom,
       .mesh = d.mesh,
       .site = d.site,
+      .tendon = d.tendon,
       .actuator = d.actuator,
       .pair = d.pair,
       .exclude = d.exclude,
       .key = d.key,
+      .setting = d.setting,
   };
   return DJ_OK;
 }

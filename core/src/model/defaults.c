@@ -7,26 +7,6 @@ const char* dj_version(void) {
   return DJ_VERSION_TEXT(DJ_VERSION_MAJOR, DJ_VERSION_MINOR, DJ_VERSION_PATCH);
 }
 
-djOption dj_defaultOption(void) {
-  return (djOption){
-      .timestep = 0.002,
-      .gravity = {0, 0, -9.81},
-      .integrator = DJ_POSITION,
-      .contact = DJ_SEPARATING_PLANE,
-      .support = -1,
-      .length_scale = 1,
-      .stiffness = -1,
-      .skin = -1,
-      .friction_eps = -1,
-      .tolerance = 1e-4,
-      .max_iterations = 100,
-      .overlap = DJ_OVERLAP_RECOVER,
-      .friction_arms = DJ_ARMS_PLANE,
-      .friction_cap = DJ_CAP_MAGNITUDE,
-      .frictionloss_eps = 1e-3,
-  };
-}
-
 djBodyDef dj_defaultBodyDef(void) {
   return (djBodyDef){.quat = {1, 0, 0, 0}, .iquat = {1, 0, 0, 0}};
 }
@@ -54,9 +34,23 @@ djGeomDef dj_defaultGeomDef(void) {
   };
 }
 
+djTendonDef dj_defaultTendonDef(void) {
+  djJointDef joint = dj_defaultJointDef();
+  return (djTendonDef){
+      .springlength = {-1, -1},
+      .limit_stiffness = joint.limit_stiffness,
+      .limit_damping = joint.limit_damping,
+  };
+}
+
 djActuatorDef dj_defaultActuatorDef(void) {
   return (djActuatorDef){
       .joint = -1,
+      .tendon = -1,
+      .site = -1,
+      .refsite = -1,
+      .cranksite = -1,
+      .slidersite = -1,
       .gear = {1, 0, 0, 0, 0, 0},
       .gainprm = {1, 0, 0},
       .tau = 1,

@@ -17,13 +17,6 @@
 #define DJ_FIRST_1(field) &(field)
 #define DJ_FIRST_3(field) &(field)[0]
 
-// Options: X(name, columns).
-#define DJ_OPTIONS(X)                                                                         \
-  X(timestep, 1) X(gravity, 3) X(wind, 3) X(density, 1) X(viscosity, 1) X(disable, 1)         \
-  X(integrator, 1) X(contact, 1) X(support, 1) X(length_scale, 1) X(stiffness, 1) X(skin, 1)  \
-  X(friction_eps, 1) X(tolerance, 1) X(max_iterations, 1) X(overlap, 1) X(friction_arms, 1)   \
-  X(friction_cap, 1) X(frictionloss_eps, 1)
-
 // A field of an option by its name alone. False: none.
 bool dj_optionArray(djArray* array, const djOption* option, const char* name);
 

@@ -1,5 +1,6 @@
 #include "base/status.h"
 #include "model/check.h"
+#include "model/kernel_setting.h"
 #include "model/make.h"
 
 #include <string.h>
@@ -138,13 +139,14 @@ static void fillGeoms(djModel* m, const djModelDef* def) {
     dj_copyNumbers(m->geom_friction + 3 * i, g->friction, 3);
     m->geom_margin[i] = g->margin;
     m->geom_gap[i] = g->gap;
+    m->geom_contact[i] = dj_contactNamed(g->contact);
     if (m->body_geomadr[g->body] < 0) m->body_geomadr[g->body] = i;
     m->body_geomnum[g->body]++;
   }
 }
 
 static void fillMeshes(djModel* m, const djModelDef* def) {
-  int vert = 0, face = 0;
+  int vert = 0, face = 0, tri = 0;
   for (int i = 0; i < m->nmesh; i++) {
     const djMeshDef* s = &def->mesh[i];
     m->mesh_vertadr[i] = vert;
@@ -157,6 +159,42 @@ static void fillMeshes(djModel* m, const djModelDef* def) {
     }
     vert += s->nvert;
     face += s->nface;
+    m->mesh_triadr[i] = tri;
+    m->mesh_trinum[i] = s->ntri;
+    if (s->ntri > 0) {
+      memcpy(m->mesh_tri + 3 * (size_t)tri, s->tri, sizeof(int) * 3 * (size_t)s->ntri);
+    }
+    tri += s->ntri;
+  }
+}
+
+static void fillTendons(djModel* m, const djModelDef* def) {
+  int nwrap = 0;
+  for (int i = 0; i < m->ntendon; i++) {
+    const djTendonDef* t = &def->tendon[i];
+    m->tendon_adr[i] = nwrap;
+    m->tendon_num[i] = t->nwrap;
+    for (int k = 0; k < t->nwrap; k++) {
+      m->wrap_type[nwrap] = (int)t->wrap[k].type;
+      m->wrap_objid[nwrap] = t->wrap[k].type == DJ_WRAP_PULLEY ? -1 : t->wrap[k].id;
+      m->wrap_prm[nwrap++] = t->wrap[k].type == DJ_WRAP_SITE ? 0 : t->wrap[k].prm;
+    }
+    m->tendon_limited[i] = t->limited;
+    m->tendon_actfrclimited[i] = t->actfrclimited;
+    dj_copyNumbers(m->tendon_lengthspring + 2 * i, t->springlength, 2);
+    m->tendon_stiffness[i] = t->stiffness;
+    dj_copyNumbers(m->tendon_stiffnesspoly + 2 * i, t->stiffnesspoly, 2);
+    m->tendon_damping[i] = t->damping;
+    dj_copyNumbers(m->tendon_dampingpoly + 2 * i, t->dampingpoly, 2);
+    m->tendon_armature[i] = t->armature;
+    m->tendon_hasarmature[i] = t->armature > 0;
+    m->tendon_frictionloss[i] = t->frictionloss;
+    dj_copyNumbers(m->tendon_range + 2 * i, t->range, 2);
+    m->tendon_margin[i] = t->margin;
+    m->tendon_limit_stiffness[i] = t->limit_stiffness;
+    m->tendon_limit_damping[i] = t->limit_damping;
+    dj_copyNumbers(m->tendon_actfrcrange + 2 * i, t->actfrcrange, 2);
+    m->tendon_effinertia[i] = 1;
   }
 }
 
@@ -165,6 +203,12 @@ static void fillActuators(djModel* m, const djModelDef* def) {
   for (int i = 0; i < m->nu; i++) {
     const djActuatorDef* a = &def->actuator[i];
     m->actuator_joint[i] = a->joint;
+    m->actuator_tendon[i] = a->tendon;
+    m->actuator_site[2 * i] = a->site;
+    m->actuator_site[2 * i + 1] = a->refsite;
+    m->actuator_crank[2 * i] = a->cranksite;
+    m->actuator_crank[2 * i + 1] = a->slidersite;
+    m->actuator_cranklength[i] = a->cranklength;
     m->actuator_inparent[i] = a->in_parent;
     m->actuator_gain[i] = (int)a->gain;
     m->actuator_bias[i] = (int)a->bias;
@@ -190,7 +234,12 @@ static void fillActuators(djModel* m, const djModelDef* def) {
 void dj_fillElements(djModel* m, const djModelDef* def) {
   fillGeoms(m, def);
   fillMeshes(m, def);
+  fillTendons(m, def);
   fillActuators(m, def);
+  for (int i = 0; i < m->nu; i++) {
+    int t = m->actuator_tendon[i];
+    if (t >= 0 && m->actuator_armature[i] > 0) m->tendon_hasarmature[t] = 1;
+  }
   for (int i = 0; i < m->nsite; i++) {
     m->site_body[i] = def->site[i].body;
     dj_copyNumbers(m->site_pos + 3 * i, def->site[i].pos, 3);
@@ -204,6 +253,7 @@ void dj_fillElements(djModel* m, const djModelDef* def) {
     m->pair_friction[i] = p->friction;
     m->pair_margin[i] = p->margin;
     m->pair_gap[i] = p->gap;
+    m->pair_contact[i] = dj_contactNamed(p->contact);
   }
   for (int i = 0; i < m->nexclude; i++) {
     m->exclude_body1[i] = def->exclude[i].body1;
@@ -211,7 +261,8 @@ void dj_fillElements(djModel* m, const djModelDef* def) {
   }
 }
 
-// One row of a key's table; where it is not given, `rest`, or zeros. What is wrong with it, or NULL.
+// One row of a key's table; where it is not given, `rest`, or zeros. What is wrong with it, or
+// NULL.
 static const char* fillRow(double* row, const double* given, const double* rest, int n) {
   if (given) dj_copyNumbers(row, given, n);
   else if (rest) dj_copyNumbers(row, rest, n);

@@ -4,37 +4,13 @@
 
 #include <string.h>
 
-// A twist or its dual: angular and linear part.
-typedef struct Six {
-  djVec3 w, v;
-} Six;
-
-static Six load6(const double* x) { return (Six){dju_load3(x), dju_load3(x + 3)}; }
-
-static Six add6(Six a, Six b) { return (Six){dju_add3(a.w, b.w), dju_add3(a.v, b.v)}; }
-
-// Where parameters of one body act: its frame before and after its joints, the gathered covectors,
-// and, for second derivatives, the twist of what lies above.
+// Where parameters of one body act: its frame before and after its joints.
 typedef struct Place {
+  const djFrameField* field;
   djVec3 ref;
-  Six C;          // of dphi
-  Six W;          // of psi
-  Six above;      // twist along z of everything above the place
-  Six D;          // see setPlace
-  bool second;
+  djFramePlace at;
+  djSix D;
 } Place;
-
-// The derivative by an inserted joint with subspace S = (w, v) is S . D:
-//   S . C + x^T N S - S^T N x = S . C + t . (w_x x w) + f . (w_x x v - w x v_x),
-// x the twist above, (t, f) = W (see dj_addNested), so
-//   D = (C_w + t x w_x + f x v_x, C_v + f x w_x).
-static void setPlace(Place* p) {
-  p->D = p->C;
-  if (!p->second) return;
-  djVec3 w = p->above.w, t = p->W.w, f = p->W.v;
-  p->D.w = dju_add3(p->D.w, dju_add3(dju_cross3(t, w), dju_cross3(f, p->above.v)));
-  p->D.v = dju_add3(p->D.v, dju_cross3(f, w));
-}
 
 static void addRow(double g[3], const djMat3* R, djVec3 x, double sign) {
   dju_store3(g, dju_madd3(dju_load3(g), sign, dju_mulMtV(*R, x)));
@@ -51,16 +27,20 @@ static void addRotation(double g[3], const Place* p, const djMat3* R, djVec3 poi
   addRow(g, R, dju_add3(p->D.w, dju_cross3(arm, p->D.v)), sign);
 }
 
-// Twist of joint j's own dofs along z.
-static Six jointTwist(const djModel* m, const djKin* kin, int j, const double* z) {
-  Six x = {{0, 0, 0}, {0, 0, 0}};
+// From above joint j to below it.
+static void passJoint(Place* p, const djModel* m, const djKin* kin, int j) {
+  const djFrameField* f = p->field;
   int dof = m->jnt_dofadr[j], end = j + 1 < m->njnt ? m->jnt_dofadr[j + 1] : m->nv;
-  for (int i = dof; i < end; i++) {
-    Six S = load6(kin->S + 6 * i);
-    x.w = dju_madd3(x.w, z[i], S.w);
-    x.v = dju_madd3(x.v, z[i], S.v);
+  for (int k = 0; k < 3 && f->above[k]; k++) {
+    djSix sum = {{0, 0, 0}, {0, 0, 0}};
+    for (int i = dof; i < end; i++) {
+      sum = dju_madd6(sum, f->rate[k][i], dju_load6(kin->S + 6 * i));
+      if (!f->axis_cross[k]) continue;
+      sum = dju_madd6(sum, -f->axis_cross_rate[k][i], dju_load6(f->axis_cross[k] + 6 * i));
+    }
+    p->at.above[k] = dju_add6(p->at.above[k], sum);
   }
-  return x;
+  if (f->above[0]) p->D = f->dual(&p->at);
 }
 
 // Orientation after joint j, given that before it.
@@ -91,7 +71,7 @@ typedef struct Blocks {
 // Joint j: the place moves from above it to below it, the orientation from that before to that
 // after, which for the body's last joint is the body's.
 static void addJoint(Blocks* out, Place* p, const djModel* m, const djConfig* at, int j, djQuat* Q,
-                     djMat3* R, const double* z) {
+                     djMat3* R) {
   const djKin* kin = at->kin;
   int type = m->jnt_type[j], b = m->jnt_body[j];
   djMat3 before = *R, after = kin->body[b].R;
@@ -108,17 +88,13 @@ static void addJoint(Blocks* out, Place* p, const djModel* m, const djConfig* at
   }
   if (anchored) addTranslation(out->anchor + 3 * j, p, &before, 1);
   if (axial) addRotation(w, p, &before, point, 1);
-  if (p->second) {
-    p->above = add6(p->above, jointTwist(m, kin, j, z));
-    setPlace(p);
-  }
+  passJoint(p, m, kin, j);
   if (anchored) addTranslation(out->anchor + 3 * j, p, &after, -1);
   if (axial) addRotation(w, p, &after, kin->anchor[j], -1);
   if (axial) addAxis(out->axis + 3 * j, w, m->jnt_axis + 3 * j);
 }
 
-static void addBody(Blocks* out, Place* p, const djModel* m, const djConfig* at, int b,
-                    const double* z) {
+static void addBody(Blocks* out, Place* p, const djModel* m, const djConfig* at, int b) {
   int up = m->body_parent[b], first = m->body_jntadr[b], n = m->body_jntnum[b];
   // mocap poses and free joints take no notice of the frame
   if (m->body_mocap[b] >= 0 || (n > 0 && m->jnt_type[first] == DJ_FREE)) return;
@@ -128,23 +104,23 @@ static void addBody(Blocks* out, Place* p, const djModel* m, const djConfig* at,
   djMat3 R = dju_quatToMat(Q);
   addTranslation(out->pos + 3 * b, p, &parent->R, 1);
   addRotation(out->quat + 3 * b, p, &R, origin, 1);
-  for (int j = first; j < first + n; j++) addJoint(out, p, m, at, j, &Q, &R, z);
+  for (int j = first; j < first + n; j++) addJoint(out, p, m, at, j, &Q, &R);
 }
 
-static void addFrames(double* param, const djModel* m, const djConfig* at, const double* C,
-                      const double* W, const double* x, const double* z) {
+void dj_frameParamsOf(double* param, const djModel* m, const djConfig* at,
+                      const djFrameField* field) {
   Blocks out = {dj_paramBlock(param, m, DJ_FIELD_BODY_POS),
                 dj_paramBlock(param, m, DJ_FIELD_BODY_QUAT),
                 dj_paramBlock(param, m, DJ_FIELD_JOINT_POS),
                 dj_paramBlock(param, m, DJ_FIELD_JOINT_AXIS)};
   for (int b = 1; b < m->nbody; b++) {
-    Place p = {.ref = at->ref[b], .C = load6(C + 6 * b), .second = W != NULL};
-    if (W) {
-      p.W = load6(W + 6 * b);
-      p.above = load6(x + 6 * m->body_parent[b]);
+    Place p = {.field = field, .ref = at->ref[b]};
+    for (int k = 0; k < 3; k++) {
+      if (field->above[k]) p.at.above[k] = dju_load6(field->above[k] + 6 * m->body_parent[b]);
+      if (field->below[k]) p.at.below[k] = dju_load6(field->below[k] + 6 * b);
     }
-    setPlace(&p);
-    addBody(&out, &p, m, at, b, z);
+    p.D = field->dual(&p.at);
+    addBody(&out, &p, m, at, b);
   }
 }
 
@@ -160,23 +136,31 @@ void dj_bodyTwists(double* x, const djModel* m, const djKin* kin, const double* 
   }
 }
 
-void dj_gatherCovectors(double* C, const djModel* m, const djVec3* ref) {
+void dj_gatherCotangents(double* C, const djModel* m, const djVec3* ref) {
   for (int b = m->nbody - 1; b > 0; b--) {
     int up = m->body_parent[b];
     if (up == 0) continue;
-    Six g = load6(C + 6 * b);
-    djVec3 torque = dju_add3(g.w, dju_cross3(dju_sub3(ref[b], ref[up]), g.v));
-    double* to = C + 6 * up;
-    dju_store3(to, dju_add3(dju_load3(to), torque));
-    dju_store3(to + 3, dju_add3(dju_load3(to + 3), g.v));
+    djSix g = dju_load6(C + 6 * b);
+    g.w = dju_add3(g.w, dju_cross3(dju_sub3(ref[b], ref[up]), g.v));
+    dju_store6(C + 6 * up, dju_add6(dju_load6(C + 6 * up), g));
   }
 }
 
+static djSix first(const djFramePlace* at) { return at->below[0]; }
+
 void dj_frameParams(double* param, const djModel* m, const djConfig* at, const double* C) {
-  addFrames(param, m, at, C, NULL, NULL, NULL);
+  const djFrameField field = {.below = {C}, .dual = first};
+  dj_frameParamsOf(param, m, at, &field);
+}
+
+// With the twist x above and the gradient W below, S . C + x^T N S - S^T N x = S . (C - x x* W):
+// see dj_addNested.
+static djSix second(const djFramePlace* at) {
+  return dju_sub6(at->below[0], dju_crossWrench(at->above[0], at->below[1]));
 }
 
 void dj_frameParamsSecond(double* param, const djModel* m, const djConfig* at, const double* C,
                           const double* W, const double* x, const double* z) {
-  addFrames(param, m, at, C, W, x, z);
+  const djFrameField field = {.above = {x}, .rate = {z}, .below = {C, W}, .dual = second};
+  dj_frameParamsOf(param, m, at, &field);
 }

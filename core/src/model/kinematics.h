@@ -3,7 +3,7 @@
 #ifndef DJ_MODEL_KINEMATICS_H_
 #define DJ_MODEL_KINEMATICS_H_
 
-#include "math/pattern.h"
+#include "math/block_matrix.h"
 #include "math/vec.h"
 
 #include <dijoco/data.h>
@@ -40,6 +40,12 @@ void dj_motionSubspace(djKin* kin, const djModel* model, const djVec3* ref);
 // many such ranges there are; first (at most nv + 1) may be NULL.
 int dj_treeRanges(int* first, const djModel* model);
 
+// Blocks of these ranges, in memory of dj_treeBlocksSize bytes aligned as a double, and the entries
+// of a matrix with them.
+size_t dj_treeBlocksSize(const djModel* model);
+djBlocks dj_treeBlocks(const djModel* model, void* memory);
+size_t dj_treeEntries(const djModel* model);
+
 // ---- recursions over the tree --------------------------------------------------------------
 // Let phi be a function of body poses with gradient wrench[b] (6) by world twists of body b, and
 // nested second derivative N[b] (6 x 6),
@@ -59,21 +65,21 @@ void dj_gatherMatrix(double* N, const djModel* model);
 // grad (nv) += S_i . wrench of gathered wrenches.
 void dj_projectWrench(double* grad, const djModel* model, const djKin* kin, const double* wrench);
 
-// H (nv x nv, lower triangle) += projection of gathered N.
-void dj_projectHessian(double* H, const djModel* model, const djKin* kin, const double* N);
+// H (lower triangle) += projection of gathered N.
+void dj_projectHessian(djMatrix* H, const djModel* model, const djKin* kin, const double* N);
 
-// P (nv x nv) += S1_i^T M S0_j for dofs i, j of a common chain: derivative of a generalised force
+// P += S1_i^T M S0_j for dofs i, j of a common chain: derivative of a generalised force
 // with subspaces kin1 by coordinates with subspaces kin0. M (nbody x 36) gathered.
-void dj_projectMixed(double* P, const djModel* model, const djKin* kin1, const djKin* kin0,
+void dj_projectMixed(djMatrix* P, const djModel* model, const djKin* kin1, const djKin* kin0,
                      const double* M);
 
 // H (lower triangle) += K and its transpose between the chains of bodies a and b: second derivative
 // of a function of two poses; K (6 x 6) rows a, columns b.
-void dj_projectCross(double* H, const djModel* model, const djKin* kin, int a, int b,
+void dj_projectCross(djMatrix* H, const djModel* model, const djKin* kin, int a, int b,
                      const double* K);
 
 // P += S1_i^T K S0_j for i in the chain of a, j in the chain of b.
-void dj_projectCrossMixed(double* P, const djModel* model, const djKin* kin1, const djKin* kin0,
+void dj_projectCrossMixed(djMatrix* P, const djModel* model, const djKin* kin1, const djKin* kin0,
                           int a, int b, const double* K);
 
 // Nested second derivative from one in the coordinates x -> ref + exp(w)(x - ref) + v of twists
@@ -82,17 +88,16 @@ void dj_addNested(double N[36], const double Q[36], const double wrench[6]);
 
 // ---- manifold --------------------------------------------------------------------------------
 // v_out = E v: for q' = q (+) -h w, a tangent at q becomes E times it at q'; E = exp(h w) on
-// rotations, identity elsewhere. Applied to the columns of M^T, i.e. M_out = M E, M (nrow x nv).
-void dj_applyE(double* M, int nrow, const djModel* model, const double* qvel, double h);
+// rotations, identity elsewhere. Applied to the columns of M^T, i.e. M_out = M E.
+void dj_applyE(djMatrix* M, const djModel* model, const double* qvel, double h);
 // M_out = M J with J = J_r(h w) on rotations, identity elsewhere.
-void dj_applyJr(double* M, int nrow, const djModel* model, const double* qvel, double h);
-// The same for the blocks of a pattern in M (nv x nv).
-void dj_applyEBlocks(double* M, const djBlocks* blocks, const djModel* model, const double* qvel,
-                     double h);
-void dj_applyJrBlocks(double* M, const djBlocks* blocks, const djModel* model, const double* qvel,
-                      double h);
+void dj_applyJr(djMatrix* M, const djModel* model, const double* qvel, double h);
+// M_out = M J^-1.
+void dj_applyJrInverse(djMatrix* M, const djModel* model, const double* qvel, double h);
 // M_out = J_r(h w)^-1 M, M (nv x ncol).
 void dj_applyJrInv(double* M, int ncol, const djModel* model, const double* qvel, double h);
+// M_out = J_r(w) M, M (nv x ncol).
+void dj_applyJrRows(double* M, int ncol, const djModel* model, const double* w);
 
 // First rotational dof of joint j, or -1 (slide, hinge).
 static inline int dj_rotationDof(const djModel* m, int j) {
@@ -104,16 +109,18 @@ static inline int dj_rotationQpos(const djModel* m, int j) {
   return m->jnt_qposadr[j] + (m->jnt_type[j] == DJ_FREE ? 3 : 0);
 }
 
-// Joint-space inertia M (nv x nv, lower triangle), armature of joints included; N (nbody x 36)
-// scratch. Subspaces about ref must be set.
-void dj_massMatrix(double* M, double* N, const djModel* model, const djKin* kin,
+// Joint-space inertia M (lower triangle), armature of joints included; N (nbody x 36) scratch.
+// Subspaces about ref must be set.
+void dj_massMatrix(djMatrix* M, double* N, const djModel* model, const djKin* kin,
                    const djVec3* ref);
 
 // Its diagonal (nv) alone.
 void dj_massDiagonal(double* diag, double* N, const djModel* model, const djKin* kin,
                      const djVec3* ref);
 
-// model->jnt_effinertia = 1 / mean diagonal of M^-1 over the joint's dofs at qpos0.
+// model->jnt_effinertia = 1 / mean diagonal of M^-1 over the joint's dofs at qpos0, and what else
+// of the model follows from qpos0: tendon_effinertia = 1/(J M^-1 J^T), tendon_length0, and where
+// the springs of tendons rest that follow qpos_spring.
 djStatus dj_setEffectiveInertia(djModel* model);
 
 #endif  // DJ_MODEL_KINEMATICS_H_

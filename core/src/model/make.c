@@ -3,6 +3,8 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "model/check.h"
+#include "model/coordinate_list.h"
+#include "model/kernel_setting.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -14,8 +16,11 @@
 static size_t layout(djModel* m, void* base) {
   int nq = m->nq, nv = m->nv, nu = m->nu, na = m->na, nbody = m->nbody, njnt = m->njnt;
   int ngeom = m->ngeom, nmesh = m->nmesh, nmeshvert = m->nmeshvert, nmeshface = m->nmeshface;
+  int nmeshtri = m->nmeshtri;
   int nsite = m->nsite, nmocap = m->nmocap, npair = m->npair, nexclude = m->nexclude;
-  int nkey = m->nkey, nnames = m->nnames;
+  int nkey = m->nkey, nnames = m->nnames, ncoord = m->ncoord, ncoorddof = m->ncoorddof;
+  int nkernelsetting = m->nkernelsetting, nsetting = m->nsetting;
+  int ntendon = m->ntendon, nwrap = m->nwrap;
   djArena arena = {base, 0};
 #define X(type, name, rows, columns) \
   m->name = dj_take(&arena, (size_t)(rows) * (size_t)(columns), sizeof(type));
@@ -57,38 +62,51 @@ static size_t namesSize(const djModelDef* def) {
   for (int i = 0; i < def->ngeom; i++) n += nameSize(def->geom[i].name);
   for (int i = 0; i < def->nmesh; i++) n += nameSize(def->mesh[i].name);
   for (int i = 0; i < def->nsite; i++) n += nameSize(def->site[i].name);
+  for (int i = 0; i < def->ntendon; i++) n += nameSize(def->tendon[i].name);
   for (int i = 0; i < def->nu; i++) n += nameSize(def->actuator[i].name);
   for (int i = 0; i < def->npair; i++) n += nameSize(def->pair[i].name);
   for (int i = 0; i < def->nkey; i++) n += nameSize(def->key[i].name);
   return n;
 }
 
-static djStatus setSizes(djModel* m, const djModelDef* def, djError* err) {
+static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateList* coord,
+                         djError* err) {
   m->nbody = def->nbody;
   m->njnt = def->njnt;
   m->ngeom = def->ngeom;
   m->nmesh = def->nmesh;
   m->nsite = def->nsite;
+  m->ntendon = def->ntendon;
   m->nu = def->nu;
   m->npair = def->npair;
   m->nexclude = def->nexclude;
   m->nkey = def->nkey;
+  m->nkernelsetting = dj_settingSlots();
+  m->nsetting = dj_ownSettings(def);
   for (int i = 0; i < def->njnt; i++) {
     m->nq += dj_jointNq((int)def->joint[i].type);
     m->nv += dj_jointNv((int)def->joint[i].type);
   }
+  m->ncoord = coord->n;
+  m->ncoorddof = coord->ndof;
+  m->ncrank = coord->ncrank;
   for (int i = 0; i < def->nbody; i++) m->nmocap += def->body[i].mocap;
   for (int i = 0; i < def->nu; i++) m->na += def->actuator[i].dyn != DJ_DYN_NONE;
-  size_t nvert = 0, nface = 0, nnames = namesSize(def);
+  size_t nvert = 0, nface = 0, ntri = 0, nwrap = 0, nnames = namesSize(def);
+  for (int i = 0; i < def->ntendon; i++) nwrap += (size_t)def->tendon[i].nwrap;
   for (int i = 0; i < def->nmesh; i++) {
     nvert += (size_t)def->mesh[i].nvert;
     nface += (size_t)def->mesh[i].nface;
+    ntri += (size_t)def->mesh[i].ntri;
   }
-  if (nvert > INT_MAX / 4 || nface > INT_MAX / 4 || nnames > INT_MAX) {
-    return dj_fail(err, DJ_INVALID, "model: meshes or names are too large");
+  size_t most = INT_MAX / 4;
+  if (nvert > most || nface > most || ntri > most || nwrap > most || nnames > INT_MAX) {
+    return dj_fail(err, DJ_INVALID, "model: meshes, tendons or names are too large");
   }
+  m->nwrap = (int)nwrap;
   m->nmeshvert = (int)nvert;
   m->nmeshface = (int)nface;
+  m->nmeshtri = (int)ntri;
   m->nnames = (int)nnames;
   return DJ_OK;
 }
@@ -101,9 +119,10 @@ static djStatus checkCounts(const djModelDef* def, djError* err) {
   } list[] = {
       {"bodies", def->nbody, def->body},      {"joints", def->njnt, def->joint},
       {"geoms", def->ngeom, def->geom},       {"meshes", def->nmesh, def->mesh},
-      {"sites", def->nsite, def->site},       {"actuators", def->nu, def->actuator},
+      {"sites", def->nsite, def->site},       {"tendons", def->ntendon, def->tendon},
+      {"actuators", def->nu, def->actuator},
       {"pairs", def->npair, def->pair},       {"excludes", def->nexclude, def->exclude},
-      {"keys", def->nkey, def->key},
+      {"keys", def->nkey, def->key},          {"settings", def->nsetting, def->setting},
   };
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     if (list[i].count < 0 || list[i].count > DJ_MAX_COUNT) {
@@ -114,9 +133,6 @@ static djStatus checkCounts(const djModelDef* def, djError* err) {
     }
   }
   if (def->nbody < 1) return dj_fail(err, DJ_INVALID, "model: body 0, the world, is missing");
-  if (!dj_allNonnegative(&def->gravity_ramp, 1)) {
-    return dj_fail(err, DJ_INVALID, "model: gravity_ramp is negative or not finite");
-  }
   return DJ_OK;
 }
 
@@ -136,6 +152,7 @@ static void setNames(djModel* m, const djModelDef* def) {
   for (int i = 0; i < m->ngeom; i++) m->name_geom[i] = putName(m, &used, def->geom[i].name);
   for (int i = 0; i < m->nmesh; i++) m->name_mesh[i] = putName(m, &used, def->mesh[i].name);
   for (int i = 0; i < m->nsite; i++) m->name_site[i] = putName(m, &used, def->site[i].name);
+  for (int i = 0; i < m->ntendon; i++) m->name_tendon[i] = putName(m, &used, def->tendon[i].name);
   for (int i = 0; i < m->nu; i++) m->name_actuator[i] = putName(m, &used, def->actuator[i].name);
   for (int i = 0; i < m->npair; i++) m->name_pair[i] = putName(m, &used, def->pair[i].name);
   for (int i = 0; i < m->nkey; i++) m->name_key[i] = putName(m, &used, def->key[i].name);
@@ -174,6 +191,7 @@ static djStatus checkNames(const djModel* m, djError* err) {
       {"geom", m->name_geom, m->ngeom}, {"mesh", m->name_mesh, m->nmesh},
       {"site", m->name_site, m->nsite}, {"actuator", m->name_actuator, m->nu},
       {"pair", m->name_pair, m->npair}, {"key", m->name_key, m->nkey},
+      {"tendon", m->name_tendon, m->ntendon},
   };
   int largest = 0;
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
@@ -189,12 +207,15 @@ static djStatus checkNames(const djModel* m, djError* err) {
   return status;
 }
 
-static djStatus fill(djModel* m, const djModelDef* def, djError* err) {
+static djStatus fill(djModel* m, const djModelDef* def, const djCoordinateList* coord,
+                     djError* err) {
   setNames(m, def);
   djStatus status = checkNames(m, err);
   if (status < 0) return status;
   dj_fillTree(m, def);
   dj_fillElements(m, def);
+  dj_fillSettings(m, def);
+  dj_fillCoordinates(m, coord);
   dj_sumMasses(m);
   status = dj_checkMasses(m, err);
   return status < 0 ? status : dj_fillKeys(m, def, err);
@@ -207,13 +228,15 @@ djStatus dj_buildModel(djModel** model, const djModelDef* def, djError* err) {
   if (status == DJ_OK) status = dj_checkTree(def, err);
   if (status == DJ_OK) status = dj_checkElements(def, err);
   if (status == DJ_OK) status = dj_checkSizes(def, err);
+  if (status == DJ_OK) status = dj_checkContact(def, err);
   if (status < 0) return status;
 
   djModel* m = calloc(1, sizeof *m);
+  djCoordinateList coord = {0};
   if (!m) return dj_failMemory(err);
   m->opt = dj_plainOption(&def->option);
-  m->gravity_ramp = def->gravity_ramp;
-  status = setSizes(m, def, err);
+  status = dj_makeCoordinateList(&coord, def, err);
+  if (status == DJ_OK) status = setSizes(m, def, &coord, err);
   if (status == DJ_OK) {
     m->nbuffer = layout(m, NULL);
     m->buffer = m->nbuffer == SIZE_MAX ? NULL : calloc(1, m->nbuffer);
@@ -221,8 +244,9 @@ djStatus dj_buildModel(djModel** model, const djModelDef* def, djError* err) {
   }
   if (status == DJ_OK) {
     layout(m, m->buffer);
-    status = fill(m, def, err);
+    status = fill(m, def, &coord, err);
   }
+  dj_freeCoordinateList(&coord);
   if (status < 0) {
     dj_deleteBuilt(m);
     return status;

@@ -1,8 +1,8 @@
-// Joint-space inertia at a configuration, and the effective inertia of each joint.
+// Joint-space inertia at a configuration, and the effective inertia of each joint and tendon.
 
 #include "base/arena.h"
 #include "math/ldl.h"
-#include "model/kinematics.h"
+#include "model/coordinate.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -28,13 +28,13 @@ static void spatialInertia(double N[36], const djModel* m, const djKin* kin, con
   }
 }
 
-void dj_massMatrix(double* M, double* N, const djModel* m, const djKin* kin, const djVec3* ref) {
-  memset(M, 0, (size_t)m->nv * m->nv * sizeof(double));
+void dj_massMatrix(djMatrix* M, double* N, const djModel* m, const djKin* kin, const djVec3* ref) {
+  dj_clearMatrix(M);
   memset(N, 0, (size_t)m->nbody * 36 * sizeof(double));
   for (int b = 1; b < m->nbody; b++) spatialInertia(N + 36 * b, m, kin, ref, b);
   dj_gatherMatrix(N, m);
   dj_projectHessian(M, m, kin, N);
-  for (int i = 0; i < m->nv; i++) M[(size_t)i * m->nv + i] += m->jnt_armature[m->dof_jnt[i]];
+  for (int i = 0; i < m->nv; i++) *dj_own(M, i, i) += m->jnt_armature[m->dof_jnt[i]];
 }
 
 void dj_massDiagonal(double* diag, double* N, const djModel* m, const djKin* kin,
@@ -51,11 +51,24 @@ void dj_massDiagonal(double* diag, double* N, const djModel* m, const djKin* kin
   }
 }
 
-// A range starts at dof i when no dof from i on has an ancestor before i.
+// The lowest dof that dof i couples to: its parent, or the first dof of a tendon with armature
+// whose last one it is.
+static int lowestOf(const djModel* m, int i) {
+  int low = m->dof_parent[i] >= 0 ? m->dof_parent[i] : i;
+  for (int t = 0; t < m->ntendon; t++) {
+    int c = m->tendon_coord[t], n = m->coord_dofnum[c];
+    const int* dof = m->coord_dof + m->coord_dofadr[c];
+    if (m->tendon_hasarmature[t] && n > 0 && dof[n - 1] == i && dof[0] < low) low = dof[0];
+  }
+  return low;
+}
+
+// A range starts at dof i when no dof from i on couples to one before i.
 int dj_treeRanges(int* first, const djModel* m) {
   int n = 0, low = INT_MAX;
   for (int i = m->nv - 1; i >= 0; i--) {
-    if (m->dof_parent[i] >= 0 && m->dof_parent[i] < low) low = m->dof_parent[i];
+    int to = lowestOf(m, i);
+    if (to < low) low = to;
     if (low < i) continue;
     if (first) first[n] = i;
     n++;
@@ -69,14 +82,88 @@ int dj_treeRanges(int* first, const djModel* m) {
   return n;
 }
 
-// Of the joints of the dofs first to first + n - 1, which couple to no other: M is block diagonal.
-// S, L (n x n), x (n): scratch.
-static void setRange(djModel* m, int first, int n, const double* M, double* S, double* L,
-                     double* x) {
-  for (int i = 0; i < n; i++) {
-    memcpy(S + (size_t)i * n, M + (size_t)(first + i) * m->nv + first, (size_t)n * sizeof(double));
+// Entries of a matrix of these ranges. Returns its blocks' number; *most: the rows of the largest.
+static int measureRanges(size_t* entries, size_t* most, const djModel* m) {
+  int n = 0, low = INT_MAX, end = m->nv;
+  *entries = *most = 0;
+  for (int i = m->nv - 1; i >= 0; i--) {
+    int to = lowestOf(m, i);
+    if (to < low) low = to;
+    if (low < i) continue;
+    size_t rows = (size_t)(end - i);
+    *entries += rows * rows;
+    if (rows > *most) *most = rows;
+    end = i;
+    n++;
   }
-  bool regular = dj_factorLDL(L, S, NULL, n);
+  return n;
+}
+
+size_t dj_treeEntries(const djModel* m) {
+  size_t entries, most;
+  measureRanges(&entries, &most, m);
+  return entries;
+}
+
+size_t dj_treeBlocksSize(const djModel* m) {
+  return dj_diagonalSize(m->nv, dj_treeRanges(NULL, m)) + ((size_t)m->nv + 1) * sizeof(int);
+}
+
+djBlocks dj_treeBlocks(const djModel* m, void* memory) {
+  int n = dj_treeRanges(NULL, m);
+  int* first = (int*)(void*)((char*)memory + dj_diagonalSize(m->nv, n));
+  dj_treeRanges(first, m);
+  return dj_diagonalBlocks(memory, m->nv, n, first);
+}
+
+// Adds J M^-1 J^T of the dofs first to first + n - 1, whose inertia's factor is L, to that of each
+// tendon.
+static void addTendons(djModel* m, const djCoordinates* coord, int first, int n, const double* L,
+                       double* x) {
+  for (int t = 0; t < m->ntendon; t++) {
+    int c = m->tendon_coord[t], adr = m->coord_dofadr[c], end = adr + m->coord_dofnum[c];
+    bool any = false;
+    memset(x, 0, (size_t)n * sizeof(double));
+    for (int k = adr; k < end; k++) {
+      int i = m->coord_dof[k] - first;
+      if (i < 0 || i >= n) continue;
+      x[i] = coord->J[k];
+      any = true;
+    }
+    if (!any) continue;
+    dj_solveLDL(x, L, n);
+    for (int k = adr; k < end; k++) {
+      int i = m->coord_dof[k] - first;
+      if (i >= 0 && i < n) m->tendon_effinertia[t] += coord->J[k] * x[i];
+    }
+  }
+}
+
+// Its own armature a tendon carries along: 1/w + A.
+static void finishTendons(djModel* m, const djCoordinates* coord) {
+  for (int t = 0; t < m->ntendon; t++) {
+    double w = m->tendon_effinertia[t];
+    m->tendon_effinertia[t] = w > 0 ? 1 / w + m->tendon_armature[t] : 1;
+    m->tendon_length0[t] = coord->x[m->tendon_coord[t]];
+  }
+}
+
+// Springs that rest where joints have their springref.
+static void setSprings(djModel* m, djKin* kin, djCoordinates* coord, const double* mocap) {
+  dj_kinematics(kin, m, m->qpos_spring, mocap, mocap + 3 * m->nmocap);
+  dj_setCoordinates(coord, m, m->qpos_spring, kin);
+  for (int t = 0; t < m->ntendon; t++) {
+    double* rest = m->tendon_lengthspring + 2 * t;
+    if (rest[0] == -1 && rest[1] == -1) rest[0] = rest[1] = coord->x[m->tendon_coord[t]];
+  }
+}
+
+// Of the joints of the dofs first to first + n - 1, which couple to no other and have inertia
+// M (n x n). L (n x n), x (n): scratch.
+static void setRange(djModel* m, const djCoordinates* coord, int first, int n, const double* M,
+                     double* L, double* x) {
+  bool regular = dj_factorLDL(L, M, NULL, n);
+  if (regular) addTendons(m, coord, first, n, L, x);
   for (int j = m->dof_jnt[first]; j < m->njnt && m->jnt_dofadr[j] < first + n; j++) {
     int adr = m->jnt_dofadr[j], count = dj_rotationDof(m, j) < 0 ? 1 : m->jnt_type[j] ? 3 : 6;
     double sum = 0;
@@ -91,24 +178,26 @@ static void setRange(djModel* m, int first, int n, const double* M, double* S, d
 }
 
 djStatus dj_setEffectiveInertia(djModel* m) {
-  size_t nv = m->nv, nb = m->nbody;
+  size_t nv = m->nv, nb = m->nbody, entries, most;
+  measureRanges(&entries, &most, m);
   djArena a = {NULL, 0};
   unsigned char* buffer = NULL;
-  double *M = NULL, *S = NULL, *L = NULL, *N = NULL, *x = NULL, *mocap = NULL;
-  int* range = NULL;
+  djMatrix M = {NULL, NULL};
+  double *L = NULL, *N = NULL, *x = NULL, *mocap = NULL;
+  void* trees = NULL;
   djVec3* ref = NULL;
-  void* memory = NULL;
+  void *memory = NULL, *scalars = NULL;
   for (int pass = 0; pass < 2; pass++) {
     a.used = 0;
-    M = dj_take(&a, nv * nv, sizeof(double));
-    S = dj_take(&a, nv * nv, sizeof(double));
-    L = dj_take(&a, nv * nv, sizeof(double));
-    range = dj_take(&a, nv + 1, sizeof(int));
+    M.data = dj_take(&a, entries, sizeof(double));
+    L = dj_take(&a, most * most, sizeof(double));
+    trees = dj_take(&a, dj_treeBlocksSize(m), 1);
     N = dj_take(&a, nb * 36, sizeof(double));
     x = dj_take(&a, nv, sizeof(double));
     mocap = dj_take(&a, (size_t)m->nmocap * 7, sizeof(double));
     ref = dj_take(&a, nb, sizeof(djVec3));
     memory = dj_take(&a, dj_kinSize(m), 1);
+    scalars = dj_take(&a, dj_coordinatesSize(m), 1);
     if (pass == 0) {
       buffer = calloc(1, a.used + DJ_ALIGN);
       if (!buffer) return DJ_NO_MEMORY;
@@ -122,14 +211,22 @@ djStatus dj_setEffectiveInertia(djModel* m) {
     memcpy(mocap + 3 * k, m->body_pos + 3 * b, 3 * sizeof(double));
     memcpy(mocap + 3 * m->nmocap + 4 * k, m->body_quat + 4 * b, 4 * sizeof(double));
   }
+  djCoordinates coord = dj_initCoordinates(m, scalars);
+  setSprings(m, &kin, &coord, mocap);
   dj_kinematics(&kin, m, m->qpos0, mocap, mocap + 3 * m->nmocap);
+  dj_setCoordinates(&coord, m, m->qpos0, &kin);
   for (int b = 0; b < m->nbody; b++) ref[b] = kin.com[m->body_root[b]];
   dj_motionSubspace(&kin, m, ref);
-  dj_massMatrix(M, N, m, &kin, ref);
-  int nrange = dj_treeRanges(range, m);
-  for (int k = 0; k < nrange; k++) {
-    setRange(m, range[k], range[k + 1] - range[k], M, S, L, x);
+  dj_setCoordinateJacobian(&coord, m, &kin, ref);
+  memset(m->tendon_effinertia, 0, (size_t)m->ntendon * sizeof(double));
+  djBlocks blocks = dj_treeBlocks(m, trees);
+  M.blocks = &blocks;
+  dj_massMatrix(&M, N, m, &kin, ref);
+  for (int k = 0; k < blocks.nblock; k++) {
+    int first = blocks.adr[k];
+    setRange(m, &coord, first, blocks.adr[k + 1] - first, M.data + blocks.matrix_adr[k], L, x);
   }
+  finishTendons(m, &coord);
   free(buffer);
   return DJ_OK;
 }

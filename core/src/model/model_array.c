@@ -2,24 +2,44 @@
 
 #include "model/fields.h"
 
+#include <dijoco/setting.h>
+
 #include <string.h>
 
-#define SIZES(X)                                                                               \
-  X(nq) X(nv) X(nu) X(na) X(nbody) X(njnt) X(ngeom) X(nmesh) X(nmeshvert) X(nmeshface) X(nsite) \
-  X(nmocap) X(npair) X(nexclude) X(nkey) X(nnames) X(gravity_ramp) X(total_mass) X(moving_mass)
+#define SIZES(X)                                                                                 \
+  X(nq) X(nv) X(nu) X(na) X(nbody) X(njnt) X(ngeom) X(nmesh) X(nmeshvert) X(nmeshface)           \
+  X(nmeshtri) X(nsite) X(nmocap) X(ntendon) X(nwrap) X(ncoord) X(ncoorddof) X(ncrank) X(npair)   \
+  X(nexclude) X(nkey) X(nnames) X(nkernelsetting) X(nsetting) X(total_mass) X(moving_mass)
 
-#define SETTINGS(X)                                                                            \
-  X(support) X(length_scale) X(stiffness) X(skin) X(friction_eps) X(range) X(weight) X(radius) \
-  X(gravity)
+// Numbers of djContactSettings that are no settings.
+#define SCALES(X) X(range) X(weight) X(radius) X(gravity)
+
+static djArray ofSetting(const char* place, const djSetting* s) {
+  bool real = s->kind == DJ_SETTING_REAL;
+  size_t size = real ? (size_t)s->size * sizeof(double) : sizeof(int);
+  return dj_array(place, real ? DJ_ARRAY_DOUBLE : DJ_ARRAY_INT, 1, s->size, size);
+}
 
 bool dj_optionArray(djArray* array, const djOption* o, const char* wanted) {
-#define X(name, columns)                                                                    \
-  if (strcmp(wanted, #name) == 0) {                                                         \
-    djArrayType type = DJ_TYPE_OF(DJ_FIRST_##columns(o->name));                             \
-    *array = dj_array(&o->name, type, 1, columns, sizeof(o->name));                         \
+  const djSetting* s = dj_findSetting(wanted, 0);
+  if (s) *array = ofSetting((const char*)o + s->offset, s);
+  return s != NULL;
+}
+
+// A setting in force, or what else djContactSettings has.
+static bool findContact(djArray* array, const djModel* m, const char* wanted) {
+  const djSetting* s;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    if (strcmp(s->in_force, wanted) != 0) continue;
+    *array = ofSetting((const char*)m + s->in_force_offset, s);
+    return true;
+  }
+#define X(name)                                                                             \
+  if (strcmp(wanted, "contact." #name) == 0) {                                              \
+    *array = dj_array(&m->contact.name, DJ_ARRAY_DOUBLE, 1, 1, sizeof(double));             \
     return true;                                                                            \
   }
-  DJ_OPTIONS(X)
+  SCALES(X)
 #undef X
   return false;
 }
@@ -28,8 +48,11 @@ bool dj_optionArray(djArray* array, const djOption* o, const char* wanted) {
 static bool findArray(djArray* array, const djModel* m, const char* wanted) {
   int nq = m->nq, nv = m->nv, nu = m->nu, na = m->na, nbody = m->nbody, njnt = m->njnt;
   int ngeom = m->ngeom, nmesh = m->nmesh, nmeshvert = m->nmeshvert, nmeshface = m->nmeshface;
+  int nmeshtri = m->nmeshtri;
   int nsite = m->nsite, nmocap = m->nmocap, npair = m->npair, nexclude = m->nexclude;
-  int nkey = m->nkey, nnames = m->nnames;
+  int nkey = m->nkey, nnames = m->nnames, ncoord = m->ncoord, ncoorddof = m->ncoorddof;
+  int nkernelsetting = m->nkernelsetting, nsetting = m->nsetting;
+  int ntendon = m->ntendon, nwrap = m->nwrap;
 #define X(type, name, rows, columns)                                                        \
   if (strcmp(wanted, #name) == 0) {                                                         \
     *array = dj_array(m->name, DJ_TYPE_OF(m->name), rows, columns,                          \
@@ -45,9 +68,6 @@ djStatus dj_modelArray(djArray* array, const djModel* m, const char* wanted) {
   if (!array) return DJ_INVALID;
   *array = (djArray){0};
   if (!m || !wanted) return DJ_INVALID;
-  if (strncmp(wanted, "opt.", 4) == 0) {
-    return dj_optionArray(array, &m->opt, wanted + 4) ? DJ_OK : DJ_INVALID;
-  }
 #define X(name)                                                                             \
   if (strcmp(wanted, #name) == 0) {                                                         \
     *array = dj_array(&m->name, DJ_TYPE_OF(&m->name), 1, 1, sizeof(m->name));               \
@@ -55,30 +75,45 @@ djStatus dj_modelArray(djArray* array, const djModel* m, const char* wanted) {
   }
   SIZES(X)
 #undef X
-#define X(name)                                                                             \
-  if (strcmp(wanted, "contact." #name) == 0) {                                              \
-    *array = dj_array(&m->contact.name, DJ_ARRAY_DOUBLE, 1, 1, sizeof(double));             \
-    return DJ_OK;                                                                           \
+  if (strcmp(wanted, "gravity_ramp") == 0) wanted = "opt.gravity_ramp";
+  if (strncmp(wanted, "opt.", 4) == 0) {
+    return dj_optionArray(array, &m->opt, wanted + 4) ? DJ_OK : DJ_INVALID;
   }
-  SETTINGS(X)
-#undef X
-  return findArray(array, m, wanted) ? DJ_OK : DJ_INVALID;
+  bool found = findContact(array, m, wanted) || findArray(array, m, wanted);
+  return found ? DJ_OK : DJ_INVALID;
+}
+
+// The i-th name of the settings' own fields, or of those in force in djContactSettings. *i counts
+// down.
+static const char* settingName(int* i, bool in_force) {
+  const djSetting* s;
+  for (int k = 0; (s = dj_setting(k)); k++) {
+    bool other = strcmp(s->in_force, s->field) != 0;
+    if (in_force && !other) continue;
+    if ((*i)-- == 0) return in_force ? s->in_force : s->field;
+  }
+  return NULL;
 }
 
 const char* dj_modelArrayName(int i) {
-  static const char* const name[] = {
+  static const char* const first[] = {
 #define X(name) #name,
       SIZES(X)
 #undef X
-#define X(name, columns) "opt." #name,
-      DJ_OPTIONS(X)
-#undef X
+      "gravity_ramp"};
+  static const char* const last[] = {
 #define X(name) "contact." #name,
-      SETTINGS(X)
+      SCALES(X)
 #undef X
 #define X(type, name, rows, columns) #name,
       DJ_MODEL_ARRAYS(X)
 #undef X
   };
-  return i >= 0 && i < (int)(sizeof name / sizeof name[0]) ? name[i] : NULL;
+  enum { NFIRST = sizeof first / sizeof first[0], NLAST = sizeof last / sizeof last[0] };
+  if (i < 0) return NULL;
+  if (i < NFIRST) return first[i];
+  i -= NFIRST;
+  const char* name = settingName(&i, false);
+  if (!name) name = settingName(&i, true);
+  return name || i >= NLAST ? name : last[i];
 }

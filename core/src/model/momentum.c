@@ -11,7 +11,7 @@ static void crossTwist(double out[6], const double a[6], const double b[6]) {
   dju_store3(out + 3, dju_add3(dju_cross3(wa, dju_load3(b + 3)), dju_cross3(dju_load3(a + 3), wb)));
 }
 
-void dj_bodyMomentum(double* momentum, double* lead, const djModel* m, const djKin* kin,
+void dj_bodyMomentum(double* momentum, double* axis_cross, const djModel* m, const djKin* kin,
                      const djVec3* ref, const double* qvel) {
   double* V = momentum;   // twists first: children come after their parents
   memset(V, 0, (size_t)m->nbody * 6 * sizeof(double));
@@ -23,7 +23,7 @@ void dj_bodyMomentum(double* momentum, double* lead, const djModel* m, const djK
     for (int i = m->body_dofadr[b]; i < m->body_dofadr[b] + m->body_dofnum[b]; i++) {
       int first = dj_rotationDof(m, m->dof_jnt[i]);
       if (first < 0 || i <= first) memcpy(before, sum, sizeof sum);
-      if (lead) crossTwist(lead + 6 * i, kin->S + 6 * i, before);
+      if (axis_cross) crossTwist(axis_cross + 6 * i, kin->S + 6 * i, before);
       for (int k = 0; k < 6; k++) sum[k] += kin->S[6 * i + k] * qvel[i];
     }
     memcpy(V + 6 * b, sum, sizeof sum);
@@ -190,36 +190,36 @@ static double dot6(const double* a, const double* b) {
 }
 
 // dS_i/dq_j = S_j x S_i for j an ancestor of i or in the same rotation.
-void dj_projectTurning(double* D, const djModel* m, const djKin* kin, const double* W) {
-  int nv = m->nv;
-  for (int i = 0; i < nv; i++) {
+void dj_projectTurning(djMatrix* D, const djModel* m, const djKin* kin, const double* W) {
+  for (int i = 0; i < m->nv; i++) {
+    double* row = dj_ownRow(D, i);
     const double* w = W + 6 * m->dof_body[i];
     int first = dj_rotationDof(m, m->dof_jnt[i]), j = i;
     if (first >= 0 && i >= first) j = first + 2;
     for (; j >= 0; j = m->dof_parent[j]) {
       double turned[6];
       crossTwist(turned, kin->S + 6 * j, kin->S + 6 * i);
-      D[(size_t)i * nv + j] += dot6(turned, w);
+      row[j] += dot6(turned, w);
     }
   }
 }
 
-// d(M v)_i/dq_j = sum over bodies b below both of S_i . (S_j x* h_b - I_b lead_j), and S_i . h
-// turned: lead_j stands for the part of V_b that j does not turn.
-void dj_projectLead(double* D, double f, const djModel* m, const djKin* kin, const double* I,
-                    const double* lead) {
-  int nv = m->nv;
-  for (int j = 0; j < nv; j++) {
+// d(M v)_i/dq_j = sum over bodies b below both of S_i . (S_j x* h_b - I_b axis_cross_j), and S_i .
+// h turned: axis_cross_j stands for the part of V_b that j does not turn.
+void dj_projectAxisCross(djMatrix* D, double f, const djModel* m, const djKin* kin, const double* I,
+                         const double* axis_cross) {
+  for (int j = 0; j < m->nv; j++) {
+    double* row = dj_ownRow(D, j);
     const double* A = I + 36 * m->dof_body[j];
     double y[6], z[6];
     for (int r = 0; r < 6; r++) {
-      y[r] = f * dot6(A + 6 * r, lead + 6 * j);
+      y[r] = f * dot6(A + 6 * r, axis_cross + 6 * j);
       z[r] = f * dot6(A + 6 * r, kin->S + 6 * j);
     }
-    D[(size_t)j * nv + j] -= dot6(kin->S + 6 * j, y);
+    row[j] -= dot6(kin->S + 6 * j, y);
     for (int i = m->dof_parent[j]; i >= 0; i = m->dof_parent[i]) {
-      D[(size_t)i * nv + j] -= dot6(kin->S + 6 * i, y);
-      D[(size_t)j * nv + i] -= dot6(z, lead + 6 * i);
+      *dj_own(D, i, j) -= dot6(kin->S + 6 * i, y);
+      row[i] -= dot6(z, axis_cross + 6 * i);
     }
   }
 }

@@ -32,7 +32,7 @@ static void addTensor(double tensor[6], const djMat3* start, const djMat3* end, 
 }
 
 void dj_momentumParams(double* param, double* tensor, const djModel* m, const djBodyStep* step,
-                       const djData* start, const djKin* kin, const djKin* kin0, const djKin* at,
+                       bool loads, const djKin* kin, const djKin* kin0, const djKin* at,
                        const djVec3* ref, const double* x, const double* V, double s1,
                        double s2) {
   double* by_mass = dj_paramBlock(param, m, DJ_FIELD_BODY_MASS);
@@ -48,10 +48,7 @@ void dj_momentumParams(double* param, double* tensor, const djModel* m, const dj
     change = dju_madd3(change, -s2, vc);
     by_mass[b] += dju_dot3(u, change);
     djVec3 F = dju_scale3(mass, change);
-    if (start) {
-      F = dju_sub3(F, step[b].force);
-      dj_weightParams(param, m, start, b, u);
-    }
+    if (loads) F = dju_sub3(F, step[b].force);
     // c = p + R e: u turns with w, vc with omega
     djMat3 R = at->body[b].R;
     double* ipos = by_ipos + 3 * b;

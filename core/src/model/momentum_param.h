@@ -8,10 +8,10 @@
 // Adds the derivative, at fixed poses, of sum_b x_b . (s1 P_b - s2 h_b - weight), where P is the
 // momentum m (c+ - c), S T T+^T of the step times h, with its arm at the configuration `at` (kin or
 // kin0), h that of bodies with twists V (nbody x 6) there, and x (nbody x 6) twists about ref.
-// start: data that gives gravity, or NULL: no weight and no applied forces. tensor (nbody x 6): see
+// loads: whether x . h loses the loads at centres of mass. tensor (nbody x 6): see
 // body_param.h.
 void dj_momentumParams(double* param, double* tensor, const djModel* model,
-                       const djBodyStep* step, const djData* start, const djKin* kin,
+                       const djBodyStep* step, bool loads, const djKin* kin,
                        const djKin* kin0, const djKin* at, const djVec3* ref, const double* x,
                        const double* V, double s1, double s2);
 

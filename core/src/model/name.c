@@ -13,10 +13,17 @@ static const int* nameOffsets(int* n, const djModel* model, djObject type) {
     case DJ_OBJ_MESH: *n = model->nmesh; return model->name_mesh;
     case DJ_OBJ_SITE: *n = model->nsite; return model->name_site;
     case DJ_OBJ_ACTUATOR: *n = model->nu; return model->name_actuator;
+    case DJ_OBJ_TENDON: *n = model->ntendon; return model->name_tendon;
     case DJ_OBJ_KEY: *n = model->nkey; return model->name_key;
     case DJ_NOBJ: break;
   }
   return NULL;
+}
+
+const char* dj_objectName(djObject type) {
+  static const char* const names[DJ_NOBJ] = {"body", "joint",    "geom", "mesh",
+                                             "site", "actuator", "key"};
+  return (int)type >= 0 && type < DJ_NOBJ ? names[type] : "";
 }
 
 int dj_objectCount(const djModel* model, djObject type) {

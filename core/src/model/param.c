@@ -1,83 +1,18 @@
-#include "model/param.h"
+#include "model/param_row.h"
 
 #include "base/status.h"
 #include "model/check.h"
+#include "model/kernel_setting.h"
 #include "model/make.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// What values a field takes.
-typedef enum djRule {
-  RULE_FINITE,
-  RULE_NONNEGATIVE,
-  RULE_MASS,         // positive, or zero where it was zero or the body cannot move
-  RULE_INERTIA,
-  RULE_QUAT,         // normalised
-  RULE_AXIS,         // normalised
-  RULE_COORDINATES,  // of a joint: quaternions normalised
-  RULE_RANGE,
-  RULE_SIZE,         // entries that the type uses are positive, the others stay
-  RULE_POSITIVE,
-  RULE_SUPPORT
-} djRule;
-
-typedef struct djFieldRow {
-  djObject object;   // DJ_NOBJ: of the model as a whole
-  const char* kind;
-  const char* name;
-  size_t offset;     // in djModel: of the array; of the numbers themselves for DJ_NOBJ
-  int nvalue;        // 0: depends on the element
-  int ntangent;
-  djRule rule;
-} djFieldRow;
-
-#define ROW(field, object, kind, name, array, nvalue, ntangent, rule) \
-  [field] = {object, kind, name, offsetof(djModel, array), nvalue, ntangent, rule}
-#define BODY(field, name, array, nvalue, ntangent, rule) \
-  ROW(DJ_FIELD_BODY_##field, DJ_OBJ_BODY, "body", name, array, nvalue, ntangent, rule)
-#define JOINT(field, name, array, nvalue, rule) \
-  ROW(DJ_FIELD_JOINT_##field, DJ_OBJ_JOINT, "joint", name, array, nvalue, nvalue, rule)
-#define GEOM(field, name, array, nvalue, ntangent, rule) \
-  ROW(DJ_FIELD_GEOM_##field, DJ_OBJ_GEOM, "geom", name, array, nvalue, ntangent, rule)
-#define ACTUATOR(field, name, array, nvalue) \
-  ROW(DJ_FIELD_ACTUATOR_##field, DJ_OBJ_ACTUATOR, "actuator", name, array, nvalue, nvalue, \
-      RULE_FINITE)
-
-static const djFieldRow table[DJ_NFIELD] = {
-    BODY(POS, "pos", body_pos, 3, 3, RULE_FINITE),
-    BODY(QUAT, "quat", body_quat, 4, 3, RULE_QUAT),
-    BODY(MASS, "mass", body_mass, 1, 1, RULE_MASS),
-    BODY(IPOS, "ipos", body_ipos, 3, 3, RULE_FINITE),
-    BODY(IQUAT, "iquat", body_iquat, 4, 3, RULE_QUAT),
-    BODY(INERTIA, "inertia", body_inertia, 3, 3, RULE_INERTIA),
-    BODY(GRAVCOMP, "gravcomp", body_gravcomp, 1, 1, RULE_FINITE),
-    JOINT(POS, "pos", jnt_pos, 3, RULE_FINITE),
-    JOINT(AXIS, "axis", jnt_axis, 3, RULE_AXIS),
-    JOINT(DAMPING, "damping", jnt_damping, 1, RULE_NONNEGATIVE),
-    JOINT(STIFFNESS, "stiffness", jnt_stiffness, 1, RULE_NONNEGATIVE),
-    JOINT(SPRINGREF, "springref", qpos_spring, 0, RULE_COORDINATES),
-    JOINT(ARMATURE, "armature", jnt_armature, 1, RULE_NONNEGATIVE),
-    JOINT(FRICTIONLOSS, "frictionloss", jnt_frictionloss, 1, RULE_NONNEGATIVE),
-    JOINT(RANGE, "range", jnt_range, 2, RULE_RANGE),
-    GEOM(POS, "pos", geom_pos, 3, 3, RULE_FINITE),
-    GEOM(QUAT, "quat", geom_quat, 4, 3, RULE_QUAT),
-    GEOM(SIZE, "size", geom_size, 3, 3, RULE_SIZE),
-    GEOM(FRICTION, "friction", geom_friction, 3, 3, RULE_NONNEGATIVE),
-    ROW(DJ_FIELD_MESH_VERT, DJ_OBJ_MESH, "mesh", "vert", mesh_vert, 0, 0, RULE_FINITE),
-    ROW(DJ_FIELD_SITE_POS, DJ_OBJ_SITE, "site", "pos", site_pos, 3, 3, RULE_FINITE),
-    ACTUATOR(GAINPRM, "gainprm", actuator_gainprm, 3),
-    ACTUATOR(BIASPRM, "biasprm", actuator_biasprm, 3),
-    ACTUATOR(GEAR, "gear", actuator_gear, 6),
-    ROW(DJ_FIELD_GRAVITY, DJ_NOBJ, "option", "gravity", opt.gravity, 3, 3, RULE_FINITE),
-    ROW(DJ_FIELD_STIFFNESS, DJ_NOBJ, "contact", "stiffness", contact.stiffness, 1, 1,
-        RULE_POSITIVE),
-    ROW(DJ_FIELD_SUPPORT, DJ_NOBJ, "contact", "support", contact.support, 1, 1, RULE_SUPPORT),
-};
-
 // Parameters of the model as a whole count once.
-static int elementCount(const djModel* m, djObject object) {
+static int elementCount(const djModel* m, djField field) {
+  if (field == DJ_FIELD_SETTING) return dj_settingParams(m->nkernelsetting);
+  djObject object = dj_paramRows[field].object;
   return object == DJ_NOBJ ? 1 : dj_objectCount(m, object);
 }
 
@@ -87,8 +22,8 @@ static bool isWorldFrame(djField field, int id) {
 
 bool dj_makeParam(djParam* param, const djModel* m, djField field, int id) {
   if ((int)field < 0 || field >= DJ_NFIELD) return false;
-  const djFieldRow* row = &table[field];
-  if (id < 0 || id >= elementCount(m, row->object) || isWorldFrame(field, id)) return false;
+  const djFieldRow* row = &dj_paramRows[field];
+  if (id < 0 || id >= elementCount(m, field) || isWorldFrame(field, id)) return false;
   *param = (djParam){(int)field, id, row->nvalue, row->ntangent};
   if (field == DJ_FIELD_MESH_VERT) {
     param->nvalue = param->ntangent = 3 * m->mesh_vertnum[id];
@@ -115,9 +50,10 @@ djStatus dj_checkParams(const djModel* m, int n, const djParam* param, djError* 
 }
 
 double* dj_paramData(const djModel* m, const djParam* p) {
-  const djFieldRow* row = &table[p->field];
+  const djFieldRow* row = &dj_paramRows[p->field];
   const char* place = (const char*)m + row->offset;
   double* data;
+  if (p->field == DJ_FIELD_SETTING) return m->kernel_setting + dj_settingParam(p->id);
   if (row->object == DJ_NOBJ) {
     memcpy(&data, &place, sizeof data);  // the numbers are in the struct itself
     return data;
@@ -134,7 +70,7 @@ double* dj_paramData(const djModel* m, const djParam* p) {
 static size_t blockSize(const djModel* m, djField field) {
   if (field == DJ_FIELD_MESH_VERT) return 3 * (size_t)m->nmeshvert;
   if (field == DJ_FIELD_JOINT_SPRINGREF) return (size_t)m->nv;
-  return (size_t)elementCount(m, table[field].object) * (size_t)table[field].ntangent;
+  return (size_t)elementCount(m, field) * (size_t)dj_paramRows[field].ntangent;
 }
 
 size_t dj_paramGradSize(const djModel* m) {
@@ -152,32 +88,29 @@ double* dj_paramEntry(double* grad, const djModel* m, djField field, int id) {
   double* block = dj_paramBlock(grad, m, field);
   if (field == DJ_FIELD_MESH_VERT) return block + 3 * (size_t)m->mesh_vertadr[id];
   if (field == DJ_FIELD_JOINT_SPRINGREF) return block + m->jnt_dofadr[id];
-  return block + (size_t)id * (size_t)table[field].ntangent;
+  return block + (size_t)id * (size_t)dj_paramRows[field].ntangent;
 }
 
 bool dj_paramIsRotation(const djModel* m, const djParam* p, int k) {
-  djRule rule = table[p->field].rule;
+  djRule rule = dj_paramRows[p->field].rule;
   if (rule == RULE_QUAT) return true;
   if (rule != RULE_COORDINATES) return false;
   int type = m->jnt_type[p->id];
   return type == DJ_BALL || (type == DJ_FREE && k >= 3);
 }
 
+// Asked before anybody has looked whether it is a parameter.
 bool dj_paramMovesShapes(const djParam* p) {
-  switch (p->field) {
-    case DJ_FIELD_GEOM_POS:
-    case DJ_FIELD_GEOM_QUAT:
-    case DJ_FIELD_GEOM_SIZE:
-    case DJ_FIELD_MESH_VERT: return true;
-    default: return false;
-  }
+  return p->field >= 0 && p->field < DJ_NFIELD && dj_paramRows[p->field].shapes;
 }
+
+djMirrorKind dj_paramMirror(const djParam* p) { return dj_paramRows[p->field].mirror; }
 
 // Find the row of kind/field; *known_kind tells whether only the field is wrong.
 static int findRow(bool* known_kind, const char* kind, size_t kind_length, const char* field) {
   *known_kind = false;
   for (int i = 0; i < DJ_NFIELD; i++) {
-    const djFieldRow* row = &table[i];
+    const djFieldRow* row = &dj_paramRows[i];
     if (strlen(row->kind) != kind_length || strncmp(row->kind, kind, kind_length)) continue;
     *known_kind = true;
     if (strcmp(row->name, field) == 0) return i;
@@ -189,13 +122,41 @@ static int findRow(bool* known_kind, const char* kind, size_t kind_length, const
 static djStatus failField(djError* err, const char* name, size_t kind_length, const char* field) {
   char names[200] = "";
   for (int i = 0; i < DJ_NFIELD; i++) {
-    const djFieldRow* row = &table[i];
+    const djFieldRow* row = &dj_paramRows[i];
     if (strlen(row->kind) != kind_length || strncmp(row->kind, name, kind_length)) continue;
     size_t n = strlen(names);
     snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", row->name);
   }
   return dj_fail(err, DJ_INVALID, "'%.100s': there is no parameter '%.100s', expected one of %s",
                  name, field, names);
+}
+
+// "contact/SETTING" of the scene's kernel, "contact/KERNEL/SETTING" of any.
+static djStatus settingId(djParam* param, const djModel* m, const char* name, djError* err) {
+  const char *first = strchr(name, '/'), *last = strrchr(name, '/');
+  int kernel = m->opt.contact == DJ_CONTACT_NONE ? 0 : (int)m->opt.contact, n, slot;
+  bool known = true;
+  if (last != first) {
+    char text[64] = "";
+    size_t length = (size_t)(last - first - 1);
+    if (length < sizeof text) memcpy(text, first + 1, length);
+    int named = dj_kernelNamed(text);
+    known = named >= 0;
+    if (known) kernel = named;
+  }
+  const djSetting* row = dj_kernelSettings(&n, &slot, kernel);
+  char names[200] = "";
+  for (int i = 0; i < n; i++) {
+    if (!dj_settingEntry(slot + i)) continue;
+    if (known && strcmp(row[i].name, last + 1) == 0) {
+      dj_makeParam(param, m, DJ_FIELD_SETTING, dj_settingParams(slot + i));
+      return DJ_OK;
+    }
+    size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", row[i].name);
+  }
+  return dj_fail(err, DJ_INVALID, "'%.100s': there is no parameter '%.100s', expected one of %s",
+                 name, last + 1, names);
 }
 
 djStatus dj_paramId(djParam* param, const djModel* m, const char* name, djError* err) {
@@ -206,9 +167,10 @@ djStatus dj_paramId(djParam* param, const djModel* m, const char* name, djError*
   const char* first = strchr(name, '/');
   const char* last = strrchr(name, '/');
   if (!first) return dj_fail(err, DJ_INVALID, "there is no parameter '%.200s'", name);
+  if (strncmp(name, "contact/", 8) == 0) return settingId(param, m, name, err);
   bool known_kind;
   int field = findRow(&known_kind, name, (size_t)(first - name), last + 1);
-  bool of_model = field >= 0 && table[field].object == DJ_NOBJ;
+  bool of_model = field >= 0 && dj_paramRows[field].object == DJ_NOBJ;
   if (field < 0 && known_kind) {
     return failField(err, name, (size_t)(first - name), last + 1);
   }
@@ -222,14 +184,15 @@ djStatus dj_paramId(djParam* param, const djModel* m, const char* name, djError*
     if (!element) return dj_failMemory(err);
     memcpy(element, first + 1, length);
     element[length] = 0;
-    id = dj_name2id(m, table[field].object, element);
+    id = dj_name2id(m, dj_paramRows[field].object, element);
     free(element);
   }
   if (isWorldFrame((djField)field, id)) {
     return dj_fail(err, DJ_INVALID, "'%.200s': the world's frame is fixed", name);
   }
   if (!dj_makeParam(param, m, (djField)field, id)) {
-    return dj_fail(err, DJ_INVALID, "'%.200s': there is no such %s", name, table[field].kind);
+    return dj_fail(err, DJ_INVALID, "'%.200s': there is no such %s", name,
+                   dj_paramRows[field].kind);
   }
   return DJ_OK;
 }
@@ -240,12 +203,13 @@ djStatus dj_getParam(double* value, const djModel* m, const djParam* p) {
   return DJ_OK;
 }
 
-// A joint's range, as definitions have it.
-static const char* jointRangeProblem(const djModel* m, const djParam* p, const double* value) {
-  bool limited = m->jnt_limited[p->id] != 0;
+// A joint's or tendon's range, as definitions have it.
+static const char* limitProblem(const djModel* m, const djParam* p, const double* value) {
+  bool tendon = p->field == DJ_FIELD_TENDON_RANGE;
+  bool limited = (tendon ? m->tendon_limited : m->jnt_limited)[p->id] != 0;
   const char* problem = limited ? dj_sizeProblem(value, 2, DJ_LARGEST) : NULL;
   if (problem && dj_allFinite(value, 2)) return problem;
-  if (!limited || m->jnt_type[p->id] != DJ_BALL) return dj_rangeProblem(value, limited);
+  if (!limited || tendon || m->jnt_type[p->id] != DJ_BALL) return dj_rangeProblem(value, limited);
   return dj_allFinite(value, 2) && value[1] > 0 ? NULL : "must end at a positive angle";
 }
 
@@ -257,31 +221,21 @@ static const char* sizeProblem(const djModel* m, const djParam* p, const double*
   return NULL;
 }
 
-// Up to where a definition takes it (check_size.c).
-static double mostOf(const djParam* p) {
-  switch ((djField)p->field) {
-    case DJ_FIELD_BODY_MASS:
-    case DJ_FIELD_BODY_INERTIA:
-    case DJ_FIELD_JOINT_DAMPING:
-    case DJ_FIELD_JOINT_STIFFNESS:
-    case DJ_FIELD_JOINT_ARMATURE:
-    case DJ_FIELD_JOINT_FRICTIONLOSS:
-    case DJ_FIELD_ACTUATOR_GAINPRM:
-    case DJ_FIELD_ACTUATOR_BIASPRM:
-    case DJ_FIELD_STIFFNESS: return DJ_LARGEST_FORCE;
-    default: return DJ_LARGEST;
-  }
-}
-
 // What is wrong with a value, or NULL.
-static const char* valueProblem(const djModel* m, const djParam* p, const double* value) {
-  djRule rule = table[p->field].rule;
-  if (rule == RULE_RANGE) return jointRangeProblem(m, p, value);
+static const char* valueProblem(djProblemText* what, const djModel* m, const djParam* p,
+                                const double* value) {
+  const djFieldRow* row = &dj_paramRows[p->field];
+  djRule rule = row->rule;
+  if (rule == RULE_SETTING) {
+    int kernel;
+    return dj_rowProblem(what, dj_settingOfSlot(&kernel, dj_settingParam(p->id)), value, false);
+  }
+  if (rule == RULE_RANGE) return limitProblem(m, p, value);
   if (!dj_allFinite(value, p->nvalue)) return "is not finite";
   int plain = p->nvalue;   // what is normalised may have any length
   if (rule == RULE_QUAT || rule == RULE_AXIS) plain = 0;
   if (rule == RULE_COORDINATES) plain = dj_plainCoordinates(m->jnt_type[p->id]);
-  const char* problem = dj_sizeProblem(value, plain, mostOf(p));
+  const char* problem = dj_sizeProblem(value, plain, row->force ? DJ_LARGEST_FORCE : DJ_LARGEST);
   if (problem) return problem;
   double unit[4];
   switch (rule) {
@@ -293,6 +247,7 @@ static const char* valueProblem(const djModel* m, const djParam* p, const double
     case RULE_INERTIA:
       if (!dj_allNonnegative(value, 3)) return "must not be negative";
       return dj_inertiaOk(value) ? NULL : "has a moment larger than the sum of the other two";
+    case RULE_LENGTHS: return value[0] <= value[1] ? NULL : "is reversed";
     case RULE_QUAT: return dj_makeUnit(unit, value, 4) ? NULL : "is a zero quaternion";
     case RULE_AXIS: return dj_makeUnit(unit, value, 3) ? NULL : "is a zero vector";
     case RULE_COORDINATES: {
@@ -301,9 +256,6 @@ static const char* valueProblem(const djModel* m, const djParam* p, const double
       return dj_makeUnit(unit, value + p->nvalue - 4, 4) ? NULL : "has a zero quaternion";
     }
     case RULE_SIZE: return sizeProblem(m, p, value);
-    case RULE_POSITIVE: return value[0] > 0 ? NULL : "must be positive";
-    case RULE_SUPPORT:
-      return value[0] > 0 && value[0] < 1 ? dj_smallProblem(value[0]) : "must be between 0 and 1";
     default: return NULL;
   }
 }
@@ -311,7 +263,7 @@ static const char* valueProblem(const djModel* m, const djParam* p, const double
 // Copy a value that was checked.
 static void store(djModel* m, const djParam* p, const double* value) {
   double* data = dj_paramData(m, p);
-  djRule rule = table[p->field].rule;
+  djRule rule = dj_paramRows[p->field].rule;
   int n = rule == RULE_SIZE ? dj_usedSizes(m->geom_type[p->id]) : p->nvalue;
   memmove(data, value, sizeof(double) * (size_t)n);
   bool has_quat = rule == RULE_QUAT || (rule == RULE_COORDINATES && n >= 4);
@@ -320,10 +272,22 @@ static void store(djModel* m, const djParam* p, const double* value) {
   if (type == DJ_SLIDE || type == DJ_HINGE) dj_makeUnit(data, data, 3);
 }
 
+static djStatus failSetting(djError* err, const djModel* m, int slot, const char* problem) {
+  int kernel;
+  const djSetting* row = dj_settingOfSlot(&kernel, slot);
+  bool scene = kernel == (int)m->opt.contact || (kernel == 0 && m->opt.contact == DJ_CONTACT_NONE);
+  return dj_fail(err, DJ_INVALID, "contact/%s%s%s: %s", scene ? "" : dj_kernelName(kernel),
+                 scene ? "" : "/", row->name, problem);
+}
+
 djStatus dj_writeParam(djModel* m, const djParam* p, const double* value, djError* err) {
   if (!dj_isParam(m, p)) return dj_fail(err, DJ_INVALID, "not a parameter of this model");
-  const djFieldRow* row = &table[p->field];
-  const char* problem = valueProblem(m, p, value);
+  const djFieldRow* row = &dj_paramRows[p->field];
+  djProblemText what;
+  const char* problem = valueProblem(&what, m, p, value);
+  if (problem && p->field == DJ_FIELD_SETTING) {
+    return failSetting(err, m, dj_settingParam(p->id), problem);
+  }
   if (problem && row->object == DJ_NOBJ) {
     return dj_fail(err, DJ_INVALID, "%s/%s: %s", row->kind, row->name, problem);
   }
@@ -334,11 +298,10 @@ djStatus dj_writeParam(djModel* m, const djParam* p, const double* value, djErro
   }
   store(m, p, value);
   if (p->field == DJ_FIELD_BODY_MASS) dj_sumMasses(m);
-  if (p->field == DJ_FIELD_STIFFNESS) m->opt.stiffness = value[0];
-  if (p->field == DJ_FIELD_SUPPORT) {
-    double s = value[0];
-    m->opt.support = s;
-    m->contact.range = 2 * s * m->contact.length_scale / (1 - s);
+  if (p->field == DJ_FIELD_SETTING) {
+    int slot = dj_settingParam(p->id);
+    m->kernel_given[slot] = value[0];
+    dj_mirrorSetting(m, slot);
   }
   return DJ_OK;
 }

@@ -28,12 +28,16 @@ typedef enum djField {
   DJ_FIELD_GEOM_FRICTION,
   DJ_FIELD_MESH_VERT,
   DJ_FIELD_SITE_POS,
+  DJ_FIELD_TENDON_STIFFNESS,
+  DJ_FIELD_TENDON_DAMPING,
+  DJ_FIELD_TENDON_SPRINGLENGTH,
+  DJ_FIELD_TENDON_FRICTIONLOSS,
+  DJ_FIELD_TENDON_RANGE,
   DJ_FIELD_ACTUATOR_GAINPRM,
   DJ_FIELD_ACTUATOR_BIASPRM,
   DJ_FIELD_ACTUATOR_GEAR,
   DJ_FIELD_GRAVITY,
-  DJ_FIELD_STIFFNESS,
-  DJ_FIELD_SUPPORT,
+  DJ_FIELD_SETTING,   // of a contact kernel; elements: dj_settingParam (model/kernel_setting.h)
   DJ_NFIELD
 } djField;
 
@@ -55,6 +59,23 @@ bool dj_paramIsRotation(const djModel* model, const djParam* param, int k);
 // Contact shapes depend on it.
 bool dj_paramMovesShapes(const djParam* param);
 
+// Whether `*` in a pattern of this length stands for parts of the text so that they are equal.
+bool dj_matches(const char* pattern, size_t length, const char* text);
+
+// Append ", there are 'a', 'b'...": the first elements of a kind that have names.
+void dj_listElements(char* what, size_t size, const djModel* model, djObject object);
+
+// What a mirror makes of its values.
+typedef enum djMirrorKind {
+  DJ_MIRROR_COPY,
+  DJ_MIRROR_PLACES,    // places and directions
+  DJ_MIRROR_QUAT,
+  DJ_MIRROR_AXIS,      // of a joint: turned the other way where it is a hinge's
+  DJ_MIRROR_NUMBER,    // a copy where it is one number, else it cannot be told
+  DJ_MIRROR_NONE       // it cannot be told
+} djMirrorKind;
+djMirrorKind dj_paramMirror(const djParam* param);
+
 // Gradients by every parameter of a model lie in one array: a block a field, in it the elements in
 // order, each with its ntangent entries (meshes: 3 a vertex; springref: the joint's dofs).
 size_t dj_paramGradSize(const djModel* model);                      // doubles
@@ -62,8 +83,23 @@ size_t dj_paramGradSize(const djModel* model);                      // doubles
 double* dj_paramBlock(double* grad, const djModel* model, djField field);
 double* dj_paramEntry(double* grad, const djModel* model, djField field, int id);
 
+// Blocks of two fields, of joints and of tendons, by the type of the coordinate they act along.
+typedef struct djLinkBlocks {
+  double* block[2];   // by djCoordType
+} djLinkBlocks;
+
+static inline djLinkBlocks dj_linkBlocks(double* grad, const djModel* m, djField joint,
+                                         djField tendon) {
+  return (djLinkBlocks){{dj_paramBlock(grad, m, joint), dj_paramBlock(grad, m, tendon)}};
+}
+
+// The n entries of what coordinate c belongs to.
+static inline double* dj_linkEntry(const djLinkBlocks* b, const djModel* m, int c, int n) {
+  return b->block[m->coord_type[c]] + n * m->coord_id[c];
+}
+
 // Check and store; quaternions and axes are normalised. Derived quantities of the model itself
-// follow, contact shapes do not.
+// follow, contact shapes and what depends on settings in force do not.
 djStatus dj_writeParam(djModel* model, const djParam* param, const double* value, djError* err);
 
 #endif  // DJ_MODEL_PARAM_H_

@@ -50,26 +50,27 @@ static int rotationStart(const djModel* m, int j) {
   return first >= 0 && j > first ? first : j;
 }
 
-void dj_projectHessian(double* H, const djModel* m, const djKin* kin, const double* N) {
+void dj_projectHessian(djMatrix* H, const djModel* m, const djKin* kin, const double* N) {
   int nv = m->nv;
   for (int j = 0; j < nv; j++) {
     const double* A = N + 36 * m->dof_body[j];
     const double* Sj = kin->S + 6 * j;
     double y[6], z[6];
     mul6(y, A, Sj);
+    double* row = dj_ownRow(H, j);
     int i = j, same = rotationStart(m, j);
     if (same < j) {
       // Dofs of one rotation: the symmetric part of N.
       mulT6(z, A, Sj);
       for (int k = 0; k < 6; k++) z[k] = 0.5 * (y[k] + z[k]);
-      for (i = j; i >= same; i--) H[(size_t)j * nv + i] += dot6(kin->S + 6 * i, z);
+      for (i = j; i >= same; i--) row[i] += dot6(kin->S + 6 * i, z);
       i = m->dof_parent[same];
     }
-    for (; i >= 0; i = m->dof_parent[i]) H[(size_t)j * nv + i] += dot6(kin->S + 6 * i, y);
+    for (; i >= 0; i = m->dof_parent[i]) row[i] += dot6(kin->S + 6 * i, y);
   }
 }
 
-void dj_projectMixed(double* P, const djModel* m, const djKin* kin1, const djKin* kin0,
+void dj_projectMixed(djMatrix* P, const djModel* m, const djKin* kin1, const djKin* kin0,
                      const double* M) {
   int nv = m->nv;
   for (int j = 0; j < nv; j++) {
@@ -77,39 +78,39 @@ void dj_projectMixed(double* P, const djModel* m, const djKin* kin1, const djKin
     double y[6], z[6];
     mul6(y, A, kin0->S + 6 * j);
     mulT6(z, A, kin1->S + 6 * j);
-    P[(size_t)j * nv + j] += dot6(kin1->S + 6 * j, y);
+    double* row = dj_ownRow(P, j);
+    row[j] += dot6(kin1->S + 6 * j, y);
     for (int i = m->dof_parent[j]; i >= 0; i = m->dof_parent[i]) {
-      P[(size_t)i * nv + j] += dot6(kin1->S + 6 * i, y);
-      P[(size_t)j * nv + i] += dot6(kin0->S + 6 * i, z);
+      *dj_own(P, i, j) += dot6(kin1->S + 6 * i, y);
+      row[i] += dot6(kin0->S + 6 * i, z);
     }
   }
 }
 
-void dj_projectCross(double* H, const djModel* m, const djKin* kin, int a, int b,
+void dj_projectCross(djMatrix* H, const djModel* m, const djKin* kin, int a, int b,
                      const double* K) {
-  int nv = m->nv;
+  int end_a = m->body_lastdof[a], end_b = m->body_lastdof[b];
+  if (end_a < 0 || end_b < 0) return;
+  djBlockView v = dj_blockView(H, end_a > end_b ? end_a : end_b, end_a > end_b ? end_b : end_a);
   for (int j = m->body_lastdof[b]; j >= 0; j = m->dof_parent[j]) {
     double y[6];
     mul6(y, K, kin->S + 6 * j);
     for (int i = m->body_lastdof[a]; i >= 0; i = m->dof_parent[i]) {
       double k = dot6(kin->S + 6 * i, y);
-      if (i == j) {
-        H[(size_t)i * nv + i] += 2 * k;
-      } else {
-        H[i > j ? (size_t)i * nv + j : (size_t)j * nv + i] += k;
-      }
+      *dj_viewEntry(&v, i > j ? i : j, i > j ? j : i) += i == j ? 2 * k : k;
     }
   }
 }
 
-void dj_projectCrossMixed(double* P, const djModel* m, const djKin* kin1, const djKin* kin0, int a,
-                          int b, const double* K) {
-  int nv = m->nv;
+void dj_projectCrossMixed(djMatrix* P, const djModel* m, const djKin* kin1, const djKin* kin0,
+                          int a, int b, const double* K) {
+  if (m->body_lastdof[a] < 0 || m->body_lastdof[b] < 0) return;
+  djBlockView v = dj_blockView(P, m->body_lastdof[a], m->body_lastdof[b]);
   for (int j = m->body_lastdof[b]; j >= 0; j = m->dof_parent[j]) {
     double y[6];
     mul6(y, K, kin0->S + 6 * j);
     for (int i = m->body_lastdof[a]; i >= 0; i = m->dof_parent[i]) {
-      P[(size_t)i * nv + j] += dot6(kin1->S + 6 * i, y);
+      *dj_viewEntry(&v, i, j) += dot6(kin1->S + 6 * i, y);
     }
   }
 }
@@ -132,65 +133,50 @@ void dj_addNested(double N[36], const double Q[36], const double g[6]) {
 
 // ---- blocks of rotations ---------------------------------------------------------------------
 
-// rows of M: M_r[d..d+2] <- M_r[d..d+2] B
-static void mulColumns(double* M, int nrow, int nv, int d, djMat3 B) {
-  for (int r = 0; r < nrow; r++) {
-    double* row = M + (size_t)r * nv + d;
-    dju_store3(row, dju_mulMtV(B, dju_load3(row)));
-  }
-}
-
 static djVec3 turn(const djModel* m, int j, const double* qvel, double h) {
   return dju_scale3(h, dju_load3(qvel + dj_rotationDof(m, j)));
 }
 
-void dj_applyE(double* M, int nrow, const djModel* m, const double* qvel, double h) {
+// M B for the columns of every rotation, in the rows of all blocks that hold them.
+static void applyRotations(djMatrix* M, const djModel* m, const double* qvel, double h,
+                           djMat3 (*matrix)(djVec3)) {
+  const djBlocks* b = M->blocks;
   for (int j = 0; j < m->njnt; j++) {
     int d = dj_rotationDof(m, j);
     if (d < 0) continue;
-    mulColumns(M, nrow, m->nv, d, dju_quatToMat(dju_expQuat(turn(m, j, qvel, h))));
-  }
-}
-
-void dj_applyJr(double* M, int nrow, const djModel* m, const double* qvel, double h) {
-  for (int j = 0; j < m->njnt; j++) {
-    int d = dj_rotationDof(m, j);
-    if (d >= 0) mulColumns(M, nrow, m->nv, d, dju_rightJacobian(turn(m, j, qvel, h)));
-  }
-}
-
-// M B for the columns of the joints of every block, in the rows of its near blocks.
-static void applyBlocks(double* M, const djBlocks* b, const djModel* m, const double* qvel,
-                        double h, djMat3 (*matrix)(djVec3)) {
-  for (int j = 0, block = 0; j < m->njnt; j++) {
-    int d = dj_rotationDof(m, j);
-    if (d < 0) continue;
-    while (d >= b->adr[block + 1]) block++;
     djMat3 B = matrix(turn(m, j, qvel, h));
+    int block = b->block_of[d];
     for (int k = b->near_adr[block]; k < b->near_adr[block + 1]; k++) {
-      int first = b->adr[b->near[k]], rows = b->adr[b->near[k] + 1] - first;
-      mulColumns(M + (size_t)first * m->nv, rows, m->nv, d, B);
+      djBlockView v = dj_blockOf(M, b->near[k], block);
+      for (int r = b->adr[b->near[k]]; r < b->adr[b->near[k] + 1]; r++) {
+        double* row = dj_viewEntry(&v, r, d);   // row <- row B
+        dju_store3(row, dju_mulMtV(B, dju_load3(row)));
+      }
     }
   }
 }
 
 static djMat3 rotation(djVec3 w) { return dju_quatToMat(dju_expQuat(w)); }
 
-void dj_applyEBlocks(double* M, const djBlocks* b, const djModel* m, const double* qvel,
-                     double h) {
-  applyBlocks(M, b, m, qvel, h, rotation);
+void dj_applyE(djMatrix* M, const djModel* m, const double* qvel, double h) {
+  applyRotations(M, m, qvel, h, rotation);
 }
 
-void dj_applyJrBlocks(double* M, const djBlocks* b, const djModel* m, const double* qvel,
-                      double h) {
-  applyBlocks(M, b, m, qvel, h, dju_rightJacobian);
+void dj_applyJr(djMatrix* M, const djModel* m, const double* qvel, double h) {
+  applyRotations(M, m, qvel, h, dju_rightJacobian);
 }
 
-void dj_applyJrInv(double* M, int ncol, const djModel* m, const double* qvel, double h) {
+void dj_applyJrInverse(djMatrix* M, const djModel* m, const double* qvel, double h) {
+  applyRotations(M, m, qvel, h, dju_rightJacobianInv);
+}
+
+// Rows of rotations <- B rows.
+static void turnRows(double* M, int ncol, const djModel* m, const double* qvel, double h,
+                     djMat3 (*matrix)(djVec3)) {
   for (int j = 0; j < m->njnt; j++) {
     int d = dj_rotationDof(m, j);
     if (d < 0) continue;
-    djMat3 B = dju_rightJacobianInv(turn(m, j, qvel, h));
+    djMat3 B = matrix(turn(m, j, qvel, h));
     double *x = M + (size_t)d * ncol, *y = x + ncol, *z = y + ncol;
     for (int c = 0; c < ncol; c++) {
       djVec3 v = dju_mulMV(B, (djVec3){x[c], y[c], z[c]});
@@ -199,4 +185,12 @@ void dj_applyJrInv(double* M, int ncol, const djModel* m, const double* qvel, do
       z[c] = v.z;
     }
   }
+}
+
+void dj_applyJrInv(double* M, int ncol, const djModel* m, const double* qvel, double h) {
+  turnRows(M, ncol, m, qvel, h, dju_rightJacobianInv);
+}
+
+void dj_applyJrRows(double* M, int ncol, const djModel* m, const double* w) {
+  turnRows(M, ncol, m, w, 1, dju_rightJacobian);
 }

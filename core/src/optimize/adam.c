@@ -66,7 +66,7 @@ static djStatus tryStep(double* loss, djRun* run, const double* step) {
   return status;
 }
 
-djStatus dj_runAdam(djRun* run) {
+static djStatus runAdam(djRun* run) {
   size_t n = (size_t)run->n;
   double* memory = dj_poolTake(&run->pool, 3 * n, sizeof *memory);
   if (!memory) return DJ_NO_MEMORY;
@@ -93,3 +93,11 @@ djStatus dj_runAdam(djRun* run) {
   }
   return DJ_OK;
 }
+
+const djOptimizerRow dj_optimizerAdam = {
+    {.name = "adam", .unit = "",
+     .help = "first and second moments of the gradient; steps are projected on bounds and "
+             "connections",
+     .key = (const djKey[]){{.name = "rate"}, {.name = "beta1"}, {.name = "beta2"},
+                            {.name = "epsilon"}, {0}}},
+    true, runAdam};

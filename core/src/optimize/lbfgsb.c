@@ -89,7 +89,7 @@ static djStatus runOnce(djLbfgs* l) {
 // NLopt gives up early at times (its line search, after a kink): it is started anew as long as that
 // helps. Where a new start along the gradient lowers nothing, the loss cannot show what remains of
 // it.
-djStatus dj_runLbfgsb(djRun* run) {
+static djStatus runLbfgsb(djRun* run) {
   djLbfgs l = {.run = run};
   int refused = 0;
   for (bool more = run->n > 0; more && !l.ended;) {
@@ -104,3 +104,9 @@ djStatus dj_runLbfgsb(djRun* run) {
   run->result->stop = flat ? DJ_STOP_GRADIENT : DJ_STOP_STUCK;
   return DJ_OK;
 }
+
+const djOptimizerRow dj_optimizerLbfgsb = {
+    {.name = "lbfgsb", .unit = "",
+     .help = "limited-memory BFGS with bounds (NLopt); takes no connections",
+     .key = (const djKey[]){{.name = "radius"}, {.name = "memory"}, {0}}},
+    false, runLbfgsb};

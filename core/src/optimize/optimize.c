@@ -1,33 +1,46 @@
 #include "base/status.h"
+#include "model/setting.h"
 #include "optimize/run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct djOptimizerRow {
-  const char* name;
-  bool equations;      // takes them
-  djStatus (*run)(djRun* run);
-} djOptimizerRow;
+static const djOptimizerRow* const table[] = {
+#define X(name) &dj_optimizer##name,
+    DJ_OPTIMIZERS(X)
+#undef X
+};
+enum { NROW = sizeof table / sizeof table[0] };
 
-static const djOptimizerRow table[] = {{"adam", true, dj_runAdam},
-                                       {"trust_region", true, dj_runTrustRegion},
-                                       {"lbfgsb", false, dj_runLbfgsb}};
+const djEntry* dj_optimizerEntry(int i) { return i >= 0 && i < NROW ? &table[i]->entry : NULL; }
 
 static const djOptimizerRow* findRow(const char* type) {
-  for (size_t i = 0; type && i < sizeof table / sizeof *table; i++) {
-    if (strcmp(table[i].name, type) == 0) return &table[i];
+  for (int i = 0; type && i < NROW; i++) {
+    if (strcmp(table[i]->entry.name, type) == 0) return table[i];
   }
   return NULL;
 }
 
-bool dj_isOptimizer(const char* type) { return findRow(type) != NULL; }
-
-djOptimizer dj_defaultOptimizer(void) {
-  return (djOptimizer){.type = "adam", .rate = 0.01, .beta1 = 0.9, .beta2 = 0.999,
-                       .epsilon = 1e-8, .radius = 0.1, .memory = 10, .iterations = 100};
+static djStatus failType(const char* type, djError* err) {
+  char what[320];
+  snprintf(what, sizeof what, "unknown optimizer '%.100s'", type ? type : "");
+  for (int i = 0; i < NROW; i++) {
+    dj_expectName(what, sizeof what, table[i]->entry.name, i == 0);
+  }
+  return dj_fail(err, DJ_INVALID, "%s", what);
 }
+
+djStatus dj_setOptimizerType(djOptimizer* o, const char* type, djError* err) {
+  if (!o) return dj_fail(err, DJ_INVALID, "optimizer: NULL");
+  const djOptimizerRow* row = findRow(type);
+  if (!row) return failType(type, err);
+  o->type = row->entry.name;
+  return DJ_OK;
+}
+
+bool dj_isOptimizer(const char* type) { return findRow(type) != NULL; }
 
 double dj_stepLength(const double* a, const double* b, int n) {
   double sum = 0;
@@ -97,17 +110,18 @@ bool dj_endIteration(djRun* run, double loss, double step_norm, const double* x,
 
 static djStatus checkOptimizer(const djOptimizer* o, const djOptimizeProblem* p, djError* err) {
   const djOptimizerRow* row = findRow(o->type);
-  if (!row) {
-    return dj_fail(err, DJ_INVALID, "unknown optimizer '%.100s'", o->type ? o->type : "");
-  }
+  if (!row) return failType(o->type, err);
   if (p->nequal > 0 && !row->equations) {
-    return dj_fail(err, DJ_UNSUPPORTED, "%s takes no equations", row->name);
+    return dj_fail(err, DJ_UNSUPPORTED, "%s takes no equations", row->entry.name);
   }
-  bool good = o->rate > 0 && o->beta1 >= 0 && o->beta1 < 1 && o->beta2 >= 0 && o->beta2 < 1 &&
-              o->epsilon > 0 && o->radius > 0 && o->control_radius >= 0 && o->memory > 0 &&
-              o->iterations >= 0 && o->gradient_tolerance >= 0 && o->step_tolerance >= 0;
-  if (!good || !isfinite(o->rate) || !isfinite(o->radius) || !isfinite(o->control_radius)) {
-    return dj_fail(err, DJ_INVALID, "%s: a setting is out of range", row->name);
+  const djSetting* key;
+  for (int i = 0; (key = dj_optimizerKey(i)); i++) {
+    djProblemText what;
+    double value;
+    dj_readRow(&value, o, key);
+    const char* problem = dj_rowProblem(&what, key, &value, false);
+    if (!problem) continue;
+    return dj_fail(err, DJ_INVALID, "%s: %s: %s", row->entry.name, key->name, problem);
   }
   return DJ_OK;
 }
@@ -141,7 +155,8 @@ static djStatus makeRun(djRun* run, djError* err) {
   } list[] = {{&run->x, n}, {&run->grad, n}, {&run->trial, n}, {&run->trial_grad, n},
               {&run->best, n}, {&run->scratch, n}, {&run->set.x, n}, {&lower, n}, {&upper, n},
               {&run->set.y, m}, {&run->set.ytry, m}, {&run->set.residual, m},
-              {&run->set.H, m * m}, {&run->set.L, m * m}};
+              {&run->set.H, m * m}, {&run->set.L, m * m},
+              {&run->set.free, m < DJ_MANY_EQUATIONS ? 0 : m * n}};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     *list[i].array = dj_poolTake(&run->pool, list[i].n, sizeof(double));
     if (!*list[i].array) return dj_failMemory(err);

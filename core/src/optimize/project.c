@@ -2,13 +2,15 @@
 //
 // For multipliers y the best x within the bounds is x(y) = clip(p - A^T y). The dual function
 // q(y) = |x(y) - p|^2/2 + y.(A x(y) - b) is concave and piecewise quadratic, its gradient is
-// A x(y) - b and its generalised Hessian -A D A^T, D = 1 where x is not at a bound: Newton, which is
-// damped by a multiple of the diagonal of A A^T where a step is too long for its piece.
+// A x(y) - b and its generalised Hessian -A D A^T, D = 1 where x is not at a bound: Newton, which
+// is damped by a multiple of the diagonal of A A^T where a step is too long for its piece.
 
 #include "optimize/run.h"
 
+#include "math/front.h"
 #include "math/ldl.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,16 +20,27 @@ static void clip(double* out, const djFeasible* s, const double* point) {
   for (int i = 0; i < s->n; i++) out[i] = fmin(fmax(point[i], s->lower[i]), s->upper[i]);
 }
 
+static bool isLarge(const djFeasible* s) { return s->nequal >= DJ_MANY_EQUATIONS; }
+
 // x(y), residual A x - b, and the dual function's value.
 static double evaluate(djFeasible* s, const double* point, const double* y) {
   double value = 0;
   memcpy(s->x, point, (size_t)s->n * sizeof *s->x);
-  for (int r = 0; r < s->nequal; r++) {
+  if (isLarge(s)) {
+    cblas_dgemv(CblasRowMajor, CblasTrans, s->nequal, s->n, -1, s->equal, s->n, y, 1, 1, s->x, 1);
+  }
+  for (int r = 0; r < s->nequal && !isLarge(s); r++) {
     const double* row = s->equal + (size_t)r * (size_t)s->n;
     for (int i = 0; i < s->n; i++) s->x[i] -= y[r] * row[i];
   }
   clip(s->x, s, s->x);
   for (int i = 0; i < s->n; i++) value += (s->x[i] - point[i]) * (s->x[i] - point[i]) / 2;
+  if (isLarge(s)) {
+    memcpy(s->residual, s->value, (size_t)s->nequal * sizeof *s->residual);
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, s->nequal, s->n, 1, s->equal, s->n, s->x, 1, -1,
+                s->residual, 1);
+    return value + cblas_ddot(s->nequal, y, 1, s->residual, 1);
+  }
   for (int r = 0; r < s->nequal; r++) {
     const double* row = s->equal + (size_t)r * (size_t)s->n;
     s->residual[r] = -s->value[r];
@@ -37,9 +50,37 @@ static double evaluate(djFeasible* s, const double* point, const double* y) {
   return value;
 }
 
+static void largeHessian(djFeasible* s, double shift) {
+  int m = s->nequal, n = s->n;
+  for (int r = 0; r < m; r++) {
+    const double* a = s->equal + (size_t)r * (size_t)n;
+    double* free = s->free + (size_t)r * (size_t)n;
+    for (int i = 0; i < n; i++) {
+      free[i] = s->x[i] > s->lower[i] && s->x[i] < s->upper[i] ? a[i] : 0;
+    }
+  }
+  cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, m, n, 1, s->free, n, 0, s->H, m);
+  for (int r = 0; r < m; r++) {
+    const double* a = s->equal + (size_t)r * (size_t)n;
+    double all = cblas_ddot(n, a, 1, a, 1);
+    s->H[(size_t)r * (size_t)(m + 1)] += shift * all + (all > 0 ? 0 : 1);
+  }
+}
+
+static bool factor(djFeasible* s) {
+  int m = s->nequal;
+  if (m < DJ_BIG) return dj_factorLDL(s->L, s->H, NULL, m);
+  memcpy(s->L, s->H, (size_t)m * (size_t)m * sizeof *s->L);
+  return dj_eliminateLDL(s->L, m, 0, m, s->H, (size_t)m + 1);
+}
+
 // A D A^T + shift diag(A A^T).
 static void hessian(djFeasible* s, double shift) {
   int m = s->nequal;
+  if (isLarge(s)) {
+    largeHessian(s, shift);
+    return;
+  }
   for (int r = 0; r < m; r++) {
     const double* a = s->equal + (size_t)r * (size_t)s->n;
     for (int c = 0; c <= r; c++) {
@@ -77,7 +118,7 @@ djStatus dj_project(double* out, djFeasible* s, const double* point) {
     double slope = 0;
     hessian(s, shift);
     memcpy(s->ytry, s->residual, (size_t)m * sizeof *s->y);
-    if (!dj_factorLDL(s->L, s->H, NULL, m)) return DJ_INVALID;
+    if (!factor(s)) return DJ_INVALID;
     dj_solveLDL(s->ytry, s->L, m);
     for (int r = 0; r < m; r++) {
       slope += s->ytry[r] * s->residual[r];

@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 
+#include <dijoco/entry.h>
 #include <dijoco/optimize.h>
 
 // The set lower <= x <= upper, equal x = value.
@@ -20,7 +21,13 @@ typedef struct djFeasible {
   double* H;            // (nequal x nequal)
   double* L;            // (nequal x nequal)
   double* x;            // (n)
+  double* free;         // (nequal x n) of many equations: their columns that are not at a bound
 } djFeasible;
+
+// From so many equations on they are left to BLAS: a projection of a thousand unknowns takes 0.16
+// ms by hand and 0.08 ms by it with 8, 8.3 ms and 1.0 ms with 64. Fewer are by hand for short ones'
+// sake.
+enum { DJ_MANY_EQUATIONS = 8 };
 
 // Nearest point of the set. DJ_INVALID: there is none.
 djStatus dj_project(double* out, djFeasible* set, const double* point);
@@ -60,9 +67,18 @@ double dj_stepLength(const double* a, const double* b, int n);
 // run->loss.
 double dj_bowl(double* grad, const djRun* run, const double* x);
 
-// Rows of the table. run->x is feasible, its loss and gradient are there, and iteration 0 ended.
-djStatus dj_runAdam(djRun* run);
-djStatus dj_runTrustRegion(djRun* run);
-djStatus dj_runLbfgsb(djRun* run);
+// A row of the table of optimizers.
+typedef struct djOptimizerRow {
+  djEntry entry;       // its keys: those of dj_optimizerKey that it uses beside the common ones
+  bool equations;      // takes them
+  // run->x is feasible, its loss and gradient are there, and iteration 0 ended.
+  djStatus (*run)(djRun* run);
+} djOptimizerRow;
+
+// One name each, of the constant dj_optimizerNAME in its own file.
+#define DJ_OPTIMIZERS(X) X(Adam) X(TrustRegion) X(Lbfgsb)
+#define X(name) extern const djOptimizerRow dj_optimizer##name;
+DJ_OPTIMIZERS(X)
+#undef X
 
 #endif  // DJ_OPTIMIZE_RUN_H_

@@ -5,11 +5,12 @@
 // with u: u is found by bisection. C is convex and x in C, so that shortening d keeps it feasible.
 //
 // The paper steps by a fixed r. So does the first phase here, with the running mean of the gradient
-// (Adam's first moment) as g, which carries the design across the kinks and narrow valleys of losses
-// with contact: losses may rise on the way. After some steps without a new best point it goes back
-// to that one with half the radius, and after some of these the second phase begins, which settles
-// down: g is the gradient, a step is taken only where it lowers the loss, r is halved where the loss
-// falls by less than a quarter of g.d, and doubled again where by more than three quarters.
+// (Adam's first moment) as g, which carries the design across the kinks and narrow valleys of
+// losses with contact: losses may rise on the way. After some steps without a new best point it
+// goes back to that one with half the radius, and after some of these the second phase begins,
+// which settles down: g is the gradient, a step is taken only where it lowers the loss, r is halved
+// where the loss falls by less than a quarter of g.d, and doubled again where by more than three
+// quarters.
 
 #include "optimize/run.h"
 
@@ -96,7 +97,7 @@ static void radiusOf(double radius[GROUPS], const djRun* run) {
 
 typedef struct djTravel {
   double* step;        // (n)
-  double* moment;      // (n) running mean of the gradient, but for its length, which is of no matter
+  double* moment;      // (n) running mean of the gradient; its length is of no matter
   double* best_grad;   // (n) at run->best
   double shrink;       // of the radii
 } djTravel;
@@ -169,7 +170,8 @@ static djStatus travel(bool* more, djRun* run, djTravel* t) {
 
 // One accepted step; none is left otherwise, and *flat tells whether that is for rounding: then the
 // loss cannot show what remains of the gradient.
-static djStatus takeStep(bool* taken, bool* flat, double* norm, djRun* run, double* d, double* shrink) {
+static djStatus takeStep(bool* taken, bool* flat, double* norm, djRun* run, double* d,
+                         double* shrink) {
   double first[GROUPS];
   radiusOf(first, run);
   *taken = *flat = false;
@@ -220,7 +222,7 @@ static djStatus settle(djRun* run, double* d, double shrink) {
   return DJ_OK;
 }
 
-djStatus dj_runTrustRegion(djRun* run) {
+static djStatus runTrustRegion(djRun* run) {
   double* memory = dj_poolTake(&run->pool, 3 * (size_t)run->n, sizeof *memory);
   if (!memory) return DJ_NO_MEMORY;
   djTravel t = {memory, memory + run->n, memory + 2 * run->n, 1};
@@ -228,3 +230,12 @@ djStatus dj_runTrustRegion(djRun* run) {
   djStatus status = travel(&more, run, &t);
   return status < 0 || !more ? status : settle(run, t.step, t.shrink);
 }
+
+const djOptimizerRow dj_optimizerTrustRegion = {
+    {.name = "trust_region", .unit = "",
+     .help = "the least linearised loss within a ball and the constraints (SDRS eq. 15), one ball "
+             "for parameters and one for controls and start; with the mean gradient at first, and "
+             "steps that may raise the loss, later settling down with shrinking balls",
+     .key = (const djKey[]){{.name = "radius"}, {.name = "control_radius"}, {.name = "beta1"},
+                            {0}}},
+    true, runTrustRegion};

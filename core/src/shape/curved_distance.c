@@ -216,7 +216,7 @@ static djVec3 pointOf(const Active* at, const djMinkowski* m) {
 }
 
 // Newton's iteration. True: it ended in a maximum of g, to rounding.
-static bool polish(Active* at, int* iterations, djMinkowski* m) {
+static bool refine(Active* at, int* iterations, djMinkowski* m) {
   djSupport top;
   at->d = gapAlong(&top, m, at->n);
   for (int k = 0; k < MAX_STEPS; k++, ++*iterations) {
@@ -251,7 +251,7 @@ static bool fromCache(Active* at, int* iterations, djMinkowski* m, const djDista
     at->p[at->count] = dj_minkowskiPoint(m, ia, ib);
     at->weight[at->count++] = cache->weight[i];
   }
-  return polish(at, iterations, m) && at->d > 1e-9 * m->scale;
+  return refine(at, iterations, m) && at->d > 1e-9 * m->scale;
 }
 
 static void store(double* core, djVec3* n, djSimplex* s, const Active* at) {
@@ -287,7 +287,7 @@ djStatus dj_curvedDistance(double* core, djVec3* n, djSimplex* s, int* iteration
     startActive(&at, s, m);
     at.n = dju_scale3(-1 / dju_norm3(u), u);
     Active rough = at;
-    if (polish(&at, iterations, m) && at.d > 0) {
+    if (refine(&at, iterations, m) && at.d > 0) {
       store(core, n, s, &at);
       return DJ_OK;
     }
@@ -307,7 +307,7 @@ djStatus dj_curvedDistance(double* core, djVec3* n, djSimplex* s, int* iteration
   at.n = across;
   Active rough = at;
   rough.d = gapAlong(&top, m, rough.n);
-  if (polish(&at, iterations, m) && at.d >= rough.d) {
+  if (refine(&at, iterations, m) && at.d >= rough.d) {
     store(core, n, s, &at);
     return DJ_OK;
   }

@@ -9,7 +9,7 @@
 typedef struct Work {
   const djHull* hull;
   double* vert;           // (nvert x 3) result
-  double* normal;         // (nface x 3) covectors of the facets' normals, at their first triangle
+  double* normal;         // (nface x 3) cotangents of the facets' normals, at their first triangle
   double* area;           // (nface) twice the facets' areas, there
   int* adr;               // (nvert + 1) facets about each vertex
   int* facet;             // (3 nface)
@@ -83,8 +83,8 @@ static void moveGrad(Work* w, int i, djVec3 mu) {
   solveGram(y, n, N, m);   // N m = 1
   for (int k = 0; k < n; k++) rest = dju_madd3(rest, -a[k], N[k]);
   for (int k = 0; k < n; k++) {
-    djVec3 covector = dju_sub3(dju_scale3(y[k], rest), dju_scale3(a[k], m));
-    addTo(w->normal + 3 * w->source[id[k]], covector);
+    djVec3 cotangent = dju_sub3(dju_scale3(y[k], rest), dju_scale3(a[k], m));
+    addTo(w->normal + 3 * w->source[id[k]], cotangent);
   }
 }
 
@@ -142,7 +142,7 @@ static void innerGrad(Work* w, djVec3* center, double inner) {
 
 // About the centre C the first moment is 0, so that dC = d(sum_f six_f (a + b + c)/4)/sum_f six_f,
 // with six_f = a . (b x c) of the facet's corners seen from C.
-static void centerGrad(Work* w, djVec3 covector) {
+static void centerGrad(Work* w, djVec3 cotangent) {
   const djHull* h = w->hull;
   double volume = 0;
   for (int pass = 0; pass < 2; pass++) {
@@ -155,10 +155,10 @@ static void centerGrad(Work* w, djVec3 covector) {
         volume += six;
         continue;
       }
-      double along = dju_dot3(covector, dju_add3(x[0], dju_add3(x[1], x[2])));
+      double along = dju_dot3(cotangent, dju_add3(x[0], dju_add3(x[1], x[2])));
       for (int k = 0; k < 3; k++) {
         djVec3 g = dju_scale3(along, dju_cross3(x[(k + 1) % 3], x[(k + 2) % 3]));
-        addTo(w->vert + 3 * v[k], dju_scale3(0.25 / volume, dju_madd3(g, six, covector)));
+        addTo(w->vert + 3 * v[k], dju_scale3(0.25 / volume, dju_madd3(g, six, cotangent)));
       }
     }
   }

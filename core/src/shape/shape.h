@@ -12,8 +12,8 @@
 // for vector loops; padding must not be counted twice in sums (kernels loop over nvert or mask).
 //
 // Two erosions act on a shape. `skin` is already applied here. A further erosion e >= 0 (recovery,
-// see contact/recovery.h) moves vertex i by -e m_i, radius by e * radius_slope, semi-axis k by -e
-// times column k of curve_move, and lowers a plane by e.
+// see contact/plane/recovery.h) moves vertex i by -e m_i, radius by e * radius_slope, semi-axis k
+// by -e times column k of curve_move, and lowers a plane by e.
 
 #ifndef DJ_SHAPE_SHAPE_H_
 #define DJ_SHAPE_SHAPE_H_
@@ -48,6 +48,7 @@ typedef struct djShape {
   // neighbours of each vertex on the hull, for hill climbing; NULL when nvert is small
   const int* adjadr;      // (nvert + 1)
   const int* adj;
+  const double* own;      // all arrays of the kernel that made the shape; they hold no pointers
 } djShape;
 
 // Derivative of a number by what a shape consists of, field by field as in djShape; vectors in the

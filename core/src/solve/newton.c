@@ -27,13 +27,13 @@ static double newtonStep(const djNewtonProblem* p, const double* gradient, doubl
 }
 
 // Backtracking with Armijo's rule. Every trial is evaluated in full, because nearly all are
-// accepted. *value, gradient, *cautious: at the present point, replaced by those of the trial.
+// accepted. *value, gradient, *majorizer: at the present point, replaced by those of the trial.
 // Returns the accepted fraction, 0 when none was found.
 static double lineSearch(const djNewtonProblem* p, double* value, double* gradient,
                          const double* step, double decrement2, const djNewtonOption* o,
-                         bool* cautious, djStatus* status) {
+                         bool* majorizer, djStatus* status) {
   double fraction = 1;
-  *status = p->cap(p->user, &fraction, step);
+  *status = p->max_step(p->user, &fraction, step);
   if (*status < 0) return 0;
   double noise = 1e-13 * fabs(*value) + o->noise;
   for (int cut = 0; cut <= o->max_cuts; cut++) {
@@ -43,7 +43,7 @@ static double lineSearch(const djNewtonProblem* p, double* value, double* gradie
     if (*status < 0) return 0;
     if (trial <= *value - 1e-4 * fraction * decrement2 + noise) {
       *value = trial;
-      *cautious = careful;
+      *majorizer = careful;
       return fraction;
     }
     fraction *= isfinite(trial) ? 0.5 : 0.25;
@@ -54,8 +54,8 @@ static double lineSearch(const djNewtonProblem* p, double* value, double* gradie
 // Full step near the solution: accepted when it is feasible.
 static djStatus fullStep(const djNewtonProblem* p, const double* step) {
   double value;
-  bool cautious = false;
-  djStatus status = p->trial(p->user, &value, NULL, step, 1, &cautious);
+  bool majorizer = false;
+  djStatus status = p->trial(p->user, &value, NULL, step, 1, &majorizer);
   if (status < 0) return status;
   if (!isfinite(value)) return DJ_NOT_CONVERGED;
   p->accept(p->user);
@@ -63,11 +63,11 @@ static djStatus fullStep(const djNewtonProblem* p, const double* step) {
 }
 
 // Full steps without a search, until the decrement stops falling.
-static djStatus polish(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOption* o,
+static djStatus refine(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOption* o,
                        double* gradient, double* step) {
-  for (int k = 0; k < o->polish; k++) {
-    bool cautious = false;
-    djStatus status = p->evaluate(p->user, &r->value, gradient, &cautious);
+  for (int k = 0; k < o->refinement_steps; k++) {
+    bool majorizer = false;
+    djStatus status = p->evaluate(p->user, &r->value, gradient, &majorizer);
     if (status < 0) return status;
     double d2 = newtonStep(p, gradient, step, &r->shifts);
     if (!(d2 >= 0) || sqrt(d2) >= 0.5 * r->decrement) return DJ_OK;
@@ -82,22 +82,22 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
                    double* gradient, double* step) {
   memset(r, 0, sizeof(*r));
   if (p->n == 0) return DJ_OK;
-  bool cautious = true;
-  djStatus status = p->evaluate(p->user, &r->value, gradient, &cautious);
+  bool majorizer = true;
+  djStatus status = p->evaluate(p->user, &r->value, gradient, &majorizer);
   if (status < 0) return status;
   for (r->iterations = 1; r->iterations <= o->max_iterations; r->iterations++) {
     double d2 = newtonStep(p, gradient, step, &r->shifts);
     if (!(d2 >= 0) || !isfinite(d2)) return DJ_NOT_CONVERGED;
     r->decrement = sqrt(d2);
     bool near = r->decrement <= o->tolerance;
-    if (near && (!cautious || r->decrement <= 0.01 * o->tolerance)) {
+    if (near && (!majorizer || r->decrement <= 0.01 * o->tolerance)) {
       status = fullStep(p, step);
-      if (status == DJ_OK) return polish(r, p, o, gradient, step);
+      if (status == DJ_OK) return refine(r, p, o, gradient, step);
       if (status < 0) return status;
     }
     double taken = 0;
-    if (!near || !cautious) {
-      taken = lineSearch(p, &r->value, gradient, step, d2, o, &cautious, &status);
+    if (!near || !majorizer) {
+      taken = lineSearch(p, &r->value, gradient, step, d2, o, &majorizer, &status);
       if (status < 0) return status;
     }
     if (taken > 0) {
@@ -106,12 +106,12 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
     }
     // Near with a substitute: let the exact Jacobian decide. No progress with the exact one: once
     // more from here with the substitute.
-    if (!near && cautious) return DJ_NOT_CONVERGED;
-    bool wanted = !cautious;
-    cautious = wanted;
-    status = p->evaluate(p->user, &r->value, gradient, &cautious);
+    if (!near && majorizer) return DJ_NOT_CONVERGED;
+    bool wanted = !majorizer;
+    majorizer = wanted;
+    status = p->evaluate(p->user, &r->value, gradient, &majorizer);
     if (status < 0) return status;
-    if (wanted && !cautious) return DJ_NOT_CONVERGED;   // there is no substitute
+    if (wanted && !majorizer) return DJ_NOT_CONVERGED;   // there is no substitute
   }
   r->iterations = o->max_iterations;
   return DJ_NOT_CONVERGED;

@@ -7,23 +7,24 @@
 #include <dijoco/types.h>
 
 // A problem holds its present point and a trial point, and one Jacobian: that of the last
-// evaluation which was asked for a gradient. *cautious: a positive semi-definite substitute may be
+// evaluation which was asked for a gradient. *majorizer: a positive semi-definite substitute may be
 // used for parts of the Jacobian; set to false when none was.
-// The value need not be a function of the point: only along a step must its slope be gradient . step.
+// The value need not be a function of the point: only along a step must its slope be gradient .
+// step.
 typedef struct djNewtonProblem {
   int n;
   void* user;
   // Value, gradient (n) and Jacobian at the present point.
-  djStatus (*evaluate)(void* user, double* value, double* gradient, bool* cautious);
+  djStatus (*evaluate)(void* user, double* value, double* gradient, bool* majorizer);
   // Factor Jacobian + shift * scale; false: its symmetric part is not positive definite.
   bool (*factor)(void* user, double shift);
   void (*solve)(void* user, double* x);
   // Largest fraction of a new step that may be taken, in (0, 1].
-  djStatus (*cap)(void* user, double* fraction, const double* step);
+  djStatus (*max_step)(void* user, double* fraction, const double* step);
   // Move the trial point to present + fraction * step and evaluate there; value infinite when
   // infeasible. gradient NULL: the value only.
   djStatus (*trial)(void* user, double* value, double* gradient, const double* step,
-                    double fraction, bool* cautious);
+                    double fraction, bool* majorizer);
   // The trial point becomes the present one.
   void (*accept)(void* user);
 } djNewtonProblem;
@@ -31,7 +32,7 @@ typedef struct djNewtonProblem {
 typedef struct djNewtonOption {
   double tolerance;       // on the decrement sqrt(g . J^-1 g)
   int max_iterations;
-  int polish;             // further full steps while the decrement falls
+  int refinement_steps;             // further full steps while the decrement falls
   int max_cuts;           // halvings of one line search
   double noise;           // rounding error of values
 } djNewtonOption;

@@ -92,8 +92,9 @@ DJ_API djmStepOption* djm_stepOption(djmContext* context);
 // left them, unless sensors are wanted. What the import leaves out (report: ignored) and MuJoCo
 // computes as a smooth force (tendon springs, muscles...) does not act here; activations of
 // actuators that are left out stay as they are. mjcb_control is not called, histories of delayed
-// controls and sensors are not advanced. Nothing is allocated (but a longer list of contacts, if
-// sensors are wanted and there are more than ever). Negative: d is as it was (but for derived
+// controls and sensors are not advanced. Nothing is allocated (but room for matrices, if
+// many bodies couple more than ever, and a longer list of contacts, if sensors are wanted and there
+// are more than ever). Negative: d is as it was (but for derived
 // fields, if sensors are wanted and MuJoCo itself fails), djm_errorText says why.
 DJ_API djStatus djm_step(const mjModel* m, mjData* d, djmContext* context);
 
@@ -102,7 +103,7 @@ DJ_API djStatus djm_step(const mjModel* m, mjData* d, djmContext* context);
 // sensors that depend on acceleration and contact. Of contact sensors, touch adds the normal forces
 // of our pairs, each as one point (pair.point), and others see the pairs of the last substep as
 // contacts of six components. MuJoCo's own contacts stay listed but exert no force (efc_force = 0);
-// jointlimitfrc shows our limits' forces, tendonlimitfrc 0.
+// jointlimitfrc and tendonlimitfrc show our limits' forces.
 DJ_API djStatus djm_forward(const mjModel* m, mjData* d, djmContext* context);
 
 // Derivatives of that step, all substeps of it, at d's state; d is not changed. Layout as
@@ -130,14 +131,15 @@ DJ_API bool djm_sensorIsAnalytic(const mjModel* m, int sensor);
 // Register the plugins dijoco.contact and dijoco.gap with MuJoCo; more than once does no harm.
 // libdijoco_plugin.so is linked to no MuJoCo: it takes the one that the process has loaded, when it
 // is loaded itself or else at the first call that needs MuJoCo, and registers the plugins then.
-// DJ_UNSUPPORTED (of every such call): no MuJoCo is loaded, or one with other headers; err names it.
+// DJ_UNSUPPORTED (of every such call): no MuJoCo is loaded, or one with other headers; err names
+// it.
 DJ_API djStatus djm_registerPlugins(djError* err);
 
 // The context of d's dijoco.contact instance; NULL where the scene has none. Its data hold what the
-// last evaluation on d found (mj_step, mj_forward..., drawing): contacts, statistics. A copy of d has
-// a context of its own, which is empty until d's copy is evaluated. It is d's, and goes with it, or
-// when d is next evaluated after m has changed (gravity, masses, sizes...): ask anew rather than
-// keep it.
+// last evaluation on d found (mj_step, mj_forward..., drawing): contacts, statistics. A copy of d
+// has a context of its own, which is empty until d's copy is evaluated. It is d's, and goes with
+// it, or when d is next evaluated after m has changed (gravity, masses, sizes...): ask anew rather
+// than keep it.
 DJ_API djmContext* djm_pluginContext(const mjModel* m, const mjData* d);
 
 // ------------------------------ gaps ------------------------------------------------------------

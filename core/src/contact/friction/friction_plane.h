@@ -1,0 +1,122 @@
+// Internal to friction: the points that carry force, and the plane's motion (u, w) that minimises
+// friction's energy between two hulls.
+
+#ifndef DJ_CONTACT_FRICTION_FRICTION_PLANE_H_
+#define DJ_CONTACT_FRICTION_FRICTION_PLANE_H_
+
+#include "contact/friction/friction.h"
+#include "math/lanes.h"
+
+enum {
+  DJ_SLIP_FIXED = 256,   // loaded points (and padding) that need no scratch
+  DJ_SLIP_WIDTH = 11     // numbers a point
+};
+
+// Motion of a body: poses now, at the start of the step, and those from which the displacement of
+// the step counts (start itself where these are the same).
+typedef struct djMotion {
+  const djPose *now, *start, *rate;
+  djVec3 ref;
+} djMotion;
+
+static inline djMotion dj_motionOf(const djPairInput* in, int side) {
+  if (side) return (djMotion){in->pose_b, in->start_b, in->rate_b, in->ref_b};
+  return (djMotion){in->pose_a, in->start_a, in->rate_a, in->ref_a};
+}
+
+// Displacement from one pose to another of the body-fixed point that is at y (world) at the start
+// T, as (R1 - R0) R^T (y - p) + (p1 - p0): no rounding beyond that of differences of the poses.
+static inline djVec3 dj_displaceBy(const djPose* to, const djPose* from, const djPose* start,
+                                   djVec3 y) {
+  const double *A = to->R.m, *B = from->R.m;
+  djVec3 l = dju_untransform(start, y), d = dju_sub3(to->p, from->p);
+  return (djVec3){d.x + (A[0] - B[0]) * l.x + (A[1] - B[1]) * l.y + (A[2] - B[2]) * l.z,
+                  d.y + (A[3] - B[3]) * l.x + (A[4] - B[4]) * l.y + (A[5] - B[5]) * l.z,
+                  d.z + (A[6] - B[6]) * l.x + (A[7] - B[7]) * l.y + (A[8] - B[8]) * l.z};
+}
+
+// Delta, the displacement of the step.
+static inline djVec3 dj_displace(const djMotion* m, djVec3 y) {
+  return dj_displaceBy(m->now, m->rate, m->start, y);
+}
+
+// rho, where the point is now from ref. move: its Delta.
+static inline djVec3 dj_armNow(const djMotion* m, djVec3 y, djVec3 move) {
+  if (m->rate != m->start) move = dj_displaceBy(m->now, m->start, m->start, y);
+  return dju_add3(dju_sub3(y, m->ref), move);
+}
+
+// Body-fixed point y_i of a vertex x: the vertex, or its projection onto the lagged plane.
+static inline djVec3 dj_armPoint(const djLagged* lagged, djArms arms, djVec3 x) {
+  if (arms == DJ_ARMS_PAPER) return x;
+  return dju_madd3(x, -(dju_dot3(lagged->normal, x) + lagged->offset), lagged->normal);
+}
+
+// A(f): f itself, or SDRS eq. 12, sqrt(f^2 + eps) - sqrt(eps), without cancellation.
+static inline double dj_forceCap(double f, double eps, djCap cap) {
+  return cap == DJ_CAP_MAGNITUDE ? f : f * f / (sqrt(f * f + eps) + sqrt(eps));
+}
+static inline double dj_forceCapSlope(double f, double eps, djCap cap) {
+  return cap == DJ_CAP_MAGNITUDE ? 1 : f / sqrt(f * f + eps);
+}
+
+DJU_INLINE djLanes dj_sqrtLanes(djLanes v) {
+  double x[DJU_LANES];
+  dju_storeLanes(x, v);
+  for (int i = 0; i < DJU_LANES; i++) x[i] = sqrt(x[i]);
+  return dju_loadLanes(x);
+}
+
+// 3x3 factorization L D L^T of a symmetric matrix, lower triangle by rows.
+typedef struct djPlaneFactor {
+  double l10, l20, l21, d0, d1, d2;
+} djPlaneFactor;
+
+// Energy at one (u, w), its gradient and Hessian (lower triangle by rows).
+typedef struct djPlaneEnergy {
+  double value, g[3], H[6];
+  double stiff;          // sum of W/r
+} djPlaneEnergy;
+
+// Loaded points in coordinates of the plane, and the plane's motion v = (u, w scale) relative to
+// the mean motion `mean`: slip_i = b_i - (u + v[2] J e_i). Arrays have room for DJU_LANES beyond n;
+// W is zero there, all else finite.
+typedef struct djSlips {
+  int n, na;             // points with force; the first na are a's
+  double* W;             // mu h A(f)
+  double *ex, *ey;       // y - c in the plane, divided by scale
+  double *bx, *by;       // displacement/h in the plane, less mean
+  double *rx, *ry, *rz;  // T+ T^-1 y - ref of its body, world
+  double *px, *py, *pz;  // vertices at the start
+  djVec3 t1, t2;         // t1, t2, normal: right-handed
+  djVec3 center;         // c; its height above the plane is of no consequence
+  double mean[2];
+  double scale;          // metres: spread of the points
+  double total;          // sum of W
+  double spread;         // I = sum W |y - c|^2 / sum W, m^2
+  double size;           // l: size of the smaller shape, m
+  double spin;           // stiffness of the spin term, for v[2]
+  double bmax, emax;     // largest |b_i|, |e_i|, for rounding bounds
+  double v[3];
+  djPlaneEnergy at;      // at v
+  int iterations;
+} djSlips;
+
+// Collect the points with force. DJ_INVALID: a force is negative
+// or not finite. DJ_NO_MEMORY: more than DJ_SLIP_FIXED points and too little scratch.
+// buffer: (DJ_SLIP_FIXED * DJ_SLIP_WIDTH)
+djStatus dj_gatherSlips(djSlips* slips, double* buffer, const djLagged* lagged,
+                        const djPairInput* in);
+
+// Minimise over the plane's motion, from the better of the state's and the weighted mean.
+djStatus dj_solveSlips(djSlips* slips, djFrictionState* state, double eps);
+
+void dj_factorSlips(djPlaneFactor* factor, const double H[6]);
+
+// Stiffness of the spin term by its argument t = I / (DJ_SPIN_SPREAD l)^2; slope: its derivative.
+double dj_spinStiffness(double* slope, double total, double spread, double size);
+
+// Coefficients, plane and pointers of friction are usable.
+bool dj_checkFriction(const djLagged* lagged, const djPairInput* in);
+
+#endif  // DJ_CONTACT_FRICTION_FRICTION_PLANE_H_

@@ -1,0 +1,13 @@
+// The table of contact kernels, and nothing else, so that a program may bring another in its place.
+// The first row is the model of scenes that name none.
+
+#include "contact/plane/separating_plane.h"
+
+#define KERNELS(X) X("separating_plane", dj_separatingPlane)
+
+#define ROW(name, row) &row,
+#define PLACE(name, row) PLACE_##row,
+#define NAME(name, row) {name, PLACE_##row},
+enum { KERNELS(PLACE) NKERNEL };
+const djKernel* const dj_kernelTable[NKERNEL + 1] = {KERNELS(ROW) NULL};
+const djChoice dj_contactNames[NKERNEL + 2] = {{"none", DJ_CONTACT_NONE}, KERNELS(NAME) {NULL, 0}};

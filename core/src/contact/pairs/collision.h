@@ -1,0 +1,57 @@
+// Internal to contact: how collision data come from a model.
+
+#ifndef DJ_CONTACT_PAIRS_COLLISION_H_
+#define DJ_CONTACT_PAIRS_COLLISION_H_
+
+#include "contact/contact.h"
+#include "shape/hull.h"
+
+typedef struct djShapeBuilder {
+  djModel* model;
+  djHull* hull;            // (nmesh) made where needed; then (nmesh) those that meshes had at first
+  bool* collides;          // (ngeom)
+  double* inner;           // (ngeom) radius of the largest ball inside; planes, others: infinite
+  int nuse;                // kernels in use
+  int* use;                // (nuse)
+  double* skin;            // (nuse x ngeom)
+  const djWatch* watch;    // told while hulls are made; or NULL
+} djShapeBuilder;
+
+// "geom 'name'" for messages.
+const char* dj_geomText(char text[80], const djModel* m, int geom);
+
+// Hull of a mesh: by the facets of the hull that it had at first (NULL: it has none yet), or by its
+// own triangles, else by qhull. It depends on that first hull and the vertices alone, not on what
+// came between. watch: told while it is made, or NULL.
+djStatus dj_makeMeshHull(djHull* hull, const djModel* m, int mesh, const djHull* old,
+                         const djWatch* watch, djError* err);
+
+// Radius of the largest ball in a geom that is no plane, and whether it is a size that can be.
+double dj_innerRadius(const djShapeBuilder* b, int geom);
+djStatus dj_checkInner(const djShapeBuilder* b, int geom, djError* err);
+
+// Which kernels are in use: the scene's first. use has room for one more than the table has.
+int dj_kernelsInUse(int* use, const djModel* m);
+
+// Which geoms collide, their inner radii, and the hulls that are missing.
+djStatus dj_measureGeoms(djShapeBuilder* b, djError* err);
+
+// Settings of all kernels by their rules; writes those of the model, its contact and geom_skin, and
+// b->skin.
+djStatus dj_applyDefaults(djShapeBuilder* b, djError* err);
+
+// The kernel of use u makes a shape of the geom.
+bool dj_hasShape(const djShapeBuilder* b, int u, int geom);
+
+// The geom of a shape that a model has.
+djGeomSource dj_sourceOf(const djModel* m, int shape);
+static inline djGeomSource dj_buildSource(const djShapeBuilder* b, int u, int geom) {
+  const djModel* m = b->model;
+  const djHull* hull = m->geom_type[geom] == DJ_MESH ? &b->hull[m->geom_mesh[geom]] : NULL;
+  return (djGeomSource){m, geom, b->inner[geom], hull, b->skin[u * m->ngeom + geom]};
+}
+
+// Mixes numbers into a hash of what came before.
+void dj_mixNumbers(uint64_t* hash, const double* x, size_t n);
+
+#endif  // DJ_CONTACT_PAIRS_COLLISION_H_

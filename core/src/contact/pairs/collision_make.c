@@ -1,0 +1,493 @@
+// Making, changing and copying the collision data of a model.
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "contact/pairs/collision.h"
+#include "model/param.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Models with at most this many geoms have a bit for each pair.
+#define MAX_MATRIX 1024
+
+// Numbers of a shape's arrays, whole cache lines.
+static size_t shapeSize(const djShapeBuilder* b, int u, int geom) {
+  if (!dj_hasShape(b, u, geom)) return 0;
+  djGeomSource from = dj_buildSource(b, u, geom);
+  size_t n = (size_t)dj_kernel(b->use[u])->shapeSize(&from);
+  return (n + 7) / 8 * 8;
+}
+
+// Arrays in one buffer; arena->base NULL: only measure.
+static void layout(struct djCollision* c, double** vert, int** adj, djArena* arena,
+                   const djShapeBuilder* b) {
+  const djModel* m = b->model;
+  size_t n = m->ngeom, all = n * (size_t)b->nuse, nvert = 0, nadj = 0;
+  for (int u = 0; u < b->nuse; u++) {
+    for (int g = 0; g < m->ngeom; g++) nvert += shapeSize(b, u, g);
+  }
+  for (int k = 0; k < m->nmesh; k++) {
+    const djHull* h = &b->hull[k];
+    if (h->buffer) nadj += (size_t)h->nvert + 1 + (size_t)h->adjadr[h->nvert];
+  }
+  c->use = dj_take(arena, b->nuse, sizeof(int));
+  c->shape = dj_take(arena, all, sizeof(djShape));
+  c->bounds = dj_take(arena, all, sizeof(djShapeBounds));
+  c->skin = dj_take(arena, all, sizeof(double));
+  c->inner = dj_take(arena, n, sizeof(double));
+  c->box = dj_take(arena, 6 * n, sizeof(double));
+  c->beyond = dj_take(arena, n, sizeof(double));
+  c->reach = dj_take(arena, m->nbody, sizeof(double));
+  *vert = dj_take(arena, nvert, sizeof(double));
+  *adj = dj_take(arena, nadj, sizeof(int));
+  c->rowwords = 0;
+  c->collide = NULL;
+  if (m->ngeom <= MAX_MATRIX) {
+    c->rowwords = (m->ngeom + 31) / 32;
+    c->collide = dj_take(arena, n * (size_t)c->rowwords, sizeof(unsigned));
+  }
+}
+
+// Adjacency of a hull, and where its geoms find it. Returns how many numbers it takes.
+static size_t fillAdjacency(struct djCollision* c, int* adj, const djModel* m, int mesh) {
+  const djHull* h = &c->hull[mesh];
+  if (!h->buffer) return 0;
+  size_t nvert = (size_t)h->nvert, nadj = (size_t)h->adjadr[nvert];
+  memcpy(adj, h->adjadr, (nvert + 1) * sizeof(int));
+  memcpy(adj + nvert + 1, h->adj, nadj * sizeof(int));
+  for (int i = 0; i < c->nshape; i++) {   // of shapes that are this hull
+    djShape* s = &c->shape[i];
+    if (s->type != DJ_MESH || m->geom_mesh[i % m->ngeom] != mesh || s->nvert != h->nvert) continue;
+    s->adjadr = adj;
+    s->adj = adj + nvert + 1;
+  }
+  return nvert + 1 + nadj;
+}
+
+static void fillReach(struct djCollision* c, const djModel* m) {
+  for (int b = 0; b < m->nbody; b++) c->reach[b] = 0;
+  for (int i = 0; i < c->nshape; i++) {
+    const djShape* s = &c->shape[i];
+    double* reach = &c->reach[m->geom_body[i % m->ngeom]];
+    if (s->type > DJ_PLANE) *reach = fmax(*reach, dju_norm3(s->center) + s->bound);
+  }
+}
+
+static void makeShape(struct djCollision* c, double* mem, const djShapeBuilder* b, int u,
+                      int geom) {
+  int i = u * b->model->ngeom + geom;
+  memset(&c->shape[i], 0, sizeof c->shape[i]);
+  memset(&c->bounds[i], 0, sizeof c->bounds[i]);
+  c->shape[i].type = -1;
+  if (!dj_hasShape(b, u, geom)) return;
+  djGeomSource from = dj_buildSource(b, u, geom);
+  dj_kernel(b->use[u])->makeShape(&c->shape[i], &c->bounds[i], mem, &from);
+  c->shape[i].own = mem;
+}
+
+// What the list of near pairs sees of a geom: all its shapes.
+static void joinBounds(struct djCollision* c, int geom, int ngeom) {
+  double* box = c->box + 6 * geom;
+  bool any = false;
+  c->beyond[geom] = 0;
+  for (int i = geom; i < c->nshape; i += ngeom) {
+    const djShapeBounds* bounds = &c->bounds[i];
+    if (c->shape[i].type < 0) continue;
+    c->beyond[geom] = fmax(c->beyond[geom], bounds->beyond);
+    for (int k = 0; k < 3 && any; k++) {
+      double low = fmin(box[k] - box[3 + k], bounds->box[k] - bounds->box[3 + k]);
+      double high = fmax(box[k] + box[3 + k], bounds->box[k] + bounds->box[3 + k]);
+      box[k] = 0.5 * (low + high);
+      box[3 + k] = 0.5 * (high - low);
+    }
+    if (!any) memcpy(box, bounds->box, sizeof bounds->box);
+    any = true;
+  }
+}
+
+static void fillShapes(struct djCollision* c, double* vert, int* adj, const djShapeBuilder* b) {
+  const djModel* m = b->model;
+  for (int u = 0; u < b->nuse; u++) {
+    for (int g = 0; g < m->ngeom; g++) {
+      makeShape(c, vert, b, u, g);
+      vert += shapeSize(b, u, g);
+      int npad = c->shape[u * m->ngeom + g].npad;
+      if (npad > c->maxvert) c->maxvert = npad;
+    }
+  }
+  for (int g = 0; g < m->ngeom; g++) joinBounds(c, g, m->ngeom);
+  for (int k = 0; k < m->nmesh; k++) adj += fillAdjacency(c, adj, m, k);
+}
+
+static void fillInflation(struct djCollision* c, const djModel* m) {
+  c->maxinflate = 0;
+  for (int i = 0; i < m->npair; i++) {
+    int a = m->pair_geom1[i], b = m->pair_geom2[i];
+    if (!dj_isContactPair(m, a, b)) continue;
+    c->maxinflate = fmax(c->maxinflate, dj_pairCoefficients(m, a, b).inflate);
+  }
+}
+
+// Bits of the pairs, and how many pairs a simulation makes room for: all of them, or what heaps
+// of bodies reach, whichever is less.
+static void fillPairs(struct djCollision* c, const djModel* m) {
+  long possible = 0, shapes = 0;
+  for (int a = 0; a < m->ngeom; a++) {
+    if (!dj_collides(c, a)) continue;
+    shapes++;
+    for (int b = 0; b < a && c->collide; b++) {
+      if (!dj_collides(c, b) || !dj_isContactPair(m, a, b)) continue;
+      possible++;
+      c->collide[a * c->rowwords + b / 32] |= 1u << (b % 32);
+      c->collide[b * c->rowwords + a / 32] |= 1u << (a % 32);
+    }
+  }
+  long bound = dj_pairsOfHeap(shapes);
+  if (!c->collide) possible = bound;
+  c->maxpair = (int)(possible < bound ? possible : bound);
+}
+
+void dj_mixNumbers(uint64_t* hash, const double* x, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    uint64_t word;
+    memcpy(&word, x + i, sizeof word);
+    *hash = (*hash ^ word) * 0x9e3779b97f4a7c15u;
+    *hash ^= *hash >> 29;
+  }
+}
+
+// What follows from all shapes, after those of geoms first..last-1 were made. They enter the
+// version, so that it tells apart also what lies at one address one after the other.
+static void finish(struct djCollision* c, const djShapeBuilder* b, int first, int last) {
+  const djModel* m = b->model;
+  fillReach(c, m);
+  fillInflation(c, m);
+  for (int i = 0; i < c->nshape; i++) {
+    int g = i % m->ngeom;
+    if (g < first || g >= last) continue;
+    const djShape* s = &c->shape[i];
+    const double number[] = {i,           s->type,     s->nvert,    s->radius,
+                             s->bound,    s->center.x, s->center.y, s->center.z,
+                             s->normal.x, s->normal.y, s->normal.z, s->offset,
+                             s->skin,     s->inner,    c->bounds[i].inflate};
+    dj_mixNumbers(&c->version, number, sizeof number / sizeof number[0]);
+    dj_mixNumbers(&c->version, s->curve.m, 9);
+    dj_mixNumbers(&c->version, s->own, shapeSize(b, i / m->ngeom, g));
+  }
+}
+
+static void freeData(struct djCollision* c) {
+  if (!c) return;
+  for (int k = 0; c->facets && k < c->nhull / 2; k++) free(c->facets[k].face);
+  free(c->facets);
+  for (int k = 0; c->hull && k < c->nhull; k++) dj_freeHull(&c->hull[k]);
+  free(c->hull);
+  free(c->buffer);
+  free(c);
+}
+
+// New data for the model, with the builder's hulls, in place of the old.
+static djStatus assemble(djShapeBuilder* b, djError* err) {
+  djModel* m = b->model;
+  struct djCollision *c = calloc(1, sizeof *c), *old = m->collision;
+  if (!c) return dj_failMemory(err);
+  double* vert;
+  int* adj;
+  djArena arena = {NULL, 0};
+  layout(c, &vert, &adj, &arena, b);
+  c->nbuffer = arena.used;
+  if (arena.used < SIZE_MAX) c->buffer = calloc(1, arena.used + 1);
+  if (!c->buffer) {
+    free(c);
+    return dj_failMemory(err);
+  }
+  arena = (djArena){c->buffer, 0};
+  layout(c, &vert, &adj, &arena, b);
+  c->nuse = b->nuse;
+  memcpy(c->use, b->use, sizeof(int) * (size_t)b->nuse);
+  c->nshape = b->nuse * m->ngeom;
+  memcpy(c->skin, b->skin, sizeof(double) * (size_t)c->nshape);
+  memcpy(c->inner, b->inner, sizeof(double) * (size_t)m->ngeom);
+  c->nhull = 2 * m->nmesh;
+  c->hull = b->hull;
+  c->version = 0;
+  m->collision = c;   // coefficients of pairs look there
+  fillShapes(c, vert, adj, b);
+  fillPairs(c, m);
+  finish(c, b, 0, m->ngeom);
+  b->hull = NULL;
+  if (old) {
+    c->facets = old->facets;
+    old->facets = NULL;
+  }
+  freeData(old);
+  return DJ_OK;
+}
+
+static void freeBuilder(djShapeBuilder* b) {
+  for (int k = 0; b->hull && k < 2 * b->model->nmesh; k++) dj_freeHull(&b->hull[k]);
+  free(b->hull);
+  free(b->collides);
+  free(b->inner);
+  free(b->use);
+  free(b->skin);
+  memset(b, 0, sizeof *b);
+}
+
+// The builder of a model; with the hulls that it has, but for those of `mesh`, whose vertices have
+// changed.
+static djStatus makeBuilder(djShapeBuilder* b, djModel* m, int mesh, djError* err) {
+  size_t n = (size_t)m->ngeom + 1;
+  size_t nhull = 2 * (size_t)m->nmesh + 1;
+  *b = (djShapeBuilder){.model = m,
+                        .hull = calloc(nhull, sizeof(djHull)),
+                        .collides = calloc(n, sizeof(bool)),
+                        .inner = calloc(n, sizeof(double)),
+                        .use = calloc((size_t)dj_kernelCount() + 1, sizeof(int))};
+  bool good = b->hull && b->collides && b->inner && b->use;
+  if (good) {
+    b->nuse = dj_kernelsInUse(b->use, m);
+    b->skin = calloc(n * (size_t)b->nuse, sizeof(double));
+    good = b->skin != NULL;
+  }
+  for (int k = 0; good && m->collision && k < 2 * m->nmesh; k++) {
+    if (k != mesh) good = dj_copyHull(&b->hull[k], &m->collision->hull[k]) == DJ_OK;
+  }
+  if (good) return DJ_OK;
+  freeBuilder(b);
+  return dj_failMemory(err);
+}
+
+// Skins that are in force.
+static void keepSkins(djShapeBuilder* b) {
+  const djModel* m = b->model;
+  size_t n = (size_t)m->ngeom;
+  bool same = m->collision && m->collision->nuse == b->nuse;
+  if (same) memcpy(b->skin, m->collision->skin, n * (size_t)b->nuse * sizeof(double));
+  memcpy(b->skin, m->geom_skin, n * sizeof(double));
+}
+
+// Takes what the builder has. On failure the model is as it was.
+static djStatus build(djShapeBuilder* b, bool keep_defaults, djError* err) {
+  djModel* m = b->model;
+  djContactSettings contact = m->contact;
+  size_t n = (size_t)m->ngeom, nk = (size_t)m->nkernelsetting;
+  double* old = malloc((n + 2 * nk + 1) * sizeof *old);
+  djStatus status = old ? DJ_OK : dj_failMemory(err);
+  if (old) {
+    memcpy(old, m->geom_skin, n * sizeof *old);
+    memcpy(old + n, m->kernel_given, nk * sizeof *old);
+    memcpy(old + n + nk, m->kernel_setting, nk * sizeof *old);
+  }
+  if (status == DJ_OK) status = dj_measureGeoms(b, err);
+  if (status == DJ_OK && !keep_defaults) status = dj_applyDefaults(b, err);
+  if (status == DJ_OK && keep_defaults) keepSkins(b);
+  for (int k = 0; k < m->nmesh && status == DJ_OK; k++) {
+    djHull* first = &b->hull[m->nmesh + k];
+    if (b->hull[k].buffer && !first->buffer) status = dj_copyHull(first, &b->hull[k]);
+  }
+  if (status == DJ_OK) status = assemble(b, err);
+  if (status < 0 && old) {
+    m->contact = contact;
+    memcpy(m->geom_skin, old, n * sizeof *old);
+    memcpy(m->kernel_given, old + n, nk * sizeof *old);
+    memcpy(m->kernel_setting, old + n + nk, nk * sizeof *old);
+  }
+  free(old);
+  return status;
+}
+
+djStatus dj_makeCollisionWatched(djModel* model, bool keep_defaults, const djWatch* watch,
+                                 djError* err) {
+  if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
+  djShapeBuilder b;
+  djStatus status = makeBuilder(&b, model, -1, err);
+  b.watch = watch;
+  if (status == DJ_OK) status = build(&b, keep_defaults, err);
+  freeBuilder(&b);
+  return status;
+}
+
+djStatus dj_makeCollision(djModel* model, bool keep_defaults, djError* err) {
+  return dj_makeCollisionWatched(model, keep_defaults, NULL, err);
+}
+
+void dj_freeCollision(djModel* model) {
+  if (!model) return;
+  freeData(model->collision);
+  model->collision = NULL;
+}
+
+// ------------------------------------------ changes --------------------------------------------
+
+// The place in the buffer that a pointer of a shape means, to be written.
+static void* writable(const struct djCollision* c, const void* place) {
+  return (unsigned char*)c->buffer + ((const unsigned char*)place - (unsigned char*)c->buffer);
+}
+
+// Makes a geom's shapes again, in the arrays that they have.
+static void refill(const djShapeBuilder* b, int geom) {
+  struct djCollision* c = b->model->collision;
+  c->inner[geom] = b->inner[geom];
+  for (int u = 0; u < c->nuse; u++) {
+    djShape* s = &c->shape[u * b->model->ngeom + geom];
+    const int *adjadr = s->adjadr, *adj = s->adj;
+    if (s->type < 0) continue;
+    makeShape(c, writable(c, s->own), b, u, geom);
+    s->adjadr = adjadr;
+    s->adj = adj;
+  }
+  joinBounds(c, geom, b->model->ngeom);
+}
+
+static djStatus changeGeom(djShapeBuilder* b, int geom, djError* err) {
+  int type = b->model->geom_type[geom];
+  if (!dj_collides(b->model->collision, geom)) return DJ_OK;
+  if (type != DJ_PLANE) b->inner[geom] = dj_innerRadius(b, geom);
+  djStatus status = type == DJ_PLANE ? DJ_OK : dj_checkInner(b, geom, err);
+  if (status < 0) return status;
+  refill(b, geom);
+  finish(b->model->collision, b, geom, geom + 1);
+  return DJ_OK;
+}
+
+// First geom whose shape is made of the mesh, or -1.
+static int userOf(const djModel* m, int mesh) {
+  for (int g = 0; g < m->ngeom; g++) {
+    bool user = m->geom_type[g] == DJ_MESH && m->geom_mesh[g] == mesh;
+    if (user && dj_collides(m->collision, g)) return g;
+  }
+  return -1;
+}
+
+// Puts a mesh's new hull, which has as many vertices as the old, in its place.
+static void changeHull(djShapeBuilder* b, int mesh, djHull* hull) {
+  djModel* m = b->model;
+  struct djCollision* c = m->collision;
+  int* adj = NULL;
+  for (int i = 0; i < c->nshape && !adj; i++) {
+    bool of_mesh = m->geom_type[i % m->ngeom] == DJ_MESH && m->geom_mesh[i % m->ngeom] == mesh;
+    if (of_mesh && c->shape[i].adjadr) adj = writable(c, c->shape[i].adjadr);
+  }
+  dj_freeHull(&c->hull[mesh]);
+  c->hull[mesh] = *hull;
+  for (int g = 0; g < m->ngeom; g++) {
+    if (!b->collides[g] || m->geom_type[g] != DJ_MESH || m->geom_mesh[g] != mesh) continue;
+    b->inner[g] = hull->inner;
+    refill(b, g);
+    finish(c, b, g, g + 1);
+  }
+  if (adj) fillAdjacency(c, adj, m, mesh);
+}
+
+static djStatus changeMesh(djShapeBuilder* b, int mesh, djError* err) {
+  djModel* m = b->model;
+  const djHull *old = &m->collision->hull[mesh], *first = &m->collision->hull[m->nmesh + mesh];
+  int user = userOf(m, mesh);
+  char text[80];
+  djHull hull = {0};
+  djStatus status = DJ_OK;
+  if (user >= 0) status = dj_makeMeshHull(&hull, m, mesh, first, NULL, err);
+  if (status < 0 && (status != DJ_INVALID || dj_kernel(m->opt.contact))) {
+    return dj_prefix(err, status, dj_geomText(text, m, user));
+  }
+  if (user >= 0 && status == DJ_OK && hull.nvert == old->nvert) {
+    changeHull(b, mesh, &hull);
+    return DJ_OK;
+  }
+  djShapeBuilder all;
+  status = makeBuilder(&all, m, mesh, err);
+  if (status < 0) {
+    dj_freeHull(&hull);
+    return status;
+  }
+  all.hull[mesh] = hull;
+  status = build(&all, true, err);
+  freeBuilder(&all);
+  return status;
+}
+
+djStatus dj_changeCollision(djModel* m, const djParam* param, djError* err) {
+  struct djCollision* c = m->collision;
+  size_t n = (size_t)m->ngeom + 1;
+  djShapeBuilder b = {.model = m, .hull = c->hull, .collides = malloc(n * sizeof(bool)),
+                      .inner = malloc(n * sizeof(double)), .nuse = c->nuse, .use = c->use,
+                      .skin = c->skin};
+  djStatus status = b.collides && b.inner ? DJ_OK : dj_failMemory(err);
+  for (int g = 0; g < m->ngeom && status == DJ_OK; g++) {
+    b.collides[g] = dj_collides(c, g);
+    b.inner[g] = c->inner[g];
+  }
+  if (status == DJ_OK) {
+    switch (param->field) {
+      case DJ_FIELD_GEOM_POS:
+      case DJ_FIELD_GEOM_QUAT:
+      case DJ_FIELD_GEOM_SIZE: status = changeGeom(&b, param->id, err); break;
+      case DJ_FIELD_MESH_VERT: status = changeMesh(&b, param->id, err); break;
+      default: break;
+    }
+  }
+  free(b.collides);
+  free(b.inner);
+  return status;
+}
+
+void dj_coefficientsChanged(djModel* m) {
+  if (m->collision) dj_mixNumbers(&m->collision->version, m->geom_friction, 3 * (size_t)m->ngeom);
+}
+
+// ------------------------------------------ copies ---------------------------------------------
+
+// Where a pointer into one buffer points in its copy.
+static void* moved(const struct djCollision* c, const struct djCollision* from,
+                   const void* place) {
+  return place ? (unsigned char*)c->buffer +
+                     ((const unsigned char*)place - (const unsigned char*)from->buffer)
+               : NULL;
+}
+
+static void movePointers(struct djCollision* c, const struct djCollision* from) {
+  c->use = moved(c, from, from->use);
+  c->shape = moved(c, from, from->shape);
+  c->bounds = moved(c, from, from->bounds);
+  c->skin = moved(c, from, from->skin);
+  c->inner = moved(c, from, from->inner);
+  c->box = moved(c, from, from->box);
+  c->beyond = moved(c, from, from->beyond);
+  c->reach = moved(c, from, from->reach);
+  c->collide = moved(c, from, from->collide);
+  for (int i = 0; i < c->nshape; i++) {
+    djShape* s = &c->shape[i];
+    s->own = moved(c, from, s->own);
+    for (int k = 0; k < 3; k++) {
+      s->vert[k] = moved(c, from, s->vert[k]);
+      s->move[k] = moved(c, from, s->move[k]);
+    }
+    s->adjadr = moved(c, from, s->adjadr);
+    s->adj = moved(c, from, s->adj);
+  }
+}
+
+djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err) {
+  const struct djCollision* from = model->collision;
+  struct djCollision* c = malloc(sizeof *c);
+  if (!c) return dj_failMemory(err);
+  *c = *from;
+  c->facets = NULL;
+  c->buffer = malloc(c->nbuffer + 1);
+  c->hull = calloc((size_t)c->nhull + 1, sizeof *c->hull);
+  bool good = c->buffer && c->hull;
+  for (int k = 0; k < c->nhull && good; k++) {
+    good = dj_copyHull(&c->hull[k], &from->hull[k]) == DJ_OK;
+  }
+  if (!good) {
+    freeData(c);
+    return dj_failMemory(err);
+  }
+  memcpy(c->buffer, from->buffer, c->nbuffer);
+  movePointers(c, from);
+  copy->collision = c;
+  return DJ_OK;
+}

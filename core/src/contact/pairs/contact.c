@@ -1,0 +1,421 @@
+#include "contact/contact.h"
+
+#include "base/status.h"
+#include "contact/pairs/near.h"
+
+#include <string.h>
+
+// ------------------------------------------ start of a step ------------------------------------
+
+// A state for the pair; where all are in use, that of a pair which this step has not used.
+static bool takeSlot(djContacts* c, djNearPair* p) {
+  if (p->slot >= 0) return true;
+  if (c->nfree > 0) p->slot = c->free_slot[--c->nfree];
+  for (int k = 0; k < c->npair && p->slot < 0; k++) {
+    djNearPair* q = &c->pair[k];
+    if (q->slot < 0 || q->begun || q->near) continue;
+    p->slot = q->slot;
+    q->slot = -1;
+  }
+  if (p->slot < 0) return false;
+  memset(dj_stateOf(c, p), 0, c->state_size);
+  return true;
+}
+
+// Settings of a pair that has its own.
+static void ownSettings(double setting[DJ_MAX_OF_KERNEL], const djModel* m, const djNearPair* p) {
+  dj_pairSettings(setting, m, m->collision->use[p->use], dj_explicitPair(m, p->low, p->high),
+                  p->low, p->high);
+}
+
+// DJ_CROWDED: there is no state for it.
+static djStatus beginPair(djContacts* c, const djModel* m, djNearPair* p) {
+  if (p->begun) return DJ_OK;
+  if (!takeSlot(c, p)) return DJ_CROWDED;
+  if (p->own) ownSettings(c->own + (size_t)p->slot * DJ_MAX_OF_KERNEL, m, p);
+  djPairInput in = dj_pairInput(c, m, p, c->start);
+  p->begun = true;
+  p->acted_at = 0;
+  return dj_beginPair(p->kernel, dj_stateOf(c, p), &in);
+}
+
+// States and blocks are those of the kernels that were in use when they were made.
+static bool sameKernels(const djModel* m, const djContacts* c) {
+  const struct djCollision* col = m->collision;
+  if (!col || col->nuse != c->nuse || (m->nsetting > 0 && !c->own)) return false;
+  for (int u = 0; u < c->nuse; u++) {
+    if (col->use[u] != c->use[u]) return false;
+  }
+  return true;
+}
+
+static bool validSettings(const djModel* m, const djContacts* c) {
+  const struct djCollision* col = m->collision;
+  if (!col || m->nbody != c->nbody) return false;
+  for (int u = 0; u < col->nuse; u++) {
+    const double* setting = m->kernel_setting + c->first[u];
+    if (!dj_settingsValid(dj_kernel(col->use[u]), setting)) return false;
+  }
+  return true;
+}
+
+// Moves the bounds and margins from the start of the last step to that of this one.
+static djStatus moveStart(djContacts* c, const djModel* m, const djPose* pose) {
+  bool valid = c->listed;
+  const double* reach = m->collision->reach;
+  for (int b = 0; b < c->nbody; b++) {
+    c->moved[b] = c->listed ? dj_displacement(&c->start[b], &pose[b], reach[b]) : 0;
+    c->need[b] = c->moved[b];   // as much again is likely
+    c->slack[b] -= c->moved[b];
+    if (m->body_weld[b] == 0) {
+      if (c->moved[b] > 0) valid = false;   // the world is not meant to move
+    } else if (!(c->slack[b] >= 0)) {
+      valid = false;
+    }
+  }
+  memcpy(c->start, pose, (size_t)c->nbody * sizeof(djPose));
+  for (int k = 0; k < c->npair; k++) {
+    djNearPair* p = &c->pair[k];
+    p->bound -= c->moved[p->body_a] + c->moved[p->body_b];
+    p->near = p->begun = false;
+  }
+  for (int b = 0; b < c->nbody && !valid; b++) {
+    double need = 8 * c->need[b];
+    c->need[b] = isfinite(need) ? need : 0;
+  }
+  if (valid) return DJ_OK;
+  return dj_listPairs(c, m, true);
+}
+
+static const char* nameOf(const djModel* m, int geom) { return m->names + m->name_geom[geom]; }
+
+static djStatus failOverlap(djError* err, const djModel* m, const djNearPair* p, double depth) {
+  return dj_fail(err, DJ_OVERLAP, "geom '%.60s' (#%d) and geom '%.60s' (#%d) overlap by %.6g m",
+                 nameOf(m, p->low), p->low, nameOf(m, p->high), p->high, depth);
+}
+
+// Which pairs are in range now; with overlap = error, whether one overlaps: the deepest is named.
+static djStatus findNear(djContacts* c, const djModel* m, djError* err) {
+  bool refuse = m->opt.overlap == DJ_OVERLAP_ERROR;
+  double deepest = -INFINITY;
+  const djNearPair* worst = NULL;
+  for (int k = 0; k < c->npair; k++) {
+    djNearPair* p = &c->pair[k];
+    if (p->bound > p->range) continue;
+    bool refuses = refuse && !p->kernel->overlaps;
+    if ((p->acted || p->always) && !refuses) {   // the kernel finds out by itself
+      p->near = true;
+      continue;
+    }
+    djDistance d;
+    djStatus status = dj_pairGap(&d, &p->cache, c, p, m, c->start);
+    if (status < 0) return dj_fail(err, status, "contact: the distance of two geoms is undefined");
+    if (!p->always) p->bound = d.gap;
+    p->near = d.gap <= p->range;
+    if (!refuses || d.gap > 0) continue;
+    double depth;
+    status = dj_trueDepth(&depth, c, p, m, c->start);
+    if (status < 0) return dj_fail(err, status, "contact: the distance of two geoms is undefined");
+    if (!worst || depth > deepest) {
+      deepest = depth;
+      worst = p;
+    }
+  }
+  return worst ? failOverlap(err, m, worst, deepest) : DJ_OK;
+}
+
+static djStatus failRoom(djError* err, djStatus status, const djContacts* c) {
+  return dj_fail(err, status, "contact: no memory for more than %d near pairs of geoms",
+                 c->wanted > c->nslot ? c->maxlist : c->nslot);
+}
+
+static djStatus failPair(djError* err, djStatus status, const djContacts* c, const djModel* m,
+                         const djNearPair* p) {
+  if (status == DJ_NO_MEMORY) return failRoom(err, status, c);
+  return dj_fail(err, status, "contact of geom '%.60s' (#%d) and geom '%.60s' (#%d) failed",
+                 nameOf(m, p->low), p->low, nameOf(m, p->high), p->high);
+}
+
+// The largest range of any pair's settings: by the scene's values or those of single geoms and
+// pairs, whichever of each gives more; ranges do not turn back as one setting grows.
+static double largestRange(const djModel* m, int kernel, int first) {
+  int n, slot, of;
+  double setting[DJ_MAX_OF_KERNEL];
+  const djSetting* row = dj_kernelSettings(&n, &slot, kernel);
+  memcpy(setting, m->kernel_setting + first, (size_t)n * sizeof(double));
+  double range = dj_kernel(kernel)->range(setting);
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < m->nsetting; i++) {
+      const char* name = dj_settingOfSlot(&of, m->setting_slot[i])->name;
+      for (int k = 0; k < n; k++) {
+        if (strcmp(row[k].name, name) != 0) continue;
+        double before = setting[k];
+        setting[k] = m->setting_value[i];
+        double now = dj_kernel(kernel)->range(setting);
+        if (now > range) range = now;
+        else setting[k] = before;
+      }
+    }
+  }
+  return range;
+}
+
+// Whether the list is about these shapes and ranges; else it begins anew.
+static void checkShapes(djContacts* c, const djModel* m) {
+  const struct djCollision* col = m->collision;
+  bool same = c->collision == col && c->version == col->version;
+  c->maxrange = 0;
+  for (int u = 0; u < c->nuse; u++) {
+    double range = largestRange(m, col->use[u], c->first[u]);
+    same = same && range == c->range[u];
+    c->range[u] = range;
+    c->maxrange = fmax(c->maxrange, range);
+  }
+  if (!same) dj_resetContacts(c);
+  c->collision = col;
+  c->version = col->version;
+}
+
+// Velocities of bodies; NULL: zero.
+static void setTwists(djContacts* c, const double* twist) {
+  size_t size = 6 * (size_t)c->nbody * sizeof(double);
+  if (twist) memcpy(c->twist, twist, size);
+  else if (c->moving) memset(c->twist, 0, size);
+  c->moving = twist != NULL;
+}
+
+// Poses from which displacements count, and velocities.
+static djStatus setRates(djContacts* c, const djPose* pose, const djPose* rate,
+                         const double* twist) {
+  size_t nb = (size_t)c->nbody;
+  c->rate = c->start;
+  setTwists(c, twist);
+  if (!rate || rate == pose || !memcmp(rate, pose, nb * sizeof(djPose))) return DJ_OK;
+  memcpy(c->rate_pose, rate, nb * sizeof(djPose));
+  c->rate = c->rate_pose;
+  return c->rate_jac ? DJ_OK : dj_needRates(c);
+}
+
+static djStatus beginStep(djContacts* c, const djModel* m, const djPose* pose, const djPose* rate,
+                          const double* twist, const djVec3* ref, double h, djError* err) {
+  checkShapes(c, m);
+  c->h = h;
+  c->neval = 0;
+  c->evaluated = false;
+  c->nblock = 0;
+  djStatus status = moveStart(c, m, pose);
+  memcpy(c->ref, ref, (size_t)c->nbody * sizeof(djVec3));
+  if (status >= 0) status = setRates(c, pose, rate, twist);
+  if (status < 0) return failRoom(err, status, c);
+  status = findNear(c, m, err);
+  if (status < 0) return status;
+  int nnear = 0;
+  for (int k = 0; k < c->npair; k++) nnear += c->pair[k].near;
+  if (nnear > c->nslot) status = dj_growSlots(c, nnear);
+  if (status < 0) return failRoom(err, status, c);
+  djStatus worst = DJ_OK;
+  for (int k = 0; k < c->npair; k++) {
+    djNearPair* p = &c->pair[k];
+    if (!p->near) continue;
+    status = beginPair(c, m, p);
+    if (status < 0) return failPair(err, status, c, m, p);
+    if (status > 0) worst = status;
+  }
+  return worst;
+}
+
+djStatus dj_beginContacts(djContacts* c, const djModel* m, const djPose* pose, const djPose* rate,
+                          const double* twist, const djVec3* ref, double h, djError* err) {
+  if (!c || !m || !pose || !ref || !(h > 0)) return dj_fail(err, DJ_INVALID, "contact: bad input");
+  if (!sameKernels(m, c)) {
+    return dj_fail(err, DJ_INVALID, "contact: data: made for a model with other contact models");
+  }
+  if (!validSettings(m, c)) return dj_fail(err, DJ_INVALID, "contact: settings are invalid");
+  bool fixed = c->fixed;
+  c->fixed = false;   // nothing of the step has been computed yet
+  djStatus status = beginStep(c, m, pose, rate, twist, ref, h, err);
+  c->fixed = fixed;
+  if (status < 0) dj_resetContacts(c);   // the list may be half made
+  return status;
+}
+
+// ------------------------------------------ evaluation -----------------------------------------
+
+// Displacements since the start of the step, into c->moved and c->need; remakes the list where it
+// no longer covers them.
+static djStatus coverPoses(djContacts* c, const djModel* m, const djPose* pose) {
+  bool valid = c->listed;
+  if (!valid) return DJ_INVALID;
+  const double* reach = m->collision->reach;
+  for (int b = 0; b < c->nbody; b++) {
+    c->moved[b] = m->body_weld[b] ? dj_displacement(&c->start[b], &pose[b], reach[b]) : 0;
+    c->need[b] = c->moved[b];
+    if (c->need[b] > c->slack[b]) valid = false;
+  }
+  return valid ? DJ_OK : dj_listPairs(c, m, false);
+}
+
+// One pair, into the next free block.
+static djStatus evalPair(djContacts* c, const djModel* m, djNearPair* p, const djPose* pose,
+                         double moved, int flags) {
+  djStatus worst = beginPair(c, m, p);
+  if (worst < 0) return worst;
+  djContactBlock* block = &c->block[c->nblock];   // pairs that have begun have states, so blocks
+  djPairInput in = dj_pairInput(c, m, p, pose);
+  // Whether a pair out of range is evaluated depends on what is known of it from earlier steps.
+  in.cold = p->acted_at + 1 != c->neval;
+  block->out.twist_jac = NULL;
+  if (p->kernel->uses_twist) block->out.twist_jac = c->twist_jac + 144 * (size_t)c->nblock;
+  djStatus status = p->kernel->eval(&block->out, dj_stateOf(c, p), &in, flags);
+  if (status < 0) return status;
+  p->acted = block->out.active;
+  if (p->acted) p->acted_at = c->neval;
+  if (!p->acted && !p->always && block->out.gap - moved > p->bound) {
+    p->bound = block->out.gap - moved;
+  }
+  return status > 0 ? status : worst;
+}
+
+// The next free block becomes that of the k-th listed pair.
+static void keepBlock(djContacts* c, const djNearPair* p, int k) {
+  djContactBlock* block = &c->block[c->nblock];
+  block->geom_a = p->a;
+  block->geom_b = p->b;
+  block->body_a = p->body_a;
+  block->body_b = p->body_b;
+  block->kernel = p->kernel;
+  c->active[c->nblock] = block;
+  c->active_pair[c->nblock++] = k;
+}
+
+static djStatus evalAll(double* value, djContacts* c, const djModel* m, const djPose* pose,
+                        int flags) {
+  *value = 0;
+  c->nblock = 0;
+  c->evaluated = false;
+  c->neval++;
+  djStatus worst = DJ_OK, status = coverPoses(c, m, pose);
+  if (status < 0) return status;
+  for (int k = 0; k < c->npair; k++) {
+    djNearPair* p = &c->pair[k];
+    double moved = c->moved[p->body_a] + c->moved[p->body_b];
+    if (!p->near && p->bound - moved > p->range) continue;
+    status = evalPair(c, m, p, pose, moved, flags);
+    if (status == DJ_CROWDED) {
+      status = dj_growSlots(c, c->nslot + 1);
+      p = &c->pair[k];   // lists have been moved
+      if (status == DJ_OK) status = evalPair(c, m, p, pose, moved, flags);
+    }
+    if (status < 0) return status;
+    if (status > 0) worst = status;
+    if (!p->acted) continue;
+    double energy = c->block[c->nblock].out.value;
+    if (!(energy < INFINITY)) {   // or NaN
+      *value = INFINITY;
+      c->infinite = k;
+      c->nblock = 0;
+      return DJ_OK;
+    }
+    *value += energy;
+    keepBlock(c, p, k);
+  }
+  memcpy(c->eval_pose, pose, (size_t)c->nbody * sizeof(djPose));
+  c->evaluated = true;
+  return worst;
+}
+
+djStatus dj_evalContacts(double* value, djContacts* c, const djModel* m, const djPose* pose,
+                         const double* twist, int flags) {
+  if (!value || !c || !m || !pose) return DJ_INVALID;
+  setTwists(c, twist);
+  return evalAll(value, c, m, pose, flags);
+}
+
+djStatus dj_failInfinite(djError* err, const djContacts* c, const djModel* m) {
+  const djNearPair* p = &c->pair[c->infinite];
+  return dj_fail(err, DJ_OVERLAP,
+                 "contact shapes of geom '%.60s' (#%d) and geom '%.60s' (#%d) overlap at the start "
+                 "of the step", nameOf(m, p->low), p->low, nameOf(m, p->high), p->high);
+}
+
+const djContactBlock* const* dj_contactBlocks(int* n, const djContacts* c) {
+  *n = c ? c->nblock : 0;
+  return c ? c->active : NULL;
+}
+
+djStatus dj_refreshContacts(djContacts* c, const djModel* m, const djPose* pose) {
+  if (c->evaluated && !memcmp(c->eval_pose, pose, (size_t)c->nbody * sizeof(djPose))) return DJ_OK;
+  double value;
+  return evalAll(&value, c, m, pose, 0);
+}
+
+djStatus dj_startContacts(djContacts* c, const djModel* m, const djPose* pose) {
+  if (!c || !m || !pose || !c->listed) return DJ_INVALID;
+  djStatus worst = dj_refreshContacts(c, m, pose);
+  if (worst < 0) return worst;
+  for (int k = 0; k < c->nblock; k++) {
+    const djNearPair* p = &c->pair[c->active_pair[k]];
+    djContactBlock* block = &c->block[k];
+    djPairInput in = dj_pairInput(c, m, p, pose);
+    block->rate_jac = c->rate == c->start ? NULL : c->rate_jac + 144 * (size_t)k;
+    djStatus status = dj_startPair(block->start_jac, block->rate_jac, p->kernel,
+                                   dj_stateOf(c, p), &in);
+    if (status < 0) return status;
+    if (status > 0) worst = status;
+  }
+  return worst;
+}
+
+// ------------------------------------------ largest step ---------------------------------------
+
+static djStatus capPair(double* factor, djContacts* c, const djModel* m, djNearPair* p,
+                        const djPose* pose, const djPose* trial) {
+  double moved = c->moved[p->body_a] + c->moved[p->body_b];
+  double move = c->move[p->body_a] + c->move[p->body_b];
+  if (move <= p->share * (fmax(p->bound - moved, 0) + p->room)) return DJ_OK;
+  djGeomPair pair = dj_geomPair(c, p, m, pose);
+  djPairMotion motion = {&trial[p->body_a], &trial[p->body_b], m->kernel_setting, move};
+  double own[DJ_MAX_OF_KERNEL], gap = -INFINITY;
+  motion.setting += c->first[p->use];
+  if (p->own) {
+    ownSettings(own, m, p);
+    motion.setting = own;
+  }
+  djStatus status = p->kernel->max_step(factor, &gap, &pair, &motion);
+  if (!p->near && gap - moved > p->bound) p->bound = gap - moved;
+  return status;
+}
+
+// The list must hold every pair whose gap, less what the bodies have moved, is below the motion to
+// come over the kernels' share (four times that): only those can be capped. Where these are more
+// than a list may grow to, or there is no memory for them, the motion is cut.
+djStatus dj_capContacts(double* factor, djContacts* c, const djModel* m, const djPose* pose,
+                        const djPose* trial) {
+  if (!factor || !c || !m || !pose || !trial || !c->listed) return DJ_INVALID;
+  *factor = 1;
+  djStatus status = coverPoses(c, m, pose);
+  if (status < 0) return status;
+  if (!(c->share < INFINITY)) return DJ_OK;   // no kernel limits steps
+  const double *reach = m->collision->reach, far = 1 / c->share;
+  bool valid = true;
+  for (int b = 0; b < c->nbody; b++) {
+    double move = m->body_weld[b] ? dj_displacement(&pose[b], &trial[b], reach[b]) : 0;
+    c->need[b] = c->moved[b] + far * (isfinite(move) ? move : 0);
+    if (c->need[b] > c->slack[b]) valid = false;
+  }
+  if (!valid) {
+    status = dj_listPairs(c, m, false);
+    bool may_grow = status == DJ_CROWDED && c->wanted > 0 && c->wanted <= c->roomy;
+    if (may_grow || (status < 0 && status != DJ_NO_MEMORY && status != DJ_CROWDED)) return status;
+  }
+  for (int b = 0; b < c->nbody; b++) {
+    c->move[b] = c->share * (c->need[b] - c->moved[b]);
+    if (c->need[b] <= c->slack[b]) continue;
+    *factor = fmin(*factor, fmax((c->slack[b] - c->moved[b]) / (far * c->move[b]), 1e-3));
+  }
+  for (int k = 0; k < c->npair; k++) {
+    status = capPair(factor, c, m, &c->pair[k], pose, trial);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}

@@ -1,0 +1,52 @@
+// Derivatives of a step's contact by parameters: the sum over pairs of the kernel's products.
+
+#include "contact/pairs/near.h"
+#include "model/param.h"
+
+#include <string.h>
+
+// The coefficient is that of one geom. Where both have the same it is a maximum with a kink: each
+// gets half, the mean of the slopes on both sides, and both together what they give when they stay
+// equal.
+static void addFriction(double* param, const djModel* m, const djNearPair* p, double slope) {
+  int geom = dj_frictionGeom(m, p->low, p->high), other = geom == p->low ? p->high : p->low;
+  if (geom < 0) return;
+  double* friction = dj_paramBlock(param, m, DJ_FIELD_GEOM_FRICTION);
+  bool tie = m->geom_priority[geom] == m->geom_priority[other] &&
+             m->geom_friction[3 * geom] == m->geom_friction[3 * other];
+  friction[3 * geom] += tie ? 0.5 * slope : slope;
+  if (tie) friction[3 * other] += 0.5 * slope;
+}
+
+static djStatus addPair(double* param, djShapeGrad* shape, djContacts* c, const djModel* m,
+                        const djNearPair* p, const djPose* pose, const double* x) {
+  double lambda[12];
+  memcpy(lambda, x + 6 * p->body_a, 6 * sizeof(double));
+  memcpy(lambda + 6, x + 6 * p->body_b, 6 * sizeof(double));
+  shape += p->use * m->ngeom;
+  djPairGrad grad = {.a = &shape[p->a], .b = &shape[p->b]};
+  djPairInput in = dj_pairInput(c, m, p, pose);
+  if (!p->kernel->vjp) return DJ_UNSUPPORTED;
+  djStatus status = p->kernel->vjp(&grad, dj_stateOf(c, p), &in, lambda);
+  if (status < 0) return status;
+  double* setting = dj_paramBlock(param, m, DJ_FIELD_SETTING);
+  setting += dj_settingParams(c->first[p->use]);
+  for (int i = 0; i < p->kernel->nsetting; i++) {
+    if (!p->kernel->rule[i].param.name) continue;
+    if (!(p->own >> i & 1)) *setting += grad.setting[i];
+    setting++;
+  }
+  if (p->friction > 0) addFriction(param, m, p, grad.friction);
+  return status;
+}
+
+djStatus dj_contactParams(double* param, djShapeGrad* shape, djContacts* c, const djModel* m,
+                          const djPose* pose, const double* x) {
+  if (!param || !shape || !c || !m || !pose || !x || !c->listed) return DJ_INVALID;
+  djStatus worst = dj_refreshContacts(c, m, pose);
+  for (int k = 0; k < c->nblock && worst >= 0; k++) {
+    djStatus status = addPair(param, shape, c, m, &c->pair[c->active_pair[k]], pose, x);
+    if (status != DJ_OK) worst = status;
+  }
+  return worst;
+}

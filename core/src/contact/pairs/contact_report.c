@@ -1,0 +1,238 @@
+// End of a step: what acted between which geoms and bodies, gaps and overlaps.
+
+#include "base/arena.h"
+#include "contact/pairs/near.h"
+#include "contact/shapes/convex.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Lists that have outgrown a data's own; kept until the end, since views of them may be in use.
+struct djReportMemory {
+  struct djReportMemory* older;
+};
+
+void dj_freeReports(struct djReportMemory* reports) {
+  while (reports) {
+    struct djReportMemory* older = reports->older;
+    free(reports);
+    reports = older;
+  }
+}
+
+djStatus dj_roomForReport(djData* d, djContacts* c, int npair) {
+  if (npair <= c->nreport) return DJ_OK;
+  size_t n = (size_t)npair + (size_t)npair / 2;
+  struct djReportMemory* memory = NULL;
+  djArena arena = {NULL, 0};
+  for (int pass = 0; pass < 2; pass++) {
+    struct djReportMemory* head = dj_take(&arena, 1, sizeof *memory);
+    djContactPair* pair = dj_take(&arena, n, sizeof *pair);
+    djContactForce* contact = dj_take(&arena, n, sizeof *contact);
+    if (pass > 0) {
+      memcpy(pair, d->pair, (size_t)d->npair * sizeof *pair);
+      memcpy(contact, d->contact, (size_t)d->ncontact * sizeof *contact);
+      d->pair = pair;
+      d->contact = contact;
+      head->older = c->reports;
+      c->reports = head;
+      break;
+    }
+    memory = arena.used < SIZE_MAX / 2 && n < INT_MAX ? calloc(1, arena.used) : NULL;
+    if (!memory) return DJ_NO_MEMORY;
+    arena = (djArena){(unsigned char*)memory, 0};
+  }
+  c->nreport = (int)n;
+  return DJ_OK;
+}
+
+// Depth along a direction (unit, from a to b): at least the true one.
+static djStatus depthAlong(double* depth, djContacts* c, const djNearPair* p, const djModel* m,
+                           const djPose* pose, djVec3 n) {
+  *depth = 0;
+  if (!p->kernel->depth) return DJ_OK;
+  djGeomPair pair = dj_geomPair(c, p, m, pose);
+  return p->kernel->depth(depth, &n, &pair);
+}
+
+// The deepest overlap of true geoms. Exact depths cost more than bounds, so only the pairs whose
+// bound is larger than what was found are measured, the largest bound first.
+static djStatus deepestOverlap(double* deepest, djContacts* c, const djModel* m,
+                               const djPose* pose) {
+  *deepest = 0;
+  for (;;) {
+    int best = -1;
+    for (int k = 0; k < c->nblock; k++) {
+      if (c->depth[k] > *deepest && (best < 0 || c->depth[k] > c->depth[best])) best = k;
+    }
+    if (best < 0) return DJ_OK;
+    double depth;
+    djStatus status = dj_trueDepth(&depth, c, &c->pair[c->active_pair[best]], m, pose);
+    if (status < 0) return status;
+    if (depth > *deepest) *deepest = depth;
+    c->depth[best] = 0;
+  }
+}
+
+// The same over pairs that do not act. Geoms overlap before their contact shapes come into range
+// where erosion took more than half of that: at edges and corners, and with a thick skin.
+static djStatus hiddenOverlap(double* deepest, djContacts* c, const djModel* m,
+                              const djPose* pose) {
+  const struct djCollision* col = m->collision;
+  int next = 0;
+  for (int k = 0; k < c->npair; k++) {
+    const djNearPair* p = &c->pair[k];
+    if (next < c->nblock && c->active_pair[next] == k) {
+      next++;
+      continue;
+    }
+    const djShape* shape = col->shape + p->use * m->ngeom;
+    double inflate = dj_pairInflation(&shape[p->a], &shape[p->b], p->inflate);
+    double gap = p->bound - c->moved[p->body_a] - c->moved[p->body_b] + fmin(inflate, 0);
+    if (!p->always && gap + *deepest >= col->beyond[p->a] + col->beyond[p->b]) continue;
+    double depth;
+    djStatus status = dj_trueDepth(&depth, c, p, m, pose);
+    if (status < 0) return status;
+    *deepest = fmax(*deepest, depth);
+  }
+  return DJ_OK;
+}
+
+// Adds a wrench on body2 about `ref` to the entry of two bodies; entries are sorted by them.
+static void addForce(djData* d, int body1, int body2, const double wrench[6], djVec3 ref,
+                     djVec3 origin) {
+  int at = d->ncontact;
+  while (at > 0 && (d->contact[at - 1].body1 > body1 ||
+                    (d->contact[at - 1].body1 == body1 && d->contact[at - 1].body2 > body2))) {
+    at--;
+  }
+  bool found = at > 0 && d->contact[at - 1].body1 == body1 && d->contact[at - 1].body2 == body2;
+  djContactForce* f = found ? &d->contact[at - 1] : &d->contact[at];
+  if (!found) {
+    memmove(f + 1, f, (size_t)(d->ncontact - at) * sizeof *f);
+    *f = (djContactForce){.body1 = body1, .body2 = body2};
+    d->ncontact++;
+  }
+  djVec3 force = dju_load3(wrench + 3);
+  djVec3 torque = dju_add3(dju_load3(wrench), dju_cross3(dju_sub3(ref, origin), force));
+  dju_store3(f->force, dju_add3(dju_load3(f->force), force));
+  dju_store3(f->torque, dju_add3(dju_load3(f->torque), torque));
+}
+
+static djStatus reportPair(djData* d, djContacts* c, const djModel* m, const djPose* pose, int k) {
+  const djNearPair* p = &c->pair[c->active_pair[k]];
+  djPairInput in = dj_pairInput(c, m, p, pose);
+  djPairReport r;
+  djStatus status = dj_reportPair(&r, p->kernel, dj_stateOf(c, p), &in);
+  if (status < 0) return status;
+  status = depthAlong(&c->depth[k], c, p, m, pose, r.normal);
+  if (status < 0) return status;
+  double gap = r.gap;
+  if (r.recovering) {   // without the further erosion
+    djDistance at;
+    status = dj_pairGap(&at, NULL, c, p, m, pose);
+    if (status < 0) return status;
+    gap = at.gap;
+  }
+  d->stats.gap = fmin(d->stats.gap, gap);
+  djContactPair* out = &d->pair[d->npair++];
+  bool swap = p->a > p->b;   // in the order of geom ids
+  out->geom1 = p->low;
+  out->geom2 = p->high;
+  out->gap = gap;
+  dju_store3(out->normal, swap ? dju_neg3(r.normal) : r.normal);
+  dju_store3(out->point, r.point);
+  const double* wrench = swap ? r.wrench_a : r.wrench_b;
+  djVec3 arm = dju_sub3(swap ? in.ref_a : in.ref_b, r.point), force = dju_load3(wrench + 3);
+  dju_store3(out->force, force);
+  dju_store3(out->torque, dju_add3(dju_load3(wrench), dju_cross3(arm, force)));
+  out->normal_force = r.normal_force;
+  out->recovering = r.recovering;
+  if (p->body_a < p->body_b) {
+    addForce(d, p->body_a, p->body_b, r.wrench_b, in.ref_b, pose[p->body_b].p);
+  } else {
+    addForce(d, p->body_b, p->body_a, r.wrench_a, in.ref_a, pose[p->body_a].p);
+  }
+  return DJ_OK;
+}
+
+// Pairs in recovery that exert no force at the end of the step still overlap: their gap and depth
+// count, whatever the further erosion has left.
+static djStatus reportSilent(bool* recovering, djData* d, djContacts* c, const djModel* m,
+                             const djPose* pose) {
+  int next = 0;
+  for (int k = 0; k < c->npair; k++) {
+    const djNearPair* p = &c->pair[k];
+    bool listed = next < c->nblock && c->active_pair[next] == k;
+    if (listed) next++;
+    if (listed || !p->near || !p->begun) continue;
+    djPairInput in = dj_pairInput(c, m, p, pose);
+    djPairReport r;
+    djStatus status = dj_reportPair(&r, p->kernel, dj_stateOf(c, p), &in);
+    if (status < 0) return status;
+    if (!r.recovering) continue;
+    djDistance at;
+    double depth;
+    status = dj_pairGap(&at, NULL, c, p, m, pose);
+    if (status >= 0) status = dj_trueDepth(&depth, c, p, m, pose);
+    if (status < 0) return status;
+    d->stats.gap = fmin(d->stats.gap, at.gap);
+    d->stats.overlap = fmax(d->stats.overlap, depth);
+    *recovering = true;
+  }
+  return DJ_OK;
+}
+
+djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djPose* pose) {
+  if (!d || !c || !m || !pose || !c->listed) return DJ_INVALID;
+  djStatus status = dj_refreshContacts(c, m, pose);
+  if (status < 0) return status;
+  d->npair = d->ncontact = 0;
+  status = dj_roomForReport(d, c, c->nblock);
+  if (status < 0) return status;
+  d->stats.gap = INFINITY;
+  d->stats.overlap = 0;
+  for (int k = 0; k < c->nblock; k++) {
+    status = reportPair(d, c, m, pose, k);
+    if (status < 0) return status;
+  }
+  status = deepestOverlap(&d->stats.overlap, c, m, pose);
+  if (status < 0) return status;
+  bool recovering = false;
+  status = reportSilent(&recovering, d, c, m, pose);
+  if (status >= 0) status = hiddenOverlap(&d->stats.overlap, c, m, pose);
+  if (status < 0) return status;
+  for (int k = 0; k < d->npair; k++) recovering |= d->pair[k].recovering;
+  d->stats.recovering_steps += recovering;
+  d->stats.smallest_gap = fmin(d->stats.smallest_gap, d->stats.gap);
+  d->stats.deepest_overlap = fmax(d->stats.deepest_overlap, d->stats.overlap);
+  return DJ_OK;
+}
+
+// The size |f| of the force f = dU/dv of body a, v its translation: d|f| = f/|f| . df.
+djStatus dj_contactNormal(double now[12], double start[12], djContacts* c, const djModel* m,
+                          const djPose* pose, int k) {
+  if (!c || !m || !pose || k < 0 || k >= c->nblock) return DJ_INVALID;
+  const djNearPair* p = &c->pair[c->active_pair[k]];
+  djPairInput in = dj_pairInput(c, m, p, pose);
+  djPairOutput out = {.twist_jac = NULL};
+  double jac[144], rate_jac[144];
+  in.friction = 0;
+  memset(now, 0, 12 * sizeof(double));
+  memset(start, 0, 12 * sizeof(double));
+  djStatus status = p->kernel->eval(&out, dj_stateOf(c, p), &in, DJ_EVAL_HESSIAN);
+  if (status < 0 || !out.active) return status;
+  djStatus second = dj_startPair(jac, rate_jac, p->kernel, dj_stateOf(c, p), &in);
+  if (second < 0) return second;
+  const double* f = out.gradient + 3;
+  double size = dju_norm3(dju_load3(f));
+  for (int r = 0; r < 3 && size > 0; r++) {
+    for (int i = 0; i < 12; i++) {
+      now[i] += f[r] / size * out.hessian[12 * (3 + r) + i];
+      start[i] += f[r] / size * jac[12 * (3 + r) + i];
+    }
+  }
+  return status > 0 ? status : second;
+}

@@ -1,0 +1,232 @@
+// Which geoms collide by which kernels, how large they are, and the settings in force.
+
+#include "contact/pairs/collision.h"
+
+#include "base/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char* dj_geomText(char text[80], const djModel* m, int geom) {
+  const char* name = m->names + m->name_geom[geom];
+  if (name[0]) {
+    snprintf(text, 80, "geom '%.60s'", name);
+  } else {
+    snprintf(text, 80, "geom #%d", geom);
+  }
+  return text;
+}
+
+// ------------------------------------------ sizes ----------------------------------------------
+
+djStatus dj_makeMeshHull(djHull* hull, const djModel* m, int mesh, const djHull* old,
+                         const djWatch* watch, djError* err) {
+  int nvert = m->mesh_vertnum[mesh], nface = m->mesh_facenum[mesh];
+  const double* vert = m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh];
+  const int* face = m->mesh_face + 3 * (size_t)m->mesh_faceadr[mesh];
+  djStatus status = DJ_INVALID;
+  if (old && old->buffer) {
+    status = dj_moveHull(hull, old, nvert, vert);
+  } else if (nface > 0) {
+    status = dj_makeHullWatched(hull, nvert, vert, nface, face, watch, err);
+  }
+  if (status == DJ_INVALID) {
+    status = dj_makeHullWatched(hull, nvert, vert, 0, NULL, watch, err);
+  }
+  return status;
+}
+
+// Work of a geom's hull, in units of its own: the check of all vertices against all facets.
+static double hullWork(const djShapeBuilder* b, int geom) {
+  const djModel* m = b->model;
+  double n = m->geom_type[geom] == DJ_MESH ? m->mesh_vertnum[m->geom_mesh[geom]] : 0;
+  return b->collides[geom] ? n * n : 0;
+}
+
+// Hulls among all hulls that are to be made.
+typedef struct Share {
+  const djWatch* watch;
+  double before, own, all;   // work
+} Share;
+
+static int tellShare(void* user, double done) {
+  const Share* s = user;
+  return s->watch->progress(s->watch->user, (s->before + done * s->own) / s->all);
+}
+
+static djStatus needHull(djShapeBuilder* b, int geom, Share* share, djError* err) {
+  int mesh = b->model->geom_mesh[geom];
+  if (b->hull[mesh].buffer) return DJ_OK;
+  djWatch watch = {tellShare, share};
+  share->own = hullWork(b, geom);
+  djStatus status = dj_makeMeshHull(&b->hull[mesh], b->model, mesh, NULL,
+                                    share->watch ? &watch : NULL, err);
+  share->before += share->own;
+  char text[80];
+  return status ? dj_prefix(err, status, dj_geomText(text, b->model, geom)) : DJ_OK;
+}
+
+double dj_innerRadius(const djShapeBuilder* b, int geom) {
+  const djModel* m = b->model;
+  const double* size = m->geom_size + 3 * geom;
+  switch (m->geom_type[geom]) {
+    case DJ_CYLINDER: return fmin(size[0], size[1]);
+    case DJ_ELLIPSOID:
+    case DJ_BOX: return fmin(size[0], fmin(size[1], size[2]));
+    case DJ_MESH: return b->hull[m->geom_mesh[geom]].inner;
+    default: return size[0];
+  }
+}
+
+djStatus dj_checkInner(const djShapeBuilder* b, int geom, djError* err) {
+  char text[80];
+  if (b->inner[geom] > 0 && isfinite(b->inner[geom])) return DJ_OK;
+  return dj_fail(err, DJ_INVALID, "%s: size must be positive", dj_geomText(text, b->model, geom));
+}
+
+// Geoms of one mesh share its hull: their work counts more than once, and they are done at once.
+static Share shareOut(const djShapeBuilder* b) {
+  Share share = {b->watch && b->watch->progress ? b->watch : NULL, 0, 0, 0};
+  for (int g = 0; g < b->model->ngeom; g++) share.all += hullWork(b, g);
+  return share;
+}
+
+// Some kernel in use makes shapes of this type.
+static bool isSupported(const djShapeBuilder* b, int type) {
+  bool any = false;
+  for (int u = 0; u < b->nuse; u++) any = any || dj_kernelTakes(dj_kernel(b->use[u]), type);
+  return any;
+}
+
+djStatus dj_measureGeoms(djShapeBuilder* b, djError* err) {
+  const djModel* m = b->model;
+  for (int g = 0; g < m->ngeom; g++) {
+    b->collides[g] = isSupported(b, m->geom_type[g]) && dj_geomCollides(m, g);
+  }
+  Share share = shareOut(b);
+  for (int g = 0; g < m->ngeom; g++) {
+    b->inner[g] = INFINITY;
+    if (!b->collides[g] || m->geom_type[g] == DJ_PLANE) continue;
+    if (m->geom_type[g] == DJ_MESH) {
+      djStatus status = needHull(b, g, &share, err);
+      if (status == DJ_INVALID && !dj_kernel(m->opt.contact)) {   // nobody needs it
+        b->collides[g] = false;
+        continue;
+      }
+      if (status < 0) return status;
+    }
+    b->inner[g] = dj_innerRadius(b, g);
+    djStatus status = dj_checkInner(b, g, err);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
+// ------------------------------------------ kernels --------------------------------------------
+
+static void addUse(int* use, int* n, int kernel) {
+  if (!dj_kernel(kernel)) return;
+  for (int i = 0; i < *n; i++) {
+    if (use[i] == kernel) return;
+  }
+  use[(*n)++] = kernel;
+}
+
+// Where contact is switched off, the first kernel's shapes serve queries and gaps.
+int dj_kernelsInUse(int* use, const djModel* m) {
+  int n = 0;
+  bool type[DJ_MESH + 1] = {false};
+  addUse(use, &n, m->opt.contact == DJ_CONTACT_NONE ? 0 : (int)m->opt.contact);
+  const djKernel* scene = dj_kernel(use[0]);
+  for (int g = 0; g < m->ngeom; g++) {
+    addUse(use, &n, m->geom_contact[g]);
+    type[m->geom_type[g]] = true;
+  }
+  for (int i = 0; i < m->npair; i++) addUse(use, &n, m->pair_contact[i]);
+  for (int a = 0; a <= DJ_MESH; a++) {
+    for (int b = a; b <= DJ_MESH; b++) {
+      if (type[a] && type[b] && !scene->takes(a, b) && !scene->takes(b, a)) {
+        addUse(use, &n, dj_kernelOf(a, b));
+      }
+    }
+  }
+  return n;
+}
+
+bool dj_hasShape(const djShapeBuilder* b, int u, int geom) {
+  return b->collides[geom] && dj_kernelTakes(dj_kernel(b->use[u]), b->model->geom_type[geom]);
+}
+
+djGeomSource dj_sourceOf(const djModel* m, int shape) {
+  const struct djCollision* c = m->collision;
+  int geom = shape % m->ngeom;
+  const djHull* hull = m->geom_type[geom] == DJ_MESH ? &c->hull[m->geom_mesh[geom]] : NULL;
+  return (djGeomSource){m, geom, c->inner[geom], hull, c->skin[shape]};
+}
+
+// ------------------------------------------ settings -------------------------------------------
+
+static djContactScale scaleOf(const djShapeBuilder* b) {
+  const djModel* m = b->model;
+  double r = INFINITY, moving = m->moving_mass > 0 ? m->moving_mass : 1;
+  for (int g = 0; g < m->ngeom; g++) r = fmin(r, b->inner[g]);
+  djContactScale s = {.radius = isfinite(r) ? r : m->opt.length_scale, .timestep = m->opt.timestep};
+  s.gravity = fmax(dju_norm3(dju_load3(m->opt.gravity)), 9.81);
+  s.weight = moving * s.gravity;
+  return s;
+}
+
+// Skins of the shapes of one use, and the largest of them.
+static double fillSkins(djShapeBuilder* b, int u) {
+  const djModel* m = b->model;
+  const djKernel* kernel = dj_kernel(b->use[u]);
+  int n, first;
+  double setting[DJ_MAX_OF_KERNEL], most = 0;
+  dj_kernelSettings(&n, &first, b->use[u]);
+  for (int g = 0; g < m->ngeom; g++) {
+    double* skin = &b->skin[u * m->ngeom + g];
+    *skin = 0;
+    if (!kernel->skin || !dj_hasShape(b, u, g)) continue;
+    for (int i = 0; i < n; i++) {
+      setting[i] = kernel->setting[i].per_geom ? dj_geomSetting(m, b->use[u], i, g)
+                                               : m->kernel_setting[first + i];
+    }
+    *skin = kernel->skin(setting, b->inner[g]);
+    most = fmax(most, *skin);
+  }
+  return most;
+}
+
+void dj_settingsChanged(djModel* m) {
+  for (int slot = 0; slot < m->nkernelsetting; slot++) dj_mirrorSetting(m, slot);
+  m->contact.range = dj_kernel(0)->range(m->kernel_setting);
+}
+
+djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
+  djModel* m = b->model;
+  djContactSettings* c = &m->contact;
+  djContactScale scale = scaleOf(b);
+  c->radius = scale.radius;
+  c->gravity = scale.gravity;
+  c->weight = scale.weight;
+  for (int slot = 0, kernel; slot < m->nkernelsetting; slot++) {
+    const djSetting* row = dj_settingOfSlot(&kernel, slot);
+    if (row->field) dj_readRow(&m->kernel_given[slot], &m->opt, row);
+  }
+  for (int k = 0, first = 0; dj_kernel(k); first += dj_kernel(k++)->nsetting) {
+    djStatus status = dj_applyRules(m->kernel_setting + first, dj_kernel(k), &scale,
+                                    m->kernel_given + first, err);
+    if (status < 0) return status;
+  }
+  dj_settingsChanged(m);
+  c->skin = 0;
+  for (int u = 0; u < b->nuse; u++) {
+    double most = fillSkins(b, u);
+    if (u == 0) c->skin = most;
+  }
+  memcpy(m->geom_skin, b->skin, (size_t)m->ngeom * sizeof(double));
+  if (isnan(c->range) || !isfinite(c->stiffness) || !isfinite(c->skin)) {
+    return dj_fail(err, DJ_INVALID, "contact settings are not finite");
+  }
+  return DJ_OK;
+}

@@ -1,0 +1,259 @@
+#include "contact/pairs/near.h"
+
+#include <string.h>
+
+// |dp + dR x| <= |dp| + ||dR|| |x|. The singular values of a difference of rotations are
+// (2 sin(t/2), 2 sin(t/2), 0), so its norm is the Frobenius norm over sqrt 2.
+double dj_displacement(const djPose* from, const djPose* to, double reach) {
+  double sum = 0;
+  for (int k = 0; k < 9; k++) {
+    double d = to->R.m[k] - from->R.m[k];
+    sum += d * d;
+  }
+  return dju_norm3(dju_sub3(to->p, from->p)) + reach * sqrt(0.5 * sum);
+}
+
+djGeomPair dj_geomPair(const djContacts* c, const djNearPair* p, const djModel* m,
+                       const djPose* pose) {
+  int base = p->use * m->ngeom;
+  const djShape* shape = m->collision->shape + base;
+  const djShapeBounds* bounds = m->collision->bounds + base;
+  return (djGeomPair){.model = m,
+                      .geom_a = p->a,
+                      .geom_b = p->b,
+                      .a = &shape[p->a],
+                      .b = &shape[p->b],
+                      .bounds_a = &bounds[p->a],
+                      .bounds_b = &bounds[p->b],
+                      .pose_a = &pose[p->body_a],
+                      .pose_b = &pose[p->body_b],
+                      .inflate = p->inflate,
+                      .scratch = c->scratch};
+}
+
+djStatus dj_pairGap(djDistance* d, djDistanceCache* cache, const djContacts* c,
+                    const djNearPair* p, const djModel* m, const djPose* pose) {
+  djGeomPair pair = dj_geomPair(c, p, m, pose);
+  return p->kernel->gap(d, cache, &pair);
+}
+
+djStatus dj_trueDepth(double* depth, djContacts* c, const djNearPair* p, const djModel* m,
+                      const djPose* pose) {
+  *depth = -INFINITY;
+  if (!p->kernel->depth) return DJ_OK;
+  djGeomPair pair = dj_geomPair(c, p, m, pose);
+  return p->kernel->depth(depth, NULL, &pair);
+}
+
+djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair* p,
+                         const djPose* pose) {
+  const djShape* shape = m->collision->shape + p->use * m->ngeom;
+  const double* setting = p->own ? c->own + (size_t)p->slot * DJ_MAX_OF_KERNEL
+                                 : m->kernel_setting + c->first[p->use];
+  return (djPairInput){
+      .a = &shape[p->a],
+      .b = &shape[p->b],
+      .pose_a = &pose[p->body_a],
+      .pose_b = &pose[p->body_b],
+      .start_a = &c->start[p->body_a],
+      .start_b = &c->start[p->body_b],
+      .rate_a = &c->rate[p->body_a],
+      .rate_b = &c->rate[p->body_b],
+      .ref_a = c->ref[p->body_a],
+      .ref_b = c->ref[p->body_b],
+      .twist_a = c->twist + 6 * p->body_a,
+      .twist_b = c->twist + 6 * p->body_b,
+      .h = c->h,
+      .setting = setting,
+      .friction = p->friction,
+      .force_cap = m->contact.weight,
+      .inflate = p->inflate,
+      .recover = m->opt.overlap == DJ_OVERLAP_RECOVER,
+      .scratch = c->scratch,
+      .nscratch = c->nscratch,
+  };
+}
+
+// ------------------------------------------ the list -------------------------------------------
+
+typedef struct Filter {
+  const djContacts* c;
+  const djModel* m;
+  const double* margin;    // (nbody)
+} Filter;
+
+static bool moves(const djModel* m, int body) { return m->body_weld[body] != 0; }
+
+// Centre and half extents of a geom's box, world axes, at the start poses.
+static void worldBox(djVec3* center, djVec3* half, const djContacts* c, const djModel* m,
+                     int geom) {
+  const double* box = m->collision->box + 6 * geom;
+  const djPose* pose = &c->start[m->geom_body[geom]];
+  const double* R = pose->R.m;
+  *center = dju_transform(pose, dju_load3(box));
+  half->x = fabs(R[0]) * box[3] + fabs(R[1]) * box[4] + fabs(R[2]) * box[5];
+  half->y = fabs(R[3]) * box[3] + fabs(R[4]) * box[4] + fabs(R[5]) * box[5];
+  half->z = fabs(R[6]) * box[3] + fabs(R[7]) * box[4] + fabs(R[8]) * box[5];
+}
+
+// Lower bound of the distance of two shapes' boxes, or of a box and a half space, of use u.
+static double boxGap(const djContacts* c, const djModel* m, int u, int a, int b) {
+  djVec3 ca, ha, cb, hb;
+  worldBox(&ca, &ha, c, m, a);
+  const djShape* plane = &m->collision->shape[u * m->ngeom + b];
+  if (plane->type == DJ_PLANE) {
+    const djPose* pose = &c->start[m->geom_body[b]];
+    djVec3 n = dju_mulMV(pose->R, plane->normal);
+    return dju_dot3(n, dju_sub3(ca, pose->p)) - plane->offset -
+           (fabs(n.x) * ha.x + fabs(n.y) * ha.y + fabs(n.z) * ha.z);
+  }
+  worldBox(&cb, &hb, c, m, b);
+  double x = fabs(ca.x - cb.x) - ha.x - hb.x, y = fabs(ca.y - cb.y) - ha.y - hb.y;
+  return fmax(fmax(x, y), fabs(ca.z - cb.z) - ha.z - hb.z);
+}
+
+static bool keepPair(const void* user, int i, int j) {
+  const Filter* f = user;
+  const djModel* m = f->m;
+  const struct djCollision* col = m->collision;
+  int a = f->c->box_geom[i], b = f->c->box_geom[j];
+  if (col->collide) {
+    if (!(col->collide[a * col->rowwords + b / 32] >> (b % 32) & 1)) return false;
+  } else if (!dj_isContactPair(m, a, b)) {
+    return false;
+  }
+  if (m->geom_type[a] == DJ_PLANE) {
+    int swap = a;
+    a = b;
+    b = swap;
+  } else if (m->geom_type[b] != DJ_PLANE) {
+    return true;
+  }
+  if (moves(m, m->geom_body[b])) return true;
+  int u = f->c->nuse > 1 ? dj_useOf(col, dj_pairKernel(m, a, b)) : 0;
+  double margin = f->margin[m->geom_body[a]] +
+                  fmax(f->c->range[u] + col->maxinflate, col->beyond[a] + col->beyond[b]);
+  return !(boxGap(f->c, m, u, a, b) > margin);
+}
+
+// The pair's kernel, and what its settings say about distances.
+static void setKernel(djNearPair* p, const djContacts* c, const djModel* m) {
+  int kernel = dj_pairKernel(m, p->low, p->high);
+  p->kernel = dj_kernel(kernel);
+  p->use = dj_useOf(m->collision, kernel);
+  double own[DJ_MAX_OF_KERNEL];
+  const double* setting = m->kernel_setting + c->first[p->use];
+  if (m->nsetting > 0) {
+    int pair = dj_explicitPair(m, p->low, p->high);
+    p->own = dj_pairSettings(own, m, kernel, pair, p->low, p->high);
+    if (p->own) setting = own;
+  }
+  p->range = p->own ? p->kernel->range(setting) : c->range[p->use];
+  p->share = p->kernel->max_step ? p->kernel->share : 1;
+  p->room = INFINITY;
+  const djShape* shape = m->collision->shape + p->use * m->ngeom;
+  if (p->kernel->max_step) p->room = p->kernel->room(setting, &shape[p->a], &shape[p->b]);
+}
+
+static void newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, int high) {
+  memset(p, 0, sizeof *p);
+  p->low = low;
+  p->high = high;
+  bool swap = m->geom_type[low] == DJ_PLANE;
+  p->a = swap ? high : low;
+  p->b = swap ? low : high;
+  p->body_a = m->geom_body[p->a];
+  p->body_b = m->geom_body[p->b];
+  djPairCoefficients k = dj_pairCoefficients(m, low, high);
+  p->friction = k.friction;
+  p->inflate = k.inflate;
+  p->slot = -1;
+  p->always = m->geom_type[p->b] == DJ_PLANE && moves(m, p->body_b);
+  setKernel(p, c, m);
+  p->bound = p->always ? -INFINITY : boxGap(c, m, p->use, p->a, p->b) - fmax(p->inflate, 0);
+}
+
+static int compare(const djNearPair* p, int low, int high) {
+  if (p->low != low) return p->low < low ? -1 : 1;
+  return p->high < high ? -1 : p->high > high;
+}
+
+// New pairs into the list: what was known of a pair stays. So do pairs in use in this step, for
+// which there is room beside maxlist.
+static void mergePairs(djContacts* c, const djModel* m, int nfound) {
+  int n = 0, i = 0, k = 0;
+  while (i < nfound || k < c->npair) {
+    int low = -1, high = -1, order = 1;
+    if (i < nfound) {
+      low = c->box_geom[c->found[i].a];
+      high = c->box_geom[c->found[i].b];
+    }
+    if (k < c->npair) order = i < nfound ? compare(&c->pair[k], low, high) : -1;
+    if (order > 0) {
+      newPair(&c->other[n++], c, m, low, high);
+      i++;
+      continue;
+    }
+    djNearPair* p = &c->pair[k++];
+    if (order == 0 || p->near || p->begun) {
+      c->other[n++] = *p;
+    } else if (p->slot >= 0) {
+      c->free_slot[c->nfree++] = p->slot;
+    }
+    if (order == 0) i++;
+  }
+  djNearPair* swap = c->pair;
+  c->pair = c->other;
+  c->other = swap;
+  c->npair = n;
+}
+
+// tight: bodies may move by no more than their need. c->wanted: the pairs found.
+static djStatus listPairs(djContacts* c, const djModel* m, bool tight) {
+  const struct djCollision* col = m->collision;
+  double least = tight ? 0 : 0.25 * m->contact.radius, factor = tight ? 1.01 : 2;
+  for (int b = 0; b < c->nbody; b++) {
+    c->move[b] = moves(m, b) ? fmax(least, factor * c->need[b]) : 0;
+  }
+  for (int i = 0; i < c->nbox; i++) {
+    int geom = c->box_geom[i];
+    double* box = c->box + 6 * i;
+    if (m->geom_type[geom] == DJ_PLANE) {
+      for (int k = 0; k < 6; k++) box[k] = k < 3 ? -INFINITY : INFINITY;
+      continue;
+    }
+    djVec3 center, half;
+    worldBox(&center, &half, c, m, geom);
+    double grow = c->move[m->geom_body[geom]] +
+                  fmax(0.5 * (c->maxrange + col->maxinflate), col->beyond[geom]);
+    half = dju_add3(half, dju_vec3(grow, grow, grow));
+    dju_store3(box, dju_sub3(center, half));
+    dju_store3(box + 3, dju_add3(center, half));
+  }
+  Filter filter = {c, m, c->move};
+  int n = dj_updateBroadphase(c->found, c->maxlist, c->broadphase, c->box, keepPair, &filter);
+  c->wanted = n;
+  if (n < 0 || n > c->maxlist) return DJ_CROWDED;
+  mergePairs(c, m, n);
+  memcpy(c->slack, c->move, (size_t)c->nbody * sizeof(double));
+  c->listed = true;
+  c->evaluated = false;   // blocks refer to the list
+  return DJ_OK;
+}
+
+djStatus dj_listPairs(djContacts* c, const djModel* m, bool guess) {
+  djStatus status = listPairs(c, m, false);
+  if (status == DJ_CROWDED && !c->fixed && c->wanted > 0 && c->wanted <= c->roomy) {
+    djStatus grown = dj_growList(c, c->wanted);
+    if (grown == DJ_OK) status = listPairs(c, m, false);
+  }
+  if (status != DJ_CROWDED) return status;
+  if (guess) memset(c->need, 0, (size_t)c->nbody * sizeof(double));
+  status = listPairs(c, m, true);
+  while (status == DJ_CROWDED) {
+    djStatus grown = dj_growList(c, c->wanted);
+    if (grown < 0) return grown;
+    status = listPairs(c, m, true);
+  }
+  return status;
+}

@@ -1,0 +1,141 @@
+// Internal to contact: the data side, and the list of geom pairs that may act on each other.
+//
+// The list holds every pair whose boxes, grown by a margin for each body, overlap: those that may
+// come into range, and those whose geoms themselves may overlap. It stays valid
+// while no body has moved by more than its margin since the list was made. Each pair also carries
+// a lower bound of its gap, which shrinks as bodies move, so that most listed pairs cost nothing.
+//
+// A pair that is out of its kernel's range at the start of the step and stays so contributes
+// exactly zero. Neither margins nor bounds ever change a result.
+//
+// Lists and states grow as pairs need them: at the start of a step, or whenever no step is being
+// solved (dj_fixContacts).
+
+#ifndef DJ_CONTACT_PAIRS_NEAR_H_
+#define DJ_CONTACT_PAIRS_NEAR_H_
+
+#include "contact/contact.h"
+#include "shape/broadphase.h"
+#include "shape/distance.h"
+
+typedef struct djNearPair {
+  int low, high;           // geoms, low < high; the list is sorted by them
+  int a, b;                // the same in the kernel's order: a plane is b
+  int body_a, body_b;
+  double bound;            // lower bound of the gap at the start of the step
+  double range, room;      // by the kernel; and a motion of less than share (gap + room) is whole
+  double share;
+  const djKernel* kernel;
+  int use;                 // its place among those in use
+  unsigned own;            // bits of the settings that are not the scene's
+  double friction, inflate;
+  bool always;             // bounds do not apply: the plane moves
+  bool acted;              // was active when last evaluated
+  long acted_at;           // the last evaluation in this step that found it active; 0: begin
+  bool near;               // in range at the start: it may act by lagged friction anywhere
+  bool begun;              // the kernel has begun it in this step
+  int slot;                // of its state, or -1
+  djDistanceCache cache;
+} djNearPair;
+
+struct djContacts {
+  int nuse;
+  int* use;                // (nuse) kernels, as in djCollision
+  int* first;              // (nuse) slots of the first settings of kernels in use
+  double* range;           // (nuse) of the kernels in use, no pair's is larger
+  double maxrange;         // the largest
+  double share;            // least share of the kernels' largest steps
+  double h;
+  const struct djCollision* collision;   // whose shapes, in which version, the list is about
+  uint64_t version;
+  bool listed;             // pairs, margins and start poses are valid
+  int nbody;
+  djPose* start;           // (nbody) at the start of the step
+  djPose* rate;            // (nbody) from which displacements count: start, or rate_pose
+  djPose* rate_pose;       // (nbody)
+  double* twist;           // (nbody x 6) of the last evaluation
+  bool moving;             // they are not all zero
+  djVec3* ref;             // (nbody)
+  double* slack;           // (nbody) what is left of the margins, from the start poses
+  double* moved;           // (nbody) bound of displacements, start to now
+  double* move;            // (nbody) scratch: now to trial, and margins
+  double* need;            // (nbody) scratch
+  int npair, maxlist;
+  int roomy;               // what it may grow to before pairs are listed more tightly
+  int wanted;              // pairs that were found for the list
+  int crowded;             // states that were asked for
+  bool fixed;              // a step is being solved: nothing grows
+  djNearPair *pair, *other;   // (maxlist + nslot) the list, and the one before
+  djBoxPair* found;        // (maxlist)
+  int nbox;                // geoms that collide
+  int* box_geom;           // (nbox) ascending
+  double* box;             // (nbox x 6)
+  djBroadphase* broadphase;
+  void* broadphase_memory;
+  int nslot, nfree;        // states of pairs
+  int* free_slot;          // (nslot)
+  size_t state_size;
+  bool own_settings, uses_twist, uses_rates;   // which arrays there are
+  unsigned char* state;    // (nslot x state_size)
+  int nblock;              // of the last evaluation
+  djContactBlock* block;   // (nslot)
+  double* own;             // (nslot x DJ_MAX_OF_KERNEL) of pairs with their own settings, or NULL
+  double* twist_jac;       // (nslot x 144) where a kernel uses twists, else NULL
+  double* rate_jac;        // (nslot x 144) where rate poses have been given, else NULL
+  const djContactBlock** active;   // (nslot)
+  int* active_pair;        // (nslot)
+  long neval;              // evaluations in this step
+  int infinite;            // the listed pair that made the last evaluation infinite
+  bool evaluated;          // blocks belong to `eval_pose`
+  djPose* eval_pose;       // (nbody)
+  double* scratch;
+  int nscratch;
+  double* depth;           // (nslot) scratch of reports
+  void *buffer, *list_buffer, *slot_buffer;
+  size_t nbuffer;
+  struct djReportMemory* reports;   // lists of reports that have outgrown the data's own
+  int nreport;             // pairs that a report has room for
+};
+
+// Upper bound of the displacement of points within `reach` of the frame's origin.
+double dj_displacement(const djPose* from, const djPose* to, double reach);
+
+// Remake the list at the start poses so that each body may move by need (nbody), from c->need,
+// which may be a guess; where that finds many more pairs than there is room for, with no more than
+// that, and where there still are more, in more room. DJ_CROWDED, DJ_NO_MEMORY: there is none; the
+// list is then as it was.
+djStatus dj_listPairs(djContacts* c, const djModel* m, bool guess);
+
+// Room for at least so many pairs in the list, and so many states. DJ_CROWDED while a step is being
+// solved. On failure all is as it was.
+djStatus dj_growList(djContacts* c, int npair);
+djStatus dj_growSlots(djContacts* c, int nslot);
+// Room for derivatives by rate poses.
+djStatus dj_needRates(djContacts* c);
+
+void dj_freeReports(struct djReportMemory* reports);
+
+// Two geoms at given poses.
+djGeomPair dj_geomPair(const djContacts* c, const djNearPair* p, const djModel* m,
+                       const djPose* pose);
+
+// Signed gap of the contact shapes at given poses; cache may be NULL.
+djStatus dj_pairGap(djDistance* d, djDistanceCache* cache, const djContacts* c,
+                    const djNearPair* p, const djModel* m, const djPose* pose);
+
+// Depth to which the geoms themselves overlap (<= 0: apart); -INFINITY where the kernel does not
+// say.
+djStatus dj_trueDepth(double* depth, djContacts* c, const djNearPair* p, const djModel* m,
+                      const djPose* pose);
+
+djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair* p,
+                         const djPose* pose);
+
+// The blocks of these poses, evaluated anew where the last evaluation was elsewhere.
+djStatus dj_refreshContacts(djContacts* c, const djModel* m, const djPose* pose);
+
+static inline djPairState* dj_stateOf(const djContacts* c, const djNearPair* p) {
+  return (djPairState*)(void*)(c->state + (size_t)p->slot * c->state_size);
+}
+
+#endif  // DJ_CONTACT_PAIRS_NEAR_H_

@@ -1,0 +1,45 @@
+// The barrier of SDRS: P(x) = (x - s)^4 / x^5 on (0, s), 0 beyond, infinite for x <= 0.
+//
+//   P'(x)  = (x - s)^3 (5s - x) / x^6                         <= 0
+//   P''(x) = (x - s)^2 (2x^2 - 20 s x + 30 s^2) / x^7         >= 0
+//
+// It is convex and, at s, C3. With q = (s - x)/x, so that s/x = 1 + q:
+//
+//   P = q^4/x,  P' = -q^3 (4 + 5q)/x^2,  P'' = q^2 (12 + 40 q + 30 q^2)/x^3.
+
+#ifndef DJ_CONTACT_PLANE_BARRIER_H_
+#define DJ_CONTACT_PLANE_BARRIER_H_
+
+#include "math/lanes.h"
+
+#include <math.h>
+
+// Value and derivatives at x > 0; for x <= 0 the value is infinite and the rest is 0.
+static inline void dj_barrier(double p[3], double x, double s) {
+  if (!(x < s)) {
+    p[0] = p[1] = p[2] = 0;
+    return;
+  }
+  if (!(x > 0)) {
+    p[0] = INFINITY;
+    p[1] = p[2] = 0;
+    return;
+  }
+  double inv = 1 / x, q = (s - x) * inv, q2 = q * q, inv2 = inv * inv;
+  p[0] = q2 * q2 * inv;
+  p[1] = -(q2 * q) * (4 + 5 * q) * inv2;
+  p[2] = q2 * (12 + q * (40 + 30 * q)) * (inv2 * inv);
+}
+
+// The same for the lanes of a mask, whose x must be positive; zero in the others, whose x must not
+// be zero.
+DJU_INLINE void dj_barrierLanes(djLanes p[3], djLanes x, double s, djMask mask) {
+  djLanes inv = 1.0 / x, q = dju_keep((s - x) * inv, mask), q2 = q * q, inv2 = inv * inv;
+  const djLanes c4 = dju_splat(-4), c5 = dju_splat(-5), c12 = dju_splat(12);
+  const djLanes c40 = dju_splat(40), c30 = dju_splat(30);
+  p[0] = (q2 * q2) * inv;
+  p[1] = ((q2 * q) * inv2) * dju_fmaLanes(q, c5, c4);
+  p[2] = ((q2 * inv) * inv2) * dju_fmaLanes(dju_fmaLanes(q, c30, c40), q, c12);
+}
+
+#endif  // DJ_CONTACT_PLANE_BARRIER_H_

@@ -1,0 +1,546 @@
+#include "contact/plane/plane_solve.h"
+
+#include "contact/plane/barrier.h"
+#include "shape/curve.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+// Lane sums of value, P' xi, P'' xi xi^T and r P', with xi = sigma (z, 1).
+typedef struct djLaneSums {
+  djLanes v, fx, fy, fz, fo, xx, xy, xz, xo, yy, yz, yo, zz, zo, oo, rp;
+} djLaneSums;
+
+// A normal n: its length, the inverse, and the unit vector.
+typedef struct djDirection {
+  double length, inv, u[3];
+} djDirection;
+
+// Values at one plane.
+typedef struct djPlaneEval {
+  double value;            // infinite: not feasible
+  double g[4];             // U_p
+  double least;            // smallest argument D
+  double sum[16];          // over both sides, in the order of djPlaneSums
+  double bend;             // P''(1 - |n|)
+  double slope;            // P'(1 - |n|)
+  djDirection dir;
+  bool curved;
+  djMat3 bend_of[2];       // as in djPlaneSolution
+} djPlaneEval;
+
+DJU_INLINE djDirection direction(const double n[3]) {
+  djDirection d;
+  d.length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+  d.inv = d.length > 0 ? 1 / d.length : 0;
+  for (int k = 0; k < 3; k++) d.u[k] = d.inv * n[k];
+  return d;
+}
+
+// Add vertices begin to end - 1; returns their smallest arguments. u = n/|n|.
+//
+// Arguments: D_i = sigma (n.y_i + o) - r|n| - q(n) = p.xi_i with xi_i = sigma (z_i, 1) and
+// z_i = y_i - sigma (r u + c). dD/dp = xi, d2D/dn dn = -(r/|n|)(I - u u^T) - C.
+//
+// point: c of both sides, NULL where nothing is curved; with it acc->rp is the sum of P' over a.
+DJU_INLINE djLanes addVertices(djLaneSums* acc, const djClouds* c, int begin, int end,
+                               const double p[4], const double u[3], double s,
+                               const djVec3* point) {
+  const bool round = c->r[0] > 0 || c->r[1] > 0;
+  const djLanes p0 = dju_splat(p[0]), p1 = dju_splat(p[1]);
+  djLanes least = dju_splat(INFINITY);
+  for (int i = begin / DJU_LANES * DJU_LANES; i < end; i += DJU_LANES) {
+    djLanes x = dju_loadLanes(c->x[0] + i), y = dju_loadLanes(c->x[1] + i);
+    djLanes z = dju_loadLanes(c->x[2] + i), o = dju_loadLanes(c->x[3] + i), r;
+    if (round) {
+      r = dju_loadLanes(c->lift + i);
+      x -= r * u[0];
+      y -= r * u[1];
+      z -= r * u[2];
+    }
+    djMask first = dju_firstLanes(c->na - i);
+    if (point) {
+      x -= dju_pick(first, dju_splat(point[0].x), dju_splat(point[1].x));
+      y -= dju_pick(first, dju_splat(point[0].y), dju_splat(point[1].y));
+      z -= dju_pick(first, dju_splat(point[0].z), dju_splat(point[1].z));
+    }
+    djLanes d = dju_fmaLanes(p0, x, p1 * y) + (p[2] * z + p[3] * o);
+    djMask own = dju_firstLanes(end - i);
+    if (begin > 0) own &= ~dju_firstLanes(begin - i);
+    if (begin > 0 || end < c->n) {
+      least = dju_minLanes(dju_pick(own, d, least), least);
+    } else {
+      least = dju_minLanes(d, least);
+    }
+    djMask mask = (d < s) & own;
+    if (c->n > 2 * DJU_LANES && !dju_any(mask)) continue;
+    djLanes b[3];
+    dj_barrierLanes(b, d, s, mask);
+    djLanes px = b[2] * x, py = b[2] * y, pz = b[2] * z, po = b[2] * o;
+    acc->v += b[0];
+    acc->fx = dju_fmaLanes(b[1], x, acc->fx);
+    acc->fy = dju_fmaLanes(b[1], y, acc->fy);
+    acc->fz = dju_fmaLanes(b[1], z, acc->fz);
+    acc->fo = dju_fmaLanes(b[1], o, acc->fo);
+    acc->xx = dju_fmaLanes(px, x, acc->xx);
+    acc->xy = dju_fmaLanes(px, y, acc->xy);
+    acc->xz = dju_fmaLanes(px, z, acc->xz);
+    acc->xo = dju_fmaLanes(px, o, acc->xo);
+    acc->yy = dju_fmaLanes(py, y, acc->yy);
+    acc->yz = dju_fmaLanes(py, z, acc->yz);
+    acc->yo = dju_fmaLanes(py, o, acc->yo);
+    acc->zz = dju_fmaLanes(pz, z, acc->zz);
+    acc->zo = dju_fmaLanes(pz, o, acc->zo);
+    acc->oo = dju_fmaLanes(po, o, acc->oo);
+    if (point) {
+      acc->rp += dju_keep(b[1], first);
+    } else if (round) {
+      acc->rp = dju_fmaLanes(r, b[1], acc->rp);
+    }
+  }
+  return least;
+}
+
+// As in djPlaneSums, in that order.
+DJU_INLINE void storeSums(double out[16], const djLaneSums* a) {
+  dju_storeLanes(out, dju_foldEight(a->v, a->fx, a->fy, a->fz, a->fo, a->xx, a->xy, a->xz));
+  dju_storeLanes(out + 8, dju_foldEight(a->xo, a->yy, a->yz, a->yo, a->zz, a->zo, a->oo, a->rp));
+}
+
+// The sums with the term P(1 - |n|), whose gradient is -P' u.
+DJU_INLINE void finishEval(djPlaneEval* e, double s) {
+  double b[3];
+  dj_barrier(b, 1 - e->dir.length, s);
+  e->value = e->sum[0] + b[0];
+  e->slope = b[1];
+  e->bend = b[2];
+  for (int k = 0; k < 3; k++) e->g[k] = e->sum[1 + k] - b[1] * e->dir.u[k];
+  e->g[3] = e->sum[4];
+}
+
+// h = sum P'' (z,1)(z,1)^T + (c I + u w^T + w u^T; 0, 0)
+DJU_INLINE void addToNormal(double h[10], const double sum[16], double c, const double u[3],
+                            const double w[3]) {
+  const double* m = sum + 5;
+  h[0] = m[0] + (c + 2 * u[0] * w[0]);
+  h[1] = m[1] + (u[0] * w[1] + w[0] * u[1]);
+  h[2] = m[2] + (u[0] * w[2] + w[0] * u[2]);
+  h[3] = m[3];
+  h[4] = m[4] + (c + 2 * u[1] * w[1]);
+  h[5] = m[5] + (u[1] * w[2] + w[1] * u[2]);
+  h[6] = m[6];
+  h[7] = m[7] + (c + 2 * u[2] * w[2]);
+  h[8] = m[8];
+  h[9] = m[9];
+}
+
+// h += bends of both sides
+static void addBends(double h[10], const djPlaneEval* e) {
+  for (int k = 0; k < 2; k++) {
+    const double* B = e->bend_of[k].m;
+    h[0] += B[0];
+    h[1] += B[1];
+    h[2] += B[2];
+    h[4] += B[4];
+    h[5] += B[5];
+    h[7] += B[8];
+  }
+}
+
+// U_pp: the term P(1 - |n|) has the Hessian P'' u u^T - (P'/|n|)(I - u u^T), and the vertices'
+// r|n| adds -(sum r P'_i/|n|)(I - u u^T).
+// Ellipsoids add their bends.
+static void planeHessian(double h[10], const djPlaneEval* e) {
+  double across = -(e->slope + e->sum[15]) * e->dir.inv, half = 0.5 * (e->bend - across);
+  double w[3] = {half * e->dir.u[0], half * e->dir.u[1], half * e->dir.u[2]};
+  addToNormal(h, e->sum, across, e->dir.u, w);
+  if (e->curved) addBends(h, e);
+}
+
+// c, q and H = G - c w^T, so that C = H H^T/q, of both sides.
+typedef struct djCurveAt {
+  djVec3 point[2];
+  double reach[2];
+  djMat3 H[2];
+} djCurveAt;
+
+static void curveAt(djCurveAt* at, const djClouds* c, const double p[4]) {
+  for (int k = 0; k < 2; k++) {
+    djVec3 w;
+    at->reach[k] = dj_curveReach(&at->point[k], &w, &c->curve[k], dju_load3(p));
+    double x[3], y[3];
+    dju_store3(x, at->point[k]);
+    dju_store3(y, w);
+    for (int i = 0; i < 9; i++) at->H[k].m[i] = c->curve[k].m[i] - x[i / 3] * y[i % 3];
+  }
+}
+
+// -F C, F = sum P' of the side
+static djMat3 bendOf(const djCurveAt* at, int k, double F) {
+  djMat3 B;
+  const double *H = at->H[k].m, factor = at->reach[k] > 0 ? -F / at->reach[k] : 0;
+  for (int i = 0; i < 9; i++) {
+    const double *x = H + i / 3 * 3, *y = H + i % 3 * 3;
+    B.m[i] = factor * (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]);
+  }
+  return B;
+}
+
+// evalPlane where something is curved. Sums: of P' over a, and of sigma P', which give those of
+// both sides.
+static void evalCurved(djPlaneEval* e, const djClouds* c, const double p[4], double s) {
+  djCurveAt at;
+  curveAt(&at, c, p);
+  djLaneSums acc = {0};
+  e->least = dju_least(addVertices(&acc, c, 0, c->n, p, e->dir.u, s, at.point));
+  storeSums(e->sum, &acc);
+  double Fa = e->sum[15], Fb = e->sum[4] + Fa;
+  e->sum[15] = c->r[0] * Fa + c->r[1] * Fb;
+  e->curved = true;
+  e->bend_of[0] = bendOf(&at, 0, Fa);
+  e->bend_of[1] = bendOf(&at, 1, Fb);
+}
+
+static void evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], double s) {
+  e->dir = direction(p);
+  if (c->curved) {
+    evalCurved(e, c, p, s);
+    if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
+      e->value = INFINITY;
+    } else {
+      finishEval(e, s);
+    }
+    return;
+  }
+  e->curved = false;
+  djLaneSums acc = {0};
+  e->least = dju_least(addVertices(&acc, c, 0, c->n, p, e->dir.u, s, NULL));
+  if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
+    e->value = INFINITY;
+    return;
+  }
+  storeSums(e->sum, &acc);
+  finishEval(e, s);
+}
+
+static void sidesCurved(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, double s) {
+  djCurveAt at;
+  curveAt(&at, c, sol->p);
+  for (int k = 0; k < 2; k++) {
+    double* sum = sol->side[k].sum;
+    djLaneSums acc = {0};
+    int begin = k ? c->na : 0, end = k ? c->n : c->na;
+    sol->least[k] = dju_least(addVertices(&acc, c, begin, end, sol->p, e->dir.u, s, at.point));
+    storeSums(sum, &acc);
+    double F = k ? sum[4] : -sum[4];
+    sum[15] = c->r[k] * F;
+    sol->bend[k] = e->bend_of[k] = bendOf(&at, k, F);
+  }
+}
+
+// The same from the sums of both sides apart.
+static void evalSides(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, double s) {
+  double *a = sol->side[0].sum, *b = sol->side[1].sum;
+  e->dir = direction(sol->p);
+  sol->curved = e->curved = c->curved;
+  if (c->curved) {
+    sidesCurved(e, sol, c, s);
+  } else {
+    djLaneSums acc = {0};
+    sol->least[0] = dju_least(addVertices(&acc, c, 0, c->na, sol->p, e->dir.u, s, NULL));
+    storeSums(a, &acc);
+    acc = (djLaneSums){0};
+    sol->least[1] = dju_least(addVertices(&acc, c, c->na, c->n, sol->p, e->dir.u, s, NULL));
+    storeSums(b, &acc);
+  }
+  e->least = fmin(sol->least[0], sol->least[1]);
+  if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
+    e->value = INFINITY;
+    return;
+  }
+  for (int k = 0; k < 16; k += DJU_LANES) {
+    dju_storeLanes(e->sum + k, dju_loadLanes(a + k) + dju_loadLanes(b + k));
+  }
+  finishEval(e, s);
+}
+
+// ------------------------------------------ starts ---------------------------------------------
+
+// Along p the optimum has |n| |P'(1 - |n|)| = sum |P'(D_i)| D_i. With D about (1 - s) d/2 for two
+// vertices a side the right side is G, and |P'(x)| = G for x = s q means
+//   (1 - q)(5 - q)^(1/3)/q^2 = (G s^2)^(1/3) = k;   with 1.65 for (5 - q)^(1/3),
+//   q = 2/(1 + sqrt(1 + 4 k/1.65)).
+double dj_startLength(double d, double s) {
+  double b[3], D = 0.5 * (1 - s) * d;
+  dj_barrier(b, D, s);
+  double k = cbrt(-4 * b[1] * D * s * s);
+  double q = 2 / (1 + sqrt(1 + 4 / 1.65 * k));
+  return 1 - s * q;
+}
+
+// r|n| + q(n) of a side.
+static double reachOf(const djClouds* c, int k, const double n[3], double length) {
+  double r = c->r[k] * length;
+  return c->curved ? r + dj_curveReach(NULL, NULL, &c->curve[k], dju_load3(n)) : r;
+}
+
+// Smallest sigma n.y of both sides.
+static void leastHeights(double h[2], const djClouds* c, const double n[3]) {
+  djLanes least[2] = {dju_splat(INFINITY), dju_splat(INFINITY)};
+  for (int i = 0; i < c->n; i += DJU_LANES) {
+    djLanes d = n[0] * dju_loadLanes(c->x[0] + i) + n[1] * dju_loadLanes(c->x[1] + i) +
+                n[2] * dju_loadLanes(c->x[2] + i);
+    djMask a = dju_firstLanes(c->na - i);
+    least[0] = dju_minLanes(dju_pick(a, d, least[0]), least[0]);
+    least[1] = dju_minLanes(dju_pick(a, least[1], d), least[1]);
+  }
+  h[0] = dju_least(least[0]);
+  h[1] = dju_least(least[1]);
+}
+
+static double lengthOf(const double p[4]) {
+  return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+}
+
+double dj_centrePlane(double p[4], const djClouds* c, double s) {
+  djDirection dir = direction(p);
+  double h[2];
+  if (!(dir.length > 0) || !isfinite(dir.inv)) return -1;
+  leastHeights(h, c, dir.u);   // a lies below -ha, b above hb
+  double ha = h[0] - reachOf(c, 0, dir.u, 1), hb = h[1] - reachOf(c, 1, dir.u, 1), d = ha + hb;
+  double length = d > 0 && d * (1 - s) < 2 * s ? dj_startLength(d, s) : 1 / (1 + 0.5 * fmax(d, 0));
+  for (int k = 0; k < 3; k++) p[k] = length * dir.u[k];
+  p[3] = -0.5 * length * (hb - ha);
+  return d;
+}
+
+// ------------------------------------------ Newton ---------------------------------------------
+
+// U = 0 if the sides are 2s/(1-s) apart along n: a lower bound of their distance. Sets sol->least.
+static bool isFar(djPlaneSolution* sol, const djClouds* c, double s) {
+  double length = lengthOf(sol->p);
+  leastHeights(sol->least, c, sol->p);
+  sol->least[0] += -sol->p[3] - reachOf(c, 0, sol->p, length);
+  sol->least[1] += sol->p[3] - reachOf(c, 1, sol->p, length);
+  return (sol->least[0] + sol->least[1]) * (1 - s) >= 2 * s * length;
+}
+
+// A step of (n, o): n turns and its length changes by u.dn, so that turning alone leaves the narrow
+// valley of P(1 - |n|) where it is. With x = |t|^2/|n|^2, t across u, the length grows by
+// sqrt(1 + x), of which two terms are enough while it is small.
+DJU_INLINE void retract(double q[4], const double p[4], const djPlaneEval* e, double step,
+                        const double dp[4]) {
+  const double* u = e->dir.u;
+  double radial = u[0] * dp[0] + u[1] * dp[1] + u[2] * dp[2], turn = step * e->dir.inv;
+  double square = dp[0] * dp[0] + dp[1] * dp[1] + dp[2] * dp[2];
+  double x = turn * turn * (square - radial * radial), factor = 1 - x * (0.5 - 0.375 * x);
+  for (int k = 0; k < 4; k++) q[k] = p[k] + step * dp[k];
+  if (x > 0.01) factor = (e->dir.length + step * radial) / lengthOf(q);
+  for (int k = 0; k < 3; k++) q[k] *= factor;
+}
+
+// Part of the step from p to q after which all arguments are positive still: where D0 > 0 falls to
+// D1 <= 0 along a line, on which D is concave, below D0/(D0 - D1).
+static double stepInside(const djClouds* c, const djPlaneEval* e, const double p[4],
+                         const double q[4]) {
+  djLanes part = dju_splat(1);
+  double length = lengthOf(q), more[2][2] = {{0}};   // q(n) of a and b, at both ends
+  for (int k = 0; k < 2 && c->curved; k++) {
+    more[0][k] = dj_curveReach(NULL, NULL, &c->curve[k], dju_load3(p));
+    more[1][k] = dj_curveReach(NULL, NULL, &c->curve[k], dju_load3(q));
+  }
+  for (int i = 0; i < c->n; i += DJU_LANES) {
+    djLanes x = dju_loadLanes(c->x[0] + i), y = dju_loadLanes(c->x[1] + i);
+    djLanes z = dju_loadLanes(c->x[2] + i), o = dju_loadLanes(c->x[3] + i);
+    djLanes r = dju_loadLanes(c->lift + i);
+    djLanes d0 = p[0] * x + p[1] * y + p[2] * z + p[3] * o - r * e->dir.length;
+    djLanes d1 = q[0] * x + q[1] * y + q[2] * z + q[3] * o - r * length;
+    if (c->curved) {
+      djMask a = dju_firstLanes(c->na - i);
+      d0 -= dju_pick(a, dju_splat(more[0][0]), dju_splat(more[0][1]));
+      d1 -= dju_pick(a, dju_splat(more[1][0]), dju_splat(more[1][1]));
+    }
+    part = dju_minLanes(dju_pick(d1 <= 0, d0 / (d0 - d1), part), part);
+  }
+  double step = fmin(dju_least(part), 1), d0 = 1 - e->dir.length, d1 = 1 - length;
+  if (!(d1 > 0)) step = fmin(step, d0 / (d0 - d1));
+  return 0.9 * step;
+}
+
+// Rounding of the value. Arguments D are exact to a few eps times the reach of the vertices that
+// touch: the root of sum P'' z^2/sum P'', and the radius. The sum of |P'| is below
+// sqrt(4/3 sum P sum P''), since P'^2 <= 4/3 P P''.
+static double valueNoise(const djPlaneEval* e, const djClouds* c) {
+  const double* m = e->sum + 5;
+  double forces = 1.16 * sqrt(e->value * m[9]);
+  double arms = 1.16 * sqrt(e->value * (m[0] + m[4] + m[7]));
+  double reach = c->r[0] + c->r[1];
+  if (c->curved) reach += dj_curveSize(&c->curve[0]) + dj_curveSize(&c->curve[1]);
+  return 1e-15 * (e->value + arms + reach * forces);
+}
+
+// dp = -x; returns g.x, the squared decrement where x = h^-1 g.
+DJU_INLINE double finishStep(double dp[4], const double x[4], const double g[4]) {
+  for (int k = 0; k < 4; k++) dp[k] = -x[k];
+  return (g[0] * x[0] + g[1] * x[1]) + (g[2] * x[2] + g[3] * x[3]);
+}
+
+// Newton's step along a straight line.
+static double straightStep(double dp[4], const djPlaneEval* e) {
+  djLdl4 factor;
+  double x[4], h[10];
+  planeHessian(h, e);
+  dju_factorLdl4(&factor, h);
+  dju_solveLdl4(x, &factor, e->g);
+  return finishStep(dp, x, e->g);
+}
+
+// Newton's step for steps as retract takes them. With n + dn = (|n| + a)(u + t/|n| - u t^2/2|n|^2),
+// a = u.dn, t across u, second order terms a t/|n| - u t^2/2|n| act on the gradient g, so that U_pp
+// gains
+//   (u g_t^T + g_t u^T)/|n| - (u.g/|n|)(I - u u^T),  g_t = g - u (u.g),
+// which vanishes at the minimum. With f the first three of sum sigma P'(z, 1), g = f - P' u, and
+// the whole is
+//   sum P'' z z^T + c I + u w^T + w u^T,
+//   c = -(u.f + sum r P'_i)/|n|,  w = f/|n| + ((P'' - c)/2 - u.f/|n|) u.
+// Where that is not positive definite: the straight step. careful: by the stable factorization.
+DJU_INLINE double newtonStep(double dp[4], const djPlaneEval* e, bool careful) {
+  const double *u = e->dir.u, *f = e->sum + 1;
+  double inv = e->dir.inv, along = (u[0] * f[0] + u[1] * f[1] + u[2] * f[2]) * inv;
+  double c = -along - e->sum[15] * inv, part = 0.5 * (e->bend - c) - along;
+  double w[3] = {inv * f[0] + part * u[0], inv * f[1] + part * u[1], inv * f[2] + part * u[2]};
+  double h[10], x[4];
+  addToNormal(h, e->sum, c, u, w);
+  if (e->curved) addBends(h, e);
+  if (!careful && dju_solveSpd4(x, h, e->g)) return finishStep(dp, x, e->g);
+  djLdl4 factor;
+  if (!dju_factorLdl4(&factor, h)) return straightStep(dp, e);
+  dju_solveLdl4(x, &factor, e->g);
+  return finishStep(dp, x, e->g);
+}
+
+// The iteration: the present plane and its values, and room for those of a trial.
+typedef struct djNewton {
+  double* p;
+  djPlaneEval *e, *trial;
+  const djClouds* c;
+  double s;
+} djNewton;
+
+// Take q, whose values are the trial's.
+DJU_INLINE void accept(djNewton* it, const double q[4]) {
+  djPlaneEval* e = it->e;
+  it->e = it->trial;
+  it->trial = e;
+  for (int k = 0; k < 4; k++) it->p[k] = q[k];
+}
+
+// Damped step: along dp turning n, or along a straight line. slope = -g.dp > 0. False: no step of
+// `tries` decreases the value enough. Small steps are taken whole: the value may be too coarse to
+// tell that it decreases.
+static bool search(djNewton* it, const double dp[4], double slope, bool turning, int tries) {
+  const djPlaneEval* e = it->e;
+  double step = 1, bound = slope > 1e-9 * e->value ? e->value + valueNoise(e, it->c) : DBL_MAX;
+  for (int k = 0; k < tries; k++) {
+    double q[4];
+    if (turning) {
+      retract(q, it->p, e, step, dp);
+    } else {
+      for (int i = 0; i < 4; i++) q[i] = it->p[i] + step * dp[i];
+    }
+    evalPlane(it->trial, it->c, q, it->s);
+    if (it->trial->value <= bound - 1e-4 * step * slope) {
+      accept(it, q);
+      return true;
+    }
+    step *= isinf(it->trial->value) ? stepInside(it->c, e, it->p, q) : 0.5;
+  }
+  return false;
+}
+
+// Along a straight line U is convex.
+static bool searchStraight(djNewton* it) {
+  double dp[4], slope = straightStep(dp, it->e);
+  return search(it, dp, slope, false, 40);
+}
+
+// Where the start is infeasible or poor: the same direction centred, if that is better.
+static djPlaneStatus centre(djNewton* it, djPlaneSolution* sol) {
+  double p[4] = {it->p[0], it->p[1], it->p[2], it->p[3]};
+  double d = dj_centrePlane(p, it->c, it->s);
+  if (d * (1 - it->s) >= 2 * it->s) {
+    sol->least[0] = sol->least[1] = 0.5 * d * lengthOf(p);
+    for (int k = 0; k < 4; k++) it->p[k] = p[k];
+    return DJ_PLANE_ZERO;
+  }
+  if (d > 0) {
+    evalPlane(it->trial, it->c, p, it->s);
+    if (it->trial->value < it->e->value) accept(it, p);
+  }
+  return isinf(it->e->value) ? DJ_PLANE_LOST : DJ_PLANE_DONE;
+}
+
+// At a squared decrement of 1e-13 U one full step more leaves an error of the order of rounding.
+// Where even that cannot be reached, the iteration ends when small decrements stop falling. First
+// Newton's step that turns n, which is long where it can be; where that fails, the straight one.
+static djPlaneStatus iterate(djNewton* it, djPlaneSolution* sol, int max_iterations) {
+  double dp[4], decrement2 = newtonStep(dp, it->e, false), last = INFINITY, s = it->s;
+  if (!(decrement2 < 0.3 * it->e->value)) {
+    djPlaneStatus status = centre(it, sol);
+    if (status != DJ_PLANE_DONE) return status;
+    decrement2 = newtonStep(dp, it->e, false);
+  }
+  for (;;) {
+    double value = it->e->value;
+    bool coarse = dj_isCoarse(value, s) || last < 1e-9 * value;
+    if (decrement2 <= 1e-13 * value || (coarse && decrement2 > 0.5 * last)) break;
+    if (sol->iterations == max_iterations) return DJ_PLANE_LOST;
+    sol->iterations++;
+    last = decrement2;
+    if (!search(it, dp, decrement2, true, 8) && !searchStraight(it)) {
+      return dj_isCoarse(value, s) ? DJ_PLANE_DONE : DJ_PLANE_LOST;
+    }
+    if (it->e->value == 0 || sol->iterations > 3) {   // where U = 0, Newton is slow
+      if (isFar(sol, it->c, s) || it->e->value == 0) return DJ_PLANE_ZERO;
+    }
+    decrement2 = newtonStep(dp, it->e, false);
+    if (!(decrement2 < 0.1 * last)) decrement2 = newtonStep(dp, it->e, true);
+  }
+  if (decrement2 > 1e-26 * it->e->value) {   // the last step
+    if (decrement2 > 1e-20 * it->e->value) newtonStep(dp, it->e, true);
+    double q[4];
+    retract(q, it->p, it->e, 1, dp);
+    for (int k = 0; k < 4; k++) it->p[k] = q[k];
+    sol->iterations++;
+  }
+  return DJ_PLANE_DONE;
+}
+
+djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, double s,
+                            int max_iterations) {
+  djPlaneEval e[2];
+#ifdef __clang_analyzer__  // it does not know that an infinite value is handled apart
+  memset(e, 0, sizeof e);
+#endif
+  djNewton it = {sol->p, &e[0], &e[1], c, s};
+  djPlaneStatus status = DJ_PLANE_DONE;
+  sol->iterations = 0;
+  evalPlane(it.e, c, sol->p, s);
+  if (isinf(it.e->value)) {
+    status = centre(&it, sol);
+  } else if (it.e->value == 0) {
+    isFar(sol, c, s);
+    status = DJ_PLANE_ZERO;
+  }
+  if (status == DJ_PLANE_DONE) status = iterate(&it, sol, max_iterations);
+  if (status != DJ_PLANE_ZERO && !isinf(it.e->value)) {
+    evalSides(it.e, sol, c, s);
+    if (isinf(it.e->value)) status = DJ_PLANE_LOST;   // not seen: the last step is tiny
+    double h[10];
+    planeHessian(h, it.e);
+    dju_factorLdl4(&sol->factor, h);
+  }
+  sol->value = status == DJ_PLANE_ZERO ? 0 : it.e->value;
+  return status;
+}

@@ -1,0 +1,71 @@
+// The inner problem of the separating-plane model: the plane between two clouds of vertices.
+//
+// Everything here is dimensionless (lengths divided by L) and in a frame with world axes centred
+// near the contact. A plane is p = (n, o); side a has sign -1, side b +1.
+
+#ifndef DJ_CONTACT_PLANE_PLANE_SOLVE_H_
+#define DJ_CONTACT_PLANE_PLANE_SOLVE_H_
+
+#include "math/small.h"
+#include "math/vec.h"
+
+#include <dijoco/types.h>
+
+// Vertices of both sides as sigma (y_i, 1), sigma the side's sign; a's first, n in all. The arrays
+// extend to a whole number of lanes; what follows the n vertices repeats some of b's.
+typedef struct djClouds {
+  int na, n;
+  const double* x[4];
+  const double* lift;      // radius
+  double r[2];
+  bool curved;             // the vertices of some side have ellipsoids
+  djMat3 curve[2];         // G of shape/curve.h, world axes; zero for none
+} djClouds;
+
+// Sums over the vertices of one side, with sigma its sign, z_i = y_i - sigma (r n/|n| + c(n)) the
+// point of the ball and ellipsoid about vertex i nearest to the plane, and the barrier's argument
+// D_i = sigma (n.z_i + o) = sigma (n.y_i + o) - r|n| - q(n):
+//   f = sum sigma P'(D_i) (z_i, 1),  m = sum P''(D_i) (z_i, 1)(z_i, 1)^T,  rp = sum r P'(D_i).
+typedef union djPlaneSums {
+  double sum[16];            // all of it, in this order
+  struct {
+    double value;            // sum P(D_i)
+    double f[4];
+    double m[10];            // packed as in math/small.h
+    double rp;
+  };
+} djPlaneSums;
+
+typedef struct djPlaneSolution {
+  double p[4];
+  double value;            // 0: derivatives vanish and p need not be the minimiser
+  double least[2];         // smallest argument D of each side
+  djPlaneSums side[2];
+  bool curved;
+  djMat3 bend[2];          // of each side, where curved: -sum P'(D_i) C(n)
+  djLdl4 factor;           // of U_pp
+  int iterations;
+} djPlaneSolution;
+
+typedef enum djPlaneStatus {
+  DJ_PLANE_DONE,
+  DJ_PLANE_ZERO,           // U = 0
+  DJ_PLANE_LOST            // the start does not separate (value infinite), or no convergence
+} djPlaneStatus;
+
+// Whether a value is so small, all depths below s being under about 1e-5 s, that rounding of the
+// plane may keep the iteration from its tolerance.
+static inline bool dj_isCoarse(double value, double s) { return value * s < 1e-20; }
+
+// A good length |n| for sides that are d apart along n, 0 < d < 2s/(1-s).
+double dj_startLength(double d, double s);
+
+// Keep the direction of p, put it midway between the sides and give it a good length. Returns the
+// sides' separation along n (negative: none).
+double dj_centrePlane(double p[4], const djClouds* c, double s);
+
+// Minimise over p from sol->p by damped Newton.
+djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, double s,
+                            int max_iterations);
+
+#endif  // DJ_CONTACT_PLANE_PLANE_SOLVE_H_

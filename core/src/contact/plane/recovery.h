@@ -1,0 +1,103 @@
+// Recovery of pairs that start a step too near or overlapping: a further erosion e of both shapes.
+//
+// With g = gap / range of the skin-eroded shapes at the start of the step, g1 = 0.8, gf = 0.6 and
+// t = (g - g1)/(g1 - gf), a pair with t < 0 gets g_eff = gf + (g1 - gf)/(1 - t + t^2), which joins
+// g_eff = g at t = 0 with two continuous derivatives, and e >= 0 solves gap(e) = g_eff range.
+//
+// What e does to a shape, in this order:
+//   1. up to 0.95 of its inner radius in all (skin included): vertex i moves by -e m_i, the radius
+//      by e times its slope, the semi-axes of a curved shape as curve_move says;
+//   2. beyond that of both shapes: they are scaled about their centres down to 0.02 of their size,
+//      the larger one's bounding ball shrinking as fast as e grows;
+//   3. beyond that (nearly coincident centres): they are moved apart along the line of centres.
+// Against a half space only the plane is lowered, by e.
+//
+// e is a function of the start poses, C2 where the normal and the witness points are smooth and
+// away from the changes between 1, 2 and 3; all erosion is fixed in the bodies during the step.
+
+#ifndef DJ_CONTACT_PLANE_RECOVERY_H_
+#define DJ_CONTACT_PLANE_RECOVERY_H_
+
+#include "contact/plane/separating_plane.h"
+#include "contact/shapes/convex.h"
+#include "shape/distance.h"
+
+#define DJ_RECOVERY_GAP 0.8       // g1
+#define DJ_RECOVERY_FLOOR 0.6     // gf
+#define DJ_INNER_PART 0.95        // of the inner radius: end of phase 1
+
+typedef struct djErosion {
+  double e;                // metres; 0: nothing is eroded
+  double t;                // (g - g1)/(g1 - gf), below 0 while recovering
+  double first_end[2];     // end of phase 1 for each shape
+  double span;             // length of e per unit of scaling in phase 2
+  djVec3 apart;            // phase 3: unit, from a to b, world axes at the start
+  double centres;          // distance of the centres; 0: `apart` does not follow them
+  djVec3 local[2];         // -apart and +apart in the frames of a and b
+} djErosion;
+
+// Where e lies on the path of one shape: its part in phase 1, the scale of phase 2, the shift of
+// phase 3.
+typedef struct djErosionPath {
+  double inner, scale, shift;
+  bool in_first, in_second, in_third;
+} djErosionPath;
+djErosionPath dj_erosionPath(const djErosion* erosion, int side);
+
+// One shape after erosion, as a copy whose vertices lie in mem (3 npad). side: 0 for a, 1 for b.
+void dj_erodeShape(djShape* out, double* mem, const djShape* shape, const djErosion* erosion,
+                   int side, bool half_space);
+
+// Derivative of its vertices (body frame, 3 npad) and radius by e; not for planes.
+void dj_erosionRate(double* rate, double* radius_rate, const djShape* shape,
+                    const djErosion* erosion, int side);
+
+// And of its semi-axes (columns, body frame), where it is curved.
+djMat3 dj_erosionCurveRate(const djShape* shape, const djErosion* erosion, int side);
+
+// How far phase 3 has moved each shape, metres.
+double dj_erosionShift(const djErosion* erosion);
+
+// g_eff(g) and its derivative.
+double dj_recoveryGap(double* derivative, double g);
+
+// Erosion of a pair at its start poses, where the gap (inflate included) is `gap` and
+// `at_start` describes it. scratch: 3 (npad_a + npad_b).
+djStatus dj_solveErosion(djErosion* erosion, const djDistance* at_start, double gap,
+                         const djPairInput* in, double range, double* scratch);
+
+// At the start poses: the closest points of the shapes as eroded, and d gap/de. Not for planes.
+// scratch: 6 (npad_a + npad_b). DJ_SINGULAR: the gap does not grow with e.
+djStatus dj_erodedSlope(double* slope, djDistance* d, djDistanceCache* cache,
+                        const djErosion* erosion, const djPairInput* in, double* scratch);
+
+// Its derivatives by the start twists: de (12), dt (12), and du (3 x 12) of `apart`.
+// scratch: 6 (npad_a + npad_b).
+djStatus dj_erosionJac(double de[12], double dt[12], double du[36], const djErosion* erosion,
+                       const djPairInput* in, double range, double* scratch);
+
+// ---- derivatives by shapes ---------------------------------------------------------------------
+
+// Derivative of a number by an erosion.
+typedef struct djErosionGrad {
+  double e, t, first_end[2], span;
+  djVec3 local[2];
+} djErosionGrad;
+
+// By the vertices (3 npad), the radius and the semi-axes of an eroded shape; body frame.
+typedef struct djErodedGrad {
+  double* x;
+  double radius;
+  djMat3 curve;            // zero where it is not curved
+} djErodedGrad;
+
+// Adds the derivatives by the shape and by the erosion.
+void dj_erodeShapeVjp(djShapeGrad* grad, djErosionGrad* erosion_grad, const djErodedGrad* eroded,
+                      const djShape* shape, const djErosion* erosion, int side);
+
+// What the erosion itself takes from the shapes, and from the support s.
+// scratch: 6 (npad_a + npad_b).
+djStatus dj_erosionVjp(djPairGrad* grad, const djErosionGrad* erosion_grad,
+                       const djErosion* erosion, const djPairInput* in, double* scratch);
+
+#endif  // DJ_CONTACT_PLANE_RECOVERY_H_

@@ -1,0 +1,228 @@
+// Separating-plane contact (SDRS eq. 7, 16): with lengths divided by L and P the barrier,
+//
+//   U = min over p = (n, o) of  P(1 - |n|) + sum_{i in a} P(-(n.x_i + o) - r_a |n|)
+//                                          + sum_{i in b} P(n.x_i + o - r_b |n|).
+//
+// The energy is K U plus lagged friction. U is zero beyond the distance 2s/(1-s), C2 in the poses,
+// and infinite where the hulls overlap. Its gradient needs no derivative of p, as U_p = 0; its
+// Hessian is U_xixi - U_xi,p U_pp^-1 U_p,xi. Vertices have a radius (sphere: one vertex, capsule
+// two) or an ellipsoid (ellipsoid one, cylinder two: shape/curve.h), whose support function q(n)
+// the argument loses as it loses r|n|: it stays concave in p, and C2 as no semi-axis is zero. A
+// half space takes the limit of an infinite box instead, see half_space.h.
+
+#include "contact/plane/separating_plane.h"
+
+#include "contact/plane/plane_pair.h"
+
+#include <string.h>
+
+static bool isRound(int type) {
+  return type == DJ_SPHERE || type == DJ_CAPSULE || type == DJ_ELLIPSOID ||
+         type == DJ_CYLINDER || type == DJ_BOX || type == DJ_MESH;
+}
+
+static bool takes(int type_a, int type_b) {
+  return isRound(type_a) && (type_b == DJ_PLANE || isRound(type_b));
+}
+
+static djPlaneState* stateOf(djPairState* state) { return (djPlaneState*)state; }
+
+// Gap at the start, exactly where it may be below `near`.
+static djStatus startGap(djDistance* d, djPlaneState* state, djPlaneWork* w, double near) {
+  state->gap_start = dj_gapBound(w, state);
+  state->gap_known = state->gap_start < near;
+  return state->gap_known ? dj_pairDistance(&state->gap_start, d, w, state) : DJ_OK;
+}
+
+static void forget(djPlaneState* state) {
+  state->warm = state->directed = false;
+  memset(state->plane, 0, sizeof state->plane);
+  memset(&state->cache, 0, sizeof state->cache);
+}
+
+static djStatus beginAt(djPlaneState* state, bool* touching, const djPairInput* in) {
+  djPlaneWork w;
+  djDistance d;
+  memset(state, 0, sizeof *state);   // nothing of earlier steps: a step depends on its start alone
+  djStatus status = dj_openPlaneWork(&w, in, &state->erosion, true);
+  if (status) return status;
+  status = startGap(&d, state, &w, in->recover ? DJ_RECOVERY_GAP * w.range : 0);
+  if (status || state->gap_start >= w.range) return status;
+  if (in->recover && state->gap_known) {
+    double* scratch = dj_takeScratch(&w, w.half_space ? 0 : 6 * (in->a->npad + in->b->npad));
+    if (!scratch) return DJ_NO_MEMORY;
+    status = dj_solveErosion(&state->erosion, &d, state->gap_start, in, w.range, scratch);
+    if (status) return status;
+    if (state->erosion.e > 0) status = dj_openPlaneWork(&w, in, &state->erosion, true);
+    if (status) return status;
+  } else if (state->gap_known && !(state->gap_start > 0)) {
+    return DJ_OVERLAP;
+  }
+  djFound f;
+  status = dj_findPlane(&f, &w, state);
+  if (status < 0 || f.kind != DJ_TOUCHING) return status;
+  *touching = true;
+  djStatus made = dj_makeLagged(state, &w, &f);
+  return made ? made : status;
+}
+
+static djStatus begin(djPairState* pair_state, const djPairInput* in) {
+  djPlaneState* state = stateOf(pair_state);
+  bool touching = false;
+  djStatus status = beginAt(state, &touching, in);
+  if (!touching) forget(state);
+  return status;
+}
+
+static void clear(djPairOutput* out, int flags) {
+  out->value = 0;
+  out->active = false;
+  if (flags & (DJ_EVAL_GRADIENT | DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) {
+    memset(out->gradient, 0, sizeof out->gradient);
+  }
+  if (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) {
+    memset(out->hessian, 0, sizeof out->hessian);
+  }
+}
+
+static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInput* in,
+                     int flags) {
+  djPlaneState* state = stateOf(pair_state);
+  djPlaneWork w;
+  djFound f;
+  djStatus status = dj_openPlaneWork(&w, in, &state->erosion, false);
+  if (status) return status;
+  if (in->cold) forget(state);
+  status = dj_findPlane(&f, &w, state);
+  if (status < 0) return status;
+  out->gap = f.gap;
+  if (f.kind == DJ_APART && state->erosion.e > 0) {   // a bound for the shapes before erosion
+    djErosion none = {0};
+    status = dj_openPlaneWork(&w, in, &none, false);
+    if (status) return status;
+    out->gap = fmin(f.gap, dj_gapBound(&w, state));
+  }
+  if (f.kind == DJ_OVERLAPPING) {
+    clear(out, flags);
+    out->value = INFINITY;
+    out->active = true;
+    return DJ_OK;
+  }
+  bool second = flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER), first = flags != 0;
+  if (f.kind == DJ_TOUCHING) {
+    out->active = true;
+    out->value = in->setting[DJ_PLANE_STIFFNESS] * f.value;
+    dj_foundTwist(first ? out->gradient : NULL, NULL, second ? out->hessian : NULL, &f, &w,
+                  in->setting[DJ_PLANE_STIFFNESS]);
+  } else {
+    clear(out, flags);
+  }
+  if (!state->lagged || !(in->friction > 0)) return status;
+  djLagged lagged;
+  djStatus sliding = dj_getLagged(&lagged, state, &w);
+  if (sliding) return sliding;
+  djPairInput rest = *in;
+  rest.scratch = w.free;
+  rest.nscratch = w.nfree;
+  sliding = dj_frictionEval(out, &state->friction, &lagged, &rest, flags);
+  return sliding ? sliding : status;
+}
+
+static djStatus start(double start_jac[144], double rate_jac[144], djPairState* state,
+                      const djPairInput* in) {
+  return dj_planeStart(start_jac, rate_jac, stateOf(state), in);
+}
+
+static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
+                    const double lambda[12]) {
+  return dj_planeVjp(grad, stateOf(state), in, lambda);
+}
+
+// Mean over both sides of the points that carry normal force, projected onto the plane.
+static djVec3 forcePoint(const djFound* f, const djPlaneWork* w) {
+  djVec3 middle;
+  if (w->half_space) {
+    const djPlaneSums* m = &f->half.m;
+    middle = dju_scale3(1 / m->f[3], dju_load3(m->f));
+    djVec3 N = dju_load3(f->space.normal);
+    double height = dju_dot3(N, middle) + f->space.k + w->radius[0] + f->half.o / f->half.t;
+    middle = dju_madd3(middle, -height, N);
+  } else {
+    const djPlaneSums* m = f->plane.side;
+    djVec3 n = dju_load3(f->plane.p);
+    middle = dju_madd3(dju_scale3(0.5 / m[0].f[3], dju_load3(m[0].f)), 0.5 / m[1].f[3],
+                       dju_load3(m[1].f));
+    double height = (dju_dot3(n, middle) + f->plane.p[3]) / dju_dot3(n, n);
+    middle = dju_madd3(middle, -height, n);
+  }
+  return dju_madd3(w->center, w->L, middle);
+}
+
+static djStatus report(djPairReport* out, djPairState* pair_state, const djPairInput* in) {
+  djPlaneState* state = stateOf(pair_state);
+  djPlaneWork w;
+  djFound f = {0};
+  djDistance d = {0};
+  memset(out, 0, sizeof *out);
+  djStatus status = dj_openPlaneWork(&w, in, &state->erosion, true);
+  if (status) return status;
+  if (!state->gap_known && state->gap_start < w.range) {   // here nothing is eroded
+    status = dj_pairDistance(&state->gap_start, &d, &w, state);
+    if (status) return status;
+    state->gap_known = true;
+  }
+  djPairOutput sum = {0};
+  djStatus solved = eval(&sum, pair_state, in, DJ_EVAL_GRADIENT);
+  if (solved < 0) return solved;
+  status = dj_openPlaneWork(&w, in, &state->erosion, false);
+  if (!status) status = dj_pairDistance(&out->gap, &d, &w, state);
+  if (!status) status = dj_findPlane(&f, &w, state);
+  if (status < 0) return status;
+  out->gap_start = state->gap_start;
+  out->erosion = state->erosion.e;
+  out->recovering = state->erosion.e > 0;
+  out->normal = d.normal;
+  out->point = dju_scale3(0.5, dju_add3(d.point_a, d.point_b));
+  if (f.kind == DJ_TOUCHING) {
+    double gradient[12];
+    dj_foundTwist(gradient, NULL, NULL, &f, &w, in->setting[DJ_PLANE_STIFFNESS]);
+    out->normal = state->normal;
+    out->point = forcePoint(&f, &w);
+    out->normal_force = dju_norm3(dju_load3(gradient + 3));
+  }
+  for (int k = 0; k < 6; k++) {
+    out->wrench_a[k] = -sum.gradient[k];
+    out->wrench_b[k] = -sum.gradient[6 + k];
+  }
+  return solved;
+}
+
+const djKernel dj_separatingPlane = {
+    .name = "separating_plane",
+    .smoothness = DJ_C2,
+    .where = "in recovery: the line of centres of nearly coincident shapes, and distances that are "
+             "least at several places (parallel faces, edges)",
+    .energy = true,
+    .symmetric = true,
+    .state_size = sizeof(djPlaneState),
+    .nsetting = DJ_PLANE_NSETTING,
+    .setting = dj_planeSettings,
+    .rule = dj_planeRules,
+    .takes = takes,
+    .range = dj_planeRange,
+    .skin = dj_planeSkin,
+    .shapeSize = dj_convexSize,
+    .makeShape = dj_makeConvex,
+    .shapeParams = dj_convexParams,
+    .gap = dj_convexGap,
+    .depth = dj_convexDepth,
+    .share = 0.25,
+    .room = dj_planeRoom,
+    .max_step = dj_planeMaxStep,
+    .begin = begin,
+    .eval = eval,
+    .start = start,
+    .report = report,
+    .vjp = vjp,
+    .query = dj_planeQuery,
+};

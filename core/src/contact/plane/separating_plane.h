@@ -1,0 +1,38 @@
+// The separating-plane contact model (SDRS): row of the kernel table, and its settings.
+
+#ifndef DJ_CONTACT_PLANE_SEPARATING_PLANE_H_
+#define DJ_CONTACT_PLANE_SEPARATING_PLANE_H_
+
+#include "contact/kernel.h"
+
+// Settings, in this order.
+enum {
+  DJ_PLANE_LENGTH_SCALE,   // L, m
+  DJ_PLANE_SUPPORT,        // s, dimensionless
+  DJ_PLANE_STIFFNESS,      // K, J: multiplies the dimensionless barrier
+  DJ_PLANE_SKIN,           // m
+  DJ_PLANE_FRICTION_EPS,   // m^2/s^2
+  DJ_PLANE_ARMS,           // djArms
+  DJ_PLANE_CAP,            // djCap
+  DJ_PLANE_NSETTING
+};
+
+// Distance beyond which nothing acts, 2 s L/(1 - s).
+static inline double dj_planeRange(const double* setting) {
+  double s = setting[DJ_PLANE_SUPPORT];
+  return 2 * s * setting[DJ_PLANE_LENGTH_SCALE] / (1 - s);
+}
+
+// Its derivative by s.
+static inline double dj_planeRangeSlope(const double* setting) {
+  double r = 1 - setting[DJ_PLANE_SUPPORT];
+  return 2 * setting[DJ_PLANE_LENGTH_SCALE] / (r * r);
+}
+
+extern const djSetting dj_planeSettings[DJ_PLANE_NSETTING];
+extern const djKernelRule dj_planeRules[DJ_PLANE_NSETTING];
+double dj_planeSkin(const double* setting, double inner);
+
+extern const djKernel dj_separatingPlane;
+
+#endif  // DJ_CONTACT_PLANE_SEPARATING_PLANE_H_

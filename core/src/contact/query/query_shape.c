@@ -1,0 +1,101 @@
+#include "contact/query/query_shape.h"
+
+#include "base/status.h"
+#include "model/check.h"
+#include "shape/curve.h"
+
+#define MAX_VERTICES 10000000
+
+static djStatus checkGeom(const djcShape* s, char name, djError* err) {
+  static const int used[] = {
+      [DJ_PLANE] = 0,     [DJ_SPHERE] = 1, [DJ_CAPSULE] = 2, [DJ_ELLIPSOID] = 3,
+      [DJ_CYLINDER] = 2, [DJ_BOX] = 3,    [DJ_MESH] = 0};
+  if (s->geom == DJ_HFIELD) {
+    return dj_fail(err, DJ_UNSUPPORTED, "%c: hfield geoms are not supported", name);
+  }
+  if ((int)s->geom < 0 || s->geom > DJ_MESH) {
+    return dj_fail(err, DJ_INVALID, "%c: unknown geom type %d", name, (int)s->geom);
+  }
+  if (s->geom == DJ_MESH) return dj_fail(err, DJ_INVALID, "%c: no vertices", name);
+  if (!dj_allFinite(s->pos, 3) || !dj_allFinite(s->quat, 4)) {
+    return dj_fail(err, DJ_INVALID, "%c: pose is not finite", name);
+  }
+  if (dj_sizeProblem(s->pos, 3, DJ_LARGEST)) {
+    return dj_fail(err, DJ_INVALID, "%c: pose is farther away than 1e20", name);
+  }
+  if (dj_sizeProblem(s->quat, 4, DJ_LARGEST)) {
+    return dj_fail(err, DJ_INVALID, "%c: quaternion is larger than 1e20", name);
+  }
+  double square = 0;
+  for (int k = 0; k < 4; k++) square += s->quat[k] * s->quat[k];
+  if (!(square > 1e-30)) return dj_fail(err, DJ_INVALID, "%c: quaternion is zero", name);
+  for (int k = 0; k < used[s->geom]; k++) {
+    if (!(s->size[k] > 0) || !isfinite(s->size[k])) {
+      return dj_fail(err, DJ_INVALID, "%c: size[%d] = %g is not positive", name, k, s->size[k]);
+    }
+    if (s->size[k] > DJ_LARGEST || s->size[k] < DJ_SMALLEST) {
+      return dj_fail(err, DJ_INVALID, "%c: size[%d] = %g is not between 1e-20 and 1e20", name, k,
+                     s->size[k]);
+    }
+  }
+  return DJ_OK;
+}
+
+static djStatus checkVertices(const djcShape* s, char name, djError* err) {
+  if (s->nvert < 0 || s->nvert > MAX_VERTICES || !s->vert) {
+    return dj_fail(err, DJ_INVALID, "%c: %d vertices", name, s->nvert);
+  }
+  for (int i = 0; i < s->nvert; i++) {
+    if (!dj_allFinite(s->vert + 3 * (size_t)i, 3)) {
+      return dj_fail(err, DJ_INVALID, "%c: vertex %d is not finite", name, i);
+    }
+    if (dj_sizeProblem(s->vert + 3 * (size_t)i, 3, DJ_LARGEST)) {
+      return dj_fail(err, DJ_INVALID, "%c: vertex %d is farther away than 1e20", name, i);
+    }
+  }
+  if (!(s->radius >= 0) || !isfinite(s->radius)) {
+    return dj_fail(err, DJ_INVALID, "%c: radius %g is negative or not finite", name, s->radius);
+  }
+  if (s->radius > DJ_LARGEST) {
+    return dj_fail(err, DJ_INVALID, "%c: radius %g is larger than 1e20", name, s->radius);
+  }
+  return DJ_OK;
+}
+
+djStatus dj_checkQueryShape(const djcShape* s, char name, djError* err) {
+  djStatus status = s->nvert == 0 ? checkGeom(s, name, err) : checkVertices(s, name, err);
+  if (status < 0) return status;
+  if (!dj_allFinite(s->origin, 3)) {
+    return dj_fail(err, DJ_INVALID, "%c: origin is not finite", name);
+  }
+  if (dj_sizeProblem(s->origin, 3, DJ_LARGEST)) {
+    return dj_fail(err, DJ_INVALID, "%c: origin is farther away than 1e20", name);
+  }
+  return DJ_OK;
+}
+
+int dj_queryVertices(const djcShape* s) {
+  if (s->nvert > 0) return s->nvert;
+  switch (s->geom) {
+    case DJ_SPHERE:
+    case DJ_ELLIPSOID: return 1;
+    case DJ_CAPSULE:
+    case DJ_CYLINDER: return 2;
+    case DJ_BOX: return 8;
+    default: return 0;
+  }
+}
+
+djVec3 dj_queryVertex(const djcShape* s, int i) {
+  djVec3 local = {0, 0, 0};
+  if (s->geom == DJ_CAPSULE) local.z = i == 0 ? -s->size[1] : s->size[1];
+  if (s->geom == DJ_CYLINDER) {
+    local.z = s->size[1] - dj_discThickness(s->size[0], s->size[1]);
+    if (i == 0) local.z = -local.z;
+  }
+  if (s->geom == DJ_BOX) {
+    local = dju_vec3(i & 1 ? s->size[0] : -s->size[0], i & 2 ? s->size[1] : -s->size[1],
+                     i & 4 ? s->size[2] : -s->size[2]);
+  }
+  return local;
+}

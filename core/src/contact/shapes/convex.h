@@ -1,0 +1,32 @@
+// Tools for kernels whose contact shapes are convex hulls of geoms, eroded by a skin
+// (shape/shape.h): the entries of a row (contact/kernel.h) that make them, and their gaps and
+// depths.
+
+#ifndef DJ_CONTACT_SHAPES_CONVEX_H_
+#define DJ_CONTACT_SHAPES_CONVEX_H_
+
+#include "contact/kernel.h"
+
+#include <math.h>
+
+// makeShape and shapeSize of a row, and shapeParams: see convex_param.c where it is not smooth.
+int dj_convexSize(const djGeomSource* from);
+void dj_makeConvex(djShape* shape, djShapeBounds* bounds, double* mem, const djGeomSource* from);
+djStatus dj_convexParams(double* param, const djGeomSource* from, const djShape* shape,
+                         const djShapeGrad* grad);
+
+// gap and depth of a row.
+djStatus dj_convexGap(djDistance* d, djDistanceCache* cache, const djGeomPair* pair);
+djStatus dj_convexDepth(double* depth, const djVec3* along, const djGeomPair* pair);
+
+// The geom itself, without skin and margin, as a shape; the discs of a cylinder (shape/curve.h) are
+// flat and end at its edges. mem: 3 npad.
+void dj_trueConvex(djShape* out, double* mem, const djShape* shape, const djShapeBounds* bounds,
+                   const djModel* model, int geom);
+
+// What is added to the sum of both radii: `inflate`, but so that two hulls' sum stays >= 0.
+static inline double dj_pairInflation(const djShape* a, const djShape* b, double inflate) {
+  return b->type == DJ_PLANE ? inflate : fmax(inflate, -(a->radius + b->radius));
+}
+
+#endif  // DJ_CONTACT_SHAPES_CONVEX_H_

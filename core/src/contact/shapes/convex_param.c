@@ -1,0 +1,233 @@
+// Derivatives by what contact shapes are made of: from cotangents of shapes (shape.h, djShapeGrad)
+// to geom pos, quat and size and to mesh vertices. The transpose of convex.c.
+//
+// Settings in force and the skin are constants. Shapes are smooth functions of these parameters
+// but for places where they are only C0; there the derivative is that of the side taken:
+//   sizes            the least of them changes (inner radius), or the longest semi-axis (bound);
+//                    the skin reaches 0.9 inner
+//   meshes           a vertex pops out of a facet or falls into the hull, the active facets of an
+//                    erosion vector or the facet nearest to the centre change. A flat facet of
+//                    several triangles has one normal until it has bent by 1e-5 of the size and is
+//                    split: erosion vectors then jump by about as much
+//   all              the vertex that is farthest from the centre changes (bound)
+
+#include "contact/shapes/convex.h"
+
+#include "model/param.h"
+#include "shape/curve.h"
+#include "shape/hull_param.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ------------------------------------------ geoms ----------------------------------------------
+
+// Cotangents of a geom's parts in its own frame, and of its pose.
+typedef struct Part {
+  const djModel* m;
+  const djShape* s;
+  const djHull* hull;
+  int geom;
+  double skin;              // given
+  djPose pose;              // of the geom in its body
+  djVec3 shift, turn;       // by pos, and by w of quat exp(w)
+  double size[3];
+  double inner;             // by the inner radius
+  int far;                  // the vertex farthest from the center, and its unit arm: found once,
+  djVec3 arm;               //   as twice may not round alike, and a box's corners are equally far
+} Part;
+
+// Y = R x + p has dY = dp + R (w x x): adds what a cotangent of Y (body frame) says about the pose,
+// and returns that of x. Directions have no p.
+static djVec3 takePoint(Part* part, djVec3 x, djVec3 cotangent, bool direction) {
+  djVec3 local = dju_mulMtV(part->pose.R, cotangent);
+  part->turn = dju_add3(part->turn, dju_cross3(x, local));
+  if (!direction) part->shift = dju_add3(part->shift, cotangent);
+  return local;
+}
+
+// normal = R z, offset = normal . p + constants, center = p.
+static void takePlane(Part* part, const djShapeGrad* grad) {
+  djVec3 normal = dju_madd3(grad->normal, grad->offset, part->pose.p);
+  takePoint(part, dju_vec3(0, 0, 1), normal, true);
+  part->shift = dju_add3(part->shift, dju_madd3(grad->center, grad->offset, part->s->normal));
+}
+
+// d skin/d inner: skin = min(given skin + shrink, 0.9 inner), shrink = min(gap - margin, inner/2).
+static double skinSlope(const Part* part) {
+  const djModel* m = part->m;
+  double inner = part->s->inner;
+  double excess = fmax(m->geom_gap[part->geom] - m->geom_margin[part->geom], 0);
+  double shrink = fmin(excess, 0.5 * inner);
+  if (part->skin + shrink > 0.9 * inner) return 0.9;
+  return excess > 0.5 * inner ? 0.5 : 0;
+}
+
+// bound = max |vert_i - center| + radius.
+static void findFarthest(Part* part) {
+  const djShape* s = part->s;
+  double most = -1;
+  for (int i = 0; i < s->nvert; i++) {
+    djVec3 r = {s->vert[0][i] - s->center.x, s->vert[1][i] - s->center.y,
+                s->vert[2][i] - s->center.z};
+    double d = dju_norm3(r);
+    if (!(d > most)) continue;
+    most = d;
+    part->far = i;
+    if (d > 0) part->arm = dju_scale3(1 / d, r);
+  }
+}
+
+// Vertex i of the geom, X = vert + skin move in its frame: *point and *move become the cotangents
+// of X and of its erosion vector m. vert = R (X - skin m) + p, move = R m.
+static void takeVertex(Part* part, djVec3* point, djVec3* move, double* skin, int i) {
+  const djShape* s = part->s;
+  djVec3 vert = {s->vert[0][i], s->vert[1][i], s->vert[2][i]};
+  djVec3 m = {s->move[0][i], s->move[1][i], s->move[2][i]};
+  *skin -= dju_dot3(*point, m);
+  *point = takePoint(part, dju_untransform(&part->pose, vert), *point, false);
+  *move = takePoint(part, dju_mulMtV(part->pose.R, m), *move, true);
+  *move = dju_madd3(*move, -s->skin, *point);
+}
+
+// t = D r h/(r + h): dt = D (h^2 dr + r^2 dh)/(r + h)^2.
+static void takeThickness(Part* part, double cotangent) {
+  const double* size = part->m->geom_size + 3 * part->geom;
+  double factor = DJ_DISC * cotangent / ((size[0] + size[1]) * (size[0] + size[1]));
+  part->size[0] += factor * size[1] * size[1];
+  part->size[1] += factor * size[0] * size[0];
+}
+
+// Column k of the curve is R e_k a_k with semi-axis a_k = axis_k - skin slope_k; that of curve_move
+// is R e_k slope_k. The bound has the longest column.
+static void takeCurve(Part* part, double* skin, const djShapeGrad* grad) {
+  const djShape* s = part->s;
+  double height, axes[3], by[3], length[3];
+  const double* size = part->m->geom_size + 3 * part->geom;
+  bool erodes[3];
+  int longest = 0;
+  dj_curvedGeom(&height, axes, erodes, s->type, size);
+  for (int k = 0; k < 3; k++) {
+    length[k] = dju_norm3(dju_column(&s->curve, k));
+    if (length[k] > length[longest]) longest = k;
+  }
+  for (int k = 0; k < 3; k++) {
+    djVec3 column = dju_column(&s->curve, k), cotangent = dju_column(&grad->curve, k);
+    djVec3 axis = {k == 0, k == 1, k == 2};
+    if (k == longest) cotangent = dju_madd3(cotangent, grad->bound / length[k], column);
+    double semi = dju_dot3(axis, dju_mulMtV(part->pose.R, column));
+    by[k] = dju_dot3(axis, takePoint(part, dju_scale3(semi, axis), cotangent, true));
+    takePoint(part, dju_scale3(erodes[k], axis), dju_column(&grad->curve_move, k), true);
+    if (erodes[k]) *skin -= by[k];
+  }
+  if (s->type == DJ_ELLIPSOID) {
+    for (int k = 0; k < 3; k++) part->size[k] += by[k];
+  } else {
+    part->size[0] += by[0] + by[1];
+    takeThickness(part, by[2]);
+  }
+}
+
+// Cotangents of the geom's own vertices. local (nvert x 6, of X and of m): NULL where m is
+// constant.
+static void takeVertices(Part* part, double* local, const djShapeGrad* grad) {
+  const djShape* s = part->s;
+  bool round = s->type == DJ_SPHERE || s->type == DJ_CAPSULE;
+  double radius = grad->radius + grad->bound, skin = grad->skin;
+  for (int i = 0; i < s->nvert; i++) {
+    djVec3 point = {grad->vert[0][i], grad->vert[1][i], grad->vert[2][i]};
+    djVec3 move = {grad->move[0][i], grad->move[1][i], grad->move[2][i]};
+    if (i == part->far) point = dju_madd3(point, grad->bound, part->arm);
+    takeVertex(part, &point, &move, &skin, i);
+    if (s->type == DJ_CAPSULE) part->size[1] += i ? point.z : -point.z;
+    if (s->type == DJ_BOX) {
+      part->size[0] += i & 1 ? point.x : -point.x;
+      part->size[1] += i & 2 ? point.y : -point.y;
+      part->size[2] += i & 4 ? point.z : -point.z;
+    }
+    if (s->type == DJ_CYLINDER) {
+      double height = i ? point.z : -point.z;
+      part->size[1] += height;
+      takeThickness(part, -height);
+    }
+    if (!local) continue;
+    dju_store3(local + 6 * i, point);
+    dju_store3(local + 6 * i + 3, move);
+  }
+  if (s->curved) takeCurve(part, &skin, grad);
+  if (round) {
+    part->size[0] += radius;
+    skin -= radius;
+  }
+  part->inner += grad->inner + skin * skinSlope(part);
+}
+
+static djVec3 takeCenter(Part* part, const djShapeGrad* grad) {
+  djVec3 cotangent = dju_madd3(grad->center, -grad->bound, part->arm);
+  return takePoint(part, dju_untransform(&part->pose, part->s->center), cotangent, false);
+}
+
+// ------------------------------------------ sizes ----------------------------------------------
+
+// inner: the least of the sizes that count (the first of equals).
+static void takeInner(Part* part) {
+  const double* size = part->m->geom_size + 3 * part->geom;
+  int type = part->s->type, least = 0;
+  int n = type == DJ_BOX || type == DJ_ELLIPSOID ? 3 : type == DJ_CYLINDER ? 2 : 1;
+  for (int k = 1; k < n; k++) {
+    if (size[k] < size[least]) least = k;
+  }
+  part->size[least] += part->inner;
+}
+
+static djStatus takeMesh(double* param, Part* part, const djShapeGrad* grad) {
+  const djModel* m = part->m;
+  int mesh = m->geom_mesh[part->geom];
+  const djHull* hull = part->hull;
+  size_t n = (size_t)hull->nvert;
+  // cotangents of X and m; their sum by hull vertex
+  double* local = malloc(9 * n * sizeof *local);
+  if (!local) return DJ_NO_MEMORY;
+  double* vert = local + 6 * n;
+  takeVertices(part, local, grad);
+  djHullGrad of = {.vert = local, .move = local + 3, .stride = 6};
+  of.center = takeCenter(part, grad);
+  of.inner = part->inner;
+  djStatus status = dj_hullParams(vert, hull, &of);
+  double* out = dj_paramEntry(param, m, DJ_FIELD_MESH_VERT, mesh);
+  for (size_t i = 0; i < n && status == DJ_OK; i++) {
+    for (size_t k = 0; k < 3; k++) out[3 * (size_t)hull->id[i] + k] += vert[3 * i + k];
+  }
+  free(local);
+  return status;
+}
+
+static void addTo(double* out, djVec3 v) {
+  out[0] += v.x;
+  out[1] += v.y;
+  out[2] += v.z;
+}
+
+djStatus dj_convexParams(double* param, const djGeomSource* from, const djShape* s,
+                         const djShapeGrad* grad) {
+  const djModel* m = from->model;
+  int geom = from->geom;
+  Part part = {.m = m, .s = s, .hull = from->hull, .geom = geom, .skin = from->skin};
+  part.pose.p = dju_load3(m->geom_pos + 3 * geom);
+  part.pose.R = dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * geom));
+  findFarthest(&part);
+  if (s->type == DJ_MESH) {
+    djStatus status = takeMesh(param, &part, grad);
+    if (status < 0) return status;
+  } else if (s->type == DJ_PLANE) {
+    takePlane(&part, grad);
+  } else {
+    takeVertices(&part, NULL, grad);
+    takeCenter(&part, grad);
+    takeInner(&part);
+  }
+  addTo(dj_paramEntry(param, m, DJ_FIELD_GEOM_POS, geom), part.shift);
+  addTo(dj_paramEntry(param, m, DJ_FIELD_GEOM_QUAT, geom), part.turn);
+  addTo(dj_paramEntry(param, m, DJ_FIELD_GEOM_SIZE, geom), dju_load3(part.size));
+  return DJ_OK;
+}

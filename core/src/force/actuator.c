@@ -1,0 +1,396 @@
+// Actuators: forces p = clamp(gain (u or activation) + bias), times gear, along a coordinate or on
+// a free or ball joint; those on sites: actuator_site.c. Their energy is minus the work over the
+// displacement.
+
+#include "force/actuator.h"
+
+#include "base/arena.h"
+#include "math/so3.h"
+#include "model/activation.h"
+
+#include <string.h>
+
+// ---- memory -----------------------------------------------------------------------------------
+
+static void layout(djActuators* t, djArena* a, const djModel* m) {
+  dj_take(a, 1, sizeof *t);
+  t->act = dj_take(a, m->nu, sizeof *t->act);
+  t->order = dj_take(a, m->nu, sizeof(int));
+  t->first = dj_take(a, (size_t)m->ncoord + (size_t)m->njnt + 1, sizeof(int));
+}
+
+static size_t size(const djModel* m) {
+  djActuators t;
+  djArena a = {NULL, 0};
+  layout(&t, &a, m);
+  return a.used;
+}
+
+static djStatus make(void* state, const djModel* m, djError* err) {
+  (void)err;
+  djActuators* t = state;
+  djArena a = {state, 0};
+  layout(t, &a, m);
+  int n = m->ncoord + m->njnt, used = 0;
+  for (int c = 0; c < n; c++) {
+    t->first[c] = used;
+    for (int i = 0; i < m->nu; i++) {
+      if (dj_targetOf(m, i) == c) t->order[used++] = i;
+    }
+  }
+  t->first[n] = used;
+  return DJ_OK;
+}
+
+// ---- start of a step --------------------------------------------------------------------------
+
+static djQuat rotationOf(const djModel* m, const double* qpos, int j) {
+  return dju_normalizeQuat(dju_loadQuat(qpos + dj_rotationQpos(m, j)));
+}
+
+// Transmission: length where displacements begin, and the direction of the torque for rotations.
+// l+ = l + gear . displacement. MuJoCo's moment of a ball joint is the gear itself; ours follows
+// the displacement within the step, a difference of order h.
+static void beginTransmission(djActuatorStep* a, const djMotion* at, int i) {
+  const djModel* m = at->model;
+  int j = m->actuator_joint[i], c = m->actuator_coord[i];
+  const double* gear = m->actuator_gear + 6 * i;
+  a->length = 0;
+  memset(a->gear, 0, sizeof a->gear);
+  if (c >= 0) {
+    a->length = gear[0] * at->rate.coord->x[c];
+    a->gear[0] = gear[0];
+    return;
+  }
+  if (j < 0) {
+    a->length = dj_siteLength(at, i);
+    return;
+  }
+  djVec3 g = dju_load3(m->jnt_type[j] == DJ_FREE ? gear + 3 : gear);
+  djQuat q = rotationOf(m, at->rate.q, j);
+  if (m->jnt_type[j] == DJ_BALL) a->length = dju_dot3(g, dju_logQuat(q));
+  if (m->actuator_inparent[i]) g = dju_mulMtV(dju_quatToMat(q), g);
+  dju_store3(a->gear, g);
+}
+
+static void setInput(djActuatorStep* a, const djModel* m, const djData* d, int i) {
+  djJet u = dj_controlInput(m, d, i);
+  int adr = m->actuator_actadr[i];
+  a->input = u.f;
+  a->dinput = u.d;
+  a->dact = 0;
+  if (adr < 0) return;
+  double by_act, by_ctrl, next = dj_nextActivation(&by_act, &by_ctrl, m, d, i, m->opt.timestep);
+  bool early = m->actuator_actearly[i];
+  a->input = early ? next : d->act[adr];
+  a->dact = early ? by_act : 1;
+  a->dinput = early ? by_ctrl : 0;
+}
+
+static void beginActuator(djActuatorStep* a, const djMotion* at, int i) {
+  const djModel* m = at->model;
+  setInput(a, m, at->start, i);
+  beginTransmission(a, at, i);
+  const double *gain = m->actuator_gainprm + 3 * i, *bias = m->actuator_biasprm + 3 * i;
+  bool affine = m->actuator_gain[i] == DJ_GAIN_AFFINE, biased = m->actuator_bias[i] != DJ_BIAS_NONE;
+  bool free_joint = dj_onFreeJoint(m, i);   // there l = 0
+  for (int k = 0; k < 3; k++) a->gain[k] = k == 0 || (affine && !free_joint) ? gain[k] : 0;
+  a->c1 = a->gain[1] * a->input + (biased ? bias[1] : 0);
+  a->c2 = a->gain[2] * a->input + (biased ? bias[2] : 0);
+  if (free_joint) a->c1 = a->c2 = 0;
+  if (dj_onOneSite(m, i)) a->c1 = 0;        // there, too
+  a->alpha = a->gain[0] * a->input + (biased ? bias[0] : 0) + a->c1 * a->length;
+  a->beta = a->c1 + a->c2 / at->h;
+  if (m->actuator_coord[i] >= 0) a->beta *= a->gear[0];
+}
+
+static djStatus begin(void* state, const djMotion* at, djError* err) {
+  (void)err;
+  djActuators* t = state;
+  for (int i = 0; i < at->model->nu; i++) beginActuator(&t->act[i], at, i);
+  return DJ_OK;
+}
+
+// ---- forces -----------------------------------------------------------------------------------
+
+djJet dj_clampForce(const djModel* m, int i, double p) {
+  if (!m->actuator_forcelimited[i]) return (djJet){p, 1, 0};
+  return dju_smoothClamp(p, m->actuator_forcerange[2 * i], m->actuator_forcerange[2 * i + 1]);
+}
+
+// What clamps the total along a coordinate; NULL: nothing.
+static const double* totalRange(const djModel* m, int c) {
+  int id = m->coord_id[c];
+  if (m->coord_type[c] == DJ_COORD_CRANK || !*DJ_LINK(m, c, actfrclimited, 1)) return NULL;
+  return m->coord_type[c] == DJ_COORD_TENDON ? m->tendon_actfrcrange + 2 * id
+                                             : m->jnt_actfrcrange + 2 * id;
+}
+
+// r = min(1, bound/x) for the sum of forces x, and its slope. C2: with corners within 1% of the
+// range of a bound, and where a bound is 0 a ramp on the other side of it.
+static double scaleOf(double* slope, const double range[2], double x) {
+  double side = x < 0 ? -1 : 1, y = fabs(x), width = 0.01 * (range[1] - range[0]);
+  double bound = fabs(range[x < 0 ? 0 : 1]), other = fabs(range[x < 0 ? 1 : 0]);
+  *slope = 0;
+  if (!(bound > 0)) return 0;
+  double w = fmin(width, 0.5 * bound), r = 1, dr = 0;
+  if (y > bound - w) {
+    djJet cut = dju_smoothRamp(bound - y, w);
+    r = (bound - (bound - y) - (cut.f - (bound - y))) / y;
+    dr = (1 - (1 - cut.d) - r) / y;
+  }
+  if (!(other > 0)) {
+    djJet on = dju_smoothStep(y / width);
+    dr = dr * on.f + r * on.d / width;
+    r *= on.f;
+  }
+  *slope = side * dr;
+  return r;
+}
+
+djTotal dj_totalForce(const djActuators* t, const djModel* m, int c, double psi) {
+  djTotal sum = {{0, 0, 0}, 1, 0, 1};
+  const double* range = totalRange(m, c);
+  bool tendon = range && m->coord_type[c] == DJ_COORD_TENDON;
+  double raw = 0, slope = 0, dr = 0;
+  for (int k = t->first[c]; k < t->first[c + 1] && tendon; k++) {
+    const djActuatorStep* a = &t->act[t->order[k]];
+    raw += a->alpha + a->beta * psi;
+    slope += a->beta;
+  }
+  if (tendon) sum.r = scaleOf(&dr, range, raw);
+  for (int k = t->first[c]; k < t->first[c + 1]; k++) {
+    const djActuatorStep* a = &t->act[t->order[k]];
+    double q = a->alpha + a->beta * psi;
+    djJet p = dj_clampForce(m, t->order[k], sum.r * q);
+    sum.f.f += a->gear[0] * p.f;
+    sum.f.d += a->gear[0] * p.d * (sum.r * a->beta + q * dr * slope);
+    sum.b += a->gear[0] * p.d * q * dr;
+  }
+  if (!range || tendon) return sum;
+  djJet clamped = dju_smoothClamp(sum.f.f, range[0], range[1]);
+  sum.C = clamped.d;
+  sum.f = (djJet){clamped.f, clamped.d * sum.f.d, 0};
+  return sum;
+}
+
+double dj_totalByForce(const djTotal* total, const djActuators* t, const djModel* m, int i,
+                       double psi) {
+  const djActuatorStep* a = &t->act[i];
+  djJet p = dj_clampForce(m, i, total->r * (a->alpha + a->beta * psi));
+  return total->C * (a->gear[0] * p.d * total->r + total->b);
+}
+
+double dj_meanForce(const djModel* m, int i, const djActuatorStep* a, double psi) {
+  double p0 = a->alpha, p1 = a->alpha + a->beta * psi;
+  if (!m->actuator_forcelimited[i]) return 0.5 * (p0 + p1);
+  return dju_smoothClampMean(p0, p1, m->actuator_forcerange[2 * i],
+                             m->actuator_forcerange[2 * i + 1]);
+}
+
+// Work over the displacement: exact without a clamp of the total; with one by Gauss' rule on panels
+// (it guides the search only).
+static double workAlong(const djActuators* t, const djModel* m, int c, double psi) {
+  double work = 0;
+  if (totalRange(m, c)) {
+    const int panels = 8;
+    for (int k = 0; k < panels; k++) {
+      for (int e = -1; e <= 1; e++) {
+        double x = (k + 0.5 * (1 + 0.774596669241483377 * e)) / panels;
+        work += (e ? 5.0 : 8.0) / 18 / panels * dj_totalForce(t, m, c, x * psi).f.f;
+      }
+    }
+    return psi * work;
+  }
+  for (int k = t->first[c]; k < t->first[c + 1]; k++) {
+    int i = t->order[k];
+    work += t->act[i].gear[0] * dj_meanForce(m, i, &t->act[i], psi);
+  }
+  return psi * work;
+}
+
+static double displacement(const djMotion* at, int c) {
+  return at->at.coord->x[c] - at->rate.coord->x[c];
+}
+
+// Free joints: a constant force along gear[0..2].
+static void addTranslation(djForceSum* sum, const djActuators* t, const djMotion* at, int j,
+                           const double* psi) {
+  const djModel* m = at->model;
+  int dof = m->jnt_dofadr[j];
+  for (int k = t->first[m->ncoord + j]; k < t->first[m->ncoord + j + 1]; k++) {
+    int i = t->order[k];
+    double f = dj_clampForce(m, i, t->act[i].alpha).f;
+    for (int r = 0; r < 3; r++) {
+      double force = f * m->actuator_gear[6 * i + r];
+      sum->y[dof + r] -= force;
+      sum->value -= force * psi[r];
+    }
+  }
+}
+
+// Torque p gear on a rotation displaced by phi: potential -Integral p d(psi), psi = gear . phi.
+static void addRotation(djForceSum* sum, const djActuators* t, const djMotion* at, int j,
+                        const double* phi) {
+  const djModel* m = at->model;
+  int dof = dj_rotationDof(m, j);
+  for (int k = t->first[m->ncoord + j]; k < t->first[m->ncoord + j + 1]; k++) {
+    const djActuatorStep* a = &t->act[t->order[k]];
+    double psi = a->gear[0] * phi[0] + a->gear[1] * phi[1] + a->gear[2] * phi[2];
+    djJet p = dj_clampForce(m, t->order[k], a->alpha + a->beta * psi);
+    sum->value -= psi * dj_meanForce(m, t->order[k], a, psi);
+    for (int r = 0; r < 3; r++) {
+      sum->y[dof + r] -= p.f * a->gear[r];
+      for (int c = 0; c < 3; c++) {
+        sum->Y[3 * (dof + r) + c] -= p.d * a->beta * a->gear[r] * a->gear[c];
+      }
+    }
+  }
+}
+
+static void couple(djPattern* pattern, const void* state, const djModel* m) {
+  (void)state;
+  dj_coupleSiteActuators(pattern, m);
+}
+
+static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
+  const djActuators* t = state;
+  const djModel* m = at->model;
+  if (dj_actuatorsOff(m) || m->nu == 0) return DJ_OK;
+  for (int c = 0; c < m->ncoord; c++) {
+    if (t->first[c] == t->first[c + 1]) continue;
+    double psi = displacement(at, c);
+    sum->value -= workAlong(t, m, c, psi);
+    djJet f = dj_totalForce(t, m, c, psi).f;
+    sum->f[c] -= f.f;
+    sum->k[c] -= f.d;
+  }
+  for (int j = 0; j < m->njnt; j++) {
+    if (t->first[m->ncoord + j] == t->first[m->ncoord + j + 1]) continue;
+    double psi[6];
+    bool free_joint = m->jnt_type[j] == DJ_FREE;
+    dj_jointDisplacement(psi, at, j);
+    dj_pushJoint(sum, m, j);
+    if (free_joint) addTranslation(sum, t, at, j, psi);
+    addRotation(sum, t, at, j, psi + (free_joint ? 3 : 0));
+  }
+  dj_addSiteActuators(sum, t, at);
+  return DJ_OK;
+}
+
+// ---- derivatives by the start -----------------------------------------------------------------
+
+// With the point fixed l+ does not change, l' = gear psi/h does.
+static void startScalar(djStartSum* sum, const djActuators* t, const djMotion* at, int c) {
+  if (t->first[c] == t->first[c + 1]) return;
+  double psi = displacement(at, c);
+  djTotal total = dj_totalForce(t, at->model, c, psi);
+  for (int k = t->first[c]; k < t->first[c + 1]; k++) {
+    const djActuatorStep* a = &t->act[t->order[k]];
+    double by = dj_totalByForce(&total, t, at->model, t->order[k], psi);
+    sum->krate[c] += by * a->gear[0] * a->c2 / at->h;
+  }
+}
+
+static void addOuter(double B[9], double s, djVec3 u, djVec3 v) {
+  double x[3], y[3];
+  dju_store3(x, u);
+  dju_store3(y, v);
+  for (int r = 0; r < 9; r++) B[r] += s * x[r / 3] * y[r % 3];
+}
+
+// What the rotation at the start changes beside the displacement phi: the length of ball actuators,
+// dl = gear^T J_r^-1(log q) d with the gear as given; and the direction g of gears given in the
+// parent's frame, dg = g x d, y = -p(alpha + beta g . phi) g.
+static void startRotation(double Y0[9], const djActuators* t, const djMotion* at, int j) {
+  const djModel* m = at->model;
+  djVec3 phi = dj_turnSince(at, j);
+  djMat3 Jlog = dju_rightJacobianInv(dju_logQuat(rotationOf(m, at->rate.q, j)));
+  for (int k = t->first[m->ncoord + j]; k < t->first[m->ncoord + j + 1]; k++) {
+    int i = t->order[k];
+    const djActuatorStep* a = &t->act[i];
+    djVec3 g = dju_load3(a->gear);
+    djJet p = dj_clampForce(m, i, a->alpha + a->beta * dju_dot3(g, phi));
+    if (m->jnt_type[j] == DJ_BALL) {
+      djVec3 dl = dju_mulMtV(Jlog, dju_load3(m->actuator_gear + 6 * i));
+      addOuter(Y0, -p.d * a->c1, g, dl);
+    }
+    if (!m->actuator_inparent[i]) continue;
+    djMat3 X = dju_skew(g);
+    for (int r = 0; r < 9; r++) Y0[r] -= p.f * X.m[r];
+    addOuter(Y0, -p.d * a->beta, g, dju_mulMtV(X, phi));
+  }
+}
+
+static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
+  const djActuators* t = state;
+  const djModel* m = at->model;
+  if (dj_actuatorsOff(m) || m->nu == 0) return DJ_OK;
+  for (int c = 0; c < m->ncoord; c++) startScalar(sum, t, at, c);
+  for (int j = 0; j < m->njnt; j++) {
+    if (t->first[m->ncoord + j] == t->first[m->ncoord + j + 1]) continue;
+    startRotation(sum->Yrate + 3 * (size_t)dj_rotationDof(m, j), t, at, j);
+  }
+  dj_startSiteActuators(sum, t, at);
+  return DJ_OK;
+}
+
+// ---- derivatives by inputs --------------------------------------------------------------------
+
+void dj_addInput(djInputSum* sum, const djActuatorStep* a, const djModel* m, int i, int dof,
+                 double g) {
+  int adr = m->actuator_actadr[i];
+  dj_pushEntry(sum->Ru, dof, i, g * a->dinput);
+  if (adr >= 0) dj_pushEntry(sum->Ra, dof, adr, g * a->dact);
+}
+
+static void scalarInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i, int c) {
+  const djModel* m = at->model;
+  const djActuatorStep* a = &t->act[i];
+  double psi = displacement(at, c);
+  djTotal total = dj_totalForce(t, m, c, psi);
+  double dp = dj_gainAt(a, a->length + a->gear[0] * psi, a->gear[0] * psi / at->h);
+  double g = -dj_totalByForce(&total, t, m, i, psi) * dp;
+  for (int e = m->coord_dofadr[c]; e < m->coord_dofadr[c] + m->coord_dofnum[c]; e++) {
+    dj_addInput(sum, a, m, i, m->coord_dof[e], g * at->at.coord->J[e]);
+  }
+}
+
+static void jointInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i, int j) {
+  const djModel* m = at->model;
+  const djActuatorStep* a = &t->act[i];
+  int dof = dj_rotationDof(m, j);
+  djVec3 phi = dj_turnSince(at, j), gear = dju_load3(a->gear);
+  double psi = dju_dot3(gear, phi), g[3];
+  if (m->jnt_type[j] == DJ_FREE) {
+    double df = dj_clampForce(m, i, a->alpha).d * a->gain[0];
+    for (int r = 0; r < 3; r++) {
+      dj_addInput(sum, a, m, i, m->jnt_dofadr[j] + r, -df * m->actuator_gear[6 * i + r]);
+    }
+  }
+  djJet p = dj_clampForce(m, i, a->alpha + a->beta * psi);
+  double dp = p.d * dj_gainAt(a, a->length + psi, psi / at->h);
+  dju_store3(g, dju_mulMtV(dju_rightJacobianInv(phi), dju_scale3(-dp, gear)));
+  for (int r = 0; r < 3; r++) dj_addInput(sum, a, m, i, dof + r, g[r]);
+}
+
+static void inputs(djInputSum* sum, void* state, const djMotion* at) {
+  const djModel* m = at->model;
+  for (int i = 0; i < m->nu && !dj_actuatorsOff(m); i++) {
+    int target = dj_targetOf(m, i);
+    if (target < 0) dj_siteInput(sum, state, at, i);
+    else if (target < m->ncoord) scalarInput(sum, state, at, i, target);
+    else jointInput(sum, state, at, i, target - m->ncoord);
+  }
+}
+
+const djForceRow dj_actuatorForce = {.name = "actuator",
+                                     .along = true,
+                                     .size = size,
+                                     .make = make,
+                                     .begin = begin,
+                                     .couple = couple,
+                                     .evaluate = evaluate,
+                                     .start = start,
+                                     .inputs = inputs,
+                                     .params = dj_actuatorParams};

@@ -1,0 +1,92 @@
+// Internal to the actuators' row: what a step fixes of them.
+
+#ifndef DJ_FORCE_ACTUATOR_H_
+#define DJ_FORCE_ACTUATOR_H_
+
+#include "force/force.h"
+#include "math/smooth.h"
+
+// One actuator during the step: p = alpha + beta psi before its clamp, psi the displacement along
+// its coordinate, or gear . displacement of a rotation.
+typedef struct djActuatorStep {
+  double alpha, beta;
+  double c1, c2;         // dp/dl, dp/dl'
+  double gain[3];        // dp/dw = gain0 + gain1 l + gain2 l'
+  double length;         // l where displacements begin
+  double input;          // u after its clamp, or the activation that acts
+  double dinput;         // d input / d ctrl (0 where the input is an activation)
+  double dact;           // d input / d act
+  double gear[3];        // gear[0] of coordinates; rotations: torque direction, body frame there
+} djActuatorStep;
+
+// Actuators by what they act on: coordinate c, or joint j as ncoord + j, has those in
+// order[first[.] ...]. Those on sites are in no list.
+typedef struct djActuators {
+  djActuatorStep* act;   // (nu)
+  int* order;            // (nu)
+  int* first;            // (ncoord + njnt + 1)
+} djActuators;
+
+static inline bool dj_actuatorsOff(const djModel* m) {
+  return (m->opt.disable & DJ_DSBL_ACTUATION) != 0;
+}
+
+// Index of the list; -1: none.
+static inline int dj_targetOf(const djModel* m, int i) {
+  int c = m->actuator_coord[i], j = m->actuator_joint[i];
+  return c >= 0 ? c : j >= 0 ? m->ncoord + j : -1;
+}
+
+static inline bool dj_onFreeJoint(const djModel* m, int i) {
+  int j = m->actuator_joint[i];
+  return j >= 0 && m->jnt_type[j] == DJ_FREE;
+}
+
+// Force of actuator i after its clamp, from that before it.
+djJet dj_clampForce(const djModel* m, int i, double p);
+
+// Forces of all actuators on a coordinate, before their clamps q_i: a tendon's range scales them by
+// r(sum of q_i), each is clamped, and a joint's range clamps the sum of gear p_i, C. So
+//   df/dq_i = C' (gear_i p_i' r + b),   b = r' sum of gear_k p_k' q_k.
+typedef struct djTotal {
+  djJet f;               // force along the coordinate, and its slope by the displacement
+  double r, b, C;
+} djTotal;
+
+djTotal dj_totalForce(const djActuators* t, const djModel* m, int c, double psi);
+double dj_totalByForce(const djTotal* total, const djActuators* t, const djModel* m, int i,
+                       double psi);
+
+// Mean force of an actuator while psi goes from 0 to its value.
+double dj_meanForce(const djModel* m, int i, const djActuatorStep* a, double psi);
+
+// d p/d input before the clamp, at length l.
+static inline double dj_gainAt(const djActuatorStep* a, double l, double rate) {
+  return a->gain[0] + a->gain[1] * l + a->gain[2] * rate;
+}
+
+// g: of a dof's gradient by the input of actuator i.
+void dj_addInput(djInputSum* sum, const djActuatorStep* a, const djModel* m, int i, int dof,
+                 double g);
+
+// On sites (actuator_site.c).
+static inline bool dj_onSite(const djModel* m, int i) { return m->actuator_site[2 * i] >= 0; }
+static inline bool dj_onOneSite(const djModel* m, int i) {
+  return dj_onSite(m, i) && m->actuator_site[2 * i + 1] < 0;
+}
+double dj_siteLength(const djMotion* at, int i);
+void dj_coupleSiteActuators(djPattern* pattern, const djModel* m);
+void dj_addSiteActuators(djForceSum* sum, const djActuators* t, const djMotion* at);
+void dj_startSiteActuators(djStartSum* sum, const djActuators* t, const djMotion* at);
+void dj_siteInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i);
+
+// Adds what parameters that move bodies and sites do to it, and its gear; for its other parameters:
+// derivative of z . gradient by the force before its clamp, length and velocity.
+void dj_siteParams(djParamSums* sums, const djActuators* t, const djMotion* at, int i,
+                   double* by_p, double* length, double* rate);
+
+// The row's derivatives by parameters.
+djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, const double* z,
+                           const double* zeta);
+
+#endif  // DJ_FORCE_ACTUATOR_H_

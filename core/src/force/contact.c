@@ -1,0 +1,208 @@
+// Contact of all pairs of geoms, see contact/contact.h.
+
+#include "force/contact_nonpotential.h"
+#include "force/forces.h"
+
+#include "math/block6.h"
+
+#include <string.h>
+
+// The list comes first: see dj_contactsOf.
+typedef struct State {
+  djContacts* list;
+  djNonpotential nonpotential;
+} State;
+
+static djContacts* listOf(const void* state) { return ((const State*)state)->list; }
+
+static bool isTied(const djContactBlock* c) { return !dj_isNonpotentialKernel(c->kernel); }
+
+static size_t size(const djModel* m) {
+  return sizeof(State) + (dj_hasNonpotentialContact(m) ? dj_nonpotentialSize(m) : 0);
+}
+
+static djStatus make(void* state, const djModel* m, djError* err) {
+  State* s = state;
+  if (dj_hasNonpotentialContact(m)) s->nonpotential = dj_initNonpotential(m, s + 1);
+  return dj_makeContacts(&s->list, m, err);
+}
+
+static void release(void* state) { dj_deleteContacts(listOf(state)); }
+static void forget(void* state) { dj_resetContacts(listOf(state)); }
+
+// Velocities of bodies at the point, or NULL where no kernel asks for them: what has none for an
+// energy has no value that depends on them.
+static const double* twistsAt(void* state, const djMotion* at, bool derivatives) {
+  State* s = state;
+  if (!s->nonpotential.V || !derivatives) return NULL;
+  dj_setTwists(&s->nonpotential, at);
+  return s->nonpotential.V;
+}
+
+static djStatus begin(void* state, const djMotion* at, djError* err) {
+  const djPose* rate = at->rate.kin == at->at0.kin ? NULL : at->rate.kin->body;
+  return dj_beginContacts(listOf(state), at->model, at->at0.kin->body, rate, NULL, at->ref, at->h,
+                          err);
+}
+
+static djStatus find(double* value, bool* majorized, void* state, const djMotion* at, int flags) {
+  int eval = 0, n;
+  if (flags & DJ_FORCE_DERIVATIVES) eval |= DJ_EVAL_HESSIAN;
+  if (flags & DJ_FORCE_MAJORIZER) eval |= DJ_EVAL_MAJORIZER;
+  double energy;
+  djStatus status = dj_evalContacts(&energy, listOf(state), at->model, at->at.kin->body,
+                                    twistsAt(state, at, eval != 0), eval);
+  if (status < 0) return status;
+  *value += energy;
+  dj_contactBlocks(&n, listOf(state));
+  if (eval & DJ_EVAL_MAJORIZER && n > 0) *majorized = true;
+  return status;
+}
+
+static void couple(djPattern* pattern, const void* state, const djModel* m) {
+  int n;
+  const djContactBlock* const* block = dj_contactBlocks(&n, listOf(state));
+  for (int k = 0; k < n; k++) {
+    int a = m->body_lastdof[block[k]->body_a], b = m->body_lastdof[block[k]->body_b];
+    if (a >= 0 && b >= 0) dj_coupleRows(pattern, a, b);
+  }
+}
+
+// Block of bodies r, s in a 12 x 12 matrix.
+static void copyBlock(double K[36], const double* from, int r, int s) {
+  from += 72 * r + 6 * s;
+  for (int i = 0; i < 6; i++) memcpy(K + 6 * i, from + 12 * i, 6 * sizeof(double));
+}
+
+static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
+  const djModel* m = at->model;
+  int n;
+  if (!sum->derivatives) return DJ_OK;
+  const djContactBlock* const* block = dj_contactBlocks(&n, listOf(state));
+  for (int k = 0; k < n; k++) {
+    const djContactBlock* c = block[k];
+    int body[2] = {c->body_a, c->body_b};
+    double K[36];
+    if (!isTied(c)) continue;
+    for (int s = 0; s < 2; s++) {
+      if (m->body_lastdof[body[s]] < 0) continue;
+      const double* g = c->out.gradient + 6 * s;
+      for (int r = 0; r < 6; r++) sum->wrench[6 * body[s] + r] += g[r];
+      copyBlock(K, c->out.hessian, s, s);
+      dj_addNested(sum->N + 36 * body[s], K, g);
+    }
+    if (m->body_lastdof[body[0]] < 0 || m->body_lastdof[body[1]] < 0) continue;
+    copyBlock(K, c->out.hessian, 0, 1);
+    dj_projectCross(sum->H, m, at->at.kin, body[0], body[1], K);
+  }
+  return DJ_OK;
+}
+
+static bool hasNonpotential(const djModel* m) { return dj_hasNonpotentialContact(m); }
+
+static void nonpotential(djForceSum* sum, double* gradient, void* state, const djMotion* at) {
+  State* s = state;
+  dj_addNonpotential(sum, gradient, &s->nonpotential, s->list, at);
+}
+
+// d gradient by poses of `from`, J (12 x 12), into N and R.
+static void addStart(double* N, djMatrix* R, const double* J, const djContactBlock* c,
+                     const djMotion* at, const djPoint* from) {
+  const djModel* m = at->model;
+  int body[2] = {c->body_a, c->body_b};
+  for (int r = 0; r < 2; r++) {
+    for (int s = 0; s < 2; s++) {
+      if (m->body_lastdof[body[r]] < 0 || m->body_lastdof[body[s]] < 0) continue;
+      double K[36];
+      copyBlock(K, J, r, s);
+      if (r == s) {
+        for (int i = 0; i < 36; i++) N[36 * body[r] + i] += K[i];
+      } else {
+        dj_projectCrossMixed(R, m, at->at.kin, from->kin, body[r], body[s], K);
+      }
+    }
+  }
+}
+
+static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
+  State* s = state;
+  djStatus status = dj_startContacts(s->list, at->model, at->at.kin->body);
+  if (status < 0) return status;
+  int n;
+  const djContactBlock* const* block = dj_contactBlocks(&n, s->list);
+  for (int k = 0; k < n; k++) {
+    addStart(sum->N0, sum->R0, block[k]->start_jac, block[k], at, &at->at0);
+    if (!block[k]->rate_jac) continue;
+    addStart(sum->Nrate, sum->Rrate, block[k]->rate_jac, block[k], at, &at->rate);
+  }
+  if (s->nonpotential.V) dj_startNonpotential(sum, &s->nonpotential, s->list, at);
+  return status;
+}
+
+static void addCotangents(djParamSums* s, const djContactBlock* c, const djMotion* at) {
+  int body[2] = {c->body_a, c->body_b};
+  for (int i = 0; i < 2; i++) {
+    const double *g = c->out.gradient + 6 * i, *x = s->x + 6 * body[i];
+    double Q[36], N[36] = {0};
+    for (int r = 0; r < 6; r++) s->W[6 * body[i] + r] += g[r];
+    for (int k = 0; k < 2; k++) {   // rows of body k, columns of body i
+      const double* block = c->start_jac + 72 * k + 6 * i;
+      dju_mulAdd6(s->C0 + 6 * body[i], block, 12, s->x + 6 * body[k], true);
+      if (!c->rate_jac) continue;
+      block = c->rate_jac + 72 * k + 6 * i;
+      dju_mulAdd6(dj_rateCotangents(s, at) + 6 * body[i], block, 12, s->x + 6 * body[k], true);
+    }
+    if (!isTied(c)) continue;
+    copyBlock(Q, c->out.hessian, i, i);
+    dj_addNested(N, Q, g);
+    dju_mulAdd6(s->C + 6 * body[i], N, 6, x, false);
+    const double* cross = c->out.hessian + 72 * i + 6 * (1 - i);
+    dju_mulAdd6(s->C + 6 * body[i], cross, 12, s->x + 6 * body[1 - i], false);
+  }
+}
+
+static djStatus params(djParamSums* s, void* state, const djMotion* at, const double* z,
+                       const double* zeta) {
+  (void)z, (void)zeta;
+  djContacts* list = listOf(state);
+  const djPose* pose = at->at.kin->body;
+  double value;
+  djStatus status =
+      dj_evalContacts(&value, list, at->model, pose, twistsAt(state, at, true), DJ_EVAL_HESSIAN);
+  if (status >= 0) status = dj_startContacts(list, at->model, pose);
+  if (status < 0) return status;
+  int n;
+  const djContactBlock* const* block = dj_contactBlocks(&n, list);
+  for (int k = 0; k < n; k++) addCotangents(s, block[k], at);
+  djNonpotential* other = &((State*)state)->nonpotential;
+  if (other->V) dj_nonpotentialCotangents(s, other, list, at);
+  return dj_contactParams(s->param, s->shape, list, at->model, pose, s->x);
+}
+
+static djStatus maxStep(double* fraction, void* state, const djMotion* at, const djKin* trial) {
+  double own;
+  djStatus status =
+      dj_capContacts(&own, listOf(state), at->model, at->at.kin->body, trial->body);
+  if (status >= 0 && own < *fraction) *fraction = own;
+  return status;
+}
+
+static djStatus report(djData* d, void* state, const djMotion* at) {
+  return dj_reportContacts(d, listOf(state), at->model, at->at.kin->body);
+}
+
+const djForceRow dj_contactForce = {.name = "contact",
+                                    .size = size,
+                                    .make = make,
+                                    .free = release,
+                                    .forget = forget,
+                                    .begin = begin,
+                                    .find = find,
+                                    .couple = couple,
+                                    .evaluate = evaluate,
+                                    .is_nonpotential = hasNonpotential,
+                                    .nonpotential = nonpotential,
+                                    .start = start,
+                                    .params = params,
+                                    .max_step = maxStep,
+                                    .report = report};

@@ -1,0 +1,91 @@
+// The interface of everything that acts: one row of the table in forces.c each.
+//
+// A row sees a motion (motion.h) and adds to sums (sum.h), by what it is: minus its forces as the
+// gradient of an energy where it has one. Functions that a row does not need are NULL.
+
+#ifndef DJ_FORCE_FORCE_H_
+#define DJ_FORCE_FORCE_H_
+
+#include "contact/contact.h"
+#include "force/sum.h"
+#include "math/pattern.h"
+#include "model/body_term.h"
+
+// Derivatives of the gradient by inputs, ctrl and act, column after column.
+typedef struct djInputSum {
+  djEntries* Ru;       // (nv x nu)
+  djEntries* Ra;       // (nv x na)
+} djInputSum;
+
+// Where derivatives of z . gradient by parameters are summed, over the steps of a run.
+typedef struct djParamSums {
+  double* param;       // (dj_paramGradSize, model/param.h)
+  double* tensor;      // (nbody x 6) by inertia tensors, model/body_param.h
+  djShapeGrad* shape;  // (ngeom) by contact shapes
+  // Of one step: twists of bodies along z; wrenches; cotangents by the poses at the point (see
+  // dj_frameParamsSecond), at the start, at `rate`. (nbody x 6 each)
+  double *x, *W, *C, *C0, *Crate;
+  double* Cback;       // (nbody x 6) scratch
+  double* zeta;        // (nv) scratch
+} djParamSums;
+
+// Where cotangents by the poses of `rate` are summed: with those of the start where both are one.
+static inline double* dj_rateCotangents(djParamSums* s, const djMotion* at) {
+  return at->rate.kin == at->at0.kin ? s->C0 : s->Crate;
+}
+
+enum {
+  DJ_FORCE_DERIVATIVES = 1,
+  DJ_FORCE_MAJORIZER = 2   // positive semi-definite substitutes are welcome
+};
+
+typedef struct djForceRow {
+  const char* name;
+  bool along;          // it acts along coordinates and joints: it names slopes and curvatures there
+  // Bytes of its state, which is zero at first. make sets up what the bytes alone do not (state is
+  // of that size), and free releases that.
+  size_t (*size)(const djModel* model);
+  djStatus (*make)(void* state, const djModel* model, djError* err);
+  void (*free)(void* state);
+  void (*forget)(void* state);   // what may outlive a step
+  // Start of a step: fixes what is lagged. at->at is the start.
+  djStatus (*begin)(void* state, const djMotion* at, djError* err);
+  // Adds forces on bodies (nbody) that the step's start fixes. A row that has these alone needs
+  // nothing else but params of its own: load_params adds d(u . force)/d parameter of body b, whose
+  // centre of mass moves by u.
+  void (*loads)(djLoad* load, const djMotion* at);
+  void (*load_params)(double* param, const djMotion* at, int body, djVec3 u);
+  // Before `evaluate`, at the same point, where what couples depends on it: adds the energy to
+  // value (infinite: the point is not allowed, and nothing else is called). flags: DJ_FORCE_*.
+  // *majorized: set where a substitute is in use.
+  djStatus (*find)(double* value, bool* majorized, void* state, const djMotion* at, int flags);
+  // Names the dofs that it couples beside those of one tree: dj_coupleRows.
+  void (*couple)(djPattern* pattern, const void* state, const djModel* model);
+  // Adds energy, unless `find` did, and, if sum->derivatives, all else.
+  djStatus (*evaluate)(djForceSum* sum, void* state, const djMotion* at);
+  // Forces without an energy, or whose derivative is not symmetric, are added by themselves: to
+  // gradient (nv), which is not the sum's, and to the sum's H, of which both triangles hold the
+  // rest by then; in axes that move with the dofs. is_nonpotential: the model has such; NULL:
+  // never.
+  bool (*is_nonpotential)(const djModel* model);
+  void (*nonpotential)(djForceSum* sum, double* gradient, void* state, const djMotion* at);
+  // Derivatives by the start and by inputs, at the point of the last evaluation.
+  djStatus (*start)(djStartSum* sum, void* state, const djMotion* at);
+  void (*inputs)(djInputSum* sum, void* state, const djMotion* at);
+  // Adds d(z . gradient)/d parameter, z (nv), at the point; zeta (nv): z as the displacements of
+  // free and ball joints move.
+  djStatus (*params)(djParamSums* sums, void* state, const djMotion* at, const double* z,
+                     const double* zeta);
+  // Largest fraction of the way to the poses of `trial` that may be taken at once; *fraction holds
+  // that of other rows, 1 at first.
+  djStatus (*max_step)(double* fraction, void* state, const djMotion* at, const djKin* trial);
+  // Energy at the point that counts as potential.
+  double (*potential)(const djMotion* at);
+  // Results of a step for data, at its end.
+  djStatus (*report)(djData* data, void* state, const djMotion* at);
+} djForceRow;
+
+extern const djForceRow dj_contactForce, dj_gravityForce, dj_appliedForce, dj_dragForce,
+    dj_springForce, dj_damperForce, dj_limitForce, dj_actuatorForce;
+
+#endif  // DJ_FORCE_FORCE_H_

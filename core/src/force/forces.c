@@ -1,0 +1,281 @@
+#include "force/forces.h"
+
+#include "base/status.h"
+#include "math/so3.h"
+#include "model/frame_param.h"
+#include "model/param.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const djForceRow* const rows[DJ_NFORCE] = {
+    [DJ_FORCE_CONTACT] = &dj_contactForce, [DJ_FORCE_APPLIED] = &dj_appliedForce,
+    [DJ_FORCE_GRAVITY] = &dj_gravityForce, [DJ_FORCE_DRAG] = &dj_dragForce,
+    [DJ_FORCE_DAMPER] = &dj_damperForce,   [DJ_FORCE_SPRING] = &dj_springForce,
+    [DJ_FORCE_LIMIT] = &dj_limitForce,     [DJ_FORCE_ACTUATOR] = &dj_actuatorForce,
+};
+
+const djForceRow* dj_forceRow(int i) { return i >= 0 && i < DJ_NFORCE ? rows[i] : NULL; }
+
+// ---- memory -----------------------------------------------------------------------------------
+
+bool dj_hasContact(const djModel* m) {
+  return m->opt.contact != DJ_CONTACT_NONE && !(m->opt.disable & DJ_DSBL_CONTACT);
+}
+
+static bool isOff(const djModel* m, int i) { return i == DJ_FORCE_CONTACT && !dj_hasContact(m); }
+
+// At least a byte, so that a state that is on is not NULL.
+static size_t stateSize(const djModel* m, int i) {
+  if (isOff(m, i)) return 0;
+  return 1 + (rows[i]->size ? rows[i]->size(m) : 0);
+}
+
+size_t dj_forcesSize(const djModel* m) {
+  size_t size = (size_t)m->nbody * sizeof(djLoad);
+  for (int i = 0; i < DJ_NFORCE; i++) size += stateSize(m, i);
+  return dj_hasContact(m) ? size + dj_contactsSize(m) : size;
+}
+
+djStatus dj_makeForces(djForces* f, const djModel* m, djError* err) {
+  djStatus status = DJ_OK;
+  memset(f, 0, sizeof *f);
+  f->load = calloc((size_t)m->nbody, sizeof(djLoad));
+  f->size = (size_t)m->nbody * sizeof(djLoad);
+  if (!f->load) status = dj_failMemory(err);
+  for (int i = 0; i < DJ_NFORCE && status == DJ_OK; i++) {
+    if (isOff(m, i)) continue;
+    f->state[i] = calloc(1, stateSize(m, i));
+    f->size += stateSize(m, i);
+    if (!f->state[i]) status = dj_failMemory(err);
+    else if (rows[i]->make) status = rows[i]->make(f->state[i], m, err);
+  }
+  if (status < 0) dj_freeForces(f);
+  return status;
+}
+
+void dj_freeForces(djForces* f) {
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (f->state[i] && rows[i]->free) rows[i]->free(f->state[i]);
+    free(f->state[i]);
+  }
+  free(f->load);
+  memset(f, 0, sizeof *f);
+}
+
+void dj_forgetForces(djForces* f) {
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (f->state[i] && rows[i]->forget) rows[i]->forget(f->state[i]);
+  }
+}
+
+// ---- a step -----------------------------------------------------------------------------------
+
+djStatus dj_beginForces(djForces* f, const djMotion* at, djError* err) {
+  memset(f->load, 0, (size_t)at->model->nbody * sizeof(djLoad));
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (!f->state[i]) continue;
+    if (rows[i]->loads) rows[i]->loads(f->load, at);
+    if (!rows[i]->begin) continue;
+    djStatus status = rows[i]->begin(f->state[i], at, err);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
+djStatus dj_findForces(double* value, bool* majorized, djForces* f, const djMotion* at,
+                       int flags) {
+  *value = 0;
+  *majorized = false;
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (!f->state[i] || !rows[i]->find) continue;
+    djStatus status = rows[i]->find(value, majorized, f->state[i], at, flags);
+    if (status < 0) return status;
+    if (!isfinite(*value)) {
+      *value = INFINITY;
+      return DJ_OK;
+    }
+  }
+  return DJ_OK;
+}
+
+bool dj_coupleForces(djPattern* pattern, const djForces* f, const djModel* m) {
+  dj_beginPattern(pattern);
+  dj_coupleCoordinates(pattern, m);
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (f->state[i] && rows[i]->couple) rows[i]->couple(pattern, f->state[i], m);
+  }
+  return dj_endPattern(pattern);
+}
+
+djStatus dj_evaluateForces(djForceSum* sum, djForces* f, const djMotion* at) {
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (!f->state[i] || !rows[i]->evaluate) continue;
+    djStatus status = rows[i]->evaluate(sum, f->state[i], at);
+    if (status < 0) return status;
+  }
+  if (sum->derivatives) dj_sumCoordinates(sum, at);
+  return DJ_OK;
+}
+
+bool dj_hasNonpotentialForces(const djForces* f, const djModel* m) {
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (f->state[i] && rows[i]->is_nonpotential && rows[i]->is_nonpotential(m)) return true;
+  }
+  return false;
+}
+
+void dj_nonpotentialForces(djForceSum* sum, double* gradient, djForces* f, const djMotion* at) {
+  memset(gradient, 0, (size_t)at->model->nv * sizeof(double));
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (f->state[i] && rows[i]->nonpotential) rows[i]->nonpotential(sum, gradient, f->state[i], at);
+  }
+}
+
+djStatus dj_startForces(djStartSum* start, const djForceSum* sum, djForces* f,
+                        const djMotion* at) {
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (!f->state[i] || !rows[i]->start) continue;
+    djStatus status = rows[i]->start(start, f->state[i], at);
+    if (status < 0) return status;
+  }
+  dj_startCoordinates(start, sum, at);
+  return DJ_OK;
+}
+
+void dj_forceInputs(djInputSum* sum, djForces* f, const djMotion* at) {
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (f->state[i] && rows[i]->inputs) rows[i]->inputs(sum, f->state[i], at);
+  }
+}
+
+djStatus dj_maxStep(double* fraction, djForces* f, const djMotion* at, const djKin* trial) {
+  *fraction = 1;
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (!f->state[i] || !rows[i]->max_step) continue;
+    djStatus status = rows[i]->max_step(fraction, f->state[i], at, trial);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
+double dj_potential(const djForces* f, const djMotion* at) {
+  double sum = 0;
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (f->state[i] && rows[i]->potential) sum += rows[i]->potential(at);
+  }
+  return sum;
+}
+
+djStatus dj_reportForces(djData* d, djForces* f, const djMotion* at) {
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (!f->state[i] || !rows[i]->report) continue;
+    djStatus status = rows[i]->report(d, f->state[i], at);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
+// ---- parameters -------------------------------------------------------------------------------
+
+// zeta = J_r^-1(phi) z on rotations, phi the displacement; z elsewhere.
+static void displace(double* zeta, const djMotion* at, const double* z) {
+  const djModel* m = at->model;
+  memcpy(zeta, z, (size_t)m->nv * sizeof(double));
+  for (int j = 0; j < m->njnt; j++) {
+    int dof = dj_rotationDof(m, j);
+    if (dof < 0) continue;
+    djMat3 Jinv = dju_rightJacobianInv(dj_turnSince(at, j));
+    dju_store3(zeta + dof, dju_mulMV(Jinv, dju_load3(z + dof)));
+  }
+}
+
+djStatus dj_forceParams(djParamSums* s, djForces* f, const djMotion* at, const double* z) {
+  const djModel* m = at->model;
+  size_t size = (size_t)m->nbody * 6 * sizeof(double);
+  dj_bodyTwists(s->x, m, at->at.kin, z);
+  memset(s->W, 0, size);
+  memset(s->C, 0, size);
+  memset(s->C0, 0, size);
+  memset(s->Crate, 0, size);
+  displace(s->zeta, at, z);
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (!f->state[i] || !rows[i]->params) continue;
+    djStatus status = rows[i]->params(s, f->state[i], at, z, s->zeta);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
+// z . gradient of coordinate c is f (dx . z) with f(x, x at the start, x at `rate`): cotangents and
+// sites of f's slopes and of dx . z.
+static void addBending(djParamSums* s, const djForceSum* sum, const djStartSum* start,
+                       const djMotion* at, int c, const double* z) {
+  const djModel* m = at->model;
+  double* site = dj_paramBlock(s->param, m, DJ_FIELD_SITE_POS);
+  double f = sum->f[c], along = dj_coordinateRate(at->at.coord, m, c, z);
+  const struct {
+    const djKin* kin;
+    double* C;
+    double slope;
+  } part[3] = {{at->at.kin, s->C, sum->k[c]},
+               {at->at0.kin, s->C0, start->k0[c]},
+               {at->rate.kin, dj_rateCotangents(s, at), start->krate[c]}};
+  for (int k = 0; k < 3; k++) {
+    if (part[k].slope == 0) continue;
+    dj_addCoordinateWrench(part[k].C, m, part[k].kin, at->ref, c, part[k].slope * along);
+    dj_addCoordinateSites(site, m, part[k].kin, c, part[k].slope * along);
+  }
+  if (f == 0) return;
+  dj_addCoordinateWrench(s->W, m, at->at.kin, at->ref, c, f);
+  dj_addCoordinateCotangents(s->C, m, at->at.kin, at->ref, c, f, s->x);
+  dj_addCoordinateSitesSecond(site, m, at->at.kin, at->ref, c, f, s->x);
+}
+
+djStatus dj_bendingParams(djParamSums* s, djForceSum* sum, djStartSum* start, djForces* f,
+                          const djMotion* at, const double* z) {
+  const djModel* m = at->model;
+  djStartSum slopes = *start;
+  slopes.N0 = slopes.Nrate = NULL;
+  slopes.R0 = slopes.Rrate = NULL;
+  sum->derivatives = false;
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (!f->state[i] || !rows[i]->along) continue;
+    djStatus status = rows[i]->evaluate(sum, f->state[i], at);
+    if (status >= 0 && rows[i]->start) status = rows[i]->start(&slopes, f->state[i], at);
+    if (status < 0) return status;
+  }
+  for (int c = 0; c < m->ncoord; c++) {
+    if (dj_coordinateBends(m, c)) addBending(s, sum, start, at, c, z);
+  }
+  return DJ_OK;
+}
+
+void dj_frameForces(djParamSums* s, const djMotion* at, const double* z) {
+  const djModel* m = at->model;
+  dj_gatherCotangents(s->W, m, at->ref);
+  dj_gatherCotangents(s->C, m, at->ref);
+  dj_gatherCotangents(s->C0, m, at->ref);
+  const djConfig now = {at->at.kin, at->at.q, at->ref};
+  const djConfig start = {at->at0.kin, at->at0.q, at->ref};
+  dj_frameParamsSecond(s->param, m, &now, s->C, s->W, s->x, z);
+  dj_frameParams(s->param, m, &start, s->C0);
+  if (at->rate.kin == at->at0.kin) return;
+  const djConfig rate = {at->rate.kin, at->rate.q, at->ref};
+  dj_gatherCotangents(s->Crate, m, at->ref);
+  dj_frameParams(s->param, m, &rate, s->Crate);
+}
+
+void dj_loadParams(double* param, const djForces* f, const djMotion* at, const djPoint* point,
+                   const double* x) {
+  const djModel* m = at->model;
+  for (int b = 1; b < m->nbody; b++) {
+    if (m->body_lastdof[b] < 0) continue;
+    djVec3 rho = dju_sub3(point->kin->com[b], at->ref[b]);
+    djVec3 u = dju_add3(dju_load3(x + 6 * b + 3), dju_cross3(dju_load3(x + 6 * b), rho));
+    for (int i = 0; i < DJ_NFORCE; i++) {
+      if (f->state[i] && rows[i]->load_params) rows[i]->load_params(param, at, b, dju_neg3(u));
+    }
+  }
+}

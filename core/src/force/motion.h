@@ -1,0 +1,29 @@
+// The motion that a force sees: a point of the step, and where the step started.
+
+#ifndef DJ_FORCE_MOTION_H_
+#define DJ_FORCE_MOTION_H_
+
+#include "model/coordinate.h"
+
+// A configuration, to be read.
+typedef struct djPoint {
+  const double* q;             // (nq)
+  const djKin* kin;
+  const djCoordinates* coord;
+} djPoint;
+
+static inline djPoint dj_pointOf(const djPlace* p) { return (djPoint){p->q, &p->kin, &p->coord}; }
+
+// Velocities are displacements over h: an integrator chooses from where they are measured, and h.
+// Lagged quantities belong to the start.
+typedef struct djMotion {
+  const djModel* model;
+  const djData* start;         // state and inputs there
+  const djVec3* ref;           // (nbody) reference points of twists
+  djPoint at0;                 // the start
+  djPoint rate;                // where displacements begin: often the start
+  djPoint at;                  // the point
+  double h;
+} djMotion;
+
+#endif  // DJ_FORCE_MOTION_H_

@@ -1,0 +1,251 @@
+#include "inertia/geom_moments.h"
+
+#include "model/param.h"
+
+#define PI 3.14159265358979323846
+
+bool dj_isSolid(int type) {
+  return type == DJ_SPHERE || type == DJ_CAPSULE || type == DJ_ELLIPSOID || type == DJ_CYLINDER ||
+         type == DJ_BOX || type == DJ_MESH;
+}
+
+// ------------------------------------------ matrices -------------------------------------------
+
+static djMat3 outer(djVec3 a, djVec3 b) {
+  return (djMat3){{a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.x, a.y * b.y, a.y * b.z, a.z * b.x,
+                   a.z * b.y, a.z * b.z}};
+}
+
+static void addMat(djMat3* A, double s, djMat3 B) {
+  for (int i = 0; i < 9; i++) A->m[i] += s * B.m[i];
+}
+
+static djMat3 transposed(djMat3 A) {
+  return (djMat3){{A.m[0], A.m[3], A.m[6], A.m[1], A.m[4], A.m[7], A.m[2], A.m[5], A.m[8]}};
+}
+
+static void addTo(double* out, djVec3 v) {
+  out[0] += v.x;
+  out[1] += v.y;
+  out[2] += v.z;
+}
+
+// ------------------------------------------ solids ---------------------------------------------
+
+// A solid that is symmetric in its frame: volume and integrals of x^2, y^2, z^2, with derivatives
+// by sizes: [0] value, [1 + k] by size k.
+typedef struct Solid {
+  double volume[4];
+  double square[3][4];
+} Solid;
+
+// Volume c * product of sizes^power, squares volume * weight_k * size_k^2.
+static void productSolid(Solid* s, const double* size, double c) {
+  s->volume[0] = c * size[0] * size[1] * size[2];
+  s->volume[1] = c * size[1] * size[2];
+  s->volume[2] = c * size[0] * size[2];
+  s->volume[3] = c * size[0] * size[1];
+}
+
+static void squares(Solid* s, const double* size, double weight) {
+  for (int k = 0; k < 3; k++) {
+    double square = weight * size[k] * size[k];
+    for (int j = 0; j < 4; j++) s->square[k][j] = s->volume[j] * square;
+    s->square[k][1 + k] += s->volume[0] * 2 * weight * size[k];
+  }
+}
+
+// V = 2 pi r^2 h; squares V r^2/4, V h^2/3.
+static void cylinderSolid(Solid* s, double r, double h) {
+  *s = (Solid){.volume = {2 * PI * r * r * h, 4 * PI * r * h, 2 * PI * r * r}};
+  const double across[3] = {r * r / 4, r / 2, 0}, along[3] = {h * h / 3, 0, 2 * h / 3};
+  for (int k = 0; k < 3; k++) {
+    const double* w = k < 2 ? across : along;
+    s->square[k][0] = s->volume[0] * w[0];
+    for (int j = 1; j < 3; j++) s->square[k][j] = s->volume[j] * w[0] + s->volume[0] * w[j];
+  }
+}
+
+// A cylinder, and the two halves of a ball of volume U = 4/3 pi r^3, whose centres of mass are
+// 3/8 r beyond its ends: squares U r^2/5, U (r^2/5 + 3/4 h r + h^2).
+static void capsuleSolid(Solid* s, double r, double h) {
+  cylinderSolid(s, r, h);
+  double U = 4 * PI / 3 * r * r * r, dU = 4 * PI * r * r;
+  double across = r * r / 5, along = across + 0.75 * h * r + h * h;
+  s->volume[0] += U;
+  s->volume[1] += dU;
+  for (int k = 0; k < 2; k++) {
+    s->square[k][0] += U * across;
+    s->square[k][1] += dU * across + U * 2 * r / 5;
+  }
+  s->square[2][0] += U * along;
+  s->square[2][1] += dU * along + U * (2 * r / 5 + 0.75 * h);
+  s->square[2][2] += U * (0.75 * r + 2 * h);
+}
+
+static void makeSolid(Solid* s, int type, const double* size) {
+  *s = (Solid){0};
+  switch (type) {
+    case DJ_CAPSULE: capsuleSolid(s, size[0], size[1]); break;
+    case DJ_CYLINDER: cylinderSolid(s, size[0], size[1]); break;
+    case DJ_BOX:
+      productSolid(s, size, 8);
+      squares(s, size, 1.0 / 3);
+      break;
+    case DJ_SPHERE:
+    case DJ_ELLIPSOID: {
+      const double axes[3] = {size[0], type == DJ_SPHERE ? size[0] : size[1],
+                              type == DJ_SPHERE ? size[0] : size[2]};
+      productSolid(s, axes, 4 * PI / 3);
+      squares(s, axes, 0.2);
+      break;
+    }
+    default: break;
+  }
+  if (type != DJ_SPHERE) return;
+  // The three semi-axes are one size.
+  s->volume[1] += s->volume[2] + s->volume[3];
+  s->volume[2] = s->volume[3] = 0;
+  for (int k = 0; k < 3; k++) {
+    s->square[k][1] += s->square[k][2] + s->square[k][3];
+    s->square[k][2] = s->square[k][3] = 0;
+  }
+}
+
+// ------------------------------------------ meshes ---------------------------------------------
+
+// With x, y, z the corners of a triangle seen from a fixed point, s their sum and d = x . (y x z),
+// the tetrahedron's moments are d/6, d s/24, d (s s^T + x x^T + y y^T + z z^T)/120.
+typedef struct Tetrahedron {
+  djVec3 x[3], sum;
+  double d;
+} Tetrahedron;
+
+static const double* meshVertices(const djModel* m, int geom) {
+  return m->mesh_vert + 3 * (size_t)m->mesh_vertadr[m->geom_mesh[geom]];
+}
+
+// A point near the surface's middle.
+static djVec3 middle(const double* vert, const djSurface* s) {
+  djVec3 sum = {0, 0, 0};
+  for (int k = 0; k < 3 * s->nface; k++) sum = dju_add3(sum, dju_load3(vert + 3 * s->face[k]));
+  return dju_scale3(1.0 / (s->nface > 0 ? 3 * s->nface : 1), sum);
+}
+
+static Tetrahedron tetrahedron(const double* vert, const int* face, djVec3 from) {
+  Tetrahedron t;
+  for (int k = 0; k < 3; k++) t.x[k] = dju_sub3(dju_load3(vert + 3 * face[k]), from);
+  t.sum = dju_add3(t.x[0], dju_add3(t.x[1], t.x[2]));
+  t.d = dju_dot3(t.x[0], dju_cross3(t.x[1], t.x[2]));
+  return t;
+}
+
+// Moments in another frame, x -> R x + p.
+static djMoments carried(const djMoments* m, const djPose* pose) {
+  djVec3 first = dju_mulMV(pose->R, m->first), p = pose->p;
+  djMoments out = {m->volume, dju_madd3(first, m->volume, p),
+                   dju_mulMM(pose->R, dju_mulMM(m->second, transposed(pose->R)))};
+  addMat(&out.second, 1, outer(first, p));
+  addMat(&out.second, 1, outer(p, first));
+  addMat(&out.second, m->volume, outer(p, p));
+  return out;
+}
+
+static djMoments meshMoments(const double* vert, const djSurface* s) {
+  djMoments sum = {0};
+  djPose from = {middle(vert, s), dju_eye3()};
+  for (int f = 0; f < s->nface; f++) {
+    Tetrahedron t = tetrahedron(vert, s->face + 3 * f, from.p);
+    sum.volume += t.d / 6;
+    sum.first = dju_madd3(sum.first, t.d / 24, t.sum);
+    addMat(&sum.second, t.d / 120, outer(t.sum, t.sum));
+    for (int k = 0; k < 3; k++) addMat(&sum.second, t.d / 120, outer(t.x[k], t.x[k]));
+  }
+  return carried(&sum, &from);
+}
+
+// f's integral over a tetrahedron is d q, q = a/6 + b.s/24 + (s.Bs + sum_k x_k.Bx_k)/120.
+static void meshParams(double* by, const double* vert, const djSurface* s, const djQuadratic* f) {
+  djVec3 from = middle(vert, s);   // the surface is closed: it does not matter
+  djVec3 Bfrom = dju_mulMV(f->B, from), b = dju_madd3(f->b, 2, Bfrom);
+  double a = f->a + dju_dot3(dju_add3(f->b, Bfrom), from);
+  for (int i = 0; i < s->nface; i++) {
+    const int* face = s->face + 3 * i;
+    Tetrahedron t = tetrahedron(vert, face, from);
+    djVec3 Bs = dju_mulMV(f->B, t.sum), Bx[3];
+    double q = a / 6 + dju_dot3(b, t.sum) / 24 + dju_dot3(t.sum, Bs) / 120;
+    for (int k = 0; k < 3; k++) {
+      Bx[k] = dju_mulMV(f->B, t.x[k]);
+      q += dju_dot3(t.x[k], Bx[k]) / 120;
+    }
+    for (int k = 0; k < 3; k++) {
+      djVec3 g = dju_scale3(q, dju_cross3(t.x[(k + 1) % 3], t.x[(k + 2) % 3]));
+      g = dju_madd3(g, t.d / 24, b);
+      g = dju_madd3(g, t.d / 60, dju_add3(Bs, Bx[k]));
+      addTo(by + 3 * face[k], g);
+    }
+  }
+}
+
+// ------------------------------------------ geoms ----------------------------------------------
+
+static djPose poseOf(const djModel* m, int geom) {
+  return (djPose){dju_load3(m->geom_pos + 3 * geom),
+                  dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * geom))};
+}
+
+// In the geom's frame.
+static djMoments ownMoments(const djModel* m, int geom, const djSurface* surface) {
+  int type = m->geom_type[geom];
+  if (type == DJ_MESH) return meshMoments(meshVertices(m, geom), surface);
+  Solid s;
+  makeSolid(&s, type, m->geom_size + 3 * geom);
+  djMoments out = {.volume = s.volume[0]};
+  for (int k = 0; k < 3; k++) out.second.m[4 * k] = s.square[k][0];
+  return out;
+}
+
+void dj_addMoments(djMoments* moments, const djModel* m, int geom, const djSurface* surface) {
+  djPose pose = poseOf(m, geom);
+  djMoments own = ownMoments(m, geom, surface), in_body = carried(&own, &pose);
+  moments->volume += in_body.volume;
+  moments->first = dju_add3(moments->first, in_body.first);
+  addMat(&moments->second, 1, in_body.second);
+}
+
+double dj_integral(const djQuadratic* f, const djMoments* m) {
+  double sum = f->a * m->volume + dju_dot3(f->b, m->first);
+  for (int i = 0; i < 9; i++) sum += f->B.m[i] * m->second.m[i];
+  return sum;
+}
+
+// In the geom's frame f(y) = a' + b'.y + y^T B' y with x = R y + p: a' = f(p),
+// b' = R^T (b + 2 B p), B' = R^T B R. By p: the integral of grad f = b + 2 B x. By R exp(w): that
+// of y x (b' + 2 B' y).
+void dj_momentParams(double* param, const djModel* m, int geom, const djSurface* surface,
+                     const djQuadratic* f) {
+  djPose pose = poseOf(m, geom);
+  djMoments own = ownMoments(m, geom, surface), in_body = carried(&own, &pose);
+  djVec3 Bp = dju_mulMV(f->B, pose.p);
+  djQuadratic g = {f->a + dju_dot3(dju_add3(f->b, Bp), pose.p),
+                   dju_mulMtV(pose.R, dju_madd3(f->b, 2, Bp)),
+                   dju_mulMtM(pose.R, dju_mulMM(f->B, pose.R))};
+  djVec3 force = dju_madd3(dju_scale3(own.volume, f->b), 2, dju_mulMV(f->B, in_body.first));
+  addTo(dj_paramEntry(param, m, DJ_FIELD_GEOM_POS, geom), force);
+  djMat3 C = dju_mulMM(own.second, g.B);
+  djVec3 turn = {C.m[5] - C.m[7], C.m[6] - C.m[2], C.m[1] - C.m[3]};
+  turn = dju_madd3(dju_cross3(own.first, g.b), 2, turn);
+  addTo(dj_paramEntry(param, m, DJ_FIELD_GEOM_QUAT, geom), turn);
+  if (m->geom_type[geom] == DJ_MESH) {
+    double* by = dj_paramEntry(param, m, DJ_FIELD_MESH_VERT, m->geom_mesh[geom]);
+    meshParams(by, meshVertices(m, geom), surface, &g);
+    return;
+  }
+  Solid s;
+  makeSolid(&s, m->geom_type[geom], m->geom_size + 3 * geom);
+  double* size = dj_paramEntry(param, m, DJ_FIELD_GEOM_SIZE, geom);
+  for (int j = 0; j < 3; j++) {
+    size[j] += g.a * s.volume[1 + j];
+    for (int k = 0; k < 3; k++) size[j] += g.B.m[4 * k] * s.square[k][1 + j];
+  }
+}

@@ -1,0 +1,65 @@
+// What the residuals of all methods share.
+
+#include "integrate/work.h"
+
+#include <math.h>
+#include <string.h>
+
+djStatus dj_beginEvaluation(double* value, double* gradient, djWork* w, const djModel* m,
+                            const djPlace* at, bool* majorizer) {
+  djMotion motion = dj_motionAt(w, m, at);
+  int flags = gradient ? DJ_FORCE_DERIVATIVES | (*majorizer ? DJ_FORCE_MAJORIZER : 0) : 0;
+  bool majorized;
+  djStatus status = dj_findForces(value, &majorized, &w->forces, &motion, flags);
+  if (status < 0 || !isfinite(*value)) return status;
+  dj_clearForceSum(&w->sum, m);
+  w->sum.derivatives = gradient != NULL;
+  w->sum.gradient = gradient;
+  if (!gradient) return status;
+  *majorizer = majorized;
+  djStatus room = dj_coupleTrees(w, m);
+  if (room < 0) return room;
+  dj_clearMatrix(&w->H);
+  memset(gradient, 0, (size_t)m->nv * sizeof(double));
+  return status;
+}
+
+void dj_projectForces(djWork* w, const djModel* m, const djPlace* at) {
+  dj_gatherWrench(w->wrench, m);
+  dj_gatherMatrix(w->N, m);
+  dj_projectWrench(w->sum.gradient, m, &at->kin, w->wrench);
+  dj_projectHessian(&w->H, m, &at->kin, w->N);
+}
+
+void dj_turnAxes(djWork* w, const djModel* m, const double* gradient) {
+  for (int j = 0; j < m->njnt; j++) {
+    int dof = dj_rotationDof(m, j);
+    if (dof < 0) continue;
+    djMat3 X = dju_skew(dju_scale3(0.5, dju_load3(gradient + dof)));
+    for (int k = 0; k < 9; k++) *dj_own(&w->H, dof + k / 3, dof + k % 3) += X.m[k];
+  }
+}
+
+void dj_addNonpotentialForces(double* gradient, djWork* w, const djModel* m, const djPlace* at) {
+  if (!dj_hasNonpotentialForces(&w->forces, m)) return;
+  djMotion motion = dj_motionAt(w, m, at);
+  dj_nonpotentialForces(&w->sum, w->nonpotential_force, &w->forces, &motion);
+  for (int i = 0; i < m->nv; i++) {
+    gradient[i] += w->nonpotential_force[i];
+    w->nonpotential[i] += w->nonpotential_force[i];
+  }
+}
+
+void dj_sumSources(double* out, const double c[DJ_NSOURCE], const djWork* w, const djModel* m,
+                   int end) {
+  memset(out, 0, (size_t)m->nv * sizeof(double));
+  for (int k = 0; k < DJ_SOURCE_STAGE + end; k++) {
+    if (c[k] == 0) continue;
+    const double* src = w->start.qvel;
+    if (k >= DJ_SOURCE_STAGE) src = w->at_stage[k - DJ_SOURCE_STAGE].linear.psi;
+    else if (k != DJ_SOURCE_VELOCITY) {
+      src = w->start.history + (size_t)(k - DJ_SOURCE_HISTORY) * m->nv;
+    }
+    for (int i = 0; i < m->nv; i++) out[i] += c[k] * src[i];
+  }
+}

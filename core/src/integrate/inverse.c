@@ -1,0 +1,181 @@
+// Stages that balance forces at a configuration Q:
+//   r(Q) = ID(Q, V, A) - forces(Q, V),  V = sum a_k src_k,  A = sum b_k src_k
+// over sources (method.h), psi = log(q^-1 Q) the stage's own. Forces see displacements from
+// q (+) d, d = -t sum a_k src_k over the other sources, in the time t = 1/a_psi: to V they are
+// what rates are (log(exp(-d) exp(psi)) differs from psi - d where turns do not commute, at second
+// order in h, as the methods themselves).
+//
+// With dpsi = J_r^-1 (dQ - E dq), E = exp(-psi) on rotations, and W = (a_psi ID_v + b_psi M)
+// J_r^-1,
+//   H = ID_q + W + forces,   r_q = -W E + forces.
+// Gradients of forces are in axes that turn with Q, of which their exponential coordinates lack
+// [g]/2 (variational.c).
+
+#include "integrate/inverse.h"
+
+#include "base/status.h"
+#include "integrate/armature.h"
+#include "integrate/tendon_armature.h"
+#include "model/body_param.h"
+#include "model/check.h"
+
+#include <math.h>
+#include <string.h>
+
+static int ownSource(const djWork* w) { return DJ_SOURCE_STAGE + w->stage; }
+
+djStatus dj_beginInverse(djWork* w, const djModel* m) {
+  const double* a = w->coef.velocity[w->stage];
+  double others[DJ_NSOURCE], time = 1 / a[ownSource(w)];
+  w->drifts = false;
+  for (int k = 0; k < DJ_NSOURCE; k++) {
+    others[k] = k == ownSource(w) ? 0 : -time * a[k];
+    w->drifts |= others[k] != 0;
+  }
+  dj_sumSources(w->drift, others, w, m, w->stage);
+  djStatus status = dj_beginStep(w, m, time);
+  int bent = dj_bentArmature(w, m);
+  if (status >= 0 && bent >= 0) {
+    const char* name = dj_id2name(m, DJ_OBJ_TENDON, bent);
+    return dj_fail(&w->error, DJ_UNSUPPORTED,
+                   "%s: armature along a path: use integrator position or variational",
+                   dj_elementText("tendon", name, bent).text);
+  }
+  const djKin *kin0 = &w->begin.kin, *back = &w->back.kin;
+  dj_beginBodyTerms(w->body, m, w->forces.load, kin0, back, time);
+  memcpy(w->load, w->body, (size_t)m->nbody * sizeof(djBodyStep));
+  for (int b = 0; b < m->nbody; b++) {
+    w->load[b].mass = 0;
+    memset(w->load[b].moment, 0, sizeof w->load[b].moment);
+  }
+  return status;
+}
+
+// V and A at a place.
+static void setRates(djWork* w, const djModel* m, const djPlace* at) {
+  dj_differentiatePos(dj_stageOf(w)->linear.psi, m, 1, w->start.qpos, at->q);
+  dj_sumSources(w->V, w->coef.velocity[w->stage], w, m, w->stage + 1);
+  dj_sumSources(w->A, w->coef.accel[w->stage], w, m, w->stage + 1);
+}
+
+// Scratch W of the trees' pattern, from Dv and M.
+static void setInertia(djMatrix* W, djWork* w, const djModel* m) {
+  int own = ownSource(w);
+  const djMatrix* M = &dj_stageOf(w)->linear.M;
+  size_t n = dj_packedSize(W->blocks);
+  double a = w->coef.velocity[w->stage][own], b = w->coef.accel[w->stage][own];
+  for (size_t k = 0; k < n; k++) W->data[k] = a * w->Dv.data[k] + b * M->data[k];
+  dj_applyJrInverse(W, m, dj_stageOf(w)->linear.psi, 1);
+}
+
+static void addBalance(double* gradient, djWork* w, const djModel* m, const djPlace* at) {
+  djMatrix* M = &dj_stageOf(w)->linear.M;
+  dj_turnAxes(w, m, gradient);
+  dj_inverseDynamics(w->nonpotential, &w->inverse, m, &at->kin, w->ref, w->armature, w->V, w->A);
+  dj_addTendonForce(w->nonpotential, w, m, at, w->A);
+  dj_clearMatrix(&w->Dq);
+  dj_clearMatrix(&w->Dv);
+  dj_clearMatrix(M);
+  dj_inverseDerivatives(&w->Dq, &w->Dv, M, w->N, w->M, &w->inverse, m, &at->kin, w->ref,
+                        w->armature);
+  dj_addTendonInertia(M, w, m, at);
+  setInertia(&w->own, w, m);
+  dj_addDiagonal(&w->H, &w->Dq);
+  dj_addDiagonal(&w->H, &w->own);
+  for (int i = 0; i < m->nv; i++) gradient[i] += w->nonpotential[i];
+}
+
+djStatus dj_evaluateInverse(double* value, double* gradient, djWork* w, const djModel* m,
+                            const djPlace* at, bool* majorizer) {
+  djForceSum* sum = &w->sum;
+  djStatus status = dj_beginEvaluation(value, gradient, w, m, at, majorizer);
+  if (status < 0 || !isfinite(*value)) return status;
+  djMotion motion = dj_motionAt(w, m, at);
+  if (!gradient) {
+    // What the start guess compares: the energy of an implicit Euler step (position.c).
+    *value += dj_bodyTerms(NULL, NULL, m, w->body, &at->kin, &w->begin.kin, w->ref);
+    dj_addArmature(sum, w, &motion);
+    status = dj_evaluateForces(sum, &w->forces, &motion);
+    *value += sum->value;
+    return status;
+  }
+  setRates(w, m, at);
+  *value += dj_bodyTerms(w->wrench, w->N, m, w->load, &at->kin, &w->begin.kin, w->ref);
+  status = dj_evaluateForces(sum, &w->forces, &motion);
+  if (status < 0) return status;
+  *value += sum->value;
+  dj_projectForces(w, m, at);
+  dj_mirrorMatrix(&w->H);
+  addBalance(gradient, w, m, at);
+  dj_addNonpotentialForces(gradient, w, m, at);
+  return DJ_OK;
+}
+
+// After evaluate at `now`.
+djStatus dj_linearizeInverse(djWork* w, const djModel* m) {
+  djStageLinear* linear = &dj_stageOf(w)->linear;
+  djStartSum* start = &w->start_sum;
+  djMotion motion = dj_motionAt(w, m, &w->now);
+  dj_clearMatrix(&linear->Rq);
+  dj_clearMatrix(&linear->G);
+  dj_clearStartSum(start, m);
+  dj_openPlace(&w->begin, m, w->ref);
+  if (w->drifts) dj_openPlace(&w->rate, m, w->ref);
+  start->R0 = &linear->Rq;
+  start->Rrate = w->drifts ? &linear->G : &linear->Rq;
+  start->Nrate = w->drifts ? w->M : w->N;
+  dj_bodyTermsStart(w->N, w->M, m, w->load, &w->now.kin, &w->begin.kin, &w->back.kin, w->ref);
+  memset(w->M, 0, (size_t)m->nbody * 36 * sizeof(double));   // no mass: nothing by `back`
+  djStatus status = dj_startForces(start, &w->sum, &w->forces, &motion);
+  dj_gatherMatrix(w->N, m);
+  dj_projectMixed(&linear->Rq, m, &w->now.kin, &w->begin.kin, w->N);
+  if (w->drifts) {
+    dj_gatherMatrix(w->M, m);
+    dj_projectMixed(&linear->G, m, &w->now.kin, &w->rate.kin, w->M);
+    dj_applyE(&linear->G, m, w->drift, -1);
+    dj_addMatrix(&linear->Rq, &linear->G);
+    dj_applyE(&linear->G, m, w->drift, 1);
+    dj_applyJr(&linear->G, m, w->drift, 1);
+    dj_scaleMatrix(&linear->G, -w->time);
+  }
+  dj_addDiagonal(&linear->G, &w->Dv);
+  setInertia(&w->own, w, m);
+  dj_applyE(&w->own, m, linear->psi, -1);
+  dj_scaleMatrix(&w->own, -1);
+  dj_addDiagonal(&linear->Rq, &w->own);
+  start->Nrate = w->N;
+  return status;
+}
+
+// ---- parameters -------------------------------------------------------------------------------
+
+// Wrenches and cotangents of loads.
+static void addLoads(djParamSums* s, djWork* w, const djModel* m) {
+  const djKin *now = &w->now.kin, *kin0 = &w->begin.kin;
+  dj_bodyTerms(w->wrench, w->N, m, w->load, now, kin0, w->ref);
+  for (int i = 0; i < 6 * m->nbody; i++) s->W[i] += w->wrench[i];
+  dj_addBodyProducts(s->C, w->N, m, s->x, false);
+  dj_bodyTermsStart(w->N, w->M, m, w->load, now, kin0, &w->back.kin, w->ref);
+  dj_addBodyProducts(s->C0, w->N, m, s->x, true);
+}
+
+djStatus dj_inverseStageParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
+  dj_openPlace(&w->begin, m, w->ref);
+  dj_openPlace(&w->now, m, w->ref);
+  if (w->drifts) dj_openPlace(&w->rate, m, w->ref);
+  djMotion motion = dj_motionAt(w, m, &w->now);
+  djStatus status = dj_forceParams(s, &w->forces, &motion, z);
+  if (status >= 0) status = dj_alongParams(s, w, &motion, z, 0);
+  if (status < 0) return status;
+  addLoads(s, w, m);
+  dj_frameForces(s, &motion, z);
+  dj_loadParams(s->param, &w->forces, &motion, &motion.at, s->x);
+  dj_loadPlaceParams(s->param, m, w->load, &w->now.kin, s->x);
+  setRates(w, m, &w->now);
+  dj_inverseDynamics(w->nonpotential, &w->inverse, m, &w->now.kin, w->ref, w->armature, w->V, w->A);
+  dj_inverseParams(s->param, s->tensor, s->x, s->C, s->C0, &w->inverse, m, &w->now.kin, w->now.q,
+                   w->ref, z, w->V, w->A);
+  dj_inertiaAlongParams(s->param, m, z, w->A);
+  dj_tendonInertiaParams(s->param, w, m, z, w->A);
+  return DJ_OK;
+}

@@ -1,0 +1,386 @@
+#include "integrate/linear.h"
+
+#include "base/status.h"
+#include "math/so3.h"
+#include "model/activation.h"
+
+#include <string.h>
+
+// ---- copies -----------------------------------------------------------------------------------
+
+static size_t stageSize(const djModel* m, const djStageLinear* s) {
+  const djFactor* f = &s->factor;
+  size_t entries = (size_t)s->Ra.n + (size_t)s->Ru.n;
+  size_t each = sizeof(djMatrixEntry) / sizeof(double);
+  size_t size = dj_blocksSize(&f->blocks) / sizeof(double) + dj_factorUses(f) +
+                2 * dj_packedSize(&f->blocks) + entries * each + (size_t)m->nv;
+  if (!s->M.data) return size;
+  return size + dj_blocksSize(s->M.blocks) / sizeof(double) + dj_packedSize(s->M.blocks);
+}
+
+size_t dj_linearSize(const djModel* m, const djLinear* src) {
+  size_t size = 2 * (size_t)m->nv + m->na + m->nu;
+  for (int k = 0; k < src->method->nstage; k++) size += stageSize(m, &src->stage[k]);
+  if (!src->Vplus.data) return size;
+  const djBlocks* trees = src->Vplus.blocks;
+  return size + dj_blocksSize(trees) / sizeof(double) + 2 * dj_packedSize(trees);
+}
+
+static double* copyTo(double** to, const double* from, size_t n) {
+  double* dest = *to;
+  memcpy(dest, from, n * sizeof(double));
+  *to += n;
+  return dest;
+}
+
+static void copyBlocks(djBlocks* dest, double** to, const djBlocks* src) {
+  dj_copyBlocks(dest, *to, src);
+  *to += dj_blocksSize(src) / sizeof(double);
+}
+
+static djMatrix copyMatrix(double** to, const djMatrix* src, const djBlocks* blocks) {
+  return (djMatrix){copyTo(to, src->data, dj_packedSize(blocks)), blocks};
+}
+
+static djEntries copyEntries(double** to, const djEntries* src) {
+  djMatrixEntry* dest = (djMatrixEntry*)(void*)*to;
+  memcpy(dest, src->entry, (size_t)src->n * sizeof(djMatrixEntry));
+  *to += (size_t)src->n * (sizeof(djMatrixEntry) / sizeof(double));
+  return (djEntries){.n = src->n, .max = src->n, .want = src->n, .entry = dest};
+}
+
+static void copyStage(djStageLinear* dest, double** p, const djModel* m, const djStageLinear* src) {
+  djFactor* f = &dest->factor;
+  *f = src->factor;
+  copyBlocks(&f->blocks, p, &src->factor.blocks);
+  f->data = copyTo(p, src->factor.data, dj_factorUses(&src->factor));
+  dest->Rq = copyMatrix(p, &src->Rq, &f->blocks);
+  dest->G = copyMatrix(p, &src->G, &f->blocks);
+  dest->Ra = copyEntries(p, &src->Ra);
+  dest->Ru = copyEntries(p, &src->Ru);
+  dest->psi = copyTo(p, src->psi, (size_t)m->nv);
+  dest->M = (djMatrix){0};
+  if (!src->M.data) return;
+  copyBlocks(&dest->trees, p, src->M.blocks);
+  dest->M = copyMatrix(p, &src->M, &dest->trees);
+}
+
+void dj_copyLinear(djLinear* dest, double* memory, const djModel* m, const djLinear* src) {
+  double* p = memory;
+  dest->method = src->method;
+  dest->coef = src->coef;
+  for (int k = 0; k < src->method->nstage; k++) copyStage(&dest->stage[k], &p, m, &src->stage[k]);
+  dest->turn = copyTo(&p, src->turn, (size_t)m->nv);
+  dest->act_by_act = copyTo(&p, src->act_by_act, (size_t)m->na);
+  dest->act_by_ctrl = copyTo(&p, src->act_by_ctrl, (size_t)m->nu);
+  dest->Vplus = dest->Vstart = (djMatrix){0};
+  if (!src->Vplus.data) return;
+  copyBlocks(&dest->trees, &p, src->Vplus.blocks);
+  dest->Vplus = copyMatrix(&p, &src->Vplus, &dest->trees);
+  dest->Vstart = copyMatrix(&p, &src->Vstart, &dest->trees);
+}
+
+// ---- linearisation ----------------------------------------------------------------------------
+
+static djLinear viewLinear(djWork* w) {
+  djLinear lin = {.method = w->method,
+                  .coef = w->coef,
+                  .turn = w->turn,
+                  .act_by_act = w->act_by_act,
+                  .act_by_ctrl = w->act_by_ctrl};
+  for (int k = 0; k < w->nstage; k++) {
+    lin.stage[k] = w->at_stage[k].linear;
+    if (w->at_stage[k].pivoted) lin.stage[k].factor = w->at_stage[k].lu;
+    if (!w->method || !w->method->mass) lin.stage[k].M = (djMatrix){0};
+  }
+  if (w->method && w->method->velocity) {
+    lin.Vplus = w->Vplus;
+    lin.Vstart = w->Vstart;
+  }
+  return lin;
+}
+
+static void linearizeActivations(djWork* w, const djModel* m) {
+  for (int i = 0; i < m->nu; i++) {
+    int adr = m->actuator_actadr[i];
+    w->act_by_ctrl[i] = 0;
+    if (adr < 0) continue;
+    dj_nextActivation(&w->act_by_act[adr], &w->act_by_ctrl[i], m, &w->start, i, w->h);
+  }
+}
+
+static djStatus linearizeInputs(djWork* w, const djModel* m) {
+  djStageLinear* s = &dj_stageOf(w)->linear;
+  djInputSum sum = {&s->Ru, &s->Ra};
+  djMotion motion = dj_motionAt(w, m, &w->now);
+  for (;;) {
+    dj_clearEntries(&s->Ru);
+    dj_clearEntries(&s->Ra);
+    dj_forceInputs(&sum, &w->forces, &motion);
+    if (s->Ru.want == s->Ru.n && s->Ra.want == s->Ra.n) return DJ_OK;
+    djStatus status = dj_growInputs(w);
+    if (status < 0) return status;
+  }
+}
+
+// The residual's derivative at what solves the stage, and room for those by the start.
+static djStatus evaluateEnd(djWork* w, const djModel* m) {
+  double value;
+  bool majorizer = false;
+  w->may_grow = true;
+  djStatus status = w->method->evaluate(&value, w->gradient, w, m, &w->now, &majorizer);
+  w->may_grow = false;
+  return status < 0 ? status : dj_growDerivatives(w);
+}
+
+// Factors dr/dQ, made whole: without pivoting, or with where a pivot is not positive.
+static djStatus factorEnd(djWork* w) {
+  djStageWork* s = dj_stageOf(w);
+  if (w->kind == DJ_LDL) dj_mirrorMatrix(&w->H);
+  s->pivoted = !dj_factor(&s->linear.factor, &w->H, NULL);
+  if (!s->pivoted) return DJ_OK;
+  djStatus status = dj_factorPivoting(&s->lu, &w->H);
+  if (status < 0) return dj_failMemory(&w->error);
+  if (status == DJ_OK) return DJ_OK;
+  return dj_fail(&w->error, DJ_SINGULAR, "dr/dq+ is singular at the solution: condition %.1e",
+                 dj_condition(&s->lu));
+}
+
+static djStatus linearizeStage(djWork* w, const djModel* m) {
+  djStageLinear* s = &dj_stageOf(w)->linear;
+  s->Rq.blocks = s->G.blocks = &w->pattern.blocks;
+  dj_openPlace(&w->now, m, w->ref);
+  djStatus status = evaluateEnd(w, m);
+  if (status < 0) return status;
+  status = factorEnd(w);
+  if (status != DJ_OK) return status;
+  dj_differentiatePos(s->psi, m, 1, w->start.qpos, w->now.q);
+  status = w->method->linearize(w, m);
+  if (status < 0) return status;
+  status = linearizeInputs(w, m);
+  if (status < 0) return status;
+  // Rq <- Rq + H E, needed in this form by every product. Of H only the factor is needed later.
+  dj_applyE(&w->H, m, s->psi, -1);
+  dj_addMatrix(&s->Rq, &w->H);
+  return DJ_OK;
+}
+
+djStatus dj_linearizeStep(djLinear* linear, const djModel* m, djData* d) {
+  djWork* w = d->work;
+  *linear = viewLinear(w);
+  djStatus status = dj_checkData(m, d);
+  if (status < 0) return status;
+  if (!w->stepped) {
+    return dj_fail(&w->error, DJ_INVALID, "no step has been taken since the state was set");
+  }
+  if (w->linearized) return DJ_OK;
+  for (int k = 0; k < w->method->nstage; k++) {
+    if (w->method->nstage > 1) {
+      status = dj_reopenStage(w, m, k);
+      if (status < 0) return status;
+    }
+    status = linearizeStage(w, m);
+    if (status == DJ_OK && k + 1 < w->method->nstage) status = dj_keepPattern(w);
+    if (status != DJ_OK) return status;
+  }
+  if (w->method->linearizeVelocity) {
+    status = w->method->linearizeVelocity(w, m);
+    if (status < 0) return status;
+  }
+  *linear = viewLinear(w);
+  linearizeActivations(w, m);
+  w->linearized = true;
+  return DJ_OK;
+}
+
+// ---- vector products --------------------------------------------------------------------------
+
+static void rotate(double* y, const djModel* m, const double* psi, djMat3 (*matrix)(djVec3),
+                   bool transpose) {
+  for (int j = 0; j < m->njnt; j++) {
+    int d = dj_rotationDof(m, j);
+    if (d < 0) continue;
+    djMat3 B = matrix(dju_load3(psi + d));
+    djVec3 v = dju_load3(y + d);
+    dju_store3(y + d, transpose ? dju_mulMtV(B, v) : dju_mulMV(B, v));
+  }
+}
+
+static djMat3 turnBack(djVec3 w) { return dju_quatToMat(dju_expQuat(dju_neg3(w))); }
+
+void dj_turnVector(double* y, const djModel* m, const double* psi, bool transpose) {
+  rotate(y, m, psi, turnBack, transpose);
+}
+
+void dj_pullVector(double* y, const djModel* m, const double* psi, bool transpose) {
+  rotate(y, m, psi, dju_rightJacobianInv, transpose);
+}
+
+void dj_pushVector(double* y, const djModel* m, const double* psi, bool transpose) {
+  rotate(y, m, psi, dju_rightJacobian, transpose);
+}
+
+// Scratch: y of each stage; changes of all sources; a sum of them; E dq.
+size_t dj_linearScratch(const djModel* m) {
+  return (DJ_MAX_STAGE + DJ_NSOURCE + 2) * (size_t)m->nv;
+}
+
+static void addScaled(double* y, double f, const double* x, int n) {
+  for (int i = 0; i < n && f != 0; i++) y[i] += f * x[i];
+}
+
+// Number of sources with indices below that of stage s's own displacement, itself not counted.
+static int sourcesBefore(int s) { return DJ_SOURCE_STAGE + s; }
+
+// sum (nv) = sum over the sources before stage s. False: all coefficients are zero.
+static bool sumBefore(double* sum, const double c[DJ_NSOURCE], const double* src, int s, int nv) {
+  bool any = false;
+  memset(sum, 0, (size_t)nv * sizeof(double));
+  for (int k = 0; k < sourcesBefore(s); k++) {
+    addScaled(sum, c[k], src + (size_t)k * nv, nv);
+    any |= c[k] != 0;
+  }
+  return any;
+}
+
+static void endJvp(double* dx_next, const djLinear* lin, const djModel* m, const double* dx,
+                   const double* y, const double* src, double* e) {
+  int nv = m->nv, last = lin->method->nstage - 1;
+  const djCoefficients* c = &lin->coef;
+  if (dx) memcpy(e, dx, (size_t)nv * sizeof(double));
+  else memset(e, 0, (size_t)nv * sizeof(double));
+  if (c->turns) {
+    memset(dx_next, 0, (size_t)nv * sizeof(double));
+    for (int k = 0; k < DJ_NSOURCE; k++) {
+      addScaled(dx_next, c->position[k], src + (size_t)k * nv, nv);
+    }
+    dj_pushVector(dx_next, m, lin->turn, false);
+    dj_turnVector(e, m, lin->turn, false);
+  } else {
+    memcpy(dx_next, y + (size_t)last * nv, (size_t)nv * sizeof(double));
+    dj_turnVector(e, m, lin->stage[last].psi, false);
+  }
+  addScaled(dx_next, 1, e, nv);
+  double* dv = dx_next + nv;
+  memset(dv, 0, (size_t)nv * sizeof(double));
+  if (lin->Vplus.data) {
+    dj_mulMatrix(dv, 1, &lin->Vplus, y + (size_t)last * nv);
+    if (dx) dj_mulMatrix(dv, 1, &lin->Vstart, dx);
+  }
+  double* history = dx_next + 2 * nv + m->na;
+  memset(history, 0, (size_t)dj_historySize(m) * sizeof(double));
+  for (int k = 0; k < DJ_NSOURCE; k++) {
+    addScaled(dv, c->end[k], src + (size_t)k * nv, nv);
+    for (int i = 0; i * nv < dj_historySize(m); i++) {
+      addScaled(history + (size_t)i * nv, c->history[i][k], src + (size_t)k * nv, nv);
+    }
+  }
+}
+
+void dj_linearJvp(double* dx_next, const djLinear* lin, const djModel* m, const double* dx,
+                  const double* du, double* scratch) {
+  int nv = m->nv, na = m->na, nu = m->nu;
+  double *y = scratch, *src = y + DJ_MAX_STAGE * (size_t)nv;
+  double *sum = src + DJ_NSOURCE * (size_t)nv, *e = sum + nv;
+  memset(y, 0, (size_t)(sum - y) * sizeof(double));
+  if (dx) {
+    memcpy(src, dx + nv, (size_t)nv * sizeof(double));
+    memcpy(src + nv, dx + 2 * nv + na, (size_t)dj_historySize(m) * sizeof(double));
+  }
+  for (int s = 0; s < lin->method->nstage; s++) {
+    const djStageLinear* at = &lin->stage[s];
+    double *ys = y + (size_t)s * nv, *psi = src + (size_t)(DJ_SOURCE_STAGE + s) * nv;
+    if (dx) dj_mulMatrix(ys, -1, &at->Rq, dx);
+    if (sumBefore(sum, lin->coef.velocity[s], src, s, nv)) dj_mulMatrix(ys, -1, &at->G, sum);
+    if (at->M.data && sumBefore(sum, lin->coef.accel[s], src, s, nv)) {
+      dj_mulMatrix(ys, -1, &at->M, sum);
+    }
+    memset(sum, 0, (size_t)nv * sizeof(double));
+    if (dx) dj_mulEntries(sum, 1, &at->Ra, dx + 2 * nv);
+    if (du) dj_mulEntries(sum, 1, &at->Ru, du);
+    addScaled(ys, -1, sum, nv);
+    dj_solve(ys, &at->factor);
+    memcpy(psi, ys, (size_t)nv * sizeof(double));
+    dj_pullVector(psi, m, at->psi, false);
+  }
+  endJvp(dx_next, lin, m, dx, y, src, e);
+  double* a = dx_next + 2 * nv;
+  for (int i = 0; i < na; i++) a[i] = dx ? lin->act_by_act[i] * dx[2 * nv + i] : 0;
+  for (int i = 0; i < nu && du; i++) {
+    int adr = m->actuator_actadr[i];
+    if (adr >= 0) a[adr] += lin->act_by_ctrl[i] * du[i];
+  }
+}
+
+// Adjoints of the sources, of y of the last stage (added to), and of dq, from that of the end.
+static void endVjp(double* src, double* y, double* dq, const djLinear* lin, const djModel* m,
+                   const double* lambda, double* e) {
+  int nv = m->nv;
+  const djCoefficients* c = &lin->coef;
+  const double *lv = lambda + nv, *history = lambda + 2 * nv + m->na;
+  memcpy(e, lambda, (size_t)nv * sizeof(double));
+  if (c->turns) {
+    dj_pushVector(e, m, lin->turn, true);
+    for (int k = 0; k < DJ_NSOURCE; k++) addScaled(src + (size_t)k * nv, c->position[k], e, nv);
+    memcpy(e, lambda, (size_t)nv * sizeof(double));
+    dj_turnVector(e, m, lin->turn, true);
+  } else {
+    addScaled(y, 1, e, nv);
+    dj_turnVector(e, m, lin->stage[lin->method->nstage - 1].psi, true);
+  }
+  if (dq) addScaled(dq, 1, e, nv);
+  if (lin->Vplus.data) {
+    dj_mulMatrixT(y, 1, &lin->Vplus, lv);
+    if (dq) dj_mulMatrixT(dq, 1, &lin->Vstart, lv);
+  }
+  for (int k = 0; k < DJ_NSOURCE; k++) {
+    addScaled(src + (size_t)k * nv, c->end[k], lv, nv);
+    for (int i = 0; i * nv < dj_historySize(m); i++) {
+      addScaled(src + (size_t)k * nv, c->history[i][k], history + (size_t)i * nv, nv);
+    }
+  }
+}
+
+// Adds -c_k A^T z to the adjoints of the sources before stage s.
+static void addBefore(double* src, const double c[DJ_NSOURCE], const djMatrix* A, const double* z,
+                      int s, int nv, double* sum) {
+  bool any = false;
+  for (int k = 0; k < sourcesBefore(s); k++) any |= c[k] != 0;
+  if (!any || !A->data) return;
+  memset(sum, 0, (size_t)nv * sizeof(double));
+  dj_mulMatrixT(sum, -1, A, z);
+  for (int k = 0; k < sourcesBefore(s); k++) addScaled(src + (size_t)k * nv, c[k], sum, nv);
+}
+
+void dj_linearVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
+                  const double* lambda, double* scratch) {
+  int nv = m->nv, na = m->na, nu = m->nu;
+  double *y = scratch, *src = y + DJ_MAX_STAGE * (size_t)nv;
+  double *sum = src + DJ_NSOURCE * (size_t)nv, *e = sum + nv;
+  memset(y, 0, (size_t)(sum - y) * sizeof(double));
+  int last = lin->method->nstage - 1;
+  endVjp(src, y + (size_t)last * nv, dx, lin, m, lambda, e);
+  for (int s = last; s >= 0; s--) {
+    const djStageLinear* at = &lin->stage[s];
+    double *z = y + (size_t)s * nv, *psi = src + (size_t)(DJ_SOURCE_STAGE + s) * nv;
+    dj_pullVector(psi, m, at->psi, true);
+    addScaled(z, 1, psi, nv);
+    dj_solveTranspose(z, &at->factor);
+    addBefore(src, lin->coef.velocity[s], &at->G, z, s, nv, sum);
+    addBefore(src, lin->coef.accel[s], &at->M, z, s, nv, sum);
+    if (dx) {
+      dj_mulMatrixT(dx, -1, &at->Rq, z);
+      dj_mulEntriesT(dx + 2 * nv, -1, &at->Ra, z);
+    }
+    if (du) dj_mulEntriesT(du, -1, &at->Ru, z);
+  }
+  if (dx) {
+    addScaled(dx + nv, 1, src, nv);
+    addScaled(dx + 2 * nv + na, 1, src + nv, dj_historySize(m));
+    for (int i = 0; i < na; i++) dx[2 * nv + i] += lin->act_by_act[i] * lambda[2 * nv + i];
+  }
+  for (int i = 0; i < nu && du; i++) {
+    int adr = m->actuator_actadr[i];
+    if (adr >= 0) du[i] += lin->act_by_ctrl[i] * lambda[2 * nv + adr];
+  }
+}

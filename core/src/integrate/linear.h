@@ -1,0 +1,55 @@
+// The linearised step: small changes of its end by those of its start and of inputs.
+//
+// Stage s (method.h) gives y_s = dQ_s - E_s dq, E_s = exp(-psi_s) on rotations and the identity
+// elsewhere:
+//   H y = -(Rq dq + sum_k (velocity_k G + accel_k M) dsrc_k + Ra da + Ru du),  Rq = r_q + H E,
+// over sources other than its own displacement, of which then dpsi = J_r^-1(psi) y. At the end,
+// where q+ is the last stage's,
+//   dq+ = y + E dq,  dv+ = sum_k end_k dsrc_k,
+// and the history likewise; E is added last: with velocities that divide y by h, subtracting it
+// after the solution would lose a factor 1/h. Where q+ = q (+) w, w = sum position_k src_k,
+//   dq+ = exp(-w) dq + J_r(w) dw.
+// A method's own velocity has dv+ = Vplus y + Vstart dq.
+
+#ifndef DJ_INTEGRATE_LINEAR_H_
+#define DJ_INTEGRATE_LINEAR_H_
+
+#include "integrate/work.h"
+
+typedef struct djLinear {
+  const djMethod* method;   // that has taken the step
+  djCoefficients coef;
+  djStageLinear stage[DJ_MAX_STAGE];
+  djBlocks trees;        // of the following, in a copy
+  djMatrix Vplus;        // data NULL: velocity by coefficients
+  djMatrix Vstart;
+  double* turn;          // (nv) w, where the coefficients turn
+  double* act_by_act;    // (na) diagonal of d act+/d act
+  double* act_by_ctrl;   // (nu) d act+/d ctrl of each actuator with an activation
+} djLinear;
+
+// Copy into memory of dj_linearSize doubles. *dest must not be moved: it points into itself.
+size_t dj_linearSize(const djModel* model, const djLinear* src);
+void dj_copyLinear(djLinear* dest, double* memory, const djModel* model, const djLinear* src);
+
+// Linearise the step just taken; *linear points into the workspace.
+djStatus dj_linearizeStep(djLinear* linear, const djModel* model, djData* data);
+
+// A tangent state is (q, v, act, history). dx_next = A dx + B du; dx or du may be NULL. scratch:
+// dj_linearScratch doubles.
+size_t dj_linearScratch(const djModel* model);
+void dj_linearJvp(double* dx_next, const djLinear* linear, const djModel* model, const double* dx,
+                  const double* du, double* scratch);
+
+// dx += A^T lambda, du (nu) += B^T lambda; either may be NULL. Leaves H_s^-T times the adjoint of
+// stage s in scratch + s nv.
+void dj_linearVjp(double* dx, double* du, const djLinear* linear, const djModel* model,
+                  const double* lambda, double* scratch);
+
+// y (nv) <- B y for rotational blocks: exp(-psi), its transpose; J_r^-1(psi), its transpose.
+void dj_turnVector(double* y, const djModel* model, const double* psi, bool transpose);
+void dj_pullVector(double* y, const djModel* model, const double* psi, bool transpose);
+// J_r(psi), its transpose.
+void dj_pushVector(double* y, const djModel* model, const double* psi, bool transpose);
+
+#endif  // DJ_INTEGRATE_LINEAR_H_

@@ -1,0 +1,87 @@
+// Methods of integration: rows of a table (method_table.c).
+//
+// A step consists of stages. Stage s solves r_s(Q) = 0 for a configuration Q; its displacement is
+// psi_s = log(q^-1 Q), in the axes of bodies. With the velocity v at the start and what the state
+// keeps of earlier steps (its history) the displacements are the *sources* of which velocities,
+// accelerations and the end of the step are sums: a method is its coefficients.
+
+#ifndef DJ_INTEGRATE_METHOD_H_
+#define DJ_INTEGRATE_METHOD_H_
+
+#include "force/force.h"
+#include "math/factor.h"
+
+struct djWork;
+
+enum {
+  DJ_MAX_STAGE = 2,
+  DJ_MAX_HISTORY = 2,
+  DJ_SOURCE_VELOCITY = 0,
+  DJ_SOURCE_HISTORY = 1,                              // and the following
+  DJ_SOURCE_STAGE = DJ_SOURCE_HISTORY + DJ_MAX_HISTORY,  // displacements: and the following
+  DJ_NSOURCE = DJ_SOURCE_STAGE + DJ_MAX_STAGE
+};
+
+// Sums over sources. A stage may use its own displacement and those of earlier stages. For methods
+// with a residual of their own `velocity` says by how much of a source G is multiplied in dr, see
+// djStageLinear.
+typedef struct djCoefficients {
+  double velocity[DJ_MAX_STAGE][DJ_NSOURCE];
+  double accel[DJ_MAX_STAGE][DJ_NSOURCE];
+  bool turns;                    // q+ = q (+) sum of position; false: the last stage's Q
+  double position[DJ_NSOURCE];
+  double end[DJ_NSOURCE];        // v+; not used by methods with a velocity of their own
+  double history[DJ_MAX_HISTORY][DJ_NSOURCE];
+} djCoefficients;
+
+typedef struct djMethod {
+  const char* name;
+  djFactorKind kind;        // of dr/dQ; DJ_LDL: the residual is the gradient of a merit; DJ_LDU:
+                            //   what is left of it without work->nonpotential
+  int nstage;
+  bool mass;                // stages have M
+  int nhistory;             // vectors (nv) that the state has beside q, v and act
+  const struct djMethod* starter;   // takes the step where there is no history, without one
+  void (*coefficients)(djCoefficients* c, double h);
+  // Fix the quantities of stage work->stage of the step that starts at work->start.
+  djStatus (*begin)(struct djWork* work, const djModel* model);
+  // Residual r(Q) as gradient (nv) and dr/dQ (work->H) at a place, if gradient is not NULL, and
+  // the merit. Without a gradient a merit for start guesses; infinite when infeasible. *majorizer
+  // as in djNewtonProblem.
+  djStatus (*evaluate)(double* value, double* gradient, struct djWork* work, const djModel* model,
+                       const djPlace* at, bool* majorizer);
+  // Derivatives of the stage's residual by the start, at `now`: its Rq, G, M.
+  djStatus (*linearize)(struct djWork* work, const djModel* model);
+  // Adds d(z . r)/d parameter, z (nv), at `now`.
+  djStatus (*params)(djParamSums* sums, struct djWork* work, const djModel* model,
+                     const double* z);
+  // Velocity at the end, work->qvel, and its derivatives: dv+ = Vplus (dq+ - E dq) + Vstart dq, see
+  // djLinear. NULL: by coefficients.
+  djStatus (*velocity)(struct djWork* work, const djModel* model);
+  djStatus (*linearizeVelocity)(struct djWork* work, const djModel* model);
+  // Adds d(lambda . v+)/d parameter, lambda (nv), at fixed q+ and start. NULL: 0.
+  djStatus (*velocityParams)(djParamSums* sums, struct djWork* work, const djModel* model,
+                             const double* lambda);
+} djMethod;
+
+extern const djMethod dj_position, dj_variational, dj_bdf1, dj_midpoint;
+
+// Row of the table, NULL beyond it.
+const djMethod* dj_method(djIntegrator integrator);
+
+// Numbers (nhistory nv) of history that the model's integrator keeps, and of a tangent state.
+int dj_historySize(const djModel* model);
+
+// A stage's residual is linear in small changes of the start, the sources src_k other than its own
+// displacement, and inputs:
+//   H dQ + r_q dq + sum_k (velocity_k G + accel_k M) dsrc_k + Ra da + Ru du = 0.
+typedef struct djStageLinear {
+  djFactor factor;       // of H
+  djMatrix Rq;           // r_q + H E, E = exp(-psi) on rotations, identity elsewhere
+  djMatrix G, M;         // M: of the trees' pattern; data NULL where there is none
+  djBlocks trees;        // M's in a copy
+  djEntries Ra, Ru;      // (nv x na), (nv x nu)
+  double* psi;           // (nv)
+} djStageLinear;
+
+#endif  // DJ_INTEGRATE_METHOD_H_

@@ -1,0 +1,244 @@
+#include "model/coordinate.h"
+
+#include "base/arena.h"
+#include "math/block6.h"
+#include "model/span.h"
+
+#include <string.h>
+
+static void layout(djCoordinates* coord, djArena* a, const djModel* m) {
+  coord->x = dj_take(a, m->ncoord, sizeof(double));
+  coord->J = dj_take(a, m->ncoorddof, sizeof(double));
+}
+
+size_t dj_coordinatesSize(const djModel* m) {
+  djCoordinates coord;
+  djArena a = {NULL, 0};
+  layout(&coord, &a, m);
+  return a.used;
+}
+
+static bool isFixed(const djModel* m, int t) {
+  return m->wrap_type[m->tendon_adr[t]] == DJ_WRAP_JOINT;
+}
+
+// J of coordinates that do not bend.
+static void setConstant(double* J, const djModel* m, int c) {
+  if (m->coord_type[c] == DJ_COORD_JOINT) *J = 1;
+  if (m->coord_type[c] != DJ_COORD_TENDON || !isFixed(m, m->coord_id[c])) return;
+  int t = m->coord_id[c];
+  memset(J, 0, (size_t)m->coord_dofnum[c] * sizeof(double));
+  for (int w = m->tendon_adr[t]; w < m->tendon_adr[t] + m->tendon_num[t]; w++) {
+    for (int k = 0; k < m->coord_dofnum[c]; k++) {
+      bool own = m->coord_dof[m->coord_dofadr[c] + k] == m->jnt_dofadr[m->wrap_objid[w]];
+      if (own) J[k] += m->wrap_prm[w];
+    }
+  }
+}
+
+djCoordinates dj_initCoordinates(const djModel* m, void* memory) {
+  djCoordinates coord;
+  djArena a = {memory, 0};
+  layout(&coord, &a, m);
+  for (int c = 0; c < m->ncoord; c++) setConstant(coord.J + m->coord_dofadr[c], m, c);
+  return coord;
+}
+
+bool dj_coordinateBends(const djModel* m, int c) {
+  if (m->coord_type[c] == DJ_COORD_JOINT) return false;
+  return m->coord_type[c] == DJ_COORD_CRANK || !isFixed(m, m->coord_id[c]);
+}
+
+bool dj_anyBends(const djModel* m) {
+  for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
+    if (dj_coordinateBends(m, c)) return true;
+  }
+  return false;
+}
+
+// ---- values and Jacobians ----------------------------------------------------------------------
+
+static double fixedLength(const djModel* m, int t, const double* qpos) {
+  double sum = 0;
+  for (int w = m->tendon_adr[t]; w < m->tendon_adr[t] + m->tendon_num[t]; w++) {
+    sum += m->wrap_prm[w] * qpos[m->jnt_qposadr[m->wrap_objid[w]]];
+  }
+  return sum;
+}
+
+void dj_setCoordinates(djCoordinates* coord, const djModel* m, const double* qpos,
+                       const djKin* kin) {
+  int c = 0;
+  for (; c < m->ncoord && m->coord_type[c] == DJ_COORD_JOINT; c++) {
+    coord->x[c] = qpos[m->jnt_qposadr[m->coord_id[c]]];
+  }
+  for (; c < m->ncoord; c++) {
+    if (!dj_coordinateBends(m, c)) {
+      coord->x[c] = fixedLength(m, m->coord_id[c], qpos);
+      continue;
+    }
+    djSpan span;
+    djSpanAt at = {0, 1};
+    coord->x[c] = 0;
+    while (dj_nextSpan(&span, &at, m, kin, c, 0)) coord->x[c] += span.value;
+  }
+}
+
+// J += W of a span along the chains of its bodies, down to where they meet.
+static void addChains(double* J, const djModel* m, const djKin* kin, int c, const djSpan* span,
+                      const double W[12]) {
+  const int* dof = m->coord_dof + m->coord_dofadr[c];
+  int i = m->body_lastdof[span->body[0]], k = m->body_lastdof[span->body[1]];
+  int at = m->coord_dofnum[c] - 1;
+  while (i != k) {
+    int side = i > k ? 0 : 1, now = side ? k : i;
+    while (dof[at] != now) at--;
+    const double *S = kin->S + 6 * now, *w = W + 6 * side;
+    for (int r = 0; r < 6; r++) J[at] += S[r] * w[r];
+    if (side) k = m->dof_parent[now];
+    else i = m->dof_parent[now];
+  }
+}
+
+void dj_setCoordinateJacobian(djCoordinates* coord, const djModel* m, const djKin* kin,
+                              const djVec3* ref) {
+  for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
+    if (!dj_coordinateBends(m, c)) continue;
+    double* J = coord->J + m->coord_dofadr[c];
+    memset(J, 0, (size_t)m->coord_dofnum[c] * sizeof(double));
+    djSpan span;
+    djSpanAt at = {0, 1};
+    while (dj_nextSpan(&span, &at, m, kin, c, 1)) {
+      double W[12];
+      if (span.body[0] == span.body[1]) continue;
+      dj_spanGradient(W, &span, ref);
+      addChains(J, m, kin, c, &span, W);
+    }
+  }
+}
+
+// ---- by poses ----------------------------------------------------------------------------------
+
+void dj_addCoordinateCurvature(double* N, djMatrix* H, const djModel* m, const djKin* kin,
+                               const djVec3* ref, int c, double f) {
+  djSpan span;
+  djSpanAt at = {0, 1};
+  while (dj_nextSpan(&span, &at, m, kin, c, 2)) {
+    double own[72], K[36];
+    if (span.body[0] == span.body[1]) continue;
+    dj_spanHessian(own, K, &span, ref);
+    for (int s = 0; s < 2; s++) {
+      double* to = N + 36 * (size_t)span.body[s];
+      if (m->body_lastdof[span.body[s]] < 0) continue;
+      for (int k = 0; k < 36; k++) to[k] += f * own[36 * s + k];
+    }
+    for (int k = 0; k < 36; k++) K[k] *= f;
+    dj_projectCross(H, m, kin, span.body[0], span.body[1], K);
+  }
+}
+
+void dj_addCoordinateWrench(double* W, const djModel* m, const djKin* kin, const djVec3* ref,
+                            int c, double f) {
+  djSpan span;
+  djSpanAt at = {0, 1};
+  while (dj_nextSpan(&span, &at, m, kin, c, 1)) {
+    double w[12];
+    if (span.body[0] == span.body[1]) continue;
+    dj_spanGradient(w, &span, ref);
+    for (int k = 0; k < 12; k++) W[6 * span.body[k / 6] + k % 6] += f * w[k];
+  }
+}
+
+void dj_addCoordinateCotangents(double* C, const djModel* m, const djKin* kin, const djVec3* ref,
+                               int c, double f, const double* z) {
+  djSpan span;
+  djSpanAt at = {0, 1};
+  while (dj_nextSpan(&span, &at, m, kin, c, 2)) {
+    double own[72], K[36];
+    int a = span.body[0], b = span.body[1];
+    if (a == b) continue;
+    dj_spanHessian(own, K, &span, ref);
+    for (int k = 0; k < 36; k++) K[k] *= f;
+    for (int k = 0; k < 72; k++) own[k] *= f;
+    dju_mulAdd6(C + 6 * a, own, 6, z + 6 * a, false);
+    dju_mulAdd6(C + 6 * b, own + 36, 6, z + 6 * b, false);
+    dju_mulAdd6(C + 6 * a, K, 6, z + 6 * b, false);
+    dju_mulAdd6(C + 6 * b, K, 6, z + 6 * a, true);
+  }
+}
+
+// ---- by sites ----------------------------------------------------------------------------------
+
+static void addSite(double* site, const djKin* kin, const djSpan* span, int k, double f,
+                    djVec3 g) {
+  double* to = site + 3 * span->site[k];
+  djVec3 local = dju_mulMtV(kin->body[span->body[span->side[k]]].R, g);
+  dju_store3(to, dju_madd3(dju_load3(to), f, local));
+}
+
+void dj_addCoordinateSites(double* site, const djModel* m, const djKin* kin, int c, double f) {
+  djSpan span;
+  djSpanAt at = {0, 1};
+  while (dj_nextSpan(&span, &at, m, kin, c, 1)) {
+    for (int k = 0; k < span.n; k++) addSite(site, kin, &span, k, f, span.g[k]);
+  }
+}
+
+// sum_k g_k . u_k, u_k = v + w x rho_k: a point that moves by e with its site changes g_l by A_lk e
+// and its own u by w x e.
+void dj_addCoordinateSitesSecond(double* site, const djModel* m, const djKin* kin,
+                                 const djVec3* ref, int c, double f, const double* z) {
+  djSpan span;
+  djSpanAt at = {0, 1};
+  while (dj_nextSpan(&span, &at, m, kin, c, 2)) {
+    djVec3 u[3];
+    for (int k = 0; k < span.n; k++) {
+      int b = span.body[span.side[k]];
+      djVec3 rho = dju_sub3(span.point[k], ref[b]);
+      u[k] = dju_add3(dju_load3(z + 6 * b + 3), dju_cross3(dju_load3(z + 6 * b), rho));
+    }
+    for (int k = 0; k < span.n; k++) {
+      djVec3 w = dju_load3(z + 6 * span.body[span.side[k]]);
+      djVec3 sum = dju_cross3(span.g[k], w);
+      for (int l = 0; l < span.n; l++) sum = dju_add3(sum, dju_mulMV(span.A[k][l], u[l]));
+      addSite(site, kin, &span, k, f, sum);
+    }
+  }
+}
+
+// ---- couplings ---------------------------------------------------------------------------------
+
+// Whether the k-th dof of a coordinate is of another tree than the one before.
+static bool startsTree(const djModel* m, const int* dof, int k) {
+  return k == 0 || m->body_root[m->dof_body[dof[k]]] != m->body_root[m->dof_body[dof[k - 1]]];
+}
+
+void dj_coupleCoordinates(djPattern* pattern, const djModel* m) {
+  for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
+    const int* dof = m->coord_dof + m->coord_dofadr[c];
+    for (int a = 1; a < m->coord_dofnum[c]; a++) {
+      if (!startsTree(m, dof, a)) continue;
+      for (int b = 0; b < a; b++) {
+        if (startsTree(m, dof, b)) dj_coupleRows(pattern, dof[a], dof[b]);
+      }
+    }
+  }
+}
+
+// ---- places ------------------------------------------------------------------------------------
+
+void dj_setPlace(djPlace* p, const djModel* m, const double* mocap_pos, const double* mocap_quat) {
+  dj_kinematics(&p->kin, m, p->q, mocap_pos, mocap_quat);
+  dj_setCoordinates(&p->coord, m, p->q, &p->kin);
+}
+
+void dj_copyPlace(djPlace* dest, const djModel* m, const djPlace* src) {
+  memcpy(dest->q, src->q, (size_t)m->nq * sizeof(double));
+  dj_copyPoses(&dest->kin, m, &src->kin);
+  memcpy(dest->coord.x, src->coord.x, (size_t)m->ncoord * sizeof(double));
+}
+
+void dj_openPlace(djPlace* p, const djModel* m, const djVec3* ref) {
+  dj_motionSubspace(&p->kin, m, ref);
+  dj_setCoordinateJacobian(&p->coord, m, &p->kin, ref);
+}

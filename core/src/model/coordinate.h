@@ -1,0 +1,93 @@
+// Scalar coordinates x(q), on which springs, dampers, limits and actuators act: the coordinate of
+// each slide and hinge, in the order of joints, the length of each tendon, and the way of each
+// slider that an actuator moves by a crank.
+//
+// The dofs that move coordinate c are coord_dof[coord_dofadr[c] ...], ascending. A joint's own has
+// dx/dq = 1, a fixed tendon its coefficients; the others bend: they are sums of spans (span.h).
+
+#ifndef DJ_MODEL_COORDINATE_H_
+#define DJ_MODEL_COORDINATE_H_
+
+#include "math/block_matrix.h"
+#include "model/kinematics.h"
+
+// Those that springs, dampers, limits and friction act along come first: all but sliders'.
+static inline int dj_linkCoordinates(const djModel* m) { return m->ncoord - m->ncrank; }
+
+// Number of what coordinate c < dj_linkCoordinates belongs to, whose arrays are jnt_NAME and
+// tendon_NAME of n columns.
+#define DJ_LINK(m, c, name, n)                                                              \
+  (((m)->coord_type[c] == DJ_COORD_JOINT ? (m)->jnt_##name : (m)->tendon_##name) +          \
+   (n) * (m)->coord_id[c])
+
+// All of them at one configuration.
+typedef struct djCoordinates {
+  double* x;           // (ncoord)
+  double* J;           // (ncoorddof) dx/dq, of the dofs in coord_dof
+} djCoordinates;
+
+// A configuration: coordinates, poses and motion subspaces, scalar coordinates. Arrays are the
+// caller's.
+typedef struct djPlace {
+  double* q;           // (nq)
+  djKin kin;
+  djCoordinates coord;
+} djPlace;
+
+// Poses and scalar coordinates at place->q; then, about ref, what derivatives need.
+void dj_setPlace(djPlace* place, const djModel* model, const double* mocap_pos,
+                 const double* mocap_quat);
+void dj_copyPlace(djPlace* dest, const djModel* model, const djPlace* src);   // what the first sets
+void dj_openPlace(djPlace* place, const djModel* model, const djVec3* ref);
+
+// Bytes of the arrays, and a djCoordinates whose arrays lie in memory of that size, with what is
+// constant of J.
+size_t dj_coordinatesSize(const djModel* model);
+djCoordinates dj_initCoordinates(const djModel* model, void* memory);
+
+// x at qpos (nq), whose poses are kin.
+void dj_setCoordinates(djCoordinates* coord, const djModel* model, const double* qpos,
+                       const djKin* kin);
+
+// J there; motion subspaces about ref must be set.
+void dj_setCoordinateJacobian(djCoordinates* coord, const djModel* model, const djKin* kin,
+                              const djVec3* ref);
+
+// x is not linear in q: its Hessian is not zero. Any of them.
+bool dj_coordinateBends(const djModel* model, int c);
+bool dj_anyBends(const djModel* model);
+
+// The Hessian of coordinate c times f: nested derivatives by poses to N (nbody x 36), what couples
+// two bodies to H (lower triangle).
+void dj_addCoordinateCurvature(double* N, djMatrix* H, const djModel* model, const djKin* kin,
+                               const djVec3* ref, int c, double f);
+
+// Adds f dx/d pose of coordinate c to wrenches (nbody x 6) about ref; and f times what its second
+// derivatives make of twists z (nbody x 6) to C, as the cotangents of frame_param.h.
+void dj_addCoordinateWrench(double* W, const djModel* model, const djKin* kin, const djVec3* ref,
+                            int c, double f);
+void dj_addCoordinateCotangents(double* C, const djModel* model, const djKin* kin,
+                               const djVec3* ref, int c, double f, const double* z);
+
+// Adds the derivative of f x by site/pos to site (nsite x 3); of f dx/dq z, twists z (nbody x 6).
+void dj_addCoordinateSites(double* site, const djModel* model, const djKin* kin, int c, double f);
+void dj_addCoordinateSitesSecond(double* site, const djModel* model, const djKin* kin,
+                                 const djVec3* ref, int c, double f, const double* z);
+
+// Derivative of dx/dq v of coordinate c, v (nv) held, along its k-th dof.
+double dj_coordinateRateSlope(const djModel* model, const djKin* kin, const djVec3* ref, int c,
+                              const double* v, int k);
+
+// Pairs of trees that a coordinate couples.
+void dj_coupleCoordinates(djPattern* pattern, const djModel* model);
+
+// dx/dq of coordinate c times z (nv).
+static inline double dj_coordinateRate(const djCoordinates* coord, const djModel* m, int c,
+                                       const double* z) {
+  double sum = 0;
+  int first = m->coord_dofadr[c];
+  for (int k = first; k < first + m->coord_dofnum[c]; k++) sum += coord->J[k] * z[m->coord_dof[k]];
+  return sum;
+}
+
+#endif  // DJ_MODEL_COORDINATE_H_

@@ -1,0 +1,149 @@
+#include "model/inverse_dynamics.h"
+
+#include "base/arena.h"
+#include "math/spatial.h"
+#include "model/body_inertia.h"
+#include "model/momentum.h"
+
+
+#include <string.h>
+
+static void layout(djInverse* d, djArena* a, const djModel* m) {
+  size_t nb = 6 * (size_t)m->nbody, nv = 6 * (size_t)m->nv;
+  d->V = dj_take(a, nb, sizeof(double));
+  d->A = dj_take(a, nb, sizeof(double));
+  d->F = dj_take(a, nb, sizeof(double));
+  d->L = dj_take(a, nv, sizeof(double));
+  d->K = dj_take(a, nv, sizeof(double));
+  d->Lv = dj_take(a, nv, sizeof(double));
+}
+
+size_t dj_inverseSize(const djModel* m) {
+  djInverse d;
+  djArena a = {NULL, 0};
+  layout(&d, &a, m);
+  return a.used;
+}
+
+djInverse dj_initInverse(const djModel* m, void* memory) {
+  djInverse d;
+  djArena a = {memory, 0};
+  layout(&d, &a, m);
+  return d;
+}
+
+// Lv of the dofs of body b, once L is known: backward from the twist of the body.
+static void addBehind(djInverse* d, const djModel* m, const djKin* kin, int b,
+                      const double* qvel) {
+  djSix V = dju_load6(d->V + 6 * b);
+  int first = m->body_dofadr[b];
+  for (int i = first + m->body_dofnum[b] - 1; i >= first; i--) {
+    int rotation = dj_rotationDof(m, m->dof_jnt[i]);
+    djSix S = dju_load6(kin->S + 6 * i), L = dju_load6(d->L + 6 * i);
+    dju_store6(d->Lv + 6 * i, dju_add6(L, dju_crossTwist(S, V)));
+    if (rotation >= 0 && i > rotation) continue;
+    int last = rotation == i ? i + 2 : i;
+    for (int k = i; k <= last; k++) V = dju_madd6(V, -qvel[k], dju_load6(kin->S + 6 * k));
+  }
+}
+
+// Twists and accelerations from the root outward, with L and K of every dof.
+static void moveBodies(djInverse* d, const djModel* m, const djKin* kin, const double* qvel,
+                       const double* qacc) {
+  memset(d->V, 0, (size_t)m->nbody * 6 * sizeof(double));
+  memset(d->A, 0, (size_t)m->nbody * 6 * sizeof(double));
+  for (int b = 1; b < m->nbody; b++) {
+    if (m->body_lastdof[b] < 0) continue;
+    int up = m->body_parent[b], first = m->body_dofadr[b];
+    djSix V = dju_load6(d->V + 6 * up), A = dju_load6(d->A + 6 * up), U = V, AU = A;
+    for (int i = first; i < first + m->body_dofnum[b]; i++) {
+      int rotation = dj_rotationDof(m, m->dof_jnt[i]);
+      if (rotation < 0 || i <= rotation) {
+        U = V;
+        AU = A;
+      }
+      djSix S = dju_load6(kin->S + 6 * i), L = dju_crossTwist(S, U);
+      dju_store6(d->L + 6 * i, L);
+      dju_store6(d->K + 6 * i, dju_sub6(dju_crossTwist(S, AU), dju_crossTwist(L, U)));
+      V = dju_madd6(V, qvel[i], S);
+      A = dju_madd6(dju_madd6(A, qacc[i], S), -qvel[i], L);
+    }
+    dju_store6(d->V + 6 * b, V);
+    dju_store6(d->A + 6 * b, A);
+    addBehind(d, m, kin, b, qvel);
+  }
+}
+
+void dj_inverseDynamics(double* tau, djInverse* d, const djModel* m, const djKin* kin,
+                        const djVec3* ref, const double* armature, const double* qvel,
+                        const double* qacc) {
+  moveBodies(d, m, kin, qvel, qacc);
+  memset(d->F, 0, (size_t)m->nbody * 6 * sizeof(double));
+  for (int b = 1; b < m->nbody; b++) {
+    if (m->body_lastdof[b] < 0) continue;
+    djInertia I = dj_bodyInertia(m, kin, ref, b);
+    djSix V = dju_load6(d->V + 6 * b), A = dju_load6(d->A + 6 * b);
+    djSix bias = dju_crossWrench(V, dju_mulInertia(&I, V));
+    dju_store6(d->F + 6 * b, dju_add6(dju_mulInertia(&I, A), bias));
+  }
+  dj_gatherWrench(d->F, m);
+  for (int i = 0; i < m->nv; i++) tau[i] = armature[m->dof_jnt[i]] * qacc[i];
+  dj_projectWrench(tau, m, kin, d->F);
+}
+
+// B += [x -> I (x x V) + x x* h + V x* (I x)], h = I V.
+static void addCoriolis(double B[36], const djInertia* I, djSix V) {
+  djSix h = dju_mulInertia(I, V);
+  for (int c = 0; c < 6; c++) {
+    double e[6] = {0};
+    e[c] = 1;
+    djSix x = dju_load6(e), y = dju_mulInertia(I, dju_crossTwist(x, V));
+    y = dju_add6(y, dju_crossWrench(x, h));
+    y = dju_add6(y, dju_crossWrench(V, dju_mulInertia(I, x)));
+    dju_store6(e, y);
+    for (int r = 0; r < 6; r++) B[6 * r + c] += e[r];
+  }
+}
+
+// The first dof of the same rotation as dof j, or j itself.
+static int rotationStart(const djModel* m, int j) {
+  int first = dj_rotationDof(m, m->dof_jnt[j]);
+  return first >= 0 && j > first ? first : j;
+}
+
+// Dq_ij += S_i . (S_j x* F_j) for j below i.
+static void addTurned(djMatrix* Dq, const djInverse* d, const djModel* m, const djKin* kin) {
+  for (int j = 0; j < m->nv; j++) {
+    djSix F = dju_load6(d->F + 6 * m->dof_body[j]);
+    djSix f = dju_crossWrench(dju_load6(kin->S + 6 * j), F);
+    for (int i = m->dof_parent[rotationStart(m, j)]; i >= 0; i = m->dof_parent[i]) {
+      *dj_own(Dq, i, j) += dju_dot6(dju_load6(kin->S + 6 * i), f);
+    }
+  }
+}
+
+void dj_inverseDerivatives(djMatrix* Dq, djMatrix* Dv, djMatrix* M, double* N, double* B,
+                           const djInverse* d, const djModel* m, const djKin* kin,
+                           const djVec3* ref, const double* armature) {
+  size_t size = (size_t)m->nbody * 36 * sizeof(double);
+  memset(N, 0, size);
+  memset(B, 0, size);
+  for (int b = 1; b < m->nbody; b++) {
+    if (m->body_lastdof[b] < 0) continue;
+    djInertia I = dj_bodyInertia(m, kin, ref, b);
+    dju_addInertia(N + 36 * b, &I);
+    addCoriolis(B + 36 * b, &I, dju_load6(d->V + 6 * b));
+  }
+  dj_gatherMatrix(N, m);
+  dj_gatherMatrix(B, m);
+  djKin axis_cross = *kin;   // L_j in place of S_j
+  axis_cross.S = d->L;
+  dj_projectMixed(M, m, kin, kin, N);
+  for (int i = 0; i < m->nv; i++) *dj_own(M, i, i) += armature[m->dof_jnt[i]];
+  dj_projectMixed(Dv, m, kin, kin, B);
+  dj_projectAxisCross(Dv, 1, m, kin, N, d->Lv);
+  dj_projectAxisCross(Dq, 1, m, kin, N, d->K);
+  for (size_t k = 0; k < (size_t)m->nbody * 36; k++) B[k] = -B[k];
+  dj_projectMixed(Dq, m, kin, &axis_cross, B);
+  addTurned(Dq, d, m, kin);
+}

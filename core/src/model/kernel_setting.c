@@ -1,0 +1,229 @@
+#include "model/kernel_setting.h"
+
+#include "base/status.h"
+#include "model/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+int dj_contactNamed(const char* name) {
+  if (!name || !name[0]) return DJ_CONTACT_DEFAULT;
+  return dj_kernelNamed(name);   // "none": -1
+}
+
+const char* dj_contactWord(int contact) {
+  if (contact == DJ_CONTACT_DEFAULT) return "";
+  return contact == DJ_CONTACT_NONE ? "none" : dj_kernelName(contact);
+}
+
+int dj_settingParam(int i) {
+  int slots = dj_settingSlots();
+  for (int slot = 0; slot < slots && i >= 0; slot++) {
+    if (dj_settingEntry(slot) && i-- == 0) return slot;
+  }
+  return -1;
+}
+
+int dj_settingParams(int slot) {
+  int n = 0;
+  for (int k = 0; k < slot; k++) n += dj_settingEntry(k) != NULL;
+  return n;
+}
+
+bool dj_settingInRange(const djSetting* row, double value) {
+  if (value == 0) return row->zero || row->kind == DJ_SETTING_CHOICE;
+  return (value > 0 || (row->negative && value < 0)) && (row->below == 0 || value < row->below);
+}
+
+void dj_mirrorSetting(djModel* m, int slot) {
+  int kernel;
+  const djSetting* row = dj_settingOfSlot(&kernel, slot);
+  if (!row->field || row->kind != DJ_SETTING_REAL) return;
+  dj_storeRow(&m->opt, row, &m->kernel_given[slot]);
+  if (row->per_geom) return;
+  memcpy((char*)m + row->in_force_offset, &m->kernel_setting[slot], sizeof(double));
+}
+
+// ------------------------------------------ definitions ----------------------------------------
+
+// " separating_plane, none" for messages.
+static void listNames(char* text, size_t size) {
+  text[0] = 0;
+  for (int k = 0; k < dj_kernelCount(); k++) {
+    size_t n = strlen(text);
+    snprintf(text + n, size - n, "%s, ", dj_kernelName(k));
+  }
+  size_t n = strlen(text);
+  snprintf(text + n, size - n, "none");
+}
+
+static djStatus checkName(const char* contact, const char* kind, const char* name, int id,
+                          djError* err) {
+  if (!contact || !contact[0] || strcmp(contact, "none") == 0) return DJ_OK;
+  if (dj_kernelNamed(contact) >= 0) return DJ_OK;
+  char names[200];
+  listNames(names, sizeof names);
+  return dj_fail(err, DJ_INVALID, "%s: contact: unknown value '%.100s', expected one of %s",
+                 dj_elementText(kind, name, id).text, contact, names);
+}
+
+// The element that a setting is of, for messages.
+static djElementText ownerOf(const djModelDef* def, const djSettingDef* s) {
+  if (s->pair >= 0 && s->pair < def->npair) {
+    return dj_elementText("pair", def->pair[s->pair].name, s->pair);
+  }
+  if (s->geom >= 0 && s->geom < def->ngeom) {
+    return dj_elementText("geom", def->geom[s->geom].name, s->geom);
+  }
+  djElementText text;
+  snprintf(text.text, sizeof text.text, "contact/%.80s", s->model ? s->model : "");
+  return text;
+}
+
+static bool ofModel(const djSettingDef* s) { return s->model && s->model[0]; }
+
+static djStatus checkValue(const djModelDef* def, const djSettingDef* s,
+                           const djSetting* row, djError* err) {
+  djProblemText what;
+  const char* problem = dj_rowProblem(&what, row, &s->value, false);
+  if (!problem && row->per_geom && s->pair >= 0) problem = "is of a geom, not of a pair";
+  if (!problem) return DJ_OK;
+  return dj_fail(err, DJ_INVALID, "%s: %s: %s", ownerOf(def, s).text, row->name, problem);
+}
+
+static djStatus checkSetting(const djModelDef* def, int i, djError* err) {
+  const djSettingDef* s = &def->setting[i];
+  bool model = ofModel(s), geom = s->geom >= 0, pair = s->pair >= 0;
+  if (!s->name || geom + pair + model != 1 || s->geom >= def->ngeom || s->pair >= def->npair) {
+    return dj_fail(err, DJ_INVALID, "setting #%d: is of one geom, pair or contact model", i);
+  }
+  int kernel, n, first, only = model ? dj_kernelNamed(s->model) : -1;
+  if (model && only < 0) {
+    return dj_fail(err, DJ_INVALID, "setting #%d: there is no contact model '%.100s'", i,
+                   s->model);
+  }
+  dj_kernelSettings(&n, &first, only);
+  bool found = false;
+  for (int slot = 0; (slot = dj_settingNamed(s->name, slot)) >= 0; slot++) {
+    const djSetting* row = dj_settingOfSlot(&kernel, slot);
+    if (model && kernel != only) continue;
+    djStatus status = checkValue(def, s, row, err);
+    if (status < 0) return status;
+    if (model && row->field) {
+      return dj_fail(err, DJ_INVALID, "%s: %s is one of the options", ownerOf(def, s).text,
+                     s->name);
+    }
+    found = true;
+  }
+  if (found) return DJ_OK;
+  return dj_fail(err, DJ_INVALID, "%s: there is no contact setting '%.100s'",
+                 ownerOf(def, s).text, s->name);
+}
+
+djStatus dj_checkContact(const djModelDef* def, djError* err) {
+  djStatus status = DJ_OK;
+  for (int i = 0; i < def->ngeom && status == DJ_OK; i++) {
+    status = checkName(def->geom[i].contact, "geom", def->geom[i].name, i, err);
+  }
+  for (int i = 0; i < def->npair && status == DJ_OK; i++) {
+    status = checkName(def->pair[i].contact, "pair", def->pair[i].name, i, err);
+  }
+  for (int i = 0; i < def->nsetting && status == DJ_OK; i++) status = checkSetting(def, i, err);
+  return status;
+}
+
+int dj_ownSettings(const djModelDef* def) {
+  int n = 0;
+  for (int i = 0; i < def->nsetting; i++) n += !ofModel(&def->setting[i]);
+  return n;
+}
+
+// What a model has been given by name; options come when rules are applied.
+static void fillGiven(djModel* m, const djSettingDef* s) {
+  int n, first, only = dj_kernelNamed(s->model), slot = 0, kernel;
+  dj_kernelSettings(&n, &first, only);
+  while ((slot = dj_settingNamed(s->name, slot)) >= 0) {
+    dj_settingOfSlot(&kernel, slot);
+    if (kernel == only) m->kernel_given[slot] = s->value;
+    slot++;
+  }
+}
+
+void dj_fillSettings(djModel* m, const djModelDef* def) {
+  int n = 0;
+  for (int i = 0; i < m->nkernelsetting; i++) m->kernel_given[i] = -1;
+  for (int i = 0; i < def->nsetting; i++) {
+    const djSettingDef* s = &def->setting[i];
+    if (ofModel(s)) {
+      fillGiven(m, s);
+      continue;
+    }
+    m->setting_slot[n] = dj_settingNamed(s->name, 0);
+    m->setting_geom[n] = s->geom;
+    m->setting_pair[n] = s->pair;
+    m->setting_value[n++] = s->value;
+  }
+}
+
+int dj_settingCount(const djModel* m) { return m->nsetting + m->nkernelsetting; }
+
+int dj_getSettings(djSettingDef* setting, const djModel* m) {
+  int n = 0, kernel;
+  for (int slot = 0; slot < m->nkernelsetting; slot++) {
+    const djSetting* row = dj_settingOfSlot(&kernel, slot);
+    if (row->field || m->kernel_given[slot] < 0) continue;
+    setting[n++] = (djSettingDef){row->name, dj_kernelName(kernel), -1, -1, m->kernel_given[slot]};
+  }
+  for (int i = 0; i < m->nsetting; i++) {
+    const djSetting* row = dj_settingOfSlot(&kernel, m->setting_slot[i]);
+    setting[n++] = (djSettingDef){row->name, NULL, m->setting_geom[i], m->setting_pair[i],
+                                  m->setting_value[i]};
+  }
+  return n;
+}
+
+// ------------------------------------------ pairs ----------------------------------------------
+
+// The more, the more it counts; 0: not of this pair. See djSettingDef.
+static double rankOf(const djModel* m, int i, int pair, int geom1, int geom2) {
+  int geom = m->setting_geom[i];
+  if (m->setting_pair[i] >= 0) return m->setting_pair[i] == pair ? INFINITY : 0;
+  if (geom != geom1 && geom != geom2) return 0;
+  bool higher = m->geom_priority[geom] > m->geom_priority[geom1 + geom2 - geom];
+  bool lower = m->geom_priority[geom] < m->geom_priority[geom1 + geom2 - geom];
+  return higher ? 4 : lower ? 1 : geom > geom1 + geom2 - geom ? 3 : 2;
+}
+
+unsigned dj_pairSettings(double* setting, const djModel* m, int kernel, int pair, int geom1,
+                         int geom2) {
+  int n, first, of;
+  unsigned own = 0;
+  double rank[DJ_MAX_OF_KERNEL] = {0};
+  const djSetting* row = dj_kernelSettings(&n, &first, kernel);
+  memcpy(setting, m->kernel_setting + first, (size_t)n * sizeof(double));
+  for (int i = 0; i < m->nsetting; i++) {
+    double now = rankOf(m, i, pair, geom1, geom2);
+    const char* name = dj_settingOfSlot(&of, m->setting_slot[i])->name;
+    for (int k = 0; k < n && now > 0; k++) {
+      if (now < rank[k] || row[k].per_geom || strcmp(row[k].name, name) != 0) continue;
+      setting[k] = m->setting_value[i];
+      rank[k] = now;
+      own |= 1u << k;
+    }
+  }
+  return own;
+}
+
+double dj_geomSetting(const djModel* m, int kernel, int row, int geom) {
+  int n, first, of;
+  const djSetting* rows = dj_kernelSettings(&n, &first, kernel);
+  double value = m->kernel_setting[first + row];
+  for (int i = 0; i < m->nsetting; i++) {
+    if (m->setting_geom[i] != geom) continue;
+    if (strcmp(dj_settingOfSlot(&of, m->setting_slot[i])->name, rows[row].name) == 0) {
+      value = m->setting_value[i];
+    }
+  }
+  return value;
+}

@@ -1,0 +1,86 @@
+// Settings of contact kernels: numbers that a user may give, and the rules by which they are found
+// where he does not. Every kernel brings its own rows (contact/kernel.h); here is what the layers
+// below contact know of them.
+//
+// The settings of all kernels of the table have slots in a row: kernel by kernel, in their order.
+// Those of the first kernel are fields of djOption, and so belong to the table of settings
+// (dijoco/setting.h) too; those of others have no `field`.
+
+#ifndef DJ_MODEL_KERNEL_SETTING_H_
+#define DJ_MODEL_KERNEL_SETTING_H_
+
+#include "model/setting.h"
+
+#include <dijoco/entry.h>
+#include <dijoco/model.h>
+
+#define DJ_MAX_OF_KERNEL 16   // settings
+
+// What default rules look at: sizes of the compiled scene.
+typedef struct djContactScale {
+  double radius;           // smallest inner radius of a colliding geom, m
+  double weight;           // of all that moves, N
+  double gravity;          // max(|gravity|, 9.81), m/s^2
+  double timestep;         // s
+} djContactScale;
+
+// What a setting has beside its row.
+typedef struct djKernelRule {
+  // The default, from the scene's scale and from the settings before it that are in force; NULL:
+  // the row's standard.
+  double (*rule)(const djContactScale* scale, const double* setting);
+  djEntry param;           // of the parameter `contact/KERNEL/name`; without a name: there is none
+} djKernelRule;
+
+// Names of the kernels of the table, and "none".
+extern const djChoice dj_contactNames[];
+
+// Kernels of the table, and the number of all slots.
+int dj_kernelCount(void);
+int dj_settingSlots(void);
+
+// A kernel's rows and its first slot; its name; the kernel of a name, or -1.
+const djSetting* dj_kernelSettings(int* n, int* first_slot, int kernel);
+const char* dj_kernelName(int kernel);
+int dj_kernelNamed(const char* name);
+
+// The row of a slot and its kernel, NULL: none; the first slot with this name from `slot` on, or
+// -1.
+const djSetting* dj_settingOfSlot(int* kernel, int slot);
+int dj_settingNamed(const char* name, int slot);
+
+// Settings that have derivatives count by themselves: the slot of the i-th, or -1; how many lie
+// before a slot; the parameter that a slot is, or NULL.
+int dj_settingParam(int i);
+int dj_settingParams(int slot);
+const djEntry* dj_settingEntry(int slot);
+
+// The row's bounds alone, which default rules may not leave either.
+bool dj_settingInRange(const djSetting* row, double value);
+
+// Copies what is given and in force to the fields that options and contact settings have for it.
+void dj_mirrorSetting(djModel* model, int slot);
+
+// ------------------------------ of single geoms and pairs ---------------------------------------
+
+// The model of a name, DJ_CONTACT_DEFAULT for none, and back ("" for that). Names that there are
+// not have been refused (dj_checkContact).
+int dj_contactNamed(const char* name);
+const char* dj_contactWord(int contact);
+
+// A definition's settings: what is wrong; how many are of single geoms and pairs; those of a model;
+// and back, at most dj_settingCount of them.
+djStatus dj_checkContact(const djModelDef* def, djError* err);
+int dj_ownSettings(const djModelDef* def);
+void dj_fillSettings(djModel* model, const djModelDef* def);
+int dj_settingCount(const djModel* model);
+int dj_getSettings(djSettingDef* setting, const djModel* model);
+
+// Settings of one pair of geoms (pair: its explicit pair, or -1) for a kernel, in force, into
+// setting. Returns bits of those that are not the scene's.
+unsigned dj_pairSettings(double* setting, const djModel* model, int kernel, int pair, int geom1,
+                         int geom2);
+// The same for a geom alone: the setting of a row.
+double dj_geomSetting(const djModel* model, int kernel, int row, int geom);
+
+#endif  // DJ_MODEL_KERNEL_SETTING_H_

@@ -1,0 +1,92 @@
+// The table of parameters: one row each.
+
+#include "model/kernel_setting.h"
+#include "model/param_row.h"
+
+#define OF(object_, kind_, name_, array)                                                \
+  .entry.name = kind_ "/N/" name_, .object = object_, .kind = kind_, .name = name_,     \
+  .offset = offsetof(djModel, array)
+#define BODY(name) OF(DJ_OBJ_BODY, "body", #name, body_##name)
+#define JOINT(name) OF(DJ_OBJ_JOINT, "joint", #name, jnt_##name)
+#define GEOM(name) OF(DJ_OBJ_GEOM, "geom", #name, geom_##name)
+#define TENDON(name) OF(DJ_OBJ_TENDON, "tendon", #name, tendon_##name)
+#define ACTUATOR(name) OF(DJ_OBJ_ACTUATOR, "actuator", #name, actuator_##name)
+#define OF_MODEL(kind_, name_, place)                                                   \
+  .entry.name = kind_ "/" #name_, .object = DJ_NOBJ, .kind = kind_, .name = #name_,     \
+  .offset = offsetof(djModel, place)
+// How many numbers, and entries of a derivative.
+#define NUMBERS(n) .nvalue = n, .ntangent = n
+#define TURN .nvalue = 4, .ntangent = 3, .rule = RULE_QUAT, .mirror = DJ_MIRROR_QUAT
+#define PLACE NUMBERS(3), .mirror = DJ_MIRROR_PLACES, .entry.unit = "m"
+#define SAY(unit_, help_) .entry.unit = unit_, .entry.help = help_
+#define HELP(help_) .entry.help = help_
+
+const djFieldRow dj_paramRows[DJ_NFIELD] = {
+    [DJ_FIELD_BODY_POS] = {BODY(pos), PLACE, HELP("place of its frame in the parent's")},
+    [DJ_FIELD_BODY_QUAT] = {BODY(quat), TURN, SAY("", "turn of its frame in the parent's")},
+    [DJ_FIELD_BODY_MASS] = {BODY(mass), NUMBERS(1), .rule = RULE_MASS, .force = true,
+                            SAY("kg", "mass")},
+    [DJ_FIELD_BODY_IPOS] = {BODY(ipos), PLACE, HELP("centre of mass in its frame")},
+    [DJ_FIELD_BODY_IQUAT] = {BODY(iquat), TURN, SAY("", "turn of the principal axes in its frame")},
+    [DJ_FIELD_BODY_INERTIA] = {BODY(inertia), NUMBERS(3), .rule = RULE_INERTIA, .force = true,
+                               SAY("kg m2", "principal moments of inertia")},
+    [DJ_FIELD_BODY_GRAVCOMP] = {BODY(gravcomp), NUMBERS(1),
+                                SAY("", "part of its weight that is held")},
+    [DJ_FIELD_JOINT_POS] = {JOINT(pos), PLACE, HELP("anchor in the body's frame")},
+    [DJ_FIELD_JOINT_AXIS] = {JOINT(axis), NUMBERS(3), .rule = RULE_AXIS,
+                             .mirror = DJ_MIRROR_AXIS, SAY("", "axis in the body's frame")},
+    [DJ_FIELD_JOINT_DAMPING] = {JOINT(damping), NUMBERS(1), .rule = RULE_NONNEGATIVE,
+                                .force = true, SAY("N s/m or N m s/rad", "of each dof")},
+    [DJ_FIELD_JOINT_STIFFNESS] = {JOINT(stiffness), NUMBERS(1), .rule = RULE_NONNEGATIVE,
+                                  .force = true, SAY("N/m or N m/rad", "of its spring")},
+    [DJ_FIELD_JOINT_SPRINGREF] = {OF(DJ_OBJ_JOINT, "joint", "springref", qpos_spring),
+                                  .rule = RULE_COORDINATES, .mirror = DJ_MIRROR_NUMBER,
+                                  SAY("m or rad", "coordinates at which its spring rests")},
+    [DJ_FIELD_JOINT_ARMATURE] = {JOINT(armature), NUMBERS(1), .rule = RULE_NONNEGATIVE,
+                                 .force = true,
+                                 SAY("kg or kg m2", "inertia of each dof beside the bodies'")},
+    [DJ_FIELD_JOINT_FRICTIONLOSS] = {JOINT(frictionloss), NUMBERS(1), .rule = RULE_NONNEGATIVE,
+                                     .force = true, SAY("N or N m", "dry friction of each dof")},
+    [DJ_FIELD_JOINT_RANGE] = {JOINT(range), NUMBERS(2), .rule = RULE_RANGE,
+                              SAY("m or rad", "its limits")},
+    [DJ_FIELD_GEOM_POS] = {GEOM(pos), PLACE, .shapes = true, HELP("place in the body's frame")},
+    [DJ_FIELD_GEOM_QUAT] = {GEOM(quat), TURN, .shapes = true, SAY("", "turn in the body's frame")},
+    [DJ_FIELD_GEOM_SIZE] = {GEOM(size), NUMBERS(3), .rule = RULE_SIZE, .shapes = true,
+                            SAY("m", "sizes, as MuJoCo's")},
+    [DJ_FIELD_GEOM_FRICTION] = {GEOM(friction), NUMBERS(3), .rule = RULE_NONNEGATIVE,
+                                SAY("", "coefficient of sliding, and two that are not used")},
+    [DJ_FIELD_MESH_VERT] = {OF(DJ_OBJ_MESH, "mesh", "vert", mesh_vert), .shapes = true,
+                            .mirror = DJ_MIRROR_PLACES,
+                            SAY("m", "vertices in the compiled mesh's frame")},
+    [DJ_FIELD_SITE_POS] = {OF(DJ_OBJ_SITE, "site", "pos", site_pos), PLACE,
+                           HELP("place in the body's frame")},
+    [DJ_FIELD_TENDON_STIFFNESS] = {TENDON(stiffness), NUMBERS(1), .rule = RULE_NONNEGATIVE,
+                                   .force = true, SAY("N/m", "of its spring")},
+    [DJ_FIELD_TENDON_DAMPING] = {TENDON(damping), NUMBERS(1), .rule = RULE_NONNEGATIVE,
+                                 .force = true, SAY("N s/m", "of its length's rate")},
+    [DJ_FIELD_TENDON_SPRINGLENGTH] = {OF(DJ_OBJ_TENDON, "tendon", "springlength",
+                                         tendon_lengthspring),
+                                      NUMBERS(2), .rule = RULE_LENGTHS,
+                                      SAY("m", "lengths between which its spring rests")},
+    [DJ_FIELD_TENDON_FRICTIONLOSS] = {TENDON(frictionloss), NUMBERS(1), .rule = RULE_NONNEGATIVE,
+                                      .force = true, SAY("N", "dry friction of its length")},
+    [DJ_FIELD_TENDON_RANGE] = {TENDON(range), NUMBERS(2), .rule = RULE_RANGE,
+                               SAY("m", "limits of its length")},
+    [DJ_FIELD_ACTUATOR_GAINPRM] = {ACTUATOR(gainprm), NUMBERS(3), .force = true,
+                                   SAY("", "gain: constant, by length, by velocity")},
+    [DJ_FIELD_ACTUATOR_BIASPRM] = {ACTUATOR(biasprm), NUMBERS(3), .force = true,
+                                   SAY("", "bias: constant, by length, by velocity")},
+    [DJ_FIELD_ACTUATOR_GEAR] = {ACTUATOR(gear), NUMBERS(6), .mirror = DJ_MIRROR_NONE,
+                                SAY("", "what its force is multiplied by")},
+    [DJ_FIELD_GRAVITY] = {OF_MODEL("option", gravity, opt.gravity), NUMBERS(3),
+                          .mirror = DJ_MIRROR_PLACES, SAY("m/s2", "acceleration of gravity")},
+    [DJ_FIELD_SETTING] = {.object = DJ_NOBJ, .kind = "contact", .name = "", NUMBERS(1),
+                          .offset = offsetof(djModel, kernel_setting), .rule = RULE_SETTING},
+};
+
+// Settings of kernels come last, each with its own entry.
+const djEntry* dj_parameterEntry(int i) {
+  if (i < 0) return NULL;
+  if (i < DJ_FIELD_SETTING) return &dj_paramRows[i].entry;
+  return dj_settingEntry(dj_settingParam(i - DJ_FIELD_SETTING));
+}

@@ -1,0 +1,259 @@
+// Settings by name: finding rows, reading, checking and storing what they describe.
+
+#include "model/kernel_setting.h"
+
+#include "base/status.h"
+#include "model/check.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---- rows -------------------------------------------------------------------------------------
+
+static djSettingTable firstKernel(void) {
+  int n, slot;
+  const djSetting* row = dj_kernelSettings(&n, &slot, 0);
+  return (djSettingTable){n, row};
+}
+
+const djSetting* dj_setting(int i) {
+  const djSettingTable tables[] = {dj_engineSettings, dj_contactSettings, firstKernel()};
+  for (int k = 0; k < 3 && i >= 0; i -= tables[k++].n) {
+    if (i < tables[k].n) return &tables[k].row[i];
+  }
+  return NULL;
+}
+
+const djSetting* dj_findSetting(const char* name, unsigned ways) {
+  const djSetting* s = NULL;
+  for (int i = 0; name && (s = dj_setting(i)); i++) {
+    if (strcmp(s->name, name) == 0) break;
+  }
+  return s && (ways == 0 || (s->ways & ways)) ? s : NULL;
+}
+
+// ---- names ------------------------------------------------------------------------------------
+
+void dj_expectName(char* what, size_t size, const char* name, bool first) {
+  size_t n = strlen(what);
+  snprintf(what + n, size - n, "%s%s", first ? ", expected one of " : ", ", name);
+}
+
+void dj_unknownChoice(char* what, size_t size, const char* text, const djChoice* choice) {
+  snprintf(what, size, "unknown value '%.100s'", text);
+  for (const djChoice* c = choice; c->name; c++) dj_expectName(what, size, c->name, c == choice);
+}
+
+void dj_unknownSetting(char* what, size_t size, unsigned ways) {
+  snprintf(what, size, "unknown setting");
+  bool first = true;
+  const djSetting* s;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    if (!(s->ways & ways)) continue;
+    dj_expectName(what, size, s->name, first);
+    first = false;
+  }
+}
+
+static const djChoice* findChoice(const djSetting* row, int value) {
+  for (const djChoice* c = row->choice; c && c->name; c++) {
+    if (c->value == value) return c;
+  }
+  return NULL;
+}
+
+const char* dj_choiceName(const djSetting* s, int value) {
+  const djChoice* c = s ? findChoice(s, value) : NULL;
+  return c ? c->name : "";
+}
+
+const djSetting* dj_contactSetting(int* model, int i) {
+  int kernel;
+  const djSetting* row = dj_settingOfSlot(&kernel, i);
+  if (model) *model = kernel;
+  return row;
+}
+
+const char* dj_contactName(djContactModel contact) {
+  return dj_choiceName(dj_findSetting("contact", 0), (int)contact);
+}
+
+const char* dj_integratorName(djIntegrator integrator) {
+  return dj_choiceName(dj_findSetting("integrator", 0), (int)integrator);
+}
+
+const char* dj_overlapName(djOverlap overlap) {
+  return dj_choiceName(dj_findSetting("overlap", 0), (int)overlap);
+}
+
+// ---- values -----------------------------------------------------------------------------------
+
+static void read(double* value, const char* place, const djSetting* row) {
+  int number;
+  if (row->kind == DJ_SETTING_REAL) {
+    memcpy(value, place, sizeof(double) * (size_t)row->size);
+  } else {
+    memcpy(&number, place, sizeof number);   // enumerators are ints too
+    *value = number;
+  }
+}
+
+void dj_readRow(double* value, const void* base, const djSetting* row) {
+  read(value, (const char*)base + row->offset, row);
+}
+
+void dj_storeRow(void* base, const djSetting* row, const double* value) {
+  char* place = (char*)base + row->offset;
+  int number = row->kind == DJ_SETTING_REAL ? 0 : (int)*value;
+  if (row->kind == DJ_SETTING_REAL) memcpy(place, value, sizeof(double) * (size_t)row->size);
+  else memcpy(place, &number, sizeof number);
+}
+
+void dj_getSetting(double* value, const djOption* option, const djSetting* s) {
+  if (value && option && s) dj_readRow(value, option, s);
+}
+
+void dj_settingInForce(double* value, const djModel* m, const djSetting* s) {
+  if (value && m && s) read(value, (const char*)m + s->in_force_offset, s);
+}
+
+// ---- rules ------------------------------------------------------------------------------------
+
+static const char* say(djProblemText* what, const char* text) {
+  snprintf(what->text, sizeof what->text, "%s", text);
+  return what->text;
+}
+
+// "is larger than 1e20"
+static const char* sayNumber(djProblemText* what, const char* text, double number) {
+  snprintf(what->text, sizeof what->text, "%s %g", text, number);
+  char* plus = strchr(what->text, '+');
+  if (plus) memmove(plus, plus + 1, strlen(plus));
+  return what->text;
+}
+
+static const char* numberProblem(djProblemText* what, const djSetting* row, double value) {
+  if (!isfinite(value)) return say(what, "is not finite");
+  if (value < 0 && !row->negative) {
+    return say(what, row->zero ? "must not be negative" : "must be positive");
+  }
+  if (value == 0 && !row->zero) return say(what, "must be positive");
+  if (row->below > 0 && !(value < row->below)) {
+    return sayNumber(what, "must be less than", row->below);
+  }
+  if (row->most > 0 && fabs(value) > row->most) {
+    return sayNumber(what, "is larger than", row->most);
+  }
+  return fabs(value) > 0 && fabs(value) < row->least
+             ? sayNumber(what, "is smaller than", row->least)
+             : NULL;
+}
+
+static const char* wholeProblem(djProblemText* what, const djSetting* row, double value) {
+  bool whole = fabs(value) <= INT_MAX && value == floor(value);
+  if (!whole) return say(what, "must be a whole number");
+  if (row->kind == DJ_SETTING_WHOLE) return numberProblem(what, row, value);
+  if (row->kind == DJ_SETTING_CHOICE) {
+    char number[24];
+    if (findChoice(row, (int)value)) return NULL;
+    snprintf(number, sizeof number, "%d", (int)value);
+    dj_unknownChoice(what->text, sizeof what->text, number, row->choice);
+    return what->text;
+  }
+  int bits = 0;
+  for (const djChoice* c = row->choice; c->name; c++) bits |= c->value;
+  return value < 0 || ((int)value & ~bits) ? say(what, "has unknown bits") : NULL;
+}
+
+const char* dj_rowProblem(djProblemText* what, const djSetting* row, const double* value,
+                          bool automatic) {
+  if (row->kind != DJ_SETTING_REAL) return wholeProblem(what, row, *value);
+  if (automatic && row->automatic && isfinite(*value) && *value < 0) return NULL;
+  const char* problem = NULL;
+  for (int k = 0; k < row->size && !problem; k++) problem = numberProblem(what, row, value[k]);
+  return problem;
+}
+
+djStatus dj_setSetting(djOption* option, const djSetting* s, const double* value, djError* err) {
+  djProblemText what;
+  if (!option || !s || !value) return dj_fail(err, DJ_INVALID, "option, setting or value: NULL");
+  const char* problem = dj_rowProblem(&what, s, value, true);
+  if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", s->name, problem);
+  dj_storeRow(option, s, value);
+  return DJ_OK;
+}
+
+// ---- settings that a source gives -------------------------------------------------------------
+
+static int indexOf(const djSetting* s) {
+  int i = 0;
+  while (dj_setting(i) && dj_setting(i) != s) i++;
+  return i;
+}
+
+bool dj_isGiven(const djSettings* settings, const djSetting* s) {
+  return settings && s && (settings->given >> indexOf(s) & 1);
+}
+
+djStatus dj_giveSetting(djSettings* settings, const djSetting* s, const double* value,
+                        djError* err) {
+  djProblemText what;
+  if (!settings || !s || !value) {
+    return dj_fail(err, DJ_INVALID, "settings, setting or value: NULL");
+  }
+  const char* problem = dj_rowProblem(&what, s, value, false);
+  if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", s->name, problem);
+  dj_storeRow(&settings->option, s, value);
+  settings->given |= 1ULL << indexOf(s);
+  return DJ_OK;
+}
+
+void dj_applySettings(djOption* option, const djSettings* settings) {
+  if (!option || !settings) return;
+  const djSetting* s;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    double value[3];
+    if (!(settings->given >> i & 1)) continue;
+    dj_readRow(value, &settings->option, s);
+    dj_storeRow(option, s, value);
+  }
+}
+
+// ---- options ----------------------------------------------------------------------------------
+
+djOption dj_defaultOption(void) {
+  djOption option = {0};
+  const djSetting* s;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    double automatic = -1;
+    dj_storeRow(&option, s, s->automatic ? &automatic : s->standard);
+  }
+  return option;
+}
+
+djOption dj_plainOption(const djOption* o) {
+  djOption plain = *o;
+  const djSetting* s;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    double value[3], automatic = -1;
+    dj_readRow(value, o, s);
+    if (s->automatic && value[0] < 0) dj_storeRow(&plain, s, &automatic);
+  }
+  return plain;
+}
+
+djStatus dj_checkOption(const djOption* o, djError* err) {
+  const djSetting* s;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    djProblemText what;
+    double value[3];
+    dj_readRow(value, o, s);
+    const char* problem = dj_rowProblem(&what, s, value, true);
+    if (!problem) continue;
+    return dj_fail(err, DJ_INVALID, "option: %s%s %s", s->name,
+                   s->kind == DJ_SETTING_CHOICE ? ":" : "", problem);
+  }
+  return DJ_OK;
+}

@@ -1,0 +1,41 @@
+// Values in structs that users set by name: the table of settings, and what any such table needs.
+
+#ifndef DJ_MODEL_SETTING_H_
+#define DJ_MODEL_SETTING_H_
+
+#include <dijoco/setting.h>
+
+// Rows that belong together, in the order in which they are listed.
+typedef struct djSettingTable {
+  int n;
+  const djSetting* row;
+} djSettingTable;
+
+// Rows of all tables, at most: djSettings has a bit for each.
+enum { DJ_MAX_SETTINGS = 63 };
+
+extern const djSettingTable dj_engineSettings, dj_contactSettings;   // then the first kernel's
+
+// Room for what is wrong with a value.
+typedef struct djProblemText {
+  char text[320];
+} djProblemText;
+
+// The numbers of a row in the struct at base, which its offset is in.
+void dj_readRow(double* value, const void* base, const djSetting* row);
+void dj_storeRow(void* base, const djSetting* row, const double* value);
+
+// "must be positive"..., or NULL; automatic: negative numbers that ask for the rule are fine.
+const char* dj_rowProblem(djProblemText* what, const djSetting* row, const double* value,
+                          bool automatic);
+
+// "unknown value 'text', expected one of ..."
+void dj_unknownChoice(char* what, size_t size, const char* text, const djChoice* choice);
+
+// "unknown setting, expected one of ...": those of these ways.
+void dj_unknownSetting(char* what, size_t size, unsigned ways);
+
+// Append ", expected one of NAME" to a text, or ", NAME" after the first.
+void dj_expectName(char* what, size_t size, const char* name, bool first);
+
+#endif  // DJ_MODEL_SETTING_H_

@@ -1,0 +1,82 @@
+// The table of settings: one row each.
+
+#include "model/check.h"
+#include "model/kernel_setting.h"
+
+#define PLACE(name) offsetof(djOption, name)
+#define OPTION(name)                                                                    \
+  #name, .field = "opt." #name, .offset = PLACE(name), .in_force = "opt." #name,        \
+         .in_force_offset = offsetof(djModel, opt) + PLACE(name), .size = 1
+#define VECTOR(name)                                                                    \
+  #name, .field = "opt." #name, .offset = PLACE(name), .in_force = "opt." #name,        \
+         .in_force_offset = offsetof(djModel, opt) + PLACE(name), .size = 3
+enum {
+  BY_FILES = DJ_BY_SCENE | DJ_BY_MJCF,
+  BY_ALL = BY_FILES | DJ_BY_TASK | DJ_BY_COMMAND | DJ_BY_PLUGIN,
+  BY_ALL_OUTSIDE = BY_ALL & ~DJ_BY_PLUGIN   // inside MuJoCo's step they are its own
+};
+
+static const djChoice integrators[] = {
+    {"position", DJ_POSITION}, {"variational", DJ_VARIATIONAL},
+    {"bdf1", DJ_BDF1},         {"midpoint", DJ_MIDPOINT},       {NULL, 0}};
+static const djChoice overlaps[] = {
+    {"recover", DJ_OVERLAP_RECOVER}, {"error", DJ_OVERLAP_ERROR}, {NULL, 0}};
+static const djChoice disableBits[] = {{"contact", DJ_DSBL_CONTACT},
+                                       {"limit", DJ_DSBL_LIMIT},
+                                       {"frictionloss", DJ_DSBL_FRICTIONLOSS},
+                                       {"spring", DJ_DSBL_SPRING},
+                                       {"damper", DJ_DSBL_DAMPER},
+                                       {"gravity", DJ_DSBL_GRAVITY},
+                                       {"clampctrl", DJ_DSBL_CLAMPCTRL},
+                                       {"filterparent", DJ_DSBL_FILTERPARENT},
+                                       {"actuation", DJ_DSBL_ACTUATION},
+                                       {NULL, 0}};
+
+static const djSetting engineRows[] = {
+    {OPTION(timestep), .kind = DJ_SETTING_REAL, .unit = "s", .symbol = "H",
+     .ways = BY_ALL_OUTSIDE, .mujoco = true, .least = DJ_SMALLEST, .most = DJ_LARGEST,
+     .standard = {0.002}, .help = "length of a step"},
+    {OPTION(integrator), .kind = DJ_SETTING_CHOICE, .choice = integrators, .unit = "",
+     .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .standard = {DJ_POSITION},
+     .help = "time integration"},
+    {VECTOR(gravity), .kind = DJ_SETTING_REAL, .unit = "m/s2", .symbol = "X,Y,Z",
+     .ways = DJ_BY_SCENE, .mujoco = true, .zero = true, .negative = true, .most = DJ_LARGEST,
+     .standard = {0, 0, -9.81}, .help = "acceleration of gravity"},
+    {VECTOR(wind), .kind = DJ_SETTING_REAL, .unit = "m/s", .symbol = "X,Y,Z",
+     .ways = DJ_BY_SCENE, .mujoco = true, .zero = true, .negative = true, .most = DJ_LARGEST,
+     .help = "velocity of the medium"},
+    {OPTION(density), .kind = DJ_SETTING_REAL, .unit = "kg/m3", .symbol = "D",
+     .ways = DJ_BY_SCENE, .mujoco = true, .zero = true, .most = DJ_LARGEST,
+     .help = "of the medium"},
+    {OPTION(viscosity), .kind = DJ_SETTING_REAL, .unit = "Pa s", .symbol = "V",
+     .ways = DJ_BY_SCENE, .mujoco = true, .zero = true, .most = DJ_LARGEST,
+     .help = "of the medium"},
+    {OPTION(disable), .kind = DJ_SETTING_FLAGS, .choice = disableBits, .unit = "",
+     .symbol = "NAMES", .ways = DJ_BY_SCENE, .mujoco = true,
+     .help = "what is left out, as MuJoCo's flags"},
+    {OPTION(tolerance), .kind = DJ_SETTING_REAL, .unit = "", .symbol = "T", .ways = BY_ALL,
+     .standard = {1e-4}, .help = "relative, of Newton's method"},
+    {OPTION(max_iterations), .kind = DJ_SETTING_WHOLE, .unit = "", .symbol = "N",
+     .ways = BY_ALL, .standard = {100}, .help = "of Newton's method, per step"},
+    {OPTION(frictionloss_eps), .kind = DJ_SETTING_REAL, .unit = "rad/s or m/s", .symbol = "V",
+     .ways = BY_ALL, .least = DJ_SMALLEST, .most = DJ_LARGEST_FORCE, .standard = {1e-3},
+     .help = "velocity below which friction loss of joints is viscous"},
+    {OPTION(gravity_ramp), .kind = DJ_SETTING_REAL, .unit = "s", .symbol = "T",
+     .ways = BY_FILES | DJ_BY_COMMAND, .zero = true,
+     .help = "in simulate and compare, gravity rises from 0 over this time"},
+};
+
+// Of all contact models; each has more.
+static const djSetting contactRows[] = {
+    {OPTION(contact), .kind = DJ_SETTING_CHOICE, .choice = dj_contactNames, .unit = "",
+     .symbol = "MODEL",
+     .ways = BY_ALL, .group = "contact", .standard = {DJ_SEPARATING_PLANE},
+     .help = "contact model"},
+    {OPTION(overlap), .kind = DJ_SETTING_CHOICE, .choice = overlaps, .unit = "",
+     .symbol = "NAME", .ways = BY_ALL, .group = "contact", .standard = {DJ_OVERLAP_RECOVER},
+     .help = "what to do with geoms that overlap at the start"},
+};
+
+#define COUNT(rows) ((int)(sizeof rows / sizeof rows[0]))
+const djSettingTable dj_engineSettings = {COUNT(engineRows), engineRows};
+const djSettingTable dj_contactSettings = {COUNT(contactRows), contactRows};

@@ -1,0 +1,67 @@
+// The table of what an optimizer takes: one row each.
+
+#include "base/status.h"
+#include "model/setting.h"
+
+#include <dijoco/optimize.h>
+
+#include <string.h>
+
+#define KEY(name_)                                                                       \
+  .name = #name_, .offset = offsetof(djOptimizer, name_), .size = 1, .kind = DJ_SETTING_REAL, \
+  .ways = DJ_BY_TASK | DJ_BY_COMMAND
+#define WHOLE(name_)                                                                     \
+  .name = #name_, .offset = offsetof(djOptimizer, name_), .size = 1, .kind = DJ_SETTING_WHOLE, \
+  .ways = DJ_BY_TASK | DJ_BY_COMMAND
+
+static const djSetting rows[] = {
+    {WHOLE(iterations), .unit = "", .symbol = "N", .standard = {100}, .zero = true,
+     .help = "at most this many"},
+    {KEY(rate), .unit = "", .symbol = "R", .standard = {0.01}, .help = "length of steps"},
+    {KEY(beta1), .unit = "", .symbol = "B", .standard = {0.9}, .zero = true, .below = 1,
+     .help = "weight of the past in the mean gradient"},
+    {KEY(beta2), .unit = "", .symbol = "B", .standard = {0.999}, .zero = true, .below = 1,
+     .help = "weight of the past in the mean square of the gradient"},
+    {KEY(epsilon), .unit = "", .symbol = "E", .standard = {1e-8},
+     .help = "added to the root of the mean square"},
+    {KEY(radius), .unit = "", .symbol = "R", .standard = {0.1},
+     .help = "length of the first step, largest one"},
+    {KEY(control_radius), .unit = "", .symbol = "R", .zero = true,
+     .help = "the same for controls and the start; 0: radius"},
+    {WHOLE(memory), .unit = "", .symbol = "N", .standard = {10}, .help = "stored pairs"},
+    {KEY(gradient_tolerance), .unit = "", .symbol = "T", .zero = true,
+     .help = "ends where no entry of the projected gradient is larger"},
+    {KEY(step_tolerance), .unit = "", .symbol = "T", .zero = true,
+     .help = "ends after a step that is no longer; 0: never"},
+};
+enum { NROW = sizeof rows / sizeof rows[0] };
+
+const djSetting* dj_optimizerKey(int i) { return i >= 0 && i < NROW ? &rows[i] : NULL; }
+
+double dj_getOptimizer(const djOptimizer* o, const djSetting* key) {
+  double value = 0;
+  if (o && key) dj_readRow(&value, o, key);
+  return value;
+}
+
+djStatus dj_setOptimizer(djOptimizer* o, const char* key, double value, djError* err) {
+  if (!o || !key) return dj_fail(err, DJ_INVALID, "optimizer or key: NULL");
+  djProblemText what = {""};
+  for (int i = 0; i < NROW; i++) {
+    if (strcmp(rows[i].name, key) != 0) continue;
+    const char* problem = dj_rowProblem(&what, &rows[i], &value, false);
+    if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", key, problem);
+    dj_storeRow(o, &rows[i], &value);
+    return DJ_OK;
+  }
+  for (int i = 0; i < NROW; i++) {
+    dj_expectName(what.text, sizeof what.text, rows[i].name, i == 0);
+  }
+  return dj_fail(err, DJ_INVALID, "%.100s: unknown key%s", key, what.text);
+}
+
+djOptimizer dj_defaultOptimizer(void) {
+  djOptimizer o = {.type = dj_optimizerEntry(0)->name};
+  for (int i = 0; i < NROW; i++) dj_storeRow(&o, &rows[i], rows[i].standard);
+  return o;
+}

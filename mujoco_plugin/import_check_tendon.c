@@ -1,0 +1,89 @@
+// Rows about tendons.
+
+#include "import_checks.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static bool carried(const mjModel* m, int i) {
+  return djm_tendonMoves(m, i) && !djm_tendonWraps(m, i);
+}
+
+static bool hasSpring(const mjModel* m, int i) {
+  return djm_tendonMoves(m, i) && !djm_disabled(m, mjDSBL_SPRING) &&
+         (m->tendon_stiffness[i] != 0 ||
+          !mju_isZero(m->tendon_stiffnesspoly + mjNPOLY * i, mjNPOLY));
+}
+
+static bool hasDamping(const mjModel* m, int i) {
+  return djm_tendonMoves(m, i) && !djm_disabled(m, mjDSBL_DAMPER) &&
+         (m->tendon_damping[i] != 0 || !mju_isZero(m->tendon_dampingpoly + mjNPOLY * i, mjNPOLY));
+}
+
+bool djm_tenSpringlength(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjtNum* rest = imp->m->tendon_lengthspring + 2 * i;
+  return carried(imp->m, i) && hasSpring(imp->m, i) && rest[0] < rest[1];
+}
+
+bool djm_tenSpringyield(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  return carried(m, i) && hasSpring(m, i) && m->tendon_plasticadr[i] >= 0 &&
+         m->tendon_springyield[i] > 0;
+}
+
+bool djm_tenFrictionloss(const djmImport* imp, int i, djmNote note) {
+  const mjModel* m = imp->m;
+  if (!carried(m, i) || djm_disabled(m, mjDSBL_FRICTIONLOSS) ||
+      !(m->tendon_frictionloss[i] > 0)) {
+    return false;
+  }
+  double creep = imp->def.option.frictionloss_eps;
+  snprintf(note, sizeof(djmNote),
+           "smoothed: a load of half the friction creeps at %.2g m/s (MuJoCo creeps too)",
+           creep * 0.5 / sqrt(0.75));
+  return true;
+}
+
+bool djm_tenRange(const djmImport* imp, int i, djmNote note) {
+  const mjModel* m = imp->m;
+  if (!carried(m, i) || !m->tendon_limited[i] || djm_disabled(m, mjDSBL_LIMIT)) {
+    return false;
+  }
+  double stiffness, damping;
+  djm_limitLaw(&stiffness, &damping, m, m->tendon_solref_lim + mjNREF * i,
+               m->tendon_solimp_lim + mjNIMP * i);
+  snprintf(note, sizeof(djmNote),
+           "the limit is a one-sided spring and damper, %.3g /s^2 and %.3g /s times the tendon's "
+           "effective inertia at qpos0: a steady load sinks in as deep as in MuJoCo beyond "
+           "solimp's width (%.2g m at 100 m/s^2), an impact less deep",
+           stiffness, damping, stiffness > 0 ? 100 / stiffness : INFINITY);
+  return true;
+}
+
+bool djm_tenActfrcrange(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  if (!carried(m, i) || !m->tendon_actfrclimited[i]) return false;
+  for (int k = 0; k < m->nactuator; k++) {
+    if (m->actuator_trntype[k] != mjTRN_TENDON || m->actuator_trnid[2 * k] != i) continue;
+    if (djm_actuatorLive(m, k) && djm_actuatorSupported(m, k)) return true;
+  }
+  return false;
+}
+
+bool djm_tenFork(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return carried(imp->m, i) && djm_tendonForks(imp->m, i);
+}
+
+// MuJoCo allows no armature there, and actuators have rows of their own.
+bool djm_tenWrap(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjModel* m = imp->m;
+  if (!djm_tendonMoves(m, i) || !djm_tendonWraps(m, i)) return false;
+  return hasSpring(m, i) || hasDamping(m, i) ||
+         (m->tendon_frictionloss[i] > 0 && !djm_disabled(m, mjDSBL_FRICTIONLOSS)) ||
+         (m->tendon_limited[i] && !djm_disabled(m, mjDSBL_LIMIT));
+}

@@ -1,0 +1,164 @@
+// Contact models and settings of single pairs and geoms, in <custom>:
+//
+//   text dijoco_contact/ELEMENT           a contact model
+//   numeric, text dijoco_SETTING/ELEMENT  a setting of the pair or geom, or
+//   numeric dijoco_contact/MODEL/SETTING  of all pairs of a model other than the first
+//
+// ELEMENT: name of an explicit pair, else of a geom, or a geom's "#id".
+
+#include "import.h"
+
+#include <dijoco/setting.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char kPrefix[] = "dijoco_", kContact[] = "dijoco_contact/";
+
+static djStatus refuse(djmImport* imp, const char* kind, const char* field, const char* why) {
+  snprintf(imp->err->text, sizeof(imp->err->text), "%s/%.100s: %.380s", kind, field, why);
+  return DJ_INVALID;
+}
+
+// A field of ours, as its text or its numbers.
+typedef struct Field {
+  const char *kind, *name;
+  const char* text;          // NULL: a numeric
+  int size;
+  double value;
+  const char* element;       // what follows the first '/'
+  char word[200];            // text without blanks at its end
+} Field;
+
+bool djm_isOwnSetting(const char* name) {
+  return strncmp(name, kPrefix, strlen(kPrefix)) == 0 && strchr(name, '/');
+}
+
+static Field openField(const char* kind, const char* name, const char* text) {
+  Field f = {.kind = kind, .name = name, .text = text, .element = strchr(name, '/') + 1};
+  if (!text) return f;
+  snprintf(f.word, sizeof(f.word), "%s", text);
+  for (size_t n = strlen(f.word); n > 0 && f.word[n - 1] == ' '; n--) f.word[n - 1] = '\0';
+  return f;
+}
+
+// The pair or geom that a name means; both -1: none.
+static void findElement(int* pair, int* geom, const djmImport* imp, const char* name) {
+  *pair = *geom = -1;
+  for (int i = 0; i < imp->def.npair && *pair < 0; i++) {
+    if (strcmp(imp->def.pair[i].name, name) == 0) *pair = i;
+  }
+  for (int i = 0; i < imp->def.ngeom && *pair < 0 && *geom < 0; i++) {
+    if (strcmp(imp->def.geom[i].name, name) == 0) *geom = i;
+  }
+  if (*pair >= 0 || *geom >= 0 || name[0] != '#') return;
+  char* end;
+  long id = strtol(name + 1, &end, 10);
+  if (end != name + 1 && !*end && id >= 0 && id < imp->def.ngeom) *geom = (int)id;
+}
+
+// The row of a setting's name (length), of a model or of any (-1).
+static const djSetting* findRow(const char* name, size_t length, int only) {
+  const djSetting* row;
+  int model;
+  for (int i = 0; (row = dj_contactSetting(&model, i)); i++) {
+    bool same = strlen(row->name) == length && strncmp(row->name, name, length) == 0;
+    if (same && (only < 0 || model == only)) break;
+  }
+  return row;
+}
+
+static djStatus readValue(double* value, djmImport* imp, const Field* f, const djSetting* row) {
+  if (!f->text) {
+    *value = f->value;
+    return f->size == 1 ? DJ_OK : refuse(imp, f->kind, f->name, "one number is expected");
+  }
+  char why[300] = "unknown value, expected one of";
+  for (const djChoice* c = row->choice; c && c->name; c++) {
+    size_t n = strlen(why);
+    *value = c->value;
+    if (strcmp(c->name, f->word) == 0) return DJ_OK;
+    snprintf(why + n, sizeof(why) - n, " %s", c->name);
+  }
+  if (row->choice) return refuse(imp, f->kind, f->name, why);
+  char* end;
+  *value = strtod(f->word, &end);
+  bool number = end != f->word && !*end;
+  return number ? DJ_OK : refuse(imp, f->kind, f->name, "is not a number");
+}
+
+// A field's settings into the next entry of the list.
+static djStatus addSetting(djmImport* imp, djSettingDef* list, const Field* f) {
+  djSettingDef s = {NULL, NULL, -1, -1, 0};
+  const char *first = f->name + strlen(kPrefix), *last = strrchr(f->name, '/');
+  const djSetting* row = NULL;
+  if (strncmp(f->name, kContact, strlen(kContact)) == 0 && last >= f->element) {
+    size_t length = (size_t)(last - f->element);
+    for (int k = 0; dj_contactName((djContactModel)k)[0] && !s.model; k++) {
+      const char* name = dj_contactName((djContactModel)k);
+      if (strlen(name) != length || strncmp(name, f->element, length) != 0) continue;
+      s.model = name;
+      row = findRow(last + 1, strlen(last + 1), k);
+    }
+    if (!s.model) return refuse(imp, f->kind, f->name, "there is no such contact model");
+  } else {
+    row = findRow(first, (size_t)(f->element - 1 - first), -1);
+    findElement(&s.pair, &s.geom, imp, f->element);
+    if (row && s.pair < 0 && s.geom < 0) {
+      return refuse(imp, f->kind, f->name, "there is no pair or geom of that name");
+    }
+  }
+  if (!row) return refuse(imp, f->kind, f->name, "there is no such contact setting");
+  djStatus status = readValue(&s.value, imp, f, row);
+  s.name = row->name;
+  if (status == DJ_OK) list[imp->def.nsetting++] = s;
+  return status;
+}
+
+static djStatus setModel(djmImport* imp, djGeomDef* geom, djPairDef* pair, const Field* f) {
+  int p, g;
+  findElement(&p, &g, imp, f->element);
+  if (p < 0 && g < 0) {
+    return refuse(imp, f->kind, f->name, "there is no pair or geom of that name");
+  }
+  char* name = djm_alloc(imp, strlen(f->word) + 1, 1);
+  if (!name) return DJ_NO_MEMORY;
+  strcpy(name, f->word);
+  *(p >= 0 ? &pair[p].contact : &geom[g].contact) = name;
+  return DJ_OK;
+}
+
+static int countFields(const mjModel* m) {
+  int n = 0;
+  for (int i = 0; i < m->nnumeric; i++) n += djm_isOwnSetting(djm_name(m, m->name_numericadr[i]));
+  for (int i = 0; i < m->ntext; i++) n += djm_isOwnSetting(djm_name(m, m->name_textadr[i]));
+  return n;
+}
+
+djStatus djm_importPairSettings(djmImport* imp, djGeomDef* geom, djPairDef* pair) {
+  const mjModel* m = imp->m;
+  int n = countFields(m);
+  djSettingDef* list = n > 0 ? djm_alloc(imp, (size_t)n, sizeof(*list)) : NULL;
+  if (n == 0) return DJ_OK;
+  if (!list) return DJ_NO_MEMORY;
+  imp->def.setting = list;
+  for (int i = 0; i < m->nnumeric; i++) {
+    const char* name = djm_name(m, m->name_numericadr[i]);
+    if (!djm_isOwnSetting(name)) continue;
+    Field f = openField("numeric", name, NULL);
+    f.size = m->numeric_size[i];
+    f.value = f.size > 0 ? m->numeric_data[m->numeric_adr[i]] : 0;
+    djStatus status = addSetting(imp, list, &f);
+    if (status != DJ_OK) return status;
+  }
+  for (int i = 0; i < m->ntext; i++) {
+    const char* name = djm_name(m, m->name_textadr[i]);
+    if (!djm_isOwnSetting(name)) continue;
+    Field f = openField("text", name, m->text_data + m->text_adr[i]);
+    bool model = strncmp(name, kContact, strlen(kContact)) == 0;
+    djStatus status = model ? setModel(imp, geom, pair, &f) : addSetting(imp, list, &f);
+    if (status != DJ_OK) return status;
+  }
+  return DJ_OK;
+}

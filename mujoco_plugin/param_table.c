@@ -1,0 +1,87 @@
+#include "param_table.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(array) offsetof(mjModel, array)
+static const djmParamRow rows[] = {
+    {"body/N/pos", AT(body_pos), 3, 3, DJM_ELEMENT, false, false},
+    {"body/N/quat", AT(body_quat), 4, 4, DJM_ELEMENT, false, true},
+    {"body/N/mass", AT(body_mass), 1, 1, DJM_ELEMENT, false, false},
+    {"body/N/ipos", AT(body_ipos), 3, 3, DJM_ELEMENT, true, false},
+    {"body/N/iquat", AT(body_iquat), 4, 4, DJM_ELEMENT, true, true},
+    {"body/N/inertia", AT(body_inertia), 3, 3, DJM_ELEMENT, false, false},
+    {"body/N/gravcomp", AT(body_gravcomp), 1, 1, DJM_ELEMENT, false, false},
+    {"joint/N/pos", AT(jnt_pos), 3, 3, DJM_ELEMENT, true, false},
+    {"joint/N/axis", AT(jnt_axis), 3, 3, DJM_ELEMENT, true, true},
+    {"joint/N/damping", AT(dof_damping), 1, 1, DJM_DOFS, false, false},
+    {"joint/N/stiffness", AT(jnt_stiffness), 1, 1, DJM_ELEMENT, false, false},
+    {"joint/N/springref", AT(qpos_spring), 0, 0, DJM_QPOS, false, false},
+    {"joint/N/armature", AT(dof_armature), 1, 1, DJM_DOFS, false, false},
+    {"joint/N/frictionloss", AT(dof_frictionloss), 1, 1, DJM_DOFS, false, false},
+    {"joint/N/range", AT(jnt_range), 2, 2, DJM_ELEMENT, false, false},
+    {"geom/N/pos", AT(geom_pos), 3, 3, DJM_ELEMENT, false, false},
+    {"geom/N/quat", AT(geom_quat), 4, 4, DJM_ELEMENT, false, true},
+    {"geom/N/size", AT(geom_size), 3, 3, DJM_ELEMENT, false, false},
+    {"geom/N/friction", AT(geom_friction), 3, 3, DJM_ELEMENT, false, false},
+    {"site/N/pos", AT(site_pos), 3, 3, DJM_ELEMENT, false, false},
+    {"tendon/N/stiffness", AT(tendon_stiffness), 1, 1, DJM_ELEMENT, false, false},
+    {"tendon/N/damping", AT(tendon_damping), 1, 1, DJM_ELEMENT, false, false},
+    {"tendon/N/springlength", AT(tendon_lengthspring), 2, 2, DJM_ELEMENT, false, false},
+    {"tendon/N/frictionloss", AT(tendon_frictionloss), 1, 1, DJM_ELEMENT, false, false},
+    {"tendon/N/range", AT(tendon_range), 2, 2, DJM_ELEMENT, false, false},
+    {"actuator/N/gainprm", AT(actuator_gainprm), 3, mjNGAIN, DJM_ELEMENT, false, false},
+    {"actuator/N/biasprm", AT(actuator_biasprm), 3, mjNBIAS, DJM_ELEMENT, false, false},
+    {"actuator/N/gear", AT(actuator_gear), 6, 6, DJM_OUTPUT, false, false},
+};
+enum { NROW = sizeof rows / sizeof rows[0] };
+
+const djmParamRow* djm_paramRow(int i) { return i >= 0 && i < NROW ? &rows[i] : NULL; }
+
+const djmParamRow* djm_findParam(const char* name) {
+  const char *first = strchr(name, '/'), *last = strrchr(name, '/');
+  if (!first || first == last) return NULL;
+  for (int i = 0; i < NROW; i++) {
+    const char* row = rows[i].name;
+    size_t kind = (size_t)(first - name);
+    if (strncmp(row, name, kind) == 0 && strncmp(row + kind, "/N/", 3) == 0 &&
+        strcmp(row + kind + 3, last + 1) == 0) {
+      return &rows[i];
+    }
+  }
+  return NULL;
+}
+
+bool djm_listParams(djmParamList* list, const djModel* model, const char* name) {
+  char pattern[64];
+  const char* slash = strchr(name, '/');
+  snprintf(pattern, sizeof pattern, "%.*s/*%s", (int)(slash - name), name, slash + 2);
+  int n = dj_matchParams(NULL, 0, model, pattern, NULL);
+  *list = (djmParamList){n > 0 ? n : 0, NULL};
+  if (n == DJ_NO_MEMORY) return false;
+  list->param = malloc(sizeof *list->param * (size_t)(list->n + 1));
+  if (list->param && dj_matchParams(list->param, list->n, model, pattern, NULL) == n) return true;
+  free(list->param);
+  return false;
+}
+
+mjtNum* djm_paramPlace(int* n, const mjModel* m, const djmParamRow* row, int id) {
+  static const int coordinates[] = {7, 4, 1, 1}, dofs[] = {6, 3, 1, 1};
+  mjtNum* array;
+  memcpy(&array, (const char*)m + row->array, sizeof array);
+  *n = row->width;
+  switch (row->place) {
+    case DJM_DOFS: *n = dofs[m->jnt_type[id]]; return array + m->jnt_dofadr[id];
+    case DJM_QPOS: *n = coordinates[m->jnt_type[id]]; return array + m->jnt_qposadr[id];
+    case DJM_OUTPUT: return array + row->stride * m->actuator_outadr[id];
+    default: return array + row->stride * id;
+  }
+}
+
+void djm_putParam(const mjModel* m, const djmParamRow* row, int id, const double* value) {
+  int n;
+  mjtNum* place = djm_paramPlace(&n, m, row, id);
+  for (int k = 0; k < n; k++) place[k] = value[row->place == DJM_DOFS ? 0 : k];
+}

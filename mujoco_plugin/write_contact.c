@@ -1,0 +1,127 @@
+// Contact models and settings of single pairs and geoms of a written scene (import_contact.c).
+
+#include "import.h"
+#include "write.h"
+
+#include <dijoco/setting.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void djm_pairName(char* name, size_t size, const djModel* m, int pair) {
+  const char* own = m->names + m->name_pair[pair];
+  if (own[0]) snprintf(name, size, "%s", own);
+  else snprintf(name, size, "pair#%d", pair);
+}
+
+bool djm_pairHasOwn(const djModel* m, int pair) {
+  bool own = m->pair_contact[pair] != DJ_CONTACT_DEFAULT;
+  for (int i = 0; i < m->nsetting; i++) own = own || m->setting_pair[i] == pair;
+  return own;
+}
+
+// The element of a field: dijoco_NAME/ELEMENT.
+static void fieldName(char* field, size_t size, const char* name, const djModel* m, int geom,
+                      int pair) {
+  char element[600];
+  const char* own = geom >= 0 ? dj_id2name(m, DJ_OBJ_GEOM, geom) : "";
+  if (pair >= 0) djm_pairName(element, sizeof element, m, pair);
+  else if (own[0]) snprintf(element, sizeof element, "%s", own);
+  else snprintf(element, sizeof element, "#%d", geom);
+  snprintf(field, size, "dijoco_%s/%s", name, element);
+}
+
+// Some pair of the scene is of a model.
+static bool inUse(const djModel* m, int model) {
+  bool used = (int)m->opt.contact == model;
+  for (int i = 0; i < m->ngeom; i++) used = used || m->geom_contact[i] == model;
+  for (int i = 0; i < m->npair; i++) used = used || m->pair_contact[i] == model;
+  return used;
+}
+
+static bool writeModel(djmWrite* w, int contact, int geom, int pair) {
+  char field[700];
+  if (contact == DJ_CONTACT_DEFAULT) return true;
+  fieldName(field, sizeof field, "contact", w->wanted, geom, pair);
+  return djm_setText(w, field, dj_contactName((djContactModel)contact));
+}
+
+bool djm_writeOwnSettings(djmWrite* w) {
+  const djModel* m = w->wanted;
+  const djSetting* row;
+  char field[700];
+  int model;
+  for (int i = 0; (row = dj_contactSetting(&model, i)); i++) {
+    if (row->field || (m->kernel_given[i] < 0 && !inUse(m, model))) continue;
+    snprintf(field, sizeof field, "dijoco_contact/%s/%s", dj_contactName((djContactModel)model),
+             row->name);
+    if (!djm_setNumber(w, field, m->kernel_setting[i])) return false;
+  }
+  for (int i = 0; i < m->ngeom; i++) {
+    if (!writeModel(w, m->geom_contact[i], i, -1)) return false;
+  }
+  for (int i = 0; i < m->npair; i++) {
+    if (!writeModel(w, m->pair_contact[i], -1, i)) return false;
+  }
+  for (int i = 0; i < m->nsetting; i++) {
+    row = dj_contactSetting(&model, m->setting_slot[i]);
+    fieldName(field, sizeof field, row->name, m, m->setting_geom[i], m->setting_pair[i]);
+    bool good = row->kind == DJ_SETTING_CHOICE
+                    ? djm_setText(w, field, dj_choiceName(row, (int)m->setting_value[i]))
+                    : djm_setNumber(w, field, m->setting_value[i]);
+    if (!good) return false;
+  }
+  return true;
+}
+
+static bool differs(djError* err, const char* field, double got, double wanted) {
+  snprintf(err->text, sizeof err->text,
+           "%.200s: could not be written: it is %.17g there, not %.17g", field, got, wanted);
+  return false;
+}
+
+// The value that a model has for an element; NAN: none.
+static double ownValue(const djModel* m, int slot, int geom, int pair) {
+  double value = NAN;
+  for (int i = 0; i < m->nsetting; i++) {
+    bool same = m->setting_slot[i] == slot && m->setting_geom[i] == geom;
+    if (same && m->setting_pair[i] == pair) value = m->setting_value[i];
+  }
+  return value;
+}
+
+bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tolerance,
+                          djError* err) {
+  char field[700];
+  const djSetting* row;
+  int model;
+  if (got->npair != wanted->npair) return true;   // explicit pairs are not written
+  for (int i = 0; (row = dj_contactSetting(&model, i)); i++) {
+    double a = got->kernel_setting[i], b = wanted->kernel_setting[i];
+    if (row->field || !inUse(wanted, model) || fabs(a - b) <= tolerance * fabs(b)) continue;
+    snprintf(field, sizeof field, "contact/%s/%s", dj_contactName((djContactModel)model),
+             row->name);
+    return differs(err, field, a, b);
+  }
+  for (int i = 0; i < wanted->ngeom; i++) {
+    if (got->geom_contact[i] == wanted->geom_contact[i]) continue;
+    fieldName(field, sizeof field, "contact", wanted, i, -1);
+    return differs(err, field, got->geom_contact[i], wanted->geom_contact[i]);
+  }
+  for (int i = 0; i < wanted->npair; i++) {
+    if (got->pair_contact[i] == wanted->pair_contact[i]) continue;
+    fieldName(field, sizeof field, "contact", wanted, -1, i);
+    return differs(err, field, got->pair_contact[i], wanted->pair_contact[i]);
+  }
+  for (int i = 0; i < wanted->nsetting; i++) {
+    int slot = wanted->setting_slot[i], geom = wanted->setting_geom[i];
+    double a = ownValue(got, slot, geom, wanted->setting_pair[i]);
+    double b = ownValue(wanted, slot, geom, wanted->setting_pair[i]);
+    if (fabs(a - b) <= tolerance * fmin(1, fabs(b))) continue;
+    row = dj_contactSetting(&model, slot);
+    fieldName(field, sizeof field, row->name, wanted, geom, wanted->setting_pair[i]);
+    return differs(err, field, a, b);
+  }
+  return true;
+}

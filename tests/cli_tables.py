@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Losses, parameters, maps and optimizers by the command: every row of `dijoco help TOPIC`, and
+patterns in --set and tasks."""
+import json
+import os
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
+import cli  # noqa: E402
+
+TASK = {"scene": "s.json", "horizon": 3, "loss": [{"type": "com", "target": [0, 0, 1]}],
+        "variables": [{"name": "qvel0"}]}
+SCENE = dict(cli.SCENE, geoms=cli.SCENE["geoms"] + [
+    {"name": "ball", "type": "sphere", "body": "arm", "size": [0.05, 0, 0], "pos": [0, 0, -0.9]}],
+    tendons=[{"name": "rope", "joints": ["hinge"], "coef": [0.5], "springlength": [0.1, 0.3],
+              "stiffness": 2, "limited": True, "range": [-1, 1]}],
+    sites=[{"name": "tip", "body": "arm", "pos": [0, 0, -1]}],
+    meshes=[{"name": "tetra", "vert": [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]}])
+ELEMENT = {"body": "arm", "joint": "hinge", "geom": "cube", "mesh": "tetra", "site": "tip",
+           "actuator": "motor", "tendon": "rope"}
+
+
+class Tables(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.scene = self.write("s.json", SCENE)
+
+    def rows(self, topic):
+        return self.run_json("help", topic)["rows"]
+
+    def grad(self, **more):
+        return self.run_json("grad", self.write("t.json", dict(TASK, **more)))
+
+    def test_losses(self):
+        for row in self.rows("losses"):
+            term = {"type": row["type"]}
+            for key in ("body", "body2", "joint"):
+                if "`%s`" % key in row["keys"]:
+                    term[key] = {"body": "box", "body2": "arm", "joint": "hinge"}[key]
+            if "`target`" in row["keys"]:
+                n = 4 if "4 numbers" in row["keys"] else 3 if "3 numbers" in row["keys"] else 1
+                term["target"] = [0.1, 0.2, 0.3, 0.4][:n]
+            with self.subTest(type=row["type"]):
+                found = self.grad(loss=[term])
+                self.assertEqual(found["terms"][0]["type"], row["type"])
+                self.assertEqual(found["terms"][0]["value"], found["loss"])
+                if n and "target" in term:
+                    bad = self.write("b.json", dict(TASK, loss=[dict(term, target="x")]))
+                    self.refused("grad", bad, names=["loss[0]: target"])
+        self.refused("grad", self.write("b.json", dict(TASK, loss=[{"type": "luck"}])),
+                     names=["luck"] + [row["type"] for row in self.rows("losses")])
+
+    def test_parameters(self):
+        for row in self.rows("parameters"):
+            kind, *_, field = row["name"].split("/")
+            name = row["name"].replace("/N/", "/%s/" % ELEMENT.get(kind, ""))
+            with self.subTest(name=name):
+                # What it is now, from a gradient's output; then set by the command and by a task.
+                found = self.grad(variables=[{"name": name}])["variables"][0]
+                value = found["value"]
+                if not value:
+                    continue
+                wanted = [1.125 * v for v in value]
+                if field in ("quat", "iquat", "axis"):
+                    wanted = value
+                text = ",".join("%.17g" % v for v in wanted)
+                task = self.write("t.json", dict(TASK, variables=[{"name": name}]))
+                by_command = self.run_json("grad", task, "--set", "%s=%s" % (name, text))
+                by_task = self.grad(variables=[{"name": name}], set={name: wanted})
+                for out in (by_command, by_task):
+                    for a, b in zip(out["variables"][0]["value"], wanted):
+                        self.assertAlmostEqual(a, b, delta=1e-15)
+                for bad in (text + ",1", "x", ""):
+                    self.refused("inspect", self.scene, "--set", "%s=%s" % (name, bad),
+                                 names=[name])
+                self.refused("grad", self.write("b.json", dict(TASK, set={name: value + [1]})),
+                             names=[name])
+
+    def test_optimizers(self):
+        rows = self.rows("optimizers")
+        types = [r["name"] for r in rows if r["keys"] and r["name"] != "all"]
+        keys = [r["name"] for r in rows if not r["keys"]]
+        self.assertGreaterEqual(len(keys), 10)
+        text = self.run_cli("optimize", "--help")[1]
+        task = self.write("t.json", TASK)
+        for key in keys:
+            option = "--" + key.replace("_", "-")
+            self.assertIn(option + " ", text)
+            for bad in ("-1", "x", "nan"):
+                self.refused("optimize", task, "--out", self.path("out"), option, bad,
+                             names=[option])
+            good = "0.5" if "beta" in key else "1"
+            self.refused("optimize", task, "--out", self.path("out"), option, good, option, good,
+                         names=[option + ": is given twice"])
+            self.refused("optimize", self.write("b.json", dict(TASK, optimizer={key: -1})), "--out",
+                         self.path("out"), names=["optimizer: " + key])
+        self.refused("optimize", task, "--out", self.path("out"), "--optimizer", "luck",
+                     names=["--optimizer", "luck"] + types)
+        self.refused("optimize", self.write("b.json", dict(TASK, optimizer={"type": "luck"})),
+                     "--out", self.path("out"), names=["luck"] + types)
+
+    def test_optimizer_is_used(self):
+        """Given on the command line as in the task: the same course, and the next task has it."""
+        given = dict(TASK, variables=[{"name": "qvel0", "index": [0, 1]}])
+        task = self.write("t.json", given)
+        how = {"type": "lbfgsb", "memory": 3, "radius": 0.02, "iterations": 4}
+        same = self.write("u.json", dict(given, optimizer=how))
+        first = self.run_json("optimize", same, "--out", self.path("a"))
+        other = self.run_json("optimize", task, "--out", self.path("b"), "--optimizer", "lbfgsb",
+                              "--memory", "3", "--radius", "0.02", "--iterations", "4")
+        self.assertEqual(first["loss_last"], other["loss_last"])
+        self.assertLess(other["loss_last"], other["loss_first"])
+        with open(os.path.join(self.path("b"), "task.json")) as f:
+            self.assertEqual(json.load(f)["optimizer"], how)
+
+    def test_maps(self):
+        names = [row["type"] for row in self.rows("maps")]
+        self.refused("grad", self.write("b.json", dict(
+            TASK, free={"z": {"value": [1]}}, maps=[{"type": "luck", "from": "z"}])),
+            names=["maps[0]", "luck"] + names)
+
+    def test_patterns(self):
+        out = self.path("out.json")
+        self.run_cli("convert", self.scene, "--set", "geom/*b*/friction=0.25,0,0", "--out", out)
+        with open(out) as f:
+            friction = {g["name"]: g.get("friction", [1])[0] for g in json.load(f)["geoms"]}
+        self.assertEqual(friction, {"floor": 1, "cube": 0.25, "ball": 0.25})
+        os.unlink(out)
+        found = self.grad(variables=[{"name": "geom/*b*/friction", "index": [0]},
+                                     {"name": "qvel0[joint/h*]"}])
+        self.assertEqual([v["name"] for v in found["variables"]],
+                         ["geom/cube/friction", "geom/ball/friction", "qvel0[joint/hinge]"])
+        self.refused("inspect", self.scene, "--set", "geom/jaw_*/size=1,1,1",
+                     names=["--set", "'geom/jaw_*/size'", "'cube'"])
+        self.refused("inspect", self.scene, "--set", "geom/*b*/size=1,1",
+                     names=["geom/cube/size", "expected 3 numbers"])
+        self.refused("grad", self.write("b.json", dict(TASK, variables=[{"name": "geom/q*/size"}])),
+                     names=["'geom/q*/size'", "'floor'"])
+
+
+if __name__ == "__main__":
+    unittest.main()

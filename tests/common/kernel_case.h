@@ -1,0 +1,133 @@
+// Pairs for tests that run over every row of the kernel table. Included after cmocka.
+
+#ifndef DJ_TESTS_KERNEL_CASE_H_
+#define DJ_TESTS_KERNEL_CASE_H_
+
+#include "common/pair_case.h"
+#include "common/worst.h"
+
+static const int kernelTypes[] = {DJ_PLANE, DJ_SPHERE,    DJ_CAPSULE, DJ_BOX,
+                                  DJ_MESH,  DJ_ELLIPSOID, DJ_CYLINDER};
+enum { NTYPE = sizeof kernelTypes / sizeof kernelTypes[0] };
+
+typedef void (*PairTest)(const djKernel* k, Random* r, int type_a, int type_b);
+
+// Every row of the table, or those whose shapes may not overlap, every pair of types.
+static inline void forKernels(PairTest test, uint64_t seed, bool barriers) {
+  for (int m = 0; m < dj_kernelCount(); m++) {
+    const djKernel* k = dj_kernel(m);
+    assert_non_null(k);
+    assert_true(k->state_size <= PAIR_STATE && k->nsetting <= DJ_MAX_OF_KERNEL);
+    assert_string_equal(k->name, dj_kernelName(m));
+    assert_int_equal(dj_kernelNamed(k->name), m);
+    if (barriers && k->overlaps) continue;
+    int pairs = 0;
+    for (int a = 0; a < NTYPE; a++) {
+      for (int b = 0; b < NTYPE; b++) {
+        if (!k->takes(kernelTypes[a], kernelTypes[b])) continue;
+        Random r = {seed + 100 * (uint64_t)(NTYPE * a + b)};
+        test(k, &r, kernelTypes[a], kernelTypes[b]);
+        pairs++;
+      }
+    }
+    assert_true(pairs > 0);
+  }
+}
+
+static inline void forAllPairs(PairTest test, uint64_t seed) { forKernels(test, seed, false); }
+static inline void forBarriers(PairTest test, uint64_t seed) { forKernels(test, seed, true); }
+
+// Repetitions of a long test: of pairs of curved shapes, which are many, a third.
+static inline int some(int n, int type_a, int type_b) {
+  bool curved = type_a == DJ_ELLIPSOID || type_a == DJ_CYLINDER || type_b == DJ_ELLIPSOID ||
+                type_b == DJ_CYLINDER;
+  return curved ? (n + 2) / 3 : n;
+}
+
+static inline double largest(const double* x, int n) {
+  double worst = 0;
+  for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(x[i]));
+  return worst;
+}
+
+static inline double distance(const double* x, const double* y, int n) {
+  double worst = 0;
+  for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(x[i] - y[i]));
+  return worst;
+}
+
+// Settings by a kernel's rules, those of the first one as the case has them.
+static inline void useKernel(PairCase* c, const djKernel* k) {
+  const djContactScale scale = {1, 1, 9.81, 0.01};
+  double given[DJ_MAX_OF_KERNEL];
+  for (int i = 0; i < DJ_MAX_OF_KERNEL; i++) given[i] = -1;
+  c->kernel = k;
+  if (k == &dj_separatingPlane) return;
+  assert_int_equal(dj_applyRules(c->setting, k, &scale, given, NULL), DJ_OK);
+}
+
+static inline double rangeOf(const djKernel* k, PairCase* c) { return k->range(pairInput(c)->setting); }
+
+// The gap that is a part of the range; where that is zero or infinite, of a length.
+static inline double gapOf(const djKernel* k, PairCase* c, double part) {
+  double range = rangeOf(k, c);
+  if (range == 0) return -0.05 * (1 - part);
+  return part * (range < INFINITY ? range : 1);
+}
+
+// Begin with the case's start poses on a new state.
+static inline djStatus beginNew(const djKernel* k, PairCase* c) {
+  memset(&c->state, 0, sizeof c->state);
+  djPairInput in = *pairInput(c);
+  in.pose_a = &c->start[0];
+  in.pose_b = &c->start[1];
+  return dj_beginPair(k, stateOf(c), &in);
+}
+
+static inline djStatus startCase(double jac[144], double rate_jac[144], const djKernel* k, PairCase* c) {
+  memset(rate_jac, 0, 144 * sizeof(double));
+  return dj_startPair(jac, c->apart ? rate_jac : NULL, k, stateOf(c), pairInput(c));
+}
+
+static double twist_jac[144];   // of the last evaluation
+
+static inline void evalCase(djPairOutput* out, const djKernel* k, PairCase* c, int flags) {
+  memset(out, 0xff, sizeof *out);
+  memset(twist_jac, k->uses_twist ? 0xff : 0, sizeof twist_jac);
+  out->twist_jac = k->uses_twist ? twist_jac : NULL;
+  assert_int_equal(k->eval(out, stateOf(c), pairInput(c), flags), DJ_OK);
+}
+
+// A pair with friction that has moved by part of its range since the start. part: gap / range.
+static inline void movingPair(PairCase* c, const djKernel* k, Random* r, int type_a, int type_b,
+                       double part) {
+  randomPair(c, r, type_a, type_b, 1, 0.02, 1, 1);
+  useKernel(c, k);
+  setGap(c, gapOf(k, c, part));
+  double xi[12], move = 0.005 * 0.02;
+  for (int i = 0; i < 12; i++) xi[i] = move * uniform(r, -1, 1);
+  for (int b = 0; b < 2; b++) {
+    c->now[b] = twistPose(&c->start[b], c->ref[b], xi + 6 * b);
+    for (int i = 0; i < 6; i++) c->twist[b][i] = k->uses_twist ? uniform(r, -1, 1) : 0;
+  }
+  c->K = 1e-3;
+  c->friction = 0.5;
+  c->in.recover = true;
+  c->in.force_cap = 0.2;
+  if (k != &dj_separatingPlane) return;
+  c->setting[DJ_PLANE_FRICTION_EPS] = 4e-2;
+  c->setting[DJ_PLANE_ARMS] = below(r, 2) ? DJ_ARMS_PLANE : DJ_ARMS_PAPER;
+  c->setting[DJ_PLANE_CAP] = below(r, 2) ? DJ_CAP_MAGNITUDE : DJ_CAP_PAPER;
+}
+
+// Displacements that count from poses of their own, a little beside the start.
+static inline void setRates(PairCase* c, Random* r) {
+  c->apart = true;
+  for (int b = 0; b < 2; b++) {
+    double xi[6];
+    for (int i = 0; i < 6; i++) xi[i] = 1e-4 * uniform(r, -1, 1);
+    c->rate[b] = twistPose(&c->start[b], c->ref[b], xi);
+  }
+}
+
+#endif  // DJ_TESTS_KERNEL_CASE_H_

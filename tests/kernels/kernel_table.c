@@ -1,0 +1,17 @@
+// The library's kernels and those of the tests, in place of contact/kernel_table.c.
+
+#include "contact/plane/separating_plane.h"
+#include "charge_kernel.h"
+#include "spring_kernel.h"
+
+#define KERNELS(X)                          \
+  X("separating_plane", dj_separatingPlane) \
+  X("spring", test_springKernel)            \
+  X("charge", test_chargeKernel)
+
+#define ROW(name, row) &row,
+#define PLACE(name, row) PLACE_##row,
+#define NAME(name, row) {name, PLACE_##row},
+enum { KERNELS(PLACE) NKERNEL };
+const djKernel* const dj_kernelTable[NKERNEL + 1] = {KERNELS(ROW) NULL};
+const djChoice dj_contactNames[NKERNEL + 2] = {{"none", DJ_CONTACT_NONE}, KERNELS(NAME) {NULL, 0}};

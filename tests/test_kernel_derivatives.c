@@ -1,0 +1,281 @@
+// Derivatives of every row of the kernel table (here with those of the tests, tests/kernels), for
+// all pairs of shapes that it supports, against differences: by poses, velocities, start and rate
+// poses, by settings and friction. Wrong ones are found out.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "common/kernel_case.h"
+
+typedef struct Along {
+  const djKernel* k;
+  PairCase* c;
+  djPose base[2];
+  double dir[12];
+} Along;
+
+static void moveAlong(djPose out[2], const Along* A, double e) {
+  double xi[12];
+  for (int i = 0; i < 12; i++) xi[i] = e * A->dir[i];
+  for (int k = 0; k < 2; k++) out[k] = twistPose(&A->base[k], A->c->ref[k], xi + 6 * k);
+}
+
+// Value and gradient by the poses now.
+static void byPosesNow(double* y, void* user, double e) {
+  Along* A = user;
+  djPairOutput out;
+  moveAlong(A->c->now, A, e);
+  evalCase(&out, A->k, A->c, DJ_EVAL_GRADIENT);
+  y[0] = out.value;
+  memcpy(y + 1, out.gradient, sizeof out.gradient);
+}
+
+// Gradient by the poses now, as the start moves.
+static void byStart(double* y, void* user, double e) {
+  Along* A = user;
+  djPairOutput out;
+  moveAlong(A->c->start, A, e);
+  assert_int_equal(beginNew(A->k, A->c), DJ_OK);
+  evalCase(&out, A->k, A->c, DJ_EVAL_GRADIENT);
+  memcpy(y, out.gradient, sizeof out.gradient);
+}
+
+// Gradient by the rate poses, and by twists.
+static void byRate(double* y, void* user, double e) {
+  Along* A = user;
+  djPairOutput out;
+  moveAlong(A->c->rate, A, e);
+  evalCase(&out, A->k, A->c, DJ_EVAL_GRADIENT);
+  memcpy(y, out.gradient, sizeof out.gradient);
+}
+
+static void byTwist(double* y, void* user, double e) {
+  Along* A = user;
+  djPairOutput out;
+  double kept[2][6];
+  memcpy(kept, A->c->twist, sizeof kept);
+  for (int i = 0; i < 12; i++) A->c->twist[i / 6][i % 6] += e * A->dir[i];
+  evalCase(&out, A->k, A->c, DJ_EVAL_GRADIENT);
+  memcpy(A->c->twist, kept, sizeof kept);
+  memcpy(y, out.gradient, sizeof out.gradient);
+}
+
+// Gradients are by twists of the moved poses: along direction j, d g_i/de is the Hessian in
+// exponential coordinates plus g_w.(e_i x e_j)/2 among rotations and g_v.(e_i x e_j) where j
+// translates.
+static void addBrackets(double column[12], const double gradient[12], int j) {
+  int side = j / 6 * 6;
+  djVec3 e = dju_vec3(j % 3 == 0, j % 3 == 1, j % 3 == 2);
+  djVec3 w = dju_cross3(e, dju_load3(gradient + side + (j % 6 < 3 ? 0 : 3)));
+  double half = j % 6 < 3 ? 0.5 : 1;
+  column[side] += half * w.x;
+  column[side + 1] += half * w.y;
+  column[side + 2] += half * w.z;
+}
+
+typedef struct Errors {
+  double gradient, hessian, start, rate, twist;   // relative to the largest entry; -1: none
+  double doubt;                                   // of the differences
+} Errors;
+
+// The largest entry grows by a part of it.
+static void spoil(double* x, int n, double wrong) {
+  double most = largest(x, n);
+  for (int i = 0; i < n; i++) {
+    if (fabs(x[i]) == most) x[i] *= 1 + wrong;
+  }
+}
+
+// Error of a Jacobian (12 x 12) by differences of f along its columns; scale: of the doubt, where
+// the Jacobian is zero.
+static double columnErrors(double* doubt, const double* jac, double scale, double step,
+                           void (*f)(double*, void*, double), Along* A) {
+  double most = largest(jac, 144), worst = 0;
+  double unit = most > 0 ? most : scale;
+  for (int j = 0; j < 12; j++) {
+    double y[12];
+    memset(A->dir, 0, sizeof A->dir);
+    A->dir[j] = 1;
+    *doubt = djt_worst(*doubt, extrapolate(y, 12, step, unit, f, A));
+    for (int i = 0; i < 12; i++) worst = djt_worst(worst, fabs(y[i] - jac[12 * i + j]) / unit);
+  }
+  return worst;
+}
+
+// Worst errors over all directions, of derivatives multiplied by (1 + wrong) in one entry each.
+static Errors derivativeErrors(const djKernel* k, PairCase* c, double step, double wrong) {
+  Errors e = {0, 0, -1, -1, -1, 0};
+  djPairOutput out;
+  double jac[144], rate_jac[144], by_twist[144];
+  assert_int_equal(beginNew(k, c), DJ_OK);
+  evalCase(&out, k, c, DJ_EVAL_HESSIAN);
+  memcpy(by_twist, twist_jac, sizeof by_twist);
+  assert_int_equal(startCase(jac, rate_jac, k, c), DJ_OK);
+  double g = largest(out.gradient, 12), H = largest(out.hessian, 144);
+  spoil(out.gradient, 12, wrong);
+  spoil(out.hessian, 144, wrong);
+  spoil(jac, 144, wrong);
+  spoil(rate_jac, 144, wrong);
+  spoil(by_twist, 144, wrong);
+  Along A = {k, c, {c->now[0], c->now[1]}, {0}};
+  for (int j = 0; j < 12; j++) {
+    double y[13], column[12];
+    memset(A.dir, 0, sizeof A.dir);
+    A.dir[j] = 1;
+    e.doubt = djt_worst(e.doubt, extrapolate(y, 13, step, H, byPosesNow, &A));
+    double slope = k->energy ? y[0] : out.gradient[j];
+    e.gradient = djt_worst(e.gradient, fabs(slope - out.gradient[j]) / g);
+    for (int i = 0; i < 12; i++) column[i] = out.hessian[12 * i + j];
+    addBrackets(column, out.gradient, j);
+    e.hessian = djt_worst(e.hessian, distance(column, y + 1, 12) / H);
+  }
+  memcpy(c->now, A.base, sizeof c->now);
+  if (k->uses_twist) e.twist = columnErrors(&e.doubt, by_twist, H, step, byTwist, &A);
+  if (c->apart) {
+    memcpy(A.base, c->rate, sizeof A.base);
+    e.rate = columnErrors(&e.doubt, rate_jac, H, step, byRate, &A);
+    memcpy(c->rate, A.base, sizeof c->rate);
+  }
+  memcpy(A.base, c->start, sizeof A.base);
+  e.start = columnErrors(&e.doubt, jac, H, step, byStart, &A);
+  memcpy(c->start, A.base, sizeof c->start);
+  if (largest(jac, 144) == 0 && wrong > 0) e.start = -1;   // nothing to be wrong
+  if (largest(rate_jac, 144) == 0 && wrong > 0) e.rate = -1;
+  return e;
+}
+
+static bool passes(const Errors* e) {
+  return e->gradient < 2e-7 && e->hessian < 2e-7 && e->start < 2e-7 && e->rate < 2e-7 &&
+         e->twist < 2e-7;
+}
+
+// Every derivative that there is has been found out.
+static bool isFound(const Errors* e, const djKernel* k) {
+  const double all[] = {e->start, e->rate, e->twist};
+  for (int i = 0; i < 3; i++) {
+    if (all[i] >= 0 && !(all[i] > 2e-6)) return false;
+  }
+  return (!k->energy || e->gradient > 2e-6) && e->hessian > 2e-6;
+}
+
+// Put the centres this far apart, in metres, with the start there too.
+static void setCentres(PairCase* c, Random* r, double apart) {
+  djVec3 a = dju_transform(&c->start[0], c->shape[0].shape.center);
+  djVec3 b = dju_transform(&c->start[1], c->shape[1].shape.center);
+  djVec3 move = dju_sub3(dju_madd3(a, apart, randomUnit(r)), b);
+  c->start[1].p = dju_add3(c->start[1].p, move);
+  c->now[1].p = dju_add3(c->now[1].p, move);
+}
+
+// Gaps within the range, in the transition to recovery, in recovery, overlapping, and with centres
+// almost at the same place. Steps that meet a vertex entering the support (where third derivatives
+// jump) tell themselves by `doubt`.
+static void checkDerivatives(const djKernel* k, Random* r, int type_a, int type_b) {
+  static const double part[] = {0.95, 0.85, 0.79, 0.7, 0.3, -0.5, -3, 0.5, 0.5};
+  static const double apart[] = {0, 0, 0, 0, 0, 0, 0, 0.05, 0.002};
+  int sure = 0, cases = 0;
+  for (int i = 0; i < 9; i++) {
+    for (int repeat = 0; repeat < some(3, type_a, type_b); repeat++) {
+      PairCase c;
+      movingPair(&c, k, r, type_a, type_b, part[i]);
+      if (apart[i] > 0 && type_b != DJ_PLANE) setCentres(&c, r, apart[i]);
+      if (repeat % 2) setRates(&c, r);
+      Errors e = {0};
+      bool good = false;
+      for (double step = 2e-4; step > 1e-7 && !good; step *= 0.2) {
+        e = derivativeErrors(k, &c, step, 0);
+        if (!(e.doubt < 1e-6)) continue;
+        good = passes(&e);
+        if (good && (i % 3 == 0 || some(3, type_a, type_b) == 3)) {
+          Errors wrong = derivativeErrors(k, &c, step, 1e-5);
+          assert_true(isFound(&wrong, k));
+        }
+      }
+      cases++;
+      sure += good;
+      if (!good) {
+        print_message("%s %d-%d gap %g range: errors %.1e %.1e %.1e %.1e %.1e, of differences "
+                      "%.1e\n",
+                      k->name, type_a, type_b, part[i], e.gradient, e.hessian, e.start, e.rate,
+                      e.twist, e.doubt);
+      }
+      freeCase(&c);
+    }
+  }
+  assert_int_equal(sure, cases);
+}
+
+static void testDerivatives(void** state) {
+  (void)state;
+  forAllPairs(checkDerivatives, 1);
+}
+
+// lambda . gradient by settings and the coefficient of friction; the lagged quantities follow.
+static double alongLambda(const djKernel* k, PairCase* c, const double lambda[12]) {
+  djPairOutput out;
+  double sum = 0;
+  assert_int_equal(beginNew(k, c), DJ_OK);
+  evalCase(&out, k, c, DJ_EVAL_GRADIENT);
+  for (int i = 0; i < 12; i++) sum += lambda[i] * out.gradient[i];
+  return sum;
+}
+
+static void checkSettings(const djKernel* k, Random* r, int type_a, int type_b) {
+  static double memory[2][2048];
+  if (!k->vjp) return;
+  for (int i = 0; i < 4; i++) {
+    PairCase c;
+    movingPair(&c, k, r, type_a, type_b, i % 2 ? 0.6 : 0.9);
+    c.in.recover = false;
+    double lambda[12];
+    for (int j = 0; j < 12; j++) lambda[j] = uniform(r, -1, 1);
+    double scale = fabs(alongLambda(k, &c, lambda));
+    djShapeGrad shape[2] = {{.radius = 0}, {.radius = 0}};
+    djPairGrad grad = {.a = &shape[0], .b = &shape[1]};
+    memset(memory, 0, sizeof memory);
+    for (int b = 0; b < 2; b++) {
+      int npad = c.shape[b].shape.npad;
+      assert_true(6 * npad <= 2048);
+      for (int m = 0; m < 3; m++) {
+        shape[b].vert[m] = memory[b] + m * npad;
+        shape[b].move[m] = memory[b] + (3 + m) * npad;
+      }
+    }
+    assert_int_equal(k->vjp(&grad, stateOf(&c), pairInput(&c), lambda), DJ_OK);
+    for (int m = -1; m < k->nsetting; m++) {
+      if (m >= 0 && !k->rule[m].param.name) {
+        assert_true(grad.setting[m] == 0);
+        continue;
+      }
+      double* x = m < 0 ? &c.friction : &c.setting[m];
+      if (k == &dj_separatingPlane && m >= 0) x = m == DJ_PLANE_SUPPORT ? &c.s : &c.K;
+      double base = *x, got = m < 0 ? grad.friction : grad.setting[m], y[2], e = 1e-5 * base;
+      for (int side = 0; side < 2; side++) {
+        *x = base + (side ? e : -e);
+        y[side] = alongLambda(k, &c, lambda);
+      }
+      *x = base;
+      double wanted = (y[1] - y[0]) / (2 * e);
+      assert_true(fabs(got - wanted) <= 1e-5 * (fabs(wanted) + scale / base));
+    }
+    freeCase(&c);
+  }
+}
+
+static void testSettings(void** state) {
+  (void)state;
+  forAllPairs(checkSettings, 13);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testDerivatives),
+      cmocka_unit_test(testSettings),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

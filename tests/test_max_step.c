@@ -1,0 +1,192 @@
+// The cap of a step: how much of a motion may be taken, so that no two shapes near each other by
+// more than a quarter of (gap + s L + the thinner one's thickness) on the whole way, on which
+// origins move straight and bodies turn evenly.
+
+#include "common/random_shape.h"
+#include "contact/contact.h"
+#include "contact/plane/recovery.h"
+#include "shape/distance.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { NB = 3 };
+
+// One geom each on two free bodies, somewhere off their frames.
+static djModel* makePair(Random* r, int type_a, int type_b, const double size[3]) {
+  djBodyDef body[NB];
+  djJointDef joint[2];
+  djGeomDef geom[2];
+  body[0] = dj_defaultBodyDef();
+  for (int i = 0; i < 2; i++) {
+    body[i + 1] = dj_defaultBodyDef();
+    body[i + 1].mass = 1;
+    for (int k = 0; k < 3; k++) body[i + 1].inertia[k] = 0.1;
+    joint[i] = dj_defaultJointDef();
+    joint[i].body = i + 1;
+    joint[i].type = DJ_FREE;
+    joint[i].qpos0[3] = joint[i].springref[3] = 1;
+    geom[i] = dj_defaultGeomDef();
+    geom[i].body = i + 1;
+    geom[i].type = i ? type_b : type_a;
+    for (int k = 0; k < 3; k++) geom[i].size[k] = size[k];
+    dju_storeQuat(geom[i].quat, randomQuat(r));
+    if (below(r, 2)) dju_store3(geom[i].pos, dju_scale3(uniform(r, 0, 0.5), randomUnit(r)));
+  }
+  djModelDef def = dj_defaultModelDef();
+  def.nbody = NB;
+  def.njnt = def.ngeom = 2;
+  def.body = body;
+  def.joint = joint;
+  def.geom = geom;
+  djModel* m;
+  djError err = {""};
+  if (dj_makeModel(&m, &def, &err) != DJ_OK) fail_msg("%s", err.text);
+  return m;
+}
+
+// A motion of the bodies, of which parts may be taken.
+typedef struct Motion {
+  djPose from[NB];
+  djVec3 move[NB], turn[NB];
+} Motion;
+
+static void posesAt(djPose pose[NB], const Motion* x, double t) {
+  for (int b = 0; b < NB; b++) {
+    double angle = t * dju_norm3(x->turn[b]), k = angle > 0 ? t * sin(angle / 2) / angle : 0;
+    djQuat q = {cos(angle / 2), k * x->turn[b].x, k * x->turn[b].y, k * x->turn[b].z};
+    pose[b].p = dju_madd3(x->from[b].p, t, x->move[b]);
+    pose[b].R = dju_mulMM(dju_quatToMat(q), x->from[b].R);
+  }
+}
+
+static double gapOf(djVec3* normal, const djModel* m, const djPose* pose) {
+  djDistance d;
+  const djShape* s = m->collision->shape;
+  assert_true(dj_distance(&d, NULL, &s[0], &pose[1], 0, &s[1], &pose[2], 0) >= 0);
+  *normal = d.normal;
+  return d.gap;
+}
+
+static double roomOf(const djModel* m) {
+  const djShape* s = m->collision->shape;
+  return m->contact.support * m->contact.length_scale + 2 * fmin(s[0].inner, s[1].inner);
+}
+
+// Puts body 2 at a gap from body 1.
+static void place(Motion* x, const djModel* m, Random* r, double gap) {
+  djVec3 n;
+  x->from[0] = (djPose){dju_vec3(0, 0, 0), dju_eye3()};
+  for (int b = 1; b < NB; b++) {
+    x->from[b].R = dju_quatToMat(randomQuat(r));
+    x->from[b].p = dju_scale3(3 * b, randomUnit(r));
+  }
+  for (int k = 0; k < 30; k++) {
+    double now = gapOf(&n, m, x->from);
+    x->from[2].p = dju_madd3(x->from[2].p, gap - now, n);
+  }
+}
+
+static double capOf(const djModel* m, const Motion* x) {
+  djContacts* c;
+  djVec3 ref[NB];
+  djPose trial[NB];
+  double factor;
+  assert_int_equal(dj_makeContacts(&c, m, NULL), DJ_OK);
+  for (int b = 0; b < NB; b++) ref[b] = x->from[b].p;
+  posesAt(trial, x, 1);
+  assert_true(dj_beginContacts(c, m, x->from, NULL, NULL, ref, 0.002, NULL) >= 0);
+  assert_true(dj_capContacts(&factor, c, m, x->from, trial) >= 0);
+  assert_true(factor > 0 && factor <= 1);
+  dj_deleteContacts(c);
+  return factor;
+}
+
+// Slender bars and flat plates that turn past each other.
+static void testWholeWay(void** state) {
+  (void)state;
+  static const int types[] = {DJ_BOX, DJ_CAPSULE, DJ_ELLIPSOID, DJ_CYLINDER};
+  Random r = {1};
+  int capped = 0, taken = 0;
+  for (int trial = 0; trial < 600; trial++) {
+    const double bar[3] = {0.04, 1, 0.05}, plate[3] = {1, 0.03, 0.8};
+    djModel* m = makePair(&r, types[below(&r, 4)], types[below(&r, 4)], trial % 2 ? bar : plate);
+    const djShape* s = m->collision->shape;
+    Motion x;
+    memset(&x, 0, sizeof x);
+    place(&x, m, &r, logUniform(&r, 1e-3, 0.5));
+    for (int b = 1; b < NB; b++) {
+      if (trial % 3 != 1) x.turn[b] = dju_scale3(logUniform(&r, 0.01, 3), randomUnit(&r));
+      if (trial % 3 != 2) x.move[b] = dju_scale3(logUniform(&r, 0.01, 3), randomUnit(&r));
+      if (trial % 5 == b) x.turn[b] = x.move[b] = dju_vec3(0, 0, 0);
+    }
+    djVec3 n;
+    double gap = gapOf(&n, m, x.from), limit = 0.25 * (fmax(gap, 0) + roomOf(m));
+    double factor = capOf(m, &x);
+    // small turns are bounded by their ends, which is exact to the second order of the angle
+    double arm = fmax(dju_norm3(s[0].center) + s[0].bound, dju_norm3(s[1].center) + s[1].bound);
+    for (int k = 1; k <= 20; k++) {
+      djPose pose[NB];
+      posesAt(pose, &x, factor * k / 20);
+      assert_true(gap - gapOf(&n, m, pose) <= limit + 0.02 * arm * fmin(1, dju_norm3(x.turn[1]) +
+                                                                          dju_norm3(x.turn[2])));
+    }
+    capped += factor < 1;
+    taken += factor == 1;
+    dj_deleteModel(m);
+  }
+  assert_true(capped > 100 && taken > 100);
+}
+
+// Balls that move straight: the bound is exact, the cap the largest there is.
+static void testBalls(void** state) {
+  (void)state;
+  Random r = {2};
+  int capped = 0;
+  for (int trial = 0; trial < 300; trial++) {
+    double size[3] = {logUniform(&r, 0.02, 0.5), 0, 0};
+    djModel* m = makePair(&r, DJ_SPHERE, DJ_SPHERE, size);
+    Motion x;
+    djVec3 n;
+    memset(&x, 0, sizeof x);
+    place(&x, m, &r, logUniform(&r, 1e-4, 1));
+    for (int b = 1; b < NB; b++) x.move[b] = dju_scale3(logUniform(&r, 0.01, 3), randomUnit(&r));
+    double gap = gapOf(&n, m, x.from), limit = 0.25 * (gap + roomOf(m));
+    double loss = dju_dot3(n, dju_sub3(x.move[1], x.move[2]));
+    double factor = capOf(m, &x), expected = loss > limit ? limit / loss : 1;
+    assert_true(fabs(factor - expected) < 1e-9 * expected);
+    capped += factor < 1;
+    dj_deleteModel(m);
+  }
+  assert_true(capped > 50 && capped < 250);
+}
+
+// Whatever moves rigidly together is not slowed, nor what moves apart.
+static void testTogether(void** state) {
+  (void)state;
+  static const int types[] = {DJ_BOX, DJ_CAPSULE, DJ_ELLIPSOID, DJ_CYLINDER};
+  Random r = {3};
+  for (int trial = 0; trial < 200; trial++) {
+    const double size[3] = {0.1, 0.5, 0.2};
+    djModel* m = makePair(&r, types[below(&r, 4)], types[below(&r, 4)], size);
+    Motion x;
+    djVec3 n;
+    memset(&x, 0, sizeof x);
+    place(&x, m, &r, logUniform(&r, 1e-3, 0.1));
+    gapOf(&n, m, x.from);
+    djVec3 together = dju_scale3(logUniform(&r, 0.1, 30), randomUnit(&r));
+    x.move[1] = dju_madd3(together, -uniform(&r, 0, 1), n);
+    x.move[2] = dju_madd3(together, uniform(&r, 0, 1), n);
+    assert_true(capOf(m, &x) == 1);
+    dj_deleteModel(m);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testWholeWay), cmocka_unit_test(testBalls),
+                                     cmocka_unit_test(testTogether)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+// Lengths and moments of tendons, cranks and actuators on sites beside MuJoCo's.
+
+#include "common/mj_zoo.h"
+#include "common/random_mjcf.h"
+#include "common/worst.h"
+#include "force/site_drive.h"
+#include "integrate/work.h"
+
+#include <dijoco/dijoco.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// Our scalar coordinates at MuJoCo's state.
+typedef struct Both {
+  mjModel* m;
+  mjData* d;
+  djModel* x;
+  djData* data;
+} Both;
+
+static Both makeBoth(const char* text, djRng* rng) {
+  Both b = {.m = djt_compile(text)};
+  djError err;
+  b.m->opt.disableflags |= mjDSBL_CONTACT;
+  b.d = mj_makeData(b.m);
+  djt_shake(b.d, rng, b.m, 0.5, 1);
+  mj_forward(b.m, b.d);
+  if (dj_importMuJoCo(&b.x, NULL, b.m, &err) < 0) fail_msg("%s\n%.9000s", err.text, text);
+  if (dj_makeData(&b.data, b.x, &err) < 0) fail_msg("%s", err.text);
+  mju_copy(b.data->qpos, b.d->qpos, b.x->nq);
+  mju_copy(b.data->qvel, b.d->qvel, b.x->nv);
+  mju_copy(b.data->mocap_pos, b.d->mocap_pos, 3 * b.x->nmocap);
+  mju_copy(b.data->mocap_quat, b.d->mocap_quat, 4 * b.x->nmocap);
+  if (dj_forward(b.x, b.data) < 0) fail_msg("%s", dj_errorText(b.data));
+  return b;
+}
+
+static void freeBoth(Both* b) {
+  dj_deleteData(b->data);
+  dj_deleteModel(b->x);
+  mj_deleteData(b->d);
+  mj_deleteModel(b->m);
+}
+
+// Largest difference of coordinate c from MuJoCo's length and sparse row of derivatives, over gear.
+static double difference(const Both* b, int c, double gear, double length, int nnz, const int* ind,
+                         const mjtNum* J) {
+  const djModel* x = b->x;
+  const djCoordinates* coord = &b->data->work->begin.coord;
+  double worst = fabs(gear * coord->x[c] - length);
+  mjtNum* row = calloc((size_t)x->nv + 1, sizeof(*row));
+  for (int k = 0; k < nnz; k++) row[ind[k]] += J[k];
+  for (int k = x->coord_dofadr[c]; k < x->coord_dofadr[c] + x->coord_dofnum[c]; k++) {
+    row[x->coord_dof[k]] -= gear * coord->J[k];
+  }
+  for (int i = 0; i < x->nv; i++) worst = djt_worst(worst, fabs(row[i]));
+  free(row);
+  return worst;
+}
+
+static void testLengths(void** state) {
+  (void)state;
+  djRng rng = {31};
+  double worst = 0;
+  int tendons = 0, cranks = 0, pulleys = 0;
+  for (int trial = 0; trial < 300; trial++) {
+    char* text = djt_randomMjcf(&rng, 1 + trial % 8, DJT_MJCF_TENDONS | DJT_MJCF_MOCAP);
+    assert_non_null(text);
+    Both b = makeBoth(text, &rng);
+    const mjModel* m = b.m;
+    const mjData* d = b.d;
+    double largest = 0;
+    for (int t = 0; t < m->ntendon; t++) {
+      int adr = m->ten_J_rowadr[t];
+      largest = djt_worst(largest, difference(&b, b.x->tendon_coord[t], 1, d->ten_length[t],
+                                              m->ten_J_rownnz[t], m->ten_J_colind + adr,
+                                              d->ten_J + adr));
+      largest = djt_worst(largest, fabs(b.x->tendon_length0[t] - m->tendon_length0[t]));
+      largest = djt_worst(largest, fabs(b.x->tendon_lengthspring[2 * t] -
+                                        m->tendon_lengthspring[2 * t]));
+      tendons++;
+    }
+    for (int k = 0; k < m->nwrap; k++) pulleys += m->wrap_type[k] == mjWRAP_PULLEY;
+    for (int i = 0; i < b.x->nu; i++) {
+      if (b.x->actuator_crank[2 * i] < 0) continue;
+      int out = m->actuator_outadr[i], adr = d->moment_rowadr[out];
+      largest = djt_worst(largest, difference(&b, b.x->actuator_coord[i], m->actuator_gear[6 * out],
+                                              d->actuator_length[out], d->moment_rownnz[out],
+                                              d->moment_colind + adr, d->actuator_moment + adr));
+      cranks++;
+    }
+    if (!(largest < 1e-10)) fail_msg("trial %d: %g\n%.9000s", trial, largest, text);
+    worst = djt_worst(worst, largest);
+    freeBoth(&b);
+    free(text);
+  }
+  print_message("%d tendons, %d pulleys, %d cranks: largest difference %.2g\n", tendons, pulleys,
+                cranks, worst);
+  assert_true(tendons > 500 && pulleys > 200 && cranks > 100);
+}
+
+// An actuator on a site, where its displacement begins.
+static double siteDifference(const Both* b, int i) {
+  const djModel* x = b->x;
+  const mjData* d = b->d;
+  djWork* w = b->data->work;
+  djMotion at = dj_motionAt(w, x, &w->begin);
+  djSiteDrive drive = dj_siteDrive(&at, i);
+  int out = b->m->actuator_outadr[i], adr = d->moment_rowadr[out];
+  double worst = fabs(dj_siteLength(&at, i) - d->actuator_length[out]);
+  double* row = calloc((size_t)x->nv + 1, sizeof(*row));
+  for (int k = 0; k < d->moment_rownnz[out]; k++) {
+    row[d->moment_colind[adr + k]] -= d->actuator_moment[adr + k];
+  }
+  for (int s = 0; s < DJ_NDRIVE; s++) {
+    if (drive.body[s] < 0) continue;
+    for (int dof = x->body_lastdof[drive.body[s]]; dof >= 0; dof = x->dof_parent[dof]) {
+      for (int k = 0; k < 6; k++) row[dof] += w->begin.kin.S[6 * dof + k] * drive.W[s][k];
+    }
+  }
+  for (int k = 0; k < x->nv; k++) worst = djt_worst(worst, fabs(row[k]));
+  free(row);
+  return worst;
+}
+
+static void testSites(void** state) {
+  (void)state;
+  djRng rng = {33};
+  double worst = 0;
+  int one = 0, two = 0;
+  for (int trial = 0; trial < 200; trial++) {
+    char* text = djt_randomMjcf(&rng, 1 + trial % 8, DJT_MJCF_TENDONS | DJT_MJCF_MOCAP);
+    assert_non_null(text);
+    Both b = makeBoth(text, &rng);
+    for (int i = 0; i < b.x->nu; i++) {
+      if (b.x->actuator_site[2 * i] < 0) continue;
+      double difference = siteDifference(&b, i);
+      if (!(difference < 1e-10)) fail_msg("trial %d, %d: %g\n%.9000s", trial, i, difference, text);
+      worst = djt_worst(worst, difference);
+      if (b.x->actuator_site[2 * i + 1] < 0) one++;
+      else two++;
+    }
+    freeBoth(&b);
+    free(text);
+  }
+  print_message("%d actuators on one site, %d on two: largest difference %.2g\n", one, two, worst);
+  assert_true(one > 100 && two > 100);
+}
+
+// Beyond the rod's reach.
+static void testReach(void** state) {
+  (void)state;
+  djRng rng = {32};
+  int beyond = 0;
+  for (int trial = 0; trial < 60; trial++) {
+    char text[1500];
+    snprintf(text, sizeof(text),
+             "<mujoco><worldbody><site name='c' pos='%.4g .1 %.4g'/><body><joint axis='1 .2 .3'/>"
+             "<joint type='slide' axis='0 0 1'/><geom size='.1'/><site name='s' pos='.1 0 .2'/>"
+             "</body></worldbody><actuator><motor cranksite='c' slidersite='s' cranklength='.4' "
+             "gear='2'/></actuator></mujoco>", djt_uniform(&rng, -.6, .6),
+             djt_uniform(&rng, -.6, .6));
+    Both b = makeBoth(text, &rng);
+    double worst = difference(&b, b.x->actuator_coord[0], 2, b.d->actuator_length[0],
+                              b.d->moment_rownnz[0], b.d->moment_colind, b.d->actuator_moment);
+    if (!(worst < 1e-8)) fail_msg("trial %d: %g\n%s", trial, worst, text);
+    beyond += worst > 1e-10;   // there ours is shorter by 3.75e-9 of the rod
+    freeBoth(&b);
+  }
+  assert_true(beyond > 5 && beyond < 50);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testLengths), cmocka_unit_test(testSites),
+                                     cmocka_unit_test(testReach)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

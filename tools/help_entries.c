@@ -1,0 +1,121 @@
+// The tables of losses, parameters, maps and optimizers.
+
+#include "help_table.h"
+
+#include <dijoco/csv.h>
+#include <dijoco/entry.h>
+#include <dijoco/optimize.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static const char* number(char text[32], double value) { return dj_formatNumber(text, value); }
+
+// ---- keys of losses and maps ------------------------------------------------------------------
+
+static bool is_choice(const djKey* k) {
+  return k->holds == DJ_HOLDS_ELEMENT && k->required && strcmp(k->name, "body2") != 0;
+}
+
+// "3 numbers, m; default 0" in brackets.
+static void add_value(Buffer* out, const djKey* k) {
+  char text[80] = "";
+  if (k->holds == DJ_HOLDS_WHOLE) strcpy(text, "a whole number");
+  else if (k->holds == DJ_HOLDS_ROWS) strcpy(text, "rows of numbers");
+  else if (k->holds == DJ_HOLDS_NUMBERS && k->size == 1) strcpy(text, "a number");
+  else if (k->holds == DJ_HOLDS_NUMBERS && k->size == 0) strcpy(text, "numbers");
+  else if (k->holds == DJ_HOLDS_NUMBERS) snprintf(text, sizeof text, "%d numbers", k->size);
+  if (!*text && k->required) return;
+  buf_addf(out, " (%s", text);
+  if (*k->unit) buf_addf(out, ", %s", k->unit);
+  if (!k->required) buf_addf(out, "%sdefault %s", *text ? "; " : "", k->standard);
+  buf_add(out, ")");
+}
+
+// "`body`, `site` or `geom`; `target` (3 numbers, m)"
+static void add_keys(Buffer* out, const djKey* key) {
+  for (const djKey* k = key; k->name; k++) {
+    bool again = k > key && is_choice(k) && is_choice(k - 1);
+    bool last = !(is_choice(k) && k[1].name && is_choice(k + 1));
+    buf_addf(out, "%s`%s`", k == key ? "" : !again ? "; " : last ? " or " : ", ", k->name);
+    add_value(out, k);
+  }
+}
+
+static void fill(HelpTable* t, const djEntry* (*entry)(int)) {
+  const djEntry* e;
+  for (int i = 0; (e = entry(i)); i++) {
+    Buffer keys = {0};
+    if (e->key) add_keys(&keys, e->key);
+    const char* with_unit[HELP_COLUMNS] = {e->name, keys.text, e->unit, e->help};
+    const char* plain[HELP_COLUMNS] = {e->name, keys.text, e->help};
+    help_add(t, t->ncolumn == 4 ? with_unit : plain);
+    buf_free(&keys);
+  }
+}
+
+void help_losses(HelpTable* t) {
+  *t = (HelpTable){.ncolumn = 4, .column = {"type", "keys", "unit", "value"}};
+  fill(t, dj_lossEntry);
+}
+
+void help_maps(HelpTable* t) {
+  *t = (HelpTable){.ncolumn = 3, .column = {"type", "keys", "what it does"}};
+  fill(t, dj_mapEntry);
+}
+
+void help_parameters(HelpTable* t) {
+  *t = (HelpTable){.ncolumn = 3, .column = {"name", "unit", "what it is"}};
+  const djEntry* e;
+  for (int i = 0; (e = dj_parameterEntry(i)); i++) {
+    const char* cell[HELP_COLUMNS] = {e->name, e->unit, e->help};
+    help_add(t, cell);
+  }
+}
+
+// ---- optimizers -------------------------------------------------------------------------------
+
+static bool uses(const djEntry* e, const char* name) {
+  for (const djKey* k = e->key; k->name; k++) {
+    if (strcmp(k->name, name) == 0) return true;
+  }
+  return false;
+}
+
+static bool is_common(const char* name) {
+  const djEntry* e;
+  for (int i = 0; (e = dj_optimizerEntry(i)); i++) {
+    if (uses(e, name)) return false;
+  }
+  return true;
+}
+
+// The keys of one type, or of none: those that all take.
+static void add_numbers(Buffer* out, const djEntry* e) {
+  const djSetting* key;
+  const char* between = "";
+  for (int i = 0; (key = dj_optimizerKey(i)); i++) {
+    char text[32];
+    if (e ? !uses(e, key->name) : !is_common(key->name)) continue;
+    buf_addf(out, "%s`%s` %s", between, key->name, number(text, key->standard[0]));
+    between = ", ";
+  }
+}
+
+void help_optimizers(HelpTable* t) {
+  *t = (HelpTable){.ncolumn = 3, .column = {"name", "keys", "what it is"}};
+  const djEntry* e = NULL;
+  for (int i = 0; i == 0 || e; i++) {
+    Buffer keys = {0};
+    e = dj_optimizerEntry(i);
+    add_numbers(&keys, e);
+    const char* cell[HELP_COLUMNS] = {e ? e->name : "all", keys.text, e ? e->help : "when to end"};
+    help_add(t, cell);
+    buf_free(&keys);
+  }
+  const djSetting* key;
+  for (int i = 0; (key = dj_optimizerKey(i)); i++) {
+    const char* cell[HELP_COLUMNS] = {key->name, "", key->help};
+    help_add(t, cell);
+  }
+}
