@@ -159,12 +159,15 @@ static djJet clampJet(double x) { return dju_smoothClamp(x, -1, 2); }
 static djJet limitJet(double x) { return dju_softLimit(x, 100, 0.1); }
 static djJet stepJet(double x) { return dju_smoothStep(x); }
 static djJet absJet(double x) { return dju_smoothAbs(x, 0.05); }
+static djJet rootJet(double x) { return dju_smoothRoot(x + 2.1, 1.5); }
+static djJet rampRootJet(double x) { return dju_smoothRampRoot(x, 1.2); }
 
 static void testSmoothFunctions(void** state) {
   (void)state;
-  static const Function function[] = {clampJet, limitJet, stepJet, absJet};
+  static const Function function[] = {clampJet, limitJet, stepJet,    absJet,
+                                      rootJet,  rampRootJet};
   djRng rng = {4};
-  for (int f = 0; f < 4; f++) {
+  for (size_t f = 0; f < sizeof(function) / sizeof(function[0]); f++) {
     for (int i = 0; i < 2000; i++) {
       double x = djt_uniform(&rng, -2, 3), h = 1e-5;
       djJet j = function[f](x), p = function[f](x + h), n = function[f](x - h);

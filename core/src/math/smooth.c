@@ -84,3 +84,25 @@ djJet dju_smoothAbs(double x, double e) {
   // sqrt(x^2 + e^2) - e without cancellation
   return (djJet){x * x / (r + e), x / r, e * e / (r * r * r)};
 }
+
+static djJet root(double y) {
+  double r = sqrt(y), d = 0.5 / r;
+  return (djJet){r, d, -0.5 * d / y};
+}
+
+djJet dju_smoothRoot(double y, double e) {
+  if (y >= e * e) return root(y);
+  double s = y / (e * e);
+  return (djJet){e * (0.375 + s * (0.75 - 0.125 * s)), (0.75 - 0.25 * s) / e,
+                 -0.25 / (e * e * e)};
+}
+
+// Between 0 and e^2 the quintic in y/e^2 that meets both sides with two derivatives.
+djJet dju_smoothRampRoot(double y, double e) {
+  if (y <= 0) return (djJet){0, 0, 0};
+  if (y >= e * e) return root(y);
+  double t = y / (e * e);
+  return (djJet){e * t * t * t * (7.875 + t * (-11.25 + 4.375 * t)),
+                 t * t * (23.625 + t * (-45 + 21.875 * t)) / e,
+                 t * (47.25 + t * (-135 + 87.5 * t)) / (e * e * e)};
+}

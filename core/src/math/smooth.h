@@ -33,4 +33,10 @@ djJet dju_smoothStep(double t);
 // sqrt(x^2 + e^2) - e
 djJet dju_smoothAbs(double x, double e);
 
+// sqrt(y), y >= 0, with bounded derivatives, C2: equal to it from e^2 on, 3/8 e at 0. e > 0.
+djJet dju_smoothRoot(double y, double e);
+
+// sqrt(max(y, 0)), C2: equal to it outside of (0, e^2), rising. e > 0.
+djJet dju_smoothRampRoot(double y, double e);
+
 #endif  // DJ_MATH_SMOOTH_H_

@@ -1,6 +1,7 @@
 #include "model/span.h"
 
 #include "math/block6.h"
+#include "math/smooth.h"
 
 #include <string.h>
 
@@ -35,34 +36,19 @@ static djMat3 outer(double f, djVec3 u, djVec3 v) {
   return A;
 }
 
-// sqrt(y) of y >= e^2; below, e (3/8 + 3/4 s - s^2/8) with s = y/e^2, C2.
-static void softRoot(double out[3], double y, double e) {
-  if (y >= e * e) {
-    out[0] = sqrt(y);
-    out[1] = 0.5 / out[0];
-    out[2] = -0.5 * out[1] / y;
-    return;
-  }
-  double s = y / (e * e);
-  out[0] = e * (0.375 + s * (0.75 - 0.125 * s));
-  out[1] = (0.75 - 0.25 * s) / e;
-  out[2] = -0.25 / (e * e * e);
-}
-
 // ---- a straight part of a tendon ---------------------------------------------------------------
 
 // f |p1 - p0|: with d = p1 - p0 and r = sqrt(d . d), dr = 2 r' d, d2r = 2 r' I + 4 r'' d d^T.
 static void setDistance(djSpan* span, double f, int order) {
   djVec3 d = dju_sub3(span->point[1], span->point[0]);
-  double r[3];
-  softRoot(r, dju_dot3(d, d), DJ_SPAN_EPS);
+  djJet r = dju_smoothRoot(dju_dot3(d, d), DJ_SPAN_EPS);
   span->n = 2;
-  span->value = f * r[0];
+  span->value = f * r.f;
   if (order < 1) return;
-  span->g[1] = dju_scale3(2 * f * r[1], d);
+  span->g[1] = dju_scale3(2 * f * r.d, d);
   span->g[0] = dju_neg3(span->g[1]);
   if (order < 2) return;
-  djMat3 A = combine(2 * f * r[1], dju_eye3(), 1, outer(4 * f * r[2], d, d));
+  djMat3 A = combine(2 * f * r.d, dju_eye3(), 1, outer(4 * f * r.dd, d, d));
   span->A[0][0] = span->A[1][1] = A;
   span->A[0][1] = span->A[1][0] = scaled(-1, A);
 }
@@ -91,49 +77,24 @@ static bool nextStraight(djSpan* span, djSpanAt* at, const djModel* m, const djK
 // A rod of length r leads from the crank's site to a point of the slider's axis a at distance
 //   l = a . v - sqrt(y),  y = (a . v)^2 + r^2 - v . v,
 // from the slider's site, v from there to the crank's. Beyond the rod's reach y < 0 and l = a . v,
-// as in MuJoCo; y's root is rounded off there, C2, at y = (1e-8 r)^2.
+// as in MuJoCo; y's root is rounded off below y = (1e-8 r)^2.
 typedef struct Crank {
   djVec3 lv, la;
   djMat3 vv, va, aa;
 } Crank;
 
-// The positive part of y, C2: equal to it, or to 0, further than d from 0.
-static void softPart(double out[3], double y, double d) {
-  double t = y / d;
-  if (t >= 1 || t <= -1) {
-    out[0] = t > 0 ? y : 0;
-    out[1] = t > 0 ? 1 : 0;
-    out[2] = 0;
-    return;
-  }
-  double u = 0.5 * (t + 1);
-  out[0] = d * u * u * u * (2 - u);
-  out[1] = u * u * (3 - 2 * u);
-  out[2] = 3 * u * (1 - u) / d;
-}
-
-// s(y) and derivatives, the root of the positive part.
-static void crankRoot(double s[3], double y, double rod) {
-  double e = 1e-8 * rod, part[3], root[3];
-  softPart(part, y, e * e);
-  softRoot(root, part[0], e);
-  s[0] = root[0];
-  s[1] = root[1] * part[1];
-  s[2] = root[2] * part[1] * part[1] + root[1] * part[2];
-}
-
 static double crankAt(Crank* c, djVec3 v, djVec3 a, double rod) {
-  double av = dju_dot3(a, v), s[3];
-  crankRoot(s, av * av + rod * rod - dju_dot3(v, v), rod);
+  double av = dju_dot3(a, v);
+  djJet s = dju_smoothRampRoot(av * av + rod * rod - dju_dot3(v, v), DJ_SPAN_EPS * rod);
   djVec3 yv = dju_scale3(2, dju_sub3(dju_scale3(av, a), v)), ya = dju_scale3(2 * av, v);
-  c->lv = dju_madd3(a, -s[1], yv);
-  c->la = dju_madd3(v, -s[1], ya);
+  c->lv = dju_madd3(a, -s.d, yv);
+  c->la = dju_madd3(v, -s.d, ya);
   djMat3 I = dju_eye3();
-  c->vv = combine(2 * s[1], combine(1, I, -1, outer(1, a, a)), -s[2], outer(1, yv, yv));
-  c->va = combine(1 - 2 * s[1] * av, I, -2 * s[1], outer(1, a, v));
-  c->va = combine(1, c->va, -s[2], outer(1, yv, ya));
-  c->aa = combine(-s[2], outer(1, ya, ya), -2 * s[1], outer(1, v, v));
-  return av - s[0];
+  c->vv = combine(2 * s.d, combine(1, I, -1, outer(1, a, a)), -s.dd, outer(1, yv, yv));
+  c->va = combine(1 - 2 * s.d * av, I, -2 * s.d, outer(1, a, v));
+  c->va = combine(1, c->va, -s.dd, outer(1, yv, ya));
+  c->aa = combine(-s.dd, outer(1, ya, ya), -2 * s.d, outer(1, v, v));
+  return av - s.f;
 }
 
 // Points: the crank's site p, the slider's o and the tip o + a.
