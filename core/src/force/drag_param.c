@@ -132,7 +132,8 @@ djStatus dj_dragParams(djParamSums* sums, void* state, const djMotion* at, const
     djVec3 w = dju_load3(x), rho = dju_sub3(at->at.kin->com[b], at->ref[b]);
     bodyParams(&out, &drag[b], at, b, w, dju_add3(dju_load3(x + 3), dju_cross3(w, rho)));
     double N[36] = {0}, Nrate[36] = {0};
-    dj_dragBlocks(sums->W + 6 * b, N, Nrate, &drag[b], at, b);
+    dj_dragWrench(sums->W + 6 * b, N, &drag[b], at, b);
+    dj_dragStart(Nrate, &drag[b], at, b);
     dju_mulAdd6(sums->C + 6 * b, N, 6, x, false);
     dju_mulAdd6(dj_rateCotangents(sums, at) + 6 * b, Nrate, 6, x, true);
   }
