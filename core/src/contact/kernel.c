@@ -2,7 +2,6 @@
 
 #include "base/status.h"
 
-#include <math.h>
 #include <string.h>
 
 const djKernel* dj_kernel(int model) {

@@ -78,5 +78,3 @@ djStatus dj_copyStart(const djModel* m, djData* d) {
   }
   return DJ_OK;
 }
-
-// ---- history ------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@
 
 #include <dijoco/csv.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "base/status.h"
 #include "model/check.h"
 
-#include <math.h>
 #include <stddef.h>
 
 // A field of numbers of a definition.

@@ -3,7 +3,6 @@
 #include "optimize/run.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
