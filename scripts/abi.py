@@ -19,7 +19,8 @@ import headers  # noqa: E402  (leaves no bytecode)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIST = "tests/abi/structs.txt"
-HEAD = """# Layout of the public structs, which programs are compiled with: size; offset, name and type of
+HEAD = """\
+# Layout of the public structs, which programs are compiled with: size; offset, name and type of
 # each field. `make abi` writes this list; a change of it needs another SOVERSION.
 """
 CHANGED = """Public structs have changed: a program compiled for libdijoco.so.%s would read and
