@@ -4,9 +4,10 @@ import glob
 import os
 import re
 
-Field = collections.namedtuple("Field", "header line struct name type comment")
+Field = collections.namedtuple("Field", "header line struct name type row comment")
 Field.__doc__ = """A field of a public struct: `type` as C has it ("double[3]", "const char*"),
-`comment` on its line and those that go on with it, "" where there is none."""
+`row`: it is one of a table X(type, name, rows, columns), `comment` on its line and those that go on
+with it, "" where there is none."""
 
 STRUCT = re.compile(r"^typedef struct (\w+) \{\n(.*?)^\} (\w+);", re.M | re.S)
 TABLE = re.compile(r"^#define (\w+)\(X\)((?:[^\n]*\\\n)+[^\n]*)", re.M)
@@ -46,7 +47,8 @@ def _declared(line, number, header, struct):
         parts = VARIABLE.fullmatch(variable)
         if not parts or (stars and i):
             raise ValueError("%s:%d: no variable: %s" % (header, number, variable))
-        yield Field(header, number, struct, parts[2], base + stars + parts[1] + parts[3], comment)
+        yield Field(header, number, struct, parts[2], base + stars + parts[1] + parts[3], False,
+                    comment)
 
 
 def _of_struct(body, first, header, struct, tables):
@@ -90,7 +92,7 @@ def structs(root):
             start = table.start(2)
             tables[table[1]] = [
                 Field(header, text.count("\n", 0, start + row.start()) + 1, "", row[2],
-                      row[1] + "*", row[3] or "") for row in rows]
+                      row[1] + "*", True, row[3] or "") for row in rows]
         opened = len(re.findall(r"^typedef (?:struct|union)[^;]*\{", text, re.M))
         for match in STRUCT.finditer(text):
             opened -= 1
