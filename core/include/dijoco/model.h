@@ -95,15 +95,16 @@ typedef struct djSiteDef {
   double quat[4];             // unit quaternion; body frame
 } djSiteDef;
 
-// A tendon's length is a function of the configuration, along which it pulls. Fixed: the sum of
-// coefficients times coordinates of slides and hinges. Spatial: the path through sites one after
-// the other; a pulley interrupts it and divides what follows, up to the next one.
+// What a tendon's length is made of: a joint, site or pulley.
 typedef struct djWrapDef {
   djWrap type;                // joints alone, or sites and pulleys
   int id;                     // joint or site
   double prm;                 // joint: coefficient (1 or m/rad); pulley: divisor (1)
 } djWrapDef;
 
+// A tendon's length is a function of the configuration, along which it pulls. Fixed: the sum of
+// coefficients times coordinates of slides and hinges. Spatial: the path through sites one after
+// the other; a pulley interrupts it and divides what follows, up to the next one.
 typedef struct djTendonDef {
   const char* name;           // may be NULL or ""
   int nwrap;                  // what its length is made of
