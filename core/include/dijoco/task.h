@@ -23,9 +23,9 @@ extern "C" {
 
 // `"set"`: a parameter and its values.
 typedef struct djTaskSet {
-  const char* name;
-  int n;
-  const double* value;
+  const char* name;         // of a parameter
+  int n;                    // entries
+  const double* value;      // (n) in the units of the parameter
 } djTaskSet;
 
 // One term of the loss; names not yet looked up.
@@ -38,31 +38,31 @@ typedef struct djTaskLoss {
 
 // One entry of `variables`.
 typedef struct djTaskVariable {
-  const char* name;
+  const char* name;         // ctrl, qpos0..., of a parameter or of a free vector
   int nindex;               // entries picked; -1: all
-  const int* index;
+  const int* index;         // (nindex)
   int nmin, nmax;           // 0: none; 1: the same for all; else one for each entry picked
-  const double* min;
-  const double* max;
+  const double* min;        // (nmin) in the units of what varies
+  const double* max;        // (nmax) in the units of what varies
 } djTaskVariable;
 
 // `"free"`: a vector that maps read and variables may name.
 typedef struct djTaskFree {
-  const char* name;
-  int n;
-  const double* value;
+  const char* name;         // of the vector
+  int n;                    // entries
+  const double* value;      // (n) in units that the maps give it
   int nmin, nmax;           // 0: none; 1: the same for all; else n
-  const double* min;
-  const double* max;
+  const double* min;        // (nmin) units of value
+  const double* max;        // (nmax) units of value
 } djTaskFree;
 
 // What a map was given under a key of its type, besides type, from and to.
 typedef struct djMapArg {
-  bool given;
-  int integer;
-  const char* text;
+  bool given;               // by the file
+  int integer;              // of a key that holds one
+  const char* text;         // likewise
   int rows, columns;        // of number; a vector is one row
-  const double* number;
+  const double* number;     // (rows x columns) in the key's units
 } djMapArg;
 
 // Keys of a map's type, at most.
@@ -72,10 +72,10 @@ enum { DJ_NMAPARG = 2 };
 // and their keys are those of dj_mapEntry, and docs/tasks.md describes them. Later maps replace
 // what earlier ones set; cages add to it.
 typedef struct djTaskMap {
-  const char* type;
-  const char* from;
-  int nto;
-  const char* const* to;
+  const char* type;         // name
+  const char* from;         // name of a free vector
+  int nto;                  // targets
+  const char* const* to;    // (nto) parameters, or "ctrl"
   djMapArg arg[DJ_NMAPARG]; // in the order of the type's keys
 } djTaskMap;
 
@@ -83,44 +83,44 @@ typedef struct djTaskMap {
 // frame of a child body, or the anchor of a joint.
 typedef struct djTaskPoint {
   djObject object;          // geom, site, body, joint
-  const char* name;
+  const char* name;         // of the element
   int vertex;               // of the geom's mesh; -1: none
 } djTaskPoint;
 
 // `"connect"`: two points of one body whose difference does not change while a design varies, so
 // that parts keep connected (SDRS's shared vertices and attachment points).
 typedef struct djTaskConnect {
-  djTaskPoint a, b;
+  djTaskPoint a, b;         // of one body
 } djTaskConnect;
 
 // A task as its file says it.
 typedef struct djTask {
   const char* path;         // of the task file; "" when read from text
   const char* scene;        // path of the scene, relative to the working directory or absolute
-  djSettings settings;
-  int horizon;
+  djSettings settings;      // that it gives
+  int horizon;              // steps
   const char* keyframe;     // name or "#index", NULL: none
-  int nqpos, nqvel, nact;   // -1: not given
-  const double* qpos;
-  const double* qvel;
-  const double* act;
+  int nqpos, nqvel, nact;   // numbers of the start; -1: not given
+  const double* qpos;       // (nqpos) m, rad, quaternions
+  const double* qvel;       // (nqvel) m/s, rad/s
+  const double* act;        // (nact) units of the actuators' inputs
   int nrow, nctrl;          // rows and columns of ctrl; one row is constant; nrow 0: not given
-  const double* ctrl;
-  const char* ctrl_file;    // or NULL
-  int nset;
-  const djTaskSet* set;
-  int nloss;
-  const djTaskLoss* loss;
-  int nvariable;
-  const djTaskVariable* variable;
-  int nfree;
-  const djTaskFree* free;
-  int nmap;
-  const djTaskMap* map;
-  int nconnect;
-  const djTaskConnect* connect;
+  const double* ctrl;       // (nrow x nctrl) units of the actuators' inputs
+  const char* ctrl_file;    // path, or NULL
+  int nset;                 // parameters that it sets
+  const djTaskSet* set;     // (nset)
+  int nloss;                // terms of the loss
+  const djTaskLoss* loss;   // (nloss)
+  int nvariable;            // what varies
+  const djTaskVariable* variable;   // (nvariable)
+  int nfree;                // free vectors
+  const djTaskFree* free;   // (nfree)
+  int nmap;                 // maps
+  const djTaskMap* map;     // (nmap)
+  int nconnect;             // connections
+  const djTaskConnect* connect;     // (nconnect)
   bool inertia_from_geom;   // mass and inertia follow geom sizes and vertices
-  djOptimizer optimizer;
+  djOptimizer optimizer;    // how to optimise
   void* memory;             // private
 } djTask;
 
@@ -155,7 +155,7 @@ typedef enum djVariableKind {
 
 // A variable whose names were looked up.
 typedef struct djVariable {
-  djVariableKind kind;
+  djVariableKind kind;      // what it is
   const char* name;         // as in the task
   int joint;                // of the _JOINT kinds, else -1
   int param;                // DJ_VAR_PARAM: index into problem->param, else -1
@@ -167,52 +167,53 @@ typedef struct djVariable {
   bool picked;              // `index` was given
   int n;                    // tangent entries that vary
   const int* index;         // (n) ascending is not required; 0..ntangent-1
-  const double* min;        // (n) -inf where there is none; a bound on that entry of the value
-  const double* max;        // (n)
+  const double* min;        // (n) units of the value; -inf where there is none; a bound on that
+                            //   entry of the value
+  const double* max;        // (n) units of the value
 } djVariable;
 
 // A free vector.
 typedef struct djFree {
-  const char* name;
-  int n;
-  double* value;            // (n)
-  double* min;              // (n) bounds
-  double* max;              // (n)
+  const char* name;         // as in the task
+  int n;                    // entries
+  double* value;            // (n) units of the maps that read it
+  double* min;              // (n) bounds, units of value
+  double* max;              // (n) units of value
 } djFree;
 
 // Three values of a parameter in a connection: factor (3 x 3) times value[start..start+2].
 typedef struct djConnectPart {
-  djParam param;
-  int start;
-  double factor[9];
+  djParam param;            // a place
+  int start;                // entry of it
+  double factor[9];         // (3 x 3) 1
 } djConnectPart;
 
 // A connection: the sum of its parts does not change.
 typedef struct djConnect {
-  int npart;
-  djConnectPart part[4];
+  int npart;                // parts in use
+  djConnectPart part[4];    // (npart)
 } djConnect;
 
 // A task whose names are looked up. Arrays may be written before a djDesign is made.
 typedef struct djProblem {
   int key;                  // keyframe of the start, or -1
-  double* qpos0;            // (nq)
-  double* qvel0;            // (nv)
-  double* act0;             // (na)
-  double* ctrl;             // (horizon x nu)
+  double* qpos0;            // (nq) m, rad, quaternions
+  double* qvel0;            // (nv) m/s, rad/s
+  double* act0;             // (na) units of the actuators' inputs
+  double* ctrl;             // (horizon x nu) units of the actuators' inputs
   djLossTerm* loss;         // (nloss)
-  int nvariable;
-  djVariable* variable;
+  int nvariable;            // what varies
+  djVariable* variable;     // (nvariable)
   int nparam;               // parameters among the variables and targets of maps, each once
-  djParam* param;
+  djParam* param;           // (nparam)
   int nparamtangent;        // length of their concatenated gradients
-  int nfree;
-  djFree* free;
-  int nmap;
-  struct djMap* map;        // see gradient/map.h
-  int nconnect;
-  djConnect* connect;
-  bool inertia_from_geom;
+  int nfree;                // free vectors
+  djFree* free;             // (nfree)
+  int nmap;                 // maps
+  struct djMap* map;        // (nmap) see gradient/map.h
+  int nconnect;             // connections
+  djConnect* connect;       // (nconnect)
+  bool inertia_from_geom;   // mass and inertia follow geom sizes and vertices
   djRollout rollout;        // points into the arrays above; refinement_steps is 0
   void* memory;             // private
 } djProblem;
