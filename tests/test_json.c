@@ -134,7 +134,8 @@ static void test_format(void** state) {
   assert_string_equal(dj_formatNumber(text, NAN), "nan");
   djRng rng = {9};
   for (int k = 0; k < 100000; k++) {
-    double value = djt_uniform(&rng, -1, 1) * pow(10, djt_uniform(&rng, -320, 300));
+    double value = djt_uniform(&rng, -1, 1);
+    value *= pow(10, djt_uniform(&rng, -320, 300));
     double back = strtod(dj_formatNumber(text, value), NULL);
     assert_memory_equal(&back, &value, sizeof value);
   }

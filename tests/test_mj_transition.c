@@ -2,6 +2,7 @@
 
 #include "common/mj_zoo.h"
 #include "common/random_mjcf.h"
+#include "common/text.h"
 #include "common/worst.h"
 
 #include <dijoco/dijoco.h>
@@ -508,37 +509,25 @@ static void testUser(void** state) {
   }
 }
 
-// Appends, as far as there is room.
-static void append(char* text, size_t size, const char* format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void append(char* text, size_t size, const char* format, ...) {
-  size_t used = strlen(text);
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text + used, size - used, format, args);
-  va_end(args);
-}
-
 // Text of the model with sensors on all its bodies, every other one in the frame of an earlier one.
 static char* addSensors(const char* text, const mjModel* m) {
   static const char* const kind[] = {"framepos", "framequat", "framexaxis", "framezaxis",
                                      "framelinvel", "frameangvel"};
-  size_t size = strlen(text) + 2000 * (size_t)m->nbody + 100;
-  char* more = calloc(size, 1);
-  assert_non_null(more);
-  memcpy(more, text, (size_t)(strstr(text, "</mujoco>") - text));
-  append(more, size, "<sensor>");
+  djtText more = {0};
+  djt_put(&more, "%.*s", (int)(strstr(text, "</mujoco>") - text), text);
+  djt_put(&more, "<sensor>");
   for (int b = 1; b < m->nbody; b++) {
     const char *name = m->names + m->name_bodyadr[b], *ref = m->names + m->name_bodyadr[b / 2];
     for (size_t k = 0; k < sizeof(kind) / sizeof(*kind); k++) {
-      append(more, size, "<%s objtype='%s' objname='%s'", kind[k], b % 3 ? "xbody" : "body", name);
-      if (b % 2 == 0) append(more, size, " reftype='body' refname='%s'", ref);
-      append(more, size, "/>");
+      djt_put(&more, "<%s objtype='%s' objname='%s'", kind[k], b % 3 ? "xbody" : "body", name);
+      if (b % 2 == 0) djt_put(&more, " reftype='body' refname='%s'", ref);
+      djt_put(&more, "/>");
     }
-    append(more, size, "<subtreecom body='%s'/><subtreelinvel body='%s'/>", name, name);
+    djt_put(&more, "<subtreecom body='%s'/><subtreelinvel body='%s'/>", name, name);
   }
-  append(more, size, "</sensor></mujoco>");
-  return more;
+  djt_put(&more, "</sensor></mujoco>");
+  assert_false(more.failed);
+  return more.text;
 }
 
 // Velocities depend on the configuration: without those terms the error is large.

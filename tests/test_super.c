@@ -87,7 +87,10 @@ static void couple(Case* c, int a, int b) {
 }
 
 static void atRandom(Case* c, djRng* rng, int amount) {
-  for (int k = 0; k < amount; k++) couple(c, djt_integer(rng, c->nfine), djt_integer(rng, c->nfine));
+  for (int k = 0; k < amount; k++) {
+    int a = djt_integer(rng, c->nfine), b = djt_integer(rng, c->nfine);
+    couple(c, a, b);
+  }
 }
 
 // A grid with diagonals, `amount` wide: fill-in makes large supernodes.
