@@ -20,11 +20,13 @@ WRITING = """fwrite fputs fputc putc fprintf vfprintf write mkdir""".split()
 # Opening for writing and changing names: in one place, where nothing is lost (dijoco/file.h).
 PLACING = """freopen fdopen tmpfile mkstemp mkostemp open openat creat truncate ftruncate remove
              rename renameat renameat2 link linkat symlink unlink unlinkat""".split()
+LOCKS = ["core/src/math/blas.c"]  # may hold a lock, and nothing else that changes
 WRITERS = {"core/src/io/file.c": PLACING, "tools/output.c": ["unlink"]}
 PYTHON_PLACING = r"""(?<![\w.])open\s*\([^()\n]*,\s*(?:mode\s*=\s*)?["'][^"'\n]*[wax+]
   |\bos\.(?:open|fdopen|rename|renames|replace|remove|unlink|link|symlink|truncate|mkfifo)\s*\(
   |\.(?:write_text|write_bytes|unlink|touch|tofile|savetxt)\s*\(|\.open\s*\(\s*["'][wax]
   |\bnp\.save\w*\s*\(|\b(?:tempfile|shutil)\b"""
+LOCK = re.compile(r"static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 
@@ -151,7 +153,8 @@ def check_tree(root):
             for match in re.finditer(r"\b(stdout|stderr)\b", text):
                 error(match, "%s in the core" % match.group(1))
             for match in mutable_statics(code):
-                error(match, "mutable static")
+                if not (relative in LOCKS and LOCK.match(code, match.start())):
+                    error(match, "mutable static")
             if layer != "io":
                 for match in called(WRITING, code):
                     error(match, "%s outside io" % match.group(1))
@@ -193,6 +196,7 @@ def self_test():
         "core/include/dijoco/types.h": "#include <stddef.h>\n",
         "core/src/base/a.h": "",
         "core/src/math/m.h": '#include "base/a.h"\n',
+        "core/src/math/blas.c": "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n",
         "core/src/model/m.c": '#include <dijoco/types.h>\n#include "math/m.h"\n#include <math.h>\n'
                               "// static int x; exit(1);\n"
                               'static const int a[2] = {1, 2};\nstatic const char* const b = "p(";\n'
@@ -239,6 +243,9 @@ def self_test():
         ("core/src/extra/x.c", "", "not in the folder of a layer"),
         ("core/include/dijoco/x.h", '#include "math/m.h"\n', "public headers include"),
         ("core/src/math/x.c", "static int n;\n", "mutable static"),
+        ("core/src/math/blas.c", "static int n;\n", "mutable static"),
+        ("core/src/math/x.c", "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n",
+         "mutable static"),
         ("core/src/math/x.c", "void f(void) { static double t[3] = {0}; }\n", "mutable static"),
         ("core/src/math/x.c", "static const char* p = 0;\n", "mutable static"),
         ("core/src/math/x.c", "static struct { int a; } s;\n", "mutable static"),
