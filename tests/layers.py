@@ -199,7 +199,8 @@ def self_test():
         "core/src/math/blas.c": "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n",
         "core/src/model/m.c": '#include <dijoco/types.h>\n#include "math/m.h"\n#include <math.h>\n'
                               "// static int x; exit(1);\n"
-                              'static const int a[2] = {1, 2};\nstatic const char* const b = "p(";\n'
+                              "static const int a[2] = {1, 2};\n"
+                              'static const char* const b = "p(";\n'
                               "static int f(double x[static 2]) { return x[0] > a[0]; }\n"
                               "static double (*const table[])(double) = {0};\n"
                               'void g(char* s) { snprintf(s, 2, "exit(%d)", 1); t.abort(); }\n',
@@ -213,7 +214,8 @@ def self_test():
                               'rename(p, "y"); }\n',
         "core/src/io/w.c": 'void w(FILE* f) { fputs("open(x)", f); /* rename(a, b) */ }\n',
         "tools/output.c": "void f(const char* p) { unlink(p); mkdir(p, 7); t.open(p); }\n",
-        "python/dijoco/a.py": 'with open(p, encoding="w") as f, open(q, "rb") as g:  # open(p, "w")\n'
+        "python/dijoco/a.py": 'with open(p, encoding="w") as f, open(q, "rb") as g:\n'
+                              '    # open(p, "w")\n'
                               '    x = f.open(p), y.rename, os.makedirs(p), file.write(b)\n',
         "scripts/fetch.py": 'open(p, "w")\n',
         "core/src/shape/r.c": 'void r(const char* p) { FILE* f = fopen(p, "rb"); fclose(f); }\n',

@@ -30,7 +30,7 @@ def undefined(path):
 
 
 def mutable_data(path):
-    """Names of the variables in writable sections (constant tables of pointers are .data.rel.ro)."""
+    """Names of the variables in writable sections (constant pointers are in .data.rel.ro)."""
     for line in output("objdump", "-t", path).splitlines():
         match = re.match(r"[0-9a-f]+ (.{7}) (\S+)\s+[0-9a-f]+\s+(?:\.hidden )?(\S+)$", line)
         if match and "d" not in match.group(1) and MUTABLE.match(match.group(2)):

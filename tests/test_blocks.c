@@ -292,7 +292,9 @@ static void checkMatrix(Case* c) {
   }
   for (size_t k = used; k < n * n; k++) c->M.data[k] = NAN;
   dj_clearMatrix(&c->M);
-  for (size_t k = 0; k < n * n; k++) assert_true(k < used ? c->M.data[k] == 0 : isnan(c->M.data[k]));
+  for (size_t k = 0; k < n * n; k++) {
+    assert_true(k < used ? c->M.data[k] == 0 : isnan(c->M.data[k]));
+  }
   free(memory);
 }
 

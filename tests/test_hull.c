@@ -307,7 +307,8 @@ static void testBending(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testBox),   cmocka_unit_test(testRandom), cmocka_unit_test(testKnownMoves),
-      cmocka_unit_test(testNoise), cmocka_unit_test(testBending), cmocka_unit_test(testBad), cmocka_unit_test(testNumbers),
+      cmocka_unit_test(testNoise), cmocka_unit_test(testBending), cmocka_unit_test(testBad),
+      cmocka_unit_test(testNumbers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -333,7 +333,8 @@ static void test_hostile(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_roundTrip), cmocka_unit_test(test_names), cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_roundTrip), cmocka_unit_test(test_names),
+      cmocka_unit_test(test_numbers),
       cmocka_unit_test(test_format),    cmocka_unit_test(test_good), cmocka_unit_test(test_tendons),
       cmocka_unit_test(test_errors),    cmocka_unit_test(test_files),
       cmocka_unit_test(test_hostile),

@@ -156,7 +156,8 @@ static void test_search(void** state) {
       B.R = dju_quatToMat(q);
       double expected = fmax(searchDepth(&A, &B, 400, &rng), 0);
       if (fabs(reported - expected) > 1e-6) {
-        fail_msg("types %d, %d: overlap %.9g, by search %.9g", type[a], type[b], reported, expected);
+        fail_msg("types %d, %d: overlap %.9g, by search %.9g", type[a], type[b], reported,
+                 expected);
       }
       hidden += d->npair == 0 && expected > 0;
       dj_deleteData(d);

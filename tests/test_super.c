@@ -4,6 +4,7 @@
 #include "common/random_model.h"
 
 #include "math/factor.h"
+#include "math/front.h"
 #include "math/ldl.h"
 #include "math/ldu.h"
 
@@ -288,7 +289,8 @@ static void testBig(void** state) {
       for (int i = 0; i < n && !full; i++) {
         for (int j = 0; j < n; j++) {
           if (i == j || i / 7 == j / 7) continue;
-          c.dense[(size_t)i * (size_t)n + (size_t)j] = c.H.data[(size_t)i * (size_t)n + (size_t)j] = 0;
+          size_t at = (size_t)i * (size_t)n + (size_t)j;
+          c.dense[at] = c.H.data[at] = 0;
         }
       }
       checkFactor(&c, &rng, symmetric);
