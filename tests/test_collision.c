@@ -113,7 +113,8 @@ static void randomScene(Scene* s, Random* r) {
   start(s);
   int nbody = 1 + below(r, MAXBODY - 1);
   for (int i = 1; i < nbody; i++) {
-    int b = addBody(s, below(r, 2) ? 0 : below(r, i), below(r, 3) != 0);
+    int parent = below(r, 2) ? 0 : below(r, i);
+    int b = addBody(s, parent, below(r, 3) != 0);
     if (s->body[b].parent == 0 && below(r, 6) == 0 &&
         (s->def.njnt == 0 || s->joint[s->def.njnt - 1].body != b)) {
       s->body[b].mocap = true;

@@ -90,7 +90,7 @@ static void makeScene(Scene* s, Random* r, int n, int kinds, djOption option) {
   for (int i = 0; i < n; i++) {
     s->pose[i] = (djPose){{0, 0, 0}, dju_eye3()};
     if (i == 0) continue;
-    s->pose[i].p = dju_vec3(uniform(r, -0.5, 0.5), uniform(r, -0.5, 0.5), uniform(r, 0, 1));
+    s->pose[i].p = dju_add3(dju_vec3(0, 0, 0.5), randomPoint(r, 0.5, 0.5, 0.5));
     s->pose[i].R = dju_quatToMat(randomQuat(r));
     s->ref[i] = s->pose[i].p;
   }
@@ -106,7 +106,7 @@ static djContacts* makeContacts(const djModel* m) {
 static void perturb(Scene* s, Random* r, djPose* to, const djPose* from, double size) {
   to[0] = from[0];
   for (int i = 1; i < s->n; i++) {
-    to[i].p = dju_madd3(from[i].p, size * uniform(r, 0, 1), randomUnit(r));
+    to[i].p = dju_add3(from[i].p, randomWithin(r, size));
     to[i].R = dju_mulMM(dju_quatToMat(smallQuat(r, size * uniform(r, 0, 3))), from[i].R);
   }
 }

@@ -94,7 +94,7 @@ static void moveTo(djPose* to, const Scene* s, const djPose* from, Random* r, do
                    double gap) {
   memmove(to, from, 3 * sizeof *to);
   for (int b = 1; b < 3; b++) {
-    to[b].p = dju_madd3(from[b].p, size * uniform(r, 0, 1), randomUnit(r));
+    to[b].p = dju_add3(from[b].p, randomWithin(r, size));
     to[b].R = dju_mulMM(dju_quatToMat(smallQuat(r, size * uniform(r, 0, 3))), from[b].R);
   }
   djVec3 n;

@@ -431,8 +431,9 @@ static djModel* randomModel(Scene* s, Random* r) {
   }
   for (int g = 0; g < NGEOM; g++) {
     int body = g * NBODY / NGEOM, type = types[body == 0 ? 6 : below(r, 6)];
-    djGeomDef* d = addGeom(s, body, type, uniform(r, 0.1, 0.3), uniform(r, 0.1, 0.3),
-                           uniform(r, 0.1, 0.3));
+    double size[3];
+    djt_uniforms(size, 3, r, 0.1, 0.3);
+    djGeomDef* d = addGeom(s, body, type, size[0], size[1], size[2]);
     for (int k = 0; k < 3; k++) d->pos[k] = uniform(r, -0.3, 0.3);
     dju_storeQuat(d->quat, randomQuat(r));
     d->mesh = type == DJ_MESH ? below(r, NMESH) : -1;

@@ -74,7 +74,7 @@ static void checkMoves(Random* r, const djHull* h) {
     }
     checkNear(least, 1, 1e-9);
     for (int trial = 0; trial < 20; trial++) {
-      djVec3 other = dju_madd3(m, logUniform(r, 1e-4, 2) * dju_norm3(m), randomUnit(r));
+      djVec3 other = dju_add3(m, dju_scale3(dju_norm3(m), randomAway(r, 1e-4, 2)));
       double scale = INFINITY;
       for (int f = 0; f < h->nface; f++) {
         const int* v = h->face + 3 * f;
@@ -307,7 +307,8 @@ static void testBending(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testBox),   cmocka_unit_test(testRandom), cmocka_unit_test(testKnownMoves),
-      cmocka_unit_test(testNoise), cmocka_unit_test(testBending), cmocka_unit_test(testBad), cmocka_unit_test(testNumbers),
+      cmocka_unit_test(testNoise), cmocka_unit_test(testBending), cmocka_unit_test(testBad),
+      cmocka_unit_test(testNumbers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

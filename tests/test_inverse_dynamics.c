@@ -196,7 +196,9 @@ static void test_derivatives(void** state) {
                           c.d->work->ref, c.armature);
     for (int what = 0; what < 3; what++) {
       double worst = 0, wrong = 0;
-      for (int k = 0; k < c.m->nv; k++) worst = djt_worst(worst, columnError(&c, &D[what], k, what));
+      for (int k = 0; k < c.m->nv; k++) {
+        worst = djt_worst(worst, columnError(&c, &D[what], k, what));
+      }
       assert_true(worst < 1e-6);
       *dj_own(&D[what], 0, 0) += 0.01 * (1 + fabs(*dj_own(&D[what], 0, 0)));
       wrong = columnError(&c, &D[what], 0, what);

@@ -134,7 +134,8 @@ static void test_format(void** state) {
   assert_string_equal(dj_formatNumber(text, NAN), "nan");
   djRng rng = {9};
   for (int k = 0; k < 100000; k++) {
-    double value = djt_uniform(&rng, -1, 1) * pow(10, djt_uniform(&rng, -320, 300));
+    double value = djt_uniform(&rng, -1, 1);
+    value *= pow(10, djt_uniform(&rng, -320, 300));
     double back = strtod(dj_formatNumber(text, value), NULL);
     assert_memory_equal(&back, &value, sizeof value);
   }
@@ -332,7 +333,8 @@ static void test_hostile(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_roundTrip), cmocka_unit_test(test_names), cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_roundTrip), cmocka_unit_test(test_names),
+      cmocka_unit_test(test_numbers),
       cmocka_unit_test(test_format),    cmocka_unit_test(test_good), cmocka_unit_test(test_tendons),
       cmocka_unit_test(test_errors),    cmocka_unit_test(test_files),
       cmocka_unit_test(test_hostile),

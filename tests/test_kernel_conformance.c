@@ -70,7 +70,8 @@ static void checkRigidMotion(const djKernel* k, Random* r, int type_a, int type_
     memcpy(jac[0], out.hessian, sizeof jac[0]);
     memcpy(jac[3], twist_jac, sizeof jac[3]);
     assert_int_equal(startCase(jac[1], jac[2], k, &c), DJ_OK);
-    djPose T = poseOf(dju_scale3(5, randomUnit(r)), randomQuat(r));
+    djVec3 shift = dju_scale3(5, randomUnit(r));
+    djPose T = poseOf(shift, randomQuat(r));
     for (int b = 0; b < 2; b++) {
       c.now[b] = (djPose){dju_transform(&T, c.now[b].p), dju_mulMM(T.R, c.now[b].R)};
       c.start[b] = (djPose){dju_transform(&T, c.start[b].p), dju_mulMM(T.R, c.start[b].R)};

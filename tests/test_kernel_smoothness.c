@@ -144,8 +144,8 @@ static void checkSizes(const djKernel* k, Random* r, int type_a, int type_b) {
   for (int i = 0; i < 60; i++) {
     PairCase c;
     double size = logUniform(r, 1e-6, 1e3);
-    randomPair(&c, r, type_a, type_b, size, logUniform(r, 1e-4, 0.3), size,
-               logUniform(r, 0.01, 0.98));
+    double s = logUniform(r, 1e-4, 0.3);
+    randomPair(&c, r, type_a, type_b, size, s, size, logUniform(r, 0.01, 0.98));
     useKernel(&c, k);
     djPairOutput out;
     c.in.recover = false;
@@ -196,7 +196,8 @@ static void checkAligned(const djKernel* k, Random* r, int type_a, int type_b) {
     assert_true(isfinite(largest(out.hessian, 144)));
     // overlapping: centres nearer than the inscribed balls allow
     const djShape *a = &c.shape[0].shape, *b = &c.shape[1].shape;
-    djVec3 apart = dju_scale3(0.125 * below(r, 8) * (a->inner + b->inner), randomUnit(r));
+    double distance = 0.125 * below(r, 8) * (a->inner + b->inner);
+    djVec3 apart = dju_scale3(distance, randomUnit(r));
     djVec3 middle = dju_sub3(dju_transform(&c.now[0], a->center), dju_mulMV(c.now[1].R, b->center));
     c.now[1].p = c.start[1].p = dju_add3(middle, apart);
     c.in.recover = true;

@@ -273,7 +273,8 @@ static const char kLegs[] =
     "<geom type='box' size='.2 .2 .05' mass='5'/><body pos='.2 0 0'><joint axis='0 1 0' "
     "range='-5 5' frictionloss='.3'/><geom type='capsule' fromto='0 0 0 .1 0 -.25' size='.02' "
     "mass='.2'/></body><body pos='-.2 0 0'><joint axis='0 1 0' range='-5 5' "
-    "solreflimit='-900 -30'/><geom type='capsule' fromto='0 0 0 -.1 0 -.25' size='.02' mass='.2'/></body></body>";
+    "solreflimit='-900 -30'/><geom type='capsule' fromto='0 0 0 -.1 0 -.25' size='.02' mass='.2'/>"
+    "</body></body>";
 
 static void testJointsAreOurs(void** state) {
   (void)state;

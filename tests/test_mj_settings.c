@@ -232,9 +232,9 @@ static void testLeftOutAlone(void** state) {
   (void)state;
   warning[0] = '\0';           // said when the compiler makes data to try the scene
   mjModel* m = djt_compile(
-      "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'/></plugin></extension>"
-      "<worldbody><body><joint name='yields' springyield='.1' stiffness='1'/><geom size='.1' "
-      "contype='0' conaffinity='0'/></body></worldbody></mujoco>");
+      "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'/></plugin>"
+      "</extension><worldbody><body><joint name='yields' springyield='.1' stiffness='1'/>"
+      "<geom size='.1' contype='0' conaffinity='0'/></body></worldbody></mujoco>");
   djReport* report;
   djModel* x = djt_import(&report, m);
   assert_int_equal(report->n, 1);

@@ -576,7 +576,8 @@ static void testDegenerate(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testVertexDerivatives), cmocka_unit_test(testTwists),
-      cmocka_unit_test(testPlaneAndUnits),     cmocka_unit_test(testGeoms), cmocka_unit_test(testRound),
+      cmocka_unit_test(testPlaneAndUnits),     cmocka_unit_test(testGeoms),
+      cmocka_unit_test(testRound),
       cmocka_unit_test(testOverlapAndApart),   cmocka_unit_test(testFriction),
       cmocka_unit_test(testBadInput),          cmocka_unit_test(testDegenerate),
   };

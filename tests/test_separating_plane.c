@@ -292,7 +292,8 @@ static void testBalance(void** state) {
   for (int i = 0; i < 4000; i++) {
     PairCase c;
     double s = logUniform(&r, 1e-4, 0.2);
-    randomPair(&c, &r, types[below(&r, 4)], types[below(&r, 4)], 1, s, 1, uniform(&r, 0.05, 0.99));
+    int a = types[below(&r, 4)], b = types[below(&r, 4)];
+    randomPair(&c, &r, a, b, 1, s, 1, uniform(&r, 0.05, 0.99));
     djPairOutput out;
     assert_int_equal(beginCase(&c), DJ_OK);
     assert_int_equal(kernel->eval(&out, stateOf(&c), pairInput(&c), DJ_EVAL_GRADIENT), DJ_OK);
@@ -505,8 +506,8 @@ static void testReport(void** state) {
   const int types[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_MESH, DJ_PLANE};
   for (int i = 0; i < 200; i++) {
     PairCase c;
-    randomPair(&c, &r, types[below(&r, 4)], types[below(&r, 5)], 1, 0.02, 1,
-               uniform(&r, 0.05, 0.99));
+    int a = types[below(&r, 4)], b = types[below(&r, 5)];
+    randomPair(&c, &r, a, b, 1, 0.02, 1, uniform(&r, 0.05, 0.99));
     djPairReport report;
     djDistance d;
     double range = planeRange(0.02, 1);

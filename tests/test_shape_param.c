@@ -96,10 +96,6 @@ typedef struct Cotangents {
   void* memory;
 } Cotangents;
 
-static djVec3 randomVec(Random* r) {
-  return dju_vec3(uniform(r, -1, 1), uniform(r, -1, 1), uniform(r, -1, 1));
-}
-
 static void randomCotangents(Cotangents* c, Random* r, const djModel* m) {
   c->memory = aligned_alloc(64, dj_shapeGradSize(m));
   assert_non_null(c->memory);
@@ -113,9 +109,9 @@ static void randomCotangents(Cotangents* c, Random* r, const djModel* m) {
         d->move[k][i] = uniform(r, -1, 1);
       }
     }
-    d->center = randomVec(r);
+    d->center = randomPoint(r, 1, 1, 1);
     if (s->type == DJ_PLANE) {
-      d->normal = randomVec(r);
+      d->normal = randomPoint(r, 1, 1, 1);
       d->offset = uniform(r, -1, 1);
       continue;
     }

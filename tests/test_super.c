@@ -15,7 +15,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -87,7 +86,10 @@ static void couple(Case* c, int a, int b) {
 }
 
 static void atRandom(Case* c, djRng* rng, int amount) {
-  for (int k = 0; k < amount; k++) couple(c, djt_integer(rng, c->nfine), djt_integer(rng, c->nfine));
+  for (int k = 0; k < amount; k++) {
+    int a = djt_integer(rng, c->nfine), b = djt_integer(rng, c->nfine);
+    couple(c, a, b);
+  }
 }
 
 // A grid with diagonals, `amount` wide: fill-in makes large supernodes.
@@ -287,7 +289,8 @@ static void testBig(void** state) {
       for (int i = 0; i < n && !full; i++) {
         for (int j = 0; j < n; j++) {
           if (i == j || i / 7 == j / 7) continue;
-          c.dense[(size_t)i * (size_t)n + (size_t)j] = c.H.data[(size_t)i * (size_t)n + (size_t)j] = 0;
+          size_t at = (size_t)i * (size_t)n + (size_t)j;
+          c.dense[at] = c.H.data[at] = 0;
         }
       }
       checkFactor(&c, &rng, symmetric);
@@ -297,84 +300,6 @@ static void testBig(void** state) {
       for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
       free(memory);
     }
-  }
-}
-
-// ---- times ------------------------------------------------------------------------------------
-
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-typedef struct Timed {
-  int n;
-  double *H, *F, *X;
-} Timed;
-
-// Best of some: factors, and solutions of 2 n right sides, by hand (0) and by BLAS (1).
-static double timeFactor(const Timed* t, bool symmetric, int by) {
-  double best = INFINITY;
-  int n = t->n;
-  for (int k = 0; k < 3 + 2000000 / (n * n * n); k++) {
-    double start = seconds();
-    if (by == 0) {
-      assert_true(symmetric ? dj_factorLDL(t->F, t->H, NULL, n) : dj_factorLDU(t->F, t->H, NULL, n));
-    } else {
-      memcpy(t->F, t->H, (size_t)n * (size_t)n * sizeof(double));
-      assert_true(symmetric ? dj_eliminateLDL(t->F, n, 0, n, t->H, (size_t)n + 1)
-                            : dj_eliminateLDU(t->F, NULL, n, 0, n, t->H, (size_t)n + 1));
-    }
-    best = fmin(best, seconds() - start);
-  }
-  return best;
-}
-
-static double timeSolution(const Timed* t, int by) {
-  double best = INFINITY;
-  int n = t->n, ncol = 2 * n;
-  for (int k = 0; k < 3; k++) {
-    for (int i = 0; i < n * ncol; i++) t->X[i] = i % 7;
-    double start = seconds();
-    if (by == 0) {
-      dj_solveLDLMulti(t->X, t->F, n, ncol);
-    } else {
-      dj_frontBack(t->X, t->F, n, n, ncol);
-      dj_frontDivide(t->X, t->F, n, n, ncol);
-      dj_frontDown(t->X, t->F, n, n, ncol);
-    }
-    best = fmin(best, seconds() - start);
-  }
-  return best;
-}
-
-// Where BLAS overtakes: well above DJ_BIG it is faster at everything.
-static void testCrossover(void** state) {
-  (void)state;
-  djRng rng = {25};
-  static const int size[] = {32, 64, DJ_BIG, 128, 3 * DJ_BIG};
-  for (size_t k = 0; k < sizeof size / sizeof size[0]; k++) {
-    size_t n = (size_t)size[k];
-    Timed t = {size[k], take(n * n), take(n * n), take(2 * n * n)};
-    for (size_t i = 0; i < n; i++) {
-      for (size_t j = 0; j <= i; j++) t.H[i * n + j] = t.H[j * n + i] = djt_uniform(&rng, -1, 1);
-      t.H[i * (n + 1)] = (double)n;
-    }
-    double us[2][3];
-    for (int by = 0; by < 2; by++) {
-      us[by][1] = 1e6 * timeFactor(&t, false, by);
-      us[by][0] = 1e6 * timeFactor(&t, true, by);
-      us[by][2] = 1e6 * timeSolution(&t, by);
-    }
-    print_message("%3d rows, us by hand and by BLAS: LDL %.1f, %.1f; LDU %.1f, %.1f; solutions %.0f, "
-                  "%.0f\n", size[k], us[0][0], us[1][0], us[0][1], us[1][1], us[0][2], us[1][2]);
-#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
-    for (int i = 0; i < 3 && size[k] == 3 * DJ_BIG; i++) assert_true(us[1][i] < us[0][i]);
-#endif
-    free(t.H);
-    free(t.F);
-    free(t.X);
   }
 }
 
@@ -434,7 +359,6 @@ static void testThreads(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testSupernodes),
                                      cmocka_unit_test(testSameBits), cmocka_unit_test(testBig),
-                                     cmocka_unit_test(testThreads),
-                                     cmocka_unit_test(testCrossover)};
+                                     cmocka_unit_test(testThreads)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,7 +180,8 @@ static inline void djt_methodContact(djIntegrator integrator) {
   for (int k = 0; k < 25; k++) assert_true(dj_step(m, d) >= 0);
   assert_true(d->npair >= 2);
   double error = djt_transitionError(m, d, 2e-7, 0);
-  print_message("contact: %.1e, %d pairs, %ld fallbacks, %ld unconverged, speed %g\n", error, d->npair, d->stats.fallback_steps, d->stats.unconverged_steps, d->qvel[0]);
+  print_message("contact: %.1e, %d pairs, %ld fallbacks, %ld unconverged, speed %g\n", error,
+                d->npair, d->stats.fallback_steps, d->stats.unconverged_steps, d->qvel[0]);
   assert_true(error < 5e-5);
   dj_deleteData(d);
   dj_deleteModel(m);
