@@ -24,7 +24,7 @@ const djEntry* dj_mapEntry(int i) { return i >= 0 && i < NMAP ? &table[i]->entry
 
 // Parameters by name, or the controls.
 static djStatus findTargets(djMap* map, const djMapMaking* making) {
-  const djTaskMap* given = making->given;
+  const djMapDef* given = making->given;
   djError* err = making->err;
   if (given->nto == 0) return dj_fail(err, DJ_INVALID, "to: is missing");
   map->target = dj_poolTake(making->pool, (size_t)given->nto, sizeof *map->target);
@@ -53,7 +53,7 @@ static djStatus findTargets(djMap* map, const djMapMaking* making) {
 }
 
 djStatus dj_makeMap(djMap* map, const djMapMaking* making) {
-  const djTaskMap* given = making->given;
+  const djMapDef* given = making->given;
   const djProblem* p = making->problem;
   *map = (djMap){.type = dj_findMapType(given->type), .from = -1};
   if (!map->type) {

@@ -168,13 +168,6 @@ djStatus dj_resolveTask(djProblem** problem, const djTask* task, const djModel* 
   return DJ_OK;
 }
 
-void dj_deleteProblem(djProblem* problem) {
-  if (!problem) return;
-  dj_poolFree(problem->memory);
-  free(problem->memory);
-  free(problem);
-}
-
 static djStatus setOne(djModel* model, const djTask* task, const djTaskSet* s,
                        const djParam* param, djError* err) {
   if (s->n == param->nvalue && !(task->inertia_from_geom && dj_paramFollows(model, param))) {
