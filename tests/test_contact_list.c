@@ -2,6 +2,7 @@
 // earlier ones, a pair acts exactly where its gap is below the kernel's range, or by friction. Gaps
 // are known in closed form here: of a box and a plane, and of two balls.
 
+#include "common/make_model.h"
 #include "common/random_shape.h"
 #include "contact/contact.h"
 
@@ -60,8 +61,7 @@ static void makeScene(Scene* s, Random* r, bool plane, bool pair, double support
   def.joint = joint;
   def.geom = listed;
   def.pair = &def_pair;
-  djError err = {""};
-  if (dj_makeModel(&s->m, &def, &err) != DJ_OK) fail_msg("%s", err.text);
+  s->m = djt_makeModel(&def);
 }
 
 static djPose placeOf(const djGeomDef* g, const djPose* pose) {

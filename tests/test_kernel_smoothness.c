@@ -69,7 +69,7 @@ static bool isContinuous(const Path* p, int order) {
   int at = 0, n = 600;
   double t0 = 0, t1 = 1;
   onPath(&out, p, 0);
-  double scale = order == 1 ? largest(out.gradient, 12) : largest(out.hessian, 144);
+  double scale = order == 1 ? djt_largest(out.gradient, 12) : djt_largest(out.hessian, 144);
   double change = largestChange(&at, p, order, t0, t1, n);
   for (int level = 0; level < 5; level++) {
     double width = (t1 - t0) / n;
@@ -152,7 +152,7 @@ static void checkSizes(const djKernel* k, Random* r, int type_a, int type_b) {
     assert_int_equal(beginNew(k, &c), DJ_OK);
     evalCase(&out, k, &c, DJ_EVAL_HESSIAN);
     assert_true(out.active && out.value > 0 && isfinite(out.value));
-    assert_true(isfinite(largest(out.gradient, 12)) && isfinite(largest(out.hessian, 144)));
+    assert_true(isfinite(djt_largest(out.gradient, 12)) && isfinite(djt_largest(out.hessian, 144)));
     djVec3 fa = dju_load3(out.gradient + 3), fb = dju_load3(out.gradient + 9);
     assert_true(dju_norm3(dju_add3(fa, fb)) <= 1e-8 * dju_norm3(fa));
     freeCase(&c);
@@ -193,7 +193,7 @@ static void checkAligned(const djKernel* k, Random* r, int type_a, int type_b) {
     assert_int_equal(beginNew(k, &c), DJ_OK);
     evalCase(&out, k, &c, DJ_EVAL_HESSIAN);
     assert_true(out.active && out.value > 0 && isfinite(out.value));
-    assert_true(isfinite(largest(out.hessian, 144)));
+    assert_true(isfinite(djt_largest(out.hessian, 144)));
     // overlapping: centres nearer than the inscribed balls allow
     const djShape *a = &c.shape[0].shape, *b = &c.shape[1].shape;
     double distance = 0.125 * below(r, 8) * (a->inner + b->inner);
@@ -243,7 +243,7 @@ static void checkOverlap(const djKernel* k, Random* r, int type_a, int type_b) {
   assert_true(out.active && isfinite(out.value) && out.value > 0);
   double jac[144], rate_jac[144];
   assert_int_equal(startCase(jac, rate_jac, k, &c), DJ_OK);
-  assert_true(isfinite(largest(jac, 144)));
+  assert_true(isfinite(djt_largest(jac, 144)));
   freeCase(&c);
 }
 

@@ -2,6 +2,7 @@
 // more than a quarter of (gap + s L + the thinner one's thickness) on the whole way, on which
 // origins move straight and bodies turn evenly.
 
+#include "common/make_model.h"
 #include "common/random_shape.h"
 #include "contact/contact.h"
 #include "contact/plane/recovery.h"
@@ -42,10 +43,7 @@ static djModel* makePair(Random* r, int type_a, int type_b, const double size[3]
   def.body = body;
   def.joint = joint;
   def.geom = geom;
-  djModel* m;
-  djError err = {""};
-  if (dj_makeModel(&m, &def, &err) != DJ_OK) fail_msg("%s", err.text);
-  return m;
+  return djt_makeModel(&def);
 }
 
 // A motion of the bodies, of which parts may be taken.

@@ -1,6 +1,7 @@
 // The deepest overlap that a step reports is that of the geoms themselves: of shapes that have
 // neither skin nor rounded edges, whether or not contact acts on them yet.
 
+#include "common/make_model.h"
 #include "common/scene.h"
 #include "common/random_shape.h"
 
@@ -108,9 +109,7 @@ static djModel* twoGeoms(int type_a, const double size_a[3], int type_b, const d
   for (int k = 0; k < 3; k++) s->def.option.gravity[k] = 0;
   s->def.option.timestep = 1e-3;
   s->def.option.skin = skin;
-  djModel* m = NULL;
-  djError err = {""};
-  if (dj_makeModel(&m, &s->def, &err) < 0) fail_msg("%s", err.text);
+  djModel* m = djt_makeModel(&s->def);
   freeScene(s);
   return m;
 }

@@ -1,6 +1,7 @@
 // The way back from contact shapes to geom poses, sizes and mesh vertices, against differences of
 // the shapes themselves.
 
+#include "common/make_model.h"
 #include "common/random_shape.h"
 #include "common/worst.h"
 #include "contact/pairs/shape_grad.h"
@@ -83,10 +84,7 @@ static djModel* randomModel(Random* r) {
   }
   for (int g = 0; g < NGEOM; g++) randomGeom(&s.geom[g], r, g);
   qsort(s.geom, NGEOM, sizeof s.geom[0], byBody);
-  djModel* m = NULL;
-  djError err = {""};
-  if (dj_makeModel(&m, &s.def, &err) != DJ_OK) fail_msg("%s", err.text);
-  return m;
+  return djt_makeModel(&s.def);
 }
 
 // ---- sums of cotangents and shapes

@@ -2,6 +2,7 @@
 // those by hand; and that several threads get the same bits.
 
 #include "common/random_model.h"
+#include "common/room.h"
 
 #include "math/factor.h"
 #include "math/front.h"
@@ -31,12 +32,6 @@ typedef struct Case {
   djFactor f;
 } Case;
 
-static double* take(size_t n) {
-  double* p = calloc(n + 1, sizeof(double));
-  assert_non_null(p);
-  return p;
-}
-
 static void makeCase(Case* c, djRng* rng, int nfine, int most) {
   memset(c, 0, sizeof *c);
   c->nfine = nfine;
@@ -51,10 +46,10 @@ static void makeCase(Case* c, djRng* rng, int nfine, int most) {
   dj_takePattern(&c->pattern, &a, c->n, nfine);
   assert_true(dj_setPattern(&c->pattern, c->fine));
   size_t n2 = (size_t)c->n * (size_t)c->n;
-  c->dense = take(n2);
-  c->reference = take(n2);
-  c->shift = take((size_t)c->n);
-  c->H = (djMatrix){take(n2), &c->pattern.blocks};
+  c->dense = djt_room(n2);
+  c->reference = djt_room(n2);
+  c->shift = djt_room((size_t)c->n);
+  c->H = (djMatrix){djt_room(n2), &c->pattern.blocks};
 }
 
 static void freeCase(Case* c) {
@@ -142,12 +137,12 @@ static void compare(const double* a, const double* b, size_t n) {
 // Solutions of all kinds against those by hand.
 static void checkFactor(Case* c, djRng* rng, bool symmetric) {
   size_t n = (size_t)c->n, need;
-  double *X = take(n * NCOL), *Y = take(n * NCOL), *x = take(n), *y = take(n);
+  double *X = djt_room(n * NCOL), *Y = djt_room(n * NCOL), *x = djt_room(n), *y = djt_room(n);
   c->f.kind = symmetric ? DJ_LDL : DJ_LDU;
   c->f.n = c->n;
   need = dj_factorNeeds(c->f.kind, c->H.blocks);
   free(c->f.data);
-  c->f.data = take(need);
+  c->f.data = djt_room(need);
   memset(c->f.data, 0x5a, need * sizeof(double));
   for (int shifted = 0; shifted < 2; shifted++) {
     const double* s = shifted ? c->shift : NULL;
@@ -227,7 +222,7 @@ static void testSameBits(void** state) {
   Case c;
   makeCase(&c, &rng, 160, 6);
   size_t n = (size_t)c.n;
-  double *first = take(n), *x = take(n), *y = take(n);
+  double *first = djt_room(n), *x = djt_room(n), *y = djt_room(n);
   for (int pass = 0; pass < 3; pass++) {
     if (pass == 1) setPairs(&c, &rng, atRandom, 100);   // something else in between
     djRng same = {5};
@@ -242,14 +237,14 @@ static void testSameBits(void** state) {
     fill(&c, &same, false);
     c.f = (djFactor){.kind = DJ_LDU, .n = c.n, .data = c.f.data};
     free(c.f.data);
-    c.f.data = take(dj_factorNeeds(DJ_LDU, c.H.blocks));
+    c.f.data = djt_room(dj_factorNeeds(DJ_LDU, c.H.blocks));
     assert_true(dj_factor(&c.f, &c.H, NULL));
     for (size_t i = 0; i < n; i++) x[i] = y[i] = sin((double)i);
     dj_solveTranspose(x, &c.f);
     if (pass == 0) memcpy(first, x, n * sizeof(double));
     assert_memory_equal(x, first, n * sizeof(double));
     djFactor copy = c.f;
-    copy.data = take(dj_factorUses(&c.f));
+    copy.data = djt_room(dj_factorUses(&c.f));
     memcpy(copy.data, c.f.data, dj_factorUses(&c.f) * sizeof(double));
     void* memory = malloc(dj_blocksSize(c.H.blocks));
     dj_copyBlocks(&copy.blocks, memory, c.H.blocks);
@@ -281,10 +276,10 @@ static void testBig(void** state) {
       void* memory = malloc(dj_diagonalSize(n, 1));
       djBlocks blocks = dj_diagonalBlocks(memory, n, 1, whole);
       size_t n2 = (size_t)n * (size_t)n;
-      c.dense = take(n2);
-      c.reference = take(n2);
-      c.shift = take((size_t)n);
-      c.H = (djMatrix){take(n2), &blocks};
+      c.dense = djt_room(n2);
+      c.reference = djt_room(n2);
+      c.shift = djt_room((size_t)n);
+      c.H = (djMatrix){djt_room(n2), &blocks};
       fill(&c, &rng, symmetric);
       for (int i = 0; i < n && !full; i++) {
         for (int j = 0; j < n; j++) {
@@ -335,7 +330,7 @@ static void testThreads(void** state) {
     size_t need = dj_factorNeeds(c.f.kind, c.H.blocks), n = (size_t)c.n * NCOL;
     Job job[THREADS + 1];
     pthread_t thread[THREADS];
-    for (int k = 0; k <= THREADS; k++) job[k] = (Job){&c, take(need), take(n), false};
+    for (int k = 0; k <= THREADS; k++) job[k] = (Job){&c, djt_room(need), djt_room(n), false};
     factorAndSolve(&job[THREADS]);
     assert_true(job[THREADS].done);
     for (int round = 0; round < ROUNDS; round++) {

@@ -44,12 +44,6 @@ static inline int some(int n, int type_a, int type_b) {
   return curved ? (n + 2) / 3 : n;
 }
 
-static inline double largest(const double* x, int n) {
-  double worst = 0;
-  for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(x[i]));
-  return worst;
-}
-
 static inline double distance(const double* x, const double* y, int n) {
   double worst = 0;
   for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(x[i] - y[i]));

@@ -5,6 +5,7 @@
 #define DJ_TESTS_METHOD_SUITE_H_
 
 #include "common/random_model.h"
+#include "common/room.h"
 #include "common/scene.h"
 #include "common/worst.h"
 #include "integrate/work.h"
@@ -16,12 +17,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static inline double* djt_room(size_t n) {
-  double* v = calloc(n + 1, sizeof *v);
-  assert_non_null(v);
-  return v;
-}
 
 // A data of the model with that integrator, whose timestep it also sets.
 static inline djData* djt_openMethod(djModel* m, djIntegrator integrator, double h) {

@@ -225,4 +225,13 @@ static inline double extrapolate(double* out, int n, double e, double scale,
   return worst;
 }
 
+// Begins the kernel's step at the start poses.
+static inline djStatus beginCase(PairCase* c, const djKernel* kernel) {
+  memset(&c->state, 0, sizeof c->state);
+  djPairInput in = *pairInput(c);
+  in.pose_a = &c->start[0];
+  in.pose_b = &c->start[1];
+  return kernel->begin(stateOf(c), &in);
+}
+
 #endif  // DJ_TESTS_PAIR_CASE_H_

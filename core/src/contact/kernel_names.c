@@ -37,8 +37,8 @@ const djSetting* dj_kernelSettings(int* n, int* first_slot, int kernel) {
 }
 
 int dj_settingSlots(void) {
-  int n, slots;
-  dj_kernelSettings(&n, &slots, -1);
+  int slots = 0;
+  for (int k = 0; dj_kernelTable[k]; k++) slots += dj_kernelTable[k]->nsetting;
   return slots;
 }
 
