@@ -84,8 +84,10 @@ def structs(root):
         header = os.path.relpath(path, root)
         with open(path, encoding="utf-8") as f:
             text = f.read()
-        tables = {}
+        tables, used = {}, {use[1] for use in USE.finditer(text)}
         for table in TABLE.finditer(text):
+            if table[1] not in used:   # of enumerators
+                continue
             rows = list(ROW.finditer(table[2]))
             if len(rows) != table[2].count("X("):
                 raise ValueError("%s: %s: a row that is none" % (header, table[1]))

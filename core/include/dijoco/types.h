@@ -102,15 +102,21 @@ typedef enum djDisable {
   DJ_DSBL_ACTUATION = 1 << 8
 } djDisable;
 
-// Integrators: rows of the integrator table.
-typedef enum djIntegrator {
-  DJ_POSITION = 0,      // implicit Euler on poses: damps, robust at any timestep
-  DJ_VARIATIONAL = 1,   // momentum balance at the middle of three poses: keeps momentum and energy;
-                        //   qvel is the velocity of that momentum, not (q+ - q)/h
-  DJ_BDF1 = 2,          // implicit Euler on inverse dynamics
-  DJ_MIDPOINT = 3,      // implicit midpoint rule on inverse dynamics: second order
-  DJ_NINTEGRATOR
-} djIntegrator;
+// Integrators: X(enumerator, name). Names are those of settings, and of the rows dj_NAME.
+#define DJ_INTEGRATORS(X)                                                                     \
+  /* implicit Euler on poses: damps, robust at any timestep */                                \
+  X(DJ_POSITION, position)                                                                    \
+  /* momentum balance at the middle of three poses: keeps momentum and energy; qvel is the */ \
+  /* velocity of that momentum, not (q+ - q)/h */                                             \
+  X(DJ_VARIATIONAL, variational)                                                              \
+  /* implicit Euler on inverse dynamics */                                                    \
+  X(DJ_BDF1, bdf1)                                                                            \
+  /* implicit midpoint rule on inverse dynamics: second order */                              \
+  X(DJ_MIDPOINT, midpoint)
+
+#define DJ_ENUMERATOR(enumerator, name) enumerator,
+typedef enum djIntegrator { DJ_INTEGRATORS(DJ_ENUMERATOR) DJ_NINTEGRATOR } djIntegrator;
+#undef DJ_ENUMERATOR
 
 // Contact models: rows of the kernel table. DJ_CONTACT_NONE switches contact off. Pairs and geoms
 // that name none have DJ_CONTACT_DEFAULT: the scene's, or where that does not know their types the

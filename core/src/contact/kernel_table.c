@@ -1,9 +1,12 @@
 // The table of contact kernels, and nothing else, so that a program may bring another in its place.
 // The first row is the model of scenes that name none.
 
-#include "contact/plane/separating_plane.h"
+#include "contact/kernel.h"
 
 #define KERNELS(X) X("separating_plane", dj_separatingPlane)
+
+#define DECLARATION(name, row) extern const djKernel row;
+KERNELS(DECLARATION)
 
 #define ROW(name, row) &row,
 #define PLACE(name, row) PLACE_##row,

@@ -64,7 +64,9 @@ typedef struct djMethod {
                              const double* lambda);
 } djMethod;
 
-extern const djMethod dj_position, dj_variational, dj_bdf1, dj_midpoint;
+#define DJ_METHOD(enumerator, name) extern const djMethod dj_##name;
+DJ_INTEGRATORS(DJ_METHOD)
+#undef DJ_METHOD
 
 // Row of the table, NULL beyond it.
 const djMethod* dj_method(djIntegrator integrator);

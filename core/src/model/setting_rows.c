@@ -16,9 +16,8 @@ enum {
   BY_ALL_OUTSIDE = BY_ALL & ~DJ_BY_PLUGIN   // inside MuJoCo's step they are its own
 };
 
-static const djChoice integrators[] = {
-    {"position", DJ_POSITION}, {"variational", DJ_VARIATIONAL},
-    {"bdf1", DJ_BDF1},         {"midpoint", DJ_MIDPOINT},       {NULL, 0}};
+#define CHOICE(enumerator, name) {#name, enumerator},
+static const djChoice integrators[] = {DJ_INTEGRATORS(CHOICE) {NULL, 0}};
 static const djChoice overlaps[] = {
     {"recover", DJ_OVERLAP_RECOVER}, {"error", DJ_OVERLAP_ERROR}, {NULL, 0}};
 static const djChoice disableBits[] = {{"contact", DJ_DSBL_CONTACT},
