@@ -31,8 +31,8 @@ class Verb(interrupt.Case):
     def test_bench_prints_what_it_has(self):
         pairs = self.write("pairs.json", "earlier")
         before = self.contents()
-        t = interrupt.Terminal("bench", "--filter", "stack", "--json", "--pairs", pairs)
-        t.wait_for(r"[2-4] of 5: stack")
+        t = interrupt.Terminal("bench", "--json", "--pairs", pairs)
+        t.wait_for(r"[2-9] of \d\d: ")
         t.run.send_signal(signal.SIGTERM)
         code, out = t.finish()
         self.assertEqual(t.screen(), "")
@@ -40,8 +40,8 @@ class Verb(interrupt.Case):
         r = json.loads(out)
         names = [x["name"] for x in r["results"]]
         self.assertEqual((code, r["interrupted"]), (1, True))
-        self.assertIn("step/book_stacking", names)
-        self.assertNotIn("stack/40", names)
+        self.assertTrue(names)
+        self.assertFalse([n for n in names if n.startswith("rollout")])   # the last ones
         self.assertEqual(self.contents(), before)
 
     def test_bench_at_once(self):

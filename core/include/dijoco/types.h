@@ -114,7 +114,9 @@ typedef enum djDisable {
   /* implicit midpoint rule on inverse dynamics: second order */                              \
   X(DJ_MIDPOINT, midpoint)
 
+// One of them.
 #define DJ_ENUMERATOR(enumerator, name) enumerator,
+// How time is integrated, see DJ_INTEGRATORS.
 typedef enum djIntegrator { DJ_INTEGRATORS(DJ_ENUMERATOR) DJ_NINTEGRATOR } djIntegrator;
 #undef DJ_ENUMERATOR
 
