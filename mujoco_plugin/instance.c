@@ -94,7 +94,8 @@ static djStatus readChoices(djmInstance* x, djmImport* imp, const mjModel* m) {
     char* end;
     long n = strtol(substeps, &end, 10);
     if (*end || n < 1 || n > 1000) {
-      return refuse(imp, m, x->id, "substeps", substeps, "a whole number from 1 to 1000 is expected");
+      return refuse(imp, m, x->id, "substeps", substeps,
+                    "a whole number from 1 to 1000 is expected");
     }
     x->substeps = (int)n;
   }

@@ -31,7 +31,8 @@ SCENE = """
   </asset>
   <default><geom friction="0.7" density="20"/></default>
   <worldbody>
-    <light directional="true" pos="-1 -3 5" dir="0.2 0.55 -1" diffuse="0.45 0.45 0.45" specular="0.1 0.1 0.1"/>
+    <light directional="true" pos="-1 -3 5" dir="0.2 0.55 -1" diffuse="0.45 0.45 0.45"
+           specular="0.1 0.1 0.1"/>
     <camera name="view" pos="0.5 -3.4 1.5" mode="targetbody" target="aim" fovy="20"/>
     <body name="aim" pos="-0.03 0 0.24"/>
     <geom type="plane" size="0 0 0.1" material="floor"/>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Reference of the public headers, by Doxygen, into BUILD/docs (default: build). Warnings are errors.
-# Installs Doxygen where it is missing, as scripts/setup.sh does.
+# Reference of the public headers, by Doxygen, into BUILD/docs (default: build). Warnings are
+# errors. Installs Doxygen where it is missing, as scripts/setup.sh does.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build}

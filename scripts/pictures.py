@@ -2,8 +2,8 @@
 """Pictures of a report as one SVG file: `pictures.py report.html out.svg [every]`.
 
 Takes the scene's pictures that `dijoco compare` or `dijoco optimize` put into its report, every
-second or third of the times if asked, and sets them in rows: engines, or start and result. Needs the
-tree's library (make build).
+second or third of the times if asked, and sets them in rows: engines, or start and result. Needs
+the tree's library (make build).
 """
 import ctypes
 import os

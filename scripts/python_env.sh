@@ -2,11 +2,11 @@
 # Makes the virtual environment NAME in build/deps/python unless it is there; prints its folder.
 # Usage: scripts/python_env.sh mujoco-4.0.0|mujoco-4.0.1|torch
 #
-# The wheels are pinned by sha256 in python/requirements and kept in build/deps/python/wheels, except
-# PyTorch's: that is the package index's build for CUDA, 2.5 GB with what it needs. (The CPU's, 200
-# MB, is on an index of PyTorch's own, and no checksum of it is pinned.) DIJOCO_OFFLINE=1: what is
-# missing is an error that names it. DIJOCO_PYTHON: another python3. Exit status 77: there are no
-# wheels for this Python or machine.
+# The wheels are pinned by sha256 in python/requirements and kept in build/deps/python/wheels,
+# except PyTorch's: that is the package index's build for CUDA, 2.5 GB with what it needs. (The
+# CPU's, 200 MB, is on an index of PyTorch's own, and no checksum of it is pinned.)
+# DIJOCO_OFFLINE=1: what is missing is an error that names it. DIJOCO_PYTHON: another python3. Exit
+# status 77: there are no wheels for this Python or machine.
 set -eu
 cd "$(dirname "$0")/.."
 python=${DIJOCO_PYTHON:-python3}

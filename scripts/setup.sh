@@ -77,7 +77,9 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "setup: installing$missing"
 # shellcheck disable=SC2086
-install() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing; }
+install() {
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
+}
 { $sudo apt-get update -q && install; } || {
   echo "setup: could not install:$missing" >&2
   exit 1

@@ -228,7 +228,8 @@ class Contact(cli.Case):
             "length_scale": changed(params__length_scale=1e-200),
             "friction: dt": changed(friction={**slide, "dt": 1e-300}),
             "friction: coefficient": changed(friction={**slide, "coefficient": 1e300}),
-            "friction: motion_b[3]": changed(friction={**slide, "motion_b": [0, 0, 0, 1e300, 0, 0]}),
+            "friction: motion_b[3]":
+                changed(friction={**slide, "motion_b": [0, 0, 0, 1e300, 0, 0]}),
         }
         for name, query in bad.items():
             query.pop("hessian") if "geom" in query["a"] or "geom" in query["b"] else None

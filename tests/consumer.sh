@@ -54,7 +54,9 @@ quiet cmake -S "$examples" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" \
 quiet cmake --build "$work/cmake" -j 2
 look "$work/cmake"
 libraries "$work/cmake/step" | grep -q "libdijoco.so.[0-9].* => $prefix/lib" || fail "wrong library"
-if libraries "$work/cmake/step_static" | grep -q libdijoco; then fail "step_static is not static"; fi
+if libraries "$work/cmake/step_static" | grep -q libdijoco; then
+  fail "step_static is not static"
+fi
 (cd "$examples" && "$work/cmake/step_static") | grep -q "^world on box: 9.81" || fail step_static
 if [ -e "$prefix/lib/libdijoco_plugin.so" ]; then
   "$work/cmake/mjcf" "$models/wall_friction/scene.xml" >"$work/log" 2>&1 || fail mjcf

@@ -11,7 +11,7 @@ import tempfile
 
 # Height of each layer. A layer includes itself and lower ones; those of equal height are siblings.
 HEIGHT = {"base": 0, "math": 1, "shape": 2, "model": 2, "contact": 3, "solve": 3,
-          "inertia": 4, "force": 4, "integrate": 5, "gradient": 6, "io": 7, "optimize": 7}
+          "inertia": 4, "force": 4, "integrate": 5, "scene": 6, "gradient": 7, "io": 8, "optimize": 8}
 # Rooms of a layer that has subfolders, and their heights. Headers of the layer's own folder may be
 # included by its rooms, those of a room by itself, by higher ones and by files of the own folder.
 ROOMS = {"contact": {"shapes": 0, "friction": 0, "plane": 1, "pairs": 1, "query": 1}}
@@ -20,11 +20,13 @@ WRITING = """fwrite fputs fputc putc fprintf vfprintf write mkdir""".split()
 # Opening for writing and changing names: in one place, where nothing is lost (dijoco/file.h).
 PLACING = """freopen fdopen tmpfile mkstemp mkostemp open openat creat truncate ftruncate remove
              rename renameat renameat2 link linkat symlink unlink unlinkat""".split()
+LOCKS = ["core/src/math/blas.c"]  # may hold a lock, and nothing else that changes
 WRITERS = {"core/src/io/file.c": PLACING, "tools/output.c": ["unlink"]}
 PYTHON_PLACING = r"""(?<![\w.])open\s*\([^()\n]*,\s*(?:mode\s*=\s*)?["'][^"'\n]*[wax+]
   |\bos\.(?:open|fdopen|rename|renames|replace|remove|unlink|link|symlink|truncate|mkfifo)\s*\(
   |\.(?:write_text|write_bytes|unlink|touch|tofile|savetxt)\s*\(|\.open\s*\(\s*["'][wax]
   |\bnp\.save\w*\s*\(|\b(?:tempfile|shutil)\b"""
+LOCK = re.compile(r"static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 
@@ -151,7 +153,8 @@ def check_tree(root):
             for match in re.finditer(r"\b(stdout|stderr)\b", text):
                 error(match, "%s in the core" % match.group(1))
             for match in mutable_statics(code):
-                error(match, "mutable static")
+                if not (relative in LOCKS and LOCK.match(code, match.start())):
+                    error(match, "mutable static")
             if layer != "io":
                 for match in called(WRITING, code):
                     error(match, "%s outside io" % match.group(1))
@@ -193,9 +196,11 @@ def self_test():
         "core/include/dijoco/types.h": "#include <stddef.h>\n",
         "core/src/base/a.h": "",
         "core/src/math/m.h": '#include "base/a.h"\n',
+        "core/src/math/blas.c": "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n",
         "core/src/model/m.c": '#include <dijoco/types.h>\n#include "math/m.h"\n#include <math.h>\n'
                               "// static int x; exit(1);\n"
-                              'static const int a[2] = {1, 2};\nstatic const char* const b = "p(";\n'
+                              "static const int a[2] = {1, 2};\n"
+                              'static const char* const b = "p(";\n'
                               "static int f(double x[static 2]) { return x[0] > a[0]; }\n"
                               "static double (*const table[])(double) = {0};\n"
                               'void g(char* s) { snprintf(s, 2, "exit(%d)", 1); t.abort(); }\n',
@@ -209,7 +214,8 @@ def self_test():
                               'rename(p, "y"); }\n',
         "core/src/io/w.c": 'void w(FILE* f) { fputs("open(x)", f); /* rename(a, b) */ }\n',
         "tools/output.c": "void f(const char* p) { unlink(p); mkdir(p, 7); t.open(p); }\n",
-        "python/dijoco/a.py": 'with open(p, encoding="w") as f, open(q, "rb") as g:  # open(p, "w")\n'
+        "python/dijoco/a.py": 'with open(p, encoding="w") as f, open(q, "rb") as g:\n'
+                              '    # open(p, "w")\n'
                               '    x = f.open(p), y.rename, os.makedirs(p), file.write(b)\n',
         "scripts/fetch.py": 'open(p, "w")\n',
         "core/src/shape/r.c": 'void r(const char* p) { FILE* f = fopen(p, "rb"); fclose(f); }\n',
@@ -239,6 +245,9 @@ def self_test():
         ("core/src/extra/x.c", "", "not in the folder of a layer"),
         ("core/include/dijoco/x.h", '#include "math/m.h"\n', "public headers include"),
         ("core/src/math/x.c", "static int n;\n", "mutable static"),
+        ("core/src/math/blas.c", "static int n;\n", "mutable static"),
+        ("core/src/math/x.c", "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n",
+         "mutable static"),
         ("core/src/math/x.c", "void f(void) { static double t[3] = {0}; }\n", "mutable static"),
         ("core/src/math/x.c", "static const char* p = 0;\n", "mutable static"),
         ("core/src/math/x.c", "static struct { int a; } s;\n", "mutable static"),

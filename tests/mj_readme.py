@@ -24,8 +24,8 @@ def names(text):
                      re.findall(r"`([^`]*)`", prose))
     for target in re.findall(r"\]\(([^)]+)\)", prose):
         yield "link " + target, exists(target)
-    for path in re.findall(r"`((?:core|cmake|docs|examples|models|mujoco_plugin|scripts|tests|tools|"
-                           r"validation)(?:/[\w./]+)?)`", prose):
+    folders = "core|cmake|docs|examples|models|mujoco_plugin|scripts|tests|tools|validation"
+    for path in re.findall(r"`((?:%s)(?:/[\w./]+)?)`" % folders, prose):
         yield "path " + path, exists(path)
     with open(os.path.join(SOURCE, "Makefile")) as f:
         targets = " ".join(re.findall(r"^([a-z][a-z -]*):", f.read(), flags=re.M)).split()

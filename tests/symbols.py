@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the built library: the core's objects neither end the process nor print nor, outside
-io/file.c, write files; they hold no mutable data (release build); libdijoco.so exports dj* names
-only; libdijoco_plugin.so too, and it is linked to no MuJoCo.
+io/file.c, write files; they hold no mutable data (release build) but one lock; libdijoco.so
+exports dj* names only; libdijoco_plugin.so too, and it is linked to no MuJoCo.
 
 First proves, on small objects that it compiles, that each check can fail.
 """
@@ -17,6 +17,7 @@ TALKING = set("""exit _exit _Exit quick_exit abort __assert_fail printf vprintf 
 WRITING = set("""fwrite fputs fputc putc fprintf vfprintf __fprintf_chk __vfprintf_chk freopen
                  fdopen tmpfile mkstemp open open64 openat creat write remove rename renameat link
                  unlink mkdir""".split())
+LOCKS = ["core/src/math/blas.c"]
 MUTABLE = re.compile(r"\.(data(?!\.rel\.ro)|bss|tdata|tbss)|\*COM\*")
 
 
@@ -29,7 +30,7 @@ def undefined(path):
 
 
 def mutable_data(path):
-    """Names of the variables in writable sections (constant tables of pointers are .data.rel.ro)."""
+    """Names of the variables in writable sections (constant pointers are in .data.rel.ro)."""
     for line in output("objdump", "-t", path).splitlines():
         match = re.match(r"[0-9a-f]+ (.{7}) (\S+)\s+[0-9a-f]+\s+(?:\.hidden )?(\S+)$", line)
         if match and "d" not in match.group(1) and MUTABLE.match(match.group(2)):
@@ -115,7 +116,8 @@ def main():
         relative = os.path.relpath(path, source)
         built = os.path.join(build, "CMakeFiles/dijoco_objects.dir", relative + ".o")
         is_writer = relative == "core/src/io/file.c"
-        errors += ["%s: %s" % (relative, e) for e in check_object(built, is_writer, release)]
+        errors += ["%s: %s" % (relative, e) for e in check_object(built, is_writer, release)
+                   if not (relative in LOCKS and e == "mutable variable lock")]
 
     library = os.path.join(build, "lib/libdijoco.a")
     members = output("ar", "t", library).split()

@@ -1,5 +1,6 @@
 // Steps, transitions and gradients of many bodies in contact: block factors beside the dense one.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/worst.h"
 
@@ -71,9 +72,7 @@ static djModel* makeTowers(djRng* rng, djIntegrator integrator) {
   def.joint = joint;
   def.geom = geom;
   def.actuator = motor;
-  djModel* m;
-  djError err;
-  if (dj_makeModel(&m, &def, &err) < 0) fail_msg("%s", err.text);
+  djModel* m = djt_makeModel(&def);
   assert_int_equal(m->nv, NV);
   return m;
 }

@@ -293,7 +293,9 @@ static void checkMatrix(Case* c) {
   }
   for (size_t k = used; k < n * n; k++) c->M.data[k] = NAN;
   dj_clearMatrix(&c->M);
-  for (size_t k = 0; k < n * n; k++) assert_true(k < used ? c->M.data[k] == 0 : isnan(c->M.data[k]));
+  for (size_t k = 0; k < n * n; k++) {
+    assert_true(k < used ? c->M.data[k] == 0 : isnan(c->M.data[k]));
+  }
   free(memory);
 }
 
@@ -349,6 +351,14 @@ static void couple(Case* c, int a, int b) {
   if (a != b) c->coupled[a][b] = c->coupled[b][a] = true;
 }
 
+// n pairs of the first nb blocks.
+static void coupleAny(Case* c, int n, int nb, djRng* rng) {
+  for (int k = 0; k < n; k++) {
+    int a = djt_integer(rng, nb), b = djt_integer(rng, nb);
+    couple(c, a, b);
+  }
+}
+
 // Random graphs of every density; P is not symmetric only in the way it is stored.
 static void testRandomGraphs(void** state) {
   (void)state;
@@ -361,7 +371,7 @@ static void testRandomGraphs(void** state) {
     for (int pass = 0; pass < 3; pass++) {
       memset(c.coupled, 0, sizeof c.coupled);
       int pairs = djt_integer(&rng, pass == 2 ? nb * nb : 2 * nb + 1);
-      for (int k = 0; k < pairs; k++) couple(&c, djt_integer(&rng, nb), djt_integer(&rng, nb));
+      coupleAny(&c, pairs, nb, &rng);
       announce(&c, &rng);
       sparse += c.pattern.blocks.nblock > 1;
       fillMatrix(&c, &rng);
@@ -381,7 +391,7 @@ static void testOrderIsAFunctionOfTheSet(void** state) {
   djRng rng = {12};
   Case c;
   makeCase(&c, &rng, 30, false);
-  for (int k = 0; k < 40; k++) couple(&c, djt_integer(&rng, 30), djt_integer(&rng, 30));
+  coupleAny(&c, 40, 30, &rng);
   announce(&c, &rng);
   assert_true(c.pattern.blocks.nblock == 30);
   fillMatrix(&c, &rng);
@@ -391,7 +401,7 @@ static void testOrderIsAFunctionOfTheSet(void** state) {
   memcpy(saved, c.coupled, sizeof saved);
   for (int trial = 0; trial < 10; trial++) {
     memset(c.coupled, 0, sizeof c.coupled);
-    for (int k = 0; k < 20; k++) couple(&c, djt_integer(&rng, 30), djt_integer(&rng, 30));
+    coupleAny(&c, 20, 30, &rng);
     announce(&c, &rng);
     memcpy(c.coupled, saved, sizeof saved);
     announce(&c, &rng);
@@ -427,7 +437,7 @@ static void testIndefinite(void** state) {
   djRng rng = {14};
   Case c;
   makeCase(&c, &rng, 25, false);
-  for (int k = 0; k < 40; k++) couple(&c, djt_integer(&rng, 25), djt_integer(&rng, 25));
+  coupleAny(&c, 40, 25, &rng);
   announce(&c, &rng);
   const djBlocks* b = &c.pattern.blocks;
   assert_true(b->nblock == 25);

@@ -130,7 +130,8 @@ static char* breakText(const char* good, Tokens* t, djRng* rng) {
   }
   *p = 0;
   if (djt_integer(rng, 10) == 0 && p > text) {
-    text[djt_integer(rng, (int)(p - text))] ^= (char)(1 << djt_integer(rng, 8));
+    int at = djt_integer(rng, (int)(p - text));
+    text[at] ^= (char)(1 << djt_integer(rng, 8));
   }
   return text;
 }
@@ -308,7 +309,8 @@ static void test_tables(void** state) {
     memcpy(text, good, sizeof good);
     size_t n = sizeof good - 1;
     for (int i = djt_integer(&run.rng, 3); i >= 0; i--) {
-      text[djt_integer(&run.rng, (int)n)] = (char)djt_integer(&run.rng, 256);
+      int at = djt_integer(&run.rng, (int)n);
+      text[at] = (char)djt_integer(&run.rng, 256);
     }
     if (djt_integer(&run.rng, 5) == 0) n = (size_t)djt_integer(&run.rng, (int)n);
     FILE* file = fopen(path, "wb");

@@ -1,6 +1,7 @@
 // Collision data of models: which pairs collide (against a literal transcription of MuJoCo's
 // rule), mixing, contact shapes, default settings, margins, and what is refused.
 
+#include "common/near.h"
 #include "common/random_shape.h"
 #include "common/worst.h"
 #include "contact/contact.h"
@@ -113,7 +114,8 @@ static void randomScene(Scene* s, Random* r) {
   start(s);
   int nbody = 1 + below(r, MAXBODY - 1);
   for (int i = 1; i < nbody; i++) {
-    int b = addBody(s, below(r, 2) ? 0 : below(r, i), below(r, 3) != 0);
+    int parent = below(r, 2) ? 0 : below(r, i);
+    int b = addBody(s, parent, below(r, 3) != 0);
     if (s->body[b].parent == 0 && below(r, 6) == 0 &&
         (s->def.njnt == 0 || s->joint[s->def.njnt - 1].body != b)) {
       s->body[b].mocap = true;
@@ -212,10 +214,6 @@ static void testMixing(void** state) {
 
 // ------------------------------------------ shapes ---------------------------------------------
 
-static void near(double a, double b, double tolerance) {
-  if (!(fabs(a - b) <= tolerance)) fail_msg("%.17g is not %.17g within %g", a, b, tolerance);
-}
-
 // One of each type on a free body, and a plane.
 static void mixedScene(Scene* s, Random* r) {
   static double cube[24];
@@ -261,7 +259,7 @@ static void checkBox(const djModel* m, int geom) {
     for (int v = 0; v < s->nvert; v++) {
       h = fmax(h, dju_dot3(n, dju_vec3(s->vert[0][v], s->vert[1][v], s->vert[2][v])));
     }
-    near(h + s->radius + reach(s, n, 0), sign * box[k % 3] + box[3 + k % 3], 1e-12);
+    djt_near(h + s->radius + reach(s, n, 0), sign * box[k % 3] + box[3 + k % 3], 1e-12);
   }
 }
 
@@ -279,26 +277,26 @@ static void testShapes(void** state) {
     const djContactSettings* c = &m->contact;
     double grow = s.geom[1].margin - s.geom[1].gap;
     // the defaults
-    near(c->radius, 0.1, 1e-15);
-    near(c->gravity, 9.81, 0);
-    near(c->weight, 9.81, 1e-12);
+    djt_near(c->radius, 0.1, 1e-15);
+    djt_near(c->gravity, 9.81, 0);
+    djt_near(c->weight, 9.81, 1e-12);
     double sup = fmin(0.02 * 0.1, 0.3 * 0.002);
-    near(c->support, sup, 1e-15);
-    near(c->range, 2 * sup / (1 - sup), 1e-15);
-    near(c->skin, sup / (1 - sup), 1e-15);
-    near(c->stiffness, 9.81 * sup * sup / (4 * 1e-3), 1e-12 * c->stiffness);
-    near(sqrt(c->friction_eps), 3e-4 * sqrt(9.81 * 0.1), 1e-15);
+    djt_near(c->support, sup, 1e-15);
+    djt_near(c->range, 2 * sup / (1 - sup), 1e-15);
+    djt_near(c->skin, sup / (1 - sup), 1e-15);
+    djt_near(c->stiffness, 9.81 * sup * sup / (4 * 1e-3), 1e-12 * c->stiffness);
+    djt_near(sqrt(c->friction_eps), 3e-4 * sqrt(9.81 * 0.1), 1e-15);
     for (int i = 0; i < m->ngeom; i++) {
       const djShape* sh = &m->collision->shape[i];
       djPose pose = {dju_load3(m->geom_pos + 3 * i),
                      dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * i))};
       const double* size = s.geom[i].size;
       assert_int_equal(sh->type, s.geom[i].type);
-      near(sh->skin, c->skin, 1e-15);
-      near(m->geom_skin[i], c->skin, 1e-15);
+      djt_near(sh->skin, c->skin, 1e-15);
+      djt_near(m->geom_skin[i], c->skin, 1e-15);
       if (sh->type == DJ_PLANE) {
-        near(dju_dot3(sh->normal, dju_column(&pose.R, 2)), 1, 1e-12);
-        near(sh->offset, dju_dot3(sh->normal, pose.p) - c->skin + grow, 1e-14);
+        djt_near(dju_dot3(sh->normal, dju_column(&pose.R, 2)), 1, 1e-12);
+        djt_near(sh->offset, dju_dot3(sh->normal, pose.p) - c->skin + grow, 1e-14);
         continue;
       }
       // supports of the eroded shape against the size less skin
@@ -319,13 +317,13 @@ static void testShapes(void** state) {
           }
           h += reach(sh, n, 0);
           moved += reach(sh, n, 0.01);
-          near(h + sh->radius - dju_dot3(n, pose.p), half[k] - c->skin + grow, 1e-12);
-          near(moved + sh->radius + 0.01 * sh->radius_slope - dju_dot3(n, pose.p),
+          djt_near(h + sh->radius - dju_dot3(n, pose.p), half[k] - c->skin + grow, 1e-12);
+          djt_near(moved + sh->radius + 0.01 * sh->radius_slope - dju_dot3(n, pose.p),
                half[k] - c->skin + grow - 0.01, 1e-12);
         }
       }
-      near(dju_norm3(dju_sub3(sh->center, pose.p)), 0, 1e-12);
-      near(sh->inner, fmin(half[0], fmin(half[1], half[2])), 1e-12);
+      djt_near(dju_norm3(dju_sub3(sh->center, pose.p)), 0, 1e-12);
+      djt_near(sh->inner, fmin(half[0], fmin(half[1], half[2])), 1e-12);
       for (int v = sh->nvert; v < sh->npad; v++) CHECK(sh->vert[0][v] == sh->vert[0][0]);
       // and the true shape back
       double mem[3 * 8];
@@ -337,7 +335,7 @@ static void testShapes(void** state) {
         h = fmax(h, dju_dot3(n, dju_vec3(whole.vert[0][v], whole.vert[1][v], whole.vert[2][v])));
       }
       h += reach(&whole, n, 0);
-      near(h + whole.radius - dju_dot3(n, pose.p), half[2], 1e-12);
+      djt_near(h + whole.radius - dju_dot3(n, pose.p), half[2], 1e-12);
       checkBox(m, i);
     }
     dj_deleteModel(m);
@@ -356,20 +354,20 @@ static void testSettings(void** state) {
   s.def.option.friction_eps = 1e-7;
   djModel* m = make(&s);
   CHECK(m->contact.support == 0.05 && m->contact.stiffness == 3 && m->contact.friction_eps == 1e-7);
-  near(m->contact.range, 2 * 0.05 * 0.5 / 0.95, 1e-15);
-  near(m->geom_skin[1], 0.04, 0);        // sphere of radius 0.2
-  near(m->geom_skin[2], 0.025, 1e-15);   // capsule: a quarter of 0.1
-  near(m->geom_skin[0], 0.04, 0);
-  near(m->contact.skin, 0.04, 0);
+  djt_near(m->contact.range, 2 * 0.05 * 0.5 / 0.95, 1e-15);
+  djt_near(m->geom_skin[1], 0.04, 0);        // sphere of radius 0.2
+  djt_near(m->geom_skin[2], 0.025, 1e-15);   // capsule: a quarter of 0.1
+  djt_near(m->geom_skin[0], 0.04, 0);
+  djt_near(m->contact.skin, 0.04, 0);
   // a changed size keeps the settings and skins in force
   djParam p;
   djError err;
   assert_int_equal(dj_paramId(&p, m, "geom/g2/size", &err), DJ_OK);
   double size[3] = {0.02, 0.3, 0};
   assert_int_equal(dj_setParam(m, &p, size, &err), DJ_OK);
-  near(m->contact.radius, 0.1, 0);
-  near(m->geom_skin[2], 0.025, 1e-15);
-  near(m->collision->shape[2].inner, 0.02, 0);
+  djt_near(m->contact.radius, 0.1, 0);
+  djt_near(m->geom_skin[2], 0.025, 1e-15);
+  djt_near(m->collision->shape[2].inner, 0.02, 0);
   CHECK(m->collision->shape[2].radius > 0);
   // a copy has the same
   djModel* copy;
@@ -389,7 +387,7 @@ static void testSettings(void** state) {
   djOption option = dj_defaultOption();
   option.timestep = 0.0005;
   assert_int_equal(dj_setOption(m, &option, &err), DJ_OK);
-  near(m->contact.support, fmin(0.02 * 0.02, 0.3 * 0.0005), 1e-18);
+  djt_near(m->contact.support, fmin(0.02 * 0.02, 0.3 * 0.0005), 1e-18);
   dj_deleteModel(m);
 }
 
@@ -408,8 +406,8 @@ static void testShrunk(void** state) {
         const djShape* sh = &m->collision->shape[i];
         if (sh->type == DJ_MESH) continue;
         double shrink = fmin(s.geom[i].gap, 0.5 * sh->inner), h = -INFINITY;
-        near(m->collision->bounds[i].inflate, -shrink, 1e-15);
-        near(sh->skin, fmin(m->geom_skin[i] + shrink, 0.9 * sh->inner), 1e-15);
+        djt_near(m->collision->bounds[i].inflate, -shrink, 1e-15);
+        djt_near(sh->skin, fmin(m->geom_skin[i] + shrink, 0.9 * sh->inner), 1e-15);
         const double* size = m->geom_size + 3 * i;
         djMat3 R = dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * i));
         djVec3 n = dju_column(&R, 0);
@@ -417,7 +415,7 @@ static void testShrunk(void** state) {
           djVec3 x = {sh->vert[0][v], sh->vert[1][v], sh->vert[2][v]};
           h = fmax(h, dju_dot3(n, dju_sub3(x, sh->center)));
         }
-        near(h + sh->radius + reach(sh, n, 0), size[0] - sh->skin, 1e-12);
+        djt_near(h + sh->radius + reach(sh, n, 0), size[0] - sh->skin, 1e-12);
       }
       // a size that becomes too small for the skin that is in force
       djParam p;
@@ -440,7 +438,7 @@ static void testNothingMoves(void** state) {
   addGeom(&s, 0, DJ_PLANE, 0, 0, 1);
   addGeom(&s, b, DJ_SPHERE, 0.2, 0, 0);
   djModel* m = make(&s);
-  near(m->contact.weight, 9.81, 1e-14);
+  djt_near(m->contact.weight, 9.81, 1e-14);
   CHECK(m->contact.stiffness > 0);
   dj_deleteModel(m);
 }

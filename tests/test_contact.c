@@ -1,6 +1,8 @@
 // The sum over pairs: against all pairs evaluated one by one, through random motions; determinism
 // and copies; the largest step; overlap = error; capacity; and what is reported.
 
+#include "common/make_model.h"
+#include "common/near.h"
 #include "common/random_shape.h"
 #include "common/worst.h"
 #include "contact/contact.h"
@@ -24,10 +26,6 @@ typedef struct Scene {
   djVec3 ref[MAXBODY];
   char name[MAXBODY][16];
 } Scene;
-
-static void near(double a, double b, double tolerance) {
-  if (!(fabs(a - b) <= tolerance)) fail_msg("%.17g is not %.17g within %g", a, b, tolerance);
-}
 
 static djGeomDef randomGeom(Random* r, int body, int kinds) {
   djGeomDef g = dj_defaultGeomDef();
@@ -85,12 +83,11 @@ static void makeScene(Scene* s, Random* r, int n, int kinds, djOption option) {
   def.geom = geom;
   def.mesh = &mesh;
   def.pair = &pair;
-  djError err = {""};
-  if (dj_makeModel(&s->m, &def, &err) != DJ_OK) fail_msg("%s", err.text);
+  s->m = djt_makeModel(&def);
   for (int i = 0; i < n; i++) {
     s->pose[i] = (djPose){{0, 0, 0}, dju_eye3()};
     if (i == 0) continue;
-    s->pose[i].p = dju_vec3(uniform(r, -0.5, 0.5), uniform(r, -0.5, 0.5), uniform(r, 0, 1));
+    s->pose[i].p = dju_add3(dju_vec3(0, 0, 0.5), randomPoint(r, 0.5, 0.5, 0.5));
     s->pose[i].R = dju_quatToMat(randomQuat(r));
     s->ref[i] = s->pose[i].p;
   }
@@ -106,7 +103,7 @@ static djContacts* makeContacts(const djModel* m) {
 static void perturb(Scene* s, Random* r, djPose* to, const djPose* from, double size) {
   to[0] = from[0];
   for (int i = 1; i < s->n; i++) {
-    to[i].p = dju_madd3(from[i].p, size * uniform(r, 0, 1), randomUnit(r));
+    to[i].p = dju_add3(from[i].p, randomWithin(r, size));
     to[i].R = dju_mulMM(dju_quatToMat(smallQuat(r, size * uniform(r, 0, 3))), from[i].R);
   }
 }
@@ -187,9 +184,9 @@ static void compare(const Scene* s, djContacts* c, const djPose* pose, double h,
       size = djt_worst(size, fabs(block[k]->out.gradient[q]));
     }
   }
-  near(value, ref.value, 1e-9 * fabs(ref.value) + 1e-15);
+  djt_near(value, ref.value, 1e-9 * fabs(ref.value) + 1e-15);
   for (int b = 0; b < s->n; b++) {
-    for (int q = 0; q < 6; q++) near(gradient[b][q], ref.gradient[b][q], 1e-7 * size);
+    for (int q = 0; q < 6; q++) djt_near(gradient[b][q], ref.gradient[b][q], 1e-7 * size);
   }
 }
 
@@ -302,7 +299,7 @@ static void testDeterminism(void** state) {
     CHECK(dj_beginContacts(c[k], s.m, s.pose, NULL, NULL, s.ref, h, NULL) >= 0);
     CHECK(dj_evalContacts(&value[k], c[k], s.m, s.pose, NULL, DJ_EVAL_HESSIAN) >= 0);
   }
-  near(value[1], value[0], 1e-9 * fabs(value[0]));
+  djt_near(value[1], value[0], 1e-9 * fabs(value[0]));
   static Scene other;
   makeScene(&other, &r, 5, 4, dj_defaultOption());
   CHECK(dj_contactsSize(s.m) > dj_contactsSize(other.m));
@@ -543,36 +540,36 @@ static void testReport(void** state) {
   assert_int_equal(d->npair, 4);
   const djContactForce* f = d->contact;
   CHECK(f[0].body1 == 0 && f[0].body2 == 1 && f[1].body1 == 1 && f[1].body2 == 2);
-  near(f[0].force[2], 3 * 9.81, 1e-4);
-  near(f[1].force[2], 2 * 9.81, 1e-4);
-  near(f[0].force[0], 0, 1e-4);
+  djt_near(f[0].force[2], 3 * 9.81, 1e-4);
+  djt_near(f[1].force[2], 2 * 9.81, 1e-4);
+  djt_near(f[0].force[0], 0, 1e-4);
   // about body 2's origin its own weight and the support balance
-  near(f[1].torque[1], 0, 1e-4);
-  near(f[0].torque[1], -2 * 9.81 * 0.02, 1e-3);
+  djt_near(f[1].torque[1], 0, 1e-4);
+  djt_near(f[0].torque[1], -2 * 9.81 * 0.02, 1e-3);
   double sum = 0, deepest = 0, gap = INFINITY;
   for (int k = 0; k < d->npair; k++) {
     const djContactPair* p = &d->pair[k];
     CHECK(p->geom1 < p->geom2);
     CHECK(k == 0 || p->geom1 > p[-1].geom1 || p->geom2 > p[-1].geom2);
-    near(p->normal[2], 1, 1e-3);
+    djt_near(p->normal[2], 1, 1e-3);
     CHECK(p->gap > 0 && p->gap < m->contact.range && !p->recovering);
-    near(p->point[2], p->geom1 == 0 ? 0 : 0.2, 1e-3);
-    near(p->force[2], p->normal_force, 1e-3);
+    djt_near(p->point[2], p->geom1 == 0 ? 0 : 0.2, 1e-3);
+    djt_near(p->force[2], p->normal_force, 1e-3);
     if (p->geom1 == 0) sum += p->force[2];
     gap = fmin(gap, p->gap);
     deepest = djt_worst(deepest, 2 * m->contact.skin - p->gap);
   }
-  near(sum, 3 * 9.81, 1e-4);
-  near(d->stats.gap, gap, 1e-15);
-  near(d->stats.overlap, deepest, 1e-7);
+  djt_near(sum, 3 * 9.81, 1e-4);
+  djt_near(d->stats.gap, gap, 1e-15);
+  djt_near(d->stats.overlap, deepest, 1e-7);
   CHECK(d->stats.smallest_gap <= d->stats.gap && d->stats.deepest_overlap >= d->stats.overlap);
   CHECK(d->stats.recovering_steps == 0 && d->stats.deepest_overlap < 2 * m->contact.skin);
   // 1 cm deep: recovering, with the true depth and the gap of the contact shapes
   d->qpos[2] -= 0.01;
   assert_int_equal(dj_step(m, d), DJ_OK);
   CHECK(d->stats.recovering_steps == 1);
-  near(d->stats.overlap, 0.01, 2e-3);
-  near(d->stats.gap, 2 * m->contact.skin - d->stats.overlap, 1e-6);
+  djt_near(d->stats.overlap, 0.01, 2e-3);
+  djt_near(d->stats.gap, 2 * m->contact.skin - d->stats.overlap, 1e-6);
   int recovering = 0;
   for (int k = 0; k < d->npair; k++) recovering += d->pair[k].recovering;
   assert_int_equal(recovering, 2);

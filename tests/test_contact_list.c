@@ -2,6 +2,7 @@
 // earlier ones, a pair acts exactly where its gap is below the kernel's range, or by friction. Gaps
 // are known in closed form here: of a box and a plane, and of two balls.
 
+#include "common/make_model.h"
 #include "common/random_shape.h"
 #include "contact/contact.h"
 
@@ -60,8 +61,7 @@ static void makeScene(Scene* s, Random* r, bool plane, bool pair, double support
   def.joint = joint;
   def.geom = listed;
   def.pair = &def_pair;
-  djError err = {""};
-  if (dj_makeModel(&s->m, &def, &err) != DJ_OK) fail_msg("%s", err.text);
+  s->m = djt_makeModel(&def);
 }
 
 static djPose placeOf(const djGeomDef* g, const djPose* pose) {
@@ -94,7 +94,7 @@ static void moveTo(djPose* to, const Scene* s, const djPose* from, Random* r, do
                    double gap) {
   memmove(to, from, 3 * sizeof *to);
   for (int b = 1; b < 3; b++) {
-    to[b].p = dju_madd3(from[b].p, size * uniform(r, 0, 1), randomUnit(r));
+    to[b].p = dju_add3(from[b].p, randomWithin(r, size));
     to[b].R = dju_mulMM(dju_quatToMat(smallQuat(r, size * uniform(r, 0, 3))), from[b].R);
   }
   djVec3 n;

@@ -1,6 +1,7 @@
 // Steps with contact and friction: gradient and Hessian of the step's energy against differences,
 // and (A, B) against differences of steps, for scenes with every pair of shapes in contact.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/worst.h"
 
@@ -69,10 +70,7 @@ static djModel* makeScene(djIntegrator integrator, double eps) {
   def.body = body;
   def.joint = joint;
   def.geom = geom;
-  djModel* m;
-  djError err;
-  if (dj_makeModel(&m, &def, &err) < 0) fail_msg("%s", err.text);
-  return m;
+  return djt_makeModel(&def);
 }
 
 typedef struct Scene {

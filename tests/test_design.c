@@ -632,8 +632,8 @@ static void testPicked(void** state) {
     snprintf(text, sizeof text,
              "\"variables\":[{\"name\":\"%s\"},{\"name\":\"%s\",\"index\":[%d]}]%s", names[i],
              names[i], part[i],
-             i < 4 ? "" : ",\"free\":{\"z\":{\"value\":[0.1,0.1,-0.3]}},\"maps\":[{\"type\":\"shared\","
-                       "\"from\":\"z\",\"to\":\"body/hand/pos\"}]");
+             i < 4 ? "" : ",\"free\":{\"z\":{\"value\":[0.1,0.1,-0.3]}},\"maps\":["
+                          "{\"type\":\"shared\",\"from\":\"z\",\"to\":\"body/hand/pos\"}]");
     makeCase(&c, text);
     assert_int_equal(djd_checkVariables(c.p, &err), DJ_INVALID);
     double loss, *grad = calloc((size_t)c.d->n, sizeof *grad);

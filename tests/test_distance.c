@@ -182,8 +182,8 @@ static void makeShape(Random* r, TestShape* t, int kind, double size) {
 }
 
 static djPose randomPose(Random* r, double span) {
-  return (djPose){dju_scale3(span * uniform(r, 0, 1), randomUnit(r)),
-                  dju_quatToMat(randomQuat(r))};
+  djVec3 p = randomWithin(r, span);
+  return (djPose){p, dju_quatToMat(randomQuat(r))};
 }
 
 static void freeCase(Case* c) {
@@ -220,16 +220,18 @@ static void testAligned(void** state) {
     double size = logUniform(&r, 1e-6, 1e3);
     int kind = below(&r, 3);
     makeShape(&r, &c.a, kind == 0 ? 5 : kind == 1 ? 3 : 4, size);
-    makeShape(&r, &c.b, below(&r, 2) ? 4 : 3, size * (below(&r, 2) ? 1 : 0.3));
+    int kind_b = below(&r, 2) ? 4 : 3;
+    makeShape(&r, &c.b, kind_b, size * (below(&r, 2) ? 1 : 0.3));
     djQuat common = below(&r, 2) ? randomQuat(&r) : (djQuat){1, 0, 0, 0};
     djMat3 R = dju_quatToMat(common);
     double tilt = below(&r, 3) ? 0 : logUniform(&r, 1e-15, 1e-1);
     c.pose_a = (djPose){{0, 0, 0}, R};
     c.pose_b = (djPose){{0, 0, 0}, dju_quatToMat(dju_mulQuat(common, smallQuat(&r, tilt)))};
-    djVec3 axis = dju_vec3(below(&r, 3) - 1, below(&r, 3) - 1, below(&r, 3) - 1);
+    double axis[3];
+    for (int k = 0; k < 3; k++) axis[k] = below(&r, 3) - 1;
     double distance = below(&r, 2) ? 1.5 : uniform(&r, 0, 3);
-    djVec3 offset = dju_scale3(size * distance, axis);
-    if (below(&r, 2)) offset = dju_madd3(offset, size * logUniform(&r, 1e-14, 1), randomUnit(&r));
+    djVec3 offset = dju_scale3(size * distance, dju_load3(axis));
+    if (below(&r, 2)) offset = dju_add3(offset, randomAway(&r, 1e-14 * size, size));
     c.pose_b.p = dju_mulMV(R, offset);
     checkCase(&w, &c, trial % 20 == 0);
     freeCase(&c);

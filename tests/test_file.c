@@ -623,7 +623,8 @@ int main(void) {
       TEST(test_content), TEST(test_old), TEST(test_refused), TEST(test_links), TEST(test_names),
       TEST(test_taken), TEST(test_trap), TEST(test_permissions), TEST(test_secret),
       TEST(test_protected), TEST(test_owner), TEST(test_fifo), TEST(test_descriptor),
-      TEST(test_devices), TEST(test_group), TEST(test_turns), TEST(test_groupFaults), TEST(test_ownerLost),
+      TEST(test_devices), TEST(test_group), TEST(test_turns), TEST(test_groupFaults),
+      TEST(test_ownerLost),
       TEST(test_lost), TEST(test_modelFaults), TEST(test_tableFaults),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

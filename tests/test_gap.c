@@ -84,7 +84,7 @@ static void place(Case* c, Random* r, double size, double gap, double near) {
   c->quat[1] = randomQuat(r);
   if (near >= 0) {
     c->quat[1] = dju_mulQuat(smallQuat(r, near), c->quat[0]);
-    away = dju_vec3(uniform(r, -0.1, 0.1), uniform(r, -0.1, 0.1), 1);
+    away = dju_add3(dju_vec3(0, 0, 1), randomPoint(r, 0.1, 0.1, 0));
     away = dju_mulMV(dju_quatToMat(c->quat[0]), away);
   }
   c->pos[1] = dju_madd3(c->pos[0], 4 * size, away);
@@ -105,7 +105,8 @@ static void testBound(void** state) {
     Case c;
     double gap, n[3], a[3], b[3], vert[2][3 * kMesh], worst = 0, size = logUniform(&r, 1e-3, 1e3);
     djcShape world[2];
-    djGeomType type[2] = {kType[below(&r, kTypes - 1)], kType[below(&r, kTypes)]};
+    djGeomType type[2];
+    for (int k = 0; k < 2; k++) type[k] = kType[below(&r, k == 0 ? kTypes - 1 : kTypes)];
     for (int k = 0; k < 2; k++) {
       setShape(&c, k, type[k], size, &r);
       worst += type[k] == DJ_MESH ? 60 : type[k] == DJ_BOX ? sqrt(3) - 0.5 : 0.62;
@@ -321,7 +322,8 @@ static void testDerivatives(void** state) {
     makePair(&c, i % 2 ? -1 : size * logUniform(&r, 1e-4, 1e-2));
     static const double near[] = {-1, -1, 0, 1e-6, 1e-3, 0.1};
     static const double gap[] = {0.5, 0.01, 0, -3e-4};
-    place(&c, &r, size, size * gap[below(&r, 4)], near[below(&r, 6)]);
+    double wanted = size * gap[below(&r, 4)];
+    place(&c, &r, size, wanted, near[below(&r, 6)]);
     checkCase(&s, &c, &r, size);
     djc_deleteGapPair(c.pair);
   }
@@ -433,7 +435,9 @@ static void testThroughContact(void** state) {
     setShape(&c, 1, type[i % 3], 0.2, &r);
     makePair(&c, 0.01);
     place(&c, &r, 0.2, 2e-3, -1);
-    Path path = {dju_scale3(0.03, randomUnit(&r)), dju_scale3(0.01, randomUnit(&r))};
+    Path path;
+    path.w = dju_scale3(0.03, randomUnit(&r));
+    path.v = dju_scale3(0.01, randomUnit(&r));
     bool crosses;
     double coarse = drift(&crosses, &c, &path, n, -0.009);
     double fine = drift(&crosses, &c, &path, 4 * n, -0.009);
@@ -488,7 +492,7 @@ static void testHard(void** state) {
       if (below(&r, 3) == 0 && c.shape[k].nvert) {
         for (int j = 0; j < kMesh; j++) c.vert[k][3 * j] *= below(&r, 2) ? 1e-4 : 0;
       }
-      c.pos[k] = dju_scale3(below(&r, 2) ? 0 : size * logUniform(&r, 1e-9, 1), randomUnit(&r));
+      c.pos[k] = below(&r, 2) ? dju_vec3(0, 0, 0) : randomAway(&r, 1e-9 * size, size);
       c.quat[k] = below(&r, 2) ? (djQuat){1, 0, 0, 0} : randomQuat(&r);
     }
     if (below(&r, 10) == 0) {
@@ -540,8 +544,10 @@ static void testSpecks(void** state) {
   Random r = {41};
   int lost = 0, n = 0;
   for (int i = 0; i < 4000; i++) {
-    Case c = {.quat = {randomQuat(&r), randomQuat(&r)}};
-    c.shape[0] = geomOf(DJ_CYLINDER, logUniform(&r, 3e-5, 1e-3), logUniform(&r, 3e-5, 1e-3), 0);
+    Case c = {.pair = NULL};
+    for (int k = 0; k < 2; k++) c.quat[k] = randomQuat(&r);
+    double radius = logUniform(&r, 3e-5, 1e-3);
+    c.shape[0] = geomOf(DJ_CYLINDER, radius, logUniform(&r, 3e-5, 1e-3), 0);
     setShape(&c, 1, large[i % 3], 1, &r);
     makePair(&c, logUniform(&r, 1e-6, 1e-3));
     double gap = logUniform(&r, 1e-7, 1e-4);
@@ -634,8 +640,10 @@ static void testSets(void** state) {
     a[2].pos[2] = 0.3;
     b[1].pos[0] = -1;
     b[2].pos[1] = 1;
-    Case c = {.quat = {randomQuat(&r), smallQuat(&r, 0.3)}};
-    c.pos[0] = dju_vec3(uniform(&r, -0.4, 0.4), uniform(&r, -0.2, 0.2), uniform(&r, 0.5, 0.8));
+    Case c = {.pair = NULL};
+    c.quat[0] = randomQuat(&r);
+    c.quat[1] = smallQuat(&r, 0.3);
+    c.pos[0] = dju_add3(dju_vec3(0, 0, 0.65), randomPoint(&r, 0.4, 0.2, 0.15));
     double T = i % 2 ? 0.05 : -1;
     djcGap g, single;
     CHECK(djc_makeGapPair(&c.pair, 3, a, 3, b, T, NULL) == DJ_OK);

@@ -1,6 +1,8 @@
 // Moments of geoms against quadrature, and masses and inertias that follow geoms: closed forms,
 // order of axes, and derivatives against differences.
 
+#include "common/make_model.h"
+#include "common/near.h"
 #include "common/random_shape.h"
 #include "common/worst.h"
 #include "inertia/geom_inertia.h"
@@ -61,10 +63,7 @@ static djGeomDef* addGeom(Scene* s, int body, djGeomType type, double x, double 
 }
 
 static djModel* make(const Scene* s) {
-  djModel* m = NULL;
-  djError err = {""};
-  if (dj_makeModel(&m, &s->def, &err) != DJ_OK) fail_msg("%s", err.text);
-  return m;
+  return djt_makeModel(&s->def);
 }
 
 static djModel* copyOf(const djModel* m) {
@@ -83,10 +82,6 @@ static void setParam(djModel* m, djField field, int id, const double* value) {
 static void followGeoms(djModel* m, const djModel* compiled) {
   djError err = {""};
   if (dj_followGeoms(m, compiled, &err) != DJ_OK) fail_msg("%s", err.text);
-}
-
-static void near(double a, double b, double tolerance) {
-  if (!(fabs(a - b) <= tolerance)) fail_msg("%.17g is not %.17g within %g", a, b, tolerance);
 }
 
 // ---- moments
@@ -139,9 +134,9 @@ static djMoments quadrature(int type, const double* size) {
 }
 
 static void checkMoments(const djMoments* a, const djMoments* b, double tolerance) {
-  near(a->volume, b->volume, tolerance);
-  for (int k = 0; k < 3; k++) near((&a->first.x)[k], (&b->first.x)[k], tolerance);
-  for (int k = 0; k < 9; k++) near(a->second.m[k], b->second.m[k], tolerance);
+  djt_near(a->volume, b->volume, tolerance);
+  for (int k = 0; k < 3; k++) djt_near((&a->first.x)[k], (&b->first.x)[k], tolerance);
+  for (int k = 0; k < 9; k++) djt_near(a->second.m[k], b->second.m[k], tolerance);
 }
 
 static void testPrimitives(void** state) {
@@ -188,20 +183,20 @@ static void testSolids(void** state) {
   }
   dj_addMoments(&box, m, 0, NULL);
   dj_addMoments(&mesh, m, 1, &surface[0]);
-  near(box.volume, 8 * 0.3 * 0.4 * 0.5, 1e-15);
-  near(box.first.x, 2 * box.volume, 1e-14);
+  djt_near(box.volume, 8 * 0.3 * 0.4 * 0.5, 1e-15);
+  djt_near(box.first.x, 2 * box.volume, 1e-14);
   checkMoments(&mesh, &box, 1e-13);
   djQuadratic trace = {.B = dju_eye3()};   // tr of the second moments does not depend on q
   double across = (0.09 + 0.16 + 0.25) / 3;
-  near(dj_integral(&trace, &box), box.volume * (across + 5), 1e-13);
+  djt_near(dj_integral(&trace, &box), box.volume * (across + 5), 1e-13);
   dj_addMoments(&simplex, m, 2, &surface[1]);
   // int x = 1/24, int x^2 = 1/60, int xy = 1/120, then moved by (2, -1, 0).
-  near(simplex.volume, 1.0 / 6, 1e-15);
-  near(simplex.first.x, 1.0 / 24 + 2.0 / 6, 1e-15);
-  near(simplex.first.z, 1.0 / 24, 1e-15);
-  near(simplex.second.m[0], 1.0 / 60 + 4.0 / 24 + 4.0 / 6, 1e-14);
-  near(simplex.second.m[1], 1.0 / 120 + 2.0 / 24 - 1.0 / 24 - 2.0 / 6, 1e-14);
-  near(simplex.second.m[8], 1.0 / 60, 1e-15);
+  djt_near(simplex.volume, 1.0 / 6, 1e-15);
+  djt_near(simplex.first.x, 1.0 / 24 + 2.0 / 6, 1e-15);
+  djt_near(simplex.first.z, 1.0 / 24, 1e-15);
+  djt_near(simplex.second.m[0], 1.0 / 60 + 4.0 / 24 + 4.0 / 6, 1e-14);
+  djt_near(simplex.second.m[1], 1.0 / 120 + 2.0 / 24 - 1.0 / 24 - 2.0 / 6, 1e-14);
+  djt_near(simplex.second.m[8], 1.0 / 60, 1e-15);
   for (int k = 0; k < 2; k++) dj_freeHull(&hull[k]);
   dj_deleteModel(m);
 }
@@ -227,14 +222,14 @@ static void testAxes(void** state) {
     djMat3 Q = dju_quatToMat(q);
     for (int k = 0; k < 3; k++) {
       djVec3 a = dju_column(&Q, k), Sa = dju_mulMV(S, a);
-      near(dju_norm3(dju_madd3(Sa, -value[k], a)), 0, 1e-13);
+      djt_near(dju_norm3(dju_madd3(Sa, -value[k], a)), 0, 1e-13);
     }
-    near(value[0] + value[1] + value[2], d[0] + d[1] + d[2], 1e-14);
+    djt_near(value[0] + value[1] + value[2], d[0] + d[1] + d[2], 1e-14);
     // From the solution nothing moves.
     djQuat again = q;
     dju_principalAxes(&again, value, &S);
     djVec3 turn = dju_logQuat(dju_mulQuat(dju_conj(q), again));
-    near(dju_norm3(turn), 0, 1e-6);
+    djt_near(dju_norm3(turn), 0, 1e-6);
   }
 }
 
@@ -302,10 +297,10 @@ static void testClosedForms(void** state) {
     else setParam(design, DJ_FIELD_GEOM_SIZE, 0, other->geom_size);
     djContactSettings settings = m->contact;
     followGeoms(design, m);
-    near(design->body_mass[1], other->body_mass[1], 1e-11 * other->body_mass[1]);
-    near(design->total_mass, other->body_mass[1], 1e-11 * other->body_mass[1]);
-    near(design->moving_mass, design->total_mass, 0);
-    for (int i = 0; i < 3; i++) near(design->body_ipos[3 + i], other->body_ipos[3 + i], 1e-13);
+    djt_near(design->body_mass[1], other->body_mass[1], 1e-11 * other->body_mass[1]);
+    djt_near(design->total_mass, other->body_mass[1], 1e-11 * other->body_mass[1]);
+    djt_near(design->moving_mass, design->total_mass, 0);
+    for (int i = 0; i < 3; i++) djt_near(design->body_ipos[3 + i], other->body_ipos[3 + i], 1e-13);
     // Tensors agree; axes may have another order.
     djMat3 A = dju_quatToMat(dju_loadQuat(design->body_iquat + 4));
     djMat3 B = dju_quatToMat(dju_loadQuat(other->body_iquat + 4));
@@ -315,7 +310,7 @@ static void testClosedForms(void** state) {
         x += A.m[3 * (i / 3) + j] * A.m[3 * (i % 3) + j] * design->body_inertia[3 + j];
         y += B.m[3 * (i / 3) + j] * B.m[3 * (i % 3) + j] * other->body_inertia[3 + j];
       }
-      near(x, y, 1e-11 * other->body_inertia[3]);
+      djt_near(x, y, 1e-11 * other->body_inertia[3]);
     }
     assert_memory_equal(&settings, &design->contact, sizeof settings);
     // Back at the compiled geoms all is as compiled, bit by bit.
@@ -347,14 +342,14 @@ static void testCube(void** state) {
   setParam(design, DJ_FIELD_GEOM_QUAT, 0, quat);
   followGeoms(design, m);
   assert_memory_equal(design->body_iquat, m->body_iquat, 8 * sizeof(double));
-  near(design->body_mass[1], 64, 1e-12);
-  for (int k = 0; k < 3; k++) near(design->body_inertia[3 + k], 64 * 0.08 / 3, 1e-12);
+  djt_near(design->body_mass[1], 64, 1e-12);
+  for (int k = 0; k < 3; k++) djt_near(design->body_inertia[3 + k], 64 * 0.08 / 3, 1e-12);
   setParam(design, DJ_FIELD_GEOM_QUAT, 0, m->geom_quat);
   setParam(design, DJ_FIELD_GEOM_SIZE, 0, (double[3]){0.2, 0.2 + 1e-9, 0.2 - 1e-7});
   followGeoms(design, m);
   djVec3 turn = dju_logQuat(dju_mulQuat(dju_conj(dju_loadQuat(m->body_iquat + 4)),
                                         dju_loadQuat(design->body_iquat + 4)));
-  near(dju_norm3(turn), 0, 1e-5);
+  djt_near(dju_norm3(turn), 0, 1e-5);
   dj_deleteModel(design);
   dj_deleteModel(m);
 }
@@ -408,7 +403,7 @@ static void testNegative(void** state) {
       if (fits) {   // the moments of inertia that are left
         for (int k = 0; k < 3; k++) second[k] -= k == axis ? 0.875 * part : 0.5 * part;
         for (int k = 0; k < 3; k++) {
-          near(design->body_inertia[3 + k], second[(k + 1) % 3] + second[(k + 2) % 3], 1e-15);
+          djt_near(design->body_inertia[3 + k], second[(k + 1) % 3] + second[(k + 2) % 3], 1e-15);
         }
       }
       dj_deleteModel(design);
@@ -431,8 +426,9 @@ static djModel* randomModel(Scene* s, Random* r) {
   }
   for (int g = 0; g < NGEOM; g++) {
     int body = g * NBODY / NGEOM, type = types[body == 0 ? 6 : below(r, 6)];
-    djGeomDef* d = addGeom(s, body, type, uniform(r, 0.1, 0.3), uniform(r, 0.1, 0.3),
-                           uniform(r, 0.1, 0.3));
+    double size[3];
+    djt_uniforms(size, 3, r, 0.1, 0.3);
+    djGeomDef* d = addGeom(s, body, type, size[0], size[1], size[2]);
     for (int k = 0; k < 3; k++) d->pos[k] = uniform(r, -0.3, 0.3);
     dju_storeQuat(d->quat, randomQuat(r));
     d->mesh = type == DJ_MESH ? below(r, NMESH) : -1;

@@ -121,8 +121,8 @@ static void testMinimum(void** state) {
     Case c;
     double s = supports[i % 4], range = 2 * s / (1 - s);
     int n = 1 + below(&r, MOST);
-    makeCase(&c, &r, n, s, range * logUniform(&r, 1e-3, 0.9),
-             range * logUniform(&r, 1e-3, 1e3));
+    double least = range * logUniform(&r, 1e-3, 0.9);
+    makeCase(&c, &r, n, s, least, range * logUniform(&r, 1e-3, 1e3));
     djHalfSolution cold = {0}, warm, again;
     assert_int_equal(dj_solveHalfSpace(&cold, &c.space, s, z, 60), DJ_PLANE_DONE);
     checkMinimum(&cold, &c);

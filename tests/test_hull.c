@@ -1,6 +1,7 @@
 // Hulls: points inside all planes, Euler's formula, known solids, erosion vectors by their
 // optimality conditions, units, and refusal of bad input.
 
+#include "common/near.h"
 #include "common/random_shape.h"
 
 #include <setjmp.h>
@@ -10,10 +11,6 @@
 #include <cmocka.h>
 
 #define CHECK(x) assert_true(x)
-
-static void checkNear(double a, double b, double tolerance) {
-  if (!(fabs(a - b) <= tolerance)) fail_msg("%.17g is not %.17g within %g", a, b, tolerance);
-}
 
 // The triangle is a facet of its own.
 static bool isAlone(const djHull* h, int f) {
@@ -26,17 +23,17 @@ static bool isAlone(const djHull* h, int f) {
 static void checkHull(const djHull* h, int n, const double* vert, double size) {
   for (int f = 0; f < h->nface; f++) {
     const double* p = h->plane + 4 * f;
-    checkNear(dju_norm3(dju_load3(p)), 1, 1e-12);
+    djt_near(dju_norm3(dju_load3(p)), 1, 1e-12);
     for (int i = 0; i < n; i++) {
       CHECK(dju_dot3(dju_load3(p), dju_load3(vert + 3 * i)) - p[3] <= 1e-11 * size);
     }
     const int* v = h->face + 3 * f;
     for (int k = 0; k < 3; k++) {
       CHECK(v[k] >= 0 && v[k] < h->nvert);
-      checkNear(dju_dot3(dju_load3(p), dju_load3(h->vert + 3 * v[k])), p[3],
+      djt_near(dju_dot3(dju_load3(p), dju_load3(h->vert + 3 * v[k])), p[3],
                 (isAlone(h, f) ? 1e-11 : 1e-5) * size);
     }
-    checkNear(fmax(p[3] - dju_dot3(dju_load3(p), h->center), h->inner),
+    djt_near(fmax(p[3] - dju_dot3(dju_load3(p), h->center), h->inner),
               p[3] - dju_dot3(dju_load3(p), h->center), 1e-12 * size);
   }
   for (int f = 0; f < h->nface; f++) {   // in one order, whatever qhull's was
@@ -72,9 +69,9 @@ static void checkMoves(Random* r, const djHull* h) {
       if (!(d >= 1 - 1e-9)) fail_msg("%.17g, length %g", 1 - d, dju_norm3(m));
       least = fmin(least, d);
     }
-    checkNear(least, 1, 1e-9);
+    djt_near(least, 1, 1e-9);
     for (int trial = 0; trial < 20; trial++) {
-      djVec3 other = dju_madd3(m, logUniform(r, 1e-4, 2) * dju_norm3(m), randomUnit(r));
+      djVec3 other = dju_add3(m, dju_scale3(dju_norm3(m), randomAway(r, 1e-4, 2)));
       double scale = INFINITY;
       for (int f = 0; f < h->nface; f++) {
         const int* v = h->face + 3 * f;
@@ -101,21 +98,21 @@ static void testBox(void** state) {
     assert_int_equal(dj_makeHull(&h, 17, vert, 0, NULL, &err), DJ_OK);
     assert_int_equal(h.nvert, 8);
     checkHull(&h, 17, vert, 2 * size);
-    checkNear(h.inner, 0.5 * size, 1e-12 * size);
-    checkNear(h.bound, size * sqrt(1 + 4 + 0.25), 1e-12 * size);
-    for (int k = 0; k < 3; k++) checkNear((&h.center.x)[k], 0.25 * size, 1e-12 * size);
+    djt_near(h.inner, 0.5 * size, 1e-12 * size);
+    djt_near(h.bound, size * sqrt(1 + 4 + 0.25), 1e-12 * size);
+    for (int k = 0; k < 3; k++) djt_near((&h.center.x)[k], 0.25 * size, 1e-12 * size);
     for (int i = 0; i < 8; i++) {
       for (int k = 0; k < 3; k++) {
         double side = h.vert[3 * i + k] > 0.25 * size ? 1 : -1;
-        checkNear(h.move[3 * i + k], side, 1e-12);
+        djt_near(h.move[3 * i + k], side, 1e-12);
       }
     }
     // The same from its own triangles.
     djHull g;
     assert_int_equal(dj_makeHull(&g, h.nvert, h.vert, h.nface, h.face, &err), DJ_OK);
     checkHull(&g, h.nvert, h.vert, 2 * size);
-    for (int i = 0; i < 24; i++) checkNear(g.move[i], h.move[i], 1e-12);
-    checkNear(g.inner, h.inner, 1e-12 * size);
+    for (int i = 0; i < 24; i++) djt_near(g.move[i], h.move[i], 1e-12);
+    djt_near(g.inner, h.inner, 1e-12 * size);
     dj_freeHull(&g);
     dj_freeHull(&h);
   }
@@ -170,9 +167,9 @@ static void testKnownMoves(void** state) {
   assert_int_equal(dj_makeHull(&h, N + 1, vert, 0, NULL, NULL), DJ_OK);
   // facets touch the cone of radius cos(pi/N)
   double half_angle = atan2(cos(M_PI / N), 5);
-  checkNear(h.move[3 * N + 2], 1 / sin(half_angle), 1e-9);
-  checkNear(h.move[3 * N], 0, 1e-9);
-  checkNear(h.center.z, 5.0 / 4, 1e-12);
+  djt_near(h.move[3 * N + 2], 1 / sin(half_angle), 1e-9);
+  djt_near(h.move[3 * N], 0, 1e-9);
+  djt_near(h.center.z, 5.0 / 4, 1e-12);
   dj_freeHull(&h);
   double m[3];
   const double opposite[] = {1, 0, 0, -1, 0, 0}, one[] = {0, 1, 0};
@@ -206,7 +203,7 @@ static void testNoise(void** state) {
     CHECK(sides >= 1);
     djVec3 m = dju_load3(h.move + 3 * i);
     CHECK(dju_norm3(m) < sqrt(3) + 1e-5);
-    if (sides == 3) checkNear(dju_norm3(m), sqrt(3), 1e-5);
+    if (sides == 3) djt_near(dju_norm3(m), sqrt(3), 1e-5);
   }
   dj_freeHull(&h);
 }
@@ -300,14 +297,15 @@ static void testBending(void** state) {
     for (int i = 0; i < 24; i++) slope[side][i] = (g.move[i] - h.move[i]) / e;
     dj_freeHull(&g);
   }
-  for (int i = 0; i < 24; i++) checkNear(slope[0][i], slope[1][i], 1e-3);
+  for (int i = 0; i < 24; i++) djt_near(slope[0][i], slope[1][i], 1e-3);
   dj_freeHull(&h);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testBox),   cmocka_unit_test(testRandom), cmocka_unit_test(testKnownMoves),
-      cmocka_unit_test(testNoise), cmocka_unit_test(testBending), cmocka_unit_test(testBad), cmocka_unit_test(testNumbers),
+      cmocka_unit_test(testNoise), cmocka_unit_test(testBending), cmocka_unit_test(testBad),
+      cmocka_unit_test(testNumbers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "model/inverse_dynamics.h"
 
 #include "common/random_model.h"
+#include "common/room.h"
 #include "common/worst.h"
 #include "integrate/work.h"
 #include "math/so3.h"
@@ -30,12 +31,6 @@ typedef struct Case {
   double *q, *v, *a, *tau, *armature, *N, *B, *x, *P, *Q;
 } Case;
 
-static double* zeros(size_t n) {
-  double* v = calloc(n + 1, sizeof *v);
-  assert_non_null(v);
-  return v;
-}
-
 static Case openCase(djRng* rng, int nbody) {
   Case c = {.m = djt_randomModel(rng, nbody, DJT_SPRINGS)};
   djError err = {""};
@@ -43,21 +38,21 @@ static Case openCase(djRng* rng, int nbody) {
   djt_randomState(rng, c.m, c.d, 2);
   size_t nv = (size_t)c.m->nv, nb = (size_t)c.m->nbody;
   double** const list[] = {&c.v, &c.a, &c.tau};
-  for (size_t k = 0; k < 3; k++) *list[k] = zeros(nv);
-  c.q = zeros((size_t)c.m->nq);
-  c.armature = zeros((size_t)c.m->njnt);
-  c.N = zeros(36 * nb);
-  c.B = zeros(36 * nb);
-  c.x = zeros(6 * nb);
-  c.P = zeros(6 * nb);
-  c.Q = zeros(6 * nb);
+  for (size_t k = 0; k < 3; k++) *list[k] = djt_room(nv);
+  c.q = djt_room((size_t)c.m->nq);
+  c.armature = djt_room((size_t)c.m->njnt);
+  c.N = djt_room(36 * nb);
+  c.B = djt_room(36 * nb);
+  c.x = djt_room(6 * nb);
+  c.P = djt_room(6 * nb);
+  c.Q = djt_room(6 * nb);
   memcpy(c.q, c.d->qpos, (size_t)c.m->nq * sizeof(double));
   for (int i = 0; i < c.m->nv; i++) {
     c.v[i] = djt_uniform(rng, -2, 2);
     c.a[i] = djt_uniform(rng, -5, 5);
   }
   for (int j = 0; j < c.m->njnt; j++) c.armature[j] = djt_uniform(rng, 0, 0.1);
-  c.memory = zeros(dj_inverseSize(c.m) / sizeof(double));
+  c.memory = djt_room(dj_inverseSize(c.m) / sizeof(double));
   c.inverse = dj_initInverse(c.m, c.memory);
   return c;
 }
@@ -81,7 +76,7 @@ static void evaluate(Case* c, const double* q, const double* v, const double* a)
 
 static djMatrix matrixOf(const Case* c) {
   const djBlocks* trees = &c->d->work->trees;
-  return (djMatrix){zeros(dj_packedSize(trees)), trees};
+  return (djMatrix){djt_room(dj_packedSize(trees)), trees};
 }
 
 static double entry(const djMatrix* A, int i, int j) {
@@ -96,7 +91,7 @@ static void test_mass(void** state) {
   for (int trial = 0; trial < 20; trial++) {
     Case c = openCase(&rng, 1 + trial % 7);
     int nv = c.m->nv;
-    double *zero = zeros((size_t)nv), scale = 0, worst = 0;
+    double *zero = djt_room((size_t)nv), scale = 0, worst = 0;
     evaluate(&c, c.q, zero, c.a);
     djMatrix M = matrixOf(&c);
     dj_massMatrix(&M, c.N, c.m, &c.d->work->now.kin, c.d->work->ref);
@@ -115,7 +110,7 @@ static void test_mass(void** state) {
 
 // Kinetic energy by the twists that ID has found.
 static double kinetic(Case* c, const double* q, const double* v) {
-  double* none = zeros((size_t)c->m->nv);
+  double* none = djt_room((size_t)c->m->nv);
   evaluate(c, q, v, none);
   djMatrix M = matrixOf(c);
   dj_massMatrix(&M, c->N, c->m, &c->d->work->now.kin, c->d->work->ref);
@@ -139,7 +134,7 @@ static void test_power(void** state) {
   for (int trial = 0; trial < 20; trial++) {
     Case c = openCase(&rng, 1 + trial % 7);
     int nv = c.m->nv;
-    double *q = zeros((size_t)c.m->nq), *v = zeros((size_t)nv), h = 1e-3, e[4];
+    double *q = djt_room((size_t)c.m->nq), *v = djt_room((size_t)nv), h = 1e-3, e[4];
     for (int k = 0; k < 4; k++) {
       double t = (k - 1.5) * h;
       // q(t) to third order: its velocity is v + a t in the body's axes
@@ -164,7 +159,7 @@ static void test_power(void** state) {
 // Largest error of a matrix's column k against differences of ID along `move`.
 static double columnError(Case* c, const djMatrix* D, int k, int what) {
   int nv = c->m->nv;
-  double *q = zeros((size_t)c->m->nq), *x = zeros((size_t)nv), *sum = zeros((size_t)nv);
+  double *q = djt_room((size_t)c->m->nq), *x = djt_room((size_t)nv), *sum = djt_room((size_t)nv);
   double worst = 0, scale = 1e-3, h = 1e-4;
   const double weight[4] = {1, -8, 8, -1};
   for (int s = 0; s < 4; s++) {
@@ -197,7 +192,9 @@ static void test_derivatives(void** state) {
                           c.d->work->ref, c.armature);
     for (int what = 0; what < 3; what++) {
       double worst = 0, wrong = 0;
-      for (int k = 0; k < c.m->nv; k++) worst = djt_worst(worst, columnError(&c, &D[what], k, what));
+      for (int k = 0; k < c.m->nv; k++) {
+        worst = djt_worst(worst, columnError(&c, &D[what], k, what));
+      }
       assert_true(worst < 1e-6);
       *dj_own(&D[what], 0, 0) += 0.01 * (1 + fabs(*dj_own(&D[what], 0, 0)));
       wrong = columnError(&c, &D[what], 0, what);
@@ -256,8 +253,8 @@ static void test_params(void** state) {
   for (int trial = 0; trial < 10; trial++) {
     Case c = openCase(&rng, 2 + trial % 6);
     djWork* w = c.d->work;
-    double* grad = zeros(dj_paramGradSize(c.m));
-    double *tensor = zeros(6 * (size_t)c.m->nbody), *z = zeros((size_t)c.m->nv), scale = 0;
+    double* grad = djt_room(dj_paramGradSize(c.m));
+    double *tensor = djt_room(6 * (size_t)c.m->nbody), *z = djt_room((size_t)c.m->nv), scale = 0;
     for (int i = 0; i < c.m->nv; i++) z[i] = djt_uniform(&rng, -1, 1);
     scale = fabs(along(&c, z));
     dj_inverseParams(grad, tensor, c.x, c.P, c.Q, &c.inverse, c.m, &w->now.kin, c.q, w->ref, z, c.v,

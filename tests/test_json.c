@@ -1,5 +1,6 @@
 // Model files: bitwise round trips, and refusals that name the element.
 
+#include "common/make_model.h"
 #include "common/message.h"
 #include "common/random_model.h"
 #include "common/sample_model.h"
@@ -17,14 +18,6 @@
 
 static const char* const path = "test_json.tmp.json";
 
-static djModel* makeSample(djSample* sample) {
-  djt_fillSample(sample);
-  djModel* model = NULL;
-  djError err = {""};
-  if (dj_makeModel(&model, &sample->def, &err) != DJ_OK) fail_msg("%s", err.text);
-  return model;
-}
-
 static void checkRoundTrip(const djModel* m) {
   djModel* again = NULL;
   djError err = {""};
@@ -39,7 +32,7 @@ static void checkRoundTrip(const djModel* m) {
 static void test_roundTrip(void** state) {
   (void)state;
   djSample sample;
-  djModel* m = makeSample(&sample);
+  djModel* m = djt_sampleModel(&sample);
   const djPairDef* pair = &sample.def.pair[0];
   assert_true(m->pair_gap[0] == pair->gap && m->pair_margin[0] == pair->margin && pair->gap > 0);
   checkRoundTrip(m);
@@ -72,7 +65,7 @@ static void test_roundTrip(void** state) {
 static void test_names(void** state) {
   (void)state;
   djSample sample;
-  djModel* m = makeSample(&sample);
+  djModel* m = djt_sampleModel(&sample);
   djError err = {""};
   assert_int_equal(dj_saveModel(m, path, &err), DJ_OK);
   djSiteDef site = {.name = "caf\xe9", .quat = {1}};
@@ -134,7 +127,8 @@ static void test_format(void** state) {
   assert_string_equal(dj_formatNumber(text, NAN), "nan");
   djRng rng = {9};
   for (int k = 0; k < 100000; k++) {
-    double value = djt_uniform(&rng, -1, 1) * pow(10, djt_uniform(&rng, -320, 300));
+    double value = djt_uniform(&rng, -1, 1);
+    value *= pow(10, djt_uniform(&rng, -320, 300));
     double back = strtod(dj_formatNumber(text, value), NULL);
     assert_memory_equal(&back, &value, sizeof value);
   }
@@ -291,7 +285,7 @@ static void test_files(void** state) {
   assert_int_equal(dj_loadModel(&m, "/", &err), DJ_FILE);
   assert_string_equal(err.text, "/: cannot be read");
   djSample sample;
-  m = makeSample(&sample);
+  m = djt_sampleModel(&sample);
   assert_int_equal(dj_saveModel(m, "no/such/file.json", &err), DJ_FILE);
   assert_string_equal(err.text, "no/such/file.json: cannot be written: No such file or directory");
   dj_deleteModel(m);
@@ -332,7 +326,8 @@ static void test_hostile(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_roundTrip), cmocka_unit_test(test_names), cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_roundTrip), cmocka_unit_test(test_names),
+      cmocka_unit_test(test_numbers),
       cmocka_unit_test(test_format),    cmocka_unit_test(test_good), cmocka_unit_test(test_tendons),
       cmocka_unit_test(test_errors),    cmocka_unit_test(test_files),
       cmocka_unit_test(test_hostile),

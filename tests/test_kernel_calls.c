@@ -51,7 +51,8 @@ static djQuat pickQuat(Random* r) {
 
 // Where the second shape stands, in units of the sizes.
 static void place(PairCase* c, Random* r, double range) {
-  c->now[0] = poseOf(dju_scale3(uniform(r, 0, 3) * c->size, randomUnit(r)), pickQuat(r));
+  djVec3 at = randomWithin(r, 3 * c->size);
+  c->now[0] = poseOf(at, pickQuat(r));
   c->now[1] = poseOf(c->now[0].p, below(r, 3) ? pickQuat(r) : randomQuat(r));
   if (below(r, 6) == 0) c->now[1].R = c->now[0].R;
   int kind = below(r, 6);
@@ -92,7 +93,7 @@ static void makeCase(PairCase* c, Random* r, int type_a, int type_b) {
   place(c, r, range);
   for (int k = 0; k < 2; k++) {
     c->start[k] = c->now[k];
-    c->ref[k] = dju_madd3(c->now[k].p, uniform(r, 0, 1) * c->size, randomUnit(r));
+    c->ref[k] = dju_add3(c->now[k].p, randomWithin(r, c->size));
   }
   c->in.h = logUniform(r, 1e-5, 0.1);
   c->setting[DJ_PLANE_FRICTION_EPS] = logUniform(r, 1e-12, 1e-2);

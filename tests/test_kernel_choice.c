@@ -2,6 +2,7 @@
 // kernels of which one has no energy (tests/kernels); their blocks, reports and derivatives by
 // parameters; a kernel without a range; and that all this survives copies and files.
 
+#include "common/make_model.h"
 #include "common/near.h"
 #include "common/random_shape.h"
 #include "common/worst.h"
@@ -192,7 +193,7 @@ static void testKept(void** state) {
   assert_null(djt_difference(m, copy));
   assert_int_equal(copy->collision->nuse, 3);
   assert_int_equal(dj_getDef(&def, &storage, m, &err), DJ_OK);
-  if (dj_makeModel(&again, &def, &err) != DJ_OK) fail_msg("%s", err.text);
+  again = djt_makeModel(&def);
   assert_null(djt_difference(m, again));
   dj_freeDef(storage);
   const char* path = DIJOCO_BUILD_DIR "/tests/kernel_choice.json";
@@ -448,8 +449,6 @@ static void testParams(void** state) {
 
 // n balls far from each other, all of which repel each other.
 static djModel* charges(int n) {
-  djModel* m;
-  djError err = {""};
   djModelDef def = dj_defaultModelDef();
   djBodyDef* body = calloc((size_t)n + 1, sizeof *body);
   djJointDef* joint = calloc((size_t)n, sizeof *joint);
@@ -476,7 +475,7 @@ static djModel* charges(int n) {
   def.ngeom = n;
   def.geom = geom;
   def.option.gravity[2] = 0;
-  if (dj_makeModel(&m, &def, &err) != DJ_OK) fail_msg("%s", err.text);
+  djModel* m = djt_makeModel(&def);
   free(body);
   free(joint);
   free(geom);

@@ -70,7 +70,8 @@ static void checkRigidMotion(const djKernel* k, Random* r, int type_a, int type_
     memcpy(jac[0], out.hessian, sizeof jac[0]);
     memcpy(jac[3], twist_jac, sizeof jac[3]);
     assert_int_equal(startCase(jac[1], jac[2], k, &c), DJ_OK);
-    djPose T = poseOf(dju_scale3(5, randomUnit(r)), randomQuat(r));
+    djVec3 shift = dju_scale3(5, randomUnit(r));
+    djPose T = poseOf(shift, randomQuat(r));
     for (int b = 0; b < 2; b++) {
       c.now[b] = (djPose){dju_transform(&T, c.now[b].p), dju_mulMM(T.R, c.now[b].R)};
       c.start[b] = (djPose){dju_transform(&T, c.start[b].p), dju_mulMM(T.R, c.start[b].R)};
@@ -86,7 +87,7 @@ static void checkRigidMotion(const djKernel* k, Random* r, int type_a, int type_
     memcpy(by[3], twist_jac, sizeof by[3]);
     assert_int_equal(startCase(by[1], by[2], k, &c), DJ_OK);
     assert_true(fabs(moved.value - out.value) <= 1e-10 * out.value);
-    double g[12], v[12], Hv[12], Jv[12], e[6], scale = largest(out.gradient, 12);
+    double g[12], v[12], Hv[12], Jv[12], e[6], scale = djt_largest(out.gradient, 12);
     turned(g, out.gradient, T.R);
     turned(g + 6, out.gradient + 6, T.R);
     assert_true(distance(g, moved.gradient, 12) <= 1e-9 * scale);
@@ -106,7 +107,7 @@ static void checkRigidMotion(const djKernel* k, Random* r, int type_a, int type_
       }
       for (int b = 0; b < 2; b++) {
         turned(e, Hv + 6 * b, T.R);
-        assert_true(distance(e, Jv + 6 * b, 6) <= 1e-8 * largest(A, 144));
+        assert_true(distance(e, Jv + 6 * b, 6) <= 1e-8 * djt_largest(A, 144));
       }
     }
     freeCase(&c);
@@ -155,14 +156,14 @@ static void checkExchange(const djKernel* k, Random* r, int type_a, int type_b) 
     memcpy(by[2], twist_jac, sizeof by[2]);
     assert_int_equal(startCase(by[0], by[1], k, &c), DJ_OK);
     assert_true(fabs(other.value - out.value) <= 1e-10 * out.value);
-    double g = largest(out.gradient, 12), H = largest(out.hessian, 144);
+    double g = djt_largest(out.gradient, 12), H = djt_largest(out.hessian, 144);
     for (int a = 0; a < 12; a++) {
       assert_true(fabs(out.gradient[a] - other.gradient[(a + 6) % 12]) <= 1e-9 * g);
       for (int b = 0; b < 12; b++) {
         int at = 12 * ((a + 6) % 12) + (b + 6) % 12;
         assert_true(fabs(out.hessian[12 * a + b] - other.hessian[at]) <= 1e-8 * H);
         for (int m = 0; m < 3; m++) {
-          assert_true(fabs(jac[m][12 * a + b] - by[m][at]) <= 1e-8 * largest(jac[m], 144));
+          assert_true(fabs(jac[m][12 * a + b] - by[m][at]) <= 1e-8 * djt_largest(jac[m], 144));
         }
       }
     }
@@ -190,7 +191,7 @@ static void checkStates(const djKernel* k, Random* r, int type_a, int type_b) {
     assert_memory_equal(out.gradient, again.gradient, sizeof out.gradient);
     assert_memory_equal(out.hessian, again.hessian, sizeof out.hessian);
     assert_true(out.value == again.value);
-    double worst = 0, g = largest(out.gradient, 12), H = largest(out.hessian, 144);
+    double worst = 0, g = djt_largest(out.gradient, 12), H = djt_largest(out.hessian, 144);
     djPose now[2] = {c.now[0], c.now[1]};
     for (int m = 0; m < 10; m++) {
       double xi[12], size = logUniform(r, 1e-8, 0.3);
@@ -224,7 +225,8 @@ static void checkFlags(const djKernel* k, Random* r, int type_a, int type_b) {
     assert_true(full.active && (full.value > 0 || !k->energy));
     evalCase(&less, k, &c, DJ_EVAL_GRADIENT);
     assert_true(fabs(less.value - full.value) <= 1e-11 * full.value);
-    assert_true(distance(less.gradient, full.gradient, 12) <= 1e-9 * largest(full.gradient, 12));
+    assert_true(distance(less.gradient, full.gradient, 12) <=
+                1e-9 * djt_largest(full.gradient, 12));
     evalCase(&less, k, &c, 0);
     assert_true(fabs(less.value - full.value) <= 1e-11 * full.value);
     // the majorizer is no less than the exact Hessian in any direction
@@ -235,11 +237,11 @@ static void checkFlags(const djKernel* k, Random* r, int type_a, int type_b) {
       for (int j = 0; j < 144; j++) {
         sum += (major.hessian[j] - full.hessian[j]) * v[j / 12] * v[j % 12];
       }
-      assert_true(sum >= -1e-9 * largest(major.hessian, 144));
+      assert_true(sum >= -1e-9 * djt_largest(major.hessian, 144));
     }
     for (int j = 0; j < 144 && k->symmetric; j++) {
       assert_true(fabs(full.hessian[j] - full.hessian[j % 12 * 12 + j / 12]) <=
-                  1e-14 * largest(full.hessian, 144));
+                  1e-14 * djt_largest(full.hessian, 144));
     }
     // apart
     double range = rangeOf(k, &c);
@@ -251,12 +253,12 @@ static void checkFlags(const djKernel* k, Random* r, int type_a, int type_b) {
     assert_int_equal(beginNew(k, &c), DJ_OK);
     evalCase(&full, k, &c, DJ_EVAL_HESSIAN);
     assert_false(full.active);
-    assert_true(full.value == 0 && largest(full.gradient, 12) == 0 &&
-                largest(full.hessian, 144) == 0);
+    assert_true(full.value == 0 && djt_largest(full.gradient, 12) == 0 &&
+                djt_largest(full.hessian, 144) == 0);
     assert_true(full.gap > 0 && full.gap <= 1.0100001 * range + 1.01e-6);
     double jac[144], rate_jac[144];
     assert_int_equal(startCase(jac, rate_jac, k, &c), DJ_OK);
-    assert_true(largest(jac, 144) == 0 && largest(twist_jac, 144) == 0);
+    assert_true(djt_largest(jac, 144) == 0 && djt_largest(twist_jac, 144) == 0);
     freeCase(&c);
   }
 }

@@ -85,7 +85,7 @@ typedef struct Errors {
 
 // The largest entry grows by a part of it.
 static void spoil(double* x, int n, double wrong) {
-  double most = largest(x, n);
+  double most = djt_largest(x, n);
   for (int i = 0; i < n; i++) {
     if (fabs(x[i]) == most) x[i] *= 1 + wrong;
   }
@@ -95,7 +95,7 @@ static void spoil(double* x, int n, double wrong) {
 // the Jacobian is zero.
 static double columnErrors(double* doubt, const double* jac, double scale, double step,
                            void (*f)(double*, void*, double), Along* A) {
-  double most = largest(jac, 144), worst = 0;
+  double most = djt_largest(jac, 144), worst = 0;
   double unit = most > 0 ? most : scale;
   for (int j = 0; j < 12; j++) {
     double y[12];
@@ -116,7 +116,7 @@ static Errors derivativeErrors(const djKernel* k, PairCase* c, double step, doub
   evalCase(&out, k, c, DJ_EVAL_HESSIAN);
   memcpy(by_twist, twist_jac, sizeof by_twist);
   assert_int_equal(startCase(jac, rate_jac, k, c), DJ_OK);
-  double g = largest(out.gradient, 12), H = largest(out.hessian, 144);
+  double g = djt_largest(out.gradient, 12), H = djt_largest(out.hessian, 144);
   spoil(out.gradient, 12, wrong);
   spoil(out.hessian, 144, wrong);
   spoil(jac, 144, wrong);
@@ -144,8 +144,8 @@ static Errors derivativeErrors(const djKernel* k, PairCase* c, double step, doub
   memcpy(A.base, c->start, sizeof A.base);
   e.start = columnErrors(&e.doubt, jac, H, step, byStart, &A);
   memcpy(c->start, A.base, sizeof c->start);
-  if (largest(jac, 144) == 0 && wrong > 0) e.start = -1;   // nothing to be wrong
-  if (largest(rate_jac, 144) == 0 && wrong > 0) e.rate = -1;
+  if (djt_largest(jac, 144) == 0 && wrong > 0) e.start = -1;   // nothing to be wrong
+  if (djt_largest(rate_jac, 144) == 0 && wrong > 0) e.rate = -1;
   return e;
 }
 

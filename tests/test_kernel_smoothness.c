@@ -69,7 +69,7 @@ static bool isContinuous(const Path* p, int order) {
   int at = 0, n = 600;
   double t0 = 0, t1 = 1;
   onPath(&out, p, 0);
-  double scale = order == 1 ? largest(out.gradient, 12) : largest(out.hessian, 144);
+  double scale = order == 1 ? djt_largest(out.gradient, 12) : djt_largest(out.hessian, 144);
   double change = largestChange(&at, p, order, t0, t1, n);
   for (int level = 0; level < 5; level++) {
     double width = (t1 - t0) / n;
@@ -144,15 +144,15 @@ static void checkSizes(const djKernel* k, Random* r, int type_a, int type_b) {
   for (int i = 0; i < 60; i++) {
     PairCase c;
     double size = logUniform(r, 1e-6, 1e3);
-    randomPair(&c, r, type_a, type_b, size, logUniform(r, 1e-4, 0.3), size,
-               logUniform(r, 0.01, 0.98));
+    double s = logUniform(r, 1e-4, 0.3);
+    randomPair(&c, r, type_a, type_b, size, s, size, logUniform(r, 0.01, 0.98));
     useKernel(&c, k);
     djPairOutput out;
     c.in.recover = false;
     assert_int_equal(beginNew(k, &c), DJ_OK);
     evalCase(&out, k, &c, DJ_EVAL_HESSIAN);
     assert_true(out.active && out.value > 0 && isfinite(out.value));
-    assert_true(isfinite(largest(out.gradient, 12)) && isfinite(largest(out.hessian, 144)));
+    assert_true(isfinite(djt_largest(out.gradient, 12)) && isfinite(djt_largest(out.hessian, 144)));
     djVec3 fa = dju_load3(out.gradient + 3), fb = dju_load3(out.gradient + 9);
     assert_true(dju_norm3(dju_add3(fa, fb)) <= 1e-8 * dju_norm3(fa));
     freeCase(&c);
@@ -193,10 +193,11 @@ static void checkAligned(const djKernel* k, Random* r, int type_a, int type_b) {
     assert_int_equal(beginNew(k, &c), DJ_OK);
     evalCase(&out, k, &c, DJ_EVAL_HESSIAN);
     assert_true(out.active && out.value > 0 && isfinite(out.value));
-    assert_true(isfinite(largest(out.hessian, 144)));
+    assert_true(isfinite(djt_largest(out.hessian, 144)));
     // overlapping: centres nearer than the inscribed balls allow
     const djShape *a = &c.shape[0].shape, *b = &c.shape[1].shape;
-    djVec3 apart = dju_scale3(0.125 * below(r, 8) * (a->inner + b->inner), randomUnit(r));
+    double distance = 0.125 * below(r, 8) * (a->inner + b->inner);
+    djVec3 apart = dju_scale3(distance, randomUnit(r));
     djVec3 middle = dju_sub3(dju_transform(&c.now[0], a->center), dju_mulMV(c.now[1].R, b->center));
     c.now[1].p = c.start[1].p = dju_add3(middle, apart);
     c.in.recover = true;
@@ -242,7 +243,7 @@ static void checkOverlap(const djKernel* k, Random* r, int type_a, int type_b) {
   assert_true(out.active && isfinite(out.value) && out.value > 0);
   double jac[144], rate_jac[144];
   assert_int_equal(startCase(jac, rate_jac, k, &c), DJ_OK);
-  assert_true(isfinite(largest(jac, 144)));
+  assert_true(isfinite(djt_largest(jac, 144)));
   freeCase(&c);
 }
 

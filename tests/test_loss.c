@@ -121,9 +121,11 @@ static void checkRun(const djModel* m, djData* d, djRng* rng, const djLossTerm* 
 }
 
 static djLossTerm randomTerm(djRng* rng, djLossType type) {
-  djLossTerm t = {.type = type, .object = DJ_OBJ_BODY, .weight = djt_uniform(rng, 0.5, 2),
-                  .tolerance = djt_integer(rng, 2) ? djt_uniform(rng, 0, 1) : 0,
-                  .when = (djWhen)djt_integer(rng, 3), .step = 1 + djt_integer(rng, HORIZON)};
+  djLossTerm t = {.type = type, .object = DJ_OBJ_BODY};
+  t.weight = djt_uniform(rng, 0.5, 2);
+  if (djt_integer(rng, 2)) t.tolerance = djt_uniform(rng, 0, 1);
+  t.when = (djWhen)djt_integer(rng, 3);
+  t.step = 1 + djt_integer(rng, HORIZON);
   for (int k = 0; k < 3; k++) t.target[k] = djt_uniform(rng, -1, 1);
   if (type == DJ_LOSS_ORIENTATION) djt_unitQuat(t.target, rng);
   return t;

@@ -63,7 +63,8 @@ static void store(Case* c) {
 static void fill(Case* c, djRng* rng, int pairs, bool symmetric) {
   dj_beginPattern(&c->pattern);
   for (int k = 0; k < pairs; k++) {
-    dj_coupleRows(&c->pattern, djt_integer(rng, c->n), djt_integer(rng, c->n));
+    int i = djt_integer(rng, c->n), j = djt_integer(rng, c->n);
+    dj_coupleRows(&c->pattern, i, j);
   }
   assert_true(dj_endPattern(&c->pattern));
   double unit[MAX_ROWS];

@@ -2,6 +2,7 @@
 // more than a quarter of (gap + s L + the thinner one's thickness) on the whole way, on which
 // origins move straight and bodies turn evenly.
 
+#include "common/make_model.h"
 #include "common/random_shape.h"
 #include "contact/contact.h"
 #include "contact/plane/recovery.h"
@@ -34,7 +35,7 @@ static djModel* makePair(Random* r, int type_a, int type_b, const double size[3]
     geom[i].type = i ? type_b : type_a;
     for (int k = 0; k < 3; k++) geom[i].size[k] = size[k];
     dju_storeQuat(geom[i].quat, randomQuat(r));
-    if (below(r, 2)) dju_store3(geom[i].pos, dju_scale3(uniform(r, 0, 0.5), randomUnit(r)));
+    if (below(r, 2)) dju_store3(geom[i].pos, randomWithin(r, 0.5));
   }
   djModelDef def = dj_defaultModelDef();
   def.nbody = NB;
@@ -42,10 +43,7 @@ static djModel* makePair(Random* r, int type_a, int type_b, const double size[3]
   def.body = body;
   def.joint = joint;
   def.geom = geom;
-  djModel* m;
-  djError err = {""};
-  if (dj_makeModel(&m, &def, &err) != DJ_OK) fail_msg("%s", err.text);
-  return m;
+  return djt_makeModel(&def);
 }
 
 // A motion of the bodies, of which parts may be taken.
@@ -113,14 +111,15 @@ static void testWholeWay(void** state) {
   int capped = 0, taken = 0;
   for (int trial = 0; trial < 600; trial++) {
     const double bar[3] = {0.04, 1, 0.05}, plate[3] = {1, 0.03, 0.8};
-    djModel* m = makePair(&r, types[below(&r, 4)], types[below(&r, 4)], trial % 2 ? bar : plate);
+    int type_a = types[below(&r, 4)], type_b = types[below(&r, 4)];
+    djModel* m = makePair(&r, type_a, type_b, trial % 2 ? bar : plate);
     const djShape* s = m->collision->shape;
     Motion x;
     memset(&x, 0, sizeof x);
     place(&x, m, &r, logUniform(&r, 1e-3, 0.5));
     for (int b = 1; b < NB; b++) {
-      if (trial % 3 != 1) x.turn[b] = dju_scale3(logUniform(&r, 0.01, 3), randomUnit(&r));
-      if (trial % 3 != 2) x.move[b] = dju_scale3(logUniform(&r, 0.01, 3), randomUnit(&r));
+      if (trial % 3 != 1) x.turn[b] = randomAway(&r, 0.01, 3);
+      if (trial % 3 != 2) x.move[b] = randomAway(&r, 0.01, 3);
       if (trial % 5 == b) x.turn[b] = x.move[b] = dju_vec3(0, 0, 0);
     }
     djVec3 n;
@@ -153,7 +152,7 @@ static void testBalls(void** state) {
     djVec3 n;
     memset(&x, 0, sizeof x);
     place(&x, m, &r, logUniform(&r, 1e-4, 1));
-    for (int b = 1; b < NB; b++) x.move[b] = dju_scale3(logUniform(&r, 0.01, 3), randomUnit(&r));
+    for (int b = 1; b < NB; b++) x.move[b] = randomAway(&r, 0.01, 3);
     double gap = gapOf(&n, m, x.from), limit = 0.25 * (gap + roomOf(m));
     double loss = dju_dot3(n, dju_sub3(x.move[1], x.move[2]));
     double factor = capOf(m, &x), expected = loss > limit ? limit / loss : 1;
@@ -171,13 +170,14 @@ static void testTogether(void** state) {
   Random r = {3};
   for (int trial = 0; trial < 200; trial++) {
     const double size[3] = {0.1, 0.5, 0.2};
-    djModel* m = makePair(&r, types[below(&r, 4)], types[below(&r, 4)], size);
+    int type_a = types[below(&r, 4)], type_b = types[below(&r, 4)];
+    djModel* m = makePair(&r, type_a, type_b, size);
     Motion x;
     djVec3 n;
     memset(&x, 0, sizeof x);
     place(&x, m, &r, logUniform(&r, 1e-3, 0.1));
     gapOf(&n, m, x.from);
-    djVec3 together = dju_scale3(logUniform(&r, 0.1, 30), randomUnit(&r));
+    djVec3 together = randomAway(&r, 0.1, 30);
     x.move[1] = dju_madd3(together, -uniform(&r, 0, 1), n);
     x.move[2] = dju_madd3(together, uniform(&r, 0, 1), n);
     assert_true(capOf(m, &x) == 1);

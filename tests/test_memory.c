@@ -522,7 +522,8 @@ static void test_room(void** state) {
       assert_int_equal(status, DJ_NO_MEMORY);
     }
     assert_int_equal(djd_lastTransition(m, easy, other, NULL), DJ_OK);
-    for (int i = 0; i < 36 * 36; i++) {   // contact is evaluated again where it was evaluated before
+    // contact is evaluated again where it was evaluated before
+    for (int i = 0; i < 36 * 36; i++) {
       assert_true(fabs(A[i] - other[i]) < 1e-9 * (1 + fabs(other[i])));
     }
   }

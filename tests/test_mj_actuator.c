@@ -5,6 +5,7 @@
 // Clips are rounded by up to 0.19 % of their range, which is the tolerance.
 
 #include "common/mj_zoo.h"
+#include "common/text.h"
 
 #include <dijoco/dijoco.h>
 
@@ -17,66 +18,57 @@ static const double kInertia = 1e6, kStep = 0.01, kRound = 0.002;
 
 // ------------------------------ scenes ----------------------------------------------------------
 
-typedef struct Text {
-  char text[12000];
-  size_t used;
-} Text;
-
-static void put(Text* t, const char* format, ...) __attribute__((format(printf, 2, 3)));
-static void put(Text* t, const char* format, ...) {
-  va_list args;
-  va_start(args, format);
-  t->used += (size_t)vsnprintf(t->text + t->used, sizeof(t->text) - t->used, format, args);
-  va_end(args);
-  assert_true(t->used < sizeof(t->text));
-}
-
 // A range that holds only where it is limited.
-static void putRange(Text* t, djRng* rng, const char* name, double size) {
-  put(t, " %slimited='%s' %srange='%.6g %.6g'", name, djt_integer(rng, 4) ? "true" : "false", name,
-      djt_uniform(rng, -size, -0.1 * size), djt_uniform(rng, 0.1 * size, size));
+static void putRange(djtText* t, djRng* rng, const char* name, double size) {
+  char range[20];
+  snprintf(range, sizeof(range), "%srange", name);
+  djt_put(t, " %slimited='%s'", name, djt_integer(rng, 4) ? "true" : "false");
+  djt_putUniform(t, rng, range, {-size, -0.1 * size}, {0.1 * size, size});
 }
 
-static void putActuator(Text* t, djRng* rng) {
+static void putActuator(djtText* t, djRng* rng) {
   static const char* const dyn[] = {"none", "integrator", "filter", "filterexact"};
   int type = djt_integer(rng, 4);
   bool early = type > 0 && djt_integer(rng, 2);
-  put(t, "<general joint='j%d' gear='%.6g 5 6 7 8 9' dyntype='%s' dynprm='%.6g' actearly='%s'",
-      djt_integer(rng, NJOINT), djt_uniform(rng, -3, 3), dyn[type],
-      djt_uniform(rng, 0.5 * kStep, 3 * kStep), early ? "true" : "false");
-  put(t, " gaintype='%s' gainprm='%.6g %.6g %.6g' biastype='%s' biasprm='%.6g %.6g %.6g'",
-      djt_integer(rng, 2) ? "affine" : "fixed", djt_uniform(rng, -3, 3), djt_uniform(rng, -2, 2),
-      djt_uniform(rng, -400, 400), djt_integer(rng, 2) ? "affine" : "none", djt_uniform(rng, -3, 3),
-      djt_uniform(rng, -3, 3), djt_uniform(rng, -900, 900));
+  djt_put(t, "<general joint='j%d' dyntype='%s' actearly='%s'", djt_integer(rng, NJOINT), dyn[type],
+          early ? "true" : "false");
+  djt_putUniform(t, rng, "gear", {-3, 3}, {5, 5}, {6, 6}, {7, 7}, {8, 8}, {9, 9});
+  djt_putUniform(t, rng, "dynprm", {0.5 * kStep, 3 * kStep});
+  djt_put(t, " gaintype='%s'", djt_integer(rng, 2) ? "affine" : "fixed");
+  djt_putUniform(t, rng, "gainprm", {-3, 3}, {-2, 2}, {-400, 400});
+  djt_put(t, " biastype='%s'", djt_integer(rng, 2) ? "affine" : "none");
+  djt_putUniform(t, rng, "biasprm", {-3, 3}, {-3, 3}, {-900, 900});
   if (djt_integer(rng, 2)) putRange(t, rng, "ctrl", 1);
   if (djt_integer(rng, 2)) putRange(t, rng, "force", 4);
   if (type > 0 && djt_integer(rng, 2)) putRange(t, rng, "act", 1);
   static const int group[] = {0, 1, 2, 3, 30, 31, 33, -1};   // 0 to 30 can be disabled
-  put(t, " group='%d'/>", group[djt_integer(rng, 8)]);
+  djt_put(t, " group='%d'/>", group[djt_integer(rng, 8)]);
 }
 
 // Joints that slide and turn, each on its own body. Before them joints and actuators of other
 // sizes, so that ids, addresses of dofs, of controls, of outputs and of activations all differ.
 static mjModel* makeScene(djRng* rng) {
-  static Text t;
-  t.used = 0;
-  put(&t, "<mujoco><option timestep='%g' gravity='0 0 0' actuatorgroupdisable='%d'/><worldbody>",
-      kStep, djt_integer(rng, 5));
-  put(&t, "<body><joint name='ball' type='ball'/><geom size='.1'/></body>"
-          "<body><joint name='other'/><geom size='.1' pos='3 0 0'/></body>");
+  djtText t = {0};
+  djt_put(&t, "<mujoco><option timestep='%g' gravity='0 0 0' actuatorgroupdisable='%d'/>", kStep,
+          djt_integer(rng, 5));
+  djt_put(&t, "<worldbody><body><joint name='ball' type='ball'/><geom size='.1'/></body>"
+              "<body><joint name='other'/><geom size='.1' pos='3 0 0'/></body>");
   for (int j = 0; j < NJOINT; j++) {
-    put(&t, "<body><joint name='j%d' type='%s' ref='%.6g'", j,
-        djt_integer(rng, 2) ? "slide" : "hinge", djt_uniform(rng, -0.5, 0.5));
+    djt_put(&t, "<body><joint name='j%d' type='%s'", j, djt_integer(rng, 2) ? "slide" : "hinge");
+    djt_putUniform(&t, rng, "ref", {-0.5, 0.5});
     if (djt_integer(rng, 2)) putRange(&t, rng, "actuatorfrc", 6);
-    put(&t, "/><inertial pos='0 0 0' mass='%g' diaginertia='%g %g %g'/></body>", kInertia, kInertia,
-        kInertia, kInertia);
+    djt_put(&t, "/><inertial pos='0 0 0' mass='%g' diaginertia='%g %g %g'/></body>", kInertia,
+            kInertia, kInertia, kInertia);
   }
-  put(&t, "</worldbody><actuator><orientation joint='ball' kp='1'/>"
-          "<pid joint='other' kp='1' input='pos vel'/>"
-          "<pid joint='other' kp='1' ki='1' slewmax='1' input='pos'/>");
+  djt_put(&t, "</worldbody><actuator><orientation joint='ball' kp='1'/>"
+              "<pid joint='other' kp='1' input='pos vel'/>"
+              "<pid joint='other' kp='1' ki='1' slewmax='1' input='pos'/>");
   for (int i = 0; i < NACTUATOR; i++) putActuator(&t, rng);
-  put(&t, "</actuator></mujoco>");
-  return djt_compile(t.text);
+  djt_put(&t, "</actuator></mujoco>");
+  assert_false(t.failed);
+  mjModel* m = djt_compile(t.text);
+  free(t.text);
+  return m;
 }
 
 static void shake(djRng* rng, const mjModel* m, mjData* d) {

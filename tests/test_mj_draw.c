@@ -205,7 +205,8 @@ static void testColours(void** state) {
   const float* stock[] = {f.m->vis.rgba.contactpoint, f.m->vis.rgba.contactgap,
                           f.m->vis.rgba.contactforce, f.m->vis.rgba.contactfriction};
   for (int t = 0; t < 4; t++) {
-    const float *a = findGeom(&f, rest, type[t], 0)->rgba, *b = findGeom(&f, deep, type[t], 0)->rgba;
+    const float* a = findGeom(&f, rest, type[t], 0)->rgba;
+    const float* b = findGeom(&f, deep, type[t], 0)->rgba;
     assert_true(fabsf(a[0] - b[0]) + fabsf(a[1] - b[1]) + fabsf(a[2] - b[2]) > 0.3f);
     assert_true(b[0] > 0.8f && b[1] < 0.2f && b[2] < 0.2f);   // red
     for (int i = 0; i < 4; i++) assert_true(a[i] > 0 && a[i] <= 1 && b[i] > 0 && b[i] <= 1);
@@ -401,7 +402,8 @@ static void testFull(void** state) {
     assert_int_equal(warnings, room < needed);
     assert_memory_equal(all, f.scn.geoms, (before + room) * sizeof(mjvGeom));
     const unsigned char* beyond = (const unsigned char*)(f.scn.geoms + before + room);
-    for (size_t i = 0; i < (needed - room) * sizeof(mjvGeom); i++) assert_int_equal(beyond[i], 0x5a);
+    size_t size = (needed - room) * sizeof(mjvGeom);
+    for (size_t i = 0; i < size; i++) assert_int_equal(beyond[i], 0x5a);
   }
   mju_user_warning = previous;
   f.scn.maxgeom = 100;

@@ -186,7 +186,8 @@ static void testSoftness(void** state) {
   int direct = 0, mixed = 0;
   mju_user_warning = quiet;   // of mixed ones
   for (int trial = 0; trial < 2000; trial++) {
-    double sign[2] = {djt_integer(&rng, 3) ? 1 : -100, djt_integer(&rng, 3) ? 1 : -100};
+    double sign[2];
+    for (int k = 0; k < 2; k++) sign[k] = djt_integer(&rng, 3) ? 1 : -100;
     m->jnt_solref[0] = sign[0] * djt_uniform(&rng, 0.001, 0.1);
     m->jnt_solref[1] = sign[1] * djt_uniform(&rng, 0.1, 2);
     m->jnt_solimp[0] = djt_uniform(&rng, -0.1, 1.1);

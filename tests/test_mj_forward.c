@@ -133,7 +133,8 @@ static void testContactSensors(void** state) {
              "<mujoco>%s<worldbody><geom name='floor' type='plane' size='1 1 1'/><body "
              "pos='0 0 .09'><freejoint/><geom name='box' type='box' size='.1 .1 .05'/></body>"
              "</worldbody><sensor><contact geom1='box' data='found dist'/>"
-             "<contact geom1='box' data='found force dist'/></sensor></mujoco>", margins[trial / 2]);
+             "<contact geom1='box' data='found force dist'/></sensor></mujoco>",
+             margins[trial / 2]);
     mjModel* m = djt_compile(text);
     assert_int_equal(m->sensor_needstage[0], mjSTAGE_POS);
     mjData* d = mj_makeData(m);
@@ -169,7 +170,8 @@ static void testTouch(void** state) {
   (void)state;
   mjModel* m = djt_compile(
       "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .1' euler='0 0 90'>"
-      "<freejoint/><geom type='box' size='.1 .1 .1' mass='3'/><site name='top' pos='0 0 .15' size='.2'/><site "
+      "<freejoint/><geom type='box' size='.1 .1 .1' mass='3'/>"
+      "<site name='top' pos='0 0 .15' size='.2'/><site "
       "name='bottom' type='box' pos='0 0 -.15' size='.2 .2 .1'/><site name='all' type='box' "
       "size='.3 .3 .3'/><site name='above' type='box' pos='0 .08 .2' size='.2 .01 .2' "
       "euler='90 0 0'/><site name='upright' type='box' pos='0 .08 .2' size='.2 .01 .2'/><site "

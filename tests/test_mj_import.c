@@ -256,7 +256,8 @@ static void testFields(void** state) {
   djRng rng = {1};
   for (int trial = 0; trial < 300; trial++) {
     mjModel* m = randomModel(&rng, 1 + trial % 9, DJT_MJCF_ALL);
-    m->opt.disableflags ^= djt_integer(&rng, 1 << 20) & djt_integer(&rng, 1 << 20);
+    int flags = djt_integer(&rng, 1 << 20);
+    m->opt.disableflags ^= flags & djt_integer(&rng, 1 << 20);
     for (int j = 0; j < m->njnt; j++) {   // MuJoCo's compiler has no other than the reference
       mjtNum* rest = m->qpos_spring + m->jnt_qposadr[j];
       if (m->jnt_type[j] == mjJNT_BALL) djt_unitQuat(rest, &rng);

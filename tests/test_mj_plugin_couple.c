@@ -123,8 +123,9 @@ static void testLimit(void** state) {
   (void)state;
   for (int k = 0; k < NINTEGRATOR; k++) {
     mjModel* m = djt_compile(
-        WITH(MUJOCOS) QUIET "<worldbody><body name='arm' pos='0 0 .3'><joint type='slide' axis='1 0 0' "
-        "limited='true' range='-1 .1'/><geom type='box' size='.2 .2 .02' mass='1'/></body>"
+        WITH(MUJOCOS) QUIET "<worldbody><body name='arm' pos='0 0 .3'>"
+        "<joint type='slide' axis='1 0 0' limited='true' range='-1 .1'/>"
+        "<geom type='box' size='.2 .2 .02' mass='1'/></body>"
         "<body pos='0 0 .36'><freejoint/><geom type='box' size='.03 .03 .03' mass='.5'/></body>"
         "<body name='goal' mocap='true' pos='0 0 .3'/></worldbody><equality>"
         "<weld body1='goal' body2='arm'/></equality></mujoco>");

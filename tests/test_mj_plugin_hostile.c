@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char warning[4000];      // what MuJoCo warned of, one after the other
-static void onWarning(const char* text) {
-  size_t n = strlen(warning);
-  snprintf(warning + n, sizeof(warning) - n, "%s\n", text);
-}
-
 #define WITH(config)                                                                    \
   "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'>" config      \
   "</instance></plugin></extension>"
@@ -212,14 +206,14 @@ static void testRefusalsAtRunTime(void** state) {
     if (kind == 1) m->opt.enableflags |= mjENBL_SLEEP;
     if (kind == 2) m->opt.disableflags |= mjDSBL_SPRING | mjDSBL_DAMPER;
     stock->opt = m->opt;
-    warning[0] = '\0';
+    djt_warning[0] = '\0';
     mj_resetData(m, d);
     mj_resetData(stock, plain);
     run(m, d, 20);
     run(stock, plain, 20);
     assert_memory_equal(d->qpos, plain->qpos, m->nq * sizeof(mjtNum));
     if (kind < 2) {
-      const char* text = strstr(warning, kind == 0 ? "RK4" : "sleep");
+      const char* text = strstr(djt_warning, kind == 0 ? "RK4" : "sleep");
       assert_non_null(text);
       assert_null(strstr(text + 10, "dijoco.contact"));
     }
@@ -366,11 +360,6 @@ static void testScenes(void** state) {
   }
 }
 
-static int setup(void** state) {
-  mju_user_warning = onWarning;
-  return djt_registerContact(state);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testBadStates),         cmocka_unit_test(testOverlaps),
@@ -378,5 +367,5 @@ int main(void) {
       cmocka_unit_test(testRefusalsAtRunTime), cmocka_unit_test(testRecompile),
       cmocka_unit_test(testRoundTrips),        cmocka_unit_test(testManyTimes),
       cmocka_unit_test(testScenes)};
-  return cmocka_run_group_tests(tests, setup, NULL);
+  return cmocka_run_group_tests(tests, djt_keepWarnings, NULL);
 }

@@ -1,6 +1,6 @@
 // djm_step and djm_transition: our step on MuJoCo's data.
 
-#include "common/mjcf.h"
+#include "common/mj_zoo.h"
 #include "common/near.h"
 
 #include <dijoco/dijoco.h>
@@ -17,13 +17,6 @@ static const char kScene[] =
     "<body pos='3 0 1'><freejoint/><geom type='box' size='.1 .2 .3'/></body></worldbody>"
     "<actuator><motor joint='hinge' gear='2'/><general joint='hinge' dyntype='filter' dynprm='.05' "
     "gainprm='3'/></actuator></mujoco>";
-
-static djmContext* makeContext(const mjModel* m) {
-  djmContext* context;
-  djError err;
-  if (djm_makeContext(&context, NULL, m, &err) != DJ_OK) fail_msg("%s", err.text);
-  return context;
-}
 
 static void setState(const mjModel* m, mjData* d) {
   mj_resetData(m, d);
@@ -44,7 +37,7 @@ static void testMotion(void** state) {
     mjModel* m = djt_compile(kScene);
     m->opt.timestep = trial == 0 ? 0.001 : 0.0005;
     mjData *d = mj_makeData(m), *e = mj_makeData(m);
-    djmContext* context = makeContext(m);
+    djmContext* context = djt_context(m);
     setState(m, d);
     setState(m, e);
     for (int i = 0; i < (trial == 0 ? 300 : 600); i++) {
@@ -111,7 +104,7 @@ static void testTransition(void** state) {
   m->opt.timestep = 0.01;
   mjData* d = mj_makeData(m);
   djError err;
-  djmContext* context = makeContext(m);
+  djmContext* context = djt_context(m);
   djOption option = djm_model(context)->opt;
   option.tolerance = 1e-12;
   assert_int_equal(dj_setOption(djm_model(context), &option, &err), DJ_OK);
@@ -151,7 +144,7 @@ static void testMisuse(void** state) {
       "<pid joint='j' kp='1' ki='1' slewmax='1' input='pos'/><intvelocity joint='j' "
       "actrange='-1 1'/></actuator></mujoco>");
   mjData* d = mj_makeData(other);
-  djmContext *context = makeContext(m), *second = makeContext(other);
+  djmContext *context = djt_context(m), *second = djt_context(other);
   assert_int_equal(djm_step(other, d, context), DJ_INVALID);
   assert_int_equal(other->na, 3);
   assert_int_equal(djm_model(second)->na, 2);

@@ -186,12 +186,12 @@ static void testReach(void** state) {
   int beyond = 0;
   for (int trial = 0; trial < 60; trial++) {
     char text[1500];
+    double x = djt_uniform(&rng, -.6, .6), z = djt_uniform(&rng, -.6, .6);
     snprintf(text, sizeof(text),
              "<mujoco><worldbody><site name='c' pos='%.4g .1 %.4g'/><body><joint axis='1 .2 .3'/>"
              "<joint type='slide' axis='0 0 1'/><geom size='.1'/><site name='s' pos='.1 0 .2'/>"
              "</body></worldbody><actuator><motor cranksite='c' slidersite='s' cranklength='.4' "
-             "gear='2'/></actuator></mujoco>", djt_uniform(&rng, -.6, .6),
-             djt_uniform(&rng, -.6, .6));
+             "gear='2'/></actuator></mujoco>", x, z);
     Both b = makeBoth(text, &rng);
     double worst = difference(&b, b.x->actuator_coord[0], 2, b.d->actuator_length[0],
                               b.d->moment_rownnz[0], b.d->moment_colind, b.d->actuator_moment);

@@ -2,6 +2,7 @@
 
 #include "common/mj_zoo.h"
 #include "common/random_mjcf.h"
+#include "common/text.h"
 #include "common/worst.h"
 
 #include <dijoco/dijoco.h>
@@ -206,17 +207,17 @@ static void testPressed(void** state) {
         "name='lift' type='slide' axis='.1 0 1' stiffness='300' damping='5'/><joint name='tilt' "
         "axis='0 1 .1' stiffness='30' damping='2'/><geom type='box' size='.3 .2 .05' mass='2'/>"
         "<site name='stage' pos='.1 .05 0' size='.5' euler='10 20 30'/></body><body name='arm' "
-        "pos='-.3 0 .29'><joint name='swing' axis='0 1 0' damping='.5'/><geom type='box' pos='.3 0 0' "
-        "size='.1 .03 .03' mass='1'/><site name='arm' pos='.2 0 .02' size='.3' "
-        "euler='30 10 0'/></body>"
+        "pos='-.3 0 .29'><joint name='swing' axis='0 1 0' damping='.5'/>"
+        "<geom type='box' pos='.3 0 0' size='.1 .03 .03' mass='1'/>"
+        "<site name='arm' pos='.2 0 .02' size='.3' euler='30 10 0'/></body>"
         "<body pos='.2 0 .28'><joint type='slide' axis='0 .1 1'/><geom size='.03' "
         "mass='.5'/></body></worldbody><actuator><motor joint='swing' gear='2'/><motor "
         "joint='lift' gear='3'/>"
         "</actuator><sensor><force site='stage'/><torque site='stage'/>"
         "<force site='arm'/><torque site='arm'/><accelerometer site='stage'/><framelinacc "
         "objtype='site' objname='arm'/><frameangacc objtype='body' objname='stage'/>"
-        "<accelerometer site='stage' cutoff='.01'/><touch site='arm'/><touch site='stage'/></sensor>"
-        "</mujoco>"), substeps, 1e-9);
+        "<accelerometer site='stage' cutoff='.01'/><touch site='arm'/><touch site='stage'/>"
+        "</sensor></mujoco>"), substeps, 1e-9);
     c.d->ctrl[0] = 1;
     c.d->ctrl[1] = -1;
     for (int k = 0; k < 60; k++) assert_true(djm_step(c.m, c.d, c.c) >= 0);
@@ -315,8 +316,9 @@ static void testDelays(void** state) {
                {"nsample='9'", false}, {"interval='.01'", false}};
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
     char text[500];
-    snprintf(text, sizeof(text), "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body>"
-             "</worldbody><sensor><jointpos joint='j' %s/></sensor></mujoco>", cases[i].sensor);
+    snprintf(text, sizeof(text),
+             "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody>"
+             "<sensor><jointpos joint='j' %s/></sensor></mujoco>", cases[i].sensor);
     Case c = openCase(djt_compile(text), 1, 1e-8);
     assert_int_equal(djm_transition(c.m, c.d, c.c, c.A, NULL, NULL, NULL), DJ_OK);
     assert_int_equal(djm_transition(c.m, c.d, c.c, NULL, NULL, c.C, NULL),
@@ -508,37 +510,25 @@ static void testUser(void** state) {
   }
 }
 
-// Appends, as far as there is room.
-static void append(char* text, size_t size, const char* format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void append(char* text, size_t size, const char* format, ...) {
-  size_t used = strlen(text);
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text + used, size - used, format, args);
-  va_end(args);
-}
-
 // Text of the model with sensors on all its bodies, every other one in the frame of an earlier one.
 static char* addSensors(const char* text, const mjModel* m) {
   static const char* const kind[] = {"framepos", "framequat", "framexaxis", "framezaxis",
                                      "framelinvel", "frameangvel"};
-  size_t size = strlen(text) + 2000 * (size_t)m->nbody + 100;
-  char* more = calloc(size, 1);
-  assert_non_null(more);
-  memcpy(more, text, (size_t)(strstr(text, "</mujoco>") - text));
-  append(more, size, "<sensor>");
+  djtText more = {0};
+  djt_put(&more, "%.*s", (int)(strstr(text, "</mujoco>") - text), text);
+  djt_put(&more, "<sensor>");
   for (int b = 1; b < m->nbody; b++) {
     const char *name = m->names + m->name_bodyadr[b], *ref = m->names + m->name_bodyadr[b / 2];
     for (size_t k = 0; k < sizeof(kind) / sizeof(*kind); k++) {
-      append(more, size, "<%s objtype='%s' objname='%s'", kind[k], b % 3 ? "xbody" : "body", name);
-      if (b % 2 == 0) append(more, size, " reftype='body' refname='%s'", ref);
-      append(more, size, "/>");
+      djt_put(&more, "<%s objtype='%s' objname='%s'", kind[k], b % 3 ? "xbody" : "body", name);
+      if (b % 2 == 0) djt_put(&more, " reftype='body' refname='%s'", ref);
+      djt_put(&more, "/>");
     }
-    append(more, size, "<subtreecom body='%s'/><subtreelinvel body='%s'/>", name, name);
+    djt_put(&more, "<subtreecom body='%s'/><subtreelinvel body='%s'/>", name, name);
   }
-  append(more, size, "</sensor></mujoco>");
-  return more;
+  djt_put(&more, "</sensor></mujoco>");
+  assert_false(more.failed);
+  return more.text;
 }
 
 // Velocities depend on the configuration: without those terms the error is large.
@@ -627,7 +617,8 @@ int main(void) {
       cmocka_unit_test(testPlugin),  cmocka_unit_test(testUser),
       cmocka_unit_test(testDelays),  cmocka_unit_test(testContactDistance),
       cmocka_unit_test(testSingular), cmocka_unit_test(testPressed),
-      cmocka_unit_test(testNonpotential),   cmocka_unit_test(testMocap),   cmocka_unit_test(testManyBodies),
+      cmocka_unit_test(testNonpotential), cmocka_unit_test(testMocap),
+      cmocka_unit_test(testManyBodies),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // Definitions to models: layout, validation, copies, options.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/message.h"
 #include "common/sample_model.h"
@@ -16,18 +17,11 @@
 
 #include <cmocka.h>
 
-static djModel* makeSample(djSample* sample) {
-  djModel* model = NULL;
-  djError err = {""};
-  if (dj_makeModel(&model, &sample->def, &err) != DJ_OK) fail_msg("%s", err.text);
-  return model;
-}
-
 static void test_layout(void** state) {
   (void)state;
   djSample sample;
   djt_fillSample(&sample);
-  djModel* m = makeSample(&sample);
+  djModel* m = djt_makeModel(&sample.def);
   assert_int_equal(m->nq, 1 + 1 + 7 + 4);
   assert_int_equal(m->nv, 1 + 1 + 6 + 3);
   assert_int_equal(m->na, 2);
@@ -63,7 +57,7 @@ static void test_names(void** state) {
   (void)state;
   djSample sample;
   djt_fillSample(&sample);
-  djModel* m = makeSample(&sample);
+  djModel* m = djt_makeModel(&sample.def);
   assert_int_equal(dj_name2id(m, DJ_OBJ_BODY, "robot/pole"), 2);
   assert_int_equal(dj_name2id(m, DJ_OBJ_GEOM, "cart"), 1);
   assert_int_equal(dj_name2id(m, DJ_OBJ_GEOM, "#3"), 3);
@@ -84,7 +78,7 @@ static void test_roundTrip(void** state) {
   (void)state;
   djSample sample;
   djt_fillSample(&sample);
-  djModel* m = makeSample(&sample);
+  djModel* m = djt_makeModel(&sample.def);
   djModelDef def;
   void* storage = NULL;
   assert_int_equal(dj_getDef(&def, &storage, m, NULL), DJ_OK);
@@ -343,7 +337,7 @@ static void test_sizes(void** state) {
   djt_fillSample(&s);
   s.actuator[1].forcelimited = false;
   s.actuator[1].forcerange[1] = INFINITY;
-  djModel* m = makeSample(&s);
+  djModel* m = djt_makeModel(&s.def);
   dj_deleteModel(m);
   djt_fillSample(&s);
   s.vert[1][1][2] = -1e21;
@@ -378,7 +372,7 @@ static void test_options(void** state) {
   (void)state;
   djSample sample;
   djt_fillSample(&sample);
-  djModel* m = makeSample(&sample);
+  djModel* m = djt_makeModel(&sample.def);
   djModel* before = NULL;
   assert_int_equal(dj_copyModel(&before, m, NULL), DJ_OK);
   djOption option = m->opt;

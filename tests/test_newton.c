@@ -26,7 +26,7 @@ typedef struct Problem {
   djStatus failure;
   int nfraction, nshift, naccept, nevaluate, nmajorizer;
   double fraction[MAX_LOG], shift[MAX_LOG];
-  double trial_value, value[MAX_LOG];   // of accepted points
+  double trial_value, value[MAX_LOG], point[MAX_LOG];   // of accepted points; their x[0]
 } Problem;
 
 static djStatus call(Problem* m) { return ++m->ncall == m->fail_at ? m->failure : DJ_OK; }
@@ -96,7 +96,9 @@ static djStatus trial(void* user, double* value, double* gradient, const double*
 static void accept(void* user) {
   Problem* m = user;
   memcpy(m->x, m->next, sizeof m->x);
-  if (m->naccept < MAX_LOG) m->value[m->naccept++] = m->trial_value;
+  if (m->naccept == MAX_LOG) return;
+  m->point[m->naccept] = m->x[0];
+  m->value[m->naccept++] = m->trial_value;
 }
 
 static const djNewtonOption kOption = {
@@ -138,10 +140,11 @@ static double valleys(double x, double* slope, double* curvature) {
 }
 
 // Only x > 0 is feasible; minimum at 1.
+static double infeasible;
 static double wall(double x, double* slope, double* curvature) {
   *slope = 1 - 1 / x;
   *curvature = 1 / (x * x);
-  return x > 0 ? x - log(x) : INFINITY;
+  return x > 0 ? x - log(x) : infeasible;
 }
 
 // Minimum at 0. The curvature is too large: each step leaves a share of the way.
@@ -191,6 +194,44 @@ static void testNothing(void** state) {
   assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
   assert_int_equal(r.iterations + r.shifts + m.ncall, 0);
   djt_near(r.value + r.decrement, 0, 0);
+}
+
+// The error e is squared: near the valley at 1 it becomes f'''/(2 f'') e^2 = 1.5 e^2, but O(e^3).
+static void testQuadraticConvergence(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Problem m = problem(valleys, 1, 1.3, 0, 0);
+  assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
+  assert_true(r.iterations <= 6);
+  int squared = 0;
+  double before = 0.3;
+  for (int k = 0; k < m.naccept; k++) {
+    double error = fabs(m.point[k] - 1);
+    if (before < 0.1 && before > 1e-6) {
+      djt_near(error / (before * before), 1.5, 3 * before + 1e-2);
+      squared++;
+    }
+    before = error;
+  }
+  assert_true(squared >= 2);
+  djt_near(m.x[0], 1, 1e-15);
+  for (int k = 0; k < m.nfraction; k++) djt_near(m.fraction[k], 1, 0);
+}
+
+// A decrement of the tolerance is small enough, whatever lies between there and the solution.
+static void testTolerance(void** state) {
+  (void)state;
+  double decrement = 0.05 * sqrt(0.9);
+  for (int k = -1; k <= 1; k += 2) {
+    djNewtonResult r;
+    djNewtonOption o = kOption;
+    o.tolerance = decrement * (1 + 1e-9 * k);
+    Problem m = problem(slow, 1, 0.05, 0, 0);
+    assert_int_equal(minimize(&r, &m, &o), DJ_OK);
+    assert_int_equal(r.iterations, k < 0 ? 2 : 1);
+    djt_near(m.x[0], k < 0 ? 0.0005 : 0.005, 1e-16);
+    djt_near(r.decrement, k < 0 ? decrement / 10 : decrement, 1e-15);
+  }
 }
 
 // Every accepted value is lower by Armijo's share; a step is halved until then.
@@ -267,17 +308,21 @@ static void testRounding(void** state) {
   }
 }
 
-// Outside of what is feasible a step is quartered.
+// Outside of what is feasible a step is quartered; so it is where the value is no number.
 static void testInfeasible(void** state) {
   (void)state;
-  djNewtonResult r;
-  Problem m = problem(wall, 1, 5, 0, 0);
-  assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
-  djt_near(m.x[0], 1, 1e-12);
-  // The step from 5 is -20: 1/4 ends at 0, which is infeasible as well.
-  djt_near(m.fraction[1], 0.25, 0);
-  djt_near(m.fraction[2], 0.0625, 0);
-  djt_near(m.value[0], 3.75 - log(3.75), 1e-14);
+  static const double beyond[] = {INFINITY, NAN};
+  for (int k = 0; k < 2; k++) {
+    djNewtonResult r;
+    infeasible = beyond[k];
+    Problem m = problem(wall, 1, 5, 0, 0);
+    assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
+    djt_near(m.x[0], 1, 1e-12);
+    // The step from 5 is -20: 1/4 ends at 0, which is infeasible as well.
+    djt_near(m.fraction[1], 0.25, 0);
+    djt_near(m.fraction[2], 0.0625, 0);
+    djt_near(m.value[0], 3.75 - log(3.75), 1e-14);
+  }
 }
 
 static void testCap(void** state) {
@@ -557,6 +602,7 @@ int main(void) {
       cmocka_unit_test(testTrialsAsk),  cmocka_unit_test(testNoProgress),
       cmocka_unit_test(testPolish),     cmocka_unit_test(testPolishMeetsTheEdge),
       cmocka_unit_test(testNearTheEdge), cmocka_unit_test(testRounding),
-      cmocka_unit_test(testSubstituteHelps), cmocka_unit_test(testErrors)};
+      cmocka_unit_test(testSubstituteHelps), cmocka_unit_test(testErrors),
+      cmocka_unit_test(testQuadraticConvergence), cmocka_unit_test(testTolerance)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

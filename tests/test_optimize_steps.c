@@ -66,7 +66,8 @@ static void testAdam(void** state) {
     o.beta2 = trial % 5 ? djt_uniform(&rng, 0.5, 0.99) : 0.999;
     o.epsilon = trial % 3 ? 1e-8 : 0.5;
     o.iterations = 60;
-    double x[N] = {djt_uniform(&rng, -2, 2), djt_uniform(&rng, -2, 2)};
+    double x[N];
+    djt_uniforms(x, N, &rng, -2, 2);
     double lower[N] = {-1, -1}, upper[N] = {0.7, 0.7};
     Adam a = {.truth = trial % 2 ? rosenbrock : valley, .o = &o, .lower = -100, .upper = 100};
     Loss l = {.truth = a.truth};
@@ -193,8 +194,11 @@ static void testCoupledGroups(void** state) {
   djRng rng = {7};
   int full = 0;
   for (int trial = 0; trial < 60; trial++) {
-    double equal[N] = {djt_uniform(&rng, 0.2, 1), djt_uniform(&rng, -1, -0.2)};
-    double x[N] = {djt_uniform(&rng, -2, 2), djt_uniform(&rng, -2, 2)};
+    double equal[N];
+    equal[0] = djt_uniform(&rng, 0.2, 1);
+    equal[1] = djt_uniform(&rng, -1, -0.2);
+    double x[N];
+    djt_uniforms(x, N, &rng, -2, 2);
     double value[1] = {along(equal, x)}, before[N] = {x[0], x[1]}, d[N];
     int group[N] = {0, 1};
     djOptimizer o = dj_defaultOptimizer();
@@ -310,7 +314,9 @@ static void testRuns(void** state) {
     djOptimizeResult r, again;
     o.type = "lbfgsb";
     o.iterations = 1000000;
-    double x[N] = {djt_uniform(&rng, -2, 2), djt_uniform(&rng, -2, 2)}, y[N] = {x[0], x[1]};
+    double x[N], y[N];
+    djt_uniforms(x, N, &rng, -2, 2);
+    memcpy(y, x, sizeof y);
     djOptimizeProblem p = {.n = N, .objective = kinked};
     assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
     assert_true(dj_optimize(&again, x, &p, &o, NULL) >= 0);

@@ -1,8 +1,9 @@
 // The deepest overlap that a step reports is that of the geoms themselves: of shapes that have
 // neither skin nor rounded edges, whether or not contact acts on them yet.
 
+#include "common/make_model.h"
 #include "common/scene.h"
-#include "common/random_model.h"
+#include "common/random_shape.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -50,14 +51,6 @@ static double depthAlong(const Solid* a, const Solid* b, djVec3 n) {
   return support(a, n) + support(b, dju_neg3(n)) - dju_dot3(n, dju_sub3(b->p, a->p));
 }
 
-static djVec3 direction(djRng* rng) {
-  for (;;) {
-    djVec3 v = {djt_uniform(rng, -1, 1), djt_uniform(rng, -1, 1), djt_uniform(rng, -1, 1)};
-    double size = dju_norm3(v);
-    if (size > 0.1 && size < 1) return dju_scale3(1 / size, v);
-  }
-}
-
 // By search: directions over the whole sphere, then ever closer ones about the best of them,
 // `tries` each time. What is found is never below the depth.
 static double searchDepth(const Solid* a, const Solid* b, int tries, djRng* rng) {
@@ -65,7 +58,7 @@ static double searchDepth(const Solid* a, const Solid* b, int tries, djRng* rng)
   djVec3 best[NBEST];
   double least[NBEST] = {INFINITY, INFINITY, INFINITY, INFINITY};
   for (int k = 0; k < 50 * tries; k++) {
-    djVec3 n = direction(rng);
+    djVec3 n = randomUnit(rng);
     double d = depthAlong(a, b, n);
     int at = NBEST;
     while (at > 0 && d < least[at - 1]) at--;
@@ -76,7 +69,7 @@ static double searchDepth(const Solid* a, const Solid* b, int tries, djRng* rng)
   for (int i = 0; i < NBEST; i++) {
     for (double size = 0.1; size > 1e-8; size *= 0.8) {
       for (int k = 0; k < tries; k++) {
-        djVec3 n = dju_madd3(best[i], size * djt_uniform(rng, 0, 1), direction(rng));
+        djVec3 n = dju_add3(best[i], randomWithin(rng, size));
         n = dju_scale3(1 / dju_norm3(n), n);
         double d = depthAlong(a, b, n);
         if (d < least[i]) least[i] = d, best[i] = n;
@@ -116,9 +109,7 @@ static djModel* twoGeoms(int type_a, const double size_a[3], int type_b, const d
   for (int k = 0; k < 3; k++) s->def.option.gravity[k] = 0;
   s->def.option.timestep = 1e-3;
   s->def.option.skin = skin;
-  djModel* m = NULL;
-  djError err = {""};
-  if (dj_makeModel(&m, &s->def, &err) < 0) fail_msg("%s", err.text);
+  djModel* m = djt_makeModel(&s->def);
   freeScene(s);
   return m;
 }
@@ -151,7 +142,7 @@ static void test_search(void** state) {
       Solid A = {type[a], size[a], {0, 0, 0}, dju_eye3()}, B = {type[b], size[b], {0, 0, 0}, {{0}}};
       djQuat q = turned(&rng);
       B.R = dju_quatToMat(q);
-      djVec3 away = direction(&rng);
+      djVec3 away = randomUnit(&rng);
       double near = 0, far = 1, wanted = djt_uniform(&rng, 0.0002, 0.03);
       for (int i = 0; i < 14; i++) {
         double middle = 0.5 * (near + far);
@@ -164,7 +155,8 @@ static void test_search(void** state) {
       B.R = dju_quatToMat(q);
       double expected = fmax(searchDepth(&A, &B, 400, &rng), 0);
       if (fabs(reported - expected) > 1e-6) {
-        fail_msg("types %d, %d: overlap %.9g, by search %.9g", type[a], type[b], reported, expected);
+        fail_msg("types %d, %d: overlap %.9g, by search %.9g", type[a], type[b], reported,
+                 expected);
       }
       hidden += d->npair == 0 && expected > 0;
       dj_deleteData(d);

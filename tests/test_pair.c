@@ -85,12 +85,6 @@ static double dot(const double* x, const double* y, int n) {
   return sum;
 }
 
-static double largest(const double* x, int n) {
-  double worst = 0;
-  for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(x[i]));
-  return worst;
-}
-
 static void testVertexDerivatives(void** state) {
   (void)state;
   Random r = {1};
@@ -110,7 +104,7 @@ static void testVertexDerivatives(void** state) {
     memcpy(A.dir[0], v, (size_t)na * sizeof(double));
     memcpy(A.dir[1], v + na, (size_t)nb * sizeof(double));
     for (int j = 0; j < n; j++) Hv[j] = dot(hessian + (size_t)j * n, v, n);
-    double gscale = 0, hscale = largest(Hv, n), gv = dot(g, v, n);
+    double gscale = 0, hscale = djt_largest(Hv, n), gv = dot(g, v, n);
     for (int j = 0; j < n; j++) gscale += fabs(g[j] * v[j]);
     bool passed = false;
     double range = rangeOf(&p.option);
@@ -166,7 +160,7 @@ static void testTwists(void** state) {
         }
       }
     }
-    double gs = largest(result.twist_gradient, 12), hs = largest(result.twist_hessian, 144);
+    double gs = djt_largest(result.twist_gradient, 12), hs = djt_largest(result.twist_hessian, 144);
     for (int a = 0; a < 12; a++) {
       double sum = 0;
       for (int j = 0; j < n; j++) sum += g[j] * J[j][a];
@@ -223,10 +217,10 @@ static void testPlaneAndUnits(void** state) {
     assert_true(fabs(scaled.gap - k * result.gap) <= 1e-9 * k * fabs(result.gap));
     assert_true(fabs(scaled.plane[3] - k * result.plane[3]) <=
                 1e-9 * k * (fabs(result.plane[3]) + p.option.length_scale / k));
-    double scale = largest(ga, 3 * p.sa.nvert);
+    double scale = djt_largest(ga, 3 * p.sa.nvert);
     for (int j = 0; j < 3 * p.sa.nvert; j++) assert_true(fabs(k * gs[j] - ga[j]) < 1e-9 * scale);
     assert_true(fabs(scaled.twist_hessian[0] - result.twist_hessian[0]) <=
-                1e-8 * largest(result.twist_hessian, 144));
+                1e-8 * djt_largest(result.twist_hessian, 144));
   }
 }
 
@@ -274,7 +268,7 @@ static void testGeoms(void** state) {
     double ga[24];
     assert_int_equal(djc_pair(&vert, ga, NULL, NULL, &v, &p.sb, &p.option), DJ_OK);
     assert_true(fabs(vert.value - geom.value) <= 1e-10 * geom.value);
-    double scale = largest(geom.twist_hessian, 144);
+    double scale = djt_largest(geom.twist_hessian, 144);
     for (int j = 0; j < 144; j++) {
       assert_true(fabs(vert.twist_hessian[j] - geom.twist_hessian[j]) < 1e-8 * scale);
     }
@@ -291,7 +285,7 @@ static void testGeoms(void** state) {
     }
     for (int a = 0; a < 12; a++) {
       assert_true(fabs(turned.twist_gradient[a] - geom.twist_gradient[(a + 6) % 12]) <
-                  1e-9 * largest(geom.twist_gradient, 12));
+                  1e-9 * djt_largest(geom.twist_gradient, 12));
       for (int b = 0; b < 12; b++) {
         assert_true(fabs(turned.twist_hessian[12 * a + b] -
                          geom.twist_hessian[12 * ((a + 6) % 12) + (b + 6) % 12]) < 1e-8 * scale);
@@ -330,14 +324,14 @@ static void testRound(void** state) {
     assert_true(sphere.value > 0);
     assert_true(fabs(ellipsoid.gap - sphere.gap) < 1e-12 * size);
     assert_true(fabs(ellipsoid.value - sphere.value) < 1e-10 * sphere.value);
-    double g = largest(sphere.twist_gradient, 12), H = largest(sphere.twist_hessian, 144);
+    double g = djt_largest(sphere.twist_gradient, 12), H = djt_largest(sphere.twist_hessian, 144);
     for (int j = 0; j < 12; j++) {
       assert_true(fabs(ellipsoid.twist_gradient[j] - sphere.twist_gradient[j]) < 1e-9 * g);
     }
     for (int j = 0; j < 144; j++) {
       assert_true(fabs(ellipsoid.twist_hessian[j] - sphere.twist_hessian[j]) < 1e-8 * H);
     }
-    double w = largest(sphere.friction_wrench_b, 6);
+    double w = djt_largest(sphere.friction_wrench_b, 6);
     assert_true(w > 0);
     for (int j = 0; j < 6; j++) {
       assert_true(fabs(ellipsoid.friction_wrench_b[j] - sphere.friction_wrench_b[j]) < 1e-7 * w);
@@ -361,15 +355,17 @@ static void testOverlapAndApart(void** state) {
     assert_int_equal(djc_pair(&result, ga, gb, hessian, &p.sa, &p.sb, &p.option), DJ_OK);
     int n = 3 * (p.sa.nvert + p.sb.nvert);
     assert_true(result.value == 0 && !result.has_plane && result.gap > 0);
-    assert_true(largest(result.twist_gradient, 12) == 0 && largest(ga, 3 * p.sa.nvert) == 0);
-    assert_true(largest(hessian, n * n) == 0 && result.friction_value == 0);
+    assert_true(djt_largest(result.twist_gradient, 12) == 0);
+    assert_true(djt_largest(ga, 3 * p.sa.nvert) == 0);
+    assert_true(djt_largest(hessian, n * n) == 0 && result.friction_value == 0);
     double depth = -0.2 * p.option.length_scale * (p.sa.radius + p.sb.radius > 0);
     if (depth == 0) continue;
     setPairGap(&p, depth);
     assert_int_equal(djc_pair(&result, ga, gb, hessian, &p.sa, &p.sb, &p.option), DJ_OK);
     assert_true(isinf(result.value) && result.value > 0 && !result.has_plane);
     assert_true(fabs(result.gap - depth) < 1e-9 * p.option.length_scale);
-    assert_true(largest(result.twist_hessian, 144) == 0 && largest(gb, 3 * p.sb.nvert) == 0);
+    assert_true(djt_largest(result.twist_hessian, 144) == 0);
+    assert_true(djt_largest(gb, 3 * p.sb.nvert) == 0);
   }
 }
 
@@ -434,7 +430,7 @@ static void testFriction(void** state) {
     double normal = dju_norm3(dju_load3(result.twist_gradient + 3));
     assert_true(dju_norm3(fa) < (1 + 1e-12) * f->coefficient * normal);
     Slide S = {&p, {0}};
-    double scale = fmax(largest(wa, 6), largest(wb, 6)) * fmax(1, 1 / L);
+    double scale = fmax(djt_largest(wa, 6), djt_largest(wb, 6)) * fmax(1, 1 / L);
     for (int j = 0; j < 12; j++) {
       double y[1];
       memset(S.dir, 0, sizeof S.dir);
@@ -457,7 +453,7 @@ static void testFriction(void** state) {
     // no coefficient, no friction
     f->coefficient = 0;
     assert_int_equal(djc_pair(&result, NULL, NULL, NULL, &p.sa, &p.sb, &p.option), DJ_OK);
-    assert_true(result.friction_value == 0 && largest(result.friction_wrench_a, 6) == 0);
+    assert_true(result.friction_value == 0 && djt_largest(result.friction_wrench_a, 6) == 0);
   }
 }
 
@@ -563,7 +559,7 @@ static void testDegenerate(void** state) {
   assert_true(fabs(far.value - near.value) < 1e-6 * near.value);   // 1e6 + 0.03 is rounded
   for (int i = 0; i < 144; i++) {
     assert_true(fabs(far.twist_hessian[i] - near.twist_hessian[i]) <
-                1e-5 * largest(near.twist_hessian, 144));
+                1e-5 * djt_largest(near.twist_hessian, 144));
   }
   // touching exactly
   c = b;
@@ -576,7 +572,8 @@ static void testDegenerate(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testVertexDerivatives), cmocka_unit_test(testTwists),
-      cmocka_unit_test(testPlaneAndUnits),     cmocka_unit_test(testGeoms), cmocka_unit_test(testRound),
+      cmocka_unit_test(testPlaneAndUnits),     cmocka_unit_test(testGeoms),
+      cmocka_unit_test(testRound),
       cmocka_unit_test(testOverlapAndApart),   cmocka_unit_test(testFriction),
       cmocka_unit_test(testBadInput),          cmocka_unit_test(testDegenerate),
   };

@@ -1,5 +1,6 @@
 // Parameters by name: every field of every element is found, read, written and refused.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/sample_model.h"
 #include "model/param.h"
@@ -13,14 +14,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static djModel* makeSample(djSample* sample) {
-  djt_fillSample(sample);
-  djModel* model = NULL;
-  djError err = {""};
-  if (dj_makeModel(&model, &sample->def, &err) != DJ_OK) fail_msg("%s", err.text);
-  return model;
-}
 
 static djParam find(const djModel* m, const char* name) {
   djParam param;
@@ -68,7 +61,7 @@ static void test_find(void** state) {
       {"contact/separating_plane/stiffness", 1, 1, 1},
   };
   djSample sample;
-  djModel* m = makeSample(&sample);
+  djModel* m = djt_sampleModel(&sample);
   djModel* copy = NULL;
   assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
@@ -113,7 +106,7 @@ static void test_unknown(void** state) {
       {"body/#0/quat", "'body/#0/quat': the world's frame is fixed"},
   };
   djSample sample;
-  djModel* m = makeSample(&sample);
+  djModel* m = djt_sampleModel(&sample);
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     djParam p;
     djError err = {""};
@@ -185,7 +178,7 @@ static void test_refused(void** state) {
       {"joint/slide/pos", {0, NAN, 0}, "joint 'slide': pos is not finite"},
   };
   djSample sample;
-  djModel* m = makeSample(&sample);
+  djModel* m = djt_sampleModel(&sample);
   djModel* copy = NULL;
   assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
@@ -202,7 +195,7 @@ static void test_refused(void** state) {
 static void test_set(void** state) {
   (void)state;
   djSample sample;
-  djModel* m = makeSample(&sample);
+  djModel* m = djt_sampleModel(&sample);
   djParam p = find(m, "body/box/quat");
   assert_int_equal(dj_setParam(m, &p, (double[4]){0, 0, -5, 0}, NULL), DJ_OK);
   assert_true(m->body_quat[14] == -1);
@@ -263,7 +256,7 @@ static void test_every(void** state) {
       {DJ_OBJ_ACTUATOR, "gainprm"}, {DJ_OBJ_ACTUATOR, "biasprm"}, {DJ_OBJ_ACTUATOR, "gear"},
   };
   djSample sample;
-  djModel* m = makeSample(&sample);
+  djModel* m = djt_sampleModel(&sample);
   djModel* copy = NULL;
   assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
   const int count[DJ_NOBJ] = {
@@ -364,7 +357,7 @@ static void test_unused_sizes(void** state) {
 static void test_kinds(void** state) {
   (void)state;
   djSample sample;
-  djModel* m = makeSample(&sample);
+  djModel* m = djt_sampleModel(&sample);
   djParam p = find(m, "joint/free/springref");
   assert_false(dj_paramIsRotation(m, &p, 2));
   assert_true(dj_paramIsRotation(m, &p, 3));

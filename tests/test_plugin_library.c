@@ -21,7 +21,7 @@
 
 #define PLUGIN DIJOCO_BUILD_DIR "/lib/libdijoco_plugin.so"
 #define OTHER DIJOCO_BUILD_DIR "/tests/libmujoco.so.9.9.9"         // another release
-#define EMPTY DIJOCO_BUILD_DIR "/tests/libmujoco.so.empty"         // this release, without functions
+#define EMPTY DIJOCO_BUILD_DIR "/tests/libmujoco.so.empty"         // this release, no functions
 #define COPY DIJOCO_BUILD_DIR "/tests/libmujoco.so.copy"           // the same MuJoCo once more
 #define SCENE DIJOCO_SOURCE_DIR "/models/wall_friction/scene.xml"
 

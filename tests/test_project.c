@@ -1,6 +1,7 @@
 // The projection on bounds and many equations: by hand, and from DJ_MANY_EQUATIONS on by BLAS.
 
 #include "common/random_model.h"
+#include "common/room.h"
 
 #include "optimize/run.h"
 
@@ -14,12 +15,6 @@
 
 #include <cmocka.h>
 
-static double* take(size_t n) {
-  double* p = calloc(n + 1, sizeof(double));
-  assert_non_null(p);
-  return p;
-}
-
 typedef struct Case {
   djFeasible s;
   double *lower, *upper, *equal, *value, *inside, *point, *out;
@@ -29,12 +24,13 @@ typedef struct Case {
 // sums of others, or empty.
 static void makeCase(Case* c, djRng* rng, int n, int m) {
   size_t un = (size_t)n, um = (size_t)m;
-  *c = (Case){.lower = take(un), .upper = take(un), .equal = take(um * un), .value = take(um),
-              .inside = take(un), .point = take(un), .out = take(un)};
+  *c = (Case){.lower = djt_room(un), .upper = djt_room(un), .equal = djt_room(um * un),
+              .value = djt_room(um), .inside = djt_room(un), .point = djt_room(un),
+              .out = djt_room(un)};
   c->s = (djFeasible){.n = n, .nequal = m, .lower = c->lower, .upper = c->upper,
-                      .equal = c->equal, .value = c->value, .y = take(um), .ytry = take(um),
-                      .residual = take(um), .H = take(um * um), .L = take(um * um),
-                      .x = take(un), .free = take(um * un)};
+                      .equal = c->equal, .value = c->value, .y = djt_room(um), .ytry = djt_room(um),
+                      .residual = djt_room(um), .H = djt_room(um * um), .L = djt_room(um * um),
+                      .x = djt_room(un), .free = djt_room(um * un)};
   for (int i = 0; i < n; i++) {
     c->inside[i] = djt_uniform(rng, -1, 1);
     c->lower[i] = i % 3 ? c->inside[i] - djt_uniform(rng, 0, 1) : -INFINITY;

@@ -103,7 +103,8 @@ static void test_refused(void** state) {
 // Every cut of a text is refused, without a look beyond its end.
 static void test_cuts(void** state) {
   (void)state;
-  static const char text[] = "{\"a\":[1.5e-3,\"\\ud83d\\ude00\xe2\x82\xac\",{\"b\":null}],\"c\":true}";
+  static const char text[] = "{\"a\":[1.5e-3,\"\\ud83d\\ude00\xe2\x82\xac\",{\"b\":null}],"
+                             "\"c\":true}";
   djError err;
   for (size_t n = 0; n < sizeof text - 1; n++) {
     char* cut = malloc(n ? n : 1);   // sanitizers see a byte too many

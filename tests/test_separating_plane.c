@@ -22,14 +22,6 @@ static const djKernel* const kernel = &dj_separatingPlane;
 
 #define CLOSE(x, y, tolerance) assert_true(fabs((x) - (y)) <= (tolerance) * fabs(y))
 
-static djStatus beginCase(PairCase* c) {
-  memset(&c->state, 0, sizeof c->state);
-  djPairInput in = *pairInput(c);
-  in.pose_a = &c->start[0];
-  in.pose_b = &c->start[1];
-  return kernel->begin(stateOf(c), &in);
-}
-
 static djPlaneState* planeState(PairCase* c) { return (djPlaneState*)(void*)c->state.bytes; }
 
 // ------------------------------------------ building blocks ------------------------------------
@@ -293,9 +285,10 @@ static void testBalance(void** state) {
   for (int i = 0; i < 4000; i++) {
     PairCase c;
     double s = logUniform(&r, 1e-4, 0.2);
-    randomPair(&c, &r, types[below(&r, 4)], types[below(&r, 4)], 1, s, 1, uniform(&r, 0.05, 0.99));
+    int a = types[below(&r, 4)], b = types[below(&r, 4)];
+    randomPair(&c, &r, a, b, 1, s, 1, uniform(&r, 0.05, 0.99));
     djPairOutput out;
-    assert_int_equal(beginCase(&c), DJ_OK);
+    assert_int_equal(beginCase(&c, kernel), DJ_OK);
     assert_int_equal(kernel->eval(&out, stateOf(&c), pairInput(&c), DJ_EVAL_GRADIENT), DJ_OK);
     djVec3 fa = dju_load3(out.gradient + 3), fb = dju_load3(out.gradient + 9);
     djVec3 ta = dju_add3(dju_load3(out.gradient), dju_cross3(c.ref[0], fa));
@@ -324,14 +317,14 @@ static void testRangeEnd(void** state) {
     for (int k = 0; k < 2; k++) {
       djPairOutput out;
       setGap(&c, range * (1 - (k ? 1e-4 : 2e-4)));
-      assert_int_equal(beginCase(&c), DJ_OK);
+      assert_int_equal(beginCase(&c, kernel), DJ_OK);
       assert_int_equal(kernel->eval(&out, stateOf(&c), pairInput(&c), DJ_EVAL_HESSIAN), DJ_OK);
       assert_true(out.active && out.value > 0);
       value[k] = out.value;
       g[k] = dju_norm3(dju_load3(out.gradient + 3));
       H[k] = out.hessian[39] + out.hessian[52] + out.hessian[65];
       setGap(&c, range * (1 + 1e-9));
-      assert_int_equal(beginCase(&c), DJ_OK);
+      assert_int_equal(beginCase(&c, kernel), DJ_OK);
       assert_int_equal(kernel->eval(&out, stateOf(&c), pairInput(&c), DJ_EVAL_HESSIAN), DJ_OK);
       assert_true(!out.active && out.value == 0 && out.hessian[39] == 0);
     }
@@ -354,7 +347,7 @@ static void testStarts(void** state) {
     djPairOutput out, again;
     djFound f;
     djPlaneWork w;
-    assert_int_equal(beginCase(&c), DJ_OK);
+    assert_int_equal(beginCase(&c, kernel), DJ_OK);
     assert_int_equal(kernel->eval(&out, stateOf(&c), pairInput(&c), DJ_EVAL_GRADIENT), DJ_OK);
     djPlaneState good = *st;
     for (int k = 0; k < 8; k++) {
@@ -394,7 +387,7 @@ static void testNeedles(void** state) {
     c.now[1].p = dju_madd3(c.now[0].p, 30, randomUnit(&r));
     setGap(&c, uniform(&r, 0.02, 0.98) * planeRange(0.01, 1));
     djPairOutput out;
-    assert_int_equal(beginCase(&c), DJ_OK);
+    assert_int_equal(beginCase(&c, kernel), DJ_OK);
     assert_int_equal(kernel->eval(&out, stateOf(&c), pairInput(&c), DJ_EVAL_HESSIAN), DJ_OK);
     assert_true(out.active && out.value > 0 && isfinite(out.value));
     for (int k = 0; k < 144; k++) assert_true(isfinite(out.hessian[k]));
@@ -413,14 +406,14 @@ static void testInflation(void** state) {
     double delta = uniform(&r, -0.2, 0.2);
     c.in.inflate = delta;
     setGap(&c, 0.7 * planeRange(0.02, 1));
-    assert_int_equal(beginCase(&c), DJ_OK);
+    assert_int_equal(beginCase(&c, kernel), DJ_OK);
     assert_int_equal(kernel->eval(&out, stateOf(&c), pairInput(&c), DJ_EVAL_HESSIAN), DJ_OK);
     assert_true(out.active);
     c.in.inflate = 0;
     c.shape[i % 3 ? 1 : 0].shape.radius += delta;
     c.shape[i % 3 ? 1 : 0].shape.bound += delta;
     if (c.shape[0].shape.radius >= 0 || i % 3 == 0) {
-      assert_int_equal(beginCase(&c), DJ_OK);
+      assert_int_equal(beginCase(&c, kernel), DJ_OK);
       assert_int_equal(kernel->eval(&same, stateOf(&c), pairInput(&c), DJ_EVAL_HESSIAN), DJ_OK);
       CLOSE(same.value, out.value, 1e-10);
       CLOSE(same.hessian[39], out.hessian[39], 1e-9);
@@ -431,10 +424,10 @@ static void testInflation(void** state) {
   PairCase c;
   randomPair(&c, &r, DJ_BOX, DJ_BOX, 1, 0.02, 1, 0.7);
   djPairOutput out, same;
-  assert_int_equal(beginCase(&c), DJ_OK);
+  assert_int_equal(beginCase(&c, kernel), DJ_OK);
   assert_int_equal(kernel->eval(&out, stateOf(&c), pairInput(&c), 0), DJ_OK);
   c.in.inflate = -0.01;
-  assert_int_equal(beginCase(&c), DJ_OK);
+  assert_int_equal(beginCase(&c, kernel), DJ_OK);
   assert_int_equal(kernel->eval(&same, stateOf(&c), pairInput(&c), 0), DJ_OK);
   CLOSE(same.value, out.value, 1e-12);
   freeCase(&c);
@@ -470,7 +463,7 @@ static void testLaggedForces(void** state) {
     c.friction = 0.5;
     c.in.force_cap = 10;
     djPairOutput out;
-    assert_int_equal(beginCase(&c), DJ_OK);
+    assert_int_equal(beginCase(&c, kernel), DJ_OK);
     assert_int_equal(kernel->eval(&out, stateOf(&c), pairInput(&c), DJ_EVAL_GRADIENT), DJ_OK);
     djPlaneState* st = planeState(&c);
     djPlaneWork w;
@@ -506,14 +499,14 @@ static void testReport(void** state) {
   const int types[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_MESH, DJ_PLANE};
   for (int i = 0; i < 200; i++) {
     PairCase c;
-    randomPair(&c, &r, types[below(&r, 4)], types[below(&r, 5)], 1, 0.02, 1,
-               uniform(&r, 0.05, 0.99));
+    int a = types[below(&r, 4)], b = types[below(&r, 5)];
+    randomPair(&c, &r, a, b, 1, 0.02, 1, uniform(&r, 0.05, 0.99));
     djPairReport report;
     djDistance d;
     double range = planeRange(0.02, 1);
     c.friction = 0.5;
     c.in.recover = i % 2;
-    assert_int_equal(beginCase(&c), DJ_OK);
+    assert_int_equal(beginCase(&c, kernel), DJ_OK);
     assert_int_equal(kernel->report(&report, stateOf(&c), pairInput(&c)), DJ_OK);
     dj_distance(&d, NULL, &c.shape[0].shape, &c.now[0], 0, &c.shape[1].shape, &c.now[1], 0);
     assert_true(fabs(report.gap_start - d.gap) < 1e-12);

@@ -1,6 +1,7 @@
 // Contact shapes after changes of parameters: equal to shapes made anew, whatever came before, and
 // untouched by changes that are refused.
 
+#include "common/make_model.h"
 #include "common/random_shape.h"
 #include "contact/contact.h"
 #include "math/so3.h"
@@ -78,10 +79,7 @@ static djModel* randomModel(Scene* s, Random* r, int kind) {
   s->geom[3].type = DJ_MESH;
   s->geom[3].mesh = 1;
   s->pair = (djPairDef){.geom1 = 3, .geom2 = 7, .condim = 3, .friction = 1, .margin = 0.1};
-  djModel* m = NULL;
-  djError err = {""};
-  if (dj_makeModel(&m, &s->def, &err) != DJ_OK) fail_msg("%s", err.text);
-  return m;
+  return djt_makeModel(&s->def);
 }
 
 // Numbers agree within the tolerance, relative to 1; 0: bit by bit.

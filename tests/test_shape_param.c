@@ -1,6 +1,7 @@
 // The way back from contact shapes to geom poses, sizes and mesh vertices, against differences of
 // the shapes themselves.
 
+#include "common/make_model.h"
 #include "common/random_shape.h"
 #include "common/worst.h"
 #include "contact/pairs/shape_grad.h"
@@ -83,10 +84,7 @@ static djModel* randomModel(Random* r) {
   }
   for (int g = 0; g < NGEOM; g++) randomGeom(&s.geom[g], r, g);
   qsort(s.geom, NGEOM, sizeof s.geom[0], byBody);
-  djModel* m = NULL;
-  djError err = {""};
-  if (dj_makeModel(&m, &s.def, &err) != DJ_OK) fail_msg("%s", err.text);
-  return m;
+  return djt_makeModel(&s.def);
 }
 
 // ---- sums of cotangents and shapes
@@ -95,10 +93,6 @@ typedef struct Cotangents {
   djShapeGrad* grad;
   void* memory;
 } Cotangents;
-
-static djVec3 randomVec(Random* r) {
-  return dju_vec3(uniform(r, -1, 1), uniform(r, -1, 1), uniform(r, -1, 1));
-}
 
 static void randomCotangents(Cotangents* c, Random* r, const djModel* m) {
   c->memory = aligned_alloc(64, dj_shapeGradSize(m));
@@ -113,9 +107,9 @@ static void randomCotangents(Cotangents* c, Random* r, const djModel* m) {
         d->move[k][i] = uniform(r, -1, 1);
       }
     }
-    d->center = randomVec(r);
+    d->center = randomPoint(r, 1, 1, 1);
     if (s->type == DJ_PLANE) {
-      d->normal = randomVec(r);
+      d->normal = randomPoint(r, 1, 1, 1);
       d->offset = uniform(r, -1, 1);
       continue;
     }

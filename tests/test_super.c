@@ -2,6 +2,7 @@
 // those by hand; and that several threads get the same bits.
 
 #include "common/random_model.h"
+#include "common/room.h"
 
 #include "math/factor.h"
 #include "math/block_row.h"
@@ -17,7 +18,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -34,12 +34,6 @@ typedef struct Case {
   djFactor f;
 } Case;
 
-static double* take(size_t n) {
-  double* p = calloc(n + 1, sizeof(double));
-  assert_non_null(p);
-  return p;
-}
-
 static void makeCase(Case* c, djRng* rng, int nfine, int most) {
   memset(c, 0, sizeof *c);
   c->nfine = nfine;
@@ -54,10 +48,10 @@ static void makeCase(Case* c, djRng* rng, int nfine, int most) {
   dj_takePattern(&c->pattern, &a, c->n, nfine);
   assert_true(dj_setPattern(&c->pattern, c->fine));
   size_t n2 = (size_t)c->n * (size_t)c->n;
-  c->dense = take(n2);
-  c->reference = take(n2);
-  c->shift = take((size_t)c->n);
-  c->H = (djMatrix){take(n2), &c->pattern.blocks};
+  c->dense = djt_room(n2);
+  c->reference = djt_room(n2);
+  c->shift = djt_room((size_t)c->n);
+  c->H = (djMatrix){djt_room(n2), &c->pattern.blocks};
 }
 
 static void freeCase(Case* c) {
@@ -89,7 +83,10 @@ static void couple(Case* c, int a, int b) {
 }
 
 static void atRandom(Case* c, djRng* rng, int amount) {
-  for (int k = 0; k < amount; k++) couple(c, djt_integer(rng, c->nfine), djt_integer(rng, c->nfine));
+  for (int k = 0; k < amount; k++) {
+    int a = djt_integer(rng, c->nfine), b = djt_integer(rng, c->nfine);
+    couple(c, a, b);
+  }
 }
 
 // A grid with diagonals, `amount` wide: fill-in makes large supernodes.
@@ -142,12 +139,12 @@ static void compare(const double* a, const double* b, size_t n) {
 // Solutions of all kinds against those by hand.
 static void checkFactor(Case* c, djRng* rng, bool symmetric) {
   size_t n = (size_t)c->n, need;
-  double *X = take(n * NCOL), *Y = take(n * NCOL), *x = take(n), *y = take(n);
+  double *X = djt_room(n * NCOL), *Y = djt_room(n * NCOL), *x = djt_room(n), *y = djt_room(n);
   c->f.kind = symmetric ? DJ_LDL : DJ_LDU;
   c->f.n = c->n;
   need = dj_factorNeeds(c->f.kind, c->H.blocks);
   free(c->f.data);
-  c->f.data = take(need);
+  c->f.data = djt_room(need);
   memset(c->f.data, 0x5a, need * sizeof(double));
   for (int shifted = 0; shifted < 2; shifted++) {
     const double* s = shifted ? c->shift : NULL;
@@ -280,7 +277,7 @@ static void testSameBits(void** state) {
   Case c;
   makeCase(&c, &rng, 160, 6);
   size_t n = (size_t)c.n;
-  double *first = take(n), *x = take(n), *y = take(n);
+  double *first = djt_room(n), *x = djt_room(n), *y = djt_room(n);
   for (int pass = 0; pass < 3; pass++) {
     if (pass == 1) setPairs(&c, &rng, atRandom, 100);   // something else in between
     djRng same = {5};
@@ -295,14 +292,14 @@ static void testSameBits(void** state) {
     fill(&c, &same, false);
     c.f = (djFactor){.kind = DJ_LDU, .n = c.n, .data = c.f.data};
     free(c.f.data);
-    c.f.data = take(dj_factorNeeds(DJ_LDU, c.H.blocks));
+    c.f.data = djt_room(dj_factorNeeds(DJ_LDU, c.H.blocks));
     assert_true(dj_factor(&c.f, &c.H, NULL));
     for (size_t i = 0; i < n; i++) x[i] = y[i] = sin((double)i);
     dj_solveTranspose(x, &c.f);
     if (pass == 0) memcpy(first, x, n * sizeof(double));
     assert_memory_equal(x, first, n * sizeof(double));
     djFactor copy = c.f;
-    copy.data = take(dj_factorUses(&c.f));
+    copy.data = djt_room(dj_factorUses(&c.f));
     memcpy(copy.data, c.f.data, dj_factorUses(&c.f) * sizeof(double));
     void* memory = malloc(dj_blocksSize(c.H.blocks));
     dj_copyBlocks(&copy.blocks, memory, c.H.blocks);
@@ -334,15 +331,16 @@ static void testBig(void** state) {
       void* memory = malloc(dj_diagonalSize(n, 1));
       djBlocks blocks = dj_diagonalBlocks(memory, n, 1, whole);
       size_t n2 = (size_t)n * (size_t)n;
-      c.dense = take(n2);
-      c.reference = take(n2);
-      c.shift = take((size_t)n);
-      c.H = (djMatrix){take(n2), &blocks};
+      c.dense = djt_room(n2);
+      c.reference = djt_room(n2);
+      c.shift = djt_room((size_t)n);
+      c.H = (djMatrix){djt_room(n2), &blocks};
       fill(&c, &rng, symmetric);
       for (int i = 0; i < n && !full; i++) {
         for (int j = 0; j < n; j++) {
           if (i == j || i / 7 == j / 7) continue;
-          c.dense[(size_t)i * (size_t)n + (size_t)j] = c.H.data[(size_t)i * (size_t)n + (size_t)j] = 0;
+          size_t at = (size_t)i * (size_t)n + (size_t)j;
+          c.dense[at] = c.H.data[at] = 0;
         }
       }
       checkFactor(&c, &rng, symmetric);
@@ -352,84 +350,6 @@ static void testBig(void** state) {
       for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
       free(memory);
     }
-  }
-}
-
-// ---- times ------------------------------------------------------------------------------------
-
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-typedef struct Timed {
-  int n;
-  double *H, *F, *X;
-} Timed;
-
-// Best of some: factors, and solutions of 2 n right sides, by hand (0) and by BLAS (1).
-static double timeFactor(const Timed* t, bool symmetric, int by) {
-  double best = INFINITY;
-  int n = t->n;
-  for (int k = 0; k < 3 + 2000000 / (n * n * n); k++) {
-    double start = seconds();
-    if (by == 0) {
-      assert_true(symmetric ? dj_factorLDL(t->F, t->H, NULL, n) : dj_factorLDU(t->F, t->H, NULL, n));
-    } else {
-      memcpy(t->F, t->H, (size_t)n * (size_t)n * sizeof(double));
-      assert_true(symmetric ? dj_eliminateLDL(t->F, n, 0, n, t->H, (size_t)n + 1)
-                            : dj_eliminateLDU(t->F, NULL, n, 0, n, t->H, (size_t)n + 1));
-    }
-    best = fmin(best, seconds() - start);
-  }
-  return best;
-}
-
-static double timeSolution(const Timed* t, int by) {
-  double best = INFINITY;
-  int n = t->n, ncol = 2 * n;
-  for (int k = 0; k < 3; k++) {
-    for (int i = 0; i < n * ncol; i++) t->X[i] = i % 7;
-    double start = seconds();
-    if (by == 0) {
-      dj_solveLDLMulti(t->X, t->F, n, ncol);
-    } else {
-      dj_frontBack(t->X, t->F, n, n, ncol);
-      dj_frontDivide(t->X, t->F, n, n, ncol);
-      dj_frontDown(t->X, t->F, n, n, ncol);
-    }
-    best = fmin(best, seconds() - start);
-  }
-  return best;
-}
-
-// Where BLAS overtakes: well above DJ_BIG it is faster at everything.
-static void testCrossover(void** state) {
-  (void)state;
-  djRng rng = {25};
-  static const int size[] = {32, 64, DJ_BIG, 128, 3 * DJ_BIG};
-  for (size_t k = 0; k < sizeof size / sizeof size[0]; k++) {
-    size_t n = (size_t)size[k];
-    Timed t = {size[k], take(n * n), take(n * n), take(2 * n * n)};
-    for (size_t i = 0; i < n; i++) {
-      for (size_t j = 0; j <= i; j++) t.H[i * n + j] = t.H[j * n + i] = djt_uniform(&rng, -1, 1);
-      t.H[i * (n + 1)] = (double)n;
-    }
-    double us[2][3];
-    for (int by = 0; by < 2; by++) {
-      us[by][1] = 1e6 * timeFactor(&t, false, by);
-      us[by][0] = 1e6 * timeFactor(&t, true, by);
-      us[by][2] = 1e6 * timeSolution(&t, by);
-    }
-    print_message("%3d rows, us by hand and by BLAS: LDL %.1f, %.1f; LDU %.1f, %.1f; solutions %.0f, "
-                  "%.0f\n", size[k], us[0][0], us[1][0], us[0][1], us[1][1], us[0][2], us[1][2]);
-#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
-    for (int i = 0; i < 3 && size[k] == 3 * DJ_BIG; i++) assert_true(us[1][i] < us[0][i]);
-#endif
-    free(t.H);
-    free(t.F);
-    free(t.X);
   }
 }
 
@@ -465,7 +385,7 @@ static void testThreads(void** state) {
     size_t need = dj_factorNeeds(c.f.kind, c.H.blocks), n = (size_t)c.n * NCOL;
     Job job[THREADS + 1];
     pthread_t thread[THREADS];
-    for (int k = 0; k <= THREADS; k++) job[k] = (Job){&c, take(need), take(n), false};
+    for (int k = 0; k <= THREADS; k++) job[k] = (Job){&c, djt_room(need), djt_room(n), false};
     factorAndSolve(&job[THREADS]);
     assert_true(job[THREADS].done);
     for (int round = 0; round < ROUNDS; round++) {
@@ -489,7 +409,6 @@ static void testThreads(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testSupernodes), cmocka_unit_test(testRows),
                                      cmocka_unit_test(testSameBits), cmocka_unit_test(testBig),
-                                     cmocka_unit_test(testThreads),
-                                     cmocka_unit_test(testCrossover)};
+                                     cmocka_unit_test(testThreads)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

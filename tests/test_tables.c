@@ -1,6 +1,7 @@
 // The tables of losses, parameters, maps and optimizers: every row and key through tasks, and names
 // with patterns.
 
+#include "common/make_model.h"
 #include "common/message.h"
 #include "common/sample_model.h"
 #include "model/param.h"
@@ -14,15 +15,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static djModel* makeSample(void) {
-  djSample sample;
-  djError err;
-  djModel* model;
-  djt_fillSample(&sample);
-  if (dj_makeModel(&model, &sample.def, &err) != DJ_OK) fail_msg("%s", err.text);
-  return model;
-}
 
 // A task with more keys; NULL: err says why.
 static djTask* load(djError* err, const char* format, ...) __attribute__((format(printf, 2, 3)));
@@ -129,7 +121,7 @@ static void lossText(char out[1000], const djEntry* e, const char* without, cons
 
 static void testLosses(void** state) {
   (void)state;
-  djModel* m = makeSample();
+  djModel* m = djt_sampleModel(NULL);
   djError err;
   for (int i = 0; dj_lossEntry(i); i++) {
     const djEntry* e = dj_lossEntry(i);
@@ -287,7 +279,7 @@ static void testParameters(void** state) {
   (void)state;
   djError err;
   for (int i = 0; dj_parameterEntry(i); i++) {
-    djModel* m = makeSample();
+    djModel* m = djt_sampleModel(NULL);
     const char* entry = dj_parameterEntry(i)->name;
     char name[100], text[1000], back[100];
     djParam p, again;
@@ -354,7 +346,7 @@ static void testParameters(void** state) {
 
 static void testMatch(void** state) {
   (void)state;
-  djModel* m = makeSample();
+  djModel* m = djt_sampleModel(NULL);
   static const struct {
     const char* pattern;
     const char* names;    // that it stands for
@@ -435,7 +427,7 @@ static void testStarInName(void** state) {
 // Each becomes a variable of its own, with its own entries and bounds.
 static void testVariables(void** state) {
   (void)state;
-  djModel* m = makeSample();
+  djModel* m = djt_sampleModel(NULL);
   djError err;
   djTask* task = load(&err, "\"variables\":["
                             "{\"name\":\"qvel0[joint/*e*]\",\"index\":[0],\"max\":2},"
@@ -477,7 +469,7 @@ static void testVariables(void** state) {
 
 static void testSet(void** state) {
   (void)state;
-  djModel* m = makeSample();
+  djModel* m = djt_sampleModel(NULL);
   djError err;
   djTask* task = load(&err, "\"set\":{\"geom/*/friction\":[0.3,0,0],"
                             "\"geom/foot/friction\":[0.4,0,0]}");
@@ -505,7 +497,7 @@ static void testSet(void** state) {
 // In maps, and a free vector may be called like a pattern.
 static void testMapTargets(void** state) {
   (void)state;
-  djModel* m = makeSample();
+  djModel* m = djt_sampleModel(NULL);
   djError err;
   djTask* task = load(&err, "\"free\":{\"z/*\":{\"value\":[1]}},\"maps\":[{\"type\":\"shared\","
                             "\"from\":\"z/*\",\"to\":[\"body/*o*/mass\",\"joint/s*/damping\"]}],"

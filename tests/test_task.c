@@ -1,5 +1,6 @@
 // Tasks: what is read, how names are looked up, and what is refused.
 
+#include "common/make_model.h"
 #include "common/message.h"
 #include "common/random_model.h"
 #include "common/sample_model.h"
@@ -14,15 +15,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static djModel* makeSample(void) {
-  djSample sample;
-  djt_fillSample(&sample);
-  djModel* model = NULL;
-  djError err = {""};
-  if (dj_makeModel(&model, &sample.def, &err) != DJ_OK) fail_msg("%s", err.text);
-  return model;
-}
 
 static djTask* parse(const char* text) {
   djTask* task = NULL;
@@ -98,7 +90,7 @@ static void test_parse(void** state) {
 
 static void test_resolve(void** state) {
   (void)state;
-  djModel* m = makeSample();
+  djModel* m = djt_sampleModel(NULL);
   djTask* t = parse(full);
   djError err = {""};
   if (dj_applySet(m, t, &err) != DJ_OK) fail_msg("%s", err.text);
@@ -144,7 +136,7 @@ static void test_resolve(void** state) {
 // Where controls come from.
 static void test_ctrl(void** state) {
   (void)state;
-  djModel* m = makeSample();
+  djModel* m = djt_sampleModel(NULL);
   djTask* t = parse(START ",\"ctrl\":[1,2,3]}");
   djProblem* p = resolve(t, m);
   for (int k = 0; k < 12; k++) assert_true(p->ctrl[k] == k % 3 + 1);
@@ -207,7 +199,7 @@ static void test_ctrl(void** state) {
 // Free vectors with bounds of their own, maps, and the keys of optimizers.
 static void test_designKeys(void** state) {
   (void)state;
-  djModel* m = makeSample();
+  djModel* m = djt_sampleModel(NULL);
   djTask* t = parse(
       START ",\"free\":{\"z\":{\"value\":[[1,2],[3,4]],\"min\":[0,0,-1,-1],\"max\":9},"
             "\"y\":{\"value\":5}},"
@@ -496,7 +488,7 @@ static void test_resolveErrors(void** state) {
                 "{\"name\":\"body/#3/pos\",\"index\":[0,1]"),
        "variables: 'body/box/pos' and 'body/#3/pos' have an entry in common"},
   };
-  djModel* m = makeSample();
+  djModel* m = djt_sampleModel(NULL);
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     djTask* task = NULL;
     djProblem* problem = NULL;
@@ -600,7 +592,7 @@ static void test_settingBounds(void** state) {
 // Every joint has variables of its own, the first one too.
 static void test_jointVariables(void** state) {
   (void)state;
-  djModel* m = makeSample();
+  djModel* m = djt_sampleModel(NULL);
   for (int j = 0; j < m->njnt; j++) {
     for (int k = 0; k < 2; k++) {
       char text[300];

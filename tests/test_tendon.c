@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/scene.h"
 #include "common/step_energy.h"
@@ -136,8 +137,6 @@ static Slides slides(int n, const double* mass) {
 }
 
 static djModel* modelOf(Slides* x, double h, djIntegrator integrator) {
-  djModel* m;
-  djError err;
   x->tendon.wrap = x->wrap;
   x->s->def.nsite = 2 * x->s->def.njnt;
   x->s->def.site = x->site;
@@ -145,7 +144,7 @@ static djModel* modelOf(Slides* x, double h, djIntegrator integrator) {
   x->s->def.tendon = &x->tendon;
   x->s->def.option.timestep = h;
   x->s->def.option.integrator = integrator;
-  if (dj_makeModel(&m, &x->s->def, &err) < 0) fail_msg("%s", err.text);
+  djModel* m = djt_makeModel(&x->s->def);
   freeScene(x->s);
   return m;
 }
@@ -277,9 +276,7 @@ static void testMomentum(void** state) {
   s->def.option.timestep = 0.005;
   s->def.option.tolerance = 1e-10;
   memset(s->def.option.gravity, 0, sizeof s->def.option.gravity);
-  djModel* m;
-  djError err;
-  if (dj_makeModel(&m, &s->def, &err) < 0) fail_msg("%s", err.text);
+  djModel* m = djt_makeModel(&s->def);
   freeScene(s);
   djData* d = makeData(m);
   djRng rng = {43};

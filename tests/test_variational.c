@@ -256,8 +256,9 @@ static void testPendulum(void** state) {
     Tree t;
     initTree(&t, k ? DJ_VARIATIONAL : DJ_POSITION, k == 2 ? 0.001 : 0.002);
     t.def.option.gravity[2] = -9.81;
-    addBody(&t, 0, DJ_HINGE, (double[3]){0, 0, 2}, (double[3]){0, 0, -0.5}, (double[3]){0, 1, 0}, 1);
-    addBody(&t, 1, DJ_HINGE, (double[3]){0, 0, -1}, (double[3]){0, 0, -0.5}, (double[3]){0, 1, 0}, 1);
+    double top[3] = {0, 0, 2}, end[3] = {0, 0, -1}, middle[3] = {0, 0, -0.5}, axis[3] = {0, 1, 0};
+    addBody(&t, 0, DJ_HINGE, top, middle, axis, 1);
+    addBody(&t, 1, DJ_HINGE, end, middle, axis, 1);
     djModel* m = makeModel(&t);
     drift[k] = run(m, (double[2]){2, 1}, 20);
     print_message("%s, h %g: energy %.2e, trend %.1e\n", dj_integratorName(m->opt.integrator),

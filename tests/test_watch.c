@@ -1,5 +1,6 @@
 // Long calls tell a watch how far they are, and end when it says so, leaving nothing behind.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/random_shape.h"
 #include "common/sample_model.h"
@@ -197,7 +198,7 @@ static void testModel(void** state) {
   makeBalls(&s);
   djModel *plain = NULL, *watched = NULL;
   djError err = {""};
-  if (dj_makeModel(&plain, &s.def, &err) != DJ_OK) fail_msg("%s", err.text);
+  plain = djt_makeModel(&s.def);
   Log log = {0};
   s.def.watch = (djWatch){note, &log};
   assert_int_equal(dj_makeModel(&watched, &s.def, &err), DJ_OK);

@@ -149,8 +149,8 @@ static void add_items(Pile* s, Series* series) {
   item_name(name, STEP, s->n);
   bench_add(s->b, name, series->ours[STEP][at], "mj_step", peer,
             "nv %d; steps %d to %d of each engine's own run; time of the thread. Newton %d at the "
-            "end; unconverged %ld; %d pairs. Data %.1f MiB, of MuJoCo %.1f MiB. MuJoCo: its defaults, "
-            "%g ms", s->model->nv, SETTLE + 1, SETTLE + TIMED, s->data->stats.iterations,
+            "end; unconverged %ld; %d pairs. Data %.1f MiB, of MuJoCo %.1f MiB. MuJoCo: its "
+            "defaults, %g ms", s->model->nv, SETTLE + 1, SETTLE + TIMED, s->data->stats.iterations,
             s->data->stats.unconverged_steps, s->data->npair, mib * (double)dj_dataBytes(s->data),
             mib * (double)(s->d->nbuffer + s->d->maxuse_arena), 1e3 * s->m->opt.timestep);
   item_name(name, FORWARD, s->n);

@@ -92,7 +92,8 @@ static void makeTree(djvScene* s, djvRandom* random) {
     setInertia(&s->body[body], random);
     bool ball = djv_integer(random, 0, 3) == 0;
     for (int k = ball ? 1 : djv_integer(random, 1, 2); k > 0; k--) {
-      double axis[3] = {uniform(random, -1, 1), uniform(random, -1, 1), uniform(random, 0.3, 1)};
+      double axis[3];
+      for (int i = 0; i < 3; i++) axis[i] = uniform(random, i < 2 ? -1 : 0.3, 1);
       djJointType type = ball ? DJ_BALL : djv_integer(random, 0, 3) ? DJ_HINGE : DJ_SLIDE;
       djJointDef* j = &s->joint[djv_addJoint(s, body, type, axis)];
       place(j->pos, random, 0.2);
@@ -118,8 +119,8 @@ static void makeThrow(djvScene* s, djvRandom* random) {
   floor->friction[0] = uniform(random, 0.2, 0.6);
   int n = djv_integer(random, 1, 3);
   for (int b = 0; b < n; b++) {
-    double quat[4], at[3] = {uniform(random, -0.05, 0.05), uniform(random, -0.05, 0.05),
-                             0.22 + 0.3 * b};
+    double quat[4], at[3] = {0, 0, 0.22 + 0.3 * b};
+    for (int k = 0; k < 2; k++) at[k] = uniform(random, -0.05, 0.05);
     djv_randomQuat(random, quat);
     int body = djv_addFree(s, at, quat);
     djJointDef* j = &s->joint[s->def.njnt - 1];

@@ -133,7 +133,8 @@ static const Case cases[] = {
     {"humanoid, 200 steps", "end x by start qvel", NULL,
      200, 0, QVEL, -1, false, 0, 0, NULL, 0, false},
 };
-enum { NCASE = sizeof cases / sizeof cases[0], REFINEMENT = 8, NEPS = 9, NLADDER = 15, NPHASE = 40 };
+enum { NCASE = sizeof cases / sizeof cases[0] };
+enum { REFINEMENT = 8, NEPS = 9, NLADDER = 15, NPHASE = 40 };
 
 // ---- the output of one case in one engine, at input + e * direction ----------------------------
 

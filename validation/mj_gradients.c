@@ -98,7 +98,8 @@ static void allocate(Run* run) {
   run->loss[1] = (djLossTerm){.type = DJ_LOSS_VELOCITY, .object = DJ_OBJ_BODY, .id = body,
                               .target = {0.1, 0.2, 0}, .weight = 0.3, .when = DJ_WHEN_RUNNING};
   run->rollout = (djRollout){.horizon = h, .qpos0 = run->qpos, .qvel0 = run->qvel,
-                             .ctrl = run->ctrl, .nloss = 2, .loss = run->loss, .refinement_steps = REFINEMENT};
+                             .ctrl = run->ctrl, .nloss = 2, .loss = run->loss,
+                             .refinement_steps = REFINEMENT};
   run->result = (djRolloutResult){.grad_qpos0 = run->grad_qpos, .grad_qvel0 = run->grad_qvel,
                                   .grad_ctrl = run->grad_ctrl};
 }

@@ -147,11 +147,13 @@ static void runHeap(Totals* t, djvRandom* r, double h, double* fastest, double* 
   djv_startScene(&s, h);
   djv_addFloor(&s);
   for (int b = 0; b < n; b++) {
-    double pos[3] = {djv_uniform(r, -0.06, 0.06), djv_uniform(r, -0.06, 0.06),
-                     djv_uniform(r, 0, 0.2)}, quat[4];
+    double pos[3], quat[4];
+    for (int k = 0; k < 2; k++) pos[k] = djv_uniform(r, -0.06, 0.06);
+    pos[2] = djv_uniform(r, 0, 0.2);
     djv_randomQuat(r, quat);
     int body = djv_addFree(&s, pos, quat);
-    addGeom(&s, r, body, djv_integer(r, 0, NTYPE - 1), djv_uniform(r, 0.03, 0.06));
+    double size = djv_uniform(r, 0.03, 0.06);
+    addGeom(&s, r, body, djv_integer(r, 0, NTYPE - 1), size);
   }
   djv_setDensity(&s, 1000);
   djModel* m;

@@ -49,7 +49,8 @@ class Writer:
     def _begin(self, shape):
         self._shape = shape
         self._file.write(b"\x89PNG\r\n\x1a\n")
-        self._file.write(_chunk(b"IHDR", struct.pack(">IIBBBBB", shape[1], shape[0], 8, 2, 0, 0, 0)))
+        header = struct.pack(">IIBBBBB", shape[1], shape[0], 8, 2, 0, 0, 0)
+        self._file.write(_chunk(b"IHDR", header))
         if self._delay is not None:
             self._file.write(_chunk(b"acTL", struct.pack(">II", self._count, 0)))
 

@@ -20,7 +20,8 @@ _CTRL = 0  # djVariableKind
 class _CCertificate(ctypes.Structure):
     _fields_ = [("analytic", c_double), ("difference", c_double), ("difference_error", c_double),
                 ("step", c_double), ("relative_error", c_double), ("uncertainty", c_double),
-                ("has_slope", c_bool), ("slope", c_double), ("passed", c_bool), ("evaluations", c_int)]
+                ("has_slope", c_bool), ("slope", c_double), ("passed", c_bool),
+                ("evaluations", c_int)]
 
 
 class _COptimizeStep(ctypes.Structure):

@@ -1,7 +1,7 @@
 """Replays of runs that `dijoco simulate --out` wrote.
 
     python -m dijoco.view scene.xml run.csv                           in MuJoCo's viewer
-    python -m dijoco.view scene.xml run.csv other.csv --out both.png  side by side, without a display
+    python -m dijoco.view scene.xml run.csv other.csv --out both.png  side by side, no display
 
 Needs MuJoCo's Python package; nothing is simulated here.
 """

@@ -63,7 +63,8 @@ def call(folder, *arguments, **environment):
 @pytest.fixture(scope="module")
 def offscreen():
     """Skips where nothing can be drawn."""
-    code = ("from dijoco import view\nm = view.import_mujoco().MjModel.from_xml_string('<mujoco/>')\n"
+    code = ("from dijoco import view\n"
+            "m = view.import_mujoco().MjModel.from_xml_string('<mujoco/>')\n"
             "view.Painter(m, (8, 8)).close()")
     paths = [str(pathlib.Path(view.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300,
@@ -207,7 +208,7 @@ def test_contacts(folder, offscreen):
 
 def violet(image):
     """Number of pixels in the colour of the plugin's separating planes."""
-    red, green, blue = image.astype(int)[..., 0], image.astype(int)[..., 1], image.astype(int)[..., 2]
+    red, green, blue = (image.astype(int)[..., k] for k in range(3))
     return int(((blue > red + 25) & (red > green + 10)).sum())
 
 
@@ -358,8 +359,8 @@ def test_bad_use(expect):
 
 def test_bad_folder(folder, offscreen):
     done = call(folder, "scene.xml", "a.csv", "--out", "no/folder/x.png", "--every", 100)
-    check_failure(folder, "no/folder/x.png: cannot be written: No such file", done.returncode, done.stdout,
-                  done.stderr)
+    check_failure(folder, "no/folder/x.png: cannot be written: No such file", done.returncode,
+                  done.stdout, done.stderr)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a missing display is Linux' way")

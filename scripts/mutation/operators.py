@@ -1,9 +1,9 @@
 """Mutants of C text: small plausible mistakes, each one change of a few tokens.
 
 The operators are the usual ones (DeMillo, Lipton and Sayward 1978; Offutt et al. 1996: relations,
-arithmetic, logic, constants, deleted statements and conditions), and those that numerical code calls
-for: dropped terms and factors, x for y, a for b, min for max, exchanged arguments. They work on
-tokens, so that comments, texts, includes and declarations stay as they are.
+arithmetic, logic, constants, deleted statements and conditions), and those that numerical code
+calls for: dropped terms and factors, x for y, a for b, min for max, exchanged arguments. They work
+on tokens, so that comments, texts, includes and declarations stay as they are.
 """
 import re
 
@@ -12,7 +12,8 @@ TOKEN = re.compile(r"""
   | (?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
   | (?P<number>(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[uUlLfF]*)
   | (?P<name>[A-Za-z_]\w*)
-  | (?P<sign>->|\+\+|--|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\.\.\.|[-+*/%&|^!~<>=?:;,.(){}\[\]])
+  | (?P<sign>->|\+\+|--|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\.\.\.
+            |[-+*/%&|^!~<>=?:;,.(){}\[\]])
 """, re.X | re.S | re.M)
 
 RELATIONS = {"<": ["<=", ">="], "<=": ["<", ">"], ">": [">=", "<="], ">=": [">", "<"],
@@ -130,7 +131,8 @@ class File:
 
 
 LOOSER = {"||": 1, "&&": 2, "|": 3, "^": 3, "&": 3, "==": 4, "!=": 4, "<": 5, ">": 5, "<=": 5,
-          ">=": 5, "+": 6, "-": 6, "*": 7, "/": 7, "%": 7, "=": 0, "+=": 0, "-=": 0, "*=": 0, "/=": 0}
+          ">=": 5, "+": 6, "-": 6, "*": 7, "/": 7, "%": 7, "=": 0, "+=": 0, "-=": 0, "*=": 0,
+          "/=": 0}
 
 
 def dropped(f, i):

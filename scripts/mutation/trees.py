@@ -1,7 +1,7 @@
 """Copies of the project to break: one per worker, and one that knows what each test runs.
 
-Everything lies in build-mutation: base/ has the line coverage of every test, worker-N/ a copy of the
-sources (tree/) and its build. Programs and tests take the code from shared libraries there
+Everything lies in build-mutation: base/ has the line coverage of every test, worker-N/ a copy of
+the sources (tree/) and its build. Programs and tests take the code from shared libraries there
 (DIJOCO_SHARED_TESTS), so that a mutant costs one compilation and one link.
 """
 import concurrent.futures
@@ -20,10 +20,10 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HOME = os.path.join(ROOT, "build-mutation")
 LIBRARIES = ("libdijoco.so", "libdijoco_mujoco.so", "libdijoco_plugin.so")
-# What builds the project anew, needs another Python, reads only texts, mostly waits, or compares with
-# stored results (a mutant that only those notice counts as alive).
-LEFT_OUT = re.compile(r"^(references|consumer|core_only|docs|layers|symbols|mj_readme|python_.*|"
-                      r"(mj_)?cli_interrupt|validation_lists)$")
+# What builds the project anew, needs another Python, reads only texts, mostly waits, or compares
+# with stored results (a mutant that only those notice counts as alive).
+LEFT_OUT = re.compile(r"^(references|consumer|core_only|docs|layers|mutants|symbols|mj_readme|"
+                      r"python_.*|(mj_)?cli_interrupt|validation_lists)$")
 MEMORY = 12 << 30
 FILE_SIZE = 1 << 30
 lock = threading.Lock()
@@ -235,7 +235,8 @@ def coverage(say, jobs):
     tests = tree.tests()
     code = digest_of(n for n in tracked() if re.match(
         r"(core|mujoco_plugin|tools|cmake|models|tests/data)/|CMakeLists", n))
-    scripts = digest_of(n for n in tracked() if re.match(r"(tests|validation)/.*[.]py$", n)).digest()
+    ours = (n for n in tracked() if re.match(r"(tests|validation)/.*[.]py$", n))
+    scripts = digest_of(ours).digest()
     known = json.loads(read(store)) if os.path.exists(store) else {}
     states = {name: state_of(tree, test, code, scripts) for name, test in tests.items()}
     known = {name: k for name, k in known.items() if states.get(name) == k["state"]}

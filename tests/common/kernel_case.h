@@ -44,12 +44,6 @@ static inline int some(int n, int type_a, int type_b) {
   return curved ? (n + 2) / 3 : n;
 }
 
-static inline double largest(const double* x, int n) {
-  double worst = 0;
-  for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(x[i]));
-  return worst;
-}
-
 static inline double distance(const double* x, const double* y, int n) {
   double worst = 0;
   for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(x[i] - y[i]));
@@ -66,7 +60,9 @@ static inline void useKernel(PairCase* c, const djKernel* k) {
   assert_int_equal(dj_applyRules(c->setting, k, &scale, given, NULL), DJ_OK);
 }
 
-static inline double rangeOf(const djKernel* k, PairCase* c) { return k->range(pairInput(c)->setting); }
+static inline double rangeOf(const djKernel* k, PairCase* c) {
+  return k->range(pairInput(c)->setting);
+}
 
 // The gap that is a part of the range; where that is zero or infinite, of a length.
 static inline double gapOf(const djKernel* k, PairCase* c, double part) {
@@ -84,7 +80,8 @@ static inline djStatus beginNew(const djKernel* k, PairCase* c) {
   return dj_beginPair(k, stateOf(c), &in);
 }
 
-static inline djStatus startCase(double jac[144], double rate_jac[144], const djKernel* k, PairCase* c) {
+static inline djStatus startCase(double jac[144], double rate_jac[144], const djKernel* k,
+                                 PairCase* c) {
   memset(rate_jac, 0, 144 * sizeof(double));
   return dj_startPair(jac, c->apart ? rate_jac : NULL, k, stateOf(c), pairInput(c));
 }

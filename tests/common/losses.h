@@ -70,6 +70,8 @@ static inline double between(double d[N], const double* x, const double* y) {
   return hypot(d[0], d[1]);
 }
 
-static inline double along(const double* grad, const double* d) { return grad[0] * d[0] + grad[1] * d[1]; }
+static inline double along(const double* grad, const double* d) {
+  return grad[0] * d[0] + grad[1] * d[1];
+}
 
 #endif  // DJ_TESTS_LOSSES_H_

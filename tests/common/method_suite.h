@@ -5,6 +5,7 @@
 #define DJ_TESTS_METHOD_SUITE_H_
 
 #include "common/random_model.h"
+#include "common/room.h"
 #include "common/scene.h"
 #include "common/worst.h"
 #include "integrate/work.h"
@@ -16,12 +17,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static inline double* djt_room(size_t n) {
-  double* v = calloc(n + 1, sizeof *v);
-  assert_non_null(v);
-  return v;
-}
 
 // A data of the model with that integrator, whose timestep it also sets.
 static inline djData* djt_openMethod(djModel* m, djIntegrator integrator, double h) {
@@ -180,7 +175,8 @@ static inline void djt_methodContact(djIntegrator integrator) {
   for (int k = 0; k < 25; k++) assert_true(dj_step(m, d) >= 0);
   assert_true(d->npair >= 2);
   double error = djt_transitionError(m, d, 2e-7, 0);
-  print_message("contact: %.1e, %d pairs, %ld fallbacks, %ld unconverged, speed %g\n", error, d->npair, d->stats.fallback_steps, d->stats.unconverged_steps, d->qvel[0]);
+  print_message("contact: %.1e, %d pairs, %ld fallbacks, %ld unconverged, speed %g\n", error,
+                d->npair, d->stats.fallback_steps, d->stats.unconverged_steps, d->qvel[0]);
   assert_true(error < 5e-5);
   dj_deleteData(d);
   dj_deleteModel(m);

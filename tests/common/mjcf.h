@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,19 @@ static inline djModel* djt_import(djReport** report, const mjModel* m) {
 static inline int djt_registerContact(void** state) {
   (void)state;
   return mjp_registerPlugin(djm_contactPlugin()) < 0;
+}
+
+// What MuJoCo warned of, one after the other, from where djt_onWarning is its handler.
+static char djt_warning[8000];
+static inline void djt_onWarning(const char* text) {
+  size_t n = strlen(djt_warning);
+  snprintf(djt_warning + n, sizeof(djt_warning) - n, "%s\n", text);
+}
+
+// Group setup: djt_registerContact, and warnings are kept.
+static inline int djt_keepWarnings(void** state) {
+  mju_user_warning = djt_onWarning;
+  return djt_registerContact(state);
 }
 
 // Folder of gymnasium's MJCF models. A test that needs them fails without them.

@@ -187,7 +187,7 @@ static inline void randomPair(PairCase* c, Random* r, int type_a, int type_b, do
     for (int j = 0; j < 3; j++) dims[j] = size * uniform(r, 0.3, 1);
     setGeom(&c->shape[k], type[k], dims, 30, r);
     if (type[k] == DJ_MESH) c->shape[k].shape.type = DJ_MESH;
-    djVec3 p = dju_scale3(size, dju_vec3(uniform(r, -1, 1), uniform(r, -1, 1), uniform(r, -1, 1)));
+    djVec3 p = randomPoint(r, size, size, size);
     if (k == 1 && type_b != DJ_PLANE) p = dju_madd3(c->now[0].p, 3 * size, randomUnit(r));
     c->now[k] = poseOf(p, randomQuat(r));
     c->ref[k] = dju_madd3(c->now[k].p, 0.3 * size, randomUnit(r));
@@ -223,6 +223,15 @@ static inline double extrapolate(double* out, int n, double e, double scale,
   }
   memcpy(out, T[3], (size_t)n * sizeof(double));
   return worst;
+}
+
+// Begins the kernel's step at the start poses.
+static inline djStatus beginCase(PairCase* c, const djKernel* kernel) {
+  memset(&c->state, 0, sizeof c->state);
+  djPairInput in = *pairInput(c);
+  in.pose_a = &c->start[0];
+  in.pose_b = &c->start[1];
+  return kernel->begin(stateOf(c), &in);
 }
 
 #endif  // DJ_TESTS_PAIR_CASE_H_

@@ -1,43 +1,19 @@
 #include "common/random_mjcf.h"
+#include "common/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct djMaker {
   djRng* rng;
   int features;
-  char* text;              // grows
-  size_t used, room;
-  bool failed;
+  djtText text;
   int njnt, ngeom, nsite, nmocap, nu, na;
   int joint_type[500];     // of joint j1, j2...: f, b, s or h
 } djMaker;
 
-static void put(djMaker* k, const char* format, ...) {
-  char piece[2000];
-  va_list args;
-  va_start(args, format);
-  int n = vsnprintf(piece, sizeof(piece), format, args);
-  va_end(args);
-  if (k->failed || n < 0 || n >= (int)sizeof(piece)) {
-    k->failed = true;
-    return;
-  }
-  if (k->used + n + 1 > k->room) {
-    size_t room = 2 * (k->used + n + 1);
-    char* text = realloc(k->text, room);
-    if (!text) {
-      k->failed = true;
-      return;
-    }
-    k->text = text;
-    k->room = room;
-  }
-  memcpy(k->text + k->used, piece, n + 1);
-  k->used += n;
-}
+#define put(k, ...) djt_put(&(k)->text, __VA_ARGS__)
+#define putUniform(k, name, ...) djt_putUniform(&(k)->text, (k)->rng, name, __VA_ARGS__)
 
 static double uniform(djMaker* k, double lo, double hi) { return djt_uniform(k->rng, lo, hi); }
 static int integer(djMaker* k, int n) { return djt_integer(k->rng, n); }
@@ -46,8 +22,8 @@ static bool maybe(djMaker* k, double p) { return djt_uniform(k->rng, 0, 1) < p; 
 static void putPose(djMaker* k, double reach) {
   double q[4];
   djt_unitQuat(q, k->rng);
-  put(k, " pos=\"%.17g %.17g %.17g\" quat=\"%.17g %.17g %.17g %.17g\"", uniform(k, -reach, reach),
-      uniform(k, -reach, reach), uniform(k, -reach, reach), q[0], q[1], q[2], q[3]);
+  putUniform(k, "pos", {-reach, reach}, {-reach, reach}, {-reach, reach});
+  put(k, " quat=\"%.17g %.17g %.17g %.17g\"", q[0], q[1], q[2], q[3]);
 }
 
 static void putGeom(djMaker* k, bool world) {
@@ -59,49 +35,48 @@ static void putGeom(djMaker* k, bool world) {
   putPose(k, cluster ? 0.1 : 0.3);
   if (type == 3) put(k, " mesh=\"m%d\"", 1 + integer(k, 2));
   else if (cluster) put(k, " size=\"1\"");
-  else put(k, " size=\"%.4g %.4g %.4g\"", uniform(k, 0.05, 0.2), uniform(k, 0.05, 0.2),
-           uniform(k, 0.05, 0.2));
-  if (maybe(k, 0.3)) put(k, " density=\"%.5g\"", uniform(k, 100, 3000));
+  else putUniform(k, "size", {0.05, 0.2}, {0.05, 0.2}, {0.05, 0.2});
+  if (maybe(k, 0.3)) putUniform(k, "density", {100, 3000});
   if (k->features & DJT_MJCF_CONTACT) {
     static const int condim[] = {1, 3, 4, 6};
     if (maybe(k, 0.5)) {
-      put(k, " contype=\"%d\" conaffinity=\"%d\"", integer(k, 4), integer(k, 4));
+      put(k, " contype=\"%d\"", integer(k, 4));
+      put(k, " conaffinity=\"%d\"", integer(k, 4));
     }
-    put(k, " condim=\"%d\" friction=\"%.5g %.5g %.5g\"", condim[integer(k, 4)],
-        uniform(k, 0, 1.5), uniform(k, 0, 0.01), uniform(k, 0, 0.001));
+    put(k, " condim=\"%d\"", condim[integer(k, 4)]);
+    putUniform(k, "friction", {0, 1.5}, {0, 0.01}, {0, 0.001});
     if (maybe(k, 0.3)) put(k, " priority=\"%d\"", integer(k, 3) - 1);
-    if (maybe(k, 0.3)) put(k, " margin=\"%.5g\"", uniform(k, 0, 0.02));
-    if (maybe(k, 0.3)) put(k, " gap=\"%.5g\"", uniform(k, 0, 0.01));
+    if (maybe(k, 0.3)) putUniform(k, "margin", {0, 0.02});
+    if (maybe(k, 0.3)) putUniform(k, "gap", {0, 0.01});
   }
   put(k, "/>\n");
 }
 
 // Springs, damping, limits, and the like of one joint.
 static void putJointTerms(djMaker* k, int type) {
-  if (maybe(k, 0.3)) {
-    put(k, " stiffness=\"%.5g %.5g %.5g\"", uniform(k, 0, 10), uniform(k, 0, 2), uniform(k, 0, 2));
-  }
-  if (maybe(k, 0.5)) {
-    put(k, " damping=\"%.5g %.5g %.5g\"", uniform(k, 0, 2), uniform(k, 0, 1), uniform(k, 0, 1));
-  }
-  if (maybe(k, 0.5)) put(k, " armature=\"%.5g\"", uniform(k, 0, 0.5));
+  if (maybe(k, 0.3)) putUniform(k, "stiffness", {0, 10}, {0, 2}, {0, 2});
+  if (maybe(k, 0.5)) putUniform(k, "damping", {0, 2}, {0, 1}, {0, 1});
+  if (maybe(k, 0.5)) putUniform(k, "armature", {0, 0.5});
   bool smooth = k->features & DJT_MJCF_SMOOTH;
-  if (!smooth && maybe(k, 0.2)) put(k, " frictionloss=\"%.5g\"", uniform(k, 0, 0.5));
+  if (!smooth && maybe(k, 0.2)) putUniform(k, "frictionloss", {0, 0.5});
   if (k->features & DJT_MJCF_REST && maybe(k, 0.5)) put(k, " actuatorgravcomp=\"true\"");
   if (type == 'f') return;
   if (!smooth && maybe(k, 0.4)) {
-    put(k, " limited=\"true\" range=\"%.5g %.5g\" margin=\"%.5g\"",
-        type == 'b' ? 0 : uniform(k, -2, -0.5), uniform(k, 0.5, 2), uniform(k, 0, 0.01));
+    bool ball = type == 'b';
+    put(k, " limited=\"true\"");
+    putUniform(k, "range", {ball ? 0 : -2, ball ? 0 : -0.5}, {0.5, 2});
+    putUniform(k, "margin", {0, 0.01});
     if (maybe(k, 0.5)) {
-      put(k, " solreflimit=\"%.5g %.5g\" solimplimit=\"0.8 %.5g 0.01\"", uniform(k, 0.001, 0.05),
-          uniform(k, 0.5, 1.5), uniform(k, 0.9, 0.999));
+      putUniform(k, "solreflimit", {0.001, 0.05}, {0.5, 1.5});
+      putUniform(k, "solimplimit", {0.8, 0.8}, {0.9, 0.999}, {0.01, 0.01});
     }
   }
   if (type == 'b') return;
-  if (maybe(k, 0.3)) put(k, " ref=\"%.5g\"", uniform(k, -0.5, 0.5));
-  if (maybe(k, 0.3)) put(k, " springref=\"%.5g\"", uniform(k, -0.5, 0.5));
-  if (!smooth && maybe(k, 0.2)) put(k, " actuatorfrclimited=\"true\" actuatorfrcrange=\"-3 %.5g\"",
-                         uniform(k, 0.5, 5));
+  if (maybe(k, 0.3)) putUniform(k, "ref", {-0.5, 0.5});
+  if (maybe(k, 0.3)) putUniform(k, "springref", {-0.5, 0.5});
+  if (smooth || !maybe(k, 0.2)) return;
+  put(k, " actuatorfrclimited=\"true\"");
+  putUniform(k, "actuatorfrcrange", {-3, -3}, {0.5, 5});
 }
 
 static void putJoint(djMaker* k, int type) {
@@ -113,8 +88,8 @@ static void putJoint(djMaker* k, int type) {
   if (type == 'f') {   // <freejoint> has no dynamics of its own; <joint type="free"> has
     put(k, "<joint name=\"j%d\" type=\"free\"", k->njnt);
   } else {
-    put(k, "<joint name=\"j%d\" type=\"%s\" pos=\"%.5g %.5g %.5g\"", k->njnt, names[type],
-        uniform(k, -0.2, 0.2), uniform(k, -0.2, 0.2), uniform(k, -0.2, 0.2));
+    put(k, "<joint name=\"j%d\" type=\"%s\"", k->njnt, names[type]);
+    putUniform(k, "pos", {-0.2, 0.2}, {-0.2, 0.2}, {-0.2, 0.2});
     if (type != 'b') put(k, " axis=\"%.17g %.17g %.17g\"", axis[0], axis[1], axis[2]);
   }
   putJointTerms(k, type);
@@ -142,13 +117,16 @@ static void putBody(djMaker* k, int* next, int end, int depth) {
   put(k, "<body name=\"b%d\"", id);
   putPose(k, k->features & DJT_MJCF_CLUSTER ? 0.1 : 0.6);
   if (mocap) put(k, " mocap=\"true\"");
-  else if (maybe(k, 0.2)) put(k, " gravcomp=\"%.4g\"", uniform(k, 0, 1.2));
+  else if (maybe(k, 0.2)) putUniform(k, "gravcomp", {0, 1.2});
   put(k, ">\n");
   k->nmocap += mocap;
   if (!mocap) putJoints(k, depth == 0);
   if (maybe(k, 0.3)) {
-    put(k, "<inertial pos=\"0.1 %.5g 0\" mass=\"%.5g\" fullinertia=\"2 3 4 %.5g 0.1 %.5g\"/>\n",
-        uniform(k, -0.1, 0.1), uniform(k, 0.5, 3), uniform(k, -0.3, 0.3), uniform(k, -0.3, 0.3));
+    put(k, "<inertial");
+    putUniform(k, "pos", {0.1, 0.1}, {-0.1, 0.1}, {0, 0});
+    putUniform(k, "mass", {0.5, 3});
+    putUniform(k, "fullinertia", {2, 2}, {3, 3}, {4, 4}, {-0.3, 0.3}, {0.1, 0.1}, {-0.3, 0.3});
+    put(k, "/>\n");
   }
   putGeom(k, false);
   while (maybe(k, 0.3)) putGeom(k, false);
@@ -161,10 +139,16 @@ static void putBody(djMaker* k, int* next, int end, int depth) {
   put(k, "</body>\n");
 }
 
+static void putGear(djMaker* k) {
+  putUniform(k, "gear", {-2, 2}, {0.3, 0.3}, {-1, 1}, {0.1, 0.1}, {-0.4, -0.4}, {-1, 1});
+}
+
 // A range, which holds only where it is limited.
 static void putRange(djMaker* k, const char* name, double low, double high) {
-  put(k, " %slimited=\"%s\" %srange=\"%.5g %.5g\"", name, maybe(k, 0.7) ? "true" : "false", name,
-      uniform(k, low, 0), uniform(k, 0.1, high));
+  char range[16];
+  snprintf(range, sizeof(range), "%srange", name);
+  put(k, " %slimited=\"%s\"", name, maybe(k, 0.7) ? "true" : "false");
+  putUniform(k, range, {low, 0}, {0.1, high});
 }
 
 static void putActuators(djMaker* k) {
@@ -173,25 +157,25 @@ static void putActuators(djMaker* k) {
   put(k, "<actuator>\n");
   for (int j = 1; j <= k->njnt; j++) {
     if (maybe(k, 0.4)) continue;
-    put(k, "<general name=\"a%d\" joint%s=\"j%d\" gear=\"%.5g 0.3 %.5g 0.1 -0.4 %.5g\"", ++k->nu,
-        maybe(k, 0.2) ? "inparent" : "", j, uniform(k, -2, 2), uniform(k, -1, 1),
-        uniform(k, -1, 1));
+    put(k, "<general name=\"a%d\" joint%s=\"j%d\"", ++k->nu, maybe(k, 0.2) ? "inparent" : "", j);
+    putGear(k);
     int type = integer(k, 4);
     k->na += type > 0;
-    put(k, " dyntype=\"%s\" dynprm=\"%.5g\"", dyn[type], uniform(k, 0.01, 0.1));
+    put(k, " dyntype=\"%s\"", dyn[type]);
+    putUniform(k, "dynprm", {0.01, 0.1});
     if (!smooth && type && maybe(k, 0.7)) putRange(k, "act", -1, 1);
     if (type && maybe(k, 0.3)) put(k, " actearly=\"true\"");
-    put(k, " gaintype=\"%s\" gainprm=\"%.5g %.5g %.5g\"", maybe(k, 0.3) ? "affine" : "fixed",
-        uniform(k, -3, 3), uniform(k, -1, 1), uniform(k, -0.5, 0.5));
+    put(k, " gaintype=\"%s\"", maybe(k, 0.3) ? "affine" : "fixed");
+    putUniform(k, "gainprm", {-3, 3}, {-1, 1}, {-0.5, 0.5});
     if (maybe(k, 0.5)) {
-      put(k, " biastype=\"affine\" biasprm=\"%.5g %.5g %.5g\"", uniform(k, -1, 1),
-          uniform(k, -4, 0), uniform(k, -0.5, 0));
+      put(k, " biastype=\"affine\"");
+      putUniform(k, "biasprm", {-1, 1}, {-4, 0}, {-0.5, 0});
     }
     if (!smooth && maybe(k, 0.7)) putRange(k, "ctrl", -1, 2);
     if (!smooth && maybe(k, 0.5)) putRange(k, "force", -3, 2);
     if (maybe(k, 0.3)) {
-      put(k, " armature=\"%.5g\" damping=\"%.5g %.5g %.5g\"", uniform(k, 0, 0.3),
-          uniform(k, 0, 0.3), uniform(k, 0, 0.3), uniform(k, 0, 0.3));
+      putUniform(k, "armature", {0, 0.3});
+      putUniform(k, "damping", {0, 0.3}, {0, 0.3}, {0, 0.3});
     }
     put(k, " group=\"%d\"/>\n", integer(k, 3));
   }
@@ -203,22 +187,24 @@ static void putActuators(djMaker* k) {
 static void putTendonTerms(djMaker* k, bool wraps) {
   bool smooth = k->features & DJT_MJCF_SMOOTH;
   double slack = uniform(k, 0, 0.3);
-  put(k, " stiffness=\"%.5g %.5g %.5g\" damping=\"%.5g %.5g %.5g\"", uniform(k, 0, 20),
-      uniform(k, 0, 5), uniform(k, 0, 5), uniform(k, 0, 2), uniform(k, 0, 1), uniform(k, 0, 1));
+  putUniform(k, "stiffness", {0, 20}, {0, 5}, {0, 5});
+  putUniform(k, "damping", {0, 2}, {0, 1}, {0, 1});
   if (maybe(k, 0.7)) {
-    put(k, " springlength=\"%.5g %.5g\"", slack, slack + maybe(k, 0.5) * uniform(k, 0, 0.2));
+    double play = maybe(k, 0.5) ? 0.2 : 0;
+    putUniform(k, "springlength", {slack, slack}, {slack, slack + play});
   }
   if (wraps) return;
-  if (maybe(k, 0.4)) put(k, " armature=\"%.5g\"", uniform(k, 0, 0.5));
+  if (maybe(k, 0.4)) putUniform(k, "armature", {0, 0.5});
   if (smooth) return;
-  if (maybe(k, 0.3)) put(k, " frictionloss=\"%.5g\"", uniform(k, 0, 0.5));
+  if (maybe(k, 0.3)) putUniform(k, "frictionloss", {0, 0.5});
   if (maybe(k, 0.4)) {
-    put(k, " limited=\"true\" range=\"%.5g %.5g\" margin=\"%.5g\"", uniform(k, -0.5, 0.4),
-        uniform(k, 0.5, 1.5), uniform(k, 0, 0.01));
+    put(k, " limited=\"true\"");
+    putUniform(k, "range", {-0.5, 0.4}, {0.5, 1.5});
+    putUniform(k, "margin", {0, 0.01});
   }
   if (maybe(k, 0.4)) {
-    put(k, " actuatorfrclimited=\"true\" actuatorfrcrange=\"%.5g %.5g\"", uniform(k, -3, -0.5),
-        uniform(k, 0.5, 3));
+    put(k, " actuatorfrclimited=\"true\"");
+    putUniform(k, "actuatorfrcrange", {-3, -0.5}, {0.5, 3});
   }
 }
 
@@ -231,15 +217,21 @@ static int putSite(djMaker* k, int last) {
   return site;
 }
 
+static void putPulley(djMaker* k) {
+  put(k, "<pulley");
+  putUniform(k, "divisor", {0.5, 3});
+  put(k, "/>");
+}
+
 static void putPath(djMaker* k) {
   int last = 0;
-  if (maybe(k, 0.2)) put(k, "<pulley divisor=\"%.5g\"/>", uniform(k, 0.5, 3));
+  if (maybe(k, 0.2)) putPulley(k);
   for (int part = 0; part < 3; part++) {
     last = putSite(k, 0);
     last = putSite(k, last);
     while (maybe(k, 0.4)) last = putSite(k, last);
     if (part == 2 || maybe(k, 0.6)) return;
-    put(k, "<pulley divisor=\"%.5g\"/>", uniform(k, 0.5, 3));
+    putPulley(k);
   }
 }
 
@@ -272,10 +264,10 @@ static int putTendons(djMaker* k) {
 }
 
 static void putDrive(djMaker* k) {
-  put(k, " gear=\"%.5g 0.3 %.5g 0.1 -0.4 %.5g\"", uniform(k, -2, 2), uniform(k, -1, 1),
-      uniform(k, -1, 1));
-  put(k, " gainprm=\"%.5g\" biastype=\"affine\" biasprm=\"%.5g %.5g %.5g\" group=\"%d\"",
-      uniform(k, -2, 2), uniform(k, -1, 1), uniform(k, -3, 0), uniform(k, -1, 0), integer(k, 3));
+  putGear(k);
+  put(k, " biastype=\"affine\" group=\"%d\"", integer(k, 3));
+  putUniform(k, "gainprm", {-2, 2});
+  putUniform(k, "biasprm", {-1, 1}, {-3, 0}, {-1, 0});
   if (!(k->features & DJT_MJCF_SMOOTH) && maybe(k, 0.5)) putRange(k, "force", -3, 2);
   k->nu++;
 }
@@ -285,18 +277,18 @@ static void putDrives(djMaker* k, int ntendon) {
   for (int i = 0; i < 2 * ntendon; i++) {
     put(k, "<general tendon=\"t%d\"", 1 + integer(k, ntendon));
     putDrive(k);
-    put(k, " damping=\"%.5g %.5g %.5g\"", uniform(k, 0, 0.5), uniform(k, 0, 0.5),
-        uniform(k, 0, 0.5));
-    if (maybe(k, 0.3)) {
-      put(k, " armature=\"%.5g\"", uniform(k, 0, 0.2));
-    }
+    putUniform(k, "damping", {0, 0.5}, {0, 0.5}, {0, 0.5});
+    if (maybe(k, 0.3)) putUniform(k, "armature", {0, 0.2});
     put(k, "/>\n");
   }
   for (int i = 1; i <= k->nsite; i++) {
     int other = 1 + integer(k, k->nsite), type = integer(k, 3);
     put(k, type == 2 ? "<general cranksite=\"s%d\"" : "<general site=\"s%d\"", i);
     if (type == 1) put(k, " refsite=\"s%d\"", other);
-    if (type == 2) put(k, " slidersite=\"s%d\" cranklength=\"%.5g\"", other, uniform(k, 2, 4));
+    if (type == 2) {
+      put(k, " slidersite=\"s%d\"", other);
+      putUniform(k, "cranklength", {2, 4});
+    }
     putDrive(k);
     put(k, "/>\n");
   }
@@ -313,20 +305,25 @@ static void putRest(djMaker* k) {
   }
   put(k, "<actuator>\n");
   for (int i = 0; i < 2 && k->nsite > 1; i++) {
-    put(k, "<general tendon=\"t0\" gear=\"%.5g\" gainprm=\"%.5g\" biastype=\"affine\" "
-        "biasprm=\"%.5g %.5g %.5g\" damping=\"%.5g %.5g %.5g\" group=\"%d\"/>\n",
-        uniform(k, -3, 3), uniform(k, -2, 2), uniform(k, -1, 1), uniform(k, -3, 0),
-        uniform(k, -1, 0), uniform(k, 0, 0.5), uniform(k, 0, 0.5), uniform(k, 0, 0.5),
-        integer(k, 3));
+    put(k, "<general tendon=\"t0\" biastype=\"affine\" group=\"%d\"", integer(k, 3));
+    putUniform(k, "gear", {-3, 3});
+    putUniform(k, "gainprm", {-2, 2});
+    putUniform(k, "biasprm", {-1, 1}, {-3, 0}, {-1, 0});
+    putUniform(k, "damping", {0, 0.5}, {0, 0.5}, {0, 0.5});
+    put(k, "/>\n");
   }
   for (int j = 1; j <= k->njnt; j++) {
     if (k->joint_type[j] == 'b' && maybe(k, 0.5)) {
-      put(k, "<orientation joint=\"j%d\" kp=\"%.5g\" kv=\"%.5g\"/>\n", j, uniform(k, 0, 5),
-          uniform(k, 0, 1));
+      put(k, "<orientation joint=\"j%d\"", j);
+      putUniform(k, "kp", {0, 5});
+      putUniform(k, "kv", {0, 1});
+      put(k, "/>\n");
     }
     if (k->joint_type[j] == 'f' || k->joint_type[j] == 'b' || maybe(k, 0.6)) continue;
-    put(k, "<muscle joint=\"j%d\" gear=\"%.5g\" lengthrange=\"-2 2\" force=\"%.5g\"/>\n", j,
-        uniform(k, -1, 1), uniform(k, 1, 10));
+    put(k, "<muscle joint=\"j%d\" lengthrange=\"-2 2\"", j);
+    putUniform(k, "gear", {-1, 1});
+    putUniform(k, "force", {1, 10});
+    put(k, "/>\n");
   }
   put(k, "</actuator>\n");
 }
@@ -336,9 +333,11 @@ static void putContacts(djMaker* k, int nbody) {
   for (int i = 0; i < k->ngeom / 4; i++) {
     int a = 1 + integer(k, k->ngeom), b = 1 + integer(k, k->ngeom);
     if (a == b) continue;
-    put(k, "<pair geom1=\"g%d\" geom2=\"g%d\" condim=\"%d\" friction=\"%.5g %.5g 0.01 0 0\" "
-        "margin=\"%.4g\" gap=\"%.4g\"/>\n", a, b, maybe(k, 0.5) ? 3 : 1, uniform(k, 0.1, 1),
-        uniform(k, 0.1, 1), uniform(k, 0, 0.01), maybe(k, 0.3) ? uniform(k, 0, 0.01) : 0);
+    put(k, "<pair geom1=\"g%d\" geom2=\"g%d\" condim=\"%d\"", a, b, maybe(k, 0.5) ? 3 : 1);
+    putUniform(k, "friction", {0.1, 1}, {0.1, 1}, {0.01, 0.01}, {0, 0}, {0, 0});
+    putUniform(k, "margin", {0, 0.01});
+    if (maybe(k, 0.3)) putUniform(k, "gap", {0, 0.01});
+    put(k, "/>\n");
   }
   int last = 0;   // of two excludes none may repeat: the pairs (b1, bi) with rising i
   while (nbody > 2 && maybe(k, 0.7) && (last += 1 + integer(k, 2)) < nbody) {
@@ -360,8 +359,8 @@ static void putKeys(djMaker* k) {
     nq += type == 'f' ? 7 : type == 'b' ? 4 : 1;
     nv += type == 'f' ? 6 : type == 'b' ? 3 : 1;
   }
-  put(k, "<keyframe><key name=\"k1\" time=\"0.5\"/><key name=\"k2\" time=\"%.5g\"",
-      uniform(k, 0, 9));
+  put(k, "<keyframe><key name=\"k1\" time=\"0.5\"/><key name=\"k2\"");
+  putUniform(k, "time", {0, 9});
   putNumbers(k, "qpos", nq);
   putNumbers(k, "qvel", nv);
   putNumbers(k, "act", k->na);
@@ -383,12 +382,13 @@ static void putMeshes(djMaker* k) {
 
 static void putOption(djMaker* k) {
   put(k, "<mujoco model=\"random\"><compiler angle=\"radian\"/>\n");
-  put(k, "<option timestep=\"%.4g\" gravity=\"%.4g %.4g %.4g\" density=\"%.4g\" "
-      "wind=\"1 %.3g %.3g\"", uniform(k, 0.001, 0.01), uniform(k, -1, 1), uniform(k, -1, 1),
-      uniform(k, -10, -1), maybe(k, 0.5) ? uniform(k, 0, 10) : 0, uniform(k, -1, 1),
-      uniform(k, -1, 1));
+  put(k, "<option");
+  putUniform(k, "timestep", {0.001, 0.01});
+  putUniform(k, "gravity", {-1, 1}, {-1, 1}, {-10, -1});
+  if (maybe(k, 0.5)) putUniform(k, "density", {0, 10});
+  putUniform(k, "wind", {1, 1}, {-1, 1}, {-1, 1});
   if (maybe(k, 0.3)) put(k, " actuatorgroupdisable=\"%d\"", integer(k, 3));
-  if (maybe(k, 0.5)) put(k, " viscosity=\"%.4g\"", uniform(k, 0, 0.1));
+  if (maybe(k, 0.5)) putUniform(k, "viscosity", {0, 0.1});
   put(k, "><flag");
   if (maybe(k, 0.2)) put(k, " filterparent=\"disable\"");
   if (maybe(k, 0.1)) put(k, " clampctrl=\"disable\"");
@@ -419,9 +419,9 @@ char* djt_randomMjcf(djRng* rng, int nbody, int features) {
   if (features & DJT_MJCF_CONTACT) putContacts(k, nbody);
   if (features & DJT_MJCF_KEYS) putKeys(k);
   put(k, "</mujoco>\n");
-  if (k->failed) {
-    free(k->text);
+  if (k->text.failed) {
+    free(k->text.text);
     return NULL;
   }
-  return k->text;
+  return k->text.text;
 }

@@ -7,35 +7,6 @@
 #define MAX_BODY 64
 #define MAX_JOINT 128
 
-// splitmix64
-static unsigned long long next(djRng* rng) {
-  unsigned long long z = (rng->state += 0x9e3779b97f4a7c15ULL);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
-
-double djt_uniform(djRng* rng, double lo, double hi) {
-  return lo + (hi - lo) * (double)(next(rng) >> 11) * 0x1p-53;
-}
-
-int djt_integer(djRng* rng, int n) { return (int)(next(rng) % (unsigned long long)n); }
-
-static void randomBall(double* v, int n, djRng* rng) {
-  double s;
-  do {
-    s = 0;
-    for (int i = 0; i < n; i++) {
-      v[i] = djt_uniform(rng, -1, 1);
-      s += v[i] * v[i];
-    }
-  } while (s > 1 || s < 0.01);
-  for (int i = 0; i < n; i++) v[i] /= sqrt(s);
-}
-
-void djt_unitQuat(double q[4], djRng* rng) { randomBall(q, 4, rng); }
-void djt_unitVector(double v[3], djRng* rng) { randomBall(v, 3, rng); }
-
 static void randomBody(djBodyDef* b, djRng* rng, int id, int features) {
   *b = dj_defaultBodyDef();
   b->parent = id == 1 || djt_integer(rng, 5) == 0 ? 0 : 1 + djt_integer(rng, id - 1);
@@ -160,7 +131,8 @@ static void randomTendon(djTendonDef* t, djRng* rng, int features) {
     t->dampingpoly[0] = djt_uniform(rng, 0, 0.1);
     t->dampingpoly[1] = djt_uniform(rng, 0, 0.1);
     t->springlength[0] = djt_uniform(rng, 0, 0.3);
-    t->springlength[1] = t->springlength[0] + djt_integer(rng, 2) * djt_uniform(rng, 0.1, 0.3);
+    t->springlength[1] = t->springlength[0];
+    if (djt_integer(rng, 2)) t->springlength[1] += djt_uniform(rng, 0.1, 0.3);
     if (djt_integer(rng, 2)) t->armature = djt_uniform(rng, 0.05, 0.3);
   }
   if (features & DJT_LOSS) t->frictionloss = djt_uniform(rng, 0.05, 0.3);

@@ -1,19 +1,11 @@
-// Random models for tests, and a small random number generator with a seed.
+// Random models for tests.
 
 #ifndef DJ_TESTS_RANDOM_MODEL_H_
 #define DJ_TESTS_RANDOM_MODEL_H_
 
+#include "common/random.h"
+
 #include <dijoco/dijoco.h>
-
-typedef struct djRng {
-  unsigned long long state;
-} djRng;
-
-// Uniform in [lo, hi), and an integer in [0, n).
-double djt_uniform(djRng* rng, double lo, double hi);
-int djt_integer(djRng* rng, int n);
-void djt_unitQuat(double q[4], djRng* rng);
-void djt_unitVector(double v[3], djRng* rng);
 
 enum {
   DJT_LIMITS = 1,        // joint limits

@@ -1,8 +1,9 @@
-// Random numbers, rotations and vertex shapes for tests. The numbers are the same on every machine.
+// Random rotations and vertex shapes for tests.
 
 #ifndef DJ_TESTS_RANDOM_SHAPE_H_
 #define DJ_TESTS_RANDOM_SHAPE_H_
 
+#include "common/random.h"
 #include "shape/hull.h"
 #include "shape/shape.h"
 
@@ -10,30 +11,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Random {
-  uint64_t state;
-} Random;
+typedef djRng Random;
 
-// splitmix64 of Steele, Lea, Flood 2014
-static inline uint64_t nextBits(Random* r) {
-  uint64_t z = (r->state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
 static inline double uniform(Random* r, double low, double high) {
-  return low + (high - low) * (double)(nextBits(r) >> 11) * 0x1p-53;
+  return djt_uniform(r, low, high);
 }
-static inline int below(Random* r, int n) { return (int)(nextBits(r) % (uint64_t)n); }
+static inline int below(Random* r, int n) { return djt_integer(r, n); }
 static inline double logUniform(Random* r, double low, double high) {
   return exp(uniform(r, log(low), log(high)));
 }
+// In a box with half sides x, y, z.
+static inline djVec3 randomPoint(Random* r, double x, double y, double z) {
+  double v[3];
+  djt_uniforms(v, 3, r, -1, 1);
+  return dju_vec3(x * v[0], y * v[1], z * v[2]);
+}
 static inline djVec3 randomUnit(Random* r) {
   for (;;) {
-    djVec3 v = {uniform(r, -1, 1), uniform(r, -1, 1), uniform(r, -1, 1)};
+    djVec3 v = randomPoint(r, 1, 1, 1);
     double n = dju_norm3(v);
     if (n > 0.1 && n <= 1) return dju_scale3(1 / n, v);
   }
+}
+// In any direction: length uniform in [0, size), and log-uniform in [low, high).
+static inline djVec3 randomWithin(Random* r, double size) {
+  double length = uniform(r, 0, size);
+  return dju_scale3(length, randomUnit(r));
+}
+static inline djVec3 randomAway(Random* r, double low, double high) {
+  double length = logUniform(r, low, high);
+  return dju_scale3(length, randomUnit(r));
 }
 static inline djQuat randomQuat(Random* r) {
   djVec3 axis = randomUnit(r);
@@ -103,7 +110,7 @@ static inline void cloud(Random* r, int kind, int n, double* vert) {
   for (int i = 0; i < n; i++) {
     djVec3 v = randomUnit(r);
     if (kind == 0) v = dju_scale3(uniform(r, 0, 1), v);
-    if (kind >= 2) v = dju_vec3(uniform(r, -1, 1), uniform(r, -1, 1), uniform(r, -1, 1));
+    if (kind >= 2) v = randomPoint(r, 1, 1, 1);
     if (kind == 3) v = dju_vec3(round(2 * v.x) / 2, round(2 * v.y) / 2, round(2 * v.z) / 2);
     dju_store3(vert + 3 * i, v);
   }

@@ -61,8 +61,8 @@ static char* compose(const char* text) {
   addText(&t, "</instance></plugin><plugin plugin='dijoco.gap'><instance name='gap'>");
   addLines(&t, text, "gap", "<config", " key='", "' value='");
   addText(&t,
-          "</instance></plugin></extension><worldbody><geom name='floor' type='plane' size='1 1 1'/>"
-          "<body name='box' pos='0 0 .049'><freejoint/><geom name='cube' type='box' "
+          "</instance></plugin></extension><worldbody><geom name='floor' type='plane' "
+          "size='1 1 1'/><body name='box' pos='0 0 .049'><freejoint/><geom name='cube' type='box' "
           "size='.05 .05 .05'/></body><body name='arm' pos='0 0 .12'><joint name='hinge' "
           "axis='0 1 0' range='-10 10' limited='true' frictionloss='.1'/><geom name='rod' "
           "type='capsule' size='.02 .1' euler='0 80 0'/></body></worldbody><actuator><motor "

@@ -1,9 +1,10 @@
 #include "common/blocks.h"
 
+#include "common/text.h"
+
 #include <dijoco/design.h>
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,54 +19,41 @@ static void* take(size_t n, size_t size) {
 
 // ------------------------------------------ tasks ----------------------------------------------
 
-enum { ROOM = 1 << 16, MOST = 12 };
+enum { MOST = 12 };
 
-typedef struct Text {
-  char* text;
-  size_t used;
-} Text;
-
-static void put(Text* t, const char* format, ...) __attribute__((format(printf, 2, 3)));
-static void put(Text* t, const char* format, ...) {
-  va_list args;
-  va_start(args, format);
-  int n = vsnprintf(t->text + t->used, ROOM - t->used, format, args);
-  va_end(args);
-  if (n < 0 || (size_t)n >= ROOM - t->used) djv_fail("random task: text is too long");
-  t->used += (size_t)n;
-}
-
-static void putNumbers(Text* t, const char* name, const double* x, int n) {
-  put(t, "\"%s\":[", name);
-  for (int k = 0; k < n; k++) put(t, "%s%.17g", k ? "," : "", x[k]);
-  put(t, "]");
+static void putNumbers(djvText* t, const char* name, const double* x, int n) {
+  djv_put(t, "\"%s\":[", name);
+  for (int k = 0; k < n; k++) djv_put(t, "%s%.17g", k ? "," : "", x[k]);
+  djv_put(t, "]");
 }
 
 static bool maybe(djvRandom* random, double p) { return djv_uniform(random, 0, 1) < p; }
 
-static void putTarget(Text* t, djvRandom* random, double size) {
-  put(t, "\"target\":[%.6g,%.6g,%.6g]", size * djv_uniform(random, -1, 1),
-      size * djv_uniform(random, -1, 1), size * djv_uniform(random, -1, 1));
+static void putTarget(djvText* t, djvRandom* random, double size) {
+  double v[3];
+  djv_uniforms(v, 3, random, -size, size);
+  djv_put(t, "\"target\":[%.6g,%.6g,%.6g]", v[0], v[1], v[2]);
 }
 
 // A final term of the last body, and any of the others. Effort may be by far the largest: it does
 // not depend on what most blocks move, which are then small beside the loss.
-static void putLoss(Text* t, const djModel* m, djvRandom* random) {
+static void putLoss(djvText* t, const djModel* m, djvRandom* random) {
   int last = m->nbody - 1;
-  put(t, "\"loss\":[{\"type\":\"position\",\"body\":\"#%d\",", last);
+  djv_put(t, "\"loss\":[{\"type\":\"position\",\"body\":\"#%d\",", last);
   putTarget(t, random, 1);
-  put(t, "},{\"type\":\"velocity\",\"body\":\"#%d\",\"weight\":%.3g,",
-      djv_integer(random, 1, last), djv_uniform(random, 0.01, 0.1));
+  double weight = djv_uniform(random, 0.01, 0.1);
+  djv_put(t, "},{\"type\":\"velocity\",\"body\":\"#%d\",\"weight\":%.3g,",
+      djv_integer(random, 1, last), weight);
   putTarget(t, random, 0.3);
-  put(t, "%s}", maybe(random, 0.5) ? ",\"when\":\"running\"" : "");
-  if (maybe(random, 0.3)) put(t, ",{\"type\":\"com\",\"target\":[0.2,-0.1,%.3g]}",
+  djv_put(t, "%s}", maybe(random, 0.5) ? ",\"when\":\"running\"" : "");
+  if (maybe(random, 0.3)) djv_put(t, ",{\"type\":\"com\",\"target\":[0.2,-0.1,%.3g]}",
                               djv_uniform(random, 0, maybe(random, 0.3) ? 100 : 1));
-  if (maybe(random, 0.3)) put(t, ",{\"type\":\"orientation\",\"body\":\"#%d\",\"weight\":0.3,"
+  if (maybe(random, 0.3)) djv_put(t, ",{\"type\":\"orientation\",\"body\":\"#%d\",\"weight\":0.3,"
                               "\"target\":[0.8,0.2,-0.3,0.4]}", last);
   if (m->nu > 0 && maybe(random, 0.4)) {
-    put(t, ",{\"type\":\"effort\",\"weight\":%.3g}", pow(10, djv_uniform(random, -3, 6)));
+    djv_put(t, ",{\"type\":\"effort\",\"weight\":%.3g}", pow(10, djv_uniform(random, -3, 6)));
   }
-  put(t, "]");
+  djv_put(t, "]");
 }
 
 typedef struct Kind {
@@ -102,7 +90,7 @@ static bool drawParam(char name[64], const djModel* m, djvRandom* random) {
   return dj_paramId(&p, m, name, NULL) == DJ_OK && p.ntangent > 0;
 }
 
-static void putVariables(Text* t, const djModel* m, djvRandom* random, int n) {
+static void putVariables(djvText* t, const djModel* m, djvRandom* random, int n) {
   static const char* const state[] = {"qvel0", "qpos0", "ctrl", "act0"};
   char name[MOST][64];
   int used = 0;
@@ -116,27 +104,27 @@ static void putVariables(Text* t, const djModel* m, djvRandom* random, int n) {
     for (int k = 0; k < used; k++) fresh = fresh && strcmp(name[k], own) != 0;
     used += fresh;
   }
-  put(t, "\"variables\":[");
-  for (int k = 0; k < used; k++) put(t, "%s{\"name\":\"%s\"}", k ? "," : "", name[k]);
-  put(t, "]");
+  djv_put(t, "\"variables\":[");
+  for (int k = 0; k < used; k++) djv_put(t, "%s{\"name\":\"%s\"}", k ? "," : "", name[k]);
+  djv_put(t, "]");
 }
 
 static char* makeTask(const djModel* m, const djData* start, djvRandom* random, int n) {
-  Text text = {take(ROOM, 1), 0}, *t = &text;
+  djvText text = djv_text(), *t = &text;
   int horizon = djv_integer(random, 10, 40);
-  put(t, "{\"scene\":\"s\",\"horizon\":%d,\"initial\":{", horizon);
+  djv_put(t, "{\"scene\":\"s\",\"horizon\":%d,\"initial\":{", horizon);
   putNumbers(t, "qpos", start->qpos, m->nq);
-  put(t, ",");
+  djv_put(t, ",");
   putNumbers(t, "qvel", start->qvel, m->nv);
-  if (m->na) put(t, ",");
+  if (m->na) djv_put(t, ",");
   if (m->na) putNumbers(t, "act", start->act, m->na);
-  put(t, "},");
+  djv_put(t, "},");
   if (m->nu) putNumbers(t, "ctrl", start->ctrl, m->nu);
-  if (m->nu) put(t, ",");
+  if (m->nu) djv_put(t, ",");
   putLoss(t, m, random);
-  put(t, ",");
+  djv_put(t, ",");
   putVariables(t, m, random, n);
-  put(t, "}");
+  djv_put(t, "}");
   return t->text;
 }
 

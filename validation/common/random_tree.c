@@ -1,30 +1,19 @@
 #include "common/random_tree.h"
 
 #include "common/report.h"
+#include "common/text.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-enum { ROOM = 1 << 16, MAX_JOINTS = 100 };
+enum { MAX_JOINTS = 100 };
 
 typedef struct Maker {
   djvRandom* random;
   int features;
-  char* text;
-  size_t used;
+  djvText text;
   int njoint;
   bool free[MAX_JOINTS];   // of joint j1, j2...
 } Maker;
 
-static void put(Maker* k, const char* format, ...) {
-  va_list args;
-  va_start(args, format);
-  int n = vsnprintf(k->text + k->used, ROOM - k->used, format, args);
-  va_end(args);
-  if (n < 0 || (size_t)n >= ROOM - k->used) djv_fail("random tree: text is too long");
-  k->used += (size_t)n;
-}
+#define put(k, ...) djv_put(&(k)->text, __VA_ARGS__)
 
 static double uniform(Maker* k, double low, double high) {
   return djv_uniform(k->random, low, high);
@@ -50,18 +39,25 @@ static void putJoint(Maker* k, const char* type) {
   k->free[k->njoint] = free;
   put(k, "<joint name=\"j%d\" type=\"%s\"", ++k->njoint, type);
   if (!free) {
-    put(k, " pos=\"%.5g %.5g %.5g\"", uniform(k, -0.2, 0.2), uniform(k, -0.2, 0.2),
-        uniform(k, -0.2, 0.2));
+    double pos[3];
+    djv_uniforms(pos, 3, k->random, -0.2, 0.2);
+    put(k, " pos=\"%.5g %.5g %.5g\"", pos[0], pos[1], pos[2]);
   }
   if (!free && !ball) {
+    double ref[2];
+    djv_uniforms(ref, 2, k->random, -0.3, 0.3);
     put(k, " axis=\"%.17g %.17g %.17g\" ref=\"%.5g\" springref=\"%.5g\"", axis[0], axis[1], axis[2],
-        uniform(k, -0.3, 0.3), uniform(k, -0.3, 0.3));
+        ref[0], ref[1]);
   }
   put(k, " armature=\"%.5g\"", free ? 0 : uniform(k, 0.05, 0.3));
   if (k->features & TREE_SPRINGS) {
-    put(k, " stiffness=\"%.5g %.5g %.5g\" damping=\"%.5g %.5g %.5g\"", uniform(k, 0, 3),
-        uniform(k, 0, 1), uniform(k, 0, 1), uniform(k, 0, 0.3), uniform(k, 0, 0.1),
-        uniform(k, 0, 0.1));
+    double stiffness[3], damping[3];
+    djv_uniforms(damping + 1, 2, k->random, 0, 0.1);
+    damping[0] = uniform(k, 0, 0.3);
+    djv_uniforms(stiffness + 1, 2, k->random, 0, 1);
+    stiffness[0] = uniform(k, 0, 3);
+    put(k, " stiffness=\"%.5g %.5g %.5g\" damping=\"%.5g %.5g %.5g\"", stiffness[0], stiffness[1],
+        stiffness[2], damping[0], damping[1], damping[2]);
   }
   put(k, "/>");
 }
@@ -81,20 +77,23 @@ static void putJoints(Maker* k, bool top) {
 }
 
 static void putBody(Maker* k, int* next, int end, int depth) {
-  double q[4];
+  double q[4], pos[3], ipos[2], product[2];
   (*next)++;
   djv_randomQuat(k->random, q);
-  put(k, "<body pos=\"%.5g %.5g %.5g\" quat=\"%.17g %.17g %.17g %.17g\"", uniform(k, -0.5, 0.5),
-      uniform(k, -0.5, 0.5), uniform(k, -0.5, 0.5), q[0], q[1], q[2], q[3]);
+  djv_uniforms(pos, 3, k->random, -0.5, 0.5);
+  put(k, "<body pos=\"%.5g %.5g %.5g\" quat=\"%.17g %.17g %.17g %.17g\"", pos[0], pos[1], pos[2],
+      q[0], q[1], q[2], q[3]);
   if ((k->features & TREE_GRAVCOMP) && maybe(k, 0.5)) {
     put(k, " gravcomp=\"%.5g\"", uniform(k, 0.2, 1.2));
   }
   put(k, ">");
   putJoints(k, depth == 0);
+  djv_uniforms(product, 2, k->random, -0.02, 0.02);
+  double mass = uniform(k, 0.5, 2);
+  djv_uniforms(ipos, 2, k->random, -0.2, 0.2);
   put(k, "<inertial pos=\"%.5g %.5g 0\" mass=\"%.5g\" fullinertia=\"0.1 0.15 0.2 %.5g 0.01 %.5g\"/>"
       "<geom size=\"0.1\" contype=\"0\" conaffinity=\"0\"/>\n",
-      uniform(k, -0.2, 0.2), uniform(k, -0.2, 0.2), uniform(k, 0.5, 2), uniform(k, -0.02, 0.02),
-      uniform(k, -0.02, 0.02));
+      ipos[0], ipos[1], mass, product[0], product[1]);
   while (depth < 4 && *next < end && maybe(k, 0.7)) putBody(k, next, end, depth + 1);
   put(k, "</body>\n");
 }
@@ -103,25 +102,31 @@ static void putActuators(Maker* k) {
   static const char* const dyn[] = {"none", "integrator", "filter", "filterexact"};
   put(k, "<actuator>\n");
   for (int j = 1; j <= k->njoint; j++) {
+    double gain = uniform(k, -1, 1);
+    bool affine = maybe(k, 0.3);
+    double tau = uniform(k, 0.1, 0.3);
+    int type = djv_integer(k->random, 0, 3);
+    double gear = uniform(k, 0.5, 1.5);
     put(k, "<general joint%s=\"j%d\" gear=\"%.5g 0.3 0.2 0.1 -0.4 0.7\" dyntype=\"%s\" "
         "dynprm=\"%.5g\" gaintype=\"%s\" gainprm=\"%.5g 0.2 %g\" ctrllimited=\"false\"",
-        maybe(k, 0.3) ? "inparent" : "", j, uniform(k, 0.5, 1.5), dyn[djv_integer(k->random, 0, 3)],
-        uniform(k, 0.1, 0.3), maybe(k, 0.3) ? "affine" : "fixed", uniform(k, -1, 1),
+        maybe(k, 0.3) ? "inparent" : "", j, gear, dyn[type], tau, affine ? "affine" : "fixed", gain,
         k->free[j - 1] ? 0 : 0.1);
     // Velocity terms on free joints are reported as ignored.
     if (maybe(k, 0.5)) {
       put(k, " biastype=\"affine\" biasprm=\"0.1 -1 %g\"", k->free[j - 1] ? 0 : -0.2);
     }
-    if (maybe(k, 0.3)) put(k, " armature=\"%.5g\" damping=\"%.5g\"", uniform(k, 0, 0.1),
-                           uniform(k, 0, 0.1));
+    if (maybe(k, 0.3)) {
+      double own[2];
+      djv_uniforms(own, 2, k->random, 0, 0.1);
+      put(k, " armature=\"%.5g\" damping=\"%.5g\"", own[0], own[1]);
+    }
     put(k, "/>\n");
   }
   put(k, "</actuator>\n");
 }
 
 char* tree_random(djvRandom* random, int nbody, int features) {
-  Maker maker = {.random = random, .features = features, .text = malloc(ROOM)}, *k = &maker;
-  if (!k->text) djv_fail("no memory");
+  Maker maker = {.random = random, .features = features, .text = djv_text()}, *k = &maker;
   put(k, "<mujoco><compiler angle=\"radian\"/><option gravity=\"%.4g 0 -9.81\"",
       uniform(k, -1, 1));
   if (features & TREE_FLUID) put(k, " density=\"5\" viscosity=\"0.05\" wind=\"1 -0.5 0.3\"");
@@ -130,5 +135,5 @@ char* tree_random(djvRandom* random, int nbody, int features) {
   put(k, "</worldbody>\n");
   if ((features & TREE_ACTUATORS) && k->njoint) putActuators(k);
   put(k, "</mujoco>\n");
-  return k->text;
+  return k->text.text;
 }

@@ -24,6 +24,10 @@ double djv_uniform(djvRandom* random, double low, double high) {
   return low + (high - low) * (double)(nextRandom(random) >> 11) * 0x1p-53;
 }
 
+void djv_uniforms(double* v, int n, djvRandom* random, double low, double high) {
+  for (int i = n - 1; i >= 0; i--) v[i] = djv_uniform(random, low, high);
+}
+
 int djv_integer(djvRandom* random, int low, int high) {
   return low + (int)djv_uniform(random, 0, high - low + 1);
 }

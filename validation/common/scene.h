@@ -38,6 +38,9 @@ typedef struct djvRandom {
 } djvRandom;
 djvRandom djv_random(uint64_t seed);
 double djv_uniform(djvRandom* random, double low, double high);
+// n of them, the last drawn first. Compilers differ in the order in which they evaluate arguments
+// and initialisers: one draw in each statement.
+void djv_uniforms(double* v, int n, djvRandom* random, double low, double high);
 int djv_integer(djvRandom* random, int low, int high);          // both ends included
 void djv_randomQuat(djvRandom* random, double quat[4]);
 

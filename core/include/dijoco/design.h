@@ -11,7 +11,7 @@
 #include <dijoco/array.h>
 #include <dijoco/check.h>
 #include <dijoco/optimize.h>
-#include <dijoco/task.h>
+#include <dijoco/problem.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -34,8 +34,8 @@ void dj_startNonpotential(djStartSum* sum, djNonpotential* state, const djContac
                           const djMotion* at);
 
 // The cotangents C of nonpotential blocks, and the derivatives of z . gradient by parameters that
-// turn velocities. s->x: twists along z.
-void dj_nonpotentialCotangents(djParamSums* s, djNonpotential* state, const djContacts* list,
+// turn velocities. p->x: twists along z.
+void dj_nonpotentialCotangents(djParamSums* p, djNonpotential* s, const djContacts* list,
                                const djMotion* at);
 
 #endif  // DJ_FORCE_CONTACT_NONPOTENTIAL_H_

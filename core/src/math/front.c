@@ -1,6 +1,7 @@
 #include "math/front.h"
 
-#include <cblas.h>
+#include "math/blas.h"
+
 #include <math.h>
 
 enum { PANEL = 32 };   // rows that are eliminated one by one
@@ -41,25 +42,23 @@ bool dj_eliminateLDL(double* A, int own, int later, int stride, const double* di
     if (!panelLDL(A, first, end, stride, diagonal, step)) return false;
     double *row = A + (size_t)first * stride, *L = row + first, *R = row + own;
     if (first > 0) {
-      cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasUnit, n, first, 1, L,
-                  stride, row, stride);
+      dj_dtrsm(CblasLeft, CblasLower, CblasTrans, CblasUnit, n, first, L, stride, row, stride);
     }
     if (later > 0) {
-      cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasUnit, n, later, 1, L,
-                  stride, R, stride);
+      dj_dtrsm(CblasLeft, CblasLower, CblasTrans, CblasUnit, n, later, L, stride, R, stride);
     }
     for (int k = 0; k < n && first > 0; k++) {
       scaleRow(row + (size_t)k * stride, first, sqrt(L[(size_t)k * stride + k]));
     }
     if (first > 0) {
-      cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, first, n, -1, row, stride, 1, A, stride);
+      dj_dsyrk(CblasLower, CblasTrans, first, n, -1, row, stride, 1, A, stride);
     }
     for (int k = 0; k < n && first > 0; k++) {
       scaleRow(row + (size_t)k * stride, first, sqrt(L[(size_t)k * stride + k]));
     }
     if (first > 0 && later > 0) {   // D^-1 W^T times that of the later columns
-      cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, first, later, n, -1, row, stride, R,
-                  stride, 1, A + own, stride);
+      dj_dgemm(CblasTrans, CblasNoTrans, first, later, n, -1, row, stride, R, stride, 1, A + own,
+               stride);
     }
     end = first;
   }
@@ -99,30 +98,28 @@ bool dj_eliminateLDU(double* A, double* C, int own, int later, int stride, const
     if (!panelLDU(A, first, end, stride, diagonal, step)) return false;
     double *row = A + (size_t)first * stride, *F = row + first, *R = row + own, *column = A + first;
     if (first > 0) {
-      cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasUnit, n, first, 1, F,
-                  stride, row, stride);
-      cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasUnit, first, n, 1, F,
-                  stride, column, stride);
+      dj_dtrsm(CblasLeft, CblasUpper, CblasNoTrans, CblasUnit, n, first, F, stride, row, stride);
+      dj_dtrsm(CblasRight, CblasLower, CblasNoTrans, CblasUnit, first, n, F, stride, column,
+               stride);
     }
     if (later > 0) {
-      cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasUnit, n, later, 1, F,
-                  stride, R, stride);
-      cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasUnit, n, later, 1, F,
-                  stride, C + (size_t)first * later, later);
+      dj_dtrsm(CblasLeft, CblasUpper, CblasNoTrans, CblasUnit, n, later, F, stride, R, stride);
+      dj_dtrsm(CblasLeft, CblasLower, CblasTrans, CblasUnit, n, later, F, stride,
+               C + (size_t)first * later, later);
     }
     for (int k = 0; k < n; k++) {
       scaleRow(row + (size_t)k * stride, first, F[(size_t)k * stride + k]);
       scaleRow(R + (size_t)k * stride, later, F[(size_t)k * stride + k]);
     }
     if (first > 0) {
-      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, first, first, n, -1, column, stride,
-                  row, stride, 1, A, stride);
+      dj_dgemm(CblasNoTrans, CblasNoTrans, first, first, n, -1, column, stride, row, stride, 1, A,
+               stride);
     }
     if (first > 0 && later > 0) {
-      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, first, later, n, -1, column, stride, R,
-                  stride, 1, A + own, stride);
-      cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, first, later, n, -1, row, stride,
-                  C + (size_t)first * later, later, 1, C, later);
+      dj_dgemm(CblasNoTrans, CblasNoTrans, first, later, n, -1, column, stride, R, stride, 1,
+               A + own, stride);
+      dj_dgemm(CblasTrans, CblasNoTrans, first, later, n, -1, row, stride,
+               C + (size_t)first * later, later, 1, C, later);
     }
     scaleColumns(column, first, n, stride, F);
     end = first;
@@ -132,25 +129,21 @@ bool dj_eliminateLDU(double* A, double* C, int own, int later, int stride, const
 
 void dj_frontUpdate(double* out, int rows, int columns, int own, const double* P, int sp,
                     const double* Q, int sq) {
-  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, columns, own, -1, P, sp, Q, sq, 0, out,
-              columns);
+  dj_dgemm(CblasTrans, CblasNoTrans, rows, columns, own, -1, P, sp, Q, sq, 0, out, columns);
 }
 
 // ---- solution ---------------------------------------------------------------------------------
 
 void dj_frontBack(double* X, const double* F, int n, int stride, int ncol) {
-  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasUnit, n, ncol, 1, F, stride, X,
-              ncol);
+  dj_dtrsm(CblasLeft, CblasLower, CblasTrans, CblasUnit, n, ncol, F, stride, X, ncol);
 }
 
 void dj_frontDown(double* X, const double* F, int n, int stride, int ncol) {
-  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, n, ncol, 1, F, stride,
-              X, ncol);
+  dj_dtrsm(CblasLeft, CblasLower, CblasNoTrans, CblasUnit, n, ncol, F, stride, X, ncol);
 }
 
 void dj_frontUp(double* X, const double* F, int n, int stride, int ncol) {
-  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasUnit, n, ncol, 1, F, stride,
-              X, ncol);
+  dj_dtrsm(CblasLeft, CblasUpper, CblasNoTrans, CblasUnit, n, ncol, F, stride, X, ncol);
 }
 
 void dj_frontDivide(double* X, const double* F, int n, int stride, int ncol) {

@@ -2,8 +2,8 @@
 
 #include "base/arena.h"
 #include "base/room.h"
+#include "math/blas.h"
 
-#include <cblas.h>
 #include <float.h>
 #include <klu.h>
 #include <lapacke.h>
@@ -88,10 +88,12 @@ static djStatus factorDense(double** factor, size_t* room, size_t* used, const d
   memcpy(v.A, H->data, (size_t)n * n * sizeof(double));
   double norm = 0, inverse = 0;
   for (int c = 0; c < n; c++) norm = fmax(norm, cblas_dasum(n, v.A + (size_t)c * n, 1));
+  dj_beginLapack();
   if (isfinite(norm) && LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, v.A, n, v.pivot) == 0 &&
       LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', n, v.A, n, norm, &inverse, work, iwork) == 0) {
     v.head->condition = 1 / inverse;
   }
+  dj_endLapack();
   free(work);
   free(iwork);
   return verdict(v.head->condition);
@@ -107,16 +109,12 @@ static void solveDense(double* X, const View* v, int ncol, bool transpose) {
   int n = v->head->n;
   if (transpose) {
     for (int i = 0; i < n; i++) swapRows(X, ncol, i, v->pivot[i] - 1);
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasUnit, n, ncol, 1, v->A, n, X,
-                ncol);
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, n, ncol, 1, v->A,
-                n, X, ncol);
+    dj_dtrsm(CblasLeft, CblasUpper, CblasTrans, CblasUnit, n, ncol, v->A, n, X, ncol);
+    dj_dtrsm(CblasLeft, CblasLower, CblasTrans, CblasNonUnit, n, ncol, v->A, n, X, ncol);
     return;
   }
-  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, n, ncol, 1, v->A, n,
-              X, ncol);
-  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasUnit, n, ncol, 1, v->A, n, X,
-              ncol);
+  dj_dtrsm(CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, n, ncol, v->A, n, X, ncol);
+  dj_dtrsm(CblasLeft, CblasUpper, CblasNoTrans, CblasUnit, n, ncol, v->A, n, X, ncol);
   for (int i = n - 1; i >= 0; i--) swapRows(X, ncol, i, v->pivot[i] - 1);
 }
 

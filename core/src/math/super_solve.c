@@ -1,10 +1,10 @@
 // Solutions by supernodal factors. z holds the right sides in the order of the factor, where own
 // rows follow each other; w those of later rows, gathered.
 
+#include "math/blas.h"
 #include "math/front.h"
 #include "math/super.h"
 
-#include <cblas.h>
 #include <string.h>
 
 enum { COLUMNS = 16 };   // of many right sides, that are solved for together
@@ -115,8 +115,8 @@ static void sweepDownMulti(double* Z, double* w, const double* F, const djBlocks
     dj_frontDivide(X, F + r.at, r.own, width, n);
     if (r.later > 0) {
       gather(w, Z, b, &r, n, false);
-      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, r.own, n, r.later, -1,
-                  F + r.at + r.own, width, w, n, 1, X, n);
+      dj_dgemm(CblasNoTrans, CblasNoTrans, r.own, n, r.later, -1, F + r.at + r.own, width, w, n, 1,
+               X, n);
     }
     dj_frontDown(X, F + r.at, r.own, width, n);
   }

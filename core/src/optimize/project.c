@@ -7,10 +7,10 @@
 
 #include "optimize/run.h"
 
+#include "math/blas.h"
 #include "math/front.h"
 #include "math/ldl.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static double evaluate(djFeasible* s, const double* point, const double* y) {
   double value = 0;
   memcpy(s->x, point, (size_t)s->n * sizeof *s->x);
   if (isLarge(s)) {
-    cblas_dgemv(CblasRowMajor, CblasTrans, s->nequal, s->n, -1, s->equal, s->n, y, 1, 1, s->x, 1);
+    dj_dgemv(CblasTrans, s->nequal, s->n, -1, s->equal, s->n, y, 1, s->x);
   }
   for (int r = 0; r < s->nequal && !isLarge(s); r++) {
     const double* row = s->equal + (size_t)r * (size_t)s->n;
@@ -37,8 +37,7 @@ static double evaluate(djFeasible* s, const double* point, const double* y) {
   for (int i = 0; i < s->n; i++) value += (s->x[i] - point[i]) * (s->x[i] - point[i]) / 2;
   if (isLarge(s)) {
     memcpy(s->residual, s->value, (size_t)s->nequal * sizeof *s->residual);
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, s->nequal, s->n, 1, s->equal, s->n, s->x, 1, -1,
-                s->residual, 1);
+    dj_dgemv(CblasNoTrans, s->nequal, s->n, 1, s->equal, s->n, s->x, -1, s->residual);
     return value + cblas_ddot(s->nequal, y, 1, s->residual, 1);
   }
   for (int r = 0; r < s->nequal; r++) {
@@ -59,7 +58,7 @@ static void largeHessian(djFeasible* s, double shift) {
       free[i] = s->x[i] > s->lower[i] && s->x[i] < s->upper[i] ? a[i] : 0;
     }
   }
-  cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, m, n, 1, s->free, n, 0, s->H, m);
+  dj_dsyrk(CblasLower, CblasNoTrans, m, n, 1, s->free, n, 0, s->H, m);
   for (int r = 0; r < m; r++) {
     const double* a = s->equal + (size_t)r * (size_t)n;
     double all = cblas_ddot(n, a, 1, a, 1);
