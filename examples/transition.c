@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   for (int k = 0; k < 100; k++) {
     if (dj_step(model, data) < 0) return fprintf(stderr, "%s\n", dj_errorText(data)), 1;
   }
-  int nx = 2 * model->nv + model->na;
+  int nx = dj_tangentSize(model);
   double* A = malloc((size_t)(nx * nx) * sizeof(double));
   if (!A || djd_lastTransition(model, data, A, NULL) != DJ_OK) return 1;
   printf("time %g, %d contacts, d v0/d v0 = %.6f\n", data->time, data->npair,

@@ -22,26 +22,30 @@ def version():
     return ".".join(numbers)
 
 
-def library_dir():
+def core_library():
+    """libdijoco.so.X.Y of this version, as its SONAME has it; built where it is not there."""
     folder = pathlib.Path(os.environ.get("DIJOCO_LIBRARY_DIR", TREE / "build" / "lib"))
-    if not any(folder.glob("libdijoco.so.*")):
+    library = folder / ("libdijoco.so." + ".".join(version().split(".")[:2]))
+    if not library.exists():
         subprocess.run(["make", "-C", str(TREE), "build"], check=True)
-    return folder
+    if not library.exists():
+        raise SystemExit("dijoco: there is no %s" % library)
+    return library
 
 
 class BuildWithLibraries(build_py):
-    """The package with lib/libdijoco.so.X.Y (as its SONAME has it) and lib/libdijoco_plugin.so."""
+    """The package with lib/libdijoco.so.X.Y and lib/libdijoco_plugin.so."""
 
     def run(self):
         super().run()
         target = pathlib.Path(self.build_lib) / "dijoco" / "lib"
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
-        folder = library_dir()
-        name = "libdijoco.so." + ".".join(version().split(".")[:2])
-        for library in (name, "libdijoco_plugin.so"):
-            if (folder / library).exists():  # a build may be without MuJoCo
-                shutil.copy(folder / library, target / library)
+        core = core_library()
+        shutil.copy(core, target)
+        plugin = core.with_name("libdijoco_plugin.so")
+        if plugin.exists():  # a build may be without MuJoCo
+            shutil.copy(plugin, target)
 
 
 class PlatformDistribution(Distribution):

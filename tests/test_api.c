@@ -208,7 +208,12 @@ static void testNullFiles(void** state) {
   assert_int_equal(dj_openStateCsv(&csv, NULL, "x", NULL), DJ_INVALID);
   assert_int_equal(dj_openStateCsv(&csv, m, NULL, NULL), DJ_INVALID);
   dj_writeCsv(NULL, "a", x, 1);
-  dj_writeStateCsv(NULL, m, 0, x, x, x);
+  dj_writeStateCsv(NULL, m, x);
+  assert_string_equal(dj_stateName(NULL, m, 0), "");
+  char text[32];
+  assert_string_equal(dj_stateName(text, NULL, 0), "");
+  assert_string_equal(dj_stateName(text, m, -1), "");
+  assert_string_equal(dj_stateName(text, m, dj_stateSize(m)), "");
   assert_int_equal(dj_closeCsv(NULL, NULL), DJ_OK);
   assert_string_equal(dj_formatNumber(NULL, 1), "");
   dj_applySettings(NULL, &settings);

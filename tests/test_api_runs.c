@@ -238,7 +238,7 @@ static void testAdjoint(void** state) {
   djData* d;
   djModel* m = movingPile(&d, 3);
   djRng rng = {5};
-  int nx = 2 * m->nv + m->na, nu = m->nu;
+  int nx = dj_tangentSize(m), nu = m->nu;
   double* A = calloc((size_t)(nx * nx + nx * nu + 5 * nx + 2 * nu), sizeof(double));
   double *B = A + nx * nx, *dx = B + nx * nu, *y = dx + nx, *l = y + nx, *gx = l + nx;
   double *product = gx + nx, *du = product + nx, *gu = du + nu, worst = 0;
@@ -315,7 +315,7 @@ static void testRolloutChain(void** state) {
   Rollout x;
   openRollout(&x, H);
   djModel* m = x.m;
-  int nx = 2 * m->nv + m->na, nu = m->nu;
+  int nx = dj_tangentSize(m), nu = m->nu;
   assert_true(nx <= MAX);
   double* start = calloc((size_t)(m->nq + m->nv), sizeof(double));
   memcpy(start, x.d->qpos, (size_t)m->nq * sizeof(double));

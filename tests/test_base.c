@@ -2,12 +2,14 @@
 
 #include "base/arena.h"
 #include "base/pool.h"
+#include "base/room.h"
 #include "base/status.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -186,8 +188,34 @@ static void testArenaOverflow(void** state) {
   assert_true(a.used == SIZE_MAX);
 }
 
+// ---- room
+
+static void testRoom(void** state) {
+  (void)state;
+  size_t size = 0;
+  char* room = dj_roomFor(NULL, &size, 1000);
+  assert_non_null(room);
+  assert_true(size >= 1000 && (uintptr_t)room % DJ_ALIGN == 0);
+  memset(room, 1, size);
+  char* same = dj_roomFor(room, &size, size);
+  assert_ptr_equal(same, room);
+  size_t before = size;
+  room = dj_roomFor(room, &size, before + 1);   // half as much again
+  assert_non_null(room);
+  assert_true(size >= before + before / 2 && (uintptr_t)room % DJ_ALIGN == 0);
+  before = size;
+  room = dj_roomFor(room, &size, 10 * before);
+  assert_true(room && size >= 10 * before);
+  memset(room, 2, size);
+  before = size;
+  assert_null(dj_roomFor(room, &size, SIZE_MAX / 4));   // nothing has changed
+  assert_true(size == before && room[0] == 2 && room[size - 1] == 2);
+  free(room);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testRoom),
       cmocka_unit_test(testFail),       cmocka_unit_test(testOneLine),
       cmocka_unit_test(testPrefix),     cmocka_unit_test(testLongPrefix),
       cmocka_unit_test(testTell),       cmocka_unit_test(testPool),

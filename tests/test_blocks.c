@@ -8,6 +8,7 @@
 #include "math/factor.h"
 #include "math/ldl.h"
 #include "math/ldu.h"
+#include "math/pattern.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -16,6 +16,7 @@
 
 #include "common/step_energy.h"
 
+#include "force/forces.h"
 #include "math/block_matrix.h"
 
 // An arm of two links (capsule, box) over a floor, and two loose bodies beside it, all touching.

@@ -158,7 +158,17 @@ static void test_write(void** state) {
   djError err = {""};
   assert_int_equal(dj_makeModel(&m, &sample.def, NULL), DJ_OK);
   assert_int_equal(dj_openStateCsv(&csv, m, path, &err), DJ_OK);
-  dj_writeStateCsv(csv, m, 0.1, sample.qpos, sample.qvel, sample.act);
+  djData* d;
+  double numbers[27];
+  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+  assert_int_equal(dj_stateSize(m), 27);
+  d->time = 0.1;
+  memcpy(d->qpos, sample.qpos, sizeof sample.qpos);
+  memcpy(d->qvel, sample.qvel, sizeof sample.qvel);
+  memcpy(d->act, sample.act, sizeof sample.act);
+  assert_int_equal(dj_getState(numbers, m, d), DJ_OK);
+  dj_writeStateCsv(csv, m, numbers);
+  dj_deleteData(d);
   assert_int_equal(dj_closeCsv(csv, &err), DJ_OK);
   FILE* file = fopen(path, "rb");
   assert_non_null(file);

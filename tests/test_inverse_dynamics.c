@@ -8,6 +8,7 @@
 #include "integrate/work.h"
 #include "math/so3.h"
 #include "model/body_param.h"
+#include "model/kinematics.h"
 #include "model/param.h"
 
 #include <math.h>

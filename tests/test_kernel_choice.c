@@ -8,6 +8,7 @@
 #include "common/worst.h"
 #include "contact/contact.h"
 #include "contact/pairs/shape_grad.h"
+#include "model/kernel_setting.h"
 #include "model/param.h"
 #include "integrate/work.h"
 #include "contact/plane/separating_plane.h"

@@ -3,6 +3,7 @@
 #include "attach.h"
 #include "common/mjcf.h"
 #include "engine/tell.h"
+#include "guard.h"
 
 #include <dijoco/mujoco.h>
 
@@ -36,6 +37,7 @@ static void inner(void* arg) {
   djError err;
   assert_int_equal(djm_guard(warnAndFail, "inner", &err), DJ_INVALID);
   assert_string_equal(err.text, "no inner");
+  assert_true(djm_isGuarded());
   warnAndFail(arg);
 }
 
@@ -57,7 +59,9 @@ static void compile(void* arg) {
 static void checkGuard(void (*raise)(void*)) {
   djError err;
   heard = 0;
+  assert_false(djm_isGuarded());
   assert_int_equal(djm_guard(warnAndFail, "way", &err), DJ_INVALID);
+  assert_false(djm_isGuarded());
   assert_string_equal(err.text, "no way");
   assert_int_equal(djm_guard(warn, "it", &err), DJ_OK);
   assert_string_equal(err.text, "be careful; with it");

@@ -170,7 +170,7 @@ static void checkModel(djModel* m, djData* d, djRng* rng, const Tolerance* t, in
   int n = listParams(list, m), np = 0;
   assert_true(n < 1000);
   for (int i = 0; i < n; i++) np += list[i].ntangent;
-  double* P = calloc((size_t)(2 * m->nv + m->na) * (size_t)np, sizeof *P);
+  double* P = calloc((size_t)dj_tangentSize(m) * (size_t)np, sizeof *P);
   assert_int_equal(djd_lastParams(m, d, P, n, list), DJ_OK);
   memcpy(before->qpos, d->qpos, (size_t)m->nq * sizeof(double));   // the reference of differences
   for (int i = 0, column = 0; i < n; column += list[i++].ntangent) {

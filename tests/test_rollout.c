@@ -30,7 +30,7 @@ static double callback(void* user, const djModel* m, int horizon, const double* 
   (void)user;
   (void)qpos;
   (void)act;
-  int nx = 2 * m->nv + m->na;
+  int nx = dj_tangentSize(m);
   double sum = 0;
   for (int k = 0; k <= horizon; k++) {
     double v = qvel[(size_t)k * m->nv];

@@ -8,6 +8,7 @@
 #include "contact/plane/plane_lag.h"
 #include "contact/plane/plane_pair.h"
 #include "contact/plane/separating_plane.h"
+#include "math/small.h"
 
 #include <dijoco/contact.h>
 

@@ -156,7 +156,7 @@ static void testVectorProducts(void** state) {
     djData* d = makeData(m);
     djt_randomState(&rng, m, d, 2);
     assert_int_equal(dj_step(m, d), DJ_OK);
-    int nx = 2 * m->nv + m->na, nu = m->nu;
+    int nx = dj_tangentSize(m), nu = m->nu;
     double* mem = calloc((size_t)(4 * nx + 2 * nu), sizeof(double));
     double *dx = mem, *du = dx + nx, *l = du + nu, *y = l + nx, *gx = y + nx, *gu = gx + nx;
     for (int i = 0; i < nx; i++) dx[i] = djt_uniform(&rng, -1, 1);

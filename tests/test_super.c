@@ -5,9 +5,11 @@
 #include "common/room.h"
 
 #include "math/factor.h"
+#include "math/block_row.h"
 #include "math/front.h"
 #include "math/ldl.h"
 #include "math/ldu.h"
+#include "math/super.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -214,6 +216,59 @@ static void testSupernodes(void** state) {
   assert_true(merged > 1000 && large > 20);
 }
 
+// Rows of blocks and of supernodes are those of the pattern; a factor by supernodes, asked for
+// directly, solves what it was made of.
+static void testRows(void** state) {
+  (void)state;
+  djRng rng = {5};
+  Case c;
+  makeCase(&c, &rng, DJ_MANY + 20, 4);
+  setPairs(&c, &rng, atRandom, DJ_MANY);
+  const djBlocks* b = &c.pattern.blocks;
+  int rows = 0, own = 0;
+  for (int k = 0; k < b->nblock; k++) {
+    djBlockRow r = dj_blockRow(b, k);
+    int width = r.own;
+    assert_int_equal(r.first, b->adr[b->order[k]]);
+    assert_int_equal(r.own, dj_blockRows(b, b->order[k]));
+    for (int i = 0; i < r.nlater; i++) {
+      assert_true(r.later[i] > k);
+      width += dj_blockRows(b, b->order[r.later[i]]);
+    }
+    assert_int_equal(r.width, width);
+    rows += r.own;
+  }
+  assert_int_equal(rows, b->n);
+  for (int s = 0; s < b->nsuper; s++) {
+    djSuper r = dj_superOf(b, s);
+    int blocks = 0;
+    for (int k = b->super_first[s]; k < b->super_first[s + 1]; k++) {
+      blocks += dj_blockRows(b, b->order[k]);
+    }
+    assert_int_equal(r.own, blocks);
+    assert_true(r.later >= 0 && r.own + r.later <= b->front);
+    own += r.own;
+  }
+  assert_int_equal(own, b->n);
+  fill(&c, &rng, true);
+  double *F = calloc(dj_superNeeds(b, true), sizeof *F), *x = calloc(b->n, sizeof *x);
+  double *rhs = calloc(b->n, sizeof *rhs), worst = 0;
+  assert_true(F && x && rhs && dj_superNeeds(b, true) >= dj_superUses(b, true));
+  djMatrix H = c.H;
+  assert_true(dj_factorSuper(F, &H, NULL, true));
+  for (int i = 0; i < b->n; i++) x[i] = rhs[i] = sin(i);
+  dj_solveSuper(x, F, b, 1, true, false);
+  dj_mirrorMatrix(&H);
+  dj_mulMatrix(rhs, -1, &H, x);
+  for (int i = 0; i < b->n; i++) worst = fmax(worst, fabs(rhs[i]));
+  assert_true(worst < 1e-9);
+  assert_true(dj_conditionSuper(F, b) >= 1);
+  free(F);
+  free(x);
+  free(rhs);
+  freeCase(&c);
+}
+
 // The order depends on the set of pairs alone, and what is copied solves as what it was copied
 // from.
 static void testSameBits(void** state) {
@@ -352,7 +407,7 @@ static void testThreads(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testSupernodes),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testSupernodes), cmocka_unit_test(testRows),
                                      cmocka_unit_test(testSameBits), cmocka_unit_test(testBig),
                                      cmocka_unit_test(testThreads)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static double loss(void* user, const djModel* m, int horizon, const double* qpos
   (void)user, (void)qvel, (void)act, (void)ctrl, (void)dctrl;
   double sum = 0;
   const double* q = qpos + (size_t)horizon * m->nq;
-  double* dq = dstate + (size_t)horizon * (2 * m->nv + m->na);
+  double* dq = dstate + (size_t)horizon * dj_tangentSize(m);
   for (int b = 0; b < m->nv / 6; b++) {
     for (int k = 0; k < 3; k++) {
       sum += q[7 * b + k] * q[7 * b + k];

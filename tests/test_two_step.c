@@ -1,6 +1,5 @@
-// A method of two steps, written against the table alone: BDF2 with bdf1 as its starter, in the
-// place of bdf1 in a table of methods that this test links instead of the library's.
-//   v+ = (3 psi - d)/(2 h),  a+ = (3 v+ - 4 v + v-)/(2 h),  history (d, v-).
+// Methods of two steps and of two stages (tests/methods/method_table.c), in the places of bdf1 and
+// of the midpoint rule.
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,67 +10,8 @@
 #include <cmocka.h>
 
 #include "common/method_suite.h"
-#include "integrate/inverse.h"
 
-static void bdf2(djCoefficients* c, double h) {
-  enum { V = DJ_SOURCE_VELOCITY, D = DJ_SOURCE_HISTORY, OLD, PSI = DJ_SOURCE_STAGE };
-  c->velocity[0][PSI] = 1.5 / h;
-  c->velocity[0][D] = -0.5 / h;
-  for (int k = 0; k < DJ_NSOURCE; k++) c->accel[0][k] = 1.5 / h * c->velocity[0][k];
-  c->accel[0][V] = -2 / h;
-  c->accel[0][OLD] = 0.5 / h;
-  memcpy(c->end, c->velocity[0], sizeof c->end);
-  c->history[0][PSI] = 1;
-  c->history[1][V] = 1;
-}
-
-static const djMethod twoStep = {.name = "two_step",
-                                 .kind = DJ_LDU,
-                                 .nstage = 1,
-                                 .mass = true,
-                                 .nhistory = 2,
-                                 .starter = &dj_bdf1,
-                                 .coefficients = bdf2,
-                                 .begin = dj_beginInverse,
-                                 .evaluate = dj_evaluateInverse,
-                                 .linearize = dj_linearizeInverse,
-                                 .params = dj_inverseStageParams};
-
-// Two stages: SDIRK2 (DiffHand eq. 6-9), alpha = 1 - 1/sqrt 2. The first is bdf1 over alpha h, with
-// v_a and a_a; then v+ = (psi - (1-alpha) h v_a)/(alpha h), a+ = (v+ - v - (1-alpha) h a_a)/(alpha
-// h).
-static void stages(djCoefficients* c, double h) {
-  enum { V = DJ_SOURCE_VELOCITY, A = DJ_SOURCE_STAGE, B };
-  double alpha = 1 - sqrt(0.5), t = alpha * h, rest = (1 - alpha) * h;
-  c->velocity[0][A] = 1 / t;
-  c->accel[0][A] = 1 / (t * t);
-  c->accel[0][V] = -1 / t;
-  c->velocity[1][B] = 1 / t;
-  c->velocity[1][A] = -rest / (t * t);
-  for (int k = 0; k < DJ_NSOURCE; k++) {
-    c->accel[1][k] = (c->velocity[1][k] - rest * c->accel[0][k]) / t;
-  }
-  c->accel[1][V] -= 1 / t;
-  memcpy(c->end, c->velocity[1], sizeof c->end);
-}
-
-static const djMethod twoStages = {.name = "two_stages",
-                                   .kind = DJ_LDU,
-                                   .nstage = 2,
-                                   .mass = true,
-                                   .coefficients = stages,
-                                   .begin = dj_beginInverse,
-                                   .evaluate = dj_evaluateInverse,
-                                   .linearize = dj_linearizeInverse,
-                                   .params = dj_inverseStageParams};
-
-// The table that the tests link in place of the library's.
-const djMethod* dj_method(djIntegrator integrator) {
-  if (integrator == DJ_BDF1) return &twoStep;
-  if (integrator == DJ_MIDPOINT) return &twoStages;
-  return integrator == DJ_POSITION ? &dj_position : integrator == DJ_VARIATIONAL ? &dj_variational
-                                                                                 : NULL;
-}
+#include <dijoco/csv.h>
 
 static djIntegrator of(void** state) { return *(const djIntegrator*)*state; }
 
@@ -127,6 +67,43 @@ static void testDropped(void** state) {
   dj_deleteModel(m);
 }
 
+// The numbers of the state have names, and are the columns of a trajectory.
+static void testNames(void** state) {
+  static const char* const name[] = {"time",        "qpos[0]",    "qvel[0]",
+                                     "has_history", "history[0]", "history[1]"};
+  Scene* s = newScene(1);
+  addBody(s, 0, DJ_SLIDE, 0, 0, 0, 1, 0.2);
+  djModel* m = sceneModel(s);
+  djData* d = djt_openMethod(m, of(state), 0.01);
+  char text[32];
+  assert_int_equal(dj_stateSize(m), 6);
+  for (int i = 0; i < 6; i++) assert_string_equal(dj_stateName(text, m, i), name[i]);
+  assert_string_equal(dj_stateName(text, m, 6), "");
+  d->qvel[0] = 0.5;
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  double row[6], read[6];
+  assert_int_equal(dj_getState(row, m, d), DJ_OK);
+  assert_true(row[3] == 1 && row[4] == d->qpos[0] && row[5] == 0.5);
+  const char* path = "two_step.csv";
+  djCsv* csv;
+  assert_int_equal(dj_openStateCsv(&csv, m, path, NULL), DJ_OK);
+  dj_writeStateCsv(csv, m, row);
+  assert_int_equal(dj_closeCsv(csv, NULL), DJ_OK);
+  FILE* file = fopen(path, "rb");
+  assert_non_null(file);
+  char line[200];
+  assert_non_null(fgets(line, sizeof line, file));
+  assert_string_equal(line, "time,qpos[0],qvel[0],has_history,history[0],history[1]\n");
+  assert_non_null(fgets(line, sizeof line, file));
+  assert_int_equal(dj_parseNumbers(read, 6, line, NULL), DJ_OK);
+  assert_memory_equal(read, row, sizeof row);
+  fclose(file);
+  remove(path);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+  freeScene(s);
+}
+
 int main(void) {
   static djIntegrator step = DJ_BDF1, stage = DJ_MIDPOINT;
   const struct CMUnitTest tests[] = {
@@ -136,6 +113,7 @@ int main(void) {
       {"restores two_step", testRestores, NULL, NULL, &step},
       {"order two_step", testOrder, NULL, NULL, &step},
       {"dropped two_step", testDropped, NULL, NULL, &step},
+      {"names two_step", testNames, NULL, NULL, &step},
       {"robots two_stages", testRobots, NULL, NULL, &stage},
       {"contact two_stages", testContact, NULL, NULL, &stage},
       {"params two_stages", testParams, NULL, NULL, &stage},

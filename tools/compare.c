@@ -57,8 +57,8 @@ static void write_rows(Comparison* c, long k) {
 // All steps, both engines side by side; ends where one of them cannot go on.
 static int run(Comparison* c) {
   const Inputs* in = &c->inputs;
-  states_header(c->file[DIJOCO_CSV], c->scene->model);
-  states_header(c->file[MUJOCO_CSV], c->scene->model);
+  states_header(c->file[DIJOCO_CSV], &c->engine[0]);
+  states_header(c->file[MUJOCO_CSV], &c->engine[1]);
   dj_printFile(c->file[CONTACTS_CSV], "time,engine,body1,body2,fx,fy,fz\n");
   record_open(&c->record, c->scene->model, in->steps);
   write_rows(c, 0);

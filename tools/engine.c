@@ -72,6 +72,7 @@ bool engine_openDijoco(Engine* e, const Scene* s, const Inputs* in) {
   e->model = m;
   e->name = "dijoco";
   e->data = d;
+  e->own = d;
   e->step_one = step_dijoco;
   e->measure = measure_dijoco;
   e->settings = settings_dijoco;
@@ -101,7 +102,10 @@ bool engine_open(Engine* e, bool mujoco, const Scene* s, const Inputs* in) {
   *e = (Engine){.model = s->model};
   bool good = mujoco ? engine_openMujoco(e, s, in) : engine_openDijoco(e, s, in);
   if (!good) return false;
-  e->ctrl = tool_alloc((size_t)s->model->nu, sizeof(double));
+  const djModel* m = e->model;
+  e->nstate = e->own ? dj_stateSize(m) : 1 + m->nq + m->nv + m->na;
+  e->ctrl = tool_alloc((size_t)m->nu, sizeof(double));
+  e->state = tool_alloc((size_t)e->nstate, sizeof(double));
   e->tally.energy_first = e->tally.energy_last = e->energy;
   e->tally.time = e->time;
   if (!engine_measureSpin(e)) {
@@ -125,6 +129,19 @@ bool engine_step(Engine* e, const Inputs* in, long k) {
   e->tally.steps++;
   e->tally.time = e->time;
   return true;
+}
+
+const double* engine_state(Engine* e) {
+  const djModel* m = e->model;
+  if (e->own) {
+    dj_getState(e->state, m, e->own);
+    return e->state;
+  }
+  e->state[0] = e->time;
+  copy(e->state + 1, e->qpos, m->nq);
+  copy(e->state + 1 + m->nq, e->qvel, m->nv);
+  copy(e->state + 1 + m->nq + m->nv, e->act, m->na);
+  return e->state;
 }
 
 bool engine_measure(Engine* e) {
@@ -152,6 +169,7 @@ bool engine_measureSpin(Engine* e) {
 void engine_close(Engine* e) {
   if (e->close) e->close(e);
   free(e->ctrl);
+  free(e->state);
   *e = (Engine){0};
 }
 

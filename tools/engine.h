@@ -25,6 +25,8 @@ struct Engine {
   // the present state and the results of the last step
   double time;
   const double *qpos, *qvel, *act;
+  int nstate;                          // numbers of the state: dj_getState's, in stock MuJoCo
+                                       //   without a history
   const double *xpos, *xquat;          // (nbody x 3), (nbody x 4)
   double energy;                       // kinetic, springs and the scene's whole gravity, J: of
                                        //   the last engine_measure
@@ -39,13 +41,16 @@ struct Engine {
   bool (*measure)(Engine* e);
   void (*settings)(const Engine* e, Json* out, const Scene* s, const Options* o);
   void (*close)(Engine* e);
-  double* ctrl;
+  const djData* own;         // our engine's data, else NULL
+  double *ctrl, *state;
 };
 
 // Make an engine for the scene and put it at the start. False: e->error says why.
 bool engine_open(Engine* e, bool mujoco, const Scene* s, const Inputs* in);
 // Step k. False: e->error says why; the state is that before the step.
 bool engine_step(Engine* e, const Inputs* in, long k);
+// The present state (nstate).
+const double* engine_state(Engine* e);
 // The energy of the present state.
 bool engine_measure(Engine* e);
 // The angular momentum of the present state, kept as that of the end.

@@ -36,7 +36,7 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
 // All steps. False: a step was impossible.
 static bool run(Engine* e, const Inputs* in, const Options* o, djFile* file) {
   if (file) {
-    states_header(file, e->model);
+    states_header(file, e);
     states_row(file, e);
   }
   bool good = true;

@@ -1,26 +1,16 @@
 #include "states.h"
 
-static void names(djFile* file, const char* name, int n) {
-  for (int i = 0; i < n; i++) dj_printFile(file, ",%s[%d]", name, i);
-}
-
-static void numbers(djFile* file, const double* value, int n) {
-  for (int i = 0; i < n; i++) dj_printFile(file, ",%.17g", value[i]);
-}
-
-void states_header(djFile* file, const djModel* m) {
-  dj_printFile(file, "time");
-  names(file, "qpos", m->nq);
-  names(file, "qvel", m->nv);
-  names(file, "act", m->na);
+void states_header(djFile* file, const Engine* e) {
+  char name[32];
+  for (int i = 0; i < e->nstate; i++) {
+    dj_printFile(file, "%s%s", i > 0 ? "," : "", dj_stateName(name, e->model, i));
+  }
   dj_printFile(file, "\n");
 }
 
-void states_row(djFile* file, const Engine* e) {
-  dj_printFile(file, "%.17g", e->time);
-  numbers(file, e->qpos, e->model->nq);
-  numbers(file, e->qvel, e->model->nv);
-  numbers(file, e->act, e->model->na);
+void states_row(djFile* file, Engine* e) {
+  const double* state = engine_state(e);
+  for (int i = 0; i < e->nstate; i++) dj_printFile(file, "%s%.17g", i > 0 ? "," : "", state[i]);
   dj_printFile(file, "\n");
 }
 

@@ -1,4 +1,4 @@
-// Trajectories as CSV: time, qpos, qvel, act.
+// Trajectories as CSV: the numbers of the state, with their names (dj_stateName).
 
 #ifndef DJ_TOOLS_STATES_H_
 #define DJ_TOOLS_STATES_H_
@@ -7,8 +7,8 @@
 
 #include <dijoco/file.h>
 
-void states_header(djFile* file, const djModel* model);
-void states_row(djFile* file, const Engine* e);
+void states_header(djFile* file, const Engine* e);
+void states_row(djFile* file, Engine* e);
 
 // Whether step k of n is written: the start and every `every`-th.
 bool states_due(const Options* o, long k);

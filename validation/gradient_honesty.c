@@ -176,7 +176,7 @@ static double lastState(void* user, const djModel* m, int h, const double* qpos,
                         double* dstate, double* dctrl) {
   const Case* c = user;
   (void)act, (void)ctrl, (void)dctrl;
-  if (dstate) dstate[h * (2 * m->nv + m->na) + (c->velocity ? m->nv : 0) + c->out_dof] += 1;
+  if (dstate) dstate[h * dj_tangentSize(m) + (c->velocity ? m->nv : 0) + c->out_dof] += 1;
   return c->velocity ? qvel[h * m->nv + c->out_dof] : qpos[h * m->nq + c->out_qpos];
 }
 

@@ -46,7 +46,7 @@ def plain_calls(model, state, steps):
     d = data._address
     copies = [(getattr(data, name).ctypes.data, value.ctypes.data, value.nbytes)
               for name, value in state.items()]
-    lam = np.ones(2 * model.nv + model.na)
+    lam = np.ones(model.tangent_size)
     dx, du = np.zeros_like(lam), np.zeros(model.nu)
     lam_at, dx_at, du_at = (x.ctypes.data for x in (lam, dx, du))
 
@@ -67,7 +67,7 @@ def plain_calls(model, state, steps):
     qpos, qvel, act = (state[name].ctypes.data for name in ("qpos", "qvel", "act"))
     run, free = (CRollout(horizon=steps, qpos0=qpos, qvel0=qvel, act0=act, ctrl=ctrl.ctypes.data,
                           loss_only=loss_only) for loss_only in (False, True))
-    dstate, grad = np.ones((steps + 1, 2 * model.nv + model.na)), np.zeros_like(ctrl)
+    dstate, grad = np.ones((steps + 1, model.tangent_size)), np.zeros_like(ctrl)
     result = CRolloutResult(grad_ctrl=grad.ctypes.data)
 
     def rollout():
@@ -85,7 +85,7 @@ def plain_calls(model, state, steps):
 def package_calls(model, state, steps):
     """The same by Data and rollout."""
     data = dijoco.Data(model)
-    lam, ctrl = np.ones(2 * model.nv + model.na), np.tile(state["ctrl"], (steps, 1))
+    lam, ctrl = np.ones(model.tangent_size), np.tile(state["ctrl"], (steps, 1))
     begin = [state[name] for name in ("qpos", "qvel", "act")]
     gq, gv, ga = (np.ones((steps + 1, n)) for n in (model.nv, model.nv, model.na))
 

@@ -1,4 +1,4 @@
-"""Differentiable articulated rigid-body dynamics with contact.
+"""Differentiable joint dynamics with contact.
 
     import dijoco
 

@@ -89,7 +89,7 @@ class Sizes(Coordinates):
                 quaternions.append((int(q) + skip, int(v) + skip))
         super().__init__(model.nq, model.nv, quaternions)
         self.na, self.nu = model.na, model.nu
-        self.nx = 2 * self.nv + self.na
+        self.nx = model.tangent_size
         self.free = []  # to pop and to append are atomic
 
 
@@ -179,10 +179,12 @@ def _take(free):
 
 def step_vjp(model, start, end, A, B, qpos, qvel, act):
     """Cotangents on qpos, qvel, act, ctrl before a step from those on qpos (B, nq), qvel (B, nv),
-    act (B, na) after it. start, end (B, nq): qpos before and after."""
+    act (B, na) after it. start, end (B, nq): qpos before and after. The step begins without a
+    history of the integrator, and what it leaves of one is dropped."""
     n = sizes(model)
     lam = np.concatenate([n.to_tangent(end, qpos), qvel, act], -1)[:, None]
-    dx, du = (lam @ A)[:, 0], (lam @ B)[:, 0]
+    size = lam.shape[-1]  # of nx
+    dx, du = (lam @ A[:, :size, :size])[:, 0], (lam @ B[:, :size])[:, 0]
     return n.from_tangent(start, dx[:, :n.nv]), dx[:, n.nv:2 * n.nv], dx[:, 2 * n.nv:], du
 
 

@@ -108,6 +108,7 @@ CORE = {
     "dj_resetData": (c_int, [P, P]),
     "dj_resetKey": (c_int, [P, P, c_int]),
     "dj_stateSize": (c_int, [P]),
+    "dj_tangentSize": (c_int, [P]),
     "dj_getState": (c_int, [P, P, P]),
     "dj_setState": (c_int, [P, P, P]),
     "dj_dataArray": (c_int, [POINTER(CArray), P, P, c_char_p]),

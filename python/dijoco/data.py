@@ -59,7 +59,7 @@ class Data:
         self._model, self._handle, self._address = model, handle, handle.address
         self._views, self._lock = {}, threading.Lock()
         self.status = 0
-        self._nx = 2 * model.nv + model.na
+        self._nx = model.tangent_size
 
     @classmethod
     def _of(cls, model, handle):
@@ -241,8 +241,9 @@ class Data:
         return A, B
 
     def transition(self):
-        """Derivatives of the step that would start here; nothing is advanced. With nx = 2 nv + na:
-        A (nx, nx) by (q, v, act), B (nx, nu) by ctrl, as mujoco.mjd_transitionFD has them."""
+        """Derivatives of the step that would start here; nothing is advanced. With nx =
+        `Model.tangent_size` = 2 nv + na: A (nx, nx) by (q, v, act), B (nx, nu) by ctrl, as
+        mujoco.mjd_transitionFD has them. An integrator's history follows act."""
         return self._matrices(core.djd_transition)
 
     def last_transition(self):

@@ -62,7 +62,7 @@ def _step(fixed, qpos, qvel, act, ctrl):
 
 def _step_forward(fixed, qpos, qvel, act, ctrl):
     model, data = fixed
-    count, nx = len(qpos), 2 * model.nv + model.na
+    count, nx = len(qpos), model.tangent_size
 
     def call(*start):
         made = _autodiff.Step(model, data, *start, True)

@@ -280,6 +280,11 @@ class Model:
         self._option.update(values)
 
     @property
+    def tangent_size(self):
+        """Entries of a tangent state: 2 nv + na, and of an integrator's history."""
+        return core.dj_tangentSize(self._address)
+
+    @property
     def settings(self):
         """Contact settings in force, as a dict: those of `dijoco.settings()` that a rule may choose
         and their length_scale; range (m), weight (N), radius (m), gravity (m/s^2)."""

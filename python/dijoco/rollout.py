@@ -94,7 +94,7 @@ class Rollout:
         m, T = self._model, self._run.horizon
         if self._run.loss_only:
             raise ValueError("the run was made with gradient=False")
-        dstate = np.zeros((T + 1, 2 * m.nv + m.na))
+        dstate = np.zeros((T + 1, m.tangent_size))
         for value, at, size, name in ((qpos, 0, m.nv, "qpos"), (qvel, m.nv, m.nv, "qvel"),
                                       (act, 2 * m.nv, m.na, "act")):
             if value is not None:

@@ -25,7 +25,7 @@ static void step(const djModel* m) {
   djError err;
   if (dj_makeData(&d, m, &err) < 0) return;
   for (int k = 0; k < 3; k++) dj_step(m, d);
-  size_t nx = 2 * (size_t)m->nv + (size_t)m->na;
+  size_t nx = (size_t)dj_tangentSize(m);
   double* A = malloc((nx * nx + 1) * sizeof *A);
   FUZZ_CHECK(A);
   djd_lastTransition(m, d, A, NULL);

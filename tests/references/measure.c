@@ -80,7 +80,7 @@ static void addState(refResult* out, const char* when, const djModel* m, djData*
 
 // Sums over the rows of A and B in each block of the next state, and over the columns.
 static void addTransition(refResult* out, const djModel* m, djData* d) {
-  int nv = m->nv, nx = 2 * nv + m->na, nu = m->nu;
+  int nv = m->nv, nx = dj_tangentSize(m), nu = m->nu;
   double* A = calloc((size_t)nx * (size_t)(nx + nu) + 1, sizeof *A);
   if (!A) ref_fail("out of memory");
   double* B = A + (size_t)nx * (size_t)nx;

@@ -158,7 +158,7 @@ static void adjointBySteps(double* out, Case* c, double factor) {
   const djModel* m = d->model;
   const djProblem* p = c->problem;
   const djRollout* whole = &d->rollout;
-  int nq = m->nq, nv = m->nv, na = m->na, nu = m->nu, nx = 2 * nv + na, h = whole->horizon;
+  int nq = m->nq, nv = m->nv, na = m->na, nu = m->nu, nx = dj_tangentSize(m), h = whole->horizon;
   int np = p->nparamtangent;
   double* memory = take((size_t)(2 * nx + np + np + h * nu), sizeof(double));
   double *given = memory, *lambda = memory + nx, *step = lambda + nx, *param = step + np;

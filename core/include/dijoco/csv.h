@@ -31,10 +31,10 @@ DJ_API djStatus dj_openCsv(djCsv** csv, const char* path, const char* header, dj
 DJ_API void dj_writeCsv(djCsv* csv, const char* texts, const double* value, int n);
 DJ_API djStatus dj_closeCsv(djCsv* csv, djError* err);
 
-// A trajectory: `time,qpos[0],...,qvel[0],...,act[0],...`.
+// A trajectory: a column for each number of the state (dj_getState), with its name: `time,qpos[0],
+// ...,qvel[0],...,act[0],...`, and the integrator's history where it has one.
 DJ_API djStatus dj_openStateCsv(djCsv** csv, const djModel* model, const char* path, djError* err);
-DJ_API void dj_writeStateCsv(djCsv* csv, const djModel* model, double time, const double* qpos,
-                             const double* qvel, const double* act);
+DJ_API void dj_writeStateCsv(djCsv* csv, const djModel* model, const double* state);
 
 // Shortest text of a number that reads back as the same bits; "inf", "-inf", "nan". Returns text.
 DJ_API const char* dj_formatNumber(char text[32], double value);

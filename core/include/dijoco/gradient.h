@@ -11,21 +11,22 @@ extern "C" {
 #endif
 
 // Linearise the step that starts at data's present state, inputs included; data is not advanced.
-// Shapes as mjd_transitionFD: with nx = 2 nv + na,
-//   A (nx x nx) = d(q+, v+, act+)/d(q, v, act),  B (nx x nu) = d(q+, v+, act+)/d(ctrl).
+// Shapes as mjd_transitionFD: with x = (q, v, act), nx = dj_tangentSize = 2 nv + na,
+//   A (nx x nx) = dx+/dx,  B (nx x nu) = dx+/d(ctrl).
+// Integrators with a history have it as the last part of x: nx = 2 nv + na + nhistory nv.
 // Either may be NULL. After dj_step returned, djd_lastTransition gives the same for the step just
 // taken, without solving it again.
 DJ_API djStatus djd_transition(const djModel* model, djData* data, double* A, double* B);
 DJ_API djStatus djd_lastTransition(const djModel* model, djData* data, double* A, double* B);
 
 // Derivatives of the contact forces of the step that dj_step has just taken, by q, v, act and ctrl
-// at its start: with n = 2 nv + na + nu, force (npair x 3 x n) those of data->pair[].force, moment
+// at its start: with n = nx + nu, force (npair x 3 x n) those of data->pair[].force, moment
 // (npair x 3 x n) those of torque + point x force, normal (npair x n) those of normal_force. Any
 // may be NULL.
 DJ_API djStatus djd_lastContact(const djModel* model, djData* data, double* force, double* moment,
                                 double* normal);
 
-// Parameter block of the step just taken: P (nx x np) = d(q+, v+, act+)/d(parameters), np the sum
+// Parameter block of the step just taken: P (nx x np) = dx+/d(parameters), np the sum
 // of their ntangent, columns in the order given. Costs about nv evaluations of a step, and memory
 // while it runs.
 DJ_API djStatus djd_lastParams(const djModel* model, djData* data, double* P, int nparam,
@@ -60,9 +61,9 @@ typedef struct djLossTerm {
   int step;               // DJ_WHEN_STEP: 1..horizon
 } djLossTerm;
 
-// A callback loss sees the whole trajectory: states (horizon+1 x nx layout qpos, qvel, act),
+// A callback loss sees the whole trajectory: qpos (horizon+1 x nq), qvel (x nv), act (x na),
 // controls (horizon x nu); it returns the loss and adds its derivatives by tangent states
-// (horizon+1 x (2nv+na)) and controls (horizon x nu).
+// (horizon+1 x nx, see djd_transition) and controls (horizon x nu).
 typedef double (*djLossCallback)(void* user, const djModel* model, int horizon,
                                  const double* qpos, const double* qvel, const double* act,
                                  const double* ctrl, double* dstate, double* dctrl);
@@ -127,7 +128,7 @@ DJ_API djStatus djd_tapeStates(double* qpos, double* qvel, double* act, const dj
                                const djTape* tape);
 
 // Derivatives of a loss that the caller has worked out from the trajectory: by tangent states,
-// dstate (horizon+1 x (2nv+na)), and by controls, dctrl (horizon x nu); NULL: zero. Backward passes
+// dstate (horizon+1 x nx), and by controls, dctrl (horizon x nu); NULL: zero. Backward passes
 // take them, as they take a callback's, until the next forward pass; so one forward pass serves any
 // number of cotangents. Errors as above.
 DJ_API djStatus djd_setCotangents(djTape* tape, const djModel* model, const double* dstate,

@@ -5,6 +5,7 @@
 #include "model/check.h"
 
 #include <dijoco/csv.h>
+#include <dijoco/data.h>
 #include <dijoco/file.h>
 #include <dijoco/io.h>
 
@@ -227,41 +228,21 @@ djStatus dj_closeCsv(djCsv* csv, djError* err) {
   return status;
 }
 
-static void addColumns(djText* t, const char* name, int n) {
-  for (int i = 0; i < n; i++) {
-    dj_addText(t, ",");
-    dj_addText(t, name);
-    dj_addText(t, "[");
-    dj_addInt(t, i);
-    dj_addText(t, "]");
-  }
-}
-
 djStatus dj_openStateCsv(djCsv** csv, const djModel* model, const char* path, djError* err) {
   if (!csv) return dj_fail(err, DJ_INVALID, "table: NULL");
   *csv = NULL;
   if (!model || !path) return dj_fail(err, DJ_INVALID, "model or path: NULL");
   djText header = {0};
-  dj_addText(&header, "time");
-  addColumns(&header, "qpos", model->nq);
-  addColumns(&header, "qvel", model->nv);
-  addColumns(&header, "act", model->na);
+  char name[32];
+  for (int i = 0; i < dj_stateSize(model); i++) {
+    if (i > 0) dj_addText(&header, ",");
+    dj_addText(&header, dj_stateName(name, model, i));
+  }
   djStatus status = header.failed ? dj_failMemory(err) : dj_openCsv(csv, path, header.data, err);
   dj_freeText(&header);
   return status;
 }
 
-void dj_writeStateCsv(djCsv* csv, const djModel* model, double time, const double* qpos,
-                      const double* qvel, const double* act) {
-  if (!csv || !model) return;
-  const double* parts[3] = {qpos, qvel, act};
-  const int size[3] = {model->nq, model->nv, model->na};
-  dj_addExact(&csv->line, time);
-  for (int k = 0; k < 3; k++) {
-    for (int i = 0; i < size[k] && parts[k]; i++) {
-      dj_addText(&csv->line, ",");
-      dj_addExact(&csv->line, parts[k][i]);
-    }
-  }
-  flushLine(csv);
+void dj_writeStateCsv(djCsv* csv, const djModel* model, const double* state) {
+  if (csv && model && state) dj_writeCsv(csv, NULL, state, dj_stateSize(model));
 }

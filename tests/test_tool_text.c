@@ -1,0 +1,125 @@
+// What the command writes with: buffers, JSON, tables, charts, hulls of pictures.
+
+#include "chart.h"
+#include "common/near.h"
+#include "help_table.h"
+#include "json_out.h"
+#include "picture_geom.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void testBuffer(void** state) {
+  (void)state;
+  Buffer b = {0};
+  buf_add(&b, "ab");
+  buf_addn(&b, "cdef", 2);
+  buf_addf(&b, "%d%s", 5, "x");
+  assert_string_equal(b.text, "abcd5x");
+  assert_int_equal(b.size, 6);
+  for (int i = 0; i < 2000; i++) buf_addf(&b, "%04d", i);
+  assert_int_equal(b.size, 8006);
+  assert_string_equal(b.text + 8002, "1999");
+  buf_free(&b);
+  double x;
+  assert_true(tool_number(&x, " 2.5e1 ") && x == 25);
+  assert_true(tool_number(&x, "-inf") && x == -INFINITY);
+  assert_false(tool_number(&x, "2.5x") || tool_number(&x, "") || tool_number(&x, "1 2"));
+}
+
+static void testJson(void** state) {
+  (void)state;
+  Buffer b = {0};
+  Json j;
+  const double v[4] = {1, 0.1, NAN, 4};
+  json_start(&j, &b);
+  json_object(&j, NULL);
+  json_number(&j, "x", -INFINITY);
+  json_text(&j, "t", "a\"\n");
+  json_list(&j, "l");
+  json_integer(&j, NULL, 3);
+  json_bool(&j, NULL, true);
+  json_null(&j, NULL);
+  json_end(&j);
+  json_matrix(&j, "m", 2, 2, v);
+  json_vector(&j, "v", 0, v);
+  json_end(&j);
+  char text[400], *to = text;
+  for (const char* c = b.text; *c; c++) {   // without white space
+    if (*c != ' ' && *c != '\n') *to++ = *c;
+  }
+  *to = 0;
+  assert_string_equal(text, "{\"x\":\"-inf\",\"t\":\"a\\\"\\n\",\"l\":[3,true,null],"
+                            "\"m\":[[1,0.10000000000000001],[\"nan\",4]],\"v\":[]}");
+  buf_free(&b);
+}
+
+static void testTable(void** state) {
+  (void)state;
+  HelpTable t = {.title = "Things", .ncolumn = 2, .column = {"name", "what it is"}};
+  help_add(&t, (const char*[HELP_COLUMNS]){"first", "one | two"});
+  help_add(&t, (const char*[HELP_COLUMNS]){"second", NULL});
+  Buffer text = {0}, page = {0}, json = {0};
+  help_text(&text, &t);
+  help_markdown(&page, &t);
+  help_json(&json, &t);
+  assert_string_equal(text.text, "first\n    one | two\nsecond\n    \n");
+  assert_non_null(strstr(page.text, "| name | what it is |\n|---|---|\n| `first` | one"));
+  assert_non_null(strstr(json.text, "\"one | two\""));
+  buf_free(&text);
+  buf_free(&page);
+  buf_free(&json);
+  help_free(&t);
+  assert_int_equal(t.nrow, 0);
+}
+
+// The hull of a square with points inside and on its border, counter-clockwise.
+static void testHull(void** state) {
+  (void)state;
+  Point2 p[] = {{0.5, 0.5}, {0, 0}, {1, 1}, {1, 0}, {0, 1}, {0.5, 0}, {0.2, 0.9}};
+  assert_int_equal(hull2(p, 7), 4);
+  double area = 0;
+  for (int i = 0; i < 4; i++) {
+    Point2 a = p[i], b = p[(i + 1) % 4];
+    area += (a.x * b.y - a.y * b.x) / 2;
+  }
+  djt_near(area, 1, 1e-15);
+  Camera c = {.right = {1, 0, 0}, .up = {0, 0, 1}, .forward = {0, 1, 0}, .center = {1, 2, 3},
+              .scale = 10, .width = 200, .height = 100};
+  Point2 at = project(&c, (const double[]){1, 7, 3}), right = project(&c, (const double[]){2, 2, 4});
+  djt_near(at.x, 100, 1e-12);
+  djt_near(at.y, 50, 1e-12);
+  djt_near(right.x, 110, 1e-12);
+  djt_near(right.y, 40, 1e-12);   // pictures count downwards
+}
+
+static void testChart(void** state) {
+  (void)state;
+  const double x[3] = {0, 1, 2}, y[3] = {1, NAN, 3};
+  Chart chart = {.ylabel = "height, m", .xlabel = "time, s", .label = "h", .width = 300,
+                 .height = 200, .n = 3, .x = x};
+  chart_add(&chart, y, "#123456", false);
+  chart_legend(&chart, "#123456", true, "%s %d", "line", 7);
+  assert_int_equal(chart.nseries, 1);
+  assert_string_equal(chart.legend[0].text, "line 7");
+  Buffer b = {0}, escaped = {0};
+  chart_draw(&b, &chart);
+  assert_int_equal(strncmp(b.text, "<svg", 4), 0);
+  assert_non_null(strstr(b.text, "height, m"));
+  assert_non_null(strstr(b.text, "#123456"));
+  assert_null(strstr(b.text, "nan"));
+  html_text(&escaped, "a<b>&\"");
+  assert_string_equal(escaped.text, "a&lt;b&gt;&amp;&quot;");
+  buf_free(&b);
+  buf_free(&escaped);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testBuffer), cmocka_unit_test(testJson), cmocka_unit_test(testTable),
+      cmocka_unit_test(testHull),   cmocka_unit_test(testChart),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
