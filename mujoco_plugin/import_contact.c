@@ -95,8 +95,8 @@ static djStatus addSetting(djmImport* imp, djSettingDef* list, const Field* f) {
   const djSetting* row = NULL;
   if (strncmp(f->name, kContact, strlen(kContact)) == 0 && last >= f->element) {
     size_t length = (size_t)(last - f->element);
-    for (int k = 0; dj_contactName((djContactModel)k)[0] && !s.model; k++) {
-      const char* name = dj_contactName((djContactModel)k);
+    const char* name = dj_contactName((djContactModel)0);
+    for (int k = 0; *name && !s.model; name = dj_contactName((djContactModel)++k)) {
       if (strlen(name) != length || strncmp(name, f->element, length) != 0) continue;
       s.model = name;
       row = findRow(last + 1, strlen(last + 1), k);
