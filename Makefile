@@ -8,6 +8,7 @@
 #   make validate   every claim of README at full length, one table; ONLY="drops plates": some
 #   make references store what the scenes of tests/references give; make references-check:
 #                   compare it with what other compilers make of them
+#   make abi        store the layout of the public structs, after SOVERSION was raised
 #   make lint       static analysis             make format     clang-format
 #   make mutation   breaks the code 300 times: how often do the tests notice?
 #   make tsan       threads, under a sanitizer  make valgrind   memory, of a part of the tests
@@ -26,7 +27,7 @@
 #                             binaries); kept until `make clean`
 #   DIJOCO_CLANG=clang-16     the clang of check, fuzz and lint
 .PHONY: all build debug coverage demo check mutation bench validate references references-check \
-        install docs lint format tsan valgrind fuzz clean distclean
+        abi install docs lint format tsan valgrind fuzz clean distclean
 .NOTPARALLEL:
 all: build
 
@@ -50,6 +51,8 @@ references:
 	@sh scripts/references.sh write
 references-check:
 	@sh scripts/references.sh check
+abi:
+	@python3 scripts/abi.py write
 install:
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" sh scripts/install.sh
 docs:

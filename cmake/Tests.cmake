@@ -4,6 +4,7 @@
 #                         command of their own, bin/tests/dijoco_kernels
 #   tests/*.sh, *.py      run by sh and python3
 #   tests/references      stored results of scenes: the test references, apart from all others
+#   tests/bench           times of what only the core sees, for scripts/bench.sh: no test
 #   validation/ctest.txt  validation programs: one line each, "name [arguments]"
 #   tests/fuzz/*.c        targets of libFuzzer; as tests, fuzz_* run the inputs of tests/fuzz/corpus
 #   tests/test_plugin_*.c loads libdijoco_plugin.so and MuJoCo at run time, linked to neither
@@ -225,6 +226,14 @@ function(dj_add_references_test)
   target_compile_definitions(references PRIVATE DIJOCO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_link_libraries(references PRIVATE dj_flags dijoco_static)
   dj_add_test(references "$<TARGET_FILE:references>")
+endfunction()
+
+function(dj_add_bench)
+  add_executable(bench_blocks tests/bench/blocks.c)
+  set_target_properties(bench_blocks PROPERTIES
+                        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
+  target_include_directories(bench_blocks PRIVATE core/src)
+  target_link_libraries(bench_blocks PRIVATE dj_flags dijoco_static)
 endfunction()
 
 function(dj_add_validation_tests)

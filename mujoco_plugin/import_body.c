@@ -3,7 +3,6 @@
 #include "import.h"
 
 #include <math.h>
-#include <string.h>
 
 djStatus djm_importBodies(djmImport* imp) {
   const mjModel* m = imp->m;

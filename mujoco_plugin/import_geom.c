@@ -2,8 +2,6 @@
 
 #include "import.h"
 
-#include <string.h>
-
 bool djm_shapeSupported(int type) {
   return type == mjGEOM_PLANE || type == mjGEOM_SPHERE || type == mjGEOM_CAPSULE ||
          type == mjGEOM_ELLIPSOID || type == mjGEOM_CYLINDER || type == mjGEOM_BOX ||

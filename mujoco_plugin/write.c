@@ -11,23 +11,8 @@
 
 #include <dijoco/file.h>
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool djm_writeFail(djmWrite* w, djStatus status, const char* format, ...) {
-  if (w->status != DJ_OK) return false;
-  va_list args;
-  va_start(args, format);
-  vsnprintf(w->err->text, sizeof w->err->text, format, args);
-  va_end(args);
-  for (char* c = w->err->text; *c; c++) {
-    if (*c == '\n' || *c == '\r') *c = ' ';
-  }
-  w->status = status;
-  return false;
-}
 
 // ------------------------------ saving ----------------------------------------------------------
 

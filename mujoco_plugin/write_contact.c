@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 void djm_pairName(char* name, size_t size, const djModel* m, int pair) {
   const char* own = m->names + m->name_pair[pair];

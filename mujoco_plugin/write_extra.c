@@ -10,28 +10,6 @@
 
 // ------------------------------ settings --------------------------------------------------------
 
-bool djm_setNumber(djmWrite* w, const char* name, double value) {
-  mjsElement* e = mjs_findElement(w->spec, mjOBJ_NUMERIC, name);
-  mjsNumeric* numeric = e ? mjs_asNumeric(e) : mjs_addNumeric(w->spec);
-  if (!numeric || (!e && mjs_setName(numeric->element, name) != 0)) {
-    return djm_writeFail(w, DJ_INVALID, "numeric/%s: cannot be added", name);
-  }
-  mjs_setDouble(numeric->data, &value, 1);
-  numeric->size = 1;
-  return true;
-}
-
-// Texts are read after numbers and so prevail.
-bool djm_setText(djmWrite* w, const char* name, const char* value) {
-  mjsElement* e = mjs_findElement(w->spec, mjOBJ_TEXT, name);
-  mjsText* text = e ? mjs_asText(e) : mjs_addText(w->spec);
-  if (!text || (!e && mjs_setName(text->element, name) != 0)) {
-    return djm_writeFail(w, DJ_INVALID, "text/%s: cannot be added", name);
-  }
-  mjs_setString(text->data, value);
-  return true;
-}
-
 static bool has(const djmWrite* w, const char* name) {
   return mjs_findElement(w->spec, mjOBJ_NUMERIC, name) ||
          mjs_findElement(w->spec, mjOBJ_TEXT, name);

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Timings of our code beside other libraries', in one run on one thread. Arguments: dijoco bench's.
+# Timings of our code beside other libraries', in one run on one thread. Arguments: dijoco bench's;
+# without any, blocks by hand and by BLAS come first.
 # --against COMMIT: this tree beside that commit, taking turns (scripts/bench_against.py).
 # IPC's barrier on the same hull pairs: scripts/bench_ipc.py.
 set -eu
@@ -12,4 +13,5 @@ export DIJOCO_GYMNASIUM="$PWD/build/deps/gymnasium" OPENBLAS_NUM_THREADS=1
 case " $* " in
   *" --against "*) exec python3 scripts/bench_against.py "$@" ;;
 esac
+[ $# -gt 0 ] || build/bin/tests/bench_blocks
 exec build/bin/dijoco bench "$@"

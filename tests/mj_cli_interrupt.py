@@ -32,7 +32,7 @@ class Verb(interrupt.Case):
         pairs = self.write("pairs.json", "earlier")
         before = self.contents()
         t = interrupt.Terminal("bench", "--filter", "stack", "--json", "--pairs", pairs)
-        t.wait_for(r"left; [2-4] of 5: stack")
+        t.wait_for(r"[2-4] of 5: stack")
         t.run.send_signal(signal.SIGTERM)
         code, out = t.finish()
         self.assertEqual(t.screen(), "")

@@ -11,6 +11,7 @@
 
 #ifdef DJ_HAVE_MUJOCO
 
+#include "clock.h"
 #include "engine.h"
 #include "inputs.h"
 
@@ -101,11 +102,11 @@ static void pass_steps(Robot* r, bool cold, bool count) {
     if (cold) mju_zero(r->d->qacc_warmstart, (int)r->m->nv);
     set_ours(r, k);
     set_peer(r, k);
-    double t0 = engine_clock();
+    double t0 = tool_clock();
     djStatus status = dj_step(r->model, r->data);
-    double t1 = engine_clock();
+    double t1 = tool_clock();
     mj_step(r->m, r->d);
-    double t2 = engine_clock();
+    double t2 = tool_clock();
     bool recovers = cold ? r->data->stats.recovering_steps > 0
                          : r->data->stats.recovering_steps > recovering;
     recovering = r->data->stats.recovering_steps;
@@ -127,11 +128,11 @@ static void pass_run(Robot* r) {
     set_ctrl(r->d->ctrl, r->m, k);
     set_ctrl(r->data->ctrl, r->m, k);
     long recovering = r->data->stats.recovering_steps;
-    double t0 = engine_clock();
+    double t0 = tool_clock();
     djStatus status = dj_step(r->model, r->data);
-    double t1 = engine_clock();
+    double t1 = tool_clock();
     mj_step(r->m, r->d);
-    double t2 = engine_clock();
+    double t2 = tool_clock();
     times_add(&r->step, t1 - t0);
     times_add(&r->peer_step, t2 - t1);
     times_add(&r->iterations, 1e-6 * r->data->stats.iterations);
@@ -147,14 +148,14 @@ static void pass_derivatives(Robot* r) {
   for (int k = 0; k < STEPS; k++) {
     set_ours(r, k);
     set_peer(r, k);
-    double t0 = engine_clock();
+    double t0 = tool_clock();
     djStatus status = dj_step(r->model, r->data);
-    double t1 = engine_clock();
+    double t1 = tool_clock();
     if (timed(k)) {
       djStatus linear = status < 0 ? status : djd_lastTransition(r->model, r->data, r->A, r->B);
-      double t2 = engine_clock();
+      double t2 = tool_clock();
       mjd_transitionFD(r->m, r->d, 1e-6, 0, r->peer_A, r->peer_B, NULL, NULL);
-      double t3 = engine_clock();
+      double t3 = tool_clock();
       if (linear == DJ_OK) {
         times_add(&r->transition, t2 - t1);
         times_add(&r->both, t2 - t0);

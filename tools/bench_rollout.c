@@ -9,13 +9,13 @@
 
 #ifdef DJ_HAVE_MUJOCO
 
+#include "clock.h"
 #include "engine.h"
 #include "inputs.h"
 
 #include <dijoco/dijoco.h>
 #include <dijoco/mujoco.h>
 
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,7 +222,7 @@ static double run_batch(Rollouts* r, int nthread, double* out, size_t size) {
   Share share[MAX_THREADS];
   djStatus worst = DJ_OK;
   int started = 0;
-  double t0 = engine_clock();
+  double t0 = tool_clock();
   for (; started < nthread; started++) {
     share[started] = (Share){r, &r->lane[started], started, nthread, out, size, DJ_OK};
     if (started > 0 && pthread_create(&thread[started], NULL, work, &share[started]) != 0) break;
@@ -230,7 +230,7 @@ static double run_batch(Rollouts* r, int nthread, double* out, size_t size) {
   work(&share[0]);
   for (int k = 1; k < started; k++) pthread_join(thread[k], NULL);
   for (int k = 0; k < started; k++) worst = share[k].worst < worst ? share[k].worst : worst;
-  double t1 = engine_clock();
+  double t1 = tool_clock();
   return started < nthread || worst < 0 ? -1 : t1 - t0;
 }
 

@@ -9,6 +9,7 @@
 
 #ifdef DJ_HAVE_MUJOCO
 
+#include "clock.h"
 #include "engine.h"
 
 #include <dijoco/dijoco.h>
@@ -44,11 +45,11 @@ static void run_stack(void* arg) {
     double scale = fmin(1, (double)(k + 1) / SETTLE);
     mju_scl3(s->m->opt.gravity, gravity, scale);
     s->data->gravity_scale = scale;
-    double t0 = engine_clock();
+    double t0 = tool_clock();
     djStatus status = dj_step(s->model, s->data);
-    double t1 = engine_clock();
+    double t1 = tool_clock();
     mj_step(s->m, s->d);
-    double t2 = engine_clock();
+    double t2 = tool_clock();
     if (k < SETTLE) continue;
     times_add(&s->ours, t1 - t0);
     times_add(&s->peer, t2 - t1);

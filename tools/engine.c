@@ -1,16 +1,10 @@
 #include "engine.h"
 
-#include <math.h>
+#include "clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-double engine_clock(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 // ---- our engine
 
@@ -45,9 +39,9 @@ static bool step_dijoco(Engine* e, const double* ctrl, double gravity) {
   djData* d = e->data;
   if (e->model->nu) memcpy(d->ctrl, ctrl, (size_t)e->model->nu * sizeof *ctrl);
   d->gravity_scale = gravity;
-  double before = engine_clock();
+  double before = tool_clock();
   djStatus status = dj_step(e->model, d);
-  e->tally.wall += engine_clock() - before;
+  e->tally.wall += tool_clock() - before;
   if (status < 0) {
     snprintf(e->error, sizeof e->error, "%s", dj_errorText(d));
     return false;

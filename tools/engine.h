@@ -59,7 +59,4 @@ bool engine_openMujoco(Engine* e, const Scene* s, const Inputs* in);
 // simulate's JSON object; key NULL at the top.
 void engine_write(Json* out, const char* key, const Engine* e, const Scene* s, const Options* o);
 
-// Seconds of a clock that never jumps.
-double engine_clock(void);
-
 #endif  // DJ_TOOLS_ENGINE_H_

@@ -1,5 +1,6 @@
 // Stock MuJoCo behind the interface of both engines.
 
+#include "clock.h"
 #include "engine.h"
 
 #include <math.h>
@@ -57,9 +58,9 @@ static bool step_mujoco(Engine* e, const double* ctrl, double gravity) {
   djStock* s = e->data;
   djError err = {""};
   s->gravity_scale = gravity;
-  double before = engine_clock();
+  double before = tool_clock();
   djStatus status = dj_stepStock(s, e->model->nu ? ctrl : NULL, &err);
-  e->tally.wall += engine_clock() - before;
+  e->tally.wall += tool_clock() - before;
   if (status < 0) {
     snprintf(e->error, sizeof e->error, "%s", err.text);
     return false;

@@ -1,12 +1,12 @@
 #include "grad_run.h"
 
+#include "clock.h"
 #include "engine.h"
 #include "progress.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // --set; masses follow as with the task's own set.
 static int apply_sets(GradRun* g) {
@@ -88,20 +88,20 @@ static int refuse(const GradRun* g) {
 
 int grad_compute(GradRun* g) {
   djDesign* d = g->design;
-  double start = engine_clock();
+  double start = tool_clock();
   d->rollout.watch = (djWatch){show_forward, g};
   djStatus status = djd_forwardDesign(&g->loss, d, d->x0, true);
-  g->forward = engine_clock() - start;
+  g->forward = tool_clock() - start;
   if (status < 0) return refuse(g);
   g->singular = status == DJ_SINGULAR;
-  start = engine_clock();
+  start = tool_clock();
   if (!g->singular) {
     d->rollout.watch = (djWatch){show_backward, g};
     status = djd_backwardDesign(g->gradient, d);
     if (status < 0) return refuse(g);
     g->singular = status == DJ_SINGULAR;
   }
-  g->backward = engine_clock() - start;
+  g->backward = tool_clock() - start;
   d->rollout.watch = (djWatch){0};
   progress_end();
   for (int k = 0; k < d->n && g->singular; k++) g->gradient[k] = NAN;

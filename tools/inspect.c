@@ -177,8 +177,8 @@ static void print_text(const Scene* s) {
   printf("actuators %d, keyframes %d\n", m->nu, m->nkey);
   printf("  total mass %.6g kg, timestep %.6g s\n", m->total_mass, m->opt.timestep);
   printf("  contact: %s\n", dj_contactName(m->opt.contact));
-  printf("  support %.4g, stiffness %.4g J, skin %.4g m, range %.4g m\n", c->support, c->stiffness,
-         c->skin, c->range);
+  printf("  support %.4g, barrier coefficient (stiffness) %.4g J, skin %.4g m, range %.4g m\n",
+         c->support, c->stiffness, c->skin, c->range);
   print_own(m);
   printf("  features: %s\n", state_name(s));
   print_report(s);

@@ -1,7 +1,6 @@
 #include "json_out.h"
 
 #include <math.h>
-#include <string.h>
 
 void json_addNumber(Buffer* out, double value) {
   if (isnan(value)) {

@@ -1,9 +1,9 @@
 #include "optimize_run.h"
 
+#include "clock.h"
 #include "interrupt.h"
 #include "progress.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +135,7 @@ static bool on_step(void* user, const djOptimizeStep* step) {
     r->row = tool_grow(r->row, (size_t)r->capacity, sizeof *r->row);
   }
   r->row[r->nrow++] = (HistoryRow){step->iteration, step->loss, step->step_norm,
-                                   engine_clock() - r->started};
+                                   tool_clock() - r->started};
   show_run(r);
   r->interrupted = interrupt_asked();
   return !r->interrupted;
@@ -162,9 +162,9 @@ static int minimise(OptimizeRun* r) {
                                .value = d->value, .objective = djd_designObjective, .user = d,
                                .callback = on_step, .callback_user = r};
   djError err = {""};
-  r->started = engine_clock();
+  r->started = tool_clock();
   djStatus done = dj_optimize(&r->result, r->x, &problem, &r->how, &err);
-  r->wall = engine_clock() - r->started;
+  r->wall = tool_clock() - r->started;
   if (done >= 0) return 0;
   if (*d->error.text) {   // why there is no loss
     snprintf(err.text, sizeof err.text, "%.500s", d->error.text);

@@ -3,6 +3,7 @@
 
 #include "progress.h"
 
+#include "clock.h"
 #include "engine.h"
 
 #include <errno.h>
@@ -120,7 +121,7 @@ static void* watch(void* unused) {
   for (;;) {
     nanosleep(&period, NULL);
     pthread_mutex_lock(&lock);
-    double now = engine_clock();
+    double now = tool_clock();
     if (work && now - started >= PATIENCE && !atomic_load(&stopped)) show_line(now);
     pthread_mutex_unlock(&lock);
   }
@@ -147,7 +148,7 @@ static bool is_watched(void) {
 
 void progress_show(const char* what, double done, double all, const char* format, ...) {
   if (!is_watched()) return;
-  double now = engine_clock();
+  double now = tool_clock();
   if (work == what && now - told < NEWS) return;
   told = now;
   pthread_mutex_lock(&lock);

@@ -5,7 +5,6 @@
 #include "states.h"
 #include "verbs.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

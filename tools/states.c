@@ -1,7 +1,5 @@
 #include "states.h"
 
-#include <stdio.h>
-
 static void names(djFile* file, const char* name, int n) {
   for (int i = 0; i < n; i++) dj_printFile(file, ",%s[%d]", name, i);
 }

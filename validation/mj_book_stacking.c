@@ -125,7 +125,7 @@ static void setDefaults(mjModel* m) {
   }
 }
 
-// DiJoCo with support and stiffness by its default rules; the scene's friction_eps stays.
+// DiJoCo with support and barrier coefficient by its default rules; the scene's friction_eps stays.
 static void showOurDefaults(const djvBoth* both, double seconds) {
   djModel* model;
   djData* data;
@@ -141,7 +141,7 @@ static void showOurDefaults(const djvBoth* both, double seconds) {
     if (dj_step(model, data) < 0) djv_fail("DiJoCo: %s", dj_errorText(data));
     most = djv_worst(most, drift(model, data->xpos));
   }
-  djv_title("DiJoCo at its default support (%.3g) and stiffness (%.3g J), no ramp",
+  djv_title("DiJoCo at its default support (%.3g) and barrier coefficient (%.3g J), no ramp",
             model->contact.support, model->contact.stiffness);
   if (most < 0.2) djv_note("stands %g s, drift %.3g mm", data->time, 1e3 * most);
   else djv_note("topples: %.3g s (edges sink too far)", data->time);
@@ -184,7 +184,7 @@ int main(int argc, char** argv) {
   both.model->opt.integrator = integrator;
   djv_title("Book stack, %d planks, %g s, step %g ms", NPLANK, seconds,
             1e3 * both.model->opt.timestep);
-  djv_note("s %.3g, stiffness %.3g J, skin %.3g mm, sqrt(friction_eps) %.3g m/s",
+  djv_note("s %.3g, barrier coefficient %.3g J, skin %.3g mm, sqrt(friction_eps) %.3g m/s",
            both.model->contact.support, both.model->contact.stiffness,
            1e3 * both.model->contact.skin, sqrt(both.model->contact.friction_eps));
   solveStatics(book, both.model);

@@ -3,7 +3,6 @@
 #include "import.h"
 
 #include <math.h>
-#include <string.h>
 
 // With our step's contact force F(r) and the answer G of MuJoCo's solver to it, r = G(F(r)) is
 // sought. A body m_a in our contact that carries m_b by a weld answers an error of r with

@@ -45,11 +45,15 @@ class CArray(ctypes.Structure):
                 ("stride", c_int)]
 
 
+class CWatch(ctypes.Structure):
+    _fields_ = [("progress", c_void_p), ("user", c_void_p)]
+
+
 class CRollout(ctypes.Structure):
     _fields_ = [("horizon", c_int), ("qpos0", c_void_p), ("qvel0", c_void_p), ("act0", c_void_p),
                 ("ctrl", c_void_p), ("nloss", c_int), ("loss", c_void_p), ("callback", c_void_p),
                 ("user", c_void_p), ("refinement_steps", c_int), ("loss_only", c_bool),
-                ("compiled", c_void_p), ("progress", c_void_p), ("progress_user", c_void_p)]
+                ("compiled", c_void_p), ("watch", CWatch)]
 
 
 class CRolloutResult(ctypes.Structure):
@@ -214,8 +218,12 @@ def _load_core():
     return library
 
 
+MIRRORS = {}  # of C's structs, by their names; python/tests/test_structs.py compares all with C's
+
+
 def check_structs(structs):
     """The library's structs are as large as those here."""
+    MIRRORS.update(structs)
     for name, struct in structs.items():
         if core.dj_sizeOf(name.encode()) != ctypes.sizeof(struct):
             raise ImportError("dijoco: %s is not of this package's version: %s differs"
@@ -223,8 +231,8 @@ def check_structs(structs):
 
 
 core = _load_core()
-check_structs({"djError": CError, "djParam": CParam, "djArray": CArray, "djRollout": CRollout,
-               "djRolloutResult": CRolloutResult})
+check_structs({"djError": CError, "djParam": CParam, "djArray": CArray, "djWatch": CWatch,
+               "djRollout": CRollout, "djRolloutResult": CRolloutResult})
 _plugin = None
 _plugin_lock = threading.RLock()
 

@@ -37,6 +37,9 @@ class _CReport(ctypes.Structure):
                 ("state", ctypes.c_int)]
 
 
+_lib.MIRRORS.update(djReportEntry=_CReportEntry, djReport=_CReport)
+
+
 def take_report(address):
     """A djReport as a list; deletes it."""
     if not address:

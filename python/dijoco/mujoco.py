@@ -29,6 +29,9 @@ class _CStepOption(ctypes.Structure):
     _fields_ = [("substeps", ctypes.c_int), ("sensors", ctypes.c_bool)]
 
 
+_lib.MIRRORS.update(djmStepOption=_CStepOption)
+
+
 class Context:
     """Our step in place of mj_step, on MuJoCo's own data.
 

@@ -31,7 +31,7 @@ class _CSetting(ctypes.Structure):
                 ("in_force_offset", c_size_t)]
 
 
-_lib.check_structs({"djSetting": _CSetting})
+_lib.check_structs({"djChoice": _CChoice, "djSetting": _CSetting})
 
 
 def _row(c):

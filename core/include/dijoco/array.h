@@ -22,9 +22,9 @@ typedef enum djArrayType {
 
 // Where a field is: rows x columns entries; a number is 1 x 1. Memory is that of the model or data.
 typedef struct djArray {
-  void* data;
-  djArrayType type;
-  int rows, columns;
+  void* data;              // of the type below
+  djArrayType type;        // of an entry
+  int rows, columns;       // 1 x 1: a number
   int stride;              // bytes from one row to the next
 } djArray;
 

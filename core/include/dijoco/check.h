@@ -15,18 +15,18 @@ typedef bool (*djdLossAlong)(void* user, double e, double* loss);
 
 // A directional derivative beside its differences.
 typedef struct djdCertificate {
-  double analytic;         // g.d as given
-  double difference;       // Richardson-extrapolated difference; 0 where analytic is 0 and rounding
-                           //   of the losses explains it
-  double difference_error; // its own error estimate
-  double step;             // about which it was taken: the smallest one that entered
-  double relative_error;   // |analytic - difference| / max(|analytic|, 1e-9 |loss|)
-  double uncertainty;      // relative error that the difference's own error explains: four times
+  double analytic;         // g.d as given, units of the loss
+  double difference;       // Richardson-extrapolated difference, units of the loss; 0 where
+                           //   analytic is 0 and rounding of the losses explains it
+  double difference_error; // its own error estimate, units of the loss
+  double step;             // 1; about which it was taken: the smallest one that entered
+  double relative_error;   // 1; |analytic - difference| / max(|analytic|, 1e-9 |loss|)
+  double uncertainty;      // 1; relative error that the difference's own error explains: four times
                            //   difference_error / max(|analytic|, 1e-9 |loss|)
   bool has_slope;          // false: the remainder at the largest step used for it is below
                            //   1e-10 max(|loss|, |analytic| step), or of third order wherever it
                            //   is above, so that nothing can be read
-  double slope;            // of log |L(e) - L - e g.d| over log e: 2 for a right gradient
+  double slope;            // 1; of log |L(e) - L - e g.d| over log e: 2 for a right gradient
   bool passed;             // relative_error <= 1e-6 + uncertainty, uncertainty <= 0.01 unless it
                            //   is 0 against 0, and slope in [1.9, 2.1] where there is one
   int evaluations;         // losses computed

@@ -14,41 +14,42 @@ extern "C" {
 // 0.02 r h/(r + h).
 typedef struct djcShape {
   int nvert;              // > 0: vertices; 0: a geom
-  const double* vert;     // (nvert x 3)
-  double radius;          // >= 0; vertex shapes
-  djGeomType geom;
-  double size[3];
-  double pos[3];          // of the geom
-  double quat[4];
-  double origin[3];       // point that twists refer to
+  const double* vert;     // (nvert x 3) m
+  double radius;          // m, >= 0; vertex shapes
+  djGeomType geom;        // type of a geom
+  double size[3];         // m; of a geom, as MuJoCo's
+  double pos[3];          // m; of a geom
+  double quat[4];         // unit quaternion; of a geom
+  double origin[3];       // m; point that twists refer to
 } djcShape;
 
-// Friction over one step of two shapes, given as they are at its start. Stiffness is 1.
+// Friction over one step of two shapes, given as they are at its start. The barrier
+// coefficient is 1 J.
 typedef struct djcFriction {
-  bool enabled;
-  double coefficient;     // of friction, mu
-  double dt;              // the step, s
-  double eps;             // square of the speed below which friction is viscous, m^2/s^2
-  djArms arms;
-  djCap cap;
+  bool enabled;           // false: the others are not read
+  double coefficient;     // of friction, mu: 1
+  double dt;              // s; the step
+  double eps;             // m^2/s^2; square of the speed below which friction is viscous
+  djArms arms;            // where it acts
+  djCap cap;              // its limit
   double motion_a[6];     // rotation vector (rad) and translation of the origin (m) over the step
-  double motion_b[6];     // likewise
+  double motion_b[6];     // likewise: rad, m
 } djcFriction;
 
 // A setting of a contact model by its name.
 typedef struct djcSetting {
-  const char* name;
-  double value;
+  const char* name;       // of a setting of the model
+  double value;           // in the setting's units; choices by their numbers
 } djcSetting;
 
 // Which contact model, and its parameters.
 typedef struct djcOption {
-  djContactModel model;
-  double support;         // 0 < s < 1; of the separating plane
-  double length_scale;    // metres; likewise
-  djcFriction friction;
-  int nsetting;           // other settings of the model; those that are not given are by its
-  const djcSetting* setting;   //   default rules, with a weight of 1 N
+  djContactModel model;        // one that there is
+  double support;              // 1, 0 < s < 1; of the separating plane
+  double length_scale;         // m; likewise
+  djcFriction friction;        // over one step
+  int nsetting;                // other settings of the model; those that are not given are by its
+  const djcSetting* setting;   // (nsetting) default rules, with a weight of 1 N
   double twist_a[6], twist_b[6];   // velocities (rad/s, m/s) about the origins, of models that
                                    //   use them
 } djcOption;
@@ -57,19 +58,20 @@ typedef struct djcOption {
 typedef struct djcResult {
   djStatus status;            // as returned
   char message[200];          // why it is not DJ_OK, else ""
-  double value;               // infinite when overlapping
+  double value;               // J at a barrier coefficient of 1 J; infinite when overlapping
   double gap;                 // m, negative when overlapping
   bool has_plane;             // false when value is 0 or infinite
-  double plane[4];            // n.x + o > 0 on b's side, metres, not normalised
+  double plane[4];            // n (1) and o (m): n.x + o > 0 on b's side, not normalised
   int iterations;             // of the search for the plane
-  double twist_gradient[12];  // a then b; (angular, linear) about the origins
-  double twist_hessian[144];  // row-major
-  double friction_value;      // its energy (SDRS eq. 8)
-  // minus the derivative by a twist of the moved body about its moved origin
-  double friction_wrench_a[6], friction_wrench_b[6];
+  double twist_gradient[12];  // a then b; (angular, linear) about the origins: N m, N
+  double twist_hessian[144];  // (12 x 12) of value: J by rad and m, twice
+  double friction_value;      // J; its energy (SDRS eq. 8)
+  double friction_wrench_a[6], friction_wrench_b[6];   // N m, N: minus the derivative by a twist of
+                              //   the moved body about its moved origin
   bool energy;                // value is an energy and twist_gradient its gradient; else value is
                               //   0, twist_gradient minus the wrenches, friction included
-  double twist_jac[144];      // derivative of twist_gradient by twist_a, then twist_b; row-major
+  double twist_jac[144];      // (12 x 12) derivative of twist_gradient by twist_a, then twist_b:
+                              //   N m, N by rad/s, m/s
 } djcResult;
 
 // Separating plane, s = 0.01, L = 1 m, no friction.
@@ -118,15 +120,15 @@ DJ_API djStatus djc_evalPair(double* value, double gradient[12], double hessian[
 // Derivatives are by twists (angular, linear) of a about its origin, then of b; row-major.
 typedef struct djcGap {
   double gap;                 // m, negative when overlapping
-  double normal[3];           // unit, from a to b
-  double point_a[3];          // witness points, world
-  double point_b[3];
-  double gap_twist[12];
-  double normal_twist[36];    // 3 x 12
-  double point_a_twist[36];   // 3 x 12
-  double point_b_twist[36];   // 3 x 12
-  double smoothing;           // in force
-  int iterations;
+  double normal[3];           // unit vector, from a to b
+  double point_a[3];          // m; witness point on a, world
+  double point_b[3];          // m; on b
+  double gap_twist[12];       // m/rad, 1
+  double normal_twist[36];    // (3 x 12) 1/rad, 1/m
+  double point_a_twist[36];   // (3 x 12) m/rad, 1
+  double point_b_twist[36];   // (3 x 12) likewise: m/rad, 1
+  double smoothing;           // m; in force
+  int iterations;             // of the search for the direction
 } djcGap;
 
 // DJ_NOT_CONVERGED: the direction is not the best that there is nearby. DJ_SINGULAR: normal and

@@ -16,72 +16,74 @@ extern "C" {
 
 // Statistics of the steps since the data was made or reset.
 typedef struct djStats {
-  long steps;
+  long steps;                  // all
   long newton_iterations;      // over all steps
-  long unconverged_steps;
+  long unconverged_steps;      // whose best iterate was kept
   long recovering_steps;       // steps with at least one pair in recovery
   long fallback_steps;         // of `variational`: taken by `position`, as it found no solution
   int iterations;              // of the last step
-  double residual;             // of the last step: sqrt(decrement^2 / m) / (g h)
-  double worst_residual;       // over all steps
-  double gap;                  // smallest distance between contact shapes after the last step, m
-  double smallest_gap;         // over all steps; infinite when no pair came near
-  double overlap;              // deepest overlap of true geoms after the last step, >= 0
-  double deepest_overlap;      // over all steps
+  double residual;             // 1; of the last step: sqrt(decrement^2 / m) / (g h)
+  double worst_residual;       // 1; over all steps
+  double gap;                  // m; smallest distance between contact shapes after the last step
+  double smallest_gap;         // m; over all steps; infinite when no pair came near
+  double overlap;              // m, >= 0; deepest overlap of true geoms after the last step
+  double deepest_overlap;      // m; over all steps
 } djStats;
 
 // Total contact force between two bodies: acts on body2, its opposite on body1; body1 < body2.
 typedef struct djContactForce {
-  int body1, body2;
+  int body1, body2;            // ids, body1 < body2
   double force[3];             // N, world axes
   double torque[3];            // N m, about body2's frame origin
 } djContactForce;
 
 // One geom pair near contact, after a step.
 typedef struct djContactPair {
-  int geom1, geom2;
-  double gap;                  // between contact shapes, m
-  double normal[3];            // unit, from geom1 to geom2
-  double point[3];             // on the separating plane, weighted by normal force
-  double force[3];             // on geom2: normal and friction, N
-  double torque[3];            // on geom2, about point, N m
+  int geom1, geom2;            // ids
+  double gap;                  // m; between contact shapes
+  double normal[3];            // unit vector, from geom1 to geom2
+  double point[3];             // m; on the separating plane, weighted by normal force
+  double force[3];             // N; on geom2: normal and friction
+  double torque[3];            // N m; on geom2, about point
   double normal_force;         // N
-  bool recovering;
+  bool recovering;             // from an overlap
 } djContactPair;
 
 // One simulation: state, inputs and results.
 typedef struct djData {
   double time;                 // s, in
   // state, in
-  double* qpos;                // (nq) quaternions need not be normalised
-  double* qvel;                // (nv)
-  double* act;                 // (na)
-  double* history;             // (nhistory x nv) what multi-step integrators keep of earlier steps.
+  double* qpos;                // (nq) m, rad, quaternions, which need not be normalised
+  double* qvel;                // (nv) m/s, rad/s
+  double* act;                 // (na) activations, in the units of the actuator's input
+  double* history;             // (nhistory x nv) what multi-step integrators keep of earlier steps,
+                               //   in the method's own units.
                                //   It belongs to qpos, qvel and the timestep: where these are
                                //   written by hand the next step begins without it
   // inputs, in
-  double* ctrl;                // (nu)
-  double* qfrc_applied;        // (nv)
-  double* xfrc_applied;        // (nbody x 6) force, torque about the centre of mass; world axes
-  double* mocap_pos;           // (nmocap x 3)
-  double* mocap_quat;          // (nmocap x 4)
-  double gravity_scale;        // factor on gravity, 1 by default
+  double* ctrl;                // (nu) controls, in the units of the actuator's input
+  double* qfrc_applied;        // (nv) N, N m
+  double* xfrc_applied;        // (nbody x 6) force (N), torque about the centre of mass (N m);
+                               //   world axes
+  double* mocap_pos;           // (nmocap x 3) m
+  double* mocap_quat;          // (nmocap x 4) unit quaternions
+  double gravity_scale;        // 1; factor on gravity, 1 by default
   // poses of the current state; set by dj_step and dj_forward
-  double* xpos;                // (nbody x 3) body frames
-  double* xquat;               // (nbody x 4)
-  double* xmat;                // (nbody x 9)
-  double* xipos;               // (nbody x 3) centres of mass
-  double* site_xpos;           // (nsite x 3)
-  double* geom_xpos;           // (ngeom x 3)
-  double* geom_xmat;           // (ngeom x 9)
-  double energy[2];            // potential (gravity, springs), kinetic, as MuJoCo's; set by
+  double* xpos;                // (nbody x 3) m; body frames
+  double* xquat;               // (nbody x 4) unit quaternions
+  double* xmat;                // (nbody x 9) rotations: 1
+  double* xipos;               // (nbody x 3) m; centres of mass
+  double* site_xpos;           // (nsite x 3) m
+  double* geom_xpos;           // (ngeom x 3) m
+  double* geom_xmat;           // (ngeom x 9) rotations: 1
+  double energy[2];            // J; potential (gravity, springs), kinetic, as MuJoCo's; set by
                                //   dj_forward alone
   // results of the last step
-  djStats stats;
+  djStats stats;               // and of all before
   int ncontact;                // body pairs with a contact force
-  djContactForce* contact;     // (at most maxcontact)
+  djContactForce* contact;     // (ncontact)
   int npair;                   // geom pairs near contact
-  djContactPair* pair;
+  djContactPair* pair;         // (npair)
   struct djWork* work;         // private
 } djData;
 

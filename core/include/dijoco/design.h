@@ -11,7 +11,7 @@
 #include <dijoco/array.h>
 #include <dijoco/check.h>
 #include <dijoco/optimize.h>
-#include <dijoco/task.h>
+#include <dijoco/problem.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,21 +22,21 @@ extern "C" {
 // that x is 0 there at the start and derivatives by it at w = 0 are the tangent ones.
 // All fields are to be read only, but for rollout.watch, which may be set at any time.
 typedef struct djDesign {
-  const djProblem* problem;
+  const djProblem* problem; // the task
   int n;                    // entries of x
   const int* adr;           // (nvariable + 1) where a variable's entries start in x
-  const double* x0;         // (n) the task's own values
-  const double* lower;      // (n) bounds
-  const double* upper;      // (n)
+  const double* x0;         // (n) the task's own values, in the units of what varies, as all of x
+  const double* lower;      // (n) bounds, units of x
+  const double* upper;      // (n) likewise, units of x
   const int* group;         // (n) 0: parameters of the model; 1: controls and start
   int nequal;               // equations equal x = value that hold at x0: the task's connections
-  const double* equal;      // (nequal x n)
-  const double* value;      // (nequal)
+  const double* equal;      // (nequal x n) m, by units of x
+  const double* value;      // (nequal) m
   // The present point, after any of the functions below:
-  double* x;                // (n)
+  double* x;                // (n) units of what varies
   djModel* model;           // copy of the model with its parameters
-  djData* data;
-  djTape* tape;
+  djData* data;             // what runs
+  djTape* tape;             // of the last run
   djRollout rollout;        // its start and controls; refinement_steps are on
   djRolloutResult result;   // of the last evaluation, all arrays present; param: problem->param
   djError error;            // of the last failure

@@ -16,6 +16,7 @@
 #include <dijoco/io.h>
 #include <dijoco/model.h>
 #include <dijoco/optimize.h>
+#include <dijoco/problem.h>
 #include <dijoco/setting.h>
 #include <dijoco/task.h>
 #include <dijoco/types.h>

@@ -21,7 +21,7 @@ typedef enum djHolds {
 // A key of an object that has a type.
 typedef struct djKey {
   const char* name;        // NULL ends a list
-  djHolds holds;
+  djHolds holds;           // what its value is
   int size;                // of NUMBERS: how many; 0: any number of them
   djObject object;         // of ELEMENT: its kind
   bool required;           // of several ELEMENTs that follow one another one is

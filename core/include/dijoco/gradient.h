@@ -53,10 +53,10 @@ typedef struct djLossTerm {
   djObject object;        // position: body, site or geom; com: body
   int id;                 // element; joint for qpos, qvel; com: -1 for everything
   int id2;                // distance: the second body
-  double target[4];
-  double weight;
-  double tolerance;       // e: max(0, l - e^2) where > 0
-  djWhen when;
+  double target[4];       // of what is measured, in its units (m, m/s, rad, rad/s, unit quaternion)
+  double weight;          // units of the loss by those of the term
+  double tolerance;       // e, units of what is measured: max(0, l - e^2) where > 0
+  djWhen when;            // it counts at the end, always or after one step
   int step;               // DJ_WHEN_STEP: 1..horizon
 } djLossTerm;
 
@@ -71,11 +71,11 @@ typedef double (*djLossCallback)(void* user, const djModel* model, int horizon,
 // zeros; they may be arrays of the djData that runs, which then goes on from where it is.
 typedef struct djRollout {
   int horizon;                 // steps
-  const double* qpos0;         // (nq)
-  const double* qvel0;         // (nv)
-  const double* act0;          // (na)
-  const double* ctrl;          // (horizon x nu)
-  int nloss;
+  const double* qpos0;         // (nq) m, rad, quaternions
+  const double* qvel0;         // (nv) m/s, rad/s
+  const double* act0;          // (na) units of the actuators' inputs
+  const double* ctrl;          // (horizon x nu) units of the actuators' inputs
+  int nloss;                   // terms
   const djLossTerm* loss;      // (nloss)
   djLossCallback callback;     // or NULL
   void* user;                  // handed to the callback
@@ -88,19 +88,20 @@ typedef struct djRollout {
 
 // What a rollout returns. Arrays belong to the caller.
 typedef struct djRolloutResult {
-  double loss;                 // sum of the terms and of the callback's
-  double* term;                // (nloss) or NULL
-  double* grad_qpos0;          // (nv) tangent, or NULL
-  double* grad_qvel0;          // (nv) or NULL
-  double* grad_act0;           // (na) or NULL
-  double* grad_ctrl;           // (horizon x nu) or NULL
+  double loss;                 // sum of the terms and of the callback's, units of the loss
+  double* term;                // (nloss) units of the loss, or NULL
+  double* grad_qpos0;          // (nv) tangent, units of the loss by m, rad; or NULL
+  double* grad_qvel0;          // (nv) units of the loss by m/s, rad/s; or NULL
+  double* grad_act0;           // (na) units of the loss by those of act; or NULL
+  double* grad_ctrl;           // (horizon x nu) units of the loss by those of ctrl; or NULL
   int nparam;                  // gradients by parameters
-  const djParam* param;
-  double* grad_param;          // concatenated, each ntangent long, or NULL
-  int unconverged_steps;
-  double worst_residual;
-  double worst_condition;      // largest condition estimate of an unshifted dr/dq+
-  double forward_s, backward_s;  // filled by callers that have a clock; 0 here
+  const djParam* param;        // (nparam)
+  double* grad_param;          // (sum of their ntangent) concatenated, units of the loss by the
+                               //   parameters'; or NULL
+  int unconverged_steps;       // whose best iterate was kept
+  double worst_residual;       // 1; as djStats has it
+  double worst_condition;      // 1; largest condition estimate of an unshifted dr/dq+
+  double forward_s, backward_s;  // s; filled by callers that have a clock; 0 here
 } djRolloutResult;
 
 // A tape holds what the adjoint needs of every step. That follows from the contacts of a run: a

@@ -17,66 +17,70 @@ extern "C" {
 // Body 0 is the world. Bodies are listed parents first.
 typedef struct djBodyDef {
   const char* name;       // may be NULL or ""
-  int parent;
-  double pos[3];          // frame relative to the parent's
-  double quat[4];
-  double ipos[3];         // inertial frame relative to the body's
-  double iquat[4];
+  int parent;             // id of a body before it
+  double pos[3];          // m; frame relative to the parent's
+  double quat[4];         // unit quaternion, likewise
+  double ipos[3];         // m; inertial frame relative to the body's
+  double iquat[4];        // unit quaternion, likewise
   double mass;            // kg
-  double inertia[3];      // principal moments, kg m^2
-  double gravcomp;        // fraction of its weight that is compensated
+  double inertia[3];      // kg m^2; principal moments
+  double gravcomp;        // 1; fraction of its weight that is compensated
   bool mocap;             // pose comes from djData.mocap_*
 } djBodyDef;
 
 // Joints of one body are listed in the order in which they act; bodies in ascending order.
 typedef struct djJointDef {
-  const char* name;
-  int body;
-  djJointType type;
-  double pos[3];              // anchor, body frame
-  double axis[3];             // unit, body frame; slide and hinge
-  double qpos0[7];            // reference coordinates (1, 4 or 7 of them)
-  double springref[7];        // coordinates at which the spring is at rest. In both a zero
-                              //   quaternion means "not given": a ball's identity, a free
-                              //   body's pos and quat
-  double stiffness;           // a, with stiffnesspoly b, c: f = -(a x + b x^2 + c x^3);
-  double stiffnesspoly[2];    //   ball, free: radial law f = -(a + b|x| + c|x|^2) x
-  double damping;             // a, with dampingpoly b, c: f = -(a v + b v|v| + c v^3) per dof
-  double dampingpoly[2];
+  const char* name;           // may be NULL or ""
+  int body;                   // id
+  djJointType type;           // free, ball, slide, hinge
+  double pos[3];              // m; anchor, body frame
+  double axis[3];             // unit vector, body frame; slide and hinge
+  double qpos0[7];            // reference coordinates (1, 4 or 7 of them): m, rad, quaternion
+  double springref[7];        // coordinates at which the spring is at rest, in the same units. In
+                              //   both a zero quaternion means "not given": a ball's identity, a
+                              //   free body's pos and quat
+  double stiffness;           // a (N/m or N m/rad), with stiffnesspoly b, c:
+                              //   f = -(a x + b x^2 + c x^3);
+  double stiffnesspoly[2];    // a's units by m or rad, and by m^2 or rad^2; ball, free: radial law
+                              //   f = -(a + b|x| + c|x|^2) x
+  double damping;             // a (N s/m or N m s/rad), with dampingpoly b, c:
+                              //   f = -(a v + b v|v| + c v^3) per dof
+  double dampingpoly[2];      // a's units by m/s or rad/s, and by their square
   double armature;            // kg m^2 or kg, added to the inertia of each dof
   double frictionloss;        // N or N m, per dof
-  bool limited;
-  double range[2];            // slide, hinge: bounds of q; ball: range[1] bounds the angle
-  double margin;              // the limit acts from this distance on
+  bool limited;               // range is in force
+  double range[2];            // m or rad; slide, hinge: bounds of q; ball: range[1] bounds the
+                              //   angle
+  double margin;              // m or rad; the limit acts from this distance on
   double limit_stiffness;     // 1/s^2, times the dof's effective inertia at qpos0
   double limit_damping;       // 1/s, likewise; outside; never outweighs the spring on the way out
-  bool actfrclimited;
-  double actfrcrange[2];      // bounds of the total actuator force; slide, hinge
+  bool actfrclimited;         // actfrcrange is in force
+  double actfrcrange[2];      // N or N m; bounds of the total actuator force; slide, hinge
 } djJointDef;
 
 // Geoms are listed in the order of their bodies. Height fields may not collide.
 typedef struct djGeomDef {
-  const char* name;
-  int body;
-  djGeomType type;
-  double size[3];             // as MuJoCo's
-  double pos[3];              // body frame
-  double quat[4];
+  const char* name;           // may be NULL or ""
+  int body;                   // id
+  djGeomType type;            // of shape
+  double size[3];             // m; as MuJoCo's
+  double pos[3];              // m; body frame
+  double quat[4];             // unit quaternion; body frame
   int mesh;                   // index into meshes, or -1
-  int contype, conaffinity;
+  int contype, conaffinity;   // bits; as MuJoCo's
   int condim;                 // 1 means frictionless
-  int priority;
-  double friction[3];
-  double margin, gap;         // rest at distance margin - gap, summed over both geoms
+  int priority;               // as MuJoCo's
+  double friction[3];         // of sliding (1); torsional and rolling (m), which are not used
+  double margin, gap;         // m; rest at distance margin - gap, summed over both geoms
   const char* contact;        // name of its pairs' contact model, or "none"; NULL or "": the
                               //   default. See djSettingDef for which counts
 } djGeomDef;
 
 // A mesh collides as the convex hull of its vertices, unless its contact model sees its triangles.
 typedef struct djMeshDef {
-  const char* name;
-  int nvert;
-  const double* vert;         // (nvert x 3)
+  const char* name;           // may be NULL or ""
+  int nvert;                  // vertices
+  const double* vert;         // (nvert x 3) m
   int nface;                  // triangles of the convex hull, outward, vertex indices; 0: computed
   const int* face;            // (nface x 3)
   int ntri;                   // triangles of the mesh itself, vertex indices; 0: it has none
@@ -85,41 +89,42 @@ typedef struct djMeshDef {
 
 // A frame on a body, for losses and sensors.
 typedef struct djSiteDef {
-  const char* name;
-  int body;
-  double pos[3];
-  double quat[4];
+  const char* name;           // may be NULL or ""
+  int body;                   // id
+  double pos[3];              // m; body frame
+  double quat[4];             // unit quaternion; body frame
 } djSiteDef;
+
+// What a tendon's length is made of: a joint, site or pulley.
+typedef struct djWrapDef {
+  djWrap type;                // joints alone, or sites and pulleys
+  int id;                     // joint or site
+  double prm;                 // joint: coefficient (1 or m/rad); pulley: divisor (1)
+} djWrapDef;
 
 // A tendon's length is a function of the configuration, along which it pulls. Fixed: the sum of
 // coefficients times coordinates of slides and hinges. Spatial: the path through sites one after
 // the other; a pulley interrupts it and divides what follows, up to the next one.
-typedef struct djWrapDef {
-  djWrap type;                // joints alone, or sites and pulleys
-  int id;                     // joint or site
-  double prm;                 // joint: coefficient; pulley: divisor
-} djWrapDef;
-
 typedef struct djTendonDef {
-  const char* name;
-  int nwrap;
-  const djWrapDef* wrap;      // spatial: begins and ends with a site, pulleys between two sites
-                              //   each; or begins with a pulley
-  double springlength[2];     // the spring pulls outside of these, m; -1 -1: the length where
+  const char* name;           // may be NULL or ""
+  int nwrap;                  // what its length is made of
+  const djWrapDef* wrap;      // (nwrap) spatial: begins and ends with a site, pulleys between two
+                              //   sites each; or begins with a pulley
+  double springlength[2];     // m; the spring pulls outside of these; -1 -1: the length where
                               //   joints have their springref
-  double stiffness;           // a, with stiffnesspoly b, c: f = -(a x + b x^2 + c x^3)
-  double stiffnesspoly[2];
-  double damping;             // a, with dampingpoly b, c: f = -(a v + b v|v| + c v^3)
-  double dampingpoly[2];
+  double stiffness;           // a (N/m), with stiffnesspoly b, c: f = -(a x + b x^2 + c x^3)
+  double stiffnesspoly[2];    // N/m^2, N/m^3
+  double damping;             // a (N s/m), with dampingpoly b, c: f = -(a v + b v|v| + c v^3)
+  double dampingpoly[2];      // N s^2/m^2, N s^3/m^3
   double frictionloss;        // N
   double armature;            // kg
-  bool limited;
-  double range[2];            // of the length
-  double margin;              // the limit acts from this distance on
+  bool limited;               // range is in force
+  double range[2];            // m; of the length
+  double margin;              // m; the limit acts from this distance on
   double limit_stiffness;     // 1/s^2, times the tendon's effective inertia at qpos0
   double limit_damping;       // 1/s, likewise
-  bool actfrclimited;
-  double actfrcrange[2];      // bounds of the sum of its actuators' forces; holds 0
+  bool actfrclimited;         // actfrcrange is in force
+  double actfrcrange[2];      // N; bounds of the sum of its actuators' forces; holds 0
 } djTendonDef;
 
 // Force p = clamp(gain * (w or u) + bias), times gear, along what it is on, of which one is given:
@@ -130,34 +135,36 @@ typedef struct djTendonDef {
 //   site: a wrench in axes of the site (gear: force, torque); with refsite in that one's axes, and
 //     against its body, which reacts. Dofs that move both sites have no part in it.
 typedef struct djActuatorDef {
-  const char* name;
+  const char* name;           // may be NULL or ""
   int joint;                  // or -1, like the others
-  int tendon;
-  int site, refsite;
-  int cranksite, slidersite;
-  double cranklength;
+  int tendon;                 // id
+  int site, refsite;          // ids
+  int cranksite, slidersite;  // ids
+  double cranklength;         // m
   bool in_parent;             // ball, free: the torque's axes are the parent's
-  double gear[6];
-  djGain gain;
-  double gainprm[3];          // fixed: prm0; affine: prm0 + prm1 l + prm2 l'
-  djBias bias;
-  double biasprm[3];
-  djDyn dyn;
-  double tau;                 // filters' time constant
+  double gear[6];             // 1 (or m: p is a force and acts on a rotation)
+  djGain gain;                // how the force follows the input
+  double gainprm[3];          // N or N m, by the units of the input; fixed: prm0;
+                              //   affine: prm0 + prm1 l + prm2 l', l in m or rad
+  djBias bias;                // what is added to it
+  double biasprm[3];          // N or N m, by those of 1, l, l'
+  djDyn dyn;                  // of the activation
+  double tau;                 // s; filters' time constant
   bool actearly;              // the force uses the next activation
-  bool ctrllimited, forcelimited, actlimited;
-  double ctrlrange[2], forcerange[2], actrange[2];
-  double armature, damping;   // times gear[0]^2 on the joint's dofs, or along the tendon
-  double dampingpoly[2];
+  bool ctrllimited, forcelimited, actlimited;        // the ranges that are in force
+  double ctrlrange[2], forcerange[2], actrange[2];   // units of the input; N or N m; of the input
+  double armature, damping;   // kg or kg m^2, N s/m or N m s/rad: times gear[0]^2 on the joint's
+                              //   dofs, or along the tendon
+  double dampingpoly[2];      // damping's units by m/s or rad/s, and by their square
 } djActuatorDef;
 
 // Explicit pair: overrides filters and mixing.
 typedef struct djPairDef {
-  const char* name;
-  int geom1, geom2;
-  int condim;
-  double friction;
-  double margin, gap;
+  const char* name;           // may be NULL or ""
+  int geom1, geom2;           // ids
+  int condim;                 // 1 means frictionless
+  double friction;            // 1; of sliding
+  double margin, gap;         // m; as of geoms, not summed
   const char* contact;        // as of geoms
 } djPairDef;
 
@@ -169,24 +176,24 @@ typedef struct djSettingDef {
   const char* name;           // of the setting
   const char* model;          // of all pairs of this model; NULL or "": of a geom or pair
   int geom, pair;             // one of them; the other, or both where a model is given, -1
-  double value;               // choices ("friction_arms") by their numbers
+  double value;               // in the setting's units; choices ("friction_arms") by their numbers
 } djSettingDef;
 
 // Two bodies whose geoms do not collide.
 typedef struct djExcludeDef {
-  int body1, body2;
+  int body1, body2;           // ids
 } djExcludeDef;
 
 // A keyframe: a state with controls and mocap poses.
 typedef struct djKeyDef {
-  const char* name;
-  double time;
-  const double* qpos;         // (nq) NULL: the model's reference, zeros
-  const double* qvel;         // (nv)
-  const double* act;          // (na)
-  const double* ctrl;         // (nu)
-  const double* mocap_pos;    // (nmocap x 3)
-  const double* mocap_quat;   // (nmocap x 4)
+  const char* name;           // may be NULL or ""
+  double time;                // s
+  const double* qpos;         // (nq) m, rad, quaternions; NULL: the model's reference, zeros
+  const double* qvel;         // (nv) m/s, rad/s
+  const double* act;          // (na) units of the actuators' inputs
+  const double* ctrl;         // (nu) units of the actuators' inputs
+  const double* mocap_pos;    // (nmocap x 3) m
+  const double* mocap_quat;   // (nmocap x 4) unit quaternions
 } djKeyDef;
 
 // Everything that a model is made from. Arrays are the caller's and are copied. Numbers are finite
@@ -195,20 +202,20 @@ typedef struct djKeyDef {
 // are at least 1e-20. Beyond that their products would overflow: it is an error that names the
 // element.
 typedef struct djModelDef {
-  const char* name;
-  djOption option;
-  int nbody, njnt, ngeom, nmesh, nsite, ntendon, nu, npair, nexclude, nkey, nsetting;
-  const djBodyDef* body;
-  const djJointDef* joint;
-  const djGeomDef* geom;
-  const djMeshDef* mesh;
-  const djSiteDef* site;
-  const djTendonDef* tendon;
-  const djActuatorDef* actuator;
-  const djPairDef* pair;
-  const djExcludeDef* exclude;
-  const djKeyDef* key;
-  const djSettingDef* setting;
+  const char* name;           // of the model; may be NULL or ""
+  djOption option;            // of the scene
+  int nbody, njnt, ngeom, nmesh, nsite, ntendon, nu, npair, nexclude, nkey, nsetting;   // of these:
+  const djBodyDef* body;            // (nbody)
+  const djJointDef* joint;          // (njnt)
+  const djGeomDef* geom;            // (ngeom)
+  const djMeshDef* mesh;            // (nmesh)
+  const djSiteDef* site;            // (nsite)
+  const djTendonDef* tendon;        // (ntendon)
+  const djActuatorDef* actuator;    // (nu)
+  const djPairDef* pair;            // (npair)
+  const djExcludeDef* exclude;      // (nexclude)
+  const djKeyDef* key;              // (nkey)
+  const djSettingDef* setting;      // (nsetting)
   djWatch watch;              // told while the hulls of meshes are made
 } djModelDef;
 
@@ -230,196 +237,197 @@ DJ_API djModelDef dj_defaultModelDef(void);
 // Contact settings in force, options with the default rules applied, of the first contact model.
 // Those of all models are in kernel_setting.
 typedef struct djContactSettings {
-  double support;          // s
-  double length_scale;     // L
-  double stiffness;        // K
-  double skin;             // largest over geoms; geom_skin has each
-  double friction_eps;
-  double range;            // 2 s L/(1-s): surfaces of contact shapes act on each other below this
+  double support;          // s: 1
+  double length_scale;     // L, m
+  double stiffness;        // K, J: the barrier coefficient (no spring constant)
+  double skin;             // m; largest over geoms; geom_skin has each
+  double friction_eps;     // m^2/s^2
+  double range;            // 2 s L/(1-s), m: surfaces of contact shapes act on each other below
+                           //   this
   double weight;           // W, total movable weight, N
-  double radius;           // r, smallest inner radius of a colliding geom
-  double gravity;          // max(|gravity|, 9.81), for scales
+  double radius;           // r, smallest inner radius of a colliding geom, m
+  double gravity;          // max(|gravity|, 9.81), m/s^2, for scales
 } djContactSettings;
 
 // Arrays of a model: X(type, name, rows, columns). Rows and columns are fields of djModel or
 // constants.
-#define DJ_MODEL_ARRAYS(X)                                                                     \
-  X(int, body_parent, nbody, 1)                                                                \
-  X(int, body_root, nbody, 1)       /* first body of the tree; 0 for the world's static part */ \
-  X(int, body_weld, nbody, 1)       /* nearest with dofs of its own or mocap, or 0 */          \
-  X(int, body_mocap, nbody, 1)      /* index into mocap arrays, or -1 */                       \
-  X(int, body_jntadr, nbody, 1)                                                                \
-  X(int, body_jntnum, nbody, 1)                                                                \
-  X(int, body_dofadr, nbody, 1)     /* first dof of its own joints, or -1 */                   \
-  X(int, body_dofnum, nbody, 1)                                                                \
-  X(int, body_lastdof, nbody, 1)    /* last dof that moves it (own or ancestor's), or -1 */    \
-  X(int, body_geomadr, nbody, 1)                                                               \
-  X(int, body_geomnum, nbody, 1)                                                               \
-  X(double, body_pos, nbody, 3)                                                                \
-  X(double, body_quat, nbody, 4)                                                               \
-  X(double, body_ipos, nbody, 3)                                                               \
-  X(double, body_iquat, nbody, 4)                                                              \
-  X(double, body_mass, nbody, 1)                                                               \
-  X(double, body_inertia, nbody, 3)                                                            \
-  X(double, body_gravcomp, nbody, 1)                                                           \
-  X(int, jnt_type, njnt, 1)                                                                    \
-  X(int, jnt_body, njnt, 1)                                                                    \
-  X(int, jnt_qposadr, njnt, 1)                                                                 \
-  X(int, jnt_dofadr, njnt, 1)                                                                  \
-  X(int, jnt_limited, njnt, 1)                                                                 \
-  X(int, jnt_actfrclimited, njnt, 1)                                                           \
-  X(double, jnt_pos, njnt, 3)                                                                  \
-  X(double, jnt_axis, njnt, 3)                                                                 \
-  X(double, jnt_stiffness, njnt, 1)                                                            \
-  X(double, jnt_stiffnesspoly, njnt, 2)                                                        \
-  X(double, jnt_damping, njnt, 1)                                                              \
-  X(double, jnt_dampingpoly, njnt, 2)                                                          \
-  X(double, jnt_armature, njnt, 1)                                                             \
-  X(double, jnt_frictionloss, njnt, 1)                                                         \
-  X(double, jnt_range, njnt, 2)                                                                \
-  X(double, jnt_margin, njnt, 1)                                                               \
-  X(double, jnt_limit_stiffness, njnt, 1)                                                      \
-  X(double, jnt_limit_damping, njnt, 1)                                                        \
-  X(double, jnt_actfrcrange, njnt, 2)                                                          \
-  X(double, jnt_effinertia, njnt, 1) /* effective inertia at qpos0: 1/mean diag(M^-1) */       \
-  X(int, jnt_coord, njnt, 1)        /* scalar coordinate of a slide or hinge, or -1 */         \
-  X(int, coord_type, ncoord, 1)     /* djCoordType */                                          \
-  X(int, coord_id, ncoord, 1)       /* joint, tendon, actuator */                              \
-  X(int, coord_dofadr, ncoord, 1)   /* dofs that move it: in coord_dof, ascending */           \
-  X(int, coord_dofnum, ncoord, 1)                                                              \
-  X(int, coord_dof, ncoorddof, 1)                                                              \
-  X(int, dof_jnt, nv, 1)                                                                       \
-  X(int, dof_body, nv, 1)                                                                      \
-  X(int, dof_parent, nv, 1)         /* previous dof of the chain, or -1 */                     \
-  X(double, qpos0, nq, 1)                                                                      \
-  X(double, qpos_spring, nq, 1)                                                                \
-  X(int, geom_type, ngeom, 1)                                                                  \
-  X(int, geom_body, ngeom, 1)                                                                  \
-  X(int, geom_mesh, ngeom, 1)                                                                  \
-  X(int, geom_contype, ngeom, 1)                                                               \
-  X(int, geom_conaffinity, ngeom, 1)                                                           \
-  X(int, geom_condim, ngeom, 1)                                                                \
-  X(int, geom_priority, ngeom, 1)                                                              \
-  X(double, geom_size, ngeom, 3)                                                               \
-  X(double, geom_pos, ngeom, 3)                                                                \
-  X(double, geom_quat, ngeom, 4)                                                               \
-  X(double, geom_friction, ngeom, 3)                                                           \
-  X(double, geom_margin, ngeom, 1)                                                             \
-  X(double, geom_gap, ngeom, 1)                                                                \
-  X(double, geom_skin, ngeom, 1)    /* erosion of the contact shape, metres */                 \
-  X(int, geom_contact, ngeom, 1)    /* djContactModel of its pairs */                          \
-  X(int, mesh_vertadr, nmesh, 1)                                                               \
-  X(int, mesh_vertnum, nmesh, 1)                                                               \
-  X(int, mesh_faceadr, nmesh, 1)    /* hull triangles, indices local to the mesh */            \
-  X(int, mesh_facenum, nmesh, 1)                                                               \
-  X(double, mesh_vert, nmeshvert, 3)                                                           \
-  X(int, mesh_face, nmeshface, 3)                                                              \
-  X(int, mesh_triadr, nmesh, 1)     /* its own triangles, likewise */                          \
-  X(int, mesh_trinum, nmesh, 1)                                                                \
-  X(int, mesh_tri, nmeshtri, 3)                                                                \
-  X(int, site_body, nsite, 1)                                                                  \
-  X(double, site_pos, nsite, 3)                                                                \
-  X(double, site_quat, nsite, 4)                                                               \
-  X(int, tendon_adr, ntendon, 1)    /* its wraps */                                            \
-  X(int, tendon_num, ntendon, 1)                                                               \
-  X(int, tendon_coord, ntendon, 1)  /* scalar coordinate */                                    \
-  X(int, tendon_limited, ntendon, 1)                                                           \
-  X(int, tendon_actfrclimited, ntendon, 1)                                                     \
-  X(double, tendon_lengthspring, ntendon, 2)                                                   \
-  X(double, tendon_stiffness, ntendon, 1)                                                      \
-  X(double, tendon_stiffnesspoly, ntendon, 2)                                                  \
-  X(double, tendon_damping, ntendon, 1)                                                        \
-  X(double, tendon_dampingpoly, ntendon, 2)                                                    \
-  X(double, tendon_armature, ntendon, 1)                                                       \
-  X(double, tendon_frictionloss, ntendon, 1)                                                   \
-  X(double, tendon_range, ntendon, 2)                                                          \
-  X(double, tendon_margin, ntendon, 1)                                                         \
-  X(double, tendon_limit_stiffness, ntendon, 1)                                                \
-  X(double, tendon_limit_damping, ntendon, 1)                                                  \
-  X(double, tendon_actfrcrange, ntendon, 2)                                                    \
-  X(int, tendon_hasarmature, ntendon, 1)   /* of its own or of an actuator */                 \
-  X(double, tendon_length0, ntendon, 1)    /* length at qpos0 */                               \
-  X(double, tendon_effinertia, ntendon, 1) /* effective inertia at qpos0: 1/(J M^-1 J^T) */    \
-  X(int, wrap_type, nwrap, 1)       /* djWrap */                                               \
-  X(int, wrap_objid, nwrap, 1)      /* joint or site, or -1 */                                 \
-  X(double, wrap_prm, nwrap, 1)     /* joint: coefficient; pulley: divisor */                  \
-  X(int, actuator_joint, nu, 1)     /* or -1 */                                                \
-  X(int, actuator_coord, nu, 1)     /* scalar coordinate that it acts along, or -1 */          \
-  X(int, actuator_tendon, nu, 1)    /* or -1 */                                                \
-  X(int, actuator_site, nu, 2)      /* site and refsite, or -1 */                              \
-  X(int, actuator_crank, nu, 2)     /* crank's and slider's site, or -1 */                     \
-  X(double, actuator_cranklength, nu, 1)                                                       \
-  X(int, actuator_inparent, nu, 1)                                                             \
-  X(int, actuator_gain, nu, 1)                                                                 \
-  X(int, actuator_bias, nu, 1)                                                                 \
-  X(int, actuator_dyn, nu, 1)                                                                  \
-  X(int, actuator_actadr, nu, 1)    /* address in act, or -1 */                                \
-  X(int, actuator_actearly, nu, 1)                                                             \
-  X(int, actuator_ctrllimited, nu, 1)                                                          \
-  X(int, actuator_forcelimited, nu, 1)                                                         \
-  X(int, actuator_actlimited, nu, 1)                                                           \
-  X(double, actuator_gear, nu, 6)                                                              \
-  X(double, actuator_gainprm, nu, 3)                                                           \
-  X(double, actuator_biasprm, nu, 3)                                                           \
-  X(double, actuator_tau, nu, 1)                                                               \
-  X(double, actuator_ctrlrange, nu, 2)                                                         \
-  X(double, actuator_forcerange, nu, 2)                                                        \
-  X(double, actuator_actrange, nu, 2)                                                          \
-  X(double, actuator_armature, nu, 1)                                                          \
-  X(double, actuator_damping, nu, 1)                                                           \
-  X(double, actuator_dampingpoly, nu, 2)                                                       \
-  X(int, pair_geom1, npair, 1)                                                                 \
-  X(int, pair_geom2, npair, 1)                                                                 \
-  X(int, pair_condim, npair, 1)                                                                \
-  X(double, pair_friction, npair, 1)                                                           \
-  X(double, pair_margin, npair, 1)                                                             \
-  X(double, pair_gap, npair, 1)                                                                \
-  X(int, pair_contact, npair, 1)    /* djContactModel */                                       \
-  X(double, kernel_given, nkernelsetting, 1)   /* settings of all contact models, one model */ \
-  X(double, kernel_setting, nkernelsetting, 1) /*   after the other; given (< 0: not), in force */ \
-  X(int, setting_slot, nsetting, 1) /* of one geom or pair: first row of that name in these */ \
-  X(int, setting_geom, nsetting, 1) /* or -1 */                                                \
-  X(int, setting_pair, nsetting, 1) /* or -1 */                                                \
-  X(double, setting_value, nsetting, 1)                                                        \
-  X(int, exclude_body1, nexclude, 1)                                                           \
-  X(int, exclude_body2, nexclude, 1)                                                           \
-  X(double, key_time, nkey, 1)                                                                 \
-  X(double, key_qpos, nkey, nq)                                                                \
-  X(double, key_qvel, nkey, nv)                                                                \
-  X(double, key_act, nkey, na)                                                                 \
-  X(double, key_ctrl, nkey, nu)                                                                \
-  X(double, key_mpos, nkey, nmocap * 3)                                                        \
-  X(double, key_mquat, nkey, nmocap * 4)                                                       \
-  X(int, name_body, nbody, 1)       /* offsets into names */                                   \
-  X(int, name_jnt, njnt, 1)                                                                    \
-  X(int, name_geom, ngeom, 1)                                                                  \
-  X(int, name_mesh, nmesh, 1)                                                                  \
-  X(int, name_site, nsite, 1)                                                                  \
-  X(int, name_tendon, ntendon, 1)                                                              \
-  X(int, name_actuator, nu, 1)                                                                 \
-  X(int, name_pair, npair, 1)                                                                  \
-  X(int, name_key, nkey, 1)                                                                    \
-  X(char, names, nnames, 1)         /* all names, each ends with 0; offset 0 is the model's */
+#define DJ_MODEL_ARRAYS(X)                                                                         \
+  X(int, body_parent, nbody, 1)      /* id */                                                      \
+  X(int, body_root, nbody, 1)        /* first body of the tree; 0: the world's static part */      \
+  X(int, body_weld, nbody, 1)        /* nearest with dofs of its own or mocap, or 0 */             \
+  X(int, body_mocap, nbody, 1)       /* index into mocap arrays, or -1 */                          \
+  X(int, body_jntadr, nbody, 1)      /* its first joint, or -1 */                                  \
+  X(int, body_jntnum, nbody, 1)      /* its joints */                                              \
+  X(int, body_dofadr, nbody, 1)      /* first dof of its own joints, or -1 */                      \
+  X(int, body_dofnum, nbody, 1)      /* its dofs */                                                \
+  X(int, body_lastdof, nbody, 1)     /* last dof that moves it (own or ancestor's), or -1 */       \
+  X(int, body_geomadr, nbody, 1)     /* its first geom, or -1 */                                   \
+  X(int, body_geomnum, nbody, 1)     /* its geoms */                                               \
+  X(double, body_pos, nbody, 3)      /* m; frame in the parent's */                                \
+  X(double, body_quat, nbody, 4)     /* unit quaternion, likewise */                               \
+  X(double, body_ipos, nbody, 3)     /* m; inertial frame in the body's */                         \
+  X(double, body_iquat, nbody, 4)    /* unit quaternion, likewise */                               \
+  X(double, body_mass, nbody, 1)     /* kg */                                                      \
+  X(double, body_inertia, nbody, 3)  /* kg m^2; principal moments */                               \
+  X(double, body_gravcomp, nbody, 1) /* 1; part of its weight that is compensated */               \
+  X(int, jnt_type, njnt, 1)          /* djJointType */                                             \
+  X(int, jnt_body, njnt, 1)          /* id */                                                      \
+  X(int, jnt_qposadr, njnt, 1)       /* its first entry of qpos */                                 \
+  X(int, jnt_dofadr, njnt, 1)        /* its first dof */                                           \
+  X(int, jnt_limited, njnt, 1)       /* jnt_range is in force */                                   \
+  X(int, jnt_actfrclimited, njnt, 1) /* jnt_actfrcrange is in force */                             \
+  X(double, jnt_pos, njnt, 3)        /* m; anchor in the body's frame */                           \
+  X(double, jnt_axis, njnt, 3)       /* unit vector in the body's frame */                         \
+  X(double, jnt_stiffness, njnt, 1)  /* N/m or N m/rad; this and the next: see djJointDef */       \
+  X(double, jnt_stiffnesspoly, njnt, 2) /* units of stiffness by m or rad, m^2 or rad^2 */         \
+  X(double, jnt_damping, njnt, 1)    /* N s/m or N m s/rad */                                      \
+  X(double, jnt_dampingpoly, njnt, 2) /* units of damping by m/s or rad/s, their square */         \
+  X(double, jnt_armature, njnt, 1)   /* kg or kg m^2 */                                            \
+  X(double, jnt_frictionloss, njnt, 1) /* N or N m */                                              \
+  X(double, jnt_range, njnt, 2)      /* m or rad */                                                \
+  X(double, jnt_margin, njnt, 1)     /* m or rad */                                                \
+  X(double, jnt_limit_stiffness, njnt, 1) /* 1/s^2 */                                              \
+  X(double, jnt_limit_damping, njnt, 1) /* 1/s */                                                  \
+  X(double, jnt_actfrcrange, njnt, 2) /* N or N m */                                               \
+  X(double, jnt_effinertia, njnt, 1) /* kg or kg m^2; at qpos0: 1/mean diag(M^-1) */               \
+  X(int, jnt_coord, njnt, 1)         /* scalar coordinate of a slide or hinge, or -1 */            \
+  X(int, coord_type, ncoord, 1)      /* djCoordType */                                             \
+  X(int, coord_id, ncoord, 1)        /* joint, tendon, actuator */                                 \
+  X(int, coord_dofadr, ncoord, 1)    /* dofs that move it: in coord_dof, ascending */              \
+  X(int, coord_dofnum, ncoord, 1)    /* how many */                                                \
+  X(int, coord_dof, ncoorddof, 1)    /* ids of dofs */                                             \
+  X(int, dof_jnt, nv, 1)             /* its joint */                                               \
+  X(int, dof_body, nv, 1)            /* its body */                                                \
+  X(int, dof_parent, nv, 1)          /* previous dof of the chain, or -1 */                        \
+  X(double, qpos0, nq, 1)            /* m, rad, quaternions; reference */                          \
+  X(double, qpos_spring, nq, 1)      /* m, rad, quaternions; where springs rest */                 \
+  X(int, geom_type, ngeom, 1)        /* djGeomType */                                              \
+  X(int, geom_body, ngeom, 1)        /* id */                                                      \
+  X(int, geom_mesh, ngeom, 1)        /* id, or -1 */                                               \
+  X(int, geom_contype, ngeom, 1)     /* bits */                                                    \
+  X(int, geom_conaffinity, ngeom, 1) /* bits */                                                    \
+  X(int, geom_condim, ngeom, 1)      /* 1: frictionless */                                         \
+  X(int, geom_priority, ngeom, 1)    /* the higher one's coefficients count */                     \
+  X(double, geom_size, ngeom, 3)     /* m; as MuJoCo's */                                          \
+  X(double, geom_pos, ngeom, 3)      /* m; in the body's frame */                                  \
+  X(double, geom_quat, ngeom, 4)     /* unit quaternion, likewise */                               \
+  X(double, geom_friction, ngeom, 3) /* of sliding (1); two (m) that are not used */               \
+  X(double, geom_margin, ngeom, 1)   /* m */                                                       \
+  X(double, geom_gap, ngeom, 1)      /* m */                                                       \
+  X(double, geom_skin, ngeom, 1)     /* m; erosion of the contact shape */                         \
+  X(int, geom_contact, ngeom, 1)     /* djContactModel of its pairs */                             \
+  X(int, mesh_vertadr, nmesh, 1)     /* its first vertex */                                        \
+  X(int, mesh_vertnum, nmesh, 1)     /* its vertices */                                            \
+  X(int, mesh_faceadr, nmesh, 1)     /* hull triangles, indices local to the mesh */               \
+  X(int, mesh_facenum, nmesh, 1)     /* how many */                                                \
+  X(double, mesh_vert, nmeshvert, 3) /* m; in the mesh's frame */                                  \
+  X(int, mesh_face, nmeshface, 3)    /* vertices of triangles */                                   \
+  X(int, mesh_triadr, nmesh, 1)      /* its own triangles, likewise */                             \
+  X(int, mesh_trinum, nmesh, 1)      /* how many */                                                \
+  X(int, mesh_tri, nmeshtri, 3)      /* vertices of triangles */                                   \
+  X(int, site_body, nsite, 1)        /* id */                                                      \
+  X(double, site_pos, nsite, 3)      /* m; in the body's frame */                                  \
+  X(double, site_quat, nsite, 4)     /* unit quaternion, likewise */                               \
+  X(int, tendon_adr, ntendon, 1)     /* its wraps */                                               \
+  X(int, tendon_num, ntendon, 1)     /* how many */                                                \
+  X(int, tendon_coord, ntendon, 1)   /* scalar coordinate */                                       \
+  X(int, tendon_limited, ntendon, 1) /* tendon_range is in force */                                \
+  X(int, tendon_actfrclimited, ntendon, 1) /* tendon_actfrcrange is in force */                    \
+  X(double, tendon_lengthspring, ntendon, 2) /* m; between them the spring rests */                \
+  X(double, tendon_stiffness, ntendon, 1) /* N/m; this and the next: see djTendonDef */            \
+  X(double, tendon_stiffnesspoly, ntendon, 2) /* N/m^2, N/m^3 */                                   \
+  X(double, tendon_damping, ntendon, 1) /* N s/m */                                                \
+  X(double, tendon_dampingpoly, ntendon, 2) /* N s^2/m^2, N s^3/m^3 */                             \
+  X(double, tendon_armature, ntendon, 1) /* kg */                                                  \
+  X(double, tendon_frictionloss, ntendon, 1) /* N */                                               \
+  X(double, tendon_range, ntendon, 2) /* m */                                                      \
+  X(double, tendon_margin, ntendon, 1) /* m */                                                     \
+  X(double, tendon_limit_stiffness, ntendon, 1) /* 1/s^2 */                                        \
+  X(double, tendon_limit_damping, ntendon, 1) /* 1/s */                                            \
+  X(double, tendon_actfrcrange, ntendon, 2) /* N */                                                \
+  X(int, tendon_hasarmature, ntendon, 1) /* of its own or of an actuator */                        \
+  X(double, tendon_length0, ntendon, 1) /* m; length at qpos0 */                                   \
+  X(double, tendon_effinertia, ntendon, 1) /* kg; at qpos0: 1/(J M^-1 J^T) */                      \
+  X(int, wrap_type, nwrap, 1)        /* djWrap */                                                  \
+  X(int, wrap_objid, nwrap, 1)       /* joint or site, or -1 */                                    \
+  X(double, wrap_prm, nwrap, 1)      /* joint: 1 or m/rad; pulley: divisor, 1 */                   \
+  X(int, actuator_joint, nu, 1)      /* or -1 */                                                   \
+  X(int, actuator_coord, nu, 1)      /* scalar coordinate that it acts along, or -1 */             \
+  X(int, actuator_tendon, nu, 1)     /* or -1 */                                                   \
+  X(int, actuator_site, nu, 2)       /* site and refsite, or -1 */                                 \
+  X(int, actuator_crank, nu, 2)      /* crank's and slider's site, or -1 */                        \
+  X(double, actuator_cranklength, nu, 1) /* m */                                                   \
+  X(int, actuator_inparent, nu, 1)   /* the torque's axes are the parent's */                      \
+  X(int, actuator_gain, nu, 1)       /* djGain */                                                  \
+  X(int, actuator_bias, nu, 1)       /* djBias */                                                  \
+  X(int, actuator_dyn, nu, 1)        /* djDyn */                                                   \
+  X(int, actuator_actadr, nu, 1)     /* address in act, or -1 */                                   \
+  X(int, actuator_actearly, nu, 1)   /* the force uses the next activation */                      \
+  X(int, actuator_ctrllimited, nu, 1) /* actuator_ctrlrange is in force */                         \
+  X(int, actuator_forcelimited, nu, 1) /* actuator_forcerange is in force */                       \
+  X(int, actuator_actlimited, nu, 1) /* actuator_actrange is in force */                           \
+  X(double, actuator_gear, nu, 6)    /* 1, or m; see djActuatorDef */                              \
+  X(double, actuator_gainprm, nu, 3) /* N or N m by units of the input; likewise */                \
+  X(double, actuator_biasprm, nu, 3) /* N or N m by those of 1, l, l' */                           \
+  X(double, actuator_tau, nu, 1)     /* s */                                                       \
+  X(double, actuator_ctrlrange, nu, 2) /* units of the input */                                    \
+  X(double, actuator_forcerange, nu, 2) /* N or N m */                                             \
+  X(double, actuator_actrange, nu, 2) /* units of the input */                                     \
+  X(double, actuator_armature, nu, 1) /* kg or kg m^2 */                                           \
+  X(double, actuator_damping, nu, 1) /* N s/m or N m s/rad */                                      \
+  X(double, actuator_dampingpoly, nu, 2) /* units of damping by m/s or rad/s, their square */      \
+  X(int, pair_geom1, npair, 1)       /* id */                                                      \
+  X(int, pair_geom2, npair, 1)       /* id */                                                      \
+  X(int, pair_condim, npair, 1)      /* 1: frictionless */                                         \
+  X(double, pair_friction, npair, 1) /* 1; of sliding */                                           \
+  X(double, pair_margin, npair, 1)   /* m */                                                       \
+  X(double, pair_gap, npair, 1)      /* m */                                                       \
+  X(int, pair_contact, npair, 1)     /* djContactModel */                                          \
+  X(double, kernel_given, nkernelsetting, 1) /* dj_contactSetting's, its units; < 0: not given */  \
+  X(double, kernel_setting, nkernelsetting, 1) /* likewise its units; in force */                  \
+  X(int, setting_slot, nsetting, 1)  /* of one geom or pair: first of the name in these */         \
+  X(int, setting_geom, nsetting, 1)  /* or -1 */                                                   \
+  X(int, setting_pair, nsetting, 1)  /* or -1 */                                                   \
+  X(double, setting_value, nsetting, 1) /* units of the setting */                                 \
+  X(int, exclude_body1, nexclude, 1) /* id */                                                      \
+  X(int, exclude_body2, nexclude, 1) /* id */                                                      \
+  X(double, key_time, nkey, 1)       /* s */                                                       \
+  X(double, key_qpos, nkey, nq)      /* m, rad, quaternions */                                     \
+  X(double, key_qvel, nkey, nv)      /* m/s, rad/s */                                              \
+  X(double, key_act, nkey, na)       /* units of the actuators' inputs */                          \
+  X(double, key_ctrl, nkey, nu)      /* units of the actuators' inputs */                          \
+  X(double, key_mpos, nkey, nmocap * 3) /* m */                                                    \
+  X(double, key_mquat, nkey, nmocap * 4) /* unit quaternions */                                    \
+  X(int, name_body, nbody, 1)        /* offsets into names */                                      \
+  X(int, name_jnt, njnt, 1)          /* likewise, as the following */                              \
+  X(int, name_geom, ngeom, 1)        /* offset */                                                  \
+  X(int, name_mesh, nmesh, 1)        /* offset */                                                  \
+  X(int, name_site, nsite, 1)        /* offset */                                                  \
+  X(int, name_tendon, ntendon, 1)    /* offset */                                                  \
+  X(int, name_actuator, nu, 1)       /* offset */                                                  \
+  X(int, name_pair, npair, 1)        /* offset */                                                  \
+  X(int, name_key, nkey, 1)          /* offset */                                                  \
+  X(char, names, nnames, 1)          /* all names, each ends with 0; offset 0 is the model's */
 
 // A model: sizes, options and arrays (rows x columns). Its fields may be read, not written.
 typedef struct djModel {
-  int nq, nv, nu, na, nbody, njnt, ngeom, nmesh, nmeshvert, nmeshface, nmeshtri, nsite;
-  int nmocap;
-  int npair, nexclude, nkey, nnames, nkernelsetting, nsetting;
-  int ntendon, nwrap;
+  int nq, nv, nu, na, nbody, njnt, ngeom, nmesh, nmeshvert, nmeshface, nmeshtri, nsite;   // sizes
+  int nmocap;                   // bodies that are mocap
+  int npair, nexclude, nkey, nnames, nkernelsetting, nsetting;   // likewise sizes; bytes of names
+  int ntendon, nwrap;           // tendons; what they are made of
   int ncoord, ncoorddof;        // scalar coordinates, on which springs, limits and motors act: of
                                 //   joints, then of tendons, then
   int ncrank;                   //   those of sliders, on which actuators act alone
   djOption opt;                 // as given; dj_setOption changes it on an unshared copy
   djContactSettings contact;    // in force
-  double total_mass;            // of all bodies but the world
-  double moving_mass;           // of bodies with dofs above them
+  double total_mass;            // kg; of all bodies but the world
+  double moving_mass;           // kg; of bodies with dofs above them
 #define X(type, name, rows, columns) type* name;
   DJ_MODEL_ARRAYS(X)
 #undef X
   void* buffer;                 // owns every array
-  size_t nbuffer;
-  struct djCollision* collision;  // contact shapes and pair tables, derived; see shape/collision.h
+  size_t nbuffer;               // bytes
+  struct djCollision* collision;  // contact shapes and pair tables, derived; see contact/contact.h
 } djModel;
 
 // Make a model from its definition. On failure *model is NULL and err (may be NULL) says why.

@@ -21,16 +21,17 @@ extern "C" {
 // dj_optimizerKey lists, of which a type uses some.
 typedef struct djOptimizer {
   bool given;               // in a task: by the file
-  const char* type;
-  double rate;              // adam
-  double beta1;             // adam, trust_region: weight of the past in the mean gradient
-  double beta2, epsilon;    // adam
-  double radius;            // trust_region: largest |step| of group 0...
-  double control_radius;    // ... and of group 1; 0: radius
+  const char* type;         // name
+  double rate;              // units of x; adam: step of an entry
+  double beta1;             // 1; adam, trust_region: weight of the past in the mean gradient
+  double beta2, epsilon;    // adam: 1; units of the loss by those of x
+  double radius;            // units of x; trust_region: largest |step| of group 0...
+  double control_radius;    // ... and of group 1, units of x; 0: radius
   int memory;               // lbfgsb: stored pairs
   int iterations;           // at most
-  double gradient_tolerance;  // stop when the largest entry of the projected gradient is below; 0:
-  double step_tolerance;      //   never. Likewise |step|.
+  double gradient_tolerance;  // units of the loss by those of x: stop when the largest entry of the
+                              //   projected gradient is below; 0: never
+  double step_tolerance;    // units of x: likewise |step|
 } djOptimizer;
 
 // The first type, and the defaults of all keys.
@@ -56,12 +57,13 @@ typedef djStatus (*djObjective)(void* user, double* loss, double* grad, const do
 
 // State after an iteration; iteration 0 is the start.
 typedef struct djOptimizeStep {
-  int iteration;
-  double loss;
-  double step_norm;         // |x - previous x|
-  double gradient_norm;     // largest entry of the projected gradient; NaN where not computed
-  double best_loss;
-  const double* x;          // (n)
+  int iteration;            // 0: the start
+  double loss;              // at x, in the objective's units
+  double step_norm;         // |x - previous x|, units of x
+  double gradient_norm;     // largest entry of the projected gradient, units of the loss by those
+                            //   of x; NaN where not computed
+  double best_loss;         // so far, units of the loss
+  const double* x;          // (n) units of the caller
 } djOptimizeStep;
 
 // Called after each iteration; false: stop there.
@@ -69,17 +71,17 @@ typedef bool (*djOptimizeCallback)(void* user, const djOptimizeStep* step);
 
 // What is minimised.
 typedef struct djOptimizeProblem {
-  int n;
-  const double* lower;      // (n) or NULL: none
-  const double* upper;      // (n) or NULL
-  const int* group;         // (n) of trust_region: 0 or 1; NULL: all 0
-  int nequal;               // equations equal x = value
-  const double* equal;      // (nequal x n)
-  const double* value;      // (nequal)
-  djObjective objective;
-  void* user;
+  int n;                        // entries of x
+  const double* lower;          // (n) units of x; or NULL: none
+  const double* upper;          // (n) units of x; or NULL
+  const int* group;             // (n) of trust_region: 0 or 1; NULL: all 0
+  int nequal;                   // equations equal x = value
+  const double* equal;          // (nequal x n) units of the equation by those of x
+  const double* value;          // (nequal) units of the equation
+  djObjective objective;        // what is minimised
+  void* user;                   // handed to it
   djOptimizeCallback callback;  // or NULL
-  void* callback_user;
+  void* callback_user;          // handed to the callback
 } djOptimizeProblem;
 
 // Why a run ended.
@@ -93,14 +95,15 @@ typedef enum djStop {
 
 // Outcome of a run.
 typedef struct djOptimizeResult {
-  djStop stop;
-  double first_loss;        // at the start
-  double loss;              // the lowest; x is where
-  int best_iteration;
+  djStop stop;              // why it ended
+  double first_loss;        // at the start, units of the loss
+  double loss;              // the lowest, units of the loss; x is where
+  int best_iteration;       // where it was
   int iterations;           // done
   int evaluations;          // of the objective
   int refused;              // of them where it is not defined
-  double gradient_norm;     // at the last iterate where it was computed
+  double gradient_norm;     // at the last iterate where it was computed, units of the loss by those
+                            //   of x
 } djOptimizeResult;
 
 // Improve x (n), which is projected on the constraints first. The best iterate is returned,

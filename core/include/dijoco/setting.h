@@ -31,14 +31,14 @@ typedef enum djWay {
 
 // A value with a name; lists end with the name NULL.
 typedef struct djChoice {
-  const char* name;
-  int value;
+  const char* name;        // NULL ends a list
+  int value;               // in djOption; of flags: a bit
 } djChoice;
 
 // A row of the table, to be read only. Numbers are more than 0 and finite unless it says otherwise.
 typedef struct djSetting {
   const char* name;        // as users write it
-  djSettingKind kind;
+  djSettingKind kind;      // what it holds
   int size;                // numbers: 1, or 3 of a vector
   const djChoice* choice;  // of CHOICE and FLAGS, else NULL
   bool zero;               // may be 0
@@ -46,10 +46,10 @@ typedef struct djSetting {
   bool automatic;          // chosen by `rule` where it is not given: negative in djOption
   bool mujoco;             // MJCF's own <option> has it too
   bool per_geom;           // each geom has its own in force; dj_settingInForce gives the largest
-  double least;            // smallest positive value; 0: any
-  double below;            // all values are less; 0: no bound
-  double most;             // largest magnitude; 0: any
-  double standard[3];      // default, where it is not automatic
+  double least;            // units of `unit`: smallest positive value; 0: any
+  double below;            // units of `unit`: all values are less; 0: no bound
+  double most;             // units of `unit`: largest magnitude; 0: any
+  double standard[3];      // units of `unit`: default, where it is not automatic
   unsigned ways;           // sum of djWay
   const char* group;       // key of a task whose object holds it; NULL: the top level
   const char* unit;        // "" where it has none
@@ -58,8 +58,8 @@ typedef struct djSetting {
   const char* help;        // what it is, in a line
   const char* field;       // its name for dj_modelArray
   const char* in_force;    // likewise of the value in force
-  size_t offset;           // in djOption
-  size_t in_force_offset;  // in djModel
+  size_t offset;           // bytes, in djOption
+  size_t in_force_offset;  // bytes, in djModel
 } djSetting;
 
 // Row i = 0, 1, ... of the table; NULL after the last.

@@ -1,6 +1,6 @@
 // Tasks: what `grad` and `optimize` work on, in JSON. Reading has two stages: a djTask holds what
-// the file says, checked as far as that is possible without its scene; a djProblem is a task whose
-// names were looked up in a model.
+// the file says, checked as far as that is possible without its scene; a djProblem (problem.h) is a
+// task whose names were looked up in a model.
 //
 //   djTask* task;
 //   dj_loadTask(&task, "task.json", &err);
@@ -13,8 +13,8 @@
 #ifndef DIJOCO_TASK_H_
 #define DIJOCO_TASK_H_
 
-#include <dijoco/gradient.h>
 #include <dijoco/optimize.h>
+#include <dijoco/problem.h>
 #include <dijoco/setting.h>
 
 #ifdef __cplusplus
@@ -23,9 +23,9 @@ extern "C" {
 
 // `"set"`: a parameter and its values.
 typedef struct djTaskSet {
-  const char* name;
-  int n;
-  const double* value;
+  const char* name;         // of a parameter
+  int n;                    // entries
+  const double* value;      // (n) in the units of the parameter
 } djTaskSet;
 
 // One term of the loss; names not yet looked up.
@@ -38,89 +38,66 @@ typedef struct djTaskLoss {
 
 // One entry of `variables`.
 typedef struct djTaskVariable {
-  const char* name;
+  const char* name;         // ctrl, qpos0..., of a parameter or of a free vector
   int nindex;               // entries picked; -1: all
-  const int* index;
+  const int* index;         // (nindex)
   int nmin, nmax;           // 0: none; 1: the same for all; else one for each entry picked
-  const double* min;
-  const double* max;
+  const double* min;        // (nmin) in the units of what varies
+  const double* max;        // (nmax) in the units of what varies
 } djTaskVariable;
 
 // `"free"`: a vector that maps read and variables may name.
 typedef struct djTaskFree {
-  const char* name;
-  int n;
-  const double* value;
+  const char* name;         // of the vector
+  int n;                    // entries
+  const double* value;      // (n) in units that the maps give it
   int nmin, nmax;           // 0: none; 1: the same for all; else n
-  const double* min;
-  const double* max;
+  const double* min;        // (nmin) units of value
+  const double* max;        // (nmax) units of value
 } djTaskFree;
-
-// What a map was given under a key of its type, besides type, from and to.
-typedef struct djMapArg {
-  bool given;
-  int integer;
-  const char* text;
-  int rows, columns;        // of number; a vector is one row
-  const double* number;
-} djMapArg;
-
-// Keys of a map's type, at most.
-enum { DJ_NMAPARG = 2 };
-
-// `"maps"`: parameters or controls computed from a free vector z, one map after the other; types
-// and their keys are those of dj_mapEntry, and docs/tasks.md describes them. Later maps replace
-// what earlier ones set; cages add to it.
-typedef struct djTaskMap {
-  const char* type;
-  const char* from;
-  int nto;
-  const char* const* to;
-  djMapArg arg[DJ_NMAPARG]; // in the order of the type's keys
-} djTaskMap;
 
 // A point of a body in `"connect"`: a vertex of a mesh geom, the position of a geom or site, the
 // frame of a child body, or the anchor of a joint.
 typedef struct djTaskPoint {
   djObject object;          // geom, site, body, joint
-  const char* name;
+  const char* name;         // of the element
   int vertex;               // of the geom's mesh; -1: none
 } djTaskPoint;
 
 // `"connect"`: two points of one body whose difference does not change while a design varies, so
 // that parts keep connected (SDRS's shared vertices and attachment points).
 typedef struct djTaskConnect {
-  djTaskPoint a, b;
+  djTaskPoint a, b;         // of one body
 } djTaskConnect;
 
 // A task as its file says it.
 typedef struct djTask {
   const char* path;         // of the task file; "" when read from text
   const char* scene;        // path of the scene, relative to the working directory or absolute
-  djSettings settings;
-  int horizon;
+  djSettings settings;      // that it gives
+  int horizon;              // steps
   const char* keyframe;     // name or "#index", NULL: none
-  int nqpos, nqvel, nact;   // -1: not given
-  const double* qpos;
-  const double* qvel;
-  const double* act;
+  int nqpos, nqvel, nact;   // numbers of the start; -1: not given
+  const double* qpos;       // (nqpos) m, rad, quaternions
+  const double* qvel;       // (nqvel) m/s, rad/s
+  const double* act;        // (nact) units of the actuators' inputs
   int nrow, nctrl;          // rows and columns of ctrl; one row is constant; nrow 0: not given
-  const double* ctrl;
-  const char* ctrl_file;    // or NULL
-  int nset;
-  const djTaskSet* set;
-  int nloss;
-  const djTaskLoss* loss;
-  int nvariable;
-  const djTaskVariable* variable;
-  int nfree;
-  const djTaskFree* free;
-  int nmap;
-  const djTaskMap* map;
-  int nconnect;
-  const djTaskConnect* connect;
+  const double* ctrl;       // (nrow x nctrl) units of the actuators' inputs
+  const char* ctrl_file;    // path, or NULL
+  int nset;                 // parameters that it sets
+  const djTaskSet* set;     // (nset)
+  int nloss;                // terms of the loss
+  const djTaskLoss* loss;   // (nloss)
+  int nvariable;            // what varies
+  const djTaskVariable* variable;   // (nvariable)
+  int nfree;                // free vectors
+  const djTaskFree* free;   // (nfree)
+  int nmap;                 // maps
+  const djMapDef* map;     // (nmap)
+  int nconnect;             // connections
+  const djTaskConnect* connect;     // (nconnect)
   bool inertia_from_geom;   // mass and inertia follow geom sizes and vertices
-  djOptimizer optimizer;
+  djOptimizer optimizer;    // how to optimise
   void* memory;             // private
 } djTask;
 
@@ -141,87 +118,10 @@ DJ_API djStatus dj_applyTask(djModel* model, const djTask* task, djError* err);
 DJ_API const char* dj_taskScene(const djTask* task);
 DJ_API const djOptimizer* dj_taskOptimizer(const djTask* task);
 
-// What a variable of a task is.
-typedef enum djVariableKind {
-  DJ_VAR_CTRL,              // horizon x nu
-  DJ_VAR_QPOS0,             // tangent, nv
-  DJ_VAR_QVEL0,
-  DJ_VAR_ACT0,
-  DJ_VAR_QPOS0_JOINT,       // tangent of one joint
-  DJ_VAR_QVEL0_JOINT,
-  DJ_VAR_PARAM,
-  DJ_VAR_FREE               // a free vector
-} djVariableKind;
-
-// A variable whose names were looked up.
-typedef struct djVariable {
-  djVariableKind kind;
-  const char* name;         // as in the task
-  int joint;                // of the _JOINT kinds, else -1
-  int param;                // DJ_VAR_PARAM: index into problem->param, else -1
-  int free;                 // DJ_VAR_FREE: index into problem->free, else -1
-  int adr;                  // where its tangent starts: in rollout's ctrl, qpos0's tangent, qvel0,
-                            //   act0, or the concatenated gradients of the parameters; free: 0
-  int valueadr;             // where its value starts: in ctrl, qpos0, qvel0, act0; others: 0
-  int nvalue, ntangent;     // before `index`
-  bool picked;              // `index` was given
-  int n;                    // tangent entries that vary
-  const int* index;         // (n) ascending is not required; 0..ntangent-1
-  const double* min;        // (n) -inf where there is none; a bound on that entry of the value
-  const double* max;        // (n)
-} djVariable;
-
-// A free vector.
-typedef struct djFree {
-  const char* name;
-  int n;
-  double* value;            // (n)
-  double* min;              // (n) bounds
-  double* max;              // (n)
-} djFree;
-
-// Three values of a parameter in a connection: factor (3 x 3) times value[start..start+2].
-typedef struct djConnectPart {
-  djParam param;
-  int start;
-  double factor[9];
-} djConnectPart;
-
-// A connection: the sum of its parts does not change.
-typedef struct djConnect {
-  int npart;
-  djConnectPart part[4];
-} djConnect;
-
-// A task whose names are looked up. Arrays may be written before a djDesign is made.
-typedef struct djProblem {
-  int key;                  // keyframe of the start, or -1
-  double* qpos0;            // (nq)
-  double* qvel0;            // (nv)
-  double* act0;             // (na)
-  double* ctrl;             // (horizon x nu)
-  djLossTerm* loss;         // (nloss)
-  int nvariable;
-  djVariable* variable;
-  int nparam;               // parameters among the variables and targets of maps, each once
-  djParam* param;
-  int nparamtangent;        // length of their concatenated gradients
-  int nfree;
-  djFree* free;
-  int nmap;
-  struct djMap* map;        // see gradient/map.h
-  int nconnect;
-  djConnect* connect;
-  bool inertia_from_geom;
-  djRollout rollout;        // points into the arrays above; refinement_steps is 0
-  void* memory;             // private
-} djProblem;
-
 // Look up a task's names. The model must have the task's `set` applied already. The task must
 // outlive the problem.
 DJ_API djStatus dj_resolveTask(djProblem** problem, const djTask* task, const djModel* model,
                                djError* err);
-DJ_API void dj_deleteProblem(djProblem* problem);
 
 #ifdef __cplusplus
 }

@@ -27,7 +27,7 @@ extern "C" {
 
 // Version of the headers; dj_version tells the library's.
 #define DJ_VERSION_MAJOR 0
-#define DJ_VERSION_MINOR 1
+#define DJ_VERSION_MINOR 2
 #define DJ_VERSION_PATCH 0
 
 // Result of every public call: 0 done, positive recoverable (the result is usable, read the
@@ -50,13 +50,13 @@ typedef int (*djProgress)(void* user, double done);
 
 // Who is told; progress NULL: nobody.
 typedef struct djWatch {
-  djProgress progress;
+  djProgress progress;    // or NULL
   void* user;             // handed to it
 } djWatch;
 
 // Why a call failed, where there is no djData yet. One line, names the element.
 typedef struct djError {
-  char text[512];
+  char text[512];         // ends with 0
 } djError;
 
 // Joint types, numbered as MuJoCo's mjtJoint.
@@ -134,26 +134,27 @@ typedef enum djCap { DJ_CAP_MAGNITUDE = 0, DJ_CAP_PAPER = 1 } djCap;
 // Options of a model; dijoco/setting.h says what each may be. Negative numbers marked "auto" are
 // replaced by the default rules when the model is made; djModel.contact holds the values in force.
 typedef struct djOption {
-  double timestep;          // h, seconds
+  double timestep;          // h, s
   double gravity[3];        // m/s^2
   double wind[3];           // m/s, velocity of the medium
   double density;           // kg/m^3, of the medium
-  double viscosity;         // Pa s
+  double viscosity;         // Pa s, of the medium
   int disable;              // bits of djDisable
-  djIntegrator integrator;
-  djContactModel contact;
-  double support;           // s of the barrier, dimensionless; auto
-  double length_scale;      // L, metres
-  double stiffness;         // K, joules; auto
-  double skin;              // metres; auto
-  double friction_eps;      // m^2/s^2; auto
-  double tolerance;         // relative, of Newton: sqrt(decrement^2/m) <= tolerance g h
+  djIntegrator integrator;  // of time
+  djContactModel contact;   // of pairs that name none
+  double support;           // s of the barrier, 1; auto
+  double length_scale;      // L, m
+  double stiffness;         // K, J: the barrier coefficient, which multiplies the dimensionless
+                            //   barrier (no spring constant); auto
+  double skin;              // m, erosion of contact shapes; auto
+  double friction_eps;      // m^2/s^2, square of the speed below which friction is viscous; auto
+  double tolerance;         // 1, of Newton: sqrt(decrement^2/m) <= tolerance g h
   int max_iterations;       // of Newton, per step
-  djOverlap overlap;
-  djArms friction_arms;
-  djCap friction_cap;
-  double frictionloss_eps;  // velocity (rad/s or m/s) below which joint friction is viscous
-  double gravity_ramp;      // seconds; a hint for programs that run the scene
+  djOverlap overlap;        // of geoms at the start
+  djArms friction_arms;     // where friction acts
+  djCap friction_cap;       // its limit
+  double frictionloss_eps;  // rad/s or m/s, velocity below which joint friction is viscous
+  double gravity_ramp;      // s; a hint for programs that run the scene
 } djOption;
 
 // Default options: MuJoCo's defaults where it has the option, ours elsewhere.

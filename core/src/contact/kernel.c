@@ -2,32 +2,13 @@
 
 #include "base/status.h"
 
-#include <math.h>
 #include <string.h>
-
-int dj_kernelCount(void) {
-  int n = 0;
-  while (dj_kernelTable[n]) n++;
-  return n;
-}
 
 const djKernel* dj_kernel(int model) {
   for (int k = 0; k <= model; k++) {   // rows end with NULL
     if (!dj_kernelTable[k] || k == model) return dj_kernelTable[k];
   }
   return NULL;
-}
-
-const char* dj_kernelName(int kernel) {
-  const djKernel* k = dj_kernel(kernel);
-  return k ? k->name : "";
-}
-
-int dj_kernelNamed(const char* name) {
-  for (int k = 0; dj_kernelTable[k]; k++) {
-    if (strcmp(dj_kernelTable[k]->name, name) == 0) return k;
-  }
-  return -1;
 }
 
 bool dj_kernelTakes(const djKernel* kernel, int type) {
@@ -82,50 +63,6 @@ djStatus dj_reportPair(djPairReport* out, const djKernel* kernel, djPairState* s
 }
 
 // ------------------------------------------ settings -------------------------------------------
-
-const djSetting* dj_kernelSettings(int* n, int* first_slot, int kernel) {
-  *n = *first_slot = 0;
-  for (int k = 0; dj_kernelTable[k]; k++) {
-    if (k == kernel) {
-      *n = dj_kernelTable[k]->nsetting;
-      return dj_kernelTable[k]->setting;
-    }
-    *first_slot += dj_kernelTable[k]->nsetting;
-  }
-  return NULL;
-}
-
-int dj_settingSlots(void) {
-  int slots = 0;
-  for (int k = 0; dj_kernelTable[k]; k++) slots += dj_kernelTable[k]->nsetting;
-  return slots;
-}
-
-const djSetting* dj_settingOfSlot(int* kernel, int slot) {
-  for (int k = 0; dj_kernelTable[k] && slot >= 0; k++) {
-    *kernel = k;
-    if (slot < dj_kernelTable[k]->nsetting) return &dj_kernelTable[k]->setting[slot];
-    slot -= dj_kernelTable[k]->nsetting;
-  }
-  *kernel = -1;
-  return NULL;
-}
-
-const djEntry* dj_settingEntry(int slot) {
-  for (int k = 0; dj_kernelTable[k] && slot >= 0; slot -= dj_kernelTable[k++]->nsetting) {
-    const djKernel* row = dj_kernelTable[k];
-    if (slot < row->nsetting) return row->rule[slot].param.name ? &row->rule[slot].param : NULL;
-  }
-  return NULL;
-}
-
-int dj_settingNamed(const char* name, int slot) {
-  int kernel;
-  for (const djSetting* row; (row = dj_settingOfSlot(&kernel, slot)); slot++) {
-    if (strcmp(row->name, name) == 0) return slot;
-  }
-  return -1;
-}
 
 bool dj_settingsValid(const djKernel* kernel, const double* setting) {
   for (int i = 0; i < kernel->nsetting; i++) {

@@ -137,7 +137,7 @@ typedef struct djPairGrad {
 
 // ------------------------------ queries ---------------------------------------------------------
 
-struct djContactQuery;             // contact/query/query.h
+struct djContactQuery;             // contact/kernel_query.h
 
 // ------------------------------ rows ------------------------------------------------------------
 

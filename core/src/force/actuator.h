@@ -60,6 +60,10 @@ double dj_totalByForce(const djTotal* total, const djActuators* t, const djModel
 // Mean force of an actuator while psi goes from 0 to its value.
 double dj_meanForce(const djModel* m, int i, const djActuatorStep* a, double psi);
 
+// Work over the displacement: exact without a clamp of the total; with one by Gauss' rule on panels
+// (it guides the search only).
+double dj_workAlong(const djActuators* t, const djModel* m, int c, double psi);
+
 // d p/d input before the clamp, at length l.
 static inline double dj_gainAt(const djActuatorStep* a, double l, double rate) {
   return a->gain[0] + a->gain[1] * l + a->gain[2] * rate;

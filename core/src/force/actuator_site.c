@@ -5,8 +5,6 @@
 #include "force/actuator.h"
 #include "force/site_drive.h"
 
-#include <string.h>
-
 static void addNested(djForceSum* sum, const djMotion* at, const djSiteDrive* d,
                       const djSiteBlocks* b) {
   for (int s = 0; s < DJ_NDRIVE; s++) {

@@ -45,10 +45,6 @@ static djVec3 angular(const djSiteDrive* d, const double* x, int s) {
   return d->body[s] < 0 ? dju_vec3(0, 0, 0) : dju_load3(x + 6 * d->body[s]);
 }
 
-static void addTo(double* out, double f, djVec3 v) {
-  dju_store3(out, dju_madd3(dju_load3(out), f, v));
-}
-
 // A site that moves in its body by e: at the end dpsi = F . e and its rate F . ((w_s - w_a) x e);
 // at the start -F . e, and F . e of the length there.
 static void addSites(double* site, const djSiteDrive* d, const djMotion* at,
@@ -61,8 +57,8 @@ static void addSites(double* site, const djSiteDrive* d, const djMotion* at,
     djVec3 w = dju_sub3(angular(d, x, s), angular(d, x, DJ_DRIVE_BASE));
     djVec3 end = dju_madd3(dju_scale3(-p.d * a->beta * dpsi, F), -p.f, dju_cross3(F, w));
     double start = -p.d * dpsi * (a->c1 - a->beta);
-    addTo(site + 3 * id, sign, dju_mulMtV(at->at.kin->body[body].R, end));
-    addTo(site + 3 * id, sign * start, dju_mulMtV(at->rate.kin->body[body].R, d->F));
+    dju_addTo3(site + 3 * id, sign, dju_mulMtV(at->at.kin->body[body].R, end));
+    dju_addTo3(site + 3 * id, sign * start, dju_mulMtV(at->rate.kin->body[body].R, d->F));
   }
 }
 
@@ -94,8 +90,8 @@ static void addGear(double* gear, const djSiteDrive* d, const djMotion* at,
   double by_psi = -p.d * dpsi * a->beta, by_length = d->two ? -p.d * dpsi * a->c1 : 0;
   djVec3 F = dju_madd3(dju_scale3(-p.f, v), by_psi, d->moved);
   djVec3 T = dju_madd3(dju_scale3(-p.f, w), by_psi, turn);
-  addTo(gear, 1, dju_mulMtV(d->axes, dju_madd3(F, by_length, apart)));
-  addTo(gear + 3, 1, dju_mulMtV(d->axes, T));
+  dju_addTo3(gear, 1, dju_mulMtV(d->axes, dju_madd3(F, by_length, apart)));
+  dju_addTo3(gear + 3, 1, dju_mulMtV(d->axes, T));
 }
 
 void dj_siteParams(djParamSums* sums, const djActuators* t, const djMotion* at, int i,
@@ -112,7 +108,7 @@ void dj_siteParams(djParamSums* sums, const djActuators* t, const djMotion* at, 
   if (d.two) {
     // the turn at the start is MuJoCo's length, in axes of the reference site
     djVec3 turn = dj_siteTurnLength(at, i);
-    addTo(gear + 3, -p.d * dpsi * a->c1, turn);
+    dju_addTo3(gear + 3, -p.d * dpsi * a->c1, turn);
   }
   *by_p = -p.d * dpsi;
   *length = dj_onOneSite(m, i) ? 0 : a->length + d.psi;

@@ -29,10 +29,12 @@ void dj_setDrag(djDrag* drag, const djModel* model, int b);
 void dj_dragCoefficientParams(double* mass, double* inertia, const djModel* model, int b,
                               const double linear[6], const double square[6]);
 
-// Adds the wrench of body b at the point, its nested derivative there, and its derivative by twists
-// of the pose where displacements begin.
-void dj_dragBlocks(double wrench[6], double N[36], double Nrate[36], const djDrag* drag,
-                   const djMotion* at, int b);
+// The energy of body b at the point. Adds its wrench and its nested derivative there, or with a
+// NULL wrench neither.
+double dj_dragWrench(double* wrench, double N[36], const djDrag* drag, const djMotion* at, int b);
+
+// Adds the wrench's derivative by twists of the pose where displacements begin.
+void dj_dragStart(double Nrate[36], const djDrag* drag, const djMotion* at, int b);
 
 // Derivatives by parameters, see djForceRow.
 djStatus dj_dragParams(djParamSums* sums, void* state, const djMotion* at, const double* z,

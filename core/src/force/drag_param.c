@@ -69,12 +69,6 @@ typedef struct Out {
   double *mass, *ipos, *iquat, *inertia;
 } Out;
 
-static void add3(double out[3], double s, djVec3 v) {
-  out[0] += s * v.x;
-  out[1] += s * v.y;
-  out[2] += s * v.z;
-}
-
 // With Z = A^T ((c+ - c)/h - wind) and U = A^T u in the axes A where displacements begin,
 // W = vee(A^T A+)/h the angular rates and Q = vee(A^T [w] A+) (vee: half the antisymmetric part's
 // vector), drag's part is sum_i U_i p'_i(Z_i) + Q_i p'_i(W_i), u the velocity that the twist (w, v)
@@ -108,13 +102,13 @@ static void bodyParams(Out* out, const djDrag* s, const djMotion* at, int b, djV
   dj_dragCoefficientParams(out->mass + b, out->inertia + 3 * b, m, b, linear, square);
   for (int part = 0; part < 6; part += 3) {
     djVec3 x = dju_cross3(dju_load3(bend + part), dju_load3(rate + part));
-    add3(out->iquat + 3 * b, 1, x);
-    add3(out->iquat + 3 * b, 1, dju_cross3(dju_load3(slope + part), dju_load3(dir + part)));
+    dju_addTo3(out->iquat + 3 * b, 1, x);
+    dju_addTo3(out->iquat + 3 * b, 1, dju_cross3(dju_load3(slope + part), dju_load3(dir + part)));
   }
   djVec3 F = dju_mulMV(*A, dju_load3(slope + 3));
   djVec3 Du = dju_scale3(1 / h, dju_mulMV(*A, dju_load3(bend + 3)));
-  add3(out->ipos + 3 * b, 1, dju_mulMtV(kin->body[b].R, dju_add3(dju_cross3(F, w), Du)));
-  add3(out->ipos + 3 * b, -1, dju_mulMtV(kin0->body[b].R, Du));
+  dju_addTo3(out->ipos + 3 * b, 1, dju_mulMtV(kin->body[b].R, dju_add3(dju_cross3(F, w), Du)));
+  dju_addTo3(out->ipos + 3 * b, -1, dju_mulMtV(kin0->body[b].R, Du));
 }
 
 djStatus dj_dragParams(djParamSums* sums, void* state, const djMotion* at, const double* z,
@@ -132,7 +126,8 @@ djStatus dj_dragParams(djParamSums* sums, void* state, const djMotion* at, const
     djVec3 w = dju_load3(x), rho = dju_sub3(at->at.kin->com[b], at->ref[b]);
     bodyParams(&out, &drag[b], at, b, w, dju_add3(dju_load3(x + 3), dju_cross3(w, rho)));
     double N[36] = {0}, Nrate[36] = {0};
-    dj_dragBlocks(sums->W + 6 * b, N, Nrate, &drag[b], at, b);
+    dj_dragWrench(sums->W + 6 * b, N, &drag[b], at, b);
+    dj_dragStart(Nrate, &drag[b], at, b);
     dju_mulAdd6(sums->C + 6 * b, N, 6, x, false);
     dju_mulAdd6(dj_rateCotangents(sums, at) + 6 * b, Nrate, 6, x, true);
   }

@@ -22,24 +22,9 @@ const djMapType* dj_findMapType(const char* name) {
 
 const djEntry* dj_mapEntry(int i) { return i >= 0 && i < NMAP ? &table[i]->entry : NULL; }
 
-djStatus dj_targetCtrl(djMap* map, int start, int stride, int n, const djMapMaking* making) {
-  map->target = dj_poolTake(making->pool, 1, sizeof *map->target);
-  if (!map->target) return dj_failMemory(making->err);
-  map->target[0] = (djMapTarget){-1, start, stride, n};
-  map->ntarget = 1;
-  map->nout = n;
-  return DJ_OK;
-}
-
-djStatus dj_checkFrom(const djMap* map, int n, const djMapMaking* making) {
-  if (map->nz == n) return DJ_OK;
-  return dj_fail(making->err, DJ_INVALID, "from: '%.100s' must be %d numbers",
-                 making->given->from, n);
-}
-
 // Parameters by name, or the controls.
 static djStatus findTargets(djMap* map, const djMapMaking* making) {
-  const djTaskMap* given = making->given;
+  const djMapDef* given = making->given;
   djError* err = making->err;
   if (given->nto == 0) return dj_fail(err, DJ_INVALID, "to: is missing");
   map->target = dj_poolTake(making->pool, (size_t)given->nto, sizeof *map->target);
@@ -68,7 +53,7 @@ static djStatus findTargets(djMap* map, const djMapMaking* making) {
 }
 
 djStatus dj_makeMap(djMap* map, const djMapMaking* making) {
-  const djTaskMap* given = making->given;
+  const djMapDef* given = making->given;
   const djProblem* p = making->problem;
   *map = (djMap){.type = dj_findMapType(given->type), .from = -1};
   if (!map->type) {

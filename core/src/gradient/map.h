@@ -1,5 +1,5 @@
 // Design maps: parameters and controls computed from free vectors, and their derivatives. A type is
-// a row of a table; what it does is described at djTaskMap.
+// a row of a table; what it does is described at djMapDef.
 
 #ifndef DJ_GRADIENT_MAP_H_
 #define DJ_GRADIENT_MAP_H_
@@ -7,7 +7,7 @@
 #include "base/pool.h"
 
 #include <dijoco/entry.h>
-#include <dijoco/task.h>
+#include <dijoco/problem.h>
 
 // What `to` may be.
 typedef enum djMapTo {
@@ -38,7 +38,7 @@ typedef struct djMap {
 
 // What a type's make function works with.
 typedef struct djMapMaking {
-  const djTaskMap* given;
+  const djMapDef* given;
   const djModel* model;
   djProblem* problem;
   int horizon;

@@ -49,7 +49,7 @@ static bool weigh(double weight[CORNERS], const djCage* cage, djVec3 x) {
 
 // Whether `to` lets the parameter move.
 static bool isChosen(djCage* cage, const djParam* param, const djMapMaking* making) {
-  const djTaskMap* given = making->given;
+  const djMapDef* given = making->given;
   bool chosen = given->nto == 0;
   for (int i = 0; i < given->nto; i++) {
     djParam named;
@@ -128,7 +128,7 @@ static djStatus addElements(djMap* map, const djMapMaking* making) {
 
 static djStatus makeCage(djMap* map, const djMapMaking* making) {
   const djModel* m = making->model;
-  const djTaskMap* given = making->given;
+  const djMapDef* given = making->given;
   djError* err = making->err;
   const djMapArg* box = &given->arg[1];
   djCage* cage = dj_poolTake(making->pool, 1, sizeof *cage);

@@ -41,7 +41,7 @@ static bool reflectionOf(djReflection* out, const djModel* m, const djParam* p) 
 }
 
 static djStatus makeMirror(djMap* map, const djMapMaking* making) {
-  const djTaskMap* given = making->given;
+  const djMapDef* given = making->given;
   const djMapArg* normal = &given->arg[0];
   djError* err = making->err;
   djMirror* mirror = dj_poolTake(making->pool, 1, sizeof *mirror);

@@ -154,3 +154,10 @@ djStatus dj_checkFollowers(const djProblem* p, const djModel* m, djError* err) {
   }
   return DJ_OK;
 }
+
+void dj_deleteProblem(djProblem* problem) {
+  if (!problem) return;
+  dj_poolFree(problem->memory);
+  free(problem->memory);
+  free(problem);
+}

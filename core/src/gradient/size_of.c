@@ -21,7 +21,7 @@ size_t dj_sizeOf(const char* type) {
       X(djcShape),    X(djcFriction), X(djcOption),        X(djcResult),
       X(djOptimizer), X(djOptimizeStep), X(djOptimizeProblem), X(djOptimizeResult),
       X(djSetting), X(djKey), X(djEntry), X(djdCertificate), X(djContactPair), X(djKeyDef),
-      X(djcGap),      X(djcSetting),
+      X(djcGap),      X(djcSetting), X(djWatch), X(djChoice),
 #undef X
   };
   for (size_t i = 0; type && i < sizeof table / sizeof table[0]; i++) {

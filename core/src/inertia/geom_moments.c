@@ -24,12 +24,6 @@ static djMat3 transposed(djMat3 A) {
   return (djMat3){{A.m[0], A.m[3], A.m[6], A.m[1], A.m[4], A.m[7], A.m[2], A.m[5], A.m[8]}};
 }
 
-static void addTo(double* out, djVec3 v) {
-  out[0] += v.x;
-  out[1] += v.y;
-  out[2] += v.z;
-}
-
 // ------------------------------------------ solids ---------------------------------------------
 
 // A solid that is symmetric in its frame: volume and integrals of x^2, y^2, z^2, with derivatives
@@ -182,7 +176,7 @@ static void meshParams(double* by, const double* vert, const djSurface* s, const
       djVec3 g = dju_scale3(q, dju_cross3(t.x[(k + 1) % 3], t.x[(k + 2) % 3]));
       g = dju_madd3(g, t.d / 24, b);
       g = dju_madd3(g, t.d / 60, dju_add3(Bs, Bx[k]));
-      addTo(by + 3 * face[k], g);
+      dju_addTo3(by + 3 * face[k], 1, g);
     }
   }
 }
@@ -231,11 +225,11 @@ void dj_momentParams(double* param, const djModel* m, int geom, const djSurface*
                    dju_mulMtV(pose.R, dju_madd3(f->b, 2, Bp)),
                    dju_mulMtM(pose.R, dju_mulMM(f->B, pose.R))};
   djVec3 force = dju_madd3(dju_scale3(own.volume, f->b), 2, dju_mulMV(f->B, in_body.first));
-  addTo(dj_paramEntry(param, m, DJ_FIELD_GEOM_POS, geom), force);
+  dju_addTo3(dj_paramEntry(param, m, DJ_FIELD_GEOM_POS, geom), 1, force);
   djMat3 C = dju_mulMM(own.second, g.B);
   djVec3 turn = {C.m[5] - C.m[7], C.m[6] - C.m[2], C.m[1] - C.m[3]};
   turn = dju_madd3(dju_cross3(own.first, g.b), 2, turn);
-  addTo(dj_paramEntry(param, m, DJ_FIELD_GEOM_QUAT, geom), turn);
+  dju_addTo3(dj_paramEntry(param, m, DJ_FIELD_GEOM_QUAT, geom), 1, turn);
   if (m->geom_type[geom] == DJ_MESH) {
     double* by = dj_paramEntry(param, m, DJ_FIELD_MESH_VERT, m->geom_mesh[geom]);
     meshParams(by, meshVertices(m, geom), surface, &g);

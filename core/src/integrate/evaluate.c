@@ -1,6 +1,7 @@
 // What the residuals of all methods share.
 
 #include "integrate/work.h"
+#include "math/block6.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,5 +62,12 @@ void dj_sumSources(double* out, const double c[DJ_NSOURCE], const djWork* w, con
       src = w->start.history + (size_t)(k - DJ_SOURCE_HISTORY) * m->nv;
     }
     for (int i = 0; i < m->nv; i++) out[i] += c[k] * src[i];
+  }
+}
+
+void dj_addBodyProducts(double* C, const double* A, const djModel* m, const double* x,
+                        bool transpose) {
+  for (int b = 1; b < m->nbody; b++) {
+    if (m->body_lastdof[b] >= 0) dju_mulAdd6(C + 6 * b, A + 36 * b, 6, x + 6 * b, transpose);
   }
 }

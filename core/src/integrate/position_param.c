@@ -17,13 +17,6 @@
 
 #include <string.h>
 
-void dj_addBodyProducts(double* C, const double* A, const djModel* m, const double* x,
-                        bool transpose) {
-  for (int b = 1; b < m->nbody; b++) {
-    if (m->body_lastdof[b] >= 0) dju_mulAdd6(C + 6 * b, A + 36 * b, 6, x + 6 * b, transpose);
-  }
-}
-
 // Wrenches and cotangents of inertia and loads.
 static void addInertia(djParamSums* s, djWork* w, const djModel* m) {
   const djKin *now = &w->now.kin, *kin0 = &w->begin.kin, *back = &w->back.kin;

@@ -21,9 +21,9 @@ static size_t firstEntries(int n) {
   return (6 * (size_t)n * sizeof(djMatrixEntry) + DJ_ALIGN) / DJ_ALIGN * DJ_ALIGN;
 }
 
-size_t dj_roomSize(const djModel* m) {
+size_t dj_roomSize(const djModel* m, int nstage) {
   size_t n = (firstMatrix(m) + DJ_ALIGN) / DJ_ALIGN * DJ_ALIGN;
-  size_t stages = (size_t)dj_stageCount(m), inputs = firstEntries(m->na) + firstEntries(m->nu);
+  size_t stages = (size_t)nstage, inputs = firstEntries(m->na) + firstEntries(m->nu);
   return (1 + 3 * stages) * n + stages * inputs + dj_patternLists(dj_treeRanges(NULL, m));
 }
 

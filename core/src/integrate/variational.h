@@ -17,6 +17,10 @@ typedef struct djTurn {
 // That of joint j at q+ (nq), by work->momentum_residual; false: it has no rotation.
 bool dj_turnOf(djTurn* turn, const djWork* work, const djModel* model, const double* q, int j);
 
+// The row's velocity at the end and its derivatives, see djMethod.
+djStatus dj_variationalVelocity(djWork* work, const djModel* model);
+djStatus dj_linearizeVariationalVelocity(djWork* work, const djModel* model);
+
 // Derivatives by parameters, see djMethod.
 djStatus dj_variationalParams(djParamSums* sums, djWork* work, const djModel* model,
                               const double* z);

@@ -135,7 +135,7 @@ static void addArmature(double* param, const djWork* w, const djModel* m, const 
 
 djStatus dj_variationalVelocityParams(djParamSums* s, djWork* w, const djModel* m,
                                       const double* lambda) {
-  djStatus status = dj_variational.velocity(w, m);
+  djStatus status = dj_variationalVelocity(w, m);
   if (status < 0) return status;
   double *y = w->nonpotential_now, *momentum = w->momentum_change, h = w->h;
   memcpy(y, lambda, (size_t)m->nv * sizeof(double));

@@ -132,7 +132,7 @@ djStatus dj_keepPattern(djWork* work);
 djStatus dj_growInputs(djWork* work);
 
 // What a model has at first: bytes, and to take and release them. Bytes that are held now.
-size_t dj_roomSize(const djModel* model);
+size_t dj_roomSize(const djModel* model, int nstage);
 djStatus dj_makeRoom(djWork* work, const djModel* model);
 void dj_freeRoom(djWork* work);
 size_t dj_heldRoom(const djWork* work);

@@ -5,7 +5,6 @@
 #include "model/check.h"
 #include "model/kernel_setting.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // ------------------------------------------ reading --------------------------------------------

@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "model/setting.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // ---- JSON -------------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ static djStatus parseArg(djMapArg* arg, const cJSON* item, djHolds holds, djPool
 }
 
 // One name, or a list of them.
-static djStatus parseTo(djTaskMap* map, const cJSON* item, djPool* pool, const djAt* at) {
+static djStatus parseTo(djMapDef* map, const cJSON* item, djPool* pool, const djAt* at) {
   if (!item) return DJ_OK;
   bool list = cJSON_IsArray(item);
   int n = list ? cJSON_GetArraySize(item) : 1;
@@ -121,7 +121,7 @@ static djStatus parseTo(djTaskMap* map, const cJSON* item, djPool* pool, const d
   return map->nto > 0 ? DJ_OK : dj_jsonFail(at, "to", "has no names");
 }
 
-static djStatus parseMap(djTaskMap* map, const cJSON* item, djPool* pool, const djAt* at) {
+static djStatus parseMap(djMapDef* map, const cJSON* item, djPool* pool, const djAt* at) {
   const char* keys[DJ_MAX_ENTRY_KEYS] = {"type", "from", "to", NULL};
   if (!cJSON_IsObject(item)) return dj_jsonFail(at, NULL, "must be an object");
   const cJSON* type_item = dj_jsonGet(item, "type");
@@ -149,7 +149,7 @@ static djStatus parseMap(djTaskMap* map, const cJSON* item, djPool* pool, const 
 djStatus dj_parseMaps(djTask* task, const cJSON* list, djPool* pool, djError* err) {
   djAt top = {err, ""};
   if (!cJSON_IsArray(list)) return dj_jsonFail(&top, "maps", "must be a list");
-  djTaskMap* map = dj_poolTake(pool, (size_t)cJSON_GetArraySize(list), sizeof *map);
+  djMapDef* map = dj_poolTake(pool, (size_t)cJSON_GetArraySize(list), sizeof *map);
   if (!map) return dj_failMemory(err);
   task->map = map;
   for (const cJSON* c = list->child; c; c = c->next) {
@@ -195,7 +195,7 @@ static djStatus resolveFree(djFree* f, const djTaskFree* t, const djModel* m, dj
 }
 
 // The map with all that the names of its `to` stand for.
-static djStatus expandTo(djTaskMap* out, const djTaskMap* map, const djModel* m, djPool* pool,
+static djStatus expandTo(djMapDef* out, const djMapDef* map, const djModel* m, djPool* pool,
                          djError* err) {
   *out = *map;
   if (map->nto == 0) return DJ_OK;
@@ -229,7 +229,7 @@ djStatus dj_resolveMaps(djProblem* p, const djTask* task, const djModel* m, djPo
   }
   if (status < 0) return status;
   for (; p->nmap < task->nmap; p->nmap++) {
-    djTaskMap given;
+    djMapDef given;
     djMapMaking making = {&given, m, p, task->horizon, pool, err};
     status = expandTo(&given, &task->map[p->nmap], m, pool, err);
     if (status == DJ_OK) status = dj_makeMap(&p->map[p->nmap], &making);

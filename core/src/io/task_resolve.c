@@ -10,7 +10,6 @@
 
 #include <dijoco/csv.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,13 +166,6 @@ djStatus dj_resolveTask(djProblem** problem, const djTask* task, const djModel* 
   setRollout(p, task);
   *problem = p;
   return DJ_OK;
-}
-
-void dj_deleteProblem(djProblem* problem) {
-  if (!problem) return;
-  dj_poolFree(problem->memory);
-  free(problem->memory);
-  free(problem);
 }
 
 static djStatus setOne(djModel* model, const djTask* task, const djTaskSet* s,

@@ -3,7 +3,6 @@
 #include "math/super.h"
 
 #include <amd.h>
-#include <string.h>
 
 void dj_orderMany(djPattern* p) {
   int nb = p->nfine, used = 0;

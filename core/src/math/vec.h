@@ -28,6 +28,12 @@ typedef struct djPose {
 static inline djVec3 dju_vec3(double x, double y, double z) { return (djVec3){x, y, z}; }
 static inline djVec3 dju_load3(const double v[3]) { return (djVec3){v[0], v[1], v[2]}; }
 static inline void dju_store3(double out[3], djVec3 v) { out[0] = v.x; out[1] = v.y; out[2] = v.z; }
+// out += s v
+static inline void dju_addTo3(double out[3], double s, djVec3 v) {
+  out[0] += s * v.x;
+  out[1] += s * v.y;
+  out[2] += s * v.z;
+}
 static inline djVec3 dju_add3(djVec3 a, djVec3 b) {
   return (djVec3){a.x + b.x, a.y + b.y, a.z + b.z};
 }

@@ -19,12 +19,6 @@ static Out openBlocks(double* param, const djModel* m) {
                dj_paramBlock(param, m, DJ_FIELD_BODY_IPOS)};
 }
 
-static void add3(double out[3], double s, djVec3 v) {
-  out[0] += s * v.x;
-  out[1] += s * v.y;
-  out[2] += s * v.z;
-}
-
 // Inertia: (u . d)/h^2 by the mass. Second moments S in the inertial frame are diagonal, but vary
 // freely: sum_kl S_kl (w x a_k) . e_l/h^2, S = tr(I)/2 - I.
 static void inertiaParams(Out* out, double tensor[6], const djKin* kin, const djKin* kin0,
@@ -53,9 +47,9 @@ static void comParams(Out* out, const djBodyStep* s, const djKin* kin, const djK
   djMat3 R = kin->body[b].R, R0 = kin0->body[b].R, Rb = back->body[b].R;
   double* ipos = out->ipos + 3 * b;
   djVec3 mu = dju_scale3(s->mass, u);
-  add3(ipos, 1, dju_mulMtV(R, dju_add3(dju_cross3(F, w), mu)));
-  add3(ipos, -2, dju_mulMtV(R0, mu));
-  add3(ipos, 1, dju_mulMtV(Rb, mu));
+  dju_addTo3(ipos, 1, dju_mulMtV(R, dju_add3(dju_cross3(F, w), mu)));
+  dju_addTo3(ipos, -2, dju_mulMtV(R0, mu));
+  dju_addTo3(ipos, 1, dju_mulMtV(Rb, mu));
 }
 
 void dj_bodyParams(double* param, double* tensor, const djModel* m, const djBodyStep* step,
@@ -80,7 +74,7 @@ void dj_loadPlaceParams(double* param, const djModel* m, const djBodyStep* step,
   for (int b = 1; b < m->nbody; b++) {
     if (!step[b].active) continue;
     djVec3 turned = dju_cross3(dju_load3(x + 6 * b), step[b].force);
-    add3(ipos + 3 * b, 1, dju_mulMtV(kin->body[b].R, turned));
+    dju_addTo3(ipos + 3 * b, 1, dju_mulMtV(kin->body[b].R, turned));
   }
 }
 

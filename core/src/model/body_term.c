@@ -50,12 +50,6 @@ static void inertiaTerm(Term* t, const djBodyStep* s, const djKin* kin, const dj
   }
 }
 
-static void put3(double N[36], int r0, int c0, const djMat3* B) {
-  for (int r = 0; r < 3; r++) {
-    for (int c = 0; c < 3; c++) N[6 * (r0 + r) + c0 + c] = B->m[3 * r + c];
-  }
-}
-
 // Nested second derivative about ref. With rho = c+ - ref and twists x1, x2 it is
 //   F . (w1 x (w2 x rho + v2)) + m/h^2 (w1 x rho + v1) . (w2 x rho + v2) + w1^T W w2,
 // so with z = F - m/h^2 rho
@@ -113,10 +107,11 @@ static void plainBlock(double M[36], double a, djMat3 W, djVec3 rho, djVec3 rho0
   djMat3 R = dju_skew(dju_scale3(a, rho)), R0 = dju_skew(dju_scale3(-a, rho0)), A = {{0}};
   A.m[0] = A.m[4] = A.m[8] = a;
   dju_addSkewProduct(&W, -a, rho, rho0);
-  put3(M, 0, 0, &W);
-  put3(M, 0, 3, &R);
-  put3(M, 3, 0, &R0);
-  put3(M, 3, 3, &A);
+  memset(M, 0, 36 * sizeof(double));
+  dju_addBlock6(M, 0, 0, 1, &W);
+  dju_addBlock6(M, 0, 3, 1, &R);
+  dju_addBlock6(M, 3, 0, 1, &R0);
+  dju_addBlock6(M, 3, 3, 1, &A);
 }
 
 void dj_bodyTermsStart(double* M0, double* Mback, const djModel* m, const djBodyStep* step,

@@ -4,83 +4,8 @@
 #include "model/make.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-djElementText dj_elementText(const char* kind, const char* name, int id) {
-  djElementText result;
-  if (name && name[0]) {
-    snprintf(result.text, sizeof result.text, "%s '%.70s'", kind, name);
-  } else {
-    snprintf(result.text, sizeof result.text, "%s #%d", kind, id);
-  }
-  return result;
-}
-
-bool dj_allFinite(const double* v, int n) {
-  for (int i = 0; i < n; i++) {
-    if (!isfinite(v[i])) return false;
-  }
-  return true;
-}
-
-bool dj_allNonnegative(const double* v, int n) {
-  for (int i = 0; i < n; i++) {
-    if (!isfinite(v[i]) || v[i] < 0) return false;
-  }
-  return true;
-}
-
-bool dj_makeUnit(double* out, const double* v, int n) {
-  if (!dj_allFinite(v, n)) return false;
-  double largest = 0, square = 0;
-  for (int i = 0; i < n; i++) {
-    largest = fmax(largest, fabs(v[i]));
-    square += v[i] * v[i];
-  }
-  if (largest < 1e-15) return false;  // MuJoCo's mjMINVAL
-  if (fabs(square - 1) <= 1e-14) {
-    memmove(out, v, sizeof(double) * (size_t)n);
-    return true;
-  }
-  square = 0;
-  for (int i = 0; i < n; i++) square += (v[i] / largest) * (v[i] / largest);
-  double norm = sqrt(square);
-  for (int i = 0; i < n; i++) out[i] = v[i] / largest / norm;
-  return true;
-}
-
-const char* dj_rangeProblem(const double range[2], bool limited) {
-  if (isnan(range[0]) || isnan(range[1])) return "is not a number";
-  if (!limited) return NULL;
-  if (!dj_allFinite(range, 2)) return "is not finite";
-  if (range[0] > range[1]) return "is reversed";
-  if (range[0] == range[1]) return "is empty";
-  return NULL;
-}
-
-int dj_usedSizes(int geom_type) {
-  switch (geom_type) {
-    case DJ_SPHERE: return 1;
-    case DJ_CAPSULE:
-    case DJ_CYLINDER: return 2;
-    case DJ_ELLIPSOID:
-    case DJ_BOX: return 3;
-    default: return 0;
-  }
-}
-
-int dj_plainCoordinates(int type) { return type == DJ_FREE ? 3 : type == DJ_BALL ? 0 : 1; }
-
-bool dj_inertiaOk(const double inertia[3]) {
-  if (!dj_allNonnegative(inertia, 3)) return false;
-  double sum = inertia[0] + inertia[1] + inertia[2];
-  for (int i = 0; i < 3; i++) {
-    if (2 * inertia[i] > sum * 1.01) return false;
-  }
-  return true;
-}
 
 static djStatus checkBody(const djBodyDef* b, int i, djError* err) {
   double unit[4];

@@ -4,7 +4,6 @@
 #include "base/status.h"
 #include "model/check.h"
 
-#include <math.h>
 #include <stddef.h>
 
 // A field of numbers of a definition.
@@ -74,19 +73,6 @@ static const djSizeRow actuatorRows[] = {
     END};
 static const djSizeRow pairRows[] = {NUMBER(djPairDef, friction, 1), NUMBER(djPairDef, margin, 1),
                                      NUMBER(djPairDef, gap, 1), END};
-
-const char* dj_sizeProblem(const double* v, int n, double most) {
-  for (int k = 0; k < n; k++) {
-    if (fabs(v[k]) > most) {
-      return most == DJ_LARGEST ? "is larger than 1e20" : "is larger than 1e60";
-    }
-  }
-  return NULL;
-}
-
-const char* dj_smallProblem(double v) {
-  return v > 0 && v < DJ_SMALLEST ? "is smaller than 1e-20" : NULL;
-}
 
 // "joint 'knee': damping is larger than 1e60"
 static djStatus checkRows(const djSizeRow* row, const void* def, const char* kind,

@@ -5,7 +5,6 @@
 #include "model/body_inertia.h"
 #include "model/momentum.h"
 
-
 #include <string.h>
 
 static void layout(djInverse* d, djArena* a, const djModel* m) {

@@ -14,10 +14,6 @@
 
 #include <string.h>
 
-static void add3(double out[3], double s, djVec3 v) {
-  dju_store3(out, dju_madd3(dju_load3(out), s, v));
-}
-
 // tensor += s a . dI b, in the axes R.
 static void addTensor(double tensor[6], double s, const djMat3* R, djVec3 a, djVec3 b) {
   djVec3 x = dju_mulMtV(*R, a), y = dju_mulMtV(*R, b);
@@ -39,7 +35,7 @@ static void addBody(double* param, double tensor[6], const djInverse* d, const d
   dj_paramBlock(param, m, DJ_FIELD_BODY_MASS)[b] += dju_dot3(u, a) - dju_dot3(s, c);
   djVec3 g = dju_add3(dju_cross3(a, x.w), dju_cross3(u, A.w));
   g = dju_sub3(g, dju_add3(dju_cross3(c, y.w), dju_cross3(s, V.w)));
-  add3(dj_paramBlock(param, m, DJ_FIELD_BODY_IPOS) + 3 * b, I->mass,
+  dju_addTo3(dj_paramBlock(param, m, DJ_FIELD_BODY_IPOS) + 3 * b, I->mass,
        dju_mulMtV(kin->body[b].R, g));
   addTensor(tensor, 1, &kin->principal[b], x.w, A.w);
   addTensor(tensor, -1, &kin->principal[b], y.w, V.w);

@@ -31,11 +31,6 @@ int dj_settingParams(int slot) {
   return n;
 }
 
-bool dj_settingInRange(const djSetting* row, double value) {
-  if (value == 0) return row->zero || row->kind == DJ_SETTING_CHOICE;
-  return (value > 0 || (row->negative && value < 0)) && (row->below == 0 || value < row->below);
-}
-
 void dj_mirrorSetting(djModel* m, int slot) {
   int kernel;
   const djSetting* row = dj_settingOfSlot(&kernel, slot);

@@ -55,9 +55,6 @@ int dj_settingParam(int i);
 int dj_settingParams(int slot);
 const djEntry* dj_settingEntry(int slot);
 
-// The row's bounds alone, which default rules may not leave either.
-bool dj_settingInRange(const djSetting* row, double value);
-
 // Copies what is given and in force to the fields that options and contact settings have for it.
 void dj_mirrorSetting(djModel* model, int slot);
 

@@ -1,5 +1,6 @@
 #include "model/momentum.h"
 
+#include "math/block6.h"
 #include <string.h>
 
 // ---- momenta of a state -----------------------------------------------------------------------
@@ -42,47 +43,30 @@ void dj_bodyMomentum(double* momentum, double* axis_cross, const djModel* m, con
 
 // ---- 6x6 blocks -------------------------------------------------------------------------------
 
-// B_rc += f A
-static void addBlock(double B[36], int r0, int c0, double f, const djMat3* A) {
-  for (int r = 0; r < 3; r++) {
-    for (int c = 0; c < 3; c++) B[6 * (r0 + r) + c0 + c] += f * A->m[3 * r + c];
-  }
-}
-
-// M += f [u][v] = f (v u^T - (u . v) I)
-static void addSkewProduct(djMat3* M, double f, djVec3 u, djVec3 v) {
-  double x[3], y[3], s = f * dju_dot3(u, v);
-  dju_store3(x, u);
-  dju_store3(y, v);
-  for (int r = 0; r < 3; r++) {
-    for (int c = 0; c < 3; c++) M->m[3 * r + c] += f * y[r] * x[c] - (r == c ? s : 0);
-  }
-}
-
 // d (arm x p + l, p) by a twist (w, v) with dp = mass (v + w x rho) and dl = L w.
 static void addMomentumBlock(double B[36], double mass, djMat3 L, djVec3 arm, djVec3 rho) {
   djMat3 A = dju_skew(arm), R = dju_skew(rho);
-  addSkewProduct(&L, -mass, arm, rho);
-  addBlock(B, 0, 0, 1, &L);
-  addBlock(B, 0, 3, mass, &A);
-  addBlock(B, 3, 0, -mass, &R);
+  dju_addSkewProduct(&L, -mass, arm, rho);
+  dju_addBlock6(B, 0, 0, 1, &L);
+  dju_addBlock6(B, 0, 3, mass, &A);
+  dju_addBlock6(B, 3, 0, -mass, &R);
   for (int k = 3; k < 6; k++) B[7 * k] += mass;
 }
 
 // d arm x p by a twist that moves the arm: (v + w x arm) x p.
 static void addArm(double B[36], djVec3 p, djVec3 arm) {
   djMat3 P = dju_skew(p), PA = {{0}};
-  addSkewProduct(&PA, 1, p, arm);
-  addBlock(B, 0, 0, 1, &PA);
-  addBlock(B, 0, 3, -1, &P);
+  dju_addSkewProduct(&PA, 1, p, arm);
+  dju_addBlock6(B, 0, 0, 1, &PA);
+  dju_addBlock6(B, 0, 3, -1, &P);
 }
 
 // f times d (n, p) by a twist that carries it: (w x n + v x p, w x p).
 static void addCarried(double B[36], double f, const double momentum[6]) {
   djMat3 n = dju_skew(dju_load3(momentum)), p = dju_skew(dju_load3(momentum + 3));
-  addBlock(B, 0, 0, -f, &n);
-  addBlock(B, 0, 3, -f, &p);
-  addBlock(B, 3, 0, -f, &p);
+  dju_addBlock6(B, 0, 0, -f, &n);
+  dju_addBlock6(B, 0, 3, -f, &p);
+  dju_addBlock6(B, 3, 0, -f, &p);
 }
 
 static void add6(double* to, djVec3 t, djVec3 f) {
@@ -106,7 +90,7 @@ static djVec3 impulse(djVec3* l, const djBodyStep* s, const djKin* kin, const dj
 static djMat3 turnByEnd(const djBodyStep* s, const djKin* kin, const djKin* kin0, int b) {
   djMat3 L = {{0}};
   for (int k = 0; k < 3; k++) {
-    addSkewProduct(&L, -s->moment[k], dju_column(&kin0->principal[b], k),
+    dju_addSkewProduct(&L, -s->moment[k], dju_column(&kin0->principal[b], k),
                    dju_column(&kin->principal[b], k));
   }
   return L;
@@ -115,7 +99,7 @@ static djMat3 turnByEnd(const djBodyStep* s, const djKin* kin, const djKin* kin0
 static djMat3 turnByStart(const djBodyStep* s, const djKin* kin, const djKin* kin0, int b) {
   djMat3 L = {{0}};
   for (int k = 0; k < 3; k++) {
-    addSkewProduct(&L, s->moment[k], dju_column(&kin->principal[b], k),
+    dju_addSkewProduct(&L, s->moment[k], dju_column(&kin->principal[b], k),
                    dju_column(&kin0->principal[b], k));
   }
   return L;

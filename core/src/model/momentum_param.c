@@ -7,12 +7,6 @@
 #include "model/body_param.h"
 #include "model/param.h"
 
-static void add3(double out[3], double s, djVec3 v) {
-  out[0] += s * v.x;
-  out[1] += s * v.y;
-  out[2] += s * v.z;
-}
-
 // S = tr(I)/2 - I varies freely.
 static void addTensor(double tensor[6], const djMat3* start, const djMat3* end, const djMat3* at,
                       djVec3 w, djVec3 omega, double s1, double s2) {
@@ -52,10 +46,10 @@ void dj_momentumParams(double* param, double* tensor, const djModel* m, const dj
     // c = p + R e: u turns with w, vc with omega
     djMat3 R = at->body[b].R;
     double* ipos = by_ipos + 3 * b;
-    add3(ipos, 1, dju_mulMtV(R, dju_cross3(F, w)));
-    add3(ipos, -mass * s2, dju_mulMtV(R, dju_cross3(u, omega)));
-    add3(ipos, mass * s1, dju_mulMtV(kin->body[b].R, u));
-    add3(ipos, -mass * s1, dju_mulMtV(kin0->body[b].R, u));
+    dju_addTo3(ipos, 1, dju_mulMtV(R, dju_cross3(F, w)));
+    dju_addTo3(ipos, -mass * s2, dju_mulMtV(R, dju_cross3(u, omega)));
+    dju_addTo3(ipos, mass * s1, dju_mulMtV(kin->body[b].R, u));
+    dju_addTo3(ipos, -mass * s1, dju_mulMtV(kin0->body[b].R, u));
     addTensor(tensor + 6 * b, &kin0->principal[b], &kin->principal[b], &at->principal[b], w, omega,
               s1, s2);
   }

@@ -5,8 +5,6 @@
 #include "base/status.h"
 #include "model/check.h"
 
-#include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,16 +34,6 @@ const djSetting* dj_findSetting(const char* name, unsigned ways) {
 
 // ---- names ------------------------------------------------------------------------------------
 
-void dj_expectName(char* what, size_t size, const char* name, bool first) {
-  size_t n = strlen(what);
-  snprintf(what + n, size - n, "%s%s", first ? ", expected one of " : ", ", name);
-}
-
-void dj_unknownChoice(char* what, size_t size, const char* text, const djChoice* choice) {
-  snprintf(what, size, "unknown value '%.100s'", text);
-  for (const djChoice* c = choice; c->name; c++) dj_expectName(what, size, c->name, c == choice);
-}
-
 void dj_unknownSetting(char* what, size_t size, unsigned ways) {
   snprintf(what, size, "unknown setting");
   bool first = true;
@@ -55,18 +43,6 @@ void dj_unknownSetting(char* what, size_t size, unsigned ways) {
     dj_expectName(what, size, s->name, first);
     first = false;
   }
-}
-
-static const djChoice* findChoice(const djSetting* row, int value) {
-  for (const djChoice* c = row->choice; c && c->name; c++) {
-    if (c->value == value) return c;
-  }
-  return NULL;
-}
-
-const char* dj_choiceName(const djSetting* s, int value) {
-  const djChoice* c = s ? findChoice(s, value) : NULL;
-  return c ? c->name : "";
 }
 
 const djSetting* dj_contactSetting(int* model, int i) {
@@ -90,90 +66,12 @@ const char* dj_overlapName(djOverlap overlap) {
 
 // ---- values -----------------------------------------------------------------------------------
 
-static void read(double* value, const char* place, const djSetting* row) {
-  int number;
-  if (row->kind == DJ_SETTING_REAL) {
-    memcpy(value, place, sizeof(double) * (size_t)row->size);
-  } else {
-    memcpy(&number, place, sizeof number);   // enumerators are ints too
-    *value = number;
-  }
-}
-
-void dj_readRow(double* value, const void* base, const djSetting* row) {
-  read(value, (const char*)base + row->offset, row);
-}
-
-void dj_storeRow(void* base, const djSetting* row, const double* value) {
-  char* place = (char*)base + row->offset;
-  int number = row->kind == DJ_SETTING_REAL ? 0 : (int)*value;
-  if (row->kind == DJ_SETTING_REAL) memcpy(place, value, sizeof(double) * (size_t)row->size);
-  else memcpy(place, &number, sizeof number);
-}
-
 void dj_getSetting(double* value, const djOption* option, const djSetting* s) {
   if (value && option && s) dj_readRow(value, option, s);
 }
 
 void dj_settingInForce(double* value, const djModel* m, const djSetting* s) {
-  if (value && m && s) read(value, (const char*)m + s->in_force_offset, s);
-}
-
-// ---- rules ------------------------------------------------------------------------------------
-
-static const char* say(djProblemText* what, const char* text) {
-  snprintf(what->text, sizeof what->text, "%s", text);
-  return what->text;
-}
-
-// "is larger than 1e20"
-static const char* sayNumber(djProblemText* what, const char* text, double number) {
-  snprintf(what->text, sizeof what->text, "%s %g", text, number);
-  char* plus = strchr(what->text, '+');
-  if (plus) memmove(plus, plus + 1, strlen(plus));
-  return what->text;
-}
-
-static const char* numberProblem(djProblemText* what, const djSetting* row, double value) {
-  if (!isfinite(value)) return say(what, "is not finite");
-  if (value < 0 && !row->negative) {
-    return say(what, row->zero ? "must not be negative" : "must be positive");
-  }
-  if (value == 0 && !row->zero) return say(what, "must be positive");
-  if (row->below > 0 && !(value < row->below)) {
-    return sayNumber(what, "must be less than", row->below);
-  }
-  if (row->most > 0 && fabs(value) > row->most) {
-    return sayNumber(what, "is larger than", row->most);
-  }
-  return fabs(value) > 0 && fabs(value) < row->least
-             ? sayNumber(what, "is smaller than", row->least)
-             : NULL;
-}
-
-static const char* wholeProblem(djProblemText* what, const djSetting* row, double value) {
-  bool whole = fabs(value) <= INT_MAX && value == floor(value);
-  if (!whole) return say(what, "must be a whole number");
-  if (row->kind == DJ_SETTING_WHOLE) return numberProblem(what, row, value);
-  if (row->kind == DJ_SETTING_CHOICE) {
-    char number[24];
-    if (findChoice(row, (int)value)) return NULL;
-    snprintf(number, sizeof number, "%d", (int)value);
-    dj_unknownChoice(what->text, sizeof what->text, number, row->choice);
-    return what->text;
-  }
-  int bits = 0;
-  for (const djChoice* c = row->choice; c->name; c++) bits |= c->value;
-  return value < 0 || ((int)value & ~bits) ? say(what, "has unknown bits") : NULL;
-}
-
-const char* dj_rowProblem(djProblemText* what, const djSetting* row, const double* value,
-                          bool automatic) {
-  if (row->kind != DJ_SETTING_REAL) return wholeProblem(what, row, *value);
-  if (automatic && row->automatic && isfinite(*value) && *value < 0) return NULL;
-  const char* problem = NULL;
-  for (int k = 0; k < row->size && !problem; k++) problem = numberProblem(what, row, value[k]);
-  return problem;
+  if (value && m && s) dj_readPlace(value, (const char*)m + s->in_force_offset, s);
 }
 
 djStatus dj_setSetting(djOption* option, const djSetting* s, const double* value, djError* err) {

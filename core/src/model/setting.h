@@ -23,11 +23,15 @@ typedef struct djProblemText {
 
 // The numbers of a row in the struct at base, which its offset is in.
 void dj_readRow(double* value, const void* base, const djSetting* row);
+void dj_readPlace(double* value, const void* place, const djSetting* row);   // at its place
 void dj_storeRow(void* base, const djSetting* row, const double* value);
 
 // "must be positive"..., or NULL; automatic: negative numbers that ask for the rule are fine.
 const char* dj_rowProblem(djProblemText* what, const djSetting* row, const double* value,
                           bool automatic);
+
+// The row's bounds alone, which default rules may not leave either.
+bool dj_settingInRange(const djSetting* row, double value);
 
 // "unknown value 'text', expected one of ..."
 void dj_unknownChoice(char* what, size_t size, const char* text, const djChoice* choice);

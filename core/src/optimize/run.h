@@ -81,4 +81,8 @@ typedef struct djOptimizerRow {
 DJ_OPTIMIZERS(X)
 #undef X
 
+// NULL: there is none; then dj_failOptimizer says which there are.
+const djOptimizerRow* dj_findOptimizer(const char* type);
+djStatus dj_failOptimizer(const char* type, djError* err);
+
 #endif  // DJ_OPTIMIZE_RUN_H_

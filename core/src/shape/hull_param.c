@@ -24,12 +24,6 @@ static bool hasNormal(const djHull* h, int f) {
   return dju_dot3(n, n) > 0.5;
 }
 
-static void addTo(double* out, djVec3 v) {
-  out[0] += v.x;
-  out[1] += v.y;
-  out[2] += v.z;
-}
-
 // Twice the area vector of a triangle.
 static djVec3 areaOf(const djHull* h, int f) {
   const int* v = h->face + 3 * f;
@@ -84,7 +78,7 @@ static void moveGrad(Work* w, int i, djVec3 mu) {
   for (int k = 0; k < n; k++) rest = dju_madd3(rest, -a[k], N[k]);
   for (int k = 0; k < n; k++) {
     djVec3 cotangent = dju_sub3(dju_scale3(y[k], rest), dju_scale3(a[k], m));
-    addTo(w->normal + 3 * w->source[id[k]], cotangent);
+    dju_addTo3(w->normal + 3 * w->source[id[k]], 1, cotangent);
   }
 }
 
@@ -100,9 +94,9 @@ static void facetGrad(Work* w, int f) {
   if (!(length > 0)) return;
   djVec3 g = dju_scale3(1 / length, dju_madd3(nu, -dju_dot3(nu, n), n));
   djVec3 gb = dju_cross3(ac, g), gc = dju_cross3(g, ab);
-  addTo(w->vert + 3 * v[0], dju_neg3(dju_add3(gb, gc)));
-  addTo(w->vert + 3 * v[1], gb);
-  addTo(w->vert + 3 * v[2], gc);
+  dju_addTo3(w->vert + 3 * v[0], 1, dju_neg3(dju_add3(gb, gc)));
+  dju_addTo3(w->vert + 3 * v[1], 1, gb);
+  dju_addTo3(w->vert + 3 * v[2], 1, gc);
 }
 
 // The vertex that fixes the facet's offset.
@@ -135,8 +129,8 @@ static void innerGrad(Work* w, djVec3* center, double inner) {
   if (inner == 0 || nearest < 0) return;
   int i = highest(h, nearest);
   djVec3 n = normalOf(h, nearest), x = vertexOf(h, i);
-  addTo(w->normal + 3 * nearest, dju_scale3(inner, dju_sub3(x, h->center)));
-  addTo(w->vert + 3 * i, dju_scale3(inner, n));
+  dju_addTo3(w->normal + 3 * nearest, 1, dju_scale3(inner, dju_sub3(x, h->center)));
+  dju_addTo3(w->vert + 3 * i, 1, dju_scale3(inner, n));
   *center = dju_madd3(*center, -inner, n);
 }
 
@@ -158,7 +152,7 @@ static void centerGrad(Work* w, djVec3 cotangent) {
       double along = dju_dot3(cotangent, dju_add3(x[0], dju_add3(x[1], x[2])));
       for (int k = 0; k < 3; k++) {
         djVec3 g = dju_scale3(along, dju_cross3(x[(k + 1) % 3], x[(k + 2) % 3]));
-        addTo(w->vert + 3 * v[k], dju_scale3(0.25 / volume, dju_madd3(g, six, cotangent)));
+        dju_addTo3(w->vert + 3 * v[k], 1, dju_scale3(0.25 / volume, dju_madd3(g, six, cotangent)));
       }
     }
   }

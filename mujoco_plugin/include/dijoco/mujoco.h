@@ -28,7 +28,7 @@ typedef struct djReportEntry {
 
 // What an import does not carry exactly.
 typedef struct djReport {
-  int n;
+  int n;                 // entries
   djReportEntry* entry;  // (n) one per element and feature
   djFeatureState state;  // the worst of the list
 } djReport;

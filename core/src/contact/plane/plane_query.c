@@ -111,7 +111,7 @@ static djStatus queryFriction(djContactQuery* q, djError* err) {
   djPlaneState* state = (djPlaneState*)q->state;
   memset(state, 0, sizeof *state);
   djPairInput* in = &q->in;
-  djStatus status = dj_separatingPlane.begin(q->state, in);
+  djStatus status = q->kernel->begin(q->state, in);
   if (status < 0) return dj_fail(err, status, "friction: the start failed");
   if (!state->lagged) return status;
   dj_moveQuery(q);

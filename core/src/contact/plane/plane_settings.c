@@ -61,7 +61,8 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                           .help = "the barrier's s: where contact begins, 0 < s < 1"},
     [DJ_PLANE_STIFFNESS] = {OPTION(stiffness), IN_FORCE(stiffness), .unit = "J", .symbol = "K",
                             .automatic = true, .most = DJ_LARGEST_FORCE,
-                            .rule = "250 W length_scale support^2", .help = "of contact"},
+                            .rule = "250 W length_scale support^2",
+                            .help = "barrier coefficient: multiplies the dimensionless barrier"},
     [DJ_PLANE_SKIN] = {OPTION(skin), IN_FORCE(skin), .unit = "m", .symbol = "D", .zero = true,
                        .automatic = true, .per_geom = true,
                        .rule = "support length_scale/(1 - support), at most a quarter of the "
@@ -82,7 +83,7 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
 
 const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_SUPPORT] = {support, {"contact/support", "", "the barrier's s", NULL}},
-    [DJ_PLANE_STIFFNESS] = {stiffness, {"contact/stiffness", "J", "of contact", NULL}},
+    [DJ_PLANE_STIFFNESS] = {stiffness, {"contact/stiffness", "J", "the barrier coefficient", NULL}},
     [DJ_PLANE_SKIN] = {skin, {NULL, NULL, NULL, NULL}},
     [DJ_PLANE_FRICTION_EPS] = {frictionEps, {NULL, NULL, NULL, NULL}},
 };

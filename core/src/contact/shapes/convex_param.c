@@ -202,12 +202,6 @@ static djStatus takeMesh(double* param, Part* part, const djShapeGrad* grad) {
   return status;
 }
 
-static void addTo(double* out, djVec3 v) {
-  out[0] += v.x;
-  out[1] += v.y;
-  out[2] += v.z;
-}
-
 djStatus dj_convexParams(double* param, const djGeomSource* from, const djShape* s,
                          const djShapeGrad* grad) {
   const djModel* m = from->model;
@@ -226,8 +220,8 @@ djStatus dj_convexParams(double* param, const djGeomSource* from, const djShape*
     takeCenter(&part, grad);
     takeInner(&part);
   }
-  addTo(dj_paramEntry(param, m, DJ_FIELD_GEOM_POS, geom), part.shift);
-  addTo(dj_paramEntry(param, m, DJ_FIELD_GEOM_QUAT, geom), part.turn);
-  addTo(dj_paramEntry(param, m, DJ_FIELD_GEOM_SIZE, geom), dju_load3(part.size));
+  dju_addTo3(dj_paramEntry(param, m, DJ_FIELD_GEOM_POS, geom), 1, part.shift);
+  dju_addTo3(dj_paramEntry(param, m, DJ_FIELD_GEOM_QUAT, geom), 1, part.turn);
+  dju_addTo3(dj_paramEntry(param, m, DJ_FIELD_GEOM_SIZE, geom), 1, dju_load3(part.size));
   return DJ_OK;
 }

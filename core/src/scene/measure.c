@@ -4,8 +4,6 @@
 #include "integrate/work.h"
 #include "model/momentum.h"
 
-#include <string.h>
-
 // Angular momentum of tree r about its centre of mass: sum_b n_b + (ref - c) x p, with momenta
 // (n_b, p_b) about the tree's reference point, and sums m, m c over its bodies.
 static djVec3 treeSpin(const djModel* m, const djWork* w, int root) {

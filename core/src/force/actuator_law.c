@@ -1,0 +1,104 @@
+// What actuators on one coordinate give together: their clamps and those of their total.
+
+#include "force/actuator.h"
+
+djJet dj_clampForce(const djModel* m, int i, double p) {
+  if (!m->actuator_forcelimited[i]) return (djJet){p, 1, 0};
+  return dju_smoothClamp(p, m->actuator_forcerange[2 * i], m->actuator_forcerange[2 * i + 1]);
+}
+
+// What clamps the total along a coordinate; NULL: nothing.
+static const double* totalRange(const djModel* m, int c) {
+  int id = m->coord_id[c];
+  if (m->coord_type[c] == DJ_COORD_CRANK || !*DJ_LINK(m, c, actfrclimited, 1)) return NULL;
+  return m->coord_type[c] == DJ_COORD_TENDON ? m->tendon_actfrcrange + 2 * id
+                                             : m->jnt_actfrcrange + 2 * id;
+}
+
+// r = min(1, bound/x) for the sum of forces x, and its slope. C2: with corners within 1% of the
+// range of a bound, and where a bound is 0 a ramp on the other side of it.
+static double scaleOf(double* slope, const double range[2], double x) {
+  double side = x < 0 ? -1 : 1, y = fabs(x), width = 0.01 * (range[1] - range[0]);
+  double bound = fabs(range[x < 0 ? 0 : 1]), other = fabs(range[x < 0 ? 1 : 0]);
+  *slope = 0;
+  if (!(bound > 0)) return 0;
+  double w = fmin(width, 0.5 * bound), r = 1, dr = 0;
+  if (y > bound - w) {
+    djJet cut = dju_smoothRamp(bound - y, w);
+    r = (bound - (bound - y) - (cut.f - (bound - y))) / y;
+    dr = (1 - (1 - cut.d) - r) / y;
+  }
+  if (!(other > 0)) {
+    djJet on = dju_smoothStep(y / width);
+    dr = dr * on.f + r * on.d / width;
+    r *= on.f;
+  }
+  *slope = side * dr;
+  return r;
+}
+
+djTotal dj_totalForce(const djActuators* t, const djModel* m, int c, double psi) {
+  djTotal sum = {{0, 0, 0}, 1, 0, 1};
+  const double* range = totalRange(m, c);
+  bool tendon = range && m->coord_type[c] == DJ_COORD_TENDON;
+  double raw = 0, slope = 0, dr = 0;
+  for (int k = t->first[c]; k < t->first[c + 1] && tendon; k++) {
+    const djActuatorStep* a = &t->act[t->order[k]];
+    raw += a->alpha + a->beta * psi;
+    slope += a->beta;
+  }
+  if (tendon) sum.r = scaleOf(&dr, range, raw);
+  for (int k = t->first[c]; k < t->first[c + 1]; k++) {
+    const djActuatorStep* a = &t->act[t->order[k]];
+    double q = a->alpha + a->beta * psi;
+    djJet p = dj_clampForce(m, t->order[k], sum.r * q);
+    sum.f.f += a->gear[0] * p.f;
+    sum.f.d += a->gear[0] * p.d * (sum.r * a->beta + q * dr * slope);
+    sum.b += a->gear[0] * p.d * q * dr;
+  }
+  if (!range || tendon) return sum;
+  djJet clamped = dju_smoothClamp(sum.f.f, range[0], range[1]);
+  sum.C = clamped.d;
+  sum.f = (djJet){clamped.f, clamped.d * sum.f.d, 0};
+  return sum;
+}
+
+double dj_totalByForce(const djTotal* total, const djActuators* t, const djModel* m, int i,
+                       double psi) {
+  const djActuatorStep* a = &t->act[i];
+  djJet p = dj_clampForce(m, i, total->r * (a->alpha + a->beta * psi));
+  return total->C * (a->gear[0] * p.d * total->r + total->b);
+}
+
+double dj_meanForce(const djModel* m, int i, const djActuatorStep* a, double psi) {
+  double p0 = a->alpha, p1 = a->alpha + a->beta * psi;
+  if (!m->actuator_forcelimited[i]) return 0.5 * (p0 + p1);
+  return dju_smoothClampMean(p0, p1, m->actuator_forcerange[2 * i],
+                             m->actuator_forcerange[2 * i + 1]);
+}
+
+double dj_workAlong(const djActuators* t, const djModel* m, int c, double psi) {
+  double work = 0;
+  if (totalRange(m, c)) {
+    const int panels = 8;
+    for (int k = 0; k < panels; k++) {
+      for (int e = -1; e <= 1; e++) {
+        double x = (k + 0.5 * (1 + 0.774596669241483377 * e)) / panels;
+        work += (e ? 5.0 : 8.0) / 18 / panels * dj_totalForce(t, m, c, x * psi).f.f;
+      }
+    }
+    return psi * work;
+  }
+  for (int k = t->first[c]; k < t->first[c + 1]; k++) {
+    int i = t->order[k];
+    work += t->act[i].gear[0] * dj_meanForce(m, i, &t->act[i], psi);
+  }
+  return psi * work;
+}
+
+void dj_addInput(djInputSum* sum, const djActuatorStep* a, const djModel* m, int i, int dof,
+                 double g) {
+  int adr = m->actuator_actadr[i];
+  dj_pushEntry(sum->Ru, dof, i, g * a->dinput);
+  if (adr >= 0) dj_pushEntry(sum->Ra, dof, adr, g * a->dact);
+}

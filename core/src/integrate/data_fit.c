@@ -1,0 +1,33 @@
+// Whether data fit a model.
+
+#include "base/status.h"
+#include "integrate/work.h"
+
+#include <string.h>
+
+djSizes dj_sizesOf(const djModel* m) {
+  return (djSizes){m->nq,   m->nv,    m->na,    m->nu,    m->nbody,
+                   m->njnt, m->ngeom, m->nsite, m->nmocap, m->ntendon, m->nwrap, m->ncoorddof,
+                   dj_historySize(m)};
+}
+
+bool dj_sameSizes(const djSizes* sizes, const djModel* m) {
+  djSizes s = dj_sizesOf(m);
+  return memcmp(&s, sizes, sizeof s) == 0;
+}
+
+djStatus dj_checkData(const djModel* m, djData* d) {
+  djWork* w = d->work;
+  if (!dj_sameSizes(&w->sizes, m) || dj_maxContactPairs(m) > w->maxpair) {
+    return dj_fail(&w->error, DJ_INVALID, "data: made for a model of other sizes");
+  }
+  if (w->nstage < dj_stageCount(m)) {
+    return dj_fail(&w->error, DJ_INVALID, "data: made for another integrator");
+  }
+  bool contact = dj_contactsOf(&w->forces) != NULL;
+  if (dj_hasContact(m) != contact) {
+    return dj_fail(&w->error, DJ_INVALID, "data: made with contact switched %s",
+                   contact ? "on" : "off");
+  }
+  return DJ_OK;
+}

@@ -1,0 +1,30 @@
+// What the start of a step fixes, and the motion from there.
+
+#include "integrate/armature.h"
+#include "model/activation.h"
+
+void dj_setStart(djWork* w, const djModel* m) {
+  dj_setPlace(&w->begin, m, w->start.mocap_pos, w->start.mocap_quat);
+  for (int b = 0; b < m->nbody; b++) w->ref[b] = w->begin.kin.com[m->body_root[b]];
+}
+
+djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
+  djPoint start = dj_pointOf(&w->begin), rate = w->drifts ? dj_pointOf(&w->rate) : start;
+  return (djMotion){m, &w->start, w->ref, start, rate, dj_pointOf(at), w->time};
+}
+
+djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
+  const djData* d = &w->start;
+  w->time = time;
+  dj_setStart(w, m);
+  dj_integratePos(w->back.q, m, d->qpos, d->qvel, -time);
+  dj_setPlace(&w->back, m, d->mocap_pos, d->mocap_quat);
+  if (w->drifts) {
+    dj_integratePos(w->rate.q, m, d->qpos, w->drift, 1);
+    dj_setPlace(&w->rate, m, d->mocap_pos, d->mocap_quat);
+  }
+  dj_nextActivations(w->act_next, m, d, w->h);
+  dj_setArmature(w, m);
+  djMotion motion = dj_motionAt(w, m, &w->begin);
+  return dj_beginForces(&w->forces, &motion, &w->error);
+}

@@ -1,0 +1,68 @@
+#include "optimize/run.h"
+
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+double dj_stepLength(const double* a, const double* b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sqrt(sum);
+}
+
+static bool allFinite(const double* v, int n) {
+  for (int i = 0; i < n; i++) {
+    if (!isfinite(v[i])) return false;
+  }
+  return true;
+}
+
+djStatus dj_evaluateRun(djRun* run, double* loss, double* grad, const double* x) {
+  const djOptimizeProblem* p = run->problem;
+  djOptimizeResult* r = run->result;
+  djStatus status = p->objective(p->user, loss, grad, x);
+  r->evaluations++;
+  if (status >= 0 && (!isfinite(*loss) || (grad && !allFinite(grad, run->n)))) status = DJ_INVALID;
+  if (status < 0) {
+    r->refused++;
+    return status;
+  }
+  if (*loss < r->loss) {
+    r->loss = *loss;
+    r->best_iteration = -1;  // of the iteration that is under way
+    if (run->n > 0) memcpy(run->best, x, (size_t)run->n * sizeof *x);
+  }
+  return DJ_OK;
+}
+
+double dj_projectedGradient(djRun* run, const double* x, const double* grad) {
+  double most = 0;
+  for (int i = 0; i < run->n; i++) run->scratch[i] = x[i] - grad[i];
+  if (dj_project(run->scratch, &run->set, run->scratch) < 0) return NAN;
+  for (int i = 0; i < run->n; i++) most = fmax(most, fabs(x[i] - run->scratch[i]));
+  return most;
+}
+
+bool dj_endIteration(djRun* run, double loss, double step_norm, const double* x,
+                     const double* grad) {
+  const djOptimizer* o = run->optimizer;
+  djOptimizeResult* r = run->result;
+  djOptimizeStep step = {.iteration = r->iterations, .loss = loss, .step_norm = step_norm,
+                         .gradient_norm = NAN, .best_loss = r->loss, .x = x};
+  if (grad) r->gradient_norm = step.gradient_norm = dj_projectedGradient(run, x, grad);
+  if (r->best_iteration < 0) r->best_iteration = r->iterations;
+  bool stop = true;
+  if (run->problem->callback && !run->problem->callback(run->problem->callback_user, &step)) {
+    r->stop = DJ_STOP_CALLBACK;
+  } else if (step.gradient_norm <= o->gradient_tolerance) {
+    r->stop = DJ_STOP_GRADIENT;
+  } else if (r->iterations > 0 && o->step_tolerance > 0 && step_norm <= o->step_tolerance) {
+    r->stop = DJ_STOP_STEP;
+  } else if (r->iterations >= o->iterations) {
+    r->stop = DJ_STOP_ITERATIONS;
+  } else {
+    stop = false;
+  }
+  return !stop;
+}

@@ -1,0 +1,41 @@
+// What every part of writing needs: the first failure, and custom fields.
+
+#include "write.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool djm_writeFail(djmWrite* w, djStatus status, const char* format, ...) {
+  if (w->status != DJ_OK) return false;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(w->err->text, sizeof w->err->text, format, args);
+  va_end(args);
+  for (char* c = w->err->text; *c; c++) {
+    if (*c == '\n' || *c == '\r') *c = ' ';
+  }
+  w->status = status;
+  return false;
+}
+
+bool djm_setNumber(djmWrite* w, const char* name, double value) {
+  mjsElement* e = mjs_findElement(w->spec, mjOBJ_NUMERIC, name);
+  mjsNumeric* numeric = e ? mjs_asNumeric(e) : mjs_addNumeric(w->spec);
+  if (!numeric || (!e && mjs_setName(numeric->element, name) != 0)) {
+    return djm_writeFail(w, DJ_INVALID, "numeric/%s: cannot be added", name);
+  }
+  mjs_setDouble(numeric->data, &value, 1);
+  numeric->size = 1;
+  return true;
+}
+
+// Texts are read after numbers and so prevail.
+bool djm_setText(djmWrite* w, const char* name, const char* value) {
+  mjsElement* e = mjs_findElement(w->spec, mjOBJ_TEXT, name);
+  mjsText* text = e ? mjs_asText(e) : mjs_addText(w->spec);
+  if (!text || (!e && mjs_setName(text->element, name) != 0)) {
+    return djm_writeFail(w, DJ_INVALID, "text/%s: cannot be added", name);
+  }
+  mjs_setString(text->data, value);
+  return true;
+}

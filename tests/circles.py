@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Checks that no source files of one part (the core, the command, the MuJoCo side) need each other,
+directly or by others in between: read off the symbols of their object files.
+
+First proves, on small objects that it compiles, that a circle is found.
+"""
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+# Files that are left out of the search, and why.
+EXCEPT = {
+    "core/src/contact/kernel_table.c": "lower layers ask a kernel's row for names of settings only, "
+                                       "but the row points at all that the kernel does",
+}
+PARTS = ("core/src", "tools", "mujoco_plugin")
+
+
+def symbols(path):
+    """Names that an object defines, and that it takes from others."""
+    text = subprocess.run(["nm", path], check=True, stdout=subprocess.PIPE, text=True).stdout
+    defined, needed = set(), set()
+    for line in text.splitlines():
+        kind, name = line.split()[-2:]
+        if kind == "U":
+            needed.add(name)
+        elif kind in "TDRBVW":
+            defined.add(name)
+    return defined, needed
+
+
+def graph_of(objects):
+    """{source: {source that it needs: names}} of {source: path of its object}."""
+    table = {source: symbols(path) for source, path in objects.items()}
+    home = {name: source for source, (defined, _) in table.items() for name in defined}
+    graph = {source: {} for source in table}
+    for source, (_, needed) in table.items():
+        for name in needed:
+            other = home.get(name, source)
+            if other != source:
+                graph[source].setdefault(other, []).append(name)
+    return graph
+
+
+def reached(graph, start):
+    found, todo = set(), [start]
+    while todo:
+        for other in graph[todo.pop()]:
+            if other not in found:
+                found.add(other)
+                todo.append(other)
+    return found
+
+
+def circles(graph):
+    """Lines that name what holds each file of a circle in it."""
+    reach = {source: reached(graph, source) for source in graph}
+    for source in sorted(graph):
+        for other, names in sorted(graph[source].items()):
+            if source in reach[other]:
+                yield "%s needs %s, which needs it: %s" % (source, other, ", ".join(sorted(names)))
+
+
+def self_test(compiler):
+    texts = {"a": "int b(void);\nint a(void) { return b(); }\n",
+             "b": "int c(void);\nint b(void) { return c(); }\n",
+             "c": "int c(void) { return 1; }\n"}
+    back = "int a(void);\nint c(void) { return a(); }\n"
+
+    def found(changed):
+        with tempfile.TemporaryDirectory() as folder:
+            objects = {}
+            for name, text in {**texts, **changed}.items():
+                source = os.path.join(folder, name + ".c")
+                objects[name] = os.path.join(folder, name + ".o")
+                with open(source, "w") as f:
+                    f.write(text)
+                subprocess.run([compiler, "-c", source, "-o", objects[name]], check=True)
+            return list(circles(graph_of(objects)))
+
+    errors = ["self-test: finds a circle where there is none"] if found({}) else []
+    if len(found({"c": back})) != 3:
+        errors.append("self-test: misses a circle of three")
+    return errors
+
+
+def objects_of(build, part):
+    objects = {}
+    for path in sorted(glob.glob(os.path.join(glob.escape(build), "CMakeFiles/*.dir", part, "**/*.o"),
+                                 recursive=True)):
+        source = path[path.index(".dir/") + len(".dir/"):-len(".o")]
+        if source not in EXCEPT and os.path.exists(os.path.join(os.environ["DIJOCO_SOURCE"], source)):
+            objects.setdefault(source, path)
+    return objects
+
+
+def main():
+    errors = self_test(os.environ.get("DIJOCO_CC", "cc"))
+    build, source = os.environ["DIJOCO_BUILD"], os.environ["DIJOCO_SOURCE"]
+    errors += ["%s: is no file, but an exception" % name for name in EXCEPT
+               if not os.path.exists(os.path.join(source, name))]
+    for part in PARTS:
+        objects = objects_of(build, part)
+        if not objects and part != "mujoco_plugin":
+            errors.append("%s: no objects found" % part)
+        errors += circles(graph_of(objects))
+    print("\n".join(errors) or "no circles")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

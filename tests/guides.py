@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Checks the guides against the tree: every path, function, type and target that they name exists,
+every folder with sources is named, and the picture of the layers is that of tests/layers.py.
+
+Run without arguments: first proves on small bad texts that every rule can fail, then checks the
+tree itself (DIJOCO_SOURCE, or the parent folder).
+"""
+import glob
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import layers  # noqa: E402
+
+GUIDES = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
+MOST_LINES = 250
+SOURCE = (".c", ".h", ".py", ".sh", ".cmake")
+# Where the name of a file may begin.
+HOMES = ["", "core/src", "core/include", "core/include/dijoco", "mujoco_plugin/include"]
+# Names of parameters and the like look like paths.
+NO_PATH = re.compile(r"^(body|joint|geom|mesh|site|tendon|actuator|option|contact)/"
+                     r"(N|KERNEL|MODEL|\w+_\*)/|^build\b|^dijoco_\w+/[A-Z]+$|^[-<$]|://|^\w+/\d|^/")
+PATH = re.compile(r"^[\w.*-]+(/[\w.*-]+)+/?$|^[\w-]+\.(?:c|h|py|sh|md|txt|json|xml|cmake)$")
+# Functions at the start of a line, in a table's row, and Python's.
+FUNCTION = re.compile(r"(?m)^#define (\w+)\(|^[A-Za-z][^\n;=()]*?[ *](\w+)\(|\(\*(\w+)\)\("
+                      r"|^ *def (\w+)\(")
+
+
+def read(root, name):
+    with open(os.path.join(root, name), encoding="utf-8") as f:
+        return f.read()
+
+
+def folders(root, below):
+    """Folders that have sources, themselves or deeper ones aside."""
+    for path, inner, files in os.walk(os.path.join(root, below)):
+        inner[:] = sorted(d for d in inner if not d.startswith((".", "build", "__pycache__")))
+        if any(f.endswith(SOURCE) for f in files):
+            yield os.path.relpath(path, root)
+
+
+def tokens(text):
+    """(line, token) of all `code` in a text, blocks of code aside."""
+    text = re.sub(r"(?ms)^```.*?^```", lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+    for match in re.finditer(r"`([^`\n]+)`", text):
+        yield text.count("\n", 0, match.start()) + 1, match.group(1)
+
+
+def exists(root, path):
+    path = path.replace("NAME", "*")
+    return any(glob.glob(os.path.join(root, home, path)) for home in HOMES)
+
+
+class Names:
+    """What sources and Makefile define: functions, all words, targets."""
+
+    def __init__(self, root):
+        self.functions, self.words = set(), set()
+        for below in ("core", "mujoco_plugin", "tools", "tests", "validation", "python"):
+            for path, _, files in os.walk(os.path.join(root, below)):
+                for name in files:
+                    if name.endswith((".c", ".h", ".py")) and name != os.path.basename(__file__):
+                        self.add(read(path, name))
+        self.targets = set(re.findall(r"(?m)^([\w-]+):", read(root, "Makefile")))
+
+    def add(self, code):
+        for groups in FUNCTION.findall(code):
+            self.functions.update(groups)
+        self.words.update(re.findall(r"\b(?:dj|DJ_)\w+", code))
+
+
+def token_problem(root, names, token):
+    function = re.fullmatch(r"(\w+)\(\)", token)
+    if function:
+        return None if function.group(1) in names.functions else "no such function"
+    target = re.fullmatch(r"make (\w[\w-]*)( .*)?", token)
+    if target:
+        return None if target.group(1) in names.targets else "no such target of the Makefile"
+    if re.fullmatch(r"(dj|DJ_)\w+", token) and "NAME" not in token:
+        return None if token in names.words else "no such name in the sources"
+    if PATH.match(token) and not NO_PATH.search(token) and not exists(root, token):
+        return "no such path"
+    return None
+
+
+def link_problems(root, text):
+    for match in re.finditer(r"\]\(([^)#:\s]+)\)", text):
+        if not os.path.exists(os.path.join(root, match.group(1))):
+            yield text.count("\n", 0, match.start()) + 1, match.group(1), "no such path"
+
+
+def table_paths(root, readme):
+    """The paths of the README's table of folders: after a complete one, those beside it."""
+    table = re.search(r"(?ms)^\| folder \|.*?(?=^[^|])", readme + "\n\n")
+    for row in table.group().splitlines()[2:] if table else []:
+        beside = ""
+        for name in re.findall(r"`([^`]+)`", row.split("|")[1]):
+            path = name
+            if not os.path.exists(os.path.join(root, name)) or "/" not in name and beside:
+                path = os.path.join(beside, name)
+            beside = os.path.dirname(path)
+            yield path
+
+
+def picture(text):
+    """{layer: height} of the lines `height   names, separated by |`."""
+    found = {}
+    for height, names in re.findall(r"(?m)^ *(\d)   ([a-z][a-z |]*)$", text):
+        found.update({name.strip(): int(height) for name in names.split("|")})
+    return found
+
+
+def check_guides(root, guides, names, heights):
+    errors = []
+    for name, text in guides.items():
+        found = [(line, token, token_problem(root, names, token))
+                 for line, token in tokens(text)]
+        found += link_problems(root, text)
+        errors += ["%s:%d: %s: %s" % (name, *entry) for entry in found if entry[2]]
+        if text.count("\n") > MOST_LINES:
+            errors.append("%s: more than %d lines" % (name, MOST_LINES))
+    map_text = guides.get("ARCHITECTURE.md", "")
+    named = {token for _, token in tokens(map_text)}
+    for folder in folders(root, "."):
+        if folder != "." and folder not in named and "." not in folder:
+            errors.append("ARCHITECTURE.md: %s is not named" % folder)
+    if picture(map_text) != heights:
+        errors.append("ARCHITECTURE.md: the layers are %s" % heights)
+    return errors
+
+
+def check_readme(root, readme):
+    paths = list(table_paths(root, readme))
+    errors = ["README.md: %s: no such path" % path for path in paths
+              if not os.path.exists(os.path.join(root, path))]
+    for folder in folders(root, "."):
+        mine = folder.split(os.sep)[0] if not folder.startswith("core") else folder
+        if mine != "." and mine not in paths:
+            errors.append("README.md: the table does not name %s" % mine)
+    return sorted(set(errors)) + [
+        "README.md:%d: %s: %s" % entry for entry in link_problems(root, readme)]
+
+
+def self_test(root, names):
+    """Each rule must reject its bad example."""
+    def errors_of(text, heights=layers.HEIGHT):
+        return check_guides(root, {"ARCHITECTURE.md": text}, names, heights)
+
+    good = read(root, "ARCHITECTURE.md")
+    readme = read(root, "README.md")
+    bad = [
+        (errors_of(good + "\n`dj_stepp()`\n"), "dj_stepp(): no such function"),
+        (errors_of(good + "\n`qsort()`\n"), "qsort(): no such function"),
+        (errors_of(good + "\n`dj_nothing`\n"), "dj_nothing: no such name"),
+        (errors_of(good + "\n`DJ_NOTHING`\n"), "DJ_NOTHING: no such name"),
+        (errors_of(good + "\n`integrate/stepp.c`\n"), "integrate/stepp.c: no such path"),
+        (errors_of(good + "\n`tests/nothing`\n"), "tests/nothing: no such path"),
+        (errors_of(good + "\n`NOTHING.md`\n"), "NOTHING.md: no such path"),
+        (errors_of(good + "\n`tests/zzz_*.c`\n"), "tests/zzz_*.c: no such path"),
+        (errors_of(good + "\n[x](docs/nothing.md)\n"), "docs/nothing.md: no such path"),
+        (errors_of(good + "\n`make nothing`\n"), "make nothing: no such target"),
+        (errors_of(good + "\n" * MOST_LINES), "more than"),
+        (errors_of(good.replace("core/src/solve", "core/src")), "core/src/solve is not named"),
+        (errors_of(good.replace(" 0   base", " 1   base")), "the layers are"),
+        (errors_of(good, dict(layers.HEIGHT, more=8)), "the layers are"),
+        (check_readme(root, readme.replace("`core/src/shape`", "`core/src/shapes`")),
+         "core/src/shapes: no such path"),
+        (check_readme(root, readme.replace("`core/src/shape`", "")),
+         "does not name core/src/shape"),
+        (check_readme(root, readme + "\n[x](docs/nothing.md)\n"), "docs/nothing.md: no such path"),
+    ]
+    return ["self-test: misses %r" % expected for found, expected in bad
+            if not any(expected in error for error in found)]
+
+
+def main():
+    root = os.environ.get("DIJOCO_SOURCE", os.path.dirname(os.path.dirname(
+        os.path.abspath(__file__))))
+    names = Names(root)
+    errors = self_test(root, names)
+    guides = {name: read(root, name) for name in GUIDES if os.path.exists(os.path.join(root, name))}
+    errors += ["%s: is missing" % name for name in GUIDES if name not in guides]
+    errors += check_guides(root, guides, names, layers.HEIGHT)
+    errors += check_readme(root, read(root, "README.md"))
+    for error in errors:
+        print(error)
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
