@@ -88,6 +88,15 @@ static djStatus readValue(double* value, djmImport* imp, const Field* f, const d
   return number ? DJ_OK : refuse(imp, f->kind, f->name, "is not a number");
 }
 
+// The contact model of this name, -1 where there is none.
+static int findModel(const char* name, size_t length) {
+  for (int k = 0; dj_contactName((djContactModel)k)[0]; k++) {
+    const char* own = dj_contactName((djContactModel)k);
+    if (strlen(own) == length && strncmp(own, name, length) == 0) return k;
+  }
+  return -1;
+}
+
 // A field's settings into the next entry of the list.
 static djStatus addSetting(djmImport* imp, djSettingDef* list, const Field* f) {
   djSettingDef s = {NULL, NULL, -1, -1, 0};
@@ -95,13 +104,10 @@ static djStatus addSetting(djmImport* imp, djSettingDef* list, const Field* f) {
   const djSetting* row = NULL;
   if (strncmp(f->name, kContact, strlen(kContact)) == 0 && last >= f->element) {
     size_t length = (size_t)(last - f->element);
-    for (int k = 0; dj_contactName((djContactModel)k)[0] && !s.model; k++) {
-      const char* name = dj_contactName((djContactModel)k);
-      if (strlen(name) != length || strncmp(name, f->element, length) != 0) continue;
-      s.model = name;
-      row = findRow(last + 1, strlen(last + 1), k);
-    }
-    if (!s.model) return refuse(imp, f->kind, f->name, "there is no such contact model");
+    int kernel = findModel(f->element, length);
+    if (kernel < 0) return refuse(imp, f->kind, f->name, "there is no such contact model");
+    s.model = dj_contactName((djContactModel)kernel);
+    row = findRow(last + 1, strlen(last + 1), kernel);
   } else {
     row = findRow(first, (size_t)(f->element - 1 - first), -1);
     findElement(&s.pair, &s.geom, imp, f->element);

@@ -12,8 +12,8 @@ import tempfile
 
 # Files that are left out of the search, and why.
 EXCEPT = {
-    "core/src/contact/kernel_table.c": "lower layers ask a kernel's row for names of settings only, "
-                                       "but the row points at all that the kernel does",
+    "core/src/contact/kernel_table.c": "lower layers ask a kernel's row for names of settings "
+                                       "only, but the row points at all that the kernel does",
 }
 PARTS = ("core/src", "tools", "mujoco_plugin")
 
@@ -88,10 +88,11 @@ def self_test(compiler):
 
 def objects_of(build, part):
     objects = {}
-    for path in sorted(glob.glob(os.path.join(glob.escape(build), "CMakeFiles/*.dir", part, "**/*.o"),
-                                 recursive=True)):
+    pattern = os.path.join(glob.escape(build), "CMakeFiles/*.dir", part, "**/*.o")
+    for path in sorted(glob.glob(pattern, recursive=True)):
         source = path[path.index(".dir/") + len(".dir/"):-len(".o")]
-        if source not in EXCEPT and os.path.exists(os.path.join(os.environ["DIJOCO_SOURCE"], source)):
+        there = os.path.exists(os.path.join(os.environ["DIJOCO_SOURCE"], source))
+        if there and source not in EXCEPT:
             objects.setdefault(source, path)
     return objects
 

@@ -18,11 +18,6 @@ static const djField field[] = {DJ_FIELD_BODY_MASS,    DJ_FIELD_BODY_IPOS,
                                 DJ_FIELD_BODY_GRAVCOMP, DJ_FIELD_GRAVITY};
 enum { NFIELD = sizeof field / sizeof field[0] };
 
-static void expectRight(djtWorst* worst) {
-  djt_printWorst(worst, field, NFIELD);
-  for (int f = 0; f < NFIELD; f++) assert_true(worst->error[field[f]] < 1e-6);
-}
-
 static void test_differences(void** state) {
   (void)state;
   djRng rng = {11};
@@ -34,7 +29,7 @@ static void test_differences(void** state) {
     djt_compareParams(&worst, &c, field, NFIELD);
     djt_closeParamCase(&c);
   }
-  expectRight(&worst);
+  djt_expectRight(&worst, field, NFIELD);
   for (int f = 0; f < NFIELD; f++) {
     assert_true(worst.nonzero[field[f]] > 0.65 * worst.count[field[f]]);   // all but the world's
   }
@@ -64,7 +59,7 @@ static void test_disabled(void** state) {
     assert_true((comp[0] == 0) == none);
     djt_closeParamCase(&c);
   }
-  expectRight(&worst);
+  djt_expectRight(&worst, field, NFIELD);
 }
 
 // A gradient that is wrong by a tenth of a percent is seen.

@@ -1,5 +1,6 @@
 // Designs: maps, the vector of variables, and the gradient of the loss by it.
 
+#include "common/design_case.h"
 #include "common/random_model.h"
 #include "common/worst.h"
 #include "gradient/map.h"
@@ -63,13 +64,6 @@ static const char rest[] =
     "{\"type\":\"orientation\",\"body\":\"tail\",\"target\":[1,0.2,0.1,0.3]},"
     "{\"type\":\"effort\",\"weight\":0.01}]";
 
-typedef struct Case {
-  djModel* m;
-  djTask* task;
-  djProblem* p;
-  djDesign* d;
-} Case;
-
 static djModel* makeModel(void) {
   djModel* m = NULL;
   djError err = {""};
@@ -77,25 +71,14 @@ static djModel* makeModel(void) {
   return m;
 }
 
-static void makeCaseOf(Case* c, const char* keys, const char* more) {
+static void makeCaseOf(DesignCase* c, const char* keys, const char* more) {
   char text[8192];
-  djError err = {""};
-  c->m = makeModel();
   snprintf(text, sizeof text, "{%s,%s}", keys, more);
-  if (dj_loadTaskText(&c->task, text, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
-  if (dj_resolveTask(&c->p, c->task, c->m, &err) != DJ_OK) fail_msg("%s", err.text);
-  if (djd_makeDesign(&c->d, c->m, c->p, &err) != DJ_OK) fail_msg("%s", err.text);
+  djt_openDesign(c, scene, text);
 }
 
 // more: keys of the task besides those of `rest`.
-static void makeCase(Case* c, const char* more) { makeCaseOf(c, rest, more); }
-
-static void freeCase(Case* c) {
-  djd_deleteDesign(c->d);
-  dj_deleteProblem(c->p);
-  dj_deleteTask(c->task);
-  dj_deleteModel(c->m);
-}
+static void makeCase(DesignCase* c, const char* more) { makeCaseOf(c, rest, more); }
 
 // ---- maps -------------------------------------------------------------------------------------
 
@@ -129,7 +112,7 @@ static const char maps[] =
 static void testMapsVjp(void** state) {
   (void)state;
   djRng rng = {3};
-  Case c;
+  DesignCase c;
   makeCase(&c, maps);
   assert_int_equal(c.p->nmap, 12);
   for (int i = 0; i < c.p->nmap; i++) {
@@ -158,10 +141,10 @@ static void testMapsVjp(void** state) {
     }
     free(memory);
   }
-  freeCase(&c);
+  djt_closeDesign(&c);
 }
 
-static void apply(double* out, const Case* c, int map, const double* z) {
+static void apply(double* out, const DesignCase* c, int map, const double* z) {
   double work[64];
   const djMap* m = &c->p->map[map];
   assert_true(m->nwork <= 64);
@@ -170,7 +153,7 @@ static void apply(double* out, const Case* c, int map, const double* z) {
 
 static void testMapsValues(void** state) {
   (void)state;
-  Case c;
+  DesignCase c;
   makeCase(&c, maps);
   double out[256], z[24];
   // tanh: rows held; from one end of the range to the other.
@@ -201,13 +184,13 @@ static void testMapsValues(void** state) {
   for (int k = 0; k < 4; k++) assert_true(out[k] == 10 * (k + 1) - 1);
   apply(out, &c, 6, (double[3]){1, 2, 3});
   for (int k = 0; k < 3; k++) assert_true(out[k] == k + 1);
-  freeCase(&c);
+  djt_closeDesign(&c);
 }
 
 // Reflections, by what they are for: the image of R x is R' of the image of x.
 static void testMirror(void** state) {
   (void)state;
-  Case c;
+  DesignCase c;
   double out[16], turned[8];
   makeCase(&c, maps);
   const double x[3] = {1, 2, 3}, n[3] = {0.6, 0, 0.8}, normal = 0.6 * 1 + 0.8 * 3;
@@ -229,7 +212,7 @@ static void testMirror(void** state) {
   assert_true(dju_norm3(dju_sub3(image, dju_vec3(y.x, -y.y, y.z))) < 1e-14);
   apply(out, &c, 11, x);
   assert_true(out[0] == 1 && out[1] == 1);
-  freeCase(&c);
+  djt_closeDesign(&c);
 }
 
 // A long spline: smooth at its knots and natural at its ends.
@@ -266,7 +249,7 @@ static void testSplineIsSmooth(void** state) {
 static void testCage(void** state) {
   (void)state;
   djRng rng = {8};
-  Case c;
+  DesignCase c;
   makeCase(&c, maps);
   const djMap* map = &c.p->map[7];
   double M[9], t[3], z[24], out[256];
@@ -306,7 +289,7 @@ static void testCage(void** state) {
     }
     at += param.nvalue;
   }
-  freeCase(&c);
+  djt_closeDesign(&c);
 }
 
 // ---- variables --------------------------------------------------------------------------------
@@ -334,7 +317,7 @@ static const char variables[] =
     "{\"name\":\"geom/floor/friction\",\"index\":[0]},{\"name\":\"joint/ball/springref\"},"
     "{\"name\":\"option/gravity\",\"index\":[2],\"max\":-1}]";
 
-static void drawDirection(double* d, const Case* c, int variable, djRng* rng) {
+static void drawDirection(double* d, const DesignCase* c, int variable, djRng* rng) {
   memset(d, 0, (size_t)c->d->n * sizeof *d);
   double sum = 0;
   for (int k = c->d->adr[variable]; k < c->d->adr[variable + 1]; k++) {
@@ -345,7 +328,7 @@ static void drawDirection(double* d, const Case* c, int variable, djRng* rng) {
 }
 
 // Certificates of every variable at x, or of one in `every`.
-static void certify(Case* c, const double* x, djRng* rng, int every) {
+static void certify(DesignCase* c, const double* x, djRng* rng, int every) {
   djDesign* d = c->d;
   double loss, *grad = malloc(2 * (size_t)d->n * sizeof *grad), *direction = grad + d->n;
   assert_int_equal(djd_evaluateDesign(&loss, grad, d, x), DJ_OK);
@@ -369,7 +352,7 @@ static void certify(Case* c, const double* x, djRng* rng, int every) {
 static void testGradients(void** state) {
   (void)state;
   djRng rng = {11};
-  Case c;
+  DesignCase c;
   makeCase(&c, variables);
   djDesign* d = c.d;
   assert_int_equal(djd_checkVariables(c.p, NULL), DJ_OK);
@@ -385,14 +368,14 @@ static void testGradients(void** state) {
   }
   certify(&c, x, &rng, 1);
   free(x);
-  freeCase(&c);
+  djt_closeDesign(&c);
 }
 
 // Masses and inertias that follow the geoms.
 static void testFollowing(void** state) {
   (void)state;
   djRng rng = {21};
-  Case c;
+  DesignCase c;
   makeCase(&c,
            "\"inertia_from_geom\":true,\"set\":{\"geom/puck/size\":[0.06,0.05,0.06]},"
            "\"free\":{\"r\":{\"value\":[0.03]}},\"maps\":[{\"type\":\"affine\",\"from\":\"r\","
@@ -403,7 +386,7 @@ static void testFollowing(void** state) {
   djDesign* d = c.d;
   assert_int_equal(dj_applySet(c.m, c.task, NULL), DJ_OK);  // the design has the model before it
   assert_true(fabs(c.m->body_mass[1] - 0.6) < 1e-14 && c.m->contact.weight > 0);
-  freeCase(&c);
+  djt_closeDesign(&c);
 
   makeCase(&c, "\"inertia_from_geom\":true,\"variables\":[{\"name\":\"geom/puck/size\"},"
                "{\"name\":\"mesh/block/vert\",\"index\":[0,4,8,21,23]},"
@@ -425,7 +408,7 @@ static void testFollowing(void** state) {
   assert_int_equal(djd_moveDesign(d, d->x0), DJ_OK);
   assert_true(fabs(d->model->body_mass[1] - mass) < 1e-15);
   free(x);
-  freeCase(&c);
+  djt_closeDesign(&c);
 
   static const char* const list[][2] = {
       {"\"variables\":[{\"name\":\"body/hand/ipos\"}]",
@@ -455,7 +438,7 @@ static void testFollowing(void** state) {
 // What x is, and that evaluations do not depend on what came before.
 static void testEntries(void** state) {
   (void)state;
-  Case c;
+  DesignCase c;
   makeCase(&c, variables);
   djDesign* d = c.d;
   assert_int_equal(d->n, 9 + 3 + 4 + 3 + 1 + 24 + 11 + 4 + 1 + 3 + 3 + 1 + 1 + 3 + 1);
@@ -510,7 +493,7 @@ static void testEntries(void** state) {
   djQuat expected = dju_mulQuat(dju_loadQuat(c.m->body_quat + 8), dju_expQuat(dju_vec3(0, 0.5, 0)));
   assert_true(fabs(q[0] - expected.w) + fabs(q[2] - expected.y) < 1e-14);
   free(x);
-  freeCase(&c);
+  djt_closeDesign(&c);
 }
 
 // What resolves to nothing good.
@@ -607,7 +590,7 @@ static void testErrors(void** state) {
 // A vector and a part of it have gradients side by side, but may not both be optimised.
 static void testParts(void** state) {
   (void)state;
-  Case c;
+  DesignCase c;
   djError err = {""};
   makeCase(&c, "\"variables\":[{\"name\":\"qpos0\"},{\"name\":\"qpos0[joint/ball]\"}]");
   assert_int_equal(djd_checkVariables(c.p, &err), DJ_INVALID);
@@ -617,7 +600,7 @@ static void testParts(void** state) {
   assert_int_equal(c.d->n, 14);
   assert_int_equal(djd_evaluateDesign(&loss, grad, c.d, c.d->x0), DJ_OK);
   for (int k = 0; k < 3; k++) assert_true(grad[8 + k] == grad[11 + k] && grad[8 + k] != 0);
-  freeCase(&c);
+  djt_closeDesign(&c);
 }
 
 // Likewise picked entries; every entry moves what it names, the others staying where they are.
@@ -625,7 +608,7 @@ static void testPicked(void** state) {
   (void)state;
   static const char* const names[] = {"body/hand/pos", "body/hand/quat", "qvel0", "ctrl", "z"};
   static const int part[] = {1, 2, 3, 4, 1};
-  Case c;
+  DesignCase c;
   djError err = {""};
   for (int i = 0; i < 5; i++) {
     char text[400];
@@ -656,7 +639,7 @@ static void testPicked(void** state) {
     }
     free(grad);
     free(x);
-    freeCase(&c);
+    djt_closeDesign(&c);
   }
 }
 
@@ -670,7 +653,7 @@ static void testOptimize(void** state) {
       "{\"type\":\"qpos\",\"joint\":\"bend\",\"target\":0.1}]";
   static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
   for (int t = 0; t < 3; t++) {
-    Case c;
+    DesignCase c;
     makeCaseOf(&c, keys,
                "\"free\":{\"t\":{\"value\":[" ZEROS9 "],\"min\":-2,\"max\":2}},"
                "\"maps\":[{\"type\":\"tanh\",\"from\":\"t\",\"hold\":7}],"
@@ -693,7 +676,7 @@ static void testOptimize(void** state) {
     assert_true(fabs(loss - r.loss) < 1e-12);
     for (int k = 0; k < 11; k++) assert_true(x[k] >= d->lower[k] && x[k] <= d->upper[k]);
     assert_true(x[9] > 1.1);
-    freeCase(&c);
+    djt_closeDesign(&c);
   }
 }
 
@@ -739,7 +722,7 @@ static void testConnect(void** state) {
       "\"variables\":[{\"name\":\"mesh/block/vert\",\"index\":[21,22,23,6,0,1]},"
       "{\"name\":\"c\"},{\"name\":\"geom/head/pos\",\"min\":-1,\"max\":1},"
       "{\"name\":\"body/finger/pos\"},{\"name\":\"geom/grip/pos\"},{\"name\":\"ctrl\"}]";
-  Case c;
+  DesignCase c;
   makeCase(&c, connect);
   djDesign* d = c.d;
   assert_int_equal(d->nequal, 6);
@@ -773,7 +756,7 @@ static void testConnect(void** state) {
     }
   }
   free(x);
-  freeCase(&c);
+  djt_closeDesign(&c);
 
   static const char* const list[][2] = {
       {"[{\"a\":{\"site\":\"tip\"},\"b\":{\"geom\":\"nail\"}}]",

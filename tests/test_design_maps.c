@@ -2,6 +2,8 @@
 // those that are given, a cage moves every kind of element inside it and none outside, and a place
 // that both ends of a connection share cancels.
 
+#include "common/design_case.h"
+
 #include <dijoco/dijoco.h>
 
 #include <math.h>
@@ -37,30 +39,11 @@ static const char scene[] =
     "\"actuators\":[{\"name\":\"m0\",\"joint\":\"swing\",\"ctrllimited\":true,"
     "\"ctrlrange\":[-2,6]},{\"name\":\"m1\",\"joint\":\"bend\"}]}";
 
-typedef struct Case {
-  djModel* m;
-  djTask* task;
-  djProblem* p;
-  djDesign* d;
-} Case;
-
 // more: keys of the task.
-static void makeCase(Case* c, const char* more) {
+static void makeCase(DesignCase* c, const char* more) {
   char text[4096];
-  djError err = {""};
-  *c = (Case){0};
   snprintf(text, sizeof text, "{\"scene\":\"s\",\"horizon\":4,%s}", more);
-  if (dj_loadModelText(&c->m, scene, &err) != DJ_OK) fail_msg("%s", err.text);
-  if (dj_loadTaskText(&c->task, text, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
-  if (dj_resolveTask(&c->p, c->task, c->m, &err) != DJ_OK) fail_msg("%s", err.text);
-  if (djd_makeDesign(&c->d, c->m, c->p, &err) != DJ_OK) fail_msg("%s", err.text);
-}
-
-static void freeCase(Case* c) {
-  djd_deleteDesign(c->d);
-  dj_deleteProblem(c->p);
-  dj_deleteTask(c->task);
-  dj_deleteModel(c->m);
+  djt_openDesign(c, scene, text);
 }
 
 // The effort tells what the controls are: what a map computes, else what is given.
@@ -84,7 +67,7 @@ static void testControls(void** state) {
        "\"from\":\"z\",\"to\":\"ctrl\"}]", 1, 2},
   };
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-    Case c;
+    DesignCase c;
     char text[1000];
     snprintf(text, sizeof text, "%s,%s", rest, list[i].keys);
     makeCase(&c, text);
@@ -92,14 +75,14 @@ static void testControls(void** state) {
     assert_int_equal(djd_evaluateDesign(&loss, NULL, c.d, c.d->x0), DJ_OK);
     double expected = 4 * c.m->opt.timestep * (a * a + b * b);
     assert_true(fabs(loss - expected) < 1e-12 * expected);
-    freeCase(&c);
+    djt_closeDesign(&c);
   }
 }
 
 // All corners move alike: so does what is inside.
 static void testCageMoves(void** state) {
   (void)state;
-  Case c;
+  DesignCase c;
   double x[24];
   makeCase(&c,
            "\"loss\":[],\"free\":{\"c\":{\"value\":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
@@ -124,13 +107,13 @@ static void testCageMoves(void** state) {
     assert_true(moved->body_pos[3 + k] == m->body_pos[3 + k]);
     assert_true(fabs(moved->body_pos[6 + k] - m->body_pos[6 + k] - u) < 1e-15);
   }
-  freeCase(&c);
+  djt_closeDesign(&c);
 }
 
 // Two vertices of one geom: its place does not matter, theirs do, with opposite signs.
 static void testSharedPlace(void** state) {
   (void)state;
-  Case c;
+  DesignCase c;
   makeCase(&c, "\"loss\":[],\"connect\":[{\"a\":{\"geom\":\"head\",\"vertex\":7},"
                "\"b\":{\"geom\":\"head\",\"vertex\":2}}],"
                "\"variables\":[{\"name\":\"geom/head/pos\"},{\"name\":\"mesh/block/vert\"}]");
@@ -147,7 +130,7 @@ static void testSharedPlace(void** state) {
     double apart = c.m->mesh_vert[3 * 7 + r] - c.m->mesh_vert[3 * 2 + r];
     assert_true(fabs(d->value[r] - apart) < 1e-15);
   }
-  freeCase(&c);
+  djt_closeDesign(&c);
 }
 
 int main(void) {

@@ -18,11 +18,6 @@ static const djField field[] = {
     DJ_FIELD_ACTUATOR_GAINPRM,   DJ_FIELD_ACTUATOR_BIASPRM,  DJ_FIELD_ACTUATOR_GEAR};
 enum { NFIELD = sizeof field / sizeof field[0] };
 
-static void expectRight(djtWorst* worst) {
-  djt_printWorst(worst, field, NFIELD);
-  for (int f = 0; f < NFIELD; f++) assert_true(worst->error[field[f]] < 1e-6);
-}
-
 static void test_differences(void** state) {
   (void)state;
   djRng rng = {21};
@@ -35,7 +30,7 @@ static void test_differences(void** state) {
     djt_compareParams(&worst, &c, field, NFIELD);
     djt_closeParamCase(&c);
   }
-  expectRight(&worst);
+  djt_expectRight(&worst, field, NFIELD);
   for (int f = 0; f < NFIELD; f++) assert_true(worst.nonzero[field[f]] > 20);
 }
 
@@ -56,7 +51,7 @@ static void test_zero(void** state) {
     }
     djt_closeParamCase(&c);
   }
-  expectRight(&worst);
+  djt_expectRight(&worst, field, NFIELD);
 }
 
 // Flags switch parameters off: exactly 0, and so are the differences.
@@ -83,7 +78,7 @@ static void test_disabled(void** state) {
     }
     djt_closeParamCase(&c);
   }
-  expectRight(&worst);
+  djt_expectRight(&worst, field, NFIELD);
 }
 
 // Entries that the element's type does not use.

@@ -13,16 +13,9 @@
 
 #include <dijoco/csv.h>
 
-static djIntegrator of(void** state) { return *(const djIntegrator*)*state; }
-
-static void testRobots(void** state) { djt_methodRobots(of(state)); }
-static void testContact(void** state) { djt_methodContact(of(state)); }
-static void testParams(void** state) { djt_methodParams(of(state)); }
-static void testRestores(void** state) { djt_methodRestores(of(state)); }
-
 static void testOrder(void** state) {
   for (int forced = 0; forced < 2; forced++) {
-    double order = djt_methodOrder(of(state), forced);
+    double order = djt_methodOrder(djt_methodOf(state), forced);
     print_message("order %.2f\n", order);
     assert_true(fabs(order - 2) < 0.2);
   }
@@ -31,7 +24,7 @@ static void testOrder(void** state) {
 // A state that is written by hand begins without history, and so does another timestep.
 static void testDropped(void** state) {
   djModel* m = djt_chain(true);
-  djData* d = djt_openMethod(m, of(state), 0.01);
+  djData* d = djt_openMethod(m, djt_methodOf(state), 0.01);
   djError err;
   assert_int_equal(dj_tangentSize(m), 4 * m->nv);
   assert_false(dj_hasHistory(m, d));
@@ -107,17 +100,17 @@ static void testNames(void** state) {
 int main(void) {
   static djIntegrator step = DJ_BDF1, stage = DJ_MIDPOINT;
   const struct CMUnitTest tests[] = {
-      {"robots two_step", testRobots, NULL, NULL, &step},
-      {"contact two_step", testContact, NULL, NULL, &step},
-      {"params two_step", testParams, NULL, NULL, &step},
-      {"restores two_step", testRestores, NULL, NULL, &step},
+      {"robots two_step", djt_testRobots, NULL, NULL, &step},
+      {"contact two_step", djt_testContact, NULL, NULL, &step},
+      {"params two_step", djt_testParams, NULL, NULL, &step},
+      {"restores two_step", djt_testRestores, NULL, NULL, &step},
       {"order two_step", testOrder, NULL, NULL, &step},
       {"dropped two_step", testDropped, NULL, NULL, &step},
       {"names two_step", testNames, NULL, NULL, &step},
-      {"robots two_stages", testRobots, NULL, NULL, &stage},
-      {"contact two_stages", testContact, NULL, NULL, &stage},
-      {"params two_stages", testParams, NULL, NULL, &stage},
-      {"restores two_stages", testRestores, NULL, NULL, &stage},
+      {"robots two_stages", djt_testRobots, NULL, NULL, &stage},
+      {"contact two_stages", djt_testContact, NULL, NULL, &stage},
+      {"params two_stages", djt_testParams, NULL, NULL, &stage},
+      {"restores two_stages", djt_testRestores, NULL, NULL, &stage},
       {"order two_stages", testOrder, NULL, NULL, &stage},
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,22 +97,24 @@ static const djSetting* next_setting(int* i, int* key, int groups) {
   return groups & GROUP_OPTIMIZE ? dj_optimizerKey(*key) : NULL;
 }
 
-// groups: those of the verb. False: there is no such option.
-static bool find_option(Option* found, const char* argument, int groups) {
+// groups: those of the verb. Neither row nor setting: there is no such option.
+static Option find_option(const char* argument, int groups) {
   size_t n = strcspn(argument, "=");
-  *found = (Option){.key = -1, .value = argument[n] ? argument + n + 1 : NULL};
+  Option found = {.key = -1, .value = argument[n] ? argument + n + 1 : NULL};
   for (int i = 0; i < NROWS; i++) {
-    if ((table[i].groups & groups) && is_named(argument, table[i].name)) found->row = &table[i];
-    if (found->row) return true;
+    if ((table[i].groups & groups) && is_named(argument, table[i].name)) found.row = &table[i];
+    if (found.row) return found;
   }
   const djSetting* s;
-  for (int i = 0; (s = next_setting(&i, &found->key, groups));) {
+  for (int i = 0; (s = next_setting(&i, &found.key, groups));) {
     OptionName name = opt_nameOf(s);
-    if (is_named(argument, name.text)) found->setting = s;
-    if (found->setting) return true;
+    if (is_named(argument, name.text)) found.setting = s;
+    if (found.setting) return found;
   }
-  return false;
+  return found;
 }
+
+static bool is_known(const Option* option) { return option->row || option->setting; }
 
 static bool is_option(const char* argument) {
   return argument[0] == '-' && argument[1] != 0 && strcmp(argument, "--") != 0;
@@ -123,8 +125,8 @@ static bool is_flag(const Option* option) { return option->row && option->row->k
 int opt_findVerb(int argc, char* const* argv) {
   for (int i = 1; i < argc; i++) {
     if (!is_option(argv[i])) return i;
-    Option option;
-    if (find_option(&option, argv[i], ~0) && !is_flag(&option) && !option.value) i++;
+    Option option = find_option(argv[i], ~0);
+    if (is_known(&option) && !is_flag(&option) && !option.value) i++;
   }
   return 0;
 }
@@ -239,8 +241,8 @@ static Options no_options(const Verb* verb) {
 // The option in argv[*i], with its value there or in the next argument.
 static int take_option(Options* o, bool given[NROWS], const Verb* verb, int argc,
                        char* const* argv, int verb_place, int* i) {
-  Option option;
-  if (!find_option(&option, argv[*i], verb->groups)) {
+  Option option = find_option(argv[*i], verb->groups);
+  if (!is_known(&option)) {
     return tool_fail(verb->name, NULL, argv[*i], "unknown option (see dijoco %s --help)",
                      verb->name);
   }

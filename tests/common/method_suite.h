@@ -355,4 +355,11 @@ static inline double djt_methodOrder(djIntegrator integrator, bool forced) {
   return 0.5 * log2(e[0] / e[1]);
 }
 
+// Tests, of the method that *state names.
+static inline djIntegrator djt_methodOf(void** state) { return *(const djIntegrator*)*state; }
+static inline void djt_testRobots(void** state) { djt_methodRobots(djt_methodOf(state)); }
+static inline void djt_testContact(void** state) { djt_methodContact(djt_methodOf(state)); }
+static inline void djt_testParams(void** state) { djt_methodParams(djt_methodOf(state)); }
+static inline void djt_testRestores(void** state) { djt_methodRestores(djt_methodOf(state)); }
+
 #endif  // DJ_TESTS_METHOD_SUITE_H_

@@ -193,4 +193,9 @@ static inline void djt_printWorst(const djtWorst* w, const djField* field, int n
   }
 }
 
+static inline void djt_expectRight(const djtWorst* worst, const djField* field, int n) {
+  djt_printWorst(worst, field, n);
+  for (int f = 0; f < n; f++) assert_true(worst->error[field[f]] < 1e-6);
+}
+
 #endif  // DJ_TESTS_PARAM_CASE_H_

@@ -11,12 +11,6 @@
 
 static const double scaling = 1e-6;   // of a wrong cotangent, a step
 
-static void* take(size_t n, size_t size) {
-  void* p = calloc(n + 1, size);
-  if (!p) djv_fail("no memory");
-  return p;
-}
-
 // ------------------------------------------ tasks ----------------------------------------------
 
 enum { MOST = 12 };
@@ -160,13 +154,13 @@ static void adjointBySteps(double* out, Case* c, double factor) {
   const djRollout* whole = &d->rollout;
   int nq = m->nq, nv = m->nv, na = m->na, nu = m->nu, nx = dj_tangentSize(m), h = whole->horizon;
   int np = p->nparamtangent;
-  double* memory = take((size_t)(2 * nx + np + np + h * nu), sizeof(double));
+  double* memory = djv_take((size_t)(2 * nx + np + np + h * nu), sizeof(double));
   double *given = memory, *lambda = memory + nx, *step = lambda + nx, *param = step + np;
   double* ctrl = param + np;
-  djLossTerm* term = take((size_t)whole->nloss, sizeof *term);
+  djLossTerm* term = djv_take((size_t)whole->nloss, sizeof *term);
   djTape* tape;
   if (djd_makeTape(&tape, m, 1, NULL) < 0) djv_fail("%s: no tape", c->name);
-  double* cotangent = take((size_t)(2 * nx), sizeof(double));   // at both states
+  double* cotangent = djv_take((size_t)(2 * nx), sizeof(double));   // at both states
   for (int k = h - 1; k >= 0; k--) {
     djRollout one = *whole;
     one.horizon = 1;
@@ -218,12 +212,12 @@ static bool openCase(Case* c, const char* name, const djModel* model, const djDa
   free(text);
   djDesign* d = c->design;
   size_t rows = (size_t)c->problem->rollout.horizon + 1;
-  c->gradient = take(3 * (size_t)d->n, sizeof(double));
+  c->gradient = djv_take(3 * (size_t)d->n, sizeof(double));
   c->wrong = c->gradient + d->n;
   c->again = c->wrong + d->n;
-  c->qpos = take(rows * (size_t)model->nq, sizeof(double));
-  c->qvel = take(rows * (size_t)model->nv, sizeof(double));
-  c->act = take(rows * (size_t)model->na, sizeof(double));
+  c->qpos = djv_take(rows * (size_t)model->nq, sizeof(double));
+  c->qvel = djv_take(rows * (size_t)model->nv, sizeof(double));
+  c->act = djv_take(rows * (size_t)model->na, sizeof(double));
   djStatus status = djd_evaluateDesign(&c->loss, c->gradient, d, d->x0);
   if (status != DJ_OK) {
     djv_note("%s: no run: status %d, %s", name, (int)status, djd_designError(d));

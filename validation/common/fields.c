@@ -66,14 +66,8 @@ const char* djv_fieldName(int f) {
   return name;
 }
 
-static void* take(size_t n, size_t size) {
-  void* p = calloc(n + 1, size);
-  if (!p) djv_fail("no memory");
-  return p;
-}
-
 static double* copyOf(const double* from, size_t n) {
-  double* to = take(n, sizeof(double));
+  double* to = djv_take(n, sizeof(double));
   if (n) memcpy(to, from, n * sizeof(double));
   return to;
 }
@@ -132,7 +126,7 @@ void djv_openRun(djvRun* run, djModel* m, const djData* from, int horizon) {
   run->qpos = copyOf(from->qpos, (size_t)m->nq);
   run->qvel = copyOf(from->qvel, (size_t)m->nv);
   run->act = copyOf(from->act, (size_t)m->na);
-  run->ctrl = take((size_t)horizon * nu, sizeof(double));
+  run->ctrl = djv_take((size_t)horizon * nu, sizeof(double));
   for (size_t i = 0; i < (size_t)horizon * nu; i++) run->ctrl[i] = from->ctrl[i % nu];
   int n = listLosses(run->loss, m, run->data, run->qpos);
   run->rollout = (djRollout){.horizon = horizon, .qpos0 = run->qpos, .qvel0 = run->qvel,
@@ -306,9 +300,9 @@ static djdCertificate certify(djvRun* run, const djParam* param, int n, const do
     nvalue += (size_t)param[i].nvalue;
     ntangent += (size_t)param[i].ntangent;
   }
-  Line line = {.run = run, .n = n, .value = take(nvalue, sizeof(double)),
-               .direction = take(ntangent, sizeof(double)),
-               .param = take((size_t)n, sizeof(djParam))};
+  Line line = {.run = run, .n = n, .value = djv_take(nvalue, sizeof(double)),
+               .direction = djv_take(ntangent, sizeof(double)),
+               .param = djv_take((size_t)n, sizeof(djParam))};
   memcpy(line.param, param, (size_t)n * sizeof(djParam));
   if (dj_copyModel(&line.copy, run->model, NULL) < 0 ||
       dj_makeData(&line.data, line.copy, NULL) < 0) {
@@ -365,7 +359,7 @@ static void keep(djvCell* cell, const djdCertificate* c, double loss) {
 static djParam* listParams(int first[DJV_NFIELD + 1], const djModel* m) {
   int total = 0;
   for (int f = 0; f < DJV_NFIELD; f++) total += elementCount(m, fields[f].object);
-  djParam* param = take((size_t)total, sizeof(djParam));
+  djParam* param = djv_take((size_t)total, sizeof(djParam));
   int n = 0;
   for (int f = 0; f < DJV_NFIELD; f++) {
     first[f] = n;
@@ -381,7 +375,7 @@ static bool gradient(djvRun* run, djParam* param, int n) {
   size_t size = 0;
   for (int i = 0; i < n; i++) size += (size_t)param[i].ntangent;
   run->result = (djRolloutResult){.nparam = n, .param = param,
-                                  .grad_param = take(size, sizeof(double))};
+                                  .grad_param = djv_take(size, sizeof(double))};
   djRolloutResult* r = &run->result;
   dj_resetData(run->model, run->data);
   djStatus status = djd_rolloutForward(r, run->model, run->data, &run->rollout, run->tape);

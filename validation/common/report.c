@@ -162,3 +162,9 @@ _Noreturn void djv_fail(const char* format, ...) {
   va_end(args);
   exit(1);
 }
+
+void* djv_take(size_t n, size_t size) {
+  void* p = calloc(n + 1, size);
+  if (!p) djv_fail("no memory");
+  return p;
+}

@@ -5,6 +5,8 @@
 
 #include <dijoco/dijoco.h>
 
+#include <stddef.h>
+
 // What was measured under one name: a number, or the range of several.
 typedef struct djvFigure {
   char name[60];
@@ -57,5 +59,8 @@ int djv_finishWithout(const djvReport* r, const char* missing);
 
 // A failure that leaves nothing to measure: prints it and ends the program.
 _Noreturn void djv_fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+// n zeroed elements, and one more; ends the program where there is no memory.
+void* djv_take(size_t n, size_t size);
 
 #endif  // DJ_VALIDATION_REPORT_H_

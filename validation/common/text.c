@@ -4,14 +4,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { ROOM = 1 << 16 };
 
 djvText djv_text(void) {
-  djvText t = {calloc(ROOM, 1), 0};
-  if (!t.text) djv_fail("no memory");
-  return t;
+  return (djvText){djv_take(ROOM, 1), 0};
 }
 
 void djv_put(djvText* t, const char* format, ...) {

@@ -1,6 +1,6 @@
-// What the table of kernels names: kernels and their settings. The model's layer asks for them by the
-// declarations of model/kernel_setting.h; this is the one place where names that users give to a
-// lower layer lead to a row of a higher one.
+// What the table of kernels names: kernels and their settings. The model's layer asks for them by
+// the declarations of model/kernel_setting.h; this is the one place where names that users give to
+// a lower layer lead to a row of a higher one.
 
 #include "contact/kernel.h"
 

@@ -74,6 +74,7 @@ void dj_mirrorMatrix(djMatrix* A) {
     for (int k = s->near_adr[a]; k < s->near_adr[a + 1] && s->near[k] <= a; k++) {
       djBlockView low = dj_blockOf(A, a, s->near[k]), high = dj_blockOf(A, s->near[k], a);
       int columns = blockRows(s, s->near[k]);
+      if (!low.at || !high.at) continue;
       for (int i = 0; i < rows; i++) {
         const double* from = low.at + (size_t)i * (size_t)low.stride;
         int end = s->near[k] < a ? columns : i;

@@ -239,7 +239,7 @@ static bool moveSlots(djContacts* c, const djContacts* old) {
   for (int i = 0; i < c->nblock; i++) {
     c->active[i] = &c->block[i];
     djContactBlock* block = &c->block[i];
-    if (!block->out.twist_jac) continue;
+    if (!c->twist_jac || !block->out.twist_jac) continue;
     double* jac = c->twist_jac + 144 * (size_t)i;
     memcpy(jac, block->out.twist_jac, 144 * sizeof(double));
     block->out.twist_jac = jac;
