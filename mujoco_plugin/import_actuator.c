@@ -5,6 +5,7 @@
 // keeps its armature and damping where it acts on a joint or a tendon.
 
 #include "import.h"
+#include "type_table.h"
 
 #include <string.h>
 
@@ -28,17 +29,10 @@ static bool simpleTransmission(const mjModel* m, int i) {
   return onJoint(m, i) || type == mjTRN_SITE || type == mjTRN_SLIDERCRANK;
 }
 
-static bool simpleDynamics(const mjModel* m, int i) {
-  int type = m->actuator_dyntype[i];
-  return type == mjDYN_NONE || type == mjDYN_INTEGRATOR || type == mjDYN_FILTER ||
-         type == mjDYN_FILTEREXACT;
-}
-
 bool djm_actuatorSupported(const mjModel* m, int i) {
-  int gain = m->actuator_gaintype[i], bias = m->actuator_biastype[i];
-  return simpleTransmission(m, i) && simpleDynamics(m, i) &&
-         (gain == mjGAIN_FIXED || gain == mjGAIN_AFFINE) &&
-         (bias == mjBIAS_NONE || bias == mjBIAS_AFFINE) && m->actuator_plugin[i] < 0 &&
+  return simpleTransmission(m, i) && djm_ourType(DJM_TYPE_DYN, m->actuator_dyntype[i]) >= 0 &&
+         djm_ourType(DJM_TYPE_GAIN, m->actuator_gaintype[i]) >= 0 &&
+         djm_ourType(DJM_TYPE_BIAS, m->actuator_biastype[i]) >= 0 && m->actuator_plugin[i] < 0 &&
          m->actuator_ctrlnum[i] == 1 && m->actuator_delay[i] == 0;
 }
 
@@ -86,10 +80,10 @@ static void importActuator(djActuatorDef* a, const mjModel* m, int i, int k) {
   a->gain = DJ_GAIN_FIXED;
   a->bias = DJ_BIAS_NONE;
   if (supported && live) {
-    a->gain = m->actuator_gaintype[i] == mjGAIN_AFFINE ? DJ_GAIN_AFFINE : DJ_GAIN_FIXED;
-    a->bias = m->actuator_biastype[i] == mjBIAS_AFFINE ? DJ_BIAS_AFFINE : DJ_BIAS_NONE;
+    a->gain = (djGain)djm_ourType(DJM_TYPE_GAIN, m->actuator_gaintype[i]);
+    a->bias = (djBias)djm_ourType(DJM_TYPE_BIAS, m->actuator_biastype[i]);
     mju_copy3(a->gainprm, m->actuator_gainprm + mjNGAIN * i);
-    if (a->bias == DJ_BIAS_AFFINE) mju_copy3(a->biasprm, m->actuator_biasprm + mjNBIAS * i);
+    if (a->bias != DJ_BIAS_NONE) mju_copy3(a->biasprm, m->actuator_biasprm + mjNBIAS * i);
     a->forcelimited = m->actuator_forcelimited[i];
     mju_copy(a->forcerange, m->actuator_forcerange + 2 * i, 2);
   }
@@ -99,7 +93,7 @@ static void importActuator(djActuatorDef* a, const mjModel* m, int i, int k) {
   a->dyn = DJ_DYN_NONE;
   if (k >= djm_keptActivations(m, i)) return;
   if (live && supported) {
-    a->dyn = (djDyn)m->actuator_dyntype[i];
+    a->dyn = (djDyn)djm_ourType(DJM_TYPE_DYN, m->actuator_dyntype[i]);
     a->tau = mju_max(mjMINVAL, m->actuator_dynprm[mjNDYN * i]);
     a->actearly = m->actuator_actearly[i];
     a->actlimited = m->actuator_actlimited[i];

@@ -1,6 +1,7 @@
 // Bodies and joints.
 
 #include "import.h"
+#include "type_table.h"
 
 #include <math.h>
 
@@ -64,18 +65,16 @@ void djm_limitLaw(double* stiffness, double* damping, const mjModel* m,
   *damping = d * b / (1 - d);
 }
 
-static int coordinates(int type) { return type == mjJNT_FREE ? 7 : type == mjJNT_BALL ? 4 : 1; }
-
 static void importJoint(djJointDef* j, const mjModel* m, int i) {
   int dof = m->jnt_dofadr[i], adr = m->jnt_qposadr[i], type = m->jnt_type[i];
   *j = dj_defaultJointDef();
   j->name = djm_name(m, m->name_jntadr[i]);
   j->body = m->jnt_bodyid[i];
-  j->type = (djJointType)type;
+  j->type = (djJointType)djm_ourType(DJM_TYPE_JOINT, type);
   mju_copy3(j->pos, m->jnt_pos + 3 * i);
   mju_copy3(j->axis, m->jnt_axis + 3 * i);
-  mju_copy(j->qpos0, m->qpos0 + adr, coordinates(type));
-  mju_copy(j->springref, m->qpos_spring + adr, coordinates(type));
+  mju_copy(j->qpos0, m->qpos0 + adr, djm_jointNq(type));
+  mju_copy(j->springref, m->qpos_spring + adr, djm_jointNq(type));
   j->stiffness = m->jnt_stiffness[i];
   mju_copy(j->stiffnesspoly, m->jnt_stiffnesspoly + mjNPOLY * i, mjNPOLY);
   j->damping = m->dof_damping[dof];

@@ -1,13 +1,13 @@
 // Rows about actuators.
 
 #include "import_checks.h"
+#include "type_table.h"
 
 #include <stdio.h>
 
-// Names of enumerators from `first` on, all of which make an actuator unsupported.
+// names: of types from `first` on.
 static bool noteType(djmNote note, int type, int first, int n, const char* const* names) {
-  if (type < first) return false;
-  const char* name = type - first < n ? names[type - first] : "unknown";
+  const char* name = type >= first && type - first < n ? names[type - first] : "unknown";
   snprintf(note, sizeof(djmNote), "%s: it makes no force", name);
   return true;
 }
@@ -26,25 +26,33 @@ bool djm_actTransmission(const djmImport* imp, int i, djmNote note) {
     snprintf(note, sizeof(djmNote), "tendon around geoms: it makes no force");
     return djm_tendonWraps(imp->m, imp->m->actuator_trnid[2 * i]);
   }
-  return noteType(note, imp->m->actuator_trntype[i], mjTRN_BODY, COUNT(names), names);
+  return imp->m->actuator_trntype[i] >= mjTRN_BODY &&
+         noteType(note, imp->m->actuator_trntype[i], mjTRN_BODY, COUNT(names), names);
+}
+
+// A law of MuJoCo's that we have not.
+static bool noteLaw(djmNote note, const djmImport* imp, int i, djmTypeKind kind, int type,
+                    int first, int n, const char* const* names) {
+  return djm_actuatorLive(imp->m, i) && djm_ourType(kind, type) < 0 &&
+         noteType(note, type, first, n, names);
 }
 
 bool djm_actDyntype(const djmImport* imp, int i, djmNote note) {
   static const char* const names[] = {"muscle", "dcmotor", "pid", "user"};
-  return djm_actuatorLive(imp->m, i) &&
-         noteType(note, imp->m->actuator_dyntype[i], mjDYN_MUSCLE, COUNT(names), names);
+  return noteLaw(note, imp, i, DJM_TYPE_DYN, imp->m->actuator_dyntype[i], mjDYN_MUSCLE,
+                 COUNT(names), names);
 }
 
 bool djm_actGaintype(const djmImport* imp, int i, djmNote note) {
   static const char* const names[] = {"muscle", "dcmotor", "so3", "pid", "user"};
-  return djm_actuatorLive(imp->m, i) &&
-         noteType(note, imp->m->actuator_gaintype[i], mjGAIN_MUSCLE, COUNT(names), names);
+  return noteLaw(note, imp, i, DJM_TYPE_GAIN, imp->m->actuator_gaintype[i], mjGAIN_MUSCLE,
+                 COUNT(names), names);
 }
 
 bool djm_actBiastype(const djmImport* imp, int i, djmNote note) {
   static const char* const names[] = {"muscle", "dcmotor", "so3", "user"};
-  return djm_actuatorLive(imp->m, i) &&
-         noteType(note, imp->m->actuator_biastype[i], mjBIAS_MUSCLE, COUNT(names), names);
+  return noteLaw(note, imp, i, DJM_TYPE_BIAS, imp->m->actuator_biastype[i], mjBIAS_MUSCLE,
+                 COUNT(names), names);
 }
 
 bool djm_actPlugin(const djmImport* imp, int i, djmNote note) {

@@ -1,14 +1,10 @@
 // Rows about joints and equality constraints.
 
 #include "import_checks.h"
+#include "type_table.h"
 
 #include <math.h>
 #include <stdio.h>
-
-static int dofNumber(const mjModel* m, int joint) {
-  int type = m->jnt_type[joint];
-  return type == mjJNT_FREE ? 6 : type == mjJNT_BALL ? 3 : 1;
-}
 
 static const char* unit(const mjModel* m, int joint) {
   return m->jnt_type[joint] == mjJNT_SLIDE ? "m" : "rad";
@@ -35,7 +31,7 @@ static bool anyDof(bool* differ, const mjModel* m, int i, const mjtNum* value, i
   const mjtNum* first = value + width * m->jnt_dofadr[i];
   bool nonzero = false;
   *differ = false;
-  for (int k = 0; k < width * dofNumber(m, i); k++) {
+  for (int k = 0; k < width * djm_jointNv(m->jnt_type[i]); k++) {
     if (first[k] != 0) nonzero = true;
     if (first[k] != first[k % width]) *differ = true;
   }

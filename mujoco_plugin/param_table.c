@@ -1,5 +1,7 @@
 #include "param_table.h"
 
+#include "type_table.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,13 +70,12 @@ bool djm_listParams(djmParamList* list, const djModel* model, const char* name) 
 }
 
 mjtNum* djm_paramPlace(int* n, const mjModel* m, const djmParamRow* row, int id) {
-  static const int coordinates[] = {7, 4, 1, 1}, dofs[] = {6, 3, 1, 1};
   mjtNum* array;
   memcpy(&array, (const char*)m + row->array, sizeof array);
   *n = row->width;
   switch (row->place) {
-    case DJM_DOFS: *n = dofs[m->jnt_type[id]]; return array + m->jnt_dofadr[id];
-    case DJM_QPOS: *n = coordinates[m->jnt_type[id]]; return array + m->jnt_qposadr[id];
+    case DJM_DOFS: *n = djm_jointNv(m->jnt_type[id]); return array + m->jnt_dofadr[id];
+    case DJM_QPOS: *n = djm_jointNq(m->jnt_type[id]); return array + m->jnt_qposadr[id];
     case DJM_OUTPUT: return array + row->stride * m->actuator_outadr[id];
     default: return array + row->stride * id;
   }

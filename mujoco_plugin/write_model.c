@@ -2,6 +2,7 @@
 // simulate; what MuJoCo needs besides (contact softness, solver) is its default, cameras and
 // colours are gone.
 
+#include "type_table.h"
 #include "write.h"
 
 #include <stdio.h>
@@ -57,9 +58,9 @@ static void fillLimit(mjsJoint* out, const djJointDef* j) {
 }
 
 static void fillJoint(mjsJoint* out, const djJointDef* j) {
-  out->type = (mjtJoint)j->type;
-  if (j->type != DJ_FREE) mju_copy3(out->pos, j->pos);
-  if (j->type == DJ_SLIDE || j->type == DJ_HINGE) {
+  out->type = (mjtJoint)djm_mujocoType(DJM_TYPE_JOINT, (int)j->type);
+  if (out->type != mjJNT_FREE) mju_copy3(out->pos, j->pos);
+  if (djm_jointNq(out->type) == 1) {
     mju_copy3(out->axis, j->axis);
     out->ref = j->qpos0[0];
     out->springref = j->springref[0];
@@ -192,14 +193,13 @@ static void setTarget(mjsActuator* out, const djModelDef* def, const djActuatorD
 
 static void addActuator(mjSpec* spec, const djModelDef* def, int i) {
   const djActuatorDef* a = &def->actuator[i];
-  static const mjtDyn dyn[] = {mjDYN_NONE, mjDYN_INTEGRATOR, mjDYN_FILTER, mjDYN_FILTEREXACT};
   mjsActuator* out = mjs_addActuator(spec, NULL);
   setName(out->element, a->name, i);
-  out->gaintype = a->gain == DJ_GAIN_AFFINE ? mjGAIN_AFFINE : mjGAIN_FIXED;
-  out->biastype = a->bias == DJ_BIAS_AFFINE ? mjBIAS_AFFINE : mjBIAS_NONE;
+  out->gaintype = (mjtGain)djm_mujocoType(DJM_TYPE_GAIN, (int)a->gain);
+  out->biastype = (mjtBias)djm_mujocoType(DJM_TYPE_BIAS, (int)a->bias);
   mju_copy3(out->gainprm, a->gainprm);
   mju_copy3(out->biasprm, a->biasprm);
-  out->dyntype = dyn[a->dyn];
+  out->dyntype = (mjtDyn)djm_mujocoType(DJM_TYPE_DYN, (int)a->dyn);
   out->dynprm[0] = a->tau;
   out->actearly = a->actearly;
   setTarget(out, def, a);
@@ -288,9 +288,11 @@ static void fillOption(mjOption* out, const djOption* o) {
 bool djm_specFromModel(djmWrite* w, bool with_triangles) {
   djModelDef def;
   void* storage;
-  djStatus status = dj_getDef(&def, &storage, w->wanted, w->err);
-  if (status != DJ_OK) {
-    w->status = status;
+  w->status = dj_getDef(&def, &storage, w->wanted, w->err);
+  if (w->status != DJ_OK) return false;
+  w->status = djm_checkTypes(&def, w->err);
+  if (w->status != DJ_OK) {
+    dj_freeDef(storage);
     return false;
   }
   mjSpec* spec = w->spec = mj_makeSpec();

@@ -449,6 +449,12 @@ typedef enum djObject {
 DJ_API const char* dj_objectName(djObject type);
 DJ_API int dj_objectCount(const djModel* model, djObject type);
 
+// Types as model files have them: "hinge", "affine"...; "" of what is no type.
+DJ_API const char* dj_jointTypeName(djJointType type);
+DJ_API const char* dj_gainName(djGain gain);
+DJ_API const char* dj_biasName(djBias bias);
+DJ_API const char* dj_dynName(djDyn dyn);
+
 // Name of an element ("" where it has none), and the element of a name or of "#id"; -1: none.
 DJ_API const char* dj_id2name(const djModel* model, djObject type, int id);
 DJ_API int dj_name2id(const djModel* model, djObject type, const char* name);

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "math/so3.h"
 #include "model/activation.h"
+#include "model/force_law.h"
 
 #include <string.h>
 
@@ -66,9 +67,9 @@ static void beginTransmission(djActuatorStep* a, const djMotion* at, int i) {
     a->length = dj_siteLength(at, i);
     return;
   }
-  djVec3 g = dju_load3(m->jnt_type[j] == DJ_FREE ? gear + 3 : gear);
+  djVec3 g = dju_load3(dj_jointRow(m, j)->pose ? gear + 3 : gear);
   djQuat q = rotationOf(m, at->rate.q, j);
-  if (m->jnt_type[j] == DJ_BALL) a->length = dju_dot3(g, dju_logQuat(q));
+  if (!dj_jointRow(m, j)->pose) a->length = dju_dot3(g, dju_logQuat(q));
   if (m->actuator_inparent[i]) g = dju_mulMtV(dju_quatToMat(q), g);
   dju_store3(a->gear, g);
 }
@@ -91,15 +92,16 @@ static void beginActuator(djActuatorStep* a, const djMotion* at, int i) {
   const djModel* m = at->model;
   setInput(a, m, at->start, i);
   beginTransmission(a, at, i);
-  const double *gain = m->actuator_gainprm + 3 * i, *bias = m->actuator_biasprm + 3 * i;
-  bool affine = m->actuator_gain[i] == DJ_GAIN_AFFINE, biased = m->actuator_bias[i] != DJ_BIAS_NONE;
-  bool free_joint = dj_onFreeJoint(m, i);   // there l = 0
-  for (int k = 0; k < 3; k++) a->gain[k] = k == 0 || (affine && !free_joint) ? gain[k] : 0;
-  a->c1 = a->gain[1] * a->input + (biased ? bias[1] : 0);
-  a->c2 = a->gain[2] * a->input + (biased ? bias[2] : 0);
-  if (free_joint) a->c1 = a->c2 = 0;
+  const djForceLaw* gain = &dj_gainLaws[m->actuator_gain[i]];
+  const djForceLaw* bias = &dj_biasLaws[m->actuator_bias[i]];
+  double b[3];
+  gain->set(a->gain, gain, m->actuator_gainprm + 3 * i);
+  bias->set(b, bias, m->actuator_biasprm + 3 * i);
+  if (dj_onFreeJoint(m, i)) a->gain[1] = a->gain[2] = b[1] = b[2] = 0;   // there l = 0
+  a->c1 = a->gain[1] * a->input + b[1];
+  a->c2 = a->gain[2] * a->input + b[2];
   if (dj_onOneSite(m, i)) a->c1 = 0;        // there, too
-  a->alpha = a->gain[0] * a->input + (biased ? bias[0] : 0) + a->c1 * a->length;
+  a->alpha = a->gain[0] * a->input + b[0] + a->c1 * a->length;
   a->beta = a->c1 + a->c2 / at->h;
   if (m->actuator_coord[i] >= 0) a->beta *= a->gear[0];
 }
@@ -172,7 +174,7 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   for (int j = 0; j < m->njnt; j++) {
     if (t->first[m->ncoord + j] == t->first[m->ncoord + j + 1]) continue;
     double psi[6];
-    bool free_joint = m->jnt_type[j] == DJ_FREE;
+    bool free_joint = dj_jointRow(m, j)->pose;
     dj_jointDisplacement(psi, at, j);
     dj_pushJoint(sum, m, j);
     if (free_joint) addTranslation(sum, t, at, j, psi);
@@ -215,7 +217,7 @@ static void startRotation(double Y0[9], const djActuators* t, const djMotion* at
     const djActuatorStep* a = &t->act[i];
     djVec3 g = dju_load3(a->gear);
     djJet p = dj_clampForce(m, i, a->alpha + a->beta * dju_dot3(g, phi));
-    if (m->jnt_type[j] == DJ_BALL) {
+    if (!dj_jointRow(m, j)->pose) {
       djVec3 dl = dju_mulMtV(Jlog, dju_load3(m->actuator_gear + 6 * i));
       addOuter(Y0, -p.d * a->c1, g, dl);
     }
@@ -259,7 +261,7 @@ static void jointInput(djInputSum* sum, const djActuators* t, const djMotion* at
   int dof = dj_rotationDof(m, j);
   djVec3 phi = dj_turnSince(at, j), gear = dju_load3(a->gear);
   double psi = dju_dot3(gear, phi), g[3];
-  if (m->jnt_type[j] == DJ_FREE) {
+  if (dj_jointRow(m, j)->pose) {
     double df = dj_clampForce(m, i, a->alpha).d * a->gain[0];
     for (int r = 0; r < 3; r++) {
       dj_addInput(sum, a, m, i, m->jnt_dofadr[j] + r, -df * m->actuator_gear[6 * i + r]);

@@ -39,7 +39,7 @@ static inline int dj_targetOf(const djModel* m, int i) {
 
 static inline bool dj_onFreeJoint(const djModel* m, int i) {
   int j = m->actuator_joint[i];
-  return j >= 0 && m->jnt_type[j] == DJ_FREE;
+  return j >= 0 && dj_jointRow(m, j)->pose;
 }
 
 // Force of actuator i after its clamp, from that before it.

@@ -3,23 +3,24 @@
 #include "force/actuator.h"
 
 #include "math/so3.h"
+#include "model/force_law.h"
 #include "model/param.h"
 
 typedef struct Out {
   double *gain, *bias, *gear;
 } Out;
 
-// The force p before its clamp is gain . (1, l, l') w + bias . (1, l, l'), as far as the types have
-// entries; by_p: derivative of z . gradient by it.
+// The force p before its clamp is g . (1, l, l') w + b . (1, l, l'), see force_law.h; by_p:
+// derivative of z . gradient by it.
 static void forceParams(const Out* out, const djActuatorStep* a, const djModel* m, int i,
                         double by_p, double l, double rate) {
-  double term[3] = {1, l, rate};
-  bool affine = m->actuator_gain[i] == DJ_GAIN_AFFINE, biased = m->actuator_bias[i] != DJ_BIAS_NONE;
-  bool free_joint = dj_onFreeJoint(m, i);   // there l = 0
-  for (int k = 0; k < (free_joint ? 1 : 3); k++) {
-    if (k == 0 || affine) out->gain[3 * i + k] += by_p * term[k] * a->input;
-    if (biased) out->bias[3 * i + k] += by_p * term[k];
-  }
+  const djForceLaw* gain = &dj_gainLaws[m->actuator_gain[i]];
+  const djForceLaw* bias = &dj_biasLaws[m->actuator_bias[i]];
+  double by_b[3] = {by_p, by_p * l, by_p * rate}, by_g[3];
+  if (dj_onFreeJoint(m, i)) by_b[1] = by_b[2] = 0;   // there l = 0
+  for (int k = 0; k < 3; k++) by_g[k] = by_b[k] * a->input;
+  gain->vjp(out->gain + 3 * i, gain, by_g, m->actuator_gainprm + 3 * i);
+  bias->vjp(out->bias + 3 * i, bias, by_b, m->actuator_biasprm + 3 * i);
 }
 
 // f = -C(sum of gear p), see djTotal. l+ = gear x+, l' = gear psi/h, so
@@ -60,7 +61,7 @@ static void rotationParams(const Out* out, const djActuators* t, const djMotion*
   const djModel* m = at->model;
   djVec3 phi = dj_turnSince(at, j);
   djQuat q0 = dju_normalizeQuat(dju_loadQuat(at->rate.q + dj_rotationQpos(m, j)));
-  bool ball = m->jnt_type[j] == DJ_BALL;
+  bool ball = !dj_jointRow(m, j)->pose;
   for (int k = t->first[m->ncoord + j]; k < t->first[m->ncoord + j + 1]; k++) {
     int i = t->order[k];
     const djActuatorStep* a = &t->act[i];
@@ -92,7 +93,7 @@ djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, c
   for (int j = 0; j < m->njnt; j++) {
     if (t->first[m->ncoord + j] == t->first[m->ncoord + j + 1]) continue;
     int dof = dj_rotationDof(m, j);
-    if (m->jnt_type[j] == DJ_FREE) {
+    if (dj_jointRow(m, j)->pose) {
       translationParams(&out, t, m, j, dju_load3(z + m->jnt_dofadr[j]));
     }
     rotationParams(&out, t, at, j, dju_load3(zeta + dof));

@@ -24,7 +24,7 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   for (int j = 0; j < m->njnt; j++) {
     if (m->jnt_coord[j] >= 0) continue;
     double psi[6];
-    int dof = m->jnt_dofadr[j], n = dj_dofCount(m, j);
+    int dof = m->jnt_dofadr[j], n = dj_jointNv(m->jnt_type[j]);
     bool any = false;
     for (int k = 0; k < n; k++) any |= f[dof + k] != 0;
     if (!any) continue;

@@ -100,7 +100,7 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   for (int j = 0; j < m->njnt; j++, d++) {
     if (!d->acts) continue;
     double psi[6];
-    int dof = m->jnt_dofadr[j], n = dj_dofCount(m, j);
+    int dof = m->jnt_dofadr[j], n = dj_jointNv(m->jnt_type[j]);
     dj_jointDisplacement(psi, at, j);
     dj_pushJoint(sum, m, j);
     for (int k = 0; k < n; k++) {
@@ -153,7 +153,9 @@ static Slopes jointSlopes(const djMotion* at, int j, const double* zeta) {
   int dof = m->jnt_dofadr[j];
   double psi[6];
   dj_jointDisplacement(psi, at, j);
-  for (int k = 0; k < dj_dofCount(m, j); k++) addSlopes(&s, m, zeta[dof + k], psi[k] / at->h);
+  for (int k = 0; k < dj_jointNv(m->jnt_type[j]); k++) {
+    addSlopes(&s, m, zeta[dof + k], psi[k] / at->h);
+  }
   return s;
 }
 

@@ -73,7 +73,7 @@ static djStatus begin(void* state, const djMotion* at, djError* err) {
   }
   l = (Limit*)state + m->ncoord;
   for (int j = 0; j < m->njnt; j++, l++) {
-    l->acts = m->jnt_type[j] == DJ_BALL && m->jnt_limited[j] && !off;
+    l->acts = dj_jointRow(m, j)->quat && m->jnt_limited[j] && !off;
     if (!l->acts) continue;
     beginLimit(l, 0, m->jnt_range[2 * j + 1], m->jnt_margin[j], m->jnt_limit_stiffness[j],
                m->jnt_limit_damping[j], m->jnt_effinertia[j]);

@@ -161,7 +161,7 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   }
   for (int j = 0; j < m->njnt; j++) {
     if (m->jnt_coord[j] >= 0 || !isSpring(jointLaw(m, j))) continue;
-    if (m->jnt_type[j] == DJ_FREE) addTranslation(sum, at, j);
+    if (dj_jointRow(m, j)->pose) addTranslation(sum, at, j);
     addTurn(sum, at, j);
   }
   return DJ_OK;
@@ -179,7 +179,7 @@ static double potential(const djMotion* at) {
     Law law = jointLaw(m, j);
     if (m->jnt_coord[j] >= 0 || !isSpring(law)) continue;
     sum += potentialAt(law, dju_norm3(turn(at, j))).f;
-    if (m->jnt_type[j] == DJ_FREE) sum += potentialAt(law, dju_norm3(shift(at, j))).f;
+    if (dj_jointRow(m, j)->pose) sum += potentialAt(law, dju_norm3(shift(at, j))).f;
   }
   return sum;
 }
@@ -233,7 +233,7 @@ static djStatus params(djParamSums* sums, void* state, const djMotion* at, const
   for (int j = 0; j < m->njnt; j++) {
     int dof = m->jnt_dofadr[j];
     if (m->jnt_coord[j] >= 0) continue;
-    if (m->jnt_type[j] == DJ_FREE) {
+    if (dj_jointRow(m, j)->pose) {
       translationParams(&stiffness[j], ref + dof, at, j, dju_load3(z + dof));
     }
     dof = dj_rotationDof(m, j);

@@ -21,7 +21,7 @@ void dj_clearStartSum(djStartSum* s, const djModel* m) {
 
 void dj_pushJoint(djForceSum* s, const djModel* m, int j) {
   if (s->pushed[j]) return;
-  int dof = m->jnt_dofadr[j], n = dj_dofCount(m, j);
+  int dof = m->jnt_dofadr[j], n = dj_jointNv(m->jnt_type[j]);
   s->pushed[j] = true;
   memset(s->y + dof, 0, (size_t)n * sizeof(double));
   memset(s->Y + 3 * (size_t)dof, 0, 3 * (size_t)n * sizeof(double));
@@ -38,7 +38,7 @@ djVec3 dj_turnSince(const djMotion* at, int j) {
 
 void dj_jointDisplacement(double psi[6], const djMotion* at, int j) {
   int a = at->model->jnt_qposadr[j];
-  bool free = at->model->jnt_type[j] == DJ_FREE;
+  bool free = dj_jointRow(at->model, j)->pose;
   if (free) dju_store3(psi, dju_sub3(dju_load3(at->at.q + a), dju_load3(at->rate.q + a)));
   dju_store3(psi + (free ? 3 : 0), dj_turnSince(at, j));
 }
@@ -147,7 +147,7 @@ void dj_startCoordinates(djStartSum* t, const djForceSum* s, const djMotion* at)
   for (int j = 0; j < m->njnt; j++) {
     if (!s->pushed[j]) continue;
     int dof = m->jnt_dofadr[j];
-    if (m->jnt_type[j] == DJ_FREE) add3(t->Rrate, dof, -1, s->Y + 3 * (size_t)dof);
+    if (dj_jointRow(m, j)->pose) add3(t->Rrate, dof, -1, s->Y + 3 * (size_t)dof);
     startRotation(t, s, at, j);
   }
 }

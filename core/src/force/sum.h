@@ -60,7 +60,6 @@ void dj_startCoordinates(djStartSum* start, const djForceSum* sum, const djMotio
 
 // Dofs of a free or ball joint. Its displacement, psi (3 or 6): of a free joint's position, then
 // that of the rotation, log(R_rate^T R), which dj_turnSince gives alone.
-static inline int dj_dofCount(const djModel* m, int j) { return m->jnt_type[j] == DJ_FREE ? 6 : 3; }
 void dj_jointDisplacement(double psi[6], const djMotion* motion, int joint);
 djVec3 dj_turnSince(const djMotion* motion, int joint);
 

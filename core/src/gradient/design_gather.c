@@ -2,6 +2,7 @@
 
 #include "gradient/design_parts.h"
 #include "math/so3.h"
+#include "model/joint_type.h"
 #include "model/make.h"
 #include "model/param.h"
 
@@ -21,8 +22,7 @@ static void unnormalize(double* dvalue, const djDesign* d, int k) {
     djQuat by = {0, s * g[plain], s * g[plain + 1], s * g[plain + 2]};
     dju_storeQuat(dvalue + plain, dju_mulQuat(q, by));
   }
-  int type = param->field == DJ_FIELD_JOINT_AXIS ? d->model->jnt_type[param->id] : DJ_FREE;
-  if (type == DJ_SLIDE || type == DJ_HINGE) {
+  if (dj_paramIsAxis(d->model, param)) {
     djVec3 p = dju_load3(value), by = dju_load3(g);
     double length = dju_norm3(p);
     djVec3 a = dju_scale3(1 / length, p);
@@ -60,8 +60,8 @@ static void gradientOfQpos(djDesign* d) {
   const djModel* m = d->model;
   dj_copyNumbers(w->dqpos0, d->result.grad_qpos0, m->nv);
   for (int j = 0; j < m->njnt; j++) {
-    int type = m->jnt_type[j], dof = m->jnt_dofadr[j] + (type == DJ_FREE ? 3 : 0);
-    if (type == DJ_FREE || type == DJ_BALL) toChart(w->dqpos0 + dof, w->tangent + dof);
+    int dof = dj_rotationDof(m, j);
+    if (dof >= 0) toChart(w->dqpos0 + dof, w->tangent + dof);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "gradient/design_parts.h"
 #include "gradient/problem.h"
 #include "math/so3.h"
+#include "model/joint_type.h"
 #include "model/make.h"
 
 #include <string.h>
@@ -50,10 +51,9 @@ static void placeQpos(djDesign* d, const double* x) {
     }
   }
   for (int j = 0; j < m->njnt; j++) {
-    int type = m->jnt_type[j], more = type == DJ_FREE ? 3 : 0;
-    if (type != DJ_FREE && type != DJ_BALL) continue;
-    double* q = w->qpos0 + m->jnt_qposadr[j] + more;
-    turn(q, q, w->tangent + m->jnt_dofadr[j] + more);
+    int dof = dj_rotationDof(m, j);
+    double* q = w->qpos0 + dj_rotationQpos(m, j);
+    if (dof >= 0) turn(q, q, w->tangent + dof);
   }
 }
 

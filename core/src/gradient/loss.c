@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "model/check.h"
 #include "model/frame_param.h"
+#include "model/joint_type.h"
 #include "model/param.h"
 
 #include <math.h>
@@ -133,8 +134,7 @@ static djStatus checkElements(const djModel* m, const djLossTerm* t, int i, djEr
   if (t->id < (key->required ? 0 : -1) || t->id >= dj_objectCount(m, object)) {
     return dj_fail(err, DJ_INVALID, "loss[%d]: element %d does not exist", i, t->id);
   }
-  bool joint = object == DJ_OBJ_JOINT;
-  if (joint && m->jnt_type[t->id] != DJ_SLIDE && m->jnt_type[t->id] != DJ_HINGE) {
+  if (object == DJ_OBJ_JOINT && !dj_isScalarJoint(m->jnt_type[t->id])) {
     return dj_fail(err, DJ_INVALID, "loss[%d]: joint is not a slide or hinge", i);
   }
   bool second = key[1].name && strcmp(key[1].name, "body2") == 0;

@@ -8,6 +8,7 @@
 #include "gradient/map.h"
 #include "gradient/problem.h"
 #include "math/vec.h"
+#include "model/joint_type.h"
 #include "model/param.h"
 
 #include <math.h>
@@ -97,7 +98,7 @@ static bool isFirst(const djModel* m, int g) {
 }
 
 static bool hasFreeJoint(const djModel* m, int body) {
-  return m->body_jntnum[body] > 0 && m->jnt_type[m->body_jntadr[body]] == DJ_FREE;
+  return m->body_jntnum[body] > 0 && dj_jointRow(m, m->body_jntadr[body])->pose;
 }
 
 static djStatus addElements(djMap* map, const djMapMaking* making) {

@@ -6,6 +6,7 @@
 #include "gradient/map.h"
 #include "math/vec.h"
 #include "model/check.h"
+#include "model/joint_type.h"
 #include "model/param.h"
 
 #include <string.h>
@@ -23,8 +24,11 @@ typedef struct djMirror {
   djReflection reflection;
 } djMirror;
 
-static bool isHinge(const djModel* m, const djParam* p) {
-  return m->jnt_type[p->id] == DJ_HINGE;
+// Axes about which a joint turns are axial; one that slides along it, too, would have to be another
+// joint.
+static bool reflectAxis(djReflection* out, const djJointRow* row) {
+  *out = row->turn != 0 ? REFLECT_AXIAL : REFLECT_PLACES;
+  return row->turn == 0 || row->slide == 0;
 }
 
 // False: it cannot be told.
@@ -34,7 +38,7 @@ static bool reflectionOf(djReflection* out, const djModel* m, const djParam* p) 
     case DJ_MIRROR_COPY: return true;
     case DJ_MIRROR_PLACES: *out = REFLECT_PLACES; return true;
     case DJ_MIRROR_QUAT: *out = REFLECT_QUAT; return true;
-    case DJ_MIRROR_AXIS: *out = isHinge(m, p) ? REFLECT_AXIAL : REFLECT_PLACES; return true;
+    case DJ_MIRROR_AXIS: return reflectAxis(out, dj_jointRow(m, p->id));
     case DJ_MIRROR_NUMBER: return p->nvalue == 1;
     default: return false;
   }

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "inertia/geom_moments.h"
 #include "gradient/map.h"
+#include "model/joint_type.h"
 #include "model/param.h"
 
 #include <stdlib.h>
@@ -39,8 +40,8 @@ int dj_paramTangentAdr(const djProblem* p, int index) {
 bool dj_variableIsRotation(const djProblem* p, const djModel* m, const djVariable* v, int k) {
   if (v->kind == DJ_VAR_PARAM) return dj_paramIsRotation(m, &p->param[v->param], k);
   if (v->kind != DJ_VAR_QPOS0 && v->kind != DJ_VAR_QPOS0_JOINT) return false;
-  int dof = v->adr + k, joint = m->dof_jnt[dof], type = m->jnt_type[joint];
-  return type == DJ_BALL || (type == DJ_FREE && dof >= m->jnt_dofadr[joint] + 3);
+  int dof = v->adr + k, first = dj_rotationDof(m, m->dof_jnt[dof]);
+  return first >= 0 && dof >= first;
 }
 
 // ---- what varies once

@@ -40,7 +40,7 @@ static double excess(const djMotion* at, int c) {
 static void addJoint(djForceSum* sum, double A, const djMotion* at, int j) {
   const djModel* m = at->model;
   double psi[6], h = at->h;
-  int dof = m->jnt_dofadr[j], n = dj_dofCount(m, j);
+  int dof = m->jnt_dofadr[j], n = dj_jointNv(m->jnt_type[j]);
   dj_jointDisplacement(psi, at, j);
   dj_pushJoint(sum, m, j);
   for (int k = 0; k < n; k++) {
@@ -121,7 +121,7 @@ static double accelerationAlong(const djWork* w, const djMotion* at, int j, cons
   if (m->jnt_coord[j] >= 0) return zeta[dof] * excess(at, m->jnt_coord[j]) / at->h;
   double psi[6], sum = 0;
   dj_jointDisplacement(psi, at, j);
-  for (int k = 0; k < dj_dofCount(m, j); k++) {
+  for (int k = 0; k < dj_jointNv(m->jnt_type[j]); k++) {
     sum += zeta[dof + k] * (psi[k] / at->h - at->start->qvel[dof + k]) / at->h;
   }
   return sum;

@@ -14,7 +14,6 @@
 #include "integrate/variational.h"
 #include "model/body_param.h"
 #include "model/frame_param.h"
-#include "model/make.h"
 #include "model/momentum.h"
 #include "model/momentum_param.h"
 #include "model/param.h"

@@ -7,7 +7,7 @@ static djQuat rotation(const djModel* m, const double* qpos, int j) {
 bool dj_turnOf(djTurn* t, const djWork* w, const djModel* m, const double* q, int j) {
   t->dof = dj_rotationDof(m, j);
   if (t->dof < 0) return false;
-  t->free = m->jnt_type[j] == DJ_FREE;
+  t->free = dj_jointRow(m, j)->pose;
   t->R = dju_quatToMat(rotation(m, w->start.qpos, j));
   t->Rnext = dju_quatToMat(rotation(m, q, j));
   t->E = dju_mulMtM(t->R, t->Rnext);

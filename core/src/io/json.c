@@ -124,13 +124,6 @@ void dj_listKeys(const char** keys, int n, const djEntry* entry) {
   keys[n] = NULL;
 }
 
-const char* dj_nameOf(const djNamed* names, int value) {
-  for (const djNamed* n = names; n->name; n++) {
-    if (n->value == value) return n->name;
-  }
-  return "";
-}
-
 // Length of a list, refused beyond what an int index of triples holds.
 static djStatus listLength(int* n, const cJSON* item, const djAt* at) {
   if (!cJSON_IsArray(item)) return dj_jsonFail(at, item->string, "must be a list");

@@ -43,7 +43,6 @@ djStatus dj_jsonEntry(int* row, const cJSON* item, const djEntry* (*entry)(int),
 // The keys of an entry after the n that are there already; room for DJ_MAX_ENTRY_KEYS.
 #define DJ_MAX_ENTRY_KEYS 24
 void dj_listKeys(const char** keys, int n, const djEntry* entry);
-const char* dj_nameOf(const djNamed* names, int value);   // "" when it is not there
 
 // Exactly n numbers; infinite ones ("inf", "-inf") where reals are asked for.
 djStatus dj_jsonVector(double* out, int n, const cJSON* item, const djAt* at);

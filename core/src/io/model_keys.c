@@ -1,20 +1,13 @@
 #include "io/model_keys.h"
 
-static const djNamed jointNames[] = {
-    {"free", DJ_FREE}, {"ball", DJ_BALL}, {"slide", DJ_SLIDE}, {"hinge", DJ_HINGE}, {NULL, 0}};
+#include "model/activation.h"
+#include "model/force_law.h"
+#include "model/joint_type.h"
+
 static const djNamed geomNames[] = {
     {"plane", DJ_PLANE},         {"hfield", DJ_HFIELD},     {"sphere", DJ_SPHERE},
     {"capsule", DJ_CAPSULE},     {"ellipsoid", DJ_ELLIPSOID}, {"cylinder", DJ_CYLINDER},
     {"box", DJ_BOX},             {"mesh", DJ_MESH},         {NULL, 0}};
-static const djNamed gainNames[] = {
-    {"fixed", DJ_GAIN_FIXED}, {"affine", DJ_GAIN_AFFINE}, {NULL, 0}};
-static const djNamed biasNames[] = {
-    {"none", DJ_BIAS_NONE}, {"affine", DJ_BIAS_AFFINE}, {NULL, 0}};
-static const djNamed dynNames[] = {{"none", DJ_DYN_NONE},
-                                   {"integrator", DJ_DYN_INTEGRATOR},
-                                   {"filter", DJ_DYN_FILTER},
-                                   {"filterexact", DJ_DYN_FILTEREXACT},
-                                   {NULL, 0}};
 
 #define KEY(type, kind, field, count) {#field, kind, offsetof(type, field), count, NULL, false}
 #define NAMED(type, key, field, names) {key, DJ_KEY_NAMED, offsetof(type, field), 1, names, false}
@@ -40,7 +33,7 @@ const djKeySpec dj_bodyKeys[] = {
 #define REAL(field, count) KEY(djJointDef, DJ_KEY_REAL, field, count)
 const djKeySpec dj_jointKeys[] = {
     KEY(djJointDef, DJ_KEY_TEXT, name, 1),
-    ALWAYS(djJointDef, "type", DJ_KEY_NAMED, type, jointNames),
+    ALWAYS(djJointDef, "type", DJ_KEY_NAMED, type, dj_jointNames),
     ALWAYS(djJointDef, "body", DJ_KEY_BODY, body, NULL),
     REAL(pos, 3),
     REAL(axis, 3),
@@ -126,11 +119,11 @@ const djKeySpec dj_actuatorKeys[] = {
     REAL(cranklength, 1),
     KEY(djActuatorDef, DJ_KEY_BOOL, in_parent, 1),
     REAL(gear, 6),
-    NAMED(djActuatorDef, "gain", gain, gainNames),
+    NAMED(djActuatorDef, "gain", gain, dj_gainNames),
     REAL(gainprm, 3),
-    NAMED(djActuatorDef, "bias", bias, biasNames),
+    NAMED(djActuatorDef, "bias", bias, dj_biasNames),
     REAL(biasprm, 3),
-    NAMED(djActuatorDef, "dyn", dyn, dynNames),
+    NAMED(djActuatorDef, "dyn", dyn, dj_dynNames),
     REAL(tau, 1),
     KEY(djActuatorDef, DJ_KEY_BOOL, actearly, 1),
     KEY(djActuatorDef, DJ_KEY_BOOL, ctrllimited, 1),

@@ -5,8 +5,9 @@
 #include "io/model_keys.h"
 #include "io/settings.h"
 #include "io/text.h"
+#include "model/activation.h"
 #include "model/check.h"
-#include "model/make.h"
+#include "model/joint_type.h"
 #include "model/setting.h"
 
 #include <dijoco/io.h>
@@ -338,7 +339,7 @@ static djStatus readKeys(djLoader* l, const cJSON* root) {
     size[0] += dj_jointNq((int)l->def.joint[k].type);
     size[1] += dj_jointNv((int)l->def.joint[k].type);
   }
-  for (int k = 0; k < l->def.nu; k++) size[2] += l->def.actuator[k].dyn != DJ_DYN_NONE;
+  for (int k = 0; k < l->def.nu; k++) size[2] += dj_hasActivation((int)l->def.actuator[k].dyn);
   for (int k = 0; k < l->def.nbody; k++) size[4] += l->def.body[k].mocap;
   for (const cJSON* c = list ? list->child : NULL; c; c = c->next, i++) {
     djElementText element = elementOf("key", c, i);

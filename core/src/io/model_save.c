@@ -7,7 +7,7 @@
 #include "io/model_contact.h"
 #include "io/model_keys.h"
 #include "io/settings.h"
-#include "model/make.h"
+#include "model/joint_type.h"
 
 #include <dijoco/io.h>
 
@@ -17,8 +17,8 @@
 static const double* givenCoordinates(double buffer[7], const djModelDef* def,
                                       const djJointDef* j, bool spring) {
   static const double scalar[1] = {0}, ball[4] = {1, 0, 0, 0};
-  if (j->type == DJ_BALL) return ball;
-  if (j->type != DJ_FREE) return scalar;
+  const djJointRow* row = &dj_jointRows[j->type];
+  if (!row->pose) return row->quat ? ball : scalar;
   if (spring) return j->qpos0;
   memcpy(buffer, def->body[j->body].pos, 3 * sizeof(double));
   memcpy(buffer + 3, def->body[j->body].quat, 4 * sizeof(double));

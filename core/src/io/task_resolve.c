@@ -6,6 +6,7 @@
 #include "io/task_memory.h"
 #include "io/task_variables.h"
 #include "model/check.h"
+#include "model/joint_type.h"
 #include "model/make.h"
 
 #include <dijoco/csv.h>
@@ -115,12 +116,9 @@ static djStatus resolveLosses(djProblem* p, const djTask* task, const djModel* m
       status = findElement(&term->id2, m, DJ_OBJ_BODY, t->name2, i, err);
     }
     if (status < 0) return status;
-    if (t->object == DJ_OBJ_JOINT) {
-      int type = m->jnt_type[term->id];
-      if (type != DJ_SLIDE && type != DJ_HINGE) {
-        return dj_fail(err, DJ_INVALID, "loss[%d]: joint '%.100s' is not a slide or hinge", i,
-                       t->name);
-      }
+    if (t->object == DJ_OBJ_JOINT && !dj_isScalarJoint(m->jnt_type[term->id])) {
+      return dj_fail(err, DJ_INVALID, "loss[%d]: joint '%.100s' is not a slide or hinge", i,
+                     t->name);
     }
   }
   return DJ_OK;

@@ -3,7 +3,7 @@
 #include "base/status.h"
 #include "gradient/problem.h"
 #include "io/pattern.h"
-#include "model/make.h"
+#include "model/joint_type.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,6 +2,34 @@
 
 #include <math.h>
 
+static void integratorStep(double* aw, double* au, double tau, double h) {
+  (void)tau;
+  *aw = 1;
+  *au = h;
+}
+
+static void filterStep(double* aw, double* au, double tau, double h) {
+  *au = h / tau;
+  *aw = 1 - *au;
+}
+
+static void exactFilterStep(double* aw, double* au, double tau, double h) {
+  *au = -expm1(-h / tau);
+  *aw = 1 - *au;
+}
+
+// Type, name, timed, step.
+#define LAWS(X)                                              \
+  X(DJ_DYN_NONE, "none", false, NULL)                        \
+  X(DJ_DYN_INTEGRATOR, "integrator", false, integratorStep)  \
+  X(DJ_DYN_FILTER, "filter", true, filterStep)               \
+  X(DJ_DYN_FILTEREXACT, "filterexact", true, exactFilterStep)
+
+const djDynLaw dj_dynLaws[] = {LAWS(DJ_TYPE_ROW)};
+const djChoice dj_dynNames[] = {LAWS(DJ_TYPE_NAME) {NULL, 0}};
+
+const char* dj_dynName(djDyn dyn) { return dj_nameOf(dj_dynNames, (int)dyn); }
+
 djJet dj_controlInput(const djModel* m, const djData* d, int i) {
   double u = d->ctrl[i];
   if (!m->actuator_ctrllimited[i] || (m->opt.disable & DJ_DSBL_CLAMPCTRL)) {
@@ -10,23 +38,10 @@ djJet dj_controlInput(const djModel* m, const djData* d, int i) {
   return dju_smoothClamp(u, m->actuator_ctrlrange[2 * i], m->actuator_ctrlrange[2 * i + 1]);
 }
 
-// Next activation as a linear function of (w, u), before its clamp: w+ = aw w + au u.
-static void activationStep(double* aw, double* au, const djModel* m, int i, double h) {
-  double tau = fmax(m->actuator_tau[i], 1e-15);
-  *aw = 1;
-  *au = 0;
-  switch (m->actuator_dyn[i]) {
-    case DJ_DYN_INTEGRATOR: *au = h; break;
-    case DJ_DYN_FILTER: *au = h / tau; *aw = 1 - *au; break;
-    case DJ_DYN_FILTEREXACT: *au = -expm1(-h / tau); *aw = 1 - *au; break;
-    default: break;
-  }
-}
-
 double dj_nextActivation(double* by_act, double* by_ctrl, const djModel* m, const djData* d, int i,
                          double h) {
   double aw, au;
-  activationStep(&aw, &au, m, i, h);
+  dj_dynLaws[m->actuator_dyn[i]].step(&aw, &au, fmax(m->actuator_tau[i], 1e-15), h);
   djJet u = dj_controlInput(m, d, i);
   double x = aw * d->act[m->actuator_actadr[i]] + au * u.f;
   djJet next = {x, 1, 0};

@@ -1,7 +1,7 @@
 #include "model/check.h"
 
 #include "base/status.h"
-#include "model/make.h"
+#include "model/joint_type.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,7 +44,8 @@ static const char* coordinateProblem(const djJointDef* j, const double* q, const
 
 static const char* jointProblem(const djJointDef* j) {
   double unit[3];
-  bool scalar = j->type == DJ_SLIDE || j->type == DJ_HINGE;
+  const djJointRow* row = &dj_jointRows[j->type];
+  bool scalar = dj_isScalarJoint((int)j->type);
   const char* problem;
   if (!dj_allFinite(j->pos, 3)) return "pos is not finite";
   if (scalar && !dj_makeUnit(unit, j->axis, 3)) return "axis is zero or not finite";
@@ -57,8 +58,8 @@ static const char* jointProblem(const djJointDef* j) {
   if (!dj_allFinite(j->dampingpoly, 2)) return "dampingpoly is not finite";
   if (!dj_allNonnegative(&j->armature, 1)) return "armature is negative or not finite";
   if (!dj_allNonnegative(&j->frictionloss, 1)) return "frictionloss is negative or not finite";
-  if (j->limited && j->type == DJ_FREE) return "a free joint has no limits";
-  if (j->limited && j->type == DJ_BALL && !(isfinite(j->range[1]) && j->range[1] > 0)) {
+  if (j->limited && row->pose) return "a free joint has no limits";
+  if (j->limited && row->quat && !(isfinite(j->range[1]) && j->range[1] > 0)) {
     return "range of a ball joint must end at a positive angle";
   }
   if (!isfinite(j->margin)) return "margin is not finite";
@@ -72,7 +73,7 @@ static djStatus checkJoint(const djModelDef* def, int i, djError* err) {
   const djJointDef* j = &def->joint[i];
   djElementText element = dj_elementText("joint", j->name, i);
   const char* problem = NULL;
-  if ((int)j->type < DJ_FREE || j->type > DJ_HINGE) problem = "unknown type";
+  if (!dj_isChoice(dj_jointNames, (int)j->type)) problem = "unknown type";
   else if (j->body == 0) problem = "the world cannot have joints";
   else if (j->body < 0 || j->body >= def->nbody) problem = "its body does not exist";
   else if (def->body[j->body].mocap) problem = "a mocap body cannot have joints";
@@ -81,13 +82,13 @@ static djStatus checkJoint(const djModelDef* def, int i, djError* err) {
   } else problem = jointProblem(j);
   if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
 
-  bool scalar = j->type == DJ_SLIDE || j->type == DJ_HINGE;
-  problem = dj_rangeProblem(j->range, j->limited && scalar);
+  const djJointRow* row = &dj_jointRows[j->type];
+  problem = dj_rangeProblem(j->range, j->limited && !row->quat);
   if (problem) return dj_fail(err, DJ_INVALID, "%s: range %s", element.text, problem);
   problem = dj_rangeProblem(j->actfrcrange, j->actfrclimited);
   if (problem) return dj_fail(err, DJ_INVALID, "%s: actfrcrange %s", element.text, problem);
 
-  if (j->type == DJ_FREE && def->body[j->body].parent != 0) {
+  if (row->pose && def->body[j->body].parent != 0) {
     return dj_fail(err, DJ_INVALID, "%s: a free joint must be on a child of the world",
                    element.text);
   }
@@ -101,8 +102,8 @@ static djStatus checkCombinations(const djModelDef* def, djError* err) {
     const djJointDef* j = &def->joint[i];
     bool first = i == 0 || def->joint[i - 1].body != j->body;
     dofs = first ? 0 : dofs;
-    bool free_before = !first && def->joint[i - 1].type == DJ_FREE;
-    if (free_before || (!first && j->type == DJ_FREE)) {
+    bool free_before = !first && dj_jointRows[def->joint[i - 1].type].pose;
+    if (free_before || (!first && dj_jointRows[j->type].pose)) {
       return dj_fail(err, DJ_INVALID, "%s: a free joint cannot be combined with other joints",
                      dj_elementText("joint", j->name, i).text);
     }
@@ -137,12 +138,12 @@ typedef struct djLoad {
 static const char* loadProblem(const djModel* m, int body, const djLoad* load) {
   int first = m->body_jntadr[body];
   for (int j = first; j < first + m->body_jntnum[body]; j++) {
-    int type = m->jnt_type[j];
+    const djJointRow* row = dj_jointRow(m, j);
     if (m->jnt_armature[j] > 0) continue;
     if (load->mass <= 0) return "moves but has no mass";
     bool point = load->inertia <= 0 && load->nmassive < 2;
-    if (point && (type == DJ_FREE || type == DJ_BALL)) return "rotates but has no inertia";
-    if (type == DJ_FREE && load->least <= 0 && load->nmassive < 2) {
+    if (point && row->quat) return "rotates but has no inertia";
+    if (row->pose && load->least <= 0 && load->nmassive < 2) {
       return "rotates but has no inertia about one axis";
     }
   }
@@ -177,11 +178,11 @@ djStatus dj_checkMasses(const djModel* m, djError* err) {
 djStatus dj_checkQpos(double* qpos, const djModel* model, djError* err) {
   for (int j = 0; j < model->njnt; j++) {
     double* q = qpos + model->jnt_qposadr[j];
-    int type = model->jnt_type[j];
-    bool ok = dj_allFinite(q, dj_jointNq(type));
-    if (ok && type == DJ_FREE) ok = dj_makeUnit(q + 3, q + 3, 4);
-    if (ok && type == DJ_BALL) ok = dj_makeUnit(q, q, 4);
-    const char* problem = dj_sizeProblem(q, dj_plainCoordinates(type), DJ_LARGEST);
+    const djJointRow* row = dj_jointRow(model, j);
+    double* quat = q + row->nplain;
+    bool ok = dj_allFinite(q, dj_jointNq(model->jnt_type[j]));
+    if (ok && row->quat) ok = dj_makeUnit(quat, quat, 4);
+    const char* problem = dj_sizeProblem(q, row->nplain, DJ_LARGEST);
     if (!ok) problem = "coordinates are not finite or a quaternion is zero";
     else if (problem) problem = "a coordinate is larger than 1e20";
     if (problem) {

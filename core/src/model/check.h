@@ -26,10 +26,6 @@ bool dj_makeUnit(double* out, const double* v, int n);
 // Lengths and times that others are divided by are at least this.
 #define DJ_SMALLEST 1e-20
 
-// How many coordinates of a joint are plain numbers; a quaternion, which may have any length,
-// follows.
-int dj_plainCoordinates(int joint_type);
-
 // "is larger than 1e20" of numbers beyond `most`, one of the two; else NULL. "is smaller than
 // 1e-20" of a positive number.
 const char* dj_sizeProblem(const double* v, int n, double most);

@@ -1,5 +1,8 @@
 #include "base/status.h"
+#include "model/activation.h"
 #include "model/check.h"
+#include "model/force_law.h"
+#include "model/joint_type.h"
 
 #include <math.h>
 
@@ -96,8 +99,9 @@ static const char* jointsProblem(const djModelDef* def, const djTendonDef* t) {
   for (int k = 0; k < t->nwrap; k++) {
     const djWrapDef* w = &t->wrap[k];
     if (!inRange(w->id, def->njnt)) return "a joint does not exist";
-    djJointType type = def->joint[w->id].type;
-    if (type != DJ_SLIDE && type != DJ_HINGE) return "its joints must be slides or hinges";
+    if (!dj_isScalarJoint((int)def->joint[w->id].type)) {
+      return "its joints must be slides or hinges";
+    }
     if (!isfinite(w->prm)) return "coef is not finite";
   }
   return NULL;
@@ -181,6 +185,10 @@ static const char* targetProblem(const djModelDef* def, const djActuatorDef* a) 
   return NULL;
 }
 
+static const char* numbersProblem(const djForceLaw* law, const double prm[3]) {
+  return law->problem ? law->problem(prm) : NULL;
+}
+
 static const char* actuatorProblem(const djModelDef* def, int i) {
   const djActuatorDef* a = &def->actuator[i];
   const char* problem = targetProblem(def, a);
@@ -191,15 +199,15 @@ static const char* actuatorProblem(const djModelDef* def, int i) {
     return "armature and damping need a joint or a tendon";
   }
   if (!dj_allFinite(a->gear, 6)) return "gear is not finite";
-  if (a->gain != DJ_GAIN_FIXED && a->gain != DJ_GAIN_AFFINE) return "unknown gain";
-  if (a->bias != DJ_BIAS_NONE && a->bias != DJ_BIAS_AFFINE) return "unknown bias";
-  if ((int)a->dyn < DJ_DYN_NONE || a->dyn > DJ_DYN_FILTEREXACT) return "unknown dynamics";
+  if (!dj_isChoice(dj_gainNames, (int)a->gain)) return "unknown gain";
+  if (!dj_isChoice(dj_biasNames, (int)a->bias)) return "unknown bias";
+  if (!dj_isChoice(dj_dynNames, (int)a->dyn)) return "unknown dynamics";
   if (!dj_allFinite(a->gainprm, 3)) return "gainprm is not finite";
   if (!dj_allFinite(a->biasprm, 3)) return "biasprm is not finite";
+  if ((problem = numbersProblem(&dj_gainLaws[a->gain], a->gainprm))) return problem;
+  if ((problem = numbersProblem(&dj_biasLaws[a->bias], a->biasprm))) return problem;
   if (!isfinite(a->tau)) return "tau is not finite";
-  if ((a->dyn == DJ_DYN_FILTER || a->dyn == DJ_DYN_FILTEREXACT) && a->tau <= 0) {
-    return "tau must be positive";
-  }
+  if (dj_dynLaws[a->dyn].timed && a->tau <= 0) return "tau must be positive";
   if (!dj_allNonnegative(&a->armature, 1)) return "armature is negative or not finite";
   if (!dj_allNonnegative(&a->damping, 1)) return "damping is negative or not finite";
   if (!dj_allFinite(a->dampingpoly, 2)) return "dampingpoly is not finite";

@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "model/check.h"
+#include "model/joint_type.h"
 
 #include <stddef.h>
 
@@ -138,7 +139,7 @@ djStatus dj_checkSizes(const djModelDef* def, djError* err) {
   CHECK(njnt, joint, jointRows, "joint")
   for (int i = 0; i < def->njnt && s == DJ_OK; i++) {
     const djJointDef* j = &def->joint[i];
-    int plain = dj_plainCoordinates((int)j->type);
+    int plain = dj_jointRows[j->type].nplain;
     const djSizeRow rows[] = {NUMBER(djJointDef, qpos0, plain),
                               NUMBER(djJointDef, springref, plain), END};
     s = checkRows(rows, j, "joint", j->name, i, err);

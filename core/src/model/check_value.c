@@ -69,8 +69,6 @@ int dj_usedSizes(int geom_type) {
   }
 }
 
-int dj_plainCoordinates(int type) { return type == DJ_FREE ? 3 : type == DJ_BALL ? 0 : 1; }
-
 bool dj_inertiaOk(const double inertia[3]) {
   if (!dj_allNonnegative(inertia, 3)) return false;
   double sum = inertia[0] + inertia[1] + inertia[2];

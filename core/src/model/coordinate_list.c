@@ -1,7 +1,7 @@
 #include "model/coordinate_list.h"
 
 #include "base/status.h"
-#include "model/make.h"
+#include "model/joint_type.h"
 
 #include <limits.h>
 #include <stdlib.h>

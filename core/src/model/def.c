@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/status.h"
+#include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/make.h"
 

@@ -1,5 +1,7 @@
 #include "base/status.h"
+#include "model/activation.h"
 #include "model/check.h"
+#include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/make.h"
 
@@ -24,16 +26,13 @@ static void fillBodyValues(djModel* m, const djModelDef* def) {
   }
 }
 
-// Coordinates of a joint, quaternions normalised; a zero quaternion means `given` instead.
+// Coordinates of a joint, quaternions normalised; a zero quaternion means `given`, a pose, instead.
 static void fillCoordinates(double* q, int type, const double* v, const double given[7]) {
-  if (type == DJ_SLIDE || type == DJ_HINGE) {
-    q[0] = v[0];
-  } else if (type == DJ_BALL) {
-    if (!dj_makeUnit(q, v, 4)) dj_copyNumbers(q, given + 3, 4);
-  } else if (dj_makeUnit(q + 3, v + 3, 4)) {
-    dj_copyNumbers(q, v, 3);
+  int plain = dj_jointRows[type].nplain;
+  if (!dj_jointRows[type].quat || dj_makeUnit(q + plain, v + plain, 4)) {
+    dj_copyNumbers(q, v, plain);
   } else {
-    dj_copyNumbers(q, given, 7);
+    dj_copyNumbers(q, given + 3 - plain, dj_jointNq(type));
   }
 }
 
@@ -46,7 +45,7 @@ static void fillJointValues(djModel* m, const djModelDef* def) {
     m->jnt_limited[i] = j->limited;
     m->jnt_actfrclimited[i] = j->actfrclimited;
     dj_copyNumbers(m->jnt_pos + 3 * i, j->pos, 3);
-    bool axial = j->type == DJ_SLIDE || j->type == DJ_HINGE;
+    bool pose = dj_jointRows[j->type].pose, axial = dj_isScalarJoint((int)j->type);
     if (!axial || !dj_makeUnit(m->jnt_axis + 3 * i, j->axis, 3)) {
       dj_copyNumbers(m->jnt_axis + 3 * i, j->axis, 3);
     }
@@ -65,12 +64,12 @@ static void fillJointValues(djModel* m, const djModelDef* def) {
 
     // A free joint starts at its body's frame, and its spring rests where it starts.
     double given[7] = {0, 0, 0, 1, 0, 0, 0};
-    if (j->type == DJ_FREE) {
+    if (pose) {
       dj_copyNumbers(given, m->body_pos + 3 * j->body, 3);
       dj_copyNumbers(given + 3, m->body_quat + 4 * j->body, 4);
     }
     fillCoordinates(m->qpos0 + qadr, (int)j->type, j->qpos0, given);
-    if (j->type == DJ_FREE) dj_copyNumbers(given, m->qpos0 + qadr, 7);
+    if (pose) dj_copyNumbers(given, m->qpos0 + qadr, 7);
     fillCoordinates(m->qpos_spring + qadr, (int)j->type, j->springref, given);
   }
 }
@@ -213,7 +212,7 @@ static void fillActuators(djModel* m, const djModelDef* def) {
     m->actuator_gain[i] = (int)a->gain;
     m->actuator_bias[i] = (int)a->bias;
     m->actuator_dyn[i] = (int)a->dyn;
-    m->actuator_actadr[i] = a->dyn != DJ_DYN_NONE ? na++ : -1;
+    m->actuator_actadr[i] = dj_hasActivation((int)a->dyn) ? na++ : -1;
     m->actuator_actearly[i] = a->actearly;
     m->actuator_ctrllimited[i] = a->ctrllimited;
     m->actuator_forcelimited[i] = a->forcelimited;

@@ -45,14 +45,7 @@ static void passJoint(Place* p, const djModel* m, const djKin* kin, int j) {
 
 // Orientation after joint j, given that before it.
 static djQuat turned(const djModel* m, int j, const double* qpos, djQuat Q) {
-  const double* q = qpos + m->jnt_qposadr[j];
-  if (m->jnt_type[j] == DJ_BALL) {
-    return dju_mulQuat(Q, dju_normalizeQuat(dju_loadQuat(q)));
-  }
-  if (m->jnt_type[j] != DJ_HINGE) return Q;
-  double d = 0.5 * (q[0] - m->qpos0[m->jnt_qposadr[j]]), s = sin(d);
-  const double* e = m->jnt_axis + 3 * j;
-  return dju_mulQuat(Q, (djQuat){cos(d), s * e[0], s * e[1], s * e[2]});
+  return dj_jointTurns(m->jnt_type[j]) ? dju_mulQuat(Q, dj_jointTurn(m, j, qpos)) : Q;
 }
 
 // An axis e moves by delta, perpendicular to it, when turned by e x delta: g_delta = g_w x e.
@@ -74,17 +67,16 @@ static void addJoint(Blocks* out, Place* p, const djModel* m, const djConfig* at
                      djMat3* R) {
   const djKin* kin = at->kin;
   int type = m->jnt_type[j], b = m->jnt_body[j];
+  bool anchored = dj_jointTurns(type), axial = dj_isScalarJoint(type);
   djMat3 before = *R, after = kin->body[b].R;
   if (j + 1 < m->body_jntadr[b] + m->body_jntnum[b]) {
     *Q = turned(m, j, at->qpos, *Q);
     *R = after = dju_quatToMat(*Q);
   }
-  bool anchored = type == DJ_HINGE || type == DJ_BALL, axial = type == DJ_HINGE || type == DJ_SLIDE;
   djVec3 point = kin->anchor[j];
   double w[3] = {0, 0, 0};
-  if (type == DJ_SLIDE) {
-    double d = at->qpos[m->jnt_qposadr[j]] - m->qpos0[m->jnt_qposadr[j]];
-    point = dju_madd3(point, -d, kin->axis[j]);
+  if (dj_jointRow(m, j)->slide != 0) {
+    point = dju_madd3(point, -dj_jointSlide(m, j, at->qpos), kin->axis[j]);
   }
   if (anchored) addTranslation(out->anchor + 3 * j, p, &before, 1);
   if (axial) addRotation(w, p, &before, point, 1);
@@ -97,7 +89,7 @@ static void addJoint(Blocks* out, Place* p, const djModel* m, const djConfig* at
 static void addBody(Blocks* out, Place* p, const djModel* m, const djConfig* at, int b) {
   int up = m->body_parent[b], first = m->body_jntadr[b], n = m->body_jntnum[b];
   // mocap poses and free joints take no notice of the frame
-  if (m->body_mocap[b] >= 0 || (n > 0 && m->jnt_type[first] == DJ_FREE)) return;
+  if (m->body_mocap[b] >= 0 || (n > 0 && dj_jointRow(m, first)->pose)) return;
   const djPose* parent = &at->kin->body[up];
   djVec3 origin = dju_transform(parent, dju_load3(m->body_pos + 3 * b));
   djQuat Q = dju_mulQuat(at->kin->quat[up], dju_loadQuat(m->body_quat + 4 * b));

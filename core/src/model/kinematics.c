@@ -45,12 +45,30 @@ static void rotate(Frame* f, djQuat turn) {
   f->R = dju_quatToMat(f->Q);
 }
 
+static double sinceReference(const djModel* m, int j, const double* qpos) {
+  return qpos[m->jnt_qposadr[j]] - m->qpos0[m->jnt_qposadr[j]];
+}
+
+djQuat dj_jointTurn(const djModel* m, int j, const double* qpos) {
+  const djJointRow* row = dj_jointRow(m, j);
+  if (row->quat) return dju_normalizeQuat(dju_loadQuat(qpos + dj_rotationQpos(m, j)));
+  if (row->turn == 0) return (djQuat){1, 0, 0, 0};
+  double d = 0.5 * (row->turn * sinceReference(m, j, qpos)), s = sin(d);
+  const double* e = m->jnt_axis + 3 * j;
+  return (djQuat){cos(d), s * e[0], s * e[1], s * e[2]};
+}
+
+double dj_jointSlide(const djModel* m, int j, const double* qpos) {
+  double slide = dj_jointRow(m, j)->slide;
+  return slide != 0 ? slide * sinceReference(m, j, qpos) : 0;
+}
+
 // One joint moves the frame of its body: MuJoCo's order of operations.
 static void moveByJoint(Frame* f, djKin* kin, const djModel* m, int j, const double* qpos) {
-  const double* q = qpos + m->jnt_qposadr[j];
+  const djJointRow* row = dj_jointRow(m, j);
   const double* pos = m->jnt_pos + 3 * j;
-  int type = m->jnt_type[j];
-  if (type == DJ_FREE) {
+  if (row->pose) {
+    const double* q = qpos + m->jnt_qposadr[j];
     f->X = kin->anchor[j] = dju_load3(q);
     f->Q = dju_normalizeQuat(dju_loadQuat(q + 3));
     f->R = kin->frame[j] = dju_quatToMat(f->Q);
@@ -60,21 +78,15 @@ static void moveByJoint(Frame* f, djKin* kin, const djModel* m, int j, const dou
   djVec3 axis = dju_mulMV(f->R, dju_load3(m->jnt_axis + 3 * j));
   djVec3 anchor = centred ? f->X : dju_add3(f->X, dju_mulMV(f->R, dju_load3(pos)));
   kin->axis[j] = axis;
-  kin->anchor[j] = anchor;
-  if (type == DJ_SLIDE) {
-    double d = q[0] - m->qpos0[m->jnt_qposadr[j]];
+  if (row->slide != 0) {
+    double d = dj_jointSlide(m, j, qpos);
     f->X = dju_madd3(f->X, d, axis);
-    kin->anchor[j] = dju_madd3(anchor, d, axis);
-    return;
+    anchor = dju_madd3(anchor, d, axis);
   }
-  if (type == DJ_BALL) {
-    rotate(f, dju_normalizeQuat(dju_loadQuat(q)));
-    kin->frame[j] = f->R;
-  } else {
-    double d = 0.5 * (q[0] - m->qpos0[m->jnt_qposadr[j]]), s = sin(d);
-    const double* e = m->jnt_axis + 3 * j;
-    rotate(f, (djQuat){cos(d), s * e[0], s * e[1], s * e[2]});
-  }
+  kin->anchor[j] = anchor;
+  if (!dj_jointTurns(m->jnt_type[j])) return;
+  rotate(f, dj_jointTurn(m, j, qpos));
+  if (row->quat) kin->frame[j] = f->R;
   f->X = centred ? anchor : dju_sub3(anchor, dju_mulMV(f->R, dju_load3(pos)));
 }
 
@@ -125,28 +137,36 @@ static void setTwist(double S[6], djVec3 angular, djVec3 linear) {
   dju_store3(S + 3, linear);
 }
 
+// About and along an axis e; arm: from its anchor to the reference point.
+static void setAxisTwist(double S[6], const djJointRow* row, djVec3 e, djVec3 arm) {
+  djVec3 angular = {0, 0, 0}, linear = {0, 0, 0};
+  if (row->turn != 0) {
+    angular = dju_scale3(row->turn, e);
+    linear = dju_scale3(row->turn, dju_cross3(e, arm));
+  }
+  if (row->slide != 0) linear = dju_madd3(linear, row->slide, e);
+  setTwist(S, angular, linear);
+}
+
 void dj_motionSubspace(djKin* kin, const djModel* m, const djVec3* ref) {
   for (int j = 0; j < m->njnt; j++) {
     int b = m->jnt_body[j];
     double* S = kin->S + 6 * m->jnt_dofadr[j];
     djVec3 arm = dju_sub3(ref[b], kin->anchor[j]);
     djVec3 zero = {0, 0, 0};
-    switch (m->jnt_type[j]) {
-      case DJ_SLIDE: setTwist(S, zero, kin->axis[j]); break;
-      case DJ_HINGE: setTwist(S, kin->axis[j], dju_cross3(kin->axis[j], arm)); break;
-      case DJ_FREE:
-        setTwist(S, zero, (djVec3){1, 0, 0});
-        setTwist(S + 6, zero, (djVec3){0, 1, 0});
-        setTwist(S + 12, zero, (djVec3){0, 0, 1});
-        S += 18;
-        // fall through
-      default: {
-        const djMat3* R = &kin->frame[j];
-        for (int k = 0; k < 3; k++) {
-          djVec3 e = dju_column(R, k);
-          setTwist(S + 6 * k, e, dju_cross3(e, arm));
-        }
-      }
+    if (dj_isScalarJoint(m->jnt_type[j])) {
+      setAxisTwist(S, dj_jointRow(m, j), kin->axis[j], arm);
+      continue;
+    }
+    if (dj_jointRow(m, j)->pose) {
+      setTwist(S, zero, (djVec3){1, 0, 0});
+      setTwist(S + 6, zero, (djVec3){0, 1, 0});
+      setTwist(S + 12, zero, (djVec3){0, 0, 1});
+      S += 18;
+    }
+    for (int k = 0; k < 3; k++) {
+      djVec3 e = dju_column(&kin->frame[j], k);
+      setTwist(S + 6 * k, e, dju_cross3(e, arm));
     }
   }
 }

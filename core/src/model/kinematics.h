@@ -5,6 +5,7 @@
 
 #include "math/block_matrix.h"
 #include "math/vec.h"
+#include "model/joint_type.h"
 
 #include <dijoco/data.h>
 
@@ -14,8 +15,8 @@ typedef struct djKin {
   djQuat* quat;      // (nbody) their orientations
   djVec3* com;       // (nbody) centres of mass
   djMat3* principal; // (nbody) axes of the inertial frame, as columns
-  djVec3* anchor;    // (njnt) world; free: the body's origin
-  djVec3* axis;      // (njnt) world, slide and hinge
+  djVec3* anchor;    // (njnt) world, after the joint; free: the body's origin
+  djVec3* axis;      // (njnt) world, of joints with an axis
   djMat3* frame;     // (njnt) ball and free: orientation after the joint
   double* S;         // (nv x 6) motion subspace: twist (angular, linear) of each dof about the
                      //   reference point of its tree, world axes
@@ -29,6 +30,10 @@ djKin dj_initKin(const djModel* model, void* memory);
 // mocap_quat (nmocap x 4).
 void dj_kinematics(djKin* kin, const djModel* model, const double* qpos, const double* mocap_pos,
                    const double* mocap_quat);
+
+// How joint j turns what it moves, and how far along its axis it slides.
+djQuat dj_jointTurn(const djModel* model, int j, const double* qpos);
+double dj_jointSlide(const djModel* model, int j, const double* qpos);
 
 // dest = src, but for motion subspaces.
 void dj_copyPoses(djKin* dest, const djModel* model, const djKin* src);
@@ -98,16 +103,6 @@ void dj_applyJrInverse(djMatrix* M, const djModel* model, const double* qvel, do
 void dj_applyJrInv(double* M, int ncol, const djModel* model, const double* qvel, double h);
 // M_out = J_r(w) M, M (nv x ncol).
 void dj_applyJrRows(double* M, int ncol, const djModel* model, const double* w);
-
-// First rotational dof of joint j, or -1 (slide, hinge).
-static inline int dj_rotationDof(const djModel* m, int j) {
-  if (m->jnt_type[j] == DJ_FREE) return m->jnt_dofadr[j] + 3;
-  if (m->jnt_type[j] == DJ_BALL) return m->jnt_dofadr[j];
-  return -1;
-}
-static inline int dj_rotationQpos(const djModel* m, int j) {
-  return m->jnt_qposadr[j] + (m->jnt_type[j] == DJ_FREE ? 3 : 0);
-}
 
 // Joint-space inertia M (lower triangle), armature of joints included; N (nbody x 36) scratch.
 // Subspaces about ref must be set.

@@ -2,8 +2,10 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "model/activation.h"
 #include "model/check.h"
 #include "model/coordinate_list.h"
+#include "model/joint_type.h"
 #include "model/kernel_setting.h"
 
 #include <limits.h>
@@ -91,7 +93,7 @@ static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateLi
   m->ncoorddof = coord->ndof;
   m->ncrank = coord->ncrank;
   for (int i = 0; i < def->nbody; i++) m->nmocap += def->body[i].mocap;
-  for (int i = 0; i < def->nu; i++) m->na += def->actuator[i].dyn != DJ_DYN_NONE;
+  for (int i = 0; i < def->nu; i++) m->na += dj_hasActivation((int)def->actuator[i].dyn);
   size_t nvert = 0, nface = 0, ntri = 0, nwrap = 0, nnames = namesSize(def);
   for (int i = 0; i < def->ntendon; i++) nwrap += (size_t)def->tendon[i].nwrap;
   for (int i = 0; i < def->nmesh; i++) {

@@ -7,9 +7,6 @@
 
 #include <string.h>
 
-static inline int dj_jointNq(int type) { return type == DJ_FREE ? 7 : type == DJ_BALL ? 4 : 1; }
-static inline int dj_jointNv(int type) { return type == DJ_FREE ? 6 : type == DJ_BALL ? 3 : 1; }
-
 static inline void dj_copyNumbers(double* out, const double* v, int n) {
   memcpy(out, v, sizeof(double) * (size_t)n);
 }

@@ -165,7 +165,7 @@ static void setRange(djModel* m, const djCoordinates* coord, int first, int n, c
   bool regular = dj_factorLDL(L, M, NULL, n);
   if (regular) addTendons(m, coord, first, n, L, x);
   for (int j = m->dof_jnt[first]; j < m->njnt && m->jnt_dofadr[j] < first + n; j++) {
-    int adr = m->jnt_dofadr[j], count = dj_rotationDof(m, j) < 0 ? 1 : m->jnt_type[j] ? 3 : 6;
+    int adr = m->jnt_dofadr[j], count = dj_jointNv(m->jnt_type[j]);
     double sum = 0;
     for (int i = adr - first; i < adr - first + count && regular; i++) {
       memset(x, 0, (size_t)n * sizeof(double));

@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "model/check.h"
+#include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/make.h"
 
@@ -95,8 +96,12 @@ bool dj_paramIsRotation(const djModel* m, const djParam* p, int k) {
   djRule rule = dj_paramRows[p->field].rule;
   if (rule == RULE_QUAT) return true;
   if (rule != RULE_COORDINATES) return false;
-  int type = m->jnt_type[p->id];
-  return type == DJ_BALL || (type == DJ_FREE && k >= 3);
+  const djJointRow* row = dj_jointRow(m, p->id);
+  return row->quat && k >= row->nplain;
+}
+
+bool dj_paramIsAxis(const djModel* m, const djParam* p) {
+  return dj_paramRows[p->field].rule == RULE_AXIS && dj_isScalarJoint(m->jnt_type[p->id]);
 }
 
 // Asked before anybody has looked whether it is a parameter.
@@ -209,7 +214,8 @@ static const char* limitProblem(const djModel* m, const djParam* p, const double
   bool limited = (tendon ? m->tendon_limited : m->jnt_limited)[p->id] != 0;
   const char* problem = limited ? dj_sizeProblem(value, 2, DJ_LARGEST) : NULL;
   if (problem && dj_allFinite(value, 2)) return problem;
-  if (!limited || tendon || m->jnt_type[p->id] != DJ_BALL) return dj_rangeProblem(value, limited);
+  bool angle = limited && !tendon && dj_jointRow(m, p->id)->quat;
+  if (!angle) return dj_rangeProblem(value, limited);
   return dj_allFinite(value, 2) && value[1] > 0 ? NULL : "must end at a positive angle";
 }
 
@@ -234,7 +240,7 @@ static const char* valueProblem(djProblemText* what, const djModel* m, const djP
   if (!dj_allFinite(value, p->nvalue)) return "is not finite";
   int plain = p->nvalue;   // what is normalised may have any length
   if (rule == RULE_QUAT || rule == RULE_AXIS) plain = 0;
-  if (rule == RULE_COORDINATES) plain = dj_plainCoordinates(m->jnt_type[p->id]);
+  if (rule == RULE_COORDINATES) plain = dj_jointRow(m, p->id)->nplain;
   const char* problem = dj_sizeProblem(value, plain, row->force ? DJ_LARGEST_FORCE : DJ_LARGEST);
   if (problem) return problem;
   double unit[4];
@@ -250,11 +256,9 @@ static const char* valueProblem(djProblemText* what, const djModel* m, const djP
     case RULE_LENGTHS: return value[0] <= value[1] ? NULL : "is reversed";
     case RULE_QUAT: return dj_makeUnit(unit, value, 4) ? NULL : "is a zero quaternion";
     case RULE_AXIS: return dj_makeUnit(unit, value, 3) ? NULL : "is a zero vector";
-    case RULE_COORDINATES: {
-      int type = m->jnt_type[p->id];
-      if (type == DJ_SLIDE || type == DJ_HINGE) return NULL;
-      return dj_makeUnit(unit, value + p->nvalue - 4, 4) ? NULL : "has a zero quaternion";
-    }
+    case RULE_COORDINATES:
+      if (!dj_jointRow(m, p->id)->quat) return NULL;
+      return dj_makeUnit(unit, value + plain, 4) ? NULL : "has a zero quaternion";
     case RULE_SIZE: return sizeProblem(m, p, value);
     default: return NULL;
   }
@@ -268,8 +272,7 @@ static void store(djModel* m, const djParam* p, const double* value) {
   memmove(data, value, sizeof(double) * (size_t)n);
   bool has_quat = rule == RULE_QUAT || (rule == RULE_COORDINATES && n >= 4);
   if (has_quat) dj_makeUnit(data + n - 4, data + n - 4, 4);
-  int type = rule == RULE_AXIS ? m->jnt_type[p->id] : DJ_FREE;
-  if (type == DJ_SLIDE || type == DJ_HINGE) dj_makeUnit(data, data, 3);
+  if (dj_paramIsAxis(m, p)) dj_makeUnit(data, data, 3);
 }
 
 static djStatus failSetting(djError* err, const djModel* m, int slot, const char* problem) {

@@ -56,6 +56,9 @@ double* dj_paramData(const djModel* model, const djParam* param);
 // Tangent entry k is a rotation (of a quaternion), not the change of a number.
 bool dj_paramIsRotation(const djModel* model, const djParam* param, int k);
 
+// Whether its values are an axis, which is normalised.
+bool dj_paramIsAxis(const djModel* model, const djParam* param);
+
 // Contact shapes depend on it.
 bool dj_paramMovesShapes(const djParam* param);
 

@@ -2,6 +2,8 @@
 
 #include "model/setting.h"
 
+#include "model/choice.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,16 +19,15 @@ void dj_unknownChoice(char* what, size_t size, const char* text, const djChoice*
   for (const djChoice* c = choice; c->name; c++) dj_expectName(what, size, c->name, c == choice);
 }
 
-static const djChoice* findChoice(const djSetting* row, int value) {
-  for (const djChoice* c = row->choice; c && c->name; c++) {
-    if (c->value == value) return c;
+const char* dj_nameOf(const djChoice* choice, int value) {
+  for (const djChoice* c = choice; c && c->name; c++) {
+    if (c->value == value) return c->name;
   }
-  return NULL;
+  return "";
 }
 
 const char* dj_choiceName(const djSetting* s, int value) {
-  const djChoice* c = s ? findChoice(s, value) : NULL;
-  return c ? c->name : "";
+  return s ? dj_nameOf(s->choice, value) : "";
 }
 
 void dj_readPlace(double* value, const void* place, const djSetting* row) {
@@ -86,7 +87,7 @@ static const char* wholeProblem(djProblemText* what, const djSetting* row, doubl
   if (row->kind == DJ_SETTING_WHOLE) return numberProblem(what, row, value);
   if (row->kind == DJ_SETTING_CHOICE) {
     char number[24];
-    if (findChoice(row, (int)value)) return NULL;
+    if (dj_isChoice(row->choice, (int)value)) return NULL;
     snprintf(number, sizeof number, "%d", (int)value);
     dj_unknownChoice(what->text, sizeof what->text, number, row->choice);
     return what->text;

@@ -28,7 +28,7 @@ djStatus dj_angularMomentum(double spin[3], const djModel* m, djData* d) {
   dj_bodyMomentum(w->wrench, NULL, m, &w->begin.kin, w->ref, w->start.qvel);
   djVec3 sum = {0, 0, 0};
   for (int j = 0; j < m->njnt; j++) {
-    if (m->jnt_type[j] != DJ_FREE) continue;
+    if (!dj_jointRow(m, j)->pose) continue;
     sum = dju_add3(sum, treeSpin(m, w, m->jnt_body[j]));
   }
   dju_store3(spin, sum);
