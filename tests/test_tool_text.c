@@ -1,6 +1,7 @@
 // What the command writes with: buffers, JSON, tables, charts, hulls of pictures.
 
 #include "chart.h"
+#include "clock.h"
 #include "common/near.h"
 #include "help_table.h"
 #include "json_out.h"
@@ -26,6 +27,12 @@ static void testBuffer(void** state) {
   double x;
   assert_true(tool_number(&x, " 2.5e1 ") && x == 25);
   assert_true(tool_number(&x, "-inf") && x == -INFINITY);
+  double before = tool_clock();
+  for (int i = 0; i < 1000; i++) {
+    double now = tool_clock();
+    assert_true(now >= before && now < before + 60);
+    before = now;
+  }
   assert_false(tool_number(&x, "2.5x") || tool_number(&x, "") || tool_number(&x, "1 2"));
 }
 
