@@ -294,7 +294,7 @@ static void checkCase(Slope* s, const Case* c, Random* r, double size) {
   CHECK(eval(&g, c) == DJ_OK);
   along(dy, &g, x);
   for (int i = 1; i < 10; i++) rate += fabs(dy[i]) / (i < 4 ? 1 : size);
-  for (double e = 1e-3; e > 2e-7; e *= 0.1) {
+  for (double e = 1e-3; e > 2e-7; e *= 0.4) {
     double slope, error = compare(&slope, c, &g, x, dy, e / rate, rate, size);
     if (error < least) {
       least = error;
