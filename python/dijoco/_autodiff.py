@@ -81,7 +81,8 @@ class Sizes(Coordinates):
 
     def __init__(self, model):
         quaternions = []
-        ends_q, ends_v = np.append(model.jnt_qposadr, model.nq), np.append(model.jnt_dofadr, model.nv)
+        ends_q = np.append(model.jnt_qposadr, model.nq)
+        ends_v = np.append(model.jnt_dofadr, model.nv)
         for j in range(model.njnt):
             q, v = int(ends_q[j + 1]), int(ends_v[j + 1])
             if q - ends_q[j] > v - ends_v[j]:  # a joint's coordinates end with its quaternion
