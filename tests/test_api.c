@@ -224,6 +224,10 @@ static void testNullFiles(void** state) {
   assert_non_null(dj_contactName((djContactModel)77));
   assert_non_null(dj_integratorName((djIntegrator)-5));
   assert_non_null(dj_overlapName((djOverlap)9));
+  assert_string_equal(dj_jointTypeName((djJointType)9), "");
+  assert_string_equal(dj_gainName((djGain)9), "");
+  assert_string_equal(dj_biasName((djBias)-1), "");
+  assert_string_equal(dj_dynName((djDyn)9), "");
   assert_int_equal(dj_loadTask(NULL, "x", NULL), DJ_INVALID);
   assert_int_equal(dj_loadTask(&task, NULL, NULL), DJ_INVALID);
   assert_int_equal(dj_loadTaskText(NULL, "{}", NULL, NULL), DJ_INVALID);

@@ -18,8 +18,6 @@ from . import _lib
 from .data import Data
 from .rollout import rollout
 
-FREE, BALL = 0, 1
-
 
 class Coordinates:
     """Maps cotangents between the tangent space (n = nv entries) and the coordinates (nq)."""
@@ -83,10 +81,12 @@ class Sizes(Coordinates):
 
     def __init__(self, model):
         quaternions = []
-        for kind, q, v in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr):
-            if kind in (FREE, BALL):
-                skip = 3 if kind == FREE else 0
-                quaternions.append((int(q) + skip, int(v) + skip))
+        ends_q = np.append(model.jnt_qposadr, model.nq)
+        ends_v = np.append(model.jnt_dofadr, model.nv)
+        for j in range(model.njnt):
+            q, v = int(ends_q[j + 1]), int(ends_v[j + 1])
+            if q - ends_q[j] > v - ends_v[j]:  # a joint's coordinates end with its quaternion
+                quaternions.append((q - 4, v - 3))
         super().__init__(model.nq, model.nv, quaternions)
         self.na, self.nu = model.na, model.nu
         self.nx = model.tangent_size

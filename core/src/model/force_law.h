@@ -13,7 +13,7 @@ struct djForceLaw {
   void (*set)(double c[3], const djForceLaw* law, const double prm[3]);   // g or b
   // by_prm (3) += derivative, from that by g or b.
   void (*vjp)(double by_prm[3], const djForceLaw* law, const double by_c[3], const double prm[3]);
-  const char* (*problem)(const double prm[3]);   // of finite ones, or NULL; NULL: there is none
+  const char* (*problem)(const double prm[3]);   // wrong with finite ones, or NULL; may be NULL
 };
 
 extern const djForceLaw dj_gainLaws[], dj_biasLaws[];   // by djGain, djBias
