@@ -1,11 +1,9 @@
 #include "io/model_keys.h"
 
+#include "model/geom_row.h"
+
 static const djNamed jointNames[] = {
     {"free", DJ_FREE}, {"ball", DJ_BALL}, {"slide", DJ_SLIDE}, {"hinge", DJ_HINGE}, {NULL, 0}};
-static const djNamed geomNames[] = {
-    {"plane", DJ_PLANE},         {"hfield", DJ_HFIELD},     {"sphere", DJ_SPHERE},
-    {"capsule", DJ_CAPSULE},     {"ellipsoid", DJ_ELLIPSOID}, {"cylinder", DJ_CYLINDER},
-    {"box", DJ_BOX},             {"mesh", DJ_MESH},         {NULL, 0}};
 static const djNamed gainNames[] = {
     {"fixed", DJ_GAIN_FIXED}, {"affine", DJ_GAIN_AFFINE}, {NULL, 0}};
 static const djNamed biasNames[] = {
@@ -66,7 +64,7 @@ const djKeySpec dj_jointKeys[] = {
 #define REAL(field, count) KEY(djGeomDef, DJ_KEY_REAL, field, count)
 const djKeySpec dj_geomKeys[] = {
     KEY(djGeomDef, DJ_KEY_TEXT, name, 1),
-    ALWAYS(djGeomDef, "type", DJ_KEY_NAMED, type, geomNames),
+    ALWAYS(djGeomDef, "type", DJ_KEY_NAMED, type, dj_geomNames),
     ALWAYS(djGeomDef, "body", DJ_KEY_BODY, body, NULL),
     REAL(size, 3),
     REAL(pos, 3),
