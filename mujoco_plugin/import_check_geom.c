@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define DJM_DISC 0.02   // DJ_DISC of core/src/shape/curve.h
+#define DJM_DISC 0.02   // DISC of core/src/model/geom_rows.c
 
 static const char* typeName(int type) {
   static const char* const names[mjNGEOMTYPES] = {"plane",    "hfield", "sphere", "capsule",
@@ -21,8 +21,8 @@ bool djm_geomType(const djmImport* imp, int i, djmNote note) {
   return true;
 }
 
-// Contact shapes of curved geoms: core/src/shape/curve.h. Semi-axes erode by the skin, along their
-// normals by more than 2 sqrt(least most)/(least + most) of it.
+// Contact shapes of curved geoms: core/src/model/geom_rows.c. Semi-axes erode by the skin, along
+// their normals by more than 2 sqrt(least most)/(least + most) of it.
 bool djm_geomCurve(const djmImport* imp, int i, djmNote note) {
   const mjtNum* size = imp->m->geom_size + 3 * i;
   int type = imp->m->geom_type[i];

@@ -2,6 +2,8 @@
 
 #include "common/near.h"
 #include "model/check.h"
+#include "model/geom_row.h"
+#include "model/joint_type.h"
 
 #include <math.h>
 
@@ -51,10 +53,12 @@ static void testRanges(void** state) {
 
 static void testTypes(void** state) {
   (void)state;
-  assert_true(dj_plainCoordinates(DJ_FREE) == 3 && dj_plainCoordinates(DJ_BALL) == 0);
-  assert_true(dj_plainCoordinates(DJ_SLIDE) == 1 && dj_plainCoordinates(DJ_HINGE) == 1);
-  assert_true(dj_usedSizes(DJ_BOX) == 3 && dj_usedSizes(DJ_CAPSULE) == 2);
-  assert_true(dj_usedSizes(DJ_SPHERE) == 1 && dj_usedSizes(DJ_ELLIPSOID) == 3);
+  assert_true(dj_jointNq(DJ_FREE) == 7 && dj_jointNv(DJ_FREE) == 6 && dj_jointNq(DJ_BALL) == 4);
+  assert_true(dj_isScalarJoint(DJ_SLIDE) && dj_isScalarJoint(DJ_HINGE));
+  assert_false(dj_isScalarJoint(DJ_BALL) || dj_isScalarJoint(DJ_FREE));
+  assert_true(dj_jointTurns(DJ_HINGE) && !dj_jointTurns(DJ_SLIDE));
+  assert_true(dj_geomRow(DJ_BOX)->nsize == 3 && dj_geomRow(DJ_CAPSULE)->nsize == 2);
+  assert_true(dj_geomRow(DJ_SPHERE)->nsize == 1 && dj_geomRow(DJ_ELLIPSOID)->nsize == 3);
   const double flat[3] = {1, 2, 3}, thin[3] = {1, 2, 3.1}, minus[3] = {1, 1, -0.1};
   assert_true(dj_inertiaOk(flat));
   assert_false(dj_inertiaOk(thin) || dj_inertiaOk(minus));

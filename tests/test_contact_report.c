@@ -5,7 +5,7 @@
 #include "common/random_shape.h"
 #include "common/scene.h"
 
-#include "shape/curve.h"
+#include "model/geom_row.h"
 
 #include <string.h>
 
@@ -92,10 +92,10 @@ static double reachDown(const Floor* f) {
   }
 }
 
-// Cylinders are a little thinner than their sizes, and rounded by that: see shape/curve.h.
+// Cylinders are a little thinner than their sizes, and rounded by that: see model/geom_rows.c.
 static double roundness(const Floor* f) {
   if (f->m->geom_type[f->geom] != DJ_CYLINDER) return 0;
-  return 2 * dj_discThickness(f->size[0], f->size[1]);
+  return 2 * dj_geomDisc(dj_geomRow(DJ_CYLINDER), f->size);
 }
 
 // A geom that starts deep in the floor: depths and gaps after the step, whether the floor holds it

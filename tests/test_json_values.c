@@ -5,6 +5,7 @@
 #include "io/json.h"
 #include "io/settings.h"
 #include "io/target.h"
+#include "model/choice.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,6 +3,7 @@
 #include "common/near.h"
 #include "contact/kernel_query.h"
 #include "contact/query/query_shape.h"
+#include "model/geom_row.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,14 +21,18 @@ static void testVertices(void** state) {
   assert_int_equal(dj_queryVertices(&rod), 2);
   assert_int_equal(dj_queryVertices(&plane), 0);
   int seen = 0;
+  djVec3 v, move, w;
   for (int i = 0; i < 8; i++) {
-    djVec3 v = dj_queryVertex(&box, i);
+    dj_geomVertex(&v, &move, dj_geomRow(DJ_BOX), box.size, i);
     assert_true(fabs(v.x) == 1 && fabs(v.y) == 2 && fabs(v.z) == 3);
     seen |= 1 << ((v.x > 0) + 2 * (v.y > 0) + 4 * (v.z > 0));
   }
   assert_int_equal(seen, 255);
-  djt_near(dj_queryVertex(&rod, 0).z * dj_queryVertex(&rod, 1).z, -4, 0);
-  djt_near(dju_norm3(dj_queryVertex(&ball, 0)), 0, 0);
+  dj_geomVertex(&v, &move, dj_geomRow(DJ_CAPSULE), rod.size, 0);
+  dj_geomVertex(&w, &move, dj_geomRow(DJ_CAPSULE), rod.size, 1);
+  djt_near(v.z * w.z, -4, 0);
+  dj_geomVertex(&v, &move, dj_geomRow(DJ_SPHERE), ball.size, 0);
+  djt_near(dju_norm3(v), 0, 0);
 }
 
 static void testRefused(void** state) {

@@ -25,30 +25,23 @@ typedef struct Query {
   Reader reader;
 } Query;
 
-static const struct {
-  const char* name;
-  djGeomType type;
-  int nsize;  // numbers it needs
-} geoms[] = {{"plane", DJ_PLANE, 0},         {"sphere", DJ_SPHERE, 1},
-             {"capsule", DJ_CAPSULE, 2},     {"ellipsoid", DJ_ELLIPSOID, 3},
-             {"cylinder", DJ_CYLINDER, 2},   {"box", DJ_BOX, 3}};
-
 static void read_geom(Query* q, djcShape* s, const cJSON* in, const char* path) {
   static const char* const keys[] = {"geom", "size", "pose", "origin", NULL};
   Reader* r = &q->reader;
   if (!read_keys(r, in, path, keys)) return;
   const char* name = read_text(r, in, path, "geom", true);
   if (!name) return;
-  int k = 0;
-  while (k < 6 && strcmp(geoms[k].name, name) != 0) k++;
-  if (k == 6) {
+  int type = 0, nsize;
+  const char* known = dj_geomName(&nsize, DJ_PLANE);
+  while (known[0] && strcmp(known, name) != 0) known = dj_geomName(&nsize, (djGeomType)++type);
+  if (nsize < 0) {
     read_fail(r, path, "geom", "unknown geom '%.60s'", name);
     return;
   }
-  s->geom = geoms[k].type;
-  if (geoms[k].nsize > 0 && !read_list(r, in, path, "size", true)) return;
-  read_vector(r, in, path, "size", geoms[k].nsize, 3, s->size);
-  for (int i = 0; i < geoms[k].nsize && !r->failed; i++) {
+  s->geom = (djGeomType)type;
+  if (nsize > 0 && !read_list(r, in, path, "size", true)) return;
+  read_vector(r, in, path, "size", nsize, 3, s->size);
+  for (int i = 0; i < nsize && !r->failed; i++) {
     if (!(s->size[i] > 0)) read_fail(r, path, "size", "[%d] must be positive", i);
   }
   double pose[7] = {0, 0, 0, 1, 0, 0, 0};

@@ -156,6 +156,7 @@ CORE = {
     "dj_evalGapPair": (c_int, [P, P, P, P, P, P, P, P]),
     "djc_gap": (c_int, [P, P, P, c_double]),
     "dj_contactName": (c_char_p, [c_int]),
+    "dj_geomName": (c_char_p, [POINTER(c_int), c_int]),
     "djc_pair": (c_int, [P, P, P, P, P, P, P]),
     "djc_distance": (c_int, [P, P, P, P, P, P]),
 }

@@ -1,5 +1,6 @@
 """Contact queries: one pair of shapes, without a model."""
 import ctypes
+import itertools
 import math
 from ctypes import byref, c_bool, c_double, c_int, c_void_p
 
@@ -8,8 +9,20 @@ import numpy as np
 from . import _lib
 from ._lib import core
 
-GEOMS = {"plane": (0, 0), "sphere": (2, 1), "capsule": (3, 2), "ellipsoid": (4, 3),
-         "cylinder": (5, 2), "box": (6, 3)}  # type, sizes needed
+
+
+def _geoms():
+    """Geom types that sizes describe: name to type and number of sizes needed."""
+    found, nsize = {}, c_int()
+    for geom in itertools.count():
+        name = core.dj_geomName(byref(nsize), geom).decode()
+        if not name:
+            return found
+        if nsize.value >= 0:
+            found[name] = (geom, nsize.value)
+
+
+GEOMS = _geoms()
 _ARMS, _CAPS = ("plane", "paper"), ("magnitude", "paper")
 
 
@@ -160,8 +173,8 @@ def pair(a, b, model="separating_plane", support=0.01, length_scale=1.0, frictio
          hessian=False, settings=None, twist_a=None, twist_b=None):
     """Evaluate the contact model of two shapes, which are dicts as `dijoco contact` takes them:
 
-        {"geom": "box", "size": [.1, .1, .1], "pose": [x, y, z, qw, qx, qy, qz]}   plane, sphere,
-            capsule, ellipsoid, cylinder, box; sizes as MuJoCo's
+        {"geom": "box", "size": [.1, .1, .1], "pose": [x, y, z, qw, qx, qy, qz]}   one of
+            contact.GEOMS; sizes as MuJoCo's
         {"vertices": (n, 3), "radius": 0}   a convex hull
 
     and may have an `origin` (3,) for twists. friction: a dict with coefficient, dt and optionally

@@ -8,6 +8,7 @@
 #include "contact/kernel.h"
 #include "contact/plane/recovery.h"
 #include "contact/plane/separating_plane.h"
+#include "model/geom_row.h"
 #include "shape/curve.h"
 #include "shape/distance.h"
 
@@ -52,18 +53,20 @@ static inline djPose twistPose(const djPose* T, djVec3 ref, const double xi[6]) 
 }
 
 static inline void setCurved(TestShape* t, int type, const double size[3]) {
-  double height, axes[3], slope[3];
-  bool erodes[3];
-  int n = dj_curvedGeom(&height, axes, erodes, type, size);
+  const djGeomRow* row = dj_geomRow(type);
+  int n = type == DJ_CYLINDER ? 2 : 1;
+  double axes[3], slope[3];
+  row->curve->axes(axes, size);
+  double height = n == 2 ? size[1] - axes[2] : 0;
   double vert[6] = {0, 0, -height, 0, 0, height}, move[6] = {0, 0, -1, 0, 0, 1};
   setVertices(t, n, vert, n == 2 ? move : NULL);
-  for (int k = 0; k < 3; k++) slope[k] = erodes[k];
+  for (int k = 0; k < 3; k++) slope[k] = row->curve->erodes[k];
   djShape* s = &t->shape;
   s->type = type;
   s->curved = true;
   s->curve = dj_scaleColumns(dju_eye3(), axes);
   s->curve_move = dj_scaleColumns(dju_eye3(), slope);
-  s->spread = n == 2 ? DJ_SPREAD : 0;
+  s->spread = row->curve->spread;
   s->inner = n == 2 ? fmin(size[0], size[1]) : fmin(size[0], fmin(size[1], size[2]));
   s->bound = height + dj_curveSize(&s->curve);
 }

@@ -240,7 +240,7 @@ void djv_geomShape(djvGeomShape* out, const djvScene* s, int geom) {
       out->axes[k] = g->size[k];
       out->thin[k] = 1;
     }
-  } else if (g->type == DJ_CYLINDER) {   // two discs, see core/src/shape/curve.h
+  } else if (g->type == DJ_CYLINDER) {   // two discs, see core/src/model/geom_rows.c
     double r = g->size[0], h = g->size[1], t = 0.02 * r * h / (r + h);
     out->nvert = 2;
     out->inner = fmin(r, h);

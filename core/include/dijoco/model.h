@@ -459,6 +459,10 @@ DJ_API const char* dj_dynName(djDyn dyn);
 DJ_API const char* dj_id2name(const djModel* model, djObject type, int id);
 DJ_API int dj_name2id(const djModel* model, djObject type, const char* name);
 
+// A geom type as files and queries have it ("box"...), "" of an unknown one. nsize, or NULL: how
+// many sizes it needs; -1: sizes do not describe it (mesh, height field).
+DJ_API const char* dj_geomName(int* nsize, djGeomType type);
+
 // The definition that a model was made from, with pointers into the model and into *storage, which
 // dj_freeDef releases. dj_makeModel of it gives an equal model.
 DJ_API djStatus dj_getDef(djModelDef* def, void** storage, const djModel* model, djError* err);

@@ -73,6 +73,7 @@ typedef enum djGeomType {
   DJ_BOX = 6,
   DJ_MESH = 7
 } djGeomType;
+enum { DJ_NGEOMTYPE = DJ_MESH + 1 };   // types so far
 
 // What a tendon's length is made of, numbered as MuJoCo's mjtWrap.
 typedef enum djWrap { DJ_WRAP_JOINT = 1, DJ_WRAP_PULLEY = 2, DJ_WRAP_SITE = 3 } djWrap;

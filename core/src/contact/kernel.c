@@ -12,7 +12,7 @@ const djKernel* dj_kernel(int model) {
 }
 
 bool dj_kernelTakes(const djKernel* kernel, int type) {
-  for (int t = DJ_PLANE; t <= DJ_MESH; t++) {
+  for (int t = 0; t < DJ_NGEOMTYPE; t++) {
     if (kernel->takes(type, t) || kernel->takes(t, type)) return true;
   }
   return false;

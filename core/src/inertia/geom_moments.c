@@ -1,12 +1,10 @@
 #include "inertia/geom_moments.h"
 
+#include "model/geom_row.h"
 #include "model/param.h"
 
-#define PI 3.14159265358979323846
-
 bool dj_isSolid(int type) {
-  return type == DJ_SPHERE || type == DJ_CAPSULE || type == DJ_ELLIPSOID || type == DJ_CYLINDER ||
-         type == DJ_BOX || type == DJ_MESH;
+  return dj_geomRow(type)->convex;
 }
 
 // ------------------------------------------ matrices -------------------------------------------
@@ -22,88 +20,6 @@ static void addMat(djMat3* A, double s, djMat3 B) {
 
 static djMat3 transposed(djMat3 A) {
   return (djMat3){{A.m[0], A.m[3], A.m[6], A.m[1], A.m[4], A.m[7], A.m[2], A.m[5], A.m[8]}};
-}
-
-// ------------------------------------------ solids ---------------------------------------------
-
-// A solid that is symmetric in its frame: volume and integrals of x^2, y^2, z^2, with derivatives
-// by sizes: [0] value, [1 + k] by size k.
-typedef struct Solid {
-  double volume[4];
-  double square[3][4];
-} Solid;
-
-// Volume c * product of sizes^power, squares volume * weight_k * size_k^2.
-static void productSolid(Solid* s, const double* size, double c) {
-  s->volume[0] = c * size[0] * size[1] * size[2];
-  s->volume[1] = c * size[1] * size[2];
-  s->volume[2] = c * size[0] * size[2];
-  s->volume[3] = c * size[0] * size[1];
-}
-
-static void squares(Solid* s, const double* size, double weight) {
-  for (int k = 0; k < 3; k++) {
-    double square = weight * size[k] * size[k];
-    for (int j = 0; j < 4; j++) s->square[k][j] = s->volume[j] * square;
-    s->square[k][1 + k] += s->volume[0] * 2 * weight * size[k];
-  }
-}
-
-// V = 2 pi r^2 h; squares V r^2/4, V h^2/3.
-static void cylinderSolid(Solid* s, double r, double h) {
-  *s = (Solid){.volume = {2 * PI * r * r * h, 4 * PI * r * h, 2 * PI * r * r}};
-  const double across[3] = {r * r / 4, r / 2, 0}, along[3] = {h * h / 3, 0, 2 * h / 3};
-  for (int k = 0; k < 3; k++) {
-    const double* w = k < 2 ? across : along;
-    s->square[k][0] = s->volume[0] * w[0];
-    for (int j = 1; j < 3; j++) s->square[k][j] = s->volume[j] * w[0] + s->volume[0] * w[j];
-  }
-}
-
-// A cylinder, and the two halves of a ball of volume U = 4/3 pi r^3, whose centres of mass are
-// 3/8 r beyond its ends: squares U r^2/5, U (r^2/5 + 3/4 h r + h^2).
-static void capsuleSolid(Solid* s, double r, double h) {
-  cylinderSolid(s, r, h);
-  double U = 4 * PI / 3 * r * r * r, dU = 4 * PI * r * r;
-  double across = r * r / 5, along = across + 0.75 * h * r + h * h;
-  s->volume[0] += U;
-  s->volume[1] += dU;
-  for (int k = 0; k < 2; k++) {
-    s->square[k][0] += U * across;
-    s->square[k][1] += dU * across + U * 2 * r / 5;
-  }
-  s->square[2][0] += U * along;
-  s->square[2][1] += dU * along + U * (2 * r / 5 + 0.75 * h);
-  s->square[2][2] += U * (0.75 * r + 2 * h);
-}
-
-static void makeSolid(Solid* s, int type, const double* size) {
-  *s = (Solid){0};
-  switch (type) {
-    case DJ_CAPSULE: capsuleSolid(s, size[0], size[1]); break;
-    case DJ_CYLINDER: cylinderSolid(s, size[0], size[1]); break;
-    case DJ_BOX:
-      productSolid(s, size, 8);
-      squares(s, size, 1.0 / 3);
-      break;
-    case DJ_SPHERE:
-    case DJ_ELLIPSOID: {
-      const double axes[3] = {size[0], type == DJ_SPHERE ? size[0] : size[1],
-                              type == DJ_SPHERE ? size[0] : size[2]};
-      productSolid(s, axes, 4 * PI / 3);
-      squares(s, axes, 0.2);
-      break;
-    }
-    default: break;
-  }
-  if (type != DJ_SPHERE) return;
-  // The three semi-axes are one size.
-  s->volume[1] += s->volume[2] + s->volume[3];
-  s->volume[2] = s->volume[3] = 0;
-  for (int k = 0; k < 3; k++) {
-    s->square[k][1] += s->square[k][2] + s->square[k][3];
-    s->square[k][2] = s->square[k][3] = 0;
-  }
 }
 
 // ------------------------------------------ meshes ---------------------------------------------
@@ -192,8 +108,8 @@ static djPose poseOf(const djModel* m, int geom) {
 static djMoments ownMoments(const djModel* m, int geom, const djSurface* surface) {
   int type = m->geom_type[geom];
   if (type == DJ_MESH) return meshMoments(meshVertices(m, geom), surface);
-  Solid s;
-  makeSolid(&s, type, m->geom_size + 3 * geom);
+  djSolid s;
+  dj_geomRow(type)->solid(&s, m->geom_size + 3 * geom);
   djMoments out = {.volume = s.volume[0]};
   for (int k = 0; k < 3; k++) out.second.m[4 * k] = s.square[k][0];
   return out;
@@ -235,8 +151,8 @@ void dj_momentParams(double* param, const djModel* m, int geom, const djSurface*
     meshParams(by, meshVertices(m, geom), surface, &g);
     return;
   }
-  Solid s;
-  makeSolid(&s, m->geom_type[geom], m->geom_size + 3 * geom);
+  djSolid s;
+  dj_geomRow(m->geom_type[geom])->solid(&s, m->geom_size + 3 * geom);
   double* size = dj_paramEntry(param, m, DJ_FIELD_GEOM_SIZE, geom);
   for (int j = 0; j < 3; j++) {
     size[j] += g.a * s.volume[1 + j];

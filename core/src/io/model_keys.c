@@ -2,12 +2,8 @@
 
 #include "model/activation.h"
 #include "model/force_law.h"
+#include "model/geom_row.h"
 #include "model/joint_type.h"
-
-static const djNamed geomNames[] = {
-    {"plane", DJ_PLANE},         {"hfield", DJ_HFIELD},     {"sphere", DJ_SPHERE},
-    {"capsule", DJ_CAPSULE},     {"ellipsoid", DJ_ELLIPSOID}, {"cylinder", DJ_CYLINDER},
-    {"box", DJ_BOX},             {"mesh", DJ_MESH},         {NULL, 0}};
 
 #define KEY(type, kind, field, count) {#field, kind, offsetof(type, field), count, NULL, false}
 #define NAMED(type, key, field, names) {key, DJ_KEY_NAMED, offsetof(type, field), 1, names, false}
@@ -59,7 +55,7 @@ const djKeySpec dj_jointKeys[] = {
 #define REAL(field, count) KEY(djGeomDef, DJ_KEY_REAL, field, count)
 const djKeySpec dj_geomKeys[] = {
     KEY(djGeomDef, DJ_KEY_TEXT, name, 1),
-    ALWAYS(djGeomDef, "type", DJ_KEY_NAMED, type, geomNames),
+    ALWAYS(djGeomDef, "type", DJ_KEY_NAMED, type, dj_geomNames),
     ALWAYS(djGeomDef, "body", DJ_KEY_BODY, body, NULL),
     REAL(size, 3),
     REAL(pos, 3),

@@ -35,9 +35,6 @@ const char* dj_smallProblem(double v);
 // finite and ordered, otherwise just numbers.
 const char* dj_rangeProblem(const double range[2], bool limited);
 
-// How many entries of `size` a geom type uses.
-int dj_usedSizes(int geom_type);
-
 // Principal moments of a body: none negative, none larger than the sum of the others (by more
 // than 1%, so that derivatives can be compared with differences at a flat body).
 bool dj_inertiaOk(const double inertia[3]);

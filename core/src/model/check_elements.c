@@ -2,6 +2,7 @@
 #include "model/activation.h"
 #include "model/check.h"
 #include "model/force_law.h"
+#include "model/geom_row.h"
 #include "model/joint_type.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static const char* condimProblem(int condim) {
 static const char* geomProblem(const djModelDef* def, int i) {
   const djGeomDef* g = &def->geom[i];
   double unit[4];
-  if ((int)g->type < DJ_PLANE || g->type > DJ_MESH) return "unknown type";
+  if (!dj_geomRow((int)g->type)) return "unknown type";
   if (!inRange(g->body, def->nbody)) return "its body does not exist";
   if (i > 0 && g->body < def->geom[i - 1].body) {
     return "geoms must be listed in the order of their bodies";
@@ -24,7 +25,7 @@ static const char* geomProblem(const djModelDef* def, int i) {
   if (g->type == DJ_MESH && !inRange(g->mesh, def->nmesh)) return "its mesh does not exist";
   if (g->type != DJ_MESH && g->mesh != -1) return "only geoms of type mesh have a mesh";
   if (!dj_allNonnegative(g->size, 3)) return "size is negative or not finite";
-  for (int k = 0; k < dj_usedSizes((int)g->type); k++) {
+  for (int k = 0; k < dj_geomRow((int)g->type)->nsize; k++) {
     if (g->size[k] <= 0) return "size must be positive";
   }
   if (!dj_allFinite(g->pos, 3)) return "pos is not finite";

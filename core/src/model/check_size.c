@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "model/check.h"
+#include "model/geom_row.h"
 #include "model/joint_type.h"
 
 #include <stddef.h>
@@ -94,7 +95,7 @@ static djStatus checkRows(const djSizeRow* row, const void* def, const char* kin
 static djStatus checkDivisors(const djModelDef* def, djError* err) {
   for (int i = 0; i < def->ngeom; i++) {
     const djGeomDef* g = &def->geom[i];
-    for (int k = 0; k < dj_usedSizes((int)g->type); k++) {
+    for (int k = 0; k < dj_geomRow((int)g->type)->nsize; k++) {
       const char* problem = dj_smallProblem(g->size[k]);
       if (!problem) continue;
       return dj_fail(err, DJ_INVALID, "%s: size %s", dj_elementText("geom", g->name, i).text,

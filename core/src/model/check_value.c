@@ -58,17 +58,6 @@ const char* dj_rangeProblem(const double range[2], bool limited) {
   return NULL;
 }
 
-int dj_usedSizes(int geom_type) {
-  switch (geom_type) {
-    case DJ_SPHERE: return 1;
-    case DJ_CAPSULE:
-    case DJ_CYLINDER: return 2;
-    case DJ_ELLIPSOID:
-    case DJ_BOX: return 3;
-    default: return 0;
-  }
-}
-
 bool dj_inertiaOk(const double inertia[3]) {
   if (!dj_allNonnegative(inertia, 3)) return false;
   double sum = inertia[0] + inertia[1] + inertia[2];

@@ -1,6 +1,7 @@
 #include "base/status.h"
 #include "model/activation.h"
 #include "model/check.h"
+#include "model/geom_row.h"
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/make.h"
@@ -132,7 +133,7 @@ static void fillGeoms(djModel* m, const djModelDef* def) {
     m->geom_priority[i] = g->priority;
     dj_copyNumbers(m->geom_size + 3 * i, g->size, 3);
     // Planes and meshes keep theirs, which pictures use.
-    for (int k = dj_usedSizes((int)g->type); k > 0 && k < 3; k++) m->geom_size[3 * i + k] = 0;
+    for (int k = dj_geomRow((int)g->type)->nsize; k > 0 && k < 3; k++) m->geom_size[3 * i + k] = 0;
     dj_copyNumbers(m->geom_pos + 3 * i, g->pos, 3);
     dj_makeUnit(m->geom_quat + 4 * i, g->quat, 4);
     dj_copyNumbers(m->geom_friction + 3 * i, g->friction, 3);

@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "model/check.h"
+#include "model/geom_row.h"
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/make.h"
@@ -220,7 +221,7 @@ static const char* limitProblem(const djModel* m, const djParam* p, const double
 }
 
 static const char* sizeProblem(const djModel* m, const djParam* p, const double* value) {
-  for (int k = 0; k < dj_usedSizes(m->geom_type[p->id]); k++) {
+  for (int k = 0; k < dj_geomRow(m->geom_type[p->id])->nsize; k++) {
     if (value[k] <= 0) return "must be positive";
     if (dj_smallProblem(value[k])) return dj_smallProblem(value[k]);
   }
@@ -268,7 +269,7 @@ static const char* valueProblem(djProblemText* what, const djModel* m, const djP
 static void store(djModel* m, const djParam* p, const double* value) {
   double* data = dj_paramData(m, p);
   djRule rule = dj_paramRows[p->field].rule;
-  int n = rule == RULE_SIZE ? dj_usedSizes(m->geom_type[p->id]) : p->nvalue;
+  int n = rule == RULE_SIZE ? dj_geomRow(m->geom_type[p->id])->nsize : p->nvalue;
   memmove(data, value, sizeof(double) * (size_t)n);
   bool has_quat = rule == RULE_QUAT || (rule == RULE_COORDINATES && n >= 4);
   if (has_quat) dj_makeUnit(data + n - 4, data + n - 4, 4);

@@ -1,4 +1,4 @@
-// Ellipsoids that round the vertices of a shape, and the geoms that have them.
+// Ellipsoids that round the vertices of a shape.
 //
 // With G the matrix of semi-axes, q(n) = |G^T n| is the support function of the ellipsoid about its
 // centre. With s = G^T n and w = s/q, q is homogeneous of degree 1 and
@@ -6,43 +6,13 @@
 //   c(n) = q'  = G w                     the point farthest along n
 //   C(n) = q'' = G (I - w w^T) G^T / q   positive semi-definite, C n = 0,
 //
-// both accurate for ellipsoids as flat as discs: no product of semi-axes is formed. An ellipsoid
-// geom is exact. A cylinder of radius r and half height h is the hull of two discs at z = +-(h - t)
-// with semi-axes (r, r, t), t = DJ_DISC r h/(r + h): inside the cylinder, whose edge alone it
-// misses, by less than t; its side is exact, so that rolling is smooth, and its faces are domes of
-// radius r^2/t at the middle: an upright cylinder with its load at x beside the axis tilts by
-// x t/r^2, and stands where r^2/t is above the height of its centre. t is below 2% of the lesser
-// size, that is about the default skin; thinner discs make the plane at an upright cylinder less
-// certain, as it turns by t/r while the force crosses the face.
+// both accurate for ellipsoids as flat as discs: no product of semi-axes is formed. Which geoms
+// have them: model/geom_row.h.
 
 #ifndef DJ_SHAPE_CURVE_H_
 #define DJ_SHAPE_CURVE_H_
 
 #include "shape/shape.h"
-
-#define DJ_DISC 0.02
-#define DJ_SPREAD (2.0 / 3)       // of a pressed disc: the mean arm of friction about its middle
-
-// Semi-thickness t of a cylinder's discs.
-static inline double dj_discThickness(double r, double h) { return DJ_DISC * r * h / (r + h); }
-
-// Sizes of a geom to its number of vertices, 0: no curved geom; their distance from the middle
-// along z; its semi-axes (3) along x, y, z; and whether each follows erosion.
-static inline int dj_curvedGeom(double* height, double axes[3], bool erodes[3], int type,
-                                const double size[3]) {
-  for (int k = 0; k < 3; k++) erodes[k] = true;
-  *height = 0;
-  if (type == DJ_ELLIPSOID) {
-    for (int k = 0; k < 3; k++) axes[k] = size[k];
-    return 1;
-  }
-  if (type != DJ_CYLINDER) return 0;
-  axes[0] = axes[1] = size[0];
-  axes[2] = dj_discThickness(size[0], size[1]);
-  erodes[2] = false;
-  *height = size[1] - axes[2];
-  return 2;
-}
 
 // R diag(d)
 static inline djMat3 dj_scaleColumns(djMat3 R, const double d[3]) {

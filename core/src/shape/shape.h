@@ -26,6 +26,8 @@
 
 #define DJ_LANES 8
 
+static inline int dj_paddedCount(int n) { return (n + DJ_LANES - 1) / DJ_LANES * DJ_LANES; }
+
 typedef struct djShape {
   int type;               // djGeomType, or DJ_MESH for any vertex shape
   int nvert;              // 0 for a plane

@@ -3,6 +3,7 @@
 #include "contact/pairs/collision.h"
 
 #include "base/status.h"
+#include "model/geom_row.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,13 +70,9 @@ static djStatus needHull(djShapeBuilder* b, int geom, Share* share, djError* err
 double dj_innerRadius(const djShapeBuilder* b, int geom) {
   const djModel* m = b->model;
   const double* size = m->geom_size + 3 * geom;
-  switch (m->geom_type[geom]) {
-    case DJ_CYLINDER: return fmin(size[0], size[1]);
-    case DJ_ELLIPSOID:
-    case DJ_BOX: return fmin(size[0], fmin(size[1], size[2]));
-    case DJ_MESH: return b->hull[m->geom_mesh[geom]].inner;
-    default: return size[0];
-  }
+  double by[3];
+  if (m->geom_type[geom] == DJ_MESH) return b->hull[m->geom_mesh[geom]].inner;
+  return dj_geomRow(m->geom_type[geom])->inner(by, size);
 }
 
 djStatus dj_checkInner(const djShapeBuilder* b, int geom, djError* err) {
@@ -135,7 +132,7 @@ static void addUse(int* use, int* n, int kernel) {
 // Where contact is switched off, the first kernel's shapes serve queries and gaps.
 int dj_kernelsInUse(int* use, const djModel* m) {
   int n = 0;
-  bool type[DJ_MESH + 1] = {false};
+  bool type[DJ_NGEOMTYPE] = {false};
   addUse(use, &n, m->opt.contact == DJ_CONTACT_NONE ? 0 : (int)m->opt.contact);
   const djKernel* scene = dj_kernel(use[0]);
   for (int g = 0; g < m->ngeom; g++) {
@@ -143,8 +140,8 @@ int dj_kernelsInUse(int* use, const djModel* m) {
     type[m->geom_type[g]] = true;
   }
   for (int i = 0; i < m->npair; i++) addUse(use, &n, m->pair_contact[i]);
-  for (int a = 0; a <= DJ_MESH; a++) {
-    for (int b = a; b <= DJ_MESH; b++) {
+  for (int a = 0; a < DJ_NGEOMTYPE; a++) {
+    for (int b = a; b < DJ_NGEOMTYPE; b++) {
       if (type[a] && type[b] && !scene->takes(a, b) && !scene->takes(b, a)) {
         addUse(use, &n, dj_kernelOf(a, b));
       }

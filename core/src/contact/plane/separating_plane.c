@@ -16,15 +16,6 @@
 
 #include <string.h>
 
-static bool isRound(int type) {
-  return type == DJ_SPHERE || type == DJ_CAPSULE || type == DJ_ELLIPSOID ||
-         type == DJ_CYLINDER || type == DJ_BOX || type == DJ_MESH;
-}
-
-static bool takes(int type_a, int type_b) {
-  return isRound(type_a) && (type_b == DJ_PLANE || isRound(type_b));
-}
-
 static djPlaneState* stateOf(djPairState* state) { return (djPlaneState*)state; }
 
 // Gap at the start, exactly where it may be below `near`.
@@ -208,7 +199,7 @@ const djKernel dj_separatingPlane = {
     .nsetting = DJ_PLANE_NSETTING,
     .setting = dj_planeSettings,
     .rule = dj_planeRules,
-    .takes = takes,
+    .takes = dj_convexTakes,
     .range = dj_planeRange,
     .skin = dj_planeSkin,
     .shapeSize = dj_convexSize,

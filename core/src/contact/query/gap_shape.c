@@ -12,8 +12,6 @@
 static void fillVertices(djShape* out, double* mem, const djHull* hull, const djcShape* s,
                          const djPose* pose) {
   int n = out->nvert;
-  djVec3 sum = {0, 0, 0};
-  double round = out->radius + (out->curved ? dj_curveSize(&out->curve) : 0);
   for (int i = 0; i < out->npad; i++) {
     int j = i < n ? i : 0;
     djVec3 x, move = {0, 0, 0};
@@ -22,36 +20,25 @@ static void fillVertices(djShape* out, double* mem, const djHull* hull, const dj
       if (hull->buffer) move = dju_load3(hull->move + 3 * (size_t)j);
       else x = dju_add3(x, pose->p);
     } else {
-      x = dju_transform(pose, dj_queryVertex(s, j));
-      if (s->geom == DJ_BOX) move = dju_vec3(j & 1 ? 1 : -1, j & 2 ? 1 : -1, j & 4 ? 1 : -1);
-      if (s->geom == DJ_CYLINDER) move.z = j ? 1 : -1;
+      dj_geomVertex(&x, &move, dj_geomRow((int)s->geom), s->size, j);
+      x = dju_transform(pose, x);
       move = dju_mulMV(pose->R, move);
     }
     const double y[6] = {x.x, x.y, x.z, move.x, move.y, move.z};
     for (int k = 0; k < 6; k++) mem[k * out->npad + i] = y[k];
-    if (i < n) sum = dju_madd3(sum, 1.0 / n, x);
   }
   for (int k = 0; k < 3; k++) {
     out->vert[k] = mem + k * out->npad;
     out->move[k] = mem + (3 + k) * out->npad;
   }
-  out->center = sum;
-  for (int i = 0; i < n; i++) {
-    djVec3 x = {out->vert[0][i], out->vert[1][i], out->vert[2][i]};
-    out->bound = fmax(out->bound, dju_norm3(dju_sub3(x, sum)) + round);
-  }
+  dj_centerShape(out);
 }
 
 // Radius of the largest ball inside; 0: none.
 static double innerRadius(const djcShape* s, const djHull* hull) {
-  const double* size = s->size;
+  double by[3];
   if (s->nvert > 0) return s->radius + (hull->buffer ? hull->inner : 0);
-  switch (s->geom) {
-    case DJ_CYLINDER: return fmin(size[0], size[1]);
-    case DJ_ELLIPSOID:
-    case DJ_BOX: return fmin(size[0], fmin(size[1], size[2]));
-    default: return size[0];
-  }
+  return dj_geomRow((int)s->geom)->inner(by, s->size);
 }
 
 // Vertices relative to origin, which keep the digits of shapes that are far away.
@@ -70,8 +57,6 @@ static djStatus makeShape(djShape* out, djHull* hull, djPool* pool, const djcSha
                           const double origin[3], djError* err) {
   djPose pose = {dju_sub3(dju_load3(s->pos), dju_load3(origin)),
                  dju_quatToMat(dju_normalizeQuat(dju_loadQuat(s->quat)))};
-  double height, axes[3], slope[3];
-  bool erodes[3];
   out->type = s->nvert > 0 ? DJ_MESH : s->geom;
   out->nvert = dj_queryVertices(s);
   if (out->nvert == 0) {
@@ -91,15 +76,8 @@ static djStatus makeShape(djShape* out, djHull* hull, djPool* pool, const djcSha
       out->adj = hull->adj;
     }
   }
-  out->npad = (out->nvert + DJ_LANES - 1) / DJ_LANES * DJ_LANES;
-  out->radius = s->nvert > 0 ? s->radius : s->geom == DJ_BOX ? 0 : s->size[0];
-  if (s->nvert == 0 && dj_curvedGeom(&height, axes, erodes, s->geom, s->size)) {
-    for (int k = 0; k < 3; k++) slope[k] = erodes[k];
-    out->curved = true;
-    out->curve = dj_scaleColumns(pose.R, axes);
-    out->curve_move = dj_scaleColumns(pose.R, slope);
-    out->radius = 0;
-  }
+  out->npad = dj_paddedCount(out->nvert);
+  dj_roundQuery(out, s, pose.R);
   out->inner = innerRadius(s, hull);
   double* mem = dj_poolTake(pool, 6 * (size_t)out->npad, sizeof(double));
   if (!mem) return dj_failMemory(err);
@@ -192,7 +170,8 @@ static djStatus crowd(double* most, const djHull* hull, double smoothing, djErro
 
 static djStatus faceCount(double* n, const djShape* shape, const djHull* hull, double smoothing,
                           djError* err) {
-  *n = shape->type == DJ_BOX ? 4 : fmax(2, shape->nvert);
+  int facet = dj_geomRow(shape->type)->facet;
+  *n = fmax(2, facet > 0 ? facet : shape->nvert);
   if (!hull->buffer || !(smoothing > 0)) return DJ_OK;
   return crowd(n, hull, fmin(smoothing, 0.5 * shape->inner), err);
 }

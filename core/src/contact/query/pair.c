@@ -11,7 +11,6 @@
 #include "contact/query/query_shape.h"
 #include "math/so3.h"
 #include "model/check.h"
-#include "shape/curve.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -132,16 +131,6 @@ static djStatus makeSettings(djContactQuery* q, const djcOption* o, djError* err
 
 // ------------------------------------------ shapes ---------------------------------------------
 
-static void makeCurve(djShape* out, const djcShape* s, djMat3 R) {
-  double height, axes[3];
-  bool erodes[3];
-  if (s->nvert > 0 || !dj_curvedGeom(&height, axes, erodes, s->geom, s->size)) return;
-  out->curved = true;
-  out->curve = dj_scaleColumns(R, axes);
-  out->spread = s->geom == DJ_CYLINDER ? DJ_SPREAD : 0;
-  out->radius = 0;
-}
-
 // mem: 3 npad for the vertices; zero: npad zeros.
 static void makeShape(djShape* out, const djcShape* s, double* mem, const double* zero) {
   djMat3 R = dju_quatToMat(dju_normalizeQuat(dju_loadQuat(s->quat)));
@@ -156,29 +145,27 @@ static void makeShape(djShape* out, const djcShape* s, double* mem, const double
   }
   out->type = DJ_MESH;
   out->nvert = n;
-  out->npad = (n + DJ_LANES - 1) / DJ_LANES * DJ_LANES;
-  out->radius = s->nvert > 0 ? s->radius : s->geom == DJ_BOX ? 0 : s->size[0];
-  makeCurve(out, s, R);
-  djVec3 sum = {0, 0, 0};
+  out->npad = dj_paddedCount(n);
+  dj_roundQuery(out, s, R);
+  out->curve_move = (djMat3){{0}};   // nothing erodes, as `move` says
   for (int i = 0; i < out->npad; i++) {
     int j = i < n ? i : 0;
-    djVec3 x = s->nvert > 0 ? dju_sub3(dju_load3(s->vert + 3 * (size_t)j), dju_load3(s->origin))
-                            : dju_add3(dju_mulMV(R, dj_queryVertex(s, j)), place);
+    djVec3 x, move;
+    if (s->nvert > 0) {
+      x = dju_sub3(dju_load3(s->vert + 3 * (size_t)j), dju_load3(s->origin));
+    } else {
+      dj_geomVertex(&x, &move, dj_geomRow((int)s->geom), s->size, j);
+      x = dju_add3(dju_mulMV(R, x), place);
+    }
     mem[i] = x.x;
     mem[out->npad + i] = x.y;
     mem[2 * out->npad + i] = x.z;
-    if (i < n) sum = dju_madd3(sum, 1.0 / n, x);
-  }
-  out->center = sum;
-  double round = out->radius + (out->curved ? dj_curveSize(&out->curve) : 0);
-  for (int i = 0; i < n; i++) {
-    djVec3 x = {mem[i], mem[out->npad + i], mem[2 * out->npad + i]};
-    out->bound = fmax(out->bound, dju_norm3(dju_sub3(x, sum)) + round);
   }
   for (int k = 0; k < 3; k++) {
     out->vert[k] = mem + k * out->npad;
     out->move[k] = zero;
   }
+  dj_centerShape(out);
 }
 
 static int geomOf(const djcShape* s) { return s->nvert > 0 ? DJ_MESH : (int)s->geom; }
@@ -198,7 +185,7 @@ static djStatus openQuery(djContactQuery* q, const djcShape* a, const djcShape* 
   }
   int npad[2], sum = 0;
   for (int k = 0; k < 2; k++) {
-    npad[k] = (dj_queryVertices(q->given[k]) + DJ_LANES - 1) / DJ_LANES * DJ_LANES;
+    npad[k] = dj_paddedCount(dj_queryVertices(q->given[k]));
     sum += npad[k];
   }
   size_t state = (q->kernel->state_size + sizeof(double) - 1) / sizeof(double);

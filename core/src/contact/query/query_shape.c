@@ -2,18 +2,16 @@
 
 #include "base/status.h"
 #include "model/check.h"
-#include "shape/curve.h"
+#include "model/geom_row.h"
 
 #define MAX_VERTICES 10000000
 
 static djStatus checkGeom(const djcShape* s, char name, djError* err) {
-  static const int used[] = {
-      [DJ_PLANE] = 0,     [DJ_SPHERE] = 1, [DJ_CAPSULE] = 2, [DJ_ELLIPSOID] = 3,
-      [DJ_CYLINDER] = 2, [DJ_BOX] = 3,    [DJ_MESH] = 0};
+  const djGeomRow* row = dj_geomRow((int)s->geom);
   if (s->geom == DJ_HFIELD) {
     return dj_fail(err, DJ_UNSUPPORTED, "%c: hfield geoms are not supported", name);
   }
-  if ((int)s->geom < 0 || s->geom > DJ_MESH) {
+  if (!row) {
     return dj_fail(err, DJ_INVALID, "%c: unknown geom type %d", name, (int)s->geom);
   }
   if (s->geom == DJ_MESH) return dj_fail(err, DJ_INVALID, "%c: no vertices", name);
@@ -29,7 +27,7 @@ static djStatus checkGeom(const djcShape* s, char name, djError* err) {
   double square = 0;
   for (int k = 0; k < 4; k++) square += s->quat[k] * s->quat[k];
   if (!(square > 1e-30)) return dj_fail(err, DJ_INVALID, "%c: quaternion is zero", name);
-  for (int k = 0; k < used[s->geom]; k++) {
+  for (int k = 0; k < row->nsize; k++) {
     if (!(s->size[k] > 0) || !isfinite(s->size[k])) {
       return dj_fail(err, DJ_INVALID, "%c: size[%d] = %g is not positive", name, k, s->size[k]);
     }
@@ -75,27 +73,15 @@ djStatus dj_checkQueryShape(const djcShape* s, char name, djError* err) {
 }
 
 int dj_queryVertices(const djcShape* s) {
-  if (s->nvert > 0) return s->nvert;
-  switch (s->geom) {
-    case DJ_SPHERE:
-    case DJ_ELLIPSOID: return 1;
-    case DJ_CAPSULE:
-    case DJ_CYLINDER: return 2;
-    case DJ_BOX: return 8;
-    default: return 0;
-  }
+  return s->nvert > 0 ? s->nvert : dj_geomRow((int)s->geom)->nvert;
 }
 
-djVec3 dj_queryVertex(const djcShape* s, int i) {
-  djVec3 local = {0, 0, 0};
-  if (s->geom == DJ_CAPSULE) local.z = i == 0 ? -s->size[1] : s->size[1];
-  if (s->geom == DJ_CYLINDER) {
-    local.z = s->size[1] - dj_discThickness(s->size[0], s->size[1]);
-    if (i == 0) local.z = -local.z;
+void dj_roundQuery(djShape* out, const djcShape* s, djMat3 R) {
+  const djGeomRow* row = dj_geomRow((int)s->geom);
+  if (s->nvert > 0) {
+    out->radius = s->radius;
+  } else {
+    out->radius = row->round ? s->size[0] : 0;
+    dj_curveShape(out, row, s->size, R);
   }
-  if (s->geom == DJ_BOX) {
-    local = dju_vec3(i & 1 ? s->size[0] : -s->size[0], i & 2 ? s->size[1] : -s->size[1],
-                     i & 4 ? s->size[2] : -s->size[2]);
-  }
-  return local;
 }

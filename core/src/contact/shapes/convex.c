@@ -9,41 +9,28 @@
 
 // ------------------------------------------ shapes ---------------------------------------------
 
-static int vertexCount(const djGeomSource* from) {
-  switch (from->model->geom_type[from->geom]) {
-    case DJ_SPHERE:
-    case DJ_ELLIPSOID: return 1;
-    case DJ_CAPSULE:
-    case DJ_CYLINDER: return 2;
-    case DJ_BOX: return 8;
-    case DJ_MESH: return from->hull->nvert;
-    default: return 0;
-  }
+static const djGeomRow* rowOf(const djModel* m, int geom) { return dj_geomRow(m->geom_type[geom]); }
+
+static bool isConvex(int type) { return dj_geomRow(type) && dj_geomRow(type)->convex; }
+
+bool dj_convexTakes(int type_a, int type_b) {
+  return isConvex(type_a) && (type_b == DJ_PLANE || isConvex(type_b));
 }
 
-static int paddedCount(int n) { return (n + DJ_LANES - 1) / DJ_LANES * DJ_LANES; }
+static int vertexCount(const djGeomSource* from) {
+  return from->hull ? from->hull->nvert : rowOf(from->model, from->geom)->nvert;
+}
 
-int dj_convexSize(const djGeomSource* from) { return 6 * paddedCount(vertexCount(from)); }
+int dj_convexSize(const djGeomSource* from) { return 6 * dj_paddedCount(vertexCount(from)); }
 
 // Vertices and erosion vectors in the geom's frame: v of vertex i, m.
 static void localVertex(djVec3* v, djVec3* move, const djGeomSource* from, int i) {
-  const double* size = from->model->geom_size + 3 * from->geom;
-  *v = *move = dju_vec3(0, 0, 0);
-  switch (from->model->geom_type[from->geom]) {
-    case DJ_CAPSULE: v->z = i ? size[1] : -size[1]; break;
-    case DJ_CYLINDER:
-      move->z = i ? 1 : -1;
-      v->z = move->z * (size[1] - dj_discThickness(size[0], size[1]));
-      break;
-    case DJ_BOX:
-      *move = dju_vec3(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1);
-      *v = dju_vec3(move->x * size[0], move->y * size[1], move->z * size[2]);
-      break;
-    case DJ_MESH:
-      *v = dju_load3(from->hull->vert + 3 * i);
-      *move = dju_load3(from->hull->move + 3 * i);
-      break;
-    default: break;
+  const djModel* m = from->model;
+  if (from->hull) {
+    *v = dju_load3(from->hull->vert + 3 * i);
+    *move = dju_load3(from->hull->move + 3 * i);
+  } else {
+    dj_geomVertex(v, move, rowOf(m, from->geom), m->geom_size + 3 * from->geom, i);
   }
 }
 
@@ -88,29 +75,41 @@ static void fillVertices(djShape* s, double* box, double* mem, const djGeomSourc
   }
 }
 
-// Semi-axes of curved geoms, eroded by the skin.
-static void fillCurve(djShape* s, const djModel* m, int geom, djMat3 R) {
-  double height, axes[3], slope[3];
-  bool erodes[3];
-  if (!dj_curvedGeom(&height, axes, erodes, s->type, m->geom_size + 3 * geom)) return;
+void dj_curveShape(djShape* s, const djGeomRow* row, const double size[3], djMat3 R) {
+  const djGeomCurve* curve = row->curve;
+  double axes[3], slope[3];
+  if (!curve) return;
+  curve->axes(axes, size);
   for (int k = 0; k < 3; k++) {
-    slope[k] = erodes[k];
+    slope[k] = curve->erodes[k];
     axes[k] -= s->skin * slope[k];
   }
   s->curved = true;
   s->curve = dj_scaleColumns(R, axes);
   s->curve_move = dj_scaleColumns(R, slope);
-  s->spread = s->type == DJ_CYLINDER ? DJ_SPREAD : 0;
+  s->spread = curve->spread;
 }
 
-// Semi-thickness of the discs of a cylinder (shape/curve.h), 0 for other geoms.
+void dj_centerShape(djShape* s) {
+  djVec3 sum = {0, 0, 0};
+  double round = s->radius + (s->curved ? dj_curveSize(&s->curve) : 0);
+  for (int i = 0; i < s->nvert; i++) {
+    djVec3 x = {s->vert[0][i], s->vert[1][i], s->vert[2][i]};
+    sum = dju_madd3(sum, 1.0 / s->nvert, x);
+  }
+  s->center = sum;
+  for (int i = 0; i < s->nvert; i++) {
+    djVec3 x = {s->vert[0][i], s->vert[1][i], s->vert[2][i]};
+    s->bound = fmax(s->bound, dju_norm3(dju_sub3(x, sum)) + round);
+  }
+}
+
 static double discOf(const djModel* m, int geom) {
-  const double* size = m->geom_size + 3 * geom;
-  return m->geom_type[geom] == DJ_CYLINDER ? dj_discThickness(size[0], size[1]) : 0;
+  return dj_geomDisc(rowOf(m, geom), m->geom_size + 3 * geom);
 }
 
-// Erosion moves vertex i by skin m_i, and round surfaces by the skin; a cylinder's edge is missed
-// by its discs besides.
+// Erosion moves vertex i by skin m_i, and round surfaces by the skin; edges are missed by
+// discs besides.
 static double beyondShape(const djShape* s, const djModel* m, int geom) {
   double most = 0, disc = discOf(m, geom);
   if (disc > 0) return hypot(s->skin, s->skin + disc);
@@ -137,9 +136,10 @@ void dj_makeConvex(djShape* s, djShapeBounds* bounds, double* mem, const djGeomS
   double inflate = m->geom_margin[geom] - m->geom_gap[geom], inner = from->inner;
   double grow = fmax(inflate, 0), shrink = fmin(fmax(-inflate, 0), 0.5 * inner);
   bounds->inflate = grow - shrink;
-  bool round = s->type == DJ_SPHERE || s->type == DJ_CAPSULE;
+  const djGeomRow* row = rowOf(m, geom);
+  bool round = row->round;
   s->nvert = vertexCount(from);
-  s->npad = paddedCount(s->nvert);
+  s->npad = dj_paddedCount(s->nvert);
   s->inner = inner;
   s->skin = fmin(from->skin + shrink, 0.9 * inner);   // sizes may have been changed
   s->radius = grow + (round ? m->geom_size[3 * geom] - s->skin : 0);
@@ -147,7 +147,7 @@ void dj_makeConvex(djShape* s, djShapeBounds* bounds, double* mem, const djGeomS
   djVec3 center = {0, 0, 0};
   if (s->type == DJ_MESH) center = from->hull->center;
   s->center = dju_transform(&pose, center);
-  fillCurve(s, m, geom, pose.R);
+  dj_curveShape(s, row, m->geom_size + 3 * geom, pose.R);
   fillVertices(s, bounds->box, mem, from, &pose);
   bounds->beyond = beyondShape(s, m, geom);
 }

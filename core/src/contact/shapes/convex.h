@@ -6,8 +6,12 @@
 #define DJ_CONTACT_SHAPES_CONVEX_H_
 
 #include "contact/kernel.h"
+#include "model/geom_row.h"
 
 #include <math.h>
+
+// takes of a row: two convex geoms, or one and a plane.
+bool dj_convexTakes(int type_a, int type_b);
 
 // makeShape and shapeSize of a row, and shapeParams: see convex_param.c where it is not smooth.
 int dj_convexSize(const djGeomSource* from);
@@ -19,10 +23,17 @@ djStatus dj_convexParams(double* param, const djGeomSource* from, const djShape*
 djStatus dj_convexGap(djDistance* d, djDistanceCache* cache, const djGeomPair* pair);
 djStatus dj_convexDepth(double* depth, const djVec3* along, const djGeomPair* pair);
 
-// The geom itself, without skin and margin, as a shape; the discs of a cylinder (shape/curve.h) are
-// flat and end at its edges. mem: 3 npad.
+// The geom itself, without skin and margin, as a shape; discs (model/geom_row.h) are flat and end
+// at the edges of the geom. mem: 3 npad.
 void dj_trueConvex(djShape* out, double* mem, const djShape* shape, const djShapeBounds* bounds,
                    const djModel* model, int geom);
+
+// Makes a shape curved, where its geom is: semi-axes in a body frame that R turns the geom's to,
+// eroded by the shape's skin.
+void dj_curveShape(djShape* shape, const djGeomRow* row, const double size[3], djMat3 R);
+
+// Sets the centre of a shape to the mean of its vertices, and its bound about that.
+void dj_centerShape(djShape* shape);
 
 // What is added to the sum of both radii: `inflate`, but so that two hulls' sum stays >= 0.
 static inline double dj_pairInflation(const djShape* a, const djShape* b, double inflate) {

@@ -26,6 +26,7 @@
 typedef struct Part {
   const djModel* m;
   const djShape* s;
+  const djGeomRow* row;
   const djHull* hull;
   int geom;
   double skin;              // given
@@ -90,23 +91,14 @@ static void takeVertex(Part* part, djVec3* point, djVec3* move, double* skin, in
   *move = dju_madd3(*move, -s->skin, *point);
 }
 
-// t = D r h/(r + h): dt = D (h^2 dr + r^2 dh)/(r + h)^2.
-static void takeThickness(Part* part, double cotangent) {
-  const double* size = part->m->geom_size + 3 * part->geom;
-  double factor = DJ_DISC * cotangent / ((size[0] + size[1]) * (size[0] + size[1]));
-  part->size[0] += factor * size[1] * size[1];
-  part->size[1] += factor * size[0] * size[0];
-}
-
 // Column k of the curve is R e_k a_k with semi-axis a_k = axis_k - skin slope_k; that of curve_move
 // is R e_k slope_k. The bound has the longest column.
 static void takeCurve(Part* part, double* skin, const djShapeGrad* grad) {
   const djShape* s = part->s;
-  double height, axes[3], by[3], length[3];
-  const double* size = part->m->geom_size + 3 * part->geom;
-  bool erodes[3];
+  const djGeomCurve* curve = part->row->curve;
+  const bool* erodes = curve->erodes;
+  double by[3], length[3];
   int longest = 0;
-  dj_curvedGeom(&height, axes, erodes, s->type, size);
   for (int k = 0; k < 3; k++) {
     length[k] = dju_norm3(dju_column(&s->curve, k));
     if (length[k] > length[longest]) longest = k;
@@ -120,42 +112,28 @@ static void takeCurve(Part* part, double* skin, const djShapeGrad* grad) {
     takePoint(part, dju_scale3(erodes[k], axis), dju_column(&grad->curve_move, k), true);
     if (erodes[k]) *skin -= by[k];
   }
-  if (s->type == DJ_ELLIPSOID) {
-    for (int k = 0; k < 3; k++) part->size[k] += by[k];
-  } else {
-    part->size[0] += by[0] + by[1];
-    takeThickness(part, by[2]);
-  }
+  curve->axesParams(part->size, by, part->m->geom_size + 3 * part->geom);
 }
 
 // Cotangents of the geom's own vertices. local (nvert x 6, of X and of m): NULL where m is
 // constant.
 static void takeVertices(Part* part, double* local, const djShapeGrad* grad) {
   const djShape* s = part->s;
-  bool round = s->type == DJ_SPHERE || s->type == DJ_CAPSULE;
+  const djGeomRow* row = part->row;
+  const double* size = part->m->geom_size + 3 * part->geom;
   double radius = grad->radius + grad->bound, skin = grad->skin;
   for (int i = 0; i < s->nvert; i++) {
     djVec3 point = {grad->vert[0][i], grad->vert[1][i], grad->vert[2][i]};
     djVec3 move = {grad->move[0][i], grad->move[1][i], grad->move[2][i]};
     if (i == part->far) point = dju_madd3(point, grad->bound, part->arm);
     takeVertex(part, &point, &move, &skin, i);
-    if (s->type == DJ_CAPSULE) part->size[1] += i ? point.z : -point.z;
-    if (s->type == DJ_BOX) {
-      part->size[0] += i & 1 ? point.x : -point.x;
-      part->size[1] += i & 2 ? point.y : -point.y;
-      part->size[2] += i & 4 ? point.z : -point.z;
-    }
-    if (s->type == DJ_CYLINDER) {
-      double height = i ? point.z : -point.z;
-      part->size[1] += height;
-      takeThickness(part, -height);
-    }
+    if (row->vertexParams) row->vertexParams(part->size, point, size, i);
     if (!local) continue;
     dju_store3(local + 6 * i, point);
     dju_store3(local + 6 * i + 3, move);
   }
   if (s->curved) takeCurve(part, &skin, grad);
-  if (round) {
+  if (row->round) {
     part->size[0] += radius;
     skin -= radius;
   }
@@ -169,15 +147,12 @@ static djVec3 takeCenter(Part* part, const djShapeGrad* grad) {
 
 // ------------------------------------------ sizes ----------------------------------------------
 
-// inner: the least of the sizes that count (the first of equals).
 static void takeInner(Part* part) {
-  const double* size = part->m->geom_size + 3 * part->geom;
-  int type = part->s->type, least = 0;
-  int n = type == DJ_BOX || type == DJ_ELLIPSOID ? 3 : type == DJ_CYLINDER ? 2 : 1;
-  for (int k = 1; k < n; k++) {
-    if (size[k] < size[least]) least = k;
+  double by[3];
+  part->row->inner(by, part->m->geom_size + 3 * part->geom);
+  for (int k = 0; k < 3; k++) {
+    if (by[k] != 0) part->size[k] += part->inner * by[k];
   }
-  part->size[least] += part->inner;
 }
 
 static djStatus takeMesh(double* param, Part* part, const djShapeGrad* grad) {
@@ -207,6 +182,7 @@ djStatus dj_convexParams(double* param, const djGeomSource* from, const djShape*
   const djModel* m = from->model;
   int geom = from->geom;
   Part part = {.m = m, .s = s, .hull = from->hull, .geom = geom, .skin = from->skin};
+  part.row = dj_geomRow(s->type);
   part.pose.p = dju_load3(m->geom_pos + 3 * geom);
   part.pose.R = dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * geom));
   findFarthest(&part);
