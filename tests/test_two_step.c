@@ -67,7 +67,7 @@ static void testNames(void** state) {
   Scene* s = newScene(1);
   addBody(s, 0, DJ_SLIDE, 0, 0, 0, 1, 0.2);
   djModel* m = sceneModel(s);
-  djData* d = djt_openMethod(m, of(state), 0.01);
+  djData* d = djt_openMethod(m, djt_methodOf(state), 0.01);
   char text[32];
   assert_int_equal(dj_stateSize(m), 6);
   for (int i = 0; i < 6; i++) assert_string_equal(dj_stateName(text, m, i), name[i]);
