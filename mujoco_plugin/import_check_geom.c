@@ -21,8 +21,8 @@ bool djm_geomType(const djmImport* imp, int i, djmNote note) {
   return true;
 }
 
-// Contact shapes of curved geoms: core/src/model/geom_rows.c. Semi-axes erode by the skin, along their
-// normals by more than 2 sqrt(least most)/(least + most) of it.
+// Contact shapes of curved geoms: core/src/model/geom_rows.c. Semi-axes erode by the skin, along
+// their normals by more than 2 sqrt(least most)/(least + most) of it.
 bool djm_geomCurve(const djmImport* imp, int i, djmNote note) {
   const mjtNum* size = imp->m->geom_size + 3 * i;
   int type = imp->m->geom_type[i];

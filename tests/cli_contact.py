@@ -191,6 +191,7 @@ class Contact(cli.Case):
             "a.radius": changed(a__radius=-1), "b.origin": changed(b__origin=[0, 0]),
             "hessian": changed(hessian=1), "model": changed(model="glue"),
             "a.geom": changed(a={**box, "geom": "teapot"}),
+            "b.geom": changed(b={**box, "geom": "mesh"}),
             "a.size": changed(a={**box, "size": [1, 1]}),
             "a.pose": changed(a={**box, "pose": [0, 0, 0, 0, 0, 0, 0]}),
             "b.pose": changed(b={**box, "pose": [0, 0, 0, 1]}),

@@ -128,8 +128,8 @@ static void testReach(void** state) {
   forEach(checkReach);
 }
 
-// Volume and squares as the hull's tetrahedra have them, of types with flat facets; and of all types
-// as lengths want it: sum of size * derivative = 3 V and 5 S.
+// Volume and squares as the tetrahedra of the hull have them, of types with flat facets; of all
+// types as lengths want it: sum of size * derivative = 3 V and 5 S.
 static void checkSolid(const djGeomRow* row, double* size, Random* r) {
   (void)r;
   djSolid s;

@@ -149,7 +149,7 @@ CHANGE(sevenDofs, s->joint[2].body = s->joint[1].body = 1;
        s->joint[1].type = s->joint[2].type = DJ_BALL; s->joint[1].limited = false)
 CHANGE(massless, s->body[3].mass = 0; memset(s->body[3].inertia, 0, 24))
 CHANGE(pointMass, memset(s->body[3].inertia, 0, 24))
-CHANGE(geomType, s->geom[1].type = (djGeomType)8)
+CHANGE(geomType, s->geom[1].type = (djGeomType)DJ_NGEOMTYPE)
 CHANGE(geomBody, s->geom[4].body = -1)
 CHANGE(geomOrder, s->geom[0].body = 5)
 CHANGE(geomSize, s->geom[1].size[2] = 0)

@@ -173,8 +173,8 @@ def pair(a, b, model="separating_plane", support=0.01, length_scale=1.0, frictio
          hessian=False, settings=None, twist_a=None, twist_b=None):
     """Evaluate the contact model of two shapes, which are dicts as `dijoco contact` takes them:
 
-        {"geom": "box", "size": [.1, .1, .1], "pose": [x, y, z, qw, qx, qy, qz]}   the names of GEOMS;
-            sizes as MuJoCo's
+        {"geom": "box", "size": [.1, .1, .1], "pose": [x, y, z, qw, qx, qy, qz]}   one of
+            contact.GEOMS; sizes as MuJoCo's
         {"vertices": (n, 3), "radius": 0}   a convex hull
 
     and may have an `origin` (3,) for twists. friction: a dict with coefficient, dt and optionally

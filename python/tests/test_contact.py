@@ -82,6 +82,7 @@ def test_far_and_overlapping():
     ({"a": 3}, TypeError, "a: expected a dict"),
     ({"a": {}}, ValueError, "a: expected `geom` or `vertices`"),
     ({"a": {"geom": "torus"}}, ValueError, "a.geom: unknown geom 'torus'"),
+    ({"a": {"geom": "mesh"}}, ValueError, "a.geom: unknown geom 'mesh'"),
     ({"a": {"geom": "box", "size": [1, 2]}}, ValueError, "a.size: expected 3 positive"),
     ({"a": {"geom": "box", "size": [1, 2, -3]}}, ValueError, "a.size"),
     ({"a": {"geom": "box", "size": [1, 2, np.nan]}}, ValueError, "a.size"),

@@ -453,8 +453,8 @@ DJ_API int dj_objectCount(const djModel* model, djObject type);
 DJ_API const char* dj_id2name(const djModel* model, djObject type, int id);
 DJ_API int dj_name2id(const djModel* model, djObject type, const char* name);
 
-// A geom type as files and queries have it ("box"...), "" of an unknown one. nsize, or NULL: how many
-// sizes it needs; -1: sizes do not describe it (mesh, height field).
+// A geom type as files and queries have it ("box"...), "" of an unknown one. nsize, or NULL: how
+// many sizes it needs; -1: sizes do not describe it (mesh, height field).
 DJ_API const char* dj_geomName(int* nsize, djGeomType type);
 
 // The definition that a model was made from, with pointers into the model and into *storage, which

@@ -6,8 +6,8 @@
 //   c(n) = q'  = G w                     the point farthest along n
 //   C(n) = q'' = G (I - w w^T) G^T / q   positive semi-definite, C n = 0,
 //
-// both accurate for ellipsoids as flat as discs: no product of semi-axes is formed. Which geoms have
-// them: model/geom_row.h.
+// both accurate for ellipsoids as flat as discs: no product of semi-axes is formed. Which geoms
+// have them: model/geom_row.h.
 
 #ifndef DJ_SHAPE_CURVE_H_
 #define DJ_SHAPE_CURVE_H_

@@ -23,8 +23,8 @@ djStatus dj_convexParams(double* param, const djGeomSource* from, const djShape*
 djStatus dj_convexGap(djDistance* d, djDistanceCache* cache, const djGeomPair* pair);
 djStatus dj_convexDepth(double* depth, const djVec3* along, const djGeomPair* pair);
 
-// The geom itself, without skin and margin, as a shape; discs (model/geom_row.h) are flat and end at
-// the geom's edges. mem: 3 npad.
+// The geom itself, without skin and margin, as a shape; discs (model/geom_row.h) are flat and end
+// at the edges of the geom. mem: 3 npad.
 void dj_trueConvex(djShape* out, double* mem, const djShape* shape, const djShapeBounds* bounds,
                    const djModel* model, int geom);
 
