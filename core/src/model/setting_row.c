@@ -58,9 +58,11 @@ static const char* say(djProblemText* what, const char* text) {
 
 // "is larger than 1e20"
 static const char* sayNumber(djProblemText* what, const char* text, double number) {
-  snprintf(what->text, sizeof what->text, "%s %g", text, number);
-  char* plus = strchr(what->text, '+');
+  char digits[32];
+  snprintf(digits, sizeof digits, "%g", number);
+  char* plus = strchr(digits, '+');
   if (plus) memmove(plus, plus + 1, strlen(plus));
+  snprintf(what->text, sizeof what->text, "%s %s", text, digits);
   return what->text;
 }
 

@@ -32,7 +32,7 @@ static djStatus checkProblem(const djOptimizeProblem* p, const double* x, djErro
   if (p->nequal > 0 && (!p->equal || !p->value)) {
     return dj_fail(err, DJ_INVALID, "equations: NULL");
   }
-  for (int i = 0; i < p->n; i++) {
+  for (int i = 0; i < p->n && x; i++) {
     if (!isfinite(x[i])) return dj_fail(err, DJ_INVALID, "x[%d] is not finite", i);
     double low = p->lower ? p->lower[i] : -INFINITY, high = p->upper ? p->upper[i] : INFINITY;
     if (!(low <= high) || low == INFINITY || high == -INFINITY) {
