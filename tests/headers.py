@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Every internal header is included by a test (tests/*.c, and what they share in tests/common,
 tests/kernels and tests/methods), but for those of tests/headers.txt, whose modules are tested
-through others; that list has no header too many. First proves, on a small tree, that it can fail."""
+through others; that list has no header too many. First proves, on a small tree, that it can
+fail."""
 import glob
 import os
 import re
@@ -50,7 +51,8 @@ def self_test():
     files = {"core/src/math/a.h": "", "core/src/math/b.h": "", "tools/c.h": "",
              "mujoco_plugin/include/dijoco/p.h": "", "mujoco_plugin/engine/e.h": "",
              "tests/test_a.c": '#include "math/a.h"\n#include "engine/e.h"\n',
-             "tests/common/x.h": '#include "c.h"\n', "tests/headers.txt": "# b\ncore/src/math/b.h\n"}
+             "tests/common/x.h": '#include "c.h"\n',
+             "tests/headers.txt": "# b\ncore/src/math/b.h\n"}
     changes = [({}, None), ({"tests/headers.txt": ""}, "core/src/math/b.h: no test"),
                ({"tests/common/x.h": ""}, "tools/c.h: no test"),
                ({"tests/test_b.c": '#include "math/b.h"\n'}, "a test includes core/src/math/b.h"),

@@ -224,6 +224,13 @@ static void testNullFiles(void** state) {
   assert_non_null(dj_contactName((djContactModel)77));
   assert_non_null(dj_integratorName((djIntegrator)-5));
   assert_non_null(dj_overlapName((djOverlap)9));
+  for (int k = 0; k < DJ_NOBJ; k++) {   // each has a name of its own
+    assert_true(dj_objectName((djObject)k)[0] != 0);
+    for (int i = 0; i < k; i++) {
+      assert_string_not_equal(dj_objectName((djObject)k), dj_objectName((djObject)i));
+    }
+  }
+  assert_string_equal(dj_objectName(DJ_NOBJ), "");
   assert_string_equal(dj_jointTypeName((djJointType)9), "");
   assert_string_equal(dj_gainName((djGain)9), "");
   assert_string_equal(dj_biasName((djBias)-1), "");

@@ -134,7 +134,9 @@ static void testTarget(void** state) {
   assert_true(t.exists && strcmp(t.place + strlen(t.place) - 5, "/file") == 0);
   dj_freeTarget(&t);
   assert_int_equal(dj_findTarget(&t, folder), EISDIR);
+  dj_freeTarget(&t);
   assert_int_equal(dj_findTarget(&t, "no/folder/x"), ENOENT);
+  dj_freeTarget(&t);
   assert_int_equal(unlink(link) | unlink(file) | rmdir(folder), 0);
 }
 

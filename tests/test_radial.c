@@ -6,8 +6,9 @@
 #include <math.h>
 
 // V = r^4/4 + 3 r^2/2
-static djJet potential(double r) { return (djJet){r * r * r * r / 4 + 1.5 * r * r, r * r * r + 3 * r,
-                                                  3 * r * r + 3}; }
+static djJet potential(double r) {
+  return (djJet){r * r * r * r / 4 + 1.5 * r * r, r * r * r + 3 * r, 3 * r * r + 3};
+}
 
 static double at(double y[3], double Y[9], djVec3 x) {
   double value = 0, r = dju_norm3(x);

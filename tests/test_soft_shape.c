@@ -9,7 +9,8 @@
 
 enum { NPAD = 8 };
 
-// A box of half sizes 1, 2, 3, whose vertices move by (-1, -1, -1) of their signs a metre of erosion.
+// A box of half sizes 1, 2, 3, whose vertices move by (-1, -1, -1) of their signs a metre of
+// erosion.
 static void setBox(TestShape* t) {
   double vert[24], move[24];
   for (int i = 0; i < 24; i++) {

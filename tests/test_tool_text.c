@@ -95,7 +95,8 @@ static void testHull(void** state) {
   djt_near(area, 1, 1e-15);
   Camera c = {.right = {1, 0, 0}, .up = {0, 0, 1}, .forward = {0, 1, 0}, .center = {1, 2, 3},
               .scale = 10, .width = 200, .height = 100};
-  Point2 at = project(&c, (const double[]){1, 7, 3}), right = project(&c, (const double[]){2, 2, 4});
+  Point2 at = project(&c, (const double[]){1, 7, 3});
+  Point2 right = project(&c, (const double[]){2, 2, 4});
   djt_near(at.x, 100, 1e-12);
   djt_near(at.y, 50, 1e-12);
   djt_near(right.x, 110, 1e-12);

@@ -102,8 +102,8 @@ DJ_API djStatus dj_resetKey(const djModel* model, djData* data, int key);
 // State as one vector: time, qpos, qvel, act, and of an integrator with a history whether there is
 // one (1 or 0) and it. A run continues from it to the last bit (with the same inputs).
 DJ_API int dj_stateSize(const djModel* model);
-// Name of entry i: "time", "qpos[0]", ..., "has_history", "history[0]", ...; "" where there is none.
-// Returns text.
+// Name of entry i: "time", "qpos[0]", ..., "has_history", "history[0]", ...; "" where there is
+// none. Returns text.
 DJ_API const char* dj_stateName(char text[32], const djModel* model, int i);
 // Entries of a tangent state: q and v (nv each), act (na), history (nhistory x nv).
 DJ_API int dj_tangentSize(const djModel* model);

@@ -15,7 +15,7 @@ typedef struct djTarget {
 } djTarget;
 
 // Follows links. Returns 0, or the errno of what forbids writing. Folders, and regular files that
-// may not be written, are refused.
+// may not be written, are refused. The target is the caller's to free, also after a failure.
 int dj_findTarget(djTarget* target, const char* path);
 void dj_freeTarget(djTarget* target);
 

@@ -21,8 +21,10 @@ static const int* nameOffsets(int* n, const djModel* model, djObject type) {
 }
 
 const char* dj_objectName(djObject type) {
-  static const char* const names[DJ_NOBJ] = {"body", "joint",    "geom", "mesh",
-                                             "site", "actuator", "key"};
+  static const char* const names[DJ_NOBJ] = {
+      [DJ_OBJ_BODY] = "body", [DJ_OBJ_JOINT] = "joint", [DJ_OBJ_GEOM] = "geom",
+      [DJ_OBJ_MESH] = "mesh", [DJ_OBJ_SITE] = "site",   [DJ_OBJ_ACTUATOR] = "actuator",
+      [DJ_OBJ_KEY] = "key",   [DJ_OBJ_TENDON] = "tendon"};
   return (int)type >= 0 && type < DJ_NOBJ ? names[type] : "";
 }
 
