@@ -7,6 +7,8 @@
 #include "math/so3.h"
 #include "model/param.h"
 
+#include <math.h>
+
 // Width over which a spring sets in, as a fraction of the range.
 #define LIMIT_WIDTH 0.01
 
@@ -24,6 +26,7 @@ typedef struct Limit {
   bool acts;
   double margin, stiffness, damping, width;
   bool follows;        // the width follows the range; otherwise it is a constant
+  double quiet[2];     // of coordinates: between these nothing acts (low > high: it may anywhere)
   Side side[2];
 } Limit;
 
@@ -69,7 +72,13 @@ static djStatus begin(void* state, const djMotion* at, djError* err) {
     beginLimit(l, range[0], range[1], *DJ_LINK(m, c, margin, 1),
                *DJ_LINK(m, c, limit_stiffness, 1), *DJ_LINK(m, c, limit_damping, 1),
                *DJ_LINK(m, c, effinertia, 1));
-    for (int k = 0; k < 2; k++) beginSide(&l->side[k], l, at->at0.coord->x[c]);
+    bool pressed = false;
+    for (int k = 0; k < 2; k++) {
+      beginSide(&l->side[k], l, at->at0.coord->x[c]);
+      pressed |= l->side[k].start > 0;
+    }
+    l->quiet[0] = pressed ? INFINITY : range[0] + l->margin;
+    l->quiet[1] = pressed ? -INFINITY : range[1] - l->margin;
   }
   l = (Limit*)state + m->ncoord;
   for (int j = 0; j < m->njnt; j++, l++) {
@@ -205,7 +214,8 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   const djModel* m = at->model;
   const Limit* l = state;
   for (int c = 0; c < dj_linkCoordinates(m); c++, l++) {
-    if (!l->acts) continue;
+    double x = at->at.coord->x[c];
+    if (!l->acts || (x >= l->quiet[0] && x <= l->quiet[1])) continue;
     djJet V = scalarAt(l, at, c);
     sum->value += V.f;
     sum->f[c] += V.d;

@@ -117,6 +117,39 @@ static double slopeByStiffness(Rest rest, double x) {
   return scalarAt(unit, rest, x).d;
 }
 
+// ---- start of a step --------------------------------------------------------------------------
+
+// State: of each coordinate, then of each joint that has none (its law alone).
+typedef struct Spring {
+  bool acts;
+  Law law;
+  Rest rest;
+} Spring;
+
+static size_t size(const djModel* m) {
+  return ((size_t)m->ncoord + (size_t)m->njnt) * sizeof(Spring);
+}
+
+static djStatus begin(void* state, const djMotion* at, djError* err) {
+  (void)err;
+  const djModel* m = at->model;
+  bool off = springsOff(m);
+  Spring* s = state;
+  for (int c = 0; c < dj_linkCoordinates(m); c++, s++) {
+    s->law = linkLaw(m, c);
+    s->acts = !off && isSpring(s->law);
+    if (s->acts) s->rest = restOf(m, c);
+  }
+  s = (Spring*)state + m->ncoord;
+  for (int j = 0; j < m->njnt; j++, s++) {
+    s->law = jointLaw(m, j);
+    s->acts = !off && m->jnt_coord[j] < 0 && isSpring(s->law);
+  }
+  return DJ_OK;
+}
+
+// ---- free and ball joints ---------------------------------------------------------------------
+
 static djVec3 shift(const djMotion* at, int j) {
   int a = at->model->jnt_qposadr[j];
   return dju_sub3(dju_load3(at->at.q + a), dju_load3(at->model->qpos_spring + a));
@@ -131,38 +164,35 @@ static djVec3 turn(const djMotion* at, int j) {
 
 // ---- forces -----------------------------------------------------------------------------------
 
-static void addTranslation(djForceSum* sum, const djMotion* at, int j) {
-  const djModel* m = at->model;
+static void addTranslation(djForceSum* sum, Law law, const djMotion* at, int j) {
   djVec3 x = shift(at, j);
   double r = dju_norm3(x), y[3] = {0}, Y[9] = {0};
-  dj_addRadial(y, Y, &sum->value, potentialAt(jointLaw(m, j), r), x, r);
-  if (sum->derivatives) dj_addFlat(sum, m->jnt_dofadr[j], y, Y);
+  dj_addRadial(y, Y, &sum->value, potentialAt(law, r), x, r);
+  if (sum->derivatives) dj_addFlat(sum, at->model->jnt_dofadr[j], y, Y);
 }
 
-static void addTurn(djForceSum* sum, const djMotion* at, int j) {
-  const djModel* m = at->model;
+static void addTurn(djForceSum* sum, Law law, const djMotion* at, int j) {
   djVec3 x = turn(at, j);
   double r = dju_norm3(x), y[3] = {0}, Y[9] = {0};
-  dj_addRadial(y, Y, &sum->value, potentialAt(jointLaw(m, j), r), x, r);
-  if (sum->derivatives) dj_addRotation(sum, dj_rotationDof(m, j), x, y, Y);
+  dj_addRadial(y, Y, &sum->value, potentialAt(law, r), x, r);
+  if (sum->derivatives) dj_addRotation(sum, dj_rotationDof(at->model, j), x, y, Y);
 }
 
 static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
-  (void)state;
   const djModel* m = at->model;
-  if (springsOff(m)) return DJ_OK;
-  for (int c = 0; c < dj_linkCoordinates(m); c++) {
-    Law law = linkLaw(m, c);
-    if (!isSpring(law)) continue;
-    djJet V = scalarAt(law, restOf(m, c), at->at.coord->x[c]);
+  const Spring* s = state;
+  for (int c = 0; c < dj_linkCoordinates(m); c++, s++) {
+    if (!s->acts) continue;
+    djJet V = scalarAt(s->law, s->rest, at->at.coord->x[c]);
     sum->value += V.f;
     sum->f[c] += V.d;
     sum->k[c] += V.dd;
   }
-  for (int j = 0; j < m->njnt; j++) {
-    if (m->jnt_coord[j] >= 0 || !isSpring(jointLaw(m, j))) continue;
-    if (dj_jointRow(m, j)->pose) addTranslation(sum, at, j);
-    addTurn(sum, at, j);
+  s = (const Spring*)state + m->ncoord;
+  for (int j = 0; j < m->njnt; j++, s++) {
+    if (!s->acts) continue;
+    if (dj_jointRow(m, j)->pose) addTranslation(sum, s->law, at, j);
+    addTurn(sum, s->law, at, j);
   }
   return DJ_OK;
 }
@@ -245,6 +275,8 @@ static djStatus params(djParamSums* sums, void* state, const djMotion* at, const
 const djForceRow dj_springForce = {
     .name = "spring",
     .along = true,
+    .size = size,
+    .begin = begin,
     .evaluate = evaluate,
     .params = params,
     .potential = potential};

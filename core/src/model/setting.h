@@ -31,7 +31,10 @@ const char* dj_rowProblem(djProblemText* what, const djSetting* row, const doubl
                           bool automatic);
 
 // The row's bounds alone, which default rules may not leave either.
-bool dj_settingInRange(const djSetting* row, double value);
+static inline bool dj_settingInRange(const djSetting* row, double value) {
+  if (value == 0) return row->zero || row->kind == DJ_SETTING_CHOICE;
+  return (value > 0 || (row->negative && value < 0)) && (row->below == 0 || value < row->below);
+}
 
 // "unknown value 'text', expected one of ..."
 void dj_unknownChoice(char* what, size_t size, const char* text, const djChoice* choice);

@@ -107,8 +107,3 @@ const char* dj_rowProblem(djProblemText* what, const djSetting* row, const doubl
   for (int k = 0; k < row->size && !problem; k++) problem = numberProblem(what, row, value[k]);
   return problem;
 }
-
-bool dj_settingInRange(const djSetting* row, double value) {
-  if (value == 0) return row->zero || row->kind == DJ_SETTING_CHOICE;
-  return (value > 0 || (row->negative && value < 0)) && (row->below == 0 || value < row->below);
-}
