@@ -49,7 +49,7 @@ static void translationParams(const Out* out, const djActuators* t, const djMode
     double* gear = out->gear + 6 * i;
     double by_p = -p.d * dju_dot3(z, dju_load3(m->actuator_gear + 6 * i));
     forceParams(out, &t->act[i], m, i, by_p, 0, 0);
-    dju_store3(gear, dju_madd3(dju_load3(gear), -p.f, z));
+    dju_addTo3(gear, -p.f, z);
   }
 }
 
@@ -74,7 +74,7 @@ static void rotationParams(const Out* out, const djActuators* t, const djMotion*
     if (m->actuator_inparent[i]) by_gear = dju_mulMV(dju_quatToMat(q0), by_gear);
     if (ball) by_gear = dju_madd3(by_gear, by_p * a->c1, dju_logQuat(q0));
     double* gear = out->gear + 6 * i + (ball ? 0 : 3);
-    dju_store3(gear, dju_add3(dju_load3(gear), by_gear));
+    dju_addTo3(gear, 1, by_gear);
   }
 }
 

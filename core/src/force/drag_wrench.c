@@ -68,8 +68,8 @@ static void addWrench(double wrench[6], double N[36], const Term* t, const djMat
       N[6 * (i + 3) + 3 + j] += t->A.m[k];
     }
   }
-  dju_store3(wrench, dju_add3(dju_load3(wrench), torque));
-  dju_store3(wrench + 3, dju_add3(dju_load3(wrench + 3), t->F));
+  dju_addTo3(wrench, 1, torque);
+  dju_addTo3(wrench + 3, 1, t->F);
 }
 
 double dj_dragWrench(double* wrench, double N[36], const djDrag* s, const djMotion* at, int b) {

@@ -16,8 +16,6 @@ static const djForceRow* const rows[DJ_NFORCE] = {
     [DJ_FORCE_LIMIT] = &dj_limitForce,     [DJ_FORCE_ACTUATOR] = &dj_actuatorForce,
 };
 
-const djForceRow* dj_forceRow(int i) { return i >= 0 && i < DJ_NFORCE ? rows[i] : NULL; }
-
 // ---- memory -----------------------------------------------------------------------------------
 
 bool dj_hasContact(const djModel* m) {

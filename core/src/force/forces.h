@@ -11,8 +11,6 @@ typedef enum djForceId {
   DJ_FORCE_SPRING, DJ_FORCE_LIMIT, DJ_FORCE_ACTUATOR, DJ_NFORCE
 } djForceId;
 
-const djForceRow* dj_forceRow(int i);   // NULL beyond the last
-
 typedef struct djForces {
   void* state[DJ_NFORCE];   // NULL: switched off
   djLoad* load;             // (nbody) of the step

@@ -32,7 +32,7 @@ static void loadParams(double* param, const djMotion* at, int b, djVec3 u) {
   dj_paramBlock(param, m, DJ_FIELD_BODY_MASS)[b] += factor * ug;
   if (passive) dj_paramBlock(param, m, DJ_FIELD_BODY_GRAVCOMP)[b] -= mass * ug;
   double* gravity = dj_paramBlock(param, m, DJ_FIELD_GRAVITY);
-  dju_store3(gravity, dju_madd3(dju_load3(gravity), mass * factor * scale, u));
+  dju_addTo3(gravity, mass * factor * scale, u);
 }
 
 // MuJoCo's does not count compensation.

@@ -180,8 +180,8 @@ void dj_siteBlocks(djSiteBlocks* b, const djSiteDrive* d, const djMotion* at, do
 // ---- by the start ------------------------------------------------------------------------------
 
 static void add6(double x[6], double f, djVec3 w, djVec3 v) {
-  dju_store3(x, dju_madd3(dju_load3(x), f, w));
-  dju_store3(x + 3, dju_madd3(dju_load3(x + 3), f, v));
+  dju_addTo3(x, f, w);
+  dju_addTo3(x + 3, f, v);
 }
 
 static djVec3 armAtStart(const djSiteDrive* d, const djMotion* at, int s) {

@@ -93,15 +93,15 @@ static double jointQvel(const djLossAt* at) { return at->qvel[at->m->jnt_dofadr[
 static void addForce(djLossWork* w, int body, djVec3 point, djVec3 f) {
   double* g = w->wrench + 6 * body;
   djVec3 torque = dju_cross3(dju_sub3(point, w->ref[body]), f);
-  dju_store3(g, dju_add3(dju_load3(g), torque));
-  dju_store3(g + 3, dju_add3(dju_load3(g + 3), f));
+  dju_addTo3(g, 1, torque);
+  dju_addTo3(g + 3, 1, f);
 }
 
 // f: derivative by the rotation error phi. A world rotation w changes it by J_r^-1 R^T w, and
 // J_r^-T leaves phi, to which f is parallel, as it is.
 static void addTurn(djLossWork* w, int body, djVec3 f) {
   double* g = w->wrench + 6 * body;
-  dju_store3(g, dju_add3(dju_load3(g), dju_mulMV(w->kin.body[body].R, f)));
+  dju_addTo3(g, 1, dju_mulMV(w->kin.body[body].R, f));
 }
 
 static void pushPoint(const djLossAt* at, djVec3 f) {
@@ -193,7 +193,7 @@ static void paramsPoint(double* param, const djLossAt* at, djVec3 f, double* scr
   pointOf(&body, at->w, at->m, t);
   djField field = t->object == DJ_OBJ_SITE ? DJ_FIELD_SITE_POS : DJ_FIELD_GEOM_POS;
   double* g = dj_paramEntry(param, at->m, field, t->id);
-  dju_store3(g, dju_add3(dju_load3(g), dju_mulMtV(at->w->kin.body[body].R, f)));
+  dju_addTo3(g, 1, dju_mulMtV(at->w->kin.body[body].R, f));
 }
 
 // d com = sum (c_b - com) dm_b/M + m_b R dipos/M
@@ -209,7 +209,7 @@ static void paramsMasses(double* param, const djLossAt* at, djVec3 f, double* sc
     mass[b] += dju_dot3(f, dju_sub3(w->kin.com[b], centre)) / total;
     djVec3 g = dju_scale3(m->body_mass[b] / total, f);
     g = dju_mulMtV(w->kin.body[b].R, g);
-    dju_store3(ipos + 3 * b, dju_add3(dju_load3(ipos + 3 * b), g));
+    dju_addTo3(ipos + 3 * b, 1, g);
   }
 }
 

@@ -187,7 +187,7 @@ static void vjpCage(double* dz, const djMap* map, const double* z, const double*
     const djCagePoint* p = &cage->point[i];
     djVec3 u = dju_mulMV(cage->frame[p->frame], dju_load3(dout + p->out));
     for (int c = 0; c < CORNERS; c++) {
-      dju_store3(dz + 3 * c, dju_madd3(dju_load3(dz + 3 * c), p->weight[c], u));
+      dju_addTo3(dz + 3 * c, p->weight[c], u);
     }
   }
 }

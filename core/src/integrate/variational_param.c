@@ -36,8 +36,8 @@ static void addDual(double* C, const djModel* m, const double* x, const double* 
     djVec3 w = dju_load3(x + 6 * b), v = dju_load3(x + 6 * b + 3);
     djVec3 t = dju_load3(W + 6 * b), f = dju_load3(W + 6 * b + 3);
     djVec3 torque = dju_add3(dju_cross3(w, t), dju_cross3(v, f));
-    dju_store3(to, dju_add3(dju_load3(to), torque));
-    dju_store3(to + 3, dju_add3(dju_load3(to + 3), dju_cross3(w, f)));
+    dju_addTo3(to, 1, torque);
+    dju_addTo3(to + 3, 1, dju_cross3(w, f));
   }
 }
 
@@ -72,10 +72,10 @@ static void turnBack(double* zeta, double* param, const djWork* w, const djModel
     if (!t.free) continue;
     djVec3 g = dju_mulMV(t.R, turned), Fg = dju_cross3(t.F, g);
     double* up = zeta + t.dof - 3;
-    dju_store3(up, dju_add3(dju_load3(up), dju_cross3(g, t.delta)));
+    dju_addTo3(up, 1, dju_cross3(g, t.delta));
     double* ipos = dj_paramBlock(param, m, DJ_FIELD_BODY_IPOS) + 3 * m->jnt_body[j];
     djVec3 turn = dju_sub3(dju_mulMtV(t.Rnext, Fg), dju_mulMtV(t.R, Fg));
-    dju_store3(ipos, dju_add3(dju_load3(ipos), turn));
+    dju_addTo3(ipos, 1, turn);
   }
 }
 

@@ -173,7 +173,7 @@ static void addSite(double* site, const djKin* kin, const djSpan* span, int k, d
                     djVec3 g) {
   double* to = site + 3 * span->site[k];
   djVec3 local = dju_mulMtV(kin->body[span->body[span->side[k]]].R, g);
-  dju_store3(to, dju_madd3(dju_load3(to), f, local));
+  dju_addTo3(to, f, local);
 }
 
 void dj_addCoordinateSites(double* site, const djModel* m, const djKin* kin, int c, double f) {

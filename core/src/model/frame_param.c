@@ -13,7 +13,7 @@ typedef struct Place {
 } Place;
 
 static void addRow(double g[3], const djMat3* R, djVec3 x, double sign) {
-  dju_store3(g, dju_madd3(dju_load3(g), sign, dju_mulMtV(*R, x)));
+  dju_addTo3(g, sign, dju_mulMtV(*R, x));
 }
 
 // Inserted translation along the columns of R, or rotation about them through a point:
@@ -50,10 +50,7 @@ static djQuat turned(const djModel* m, int j, const double* qpos, djQuat Q) {
 
 // An axis e moves by delta, perpendicular to it, when turned by e x delta: g_delta = g_w x e.
 static void addAxis(double out[3], const double w[3], const double axis[3]) {
-  djVec3 g = dju_cross3(dju_load3(w), dju_load3(axis));
-  out[0] += g.x;
-  out[1] += g.y;
-  out[2] += g.z;
+  dju_addTo3(out, 1, dju_cross3(dju_load3(w), dju_load3(axis)));
 }
 
 // Where the blocks of the fields start.

@@ -70,8 +70,8 @@ static void addCarried(double B[36], double f, const double momentum[6]) {
 }
 
 static void add6(double* to, djVec3 t, djVec3 f) {
-  dju_store3(to, dju_add3(dju_load3(to), t));
-  dju_store3(to + 3, dju_add3(dju_load3(to + 3), f));
+  dju_addTo3(to, 1, t);
+  dju_addTo3(to + 3, 1, f);
 }
 
 // ---- balance at the start ---------------------------------------------------------------------

@@ -143,8 +143,8 @@ void dj_spanGradient(double W[12], const djSpan* span, const djVec3* ref) {
   for (int k = 0; k < span->n; k++) {
     double* w = W + 6 * span->side[k];
     djVec3 rho = dju_sub3(span->point[k], ref[span->body[span->side[k]]]);
-    dju_store3(w, dju_add3(dju_load3(w), dju_cross3(rho, span->g[k])));
-    dju_store3(w + 3, dju_add3(dju_load3(w + 3), span->g[k]));
+    dju_addTo3(w, 1, dju_cross3(rho, span->g[k]));
+    dju_addTo3(w + 3, 1, span->g[k]);
   }
 }
 

@@ -299,7 +299,7 @@ static void makePlanes(djHull* hull) {
   for (int f = 0; f < hull->nface; f++) {
     double longest, *sum = hull->plane + 4 * hull->group[f];
     if (hull->group[f] == f) memset(sum, 0, 3 * sizeof *sum);
-    dju_store3(sum, dju_add3(dju_load3(sum), areaVector(hull, f, &longest)));
+    dju_addTo3(sum, 1, areaVector(hull, f, &longest));
   }
   for (int f = 0; f < hull->nface; f++) {
     double* p = hull->plane + 4 * f;

@@ -59,7 +59,7 @@ static void addArmPoint(djLaggedGrad* grad, int i, djVec3 by_y, const djLagged* 
   if (arms == DJ_ARMS_PLANE) {
     double along = dju_dot3(n, by_y), eta = dju_dot3(n, x) + lagged->offset;
     djVec3 by_n = dju_madd3(dju_scale3(-eta, by_y), -along, x);
-    dju_store3(grad->normal, dju_add3(dju_load3(grad->normal), by_n));
+    dju_addTo3(grad->normal, 1, by_n);
     grad->offset -= along;
     by_y = dju_madd3(by_y, -along, n);
   }
@@ -86,7 +86,7 @@ static void addWeight(djLaggedGrad* grad, int i, double by_W, const djLagged* la
 }
 
 static void addNormal(djLaggedGrad* grad, const djPlaneBasis* B, double b1, double b2) {
-  dju_store3(grad->normal, dju_add3(dju_load3(grad->normal), inPlane(B, b1, b2)));
+  dju_addTo3(grad->normal, 1, inPlane(B, b1, b2));
 }
 
 // ------------------------------------------ half space ------------------------------------------

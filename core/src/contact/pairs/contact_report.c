@@ -75,8 +75,8 @@ static void addForce(djData* d, int body1, int body2, const double wrench[6], dj
   }
   djVec3 force = dju_load3(wrench + 3);
   djVec3 torque = dju_add3(dju_load3(wrench), dju_cross3(dju_sub3(ref, origin), force));
-  dju_store3(f->force, dju_add3(dju_load3(f->force), force));
-  dju_store3(f->torque, dju_add3(dju_load3(f->torque), torque));
+  dju_addTo3(f->force, 1, force);
+  dju_addTo3(f->torque, 1, torque);
 }
 
 static djStatus reportPair(djData* d, djContacts* c, const djModel* m, const djPose* pose, int k) {
