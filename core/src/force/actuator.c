@@ -18,6 +18,7 @@ static void layout(djActuators* t, djArena* a, const djModel* m) {
   t->act = dj_take(a, m->nu, sizeof *t->act);
   t->order = dj_take(a, m->nu, sizeof(int));
   t->first = dj_take(a, (size_t)m->ncoord + (size_t)m->njnt + 1, sizeof(int));
+  t->total = dj_take(a, m->ncoord, sizeof *t->total);
 }
 
 static size_t size(const djModel* m) {
@@ -109,7 +110,9 @@ static void beginActuator(djActuatorStep* a, const djMotion* at, int i) {
 static djStatus begin(void* state, const djMotion* at, djError* err) {
   (void)err;
   djActuators* t = state;
-  for (int i = 0; i < at->model->nu; i++) beginActuator(&t->act[i], at, i);
+  const djModel* m = at->model;
+  for (int i = 0; i < m->nu; i++) beginActuator(&t->act[i], at, i);
+  for (int c = 0; c < m->ncoord; c++) t->total[c] = dj_unclampedForce(t, m, c);
   return DJ_OK;
 }
 
@@ -166,6 +169,13 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   for (int c = 0; c < m->ncoord; c++) {
     if (t->first[c] == t->first[c + 1]) continue;
     double psi = displacement(at, c);
+    const djUnclamped* total = &t->total[c];
+    if (total->holds) {
+      sum->value -= psi * (total->a + 0.5 * total->b * psi);
+      sum->f[c] -= total->a + total->b * psi;
+      sum->k[c] -= total->b;
+      continue;
+    }
     sum->value -= dj_workAlong(t, m, c, psi);
     djJet f = dj_totalForce(t, m, c, psi).f;
     sum->f[c] -= f.f;

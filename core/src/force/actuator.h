@@ -19,12 +19,19 @@ typedef struct djActuatorStep {
   double gear[3];        // gear[0] of coordinates; rotations: torque direction, body frame there
 } djActuatorStep;
 
+// Total force a + b psi along a coordinate, where nothing clamps it.
+typedef struct djUnclamped {
+  bool holds;
+  double a, b;
+} djUnclamped;
+
 // Actuators by what they act on: coordinate c, or joint j as ncoord + j, has those in
 // order[first[.] ...]. Those on sites are in no list.
 typedef struct djActuators {
   djActuatorStep* act;   // (nu)
   int* order;            // (nu)
   int* first;            // (ncoord + njnt + 1)
+  djUnclamped* total;    // (ncoord)
 } djActuators;
 
 static inline bool dj_actuatorsOff(const djModel* m) {
@@ -53,6 +60,7 @@ typedef struct djTotal {
   double r, b, C;
 } djTotal;
 
+djUnclamped dj_unclampedForce(const djActuators* t, const djModel* m, int c);
 djTotal dj_totalForce(const djActuators* t, const djModel* m, int c, double psi);
 double dj_totalByForce(const djTotal* total, const djActuators* t, const djModel* m, int i,
                        double psi);

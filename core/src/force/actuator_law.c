@@ -37,6 +37,17 @@ static double scaleOf(double* slope, const double range[2], double x) {
   return r;
 }
 
+djUnclamped dj_unclampedForce(const djActuators* t, const djModel* m, int c) {
+  djUnclamped sum = {t->first[c] == t->first[c + 1] || !totalRange(m, c), 0, 0};
+  for (int k = t->first[c]; k < t->first[c + 1]; k++) {
+    const djActuatorStep* a = &t->act[t->order[k]];
+    if (m->actuator_forcelimited[t->order[k]]) sum.holds = false;
+    sum.a += a->gear[0] * a->alpha;
+    sum.b += a->gear[0] * a->beta;
+  }
+  return sum;
+}
+
 djTotal dj_totalForce(const djActuators* t, const djModel* m, int c, double psi) {
   djTotal sum = {{0, 0, 0}, 1, 0, 1};
   const double* range = totalRange(m, c);

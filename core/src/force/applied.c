@@ -18,6 +18,7 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   for (int c = 0; c < m->ncoord; c++) {
     if (m->coord_type[c] != DJ_COORD_JOINT) continue;
     double force = f[m->coord_dof[m->coord_dofadr[c]]];
+    if (force == 0) continue;
     sum->f[c] -= force;
     sum->value -= force * (at->at.coord->x[c] - at->rate.coord->x[c]);
   }

@@ -49,13 +49,15 @@ static double sinceReference(const djModel* m, int j, const double* qpos) {
   return qpos[m->jnt_qposadr[j]] - m->qpos0[m->jnt_qposadr[j]];
 }
 
-djQuat dj_jointTurn(const djModel* m, int j, const double* qpos) {
-  const djJointRow* row = dj_jointRow(m, j);
-  if (row->quat) return dju_normalizeQuat(dju_loadQuat(qpos + dj_rotationQpos(m, j)));
-  if (row->turn == 0) return (djQuat){1, 0, 0, 0};
+static inline djQuat turnOf(const djJointRow* row, const djModel* m, int j, const double* qpos) {
+  if (row->quat) return dju_normalizeQuat(dju_loadQuat(qpos + m->jnt_qposadr[j] + row->nplain));
   double d = 0.5 * (row->turn * sinceReference(m, j, qpos)), s = sin(d);
   const double* e = m->jnt_axis + 3 * j;
   return (djQuat){cos(d), s * e[0], s * e[1], s * e[2]};
+}
+
+djQuat dj_jointTurn(const djModel* m, int j, const double* qpos) {
+  return turnOf(dj_jointRow(m, j), m, j, qpos);
 }
 
 double dj_jointSlide(const djModel* m, int j, const double* qpos) {
@@ -79,13 +81,13 @@ static void moveByJoint(Frame* f, djKin* kin, const djModel* m, int j, const dou
   djVec3 anchor = centred ? f->X : dju_add3(f->X, dju_mulMV(f->R, dju_load3(pos)));
   kin->axis[j] = axis;
   if (row->slide != 0) {
-    double d = dj_jointSlide(m, j, qpos);
+    double d = row->slide * sinceReference(m, j, qpos);
     f->X = dju_madd3(f->X, d, axis);
     anchor = dju_madd3(anchor, d, axis);
   }
   kin->anchor[j] = anchor;
-  if (!dj_jointTurns(m->jnt_type[j])) return;
-  rotate(f, dj_jointTurn(m, j, qpos));
+  if (!row->quat && row->turn == 0) return;
+  rotate(f, turnOf(row, m, j, qpos));
   if (row->quat) kin->frame[j] = f->R;
   f->X = centred ? anchor : dju_sub3(anchor, dju_mulMV(f->R, dju_load3(pos)));
 }

@@ -7,6 +7,7 @@
 #include "model/coordinate_list.h"
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
+#include "model/param.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static size_t layout(djModel* m, void* base) {
   int nsite = m->nsite, nmocap = m->nmocap, npair = m->npair, nexclude = m->nexclude;
   int nkey = m->nkey, nnames = m->nnames, ncoord = m->ncoord, ncoorddof = m->ncoorddof;
   int nkernelsetting = m->nkernelsetting, nsetting = m->nsetting;
-  int ntendon = m->ntendon, nwrap = m->nwrap;
+  int ntendon = m->ntendon, nwrap = m->nwrap, nparamkind = m->nparamkind;
   djArena arena = {base, 0};
 #define X(type, name, rows, columns) \
   m->name = dj_take(&arena, (size_t)(rows) * (size_t)(columns), sizeof(type));
@@ -110,6 +111,10 @@ static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateLi
   m->nmeshface = (int)nface;
   m->nmeshtri = (int)ntri;
   m->nnames = (int)nnames;
+  m->nparamkind = DJ_NFIELD;
+  if (dj_paramGradSize(m) > INT_MAX) {
+    return dj_fail(err, DJ_INVALID, "model: it has too many parameters");
+  }
   return DJ_OK;
 }
 
@@ -216,6 +221,7 @@ static djStatus fill(djModel* m, const djModelDef* def, const djCoordinateList* 
   if (status < 0) return status;
   dj_fillTree(m, def);
   dj_fillElements(m, def);
+  dj_fillParams(m);
   dj_fillSettings(m, def);
   dj_fillCoordinates(m, coord);
   dj_sumMasses(m);

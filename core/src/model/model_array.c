@@ -9,7 +9,7 @@
 #define SIZES(X)                                                                                 \
   X(nq) X(nv) X(nu) X(na) X(nbody) X(njnt) X(ngeom) X(nmesh) X(nmeshvert) X(nmeshface)           \
   X(nmeshtri) X(nsite) X(nmocap) X(ntendon) X(nwrap) X(ncoord) X(ncoorddof) X(ncrank) X(npair)   \
-  X(nexclude) X(nkey) X(nnames) X(nkernelsetting) X(nsetting) X(total_mass) X(moving_mass)
+  X(nexclude) X(nkey) X(nnames) X(nkernelsetting) X(nsetting) X(nparamkind) X(total_mass) X(moving_mass)
 
 // Numbers of djContactSettings that are no settings.
 #define SCALES(X) X(range) X(weight) X(radius) X(gravity)
@@ -52,7 +52,7 @@ static bool findArray(djArray* array, const djModel* m, const char* wanted) {
   int nsite = m->nsite, nmocap = m->nmocap, npair = m->npair, nexclude = m->nexclude;
   int nkey = m->nkey, nnames = m->nnames, ncoord = m->ncoord, ncoorddof = m->ncoorddof;
   int nkernelsetting = m->nkernelsetting, nsetting = m->nsetting;
-  int ntendon = m->ntendon, nwrap = m->nwrap;
+  int ntendon = m->ntendon, nwrap = m->nwrap, nparamkind = m->nparamkind;
 #define X(type, name, rows, columns)                                                        \
   if (strcmp(wanted, #name) == 0) {                                                         \
     *array = dj_array(m->name, DJ_TYPE_OF(m->name), rows, columns,                          \

@@ -1,37 +1,42 @@
 #include <dijoco/model.h>
 
+#include <stddef.h>
 #include <string.h>
+
+// Kinds of elements that have names.
+typedef struct ObjectRow {
+  const char* name;
+  size_t count;     // offset in djModel: of their number
+  size_t offsets;   // offset in djModel: of the pointer to the offsets of their names
+} ObjectRow;
+
+#define ROW(name, count, offsets) {name, offsetof(djModel, count), offsetof(djModel, offsets)}
+
+static const ObjectRow OBJECTS[DJ_NOBJ] = {
+    [DJ_OBJ_BODY] = ROW("body", nbody, name_body),
+    [DJ_OBJ_JOINT] = ROW("joint", njnt, name_jnt),
+    [DJ_OBJ_GEOM] = ROW("geom", ngeom, name_geom),
+    [DJ_OBJ_MESH] = ROW("mesh", nmesh, name_mesh),
+    [DJ_OBJ_SITE] = ROW("site", nsite, name_site),
+    [DJ_OBJ_ACTUATOR] = ROW("actuator", nu, name_actuator),
+    [DJ_OBJ_KEY] = ROW("key", nkey, name_key),
+    [DJ_OBJ_TENDON] = ROW("tendon", ntendon, name_tendon)};
+
+static bool isObject(djObject type) { return (int)type >= 0 && type < DJ_NOBJ; }
+
+const char* dj_objectName(djObject type) { return isObject(type) ? OBJECTS[type].name : ""; }
+
+int dj_objectCount(const djModel* model, djObject type) {
+  if (!model || !isObject(type)) return 0;
+  return *(const int*)((const char*)model + OBJECTS[type].count);
+}
 
 // Offsets into names, and number of elements.
 static const int* nameOffsets(int* n, const djModel* model, djObject type) {
-  *n = 0;
-  if (!model) return NULL;
-  switch (type) {
-    case DJ_OBJ_BODY: *n = model->nbody; return model->name_body;
-    case DJ_OBJ_JOINT: *n = model->njnt; return model->name_jnt;
-    case DJ_OBJ_GEOM: *n = model->ngeom; return model->name_geom;
-    case DJ_OBJ_MESH: *n = model->nmesh; return model->name_mesh;
-    case DJ_OBJ_SITE: *n = model->nsite; return model->name_site;
-    case DJ_OBJ_ACTUATOR: *n = model->nu; return model->name_actuator;
-    case DJ_OBJ_TENDON: *n = model->ntendon; return model->name_tendon;
-    case DJ_OBJ_KEY: *n = model->nkey; return model->name_key;
-    case DJ_NOBJ: break;
-  }
-  return NULL;
-}
-
-const char* dj_objectName(djObject type) {
-  static const char* const names[DJ_NOBJ] = {
-      [DJ_OBJ_BODY] = "body", [DJ_OBJ_JOINT] = "joint", [DJ_OBJ_GEOM] = "geom",
-      [DJ_OBJ_MESH] = "mesh", [DJ_OBJ_SITE] = "site",   [DJ_OBJ_ACTUATOR] = "actuator",
-      [DJ_OBJ_KEY] = "key",   [DJ_OBJ_TENDON] = "tendon"};
-  return (int)type >= 0 && type < DJ_NOBJ ? names[type] : "";
-}
-
-int dj_objectCount(const djModel* model, djObject type) {
-  int n;
-  nameOffsets(&n, model, type);
-  return n;
+  const int* offsets = NULL;
+  *n = dj_objectCount(model, type);
+  if (*n > 0) memcpy(&offsets, (const char*)model + OBJECTS[type].offsets, sizeof offsets);
+  return offsets;
 }
 
 const char* dj_id2name(const djModel* model, djObject type, int id) {

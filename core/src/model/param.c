@@ -81,9 +81,11 @@ size_t dj_paramGradSize(const djModel* m) {
   return n;
 }
 
-double* dj_paramBlock(double* grad, const djModel* m, djField field) {
-  for (int f = 0; f < (int)field; f++) grad += blockSize(m, (djField)f);
-  return grad;
+void dj_fillParams(djModel* m) {
+  for (int f = 0, adr = 0; f < m->nparamkind; f++) {
+    m->param_adr[f] = adr;
+    adr += (int)blockSize(m, (djField)f);
+  }
 }
 
 double* dj_paramEntry(double* grad, const djModel* m, djField field, int id) {

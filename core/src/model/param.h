@@ -82,8 +82,11 @@ djMirrorKind dj_paramMirror(const djParam* param);
 // Gradients by every parameter of a model lie in one array: a block a field, in it the elements in
 // order, each with its ntangent entries (meshes: 3 a vertex; springref: the joint's dofs).
 size_t dj_paramGradSize(const djModel* model);                      // doubles
+void dj_fillParams(djModel* model);   // param_adr, of a model whose sizes are known
 // First entry of the field's block; of element id in it.
-double* dj_paramBlock(double* grad, const djModel* model, djField field);
+static inline double* dj_paramBlock(double* grad, const djModel* model, djField field) {
+  return grad + model->param_adr[field];
+}
 double* dj_paramEntry(double* grad, const djModel* model, djField field, int id);
 
 // Blocks of two fields, of joints and of tendons, by the type of the coordinate they act along.
