@@ -1,6 +1,7 @@
 // Pictures: where the camera stands and what it shows, what is drawn in which order.
 
 #include "common/tool_case.h"
+#include "picture.h"
 #include "picture_geom.h"
 
 #include <dijoco/dijoco.h>

@@ -2,6 +2,7 @@
 // optimisation, the course of the result, and the task that starts from it.
 
 #include "common/tool_case.h"
+#include "grad_run.h"
 #include "optimize_run.h"
 
 #include <cjson/cJSON.h>
