@@ -140,7 +140,7 @@ function(dj_add_c_tests)
       if(NOT TARGET dijoco_mujoco)
         continue()
       endif()
-      list(APPEND link dijoco_mujoco)
+      list(APPEND link dijoco_mujoco ${CMAKE_DL_LIBS})
     endif()
     add_executable(${name} "${source}")
     set_target_properties(${name} PROPERTIES

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#define DJM_DISC 0.02   // DISC of core/src/model/geom_rows.c
-
 static const char* typeName(int type) {
   static const char* const names[mjNGEOMTYPES] = {"plane",    "hfield", "sphere", "capsule",
                                                   "ellipsoid", "cylinder", "box",    "mesh", "sdf"};
@@ -31,7 +29,7 @@ bool djm_geomCurve(const djmImport* imp, int i, djmNote note) {
     snprintf(note, sizeof(djmNote),
              "the faces are domes that are %.2g m lower at the edge than in the middle, so that an "
              "upright cylinder tilts a little under a load beside its axis; the side is exact",
-             DJM_DISC * size[0] * size[1] / (size[0] + size[1]));
+             DJ_DOME * size[0] * size[1] / (size[0] + size[1]));
     return true;
   }
   if (type != mjGEOM_ELLIPSOID) return false;

@@ -2,6 +2,7 @@
 
 #include "common/mjcf.h"
 #include "common/near.h"
+#include "common/plugin.h"
 #include "common/worst.h"
 #include "engine/couple.h"
 
@@ -31,16 +32,6 @@ static mjModel* stock;                                // the scene without plugi
 static mjData* other;
 static mjtNum work[1000];
 
-static int noState(const mjModel* m, int instance) {
-  (void)m, (void)instance;
-  return 0;
-}
-
-static int start(const mjModel* m, mjData* d, int instance) {
-  (void)m, (void)d, (void)instance;
-  return 0;
-}
-
 static void compute(const mjModel* m, mjData* d, int instance, int capability) {
   (void)instance, (void)capability;
   if (script) script(m, d);
@@ -48,14 +39,7 @@ static void compute(const mjModel* m, mjData* d, int instance, int capability) {
 
 static int registerPlugin(void** state) {
   (void)state;
-  mjpPlugin plugin;
-  mjp_defaultPlugin(&plugin);
-  plugin.name = "test.couple";
-  plugin.capabilityflags = mjPLUGIN_PASSIVE;
-  plugin.nstate = noState;
-  plugin.init = start;
-  plugin.compute = compute;
-  return mjp_registerPlugin(&plugin) < 0;
+  return djt_registerPlugin("test.couple", mjPLUGIN_PASSIVE, compute) < 0;
 }
 
 // In a state that agrees with the constraints, or in another one.

@@ -2,6 +2,7 @@
 
 #include "common/mjcf.h"
 #include "common/near.h"
+#include "common/plugin.h"
 #include "common/worst.h"
 #include "engine/impose.h"
 
@@ -24,16 +25,6 @@ static struct {
   mjtNum passive[MAXDOF];     // written by IMPOSE, read by REPLAY
   djStatus status;
 } plan;
-
-static int noState(const mjModel* m, int instance) {
-  (void)m, (void)instance;
-  return 0;
-}
-
-static int startPlugin(const mjModel* m, mjData* d, int instance) {
-  (void)m, (void)d, (void)instance;
-  return 0;
-}
 
 // M (v+ - v)/h + bias - the rest, with the plain M and the bias of bodies alone.
 static void plainMetric(const mjModel* m, mjData* d) {
@@ -108,15 +99,7 @@ static void compute(const mjModel* m, mjData* d, int instance, int capability) {
 
 static int registerPlugin(void** state) {
   (void)state;
-  mjpPlugin plugin;
-  mjp_defaultPlugin(&plugin);
-  plugin.name = "test.impose";
-  plugin.capabilityflags = mjPLUGIN_PASSIVE;
-  plugin.nstate = noState;
-  plugin.init = startPlugin;
-  plugin.compute = compute;
-  mjp_registerPlugin(&plugin);
-  return 0;
+  return djt_registerPlugin("test.impose", mjPLUGIN_PASSIVE, compute) < 0;
 }
 
 // ------------------------------ models -----------------------------------------------------------

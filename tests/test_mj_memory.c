@@ -1,10 +1,14 @@
 // djm_step and djm_forward allocate nothing; djm_transition and the MJCF writer survive that every
 // allocation fails. The sanitizers bring an allocator of their own: skipped there.
 
+#define _GNU_SOURCE   // dladdr
+
 #include "common/file_faults.h"
 #include "common/mj_zoo.h"
 
 #include <dijoco/io.h>
+
+#include <dlfcn.h>
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 
@@ -14,8 +18,9 @@ extern void* __libc_realloc(void* old, size_t size);
 extern void* __libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void* old);
 
-// The functions below are hidden from libraries: MuJoCo, which ends the program without memory, has
-// the C library's.
+// Allocations that count and fail are ours alone: MuJoCo ends the program without memory. Where the
+// functions below are hidden from libraries it has the C library's, but not where programs of tests
+// show all that they have (DIJOCO_SHARED_TESTS).
 static long count;            // of allocations
 static long countdown = -1;   // allocations until one fails; negative: none does
 static bool from_then_on;     // ... and all that follow
@@ -23,6 +28,15 @@ static bool fired;
 static void* held[4096];      // blocks that are not released, while watching
 static int nheld;
 static bool watching;
+
+// Whether code at this place belongs to this program or to a library of ours.
+static bool isOurs(const void* place) {
+  static const void* program;
+  Dl_info info;
+  if (!program && dladdr((void*)&count, &info)) program = info.dli_fbase;
+  return dladdr(place, &info) &&
+         (info.dli_fbase == program || strstr(info.dli_fname, "/libdijoco"));
+}
 
 static bool fails(void) {
   count++;
@@ -48,18 +62,23 @@ static void* hold(void* block) {
   return block;
 }
 
-void* malloc(size_t size) { return fails() ? NULL : hold(__libc_malloc(size)); }
-void* calloc(size_t n, size_t size) { return fails() ? NULL : hold(__libc_calloc(n, size)); }
+// What the function that this is in gives: `block`, unless it is called by us and has to fail.
+#define OURS isOurs(__builtin_return_address(0))
+#define GIVE(block) (!OURS ? (block) : fails() ? NULL : hold(block))
+
+void* malloc(size_t size) { return GIVE(__libc_malloc(size)); }
+void* calloc(size_t n, size_t size) { return GIVE(__libc_calloc(n, size)); }
 void* realloc(void* old, size_t size) {
+  if (!OURS) return __libc_realloc(old, size);
   if (fails()) return NULL;
   forget(old);
   return hold(__libc_realloc(old, size));
 }
 void* aligned_alloc(size_t alignment, size_t size) {
-  return fails() ? NULL : hold(__libc_memalign(alignment, size));
+  return GIVE(__libc_memalign(alignment, size));
 }
 int posix_memalign(void** block, size_t alignment, size_t size) {
-  *block = fails() ? NULL : hold(__libc_memalign(alignment, size));
+  *block = GIVE(__libc_memalign(alignment, size));
   return *block ? 0 : 12;
 }
 void free(void* old) {

@@ -21,7 +21,7 @@ void report_write(Buffer* out, const Report* report);
 // A part of it: the charts.
 void report_charts(Buffer* out, const Report* report);
 
-// A number with its unit, scaled: "0.83 mm".
+// A number with its unit, scaled: "8.3 mm".
 void report_quantity(Buffer* out, double value, const char* unit);
 
 #endif  // DJ_TOOLS_REPORT_H_

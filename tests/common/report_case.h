@@ -4,6 +4,7 @@
 #define DJ_TESTS_REPORT_CASE_H_
 
 #include "common/mjcf.h"
+#include "common/plugin.h"
 
 #include <stdio.h>
 
@@ -43,14 +44,6 @@ static inline mjtNum* djt_dof(const mjModel* m, mjtNum* array, int k) {
   return array + m->jnt_dofadr[mj_name2id(m, mjOBJ_JOINT, "j")] + k;
 }
 
-static inline int djt_idleState(const mjModel* m, int instance) {
-  (void)m, (void)instance;
-  return 0;
-}
-static inline int djt_idleInit(const mjModel* m, mjData* d, int instance) {
-  (void)m, (void)d, (void)instance;
-  return 0;
-}
 static inline void djt_idleCompute(const mjModel* m, mjData* d, int instance, int capability) {
   (void)m, (void)d, (void)instance, (void)capability;
 }
@@ -60,14 +53,8 @@ static inline int djt_registerIdle(void** state) {
   (void)state;
   static const char* const names[] = {"test.force", "dijoco.force", "test.act"};
   for (int i = 0; i < 3; i++) {
-    mjpPlugin plugin;
-    mjp_defaultPlugin(&plugin);
-    plugin.name = names[i];
-    plugin.capabilityflags = i == 2 ? mjPLUGIN_ACTUATOR : mjPLUGIN_PASSIVE;
-    plugin.nstate = djt_idleState;
-    plugin.init = djt_idleInit;
-    plugin.compute = djt_idleCompute;
-    mjp_registerPlugin(&plugin);
+    int capability = i == 2 ? mjPLUGIN_ACTUATOR : mjPLUGIN_PASSIVE;
+    if (djt_registerPlugin(names[i], capability, djt_idleCompute) < 0) return -1;
   }
   return 0;
 }

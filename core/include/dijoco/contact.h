@@ -11,7 +11,7 @@ extern "C" {
 
 // A convex shape in world coordinates: vertices with a common radius, or a geom with a pose. The
 // faces of a cylinder with radius r and half height h are domes, lower at the edge by
-// 0.02 r h/(r + h).
+// DJ_DOME r h/(r + h), DJ_DOME being 0.02.
 typedef struct djcShape {
   int nvert;              // > 0: vertices; 0: a geom
   const double* vert;     // (nvert x 3) m

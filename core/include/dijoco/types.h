@@ -74,6 +74,9 @@ typedef enum djGeomType {
   DJ_MESH = 7
 } djGeomType;
 enum { DJ_NGEOMTYPE = DJ_MESH + 1 };   // types so far
+// Faces of cylinders with radius r and half height h are domes, lower at the edge by
+// DJ_DOME r h/(r + h).
+#define DJ_DOME 0.02
 
 // What a tendon's length is made of, numbered as MuJoCo's mjtWrap.
 typedef enum djWrap { DJ_WRAP_JOINT = 1, DJ_WRAP_PULLEY = 2, DJ_WRAP_SITE = 3 } djWrap;

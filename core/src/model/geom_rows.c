@@ -97,23 +97,22 @@ static const djGeomRow box = {
 // ------------------------------------------ cylinders ------------------------------------------
 
 // The contact shape of a cylinder of radius r and half height h is the hull of two discs at
-// z = +-(h - t) with semi-axes (r, r, t), t = DISC r h/(r + h): inside the cylinder, whose edge
+// z = +-(h - t) with semi-axes (r, r, t), t = DJ_DOME r h/(r + h): inside the cylinder, whose edge
 // alone it misses, by less than t; its side is exact, so that rolling is smooth, and its faces are
 // domes of radius r^2/t at the middle: an upright cylinder with its load at x beside the axis tilts
 // by x t/r^2, and stands where r^2/t is above the height of its centre. t is below 2% of the lesser
 // size, that is about the default skin; thinner discs make the plane at an upright cylinder less
 // certain, as it turns by t/r while the force crosses the face.
-#define DISC 0.02
 #define SPREAD (2.0 / 3)   // of a pressed disc: the mean arm of friction about its middle
 
 static double thickness(const double* size) {
   double r = size[0], h = size[1];
-  return DISC * r * h / (r + h);
+  return DJ_DOME * r * h / (r + h);
 }
 
 // dt = D (h^2 dr + r^2 dh)/(r + h)^2.
 static void thicknessParams(double by[3], double by_thickness, const double* size) {
-  double factor = DISC * by_thickness / ((size[0] + size[1]) * (size[0] + size[1]));
+  double factor = DJ_DOME * by_thickness / ((size[0] + size[1]) * (size[0] + size[1]));
   by[0] += factor * size[1] * size[1];
   by[1] += factor * size[0] * size[0];
 }

@@ -1,0 +1,145 @@
+// Output files: all that a verb has opened appears together, or nothing does.
+
+#include "common/tool_case.h"
+#include "output.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static void put(djFile* file, const char* text) {
+  Buffer b = {0};
+  buf_add(&b, text);
+  out_write(file, &b);
+  buf_free(&b);
+}
+
+static void testCommit(void** state) {
+  (void)state;
+  djt_writeText("old", "before");
+  djFile *a = out_open("test", "old"), *b = out_openIn("test", ".", "new");
+  assert_true(a && b);
+  put(a, "af");
+  put(a, "ter");
+  put(b, "b");
+  assert_string_equal(djt_readText("old"), "before");
+  assert_null(djt_readText("new"));
+  int files = djt_countFiles(".");
+  djt_says(out_commit("test"), 0, "");
+  assert_string_equal(djt_readText("old"), "after");
+  assert_string_equal(djt_readText("new"), "b");
+  assert_int_equal(djt_countFiles("."), files - 1);   // one of the temporary files took a place
+  assert_int_equal(out_commit("test"), 0);          // nothing is open
+  assert_string_equal(djt_readText("old"), "after");
+  remove("old");
+  remove("new");
+}
+
+static void testDiscard(void** state) {
+  (void)state;
+  djt_writeText("old", "before");
+  int files = djt_countFiles(".");
+  djFile* f[3];
+  for (int i = 0; i < 3; i++) {
+    f[i] = out_openIn("test", ".", (const char*[]){"x", "old", "y"}[i]);
+    put(f[i], (const char*[]){"1", "2", "3"}[i]);
+  }
+  out_discard(f[1]);
+  assert_int_equal(out_commit("test"), 0);
+  assert_string_equal(djt_readText("old"), "before");
+  assert_string_equal(djt_readText("x"), "1");
+  assert_string_equal(djt_readText("y"), "3");
+  assert_int_equal(djt_countFiles("."), files + 2);
+  remove("old");
+  remove("x");
+  remove("y");
+}
+
+static void testFolders(void** state) {
+  (void)state;
+  struct stat info;
+  assert_true(out_folder("a/b//c/"));
+  assert_true(stat("a/b/c", &info) == 0 && S_ISDIR(info.st_mode));
+  assert_true(out_folder("a/b"));
+  assert_true(out_folder("."));
+  assert_true(out_folder("/"));
+  assert_false(out_folder(""));
+  djt_writeText("a/file", "");
+  errno = 0;
+  assert_false(out_folder("a/file"));
+  assert_int_equal(errno, ENOTDIR);
+  assert_false(out_folder("a/file/b"));
+  remove("a/file");
+  // A commit that fails takes back the folders, and all files.
+  put(out_open("test", "a/b/c/x"), "x");
+  put(out_open("test", "y"), "y");
+  assert_int_equal(mkdir("y", 0700), 0);   // in the way of the second
+  djt_listen(2);
+  assert_int_equal(out_commit("test"), EXIT_BAD_INPUT);
+  assert_non_null(strstr(djt_heard(2), "dijoco test: y: cannot be written: "));
+  assert_int_equal(djt_countFiles("a"), -1);
+  assert_int_equal(djt_countFiles("y"), 0);
+  rmdir("y");
+  // Committed folders stay, whatever fails later.
+  assert_true(out_folder("kept/empty"));
+  assert_int_equal(out_commit("test"), 0);
+  put(out_open("test", "y"), "y");
+  assert_int_equal(mkdir("y", 0700), 0);
+  djt_listen(2);
+  assert_int_equal(out_commit("test"), EXIT_BAD_INPUT);
+  djt_heard(2);
+  assert_int_equal(djt_countFiles("kept/empty"), 0);
+  rmdir("y");
+  rmdir("kept/empty");
+  rmdir("kept");
+}
+
+static void testRefused(void** state) {
+  (void)state;
+  int files = djt_countFiles(".");
+  djt_listen(2);
+  assert_null(out_open("test", "none/x"));
+  assert_string_equal(djt_heard(2),
+                      "dijoco test: none/x: cannot be written: No such file or directory\n");
+  djFile* f[17] = {NULL};
+  char name[17][8];
+  djt_listen(2);
+  for (int i = 0; i < 17; i++) {
+    snprintf(name[i], sizeof name[i], "f%d", i);
+    f[i] = out_open("test", name[i]);
+    assert_int_equal(f[i] != NULL, i < 16);
+  }
+  assert_string_equal(djt_heard(2), "dijoco test: f16: cannot be written: too many files\n");
+  for (int i = 0; i < 16; i++) out_discard(f[i]);
+  assert_int_equal(djt_countFiles("."), files);
+  put(out_open("test", "f16"), "room again");
+  assert_int_equal(out_commit("test"), 0);
+  assert_string_equal(djt_readText("f16"), "room again");
+  remove("f16");
+}
+
+// A program that ends without a commit leaves nothing.
+static void testExit(void** state) {
+  (void)state;
+  int files = djt_countFiles(".");
+  fflush(NULL);
+  pid_t child = fork();
+  if (child == 0) {
+    out_folder("made/deep");
+    put(out_open("test", "made/deep/x"), "x");
+    put(out_open("test", "z"), "z");
+    exit(djt_countFiles("made/deep") == 1 ? 5 : 6);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+  assert_int_equal(djt_countFiles("."), files);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testCommit),  cmocka_unit_test(testDiscard), cmocka_unit_test(testFolders),
+      cmocka_unit_test(testRefused), cmocka_unit_test(testExit),
+  };
+  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
+}
