@@ -61,7 +61,7 @@ list(REMOVE_DUPLICATES named)
 list(SORT named)
 
 set(symbols "#define DJM_SYMBOLS(X)")
-set(redirect "#include \"table.h\"\n\n")
+set(redirect "#include \"attach.h\"\n\n")
 foreach(name IN LISTS named)
   if(name IN_LIST functions)
     string(APPEND redirect "#define ${name} djm_mujoco.${name}\n")

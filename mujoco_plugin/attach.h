@@ -20,6 +20,16 @@ MJAPI const char* mjs_getInStringVec(const mjStringVec* source, int i) __attribu
 // none of these headers' release; err (may be NULL) says so.
 #ifdef DJM_FIND_MUJOCO
 djStatus djm_attach(djError* err);
+
+// What the sources use of MuJoCo, as pointers, which djm_attach fills. cmake/Redirect.cmake lists
+// it and makes its names, where the sources use them, entries of this table.
+#include <mujoco_symbols.h>
+#define DJM_POINTER(name) __typeof__(name)* name;
+typedef struct djmMuJoCo {
+  DJM_SYMBOLS(DJM_POINTER)
+} djmMuJoCo;
+#undef DJM_POINTER
+extern djmMuJoCo djm_mujoco;
 #else
 static inline djStatus djm_attach(djError* err) {
   (void)err;

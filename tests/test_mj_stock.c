@@ -1,6 +1,7 @@
 // Stock MuJoCo behind a status: equal to mj_step, contact forces, errors, parameters by name.
 
 #include "common/mjcf.h"
+#include "stock_work.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -163,6 +164,47 @@ static void testErrors(void** state) {
   assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_INVALID);
   dj_deleteStock(stock);
   mj_deleteModel(m);
+}
+
+// What a stock keeps for itself: gravity as it was, room for contacts, a need of a reset.
+static void testWork(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(kScene);
+  djStock* stock = makeStock(m);
+  const struct djStockWork* work = stock->work;
+  djError err;
+  assert_true(work->probe && work->probe != stock->d && !work->broken && work->maxcontact == 0);
+  stock->gravity_scale = 0.5;
+  assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_OK);
+  assert_true(work->gravity[2] == m->opt.gravity[2]);
+  checkNear(stock->m->opt.gravity[2], 0.5 * m->opt.gravity[2], 0, "scaled");
+  assert_true(stock->d->ncon > 0 && work->maxcontact >= stock->d->ncon);
+  mjcb_control = failing;
+  assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_INVALID);
+  mjcb_control = NULL;
+  assert_true(work->broken);
+  assert_int_equal(dj_resetStock(stock, 5, &err), DJ_INVALID);   // no such keyframe
+  assert_true(work->broken);
+  assert_int_equal(dj_resetStock(stock, 0, &err), DJ_OK);
+  assert_false(work->broken);
+  const double none[3] = {0, 0, 0};
+  assert_int_equal(dj_setStockParam(stock, "option/gravity", 3, none, &err), DJ_OK);
+  assert_true(work->gravity[2] == 0);
+  dj_deleteStock(stock);
+  mj_deleteModel(m);
+}
+
+static void testMessage(void** state) {
+  (void)state;
+  djError err;
+  char longer[2 * sizeof err.text];
+  memset(longer, 'x', sizeof longer);
+  longer[sizeof longer - 1] = '\0';
+  assert_int_equal(djm_stockError(&err, DJ_UNSUPPORTED, "%s %d", "geom", 3), DJ_UNSUPPORTED);
+  assert_string_equal(err.text, "geom 3");
+  assert_int_equal(djm_stockError(NULL, DJ_INVALID, "%d", 3), DJ_INVALID);
+  djm_stockError(&err, DJ_FILE, "%s", longer);
+  assert_int_equal(strlen(err.text), sizeof err.text - 1);
 }
 
 static void runInner(void* arg) {
@@ -540,10 +582,12 @@ static void testNames(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSteps),  cmocka_unit_test(testContactForces),
+      cmocka_unit_test(testSteps),        cmocka_unit_test(testContactForces),
       cmocka_unit_test(testGravityScale), cmocka_unit_test(testErrors),
-      cmocka_unit_test(testGuard),  cmocka_unit_test(testDesign),
-      cmocka_unit_test(testMeshDesign), cmocka_unit_test(testTrees), cmocka_unit_test(testNames),
+      cmocka_unit_test(testGuard),        cmocka_unit_test(testWork),
+      cmocka_unit_test(testMessage),      cmocka_unit_test(testDesign),
+      cmocka_unit_test(testMeshDesign),   cmocka_unit_test(testTrees),
+      cmocka_unit_test(testNames),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,10 +61,13 @@
   X(tendon_solimp_lim, mjNIMP * m->ntendon)     \
   X(tendon_actfrclimited, m->ntendon)    \
   X(tendon_actfrcrange, 2 * m->ntendon)  \
+  X(actuator_group, m->nactuator)        \
+  X(actuator_delay, m->nactuator)        \
   X(actuator_cranklength, m->nactuator)  \
   X(actuator_dynprm, mjNDYN * m->nactuator)          \
   X(actuator_gainprm, mjNGAIN * m->nactuator)        \
   X(actuator_biasprm, mjNBIAS * m->nactuator)        \
+  X(actuator_actearly, m->nactuator)                 \
   X(actuator_forcelimited, m->nactuator)             \
   X(actuator_forcerange, 2 * m->nactuator)           \
   X(actuator_actlimited, m->nactuator)               \

@@ -6,7 +6,7 @@
 // eyes: its variables (mju_user_error...) may have been moved into the program.
 
 #define _GNU_SOURCE  // dl_iterate_phdr, RTLD_DEFAULT
-#include "table.h"
+#include "attach.h"
 
 #include <dijoco/mujoco.h>
 

@@ -2,8 +2,8 @@
 
 #include "base/status.h"
 #include "gradient/problem.h"
-#include "io/task_maps.h"
 #include "io/task_parse.h"
+#include "io/task_resolve.h"
 #include "math/vec.h"
 #include "model/param.h"
 

@@ -1,9 +1,10 @@
-#include "io/task_maps.h"
+// Free vectors and maps of a task.
 
 #include "base/status.h"
 #include "gradient/map.h"
 #include "io/pattern.h"
 #include "io/task_parse.h"
+#include "io/task_resolve.h"
 #include "model/make.h"
 
 #include <math.h>

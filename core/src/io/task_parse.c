@@ -1,9 +1,7 @@
 // Tasks, first stage: what the file says.
 
 #include "base/status.h"
-#include "io/json.h"
 #include "io/settings.h"
-#include "io/task_memory.h"
 #include "io/task_parse.h"
 #include "io/text.h"
 #include "model/setting.h"
@@ -13,6 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// What a task owns.
+typedef struct djTaskMemory {
+  djPool pool;
+  cJSON* root;      // texts of the task point into it
+} djTaskMemory;
+
+#define DJ_MAX_HORIZON 10000000
 
 // Names of the settings of a group ("": the top level) that a task may give.
 static void listSettings(const char** names, const char* group) {

@@ -1,10 +1,9 @@
 // Tasks, second stage: names are looked up in a model.
 
+#include "io/task_resolve.h"
+
 #include "base/status.h"
 #include "gradient/problem.h"
-#include "io/task_maps.h"
-#include "io/task_memory.h"
-#include "io/task_variables.h"
 #include "model/check.h"
 #include "model/joint_type.h"
 #include "model/make.h"
@@ -13,6 +12,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#define DJ_MAX_CTRL 20000000   // horizon x nu
 
 static double* takeNumbers(djPool* pool, size_t n) { return dj_poolTake(pool, n, sizeof(double)); }
 

@@ -1,8 +1,9 @@
-#include "io/task_variables.h"
+// Variables of a task.
 
 #include "base/status.h"
 #include "gradient/problem.h"
 #include "io/pattern.h"
+#include "io/task_resolve.h"
 #include "model/joint_type.h"
 
 #include <math.h>

@@ -118,7 +118,6 @@ void dj_bodyTwists(double* x, const djModel* m, const djKin* kin, const double* 
   for (int b = 1; b < m->nbody; b++) {
     double* to = x + 6 * b;
     memcpy(to, x + 6 * m->body_parent[b], 6 * sizeof(double));
-    if (m->body_mocap[b] >= 0) memset(to, 0, 6 * sizeof(double));
     for (int i = m->body_dofadr[b]; i >= 0 && i < m->body_dofadr[b] + m->body_dofnum[b]; i++) {
       for (int k = 0; k < 6; k++) to[k] += z[i] * kin->S[6 * i + k];
     }

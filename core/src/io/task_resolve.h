@@ -1,7 +1,7 @@
-// Free vectors, design maps and connections of a task.
+// Parts of the second stage of reading a task, in this order.
 
-#ifndef DJ_IO_TASK_MAPS_H_
-#define DJ_IO_TASK_MAPS_H_
+#ifndef DJ_IO_TASK_RESOLVE_H_
+#define DJ_IO_TASK_RESOLVE_H_
 
 #include "base/pool.h"
 
@@ -11,8 +11,12 @@
 djStatus dj_resolveMaps(djProblem* problem, const djTask* task, const djModel* model, djPool* pool,
                         djError* err);
 
-// Fill problem->connect; problem->param is complete.
+// Fill problem->variable and the rest of problem->param.
+djStatus dj_resolveVariables(djProblem* problem, const djTask* task, const djModel* model,
+                             djPool* pool, djError* err);
+
+// Fill problem->connect.
 djStatus dj_resolveConnect(djProblem* problem, const djTask* task, const djModel* model,
                            djPool* pool, djError* err);
 
-#endif  // DJ_IO_TASK_MAPS_H_
+#endif  // DJ_IO_TASK_RESOLVE_H_

@@ -1,0 +1,266 @@
+// The tables of keys of model files, settings of single geoms and pairs, and a model as text.
+
+#include "io/model_keys.h"
+
+#include "common/make_model.h"
+#include "common/message.h"
+#include "io/model_contact.h"
+#include "io/model_save.h"
+#include "model/kernel_setting.h"
+
+#include <dijoco/io.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- keys -------------------------------------------------------------------------------------
+
+static size_t bytesOf(const djKeySpec* key) {
+  switch (key->kind) {
+    case DJ_KEY_REAL: return (size_t)key->count * sizeof(double);
+    case DJ_KEY_COORD: return 7 * sizeof(double);
+    case DJ_KEY_BOOL: return sizeof(bool);
+    case DJ_KEY_TEXT: return sizeof(char*);
+    default: return sizeof(int);
+  }
+}
+
+typedef struct Table {
+  const djKeySpec* key;
+  size_t size;             // of the def struct
+  size_t others[2];        // fields with keys of another kind: where they start and end
+  bool pair, geom;
+} Table;
+
+static const Table TABLE[] = {
+    {dj_bodyKeys, sizeof(djBodyDef), {0, 0}, false, false},
+    {dj_jointKeys, sizeof(djJointDef), {0, 0}, false, false},
+    {dj_geomKeys, sizeof(djGeomDef), {0, 0}, false, true},
+    {dj_siteKeys, sizeof(djSiteDef), {0, 0}, false, false},
+    {dj_tendonKeys, sizeof(djTendonDef), {offsetof(djTendonDef, nwrap),
+                                          offsetof(djTendonDef, wrap) + sizeof(void*)},
+     false, false},
+    {dj_actuatorKeys, sizeof(djActuatorDef), {0, 0}, false, false},
+    {dj_pairKeys, sizeof(djPairDef), {0, 0}, true, false},
+    {dj_excludeKeys, sizeof(djExcludeDef), {0, 0}, false, false}};
+enum { NTABLE = sizeof TABLE / sizeof *TABLE };
+
+// Names come once; every byte of the struct belongs to one key, or pads what comes after it.
+static void testCover(void** state) {
+  (void)state;
+  for (int i = 0; i < NTABLE; i++) {
+    const Table* t = &TABLE[i];
+    char owner[1000] = {0};
+    int n = 0;
+    assert_true(t->size <= sizeof owner);
+    for (size_t k = t->others[0]; k < t->others[1]; k++) owner[k] = 1;
+    for (const djKeySpec* key = t->key; key->key; key++, n++) {
+      for (int k = 0; k < n; k++) assert_string_not_equal(key->key, t->key[k].key);
+      assert_true((key->kind == DJ_KEY_NAMED) == (key->names != NULL));
+      for (size_t b = key->offset; b < key->offset + bytesOf(key); b++) {
+        assert_true(b < t->size);
+        if (owner[b]) fail_msg("%s lies where another key is", key->key);
+        owner[b] = 1;
+      }
+    }
+    for (size_t b = 0, gap = 0; b < t->size; b++) {
+      gap = owner[b] ? 0 : gap + 1;
+      if (gap > 7) fail_msg("table %d: byte %zu has no key", i, b);
+    }
+    assert_true(n + DJ_MAX_OF_KERNEL * dj_kernelCount() < DJ_MAX_KEYS);
+  }
+}
+
+// Keys whose names are not those of the fields.
+static void testNamed(void** state) {
+  (void)state;
+  static const struct {
+    const djKeySpec* table;
+    const char* key;
+    size_t offset;
+    djKeyKind kind;
+    bool always;
+  } list[] = {{dj_jointKeys, "type", offsetof(djJointDef, type), DJ_KEY_NAMED, true},
+              {dj_jointKeys, "body", offsetof(djJointDef, body), DJ_KEY_BODY, true},
+              {dj_geomKeys, "type", offsetof(djGeomDef, type), DJ_KEY_NAMED, true},
+              {dj_geomKeys, "body", offsetof(djGeomDef, body), DJ_KEY_BODY, true},
+              {dj_siteKeys, "body", offsetof(djSiteDef, body), DJ_KEY_BODY, true},
+              {dj_actuatorKeys, "gain", offsetof(djActuatorDef, gain), DJ_KEY_NAMED, false},
+              {dj_actuatorKeys, "bias", offsetof(djActuatorDef, bias), DJ_KEY_NAMED, false},
+              {dj_actuatorKeys, "dyn", offsetof(djActuatorDef, dyn), DJ_KEY_NAMED, false},
+              {dj_pairKeys, "geom1", offsetof(djPairDef, geom1), DJ_KEY_GEOM, true},
+              {dj_pairKeys, "geom2", offsetof(djPairDef, geom2), DJ_KEY_GEOM, true},
+              {dj_excludeKeys, "body1", offsetof(djExcludeDef, body1), DJ_KEY_BODY, true},
+              {dj_excludeKeys, "body2", offsetof(djExcludeDef, body2), DJ_KEY_BODY, true}};
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    const djKeySpec* key = list[i].table;
+    while (key->key && strcmp(key->key, list[i].key) != 0) key++;
+    assert_non_null(key->key);
+    assert_int_equal(key->offset, list[i].offset);
+    assert_int_equal(key->kind, list[i].kind);
+    assert_true(key->always == list[i].always);
+  }
+}
+
+static djModel* load(const char* text) {
+  djModel* m = NULL;
+  djError err = {""};
+  if (dj_loadModelText(&m, text, &err) != DJ_OK) fail_msg("%s", err.text);
+  return m;
+}
+
+// Elements without a key are the defaults.
+static void testDefaults(void** state) {
+  (void)state;
+  djModel* m = load("{\"dijoco_model\": 1, \"bodies\": [{}, {\"mass\": 1}],"
+                    " \"geoms\": [{\"size\": [1, 0, 0]}, {\"body\": 1, \"size\": [1, 0, 0]}],"
+                    " \"sites\": [{}], \"pairs\": [{\"geom1\": 0, \"geom2\": 1}]}");
+  djSiteDef site = dj_siteDefault();
+  djPairDef pair = dj_pairDefault();
+  assert_true(site.body == 0 && site.quat[0] == 1 && site.pos[2] == 0);
+  assert_memory_equal(m->site_quat, site.quat, sizeof site.quat);
+  assert_true(m->pair_condim[0] == pair.condim && pair.condim == 3);
+  assert_true(m->pair_friction[0] == pair.friction && pair.friction == 1);
+  assert_true(m->pair_margin[0] == 0 && m->pair_gap[0] == 0 && !pair.name && !pair.contact);
+  dj_deleteModel(m);
+}
+
+// ---- own settings -----------------------------------------------------------------------------
+
+// Names once each, after those that are there, never more than there is room; none of a pair is
+// of a geom.
+static void testLists(void** state) {
+  (void)state;
+  for (int pair = 0; pair < 2; pair++) {
+    const char* names[DJ_MAX_KEYS] = {"first"};
+    int n = dj_listOwnSettings(names, 1, DJ_MAX_KEYS, pair);
+    assert_string_equal(names[0], "first");
+    for (int i = 1; i < n; i++) {
+      int kernel;
+      const djSetting* row = dj_settingOfSlot(&kernel, dj_settingNamed(names[i], 0));
+      assert_non_null(row);
+      assert_false(pair && row->per_geom);
+      for (int k = 0; k < i; k++) assert_string_not_equal(names[i], names[k]);
+    }
+    int count = 1;
+    for (int slot = 0; slot < dj_settingSlots(); slot++) {
+      int kernel;
+      const djSetting* row = dj_settingOfSlot(&kernel, slot);
+      bool earlier = dj_settingNamed(row->name, 0) < slot;
+      count += !earlier && !(pair && row->per_geom);
+    }
+    assert_int_equal(n, count);
+    names[3] = "last";
+    assert_int_equal(dj_listOwnSettings(names, 1, 3, pair), 3);
+    assert_string_equal(names[3], "last");
+    assert_int_equal(dj_listModels(names, 2, 2), 2);
+    assert_int_equal(dj_listModels(names, 0, DJ_MAX_MODELS), dj_kernelCount() - 1);
+  }
+}
+
+static djStatus readOwn(djModelDef* def, const char* text, djPool* pool, djError* err) {
+  cJSON* root;
+  if (dj_parseJson(&root, text, strlen(text), err) != DJ_OK) fail_msg("%s", err->text);
+  djStatus status = dj_readOwnSettings(def, root, pool, err);
+  cJSON_Delete(root);
+  return status;
+}
+
+// What is read has its element; what is written of it reads back.
+static void testOwnSettings(void** state) {
+  (void)state;
+  static const char text[] =
+      "{\"geoms\": [{}, {\"skin\": 0.01, \"friction_arms\": \"paper\"}, {\"support\": 0.25}],"
+      " \"pairs\": [{\"stiffness\": 7, \"condim\": 1}]}";
+  djGeomDef geom[3] = {{.name = "g"}};
+  djPairDef pair[1] = {{.name = "p"}};
+  djModelDef def = {.geom = geom, .ngeom = 3, .pair = pair, .npair = 1};
+  djPool pool = {0};
+  djError err = {""};
+  assert_int_equal(readOwn(&def, text, &pool, &err), DJ_OK);
+  static const struct {
+    const char* name;
+    int geom, pair;
+    double value;
+  } wanted[4] = {{"skin", 1, -1, 0.01}, {"friction_arms", 1, -1, DJ_ARMS_PAPER},
+                 {"support", 2, -1, 0.25}, {"stiffness", -1, 0, 7}};
+  assert_int_equal(def.nsetting, 4);
+  for (int i = 0; i < 4; i++) {
+    const djSettingDef* s = &def.setting[i];
+    assert_string_equal(s->name, wanted[i].name);
+    assert_true(!s->model && s->geom == wanted[i].geom && s->pair == wanted[i].pair);
+    assert_true(s->value == wanted[i].value);
+  }
+  djText own = {0}, none = {0};
+  const char* between = "";
+  dj_addOwnSettings(&own, &def, 1, -1);
+  assert_string_equal(own.data, ", \"skin\": 0.01, \"friction_arms\": \"paper\"");
+  dj_addOwnSettings(&own, &def, -1, 0);
+  assert_non_null(strstr(own.data, "\"paper\", \"stiffness\": 7"));
+  dj_addOwnSettings(&none, &def, 0, -1);
+  dj_addModelSettings(&none, &def, &between);
+  assert_true(none.length == 0 && between[0] == 0);
+  dj_freeText(&own);
+  assert_int_equal(readOwn(&def, "{}", &pool, &err), DJ_OK);
+  assert_int_equal(def.nsetting, 0);
+  assert_int_equal(readOwn(&def, "{\"geoms\": [{\"skin\": \"thin\"}]}", &pool, &err), DJ_INVALID);
+  assert_true(strncmp(err.text, "geom 'g': skin: ", 16) == 0);
+  assert_int_equal(readOwn(&def, "{\"pairs\": [{\"support\": []}]}", &pool, &err), DJ_INVALID);
+  assert_true(strncmp(err.text, "pair 'p': support: ", 19) == 0);
+  dj_poolFree(&pool);
+}
+
+// ---- texts ------------------------------------------------------------------------------------
+
+static char* textOf(const djModel* m, bool all) {
+  djText text = {0};
+  djError err = {""};
+  if (dj_modelText(&text, m, all, &err) != DJ_OK) fail_msg("%s", err.text);
+  assert_int_equal(strlen(text.data), text.length);
+  return text.data;
+}
+
+static int countOf(const char* text, const char* part) {
+  int n = 0;
+  while ((text = strstr(text, part))) n++, text++;
+  return n;
+}
+
+// Both texts make the model again; the full one has every key of every element and the settings in
+// force, so that it stays what it is when saved in full again.
+static void testTexts(void** state) {
+  (void)state;
+  djModel* m = djt_sampleModel(NULL);
+  char *brief = textOf(m, false), *full = textOf(m, true);
+  djModel *again = load(brief), *whole = load(full);
+  assert_null(djt_difference(m, again));
+  assert_string_equal(djt_difference(m, whole), "kernel_given");   // what was automatic is given
+  assert_memory_equal(m->kernel_setting, whole->kernel_setting,
+                      sizeof(double) * (size_t)m->nkernelsetting);
+  char* second = textOf(whole, true);
+  assert_string_equal(full, second);
+  assert_true(strlen(full) > strlen(brief));
+  assert_int_equal(countOf(full, "\"gravcomp\": "), m->nbody);
+  assert_int_equal(countOf(brief, "\"gravcomp\": "), 1);
+  assert_int_equal(countOf(full, "\"cranklength\": "), m->nu);
+  assert_int_equal(countOf(full, "\"springlength\": "), m->ntendon);
+  assert_int_equal(countOf(full, "\"stiffness\": "), 1 + m->njnt + m->ntendon);
+  assert_int_equal(countOf(brief, "\"body\": "), m->njnt + m->ngeom + m->nsite);
+  free(brief);
+  free(full);
+  free(second);
+  dj_deleteModel(again);
+  dj_deleteModel(whole);
+  dj_deleteModel(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testCover),       cmocka_unit_test(testNamed),
+      cmocka_unit_test(testDefaults),    cmocka_unit_test(testLists),
+      cmocka_unit_test(testOwnSettings), cmocka_unit_test(testTexts),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

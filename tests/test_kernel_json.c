@@ -1,0 +1,101 @@
+// Settings of contact models other than the first, in the JSON of a model (io/model_contact.h).
+
+#include "io/model_contact.h"
+
+#include "model/kernel_setting.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static djStatus readOwn(djModelDef* def, const char* text, djPool* pool, djError* err) {
+  cJSON* root;
+  if (dj_parseJson(&root, text, strlen(text), err) != DJ_OK) fail_msg("%s", err->text);
+  djStatus status = dj_readOwnSettings(def, root, pool, err);
+  cJSON_Delete(root);
+  return status;
+}
+
+// By models in the table's order, then geoms, then pairs; written the same way.
+static void testModels(void** state) {
+  (void)state;
+  static const char text[] =
+      "{\"option\": {\"charge\": {\"charge\": 3}, \"timestep\": 1,"
+      " \"spring\": {\"viscosity\": 0.5, \"stiffness\": 20}},"
+      " \"pairs\": [{\"charge\": 4}], \"geoms\": [{\"damping\": 6, \"name\": \"g\"}]}";
+  static const struct {
+    const char *name, *model;
+    int geom, pair;
+    double value;
+  } wanted[] = {{"viscosity", "spring", -1, -1, 0.5}, {"stiffness", "spring", -1, -1, 20},
+                {"charge", "charge", -1, -1, 3},      {"damping", NULL, 0, -1, 6},
+                {"charge", NULL, -1, 0, 4}};
+  djGeomDef geom[1] = {{.name = "g"}};
+  djPairDef pair[1] = {{.name = NULL}};
+  djModelDef def = {.geom = geom, .ngeom = 1, .pair = pair, .npair = 1};
+  djPool pool = {0};
+  djError err = {""};
+  assert_int_equal(readOwn(&def, text, &pool, &err), DJ_OK);
+  assert_int_equal(def.nsetting, 5);
+  for (int i = 0; i < 5; i++) {
+    const djSettingDef* s = &def.setting[i];
+    assert_string_equal(s->name, wanted[i].name);
+    if (wanted[i].model) assert_string_equal(s->model, wanted[i].model);
+    else assert_null(s->model);
+    assert_true(s->geom == wanted[i].geom && s->pair == wanted[i].pair);
+    assert_true(s->value == wanted[i].value);
+  }
+  djText written = {0};
+  const char* between = "";
+  dj_addModelSettings(&written, &def, &between);
+  assert_string_equal(written.data, "\"spring\": {\"viscosity\": 0.5, \"stiffness\": 20}, "
+                                    "\"charge\": {\"charge\": 3}");
+  assert_string_equal(between, ", ");   // for what follows
+  dj_addOwnSettings(&written, &def, 0, -1);
+  assert_non_null(strstr(written.data, "3}, \"damping\": 6"));
+  dj_freeText(&written);
+  dj_poolFree(&pool);
+}
+
+static void testRefused(void** state) {
+  (void)state;
+  static const char* const list[][2] = {
+      {"{\"option\": {\"spring\": 3}}", "spring: must be an object"},
+      {"{\"option\": {\"spring\": {\"charge\": 3}}}", "spring: charge: unknown setting"},
+      {"{\"option\": {\"charge\": {\"support\": 0.1}}}", "charge: support: unknown setting"},
+      {"{\"option\": {\"charge\": {\"charge\": \"much\"}}}", "charge: charge: "}};
+  djModelDef def = {0};
+  djPool pool = {0};
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    djError err = {""};
+    assert_int_equal(readOwn(&def, list[i][0], &pool, &err), DJ_INVALID);
+    if (strncmp(err.text, list[i][1], strlen(list[i][1])) != 0) fail_msg("%s", err.text);
+  }
+  dj_poolFree(&pool);
+}
+
+// Models that have an object in `option`, and settings that several models have once.
+static void testNames(void** state) {
+  (void)state;
+  const char* names[60];
+  assert_int_equal(dj_listModels(names, 0, DJ_MAX_MODELS), 2);
+  assert_string_equal(names[0], "spring");
+  assert_string_equal(names[1], "charge");
+  assert_int_equal(dj_listModels(names, 0, 1), 1);
+  int n = dj_listOwnSettings(names, 0, 60, false), stiffness = 0, damping = 0;
+  for (int i = 0; i < n; i++) {
+    stiffness += strcmp(names[i], "stiffness") == 0;
+    damping += strcmp(names[i], "damping") == 0;
+  }
+  assert_true(stiffness == 1 && damping == 1 && n == dj_settingSlots() - 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testModels), cmocka_unit_test(testRefused), cmocka_unit_test(testNames)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

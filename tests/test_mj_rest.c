@@ -1,0 +1,134 @@
+// Forces that MuJoCo has and our step has not (engine/rest.h): what MuJoCo loses when they are
+// taken out of the model, and what callbacks add.
+
+#include "engine/rest.h"
+
+#include "common/mj_zoo.h"
+#include "common/random_mjcf.h"
+#include "common/worst.h"
+
+static double callback;   // force on every dof
+
+static void addPassive(const mjModel* m, mjData* d) {
+  for (int i = 0; i < m->nv; i++) d->qfrc_passive[i] += callback * (i + 1);
+}
+
+static bool isLeftOut(const mjModel* m, int i) {
+  return djm_actuatorLive(m, i) && !djm_actuatorSupported(m, i);
+}
+
+// Without springs and dampers of tendons around geoms, and without actuators that are left out.
+static mjModel* without(const mjModel* m, int* tendons, int* actuators) {
+  mjModel* n = mj_copyModel(NULL, m);
+  assert_non_null(n);
+  for (int t = 0; t < n->ntendon; t++) {
+    if (!djm_tendonWraps(n, t)) continue;
+    *tendons += m->tendon_stiffness[t] != 0 || m->tendon_damping[t] != 0;
+    n->tendon_stiffness[t] = n->tendon_damping[t] = 0;
+    mju_zero(n->tendon_stiffnesspoly + mjNPOLY * t, mjNPOLY);
+    mju_zero(n->tendon_dampingpoly + mjNPOLY * t, mjNPOLY);
+    for (int i = 0; i < n->nactuator; i++) {
+      if (n->actuator_trntype[i] != mjTRN_TENDON || n->actuator_trnid[2 * i] != t) continue;
+      n->actuator_damping[i] = 0;
+      mju_zero(n->actuator_dampingpoly + mjNPOLY * i, mjNPOLY);
+    }
+  }
+  for (int i = 0; i < n->nactuator; i++) {
+    if (!isLeftOut(m, i)) continue;
+    (*actuators)++;
+    n->actuator_gaintype[i] = mjGAIN_FIXED;
+    n->actuator_biastype[i] = mjBIAS_NONE;
+    mju_zero(n->actuator_gainprm + mjNGAIN * i, mjNGAIN);
+  }
+  return n;
+}
+
+static void forces(mjtNum* sum, const mjModel* m, mjData* d) {
+  mj_fwdPosition(m, d);
+  mj_fwdVelocity(m, d);
+  mj_fwdActuation(m, d);
+  mju_add(sum, d->qfrc_passive, d->qfrc_actuator, (int)m->nv);
+}
+
+// Error of the rest at d's state, relative to all forces.
+static double restError(const mjModel* m, mjData* d, int* tendons, int* actuators) {
+  int nv = (int)m->nv;
+  mjModel* n = without(m, tendons, actuators);
+  mjData* e = mj_copyData(NULL, m, d);
+  mjtNum* v = calloc(3 * (size_t)nv + 1, sizeof *v);
+  assert_true(e && v);
+  mjtNum *all = v, *less = v + nv, *rest = v + 2 * nv;
+  callback = 0;
+  forces(all, m, d);
+  forces(less, n, e);
+  callback = 0.25;
+  mj_fwdPosition(m, d);
+  mj_fwdVelocity(m, d);
+  djm_restForce(rest, m, d);
+  double worst = 0, size = 1;
+  for (int i = 0; i < nv; i++) {
+    size = djt_worst(size, fabs(all[i]) + fabs(less[i]));
+    worst = djt_worst(worst, fabs(rest[i] - (all[i] - less[i]) - 0.25 * (i + 1)));
+  }
+  free(v);
+  mj_deleteData(e);
+  mj_deleteModel(n);
+  return worst / size;
+}
+
+static void testRandom(void** state) {
+  (void)state;
+  djRng rng = {61};
+  int tendons = 0, actuators = 0;
+  double worst = 0;
+  mjcb_passive = addPassive;
+  for (int trial = 0; trial < 100; trial++) {
+    char* text = djt_randomMjcf(&rng, 1 + trial % 6, DJT_MJCF_ACTUATORS | DJT_MJCF_SMOOTH |
+                                                         DJT_MJCF_REST | DJT_MJCF_TENDONS);
+    assert_non_null(text);
+    if (strstr(text, "spring=\"disable\"") && strstr(text, "damper=\"disable\"")) {
+      free(text);
+      continue;   // MuJoCo asks for no passive forces
+    }
+    mjModel* m = djt_compile(text);
+    for (int j = 0; j < m->njnt; j++) m->jnt_actfrclimited[j] = 0;   // bounds of sums
+    for (int t = 0; t < m->ntendon; t++) m->tendon_actfrclimited[t] = 0;
+    mjData* d = mj_makeData(m);
+    djt_shake(d, &rng, m, 0.5, 1);
+    worst = djt_worst(worst, restError(m, d, &tendons, &actuators));
+    mj_deleteData(d);
+    mj_deleteModel(m);
+    free(text);
+  }
+  mjcb_passive = NULL;
+  print_message("%d tendons, %d actuators: %.1e\n", tendons, actuators, worst);
+  assert_true(tendons > 20 && actuators > 20 && worst < 1e-12);
+}
+
+// Where our step has all forces nothing is left.
+static void testNone(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(
+      "<mujoco><option density='10' viscosity='.1'/><worldbody><body gravcomp='.5'>"
+      "<joint name='a' damping='1 .1 .1' stiffness='3 1 1'/><geom size='.1' pos='.2 0 0'/>"
+      "<body pos='.4 0 0' gravcomp='.3'><joint name='b' actuatorgravcomp='true'/><geom size='.1'/>"
+      "</body></body></worldbody><tendon><fixed stiffness='2' damping='1'><joint joint='a' "
+      "coef='1'/></fixed></tendon><actuator><motor joint='a'/></actuator></mujoco>");
+  mjData* d = mj_makeData(m);
+  mjtNum rest[2] = {7, 7};
+  d->qpos[0] = 0.4;
+  d->qvel[0] = d->qvel[1] = -2;
+  d->ctrl[0] = 1;
+  mj_forward(m, d);
+  assert_true(fabs(d->qfrc_passive[0]) > 1);
+  djm_restForce(rest, m, d);
+  djt_near(rest[0], 0, 1e-14);
+  djt_near(rest[1], 0, 1e-14);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testRandom), cmocka_unit_test(testNone)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,293 @@
+// The rows of the table of parameters: each is the array that its name says, its rule takes and
+// refuses what the row promises, and writing it changes its own numbers alone.
+
+#include "model/param_row.h"
+
+#include "common/make_model.h"
+#include "common/near.h"
+#include "model/geom_row.h"
+
+#include <dijoco/array.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The array of a row, by its name.
+static djArray arrayOf(const djModel* m, const djFieldRow* row) {
+  static const char* const own[][2] = {{"springref", "qpos_spring"},
+                                       {"springlength", "tendon_lengthspring"},
+                                       {"gravity", "opt.gravity"}};
+  char name[60];
+  snprintf(name, sizeof name, "%s_%s", row->object == DJ_OBJ_JOINT ? "jnt" : row->kind, row->name);
+  for (int i = 0; i < 3; i++) {
+    if (strcmp(row->name, own[i][0]) == 0) snprintf(name, sizeof name, "%s", own[i][1]);
+  }
+  djArray array;
+  if (dj_modelArray(&array, m, name) != DJ_OK) fail_msg("there is no array '%s'", name);
+  assert_int_equal(array.type, DJ_ARRAY_DOUBLE);
+  return array;
+}
+
+// All of one field, but the world's frame.
+static int listParams(djParam* list, const djModel* m, djField f) {
+  int n = 0;
+  for (int id = 0; id < 20; id++) n += dj_makeParam(&list[n], m, f, id);
+  assert_true(n > 0 && n < 20);
+  return n;
+}
+
+// Elements lie one after the other and fill the array; so do gradients.
+static void testPlaces(void** state) {
+  (void)state;
+  djModel* m = djt_sampleModel(NULL);
+  double* grad = calloc(dj_paramGradSize(m) + 1, sizeof(double));
+  double* end = grad;
+  assert_non_null(grad);
+  for (int f = 0; f < DJ_FIELD_SETTING; f++) {
+    const djFieldRow* row = &dj_paramRows[f];
+    djArray array = arrayOf(m, row);
+    djParam list[20];
+    int n = listParams(list, m, (djField)f);
+    bool world = list[0].id == 1;
+    double* next = (double*)array.data + (world ? row->nvalue : 0);
+    if (world) end += row->ntangent;
+    for (int i = 0; i < n; i++) {
+      assert_int_equal(list[i].id, i + world);
+      assert_ptr_equal(dj_paramData(m, &list[i]), next);
+      assert_ptr_equal(dj_paramEntry(grad, m, (djField)f, list[i].id), end);
+      if (row->nvalue > 0) assert_int_equal(list[i].nvalue, row->nvalue);
+      next += list[i].nvalue;
+      end += list[i].ntangent;
+    }
+    assert_ptr_equal(next, (double*)array.data + array.rows * array.columns);
+  }
+  free(grad);
+  dj_deleteModel(m);
+}
+
+// Names are found, and belong to no other row; units and help are there.
+static void testNames(void** state) {
+  (void)state;
+  djModel* m = djt_sampleModel(NULL);
+  for (int f = 0; f < DJ_FIELD_SETTING; f++) {
+    const djFieldRow* row = &dj_paramRows[f];
+    bool whole = row->object == DJ_NOBJ;
+    char name[80];
+    djParam p;
+    snprintf(name, sizeof name, whole ? "%s/%s" : "%s/N/%s", row->kind, row->name);
+    assert_string_equal(row->entry.name, name);
+    assert_true(row->entry.unit && row->entry.help && row->entry.help[0]);
+    if (!whole) assert_string_equal(dj_objectName(row->object), row->kind);
+    snprintf(name, sizeof name, whole ? "%s/%s" : "%s/#1/%s", row->kind, row->name);
+    assert_int_equal(dj_paramId(&p, m, name, NULL), DJ_OK);
+    assert_int_equal(p.field, f);
+    assert_int_equal(p.id, !whole);
+  }
+  dj_deleteModel(m);
+}
+
+// How many of the values are used: types of geoms have fewer sizes.
+static int usedValues(const djModel* m, const djParam* p) {
+  bool size = dj_paramRows[p->field].rule == RULE_SIZE;
+  return size ? dj_geomRow(m->geom_type[p->id])->nsize : p->nvalue;
+}
+
+// A value that the rule takes, other than what the model has; sizes that are not used stay.
+static void goodValue(double* value, const djModel* m, const djParam* p) {
+  djRule rule = dj_paramRows[p->field].rule;
+  assert_int_equal(dj_getParam(value, m, p), DJ_OK);
+  for (int k = 0; k < usedValues(m, p); k++) {
+    value[k] = 0.5 + 1.25 * fabs(value[k]) + 1e-3 * k;
+    if (rule == RULE_RANGE || rule == RULE_LENGTHS) value[k] = 1 + k;
+    if (rule == RULE_INERTIA) value[k] = 2 + 0.1 * k;
+  }
+}
+
+static double normOf(const double* v, int n) {
+  double sum = 0;
+  for (int k = 0; k < n; k++) sum += v[k] * v[k];
+  return sqrt(sum);
+}
+
+static void testWriting(void** state) {
+  (void)state;
+  djModel *m = djt_sampleModel(NULL), *copy = NULL;
+  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+  for (int f = 0; f < DJ_FIELD_SETTING; f++) {
+    djParam list[20];
+    int n = listParams(list, m, (djField)f);
+    for (int i = 0; i < n; i++) {
+      const djParam* p = &list[i];
+      double value[24], *data = dj_paramData(copy, p);
+      djError err = {""};
+      goodValue(value, m, p);
+      if (dj_writeParam(copy, p, value, &err) != DJ_OK) fail_msg("%s", err.text);
+      djRule rule = dj_paramRows[f].rule;
+      bool unit = rule == RULE_QUAT || dj_paramIsAxis(m, p);
+      for (int k = 0; k < p->nvalue && unit; k++) {
+        djt_near(data[k], value[k] / normOf(value, p->nvalue), 1e-15);
+      }
+      bool turned = dj_paramIsRotation(m, p, p->ntangent - 1);
+      assert_true(turned == (p->nvalue == p->ntangent + 1));
+      if (!turned && !unit) assert_memory_equal(data, value, sizeof(double) * (size_t)p->nvalue);
+      assert_true((djt_difference(m, copy) != NULL) == (usedValues(m, p) > 0));
+      memcpy(data, dj_paramData(m, p), sizeof(double) * (size_t)p->nvalue);
+      const char* other = djt_difference(m, copy);
+      if (other && (f != DJ_FIELD_BODY_MASS || strcmp(other, "masses") != 0)) {
+        fail_msg("%s changes %s", dj_paramRows[f].entry.name, other);
+      }
+      assert_int_equal(dj_writeParam(copy, p, data, NULL), DJ_OK);   // and sums follow
+      assert_null(djt_difference(m, copy));
+    }
+  }
+  dj_deleteModel(copy);
+  dj_deleteModel(m);
+}
+
+// ---- rules ------------------------------------------------------------------------------------
+
+// Whether a good value is still taken when all or the last of its numbers are x. It never stays.
+static bool taken(djModel* copy, const djModel* m, const djParam* p, bool all, double x) {
+  double value[24];
+  djError err = {""};
+  goodValue(value, m, p);
+  for (int k = all ? 0 : p->nvalue - 1; k < p->nvalue; k++) value[k] = x;
+  djStatus status = dj_writeParam(copy, p, value, &err);
+  assert_true(status == DJ_OK || (status == DJ_INVALID && err.text[0]));
+  if (status != DJ_OK) assert_null(djt_difference(m, copy));
+  assert_int_equal(dj_getParam(value, m, p), DJ_OK);
+  assert_int_equal(dj_writeParam(copy, p, value, NULL), DJ_OK);
+  return status == DJ_OK;
+}
+
+static void expectRule(djModel* copy, const djModel* m, const djParam* p) {
+  const djFieldRow* row = &dj_paramRows[p->field];
+  djRule rule = row->rule;
+  bool unit = rule == RULE_QUAT || rule == RULE_AXIS;
+  bool quat = dj_paramIsRotation(m, p, p->ntangent - 1);
+  bool one_sided = rule == RULE_NONNEGATIVE || rule == RULE_MASS || rule == RULE_INERTIA;
+  bool ordered = rule == RULE_RANGE || rule == RULE_LENGTHS;
+  bool moves = row->object != DJ_OBJ_BODY || m->body_lastdof[p->id] >= 0;
+  assert_false(taken(copy, m, p, false, NAN));
+  assert_false(taken(copy, m, p, true, NAN));
+  if (!ordered) assert_false(taken(copy, m, p, true, INFINITY));
+  assert_true(taken(copy, m, p, true, 1e19) || rule == RULE_RANGE);
+  if (!ordered && !quat && !unit) {
+    assert_true(taken(copy, m, p, true, 1e59) == row->force);
+    assert_false(taken(copy, m, p, true, 1e61));
+  }
+  if (rule == RULE_SIZE) {
+    bool used = usedValues(m, p) > 0;
+    assert_true(taken(copy, m, p, true, 0) == !used);
+    assert_true(taken(copy, m, p, true, -1) == !used);
+  } else if (ordered) {
+    bool tendon = row->object == DJ_OBJ_TENDON;
+    bool idle = rule == RULE_RANGE && !(tendon ? m->tendon_limited : m->jnt_limited)[p->id];
+    assert_true(taken(copy, m, p, false, 0.9) == idle);   // before the first, 1
+  } else {
+    assert_true(taken(copy, m, p, true, -1) == !one_sided);
+    assert_true(taken(copy, m, p, true, 0) == !(unit || quat || (rule == RULE_MASS && moves)));
+  }
+  if (rule == RULE_INERTIA) {
+    assert_true(taken(copy, m, p, false, 4));
+    assert_false(taken(copy, m, p, false, 4.3));   // larger than the sum of 2 and 2.1
+  }
+}
+
+static void testRules(void** state) {
+  (void)state;
+  djModel *m = djt_sampleModel(NULL), *copy = NULL;
+  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+  for (int f = 0; f < DJ_FIELD_SETTING; f++) {
+    djParam list[20];
+    int n = listParams(list, m, (djField)f);
+    for (int i = 0; i < n; i++) expectRule(copy, m, &list[i]);
+  }
+  dj_deleteModel(copy);
+  dj_deleteModel(m);
+}
+
+// Whether definitions take the numbers, too.
+static bool defined(const djModel* m, const djParam* p, bool all, double x) {
+  double value[24];
+  djModel *copy = NULL, *made = NULL;
+  djModelDef def;
+  void* storage;
+  djError err = {""};
+  goodValue(value, m, p);
+  for (int k = all ? 0 : p->nvalue - 1; k < p->nvalue; k++) value[k] = x;
+  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+  memcpy(dj_paramData(copy, p), value, sizeof(double) * (size_t)p->nvalue);
+  assert_int_equal(dj_getDef(&def, &storage, copy, &err), DJ_OK);
+  djStatus status = dj_makeModel(&made, &def, &err);
+  dj_freeDef(storage);
+  dj_deleteModel(made);
+  dj_deleteModel(copy);
+  return status == DJ_OK;
+}
+
+// What cannot be compared: parameters do not let a mass, an axis or a quaternion vanish that
+// definitions do not need; what a body must carry, and whether vertices have a hull, is seen when
+// the model is made; sizes that a type has not are not stored.
+static bool differs(const djModel* m, const djParam* p, bool all, double x) {
+  djRule rule = dj_paramRows[p->field].rule;
+  if (rule == RULE_SIZE) return usedValues(m, p) < (all ? 1 : 3);
+  bool vanishes = rule == RULE_MASS || rule == RULE_INERTIA || rule == RULE_AXIS ||
+                  rule == RULE_COORDINATES;
+  return (vanishes && x == 0) || p->field == DJ_FIELD_MESH_VERT;
+}
+
+// A parameter takes what a definition takes.
+static void testDefinitions(void** state) {
+  (void)state;
+  static const double probe[] = {NAN, INFINITY, -INFINITY, -1, 0, 0.9, 4, 4.3, 1e19, 1e30, 1e61};
+  enum { NPROBE = sizeof probe / sizeof probe[0] };
+  djModel *m = djt_sampleModel(NULL), *copy = NULL;
+  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+  for (int f = 0; f < DJ_FIELD_SETTING; f++) {
+    djParam list[20];
+    int n = listParams(list, m, (djField)f);
+    for (int i = 0; i < n * NPROBE * 2; i++) {
+      const djParam* p = &list[i / (2 * NPROBE)];
+      double x = probe[i / 2 % NPROBE];
+      if (differs(m, p, i % 2, x)) continue;
+      bool takes = taken(copy, m, p, i % 2, x);
+      if (takes == defined(m, p, i % 2, x)) continue;
+      fail_msg("%s takes %g: %d", dj_paramRows[f].entry.name, x, takes);
+    }
+  }
+  dj_deleteModel(copy);
+  dj_deleteModel(m);
+}
+
+// What kinds of values go with what rules, mirrors and contact shapes.
+static void testKinds(void** state) {
+  (void)state;
+  for (int f = 0; f < DJ_NFIELD; f++) {
+    const djFieldRow* row = &dj_paramRows[f];
+    djParam p = {f, 0, 0, 0};
+    bool place = strcmp(row->name, "pos") == 0 || strcmp(row->name, "ipos") == 0;
+    bool vert = f == DJ_FIELD_MESH_VERT, gravity = f == DJ_FIELD_GRAVITY;
+    bool geom = row->object == DJ_OBJ_GEOM;
+    bool turn = row->rule == RULE_QUAT;
+    assert_true(row->nvalue - row->ntangent == turn);
+    assert_true((dj_paramMirror(&p) == DJ_MIRROR_QUAT) == turn);
+    assert_true((dj_paramMirror(&p) == DJ_MIRROR_PLACES) == (place || vert || gravity));
+    assert_true((dj_paramMirror(&p) == DJ_MIRROR_AXIS) == (row->rule == RULE_AXIS));
+    bool shapes = vert || (geom && f != DJ_FIELD_GEOM_FRICTION);
+    assert_true(dj_paramMovesShapes(&p) == shapes);
+  }
+  djParam none[2] = {{-1, 0, 0, 0}, {DJ_NFIELD, 0, 0, 0}};
+  assert_false(dj_paramMovesShapes(&none[0]) || dj_paramMovesShapes(&none[1]));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testPlaces),  cmocka_unit_test(testNames),
+      cmocka_unit_test(testWriting), cmocka_unit_test(testRules),
+      cmocka_unit_test(testKinds),   cmocka_unit_test(testDefinitions),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
