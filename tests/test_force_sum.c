@@ -3,45 +3,28 @@
 // where displacements begin.
 
 #include "common/near.h"
+#include "common/force_case.h"
 #include "common/pair_case.h"
-#include "common/random_model.h"
-#include "common/room.h"
 #include "force/motion.h"
 #include "force/sum.h"
-
-#include "common/step_energy.h"
 
 // At coordinates x, with psi the displacement of a joint from `rate` and chi what `rate` has turned
 // by beside it:
 //   V = sum (F + K0 x0 + Krate xrate) x + K x^2/2 + (y + Yrate chi) . psi + psi . Y psi/2.
 typedef struct Energy {
-  djModel* m;
-  djData* d;
-  djWork* w;
+  djForceCase c;
   double *F, *K, *K0, *Krate, *y, *Y, *Yrate;   // of coordinates and dofs
-  double *q0, *qrate, *q;                       // configurations
-  double* along;                                // (nv) direction
-  int moved;                                    // which configuration moves: 0 start, 1 rate, 2
-  double* gradient;
 } Energy;
 
 static Energy openEnergy(djRng* rng, int features) {
-  Energy e = {.m = djt_randomModel(rng, 1 + djt_integer(rng, 5), features)};
-  const djModel* m = e.m;
-  size_t nc = (size_t)m->ncoord, nv = (size_t)m->nv, nq = (size_t)m->nq;
-  double** const part[] = {&e.F, &e.K, &e.K0, &e.Krate, &e.y, &e.Y, &e.Yrate,
-                           &e.along, &e.gradient, &e.q0, &e.qrate, &e.q};
-  const size_t size[] = {nc, nc, nc, nc, nv, 3 * nv, 3 * nv, nv, nv, nq, nq, nq};
-  e.d = makeData(m);
-  djt_randomState(rng, m, e.d, 1);
-  assert_true(dj_solveStep(m, e.d) >= 0);
-  assert_int_equal(dj_growDerivatives(e.d->work), DJ_OK);
-  e.w = e.d->work;
-  for (int k = 0; k < 12; k++) *part[k] = djt_room(size[k]);
-  for (int k = 0; k < 8; k++) djt_uniforms(*part[k], (int)size[k], rng, -1, 1);
-  for (int k = 9; k < 12; k++) {   // three configurations near each other
-    djt_uniforms(e.gradient, m->nv, rng, -0.4, 0.4);
-    dj_integratePos(*part[k], m, e.d->qpos, e.gradient, 1);
+  Energy e = {.c = djt_openForceCase(djt_randomModel(rng, 1 + djt_integer(rng, 5), features), rng)};
+  const djModel* m = e.c.m;
+  size_t nc = (size_t)m->ncoord, nv = (size_t)m->nv;
+  double** const part[] = {&e.F, &e.K, &e.K0, &e.Krate, &e.y, &e.Y, &e.Yrate};
+  const size_t size[] = {nc, nc, nc, nc, nv, 3 * nv, 3 * nv};
+  for (int k = 0; k < 7; k++) {
+    *part[k] = djt_room(size[k]);
+    djt_uniforms(*part[k], (int)size[k], rng, -1, 1);
   }
   for (int j = 0; j < m->njnt; j++) {   // curvatures are symmetric
     int rotation = dj_rotationDof(m, j);
@@ -49,33 +32,14 @@ static Energy openEnergy(djRng* rng, int features) {
       for (int i = 0; i < 9; i++) e.Y[3 * b + i] = e.Y[3 * b + 3 * (i % 3) + i / 3];
     }
   }
+  e.c.apart = true;
   return e;
 }
 
 static void closeEnergy(Energy* e) {
-  double* const part[] = {e->F, e->K, e->K0, e->Krate, e->y, e->Y, e->Yrate,
-                          e->along, e->gradient, e->q0, e->qrate, e->q};
-  for (int k = 0; k < 12; k++) free(part[k]);
-  dj_deleteData(e->d);
-  dj_deleteModel(e->m);
-}
-
-static void setPlace(djPlace* p, const Energy* e, const double* q, bool moved, double s) {
-  const djModel* m = e->m;
-  memcpy(p->q, q, (size_t)m->nq * sizeof(double));
-  if (moved) dj_integratePos(p->q, m, q, e->along, s);
-  dj_setPlace(p, m, e->d->mocap_pos, e->d->mocap_quat);
-  dj_openPlace(p, m, e->w->ref);
-}
-
-// The motion in the work's places, one of which has moved by s along the direction.
-static djMotion motionAt(const Energy* e, double s) {
-  djWork* w = e->w;
-  setPlace(&w->begin, e, e->q0, e->moved == 0, s);
-  setPlace(&w->back, e, e->qrate, e->moved == 1, s);
-  setPlace(&w->now, e, e->q, e->moved == 2, s);
-  return (djMotion){e->m, &w->start, w->ref, dj_pointOf(&w->begin), dj_pointOf(&w->back),
-                    dj_pointOf(&w->now), 0.01};
+  double* const part[] = {e->F, e->K, e->K0, e->Krate, e->y, e->Y, e->Yrate};
+  for (int k = 0; k < 7; k++) free(part[k]);
+  djt_closeForceCase(&e->c);
 }
 
 static double slopeOf(const Energy* e, const djMotion* at, int c) {
@@ -84,11 +48,11 @@ static double slopeOf(const Energy* e, const djMotion* at, int c) {
 
 // chi of the joint's rotation, where `rate` moves by s.
 static djVec3 turned(const Energy* e, int dof, double s) {
-  return dju_scale3(e->moved == 1 ? s : 0, dju_load3(e->along + dof));
+  return dju_scale3(e->c.moved == DJT_RATE ? s : 0, dju_load3(e->c.along + dof));
 }
 
 static double valueOf(const Energy* e, const djMotion* at, double s) {
-  const djModel* m = e->m;
+  const djModel* m = e->c.m;
   double V = 0, *psi = djt_room((size_t)m->nv);
   dj_differentiatePos(psi, m, 1, at->rate.q, at->at.q);
   for (int c = 0; c < m->ncoord; c++) {
@@ -116,15 +80,8 @@ static double valueOf(const Energy* e, const djMotion* at, double s) {
 
 // Slopes and curvatures into the sum, gradient and H from it.
 static void sumUp(Energy* e, const djMotion* at, double s) {
-  const djModel* m = e->m;
-  djWork* w = e->w;
-  djForceSum* sum = &w->sum;
-  memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
-  memset(w->N, 0, (size_t)m->nbody * 36 * sizeof(double));
-  memset(e->gradient, 0, (size_t)m->nv * sizeof(double));
-  sum->gradient = e->gradient;
-  dj_clearMatrix(&w->H);
-  dj_clearForceSum(sum, m);
+  const djModel* m = e->c.m;
+  djForceSum* sum = djt_clearForces(&e->c);
   for (int c = 0; c < m->ncoord; c++) {
     assert_true(sum->f[c] == 0 && sum->k[c] == 0);
     sum->f[c] = slopeOf(e, at, c) + e->K[c] * at->at.coord->x[c];
@@ -149,29 +106,22 @@ static void sumUp(Energy* e, const djMotion* at, double s) {
       }
     }
   }
-  dj_sumCoordinates(sum, at);
-  dj_projectForces(w, m, &w->now);
-}
-
-static double slopeAlong(const Energy* e) {
-  double sum = 0;
-  for (int i = 0; i < e->m->nv; i++) sum += e->gradient[i] * e->along[i];
-  return sum;
+  djt_projectForces(&e->c, at);
 }
 
 static void valueAndSlope(double* y, void* user, double s) {
   Energy* e = user;
-  djMotion at = motionAt(e, s);
+  djMotion at = djt_forceMotion(&e->c, s);
   y[0] = valueOf(e, &at, s);
   sumUp(e, &at, s);
-  y[1] = slopeAlong(e);
+  y[1] = djt_along(e->c.gradient, &e->c);
 }
 
 static void gradientAt(double* y, void* user, double s) {
   Energy* e = user;
-  djMotion at = motionAt(e, s);
+  djMotion at = djt_forceMotion(&e->c, s);
   sumUp(e, &at, s);
-  memcpy(y, e->gradient, (size_t)e->m->nv * sizeof(double));
+  memcpy(y, e->c.gradient, (size_t)e->c.m->nv * sizeof(double));
 }
 
 // g . v and v . H v by differences along v.
@@ -182,20 +132,16 @@ static void testPoint(void** state) {
   int bent = 0;
   for (int t = 0; t < 60; t++) {
     Energy e = openEnergy(&rng, t % 2 ? DJT_TENDONS | DJT_ACTUATORS : DJT_ACTUATORS);
-    int nv = e.m->nv;
-    double d[2], bend, *Hx = djt_room((size_t)nv);
-    e.moved = 2;
-    bent += dj_anyBends(e.m);
+    int nv = e.c.m->nv;
+    double d[2], *Hx = djt_room((size_t)nv);
+    e.c.moved = DJT_POINT;
+    bent += dj_anyBends(e.c.m);
     for (int k = 0; k < 6; k++) {
-      djt_uniforms(e.along, nv, &rng, -1, 1);
-      djMotion at = motionAt(&e, 0);
+      djt_uniforms(e.c.along, nv, &rng, -1, 1);
+      djMotion at = djt_forceMotion(&e.c, 0);
       sumUp(&e, &at, 0);
-      double slope = slopeAlong(&e);
-      dj_mirrorMatrix(&e.w->H);
-      memset(Hx, 0, (size_t)nv * sizeof(double));
-      dj_mulMatrix(Hx, 1, &e.w->H, e.along);
-      bend = 0;
-      for (int i = 0; i < nv; i++) bend += Hx[i] * e.along[i];
+      djt_timesAlong(Hx, &e.c.w->H, &e.c);
+      double slope = djt_along(e.c.gradient, &e.c), bend = djt_along(Hx, &e.c);
       extrapolate(d, 2, 0.02, 1, valueAndSlope, &e);
       worst[0] = djt_worst(worst[0], fabs(d[0] - slope) / (1 + fabs(slope)));
       worst[1] = djt_worst(worst[1], fabs(d[1] - bend) / (1 + fabs(bend)));
@@ -215,15 +161,15 @@ static void testStart(void** state) {
   double worst[2] = {0}, size[2] = {0};
   for (int t = 0; t < 60; t++) {
     Energy e = openEnergy(&rng, t % 2 ? DJT_TENDONS | DJT_ACTUATORS : DJT_ACTUATORS);
-    const djModel* m = e.m;
-    djStartSum* start = &e.w->start_sum;
-    djMatrix* R = &dj_stageOf(e.w)->linear.Rq;
+    const djModel* m = e.c.m;
+    djStartSum* start = &e.c.w->start_sum;
+    djMatrix* R = &dj_stageOf(e.c.w)->linear.Rq;
     double d[160], *x = djt_room((size_t)m->nv);
     assert_true(m->nv <= 160);
     for (int k = 0; k < 6; k++) {
-      e.moved = k % 2;
-      djt_uniforms(e.along, m->nv, &rng, -1, 1);
-      djMotion at = motionAt(&e, 0);
+      e.c.moved = k % 2 ? DJT_RATE : DJT_START;
+      djt_uniforms(e.c.along, m->nv, &rng, -1, 1);
+      djMotion at = djt_forceMotion(&e.c, 0);
       sumUp(&e, &at, 0);
       dj_clearMatrix(R);
       dj_clearStartSum(start, m);
@@ -232,10 +178,9 @@ static void testStart(void** state) {
       if (k % 2) memcpy(start->krate, e.Krate, size_of);
       else memcpy(start->k0, e.K0, size_of);
       for (int i = 0; i < 3 * m->nv && k % 2; i++) start->Yrate[i] = e.Yrate[i];
-      if (k % 2 == 0) memset(e.w->sum.pushed, 0, (size_t)m->njnt * sizeof(bool));
-      dj_startCoordinates(start, &e.w->sum, &at);
-      memset(x, 0, (size_t)m->nv * sizeof(double));
-      dj_mulMatrix(x, 1, R, e.along);
+      if (k % 2 == 0) memset(e.c.w->sum.pushed, 0, (size_t)m->njnt * sizeof(bool));
+      dj_startCoordinates(start, &e.c.w->sum, &at);
+      djt_timesAlong(x, R, &e.c);
       extrapolate(d, m->nv, 0.02, 1, gradientAt, &e);
       for (int i = 0; i < m->nv; i++) {
         worst[k % 2] = djt_worst(worst[k % 2], fabs(d[i] - x[i]) / (1 + fabs(x[i])));
@@ -257,13 +202,13 @@ static void testDisplacement(void** state) {
   int n = 0;
   for (int t = 0; t < 30; t++) {
     Energy e = openEnergy(&rng, 0);
-    const djModel* m = e.m;
-    djForceSum* sum = &e.w->sum;
+    const djModel* m = e.c.m;
+    djForceSum* sum = &e.c.w->sum;
     double* psi = djt_room((size_t)m->nv);
-    e.moved = 2;
-    djMotion at = motionAt(&e, 0);
-    assert_true(at.at.q == e.w->now.q && at.at0.kin == &e.w->begin.kin &&
-                at.rate.coord == &e.w->back.coord);
+    e.c.moved = DJT_POINT;
+    djMotion at = djt_forceMotion(&e.c, 0);
+    assert_true(at.at.q == e.c.w->now.q && at.at0.kin == &e.c.w->begin.kin &&
+                at.rate.coord == &e.c.w->back.coord);
     dj_differentiatePos(psi, m, 1, at.rate.q, at.at.q);
     for (int j = 0; j < m->njnt; j++) {
       int first = m->jnt_dofadr[j], rotation = dj_rotationDof(m, j);
