@@ -166,7 +166,7 @@ static void testInputs(void** state) {
   double worst = 0;
   int count[2] = {0, 0};
   static djMatrixEntry entry[2][5000];
-  for (int t = 0; t < 40; t++) {
+  for (int t = 0; t < 200; t++) {
     Row r = openRow(DJ_FORCE_ACTUATOR, &rng, DJT_ACTUATORS | DJT_TENDONS | (t % 2 ? DJT_TOTAL : 0));
     const djModel* m = r.c.m;
     djEntries R[2] = {{.max = 5000, .entry = entry[0]}, {.max = 5000, .entry = entry[1]}};
