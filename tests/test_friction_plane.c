@@ -73,6 +73,9 @@ static void testFactor(void** unused) {
   djPlaneFactor f;
   dj_factorSlips(&f, flat);
   assert_true(f.d0 == 2 && f.d1 > 0 && f.d1 < 1e-14 && f.d2 == 3 && f.l10 == 1);
+  const double last[6] = {2, 0, 1, 2, 0, 2};   // and the third
+  dj_factorSlips(&f, last);
+  assert_true(f.d0 == 2 && f.d1 == 1 && f.d2 > 0 && f.d2 < 1e-14 && f.l20 == 1);
 }
 
 static void testSpin(void** unused) {
@@ -100,7 +103,8 @@ static double energyOf(const Instance* X, djVec3 c, djVec3 u, double w) {
     int k = i >= L->na;
     djVec3 n = L->normal, y = dj_armPoint(L, L->law.arms, dju_load3(X->point + 3 * i));
     djVec3 l = dju_untransform(&X->start[k], y);
-    djVec3 s = dju_sub3(dju_transform(&X->now[k], l), dju_transform(&X->start[k], l));
+    const djPose* rate = k ? X->in.rate_b : X->in.rate_a;
+    djVec3 s = dju_sub3(dju_transform(&X->now[k], l), dju_transform(rate, l));
     s = dju_madd3(dju_scale3(1 / X->in.h, s), -w, dju_cross3(n, dju_sub3(y, c)));
     s = dju_sub3(s, u);
     s = dju_madd3(s, -dju_dot3(n, s), n);
@@ -122,6 +126,13 @@ static void testMinimum(void** unused) {
     makeProblem(&P, 2 + t % 12, 1 + t % 7, pow(10, -6 + t % 6), 0.1, t & 1, t & 2);
     makeInstance(&X, &P, NULL, NULL);
     X.force[1] = 0;   // is left out
+    djPose rate[2];
+    for (int k = 0; k < 2; k++) {
+      double xi[6];
+      for (int i = 0; i < 6; i++) xi[i] = 1e-3 * uniform();
+      rate[k] = twisted(X.start[k], P.ref[k], xi);
+    }
+    if (t % 3 == 0) X.in.rate_a = &rate[0], X.in.rate_b = &rate[1];
     assert_true(dj_checkFriction(&X.lagged, &X.in));
     poisonStack();
     assert_int_equal(dj_gatherSlips(&S, buffer, &X.lagged, &X.in), DJ_OK);
