@@ -1,5 +1,5 @@
-// Everything that acts, row by row and alone: gradient and Hessian of its energy, derivatives by the
-// start, by where displacements begin and by inputs; loads; what switches it off.
+// Everything that acts, row by row and alone: gradient and Hessian of its energy, derivatives by
+// the start, by where displacements begin and by inputs; loads; what switches it off.
 
 #include "common/force_case.h"
 #include "common/near.h"
@@ -216,7 +216,8 @@ static void testGravity(void** state) {
     djMotion at = djt_forceMotion(&c, 0);
     djVec3 u = {0.3, -0.2, 0.5}, g = dju_scale3(0.7, dju_load3(m->opt.gravity));
     for (int b = 1; b < m->nbody; b++) {
-      double weight = m->body_mass[b] * (1 - m->body_gravcomp[b]), along = weightAlong(&c, &at, b, u);
+      double weight = m->body_mass[b] * (1 - m->body_gravcomp[b]);
+      double along = weightAlong(&c, &at, b, u);
       djt_near(along, weight * dju_dot3(u, g), 1e-12);
       memset(grad, 0, dj_paramGradSize(m) * sizeof(double));
       dj_gravityForce.load_params(grad, &at, b, u);

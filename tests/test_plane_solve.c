@@ -56,7 +56,8 @@ static void moveSide(Cloud* k, int side, djVec3 d) {
   }
 }
 
-// Sides whose nearest points are gap apart, along a random direction. t chooses balls, ellipsoids, counts.
+// Sides whose nearest points are gap apart, along a random direction. t chooses balls, ellipsoids
+// and counts.
 static void makeCloud(Cloud* k, Random* r, int t, double gap) {
   memset(k, 0, sizeof *k);
   k->s = logUniform(r, 0.02, 0.5);
