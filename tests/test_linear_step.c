@@ -161,11 +161,11 @@ static void testVjp(void** state) {
     memory[size] = 7;
     dj_copyLinear(&copy, memory, s.m, &s.linear);
     assert_true(memory[size] == 7);
+    for (int i = 0; i < 3; i++) assert_true(dj_step(s.m, s.d) >= 0);
+    assert_int_equal(dj_linearizeStep(&s.linear, s.m, s.d), DJ_OK);
     for (int i = 0; i < s.m->nv; i++) s.linear.turn[i] = NAN;
     for (int i = 0; i < s.m->na; i++) s.linear.act_by_act[i] = NAN;
     for (int i = 0; i < s.m->nu; i++) s.linear.act_by_ctrl[i] = NAN;
-    for (int i = 0; i < 3; i++) assert_true(dj_step(s.m, s.d) >= 0);
-    assert_int_equal(dj_linearizeStep(&s.linear, s.m, s.d), DJ_OK);
     dj_linearVjp(other, NULL, &copy, s.m, lambda, s.scratch);
     dj_linearVjp(NULL, other + nx, &copy, s.m, lambda, s.scratch);
     for (size_t i = 0; i < nx; i++) djt_near(other[i], gx[i] - 1, 1e-12 * (1 + fabs(gx[i])));
