@@ -154,6 +154,33 @@ static void testSmoothing(void** state) {
   closeSet(&s);
 }
 
+// Vertices that lie dense, of which no facet has more than three: what is smoothed stays inside.
+static void testDense(void** state) {
+  (void)state;
+  enum { N = 600 };
+  Random r = {4};
+  double vert[3 * N];
+  const double origin[3] = {0};
+  for (int i = 0; i < N; i++) dju_store3(vert + 3 * i, randomUnit(&r));
+  djcShape ball = {.nvert = N, .vert = vert, .quat = {1, 0, 0, 0}};
+  djGapSide side = {0};
+  djPool pool = {NULL};
+  djError err = {""};
+  assert_int_equal(dj_makeGapSide(&side, &pool, 1, &ball, 'a', origin, &err), DJ_OK);
+  assert_int_equal(dj_softenSide(&side, &pool, 0.2, &err), DJ_OK);
+  double least = 0;
+  for (int k = 0; k < 500; k++) {
+    djSoftPoint p;
+    djVec3 n = randomUnit(&r);
+    dj_softSupport(&p, &side.soft[0], n);
+    assert_true(p.h <= made(&side.shape[0], n) + 1e-3 && p.h >= 0.8);
+    least = fmax(least, 1 - p.h);
+  }
+  assert_true(least > 0.01);
+  dj_freeGapSide(&side);
+  dj_poolFree(&pool);
+}
+
 static void testRefused(void** state) {
   (void)state;
   Random r = {3};
@@ -175,6 +202,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testShapes),
       cmocka_unit_test(testSmoothing),
+      cmocka_unit_test(testDense),
       cmocka_unit_test(testRefused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
