@@ -279,7 +279,7 @@ static void eliminate(double H[144], const djLanes Kt[2][4], const djLanes MKt[2
       row[k] = dj_combine(Ks[0][at], Ks[1][at], Ks[2][at], Ks[3][at], MKt[k]) -
                (Zs[0][at] * Z[0][k] + Zs[1][at] * Z[1][k]);
     }
-    dj_storeRow(H, i, row[0], row[1]);
+    dj_storeTwistRow(H, i, row[0], row[1]);
   }
   for (int i = 0; i < 12; i++) {
     for (int j = i + 1; j < 12; j++) H[12 * i + j] = H[12 * j + i];

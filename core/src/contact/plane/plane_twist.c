@@ -112,7 +112,7 @@ static void eliminate(double hessian[144], const djSideTwist t[2], const djLdl4*
         row[c] = dj_combine(Zs[0][at], Zs[1][at], Zs[2][at], Zs[3][at], Z[c]);
       }
       row[k] += stiffness * explicitRow(&e[k], &t[k], i);
-      dj_storeRow(hessian, 6 * k + i, row[0], row[1]);
+      dj_storeTwistRow(hessian, 6 * k + i, row[0], row[1]);
     }
   }
   // the explicit blocks are symmetric to rounding only

@@ -44,7 +44,7 @@ DJU_INLINE void dj_storeTwist(double out[12], djLanes a, djLanes b) {
 
 // Row i of a 12x12 matrix, rows stored in ascending order: the unused lanes of one row are
 // overwritten by the next.
-DJU_INLINE void dj_storeRow(double H[144], int i, djLanes a, djLanes b) {
+DJU_INLINE void dj_storeTwistRow(double H[144], int i, djLanes a, djLanes b) {
   dju_storeLanes(H + 12 * i, a);
   if (i < 11) {
     dju_storeLanes(H + 12 * i + 6, b);

@@ -1,0 +1,246 @@
+// What actuators on one coordinate give together: lists, clamps, totals and their scales against
+// plain minima and maxima, derivatives and means against differences and sums.
+
+#include "common/force_case.h"
+#include "common/near.h"
+#include "common/pair_case.h"
+#include "force/actuator.h"
+
+typedef struct Case {
+  djForceCase c;
+  djActuators* t;
+  int coord, act;          // whose force before its clamp moves; -1: the displacement does
+  double psi;
+} Case;
+
+static Case openCase(djRng* rng, int features) {
+  djModel* m = djt_randomModel(rng, 3 + djt_integer(rng, 4), DJT_ACTUATORS | features);
+  Case c = {djt_openForceCase(m, rng), NULL, 0, -1, 0};
+  c.t = c.c.w->forces.state[DJ_FORCE_ACTUATOR];
+  return c;
+}
+
+// Every actuator is on a site or in the list of its target, once.
+static void testLists(void** state) {
+  (void)state;
+  djRng rng = {1};
+  int kind[4] = {0};
+  for (int t = 0; t < 40; t++) {
+    Case c = openCase(&rng, DJT_TENDONS);
+    const djModel* m = c.c.m;
+    int n = m->ncoord + m->njnt, listed = 0;
+    for (int k = 0; k < n; k++) {
+      for (int e = c.t->first[k]; e < c.t->first[k + 1]; e++) {
+        int i = c.t->order[e];
+        assert_int_equal(dj_targetOf(m, i), k);
+        assert_true(e == c.t->first[k] || i > c.t->order[e - 1]);
+        if (k < m->ncoord) assert_int_equal(m->actuator_coord[i], k);
+        else assert_int_equal(m->actuator_joint[i], k - m->ncoord);
+        listed++;
+      }
+    }
+    for (int i = 0; i < m->nu; i++) {
+      int j = m->actuator_joint[i];
+      bool site = m->actuator_site[2 * i] >= 0, two = m->actuator_site[2 * i + 1] >= 0;
+      assert_true(dj_onSite(m, i) == site && dj_onOneSite(m, i) == (site && !two));
+      assert_true(dj_onFreeJoint(m, i) == (j >= 0 && m->jnt_type[j] == DJ_FREE));
+      assert_true(site == (dj_targetOf(m, i) < 0));
+      kind[site ? 0 : dj_onFreeJoint(m, i) ? 1 : dj_targetOf(m, i) < m->ncoord ? 2 : 3]++;
+      listed += site;
+    }
+    assert_int_equal(listed, m->nu);
+    assert_false(dj_actuatorsOff(m));
+    c.c.m->opt.disable = DJ_DSBL_ACTUATION;
+    assert_true(dj_actuatorsOff(m));
+    djt_closeForceCase(&c.c);
+  }
+  for (int k = 0; k < 4; k++) assert_true(kind[k] > 5);
+}
+
+static double clamped(double x, const double range[2]) { return fmin(fmax(x, range[0]), range[1]); }
+
+// The total with corners; *width: of the ranges.
+static double plainTotal(double* width, const Case* c, double psi) {
+  const djModel* m = c->c.m;
+  int id = m->coord_id[c->coord], type = m->coord_type[c->coord];
+  double raw = 0, f = 0, r = 1;
+  *width = 0;
+  for (int k = c->t->first[c->coord]; k < c->t->first[c->coord + 1]; k++) {
+    const djActuatorStep* a = &c->t->act[c->t->order[k]];
+    raw += a->alpha + a->beta * psi;
+  }
+  if (type == DJ_COORD_TENDON && m->tendon_actfrclimited[id] && raw != 0) {
+    r = clamped(raw, m->tendon_actfrcrange + 2 * id) / raw;
+    *width += 30;   // of what is scaled
+  }
+  for (int k = c->t->first[c->coord]; k < c->t->first[c->coord + 1]; k++) {
+    int i = c->t->order[k];
+    double p = r * (c->t->act[i].alpha + c->t->act[i].beta * psi);
+    if (m->actuator_forcelimited[i]) p = clamped(p, m->actuator_forcerange + 2 * i);
+    f += c->t->act[i].gear[0] * p;
+    *width += 4 * fabs(c->t->act[i].gear[0]);
+  }
+  if (type != DJ_COORD_JOINT || !m->jnt_actfrclimited[id]) return f;
+  *width += 4;
+  return clamped(f, m->jnt_actfrcrange + 2 * id);
+}
+
+static void totalAt(double* y, void* user, double e) {
+  Case* c = user;
+  double kept = 0, psi = c->psi;
+  if (c->act >= 0) {
+    kept = c->t->act[c->act].alpha;
+    c->t->act[c->act].alpha += e;
+  } else {
+    psi += e;
+  }
+  y[0] = dj_totalForce(c->t, c->c.m, c->coord, psi).f.f;
+  y[1] = dj_workAlong(c->t, c->c.m, c->coord, psi);
+  if (c->act >= 0) c->t->act[c->act].alpha = kept;
+}
+
+// The smallest error of a derivative over some steps: clamps have corners.
+static double slopeError(double slope, int which, Case* c) {
+  double best = INFINITY, d[2];
+  for (double e = 0.01; e > 1e-6 && best > 1e-9; e /= 5) {
+    extrapolate(d, 2, e, 1, totalAt, c);
+    best = fmin(best, fabs(d[which] - slope) / (1 + fabs(slope)));
+  }
+  return best;
+}
+
+static bool hasTotal(const djModel* m, int c) {
+  if (m->coord_type[c] == DJ_COORD_CRANK) return false;
+  return m->coord_type[c] == DJ_COORD_TENDON ? m->tendon_actfrclimited[m->coord_id[c]]
+                                             : m->jnt_actfrclimited[m->coord_id[c]];
+}
+
+// Brings the sum of forces on a tendon near a bound, which scaled forces never pass.
+static void toCorner(Case* c, djRng* rng) {
+  const djModel* m = c->c.m;
+  if (m->coord_type[c->coord] != DJ_COORD_TENDON) return;
+  const double* range = m->tendon_actfrcrange + 2 * m->coord_id[c->coord];
+  double raw = 0, want = range[djt_integer(rng, 2)];
+  want += 0.02 * (range[1] - range[0]) * djt_uniform(rng, -1, 1);
+  int from = c->t->first[c->coord], to = c->t->first[c->coord + 1];
+  for (int k = from; k < to; k++) {
+    const djActuatorStep* a = &c->t->act[c->t->order[k]];
+    raw += a->alpha + a->beta * c->psi;
+  }
+  c->t->act[c->t->order[from]].alpha += want - raw;
+  double scaled = dj_totalForce(c->t, m, c->coord, c->psi).r * want;
+  assert_true(scaled >= range[0] - 1e-12 && scaled <= range[1] + 1e-12);
+}
+
+static void testTotals(void** state) {
+  (void)state;
+  djRng rng = {2};
+  int n[3] = {0};   // by types of coordinates that have a clamp of their total
+  double worst[4] = {0};
+  for (int t = 0; t < 120; t++) {
+    Case c = openCase(&rng, DJT_TENDONS | DJT_TOTAL);
+    const djModel* m = c.c.m;
+    for (c.coord = 0; c.coord < m->ncoord; c.coord++) {
+      if (c.t->first[c.coord] == c.t->first[c.coord + 1]) continue;
+      for (int k = 0; k < 8; k++) {
+        c.psi = djt_uniform(&rng, -0.02, 0.02);
+        for (int e = c.t->first[c.coord]; e < c.t->first[c.coord + 1]; e++) {
+          c.t->act[c.t->order[e]].alpha = djt_uniform(&rng, -4, 4);
+        }
+        if (hasTotal(m, c.coord) && k % 2) toCorner(&c, &rng);
+        double width, plain = plainTotal(&width, &c, c.psi), mean = 0;
+        djTotal total = dj_totalForce(c.t, m, c.coord, c.psi);
+        worst[0] = djt_worst(worst[0], fabs(total.f.f - plain) / (0.01 * width + 1e-12));
+        c.act = -1;
+        worst[1] = djt_worst(worst[1], slopeError(total.f.d, 0, &c));
+        for (int e = c.t->first[c.coord]; e < c.t->first[c.coord + 1]; e++) {
+          c.act = c.t->order[e];
+          double by = dj_totalByForce(&total, c.t, m, c.act, c.psi);
+          worst[2] = djt_worst(worst[2], slopeError(by, 0, &c));
+        }
+        c.act = -1;
+        if (!hasTotal(m, c.coord)) {
+          worst[3] = djt_worst(worst[3], slopeError(total.f.f, 1, &c));
+        } else {
+          n[m->coord_type[c.coord]]++;
+          for (int s = 0; s < 400; s++) {
+            mean += dj_totalForce(c.t, m, c.coord, (s + 0.5) / 400 * c.psi).f.f / 400;
+          }
+          djt_near(dj_workAlong(c.t, m, c.coord, c.psi), c.psi * mean,
+                   0.05 * fabs(c.psi) * (1 + fabs(mean)));
+        }
+      }
+    }
+    djt_closeForceCase(&c.c);
+  }
+  print_message("totals %.1e of a hundredth, slope %.1e, by forces %.1e, work %.1e; %d, %d\n",
+                worst[0], worst[1], worst[2], worst[3], n[DJ_COORD_JOINT], n[DJ_COORD_TENDON]);
+  assert_true(worst[0] < 1 && worst[1] < 1e-6 && worst[2] < 1e-6 && worst[3] < 1e-7);
+  assert_true(n[DJ_COORD_JOINT] > 20 && n[DJ_COORD_TENDON] > 20);
+}
+
+// One actuator: clamp, mean over the way, and where there is no way.
+static void testMean(void** state) {
+  (void)state;
+  djRng rng = {3};
+  int limited = 0;
+  for (int t = 0; t < 40; t++) {
+    Case c = openCase(&rng, 0);
+    const djModel* m = c.c.m;
+    for (int i = 0; i < m->nu; i++) {
+      djActuatorStep a = c.t->act[i];
+      a.alpha = djt_uniform(&rng, -4, 4);
+      a.beta = djt_uniform(&rng, -4, 4);
+      double psi = djt_uniform(&rng, -1, 1), mean = 0;
+      const double* range = m->actuator_forcerange + 2 * i;
+      for (int s = 0; s < 4000; s++) {
+        double p = a.alpha + a.beta * psi * (s + 0.5) / 4000;
+        djJet f = dj_clampForce(m, i, p);
+        mean += f.f / 4000;
+        double want = m->actuator_forcelimited[i] ? clamped(p, range) : p;
+        djt_near(f.f, want, 0.002 * (range[1] - range[0]) * m->actuator_forcelimited[i]);
+      }
+      djt_near(dj_meanForce(m, i, &a, psi), mean, 1e-6);
+      djt_near(dj_meanForce(m, i, &a, 0), dj_clampForce(m, i, a.alpha).f, 1e-12);
+      limited += m->actuator_forcelimited[i];
+    }
+    djt_closeForceCase(&c.c);
+  }
+  assert_true(limited > 20);
+}
+
+// Inputs: through the clamp of a control, through the activation, through the next one.
+static void testInput(void** state) {
+  (void)state;
+  djRng rng = {4};
+  const djActuatorStep a = {.gain = {2, 3, 5}, .dinput = 0.5, .dact = 0.25};
+  assert_true(dj_gainAt(&a, 7, 11) == 2 + 3 * 7 + 5 * 11);
+  for (int t = 0; t < 20; t++) {
+    Case c = openCase(&rng, 0);
+    const djModel* m = c.c.m;
+    for (int i = 0; i < m->nu; i++) {
+      djMatrixEntry entry[2];
+      djEntries Ru = {.max = 1, .entry = entry}, Ra = {.max = 1, .entry = entry + 1};
+      djInputSum sum = {&Ru, &Ra};
+      int adr = m->actuator_actadr[i];
+      dj_addInput(&sum, &a, m, i, 3, -8);
+      assert_true(Ru.n == 1 && entry[0].row == 3 && entry[0].col == i && entry[0].value == -4);
+      assert_true(Ra.want == (adr >= 0));
+      if (adr < 0) continue;
+      assert_true(entry[1].row == 3 && entry[1].col == adr && entry[1].value == -2);
+      const djActuatorStep* step = &c.t->act[i];
+      assert_true(m->actuator_actearly[i] || (step->dact == 1 && step->dinput == 0));
+    }
+    djt_closeForceCase(&c.c);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testLists),
+      cmocka_unit_test(testTotals),
+      cmocka_unit_test(testMean),
+      cmocka_unit_test(testInput),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
