@@ -10,8 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// Two meshes that are cubes of half sides 0.3 and 0.2, the second turned into a frame of facets of
-// its own by qhull; more: further keys of geoms.
+// A mesh that is a cube of half sides 0.3, one that is flat, and a tetrahedron. more: further geoms.
 static djModel* load(const char* contact, const char* more) {
   static const char text[] =
       "{\"dijoco_model\":1,\"option\":{\"contact\":\"%s\",\"gravity\":[0,0,-2]},"
@@ -21,7 +20,8 @@ static djModel* load(const char* contact, const char* more) {
       "\"joints\":[{\"type\":\"free\",\"body\":1},{\"type\":\"slide\",\"body\":2}],"
       "\"meshes\":[{\"name\":\"cube\",\"vert\":[[-0.3,-0.3,-0.3],[0.3,-0.3,-0.3],"
       "[-0.3,0.3,-0.3],[0.3,0.3,-0.3],[-0.3,-0.3,0.3],[0.3,-0.3,0.3],[-0.3,0.3,0.3],"
-      "[0.3,0.3,0.3]]},{\"name\":\"flat\",\"vert\":[[0,0,0],[1,0,0],[0,1,0],[1,1,0]]}],"
+      "[0.3,0.3,0.3]]},{\"name\":\"flat\",\"vert\":[[0,0,0],[1,0,0],[0,1,0],[1,1,0]]},"
+      "{\"name\":\"peak\",\"vert\":[[0,0,0],[1,0,0],[0,1,0],[0,0,1]]}],"
       "\"geoms\":[{\"name\":\"floor\",\"type\":\"plane\",\"body\":0},"
       "{\"name\":\"box\",\"type\":\"box\",\"body\":1,\"size\":[0.5,0.15,0.4]},"
       "{\"name\":\"ball\",\"body\":1,\"size\":[0.25,0,0]},"
@@ -42,7 +42,7 @@ enum { MOST = 16, NUSE = 8 };
 // A builder in the caller's memory.
 typedef struct Builder {
   djShapeBuilder b;
-  djHull hull[4];
+  djHull hull[6];
   bool collides[MOST];
   double inner[MOST], skin[NUSE * MOST];
   int use[NUSE];
@@ -50,13 +50,13 @@ typedef struct Builder {
 
 static void openBuilder(Builder* s, djModel* m) {
   memset(s, 0, sizeof *s);
-  assert_true(m->ngeom <= MOST && 2 * m->nmesh <= 4);
+  assert_true(m->ngeom <= MOST && 2 * m->nmesh <= 6);
   s->b = (djShapeBuilder){m, s->hull, s->collides, s->inner, 0, s->use, s->skin, NULL};
   s->b.nuse = dj_kernelsInUse(s->use, m);
 }
 
 static void closeBuilder(Builder* s) {
-  for (int k = 0; k < 4; k++) dj_freeHull(&s->hull[k]);
+  for (int k = 0; k < 6; k++) dj_freeHull(&s->hull[k]);
   dj_deleteModel(s->b.model);
 }
 
@@ -102,7 +102,8 @@ static void testMeasure(void** state) {
   djError err = {""};
   Told told = {0, 0};
   djWatch watch = {tell, &told};
-  openBuilder(&s, load("separating_plane", ""));
+  openBuilder(&s, load("separating_plane",
+                       ",{\"name\":\"peak\",\"type\":\"mesh\",\"mesh\":2,\"body\":2}"));
   s.b.watch = &watch;
   assert_int_equal(dj_measureGeoms(&s.b, &err), DJ_OK);
   static const bool collides[] = {true, true, true, true, true, false};
@@ -115,7 +116,7 @@ static void testMeasure(void** state) {
   }
   assert_non_null(s.hull[0].buffer);
   assert_null(s.hull[1].buffer);   // nobody needs it
-  assert_true(told.n > 0);
+  assert_true(told.n > 1 && told.last > 0.5);
   const void* made = s.hull[0].buffer;
   assert_int_equal(dj_measureGeoms(&s.b, &err), DJ_OK);
   assert_ptr_equal(s.hull[0].buffer, made);   // it is not missing
@@ -180,7 +181,7 @@ static void testDefaults(void** state) {
   djt_near(m->contact.radius, 0.15, 1e-12);
   djt_near(m->contact.gravity, 9.81, 1e-12);
   djt_near(m->contact.weight, 3 * 9.81, 1e-12);
-  assert_true(m->contact.skin == made.skin && m->contact.stiffness == made.stiffness);
+  assert_true(m->contact.skin == 0 && made.skin == 0 && m->contact.stiffness == made.stiffness);
   for (int g = 0; g < m->ngeom; g++) assert_true(m->geom_skin[g] == s.skin[g]);
   bool any = false;   // springs have no skin, the planes of the second kernel have
   for (int g = 0; g < m->ngeom; g++) {
@@ -234,10 +235,12 @@ static void testHulls(void** state) {
   djt_near(first.inner, 0.3, 1e-12);
   double* vert = m->mesh_vert;
   for (int i = 0; i < 24; i++) vert[i] *= 1.5;
+  for (int i = 0; i < 3; i++) vert[i] += 0.01;   // three facets bend, and stay one each
   assert_int_equal(dj_makeMeshHull(&moved, m, 0, &first, NULL, &err), DJ_OK);
   assert_true(moved.nface == first.nface && moved.nvert == first.nvert);
   for (int i = 0; i < 3 * first.nface; i++) assert_int_equal(moved.face[i], first.face[i]);
-  djt_near(moved.inner, 0.45, 1e-12);
+  for (int i = 0; i < first.nface; i++) assert_int_equal(moved.group[i], first.group[i]);
+  djt_near(moved.inner, 0.45, 0.01);
   double corner = vert[0];
   vert[0] = vert[1] = vert[2] = 2;   // a corner beyond the opposite one, which is inside now
   assert_int_equal(dj_makeMeshHull(&torn, m, 0, &first, NULL, &err), DJ_OK);
