@@ -140,7 +140,7 @@ static void testSettings(void** state) {
            ", \"contact\": \"spring\", \"stiffness\": 5", pair);
   djt_near(inForce(m, SPRING, 0, 1, 0), 7, 0);
   // defaults: of the spring by the weight
-  djt_near(m->kernel_setting[m->nkernelsetting - 4], 100 * m->contact.weight / 0.1, 1e-9);
+  djt_near(m->kernel_setting[m->nkernelsetting - 5], 100 * m->contact.weight / 0.1, 1e-9);
   dj_deleteModel(m);
 }
 
@@ -151,7 +151,7 @@ static void testRefused(void** state) {
   } bad[] = {
       {"", "", ", \"contact\": \"sprung\"", "",
        "geom 'ball': contact: unknown value 'sprung', expected one of separating_plane, spring, "
-       "charge, none"},
+       "charge, swirl, none"},
       {"", "", ", \"stiffness\": -1", "", "geom 'ball': stiffness: must be positive"},
       {"", "", ", \"damping\": -1", "", "geom 'ball': damping: must not be negative"},
       {"", "", ", \"damping\": \"x\"", "", "geom 'ball': damping: must be a number"},

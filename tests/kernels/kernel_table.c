@@ -3,11 +3,13 @@
 #include "contact/plane/separating_plane.h"
 #include "charge_kernel.h"
 #include "spring_kernel.h"
+#include "swirl_kernel.h"
 
 #define KERNELS(X)                          \
   X("separating_plane", dj_separatingPlane) \
   X("spring", test_springKernel)            \
-  X("charge", test_chargeKernel)
+  X("charge", test_chargeKernel)            \
+  X("swirl", test_swirlKernel)
 
 #define ROW(name, row) &row,
 #define PLACE(name, row) PLACE_##row,
