@@ -102,7 +102,7 @@ static void testRefused(void** state) {
   assert_string_equal(djt_heard(2),
                       "dijoco test: none/x: cannot be written: No such file or directory\n");
   djFile* f[17] = {NULL};
-  char name[17][8];
+  char name[17][16];
   djt_listen(2);
   for (int i = 0; i < 17; i++) {
     snprintf(name[i], sizeof name[i], "f%d", i);

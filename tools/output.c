@@ -29,7 +29,10 @@ static void remove_all(void) {
 
 static void clean_up(void) {
   interrupt_hold();
+  int n = nfile, m = nfolder;
   remove_all();
+  for (int i = 0; i < n; i++) dj_discardFile(files[i]);
+  for (int i = 0; i < m; i++) free(folders[i]);
   interrupt_release();
 }
 
