@@ -11,6 +11,7 @@
 typedef struct State {
   djContacts* list;
   djNonpotential nonpotential;
+  bool convex;             // Hessians of the last evaluation are substitutes
 } State;
 
 static djContacts* listOf(const void* state) { return ((const State*)state)->list; }
@@ -56,6 +57,8 @@ static djStatus find(double* value, bool* majorized, void* state, const djMotion
   *value += energy;
   dj_contactBlocks(&n, listOf(state));
   if (eval & DJ_EVAL_MAJORIZER && n > 0) *majorized = true;
+  ((State*)state)->convex = (flags & DJ_FORCE_CONVEX) != 0;
+  if (flags & DJ_FORCE_CONVEX) dj_convexContacts(listOf(state), at->model);
   return status;
 }
 
@@ -74,8 +77,10 @@ static void copyBlock(double K[36], const double* from, int r, int s) {
   for (int i = 0; i < 6; i++) memcpy(K + 6 * i, from + 12 * i, 6 * sizeof(double));
 }
 
+// Substitutes leave out what the path of the bodies adds, as if that were straight.
 static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   const djModel* m = at->model;
+  const bool convex = ((const State*)state)->convex;
   int n;
   if (!sum->derivatives) return DJ_OK;
   const djContactBlock* const* block = dj_contactBlocks(&n, listOf(state));
@@ -89,7 +94,8 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
       const double* g = c->out.gradient + 6 * s;
       for (int r = 0; r < 6; r++) sum->wrench[6 * body[s] + r] += g[r];
       copyBlock(K, c->out.hessian, s, s);
-      dj_addNested(sum->N + 36 * body[s], K, g);
+      if (!convex) dj_addNested(sum->N + 36 * body[s], K, g);
+      for (int i = 0; i < 36 && convex; i++) sum->N[36 * body[s] + i] += K[i];
     }
     if (m->body_lastdof[body[0]] < 0 || m->body_lastdof[body[1]] < 0) continue;
     copyBlock(K, c->out.hessian, 0, 1);

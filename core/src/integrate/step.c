@@ -13,6 +13,7 @@ typedef struct Problem {
   const djModel* model;
   const djMethod* method;
   bool scaled;             // work->scale holds this step's
+  bool pivots;             // see setTrial
   double trial_fraction;   // of the present step at which the trial point stands; 0: none
   double path, trial_path; // work of work->nonpotential up to the present and the trial point
 } Problem;
@@ -31,6 +32,15 @@ static djStatus evaluateNow(void* user, double* value, double* gradient, bool* m
   if (status < 0 || !hasPath(p)) return status;
   *value += p->path;
   memcpy(w->nonpotential_now, w->nonpotential, (size_t)p->model->nv * sizeof(double));
+  return status;
+}
+
+static djStatus convexify(void* user, double* value, double* gradient) {
+  bool majorizer = true;
+  djWork* w = ((Problem*)user)->work;
+  w->convex = true;
+  djStatus status = evaluateNow(user, value, gradient, &majorizer);
+  w->convex = false;
   return status;
 }
 
@@ -53,12 +63,15 @@ static void solve(void* user, double* x) {
   dj_solve(x, &dj_stageOf(p->work)->linear.factor);
 }
 
-// The trial point of a new step is set once for its limit and the first trial.
+// The trial point of a new step is set once for its limit and the first trial. Newton's steps move
+// free bodies on screws: what pivots about a point in contact then stays there, where a straight path
+// of its origin would press it in. The start guess keeps velocities, so it is straight.
 static void setTrial(Problem* p, const double* step, double fraction) {
   djWork* w = p->work;
   if (p->trial_fraction == fraction) return;
   p->trial_fraction = fraction;
-  dj_integratePos(w->trial.q, p->model, w->now.q, step, fraction);
+  if (p->pivots) dj_integrateScrew(w->trial.q, p->model, w->now.q, step, fraction);
+  else dj_integratePos(w->trial.q, p->model, w->now.q, step, fraction);
   dj_setPlace(&w->trial, p->model, w->start.mocap_pos, w->start.mocap_quat);
 }
 
@@ -152,14 +165,16 @@ static djStatus startGuess(Problem* p, double tiny) {
 // Stage w->stage. unit: of the decrement.
 static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
   const djMethod* method = w->method;
-  Problem problem = {w, m, method, false, 0, 0, 0};
+  Problem problem = {.work = w, .model = m, .method = method};
   double stop = m->opt.tolerance * unit, tiny = stop * stop;
   w->at_stage[w->stage].linear.factor.kind = w->kind;
   djStatus status = method->begin(w, m);
   if (status >= 0) status = startGuess(&problem, tiny);
   if (status < 0) return status;
   problem.path = 0;
-  djNewtonProblem newton = {m->nv, &problem, evaluateNow, factor, solve, maxStep, trial, accept};
+  problem.pivots = true;
+  djNewtonProblem newton = {m->nv, &problem, evaluateNow, factor, solve,
+                            maxStep, trial, accept, convexify};
   // Rounding of poses, relative to a metre, times the weight.
   double noise = 1e-15 * m->moving_mass * m->contact.gravity;
   // Momentum that should last is worth a step more: g h is no measure of a slow body's.

@@ -9,21 +9,35 @@ static double dot(const double* a, const double* b, int n) {
   return sum;
 }
 
-// step = -J^-1 g with the smallest shift of a ladder that makes J positive definite, as far as its
-// factors and this step show. Returns the squared decrement -g . step, or a negative number when
-// no shift helps.
-static double newtonStep(const djNewtonProblem* p, const double* gradient, double* step,
-                         int* shifts) {
-  for (double shift = 0; shift <= 1e12; shift = shift == 0 ? 0.1 : 4 * shift) {
-    if (!p->factor(p->user, shift)) continue;
-    for (int i = 0; i < p->n; i++) step[i] = -gradient[i];
-    p->solve(p->user, step);
-    double decrement2 = -dot(gradient, step, p->n);
-    if (decrement2 < 0) continue;
-    if (shift > 0) ++*shifts;
-    return decrement2;
+// step = -J^-1 g. False: J is not positive definite, as far as its factors and this step show.
+static bool solveShifted(double* decrement2, const djNewtonProblem* p, const double* gradient,
+                         double* step, double shift) {
+  if (!p->factor(p->user, shift)) return false;
+  for (int i = 0; i < p->n; i++) step[i] = -gradient[i];
+  p->solve(p->user, step);
+  *decrement2 = -dot(gradient, step, p->n);
+  return !(*decrement2 < 0);
+}
+
+// The step by J or, where that is not positive definite, by its convex substitute, which *convex
+// then tells, with the smallest shift of a ladder that it takes. *decrement2: -g . step, or a
+// negative number when no shift helps.
+static djStatus newtonStep(double* decrement2, const djNewtonProblem* p, djNewtonResult* r,
+                           double* gradient, double* step, bool* convex) {
+  *convex = false;
+  if (solveShifted(decrement2, p, gradient, step, 0)) return DJ_OK;
+  if (p->convexify) {
+    djStatus status = p->convexify(p->user, &r->value, gradient);
+    if (status < 0) return status;
+    *convex = true;
+    if (solveShifted(decrement2, p, gradient, step, 0)) return DJ_OK;
   }
-  return -1;
+  r->shifts++;
+  for (double shift = 0.1; shift <= 1e12; shift *= 4) {
+    if (solveShifted(decrement2, p, gradient, step, shift)) return DJ_OK;
+  }
+  *decrement2 = -1;
+  return DJ_OK;
 }
 
 // Backtracking with Armijo's rule. Every trial is evaluated in full, because nearly all are
@@ -66,10 +80,12 @@ static djStatus fullStep(const djNewtonProblem* p, const double* step) {
 static djStatus refine(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOption* o,
                        double* gradient, double* step) {
   for (int k = 0; k < o->refinement_steps; k++) {
-    bool majorizer = false;
+    bool majorizer = false, convex;
     djStatus status = p->evaluate(p->user, &r->value, gradient, &majorizer);
     if (status < 0) return status;
-    double d2 = newtonStep(p, gradient, step, &r->shifts);
+    double d2;
+    status = newtonStep(&d2, p, r, gradient, step, &convex);
+    if (status < 0) return status;
     if (!(d2 >= 0) || sqrt(d2) >= 0.5 * r->decrement) return DJ_OK;
     status = fullStep(p, step);
     if (status != DJ_OK) return status < 0 ? status : DJ_OK;
@@ -86,17 +102,20 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
   djStatus status = p->evaluate(p->user, &r->value, gradient, &majorizer);
   if (status < 0) return status;
   for (r->iterations = 1; r->iterations <= o->max_iterations; r->iterations++) {
-    double d2 = newtonStep(p, gradient, step, &r->shifts);
+    double d2;
+    bool convex;
+    status = newtonStep(&d2, p, r, gradient, step, &convex);
+    if (status < 0) return status;
     if (!(d2 >= 0) || !isfinite(d2)) return DJ_NOT_CONVERGED;
     r->decrement = sqrt(d2);
     bool near = r->decrement <= o->tolerance;
-    if (near && (!majorizer || r->decrement <= 0.01 * o->tolerance)) {
+    if (near && (!(majorizer || convex) || r->decrement <= 0.01 * o->tolerance)) {
       status = fullStep(p, step);
       if (status == DJ_OK) return refine(r, p, o, gradient, step);
       if (status < 0) return status;
     }
     double taken = 0;
-    if (!near || !majorizer) {
+    if (!near || !majorizer || convex) {
       taken = lineSearch(p, &r->value, gradient, step, d2, o, &majorizer, &status);
       if (status < 0) return status;
     }

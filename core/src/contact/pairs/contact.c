@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "contact/pairs/near.h"
+#include "math/semidefinite.h"
 
 #include <string.h>
 
@@ -341,6 +342,24 @@ djStatus dj_failInfinite(djError* err, const djContacts* c, const djModel* m) {
 const djContactBlock* const* dj_contactBlocks(int* n, const djContacts* c) {
   *n = c ? c->nblock : 0;
   return c ? c->active : NULL;
+}
+
+// Block of body s alone.
+static void convexOwn(double H[144], int s) {
+  double K[36];
+  for (int r = 0; r < 6; r++) memcpy(K + 6 * r, H + 12 * (6 * s + r) + 6 * s, 6 * sizeof(double));
+  dju_semidefinite(K, 6);
+  for (int r = 0; r < 6; r++) memcpy(H + 12 * (6 * s + r) + 6 * s, K + 6 * r, 6 * sizeof(double));
+}
+
+void dj_convexContacts(djContacts* c, const djModel* m) {
+  for (int k = 0; k < c->nblock; k++) {
+    djContactBlock* block = &c->block[k];
+    if (!block->kernel->symmetric) continue;
+    bool moves_a = m->body_lastdof[block->body_a] >= 0, moves_b = m->body_lastdof[block->body_b] >= 0;
+    if (moves_a && moves_b) dju_semidefinite(block->out.hessian, 12);
+    else convexOwn(block->out.hessian, moves_a ? 0 : 1);
+  }
 }
 
 djStatus dj_refreshContacts(djContacts* c, const djModel* m, const djPose* pose) {

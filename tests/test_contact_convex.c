@@ -1,0 +1,107 @@
+// Convex substitutes of contact's Hessians: two balls, whose curvature across the normal is -f/d with
+// the force f and the distance d of what touches.
+
+#include "common/make_model.h"
+#include "common/near.h"
+#include "contact/contact.h"
+#include "math/semidefinite.h"
+
+#include <string.h>
+
+static djModel* makeBalls(int nfree) {
+  djBodyDef body[3];
+  djJointDef joint[2];
+  djGeomDef geom[2];
+  for (int b = 0; b < 3; b++) {
+    body[b] = dj_defaultBodyDef();
+    body[b].mass = 1;
+    body[b].inertia[0] = body[b].inertia[1] = body[b].inertia[2] = 0.01;
+  }
+  for (int i = 0; i < 2; i++) {
+    joint[i] = dj_defaultJointDef();
+    joint[i].body = i + 1;
+    joint[i].type = DJ_FREE;
+    joint[i].qpos0[0] = i;
+    joint[i].qpos0[3] = joint[i].springref[3] = 1;
+    geom[i] = dj_defaultGeomDef();
+    geom[i].type = DJ_SPHERE;
+    geom[i].body = i + 1;
+    geom[i].size[0] = 0.1;
+    geom[i].condim = 1;
+  }
+  djModelDef def = dj_defaultModelDef();
+  def.nbody = 3;
+  def.njnt = nfree;
+  def.ngeom = 2;
+  def.body = body;
+  def.joint = joint;
+  def.geom = geom;
+  return djt_makeModel(&def);
+}
+
+// Balls in half of the range along x; the Hessian as it is and what becomes of it.
+static void hessians(double exact[144], double convex[144], const djModel* m) {
+  djContacts* c;
+  djError err = {""};
+  assert_int_equal(dj_makeContacts(&c, m, &err), DJ_OK);
+  djPose pose[3];
+  djVec3 ref[3];
+  double reach = 0.2 - m->geom_skin[0] - m->geom_skin[1] + 0.5 * m->contact.range, value;
+  for (int b = 0; b < 3; b++) {
+    pose[b] = (djPose){{b == 2 ? reach : 0, 0, 0}, dju_eye3()};
+    ref[b] = pose[b].p;
+  }
+  assert_int_equal(dj_beginContacts(c, m, pose, NULL, NULL, ref, 0.002, &err), DJ_OK);
+  assert_int_equal(dj_evalContacts(&value, c, m, pose, NULL, DJ_EVAL_HESSIAN), DJ_OK);
+  int n;
+  const djContactBlock* const* block = dj_contactBlocks(&n, c);
+  assert_int_equal(n, 1);
+  memcpy(exact, block[0]->out.hessian, 144 * sizeof(double));
+  dj_convexContacts(c, m);
+  memcpy(convex, block[0]->out.hessian, 144 * sizeof(double));
+  dj_deleteContacts(c);
+}
+
+static double along(const double H[144], const double x[12]) {
+  double sum = 0;
+  for (int r = 0; r < 12; r++) {
+    for (int c = 0; c < 12; c++) sum += x[r] * H[12 * r + c] * x[c];
+  }
+  return sum;
+}
+
+static void testBothMove(void** state) {
+  (void)state;
+  double exact[144], convex[144], nearest[144];
+  djModel* m = makeBalls(2);
+  hessians(exact, convex, m);
+  double normal[12] = {[3] = 1, [9] = -1}, across[12] = {[4] = 1, [10] = -1};
+  double stiff = along(exact, normal);
+  assert_true(stiff > 0 && along(exact, across) < -1e-6 * stiff);
+  djt_near(along(convex, normal), stiff, 1e-12 * stiff);
+  djt_near(along(convex, across), 0, 1e-12 * stiff);
+  memcpy(nearest, exact, sizeof nearest);
+  dju_semidefinite(nearest, 12);
+  assert_memory_equal(nearest, convex, sizeof nearest);
+  dj_deleteModel(m);
+}
+
+// Beside a body that cannot move, the block of the other one is all that counts: it changes alone.
+static void testOneMoves(void** state) {
+  (void)state;
+  double exact[144], convex[144];
+  djModel* m = makeBalls(1);
+  hessians(exact, convex, m);
+  double normal[12] = {[3] = 1}, across[12] = {[4] = 1};
+  djt_near(along(convex, normal), along(exact, normal), 1e-12 * along(exact, normal));
+  assert_true(along(exact, across) < 0);
+  djt_near(along(convex, across), 0, 1e-12 * along(exact, normal));
+  for (int i = 0; i < 144; i++) assert_true((i / 12 < 6 && i % 12 < 6) || exact[i] == convex[i]);
+  dj_deleteModel(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testBothMove),
+                                     cmocka_unit_test(testOneMoves)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+// Newton's method where the Jacobian is not positive definite: its convex substitute comes before any
+// shift, and only then.
+
+#include "common/near.h"
+
+#include "solve/newton.h"
+
+#include <math.h>
+#include <string.h>
+
+// f = a (x^2 - 1)^2 + 3/2 (y - 2)^2: two valleys with a stiff ridge between them.
+typedef struct Ridge {
+  double a, x[2], next[2], curvature[2], factored[2];
+  bool helps;               // convexify makes negative curvatures small and positive
+  int nconvex, nshift, naccept;
+  djStatus failure;         // what convexify returns
+  double first[2];          // after the first step
+} Ridge;
+
+static double at(const Ridge* r, const double* x, double* gradient, double* curvature) {
+  double w = x[0] * x[0] - 1;
+  if (gradient) {
+    gradient[0] = 4 * r->a * x[0] * w;
+    gradient[1] = 3 * (x[1] - 2);
+    curvature[0] = r->a * (12 * x[0] * x[0] - 4);
+    curvature[1] = 3;
+  }
+  return r->a * w * w + 1.5 * (x[1] - 2) * (x[1] - 2);
+}
+
+static djStatus evaluate(void* user, double* value, double* gradient, bool* majorizer) {
+  Ridge* r = user;
+  *majorizer = false;
+  *value = at(r, r->x, gradient, r->curvature);
+  return DJ_OK;
+}
+
+static bool factor(void* user, double shift) {
+  Ridge* r = user;
+  r->nshift += shift > 0;
+  for (int i = 0; i < 2; i++) r->factored[i] = r->curvature[i] + shift;
+  return r->factored[0] > 0 && r->factored[1] > 0;
+}
+
+static void solve(void* user, double* x) {
+  Ridge* r = user;
+  for (int i = 0; i < 2; i++) x[i] /= r->factored[i];
+}
+
+static djStatus whole(void* user, double* fraction, const double* step) {
+  (void)user, (void)step;
+  *fraction = 1;
+  return DJ_OK;
+}
+
+static djStatus trial(void* user, double* value, double* gradient, const double* step,
+                      double fraction, bool* majorizer) {
+  Ridge* r = user;
+  *majorizer = false;
+  for (int i = 0; i < 2; i++) r->next[i] = r->x[i] + fraction * step[i];
+  *value = at(r, r->next, gradient, r->curvature);
+  return DJ_OK;
+}
+
+static void accept(void* user) {
+  Ridge* r = user;
+  memcpy(r->x, r->next, sizeof r->x);
+  if (r->naccept++ == 0) memcpy(r->first, r->x, sizeof r->first);
+}
+
+static djStatus convexify(void* user, double* value, double* gradient) {
+  Ridge* r = user;
+  r->nconvex++;
+  if (r->failure < 0) return r->failure;
+  *value = at(r, r->x, gradient, r->curvature);
+  for (int i = 0; i < 2 && r->helps; i++) r->curvature[i] = fmax(r->curvature[i], 5 * r->a);
+  return DJ_OK;
+}
+
+static djStatus minimize(djNewtonResult* result, Ridge* r, bool substitute) {
+  djNewtonProblem p = {2, r, evaluate, factor, solve, whole, trial, accept,
+                       substitute ? convexify : NULL};
+  djNewtonOption o = {1e-8, 60, 0, 30, 0};
+  double gradient[2], step[2];
+  return dj_newton(result, &p, &o, gradient, step);
+}
+
+static void testStiff(void** state) {
+  (void)state;
+  djNewtonResult with, without;
+  Ridge r = {.a = 1e6, .x = {0.1, 0}, .helps = true};
+  assert_int_equal(minimize(&with, &r, true), DJ_OK);
+  djt_near(fabs(r.x[0]), 1, 1e-12);
+  djt_near(r.x[1], 2, 1e-12);
+  assert_true(r.nconvex >= 1 && r.nshift == 0 && with.shifts == 0);
+  // Beside a stiff ridge a shift is no small change, its substitute none.
+  Ridge s = {.a = 1e6, .x = {0.1, 0}};
+  assert_int_equal(minimize(&without, &s, false), DJ_OK);
+  assert_true(without.shifts > 0 && s.nshift > 5);
+  assert_true(fabs(s.first[1] - 2) > 1.99);
+}
+
+static void testOnlyWhereNeeded(void** state) {
+  (void)state;
+  djNewtonResult result;
+  Ridge r = {.a = 1, .x = {0.8, 0}, .helps = true};   // convex from there on
+  assert_int_equal(minimize(&result, &r, true), DJ_OK);
+  assert_int_equal(r.nconvex, 0);
+  Ridge s = {.a = 1, .x = {0.1, 0}};                  // a substitute that does not help
+  assert_int_equal(minimize(&result, &s, true), DJ_OK);
+  assert_true(s.nconvex > 0 && result.shifts > 0 && s.nshift > 0);
+  djt_near(fabs(s.x[0]), 1, 1e-9);
+}
+
+// Almost at rest on the ridge, where decrements are within the tolerance, a substitute does not end
+// the search; nor does it go on for ever where the point is exact.
+static void testSaddle(void** state) {
+  (void)state;
+  djNewtonResult result;
+  Ridge r = {.a = 1, .x = {3e-9, 2}, .helps = true};   // the decrement is half of the tolerance
+  assert_int_equal(minimize(&result, &r, true), DJ_OK);
+  djt_near(r.x[0], 1, 1e-9);
+  Ridge s = {.a = 1, .x = {0, 2}, .helps = true};
+  assert_int_equal(minimize(&result, &s, true), DJ_OK);
+  assert_int_equal(result.iterations, 1);
+}
+
+static void testError(void** state) {
+  (void)state;
+  djNewtonResult result;
+  Ridge r = {.a = 1, .x = {0.1, 0}, .failure = DJ_INVALID};
+  assert_int_equal(minimize(&result, &r, true), DJ_INVALID);
+  assert_int_equal(r.naccept, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testStiff),
+                                     cmocka_unit_test(testOnlyWhereNeeded),
+                                     cmocka_unit_test(testSaddle), cmocka_unit_test(testError)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
