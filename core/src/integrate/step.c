@@ -13,7 +13,6 @@ typedef struct Problem {
   const djModel* model;
   const djMethod* method;
   bool scaled;             // work->scale holds this step's
-  bool pivots;             // see setTrial
   double trial_fraction;   // of the present step at which the trial point stands; 0: none
   double path, trial_path; // work of work->nonpotential up to the present and the trial point
 } Problem;
@@ -63,15 +62,12 @@ static void solve(void* user, double* x) {
   dj_solve(x, &dj_stageOf(p->work)->linear.factor);
 }
 
-// The trial point of a new step is set once for its limit and the first trial. Newton's steps move
-// free bodies on screws: what pivots about a point in contact then stays there, where a straight path
-// of its origin would press it in. The start guess keeps velocities, so it is straight.
+// The trial point of a new step is set once for its limit and the first trial.
 static void setTrial(Problem* p, const double* step, double fraction) {
   djWork* w = p->work;
   if (p->trial_fraction == fraction) return;
   p->trial_fraction = fraction;
-  if (p->pivots) dj_integrateScrew(w->trial.q, p->model, w->now.q, step, fraction);
-  else dj_integratePos(w->trial.q, p->model, w->now.q, step, fraction);
+  dj_integratePos(w->trial.q, p->model, w->now.q, step, fraction);
   dj_setPlace(&w->trial, p->model, w->start.mocap_pos, w->start.mocap_quat);
 }
 
@@ -172,7 +168,6 @@ static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, 
   if (status >= 0) status = startGuess(&problem, tiny);
   if (status < 0) return status;
   problem.path = 0;
-  problem.pivots = true;
   djNewtonProblem newton = {m->nv, &problem, evaluateNow, factor, solve,
                             maxStep, trial, accept, convexify};
   // Rounding of poses, relative to a metre, times the weight.

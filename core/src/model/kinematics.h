@@ -32,11 +32,6 @@ void dj_kinematics(djKin* kin, const djModel* model, const double* qpos, const d
                    const double* mocap_quat);
 
 // How joint j turns what it moves, and how far along its axis it slides.
-// q (+) s v as dj_integratePos has it, but free joints move on a screw: the world's twist (w, v) of
-// the body about its origin, constant on the way.
-void dj_integrateScrew(double* qout, const djModel* model, const double* q, const double* v,
-                       double s);
-
 djQuat dj_jointTurn(const djModel* model, int j, const double* qpos);
 double dj_jointSlide(const djModel* model, int j, const double* qpos);
 

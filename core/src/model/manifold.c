@@ -16,20 +16,6 @@ void dj_integratePos(double* qout, const djModel* m, const double* q, const doub
   }
 }
 
-// The origin moves by the integral of exp(t [w]x) v over t in (0, s), which is J_r(s w)^T s v, w in
-// world axes. A twist about a point keeps it where it is.
-void dj_integrateScrew(double* qout, const djModel* m, const double* q, const double* v, double s) {
-  dj_integratePos(qout, m, q, v, s);
-  for (int j = 0; j < m->njnt; j++) {
-    if (!dj_jointRow(m, j)->pose) continue;
-    int a = m->jnt_qposadr[j], d = m->jnt_dofadr[j];
-    djMat3 R = dju_quatToMat(dju_normalizeQuat(dju_loadQuat(q + a + 3)));
-    djMat3 J = dju_rightJacobian(dju_mulMV(R, dju_scale3(s, dju_load3(v + d + 3))));
-    djVec3 way = dju_mulMtV(J, dju_scale3(s, dju_load3(v + d)));
-    dju_store3(qout + a, dju_add3(dju_load3(q + a), way));
-  }
-}
-
 void dj_differentiatePos(double* v, const djModel* m, double s, const double* q1,
                          const double* q2) {
   if (!v || !m || !q1 || !q2) return;

@@ -20,13 +20,15 @@ static bool solveShifted(double* decrement2, const djNewtonProblem* p, const dou
 }
 
 // The step by J or, where that is not positive definite, by its convex substitute, which *convex
-// then tells, with the smallest shift of a ladder that it takes. *decrement2: -g . step, or a
+// then tells, with the smallest shift of a ladder that it takes. *convex on entry: the substitute has
+// not helped here. *decrement2: -g . step, or a
 // negative number when no shift helps.
 static djStatus newtonStep(double* decrement2, const djNewtonProblem* p, djNewtonResult* r,
                            double* gradient, double* step, bool* convex) {
+  bool allowed = p->convexify && !*convex;
   *convex = false;
   if (solveShifted(decrement2, p, gradient, step, 0)) return DJ_OK;
-  if (p->convexify) {
+  if (allowed) {
     djStatus status = p->convexify(p->user, &r->value, gradient);
     if (status < 0) return status;
     *convex = true;
@@ -80,7 +82,7 @@ static djStatus fullStep(const djNewtonProblem* p, const double* step) {
 static djStatus refine(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOption* o,
                        double* gradient, double* step) {
   for (int k = 0; k < o->refinement_steps; k++) {
-    bool majorizer = false, convex;
+    bool majorizer = false, convex = false;
     djStatus status = p->evaluate(p->user, &r->value, gradient, &majorizer);
     if (status < 0) return status;
     double d2;
@@ -98,12 +100,11 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
                    double* gradient, double* step) {
   memset(r, 0, sizeof(*r));
   if (p->n == 0) return DJ_OK;
-  bool majorizer = true;
+  bool majorizer = true, convex = false;
   djStatus status = p->evaluate(p->user, &r->value, gradient, &majorizer);
   if (status < 0) return status;
   for (r->iterations = 1; r->iterations <= o->max_iterations; r->iterations++) {
     double d2;
-    bool convex;
     status = newtonStep(&d2, p, r, gradient, step, &convex);
     if (status < 0) return status;
     if (!(d2 >= 0) || !isfinite(d2)) return DJ_NOT_CONVERGED;
@@ -121,6 +122,12 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
     }
     if (taken > 0) {
       p->accept(p->user);
+      convex = false;
+      continue;
+    }
+    if (convex) {   // once more from here, with a shift
+      status = p->evaluate(p->user, &r->value, gradient, &majorizer);
+      if (status < 0) return status;
       continue;
     }
     // Near with a substitute: let the exact Jacobian decide. No progress with the exact one: once
