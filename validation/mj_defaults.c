@@ -33,6 +33,11 @@ static const Bound BOUNDS[] = {
   {"impact: error of the normal impulse", "", false, 0.01, 1},
   {"guide: spread, head-on", "", false, 0.05, 100},
   {"guide: spread, glancing hits", "", false, 0.05, 100},
+  {"creep: mm a minute at .8 of the limit", "mm", false, 0.5, 30},
+  {"stacks: planks that fall", "", false, 0, 1},
+  {"stacks: cubes, pyramid, mass ratio that fall", "", false, 0, 0},
+  {"stacks: cards that fall", "", false, 0, 1},
+  {"stacks: drift of what stands", "mm", false, 1, 40},
 };
 
 enum { NBOUND = sizeof BOUNDS / sizeof BOUNDS[0] };
@@ -46,6 +51,8 @@ static const Group GROUPS[] = {
   {"crowd", def_crowd},
   {"impact", def_impact},
   {"guide", def_guide},
+  {"creep", def_creep},
+  {"stacks", def_stacks},
 };
 
 enum { NGROUP = sizeof GROUPS / sizeof GROUPS[0] };
