@@ -38,6 +38,11 @@ static const Bound BOUNDS[] = {
   {"stacks: cubes, pyramid, mass ratio that fall", "", false, 0, 0},
   {"stacks: cards that fall", "", false, 0, 1},
   {"stacks: drift of what stands", "mm", false, 1, 40},
+  {"cost: humanoid, step + A, B at states, us", "us", false, 80, 1000},
+  {"cost: humanoid, own run, us", "us", false, 50, 1000},
+  {"pass: share of pairs, up to 2 thicknesses a step", "", false, 0, 1},
+  {"pass: share of pairs, 5 and 10 a step", "", false, 0, 1},
+  {"pass: energy after to before, most", "", false, 1.01, 1e9},
 };
 
 enum { NBOUND = sizeof BOUNDS / sizeof BOUNDS[0] };
@@ -53,6 +58,8 @@ static const Group GROUPS[] = {
   {"guide", def_guide},
   {"creep", def_creep},
   {"stacks", def_stacks},
+  {"cost", def_cost},
+  {"pass", def_pass},
 };
 
 enum { NGROUP = sizeof GROUPS / sizeof GROUPS[0] };
@@ -112,7 +119,7 @@ static void printTargets(Program* p) {
     double limit = p->quick ? b->today : b->target;
     bool met = b->least ? p->worst[i] >= limit : p->worst[i] <= limit;
     bool reached = b->least ? p->worst[i] >= b->target : p->worst[i] <= b->target;
-    djv_note("%-44s %12.4g %-8s %s %-9.4g %s%s", b->key, p->worst[i], b->unit,
+    djv_note("%-50s %12.4g %-8s %s %-9.4g %s%s", b->key, p->worst[i], b->unit,
              b->least ? ">=" : "<=", limit, met ? "ok" : "MISS",
              p->quick && met && !reached ? " (misses its target)" : "");
     p->report.checks++;
