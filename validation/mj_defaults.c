@@ -43,6 +43,11 @@ static const Bound BOUNDS[] = {
   {"pass: share of pairs, up to 2 thicknesses a step", "", false, 0, 1},
   {"pass: share of pairs, 5 and 10 a step", "", false, 0, 1},
   {"pass: energy after to before, most", "", false, 1.01, 1e9},
+  {"roll: speed that a ball keeps of 2 m/s", "m/s", true, 1.99, 0},
+  {"roll: car, speed beside RK4's", "", false, 0.01, 1},
+  {"roll: top, spin beside RK4's", "", false, 0.01, 1},
+  {"restitution: rebound less stock's at .01 ms", "", false, 0.02, 2},
+  {"restitution: momentum through a cradle", "", true, 0.9, -1},
 };
 
 enum { NBOUND = sizeof BOUNDS / sizeof BOUNDS[0] };
@@ -60,6 +65,8 @@ static const Group GROUPS[] = {
   {"stacks", def_stacks},
   {"cost", def_cost},
   {"pass", def_pass},
+  {"roll", def_roll},
+  {"restitution", def_restitution},
 };
 
 enum { NGROUP = sizeof GROUPS / sizeof GROUPS[0] };
@@ -130,7 +137,9 @@ static void printTargets(Program* p) {
 int main(int argc, char** argv) {
   Program p = {.only = -1, .bound = BOUNDS, .nbound = NBOUND};
   bool wanted[NGROUP] = {false};
+  int given = argc;
   p.integrator = djv_takeIntegrator(&argc, argv);
+  p.given_integrator = argc < given;
   takeArguments(&p, wanted, argc, argv);
   for (int k = 0; k < NGROUP; k++) {
     double start = def_clock();

@@ -39,6 +39,7 @@ typedef struct Program {
   int nset;                // settings of ours that are tried in place of the defaults
   const char* set_name[MAX_SET];
   double set_value[MAX_SET];
+  bool given_integrator;   // else the default one
   djIntegrator integrator;
   const Bound* bound;
   int nbound;

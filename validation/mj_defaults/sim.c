@@ -14,7 +14,9 @@ static void set(djModel* model, const char* name, double value) {
 static void openOurs(Sim* s, const Program* program) {
   djError err;
   if (dj_importMuJoCo(&s->model, NULL, s->m, &err) != DJ_OK) djv_fail("import: %s", err.text);
-  if (program) set(s->model, "integrator", program->integrator);
+  if (program && program->given_integrator) {
+    set(s->model, "integrator", program->integrator);
+  }
   for (int i = 0; program && i < program->nset; i++) {
     set(s->model, program->set_name[i], program->set_value[i]);
   }
