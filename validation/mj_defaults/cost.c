@@ -123,6 +123,7 @@ static void showRobot(Program* p, const char* name, int steps) {
   def_row("  own run: step, us", row[4]);
   def_row("  unconverged or failed steps", row[5]);
   if (strcmp(name, "humanoid") != 0) return;
+  def_check(p, "cost: humanoid, iterations at states", row[0][OURS]);
   def_check(p, "cost: humanoid, step + A, B at states, us", row[2][OURS]);
   def_check(p, "cost: humanoid, own run, us", row[4][OURS]);
 }
