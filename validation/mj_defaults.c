@@ -1,10 +1,10 @@
-// What a scene that sets nothing gets: contact at our defaults beside stock MuJoCo at its own and at
-// its best settings, as one table of raw numbers and one of targets.
+// What a scene that sets nothing gets: contact at our defaults beside stock MuJoCo at its own and
+// at its best settings, as one table of raw numbers and one of targets.
 //
 //   mj_defaults [--quick] [--integrator NAME] [--set NAME=VALUE]... [GROUP]...
 //
-//   crowd        5 to 60 mixed bodies: unconverged steps, iterations, time; --runs N: of so many crowds
-//                (200: 100,000 steps); --only K: of that one; --write FOLDER: its scene and
+//   crowd        5 to 60 mixed bodies: unconverged steps, iterations, time; --runs N: so many
+//                (200: 100,000 steps); --only K: that one; --write FOLDER: its scene and
 //                speeds; $DIJOCO_CROWDS: folder of two that once fell short
 //   impact       share of Coulomb's impulse, normal impulse
 //   guide        spread of derivatives through impacts over the phase of the step

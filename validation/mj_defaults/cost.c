@@ -1,6 +1,6 @@
 // What a step costs: gymnasium's robots at 2 ms under random controls held for 10 steps.
-//   at MuJoCo's states   stock MuJoCo (Euler) runs; both engines step and linearise from its states,
-//                        one after the other: dj_step and djd_lastTransition, mj_step and
+//   at MuJoCo's states   stock MuJoCo (Euler) runs; both engines step and linearise from its
+//                        states, one after the other: dj_step and djd_lastTransition, mj_step and
 //                        mjd_transitionFD (forward, 1e-6)
 //   own run              each engine's own run from the model's start, steps alone
 // Processor time, medians over steps.

@@ -1,5 +1,5 @@
-// Rolling and spinning at 2 ms for 5 s: what an integrator loses. Columns: ours at its default, ours
-// with `variational`, stock MuJoCo, and MuJoCo with RK4.
+// Rolling and spinning at 2 ms for 5 s: what an integrator loses. Columns: ours at its default,
+// ours with `variational`, stock MuJoCo, and MuJoCo with RK4.
 
 #include "defaults.h"
 
