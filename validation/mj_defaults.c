@@ -8,8 +8,9 @@
 //                speeds; $DIJOCO_CROWDS: folder of two that once fell short
 //   impact       share of Coulomb's impulse, normal impulse
 //   guide        spread of derivatives through impacts over the phase of the step
+//   target       tasks of hitting a target that descent solves
 //   creep        a box on a slope
-//   stacks       planks, cubes, pyramid, mass ratio, cards
+//   stacks       planks, cubes, pyramid, mass ratio, cards; --only K: that one
 //   cost         Newton iterations and time: humanoid
 //   pass         fast bodies: what passes through, energy
 //   roll         ball, car, top
@@ -33,6 +34,8 @@ static const Bound BOUNDS[] = {
   {"impact: error of the normal impulse", "", false, 0.01, 0.25},
   {"guide: spread, head-on", "", false, 0.05, 0.3},
   {"guide: spread, glancing hits", "", false, 0.05, 0.35},
+  {"target: part solved by lbfgsb", "", true, 0.9, 0},
+  {"target: part solved by Gauss-Newton", "", true, 0.96, 0},
   {"creep: mm a minute at .8 of the limit", "mm", false, 0.5, 24},
   {"stacks: planks that fall", "", false, 0, 1},
   {"stacks: cubes, pyramid, mass ratio that fall", "", false, 0, 0},
@@ -63,6 +66,7 @@ static const Group GROUPS[] = {
   {"crowd", def_crowd},
   {"impact", def_impact},
   {"guide", def_guide},
+  {"target", def_target},
   {"creep", def_creep},
   {"stacks", def_stacks},
   {"cost", def_cost},
@@ -75,7 +79,7 @@ enum { NGROUP = sizeof GROUPS / sizeof GROUPS[0] };
 
 static _Noreturn void usage(void) {
   fprintf(stderr, "usage: mj_defaults [--quick] [--integrator NAME] [--set NAME=VALUE]... "
-                  "[--runs CROWDS] [--only CROWD] "
+                  "[--runs CROWDS] [--only K] "
                   "[--write FOLDER] [GROUP]...\ngroups:");
   for (int i = 0; i < NGROUP; i++) fprintf(stderr, " %s", GROUPS[i].name);
   fprintf(stderr, "\n");

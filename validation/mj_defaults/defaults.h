@@ -33,7 +33,7 @@ typedef struct Bound {
 // What was asked for, and what was found.
 typedef struct Program {
   bool quick;
-  int only;                // the crowd to run, or -1
+  int only;                // the crowd or stack to run, or -1
   int runs;                // crowds; 0: by default
   const char* write;       // folder to write that crowd to, or NULL
   int nset;                // settings of ours that are tried in place of the defaults
@@ -93,6 +93,7 @@ Spread def_spread(const double* x, int n);
 void def_crowd(Program* p);
 void def_impact(Program* p);
 void def_guide(Program* p);
+void def_target(Program* p);
 void def_creep(Program* p);
 void def_stacks(Program* p);
 void def_cost(Program* p);

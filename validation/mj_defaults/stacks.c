@@ -56,15 +56,29 @@ static void putMassRatio(djvText* t) {
 }
 
 // Two cards, .1 m high and 1 mm thick, lean against each other by their inner upper edges, 15
-// degrees from upright.
-static void putCards(djvText* t) {
+// degrees from upright, above (x, z). Returns how high they reach, at two outer edges.
+static double putFrame(djvText* t, double x, double z) {
   double tilt = M_PI / 12, a = 0.05, b = 0.0005;
-  djv_put(t, "<geom type=\"plane\" size=\"9 9 .1\"/>");
   for (int side = -1; side <= 1; side += 2) {
-    // the edge at (-side b, a) of the card, turned by -side tilt, is at x = 0
-    double x = b * cos(tilt) + a * sin(tilt), z = a * cos(tilt) + b * sin(tilt);
-    putBox(t, side * x, z, -side * tilt, "size=\".0005 .03 .05\"");
+    // the edge at (-side b, a) of the card, turned by -side tilt, is at x
+    putBox(t, x + side * (b * cos(tilt) + a * sin(tilt)), z + a * cos(tilt) + b * sin(tilt),
+           -side * tilt, "size=\".0005 .03 .05\"");
   }
+  return z + 2 * (a * cos(tilt) + b * sin(tilt));
+}
+
+static void putCards(djvText* t) {
+  djv_put(t, "<geom type=\"plane\" size=\"9 9 .1\"/>");
+  putFrame(t, 0, 0);
+}
+
+// Two pairs, a card flat on them, and a pair on that.
+static void putHouse(djvText* t) {
+  djv_put(t, "<geom type=\"plane\" size=\"9 9 .1\"/>");
+  putFrame(t, -0.05, 0);
+  double top = putFrame(t, 0.05, 0);
+  putBox(t, 0, top + 0.0005, 0, "size=\".06 .03 .0005\"");
+  putFrame(t, 0, top + 0.001);
 }
 
 static const Stack STACK[] = {
@@ -74,6 +88,7 @@ static const Stack STACK[] = {
   {"pyramid of 21", putPyramid, 0.1, "stacks: cubes, pyramid, mass ratio that fall"},
   {"mass ratio 1e5", putMassRatio, 0.1, "stacks: cubes, pyramid, mass ratio that fall"},
   {"leaning cards", putCards, 0.1, "stacks: cards that fall"},
+  {"house of cards", putHouse, 0.1, "stacks: cards that fall"},
 };
 enum { NSTACK = sizeof STACK / sizeof STACK[0], NSTEP = 4 };
 static const double STEP[NSTEP] = {1e-3, 2e-3, 5e-3, 1e-2};
@@ -129,6 +144,7 @@ void def_stacks(Program* p) {
   djv_note("%-15s %5s %-18s %-18s %-18s %7s %9s %5s", "", "ms", "ours", "stock", "best", "Newton",
            "us a step", "unc.");
   for (int i = 0; i < NSTACK; i++) {
+    if (p->only >= 0 && i != p->only) continue;
     djvText t = djv_text();
     djv_put(&t, "<mujoco><size memory=\"64M\"/><worldbody>");
     STACK[i].put(&t);
