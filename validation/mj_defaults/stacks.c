@@ -55,30 +55,37 @@ static void putMassRatio(djvText* t) {
   putBox(t, 0, 0.15, 0, "size=\".05 .05 .05\" mass=\"1000\"");
 }
 
-// Two cards, .1 m high and 1 mm thick, lean against each other by their inner upper edges, 15
-// degrees from upright, above (x, z). Returns how high they reach, at two outer edges.
-static double putFrame(djvText* t, double x, double z) {
-  double tilt = M_PI / 12, a = 0.05, b = 0.0005;
+// Two cards, .1 m high and 1 mm thick, lean against each other by their inner upper edges, by `tilt`
+// from upright, above (x, z); they need a friction of tan(tilt)/2. Returns how high they reach, at
+// two outer edges.
+static double putFrame(djvText* t, double x, double z, double tilt, const char* rest) {
+  const double a = 0.05, b = 0.0005;
+  char text[100];
+  snprintf(text, sizeof text, "size=\".0005 .03 .05\" %s", rest);
   for (int side = -1; side <= 1; side += 2) {
     // the edge at (-side b, a) of the card, turned by -side tilt, is at x
     putBox(t, x + side * (b * cos(tilt) + a * sin(tilt)), z + a * cos(tilt) + b * sin(tilt),
-           -side * tilt, "size=\".0005 .03 .05\"");
+           -side * tilt, text);
   }
   return z + 2 * (a * cos(tilt) + b * sin(tilt));
 }
 
 static void putCards(djvText* t) {
   djv_put(t, "<geom type=\"plane\" size=\"9 9 .1\"/>");
-  putFrame(t, 0, 0);
+  putFrame(t, 0, 0, M_PI / 12, "");
+}
+static void putSlippery(djvText* t) {
+  djv_put(t, "<geom type=\"plane\" size=\"9 9 .1\" friction=\".3\"/>");
+  putFrame(t, 0, 0, M_PI / 9, "friction=\".3\"");
 }
 
-// Two pairs, a card flat on them, and a pair on that.
+// Two such pairs, a card flat on them, and a pair on that.
 static void putHouse(djvText* t) {
   djv_put(t, "<geom type=\"plane\" size=\"9 9 .1\"/>");
-  putFrame(t, -0.05, 0);
-  double top = putFrame(t, 0.05, 0);
+  putFrame(t, -0.05, 0, M_PI / 12, "");
+  double top = putFrame(t, 0.05, 0, M_PI / 12, "");
   putBox(t, 0, top + 0.0005, 0, "size=\".06 .03 .0005\"");
-  putFrame(t, 0, top + 0.001);
+  putFrame(t, 0, top + 0.001, M_PI / 12, "");
 }
 
 static const Stack STACK[] = {
@@ -88,6 +95,7 @@ static const Stack STACK[] = {
   {"pyramid of 21", putPyramid, 0.1, "stacks: cubes, pyramid, mass ratio that fall"},
   {"mass ratio 1e5", putMassRatio, 0.1, "stacks: cubes, pyramid, mass ratio that fall"},
   {"leaning cards", putCards, 0.1, "stacks: cards that fall"},
+  {"cards, 20 deg", putSlippery, 0.1, "stacks: cards that fall"},
   {"house of cards", putHouse, 0.1, "stacks: cards that fall"},
 };
 enum { NSTACK = sizeof STACK / sizeof STACK[0], NSTEP = 4 };

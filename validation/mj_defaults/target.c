@@ -173,7 +173,7 @@ static void showRigid(bool oblique, int tasks) {
 
 static void show(Program* p, const mjModel* m, bool oblique, double h) {
   double lbfgs[NCOLUMN] = {0}, newton[NCOLUMN] = {0};
-  int tasks = p->quick ? 8 : NTASK;
+  int tasks = p->quick ? 4 : NTASK;
   char label[80];
   for (int c = 0; c < NCOLUMN; c++) {
     if (c != OURS && h < 5e-3) {   // for time
@@ -208,7 +208,7 @@ void def_target(Program* p) {
   djv_title("Hitting a target: tasks solved");
   def_head("");
   for (int oblique = 0; oblique < 2; oblique++) {
-    showRigid(oblique, p->quick ? 8 : NTASK);
+    showRigid(oblique, p->quick ? 4 : NTASK);
     for (int i = p->quick ? 2 : 0; i < NSTEP; i++) show(p, m, oblique, STEP[i]);
   }
   mj_deleteModel(m);
