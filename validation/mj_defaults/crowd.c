@@ -148,18 +148,24 @@ static void add(Tally* sum, const Tally* t) {
   sum->residual = djv_worst(sum->residual, t->residual);
 }
 
+static mjModel* load(const char* path) {
+  char text[1000] = "";
+  mjModel* m = mj_loadXML(path, NULL, text, sizeof text);
+  if (m) return m;
+  djv_fail("%s: %s", path, text);
+}
+
 // The crowds that once fell short, where their files are given: DIJOCO_CROWDS names the folder.
 static void runGiven(Program* p) {
   static const char* const name[] = {"pen13_21", "pen31_23"};
   const char* folder = getenv("DIJOCO_CROWDS");
   for (int i = 0; i < 2 && folder; i++) {
-    char path[1000], text[1000];
+    char path[1000];
     double qvel[6 * 60];
     Tally t[NCOLUMN] = {{0}};
     djError err;
     snprintf(path, sizeof path, "%.900s/%s.xml", folder, name[i]);
-    mjModel* m = mj_loadXML(path, NULL, text, sizeof text);
-    if (!m) djv_fail("%s: %s", path, text);
+    mjModel* m = load(path);
     snprintf(path, sizeof path, "%.900s/%s_qvel.txt", folder, name[i]);
     if (m->nv > 6 * 60 || dj_readNumbers(qvel, (int)m->nv, path, &err) < 0) {
       djv_fail("%s: %s", path, err.text);

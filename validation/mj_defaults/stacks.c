@@ -55,9 +55,9 @@ static void putMassRatio(djvText* t) {
   putBox(t, 0, 0.15, 0, "size=\".05 .05 .05\" mass=\"1000\"");
 }
 
-// Two cards, .1 m high and 1 mm thick, lean against each other by their inner upper edges, by `tilt`
-// from upright, above (x, z); they need a friction of tan(tilt)/2. Returns how high they reach, at
-// two outer edges.
+// Two cards, .1 m high and 1 mm thick, lean against each other by their inner upper edges, by
+// `tilt` from upright, above (x, z); they need a friction of tan(tilt)/2. Returns how high they
+// reach, at two outer edges.
 static double putFrame(djvText* t, double x, double z, double tilt, const char* rest) {
   const double a = 0.05, b = 0.0005;
   char text[100];

@@ -1,11 +1,11 @@
-// Hitting a target: ball A shall meet ball B (radius .05, no gravity, no friction) such that B is at
-// a target after T = .5 s. Variables: A's velocity, along x (head-on) or in the plane (oblique). 25
-// random tasks of each kind: the rigid-body solution's speed is 1 to 3 m/s, the first guess .6 to
-// 1.6 times that, aimed such that A meets B. Solved: within 1 mm.
+// Hitting a target: ball A shall meet ball B (radius .05, no gravity, no friction) such that B is
+// at a target after T = .5 s. Variables: A's velocity, along x (head-on) or in the plane (oblique).
+// 25 random tasks of each kind: the rigid-body solution's speed is 1 to 3 m/s, the first guess .6
+// to 1.6 times that, aimed such that A meets B. Solved: within 1 mm.
 //   lbfgsb        the library's, 30 iterations, on the squared distance
 //   Gauss-Newton  30 iterations, too, with steps halved while they do not help
-// Ours: derivatives by the chain of the steps; MuJoCo, at 5 ms only: by central differences of whole
-// runs.
+// Ours: derivatives by the chain of the steps; MuJoCo, at 5 ms only: by central differences of
+// whole runs.
 
 #include "defaults.h"
 
@@ -201,8 +201,8 @@ static void show(Program* p, const mjModel* m, bool oblique, double h) {
 
 void def_target(Program* p) {
   mjModel* m = robot_compile(
-      "<mujoco><option gravity=\"0 0 0\"/><default><geom type=\"sphere\" size=\".05\" condim=\"1\"/>"
-      "</default>"
+      "<mujoco><option gravity=\"0 0 0\"/><default>"
+      "<geom type=\"sphere\" size=\".05\" condim=\"1\"/></default>"
       "<worldbody><body><freejoint/><geom/></body><body><freejoint/><geom/></body></worldbody>"
       "</mujoco>");
   djv_title("Hitting a target: tasks solved");
