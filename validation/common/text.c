@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { ROOM = 1 << 16 };
+enum { ROOM = 1 << 18 };
 
 djvText djv_text(void) {
   return (djvText){djv_take(ROOM, 1), 0};
