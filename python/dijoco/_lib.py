@@ -212,9 +212,8 @@ def _load_core():
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:
-        raise ImportError("dijoco: %s. Needed are the system's cjson, qhull, nlopt, OpenBLAS, "
-                          "LAPACKE, AMD and KLU (Debian: "
-                          "apt install libcjson1 libqhull-r8.0 libnlopt0 "
+        raise ImportError("dijoco: %s. Needed are the system's cjson, qhull, OpenBLAS, LAPACKE, "
+                          "AMD and KLU (Debian: apt install libcjson1 libqhull-r8.0 "
                           "libopenblas0-serial liblapacke libamd2 libklu1)" % error) from error
     _declare(library, CORE, path)
     return library
