@@ -232,6 +232,15 @@ static djStatus evaluate(djDesign* d) {
   return status;
 }
 
+static djStatus actPhases(djDesign* d) {
+  djPhases* phases = NULL;
+  double loss;
+  djStatus status = djd_makePhases(&phases, d, 2, 1, NULL);
+  if (status == DJ_OK) status = djd_evaluatePhases(&loss, NULL, phases, d->x0);
+  djd_deletePhases(phases);
+  return status;
+}
+
 static djStatus actDesign(Fixture* f) {
   djTask* task = NULL;
   djProblem* problem = NULL;
@@ -244,6 +253,7 @@ static djStatus actDesign(Fixture* f) {
   if (status == DJ_OK) status = djd_checkVariables(problem, NULL);
   if (status == DJ_OK) status = djd_makeDesign(&design, model, problem, NULL);
   if (status == DJ_OK) status = evaluate(design);
+  if (status == DJ_OK) status = actPhases(design);
   djd_deleteDesign(design);
   dj_deleteProblem(problem);
   dj_deleteTask(task);

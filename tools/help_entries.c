@@ -109,7 +109,7 @@ void help_optimizers(HelpTable* t) {
     Buffer keys = {0};
     e = dj_optimizerEntry(i);
     add_numbers(&keys, e);
-    const char* cell[HELP_COLUMNS] = {e ? e->name : "all", keys.text, e ? e->help : "when to end"};
+    const char* cell[HELP_COLUMNS] = {e ? e->name : "all", keys.text, e ? e->help : "when to end; starts"};
     help_add(t, cell);
     buf_free(&keys);
   }

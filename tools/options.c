@@ -53,7 +53,7 @@ static const Row table[] = {
      "start from this keyframe of the scene"},
     {"--allow-ignored", NULL, FLAG, GROUP_SETTINGS, AT(allow_ignored),
      "run even if a feature that changes the motion is left out"},
-    {"--threads", "N", COUNT, GROUP_SETTINGS, AT(threads), "one rollout uses one thread"},
+    {"--threads", "N", COUNT, GROUP_SETTINGS, AT(threads), "one rollout uses one thread; phases of optimize share them (all)"},
     {"--markdown", NULL, FLAG, GROUP_MARKDOWN, AT(markdown), "as it stands in the documentation"},
     {"--json", NULL, FLAG, GROUP_JSON, AT(json), "print one JSON object instead of text"},
     {"--help", NULL, FLAG, ~0, AT(help), "this text"},

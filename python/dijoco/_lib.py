@@ -150,7 +150,7 @@ CORE = {
     "djd_designValue": (None, [P, P, c_int]),
     "djd_certifyVariable": (c_int, [P, P, c_int, c_double, P, ctypes.c_ulong]),
     "djd_checkVariables": (c_int, [P, ERR]),
-    "dj_optimize": (c_int, [P, P, P, P, ERR]),
+    "djd_optimizeDesign": (c_int, [P, P, P, P, c_int, P, P, ERR]),
     "dj_makeGapPair": (c_int, [P, P, c_int, c_int, c_int, c_double, ERR]),
     "dj_deleteGapPair": (None, [P]),
     "dj_evalGapPair": (c_int, [P, P, P, P, P, P, P, P]),

@@ -32,13 +32,6 @@ class _COptimizeStep(ctypes.Structure):
 _Callback = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(_COptimizeStep))
 
 
-class _COptimizeProblem(ctypes.Structure):
-    _fields_ = [("n", c_int), ("lower", c_void_p), ("upper", c_void_p), ("group", c_void_p),
-                ("nequal", c_int), ("equal", c_void_p), ("value", c_void_p),
-                ("objective", c_void_p), ("user", c_void_p), ("callback", _Callback),
-                ("callback_user", c_void_p)]
-
-
 class _COptimizeResult(ctypes.Structure):
     _fields_ = [("stop", c_int), ("first_loss", c_double), ("loss", c_double),
                 ("best_iteration", c_int), ("iterations", c_int), ("evaluations", c_int),
@@ -46,7 +39,6 @@ class _COptimizeResult(ctypes.Structure):
 
 
 _lib.check_structs({"djdCertificate": _CCertificate, "djOptimizeStep": _COptimizeStep,
-                    "djOptimizeProblem": _COptimizeProblem,
                     "djOptimizeResult": _COptimizeResult})
 
 
@@ -269,9 +261,11 @@ def _set_optimizer(how, name, value):
         raise TypeError("%s: expected a number, not %r" % (name, value))
 
 
-def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=False, **optimizer):
+def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=False, threads=0,
+             **optimizer):
     """Improve a task's variables with its own optimizer (docs/tasks.md), whose type and keys may be
-    given as keyword arguments instead: optimize(task, type="lbfgsb", memory=5).
+    given as keyword arguments instead: optimize(task, type="lbfgsb", memory=5). `threads` share the
+    starts of optimize(task, phases=8) and change no result; 0: one for each processor.
 
     callback(iteration, loss, x) is called after every iteration, 0 being the start, with x (n,);
     it ends the run by returning False. Returns a dict: x, the best, values (see `Design.values`),
@@ -298,12 +292,9 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
             return False
 
     x, result = np.array(design.x0), _COptimizeResult()
-    parts = {name: design._array(name) for name in ("lower", "upper", "group", "equal", "value")}
-    problem = _COptimizeProblem(
-        n=design.n, nequal=design._number("nequal"), user=design._address, callback=_Callback(step),
-        objective=ctypes.cast(core.djd_designObjective, c_void_p),
-        **{name: array.ctypes.data for name, array in parts.items() if array.size})
-    call(core.dj_optimize, byref(result), x.ctypes.data, byref(problem), byref(how))
+    callback_of_c = _Callback(step)
+    call(core.djd_optimizeDesign, byref(result), x.ctypes.data, design._address, byref(how),
+         _lib.integer(threads, "threads"), ctypes.cast(callback_of_c, c_void_p), None)
     if failure:
         raise failure[0]
     return {"x": x, "values": design.values(x), "loss_first": result.first_loss,

@@ -162,6 +162,17 @@ def test_optimize(root, tmp_path, kind):
         assert done[key] == theirs[key], key
 
 
+def test_optimize_over_phases(root):
+    """The mean over starts, by any number of threads."""
+    task = descent(root, initial={"qvel": [0.5, -0.3]})
+    one, three, other = (dijoco.optimize(task, 4, folder=root / "examples", type="lbfgsb", **how)
+                         for how in ({}, {"phases": 3, "threads": 1}, {"phases": 3, "threads": 2}))
+    assert one["loss_first"] != three["loss_first"] == other["loss_first"]
+    np.testing.assert_array_equal(three["x"], other["x"])
+    with pytest.raises(dijoco.Error, match="phases"):
+        dijoco.optimize(task, folder=root / "examples", phases=0)
+
+
 def test_optimize_stops(root):
     task = descent(root)
     done = dijoco.optimize(task, 9, lambda k, loss, x: k < 3, root / "examples")

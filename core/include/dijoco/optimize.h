@@ -32,6 +32,8 @@ typedef struct djOptimizer {
   double gradient_tolerance;  // units of the loss by those of x: stop when the largest entry of the
                               //   projected gradient is below; 0: never
   double step_tolerance;    // units of x: likewise |step|
+  int phases;               // of djd_optimizeDesign: starts of which the mean loss is minimised;
+                            //   dj_optimize itself knows nothing of them
 } djOptimizer;
 
 // The first type, and the defaults of all keys.

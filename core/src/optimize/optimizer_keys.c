@@ -33,6 +33,8 @@ static const djSetting rows[] = {
      .help = "ends where no entry of the projected gradient is larger"},
     {KEY(step_tolerance), .unit = "", .symbol = "T", .zero = true,
      .help = "ends after a step that is no longer; 0: never"},
+    {WHOLE(phases), .unit = "", .symbol = "N", .standard = {1},
+     .help = "the loss is the mean over N starts, moved by j/N of a timestep along qvel0, j < N"},
 };
 enum { NROW = sizeof rows / sizeof rows[0] };
 
