@@ -129,6 +129,54 @@ static void testMean(void** state) {
   djt_closeDesign(&c);
 }
 
+// Spread of gradients over phases, from single ones.
+static void testSpread(void** state) {
+  (void)state;
+  enum { PHASES = 4, NVARIABLE = 5 };
+  DesignCase c, single;
+  djt_openDesign(&c, scene, task);
+  djt_openDesign(&single, scene, task);
+  size_t n = (size_t)c.d->n;
+  assert_int_equal(c.p->nvariable, NVARIABLE);
+  double loss, spread[NVARIABLE], *grad = malloc(PHASES * n * sizeof *grad);
+  for (int j = 0; j < PHASES; j++) {
+    assert_int_equal(djd_setPhase(single.d, (double)j / PHASES), DJ_OK);
+    assert_int_equal(djd_evaluateDesign(&loss, grad + (size_t)j * n, single.d, single.d->x0),
+                     DJ_OK);
+  }
+  djPhases* p;
+  assert_int_equal(djd_makePhases(&p, c.d, PHASES, 2, NULL), DJ_OK);
+  assert_int_equal(djd_phaseSpread(spread, p, c.d->x0), DJ_OK);
+  for (int v = 0; v < NVARIABLE; v++) {
+    // By |g - mean|^2 = |g|^2 - |mean|^2 in the mean.
+    double squares = 0, mean = 0;
+    for (int i = c.d->adr[v]; i < c.d->adr[v + 1]; i++) {
+      double sum = 0;
+      for (int j = 0; j < PHASES; j++) {
+        double g = grad[(size_t)j * n + (size_t)i];
+        sum += g / PHASES;
+        squares += g * g / PHASES;
+      }
+      mean += sum * sum;
+    }
+    double expected = sqrt((squares - mean) / mean);
+    assert_true(expected > 1e-5 && fabs(spread[v] - expected) < 1e-6 * expected);
+  }
+  djd_deletePhases(p);
+  assert_int_equal(djd_makePhases(&p, c.d, 1, 0, NULL), DJ_OK);
+  assert_int_equal(djd_phaseSpread(spread, p, c.d->x0), DJ_OK);
+  for (int v = 0; v < NVARIABLE; v++) assert_true(spread[v] == 0);
+  double* x = grad;
+  memcpy(x, c.d->x0, n * sizeof *x);
+  x[n - 1] = -1;
+  assert_true(djd_phaseSpread(spread, p, x) < 0);
+  assert_int_equal(djd_phaseSpread(NULL, p, x), DJ_INVALID);
+  djd_deletePhases(p);
+  free(grad);
+  djt_closeDesign(&single);
+  djt_closeDesign(&c);
+}
+
 static bool noteLoss(void* user, const djOptimizeStep* step) {
   *(double*)user = step->loss;
   return true;
@@ -183,6 +231,7 @@ static void testOptimize(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testStart), cmocka_unit_test(testGradient),
-                                     cmocka_unit_test(testMean), cmocka_unit_test(testOptimize)};
+                                     cmocka_unit_test(testMean), cmocka_unit_test(testSpread),
+                                     cmocka_unit_test(testOptimize)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

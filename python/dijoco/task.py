@@ -187,6 +187,19 @@ class Design:
                 "uncertainty": out.uncertainty}
 
 
+    def spread(self, phases=8, threads=0):
+        """How far the gradient at x0 by each variable is from the same at all phases: its standard
+        deviation over starts moved by j/phases of a timestep along qvel0, by the size of its mean.
+        Where one of them has no gradient all are NaN. `threads` 0: one for each processor."""
+        out, handle = np.full(len(self.names), math.nan), c_void_p()
+        with self._lock:
+            call(core.djd_makePhases, byref(handle), self._address,
+                 _lib.integer(phases, "phases"), _lib.integer(threads, "threads"))
+            status = core.djd_phaseSpread(out.ctypes.data, handle, self.x0.ctypes.data)
+            core.djd_deletePhases(handle)
+        return out if status >= 0 else np.full(len(self.names), math.nan)
+
+
 def _refuse_ignored(model):
     for entry in model.report:
         if entry.state == "ignored":
@@ -207,7 +220,8 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
 
     status ("ok", "singular", "no_convergence", "check_failed"), loss, terms, variables (name,
     shape, value, gradient: arrays), steps, unconverged_steps, worst_residual, worst_condition,
-    settings, time; with check also a certificate for each variable. Arguments: see `Design`.
+    settings, time; with check also a certificate for each variable, with its `spread` over phases
+    (None where there is none). Arguments: see `Design`.
     """
     design = Design(task, folder, allow_ignored)
     gradient, loss = np.full(design.n, math.nan), c_double()
@@ -237,6 +251,8 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
     if check and not singular:
         out["certificate"] = [design.certify(name, loss.value, gradient, seed)
                               for name in design.names]
+        for row, spread in zip(out["certificate"], design.spread()):
+            row["spread"] = float(spread) if math.isfinite(spread) else None
     if singular:
         out["status"] = "singular"
     elif out["unconverged_steps"] > 0:

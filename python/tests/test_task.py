@@ -162,6 +162,16 @@ def test_optimize(root, tmp_path, kind):
         assert done[key] == theirs[key], key
 
 
+def test_spread(root):
+    design = dijoco.Design(descent(root, initial={"qvel": [0.5, -0.3]}), root / "examples")
+    spread = design.spread()
+    assert spread.shape == (1,) and 0 < spread[0] < 1
+    np.testing.assert_array_equal(spread, design.spread(8, 3))
+    assert design.spread(phases=1)[0] == 0
+    rest = dijoco.Design(descent(root, initial={"qvel": [0, 0]}), root / "examples")
+    assert rest.spread()[0] < 1e-15
+
+
 def test_optimize_over_phases(root):
     """The mean over starts, by any number of threads."""
     task = descent(root, initial={"qvel": [0.5, -0.3]})

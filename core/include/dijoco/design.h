@@ -93,6 +93,12 @@ DJ_API djStatus djd_evaluatePhases(double* loss, double* grad, djPhases* phases,
 // The same as a djObjective.
 DJ_API djStatus djd_phasesObjective(void* phases, double* loss, double* grad, const double* x);
 
+// How far the gradient by each variable is from the same at all phases: the standard deviation of
+// the part (a vector) over phases, by the size of its mean (nvariable, 1). A gradient may be exact
+// and yet be that of one phase alone, and then no guide. 0 where all are 0, infinite where the mean
+// alone is.
+DJ_API djStatus djd_phaseSpread(double* spread, djPhases* phases, const double* x);
+
 // dj_optimize of the mean over phases, from x (n) on; callback may be NULL. An error says why there
 // is no loss at the start.
 DJ_API djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phases,

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "gradient/design_parts.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -106,12 +107,11 @@ static void share(djPhaseWork* s) {
   for (int k = 0; k < started; k++) pthread_join(w->thread[k], NULL);
 }
 
-djStatus djd_evaluatePhases(double* loss, double* grad, djPhases* p, const double* x) {
-  if (!loss || !p || !x) return DJ_INVALID;
+// Losses, and gradients, of all phases into their memory; the mean of losses.
+static djStatus evaluate(double* loss, djPhases* p, const double* x, bool gradient) {
   djPhaseMemory* w = p->memory;
-  djPhaseWork s = {.phases = p, .x = x, .gradient = grad != NULL};
+  djPhaseWork s = {.phases = p, .x = x, .gradient = gradient};
   share(&s);
-  size_t n = (size_t)p->design[0]->n;
   double sum = 0;
   djStatus status = DJ_OK;
   for (int j = 0; j < p->n; j++) {
@@ -124,10 +124,42 @@ djStatus djd_evaluatePhases(double* loss, double* grad, djPhases* p, const doubl
     sum += w->loss[j];
   }
   *loss = sum / p->n;
+  return status;
+}
+
+djStatus djd_evaluatePhases(double* loss, double* grad, djPhases* p, const double* x) {
+  if (!loss || !p || !x) return DJ_INVALID;
+  const djPhaseMemory* w = p->memory;
+  size_t n = (size_t)p->design[0]->n;
+  djStatus status = evaluate(loss, p, x, grad != NULL);
+  if (status < 0) return status;
   for (size_t i = 0; i < n && grad; i++) {
-    sum = 0;
+    double sum = 0;
     for (int j = 0; j < p->n; j++) sum += w->grad[(size_t)j * n + i];
     grad[i] = sum / p->n;
+  }
+  return status;
+}
+
+djStatus djd_phaseSpread(double* spread, djPhases* p, const double* x) {
+  if (!spread || !p || !x) return DJ_INVALID;
+  double loss;
+  const djPhaseMemory* w = p->memory;
+  const djDesign* d = p->design[0];
+  djStatus status = evaluate(&loss, p, x, true);
+  if (status < 0) return status;
+  for (int v = 0; v < d->problem->nvariable; v++) {
+    double size = 0, apart = 0;
+    for (int i = d->adr[v]; i < d->adr[v + 1]; i++) {
+      double mean = 0;
+      for (int j = 0; j < p->n; j++) mean += w->grad[(size_t)j * (size_t)d->n + (size_t)i] / p->n;
+      size += mean * mean;
+      for (int j = 0; j < p->n; j++) {
+        double from = w->grad[(size_t)j * (size_t)d->n + (size_t)i] - mean;
+        apart += from * from / p->n;
+      }
+    }
+    spread[v] = apart == 0 ? 0 : sqrt(apart / size);
   }
   return status;
 }
