@@ -115,6 +115,16 @@ class Tables(cli.Case):
         with open(os.path.join(self.path("b"), "task.json")) as f:
             self.assertEqual(json.load(f)["optimizer"], how)
 
+    def test_gauss_newton(self):
+        """It solves what is a sum of squares, and refuses what is none."""
+        given = dict(TASK, optimizer={"type": "gauss_newton", "iterations": 6})
+        found = self.run_json("optimize", self.write("t.json", given), "--out", self.path("out"))
+        self.assertEqual(found["optimizer"], "gauss_newton")
+        self.assertLess(found["loss_last"], 1e-12 * found["loss_first"])
+        bad = dict(given, loss=[dict(TASK["loss"][0], weight=-1)])
+        self.refused("optimize", self.write("b.json", bad), "--out", self.path("x"),
+                     names=["gauss_newton", "sum of squares", "loss[0]: a negative weight"])
+
     def test_phases(self):
         """The mean over moved starts, by any number of threads; the files say so."""
         v = [0.4, 0.1, 0.2, 0, 0, 0, 0.5]

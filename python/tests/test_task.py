@@ -144,7 +144,7 @@ def descent(root, **more):
     return dict(copy.deepcopy(SWING), variables=[{"name": "ctrl", "min": -2, "max": 2}], **more)
 
 
-@pytest.mark.parametrize("kind", ["adam", "trust_region", "lbfgsb"])
+@pytest.mark.parametrize("kind", ["adam", "trust_region", "lbfgsb", "gauss_newton"])
 def test_optimize(root, tmp_path, kind):
     task = descent(root, optimizer={"type": kind, "iterations": 12})
     (tmp_path / "cartpole.json").write_text((root / "examples" / "cartpole.json").read_text())

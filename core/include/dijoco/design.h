@@ -93,6 +93,9 @@ DJ_API djStatus djd_evaluatePhases(double* loss, double* grad, djPhases* phases,
 // The same as a djObjective.
 DJ_API djStatus djd_phasesObjective(void* phases, double* loss, double* grad, const double* x);
 
+// djd_designResiduals of all phases one after the other, as djResiduals; each over sqrt(n).
+DJ_API djStatus djd_phasesResiduals(void* phases, double* r, double* J, const double* x);
+
 // How far the gradient by each variable is from the same at all phases: the standard deviation of
 // the part (a vector) over phases, by the size of its mean (nvariable, 1). A gradient may be exact
 // and yet be that of one phase alone, and then no guide. 0 where all are 0, infinite where the mean
@@ -109,6 +112,15 @@ DJ_API djStatus djd_optimizeDesign(djOptimizeResult* result, double* x, djDesign
                                    const djOptimizer* optimizer, int nthread,
                                    djOptimizeCallback callback, void* callback_user,
                                    djError* err);
+
+// The loss as a sum of squares: how many residuals there are. DJ_UNSUPPORTED: it is none, for a
+// negative weight or a callback, as err says.
+DJ_API djStatus djd_countResiduals(int* n, const djDesign* design, djError* err);
+// Residuals r (n) at x, and unless J is NULL their derivatives J (n x design->n), by a run and an
+// adjoint for each residual, from its state back; those of efforts cost nothing. A term with a
+// tolerance e, |x|^2 - e^2 or 0, is that of x sqrt(1 - e^2/|x|^2). Negative as in
+// djd_designObjective.
+DJ_API djStatus djd_designResiduals(double* r, double* J, djDesign* design, const double* x);
 
 // Values of a variable at the present point: variable->nvalue numbers; quaternions and axes
 // normalised as in the model.

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "gradient/design_parts.h"
 
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -26,6 +27,8 @@ typedef struct djPhaseWork {
   djPhases* phases;
   const double* x;
   bool gradient;
+  double *r, *J;      // instead of losses: residuals and their derivatives, of nresidual a phase
+  size_t nresidual;
   atomic_int next;
 } djPhaseWork;
 
@@ -78,11 +81,27 @@ void djd_deletePhases(djPhases* p) {
   free(p);
 }
 
+// Residuals of phase j, over sqrt(n).
+static djStatus residualsOf(const djPhaseWork* s, int j) {
+  djDesign* d = s->phases->design[j];
+  size_t m = s->nresidual, n = (size_t)d->n;
+  double *r = s->r + (size_t)j * m, *J = s->J ? s->J + (size_t)j * m * n : NULL;
+  double root = sqrt(s->phases->n);
+  djStatus status = djd_designResiduals(r, J, d, s->x);
+  for (size_t i = 0; i < m && status >= 0; i++) r[i] /= root;
+  for (size_t i = 0; i < m * n && J && status >= 0; i++) J[i] /= root;
+  return status;
+}
+
 static void* work(void* shared) {
   djPhaseWork* s = shared;
   djPhases* p = s->phases;
   djPhaseMemory* w = p->memory;
   for (int j; (j = atomic_fetch_add(&s->next, 1)) < p->n;) {
+    if (s->r) {
+      w->status[j] = residualsOf(s, j);
+      continue;
+    }
     double* grad = s->gradient ? w->grad + (size_t)j * (size_t)p->design[0]->n : NULL;
     w->status[j] = djd_designObjective(p->design[j], &w->loss[j], grad, s->x);
   }
@@ -107,12 +126,9 @@ static void share(djPhaseWork* s) {
   for (int k = 0; k < started; k++) pthread_join(w->thread[k], NULL);
 }
 
-// Losses, and gradients, of all phases into their memory; the mean of losses.
-static djStatus evaluate(double* loss, djPhases* p, const double* x, bool gradient) {
-  djPhaseMemory* w = p->memory;
-  djPhaseWork s = {.phases = p, .x = x, .gradient = gradient};
-  share(&s);
-  double sum = 0;
+// What all phases ended with: the first that failed counts.
+static djStatus statusOf(djPhases* p) {
+  const djPhaseMemory* w = p->memory;
   djStatus status = DJ_OK;
   for (int j = 0; j < p->n; j++) {
     if (w->status[j] < 0) {
@@ -121,8 +137,19 @@ static djStatus evaluate(double* loss, djPhases* p, const double* x, bool gradie
                      p->design[j]->error.text);
     }
     if (w->status[j] != DJ_OK) status = w->status[j];
-    sum += w->loss[j];
   }
+  return status;
+}
+
+// Losses, and gradients, of all phases into their memory; the mean of losses.
+static djStatus evaluate(double* loss, djPhases* p, const double* x, bool gradient) {
+  const djPhaseMemory* w = p->memory;
+  djPhaseWork s = {.phases = p, .x = x, .gradient = gradient};
+  share(&s);
+  double sum = 0;
+  djStatus status = statusOf(p);
+  if (status < 0) return status;
+  for (int j = 0; j < p->n; j++) sum += w->loss[j];
   *loss = sum / p->n;
   return status;
 }
@@ -139,6 +166,17 @@ djStatus djd_evaluatePhases(double* loss, double* grad, djPhases* p, const doubl
     grad[i] = sum / p->n;
   }
   return status;
+}
+
+djStatus djd_phasesResiduals(void* phases, double* r, double* J, const double* x) {
+  djPhases* p = phases;
+  int n;
+  if (!p || !r || !x) return DJ_INVALID;
+  djStatus status = djd_countResiduals(&n, p->design[0], &p->design[0]->error);
+  if (status < 0) return status;
+  djPhaseWork s = {.phases = p, .x = x, .r = r, .J = J, .nresidual = (size_t)n};
+  share(&s);
+  return statusOf(p);
 }
 
 djStatus djd_phaseSpread(double* spread, djPhases* p, const double* x) {
@@ -178,6 +216,16 @@ djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phase
       .n = d->n, .lower = d->lower, .upper = d->upper, .group = d->group, .nequal = d->nequal,
       .equal = d->equal, .value = d->value, .objective = djd_phasesObjective, .user = phases,
       .callback = callback, .callback_user = callback_user};
+  djError none = {""};
+  int m = 0;
+  if (djd_countResiduals(&m, d, &none) < 0) {
+    problem.no_residuals = none.text;
+  } else if (m <= INT_MAX / phases->n) {
+    problem.nresidual = m * phases->n;
+    problem.residuals = djd_phasesResiduals;
+  } else {
+    problem.no_residuals = "too many residuals";
+  }
   djStatus status = dj_optimize(result, x, &problem, optimizer, err);
   if (status < 0 && *d->error.text) return dj_fail(err, status, "%.500s", d->error.text);
   return status;

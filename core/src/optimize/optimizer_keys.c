@@ -28,6 +28,8 @@ static const djSetting rows[] = {
      .help = "length of the first step, largest one"},
     {KEY(control_radius), .unit = "", .symbol = "R", .zero = true,
      .help = "the same for controls and the start; 0: radius"},
+    {KEY(damping), .unit = "", .symbol = "D", .standard = {1e-3},
+     .help = "of the first step, by the curvature's diagonal"},
     {WHOLE(memory), .unit = "", .symbol = "N", .standard = {10}, .help = "stored pairs"},
     {KEY(gradient_tolerance), .unit = "", .symbol = "T", .zero = true,
      .help = "ends where no entry of the projected gradient is larger"},
