@@ -138,8 +138,8 @@ static void print_certificate(const Answer* a) {
            c->analytic, c->difference, c->relative_error, slope, spread,
            c->passed ? "passed" : "FAILED");
   }
-  printf("spread: of the gradient over %d starts, moved by parts of a timestep along their velocity;\n"
-         "  its standard deviation by the size of the mean. Far below 1 it is a guide.\n",
+  printf("spread: the gradient's standard deviation over %d starts, moved by parts of a timestep\n"
+         "  along their velocity, by the size of its mean. Far below 1 it is a guide.\n",
          SPREAD_PHASES);
   printf("largest condition number of a step's Jacobian: %.2g\n", a->run.worst_condition);
 }

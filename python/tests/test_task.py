@@ -146,7 +146,8 @@ def descent(root, **more):
 
 @pytest.mark.parametrize("kind", ["adam", "trust_region", "lbfgsb", "gauss_newton"])
 def test_optimize(root, tmp_path, kind):
-    task = descent(root, optimizer={"type": kind, "iterations": 12})
+    iterations = 2 if kind == "gauss_newton" else 12   # which would come to the end
+    task = descent(root, optimizer={"type": kind, "iterations": iterations})
     (tmp_path / "cartpole.json").write_text((root / "examples" / "cartpole.json").read_text())
     (tmp_path / "task.json").write_text(json.dumps(task))
     seen = []

@@ -56,8 +56,8 @@ DJ_API void djd_deleteDesign(djDesign* design);
 // x mends everything.
 DJ_API djStatus djd_moveDesign(djDesign* design, const double* x);
 
-// From now on runs start phase timesteps later on the start's own flow: at q (+) phase h v, with the
-// same v, act and controls. Gradients are those of that loss by x. 0: as a new design does.
+// From now on runs start phase timesteps later on the start's own flow: at q (+) phase h v, with
+// the same v, act and controls. Gradients are those of that loss by x. 0: as a new design does.
 DJ_API djStatus djd_setPhase(djDesign* design, double phase);
 
 // djd_moveDesign, rollout, and gradient by x (n) unless grad is NULL. DJ_NOT_CONVERGED: done, but
@@ -72,9 +72,9 @@ DJ_API djStatus djd_backwardDesign(double* grad, djDesign* design);
 // djd_evaluateDesign as a djObjective, for which a singular step is no loss.
 DJ_API djStatus djd_designObjective(void* design, double* loss, double* grad, const double* x);
 
-// The mean of a design's loss over starts that differ by a part of a timestep: phases j/n, j < n. Of
-// losses with impacts it says what does not depend on when in a step they come. The arrays are to
-// be read only.
+// The mean of a design's loss over starts that differ by a part of a timestep: phases j/n, j < n.
+// Of losses with impacts it says what does not depend on when in a step they come. The arrays are
+// to be read only.
 typedef struct djPhases {
   int n;                    // phases
   int nthread;              // threads that share them

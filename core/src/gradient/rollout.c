@@ -452,7 +452,8 @@ static djStatus backStep(double** lambda, double** next, djRolloutResult* result
   return dj_addStepParams(sums, m, d, &tape->step[k], end, tape->scratch, *next + m->nv);
 }
 
-// Of the loss, or of one residual: from its state on, effort's not at all, it has no more influence.
+// Of the loss, or of one residual, on which states after its own have no influence, and on effort's
+// none.
 static djStatus backward(djRolloutResult* result, const djModel* m, djData* d, const djRollout* r,
                          djTape* tape, const djResidual* one) {
   if (!result || !m || !d || !r || !tape) return DJ_INVALID;

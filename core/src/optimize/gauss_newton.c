@@ -1,11 +1,11 @@
 // Levenberg and Marquardt's method within bounds, for losses that are sums of squares |r|^2. With
 // J = dr/dx a step d lowers
 //   |r + J d|^2 + lambda d.D d  within the bounds,
-// D being the diagonal of J^T J, but not less than half of what it was, nor than a thousandth of its
-// largest entry: what hardly matters would move far, and J changes where contacts begin and end.
-// Entries that the step takes to a bound are put there, and the others follow. A step is taken where
-// it lowers the loss; lambda falls where the loss falls as foreseen, and rises where it does not, or
-// is not defined.
+// D being the diagonal of J^T J, but not less than half of what it was, nor than a thousandth of
+// its largest entry: what hardly matters would move far, and J changes where contacts begin and
+// end. Entries that the step takes to a bound are put there, and the others follow. A step is taken
+// where it lowers the loss; lambda falls where the loss falls as foreseen, and rises where it does
+// not, or is not defined.
 
 #include "math/blas.h"
 #include "optimize/run.h"
