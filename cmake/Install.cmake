@@ -64,7 +64,7 @@ if(TARGET dijoco_command)
   install(TARGETS dijoco_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 install(DIRECTORY models examples DESTINATION "${dj_datadir}")
-install(FILES LICENSE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES LICENSE LICENSE.L-BFGS-B README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}"
         FILES_MATCHING PATTERN "*.svg" PATTERN "*.png" PATTERN "mujoco.md" PATTERN "python.md"
         PATTERN "tasks.md")

@@ -92,7 +92,9 @@ function(dj_add_test_methods)
                         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
   target_link_libraries(dijoco_methods PRIVATE dj_flags dijoco_verbs)
   add_library(dijoco_methods_library SHARED $<TARGET_OBJECTS:dj_test_methods>
-              $<FILTER:$<TARGET_OBJECTS:dijoco_objects>,EXCLUDE,/method_table\\.c>)
+              $<FILTER:$<TARGET_OBJECTS:dijoco_objects>,EXCLUDE,/method_table\\.c>
+              "${dj_lbfgsb_object}")
+  add_dependencies(dijoco_methods_library dijoco_lbfgsb)
   set_target_properties(dijoco_methods_library PROPERTIES OUTPUT_NAME dijoco LINKER_LANGUAGE C
                         LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/methods")
   target_link_libraries(dijoco_methods_library PRIVATE dj_dependencies dj_link_flags)

@@ -32,10 +32,10 @@ if has_command cc && has_library stdlib.h m; then
   has_library cjson/cJSON.h cjson || need libcjson-dev
   has_library cmocka.h cmocka || need libcmocka-dev
   has_library libqhull_r/libqhull_r.h qhull_r || need libqhull-dev
-  has_library nlopt.h nlopt || need libnlopt-dev
+  has_library stddef.h :liblbfgsb.a || need liblbfgsb-dev
 else
   missing="$missing gcc libc6-dev liblapacke-dev libopenblas-serial-dev libcjson-dev"
-  missing="$missing libcmocka-dev libsuitesparse-dev libqhull-dev libnlopt-dev"
+  missing="$missing libcmocka-dev libsuitesparse-dev libqhull-dev liblbfgsb-dev"
 fi
 for name in "$@"; do
   case $name in

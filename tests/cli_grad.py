@@ -54,6 +54,33 @@ class Grad(cli.Case):
                 if c["slope"] is not None:
                     self.assertTrue(1.9 <= c["slope"] <= 2.1, c)
 
+    def test_spread(self):
+        """Beside the certificate: the standard deviation of the gradient over eight starts."""
+        v = [0.4, 0.1, 0.3, 0, 0, 0, 0.2]
+        task = dict(TASK, initial={"qvel": v}, variables=[{"name": "ctrl"}, {"name": "qvel0"}])
+        path = self.write("u.json", task)
+        found = self.run_json("grad", path, "--check", "--threads", "1")
+        other = self.run_json("grad", path, "--check", "--threads", "3")
+        spread = [c["spread"] for c in found["certificate"]]
+        self.assertEqual(spread, [c["spread"] for c in other["certificate"]])
+        q = self.run_json("grad", self.task)["variables"][1]["value"]
+        q[7] = 0
+        h, by_ctrl = found["settings"]["timestep"], []
+        for j in range(8):
+            start = [a + j / 8 * h * b for a, b in zip(q, v[:3] + [0] * 4 + v[6:])]
+            moved = dict(task, initial={"qpos": start, "qvel": v})
+            by_ctrl.append(self.run_json("grad", self.write("m.json", moved))
+                           ["variables"][0]["gradient"])
+        mean = [sum(g) / 8 for g in zip(*by_ctrl)]
+        apart = sum((x - m) ** 2 for g in by_ctrl for x, m in zip(g, mean)) / 8
+        expected = (apart / sum(m * m for m in mean)) ** 0.5
+        self.assertGreater(expected, 1e-6)
+        self.assertAlmostEqual(spread[0] / expected, 1, delta=1e-5)
+        self.assertGreater(spread[1], 0)
+        text = self.run_cli("grad", path, "--check")[1]
+        self.assertIn("%9.2g" % spread[0], text)
+        self.assertIn("over 8 starts", text)
+
     def test_gradient_against_other_runs(self):
         g = self.run_json("grad", self.task)
         loss = []

@@ -115,6 +115,52 @@ class Tables(cli.Case):
         with open(os.path.join(self.path("b"), "task.json")) as f:
             self.assertEqual(json.load(f)["optimizer"], how)
 
+    def test_gauss_newton(self):
+        """It solves what is a sum of squares, and refuses what is none."""
+        given = dict(TASK, optimizer={"type": "gauss_newton", "iterations": 6})
+        found = self.run_json("optimize", self.write("t.json", given), "--out", self.path("out"))
+        self.assertEqual(found["optimizer"], "gauss_newton")
+        self.assertLess(found["loss_last"], 1e-12 * found["loss_first"])
+        bad = dict(given, loss=[dict(TASK["loss"][0], weight=-1)])
+        self.refused("optimize", self.write("b.json", bad), "--out", self.path("x"),
+                     names=["gauss_newton", "sum of squares", "loss[0]: a negative weight"])
+
+    def test_phases(self):
+        """The mean over moved starts, by any number of threads; the files say so."""
+        v = [0.4, 0.1, 0.2, 0, 0, 0, 0.5]
+        given = dict(TASK, timestep=0.01, initial={"qvel": v},
+                     variables=[{"name": "qvel0", "index": [0, 1]}],
+                     optimizer={"type": "lbfgsb", "iterations": 3, "phases": 3})
+        task = self.write("t.json", given)
+        runs = [self.run_json("optimize", task, "--out", self.path("out%d" % n), "--threads", n)
+                for n in (1, 3)]
+        self.assertEqual([(r["phases"], r["phase_threads"]) for r in runs], [(3, 1), (3, 3)])
+        files = []
+        for n in (1, 3):
+            with open(os.path.join(self.path("out%d" % n), "final.json")) as f:
+                files.append(f.read())
+        self.assertEqual(files[0], files[1])
+        self.assertEqual(json.loads(files[0])["phases"], 3)
+        with open(os.path.join(self.path("out3"), "report.html")) as f:
+            self.assertIn("means over 3 starts", f.read())
+        with open(os.path.join(self.path("out3"), "task.json")) as f:
+            self.assertEqual(json.load(f)["optimizer"], given["optimizer"])
+
+        # loss and terms are the means of those of the starts
+        q = self.grad(variables=[{"name": "qpos0"}])["variables"][0]["value"]
+        mean = 0
+        for j in range(3):
+            moved = [a + j / 3 * 0.01 * b for a, b in zip(q, v[:3] + [0] * 4 + v[6:])]
+            start = {"qpos": moved, "qvel": v}
+            found = self.run_json("grad", self.write("m.json", dict(given, initial=start)))
+            mean += found["terms"][0]["value"] / 3
+        self.assertAlmostEqual(runs[0]["loss_first"] / mean, 1, delta=1e-11)
+        self.assertAlmostEqual(runs[0]["terms"][0]["first"] / mean, 1, delta=1e-11)
+
+        one = self.run_json("optimize", task, "--out", self.path("one"), "--phases", 1)
+        self.assertNotEqual(one["loss_first"], runs[0]["loss_first"])
+        self.refused("optimize", task, "--out", self.path("x"), "--phases", 0, names=["phases"])
+
     def test_maps(self):
         names = [row["type"] for row in self.rows("maps")]
         self.refused("grad", self.write("b.json", dict(

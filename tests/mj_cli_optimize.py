@@ -82,6 +82,15 @@ class Shipped(cli.Case):
         shape = self.check("hammer", 40, 0.1)
         self.assertLess(shape["replay"]["position"]["max"], 0.2)
 
+    def test_lbfgsb(self):
+        """How far L-BFGS-B comes; NLopt's stalled at 0.18 and 2e-3."""
+        for name, iterations, most in (("push_arm", 150, 0.06), ("hammer", 200, 2e-4)):
+            with self.subTest(name=name):
+                r = self.run_json("optimize", os.path.join(MODELS, name, "task.json"), "--out",
+                                  self.path(name), "--optimizer", "lbfgsb", "--iterations",
+                                  iterations)
+                self.assertLess(r["loss_last"], most)
+
     def test_hammer_needs_its_shape(self):
         r = self.run_json("optimize", os.path.join(MODELS, "hammer", "controls.json"), "--out",
                           self.path("out"), "--iterations", 60)

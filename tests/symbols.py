@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the built library: the core's objects neither end the process nor print nor, outside
-io/file.c, write files; they hold no mutable data (release build) but one lock; libdijoco.so
-exports dj* names only; libdijoco_plugin.so too, and it is linked to no MuJoCo.
+io/file.c, write files; they hold no mutable data (release build) but one lock, and L-BFGS-B none
+either, which calls nothing of Fortran's; libdijoco.so exports dj* names only; libdijoco_plugin.so
+too, and it is linked to no MuJoCo.
 
 First proves, on small objects that it compiles, that each check can fail.
 """
@@ -39,7 +40,8 @@ def mutable_data(path):
 
 def check_object(path, is_writer, data_too):
     names = undefined(path)
-    errors = ["uses %s" % n for n in sorted(names & TALKING)]
+    talking = names & TALKING | {n for n in names if n.startswith("_gfortran")}
+    errors = ["uses %s" % n for n in sorted(talking)]
     if not is_writer:
         errors += ["uses %s" % n for n in sorted(names & WRITING)]
     if data_too:
@@ -71,6 +73,8 @@ def self_test(compiler):
         "uses printf": "#include <stdio.h>\nvoid f(int i) { printf(\"%d\", i); }\n",
         "uses puts": "#include <stdio.h>\nvoid f(void) { printf(\"x\\n\"); }\n",
         "uses stderr": "#include <stdio.h>\nFILE* f(void) { return stderr; }\n",
+        "uses _gfortran_st_write": "void _gfortran_st_write(void);\n"
+                                   "void f(void) { _gfortran_st_write(); }\n",
         "uses rename": "#include <stdio.h>\nvoid f(void) { rename(\"a\", \"b\"); }\n",
         r"mutable variable (f\.)?n": "int f(void) { static int n; return n++; }\n",
         "mutable variable m": "int m = 3;\n",
@@ -119,9 +123,14 @@ def main():
         errors += ["%s: %s" % (relative, e) for e in check_object(built, is_writer, release)
                    if not (relative in LOCKS and e == "mutable variable lock")]
 
+    fortran = os.path.join(build, "lib/lbfgsb.o")
+    errors += ["lbfgsb.o: " + e for e in check_object(fortran, False, True)]
+    visible = output("nm", "-g", "--defined-only", "--format=posix", fortran).split()[::4]
+    if visible != ["dj_setulb"]:
+        errors.append("lbfgsb.o: exports %s" % visible)
     library = os.path.join(build, "lib/libdijoco.a")
     members = output("ar", "t", library).split()
-    if len(members) != len(files):
+    if len(members) != len(files) + 1:  # and L-BFGS-B
         errors.append("libdijoco.a: %d members of %d sources" % (len(members), len(files)))
     errors += ["libdijoco.a: uses %s" % n for n in sorted(undefined(library) & TALKING)]
     if release:

@@ -232,6 +232,21 @@ static djStatus evaluate(djDesign* d) {
   return status;
 }
 
+static djStatus actPhases(djDesign* d) {
+  djPhases* phases = NULL;
+  double loss;
+  djStatus status = djd_makePhases(&phases, d, 2, 1, NULL);
+  if (status == DJ_OK) status = djd_evaluatePhases(&loss, NULL, phases, d->x0);
+  int n;
+  double* r = NULL;
+  if (status == DJ_OK) status = djd_countResiduals(&n, d, NULL);
+  if (status == DJ_OK && !(r = calloc((size_t)n, 2 * sizeof *r))) status = DJ_NO_MEMORY;
+  if (status == DJ_OK) status = djd_phasesResiduals(phases, r, NULL, d->x0);
+  free(r);
+  djd_deletePhases(phases);
+  return status;
+}
+
 static djStatus actDesign(Fixture* f) {
   djTask* task = NULL;
   djProblem* problem = NULL;
@@ -244,6 +259,7 @@ static djStatus actDesign(Fixture* f) {
   if (status == DJ_OK) status = djd_checkVariables(problem, NULL);
   if (status == DJ_OK) status = djd_makeDesign(&design, model, problem, NULL);
   if (status == DJ_OK) status = evaluate(design);
+  if (status == DJ_OK) status = actPhases(design);
   djd_deleteDesign(design);
   dj_deleteProblem(problem);
   dj_deleteTask(task);
@@ -254,8 +270,17 @@ static djStatus actDesign(Fixture* f) {
 static djStatus bowl(void* user, double* loss, double* grad, const double* x) {
   (void)user;
   *loss = x[0] * x[0] + 3 * (x[1] - x[0]) * (x[1] - x[0]);
+  if (!grad) return DJ_OK;
   grad[0] = 2 * x[0] - 6 * (x[1] - x[0]);
   grad[1] = 6 * (x[1] - x[0]);
+  return DJ_OK;
+}
+
+static djStatus bowlResiduals(void* user, double* r, double* J, const double* x) {
+  (void)user;
+  r[0] = x[0];
+  r[1] = sqrt(3) * (x[1] - x[0]);
+  if (J) memcpy(J, (double[]){1, 0, -sqrt(3), sqrt(3)}, 4 * sizeof *J);
   return DJ_OK;
 }
 
@@ -264,7 +289,8 @@ static djStatus optimize(const char* type) {
   how.type = type;
   how.iterations = 3;
   double x[2] = {1, 3};
-  djOptimizeProblem p = {.n = 2, .objective = bowl};
+  djOptimizeProblem p = {.n = 2, .objective = bowl, .nresidual = 2,
+                         .residuals = bowlResiduals};
   djOptimizeResult r;
   return dj_optimize(&r, x, &p, &how, NULL);
 }
@@ -272,6 +298,8 @@ static djStatus optimize(const char* type) {
 static djStatus actAdam(Fixture* f) { return (void)f, optimize("adam"); }
 static djStatus actTrustRegion(Fixture* f) { return (void)f, optimize("trust_region"); }
 static djStatus actLbfgsb(Fixture* f) { return (void)f, optimize("lbfgsb"); }
+
+static djStatus actGaussNewton(Fixture* f) { return (void)f, optimize("gauss_newton"); }
 
 static djStatus actCsv(Fixture* f) {
   djCsv* csv = NULL;
@@ -385,6 +413,7 @@ static void test_design(void** state) { run(state, actDesign); }
 static void test_adam(void** state) { run(state, actAdam); }
 static void test_trustRegion(void** state) { run(state, actTrustRegion); }
 static void test_lbfgsb(void** state) { run(state, actLbfgsb); }
+static void test_gaussNewton(void** state) { run(state, actGaussNewton); }
 
 // Two balls and a box thrown onto a floor.
 static djModel* throwBalls(djData** d) {
@@ -591,6 +620,7 @@ int main(void) {
       cmocka_unit_test(test_room),
       cmocka_unit_test(test_design), cmocka_unit_test(test_gradient), cmocka_unit_test(test_adam),
       cmocka_unit_test(test_trustRegion), cmocka_unit_test(test_lbfgsb),
+      cmocka_unit_test(test_gaussNewton),
       cmocka_unit_test(test_gap), cmocka_unit_test(test_files), cmocka_unit_test(test_link),
   };
   return cmocka_run_group_tests(tests, setup, teardown);

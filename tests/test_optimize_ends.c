@@ -87,7 +87,7 @@ static void testNoMemory(void** state) {
   }
 }
 
-// A valley with kinks across: NLopt's line search ends there, and starting anew helps.
+// A valley with kinks across: a line search ends there, and starting anew helps.
 static djStatus kinks(void* user, double* loss, double* grad, const double* x) {
   const double* k = user;
   double a = x[0] - k[0] * x[1] * x[1], b = x[1] - k[1], sign = a < 0 ? -1 : 1;
@@ -122,6 +122,61 @@ static void testStartsAnew(void** state) {
     nhelped += r.stop == DJ_STOP_GRADIENT;
   }
   assert_true(nhelped > 0);
+}
+
+// It works with any number of pairs that can be counted.
+static void testManyPairs(void** state) {
+  (void)state;
+  djOptimizer o = dj_defaultOptimizer();
+  o.type = "lbfgsb";
+  o.memory = 2000000000;
+  o.iterations = 50;
+  double x[N] = {1, 2};
+  djOptimizeProblem p = {.n = N, .objective = valley};
+  djOptimizeResult r;
+  assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+  assert_true(r.loss < 1e-12);
+  o.iterations = 2000000000;
+  x[0] = 1;
+  assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_NO_MEMORY);
+}
+
+// Where the loss ends along a curve, no iterate is beyond it.
+static djStatus walled(void* user, double* loss, double* grad, const double* x) {
+  const double* k = user;
+  if (x[1] > k[0] + k[1] * sin(k[2] * x[0])) return DJ_INVALID;
+  *loss = x[0] * x[0] - 3 * x[1];
+  if (grad) {
+    grad[0] = 2 * x[0];
+    grad[1] = -3;
+  }
+  return DJ_OK;
+}
+
+static bool isDefined(void* user, const djOptimizeStep* step) {
+  double loss;
+  assert_int_equal(walled(user, &loss, NULL, step->x), DJ_OK);
+  assert_true(loss == step->loss);
+  return true;
+}
+
+static void testDefinedIterates(void** state) {
+  (void)state;
+  djRng rng = {8};
+  for (int trial = 0; trial < 200; trial++) {
+    double k[3], x[N];
+    for (int i = 0; i < 3; i++) k[i] = djt_uniform(&rng, 0.1, 3);
+    x[0] = djt_uniform(&rng, -2, 2);
+    x[1] = k[0] + k[1] * sin(k[2] * x[0]) - djt_uniform(&rng, 0, 3);
+    djOptimizer o = dj_defaultOptimizer();
+    o.type = "lbfgsb";
+    o.radius = djt_uniform(&rng, 0.01, 5);
+    djOptimizeProblem p = {.n = N, .objective = walled, .user = k, .callback = isDefined,
+                           .callback_user = k};
+    djOptimizeResult r;
+    assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+    assert_true(r.refused > 0 && r.evaluations < 21 * (o.iterations + 10));
+  }
 }
 
 // Adam does not see the size of a loss, on equations and at bounds neither.
@@ -309,6 +364,8 @@ int main(void) {
       cmocka_unit_test(testStuck),
       cmocka_unit_test(testNoMemory),
       cmocka_unit_test(testStartsAnew),
+      cmocka_unit_test(testManyPairs),
+      cmocka_unit_test(testDefinedIterates),
       cmocka_unit_test(testHalved),
       cmocka_unit_test(testScaledLoss),
       cmocka_unit_test(testProjection),

@@ -3,6 +3,7 @@
 
 #include "common/losses.h"
 #include "common/random_model.h"
+#include "optimize/lbfgsb_fortran.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -270,11 +271,12 @@ assert_true(g.least <= 0.01 && g.nstep > 20);
 
 // ---- L-BFGS -----------------------------------------------------------------------------------
 
-// The first step goes along the gradient and is as long as the radius.
+// The first step goes along the gradient and is as long as the radius, also between far bounds.
 static void testFirstStep(void** state) {
   (void)state;
   static const djObjective truth[] = {rosenbrock, slope, valley};
-  for (int i = 0; i < 9; i++) {
+  static const double far[2][N] = {{-9, -9}, {9, 9}};
+  for (int i = 0; i < 18; i++) {
     djOptimizer o = dj_defaultOptimizer();
     o.type = "lbfgsb";
     o.radius = 0.003 * (1 + i);
@@ -282,6 +284,7 @@ static void testFirstStep(void** state) {
     double x[N] = {-1.2, 1}, d[N], loss, grad[N];
     Loss l = {.truth = truth[i % 3]};
     djOptimizeProblem p = {.n = N, .objective = evaluate, .user = &l};
+    if (i >= 9) p.lower = far[0], p.upper = far[1];
     djOptimizeResult r;
     assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
     l.truth(NULL, &loss, grad, l.start);
@@ -335,6 +338,69 @@ static void testRuns(void** state) {
   assert_true(differ > 20);
 }
 
+// Texts of Fortran end in blanks.
+static void testTexts(void** state) {
+  (void)state;
+  assert_int_equal(dj_fortranCompare(2, "FG", 4, "FG  "), 0);
+  assert_int_equal(dj_fortranCompare(5, "FG_LN", 2, "FG"), 1);
+  assert_int_equal(dj_fortranCompare(2, "FG", 5, "FG_LN"), -1);
+  assert_int_equal(dj_fortranCompare(2, "FG", 2, "NE"), -1);
+  assert_int_equal(dj_fortranCompare(0, "", 3, "   "), 0);
+  float seconds = NAN;
+  dj_fortranTime(&seconds);
+  assert_true(seconds == 0);
+}
+
+// Many variables in a curved valley, every third of them at a bound: it comes to the least value,
+// in few losses, by steps of any first length, and every point is within the bounds.
+enum { CHAIN = 60 };
+
+typedef struct Chain {
+  double lower[CHAIN], upper[CHAIN];
+} Chain;
+
+static djStatus chain(void* user, double* loss, double* grad, const double* x) {
+  const Chain* c = user;
+  for (int i = 0; i < CHAIN; i++) assert_true(x[i] >= c->lower[i] && x[i] <= c->upper[i]);
+  *loss = 0;
+  memset(grad, 0, CHAIN * sizeof *grad);
+  for (int i = 0; i + 1 < CHAIN; i++) {
+    double a = 1 - x[i], b = x[i + 1] - x[i] * x[i];
+    *loss += a * a + 10 * b * b;
+    grad[i] += -2 * a - 40 * b * x[i];
+    grad[i + 1] += 20 * b;
+  }
+  return DJ_OK;
+}
+
+static void testManyVariables(void** state) {
+  (void)state;
+  Chain c;
+  for (int i = 0; i < CHAIN; i++) {
+    c.lower[i] = i % 4 ? -2 : -INFINITY;
+    c.upper[i] = i % 3 == 1 ? 0.7 : INFINITY;
+  }
+  double least = INFINITY, most = 0;
+  int nbound = 0;
+  for (int trial = 0; trial < 5; trial++) {
+    djOptimizer o = dj_defaultOptimizer();
+    o.type = "lbfgsb";
+    o.radius = pow(10, trial - 3);
+    o.iterations = 500;
+    double x[CHAIN];
+    for (int i = 0; i < CHAIN; i++) x[i] = -1;
+    djOptimizeProblem p = {.n = CHAIN, .lower = c.lower, .upper = c.upper, .objective = chain,
+                           .user = &c};
+    djOptimizeResult r;
+    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    assert_true(r.gradient_norm < 1e-5 && r.evaluations < 500);
+    for (int i = 1; i < CHAIN; i += 3) nbound += x[i] == 0.7;
+    least = fmin(least, r.loss);
+    most = fmax(most, r.loss);
+  }
+  assert_true(most - least < 1e-9 * least && nbound > 30);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testAdam),
@@ -342,6 +408,8 @@ int main(void) {
       cmocka_unit_test(testCoupledGroups),
       cmocka_unit_test(testFirstStep),
       cmocka_unit_test(testRuns),
+      cmocka_unit_test(testManyVariables),
+      cmocka_unit_test(testTexts),
       cmocka_unit_test(testGroupsShrinkTogether)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@ typedef struct Answer {
   GradRun run;
   int ncertificate;
   djdCertificate* certificate;  // one per variable
+  double* spread;               // likewise: over phases
 } Answer;
 
 static bool all_passed(const Answer* a) {
@@ -70,6 +71,8 @@ static void write_certificate(Json* out, const Answer* a) {
     json_number(out, "difference_error", c->difference_error);
     json_number(out, "step", c->step);
     json_number(out, "uncertainty", c->uncertainty);
+    if (isfinite(a->spread[i])) json_number(out, "spread", a->spread[i]);
+    else json_null(out, "spread");
     json_end(out);
   }
   json_end(out);
@@ -123,15 +126,21 @@ static void print_variables(const GradRun* g) {
 }
 
 static void print_certificate(const Answer* a) {
-  printf("\n%-24s %15s %15s %10s %7s  %s\n", "check along one direction", "gradient", "difference",
-         "rel. error", "slope", "");
+  printf("\n%-24s %15s %15s %10s %7s %9s  %s\n", "check along one direction", "gradient",
+         "difference", "rel. error", "slope", "spread", "");
   for (int i = 0; i < a->ncertificate; i++) {
     const djdCertificate* c = &a->certificate[i];
     char slope[16] = "-";
     if (c->has_slope) snprintf(slope, sizeof slope, "%.3f", c->slope);
-    printf("%-25.25s %15.9g %15.9g %10.1e %7s  %s\n", a->run.problem->variable[i].name,
-           c->analytic, c->difference, c->relative_error, slope, c->passed ? "passed" : "FAILED");
+    char spread[24] = "-";
+    if (isfinite(a->spread[i])) snprintf(spread, sizeof spread, "%.2g", a->spread[i]);
+    printf("%-25.25s %15.9g %15.9g %10.1e %7s %9s  %s\n", a->run.problem->variable[i].name,
+           c->analytic, c->difference, c->relative_error, slope, spread,
+           c->passed ? "passed" : "FAILED");
   }
+  printf("spread: the gradient's standard deviation over %d starts, moved by parts of a timestep\n"
+         "  along their velocity, by the size of its mean. Far below 1 it is a guide.\n",
+         SPREAD_PHASES);
   printf("largest condition number of a step's Jacobian: %.2g\n", a->run.worst_condition);
 }
 
@@ -163,7 +172,10 @@ static int answer(Answer* a) {
       grad_certify(&a->certificate[i], &a->run, i, seed);
       a->ncertificate++;
     }
+    a->spread = tool_alloc((size_t)a->run.problem->nvariable, sizeof *a->spread);
+    status = grad_spread(a->spread, &a->run);
     progress_end();
+    if (status) return status;
   }
   Buffer text = {0};
   write_json(&text, a);
@@ -186,6 +198,7 @@ int verb_grad(const Options* given) {
   int status = grad_load(&a.run, &o, o.argument[0]);
   if (!status) status = answer(&a);
   free(a.certificate);
+  free(a.spread);
   grad_free(&a.run);
   return status;
 }

@@ -153,3 +153,19 @@ void grad_certify(djdCertificate* out, GradRun* g, int variable, unsigned long s
   djd_certifyVariable(out, g->design, variable, g->loss, g->gradient, seed);
   g->design->rollout.watch = (djWatch){0};
 }
+
+int grad_spread(double* spread, GradRun* g) {
+  const Options* o = g->options;
+  djPhases* phases;
+  djError err = {""};
+  progress_show("checking", 0, 0, "%d phases of a timestep", SPREAD_PHASES);
+  int nthread = o->threads > 0 ? (int)o->threads : 0;
+  if (djd_makePhases(&phases, g->design, SPREAD_PHASES, nthread, &err) < 0) {
+    return scene_fail(o, o->argument[0], &err);
+  }
+  if (djd_phaseSpread(spread, phases, g->design->x0) < 0) {
+    for (int i = 0; i < g->problem->nvariable; i++) spread[i] = NAN;
+  }
+  djd_deletePhases(phases);
+  return 0;
+}

@@ -40,6 +40,10 @@ const double* grad_of(const GradRun* g, int variable);
 // The variable's own values at the design's present point (variable->nvalue); new memory.
 double* grad_value(const GradRun* g, int variable);
 
+enum { SPREAD_PHASES = 8 };
+// djd_phaseSpread over so many phases (nvariable); NAN where one of them has no gradient.
+int grad_spread(double* spread, GradRun* g);
+
 // Certificate of one variable along a random direction.
 void grad_certify(djdCertificate* out, GradRun* g, int variable, unsigned long seed);
 

@@ -109,7 +109,8 @@ void help_optimizers(HelpTable* t) {
     Buffer keys = {0};
     e = dj_optimizerEntry(i);
     add_numbers(&keys, e);
-    const char* cell[HELP_COLUMNS] = {e ? e->name : "all", keys.text, e ? e->help : "when to end"};
+    const char* help = e ? e->help : "when to end; starts";
+    const char* cell[HELP_COLUMNS] = {e ? e->name : "all", keys.text, help};
     help_add(t, cell);
     buf_free(&keys);
   }

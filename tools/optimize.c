@@ -81,6 +81,7 @@ static void write_result(Json* out, const OptimizeRun* r) {
   json_number(out, "loss_first", r->loss[AT_START]);
   json_number(out, "loss_last", r->loss[AT_END]);
   json_integer(out, "iterations", r->result.iterations);
+  json_integer(out, "phases", r->phases->n);
 }
 
 static void write_final(Buffer* text, const OptimizeRun* r) {
@@ -134,6 +135,7 @@ static void write_summary(Buffer* text, const Outcome* w) {
   json_text(&out, "optimizer", r->how.type);
   json_text(&out, "stop", stop_name(r->result.stop));
   json_integer(&out, "best_iteration", r->result.best_iteration);
+  json_integer(&out, "phase_threads", r->phases->nthread);
   json_integer(&out, "evaluations", r->result.evaluations);
   json_integer(&out, "refused", r->result.refused);
   json_integer(&out, "variables", r->grad.design->n);
@@ -167,6 +169,7 @@ static void print_text(const Outcome* w) {
   const OptimizeRun* r = &w->run;
   printf("%s: %s after %d iterations of %s, %.2f s\n", r->options->argument[0],
          optimize_status(r), r->result.iterations, r->how.type, r->wall);
+  if (r->phases->n > 1) printf("  means over %d phases of a timestep\n", r->phases->n);
   printf("  %-24s %14s %14s\n", "", "start", "result");
   printf("  %-24s %14.6g %14.6g\n", "loss", r->loss[AT_START], r->loss[AT_END]);
   for (int i = 0; i < r->grad.problem->rollout.nloss; i++) {

@@ -47,6 +47,10 @@ static void write_head(Buffer* out, const OptimizeRun* r) {
                 "times in %.3g s</p>\n",
            r->grad.design->n, r->grad.problem->rollout.horizon,
            r->grad.design->model->opt.timestep, r->result.evaluations, r->wall);
+  if (r->phases->n > 1) {
+    buf_addf(out, "<p>Loss and terms are means over %d starts, moved by parts of a timestep along "
+                  "their velocity; pictures show the first.</p>\n", r->phases->n);
+  }
   buf_addf(out, "<p>The loss falls from <strong>%.4g</strong> to <strong>%.4g</strong> in %d "
                 "iterations of <code>",
            r->loss[AT_START], r->loss[AT_END], r->result.iterations);

@@ -37,6 +37,10 @@ int optimize_load(OptimizeRun* r, const Options* o) {
   r->how = g->task->optimizer;
   status = choose_optimizer(&r->how, o);
   if (status) return status;
+  int nthread = o->threads > 0 ? (int)o->threads : 0;
+  if (djd_makePhases(&r->phases, g->design, r->how.phases, nthread, &err) < 0) {
+    return scene_fail(o, o->argument[0], &err);
+  }
   size_t nvariable = (size_t)g->problem->nvariable, nloss = (size_t)g->problem->rollout.nloss;
   for (int k = 0; k < OPTIMIZE_POINTS; k++) {
     r->term[k] = tool_alloc(nloss, sizeof(double));
@@ -62,6 +66,7 @@ void optimize_free(OptimizeRun* r) {
   }
   free(r->row);
   free(r->x);
+  djd_deletePhases(r->phases);
   grad_free(&r->grad);
   *r = (OptimizeRun){0};
 }
@@ -145,31 +150,27 @@ static bool on_step(void* user, const djOptimizeStep* step) {
 static int keep_point(OptimizeRun* r, int point, const double* x) {
   djDesign* d = r->grad.design;
   const Options* o = r->options;
-  if (djd_forwardDesign(&r->loss[point], d, x, false) < 0) {
-    return scene_fail(o, o->argument[0], &d->error);
+  const djPhases* p = r->phases;
+  djStatus status = djd_evaluatePhases(&r->loss[point], NULL, r->phases, x);
+  if (status < 0) return scene_fail(o, o->argument[0], &d->error);
+  for (int i = 0; i < d->rollout.nloss; i++) {
+    double sum = 0;
+    for (int j = 0; j < p->n; j++) sum += p->design[j]->result.term[i];
+    r->term[point][i] = sum / p->n;
   }
-  copy(r->term[point], d->result.term, (size_t)d->rollout.nloss);
-  r->unconverged[point] = d->result.unconverged_steps;
+  r->unconverged[point] = 0;
+  for (int j = 0; j < p->n; j++) r->unconverged[point] += p->design[j]->result.unconverged_steps;
   for (int i = 0; i < d->problem->nvariable; i++) r->value[point][i] = grad_value(&r->grad, i);
   record_course(&r->course[point], d);
   return 0;
 }
 
 static int minimise(OptimizeRun* r) {
-  djDesign* d = r->grad.design;
-  djOptimizeProblem problem = {.n = d->n, .lower = d->lower, .upper = d->upper,
-                               .group = d->group, .nequal = d->nequal, .equal = d->equal,
-                               .value = d->value, .objective = djd_designObjective, .user = d,
-                               .callback = on_step, .callback_user = r};
   djError err = {""};
   r->started = tool_clock();
-  djStatus done = dj_optimize(&r->result, r->x, &problem, &r->how, &err);
+  djStatus done = djd_optimizePhases(&r->result, r->x, r->phases, &r->how, on_step, r, &err);
   r->wall = tool_clock() - r->started;
-  if (done >= 0) return 0;
-  if (*d->error.text) {   // why there is no loss
-    snprintf(err.text, sizeof err.text, "%.500s", d->error.text);
-  }
-  return scene_fail(r->options, r->options->argument[0], &err);
+  return done < 0 ? scene_fail(r->options, r->options->argument[0], &err) : 0;
 }
 
 int optimize_run(OptimizeRun* r) {

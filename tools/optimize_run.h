@@ -26,17 +26,18 @@ typedef struct OptimizeRun {
   const Options* options;
   GradRun grad;             // task, scene, problem, design
   djOptimizer how;
+  djPhases* phases;         // of the design, how.phases of them
   int nrow, capacity;
   HistoryRow* row;
   double* x;                // (n) the best iterate
   djOptimizeResult result;
   bool interrupted;
   double started, wall;
-  // at both points:
+  // at both points, the first three of all phases (means, and the sum):
   double loss[OPTIMIZE_POINTS];
   double* term[OPTIMIZE_POINTS];      // (nloss)
-  double** value[OPTIMIZE_POINTS];    // (nvariable) nvalue numbers each
   int unconverged[OPTIMIZE_POINTS];
+  double** value[OPTIMIZE_POINTS];    // (nvariable) nvalue numbers each
   Course course[OPTIMIZE_POINTS];
 } OptimizeRun;
 

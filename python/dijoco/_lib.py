@@ -150,7 +150,10 @@ CORE = {
     "djd_designValue": (None, [P, P, c_int]),
     "djd_certifyVariable": (c_int, [P, P, c_int, c_double, P, ctypes.c_ulong]),
     "djd_checkVariables": (c_int, [P, ERR]),
-    "dj_optimize": (c_int, [P, P, P, P, ERR]),
+    "djd_makePhases": (c_int, [P, P, c_int, c_int, ERR]),
+    "djd_deletePhases": (None, [P]),
+    "djd_phaseSpread": (c_int, [P, P, P]),
+    "djd_optimizeDesign": (c_int, [P, P, P, P, c_int, P, P, ERR]),
     "dj_makeGapPair": (c_int, [P, P, c_int, c_int, c_int, c_double, ERR]),
     "dj_deleteGapPair": (None, [P]),
     "dj_evalGapPair": (c_int, [P, P, P, P, P, P, P, P]),
@@ -212,9 +215,8 @@ def _load_core():
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:
-        raise ImportError("dijoco: %s. Needed are the system's cjson, qhull, nlopt, OpenBLAS, "
-                          "LAPACKE, AMD and KLU (Debian: "
-                          "apt install libcjson1 libqhull-r8.0 libnlopt0 "
+        raise ImportError("dijoco: %s. Needed are the system's cjson, qhull, OpenBLAS, LAPACKE, "
+                          "AMD and KLU (Debian: apt install libcjson1 libqhull-r8.0 "
                           "libopenblas0-serial liblapacke libamd2 libklu1)" % error) from error
     _declare(library, CORE, path)
     return library

@@ -32,13 +32,6 @@ class _COptimizeStep(ctypes.Structure):
 _Callback = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(_COptimizeStep))
 
 
-class _COptimizeProblem(ctypes.Structure):
-    _fields_ = [("n", c_int), ("lower", c_void_p), ("upper", c_void_p), ("group", c_void_p),
-                ("nequal", c_int), ("equal", c_void_p), ("value", c_void_p),
-                ("objective", c_void_p), ("user", c_void_p), ("callback", _Callback),
-                ("callback_user", c_void_p)]
-
-
 class _COptimizeResult(ctypes.Structure):
     _fields_ = [("stop", c_int), ("first_loss", c_double), ("loss", c_double),
                 ("best_iteration", c_int), ("iterations", c_int), ("evaluations", c_int),
@@ -46,7 +39,6 @@ class _COptimizeResult(ctypes.Structure):
 
 
 _lib.check_structs({"djdCertificate": _CCertificate, "djOptimizeStep": _COptimizeStep,
-                    "djOptimizeProblem": _COptimizeProblem,
                     "djOptimizeResult": _COptimizeResult})
 
 
@@ -195,6 +187,19 @@ class Design:
                 "uncertainty": out.uncertainty}
 
 
+    def spread(self, phases=8, threads=0):
+        """How far the gradient at x0 by each variable is from the same at all phases: its standard
+        deviation over starts moved by j/phases of a timestep along qvel0, by the size of its mean.
+        Where one of them has no gradient all are NaN. `threads` 0: one for each processor."""
+        out, handle = np.full(len(self.names), math.nan), c_void_p()
+        with self._lock:
+            call(core.djd_makePhases, byref(handle), self._address,
+                 _lib.integer(phases, "phases"), _lib.integer(threads, "threads"))
+            status = core.djd_phaseSpread(out.ctypes.data, handle, self.x0.ctypes.data)
+            core.djd_deletePhases(handle)
+        return out if status >= 0 else np.full(len(self.names), math.nan)
+
+
 def _refuse_ignored(model):
     for entry in model.report:
         if entry.state == "ignored":
@@ -215,7 +220,8 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
 
     status ("ok", "singular", "no_convergence", "check_failed"), loss, terms, variables (name,
     shape, value, gradient: arrays), steps, unconverged_steps, worst_residual, worst_condition,
-    settings, time; with check also a certificate for each variable. Arguments: see `Design`.
+    settings, time; with check also a certificate for each variable, with its `spread` over phases
+    (None where there is none). Arguments: see `Design`.
     """
     design = Design(task, folder, allow_ignored)
     gradient, loss = np.full(design.n, math.nan), c_double()
@@ -245,6 +251,8 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
     if check and not singular:
         out["certificate"] = [design.certify(name, loss.value, gradient, seed)
                               for name in design.names]
+        for row, spread in zip(out["certificate"], design.spread()):
+            row["spread"] = float(spread) if math.isfinite(spread) else None
     if singular:
         out["status"] = "singular"
     elif out["unconverged_steps"] > 0:
@@ -269,9 +277,11 @@ def _set_optimizer(how, name, value):
         raise TypeError("%s: expected a number, not %r" % (name, value))
 
 
-def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=False, **optimizer):
+def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=False, threads=0,
+             **optimizer):
     """Improve a task's variables with its own optimizer (docs/tasks.md), whose type and keys may be
-    given as keyword arguments instead: optimize(task, type="lbfgsb", memory=5).
+    given as keyword arguments instead: optimize(task, type="lbfgsb", memory=5). `threads` share the
+    starts of optimize(task, phases=8) and change no result; 0: one for each processor.
 
     callback(iteration, loss, x) is called after every iteration, 0 being the start, with x (n,);
     it ends the run by returning False. Returns a dict: x, the best, values (see `Design.values`),
@@ -298,12 +308,9 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
             return False
 
     x, result = np.array(design.x0), _COptimizeResult()
-    parts = {name: design._array(name) for name in ("lower", "upper", "group", "equal", "value")}
-    problem = _COptimizeProblem(
-        n=design.n, nequal=design._number("nequal"), user=design._address, callback=_Callback(step),
-        objective=ctypes.cast(core.djd_designObjective, c_void_p),
-        **{name: array.ctypes.data for name, array in parts.items() if array.size})
-    call(core.dj_optimize, byref(result), x.ctypes.data, byref(problem), byref(how))
+    callback_of_c = _Callback(step)
+    call(core.djd_optimizeDesign, byref(result), x.ctypes.data, design._address, byref(how),
+         _lib.integer(threads, "threads"), ctypes.cast(callback_of_c, c_void_p), None)
     if failure:
         raise failure[0]
     return {"x": x, "values": design.values(x), "loss_first": result.first_loss,

@@ -70,10 +70,10 @@ def test_a_library_that_does_not_load(package, tmp_path):
 
 def test_a_missing_system_library(package, libraries, tmp_path):
     binary = next(libraries.glob("libdijoco.so*")).read_bytes()
-    assert binary.count(b"libnlopt.so") >= 1
-    (tmp_path / "libdijoco.so").write_bytes(binary.replace(b"libnlopt.so", b"libnlxpt.so"))
+    assert binary.count(b"libcjson.so") >= 1
+    (tmp_path / "libdijoco.so").write_bytes(binary.replace(b"libcjson.so", b"libcjsxn.so"))
     status, out = python("import dijoco", [package], DIJOCO_LIBRARY_DIR=str(tmp_path))
-    assert status == 1 and "libnlxpt.so.0: cannot open" in out and "apt install" in out
+    assert status == 1 and "libcjsxn.so.1: cannot open" in out and "apt install" in out
 
 
 def test_another_version(package, tmp_path, libraries):

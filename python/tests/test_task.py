@@ -144,9 +144,10 @@ def descent(root, **more):
     return dict(copy.deepcopy(SWING), variables=[{"name": "ctrl", "min": -2, "max": 2}], **more)
 
 
-@pytest.mark.parametrize("kind", ["adam", "trust_region", "lbfgsb"])
+@pytest.mark.parametrize("kind", ["adam", "trust_region", "lbfgsb", "gauss_newton"])
 def test_optimize(root, tmp_path, kind):
-    task = descent(root, optimizer={"type": kind, "iterations": 12})
+    iterations = 2 if kind == "gauss_newton" else 12   # which would come to the end
+    task = descent(root, optimizer={"type": kind, "iterations": iterations})
     (tmp_path / "cartpole.json").write_text((root / "examples" / "cartpole.json").read_text())
     (tmp_path / "task.json").write_text(json.dumps(task))
     seen = []
@@ -160,6 +161,27 @@ def test_optimize(root, tmp_path, kind):
     theirs = command.run("optimize", tmp_path / "task.json", "--json", "--out", tmp_path / "out")
     for key in ("loss_first", "loss_last", "iterations", "evaluations", "best_iteration", "stop"):
         assert done[key] == theirs[key], key
+
+
+def test_spread(root):
+    design = dijoco.Design(descent(root, initial={"qvel": [0.5, -0.3]}), root / "examples")
+    spread = design.spread()
+    assert spread.shape == (1,) and 0 < spread[0] < 1
+    np.testing.assert_array_equal(spread, design.spread(8, 3))
+    assert design.spread(phases=1)[0] == 0
+    rest = dijoco.Design(descent(root, initial={"qvel": [0, 0]}), root / "examples")
+    assert rest.spread()[0] < 1e-15
+
+
+def test_optimize_over_phases(root):
+    """The mean over starts, by any number of threads."""
+    task = descent(root, initial={"qvel": [0.5, -0.3]})
+    one, three, other = (dijoco.optimize(task, 4, folder=root / "examples", type="lbfgsb", **how)
+                         for how in ({}, {"phases": 3, "threads": 1}, {"phases": 3, "threads": 2}))
+    assert one["loss_first"] != three["loss_first"] == other["loss_first"]
+    np.testing.assert_array_equal(three["x"], other["x"])
+    with pytest.raises(dijoco.Error, match="phases"):
+        dijoco.optimize(task, folder=root / "examples", phases=0)
 
 
 def test_optimize_stops(root):

@@ -32,6 +32,7 @@ typedef struct djDesign {
   int nequal;               // equations equal x = value that hold at x0: the task's connections
   const double* equal;      // (nequal x n) m, by units of x
   const double* value;      // (nequal) m
+  double phase;             // 1; see djd_setPhase
   // The present point, after any of the functions below:
   double* x;                // (n) units of what varies
   djModel* model;           // copy of the model with its parameters
@@ -55,6 +56,10 @@ DJ_API void djd_deleteDesign(djDesign* design);
 // x mends everything.
 DJ_API djStatus djd_moveDesign(djDesign* design, const double* x);
 
+// From now on runs start phase timesteps later on the start's own flow: at q (+) phase h v, with
+// the same v, act and controls. Gradients are those of that loss by x. 0: as a new design does.
+DJ_API djStatus djd_setPhase(djDesign* design, double phase);
+
 // djd_moveDesign, rollout, and gradient by x (n) unless grad is NULL. DJ_NOT_CONVERGED: done, but
 // result.unconverged_steps are not 0. DJ_SINGULAR: there is no gradient. Negative: there is no loss
 // at x.
@@ -66,6 +71,56 @@ DJ_API djStatus djd_forwardDesign(double* loss, djDesign* design, const double* 
 DJ_API djStatus djd_backwardDesign(double* grad, djDesign* design);
 // djd_evaluateDesign as a djObjective, for which a singular step is no loss.
 DJ_API djStatus djd_designObjective(void* design, double* loss, double* grad, const double* x);
+
+// The mean of a design's loss over starts that differ by a part of a timestep: phases j/n, j < n.
+// Of losses with impacts it says what does not depend on when in a step they come. The arrays are
+// to be read only.
+typedef struct djPhases {
+  int n;                    // phases
+  int nthread;              // threads that share them
+  djDesign** design;        // (n) the first is the caller's, the others are copies
+  void* memory;             // private
+} djPhases;
+
+// nthread 0: one for each processor; never more than n. The design must outlive the phases.
+DJ_API djStatus djd_makePhases(djPhases** phases, djDesign* design, int n, int nthread,
+                               djError* err);
+DJ_API void djd_deletePhases(djPhases* phases);   // NULL is allowed
+
+// djd_designObjective of all phases: the means of their losses and gradients, with the same bits
+// whatever the number of threads. Results stay in phases->design[].result. grad (n) may be NULL.
+DJ_API djStatus djd_evaluatePhases(double* loss, double* grad, djPhases* phases, const double* x);
+// The same as a djObjective.
+DJ_API djStatus djd_phasesObjective(void* phases, double* loss, double* grad, const double* x);
+
+// djd_designResiduals of all phases one after the other, as djResiduals; each over sqrt(n).
+DJ_API djStatus djd_phasesResiduals(void* phases, double* r, double* J, const double* x);
+
+// How far the gradient by each variable is from the same at all phases: the standard deviation of
+// the part (a vector) over phases, by the size of its mean (nvariable, 1). A gradient may be exact
+// and yet be that of one phase alone, and then no guide. 0 where all are 0, infinite where the mean
+// alone is.
+DJ_API djStatus djd_phaseSpread(double* spread, djPhases* phases, const double* x);
+
+// dj_optimize of the mean over phases, from x (n) on; callback may be NULL. An error says why there
+// is no loss at the start.
+DJ_API djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phases,
+                                   const djOptimizer* optimizer, djOptimizeCallback callback,
+                                   void* callback_user, djError* err);
+// The same of a design, over optimizer->phases; nthread as above.
+DJ_API djStatus djd_optimizeDesign(djOptimizeResult* result, double* x, djDesign* design,
+                                   const djOptimizer* optimizer, int nthread,
+                                   djOptimizeCallback callback, void* callback_user,
+                                   djError* err);
+
+// The loss as a sum of squares: how many residuals there are. DJ_UNSUPPORTED: it is none, for a
+// negative weight or a callback, as err says.
+DJ_API djStatus djd_countResiduals(int* n, const djDesign* design, djError* err);
+// Residuals r (n) at x, and unless J is NULL their derivatives J (n x design->n), by a run and an
+// adjoint for each residual, from its state back; those of efforts cost nothing. A term with a
+// tolerance e, |x|^2 - e^2 or 0, is that of x sqrt(1 - e^2/|x|^2). Negative as in
+// djd_designObjective.
+DJ_API djStatus djd_designResiduals(double* r, double* J, djDesign* design, const double* x);
 
 // Values of a variable at the present point: variable->nvalue numbers; quaternions and axes
 // normalised as in the model.

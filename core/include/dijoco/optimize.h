@@ -27,11 +27,14 @@ typedef struct djOptimizer {
   double beta2, epsilon;    // adam: 1; units of the loss by those of x
   double radius;            // units of x; trust_region: largest |step| of group 0...
   double control_radius;    // ... and of group 1, units of x; 0: radius
+  double damping;           // 1; gauss_newton: of the first step, by the curvature's diagonal
   int memory;               // lbfgsb: stored pairs
   int iterations;           // at most
   double gradient_tolerance;  // units of the loss by those of x: stop when the largest entry of the
                               //   projected gradient is below; 0: never
   double step_tolerance;    // units of x: likewise |step|
+  int phases;               // of djd_optimizeDesign: starts of which the mean loss is minimised;
+                            //   dj_optimize itself knows nothing of them
 } djOptimizer;
 
 // The first type, and the defaults of all keys.
@@ -54,6 +57,10 @@ DJ_API bool dj_isOptimizer(const char* type);
 // Loss at x, and its gradient (n) unless grad is NULL. Negative: there is none at x, so that the
 // optimiser backs off; DJ_NO_MEMORY ends it.
 typedef djStatus (*djObjective)(void* user, double* loss, double* grad, const double* x);
+
+// Residuals r (m) at x, and unless J is NULL their derivatives J (m x n); the loss is the sum of
+// their squares. Negative: as above.
+typedef djStatus (*djResiduals)(void* user, double* r, double* J, const double* x);
 
 // State after an iteration; iteration 0 is the start.
 typedef struct djOptimizeStep {
@@ -79,7 +86,10 @@ typedef struct djOptimizeProblem {
   const double* equal;          // (nequal x n) units of the equation by those of x
   const double* value;          // (nequal) units of the equation
   djObjective objective;        // what is minimised
-  void* user;                   // handed to it
+  int nresidual;                // m of residuals
+  djResiduals residuals;        // of losses that are sums of squares, for gauss_newton; or NULL
+  const char* no_residuals;     // why there are none, or NULL
+  void* user;                   // handed to both
   djOptimizeCallback callback;  // or NULL
   void* callback_user;          // handed to the callback
 } djOptimizeProblem;

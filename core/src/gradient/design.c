@@ -65,7 +65,8 @@ static djStatus takeNumbers(djDesign* d, const djModel* m, djPool* pool) {
   } list[] = {{&d->x, n}, {&w->trial, n},
               {&w->base, w->nvalue}, {&w->value, w->nvalue}, {&w->set, w->nvalue},
               {&w->dvalue, w->nvalue}, {&w->z, w->nz}, {&w->dz, w->nz},
-              {&w->qpos0, m->nq}, {&w->qvel0, nv}, {&w->act0, m->na}, {&w->ctrl, w->nctrl},
+              {&w->qpos0, m->nq}, {&w->start, m->nq}, {&w->qvel0, nv}, {&w->act0, m->na},
+              {&w->ctrl, w->nctrl},
               {&w->dctrl, w->nctrl}, {&w->tangent, nv > tangent ? nv : tangent},
               {&w->dqpos0, nv}, {&w->out, nout}, {&w->work, nwork},
               {&r->term, p->rollout.nloss}, {&r->grad_qpos0, nv}, {&r->grad_qvel0, nv},
@@ -166,9 +167,8 @@ djStatus djd_makeDesign(djDesign** design, const djModel* model, const djProblem
   d->problem = problem;
   d->memory = w;
   djStatus status = dj_copyModel(&d->model, model, err);
-  if (status == DJ_OK && problem->inertia_from_geom) {
-    status = dj_copyModel(&w->compiled, model, err);
-  }
+  if (status == DJ_OK) status = dj_copyModel(&w->given, model, err);
+  if (problem->inertia_from_geom) w->compiled = w->given;
   if (status == DJ_OK) status = makeRun(d, err);
   if (status == DJ_OK) status = djd_makeTape(&d->tape, d->model, problem->rollout.horizon, err);
   if (status == DJ_OK) {
@@ -195,7 +195,7 @@ void djd_deleteDesign(djDesign* d) {
   djd_deleteTape(d->tape);
   dj_deleteData(d->data);
   dj_deleteModel(d->model);
-  dj_deleteModel(dj_designMemory(d)->compiled);
+  dj_deleteModel(dj_designMemory(d)->given);
   dj_poolFree(&dj_designMemory(d)->pool);
   free(d->memory);
   free(d);
@@ -239,6 +239,14 @@ djStatus djd_moveDesign(djDesign* d, const double* x) {
   dj_deleteData(d->data);  // changed shapes can touch more of each other
   d->data = NULL;
   return makeRun(d, &d->error);
+}
+
+djStatus djd_setPhase(djDesign* d, double phase) {
+  if (!d || !isfinite(phase)) return DJ_INVALID;
+  d->phase = phase;
+  d->rollout.qpos0 = phase == 0 ? dj_designMemory(d)->qpos0 : dj_designMemory(d)->start;
+  dj_placeDesign(d, d->x);
+  return DJ_OK;
 }
 
 // ---- rollout ----------------------------------------------------------------------------------

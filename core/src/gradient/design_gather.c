@@ -113,8 +113,26 @@ void dj_gatherValues(double* grad, djDesign* d) {
   gather(grad, d);
 }
 
+// From the gradient by the moved start q = q0 exp(s v), s being phase h, to that by q0 and v: a
+// rotation's tangent at q is d = exp(s v)^-1 d0 + J_r(s v) s dv.
+static void unmoveStart(djDesign* d) {
+  const djModel* m = d->model;
+  double s = d->phase * m->opt.timestep, *dq = d->result.grad_qpos0, *dv = d->result.grad_qvel0;
+  const double* v = dj_designMemory(d)->qvel0;
+  for (int j = 0; j < m->njnt; j++) {
+    int first = m->jnt_dofadr[j], rotation = dj_rotationDof(m, j);
+    int end = j + 1 < m->njnt ? m->jnt_dofadr[j + 1] : m->nv;
+    for (int i = first; i < (rotation < 0 ? end : rotation); i++) dv[i] += s * dq[i];
+    if (rotation < 0) continue;
+    djVec3 w = dju_scale3(s, dju_load3(v + rotation)), g = dju_load3(dq + rotation);
+    dju_addTo3(dv + rotation, s, dju_mulMtV(dju_rightJacobian(w), g));
+    dju_store3(dq + rotation, dju_mulMV(dju_quatToMat(dju_expQuat(w)), g));
+  }
+}
+
 void dj_gatherDesign(double* grad, djDesign* d) {
   djDesignMemory* w = dj_designMemory(d);
+  if (d->phase != 0) unmoveStart(d);
   for (int k = 0; k < d->problem->nparam; k++) unnormalize(w->dvalue + w->valueadr[k], d, k);
   dj_copyNumbers(w->dctrl, d->result.grad_ctrl, w->nctrl);
   dj_gatherValues(grad, d);

@@ -19,7 +19,8 @@
 
 typedef struct djDesignMemory {
   djPool pool;
-  djModel* compiled; // copy of the model as given, where inertias follow its geoms, else NULL
+  djModel* given;    // copy of the model as given
+  djModel* compiled; // that one, where inertias follow its geoms, else NULL
   int nvalue;        // of all parameters
   int nz;            // of all free vectors
   int nctrl;         // horizon x nu
@@ -34,6 +35,7 @@ typedef struct djDesignMemory {
   double* z;         // (nz) free vectors at x
   double* dz;        // (nz)
   double* qpos0;     // (nq) at x, likewise the following
+  double* start;     // (nq) qpos0 moved by the phase
   double* qvel0;     // (nv)
   double* act0;      // (na)
   double* ctrl;      // (nctrl)

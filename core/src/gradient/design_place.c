@@ -111,6 +111,9 @@ static void applyMaps(djDesign* d) {
 }
 
 void dj_placeDesign(djDesign* d, const double* x) {
+  djDesignMemory* w = dj_designMemory(d);
   placeAll(d, x);
   applyMaps(d);
+  if (d->phase == 0) return;
+  dj_integratePos(w->start, d->model, w->qpos0, w->qvel0, d->phase * d->model->opt.timestep);
 }

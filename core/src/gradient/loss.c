@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "math/so3.h"
 #include "model/check.h"
 #include "model/frame_param.h"
 #include "model/joint_type.h"
@@ -68,12 +69,48 @@ static djVec3 slope(const djLossRow* row, const djLossAt* at, double factor) {
   return dju_scale3(2 * factor, dju_sub3(x, target));
 }
 
+// With a tolerance e a term is |x|^2 - e^2: residuals s x with s^2 = 1 - e^2/|x|^2, whose
+// derivatives by x are s + e^2/(s |x|^4) x x^T.
+int dj_lossResiduals(double r[3], djVec3 by[3], djLossWork* w, const djModel* m,
+                     const djLossTerm* t, const double* qpos, const double* qvel, double factor) {
+  const djLossRow* row = &dj_lossRows[t->type];
+  const djLossAt at = {w, m, t, qpos, qvel};
+  int n = row->number ? 1 : 3;
+  double x[3] = {0, 0, 0}, e = t->tolerance, root = sqrt(factor);
+  djVec3 target, measured = {0, 0, 0};
+  if (row->number) {
+    x[0] = row->number(&at) - t->target[0];
+  } else {
+    measured = row->vector(&target, &at);
+    dju_store3(x, dju_sub3(measured, target));
+  }
+  bool flat = isFlat(row, &at);
+  double l = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+  double s = flat ? 0 : e > 0 ? sqrt(1 - e / l * e) : 1;
+  for (int i = 0; i < n; i++) {
+    double d[3] = {0, 0, 0};
+    r[i] = root * s * x[i];
+    if (s > 0) d[i] = root * s;
+    for (int k = 0; k < n && s > 0 && e > 0; k++) d[k] += root * e * e / (s * l * l) * x[i] * x[k];
+    by[i] = dju_load3(d);
+    // A turn's forces are by what is parallel to it; see addTurn().
+    if (row->quaternion) by[i] = dju_mulMtV(dju_rightJacobianInv(measured), by[i]);
+  }
+  return n;
+}
+
 void dj_lossGradient(double* dq, double* dv, djLossWork* w, const djModel* m,
                      const djLossTerm* t, const double* qpos, const double* qvel, double factor) {
   const djLossRow* row = &dj_lossRows[t->type];
   const djLossAt at = {w, m, t, qpos, qvel};
   if (isFlat(row, &at)) return;
-  djVec3 f = slope(row, &at, factor);
+  dj_pushLoss(dq, dv, w, m, t, qpos, qvel, slope(row, &at, factor));
+}
+
+void dj_pushLoss(double* dq, double* dv, djLossWork* w, const djModel* m, const djLossTerm* t,
+                 const double* qpos, const double* qvel, djVec3 f) {
+  const djLossRow* row = &dj_lossRows[t->type];
+  const djLossAt at = {w, m, t, qpos, qvel};
   if (row->state) row->state(dq, dv, &at, f);
   if (!row->push) return;
   memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
@@ -87,7 +124,14 @@ void dj_lossParams(double* param, djLossWork* w, const djModel* m, const djLossT
   const djLossRow* row = &dj_lossRows[t->type];
   const djLossAt at = {w, m, t, qpos, qvel};
   if (!row->push || isFlat(row, &at)) return;
-  djVec3 f = slope(row, &at, factor);
+  dj_pushLossParams(param, w, m, t, qpos, qvel, slope(row, &at, factor), scratch);
+}
+
+void dj_pushLossParams(double* param, djLossWork* w, const djModel* m, const djLossTerm* t,
+                       const double* qpos, const double* qvel, djVec3 f, double* scratch) {
+  const djLossRow* row = &dj_lossRows[t->type];
+  const djLossAt at = {w, m, t, qpos, qvel};
+  if (!row->push) return;
   memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
   row->push(&at, f);
   if (row->params) row->params(param, &at, f, scratch);

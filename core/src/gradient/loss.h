@@ -34,8 +34,37 @@ void dj_lossGradient(double* dq, double* dv, djLossWork* work, const djModel* mo
 void dj_lossParams(double* param, djLossWork* work, const djModel* model, const djLossTerm* term,
                    const double* qpos, const double* qvel, double factor, double* scratch);
 
+// A term (not effort) as a sum of squares, factor (not negative) times it: residuals r (3), and the
+// derivative of each by what the term measures, for the two functions below. Returns how many: 1 or
+// 3.
+int dj_lossResiduals(double r[3], djVec3 by[3], djLossWork* work, const djModel* model,
+                     const djLossTerm* term, const double* qpos, const double* qvel,
+                     double factor);
+
+// As dj_lossGradient and dj_lossParams, from the derivative by what the term measures.
+void dj_pushLoss(double* dq, double* dv, djLossWork* work, const djModel* model,
+                 const djLossTerm* term, const double* qpos, const double* qvel, djVec3 by);
+void dj_pushLossParams(double* param, djLossWork* work, const djModel* model,
+                       const djLossTerm* term, const double* qpos, const double* qvel, djVec3 by,
+                       double* scratch);
+
 // Factor of a term at state k (1..horizon), or at control row k - 1 for effort; 0: not there.
 double dj_lossFactor(const djModel* model, const djLossTerm* term, int k, int horizon);
+
+// One residual of a run: of a term at a state 1..horizon, or of effort's row `step - 1`.
+typedef struct djResidual {
+  int term, step;
+  int component;     // effort: which control
+  djVec3 by;         // derivative by what the term measures; effort: by.x, by the control
+} djResidual;
+
+// djd_rolloutBackward of one residual instead of the loss. Runs with a callback have none.
+djStatus dj_residualBackward(djRolloutResult* result, const djModel* model, djData* data,
+                             const djRollout* rollout, djTape* tape, const djResidual* residual);
+
+// State of a recorded run, 0..horizon.
+const double* dj_tapeQpos(const djTape* tape, const djModel* model, int k);
+const double* dj_tapeQvel(const djTape* tape, const djModel* model, int k);
 
 // Loss of a tape's last forward pass before it was rounded to a double.
 long double dj_tapeLoss(const djTape* tape);

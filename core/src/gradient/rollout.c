@@ -309,6 +309,14 @@ djStatus djd_rolloutForward(djRolloutResult* result, const djModel* m, djData* d
 
 long double dj_tapeLoss(const djTape* tape) { return tape->sum; }
 
+const double* dj_tapeQpos(const djTape* t, const djModel* m, int k) {
+  return t->qpos + (size_t)k * m->nq;
+}
+
+const double* dj_tapeQvel(const djTape* t, const djModel* m, int k) {
+  return t->qvel + (size_t)k * m->nv;
+}
+
 // ---- trajectory and cotangents ------------------------------------------------------------------
 
 static djStatus checkRecord(const djModel* m, const djTape* t) {
@@ -370,6 +378,22 @@ static void addLossGradient(double* lambda, djRolloutResult* result, djParamSums
   for (size_t i = 0; i < nx; i++) lambda[i] += tape->dstate[(size_t)k * nx + i];
 }
 
+// The same of one residual at its state.
+static void addResidualGradient(double* lambda, djRolloutResult* result, djParamSums* sums,
+                                djLossWork* w, const djModel* m, const djData* d,
+                                const djRollout* r, const djTape* tape, const djResidual* one) {
+  const djLossTerm* t = &r->loss[one->term];
+  if (t->type == DJ_LOSS_EFFORT) {
+    if (!result->grad_ctrl) return;
+    result->grad_ctrl[(size_t)(one->step - 1) * m->nu + one->component] += one->by.x;
+    return;
+  }
+  const double *q = dj_tapeQpos(tape, m, one->step), *v = dj_tapeQvel(tape, m, one->step);
+  dj_beginLoss(w, m, d, q);
+  dj_pushLoss(lambda, lambda + m->nv, w, m, t, q, v, one->by);
+  if (sums) dj_pushLossParams(sums->param, w, m, t, q, v, one->by, tape->loss_scratch);
+}
+
 static djStatus checkParams(const djRolloutResult* result, const djModel* m, djData* d,
                             const djTape* tape) {
   djError* err = &d->work->error;
@@ -428,8 +452,10 @@ static djStatus backStep(double** lambda, double** next, djRolloutResult* result
   return dj_addStepParams(sums, m, d, &tape->step[k], end, tape->scratch, *next + m->nv);
 }
 
-djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* d,
-                             const djRollout* r, djTape* tape) {
+// Of the loss, or of one residual, on which states after its own have no influence, and on effort's
+// none.
+static djStatus backward(djRolloutResult* result, const djModel* m, djData* d, const djRollout* r,
+                         djTape* tape, const djResidual* one) {
   if (!result || !m || !d || !r || !tape) return DJ_INVALID;
   djStatus status = checkBackward(result, m, d, r, tape);
   if (status < 0) return status;
@@ -441,8 +467,11 @@ djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* 
   double *lambda = tape->lambda, *next = lambda + nx;
   memset(lambda, 0, nx * sizeof(double));
   if (result->grad_ctrl) memset(result->grad_ctrl, 0, (size_t)r->horizon * nu * sizeof(double));
-  for (int k = r->horizon; k > 0 && status >= 0; k--) {
-    addLossGradient(lambda, result, sums, &loss, m, d, r, tape, k);
+  int last = one ? one->step : r->horizon;
+  if (one) addResidualGradient(lambda, result, sums, &loss, m, d, r, tape, one);
+  if (one && r->loss[one->term].type == DJ_LOSS_EFFORT) last = 0;
+  for (int k = last; k > 0 && status >= 0; k--) {
+    if (!one) addLossGradient(lambda, result, sums, &loss, m, d, r, tape, k);
     status = backStep(&lambda, &next, result, sums, m, d, r, tape, k - 1);
     if (status >= 0) {
       status = dj_tell(&r->watch, 1 - (k - 1.0) / r->horizon, &d->work->error);
@@ -452,7 +481,7 @@ djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* 
     restore(d, m, r, tape, r->horizon);
     d->work->stepped = d->work->linearized = false;
   }
-  if (status >= 0) addLossGradient(lambda, result, sums, &loss, m, d, r, tape, 0);
+  if (status >= 0 && !one) addLossGradient(lambda, result, sums, &loss, m, d, r, tape, 0);
   if (status >= 0 && sums) status = dj_finishParams(sums, m, r->compiled);
   if (status < 0) return status;
   if (sums) dj_pickParams(result->grad_param, sums, m, result->nparam, result->param);
@@ -460,4 +489,14 @@ djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* 
   if (result->grad_qvel0) memcpy(result->grad_qvel0, lambda + nv, nv * sizeof(double));
   if (result->grad_act0) memcpy(result->grad_act0, lambda + 2 * nv, na * sizeof(double));
   return DJ_OK;
+}
+
+djStatus djd_rolloutBackward(djRolloutResult* result, const djModel* m, djData* d,
+                             const djRollout* r, djTape* tape) {
+  return backward(result, m, d, r, tape, NULL);
+}
+
+djStatus dj_residualBackward(djRolloutResult* result, const djModel* m, djData* d,
+                             const djRollout* r, djTape* tape, const djResidual* residual) {
+  return backward(result, m, d, r, tape, residual);
 }

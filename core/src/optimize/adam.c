@@ -100,4 +100,4 @@ const djOptimizerRow dj_optimizerAdam = {
              "connections",
      .key = (const djKey[]){{.name = "rate"}, {.name = "beta1"}, {.name = "beta2"},
                             {.name = "epsilon"}, {0}}},
-    true, runAdam};
+    true, false, runAdam};

@@ -1,22 +1,31 @@
-// Limited-memory BFGS with bounds, by NLopt (Luksan's). NLopt reports evaluations, not iterations:
-// an iteration is an evaluation that lowers the loss. The loss is scaled so that the first step,
-// along the gradient, has the length `radius`. Where the loss is not defined, a bowl about the best
-// point takes its place, which turns the line search back.
+// Limited-memory BFGS with bounds: L-BFGS-B 3.0 by reverse communication. A run works on
+// y = (x - x0)/radius and on the loss by its slope there, x0 being where it starts, so that its
+// first step, along the gradient, has the length `radius`. Where the loss is not defined, a bowl
+// about the best point takes its place, which turns the line search back.
 
+#include "math/blas.h"
+#include "optimize/lbfgsb_fortran.h"
 #include "optimize/run.h"
 
+#include <limits.h>
 #include <math.h>
-#include <nlopt.h>
 #include <string.h>
-
-enum { EVALUATIONS = 50 };  // per iteration, at most
 
 typedef struct djLbfgs {
   djRun* run;
-  nlopt_opt opt;
-  double scale;
-  bool ended;
-  djStatus status;
+  int m;                 // stored pairs
+  double radius;         // of this run
+  double scale;          // what the loss is multiplied by
+  double* from;          // (n) x0
+  double* before;        // (n) the last iterate
+  double *y, *g;         // (n)
+  double *lower, *upper; // (n) of y
+  double *wa, dsave[29];
+  int *nbd, *iwa, lsave[4], isave[44];   // nbd (n): 0 none, 1 lower, 2 both, 3 upper bound
+  char task[DJ_SETULB_TEXT], csave[DJ_SETULB_TEXT];
+  double loss;           // where it was last asked for
+  bool defined;          // whether there is one
+  bool ended;            // the whole optimisation
 } djLbfgs;
 
 double dj_bowl(double* grad, const djRun* run, const double* x) {
@@ -29,73 +38,133 @@ double dj_bowl(double* grad, const djRun* run, const double* x) {
   return run->loss + steep * sum;
 }
 
-static double objective(unsigned n, const double* x, double* grad, void* user) {
-  djLbfgs* l = user;
-  djRun* run = l->run;
-  if (l->ended) return HUGE_VAL;   // NLopt finishes its line search
-  double loss = NAN;
-  djStatus status = dj_evaluateRun(run, &loss, run->trial_grad, x);
-  if (status == DJ_NO_MEMORY) {
-    l->status = status;
-    l->ended = true;
-    nlopt_force_stop(l->opt);
+// Memory for all runs. It counts in Fortran's integers, and pairs beyond the iterations are of no
+// use.
+static djStatus allocate(djLbfgs* l, djRun* run) {
+  const djOptimizer* o = run->optimizer;
+  int m = o->memory < o->iterations ? o->memory : o->iterations;
+  double size = 2.0 * m * run->n + 5.0 * run->n + 11.0 * m * m + 8.0 * m;
+  if (size > INT_MAX) return DJ_NO_MEMORY;
+  l->run = run;
+  l->m = m;
+  size_t n = (size_t)run->n;
+  double** list[] = {&l->from, &l->before, &l->y, &l->g, &l->lower, &l->upper};
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    *list[i] = dj_poolTake(&run->pool, n, sizeof(double));
+    if (!*list[i]) return DJ_NO_MEMORY;
   }
-  const double* from = run->trial_grad;
-  if (status < 0) {
-    loss = dj_bowl(run->trial_grad, run, x);
+  l->wa = dj_poolTake(&run->pool, (size_t)size, sizeof(double));
+  l->iwa = dj_poolTake(&run->pool, 3 * n, sizeof(int));
+  l->nbd = dj_poolTake(&run->pool, n, sizeof(int));
+  return l->wa && l->iwa && l->nbd ? DJ_OK : DJ_NO_MEMORY;
+}
+
+static void setTask(djLbfgs* l, const char* text) {
+  memset(l->task, ' ', sizeof l->task);
+  memcpy(l->task, text, strlen(text));
+}
+
+static bool isTask(const djLbfgs* l, const char* text) {
+  return memcmp(l->task, text, strlen(text)) == 0;
+}
+
+// Start a run from the best point.
+static void begin(djLbfgs* l) {
+  static const int kind[2][2] = {{0, 3}, {1, 2}};
+  const djRun* run = l->run;
+  double size = 0;
+  for (int i = 0; i < run->n; i++) {
+    size += run->grad[i] * run->grad[i];
+    l->from[i] = l->before[i] = run->x[i];
+    l->y[i] = 0;
+    l->lower[i] = (run->set.lower[i] - run->x[i]) / l->radius;
+    l->upper[i] = (run->set.upper[i] - run->x[i]) / l->radius;
+    l->nbd[i] = kind[isfinite(l->lower[i])][isfinite(l->upper[i])];
+  }
+  l->scale = size > 0 ? 1 / (l->radius * sqrt(size)) : 1;
+  l->defined = true;
+  setTask(l, "START");
+}
+
+// x at y, in the bounds to the last bit.
+static void placeTrial(djLbfgs* l) {
+  djRun* run = l->run;
+  for (int i = 0; i < run->n; i++) {
+    double x = l->from[i] + l->radius * l->y[i];
+    run->trial[i] = fmin(fmax(x, run->set.lower[i]), run->set.upper[i]);
+  }
+}
+
+// Loss and gradient at y; the best point is kept.
+static djStatus evaluateAt(djLbfgs* l) {
+  djRun* run = l->run;
+  double loss = NAN;
+  placeTrial(l);
+  djStatus status = dj_evaluateRun(run, &loss, run->trial_grad, run->trial);
+  if (status == DJ_NO_MEMORY) return status;
+  l->defined = status >= 0;
+  if (!l->defined) {
+    loss = dj_bowl(run->trial_grad, run, run->trial);
   } else if (loss < run->loss) {
-    double norm = dj_stepLength(x, run->x, run->n);
-    memcpy(run->x, x, n * sizeof *x);
-    memcpy(run->grad, run->trial_grad, n * sizeof *x);
+    memcpy(run->x, run->trial, (size_t)run->n * sizeof *run->x);
+    memcpy(run->grad, run->trial_grad, (size_t)run->n * sizeof *run->grad);
     run->loss = loss;
-    run->result->iterations++;
-    if (!dj_endIteration(run, loss, norm, run->x, run->grad)) {
-      l->ended = true;
-      nlopt_force_stop(l->opt);
+  }
+  l->loss = loss;
+  for (int i = 0; i < run->n; i++) l->g[i] = l->scale * l->radius * run->trial_grad[i];
+  return DJ_OK;
+}
+
+// The iterate is where the loss was last asked for. False: the optimisation ends there.
+static bool endIteration(djLbfgs* l) {
+  djRun* run = l->run;
+  double norm = dj_stepLength(run->trial, l->before, run->n);
+  memcpy(l->before, run->trial, (size_t)run->n * sizeof *l->before);
+  run->result->iterations++;
+  return dj_endIteration(run, l->loss, norm, run->trial, run->trial_grad);
+}
+
+// One run from the best point, to where L-BFGS-B ends, or to an iterate without a loss.
+static djStatus runOnce(djLbfgs* l) {
+  const double zero = 0;
+  const int silent = -1;
+  double f = 0;
+  begin(l);
+  for (;;) {
+    dj_beginLapack();
+    dj_setulb(&l->run->n, &l->m, l->y, l->lower, l->upper, l->nbd, &f, l->g, &zero, &zero, l->wa,
+              l->iwa, l->task, &silent, l->csave, l->lsave, l->isave, l->dsave, sizeof l->task,
+              sizeof l->csave);
+    dj_endLapack();
+    if (isTask(l, "FG")) {
+      djStatus status = evaluateAt(l);
+      if (status < 0) return status;
+      f = l->scale * l->loss;
+    } else if (isTask(l, "NEW_X") && l->defined) {
+      l->ended = !endIteration(l);
+      if (l->ended) return DJ_OK;
+    } else {
+      return DJ_OK;
     }
   }
-  for (unsigned i = 0; i < n && grad; i++) grad[i] = l->scale * from[i];
-  return l->scale * loss;
 }
 
-static bool prepare(djLbfgs* l) {
-  djRun* run = l->run;
-  l->opt = nlopt_create(NLOPT_LD_LBFGS, (unsigned)run->n);
-  return l->opt && nlopt_set_min_objective(l->opt, objective, l) > 0 &&
-         nlopt_set_lower_bounds(l->opt, run->set.lower) > 0 &&
-         nlopt_set_upper_bounds(l->opt, run->set.upper) > 0 &&
-         nlopt_set_vector_storage(l->opt, (unsigned)run->optimizer->memory) > 0;
-}
-
-// One run from the present iterate.
-static djStatus runOnce(djLbfgs* l) {
-  djRun* run = l->run;
-  double value = 0, size = 0;
-  for (int i = 0; i < run->n; i++) size += run->grad[i] * run->grad[i];
-  l->scale = size > 0 ? run->optimizer->radius / sqrt(size) : 1;
-  if (!prepare(l)) {
-    if (l->opt) nlopt_destroy(l->opt);
-    return DJ_NO_MEMORY;
-  }
-  int left = run->optimizer->iterations - run->result->iterations;
-  nlopt_set_maxeval(l->opt, left < 1000000 ? EVALUATIONS * left : 0);
-  memcpy(run->trial, run->x, (size_t)run->n * sizeof *run->x);
-  nlopt_result result = nlopt_optimize(l->opt, run->trial, &value);
-  nlopt_destroy(l->opt);
-  l->opt = NULL;
-  return result == NLOPT_OUT_OF_MEMORY ? DJ_NO_MEMORY : l->status;
-}
-
-// NLopt gives up early at times (its line search, after a kink): it is started anew as long as that
+// A run ends early at times (its line search, at a kink): another one is started as long as that
 // helps. Where a new start along the gradient lowers nothing, the loss cannot show what remains of
 // it.
 static djStatus runLbfgsb(djRun* run) {
-  djLbfgs l = {.run = run};
+  djLbfgs l = {.radius = run->optimizer->radius};
+  if (run->n == 0) {
+    run->result->stop = DJ_STOP_STUCK;
+    return DJ_OK;
+  }
+  djStatus status = allocate(&l, run);
+  if (status < 0) return status;
   int refused = 0;
-  for (bool more = run->n > 0; more && !l.ended;) {
+  for (bool more = true; more && !l.ended;) {
     double before = run->loss;
     refused = run->result->refused;
-    djStatus status = runOnce(&l);
+    status = runOnce(&l);
     if (status < 0) return status;
     more = before - run->loss > 1e-12 * fabs(before);
   }
@@ -107,6 +176,6 @@ static djStatus runLbfgsb(djRun* run) {
 
 const djOptimizerRow dj_optimizerLbfgsb = {
     {.name = "lbfgsb", .unit = "",
-     .help = "limited-memory BFGS with bounds (NLopt); takes no connections",
+     .help = "limited-memory BFGS with bounds (L-BFGS-B 3.0); takes no connections",
      .key = (const djKey[]){{.name = "radius"}, {.name = "memory"}, {0}}},
-    false, runLbfgsb};
+    false, false, runLbfgsb};

@@ -11,6 +11,11 @@
 static djStatus checkOptimizer(const djOptimizer* o, const djOptimizeProblem* p, djError* err) {
   const djOptimizerRow* row = dj_findOptimizer(o->type);
   if (!row) return dj_failOptimizer(o->type, err);
+  if (row->residuals && !p->residuals) {
+    return dj_fail(err, DJ_UNSUPPORTED, "%s needs a loss that is a sum of squares%s%s",
+                   row->entry.name, p->no_residuals ? ": " : "",
+                   p->no_residuals ? p->no_residuals : "");
+  }
   if (p->nequal > 0 && !row->equations) {
     return dj_fail(err, DJ_UNSUPPORTED, "%s takes no equations", row->entry.name);
   }
@@ -29,6 +34,7 @@ static djStatus checkOptimizer(const djOptimizer* o, const djOptimizeProblem* p,
 static djStatus checkProblem(const djOptimizeProblem* p, const double* x, djError* err) {
   if (p->n < 0 || p->nequal < 0) return dj_fail(err, DJ_INVALID, "n: negative");
   if (!p->objective) return dj_fail(err, DJ_INVALID, "objective: NULL");
+  if (p->residuals && p->nresidual < 0) return dj_fail(err, DJ_INVALID, "nresidual: negative");
   if (p->nequal > 0 && (!p->equal || !p->value)) {
     return dj_fail(err, DJ_INVALID, "equations: NULL");
   }

@@ -28,11 +28,15 @@ static const djSetting rows[] = {
      .help = "length of the first step, largest one"},
     {KEY(control_radius), .unit = "", .symbol = "R", .zero = true,
      .help = "the same for controls and the start; 0: radius"},
+    {KEY(damping), .unit = "", .symbol = "D", .standard = {1e-3},
+     .help = "of the first step, by the curvature's diagonal"},
     {WHOLE(memory), .unit = "", .symbol = "N", .standard = {10}, .help = "stored pairs"},
     {KEY(gradient_tolerance), .unit = "", .symbol = "T", .zero = true,
      .help = "ends where no entry of the projected gradient is larger"},
     {KEY(step_tolerance), .unit = "", .symbol = "T", .zero = true,
      .help = "ends after a step that is no longer; 0: never"},
+    {WHOLE(phases), .unit = "", .symbol = "N", .standard = {1},
+     .help = "the loss is the mean over N starts, moved by j/N of a timestep along qvel0, j < N"},
 };
 enum { NROW = sizeof rows / sizeof rows[0] };
 

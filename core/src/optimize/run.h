@@ -71,12 +71,13 @@ double dj_bowl(double* grad, const djRun* run, const double* x);
 typedef struct djOptimizerRow {
   djEntry entry;       // its keys: those of dj_optimizerKey that it uses beside the common ones
   bool equations;      // takes them
+  bool residuals;      // needs them
   // run->x is feasible, its loss and gradient are there, and iteration 0 ended.
   djStatus (*run)(djRun* run);
 } djOptimizerRow;
 
 // One name each, of the constant dj_optimizerNAME in its own file.
-#define DJ_OPTIMIZERS(X) X(Adam) X(TrustRegion) X(Lbfgsb)
+#define DJ_OPTIMIZERS(X) X(Adam) X(TrustRegion) X(Lbfgsb) X(GaussNewton)
 #define X(name) extern const djOptimizerRow dj_optimizer##name;
 DJ_OPTIMIZERS(X)
 #undef X
