@@ -33,6 +33,7 @@ typedef struct Bound {
 // What was asked for, and what was found.
 typedef struct Program {
   bool quick;
+  bool targets;            // a missed one counts
   int only;                // the crowd or stack to run, or -1
   int runs;                // crowds; 0: by default
   const char* write;       // folder to write that crowd to, or NULL
