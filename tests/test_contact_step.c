@@ -282,11 +282,13 @@ static void testForces(void** state) {
 }
 
 int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL;
+  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, momentum = DJ_MOMENTUM;
   const struct CMUnitTest tests[] = {cmocka_unit_test(testHessian),
                                      cmocka_unit_test_prestate(testTransition, &position),
                                      cmocka_unit_test_prestate(testTransition, &variational),
+                                     cmocka_unit_test_prestate(testTransition, &momentum),
                                      cmocka_unit_test_prestate(testForces, &position),
-                                     cmocka_unit_test_prestate(testForces, &variational)};
+                                     cmocka_unit_test_prestate(testForces, &variational),
+                                     cmocka_unit_test_prestate(testForces, &momentum)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

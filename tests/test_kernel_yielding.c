@@ -132,8 +132,8 @@ static void testGradient(void** state) {
 
 int main(void) {
   static const djIntegrator all[DJ_NINTEGRATOR] = {DJ_POSITION, DJ_VARIATIONAL, DJ_BDF1,
-                                                   DJ_MIDPOINT};
+                                                   DJ_MIDPOINT, DJ_MOMENTUM};
   const struct CMUnitTest tests[] = {ROW(DJ_POSITION), ROW(DJ_VARIATIONAL), ROW(DJ_BDF1),
-                                     ROW(DJ_MIDPOINT)};
+                                     ROW(DJ_MIDPOINT), ROW(DJ_MOMENTUM)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

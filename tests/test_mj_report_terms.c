@@ -318,8 +318,9 @@ static void testNotes(void** state) {
     char scene[1000], words[100];
     snprintf(scene, sizeof(scene), SCENE(" timestep='.003' integrator='%s'/>", A("", ""), ""),
              integrators[i]);
-    snprintf(words, sizeof(words), "%s is replaced by position or variational at the same "
-             "timestep, 0.003 s", integrators[i]);
+    snprintf(words, sizeof(words),
+             "%s is replaced by position, momentum or variational at the same timestep, 0.003 s",
+             integrators[i]);
     checkNote(scene, "option", "integrator", words);
   }
   checkNote(SCENE(" cone='elliptic'/>", FLOOR("") B("condim='3'"), ""), "option", "cone",

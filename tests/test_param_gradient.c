@@ -323,14 +323,18 @@ static void testApart(void** state) {
 }
 
 int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL;
+  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, momentum = DJ_MOMENTUM;
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(testFree, &position),
                                      cmocka_unit_test_prestate(testTendons, &position),
                                      cmocka_unit_test_prestate(testContact, &position),
                                      cmocka_unit_test_prestate(testFree, &variational),
+                                     cmocka_unit_test_prestate(testFree, &momentum),
                                      cmocka_unit_test_prestate(testTendons, &variational),
+                                     cmocka_unit_test_prestate(testTendons, &momentum),
                                      cmocka_unit_test_prestate(testContact, &variational),
+                                     cmocka_unit_test_prestate(testContact, &momentum),
                                      cmocka_unit_test_prestate(testApart, &position),
-                                     cmocka_unit_test_prestate(testApart, &variational)};
+                                     cmocka_unit_test_prestate(testApart, &variational),
+                                     cmocka_unit_test_prestate(testApart, &momentum)};
   return cmocka_run_group_tests_name("param_gradient", tests, NULL, NULL);
 }

@@ -212,14 +212,17 @@ static void testFailures(void** state) {
 }
 
 int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL;
+  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, momentum = DJ_MOMENTUM;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_prestate(testReplay, &position),
       cmocka_unit_test_prestate(testReplay, &variational),
+      cmocka_unit_test_prestate(testReplay, &momentum),
       cmocka_unit_test_prestate(testRefusedStart, &position),
       cmocka_unit_test_prestate(testRefusedStart, &variational),
+      cmocka_unit_test_prestate(testRefusedStart, &momentum),
       cmocka_unit_test_prestate(testFailures, &position),
       cmocka_unit_test_prestate(testFailures, &variational),
+      cmocka_unit_test_prestate(testFailures, &momentum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,13 +216,15 @@ static void testMomentum(void** state) {
 }
 
 int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL;
+  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, momentum = DJ_MOMENTUM;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testGradientAndHessian),
       cmocka_unit_test(testMomentum),
       cmocka_unit_test_prestate(testTransition, &position),
       cmocka_unit_test_prestate(testTransition, &variational),
+      cmocka_unit_test_prestate(testTransition, &momentum),
       cmocka_unit_test_prestate(testVectorProducts, &position),
-      cmocka_unit_test_prestate(testVectorProducts, &variational)};
+      cmocka_unit_test_prestate(testVectorProducts, &variational),
+      cmocka_unit_test_prestate(testVectorProducts, &momentum)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -451,7 +451,7 @@ static void testArmature(void** state) {
     if (bent) {
       assert_int_equal(status, DJ_UNSUPPORTED);
       assert_string_equal(dj_errorText(d), "tendon 'rope': armature along a path: use integrator "
-                                           "position or variational");
+                                           "position, variational or momentum");
     } else {
       assert_int_equal(status, DJ_OK);
       assert_true(fabs(d->qvel[0] + 9.81e-3 / 3) < 1e-9);   // inertia 1 + 0.5 2^2
@@ -462,16 +462,19 @@ static void testArmature(void** state) {
 }
 
 int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL;
+  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, momentum = DJ_MOMENTUM;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testDerivatives),
       cmocka_unit_test_prestate(testPulley, &position),
       cmocka_unit_test_prestate(testPulley, &variational),
+      cmocka_unit_test_prestate(testPulley, &momentum),
       cmocka_unit_test_prestate(testFrequency, &position),
       cmocka_unit_test_prestate(testFrequency, &variational),
+      cmocka_unit_test_prestate(testFrequency, &momentum),
       cmocka_unit_test(testDeadBand), cmocka_unit_test(testTotal),
       cmocka_unit_test_prestate(testMomentum, &position),
       cmocka_unit_test_prestate(testMomentum, &variational),
+      cmocka_unit_test_prestate(testMomentum, &momentum),
       cmocka_unit_test(testDefinitions),
       cmocka_unit_test(testArmature),
   };

@@ -15,6 +15,7 @@
 #include "common/near.h"
 #include "common/pair_case.h"
 #include "common/param_case.h"
+#include "integrate/balance.h"
 #include "integrate/linear.h"
 #include "integrate/variational.h"
 

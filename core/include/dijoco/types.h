@@ -116,7 +116,9 @@ typedef enum djDisable {
   /* implicit Euler on inverse dynamics */                                                    \
   X(DJ_BDF1, bdf1)                                                                            \
   /* implicit midpoint rule on inverse dynamics: second order */                              \
-  X(DJ_MIDPOINT, midpoint)
+  X(DJ_MIDPOINT, midpoint)                                                                    \
+  /* implicit Euler on poses that keeps momentum; qvel is the velocity of that momentum */    \
+  X(DJ_MOMENTUM, momentum)
 
 // One of them.
 #define DJ_ENUMERATOR(enumerator, name) enumerator,

@@ -177,6 +177,18 @@ static void fillSlab(const Slab* s, djWork* w, const djModel* m, const djLinear*
   }
 }
 
+// Rows of v+ += those of V, of the trees' pattern, in the columns from `first` on.
+static void addVelocityBy(double* A, int nx, int first, const djModel* m, const djMatrix* V) {
+  const djBlocks* trees = V->blocks;
+  for (int r = 0; r < m->nv; r++) {
+    const double* row = dj_ownRow(V, r);
+    int tree = trees->block_of[r];
+    for (int c = trees->adr[tree]; c < trees->adr[tree + 1]; c++) {
+      A[(size_t)(m->nv + r) * nx + first + c] += row[c];
+    }
+  }
+}
+
 // All rows but those of activations. A and B are zero at first.
 static void fillRows(double* A, double* B, djWork* w, const djModel* m, const djLinear* lin) {
   int nv = m->nv, nx = dj_tangentSize(m), first = A ? 0 : nx, last = B ? nx + m->nu : nx;
@@ -190,15 +202,8 @@ static void fillRows(double* A, double* B, djWork* w, const djModel* m, const dj
   if (turns && B) dj_applyJrRows(B, m->nu, m, lin->turn);
   if (!A) return;
   addE(A, nx, m, turns ? lin->turn : lin->stage[lin->method->nstage - 1].psi, 0, nv);
-  if (!lin->Vstart.data) return;
-  const djBlocks* trees = lin->Vstart.blocks;
-  for (int r = 0; r < nv; r++) {
-    const double* V = dj_ownRow(&lin->Vstart, r);
-    int tree = trees->block_of[r];
-    for (int c = trees->adr[tree]; c < trees->adr[tree + 1]; c++) {
-      A[(size_t)(nv + r) * nx + c] += V[c];
-    }
-  }
+  if (lin->Vstart.data) addVelocityBy(A, nx, 0, m, &lin->Vstart);
+  if (lin->Vrate.data) addVelocityBy(A, nx, nv, m, &lin->Vrate);
 }
 
 static void activationRows(double* A, double* B, const djModel* m, const djLinear* lin) {

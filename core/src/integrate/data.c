@@ -106,6 +106,7 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   layoutPlace(&w->begin, a, m, true);
   w->begin.q = w->start.qpos;
   layoutPlace(&w->back, a, m, false);
+  layoutPlace(&w->ahead, a, m, false);
   layoutPlace(&w->rate, a, m, false);
   layoutPlace(&w->now, a, m, false);
   layoutPlace(&w->trial, a, m, false);
@@ -129,9 +130,11 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->axis_cross = takeDoubles(a, nv * 6);
   w->momentum_change = takeDoubles(a, nb * 6);
   w->momentum_residual = takeDoubles(a, nv);
+  w->correction = takeDoubles(a, nv);
   w->nonpotential = takeDoubles(a, nv);
   w->nonpotential_force = takeDoubles(a, nv);
   w->nonpotential_now = takeDoubles(a, nv);
+  w->articulated = takeDoubles(a, dj_articulatedSize(m));
   w->mass = (djFactor){.kind = DJ_LDL, .n = m->nv};
   w->mass.data = takeDoubles(a, own);
   w->own = takeMatrix(a, own, &w->trees);
@@ -147,6 +150,7 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->qvel = takeDoubles(a, nv);
   w->Vplus = takeMatrix(a, own, &w->trees);
   w->Vstart = takeMatrix(a, own, &w->trees);
+  w->Vrate = takeMatrix(a, own, &w->trees);
   w->act_by_act = takeDoubles(a, na);
   w->act_by_ctrl = takeDoubles(a, nu);
   w->lambda = takeDoubles(a, dj_linearScratch(m));

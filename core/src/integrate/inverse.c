@@ -38,9 +38,10 @@ djStatus dj_beginInverse(djWork* w, const djModel* m) {
   if (status >= 0 && bent >= 0) {
     const char* name = dj_id2name(m, DJ_OBJ_TENDON, bent);
     return dj_fail(&w->error, DJ_UNSUPPORTED,
-                   "%s: armature along a path: use integrator position or variational",
+                   "%s: armature along a path: use integrator position, variational or momentum",
                    dj_elementText("tendon", name, bent).text);
   }
+  dj_setBack(w, m);
   const djKin *kin0 = &w->begin.kin, *back = &w->back.kin;
   dj_beginBodyTerms(w->body, m, w->forces.load, kin0, back, time);
   memcpy(w->load, w->body, (size_t)m->nbody * sizeof(djBodyStep));

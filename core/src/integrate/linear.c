@@ -23,7 +23,8 @@ size_t dj_linearSize(const djModel* m, const djLinear* src) {
   for (int k = 0; k < src->method->nstage; k++) size += stageSize(m, &src->stage[k]);
   if (!src->Vplus.data) return size;
   const djBlocks* trees = src->Vplus.blocks;
-  return size + dj_blocksSize(trees) / sizeof(double) + 2 * dj_packedSize(trees);
+  size_t matrices = src->Vrate.data ? 3 : 2;
+  return size + dj_blocksSize(trees) / sizeof(double) + matrices * dj_packedSize(trees);
 }
 
 static double* copyTo(double** to, const double* from, size_t n) {
@@ -73,11 +74,12 @@ void dj_copyLinear(djLinear* dest, double* memory, const djModel* m, const djLin
   dest->turn = copyTo(&p, src->turn, (size_t)m->nv);
   dest->act_by_act = copyTo(&p, src->act_by_act, (size_t)m->na);
   dest->act_by_ctrl = copyTo(&p, src->act_by_ctrl, (size_t)m->nu);
-  dest->Vplus = dest->Vstart = (djMatrix){0};
+  dest->Vplus = dest->Vstart = dest->Vrate = (djMatrix){0};
   if (!src->Vplus.data) return;
   copyBlocks(&dest->trees, &p, src->Vplus.blocks);
   dest->Vplus = copyMatrix(&p, &src->Vplus, &dest->trees);
   dest->Vstart = copyMatrix(&p, &src->Vstart, &dest->trees);
+  if (src->Vrate.data) dest->Vrate = copyMatrix(&p, &src->Vrate, &dest->trees);
 }
 
 // ---- linearisation ----------------------------------------------------------------------------
@@ -96,6 +98,7 @@ static djLinear viewLinear(djWork* w) {
   if (w->method && w->method->velocity) {
     lin.Vplus = w->Vplus;
     lin.Vstart = w->Vstart;
+    if (w->method->by_rate) lin.Vrate = w->Vrate;
   }
   return lin;
 }
@@ -266,6 +269,7 @@ static void endJvp(double* dx_next, const djLinear* lin, const djModel* m, const
   if (lin->Vplus.data) {
     dj_mulMatrix(dv, 1, &lin->Vplus, y + (size_t)last * nv);
     if (dx) dj_mulMatrix(dv, 1, &lin->Vstart, dx);
+    if (dx && lin->Vrate.data) dj_mulMatrix(dv, 1, &lin->Vrate, dx + nv);
   }
   double* history = dx_next + 2 * nv + m->na;
   memset(history, 0, (size_t)dj_historySize(m) * sizeof(double));
@@ -332,6 +336,7 @@ static void endVjp(double* src, double* y, double* dq, const djLinear* lin, cons
   if (lin->Vplus.data) {
     dj_mulMatrixT(y, 1, &lin->Vplus, lv);
     if (dq) dj_mulMatrixT(dq, 1, &lin->Vstart, lv);
+    if (dq && lin->Vrate.data) dj_mulMatrixT(dq + nv, 1, &lin->Vrate, lv);
   }
   for (int k = 0; k < DJ_NSOURCE; k++) {
     addScaled(src + (size_t)k * nv, c->end[k], lv, nv);

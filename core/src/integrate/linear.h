@@ -9,7 +9,7 @@
 // and the history likewise; E is added last: with velocities that divide y by h, subtracting it
 // after the solution would lose a factor 1/h. Where q+ = q (+) w, w = sum position_k src_k,
 //   dq+ = exp(-w) dq + J_r(w) dw.
-// A method's own velocity has dv+ = Vplus y + Vstart dq.
+// A method's own velocity has dv+ = Vplus y + Vstart dq + Vrate dv.
 
 #ifndef DJ_INTEGRATE_LINEAR_H_
 #define DJ_INTEGRATE_LINEAR_H_
@@ -22,7 +22,7 @@ typedef struct djLinear {
   djStageLinear stage[DJ_MAX_STAGE];
   djBlocks trees;        // of the following, in a copy
   djMatrix Vplus;        // data NULL: velocity by coefficients
-  djMatrix Vstart;
+  djMatrix Vstart, Vrate;   // Vrate's data NULL: there is none
   double* turn;          // (nv) w, where the coefficients turn
   double* act_by_act;    // (na) diagonal of d act+/d act
   double* act_by_ctrl;   // (nu) d act+/d ctrl of each actuator with an activation

@@ -40,6 +40,7 @@ typedef struct djMethod {
                             //   what is left of it without work->nonpotential
   int nstage;
   bool mass;                // stages have M
+  bool predicts;            // where a step would end without forces: work->ahead, q (+) work->drift
   int nhistory;             // vectors (nv) that the state has beside q, v and act
   const struct djMethod* starter;   // takes the step where there is no history, without one
   void (*coefficients)(djCoefficients* c, double h);
@@ -55,8 +56,10 @@ typedef struct djMethod {
   // Adds d(z . r)/d parameter, z (nv), at `now`.
   djStatus (*params)(djParamSums* sums, struct djWork* work, const djModel* model,
                      const double* z);
-  // Velocity at the end, work->qvel, and its derivatives: dv+ = Vplus (dq+ - E dq) + Vstart dq, see
-  // djLinear. NULL: by coefficients.
+  // Velocity at the end, work->qvel, and its derivatives: dv+ = Vplus (dq+ - E dq) + Vstart dq +
+  // Vrate dv, the last where by_rate, see djLinear. NULL: by coefficients.
+  // DJ_NOT_CONVERGED: what was found is none.
+  bool by_rate;
   djStatus (*velocity)(struct djWork* work, const djModel* model);
   djStatus (*linearizeVelocity)(struct djWork* work, const djModel* model);
   // Adds d(lambda . v+)/d parameter, lambda (nv), at fixed q+ and start. NULL: 0.

@@ -17,8 +17,6 @@ djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
   const djData* d = &w->start;
   w->time = time;
   dj_setStart(w, m);
-  dj_integratePos(w->back.q, m, d->qpos, d->qvel, -time);
-  dj_setPlace(&w->back, m, d->mocap_pos, d->mocap_quat);
   if (w->drifts) {
     dj_integratePos(w->rate.q, m, d->qpos, w->drift, 1);
     dj_setPlace(&w->rate, m, d->mocap_pos, d->mocap_quat);
@@ -27,4 +25,10 @@ djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
   dj_setArmature(w, m);
   djMotion motion = dj_motionAt(w, m, &w->begin);
   return dj_beginForces(&w->forces, &motion, &w->error);
+}
+
+void dj_setBack(djWork* w, const djModel* m) {
+  const djData* d = &w->start;
+  dj_integratePos(w->back.q, m, d->qpos, d->qvel, -w->time);
+  dj_setPlace(&w->back, m, d->mocap_pos, d->mocap_quat);
 }

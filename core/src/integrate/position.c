@@ -18,6 +18,7 @@ static void coefficients(djCoefficients* c, double h) {
 
 static djStatus begin(djWork* w, const djModel* m) {
   djStatus status = dj_beginStep(w, m, w->h);
+  dj_setBack(w, m);
   dj_setBackRates(w, m);
   dj_beginBodyTerms(w->body, m, w->forces.load, &w->begin.kin, &w->back.kin, w->h);
   return status;

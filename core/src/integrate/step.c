@@ -13,6 +13,7 @@ typedef struct Problem {
   const djModel* model;
   const djMethod* method;
   bool scaled;             // work->scale holds this step's
+  bool predicted;          // the step is the method's prediction, work->ahead
   double trial_fraction;   // of the present step at which the trial point stands; 0: none
   double path, trial_path; // work of work->nonpotential up to the present and the trial point
 } Problem;
@@ -67,6 +68,10 @@ static void setTrial(Problem* p, const double* step, double fraction) {
   djWork* w = p->work;
   if (p->trial_fraction == fraction) return;
   p->trial_fraction = fraction;
+  if (p->predicted && fraction == 1) {
+    dj_copyPlace(&w->trial, p->model, &w->ahead);
+    return;
+  }
   dj_integratePos(w->trial.q, p->model, w->now.q, step, fraction);
   dj_setPlace(&w->trial, p->model, w->start.mocap_pos, w->start.mocap_quat);
 }
@@ -128,16 +133,18 @@ static djStatus failStart(djWork* w, const djModel* m) {
   return dj_fail(&w->error, DJ_INVALID, "state or inputs: too large, their energy overflows");
 }
 
-// The present iterate: q (+) f psi of the lowest energy for f = 1, 1/2, 1/4, 0, psi what keeps the
-// velocity, with the relative approach of contact pairs limited. Energies that differ by less than
-// `tiny` are equal.
+// The present iterate: q (+) f psi of the lowest energy for f = 1, 1/2, 1/4, 0, psi the method's
+// prediction or what keeps the velocity, with the relative approach of contact pairs limited.
+// Energies that differ by less than `tiny` are equal.
 static djStatus startGuess(Problem* p, double tiny) {
   djWork* w = p->work;
   const djModel* m = p->model;
   dj_copyPlace(&w->now, m, &w->begin);
   double factor, best, value;
+  p->predicted = w->method->predicts;
   for (int i = 0; i < m->nv; i++) {
-    w->step[i] = w->time * w->start.qvel[i] + (w->drifts ? w->drift[i] : 0);
+    w->step[i] = p->predicted ? w->drift[i]
+                              : w->time * w->start.qvel[i] + (w->drifts ? w->drift[i] : 0);
   }
   djStatus status = maxStep(p, &factor, w->step);
   if (status < 0) return status;
@@ -168,6 +175,7 @@ static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, 
   if (status >= 0) status = startGuess(&problem, tiny);
   if (status < 0) return status;
   problem.path = 0;
+  problem.predicted = false;
   djNewtonProblem newton = {m->nv, &problem, evaluateNow, factor, solve,
                             maxStep, trial, accept, convexify};
   // Rounding of poses, relative to a metre, times the weight.
@@ -244,16 +252,17 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   double unit = m->contact.gravity * w->h * sqrt(fmax(m->moving_mass, 1e-300));
   djNewtonResult result;
   status = solveRoomy(&result, w, m, unit);
-  if (status == DJ_NOT_CONVERGED && w->method != &dj_position) {
+  bool other = w->method != &dj_position;
+  djStatus end = status < 0 || (status > 0 && other) ? status : endStep(w, m);
+  if (end == DJ_NOT_CONVERGED && other) {
     // No solution may exist, as for turns beyond a quarter in a step: position.c always has one.
     int before = result.iterations;
     dj_chooseMethod(w, m, &dj_position);
     status = solveRoomy(&result, w, m, unit);
     result.iterations += before;
     d->stats.fallback_steps++;
+    end = status < 0 ? status : endStep(w, m);
   }
-  if (status < 0) return status;
-  djStatus end = endStep(w, m);
   if (end < 0) return end;
   d->stats.iterations = result.iterations;
   d->stats.newton_iterations += result.iterations;

@@ -1,30 +1,41 @@
-// How the balance of one rotation is turned and moved: see variational.c.
+// The variational integrator, and the velocity of a momentum at the end of a step, which others
+// share: M(q+) v+ = p+, D2 L(q, q+) of bodies (model/momentum.h) and A psi/h of armatures.
 
 #ifndef DJ_INTEGRATE_VARIATIONAL_H_
 #define DJ_INTEGRATE_VARIATIONAL_H_
 
 #include "integrate/work.h"
 
-typedef struct djTurn {
-  int dof;                 // of the rotation
-  bool free;
-  djMat3 R, Rnext, E;      // of the joint: at q, at q+, R^T R+
-  djVec3 com;              // from the frame's origin, in the body
-  djVec3 delta, F;         // (c+ - p+) - (c - p), balance of the translation
-  djVec3 moved, turned;    // y + R^T delta x F, r_rot
-} djTurn;
-
-// That of joint j at q+ (nq), by work->momentum_residual; false: it has no rotation.
-bool dj_turnOf(djTurn* turn, const djWork* work, const djModel* model, const double* q, int j);
-
 // The row's velocity at the end and its derivatives, see djMethod.
 djStatus dj_variationalVelocity(djWork* work, const djModel* model);
 djStatus dj_linearizeVariationalVelocity(djWork* work, const djModel* model);
+
+// x (nv) <- M(q+)^-1 x. work->qvel <- M^-1 p, p = work->qvel + momentum of armatures:
+// (nv), or NULL. Without armature of tendons work->shift is not used.
+djStatus dj_solveEndInertia(double* x, djWork* work, const djModel* model);
+djStatus dj_divideMomentum(double* p, djWork* work, const djModel* model);
+
+// Adds derivatives of D2 L(from, q+), less momentum (nbody x 6; not if NULL) that is carried along,
+// by the dofs at `now` and at `from`.
+void dj_linearizeEndMomentum(djMatrix* by_end, djMatrix* by_from, djWork* work,
+                             const djModel* model, const djPlace* from, const double* momentum);
+
+// dv+ = M^-1 (d(p+ - M v+)/dq+ dq+ + dp+/dq dq): both sets of derivatives into work->Vplus and
+// work->Vstart, after linearize; then the division.
+djStatus dj_sumVelocityTerms(djWork* work, const djModel* model);
+void dj_solveVelocityTerms(djWork* work, const djModel* model);
 
 // Derivatives by parameters, see djMethod.
 djStatus dj_variationalParams(djParamSums* sums, djWork* work, const djModel* model,
                               const double* z);
 djStatus dj_variationalVelocityParams(djParamSums* sums, djWork* work, const djModel* model,
                                       const double* lambda);
+
+// Adds d(z . (D2 L(from, q+) - M(q+) qvel))/d parameter, qvel held, NULL: 0. And
+// d(y . (p+ - M(q+) v+))/d parameter, v+ = work->qvel held. Both overwrite what dj_balanceParams
+// does.
+void dj_endMomentumParams(djParamSums* sums, djWork* work, const djModel* model,
+                          const djPlace* from, const double* qvel, const double* z);
+void dj_velocityParams(djParamSums* sums, djWork* work, const djModel* model, const double* y);
 
 #endif  // DJ_INTEGRATE_VARIATIONAL_H_

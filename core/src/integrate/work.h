@@ -5,6 +5,7 @@
 
 #include "force/forces.h"
 #include "integrate/method.h"
+#include "model/articulated.h"
 #include "model/body_term.h"
 #include "model/inverse_dynamics.h"
 
@@ -41,6 +42,7 @@ struct djWork {
   double time;              // of a stage's displacement: rates are displacement/time
   djVec3* ref;              // (nbody) reference points of twists, fixed during a step
   djPlace begin, back;      // the start, whose q is start.qpos, and q (+) -time v
+  djPlace ahead;            // q (+) drift, of momentum.c
   djPlace rate;             // where a stage's displacement begins, if not at the start
   bool drifts;              // it does not
   djPlace now, trial;
@@ -80,18 +82,22 @@ struct djWork {
   double* axis_cross;       // (nv x 6) see dj_bodyMomentum
   double* momentum_change;  // (nbody x 6) of momentum, less loads: gathered wrenches
   double* momentum_residual;  // (nv) the same along the dofs at the start
+  double* correction;       // (nv) of momentum.c
+  double start_energy;      // kinetic, of momentum.c
   double* nonpotential_force;  // (nv) what forces without an energy add to a residual
   double* nonpotential;     // (nv) what has no merit in the last residual, and in that of the
   double* nonpotential_now; // (nv)   present iterate
   djBlocks trees;           // of what couples no trees
   djMatrix own;             // scratch of their pattern
-  djFactor mass;            // M(q+)
+  djFactor mass;            // M(q+), for derivatives
+  double* articulated;      // (dj_articulatedSize) scratch
 
   // Of integrators that balance forces (inverse.c).
   djInverse inverse;
-  double *V, *A;            // (nv) velocity and acceleration of the stage
-  double* drift;            // (nv) displacement from the start to `rate`
-  djBodyStep* load;         // (nbody) loads alone
+  double *V, *A;            // (nv) velocity and acceleration of the stage; A of the start
+                            //   (momentum.c)
+  double* drift;            // (nv) displacement from the start to `rate`; to `ahead` (momentum.c)
+  djBodyStep* load;         // (nbody) loads alone; inertia alone (momentum.c)
   djMatrix Dq, Dv;          // derivatives of inverse dynamics, of the trees' pattern
 
   // The end: next coordinates and history.
@@ -105,7 +111,7 @@ struct djWork {
   double* vnext;            // (nv) log(q^-1 q+)/h
   double* qvel;             // (nv) velocity at the end of the step
   djMatrix Vplus;           // derivatives of qvel, of the trees' pattern: see djMethod
-  djMatrix Vstart;
+  djMatrix Vstart, Vrate;
   double* act_by_act;       // (na) d act+/d act
   double* act_by_ctrl;      // (nu) d act+/d ctrl
   double* lambda;           // (dj_linearScratch) scratch of vector products
@@ -154,8 +160,9 @@ djStatus dj_checkInputs(const djModel* model, djData* data);
 djMotion dj_motionAt(const djWork* work, const djModel* model, const djPlace* at);
 
 // What every stage begins with: the start, and what forces fix there; displacements are over
-// `time`. Where work->drifts they begin at q (+) work->drift.
+// `time`. Where work->drifts they begin at q (+) work->drift. After it, where it is used: `back`.
 djStatus dj_beginStep(djWork* work, const djModel* model, double time);
+void dj_setBack(djWork* work, const djModel* model);
 
 // What every residual begins with, as djMethod's evaluate: energies that are found ahead, the
 // pattern, and empty sums. Infinite values end the evaluation. Then, with wrenches in work->wrench

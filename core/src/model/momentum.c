@@ -105,17 +105,22 @@ static djMat3 turnByStart(const djBodyStep* s, const djKin* kin, const djKin* ki
   return L;
 }
 
+// (p, l)/h at c, less the momentum before the step over h and the loads.
+static void startWrench(double wrench[6], const djBodyStep* s, djVec3 p, djVec3 l,
+                        const double momentum[6], djVec3 rho0, double h) {
+  p = dju_sub3(p, s->force);
+  l = dju_madd3(dju_sub3(l, s->torque), -1 / h, dju_load3(momentum));
+  add6(wrench, dju_add3(l, dju_cross3(rho0, p)), dju_madd3(p, -1 / h, dju_load3(momentum + 3)));
+}
+
 void dj_startMomentum(double* wrench, double* N, const djModel* m, const djBodyStep* step,
                       const double* momentum, const djKin* kin, const djKin* kin0,
                       const djVec3* ref, double h) {
   for (int b = 1; b < m->nbody; b++) {
     const djBodyStep* s = &step[b];
     if (!s->active) continue;
-    djVec3 l, p = dju_sub3(impulse(&l, s, kin, kin0, b), s->force);
-    djVec3 rho0 = dju_sub3(kin0->com[b], ref[b]);
-    l = dju_madd3(dju_sub3(l, s->torque), -1 / h, dju_load3(momentum + 6 * b));
-    add6(wrench + 6 * b, dju_add3(l, dju_cross3(rho0, p)),
-         dju_madd3(p, -1 / h, dju_load3(momentum + 6 * b + 3)));
+    djVec3 l, p = impulse(&l, s, kin, kin0, b), rho0 = dju_sub3(kin0->com[b], ref[b]);
+    startWrench(wrench + 6 * b, s, p, l, momentum + 6 * b, rho0, h);
     if (!N) continue;
     addMomentumBlock(N + 36 * b, s->mass, turnByEnd(s, kin, kin0, b), rho0,
                      dju_sub3(kin->com[b], ref[b]));
@@ -165,6 +170,33 @@ void dj_endMomentum(double* wrench, double* N, double* M, const djModel* m, cons
       addMomentumBlock(M + 36 * b, -h * s->mass, L, rho, rho0);
     }
   }
+}
+
+double dj_allMomenta(double* end, double* ahead, double* start, const djModel* m,
+                     const djBodyStep* step, const double* momentum, const djKin* kin,
+                     const djKin* kin0, const djKin* kin1, const djVec3* ref, double h) {
+  size_t bytes = (size_t)m->nbody * 6 * sizeof(double);
+  double work = 0;
+  memset(end, 0, bytes);
+  memset(ahead, 0, bytes);
+  memset(start, 0, bytes);
+  for (int b = 1; b < m->nbody; b++) {
+    const djBodyStep* s = &step[b];
+    if (!s->active) continue;
+    djVec3 l, l1, p = impulse(&l, s, kin, kin0, b), p1 = impulse(&l1, s, kin, kin1, b);
+    djVec3 rho = dju_sub3(kin->com[b], ref[b]), rho0 = dju_sub3(kin0->com[b], ref[b]);
+    startWrench(start + 6 * b, s, p, l, momentum + 6 * b, rho0, h);
+    p = dju_scale3(h, p);
+    p1 = dju_scale3(h, p1);
+    add6(end + 6 * b, dju_madd3(dju_cross3(rho, p), h, l), p);
+    add6(ahead + 6 * b, dju_madd3(dju_cross3(rho, p1), h, l1), p1);
+    work += dju_dot3(s->force, dju_sub3(kin->com[b], kin0->com[b]));
+    for (int k = 0; k < 3 && dju_dot3(s->torque, s->torque) > 0; k++) {
+      djVec3 turn = dju_cross3(dju_column(&kin0->principal[b], k), dju_column(&kin->principal[b], k));
+      work += 0.5 * dju_dot3(s->torque, turn);
+    }
+  }
+  return work;
 }
 
 // ---- projection -------------------------------------------------------------------------------

@@ -1,0 +1,106 @@
+// Solutions by articulated bodies, beside the inertia matrix and inverse dynamics.
+
+#include "common/random_model.h"
+#include "common/worst.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/step_energy.h"
+#include "model/articulated.h"
+#include "model/momentum.h"
+
+static void open(const djModel* m, djData* d) { assert_int_equal(dj_forward(m, d), DJ_OK); }
+
+// M x, by momenta; armature along dofs.
+static void multiply(double* y, const djModel* m, djData* d, const double* x) {
+  djWork* w = d->work;
+  memset(y, 0, (size_t)m->nv * sizeof(double));
+  dj_bodyMomentum(w->wrench, NULL, m, &w->begin.kin, w->ref, x);
+  dj_gatherWrench(w->wrench, m);
+  dj_projectWrench(y, m, &w->begin.kin, w->wrench);
+  for (int i = 0; i < m->nv; i++) y[i] += w->armature[m->dof_jnt[i]] * x[i];
+}
+
+static void testSolve(void** state) {
+  (void)state;
+  djRng rng = {11};
+  double worst = 0;
+  for (int trial = 0; trial < 40; trial++) {
+    djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 8), DJT_ALL);
+    djData* d = makeData(m);
+    djt_randomState(&rng, m, d, 2);
+    open(m, d);
+    djWork* w = d->work;
+    double *x = calloc(3 * (size_t)m->nv + 1, sizeof(double)), *y = x + m->nv, *z = y + m->nv;
+    for (int i = 0; i < m->nv; i++) x[i] = z[i] = djt_uniform(&rng, -1, 1);
+    assert_true(dj_solveInertia(z, w->articulated, m, &w->begin.kin, w->ref, w->armature));
+    multiply(y, m, d, z);
+    worst = djt_worst(worst, relative(y, x, m->nv));
+    free(x);
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+  print_message("M M^-1 x: %.1e\n", worst);
+  assert_true(worst < 1e-9);
+}
+
+static void testFreeAcceleration(void** state) {
+  (void)state;
+  djRng rng = {12};
+  double worst = 0, carried = 0, moved = 0;
+  for (int trial = 0; trial < 40; trial++) {
+    djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 8), DJT_ALL);
+    djData* d = makeData(m);
+    djt_randomState(&rng, m, d, 2);
+    open(m, d);
+    djWork* w = d->work;
+    size_t nv = (size_t)m->nv, nb = (size_t)m->nbody;
+    double *a = calloc(3 * nv + 12 * nb, sizeof(double)), *tau = a + nv, *bias = tau + nv;
+    double *h = bias + nv, *expected = h + 6 * nb, energy;
+    assert_true(dj_freeAcceleration(a, h, &energy, w->articulated, m, &w->begin.kin, w->ref, w->armature,
+                                    d->qvel));
+    dj_inverseDynamics(tau, &w->inverse, m, &w->begin.kin, w->ref, w->armature, d->qvel, a);
+    dj_inverseDynamics(bias, &w->inverse, m, &w->begin.kin, w->ref, w->armature, d->qvel, expected);
+    dj_bodyMomentum(expected, NULL, m, &w->begin.kin, w->ref, d->qvel);
+    double size = 1e-6;
+    for (int i = 0; i < m->nv; i++) size = fmax(size, fabs(bias[i]));
+    for (int i = 0; i < m->nv; i++) worst = djt_worst(worst, fabs(tau[i]) / size);
+    carried = djt_worst(carried, relative(h, expected, 6 * m->nbody));
+    moved = fmax(moved, size);
+    free(a);
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+  print_message("ID(q, v, a): %.1e of %.1e at a = 0; momenta %.1e\n", worst, moved, carried);
+  assert_true(worst < 1e-9 && carried < 1e-12 && moved > 0.1);
+}
+
+// A body without inertia about its axis.
+static void testSingular(void** state) {
+  (void)state;
+  djRng rng = {13};
+  djModel* m = djt_randomModel(&rng, 2, 0);
+  djData* d = makeData(m);
+  open(m, d);
+  djWork* w = d->work;
+  double x[64] = {1};
+  assert_true(m->nv <= 64);
+  for (int j = 0; j < m->njnt; j++) w->armature[j] = -100;
+  assert_false(dj_solveInertia(x, w->articulated, m, &w->begin.kin, w->ref, w->armature));
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testSolve),
+                                     cmocka_unit_test(testFreeAcceleration),
+                                     cmocka_unit_test(testSingular)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
