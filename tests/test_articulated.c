@@ -64,8 +64,8 @@ static void testFreeAcceleration(void** state) {
     size_t nv = (size_t)m->nv, nb = (size_t)m->nbody;
     double *a = calloc(3 * nv + 12 * nb, sizeof(double)), *tau = a + nv, *bias = tau + nv;
     double *h = bias + nv, *expected = h + 6 * nb, energy;
-    assert_true(dj_freeAcceleration(a, h, &energy, w->articulated, m, &w->begin.kin, w->ref, w->armature,
-                                    d->qvel));
+    assert_true(dj_freeAcceleration(a, h, &energy, w->articulated, m, &w->begin.kin, w->ref,
+                                    w->armature, d->qvel));
     dj_inverseDynamics(tau, &w->inverse, m, &w->begin.kin, w->ref, w->armature, d->qvel, a);
     dj_inverseDynamics(bias, &w->inverse, m, &w->begin.kin, w->ref, w->armature, d->qvel, expected);
     dj_bodyMomentum(expected, NULL, m, &w->begin.kin, w->ref, d->qvel);

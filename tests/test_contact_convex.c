@@ -1,5 +1,5 @@
-// Convex substitutes of contact's Hessians: two balls, whose curvature across the normal is -f/d with
-// the force f and the distance d of what touches.
+// Convex substitutes of contact's Hessians: two balls, whose curvature across the normal is -f/d
+// with the force f and the distance d of what touches.
 
 #include "common/make_model.h"
 #include "common/near.h"

@@ -60,7 +60,8 @@ static void testEnergy(void** state) {
   assert_true(worst < 1e-6);
 }
 
-// The sine of a rotation and its slope, by R -> R exp(d), and what it pushes back. Of one dof: s, s', s''.
+// The sine of a rotation and its slope, by R -> R exp(d), and what it pushes back. Of one dof: s,
+// s', s''.
 static void testSines(void** state) {
   (void)state;
   djRng rng = {6};

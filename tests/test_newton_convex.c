@@ -1,5 +1,5 @@
-// Newton's method where the Jacobian is not positive definite: its convex substitute comes before any
-// shift, and only then.
+// Newton's method where the Jacobian is not positive definite: its convex substitute comes before
+// any shift, and only then.
 
 #include "common/near.h"
 

@@ -394,7 +394,8 @@ static void testErrors(void** state) {
   o.type = "luck";
   assert_int_equal(dj_optimize(&r, x, &good, &o, &err), DJ_INVALID);
   assert_string_equal(
-      err.text, "unknown optimizer 'luck', expected one of adam, trust_region, lbfgsb, gauss_newton");
+      err.text,
+      "unknown optimizer 'luck', expected one of adam, trust_region, lbfgsb, gauss_newton");
   assert_false(dj_isOptimizer("luck") || dj_isOptimizer(NULL));
   static const struct {
     size_t field;

@@ -17,7 +17,8 @@
 //   restitution  rebound by solref, Newton's cradle
 //
 // Targets are those of work under way: exit status 1 means, with --targets, that one is missed, and
-// with --quick, that less holds than did. --set tries another setting of ours (support, stiffness, friction_eps...) in place of a default.
+// with --quick, that less holds than did. --set tries another setting of ours (support, stiffness,
+// friction_eps...) in place of a default.
 
 #include "mj_defaults/defaults.h"
 
@@ -79,7 +80,8 @@ static const Group GROUPS[] = {
 enum { NGROUP = sizeof GROUPS / sizeof GROUPS[0] };
 
 static _Noreturn void usage(void) {
-  fprintf(stderr, "usage: mj_defaults [--quick] [--targets] [--integrator NAME] [--set NAME=VALUE]... "
+  fprintf(stderr, "usage: mj_defaults [--quick] [--targets] [--integrator NAME] "
+                  "[--set NAME=VALUE]... "
                   "[--runs CROWDS] [--only K] "
                   "[--write FOLDER] [GROUP]...\ngroups:");
   for (int i = 0; i < NGROUP; i++) fprintf(stderr, " %s", GROUPS[i].name);

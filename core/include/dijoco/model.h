@@ -383,7 +383,7 @@ typedef struct djContactSettings {
   X(double, pair_margin, npair, 1)   /* m */                                                       \
   X(double, pair_gap, npair, 1)      /* m */                                                       \
   X(int, pair_contact, npair, 1)     /* djContactModel */                                          \
-  X(int, param_adr, nparamkind, 1)   /* of a gradient by all parameters: first of each kind */      \
+  X(int, param_adr, nparamkind, 1)   /* first of each kind in a gradient by all parameters */      \
   X(double, kernel_given, nkernelsetting, 1) /* dj_contactSetting's, its units; < 0: not given */  \
   X(double, kernel_setting, nkernelsetting, 1) /* likewise its units; in force */                  \
   X(int, setting_slot, nsetting, 1)  /* of one geom or pair: first of the name in these */         \

@@ -24,8 +24,8 @@ void dj_balance(double* b, djMatrix* A, djWork* work, const djModel* model, cons
 // Of it, b from wrenches of bodies in work->momentum_change, which it gathers.
 void dj_projectBalance(double* b, djWork* work, const djModel* model, const djPlace* at);
 
-// After dj_balance with the same place: derivatives by the start's dofs and velocity. Rq and G are set
-// where the trees' pattern is.
+// After dj_balance with the same place: derivatives by the start's dofs and velocity. Rq and G are
+// set where the trees' pattern is.
 void dj_startBalance(djMatrix* Rq, djMatrix* G, djWork* work, const djModel* model,
                      const djPlace* at);
 
@@ -35,7 +35,8 @@ void dj_balanceParams(djParamSums* s, djWork* work, const djModel* model, const 
 
 // Adds that of sum_b x_b . W_b, x along z at one configuration, W_b - scale (momentum along qvel),
 // by parameters that move frames there. M: derivative of W_b by bodies' twists, momentum carried.
-// Takes W from s->W and x from s->x, leaves the twists along qvel in s->Cback. Overwrites s->W, s->C.
+// Takes W from s->W and x from s->x, leaves the twists along qvel in s->Cback. Overwrites s->W,
+// s->C.
 void dj_momentumFrames(djParamSums* s, const djModel* model, const djConfig* at, const double* M,
                        const double* z, const double* qvel, double scale);
 

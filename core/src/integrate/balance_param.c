@@ -1,9 +1,9 @@
 // Derivatives of the balance by the model's parameters.
 //
-// z . b is zeta . y with zeta = z turned back, that is sum_b x_b . W_b with the twists x_b of bodies
-// at the start along zeta. A parameter that moves frames at the start moves W_b by M_b and turns x_b
-// with the part of the chain below it; with gathered cotangents that is dj_frameParamsSecond's form
-// when
+// z . b is zeta . y with zeta = z turned back, that is sum_b x_b . W_b with the twists x_b of
+// bodies at the start along zeta. A parameter that moves frames at the start moves W_b by M_b and
+// turns x_b with the part of the chain below it; with gathered cotangents that is
+// dj_frameParamsSecond's form when
 //   C_b = M_b^T x_b + (w_x x t + v_x x f, w_x x f),  (t, f) = W_b, (w_x, v_x) = x_b.
 // M_b carries momentum, and with it all of the body's twist V_b along v, of which a parameter turns
 // only what is below it: the rest is the same form with C = 0, I x_b in place of W_b, v for zeta.

@@ -1,5 +1,5 @@
-// Position-level dynamics that keep momentum: an energy as in position.c, corrected by what it lacks
-// of the balance of discrete momentum (balance.h).
+// Position-level dynamics that keep momentum: an energy as in position.c, corrected by what it
+// lacks of the balance of discrete momentum (balance.h).
 //
 // Let Q = q (+) (h v + h^2/2 a) be the prediction, a the acceleration at the start of bodies on
 // which no force acts, and b(.) the balance from the start to a place, which vanishes where the

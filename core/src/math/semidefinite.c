@@ -1,5 +1,5 @@
-// Eigenvalues by Jacobi's cyclic method (Golub and Van Loan, Matrix Computations, 8.5): each rotation
-// makes one pair of entries off the diagonal zero, and the others together never larger.
+// Eigenvalues by Jacobi's cyclic method (Golub and Van Loan, Matrix Computations, 8.5): each
+// rotation makes one pair of entries off the diagonal zero, and the others together never larger.
 
 #include "math/semidefinite.h"
 

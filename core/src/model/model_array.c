@@ -9,7 +9,8 @@
 #define SIZES(X)                                                                                 \
   X(nq) X(nv) X(nu) X(na) X(nbody) X(njnt) X(ngeom) X(nmesh) X(nmeshvert) X(nmeshface)           \
   X(nmeshtri) X(nsite) X(nmocap) X(ntendon) X(nwrap) X(ncoord) X(ncoorddof) X(ncrank) X(npair)   \
-  X(nexclude) X(nkey) X(nnames) X(nkernelsetting) X(nsetting) X(nparamkind) X(total_mass) X(moving_mass)
+  X(nexclude) X(nkey) X(nnames) X(nkernelsetting) X(nsetting) X(nparamkind)                      \
+  X(total_mass) X(moving_mass)
 
 // Numbers of djContactSettings that are no settings.
 #define SCALES(X) X(range) X(weight) X(radius) X(gravity)

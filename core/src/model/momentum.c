@@ -192,7 +192,8 @@ double dj_allMomenta(double* end, double* ahead, double* start, const djModel* m
     add6(ahead + 6 * b, dju_madd3(dju_cross3(rho, p1), h, l1), p1);
     work += dju_dot3(s->force, dju_sub3(kin->com[b], kin0->com[b]));
     for (int k = 0; k < 3 && dju_dot3(s->torque, s->torque) > 0; k++) {
-      djVec3 turn = dju_cross3(dju_column(&kin0->principal[b], k), dju_column(&kin->principal[b], k));
+      djVec3 from = dju_column(&kin0->principal[b], k), to = dju_column(&kin->principal[b], k);
+      djVec3 turn = dju_cross3(from, to);
       work += 0.5 * dju_dot3(s->torque, turn);
     }
   }

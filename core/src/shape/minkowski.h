@@ -39,7 +39,8 @@ djSupport dj_minkowskiVertices(djMinkowski* m, djVec3 d);
 djSupport dj_minkowskiSupport(djMinkowski* m, djVec3 d);
 
 // GJK from the points of s, at least one. True: *v is the point of A - B nearest to the origin (|v|
-// well above rounding) and s its simplex. False: the origin is inside or on the border; s holds 1 to 4 points around it.
+// well above rounding) and s its simplex. False: the origin is inside or on the border; s holds 1
+// to 4 points around it.
 bool dj_gjk(djVec3* v, djSimplex* s, int* iterations, djMinkowski* m);
 
 // EPA: unit n and depth >= 0 (up to rounding) such that moving A by -depth n separates the cores,

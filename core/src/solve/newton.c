@@ -20,9 +20,8 @@ static bool solveShifted(double* decrement2, const djNewtonProblem* p, const dou
 }
 
 // The step by J or, where that is not positive definite, by its convex substitute, which *convex
-// then tells, with the smallest shift of a ladder that it takes. *convex on entry: the substitute has
-// not helped here. *decrement2: -g . step, or a
-// negative number when no shift helps.
+// then tells, with the smallest shift of a ladder that it takes. *convex on entry: the substitute
+// has not helped here. *decrement2: -g . step, or a negative number when no shift helps.
 static djStatus newtonStep(double* decrement2, const djNewtonProblem* p, djNewtonResult* r,
                            double* gradient, double* step, bool* convex) {
   bool allowed = p->convexify && !*convex;

@@ -10,10 +10,9 @@
 // evaluation which was asked for a gradient. *majorizer: a positive semi-definite substitute may be
 // used for parts of the Jacobian; set to false when none was.
 // Where the Jacobian cannot be factored as it is, `convexify` is asked for a substitute that is
-// positive semi-definite as a whole: a shift large enough for a stiff negative curvature would leave
-// no step worth taking.
-// The value need not be a function of the point: only along a step must its slope be gradient .
-// step.
+// positive semi-definite as a whole: a shift large enough for a stiff negative curvature would
+// leave no step worth taking. The value need not be a function of the point: only along a step must
+// its slope be gradient . step.
 typedef struct djNewtonProblem {
   int n;
   void* user;
@@ -30,8 +29,8 @@ typedef struct djNewtonProblem {
                     double fraction, bool* majorizer);
   // The trial point becomes the present one.
   void (*accept)(void* user);
-  // Substitutes the Jacobian at the present point; value and gradient (n) stay what they are. May be
-  // NULL.
+  // Substitutes the Jacobian at the present point; value and gradient (n) stay what they are. May
+  // be NULL.
   djStatus (*convexify)(void* user, double* value, double* gradient);
 } djNewtonProblem;
 

@@ -108,8 +108,8 @@ DJ_API djStatus djm_forward(const mjModel* m, mjData* d, djmContext* context);
 
 // Derivatives of that step, all substeps of it, at d's state; d is not changed. Layout as
 // mjd_transitionFD: with nx = 2 nv + na (an integrator's history stays as it is), A (nx x nx),
-// B (nx x nu), C (nsensordata x nx), D (nsensordata x nu); any may be NULL. Activations that the import leaves out stay as they are
-// (identity), controls that it leaves out do nothing (zero).
+// B (nx x nu), C (nsensordata x nx), D (nsensordata x nu); any may be NULL. Activations that the
+// import leaves out stay as they are (identity), controls that it leaves out do nothing (zero).
 //
 // C and D are those of sensordata as djm_forward gives it; zero beyond a sensor's cutoff. Without
 // solving another step: jointpos, jointvel, ballquat, ballangvel, framepos, framequat, frame axes,

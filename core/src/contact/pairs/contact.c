@@ -384,7 +384,8 @@ static void convexOwn(double H[144], int s) {
 void dj_convexContacts(djContacts* c, const djModel* m) {
   for (int k = 0; k < c->nblock; k++) {
     djContactBlock* block = &c->block[k];
-    bool moves_a = m->body_lastdof[block->body_a] >= 0, moves_b = m->body_lastdof[block->body_b] >= 0;
+    bool moves_a = m->body_lastdof[block->body_a] >= 0;
+    bool moves_b = m->body_lastdof[block->body_b] >= 0;
     if (!block->kernel->symmetric) continue;
     if (moves_a && moves_b) makeConvex(block->out.hessian, 12);
     else convexOwn(block->out.hessian, moves_a ? 0 : 1);
