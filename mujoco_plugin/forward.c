@@ -69,8 +69,7 @@ static void setContact(mjContact* con, mjtNum force[NEDGE], const djmContext* c,
                        const djContactPair* p) {
   const djModel* x = c->model;
   memset(con, 0, sizeof(*con));
-  con->dist = p->gap - x->geom_skin[p->geom1] - x->geom_skin[p->geom2] +
-              marginOf(x, p->geom1, p->geom2);
+  con->dist = p->gap - p->skin + marginOf(x, p->geom1, p->geom2);
   mju_copy3(con->pos, p->point);
   makeFrame(con->frame, p->normal);
   for (int k = 0; k < 5; k++) con->friction[k] = 1;

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 void djm_pairName(char* name, size_t size, const djModel* m, int pair) {
   const char* own = m->names + m->name_pair[pair];
@@ -46,13 +47,35 @@ static bool writeModel(djmWrite* w, int contact, int geom, int pair) {
   return djm_setText(w, field, dj_contactName((djContactModel)contact));
 }
 
+// Settings of geoms and pairs, those included that default rules gave before the design changed.
+static bool writeElements(djmWrite* w) {
+  djModelDef def;
+  void* storage;
+  char field[700];
+  if (dj_getDef(&def, &storage, w->wanted, w->err) < 0) return false;
+  bool good = true;
+  for (int i = 0; i < def.nsetting && good; i++) {
+    const djSettingDef* s = &def.setting[i];
+    int model;
+    if (s->model) continue;
+    const djSetting* row;
+    for (int k = 0; (row = dj_contactSetting(&model, k)) && strcmp(row->name, s->name) != 0;) k++;
+    fieldName(field, sizeof field, s->name, w->wanted, s->geom, s->pair);
+    good = row->kind == DJ_SETTING_CHOICE
+               ? djm_setText(w, field, dj_choiceName(row, (int)s->value))
+               : djm_setNumber(w, field, s->value);
+  }
+  dj_freeDef(storage);
+  return good;
+}
+
 bool djm_writeOwnSettings(djmWrite* w) {
   const djModel* m = w->wanted;
   const djSetting* row;
   char field[700];
   int model;
   for (int i = 0; (row = dj_contactSetting(&model, i)); i++) {
-    if (row->field || (m->kernel_given[i] < 0 && !inUse(m, model))) continue;
+    if (row->field || m->kernel_given[i] < 0) continue;
     snprintf(field, sizeof field, "dijoco_contact/%s/%s", dj_contactName((djContactModel)model),
              row->name);
     if (!djm_setNumber(w, field, m->kernel_setting[i])) return false;
@@ -63,15 +86,7 @@ bool djm_writeOwnSettings(djmWrite* w) {
   for (int i = 0; i < m->npair; i++) {
     if (!writeModel(w, m->pair_contact[i], -1, i)) return false;
   }
-  for (int i = 0; i < m->nsetting; i++) {
-    row = dj_contactSetting(&model, m->setting_slot[i]);
-    fieldName(field, sizeof field, row->name, m, m->setting_geom[i], m->setting_pair[i]);
-    bool good = row->kind == DJ_SETTING_CHOICE
-                    ? djm_setText(w, field, dj_choiceName(row, (int)m->setting_value[i]))
-                    : djm_setNumber(w, field, m->setting_value[i]);
-    if (!good) return false;
-  }
-  return true;
+  return writeElements(w);
 }
 
 static bool differs(djError* err, const char* field, double got, double wanted) {

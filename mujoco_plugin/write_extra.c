@@ -15,15 +15,14 @@ static bool has(const djmWrite* w, const char* name) {
          mjs_findElement(w->spec, mjOBJ_TEXT, name);
 }
 
-// Whether a reader would find another value if it were not written. What default rules chose is
-// always written: parameters may have changed what they follow.
+// Whether a reader would find another value if it were not written. Default rules choose again, from
+// what djm_writeOwnSettings writes of geoms.
 static bool isNeeded(const djmWrite* w, const djSetting* s, const char* name) {
   const djOption defaults = dj_defaultOption();
   double wanted[3], old[3];
   dj_getSetting(wanted, &w->wanted->opt, s);
   dj_getSetting(old, w->base ? &w->base->opt : &defaults, s);
-  if (s->per_geom) return wanted[0] >= 0;
-  if (strcmp(s->in_force, s->field) != 0) return true;
+  if (s->automatic || s->per_geom) return wanted[0] >= 0;
   return wanted[0] != old[0] && (!s->mujoco || has(w, name));
 }
 
@@ -34,8 +33,7 @@ bool djm_writeSettings(djmWrite* w) {
     double value[3];
     snprintf(name, sizeof name, "dijoco_%s", s->name);
     if (!(s->ways & DJ_BY_MJCF) || !isNeeded(w, s, name)) continue;
-    if (s->per_geom) dj_getSetting(value, &w->wanted->opt, s);
-    else dj_settingInForce(value, w->wanted, s);
+    dj_getSetting(value, &w->wanted->opt, s);
     bool good = s->kind == DJ_SETTING_CHOICE
                     ? djm_setText(w, name, dj_choiceName(s, (int)value[0]))
                     : djm_setNumber(w, name, value[0]);

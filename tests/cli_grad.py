@@ -145,10 +145,10 @@ class Grad(cli.Case):
         self.assertTrue(all(any(v["gradient"]) for v in g["variables"]), g["variables"])
         self.assertEqual(len(g["variables"][0]["gradient"]), 3)
         loss = []
-        for edge in (0.1 + 1e-6, 0.1 - 1e-6):
+        for edge in (0.1 + 1e-7, 0.1 - 1e-7):
             task["free"]["edge"]["value"] = [edge]
             loss.append(self.run_json("grad", self.write("moved.json", task))["loss"])
-        slope = (loss[0] - loss[1]) / 2e-6
+        slope = (loss[0] - loss[1]) / 2e-7
         self.assertAlmostEqual(slope, g["variables"][1]["gradient"][0], delta=1e-4 * abs(slope))
 
     def test_inertia_from_geom(self):

@@ -276,8 +276,8 @@ static void testShapes(void** state) {
     djModel* m = make(&s);
     const djContactSettings* c = &m->contact;
     double grow = s.geom[1].margin - s.geom[1].gap;
-    // the defaults
-    djt_near(c->radius, 0.1, 1e-15);
+    // the defaults: of the first geom with the largest skin, which is as large for all of them
+    djt_near(c->radius, 0.2, 1e-15);
     djt_near(c->gravity, 9.81, 0);
     djt_near(c->weight, 9.81, 1e-12);
     double sup = fmin(0.02 * 0.1, 0.3 * 0.002);
@@ -285,18 +285,22 @@ static void testShapes(void** state) {
     djt_near(c->range, 2 * sup / (1 - sup), 1e-15);
     djt_near(c->skin, sup / (1 - sup), 1e-15);
     djt_near(c->stiffness, 9.81 * sup * sup / (4 * 1e-3), 1e-12 * c->stiffness);
-    djt_near(sqrt(c->friction_eps), 3e-4 * sqrt(9.81 * 0.1), 1e-15);
+    djt_near(sqrt(c->friction_eps), 3e-4 * sqrt(9.81 * 0.2), 1e-15);
+    djt_near(c->load, c->weight, 0);
     for (int i = 0; i < m->ngeom; i++) {
       const djShape* sh = &m->collision->shape[i];
       djPose pose = {dju_load3(m->geom_pos + 3 * i),
                      dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * i))};
       const double* size = s.geom[i].size;
       assert_int_equal(sh->type, s.geom[i].type);
-      djt_near(sh->skin, c->skin, 1e-15);
-      djt_near(m->geom_skin[i], c->skin, 1e-15);
-      if (sh->type == DJ_PLANE) {
+      bool plane = sh->type == DJ_PLANE;   // a plane is as thick as the other geom of a pair
+      djt_near(sh->skin, plane ? 0 : c->skin, 1e-15);
+      if (plane) assert_true(m->geom_skin[i] == INFINITY);
+      else djt_near(m->geom_skin[i], c->skin, 1e-15);
+      djt_near(m->geom_load[i], plane ? 0 : c->weight, 1e-12);
+      if (plane) {
         djt_near(dju_dot3(sh->normal, dju_column(&pose.R, 2)), 1, 1e-12);
-        djt_near(sh->offset, dju_dot3(sh->normal, pose.p) - c->skin + grow, 1e-14);
+        djt_near(sh->offset, dju_dot3(sh->normal, pose.p) + grow, 1e-14);
         continue;
       }
       // supports of the eroded shape against the size less skin
@@ -365,7 +369,8 @@ static void testSettings(void** state) {
   assert_int_equal(dj_paramId(&p, m, "geom/g2/size", &err), DJ_OK);
   double size[3] = {0.02, 0.3, 0};
   assert_int_equal(dj_setParam(m, &p, size, &err), DJ_OK);
-  djt_near(m->contact.radius, 0.1, 0);
+  djt_near(m->contact.radius, 0.2, 0);
+  djt_near(m->geom_radius[2], 0.1, 0);
   djt_near(m->geom_skin[2], 0.025, 1e-15);
   djt_near(m->collision->shape[2].inner, 0.02, 0);
   CHECK(m->collision->shape[2].radius > 0);

@@ -132,12 +132,15 @@ static void bruteForce(Reference* out, const Scene* s, const djPose* start, cons
       bool swap = m->geom_type[i] == DJ_PLANE;
       int a = swap ? j : i, b = swap ? i : j, ba = m->geom_body[a], bb = m->geom_body[b];
       djPairCoefficients k = dj_pairCoefficients(m, i, j);
+      double setting[DJ_MAX_OF_KERNEL], skin = dj_skinOfOther(m->collision, 0, a, b);
+      dj_pairSettings(setting, m, (int)m->opt.contact, i, j);
       djPairInput in = {.a = &m->collision->shape[a], .b = &m->collision->shape[b],
                         .pose_a = &start[ba], .pose_b = &start[bb], .start_a = &start[ba],
                         .start_b = &start[bb], .rate_a = &start[ba], .rate_b = &start[bb],
                         .ref_a = s->ref[ba], .ref_b = s->ref[bb], .h = h,
-                        .setting = m->kernel_setting, .friction = k.friction,
-                        .force_cap = m->contact.weight, .inflate = k.inflate, .recover = true,
+                        .setting = setting, .friction = k.friction,
+                        .force_cap = m->contact.weight, .inflate = k.inflate - skin,
+                        .recover = true,
                         .scratch = scratch, .nscratch = nscratch};
       memset(state, 0, kernel->state_size);
       djPairOutput o = {.twist_jac = NULL};

@@ -74,7 +74,8 @@ static djPose placeOf(const djGeomDef* g, const djPose* pose) {
 static double gapOf(djVec3* normal, const Scene* s, const djPose* pose) {
   djPose T0 = placeOf(&s->geom[0], pose), T1 = placeOf(&s->geom[1], pose);
   const double *size = s->geom[0].size;
-  const double skin[2] = {s->m->geom_skin[s->id[0]], s->m->geom_skin[s->id[1]]};
+  double skin[2] = {s->m->geom_skin[s->id[0]], s->m->geom_skin[s->id[1]]};
+  if (isinf(skin[1])) skin[1] = skin[0];   // of a plane
   djVec3 between = dju_sub3(T1.p, T0.p);
   if (s->geom[1].type == DJ_SPHERE) {
     double length = dju_norm3(between);

@@ -236,7 +236,8 @@ static void testTexts(void** state) {
   char *brief = textOf(m, false), *full = textOf(m, true);
   djModel *again = load(brief), *whole = load(full);
   assert_null(djt_difference(m, again));
-  assert_string_equal(djt_difference(m, whole), "kernel_given");   // what was automatic is given
+  // what was automatic is given, for all geoms and pairs alike
+  assert_string_equal(djt_difference(m, whole), "geom_skin");
   assert_memory_equal(m->kernel_setting, whole->kernel_setting,
                       sizeof(double) * (size_t)m->nkernelsetting);
   char* second = textOf(whole, true);

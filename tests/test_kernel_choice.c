@@ -65,7 +65,7 @@ static djModel* load(const char* option, const char* floor, const char* ball, co
 
 static double inForce(const djModel* m, int kernel, int row, int a, int b) {
   double setting[DJ_MAX_OF_KERNEL];
-  dj_pairSettings(setting, m, kernel, dj_explicitPair(m, a, b), a, b);
+  dj_pairSettings(setting, m, kernel, a, b);
   return setting[row];
 }
 
@@ -121,10 +121,10 @@ static void testSettings(void** state) {
   djModel* m = load(", \"spring\": {\"stiffness\": 100}", ", \"stiffness\": 3, \"damping\": 2",
                     ", \"contact\": \"spring\", \"stiffness\": 5, \"skin\": 0.001", "");
   // the later geom's, then the scene's; the others by their rules
-  djt_near(inForce(m, SPRING, 0, 0, 1), 5, 0);
-  djt_near(inForce(m, SPRING, 1, 0, 1), 2, 0);
-  djt_near(inForce(m, SPRING, 2, 0, 1), 1, 0);
-  djt_near(inForce(m, SPRING, 0, 2, 3), 100, 0);
+  djt_near(inForce(m, SPRING, SPRING_STIFFNESS, 0, 1), 5, 0);
+  djt_near(inForce(m, SPRING, SPRING_DAMPING, 0, 1), 2, 0);
+  djt_near(inForce(m, SPRING, SPRING_VISCOSITY, 0, 1), 1, 0);
+  djt_near(inForce(m, SPRING, SPRING_STIFFNESS, 2, 3), 100, 0);
   djt_near(inForce(m, PLANE, DJ_PLANE_STIFFNESS, 0, 4), 3, 0);
   djt_near(inForce(m, PLANE, DJ_PLANE_SUPPORT, 0, 4), m->contact.support, 0);
   // skins are of geoms
@@ -134,13 +134,14 @@ static void testSettings(void** state) {
   dj_deleteModel(m);
   m = load("", ", \"stiffness\": 3, \"priority\": 1",
            ", \"contact\": \"spring\", \"stiffness\": 5", "");
-  djt_near(inForce(m, SPRING, 0, 1, 0), 3, 0);
+  djt_near(inForce(m, SPRING, SPRING_STIFFNESS, 1, 0), 3, 0);
   dj_deleteModel(m);
   m = load("", ", \"stiffness\": 3, \"priority\": 1",
            ", \"contact\": \"spring\", \"stiffness\": 5", pair);
-  djt_near(inForce(m, SPRING, 0, 1, 0), 7, 0);
+  djt_near(inForce(m, SPRING, SPRING_STIFFNESS, 1, 0), 7, 0);
   // defaults: of the spring by the weight
-  djt_near(m->kernel_setting[m->nkernelsetting - 5], 100 * m->contact.weight / 0.1, 1e-9);
+  djt_near(m->kernel_setting[m->nkernelsetting - 5], 100 * m->contact.load / 0.1, 1e-9);
+  djt_near(inForce(m, SPRING, SPRING_STIFFNESS, 3, 2), 100 * m->contact.load / 0.1, 1e-9);
   dj_deleteModel(m);
 }
 
@@ -209,8 +210,8 @@ static void testKept(void** state) {
   dj_deleteModel(again);
   assert_int_equal(dj_makeModel(&again, &def, &err), DJ_OK);
   assert_null(djt_difference(copy, again));
-  djt_near(inForce(again, SPRING, 2, 2, 3), 77, 0);
-  djt_near(inForce(again, SPRING, 0, 0, 1), 5, 0);
+  djt_near(inForce(again, SPRING, SPRING_VISCOSITY, 2, 3), 77, 0);
+  djt_near(inForce(again, SPRING, SPRING_STIFFNESS, 0, 1), 5, 0);
   dj_freeDef(storage);
   value = -1;
   assert_int_equal(dj_setParam(copy, &p, &value, &err), DJ_INVALID);

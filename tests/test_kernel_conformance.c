@@ -289,6 +289,17 @@ static void expectInvalid(const djKernel* k, PairCase* c, const djPairInput* in)
     expectInvalid(k, &c, &in); \
   } while (0)
 
+// Rules alone look at factors. A default that is a parameter has one, and it comes before.
+static bool isFactor(const djKernel* k, int row) {
+  bool factor = false;
+  for (int i = 0; i < k->nsetting; i++) {
+    factor |= k->rule[i].factor == row + 1;
+    bool scales = k->setting[i].automatic && k->rule[i].param.name;
+    assert_true(!scales || (k->rule[i].factor > 0 && k->rule[i].factor <= i));
+  }
+  return factor;
+}
+
 static void checkBadSettings(const djKernel* k, Random* r, int type_a, int type_b) {
   PairCase c;
   movingPair(&c, k, r, type_a, type_b, 0.5);
@@ -300,7 +311,7 @@ static void checkBadSettings(const djKernel* k, Random* r, int type_a, int type_
   for (int i = 0; i < k->nsetting; i++) {
     const djSetting* row = &k->setting[i];
     // Friction checks its own; choices that there are not mean the last.
-    if (row->kind != DJ_SETTING_REAL || row->per_geom) continue;
+    if (row->kind != DJ_SETTING_REAL || row->per_geom || isFactor(k, i)) continue;
     if (k == &dj_separatingPlane && i == DJ_PLANE_FRICTION_EPS) continue;
     bool zero = row->zero || (k == &dj_separatingPlane && i == DJ_PLANE_STIFFNESS);
     const double wrong[] = {NAN, -1, -INFINITY, zero ? NAN : 0, row->below > 0 ? row->below : NAN};

@@ -92,7 +92,7 @@ static void testNames(void** state) {
     stiffness += strcmp(names[i], "stiffness") == 0;
     damping += strcmp(names[i], "damping") == 0;
   }
-  assert_true(stiffness == 1 && damping == 1 && n == dj_settingSlots() - 1);
+  assert_true(stiffness == 1 && damping == 1 && n == dj_settingSlots() - 2);
 }
 
 int main(void) {

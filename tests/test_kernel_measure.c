@@ -45,14 +45,15 @@ typedef struct Builder {
   djShapeBuilder b;
   djHull hull[6];
   bool collides[MOST];
-  double inner[MOST], skin[NUSE * MOST];
+  double inner[MOST], skin[NUSE * MOST], mass[MOST];
   int use[NUSE];
 } Builder;
 
 static void openBuilder(Builder* s, djModel* m) {
   memset(s, 0, sizeof *s);
-  assert_true(m->ngeom <= MOST && 2 * m->nmesh <= 6);
-  s->b = (djShapeBuilder){m, s->hull, s->collides, s->inner, 0, s->use, s->skin, NULL};
+  assert_true(m->ngeom <= MOST && m->nbody <= MOST && 2 * m->nmesh <= 6);
+  s->b = (djShapeBuilder){m, s->hull, s->collides, s->inner, 0, s->use, s->skin, s->mass,
+                          NULL};
   s->b.nuse = dj_kernelsInUse(s->use, m);
 }
 
@@ -256,27 +257,11 @@ static void testHulls(void** state) {
   dj_deleteModel(m);
 }
 
-static uint64_t mixed(uint64_t hash, const double* x, size_t n) {
-  dj_mixNumbers(&hash, x, n);
-  return hash;
-}
-
-static void testMixing(void** state) {
-  (void)state;
-  const double x[4] = {1, 2, 0.0, 3}, swapped[4] = {2, 1, 0.0, 3}, zero[4] = {1, 2, -0.0, 3};
-  uint64_t all = mixed(5, x, 4);
-  assert_true(mixed(5, x, 0) == 5);
-  assert_true(mixed(mixed(5, x, 1), x + 1, 3) == all);
-  assert_true(mixed(5, swapped, 4) != all && mixed(5, zero, 4) != all && mixed(6, x, 4) != all);
-  double near[4] = {1, nextafter(2, 3), 0.0, 3};
-  assert_true(mixed(5, near, 4) != all && mixed(5, x, 3) != all);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testUse),      cmocka_unit_test(testMeasure), cmocka_unit_test(testFlat),
       cmocka_unit_test(testInner),    cmocka_unit_test(testDefaults),
-      cmocka_unit_test(testSources),  cmocka_unit_test(testHulls),   cmocka_unit_test(testMixing),
+      cmocka_unit_test(testSources),  cmocka_unit_test(testHulls),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

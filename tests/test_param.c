@@ -215,12 +215,13 @@ static void test_set(void** state) {
   djContactSettings before = m->contact;
   p = find(m, "contact/support");
   assert_int_equal(dj_setParam(m, &p, (double[1]){0.02}, NULL), DJ_OK);
-  assert_true(m->contact.support == 0.02 && m->opt.support == 0.02);
+  assert_true(m->contact.support == 0.02 && m->opt.support < 0);   // by its factor
+  assert_true(fabs(m->opt.support_scale * before.support - 0.02) < 1e-16);
   assert_true(fabs(m->contact.range - 0.04 / 0.98) < 1e-15);
   assert_true(m->contact.skin == before.skin && m->contact.stiffness == before.stiffness);
   p = find(m, "contact/stiffness");
   assert_int_equal(dj_setParam(m, &p, (double[1]){0.5}, NULL), DJ_OK);
-  assert_true(m->contact.stiffness == 0.5);
+  assert_true(m->contact.stiffness == 0.5 && m->opt.stiffness < 0);
   p = find(m, "option/gravity");
   assert_int_equal(dj_setParam(m, &p, (double[3]){1, 0, -20}, NULL), DJ_OK);
   assert_true(m->opt.gravity[2] == -20 && m->contact.gravity == before.gravity);

@@ -190,6 +190,7 @@ static void checkFloor(const Drop* d, Totals* t) {
     djv_placeShape(&c, &d->shape[g], 0, d->data->geom_xpos + 3 * g, d->data->geom_xmat + 9 * g);
     if (d->erosion[0][g] > 0 || d->skip[0][g]) continue;
     double skin = d->model->geom_skin[g], floor = d->model->geom_skin[0];
+    if (isinf(floor)) floor = skin;   // the floor's is that of the other geom
     for (int i = 0; i < c.nvert; i++) {
       double depth = c.curved ? -djv_lowest(&c) : c.radius - c.vert[i][2];
       bool round = c.curved || d->shape[g].slope > 0;

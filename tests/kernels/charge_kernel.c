@@ -11,7 +11,7 @@ static const djSetting settings[] = {{.name = "charge", .unit = "J m", .size = 1
                                       .standard = {1e-3}, .ways = DJ_BY_PAIR,
                                       .help = "energy at a distance of 1 m"}};
 static const djKernelRule rules[] = {
-    {NULL, {"contact/charge/charge", "J m", "energy at a distance of 1 m", NULL}}};
+    {.param = {"contact/charge/charge", "J m", "energy at a distance of 1 m", NULL}}};
 
 static bool takes(int type_a, int type_b) { return type_a == DJ_SPHERE && type_b == DJ_SPHERE; }
 

@@ -10,31 +10,37 @@
 
 #include <string.h>
 
-enum { STIFFNESS, DAMPING, VISCOSITY, NSETTING };
-
 static double weightRule(const djContactScale* scale, const double* setting) {
-  (void)setting;
-  return 100 * scale->weight / scale->radius;   // sinks by a hundredth of the radius
+  // sinks by a hundredth of the radius
+  return setting[SPRING_STIFFNESS_SCALE] * 100 * scale->weight / scale->radius[0];
 }
 
 static double dampingRule(const djContactScale* scale, const double* setting) {
-  return 0.5 * setting[STIFFNESS] / sqrt(scale->gravity * scale->radius);
+  return setting[SPRING_DAMPING_SCALE] * 0.5 * setting[SPRING_STIFFNESS] /
+         sqrt(scale->gravity * scale->radius[0]);
 }
 
 #define ROW(text, of) .name = text, .unit = of, .size = 1, .zero = true, .ways = DJ_BY_PAIR
-static const djSetting settings[NSETTING] = {
-    [STIFFNESS] = {ROW("stiffness", "N/m"), .automatic = true, .help = "of the spring"},
-    [DAMPING] = {ROW("damping", "N s/m2"), .automatic = true, .help = "of the damper, per depth"},
-    [VISCOSITY] = {ROW("viscosity", "N s/m2"), .standard = {1}, .help = "of friction, per depth"}};
+static const djSetting settings[SPRING_NSETTING] = {
+    [SPRING_STIFFNESS_SCALE] = {ROW("stiffness_scale", ""), .standard = {1},
+                                .help = "of stiffness"},
+    [SPRING_DAMPING_SCALE] = {ROW("damping_scale", ""), .standard = {1}, .help = "of damping"},
+    [SPRING_STIFFNESS] = {ROW("stiffness", "N/m"), .automatic = true, .help = "of the spring"},
+    [SPRING_DAMPING] = {ROW("damping", "N s/m2"), .automatic = true,
+                        .help = "of the damper, per depth"},
+    [SPRING_VISCOSITY] = {ROW("viscosity", "N s/m2"), .standard = {1},
+                          .help = "of friction, per depth"}};
 
-static const djKernelRule rules[NSETTING] = {
-    [STIFFNESS] = {weightRule, {"contact/spring/stiffness", "N/m", "of the spring", NULL}},
-    [DAMPING] = {dampingRule, {"contact/spring/damping", "N s/m2", "of the damper", NULL}},
-    [VISCOSITY] = {NULL, {"contact/spring/viscosity", "N s/m2", "of friction", NULL}}};
+static const djKernelRule rules[SPRING_NSETTING] = {
+    [SPRING_STIFFNESS] = {weightRule, {"contact/spring/stiffness", "N/m", "of the spring", NULL},
+                   SPRING_STIFFNESS_SCALE + 1},
+    [SPRING_DAMPING] = {dampingRule, {"contact/spring/damping", "N s/m2", "of the damper", NULL},
+                 SPRING_DAMPING_SCALE + 1},
+    [SPRING_VISCOSITY] = {.param = {"contact/spring/viscosity", "N s/m2", "of friction", NULL}}};
 
 static bool takes(int type_a, int type_b) { return type_a == DJ_SPHERE && type_b == DJ_PLANE; }
 
-static double range(const double* setting) { return setting[STIFFNESS] >= 0 ? 0 : NAN; }
+static double range(const double* setting) { return setting[SPRING_STIFFNESS] >= 0 ? 0 : NAN; }
 
 typedef struct Touch {
   djVec3 c, N, x, u, F;      // centre, normal, point, relative velocity there, force on a
@@ -45,8 +51,8 @@ typedef struct Touch {
 
 static Touch touchOf(const djPairInput* in) {
   Touch t = {.ref = {in->ref_a, in->ref_b}, .w = {dju_load3(in->twist_a), dju_load3(in->twist_b)},
-             .k = in->setting[STIFFNESS], .damp = in->setting[DAMPING],
-             .drag = in->friction * in->setting[VISCOSITY]};
+             .k = in->setting[SPRING_STIFFNESS], .damp = in->setting[SPRING_DAMPING],
+             .drag = in->friction * in->setting[SPRING_VISCOSITY]};
   const double* const* v = in->a->vert;
   t.c = dju_transform(in->pose_a, dju_vec3(v[0][0], v[1][0], v[2][0]));
   t.N = dju_mulMV(in->pose_b->R, in->b->normal);
@@ -126,10 +132,10 @@ static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
   Touch t = touchOf(in);
   if (!(t.d > 0)) return DJ_OK;
 #define ALONG(...) alongLambda(&t, &(Change){__VA_ARGS__}, lambda)
-  grad->setting[STIFFNESS] += ALONG(.k = 1);
-  grad->setting[DAMPING] += ALONG(.damp = 1);
-  grad->setting[VISCOSITY] += ALONG(.drag = in->friction);
-  grad->friction += ALONG(.drag = in->setting[VISCOSITY]);
+  grad->setting[SPRING_STIFFNESS] += ALONG(.k = 1);
+  grad->setting[SPRING_DAMPING] += ALONG(.damp = 1);
+  grad->setting[SPRING_VISCOSITY] += ALONG(.drag = in->friction);
+  grad->friction += ALONG(.drag = in->setting[SPRING_VISCOSITY]);
   grad->a->radius += ALONG(.radius = 1);
   grad->b->offset += ALONG(.H = -1);
   double normal[3] = {0, 0, 0};
@@ -144,6 +150,6 @@ static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
 
 const djKernel test_springKernel = {
     .name = "spring", .smoothness = DJ_C1, .where = "at first touch", .uses_twist = true,
-    .overlaps = true, .nsetting = NSETTING, .setting = settings, .rule = rules, .range = range,
-    .takes = takes, .shapeSize = dj_convexSize, .makeShape = dj_makeConvex, .eval = eval,
+    .overlaps = true, .nsetting = SPRING_NSETTING, .setting = settings, .rule = rules,
+    .range = range, .takes = takes, .shapeSize = dj_convexSize, .makeShape = dj_makeConvex, .eval = eval,
     .shapeParams = dj_convexParams, .gap = dj_convexGap, .depth = dj_convexDepth, .vjp = vjp};

@@ -5,6 +5,16 @@
 
 #include "contact/kernel.h"
 
+// Its settings, in this order.
+enum {
+  SPRING_STIFFNESS_SCALE,
+  SPRING_DAMPING_SCALE,
+  SPRING_STIFFNESS,
+  SPRING_DAMPING,
+  SPRING_VISCOSITY,
+  SPRING_NSETTING
+};
+
 extern const djKernel test_springKernel;
 
 #endif  // DJ_TESTS_KERNELS_SPRING_KERNEL_H_

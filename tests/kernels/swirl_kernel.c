@@ -14,7 +14,7 @@ static const djSetting settings[] = {{.name = "strength", .unit = "N m2", .size 
                                       .standard = {1e-2}, .ways = DJ_BY_PAIR,
                                       .help = "force at a distance of 1 m by half w"}};
 static const djKernelRule rules[] = {
-    {NULL, {"contact/swirl/strength", "N m2", "force at a distance of 1 m by half w", NULL}}};
+    {.param = {"contact/swirl/strength", "N m2", "force at a distance of 1 m by half w", NULL}}};
 
 static bool takes(int type_a, int type_b) { return type_a == DJ_SPHERE && type_b == DJ_SPHERE; }
 

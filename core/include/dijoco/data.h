@@ -41,6 +41,7 @@ typedef struct djContactForce {
 typedef struct djContactPair {
   int geom1, geom2;            // ids
   double gap;                  // m; between contact shapes
+  double skin;                 // m; by how much both shapes together are thinner than the geoms
   double normal[3];            // unit vector, from geom1 to geom2
   double point[3];             // m; on the separating plane, weighted by normal force
   double force[3];             // N; on geom2: normal and friction

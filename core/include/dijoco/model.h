@@ -235,7 +235,8 @@ DJ_API djActuatorDef dj_defaultActuatorDef(void);
 DJ_API djModelDef dj_defaultModelDef(void);
 
 // Contact settings in force, options with the default rules applied, of the first contact model.
-// Those of all models are in kernel_setting.
+// Those of all models are in kernel_setting. Where defaults differ from pair to pair: the largest
+// skin, and what a pair has in which the first geom with that skin is.
 typedef struct djContactSettings {
   double support;          // s: 1
   double length_scale;     // L, m
@@ -244,8 +245,9 @@ typedef struct djContactSettings {
   double friction_eps;     // m^2/s^2
   double range;            // 2 s L/(1-s), m: surfaces of contact shapes act on each other below
                            //   this
-  double weight;           // W, total movable weight, N
-  double radius;           // r, smallest inner radius of a colliding geom, m
+  double weight;           // total movable weight, N
+  double radius;           // r, inner radius of that geom, m; geom_radius has each
+  double load;             // W, weight on that pair, N; geom_load has that of each geom
   double gravity;          // max(|gravity|, 9.81), m/s^2, for scales
 } djContactSettings;
 
@@ -314,7 +316,11 @@ typedef struct djContactSettings {
   X(double, geom_friction, ngeom, 3) /* of sliding (1); two (m) that are not used */               \
   X(double, geom_margin, ngeom, 1)   /* m */                                                       \
   X(double, geom_gap, ngeom, 1)      /* m */                                                       \
-  X(double, geom_skin, ngeom, 1)     /* m; erosion of the contact shape */                         \
+  X(double, geom_skin, ngeom, 1)     /* m; erosion of the contact shape; infinite: of a plane, as  \
+                                        much as that of the other geom of each pair */             \
+  X(double, geom_radius, ngeom, 1)   /* m; inner radius when the model was compiled, or given, for \
+                                        default rules; 0: does not count */                        \
+  X(double, geom_load, ngeom, 1)     /* N; weight of its tree then, or given; 0: static */         \
   X(int, geom_contact, ngeom, 1)     /* djContactModel of its pairs */                             \
   X(int, mesh_vertadr, nmesh, 1)     /* its first vertex */                                        \
   X(int, mesh_vertnum, nmesh, 1)     /* its vertices */                                            \
@@ -422,6 +428,8 @@ typedef struct djModel {
   int ncrank;                   //   those of sliders, on which actuators act alone
   djOption opt;                 // as given; dj_setOption changes it on an unshared copy
   djContactSettings contact;    // in force
+  int defaults_kept;            // parameters have been set that default rules follow: 1; geom_skin,
+                                //   geom_radius and geom_load stay and count as given when written
   double total_mass;            // kg; of all bodies but the world
   double moving_mass;           // kg; of bodies with dofs above them
 #define X(type, name, rows, columns) type* name;

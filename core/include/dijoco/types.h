@@ -162,6 +162,11 @@ typedef struct djOption {
                             //   barrier (no spring constant); auto
   double skin;              // m, erosion of contact shapes; auto
   double friction_eps;      // m^2/s^2, square of the speed below which friction is viscous; auto
+  double inner_radius;      // m, size of geoms that default rules see; auto: each geom's own
+  double load;              // N, weight on a geom's contacts that default rules see; auto: that of
+                            //   its tree
+  double support_scale;     // 1, factor on the default of support
+  double stiffness_scale;   // 1, factor on the default of stiffness
   double tolerance;         // 1, of Newton: sqrt(decrement^2/m) <= tolerance g h
   int max_iterations;       // of Newton, per step
   djOverlap overlap;        // of geoms at the start

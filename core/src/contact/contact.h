@@ -22,7 +22,8 @@ struct djCollision {
   int nshape;                      // = nuse ngeom
   djShape* shape;                  // (nshape); type -1 where the geom has none
   djShapeBounds* bounds;           // (nshape)
-  double* skin;                    // (nshape) djGeomSource.skin
+  double* skin;                    // (nshape) djGeomSource.skin; infinite: of a plane, as that of
+                                   //   the other geom of each pair
   double* inner;                   // (ngeom) likewise
   int maxvert;                     // largest npad
   double* box;                     // (ngeom x 6) centre and half extents of all its shapes, body
@@ -48,6 +49,12 @@ static inline int dj_useOf(const struct djCollision* c, int kernel) {
   int u = c->nuse - 1;
   while (u > 0 && c->use[u] != kernel) u--;
   return u;
+}
+
+// What a pair's plane loses of its height to be as thin as the other geom, m; 0: it has its own.
+static inline double dj_skinOfOther(const struct djCollision* c, int use, int a, int b) {
+  const double* skin = c->skin + (size_t)use * (size_t)(c->nshape / c->nuse);
+  return isinf(skin[b]) && isfinite(skin[a]) ? skin[a] : 0;
 }
 
 // Some kernel has a shape of the geom.
@@ -104,6 +111,14 @@ void dj_settingsChanged(djModel* model);
 
 // Coefficients of pairs have been changed: data take them anew.
 void dj_coefficientsChanged(djModel* model);
+
+// Sizes of two geoms (or one twice) that default rules follow.
+djContactScale dj_pairScale(const djModel* model, int geom1, int geom2);
+// Settings of two geoms for a kernel (its number) in force, into setting. Returns bits of those that
+// a geom or an explicit pair gives.
+unsigned dj_pairSettings(double* setting, const djModel* model, int kernel, int geom1, int geom2);
+// No pair's range by a kernel is larger.
+double dj_largestRange(const djModel* model, int kernel);
 
 // The explicit pair of two geoms, or -1.
 int dj_explicitPair(const djModel* model, int geom1, int geom2);

@@ -71,16 +71,22 @@ bool dj_settingsValid(const djKernel* kernel, const double* setting) {
   return true;
 }
 
+void dj_fillByRules(double* setting, const djKernel* kernel, const djContactScale* scale,
+                    const double* given) {
+  for (int i = 0; i < kernel->nsetting; i++) {
+    double (*rule)(const djContactScale*, const double*) = kernel->rule[i].rule;
+    if (given[i] >= 0) setting[i] = given[i];
+    else setting[i] = rule ? rule(scale, setting) : kernel->setting[i].standard[0];
+  }
+}
+
 djStatus dj_applyRules(double* setting, const djKernel* kernel, const djContactScale* scale,
                        const double* given, djError* err) {
+  dj_fillByRules(setting, kernel, scale, given);
   for (int i = 0; i < kernel->nsetting; i++) {
     const djSetting* row = &kernel->setting[i];
-    setting[i] = given[i];
-    if (given[i] >= 0) continue;
-    djProblemText what;
-    double (*rule)(const djContactScale*, const double*) = kernel->rule[i].rule;
-    setting[i] = rule ? rule(scale, setting) : row->standard[0];
     if (dj_settingInRange(row, setting[i])) continue;
+    djProblemText what;
     const char* problem = dj_rowProblem(&what, row, &setting[i], false);
     return dj_fail(err, DJ_INVALID, "%s %s", row->name, problem ? problem : "is impossible");
   }

@@ -229,6 +229,9 @@ djStatus dj_reportPair(djPairReport* out, const djKernel* kernel, djPairState* s
 // what is wrong with which.
 djStatus dj_applyRules(double* setting, const djKernel* kernel, const djContactScale* scale,
                        const double* given, djError* err);
+// The same, whatever the values.
+void dj_fillByRules(double* setting, const djKernel* kernel, const djContactScale* scale,
+                    const double* given);
 // All values are as the rows want them.
 bool dj_settingsValid(const djKernel* kernel, const double* setting);
 

@@ -36,6 +36,8 @@ const djSetting* dj_kernelSettings(int* n, int* first_slot, int kernel) {
   return NULL;
 }
 
+const djKernelRule* dj_kernelRules(int kernel) { return dj_kernelTable[kernel]->rule; }
+
 int dj_settingSlots(void) {
   int slots = 0;
   for (int k = 0; dj_kernelTable[k]; k++) slots += dj_kernelTable[k]->nsetting;

@@ -1,5 +1,6 @@
 #include "inertia/geom_inertia.h"
 
+#include "base/hash.h"
 #include "base/status.h"
 #include "contact/pairs/collision.h"
 #include "inertia/geom_moments.h"

@@ -40,6 +40,49 @@ void dj_mirrorSetting(djModel* m, int slot) {
   memcpy((char*)m + row->in_force_offset, &m->kernel_setting[slot], sizeof(double));
 }
 
+// ------------------------------------------ rules ----------------------------------------------
+
+// x: settings in force, with the new one; held: those before, which rules are to give again.
+static void holdDefaults(djModel* m, int kernel, const double* held, double* x) {
+  const djContactSettings* c = &m->contact;
+  const djContactScale scale = {{c->radius, c->radius}, c->load, c->gravity, m->opt.timestep};
+  int n, first;
+  dj_kernelSettings(&n, &first, kernel);
+  const djKernelRule* rule = dj_kernelRules(kernel);
+  for (int i = 0; i < n; i++) {
+    double* given = m->kernel_given + first;
+    if (given[i] >= 0 || !rule[i].rule || x[i] != held[i]) continue;
+    double before = rule[i].rule(&scale, held), now = rule[i].rule(&scale, x);
+    if (before == now) continue;
+    int factor = rule[i].factor - 1;
+    if (factor >= 0 && now > 0) {
+      x[factor] *= before / now;
+      given[factor] = x[factor];
+    } else {
+      given[i] = x[i];
+    }
+  }
+}
+
+void dj_changeSetting(djModel* m, int slot, double value) {
+  int kernel, n, first;
+  double held[DJ_MAX_OF_KERNEL];
+  if (dj_settingOfSlot(&kernel, slot)->automatic) m->defaults_kept = 1;
+  dj_kernelSettings(&n, &first, kernel);
+  double *x = m->kernel_setting + first, *given = m->kernel_given + first;
+  int row = slot - first, factor = dj_kernelRules(kernel)[row].factor - 1;
+  memcpy(held, x, (size_t)n * sizeof(double));
+  if (given[row] < 0 && factor >= 0 && x[row] > 0) {
+    x[factor] *= value / x[row];
+    given[factor] = x[factor];
+  } else {
+    given[row] = value;
+  }
+  x[row] = value;
+  holdDefaults(m, kernel, held, x);
+  for (int i = 0; i < n; i++) dj_mirrorSetting(m, first + i);
+}
+
 // ------------------------------------------ definitions ----------------------------------------
 
 // " separating_plane, none" for messages.
@@ -161,7 +204,32 @@ void dj_fillSettings(djModel* m, const djModelDef* def) {
   }
 }
 
-int dj_settingCount(const djModel* m) { return m->nsetting + m->nkernelsetting; }
+// What default rules gave each geom, where it is kept: rows of the first kernel.
+enum { NKEPT = 3 };
+
+static double keptOf(const djModel* m, int k, int geom) {
+  const double* const kept[NKEPT] = {m->geom_radius, m->geom_load, m->geom_skin};
+  return kept[k][geom];
+}
+
+// The slot of a geom's value that counts as given, or -1.
+static int keptSlot(const djModel* m, int k, int geom) {
+  static const char* const name[NKEPT] = {"inner_radius", "load", "skin"};
+  int slot = dj_settingNamed(name[k], 0), kernel;
+  double value = keptOf(m, k, geom);
+  const djSetting* row = dj_settingOfSlot(&kernel, slot);
+  if (!m->defaults_kept || !(m->geom_radius[geom] > 0) || !dj_settingInRange(row, value)) return -1;
+  for (int i = 0; i < m->nsetting; i++) {
+    if (m->setting_slot[i] == slot && m->setting_geom[i] == geom) return -1;
+  }
+  return slot;
+}
+
+int dj_settingCount(const djModel* m) {
+  int n = m->nsetting + m->nkernelsetting;
+  for (int i = 0; i < NKEPT * m->ngeom; i++) n += keptSlot(m, i % NKEPT, i / NKEPT) >= 0;
+  return n;
+}
 
 int dj_getSettings(djSettingDef* setting, const djModel* m) {
   int n = 0, kernel;
@@ -174,6 +242,12 @@ int dj_getSettings(djSettingDef* setting, const djModel* m) {
     const djSetting* row = dj_settingOfSlot(&kernel, m->setting_slot[i]);
     setting[n++] = (djSettingDef){row->name, NULL, m->setting_geom[i], m->setting_pair[i],
                                   m->setting_value[i]};
+  }
+  for (int i = 0; i < NKEPT * m->ngeom; i++) {
+    int slot = keptSlot(m, i % NKEPT, i / NKEPT);
+    if (slot < 0) continue;
+    const djSetting* row = dj_settingOfSlot(&kernel, slot);
+    setting[n++] = (djSettingDef){row->name, NULL, i / NKEPT, -1, keptOf(m, i % NKEPT, i / NKEPT)};
   }
   return n;
 }
@@ -190,13 +264,11 @@ static double rankOf(const djModel* m, int i, int pair, int geom1, int geom2) {
   return higher ? 4 : lower ? 1 : geom > geom1 + geom2 - geom ? 3 : 2;
 }
 
-unsigned dj_pairSettings(double* setting, const djModel* m, int kernel, int pair, int geom1,
-                         int geom2) {
+unsigned dj_addOwn(double* setting, const djModel* m, int kernel, int pair, int geom1, int geom2) {
   int n, first, of;
   unsigned own = 0;
   double rank[DJ_MAX_OF_KERNEL] = {0};
   const djSetting* row = dj_kernelSettings(&n, &first, kernel);
-  memcpy(setting, m->kernel_setting + first, (size_t)n * sizeof(double));
   for (int i = 0; i < m->nsetting; i++) {
     double now = rankOf(m, i, pair, geom1, geom2);
     const char* name = dj_settingOfSlot(&of, m->setting_slot[i])->name;
@@ -210,10 +282,10 @@ unsigned dj_pairSettings(double* setting, const djModel* m, int kernel, int pair
   return own;
 }
 
-double dj_geomSetting(const djModel* m, int kernel, int row, int geom) {
+double dj_geomGiven(const djModel* m, int kernel, int row, int geom) {
   int n, first, of;
   const djSetting* rows = dj_kernelSettings(&n, &first, kernel);
-  double value = m->kernel_setting[first + row];
+  double value = m->kernel_given[first + row];
   for (int i = 0; i < m->nsetting; i++) {
     if (m->setting_geom[i] != geom) continue;
     if (strcmp(dj_settingOfSlot(&of, m->setting_slot[i])->name, rows[row].name) == 0) {

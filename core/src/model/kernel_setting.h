@@ -16,20 +16,26 @@
 
 #define DJ_MAX_OF_KERNEL 16   // settings
 
-// What default rules look at: sizes of the compiled scene.
+// What default rules look at: sizes of a pair of geoms (or of one geom, as of a pair of two like
+// it) when the model was compiled.
 typedef struct djContactScale {
-  double radius;           // smallest inner radius of a colliding geom, m
-  double weight;           // of all that moves, N
+  double radius[2];        // inner radii, m; of a plane that of the other geom. Of a plane alone:
+                           //   infinite
+  double weight;           // on the lighter of both: of its kinematic tree, N
   double gravity;          // max(|gravity|, 9.81), m/s^2
   double timestep;         // s
 } djContactScale;
 
 // What a setting has beside its row.
 typedef struct djKernelRule {
-  // The default, from the scene's scale and from the settings before it that are in force; NULL:
-  // the row's standard.
+  // The default, from a pair's scale and from the settings before it that are in force; NULL: the
+  // row's standard. It is its factor's value times what does not depend on that.
   double (*rule)(const djContactScale* scale, const double* setting);
   djEntry param;           // of the parameter `contact/KERNEL/name`; without a name: there is none
+  int factor;              // 1 + the row of the setting that scales the default; 0: none. Where
+                           //   the default is in force a parameter changes its factor, so that all
+                           //   pairs follow; its value is that of the pair that djContactSettings
+                           //   describes. An automatic parameter has one
 } djKernelRule;
 
 // Names of the kernels of the table, and "none".
@@ -55,6 +61,13 @@ int dj_settingParam(int i);
 int dj_settingParams(int slot);
 const djEntry* dj_settingEntry(int slot);
 
+// A kernel's rules, one for each row.
+const djKernelRule* dj_kernelRules(int kernel);
+
+// A parameter has set this slot to a value that is possible. What default rules made of the old one
+// stays: settings that were not given are held by their factors.
+void dj_changeSetting(djModel* model, int slot, double value);
+
 // Copies what is given and in force to the fields that options and contact settings have for it.
 void dj_mirrorSetting(djModel* model, int slot);
 
@@ -73,11 +86,11 @@ void dj_fillSettings(djModel* model, const djModelDef* def);
 int dj_settingCount(const djModel* model);
 int dj_getSettings(djSettingDef* setting, const djModel* model);
 
-// Settings of one pair of geoms (pair: its explicit pair, or -1) for a kernel, in force, into
-// setting. Returns bits of those that are not the scene's.
-unsigned dj_pairSettings(double* setting, const djModel* model, int kernel, int pair, int geom1,
-                         int geom2);
-// The same for a geom alone: the setting of a row.
-double dj_geomSetting(const djModel* model, int kernel, int row, int geom);
+// Into setting, a kernel's, what a pair of geoms (pair: its explicit pair, or -1) has of its own.
+// Returns bits of those.
+unsigned dj_addOwn(double* setting, const djModel* model, int kernel, int pair, int geom1,
+                   int geom2);
+// The setting of a row that a geom has of its own or the scene gives; negative: neither.
+double dj_geomGiven(const djModel* model, int kernel, int row, int geom);
 
 #endif  // DJ_MODEL_KERNEL_SETTING_H_

@@ -9,11 +9,11 @@
 #define SIZES(X)                                                                                 \
   X(nq) X(nv) X(nu) X(na) X(nbody) X(njnt) X(ngeom) X(nmesh) X(nmeshvert) X(nmeshface)           \
   X(nmeshtri) X(nsite) X(nmocap) X(ntendon) X(nwrap) X(ncoord) X(ncoorddof) X(ncrank) X(npair)   \
-  X(nexclude) X(nkey) X(nnames) X(nkernelsetting) X(nsetting) X(nparamkind)                      \
+  X(nexclude) X(nkey) X(nnames) X(nkernelsetting) X(nsetting) X(nparamkind) X(defaults_kept)     \
   X(total_mass) X(moving_mass)
 
 // Numbers of djContactSettings that are no settings.
-#define SCALES(X) X(range) X(weight) X(radius) X(gravity)
+#define SCALES(X) X(range) X(weight) X(gravity)
 
 static djArray ofSetting(const char* place, const djSetting* s) {
   bool real = s->kind == DJ_SETTING_REAL;

@@ -286,6 +286,12 @@ static djStatus failSetting(djError* err, const djModel* m, int slot, const char
                  scene ? "" : "/", row->name, problem);
 }
 
+// Default rules of contact look at these.
+static bool rulesFollow(int field) {
+  return field == DJ_FIELD_GEOM_SIZE || field == DJ_FIELD_MESH_VERT ||
+         field == DJ_FIELD_BODY_MASS;
+}
+
 djStatus dj_writeParam(djModel* m, const djParam* p, const double* value, djError* err) {
   if (!dj_isParam(m, p)) return dj_fail(err, DJ_INVALID, "not a parameter of this model");
   const djFieldRow* row = &dj_paramRows[p->field];
@@ -302,12 +308,9 @@ djStatus dj_writeParam(djModel* m, const djParam* p, const double* value, djErro
                    dj_elementText(row->kind, dj_id2name(m, row->object, p->id), p->id).text,
                    row->name, problem);
   }
-  store(m, p, value);
+  if (p->field == DJ_FIELD_SETTING) dj_changeSetting(m, dj_settingParam(p->id), value[0]);
+  else store(m, p, value);
   if (p->field == DJ_FIELD_BODY_MASS) dj_sumMasses(m);
-  if (p->field == DJ_FIELD_SETTING) {
-    int slot = dj_settingParam(p->id);
-    m->kernel_given[slot] = value[0];
-    dj_mirrorSetting(m, slot);
-  }
+  if (rulesFollow(p->field)) m->defaults_kept = 1;
   return DJ_OK;
 }

@@ -13,7 +13,8 @@ typedef struct djShapeBuilder {
   double* inner;           // (ngeom) radius of the largest ball inside; planes, others: infinite
   int nuse;                // kernels in use
   int* use;                // (nuse)
-  double* skin;            // (nuse x ngeom)
+  double* skin;            // (nuse x ngeom) infinite: of a plane, as the other geom's
+  double* mass;            // (nbody) scratch
   const djWatch* watch;    // told while hulls are made; or NULL
 } djShapeBuilder;
 
@@ -36,8 +37,8 @@ int dj_kernelsInUse(int* use, const djModel* m);
 // Which geoms collide, their inner radii, and the hulls that are missing.
 djStatus dj_measureGeoms(djShapeBuilder* b, djError* err);
 
-// Settings of all kernels by their rules; writes those of the model, its contact and geom_skin, and
-// b->skin.
+// What default rules see, and settings of all kernels by them; writes those of the model, its
+// contact, geom_skin, geom_radius and geom_load, and b->skin.
 djStatus dj_applyDefaults(djShapeBuilder* b, djError* err);
 
 // The kernel of use u makes a shape of the geom.
@@ -48,10 +49,8 @@ djGeomSource dj_sourceOf(const djModel* m, int shape);
 static inline djGeomSource dj_buildSource(const djShapeBuilder* b, int u, int geom) {
   const djModel* m = b->model;
   const djHull* hull = m->geom_type[geom] == DJ_MESH ? &b->hull[m->geom_mesh[geom]] : NULL;
-  return (djGeomSource){m, geom, b->inner[geom], hull, b->skin[u * m->ngeom + geom]};
+  double skin = b->skin[u * m->ngeom + geom];
+  return (djGeomSource){m, geom, b->inner[geom], hull, isfinite(skin) ? skin : 0};
 }
-
-// Mixes numbers into a hash of what came before.
-void dj_mixNumbers(uint64_t* hash, const double* x, size_t n);
 
 #endif  // DJ_CONTACT_PAIRS_COLLISION_H_

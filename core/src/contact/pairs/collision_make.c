@@ -1,6 +1,7 @@
 // Making, changing and copying the collision data of a model.
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/status.h"
 #include "contact/pairs/collision.h"
 #include "model/param.h"
@@ -149,21 +150,18 @@ static void fillPairs(struct djCollision* c, const djModel* m) {
   c->maxpair = (int)(possible < bound ? possible : bound);
 }
 
-void dj_mixNumbers(uint64_t* hash, const double* x, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    uint64_t word;
-    memcpy(&word, x + i, sizeof word);
-    *hash = (*hash ^ word) * 0x9e3779b97f4a7c15u;
-    *hash ^= *hash >> 29;
-  }
-}
-
 // What follows from all shapes, after those of geoms first..last-1 were made. They enter the
 // version, so that it tells apart also what lies at one address one after the other.
 static void finish(struct djCollision* c, const djShapeBuilder* b, int first, int last) {
   const djModel* m = b->model;
+  size_t n = (size_t)m->ngeom;
   fillReach(c, m);
   fillInflation(c, m);
+  dj_mixNumbers(&c->version, m->geom_radius, n);
+  dj_mixNumbers(&c->version, m->geom_load, n);
+  dj_mixNumbers(&c->version, c->skin, (size_t)c->nshape);
+  dj_mixNumbers(&c->version, m->kernel_setting, (size_t)m->nkernelsetting);
+  dj_mixNumbers(&c->version, &m->opt.timestep, 1);
   for (int i = 0; i < c->nshape; i++) {
     int g = i % m->ngeom;
     if (g < first || g >= last) continue;
@@ -231,6 +229,7 @@ static void freeBuilder(djShapeBuilder* b) {
   free(b->hull);
   free(b->collides);
   free(b->inner);
+  free(b->mass);
   free(b->use);
   free(b->skin);
   memset(b, 0, sizeof *b);
@@ -245,8 +244,9 @@ static djStatus makeBuilder(djShapeBuilder* b, djModel* m, int mesh, djError* er
                         .hull = calloc(nhull, sizeof(djHull)),
                         .collides = calloc(n, sizeof(bool)),
                         .inner = calloc(n, sizeof(double)),
+                        .mass = calloc((size_t)m->nbody + 1, sizeof(double)),
                         .use = calloc((size_t)dj_kernelCount() + 1, sizeof(int))};
-  bool good = b->hull && b->collides && b->inner && b->use;
+  bool good = b->hull && b->collides && b->inner && b->mass && b->use;
   if (good) {
     b->nuse = dj_kernelsInUse(b->use, m);
     b->skin = calloc(n * (size_t)b->nuse, sizeof(double));
@@ -269,17 +269,27 @@ static void keepSkins(djShapeBuilder* b) {
   memcpy(b->skin, m->geom_skin, n * sizeof(double));
 }
 
+// Copies what default rules have written in a model to old, or back.
+static void keepDefaults(double* old, djModel* m, bool take) {
+  double* const part[] = {m->geom_skin, m->geom_radius, m->geom_load, m->kernel_given,
+                          m->kernel_setting};
+  for (int k = 0; k < 5; k++) {
+    size_t n = (size_t)(k < 3 ? m->ngeom : m->nkernelsetting);
+    memcpy(take ? old : part[k], take ? part[k] : old, n * sizeof *old);
+    old += n;
+  }
+}
+
 // Takes what the builder has. On failure the model is as it was.
 static djStatus build(djShapeBuilder* b, bool keep_defaults, djError* err) {
   djModel* m = b->model;
   djContactSettings contact = m->contact;
+  int kept = m->defaults_kept;
   size_t n = (size_t)m->ngeom, nk = (size_t)m->nkernelsetting;
-  double* old = malloc((n + 2 * nk + 1) * sizeof *old);
+  double* old = malloc((3 * n + 2 * nk + 1) * sizeof *old);
   djStatus status = old ? DJ_OK : dj_failMemory(err);
   if (old) {
-    memcpy(old, m->geom_skin, n * sizeof *old);
-    memcpy(old + n, m->kernel_given, nk * sizeof *old);
-    memcpy(old + n + nk, m->kernel_setting, nk * sizeof *old);
+    keepDefaults(old, m, true);
   }
   if (status == DJ_OK) status = dj_measureGeoms(b, err);
   if (status == DJ_OK && !keep_defaults) status = dj_applyDefaults(b, err);
@@ -291,9 +301,8 @@ static djStatus build(djShapeBuilder* b, bool keep_defaults, djError* err) {
   if (status == DJ_OK) status = assemble(b, err);
   if (status < 0 && old) {
     m->contact = contact;
-    memcpy(m->geom_skin, old, n * sizeof *old);
-    memcpy(m->kernel_given, old + n, nk * sizeof *old);
-    memcpy(m->kernel_setting, old + n + nk, nk * sizeof *old);
+    m->defaults_kept = kept;
+    keepDefaults(old, m, false);
   }
   free(old);
   return status;

@@ -23,17 +23,12 @@ static bool takeSlot(djContacts* c, djNearPair* p) {
   return true;
 }
 
-// Settings of a pair that has its own.
-static void ownSettings(double setting[DJ_MAX_OF_KERNEL], const djModel* m, const djNearPair* p) {
-  dj_pairSettings(setting, m, m->collision->use[p->use], dj_explicitPair(m, p->low, p->high),
-                  p->low, p->high);
-}
-
 // DJ_CROWDED: there is no state for it.
 static djStatus beginPair(djContacts* c, const djModel* m, djNearPair* p) {
   if (p->begun) return DJ_OK;
   if (!takeSlot(c, p)) return DJ_CROWDED;
-  if (p->own) ownSettings(c->own + (size_t)p->slot * DJ_MAX_OF_KERNEL, m, p);
+  double* setting = c->setting + (size_t)p->slot * DJ_MAX_OF_KERNEL;
+  dj_pairSettings(setting, m, c->use[p->use], p->low, p->high);
   djPairInput in = dj_pairInput(c, m, p, c->start);
   p->begun = true;
   p->acted_at = 0;
@@ -43,7 +38,7 @@ static djStatus beginPair(djContacts* c, const djModel* m, djNearPair* p) {
 // States and blocks are those of the kernels that were in use when they were made.
 static bool sameKernels(const djModel* m, const djContacts* c) {
   const struct djCollision* col = m->collision;
-  if (!col || col->nuse != c->nuse || (m->nsetting > 0 && !c->own)) return false;
+  if (!col || col->nuse != c->nuse) return false;
   for (int u = 0; u < c->nuse; u++) {
     if (col->use[u] != c->use[u]) return false;
   }
@@ -137,37 +132,13 @@ static djStatus failPair(djError* err, djStatus status, const djContacts* c, con
                  nameOf(m, p->low), p->low, nameOf(m, p->high), p->high);
 }
 
-// The largest range of any pair's settings: by the scene's values or those of single geoms and
-// pairs, whichever of each gives more; ranges do not turn back as one setting grows.
-static double largestRange(const djModel* m, int kernel, int first) {
-  int n, slot, of;
-  double setting[DJ_MAX_OF_KERNEL];
-  const djSetting* row = dj_kernelSettings(&n, &slot, kernel);
-  memcpy(setting, m->kernel_setting + first, (size_t)n * sizeof(double));
-  double range = dj_kernel(kernel)->range(setting);
-  for (int pass = 0; pass < 2; pass++) {
-    for (int i = 0; i < m->nsetting; i++) {
-      const char* name = dj_settingOfSlot(&of, m->setting_slot[i])->name;
-      for (int k = 0; k < n; k++) {
-        if (strcmp(row[k].name, name) != 0) continue;
-        double before = setting[k];
-        setting[k] = m->setting_value[i];
-        double now = dj_kernel(kernel)->range(setting);
-        if (now > range) range = now;
-        else setting[k] = before;
-      }
-    }
-  }
-  return range;
-}
-
 // Whether the list is about these shapes and ranges; else it begins anew.
 static void checkShapes(djContacts* c, const djModel* m) {
   const struct djCollision* col = m->collision;
   bool same = c->collision == col && c->version == col->version;
   c->maxrange = 0;
   for (int u = 0; u < c->nuse; u++) {
-    double range = largestRange(m, col->use[u], c->first[u]);
+    double range = dj_largestRange(m, col->use[u]);
     same = same && range == c->range[u];
     c->range[u] = range;
     c->maxrange = fmax(c->maxrange, range);
@@ -423,13 +394,9 @@ static djStatus capPair(double* factor, djContacts* c, const djModel* m, djNearP
   double move = c->move[p->body_a] + c->move[p->body_b];
   if (move <= p->share * (fmax(p->bound - moved, 0) + p->room)) return DJ_OK;
   djGeomPair pair = dj_geomPair(c, p, m, pose);
-  djPairMotion motion = {&trial[p->body_a], &trial[p->body_b], m->kernel_setting, move};
-  double own[DJ_MAX_OF_KERNEL], gap = -INFINITY;
-  motion.setting += c->first[p->use];
-  if (p->own) {
-    ownSettings(own, m, p);
-    motion.setting = own;
-  }
+  double setting[DJ_MAX_OF_KERNEL], gap = -INFINITY;
+  djPairMotion motion = {&trial[p->body_a], &trial[p->body_b], setting, move};
+  dj_pairSettings(setting, m, c->use[p->use], p->low, p->high);
   djStatus status = p->kernel->max_step(factor, &gap, &pair, &motion);
   if (!p->near && gap - moved > p->bound) p->bound = gap - moved;
   return status;

@@ -52,7 +52,7 @@ static void layoutSlots(djContacts* c, djArena* arena) {
   c->active = dj_take(arena, n, sizeof(*c->active));
   c->active_pair = dj_take(arena, n, sizeof(int));
   c->depth = dj_take(arena, n, sizeof(double));
-  c->own = c->own_settings ? dj_take(arena, n, DJ_MAX_OF_KERNEL * sizeof(double)) : NULL;
+  c->setting = dj_take(arena, n, DJ_MAX_OF_KERNEL * sizeof(double));
   c->twist_jac = c->uses_twist ? dj_take(arena, n, 144 * sizeof(double)) : NULL;
   c->rate_jac = c->uses_rates ? dj_take(arena, n, 144 * sizeof(double)) : NULL;
 }
@@ -73,7 +73,6 @@ static void setKernels(djContacts* c, const djModel* m) {
   size_t state = 0;
   c->nuse = col->nuse;
   c->share = INFINITY;
-  c->own_settings = m->nsetting > 0;
   for (int u = 0; u < col->nuse; u++) {
     const djKernel* kernel = dj_kernel(col->use[u]);
     if (kernel->state_size > state) state = kernel->state_size;
@@ -232,7 +231,7 @@ static bool moveSlots(djContacts* c, const djContacts* old) {
   memcpy(c->state, old->state, n * c->state_size);
   memcpy(c->block, old->block, n * sizeof *c->block);
   memcpy(c->active_pair, old->active_pair, n * sizeof(int));
-  if (c->own && old->own) memcpy(c->own, old->own, n * DJ_MAX_OF_KERNEL * sizeof(double));
+  memcpy(c->setting, old->setting, n * DJ_MAX_OF_KERNEL * sizeof(double));
   for (int i = 0; i < c->nslot - old->nslot; i++) c->free_slot[i] = c->nslot - 1 - i;
   memcpy(c->free_slot + (c->nslot - old->nslot), old->free_slot, (size_t)old->nfree * sizeof(int));
   c->nfree = old->nfree + c->nslot - old->nslot;

@@ -18,6 +18,21 @@ static void addFriction(double* param, const djModel* m, const djNearPair* p, do
   if (tie) friction[3 * other] += 0.5 * slope;
 }
 
+// Of a default the parameter is what one pair has, and others have multiples of that. x: the pair's
+// settings; slope: derivatives by them.
+static void addSettings(double* param, const djModel* m, int first, const djNearPair* p,
+                        const double* x, const double* slope) {
+  double* setting = dj_paramBlock(param, m, DJ_FIELD_SETTING) + dj_settingParams(first);
+  for (int i = 0; i < p->kernel->nsetting; i++) {
+    const djKernelRule* rule = &p->kernel->rule[i];
+    if (!rule->param.name) continue;
+    bool rules = m->kernel_given[first + i] < 0;
+    double share = rules ? x[i] / m->kernel_setting[first + i] : 1;
+    if (!(p->own >> i & 1)) *setting += share * slope[i];
+    setting++;
+  }
+}
+
 static djStatus addPair(double* param, djShapeGrad* shape, djContacts* c, const djModel* m,
                         const djNearPair* p, const djPose* pose, const double* x) {
   double lambda[12];
@@ -29,13 +44,7 @@ static djStatus addPair(double* param, djShapeGrad* shape, djContacts* c, const 
   if (!p->kernel->vjp) return DJ_UNSUPPORTED;
   djStatus status = p->kernel->vjp(&grad, dj_stateOf(c, p), &in, lambda);
   if (status < 0) return status;
-  double* setting = dj_paramBlock(param, m, DJ_FIELD_SETTING);
-  setting += dj_settingParams(c->first[p->use]);
-  for (int i = 0; i < p->kernel->nsetting; i++) {
-    if (!p->kernel->rule[i].param.name) continue;
-    if (!(p->own >> i & 1)) *setting += grad.setting[i];
-    setting++;
-  }
+  addSettings(param, m, c->first[p->use], p, in.setting, grad.setting);
   if (p->friction > 0) addFriction(param, m, p, grad.friction);
   return status;
 }

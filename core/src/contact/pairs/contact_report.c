@@ -79,6 +79,11 @@ static void addForce(djData* d, int body1, int body2, const double wrench[6], dj
   dju_addTo3(f->torque, 1, torque);
 }
 
+static double skinOf(const struct djCollision* c, const djNearPair* p, int ngeom) {
+  const double* skin = c->skin + p->use * ngeom;
+  return skin[p->a] + (isfinite(skin[p->b]) ? skin[p->b] : dj_skinOfOther(c, p->use, p->a, p->b));
+}
+
 static djStatus reportPair(djData* d, djContacts* c, const djModel* m, const djPose* pose, int k) {
   const djNearPair* p = &c->pair[c->active_pair[k]];
   djPairInput in = dj_pairInput(c, m, p, pose);
@@ -100,6 +105,7 @@ static djStatus reportPair(djData* d, djContacts* c, const djModel* m, const djP
   out->geom1 = p->low;
   out->geom2 = p->high;
   out->gap = gap;
+  out->skin = skinOf(m->collision, p, m->ngeom);
   dju_store3(out->normal, swap ? dju_neg3(r.normal) : r.normal);
   dju_store3(out->point, r.point);
   const double* wrench = swap ? r.wrench_a : r.wrench_b;

@@ -48,8 +48,6 @@ djStatus dj_trueDepth(double* depth, djContacts* c, const djNearPair* p, const d
 djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair* p,
                          const djPose* pose) {
   const djShape* shape = m->collision->shape + p->use * m->ngeom;
-  const double* setting = p->own ? c->own + (size_t)p->slot * DJ_MAX_OF_KERNEL
-                                 : m->kernel_setting + c->first[p->use];
   return (djPairInput){
       .a = &shape[p->a],
       .b = &shape[p->b],
@@ -64,7 +62,7 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .twist_a = c->twist + 6 * p->body_a,
       .twist_b = c->twist + 6 * p->body_b,
       .h = c->h,
-      .setting = setting,
+      .setting = c->setting + (size_t)p->slot * DJ_MAX_OF_KERNEL,
       .friction = p->friction,
       .force_cap = m->contact.weight,
       .inflate = p->inflate,
@@ -137,18 +135,13 @@ static bool keepPair(const void* user, int i, int j) {
 }
 
 // The pair's kernel, and what its settings say about distances.
-static void setKernel(djNearPair* p, const djContacts* c, const djModel* m) {
+static void setKernel(djNearPair* p, const djModel* m) {
   int kernel = dj_pairKernel(m, p->low, p->high);
   p->kernel = dj_kernel(kernel);
   p->use = dj_useOf(m->collision, kernel);
-  double own[DJ_MAX_OF_KERNEL];
-  const double* setting = m->kernel_setting + c->first[p->use];
-  if (m->nsetting > 0) {
-    int pair = dj_explicitPair(m, p->low, p->high);
-    p->own = dj_pairSettings(own, m, kernel, pair, p->low, p->high);
-    if (p->own) setting = own;
-  }
-  p->range = p->own ? p->kernel->range(setting) : c->range[p->use];
+  double setting[DJ_MAX_OF_KERNEL];
+  p->own = dj_pairSettings(setting, m, kernel, p->low, p->high);
+  p->range = p->kernel->range(setting);
   p->share = p->kernel->max_step ? p->kernel->share : 1;
   p->room = INFINITY;
   const djShape* shape = m->collision->shape + p->use * m->ngeom;
@@ -169,7 +162,8 @@ static void newPair(djNearPair* p, const djContacts* c, const djModel* m, int lo
   p->inflate = k.inflate;
   p->slot = -1;
   p->always = m->geom_type[p->b] == DJ_PLANE && moves(m, p->body_b);
-  setKernel(p, c, m);
+  setKernel(p, m);
+  p->inflate -= dj_skinOfOther(m->collision, p->use, p->a, p->b);
   p->bound = p->always ? -INFINITY : boxGap(c, m, p->use, p->a, p->b) - fmax(p->inflate, 0);
 }
 

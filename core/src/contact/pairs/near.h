@@ -75,11 +75,11 @@ struct djContacts {
   int nslot, nfree;        // states of pairs
   int* free_slot;          // (nslot)
   size_t state_size;
-  bool own_settings, uses_twist, uses_rates;   // which arrays there are
+  bool uses_twist, uses_rates;   // which arrays there are
   unsigned char* state;    // (nslot x state_size)
   int nblock;              // of the last evaluation
   djContactBlock* block;   // (nslot)
-  double* own;             // (nslot x DJ_MAX_OF_KERNEL) of pairs with their own settings, or NULL
+  double* setting;         // (nslot x DJ_MAX_OF_KERNEL) of pairs, in force
   double* twist_jac;       // (nslot x 144) where a kernel uses twists, else NULL
   double* rate_jac;        // (nslot x 144) where rate poses have been given, else NULL
   const djContactBlock** active;   // (nslot)

@@ -1,10 +1,11 @@
 // Settings of the separating plane, and their default rules.
 //
-// With r the smallest inner radius, W the movable weight, h the timestep:
-//   s = min(0.02 r, 0.3 m/s h)/L
-//   skin = s L/(1 - s), half of the range, so that the barrier begins where the geoms touch
-//   K = W L s^2/(4 c^3) with c = 0.1, so that W presses a face with four vertices to a depth of c s
-//   sqrt(eps) = 3e-4 sqrt(g r)
+// With r the inner radii of a pair's geoms, W the weight on the lighter of them, h the timestep:
+//   s = mean of e(r)/L,  e(r) = min(0.02 r, 0.03 m/s h)
+//   skin of a geom: s L/(1 - s) with its own e, half of the range of two like it, so that the
+//     barrier begins where the geoms touch
+//   K = W L s^2/(4 c^3) with c = 0.02, so that W presses a face with four vertices to a depth of c s
+//   sqrt(eps) = 3e-4 sqrt(9.81 m/s^2 r) with the smaller r
 
 #include "contact/plane/separating_plane.h"
 #include "model/check.h"
@@ -13,37 +14,59 @@
 #include <math.h>
 #include <stddef.h>
 
+#define REACH 0.03   // A, m/s
+#define DEPTH 0.02   // c
+
+static double reach(double radius, const djContactScale* scale) {
+  return fmin(0.02 * radius, REACH * scale->timestep);
+}
+
 static double support(const djContactScale* scale, const double* x) {
-  return fmin(fmin(0.02 * scale->radius, 0.3 * scale->timestep) / x[DJ_PLANE_LENGTH_SCALE], 0.5);
+  double e = 0.5 * (reach(scale->radius[0], scale) + reach(scale->radius[1], scale));
+  double s = x[DJ_PLANE_SUPPORT_SCALE] * fmin(e / x[DJ_PLANE_LENGTH_SCALE], 0.5);
+  return fmin(s, 0.99);
 }
 
 static double stiffness(const djContactScale* scale, const double* x) {
-  double s = x[DJ_PLANE_SUPPORT], depth = 0.1;
-  double K = scale->weight * x[DJ_PLANE_LENGTH_SCALE] * s * s / (4 * depth * depth * depth);
-  return fmax(K, DBL_MIN);
+  double s = x[DJ_PLANE_SUPPORT];
+  double K = scale->weight * x[DJ_PLANE_LENGTH_SCALE] * s * s / (4 * DEPTH * DEPTH * DEPTH);
+  return fmin(fmax(x[DJ_PLANE_STIFFNESS_SCALE] * K, DBL_MIN), DJ_LARGEST_FORCE);
 }
 
 static double skin(const djContactScale* scale, const double* x) {
-  (void)scale;
+  if (isinf(scale->radius[0])) return INFINITY;   // of a plane: as the other geom
   return x[DJ_PLANE_SUPPORT] * x[DJ_PLANE_LENGTH_SCALE] / (1 - x[DJ_PLANE_SUPPORT]);
 }
 
 static double frictionEps(const djContactScale* scale, const double* x) {
   (void)x;
-  return 9e-8 * scale->gravity * scale->radius;
+  return 9e-8 * 9.81 * fmin(scale->radius[0], scale->radius[1]);
+}
+
+static double innerRadius(const djContactScale* scale, const double* x) {
+  (void)x;
+  return scale->radius[0];
+}
+
+static double load(const djContactScale* scale, const double* x) {
+  (void)x;
+  return scale->weight;
 }
 
 double dj_planeSkin(const double* setting, double inner) {
   return fmin(setting[DJ_PLANE_SKIN], 0.25 * inner);
 }
 
-#define WAYS                                                                                   \
-  (DJ_BY_SCENE | DJ_BY_MJCF | DJ_BY_TASK | DJ_BY_COMMAND | DJ_BY_PLUGIN | DJ_BY_PAIR)
-#define OPTION(name_)                                                                          \
+#define WAYS (DJ_BY_SCENE | DJ_BY_MJCF | DJ_BY_TASK | DJ_BY_COMMAND | DJ_BY_PLUGIN)
+#define OPTION(name_) ROW(name_), .ways = WAYS | DJ_BY_PAIR
+#define ROW(name_)                                                                             \
   .name = #name_, .field = "opt." #name_, .offset = offsetof(djOption, name_), .size = 1,      \
-  .ways = WAYS, .group = "contact"
+  .group = "contact"
 #define IN_FORCE(name_)                                                                        \
   .in_force = "contact." #name_, .in_force_offset = offsetof(djModel, contact.name_)
+#define OF_GEOM(name_)                                                                         \
+  .in_force = "contact." #name_, .in_force_offset = offsetof(djModel, contact.name_),          \
+  .per_geom = true, .automatic = true
 #define AS_GIVEN(name_)                                                                        \
   .in_force = "opt." #name_, .in_force_offset = offsetof(djModel, opt) + offsetof(djOption, name_)
 
@@ -52,25 +75,39 @@ static const djChoice caps[] = {
     {"magnitude", DJ_CAP_MAGNITUDE}, {"paper", DJ_CAP_PAPER}, {NULL, 0}};
 
 const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
+    [DJ_PLANE_INNER_RADIUS] = {OPTION(inner_radius), OF_GEOM(radius), .unit = "m", .symbol = "R",
+                               .least = DJ_SMALLEST, .most = DJ_LARGEST,
+                               .rule = "of the largest ball in the geom",
+                               .help = "r of a geom, which default rules follow"},
+    [DJ_PLANE_LOAD] = {OPTION(load), OF_GEOM(load), .unit = "N", .symbol = "W",
+                       .most = DJ_LARGEST_FORCE, .rule = "weight of the geom's kinematic tree",
+                       .help = "W on a geom's contacts, which default rules follow"},
+    [DJ_PLANE_SUPPORT_SCALE] = {ROW(support_scale), AS_GIVEN(support_scale), .ways = WAYS,
+                                .unit = "", .symbol = "X", .most = 1e6, .standard = {1},
+                                .help = "factor on the default of support"},
+    [DJ_PLANE_STIFFNESS_SCALE] = {ROW(stiffness_scale), AS_GIVEN(stiffness_scale), .ways = WAYS,
+                                  .unit = "", .symbol = "X", .most = DJ_LARGEST_FORCE, .standard = {1},
+                                  .help = "factor on the default of stiffness"},
     [DJ_PLANE_LENGTH_SCALE] = {OPTION(length_scale), IN_FORCE(length_scale), .unit = "m",
                                .symbol = "L", .least = DJ_SMALLEST, .most = DJ_LARGEST,
                                .standard = {1}, .help = "length unit of support"},
     [DJ_PLANE_SUPPORT] = {OPTION(support), IN_FORCE(support), .unit = "", .symbol = "S",
                           .automatic = true, .least = DJ_SMALLEST, .below = 1,
-                          .rule = "min(0.02 r, 0.3 m/s timestep)/length_scale",
+                          .rule = "min(0.02 r, 0.03 m/s timestep)/length_scale, mean of both "
+                                  "geoms",
                           .help = "the barrier's s: where contact begins, 0 < s < 1"},
     [DJ_PLANE_STIFFNESS] = {OPTION(stiffness), IN_FORCE(stiffness), .unit = "J", .symbol = "K",
                             .automatic = true, .most = DJ_LARGEST_FORCE,
-                            .rule = "250 W length_scale support^2",
+                            .rule = "31250 W length_scale support^2, W of the geom with less load",
                             .help = "barrier coefficient: multiplies the dimensionless barrier"},
     [DJ_PLANE_SKIN] = {OPTION(skin), IN_FORCE(skin), .unit = "m", .symbol = "D", .zero = true,
                        .automatic = true, .per_geom = true,
                        .rule = "support length_scale/(1 - support), at most a quarter of the "
-                               "geom's inner radius",
+                               "geom's inner radius; of a plane, as the other geom",
                        .help = "erosion of contact shapes"},
     [DJ_PLANE_FRICTION_EPS] = {OPTION(friction_eps), IN_FORCE(friction_eps), .unit = "m2/s2",
                                .symbol = "E", .automatic = true, .most = DJ_LARGEST_FORCE,
-                               .rule = "9e-8 g r",
+                               .rule = "9e-8 9.81 m/s2 r of the smaller geom",
                                .help = "square of the velocity below which friction is viscous"},
     [DJ_PLANE_ARMS] = {OPTION(friction_arms), AS_GIVEN(friction_arms), .kind = DJ_SETTING_CHOICE,
                        .choice = arms, .unit = "", .symbol = "NAME", .standard = {DJ_ARMS_PLANE},
@@ -82,8 +119,12 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
 };
 
 const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {
-    [DJ_PLANE_SUPPORT] = {support, {"contact/support", "", "the barrier's s", NULL}},
-    [DJ_PLANE_STIFFNESS] = {stiffness, {"contact/stiffness", "J", "the barrier coefficient", NULL}},
-    [DJ_PLANE_SKIN] = {skin, {NULL, NULL, NULL, NULL}},
-    [DJ_PLANE_FRICTION_EPS] = {frictionEps, {NULL, NULL, NULL, NULL}},
+    [DJ_PLANE_INNER_RADIUS] = {.rule = innerRadius},
+    [DJ_PLANE_LOAD] = {.rule = load},
+    [DJ_PLANE_SUPPORT] = {support, {"contact/support", "", "the barrier's s", NULL},
+                          DJ_PLANE_SUPPORT_SCALE + 1},
+    [DJ_PLANE_STIFFNESS] = {stiffness, {"contact/stiffness", "J", "the barrier coefficient", NULL},
+                            DJ_PLANE_STIFFNESS_SCALE + 1},
+    [DJ_PLANE_SKIN] = {.rule = skin},
+    [DJ_PLANE_FRICTION_EPS] = {.rule = frictionEps},
 };

@@ -8,6 +8,10 @@
 // Settings, in this order.
 enum {
   DJ_PLANE_LENGTH_SCALE,   // L, m
+  DJ_PLANE_INNER_RADIUS,   // r, m
+  DJ_PLANE_LOAD,           // W, N
+  DJ_PLANE_SUPPORT_SCALE,
+  DJ_PLANE_STIFFNESS_SCALE,
   DJ_PLANE_SUPPORT,        // s, dimensionless
   DJ_PLANE_STIFFNESS,      // K, J: multiplies the dimensionless barrier
   DJ_PLANE_SKIN,           // m

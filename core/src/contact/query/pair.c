@@ -125,7 +125,8 @@ static djStatus makeSettings(djContactQuery* q, const djcOption* o, djError* err
   for (int k = 0; k < 2; k++) {
     if (q->shape[k].type != DJ_PLANE) radius = fmin(radius, q->shape[k].bound);
   }
-  djContactScale scale = {radius > 0 ? radius : 1, 1, 9.81, o->friction.dt};
+  if (!(radius > 0)) radius = 1;
+  djContactScale scale = {{radius, radius}, 1, 9.81, o->friction.dt};
   return dj_applyRules(q->setting, kernel, &scale, given, err);
 }
 
