@@ -235,6 +235,30 @@ static void testDampedSteps(void** state) {
   dj_deleteModel(m);
 }
 
+// A tolerance below rounding: the steps are those of the least tolerance that is reached, and are
+// told to be unconverged. `position` would lose what rolls and spins.
+static void testTightTolerance(void** state) {
+  (void)state;
+  static const djIntegrator list[2] = {DJ_MOMENTUM, DJ_VARIATIONAL};
+  for (int i = 0; i < 2; i++) {
+    double qvel[16] = {0.5, -0.3, 1, 8, 5, -6, 9, -7, 10, 8, -9, 12, 6, -7, 8, 5}, end[2][16];
+    for (int k = 0; k < 2; k++) {
+      djModel* m = makeFloating(list[i], 0.004);
+      djData* d = makeData(m);
+      m->opt.tolerance = k ? 1e-16 : 1e-10;
+      memcpy(d->qvel, qvel, sizeof qvel);
+      for (int n = 0; n < 50; n++) assert_true(dj_step(m, d) >= 0);
+      memcpy(end[k], d->qvel, sizeof end[k]);
+      assert_int_equal(d->stats.fallback_steps, 0);
+      assert_true(k ? d->stats.unconverged_steps > 25 : d->stats.unconverged_steps == 0);
+      assert_true(d->stats.worst_residual < 1e-9);
+      dj_deleteData(d);
+      dj_deleteModel(m);
+    }
+    assert_true(relative(end[1], end[0], 16) < 1e-8);
+  }
+}
+
 // ---- rolling ----------------------------------------------------------------------------------
 
 // A plane and, above it, a geom of a body; the scene's defaults.
@@ -299,6 +323,7 @@ int main(void) {
       cmocka_unit_test(testFloatingTree), cmocka_unit_test(testDrivenTree),
       cmocka_unit_test(testTumbling),
       cmocka_unit_test(testSlowTop),    cmocka_unit_test(testFastTop),
-      cmocka_unit_test(testDampedSteps), cmocka_unit_test(testRolling)};
+      cmocka_unit_test(testDampedSteps), cmocka_unit_test(testTightTolerance),
+      cmocka_unit_test(testRolling)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

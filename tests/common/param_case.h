@@ -9,6 +9,7 @@
 #include "common/step_energy.h"
 #include "common/worst.h"
 #include "gradient/param_gradient.h"
+#include "integrate/armature.h"
 #include "math/so3.h"
 #include "model/body_param.h"
 #include "model/param.h"

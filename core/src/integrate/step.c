@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+static const double SOLVED = 1e-4;   // relative decrement of a step that no other method takes
+
 typedef struct Problem {
   djWork* work;
   const djModel* model;
@@ -252,8 +254,10 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   double unit = m->contact.gravity * w->h * sqrt(fmax(m->moving_mass, 1e-300));
   djNewtonResult result;
   status = solveRoomy(&result, w, m, unit);
+  // Where rounding keeps a solution from a small tolerance, it is still one.
   bool other = w->method != &dj_position;
-  djStatus end = status < 0 || (status > 0 && other) ? status : endStep(w, m);
+  bool solved = status == DJ_OK || result.decrement < SOLVED * unit;
+  djStatus end = status < 0 || (other && !solved) ? status : endStep(w, m);
   if (end == DJ_NOT_CONVERGED && other) {
     // No solution may exist, as for turns beyond a quarter in a step: position.c always has one.
     int before = result.iterations;
