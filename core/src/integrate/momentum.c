@@ -15,6 +15,10 @@
 // free motion the configuration errs at third order in a step, and what energy is lost, at third
 // order too, is lost slowly. A step that wins energy, which is no work of forces, is not taken
 // (momentum_linear.c): turns of about a radian in a step, and inertia that almost vanishes.
+//
+// Where inertias of one tree differ by four orders of magnitude and what is light turns fast, b(Q)
+// outweighs the light inertia, the energy is not convex about Q, and Newton's method may fail: the
+// variational integrator then takes the step.
 
 #include "integrate/momentum.h"
 
@@ -126,6 +130,7 @@ const djMethod dj_momentum = {.name = "momentum",
                               .kind = DJ_LDL,
                               .nstage = 1,
                               .predicts = true,
+                              .substitute = &dj_variational,
                               .coefficients = coefficients,
                               .begin = begin,
                               .evaluate = evaluate,
