@@ -155,6 +155,32 @@ static void testDrivenTree(void** state) {
   dj_deleteModel(m);
 }
 
+// From rest, by a wrench on one body: momentum grows by its impulse, and its work is no energy won.
+static void testWrench(void** state) {
+  (void)state;
+  const double wrench[6] = {20, -30, 10, 4, -3, 5};   // force, torque
+  djModel* m = makeFloating(DJ_MOMENTUM, 0.002);
+  djData* d = makeData(m);
+  double p[6], lost = 0;
+  djVec3 force = dju_load3(wrench), angular = {0, 0, 0};
+  memcpy(d->xfrc_applied + 6, wrench, sizeof wrench);
+  for (int k = 1; k <= 200; k++) {
+    assert_int_equal(dj_forward(m, d), DJ_OK);
+    djVec3 torque = dju_add3(dju_load3(wrench + 3), dju_cross3(dju_load3(d->xipos + 3), force));
+    angular = dju_madd3(angular, m->opt.timestep, torque);
+    assert_int_equal(dj_step(m, d), DJ_OK);
+    momentum(p, m, d);
+    djVec3 linear = dju_scale3(k * m->opt.timestep, force);
+    lost = djt_worst(lost, dju_norm3(dju_sub3(dju_load3(p + 3), linear)) / dju_norm3(linear));
+    lost = djt_worst(lost, dju_norm3(dju_sub3(dju_load3(p), angular)) / dju_norm3(angular));
+  }
+  print_message("momentum beside impulses: %.1e\n", lost);
+  assert_true(lost < 1e-9);
+  assert_int_equal(d->stats.fallback_steps, 0);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
 // Ten seconds of fast tumbling: energy may be lost at third order, never won.
 static void testTumbling(void** state) {
   (void)state;
@@ -390,7 +416,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testEnergy),     cmocka_unit_test(testSines),
       cmocka_unit_test(testFloatingTree), cmocka_unit_test(testDrivenTree),
-      cmocka_unit_test(testTumbling),
+      cmocka_unit_test(testWrench),     cmocka_unit_test(testTumbling),
       cmocka_unit_test(testSlowTop),    cmocka_unit_test(testFastTop),
       cmocka_unit_test(testDampedSteps), cmocka_unit_test(testTightTolerance),
       cmocka_unit_test(testSubstitute),
