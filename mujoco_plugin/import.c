@@ -31,6 +31,7 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
   if (status == DJ_OK) status = djm_applyInstance(&view, &imp, &instance, purpose);
   if (status == DJ_OK) status = importAll(&imp);
   if (status == DJ_OK) status = djm_importInstanceOption(&imp, &instance);
+  // MuJoCo's step adds h v+ to the coordinates: `position` ends there, too.
   if (purpose == DJM_CONTACTS) imp.def.option.integrator = DJ_POSITION;
   if (status == DJ_OK) status = dj_makeModel(model, &imp.def, err);
   if (status == DJ_OK && report) {

@@ -16,11 +16,29 @@
 #include "model/articulated.h"
 #include "model/momentum.h"
 
-static void open(const djModel* m, djData* d) { assert_int_equal(dj_forward(m, d), DJ_OK); }
+typedef struct Case {
+  djModel* m;
+  djData* d;
+  djWork* w;
+} Case;
+
+// A random model, opened at a random state.
+static Case openCase(djRng* rng, int nbody, int features) {
+  Case c = {.m = djt_randomModel(rng, nbody, features)};
+  c.d = makeData(c.m);
+  c.w = c.d->work;
+  djt_randomState(rng, c.m, c.d, 2);
+  assert_int_equal(dj_forward(c.m, c.d), DJ_OK);
+  return c;
+}
+
+static void closeCase(const Case* c) {
+  dj_deleteData(c->d);
+  dj_deleteModel(c->m);
+}
 
 // M x, by momenta; armature along dofs.
-static void multiply(double* y, const djModel* m, djData* d, const double* x) {
-  djWork* w = d->work;
+static void multiply(double* y, const djModel* m, djWork* w, const double* x) {
   memset(y, 0, (size_t)m->nv * sizeof(double));
   dj_bodyMomentum(w->wrench, NULL, m, &w->begin.kin, w->ref, x);
   dj_gatherWrench(w->wrench, m);
@@ -33,19 +51,16 @@ static void testSolve(void** state) {
   djRng rng = {11};
   double worst = 0;
   for (int trial = 0; trial < 40; trial++) {
-    djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 8), DJT_ALL);
-    djData* d = makeData(m);
-    djt_randomState(&rng, m, d, 2);
-    open(m, d);
-    djWork* w = d->work;
+    Case c = openCase(&rng, 1 + djt_integer(&rng, 8), DJT_ALL);
+    const djModel* m = c.m;
+    djWork* w = c.w;
     double *x = calloc(3 * (size_t)m->nv + 1, sizeof(double)), *y = x + m->nv, *z = y + m->nv;
     for (int i = 0; i < m->nv; i++) x[i] = z[i] = djt_uniform(&rng, -1, 1);
     assert_true(dj_solveInertia(z, w->articulated, m, &w->begin.kin, w->ref, w->armature));
-    multiply(y, m, d, z);
+    multiply(y, m, w, z);
     worst = djt_worst(worst, relative(y, x, m->nv));
     free(x);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    closeCase(&c);
   }
   print_message("M M^-1 x: %.1e\n", worst);
   assert_true(worst < 1e-9);
@@ -56,27 +71,25 @@ static void testFreeAcceleration(void** state) {
   djRng rng = {12};
   double worst = 0, carried = 0, moved = 0;
   for (int trial = 0; trial < 40; trial++) {
-    djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 8), DJT_ALL);
-    djData* d = makeData(m);
-    djt_randomState(&rng, m, d, 2);
-    open(m, d);
-    djWork* w = d->work;
+    Case c = openCase(&rng, 1 + djt_integer(&rng, 8), DJT_ALL);
+    const djModel* m = c.m;
+    djWork* w = c.w;
+    const double* qvel = c.d->qvel;
     size_t nv = (size_t)m->nv, nb = (size_t)m->nbody;
     double *a = calloc(3 * nv + 12 * nb, sizeof(double)), *tau = a + nv, *bias = tau + nv;
     double *h = bias + nv, *expected = h + 6 * nb, energy;
     assert_true(dj_freeAcceleration(a, h, &energy, w->articulated, m, &w->begin.kin, w->ref,
-                                    w->armature, d->qvel));
-    dj_inverseDynamics(tau, &w->inverse, m, &w->begin.kin, w->ref, w->armature, d->qvel, a);
-    dj_inverseDynamics(bias, &w->inverse, m, &w->begin.kin, w->ref, w->armature, d->qvel, expected);
-    dj_bodyMomentum(expected, NULL, m, &w->begin.kin, w->ref, d->qvel);
+                                    w->armature, qvel));
+    dj_inverseDynamics(tau, &w->inverse, m, &w->begin.kin, w->ref, w->armature, qvel, a);
+    dj_inverseDynamics(bias, &w->inverse, m, &w->begin.kin, w->ref, w->armature, qvel, expected);
+    dj_bodyMomentum(expected, NULL, m, &w->begin.kin, w->ref, qvel);
     double size = 1e-6;
     for (int i = 0; i < m->nv; i++) size = fmax(size, fabs(bias[i]));
     for (int i = 0; i < m->nv; i++) worst = djt_worst(worst, fabs(tau[i]) / size);
     carried = djt_worst(carried, relative(h, expected, 6 * m->nbody));
     moved = fmax(moved, size);
     free(a);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    closeCase(&c);
   }
   print_message("ID(q, v, a): %.1e of %.1e at a = 0; momenta %.1e\n", worst, moved, carried);
   assert_true(worst < 1e-9 && carried < 1e-12 && moved > 0.1);
@@ -86,16 +99,14 @@ static void testFreeAcceleration(void** state) {
 static void testSingular(void** state) {
   (void)state;
   djRng rng = {13};
-  djModel* m = djt_randomModel(&rng, 2, 0);
-  djData* d = makeData(m);
-  open(m, d);
-  djWork* w = d->work;
+  Case c = openCase(&rng, 2, 0);
+  const djModel* m = c.m;
+  djWork* w = c.w;
   double x[64] = {1};
   assert_true(m->nv <= 64);
   for (int j = 0; j < m->njnt; j++) w->armature[j] = -100;
   assert_false(dj_solveInertia(x, w->articulated, m, &w->begin.kin, w->ref, w->armature));
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  closeCase(&c);
 }
 
 int main(void) {

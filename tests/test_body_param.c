@@ -25,6 +25,7 @@ static void test_differences(void** state) {
   for (int trial = 0; trial < 20; trial++) {
     djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 6), DJT_ALL);
     m->opt.timestep = 0.02;
+    m->opt.integrator = djt_paramMethod(trial);
     djParamCase c = djt_openParamCase(m, &rng, 2);
     djt_compareParams(&worst, &c, field, NFIELD);
     djt_closeParamCase(&c);
@@ -43,10 +44,11 @@ static void test_disabled(void** state) {
                               DJ_DSBL_SPRING | DJ_DSBL_DAMPER | DJ_DSBL_GRAVITY};
   djRng rng = {12};
   djtWorst worst = {{0}, {0}, {0}};
-  for (int trial = 0; trial < 10; trial++) {
+  for (int trial = 0; trial < 15; trial++) {
     int off = flags[trial % 5];
     djModel* m = djt_randomModel(&rng, 4, DJT_ALL);
     m->opt.disable |= off;
+    m->opt.integrator = djt_paramMethod(trial / 5);
     djParamCase c = djt_openParamCase(m, &rng, 2);
     c.data->work->start.gravity_scale = c.other->work->start.gravity_scale = 0.3;
     djt_paramGradient(&c);
@@ -68,6 +70,7 @@ static void test_wrong(void** state) {
   djRng rng = {13};
   djModel* m = djt_randomModel(&rng, 3, DJT_ALL);
   m->opt.timestep = 0.02;
+  m->opt.integrator = djt_paramMethod(0);
   djParamCase c = djt_openParamCase(m, &rng, 2);
   for (int f = 0; f < NFIELD; f++) {
     djtWorst worst = {{0}, {0}, {0}};

@@ -26,6 +26,7 @@ static void test_differences(void** state) {
     djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 6), DJT_ALL | DJT_TOTAL);
     m->opt.timestep = 0.02;
     for (int k = 0; k < 2 * m->nu; k++) m->actuator_dampingpoly[k] = djt_uniform(&rng, 0, 0.1);
+    m->opt.integrator = djt_paramMethod(trial);
     djParamCase c = djt_openParamCase(m, &rng, 2);
     djt_compareParams(&worst, &c, field, NFIELD);
     djt_closeParamCase(&c);
@@ -42,6 +43,7 @@ static void test_zero(void** state) {
   for (int trial = 0; trial < 10; trial++) {
     djModel* m = djt_randomModel(&rng, 4, DJT_ACTUATORS);
     for (int j = 0; j < m->njnt; j++) m->jnt_armature[j] = 0.02 * (trial % 2);
+    m->opt.integrator = djt_paramMethod(trial);
     djParamCase c = djt_openParamCase(m, &rng, 2);
     djt_compareParams(&worst, &c, field, NFIELD);
     for (int j = 0; j < m->njnt; j++) {
@@ -64,9 +66,10 @@ static void test_disabled(void** state) {
                                 DJ_FIELD_ACTUATOR_GAINPRM, DJ_NFIELD};
   djRng rng = {23};
   djtWorst worst = {{0}, {0}, {0}};
-  for (int trial = 0; trial < 12; trial++) {
+  for (int trial = 0; trial < 18; trial++) {
     djModel* m = djt_randomModel(&rng, 4, DJT_ALL | DJT_TOTAL);
     m->opt.disable |= flags[trial % 6];
+    m->opt.integrator = djt_paramMethod(trial / 6);
     djParamCase c = djt_openParamCase(m, &rng, 2);
     djt_compareParams(&worst, &c, field, NFIELD);
     djField f = off[trial % 6];
@@ -88,6 +91,7 @@ static void test_unused(void** state) {
   int seen[4] = {0};
   for (int trial = 0; trial < 20; trial++) {
     djModel* m = djt_randomModel(&rng, 4, DJT_ALL | DJT_TOTAL);
+    m->opt.integrator = djt_paramMethod(trial);
     djParamCase c = djt_openParamCase(m, &rng, 2);
     for (int i = 0; i < m->nu; i++) {
       const double* gain = dj_paramEntry(c.grad, m, DJ_FIELD_ACTUATOR_GAINPRM, i);
@@ -129,6 +133,7 @@ static void test_wrong(void** state) {
   for (int trial = 0; trial < 10; trial++) {
     djModel* m = djt_randomModel(&rng, 4, DJT_ALL);
     m->opt.timestep = 0.02;
+    m->opt.integrator = djt_paramMethod(trial);
     djParamCase c = djt_openParamCase(m, &rng, 2);
     for (int f = 0; f < NFIELD; f++) {
       int n = djt_elementCount(m, field[f]), id = n > 0 ? djt_integer(&rng, n) : -1;

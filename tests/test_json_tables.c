@@ -4,7 +4,7 @@
 
 #include "common/make_model.h"
 #include "common/message.h"
-#include "io/model_contact.h"
+#include "common/own_settings.h"
 #include "io/model_save.h"
 #include "model/kernel_setting.h"
 
@@ -160,14 +160,6 @@ static void testLists(void** state) {
   }
 }
 
-static djStatus readOwn(djModelDef* def, const char* text, djPool* pool, djError* err) {
-  cJSON* root;
-  if (dj_parseJson(&root, text, strlen(text), err) != DJ_OK) fail_msg("%s", err->text);
-  djStatus status = dj_readOwnSettings(def, root, pool, err);
-  cJSON_Delete(root);
-  return status;
-}
-
 // What is read has its element; what is written of it reads back.
 static void testOwnSettings(void** state) {
   (void)state;
@@ -179,7 +171,7 @@ static void testOwnSettings(void** state) {
   djModelDef def = {.geom = geom, .ngeom = 3, .pair = pair, .npair = 1};
   djPool pool = {0};
   djError err = {""};
-  assert_int_equal(readOwn(&def, text, &pool, &err), DJ_OK);
+  assert_int_equal(djt_readOwn(&def, text, &pool, &err), DJ_OK);
   static const struct {
     const char* name;
     int geom, pair;
@@ -203,11 +195,13 @@ static void testOwnSettings(void** state) {
   dj_addModelSettings(&none, &def, &between);
   assert_true(none.length == 0 && between[0] == 0);
   dj_freeText(&own);
-  assert_int_equal(readOwn(&def, "{}", &pool, &err), DJ_OK);
+  assert_int_equal(djt_readOwn(&def, "{}", &pool, &err), DJ_OK);
   assert_int_equal(def.nsetting, 0);
-  assert_int_equal(readOwn(&def, "{\"geoms\": [{\"skin\": \"thin\"}]}", &pool, &err), DJ_INVALID);
+  const char* thin = "{\"geoms\": [{\"skin\": \"thin\"}]}";
+  const char* empty = "{\"pairs\": [{\"support\": []}]}";
+  assert_int_equal(djt_readOwn(&def, thin, &pool, &err), DJ_INVALID);
   assert_true(strncmp(err.text, "geom 'g': skin: ", 16) == 0);
-  assert_int_equal(readOwn(&def, "{\"pairs\": [{\"support\": []}]}", &pool, &err), DJ_INVALID);
+  assert_int_equal(djt_readOwn(&def, empty, &pool, &err), DJ_INVALID);
   assert_true(strncmp(err.text, "pair 'p': support: ", 19) == 0);
   dj_poolFree(&pool);
 }

@@ -12,13 +12,7 @@
 
 #include <cmocka.h>
 
-static djStatus readOwn(djModelDef* def, const char* text, djPool* pool, djError* err) {
-  cJSON* root;
-  if (dj_parseJson(&root, text, strlen(text), err) != DJ_OK) fail_msg("%s", err->text);
-  djStatus status = dj_readOwnSettings(def, root, pool, err);
-  cJSON_Delete(root);
-  return status;
-}
+#include "common/own_settings.h"
 
 // By models in the table's order, then geoms, then pairs; written the same way.
 static void testModels(void** state) {
@@ -39,7 +33,7 @@ static void testModels(void** state) {
   djModelDef def = {.geom = geom, .ngeom = 1, .pair = pair, .npair = 1};
   djPool pool = {0};
   djError err = {""};
-  assert_int_equal(readOwn(&def, text, &pool, &err), DJ_OK);
+  assert_int_equal(djt_readOwn(&def, text, &pool, &err), DJ_OK);
   assert_int_equal(def.nsetting, 5);
   for (int i = 0; i < 5; i++) {
     const djSettingDef* s = &def.setting[i];
@@ -72,7 +66,7 @@ static void testRefused(void** state) {
   djPool pool = {0};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     djError err = {""};
-    assert_int_equal(readOwn(&def, list[i][0], &pool, &err), DJ_INVALID);
+    assert_int_equal(djt_readOwn(&def, list[i][0], &pool, &err), DJ_INVALID);
     if (strncmp(err.text, list[i][1], strlen(list[i][1])) != 0) fail_msg("%s", err.text);
   }
   dj_poolFree(&pool);

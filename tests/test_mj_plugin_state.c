@@ -226,13 +226,15 @@ static void testThreads(void** state) {
 
 // ------------------------------ derivatives ------------------------------------------------------
 
-// The same A twice, before and after other work; and near that of djm_transition.
+// The same A twice, before and after other work; and near that of djm_transition by `position`, as
+// the plugin's steps are.
 static void testTransition(void** state) {
   (void)state;
   mjModel* m = djt_compile(kScene);
   djmContext* context;
   djError err;
   assert_int_equal(djm_makeContext(&context, NULL, m, &err), DJ_OK);
+  djm_model(context)->opt.integrator = DJ_POSITION;
   int nv = (int)m->nv, nx = 2 * nv + (int)m->na;
   mjtNum* A = calloc(3 * (size_t)nx * nx, sizeof(*A));
   assert_non_null(A);

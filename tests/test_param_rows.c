@@ -38,6 +38,21 @@ static int listParams(djParam* list, const djModel* m, djField f) {
   return n;
 }
 
+// What is tested of each parameter: in a copy of the model, which is to be as it was afterwards.
+typedef void ParamTest(djModel* copy, const djModel* m, const djParam* p);
+
+static void forParams(ParamTest* test) {
+  djModel *m = djt_sampleModel(NULL), *copy = NULL;
+  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+  for (int f = 0; f < DJ_FIELD_SETTING; f++) {
+    djParam list[20];
+    int n = listParams(list, m, (djField)f);
+    for (int i = 0; i < n; i++) test(copy, m, &list[i]);
+  }
+  dj_deleteModel(copy);
+  dj_deleteModel(m);
+}
+
 // Elements lie one after the other and fill the array; so do gradients.
 static void testPlaces(void** state) {
   (void)state;
@@ -111,39 +126,31 @@ static double normOf(const double* v, int n) {
   return sqrt(sum);
 }
 
+static void expectWriting(djModel* copy, const djModel* m, const djParam* p) {
+  double value[24], *data = dj_paramData(copy, p);
+  djError err = {""};
+  goodValue(value, m, p);
+  if (dj_writeParam(copy, p, value, &err) != DJ_OK) fail_msg("%s", err.text);
+  bool unit = dj_paramRows[p->field].rule == RULE_QUAT || dj_paramIsAxis(m, p);
+  for (int k = 0; k < p->nvalue && unit; k++) {
+    djt_near(data[k], value[k] / normOf(value, p->nvalue), 1e-15);
+  }
+  bool turned = dj_paramIsRotation(m, p, p->ntangent - 1);
+  assert_true(turned == (p->nvalue == p->ntangent + 1));
+  if (!turned && !unit) assert_memory_equal(data, value, sizeof(double) * (size_t)p->nvalue);
+  assert_true((djt_difference(m, copy) != NULL) == (usedValues(m, p) > 0));
+  memcpy(data, dj_paramData(m, p), sizeof(double) * (size_t)p->nvalue);
+  const char* other = djt_difference(m, copy);
+  if (other && (p->field != DJ_FIELD_BODY_MASS || strcmp(other, "masses") != 0)) {
+    fail_msg("%s changes %s", dj_paramRows[p->field].entry.name, other);
+  }
+  assert_int_equal(dj_writeParam(copy, p, data, NULL), DJ_OK);   // and sums follow
+  assert_null(djt_difference(m, copy));
+}
+
 static void testWriting(void** state) {
   (void)state;
-  djModel *m = djt_sampleModel(NULL), *copy = NULL;
-  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
-  for (int f = 0; f < DJ_FIELD_SETTING; f++) {
-    djParam list[20];
-    int n = listParams(list, m, (djField)f);
-    for (int i = 0; i < n; i++) {
-      const djParam* p = &list[i];
-      double value[24], *data = dj_paramData(copy, p);
-      djError err = {""};
-      goodValue(value, m, p);
-      if (dj_writeParam(copy, p, value, &err) != DJ_OK) fail_msg("%s", err.text);
-      djRule rule = dj_paramRows[f].rule;
-      bool unit = rule == RULE_QUAT || dj_paramIsAxis(m, p);
-      for (int k = 0; k < p->nvalue && unit; k++) {
-        djt_near(data[k], value[k] / normOf(value, p->nvalue), 1e-15);
-      }
-      bool turned = dj_paramIsRotation(m, p, p->ntangent - 1);
-      assert_true(turned == (p->nvalue == p->ntangent + 1));
-      if (!turned && !unit) assert_memory_equal(data, value, sizeof(double) * (size_t)p->nvalue);
-      assert_true((djt_difference(m, copy) != NULL) == (usedValues(m, p) > 0));
-      memcpy(data, dj_paramData(m, p), sizeof(double) * (size_t)p->nvalue);
-      const char* other = djt_difference(m, copy);
-      if (other && (f != DJ_FIELD_BODY_MASS || strcmp(other, "masses") != 0)) {
-        fail_msg("%s changes %s", dj_paramRows[f].entry.name, other);
-      }
-      assert_int_equal(dj_writeParam(copy, p, data, NULL), DJ_OK);   // and sums follow
-      assert_null(djt_difference(m, copy));
-    }
-  }
-  dj_deleteModel(copy);
-  dj_deleteModel(m);
+  forParams(expectWriting);
 }
 
 // ---- rules ------------------------------------------------------------------------------------
@@ -198,15 +205,7 @@ static void expectRule(djModel* copy, const djModel* m, const djParam* p) {
 
 static void testRules(void** state) {
   (void)state;
-  djModel *m = djt_sampleModel(NULL), *copy = NULL;
-  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
-  for (int f = 0; f < DJ_FIELD_SETTING; f++) {
-    djParam list[20];
-    int n = listParams(list, m, (djField)f);
-    for (int i = 0; i < n; i++) expectRule(copy, m, &list[i]);
-  }
-  dj_deleteModel(copy);
-  dj_deleteModel(m);
+  forParams(expectRule);
 }
 
 // Whether definitions take the numbers, too.
@@ -239,27 +238,22 @@ static bool differs(const djModel* m, const djParam* p, bool all, double x) {
   return (vanishes && x == 0) || p->field == DJ_FIELD_MESH_VERT;
 }
 
+static void expectDefinition(djModel* copy, const djModel* m, const djParam* p) {
+  static const double probe[] = {NAN, INFINITY, -INFINITY, -1, 0, 0.9, 4, 4.3, 1e19, 1e30, 1e61};
+  for (size_t i = 0; i < 2 * sizeof probe / sizeof probe[0]; i++) {
+    bool all = i % 2;
+    double x = probe[i / 2];
+    if (differs(m, p, all, x)) continue;
+    bool takes = taken(copy, m, p, all, x);
+    if (takes == defined(m, p, all, x)) continue;
+    fail_msg("%s takes %g: %d", dj_paramRows[p->field].entry.name, x, takes);
+  }
+}
+
 // A parameter takes what a definition takes.
 static void testDefinitions(void** state) {
   (void)state;
-  static const double probe[] = {NAN, INFINITY, -INFINITY, -1, 0, 0.9, 4, 4.3, 1e19, 1e30, 1e61};
-  enum { NPROBE = sizeof probe / sizeof probe[0] };
-  djModel *m = djt_sampleModel(NULL), *copy = NULL;
-  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
-  for (int f = 0; f < DJ_FIELD_SETTING; f++) {
-    djParam list[20];
-    int n = listParams(list, m, (djField)f);
-    for (int i = 0; i < n * NPROBE * 2; i++) {
-      const djParam* p = &list[i / (2 * NPROBE)];
-      double x = probe[i / 2 % NPROBE];
-      if (differs(m, p, i % 2, x)) continue;
-      bool takes = taken(copy, m, p, i % 2, x);
-      if (takes == defined(m, p, i % 2, x)) continue;
-      fail_msg("%s takes %g: %d", dj_paramRows[f].entry.name, x, takes);
-    }
-  }
-  dj_deleteModel(copy);
-  dj_deleteModel(m);
+  forParams(expectDefinition);
 }
 
 // What kinds of values go with what rules, mirrors and contact shapes.

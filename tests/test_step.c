@@ -18,7 +18,7 @@
 // Gradient against differences of the energy, Hessian against differences of the gradient in
 // exponential coordinates: symmetric part of d gradient.
 static void testGradientAndHessian(void** state) {
-  (void)state;
+  const djIntegrator integrator = *(const djIntegrator*)*state;
   djRng rng = {1};
   double worst_g = 0, worst_H = 0;
   for (int trial = 0; trial < 40; trial++) {
@@ -27,6 +27,7 @@ static void testGradientAndHessian(void** state) {
     djData* d = makeData(m);
     djt_randomState(&rng, m, d, 2);
     m->opt.timestep = 0.01;
+    m->opt.integrator = integrator;
     assert_true(dj_solveStep(m, d) >= 0);
     int nv = m->nv;
     double* mem = calloc((size_t)(8 * nv + 2 * nv * nv + 2 * m->nq), sizeof(double));
@@ -176,7 +177,7 @@ static void testVectorProducts(void** state) {
   }
 }
 
-// A free body: linear momentum to rounding; spin about a principal axis decays as
+// A free body by `position`: linear momentum to rounding; spin about a principal axis decays as
 // w = w0/sqrt(1 + 2 h w0^2 t).
 static void testMomentum(void** state) {
   (void)state;
@@ -193,6 +194,7 @@ static void testMomentum(void** state) {
   def.option.gravity[2] = 0;
   def.option.contact = DJ_CONTACT_NONE;
   def.option.timestep = 0.002;
+  def.option.integrator = DJ_POSITION;
   def.option.tolerance = 1e-9;
   def.nbody = 2;
   def.njnt = 1;
@@ -218,7 +220,8 @@ static void testMomentum(void** state) {
 int main(void) {
   djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, momentum = DJ_MOMENTUM;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testGradientAndHessian),
+      cmocka_unit_test_prestate(testGradientAndHessian, &position),
+      cmocka_unit_test_prestate(testGradientAndHessian, &momentum),
       cmocka_unit_test(testMomentum),
       cmocka_unit_test_prestate(testTransition, &position),
       cmocka_unit_test_prestate(testTransition, &variational),

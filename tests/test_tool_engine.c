@@ -74,7 +74,8 @@ static void testSteps(void** state) {
   double* wanted = tool_alloc((size_t)e.nstate, sizeof *wanted);
   for (long k = 0; k < r.in.steps; k++) {
     inputs_ctrl(d->ctrl, &r.in, k);
-    d->gravity_scale = k < 20 ? (double)k / 20 : 1;
+    d->gravity_scale = inputs_gravity(&r.in, k);
+    djt_near(d->gravity_scale, k < 20 ? (double)k / 20 : 1, 1e-15);
     assert_int_equal(dj_step(r.s.model, d), DJ_OK);
     dj_getState(wanted, r.s.model, d);
     assert_true(engine_step(&e, &r.in, k));

@@ -239,7 +239,8 @@ static void testTask(void** state) {
 
 #ifdef DJ_HAVE_MUJOCO
 static const char sceneXml[] =
-    "<mujoco><option timestep=\"0.005\"/><worldbody><geom type=\"plane\" size=\"0 0 1\"/>"
+    "<mujoco><option timestep=\"0.005\"/><custom><text name=\"dijoco_integrator\" "
+    "data=\"position\"/></custom><worldbody><geom type=\"plane\" size=\"0 0 1\"/>"
     "<body name=\"ball\" pos=\"0 0 0.5\"><freejoint/><inertial pos=\"0 0 0\" mass=\"1\" "
     "diaginertia=\"0.004 0.004 0.004\"/><geom size=\"0.1\"/></body><body pos=\"0 2 2\"><joint "
     "name=\"hinge\" axis=\"1 0 0\"/><inertial pos=\"0 0 -0.5\" mass=\"0.5\" "

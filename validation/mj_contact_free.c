@@ -301,9 +301,7 @@ static void runMomentum(djvReport* r, const Case* c, mjData* d, double h, double
   double rounding = 10 * 2.2e-16 / h;
   bool tight = tolerance < 1e-6;
   long damped = data->stats.fallback_steps;
-  // `momentum` gives up earlier where inertia almost vanishes, as the slide's here
-  long few = STEPS / (integrator == DJ_MOMENTUM ? 10 : 100);
-  robot_countOf(r, damped, few, STEPS, "h %g: fallback steps, which lose momentum", h);
+  robot_countOf(r, damped, STEPS / 100, STEPS, "h %g: fallback steps, which lose momentum", h);
   if (damped > 0) {
     djv_note("drift %.3g", worst / size);
   } else {

@@ -41,20 +41,22 @@ static inline double djt_residualAlong(djParamCase* c) {
   return sum;
 }
 
-// The analytic gradient at the case's end.
+// The analytic gradient at the case's end, by the method's row.
 static inline void djt_paramGradient(djParamCase* c) {
   const djModel* m = c->model;
+  const djMethod* method = dj_method(m->opt.integrator);
   djWork* w = c->data->work;
-  assert_true(dj_method(m->opt.integrator)->begin(w, m) >= 0);
+  assert_true(method->begin(w, m) >= 0);
   energyAt(c->r, m, c->data, c->q);
   dj_initParamSums(&c->sums, c->memory, m);
-  djMotion motion = dj_motionAt(w, m, &w->now);
-  assert_true(dj_forceParams(&c->sums, &w->forces, &motion, c->z) >= 0);
-  dj_armatureParams(c->grad, w, &motion, c->z, c->sums.zeta);
-  dj_loadParams(c->grad, &w->forces, &motion, &motion.at, c->sums.x);
-  dj_bodyParams(c->grad, c->sums.tensor, m, w->body, &w->now.kin, &w->begin.kin, &w->back.kin,
-                w->ref, c->sums.x, w->h);
+  assert_true(method->params(&c->sums, w, m, c->z) >= 0);
   dj_tensorParams(c->grad, m, c->sums.tensor);
+}
+
+// A method that is one stage of an energy or a balance, for the k-th trial.
+static inline djIntegrator djt_paramMethod(int k) {
+  static const djIntegrator list[3] = {DJ_MOMENTUM, DJ_POSITION, DJ_VARIATIONAL};
+  return list[k % 3];
 }
 
 // A step from a random state, and an end near its solution. Takes the model.

@@ -31,7 +31,7 @@ static const char* takeOption(int* argc, char** argv, const char* option) {
 
 djIntegrator djv_takeIntegrator(int* argc, char** argv) {
   const char* name = takeOption(argc, argv, "--integrator");
-  if (!name) return DJ_POSITION;
+  if (!name) return dj_defaultModelDef().option.integrator;
   for (int k = 0; k < DJ_NINTEGRATOR; k++) {
     if (strcmp(name, dj_integratorName((djIntegrator)k)) == 0) return (djIntegrator)k;
   }

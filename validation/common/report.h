@@ -23,7 +23,7 @@ typedef struct djvReport {
 // Whether --quick is among the arguments. Anything else ends the program with a usage text.
 bool djv_isQuick(int argc, char** argv);
 
-// Takes "--integrator NAME" out of the arguments; position when there is none.
+// Takes "--integrator NAME" out of the arguments; the default where there is none.
 djIntegrator djv_takeIntegrator(int* argc, char** argv);
 
 // Takes "NAME NUMBER" out of the arguments; `missing` when there is none.

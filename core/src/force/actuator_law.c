@@ -38,7 +38,7 @@ static double scaleOf(double* slope, const double range[2], double x) {
 }
 
 djUnclamped dj_unclampedForce(const djActuators* t, const djModel* m, int c) {
-  djUnclamped sum = {t->first[c] == t->first[c + 1] || !totalRange(m, c), 0, 0};
+  djUnclamped sum = {!totalRange(m, c), 0, 0};
   for (int k = t->first[c]; k < t->first[c + 1]; k++) {
     const djActuatorStep* a = &t->act[t->order[k]];
     if (m->actuator_forcelimited[t->order[k]]) sum.holds = false;

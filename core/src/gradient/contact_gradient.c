@@ -10,12 +10,9 @@
 
 #include "base/status.h"
 #include "gradient/columns.h"
+#include "math/block6.h"
 
 #include <string.h>
-
-static double dot6(const double* a, const double* b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
-}
 
 // Columns first ... end - 1 of (q, v, act, history, ctrl), and q+'s derivative by them.
 typedef struct Slab {
@@ -29,11 +26,11 @@ static void addTwists(double* out, double f, const double by_now[12], const doub
   int width = s->end - s->first, body[2] = {c->body_a, c->body_b};
   for (int side = 0; side < 2; side++) {
     for (int i = m->body_lastdof[body[side]]; i >= 0; i = m->dof_parent[i]) {
-      double now = f * dot6(by_now + 6 * side, w->now.kin.S + 6 * i);
+      double now = f * dju_dotRow6(by_now + 6 * side, w->now.kin.S + 6 * i);
       const double* X = s->X + (size_t)i * width;
       for (int k = 0; k < width; k++) out[s->first + k] += now * X[k];
       if (i < s->first || i >= s->end) continue;
-      out[i] += f * dot6(by_start + 6 * side, w->begin.kin.S + 6 * i);
+      out[i] += f * dju_dotRow6(by_start + 6 * side, w->begin.kin.S + 6 * i);
     }
   }
 }

@@ -1,6 +1,6 @@
 // What the residuals of all methods share.
 
-#include "integrate/work.h"
+#include "integrate/armature.h"
 #include "math/block6.h"
 
 #include <math.h>
@@ -23,6 +23,17 @@ djStatus dj_beginEvaluation(double* value, double* gradient, djWork* w, const dj
   if (room < 0) return room;
   dj_clearMatrix(&w->H);
   memset(gradient, 0, (size_t)m->nv * sizeof(double));
+  return status;
+}
+
+djStatus dj_addEnergies(double* value, double* gradient, djWork* w, const djModel* m,
+                        const djBodyStep* body, const djKin* from, const djPlace* at) {
+  djMotion motion = dj_motionAt(w, m, at);
+  *value += dj_bodyTerms(gradient ? w->wrench : NULL, gradient ? w->N : NULL, m, body, &at->kin,
+                         from, w->ref);
+  dj_addArmature(&w->sum, w, &motion);
+  djStatus status = dj_evaluateForces(&w->sum, &w->forces, &motion);
+  *value += w->sum.value;
   return status;
 }
 
@@ -50,6 +61,15 @@ void dj_addNonpotentialForces(double* gradient, djWork* w, const djModel* m, con
     gradient[i] += w->nonpotential_force[i];
     w->nonpotential[i] += w->nonpotential_force[i];
   }
+}
+
+void dj_endMinimum(double* gradient, djWork* w, const djModel* m, const djPlace* at) {
+  dj_projectForces(w, m, at);
+  if (w->kind == DJ_LDL) return;
+  dj_mirrorMatrix(&w->H);
+  dj_turnAxes(w, m, gradient);
+  memset(w->nonpotential, 0, (size_t)m->nv * sizeof(double));
+  dj_addNonpotentialForces(gradient, w, m, at);
 }
 
 void dj_sumSources(double* out, const double c[DJ_NSOURCE], const djWork* w, const djModel* m,

@@ -43,6 +43,7 @@ typedef struct djMethod {
   bool predicts;            // where a step would end without forces: work->ahead, q (+) work->drift
   int nhistory;             // vectors (nv) that the state has beside q, v and act
   const struct djMethod* starter;   // takes the step where there is no history, without one
+  const struct djMethod* substitute;   // where Newton's method fails, before `position`; or NULL
   void (*coefficients)(djCoefficients* c, double h);
   // Fix the quantities of stage work->stage of the step that starts at work->start.
   djStatus (*begin)(struct djWork* work, const djModel* model);

@@ -15,15 +15,17 @@
 // free motion the configuration errs at third order in a step, and what energy is lost, at third
 // order too, is lost slowly. A step that wins energy, which is no work of forces, is not taken
 // (momentum_linear.c): turns of about a radian in a step, and inertia that almost vanishes.
+//
+// Where inertias of one tree differ by four orders of magnitude and what is light turns fast, b(Q)
+// outweighs the light inertia, the energy is not convex about Q, and Newton's method may fail: the
+// variational integrator then takes the step.
 
 #include "integrate/momentum.h"
 
 #include "base/status.h"
-#include "integrate/armature.h"
 #include "integrate/balance.h"
 
 #include <math.h>
-#include <string.h>
 
 // A stage's G is the derivative by v.
 static void coefficients(djCoefficients* c, double h) {
@@ -117,21 +119,10 @@ static djStatus evaluate(double* value, double* gradient, djWork* w, const djMod
                          const djPlace* at, bool* majorizer) {
   djStatus status = dj_beginEvaluation(value, gradient, w, m, at, majorizer);
   if (status < 0 || !isfinite(*value)) return status;
-  djMotion motion = dj_motionAt(w, m, at);
-  *value += dj_bodyTerms(gradient ? w->wrench : NULL, gradient ? w->N : NULL, m, w->load,
-                         &at->kin, &w->ahead.kin, w->ref);
-  dj_addArmature(&w->sum, w, &motion);
-  status = dj_evaluateForces(&w->sum, &w->forces, &motion);
-  *value += w->sum.value;
+  status = dj_addEnergies(value, gradient, w, m, w->load, &w->ahead.kin, at);
   if (status < 0) return status;
   addCorrection(value, gradient, w, m, at);
-  if (!gradient) return status;
-  dj_projectForces(w, m, at);
-  if (w->kind == DJ_LDL) return status;
-  dj_mirrorMatrix(&w->H);
-  dj_turnAxes(w, m, gradient);
-  memset(w->nonpotential, 0, (size_t)m->nv * sizeof(double));
-  dj_addNonpotentialForces(gradient, w, m, at);
+  if (gradient) dj_endMinimum(gradient, w, m, at);
   return status;
 }
 
@@ -139,6 +130,7 @@ const djMethod dj_momentum = {.name = "momentum",
                               .kind = DJ_LDL,
                               .nstage = 1,
                               .predicts = true,
+                              .substitute = &dj_variational,
                               .coefficients = coefficients,
                               .begin = begin,
                               .evaluate = evaluate,

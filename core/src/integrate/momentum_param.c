@@ -8,7 +8,6 @@
 #include "integrate/armature.h"
 #include "integrate/balance.h"
 #include "integrate/momentum.h"
-#include "integrate/tendon_armature.h"
 #include "integrate/variational.h"
 #include "math/so3.h"
 
@@ -52,15 +51,8 @@ static djStatus addInertia(djParamSums* s, djWork* w, const djModel* m, const do
 }
 
 djStatus dj_momentumStepParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
-  dj_openPlace(&w->now, m, w->ref);
-  djMotion motion = dj_motionAt(w, m, &w->now);
-  djStatus status = dj_forceParams(s, &w->forces, &motion, z);
-  if (status >= 0) status = dj_alongParams(s, w, &motion, z, 1);
-  if (status >= 0) dj_tendonArmatureParams(s, w, &motion, z);
-  if (status < 0) return status;
-  dj_armatureParams(s->param, w, &motion, z, s->zeta);
-  dj_frameForces(s, &motion, z);
-  return addInertia(s, w, m, z, 1);
+  djStatus status = dj_endForceParams(s, w, m, z);
+  return status < 0 ? status : addInertia(s, w, m, z, 1);
 }
 
 djStatus dj_momentumVelocityParams(djParamSums* s, djWork* w, const djModel* m,

@@ -8,7 +8,6 @@
 #include "integrate/tendon_armature.h"
 
 #include <math.h>
-#include <string.h>
 
 // A stage's G is the derivative by v.
 static void coefficients(djCoefficients* c, double h) {
@@ -28,19 +27,8 @@ static djStatus evaluate(double* value, double* gradient, djWork* w, const djMod
                          const djPlace* at, bool* majorizer) {
   djStatus status = dj_beginEvaluation(value, gradient, w, m, at, majorizer);
   if (status < 0 || !isfinite(*value)) return status;
-  djMotion motion = dj_motionAt(w, m, at);
-  *value += dj_bodyTerms(gradient ? w->wrench : NULL, gradient ? w->N : NULL, m, w->body,
-                         &at->kin, &w->begin.kin, w->ref);
-  dj_addArmature(&w->sum, w, &motion);
-  status = dj_evaluateForces(&w->sum, &w->forces, &motion);
-  *value += w->sum.value;
-  if (!gradient || status < 0) return status;
-  dj_projectForces(w, m, at);
-  if (w->kind == DJ_LDL) return status;
-  dj_mirrorMatrix(&w->H);
-  dj_turnAxes(w, m, gradient);
-  memset(w->nonpotential, 0, (size_t)m->nv * sizeof(double));
-  dj_addNonpotentialForces(gradient, w, m, at);
+  status = dj_addEnergies(value, gradient, w, m, w->body, &w->begin.kin, at);
+  if (gradient && status >= 0) dj_endMinimum(gradient, w, m, at);
   return status;
 }
 

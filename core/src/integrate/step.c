@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+static const double SOLVED = 1e-4;   // relative decrement of a step that no other method takes
+
 typedef struct Problem {
   djWork* work;
   const djModel* model;
@@ -238,6 +240,12 @@ static djStatus endStep(djWork* w, const djModel* m) {
   return DJ_OK;
 }
 
+// Where rounding keeps a solution from a small tolerance, it is still one; `position` has no other.
+static bool isSolved(const djWork* w, djStatus status, const djNewtonResult* r, double unit) {
+  if (status <= 0) return status == DJ_OK;
+  return w->method == &dj_position || r->decrement < SOLVED * unit;
+}
+
 djStatus dj_solveStep(const djModel* m, djData* d) {
   djWork* w = d->work;
   w->stepped = w->linearized = w->cramped = w->may_grow = false;
@@ -252,16 +260,18 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   double unit = m->contact.gravity * w->h * sqrt(fmax(m->moving_mass, 1e-300));
   djNewtonResult result;
   status = solveRoomy(&result, w, m, unit);
-  bool other = w->method != &dj_position;
-  djStatus end = status < 0 || (status > 0 && other) ? status : endStep(w, m);
-  if (end == DJ_NOT_CONVERGED && other) {
+  bool solved = isSolved(w, status, &result, unit);
+  djStatus end = solved ? endStep(w, m) : status;
+  while (end == DJ_NOT_CONVERGED && w->method != &dj_position) {
     // No solution may exist, as for turns beyond a quarter in a step: position.c always has one.
     int before = result.iterations;
-    dj_chooseMethod(w, m, &dj_position);
+    bool substituted = !solved && w->method->substitute;
+    dj_chooseMethod(w, m, substituted ? w->method->substitute : &dj_position);
     status = solveRoomy(&result, w, m, unit);
     result.iterations += before;
-    d->stats.fallback_steps++;
-    end = status < 0 ? status : endStep(w, m);
+    d->stats.fallback_steps += !substituted;
+    solved = isSolved(w, status, &result, unit);
+    end = solved ? endStep(w, m) : status;
   }
   if (end < 0) return end;
   d->stats.iterations = result.iterations;

@@ -50,19 +50,16 @@ static djStatus evaluate(double* value, double* gradient, djWork* w, const djMod
                          const djPlace* at, bool* majorizer) {
   djStatus status = dj_beginEvaluation(value, gradient, w, m, at, majorizer);
   if (status < 0 || !isfinite(*value)) return status;
+  // What the start guess compares: the energy of an implicit Euler step (position.c).
+  if (!gradient) return dj_addEnergies(value, NULL, w, m, w->body, &w->begin.kin, at);
   djMotion motion = dj_motionAt(w, m, at);
   djForceSum* sum = &w->sum;
   dj_addArmature(sum, w, &motion);
-  if (gradient) {
-    memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
-    memset(w->N, 0, (size_t)m->nbody * 36 * sizeof(double));
-  } else {
-    // What the start guess compares: the energy of an implicit Euler step (position.c).
-    *value += dj_bodyTerms(NULL, NULL, m, w->body, &at->kin, &w->begin.kin, w->ref);
-  }
+  memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
+  memset(w->N, 0, (size_t)m->nbody * 36 * sizeof(double));
   status = dj_evaluateForces(sum, &w->forces, &motion);
   *value += sum->value;
-  if (!gradient || status < 0) return status;
+  if (status < 0) return status;
   dj_projectForces(w, m, at);
   dj_mirrorMatrix(&w->H);
   addBalance(gradient, w, m, at);

@@ -25,7 +25,8 @@ void dj_linearizeEndMomentum(djMatrix* by_end, djMatrix* by_from, djWork* work,
 djStatus dj_sumVelocityTerms(djWork* work, const djModel* model);
 void dj_solveVelocityTerms(djWork* work, const djModel* model);
 
-// Derivatives by parameters, see djMethod.
+// Derivatives by parameters, see djMethod; z . r but for its balance: forces at q+ and armatures.
+djStatus dj_endForceParams(djParamSums* sums, djWork* work, const djModel* model, const double* z);
 djStatus dj_variationalParams(djParamSums* sums, djWork* work, const djModel* model,
                               const double* z);
 djStatus dj_variationalVelocityParams(djParamSums* sums, djWork* work, const djModel* model,

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-djStatus dj_variationalParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
+djStatus dj_endForceParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
   dj_openPlace(&w->now, m, w->ref);
   djMotion motion = dj_motionAt(w, m, &w->now);
   djStatus status = dj_forceParams(s, &w->forces, &motion, z);
@@ -24,8 +24,13 @@ djStatus dj_variationalParams(djParamSums* s, djWork* w, const djModel* m, const
   if (status < 0) return status;
   dj_armatureParams(s->param, w, &motion, z, s->zeta);
   dj_frameForces(s, &motion, z);
-  dj_balanceParams(s, w, m, &w->now, z);
   return DJ_OK;
+}
+
+djStatus dj_variationalParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
+  djStatus status = dj_endForceParams(s, w, m, z);
+  if (status >= 0) dj_balanceParams(s, w, m, &w->now, z);
+  return status;
 }
 
 // Armature's part of y . (p+ - M v+): A y . (psi/h - v+), A with gear^2 that of actuators.

@@ -170,6 +170,11 @@ void dj_setBack(djWork* work, const djModel* model);
 djStatus dj_beginEvaluation(double* value, double* gradient, djWork* work, const djModel* model,
                             const djPlace* at, bool* majorizer);
 void dj_projectForces(djWork* work, const djModel* model, const djPlace* at);
+// Between them and after them, of methods that minimise an energy: that of bodies since the poses
+// `from`, of armatures and of forces, with their wrenches; and the end of gradient and H.
+djStatus dj_addEnergies(double* value, double* gradient, djWork* work, const djModel* model,
+                        const djBodyStep* body, const djKin* from, const djPlace* at);
+void dj_endMinimum(double* gradient, djWork* work, const djModel* model, const djPlace* at);
 // H, whole, of a gradient in axes that turn with q+ from that in exponential coordinates: [g]/2 on
 // rotations (variational.c).
 void dj_turnAxes(djWork* work, const djModel* model, const double* gradient);

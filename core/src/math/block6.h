@@ -1,4 +1,4 @@
-// Outer products of vectors and blocks of 6 x 6 matrices (row-major).
+// Outer products of vectors, and rows and blocks of 6 x 6 matrices (row-major).
 
 #ifndef DJ_MATH_BLOCK6_H_
 #define DJ_MATH_BLOCK6_H_
@@ -29,6 +29,11 @@ static inline void dju_addBlock6(double B[36], int r0, int c0, double f, const d
   for (int r = 0; r < 3; r++) {
     for (int c = 0; c < 3; c++) B[6 * (r0 + r) + c0 + c] += f * A->m[3 * r + c];
   }
+}
+
+// a . b of rows with six numbers
+static inline double dju_dotRow6(const double* a, const double* b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
 }
 
 // y (6) += A x, or A^T x, of a 6 x 6 block whose rows are `stride` apart.

@@ -1,5 +1,6 @@
 #include "model/articulated.h"
 
+#include "math/block6.h"
 #include "model/body_inertia.h"
 
 #include <string.h>
@@ -24,10 +25,6 @@ static Arrays arraysOf(double* scratch, const djModel* m) {
   a.A = a.V + (size_t)m->nbody * ROW;
   a.U = a.A + (size_t)m->nbody * ROW;
   return a;
-}
-
-static double dot6(const double* a, const double* b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
 }
 
 static bool moves(const djModel* m, int b) { return m->body_lastdof[b] >= 0; }
@@ -56,9 +53,9 @@ static bool freeDof(double* N, double* P, double* u, const double* S, double x, 
   }
   out[0] = low;
   out[1] = high;
-  double d = dot6(S, u) + armature;
+  double d = dju_dotRow6(S, u) + armature;
   if (!(d > 0)) return false;
-  double inverse = 1 / d, rest = x - dot6(S, P);
+  double inverse = 1 / d, rest = x - dju_dotRow6(S, P);
   low *= inverse;
   high *= inverse;
   for (int r = 0; r < 6; r++) {
@@ -102,7 +99,7 @@ static bool solveTree(double* x, const Arrays* s, const djModel* m, const djKin*
     else memset(A, 0, ROW * sizeof(double));
     for (int i = first; i < first + m->body_dofnum[b]; i++) {
       const double *u = s->U + U_SIZE * i, *S = kin->S + 6 * i;
-      x[i] = (u[ROW + 1] - dot6(u, A)) * u[ROW];
+      x[i] = (u[ROW + 1] - dju_dotRow6(u, A)) * u[ROW];
       for (int k = 0; k < 6; k++) A[k] += S[k] * x[i];
     }
   }

@@ -42,10 +42,6 @@ static int meet(int* side, const djModel* m, const djSpan* span, int dof) {
   return i;
 }
 
-static double dot6(const double* a, const double* b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
-}
-
 double dj_coordinateRateSlope(const djModel* m, const djKin* kin, const djVec3* ref, int c,
                               const double* v, int k) {
   int dof = m->coord_dof[m->coord_dofadr[c] + k];
@@ -63,7 +59,7 @@ double dj_coordinateRateSlope(const djModel* m, const djKin* kin, const djVec3* 
     dju_mulAdd6(y, N + 36 * side, 6, x, false);
     dju_mulAdd6(y, N + 36 * side, 6, above, true);
     dju_mulAdd6(y, K, 6, other, side == 1);
-    sum += dot6(kin->S + 6 * dof, y);
+    sum += dju_dotRow6(kin->S + 6 * dof, y);
   }
   return sum;
 }

@@ -202,10 +202,6 @@ double dj_allMomenta(double* end, double* ahead, double* start, const djModel* m
 
 // ---- projection -------------------------------------------------------------------------------
 
-static double dot6(const double* a, const double* b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
-}
-
 // dS_i/dq_j = S_j x S_i for j an ancestor of i or in the same rotation.
 void dj_projectTurning(djMatrix* D, const djModel* m, const djKin* kin, const double* W) {
   for (int i = 0; i < m->nv; i++) {
@@ -216,7 +212,7 @@ void dj_projectTurning(djMatrix* D, const djModel* m, const djKin* kin, const do
     for (; j >= 0; j = m->dof_parent[j]) {
       double turned[6];
       crossTwist(turned, kin->S + 6 * j, kin->S + 6 * i);
-      row[j] += dot6(turned, w);
+      row[j] += dju_dotRow6(turned, w);
     }
   }
 }
@@ -230,13 +226,13 @@ void dj_projectAxisCross(djMatrix* D, double f, const djModel* m, const djKin* k
     const double* A = I + 36 * m->dof_body[j];
     double y[6], z[6];
     for (int r = 0; r < 6; r++) {
-      y[r] = f * dot6(A + 6 * r, axis_cross + 6 * j);
-      z[r] = f * dot6(A + 6 * r, kin->S + 6 * j);
+      y[r] = f * dju_dotRow6(A + 6 * r, axis_cross + 6 * j);
+      z[r] = f * dju_dotRow6(A + 6 * r, kin->S + 6 * j);
     }
-    row[j] -= dot6(kin->S + 6 * j, y);
+    row[j] -= dju_dotRow6(kin->S + 6 * j, y);
     for (int i = m->dof_parent[j]; i >= 0; i = m->dof_parent[i]) {
-      *dj_own(D, i, j) -= dot6(kin->S + 6 * i, y);
-      row[i] -= dot6(z, axis_cross + 6 * i);
+      *dj_own(D, i, j) -= dju_dotRow6(kin->S + 6 * i, y);
+      row[i] -= dju_dotRow6(z, axis_cross + 6 * i);
     }
   }
 }

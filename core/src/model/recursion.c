@@ -1,5 +1,6 @@
 // Recursions over the tree that gather body quantities and project them onto dofs.
 
+#include "math/block6.h"
 #include "math/so3.h"
 #include "model/kinematics.h"
 
@@ -21,19 +22,15 @@ void dj_gatherMatrix(double* N, const djModel* m) {
   }
 }
 
-static double dot6(const double* a, const double* b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
-}
-
 void dj_projectWrench(double* grad, const djModel* m, const djKin* kin, const double* wrench) {
   for (int i = 0; i < m->nv; i++) {
-    grad[i] += dot6(kin->S + 6 * i, wrench + 6 * m->dof_body[i]);
+    grad[i] += dju_dotRow6(kin->S + 6 * i, wrench + 6 * m->dof_body[i]);
   }
 }
 
 // y = A x
 static void mul6(double y[6], const double A[36], const double x[6]) {
-  for (int r = 0; r < 6; r++) y[r] = dot6(A + 6 * r, x);
+  for (int r = 0; r < 6; r++) y[r] = dju_dotRow6(A + 6 * r, x);
 }
 
 // y = A^T x
@@ -63,10 +60,10 @@ void dj_projectHessian(djMatrix* H, const djModel* m, const djKin* kin, const do
       // Dofs of one rotation: the symmetric part of N.
       mulT6(z, A, Sj);
       for (int k = 0; k < 6; k++) z[k] = 0.5 * (y[k] + z[k]);
-      for (i = j; i >= same; i--) row[i] += dot6(kin->S + 6 * i, z);
+      for (i = j; i >= same; i--) row[i] += dju_dotRow6(kin->S + 6 * i, z);
       i = m->dof_parent[same];
     }
-    for (; i >= 0; i = m->dof_parent[i]) row[i] += dot6(kin->S + 6 * i, y);
+    for (; i >= 0; i = m->dof_parent[i]) row[i] += dju_dotRow6(kin->S + 6 * i, y);
   }
 }
 
@@ -79,10 +76,10 @@ void dj_projectMixed(djMatrix* P, const djModel* m, const djKin* kin1, const djK
     mul6(y, A, kin0->S + 6 * j);
     mulT6(z, A, kin1->S + 6 * j);
     double* row = dj_ownRow(P, j);
-    row[j] += dot6(kin1->S + 6 * j, y);
+    row[j] += dju_dotRow6(kin1->S + 6 * j, y);
     for (int i = m->dof_parent[j]; i >= 0; i = m->dof_parent[i]) {
-      *dj_own(P, i, j) += dot6(kin1->S + 6 * i, y);
-      row[i] += dot6(kin0->S + 6 * i, z);
+      *dj_own(P, i, j) += dju_dotRow6(kin1->S + 6 * i, y);
+      row[i] += dju_dotRow6(kin0->S + 6 * i, z);
     }
   }
 }
@@ -96,7 +93,7 @@ void dj_projectCross(djMatrix* H, const djModel* m, const djKin* kin, int a, int
     double y[6];
     mul6(y, K, kin->S + 6 * j);
     for (int i = m->body_lastdof[a]; i >= 0; i = m->dof_parent[i]) {
-      double k = dot6(kin->S + 6 * i, y);
+      double k = dju_dotRow6(kin->S + 6 * i, y);
       *dj_viewEntry(&v, i > j ? i : j, i > j ? j : i) += i == j ? 2 * k : k;
     }
   }
@@ -110,7 +107,7 @@ void dj_projectCrossMixed(djMatrix* P, const djModel* m, const djKin* kin1, cons
     double y[6];
     mul6(y, K, kin0->S + 6 * j);
     for (int i = m->body_lastdof[a]; i >= 0; i = m->dof_parent[i]) {
-      *dj_viewEntry(&v, i, j) += dot6(kin1->S + 6 * i, y);
+      *dj_viewEntry(&v, i, j) += dju_dotRow6(kin1->S + 6 * i, y);
     }
   }
 }

@@ -36,7 +36,7 @@ static const djSetting engineRows[] = {
      .ways = BY_ALL_OUTSIDE, .mujoco = true, .least = DJ_SMALLEST, .most = DJ_LARGEST,
      .standard = {0.002}, .help = "length of a step"},
     {OPTION(integrator), .kind = DJ_SETTING_CHOICE, .choice = integrators, .unit = "",
-     .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .standard = {DJ_POSITION},
+     .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .standard = {DJ_MOMENTUM},
      .help = "time integration"},
     {VECTOR(gravity), .kind = DJ_SETTING_REAL, .unit = "m/s2", .symbol = "X,Y,Z",
      .ways = DJ_BY_SCENE, .mujoco = true, .zero = true, .negative = true, .most = DJ_LARGEST,
