@@ -47,12 +47,25 @@ static bool writeModel(djmWrite* w, int contact, int geom, int pair) {
   return djm_setText(w, field, dj_contactName((djContactModel)contact));
 }
 
+// Vertices of meshes are written as floats, from which other inner radii would follow.
+static bool writeMeshes(djmWrite* w) {
+  const djModel* m = w->wanted;
+  char field[700];
+  for (int g = 0; g < m->ngeom && !m->defaults_kept; g++) {
+    if (m->geom_type[g] != DJ_MESH || !(m->geom_radius[g] > 0)) continue;
+    fieldName(field, sizeof field, "inner_radius", m, g, -1);
+    if (!djm_setNumber(w, field, m->geom_radius[g])) return false;
+  }
+  return true;
+}
+
 // Settings of geoms and pairs, those included that default rules gave before the design changed.
 static bool writeElements(djmWrite* w) {
   djModelDef def;
   void* storage;
   char field[700];
-  if (dj_getDef(&def, &storage, w->wanted, w->err) < 0) return false;
+  djStatus status = dj_getDef(&def, &storage, w->wanted, NULL);
+  if (status < 0) return djm_writeFail(w, status, "the design's definition cannot be made");
   bool good = true;
   for (int i = 0; i < def.nsetting && good; i++) {
     const djSettingDef* s = &def.setting[i];
@@ -66,7 +79,7 @@ static bool writeElements(djmWrite* w) {
                : djm_setNumber(w, field, s->value);
   }
   dj_freeDef(storage);
-  return good;
+  return good && writeMeshes(w);
 }
 
 bool djm_writeOwnSettings(djmWrite* w) {

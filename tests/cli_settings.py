@@ -36,7 +36,8 @@ class Settings(cli.Case):
     def expect(self, settings, name, value):
         """This setting has the value; those that no rule ties to it are as they were."""
         self.assertEqual(settings[name], value)
-        follow = ["support", "stiffness", "skin", "friction_eps", "contact_range"]
+        follow = ["support", "stiffness", "skin", "friction_eps", "contact_range",
+                  "recovery_stiffness"]
         for key in settings:
             if key != name and key not in follow:
                 self.assertEqual(settings[key], self.standard[key], key)
@@ -75,7 +76,8 @@ class Settings(cli.Case):
     def test_task(self):
         groups = {"contact": ["contact", "support", "length_scale", "stiffness", "skin",
                               "friction_eps", "overlap", "friction_arms", "friction_cap",
-                              "inner_radius", "load", "support_scale", "stiffness_scale"]}
+                              "inner_radius", "load", "support_scale", "stiffness_scale",
+                              "recovery_stiffness"]}
         run = 0
         for row in self.rows:
             name = row["name"]

@@ -139,7 +139,7 @@ static void bruteForce(Reference* out, const Scene* s, const djPose* start, cons
                         .start_b = &start[bb], .rate_a = &start[ba], .rate_b = &start[bb],
                         .ref_a = s->ref[ba], .ref_b = s->ref[bb], .h = h,
                         .setting = setting, .friction = k.friction,
-                        .force_cap = m->contact.weight, .inflate = k.inflate - skin,
+                        .force_cap = m->contact.weight, .inflate = k.inflate - skin, .lower = skin,
                         .recover = true,
                         .scratch = scratch, .nscratch = nscratch};
       memset(state, 0, kernel->state_size);

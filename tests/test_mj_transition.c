@@ -253,7 +253,7 @@ static void testRobots(void** state) {
     }
     contacts += djm_data(c.c)->npair;
     solve(&c);
-    double error = checkStates(&c, 3e-7);
+    double error = checkStates(&c, 1e-9);
     if (error > 1e-4) print_message("%s: %.1e\n", name[i], error);
     worst = djt_worst(worst, error);
     n++;
@@ -304,7 +304,7 @@ static void testContactDistance(void** state) {
   for (int k = 0; k < 20; k++) assert_true(djm_step(c.m, c.d, c.c) >= 0);
   solve(&c);
   assert_true(fabs(c.C[8]) > 1e-5);   // by the velocity
-  assert_true(checkSensors(&c, 1e-6, false, true) < 1e-4);
+  assert_true(checkSensors(&c, 1e-8, false, true) < 1e-4);
   closeCase(&c);
 }
 

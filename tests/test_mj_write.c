@@ -499,7 +499,7 @@ static void testFromModel(void** state) {
     if (status != DJ_OK) fail_msg("seed %d: %s\n%.3000s", seed, err.text, mjcf);
     mjModel* written = compileText(text);
     assert_int_equal(djm_checkDesign(written, m, NULL, 1e-10, &err), DJ_OK);
-    compareRuns(m, written, 1e-6);
+    compareRuns(m, written, 2e-5);   // vertices are floats in MJCF
     mj_deleteModel(written);
     free(text);
     dj_deleteModel(m);

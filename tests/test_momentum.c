@@ -379,6 +379,7 @@ static double rollOn(Tree* t, const djGeomDef* geom, int ngeom) {
   for (int i = m->nv > 6 ? 6 : 4; i < (m->nv > 6 ? m->nv : 5); i++) d->qvel[i] = 20;
   for (int k = 0; k < 2500; k++) assert_int_equal(dj_step(m, d), DJ_OK);
   double speed = d->qvel[0];
+  print_message("%g rolls %g\n", speed, d->qvel[m->nv > 6 ? 6 : 4] * 0.1);
   assert_true(fabs(d->qvel[m->nv > 6 ? 6 : 4] * 0.1 - speed) < 0.01);
   dj_deleteData(d);
   dj_deleteModel(m);

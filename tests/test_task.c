@@ -34,7 +34,7 @@ static const char full[] =
     "{\"scene\":\"scene.json\",\n"
     " \"contact\":{\"model\":\"separating_plane\",\"support\":0.003,\"stiffness\":1e-3,"
     "\"length_scale\":2,\"skin\":0,\"friction_eps\":1e-8,\"overlap\":\"error\",\"load\":3,"
-    "\"inner_radius\":0.1,\"support_scale\":2,\"stiffness_scale\":3},\n"
+    "\"inner_radius\":0.1,\"recovery_stiffness\":0.1,\"support_scale\":2,\"stiffness_scale\":3},\n"
     " \"integrator\":\"position\",\"timestep\":0.01,\"tolerance\":1e-5,\"horizon\":3,\n"
     " \"initial\":{\"keyframe\":\"away\",\"qvel\":[1,2,3,4,5,6,7,8,9,10,11]},\n"
     " \"ctrl\":[[1,2,3],[4,5,6],[7,8,9]],\n"

@@ -101,19 +101,27 @@ static void buildDrop(djvScene* s, djvRandom* r, const djvHull* hulls, double sk
 
 static void place(djvConvex* out, const Drop* d, int geom, double more) {
   double skin = d->model->geom_skin[geom];
+  if (isinf(skin)) skin = 0;   // see otherSkin
   double e = d->shape[geom].type == DJ_PLANE
                  ? more : fmin(more, fmax(0.95 * d->shape[geom].inner - skin, 0));
   djv_placeShape(out, &d->shape[geom], skin + e, d->data->geom_xpos + 3 * geom,
                  d->data->geom_xmat + 9 * geom);
 }
 
+// A plane is by default as much thinner as the other geom of a pair.
+static double otherSkin(const Drop* d, int a, int b) {
+  const double* skin = d->model->geom_skin;
+  return isinf(skin[a]) ? skin[b] : isinf(skin[b]) ? skin[a] : 0;
+}
+
 static double pairGap(const Drop* d, int a, int b, double more, double axis[3]) {
   djvConvex A, B;
-  if (more == 0) return djv_separation(axis, &d->placed[a], &d->placed[b]);
+  double thinner = otherSkin(d, a, b);
+  if (more == 0) return thinner + djv_separation(axis, &d->placed[a], &d->placed[b]);
   bool plane = d->shape[a].type == DJ_PLANE;
   place(&A, d, a, more);
   place(&B, d, b, plane ? 0 : more);
-  return djv_separation(axis, &A, &B);
+  return thinner + djv_separation(axis, &A, &B);
 }
 
 // Erosion of a pair that is nearer than 0.8 of the range: gap(e) = g_eff range, by bisection.

@@ -135,6 +135,7 @@ static inline const djPairInput* pairInput(PairCase* c) {
     c->setting[DJ_PLANE_SUPPORT] = c->s;
     c->setting[DJ_PLANE_LENGTH_SCALE] = c->L;
     c->setting[DJ_PLANE_STIFFNESS] = c->K;
+    c->setting[DJ_PLANE_RECOVERY] = 0.5;
   }
   in->friction = c->friction;
   int n = in->a->npad + in->b->npad;

@@ -241,6 +241,7 @@ typedef struct djContactSettings {
   double support;          // s: 1
   double length_scale;     // L, m
   double stiffness;        // K, J: the barrier coefficient (no spring constant)
+  double recovery_stiffness;   // 1: part of it
   double skin;             // m; largest over geoms; geom_skin has each
   double friction_eps;     // m^2/s^2
   double range;            // 2 s L/(1-s), m: surfaces of contact shapes act on each other below

@@ -27,7 +27,7 @@ extern "C" {
 
 // Version of the headers; dj_version tells the library's.
 #define DJ_VERSION_MAJOR 0
-#define DJ_VERSION_MINOR 4
+#define DJ_VERSION_MINOR 5
 #define DJ_VERSION_PATCH 0
 
 // Result of every public call: 0 done, positive recoverable (the result is usable, read the
@@ -160,6 +160,7 @@ typedef struct djOption {
   double length_scale;      // L, m
   double stiffness;         // K, J: the barrier coefficient, which multiplies the dimensionless
                             //   barrier (no spring constant); auto
+  double recovery_stiffness;   // 1, part of stiffness with which overlaps recover; auto
   double skin;              // m, erosion of contact shapes; auto
   double friction_eps;      // m^2/s^2, square of the speed below which friction is viscous; auto
   double inner_radius;      // m, size of geoms that default rules see; auto: each geom's own

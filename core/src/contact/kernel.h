@@ -83,6 +83,8 @@ typedef struct djPairInput {
   double force_cap;                // W: total movable weight, N
   double inflate;                  // added to the sum of both radii (explicit pairs), metres; where
                                    //   that sum would be negative it is zero
+  double lower;                    // part of -inflate by which a plane, b, is lower; the rest is
+                                   //   the other shape's, m
   bool recover;                    // pairs that start overlapping are to come apart
   bool cold;                       // eval: forget warm starts
   double* scratch;                 // (nscratch) workspace of the caller

@@ -66,6 +66,7 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .friction = p->friction,
       .force_cap = m->contact.weight,
       .inflate = p->inflate,
+      .lower = p->lower,
       .recover = m->opt.overlap == DJ_OVERLAP_RECOVER,
       .scratch = c->scratch,
       .nscratch = c->nscratch,
@@ -163,7 +164,8 @@ static void newPair(djNearPair* p, const djContacts* c, const djModel* m, int lo
   p->slot = -1;
   p->always = m->geom_type[p->b] == DJ_PLANE && moves(m, p->body_b);
   setKernel(p, m);
-  p->inflate -= dj_skinOfOther(m->collision, p->use, p->a, p->b);
+  p->lower = dj_skinOfOther(m->collision, p->use, p->a, p->b);
+  p->inflate -= p->lower;
   p->bound = p->always ? -INFINITY : boxGap(c, m, p->use, p->a, p->b) - fmax(p->inflate, 0);
 }
 

@@ -28,7 +28,7 @@ typedef struct djNearPair {
   const djKernel* kernel;
   int use;                 // its place among those in use
   unsigned own;            // bits of the settings that are not the scene's
-  double friction, inflate;
+  double friction, inflate, lower;   // as in djPairInput
   bool always;             // bounds do not apply: the plane moves
   bool acted;              // was active when last evaluated
   long acted_at;           // the last evaluation in this step that found it active; 0: begin

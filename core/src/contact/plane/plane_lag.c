@@ -62,8 +62,7 @@ djStatus dj_lagForces(djForces* out, djPlaneWork* w, const djPlaneState* state) 
 // K/L times |n|, or t.
 double dj_forceScale(const djPlaneWork* w, const djPlaneState* state) {
   const double* p = state->lag_plane;
-  double K = w->in->setting[DJ_PLANE_STIFFNESS];
-  return K / w->L * (w->half_space ? p[0] : dju_norm3(dju_load3(p)));
+  return w->K / w->L * (w->half_space ? p[0] : dju_norm3(dju_load3(p)));
 }
 
 double dj_lagBound(double derivative[2], double F, double t, double W) {

@@ -22,6 +22,8 @@ static bool checkInput(const djPairInput* in) {
   if (!isVertexShape(in->a) || !(in->b->type == DJ_PLANE || isVertexShape(in->b))) return false;
   double s = in->setting[DJ_PLANE_SUPPORT], L = in->setting[DJ_PLANE_LENGTH_SCALE];
   if (!(s > 0 && s < 1) || !(L > 0)) return false;
+  double part = in->setting[DJ_PLANE_RECOVERY];
+  if (!(part > 0 && part <= 1)) return false;
   return in->setting[DJ_PLANE_STIFFNESS] >= 0 && in->scratch && isfinite(L + in->inflate);
 }
 
@@ -75,6 +77,8 @@ djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion
   w->half_space = in->b->type == DJ_PLANE;
   w->s = in->setting[DJ_PLANE_SUPPORT];
   w->L = in->setting[DJ_PLANE_LENGTH_SCALE];
+  w->soft = dj_softening(&w->soft_rate, erosion, in->setting);
+  w->K = w->soft * in->setting[DJ_PLANE_STIFFNESS];
   w->range = dj_planeRange(in->setting);
   // whole cache lines: lanes start on them
   int skip = (int)((64 - (uintptr_t)in->scratch % 64) % 64 / sizeof(double));
@@ -97,6 +101,7 @@ djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion
   const djShape *a = w->shape[0], *b = w->shape[1];
   w->inflate = dj_pairInflation(a, b, in->inflate);
   double rb = w->half_space ? 0 : b->radius, sum = a->radius + rb + w->inflate;
+  if (w->half_space) sum += in->lower;   // that part of the inflation is the plane's
   double ra = w->half_space ? sum : fmin(fmax(a->radius + 0.5 * w->inflate, 0), sum);
   w->radius[0] = ra / w->L;
   w->radius[1] = (sum - ra) / w->L;
@@ -174,7 +179,8 @@ void dj_placeHalfSpace(djHalfSpace* space, const djPlaneWork* w) {
   space->n = w->cloud[0].n;
   for (int k = 0; k < 3; k++) space->y[k] = w->cloud[0].x[k];
   dju_store3(space->normal, N);
-  space->k = (dju_dot3(N, dju_sub3(w->center, w->pose[1]->p)) - b->offset) / w->L - w->radius[0];
+  space->k = (dju_dot3(N, dju_sub3(w->center, w->pose[1]->p)) - b->offset + w->in->lower) / w->L -
+             w->radius[0];
   space->curved = w->shape[0]->curved;
   for (int k = 0; k < 3 && space->curved; k++) {   // columns are rows
     djVec3 axis = dju_vec3(k == 0, k == 1, k == 2);

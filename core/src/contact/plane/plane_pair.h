@@ -109,6 +109,8 @@ typedef struct djPlaneWork {
   djShape eroded[2];
   bool half_space;
   double s, L, range;      // range in metres
+  double K;                // J; softened in recovery, see dj_softening
+  double soft, soft_rate;  // by this factor of the setting; d log soft/dt, t of recovery.h
   double inflate;          // metres, in force
   double radius[2];        // dimensionless, inflation included
   djMat3 curve[2];         // semi-axes, dimensionless, world axes; zero where not curved

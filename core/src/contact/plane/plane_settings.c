@@ -1,10 +1,11 @@
 // Settings of the separating plane, and their default rules.
 //
 // With r the inner radii of a pair's geoms, W the weight on the lighter of them, h the timestep:
-//   s = mean of e(r)/L,  e(r) = min(0.02 r, 0.03 m/s h)
+//   s = mean of e(r)/L,  e(r) = min(0.02 r, 0.3 m/s h)
 //   skin of a geom: s L/(1 - s) with its own e, half of the range of two like it, so that the
 //     barrier begins where the geoms touch
-//   K = W L s^2/(4 c^3) with c = 0.02, so that W presses a face with four vertices to a depth of c s
+//   K = W L s^2/(4 c^3) with c = 0.002, so that W presses a face with four vertices to a depth of
+//     c s; in recovery as with c = 0.1
 //   sqrt(eps) = 3e-4 sqrt(9.81 m/s^2 r) with the smaller r
 
 #include "contact/plane/separating_plane.h"
@@ -14,8 +15,9 @@
 #include <math.h>
 #include <stddef.h>
 
-#define REACH 0.03   // A, m/s
-#define DEPTH 0.02   // c
+#define REACH 0.3    // A, m/s
+#define DEPTH 0.002  // c
+#define SOFT 0.1     // of recovery
 
 static double reach(double radius, const djContactScale* scale) {
   return fmin(0.02 * radius, REACH * scale->timestep);
@@ -31,6 +33,12 @@ static double stiffness(const djContactScale* scale, const double* x) {
   double s = x[DJ_PLANE_SUPPORT];
   double K = scale->weight * x[DJ_PLANE_LENGTH_SCALE] * s * s / (4 * DEPTH * DEPTH * DEPTH);
   return fmin(fmax(x[DJ_PLANE_STIFFNESS_SCALE] * K, DBL_MIN), DJ_LARGEST_FORCE);
+}
+
+static double recovery(const djContactScale* scale, const double* x) {
+  double s = x[DJ_PLANE_SUPPORT];
+  double soft = scale->weight * x[DJ_PLANE_LENGTH_SCALE] * s * s / (4 * SOFT * SOFT * SOFT);
+  return fmin(1, fmax(soft / x[DJ_PLANE_STIFFNESS], 1e-30));
 }
 
 static double skin(const djContactScale* scale, const double* x) {
@@ -93,13 +101,17 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                                .standard = {1}, .help = "length unit of support"},
     [DJ_PLANE_SUPPORT] = {OPTION(support), IN_FORCE(support), .unit = "", .symbol = "S",
                           .automatic = true, .least = DJ_SMALLEST, .below = 1,
-                          .rule = "min(0.02 r, 0.03 m/s timestep)/length_scale, mean of both "
+                          .rule = "min(0.02 r, 0.3 m/s timestep)/length_scale, mean of both "
                                   "geoms",
                           .help = "the barrier's s: where contact begins, 0 < s < 1"},
     [DJ_PLANE_STIFFNESS] = {OPTION(stiffness), IN_FORCE(stiffness), .unit = "J", .symbol = "K",
                             .automatic = true, .most = DJ_LARGEST_FORCE,
-                            .rule = "31250 W length_scale support^2, W of the geom with less load",
+                            .rule = "3.125e7 W length_scale support^2, W of the geom with less load",
                             .help = "barrier coefficient: multiplies the dimensionless barrier"},
+    [DJ_PLANE_RECOVERY] = {OPTION(recovery_stiffness), IN_FORCE(recovery_stiffness), .unit = "",
+                           .symbol = "X", .automatic = true, .most = 1,
+                           .rule = "250 W length_scale support^2/stiffness, at most 1",
+                           .help = "part of stiffness with which overlaps recover"},
     [DJ_PLANE_SKIN] = {OPTION(skin), IN_FORCE(skin), .unit = "m", .symbol = "D", .zero = true,
                        .automatic = true, .per_geom = true,
                        .rule = "support length_scale/(1 - support), at most a quarter of the "
@@ -125,6 +137,7 @@ const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {
                           DJ_PLANE_SUPPORT_SCALE + 1},
     [DJ_PLANE_STIFFNESS] = {stiffness, {"contact/stiffness", "J", "the barrier coefficient", NULL},
                             DJ_PLANE_STIFFNESS_SCALE + 1},
+    [DJ_PLANE_RECOVERY] = {.rule = recovery},
     [DJ_PLANE_SKIN] = {.rule = skin},
     [DJ_PLANE_FRICTION_EPS] = {.rule = frictionEps},
 };

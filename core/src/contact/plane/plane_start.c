@@ -167,9 +167,8 @@ static void addShift(double start_jac[144], const double hessian[144], const djF
                      const djPlaneWork* w, const djErosionMotion* m) {
   const djPose* start[2] = {w->in->start_a, w->in->start_b};
   djVec3 n = dju_load3(f->plane.p);
-  double K = w->in->setting[DJ_PLANE_STIFFNESS];
   for (int k = 0; k < 2; k++) {
-    double f0 = K / w->L * f->plane.side[k].f[3];
+    double f0 = w->K / w->L * f->plane.side[k].f[3];
     for (int j = 0; j < 12; j++) {
       djVec3 d = dju_vec3(m->shift[k][j], m->shift[k][12 + j], m->shift[k][24 + j]);
       d = dju_mulMV(w->pose[k]->R, dju_mulMtV(start[k]->R, d));
@@ -195,19 +194,19 @@ static djStatus addNormal(double start_jac[144], djPlaneState* state, const djPa
   if (status) return status;
   status = dj_findPlane(&f, &w, state);
   if (status < 0 || f.kind != DJ_TOUCHING) return status;
-  double mixed[48], hessian[144], x[4];
-  dj_foundTwist(NULL, mixed, NULL, &f, &w, 1);
+  double mixed[48], hessian[144], gradient[12], x[4];
+  dj_foundTwist(gradient, mixed, NULL, &f, &w, 1);
   djErosionSlope slope;
   erosionSlope(&slope, rates, &f, &w, &state->erosion, mixed);
   dj_solveFound(x, &f, &w, slope.p);
   for (int i = 0; i < 12; i++) {
     double g = slope.xi[i] - mixed[i] * x[0] - mixed[12 + i] * x[1];
     if (!w.half_space) g -= mixed[24 + i] * x[2] + mixed[36 + i] * x[3];
-    double K = in->setting[DJ_PLANE_STIFFNESS];
-    for (int j = 0; j < 12; j++) start_jac[12 * i + j] += K * g * m->de[j];
+    double softer = w.soft_rate * gradient[i];
+    for (int j = 0; j < 12; j++) start_jac[12 * i + j] += w.K * (g * m->de[j] + softer * m->dt[j]);
   }
   if (m->shifting) {
-    dj_foundTwist(NULL, NULL, hessian, &f, &w, in->setting[DJ_PLANE_STIFFNESS]);
+    dj_foundTwist(NULL, NULL, hessian, &f, &w, w.K);
     addShift(start_jac, hessian, &f, &w, m);
   }
   return status;
@@ -255,12 +254,12 @@ static int copyRows(double* dforce, int at, int split) {
 
 // Forces' derivatives between hulls: with D = sigma (n.z + o),
 //   dD = sigma (n.dy + z.dn + do) + D_e de + sigma n.dshift/L,
-//   df = -(K/L) (P'' |n| dD + P' u.dn).
+//   df = -(K/L) (P'' |n| dD + P' u.dn) + f dlog K.
 static void hullForces(double* dforce, const djForces* forces, const djFound* f,
                        const djPlaneWork* w, const djErosionMotion* m, const double dp[48],
                        const djRates rates[2]) {
   djVec3 n = dju_load3(f->plane.p), mu, point[2], slide;
-  double length = dju_norm3(n), scale = w->in->setting[DJ_PLANE_STIFFNESS] / w->L, round[2] = {0};
+  double length = dju_norm3(n), scale = w->K / w->L, round[2] = {0};
   djVec3 u = dju_scale3(1 / length, n);
   for (int side = 0; side < 2; side++) {
     dj_cloudReach(&point[side], &w->cloud[side], n);
@@ -280,10 +279,12 @@ static void hullForces(double* dforce, const djForces* forces, const djFound* f,
     }
     const double* shift = m->shift[side];
     for (int j = 0; j < 12; j++) {
-      const double *dn = dp + j, dl = u.x * dn[0] + u.y * dn[12] + u.z * dn[24];
+      const double* dn = dp + j;
+      double dl = u.x * dn[0] + u.y * dn[12] + u.z * dn[24];
       double d = dD[j] + sigma * (z.x * dn[0] + z.y * dn[12] + z.z * dn[24] + dn[36]);
       d += De * m->de[j];
       d += sigma / w->L * (n.x * shift[j] + n.y * shift[12 + j] + n.z * shift[24 + j]);
+      dl += length * w->soft_rate * m->dt[j];
       dforce[12 * at + j] =
           -scale * (forces->second[i] * length * d + forces->first[i] * dl);
     }
@@ -291,11 +292,11 @@ static void hullForces(double* dforce, const djForces* forces, const djFound* f,
   }
 }
 
-// Against a half space: dD = z dt + do + t (dz + de/L),  df = -(K/L) (P' dt + t P'' dD).
+// Against a half space: dD = z dt + do + t (dz + de/L),  df = -(K/L) (P' dt + t P'' dD) + f dlog K.
 static void halfForces(double* dforce, const djForces* forces, const djFound* f,
                        const djPlaneWork* w, const djErosionMotion* m, const double dp[48]) {
   djVec3 N = dju_load3(f->space.normal);
-  double t = f->half.t, scale = w->in->setting[DJ_PLANE_STIFFNESS] / w->L;
+  double t = f->half.t, scale = w->K / w->L;
   for (int i = 0, at = 0; i < forces->n; i++) {
     if (forces->first[i] == 0) continue;
     djVec3 y = dj_cloudVertex(&w->cloud[0], i);
@@ -304,7 +305,8 @@ static void halfForces(double* dforce, const djForces* forces, const djFound* f,
     twistColumns(dz_b, y, N, -1, 1, f, w->L);
     for (int j = 0; j < 12; j++) {
       double d = z * dp[j] + dp[12 + j] + t * (dz[j] + dz_b[j] + m->de[j] / w->L);
-      dforce[12 * at + j] = -scale * (forces->first[i] * dp[j] + t * forces->second[i] * d);
+      double dt = dp[j] + t * w->soft_rate * m->dt[j];
+      dforce[12 * at + j] = -scale * (forces->first[i] * dt + t * forces->second[i] * d);
     }
     at = copyRows(dforce, at, dj_lagSplit(w, 0));
   }

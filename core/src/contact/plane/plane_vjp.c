@@ -175,7 +175,7 @@ static djStatus addNormal(djPlaneVjp* out, double* stiffness, djPlaneState* stat
   }
   dj_solveFound(x, &f, w, b);
   djDirection d = {{x[0], x[1], x[2], x[3]}, lambda};
-  addDirection(out, w, &f, &d, w->in->setting[DJ_PLANE_STIFFNESS], NULL);
+  addDirection(out, w, &f, &d, w->K, NULL);
   return status;
 }
 
@@ -195,7 +195,7 @@ static void forcesVjp(double* by_D, double* by_l, double* by_t, djPlaneVjp* out,
                       double* stiffness, const djForces* forces, const djLaggedGrad* grad,
                       const djPlaneState* state, const djPlaneWork* w, const double* D) {
   double scale = dj_forceScale(w, state), F = 0, dot = 0, dc[2];
-  double unit = w->in->setting[DJ_PLANE_STIFFNESS] / w->L;
+  double unit = w->K / w->L;
   double l = scale / unit, c = state->lag_factor;
   for (int i = 0, at = 0; i < forces->n; i++) {
     double g = -scale * forces->first[i];
@@ -306,7 +306,7 @@ static void pointsVjp(djPairGrad* grad, djLaggedGrad* lag, const djForces* force
   dju_store3(lag->normal, by_normal);
 }
 
-static djStatus addFriction(djPairGrad* grad, djPlaneVjp* out, double* by_t,
+static djStatus addFriction(djPairGrad* grad, djPlaneVjp* out, double* by_t, double* by_K,
                             djPlaneState* state, const djPairInput* in,
                             const double lambda[12]) {
   djPlaneWork w;
@@ -334,8 +334,7 @@ static djStatus addFriction(djPairGrad* grad, djPlaneVjp* out, double* by_t,
   double by_l, by_p[4], x[4];
   lagArguments(D, &w, &f);
   pointsVjp(grad, &lag, &forces, &w, state);
-  forcesVjp(by_D, &by_l, by_t, out, &grad->setting[DJ_PLANE_STIFFNESS], &forces, &lag, state, &w,
-            D);
+  forcesVjp(by_D, &by_l, by_t, out, by_K, &forces, &lag, state, &w, D);
   if (w.half_space) {
     halfVjp(by_p, out, &w, &f, &lag, by_l, by_D);
   } else {
@@ -380,7 +379,7 @@ djStatus dj_planeVjp(djPairGrad* grad, djPlaneState* state, const djPairInput* i
                      const double lambda[12]) {
   djPlaneWork w;
   djPlaneVjp out = {.x = {NULL, NULL}};
-  double by_t = 0, radius[2];
+  double by_t = 0, by_K = 0, radius[2];
   djStatus status = dj_openPlaneWork(&w, in, &state->erosion, false);
   if (status) return status;
   for (int side = 0; side < (w.half_space ? 1 : 2); side++) {
@@ -389,18 +388,20 @@ djStatus dj_planeVjp(djPairGrad* grad, djPlaneState* state, const djPairInput* i
     if (!out.x[side]) return DJ_NO_MEMORY;
     memset(out.x[side], 0, (size_t)n * sizeof(double));
   }
-  djStatus solved = addNormal(&out, &grad->setting[DJ_PLANE_STIFFNESS], state, &w, lambda);
+  djStatus solved = addNormal(&out, &by_K, state, &w, lambda);
   if (solved < 0) return solved;
   radiiVjp(&radius[0], &radius[1], &out, &w);
   djPairInput rest = *in;
   rest.scratch = w.free;
   rest.nscratch = w.nfree;
   if (state->lagged && in->friction > 0) {
-    status = addFriction(grad, &out, &by_t, state, &rest, lambda);
+    status = addFriction(grad, &out, &by_t, &by_K, state, &rest, lambda);
     if (status < 0) return status;
     if (status > 0) solved = status;
     radiiVjp(&radius[0], &radius[1], &out, &w);
   }
+  grad->setting[DJ_PLANE_STIFFNESS] += w.soft * by_K;
+  by_t += w.soft_rate * w.K * by_K;
   grad->setting[DJ_PLANE_SUPPORT] += out.support;
   djErosionGrad erosion = {.t = by_t};
   if (w.half_space) {

@@ -1,5 +1,7 @@
 #include "contact/plane/recovery.h"
 
+#include "math/smooth.h"
+
 #include "shape/curve.h"
 
 #include <string.h>
@@ -88,6 +90,15 @@ djMat3 dj_erosionCurveRate(const djShape* shape, const djErosion* erosion, int s
     rate.m[i] = first * shape->curve_move.m[i] + second * axis;
   }
   return rate;
+}
+
+double dj_softening(double* rate, const djErosion* erosion, const double* setting) {
+  *rate = 0;
+  if (!(erosion->e > 0) || !(erosion->t < 0)) return 1;
+  double log_r = log(setting[DJ_PLANE_RECOVERY]);
+  djJet b = dju_smoothStep(-erosion->t);
+  *rate = -log_r * b.d;
+  return exp(log_r * b.f);
 }
 
 // ------------------------------------------ the equation ---------------------------------------

@@ -12,6 +12,9 @@
 //   3. beyond that (nearly coincident centres): they are moved apart along the line of centres.
 // Against a half space only the plane is lowered, by e.
 //
+// The barrier is so stiff that a push out of it needs no more than a small part of its stiffness:
+// K is multiplied by r^b, r the setting recovery_stiffness and b = smoothstep(-t).
+//
 // e is a function of the start poses, C2 where the normal and the witness points are smooth and
 // away from the changes between 1, 2 and 3; all erosion is fixed in the bodies during the step.
 
@@ -57,6 +60,9 @@ djMat3 dj_erosionCurveRate(const djShape* shape, const djErosion* erosion, int s
 
 // How far phase 3 has moved each shape, metres.
 double dj_erosionShift(const djErosion* erosion);
+
+// The factor of K, and the derivative of its logarithm by t.
+double dj_softening(double* rate, const djErosion* erosion, const double* setting);
 
 // g_eff(g) and its derivative.
 double dj_recoveryGap(double* derivative, double g);

@@ -102,9 +102,9 @@ static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInp
   bool second = flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER), first = flags != 0;
   if (f.kind == DJ_TOUCHING) {
     out->active = true;
-    out->value = in->setting[DJ_PLANE_STIFFNESS] * f.value;
+    out->value = w.K * f.value;
     dj_foundTwist(first ? out->gradient : NULL, NULL, second ? out->hessian : NULL, &f, &w,
-                  in->setting[DJ_PLANE_STIFFNESS]);
+                  w.K);
   } else {
     clear(out, flags);
   }
@@ -176,7 +176,7 @@ static djStatus report(djPairReport* out, djPairState* pair_state, const djPairI
   out->point = dju_scale3(0.5, dju_add3(d.point_a, d.point_b));
   if (f.kind == DJ_TOUCHING) {
     double gradient[12];
-    dj_foundTwist(gradient, NULL, NULL, &f, &w, in->setting[DJ_PLANE_STIFFNESS]);
+    dj_foundTwist(gradient, NULL, NULL, &f, &w, w.K);
     out->normal = state->normal;
     out->point = forcePoint(&f, &w);
     out->normal_force = dju_norm3(dju_load3(gradient + 3));

@@ -14,6 +14,7 @@ enum {
   DJ_PLANE_STIFFNESS_SCALE,
   DJ_PLANE_SUPPORT,        // s, dimensionless
   DJ_PLANE_STIFFNESS,      // K, J: multiplies the dimensionless barrier
+  DJ_PLANE_RECOVERY,       // part of K
   DJ_PLANE_SKIN,           // m
   DJ_PLANE_FRICTION_EPS,   // m^2/s^2
   DJ_PLANE_ARMS,           // djArms
