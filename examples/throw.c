@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   printf("ends at %.4f %.4f %.4f, loss %.6f\n", data->xpos[3], data->xpos[4], data->xpos[5],
          result.loss);
 
-  const double step = 1e-8;
+  const double step = 1e-7;
   run.loss_only = true;
   for (int i = 0; i < 6; i++) {
     double at[2], middle = velocity[i];

@@ -15,8 +15,8 @@ static bool has(const djmWrite* w, const char* name) {
          mjs_findElement(w->spec, mjOBJ_TEXT, name);
 }
 
-// Whether a reader would find another value if it were not written. Default rules choose again, from
-// what djm_writeOwnSettings writes of geoms.
+// Whether a reader would find another value if it were not written. Default rules choose again,
+// from what djm_writeOwnSettings writes of geoms.
 static bool isNeeded(const djmWrite* w, const djSetting* s, const char* name) {
   const djOption defaults = dj_defaultOption();
   double wanted[3], old[3];

@@ -116,7 +116,7 @@ class Grad(cli.Case):
             loss.append(self.run_json("grad", self.write("moved.json", task))["loss"])
         slope = (loss[0] - loss[1]) / 2e-7
         self.assertNotEqual(slope, 0)
-        self.assertAlmostEqual(slope, part["gradient"][0], delta=1e-4 * abs(slope))
+        self.assertAlmostEqual(slope, part["gradient"][0], delta=2e-3 * abs(slope))
         self.refused("optimize", self.path("parts.json"), "--out", self.path("out"), names=[name])
 
     def test_maps_and_parameters(self):
@@ -149,7 +149,7 @@ class Grad(cli.Case):
             task["free"]["edge"]["value"] = [edge]
             loss.append(self.run_json("grad", self.write("moved.json", task))["loss"])
         slope = (loss[0] - loss[1]) / 2e-7
-        self.assertAlmostEqual(slope, g["variables"][1]["gradient"][0], delta=1e-4 * abs(slope))
+        self.assertAlmostEqual(slope, g["variables"][1]["gradient"][0], delta=2e-3 * abs(slope))
 
     def test_inertia_from_geom(self):
         task = {**TASK, "inertia_from_geom": True, "ctrl": [0.3],

@@ -12,7 +12,8 @@
 #include <cmocka.h>
 
 static const char scene[] =
-    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.01,\"stiffness_scale\":1e-5},\"bodies\":[{\"name\":\"world\"},"
+    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.01,"
+    "\"stiffness_scale\":1e-5},\"bodies\":[{\"name\":\"world\"},"
     "{\"name\":\"brick\",\"pos\":[0,0,0.2],\"mass\":0.5,\"inertia\":[0.002,0.003,0.004]},"
     "{\"name\":\"cart\",\"pos\":[1,1,1],\"mass\":0.3,\"inertia\":[0.002,0.003,0.001]},"
     "{\"name\":\"arm\",\"parent\":\"cart\",\"ipos\":[0,0,-0.1],\"mass\":0.3,"

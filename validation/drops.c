@@ -153,6 +153,8 @@ static void compareGaps(const Drop* d, Totals* t) {
     if (d->shape[b].type == DJ_PLANE) continue;
     double upper, lower = djv_bracket(&upper, axis, &d->placed[a], &d->placed[b]);
     double range = d->model->contact.range;
+    lower += otherSkin(d, a, b);
+    upper += otherSkin(d, a, b);
     t->listed++;
     t->disagree = djv_worst(t->disagree, fmax(lower - p->gap, p->gap - upper) / range);
     t->width = djv_worst(t->width, (upper - lower) / range);

@@ -123,6 +123,7 @@ static void openRun(Run* run, const Scene* scene, double eps, bool settle) {
   djModel* model = run->model;
   djOption option = model->opt;
   option.friction_eps = eps;
+  option.stiffness_scale = 1e-5;   // differences can tell
   int h = scene->horizon;
   if (dj_setOption(model, &option, &err) < 0 || djd_makeTape(&run->tape, model, h, &err) < 0) {
     djv_fail("%s: %s", scene->name, err.text);
@@ -285,6 +286,7 @@ static void openRobot(Run* run, Scene* scene, const char* name, mjModel* m) {
   djModel* model = run->model;
   djOption option = model->opt;
   option.timestep = 2e-3;
+  option.stiffness_scale = 1e-5;
   if (dj_setOption(model, &option, &err) < 0 ||
       djd_makeTape(&run->tape, model, scene->horizon, &err) < 0) {
     djv_fail("%s: %s", name, err.text);

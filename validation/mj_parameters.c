@@ -22,7 +22,8 @@ static djModel* openModel(const char* name, const mjModel* m) {
   djOption option = model->opt;
   option.timestep = 2e-3;
   option.integrator = integrator;
-  option.friction_eps = 1e-4;
+  option.friction_eps = 1e-4;      // with which differences can tell
+  option.stiffness_scale = 1e-5;   // likewise
   option.frictionloss_eps = 0.05;
   if (dj_setOption(model, &option, &err) < 0) djv_fail("%s: %s", name, err.text);
   robot_partFrictions(model);

@@ -40,6 +40,7 @@ ARM = """
 SLIDE = """
 <mujoco>
   <option timestep="0.005"/>
+  <custom><numeric name="dijoco_stiffness_scale" data="1e-5"/></custom>
   <worldbody>
     <geom name="floor" type="plane" size="0 0 1"/>
     <body name="box" pos="0 0 .1"><freejoint/>

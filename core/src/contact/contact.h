@@ -114,8 +114,8 @@ void dj_coefficientsChanged(djModel* model);
 
 // Sizes of two geoms (or one twice) that default rules follow.
 djContactScale dj_pairScale(const djModel* model, int geom1, int geom2);
-// Settings of two geoms for a kernel (its number) in force, into setting. Returns bits of those that
-// a geom or an explicit pair gives.
+// Settings of two geoms for a kernel (its number) in force, into setting. Returns bits of those
+// that a geom or an explicit pair gives.
 unsigned dj_pairSettings(double* setting, const djModel* model, int kernel, int geom1, int geom2);
 // No pair's range by a kernel is larger.
 double dj_largestRange(const djModel* model, int kernel);
