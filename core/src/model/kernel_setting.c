@@ -47,11 +47,12 @@ static void holdDefaults(djModel* m, int kernel, const double* held, double* x) 
   const djContactSettings* c = &m->contact;
   const djContactScale scale = {{c->radius, c->radius}, c->load, c->gravity, m->opt.timestep};
   int n, first;
-  dj_kernelSettings(&n, &first, kernel);
+  const djSetting* row = dj_kernelSettings(&n, &first, kernel);
   const djKernelRule* rule = dj_kernelRules(kernel);
   for (int i = 0; i < n; i++) {
     double* given = m->kernel_given + first;
     if (given[i] >= 0 || !rule[i].rule || x[i] != held[i]) continue;
+    if (row[i].per_geom) continue;   // geoms keep theirs: defaults_kept
     double before = rule[i].rule(&scale, held), now = rule[i].rule(&scale, x);
     if (before == now) continue;
     int factor = rule[i].factor - 1;
