@@ -8,6 +8,7 @@ from mj import mujoco
 SCENE = """
 <mujoco>
   <option timestep="0.005"/>
+  <custom><numeric name="dijoco_stiffness_scale" data="1e-5"/></custom>
   <custom><numeric name="dijoco_support" data="0.005"/></custom>
   <worldbody>
     <geom name="floor" type="plane" size="0 0 1" friction="0.6"/>

@@ -16,7 +16,7 @@ def resident():
     return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * PAGE
 
 
-def growth(make, n, warm=10):
+def growth(make, n, warm=150):
     """Bytes by which n calls of make grow the process."""
     for _ in range(warm):
         make()
