@@ -29,16 +29,19 @@ static double support(const djContactScale* scale, const double* x) {
   return fmin(s, 0.99);
 }
 
-static double stiffness(const djContactScale* scale, const double* x) {
+// K for which W presses a face to a depth of c s.
+static double coefficient(const djContactScale* scale, const double* x, double c) {
   double s = x[DJ_PLANE_SUPPORT];
-  double K = scale->weight * x[DJ_PLANE_LENGTH_SCALE] * s * s / (4 * DEPTH * DEPTH * DEPTH);
+  return scale->weight * x[DJ_PLANE_LENGTH_SCALE] * s * s / (4 * c * c * c);
+}
+
+static double stiffness(const djContactScale* scale, const double* x) {
+  double K = coefficient(scale, x, DEPTH);
   return fmin(fmax(x[DJ_PLANE_STIFFNESS_SCALE] * K, DBL_MIN), DJ_LARGEST_FORCE);
 }
 
 static double recovery(const djContactScale* scale, const double* x) {
-  double s = x[DJ_PLANE_SUPPORT];
-  double soft = scale->weight * x[DJ_PLANE_LENGTH_SCALE] * s * s / (4 * SOFT * SOFT * SOFT);
-  return fmin(1, fmax(soft / x[DJ_PLANE_STIFFNESS], 1e-30));
+  return fmin(1, fmax(coefficient(scale, x, SOFT) / x[DJ_PLANE_STIFFNESS], 1e-30));
 }
 
 static double skin(const djContactScale* scale, const double* x) {
