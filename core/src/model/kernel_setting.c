@@ -44,8 +44,7 @@ void dj_mirrorSetting(djModel* m, int slot) {
 
 // x: settings in force, with the new one; held: those before, which rules are to give again.
 static void holdDefaults(djModel* m, int kernel, const double* held, double* x) {
-  const djContactSettings* c = &m->contact;
-  const djContactScale scale = {{c->radius, c->radius}, c->load, c->gravity, m->opt.timestep};
+  const djContactScale scale = dj_sceneScale(m);
   int n, first;
   const djSetting* row = dj_kernelSettings(&n, &first, kernel);
   const djKernelRule* rule = dj_kernelRules(kernel);

@@ -26,6 +26,12 @@ typedef struct djContactScale {
   double timestep;         // s
 } djContactScale;
 
+// Of the pair that djContactSettings describes, as of two geoms like the first.
+static inline djContactScale dj_sceneScale(const djModel* m) {
+  const djContactSettings* c = &m->contact;
+  return (djContactScale){{c->radius, c->radius}, c->load, c->gravity, m->opt.timestep};
+}
+
 // What a setting has beside its row.
 typedef struct djKernelRule {
   // The default, from a pair's scale and from the settings before it that are in force; NULL: the

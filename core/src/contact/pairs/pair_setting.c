@@ -132,8 +132,7 @@ double dj_largestRange(const djModel* m, int kernel) {
   const djKernel* row = dj_kernel(kernel);
   double setting[DJ_MAX_OF_KERNEL];
   dj_kernelSettings(&n, &slot, kernel);
-  djContactScale scale = {{m->contact.radius, m->contact.radius}, m->contact.load,
-                          m->contact.gravity, m->opt.timestep};
+  djContactScale scale = dj_sceneScale(m);
   for (int g = 0; g < m->ngeom; g++) {
     scale.radius[0] = scale.radius[1] = fmax(scale.radius[0], m->geom_radius[g]);
     scale.weight = fmax(scale.weight, m->geom_load[g]);
@@ -172,7 +171,7 @@ djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
   fillSkins(b);
   int geom[2];
   findLargest(geom, b);
-  djContactScale scale = {{c->radius, c->radius}, c->load, c->gravity, m->opt.timestep};
+  djContactScale scale = dj_sceneScale(m);
   if (geom[0] >= 0) {
     scale = dj_pairScale(m, geom[0], geom[1]);
     c->radius = m->geom_radius[geom[0]];
