@@ -142,6 +142,7 @@ static djModel* makeScene(djData** data, djIntegrator integrator, djGeomType a, 
   option->integrator = integrator;
   option->friction_eps = 1e-4;
   option->frictionloss_eps = 0.05;
+  option->stiffness_scale = 1e-5;   // so that differences can tell
   option->density = 20;
   option->viscosity = 0.02;
   double u[3] = {0.3, -0.2, 0.9}, distance = 0.45;
