@@ -1,7 +1,7 @@
 // Settings of the separating plane, and their default rules.
 //
 // With r the inner radii of a pair's geoms, W the weight on the lighter of them, h the timestep:
-//   s = mean of e(r)/L,  e(r) = min(0.02 r, 0.3 m/s h)
+//   s = mean of e(r)/L,  e(r) = min(0.02 r, 0.15 m/s h)
 //   skin of a geom: s L/(1 - s) with its own e, half of the range of two like it, so that the
 //     barrier begins where the geoms touch
 //   K = W L s^2/(4 c^3) with c = 0.002, so that W presses a face with four vertices to a depth of
@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#define REACH 0.3    // A, m/s
+#define REACH 0.15   // A, m/s
 #define DEPTH 0.002  // c
 #define SOFT 0.1     // of recovery
 
@@ -105,7 +105,7 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                                .standard = {1}, .help = "length unit of support"},
     [DJ_PLANE_SUPPORT] = {OPTION(support), IN_FORCE(support), .unit = "", .symbol = "S",
                           .automatic = true, .least = DJ_SMALLEST, .below = 1,
-                          .rule = "min(0.02 r, 0.3 m/s timestep)/length_scale, mean of both "
+                          .rule = "min(0.02 r, 0.15 m/s timestep)/length_scale, mean of both "
                                   "geoms",
                           .help = "the barrier's s: where contact begins, 0 < s < 1"},
     [DJ_PLANE_STIFFNESS] = {OPTION(stiffness), IN_FORCE(stiffness), .unit = "J", .symbol = "K",
