@@ -180,8 +180,9 @@ static void testGradAndOptimize(void** state) {
 
 static void testHelp(void** state) {
   (void)state;
-  static char* const topics[] = {"settings", "losses", "parameters", "maps", "optimizers"};
-  for (int i = 0; i < 5; i++) {
+  static char* const topics[] = {"settings", "presets", "losses", "parameters", "maps",
+                                 "optimizers"};
+  for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
     cJSON_Delete(run(verb_help, 0, djt_options(topics[i])));
     Options o = djt_options(topics[i], "--markdown");
     djt_listen(1);
