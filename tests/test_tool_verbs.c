@@ -48,7 +48,7 @@ static void testRefused(void** state) {
       {verb_grad, "task.json", "--gravity-ramp", "1", "--gravity-ramp: is for "},
       {verb_optimize, "task.json", NULL, NULL, "--out: missing"},
       {verb_optimize, "none.json", "--out", "x", "none.json: cannot be opened"},
-      {verb_help, "none", NULL, NULL, "none: unknown topic, expected one of settings, losses, "},
+      {verb_help, "none", NULL, NULL, "none: unknown topic, expected one of settings, presets, "},
 #ifdef DJ_HAVE_MUJOCO
       {verb_bench, "", "--models", "none", "none: cannot be read"},
 #else

@@ -7,7 +7,8 @@
 #define PRESETS(X)                                                                             \
   X(none, "defaults as they are", [DJ_PLANE_PRESET] = 0)                                       \
   X(smooth, "contact that is softer and begins earlier, for optimizers", \
-    [DJ_PLANE_SUPPORT_SCALE] = 10, [DJ_PLANE_STIFFNESS_SCALE] = 8e-6)
+    [DJ_PLANE_SUPPORT_SCALE] = 10, [DJ_PLANE_STIFFNESS_SCALE] = 3e-7,                          \
+    [DJ_PLANE_FRICTION_EPS_SCALE] = 2e5)
 
 #define ROW(name_, help_, ...) {.name = #name_, .help = help_, .value = {__VA_ARGS__}},
 #define NUMBER(name_, ...) PRESET_##name_,

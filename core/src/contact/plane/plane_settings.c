@@ -155,5 +155,5 @@ const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {
                             DJ_PLANE_STIFFNESS_SCALE + 1},
     [DJ_PLANE_RECOVERY] = {.rule = recovery},
     [DJ_PLANE_SKIN] = {.rule = skin},
-    [DJ_PLANE_FRICTION_EPS] = {.rule = frictionEps},
+    [DJ_PLANE_FRICTION_EPS] = {.rule = frictionEps, .factor = DJ_PLANE_FRICTION_EPS_SCALE + 1},
 };
