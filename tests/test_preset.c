@@ -4,6 +4,7 @@
 
 #include <dijoco/dijoco.h>
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,6 +118,8 @@ static void testValues(void** state) {
     assertSame(a, c);
     assert_int_equal(c->opt.preset, i);
     assert_true((a->contact.support == plain->contact.support) == (i == 0));
+    double eps = plain->contact.friction_eps * a->contact.friction_eps_scale;
+    assert_true(fabs(a->contact.friction_eps - eps) <= 1e-12 * eps);
     dj_deleteModel(a);
     dj_deleteModel(b);
     dj_deleteModel(c);
