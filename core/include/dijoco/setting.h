@@ -112,7 +112,8 @@ enum { DJ_MAX_PRESET = 16 };   // settings of a preset
 typedef struct djPreset {
   const char* name;        // as users write it
   const char* help;        // what it is for, and its price, in a line
-  double value[DJ_MAX_PRESET];   // of row i of dj_contactSetting; 0: the default stays
+  double value[DJ_MAX_PRESET];   // of row i of dj_contactSetting, in its unit; 0:
+                           //   the default stays
 } djPreset;
 
 // Preset i = 0 ("none"), 1, ...; NULL after the last. Its number is the value of the setting
