@@ -79,7 +79,8 @@ static void refuse(const char* text, const char* words) {
 }
 
 #define PLUGIN(key)                                                                       \
-  "<extension><plugin plugin='dijoco.contact'><instance name='dj'>" key "</instance></plugin></extension>"
+  "<extension><plugin plugin='dijoco.contact'><instance name='dj'>" key                   \
+  "</instance></plugin></extension>"
 
 static void testRefused(void** state) {
   (void)state;
