@@ -86,7 +86,8 @@ static void testRefused(void** state) {
   (void)state;
   refuse(SCENE("", "<text name='dijoco_preset' data='smoth'/>"),
          "text/dijoco_preset: unknown value 'smoth', expected one of none, smooth");
-  refuse(SCENE("", "<text name='dijoco_preset/ball' data='smooth'/>"), "geom 'ball': preset: is of");
+  refuse(SCENE("", "<text name='dijoco_preset/ball' data='smooth'/>"),
+         "geom 'ball': preset: is of the scene");
   char error[1000], both[9100];
   assert_null(djt_tryCompile(SCENE(PLUGIN("<config key='preset' value='smoth'/>"), ""), error));
   snprintf(both, sizeof both, "%s\n%s", error, djt_warning);   // whichever MuJoCo chose
