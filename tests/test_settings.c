@@ -128,7 +128,7 @@ static void testScene(void** state) {
       m = load(kScene, more, &err);
       if (m || !strstr(err.text, s->name)) fail_msg("%s: %s", more, m ? "taken" : err.text);
     }
-    snprintf(more, sizeof more, ",\"option\":{\"%s\":{}}", s->name);
+    snprintf(more, sizeof more, ",\"option\":{\"%s\":{\"colour\":1}}", s->name);
     assert_null(load(kScene, more, &err));
     assert_non_null(strstr(err.text, s->name));
   }

@@ -48,7 +48,7 @@ static void testRefused(void** state) {
       {verb_grad, "task.json", "--gravity-ramp", "1", "--gravity-ramp: is for "},
       {verb_optimize, "task.json", NULL, NULL, "--out: missing"},
       {verb_optimize, "none.json", "--out", "x", "none.json: cannot be opened"},
-      {verb_help, "none", NULL, NULL, "none: unknown topic, expected one of settings, losses, "},
+      {verb_help, "none", NULL, NULL, "none: unknown topic, expected one of settings, presets, "},
 #ifdef DJ_HAVE_MUJOCO
       {verb_bench, "", "--models", "none", "none: cannot be read"},
 #else
@@ -180,8 +180,9 @@ static void testGradAndOptimize(void** state) {
 
 static void testHelp(void** state) {
   (void)state;
-  static char* const topics[] = {"settings", "losses", "parameters", "maps", "optimizers"};
-  for (int i = 0; i < 5; i++) {
+  static char* const topics[] = {"settings", "presets", "losses", "parameters", "maps",
+                                 "optimizers"};
+  for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
     cJSON_Delete(run(verb_help, 0, djt_options(topics[i])));
     Options o = djt_options(topics[i], "--markdown");
     djt_listen(1);

@@ -12,8 +12,8 @@ typedef struct Topic {
 } Topic;
 
 static const Topic topics[] = {
-    {"settings", help_settings}, {"losses", help_losses}, {"parameters", help_parameters},
-    {"maps", help_maps}, {"optimizers", help_optimizers}};
+    {"settings", help_settings}, {"presets", help_presets}, {"losses", help_losses},
+    {"parameters", help_parameters}, {"maps", help_maps}, {"optimizers", help_optimizers}};
 enum { NTOPICS = sizeof topics / sizeof topics[0] };
 
 static const Topic* find_topic(const char* name) {

@@ -1,4 +1,4 @@
-// The page of settings.
+// The page of settings, and the table of presets.
 
 #include "help_table.h"
 
@@ -89,5 +89,29 @@ void help_settings(HelpTable* t) {
     buf_free(&rule);
     buf_free(&standard);
     buf_free(&ways);
+  }
+}
+
+// "`support_scale` 10, ..."
+static void add_preset(Buffer* out, const djPreset* preset) {
+  const char* between = "";
+  const djSetting* s;
+  for (int i = 0; i < DJ_MAX_PRESET && (s = dj_contactSetting(NULL, i)); i++) {
+    char text[32];
+    if (preset->value[i] == 0) continue;
+    buf_addf(out, "%s`%s` %s", between, s->name, number(text, preset->value[i]));
+    between = ", ";
+  }
+}
+
+void help_presets(HelpTable* t) {
+  *t = (HelpTable){.ncolumn = 3, .column = {"preset", "sets", "what it is for, and its price"}};
+  const djPreset* preset;
+  for (int i = 0; (preset = dj_preset(i)); i++) {
+    Buffer values = {0};
+    add_preset(&values, preset);
+    const char* cell[HELP_COLUMNS] = {preset->name, values.text, preset->help};
+    help_add(t, cell);
+    buf_free(&values);
   }
 }

@@ -29,6 +29,7 @@ void help_json(Buffer* out, const HelpTable* table);
 
 // The topics.
 void help_settings(HelpTable* table);
+void help_presets(HelpTable* table);
 void help_losses(HelpTable* table);
 void help_parameters(HelpTable* table);
 void help_maps(HelpTable* table);

@@ -88,10 +88,10 @@ static const Verb verbs[] = {
      "after the timing at hand, with status 1; a second one at once.",
      verb_bench},
     {"help", "TOPIC", 1, GROUP_JSON | GROUP_MARKDOWN,
-     "tables of names: settings, losses, parameters, maps, optimizers",
+     "tables of names: settings, presets, losses, parameters, maps, optimizers",
      "Prints one of the tables by which everything is read that users name: settings (what a\n"
-     "scene, a task, the command, MJCF and Python may set about the simulation), and what a task\n"
-     "may hold: losses, parameters, maps, optimizers.",
+     "scene, a task, the command, MJCF and Python may set about the simulation), presets of\n"
+     "contact, and what a task may hold: losses, parameters, maps, optimizers.",
      verb_help},
 };
 enum { NVERBS = sizeof verbs / sizeof verbs[0] };

@@ -244,6 +244,9 @@ typedef struct djContactSettings {
   double recovery_stiffness;   // 1: part of it
   double skin;             // m; largest over geoms; geom_skin has each
   double friction_eps;     // m^2/s^2
+  double support_scale;    // 1
+  double stiffness_scale;  // 1
+  double friction_eps_scale;   // 1
   double range;            // 2 s L/(1-s), m: surfaces of contact shapes act on each other below
                            //   this
   double weight;           // total movable weight, N

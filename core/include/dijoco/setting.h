@@ -106,6 +106,20 @@ DJ_API void dj_applySettings(djOption* option, const djSettings* settings);
 // single pairs and geoms (djSettingDef).
 DJ_API const djSetting* dj_contactSetting(int* model, int i);
 
+enum { DJ_MAX_PRESET = 16 };   // settings of a preset
+
+// A preset of contact: what takes the place of defaults under a name, where the user gives nothing.
+typedef struct djPreset {
+  const char* name;        // as users write it
+  const char* help;        // what it is for, and its price, in a line
+  double value[DJ_MAX_PRESET];   // of row i of dj_contactSetting, in its unit; 0:
+                           //   the default stays
+} djPreset;
+
+// Preset i = 0 ("none"), 1, ...; NULL after the last. Its number is the value of the setting
+// `preset`.
+DJ_API const djPreset* dj_preset(int i);
+
 // Names of the values of options: "separating_plane", "position", "recover"...
 DJ_API const char* dj_contactName(djContactModel contact);
 DJ_API const char* dj_integratorName(djIntegrator integrator);

@@ -156,6 +156,7 @@ typedef struct djOption {
   int disable;              // bits of djDisable
   djIntegrator integrator;  // of time
   djContactModel contact;   // of pairs that name none
+  int preset;               // of contact: which (dj_preset), 0: none
   double support;           // s of the barrier, 1; auto
   double length_scale;      // L, m
   double stiffness;         // K, J: the barrier coefficient, which multiplies the dimensionless
@@ -166,8 +167,9 @@ typedef struct djOption {
   double inner_radius;      // m, size of geoms that default rules see; auto: each geom's own
   double load;              // N, weight on a geom's contacts that default rules see; auto: that of
                             //   its tree
-  double support_scale;     // 1, factor on the default of support
-  double stiffness_scale;   // 1, factor on the default of stiffness
+  double support_scale;     // 1, factor on the default of support; auto
+  double stiffness_scale;   // 1, factor on the default of stiffness; auto
+  double friction_eps_scale;   // 1, factor on the default of friction_eps; auto
   double tolerance;         // 1, of Newton: sqrt(decrement^2/m) <= tolerance g h
   int max_iterations;       // of Newton, per step
   djOverlap overlap;        // of geoms at the start

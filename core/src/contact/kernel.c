@@ -71,11 +71,18 @@ bool dj_settingsValid(const djKernel* kernel, const double* setting) {
   return true;
 }
 
+// What its preset gives for a setting, given those before it; 0: nothing.
+static double presetFor(const djKernel* kernel, const double* setting, int i) {
+  return kernel->preset && i > 0 ? kernel->preset[(int)setting[0]].value[i] : 0;
+}
+
 void dj_fillByRules(double* setting, const djKernel* kernel, const djContactScale* scale,
                     const double* given) {
   for (int i = 0; i < kernel->nsetting; i++) {
     double (*rule)(const djContactScale*, const double*) = kernel->rule[i].rule;
+    double preset = presetFor(kernel, setting, i);
     if (given[i] >= 0) setting[i] = given[i];
+    else if (preset > 0) setting[i] = preset;
     else setting[i] = rule ? rule(scale, setting) : kernel->setting[i].standard[0];
   }
 }

@@ -157,6 +157,8 @@ typedef struct djKernel {
   int nsetting;
   const djSetting* setting;        // (nsetting) rows
   const djKernelRule* rule;        // (nsetting) one may look at the settings before its own
+  const djPreset* preset;          // which the first setting chooses, up to one without a name; or
+                                   //   NULL: it has none. They set what has no rule
 
   // True if the kernel handles shapes of these two types (in this order).
   bool (*takes)(int type_a, int type_b);

@@ -38,6 +38,14 @@ const djSetting* dj_kernelSettings(int* n, int* first_slot, int kernel) {
 
 const djKernelRule* dj_kernelRules(int kernel) { return dj_kernelTable[kernel]->rule; }
 
+const djPreset* dj_preset(int i) {
+  const djPreset* preset = dj_kernelTable[0]->preset;
+  for (int k = 0; preset && preset[k].name; k++) {
+    if (k == i) return &preset[k];
+  }
+  return NULL;
+}
+
 int dj_settingSlots(void) {
   int slots = 0;
   for (int k = 0; dj_kernelTable[k]; k++) slots += dj_kernelTable[k]->nsetting;

@@ -361,6 +361,17 @@ static djStatus readSetting(djOption* option, const djSetting* s, const cJSON* i
   return DJ_OK;
 }
 
+// "contact": {...} as in tasks. What it gives may not be a key of the option, too.
+static djStatus readContact(djLoader* l, const cJSON* item, const cJSON* option, const djAt* at) {
+  djSettings settings = {0, l->def.option};
+  djStatus status = dj_jsonGroup(&settings, "contact", DJ_BY_SCENE, item, at);
+  for (const cJSON* c = item->child; c && status == DJ_OK; c = c->next) {
+    if (dj_jsonGet(option, c->string)) status = dj_jsonFail(at, c->string, "is given twice");
+  }
+  if (status == DJ_OK) dj_applySettings(&l->def.option, &settings);
+  return status;
+}
+
 static djStatus readOption(djLoader* l, const cJSON* object) {
   djAt at = {l->err, "option"};
   const char* names[DJ_MAX_SETTINGS + DJ_MAX_MODELS + 1] = {NULL};
@@ -374,7 +385,10 @@ static djStatus readOption(djLoader* l, const cJSON* object) {
   for (int i = 0; i < n && status == DJ_OK; i++) {
     const cJSON* item = dj_jsonGet(object, names[i]);
     s = dj_findSetting(names[i], 0);
-    if (item) status = readSetting(&l->def.option, s, item, &at);
+    if (!item) continue;
+    bool group = cJSON_IsObject(item) && strcmp(names[i], "contact") == 0;
+    status = group ? readContact(l, item, object, &at)
+                   : readSetting(&l->def.option, s, item, &at);
   }
   return status;
 }

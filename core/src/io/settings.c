@@ -47,6 +47,35 @@ djStatus dj_jsonSetting(djSettings* settings, const djSetting* row, const cJSON*
   return dj_giveSetting(settings, row, value, at->err);
 }
 
+void dj_listSettings(const char** names, const char* group, unsigned ways) {
+  const djSetting* s;
+  int n = 0;
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    bool own = strcmp(s->group ? s->group : "", group) == 0;
+    if (own && (s->ways & ways)) names[n++] = s->name;
+  }
+  names[n] = NULL;
+}
+
+djStatus dj_jsonGroup(djSettings* settings, const char* group, unsigned ways, const cJSON* item,
+                      const djAt* top) {
+  const char* keys[DJ_MAX_SETTINGS + 1];
+  const djSetting* model = dj_findSetting(group, ways);
+  if (cJSON_IsString(item)) return dj_jsonSetting(settings, model, item, top);
+  djAt at = {top->err, group};
+  if (!cJSON_IsObject(item)) return dj_jsonFail(top, group, "must be a name or an object");
+  dj_listSettings(keys, group, ways);
+  for (int k = 0; keys[k]; k++) {
+    if (strcmp(keys[k], group) == 0) keys[k] = "model";
+  }
+  djStatus status = dj_jsonKeys(item, keys, &at);
+  for (const cJSON* c = item->child; c && status == DJ_OK; c = c->next) {
+    const djSetting* s = strcmp(c->string, "model") == 0 ? model : dj_findSetting(c->string, 0);
+    status = dj_jsonSetting(settings, s, c, &at);
+  }
+  return status;
+}
+
 static void addNames(djText* text, const djChoice* choice, int bits) {
   const char* between = "";
   dj_addText(text, "[");

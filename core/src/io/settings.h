@@ -13,6 +13,15 @@ djStatus dj_jsonValue(double* value, const djSetting* row, const cJSON* item, co
 djStatus dj_jsonSetting(djSettings* settings, const djSetting* row, const cJSON* item,
                         const djAt* at);
 
+// Names of the settings of a group ("": the top level) that may be given in one of these ways;
+// NULL after the last. names: DJ_MAX_SETTINGS + 1.
+void dj_listSettings(const char** names, const char* group, unsigned ways);
+
+// An object with the settings of a group; the one that is called like it is its `model`, and may
+// stand for the object. top: of what has the group as a key.
+djStatus dj_jsonGroup(djSettings* settings, const char* group, unsigned ways, const cJSON* item,
+                      const djAt* top);
+
 // A setting's numbers as a JSON value.
 void dj_addSetting(djText* text, const djSetting* row, const double* value);
 

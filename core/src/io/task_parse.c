@@ -20,37 +20,6 @@ typedef struct djTaskMemory {
 
 #define DJ_MAX_HORIZON 10000000
 
-// Names of the settings of a group ("": the top level) that a task may give.
-static void listSettings(const char** names, const char* group) {
-  const djSetting* s;
-  int n = 0;
-  for (int i = 0; (s = dj_setting(i)); i++) {
-    bool own = strcmp(s->group ? s->group : "", group) == 0;
-    if (own && (s->ways & DJ_BY_TASK)) names[n++] = s->name;
-  }
-  names[n] = NULL;
-}
-
-// An object with the settings of a group; the one that is called like it is its `model`, and may
-// stand for the object.
-static djStatus parseGroup(djTask* task, const char* group, const cJSON* item, const djAt* top) {
-  const char* keys[DJ_MAX_SETTINGS + 1];
-  const djSetting* model = dj_findSetting(group, DJ_BY_TASK);
-  if (cJSON_IsString(item)) return dj_jsonSetting(&task->settings, model, item, top);
-  djAt at = {top->err, group};
-  if (!cJSON_IsObject(item)) return dj_jsonFail(top, group, "must be a name or an object");
-  listSettings(keys, group);
-  for (int k = 0; keys[k]; k++) {
-    if (strcmp(keys[k], group) == 0) keys[k] = "model";
-  }
-  djStatus status = dj_jsonKeys(item, keys, &at);
-  for (const cJSON* c = item->child; c && status == DJ_OK; c = c->next) {
-    const djSetting* s = strcmp(c->string, "model") == 0 ? model : dj_findSetting(c->string, 0);
-    status = dj_jsonSetting(&task->settings, s, c, &at);
-  }
-  return status;
-}
-
 static djStatus parseInitial(djTask* task, const cJSON* item, djPool* pool, djError* err) {
   static const char* const keys[] = {"keyframe", "qpos", "qvel", "act", NULL};
   djAt at = {err, "initial"};
@@ -176,7 +145,7 @@ static djStatus parseTop(djTask* task, const cJSON* root, const char* folder, dj
       "scene", "contact", "horizon", "initial", "ctrl", "set", "loss", "variables",
       "inertia_from_geom", "free", "maps", "connect", "optimizer"};
   const char** settings = keys + NKEY;
-  listSettings(settings, "");
+  dj_listSettings(settings, "", DJ_BY_TASK);
   djStatus status = dj_jsonKeys(root, keys, at);
   if (status < 0) return status;
   const cJSON* scene = dj_jsonGet(root, "scene");
@@ -220,7 +189,7 @@ static djStatus parseTask(djTask* task, const cJSON* root, const char* folder, d
   const cJSON* connect = dj_jsonGet(root, "connect");
   const cJSON* optimizer = dj_jsonGet(root, "optimizer");
   if (!loss) return dj_jsonFail(&at, "loss", "is missing");
-  if (contact) status = parseGroup(task, "contact", contact, &at);
+  if (contact) status = dj_jsonGroup(&task->settings, "contact", DJ_BY_TASK, contact, &at);
   if (status == DJ_OK && initial) status = parseInitial(task, initial, pool, err);
   if (status == DJ_OK && ctrl) status = parseCtrl(task, ctrl, folder, pool, &at);
   if (status == DJ_OK && set) status = parseSet(task, set, pool, err);

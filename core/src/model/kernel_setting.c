@@ -126,6 +126,8 @@ static djStatus checkValue(const djModelDef* def, const djSettingDef* s,
   djProblemText what;
   const char* problem = dj_rowProblem(&what, row, &s->value, false);
   if (!problem && row->per_geom && s->pair >= 0) problem = "is of a geom, not of a pair";
+  bool own = s->pair >= 0 || s->geom >= 0;
+  if (!problem && own && row->field && !(row->ways & DJ_BY_PAIR)) problem = "is of the scene";
   if (!problem) return DJ_OK;
   return dj_fail(err, DJ_INVALID, "%s: %s: %s", ownerOf(def, s).text, row->name, problem);
 }

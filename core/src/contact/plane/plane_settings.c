@@ -50,8 +50,8 @@ static double skin(const djContactScale* scale, const double* x) {
 }
 
 static double frictionEps(const djContactScale* scale, const double* x) {
-  (void)x;
-  return 9e-8 * 9.81 * fmin(scale->radius[0], scale->radius[1]);
+  double eps = 9e-8 * 9.81 * fmin(scale->radius[0], scale->radius[1]);
+  return x[DJ_PLANE_FRICTION_EPS_SCALE] * eps;
 }
 
 static double innerRadius(const djContactScale* scale, const double* x) {
@@ -85,7 +85,12 @@ static const djChoice arms[] = {{"plane", DJ_ARMS_PLANE}, {"paper", DJ_ARMS_PAPE
 static const djChoice caps[] = {
     {"magnitude", DJ_CAP_MAGNITUDE}, {"paper", DJ_CAP_PAPER}, {NULL, 0}};
 
+#define BY_PRESET "1, or what the preset says"
+
 const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
+    [DJ_PLANE_PRESET] = {ROW(preset), AS_GIVEN(preset), .kind = DJ_SETTING_CHOICE, .ways = WAYS,
+                         .choice = dj_planePresetNames, .unit = "", .symbol = "NAME",
+                         .help = "other defaults of contact, by name"},
     [DJ_PLANE_INNER_RADIUS] = {OPTION(inner_radius), OF_GEOM(radius), .unit = "m", .symbol = "R",
                                .least = DJ_SMALLEST, .most = DJ_LARGEST,
                                .rule = "of the largest ball in the geom",
@@ -93,13 +98,19 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_LOAD] = {OPTION(load), OF_GEOM(load), .unit = "N", .symbol = "W",
                        .most = DJ_LARGEST_FORCE, .rule = "weight of the geom's kinematic tree",
                        .help = "W on a geom's contacts, which default rules follow"},
-    [DJ_PLANE_SUPPORT_SCALE] = {ROW(support_scale), AS_GIVEN(support_scale), .ways = WAYS,
-                                .unit = "", .symbol = "X", .most = 1e6, .standard = {1},
+    [DJ_PLANE_SUPPORT_SCALE] = {ROW(support_scale), IN_FORCE(support_scale), .ways = WAYS,
+                                .unit = "", .symbol = "X", .automatic = true, .most = 1e6,
+                                .rule = BY_PRESET, .standard = {1},
                                 .help = "factor on the default of support"},
-    [DJ_PLANE_STIFFNESS_SCALE] = {ROW(stiffness_scale), AS_GIVEN(stiffness_scale), .ways = WAYS,
-                                  .unit = "", .symbol = "X", .most = DJ_LARGEST_FORCE,
-                                  .standard = {1},
+    [DJ_PLANE_STIFFNESS_SCALE] = {ROW(stiffness_scale), IN_FORCE(stiffness_scale), .ways = WAYS,
+                                  .unit = "", .symbol = "X", .automatic = true,
+                                  .most = DJ_LARGEST_FORCE, .standard = {1}, .rule = BY_PRESET,
                                   .help = "factor on the default of stiffness"},
+    [DJ_PLANE_FRICTION_EPS_SCALE] = {ROW(friction_eps_scale), IN_FORCE(friction_eps_scale),
+                                     .ways = WAYS, .unit = "", .symbol = "X", .automatic = true,
+                                     .most = DJ_LARGEST_FORCE, .standard = {1},
+                                     .rule = BY_PRESET,
+                                     .help = "factor on the default of friction_eps"},
     [DJ_PLANE_LENGTH_SCALE] = {OPTION(length_scale), IN_FORCE(length_scale), .unit = "m",
                                .symbol = "L", .least = DJ_SMALLEST, .most = DJ_LARGEST,
                                .standard = {1}, .help = "length unit of support"},
@@ -144,5 +155,5 @@ const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {
                             DJ_PLANE_STIFFNESS_SCALE + 1},
     [DJ_PLANE_RECOVERY] = {.rule = recovery},
     [DJ_PLANE_SKIN] = {.rule = skin},
-    [DJ_PLANE_FRICTION_EPS] = {.rule = frictionEps},
+    [DJ_PLANE_FRICTION_EPS] = {.rule = frictionEps, .factor = DJ_PLANE_FRICTION_EPS_SCALE + 1},
 };

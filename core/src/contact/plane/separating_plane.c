@@ -199,6 +199,7 @@ const djKernel dj_separatingPlane = {
     .nsetting = DJ_PLANE_NSETTING,
     .setting = dj_planeSettings,
     .rule = dj_planeRules,
+    .preset = dj_planePresets,
     .takes = dj_convexTakes,
     .range = dj_planeRange,
     .skin = dj_planeSkin,

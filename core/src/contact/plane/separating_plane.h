@@ -7,11 +7,13 @@
 
 // Settings, in this order.
 enum {
+  DJ_PLANE_PRESET,         // of dj_planePresets
   DJ_PLANE_LENGTH_SCALE,   // L, m
   DJ_PLANE_INNER_RADIUS,   // r, m
   DJ_PLANE_LOAD,           // W, N
   DJ_PLANE_SUPPORT_SCALE,
   DJ_PLANE_STIFFNESS_SCALE,
+  DJ_PLANE_FRICTION_EPS_SCALE,
   DJ_PLANE_SUPPORT,        // s, dimensionless
   DJ_PLANE_STIFFNESS,      // K, J: multiplies the dimensionless barrier
   DJ_PLANE_RECOVERY,       // part of K
@@ -36,6 +38,8 @@ static inline double dj_planeRangeSlope(const double* setting) {
 
 extern const djSetting dj_planeSettings[DJ_PLANE_NSETTING];
 extern const djKernelRule dj_planeRules[DJ_PLANE_NSETTING];
+extern const djPreset dj_planePresets[];
+extern const djChoice dj_planePresetNames[];
 double dj_planeSkin(const double* setting, double inner);
 
 extern const djKernel dj_separatingPlane;

@@ -1,0 +1,146 @@
+// Presets of contact in MuJoCo's scenes: fields, the plugin's key, and written scenes.
+
+#include "common/mjcf.h"
+#include "instance.h"
+
+#include <dijoco/dijoco.h>
+
+#define SCENE(head, custom)                                                               \
+  "<mujoco>" head "<custom>" custom "</custom><worldbody><geom type='plane' "             \
+  "size='1 1 1'/><body pos='0 0 .12'><freejoint/><geom name='ball' size='.1'/></body>"    \
+  "</worldbody></mujoco>"
+#define SMOOTH "<text name='dijoco_preset' data='smooth'/>"
+#define WIDE "<numeric name='dijoco_support_scale' data='2'/>"
+
+static void run(double* qpos, const djModel* m) {
+  djData* d = NULL;
+  djError err;
+  if (dj_makeData(&d, m, &err) != DJ_OK) fail_msg("%s", err.text);
+  d->qvel[0] = 1;
+  for (int i = 0; i < 200; i++) assert_true(dj_step(m, d) >= 0);
+  memcpy(qpos, d->qpos, 7 * sizeof(double));
+  dj_deleteData(d);
+}
+
+static void assertSame(const djModel* a, const djModel* b) {
+  double qa[7], qb[7];
+  assert_int_equal(a->opt.preset, b->opt.preset);
+  assert_memory_equal(a->kernel_setting, b->kernel_setting,
+                      sizeof(double) * (size_t)a->nkernelsetting);
+  run(qa, a);
+  run(qb, b);
+  assert_memory_equal(qa, qb, sizeof qa);
+}
+
+static djModel* import(const char* text) {
+  mjModel* stock = djt_compile(text);
+  djModel* m = djt_import(NULL, stock);
+  mj_deleteModel(stock);
+  return m;
+}
+
+// The scene `path`, with the settings of m, read again.
+static djModel* written(const char* path, const djModel* m) {
+  char* text;
+  djError err;
+  if (djm_makeMJCF(&text, path, m, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
+  djModel* again = import(text);
+  free(text);
+  return again;
+}
+
+static void testFields(void** state) {
+  (void)state;
+  djModel *plain = import(SCENE("", "")), *smooth = import(SCENE("", SMOOTH));
+  djModel *wide = import(SCENE("", SMOOTH WIDE)), *wide_first = import(SCENE("", WIDE SMOOTH));
+  djOption option = plain->opt;
+  djError err;
+  option.preset = smooth->opt.preset;
+  assert_string_equal(dj_preset(option.preset)->name, "smooth");
+  assert_true(wide->contact.support_scale == 2);
+  assert_true(wide->contact.stiffness_scale == smooth->contact.stiffness_scale);
+  assert_true(smooth->contact.stiffness_scale < plain->contact.stiffness_scale);
+  assertSame(wide, wide_first);
+  assert_int_equal(dj_setOption(plain, &option, &err), DJ_OK);
+  assertSame(plain, smooth);
+  dj_deleteModel(plain);
+  dj_deleteModel(smooth);
+  dj_deleteModel(wide);
+  dj_deleteModel(wide_first);
+}
+
+static void refuse(const char* text, const char* words) {
+  mjModel* stock = djt_compile(text);
+  djModel* m;
+  djError err = {""};
+  assert_int_equal(dj_importMuJoCo(&m, NULL, stock, &err), DJ_INVALID);
+  if (strncmp(err.text, words, strlen(words)) != 0) fail_msg("%s, not %s", err.text, words);
+  mj_deleteModel(stock);
+}
+
+#define PLUGIN(key)                                                                       \
+  "<extension><plugin plugin='dijoco.contact'><instance name='dj'>" key                   \
+  "</instance></plugin></extension>"
+
+static void testRefused(void** state) {
+  (void)state;
+  refuse(SCENE("", "<text name='dijoco_preset' data='smoth'/>"),
+         "text/dijoco_preset: unknown value 'smoth', expected one of none, smooth");
+  refuse(SCENE("", "<text name='dijoco_preset/ball' data='smooth'/>"),
+         "geom 'ball': preset: is of the scene");
+  char error[1000], both[9100];
+  assert_null(djt_tryCompile(SCENE(PLUGIN("<config key='preset' value='smoth'/>"), ""), error));
+  snprintf(both, sizeof both, "%s\n%s", error, djt_warning);   // whichever MuJoCo chose
+  assert_non_null(strstr(both, "plugin/dj: preset=smoth: unknown value 'smoth', expected"));
+}
+
+// The plugin's key is stronger than the scene's field.
+static void testPlugin(void** state) {
+  (void)state;
+  djModel* smooth = import(SCENE("", SMOOTH));
+  djModel* key = import(SCENE(PLUGIN("<config key='preset' value='smooth'/>"), ""));
+  djModel* none = import(SCENE(PLUGIN("<config key='preset' value='none'/>"), SMOOTH));
+  assertSame(smooth, key);
+  assert_int_equal(none->opt.preset, 0);
+  assert_true(none->contact.support_scale == 1);
+  dj_deleteModel(smooth);
+  dj_deleteModel(key);
+  dj_deleteModel(none);
+}
+
+// Scenes are written so that they replay: by the preset's name, with what has changed beside it.
+static void testWritten(void** state) {
+  (void)state;
+  djError err;
+  const char* base = "preset_base.xml";
+  static const char* const scene[] = {SCENE("", ""), SCENE("", SMOOTH), SCENE("", SMOOTH WIDE)};
+  for (int i = 0; i < 3; i++) {
+    FILE* f = fopen(base, "w");
+    assert_non_null(f);
+    fputs(scene[i], f);
+    fclose(f);
+    for (int change = 0; change < 4; change++) {
+      djModel* m = import(scene[i]);
+      djOption option = m->opt;
+      if (change == 1) option.preset = 1 - option.preset;
+      if (change == 2) option.stiffness_scale = 0.3;
+      if (change == 3) option.friction_eps = 1e-7;
+      assert_int_equal(dj_setOption(m, &option, &err), DJ_OK);
+      djModel *own = written("scene.json", m), *again = written(base, m);
+      assertSame(m, own);
+      assertSame(m, again);
+      dj_deleteModel(m);
+      dj_deleteModel(own);
+      dj_deleteModel(again);
+    }
+  }
+  remove(base);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testFields), cmocka_unit_test(testRefused), cmocka_unit_test(testPlugin),
+      cmocka_unit_test(testWritten),
+  };
+  return cmocka_run_group_tests(tests, djt_keepWarnings, NULL);
+}
