@@ -280,7 +280,7 @@ static void testShapes(void** state) {
     djt_near(c->radius, 0.2, 1e-15);
     djt_near(c->gravity, 9.81, 0);
     djt_near(c->weight, 9.81, 1e-12);
-    double sup = fmin(0.02 * 0.1, 0.3 * 0.002);
+    double sup = fmin(0.02 * 0.1, 0.15 * 0.002);
     djt_near(c->support, sup, 1e-15);
     djt_near(c->range, 2 * sup / (1 - sup), 1e-15);
     djt_near(c->skin, sup / (1 - sup), 1e-15);
@@ -392,7 +392,7 @@ static void testSettings(void** state) {
   djOption option = dj_defaultOption();
   option.timestep = 0.0005;
   assert_int_equal(dj_setOption(m, &option, &err), DJ_OK);
-  djt_near(m->contact.support, fmin(0.02 * 0.02, 0.3 * 0.0005), 1e-18);
+  djt_near(m->contact.support, fmin(0.02 * 0.02, 0.15 * 0.0005), 1e-18);
   dj_deleteModel(m);
 }
 

@@ -16,7 +16,7 @@
   "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'>" config      \
   "</instance></plugin></extension>"
 #define MUJOCOS "<config key='constraints' value='mujoco'/>"   // limits of joints too
-#define SOFT "<config key='stiffness_scale' value='1e-3'/>"   // enough for differences
+#define SOFT "<config key='stiffness_scale' value='3e-4'/>"   // enough for differences
 #define QUIET "<option><flag contact='disable'/></option>"
 #define FLOOR "<worldbody><geom type='plane' size='3 3 1'/>"
 

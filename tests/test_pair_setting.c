@@ -66,14 +66,14 @@ static void testRule(void** state) {
   djModel* m = load("", "", "");
   double x[DJ_MAX_OF_KERNEL];
   settingsOf(x, m, BOX, BALL);
-  double s = 0.5 * (0.02 * 0.01 + 0.3 * 0.002), W = 0.2 * 9.81;   // h bounds the ball's
+  double s = 0.5 * (0.02 * 0.01 + 0.15 * 0.002), W = 0.2 * 9.81;   // h bounds the ball's
   djt_near(x[DJ_PLANE_SUPPORT], s, 1e-18);
   djt_near(x[DJ_PLANE_STIFFNESS], W * s * s / (4 * 8e-9), 1e-10);
   djt_near(x[DJ_PLANE_RECOVERY], 8e-6, 1e-18);
   djt_near(x[DJ_PLANE_FRICTION_EPS], 9e-8 * 9.81 * 0.01, 1e-20);
   settingsOf(x, m, FLOOR, HEAVY);   // a plane has the other's size and weight
-  djt_near(x[DJ_PLANE_SUPPORT], 6e-4, 1e-18);
-  djt_near(x[DJ_PLANE_STIFFNESS], 40 * 9.81 * 3.6e-7 / (4 * 8e-9), 1e-8);
+  djt_near(x[DJ_PLANE_SUPPORT], 3e-4, 1e-18);
+  djt_near(x[DJ_PLANE_STIFFNESS], 40 * 9.81 * 9e-8 / (4 * 8e-9), 1e-8);
   djt_near(dj_skinOfOther(m->collision, 0, BOX, FLOOR), 2e-4 / (1 - 2e-4), 1e-18);
   dj_deleteModel(m);
 }

@@ -164,6 +164,7 @@ static inline djModel* djt_contactModel(void) {
   int arm = addBody(s, 0, DJ_HINGE, 0.45, 0, 0.099, 0.7, 0.1);
   addGeom(s, arm, DJ_CAPSULE, 0.1, 0.15, 0);
   s->def.option.stiffness_scale = 3e-5;   // soft enough for differences
+  s->def.option.support_scale = 2;         // they touch
   djModel* m = sceneModel(s);
   freeScene(s);
   return m;
