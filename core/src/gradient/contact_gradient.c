@@ -10,8 +10,10 @@
 
 #include "base/status.h"
 #include "gradient/columns.h"
+#include "integrate/parts.h"
 #include "math/block6.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // Columns first ... end - 1 of (q, v, act, history, ctrl), and q+'s derivative by them.
@@ -93,13 +95,47 @@ static djStatus fillSlab(double* force, double* moment, double* normal, Slab* sl
   return DJ_OK;
 }
 
+// rows (n x nc), by the start of a step's last part, by the start of the step: [gx gu] becomes
+// [gx A, gx B + gu].
+static void pullRows(double* rows, size_t n, const double* A, const double* B, const djModel* m,
+                     double* scratch) {
+  size_t nx = (size_t)dj_tangentSize(m), nu = (size_t)m->nu;
+  for (size_t r = 0; r < n && rows; r++) {
+    double* row = rows + r * (nx + nu);
+    memset(scratch, 0, nx * sizeof(double));
+    for (size_t k = 0; k < nx; k++) {
+      for (size_t c = 0; c < nx; c++) scratch[c] += row[k] * A[k * nx + c];
+      for (size_t c = 0; c < nu; c++) row[nx + c] += row[k] * B[k * nu + c];
+    }
+    memcpy(row, scratch, nx * sizeof(double));
+  }
+}
+
+// The same of all outputs.
+static djStatus pullParts(double* force, double* moment, double* normal, const djModel* m,
+                          djData* d) {
+  size_t nx = (size_t)dj_tangentSize(m), nu = (size_t)m->nu, n = (size_t)d->npair;
+  double* A = malloc((nx * nx + nx * nu + nx + 1) * sizeof(double));
+  if (!A) return dj_failMemory(&d->work->error);
+  double *B = A + nx * nx, *scratch = B + nx * nu;
+  djStatus status = dj_chainParts(A, B, m, d, d->work->npart - 1);
+  if (status == DJ_OK) {
+    pullRows(force, 3 * n, A, B, m, scratch);
+    pullRows(moment, 3 * n, A, B, m, scratch);
+    pullRows(normal, n, A, B, m, scratch);
+  }
+  free(A);
+  return status;
+}
+
 djStatus djd_lastContact(const djModel* m, djData* d, double* force, double* moment,
                          double* normal) {
   if (!m || !d) return DJ_INVALID;
   djLinear lin;
-  djStatus status = dj_linearizeStep(&lin, m, d);
-  if (status != DJ_OK) return status;
   djWork* w = d->work;
+  djStatus status = w->npart > 1 ? dj_linearizeParts(m, d) : DJ_OK;
+  if (status == DJ_OK) status = dj_linearizeStep(&lin, m, d);
+  if (status != DJ_OK) return status;
   size_t nc = (size_t)dj_tangentSize(m) + m->nu;
   if (force) memset(force, 0, (size_t)d->npair * 3 * nc * sizeof(double));
   if (moment) memset(moment, 0, (size_t)d->npair * 3 * nc * sizeof(double));
@@ -112,5 +148,5 @@ djStatus djd_lastContact(const djModel* m, djData* d, double* force, double* mom
     Slab slab = {first, end, (int)nc, NULL};
     status = fillSlab(force, moment, normal, &slab, &lin, m, d);
   }
-  return status;
+  return status == DJ_OK && w->npart > 1 ? pullParts(force, moment, normal, m, d) : status;
 }

@@ -133,6 +133,22 @@ static void setPlace(djData* d, const djModel* m, const djPart* p) {
   d->gravity_scale = p->gravity_scale;
 }
 
+// An array of data's, in a record.
+static const double* recorded(const djPart* p, const djData* d, const double* array) {
+  return (const double*)(const void*)p->start + (array - d->qpos);
+}
+
+const double* dj_partQpos(const djPart* p) { return (const double*)(const void*)p->start; }
+
+void dj_setPartState(djData* d, const djModel* m, const djPart* p) {
+  size_t nh = (size_t)dj_historySize(m), size = sizeof(double);
+  memcpy(d->qpos, dj_partQpos(p), (size_t)m->nq * size);
+  memcpy(d->qvel, recorded(p, d, d->qvel), (size_t)m->nv * size);
+  memcpy(d->act, recorded(p, d, d->act), (size_t)m->na * size);
+  dj_markHistory(m, d, p->kept);
+  memcpy(d->history, recorded(p, d, d->history), nh * size);
+}
+
 void dj_savePlace(const djModel* m, djData* d) { keepPlace(&d->work->part[d->work->maxpart], m, d); }
 
 void dj_keepPartStart(const djModel* m, djData* d, int k) { keepPlace(&d->work->part[k], m, d); }

@@ -31,6 +31,10 @@ void dj_savePlace(const djModel* model, djData* data);
 djStatus dj_openPart(const djModel* model, djData* data, int k);
 void dj_returnToPlace(const djModel* model, djData* data, int n);
 
+// The state alone of a part, and its coordinates.
+void dj_setPartState(djData* data, const djModel* model, const djPart* part);
+const double* dj_partQpos(const djPart* part);
+
 // Linearise all parts of the last step, of which there are more than one: work->part[k].linear.
 // Leaves the last one's quantities in the workspace.
 djStatus dj_linearizeParts(const djModel* model, djData* data);
