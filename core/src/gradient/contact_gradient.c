@@ -111,14 +111,34 @@ static void pullRows(double* rows, size_t n, const double* A, const double* B, c
   }
 }
 
-// The same of all outputs.
-static djStatus pullParts(double* force, double* moment, double* normal, const djModel* m,
-                          djData* d) {
+// The columns of all outputs, of the step or of the part of it that the workspace holds.
+static djStatus fillOutputs(double* force, double* moment, double* normal, const djLinear* lin,
+                            const djModel* m, djData* d) {
+  djWork* w = d->work;
+  int nc = dj_tangentSize(m) + m->nu;
+  djStatus status = DJ_OK;
+  dj_motionSubspace(&w->now.kin, m, w->ref);
+  dj_motionSubspace(&w->begin.kin, m, w->ref);
+  for (int first = 0; first < nc && status >= 0; first += w->nslab) {
+    int end = nc - first > w->nslab ? first + w->nslab : nc;
+    Slab slab = {first, end, nc, NULL};
+    status = fillSlab(force, moment, normal, &slab, lin, m, d);
+  }
+  return status;
+}
+
+// The same of a step that was taken in parts, of which the last one has the forces.
+static djStatus fillByParts(double* force, double* moment, double* normal, const djModel* m,
+                            djData* d) {
   size_t nx = (size_t)dj_tangentSize(m), nu = (size_t)m->nu, n = (size_t)d->npair;
+  int last = d->work->npart - 1;
   double* A = malloc((nx * nx + nx * nu + nx + 1) * sizeof(double));
   if (!A) return dj_failMemory(&d->work->error);
   double *B = A + nx * nx, *scratch = B + nx * nu;
-  djStatus status = dj_chainParts(A, B, m, d, d->work->npart - 1);
+  djLinear lin;
+  djStatus status = dj_chainParts(A, B, m, d, last);
+  if (status == DJ_OK) status = dj_linearizePart(&lin, m, d, last);
+  if (status == DJ_OK) status = fillOutputs(force, moment, normal, &lin, m, d);
   if (status == DJ_OK) {
     pullRows(force, 3 * n, A, B, m, scratch);
     pullRows(moment, 3 * n, A, B, m, scratch);
@@ -133,20 +153,14 @@ djStatus djd_lastContact(const djModel* m, djData* d, double* force, double* mom
   if (!m || !d) return DJ_INVALID;
   djLinear lin;
   djWork* w = d->work;
-  djStatus status = w->npart > 1 ? dj_linearizeParts(m, d) : DJ_OK;
-  if (status == DJ_OK) status = dj_linearizeStep(&lin, m, d);
+  bool parts = w->npart > 1;
+  djStatus status = parts ? dj_checkData(m, d) : dj_linearizeStep(&lin, m, d);
   if (status != DJ_OK) return status;
   size_t nc = (size_t)dj_tangentSize(m) + m->nu;
   if (force) memset(force, 0, (size_t)d->npair * 3 * nc * sizeof(double));
   if (moment) memset(moment, 0, (size_t)d->npair * 3 * nc * sizeof(double));
   if (normal) memset(normal, 0, (size_t)d->npair * nc * sizeof(double));
   if (!dj_contactsOf(&w->forces)) return DJ_OK;
-  dj_motionSubspace(&w->now.kin, m, w->ref);
-  dj_motionSubspace(&w->begin.kin, m, w->ref);
-  for (int first = 0; first < (int)nc && status >= 0; first += w->nslab) {
-    int end = (int)nc - first > w->nslab ? first + w->nslab : (int)nc;
-    Slab slab = {first, end, (int)nc, NULL};
-    status = fillSlab(force, moment, normal, &slab, &lin, m, d);
-  }
-  return status == DJ_OK && w->npart > 1 ? pullParts(force, moment, normal, m, d) : status;
+  return parts ? fillByParts(force, moment, normal, m, d)
+               : fillOutputs(force, moment, normal, &lin, m, d);
 }

@@ -245,17 +245,21 @@ static void carry(double* X, const double* A, const double* D, size_t nx, size_t
 djStatus dj_chainParts(double* A, double* B, const djModel* m, djData* d, int end) {
   djWork* w = d->work;
   size_t nx = (size_t)dj_tangentSize(m), nu = (size_t)m->nu;
-  fillMatrices(A, B, w, m, w->part[0].linear);
-  double* memory = end > 1 ? malloc((2 * nx * nx + 2 * nx * nu + 1) * sizeof(double)) : NULL;
-  if (end > 1 && !memory) return dj_failMemory(&w->error);
+  djLinear lin;
+  double* memory = malloc((2 * nx * nx + 2 * nx * nu + 1) * sizeof(double));
+  if (!memory) return dj_failMemory(&w->error);
   double *Ak = memory, *Y = Ak + nx * nx, *Bk = Y + nx * nx, *Z = Bk + nx * nu;
-  for (int k = 1; k < end; k++) {
-    fillMatrices(Ak, B ? Bk : NULL, w, m, w->part[k].linear);
+  djStatus status = dj_linearizePart(&lin, m, d, 0);
+  if (status == DJ_OK) fillMatrices(A, B, w, m, &lin);
+  for (int k = 1; k < end && status == DJ_OK; k++) {
+    status = dj_linearizePart(&lin, m, d, k);
+    if (status != DJ_OK) break;
+    fillMatrices(Ak, B ? Bk : NULL, w, m, &lin);
     if (A) carry(A, Ak, NULL, nx, nx, Y);
     if (B) carry(B, Ak, Bk, nx, nu, Z);
   }
   free(memory);
-  return DJ_OK;
+  return status;
 }
 
 static void partsJvp(double* dx_next, const djModel* m, djData* d, const double* dx,
@@ -288,10 +292,7 @@ static void partsVjp(double* dx, double* du, const djModel* m, djData* d, const 
 djStatus djd_lastTransition(const djModel* m, djData* d, double* A, double* B) {
   if (!m || !d) return DJ_INVALID;
   djLinear lin;
-  if (d->work->npart > 1) {
-    djStatus parts = dj_linearizeParts(m, d);
-    return parts == DJ_OK ? dj_chainParts(A, B, m, d, d->work->npart) : parts;
-  }
+  if (d->work->npart > 1) return dj_chainParts(A, B, m, d, d->work->npart);
   djStatus status = dj_linearizeStep(&lin, m, d);
   if (status == DJ_OK) fillMatrices(A, B, d->work, m, &lin);
   return status;

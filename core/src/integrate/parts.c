@@ -185,8 +185,8 @@ djStatus dj_openPart(const djModel* m, djData* d, int k) {
   const double* psi[DJ_MAX_STAGE];
   setPlace(d, m, p);
   for (int s = 0; s <= last; s++) {
-    psi[s] = w->at_stage[s].linear.psi;
-    dj_differentiatePos(w->at_stage[s].linear.psi, m, 1, d->qpos, p->q[s]);
+    psi[s] = w->tangent + (size_t)s * m->nv;
+    dj_differentiatePos(w->tangent + (size_t)s * m->nv, m, 1, d->qpos, p->q[s]);
   }
   djStatus status = dj_replayStep(m, d, p->method, last, p->q[last], psi);
   if (status < 0) return status;
@@ -198,10 +198,25 @@ djStatus dj_openPart(const djModel* m, djData* d, int k) {
   return status < 0 ? status : DJ_OK;
 }
 
-// The step's end has no history.
-static djStatus keepLinear(djWork* w, const djModel* m, djLinear* lin, int k, bool last) {
+djStatus dj_linearizePart(djLinear* lin, const djModel* m, djData* d, int k) {
+  djWork* w = d->work;
+  int n = w->npart;
+  djStatus status = dj_checkData(m, d);
+  if (status < 0) return status;
+  if (!w->stepped) {
+    return dj_fail(&w->error, DJ_INVALID, "no step has been taken since the state was set");
+  }
+  dj_savePlace(m, d);
+  w->parts = n;
+  status = dj_openPart(m, d, k);
+  if (status == DJ_OK) status = dj_linearizeStep(lin, m, d);
+  if (k == n - 1) memset(lin->coef.history, 0, sizeof lin->coef.history);   // none at the end
+  dj_returnToPlace(m, d, n);
+  return status;
+}
+
+static djStatus keepLinear(djWork* w, const djModel* m, const djLinear* lin, int k) {
   djPart* p = &w->part[k];
-  if (last) memset(lin->coef.history, 0, sizeof lin->coef.history);
   size_t need = sizeof *lin + dj_linearSize(m, lin) * sizeof(double);
   djLinear* memory = dj_roomFor(p->linear, &p->nlinear, need);
   if (!memory) return dj_failMemory(&w->error);
@@ -212,22 +227,13 @@ static djStatus keepLinear(djWork* w, const djModel* m, djLinear* lin, int k, bo
 
 djStatus dj_linearizeParts(const djModel* m, djData* d) {
   djWork* w = d->work;
-  djStatus status = dj_checkData(m, d);
-  if (status < 0) return status;
-  if (!w->stepped) {
-    return dj_fail(&w->error, DJ_INVALID, "no step has been taken since the state was set");
-  }
-  if (w->parts_linearized) return DJ_OK;
-  int n = w->npart;
-  dj_savePlace(m, d);
-  w->parts = n;
-  for (int k = 0; k < n && status == DJ_OK; k++) {
+  djStatus status = DJ_OK;
+  if (w->stepped && w->parts_linearized) return dj_checkData(m, d);
+  for (int k = 0; k < w->npart && status == DJ_OK; k++) {
     djLinear lin;
-    status = dj_openPart(m, d, k);
-    if (status == DJ_OK) status = dj_linearizeStep(&lin, m, d);
-    if (status == DJ_OK) status = keepLinear(w, m, &lin, k, k == n - 1);
+    status = dj_linearizePart(&lin, m, d, k);
+    if (status == DJ_OK) status = keepLinear(w, m, &lin, k);
   }
-  dj_returnToPlace(m, d, n);
   w->parts_linearized = status == DJ_OK;
   return status;
 }

@@ -35,8 +35,10 @@ void dj_returnToPlace(const djModel* model, djData* data, int n);
 void dj_setPartState(djData* data, const djModel* model, const djPart* part);
 const double* dj_partQpos(const djPart* part);
 
-// Linearise all parts of the last step, of which there are more than one: work->part[k].linear.
-// Leaves the last one's quantities in the workspace.
+// Linearise part k of the last step, of which there are more than one: *linear points into the
+// workspace, which then holds that part. And all of them, for products: work->part[k].linear; that
+// leaves the last one in the workspace.
+djStatus dj_linearizePart(djLinear* linear, const djModel* model, djData* data, int k);
 djStatus dj_linearizeParts(const djModel* model, djData* data);
 
 void dj_freeParts(djWork* work);
