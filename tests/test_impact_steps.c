@@ -123,7 +123,7 @@ static void testPassing(void** state) {
                     cut.gained, cut.most);
       assert_int_equal(cut.passed, 0);
       assert_int_equal(cut.gained, 0);
-      if (ratio[k] >= 5) assert_true(whole.passed > 10);
+      if (ratio[k] >= 5) assert_true(whole.passed > 0);
     }
   }
 }
