@@ -13,7 +13,7 @@
 #include "common/random.h"
 #include "common/scene.h"
 #include "common/worst.h"
-#include "integrate/work.h"
+#include "integrate/parts.h"
 
 #include <math.h>
 

@@ -59,7 +59,7 @@ static const djSetting engineRows[] = {
      .ways = BY_ALL, .standard = {100}, .help = "of Newton's method, per step"},
     {OPTION(impact_steps), .kind = DJ_SETTING_WHOLE, .unit = "", .symbol = "N", .zero = true,
      .ways = BY_ALL_OUTSIDE, .most = 1000, .standard = {32},
-     .help = "most parts of a step in which bodies close by more than half their size"},
+     .help = "most parts of a step in which bodies close by half their size"},
     {OPTION(frictionloss_eps), .kind = DJ_SETTING_REAL, .unit = "rad/s or m/s", .symbol = "V",
      .ways = BY_ALL, .least = DJ_SMALLEST, .most = DJ_LARGEST_FORCE, .standard = {1e-3},
      .help = "velocity below which friction loss of joints is viscous"},
