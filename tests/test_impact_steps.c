@@ -174,15 +174,15 @@ static void testNumber(void** state) {
   dj_deleteModel(m);
 }
 
-// A box that skids on a fixed one, and one that falls fast on a floor, are left alone; so is a pile
+// A box that skids on a fixed rail, and one that falls fast on a floor, are left alone; so is a pile
 // at rest, whose steps are the same to the last bit.
 static void testLeftAlone(void** state) {
   (void)state;
   Scene* s = newScene(2);
-  addGeom(s, 0, DJ_BOX, 100, 1, 0.5)->pos[2] = -0.5;
+  addGeom(s, 0, DJ_BOX, 100, 0.06, 0.05)->pos[2] = -0.05;
   addGeom(s, 0, DJ_PLANE, 0, 0, 0)->pos[2] = -1;
   for (int b = 1; b < 3; b++) {
-    addBody(s, 0, DJ_FREE, 0, b == 1 ? 0 : 10, b == 1 ? 0.0501 : 2, 1, 0.05);
+    addBody(s, 0, DJ_FREE, 0, b == 1 ? 0 : 3, b == 1 ? 0.0501 : 2, 1, 0.05);
     addGeom(s, b, DJ_BOX, 0.05, 0.05, 0.05)->priority = 1;
     s->geom[s->def.ngeom - 1].friction[0] = 0.2;
   }
@@ -495,6 +495,40 @@ static void testSameBits(void** state) {
   dj_deleteModel(m);
 }
 
+// Parts are steps of so small a timestep, where contact is given.
+static void testAsSmallSteps(void** state) {
+  (void)state;
+  for (int i = 0; i < DJ_NINTEGRATOR; i++) {
+    djOption o = resolved((djIntegrator)i);
+    o.skin = o.recovery_stiffness = 1e-3;
+    djData *d, *small;
+    djError err;
+    djModel* m = openPair(&d, &kShape[0], 0.2, 0.23, o);
+    d->qpos[8] = 0.03;
+    d->ctrl[0] = 5;
+    d->ctrl[1] = 2;
+    d->act[0] = 0.1;
+    small = sceneData(m);
+    assert_int_equal(dj_copyData(small, m, d), DJ_OK);
+    assert_true(dj_step(m, d) >= 0);
+    assert_int_equal(d->work->npart, 5);
+    o = m->opt;
+    o.timestep = STEP / 5;
+    o.impact_steps = 0;
+    assert_int_equal(dj_setOption(m, &o, &err), DJ_OK);
+    for (int k = 0; k < 5; k++) assert_true(dj_step(m, small) >= 0);
+    assert_memory_equal(d->qpos, small->qpos, (size_t)m->nq * sizeof(double));
+    assert_memory_equal(d->qvel, small->qvel, (size_t)m->nv * sizeof(double));
+    assert_memory_equal(d->act, small->act, (size_t)m->na * sizeof(double));
+    assert_int_equal(d->stats.newton_iterations, small->stats.newton_iterations);
+    assert_int_equal(d->stats.iterations, small->stats.newton_iterations);
+    assert_int_equal(d->npair, small->npair);
+    dj_deleteData(small);
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+}
+
 // A step that fails in a later part changes nothing.
 static void testFailure(void** state) {
   (void)state;
@@ -532,7 +566,8 @@ int main(void) {
       cmocka_unit_test(testPassing),         cmocka_unit_test(testNumber),
       cmocka_unit_test(testLeftAlone),       cmocka_unit_test(testTransition),
       cmocka_unit_test(testParamsAndForces), cmocka_unit_test(testTaylor),
-      cmocka_unit_test(testSameBits),        cmocka_unit_test(testFailure),
+      cmocka_unit_test(testSameBits),        cmocka_unit_test(testAsSmallSteps),
+      cmocka_unit_test(testFailure),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
