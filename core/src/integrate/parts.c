@@ -42,15 +42,21 @@ static Speed speedOf(const djModel* m, const djData* d, int b, Speed parent) {
 // for each body and geom, without kinematics.
 static bool mayClose(const djModel* m, djData* d, djContacts* c) {
   djWork* w = d->work;
-  Speed* speed = (Speed*)(void*)w->wrench;      // (nbody) each: 6 numbers there
-  double* move = w->wrench + 2 * (size_t)m->nbody;
+  size_t nb = (size_t)m->nbody;
+  Speed *speed = (Speed*)(void*)w->wrench, *own = speed + nb;   // of 6 nbody numbers there
+  double *move = w->wrench + 4 * nb, *own_move = move + nb;
+  const Speed rest = {0, 0};
   bool any = false;
   for (int b = 0; b < m->nbody; b++) {
-    speed[b] = b ? speedOf(m, d, b, speed[m->body_parent[b]]) : (Speed){0, 0};
-    move[b] = m->opt.timestep * (speed[b].origin + speed[b].turn * m->collision->reach[b]);
+    int parent = m->body_parent[b];
+    double h = m->opt.timestep, reach = m->collision->reach[b];
+    speed[b] = b ? speedOf(m, d, b, speed[parent]) : rest;
+    own[b] = b && parent ? speedOf(m, d, b, own[parent]) : rest;
+    move[b] = h * (speed[b].origin + speed[b].turn * reach);
+    own_move[b] = h * (own[b].origin + own[b].turn * reach);
     any = any || move[b] > 0;
   }
-  return any && dj_mayImpact(c, m, move);
+  return any && dj_mayImpact(c, m, move, own_move);
 }
 
 int dj_countParts(const djModel* m, djData* d) {

@@ -59,16 +59,21 @@ static double widthOf(const djModel* m, int geom, bool exact) {
   return exact && hull->nvert > 0 ? widthOfPoints(hull->vert, hull->nvert) : col->inner[geom];
 }
 
-bool dj_mayImpact(const djContacts* c, const djModel* m, const double* move) {
-  int n = 0;
-  bool fast = false;
+bool dj_mayImpact(const djContacts* c, const djModel* m, const double* move, const double* own) {
+  int n = 0, tree = -1;
+  bool fast = false, own_fast = false, several = false;
   for (int i = 0; i < c->nbox; i++) {
-    int geom = c->box_geom[i];
+    int geom = c->box_geom[i], b = m->geom_body[geom];
     if (m->geom_type[geom] == DJ_PLANE) continue;
+    int root = m->body_weld[b] ? m->body_root[b] : 0;
+    double half = 0.5 * widthOf(m, geom, false);
+    several = several || (n > 0 && root != tree);
+    tree = root;
     n++;
-    fast = fast || move[m->geom_body[geom]] > 0.5 * widthOf(m, geom, false);
+    fast = fast || move[b] > half;
+    own_fast = own_fast || own[b] > half;
   }
-  return fast && n > 1;
+  return n > 1 && (own_fast || (fast && several));
 }
 
 // ------------------------------------------ ways -----------------------------------------------
