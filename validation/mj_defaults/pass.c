@@ -1,6 +1,6 @@
 // Fast bodies: two of a kind, or a small and a large one, approach each other by c of their mean
-// thickness in a step of 5 ms, without gravity, at 40 phases of the step. How many pass through each
-// other, and what becomes of kinetic plus potential energy.
+// thickness in a step of 5 ms, without gravity, at 40 phases of the step. How many pass through
+// each other, and what becomes of kinetic plus potential energy.
 //
 // Along x: passed when the first is beyond the second, and they do not approach.
 

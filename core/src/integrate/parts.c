@@ -155,7 +155,9 @@ void dj_setPartState(djData* d, const djModel* m, const djPart* p) {
   memcpy(d->history, recorded(p, d, d->history), nh * size);
 }
 
-void dj_savePlace(const djModel* m, djData* d) { keepPlace(&d->work->part[d->work->maxpart], m, d); }
+void dj_savePlace(const djModel* m, djData* d) {
+  keepPlace(&d->work->part[d->work->maxpart], m, d);
+}
 
 void dj_keepPartStart(const djModel* m, djData* d, int k) { keepPlace(&d->work->part[k], m, d); }
 
