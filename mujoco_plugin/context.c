@@ -115,6 +115,7 @@ djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjMod
     c->substeps = 1;
     c->option.substeps = instance.substeps;
     c->joints = instance.joints;
+    if (purpose == DJM_CONTACTS) c->model->opt.impact_steps = 1;   // MuJoCo's step is whole
     status = setSubsteps(c);
     if (status != DJ_OK) *err = c->error;
   }

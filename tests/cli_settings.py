@@ -21,7 +21,7 @@ def others(row):
     if row["default"] in names:
         return next(n for n in names if n != row["default"]), ["nothing", "1"]
     if "whole number" in row["values"]:
-        return 37, ["0", "-1", "1.5", "x", "3e9"]
+        return 37, ["-1", "1.5", "x", "3e9"] + (["0"] if "at least 1" in row["values"] else [])
     bad = ["-1", "nan", "inf", "x", "1x"] + (["0"] if "more than 0" in row["values"] else [])
     return 0.0123, bad + (["1"] if "less than 1" in row["values"] else [])
 

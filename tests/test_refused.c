@@ -51,6 +51,7 @@ static const Row rows[] = {
     OPT(tolerance, 0, 0, "tolerance must be positive"),
     OPT(frictionloss_eps, 0, 0, "frictionloss_eps must be positive"),
     OPTI(max_iterations, 0, "max_iterations must be positive"),
+    OPTI(impact_steps, -1, "impact_steps must not be negative"),
     OPTI(contact, DJ_NCONTACT, "contact: unknown value '"),
     OPTI(overlap, 7, "overlap: unknown value '7', expected one of recover, error"),
     OPTI(friction_arms, 7, "friction_arms: unknown value '7', expected one of plane, paper"),

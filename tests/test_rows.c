@@ -38,7 +38,8 @@ static void testProblems(void** state) {
               {"timestep", -1, false, false},   {"gravity_ramp", 0, false, true},
               {"support", -1, true, true},      {"support", -1, false, false},
               {"support", 1, false, false},     {"integrator", 2, false, true},
-              {"integrator", 77, false, false}, {"max_iterations", 1.5, false, false}};
+              {"integrator", 77, false, false}, {"max_iterations", 1.5, false, false},
+              {"impact_steps", 0, false, true}, {"impact_steps", -1, false, false}};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     const djSetting* row = dj_findSetting(list[i].name, 0);
     const char* problem = dj_rowProblem(&what, row, &list[i].value, list[i].automatic);

@@ -109,6 +109,7 @@ static void testWrite(void** state) {
   assert_true(engine_step(&e, &r.in, 0));
   e.tally.unconverged_steps = 3;
   e.tally.fallback_steps = 4;
+  e.tally.impact_steps = 5;
   e.tally.wall = 0.5;
   for (int stopped = 0; stopped < 2; stopped++) {
     Buffer text = {0};
@@ -123,7 +124,7 @@ static void testWrite(void** state) {
       double value;
     } row[] = {
         {"steps", 1},        {"time", 0.005}, {"unconverged_steps", 3}, {"fallback_steps", 4},
-        {"damped_steps", 4}, {"wall_s", 0.5}, {"wall_per_step_s", 0.5}};
+        {"damped_steps", 4}, {"impact_steps", 5},  {"wall_s", 0.5},         {"wall_per_step_s", 0.5}};
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
       const cJSON* item = cJSON_GetObjectItemCaseSensitive(json, row[i].key);
       djt_near(item ? item->valuedouble : NAN, row[i].value, 1e-15);

@@ -97,6 +97,38 @@ static void testNames(void** state) {
   freeScene(s);
 }
 
+// An impact that is taken in parts begins and ends without history, and has its derivatives.
+static void testImpact(void** state) {
+  Scene* s = newScene(2);
+  for (int b = 1; b < 3; b++) {
+    addBody(s, 0, DJ_FREE, b == 1 ? 0 : 0.33, 0, b == 1 ? 0.02 : 0, 1, 0.05);
+    addGeom(s, b, DJ_SPHERE, 0.05, 0, 0);
+  }
+  s->def.option.support = 0.02;
+  s->def.option.stiffness = 1e-2;
+  s->def.option.friction_eps = 1e-2;
+  djModel* m = sceneModel(s);
+  freeScene(s);
+  djData* d = djt_openMethod(m, djt_methodOf(state), 0.005);
+  d->qvel[0] = 14;
+  d->qvel[6] = -14;
+  d->qvel[10] = 1;
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  bool keeps = dj_historySize(m) > 0;
+  assert_int_equal(dj_hasHistory(m, d), keeps);
+  double error = djt_transitionError(m, d, 1e-6, 0);
+  print_message("transition through an impact: %.1e\n", error);
+  assert_true(error < 1e-5);
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  assert_int_equal(d->work->npart, 3);
+  assert_false(dj_hasHistory(m, d));
+  for (int i = 0; i < dj_historySize(m); i++) assert_true(d->history[i] == 0);
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  assert_int_equal(dj_hasHistory(m, d), keeps);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
 int main(void) {
   static djIntegrator step = DJ_BDF1, stage = DJ_MIDPOINT;
   const struct CMUnitTest tests[] = {
@@ -107,6 +139,8 @@ int main(void) {
       {"order two_step", testOrder, NULL, NULL, &step},
       {"dropped two_step", testDropped, NULL, NULL, &step},
       {"names two_step", testNames, NULL, NULL, &step},
+      {"impact two_step", testImpact, NULL, NULL, &step},
+      {"impact two_stages", testImpact, NULL, NULL, &stage},
       {"robots two_stages", djt_testRobots, NULL, NULL, &stage},
       {"contact two_stages", djt_testContact, NULL, NULL, &stage},
       {"params two_stages", djt_testParams, NULL, NULL, &stage},

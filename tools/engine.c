@@ -30,6 +30,7 @@ static void update_dijoco(Engine* e) {
   t->unconverged_steps = d->stats.unconverged_steps;
   t->recovering_steps = d->stats.recovering_steps;
   t->fallback_steps = d->stats.fallback_steps;
+  t->impact_steps = d->stats.impact_steps;
   t->worst_residual = d->stats.worst_residual;
   t->smallest_gap = d->stats.smallest_gap;
   t->deepest_overlap = d->stats.deepest_overlap;
@@ -189,6 +190,7 @@ void engine_write(Json* out, const char* key, const Engine* e, const Scene* s, c
   json_integer(out, "recovering_steps", t->recovering_steps);
   json_integer(out, "fallback_steps", t->fallback_steps);
   json_integer(out, "damped_steps", t->fallback_steps);   // its name before
+  json_integer(out, "impact_steps", t->impact_steps);
   json_number(out, "energy_first", t->energy_first);
   json_number(out, "energy_last", t->energy_last);
   json_vector(out, "angular_momentum_first", 3, t->spin_first);

@@ -10,6 +10,7 @@ typedef struct Tally {
   long steps;
   double time;
   long newton_iterations, unconverged_steps, recovering_steps, fallback_steps;
+  long impact_steps;
   double worst_residual, smallest_gap, deepest_overlap;
   double energy_first, energy_last;
   double spin_first[3], spin_last[3];   // dj_angularMomentum

@@ -20,6 +20,9 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
   if (t->fallback_steps) {
     printf("  %-22s %ld (taken by the position integrator)\n", "fallback steps", t->fallback_steps);
   }
+  if (t->impact_steps) {
+    printf("  %-22s %ld (in parts, as bodies closed fast)\n", "impact steps", t->impact_steps);
+  }
   printf("  %-22s %.6g J at the start, %.6g J at the end\n", "energy", t->energy_first,
          t->energy_last);
   const double *first = t->spin_first, *last = t->spin_last;

@@ -16,8 +16,8 @@ _LISTS = ("contact.", "pair.")
 
 Stats = collections.namedtuple("Stats", _STATS)
 Stats.__doc__ = """Statistics since the data was made or reset: steps, newton_iterations,
-unconverged_steps, recovering_steps, fallback_steps; iterations and residual of the last step,
-worst_residual; gap between contact shapes (m), smallest_gap; overlap of true geoms (m),
+unconverged_steps, recovering_steps, fallback_steps, impact_steps; iterations and residual of the
+last step, worst_residual; gap between contact shapes (m), smallest_gap; overlap of true geoms (m),
 deepest_overlap."""
 
 

@@ -197,7 +197,7 @@ static bool sameOption(const djOption* a, const djOption* b) {
                       b->skin,      b->friction_eps,   b->tolerance,  b->frictionloss_eps};
   return memcmp(x, y, sizeof x) == 0 && a->disable == b->disable &&
          a->integrator == b->integrator && a->contact == b->contact &&
-         a->max_iterations == b->max_iterations && a->overlap == b->overlap &&
+         a->max_iterations == b->max_iterations && a->impact_steps == b->impact_steps && a->overlap == b->overlap &&
          a->friction_arms == b->friction_arms && a->friction_cap == b->friction_cap;
 }
 

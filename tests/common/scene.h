@@ -203,13 +203,13 @@ static inline double* publicNumbers(size_t* n, const djModel* m, const djData* d
     p += per_body_pair;
   }
   const djStats* t = &d->stats;
-  const double stats[12] = {(double)t->steps, (double)t->newton_iterations,
+  const double stats[13] = {(double)t->steps, (double)t->newton_iterations,
                             (double)t->unconverged_steps, (double)t->recovering_steps,
-                            (double)t->fallback_steps, t->iterations, t->residual,
+                            (double)t->fallback_steps, (double)t->impact_steps, t->iterations, t->residual,
                             t->worst_residual, t->gap, t->smallest_gap, t->overlap,
                             t->deepest_overlap};
   memcpy(p, stats, sizeof stats);
-  *n = (size_t)(p - out) + 12;
+  *n = (size_t)(p - out) + 13;
   return out;
 }
 

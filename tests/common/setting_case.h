@@ -32,7 +32,7 @@ static inline bool djt_badSetting(double value[3], const djSetting* s, int k) {
     if (s->most > 0) bad[4] = 1.001 * s->most;
     if (s->least > 0) bad[5] = 0.999 * s->least;
   } else if (s->kind == DJ_SETTING_WHOLE) {
-    bad[0] = 0, bad[1] = 1.5, bad[2] = 3e9;
+    bad[0] = s->zero ? -1 : 0, bad[1] = 1.5, bad[2] = 3e9;
   } else {
     bad[0] = 1 << 20, bad[1] = 0.5, bad[2] = -77;
   }

@@ -21,6 +21,7 @@ typedef struct djStats {
   long unconverged_steps;      // whose best iterate was kept
   long recovering_steps;       // steps with at least one pair in recovery
   long fallback_steps;         // taken by `position`, as the model's integrator found no solution
+  long impact_steps;           // cut into parts, as bodies closed by more than half their size
   int iterations;              // of the last step
   double residual;             // 1; of the last step: sqrt(decrement^2 / m) / (g h)
   double worst_residual;       // 1; over all steps

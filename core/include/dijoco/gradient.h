@@ -19,7 +19,8 @@ extern "C" {
 DJ_API djStatus djd_transition(const djModel* model, djData* data, double* A, double* B);
 DJ_API djStatus djd_lastTransition(const djModel* model, djData* data, double* A, double* B);
 
-// Derivatives of the contact forces of the step that dj_step has just taken, by q, v, act and ctrl
+// Derivatives of the contact forces of the step that dj_step has just taken (of its last part, where
+// it was taken in parts: option impact_steps), by q, v, act and ctrl
 // at its start: with n = nx + nu, force (npair x 3 x n) those of data->pair[].force, moment
 // (npair x 3 x n) those of torque + point x force, normal (npair x n) those of normal_force. Any
 // may be NULL.

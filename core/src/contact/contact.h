@@ -149,6 +149,14 @@ int dj_maxContactPairs(const djModel* model);      // pairs that reports have ro
 // first.
 static inline long dj_pairsOfHeap(long shapes) { return 8 * shapes + 64; }
 
+// Whether bodies that move points by no more than `move` (nbody) in a step, and by `own` beside the
+// first body of their tree, may close by more than half the size of a pair. Then into how many parts, 1 to `most`, the step is to be cut so that they
+// do not on the way from poses to others, at which they would be without contact (impact.c).
+bool dj_mayImpact(const djContacts* contacts, const djModel* model, const double* move,
+                  const double* own);
+int dj_impactParts(djContacts* contacts, const djModel* model, const djPose* from,
+                   const djPose* to, int most);
+
 // Start of a step. pose (nbody): body poses at its start; rate (nbody): those from which its
 // displacement counts (djPairInput), NULL: pose; twist (nbody x 6): velocities about ref, NULL:
 // zero; ref (nbody): twist reference points, fixed during the step. All are copied. Finds near

@@ -75,14 +75,16 @@ static void beginTransmission(djActuatorStep* a, const djMotion* at, int i) {
   dju_store3(a->gear, g);
 }
 
-static void setInput(djActuatorStep* a, const djModel* m, const djData* d, int i) {
+static void setInput(djActuatorStep* a, const djMotion* at, int i) {
+  const djModel* m = at->model;
+  const djData* d = at->start;
   djJet u = dj_controlInput(m, d, i);
   int adr = m->actuator_actadr[i];
   a->input = u.f;
   a->dinput = u.d;
   a->dact = 0;
   if (adr < 0) return;
-  double by_act, by_ctrl, next = dj_nextActivation(&by_act, &by_ctrl, m, d, i, m->opt.timestep);
+  double by_act, by_ctrl, next = dj_nextActivation(&by_act, &by_ctrl, m, d, i, at->step);
   bool early = m->actuator_actearly[i];
   a->input = early ? next : d->act[adr];
   a->dact = early ? by_act : 1;
@@ -91,7 +93,7 @@ static void setInput(djActuatorStep* a, const djModel* m, const djData* d, int i
 
 static void beginActuator(djActuatorStep* a, const djMotion* at, int i) {
   const djModel* m = at->model;
-  setInput(a, m, at->start, i);
+  setInput(a, at, i);
   beginTransmission(a, at, i);
   const djForceLaw* gain = &dj_gainLaws[m->actuator_gain[i]];
   const djForceLaw* bias = &dj_biasLaws[m->actuator_bias[i]];

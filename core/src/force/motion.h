@@ -24,6 +24,7 @@ typedef struct djMotion {
   djPoint rate;                // where displacements begin: often the start
   djPoint at;                  // the point
   double h;
+  double step;                 // s; the whole step, over which activations go on
 } djMotion;
 
 #endif  // DJ_FORCE_MOTION_H_

@@ -12,4 +12,8 @@
 const double* dj_pointColumns(djWork* work, const djModel* model, const djLinear* linear,
                               int first, int end);
 
+// Of the parts before `end`, at least one, of a step that was taken in parts:
+// A (nx x nx) and B (nx x nu) of them together, either or NULL.
+djStatus dj_chainParts(double* A, double* B, const djModel* model, djData* data, int end);
+
 #endif  // DJ_GRADIENT_COLUMNS_H_

@@ -10,8 +10,10 @@
 
 #include "base/status.h"
 #include "gradient/columns.h"
+#include "integrate/parts.h"
 #include "math/block6.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // Columns first ... end - 1 of (q, v, act, history, ctrl), and q+'s derivative by them.
@@ -93,24 +95,72 @@ static djStatus fillSlab(double* force, double* moment, double* normal, Slab* sl
   return DJ_OK;
 }
 
+// rows (n x nc), by the start of a step's last part, by the start of the step: [gx gu] becomes
+// [gx A, gx B + gu].
+static void pullRows(double* rows, size_t n, const double* A, const double* B, const djModel* m,
+                     double* scratch) {
+  size_t nx = (size_t)dj_tangentSize(m), nu = (size_t)m->nu;
+  for (size_t r = 0; r < n && rows; r++) {
+    double* row = rows + r * (nx + nu);
+    memset(scratch, 0, nx * sizeof(double));
+    for (size_t k = 0; k < nx; k++) {
+      for (size_t c = 0; c < nx; c++) scratch[c] += row[k] * A[k * nx + c];
+      for (size_t c = 0; c < nu; c++) row[nx + c] += row[k] * B[k * nu + c];
+    }
+    memcpy(row, scratch, nx * sizeof(double));
+  }
+}
+
+// The columns of all outputs, of the step or of the part of it that the workspace holds.
+static djStatus fillOutputs(double* force, double* moment, double* normal, const djLinear* lin,
+                            const djModel* m, djData* d) {
+  djWork* w = d->work;
+  int nc = dj_tangentSize(m) + m->nu;
+  djStatus status = DJ_OK;
+  dj_motionSubspace(&w->now.kin, m, w->ref);
+  dj_motionSubspace(&w->begin.kin, m, w->ref);
+  for (int first = 0; first < nc && status >= 0; first += w->nslab) {
+    int end = nc - first > w->nslab ? first + w->nslab : nc;
+    Slab slab = {first, end, nc, NULL};
+    status = fillSlab(force, moment, normal, &slab, lin, m, d);
+  }
+  return status;
+}
+
+// The same of a step that was taken in parts, of which the last one has the forces.
+static djStatus fillByParts(double* force, double* moment, double* normal, const djModel* m,
+                            djData* d) {
+  size_t nx = (size_t)dj_tangentSize(m), nu = (size_t)m->nu, n = (size_t)d->npair;
+  int last = d->work->npart - 1;
+  double* A = malloc((nx * nx + nx * nu + nx + 1) * sizeof(double));
+  if (!A) return dj_failMemory(&d->work->error);
+  double *B = A + nx * nx, *scratch = B + nx * nu;
+  djLinear lin;
+  djStatus status = dj_chainParts(A, B, m, d, last);
+  if (status == DJ_OK) status = dj_linearizePart(&lin, m, d, last);
+  if (status == DJ_OK) status = fillOutputs(force, moment, normal, &lin, m, d);
+  if (status == DJ_OK) {
+    pullRows(force, 3 * n, A, B, m, scratch);
+    pullRows(moment, 3 * n, A, B, m, scratch);
+    pullRows(normal, n, A, B, m, scratch);
+  }
+  free(A);
+  return status;
+}
+
 djStatus djd_lastContact(const djModel* m, djData* d, double* force, double* moment,
                          double* normal) {
   if (!m || !d) return DJ_INVALID;
   djLinear lin;
-  djStatus status = dj_linearizeStep(&lin, m, d);
-  if (status != DJ_OK) return status;
   djWork* w = d->work;
+  bool parts = w->npart > 1;
+  djStatus status = parts ? dj_checkData(m, d) : dj_linearizeStep(&lin, m, d);
+  if (status != DJ_OK) return status;
   size_t nc = (size_t)dj_tangentSize(m) + m->nu;
   if (force) memset(force, 0, (size_t)d->npair * 3 * nc * sizeof(double));
   if (moment) memset(moment, 0, (size_t)d->npair * 3 * nc * sizeof(double));
   if (normal) memset(normal, 0, (size_t)d->npair * nc * sizeof(double));
   if (!dj_contactsOf(&w->forces)) return DJ_OK;
-  dj_motionSubspace(&w->now.kin, m, w->ref);
-  dj_motionSubspace(&w->begin.kin, m, w->ref);
-  for (int first = 0; first < (int)nc && status >= 0; first += w->nslab) {
-    int end = (int)nc - first > w->nslab ? first + w->nslab : (int)nc;
-    Slab slab = {first, end, (int)nc, NULL};
-    status = fillSlab(force, moment, normal, &slab, &lin, m, d);
-  }
-  return status;
+  return parts ? fillByParts(force, moment, normal, m, d)
+               : fillOutputs(force, moment, normal, &lin, m, d);
 }

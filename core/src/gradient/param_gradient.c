@@ -5,6 +5,7 @@
 #include "math/block_matrix.h"
 #include "contact/pairs/shape_grad.h"
 #include "inertia/geom_inertia.h"
+#include "integrate/parts.h"
 #include "model/body_param.h"
 #include "model/param.h"
 
@@ -223,12 +224,11 @@ static djStatus checkParams(const djModel* m, djData* d, const double* P, int np
   return dj_checkParams(m, nparam, param, err);
 }
 
-djStatus djd_lastParams(const djModel* m, djData* d, double* P, int nparam,
-                        const djParam* param) {
-  if (!m || !d) return DJ_INVALID;
+// P (nx x np) of the step that data's workspace holds; memory for it is found here.
+static djStatus stepParams(double* P, const djModel* m, djData* d, int nparam,
+                           const djParam* param) {
   djLinear lin;
-  djStatus status = checkParams(m, d, P, nparam, param);
-  if (status == DJ_OK) status = dj_linearizeStep(&lin, m, d);
+  djStatus status = dj_linearizeStep(&lin, m, d);
   if (status != DJ_OK) return status;
   Rows r = {.lin = &lin, .m = m, .d = d, .nparam = nparam, .param = param};
   for (int i = 0; i < nparam; i++) r.np += param[i].ntangent;
@@ -243,4 +243,50 @@ djStatus djd_lastParams(const djModel* m, djData* d, double* P, int nparam,
   status = fillRows(P, &r);
   free(buffer);
   return status < 0 ? status : DJ_OK;
+}
+
+// P <- A P + D, all (nx x np), A of a part.
+static void carryColumns(double* P, const double* D, const djLinear* lin, const djModel* m,
+                         size_t np, djWork* w) {
+  size_t nx = (size_t)dj_tangentSize(m);
+  double *x = w->tangent, *y = x + nx;
+  for (size_t c = 0; c < np; c++) {
+    for (size_t r = 0; r < nx; r++) x[r] = P[r * np + c];
+    dj_linearJvp(y, lin, m, x, NULL, w->lambda);
+    for (size_t r = 0; r < nx; r++) P[r * np + c] = y[r] + D[r * np + c];
+  }
+}
+
+// The same of a step taken in parts.
+static djStatus partsParams(double* P, const djModel* m, djData* d, int nparam,
+                            const djParam* param) {
+  djWork* w = d->work;
+  int n = w->npart;
+  size_t np = 0;
+  djStatus status = dj_linearizeParts(m, d);
+  if (status != DJ_OK) return status;
+  for (int i = 0; i < nparam; i++) np += (size_t)param[i].ntangent;
+  size_t size = (size_t)dj_tangentSize(m) * np;
+  double* own = malloc((size + 1) * sizeof(double));
+  if (!own) return dj_failMemory(&w->error);
+  memset(P, 0, size * sizeof(double));
+  dj_savePlace(m, d);
+  w->parts = n;
+  for (int k = 0; k < n && status == DJ_OK; k++) {
+    status = dj_openPart(m, d, k);
+    if (status == DJ_OK) status = stepParams(own, m, d, nparam, param);
+    if (status == DJ_OK) carryColumns(P, own, w->part[k].linear, m, np, w);
+  }
+  dj_returnToPlace(m, d, n);
+  free(own);
+  return status;
+}
+
+djStatus djd_lastParams(const djModel* m, djData* d, double* P, int nparam,
+                        const djParam* param) {
+  if (!m || !d) return DJ_INVALID;
+  djStatus status = checkParams(m, d, P, nparam, param);
+  if (status != DJ_OK) return status;
+  bool parts = d->work->npart > 1;
+  return parts ? partsParams(P, m, d, nparam, param) : stepParams(P, m, d, nparam, param);
 }

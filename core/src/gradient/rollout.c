@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "integrate/linear.h"
+#include "integrate/parts.h"
 #include "gradient/loss.h"
 #include "gradient/param_gradient.h"
 #include "model/param.h"
@@ -25,6 +25,12 @@ typedef struct djPoolChunk {
   double data[];
 } djPoolChunk;
 
+// What is recorded of a part of a step that was taken in parts.
+typedef struct djTapePart {
+  djLinear linear;
+  djPart at;           // its start and history alone
+} djTapePart;
+
 struct djTape {
   void* buffer;
   size_t nbuffer;
@@ -39,6 +45,8 @@ struct djTape {
   double* history;     // (horizon + 1 x dj_historySize)
   bool* kept;          // (horizon + 1) whether there is one
   djLinear* step;      // (horizon) linearisations, which follow each other in the pool
+  int* nparts;         // (horizon) parts in which the step was taken
+  djTapePart** parts;  // (horizon) of steps with more than one, in the pool
   djPoolChunk *first, *last;   // of the pool, and that in use
   size_t npool;        // bytes of all
   double* lambda;      // (2 x nx) adjoint, and the next
@@ -60,6 +68,8 @@ static void layout(djTape* t, djArena* a, const djModel* m, int horizon) {
   t->history = dj_take(a, n * (size_t)dj_historySize(m), d);
   t->kept = dj_take(a, n, sizeof(bool));
   t->step = dj_take(a, horizon, sizeof(djLinear));
+  t->nparts = dj_take(a, horizon, sizeof(int));
+  t->parts = dj_take(a, horizon, sizeof(djTapePart*));
   t->lambda = dj_take(a, 2 * nx, d);
   t->scratch = dj_take(a, dj_linearScratch(m), d);
   t->dstate = dj_take(a, n * nx, d);
@@ -245,6 +255,44 @@ static djStatus checkRollout(const djModel* m, djData* d, const djRollout* r,
   return status < 0 ? status : checkNumbers(m, d, r);
 }
 
+// The linearisation of the step just taken into the tape.
+static djStatus keepStep(djLinear* to, double* condition, djTape* tape, const djModel* m,
+                         djData* d, const djLinear* lin) {
+  double* memory = takePool(tape, dj_linearSize(m, lin));
+  if (!memory) return dj_failMemory(&d->work->error);
+  dj_copyLinear(to, memory, m, lin);
+  for (int i = 0; i < lin->method->nstage; i++) {
+    *condition = fmax(*condition, dj_condition(&lin->stage[i].factor));
+  }
+  return DJ_OK;
+}
+
+static djStatus keepParts(double* condition, djTape* tape, const djModel* m, djData* d, int k) {
+  djWork* w = d->work;
+  size_t n = (size_t)w->npart, state = w->nstate / sizeof(double), each = sizeof(double);
+  djStatus status = dj_linearizeParts(m, d);
+  if (status != DJ_OK) return status;
+  double* memory = takePool(tape, n * (sizeof(djTapePart) / each + state));
+  if (!memory) return dj_failMemory(&w->error);
+  djTapePart* parts = (djTapePart*)(void*)(memory + n * state);
+  tape->parts[k] = parts;
+  for (size_t i = 0; i < n && status == DJ_OK; i++) {
+    parts[i].at = w->part[i];
+    parts[i].at.start = (unsigned char*)(memory + i * state);
+    memcpy(parts[i].at.start, w->part[i].start, w->nstate);
+    status = keepStep(&parts[i].linear, condition, tape, m, d, w->part[i].linear);
+  }
+  return status;
+}
+
+static djStatus linearize(double* condition, djTape* tape, const djModel* m, djData* d, int k) {
+  djLinear lin;
+  tape->nparts[k] = d->work->npart;
+  if (tape->nparts[k] > 1) return keepParts(condition, tape, m, d, k);
+  djStatus status = dj_linearizeStep(&lin, m, d);
+  return status == DJ_OK ? keepStep(&tape->step[k], condition, tape, m, d, &lin) : status;
+}
+
 static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* d,
                              const djRollout* r, djTape* tape) {
   djLossWork loss = dj_initLossWork(m, tape->loss);
@@ -255,16 +303,8 @@ static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* 
     djStatus status = dj_step(m, d);
     if (status < 0) return status;
     if (!r->loss_only) {
-      djLinear lin;
-      status = dj_linearizeStep(&lin, m, d);
+      status = linearize(&result->worst_condition, tape, m, d, k);
       if (status != DJ_OK) return status;
-      double* memory = takePool(tape, dj_linearSize(m, &lin));
-      if (!memory) return dj_failMemory(&d->work->error);
-      dj_copyLinear(&tape->step[k], memory, m, &lin);
-      for (int i = 0; i < lin.method->nstage; i++) {
-        result->worst_condition =
-            fmax(result->worst_condition, dj_condition(&lin.stage[i].factor));
-      }
     }
     record(tape, m, d, k + 1);
     status = addLoss(result, tape, &loss, m, d, r, k + 1);
@@ -435,18 +475,45 @@ static void restore(djData* d, const djModel* m, const djRollout* r, const djTap
 }
 
 // lambda (nx) <- that of the start of step k; *next is swapped with it.
-static djStatus backStep(double** lambda, double** next, djRolloutResult* result,
-                         djParamSums* sums, const djModel* m, djData* d, const djRollout* r,
-                         djTape* tape, int k) {
-  size_t nu = m->nu, nx = (size_t)dj_tangentSize(m);
-  double* du = result->grad_ctrl ? result->grad_ctrl + (size_t)k * nu : NULL;
-  memset(*next, 0, nx * sizeof(double));
-  dj_linearVjp(*next, du, &tape->step[k], m, *lambda, tape->scratch);
-  for (size_t i = 0; i < nu && du && tape->given; i++) du[i] += tape->dctrl[(size_t)k * nu + i];
+static void backLinear(double** lambda, double** next, double* du, const djLinear* linear,
+                       const djModel* m, djTape* tape) {
+  memset(*next, 0, (size_t)dj_tangentSize(m) * sizeof(double));
+  dj_linearVjp(*next, du, linear, m, *lambda, tape->scratch);
   double* swap = *lambda;
   *lambda = *next;
   *next = swap;
-  if (!sums) return DJ_OK;
+}
+
+// The same, part after part.
+static djStatus backParts(double** lambda, double** next, double* du, djParamSums* sums,
+                          const djModel* m, djData* d, const djRollout* r, djTape* tape, int k) {
+  const djTapePart* part = tape->parts[k];
+  const double* end = tape->qpos + ((size_t)k + 1) * m->nq;
+  djStatus status = DJ_OK;
+  if (sums) restore(d, m, r, tape, k);
+  for (int i = tape->nparts[k] - 1; i >= 0 && status >= 0; i--) {
+    backLinear(lambda, next, du, &part[i].linear, m, tape);
+    if (!sums) continue;
+    d->work->parts = tape->nparts[k];
+    dj_setPartState(d, m, &part[i].at);
+    status = dj_addStepParams(sums, m, d, &part[i].linear, end, tape->scratch, *next + m->nv);
+    end = dj_partQpos(&part[i].at);
+    d->work->parts = 1;
+  }
+  return status;
+}
+
+static djStatus backStep(double** lambda, double** next, djRolloutResult* result,
+                         djParamSums* sums, const djModel* m, djData* d, const djRollout* r,
+                         djTape* tape, int k) {
+  size_t nu = m->nu;
+  double* du = result->grad_ctrl ? result->grad_ctrl + (size_t)k * nu : NULL;
+  bool parts = tape->nparts[k] > 1;
+  djStatus status = DJ_OK;
+  if (parts) status = backParts(lambda, next, du, sums, m, d, r, tape, k);
+  else backLinear(lambda, next, du, &tape->step[k], m, tape);
+  for (size_t i = 0; i < nu && du && tape->given; i++) du[i] += tape->dctrl[(size_t)k * nu + i];
+  if (!sums || parts) return status;
   restore(d, m, r, tape, k);   // the product has left z in the scratch
   const double* end = tape->qpos + ((size_t)k + 1) * m->nq;
   return dj_addStepParams(sums, m, d, &tape->step[k], end, tape->scratch, *next + m->nv);

@@ -1,10 +1,11 @@
 // Derivatives of one step, A and B, from the linearised step (integrate/linear.h).
 
 #include "base/status.h"
-#include "integrate/linear.h"
 #include "gradient/columns.h"
+#include "integrate/parts.h"
 #include "math/so3.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // Columns of (A | B): q, v, act, history, ctrl. Those from first to end - 1 are filled in at a
@@ -217,27 +218,93 @@ static void activationRows(double* A, double* B, const djModel* m, const djLinea
   }
 }
 
+// A and B (or NULL) of one linearised step.
+static void fillMatrices(double* A, double* B, djWork* w, const djModel* m, const djLinear* lin) {
+  size_t nx = (size_t)dj_tangentSize(m);
+  if (A) memset(A, 0, nx * nx * sizeof(double));
+  if (B) memset(B, 0, nx * (size_t)m->nu * sizeof(double));
+  fillRows(A, B, w, m, lin);
+  activationRows(A, B, m, lin);
+}
+
+// ---- steps taken in parts ---------------------------------------------------------------------
+
+// X (nx x n) <- A X + D, D (nx x n) or NULL; Y (nx x n) scratch.
+static void carry(double* X, const double* A, const double* D, size_t nx, size_t n, double* Y) {
+  if (D) memcpy(Y, D, nx * n * sizeof(double));
+  else memset(Y, 0, nx * n * sizeof(double));
+  for (size_t r = 0; r < nx; r++) {
+    for (size_t k = 0; k < nx; k++) {
+      double f = A[r * nx + k];
+      for (size_t c = 0; c < n && f != 0; c++) Y[r * n + c] += f * X[k * n + c];
+    }
+  }
+  memcpy(X, Y, nx * n * sizeof(double));
+}
+
+djStatus dj_chainParts(double* A, double* B, const djModel* m, djData* d, int end) {
+  djWork* w = d->work;
+  size_t nx = (size_t)dj_tangentSize(m), nu = (size_t)m->nu;
+  djLinear lin;
+  double* memory = malloc((2 * nx * nx + 2 * nx * nu + 1) * sizeof(double));
+  if (!memory) return dj_failMemory(&w->error);
+  double *Ak = memory, *Y = Ak + nx * nx, *Bk = Y + nx * nx, *Z = Bk + nx * nu;
+  djStatus status = dj_linearizePart(&lin, m, d, 0);
+  if (status == DJ_OK) fillMatrices(A, B, w, m, &lin);
+  for (int k = 1; k < end && status == DJ_OK; k++) {
+    status = dj_linearizePart(&lin, m, d, k);
+    if (status != DJ_OK) break;
+    fillMatrices(Ak, B ? Bk : NULL, w, m, &lin);
+    if (A) carry(A, Ak, NULL, nx, nx, Y);
+    if (B) carry(B, Ak, Bk, nx, nu, Z);
+  }
+  free(memory);
+  return status;
+}
+
+static void partsJvp(double* dx_next, const djModel* m, djData* d, const double* dx,
+                     const double* du) {
+  djWork* w = d->work;
+  size_t nx = (size_t)dj_tangentSize(m);
+  double *from = w->tangent, *to = from + nx;
+  for (int k = 0; k < w->npart; k++) {
+    dj_linearJvp(to, w->part[k].linear, m, k > 0 ? from : dx, du, w->lambda);
+    memcpy(from, to, nx * sizeof(double));
+  }
+  memcpy(dx_next, from, nx * sizeof(double));
+}
+
+static void partsVjp(double* dx, double* du, const djModel* m, djData* d, const double* lambda) {
+  djWork* w = d->work;
+  size_t nx = (size_t)dj_tangentSize(m);
+  double *from = w->tangent, *to = from + nx;
+  memcpy(from, lambda, nx * sizeof(double));
+  for (int k = w->npart - 1; k >= 0; k--) {
+    memset(to, 0, nx * sizeof(double));
+    dj_linearVjp(to, du, w->part[k].linear, m, from, w->lambda);
+    memcpy(from, to, nx * sizeof(double));
+  }
+  for (size_t i = 0; i < nx && dx; i++) dx[i] += from[i];
+}
+
 // ---- calls ------------------------------------------------------------------------------------
 
 djStatus djd_lastTransition(const djModel* m, djData* d, double* A, double* B) {
   if (!m || !d) return DJ_INVALID;
   djLinear lin;
+  if (d->work->npart > 1) return dj_chainParts(A, B, m, d, d->work->npart);
   djStatus status = dj_linearizeStep(&lin, m, d);
-  if (status != DJ_OK) return status;
-  size_t nx = (size_t)dj_tangentSize(m);
-  if (A) memset(A, 0, nx * nx * sizeof(double));
-  if (B) memset(B, 0, nx * (size_t)m->nu * sizeof(double));
-  fillRows(A, B, d->work, m, &lin);
-  activationRows(A, B, m, &lin);
-  return DJ_OK;
+  if (status == DJ_OK) fillMatrices(A, B, d->work, m, &lin);
+  return status;
 }
 
 djStatus djd_transition(const djModel* m, djData* d, double* A, double* B) {
   if (!m || !d) return DJ_INVALID;
   djStats before = d->stats;
-  djStatus status = dj_solveStep(m, d);
+  djStatus status = dj_takeStep(m, d);
   d->stats = before;
   if (status < 0) return status;
+  if (d->work->npart > 1) dj_leaveParts(m, d);
   djStatus gradient = djd_lastTransition(m, d, A, B);
   return gradient != DJ_OK ? gradient : status;
 }
@@ -246,6 +313,11 @@ djStatus djd_stepJvp(const djModel* m, djData* d, double* dx_next, const double*
                      const double* du) {
   if (!m || !d || !dx_next) return DJ_INVALID;
   djLinear lin;
+  if (d->work->npart > 1) {
+    djStatus parts = dj_linearizeParts(m, d);
+    if (parts == DJ_OK) partsJvp(dx_next, m, d, dx, du);
+    return parts;
+  }
   djStatus status = dj_linearizeStep(&lin, m, d);
   if (status == DJ_OK) dj_linearJvp(dx_next, &lin, m, dx, du, d->work->lambda);
   return status;
@@ -254,6 +326,11 @@ djStatus djd_stepJvp(const djModel* m, djData* d, double* dx_next, const double*
 djStatus djd_stepVjp(const djModel* m, djData* d, double* dx, double* du, const double* lambda) {
   if (!m || !d || !lambda) return DJ_INVALID;
   djLinear lin;
+  if (d->work->npart > 1) {
+    djStatus parts = dj_linearizeParts(m, d);
+    if (parts == DJ_OK) partsVjp(dx, du, m, d, lambda);
+    return parts;
+  }
   djStatus status = dj_linearizeStep(&lin, m, d);
   if (status == DJ_OK) dj_linearVjp(dx, du, &lin, m, lambda, d->work->lambda);
   return status;

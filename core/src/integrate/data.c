@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "integrate/linear.h"
+#include "integrate/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +154,7 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->act_by_act = takeDoubles(a, na);
   w->act_by_ctrl = takeDoubles(a, nu);
   w->lambda = takeDoubles(a, dj_linearScratch(m));
+  w->tangent = takeDoubles(a, 2 * (size_t)dj_tangentSize(m));
   layoutSums(w, a, m);
 }
 
@@ -185,7 +186,7 @@ size_t dj_dataBytes(const djData* d) {
   if (!d || !d->work) return 0;
   const djWork* w = d->work;
   return sizeof *d + sizeof *w + w->nbuffer + DJ_ALIGN + w->forces.size +
-         dj_contactsBytes(dj_contactsOf(&w->forces)) + dj_heldRoom(w);
+         dj_contactsBytes(dj_contactsOf(&w->forces)) + dj_heldRoom(w) + dj_heldParts(w);
 }
 
 int dj_dataGrowths(const djData* d) { return d && d->work ? d->work->growths : 0; }
@@ -213,6 +214,8 @@ djStatus dj_makeData(djData** data, const djModel* m, djError* err) {
   base += DJ_ALIGN - (uintptr_t)base % DJ_ALIGN;
   a = (djArena){base, 0};
   layoutState(d, &a, m);
+  w->nstate = a.used;
+  w->parts = w->npart = 1;
   layoutResults(d, &a, m);
   w->nkeep = a.used;
   layoutWork(w, &a, m);
@@ -233,6 +236,7 @@ void dj_deleteData(djData* d) {
   if (d->work) {
     dj_freeForces(&d->work->forces);
     dj_freeRoom(d->work);
+    dj_freeParts(d->work);
     free(d->work->buffer);
     free(d->work);
   }

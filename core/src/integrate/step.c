@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "integrate/armature.h"
+#include "integrate/parts.h"
 #include "integrate/tendon_armature.h"
 #include "solve/newton.h"
 
@@ -226,7 +227,7 @@ static djStatus solveRoomy(djNewtonResult* result, djWork* w, const djModel* m, 
 }
 
 // Coordinates and velocity at the end, from all stages.
-static djStatus endStep(djWork* w, const djModel* m) {
+djStatus dj_endStep(djWork* w, const djModel* m) {
   const djCoefficients* c = &w->coef;
   int nstage = w->method->nstage;
   if (c->turns) {
@@ -252,7 +253,8 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   w->error.text[0] = 0;
   djStatus status = dj_copyStart(m, d);
   if (status < 0) return status;
-  w->h = m->opt.timestep;
+  w->h = dj_partTime(m, w);
+  w->npart = 1;
   const djMethod* own = dj_method(m->opt.integrator);
   if (!own) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
   dj_chooseMethod(w, m, own->starter && !dj_hasHistory(m, d) ? own->starter : own);
@@ -261,7 +263,7 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   djNewtonResult result;
   status = solveRoomy(&result, w, m, unit);
   bool solved = isSolved(w, status, &result, unit);
-  djStatus end = solved ? endStep(w, m) : status;
+  djStatus end = solved ? dj_endStep(w, m) : status;
   while (end == DJ_NOT_CONVERGED && w->method != &dj_position) {
     // No solution may exist, as for turns beyond a quarter in a step: position.c always has one.
     int before = result.iterations;
@@ -271,7 +273,7 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
     result.iterations += before;
     d->stats.fallback_steps += !substituted;
     solved = isSolved(w, status, &result, unit);
-    end = solved ? endStep(w, m) : status;
+    end = solved ? dj_endStep(w, m) : status;
   }
   if (end < 0) return end;
   d->stats.iterations = result.iterations;
@@ -318,7 +320,8 @@ djStatus dj_replayStep(const djModel* m, djData* d, const djMethod* method, int 
   w->error.text[0] = 0;
   djStatus status = dj_copyStart(m, d);
   if (status < 0) return status;
-  w->h = m->opt.timestep;
+  w->h = dj_partTime(m, w);
+  w->npart = 1;
   if (known) swapStart(w);   // begin writes the start anew
   dj_chooseMethod(w, m, method);
   w->stage = stage;
@@ -355,33 +358,82 @@ static void storePoses(const djModel* m, djData* d, const djKin* kin) {
   }
 }
 
-djStatus dj_step(const djModel* m, djData* d) {
-  if (!m || !d) return DJ_INVALID;
+static void advance(const djModel* m, djData* d) {
   djWork* w = d->work;
-  djStats before = d->stats;
-  djStatus status = dj_solveStep(m, d);
-  djStatus report = DJ_OK;
-  if (status >= 0) {
-    djMotion motion = dj_motionAt(w, m, &w->now);
-    report = dj_reportForces(d, &w->forces, &motion);
-  }
-  if (status < 0 || report < 0) {
-    d->stats = before;
-    w->stepped = false;
-    if (!w->error.text[0]) dj_fail(&w->error, status < 0 ? status : report, "step: failed");
-    return status < 0 ? status : report;
-  }
   memcpy(d->qvel, w->qvel, (size_t)m->nv * sizeof(double));
   memcpy(d->qpos, w->qnext, (size_t)m->nq * sizeof(double));
   dj_keepHistory(m, d);
   memcpy(d->act, w->act_next, (size_t)m->na * sizeof(double));
-  d->time += w->h;
+}
+
+// A step taken in n parts: all but the last have been gone. What is kept of it is counted once.
+static djStatus takeParts(const djModel* m, djData* d, int n) {
+  djWork* w = d->work;
+  djStats* s = &d->stats;
+  djStats before = *s;
+  djStatus worst = DJ_OK;
+  int iterations = 0;
+  double residual = 0;
+  for (int k = 0; k < n; k++) {
+    if (k > 0) advance(m, d);
+    dj_keepPartStart(m, d, k);
+    djStatus status = dj_solveStep(m, d);
+    if (status < 0) return status;
+    if (status > 0) worst = status;
+    dj_keepPartEnd(m, d, k);
+    iterations += s->iterations;
+    residual = fmax(residual, s->residual);
+  }
+  s->iterations = iterations;
+  s->residual = residual;
+  s->unconverged_steps = before.unconverged_steps + (worst > 0);
+  s->fallback_steps = before.fallback_steps + (s->fallback_steps > before.fallback_steps);
+  s->impact_steps++;
+  w->npart = n;
+  return worst;
+}
+
+djStatus dj_takeStep(const djModel* m, djData* d) {
+  int n = dj_countParts(m, d);
+  if (n == 1) return dj_solveStep(m, d);
+  djStatus status = dj_beginParts(m, d, n);
+  if (status < 0) return status;
+  status = takeParts(m, d, n);
+  if (status < 0) dj_leaveParts(m, d);
+  return status;
+}
+
+// Results of the step, or of its last part, at whose start data stands.
+static djStatus finish(const djModel* m, djData* d) {
+  djWork* w = d->work;
+  djMotion motion = dj_motionAt(w, m, &w->now);
+  djStatus status = dj_reportForces(d, &w->forces, &motion);
+  if (status < 0) return status;
+  advance(m, d);
+  d->time += m->opt.timestep;
   d->stats.steps++;
   if (w->coef.turns) {
     memcpy(w->trial.q, w->qnext, (size_t)m->nq * sizeof(double));
     dj_setPlace(&w->trial, m, w->start.mocap_pos, w->start.mocap_quat);
   }
   storePoses(m, d, w->coef.turns ? &w->trial.kin : &w->now.kin);
+  return DJ_OK;
+}
+
+djStatus dj_step(const djModel* m, djData* d) {
+  if (!m || !d) return DJ_INVALID;
+  djWork* w = d->work;
+  djStats before = d->stats;
+  djStatus status = dj_takeStep(m, d);
+  djStatus report = status < 0 ? status : finish(m, d);
+  if (report < 0) {
+    if (status >= 0 && w->npart > 1) dj_leaveParts(m, d);
+    d->stats = before;
+    w->stepped = false;
+    if (!w->error.text[0]) dj_fail(&w->error, report, "step: failed");
+    return report;
+  }
+  if (w->npart > 1) dj_endParts(m, d);
   return status;
 }
 

@@ -27,9 +27,21 @@ typedef struct djStageWork {
   double* X;                // (nv x nslab) solutions for some right sides
 } djStageWork;
 
+// A part of a step that is cut (parts.h): its start, and what solves it.
+typedef struct djPart {
+  unsigned char* start;     // (nstate bytes) data's state and inputs
+  bool kept;                // it has a history
+  double gravity_scale;
+  const djMethod* method;
+  double* q[DJ_MAX_STAGE];  // (nq) of its stages
+  struct djLinear* linear;  // in memory of nlinear bytes
+  size_t nlinear;
+} djPart;
+
 struct djWork {
   void* buffer;             // the djData's arrays too
   size_t nbuffer;
+  size_t nstate;            // of them: state and inputs, as in `start`
   size_t nkeep;             // of them: state, inputs and results
   djError error;
   djForces forces;
@@ -38,7 +50,15 @@ struct djWork {
 
   // The step: its start, and the present and the trial iterate.
   djData start;             // view of state and inputs at the start of the step
-  double h;
+  double h;                 // of the step, or of the part of it that is under way
+  int parts;                // in which a step under way is taken; 1 outside of it
+  int npart;                // in which the last one was taken
+  djPart* part;             // (maxpart + 1) the last: scratch
+  int maxpart;
+  void* part_memory;
+  size_t npart_memory;
+  bool parts_linearized;
+  double* tangent;          // (2 x dj_tangentSize) scratch
   double time;              // of a stage's displacement: rates are displacement/time
   djVec3* ref;              // (nbody) reference points of twists, fixed during a step
   djPlace begin, back;      // the start, whose q is start.qpos, and q (+) -time v
@@ -203,7 +223,10 @@ void dj_chooseMethod(djWork* work, const djModel* model, const djMethod* method)
 void dj_keepHistory(const djModel* model, djData* data);
 void dj_markHistory(const djModel* model, djData* data, bool valid);
 
-// Whether data has a history that belongs to its state and the model's timestep.
+// The timestep, or a part's while a step is taken in parts.
+double dj_partTime(const djModel* model, const djWork* work);
+
+// Whether data has a history that belongs to its state and to that time.
 bool dj_hasHistory(const djModel* model, const djData* data);
 
 // Stage k of the step from data's state and inputs to qpos (nq), known to solve it, earlier ones
@@ -220,8 +243,11 @@ void dj_addBodyProducts(double* C, const double* A, const djModel* model, const 
 djStatus dj_positionParams(djParamSums* sums, djWork* work, const djModel* model,
                            const double* z);
 
-// Take the step that starts at data: fills work->now with the solution. data is not changed but for
-// stats of Newton. Used by dj_step and by the gradient layer.
+// Both q+ and v+ from the stages, of a step that has been replayed.
+djStatus dj_endStep(djWork* work, const djModel* model);
+
+// Take the step that starts at data, or a part of it: fills work->now with the solution. data is not changed but for
+// stats of Newton. Used by dj_takeStep (parts.h).
 djStatus dj_solveStep(const djModel* model, djData* data);
 
 #endif  // DJ_INTEGRATE_WORK_H_

@@ -18,6 +18,7 @@
 
 #define STATS(X)                                                                              \
   X(steps) X(newton_iterations) X(unconverged_steps) X(recovering_steps) X(fallback_steps)      \
+  X(impact_steps)                                                                             \
   X(iterations) X(residual) X(worst_residual) X(gap) X(smallest_gap) X(overlap)               \
   X(deepest_overlap)
 

@@ -32,6 +32,7 @@ static void layoutFixed(djContacts* c, djArena* arena, const djModel* m) {
   c->use = dj_take(arena, c->nuse, sizeof(int));
   c->box_geom = dj_take(arena, c->nbox, sizeof(int));
   c->box = dj_take(arena, 6 * (size_t)c->nbox, sizeof(double));
+  c->swept = dj_take(arena, c->nbox, sizeof(djSwept));
   c->broadphase_memory = dj_take(arena, dj_broadphaseSize(c->nbox), 1);
   c->nscratch = DJ_KERNEL_SCRATCH(2 * col->maxvert) + 64;
   c->scratch = dj_take(arena, c->nscratch, sizeof(double));

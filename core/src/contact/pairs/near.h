@@ -38,6 +38,15 @@ typedef struct djNearPair {
   djDistanceCache cache;
 } djNearPair;
 
+// The way of a geom's box: its centre at both ends, and bounds of all between (impact.c).
+typedef struct djSwept {
+  int geom;
+  djVec3 from, to;
+  double radius;           // of the ball around it
+  double turn;             // how far a point at distance 1 of the centre is turned
+  double low[3], high[3];
+} djSwept;
+
 struct djContacts {
   int nuse;
   int* use;                // (nuse) kernels, as in djCollision
@@ -70,6 +79,7 @@ struct djContacts {
   int nbox;                // geoms that collide
   int* box_geom;           // (nbox) ascending
   double* box;             // (nbox x 6)
+  djSwept* swept;           // (nbox) scratch of impact.c
   djBroadphase* broadphase;
   void* broadphase_memory;
   int nslot, nfree;        // states of pairs
