@@ -16,7 +16,7 @@ def another(setting):
     if setting.kind == "flags":
         return 5, [1 << 20, ["nothing"]]
     if setting.kind == "whole":
-        return 37, [0, 1.5]
+        return 37, [-1, 1.5] + ([0] if setting.name == "max_iterations" else [])
     if setting.size == 3:
         return [0.5, -0.25, 0.125], [[1, 2], [0, 0, np.inf]]
     return 0.0123, [np.nan, np.inf, "fast"] + ([] if setting.automatic else [-1])
