@@ -270,14 +270,14 @@ static void testOverlaps(djvReport* r, const char* name, int count) {
     for (int i = 0; i < s.n; i++) {
       const double* v = s.qvel + (size_t)i * (size_t)s.nv;
       const double* q = s.qpos + (size_t)i * (size_t)s.nq;
-      recoverOne(&o, model, data, m, d, q, moving ? v : NULL, 200);
+      recoverOne(&o, model, data, m, d, q, moving ? v : NULL, 400);
     }
     start += robot_clock();
     dj_deleteData(data);
     const char* how = moving ? "moving" : "at rest";
     robot_countOf(r, o.failed, 0, s.n, "%s, %s: states with a failed step", name, how);
     robot_countOf(r, o.unconverged, o.steps / 2000, o.steps, "%s, %s: unconverged", name, how);
-    robot_countOf(r, o.still, 0, s.n, "%s, %s: overlap by 2 skin after 0.4 s", name, how);
+    robot_countOf(r, o.still, 0, s.n, "%s, %s: overlap by 2 skin after 0.8 s", name, how);
     djv_figure(r, "still overlap", (double)o.still, "");
     djv_note("%.3g us a step", 1e6 * start / (double)(o.steps ? o.steps : 1));
     if (moving) continue;
