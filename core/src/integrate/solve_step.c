@@ -1,0 +1,336 @@
+// One step from its start: the guess, Newton, and the velocity at the end; and opening it anew.
+
+#include "base/status.h"
+#include "integrate/work.h"
+#include "solve/newton.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double SOLVED = 1e-4;   // relative decrement of a step that no other method takes
+
+typedef struct Problem {
+  djWork* work;
+  const djModel* model;
+  const djMethod* method;
+  bool scaled;             // work->scale holds this step's
+  bool predicted;          // the step is the method's prediction, work->ahead
+  double trial_fraction;   // of the present step at which the trial point stands; 0: none
+  double path, trial_path; // work of work->nonpotential up to the present and the trial point
+} Problem;
+
+// ---- callbacks of Newton's method -------------------------------------------------------------
+
+// Where the residual has a part without a potential, its work along the steps taken and the trial
+// one stands in: the trapezoidal rule on either.
+static bool hasPath(const Problem* p) { return p->work->kind == DJ_LDU; }
+
+static djStatus evaluateNow(void* user, double* value, double* gradient, bool* majorizer) {
+  Problem* p = user;
+  djWork* w = p->work;
+  dj_openPlace(&w->now, p->model, w->ref);
+  djStatus status = p->method->evaluate(value, gradient, w, p->model, &w->now, majorizer);
+  if (status < 0 || !hasPath(p)) return status;
+  *value += p->path;
+  memcpy(w->nonpotential_now, w->nonpotential, (size_t)p->model->nv * sizeof(double));
+  return status;
+}
+
+static djStatus convexify(void* user, double* value, double* gradient) {
+  bool majorizer = true;
+  djWork* w = ((Problem*)user)->work;
+  w->convex = true;
+  djStatus status = evaluateNow(user, value, gradient, &majorizer);
+  w->convex = false;
+  return status;
+}
+
+static bool factor(void* user, double shift) {
+  Problem* p = user;
+  djWork* w = p->work;
+  if (shift == 0) return dj_factor(&dj_stageOf(w)->linear.factor, &w->H, NULL);
+  // What is shifted is inertia: contact's stiffness would damp the soft directions for nothing.
+  if (!p->scaled) {
+    dj_massDiagonal(w->scale, w->M, p->model, &w->now.kin, w->ref);
+    for (int i = 0; i < p->model->nv; i++) w->scale[i] /= w->time * w->time;
+    p->scaled = true;
+  }
+  for (int i = 0; i < p->model->nv; i++) w->shift[i] = shift * w->scale[i];
+  return dj_factor(&dj_stageOf(w)->linear.factor, &w->H, w->shift);
+}
+
+static void solve(void* user, double* x) {
+  Problem* p = user;
+  dj_solve(x, &dj_stageOf(p->work)->linear.factor);
+}
+
+// The trial point of a new step is set once for its limit and the first trial.
+static void setTrial(Problem* p, const double* step, double fraction) {
+  djWork* w = p->work;
+  if (p->trial_fraction == fraction) return;
+  p->trial_fraction = fraction;
+  if (p->predicted && fraction == 1) {
+    dj_copyPlace(&w->trial, p->model, &w->ahead);
+    return;
+  }
+  dj_integratePos(w->trial.q, p->model, w->now.q, step, fraction);
+  dj_setPlace(&w->trial, p->model, w->start.mocap_pos, w->start.mocap_quat);
+}
+
+static djStatus maxStep(void* user, double* fraction, const double* step) {
+  Problem* p = user;
+  djWork* w = p->work;
+  p->trial_fraction = 0;
+  *fraction = 1;
+  if (!dj_contactsOf(&w->forces)) return DJ_OK;
+  setTrial(p, step, 1);
+  djMotion motion = dj_motionAt(w, p->model, &w->now);
+  return dj_maxStep(fraction, &w->forces, &motion, &w->trial.kin);
+}
+
+static djStatus trial(void* user, double* value, double* gradient, const double* step,
+                      double fraction, bool* majorizer) {
+  Problem* p = user;
+  djWork* w = p->work;
+  if (!gradient) p->trial_fraction = 0;   // a full step without a limit
+  setTrial(p, step, fraction);
+  if (gradient) dj_openPlace(&w->trial, p->model, w->ref);
+  djStatus status = p->method->evaluate(value, gradient, w, p->model, &w->trial, majorizer);
+  p->trial_path = p->path;
+  if (status < 0 || !hasPath(p) || !gradient || !isfinite(*value)) return status;
+  for (int i = 0; i < p->model->nv; i++) {
+    p->trial_path += 0.5 * fraction * step[i] * (w->nonpotential_now[i] + w->nonpotential[i]);
+  }
+  *value += p->trial_path;
+  return status;
+}
+
+static void swapPlaces(djPlace* a, djPlace* b) {
+  djPlace place = *a;
+  *a = *b;
+  *b = place;
+}
+
+static void accept(void* user) {
+  Problem* p = user;
+  djWork* w = p->work;
+  swapPlaces(&w->now, &w->trial);
+  p->trial_fraction = 0;
+  if (!hasPath(p)) return;
+  p->path = p->trial_path;
+  memcpy(w->nonpotential_now, w->nonpotential, (size_t)p->model->nv * sizeof(double));
+}
+
+// ---- start of a stage -------------------------------------------------------------------------
+
+// The energy of the start is infinite: because shapes overlap, or by overflow.
+static djStatus failStart(djWork* w, const djModel* m) {
+  double value;
+  bool majorized;
+  djMotion motion = dj_motionAt(w, m, &w->begin);
+  djStatus status = dj_findForces(&value, &majorized, &w->forces, &motion, 0);
+  if (status < 0) return status;
+  if (!isfinite(value)) return dj_failInfinite(&w->error, dj_contactsOf(&w->forces), m);
+  return dj_fail(&w->error, DJ_INVALID, "state or inputs: too large, their energy overflows");
+}
+
+// The present iterate: q (+) f psi of the lowest energy for f = 1, 1/2, 1/4, 0, psi the method's
+// prediction or what keeps the velocity, with the relative approach of contact pairs limited.
+// Energies that differ by less than `tiny` are equal.
+static djStatus startGuess(Problem* p, double tiny) {
+  djWork* w = p->work;
+  const djModel* m = p->model;
+  dj_copyPlace(&w->now, m, &w->begin);
+  double factor, best, value;
+  p->predicted = w->method->predicts;
+  for (int i = 0; i < m->nv; i++) {
+    w->step[i] = p->predicted ? w->drift[i]
+                              : w->time * w->start.qvel[i] + (w->drifts ? w->drift[i] : 0);
+  }
+  djStatus status = maxStep(p, &factor, w->step);
+  if (status < 0) return status;
+  status = p->method->evaluate(&best, NULL, w, m, &w->now, NULL);
+  if (status < 0) return status;
+  if (!isfinite(best)) return failStart(w, m);
+  for (int k = 0; k < 3; k++) {
+    setTrial(p, w->step, factor);
+    status = p->method->evaluate(&value, NULL, w, m, &w->trial, NULL);
+    if (status < 0) return status;
+    if (value < best) {
+      accept(p);
+      return DJ_OK;
+    }
+    if (value - best <= tiny) return DJ_OK;
+    factor *= 0.5;
+  }
+  return DJ_OK;
+}
+
+// Stage w->stage. unit: of the decrement.
+static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
+  const djMethod* method = w->method;
+  Problem problem = {.work = w, .model = m, .method = method};
+  double stop = m->opt.tolerance * unit, tiny = stop * stop;
+  w->at_stage[w->stage].linear.factor.kind = w->kind;
+  djStatus status = method->begin(w, m);
+  if (status >= 0) status = startGuess(&problem, tiny);
+  if (status < 0) return status;
+  problem.path = 0;
+  problem.predicted = false;
+  djNewtonProblem newton = {m->nv, &problem, evaluateNow, factor, solve,
+                            maxStep, trial, accept, convexify};
+  // Rounding of poses, relative to a metre, times the weight.
+  double noise = 1e-15 * m->moving_mass * m->contact.gravity;
+  // Momentum that should last is worth a step more: g h is no measure of a slow body's.
+  int refinement = w->kind == DJ_LDU && w->refinement_steps < 1 ? 1 : w->refinement_steps;
+  djNewtonOption option = {m->opt.tolerance * unit, m->opt.max_iterations, refinement, 30, noise};
+  status = dj_newton(result, &newton, &option, w->gradient, w->step);
+  if (status < 0) return status;
+  djStageWork* s = dj_stageOf(w);
+  memcpy(s->q, w->now.q, (size_t)m->nq * sizeof(double));
+  dj_differentiatePos(s->linear.psi, m, 1, w->start.qpos, s->q);
+  return status;
+}
+
+// All stages of w->method. The result is the worst one's, with all iterations.
+static djStatus solveStages(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
+  djStatus status = DJ_OK;
+  memset(result, 0, sizeof *result);
+  for (w->stage = 0; w->stage < w->method->nstage; w->stage++) {
+    djNewtonResult stage;
+    djStatus one = solveStage(&stage, w, m, unit);
+    if (one < 0) return one;
+    if (one > 0) status = one;
+    int before = result->iterations;
+    if (w->stage == 0 || stage.decrement > result->decrement) *result = stage;
+    result->iterations = before + stage.iterations;
+  }
+  w->stage = w->method->nstage - 1;
+  return status;
+}
+
+// The same, taken anew where it found no room for its matrices or for pairs in contact.
+static djStatus solveRoomy(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
+  djContacts* contacts = dj_contactsOf(&w->forces);
+  for (;;) {
+    dj_fixContacts(contacts, true);
+    djStatus status = solveStages(result, w, m, unit);
+    dj_fixContacts(contacts, false);
+    bool crowded = status == DJ_CROWDED, cramped = status == DJ_NO_MEMORY && w->cramped;
+    if (!crowded && !cramped) return status;
+    status = crowded ? dj_growContacts(contacts, m, &w->error) : dj_growRoom(w, m);
+    if (status < 0) return status;
+    w->growths += crowded;
+  }
+}
+
+// Coordinates and velocity at the end, from all stages.
+djStatus dj_endStep(djWork* w, const djModel* m) {
+  const djCoefficients* c = &w->coef;
+  int nstage = w->method->nstage;
+  if (c->turns) {
+    dj_sumSources(w->turn, c->position, w, m, nstage);
+    dj_integratePos(w->qnext, m, w->start.qpos, w->turn, 1);
+  } else {
+    memcpy(w->qnext, w->now.q, (size_t)m->nq * sizeof(double));
+  }
+  if (w->method->velocity) return w->method->velocity(w, m);
+  dj_sumSources(w->qvel, c->end, w, m, nstage);
+  return DJ_OK;
+}
+
+// Where rounding keeps a solution from a small tolerance, it is still one; `position` has no other.
+static bool isSolved(const djWork* w, djStatus status, const djNewtonResult* r, double unit) {
+  if (status <= 0) return status == DJ_OK;
+  return w->method == &dj_position || r->decrement < SOLVED * unit;
+}
+
+djStatus dj_solveStep(const djModel* m, djData* d) {
+  djWork* w = d->work;
+  w->stepped = w->linearized = w->cramped = w->may_grow = false;
+  w->error.text[0] = 0;
+  djStatus status = dj_copyStart(m, d);
+  if (status < 0) return status;
+  w->h = dj_partTime(m, w);
+  w->npart = 1;
+  const djMethod* own = dj_method(m->opt.integrator);
+  if (!own) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
+  dj_chooseMethod(w, m, own->starter && !dj_hasHistory(m, d) ? own->starter : own);
+  // Rest within a fraction of g h: SDRS stops at an absolute force instead.
+  double unit = m->contact.gravity * w->h * sqrt(fmax(m->moving_mass, 1e-300));
+  djNewtonResult result;
+  status = solveRoomy(&result, w, m, unit);
+  bool solved = isSolved(w, status, &result, unit);
+  djStatus end = solved ? dj_endStep(w, m) : status;
+  while (end == DJ_NOT_CONVERGED && w->method != &dj_position) {
+    // No solution may exist, as for turns beyond a quarter in a step: position.c always has one.
+    int before = result.iterations;
+    bool substituted = !solved && w->method->substitute;
+    dj_chooseMethod(w, m, substituted ? w->method->substitute : &dj_position);
+    status = solveRoomy(&result, w, m, unit);
+    result.iterations += before;
+    d->stats.fallback_steps += !substituted;
+    solved = isSolved(w, status, &result, unit);
+    end = solved ? dj_endStep(w, m) : status;
+  }
+  if (end < 0) return end;
+  d->stats.iterations = result.iterations;
+  d->stats.newton_iterations += result.iterations;
+  d->stats.residual = result.decrement / unit;
+  if (d->stats.residual > d->stats.worst_residual) d->stats.worst_residual = d->stats.residual;
+  if (status == DJ_NOT_CONVERGED) d->stats.unconverged_steps++;
+  w->stepped = true;
+  return status;
+}
+
+djStatus dj_reopenStage(djWork* w, const djModel* m, int k) {
+  w->stage = k;
+  djStatus status = w->method->begin(w, m);
+  if (status < 0) return status;
+  memcpy(w->now.q, w->at_stage[k].q, (size_t)m->nq * sizeof(double));
+  dj_setPlace(&w->now, m, w->start.mocap_pos, w->start.mocap_quat);
+  return DJ_OK;
+}
+
+// Whether qpos is where the last step started, as when steps are replayed backward in time.
+static bool isLastStart(const djModel* m, const djData* d, const double* qpos) {
+  const djWork* w = d->work;
+  size_t nq = m->nq, nmocap = m->nmocap, size = sizeof(double);
+  return w->stepped && !memcmp(w->start.qpos, qpos, nq * size) &&
+         !memcmp(w->start.mocap_pos, d->mocap_pos, 3 * nmocap * size) &&
+         !memcmp(w->start.mocap_quat, d->mocap_quat, 4 * nmocap * size);
+}
+
+// The last step's start becomes the end of this one: all but its coordinates, which stay the
+// view's.
+static void swapStart(djWork* w) {
+  swapPlaces(&w->now, &w->begin);
+  double* q = w->now.q;
+  w->now.q = w->begin.q;
+  w->begin.q = q;
+}
+
+djStatus dj_replayStep(const djModel* m, djData* d, const djMethod* method, int stage,
+                       const double* qpos, const double* const* psi) {
+  djWork* w = d->work;
+  bool known = isLastStart(m, d, qpos);
+  w->stepped = w->linearized = false;
+  w->error.text[0] = 0;
+  djStatus status = dj_copyStart(m, d);
+  if (status < 0) return status;
+  w->h = dj_partTime(m, w);
+  w->npart = 1;
+  if (known) swapStart(w);   // begin writes the start anew
+  dj_chooseMethod(w, m, method);
+  w->stage = stage;
+  w->at_stage[stage].linear.factor.kind = w->kind;
+  for (int k = 0; k < stage; k++) {
+    memcpy(w->at_stage[k].linear.psi, psi[k], (size_t)m->nv * sizeof(double));
+  }
+  status = method->begin(w, m);
+  if (status < 0) return status;
+  memcpy(w->now.q, qpos, (size_t)m->nq * sizeof(double));
+  if (!known) dj_setPlace(&w->now, m, w->start.mocap_pos, w->start.mocap_quat);
+  w->stepped = true;
+  return DJ_OK;
+}
