@@ -125,30 +125,6 @@ static void setDefaults(mjModel* m) {
   }
 }
 
-// DiJoCo with support and barrier coefficient by its default rules; the scene's friction_eps stays.
-static void showOurDefaults(const djvBoth* both, double seconds) {
-  djModel* model;
-  djData* data;
-  djError err;
-  djOption option = both->model->opt;
-  option.support = option.stiffness = -1;
-  if (dj_copyModel(&model, both->model, &err) || dj_setOption(model, &option, &err) ||
-      dj_makeData(&data, model, &err)) {
-    djv_fail("DiJoCo: %s", err.text);
-  }
-  double most = 0;
-  while (data->time < seconds && most < 0.2) {
-    if (dj_step(model, data) < 0) djv_fail("DiJoCo: %s", dj_errorText(data));
-    most = djv_worst(most, drift(model, data->xpos));
-  }
-  djv_title("DiJoCo at its default support (%.3g) and barrier coefficient (%.3g J), no ramp",
-            model->contact.support, model->contact.stiffness);
-  if (most < 0.2) djv_note("stands %g s, drift %.3g mm", data->time, 1e3 * most);
-  else djv_note("topples: %.3g s (edges sink too far)", data->time);
-  dj_deleteData(data);
-  dj_deleteModel(model);
-}
-
 static void showDefaults(const djvBoth* both, double seconds) {
   const struct {
     const char* text;
@@ -195,7 +171,6 @@ int main(int argc, char** argv) {
   readInterfaces(theirs, both.stock->contact, both.stock->ncontact, both.stock->d->xpos);
   compareInterfaces(&r, ours, theirs, book);
   showDefaults(&both, seconds);
-  showOurDefaults(&both, seconds);
   djv_freeBoth(&both);
   return djv_finish(&r);
 }
