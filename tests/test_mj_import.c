@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void checkNear(double a, double b, double tolerance, const char* what, int i) {
   if (!(fabs(a - b) <= tolerance * (1 + fabs(b)))) {
@@ -471,7 +472,9 @@ static void testLoad(void** state) {
   djReport* report;
   mjModel* stock;
   djError err;
-  remove("MUJOCO_LOG.TXT");
+  char folder[] = "import_XXXXXX";   // of its own: other tests make MuJoCo write its log
+  assert_non_null(mkdtemp(folder));
+  assert_int_equal(chdir(folder), 0);
   for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     remove(bad[i].file);
     if (bad[i].text) writeFile(bad[i].file, bad[i].text);
@@ -495,6 +498,8 @@ static void testLoad(void** state) {
   remove("import_good.mjb");
   FILE* log = fopen("MUJOCO_LOG.TXT", "r");
   assert_null(log);
+  assert_int_equal(chdir(".."), 0);
+  assert_int_equal(rmdir(folder), 0);
 }
 
 // Imports, or is refused with a line that names the element.
