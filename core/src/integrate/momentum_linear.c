@@ -67,11 +67,12 @@ static void addProduct(djMatrix* C, const djMatrix* A, const djMatrix* B) {
   const djBlocks* trees = C->blocks;
   for (int r = 0; r < trees->adr[trees->nblock]; r++) {
     int first = trees->adr[trees->block_of[r]], end = trees->adr[trees->block_of[r] + 1];
-    double* to = dj_ownRow(C, r);
+    double* restrict to = dj_ownRow(C, r);
     const double* a = dj_ownRow(A, r);
     for (int k = first; k < end; k++) {
-      const double* b = dj_ownRow(B, k);
-      for (int c = first; c < end && a[k] != 0; c++) to[c] += a[k] * b[c];
+      const double f = a[k], *restrict b = dj_ownRow(B, k);
+      if (f == 0) continue;
+      for (int c = first; c < end; c++) to[c] += f * b[c];
     }
   }
 }
