@@ -40,16 +40,8 @@ static djModel* openPair(djData** d, const Shape* shape, double distance, double
     addBody(s, 0, DJ_FREE, b == 1 ? 0 : distance, 0, 0, 1, 0.05);
     addGeom(s, b, shape->type, shape->size[0], shape->size[1], shape->size[2]);
   }
-  for (int k = 0; k < 2; k++) {
-    s->actuator[k] = dj_defaultActuatorDef();
-    s->actuator[k].joint = 0;
-    s->actuator[k].gear[0] = k == 0;
-    s->actuator[k].gear[4] = k;
-    s->def.nu++;
-  }
-  s->actuator[1].dyn = DJ_DYN_FILTEREXACT;
+  addMotors(s, DJ_DYN_FILTEREXACT, 0.02);
   s->actuator[1].actearly = true;
-  s->actuator[1].tau = 0.02;
   s->def.option = o;
   s->def.option.timestep = STEP;
   memset(s->def.option.gravity, 0, sizeof s->def.option.gravity);

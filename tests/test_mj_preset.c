@@ -1,6 +1,7 @@
 // Presets of contact in MuJoCo's scenes: fields, the plugin's key, and written scenes.
 
 #include "common/mjcf.h"
+#include "common/same_run.h"
 #include "instance.h"
 
 #include <dijoco/dijoco.h>
@@ -12,24 +13,11 @@
 #define SMOOTH "<text name='dijoco_preset' data='smooth'/>"
 #define WIDE "<numeric name='dijoco_support_scale' data='2'/>"
 
-static void run(double* qpos, const djModel* m) {
-  djData* d = NULL;
-  djError err;
-  if (dj_makeData(&d, m, &err) != DJ_OK) fail_msg("%s", err.text);
-  d->qvel[0] = 1;
-  for (int i = 0; i < 200; i++) assert_true(dj_step(m, d) >= 0);
-  memcpy(qpos, d->qpos, 7 * sizeof(double));
-  dj_deleteData(d);
-}
-
 static void assertSame(const djModel* a, const djModel* b) {
-  double qa[7], qb[7];
   assert_int_equal(a->opt.preset, b->opt.preset);
   assert_memory_equal(a->kernel_setting, b->kernel_setting,
                       sizeof(double) * (size_t)a->nkernelsetting);
-  run(qa, a);
-  run(qb, b);
-  assert_memory_equal(qa, qb, sizeof qa);
+  djt_assertSameRuns(a, b);
 }
 
 static djModel* import(const char* text) {

@@ -1,5 +1,6 @@
 // Presets of contact: what they set, that what is given is stronger, and files.
 
+#include "common/same_run.h"
 #include "model/kernel_setting.h"
 
 #include <dijoco/dijoco.h>
@@ -39,29 +40,11 @@ static djModel* load(const char* option) {
   return m;
 }
 
-// The last state of a run.
-static void run(double* qpos, const djModel* m) {
-  djData* d = NULL;
-  djError err;
-  if (dj_makeData(&d, m, &err) != DJ_OK) fail_msg("%s", err.text);
-  d->qvel[0] = 1;
-  for (int i = 0; i < 200; i++) assert_true(dj_step(m, d) >= 0);
-  memcpy(qpos, d->qpos, 7 * sizeof(double));
-  dj_deleteData(d);
-}
-
-static void assertRuns(const djModel* a, const djModel* b) {
-  double qa[7], qb[7];
-  run(qa, a);
-  run(qb, b);
-  assert_memory_equal(qa, qb, sizeof qa);
-}
-
 // Settings in force but for the preset's own row, and a run, to the last bit.
 static void assertSame(const djModel* a, const djModel* b) {
   assert_memory_equal(a->kernel_setting + 1, b->kernel_setting + 1,
                       sizeof(double) * (size_t)(a->nkernelsetting - 1));
-  assertRuns(a, b);
+  djt_assertSameRuns(a, b);
 }
 
 // What a preset sets, written out: "\"support_scale\":10,...".
@@ -196,7 +179,7 @@ static void testSaved(void** state) {
     assert_int_equal(again->opt.preset, m->opt.preset);
     assert_true((again->opt.support_scale < 0) == (pass == 0));
     if (pass == 0) assertSame(m, again);
-    assertRuns(m, again);   // geoms keep their skins
+    djt_assertSameRuns(m, again);   // geoms keep their skins
     dj_deleteModel(again);
     remove(path);
   }

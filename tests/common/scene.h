@@ -126,9 +126,8 @@ static inline Scene* newMixedPile(int n) {
   return s;
 }
 
-// A pile with motors on its first body, falling, sliding and turning towards contact.
-static inline djModel* startPile(djData** d, Scene* s) {
-  int n = s->def.nbody - 1;
+// On the first joint, along x and about y; the second has an activation.
+static inline void addMotors(Scene* s, djDyn dyn, double tau) {
   for (int k = 0; k < 2; k++) {
     s->actuator[k] = dj_defaultActuatorDef();
     s->actuator[k].joint = 0;
@@ -136,8 +135,14 @@ static inline djModel* startPile(djData** d, Scene* s) {
     s->actuator[k].gear[4] = k;
     s->def.nu++;
   }
-  s->actuator[1].dyn = DJ_DYN_FILTER;
-  s->actuator[1].tau = 0.05;
+  s->actuator[1].dyn = dyn;
+  s->actuator[1].tau = tau;
+}
+
+// A pile with motors on its first body, falling, sliding and turning towards contact.
+static inline djModel* startPile(djData** d, Scene* s) {
+  int n = s->def.nbody - 1;
+  addMotors(s, DJ_DYN_FILTER, 0.05);
   djModel* m = sceneModel(s);
   freeScene(s);
   *d = sceneData(m);
