@@ -128,6 +128,7 @@ int dj_explicitPair(const djModel* model, int geom1, int geom2);
 typedef struct djPairCoefficients {
   double friction;
   double inflate;
+  double restitution;
 } djPairCoefficients;
 djPairCoefficients dj_pairCoefficients(const djModel* model, int geom1, int geom2);
 

@@ -177,6 +177,11 @@ typedef struct djKernel {
   djStatus (*shapeParams)(double* param, const djGeomSource* from, const djShape* shape,
                           const djShapeGrad* grad);
 
+  // Turns settings into those by which a touch is told early (contact/pairs/touch.h), at stiffness
+  // 1, and returns the force at a touch. by (or NULL): on entry derivatives by the settings that it
+  // makes, but first the one by that force; on return those by what it has been given. Or NULL:
+  // pairs do not touch.
+  double (*touch)(double* setting, double* by);
   // Signed distance of two shapes as they are (no recovery), and where. cache: of the pair, or
   // NULL.
   djStatus (*gap)(djDistance* d, djDistanceCache* cache, const djGeomPair* pair);

@@ -90,7 +90,8 @@ static void projectSlopes(djMatrix* A, djWork* w, const djModel* m, const djPlac
 void dj_balance(double* b, djMatrix* A, djWork* w, const djModel* m, const djPlace* at) {
   memset(w->momentum_change, 0, (size_t)m->nbody * 6 * sizeof(double));
   if (A) memset(w->M, 0, (size_t)m->nbody * 36 * sizeof(double));
-  dj_startMomentum(w->momentum_change, A ? w->M : NULL, m, w->body, w->momentum, &at->kin,
+  const djBodyStep* body = at == &w->now ? w->end : w->body;
+  dj_startMomentum(w->momentum_change, A ? w->M : NULL, m, body, w->momentum, &at->kin,
                    &w->begin.kin, w->ref, w->h);
   dj_projectBalance(b, w, m, at);
   if (A) projectSlopes(A, w, m, at);

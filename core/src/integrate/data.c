@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "integrate/impulse.h"
 #include "integrate/parts.h"
 
 #include <stdlib.h>
@@ -186,7 +187,8 @@ size_t dj_dataBytes(const djData* d) {
   if (!d || !d->work) return 0;
   const djWork* w = d->work;
   return sizeof *d + sizeof *w + w->nbuffer + DJ_ALIGN + w->forces.size +
-         dj_contactsBytes(dj_contactsOf(&w->forces)) + dj_heldRoom(w) + dj_heldParts(w);
+         dj_contactsBytes(dj_contactsOf(&w->forces)) + dj_heldRoom(w) + dj_heldParts(w) +
+         dj_heldImpulses(w);
 }
 
 int dj_dataGrowths(const djData* d) { return d && d->work ? d->work->growths : 0; }
@@ -237,6 +239,7 @@ void dj_deleteData(djData* d) {
     dj_freeForces(&d->work->forces);
     dj_freeRoom(d->work);
     dj_freeParts(d->work);
+    dj_freeImpulses(d->work);
     free(d->work->buffer);
     free(d->work);
   }

@@ -24,6 +24,7 @@
 
 #include "base/status.h"
 #include "integrate/balance.h"
+#include "integrate/impulse.h"
 
 #include <math.h>
 
@@ -66,6 +67,7 @@ static djStatus begin(djWork* w, const djModel* m) {
   if (status < 0) return status;
   dj_openPlace(&w->begin, m, w->ref);
   beginBodies(w, m);
+  dj_setEndLoads(w, m);
   status = predict(w, m);
   if (status < 0) return status;
   dj_balance(w->correction, NULL, w, m, &w->ahead);

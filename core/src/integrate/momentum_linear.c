@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "integrate/armature.h"
 #include "integrate/balance.h"
+#include "integrate/impulse.h"
 #include "integrate/momentum.h"
 #include "integrate/tendon_armature.h"
 #include "integrate/variational.h"
@@ -45,7 +46,7 @@ static bool winsEnergy(const djWork* w, const djModel* m, const double* inertia,
 djStatus dj_momentumVelocity(djWork* w, const djModel* m) {
   double *inertia = w->scale, *p = w->shift, h = w->h;
   dj_motionSubspace(&w->now.kin, m, w->ref);
-  double work = dj_allMomenta(w->wrench, w->M, w->momentum_change, m, w->body, w->momentum,
+  double work = dj_allMomenta(w->wrench, w->M, w->momentum_change, m, w->end, w->momentum,
                               &w->now.kin, &w->begin.kin, &w->ahead.kin, w->ref, h);
   dj_projectBalance(w->nonpotential, w, m, &w->now);
   dj_gatherWrench(w->M, m);
@@ -56,7 +57,7 @@ djStatus dj_momentumVelocity(djWork* w, const djModel* m) {
   for (int i = 0; i < m->nv; i++) w->qvel[i] = inertia[i] - h * w->nonpotential[i];
   dj_projectWrench(w->qvel, m, &w->now.kin, w->wrench);
   djStatus status = dj_divideMomentum(p, w, m);
-  if (status < 0 || dj_anyTendonArmature(w, m)) return status;
+  if (status < 0 || dj_anyTendonArmature(w, m) || dj_impulseCount(w)) return status;
   return winsEnergy(w, m, inertia, p, work) ? DJ_NOT_CONVERGED : DJ_OK;
 }
 

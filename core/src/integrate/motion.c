@@ -16,6 +16,7 @@ djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
 djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
   const djData* d = &w->start;
   w->time = time;
+  w->end = w->body;
   dj_setStart(w, m);
   if (w->drifts) {
     dj_integratePos(w->rate.q, m, d->qpos, w->drift, 1);

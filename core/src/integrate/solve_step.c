@@ -1,7 +1,7 @@
 // One step from its start: the guess, Newton, and the velocity at the end; and opening it anew.
 
 #include "base/status.h"
-#include "integrate/work.h"
+#include "integrate/impulse.h"
 #include "solve/newton.h"
 
 #include <math.h>
@@ -256,6 +256,8 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   const djMethod* own = dj_method(m->opt.integrator);
   if (!own) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
   dj_chooseMethod(w, m, own->starter && !dj_hasHistory(m, d) ? own->starter : own);
+  status = dj_methodImpulses(w, m, d->qvel);
+  if (status < 0) return status;
   // Rest within a fraction of g h: SDRS stops at an absolute force instead.
   double unit = m->contact.gravity * w->h * sqrt(fmax(m->moving_mass, 1e-300));
   djNewtonResult result;
@@ -267,6 +269,7 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
     int before = result.iterations;
     bool substituted = !solved && w->method->substitute;
     dj_chooseMethod(w, m, substituted ? w->method->substitute : &dj_position);
+    dj_dropImpulses(w, m, d->qvel);
     status = solveRoomy(&result, w, m, unit);
     result.iterations += before;
     d->stats.fallback_steps += !substituted;
@@ -322,6 +325,8 @@ djStatus dj_replayStep(const djModel* m, djData* d, const djMethod* method, int 
   w->npart = 1;
   if (known) swapStart(w);   // begin writes the start anew
   dj_chooseMethod(w, m, method);
+  status = dj_methodImpulses(w, m, d->qvel);
+  if (status < 0) return status;
   w->stage = stage;
   w->at_stage[stage].linear.factor.kind = w->kind;
   for (int k = 0; k < stage; k++) {

@@ -68,6 +68,9 @@ struct djWork {
   djPlace now, trial;
   double* act_next;         // (na)
   djBodyStep* body;         // (nbody)
+  djBodyStep* end;          // (nbody) those with which the end's momentum is balanced: body, or
+                            //   with impulses (impulse.h)
+  struct djImpulses* impulses;   // of the step under way; NULL: there have been none
   double* armature;         // (njnt + ntendon)
   double* tendon_rate;      // (ntendon) at the start, where there is armature of tendons
   const djMethod* method;   // that has taken the step

@@ -91,7 +91,12 @@ int dj_frictionGeom(const djModel* m, int g1, int g2) {
 }
 
 djPairCoefficients dj_pairCoefficients(const djModel* m, int g1, int g2) {
-  djPairCoefficients c = {0, 0};
+  djPairCoefficients c = {0, 0, 0};
+  // HACK
+  for (int k = 0; k < 2; k++) {
+    double e = m->geom_friction[3 * (k ? g1 : g2) + 1] - 10;
+    if (e > c.restitution) c.restitution = e;
+  }
   int pair = m->npair > 0 ? dj_explicitPair(m, g1, g2) : -1;
   if (pair >= 0) {
     double applied = 0;

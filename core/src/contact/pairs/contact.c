@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "contact/pairs/near.h"
+#include "contact/pairs/touch.h"
 #include "math/semidefinite.h"
 
 #include <string.h>
@@ -138,7 +139,7 @@ static void checkShapes(djContacts* c, const djModel* m) {
   bool same = c->collision == col && c->version == col->version;
   c->maxrange = 0;
   for (int u = 0; u < c->nuse; u++) {
-    double range = dj_largestRange(m, col->use[u]);
+    double range = dj_largestRange(m, col->use[u]) * (dj_hasTouches(m) ? 3 : 1);
     same = same && range == c->range[u];
     c->range[u] = range;
     c->maxrange = fmax(c->maxrange, range);
@@ -225,6 +226,18 @@ static djStatus coverPoses(djContacts* c, const djModel* m, const djPose* pose) 
     if (c->need[b] > c->slack[b]) valid = false;
   }
   return valid ? DJ_OK : dj_listPairs(c, m, false);
+}
+
+djStatus dj_coverContacts(djContacts* c, const djModel* m, const djPose* start, const djPose* end) {
+  if (!sameKernels(m, c) || !validSettings(m, c)) return DJ_INVALID;
+  bool fixed = c->fixed;
+  c->fixed = false;
+  checkShapes(c, m);
+  djStatus status = moveStart(c, m, start);
+  if (status >= 0) status = coverPoses(c, m, end);
+  c->fixed = fixed;
+  if (status < 0) dj_resetContacts(c);
+  return status;
 }
 
 // One pair, into the next free block.

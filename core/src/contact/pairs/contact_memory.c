@@ -36,6 +36,7 @@ static void layoutFixed(djContacts* c, djArena* arena, const djModel* m) {
   c->broadphase_memory = dj_take(arena, dj_broadphaseSize(c->nbox), 1);
   c->nscratch = DJ_KERNEL_SCRATCH(2 * col->maxvert) + 64;
   c->scratch = dj_take(arena, c->nscratch, sizeof(double));
+  c->touch_state = dj_take(arena, c->state_size, 1);
 }
 
 static void layoutList(djContacts* c, djArena* arena) {

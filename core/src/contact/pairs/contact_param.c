@@ -8,7 +8,7 @@
 // The coefficient is that of one geom. Where both have the same it is a maximum with a kink: each
 // gets half, the mean of the slopes on both sides, and both together what they give when they stay
 // equal.
-static void addFriction(double* param, const djModel* m, const djNearPair* p, double slope) {
+void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, double slope) {
   int geom = dj_frictionGeom(m, p->low, p->high), other = geom == p->low ? p->high : p->low;
   if (geom < 0) return;
   double* friction = dj_paramBlock(param, m, DJ_FIELD_GEOM_FRICTION);
@@ -20,8 +20,8 @@ static void addFriction(double* param, const djModel* m, const djNearPair* p, do
 
 // Of a default the parameter is what one pair has, and others have multiples of that. x: the pair's
 // settings; slope: derivatives by them.
-static void addSettings(double* param, const djModel* m, int first, const djNearPair* p,
-                        const double* x, const double* slope) {
+void dj_addSettingParams(double* param, const djModel* m, int first, const djNearPair* p,
+                         const double* x, const double* slope) {
   double* setting = dj_paramBlock(param, m, DJ_FIELD_SETTING) + dj_settingParams(first);
   for (int i = 0; i < p->kernel->nsetting; i++) {
     const djKernelRule* rule = &p->kernel->rule[i];
@@ -44,8 +44,8 @@ static djStatus addPair(double* param, djShapeGrad* shape, djContacts* c, const 
   if (!p->kernel->vjp) return DJ_UNSUPPORTED;
   djStatus status = p->kernel->vjp(&grad, dj_stateOf(c, p), &in, lambda);
   if (status < 0) return status;
-  addSettings(param, m, c->first[p->use], p, in.setting, grad.setting);
-  if (p->friction > 0) addFriction(param, m, p, grad.friction);
+  dj_addSettingParams(param, m, c->first[p->use], p, in.setting, grad.setting);
+  if (p->friction > 0) dj_addFrictionParams(param, m, p, grad.friction);
   return status;
 }
 

@@ -149,7 +149,7 @@ static void setKernel(djNearPair* p, const djModel* m) {
   if (p->kernel->max_step) p->room = p->kernel->room(setting, &shape[p->a], &shape[p->b]);
 }
 
-static void newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, int high) {
+void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, int high) {
   memset(p, 0, sizeof *p);
   p->low = low;
   p->high = high;
@@ -164,6 +164,7 @@ static void newPair(djNearPair* p, const djContacts* c, const djModel* m, int lo
   p->slot = -1;
   p->always = m->geom_type[p->b] == DJ_PLANE && moves(m, p->body_b);
   setKernel(p, m);
+  p->restitution = p->kernel->touch ? k.restitution : 0;
   p->lower = dj_skinOfOther(m->collision, p->use, p->a, p->b);
   p->inflate -= p->lower;
   p->bound = p->always ? -INFINITY : boxGap(c, m, p->use, p->a, p->b) - fmax(p->inflate, 0);
@@ -186,7 +187,7 @@ static void mergePairs(djContacts* c, const djModel* m, int nfound) {
     }
     if (k < c->npair) order = i < nfound ? compare(&c->pair[k], low, high) : -1;
     if (order > 0) {
-      newPair(&c->other[n++], c, m, low, high);
+      dj_newPair(&c->other[n++], c, m, low, high);
       i++;
       continue;
     }

@@ -29,6 +29,7 @@ typedef struct djNearPair {
   int use;                 // its place among those in use
   unsigned own;            // bits of the settings that are not the scene's
   double friction, inflate, lower;   // as in djPairInput
+  double restitution;      // 0: impacts are the barrier's
   bool always;             // bounds do not apply: the plane moves
   bool acted;              // was active when last evaluated
   long acted_at;           // the last evaluation in this step that found it active; 0: begin
@@ -100,6 +101,7 @@ struct djContacts {
   djPose* eval_pose;       // (nbody)
   double* scratch;
   int nscratch;
+  unsigned char* touch_state;   // of touch.c
   double* depth;           // (nslot) scratch of reports
   void *buffer, *list_buffer, *slot_buffer;
   size_t nbuffer;
@@ -124,6 +126,18 @@ djStatus dj_growSlots(djContacts* c, int nslot);
 djStatus dj_needRates(djContacts* c);
 
 void dj_freeReports(struct djReportMemory* reports);
+
+// A pair of which nothing is known yet.
+void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, int high);
+
+// The list as of a step that starts at these poses (nbody) and comes to those.
+djStatus dj_coverContacts(djContacts* c, const djModel* m, const djPose* start, const djPose* end);
+
+// Adds what derivatives by a pair's coefficient of friction, by its settings (slope, at x) are by
+// parameters; first: slot of the kernel's first setting.
+void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, double slope);
+void dj_addSettingParams(double* param, const djModel* m, int first, const djNearPair* p,
+                         const double* x, const double* slope);
 
 // Two geoms at given poses.
 djGeomPair dj_geomPair(const djContacts* c, const djNearPair* p, const djModel* m,

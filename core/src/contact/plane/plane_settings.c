@@ -68,6 +68,24 @@ double dj_planeSkin(const double* setting, double inner) {
   return fmin(setting[DJ_PLANE_SKIN], 0.25 * inner);
 }
 
+// Supports that are ten times wider where they are small: s' = 10 s/(1 + 9 s). A touch is where the
+// barrier presses as one vertex does that is as far from the plane as where the range begins:
+//   f = -P'(s; s')/L,  -P' = (s' - s)^3 (5 s' - s)/s^6.
+double dj_planeTouch(double* setting, double* by) {
+  double s = setting[DJ_PLANE_SUPPORT], L = setting[DJ_PLANE_LENGTH_SCALE], d = 1 + 9 * s;
+  double wide = 10 * s / d, slope = 10 / (d * d), q = (wide - s) / s, r = (5 * wide - s) / s;
+  double level = q * q * q * r / (s * s * L);
+  setting[DJ_PLANE_SUPPORT] = wide;
+  setting[DJ_PLANE_STIFFNESS] = 1;
+  if (!by) return level;
+  // (q, r)' by s: d(wide/s) = -90/d^2
+  double ratio = -90 / (d * d);
+  double by_s = (3 * q * q * r + 5 * q * q * q) * ratio / (s * s * L) - 2 * level / s;
+  by[DJ_PLANE_SUPPORT] = slope * by[DJ_PLANE_SUPPORT] + by[0] * by_s;
+  by[0] = by[DJ_PLANE_STIFFNESS] = 0;
+  return level;
+}
+
 #define WAYS (DJ_BY_SCENE | DJ_BY_MJCF | DJ_BY_TASK | DJ_BY_COMMAND | DJ_BY_PLUGIN)
 #define OPTION(name_) ROW(name_), .ways = WAYS | DJ_BY_PAIR
 #define ROW(name_)                                                                             \

@@ -206,6 +206,7 @@ const djKernel dj_separatingPlane = {
     .shapeSize = dj_convexSize,
     .makeShape = dj_makeConvex,
     .shapeParams = dj_convexParams,
+    .touch = dj_planeTouch,
     .gap = dj_convexGap,
     .depth = dj_convexDepth,
     .share = 0.25,

@@ -30,6 +30,9 @@ static inline double dj_planeRange(const double* setting) {
   return 2 * s * setting[DJ_PLANE_LENGTH_SCALE] / (1 - s);
 }
 
+// Entry `touch` of the row.
+double dj_planeTouch(double* setting, double* by);
+
 // Its derivative by s.
 static inline double dj_planeRangeSlope(const double* setting) {
   double r = 1 - setting[DJ_PLANE_SUPPORT];

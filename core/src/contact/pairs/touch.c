@@ -1,0 +1,319 @@
+#include "contact/pairs/touch.h"
+
+#include "math/block6.h"
+#include "math/so3.h"
+#include "model/kinematics.h"
+#include "shape/curve.h"
+
+#include <math.h>
+#include <string.h>
+
+// ------------------------------------------ ways -----------------------------------------------
+
+djFlight dj_alongFlight(const djFlight* way, double time) {
+  djFlight to = *way;
+  djMat3 E = dju_quatToMat(dju_expQuat(dju_scale3(time, way->turn)));
+  to.com = dju_madd3(way->com, time, way->move);
+  to.pose.R = dju_mulMM(E, way->pose.R);
+  to.pose.p = dju_add3(to.com, dju_mulMV(E, dju_sub3(way->pose.p, way->com)));
+  return to;
+}
+
+// Bound of the speed at which points of both bodies approach.
+static double speedBound(const djModel* m, const djNearPair* p, const djFlight way[2]) {
+  const int body[2] = {p->body_a, p->body_b};
+  double sum = dju_norm3(dju_sub3(way[1].move, way[0].move));
+  for (int k = 0; k < 2; k++) {
+    double reach = m->collision->reach[body[k]] + dju_norm3(dju_sub3(way[k].com, way[k].pose.p));
+    double turn = dju_norm3(way[k].turn);
+    if (turn > 0) sum += turn * reach;
+  }
+  return sum;
+}
+
+djStatus dj_coverFlight(djContacts* c, const djModel* m, const djPose* start, const djPose* end) {
+  return dj_coverContacts(c, m, start, end);
+}
+
+// ------------------------------------------ one place ------------------------------------------
+
+bool dj_hasTouches(const djModel* m) {
+  for (int g = 0; g < m->ngeom; g++) {
+    if (m->geom_friction[3 * g + 1] > 10) return true;   // HACK
+  }
+  return false;
+}
+
+// Speeds below which the barrier itself resolves an impact: of one that crosses a half of its range
+// in a step, and more than gravity gives in two.
+static double leastSpeed(const djModel* m, const djNearPair* p) {
+  djContactScale scale = dj_pairScale(m, p->low, p->high);
+  double h = scale.timestep, r = fmin(scale.radius[0], scale.radius[1]);
+  double g = dju_norm3(dju_load3(m->opt.gravity));
+  return fmin(0.02 * r / h, 0.15) + 2 * g * h;
+}
+
+static djPairInput inputOf(double* setting, double* level, djContacts* c, const djModel* m,
+                           const djNearPair* p, const djPose pose[2], const djVec3 com[2]) {
+  static const double still[6] = {0};
+  const djShape* shape = m->collision->shape + p->use * m->ngeom;
+  int kernel = dj_pairKernel(m, p->low, p->high);
+  dj_pairSettings(setting, m, kernel, p->low, p->high);
+  *level = p->kernel->touch(setting, NULL);
+  return (djPairInput){
+      .a = &shape[p->a],
+      .b = &shape[p->b],
+      .pose_a = &pose[0],
+      .pose_b = &pose[1],
+      .start_a = &pose[0],
+      .start_b = &pose[1],
+      .rate_a = &pose[0],
+      .rate_b = &pose[1],
+      .ref_a = com[0],
+      .ref_b = com[1],
+      .twist_a = still,
+      .twist_b = still,
+      .h = m->opt.timestep,
+      .setting = setting,
+      .force_cap = m->contact.weight,
+      .inflate = p->inflate,
+      .lower = p->lower,
+      .scratch = c->scratch,
+      .nscratch = c->nscratch,
+  };
+}
+
+// The vertex of a shape farthest along n, world axes, and the point there. Not of planes.
+static djVec3 farthest(int* vertex, const djShape* s, const djPose* pose, djVec3 n) {
+  djVec3 local = dju_mulMtV(pose->R, n), point, more = {0, 0, 0};
+  double best = -INFINITY;
+  for (int i = 0; i < s->nvert; i++) {
+    double x = local.x * s->vert[0][i] + local.y * s->vert[1][i] + local.z * s->vert[2][i];
+    if (x <= best) continue;
+    best = x;
+    *vertex = i;
+  }
+  if (s->curved) dj_curveReach(&more, NULL, &s->curve, local);
+  point = dju_vec3(s->vert[0][*vertex], s->vert[1][*vertex], s->vert[2][*vertex]);
+  point = dju_madd3(dju_add3(point, more), s->radius, local);
+  return dju_transform(pose, point);
+}
+
+// Normal and point from the force on b and its torque about com[1].
+static void locate(djTouch* t, const djShape* a, const djShape* b) {
+  int vertex;
+  djVec3 f = dju_neg3(dju_load3(t->gradient + 9)), torque = dju_neg3(dju_load3(t->gradient + 6));
+  double square = dju_dot3(f, f);
+  djVec3 n = dju_scale3(1 / sqrt(square), f);
+  djVec3 foot = dju_madd3(t->com[1], 1 / square, dju_cross3(f, torque));
+  t->normal = n;
+  t->surface[0] = farthest(&vertex, a, &t->pose[0], n);
+  if (b->type == DJ_PLANE) {
+    djVec3 up = dju_mulMV(t->pose[1].R, b->normal);
+    double above = dju_dot3(up, dju_sub3(foot, t->pose[1].p)) - b->offset;
+    t->surface[1] = dju_madd3(foot, -above, up);
+  } else {
+    t->surface[1] = farthest(&vertex, b, &t->pose[1], dju_neg3(n));
+  }
+  double height = 0.5 * (dju_dot3(n, t->surface[0]) + dju_dot3(n, t->surface[1]));
+  t->point = dju_madd3(foot, height - dju_dot3(n, foot), n);
+}
+
+djStatus dj_evalTouch(djTouch* t, djContacts* c, const djModel* m, const djNearPair* p,
+                      const djPose pose[2], const djVec3 com[2], bool cold) {
+  double setting[DJ_MAX_OF_KERNEL];
+  djPairOutput out = {.twist_jac = NULL};
+  djPairInput in = inputOf(setting, &t->level, c, m, p, pose, com);
+  if (cold) memset(c->touch_state, 0, c->state_size);
+  for (int k = 0; k < 2; k++) {
+    t->pose[k] = pose[k];
+    t->com[k] = com[k];
+  }
+  djStatus status = p->kernel->eval(&out, (djPairState*)(void*)c->touch_state, &in,
+                                    DJ_EVAL_HESSIAN);
+  if (status < 0) return status;
+  t->size = 0;
+  if (!out.active) return DJ_OK;
+  if (!(out.value < INFINITY)) {
+    t->size = INFINITY;
+    return DJ_OK;
+  }
+  double inv = 1 / t->level;
+  for (int k = 0; k < 12; k++) t->gradient[k] = inv * out.gradient[k];
+  for (int k = 0; k < 144; k++) t->hessian[k] = inv * out.hessian[k];
+  t->size = dju_norm3(dju_load3(t->gradient + 9));
+  if (t->size > 0) locate(t, in.a, in.b);
+  return DJ_OK;
+}
+
+void dj_pullTouch(double out[12], const djTouch* t, const double lambda[12]) {
+  for (int i = 0; i < 12; i++) {
+    for (int k = 0; k < 12; k++) out[k] += lambda[i] * t->hessian[12 * i + k];
+  }
+  for (int side = 0; side < 2; side++) {
+    double nested[36] = {0}, zero[36] = {0};
+    dj_addNested(nested, zero, t->gradient + 6 * side);
+    for (int r = 0; r < 3; r++) {
+      for (int k = 0; k < 6; k++) {
+        out[6 * side + k] += lambda[6 * side + r] * nested[6 * r + k];
+      }
+    }
+  }
+}
+
+// ------------------------------------------ time -----------------------------------------------
+
+// size^(-1/6) falls almost linearly as the gap closes: 1 at a touch. Infinite where apart.
+static double openingOf(const djTouch* t) {
+  if (!(t->size < INFINITY)) return 0;
+  return t->size > 0 ? pow(t->size, -1.0 / 6) : INFINITY;
+}
+
+// Its rate, per second, where 0 < size < infinity.
+static double rateOf(const djTouch* t, const djFlight way[2], double opening) {
+  double lambda[12] = {0}, by[12] = {0}, rate = 0;
+  dju_store3(lambda + 9, dju_neg3(t->normal));   // size = -normal . gradient
+  dj_pullTouch(by, t, lambda);
+  for (int k = 0; k < 2; k++) {
+    rate += dju_dot3(dju_load3(by + 6 * k), way[k].turn) +
+            dju_dot3(dju_load3(by + 6 * k + 3), way[k].move);
+  }
+  return -opening / (6 * t->size) * rate;
+}
+
+typedef struct Search {
+  djTouch* touch;
+  djContacts* c;
+  const djModel* m;
+  const djNearPair* p;
+  const djFlight* way;
+  double opening, rate;
+  bool begun;
+} Search;
+
+static djStatus look(Search* s, double time) {
+  djFlight at[2] = {dj_alongFlight(&s->way[0], time), dj_alongFlight(&s->way[1], time)};
+  const djPose pose[2] = {at[0].pose, at[1].pose};
+  const djVec3 com[2] = {at[0].com, at[1].com};
+  djStatus status = dj_evalTouch(s->touch, s->c, s->m, s->p, pose, com, !s->begun);
+  s->begun = true;
+  s->opening = openingOf(s->touch);
+  s->rate = 0;
+  if (s->opening > 0 && s->opening < INFINITY) s->rate = rateOf(s->touch, s->way, s->opening);
+  return status;
+}
+
+static djStatus gapAt(double* gap, const Search* s, double time) {
+  djFlight a = dj_alongFlight(&s->way[0], time), b = dj_alongFlight(&s->way[1], time);
+  djGeomPair pair = dj_geomPair(s->c, s->p, s->m, s->c->start);
+  djDistance d;
+  pair.pose_a = &a.pose;
+  pair.pose_b = &b.pose;
+  djStatus status = s->p->kernel->gap(&d, NULL, &pair);
+  *gap = d.gap;
+  return status;
+}
+
+// Between lo, where they are apart, and hi, where they are not: opening = 1 to rounding.
+static djStatus refine(double* time, Search* s, double lo, double hi) {
+  double t = hi;
+  for (int k = 0; k < 60; k++) {
+    double next = s->rate < 0 ? t + (1 - s->opening) / s->rate : NAN;
+    if (!(next > lo && next < hi)) next = 0.5 * (lo + hi);
+    double step = fabs(next - t);
+    t = next;
+    djStatus status = look(s, t);
+    if (status < 0) return status;
+    if (s->opening > 1) lo = t;
+    else hi = t;
+    if (fabs(s->opening - 1) < 1e-14 || step <= 1e-16 * fabs(t)) break;
+  }
+  *time = t;
+  return DJ_OK;
+}
+
+djStatus dj_timeOfTouch(double* time, bool* timed, djTouch* touch, djContacts* c, const djModel* m,
+                        const djNearPair* p, const djFlight way[2], double most) {
+  Search s = {touch, c, m, p, way, 0, 0, false};
+  double bound = speedBound(m, p, way), t = 0, range = p->range;
+  *time = INFINITY;
+  *timed = true;
+  touch->low = p->low;
+  touch->high = p->high;
+  touch->body[0] = p->body_a;
+  touch->body[1] = p->body_b;
+  touch->friction = p->friction;
+  touch->restitution = p->restitution;
+  touch->speed = leastSpeed(m, p);
+  if (bound <= touch->speed) return DJ_OK;
+  for (int k = 0; k < 100 && t <= most; k++) {
+    double gap;
+    djStatus status = gapAt(&gap, &s, t);
+    if (status < 0) return status;
+    if (gap > 3 * range) {
+      t += (gap - 2.5 * range) / bound;
+      continue;
+    }
+    status = look(&s, t);
+    if (status < 0) return status;
+    if (s.opening <= 1) {
+      *timed = t > 0;
+      if (t > 0) return refine(time, &s, fmax(0, t - 3 * range / bound), t);
+      *time = touch->size < INFINITY ? 0 : INFINITY;
+      return DJ_OK;
+    }
+    double jump = s.rate < 0 ? (1 - s.opening) / s.rate : INFINITY;
+    t += fmax(fmin(1.0001 * jump, fmax(gap, range) / bound), 0.05 * range / bound);
+  }
+  return DJ_OK;
+}
+
+// ------------------------------------------ parameters -----------------------------------------
+
+// Of along times the height of a shape along n, world axes.
+static void addSurface(djShapeGrad* grad, const djShape* s, const djPose* pose, djVec3 n,
+                       djVec3 surface, double along) {
+  djVec3 local = dju_mulMtV(pose->R, n);
+  if (s->type == DJ_PLANE) {   // n = -up: n . x = -up . p - offset about x
+    djVec3 x = dju_mulMtV(pose->R, dju_sub3(surface, pose->p));
+    grad->offset -= along;
+    grad->normal = dju_madd3(grad->normal, along, x);
+    return;
+  }
+  int vertex;
+  farthest(&vertex, s, pose, n);
+  const double x[3] = {local.x, local.y, local.z};
+  for (int k = 0; k < 3; k++) grad->vert[k][vertex] += along * x[k];
+  grad->radius += along;
+  if (s->curved) dj_curveGrad(&grad->curve, along, &s->curve, local, NULL);
+}
+
+djStatus dj_touchParams(double* param, djShapeGrad* shape, djContacts* c, const djModel* m,
+                        const djTouch* t, const double lambda[12], double along,
+                        double by_friction) {
+  djNearPair p;
+  dj_newPair(&p, c, m, t->low, t->high);
+  double setting[DJ_MAX_OF_KERNEL], scaled[12], level, by_level = 0;
+  djPairInput in = inputOf(setting, &level, c, m, &p, t->pose, t->com);
+  shape += p.use * m->ngeom;
+  djPairGrad grad = {.a = &shape[p.a], .b = &shape[p.b]};
+  for (int k = 0; k < 12; k++) {
+    scaled[k] = lambda[k] / level;
+    by_level -= scaled[k] * t->gradient[k];
+  }
+  if (!p.kernel->vjp) return DJ_UNSUPPORTED;
+  memset(c->touch_state, 0, c->state_size);
+  djStatus status = p.kernel->vjp(&grad, (djPairState*)(void*)c->touch_state, &in, scaled);
+  if (status < 0) return status;
+  bool plane = in.b->type == DJ_PLANE;
+  djVec3 n = t->normal;
+  addSurface(grad.a, in.a, &t->pose[0], n, t->surface[0], 0.5 * along);
+  addSurface(grad.b, in.b, &t->pose[1], plane ? n : dju_neg3(n), t->surface[1],
+             plane ? 0.5 * along : -0.5 * along);
+  dj_pairSettings(setting, m, dj_pairKernel(m, t->low, t->high), t->low, t->high);
+  grad.setting[0] = by_level;
+  p.kernel->touch(setting, grad.setting);
+  dj_addSettingParams(param, m, c->first[p.use], &p, setting, grad.setting);
+  if (p.friction > 0) dj_addFrictionParams(param, m, &p, by_friction);
+  return status;
+}

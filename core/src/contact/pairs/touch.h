@@ -1,0 +1,66 @@
+// Touches: when two bodies that go straight on meet, where, and along what direction.
+//
+// A touch is told by the pair's own barrier, at stiffness 1 and with a support that is ten times
+// wider (djKernel.touch): bodies touch where its force is as large as that of a single vertex where
+// the pair's range begins. So its direction and place are as smooth in the poses as contact itself
+// is: a face that lands almost flat is met all over at once, not at its lowest corner.
+
+#ifndef DJ_CONTACT_PAIRS_TOUCH_H_
+#define DJ_CONTACT_PAIRS_TOUCH_H_
+
+#include "contact/pairs/near.h"
+#include "contact/pairs/shape_grad.h"
+
+// A body on its way: its centre of mass goes straight on while it turns about that.
+typedef struct djFlight {
+  djPose pose;             // of its frame
+  djVec3 com;
+  djVec3 turn, move;       // rates, world axes: rad/s, m/s of the centre of mass
+} djFlight;
+
+// Where it is after a time, s.
+djFlight dj_alongFlight(const djFlight* way, double time);
+
+typedef struct djTouch {
+  int low, high;           // geoms
+  int body[2];             // in the kernel's order: a, b
+  double friction, restitution;
+  double speed;            // m/s; slower approaches are left to the barrier
+  djPose pose[2];
+  djVec3 com[2];           // reference points of twists, too
+  double size;             // of the force, 1 at a touch; 0: apart, infinite: shapes overlap
+  double level;            // N, of the force of which that is a multiple
+  double gradient[12], hessian[144];   // over level: see djPairOutput
+  djVec3 normal;           // unit, from a to b
+  djVec3 point;            // midway between both surfaces, where the force acts
+  djVec3 surface[2];       // points of both shapes farthest along +-normal
+} djTouch;
+
+// Whether pairs of the model touch (have restitution) at all; whether this one does.
+bool dj_hasTouches(const djModel* m);
+static inline bool dj_mayTouch(const djNearPair* p) { return p->restitution > 0; }
+
+// The list covers pairs that come into range between two sets of poses (nbody).
+djStatus dj_coverFlight(djContacts* c, const djModel* m, const djPose* start, const djPose* end);
+
+// Sets all of *touch at the poses; size alone where the force vanishes or is infinite. cold: forget
+// warm starts.
+djStatus dj_evalTouch(djTouch* touch, djContacts* c, const djModel* m, const djNearPair* p,
+                      const djPose pose[2], const djVec3 com[2], bool cold);
+
+// Time until the pair's bodies touch, s, *touch then; infinite: not before `most`. 0: they do now.
+// *timed: a later start would move the time.
+djStatus dj_timeOfTouch(double* time, bool* timed, djTouch* touch, djContacts* c, const djModel* m,
+                        const djNearPair* p, const djFlight way[2], double most);
+
+// n (12) . d gradient/d twists of both bodies (12), wrenches as about points that do not move:
+// adds to out (12).
+void dj_pullTouch(double out[12], const djTouch* touch, const double lambda[12]);
+
+// Adds d(lambda . gradient + along normal . surfaces)/d parameter, at these poses; along: of the
+// mean of both surfaces. by_friction: derivative by the pair's coefficient.
+djStatus dj_touchParams(double* param, djShapeGrad* shape, djContacts* c, const djModel* m,
+                        const djTouch* touch, const double lambda[12], double along,
+                        double by_friction);
+
+#endif  // DJ_CONTACT_PAIRS_TOUCH_H_
