@@ -124,6 +124,10 @@ static djStatus fillOutputs(double* force, double* moment, double* normal, const
     Slab slab = {first, end, nc, NULL};
     status = fillSlab(force, moment, normal, &slab, lin, m, d);
   }
+  size_t n = (size_t)d->npair;
+  dj_pullImpulseRows(force, 3 * n, (size_t)nc, &lin->impulse, m->nv, w->lambda);
+  dj_pullImpulseRows(moment, 3 * n, (size_t)nc, &lin->impulse, m->nv, w->lambda);
+  dj_pullImpulseRows(normal, n, (size_t)nc, &lin->impulse, m->nv, w->lambda);
   return status;
 }
 

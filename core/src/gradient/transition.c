@@ -218,12 +218,28 @@ static void activationRows(double* A, double* B, const djModel* m, const djLinea
   }
 }
 
+// A by (q, v^) becomes that by (q, v), with what acts at the end.
+static void pullImpulses(double* A, const djModel* m, const djLinear* lin, double* scratch) {
+  const djImpulseLinear* s = &lin->impulse;
+  size_t nx = (size_t)dj_tangentSize(m), nv = (size_t)m->nv, n = (size_t)s->n;
+  dj_pullImpulseRows(A, 2 * nv, nx, s, m->nv, scratch);
+  for (size_t r = 0; r < n; r++) {
+    double* row = A + (nv + (size_t)s->dof[r]) * nx;
+    const double* by = s->by + (n + r) * 2 * n;
+    for (size_t c = 0; c < n; c++) {
+      row[s->dof[c]] += by[c];
+      row[nv + (size_t)s->dof[c]] += by[n + c];
+    }
+  }
+}
+
 // A and B (or NULL) of one linearised step.
 static void fillMatrices(double* A, double* B, djWork* w, const djModel* m, const djLinear* lin) {
   size_t nx = (size_t)dj_tangentSize(m);
   if (A) memset(A, 0, nx * nx * sizeof(double));
   if (B) memset(B, 0, nx * (size_t)m->nu * sizeof(double));
   fillRows(A, B, w, m, lin);
+  if (A) pullImpulses(A, m, lin, w->lambda);
   activationRows(A, B, m, lin);
 }
 

@@ -53,4 +53,8 @@ typedef struct djTurn {
 // That of joint j at q+ (nq), by work->momentum_residual; false: it has no rotation.
 bool dj_turnOf(djTurn* turn, const djWork* work, const djModel* model, const double* q, int j);
 
+// C_b += (w x t + v x f, w x f) for wrenches (t, f) = W_b and twists (w, v) = x_b of bodies that
+// move; (nbody x 6) each.
+void dj_addDual(double* C, const djModel* model, const double* x, const double* W);
+
 #endif  // DJ_INTEGRATE_BALANCE_H_

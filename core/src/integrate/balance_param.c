@@ -26,7 +26,7 @@ static void clear36(double* N, const djModel* m) {
 }
 
 // C_b += (w x t + v x f, w x f)
-static void addDual(double* C, const djModel* m, const double* x, const double* W) {
+void dj_addDual(double* C, const djModel* m, const double* x, const double* W) {
   for (int b = 1; b < m->nbody; b++) {
     if (m->body_lastdof[b] < 0) continue;
     double* to = C + 6 * b;
@@ -42,7 +42,7 @@ void dj_momentumFrames(djParamSums* s, const djModel* m, const djConfig* at, con
                        const double* z, const double* qvel, double scale) {
   clear6(s->C, m);
   dj_addBodyProducts(s->C, M, m, s->x, true);
-  addDual(s->C, m, s->x, s->W);
+  dj_addDual(s->C, m, s->x, s->W);
   dj_gatherCotangents(s->C, m, at->ref);
   dj_gatherCotangents(s->W, m, at->ref);
   dj_frameParamsSecond(s->param, m, at, s->C, s->W, s->x, z);

@@ -44,12 +44,16 @@ static djStatus makeMemory(djWork* w, const djModel* m) {
 }
 
 void dj_freeImpulses(djWork* w) {
-  if (w->impulses) free(w->impulses->memory);
+  if (w->impulses) {
+    free(w->impulses->memory);
+    free(w->impulses->linear_memory);
+  }
   free(w->impulses);
 }
 
 size_t dj_heldImpulses(const djWork* w) {
-  return w->impulses ? sizeof *w->impulses + w->impulses->nmemory : 0;
+  const struct djImpulses* s = w->impulses;
+  return s ? sizeof *s + s->nmemory + s->nlinear : 0;
 }
 
 // ---- bodies on their way ----------------------------------------------------------------------

@@ -47,8 +47,8 @@ struct djImpulses {
   djVec3* fall;            // (nbody) acceleration of bodies of trees that are free to fall
   djBodyStep* end;         // (nbody) work->body with what acts at the end alone
   double* bar;             // memory of impulse_back.c
-  void* memory;
-  size_t nmemory;
+  void *memory, *linear_memory;
+  size_t nmemory, nlinear;
 };
 
 // Finds the impulses of the step that starts at work->start, whose velocity then is v^.

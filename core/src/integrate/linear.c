@@ -19,7 +19,7 @@ static size_t stageSize(const djModel* m, const djStageLinear* s) {
 }
 
 size_t dj_linearSize(const djModel* m, const djLinear* src) {
-  size_t size = 2 * (size_t)m->nv + m->na + m->nu;
+  size_t size = 2 * (size_t)m->nv + m->na + m->nu + dj_impulseLinearSize(&src->impulse);
   for (int k = 0; k < src->method->nstage; k++) size += stageSize(m, &src->stage[k]);
   if (!src->Vplus.data) return size;
   const djBlocks* trees = src->Vplus.blocks;
@@ -74,6 +74,8 @@ void dj_copyLinear(djLinear* dest, double* memory, const djModel* m, const djLin
   dest->turn = copyTo(&p, src->turn, (size_t)m->nv);
   dest->act_by_act = copyTo(&p, src->act_by_act, (size_t)m->na);
   dest->act_by_ctrl = copyTo(&p, src->act_by_ctrl, (size_t)m->nu);
+  dj_copyImpulses(&dest->impulse, p, &src->impulse);
+  p += dj_impulseLinearSize(&src->impulse);
   dest->Vplus = dest->Vstart = dest->Vrate = (djMatrix){0};
   if (!src->Vplus.data) return;
   copyBlocks(&dest->trees, &p, src->Vplus.blocks);
@@ -88,6 +90,7 @@ static djLinear viewLinear(djWork* w) {
   djLinear lin = {.method = w->method,
                   .coef = w->coef,
                   .turn = w->turn,
+                  .impulse = w->impulse,
                   .act_by_act = w->act_by_act,
                   .act_by_ctrl = w->act_by_ctrl};
   for (int k = 0; k < w->nstage; k++) {
@@ -190,6 +193,8 @@ djStatus dj_linearizeStep(djLinear* linear, const djModel* m, djData* d) {
     status = w->method->linearizeVelocity(w, m);
     if (status < 0) return status;
   }
+  status = dj_linearizeImpulses(&w->impulse, w, m);
+  if (status < 0) return status;
   *linear = viewLinear(w);
   linearizeActivations(w, m);
   w->linearized = true;
@@ -269,8 +274,9 @@ static void endJvp(double* dx_next, const djLinear* lin, const djModel* m, const
   if (lin->Vplus.data) {
     dj_mulMatrix(dv, 1, &lin->Vplus, y + (size_t)last * nv);
     if (dx) dj_mulMatrix(dv, 1, &lin->Vstart, dx);
-    if (dx && lin->Vrate.data) dj_mulMatrix(dv, 1, &lin->Vrate, dx + nv);
+    if (lin->Vrate.data) dj_mulMatrix(dv, 1, &lin->Vrate, src);
   }
+  if (dx) dj_impulseEndJvp(dv, &lin->impulse, dx, dx + nv);
   double* history = dx_next + 2 * nv + m->na;
   memset(history, 0, (size_t)dj_historySize(m) * sizeof(double));
   for (int k = 0; k < DJ_NSOURCE; k++) {
@@ -290,6 +296,7 @@ void dj_linearJvp(double* dx_next, const djLinear* lin, const djModel* m, const 
   if (dx) {
     memcpy(src, dx + nv, (size_t)nv * sizeof(double));
     memcpy(src + nv, dx + 2 * nv + na, (size_t)dj_historySize(m) * sizeof(double));
+    dj_impulseStartJvp(src, &lin->impulse, dx, dx + nv);
   }
   for (int s = 0; s < lin->method->nstage; s++) {
     const djStageLinear* at = &lin->stage[s];
@@ -336,7 +343,7 @@ static void endVjp(double* src, double* y, double* dq, const djLinear* lin, cons
   if (lin->Vplus.data) {
     dj_mulMatrixT(y, 1, &lin->Vplus, lv);
     if (dq) dj_mulMatrixT(dq, 1, &lin->Vstart, lv);
-    if (dq && lin->Vrate.data) dj_mulMatrixT(dq + nv, 1, &lin->Vrate, lv);
+    if (lin->Vrate.data) dj_mulMatrixT(src, 1, &lin->Vrate, lv);
   }
   for (int k = 0; k < DJ_NSOURCE; k++) {
     addScaled(src + (size_t)k * nv, c->end[k], lv, nv);
@@ -380,7 +387,7 @@ void dj_linearVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
     if (du) dj_mulEntriesT(du, -1, &at->Ru, z);
   }
   if (dx) {
-    addScaled(dx + nv, 1, src, nv);
+    dj_impulseLinearVjp(dx, dx + nv, &lin->impulse, nv, src, lambda + nv);
     addScaled(dx + 2 * nv + na, 1, src + nv, dj_historySize(m));
     for (int i = 0; i < na; i++) dx[2 * nv + i] += lin->act_by_act[i] * lambda[2 * nv + i];
   }

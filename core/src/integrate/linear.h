@@ -23,6 +23,7 @@ typedef struct djLinear {
   djBlocks trees;        // of the following, in a copy
   djMatrix Vplus;        // data NULL: velocity by coefficients
   djMatrix Vstart, Vrate;   // Vrate's data NULL: there is none
+  djImpulseLinear impulse;  // where there are impulses all else is by (q, v^), see impulse.h
   double* turn;          // (nv) w, where the coefficients turn
   double* act_by_act;    // (na) diagonal of d act+/d act
   double* act_by_ctrl;   // (nu) d act+/d ctrl of each actuator with an activation
@@ -42,7 +43,7 @@ void dj_linearJvp(double* dx_next, const djLinear* linear, const djModel* model,
                   const double* du, double* scratch);
 
 // dx += A^T lambda, du (nu) += B^T lambda; either may be NULL. Leaves H_s^-T times the adjoint of
-// stage s in scratch + s nv.
+// stage s in scratch + s nv, and, unless dx is NULL, that of v^ in scratch + DJ_MAX_STAGE nv.
 void dj_linearVjp(double* dx, double* du, const djLinear* linear, const djModel* model,
                   const double* lambda, double* scratch);
 

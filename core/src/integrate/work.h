@@ -4,6 +4,7 @@
 #define DJ_INTEGRATE_WORK_H_
 
 #include "force/forces.h"
+#include "integrate/impulse_linear.h"
 #include "integrate/method.h"
 #include "model/articulated.h"
 #include "model/body_term.h"
@@ -137,6 +138,7 @@ struct djWork {
   djMatrix Vstart, Vrate;
   double* act_by_act;       // (na) d act+/d act
   double* act_by_ctrl;      // (nu) d act+/d ctrl
+  djImpulseLinear impulse;  // of the last step that has been linearised
   double* lambda;           // (dj_linearScratch) scratch of vector products
 };
 typedef struct djWork djWork;

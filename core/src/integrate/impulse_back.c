@@ -1,0 +1,416 @@
+// Derivatives of impulses, backward: from the cotangents of v^ and of what acts at the end to those
+// of the start and of parameters. impulse.h has the map; with y_i = M^-1 J^T B e_i, B the wrenches
+// of an impulse at the point,
+//   C_ij = e_i . B^T J y_j,  dC_ij = dg_i . y_j + y_i . dg_j - y_i . dM y_j,  g_i = J^T B e_i.
+// All that joints and inertia at the start do is one form, z . (a J^T W - b M x) with z, x (nv) and
+// wrenches W held; a touch is where its force is 1 (touch.h), at a time that gives way to that.
+
+#include "integrate/impulse.h"
+
+#include "base/status.h"
+#include "integrate/armature.h"
+#include "integrate/balance.h"
+#include "integrate/variational.h"
+#include "math/so3.h"
+#include "math/spatial.h"
+#include "model/articulated.h"
+#include "model/body_param.h"
+#include "model/frame_param.h"
+#include "model/momentum.h"
+#include "model/param.h"
+
+#include <string.h>
+
+// Of a body on its way: by its pose, as a wrench about the centre of mass on what is there; by the
+// centre alone; by its rates.
+typedef struct FlightBar {
+  djVec3 torque, force, com, turn, move;
+} FlightBar;
+
+typedef struct Back {
+  djWork* w;
+  const djModel* m;
+  djParamSums* sums;       // or NULL
+  FlightBar* body;         // (nbody)
+  double *q, *v;           // (nv) by the start
+  double *z, *velocity;    // (nv) scratch; by joint velocities after the impulse at hand
+  double *zero, *sum;      // (nv) zeros; scratch
+  double time;             // by the time of the impulse at hand
+} Back;
+
+// ---- joints and inertia at the start ----------------------------------------------------------
+
+// W (nbody x 6): torque about centres of mass, force -> about ref, in work->wrench; its
+// derivatives by twists in work->N.
+static void placeWrenches(djWork* w, const djModel* m, const double* W, double f) {
+  memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
+  memset(w->N, 0, (size_t)m->nbody * 36 * sizeof(double));
+  for (int b = 0; b < m->nbody; b++) {
+    djVec3 torque = dju_scale3(f, dju_load3(W + 6 * b));
+    djVec3 force = dju_scale3(f, dju_load3(W + 6 * b + 3));
+    djVec3 arm = dju_sub3(w->begin.kin.com[b], w->ref[b]);
+    dju_store3(w->wrench + 6 * b, dju_add3(torque, dju_cross3(arm, force)));
+    dju_store3(w->wrench + 6 * b + 3, force);
+    // (v + w x arm) x force
+    djMat3 X = dju_skew(force), XA = dju_mulMM(X, dju_skew(arm));
+    dju_addBlock6(w->N + 36 * b, 0, 0, 1, &XA);
+    dju_addBlock6(w->N + 36 * b, 0, 3, -1, &X);
+  }
+}
+
+// Parameters of z . J^T W, W placed.
+static void wrenchParams(Back* s, const double* z) {
+  djWork* w = s->w;
+  const djModel* m = s->m;
+  djParamSums* p = s->sums;
+  const djConfig start = {&w->begin.kin, w->start.qpos, w->ref};
+  size_t bytes = (size_t)m->nbody * 6 * sizeof(double);
+  dj_bodyTwists(p->x, m, &w->begin.kin, z);
+  double* ipos = dj_paramBlock(p->param, m, DJ_FIELD_BODY_IPOS);
+  for (int b = 1; b < m->nbody; b++) {
+    djVec3 turned = dju_cross3(dju_load3(w->wrench + 6 * b + 3), dju_load3(p->x + 6 * b));
+    dju_addTo3(ipos + 3 * b, 1, dju_mulMtV(w->begin.kin.body[b].R, turned));
+  }
+  memcpy(p->W, w->wrench, bytes);
+  memset(p->C, 0, bytes);
+  dj_addBodyProducts(p->C, w->N, m, p->x, true);
+  dj_addDual(p->C, m, p->x, p->W);
+  dj_gatherCotangents(p->C, m, w->ref);
+  dj_gatherCotangents(p->W, m, w->ref);
+  dj_frameParamsSecond(p->param, m, &start, p->C, p->W, p->x, z);
+}
+
+// By q and parameters: f z . J^T W, W as above.
+static void pullWrenches(Back* s, double f, const double* z, const double* W) {
+  djWork* w = s->w;
+  const djModel* m = s->m;
+  placeWrenches(w, m, W, f);
+  if (s->sums) wrenchParams(s, z);
+  dj_clearMatrix(&w->own);
+  dj_gatherWrench(w->wrench, m);
+  dj_gatherMatrix(w->N, m);
+  dj_projectTurning(&w->own, m, &w->begin.kin, w->wrench);
+  dj_projectMixed(&w->own, m, &w->begin.kin, &w->begin.kin, w->N);
+  dj_mulMatrixT(s->q, 1, &w->own, z);
+}
+
+// By q and parameters: -z . M x.
+static void pullInertia(Back* s, const double* z, const double* x) {
+  djWork* w = s->w;
+  const djModel* m = s->m;
+  djMatrix* M = &dj_stageOf(w)->linear.M;
+  double* minus = w->nonpotential;
+  dj_inverseDynamics(minus, &w->inverse, m, &w->begin.kin, w->ref, w->armature, s->zero, x);
+  dj_clearMatrix(&w->Dq);
+  dj_clearMatrix(&w->Dv);
+  dj_clearMatrix(M);
+  dj_inverseDerivatives(&w->Dq, &w->Dv, M, w->N, w->M, &w->inverse, m, &w->begin.kin, w->ref,
+                        w->armature);
+  dj_mulMatrixT(s->q, -1, &w->Dq, z);
+  if (!s->sums) return;
+  for (int i = 0; i < m->nv; i++) minus[i] = -z[i];
+  dj_inverseParams(s->sums->param, s->sums->tensor, s->sums->x, s->sums->C, s->sums->C0,
+                   &w->inverse, m, &w->begin.kin, w->start.qpos, w->ref, minus, s->zero, x);
+  dj_inertiaAlongParams(s->sums->param, m, minus, x);
+}
+
+// ---- one impulse ------------------------------------------------------------------------------
+
+// Wrenches (nbody x 6) of an impulse P at the point about the centres of mass.
+static const double* wrenchesOf(Back* s, const djImpulse* k, djVec3 P) {
+  double* W = s->w->momentum_change;
+  memset(W, 0, (size_t)s->m->nbody * 6 * sizeof(double));
+  for (int i = 0; i < 2; i++) {
+    djVec3 f = i ? P : dju_neg3(P);
+    double* to = W + 6 * k->touch.body[i];
+    dju_store3(to, dju_cross3(k->arm[i], f));
+    dju_store3(to + 3, f);
+  }
+  return W;
+}
+
+// Twist of a body about its centre of mass along z.
+static djSix twistAlong(const djKin* kin, const djWork* w, const djModel* m, int b,
+                        const double* z) {
+  djSix V = {{0, 0, 0}, {0, 0, 0}};
+  for (int i = m->body_lastdof[b]; i >= 0; i = m->dof_parent[i]) {
+    V = dju_madd6(V, z[i], dju_load6(kin->S + 6 * i));
+  }
+  V.v = dju_add3(V.v, dju_cross3(V.w, dju_sub3(kin->com[b], w->ref[b])));
+  return V;
+}
+
+typedef struct ImpulseBar {
+  djVec3 P, arm[2], n;
+} ImpulseBar;
+
+// By P and the arms where the wrenches along x (one twist a body) are summed; P held: of it.
+static void pullArms(djVec3* by_P, djVec3 arm[2], const djImpulse* k, djVec3 P,
+                     const djSix x[2]) {
+  for (int i = 0; i < 2; i++) {
+    double sign = i ? 1 : -1;
+    if (by_P) {
+      djVec3 move = dju_add3(x[i].v, dju_cross3(x[i].w, k->arm[i]));
+      *by_P = dju_madd3(*by_P, sign, move);
+    }
+    arm[i] = dju_madd3(arm[i], sign, dju_cross3(P, x[i].w));
+  }
+}
+
+// v^ and the end by the impulse: P, its arms, its time, what M and J do.
+static djStatus pullChange(Back* s, ImpulseBar* bar, const djImpulse* k, const double* lambda,
+                           const double* end) {
+  djWork* w = s->w;
+  const djModel* m = s->m;
+  double h = w->h, theta = k->time / h;
+  djSix x[2];
+  for (int i = 0; i < m->nv; i++) {
+    s->z[i] = (1 - theta) * lambda[i] + s->velocity[i];
+    s->time -= lambda[i] * k->change[i] / h;
+  }
+  if (!dj_solveInertia(s->z, w->articulated, m, &w->begin.kin, w->ref, w->armature)) {
+    return dj_fail(&w->error, DJ_INVALID, "inertia is singular at the start of the step");
+  }
+  for (int i = 0; i < 2; i++) {
+    int b = k->touch.body[i];
+    djSix last = twistAlong(&w->now.kin, w, m, b, end);
+    djVec3 move = dju_add3(last.v, dju_cross3(last.w, k->arm[i]));
+    s->time += (i ? 1 : -1) * dju_dot3(move, k->P) / h;
+    x[i] = dju_madd6(twistAlong(&w->begin.kin, w, m, b, s->z), theta, last);
+  }
+  pullArms(&bar->P, bar->arm, k, k->P, x);
+  pullWrenches(s, 1, s->z, wrenchesOf(s, k, k->P));
+  pullInertia(s, s->z, k->change);
+  return DJ_OK;
+}
+
+// P by the law's arguments, and by what C and w are made of.
+static void pullLaw(Back* s, ImpulseBar* bar, const djImpulse* k, djImpactGrad* by) {
+  const struct djImpulses* all = s->w->impulses;
+  const djModel* m = s->m;
+  dj_impactVjp(by, &k->impact, bar->P);
+  bar->n = dju_add3(bar->n, by->n);
+  for (int i = 0; i < 3; i++) {
+    djVec3 axis = dju_vec3(i == 0, i == 1, i == 2);
+    const double* c = by->C.m + 3 * i;
+    djSix x[2];
+    for (int v = 0; v < m->nv; v++) {
+      s->z[v] = c[0] * k->y[0][v] + c[1] * k->y[1][v] + c[2] * k->y[2][v];
+    }
+    for (int b = 0; b < 2; b++) {
+      x[b] = twistAlong(&s->w->begin.kin, s->w, m, k->touch.body[b], s->z);
+      x[b] = dju_madd6(x[b], 1, x[b]);
+    }
+    pullArms(NULL, bar->arm, k, axis, x);
+    pullWrenches(s, 2, s->z, wrenchesOf(s, k, axis));
+    pullInertia(s, s->z, k->y[i]);
+  }
+  for (int i = 0; i < 2; i++) {
+    FlightBar* body = &s->body[k->touch.body[i]];
+    djVec3 w = i ? by->w : dju_neg3(by->w);
+    body->move = dju_add3(body->move, w);
+    body->turn = dju_add3(body->turn, dju_cross3(k->arm[i], w));
+    bar->arm[i] = dju_add3(bar->arm[i], dju_cross3(w, k->turn[i]));
+    s->time += dju_dot3(w, all->fall[k->touch.body[i]]);
+  }
+}
+
+// To a body's pose: a force on a point of it.
+static void pushPoint(FlightBar* body, djVec3 com, djVec3 point, djVec3 force) {
+  body->force = dju_add3(body->force, force);
+  body->torque = dju_add3(body->torque, dju_cross3(dju_sub3(point, com), force));
+}
+
+// Normal and point by the touch's gradient: lambda (12). *along as dj_touchParams.
+static void pullPlace(Back* s, double lambda[12], double* along, ImpulseBar* bar,
+                      const djImpulse* k) {
+  const djTouch* t = &k->touch;
+  djVec3 by_point = dju_add3(bar->arm[0], bar->arm[1]), by_n = bar->n, n = t->normal;
+  djVec3 f = dju_neg3(dju_load3(t->gradient + 9)), torque = dju_neg3(dju_load3(t->gradient + 6));
+  djVec3 ref = t->com[1], foot = dju_cross3(f, torque);
+  double size = t->size, square = size * size;
+  for (int i = 0; i < 2; i++) {
+    FlightBar* body = &s->body[t->body[i]];
+    body->com = dju_sub3(body->com, bar->arm[i]);
+  }
+  // point = ref + f x torque/f^2 + n (n . (x_a + x_b)/2 - n . ref)
+  *along = dju_dot3(n, by_point);
+  double height = dju_dot3(n, dju_sub3(t->point, ref));
+  djVec3 middle = dju_scale3(0.5, dju_add3(t->surface[0], t->surface[1]));
+  by_n = dju_madd3(by_n, height, by_point);
+  by_n = dju_madd3(by_n, *along, dju_sub3(middle, ref));
+  for (int i = 0; i < 2; i++) {
+    pushPoint(&s->body[t->body[i]], t->com[i], t->surface[i], dju_scale3(0.5 * *along, n));
+  }
+  djVec3 by_f = dju_scale3(1 / square, dju_cross3(torque, by_point));
+  by_f = dju_madd3(by_f, -2 * dju_dot3(by_point, foot) / (square * square), f);
+  by_f = dju_madd3(by_f, 1 / size, dju_madd3(by_n, -dju_dot3(n, by_n), n));
+  djVec3 by_torque = dju_scale3(1 / square, dju_cross3(by_point, f));
+  memset(lambda, 0, 12 * sizeof(double));
+  dju_store3(lambda + 6, dju_neg3(by_torque));
+  dju_store3(lambda + 9, dju_neg3(by_f));
+}
+
+static double alongRates(const djTouch* t, const djVec3 turn[2], const djVec3 move[2],
+                         const double by[12]) {
+  double sum = 0;
+  for (int i = 0; i < 2; i++) {
+    sum += dju_dot3(dju_load3(by + 6 * i), turn[i]) + dju_dot3(dju_load3(by + 6 * i + 3), move[i]);
+  }
+  (void)t;
+  return sum;
+}
+
+static void pushTouch(Back* s, const djTouch* t, const double lambda[12]) {
+  double by[12] = {0};
+  dj_pullTouch(by, t, lambda);
+  for (int i = 0; i < 2; i++) {
+    FlightBar* body = &s->body[t->body[i]];
+    body->torque = dju_add3(body->torque, dju_load3(by + 6 * i));
+    body->force = dju_add3(body->force, dju_load3(by + 6 * i + 3));
+  }
+}
+
+// The rates of all bodies before impulse k.
+static void ratesBefore(Back* s, djVec3* turn, djVec3* move, int b, const djImpulse* k) {
+  djSix V = twistAlong(&s->w->begin.kin, s->w, s->m, b, k->before);
+  *turn = V.w;
+  *move = V.v;
+}
+
+// What moves with the time of the impulse is by the poses there; the time by the touch.
+static void pullTime(Back* s, double lambda[12], const djImpulse* k) {
+  const djTouch* t = &k->touch;
+  djVec3 turn[2], move[2];
+  for (int b = 0; b < s->m->nbody; b++) {
+    djVec3 w, v;
+    ratesBefore(s, &w, &v, b, k);
+    const FlightBar* body = &s->body[b];
+    s->time += dju_dot3(body->torque, w) + dju_dot3(body->force, v) + dju_dot3(body->com, v);
+  }
+  if (!k->timed) return;
+  double one[12] = {0}, by[12] = {0};
+  for (int i = 0; i < 2; i++) ratesBefore(s, &turn[i], &move[i], t->body[i], k);
+  dju_store3(one + 9, dju_neg3(t->normal));
+  dj_pullTouch(by, t, one);
+  double f = -s->time / alongRates(t, turn, move, by);   // size(pose, t) = 1
+  for (int i = 0; i < 12; i++) {
+    one[i] *= f;
+    lambda[i] += one[i];
+  }
+  pushTouch(s, t, one);
+  s->time = 0;
+}
+
+// From the poses at impulse k to those `time` earlier, and to the rates between: x -> c + v time +
+// exp(time w)(x - c).
+static void pullFlight(Back* s, const djImpulse* k, double time) {
+  for (int b = 0; b < s->m->nbody; b++) {
+    FlightBar* body = &s->body[b];
+    djVec3 w, v;
+    ratesBefore(s, &w, &v, b, k);
+    djVec3 moved = dju_add3(body->force, body->com), turn = dju_scale3(time, w);
+    djVec3 spin = dju_mulMV(dju_rightJacobian(turn), body->torque);
+    djMat3 E = dju_quatToMat(dju_expQuat(turn));
+    s->time -= dju_dot3(body->torque, w) + dju_dot3(moved, v);
+    body->move = dju_madd3(body->move, time, moved);
+    body->turn = dju_madd3(body->turn, time, spin);
+    djVec3 back = dju_mulMtV(E, body->force);
+    body->com = dju_add3(body->com, dju_sub3(body->force, back));
+    body->force = back;
+    body->torque = dju_mulMtV(E, body->torque);
+  }
+}
+
+// The rates by joint velocities before impulse k, and by the start.
+static void pullRates(Back* s, const djImpulse* k) {
+  djWork* w = s->w;
+  const djModel* m = s->m;
+  double* W = w->momentum_change;
+  for (int b = 0; b < m->nbody; b++) {
+    dju_store3(W + 6 * b, s->body[b].turn);
+    dju_store3(W + 6 * b + 3, s->body[b].move);
+    s->body[b].turn = s->body[b].move = dju_vec3(0, 0, 0);
+  }
+  pullWrenches(s, 1, k->before, W);
+  placeWrenches(w, m, W, 1);
+  dj_gatherWrench(w->wrench, m);
+  dj_projectWrench(s->velocity, m, &w->begin.kin, w->wrench);
+}
+
+static djStatus pullImpulse(Back* s, int index, const double* lambda, const double* end) {
+  const struct djImpulses* all = s->w->impulses;
+  const djImpulse* k = &all->of[index];
+  double before = index ? all->of[index - 1].time : 0, place[12], along;
+  ImpulseBar bar;
+  djImpactGrad by;
+  memset(&bar, 0, sizeof bar);
+  djStatus status = pullChange(s, &bar, k, lambda, end);
+  if (status < 0) return status;
+  pullLaw(s, &bar, k, &by);
+  pullPlace(s, place, &along, &bar, k);
+  pushTouch(s, &k->touch, place);
+  pullTime(s, place, k);
+  if (s->sums) {
+    status = dj_touchParams(s->sums->param, s->sums->shape, dj_contactsOf(&s->w->forces), s->m,
+                            &k->touch, place, along, by.friction);
+    if (status < 0) return status;
+  }
+  double rest = s->time;
+  s->time = 0;
+  pullFlight(s, k, k->time - before);
+  if (!k->timed) s->time += rest;   // it is the time of the impulse before
+  pullRates(s, k);
+  return DJ_OK;
+}
+
+// ---- all --------------------------------------------------------------------------------------
+
+// Poses and centres of mass at the start.
+static void pullStart(Back* s) {
+  djWork* w = s->w;
+  const djModel* m = s->m;
+  memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
+  for (int b = 0; b < m->nbody; b++) {
+    const FlightBar* body = &s->body[b];
+    djVec3 force = dju_add3(body->force, body->com);
+    djVec3 arm = dju_sub3(w->begin.kin.com[b], w->ref[b]);
+    dju_store3(w->wrench + 6 * b, dju_add3(body->torque, dju_cross3(arm, force)));
+    dju_store3(w->wrench + 6 * b + 3, force);
+    if (!s->sums || b == 0) continue;
+    double* ipos = dj_paramBlock(s->sums->param, m, DJ_FIELD_BODY_IPOS);
+    dju_addTo3(ipos + 3 * b, 1, dju_mulMtV(w->begin.kin.body[b].R, body->com));
+  }
+  if (s->sums) {
+    const djConfig start = {&w->begin.kin, w->start.qpos, w->ref};
+    memcpy(s->sums->C, w->wrench, (size_t)m->nbody * 6 * sizeof(double));
+    dj_gatherCotangents(s->sums->C, m, w->ref);
+    dj_frameParams(s->sums->param, m, &start, s->sums->C);
+  }
+  dj_gatherWrench(w->wrench, m);
+  dj_projectWrench(s->q, m, &w->begin.kin, w->wrench);
+}
+
+djStatus dj_impulseVjp(double* q, double* v, djParamSums* sums, djWork* w, const djModel* m,
+                       const double* lambda, const double* mu) {
+  size_t nv = m->nv, nb = m->nbody, each = sizeof(FlightBar) / sizeof(double);
+  struct djImpulses* all = w->impulses;
+  double* memory = all->bar;
+  Back s = {.w = w, .m = m, .sums = sums};
+  s.body = (FlightBar*)(void*)memory;
+  s.z = memory + each * nb;
+  s.velocity = s.z + nv;
+  s.zero = s.velocity + nv;
+  double *end = s.zero + nv, *own = end + nv;
+  memset(memory, 0, (each * nb + 5 * nv) * sizeof(double));
+  s.q = q ? q : own;
+  dj_openPlace(&w->begin, m, w->ref);
+  dj_openPlace(&w->now, m, w->ref);
+  memcpy(end, mu, nv * sizeof(double));
+  djStatus status = dj_solveEndInertia(end, w, m);
+  for (int k = all->n - 1; k >= 0 && status >= 0; k--) status = pullImpulse(&s, k, lambda, end);
+  if (status < 0) return status;
+  pullStart(&s);
+  for (size_t i = 0; i < nv && v; i++) v[i] += lambda[i] + s.velocity[i];
+  return DJ_OK;
+}
