@@ -53,6 +53,16 @@ typedef struct djTurn {
 // That of joint j at q+ (nq), by work->momentum_residual; false: it has no rotation.
 bool dj_turnOf(djTurn* turn, const djWork* work, const djModel* model, const double* q, int j);
 
+// Bodies with the loads that are balanced at a place: those of the end, where that is `now`.
+static inline const djBodyStep* dj_balancedBodies(const djWork* w, const djPlace* at) {
+  return at == &w->now ? w->end : w->body;
+}
+
+// zeta (nv) <- z at q+ (nq) turned back to the start; adds to param, unless it is NULL, what moves
+// with the centre of mass of a free joint's body.
+void dj_turnBack(double* zeta, double* param, const djWork* work, const djModel* model,
+                 const double* q, const double* z);
+
 // C_b += (w x t + v x f, w x f) for wrenches (t, f) = W_b and twists (w, v) = x_b of bodies that
 // move; (nbody x 6) each.
 void dj_addDual(double* C, const djModel* model, const double* x, const double* W);

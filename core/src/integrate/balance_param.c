@@ -54,9 +54,8 @@ void dj_momentumFrames(djParamSums* s, const djModel* m, const djConfig* at, con
   dj_frameParamsSecond(s->param, m, at, s->C, s->W, s->Cback, qvel);
 }
 
-// zeta (nv) <- z turned back to q; adds what moves with the centre of mass of a free joint's body.
-static void turnBack(double* zeta, double* param, const djWork* w, const djModel* m,
-                     const double* q, const double* z) {
+void dj_turnBack(double* zeta, double* param, const djWork* w, const djModel* m, const double* q,
+                 const double* z) {
   memcpy(zeta, z, (size_t)m->nv * sizeof(double));
   for (int j = 0; j < m->njnt; j++) {
     djTurn t;
@@ -67,6 +66,7 @@ static void turnBack(double* zeta, double* param, const djWork* w, const djModel
     djVec3 g = dju_mulMV(t.R, turned), Fg = dju_cross3(t.F, g);
     double* up = zeta + t.dof - 3;
     dju_addTo3(up, 1, dju_cross3(g, t.delta));
+    if (!param) continue;
     double* ipos = dj_paramBlock(param, m, DJ_FIELD_BODY_IPOS) + 3 * m->jnt_body[j];
     djVec3 turn = dju_sub3(dju_mulMtV(t.Rnext, Fg), dju_mulMtV(t.R, Fg));
     dju_addTo3(ipos, 1, turn);
@@ -76,18 +76,19 @@ static void turnBack(double* zeta, double* param, const djWork* w, const djModel
 void dj_balanceParams(djParamSums* s, djWork* w, const djModel* m, const djPlace* at,
                       const double* z) {
   const djKin *kin = &at->kin, *kin0 = &w->begin.kin;
+  const djBodyStep* body = dj_balancedBodies(w, at);
   double h = w->h, *zeta = w->nonpotential_now;
   djMotion motion = dj_motionAt(w, m, at);
   clear6(s->W, m);
   clear36(w->N, m);
   clear36(w->M, m);
-  dj_startMomentum(s->W, w->N, m, w->body, w->momentum, kin, kin0, w->ref, h);
-  dj_startMomentumStart(w->M, m, w->body, w->momentum, kin, kin0, w->ref, h);
+  dj_startMomentum(s->W, w->N, m, body, w->momentum, kin, kin0, w->ref, h);
+  dj_startMomentumStart(w->M, m, body, w->momentum, kin, kin0, w->ref, h);
   memcpy(w->momentum_change, s->W, (size_t)m->nbody * 6 * sizeof(double));
   dj_gatherWrench(w->momentum_change, m);
   memset(w->momentum_residual, 0, (size_t)m->nv * sizeof(double));
   dj_projectWrench(w->momentum_residual, m, kin0, w->momentum_change);
-  turnBack(zeta, s->param, w, m, at->q, z);
+  dj_turnBack(zeta, s->param, w, m, at->q, z);
   dj_bodyTwists(s->x, m, kin0, zeta);
   const djConfig now = {kin, at->q, w->ref}, start = {kin0, w->start.qpos, w->ref};
   clear6(s->C0, m);
@@ -96,6 +97,6 @@ void dj_balanceParams(djParamSums* s, djWork* w, const djModel* m, const djPlace
   dj_frameParams(s->param, m, &now, s->C0);
   dj_momentumFrames(s, m, &start, w->M, zeta, w->start.qvel, 1 / h);
   dj_loadParams(s->param, &w->forces, &motion, &motion.at0, s->x);
-  dj_momentumParams(s->param, s->tensor, m, w->body, true, kin, kin0, kin0, w->ref, s->x, s->Cback,
+  dj_momentumParams(s->param, s->tensor, m, body, true, kin, kin0, kin0, w->ref, s->x, s->Cback,
                     1 / (h * h), 1 / h);
 }

@@ -9,8 +9,8 @@
 // F its wrenches about the centres of mass of both bodies at that time. Then the step is taken as
 // ever, but
 //   from v^ = v + sum (1 - theta_k) Delta_k   in place of v,   and
-//   with sum theta_k F_k added to momentum at its end,
-// so that bodies arrive where they would with their change of velocity at theta h, momentum is kept
+//   with sum theta_k F_k added to the momentum that its end has (balance.h):
+// with c + h v^ for the centre at the end both together are P at the point of touch. So bodies arrive where they would with their change of velocity at theta h, momentum is kept
 // to rounding, and all is as differentiable as the times of touch are: there is no jump where an
 // impact moves from one step to the next. What slides on after it, other contact, joints' limits:
 // the step's solution takes care of them, with what is left of the approach.

@@ -157,9 +157,21 @@ static void pullArms(djVec3* by_P, djVec3 arm[2], const djImpulse* k, djVec3 P,
   }
 }
 
-// v^ and the end by the impulse: P, its arms, its time, what M and J do.
-static djStatus pullChange(Back* s, ImpulseBar* bar, const djImpulse* k, const double* lambda,
-                           const double* end) {
+// What acts at the end: `end` (nv) is what momentum there is multiplied with, turned to the start.
+static void pullEnd(Back* s, ImpulseBar* bar, const djImpulse* k, const double* end) {
+  double theta = k->time / s->w->h;
+  djSix x[2];
+  for (int i = 0; i < 2; i++) {
+    x[i] = twistAlong(&s->w->begin.kin, s->w, s->m, k->touch.body[i], end);
+    djVec3 move = dju_add3(x[i].v, dju_cross3(x[i].w, k->arm[i]));
+    s->time += (i ? 1 : -1) * dju_dot3(move, k->P) / s->w->h;
+    x[i] = (djSix){dju_scale3(theta, x[i].w), dju_scale3(theta, x[i].v)};
+  }
+  pullArms(&bar->P, bar->arm, k, k->P, x);
+}
+
+// v^ by the impulse: P, its arms, its time, what M and J do.
+static djStatus pullChange(Back* s, ImpulseBar* bar, const djImpulse* k, const double* lambda) {
   djWork* w = s->w;
   const djModel* m = s->m;
   double h = w->h, theta = k->time / h;
@@ -171,13 +183,7 @@ static djStatus pullChange(Back* s, ImpulseBar* bar, const djImpulse* k, const d
   if (!dj_solveInertia(s->z, w->articulated, m, &w->begin.kin, w->ref, w->armature)) {
     return dj_fail(&w->error, DJ_INVALID, "inertia is singular at the start of the step");
   }
-  for (int i = 0; i < 2; i++) {
-    int b = k->touch.body[i];
-    djSix last = twistAlong(&w->now.kin, w, m, b, end);
-    djVec3 move = dju_add3(last.v, dju_cross3(last.w, k->arm[i]));
-    s->time += (i ? 1 : -1) * dju_dot3(move, k->P) / h;
-    x[i] = dju_madd6(twistAlong(&w->begin.kin, w, m, b, s->z), theta, last);
-  }
+  for (int i = 0; i < 2; i++) x[i] = twistAlong(&w->begin.kin, w, m, k->touch.body[i], s->z);
   pullArms(&bar->P, bar->arm, k, k->P, x);
   pullWrenches(s, 1, s->z, wrenchesOf(s, k, k->P));
   pullInertia(s, s->z, k->change);
@@ -345,8 +351,9 @@ static djStatus pullImpulse(Back* s, int index, const double* lambda, const doub
   ImpulseBar bar;
   djImpactGrad by;
   memset(&bar, 0, sizeof bar);
-  djStatus status = pullChange(s, &bar, k, lambda, end);
+  djStatus status = pullChange(s, &bar, k, lambda);
   if (status < 0) return status;
+  pullEnd(s, &bar, k, end);
   pullLaw(s, &bar, k, &by);
   pullPlace(s, place, &along, &bar, k);
   pushTouch(s, &k->touch, place);
@@ -406,8 +413,10 @@ djStatus dj_impulseVjp(double* q, double* v, djParamSums* sums, djWork* w, const
   s.q = q ? q : own;
   dj_openPlace(&w->begin, m, w->ref);
   dj_openPlace(&w->now, m, w->ref);
-  memcpy(end, mu, nv * sizeof(double));
-  djStatus status = dj_solveEndInertia(end, w, m);
+  memcpy(own, mu, nv * sizeof(double));
+  djStatus status = dj_solveEndInertia(own, w, m);
+  dj_turnBack(end, NULL, w, m, w->now.q, own);
+  memset(own, 0, nv * sizeof(double));
   for (int k = all->n - 1; k >= 0 && status >= 0; k--) status = pullImpulse(&s, k, lambda, end);
   if (status < 0) return status;
   pullStart(&s);
