@@ -1,4 +1,5 @@
-// Contact models, settings and restitution of single pairs and geoms of a written scene (import_contact.c).
+// Contact models, settings and restitution of single pairs and geoms of a written scene
+// (import_contact.c).
 
 #include "import.h"
 #include "write.h"
