@@ -43,6 +43,11 @@ djStatus djm_importKeys(djmImport* imp);       // after the actuators
 bool djm_isOwnSetting(const char* name);
 djStatus djm_importPairSettings(djmImport* imp, djGeomDef* geom, djPairDef* pair);
 
+// Coefficient of restitution of a contact, 0 to 1 (import_restitution.c): by its damping ratio, and
+// by what MuJoCo's solref has as one; 0: solref has no spring.
+double djm_restitution(double damping_ratio);
+double djm_solrefRestitution(const mjtNum solref[mjNREF]);
+
 // Fills geom_dim, geom_paired, max_dim.
 djStatus djm_findContacts(djmImport* imp);
 

@@ -53,8 +53,9 @@ static void noteSoftness(djmNote note, const mjModel* m, const mjtNum* solref,
   snprintf(note, sizeof(djmNote),
            "contact softness (solref, solimp) is replaced by a stiff barrier: MuJoCo's bodies sink "
            "in by about %.2g m under their own weight, these rest within 0.3 %% of the smallest "
-           "inner radius of the surface; rebound differs",
-           k > 0 ? (1 - dmin) * g / (dmin * dmin * k) : INFINITY);
+           "inner radius of the surface; there they rebound with about %.2g of their speed, here "
+           "with what restitution says",
+           k > 0 ? (1 - dmin) * g / (dmin * dmin * k) : INFINITY, djm_solrefRestitution(solref));
 }
 
 bool djm_geomSoftness(const djmImport* imp, int i, djmNote note) {

@@ -1,7 +1,8 @@
-// Contact models and settings of single pairs and geoms, in <custom>:
+// Contact models, settings and restitution of single pairs and geoms, in <custom>:
 //
 //   text dijoco_contact/ELEMENT           a contact model
 //   numeric, text dijoco_SETTING/ELEMENT  a setting of the pair or geom, or
+//   numeric, text dijoco_restitution/ELEMENT  its coefficient of restitution, or
 //   numeric dijoco_contact/MODEL/SETTING  of all pairs of a model other than the first
 //
 // ELEMENT: name of an explicit pair, else of a geom, or a geom's "#id".
@@ -15,6 +16,7 @@
 #include <string.h>
 
 static const char kPrefix[] = "dijoco_", kContact[] = "dijoco_contact/";
+static const char kRestitution[] = "dijoco_restitution/";
 
 static djStatus refuse(djmImport* imp, const char* kind, const char* field, const char* why) {
   snprintf(imp->err->text, sizeof(imp->err->text), "%s/%.100s: %.380s", kind, field, why);
@@ -135,6 +137,33 @@ static djStatus setModel(djmImport* imp, djGeomDef* geom, djPairDef* pair, const
   return DJ_OK;
 }
 
+// What is given counts, whatever solref is.
+static djStatus setRestitution(djmImport* imp, djGeomDef* geom, djPairDef* pair, const Field* f) {
+  static const djSetting number = {.name = "restitution", .kind = DJ_SETTING_REAL, .size = 1};
+  int p, g;
+  double value;
+  findElement(&p, &g, imp, f->element);
+  if (p < 0 && g < 0) {
+    return refuse(imp, f->kind, f->name, "there is no pair or geom of that name");
+  }
+  djStatus status = readValue(&value, imp, f, &number);
+  if (status != DJ_OK) return status;
+  if (!(value >= 0 && value <= 1)) {
+    return refuse(imp, f->kind, f->name, "must be between 0 and 1");
+  }
+  *(p >= 0 ? &pair[p].restitution : &geom[g].restitution) = value;
+  *(p >= 0 ? &pair[p].solref_restitution : &geom[g].solref_restitution) = 0;
+  return DJ_OK;
+}
+
+static djStatus setField(djmImport* imp, djGeomDef* geom, djPairDef* pair, djSettingDef* list,
+                         const Field* f) {
+  bool model = f->text && strncmp(f->name, kContact, strlen(kContact)) == 0;
+  if (model) return setModel(imp, geom, pair, f);
+  bool restitution = strncmp(f->name, kRestitution, strlen(kRestitution)) == 0;
+  return restitution ? setRestitution(imp, geom, pair, f) : addSetting(imp, list, f);
+}
+
 static int countFields(const mjModel* m) {
   int n = 0;
   for (int i = 0; i < m->nnumeric; i++) n += djm_isOwnSetting(djm_name(m, m->name_numericadr[i]));
@@ -155,15 +184,14 @@ djStatus djm_importPairSettings(djmImport* imp, djGeomDef* geom, djPairDef* pair
     Field f = openField("numeric", name, NULL);
     f.size = m->numeric_size[i];
     f.value = f.size > 0 ? m->numeric_data[m->numeric_adr[i]] : 0;
-    djStatus status = addSetting(imp, list, &f);
+    djStatus status = setField(imp, geom, pair, list, &f);
     if (status != DJ_OK) return status;
   }
   for (int i = 0; i < m->ntext; i++) {
     const char* name = djm_name(m, m->name_textadr[i]);
     if (!djm_isOwnSetting(name)) continue;
     Field f = openField("text", name, m->text_data + m->text_adr[i]);
-    bool model = strncmp(name, kContact, strlen(kContact)) == 0;
-    djStatus status = model ? setModel(imp, geom, pair, &f) : addSetting(imp, list, &f);
+    djStatus status = setField(imp, geom, pair, list, &f);
     if (status != DJ_OK) return status;
   }
   return DJ_OK;

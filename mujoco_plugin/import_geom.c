@@ -128,6 +128,8 @@ static void importGeom(djGeomDef* g, const djmImport* imp, int i) {
   g->condim = m->geom_condim[i];
   g->priority = m->geom_priority[i];
   mju_copy3(g->friction, m->geom_friction + 3 * i);
+  g->solref_restitution =
+      djm_solrefRestitution(override ? m->opt.o_solref : m->geom_solref + mjNREF * i);
   // MuJoCo: contact begins at distance margin; gap is a buffer of inactive contacts beyond it.
   g->margin = m->geom_margin[i];
   g->gap = 0;
@@ -200,12 +202,14 @@ djStatus djm_importPairs(djmImport* imp) {
     int a = m->pair_geom1[i], b = m->pair_geom2[i];
     if (!djm_shapeSupported(m->geom_type[a]) || !djm_shapeSupported(m->geom_type[b])) continue;
     const mjtNum* friction = override ? m->opt.o_friction : m->pair_friction + 5 * i;
+    const mjtNum* solref = override ? m->opt.o_solref : m->pair_solref + mjNREF * i;
     pair[npair++] = (djPairDef){
         .name = djm_name(m, m->name_pairadr[i]),
         .geom1 = a,
         .geom2 = b,
         .condim = m->pair_dim[i],
         .friction = 0.5 * (friction[0] + friction[1]),
+        .solref_restitution = djm_solrefRestitution(solref),
         .margin = override ? m->opt.o_margin : m->pair_margin[i],
     };
   }

@@ -1,4 +1,5 @@
-// Contact models and settings of single pairs and geoms of a written scene (import_contact.c).
+// Contact models, settings and restitution of single pairs and geoms of a written scene
+// (import_contact.c).
 
 #include "import.h"
 #include "write.h"
@@ -15,10 +16,19 @@ void djm_pairName(char* name, size_t size, const djModel* m, int pair) {
   else snprintf(name, size, "pair#%d", pair);
 }
 
+// Restitution of a geom or (geom -1) an explicit pair, as an option has it. Scenes that are made
+// of no MJCF (m: NULL) have MuJoCo's default solref.
+static double restitution(const djModel* m, const djOption* option, int geom, int pair) {
+  double given = 0, solref = djm_restitution(1);
+  if (m) given = geom >= 0 ? m->geom_restitution[geom] : m->pair_restitution[pair];
+  if (m) solref = geom >= 0 ? m->geom_solref_restitution[geom] : m->pair_solref_restitution[pair];
+  return option->restitution == DJ_RESTITUTION_SOLREF && solref > 0 ? solref : given;
+}
+
 bool djm_pairHasOwn(const djModel* m, int pair) {
   bool own = m->pair_contact[pair] != DJ_CONTACT_DEFAULT;
   for (int i = 0; i < m->nsetting; i++) own = own || m->setting_pair[i] == pair;
-  return own;
+  return own || restitution(m, &m->opt, -1, pair) != restitution(NULL, &m->opt, -1, pair);
 }
 
 // The element of a field: dijoco_NAME/ELEMENT.
@@ -45,6 +55,16 @@ static bool writeModel(djmWrite* w, int contact, int geom, int pair) {
   if (contact == DJ_CONTACT_DEFAULT) return true;
   fieldName(field, sizeof field, "contact", w->wanted, geom, pair);
   return djm_setText(w, field, dj_contactName((djContactModel)contact));
+}
+
+// Where another would be read.
+static bool writeRestitution(djmWrite* w, int geom, int pair) {
+  char field[700];
+  const djOption* option = &w->wanted->opt;
+  double wanted = restitution(w->wanted, option, geom, pair);
+  if (wanted == restitution(w->base, option, geom, pair)) return true;
+  fieldName(field, sizeof field, "restitution", w->wanted, geom, pair);
+  return djm_setNumber(w, field, wanted);
 }
 
 // Vertices of meshes are written as floats, from which other inner radii would follow.
@@ -94,10 +114,10 @@ bool djm_writeOwnSettings(djmWrite* w) {
     if (!djm_setNumber(w, field, m->kernel_setting[i])) return false;
   }
   for (int i = 0; i < m->ngeom; i++) {
-    if (!writeModel(w, m->geom_contact[i], i, -1)) return false;
+    if (!writeModel(w, m->geom_contact[i], i, -1) || !writeRestitution(w, i, -1)) return false;
   }
   for (int i = 0; i < m->npair; i++) {
-    if (!writeModel(w, m->pair_contact[i], -1, i)) return false;
+    if (!writeModel(w, m->pair_contact[i], -1, i) || !writeRestitution(w, -1, i)) return false;
   }
   return writeElements(w);
 }
@@ -116,6 +136,20 @@ static double ownValue(const djModel* m, int slot, int geom, int pair) {
     if (same && m->setting_pair[i] == pair) value = m->setting_value[i];
   }
   return value;
+}
+
+static bool checkRestitution(const djModel* got, const djModel* wanted, double tolerance,
+                             djError* err) {
+  char field[700];
+  for (int i = 0; i < wanted->ngeom + wanted->npair; i++) {
+    int geom = i < wanted->ngeom ? i : -1, pair = i - wanted->ngeom;
+    double a = restitution(got, &got->opt, geom, pair);
+    double b = restitution(wanted, &wanted->opt, geom, pair);
+    if (fabs(a - b) <= tolerance) continue;
+    fieldName(field, sizeof field, "restitution", wanted, geom, geom < 0 ? pair : -1);
+    return differs(err, field, a, b);
+  }
+  return true;
 }
 
 bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tolerance,
@@ -150,5 +184,5 @@ bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tole
     fieldName(field, sizeof field, row->name, wanted, geom, wanted->setting_pair[i]);
     return differs(err, field, a, b);
   }
-  return true;
+  return checkRestitution(got, wanted, tolerance, err);
 }

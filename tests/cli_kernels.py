@@ -95,6 +95,17 @@ class Kernels(cli.Case):
         self.assertEqual((ball["contact"], ball["stiffness"], ball["friction_arms"]),
                          ("spring", 7, "paper"))
 
+    def test_restitution(self):
+        path = self.path("scene.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(scene(restitution=0.5, solref_restitution=0.25), file)
+        _, out, _ = self.run_cli("inspect", path)
+        self.assertIn("contact of geom 'ball': restitution 0.5\n", out)
+        _, out, _ = self.run_cli("inspect", path, "--json", "--restitution", "solref")
+        settings = json.loads(out)["settings"]
+        self.assertEqual(settings["restitution"], "solref")
+        self.assertEqual(settings["own"], [{"geom": "ball", "id": 1, "restitution": 0.25}])
+
 
 if __name__ == "__main__":
     unittest.main()

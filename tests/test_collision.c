@@ -131,6 +131,8 @@ static void randomScene(Scene* s, Random* r) {
       g->friction[0] = uniform(r, 0, 2);
       g->margin = uniform(r, 0, 0.1);
       g->gap = uniform(r, 0, 0.05);
+      g->restitution = uniform(r, 0, 1);
+      if (below(r, 2)) g->solref_restitution = uniform(r, 0, 1);
     }
   }
   int n = s->def.ngeom;
@@ -141,6 +143,8 @@ static void randomScene(Scene* s, Random* r) {
     p->condim = below(r, 2) ? 3 : 1;
     p->friction = uniform(r, 0, 2);
     p->margin = uniform(r, 0, 0.1);
+    p->restitution = uniform(r, 0, 1);
+    p->solref_restitution = below(r, 2) ? uniform(r, 0, 1) : 0;
     if (p->geom1 != p->geom2) s->def.npair++;
   }
   for (int i = below(r, 4); i > 0 && nbody > 1; i--) {
@@ -149,6 +153,7 @@ static void randomScene(Scene* s, Random* r) {
     if (s->exclude[s->def.nexclude].body1 != s->exclude[s->def.nexclude].body2) s->def.nexclude++;
   }
   if (below(r, 3) == 0) s->def.option.disable |= DJ_DSBL_FILTERPARENT;
+  s->def.option.restitution = below(r, 2) ? DJ_RESTITUTION_SOLREF : DJ_RESTITUTION_GIVEN;
 }
 
 static void testPredicate(void** state) {
@@ -178,6 +183,11 @@ static void testPredicate(void** state) {
   CHECK(pairs > 100000 && colliding > pairs / 20 && colliding < pairs / 2);
 }
 
+// As the option has it.
+static double rebound(const Scene* s, double given, double solref) {
+  return s->def.option.restitution == DJ_RESTITUTION_SOLREF && solref != 0 ? solref : given;
+}
+
 static void testMixing(void** state) {
   (void)state;
   Random r = {2};
@@ -191,25 +201,45 @@ static void testMixing(void** state) {
         const djGeomDef *ga = &s.geom[a], *gb = &s.geom[b];
         double friction = fmax(ga->friction[0], gb->friction[0]), inflate = 0;
         int dim = ga->condim > gb->condim ? ga->condim : gb->condim;
+        double ea = rebound(&s, ga->restitution, ga->solref_restitution);
+        double eb = rebound(&s, gb->restitution, gb->solref_restitution), e = fmax(ea, eb);
         if (ga->priority != gb->priority) {
           const djGeomDef* wins = ga->priority > gb->priority ? ga : gb;
           friction = wins->friction[0];
+          e = wins == ga ? ea : eb;
           dim = wins->condim;
         }
         for (int i = s.def.npair - 1; i >= 0; i--) {
           const djPairDef* p = &s.pair[i];
           if (!((p->geom1 == a && p->geom2 == b) || (p->geom1 == b && p->geom2 == a))) continue;
           friction = p->friction;
+          e = rebound(&s, p->restitution, p->solref_restitution);
           dim = p->condim;
           inflate = p->margin - p->gap - (ga->margin - ga->gap) - (gb->margin - gb->gap);
         }
         djPairCoefficients c = dj_pairCoefficients(m, a, b);
         CHECK(c.friction == (dim == 1 ? 0 : friction));
+        CHECK(c.restitution == e);
         CHECK(fabs(c.inflate - inflate) < 1e-15);
       }
     }
     dj_deleteModel(m);
   }
+}
+
+// Data take coefficients anew when the option has changed what they are.
+static void testRestitutionOption(void** state) {
+  (void)state;
+  Random r = {3};
+  static Scene s;
+  randomScene(&s, &r);
+  djModel* m = make(&s);
+  uint64_t version = m->collision->version;
+  djOption option = m->opt;
+  CHECK(dj_setOption(m, &option, NULL) == DJ_OK && m->collision->version == version);
+  option.restitution = option.restitution ? DJ_RESTITUTION_GIVEN : DJ_RESTITUTION_SOLREF;
+  CHECK(dj_setOption(m, &option, NULL) == DJ_OK && m->collision->version != version);
+  dj_deleteModel(m);
 }
 
 // ------------------------------------------ shapes ---------------------------------------------
@@ -476,6 +506,7 @@ static void testRefused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testPredicate), cmocka_unit_test(testMixing),
+      cmocka_unit_test(testRestitutionOption),
       cmocka_unit_test(testShapes),    cmocka_unit_test(testSettings),
       cmocka_unit_test(testShrunk),    cmocka_unit_test(testNothingMoves),
       cmocka_unit_test(testRefused),

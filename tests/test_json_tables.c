@@ -123,6 +123,8 @@ static void testDefaults(void** state) {
   assert_memory_equal(m->site_quat, site.quat, sizeof site.quat);
   assert_true(m->pair_condim[0] == pair.condim && pair.condim == 3);
   assert_true(m->pair_friction[0] == pair.friction && pair.friction == 1);
+  assert_true(m->geom_restitution[0] == 0 && m->geom_solref_restitution[1] == 0);
+  assert_true(m->pair_restitution[0] == 0 && m->pair_solref_restitution[0] == 0);
   assert_true(m->pair_margin[0] == 0 && m->pair_gap[0] == 0 && !pair.name && !pair.contact);
   dj_deleteModel(m);
 }

@@ -69,9 +69,9 @@ static void test_parse(void** state) {
   const djSetting* row;
   for (int i = 0; (row = dj_setting(i)); i++) {
     static const char* const others[] = {"max_iterations", "frictionloss_eps", "friction_arms",
-                                         "friction_cap", "impact_steps"};
+                                         "friction_cap", "impact_steps", "restitution"};
     bool given = (row->ways & DJ_BY_TASK) != 0;
-    for (int k = 0; k < 5; k++) given = given && strcmp(row->name, others[k]) != 0;
+    for (int k = 0; k < 6; k++) given = given && strcmp(row->name, others[k]) != 0;
     if (dj_isGiven(&t->settings, row) != given) fail_msg("%s", row->name);
   }
   djOption o = dj_defaultOption();

@@ -134,7 +134,8 @@ static void print_value(const djSetting* row, double value) {
   else printf(" %s %.4g%s%s", row->name, value, *row->unit ? " " : "", row->unit);
 }
 
-// What single geoms and pairs have of their own, and the settings of models that they name.
+// What single geoms and pairs have of their own, with their restitution, and the settings of models
+// that they name.
 static void print_own(const djModel* m) {
   char text[120];
   int model;
@@ -143,7 +144,8 @@ static void print_own(const djModel* m) {
   for (int k = 0; k < m->ngeom + m->npair; k++) {
     int geom = k < m->ngeom ? k : -1, pair = k < m->ngeom ? -1 : k - m->ngeom;
     int contact = pair >= 0 ? m->pair_contact[pair] : m->geom_contact[geom];
-    bool any = contact != DJ_CONTACT_DEFAULT;
+    double restitution = dj_restitution(m, geom, pair);
+    bool any = contact != DJ_CONTACT_DEFAULT || restitution > 0;
     for (int i = 0; i < m->nsetting; i++) {
       any = any || (m->setting_geom[i] == geom && m->setting_pair[i] == pair);
     }
@@ -155,6 +157,7 @@ static void print_own(const djModel* m) {
       if (m->setting_geom[i] != geom || m->setting_pair[i] != pair) continue;
       print_value(row_for(m->setting_slot[i], contact), m->setting_value[i]);
     }
+    if (restitution > 0) printf(" restitution %.4g", restitution);
     printf("\n");
   }
   for (int k = 1; k < 64; k++) {

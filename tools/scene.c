@@ -212,10 +212,13 @@ static bool hasOwn(const djModel* m) {
   bool own = (int)m->opt.contact > 0;
   for (int i = 0; i < m->ngeom; i++) own = own || m->geom_contact[i] != DJ_CONTACT_DEFAULT;
   for (int i = 0; i < m->npair; i++) own = own || m->pair_contact[i] != DJ_CONTACT_DEFAULT;
+  for (int i = 0; i < m->ngeom; i++) own = own || dj_restitution(m, i, -1) > 0;
+  for (int i = 0; i < m->npair; i++) own = own || dj_restitution(m, -1, i) > 0;
   return own;
 }
 
-// Contact models and settings of single geoms and pairs, and those of models other than the first.
+// Contact models, settings and restitution of single geoms and pairs, and settings of models other
+// than the first.
 static void write_own(Json* out, const djModel* m) {
   int model;
   const djSetting* row;
@@ -223,7 +226,8 @@ static void write_own(Json* out, const djModel* m) {
   for (int k = 0; k < m->ngeom + m->npair; k++) {
     int geom = k < m->ngeom ? k : -1, pair = k < m->ngeom ? -1 : k - m->ngeom;
     int contact = pair >= 0 ? m->pair_contact[pair] : m->geom_contact[geom];
-    bool any = contact != DJ_CONTACT_DEFAULT;
+    double restitution = dj_restitution(m, geom, pair);
+    bool any = contact != DJ_CONTACT_DEFAULT || restitution > 0;
     for (int i = 0; i < m->nsetting; i++) {
       any = any || (m->setting_geom[i] == geom && m->setting_pair[i] == pair);
     }
@@ -244,6 +248,7 @@ static void write_own(Json* out, const djModel* m) {
         json_number(out, row->name, m->setting_value[i]);
       }
     }
+    if (restitution > 0) json_number(out, "restitution", restitution);
     json_end(out);
   }
   json_end(out);

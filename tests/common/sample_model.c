@@ -86,6 +86,8 @@ static void fillGeoms(djSample* s) {
   s->geom[3].contype = 3;
   s->geom[2].friction[0] = 0.7;
   s->geom[2].margin = 0.002;
+  s->geom[2].restitution = 0.6;
+  s->geom[4].solref_restitution = 1.0 / 7;
 }
 
 static void fillOthers(djSample* s) {
@@ -111,7 +113,7 @@ static void fillOthers(djSample* s) {
   s->actuator[2].dyn = DJ_DYN_INTEGRATOR;
   s->pair[0] = (djPairDef){
       .name = "pair", .geom1 = 1, .geom2 = 4, .condim = 1, .friction = 0.4, .margin = 0.01,
-      .gap = 0.003};
+      .gap = 0.003, .restitution = 0.3, .solref_restitution = 0.2};
   s->exclude[0] = (djExcludeDef){1, 3};
   for (int k = 0; k < 13; k++) s->qpos[k] = 0.1 * k + 1e-17;
   for (int k = 0; k < 11; k++) s->qvel[k] = -1.0 / (k + 3);
@@ -197,7 +199,8 @@ static bool sameOption(const djOption* a, const djOption* b) {
                       b->skin,      b->friction_eps,   b->tolerance,  b->frictionloss_eps};
   return memcmp(x, y, sizeof x) == 0 && a->disable == b->disable &&
          a->integrator == b->integrator && a->contact == b->contact &&
-         a->max_iterations == b->max_iterations && a->impact_steps == b->impact_steps && a->overlap == b->overlap &&
+         a->max_iterations == b->max_iterations && a->impact_steps == b->impact_steps &&
+         a->overlap == b->overlap && a->restitution == b->restitution &&
          a->friction_arms == b->friction_arms && a->friction_cap == b->friction_cap;
 }
 

@@ -71,6 +71,9 @@ typedef struct djGeomDef {
   int condim;                 // 1 means frictionless
   int priority;               // as MuJoCo's
   double friction[3];         // of sliding (1); torsional and rolling (m), which are not used
+  double restitution;         // 1; normal velocity after an impact over that before, 0 to 1
+  double solref_restitution;  // 1; what MuJoCo's solref gives, 0 to 1: counts in its place under
+                              //   option restitution = solref; 0: does not
   double margin, gap;         // m; rest at distance margin - gap, summed over both geoms
   const char* contact;        // name of its pairs' contact model, or "none"; NULL or "": the
                               //   default. See djSettingDef for which counts
@@ -164,6 +167,8 @@ typedef struct djPairDef {
   int geom1, geom2;           // ids
   int condim;                 // 1 means frictionless
   double friction;            // 1; of sliding
+  double restitution;         // 1; as of geoms
+  double solref_restitution;  // 1; likewise
   double margin, gap;         // m; as of geoms, not summed
   const char* contact;        // as of geoms
 } djPairDef;
@@ -318,6 +323,8 @@ typedef struct djContactSettings {
   X(double, geom_pos, ngeom, 3)      /* m; in the body's frame */                                  \
   X(double, geom_quat, ngeom, 4)     /* unit quaternion, likewise */                               \
   X(double, geom_friction, ngeom, 3) /* of sliding (1); two (m) that are not used */               \
+  X(double, geom_restitution, ngeom, 1) /* 1; as given */                                          \
+  X(double, geom_solref_restitution, ngeom, 1) /* 1; see djGeomDef */                              \
   X(double, geom_margin, ngeom, 1)   /* m */                                                       \
   X(double, geom_gap, ngeom, 1)      /* m */                                                       \
   X(double, geom_skin, ngeom, 1)     /* m; erosion of the contact shape; infinite: of a plane, as  \
@@ -390,6 +397,8 @@ typedef struct djContactSettings {
   X(int, pair_geom2, npair, 1)       /* id */                                                      \
   X(int, pair_condim, npair, 1)      /* 1: frictionless */                                         \
   X(double, pair_friction, npair, 1) /* 1; of sliding */                                           \
+  X(double, pair_restitution, npair, 1) /* 1; as given */                                          \
+  X(double, pair_solref_restitution, npair, 1) /* 1; see djGeomDef */                              \
   X(double, pair_margin, npair, 1)   /* m */                                                       \
   X(double, pair_gap, npair, 1)      /* m */                                                       \
   X(int, pair_contact, npair, 1)     /* djContactModel */                                          \
@@ -476,6 +485,10 @@ DJ_API int dj_name2id(const djModel* model, djObject type, const char* name);
 // A geom type as files and queries have it ("box"...), "" of an unknown one. nsize, or NULL: how
 // many sizes it needs; -1: sizes do not describe it (mesh, height field).
 DJ_API const char* dj_geomName(int* nsize, djGeomType type);
+
+// Coefficient of restitution of a geom (pair: -1) or of an explicit pair (geom: -1), as option
+// `restitution` has it. Of two geoms the one of higher priority counts, of equal ones the greater.
+DJ_API double dj_restitution(const djModel* model, int geom, int pair);
 
 // The definition that a model was made from, with pointers into the model and into *storage, which
 // dj_freeDef releases. dj_makeModel of it gives an equal model.

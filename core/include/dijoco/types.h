@@ -145,6 +145,10 @@ typedef enum djArms { DJ_ARMS_PLANE = 0, DJ_ARMS_PAPER = 1 } djArms;
 // Friction's limit: |f|, or SDRS's A_eps(f) = sqrt(|f|^2 + eps) - sqrt(eps) (eq. 12).
 typedef enum djCap { DJ_CAP_MAGNITUDE = 0, DJ_CAP_PAPER = 1 } djCap;
 
+// Where coefficients of restitution are from: what is given for geoms and pairs, or, where nothing
+// is, what MuJoCo's solref would give.
+typedef enum djRestitution { DJ_RESTITUTION_GIVEN = 0, DJ_RESTITUTION_SOLREF = 1 } djRestitution;
+
 // Options of a model; dijoco/setting.h says what each may be. Negative numbers marked "auto" are
 // replaced by the default rules when the model is made; djModel.contact holds the values in force.
 typedef struct djOption {
@@ -176,6 +180,7 @@ typedef struct djOption {
   djOverlap overlap;        // of geoms at the start
   djArms friction_arms;     // where friction acts
   djCap friction_cap;       // its limit
+  djRestitution restitution;   // where coefficients of restitution are from
   double frictionloss_eps;  // rad/s or m/s, velocity below which joint friction is viscous
   double gravity_ramp;      // s; a hint for programs that run the scene
 } djOption;

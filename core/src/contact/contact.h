@@ -124,7 +124,8 @@ double dj_largestRange(const djModel* model, int kernel);
 int dj_explicitPair(const djModel* model, int geom1, int geom2);
 
 // Coefficients of a pair after mixing: explicit pairs first, then priority, else the larger.
-// friction is 0 for condim 1. inflate: see djPairInput.
+// friction is 0 for condim 1. inflate: see djPairInput. restitution: of the velocity along the
+// normal, 0 to 1, as option restitution has it.
 typedef struct djPairCoefficients {
   double friction;
   double inflate;

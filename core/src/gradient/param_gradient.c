@@ -5,6 +5,7 @@
 #include "math/block_matrix.h"
 #include "contact/pairs/shape_grad.h"
 #include "inertia/geom_inertia.h"
+#include "integrate/impulse.h"
 #include "integrate/parts.h"
 #include "model/body_param.h"
 #include "model/param.h"
@@ -69,7 +70,10 @@ djStatus dj_addStepParams(djParamSums* s, const djModel* m, djData* d, const djL
     status = method->params(s, d->work, m, zk);
     if (status < 0) return status;
   }
-  return method->velocityParams ? method->velocityParams(s, d->work, m, lambda) : DJ_OK;
+  djStatus status = DJ_OK;
+  if (method->velocityParams) status = method->velocityParams(s, d->work, m, lambda);
+  if (status < 0 || !lin->impulse.n) return status;
+  return dj_impulseVjp(NULL, NULL, s, d->work, m, z + DJ_MAX_STAGE * (size_t)m->nv, lambda);
 }
 
 djStatus dj_finishParams(djParamSums* s, const djModel* m, const djModel* compiled) {
@@ -103,6 +107,7 @@ typedef struct Rows {
   const djParam* param;
   void* memory;                // for sums
   double* psi[DJ_MAX_STAGE];   // (nv x np) of the displacement of each stage
+  double* own;                 // (np) scratch
 } Rows;
 
 static djStatus closeSums(double* row, djParamSums* sums, const Rows* r, djStatus status) {
@@ -194,6 +199,26 @@ static void sumRows(double* out, const double c[DJ_NSOURCE], const Rows* r) {
   }
 }
 
+// What parameters do by impulses: rows of q+ and v+ are added to.
+static djStatus addImpulses(double* P, const Rows* r) {
+  djWork* w = r->d->work;
+  size_t nv = r->m->nv, nx = (size_t)dj_tangentSize(r->m), np = (size_t)r->np;
+  double *lambda = w->tangent, *dx = lambda + nx, *own = r->own;
+  for (size_t i = 0; i < 2 * nv && r->lin->impulse.n; i++) {
+    djParamSums sums;
+    memset(lambda, 0, 2 * nx * sizeof(double));
+    lambda[i] = 1;
+    dj_linearVjp(dx, NULL, r->lin, r->m, lambda, w->lambda);
+    dj_initParamSums(&sums, r->memory, r->m);
+    djStatus status = dj_impulseVjp(NULL, NULL, &sums, w, r->m, w->lambda + DJ_MAX_STAGE * nv,
+                                    lambda + nv);
+    status = closeSums(own, &sums, r, status);
+    if (status < 0) return status;
+    for (size_t c = 0; c < np; c++) P[i * np + c] += own[c];
+  }
+  return DJ_OK;
+}
+
 // Activations do not depend on parameters.
 static djStatus fillRows(double* P, const Rows* r) {
   const djLinear* lin = r->lin;
@@ -212,9 +237,12 @@ static djStatus fillRows(double* P, const Rows* r) {
     sumRows(P, lin->coef.position, r);
     dj_applyJrRows(P, r->np, r->m, lin->turn);
   }
-  if (lin->Vplus.data) return velocityRows(V, P, r);
-  sumRows(V, lin->coef.end, r);
-  return DJ_OK;
+  if (!lin->Vplus.data) {
+    sumRows(V, lin->coef.end, r);
+    return DJ_OK;
+  }
+  djStatus status = velocityRows(V, P, r);
+  return status < 0 ? status : addImpulses(P, r);
 }
 
 static djStatus checkParams(const djModel* m, djData* d, const double* P, int nparam,
@@ -234,12 +262,13 @@ static djStatus stepParams(double* P, const djModel* m, djData* d, int nparam,
   for (int i = 0; i < nparam; i++) r.np += param[i].ntangent;
   size_t sums = (dj_paramSumsSize(m) + DJ_ALIGN) / DJ_ALIGN * DJ_ALIGN;
   size_t n = (size_t)m->nv * (size_t)r.np;
-  size_t bytes = sums + DJ_ALIGN + n * (size_t)lin.method->nstage * sizeof(double);
+  size_t bytes = sums + DJ_ALIGN + (n * (size_t)lin.method->nstage + r.np) * sizeof(double);
   unsigned char* buffer = malloc(bytes);
   if (!buffer) return dj_failMemory(&d->work->error);
   r.memory = buffer + DJ_ALIGN - (uintptr_t)buffer % DJ_ALIGN;
   double* rest = (double*)(void*)((unsigned char*)r.memory + sums);
   for (int k = 0; k < lin.method->nstage; k++) r.psi[k] = rest + (size_t)k * n;
+  r.own = rest + (size_t)lin.method->nstage * n;
   status = fillRows(P, &r);
   free(buffer);
   return status < 0 ? status : DJ_OK;

@@ -14,6 +14,8 @@ static const char* condimProblem(int condim) {
   return known ? NULL : "condim must be 1, 3, 4 or 6";
 }
 
+static bool isPart(double x) { return x >= 0 && x <= 1; }
+
 static const char* geomProblem(const djModelDef* def, int i) {
   const djGeomDef* g = &def->geom[i];
   double unit[4];
@@ -31,6 +33,8 @@ static const char* geomProblem(const djModelDef* def, int i) {
   if (!dj_allFinite(g->pos, 3)) return "pos is not finite";
   if (!dj_makeUnit(unit, g->quat, 4)) return "quat is zero or not finite";
   if (!dj_allNonnegative(g->friction, 3)) return "friction is negative or not finite";
+  if (!isPart(g->restitution)) return "restitution is not between 0 and 1";
+  if (!isPart(g->solref_restitution)) return "solref_restitution is not between 0 and 1";
   if (!isfinite(g->margin)) return "margin is not finite";
   if (!isfinite(g->gap)) return "gap is not finite";
   return condimProblem(g->condim);
@@ -253,6 +257,8 @@ static djStatus checkPairs(const djModelDef* def, djError* err) {
     else if (!inRange(p->geom2, def->ngeom)) problem = "its second geom does not exist";
     else if (p->geom1 == p->geom2) problem = "its geoms are the same";
     else if (!dj_allNonnegative(&p->friction, 1)) problem = "friction is negative or not finite";
+    else if (!isPart(p->restitution)) problem = "restitution is not between 0 and 1";
+    else if (!isPart(p->solref_restitution)) problem = "solref_restitution is not between 0 and 1";
     else if (!isfinite(p->margin)) problem = "margin is not finite";
     else if (!isfinite(p->gap)) problem = "gap is not finite";
     if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);

@@ -101,6 +101,8 @@ static void getGeoms(djGeomDef* geom, const djModel* m) {
     g->condim = m->geom_condim[i];
     g->priority = m->geom_priority[i];
     dj_copyNumbers(g->friction, m->geom_friction + 3 * i, 3);
+    g->restitution = m->geom_restitution[i];
+    g->solref_restitution = m->geom_solref_restitution[i];
     g->margin = m->geom_margin[i];
     g->gap = m->geom_gap[i];
     g->contact = dj_contactWord(m->geom_contact[i]);
@@ -188,6 +190,8 @@ static void getOthers(djDefArrays* d, const djModel* m) {
                              .geom2 = m->pair_geom2[i],
                              .condim = m->pair_condim[i],
                              .friction = m->pair_friction[i],
+                             .restitution = m->pair_restitution[i],
+                             .solref_restitution = m->pair_solref_restitution[i],
                              .margin = m->pair_margin[i],
                              .gap = m->pair_gap[i],
                              .contact = dj_contactWord(m->pair_contact[i])};

@@ -137,6 +137,8 @@ static void fillGeoms(djModel* m, const djModelDef* def) {
     dj_copyNumbers(m->geom_pos + 3 * i, g->pos, 3);
     dj_makeUnit(m->geom_quat + 4 * i, g->quat, 4);
     dj_copyNumbers(m->geom_friction + 3 * i, g->friction, 3);
+    m->geom_restitution[i] = g->restitution;
+    m->geom_solref_restitution[i] = g->solref_restitution;
     m->geom_margin[i] = g->margin;
     m->geom_gap[i] = g->gap;
     m->geom_contact[i] = dj_contactNamed(g->contact);
@@ -251,6 +253,8 @@ void dj_fillElements(djModel* m, const djModelDef* def) {
     m->pair_geom2[i] = p->geom2;
     m->pair_condim[i] = p->condim;
     m->pair_friction[i] = p->friction;
+    m->pair_restitution[i] = p->restitution;
+    m->pair_solref_restitution[i] = p->solref_restitution;
     m->pair_margin[i] = p->margin;
     m->pair_gap[i] = p->gap;
     m->pair_contact[i] = dj_contactNamed(p->contact);

@@ -20,6 +20,8 @@ enum {
 static const djChoice integrators[] = {DJ_INTEGRATORS(CHOICE) {NULL, 0}};
 static const djChoice overlaps[] = {
     {"recover", DJ_OVERLAP_RECOVER}, {"error", DJ_OVERLAP_ERROR}, {NULL, 0}};
+static const djChoice restitutions[] = {
+    {"given", DJ_RESTITUTION_GIVEN}, {"solref", DJ_RESTITUTION_SOLREF}, {NULL, 0}};
 static const djChoice disableBits[] = {{"contact", DJ_DSBL_CONTACT},
                                        {"limit", DJ_DSBL_LIMIT},
                                        {"frictionloss", DJ_DSBL_FRICTIONLOSS},
@@ -60,6 +62,9 @@ static const djSetting engineRows[] = {
     {OPTION(impact_steps), .kind = DJ_SETTING_WHOLE, .unit = "", .symbol = "N", .zero = true,
      .ways = BY_ALL_OUTSIDE, .most = 1000, .standard = {32},
      .help = "most parts of a step in which bodies close by half their size"},
+    {OPTION(restitution), .kind = DJ_SETTING_CHOICE, .choice = restitutions, .unit = "",
+     .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .standard = {DJ_RESTITUTION_GIVEN},
+     .help = "of impacts: as geoms and pairs have it, or else what MuJoCo's solref gives"},
     {OPTION(frictionloss_eps), .kind = DJ_SETTING_REAL, .unit = "rad/s or m/s", .symbol = "V",
      .ways = BY_ALL, .least = DJ_SMALLEST, .most = DJ_LARGEST_FORCE, .standard = {1e-3},
      .help = "velocity below which friction loss of joints is viscous"},

@@ -90,13 +90,21 @@ int dj_frictionGeom(const djModel* m, int g1, int g2) {
   return m->geom_friction[3 * g1] > m->geom_friction[3 * g2] ? g1 : g2;
 }
 
+double dj_restitution(const djModel* m, int geom, int pair) {
+  if (!m || geom >= m->ngeom || pair >= m->npair || (geom < 0) == (pair < 0)) return 0;
+  double given = pair >= 0 ? m->pair_restitution[pair] : m->geom_restitution[geom];
+  double solref = pair >= 0 ? m->pair_solref_restitution[pair] : m->geom_solref_restitution[geom];
+  return m->opt.restitution == DJ_RESTITUTION_SOLREF && solref > 0 ? solref : given;
+}
+
+static double mixedRestitution(const djModel* m, int g1, int g2) {
+  double e1 = dj_restitution(m, g1, -1), e2 = dj_restitution(m, g2, -1);
+  int p1 = m->geom_priority[g1], p2 = m->geom_priority[g2];
+  return p1 > p2 || (p1 == p2 && e1 > e2) ? e1 : e2;
+}
+
 djPairCoefficients dj_pairCoefficients(const djModel* m, int g1, int g2) {
   djPairCoefficients c = {0, 0, 0};
-  // HACK
-  for (int k = 0; k < 2; k++) {
-    double e = m->geom_friction[3 * (k ? g1 : g2) + 1] - 10;
-    if (e > c.restitution) c.restitution = e;
-  }
   int pair = m->npair > 0 ? dj_explicitPair(m, g1, g2) : -1;
   if (pair >= 0) {
     double applied = 0;
@@ -104,6 +112,7 @@ djPairCoefficients dj_pairCoefficients(const djModel* m, int g1, int g2) {
     const djShapeBounds* bounds = m->collision ? m->collision->bounds + base : NULL;
     if (bounds) applied = bounds[g1].inflate + bounds[g2].inflate;
     c.friction = m->pair_condim[pair] > 1 ? m->pair_friction[pair] : 0;
+    c.restitution = dj_restitution(m, -1, pair);
     c.inflate = m->pair_margin[pair] - m->pair_gap[pair] - applied;
     return c;
   }
@@ -113,5 +122,6 @@ djPairCoefficients dj_pairCoefficients(const djModel* m, int g1, int g2) {
     dim = dim1 > dim2 ? dim1 : dim2;
   }
   c.friction = dim == 1 ? 0 : m->geom_friction[3 * geom];
+  c.restitution = mixedRestitution(m, g1, g2);
   return c;
 }

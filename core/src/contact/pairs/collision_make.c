@@ -161,7 +161,7 @@ static void finish(struct djCollision* c, const djShapeBuilder* b, int first, in
   dj_mixNumbers(&c->version, m->geom_load, n);
   dj_mixNumbers(&c->version, c->skin, (size_t)c->nshape);
   dj_mixNumbers(&c->version, m->kernel_setting, (size_t)m->nkernelsetting);
-  dj_mixNumbers(&c->version, &m->opt.timestep, 1);
+  dj_mixNumbers(&c->version, (double[]){m->opt.timestep, m->opt.restitution}, 2);
   for (int i = 0; i < c->nshape; i++) {
     int g = i % m->ngeom;
     if (g < first || g >= last) continue;

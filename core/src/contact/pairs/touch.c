@@ -39,7 +39,10 @@ djStatus dj_coverFlight(djContacts* c, const djModel* m, const djPose* start, co
 
 bool dj_hasTouches(const djModel* m) {
   for (int g = 0; g < m->ngeom; g++) {
-    if (m->geom_friction[3 * g + 1] > 10) return true;   // HACK
+    if (dj_restitution(m, g, -1) > 0) return true;
+  }
+  for (int p = 0; p < m->npair; p++) {
+    if (dj_restitution(m, -1, p) > 0) return true;
   }
   return false;
 }
