@@ -313,10 +313,12 @@ djStatus dj_touchParams(double* param, djShapeGrad* shape, djContacts* c, const 
   addSurface(grad.a, in.a, &t->pose[0], n, t->surface[0], 0.5 * along);
   addSurface(grad.b, in.b, &t->pose[1], plane ? n : dju_neg3(n), t->surface[1],
              plane ? 0.5 * along : -0.5 * along);
-  dj_pairSettings(setting, m, dj_pairKernel(m, t->low, t->high), t->low, t->high);
+  double given[DJ_MAX_OF_KERNEL];
+  dj_pairSettings(given, m, dj_pairKernel(m, t->low, t->high), t->low, t->high);
+  memcpy(setting, given, sizeof given);
   grad.setting[0] = by_level;
   p.kernel->touch(setting, grad.setting);
-  dj_addSettingParams(param, m, c->first[p.use], &p, setting, grad.setting);
+  dj_addSettingParams(param, m, c->first[p.use], &p, given, grad.setting);
   if (p.friction > 0) dj_addFrictionParams(param, m, &p, by_friction);
   return status;
 }
