@@ -136,7 +136,7 @@ static djStatus findNext(bool* found, djImpulse* next, djWork* w, const djModel*
   for (int k = 0; k < c->npair; k++) {
     const djNearPair* p = &c->pair[k];
     double moved = c->moved[p->body_a] + c->moved[p->body_b];
-    if (!dj_mayTouch(p) || p->bound - moved > 3 * p->range || countOf(s, p) >= EACH) continue;
+    if (!dj_mayTouch(p) || p->bound - moved > 4 * p->range || countOf(s, p) >= EACH) continue;
     const djFlight way[2] = {s->way[p->body_a], s->way[p->body_b]};
     djImpulse one = *next;
     double after;

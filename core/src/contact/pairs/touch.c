@@ -238,7 +238,7 @@ static djStatus refine(double* time, Search* s, double lo, double hi) {
 djStatus dj_timeOfTouch(double* time, bool* timed, djTouch* touch, djContacts* c, const djModel* m,
                         const djNearPair* p, const djFlight way[2], double most) {
   Search s = {touch, c, m, p, way, 0, 0, false};
-  double bound = speedBound(m, p, way), t = 0, range = p->range;
+  double bound = speedBound(m, p, way), t = 0, apart = 0, range = p->range;
   *time = INFINITY;
   *timed = true;
   touch->low = p->low;
@@ -250,23 +250,25 @@ djStatus dj_timeOfTouch(double* time, bool* timed, djTouch* touch, djContacts* c
   touch->speed = leastSpeed(m, p);
   if (bound <= touch->speed) return DJ_OK;
   for (int k = 0; k < 100 && t <= most; k++) {
-    double gap;
+    double gap, last = t;
     djStatus status = gapAt(&gap, &s, t);
     if (status < 0) return status;
-    if (gap > 3 * range) {
-      t += (gap - 2.5 * range) / bound;
-      continue;
+    if (gap > 4 * range) {
+      t += (gap - 3.5 * range) / bound;
+    } else {
+      status = look(&s, t);
+      if (status < 0) return status;
+      if (s.opening <= 1) {
+        *timed = t > 0;
+        if (t > 0) return refine(time, &s, apart, t);
+        *time = touch->size < INFINITY ? 0 : INFINITY;
+        return DJ_OK;
+      }
+      double jump = s.rate < 0 ? (1 - s.opening) / s.rate : INFINITY;
+      t += fmax(fmin(1.0001 * jump, fmax(gap, range) / bound), 0.05 * range / bound);
     }
-    status = look(&s, t);
-    if (status < 0) return status;
-    if (s.opening <= 1) {
-      *timed = t > 0;
-      if (t > 0) return refine(time, &s, fmax(0, t - 3 * range / bound), t);
-      *time = touch->size < INFINITY ? 0 : INFINITY;
-      return DJ_OK;
-    }
-    double jump = s.rate < 0 ? (1 - s.opening) / s.rate : INFINITY;
-    t += fmax(fmin(1.0001 * jump, fmax(gap, range) / bound), 0.05 * range / bound);
+    apart = last;
+    if (t > most && last < most) t = most;
   }
   return DJ_OK;
 }

@@ -1,8 +1,8 @@
 // Touches: when two bodies that go straight on meet, where, and along what direction.
 //
 // A touch is told by the pair's own barrier, at stiffness 1 and with a support that is ten times
-// wider (djKernel.touch): bodies touch where its force is as large as that of a single vertex where
-// the pair's range begins. So its direction and place are as smooth in the poses as contact itself
+// wider (djKernel.touch): bodies touch where its force is as large as that of a single vertex a
+// little before the pair's range begins. So its direction and place are as smooth in the poses as contact itself
 // is: a face that lands almost flat is met all over at once, not at its lowest corner.
 
 #ifndef DJ_CONTACT_PAIRS_TOUCH_H_

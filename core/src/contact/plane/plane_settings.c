@@ -69,18 +69,19 @@ double dj_planeSkin(const double* setting, double inner) {
 }
 
 // Supports that are ten times wider where they are small: s' = 10 s/(1 + 9 s). A touch is where the
-// barrier presses as one vertex does that is as far from the plane as where the range begins:
-//   f = -P'(s; s')/L,  -P' = (s' - s)^3 (5 s' - s)/s^6.
+// barrier presses as one vertex does that is half as far again from the plane as where the range
+// begins, so that gravity brings nobody into the range in the rest of a step: at x = 1.5 s/(1 + s/2)
+//   f = -P'(x; s')/L,  -P' = (s' - x)^3 (5 s' - x)/x^6.
 double dj_planeTouch(double* setting, double* by) {
-  double s = setting[DJ_PLANE_SUPPORT], L = setting[DJ_PLANE_LENGTH_SCALE], d = 1 + 9 * s;
-  double wide = 10 * s / d, slope = 10 / (d * d), q = (wide - s) / s, r = (5 * wide - s) / s;
-  double level = q * q * q * r / (s * s * L);
+  double s = setting[DJ_PLANE_SUPPORT], L = setting[DJ_PLANE_LENGTH_SCALE];
+  double d = 1 + 9 * s, d1 = 1 + 0.5 * s, wide = 10 * s / d, x = 1.5 * s / d1;
+  double slope = 10 / (d * d), q = (wide - x) / x, r = (5 * wide - x) / x;
+  double level = q * q * q * r / (x * x * L);
   setting[DJ_PLANE_SUPPORT] = wide;
   setting[DJ_PLANE_STIFFNESS] = 1;
   if (!by) return level;
-  // (q, r)' by s: d(wide/s) = -90/d^2
-  double ratio = -90 / (d * d);
-  double by_s = (3 * q * q * r + 5 * q * q * q) * ratio / (s * s * L) - 2 * level / s;
+  double x_slope = 1.5 / (d1 * d1), ratio = (slope - wide / x * x_slope) / x;   // of wide/x
+  double by_s = (3 * q * q * r + 5 * q * q * q) * ratio / (x * x * L) - 2 * level / x * x_slope;
   by[DJ_PLANE_SUPPORT] = slope * by[DJ_PLANE_SUPPORT] + by[0] * by_s;
   by[0] = by[DJ_PLANE_STIFFNESS] = 0;
   return level;
