@@ -206,7 +206,18 @@ static djStatus look(Search* s, double time) {
   return status;
 }
 
-static djStatus gapAt(double* gap, const Search* s, double time) {
+// How fast the gap may close at most, where the plane between both has the normal n: by how they
+// move along it, and by how far out they turn.
+static double closingBound(const djModel* m, const djNearPair* p, const djFlight way[2],
+                           djVec3 n) {
+  djFlight still[2] = {way[0], way[1]};
+  double along = dju_dot3(n, dju_sub3(way[0].move, way[1].move));
+  still[0].move = still[1].move = dju_vec3(0, 0, 0);
+  return along + speedBound(m, p, still);
+}
+
+// The gap at a time, and a bound of the rate at which it closes from there on.
+static djStatus gapAt(double* gap, double* closing, const Search* s, double time) {
   djFlight a = dj_alongFlight(&s->way[0], time), b = dj_alongFlight(&s->way[1], time);
   djGeomPair pair = dj_geomPair(s->c, s->p, s->m, s->c->start);
   djDistance d;
@@ -214,6 +225,7 @@ static djStatus gapAt(double* gap, const Search* s, double time) {
   pair.pose_b = &b.pose;
   djStatus status = s->p->kernel->gap(&d, NULL, &pair);
   *gap = d.gap;
+  *closing = closingBound(s->m, s->p, s->way, d.normal);
   return status;
 }
 
@@ -250,11 +262,12 @@ djStatus dj_timeOfTouch(double* time, bool* timed, djTouch* touch, djContacts* c
   touch->speed = leastSpeed(m, p);
   if (bound <= touch->speed) return DJ_OK;
   for (int k = 0; k < 100 && t <= most; k++) {
-    double gap, last = t;
-    djStatus status = gapAt(&gap, &s, t);
+    double gap, closing, last = t;
+    djStatus status = gapAt(&gap, &closing, &s, t);
     if (status < 0) return status;
+    if (gap - closing * (most - t) > 4 * range) return DJ_OK;
     if (gap > 4 * range) {
-      t += (gap - 3.5 * range) / bound;
+      t += (gap - 3.5 * range) / closing;
     } else {
       status = look(&s, t);
       if (status < 0) return status;
