@@ -131,6 +131,8 @@ typedef struct djPairCoefficients {
   double inflate;
   double restitution;
 } djPairCoefficients;
+// Whether any pair may have restitution.
+bool dj_hasRestitution(const djModel* model);
 djPairCoefficients dj_pairCoefficients(const djModel* model, int geom1, int geom2);
 
 // The geom whose friction the pair takes; -1: an explicit pair's own. Of two equal ones geom2.

@@ -234,7 +234,7 @@ static djStatus find(djWork* w, const djModel* m) {
 djStatus dj_findImpulses(djWork* w, const djModel* m) {
   djContacts* c = dj_contactsOf(&w->forces);
   if (w->impulses) w->impulses->n = 0;
-  if (!c || !dj_hasTouches(m)) return DJ_OK;
+  if (!c || !dj_hasRestitution(m)) return DJ_OK;
   djStatus status = makeMemory(w, m);
   if (status < 0) return status;
   dj_setStart(w, m);

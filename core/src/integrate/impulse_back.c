@@ -257,13 +257,11 @@ static void pullPlace(Back* s, double lambda[12], double* along, ImpulseBar* bar
   dju_store3(lambda + 9, dju_neg3(by_f));
 }
 
-static double alongRates(const djTouch* t, const djVec3 turn[2], const djVec3 move[2],
-                         const double by[12]) {
+static double alongRates(const djVec3 turn[2], const djVec3 move[2], const double by[12]) {
   double sum = 0;
   for (int i = 0; i < 2; i++) {
     sum += dju_dot3(dju_load3(by + 6 * i), turn[i]) + dju_dot3(dju_load3(by + 6 * i + 3), move[i]);
   }
-  (void)t;
   return sum;
 }
 
@@ -299,7 +297,7 @@ static void pullTime(Back* s, double lambda[12], const djImpulse* k) {
   for (int i = 0; i < 2; i++) ratesBefore(s, &turn[i], &move[i], t->body[i], k);
   dju_store3(one + 9, dju_neg3(t->normal));
   dj_pullTouch(by, t, one);
-  double f = -s->time / alongRates(t, turn, move, by);   // size(pose, t) = 1
+  double f = -s->time / alongRates(turn, move, by);   // size(pose, t) = 1
   for (int i = 0; i < 12; i++) {
     one[i] *= f;
     lambda[i] += one[i];

@@ -103,6 +103,16 @@ static double mixedRestitution(const djModel* m, int g1, int g2) {
   return p1 > p2 || (p1 == p2 && e1 > e2) ? e1 : e2;
 }
 
+bool dj_hasRestitution(const djModel* m) {
+  for (int g = 0; g < m->ngeom; g++) {
+    if (dj_restitution(m, g, -1) > 0) return true;
+  }
+  for (int p = 0; p < m->npair; p++) {
+    if (dj_restitution(m, -1, p) > 0) return true;
+  }
+  return false;
+}
+
 djPairCoefficients dj_pairCoefficients(const djModel* m, int g1, int g2) {
   djPairCoefficients c = {0, 0, 0};
   int pair = m->npair > 0 ? dj_explicitPair(m, g1, g2) : -1;

@@ -2,7 +2,6 @@
 
 #include "base/status.h"
 #include "contact/pairs/near.h"
-#include "contact/pairs/touch.h"
 #include "math/semidefinite.h"
 
 #include <string.h>
@@ -139,7 +138,7 @@ static void checkShapes(djContacts* c, const djModel* m) {
   bool same = c->collision == col && c->version == col->version;
   c->maxrange = 0;
   for (int u = 0; u < c->nuse; u++) {
-    double range = dj_largestRange(m, col->use[u]) * (dj_hasTouches(m) ? 4 : 1);
+    double range = dj_largestRange(m, col->use[u]) * (dj_hasRestitution(m) ? 4 : 1);
     same = same && range == c->range[u];
     c->range[u] = range;
     c->maxrange = fmax(c->maxrange, range);

@@ -31,21 +31,7 @@ static double speedBound(const djModel* m, const djNearPair* p, const djFlight w
   return sum;
 }
 
-djStatus dj_coverFlight(djContacts* c, const djModel* m, const djPose* start, const djPose* end) {
-  return dj_coverContacts(c, m, start, end);
-}
-
 // ------------------------------------------ one place ------------------------------------------
-
-bool dj_hasTouches(const djModel* m) {
-  for (int g = 0; g < m->ngeom; g++) {
-    if (dj_restitution(m, g, -1) > 0) return true;
-  }
-  for (int p = 0; p < m->npair; p++) {
-    if (dj_restitution(m, -1, p) > 0) return true;
-  }
-  return false;
-}
 
 // Speeds below which the barrier itself resolves an impact: of one that crosses a half of its range
 // in a step, and more than gravity gives in two.

@@ -36,12 +36,8 @@ typedef struct djTouch {
   djVec3 surface[2];       // points of both shapes farthest along +-normal
 } djTouch;
 
-// Whether pairs of the model touch (have restitution) at all; whether this one does.
-bool dj_hasTouches(const djModel* m);
+// Whether the pair's impacts are impulses.
 static inline bool dj_mayTouch(const djNearPair* p) { return p->restitution > 0; }
-
-// The list covers pairs that come into range between two sets of poses (nbody).
-djStatus dj_coverFlight(djContacts* c, const djModel* m, const djPose* start, const djPose* end);
 
 // Sets all of *touch at the poses; size alone where the force vanishes or is infinite. cold: forget
 // warm starts.
