@@ -14,6 +14,7 @@
   "<body pos='1 0 .1'><freejoint/><geom type='box' size='.1 .1 .1'/></body></worldbody>"        \
   "<contact><pair name='p' geom1='ball' geom2='floor' solref='.01 .4'/></contact></mujoco>"
 #define SOLREF "<text name='dijoco_restitution' data='solref'/>"
+#define GIVEN "<text name='dijoco_restitution' data='given'/>"
 
 enum { FLOOR, BALL, BOX };
 
@@ -117,10 +118,10 @@ static void expect(const djModel* m, double floor, double ball, double box, doub
   djt_near(dj_restitution(m, -1, 0), pair, 1e-15);
 }
 
-// `given` is the default; under `solref` numbers of elements still count, 0 too.
+// `solref` is the default; numbers of elements count under it too, 0 as well.
 static void testRead(void** state) {
   (void)state;
-  djModel* m = import(SCENE("<numeric name='dijoco_restitution/ball' data='.5'/>"
+  djModel* m = import(SCENE(GIVEN "<numeric name='dijoco_restitution/ball' data='.5'/>"
                             "<text name='dijoco_restitution/#2' data='.25 '/>"
                             "<numeric name='dijoco_restitution/p' data='1'/>"));
   assert_int_equal(m->opt.restitution, DJ_RESTITUTION_GIVEN);
@@ -129,8 +130,11 @@ static void testRead(void** state) {
   dj_deleteModel(m);
 
   m = import(SCENE(""));
-  expect(m, 0, 0, 0, 0);
+  assert_int_equal(m->opt.restitution, DJ_RESTITUTION_SOLREF);
   djOption option = m->opt;
+  option.restitution = DJ_RESTITUTION_GIVEN;
+  assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
+  expect(m, 0, 0, 0, 0);
   option.restitution = DJ_RESTITUTION_SOLREF;
   assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
   expect(m, djm_restitution(.2), djm_restitution(.2), exp(-2), djm_restitution(.4));
@@ -220,7 +224,7 @@ static void testDesign(void** state) {
   const char* from = DIJOCO_BUILD_DIR "/tests/mj_restitution.xml";
   djError err = {""};
   char* out;
-  djModel* x = import(SCENE("<numeric name='dijoco_restitution/floor' data='.3'/>"));
+  djModel* x = import(SCENE(GIVEN "<numeric name='dijoco_restitution/floor' data='.3'/>"));
   if (djm_makeMJCF(&out, from, x, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
   djModel* y = import(out);
   expect(y, .3, 0, 0, 0);

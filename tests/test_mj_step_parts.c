@@ -39,6 +39,7 @@ static Case openCase(int substeps) {
   option.tolerance = 1e-12;
   option.friction_eps = 1e-3;   // smooth enough for differences
   option.support = 0.02;
+  option.restitution = DJ_RESTITUTION_GIVEN;   // contact alone
   if (dj_setOption(djm_model(k.c), &option, &err) != DJ_OK) fail_msg("%s", err.text);
   djm_stepOption(k.c)->substeps = substeps;
   for (int i = 0; i < 20; i++) assert_true(djm_step(k.m, k.d, k.c) >= 0);

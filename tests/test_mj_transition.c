@@ -262,7 +262,7 @@ static void testRobots(void** state) {
     }
     contacts += djm_data(c.c)->npair;
     solve(&c);
-    double error = checkStates(&c, 3e-7);
+    double error = checkStates(&c, 1e-7);
     if (error > 1e-4) print_message("%s: %.1e\n", name[i], error);
     worst = djt_worst(worst, error);
     n++;

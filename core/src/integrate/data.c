@@ -180,7 +180,7 @@ static djArena measure(const djModel* m) {
 size_t dj_dataSize(const djModel* m) {
   if (!m) return 0;
   return sizeof(djData) + sizeof(djWork) + measure(m).used + DJ_ALIGN + dj_forcesSize(m) +
-         dj_roomSize(m, dj_stageCount(m));
+         dj_roomSize(m, dj_stageCount(m)) + dj_impulsesSize(m);
 }
 
 size_t dj_dataBytes(const djData* d) {
@@ -224,6 +224,7 @@ djStatus dj_makeData(djData** data, const djModel* m, djError* err) {
   djStatus status = dj_makeRoom(w, m);
   if (status < 0) dj_failMemory(err);
   if (status >= 0) status = dj_makeForces(&w->forces, m, err);
+  if (status >= 0 && dj_makeImpulses(w, m) < 0) status = dj_failMemory(err);
   if (status >= 0) status = dj_resetData(m, d);
   if (status < 0) {
     dj_deleteData(d);

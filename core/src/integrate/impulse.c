@@ -18,7 +18,7 @@ static void layout(struct djImpulses* s, djArena* a, const djModel* m) {
   size_t nv = m->nv, nb = m->nbody, d = sizeof(double);
   s->way = dj_take(a, nb, sizeof(djFlight));
   s->pose = dj_take(a, nb, sizeof(djPose));
-  s->fall = dj_take(a, nb, sizeof(djVec3));
+  s->fall = dj_take(a, nb, d);
   s->end = dj_take(a, nb, sizeof(djBodyStep));
   s->bar = dj_take(a, 5 * nv + 15 * nb, d);
   for (int k = 0; k < DJ_MAX_IMPULSE; k++) {
@@ -41,6 +41,22 @@ static djStatus makeMemory(djWork* w, const djModel* m) {
   a = (djArena){s->memory, 0};
   layout(s, &a, m);
   return DJ_OK;
+}
+
+static bool mayMeet(const djModel* m) {
+  return m->collision && m->opt.contact != DJ_CONTACT_NONE && dj_hasRestitution(m);
+}
+
+size_t dj_impulsesSize(const djModel* m) {
+  struct djImpulses s;
+  djArena a = {NULL, 0};
+  if (!mayMeet(m)) return 0;
+  layout(&s, &a, m);
+  return sizeof s + dj_roomBytes(a.used);
+}
+
+djStatus dj_makeImpulses(djWork* w, const djModel* m) {
+  return mayMeet(m) ? makeMemory(w, m) : DJ_OK;
 }
 
 void dj_freeImpulses(djWork* w) {
@@ -78,13 +94,13 @@ static void setRates(djWork* w, const djModel* m, const double* qvel) {
 
 static void setWays(djWork* w, const djModel* m) {
   struct djImpulses* s = w->impulses;
-  djVec3 g = dju_scale3(w->start.gravity_scale, dju_load3(m->opt.gravity));
+  bool heavy = !(m->opt.disable & DJ_DSBL_GRAVITY);
   for (int b = 0; b < m->nbody; b++) {
     int root = m->body_root[b], first = m->body_jntadr[root];
     bool falls = m->body_jntnum[root] == 1 && dj_jointRow(m, first)->pose;
     s->way[b].pose = w->begin.kin.body[b];
     s->way[b].com = w->begin.kin.com[b];
-    s->fall[b] = falls ? g : dju_vec3(0, 0, 0);
+    s->fall[b] = falls && heavy ? w->start.gravity_scale : 0;
   }
   setRates(w, m, w->start.qvel);
 }
@@ -111,14 +127,14 @@ static int countOf(const struct djImpulses* s, const djNearPair* p) {
 static double approach(const djImpulse* k) { return -dju_dot3(k->impact.n, k->impact.w); }
 
 // Relative velocity at the point, before the impulse.
-static void setApproach(djImpulse* k, const struct djImpulses* s) {
+static void setApproach(djImpulse* k, const struct djImpulses* s, const djModel* m) {
   djVec3 speed[2];
   for (int i = 0; i < 2; i++) {
     int b = k->touch.body[i];
     k->arm[i] = dju_sub3(k->touch.point, k->touch.com[i]);
     k->turn[i] = s->way[b].turn;
     speed[i] = dju_add3(s->way[b].move, dju_cross3(k->turn[i], k->arm[i]));
-    speed[i] = dju_madd3(speed[i], k->time, s->fall[b]);
+    speed[i] = dju_madd3(speed[i], k->time * s->fall[b], dju_load3(m->opt.gravity));
   }
   k->impact.n = k->touch.normal;
   k->impact.w = dju_sub3(speed[1], speed[0]);
@@ -144,7 +160,7 @@ static djStatus findNext(bool* found, djImpulse* next, djWork* w, const djModel*
     if (status < 0) return status;
     if (!(after <= rest) || (*found && !(time + after < next->time))) continue;
     one.time = time + after;
-    setApproach(&one, s);
+    setApproach(&one, s, m);
     if (approach(&one) <= one.impact.least) continue;
     *next = one;
     *found = true;

@@ -44,7 +44,7 @@ struct djImpulses {
   djImpulse of[DJ_MAX_IMPULSE];
   djFlight* way;              // (nbody) bodies at the last impulse
   djPose* pose;            // (nbody) scratch
-  djVec3* fall;            // (nbody) acceleration of bodies of trees that are free to fall
+  double* fall;            // (nbody) of gravity, by bodies of trees that are free to fall
   djBodyStep* end;         // (nbody) work->body with what acts at the end alone
   double* bar;             // memory of impulse_back.c
   void *memory, *linear_memory;
@@ -72,6 +72,9 @@ static inline int dj_impulseCount(const djWork* w) { return w->impulses ? w->imp
 djStatus dj_impulseVjp(double* q, double* v, djParamSums* sums, djWork* work, const djModel* model,
                        const double* lambda, const double* mu);
 
+// Memory, where the model has restitution; else it is found when a step needs it. Its bytes.
+size_t dj_impulsesSize(const djModel* model);
+djStatus dj_makeImpulses(djWork* work, const djModel* model);
 void dj_freeImpulses(djWork* work);
 size_t dj_heldImpulses(const djWork* work);
 

@@ -217,7 +217,9 @@ static void pullLaw(Back* s, ImpulseBar* bar, const djImpulse* k, djImpactGrad* 
     body->move = dju_add3(body->move, w);
     body->turn = dju_add3(body->turn, dju_cross3(k->arm[i], w));
     bar->arm[i] = dju_add3(bar->arm[i], dju_cross3(w, k->turn[i]));
-    s->time += dju_dot3(w, all->fall[k->touch.body[i]]);
+    double fall = all->fall[k->touch.body[i]];
+    s->time += fall * dju_dot3(w, dju_load3(m->opt.gravity));
+    if (s->sums) dju_addTo3(dj_paramBlock(s->sums->param, m, DJ_FIELD_GRAVITY), k->time * fall, w);
   }
 }
 

@@ -1,0 +1,363 @@
+// Impacts at their time: rebound at any phase of a step, a cradle, momentum and energy, friction,
+// and derivatives of steps and runs through them.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/method_suite.h"
+#include "common/near.h"
+#include "common/random.h"
+#include "common/scene.h"
+#include "common/worst.h"
+#include "integrate/impulse.h"
+
+#include <math.h>
+
+static void noGravity(Scene* s) { memset(s->def.option.gravity, 0, sizeof s->def.option.gravity); }
+
+static djModel* open(djData** d, Scene* s) {
+  djModel* m = sceneModel(s);
+  freeScene(s);
+  *d = sceneData(m);
+  return m;
+}
+
+static void close(djModel* m, djData* d) {
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
+// A ball of radius .05 above a floor.
+static Scene* newBall(double restitution, double friction, double h) {
+  Scene* s = newScene(1);
+  addGeom(s, 0, DJ_PLANE, 0, 0, 0)->friction[0] = friction;
+  addBody(s, 0, DJ_FREE, 0, 0, 0.05, 1, 0.05);
+  djGeomDef* g = addGeom(s, 1, DJ_SPHERE, 0.05, 0, 0);
+  g->restitution = restitution;
+  g->friction[0] = friction;
+  s->def.option.timestep = h;
+  return s;
+}
+
+// ---- rebound ----------------------------------------------------------------------------------
+
+static void testRebound(void** state) {
+  (void)state;
+  static const double step[] = {1e-4, 2e-3, 2e-2}, e[] = {0.1, 0.6, 1};
+  for (int k = 0; k < 27; k++) {
+    double h = step[k % 3], want = e[k / 3 % 3], phase = 0.37 * (k / 9);
+    Scene* s = newBall(want, 0, h);
+    noGravity(s);
+    djData* d;
+    djModel* m = open(&d, s);
+    d->qpos[2] = 0.05 + 2 * h * (1.5 + phase);
+    d->qvel[2] = -2;
+    for (int i = 0; i < 4; i++) assert_int_equal(dj_step(m, d), DJ_OK);
+    djt_near(d->qvel[2], 2 * want, 1e-6);   // what joints hold yields a little
+    // it is where a ball is that has bounced there and then, but for the contact's range
+    djt_near(d->qpos[2] - 0.05, 2 * want * h * (2.5 - phase), 2.5 * fmin(1e-3, 0.15 * h) * (1 + want));
+    close(m, d);
+  }
+}
+
+// Other integrators, and pairs without restitution, leave impacts to the barrier; so are slow ones.
+static void testLeftAlone(void** state) {
+  (void)state;
+  for (int k = 0; k < 3; k++) {
+    Scene* s = newBall(k == 1 ? 0 : 1, 0, 2e-3);
+    noGravity(s);
+    if (k == 0) s->def.option.integrator = DJ_VARIATIONAL;
+    djData* d;
+    djModel* m = open(&d, s);
+    double speed = k == 2 ? 0.1 : 2;
+    d->qpos[2] = 0.05 + 1.5 * speed * 2e-3;
+    d->qvel[2] = -speed;
+    for (int i = 0; i < 5; i++) {
+      assert_true(dj_step(m, d) >= 0);
+      assert_int_equal(dj_impulseCount(d->work), 0);
+    }
+    assert_true(d->qvel[2] < 0.2 * speed);
+    close(m, d);
+  }
+}
+
+// Five balls on slides, `gap` apart, the first at 1 m/s.
+static void testCradle(void** state) {
+  (void)state;
+  static const double step[] = {1e-4, 2e-3, 1e-2}, gap[] = {1e-3, 1e-5, 0};
+  for (int k = 0; k < 9; k++) {
+    Scene* s = newScene(5);
+    for (int b = 0; b < 5; b++) {
+      int id = addBody(s, 0, DJ_SLIDE, 0, (0.1 + gap[k / 3]) * b, 0, 1, 0.05);
+      addGeom(s, id, DJ_SPHERE, 0.05, 0, 0)->restitution = 1;
+    }
+    noGravity(s);
+    s->def.option.timestep = step[k % 3];
+    djData* d;
+    djModel* m = open(&d, s);
+    d->qpos[0] = -0.0123;
+    d->qvel[0] = 1;
+    for (int i = 0; i < 0.05 / step[k % 3]; i++) assert_int_equal(dj_step(m, d), DJ_OK);
+    djt_near(d->qvel[4], 1, 2e-3);
+    assert_true(djt_largest(d->qvel, 4) < 2e-3);
+    close(m, d);
+  }
+}
+
+// ---- momentum, energy, friction ---------------------------------------------------------------
+
+static void momenta(double P[3], double L[3], const djModel* m, const djData* d) {
+  memset(P, 0, 3 * sizeof(double));
+  memset(L, 0, 3 * sizeof(double));
+  for (int b = 1; b < m->nbody; b++) {
+    const double *v = d->qvel + 6 * (b - 1), *I = m->body_inertia + 3 * b;
+    djVec3 p = dju_scale3(m->body_mass[b], dju_load3(v));
+    djVec3 spin = dju_vec3(I[0] * v[3], I[1] * v[4], I[2] * v[5]);
+    djMat3 R = dju_quatToMat(dju_loadQuat(d->qpos + 7 * (b - 1) + 3));
+    djVec3 l = dju_mulMV(R, spin);
+    dju_addTo3(P, 1, p);
+    dju_addTo3(L, 1, dju_add3(l, dju_cross3(dju_load3(d->qpos + 7 * (b - 1)), p)));
+  }
+}
+
+// Two free bodies that meet, at random.
+static djModel* openMeeting(djData** d, djRng* rng, bool falls) {
+  static const int type[4] = {DJ_SPHERE, DJ_BOX, DJ_CAPSULE, DJ_ELLIPSOID};
+  Scene* s = newScene(2);
+  for (int b = 1; b < 3; b++) {
+    addBody(s, 0, DJ_FREE, 0, 0, 0, djt_uniform(rng, 0.3, 2), 0.05);
+    for (int k = 0; k < 3; k++) s->body[b].inertia[k] *= djt_uniform(rng, 0.8, 1.2);
+    djGeomDef* g = addGeom(s, b, type[djt_integer(rng, 4)], 0.05, 0.06, 0.04);
+    g->restitution = djt_uniform(rng, 0.3, 1);
+    g->friction[0] = djt_uniform(rng, 0, 0.8);
+  }
+  if (!falls) noGravity(s);
+  s->def.option.timestep = 2e-3;
+  s->def.option.tolerance = 1e-9;
+  djModel* m = open(d, s);
+  for (int b = 0; b < 2; b++) {
+    double *q = (*d)->qpos + 7 * b, *v = (*d)->qvel + 6 * b;
+    for (int k = 0; k < 3; k++) q[k] = djt_uniform(rng, -0.02, 0.02);
+    djt_unitQuat(q + 3, rng);
+    djt_uniforms(v, 3, rng, -0.3, 0.3);
+    djt_uniforms(v + 3, 3, rng, -4, 4);
+    q[0] += b ? 0.2 : 0;
+    v[0] += b ? -1 : 1;
+  }
+  return m;
+}
+
+// Steps to the start of the first one with an impulse between geoms from `least` on; false: there
+// is none.
+static bool findImpact(const djModel* m, djData* d, int least) {
+  double* before = djt_room((size_t)dj_stateSize(m));
+  bool found = false;
+  for (int k = 0; k < 100 && !found; k++) {
+    assert_int_equal(dj_getState(before, m, d), DJ_OK);
+    assert_true(dj_step(m, d) >= 0);
+    for (int i = 0; i < dj_impulseCount(d->work); i++) {
+      found = found || d->work->impulses->of[i].touch.low >= least;
+    }
+  }
+  if (found) assert_int_equal(dj_setState(d, m, before), DJ_OK);
+  free(before);
+  return found;
+}
+
+static void testConserved(void** state) {
+  (void)state;
+  djRng rng = {5};
+  int met = 0, alone = 0;
+  for (int k = 0; k < 40; k++) {
+    djData* d;
+    djModel* m = openMeeting(&d, &rng, false);
+    double P[2][3], L[2][3], E[2];
+    if (findImpact(m, d, 0)) {
+      momenta(P[0], L[0], m, d);
+      assert_int_equal(dj_forward(m, d), DJ_OK);
+      E[0] = d->energy[1];
+      assert_int_equal(dj_step(m, d), DJ_OK);
+      momenta(P[1], L[1], m, d);
+      assert_int_equal(dj_forward(m, d), DJ_OK);
+      E[1] = d->energy[1];
+      // moments to what the barrier moves, where it acts in the same step
+      for (int i = 0; i < 3; i++) {
+        djt_near(P[1][i], P[0][i], 1e-12);
+        djt_near(L[1][i], L[0][i], d->npair ? 1e-4 : 1e-12);
+      }
+      alone += d->npair == 0;
+      assert_true(E[1] < E[0] * (1 + 1e-4));   // spins err with the step
+      met++;
+    }
+    close(m, d);
+  }
+  assert_true(met >= 20 && alone >= 10);
+}
+
+// A ball that slides on after it has bounced loses mu times the normal impulse, and gains the spin
+// of that.
+static void testFriction(void** state) {
+  (void)state;
+  Scene* s = newBall(0.5, 0.2, 2e-3);
+  noGravity(s);
+  djData* d;
+  djModel* m = open(&d, s);
+  d->qpos[2] = 0.05 + 3.3e-3;
+  d->qvel[0] = 5;
+  d->qvel[2] = -2;
+  for (int i = 0; i < 4; i++) assert_int_equal(dj_step(m, d), DJ_OK);
+  djt_near(d->qvel[2], 1, 1e-6);
+  djt_near(d->qvel[0], 5 - 0.2 * 3, 1e-6);
+  double arm = 0.05;   // and a part of the range
+  djt_near(d->qvel[4], 0.2 * 3 * arm / (0.4 * 0.05 * 0.05), 0.2 * 3 * 3e-4 / 1e-3);
+  close(m, d);
+}
+
+// ---- derivatives ------------------------------------------------------------------------------
+
+static void testTransition(void** state) {
+  (void)state;
+  djRng rng = {9};
+  double worst = 0, least = INFINITY;
+  int met = 0;
+  for (int k = 0; k < 30 && met < 10; k++) {
+    djData* d;
+    djModel* m = openMeeting(&d, &rng, true);
+    if (findImpact(m, d, 0)) {
+      double* x = djt_room((size_t)dj_stateSize(m));
+      assert_int_equal(dj_getState(x, m, d), DJ_OK);
+      worst = djt_worst(worst, djt_transitionError(m, d, 1e-6, 0));
+      assert_int_equal(dj_setState(d, m, x), DJ_OK);
+      least = fmin(least, djt_transitionError(m, d, 1e-6, 10));
+      free(x);
+      met++;
+    }
+    close(m, d);
+  }
+  print_message("steps with impulses: %.1e, wrong ones %.1e\n", worst, least);
+  assert_int_equal(met, 10);
+  assert_true(worst < 1e-5 && least > 100 * worst);
+}
+
+// An arm of two links that hits a ball which lies on a floor, and both with restitution.
+static djModel* openArm(djData** d) {
+  Scene* s = newScene(3);
+  addGeom(s, 0, DJ_PLANE, 0, 0, 0)->restitution = 0.4;
+  for (int b = 1; b < 3; b++) {
+    addBody(s, b - 1, DJ_HINGE, b == 1 ? -0.4 : 0, 0, b == 1 ? 0.5 : -0.2, 0.5, 0.05);
+    s->joint[b - 1].armature = 0.01;
+    djGeomDef* g = addGeom(s, b, DJ_CAPSULE, 0.03, 0.06, 0);
+    g->pos[2] = -0.1;
+    g->restitution = 0.7;
+    g->friction[0] = 0.1;
+    s->body[b].ipos[2] = -0.1;
+  }
+  addBody(s, 0, DJ_FREE, -0.3, 0.01, 0.12, 0.4, 0.05);
+  addGeom(s, 3, DJ_BOX, 0.05, 0.04, 0.06)->restitution = 0.6;
+  s->geom[s->def.ngeom - 1].friction[0] = 0.15;
+  s->body[3].ipos[0] = 0.004;
+  s->def.option.timestep = 2e-3;
+  s->def.option.tolerance = 1e-9;
+  djModel* m = open(d, s);
+  (*d)->qvel[0] = -4;
+  (*d)->qvel[1] = -5;
+  (*d)->qvel[5] = 1;
+  (*d)->qvel[7] = 3;
+  return m;
+}
+
+static void testParams(void** state) {
+  (void)state;
+  static const char* const name[] = {"body/#1/mass",    "body/#2/ipos",   "body/#3/ipos",
+                                     "body/#1/pos",     "body/#2/pos",    "body/#2/quat",
+                                     "body/#2/inertia", "body/#3/iquat",  "joint/#1/pos",
+                                     "joint/#2/axis",   "joint/#1/armature", "geom/#0/pos",
+                                     "geom/#0/quat",    "geom/#1/size",   "geom/#2/pos",
+                                     "geom/#3/size",    "geom/#3/quat",   "geom/#3/friction",
+                                     "option/gravity",  "contact/support"};
+  enum { N = sizeof name / sizeof name[0] };
+  djtRun run = {0};
+  djError err = {""};
+  djModel* m = openArm(&run.d);
+  run.m = m;
+  assert_true(findImpact(m, run.d, 1));
+  enum { T = 4 };
+  assert_int_equal(djd_makeTape(&run.tape, m, T, &err), DJ_OK);
+  double q0[16], v0[16];
+  memcpy(q0, run.d->qpos, (size_t)m->nq * sizeof(double));
+  memcpy(v0, run.d->qvel, (size_t)m->nv * sizeof(double));
+  djLossTerm loss[2] = {{.type = DJ_LOSS_POSITION, .object = DJ_OBJ_BODY, .id = 3, .weight = 1,
+                         .target = {0.1, 0.2, 0.3}},
+                        {.type = DJ_LOSS_VELOCITY, .object = DJ_OBJ_BODY, .id = 3, .weight = 0.1}};
+  run.r = (djRollout){.horizon = T, .qpos0 = q0, .qvel0 = v0, .nloss = 2, .loss = loss,
+                      .refinement_steps = 6};
+  djParam param[N];
+  int total = 0;
+  for (int k = 0; k < N; k++) {
+    if (dj_paramId(&param[k], m, name[k], &err) != DJ_OK) fail_msg("%s", err.text);
+    total += param[k].ntangent;
+  }
+  double* grad = djt_room((size_t)total);
+  djRolloutResult out = {.nparam = N, .param = param, .grad_param = grad};
+  assert_true(djd_rolloutForward(&out, m, run.d, &run.r, run.tape) >= 0);
+  assert_true(djd_rolloutBackward(&out, m, run.d, &run.r, run.tape) >= 0);
+  const double* g = grad;
+  for (int k = 0; k < N; k++) {
+    double scale = 1e-3, error = 0, value[8];
+    for (int c = 0; c < param[k].ntangent; c++, g++) {
+      assert_int_equal(dj_getParam(value, m, &param[k]), DJ_OK);
+      double h = 1e-5 * fmax(fabs(value[c]), k == N - 1 ? 0 : 0.01);
+      double f = djt_runDifference(&run, &param[k], c, h);
+      scale = fmax(scale, fabs(f));
+      error = djt_worst(error, fabs(f - *g));
+    }
+    print_message("%-18s %9.2e of %9.2e\n", name[k], error, scale);
+    assert_true(error < 1e-4 * scale);
+  }
+  free(grad);
+  djd_deleteTape(run.tape);
+  close(m, run.d);
+}
+
+// The derivative of where a ball comes to by its speed does not depend on the phase of the step at
+// which it bounces: x = D - e (v T - D) has the slope -e T.
+static void testPhases(void** state) {
+  (void)state;
+  enum { STEPS = 20 };
+  for (int k = 0; k < 25; k++) {
+    Scene* s = newBall(0.5, 0, 2e-3);
+    noGravity(s);
+    djData* d;
+    djModel* m = open(&d, s);
+    double A[144], slope[12] = {0}, next[12];
+    d->qpos[2] = 0.05 + 2 * 2e-3 * (5 + k / 25.0);
+    d->qvel[2] = -2;
+    slope[8] = 1;
+    for (int i = 0; i < STEPS; i++) {
+      assert_int_equal(djd_transition(m, d, A, NULL), DJ_OK);
+      for (int r = 0; r < 12; r++) {
+        next[r] = 0;
+        for (int c = 0; c < 12; c++) next[r] += A[12 * r + c] * slope[c];
+      }
+      memcpy(slope, next, sizeof slope);
+      assert_int_equal(dj_step(m, d), DJ_OK);
+    }
+    djt_near(slope[2], -0.5 * STEPS * 2e-3, 1e-9);
+    close(m, d);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testRebound),   cmocka_unit_test(testLeftAlone),
+      cmocka_unit_test(testCradle),    cmocka_unit_test(testConserved),
+      cmocka_unit_test(testFriction),  cmocka_unit_test(testTransition),
+      cmocka_unit_test(testParams),    cmocka_unit_test(testPhases),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
