@@ -315,7 +315,7 @@ static void test_warm_start(void** unused) {
     Problem P;
     Instance X;
     djPairOutput warm;
-    djFrictionState state = {{10 * uniform(), uniform(), uniform()}, 30 * uniform(), 0};
+    djFrictionState state = {.u = {10 * uniform(), uniform(), uniform()}, .w = 30 * uniform()};
     makeProblem(&P, 1 + t % 20, 1 + t / 15, pow(10, -8 + t % 7), 0.3, t & 1, (t / 2) & 1);
     djPairOutput cold = evaluate(&P, NULL, NULL, 2);
     makeInstance(&X, &P, NULL, NULL);

@@ -122,7 +122,7 @@ static void testMinimum(void** unused) {
     Problem P;
     Instance X;
     djSlips S;
-    djFrictionState state = {{0, 0, 0}, 0, 0};
+    djFrictionState state = {0};
     makeProblem(&P, 2 + t % 12, 1 + t % 7, pow(10, -6 + t % 6), 0.1, t & 1, t & 2);
     makeInstance(&X, &P, NULL, NULL);
     X.force[1] = 0;   // is left out

@@ -70,7 +70,7 @@ static void testRule(void** state) {
   djt_near(x[DJ_PLANE_SUPPORT], s, 1e-18);
   djt_near(x[DJ_PLANE_STIFFNESS], W * s * s / (4 * 8e-9), 1e-10);
   djt_near(x[DJ_PLANE_RECOVERY], 8e-6, 1e-18);
-  djt_near(x[DJ_PLANE_FRICTION_EPS], 9e-8 * 9.81 * 0.01, 1e-20);
+  djt_near(x[DJ_PLANE_FRICTION_EPS], 3.6e-11 * 9.81 * 0.01, 1e-23);
   settingsOf(x, m, FLOOR, HEAVY);   // a plane has the other's size and weight
   djt_near(x[DJ_PLANE_SUPPORT], 3e-4, 1e-18);
   djt_near(x[DJ_PLANE_STIFFNESS], 40 * 9.81 * 9e-8 / (4 * 8e-9), 1e-8);

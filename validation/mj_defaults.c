@@ -38,7 +38,7 @@ static const Bound BOUNDS[] = {
   {"guide: spread, glancing hits", "", false, 0.05, 1.3},
   {"target: part solved by lbfgsb", "", true, 0.9, 0.75},
   {"target: part solved by Gauss-Newton", "", true, 0.96, 0.75},
-  {"creep: mm a minute at .8 of the limit", "mm", false, 0.5, 24},
+  {"creep: mm a minute at .8 of the limit", "mm", false, 0.5, 0.5},
   {"stacks: planks that fall", "", false, 0, 0},
   {"stacks: cubes, pyramid, mass ratio that fall", "", false, 0, 0},
   {"stacks: cards that fall", "", false, 0, 0},

@@ -175,6 +175,10 @@ djStatus dj_beginContacts(djContacts* contacts, const djModel* model, const djPo
 // anew.
 #define DJ_CROWDED ((djStatus)-100)
 void dj_fixContacts(djContacts* contacts, bool fixed);
+// How pairs are evaluated from now on, and as which iterate (djPairInput). Whether any of the last
+// evaluation can be eased.
+void dj_easeContacts(djContacts* contacts, djEase ease, int iterate);
+bool dj_canEaseContacts(const djContacts* contacts);
 djStatus dj_growContacts(djContacts* contacts, const djModel* model, djError* err);
 
 // Largest factor in (0, 1] by which the motion pose -> trial may be taken: what the kernels' step

@@ -65,6 +65,12 @@ typedef struct djPairMotion {
 
 // ------------------------------ pairs -----------------------------------------------------------
 
+// What eval evaluates while Newton's method runs: the pair as it is; an easier one near which it
+// has its solution (friction with ease_eps); the value of the easier one, and the derivatives of
+// the pair as it is where its solution is foreseen, carried to the poses now. A kernel that knows
+// of nothing easier takes no notice.
+typedef enum djEase { DJ_EASE_NONE, DJ_EASED, DJ_EASE_FORESEEN } djEase;
+
 typedef struct djPairInput {
   const djShape* a;
   const djShape* b;                // a plane, where there is one, is always b
@@ -87,6 +93,10 @@ typedef struct djPairInput {
                                    //   the other shape's, m
   bool recover;                    // pairs that start overlapping are to come apart
   bool cold;                       // eval: forget warm starts
+  djEase ease;                     // eval
+  double ease_eps;                 // eased, the square of friction's viscous speed is no less, m2/s2
+  int iterate;                     // eval: trials from the same point of Newton's method have the
+                                   //   same, each accepted one the next; 0: outside of it
   double* scratch;                 // (nscratch) workspace of the caller
   int nscratch;
 } djPairInput;
@@ -108,6 +118,7 @@ typedef struct djPairOutput {
                                    //   kernels with uses_twist; NULL: not wanted
   double gap;                      // lower bound of the distance of the contact shapes as eroded
                                    //   for this step, m; where inactive, of those before erosion
+  bool eases;                      // DJ_EASED is something else than DJ_EASE_NONE
   bool active;                     // false: value and all derivatives are exactly zero
 } djPairOutput;
 

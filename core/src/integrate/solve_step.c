@@ -8,12 +8,17 @@
 #include <string.h>
 
 static const double SOLVED = 1e-4;   // relative decrement of a step that no other method takes
+static const double CALM = 0.01;     // at the start, by the masses alone: the step needs no easing
+static const double NEAR = 0.05;     // of the eased step: what it was to lead to is foreseen
 
 typedef struct Problem {
   djWork* work;
   const djModel* model;
   const djMethod* method;
   bool scaled;             // work->scale holds this step's
+  int iterate;             // accepted points, from 1; 0: not yet in Newton's method
+  djEase ease;
+  double unit;             // of the decrement
   bool predicted;          // the step is the method's prediction, work->ahead
   double trial_fraction;   // of the present step at which the trial point stands; 0: none
   double path, trial_path; // work of work->nonpotential up to the present and the trial point
@@ -36,6 +41,17 @@ static djStatus evaluateNow(void* user, double* value, double* gradient, bool* m
   return status;
 }
 
+// Contact knows which point a trial starts from, and whether it is eased.
+static void countIterate(Problem* p) {
+  dj_easeContacts(dj_contactsOf(&p->work->forces), p->ease, ++p->iterate);
+}
+
+static djStatus evaluateHere(void* user, double* value, double* gradient, bool* majorizer) {
+  djStatus status = evaluateNow(user, value, gradient, majorizer);
+  countIterate(user);
+  return status;
+}
+
 static djStatus convexify(void* user, double* value, double* gradient) {
   bool majorizer = true;
   djWork* w = ((Problem*)user)->work;
@@ -45,16 +61,20 @@ static djStatus convexify(void* user, double* value, double* gradient) {
   return status;
 }
 
+// What is shifted is inertia: contact's stiffness would damp the soft directions for nothing.
+static void setScale(Problem* p) {
+  djWork* w = p->work;
+  if (p->scaled) return;
+  dj_massDiagonal(w->scale, w->M, p->model, &w->now.kin, w->ref);
+  for (int i = 0; i < p->model->nv; i++) w->scale[i] /= w->time * w->time;
+  p->scaled = true;
+}
+
 static bool factor(void* user, double shift) {
   Problem* p = user;
   djWork* w = p->work;
   if (shift == 0) return dj_factor(&dj_stageOf(w)->linear.factor, &w->H, NULL);
-  // What is shifted is inertia: contact's stiffness would damp the soft directions for nothing.
-  if (!p->scaled) {
-    dj_massDiagonal(w->scale, w->M, p->model, &w->now.kin, w->ref);
-    for (int i = 0; i < p->model->nv; i++) w->scale[i] /= w->time * w->time;
-    p->scaled = true;
-  }
+  setScale(p);
   for (int i = 0; i < p->model->nv; i++) w->shift[i] = shift * w->scale[i];
   return dj_factor(&dj_stageOf(w)->linear.factor, &w->H, w->shift);
 }
@@ -116,9 +136,30 @@ static void accept(void* user) {
   djWork* w = p->work;
   swapPlaces(&w->now, &w->trial);
   p->trial_fraction = 0;
+  if (p->iterate > 0) countIterate(p);
   if (!hasPath(p)) return;
   p->path = p->trial_path;
   memcpy(w->nonpotential_now, w->nonpotential, (size_t)p->model->nv * sizeof(double));
+}
+
+// What is nearly solved, as at rest, needs no easing.
+static bool ease(void* user, const double* gradient) {
+  Problem* p = user;
+  djWork* w = p->work;
+  if (!dj_canEaseContacts(dj_contactsOf(&w->forces))) return false;
+  setScale(p);
+  double sum = 0;
+  for (int i = 0; i < p->model->nv; i++) sum += gradient[i] * gradient[i] / w->scale[i];
+  if (sum <= CALM * CALM * p->unit * p->unit) return false;
+  p->ease = DJ_EASED;
+  countIterate(p);
+  return true;
+}
+
+static void unease(void* user, bool foresee) {
+  Problem* p = user;
+  p->ease = foresee ? DJ_EASE_FORESEEN : DJ_EASE_NONE;
+  dj_easeContacts(dj_contactsOf(&p->work->forces), p->ease, p->iterate);
 }
 
 // ---- start of a stage -------------------------------------------------------------------------
@@ -169,7 +210,7 @@ static djStatus startGuess(Problem* p, double tiny) {
 // Stage w->stage. unit: of the decrement.
 static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
   const djMethod* method = w->method;
-  Problem problem = {.work = w, .model = m, .method = method};
+  Problem problem = {.work = w, .model = m, .method = method, .unit = unit};
   double stop = m->opt.tolerance * unit, tiny = stop * stop;
   w->at_stage[w->stage].linear.factor.kind = w->kind;
   djStatus status = method->begin(w, m);
@@ -177,14 +218,21 @@ static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, 
   if (status < 0) return status;
   problem.path = 0;
   problem.predicted = false;
-  djNewtonProblem newton = {m->nv, &problem, evaluateNow, factor, solve,
-                            maxStep, trial, accept, convexify};
+  djNewtonProblem newton = {m->nv, &problem, evaluateHere, factor, solve,
+                            maxStep, trial, accept, convexify, ease, unease};
   // Rounding of poses, relative to a metre, times the weight.
   double noise = 1e-15 * m->moving_mass * m->contact.gravity;
   // Momentum that should last is worth a step more: g h is no measure of a slow body's.
   int refinement = w->kind == DJ_LDU && w->refinement_steps < 1 ? 1 : w->refinement_steps;
-  djNewtonOption option = {m->opt.tolerance * unit, m->opt.max_iterations, refinement, 30, noise};
+  djNewtonOption option = {.tolerance = m->opt.tolerance * unit,
+                           .ease_tolerance = NEAR * unit,
+                           .max_iterations = m->opt.max_iterations,
+                           .refinement_steps = refinement,
+                           .max_cuts = 30,
+                           .noise = noise};
+  countIterate(&problem);
   status = dj_newton(result, &newton, &option, w->gradient, w->step);
+  dj_easeContacts(dj_contactsOf(&w->forces), DJ_EASE_NONE, 0);
   if (status < 0) return status;
   djStageWork* s = dj_stageOf(w);
   memcpy(s->q, w->now.q, (size_t)m->nq * sizeof(double));

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+// Where a step is cut to less than this, the substitute is asked for.
+static const double SHORT = 0.15;
+
 static double dot(const double* a, const double* b, int n) {
   double sum = 0;
   for (int i = 0; i < n; i++) sum += a[i] * b[i];
@@ -53,7 +56,7 @@ static double lineSearch(const djNewtonProblem* p, double* value, double* gradie
   double noise = 1e-13 * fabs(*value) + o->noise;
   for (int cut = 0; cut <= o->max_cuts; cut++) {
     double trial;
-    bool careful = fraction < 1;
+    bool careful = fraction < SHORT;
     *status = p->trial(p->user, &trial, gradient, step, fraction, &careful);
     if (*status < 0) return 0;
     if (trial <= *value - 1e-4 * fraction * decrement2 + noise) {
@@ -95,6 +98,25 @@ static djStatus refine(djNewtonResult* r, const djNewtonProblem* p, const djNewt
   return DJ_OK;
 }
 
+// The whole step that was foreseen, wherever it leads.
+static djStatus leap(djNewtonResult* r, const djNewtonProblem* p, double* gradient,
+                     const double* step, bool* majorizer) {
+  double fraction = 1, value;
+  p->unease(p->user, false);
+  djStatus status = p->max_step(p->user, &fraction, step);
+  if (status < 0) return status;
+  *majorizer = false;
+  status = p->trial(p->user, &value, gradient, step, fraction, majorizer);
+  if (status < 0) return status;
+  if (isfinite(value)) {
+    r->value = value;
+    p->accept(p->user);
+    return DJ_OK;
+  }
+  *majorizer = true;
+  return p->evaluate(p->user, &r->value, gradient, majorizer);
+}
+
 djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOption* o,
                    double* gradient, double* step) {
   memset(r, 0, sizeof(*r));
@@ -102,13 +124,31 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
   bool majorizer = true, convex = false;
   djStatus status = p->evaluate(p->user, &r->value, gradient, &majorizer);
   if (status < 0) return status;
+  enum { PLAIN, EASED, FORESEEN } way = PLAIN;
+  if (p->ease && p->ease(p->user, gradient)) {
+    way = EASED;
+    majorizer = true;
+    status = p->evaluate(p->user, &r->value, gradient, &majorizer);
+    if (status < 0) return status;
+  }
   for (r->iterations = 1; r->iterations <= o->max_iterations; r->iterations++) {
     double d2;
     status = newtonStep(&d2, p, r, gradient, step, &convex);
     if (status < 0) return status;
     if (!(d2 >= 0) || !isfinite(d2)) return DJ_NOT_CONVERGED;
     r->decrement = sqrt(d2);
-    bool near = r->decrement <= o->tolerance;
+    if (way == FORESEEN) {
+      way = PLAIN;
+      convex = false;
+      status = leap(r, p, gradient, step, &majorizer);
+      if (status < 0) return status;
+      continue;
+    }
+    bool near = way == PLAIN && r->decrement <= o->tolerance;
+    if (way == EASED && r->decrement <= o->ease_tolerance) {
+      way = FORESEEN;
+      p->unease(p->user, true);
+    }
     if (near && (!(majorizer || convex) || r->decrement <= 0.01 * o->tolerance)) {
       status = fullStep(p, step);
       if (status == DJ_OK) return refine(r, p, o, gradient, step);
@@ -122,6 +162,14 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
     if (taken > 0) {
       p->accept(p->user);
       convex = false;
+      continue;
+    }
+    if (way != PLAIN) {   // it has served
+      way = PLAIN;
+      p->unease(p->user, false);
+      majorizer = true, convex = false;
+      status = p->evaluate(p->user, &r->value, gradient, &majorizer);
+      if (status < 0) return status;
       continue;
     }
     if (convex) {   // once more from here, with a shift

@@ -32,6 +32,13 @@ typedef struct djNewtonProblem {
   // Substitutes the Jacobian at the present point; value and gradient (n) stay what they are. May
   // be NULL.
   djStatus (*convexify)(void* user, double* value, double* gradient);
+  // Where the system is hard to reach from afar, an easier one stands in until it is nearly solved.
+  // `ease` is asked at the first point, with the gradient there: true if the easier one is in force
+  // from now on. After unease(true) values are still its own, but gradient and Jacobian those of
+  // the system itself at its solution as foreseen from the point, carried to the point; after
+  // unease(false) all is the system itself. Both may be NULL.
+  bool (*ease)(void* user, const double* gradient);
+  void (*unease)(void* user, bool foresee);
 } djNewtonProblem;
 
 typedef struct djNewtonOption {
@@ -40,6 +47,7 @@ typedef struct djNewtonOption {
   int refinement_steps;             // further full steps while the decrement falls
   int max_cuts;           // halvings of one line search
   double noise;           // rounding error of values
+  double ease_tolerance;  // on the decrement of the easier system, from where all is foreseen
 } djNewtonOption;
 
 typedef struct djNewtonResult {

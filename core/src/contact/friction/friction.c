@@ -106,21 +106,56 @@ DJU_INLINE void addPointRows(djRows* rows, djVec3 n, djVec3 s, double ka, double
   relativeRow(rows->row[rows->n++], kc, rho_a, rho_b, dju_cross3(n, along));
 }
 
+// The same with the point's dual variable y: stiffness k^2 (1 - (y s^T + s y^T)/(2 r)).
+static void addDualRows(djRows* rows, djVec3 n, djVec3 s, double r, djVec3 y, double k,
+                        djVec3 rho_a, djVec3 rho_b) {
+  double size = dju_norm3(s);
+  djVec3 along = size > 1e-150 ? dju_scale3(1 / size, s) : dj_tangent(n);
+  djVec3 across = dju_cross3(n, along);
+  double part = size / r, mixed = -0.5 * part * dju_dot3(y, across);
+  double own = 1 - part * dju_dot3(y, along) - mixed * mixed;
+  relativeRow(rows->row[rows->n++], k, rho_a, rho_b, dju_madd3(across, mixed, along));
+  relativeRow(rows->row[rows->n++], k * sqrt(fmax(own, 0)), rho_a, rho_b, along);
+}
+
+// Dual variables of a's points, world axes, or false.
+static bool halfSpaceDuals(djVec3* y, djFrictionState* state, const djLagged* lagged,
+                           const djPairInput* in, const djSlipLaw* law) {
+  double slip[DJ_DUAL_POINTS][2], dual[DJ_DUAL_POINTS][2];
+  const djMotion ma = dj_motionOf(in, 0), mb = dj_motionOf(in, 1);
+  const djVec3 t1 = dj_tangent(lagged->normal), t2 = dju_cross3(lagged->normal, t1);
+  if (in->iterate == 0 || lagged->na > DJ_DUAL_POINTS) return false;
+  for (int i = 0; i < lagged->na; i++) {
+    djVec3 x = dj_armPoint(lagged, lagged->law.arms, dju_load3(lagged->point + 3 * i));
+    djVec3 s = dju_scale3(1 / in->h, dju_sub3(dj_displace(&ma, x), dj_displace(&mb, x)));
+    slip[i][0] = dju_dot3(t1, s);
+    slip[i][1] = dju_dot3(t2, s);
+  }
+  if (!dj_dualSlips(dual, state, slip, lagged->na, law, in->iterate)) return false;
+  for (int i = 0; i < lagged->na; i++) {
+    y[i] = dju_madd3(dju_scale3(dual[i][0], t1), dual[i][1], t2);
+  }
+  return true;
+}
+
 // a's points against a half space of body b. Body b's z_i moves by its own twist about ref_b, with
 // the opposite sign.
-DJU_INLINE djStatus halfSpaceBy(djPairOutput* out, const djLagged* lagged, const djPairInput* in,
-                                int flags, const bool apart) {
-  const bool second = wantsHessian(flags), majorizer = (flags & DJ_EVAL_MAJORIZER) != 0;
+DJU_INLINE djStatus halfSpaceBy(djPairOutput* out, djFrictionState* state, const djLagged* lagged,
+                                const djPairInput* in, int flags, const bool apart) {
+  const djSlipLaw law = dj_slipLaw(lagged, in);
+  const bool second = wantsHessian(flags);
+  const bool majorizer = (flags & DJ_EVAL_MAJORIZER) != 0 && !law.foreseen;
   const djVec3 n = lagged->normal;
-  const double rate = 1 / in->h, muh = in->friction * in->h, eps = lagged->law.eps;
+  const double rate = 1 / in->h, muh = in->friction * in->h;
   const djMotion ma = dj_motionOf(in, 0), mb = dj_motionOf(in, 1);
   double value = 0, Sa[6] = {0}, Sb[6] = {0};
   djVec3 pull = {0, 0, 0}, torque_a = {0, 0, 0}, torque_b = {0, 0, 0};
-  const double root = sqrt(eps);   // W eps/r^3 = (sqrt(W/r) sqrt(eps)/r)^2
   const bool still = !apart && memcmp(mb.now, mb.start, sizeof(djPose)) == 0;
   bool any = false;
   djRows rows;
   rows.n = 0;
+  djVec3 y_dual[DJ_DUAL_POINTS];
+  const bool dual = second && halfSpaceDuals(y_dual, state, lagged, in, &law) && !majorizer;
   for (int i = 0; i < lagged->na; i++) {
     double force = lagged->force[i];
     if (!(force >= 0) || !isfinite(force)) return DJ_INVALID;
@@ -129,13 +164,14 @@ DJU_INLINE djStatus halfSpaceBy(djPairOutput* out, const djLagged* lagged, const
     djVec3 da = dj_displace(&ma, y), db = still ? dju_vec3(0, 0, 0) : dj_displace(&mb, y);
     djVec3 s = dju_scale3(rate, dju_sub3(da, db));
     s = dju_madd3(s, -dju_dot3(n, s), n);
-    double W = muh * dj_forceCap(force, eps, lagged->law.cap);
-    double r = sqrt(dju_dot3(s, s) + eps), ir = 1 / r;
+    double W = muh * dj_forceCap(force, law.aim, lagged->law.cap);
+    double ss = dju_dot3(s, s), r = sqrt(ss + law.eps);
     any = true;
     value += W * r;
     if (!flags) continue;
 
-    djVec3 F = dju_scale3(W * rate * ir, s);
+    djSlipSlope slope = dj_slipSlope(ss, r, &law);
+    djVec3 F = dju_scale3(W * rate * slope.pull, s);
     if (apart) {   // from the start instead of the rate poses
       da = dj_displaceBy(ma.now, ma.start, ma.start, y);
       db = dj_displaceBy(mb.now, mb.start, mb.start, y);
@@ -146,8 +182,10 @@ DJU_INLINE djStatus halfSpaceBy(djPairOutput* out, const djLagged* lagged, const
     torque_b = dju_add3(torque_b, dju_cross3(rho_b, F));
     if (!second) continue;
     if (rows.n == MAXROW) flushRows(out->hessian, &rows);
-    double kc = rate * sqrt(W * ir), ka = majorizer ? kc : kc * (root * ir);
-    addPointRows(&rows, n, s, ka, kc, rho_a, rho_b);
+    double kc = rate * sqrt(W * slope.across), ka = majorizer ? kc : kc * sqrt(slope.low);
+    if (dual) addDualRows(&rows, n, s, r, y_dual[i], kc, rho_a, rho_b);
+    else addPointRows(&rows, n, s, ka, kc, rho_a, rho_b);
+    F = dju_scale3(W * rate * slope.turn, s);
     addOuter(Sa, F, rho_a);
     addOuter(Sb, dju_neg3(F), rho_b);
   }
@@ -169,11 +207,11 @@ DJU_INLINE djStatus halfSpaceBy(djPairOutput* out, const djLagged* lagged, const
   return DJ_OK;
 }
 
-static djStatus evalHalfSpace(djPairOutput* out, const djLagged* lagged, const djPairInput* in,
-                              int flags) {
+static djStatus evalHalfSpace(djPairOutput* out, djFrictionState* state, const djLagged* lagged,
+                              const djPairInput* in, int flags) {
   bool apart = in->rate_a != in->start_a || in->rate_b != in->start_b;
-  return apart ? halfSpaceBy(out, lagged, in, flags, true)
-               : halfSpaceBy(out, lagged, in, flags, false);
+  return apart ? halfSpaceBy(out, state, lagged, in, flags, true)
+               : halfSpaceBy(out, state, lagged, in, flags, false);
 }
 
 // ------------------------------------------ between hulls ---------------------------------------
@@ -183,7 +221,8 @@ static djStatus evalHalfSpace(djPairOutput* out, const djLagged* lagged, const d
 enum {
   TORQUE = 0,        // 3: f1 a1 + f2 a2
   FORCE = 3,         // 2: f1, f2
-  NFORCE = 5,
+  MOMENT = 5,        // 1: (J e) . f
+  NFORCE = 6,
   WW = 0,            // 6: (a1 a2) k (a1 a2)^T, lower triangle by rows
   WV1 = 6,           // 3: k11 a1 + k12 a2
   WV2 = 9,           // 3: k12 a1 + k22 a2
@@ -191,7 +230,8 @@ enum {
   KK = 15,           // 6: E^T k E, lower triangle by rows
   F1RHO = 21,        // 3: f1 rho
   F2RHO = 24,        // 3: f2 rho
-  NSTIFF = 27
+  NSTIFF = 27,
+  DUAL_STRIDE = DJ_DUAL_POINTS + DJU_LANES
 };
 
 // total (n) = sums over the lanes; n is padded to a multiple of eight in both.
@@ -205,8 +245,22 @@ DJU_INLINE djLanes bodyWeights(const djSlips* S, int i, int lo, int hi) {
   return dju_keep(dju_loadLanes(S->W + i), in);
 }
 
+// dj_slipSlope of lanes.
+typedef struct djLaneSlope {
+  djLanes pull, turn, across, low;
+} djLaneSlope;
+DJU_INLINE djLaneSlope laneSlope(djLanes ss, const djSlipLaw* law) {
+  djLanes rr = ss + law->eps, ir = 1 / dj_sqrtLanes(rr);
+  if (!law->foreseen) return (djLaneSlope){ir, ir, ir, law->eps * ir * ir};
+  const double stick = DJ_FORESEEN_STICK * DJ_FORESEEN_STICK;
+  djLanes part = dju_pick(ss < stick * rr, dju_splat(law->part), dju_splat(1));
+  ir = 1 / dj_sqrtLanes(part * part * ss + law->aim);
+  djLanes low = law->aim * ir * ir;
+  return (djLaneSlope){ir * (part + low * (1 - part)), ir * part, ir, low};
+}
+
 // total: (8), NFORCE used
-static void sumForces(double total[8], int body, const djSlips* S, double eps) {
+static void sumForces(double total[8], int body, const djSlips* S, const djSlipLaw* law) {
   const djLanes v0 = dju_splat(S->v[0]), v1 = dju_splat(S->v[1]), v2 = dju_splat(S->v[2]);
   const djVec3 t1 = S->t1, t2 = S->t2;
   const int lo = body ? S->na : 0, hi = body ? S->n : S->na;
@@ -218,19 +272,22 @@ static void sumForces(double total[8], int body, const djSlips* S, double eps) {
     djLanes rz = dju_loadLanes(S->rz + i);
     djLanes s1 = dju_loadLanes(S->bx + i) - v0 + v2 * ey;
     djLanes s2 = dju_loadLanes(S->by + i) - v1 - v2 * ex;
-    djLanes c = W / dj_sqrtLanes(s1 * s1 + s2 * s2 + eps), f1 = c * s1, f2 = c * s2;
+    djLanes c = W * laneSlope(s1 * s1 + s2 * s2, law).pull, f1 = c * s1, f2 = c * s2;
     djLanes fx = f1 * t1.x + f2 * t2.x, fy = f1 * t1.y + f2 * t2.y, fz = f1 * t1.z + f2 * t2.z;
     sum[TORQUE] += ry * fz - rz * fy;
     sum[TORQUE + 1] += rz * fx - rx * fz;
     sum[TORQUE + 2] += rx * fy - ry * fx;
     sum[FORCE] += f1;
     sum[FORCE + 1] += f2;
+    sum[MOMENT] += ex * f2 - ey * f1;
   }
   addLanes(total, sum, NFORCE);
 }
 
-// total: (32), NSTIFF used. exact: 1, or 0 for the majorizer k = W/r 1.
-static void sumStiffness(double total[32], int body, const djSlips* S, double eps, double exact) {
+// total: (32), NSTIFF used. exact: 1, or 0 for the majorizer k = W/r 1. y (2 x DUAL_STRIDE): dual
+// variables, or NULL: s/r.
+DJU_INLINE void sumStiffnessBy(double total[32], int body, const djSlips* S, const djSlipLaw* law,
+                               double exact, const double* y, const bool dual) {
   const djLanes v0 = dju_splat(S->v[0]), v1 = dju_splat(S->v[1]), v2 = dju_splat(S->v[2]);
   const djVec3 t1 = S->t1, t2 = S->t2;
   const int lo = body ? S->na : 0, hi = body ? S->n : S->na;
@@ -242,10 +299,15 @@ static void sumStiffness(double total[32], int body, const djSlips* S, double ep
     djLanes rz = dju_loadLanes(S->rz + i);
     djLanes s1 = dju_loadLanes(S->bx + i) - v0 + v2 * ey;
     djLanes s2 = dju_loadLanes(S->by + i) - v1 - v2 * ex;
-    djLanes ir = 1 / dj_sqrtLanes(s1 * s1 + s2 * s2 + eps), y1 = s1 * ir, y2 = s2 * ir;
-    djLanes c = W * ir, f1 = W * y1, f2 = W * y2, low = exact * (eps * ir * ir) + (1 - exact);
+    djLaneSlope slope = laneSlope(s1 * s1 + s2 * s2, law);
+    djLanes y1 = s1 * slope.turn, y2 = s2 * slope.turn, low = exact * slope.low + (1 - exact);
+    djLanes c = W * slope.across, f1 = W * y1, f2 = W * y2;
     djLanes k11 = c * (low + exact * (y2 * y2)), k22 = c * (low + exact * (y1 * y1));
     djLanes k12 = -exact * c * (y1 * y2);
+    if (dual) {
+      djLanes z1 = dju_loadLanes(y + i), z2 = dju_loadLanes(y + DUAL_STRIDE + i);
+      k11 = c * (1 - y1 * z1), k22 = c * (1 - y2 * z2), k12 = -0.5 * c * (y1 * z2 + y2 * z1);
+    }
     djLanes q1 = ex * k12 - ey * k11, q2 = ex * k22 - ey * k12;
     djLanes a1x = ry * t1.z - rz * t1.y, a2x = ry * t2.z - rz * t2.y;
     djLanes a1y = rz * t1.x - rx * t1.z, a2y = rz * t2.x - rx * t2.z;
@@ -267,6 +329,34 @@ static void sumStiffness(double total[32], int body, const djSlips* S, double ep
     sum[F2RHO] += f2 * rx, sum[F2RHO + 1] += f2 * ry, sum[F2RHO + 2] += f2 * rz;
   }
   addLanes(total, sum, NSTIFF);
+}
+
+static void sumStiffness(double total[32], int body, const djSlips* S, const djSlipLaw* law,
+                         double exact, const double* y) {
+  if (y) sumStiffnessBy(total, body, S, law, exact, y, true);
+  else sumStiffnessBy(total, body, S, law, exact, NULL, false);
+}
+
+// Dual variables of the slips at S->v, (2 x DUAL_STRIDE) in its tangents, or false.
+static bool hullDuals(double* y, djFrictionState* state, const djSlips* S, djVec3 normal,
+                      const djSlipLaw* law, int iterate) {
+  double slip[DJ_DUAL_POINTS][2], dual[DJ_DUAL_POINTS][2];
+  if (iterate == 0 || S->n > DJ_DUAL_POINTS) return false;
+  djVec3 fixed = dj_tangent(normal);
+  double c = dju_dot3(fixed, S->t1), s = dju_dot3(fixed, S->t2);
+  for (int i = 0; i < S->n; i++) {
+    double s1 = S->bx[i] - S->v[0] + S->v[2] * S->ey[i];
+    double s2 = S->by[i] - S->v[1] - S->v[2] * S->ex[i];
+    slip[i][0] = c * s1 + s * s2;
+    slip[i][1] = c * s2 - s * s1;
+  }
+  if (!dj_dualSlips(dual, state, slip, S->n, law, iterate)) return false;
+  memset(y, 0, 2 * DUAL_STRIDE * sizeof *y);
+  for (int i = 0; i < S->n; i++) {
+    y[i] = c * dual[i][0] - s * dual[i][1];
+    y[DUAL_STRIDE + i] = s * dual[i][0] + c * dual[i][1];
+  }
+  return true;
 }
 
 // Adds body's explicit block sum G^T k G/h^2 + C to H (12 x 12), and fills its columns of
@@ -302,7 +392,9 @@ static void addBody(double* H, double X[3][12], int body, const double total[NST
 }
 
 // H (12 x 12) -= X^T Hvv^-1 X as Y^T Y, Y = D^-1/2 L^-1 X; Hvv: lower triangle by rows.
-static void eliminatePlane(double* restrict H, double X[3][12], const double Hvv[6]) {
+// g (12) -= X^T Hvv^-1 gv, where the plane's motion has a gradient -gv left.
+static void eliminatePlane(double* restrict H, double* restrict g, double X[3][12],
+                           const double Hvv[6], const double gv[3]) {
   djPlaneFactor f;
   double Y[3][12];
   dj_factorSlips(&f, Hvv);
@@ -311,6 +403,9 @@ static void eliminatePlane(double* restrict H, double X[3][12], const double Hvv
     double y0 = X[0][i], y1 = X[1][i] - f.l10 * y0, y2 = X[2][i] - f.l20 * y0 - f.l21 * y1;
     Y[0][i] = y0 * r0, Y[1][i] = y1 * r1, Y[2][i] = y2 * r2;
   }
+  double z0 = gv[0], z1 = gv[1] - f.l10 * z0, z2 = gv[2] - f.l20 * z0 - f.l21 * z1;
+  z0 *= r0, z1 *= r1, z2 *= r2;
+  for (int i = 0; i < 12; i++) g[i] -= Y[0][i] * z0 + Y[1][i] * z1 + Y[2][i] * z2;
   for (int i = 0; i < 12; i++) {
     const double y0 = Y[0][i], y1 = Y[1][i], y2 = Y[2][i];
     VECTOR_LOOP
@@ -320,20 +415,23 @@ static void eliminatePlane(double* restrict H, double X[3][12], const double Hvv
 
 static djStatus evalHulls(djPairOutput* out, djFrictionState* state, const djLagged* lagged,
                           const djPairInput* in, int flags) {
-  const bool majorizer = (flags & DJ_EVAL_MAJORIZER) != 0;
-  const double rate = 1 / in->h, eps = lagged->law.eps;
+  const djSlipLaw law = dj_slipLaw(lagged, in);
+  const bool majorizer = (flags & DJ_EVAL_MAJORIZER) != 0 && !law.foreseen;
+  const double rate = 1 / in->h;
+  double gv[3] = {0};
   djSlips S;
   double buffer[DJ_SLIP_FIXED * DJ_SLIP_WIDTH];
   djStatus status = dj_gatherSlips(&S, buffer, lagged, in);
   if (status || S.n == 0) return status;
-  status = dj_solveSlips(&S, state, eps);
+  status = dj_solveSlips(&S, state, law.eps);
   if (status < 0) return status;
 
   out->active = true;
   out->value += S.at.value;
   for (int body = 0; flags && body < 2; body++) {
     double total[8], *g = out->gradient + 6 * body;
-    sumForces(total, body, &S, eps);
+    sumForces(total, body, &S, &law);
+    for (int k = 0; k < 3 && law.foreseen; k++) gv[k] += total[FORCE + k];
     djVec3 F = dju_madd3(dju_scale3(total[FORCE], S.t1), total[FORCE + 1], S.t2);
     g[0] += rate * total[TORQUE];
     g[1] += rate * total[TORQUE + 1];
@@ -341,14 +439,16 @@ static djStatus evalHulls(djPairOutput* out, djFrictionState* state, const djLag
     g[3] += rate * F.x, g[4] += rate * F.y, g[5] += rate * F.z;
   }
   if (wantsHessian(flags)) {
-    double X[3][12], Hvv[6] = {0, 0, 0, 0, 0, S.spin};
+    double X[3][12], Hvv[6] = {0, 0, 0, 0, 0, S.spin}, y[2 * DUAL_STRIDE];
+    bool dual = hullDuals(y, state, &S, lagged->normal, &law, in->iterate) && !majorizer;
     for (int body = 0; body < 2; body++) {
       double total[32];
-      sumStiffness(total, body, &S, eps, majorizer ? 0 : 1);
+      sumStiffness(total, body, &S, &law, majorizer ? 0 : 1, dual ? y : NULL);
       addBody(out->hessian, X, body, total, &S, rate, majorizer);
       for (int k = 0; k < 6; k++) Hvv[k] += total[KK + k];
     }
-    eliminatePlane(out->hessian, X, Hvv);
+    if (law.foreseen) gv[2] -= S.spin * S.v[2];
+    eliminatePlane(out->hessian, out->gradient, X, Hvv, gv);
   }
   return status;
 }
@@ -358,7 +458,8 @@ djStatus dj_frictionEval(djPairOutput* out, djFrictionState* state, const djLagg
                          const djPairInput* in, int flags) {
   if (!out || !state || !dj_checkFriction(lagged, in)) return DJ_INVALID;
   if (lagged->n == 0 || in->friction == 0) return DJ_OK;
+  out->eases = in->ease_eps > lagged->law.eps;
   if (!lagged->half_space) return evalHulls(out, state, lagged, in, flags);
   state->iterations = 0;
-  return evalHalfSpace(out, lagged, in, flags);
+  return evalHalfSpace(out, state, lagged, in, flags);
 }

@@ -48,11 +48,24 @@ typedef struct djLaggedJac {
   double doffset[12];
 } djLaggedJac;
 
+// Dual variables of points with force, in tangents that depend on the normal alone: see
+// friction_dual.c. More points than there is room for have none.
+enum { DJ_DUAL_POINTS = 16 };
+typedef struct djDualPoint {
+  double slip[2], force[2];   // s at which the point was linearised, and y there, |y| <= 1
+} djDualPoint;
+typedef struct djFrictionDual {
+  int iterate;                // to which `now` belongs
+  int n, nnext;
+  djDualPoint now[DJ_DUAL_POINTS], next[DJ_DUAL_POINTS];   // present iterate, last evaluation
+} djFrictionDual;
+
 // Warm start: plane motion of the last evaluation in a world-fixed form.
 typedef struct djFrictionState {
   double u[3];             // tangential velocity of the plane at the centre c, world axes
   double w;                // spin about the normal
   int iterations;
+  djFrictionDual dual;
 } djFrictionState;
 
 // Energy, gradient and Hessian by twists of the poses now; adds to out (value, gradient, hessian),

@@ -52,6 +52,12 @@ static inline djVec3 dj_armPoint(const djLagged* lagged, djArms arms, djVec3 x) 
   return dju_madd3(x, -(dju_dot3(lagged->normal, x) + lagged->offset), lagged->normal);
 }
 
+// A unit vector in the plane, by the normal alone.
+static inline djVec3 dj_tangent(djVec3 n) {
+  djVec3 t = dju_cross3(n, fabs(n.x) < 0.6 ? dju_vec3(1, 0, 0) : dju_vec3(0, 1, 0));
+  return dju_scale3(1 / dju_norm3(t), t);
+}
+
 // A(f): f itself, or SDRS eq. 12, sqrt(f^2 + eps) - sqrt(eps), without cancellation.
 static inline double dj_forceCap(double f, double eps, djCap cap) {
   return cap == DJ_CAP_MAGNITUDE ? f : f * f / (sqrt(f * f + eps) + sqrt(eps));
@@ -115,6 +121,38 @@ void dj_factorSlips(djPlaneFactor* factor, const double H[6]);
 
 // Stiffness of the spin term by its argument t = I / (DJ_SPIN_SPREAD l)^2; slope: its derivative.
 double dj_spinStiffness(double* slope, double total, double spread, double size);
+
+// What friction is while Newton's method runs (djEase), see friction_dual.c.
+typedef struct djSlipLaw {
+  double eps;            // of the value
+  double aim;            // of the pair as it is
+  double part;           // sqrt(aim/eps)
+  bool foreseen;         // derivatives are those at the slips foreseen
+} djSlipLaw;
+djSlipLaw dj_slipLaw(const djLagged* lagged, const djPairInput* in);
+
+// Points that slip by less than this part of r are foreseen to stick.
+#define DJ_FORESEEN_STICK 0.97
+
+// By |s|^2, all of them times W: the force is `pull` s/h, of which `turn` s/h is at the poses
+// foreseen, and the stiffness `across`, `across` times `low` along s.
+typedef struct djSlipSlope {
+  double pull, turn, across, low;
+} djSlipSlope;
+DJU_INLINE djSlipSlope dj_slipSlope(double ss, double r, const djSlipLaw* law) {
+  double ir = 1 / r;
+  if (!law->foreseen) return (djSlipSlope){ir, ir, ir, law->eps * ir * ir};
+  const double stick = DJ_FORESEEN_STICK * DJ_FORESEEN_STICK;
+  double part = ss < stick * r * r ? law->part : 1;
+  ir = 1 / sqrt(part * part * ss + law->aim);
+  double low = law->aim * ir * ir;
+  return (djSlipSlope){ir * (part + low * (1 - part)), ir * part, ir, low};
+}
+
+// y (n x 2) of Newton's method for slips (n x 2), both in tangents that depend on the normal alone.
+// False: there are none to use, y is s/r.
+bool dj_dualSlips(double (*y)[2], djFrictionState* state, double (*slip)[2], int n,
+                  const djSlipLaw* law, int iterate);
 
 // Coefficients, plane and pointers of friction are usable.
 bool dj_checkFriction(const djLagged* lagged, const djPairInput* in);

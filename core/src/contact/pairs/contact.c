@@ -249,6 +249,7 @@ static djStatus evalPair(djContacts* c, const djModel* m, djNearPair* p, const d
   // Whether a pair out of range is evaluated depends on what is known of it from earlier steps.
   in.cold = p->acted_at + 1 != c->neval;
   block->out.twist_jac = NULL;
+  block->out.eases = false;
   if (p->kernel->uses_twist) block->out.twist_jac = c->twist_jac + 144 * (size_t)c->nblock;
   djStatus status = p->kernel->eval(&block->out, dj_stateOf(c, p), &in, flags);
   if (status < 0) return status;

@@ -280,6 +280,20 @@ void dj_fixContacts(djContacts* c, bool fixed) {
   if (c) c->fixed = fixed;
 }
 
+void dj_easeContacts(djContacts* c, djEase ease, int iterate) {
+  if (!c) return;
+  if (c->ease != ease) c->evaluated = false;
+  c->ease = ease;
+  c->iterate = iterate;
+}
+
+bool dj_canEaseContacts(const djContacts* c) {
+  for (int k = 0; c && k < c->nblock; k++) {
+    if (c->active[k]->out.eases) return true;
+  }
+  return false;
+}
+
 djStatus dj_growContacts(djContacts* c, const djModel* m, djError* err) {
   (void)m;
   bool fixed = c->fixed;

@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+// Below this part of g h friction is viscous while steps are eased: what Newton's method must find
+// is then no finer than what it begins with.
+#define EASE_SPEED 0.01
+
 // |dp + dR x| <= |dp| + ||dR|| |x|. The singular values of a difference of rotations are
 // (2 sin(t/2), 2 sin(t/2), 0), so its norm is the Frobenius norm over sqrt 2.
 double dj_displacement(const djPose* from, const djPose* to, double reach) {
@@ -48,6 +52,7 @@ djStatus dj_trueDepth(double* depth, djContacts* c, const djNearPair* p, const d
 djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair* p,
                          const djPose* pose) {
   const djShape* shape = m->collision->shape + p->use * m->ngeom;
+  const double ease = EASE_SPEED * m->contact.gravity * c->h;
   return (djPairInput){
       .a = &shape[p->a],
       .b = &shape[p->b],
@@ -67,6 +72,9 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .force_cap = m->contact.weight,
       .inflate = p->inflate,
       .lower = p->lower,
+      .ease = c->ease,
+      .ease_eps = ease * ease,
+      .iterate = c->iterate,
       .recover = m->opt.overlap == DJ_OVERLAP_RECOVER,
       .scratch = c->scratch,
       .nscratch = c->nscratch,

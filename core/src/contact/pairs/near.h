@@ -74,6 +74,8 @@ struct djContacts {
   int roomy;               // what it may grow to before pairs are listed more tightly
   int wanted;              // pairs that were found for the list
   int crowded;             // states that were asked for
+  djEase ease;             // of evaluations, and their iterate (djPairInput)
+  int iterate;
   bool fixed;              // a step is being solved: nothing grows
   djNearPair *pair, *other;   // (maxlist + nslot) the list, and the one before
   djBoxPair* found;        // (maxlist)

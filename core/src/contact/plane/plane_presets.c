@@ -10,7 +10,7 @@
     "plans and control that are optimized through contact: soft, early, viscous; what sticks "    \
     "creeps at 0.1 m/s, impacts lose friction below 5 ms",                                        \
     [DJ_PLANE_SUPPORT_SCALE] = 10, [DJ_PLANE_STIFFNESS_SCALE] = 1e-6,                             \
-    [DJ_PLANE_FRICTION_EPS_SCALE] = 2e5)
+    [DJ_PLANE_FRICTION_EPS_SCALE] = 5e8)
 
 #define ROW(name_, help_, ...) {.name = #name_, .help = help_, .value = {__VA_ARGS__}},
 #define NUMBER(name_, ...) PRESET_##name_,

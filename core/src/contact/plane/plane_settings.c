@@ -6,7 +6,7 @@
 //     barrier begins where the geoms touch
 //   K = W L s^2/(4 c^3) with c = 0.002, so that W presses a face with four vertices to a depth of
 //     c s; in recovery as with c = 0.1
-//   sqrt(eps) = 3e-4 sqrt(9.81 m/s^2 r) with the smaller r
+//   sqrt(eps) = 6e-6 sqrt(9.81 m/s^2 r) with the smaller r
 
 #include "contact/plane/separating_plane.h"
 #include "model/check.h"
@@ -50,7 +50,7 @@ static double skin(const djContactScale* scale, const double* x) {
 }
 
 static double frictionEps(const djContactScale* scale, const double* x) {
-  double eps = 9e-8 * 9.81 * fmin(scale->radius[0], scale->radius[1]);
+  double eps = 3.6e-11 * 9.81 * fmin(scale->radius[0], scale->radius[1]);
   return x[DJ_PLANE_FRICTION_EPS_SCALE] * eps;
 }
 
@@ -154,7 +154,7 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                        .help = "erosion of contact shapes"},
     [DJ_PLANE_FRICTION_EPS] = {OPTION(friction_eps), IN_FORCE(friction_eps), .unit = "m2/s2",
                                .symbol = "E", .automatic = true, .most = DJ_LARGEST_FORCE,
-                               .rule = "9e-8 9.81 m/s2 r of the smaller geom",
+                               .rule = "3.6e-11 9.81 m/s2 r of the smaller geom",
                                .help = "square of the velocity below which friction is viscous"},
     [DJ_PLANE_ARMS] = {OPTION(friction_arms), AS_GIVEN(friction_arms), .kind = DJ_SETTING_CHOICE,
                        .choice = arms, .unit = "", .symbol = "NAME", .standard = {DJ_ARMS_PLANE},

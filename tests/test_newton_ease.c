@@ -1,0 +1,176 @@
+// Newton's method led by an easier system: a mass pulled by a force against friction that turns
+// within 1e-6 of its coordinate, and eased within 1e-2.
+
+#include "common/near.h"
+
+#include "solve/newton.h"
+
+#include <math.h>
+
+typedef enum Way { PLAIN, EASED, FORESEEN } Way;
+
+typedef struct Problem {
+  double pull, x, next, curvature;
+  bool may_ease;
+  double wall;                 // no feasible point of the plain system beyond
+  Way way;
+  int asked, changes, naccept, nevaluate;
+  Way change[8];
+  double gradient, first_value;
+} Problem;
+
+static const double EPS[] = {1e-12, 1e-4};
+
+static double at(const Problem* m, double x, double* slope, double* curvature) {
+  double eps = EPS[m->way != PLAIN], r = sqrt(x * x + eps), y = x / r;
+  double value = 0.5 * (x - m->pull) * (x - m->pull) + r, s = x;
+  if (m->way == FORESEEN) {
+    s = fabs(y) < 0.97 ? x * sqrt(EPS[0] / EPS[1]) : x;
+    r = sqrt(s * s + EPS[0]);
+    y = s / r;
+  }
+  double k = (1 - y * y) / r;
+  *slope = x - m->pull + y + k * (x - s);
+  *curvature = 1 + k;
+  return m->way == PLAIN && x > m->wall ? INFINITY : value;
+}
+
+static djStatus evaluate(void* user, double* value, double* gradient, bool* majorizer) {
+  Problem* m = user;
+  *majorizer = false;
+  m->nevaluate++;
+  *value = at(m, m->x, gradient, &m->curvature);
+  m->gradient = *gradient;
+  return DJ_OK;
+}
+
+static bool factor(void* user, double shift) {
+  Problem* m = user;
+  m->curvature += shift;
+  return m->curvature > 0;
+}
+
+static void solve(void* user, double* x) { *x /= ((Problem*)user)->curvature; }
+
+static djStatus whole(void* user, double* fraction, const double* step) {
+  (void)user;
+  (void)step;
+  *fraction = 1;
+  return DJ_OK;
+}
+
+static djStatus trial(void* user, double* value, double* gradient, const double* step,
+                      double fraction, bool* majorizer) {
+  Problem* m = user;
+  double slope, curvature;
+  *majorizer = false;
+  m->next = m->x + fraction * *step;
+  *value = at(m, m->next, &slope, &curvature);
+  if (gradient) *gradient = slope, m->curvature = curvature;
+  return DJ_OK;
+}
+
+static void accept(void* user) {
+  Problem* m = user;
+  m->x = m->next;
+  m->naccept++;
+}
+
+static bool ease(void* user, const double* gradient) {
+  Problem* m = user;
+  m->asked++;
+  assert_true(gradient[0] == m->gradient && m->nevaluate == 1);
+  if (m->may_ease) m->way = EASED;
+  return m->may_ease;
+}
+
+static void unease(void* user, bool foresee) {
+  Problem* m = user;
+  m->way = foresee ? FORESEEN : PLAIN;
+  m->change[m->changes++] = m->way;
+  assert_true(m->changes <= 8);
+}
+
+static djStatus minimize(djNewtonResult* r, Problem* m) {
+  djNewtonProblem p = {1, m, evaluate, factor, solve, whole, trial, accept, NULL, ease, unease};
+  djNewtonOption o = {.tolerance = 1e-11, .max_iterations = 60, .max_cuts = 30,
+                      .ease_tolerance = 1e-2};
+  double gradient, step;
+  return dj_newton(r, &p, &o, &gradient, &step);
+}
+
+// Root of x - pull + x/sqrt(x^2 + eps), which rises.
+static double solution(double pull) {
+  double low = -3, high = 3;
+  for (int k = 0; k < 200; k++) {
+    double x = 0.5 * (low + high);
+    if (x - pull + x / sqrt(x * x + EPS[0]) > 0) high = x;
+    else low = x;
+  }
+  return low;
+}
+
+static Problem make(double pull, double x) {
+  return (Problem){.pull = pull, .x = x, .may_ease = true, .wall = INFINITY};
+}
+
+// It ends at the solution of the system itself, in few iterations, whether that sticks or slides.
+static void testLeads(void** state) {
+  (void)state;
+  static const double pull[] = {0, 0.5, -0.9, 1.3, -2};
+  for (int k = 0; k < 5; k++) {
+    djNewtonResult r;
+    Problem m = make(pull[k], 1.7);
+    assert_int_equal(minimize(&r, &m), DJ_OK);
+    djt_near(m.x, solution(pull[k]), 1e-9 * fabs(solution(pull[k])) + 1e-16);
+    assert_int_equal(m.asked, 1);
+    assert_int_equal(m.changes, 2);
+    assert_int_equal(m.change[0], FORESEEN);
+    assert_int_equal(m.change[1], PLAIN);
+    assert_true(r.iterations <= 12);
+    assert_true(m.naccept == r.iterations);
+  }
+}
+
+// After the leap what sticks is found almost: the easier system has told where.
+static void testLeap(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Problem m = make(0.5, 0.01 / sqrt(3));   // at the solution of the easier one, nearly
+  assert_int_equal(minimize(&r, &m), DJ_OK);
+  assert_true(r.iterations <= 4);
+  djt_near(m.x, solution(0.5), 1e-15);
+}
+
+static void testDeclined(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Problem m = make(1.3, 1.7);
+  m.may_ease = false;
+  assert_int_equal(minimize(&r, &m), DJ_OK);
+  assert_int_equal(m.asked, 1);
+  assert_int_equal(m.changes, 0);
+  assert_int_equal(m.nevaluate, 1);
+  djt_near(m.x, solution(1.3), 1e-12);
+}
+
+// A leap to where the system itself is infeasible is not taken.
+static void testInfeasible(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Problem m = make(0.5, -1e-3);
+  m.wall = -1e-8;
+  minimize(&r, &m);
+  assert_true(m.x <= m.wall);
+  assert_int_equal(m.way, PLAIN);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testLeads),
+      cmocka_unit_test(testLeap),
+      cmocka_unit_test(testDeclined),
+      cmocka_unit_test(testInfeasible),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
