@@ -15,6 +15,7 @@
 #include "common/scene.h"
 #include "common/worst.h"
 #include "integrate/impulse.h"
+#include "integrate/impulse_linear.h"
 
 #include <math.h>
 
