@@ -64,7 +64,7 @@ static const djSetting engineRows[] = {
      .help = "most parts of a step in which bodies close by half their size"},
     {OPTION(restitution), .kind = DJ_SETTING_CHOICE, .choice = restitutions, .unit = "",
      .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .standard = {DJ_RESTITUTION_SOLREF},
-     .help = "of impacts: as it is given, or else by MuJoCo's solref"},
+     .help = "of impacts: as given, else by MuJoCo's solref"},
     {OPTION(frictionloss_eps), .kind = DJ_SETTING_REAL, .unit = "rad/s or m/s", .symbol = "V",
      .ways = BY_ALL, .least = DJ_SMALLEST, .most = DJ_LARGEST_FORCE, .standard = {1e-3},
      .help = "velocity below which friction loss of joints is viscous"},
