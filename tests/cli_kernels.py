@@ -99,9 +99,9 @@ class Kernels(cli.Case):
         path = self.path("scene.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(scene(restitution=0.5, solref_restitution=0.25), file)
-        _, out, _ = self.run_cli("inspect", path)
+        _, out, _ = self.run_cli("inspect", path, "--restitution", "given")
         self.assertIn("contact of geom 'ball': restitution 0.5\n", out)
-        _, out, _ = self.run_cli("inspect", path, "--json", "--restitution", "solref")
+        _, out, _ = self.run_cli("inspect", path, "--json")
         settings = json.loads(out)["settings"]
         self.assertEqual(settings["restitution"], "solref")
         self.assertEqual(settings["own"], [{"geom": "ball", "id": 1, "restitution": 0.25}])

@@ -97,8 +97,8 @@ static djdCertificate certify(Case* c, int variable, double factor) {
 
 // One ball hits another, but not where its geom is moved by its own size.
 static const char balls[] =
-    "{\"dijoco_model\":1,\"name\":\"balls\",\"option\":{\"timestep\":0.005,\"gravity\":[0,0,0]},"
-    "\"bodies\":[{\"name\":\"world\"},"
+    "{\"dijoco_model\":1,\"name\":\"balls\",\"option\":{\"timestep\":0.005,\"gravity\":[0,0,0],"
+    "\"friction_eps\":1e-7},\"bodies\":[{\"name\":\"world\"},"
     "{\"name\":\"a\",\"mass\":1,\"inertia\":[0.004,0.004,0.004]},"
     "{\"name\":\"b\",\"pos\":[0.22,0.03,0],\"mass\":1,\"inertia\":[0.004,0.004,0.004]}],"
     "\"joints\":[{\"name\":\"a\",\"body\":\"a\",\"type\":\"free\"},"

@@ -315,7 +315,7 @@ static void testShapes(void** state) {
     djt_near(c->range, 2 * sup / (1 - sup), 1e-15);
     djt_near(c->skin, sup / (1 - sup), 1e-15);
     djt_near(c->stiffness, 9.81 * sup * sup / (4 * 8e-9), 1e-12 * c->stiffness);
-    djt_near(sqrt(c->friction_eps), 3e-4 * sqrt(9.81 * 0.2), 1e-15);
+    djt_near(sqrt(c->friction_eps), 6e-6 * sqrt(9.81 * 0.2), 1e-15);
     djt_near(c->load, c->weight, 0);
     for (int i = 0; i < m->ngeom; i++) {
       const djShape* sh = &m->collision->shape[i];

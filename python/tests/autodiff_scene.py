@@ -10,6 +10,7 @@ SCENE = """
   <option timestep="0.005"/>
   <custom><numeric name="dijoco_stiffness_scale" data="1e-5"/></custom>
   <custom><numeric name="dijoco_support" data="0.005"/></custom>
+  <custom><numeric name="dijoco_friction_eps" data="1e-7"/></custom>
   <worldbody>
     <geom name="floor" type="plane" size="0 0 1" friction="0.6"/>
     <body name="slider" pos="-.32 0 .1">

@@ -219,6 +219,7 @@ static djImpulse* keep(struct djImpulses* s, const djImpulse* next) {
   return to;
 }
 
+// Where ways cannot be followed, as those of numbers that overflow, the step's solution says so.
 static djStatus find(djWork* w, const djModel* m) {
   struct djImpulses* s = w->impulses;
   double time = 0, h = w->h;
@@ -231,8 +232,7 @@ static djStatus find(djWork* w, const djModel* m) {
     bool found, struck;
     djStatus status = cover(w, m, h - time);
     if (status >= 0) status = findNext(&found, &next, w, m, time, h - time);
-    if (status < 0) return dj_fail(&w->error, status, "contact: the way of bodies is unclear");
-    if (!found) break;
+    if (status < 0 || !found) break;
     djImpulse* k = keep(s, &next);
     memcpy(k->before, v, bytes);
     status = strike(&struck, k, w, m);

@@ -34,12 +34,11 @@ static double speedBound(const djModel* m, const djNearPair* p, const djFlight w
 // ------------------------------------------ one place ------------------------------------------
 
 // Speeds below which the barrier itself resolves an impact: of one that crosses a half of its range
-// in a step, and more than gravity gives in two.
+// in a step, and more than gravity gives in two. Like other defaults they are held in the design.
 static double leastSpeed(const djModel* m, const djNearPair* p) {
   djContactScale scale = dj_pairScale(m, p->low, p->high);
   double h = scale.timestep, r = fmin(scale.radius[0], scale.radius[1]);
-  double g = dju_norm3(dju_load3(m->opt.gravity));
-  return fmin(0.02 * r / h, 0.15) + 2 * g * h;
+  return fmin(0.02 * r / h, 0.15) + 2 * scale.gravity * h;
 }
 
 static djPairInput inputOf(double* setting, double* level, djContacts* c, const djModel* m,
