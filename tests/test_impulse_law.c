@@ -201,8 +201,8 @@ static void testSlow(void** state) {
   }
 }
 
-// Joints hold what is left: velocities are within the range of C. Bodies on slides along n also pass
-// what moves across.
+// Joints hold what is left: velocities are within the range of C. Bodies on slides along n also
+// pass what moves across.
 static void testHeld(void** state) {
   (void)state;
   djRng rng = {4};
