@@ -12,19 +12,21 @@ static djMat3 yielding(const djMat3* C) {
   return A;
 }
 
-// Inverse of a symmetric positive definite matrix; false: it is none.
+// Inverse of a symmetric positive definite matrix; false: it is none. By sweeps: cofactors
+// cancel where C has but one direction that moves freely.
 static bool invert(djMat3* inv, const djMat3* C) {
-  const double* c = C->m;
-  djVec3 x = {c[0], c[1], c[2]}, y = {c[3], c[4], c[5]}, z = {c[6], c[7], c[8]};
-  djVec3 yz = dju_cross3(y, z), zx = dju_cross3(z, x), xy = dju_cross3(x, y);
-  double det = dju_dot3(x, yz);
-  if (!(det > 0)) return false;
-  const djVec3 column[3] = {yz, zx, xy};
+  djMat3 A = *C;
   for (int k = 0; k < 3; k++) {
-    inv->m[k] = column[k].x / det;
-    inv->m[3 + k] = column[k].y / det;
-    inv->m[6 + k] = column[k].z / det;
+    if (!(A.m[4 * k] > 0)) return false;
+    double d = 1 / A.m[4 * k];
+    const double row[3] = {A.m[3 * k], A.m[3 * k + 1], A.m[3 * k + 2]};
+    for (int i = 0; i < 3; i++) {
+      for (int j = 0; j < 3 && i != k; j++) A.m[3 * i + j] -= d * row[i] * row[j];
+      A.m[3 * i + k] = A.m[3 * k + i] = d * row[i];
+    }
+    A.m[4 * k] = -d;
   }
+  for (int i = 0; i < 9; i++) inv->m[i] = -A.m[i];
   return true;
 }
 
