@@ -326,6 +326,31 @@ static void testFast(void** state) {
   }
 }
 
+// Boxes that land flat while they spin at the speed of 50 m/s: bounds of how fast gaps close are
+// far off.
+static void testSpinning(void** state) {
+  (void)state;
+  Pair x = openPair(&kKind[1]);
+  djRng rng = {50};
+  double h = x.m->opt.timestep;
+  int n = 0;
+  for (int k = 0; k < 200; k++) {
+    double speed = djt_uniform(&rng, 0.3, 3), part = djt_uniform(&rng, 0.05, 0.95);
+    djVec3 at = {0, 0, 0.04 + 1.5 * x.p.range + part * speed * h};
+    djFlight way[2] = {restAt(at), restAt(dju_vec3(0, 0, 0))};
+    djTouch t;
+    bool timed;
+    way[0].turn.z = 1000;
+    way[0].move.z = -speed;
+    evalAt(&t, &x, way, h);
+    if (!(t.size > 1)) continue;
+    n++;
+    assert_true(timeOf(&timed, &t, &x, way, h) < h);
+  }
+  assert_true(n > 100);
+  closePair(&x);
+}
+
 // ---- derivatives ------------------------------------------------------------------------------
 
 // Somewhere near a touch, and centres of mass.
@@ -471,6 +496,7 @@ static void testParams(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testSpheres), cmocka_unit_test(testTouching), cmocka_unit_test(testShapes),
-      cmocka_unit_test(testFast),    cmocka_unit_test(testPull),     cmocka_unit_test(testParams)};
+      cmocka_unit_test(testFast), cmocka_unit_test(testSpinning), cmocka_unit_test(testPull),
+      cmocka_unit_test(testParams)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

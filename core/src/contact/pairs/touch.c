@@ -246,7 +246,7 @@ djStatus dj_timeOfTouch(double* time, bool* timed, djTouch* touch, djContacts* c
   touch->restitution = p->restitution;
   touch->speed = leastSpeed(m, p);
   if (bound <= touch->speed) return DJ_OK;
-  for (int k = 0; k < 100 && t <= most; k++) {
+  for (int k = 0; k < 1000 && t <= most; k++) {
     double gap, closing, last = t;
     djStatus status = gapAt(&gap, &closing, &s, t);
     if (status < 0) return status;
