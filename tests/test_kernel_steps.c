@@ -76,6 +76,7 @@ static void testStep(void** state) {
 static djModel* mixedModel(void) {
   return load(
       "{\"dijoco_model\": 1, \"option\": {\"contact\": \"spring\",\"stiffness_scale\": 1e-5,"
+      "  \"friction_eps\": 1e-7,"
       "  \"spring\": {\"stiffness\": 3000, \"viscosity\": 30}},"
       "\"bodies\": [{\"name\": \"world\"},"
       "  {\"name\": \"one\", \"pos\": [0, 0, 0.099], \"mass\": 0.7,"
