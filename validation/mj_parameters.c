@@ -25,6 +25,7 @@ static djModel* openModel(const char* name, const mjModel* m) {
   option.friction_eps = 1e-4;      // with which differences can tell
   option.stiffness_scale = 1e-5;   // likewise
   option.frictionloss_eps = 0.05;
+  option.restitution = DJ_RESTITUTION_GIVEN;   // impulses have kinks where two feet land at once
   if (dj_setOption(model, &option, &err) < 0) djv_fail("%s: %s", name, err.text);
   robot_partFrictions(model);
   return model;
