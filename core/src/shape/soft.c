@@ -37,30 +37,41 @@ void dj_softenShape(djSoft* soft, double* mem, const djShape* shape, double nfac
 // Weights below exp(-50) count as zero: they are lost in any sum here.
 static const double kNegligible = -50;
 
+static int farthest(double* most, const djShape* s, djVec3 n) {
+  const double *x = s->vert[0], *y = s->vert[1], *z = s->vert[2];
+  int best = 0;
+  *most = -INFINITY;
+  for (int i = 0; i < s->nvert; i++) {
+    double d = n.x * x[i] + n.y * y[i] + n.z * z[i];
+    if (d > *most) {
+      *most = d;
+      best = i;
+    }
+  }
+  return best;
+}
+
+// Of a vertex against one that is farther along n by `behind`.
+static double weight(const djSoft* soft, double behind) {
+  double power = -behind / soft->t;
+  return power < kNegligible ? 0 : exp(power);
+}
+
 // First and second moments of the vertices about the one that is farthest along n, under weights
 // exp(.../t) whose sum is returned.
 static double weigh(djVec3* first, double second[6], djVec3* top, const djSoft* soft, djVec3 n) {
   const djShape* s = &soft->core;
   const double *x = s->vert[0], *y = s->vert[1], *z = s->vert[2];
-  double most = -INFINITY, sum = 0;
-  int best = 0;
-  for (int i = 0; i < s->nvert; i++) {
-    double d = n.x * x[i] + n.y * y[i] + n.z * z[i];
-    if (d > most) {
-      most = d;
-      best = i;
-    }
-  }
+  double most, sum = 0;
+  int best = farthest(&most, s, n);
   *top = dju_vec3(x[best], y[best], z[best]);
   *first = dju_vec3(0, 0, 0);
   memset(second, 0, 6 * sizeof(double));
   if (!(soft->t > 0)) return 1;
-  double inverse = 1 / soft->t;
   for (int i = 0; i < s->nvert; i++) {
     djVec3 v = {x[i] - top->x, y[i] - top->y, z[i] - top->z};
-    double power = inverse * dju_dot3(n, v);
-    if (power < kNegligible) continue;
-    double p = exp(power);
+    double p = weight(soft, -dju_dot3(n, v));
+    if (p == 0) continue;
     sum += p;
     *first = dju_madd3(*first, p, v);
     double pairs[6] = {v.x * v.x, v.x * v.y, v.x * v.z, v.y * v.y, v.y * v.z, v.z * v.z};
@@ -105,5 +116,24 @@ void dj_softSupport(djSoftPoint* out, const djSoft* soft, djVec3 n) {
     dju_store3(column,
                dj_curveBend(&soft->core.curve, n, dju_vec3(c == 0, c == 1, c == 2)));
     for (int r = 0; r < 3; r++) out->C.m[3 * r + c] += column[r];
+  }
+}
+
+void dj_softVertexGrad(double* const vert[3], double along, const djSoft* soft, djVec3 n) {
+  const djShape* s = &soft->core;
+  const double u[3] = {n.x, n.y, n.z};
+  double most, sum = 0;
+  int best = farthest(&most, s, n);
+  if (!(soft->t > 0)) {
+    for (int k = 0; k < 3; k++) vert[k][best] += along * u[k];
+    return;
+  }
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < s->nvert; i++) {
+      double height = n.x * s->vert[0][i] + n.y * s->vert[1][i] + n.z * s->vert[2][i];
+      double p = weight(soft, most - height);
+      if (pass == 0) sum += p;
+      for (int k = 0; k < 3 && pass; k++) vert[k][i] += along * p / sum * u[k];
+    }
   }
 }

@@ -51,5 +51,7 @@ void dj_softenShape(djSoft* soft, double* mem, const djShape* shape, double nfac
 
 // Of a shape that is no plane.
 void dj_softSupport(djSoftPoint* point, const djSoft* soft, djVec3 n);
+// Adds along dh/d vertices at n to vert, (nvert) each.
+void dj_softVertexGrad(double* const vert[3], double along, const djSoft* soft, djVec3 n);
 
 #endif  // DJ_SHAPE_SOFT_H_

@@ -4,6 +4,7 @@
 #include "math/so3.h"
 #include "model/kinematics.h"
 #include "shape/curve.h"
+#include "shape/soft.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,6 +42,12 @@ static double leastSpeed(const djModel* m, const djNearPair* p) {
   return fmin(0.02 * r / h, 0.15) + 2 * scale.gravity * h;
 }
 
+// Of soft maxima over vertices, m; held as well.
+static double softness(const djModel* m, const djNearPair* p) {
+  djContactScale scale = dj_pairScale(m, p->low, p->high);
+  return 1e-3 * fmin(scale.radius[0], scale.radius[1]);
+}
+
 static djPairInput inputOf(double* setting, double* level, djContacts* c, const djModel* m,
                            const djNearPair* p, const djPose pose[2], const djVec3 com[2]) {
   static const double still[6] = {0};
@@ -71,37 +78,34 @@ static djPairInput inputOf(double* setting, double* level, djContacts* c, const 
   };
 }
 
-// The vertex of a shape farthest along n, world axes, and the point there. Not of planes.
-static djVec3 farthest(int* vertex, const djShape* s, const djPose* pose, djVec3 n) {
-  djVec3 local = dju_mulMtV(pose->R, n), point, more = {0, 0, 0};
-  double best = -INFINITY;
-  for (int i = 0; i < s->nvert; i++) {
-    double x = local.x * s->vert[0][i] + local.y * s->vert[1][i] + local.z * s->vert[2][i];
-    if (x <= best) continue;
-    best = x;
-    *vertex = i;
-  }
-  if (s->curved) dj_curveReach(&more, NULL, &s->curve, local);
-  point = dju_vec3(s->vert[0][*vertex], s->vert[1][*vertex], s->vert[2][*vertex]);
-  point = dju_madd3(dju_add3(point, more), s->radius, local);
-  return dju_transform(pose, point);
+// A shape whose faces and edges count as a whole where they lie nearly across a direction: with one
+// vertex for each, the farthest would jump from end to end as they tilt.
+static djSoft softened(const djShape* shape, double soft) {
+  return (djSoft){.core = *shape, .t = soft};
+}
+
+// The point of a shape farthest along n, world axes. Not of planes.
+static djVec3 farthest(const djShape* shape, const djPose* pose, djVec3 n, double soft) {
+  djSoft s = softened(shape, soft);
+  djSoftPoint at;
+  dj_softSupport(&at, &s, dju_mulMtV(pose->R, n));
+  return dju_transform(pose, at.x);
 }
 
 // Normal and point from the force on b and its torque about com[1].
 static void locate(djTouch* t, const djShape* a, const djShape* b) {
-  int vertex;
   djVec3 f = dju_neg3(dju_load3(t->gradient + 9)), torque = dju_neg3(dju_load3(t->gradient + 6));
   double square = dju_dot3(f, f);
   djVec3 n = dju_scale3(1 / sqrt(square), f);
   djVec3 foot = dju_madd3(t->com[1], 1 / square, dju_cross3(f, torque));
   t->normal = n;
-  t->surface[0] = farthest(&vertex, a, &t->pose[0], n);
+  t->surface[0] = farthest(a, &t->pose[0], n, t->soft);
   if (b->type == DJ_PLANE) {
     djVec3 up = dju_mulMV(t->pose[1].R, b->normal);
     double above = dju_dot3(up, dju_sub3(foot, t->pose[1].p)) - b->offset;
     t->surface[1] = dju_madd3(foot, -above, up);
   } else {
-    t->surface[1] = farthest(&vertex, b, &t->pose[1], dju_neg3(n));
+    t->surface[1] = farthest(b, &t->pose[1], dju_neg3(n), t->soft);
   }
   double height = 0.5 * (dju_dot3(n, t->surface[0]) + dju_dot3(n, t->surface[1]));
   t->point = dju_madd3(foot, height - dju_dot3(n, foot), n);
@@ -117,6 +121,7 @@ djStatus dj_evalTouch(djTouch* t, djContacts* c, const djModel* m, const djNearP
     t->pose[k] = pose[k];
     t->com[k] = com[k];
   }
+  t->soft = softness(m, p);
   djStatus status = p->kernel->eval(&out, (djPairState*)(void*)c->touch_state, &in,
                                     DJ_EVAL_HESSIAN);
   if (status < 0) return status;
@@ -274,21 +279,19 @@ djStatus dj_timeOfTouch(double* time, bool* timed, djTouch* touch, djContacts* c
 // ------------------------------------------ parameters -----------------------------------------
 
 // Of along times the height of a shape along n, world axes.
-static void addSurface(djShapeGrad* grad, const djShape* s, const djPose* pose, djVec3 n,
-                       djVec3 surface, double along) {
+static void addSurface(djShapeGrad* grad, const djShape* shape, const djPose* pose, djVec3 n,
+                       djVec3 surface, double along, double soft) {
   djVec3 local = dju_mulMtV(pose->R, n);
-  if (s->type == DJ_PLANE) {   // n = -up: n . x = -up . p - offset about x
+  if (shape->type == DJ_PLANE) {   // n = -up: n . x = -up . p - offset about x
     djVec3 x = dju_mulMtV(pose->R, dju_sub3(surface, pose->p));
     grad->offset -= along;
     grad->normal = dju_madd3(grad->normal, along, x);
     return;
   }
-  int vertex;
-  farthest(&vertex, s, pose, n);
-  const double x[3] = {local.x, local.y, local.z};
-  for (int k = 0; k < 3; k++) grad->vert[k][vertex] += along * x[k];
+  djSoft s = softened(shape, soft);
+  dj_softVertexGrad(grad->vert, along, &s, local);
   grad->radius += along;
-  if (s->curved) dj_curveGrad(&grad->curve, along, &s->curve, local, NULL);
+  if (shape->curved) dj_curveGrad(&grad->curve, along, &shape->curve, local, NULL);
 }
 
 djStatus dj_touchParams(double* param, djShapeGrad* shape, djContacts* c, const djModel* m,
@@ -310,9 +313,9 @@ djStatus dj_touchParams(double* param, djShapeGrad* shape, djContacts* c, const 
   if (status < 0) return status;
   bool plane = in.b->type == DJ_PLANE;
   djVec3 n = t->normal;
-  addSurface(grad.a, in.a, &t->pose[0], n, t->surface[0], 0.5 * along);
+  addSurface(grad.a, in.a, &t->pose[0], n, t->surface[0], 0.5 * along, t->soft);
   addSurface(grad.b, in.b, &t->pose[1], plane ? n : dju_neg3(n), t->surface[1],
-             plane ? 0.5 * along : -0.5 * along);
+             plane ? 0.5 * along : -0.5 * along, t->soft);
   double given[DJ_MAX_OF_KERNEL];
   dj_pairSettings(given, m, dj_pairKernel(m, t->low, t->high), t->low, t->high);
   memcpy(setting, given, sizeof given);

@@ -33,6 +33,7 @@ typedef struct djTouch {
   double gradient[12], hessian[144];   // over level: see djPairOutput
   djVec3 normal;           // unit, from a to b
   djVec3 point;            // midway between both surfaces, where the force acts
+  double soft;             // m, of the soft maximum over vertices by which surfaces are found
   djVec3 surface[2];       // points of both shapes farthest along +-normal
 } djTouch;
 
