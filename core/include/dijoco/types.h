@@ -145,6 +145,10 @@ typedef enum djArms { DJ_ARMS_PLANE = 0, DJ_ARMS_PAPER = 1 } djArms;
 // Friction's limit: |f|, or SDRS's A_eps(f) = sqrt(|f|^2 + eps) - sqrt(eps) (eq. 12).
 typedef enum djCap { DJ_CAP_MAGNITUDE = 0, DJ_CAP_PAPER = 1 } djCap;
 
+// Of which poses plane and normal forces are by which friction acts: those at the start of the step
+// (SDRS), or those at its end. The latter has no energy, and a step is solved several times.
+typedef enum djFriction { DJ_FRICTION_LAGGED = 0, DJ_FRICTION_IMPLICIT = 1 } djFriction;
+
 // Where coefficients of restitution are from: what is given for geoms and pairs, or, where nothing
 // is, what MuJoCo's solref would give.
 typedef enum djRestitution { DJ_RESTITUTION_GIVEN = 0, DJ_RESTITUTION_SOLREF = 1 } djRestitution;
@@ -178,6 +182,7 @@ typedef struct djOption {
   int max_iterations;       // of Newton, per step
   int impact_steps;         // most parts of a step in which bodies close fast; 0, 1: never cut
   djOverlap overlap;        // of geoms at the start
+  djFriction friction;      // by plane and normal forces of which poses
   djArms friction_arms;     // where friction acts
   djCap friction_cap;       // its limit
   djRestitution restitution;   // where coefficients of restitution are from

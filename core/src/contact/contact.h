@@ -161,6 +161,11 @@ bool dj_mayImpact(const djContacts* contacts, const djModel* model, const double
 int dj_impactParts(djContacts* contacts, const djModel* model, const djPose* from,
                    const djPose* to, int most);
 
+// After dj_beginContacts: friction's planes and forces as at these poses (nbody), near which the
+// step is to end (option friction = implicit), of all pairs that do not recover.
+djStatus dj_lagContacts(djContacts* contacts, const djModel* model, const djPose* pose,
+                        djError* err);
+
 // Start of a step. pose (nbody): body poses at its start; rate (nbody): those from which its
 // displacement counts (djPairInput), NULL: pose; twist (nbody x 6): velocities about ref, NULL:
 // zero; ref (nbody): twist reference points, fixed during the step. All are copied. Finds near
@@ -192,6 +197,7 @@ typedef struct djContactBlock {
   const djKernel* kernel;          // energy, symmetric, uses_twist
   djPairOutput out;                // out.twist_jac: NULL unless the kernel uses_twist
   double start_jac[144];           // after dj_startContacts
+  bool lagged;                     // that is by the poses of dj_lagContacts instead
   double* rate_jac;                // (144) then too, where rate poses are others than start poses;
                                    //   else NULL
 } djContactBlock;

@@ -211,6 +211,10 @@ typedef struct djKernel {
   // Once per step, with pose = start: what the step fixes, as lagged forces and recovery's erosion.
   // Or NULL: nothing. A state of zeros is that of a pair that has not begun.
   djStatus (*begin)(djPairState* state, const djPairInput* in);
+  // Whether what has been fixed is more than friction's plane and forces: then the pair keeps it
+  // under option friction = implicit, which else lets begin fix them anew, with pose = start = an
+  // iterate of the step's end, rate = the start, and recover = false. Or NULL: never.
+  bool (*recovers)(const djPairState* state);
   // At the present poses. flags: DJ_EVAL_*. An infeasible pose is not an error: value = infinity.
   djStatus (*eval)(djPairOutput* out, djPairState* state, const djPairInput* in, int flags);
   // d gradient / d start twists, poses and velocities now fixed (12 x 12). Where rate poses are

@@ -42,8 +42,10 @@ static const double* twistsAt(void* state, const djMotion* at, bool derivatives)
 
 static djStatus begin(void* state, const djMotion* at, djError* err) {
   const djPose* rate = at->rate.kin == at->at0.kin ? NULL : at->rate.kin->body;
-  return dj_beginContacts(listOf(state), at->model, at->at0.kin->body, rate, NULL, at->ref, at->h,
-                          err);
+  djContacts* list = listOf(state);
+  djStatus status = dj_beginContacts(list, at->model, at->at0.kin->body, rate, NULL, at->ref,
+                                     at->h, err);
+  return status < 0 || !at->lag ? status : dj_lagContacts(list, at->model, at->lag->body, err);
 }
 
 static djStatus find(double* value, bool* majorized, void* state, const djMotion* at, int flags) {
@@ -104,11 +106,14 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   return DJ_OK;
 }
 
-static bool hasNonpotential(const djModel* m) { return dj_hasNonpotentialContact(m); }
+// Friction by the end has no energy.
+static bool hasNonpotential(const djModel* m) {
+  return dj_hasNonpotentialContact(m) || m->opt.friction == DJ_FRICTION_IMPLICIT;
+}
 
 static void nonpotential(djForceSum* sum, double* gradient, void* state, const djMotion* at) {
   State* s = state;
-  dj_addNonpotential(sum, gradient, &s->nonpotential, s->list, at);
+  if (s->nonpotential.V) dj_addNonpotential(sum, gradient, &s->nonpotential, s->list, at);
 }
 
 // d gradient by poses of `from`, J (12 x 12), into N and R.
@@ -137,12 +142,24 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
   int n;
   const djContactBlock* const* block = dj_contactBlocks(&n, s->list);
   for (int k = 0; k < n; k++) {
-    addStart(sum->N0, sum->R0, block[k]->start_jac, block[k], at, &at->at0);
+    if (!block[k]->lagged) addStart(sum->N0, sum->R0, block[k]->start_jac, block[k], at, &at->at0);
     if (!block[k]->rate_jac) continue;
     addStart(sum->Nrate, sum->Rrate, block[k]->rate_jac, block[k], at, &at->rate);
   }
   if (s->nonpotential.V) dj_startNonpotential(sum, &s->nonpotential, s->list, at);
   return status;
+}
+
+static djStatus lag(djMatrix* H, double* N, void* state, const djMotion* at) {
+  djContacts* list = listOf(state);
+  djStatus status = dj_startContacts(list, at->model, at->at.kin->body);
+  if (status < 0) return status;
+  int n;
+  const djContactBlock* const* block = dj_contactBlocks(&n, list);
+  for (int k = 0; k < n; k++) {
+    if (block[k]->lagged) addStart(N, H, block[k]->start_jac, block[k], at, &at->at);
+  }
+  return DJ_OK;
 }
 
 static void addCotangents(djParamSums* s, const djContactBlock* c, const djMotion* at) {
@@ -153,7 +170,8 @@ static void addCotangents(djParamSums* s, const djContactBlock* c, const djMotio
     for (int r = 0; r < 6; r++) s->W[6 * body[i] + r] += g[r];
     for (int k = 0; k < 2; k++) {   // rows of body k, columns of body i
       const double* block = c->start_jac + 72 * k + 6 * i;
-      dju_mulAdd6(s->C0 + 6 * body[i], block, 12, s->x + 6 * body[k], true);
+      double* to = c->lagged ? s->C : s->C0;
+      dju_mulAdd6(to + 6 * body[i], block, 12, s->x + 6 * body[k], true);
       if (!c->rate_jac) continue;
       block = c->rate_jac + 72 * k + 6 * i;
       dju_mulAdd6(dj_rateCotangents(s, at) + 6 * body[i], block, 12, s->x + 6 * body[k], true);
@@ -209,6 +227,7 @@ const djForceRow dj_contactForce = {.name = "contact",
                                     .is_nonpotential = hasNonpotential,
                                     .nonpotential = nonpotential,
                                     .start = start,
+                                    .lag = lag,
                                     .params = params,
                                     .max_step = maxStep,
                                     .report = report};

@@ -72,6 +72,9 @@ typedef struct djForceRow {
   void (*nonpotential)(djForceSum* sum, double* gradient, void* state, const djMotion* at);
   // Derivatives by the start and by inputs, at the point of the last evaluation.
   djStatus (*start)(djStartSum* sum, void* state, const djMotion* at);
+  // Where lagged quantities belong to at->lag, which is the point: derivatives by that, into H and
+  // bodies' N (nbody x 36).
+  djStatus (*lag)(djMatrix* H, double* N, void* state, const djMotion* at);
   void (*inputs)(djInputSum* sum, void* state, const djMotion* at);
   // Adds d(z . gradient)/d parameter, z (nv), at the point; zeta (nv): z as the displacements of
   // free and ball joints move.

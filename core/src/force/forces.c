@@ -117,6 +117,15 @@ djStatus dj_evaluateForces(djForceSum* sum, djForces* f, const djMotion* at) {
   return DJ_OK;
 }
 
+djStatus dj_lagAtEnd(djMatrix* H, double* N, djForces* f, const djMotion* at) {
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (!f->state[i] || !rows[i]->lag) continue;
+    djStatus status = rows[i]->lag(H, N, f->state[i], at);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
 bool dj_hasNonpotentialForces(const djForces* f, const djModel* m) {
   for (int i = 0; i < DJ_NFORCE; i++) {
     if (f->state[i] && rows[i]->is_nonpotential && rows[i]->is_nonpotential(m)) return true;

@@ -15,7 +15,6 @@ typedef struct djPoint {
 static inline djPoint dj_pointOf(const djPlace* p) { return (djPoint){p->q, &p->kin, &p->coord}; }
 
 // Velocities are displacements over h: an integrator chooses from where they are measured, and h.
-// Lagged quantities belong to the start.
 typedef struct djMotion {
   const djModel* model;
   const djData* start;         // state and inputs there
@@ -23,6 +22,7 @@ typedef struct djMotion {
   djPoint at0;                 // the start
   djPoint rate;                // where displacements begin: often the start
   djPoint at;                  // the point
+  const djKin* lag;            // lagged quantities belong there where they can; NULL: to the start
   double h;
   double step;                 // s; the whole step, over which activations go on
 } djMotion;

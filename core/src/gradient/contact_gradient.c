@@ -54,8 +54,14 @@ static void forceRows(double* force, double* moment, const Slab* slab, const djW
   double nested[36] = {0}, zero[36] = {0}, row[12];
   dj_addNested(nested, zero, gradient);
   djVec3 ref = w->ref[side ? c->body_b : c->body_a];
+  double now[72];
+  const double *H = c->out.hessian + 72 * side, *S = c->start_jac + 72 * side;
+  if (c->lagged) {
+    for (int i = 0; i < 72; i++) now[i] = H[i] + S[i];
+    H = now;
+    S = c->rate_jac + 72 * side;
+  }
   for (int r = 0; r < 3; r++) {
-    const double *H = c->out.hessian + 12 * (6 * side), *S = c->start_jac + 12 * (6 * side);
     if (force) {
       addTwists(force + (size_t)r * nc, -1, H + 12 * (3 + r), S + 12 * (3 + r), slab, w, m, c);
     }

@@ -109,6 +109,7 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   layoutPlace(&w->back, a, m, false);
   layoutPlace(&w->ahead, a, m, false);
   layoutPlace(&w->rate, a, m, false);
+  layoutPlace(&w->lag, a, m, false);
   layoutPlace(&w->now, a, m, false);
   layoutPlace(&w->trial, a, m, false);
   w->act_next = takeDoubles(a, na);

@@ -72,6 +72,16 @@ void dj_endMinimum(double* gradient, djWork* w, const djModel* m, const djPlace*
   dj_addNonpotentialForces(gradient, w, m, at);
 }
 
+djStatus dj_addLag(djWork* w, const djModel* m) {
+  djMotion motion = dj_motionAt(w, m, &w->now);
+  memset(w->N, 0, (size_t)m->nbody * 36 * sizeof(double));
+  djStatus status = dj_lagAtEnd(&w->H, w->N, &w->forces, &motion);
+  if (status < 0) return status;
+  dj_gatherMatrix(w->N, m);
+  dj_projectMixed(&w->H, m, &w->now.kin, &w->now.kin, w->N);
+  return DJ_OK;
+}
+
 void dj_sumSources(double* out, const double c[DJ_NSOURCE], const djWork* w, const djModel* m,
                    int end) {
   memset(out, 0, (size_t)m->nv * sizeof(double));

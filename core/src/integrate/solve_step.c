@@ -207,32 +207,115 @@ static djStatus startGuess(Problem* p, double tiny) {
   return DJ_OK;
 }
 
-// Stage w->stage. unit: of the decrement.
-static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
-  const djMethod* method = w->method;
-  Problem problem = {.work = w, .model = m, .method = method, .unit = unit};
-  double stop = m->opt.tolerance * unit, tiny = stop * stop;
-  w->at_stage[w->stage].linear.factor.kind = w->kind;
-  djStatus status = method->begin(w, m);
-  if (status >= 0) status = startGuess(&problem, tiny);
-  if (status < 0) return status;
-  problem.path = 0;
-  problem.predicted = false;
-  djNewtonProblem newton = {m->nv, &problem, evaluateHere, factor, solve,
+// Whether friction acts by the end.
+static bool byEnd(const djWork* w, const djModel* m) {
+  return m->opt.friction == DJ_FRICTION_IMPLICIT && dj_contactsOf(&w->forces);
+}
+
+// From the present iterate.
+static djStatus solveFrom(djNewtonResult* result, Problem* p) {
+  djWork* w = p->work;
+  const djModel* m = p->model;
+  p->path = 0;
+  p->predicted = false;
+  djNewtonProblem newton = {m->nv, p, evaluateHere, factor, solve,
                             maxStep, trial, accept, convexify, ease, unease};
   // Rounding of poses, relative to a metre, times the weight.
   double noise = 1e-15 * m->moving_mass * m->contact.gravity;
   // Momentum that should last is worth a step more: g h is no measure of a slow body's.
   int refinement = w->kind == DJ_LDU && w->refinement_steps < 1 ? 1 : w->refinement_steps;
-  djNewtonOption option = {.tolerance = m->opt.tolerance * unit,
-                           .ease_tolerance = NEAR * unit,
+  djNewtonOption option = {.tolerance = m->opt.tolerance * p->unit,
+                           .ease_tolerance = NEAR * p->unit,
                            .max_iterations = m->opt.max_iterations,
                            .refinement_steps = refinement,
                            .max_cuts = 30,
                            .noise = noise};
-  countIterate(&problem);
-  status = dj_newton(result, &newton, &option, w->gradient, w->step);
+  countIterate(p);
+  djStatus status = dj_newton(result, &newton, &option, w->gradient, w->step);
+  p->ease = DJ_EASE_NONE;
+  p->iterate = 0;
   dj_easeContacts(dj_contactsOf(&w->forces), DJ_EASE_NONE, 0);
+  return status;
+}
+
+// Friction by the present iterate, and the residual's size over the masses.
+static djStatus lagHere(double* size, Problem* p) {
+  djWork* w = p->work;
+  const djModel* m = p->model;
+  double value;
+  bool majorizer = false;
+  dj_copyPlace(&w->lag, m, &w->now);
+  w->lags = true;
+  djStatus status = w->method->begin(w, m);
+  if (status >= 0) status = evaluateNow(p, &value, w->gradient, &majorizer);
+  if (status < 0) return status;
+  setScale(p);
+  *size = 0;
+  for (int i = 0; i < m->nv; i++) *size += w->gradient[i] * w->gradient[i] / w->scale[i];
+  *size = sqrt(*size);
+  return DJ_OK;
+}
+
+// A step of Newton's method with all that depends on the end, after lagHere; *moved: it has halved
+// *size, or was below `stop`, *solved. Else all is as before.
+static djStatus stepLag(bool* moved, bool* solved, double* size, double* decrement, Problem* p,
+                        double stop) {
+  djWork* w = p->work;
+  const djModel* m = p->model;
+  double before = *size, fraction, value, sum = 0;
+  *moved = *solved = false;
+  djStatus status = dj_addLag(w, m);
+  if (status < 0 || !factor(p, 0)) return status;
+  for (int i = 0; i < m->nv; i++) w->step[i] = -w->gradient[i];
+  solve(p, w->step);
+  for (int i = 0; i < m->nv; i++) sum -= w->gradient[i] * w->step[i];
+  *decrement = sqrt(fabs(sum));
+  *solved = *decrement <= stop;
+  status = maxStep(p, &fraction, w->step);
+  if (status < 0) return status;
+  setTrial(p, w->step, fraction);
+  status = p->method->evaluate(&value, NULL, w, m, &w->trial, NULL);
+  if (status < 0 || !isfinite(value)) return status;
+  accept(p);
+  status = lagHere(size, p);
+  *moved = *solved || *size < 0.5 * before;
+  if (status < 0 || *moved) return status;
+  swapPlaces(&w->now, &w->trial);
+  return lagHere(size, p);
+}
+
+enum { MOST_LAGS = 50 };
+
+// Friction by the end, after a solution with that by the start: Newton's method as it is where it
+// converges, which has no energy to go by, else a solution with friction by the last iterate. There
+// may be none.
+static djStatus solveLags(djNewtonResult* result, Problem* p) {
+  double stop = p->model->opt.tolerance * p->unit, size;
+  djStatus status = lagHere(&size, p);
+  for (int k = 0; k < MOST_LAGS && status >= 0; k++) {
+    bool moved, solved;
+    status = stepLag(&moved, &solved, &size, &result->decrement, p, stop);
+    if (status < 0 || solved) return status;
+    result->iterations++;
+    if (moved) continue;
+    int before = result->iterations;
+    status = solveFrom(result, p);
+    result->iterations += before;
+    if (status >= 0) status = lagHere(&size, p);
+  }
+  return status < 0 ? status : DJ_NOT_CONVERGED;
+}
+
+// Stage w->stage. unit: of the decrement.
+static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
+  Problem problem = {.work = w, .model = m, .method = w->method, .unit = unit};
+  double stop = m->opt.tolerance * unit, tiny = stop * stop;
+  w->at_stage[w->stage].linear.factor.kind = w->kind;
+  w->lags = false;
+  djStatus status = w->method->begin(w, m);
+  if (status >= 0) status = startGuess(&problem, tiny);
+  if (status >= 0) status = solveFrom(result, &problem);
+  if (status >= 0 && byEnd(w, m)) status = solveLags(result, &problem);
   if (status < 0) return status;
   djStageWork* s = dj_stageOf(w);
   memcpy(s->q, w->now.q, (size_t)m->nq * sizeof(double));
@@ -334,8 +417,17 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   return status;
 }
 
+// Before a stage that q solves is begun anew.
+static void setLag(djWork* w, const djModel* m, const double* q) {
+  w->lags = byEnd(w, m);
+  if (!w->lags) return;
+  memcpy(w->lag.q, q, (size_t)m->nq * sizeof(double));
+  dj_setPlace(&w->lag, m, w->start.mocap_pos, w->start.mocap_quat);
+}
+
 djStatus dj_reopenStage(djWork* w, const djModel* m, int k) {
   w->stage = k;
+  setLag(w, m, w->at_stage[k].q);
   djStatus status = w->method->begin(w, m);
   if (status < 0) return status;
   memcpy(w->now.q, w->at_stage[k].q, (size_t)m->nq * sizeof(double));
@@ -380,6 +472,7 @@ djStatus dj_replayStep(const djModel* m, djData* d, const djMethod* method, int 
   for (int k = 0; k < stage; k++) {
     memcpy(w->at_stage[k].linear.psi, psi[k], (size_t)m->nv * sizeof(double));
   }
+  setLag(w, m, qpos);
   status = method->begin(w, m);
   if (status < 0) return status;
   memcpy(w->now.q, qpos, (size_t)m->nq * sizeof(double));

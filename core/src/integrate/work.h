@@ -66,6 +66,8 @@ struct djWork {
   djPlace ahead;            // q (+) drift, of momentum.c
   djPlace rate;             // where a stage's displacement begins, if not at the start
   bool drifts;              // it does not
+  djPlace lag;              // an iterate of the end, by which friction acts (option friction =
+  bool lags;                //   implicit), or not yet
   djPlace now, trial;
   double* act_next;         // (na)
   djBodyStep* body;         // (nbody)
@@ -239,6 +241,9 @@ bool dj_hasHistory(const djModel* model, const djData* data);
 // psi (nstage, nv each): displacements of all stages, of which all but the last are used.
 djStatus dj_replayStep(const djModel* model, djData* data, const djMethod* method, int stage,
                        const double* qpos, const double* const* psi);
+
+// H, whole, += what lagged quantities that belong to the end add at `now`.
+djStatus dj_addLag(djWork* work, const djModel* model);
 
 // C_b += A_b x_b, or A_b^T x_b, of bodies b that move: C, x (nbody x 6), A (nbody x 36).
 void dj_addBodyProducts(double* C, const double* A, const djModel* model, const double* x,

@@ -20,6 +20,8 @@ enum {
 static const djChoice integrators[] = {DJ_INTEGRATORS(CHOICE) {NULL, 0}};
 static const djChoice overlaps[] = {
     {"recover", DJ_OVERLAP_RECOVER}, {"error", DJ_OVERLAP_ERROR}, {NULL, 0}};
+static const djChoice frictions[] = {
+    {"lagged", DJ_FRICTION_LAGGED}, {"implicit", DJ_FRICTION_IMPLICIT}, {NULL, 0}};
 static const djChoice restitutions[] = {
     {"given", DJ_RESTITUTION_GIVEN}, {"solref", DJ_RESTITUTION_SOLREF}, {NULL, 0}};
 static const djChoice disableBits[] = {{"contact", DJ_DSBL_CONTACT},
@@ -82,6 +84,10 @@ static const djSetting contactRows[] = {
     {OPTION(overlap), .kind = DJ_SETTING_CHOICE, .choice = overlaps, .unit = "",
      .symbol = "NAME", .ways = BY_ALL, .group = "contact", .standard = {DJ_OVERLAP_RECOVER},
      .help = "what to do with geoms that overlap at the start"},
+    {OPTION(friction), .kind = DJ_SETTING_CHOICE, .choice = frictions, .unit = "",
+     .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .group = "contact",
+     .standard = {DJ_FRICTION_LAGGED},
+     .help = "by plane and normal forces at the step's start, or at its end"},
 };
 
 #define COUNT(rows) ((int)(sizeof rows / sizeof rows[0]))

@@ -29,10 +29,17 @@ static djStatus beginPair(djContacts* c, const djModel* m, djNearPair* p) {
   if (!takeSlot(c, p)) return DJ_CROWDED;
   double* setting = c->setting + (size_t)p->slot * DJ_MAX_OF_KERNEL;
   dj_pairSettings(setting, m, c->use[p->use], p->low, p->high);
-  djPairInput in = dj_pairInput(c, m, p, c->start);
   p->begun = true;
+  p->lagged = false;
   p->acted_at = 0;
-  return dj_beginPair(p->kernel, dj_stateOf(c, p), &in);
+  djPairState* state = dj_stateOf(c, p);
+  djPairInput in = dj_pairInput(c, m, p, c->start);
+  djStatus status = dj_beginPair(p->kernel, state, &in);
+  if (status < 0 || !c->lag) return status;
+  if (p->kernel->recovers && p->kernel->recovers(state)) return status;
+  p->lagged = true;
+  in = dj_pairInput(c, m, p, c->lag);
+  return dj_beginPair(p->kernel, state, &in);
 }
 
 // States and blocks are those of the kernels that were in use when they were made.
@@ -73,7 +80,7 @@ static djStatus moveStart(djContacts* c, const djModel* m, const djPose* pose) {
   for (int k = 0; k < c->npair; k++) {
     djNearPair* p = &c->pair[k];
     p->bound -= c->moved[p->body_a] + c->moved[p->body_b];
-    p->near = p->begun = false;
+    p->near = p->begun = p->lagged = false;
   }
   for (int b = 0; b < c->nbody && !valid; b++) {
     double need = 8 * c->need[b];
@@ -171,6 +178,7 @@ static djStatus setRates(djContacts* c, const djPose* pose, const djPose* rate,
 static djStatus beginStep(djContacts* c, const djModel* m, const djPose* pose, const djPose* rate,
                           const double* twist, const djVec3* ref, double h, djError* err) {
   checkShapes(c, m);
+  c->lag = NULL;
   c->h = h;
   c->neval = 0;
   c->evaluated = false;
@@ -209,6 +217,26 @@ djStatus dj_beginContacts(djContacts* c, const djModel* m, const djPose* pose, c
   c->fixed = fixed;
   if (status < 0) dj_resetContacts(c);   // the list may be half made
   return status;
+}
+
+djStatus dj_lagContacts(djContacts* c, const djModel* m, const djPose* pose, djError* err) {
+  memcpy(c->lag_pose, pose, (size_t)c->nbody * sizeof(djPose));
+  c->lag = c->lag_pose;
+  c->evaluated = false;
+  bool fixed = c->fixed;
+  c->fixed = false;
+  djStatus status = c->rate_jac ? DJ_OK : dj_needRates(c), worst = DJ_OK;
+  c->fixed = fixed;
+  if (status < 0) return failRoom(err, status, c);
+  for (int k = 0; k < c->npair; k++) {
+    djNearPair* p = &c->pair[k];
+    if (!p->begun) continue;
+    p->begun = false;
+    status = beginPair(c, m, p);
+    if (status < 0) return failPair(err, status, c, m, p);
+    if (status > 0) worst = status;
+  }
+  return worst;
 }
 
 // ------------------------------------------ evaluation -----------------------------------------
@@ -269,6 +297,7 @@ static void keepBlock(djContacts* c, const djNearPair* p, int k) {
   block->body_a = p->body_a;
   block->body_b = p->body_b;
   block->kernel = p->kernel;
+  block->lagged = p->lagged;
   c->active[c->nblock] = block;
   c->active_pair[c->nblock++] = k;
 }
@@ -390,7 +419,8 @@ djStatus dj_startContacts(djContacts* c, const djModel* m, const djPose* pose) {
     const djNearPair* p = &c->pair[c->active_pair[k]];
     djContactBlock* block = &c->block[k];
     djPairInput in = dj_pairInput(c, m, p, pose);
-    block->rate_jac = c->rate == c->start ? NULL : c->rate_jac + 144 * (size_t)k;
+    bool together = c->rate == c->start && !p->lagged;
+    block->rate_jac = together ? NULL : c->rate_jac + 144 * (size_t)k;
     djStatus status = dj_startPair(block->start_jac, block->rate_jac, p->kernel,
                                    dj_stateOf(c, p), &in);
     if (status < 0) return status;

@@ -52,14 +52,15 @@ djStatus dj_trueDepth(double* depth, djContacts* c, const djNearPair* p, const d
 djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair* p,
                          const djPose* pose) {
   const djShape* shape = m->collision->shape + p->use * m->ngeom;
+  const djPose* start = p->lagged ? c->lag : c->start;
   const double ease = EASE_SPEED * m->contact.gravity * c->h;
   return (djPairInput){
       .a = &shape[p->a],
       .b = &shape[p->b],
       .pose_a = &pose[p->body_a],
       .pose_b = &pose[p->body_b],
-      .start_a = &c->start[p->body_a],
-      .start_b = &c->start[p->body_b],
+      .start_a = &start[p->body_a],
+      .start_b = &start[p->body_b],
       .rate_a = &c->rate[p->body_a],
       .rate_b = &c->rate[p->body_b],
       .ref_a = c->ref[p->body_a],
@@ -75,7 +76,7 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .ease = c->ease,
       .ease_eps = ease * ease,
       .iterate = c->iterate,
-      .recover = m->opt.overlap == DJ_OVERLAP_RECOVER,
+      .recover = m->opt.overlap == DJ_OVERLAP_RECOVER && !p->lagged,
       .scratch = c->scratch,
       .nscratch = c->nscratch,
   };

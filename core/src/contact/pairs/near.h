@@ -35,6 +35,7 @@ typedef struct djNearPair {
   long acted_at;           // the last evaluation in this step that found it active; 0: begin
   bool near;               // in range at the start: it may act by lagged friction anywhere
   bool begun;              // the kernel has begun it in this step
+  bool lagged;             // at djContacts.lag
   int slot;                // of its state, or -1
   djDistanceCache cache;
 } djNearPair;
@@ -63,6 +64,8 @@ struct djContacts {
   djPose* start;           // (nbody) at the start of the step
   djPose* rate;            // (nbody) from which displacements count: start, or rate_pose
   djPose* rate_pose;       // (nbody)
+  djPose* lag;             // (nbody) poses of which friction's planes and forces are, or NULL: start
+  djPose* lag_pose;        // (nbody)
   double* twist;           // (nbody x 6) of the last evaluation
   bool moving;             // they are not all zero
   djVec3* ref;             // (nbody)

@@ -65,6 +65,10 @@ static djStatus begin(djPairState* pair_state, const djPairInput* in) {
   return status;
 }
 
+static bool recovers(const djPairState* state) {
+  return ((const djPlaneState*)(const void*)state)->erosion.e > 0;
+}
+
 static void clear(djPairOutput* out, int flags) {
   out->value = 0;
   out->active = false;
@@ -213,6 +217,7 @@ const djKernel dj_separatingPlane = {
     .room = dj_planeRoom,
     .max_step = dj_planeMaxStep,
     .begin = begin,
+    .recovers = recovers,
     .eval = eval,
     .start = start,
     .report = report,
