@@ -19,8 +19,13 @@
 #include "force/forces.h"
 #include "math/block_matrix.h"
 
+typedef struct Way {
+  djIntegrator integrator;
+  djFriction friction;
+} Way;
+
 // An arm of two links (capsule, box) over a floor, and two loose bodies beside it, all touching.
-static djModel* makeScene(djIntegrator integrator, double eps) {
+static djModel* makeScene(Way way, double eps) {
   djBodyDef body[5];
   djJointDef joint[6];
   djGeomDef geom[7];
@@ -64,7 +69,8 @@ static djModel* makeScene(djIntegrator integrator, double eps) {
   def.option.timestep = 0.005;
   def.option.stiffness_scale = 1e-5;   // soft enough for differences
   def.option.friction_eps = eps;
-  def.option.integrator = integrator;
+  def.option.integrator = way.integrator;
+  def.option.friction = way.friction;
   def.nbody = 5;
   def.njnt = 6;
   def.ngeom = 7;
@@ -80,8 +86,8 @@ typedef struct Scene {
 } Scene;
 
 // A state reached by a few steps under random forces, so that contact and friction are active.
-static Scene makeState(djRng* rng, djIntegrator integrator, double eps) {
-  Scene s = {makeScene(integrator, eps), NULL};
+static Scene makeState(djRng* rng, Way way, double eps) {
+  Scene s = {makeScene(way, eps), NULL};
   djError err;
   assert_int_equal(dj_makeData(&s.d, s.m, &err), DJ_OK);
   for (int i = 0; i < s.m->nv; i++) s.d->qvel[i] = djt_uniform(rng, -0.5, 0.5);
@@ -107,7 +113,7 @@ static void testHessian(void** state) {
   double worst_g = 0, worst_H = 0;
   int contacts = 0;
   for (int trial = 0; trial < 20; trial++) {
-    Scene s = makeState(&rng, DJ_POSITION, 1e-4);
+    Scene s = makeState(&rng, (Way){DJ_POSITION, DJ_FRICTION_LAGGED}, 1e-4);
     const djModel* m = s.m;
     enum { NV = 16 };
     assert_int_equal(m->nv, NV);
@@ -152,11 +158,11 @@ static void testHessian(void** state) {
 
 // A dx + B du against differences of whole steps.
 static void testTransition(void** state) {
-  const djIntegrator integrator = *(const djIntegrator*)*state;
+  const Way way = *(const Way*)*state;
   djRng rng = {22};
   double worst = 0;
   for (int trial = 0; trial < 30; trial++) {
-    Scene s = makeState(&rng, integrator, 1e-4);
+    Scene s = makeState(&rng, way, 1e-4);
     const djModel* m = s.m;
     enum { NV = 16, NX = 32 };
     double q0[18], v0[NV], qref[18], dx[NX], y[NX], fd[NX] = {0}, out[NX];
@@ -183,7 +189,7 @@ static void testTransition(void** state) {
     worst = djt_worst(worst, diff / size);
     freeScene(&s);
   }
-  print_message("%s: transition with contact %.1e\n", dj_integratorName(integrator), worst);
+  print_message("%s: transition with contact %.1e\n", dj_integratorName(way.integrator), worst);
   assert_true(worst < 1e-5);
 }
 
@@ -225,13 +231,13 @@ static double forceEntry(const djContactPair* p, int r) {
 
 // djd_lastContact along a direction against differences of steps, also where shapes overlap.
 static void testForces(void** state) {
-  const djIntegrator integrator = *(const djIntegrator*)*state;
+  const Way way = *(const Way*)*state;
   enum { NV = 16, NX = 32, MAXPAIR = 30 };
   djRng rng = {23};
   double worst = 0, frozen = 0;
   int pairs = 0, recovering = 0;
   for (int trial = 0; trial < 30; trial++) {
-    Scene s = makeState(&rng, integrator, 1e-4);
+    Scene s = makeState(&rng, way, 1e-4);
     const djModel* m = s.m;
     if (trial % 3 == 2) s.d->qpos[6] -= 0.004;   // of the first loose body
     double q0[18], v0[NV], dx[NX];
@@ -275,7 +281,7 @@ static void testForces(void** state) {
     if (size > 0) frozen = djt_worst(frozen, without / size);
     freeScene(&s);
   }
-  print_message("%s: forces of %d pairs, %d recovering: %.1e\n", dj_integratorName(integrator),
+  print_message("%s: forces of %d pairs, %d recovering: %.1e\n", dj_integratorName(way.integrator),
                 pairs, recovering, worst);
   assert_true(pairs > 40 && recovering > 0);
   assert_true(worst < 1e-5);
@@ -283,13 +289,21 @@ static void testForces(void** state) {
 }
 
 int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, momentum = DJ_MOMENTUM;
+  Way way[] = {{DJ_POSITION, DJ_FRICTION_LAGGED},    {DJ_VARIATIONAL, DJ_FRICTION_LAGGED},
+               {DJ_MOMENTUM, DJ_FRICTION_LAGGED},    {DJ_POSITION, DJ_FRICTION_IMPLICIT},
+               {DJ_VARIATIONAL, DJ_FRICTION_IMPLICIT}, {DJ_MOMENTUM, DJ_FRICTION_IMPLICIT}};
   const struct CMUnitTest tests[] = {cmocka_unit_test(testHessian),
-                                     cmocka_unit_test_prestate(testTransition, &position),
-                                     cmocka_unit_test_prestate(testTransition, &variational),
-                                     cmocka_unit_test_prestate(testTransition, &momentum),
-                                     cmocka_unit_test_prestate(testForces, &position),
-                                     cmocka_unit_test_prestate(testForces, &variational),
-                                     cmocka_unit_test_prestate(testForces, &momentum)};
+                                     cmocka_unit_test_prestate(testTransition, &way[0]),
+                                     cmocka_unit_test_prestate(testTransition, &way[1]),
+                                     cmocka_unit_test_prestate(testTransition, &way[2]),
+                                     cmocka_unit_test_prestate(testTransition, &way[3]),
+                                     cmocka_unit_test_prestate(testTransition, &way[4]),
+                                     cmocka_unit_test_prestate(testTransition, &way[5]),
+                                     cmocka_unit_test_prestate(testForces, &way[0]),
+                                     cmocka_unit_test_prestate(testForces, &way[1]),
+                                     cmocka_unit_test_prestate(testForces, &way[2]),
+                                     cmocka_unit_test_prestate(testForces, &way[3]),
+                                     cmocka_unit_test_prestate(testForces, &way[4]),
+                                     cmocka_unit_test_prestate(testForces, &way[5])};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

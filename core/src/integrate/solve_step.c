@@ -265,9 +265,15 @@ static djStatus stepLag(bool* moved, bool* solved, double* size, double* decreme
   double before = *size, fraction, value, sum = 0;
   *moved = *solved = false;
   djStatus status = dj_addLag(w, m);
-  if (status < 0 || !factor(p, 0)) return status;
+  if (status < 0) return status;
+  djFactor* inverse = &dj_stageOf(w)->linear.factor;
+  if (!factor(p, 0)) {   // a pivot is not positive
+    inverse = &dj_stageOf(w)->lu;
+    status = dj_factorPivoting(inverse, &w->H);
+    if (status != DJ_OK) return status < 0 ? dj_failMemory(&w->error) : DJ_OK;
+  }
   for (int i = 0; i < m->nv; i++) w->step[i] = -w->gradient[i];
-  solve(p, w->step);
+  dj_solve(w->step, inverse);
   for (int i = 0; i < m->nv; i++) sum -= w->gradient[i] * w->step[i];
   *decrement = sqrt(fabs(sum));
   *solved = *decrement <= stop;
@@ -291,11 +297,12 @@ enum { MOST_LAGS = 50 };
 // may be none.
 static djStatus solveLags(djNewtonResult* result, Problem* p) {
   double stop = p->model->opt.tolerance * p->unit, size;
+  int refined = 0;
   djStatus status = lagHere(&size, p);
   for (int k = 0; k < MOST_LAGS && status >= 0; k++) {
     bool moved, solved;
     status = stepLag(&moved, &solved, &size, &result->decrement, p, stop);
-    if (status < 0 || solved) return status;
+    if (status < 0 || (solved && refined++ >= p->work->refinement_steps)) return status;
     result->iterations++;
     if (moved) continue;
     int before = result->iterations;
