@@ -77,8 +77,8 @@ class Settings(cli.Case):
 
     def test_task(self):
         groups = {"contact": ["contact", "support", "length_scale", "stiffness", "skin",
-                              "friction_eps", "overlap", "friction_arms", "friction_cap",
-                              "inner_radius", "load", "support_scale", "stiffness_scale",
+                              "friction_eps", "overlap", "friction", "friction_arms",
+                              "friction_cap", "inner_radius", "load", "support_scale", "stiffness_scale",
                               "friction_eps_scale", "recovery_stiffness", "preset"]}
         run = 0
         for row in self.rows:

@@ -33,7 +33,8 @@ static djProblem* resolve(const djTask* task, const djModel* model) {
 static const char full[] =
     "{\"scene\":\"scene.json\",\n"
     " \"contact\":{\"model\":\"separating_plane\",\"support\":0.003,\"stiffness\":1e-3,"
-    "\"length_scale\":2,\"skin\":0,\"friction_eps\":1e-8,\"overlap\":\"error\",\"load\":3,"
+    "\"length_scale\":2,\"skin\":0,\"friction_eps\":1e-8,\"overlap\":\"error\","
+    "\"friction\":\"implicit\",\"load\":3,"
     "\"inner_radius\":0.1,\"recovery_stiffness\":0.1,\"support_scale\":2,\"stiffness_scale\":3,"
     "\"friction_eps_scale\":4,\"preset\":\"smooth\"},\n"
     " \"integrator\":\"position\",\"timestep\":0.01,\"tolerance\":1e-5,\"horizon\":3,\n"

@@ -87,7 +87,7 @@ static const djSetting contactRows[] = {
     {OPTION(friction), .kind = DJ_SETTING_CHOICE, .choice = frictions, .unit = "",
      .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .group = "contact",
      .standard = {DJ_FRICTION_LAGGED},
-     .help = "by plane and normal forces at the step's start, or at its end"},
+     .help = "by plane and forces at the step's start, or its end"},
 };
 
 #define COUNT(rows) ((int)(sizeof rows / sizeof rows[0]))
