@@ -1,5 +1,6 @@
 // What the residuals of all methods share.
 
+#include "base/status.h"
 #include "integrate/armature.h"
 #include "math/block6.h"
 
@@ -72,7 +73,8 @@ void dj_endMinimum(double* gradient, djWork* w, const djModel* m, const djPlace*
   dj_addNonpotentialForces(gradient, w, m, at);
 }
 
-djStatus dj_addLag(djWork* w, const djModel* m) {
+// What friction by the end adds to H.
+static djStatus addLag(djWork* w, const djModel* m) {
   djMotion motion = dj_motionAt(w, m, &w->now);
   memset(w->N, 0, (size_t)m->nbody * 36 * sizeof(double));
   djStatus status = dj_lagAtEnd(&w->H, w->N, &w->forces, &motion);
@@ -80,6 +82,21 @@ djStatus dj_addLag(djWork* w, const djModel* m) {
   dj_gatherMatrix(w->N, m);
   dj_projectMixed(&w->H, m, &w->now.kin, &w->now.kin, w->N);
   return DJ_OK;
+}
+
+djStatus dj_factorEnd(djWork* w, const djModel* m) {
+  djStageWork* s = dj_stageOf(w);
+  djStatus status = DJ_OK;
+  if (w->kind == DJ_LDL) dj_mirrorMatrix(&w->H);
+  if (w->lags) status = addLag(w, m);
+  if (status < 0) return status;
+  s->pivoted = !dj_factor(&s->linear.factor, &w->H, NULL);
+  if (!s->pivoted) return DJ_OK;
+  status = dj_factorPivoting(&s->lu, &w->H);
+  if (status < 0) return dj_failMemory(&w->error);
+  if (status == DJ_OK) return DJ_OK;
+  return dj_fail(&w->error, DJ_SINGULAR, "dr/dq+ is singular at the solution: condition %.1e",
+                 dj_condition(&s->lu));
 }
 
 void dj_sumSources(double* out, const double c[DJ_NSOURCE], const djWork* w, const djModel* m,

@@ -139,29 +139,13 @@ static djStatus evaluateEnd(djWork* w, const djModel* m) {
   return status < 0 ? status : dj_growDerivatives(w);
 }
 
-// Factors dr/dQ, made whole: without pivoting, or with where a pivot is not positive.
-static djStatus factorEnd(djWork* w, const djModel* m) {
-  djStageWork* s = dj_stageOf(w);
-  djStatus status = DJ_OK;
-  if (w->kind == DJ_LDL) dj_mirrorMatrix(&w->H);
-  if (w->lags) status = dj_addLag(w, m);
-  if (status < 0) return status;
-  s->pivoted = !dj_factor(&s->linear.factor, &w->H, NULL);
-  if (!s->pivoted) return DJ_OK;
-  status = dj_factorPivoting(&s->lu, &w->H);
-  if (status < 0) return dj_failMemory(&w->error);
-  if (status == DJ_OK) return DJ_OK;
-  return dj_fail(&w->error, DJ_SINGULAR, "dr/dq+ is singular at the solution: condition %.1e",
-                 dj_condition(&s->lu));
-}
-
 static djStatus linearizeStage(djWork* w, const djModel* m) {
   djStageLinear* s = &dj_stageOf(w)->linear;
   s->Rq.blocks = s->G.blocks = &w->pattern.blocks;
   dj_openPlace(&w->now, m, w->ref);
   djStatus status = evaluateEnd(w, m);
   if (status < 0) return status;
-  status = factorEnd(w, m);
+  status = dj_factorEnd(w, m);
   if (status != DJ_OK) return status;
   dj_differentiatePos(s->psi, m, 1, w->start.qpos, w->now.q);
   status = w->method->linearize(w, m);

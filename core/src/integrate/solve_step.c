@@ -142,15 +142,20 @@ static void accept(void* user) {
   memcpy(w->nonpotential_now, w->nonpotential, (size_t)p->model->nv * sizeof(double));
 }
 
+// The gradient's size over the masses, squared.
+static double sizeOf(Problem* p, const double* gradient) {
+  double sum = 0;
+  setScale(p);
+  for (int i = 0; i < p->model->nv; i++) sum += gradient[i] * gradient[i] / p->work->scale[i];
+  return sum;
+}
+
 // What is nearly solved, as at rest, needs no easing.
 static bool ease(void* user, const double* gradient) {
   Problem* p = user;
   djWork* w = p->work;
   if (!dj_canEaseContacts(dj_contactsOf(&w->forces))) return false;
-  setScale(p);
-  double sum = 0;
-  for (int i = 0; i < p->model->nv; i++) sum += gradient[i] * gradient[i] / w->scale[i];
-  if (sum <= CALM * CALM * p->unit * p->unit) return false;
+  if (sizeOf(p, gradient) <= CALM * CALM * p->unit * p->unit) return false;
   p->ease = DJ_EASED;
   countIterate(p);
   return true;
@@ -249,10 +254,7 @@ static djStatus lagHere(double* size, Problem* p) {
   djStatus status = w->method->begin(w, m);
   if (status >= 0) status = evaluateNow(p, &value, w->gradient, &majorizer);
   if (status < 0) return status;
-  setScale(p);
-  *size = 0;
-  for (int i = 0; i < m->nv; i++) *size += w->gradient[i] * w->gradient[i] / w->scale[i];
-  *size = sqrt(*size);
+  *size = sqrt(sizeOf(p, w->gradient));
   return DJ_OK;
 }
 
@@ -264,16 +266,12 @@ static djStatus stepLag(bool* moved, bool* solved, double* size, double* decreme
   const djModel* m = p->model;
   double before = *size, fraction, value, sum = 0;
   *moved = *solved = false;
-  djStatus status = dj_addLag(w, m);
-  if (status < 0) return status;
-  djFactor* inverse = &dj_stageOf(w)->linear.factor;
-  if (!factor(p, 0)) {   // a pivot is not positive
-    inverse = &dj_stageOf(w)->lu;
-    status = dj_factorPivoting(inverse, &w->H);
-    if (status != DJ_OK) return status < 0 ? dj_failMemory(&w->error) : DJ_OK;
-  }
+  djStageWork* stage = dj_stageOf(w);
+  djStatus status = dj_factorEnd(w, m);
+  if (status == DJ_SINGULAR) w->error.text[0] = 0;   // to be solved otherwise
+  if (status != DJ_OK) return status == DJ_SINGULAR ? DJ_OK : status;
   for (int i = 0; i < m->nv; i++) w->step[i] = -w->gradient[i];
-  dj_solve(w->step, inverse);
+  dj_solve(w->step, stage->pivoted ? &stage->lu : &stage->linear.factor);
   for (int i = 0; i < m->nv; i++) sum -= w->gradient[i] * w->step[i];
   *decrement = sqrt(fabs(sum));
   *solved = *decrement <= stop;

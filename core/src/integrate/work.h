@@ -242,8 +242,9 @@ bool dj_hasHistory(const djModel* model, const djData* data);
 djStatus dj_replayStep(const djModel* model, djData* data, const djMethod* method, int stage,
                        const double* qpos, const double* const* psi);
 
-// H, whole, += what lagged quantities that belong to the end add at `now`.
-djStatus dj_addLag(djWork* work, const djModel* model);
+// Factors dr/dQ at `now`, made whole with what lagged quantities that belong to the end add to H:
+// without pivoting, or in lu with, where a pivot is not positive. DJ_SINGULAR: it has none.
+djStatus dj_factorEnd(djWork* work, const djModel* model);
 
 // C_b += A_b x_b, or A_b^T x_b, of bodies b that move: C, x (nbody x 6), A (nbody x 36).
 void dj_addBodyProducts(double* C, const double* A, const djModel* model, const double* x,

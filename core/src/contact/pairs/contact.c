@@ -23,6 +23,15 @@ static bool takeSlot(djContacts* c, djNearPair* p) {
   return true;
 }
 
+// Where it does not recover, the pair's state is that by the lag instead of the start.
+static djStatus lagPair(djContacts* c, const djModel* m, djNearPair* p) {
+  djPairState* state = dj_stateOf(c, p);
+  if (p->kernel->recovers && p->kernel->recovers(state)) return DJ_OK;
+  p->lagged = true;
+  djPairInput in = dj_pairInput(c, m, p, c->lag);
+  return dj_beginPair(p->kernel, state, &in);
+}
+
 // DJ_CROWDED: there is no state for it.
 static djStatus beginPair(djContacts* c, const djModel* m, djNearPair* p) {
   if (p->begun) return DJ_OK;
@@ -32,14 +41,9 @@ static djStatus beginPair(djContacts* c, const djModel* m, djNearPair* p) {
   p->begun = true;
   p->lagged = false;
   p->acted_at = 0;
-  djPairState* state = dj_stateOf(c, p);
   djPairInput in = dj_pairInput(c, m, p, c->start);
-  djStatus status = dj_beginPair(p->kernel, state, &in);
-  if (status < 0 || !c->lag) return status;
-  if (p->kernel->recovers && p->kernel->recovers(state)) return status;
-  p->lagged = true;
-  in = dj_pairInput(c, m, p, c->lag);
-  return dj_beginPair(p->kernel, state, &in);
+  djStatus status = dj_beginPair(p->kernel, dj_stateOf(c, p), &in);
+  return status < 0 || !c->lag ? status : lagPair(c, m, p);
 }
 
 // States and blocks are those of the kernels that were in use when they were made.
@@ -231,8 +235,7 @@ djStatus dj_lagContacts(djContacts* c, const djModel* m, const djPose* pose, djE
   for (int k = 0; k < c->npair; k++) {
     djNearPair* p = &c->pair[k];
     if (!p->begun) continue;
-    p->begun = false;
-    status = beginPair(c, m, p);
+    status = lagPair(c, m, p);
     if (status < 0) return failPair(err, status, c, m, p);
     if (status > 0) worst = status;
   }
