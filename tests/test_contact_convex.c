@@ -40,7 +40,7 @@ static djModel* makeBalls(int nfree) {
 }
 
 // Balls in half of the range along x; the Hessian as it is and what becomes of it.
-static void hessians(double exact[144], double convex[144], const djModel* m) {
+static void hessians(double exact[144], double convex[144], const djModel* m, double share) {
   djContacts* c;
   djError err = {""};
   assert_int_equal(dj_makeContacts(&c, m, &err), DJ_OK);
@@ -57,7 +57,7 @@ static void hessians(double exact[144], double convex[144], const djModel* m) {
   const djContactBlock* const* block = dj_contactBlocks(&n, c);
   assert_int_equal(n, 1);
   memcpy(exact, block[0]->out.hessian, 144 * sizeof(double));
-  dj_convexContacts(c, m);
+  dj_convexContacts(c, m, share);
   memcpy(convex, block[0]->out.hessian, 144 * sizeof(double));
   dj_deleteContacts(c);
 }
@@ -75,7 +75,7 @@ static void testBothMove(void** state) {
   double exact[144], convex[144];
   djRng rng = {5};
   djModel* m = makeBalls(2);
-  hessians(exact, convex, m);
+  hessians(exact, convex, m, 1);
   double normal[12] = {[3] = 1, [9] = -1}, across[12] = {[4] = 1, [10] = -1};
   double stiff = along(exact, normal);
   assert_true(stiff > 0 && along(exact, across) < -1e-6 * stiff);
@@ -97,7 +97,7 @@ static void testOneMoves(void** state) {
   (void)state;
   double exact[144], convex[144];
   djModel* m = makeBalls(1);
-  hessians(exact, convex, m);
+  hessians(exact, convex, m, 1);
   double normal[12] = {[3] = 1}, across[12] = {[4] = 1};
   djt_near(along(convex, normal), along(exact, normal), 1e-12 * along(exact, normal));
   assert_true(along(exact, across) < 0);
@@ -106,8 +106,27 @@ static void testOneMoves(void** state) {
   dj_deleteModel(m);
 }
 
+// A share of the way leaves the rest of what is negative.
+static void testShare(void** state) {
+  (void)state;
+  double exact[144], whole[144], part[144];
+  for (int n = 1; n <= 2; n++) {
+    djModel* m = makeBalls(n);
+    hessians(exact, whole, m, 1);
+    hessians(exact, part, m, 0.25);
+    double size = 0;
+    for (int i = 0; i < 144; i++) size = fmax(size, fabs(exact[i]));
+    for (int i = 0; i < 144; i++) {
+      djt_near(part[i], 0.75 * exact[i] + 0.25 * whole[i], 1e-14 * size);
+    }
+    double across[12] = {[4] = 1};
+    djt_near(along(part, across), 0.75 * along(exact, across), 1e-12 * size);
+    dj_deleteModel(m);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testBothMove),
-                                     cmocka_unit_test(testOneMoves)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testBothMove), cmocka_unit_test(testOneMoves),
+                                     cmocka_unit_test(testShare)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -254,8 +254,8 @@ static void testSearch(void** state) {
 // -1 and promises 1; at its end and in its middle the function has fallen by so much.
 static double fall[2];
 static double shelf(double x, double* slope, double* curvature) {
-  *slope = x > 0.75 ? 1 : 2 * x;
-  *curvature = x > 0.75 ? 1 : 2;
+  *slope = x > 0.75 ? 1 : 0.4;
+  *curvature = 1;
   return x > 0.75 ? 1 : 1 - fall[x > 0.25];
 }
 
@@ -318,10 +318,40 @@ static void testInfeasible(void** state) {
     Problem m = problem(wall, 1, 5, 0, 0);
     assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
     djt_near(m.x[0], 1, 1e-12);
-    // The step from 5 is -20: 1/4 ends at 0, which is infeasible as well.
+    // The step from 5 is -20: 1/4 ends at 0, which is infeasible as well. At 1/16 nine tenths of
+    // the slope are left, at 1/8 three quarters, at 3/16 a quarter.
     djt_near(m.fraction[1], 0.25, 0);
     djt_near(m.fraction[2], 0.0625, 0);
-    djt_near(m.value[0], 3.75 - log(3.75), 1e-14);
+    djt_near(m.fraction[3], 0.125, 1e-16);
+    djt_near(m.fraction[4], 0.1875, 1e-16);
+    djt_near(m.value[0], 1.25 - log(1.25), 1e-14);
+  }
+}
+
+// Under a force, with a stop at 1.
+static double hardness;
+static double stop(double x, double* slope, double* curvature) {
+  double in = x > 1 ? x - 1 : 0;
+  *slope = 0.1 * x - 1 + hardness * in;
+  *curvature = 0.1 + (in > 0 ? hardness : 0);
+  return 0.05 * x * x - x + 0.5 * hardness * in * in;
+}
+
+// A step that was cut goes on to the minimum along itself, so that the next one knows what cut it;
+// never beyond a point that has no less, and no trial is lost.
+static void testApproach(void** state) {
+  (void)state;
+  for (int k = 1; k < 9; k++) {
+    djNewtonResult r;
+    hardness = pow(10, k);
+    Problem m = problem(stop, 1, -3, 0, 0);   // the step is 13, the slope -1.3
+    assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
+    djt_near(m.x[0], 1 + 0.9 / (hardness + 0.1), 1e-9);
+    double slope, curvature;
+    stop(m.point[0], &slope, &curvature);
+    assert_true(m.point[0] > 0.9 && slope < 0.65);
+    assert_true(r.iterations <= 8);
+    for (int i = 1; i < m.naccept; i++) assert_true(m.value[i] <= m.value[i - 1] + 1e-12);
   }
 }
 
@@ -596,7 +626,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testQuadratic),  cmocka_unit_test(testNothing),
       cmocka_unit_test(testSearch),     cmocka_unit_test(testArmijo),
-      cmocka_unit_test(testInfeasible), cmocka_unit_test(testCap),
+      cmocka_unit_test(testInfeasible), cmocka_unit_test(testApproach), cmocka_unit_test(testCap),
       cmocka_unit_test(testShift),      cmocka_unit_test(testUphill),
       cmocka_unit_test(testHopeless),   cmocka_unit_test(testSubstitute),
       cmocka_unit_test(testTrialsAsk),  cmocka_unit_test(testNoProgress),

@@ -11,7 +11,11 @@
 // f = a (x^2 - 1)^2 + 3/2 (y - 2)^2: two valleys with a stiff ridge between them.
 typedef struct Ridge {
   double a, x[2], next[2], curvature[2], factored[2];
-  bool helps;               // convexify makes negative curvatures small and positive
+  bool helps;               // convexify makes curvatures positive,
+  double stiffness;         //   at least this large or, 0, 5 a
+  double least;             // share of it that can be factored
+  double shares[60];        // that were asked for
+  bool substituted;         // the Jacobian in force is the substitute
   int nconvex, nshift, naccept;
   djStatus failure;         // what convexify returns
   double first[2];          // after the first step
@@ -31,6 +35,7 @@ static double at(const Ridge* r, const double* x, double* gradient, double* curv
 static djStatus evaluate(void* user, double* value, double* gradient, bool* majorizer) {
   Ridge* r = user;
   *majorizer = false;
+  r->substituted = false;
   *value = at(r, r->x, gradient, r->curvature);
   return DJ_OK;
 }
@@ -39,7 +44,8 @@ static bool factor(void* user, double shift) {
   Ridge* r = user;
   r->nshift += shift > 0;
   for (int i = 0; i < 2; i++) r->factored[i] = r->curvature[i] + shift;
-  return r->factored[0] > 0 && r->factored[1] > 0;
+  bool enough = !r->substituted || r->shares[(r->nconvex - 1) % 60] >= r->least;
+  return r->factored[0] > 0 && r->factored[1] > 0 && enough;
 }
 
 static void solve(void* user, double* x) {
@@ -57,6 +63,7 @@ static djStatus trial(void* user, double* value, double* gradient, const double*
                       double fraction, bool* majorizer) {
   Ridge* r = user;
   *majorizer = false;
+  r->substituted = false;
   for (int i = 0; i < 2; i++) r->next[i] = r->x[i] + fraction * step[i];
   *value = at(r, r->next, gradient, r->curvature);
   return DJ_OK;
@@ -68,12 +75,16 @@ static void accept(void* user) {
   if (r->naccept++ == 0) memcpy(r->first, r->x, sizeof r->first);
 }
 
-static djStatus convexify(void* user, double* value, double* gradient) {
+static djStatus convexify(void* user, double* value, double* gradient, double share) {
   Ridge* r = user;
-  r->nconvex++;
+  r->shares[r->nconvex++ % 60] = share;
   if (r->failure < 0) return r->failure;
   *value = at(r, r->x, gradient, r->curvature);
-  for (int i = 0; i < 2 && r->helps; i++) r->curvature[i] = fmax(r->curvature[i], 5 * r->a);
+  r->substituted = true;
+  double stiffness = r->stiffness > 0 ? r->stiffness : 5 * r->a;
+  for (int i = 0; i < 2 && r->helps; i++) {
+    r->curvature[i] += share * fmax(0, stiffness - r->curvature[i]);
+  }
   return DJ_OK;
 }
 
@@ -125,6 +136,31 @@ static void testSaddle(void** state) {
   assert_int_equal(result.iterations, 1);
 }
 
+// A substitute that is much too stiff: its steps are stretched, and less of it is tried, but not
+// where less cannot be factored.
+static void testTooStiff(void** state) {
+  (void)state;
+  static const double least[] = {1, 0.25, 0};
+  int iterations = 60;
+  for (int k = 0; k < 3; k++) {
+    djNewtonResult result;
+    Ridge r = {.a = 1, .x = {0.05, 0}, .helps = true, .stiffness = 1000, .least = least[k]};
+    assert_int_equal(minimize(&result, &r, true), DJ_OK);
+    djt_near(r.x[0], 1, 1e-9);
+    djt_near(r.x[1], 2, 1e-9);
+    assert_true(r.nconvex < 60 && result.shifts == 0);
+    assert_true(r.shares[0] == 1);
+    double low = 1;
+    for (int i = 0; i < r.nconvex; i++) {
+      low = fmin(low, r.shares[i]);
+      if (i > 0 && r.shares[i - 1] < least[k]) djt_near(r.shares[i], 4 * r.shares[i - 1], 1e-15);
+    }
+    assert_true(k < 2 ? low >= 0.24 * least[k] : low < 0.1);
+    assert_true(low < 1 && result.iterations <= iterations);
+    iterations = k == 0 ? 30 : result.iterations;
+  }
+}
+
 static void testError(void** state) {
   (void)state;
   djNewtonResult result;
@@ -136,6 +172,7 @@ static void testError(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testStiff),
                                      cmocka_unit_test(testOnlyWhereNeeded),
-                                     cmocka_unit_test(testSaddle), cmocka_unit_test(testError)};
+                                     cmocka_unit_test(testSaddle), cmocka_unit_test(testTooStiff),
+                                     cmocka_unit_test(testError)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

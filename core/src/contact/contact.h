@@ -214,9 +214,9 @@ djStatus dj_failInfinite(djError* err, const djContacts* contacts, const djModel
 // below are about that evaluation, at its twists.
 const djContactBlock* const* dj_contactBlocks(int* n, const djContacts* contacts);
 
-// Hessians of these blocks, where they are symmetric, become positive semi-definite: negative
-// curvatures become 0.
-void dj_convexContacts(djContacts* contacts, const djModel* model);
+// Hessians of these blocks, where they are symmetric, go a share of the way to positive
+// semi-definite ones: negative curvatures are multiplied by 1 - share.
+void dj_convexContacts(djContacts* contacts, const djModel* model, double share);
 
 // Derivative by start poses for the active blocks, at the poses of the last evaluation.
 djStatus dj_startContacts(djContacts* contacts, const djModel* model, const djPose* pose);

@@ -11,7 +11,6 @@
 typedef struct State {
   djContacts* list;
   djNonpotential nonpotential;
-  bool convex;             // Hessians of the last evaluation are substitutes
 } State;
 
 static djContacts* listOf(const void* state) { return ((const State*)state)->list; }
@@ -59,8 +58,7 @@ static djStatus find(double* value, bool* majorized, void* state, const djMotion
   *value += energy;
   dj_contactBlocks(&n, listOf(state));
   if (eval & DJ_EVAL_MAJORIZER && n > 0) *majorized = true;
-  ((State*)state)->convex = (flags & DJ_FORCE_CONVEX) != 0;
-  if (flags & DJ_FORCE_CONVEX) dj_convexContacts(listOf(state), at->model);
+  if (at->convexity > 0) dj_convexContacts(listOf(state), at->model, at->convexity);
   return status;
 }
 
@@ -82,7 +80,7 @@ static void copyBlock(double K[36], const double* from, int r, int s) {
 // Substitutes leave out what the path of the bodies adds, as if that were straight.
 static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   const djModel* m = at->model;
-  const bool convex = ((const State*)state)->convex;
+  const bool convex = at->convexity > 0;
   int n;
   if (!sum->derivatives) return DJ_OK;
   const djContactBlock* const* block = dj_contactBlocks(&n, listOf(state));

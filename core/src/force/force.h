@@ -36,8 +36,7 @@ static inline double* dj_rateCotangents(djParamSums* s, const djMotion* at) {
 
 enum {
   DJ_FORCE_DERIVATIVES = 1,
-  DJ_FORCE_MAJORIZER = 2,  // positive semi-definite substitutes are welcome
-  DJ_FORCE_CONVEX = 4      // they are needed, for every part that may be stiff
+  DJ_FORCE_MAJORIZER = 2   // positive semi-definite substitutes are welcome
 };
 
 typedef struct djForceRow {

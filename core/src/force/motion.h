@@ -25,6 +25,7 @@ typedef struct djMotion {
   const djKin* lag;            // lagged quantities belong there where they can; NULL: to the start
   double h;
   double step;                 // s; the whole step, over which activations go on
+  double convexity;            // share of a convex substitute that derivatives are to have
 } djMotion;
 
 #endif  // DJ_FORCE_MOTION_H_

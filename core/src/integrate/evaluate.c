@@ -11,7 +11,6 @@ djStatus dj_beginEvaluation(double* value, double* gradient, djWork* w, const dj
                             const djPlace* at, bool* majorizer) {
   djMotion motion = dj_motionAt(w, m, at);
   int flags = gradient ? DJ_FORCE_DERIVATIVES | (*majorizer ? DJ_FORCE_MAJORIZER : 0) : 0;
-  if (w->convex) flags |= DJ_FORCE_CONVEX;
   bool majorized;
   djStatus status = dj_findForces(value, &majorized, &w->forces, &motion, flags);
   if (status < 0 || !isfinite(*value)) return status;

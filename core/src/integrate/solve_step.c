@@ -52,12 +52,12 @@ static djStatus evaluateHere(void* user, double* value, double* gradient, bool* 
   return status;
 }
 
-static djStatus convexify(void* user, double* value, double* gradient) {
+static djStatus convexify(void* user, double* value, double* gradient, double share) {
   bool majorizer = true;
   djWork* w = ((Problem*)user)->work;
-  w->convex = true;
+  w->convexity = share;
   djStatus status = evaluateNow(user, value, gradient, &majorizer);
-  w->convex = false;
+  w->convexity = 0;
   return status;
 }
 

@@ -93,7 +93,7 @@ struct djWork {
   size_t nH;                // bytes that it has room for: see room.c
   bool patterned, cramped;  // the last couplings fit into the pattern's lists; some room is short
   bool may_grow;            // no solution is under way
-  bool convex;              // the evaluation under way is asked for a convex substitute
+  double convexity;         // share of a convex substitute, of the evaluation under way
   int growths;              // how often room has been made
   double* scale;            // (nv) what a shift multiplies
   double* shift;            // (nv)

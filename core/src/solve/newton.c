@@ -3,188 +3,283 @@
 #include <math.h>
 #include <string.h>
 
-// Where a step is cut to less than this, the substitute is asked for.
-static const double SHORT = 0.15;
+static const double SHORT = 0.15;        // where a step is cut to less, the substitute is asked for
+static const double MOST_SHIFT = 1e12;
+// Of a convex substitute.
+static const double MOST_STRETCH = 64, GROWTH = 4;   // of its steps, in all and at once
+static const double LEAST_SHARE = 0.01, SHARE_FACTOR = 4;
+static const double STIFF = 0.3;         // of the slope is left after a full step: it is too stiff
+static const int MOST_APPROACHES = 6;    // trials to a minimum along a step that was cut
+// A foreseen step may lead this many first decrements above the start.
+static const double LEAP_RISE = 100;
 
-static double dot(const double* a, const double* b, int n) {
+// A solution under way.
+typedef struct Search {
+  const djNewtonProblem* p;
+  const djNewtonOption* o;
+  djNewtonResult* r;
+  double *gradient, *step;   // (n)
+  double decrement2;         // -gradient . step: of the full step by the Jacobian
+  bool majorizer;            // at the present point
+  // The step is by the convex substitute; before newtonStep: that has not helped here.
+  bool convex;
+  double share, stretch;     // of the next substitute, and of steps by it
+  enum { PLAIN, EASED, FORESEEN } way;
+  double leap_limit;         // on the value after a leap
+} Search;
+
+static double slopeOf(const Search* s) {
   double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  for (int i = 0; i < s->p->n; i++) sum += s->gradient[i] * s->step[i];
   return sum;
 }
 
-// step = -J^-1 g. False: J is not positive definite, as far as its factors and this step show.
-static bool solveShifted(double* decrement2, const djNewtonProblem* p, const double* gradient,
-                         double* step, double shift) {
-  if (!p->factor(p->user, shift)) return false;
-  for (int i = 0; i < p->n; i++) step[i] = -gradient[i];
-  p->solve(p->user, step);
-  *decrement2 = -dot(gradient, step, p->n);
-  return !(*decrement2 < 0);
+static djStatus evaluateHere(Search* s, bool majorizer) {
+  s->majorizer = majorizer;
+  return s->p->evaluate(s->p->user, &s->r->value, s->gradient, &s->majorizer);
 }
 
-// The step by J or, where that is not positive definite, by its convex substitute, which *convex
-// then tells, with the smallest shift of a ladder that it takes. *convex on entry: the substitute
-// has not helped here. *decrement2: -g . step, or a negative number when no shift helps.
-static djStatus newtonStep(double* decrement2, const djNewtonProblem* p, djNewtonResult* r,
-                           double* gradient, double* step, bool* convex) {
-  bool allowed = p->convexify && !*convex;
-  *convex = false;
-  if (solveShifted(decrement2, p, gradient, step, 0)) return DJ_OK;
-  if (allowed) {
-    djStatus status = p->convexify(p->user, &r->value, gradient);
+// step = -J^-1 g. False: J is not positive definite, as far as its factors and this step show.
+static bool solveShifted(Search* s, double shift) {
+  if (!s->p->factor(s->p->user, shift)) return false;
+  for (int i = 0; i < s->p->n; i++) s->step[i] = -s->gradient[i];
+  s->p->solve(s->p->user, s->step);
+  s->decrement2 = -slopeOf(s);
+  return !(s->decrement2 < 0);
+}
+
+// The least share of the convex substitute, from that which has been enough, that can be factored.
+static djStatus convexStep(bool* found, Search* s) {
+  for (;; s->share = fmin(SHARE_FACTOR * s->share, 1)) {
+    djStatus status = s->p->convexify(s->p->user, &s->r->value, s->gradient, s->share);
     if (status < 0) return status;
-    *convex = true;
-    if (solveShifted(decrement2, p, gradient, step, 0)) return DJ_OK;
+    *found = solveShifted(s, 0);
+    if (*found || !(s->share < 1)) return DJ_OK;
   }
-  r->shifts++;
-  for (double shift = 0.1; shift <= 1e12; shift *= 4) {
-    if (solveShifted(decrement2, p, gradient, step, shift)) return DJ_OK;
+}
+
+// The step by J or, where that is not positive definite, by its convex substitute, which s->convex
+// then tells, with the smallest shift of a ladder that it takes. decrement2: a negative number when
+// no shift helps.
+static djStatus newtonStep(Search* s) {
+  bool allowed = s->p->convexify && !s->convex;
+  s->convex = false;
+  if (solveShifted(s, 0)) return DJ_OK;
+  if (allowed) {
+    s->convex = true;
+    bool found;
+    djStatus status = convexStep(&found, s);
+    if (status < 0 || found) return status;
   }
-  *decrement2 = -1;
+  s->r->shifts++;
+  for (double shift = 0.1; shift <= MOST_SHIFT; shift *= 4) {
+    if (solveShifted(s, shift)) return DJ_OK;
+  }
+  s->decrement2 = -1;
   return DJ_OK;
 }
 
-// Backtracking with Armijo's rule. Every trial is evaluated in full, because nearly all are
-// accepted. *value, gradient, *majorizer: at the present point, replaced by those of the trial.
-// Returns the accepted fraction, 0 when none was found.
-static double lineSearch(const djNewtonProblem* p, double* value, double* gradient,
-                         const double* step, double decrement2, const djNewtonOption* o,
-                         bool* majorizer, djStatus* status) {
-  double fraction = 1;
-  *status = p->max_step(p->user, &fraction, step);
-  if (*status < 0) return 0;
-  double noise = 1e-13 * fabs(*value) + o->noise;
-  for (int cut = 0; cut <= o->max_cuts; cut++) {
-    double trial;
-    bool careful = fraction < SHORT;
-    *status = p->trial(p->user, &trial, gradient, step, fraction, &careful);
-    if (*status < 0) return 0;
-    if (trial <= *value - 1e-4 * fraction * decrement2 + noise) {
-      *value = trial;
-      *majorizer = careful;
-      return fraction;
-    }
-    fraction *= isfinite(trial) ? 0.5 : 0.25;
+// A point along the step. Every trial is evaluated in full, because nearly all are accepted.
+typedef struct Trial {
+  double fraction, value, slope;   // slope: of the value along the whole step
+  bool majorizer;
+} Trial;
+
+static djStatus tryAt(Trial* t, Search* s, double fraction) {
+  t->fraction = fraction;
+  t->majorizer = fraction < SHORT;
+  djStatus status = s->p->trial(s->p->user, &t->value, s->gradient, s->step, fraction,
+                                &t->majorizer);
+  t->slope = isfinite(t->value) ? slopeOf(s) : INFINITY;
+  return status;
+}
+
+// From a trial *t with most of the slope left towards the minimum before the fraction `high`, which
+// is too far: where a contact is met there, the next Jacobian knows of it. Halving again from a
+// point short of the contact would meet it ever anew.
+static djStatus approach(Trial* t, Search* s, double high, double enough, double noise) {
+  bool there = true;   // *t is the last trial
+  for (int k = 0; k < MOST_APPROACHES && t->slope < -enough; k++) {
+    double low = t->fraction;
+    Trial next;
+    djStatus status = tryAt(&next, s, high > 2 * low ? sqrt(low * high) : 0.5 * (low + high));
+    if (status < 0) return status;
+    there = next.value <= t->value + noise && next.slope < enough;
+    if (there) *t = next;
+    else high = next.fraction;
   }
-  return 0;
+  return there ? DJ_OK : tryAt(t, s, t->fraction);
+}
+
+// Backtracking with Armijo's rule, and on to the minimum where a step was cut. *taken: the accepted
+// fraction, 0 when none was found; else value, gradient and s->majorizer become those there.
+static djStatus lineSearch(double* taken, double* left, Search* s) {
+  double fraction = 1, refused = 0;
+  *taken = 0;
+  djStatus status = s->p->max_step(s->p->user, &fraction, s->step);
+  if (status < 0) return status;
+  double slope = -slopeOf(s), noise = 1e-13 * fabs(s->r->value) + s->o->noise;
+  for (int cut = 0; cut <= s->o->max_cuts; cut++) {
+    Trial t;
+    status = tryAt(&t, s, fraction);
+    if (status < 0) return status;
+    if (t.value <= s->r->value - 1e-4 * fraction * slope + noise) {
+      if (cut > 0) status = approach(&t, s, refused, 0.5 * slope, noise);
+      if (status < 0) return status;
+      s->r->value = t.value;
+      s->majorizer = t.majorizer;
+      *taken = t.fraction;
+      *left = -t.slope / slope;
+      return DJ_OK;
+    }
+    refused = fraction;
+    fraction *= isfinite(t.value) ? 0.5 : 0.25;
+  }
+  return DJ_OK;
+}
+
+// What is next of a convex substitute, after a step by it: `left` of the slope was left.
+static void adapt(Search* s, double taken, double left) {
+  if (taken < 1) {
+    s->stretch = 1;
+    if (taken < 0.5) s->share = fmin(SHARE_FACTOR * s->share, 1);
+    return;
+  }
+  // By the secant of the slope, with some caution.
+  double growth = 1 / fmax(1 - 0.7 * left, 1 / GROWTH);
+  s->stretch = fmax(1, fmin(s->stretch * growth, MOST_STRETCH));
+  if (left > STIFF) s->share = fmax(s->share / SHARE_FACTOR, LEAST_SHARE);
+}
+
+// A line search along the step, a stretched one by the convex substitute.
+static djStatus search(double* taken, Search* s) {
+  double left = 0;
+  if (!s->convex) s->stretch = 1;
+  for (int i = 0; i < s->p->n && s->stretch > 1; i++) s->step[i] *= s->stretch;
+  djStatus status = lineSearch(taken, &left, s);
+  if (status >= 0 && s->convex) adapt(s, *taken, left);
+  return status;
 }
 
 // Full step near the solution: accepted when it is feasible.
-static djStatus fullStep(const djNewtonProblem* p, const double* step) {
+static djStatus fullStep(const Search* s) {
   double value;
   bool majorizer = false;
-  djStatus status = p->trial(p->user, &value, NULL, step, 1, &majorizer);
+  djStatus status = s->p->trial(s->p->user, &value, NULL, s->step, 1, &majorizer);
   if (status < 0) return status;
   if (!isfinite(value)) return DJ_NOT_CONVERGED;
-  p->accept(p->user);
+  s->p->accept(s->p->user);
   return DJ_OK;
 }
 
 // Full steps without a search, until the decrement stops falling.
-static djStatus refine(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOption* o,
-                       double* gradient, double* step) {
-  for (int k = 0; k < o->refinement_steps; k++) {
-    bool majorizer = false, convex = false;
-    djStatus status = p->evaluate(p->user, &r->value, gradient, &majorizer);
+static djStatus refine(Search* s) {
+  for (int k = 0; k < s->o->refinement_steps; k++) {
+    djStatus status = evaluateHere(s, false);
     if (status < 0) return status;
-    double d2;
-    status = newtonStep(&d2, p, r, gradient, step, &convex);
+    s->convex = false;
+    status = newtonStep(s);
     if (status < 0) return status;
-    if (!(d2 >= 0) || sqrt(d2) >= 0.5 * r->decrement) return DJ_OK;
-    status = fullStep(p, step);
+    if (!(s->decrement2 >= 0) || sqrt(s->decrement2) >= 0.5 * s->r->decrement) return DJ_OK;
+    status = fullStep(s);
     if (status != DJ_OK) return status < 0 ? status : DJ_OK;
-    r->decrement = sqrt(d2);
+    s->r->decrement = sqrt(s->decrement2);
   }
   return DJ_OK;
 }
 
-// The whole step that was foreseen, wherever it leads.
-static djStatus leap(djNewtonResult* r, const djNewtonProblem* p, double* gradient,
-                     const double* step, bool* majorizer) {
+// The whole step that was foreseen, wherever it leads unless that is absurd.
+static djStatus leap(Search* s) {
+  const djNewtonProblem* p = s->p;
   double fraction = 1, value;
+  s->way = PLAIN;
+  s->convex = false;
   p->unease(p->user, false);
-  djStatus status = p->max_step(p->user, &fraction, step);
+  djStatus status = p->max_step(p->user, &fraction, s->step);
   if (status < 0) return status;
-  *majorizer = false;
-  status = p->trial(p->user, &value, gradient, step, fraction, majorizer);
+  s->majorizer = false;
+  status = p->trial(p->user, &value, s->gradient, s->step, fraction, &s->majorizer);
   if (status < 0) return status;
-  if (isfinite(value)) {
-    r->value = value;
-    p->accept(p->user);
+  if (!(value <= s->leap_limit)) return evaluateHere(s, true);
+  s->r->value = value;
+  p->accept(p->user);
+  return DJ_OK;
+}
+
+// After a search that found nothing. *over: there is no more to be tried.
+static djStatus tryOtherwise(bool* over, Search* s, bool near) {
+  *over = false;
+  if (s->way != PLAIN) {   // it has served
+    s->way = PLAIN;
+    s->p->unease(s->p->user, false);
+    s->convex = false;
+    return evaluateHere(s, true);
+  }
+  // Once more from here: with a shift.
+  if (s->convex) return evaluateHere(s, s->majorizer);
+  // Near with a substitute: let the exact Jacobian decide. No progress with the exact one: with the
+  // substitute.
+  bool wanted = !s->majorizer;
+  *over = !near && !wanted;
+  if (*over) return DJ_OK;
+  djStatus status = evaluateHere(s, wanted);
+  *over = wanted && !s->majorizer;   // there is no substitute
+  return status;
+}
+
+// An iteration after its step is known. *over: with the status that is returned.
+static djStatus advance(bool* over, Search* s) {
+  const djNewtonOption* o = s->o;
+  *over = false;
+  if (s->way == FORESEEN) return leap(s);
+  bool near = s->way == PLAIN && s->r->decrement <= o->tolerance;
+  bool exact = !(s->majorizer || s->convex);
+  if (s->way == EASED && s->r->decrement <= o->ease_tolerance) {
+    s->way = FORESEEN;
+    s->p->unease(s->p->user, true);
+  }
+  if (near && (exact || s->r->decrement <= 0.01 * o->tolerance)) {
+    djStatus status = fullStep(s);
+    *over = status == DJ_OK;
+    if (status < 0) return status;
+    if (*over) return refine(s);
+  }
+  double taken = 0;
+  if (!near || !s->majorizer || s->convex) {
+    djStatus status = search(&taken, s);
+    if (status < 0) return status;
+  }
+  if (taken > 0) {
+    s->p->accept(s->p->user);
+    s->convex = false;
     return DJ_OK;
   }
-  *majorizer = true;
-  return p->evaluate(p->user, &r->value, gradient, majorizer);
+  djStatus status = tryOtherwise(over, s, near);
+  return status >= 0 && *over ? DJ_NOT_CONVERGED : status;
 }
 
 djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOption* o,
                    double* gradient, double* step) {
   memset(r, 0, sizeof(*r));
   if (p->n == 0) return DJ_OK;
-  bool majorizer = true, convex = false;
-  djStatus status = p->evaluate(p->user, &r->value, gradient, &majorizer);
+  Search s = {.p = p, .o = o, .r = r, .gradient = gradient, .step = step, .share = 1, .stretch = 1};
+  djStatus status = evaluateHere(&s, true);
   if (status < 0) return status;
-  enum { PLAIN, EASED, FORESEEN } way = PLAIN;
+  double first = r->value;
   if (p->ease && p->ease(p->user, gradient)) {
-    way = EASED;
-    majorizer = true;
-    status = p->evaluate(p->user, &r->value, gradient, &majorizer);
+    s.way = EASED;
+    status = evaluateHere(&s, true);
     if (status < 0) return status;
   }
   for (r->iterations = 1; r->iterations <= o->max_iterations; r->iterations++) {
-    double d2;
-    status = newtonStep(&d2, p, r, gradient, step, &convex);
+    status = newtonStep(&s);
     if (status < 0) return status;
-    if (!(d2 >= 0) || !isfinite(d2)) return DJ_NOT_CONVERGED;
-    r->decrement = sqrt(d2);
-    if (way == FORESEEN) {
-      way = PLAIN;
-      convex = false;
-      status = leap(r, p, gradient, step, &majorizer);
-      if (status < 0) return status;
-      continue;
-    }
-    bool near = way == PLAIN && r->decrement <= o->tolerance;
-    if (way == EASED && r->decrement <= o->ease_tolerance) {
-      way = FORESEEN;
-      p->unease(p->user, true);
-    }
-    if (near && (!(majorizer || convex) || r->decrement <= 0.01 * o->tolerance)) {
-      status = fullStep(p, step);
-      if (status == DJ_OK) return refine(r, p, o, gradient, step);
-      if (status < 0) return status;
-    }
-    double taken = 0;
-    if (!near || !majorizer || convex) {
-      taken = lineSearch(p, &r->value, gradient, step, d2, o, &majorizer, &status);
-      if (status < 0) return status;
-    }
-    if (taken > 0) {
-      p->accept(p->user);
-      convex = false;
-      continue;
-    }
-    if (way != PLAIN) {   // it has served
-      way = PLAIN;
-      p->unease(p->user, false);
-      majorizer = true, convex = false;
-      status = p->evaluate(p->user, &r->value, gradient, &majorizer);
-      if (status < 0) return status;
-      continue;
-    }
-    if (convex) {   // once more from here, with a shift
-      status = p->evaluate(p->user, &r->value, gradient, &majorizer);
-      if (status < 0) return status;
-      continue;
-    }
-    // Near with a substitute: let the exact Jacobian decide. No progress with the exact one: once
-    // more from here with the substitute.
-    if (!near && majorizer) return DJ_NOT_CONVERGED;
-    bool wanted = !majorizer;
-    majorizer = wanted;
-    status = p->evaluate(p->user, &r->value, gradient, &majorizer);
-    if (status < 0) return status;
-    if (wanted && !majorizer) return DJ_NOT_CONVERGED;   // there is no substitute
+    if (!(s.decrement2 >= 0) || !isfinite(s.decrement2)) return DJ_NOT_CONVERGED;
+    r->decrement = sqrt(s.decrement2);
+    if (r->iterations == 1) s.leap_limit = first + LEAP_RISE * s.decrement2;
+    bool over;
+    status = advance(&over, &s);
+    if (over || status < 0) return status;
   }
   r->iterations = o->max_iterations;
   return DJ_NOT_CONVERGED;

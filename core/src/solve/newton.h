@@ -11,7 +11,9 @@
 // used for parts of the Jacobian; set to false when none was.
 // Where the Jacobian cannot be factored as it is, `convexify` is asked for a substitute that is
 // positive semi-definite as a whole: a shift large enough for a stiff negative curvature would
-// leave no step worth taking. The value need not be a function of the point: only along a step must
+// leave no step worth taking. Such a substitute is stiffer than need be: where full steps by it
+// leave much of the slope along them, the next ones are stretched, and a share of it is tried. The
+// value need not be a function of the point: only along a step must
 // its slope be gradient . step.
 typedef struct djNewtonProblem {
   int n;
@@ -29,9 +31,9 @@ typedef struct djNewtonProblem {
                     double fraction, bool* majorizer);
   // The trial point becomes the present one.
   void (*accept)(void* user);
-  // Substitutes the Jacobian at the present point; value and gradient (n) stay what they are. May
-  // be NULL.
-  djStatus (*convexify)(void* user, double* value, double* gradient);
+  // The Jacobian at the present point goes a share (in (0, 1]) of the way to its substitute; value
+  // and gradient (n) stay what they are. May be NULL.
+  djStatus (*convexify)(void* user, double* value, double* gradient, double share);
   // Where the system is hard to reach from afar, an easier one stands in until it is nearly solved.
   // `ease` is asked at the first point, with the gradient there: true if the easier one is in force
   // from now on. After unease(true) values are still its own, but gradient and Jacobian those of
