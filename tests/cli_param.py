@@ -237,15 +237,26 @@ class Parameters(cli.Case):
         for found, right in zip(value, [[0.96, 0, 0.28, 0], [0, 0.6, 0.8], [0.05, 0, 0]]):
             self.assertEqual([round(x, 15) for x in found], right)
 
-    def test_certificates(self):
-        task = {**TASK, "variables": [{"name": n} for n in [x[0] for x in SOME] + MODEL]}
+    def certify(self, names, **option):
+        scene = copy.deepcopy(SCENE)
+        scene["option"].update(option)
         # The stone lies askew: flat on flat, differences hardly resolve a turn of its hull.
-        task["initial"] = {"qpos": QPOS[:12] + [-0.5, 0.3, 0.0712, 1, 0.004, -0.003, 0],
-                           "qvel": QVEL}
+        task = {**TASK, "scene": self.write("own.json", scene), "variables": [
+                    {"name": n} for n in names],
+                "initial": {"qpos": QPOS[:12] + [-0.5, 0.3, 0.0712, 1, 0.004, -0.003, 0],
+                            "qvel": QVEL}}
         g = self.run_json("grad", self.write("t.json", task), "--check")
-        self.assertEqual(len(g["certificate"]), len(SOME) + len(MODEL))
+        self.assertEqual(len(g["certificate"]), len(names))
         for c in g["certificate"]:
             self.assertTrue(c["passed"], c)
+
+    def test_certificates(self):
+        self.certify([x[0] for x in SOME] + MODEL)
+
+    def test_friction_by_the_end(self):
+        """Frames move what friction goes by, too."""
+        self.certify(["body/arm/pos", "body/arm/quat", "joint/hinge/pos", "geom/finger/pos",
+                      "geom/finger/friction", "geom/cube/size"], friction="implicit")
 
 
 if __name__ == "__main__":

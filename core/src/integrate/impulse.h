@@ -37,10 +37,15 @@ typedef struct djImpulse {
   double *y[3];            // (nv) M^-1 J^T of unit impulses along the axes
   double *before;          // (nv) joint velocity before, that of the start and changes since
   double *change;          // (nv) Delta
+  // While they are held (dj_holdImpulses): derivatives of J^T F - M Delta by q, F and Delta held,
+  // and of C_ij.
+  djMatrix by_change;      // of the trees' pattern
+  double* by_C[9];         // (nv)
 } djImpulse;
 
 struct djImpulses {
   int n;
+  bool held;
   djImpulse of[DJ_MAX_IMPULSE];
   djFlight* way;              // (nbody) bodies at the last impulse
   djPose* pose;            // (nbody) scratch
@@ -71,6 +76,10 @@ static inline int dj_impulseCount(const djWork* w) { return w->impulses ? w->imp
 // (nv), v (nv), either may be NULL. Sums of parameters, or NULL.
 djStatus dj_impulseVjp(double* q, double* v, djParamSums* sums, djWork* work, const djModel* model,
                        const double* lambda, const double* mu);
+
+// Where many vector products follow: computes what they have in common, which then is `held`, into
+// the impulses' own memory for it.
+void dj_holdImpulses(djWork* work, const djModel* model);
 
 // Memory, where the model has restitution; else it is found when a step needs it. Its bytes.
 size_t dj_impulsesSize(const djModel* model);

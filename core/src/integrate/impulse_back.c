@@ -31,6 +31,7 @@ typedef struct Back {
   djWork* w;
   const djModel* m;
   djParamSums* sums;       // or NULL
+  bool held;               // what depends on the impulses alone is theirs already
   FlightBar* body;         // (nbody)
   double *q, *v;           // (nv) by the start
   double *z, *velocity;    // (nv) scratch; by joint velocities after the impulse at hand
@@ -80,32 +81,40 @@ static void wrenchParams(Back* s, const double* z) {
   dj_frameParamsSecond(p->param, m, &start, p->C, p->W, p->x, z);
 }
 
-// By q and parameters: f z . J^T W, W as above.
-static void pullWrenches(Back* s, double f, const double* z, const double* W) {
-  djWork* w = s->w;
-  const djModel* m = s->m;
-  placeWrenches(w, m, W, f);
-  if (s->sums) wrenchParams(s, z);
+// work->own = the derivative of J^T W by q, W placed.
+static void turnWrenches(djWork* w, const djModel* m) {
   dj_clearMatrix(&w->own);
   dj_gatherWrench(w->wrench, m);
   dj_gatherMatrix(w->N, m);
   dj_projectTurning(&w->own, m, &w->begin.kin, w->wrench);
   dj_projectMixed(&w->own, m, &w->begin.kin, &w->begin.kin, w->N);
-  dj_mulMatrixT(s->q, 1, &w->own, z);
+}
+
+// By q and parameters: f z . J^T W, W as above.
+static void pullWrenches(Back* s, double f, const double* z, const double* W) {
+  placeWrenches(s->w, s->m, W, f);
+  if (s->sums) wrenchParams(s, z);
+  turnWrenches(s->w, s->m);
+  dj_mulMatrixT(s->q, 1, &s->w->own, z);
+}
+
+// work->Dq = the derivative of M x by q. zero (nv)
+static void turnInertia(djWork* w, const djModel* m, const double* x, const double* zero) {
+  djMatrix* M = &dj_stageOf(w)->linear.M;
+  dj_inverseDynamics(w->nonpotential, &w->inverse, m, &w->begin.kin, w->ref, w->armature, zero, x);
+  dj_clearMatrix(&w->Dq);
+  dj_clearMatrix(&w->Dv);
+  dj_clearMatrix(M);
+  dj_inverseDerivatives(&w->Dq, &w->Dv, M, w->N, w->M, &w->inverse, m, &w->begin.kin, w->ref,
+                        w->armature);
 }
 
 // By q and parameters: -z . M x.
 static void pullInertia(Back* s, const double* z, const double* x) {
   djWork* w = s->w;
   const djModel* m = s->m;
-  djMatrix* M = &dj_stageOf(w)->linear.M;
   double* minus = w->nonpotential;
-  dj_inverseDynamics(minus, &w->inverse, m, &w->begin.kin, w->ref, w->armature, s->zero, x);
-  dj_clearMatrix(&w->Dq);
-  dj_clearMatrix(&w->Dv);
-  dj_clearMatrix(M);
-  dj_inverseDerivatives(&w->Dq, &w->Dv, M, w->N, w->M, &w->inverse, m, &w->begin.kin, w->ref,
-                        w->armature);
+  turnInertia(w, m, x, s->zero);
   dj_mulMatrixT(s->q, -1, &w->Dq, z);
   if (!s->sums) return;
   for (int i = 0; i < m->nv; i++) minus[i] = -z[i];
@@ -116,10 +125,14 @@ static void pullInertia(Back* s, const double* z, const double* x) {
 
 // ---- one impulse ------------------------------------------------------------------------------
 
+static void addTimes(double* y, double f, const double* x, int n) {
+  for (int i = 0; i < n; i++) y[i] += f * x[i];
+}
+
 // Wrenches (nbody x 6) of an impulse P at the point about the centres of mass.
-static const double* wrenchesOf(Back* s, const djImpulse* k, djVec3 P) {
-  double* W = s->w->momentum_change;
-  memset(W, 0, (size_t)s->m->nbody * 6 * sizeof(double));
+static const double* wrenchesOf(djWork* w, const djModel* m, const djImpulse* k, djVec3 P) {
+  double* W = w->momentum_change;
+  memset(W, 0, (size_t)m->nbody * 6 * sizeof(double));
   for (int i = 0; i < 2; i++) {
     djVec3 f = i ? P : dju_neg3(P);
     double* to = W + 6 * k->touch.body[i];
@@ -138,6 +151,33 @@ static djSix twistAlong(const djKin* kin, const djWork* w, const djModel* m, int
   }
   V.v = dju_add3(V.v, dju_cross3(V.w, dju_sub3(kin->com[b], w->ref[b])));
   return V;
+}
+
+void dj_holdImpulses(djWork* w, const djModel* m) {
+  struct djImpulses* all = w->impulses;
+  double* zero = all->bar;
+  memset(zero, 0, (size_t)m->nv * sizeof(double));
+  for (int n = 0; n < all->n; n++) {
+    djImpulse* k = &all->of[n];
+    placeWrenches(w, m, wrenchesOf(w, m, k, k->P), 1);
+    turnWrenches(w, m);
+    turnInertia(w, m, k->change, zero);
+    dj_scaleMatrix(&w->Dq, -1);
+    dj_addMatrix(&w->own, &w->Dq);
+    dj_copyMatrix(&k->by_change, &w->own);
+    for (int i = 0; i < 3; i++) {
+      placeWrenches(w, m, wrenchesOf(w, m, k, dju_vec3(i == 0, i == 1, i == 2)), 2);
+      turnWrenches(w, m);
+      turnInertia(w, m, k->y[i], zero);
+      for (int j = 0; j < 3; j++) {
+        double* by = k->by_C[3 * i + j];
+        memset(by, 0, (size_t)m->nv * sizeof(double));
+        dj_mulMatrixT(by, 1, &w->own, k->y[j]);
+        dj_mulMatrixT(by, -1, &w->Dq, k->y[j]);
+      }
+    }
+  }
+  all->held = true;
 }
 
 typedef struct ImpulseBar {
@@ -185,7 +225,11 @@ static djStatus pullChange(Back* s, ImpulseBar* bar, const djImpulse* k, const d
   }
   for (int i = 0; i < 2; i++) x[i] = twistAlong(&w->begin.kin, w, m, k->touch.body[i], s->z);
   pullArms(&bar->P, bar->arm, k, k->P, x);
-  pullWrenches(s, 1, s->z, wrenchesOf(s, k, k->P));
+  if (s->held) {
+    dj_mulMatrixT(s->q, 1, &k->by_change, s->z);
+    return DJ_OK;
+  }
+  pullWrenches(s, 1, s->z, wrenchesOf(s->w, m, k, k->P));
   pullInertia(s, s->z, k->change);
   return DJ_OK;
 }
@@ -208,7 +252,11 @@ static void pullLaw(Back* s, ImpulseBar* bar, const djImpulse* k, djImpactGrad* 
       x[b] = dju_madd6(x[b], 1, x[b]);
     }
     pullArms(NULL, bar->arm, k, axis, x);
-    pullWrenches(s, 2, s->z, wrenchesOf(s, k, axis));
+    if (s->held) {
+      for (int j = 0; j < 3; j++) addTimes(s->q, c[j], k->by_C[3 * i + j], m->nv);
+      continue;
+    }
+    pullWrenches(s, 2, s->z, wrenchesOf(s->w, m, k, axis));
     pullInertia(s, s->z, k->y[i]);
   }
   for (int i = 0; i < 2; i++) {
@@ -284,14 +332,21 @@ static void ratesBefore(Back* s, djVec3* turn, djVec3* move, int b, const djImpu
   *move = V.v;
 }
 
+static bool isMoved(const FlightBar* body) {
+  const djVec3 *t = &body->torque, *f = &body->force, *c = &body->com;
+  return t->x != 0 || t->y != 0 || t->z != 0 || f->x != 0 || f->y != 0 || f->z != 0 ||
+         c->x != 0 || c->y != 0 || c->z != 0;
+}
+
 // What moves with the time of the impulse is by the poses there; the time by the touch.
 static void pullTime(Back* s, double lambda[12], const djImpulse* k) {
   const djTouch* t = &k->touch;
   djVec3 turn[2], move[2];
   for (int b = 0; b < s->m->nbody; b++) {
     djVec3 w, v;
-    ratesBefore(s, &w, &v, b, k);
     const FlightBar* body = &s->body[b];
+    if (!isMoved(body)) continue;
+    ratesBefore(s, &w, &v, b, k);
     s->time += dju_dot3(body->torque, w) + dju_dot3(body->force, v) + dju_dot3(body->com, v);
   }
   if (!k->timed) return;
@@ -314,6 +369,7 @@ static void pullFlight(Back* s, const djImpulse* k, double time) {
   for (int b = 0; b < s->m->nbody; b++) {
     FlightBar* body = &s->body[b];
     djVec3 w, v;
+    if (!isMoved(body)) continue;
     ratesBefore(s, &w, &v, b, k);
     djVec3 moved = dju_add3(body->force, body->com), turn = dju_scale3(time, w);
     djVec3 spin = dju_mulMV(dju_rightJacobian(turn), body->torque);
@@ -403,7 +459,7 @@ djStatus dj_impulseVjp(double* q, double* v, djParamSums* sums, djWork* w, const
   size_t nv = m->nv, nb = m->nbody, each = sizeof(FlightBar) / sizeof(double);
   struct djImpulses* all = w->impulses;
   double* memory = all->bar;
-  Back s = {.w = w, .m = m, .sums = sums};
+  Back s = {.w = w, .m = m, .sums = sums, .held = all->held && !sums};
   s.body = (FlightBar*)(void*)memory;
   s.z = memory + each * nb;
   s.velocity = s.z + nv;

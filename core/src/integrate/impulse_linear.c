@@ -19,36 +19,51 @@ static void markTrees(int* mark, const djWork* w, const djModel* m) {
   }
 }
 
+// Memory of what vector products have in common.
+static void layoutHeld(struct djImpulses* all, double* memory, const djWork* w, const djModel* m) {
+  for (int k = 0; k < all->n; k++) {
+    djImpulse* p = &all->of[k];
+    p->by_change = (djMatrix){memory, &w->trees};
+    memory += dj_packedSize(&w->trees);
+    for (int i = 0; i < 9; i++, memory += m->nv) p->by_C[i] = memory;
+  }
+}
+
 djStatus dj_linearizeImpulses(djImpulseLinear* lin, djWork* w, const djModel* m) {
   struct djImpulses* all = w->impulses;
   lin->n = 0;
   if (!dj_impulseCount(w)) return DJ_OK;
   size_t nv = m->nv, each = sizeof(double);
-  size_t bytes = (4 * nv * nv + 4 * nv) * each + 2 * nv * sizeof(int);
+  size_t held = (size_t)all->n * (dj_packedSize(&w->trees) + 9 * nv);
+  size_t bytes = (4 * nv * nv + 4 * nv + held) * each + 2 * nv * sizeof(int);
   double* memory = dj_roomFor(all->linear_memory, &all->nlinear, bytes);
   if (!memory) return dj_failMemory(&w->error);
   all->linear_memory = memory;
   lin->by = memory;
   double *q = memory + 4 * nv * nv, *v = q + nv, *lambda = v + nv, *mu = lambda + nv;
-  lin->dof = (int*)(void*)(mu + nv);
+  lin->dof = (int*)(void*)(mu + nv + held);
   int* mark = lin->dof + nv;
   markTrees(mark, w, m);
   for (int i = 0; i < m->nv; i++) {
     if (mark[i]) lin->dof[lin->n++] = i;
   }
+  layoutHeld(all, mu + nv, w, m);
+  dj_openPlace(&w->begin, m, w->ref);
+  dj_holdImpulses(w, m);
   int n = lin->n;
-  for (int r = 0; r < 2 * n; r++) {
+  djStatus status = DJ_OK;
+  for (int r = 0; r < 2 * n && status >= 0; r++) {
     double* row = lin->by + (size_t)r * 2 * (size_t)n;
     memset(q, 0, 4 * nv * each);
     (r < n ? lambda : mu)[lin->dof[r % n]] = 1;
-    djStatus status = dj_impulseVjp(q, v, NULL, w, m, lambda, mu);
-    if (status < 0) return status;
+    status = dj_impulseVjp(q, v, NULL, w, m, lambda, mu);
     for (int c = 0; c < n; c++) {
       row[c] = q[lin->dof[c]];
       row[n + c] = v[lin->dof[c]];
     }
   }
-  return DJ_OK;
+  all->held = false;
+  return status;
 }
 
 size_t dj_impulseLinearSize(const djImpulseLinear* s) {
