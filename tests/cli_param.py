@@ -256,7 +256,7 @@ class Parameters(cli.Case):
     def test_friction_by_the_end(self):
         """Frames move what friction goes by, too."""
         self.certify(["body/arm/pos", "body/arm/quat", "joint/hinge/pos", "geom/finger/pos",
-                      "geom/finger/friction", "geom/cube/size"], friction="implicit")
+                      "geom/cube/friction", "geom/cube/size"], friction="implicit")
 
 
 if __name__ == "__main__":
