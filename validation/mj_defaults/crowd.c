@@ -220,6 +220,7 @@ void def_crowd(Program* p) {
     for (int c = 0; c < NCOLUMN; c++) add(&all[c], &t[b][c]);
   }
   show("all", all);
+  if (!all[OURS].steps) djv_fail("--only %d: there are %d runs", p->only, runs);
   def_check(p, "crowd: unconverged steps", (double)all[OURS].unconverged / (double)all[OURS].steps);
   def_check(p, "crowd: worst iterations", all[OURS].most);
 }
