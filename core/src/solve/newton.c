@@ -7,9 +7,9 @@ static const double SHORT = 0.15;        // where a step is cut to less, the sub
 static const double MOST_SHIFT = 1e12;
 // Of a convex substitute.
 static const double MOST_STRETCH = 64, GROWTH = 4;   // of its steps, in all and at once
-static const double LEAST_SHARE = 0.01, SHARE_FACTOR = 4;
+static const double LEAST_SHARE = 0.01, SHARE_FACTOR = 2;
 static const double STIFF = 0.3;         // of the slope is left after a full step: it is too stiff
-static const int MOST_APPROACHES = 6;    // trials to a minimum along a step that was cut
+static const int MOST_APPROACHES = 10;    // trials to a minimum along a step that was cut
 // A foreseen step may lead this many first decrements above the start.
 static const double LEAP_RISE = 100;
 
