@@ -154,8 +154,9 @@ int dj_maxContactPairs(const djModel* model);      // pairs that reports have ro
 static inline long dj_pairsOfHeap(long shapes) { return 8 * shapes + 64; }
 
 // Whether bodies that move points by no more than `move` (nbody) in a step, and by `own` beside the
-// first body of their tree, may close by more than half the size of a pair. Then into how many parts, 1 to `most`, the step is to be cut so that they
-// do not on the way from poses to others, at which they would be without contact (impact.c).
+// first body of their tree, may close by more than half the size of a pair. Then into how many
+// parts, 1 to `most`, the step is to be cut so that they do not on the way from poses to others, at
+// which they would be without contact (impact.c).
 bool dj_mayImpact(const djContacts* contacts, const djModel* model, const double* move,
                   const double* own);
 int dj_impactParts(djContacts* contacts, const djModel* model, const djPose* from,

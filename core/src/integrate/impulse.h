@@ -10,8 +10,9 @@
 // ever, but
 //   from v^ = v + sum (1 - theta_k) Delta_k   in place of v,   and
 //   with sum theta_k F_k added to the momentum that its end has (balance.h):
-// with c + h v^ for the centre at the end both together are P at the point of touch. So bodies arrive where they would with their change of velocity at theta h, momentum is kept
-// to rounding, and all is as differentiable as the times of touch are: there is no jump where an
+// with c + h v^ for the centre at the end both together are P at the point of touch. So bodies
+// arrive where they would with their change of velocity at theta h, momentum is kept to rounding,
+// and all is as differentiable as the times of touch are: there is no jump where an
 // impact moves from one step to the next. What slides on after it, other contact, joints' limits:
 // the step's solution takes care of them, with what is left of the approach.
 //

@@ -257,8 +257,8 @@ djStatus dj_positionParams(djParamSums* sums, djWork* work, const djModel* model
 // Both q+ and v+ from the stages, of a step that has been replayed.
 djStatus dj_endStep(djWork* work, const djModel* model);
 
-// Take the step that starts at data, or a part of it: fills work->now with the solution. data is not changed but for
-// stats of Newton. Used by dj_takeStep (parts.h).
+// Take the step that starts at data, or a part of it: fills work->now with the solution. data is not
+// changed but for stats of Newton. Used by dj_takeStep (parts.h).
 djStatus dj_solveStep(const djModel* model, djData* data);
 
 #endif  // DJ_INTEGRATE_WORK_H_

@@ -45,8 +45,8 @@ static bool sweep(double A[MAX][MAX], double V[MAX][MAX], int n, double rounding
   return turned;
 }
 
-// Whether all pivots of L D L^T are positive. No root is taken: what is multiplied by a power of two
-// takes the same way, here as above (LAPACK's does not where squares underflow).
+// Whether all pivots of L D L^T are positive. No root is taken: what is multiplied by a power of
+// two takes the same way, here as above (LAPACK's does not where squares underflow).
 static bool isDefinite(double A[MAX][MAX], int n) {
   double L[MAX][MAX];
   memcpy(L, A, sizeof L);
