@@ -267,12 +267,19 @@ class Progress(interrupt.Case):
         super().setUp()
         self.scene = self.write("s.json", cli.SCENE)
 
-    def sphere(self, n):
-        """A scene of one mesh whose points all belong to its hull."""
+    def sphere(self):
+        """A scene of one mesh whose points all belong to its hull: so many that this machine takes
+        two seconds for it."""
         scene = json.loads(json.dumps(cli.SCENE))
-        scene["meshes"] = [{"name": "ball", "vert": interrupt.sphere(n)}]
         scene["geoms"][1] = {"name": "ball", "type": "mesh", "mesh": "ball", "body": "box"}
-        return self.write("ball.json", scene)
+        for n in (int(20000 * 1.5**k) for k in range(20)):
+            scene["meshes"] = [{"name": "ball", "vert": interrupt.sphere(n)}]
+            path = self.write("ball.json", scene)
+            started = time.monotonic()
+            self.assertEqual(self.run_cli("convert", path, "--out", self.path("ball.out"))[0], 0)
+            if time.monotonic() - started > 2:
+                return path
+        self.fail("no hull takes time")
 
     def check(self, *arguments, columns=100, code=-signal.SIGTERM):
         """The line appears, fits, and is gone after the end."""
@@ -327,7 +334,7 @@ class Progress(interrupt.Case):
         self.assertEqual(t.screen(), "")
 
     def test_convert(self):
-        self.check("convert", self.sphere(30000), "--out", self.path("x.json"))
+        self.check("convert", self.sphere(), "--out", self.path("x.json"))
 
     def test_the_end_of_a_run(self):
         step = self.step()
@@ -340,7 +347,7 @@ class Progress(interrupt.Case):
 
     def test_errors_stand_alone(self):
         """The line is gone before the error that ends the run: here of the second mesh."""
-        with open(self.sphere(30000)) as f:
+        with open(self.sphere()) as f:
             scene = json.load(f)
         square = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]
         scene["meshes"].append({"name": "flat", "vert": square})

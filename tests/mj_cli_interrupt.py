@@ -71,7 +71,7 @@ class Verb(interrupt.Case):
         self.assertEqual(self.contents(), before)
 
     def test_convert(self):
-        self.end_convert(self.ball(60000), r"making hulls of meshes: " + interrupt.ESTIMATE.pattern)
+        self.end_convert(self.ball(120000), r"making hulls of meshes: " + interrupt.ESTIMATE.pattern)
 
     def test_compile(self):
         """What MuJoCo's compiler does has no estimate."""
