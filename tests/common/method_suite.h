@@ -222,6 +222,47 @@ static inline double djt_runDifference(djtRun* run, const djParam* p, int k, dou
   return sum;
 }
 
+// Greatest error of n parameters' derivatives, backward against differences, of each one's largest
+// entry or least. Differences take steps of that share of an entry, or of .01 where it is smaller;
+// of the last nrelative parameters always of the entry.
+static inline double djt_runErrors(djtRun* run, const djParam* param, int n, double step,
+                                   int nrelative, double least) {
+  int total = 0;
+  for (int k = 0; k < n; k++) total += param[k].ntangent;
+  double *grad = djt_room((size_t)total), worst = 0;
+  djRolloutResult out = {.nparam = n, .param = param, .grad_param = grad};
+  assert_true(djd_rolloutForward(&out, run->m, run->d, &run->r, run->tape) >= 0);
+  assert_true(djd_rolloutBackward(&out, run->m, run->d, &run->r, run->tape) >= 0);
+  const double* g = grad;
+  for (int k = 0; k < n; k++) {
+    double scale = least, error = 0, value[8];
+    for (int c = 0; c < param[k].ntangent; c++, g++) {
+      assert_int_equal(dj_getParam(value, run->m, &param[k]), DJ_OK);
+      double h = step * fmax(fabs(value[c]), k >= n - nrelative ? 0 : 0.01);
+      double f = djt_runDifference(run, &param[k], c, h);
+      scale = fmax(scale, fabs(f));
+      error = djt_worst(error, fabs(f - *g));
+    }
+    print_message("parameter %2d: %9.2e of %9.2e\n", k, error, scale);
+    worst = djt_worst(worst, error / scale);
+  }
+  free(grad);
+  return worst;
+}
+
+// The same, of parameters by name.
+static inline double djt_runNamed(djtRun* run, const char* const* name, int n, double step,
+                                  int nrelative, double least) {
+  enum { MOST = 32 };
+  djParam param[MOST];
+  djError err;
+  assert_true(n <= MOST);
+  for (int k = 0; k < n; k++) {
+    if (dj_paramId(&param[k], run->m, name[k], &err) != DJ_OK) fail_msg("%s", err.text);
+  }
+  return djt_runErrors(run, param, n, step, nrelative, least);
+}
+
 static inline void djt_methodParams(djIntegrator integrator) {
   static const char* const name[] = {"body/#1/mass", "body/#1/ipos",     "body/#2/pos",
                                      "body/#2/quat", "body/#2/inertia",  "joint/#1/armature",
@@ -249,30 +290,13 @@ static inline void djt_methodParams(djIntegrator integrator) {
     run.r = (djRollout){.horizon = T, .qpos0 = q0, .qvel0 = v0, .ctrl = ctrl, .nloss = 1,
                         .loss = loss, .refinement_steps = 6};
     djParam param[N];
-    int n = 0, total = 0;
+    int n = 0;
     for (int k = 0; k < N; k++) {
       if (dj_paramId(&param[n], m, name[k], &err) != DJ_OK) continue;
       if (k == 6 && m->jnt_coord[1] < 0) continue;   // axes of slides and hinges
-      total += param[n++].ntangent;
+      n++;
     }
-    double* grad = djt_room((size_t)total);
-    djRolloutResult out = {.nparam = n, .param = param, .grad_param = grad};
-    assert_true(djd_rolloutForward(&out, m, run.d, &run.r, run.tape) >= 0);
-    assert_true(djd_rolloutBackward(&out, m, run.d, &run.r, run.tape) >= 0);
-    const double* g = grad;
-    for (int k = 0; k < n; k++) {
-      double scale = 1e-3, error = 0;
-      for (int c = 0; c < param[k].ntangent; c++, g++) {
-        double value[8];
-        assert_int_equal(dj_getParam(value, m, &param[k]), DJ_OK);
-        double h = 1e-3 * fmax(fabs(value[c]), 0.01);
-        double f = djt_runDifference(&run, &param[k], c, h);
-        scale = fmax(scale, fabs(f));
-        error = djt_worst(error, fabs(f - *g));
-      }
-      worst = djt_worst(worst, error / scale);
-    }
-    free(grad);
+    worst = djt_worst(worst, djt_runErrors(&run, param, n, 1e-3, 0, 1e-3));
     free(q0);
     free(v0);
     free(ctrl);
