@@ -263,6 +263,8 @@ class NthWrite(interrupt.Case):
 
 
 class Progress(interrupt.Case):
+    points = 20000   # of spheres; so many as a test before has found to take time
+
     def setUp(self):
         super().setUp()
         self.scene = self.write("s.json", cli.SCENE)
@@ -272,12 +274,13 @@ class Progress(interrupt.Case):
         two seconds for it."""
         scene = json.loads(json.dumps(cli.SCENE))
         scene["geoms"][1] = {"name": "ball", "type": "mesh", "mesh": "ball", "body": "box"}
-        for n in (int(20000 * 1.5**k) for k in range(20)):
+        for n in (int(Progress.points * 1.5**k) for k in range(20)):
             scene["meshes"] = [{"name": "ball", "vert": interrupt.sphere(n)}]
             path = self.write("ball.json", scene)
             started = time.monotonic()
             self.assertEqual(self.run_cli("convert", path, "--out", self.path("ball.out"))[0], 0)
             if time.monotonic() - started > 2:
+                Progress.points = n
                 return path
         self.fail("no hull takes time")
 
