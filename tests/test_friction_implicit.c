@@ -177,7 +177,7 @@ static void testParams(void** state) {
   end->friction[0] = 0.4;
   s->def.option.stiffness_scale = 1e-4;   // soft enough for differences
   s->def.option.friction_eps = 1e-5;
-  s->def.option.tolerance = 1e-9;
+  s->def.option.tolerance = 1e-11;
   djtRun run = {0};
   djError err = {""};
   djModel* m = open(&run.d, s);

@@ -78,7 +78,7 @@ static void testKnown(void** state) {
 
 static void testKept(void** state) {
   (void)state;
-  double zero[144] = {0}, kept[4] = {2, -1, -1, 2}, tiny[4] = {-1e-310, 0, 0, 1};
+  double zero[144] = {0}, kept[4] = {2, -1, -1, 2}, tiny[4] = {-0x1p-1030, 0, 0, 1};
   dju_semidefinite(zero, 12);
   for (int i = 0; i < 144; i++) assert_true(zero[i] == 0);
   dju_semidefinite(kept, 2);   // to the last bit

@@ -20,7 +20,7 @@ static void layout(struct djImpulses* s, djArena* a, const djModel* m) {
   s->pose = dj_take(a, nb, sizeof(djPose));
   s->fall = dj_take(a, nb, d);
   s->end = dj_take(a, nb, sizeof(djBodyStep));
-  s->bar = dj_take(a, 5 * nv + 15 * nb, d);
+  s->bar = dj_take(a, 11 * nv + 15 * nb, d);
   for (int k = 0; k < DJ_MAX_IMPULSE; k++) {
     djImpulse* p = &s->of[k];
     for (int i = 0; i < 3; i++) p->y[i] = dj_take(a, nv, d);

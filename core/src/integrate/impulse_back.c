@@ -35,9 +35,32 @@ typedef struct Back {
   FlightBar* body;         // (nbody)
   double *q, *v;           // (nv) by the start
   double *z, *velocity;    // (nv) scratch; by joint velocities after the impulse at hand
-  double *zero, *sum;      // (nv) zeros; scratch
+  double* zero;            // (nv) zeros
+  double* by_dof;          // (nv x 6) scratch
   double time;             // by the time of the impulse at hand
 } Back;
+
+static void addTimes(double* y, double f, const double* x, int n) {
+  for (int i = 0; i < n; i++) y[i] += f * x[i];
+}
+
+static bool isZero(const double* x, int n) {
+  for (int i = 0; i < n; i++) {
+    if (x[i] != 0) return false;
+  }
+  return true;
+}
+
+// Twist of a body about its centre of mass along z.
+static djSix twistAlong(const djKin* kin, const djWork* w, const djModel* m, int b,
+                        const double* z) {
+  djSix V = {{0, 0, 0}, {0, 0, 0}};
+  for (int i = m->body_lastdof[b]; i >= 0; i = m->dof_parent[i]) {
+    V = dju_madd6(V, z[i], dju_load6(kin->S + 6 * i));
+  }
+  V.v = dju_add3(V.v, dju_cross3(V.w, dju_sub3(kin->com[b], w->ref[b])));
+  return V;
+}
 
 // ---- joints and inertia at the start ----------------------------------------------------------
 
@@ -90,12 +113,46 @@ static void turnWrenches(djWork* w, const djModel* m) {
   dj_projectMixed(&w->own, m, &w->begin.kin, &w->begin.kin, w->N);
 }
 
-// By q and parameters: f z . J^T W, W as above.
+// By q: f z . J^T W, with the gathered f W in work->wrench. A dof j turns what it carries and its
+// own rotation: (S_j x S_i) . w = S_j . (S_i X w); it moves the centre at `arm` by u, and with it
+// the force, by (u x F) . turn = u . (F x turn).
+static void turnAlong(Back* s, double f, const double* z, const double* W) {
+  djWork* w = s->w;
+  const djModel* m = s->m;
+  const double* S = w->begin.kin.S;
+  memset(s->by_dof, 0, (size_t)m->nv * 6 * sizeof(double));
+  memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
+  for (int b = 0; b < m->nbody; b++) {
+    djSix load = dju_load6(W + 6 * b);
+    int last = m->body_lastdof[b];
+    if (last < 0 || dju_dot6(load, load) == 0) continue;
+    djVec3 force = dju_scale3(f, load.v), arm = dju_sub3(w->begin.kin.com[b], w->ref[b]);
+    djVec3 torque = dju_madd3(dju_cross3(arm, force), f, load.w);
+    djVec3 move = dju_cross3(force, twistAlong(&w->begin.kin, w, m, b, z).w);
+    dju_store6(w->wrench + 6 * b, (djSix){torque, force});
+    dju_store6(s->by_dof + 6 * last, (djSix){dju_cross3(arm, move), move});
+  }
+  dj_gatherWrench(w->wrench, m);
+  for (int i = 0; i < m->nv; i++) {
+    int first = dj_rotationDof(m, m->dof_jnt[i]), at = first >= 0 && i >= first ? first + 2 : i;
+    djSix turned = dju_crossWrench(dju_load6(S + 6 * i), dju_load6(w->wrench + 6 * m->dof_body[i]));
+    double* by = s->by_dof + 6 * at;
+    dju_store6(by, dju_madd6(dju_load6(by), z[i], turned));
+  }
+  for (int j = m->nv - 1; j >= 0; j--) {
+    const double* by = s->by_dof + 6 * j;
+    s->q[j] += dju_dotRow6(S + 6 * j, by);
+    if (m->dof_parent[j] >= 0) addTimes(s->by_dof + 6 * m->dof_parent[j], 1, by, 6);
+  }
+}
+
+// By q and parameters, the same.
 static void pullWrenches(Back* s, double f, const double* z, const double* W) {
-  placeWrenches(s->w, s->m, W, f);
-  if (s->sums) wrenchParams(s, z);
-  turnWrenches(s->w, s->m);
-  dj_mulMatrixT(s->q, 1, &s->w->own, z);
+  if (s->sums) {
+    placeWrenches(s->w, s->m, W, f);
+    wrenchParams(s, z);
+  }
+  turnAlong(s, f, z, W);
 }
 
 // work->Dq = the derivative of M x by q. zero (nv)
@@ -125,10 +182,6 @@ static void pullInertia(Back* s, const double* z, const double* x) {
 
 // ---- one impulse ------------------------------------------------------------------------------
 
-static void addTimes(double* y, double f, const double* x, int n) {
-  for (int i = 0; i < n; i++) y[i] += f * x[i];
-}
-
 // Wrenches (nbody x 6) of an impulse P at the point about the centres of mass.
 static const double* wrenchesOf(djWork* w, const djModel* m, const djImpulse* k, djVec3 P) {
   double* W = w->momentum_change;
@@ -140,17 +193,6 @@ static const double* wrenchesOf(djWork* w, const djModel* m, const djImpulse* k,
     dju_store3(to + 3, f);
   }
   return W;
-}
-
-// Twist of a body about its centre of mass along z.
-static djSix twistAlong(const djKin* kin, const djWork* w, const djModel* m, int b,
-                        const double* z) {
-  djSix V = {{0, 0, 0}, {0, 0, 0}};
-  for (int i = m->body_lastdof[b]; i >= 0; i = m->dof_parent[i]) {
-    V = dju_madd6(V, z[i], dju_load6(kin->S + 6 * i));
-  }
-  V.v = dju_add3(V.v, dju_cross3(V.w, dju_sub3(kin->com[b], w->ref[b])));
-  return V;
 }
 
 void dj_holdImpulses(djWork* w, const djModel* m) {
@@ -220,6 +262,7 @@ static djStatus pullChange(Back* s, ImpulseBar* bar, const djImpulse* k, const d
     s->z[i] = (1 - theta) * lambda[i] + s->velocity[i];
     s->time -= lambda[i] * k->change[i] / h;
   }
+  if (isZero(s->z, m->nv)) return DJ_OK;
   if (!dj_solveInertia(s->z, w->articulated, m, &w->begin.kin, w->ref, w->armature)) {
     return dj_fail(&w->error, DJ_INVALID, "inertia is singular at the start of the step");
   }
@@ -395,8 +438,6 @@ static void pullRates(Back* s, const djImpulse* k) {
     s->body[b].turn = s->body[b].move = dju_vec3(0, 0, 0);
   }
   pullWrenches(s, 1, k->before, W);
-  placeWrenches(w, m, W, 1);
-  dj_gatherWrench(w->wrench, m);
   dj_projectWrench(s->velocity, m, &w->begin.kin, w->wrench);
 }
 
@@ -465,14 +506,18 @@ djStatus dj_impulseVjp(double* q, double* v, djParamSums* sums, djWork* w, const
   s.velocity = s.z + nv;
   s.zero = s.velocity + nv;
   double *end = s.zero + nv, *own = end + nv;
+  s.by_dof = own + nv;
   memset(memory, 0, (each * nb + 5 * nv) * sizeof(double));
   s.q = q ? q : own;
   dj_openPlace(&w->begin, m, w->ref);
   dj_openPlace(&w->now, m, w->ref);
-  memcpy(own, mu, nv * sizeof(double));
-  djStatus status = dj_solveEndInertia(own, w, m);
-  dj_turnBack(end, NULL, w, m, w->now.q, own);
-  memset(own, 0, nv * sizeof(double));
+  djStatus status = DJ_OK;
+  if (!isZero(mu, m->nv)) {
+    memcpy(own, mu, nv * sizeof(double));
+    status = dj_solveEndInertia(own, w, m);
+    dj_turnBack(end, NULL, w, m, w->now.q, own);
+    memset(own, 0, nv * sizeof(double));
+  }
   for (int k = all->n - 1; k >= 0 && status >= 0; k--) status = pullImpulse(&s, k, lambda, end);
   if (status < 0) return status;
   pullStart(&s);
