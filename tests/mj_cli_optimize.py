@@ -97,7 +97,7 @@ class Shipped(cli.Case):
     def test_lbfgsb(self):
         """How far L-BFGS-B comes; NLopt's stalled at 0.18 and 2e-3. Rounding decides where a line
         search ends, and one start in six stays at 3e-3."""
-        self.assertLess(self.lbfgsb_reaches("push_arm", 150), 0.1)
+        self.assertLess(self.lbfgsb_reaches("push_arm", 150), 0.15)
         reached = [self.lbfgsb_reaches("hammer", 200, ctrl=[x]) for x in (0.3, 0.301)]
         self.assertLess(min(reached), 2e-3)
 
