@@ -36,8 +36,8 @@ class Settings(cli.Case):
     def expect(self, settings, name, value):
         """This setting has the value; those that no rule ties to it are as they were."""
         self.assertEqual(settings[name], value)
-        follow = ["support", "stiffness", "skin", "friction_eps", "contact_range",
-                  "recovery_stiffness"]
+        follow = ["support", "stiffness", "skin", "friction_eps", "contact_range", "guide_radius",
+                  "guide_length", "recovery_stiffness"]
         if name == "preset":
             follow += ["support_scale", "stiffness_scale", "friction_eps_scale"]
         for key in settings:
@@ -78,8 +78,9 @@ class Settings(cli.Case):
     def test_task(self):
         groups = {"contact": ["contact", "support", "length_scale", "stiffness", "skin",
                               "friction_eps", "overlap", "friction", "friction_arms",
-                              "friction_cap", "inner_radius", "load", "support_scale", "stiffness_scale",
-                              "friction_eps_scale", "recovery_stiffness", "preset"]}
+                              "friction_cap", "inner_radius", "load", "support_scale",
+                              "stiffness_scale", "guide", "guide_length", "guide_radius",
+                              "guide_part", "friction_eps_scale", "recovery_stiffness", "preset"]}
         run = 0
         for row in self.rows:
             name = row["name"]

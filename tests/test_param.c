@@ -101,7 +101,8 @@ static void test_unknown(void** state) {
        "'option/timestep': there is no parameter 'timestep', expected one of gravity"},
       {"option/x/gravity", "there is no parameter 'option/x/gravity'"},
       {"contact/support/",
-       "'contact/support/': there is no parameter '', expected one of support, stiffness"},
+       "'contact/support/': there is no parameter '', expected one of support, stiffness, "
+                                                "guide"},
       {"body/world/pos", "'body/world/pos': the world's frame is fixed"},
       {"body/#0/quat", "'body/#0/quat': the world's frame is fixed"},
   };

@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SETTINGS = 16 };   // of one model
+enum { MAX_SETTINGS = 18 };   // of one model
 
 typedef struct Query {
   djcShape a, b;
   double *vert_a, *vert_b;  // owned
+  double *weight_a, *weight_b;   // owned
   bool gap;                 // the smoothed gap alone, with `smoothing`
   double smoothing;
   djcOption option;
@@ -139,8 +140,41 @@ static void read_settings(Query* q, const cJSON* entry) {
   q->option.setting = q->setting;
 }
 
+// A guide's weights of one shape; `in` holds the key.
+static void read_weights(Query* q, djcShape* s, double** weight, const cJSON* in,
+                         const char* path, const char* key) {
+  Reader* r = &q->reader;
+  const cJSON* list = read_list(r, in, path, key, false);
+  int n = list ? cJSON_GetArraySize(list) : 0;
+  if (n == 0 || r->failed || *weight) return;
+  *weight = tool_alloc((size_t)n, sizeof(double));
+  read_vector(r, in, path, key, n, n, *weight);
+  s->nweight = n;
+  s->weight = *weight;
+}
+
+// The tail of a guide. Weights and l may stand beside the shapes too.
+static void read_guide(Query* q, const cJSON* in, const char* path) {
+  Reader* r = &q->reader;
+  double guide = NAN, length = NAN, scale = NAN;
+  read_number(r, in, path, "guide", &guide);
+  read_number(r, in, path, "guide_length", &length);
+  read_number(r, in, path, "guide_scale", &scale);
+  if (guide < 0) read_fail(r, path, "guide", "must not be negative");
+  if (length <= 0) read_fail(r, path, "guide_length", "must be positive");
+  if (scale <= 0) read_fail(r, path, "guide_scale", "must be positive");
+  if (guide >= 0) q->setting[q->option.nsetting++] = (djcSetting){"guide", guide};
+  if (length > 0) q->setting[q->option.nsetting++] = (djcSetting){"guide_length", length};
+  if (scale > 0) q->option.guide_scale = scale;
+  q->option.setting = q->setting;
+  read_weights(q, &q->a, &q->weight_a, in, path, "guide_weights_a");
+  read_weights(q, &q->b, &q->weight_b, in, path, "guide_weights_b");
+}
+
 static void read_params(Query* q, const cJSON* entry) {
-  static const char* const keys[] = {"s", "length_scale", NULL};
+  static const char* const keys[] = {"s",           "length_scale",    "guide",
+                                     "guide_length", "guide_scale",     "guide_weights_a",
+                                     "guide_weights_b", NULL};
   Reader* r = &q->reader;
   if (q->option.model != DJ_SEPARATING_PLANE) {
     read_settings(q, entry);
@@ -154,6 +188,7 @@ static void read_params(Query* q, const cJSON* entry) {
     read_fail(r, "params", "s", "must lie between 0 and 1");
   }
   if (!(q->option.length_scale > 0)) read_fail(r, "params", "length_scale", "must be positive");
+  read_guide(q, in, "params");
 }
 
 // The smoothed gap in place of a contact model.
@@ -176,8 +211,9 @@ static void read_gap(Query* q, const cJSON* entry) {
 }
 
 static void read_query(Query* q, const cJSON* entry) {
-  static const char* const keys[] = {"model", "params",  "hessian", "a",
-                                     "b",     "friction", "twist_a", "twist_b", NULL};
+  static const char* const keys[] = {"model",    "params",  "hessian", "a",
+                                     "b",        "friction", "twist_a", "twist_b",
+                                     "guide_scale", "guide_weights_a", "guide_weights_b", NULL};
   static const char* const planned[] = {"long_range", "implicit_surface", "penalty", "damped"};
   *q = (Query){.option = djc_defaultOption()};
   Reader* r = &q->reader;
@@ -210,6 +246,7 @@ static void read_query(Query* q, const cJSON* entry) {
   read_bool(r, entry, "", "hessian", &q->hessian);
   read_shape(q, &q->a, &q->vert_a, entry, "a");
   read_shape(q, &q->b, &q->vert_b, entry, "b");
+  if (number == DJ_SEPARATING_PLANE) read_guide(q, entry, "");
   read_friction(q, entry);
   read_vector(r, entry, "", "twist_a", 6, 6, q->option.twist_a);
   read_vector(r, entry, "", "twist_b", 6, 6, q->option.twist_b);
@@ -288,14 +325,20 @@ static int answer_gap(Json* out, const Query* q, char* message, size_t size) {
   return EXIT_BAD_INPUT;
 }
 
+static void free_query(Query* q) {
+  free(q->vert_a);
+  free(q->vert_b);
+  free(q->weight_a);
+  free(q->weight_b);
+}
+
 // Answer one entry; returns its exit status. message: why it is an error.
 static int answer(Json* out, const cJSON* entry, char* message, size_t size) {
   Query q;
   read_query(&q, entry);
   if (q.gap && !q.reader.failed) {
     int status = answer_gap(out, &q, message, size);
-    free(q.vert_a);
-    free(q.vert_b);
+    free_query(&q);
     return status;
   }
   djcResult result;
@@ -318,8 +361,7 @@ static int answer(Json* out, const cJSON* entry, char* message, size_t size) {
   }
   if (result.status < 0) write_error(out, message);
   else write_result(out, &q, &result, gradient_a, gradient_b, hessian);
-  free(q.vert_a);
-  free(q.vert_b);
+  free_query(&q);
   free(gradient_a);
   free(gradient_b);
   free(hessian);

@@ -21,7 +21,7 @@ typedef struct PairCase {
   djVec3 ref[2];
   const djKernel* kernel;        // whose settings are in force; NULL: the separating plane
   double setting[DJ_MAX_OF_KERNEL];
-  double s, L, K, friction;      // of the separating plane
+  double s, L, K, guide, friction;   // of the separating plane
   double twist[2][6];
   djPose rate[2];                // from which displacements count, where apart
   bool apart;
@@ -136,6 +136,8 @@ static inline const djPairInput* pairInput(PairCase* c) {
     c->setting[DJ_PLANE_LENGTH_SCALE] = c->L;
     c->setting[DJ_PLANE_STIFFNESS] = c->K;
     c->setting[DJ_PLANE_RECOVERY] = 0.5;
+    c->setting[DJ_PLANE_GUIDE] = c->guide;
+    c->setting[DJ_PLANE_GUIDE_LENGTH] = 0.1 * c->L;
   }
   in->friction = c->friction;
   int n = in->a->npad + in->b->npad;

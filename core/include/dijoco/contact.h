@@ -21,6 +21,8 @@ typedef struct djcShape {
   double pos[3];          // m; of a geom
   double quat[4];         // unit quaternion; of a geom
   double origin[3];       // m; point that twists refer to
+  int nweight;            // 0: a guide's weights are from the flat facets, else those of the
+  const double* weight;   // (nweight) vertices of the contact shape: parts of its surface, >= 0; 1
 } djcShape;
 
 // Friction over one step of two shapes, given as they are at its start. The barrier
@@ -50,6 +52,7 @@ typedef struct djcOption {
   djcFriction friction;        // over one step
   int nsetting;                // other settings of the model; those that are not given are by its
   const djcSetting* setting;   // (nsetting) default rules, with a weight of 1 N
+  double guide_scale;          // m; l of a guide's tail; 0: the sum of both bounding radii
   double twist_a[6], twist_b[6];   // velocities (rad/s, m/s) about the origins, of models that
                                    //   use them
 } djcOption;

@@ -252,11 +252,15 @@ typedef struct djContactSettings {
   double support_scale;    // 1
   double stiffness_scale;  // 1
   double friction_eps_scale;   // 1
+  double guide;            // c, J: tail by which geoms repel from afar
+  double guide_length;     // a, m: distance below which it levels off
   double range;            // 2 s L/(1-s), m: surfaces of contact shapes act on each other below
                            //   this
   double weight;           // total movable weight, N
   double radius;           // r, inner radius of that geom, m; geom_radius has each
   double load;             // W, weight on that pair, N; geom_load has that of each geom
+  double bound;            // bounding radius of that geom, m; geom_bound has each
+  double part;             // 1; geom_part has each geom's
   double gravity;          // max(|gravity|, 9.81), m/s^2, for scales
 } djContactSettings;
 
@@ -332,6 +336,9 @@ typedef struct djContactSettings {
   X(double, geom_radius, ngeom, 1)   /* m; inner radius when the model was compiled, or given, for \
                                         default rules; 0: does not count */                        \
   X(double, geom_load, ngeom, 1)     /* N; weight of its tree then, or given; 0: static */         \
+  X(double, geom_bound, ngeom, 1)    /* m; radius of a ball about its centre that holds it, then; \
+                                        0: a plane */                                             \
+  X(double, geom_part, ngeom, 1)     /* 1; of the surface of its body's colliding geoms, then */   \
   X(int, geom_contact, ngeom, 1)     /* djContactModel of its pairs */                             \
   X(int, mesh_vertadr, nmesh, 1)     /* its first vertex */                                        \
   X(int, mesh_vertnum, nmesh, 1)     /* its vertices */                                            \

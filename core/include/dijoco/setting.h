@@ -106,7 +106,7 @@ DJ_API void dj_applySettings(djOption* option, const djSettings* settings);
 // single pairs and geoms (djSettingDef).
 DJ_API const djSetting* dj_contactSetting(int* model, int i);
 
-enum { DJ_MAX_PRESET = 16 };   // settings of a preset
+enum { DJ_MAX_PRESET = 18 };   // settings of a preset
 
 // A preset of contact: what takes the place of defaults under a name, where the user gives nothing.
 typedef struct djPreset {

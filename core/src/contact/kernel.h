@@ -35,6 +35,7 @@ typedef struct djGeomSource {
   int geom;
   double inner;              // radius of the largest ball in the geom, m; infinite for planes
   const struct djHull* hull; // of a mesh's vertices; else NULL
+  const struct djHull* first;   // and as it was when the model was compiled
   double skin;               // what the row's `skin` found, m
 } djGeomSource;
 
@@ -91,6 +92,9 @@ typedef struct djPairInput {
                                    //   that sum would be negative it is zero
   double lower;                    // part of -inflate by which a plane, b, is lower; the rest is
                                    //   the other shape's, m
+  double guide_part;               // what a guide acts with: a geom's part of its body's surface,
+                                   //   times that of the other; 0: not at all
+  double guide_scale;              // l, m: sum of both bounding radii, held
   bool recover;                    // pairs that start overlapping are to come apart
   bool cold;                       // eval: forget warm starts
   djEase ease;                     // eval
@@ -176,6 +180,8 @@ typedef struct djKernel {
   // Distance between surfaces of contact shapes beyond which nothing acts, metres; may be infinite.
   double (*range)(const double* setting);
 
+  // Takes back settings that a pair of geoms of these two types does not have. Or NULL.
+  void (*limit)(double* setting, int type_a, int type_b);
   // How much smaller than the geom its contact shape is (djGeomSource.skin), metres; found where
   // default rules are applied, and kept when parameters change. inner: as there. Or NULL: 0.
   double (*skin)(const double* setting, double inner);

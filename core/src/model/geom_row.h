@@ -45,6 +45,7 @@ typedef struct djGeomRow {
   const djGeomCurve* curve;  // or NULL: it is not curved
   // Radius of the largest ball inside, and its derivative by sizes.
   double (*inner)(double by[3], const double size[3]);
+  double (*area)(const double size[3]);   // of the surface; of ellipsoids to 1.1%
   void (*solid)(djSolid* solid, const double size[3]);
 } djGeomRow;
 

@@ -52,10 +52,17 @@ static void ellipsoidSolid(djSolid* s, const double* size) {
   productSolid(s, size, 4 * PI / 3, 0.2);
 }
 
+// Thomsen's formula: 4 pi times the mean of the products of two axes to the power p = 1.6075.
+static double ellipsoidArea(const double* size) {
+  const double p = 1.6075, x = pow(size[0] * size[1], p), y = pow(size[0] * size[2], p);
+  return 4 * PI * pow((x + y + pow(size[1] * size[2], p)) / 3, 1 / p);
+}
+
 static const djGeomCurve ellipsoidCurve = {
     .axes = ellipsoidAxes, .axesParams = ellipsoidAxesParams, .erodes = {true, true, true}};
 static const djGeomRow ellipsoid = {
     .nsize = 3, .convex = true, .nvert = 1, .curve = &ellipsoidCurve, .inner = innerOf3,
+    .area = ellipsoidArea,
     .solid = ellipsoidSolid};
 
 // The three semi-axes of a sphere are one size.
@@ -70,9 +77,11 @@ static void sphereSolid(djSolid* s, const double* size) {
   }
 }
 
+static double sphereArea(const double* size) { return 4 * PI * size[0] * size[0]; }
+
 static const djGeomRow sphere = {
     .nsize = 1, .convex = true, .nvert = 1, .round = true, .inner = innerOf1,
-    .solid = sphereSolid};
+    .area = sphereArea, .solid = sphereSolid};
 
 // ------------------------------------------ boxes ----------------------------------------------
 
@@ -90,9 +99,13 @@ static void boxVertexParams(double by[3], djVec3 by_vertex, const double* size, 
 
 static void boxSolid(djSolid* s, const double* size) { productSolid(s, size, 8, 1.0 / 3); }
 
+static double boxArea(const double* size) {
+  return 8 * (size[0] * size[1] + size[0] * size[2] + size[1] * size[2]);
+}
+
 static const djGeomRow box = {
     .nsize = 3, .convex = true, .nvert = 8, .facet = 4, .vertex = boxVertex,
-    .vertexParams = boxVertexParams, .inner = innerOf3, .solid = boxSolid};
+    .vertexParams = boxVertexParams, .inner = innerOf3, .area = boxArea, .solid = boxSolid};
 
 // ------------------------------------------ cylinders ------------------------------------------
 
@@ -153,9 +166,14 @@ static void cylinderSolid(djSolid* s, const double* size) {
 static const djGeomCurve cylinderCurve = {
     .axes = cylinderAxes, .axesParams = cylinderAxesParams, .erodes = {true, true, false},
     .disc = thickness, .spread = SPREAD};
+static double cylinderArea(const double* size) {
+  return 2 * PI * size[0] * (size[0] + 2 * size[1]);
+}
+
 static const djGeomRow cylinder = {
     .nsize = 2, .convex = true, .nvert = 2, .vertex = cylinderVertex,
     .vertexParams = cylinderVertexParams, .curve = &cylinderCurve, .inner = innerOf2,
+    .area = cylinderArea,
     .solid = cylinderSolid};
 
 // ------------------------------------------ capsules -------------------------------------------
@@ -188,9 +206,14 @@ static void capsuleSolid(djSolid* s, const double* size) {
   s->square[2][2] += U * (0.75 * r + 2 * h);
 }
 
+static double capsuleArea(const double* size) {
+  return 4 * PI * size[0] * (size[0] + size[1]);
+}
+
 static const djGeomRow capsule = {
     .nsize = 2, .convex = true, .nvert = 2, .round = true, .vertex = capsuleVertex,
-    .vertexParams = capsuleVertexParams, .inner = innerOf1, .solid = capsuleSolid};
+    .vertexParams = capsuleVertexParams, .inner = innerOf1, .area = capsuleArea,
+    .solid = capsuleSolid};
 
 // ------------------------------------------ table ----------------------------------------------
 

@@ -47,6 +47,7 @@ typedef struct djShape {
   double bound;           // radius of a ball about `center` that holds the eroded shape
   djVec3 normal;          // plane: outward unit normal, body frame
   double offset;          // plane: lowered surface is normal . x = offset
+  const double* weight;   // (nvert) parts of the surface, held; NULL: equal ones
   // neighbours of each vertex on the hull, for hill climbing; NULL when nvert is small
   const int* adjadr;      // (nvert + 1)
   const int* adj;

@@ -37,6 +37,9 @@ int dj_kernelsInUse(int* use, const djModel* m);
 // Which geoms collide, their inner radii, and the hulls that are missing.
 djStatus dj_measureGeoms(djShapeBuilder* b, djError* err);
 
+// geom_bound and geom_part of the builder's geoms.
+void dj_measureSurfaces(djShapeBuilder* b);
+
 // What default rules see, and settings of all kernels by them; writes those of the model, its
 // contact, geom_skin, geom_radius and geom_load, and b->skin.
 djStatus dj_applyDefaults(djShapeBuilder* b, djError* err);
@@ -46,11 +49,20 @@ bool dj_hasShape(const djShapeBuilder* b, int u, int geom);
 
 // The geom of a shape that a model has.
 djGeomSource dj_sourceOf(const djModel* m, int shape);
+// A mesh's: hull (2 nmesh), as in djShapeBuilder.
+static inline void dj_setHulls(djGeomSource* from, const djHull* hull) {
+  const djModel* m = from->model;
+  if (m->geom_type[from->geom] != DJ_MESH) return;
+  int mesh = m->geom_mesh[from->geom];
+  from->hull = &hull[mesh];
+  from->first = hull[m->nmesh + mesh].buffer ? &hull[m->nmesh + mesh] : from->hull;
+}
 static inline djGeomSource dj_buildSource(const djShapeBuilder* b, int u, int geom) {
   const djModel* m = b->model;
-  const djHull* hull = m->geom_type[geom] == DJ_MESH ? &b->hull[m->geom_mesh[geom]] : NULL;
   double skin = b->skin[u * m->ngeom + geom];
-  return (djGeomSource){m, geom, b->inner[geom], hull, isfinite(skin) ? skin : 0};
+  djGeomSource from = {m, geom, b->inner[geom], NULL, NULL, isfinite(skin) ? skin : 0};
+  dj_setHulls(&from, b->hull);
+  return from;
 }
 
 #endif  // DJ_CONTACT_PAIRS_COLLISION_H_

@@ -159,6 +159,8 @@ static void finish(struct djCollision* c, const djShapeBuilder* b, int first, in
   fillInflation(c, m);
   dj_mixNumbers(&c->version, m->geom_radius, n);
   dj_mixNumbers(&c->version, m->geom_load, n);
+  dj_mixNumbers(&c->version, m->geom_bound, n);
+  dj_mixNumbers(&c->version, m->geom_part, n);
   dj_mixNumbers(&c->version, c->skin, (size_t)c->nshape);
   dj_mixNumbers(&c->version, m->kernel_setting, (size_t)m->nkernelsetting);
   dj_mixNumbers(&c->version, (double[]){m->opt.timestep, m->opt.restitution}, 2);
@@ -271,10 +273,10 @@ static void keepSkins(djShapeBuilder* b) {
 
 // Copies what default rules have written in a model to old, or back.
 static void keepDefaults(double* old, djModel* m, bool take) {
-  double* const part[] = {m->geom_skin, m->geom_radius, m->geom_load, m->kernel_given,
-                          m->kernel_setting};
-  for (int k = 0; k < 5; k++) {
-    size_t n = (size_t)(k < 3 ? m->ngeom : m->nkernelsetting);
+  double* const part[] = {m->geom_skin,  m->geom_radius,  m->geom_load,     m->geom_bound,
+                          m->geom_part, m->kernel_given, m->kernel_setting};
+  for (int k = 0; k < 7; k++) {
+    size_t n = (size_t)(k < 5 ? m->ngeom : m->nkernelsetting);
     memcpy(take ? old : part[k], take ? part[k] : old, n * sizeof *old);
     old += n;
   }
@@ -286,7 +288,7 @@ static djStatus build(djShapeBuilder* b, bool keep_defaults, djError* err) {
   djContactSettings contact = m->contact;
   int kept = m->defaults_kept;
   size_t n = (size_t)m->ngeom, nk = (size_t)m->nkernelsetting;
-  double* old = malloc((3 * n + 2 * nk + 1) * sizeof *old);
+  double* old = malloc((5 * n + 2 * nk + 1) * sizeof *old);
   djStatus status = old ? DJ_OK : dj_failMemory(err);
   if (old) {
     keepDefaults(old, m, true);
@@ -474,6 +476,7 @@ static void movePointers(struct djCollision* c, const struct djCollision* from) 
       s->vert[k] = moved(c, from, s->vert[k]);
       s->move[k] = moved(c, from, s->move[k]);
     }
+    s->weight = moved(c, from, s->weight);
     s->adjadr = moved(c, from, s->adjadr);
     s->adj = moved(c, from, s->adj);
   }

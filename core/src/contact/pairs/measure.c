@@ -157,7 +157,8 @@ bool dj_hasShape(const djShapeBuilder* b, int u, int geom) {
 djGeomSource dj_sourceOf(const djModel* m, int shape) {
   const struct djCollision* c = m->collision;
   int geom = shape % m->ngeom;
-  const djHull* hull = m->geom_type[geom] == DJ_MESH ? &c->hull[m->geom_mesh[geom]] : NULL;
   double skin = isfinite(c->skin[shape]) ? c->skin[shape] : 0;
-  return (djGeomSource){m, geom, c->inner[geom], hull, skin};
+  djGeomSource from = {m, geom, c->inner[geom], NULL, NULL, skin};
+  dj_setHulls(&from, c->hull);
+  return from;
 }

@@ -73,6 +73,8 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .force_cap = m->contact.weight,
       .inflate = p->inflate,
       .lower = p->lower,
+      .guide_part = p->guide_part,
+      .guide_scale = p->guide_scale,
       .ease = c->ease,
       .ease_eps = ease * ease,
       .iterate = c->iterate,
@@ -173,6 +175,8 @@ void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, i
   p->slot = -1;
   p->always = m->geom_type[p->b] == DJ_PLANE && moves(m, p->body_b);
   setKernel(p, m);
+  p->guide_part = m->geom_part[low] * m->geom_part[high];
+  p->guide_scale = m->geom_bound[low] + m->geom_bound[high];
   p->restitution = p->kernel->touch ? k.restitution : 0;
   p->lower = dj_skinOfOther(m->collision, p->use, p->a, p->b);
   p->inflate -= p->lower;

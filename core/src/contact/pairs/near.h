@@ -29,6 +29,7 @@ typedef struct djNearPair {
   int use;                 // its place among those in use
   unsigned own;            // bits of the settings that are not the scene's
   double friction, inflate, lower;   // as in djPairInput
+  double guide_part, guide_scale;    // likewise
   double restitution;      // 0: impacts are the barrier's
   bool always;             // bounds do not apply: the plane moves
   bool acted;              // was active when last evaluated

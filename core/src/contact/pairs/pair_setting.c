@@ -25,9 +25,10 @@ static double givenFor(const djModel* m, const char* name, int geom) {
   return dj_geomGiven(m, 0, row, geom);
 }
 
-// geom_radius and geom_load.
+// geom_radius, geom_load, geom_bound and geom_part.
 static void measureDefaults(djShapeBuilder* b) {
   djModel* m = b->model;
+  dj_measureSurfaces(b);
   weighTrees(b->mass, m);
   for (int g = 0; g < m->ngeom; g++) {
     bool plane = m->geom_type[g] == DJ_PLANE;
@@ -42,6 +43,9 @@ static void measureDefaults(djShapeBuilder* b) {
     }
     m->geom_radius[g] = plane ? 0 : radius;
     m->geom_load[g] = load;
+    double bound = givenFor(m, "guide_radius", g), part = givenFor(m, "guide_part", g);
+    if (bound > 0 && !plane) m->geom_bound[g] = bound;
+    if (part >= 0) m->geom_part[g] = part;
   }
 }
 
@@ -57,6 +61,8 @@ djContactScale dj_pairScale(const djModel* m, int g1, int g2) {
     bool plane = m->geom_type[k == 0 ? g1 : g2] == DJ_PLANE;
     if (!(s.radius[k] > 0)) s.radius[k] = plane ? INFINITY : m->contact.radius;
   }
+  s.bound = m->geom_bound[g1] + m->geom_bound[g2];
+  if (!(s.bound > 0)) s.bound = 2 * m->contact.bound;
   s.weight = w1 > 0 && w2 > 0 ? fmin(w1, w2) : fmax(w1, w2);
   if (!(s.weight > 0)) s.weight = m->contact.load;
   return s;
@@ -67,9 +73,14 @@ unsigned dj_pairSettings(double* setting, const djModel* m, int kernel, int g1, 
   dj_kernelSettings(&n, &first, kernel);
   djContactScale scale = dj_pairScale(m, g1, g2);
   dj_fillByRules(setting, dj_kernel(kernel), &scale, m->kernel_given + first);
-  if (m->nsetting == 0) return 0;
-  int pair = m->npair > 0 ? dj_explicitPair(m, g1, g2) : -1;
-  return dj_addOwn(setting, m, kernel, pair, g1, g2);
+  unsigned own = 0;
+  if (m->nsetting > 0) {
+    int pair = m->npair > 0 ? dj_explicitPair(m, g1, g2) : -1;
+    own = dj_addOwn(setting, m, kernel, pair, g1, g2);
+  }
+  const djKernel* row = dj_kernel(kernel);
+  if (row->limit) row->limit(setting, m->geom_type[g1], m->geom_type[g2]);
+  return own;
 }
 
 // The skin of a geom alone; infinite: of a plane, as the other geom's.
@@ -166,6 +177,8 @@ djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
   c->weight = (m->moving_mass > 0 ? m->moving_mass : 1) * c->gravity;
   c->radius = m->opt.length_scale;
   c->load = c->weight;
+  c->bound = m->opt.length_scale;
+  c->part = 1;
   m->defaults_kept = 0;
   measureDefaults(b);
   fillSkins(b);
@@ -176,6 +189,8 @@ djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
     scale = dj_pairScale(m, geom[0], geom[1]);
     c->radius = m->geom_radius[geom[0]];
     c->load = scale.weight;
+    c->bound = m->geom_bound[geom[0]];
+    c->part = m->geom_part[geom[0]];
   }
   for (int k = 0, first = 0; dj_kernel(k); first += dj_kernel(k++)->nsetting) {
     djStatus status = dj_applyRules(m->kernel_setting + first, dj_kernel(k), &scale,

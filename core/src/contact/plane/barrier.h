@@ -31,8 +31,16 @@ static inline void dj_barrier(double p[3], double x, double s) {
   p[2] = q2 * (12 + q * (40 + 30 * q)) * (inv2 * inv);
 }
 
-// The same for the lanes of a mask, whose x must be positive; zero in the others, whose x must not
-// be zero.
+// p += w/(x + a) and its derivatives: the tail of guided pairs.
+static inline void dj_addTail(double p[3], double x, double a, double w) {
+  double inv = 1 / (x + a), y = w * inv;
+  p[0] += y;
+  p[1] -= y * inv;
+  p[2] += 2 * y * inv * inv;
+}
+
+// The barrier for the lanes of a mask, whose x must be positive; zero in the others, whose x must
+// not be zero.
 DJU_INLINE void dj_barrierLanes(djLanes p[3], djLanes x, double s, djMask mask) {
   djLanes inv = 1.0 / x, q = dju_keep((s - x) * inv, mask), q2 = q * q, inv2 = inv * inv;
   const djLanes c4 = dju_splat(-4), c5 = dju_splat(-5), c12 = dju_splat(12);
@@ -40,6 +48,13 @@ DJU_INLINE void dj_barrierLanes(djLanes p[3], djLanes x, double s, djMask mask) 
   p[0] = (q2 * q2) * inv;
   p[1] = ((q2 * q) * inv2) * dju_fmaLanes(q, c5, c4);
   p[2] = ((q2 * inv) * inv2) * dju_fmaLanes(dju_fmaLanes(q, c30, c40), q, c12);
+}
+
+DJU_INLINE void dj_addTailLanes(djLanes p[3], djLanes x, double a, djLanes w) {
+  djLanes inv = 1.0 / (x + a), y = w * inv, slope = y * inv;
+  p[0] += y;
+  p[1] -= slope;
+  p[2] += 2.0 * slope * inv;
 }
 
 #endif  // DJ_CONTACT_PLANE_BARRIER_H_

@@ -24,6 +24,9 @@ static bool checkInput(const djPairInput* in) {
   if (!(s > 0 && s < 1) || !(L > 0)) return false;
   double part = in->setting[DJ_PLANE_RECOVERY];
   if (!(part > 0 && part <= 1)) return false;
+  double guide = in->setting[DJ_PLANE_GUIDE];
+  if (!(guide >= 0) || isinf(guide)) return false;
+  if (!(in->setting[DJ_PLANE_GUIDE_LENGTH] > 0)) return false;
   return in->setting[DJ_PLANE_STIFFNESS] >= 0 && in->scratch && isfinite(L + in->inflate);
 }
 
@@ -33,6 +36,20 @@ double* dj_takeScratch(djPlaneWork* w, int n) {
   w->free += n;
   w->nfree -= n;
   return p;
+}
+
+// Tails: with lengths over L, c [4/(l (1 - |n|)) + sum_i lambda_i/(x_i + a)] over K.
+static void markTail(djPlaneWork* w, double* weight) {
+  const djPairInput* in = w->in;
+  w->tail = (djTail){weight, in->setting[DJ_PLANE_GUIDE_LENGTH] / w->L,
+                     4 * w->guide * w->L / in->guide_scale};
+  w->clouds.tail = &w->tail;
+  for (int side = 0, at = 0; side < 2; side++) {
+    const djShape* s = side ? in->b : in->a;
+    for (int i = 0; i < s->nvert; i++) {
+      weight[at++] = w->guide * (s->weight ? s->weight[i] : 1.0 / s->nvert);
+    }
+  }
 }
 
 // Signs and radii of the clouds, whose vertices dj_placeClouds sets.
@@ -54,6 +71,8 @@ static void markClouds(djPlaneWork* w) {
   c->curved = w->shape[0]->curved || w->shape[1]->curved;
   c->curve[0] = w->curve[0];
   c->curve[1] = w->curve[1];
+  c->tail = NULL;
+  if (w->guide > 0) markTail(w, lift + n);
 }
 
 static void placeCurves(djPlaneWork* w) {
@@ -80,12 +99,17 @@ djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion
   w->soft = dj_softening(&w->soft_rate, erosion, in->setting);
   w->K = w->soft * in->setting[DJ_PLANE_STIFFNESS];
   w->range = dj_planeRange(in->setting);
+  w->guide = 0;   // what is fixed at the start, as friction, sees the barrier alone
+  double K = in->setting[DJ_PLANE_STIFFNESS];   // recovery makes all of the energy softer
+  if (!at_start && !w->half_space && K > 0 && in->guide_part > 0) {
+    w->guide = in->guide_part * in->setting[DJ_PLANE_GUIDE] / K;
+  }
   // whole cache lines: lanes start on them
   int skip = (int)((64 - (uintptr_t)in->scratch % 64) % 64 / sizeof(double));
   w->free = in->scratch + skip;
   w->nfree = in->nscratch - skip;
   int na = in->a->npad, nb = w->half_space ? 0 : in->b->npad;
-  w->y = dj_takeScratch(w, 5 * (na + nb));
+  w->y = dj_takeScratch(w, (w->guide > 0 ? 6 : 5) * (na + nb));
   w->z = dj_takeScratch(w, w->half_space ? na : 0);
   if (!w->y || !w->z) return DJ_NO_MEMORY;
   if (erosion->e > 0) {
@@ -291,14 +315,19 @@ static djStatus findCold(djFound* f, djPlaneWork* w, djPlaneState* state) {
   if (status) return status;
   state->warm = false;
   f->gap = gap;
-  if (gap >= w->range) return DJ_OK;
+  if (gap >= w->range && !(w->guide > 0)) return DJ_OK;
   if (!(gap > 0)) {
     f->kind = DJ_OVERLAPPING;
     return DJ_OK;
   }
   dj_placeClouds(w, dju_scale3(0.5, dju_add3(d.point_a, d.point_b)));
-  dju_store3(f->plane.p, dju_scale3(dj_startLength(gap / w->L, w->s), d.normal));
-  f->plane.p[3] = 0;
+  if (gap < w->range) {
+    dju_store3(f->plane.p, dju_scale3(dj_startLength(gap / w->L, w->s), d.normal));
+    f->plane.p[3] = 0;
+  } else {
+    dju_store3(f->plane.p, d.normal);
+    dj_centrePlane(f->plane.p, &w->clouds, w->s);
+  }
   djPlaneStatus solved = dj_solvePlane(&f->plane, &w->clouds, w->s, 80);
   f->iterations += f->plane.iterations;
   if (solved == DJ_PLANE_ZERO) return DJ_OK;
@@ -341,8 +370,8 @@ static djStatus findHalf(djFound* f, djPlaneWork* w, djPlaneState* state) {
 static bool isKnown(const djKnownPlane* known, const djPlaneWork* w) {
   return known->set && !memcmp(&known->pose[0], w->pose[0], sizeof(djPose)) &&
          !memcmp(&known->pose[1], w->pose[1], sizeof(djPose)) && known->s == w->s &&
-         known->L == w->L && known->inflate == w->inflate && known->shape[0] == w->in->a &&
-         known->shape[1] == w->in->b;
+         known->L == w->L && known->inflate == w->inflate && known->guide == w->guide &&
+         known->shape[0] == w->in->a && known->shape[1] == w->in->b;
 }
 
 // The clouds are placed as they were: what else is asked of a pair that touches needs them.
@@ -377,6 +406,7 @@ static void keep(djKnownPlane* known, const djFound* f, const djPlaneWork* w, dj
   known->s = w->s;
   known->L = w->L;
   known->inflate = w->inflate;
+  known->guide = w->guide;
   known->shape[0] = w->in->a;
   known->shape[1] = w->in->b;
   known->kind = f->kind;
@@ -399,7 +429,7 @@ djStatus dj_findPlane(djFound* f, djPlaneWork* w, djPlaneState* state) {
   bool found = false;
   if (!state->warm) {
     f->gap = dj_gapBound(w, state);
-    if (f->gap >= w->range) return DJ_OK;
+    if (f->gap >= w->range && !(w->guide > 0)) return DJ_OK;
   }
   if (w->half_space) {
     status = findHalf(f, w, state);

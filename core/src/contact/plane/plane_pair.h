@@ -5,6 +5,7 @@
 #define DJ_CONTACT_PLANE_PLANE_PAIR_H_
 
 #include "contact/friction/friction.h"
+#include "contact/plane/barrier.h"
 #include "contact/plane/half_space.h"
 #include "contact/plane/plane_twist.h"
 #include "contact/plane/recovery.h"
@@ -38,7 +39,7 @@ typedef struct djFound {
 typedef struct djKnownPlane {
   bool set;
   djPose pose[2];
-  double s, L, inflate;
+  double s, L, inflate, guide;
   const djShape* shape[2]; // as given
   djVec3 center;
   djContactKind kind;
@@ -111,6 +112,8 @@ typedef struct djPlaneWork {
   double s, L, range;      // range in metres
   double K;                // J; softened in recovery, see dj_softening
   double soft, soft_rate;  // by this factor of the setting; d log soft/dt, t of recovery.h
+  double guide;            // tail over barrier, c part/K; 0: none
+  djTail tail;             // where there is one
   double inflate;          // metres, in force
   double radius[2];        // dimensionless, inflation included
   djMat3 curve[2];         // semi-axes, dimensionless, world axes; zero where not curved
@@ -122,6 +125,12 @@ typedef struct djPlaneWork {
   double* free;            // rest of the scratch
   int nfree;
 } djPlaneWork;
+
+// Adds the tail of a side's vertex i at the argument D to p, as dj_addTail does.
+static inline void dj_addTailOf(double p[3], const djPlaneWork* w, int side, int i, double D) {
+  int at = side ? w->clouds.na + i : i;
+  if (w->guide > 0) dj_addTail(p, D, w->tail.offset, w->tail.weight[at]);
+}
 
 // Set up for the start poses (at_start) or those now. DJ_INVALID, DJ_NO_MEMORY.
 djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion* erosion,

@@ -51,6 +51,7 @@ static djVertexTerm vertexTerm(const djFound* f, const djPlaneWork* w, int side,
     v.z = dju_madd3(y, -v.sigma, point);
   }
   dj_barrier(b, D, w->s);
+  dj_addTailOf(b, w, side, i, D);
   v.first = b[1];
   v.second = b[2];
   return v;

@@ -59,6 +59,22 @@ static double innerRadius(const djContactScale* scale, const double* x) {
   return scale->radius[0];
 }
 
+// Without a guide it is no size of the design's.
+static double guideRadius(const djContactScale* scale, const double* x) {
+  return x[DJ_PLANE_GUIDE] > 0 ? 0.5 * scale->bound : x[DJ_PLANE_LENGTH_SCALE];
+}
+
+static double guideLength(const djContactScale* scale, const double* x) {
+  (void)scale;
+  return fmin(fmax(0.2 * x[DJ_PLANE_GUIDE_RADIUS], DJ_SMALLEST), DJ_LARGEST);
+}
+
+static double guidePart(const djContactScale* scale, const double* x) {
+  (void)scale;
+  (void)x;
+  return 1;
+}
+
 static double load(const djContactScale* scale, const double* x) {
   (void)x;
   return scale->weight;
@@ -117,6 +133,14 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_LOAD] = {OPTION(load), OF_GEOM(load), .unit = "N", .symbol = "W",
                        .most = DJ_LARGEST_FORCE, .rule = "weight of the geom's kinematic tree",
                        .help = "W on a geom's contacts, which default rules follow"},
+    [DJ_PLANE_GUIDE_RADIUS] = {OPTION(guide_radius), OF_GEOM(bound), .unit = "m", .symbol = "R",
+                               .least = DJ_SMALLEST, .most = DJ_LARGEST,
+                               .rule = "of a ball about the geom's centre that holds it",
+                               .help = "of a geom, which a guide's tail follows"},
+    [DJ_PLANE_GUIDE_PART] = {OPTION(guide_part), OF_GEOM(part), .unit = "", .symbol = "X",
+                             .most = 1,
+                             .rule = "of the surface of the colliding geoms of its body",
+                             .help = "part of a geom in its body's guide"},
     [DJ_PLANE_SUPPORT_SCALE] = {ROW(support_scale), IN_FORCE(support_scale), .ways = WAYS,
                                 .unit = "", .symbol = "X", .automatic = true, .most = 1e6,
                                 .rule = BY_PRESET, .standard = {1},
@@ -163,11 +187,20 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                       .choice = caps, .unit = "", .symbol = "NAME",
                       .standard = {DJ_CAP_MAGNITUDE},
                       .help = "friction's limit; paper: A_eps, SDRS eq. 12"},
+    [DJ_PLANE_GUIDE] = {OPTION(guide), IN_FORCE(guide), .unit = "J", .symbol = "C",
+                        .zero = true, .most = DJ_LARGEST_FORCE, .standard = {0},
+                        .help = "tail by which convex geoms repel from afar; 0: none"},
+    [DJ_PLANE_GUIDE_LENGTH] = {OPTION(guide_length), IN_FORCE(guide_length), .unit = "m",
+                               .symbol = "A", .automatic = true, .least = DJ_SMALLEST,
+                               .most = DJ_LARGEST, .rule = "0.1 of the sum of bounding radii",
+                               .help = "distance below which the tail levels off"},
 };
 
 const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_INNER_RADIUS] = {.rule = innerRadius},
     [DJ_PLANE_LOAD] = {.rule = load},
+    [DJ_PLANE_GUIDE_RADIUS] = {.rule = guideRadius},
+    [DJ_PLANE_GUIDE_PART] = {.rule = guidePart},
     [DJ_PLANE_SUPPORT] = {support, {"contact/support", "", "the barrier's s", NULL},
                           DJ_PLANE_SUPPORT_SCALE + 1},
     [DJ_PLANE_STIFFNESS] = {stiffness, {"contact/stiffness", "J", "the barrier coefficient", NULL},
@@ -175,4 +208,6 @@ const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_RECOVERY] = {.rule = recovery},
     [DJ_PLANE_SKIN] = {.rule = skin},
     [DJ_PLANE_FRICTION_EPS] = {.rule = frictionEps, .factor = DJ_PLANE_FRICTION_EPS_SCALE + 1},
+    [DJ_PLANE_GUIDE] = {.param = {"contact/guide", "J", "the tail's coefficient", NULL}},
+    [DJ_PLANE_GUIDE_LENGTH] = {.rule = guideLength},
 };

@@ -1,21 +1,11 @@
 #include "contact/plane/plane_solve.h"
 
-#include "contact/plane/barrier.h"
+#include "contact/plane/plane_sums.h"
 #include "shape/curve.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-// Lane sums of value, P' xi, P'' xi xi^T and r P', with xi = sigma (z, 1).
-typedef struct djLaneSums {
-  djLanes v, fx, fy, fz, fo, xx, xy, xz, xo, yy, yz, yo, zz, zo, oo, rp;
-} djLaneSums;
-
-// A normal n: its length, the inverse, and the unit vector.
-typedef struct djDirection {
-  double length, inv, u[3];
-} djDirection;
 
 // Values at one plane.
 typedef struct djPlaneEval {
@@ -25,93 +15,29 @@ typedef struct djPlaneEval {
   double sum[16];          // over both sides, in the order of djPlaneSums
   double bend;             // P''(1 - |n|)
   double slope;            // P'(1 - |n|)
-  djDirection dir;
+  djNormal dir;
   bool curved;
   djMat3 bend_of[2];       // as in djPlaneSolution
 } djPlaneEval;
 
-DJU_INLINE djDirection direction(const double n[3]) {
-  djDirection d;
-  d.length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-  d.inv = d.length > 0 ? 1 / d.length : 0;
-  for (int k = 0; k < 3; k++) d.u[k] = d.inv * n[k];
-  return d;
+// Apart, so that what has no tail is as fast as before.
+static djLanes addGuided(djLaneSums* acc, const djClouds* c, int begin, int end, const double p[4],
+                         const double u[3], double s, const djVec3* point) {
+  return dj_addVertices(acc, c, begin, end, p, u, s, point, c->tail);
 }
 
-// Add vertices begin to end - 1; returns their smallest arguments. u = n/|n|.
-//
-// Arguments: D_i = sigma (n.y_i + o) - r|n| - q(n) = p.xi_i with xi_i = sigma (z_i, 1) and
-// z_i = y_i - sigma (r u + c). dD/dp = xi, d2D/dn dn = -(r/|n|)(I - u u^T) - C.
-//
-// point: c of both sides, NULL where nothing is curved; with it acc->rp is the sum of P' over a.
 DJU_INLINE djLanes addVertices(djLaneSums* acc, const djClouds* c, int begin, int end,
                                const double p[4], const double u[3], double s,
                                const djVec3* point) {
-  const bool round = c->r[0] > 0 || c->r[1] > 0;
-  const djLanes p0 = dju_splat(p[0]), p1 = dju_splat(p[1]);
-  djLanes least = dju_splat(INFINITY);
-  for (int i = begin / DJU_LANES * DJU_LANES; i < end; i += DJU_LANES) {
-    djLanes x = dju_loadLanes(c->x[0] + i), y = dju_loadLanes(c->x[1] + i);
-    djLanes z = dju_loadLanes(c->x[2] + i), o = dju_loadLanes(c->x[3] + i), r;
-    if (round) {
-      r = dju_loadLanes(c->lift + i);
-      x -= r * u[0];
-      y -= r * u[1];
-      z -= r * u[2];
-    }
-    djMask first = dju_firstLanes(c->na - i);
-    if (point) {
-      x -= dju_pick(first, dju_splat(point[0].x), dju_splat(point[1].x));
-      y -= dju_pick(first, dju_splat(point[0].y), dju_splat(point[1].y));
-      z -= dju_pick(first, dju_splat(point[0].z), dju_splat(point[1].z));
-    }
-    djLanes d = dju_fmaLanes(p0, x, p1 * y) + (p[2] * z + p[3] * o);
-    djMask own = dju_firstLanes(end - i);
-    if (begin > 0) own &= ~dju_firstLanes(begin - i);
-    if (begin > 0 || end < c->n) {
-      least = dju_minLanes(dju_pick(own, d, least), least);
-    } else {
-      least = dju_minLanes(d, least);
-    }
-    djMask mask = (d < s) & own;
-    if (c->n > 2 * DJU_LANES && !dju_any(mask)) continue;
-    djLanes b[3];
-    dj_barrierLanes(b, d, s, mask);
-    djLanes px = b[2] * x, py = b[2] * y, pz = b[2] * z, po = b[2] * o;
-    acc->v += b[0];
-    acc->fx = dju_fmaLanes(b[1], x, acc->fx);
-    acc->fy = dju_fmaLanes(b[1], y, acc->fy);
-    acc->fz = dju_fmaLanes(b[1], z, acc->fz);
-    acc->fo = dju_fmaLanes(b[1], o, acc->fo);
-    acc->xx = dju_fmaLanes(px, x, acc->xx);
-    acc->xy = dju_fmaLanes(px, y, acc->xy);
-    acc->xz = dju_fmaLanes(px, z, acc->xz);
-    acc->xo = dju_fmaLanes(px, o, acc->xo);
-    acc->yy = dju_fmaLanes(py, y, acc->yy);
-    acc->yz = dju_fmaLanes(py, z, acc->yz);
-    acc->yo = dju_fmaLanes(py, o, acc->yo);
-    acc->zz = dju_fmaLanes(pz, z, acc->zz);
-    acc->zo = dju_fmaLanes(pz, o, acc->zo);
-    acc->oo = dju_fmaLanes(po, o, acc->oo);
-    if (point) {
-      acc->rp += dju_keep(b[1], first);
-    } else if (round) {
-      acc->rp = dju_fmaLanes(r, b[1], acc->rp);
-    }
-  }
-  return least;
-}
-
-// As in djPlaneSums, in that order.
-DJU_INLINE void storeSums(double out[16], const djLaneSums* a) {
-  dju_storeLanes(out, dju_foldEight(a->v, a->fx, a->fy, a->fz, a->fo, a->xx, a->xy, a->xz));
-  dju_storeLanes(out + 8, dju_foldEight(a->xo, a->yy, a->yz, a->yo, a->zz, a->zo, a->oo, a->rp));
+  if (c->tail) return addGuided(acc, c, begin, end, p, u, s, point);
+  return dj_addVertices(acc, c, begin, end, p, u, s, point, NULL);
 }
 
 // The sums with the term P(1 - |n|), whose gradient is -P' u.
-DJU_INLINE void finishEval(djPlaneEval* e, double s) {
-  double b[3];
-  dj_barrier(b, 1 - e->dir.length, s);
+DJU_INLINE void finishEval(djPlaneEval* e, const djClouds* c, double s) {
+  double b[3], x = 1 - e->dir.length;
+  dj_barrier(b, x, s);
+  if (c->tail) dj_addTail(b, x, 0, c->tail->cap);
   e->value = e->sum[0] + b[0];
   e->slope = b[1];
   e->bend = b[2];
@@ -194,7 +120,7 @@ static void evalCurved(djPlaneEval* e, const djClouds* c, const double p[4], dou
   curveAt(&at, c, p);
   djLaneSums acc = {0};
   e->least = dju_least(addVertices(&acc, c, 0, c->n, p, e->dir.u, s, at.point));
-  storeSums(e->sum, &acc);
+  dj_storeSums(e->sum, &acc);
   double Fa = e->sum[15], Fb = e->sum[4] + Fa;
   e->sum[15] = c->r[0] * Fa + c->r[1] * Fb;
   e->curved = true;
@@ -203,13 +129,13 @@ static void evalCurved(djPlaneEval* e, const djClouds* c, const double p[4], dou
 }
 
 static void evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], double s) {
-  e->dir = direction(p);
+  e->dir = dj_normalOf(p);
   if (c->curved) {
     evalCurved(e, c, p, s);
     if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
       e->value = INFINITY;
     } else {
-      finishEval(e, s);
+      finishEval(e, c, s);
     }
     return;
   }
@@ -220,8 +146,8 @@ static void evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], doub
     e->value = INFINITY;
     return;
   }
-  storeSums(e->sum, &acc);
-  finishEval(e, s);
+  dj_storeSums(e->sum, &acc);
+  finishEval(e, c, s);
 }
 
 static void sidesCurved(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, double s) {
@@ -232,7 +158,7 @@ static void sidesCurved(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c,
     djLaneSums acc = {0};
     int begin = k ? c->na : 0, end = k ? c->n : c->na;
     sol->least[k] = dju_least(addVertices(&acc, c, begin, end, sol->p, e->dir.u, s, at.point));
-    storeSums(sum, &acc);
+    dj_storeSums(sum, &acc);
     double F = k ? sum[4] : -sum[4];
     sum[15] = c->r[k] * F;
     sol->bend[k] = e->bend_of[k] = bendOf(&at, k, F);
@@ -242,17 +168,17 @@ static void sidesCurved(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c,
 // The same from the sums of both sides apart.
 static void evalSides(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, double s) {
   double *a = sol->side[0].sum, *b = sol->side[1].sum;
-  e->dir = direction(sol->p);
+  e->dir = dj_normalOf(sol->p);
   sol->curved = e->curved = c->curved;
   if (c->curved) {
     sidesCurved(e, sol, c, s);
   } else {
     djLaneSums acc = {0};
     sol->least[0] = dju_least(addVertices(&acc, c, 0, c->na, sol->p, e->dir.u, s, NULL));
-    storeSums(a, &acc);
+    dj_storeSums(a, &acc);
     acc = (djLaneSums){0};
     sol->least[1] = dju_least(addVertices(&acc, c, c->na, c->n, sol->p, e->dir.u, s, NULL));
-    storeSums(b, &acc);
+    dj_storeSums(b, &acc);
   }
   e->least = fmin(sol->least[0], sol->least[1]);
   if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
@@ -262,7 +188,7 @@ static void evalSides(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, d
   for (int k = 0; k < 16; k += DJU_LANES) {
     dju_storeLanes(e->sum + k, dju_loadLanes(a + k) + dju_loadLanes(b + k));
   }
-  finishEval(e, s);
+  finishEval(e, c, s);
 }
 
 // ------------------------------------------ starts ---------------------------------------------
@@ -303,13 +229,30 @@ static double lengthOf(const double p[4]) {
   return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
 }
 
+// With tails of one vertex a side, weights w and the cap k: k/(1 - n)^2 = w d/(n d/2 + a)^2.
+static double guidedLength(double d, const djClouds* c, double s) {
+  const djTail* t = c->tail;
+  double w = 0;
+  for (int i = 0; i < c->n; i++) w = fmax(w, t->weight[i]);
+  double root = sqrt(w * d / t->cap);
+  double n = (root - t->offset) / (0.5 * d + root);
+  return fmin(fmax(n, fmin(4 * s / d, 0.5)), 1 - 2 * s);
+}
+
+// A good length |n| for sides that are d apart along n.
+static double startLength(const djClouds* c, double d, double s) {
+  if (d > 0 && d * (1 - s) < 2 * s) return dj_startLength(d, s);
+  if (c->tail && d > 0) return guidedLength(d, c, s);
+  return 1 / (1 + 0.5 * fmax(d, 0));
+}
+
 double dj_centrePlane(double p[4], const djClouds* c, double s) {
-  djDirection dir = direction(p);
+  djNormal dir = dj_normalOf(p);
   double h[2];
   if (!(dir.length > 0) || !isfinite(dir.inv)) return -1;
   leastHeights(h, c, dir.u);   // a lies below -ha, b above hb
   double ha = h[0] - reachOf(c, 0, dir.u, 1), hb = h[1] - reachOf(c, 1, dir.u, 1), d = ha + hb;
-  double length = d > 0 && d * (1 - s) < 2 * s ? dj_startLength(d, s) : 1 / (1 + 0.5 * fmax(d, 0));
+  double length = startLength(c, d, s);
   for (int k = 0; k < 3; k++) p[k] = length * dir.u[k];
   p[3] = -0.5 * length * (hb - ha);
   return d;
@@ -317,7 +260,8 @@ double dj_centrePlane(double p[4], const djClouds* c, double s) {
 
 // ------------------------------------------ Newton ---------------------------------------------
 
-// U = 0 if the sides are 2s/(1-s) apart along n: a lower bound of their distance. Sets sol->least.
+// U = 0 without a tail if the sides are 2s/(1-s) apart along n: a lower bound of their distance.
+// Sets sol->least.
 static bool isFar(djPlaneSolution* sol, const djClouds* c, double s) {
   double length = lengthOf(sol->p);
   leastHeights(sol->least, c, sol->p);
@@ -469,7 +413,7 @@ static bool searchStraight(djNewton* it) {
 static djPlaneStatus centre(djNewton* it, djPlaneSolution* sol) {
   double p[4] = {it->p[0], it->p[1], it->p[2], it->p[3]};
   double d = dj_centrePlane(p, it->c, it->s);
-  if (d * (1 - it->s) >= 2 * it->s) {
+  if (!it->c->tail && d * (1 - it->s) >= 2 * it->s) {
     sol->least[0] = sol->least[1] = 0.5 * d * lengthOf(p);
     for (int k = 0; k < 4; k++) it->p[k] = p[k];
     return DJ_PLANE_ZERO;
@@ -479,6 +423,10 @@ static djPlaneStatus centre(djNewton* it, djPlaneSolution* sol) {
     if (it->trial->value < it->e->value) accept(it, p);
   }
   return isinf(it->e->value) ? DJ_PLANE_LOST : DJ_PLANE_DONE;
+}
+
+static bool isCoarse(const djNewton* it) {
+  return !it->c->tail && dj_isCoarse(it->e->value, it->s);
 }
 
 // At a squared decrement of 1e-13 U one full step more leaves an error of the order of rounding.
@@ -493,15 +441,15 @@ static djPlaneStatus iterate(djNewton* it, djPlaneSolution* sol, int max_iterati
   }
   for (;;) {
     double value = it->e->value;
-    bool coarse = dj_isCoarse(value, s) || last < 1e-9 * value;
+    bool coarse = isCoarse(it) || last < 1e-9 * value;
     if (decrement2 <= 1e-13 * value || (coarse && decrement2 > 0.5 * last)) break;
     if (sol->iterations == max_iterations) return DJ_PLANE_LOST;
     sol->iterations++;
     last = decrement2;
     if (!search(it, dp, decrement2, true, 8) && !searchStraight(it)) {
-      return dj_isCoarse(value, s) ? DJ_PLANE_DONE : DJ_PLANE_LOST;
+      return isCoarse(it) ? DJ_PLANE_DONE : DJ_PLANE_LOST;
     }
-    if (it->e->value == 0 || sol->iterations > 3) {   // where U = 0, Newton is slow
+    if (!it->c->tail && (it->e->value == 0 || sol->iterations > 3)) {   // Newton is slow at U = 0
       if (isFar(sol, it->c, s) || it->e->value == 0) return DJ_PLANE_ZERO;
     }
     decrement2 = newtonStep(dp, it->e, false);
@@ -529,7 +477,7 @@ djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, double s,
   evalPlane(it.e, c, sol->p, s);
   if (isinf(it.e->value)) {
     status = centre(&it, sol);
-  } else if (it.e->value == 0) {
+  } else if (!c->tail && it.e->value == 0) {
     isFar(sol, c, s);
     status = DJ_PLANE_ZERO;
   }

@@ -11,6 +11,13 @@
 
 #include <dijoco/types.h>
 
+// What makes a pair feel the other from afar (guide.h): with x the argument of the barrier, vertex i
+// has w_i/(x + offset) beside P(x), and 1 - |n| has cap/(1 - |n|).
+typedef struct djTail {
+  const double* weight;    // (n) w_i, in lanes as the vertices
+  double offset, cap;
+} djTail;
+
 // Vertices of both sides as sigma (y_i, 1), sigma the side's sign; a's first, n in all. The arrays
 // extend to a whole number of lanes; what follows the n vertices repeats some of b's.
 typedef struct djClouds {
@@ -20,6 +27,7 @@ typedef struct djClouds {
   double r[2];
   bool curved;             // the vertices of some side have ellipsoids
   djMat3 curve[2];         // G of shape/curve.h, world axes; zero for none
+  const djTail* tail;      // or NULL: then nothing acts beyond the barrier's range
 } djClouds;
 
 // Sums over the vertices of one side, with sigma its sign, z_i = y_i - sigma (r n/|n| + c(n)) the

@@ -29,7 +29,7 @@ typedef struct djPlaneVjp {
   double* x[2];            // (3 npad) by vertices, body frame
   double radius[2];        // by the radii in force, metres
   djMat3 curve[2];         // by the semi-axes, body frame, metres
-  double support;
+  double support, tail;    // tail: by its coefficient, times that
   djVec3 normal;           // half space, body frame
   double offset;
 } djPlaneVjp;
@@ -75,6 +75,8 @@ static void addHulls(djPlaneVjp* out, const djPlaneWork* w, const double p[4],
   djVec3 n = dju_load3(p), dn = dju_load3(d->dp);
   double length = dju_norm3(n), dl = dju_dot3(dn, n) / length, s = w->s;
   out->support -= factor * barrierBySupport(1 - length, s) * dl;
+  bool guided = w->guide > 0;
+  if (guided) out->tail += factor * w->tail.cap * dl / ((1 - length) * (1 - length));
   for (int side = 0, at = 0; side < 2; side++) {
     const djCloud* c = &w->cloud[side];
     double sigma = side ? 1 : -1, by_r = 0;
@@ -85,10 +87,12 @@ static void addHulls(djPlaneVjp* out, const djPlaneWork* w, const double p[4],
     if (c->curved) reach += dj_curveReach(&point, NULL, &c->curve, n);
     for (int i = 0; i < c->n; i++, at++) {
       djVec3 y = dj_cloudVertex(c, i);
-      double b[3], D = sigma * (dju_dot3(n, y) + p[3]) - reach;
+      double b[3], t[3] = {0}, D = sigma * (dju_dot3(n, y) + p[3]) - reach;
       double direct = by_D ? by_D[at] : 0;
-      if (!(D < s)) continue;
+      if (!guided && !(D < s)) continue;
       dj_barrier(b, D, s);
+      dj_addTailOf(t, w, side, i, D);
+      for (int k = 0; k < 3; k++) b[k] += t[k];
       double rate = sigma * (dju_dot3(dn, y) + d->dp[3]) - c->r * dl;
       if (d->twist) rate += sigma * dju_dot3(n, velocityOf(w, side, d->twist, y));
       rate -= dju_dot3(point, x);
@@ -100,6 +104,7 @@ static void addHulls(djPlaneVjp* out, const djPlaneWork* w, const double p[4],
       by_q -= g;
       by_c -= f;
       out->support += factor * barrierBySupport(D, s) * rate;
+      out->tail += factor * t[1] * rate;
     }
     out->radius[side] += by_r / w->L;
     if (!c->curved) continue;
@@ -403,6 +408,10 @@ djStatus dj_planeVjp(djPairGrad* grad, djPlaneState* state, const djPairInput* i
   grad->setting[DJ_PLANE_STIFFNESS] += w.soft * by_K;
   by_t += w.soft_rate * w.K * by_K;
   grad->setting[DJ_PLANE_SUPPORT] += out.support;
+  if (out.tail != 0) {   // which does not grow with the stiffness
+    grad->setting[DJ_PLANE_STIFFNESS] -= out.tail / in->setting[DJ_PLANE_STIFFNESS];
+    grad->setting[DJ_PLANE_GUIDE] += out.tail / in->setting[DJ_PLANE_GUIDE];
+  }
   djErosionGrad erosion = {.t = by_t};
   if (w.half_space) {
     addGiven(grad->a, out.x[0], radius[0], &out.curve[0], in->a);

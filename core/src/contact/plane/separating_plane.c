@@ -9,6 +9,14 @@
 // two) or an ellipsoid (ellipsoid one, cylinder two: shape/curve.h), whose support function q(n)
 // the argument loses as it loses r|n|: it stays concave in p, and C2 as no semi-axis is zero. A
 // half space takes the limit of an infinite box instead, see half_space.h.
+//
+// A guide adds a tail to the same problem, so that a pair feels the other from afar:
+//
+//   min over p of  K [P(1 - |n|) + sum P(x_i)] + c [4/(l (1 - |n|)) + sum_i lambda_i/(x_i + a)]
+//
+// over the same arguments x_i, lambda_i the vertices' parts of their surface, sum 1 a side, l the
+// sum of both bounding radii. It is bounded, repels at every distance, and changes contact by as
+// little as c is small. Friction, recovery and steps' limits see the barrier alone.
 
 #include "contact/plane/separating_plane.h"
 
@@ -123,6 +131,15 @@ static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInp
   return sliding ? sliding : status;
 }
 
+static double range(const double* setting) {
+  return setting[DJ_PLANE_GUIDE] > 0 ? INFINITY : dj_planeRange(setting);
+}
+
+// Nobody feels a half space from afar: it is everywhere.
+static void limit(double* setting, int type_a, int type_b) {
+  if (type_a == DJ_PLANE || type_b == DJ_PLANE) setting[DJ_PLANE_GUIDE] = 0;
+}
+
 static djStatus start(double start_jac[144], double rate_jac[144], djPairState* state,
                       const djPairInput* in) {
   return dj_planeStart(start_jac, rate_jac, stateOf(state), in);
@@ -205,7 +222,8 @@ const djKernel dj_separatingPlane = {
     .rule = dj_planeRules,
     .preset = dj_planePresets,
     .takes = dj_convexTakes,
-    .range = dj_planeRange,
+    .range = range,
+    .limit = limit,
     .skin = dj_planeSkin,
     .shapeSize = dj_convexSize,
     .makeShape = dj_makeConvex,

@@ -21,10 +21,14 @@ enum {
   DJ_PLANE_FRICTION_EPS,   // m^2/s^2
   DJ_PLANE_ARMS,           // djArms
   DJ_PLANE_CAP,            // djCap
+  DJ_PLANE_GUIDE,          // c, J: the tail (guide.h); 0: none
+  DJ_PLANE_GUIDE_RADIUS,   // m, of a geom: half of l
+  DJ_PLANE_GUIDE_PART,     // of a geom: of its body's surface
+  DJ_PLANE_GUIDE_LENGTH,   // a, m
   DJ_PLANE_NSETTING
 };
 
-// Distance beyond which nothing acts, 2 s L/(1 - s).
+// Distance beyond which the barrier does not act, 2 s L/(1 - s).
 static inline double dj_planeRange(const double* setting) {
   double s = setting[DJ_PLANE_SUPPORT];
   return 2 * s * setting[DJ_PLANE_LENGTH_SCALE] / (1 - s);

@@ -11,6 +11,7 @@
 #include "contact/query/query_shape.h"
 #include "math/so3.h"
 #include "model/check.h"
+#include "shape/hull_surface.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -77,6 +78,9 @@ static djStatus checkOption(const djcOption* o, djError* err) {
   }
   if (own) status = checkUnit("s", o->support, err);
   if (own && !status) status = checkUnit("length_scale", o->length_scale, err);
+  if (!(o->guide_scale >= 0) || o->guide_scale > DJ_LARGEST) {
+    return dj_fail(err, DJ_INVALID, "guide_scale = %g is not between 0 and 1e20", o->guide_scale);
+  }
   if (!status) status = dj_checkNumbers(o->twist_a, 6, "twist_a", err);
   if (!status) status = dj_checkNumbers(o->twist_b, 6, "twist_b", err);
   return status || !o->friction.enabled ? status : checkFriction(&o->friction, err);
@@ -121,19 +125,44 @@ static djStatus makeSettings(djContactQuery* q, const djcOption* o, djError* err
     if (problem) return dj_fail(err, DJ_INVALID, "%s %s", name, problem);
     given[at] = o->setting[k].value;
   }
-  double radius = INFINITY;
+  double radius = INFINITY, bound = 0;
   for (int k = 0; k < 2; k++) {
-    if (q->shape[k].type != DJ_PLANE) radius = fmin(radius, q->shape[k].bound);
+    if (q->shape[k].type == DJ_PLANE) continue;
+    radius = fmin(radius, q->shape[k].bound);
+    bound += q->shape[k].bound;
   }
   if (!(radius > 0)) radius = 1;
-  djContactScale scale = {{radius, radius}, 1, 9.81, o->friction.dt};
-  return dj_applyRules(q->setting, kernel, &scale, given, err);
+  if (!(bound > 0)) bound = 1;
+  djContactScale scale = {{radius, radius}, bound, 1, 9.81, o->friction.dt};
+  djStatus status = dj_applyRules(q->setting, kernel, &scale, given, err);
+  if (kernel->limit) kernel->limit(q->setting, q->shape[0].type, q->shape[1].type);
+  q->in.guide_part = 1;
+  q->in.guide_scale = o->guide_scale > 0 ? o->guide_scale : bound;
+  return status;
 }
 
 // ------------------------------------------ shapes ---------------------------------------------
 
-// mem: 3 npad for the vertices; zero: npad zeros.
-static void makeShape(djShape* out, const djcShape* s, double* mem, const double* zero) {
+// Parts of the surface: the given ones, or those of the hull; equal ones where there is none.
+static void makeParts(djShape* out, const djcShape* s, double* mem) {
+  djHull hull = {0};
+  double* part = mem + 3 * out->npad;
+  if (s->nweight > 0) {
+    memcpy(part, s->weight, (size_t)out->nvert * sizeof *part);
+    out->weight = part;
+  } else if (s->nvert > 3 && dj_makeHull(&hull, s->nvert, s->vert, 0, NULL, NULL) == DJ_OK) {
+    double* of_hull = mem;   // the vertices come later
+    dj_hullSurface(of_hull, &hull);
+    memset(part, 0, (size_t)out->npad * sizeof *part);
+    for (int i = 0; i < hull.nvert; i++) part[hull.id[i]] = of_hull[i];
+    out->weight = part;
+  }
+  dj_freeHull(&hull);
+}
+
+// mem: 4 npad, for the vertices and parts of the surface; zero: npad zeros.
+static void makeShape(djShape* out, const djcShape* s, double* mem, const double* zero,
+                      bool guided) {
   djMat3 R = dju_quatToMat(dju_normalizeQuat(dju_loadQuat(s->quat)));
   djVec3 place = dju_sub3(dju_load3(s->pos), dju_load3(s->origin));
   int n = dj_queryVertices(s);
@@ -149,6 +178,7 @@ static void makeShape(djShape* out, const djcShape* s, double* mem, const double
   out->npad = dj_paddedCount(n);
   dj_roundQuery(out, s, R);
   out->curve_move = (djMat3){{0}};   // nothing erodes, as `move` says
+  if (guided) makeParts(out, s, mem);
   for (int i = 0; i < out->npad; i++) {
     int j = i < n ? i : 0;
     djVec3 x, move;
@@ -167,6 +197,15 @@ static void makeShape(djShape* out, const djcShape* s, double* mem, const double
     out->move[k] = zero;
   }
   dj_centerShape(out);
+}
+
+static bool isGuided(const djcOption* o) {
+  bool guided = false;
+  for (int k = 0; k < o->nsetting; k++) {
+    const djcSetting* s = &o->setting[k];
+    guided |= s->name && strcmp(s->name, "guide") == 0 && s->value > 0;
+  }
+  return guided;
 }
 
 static int geomOf(const djcShape* s) { return s->nvert > 0 ? DJ_MESH : (int)s->geom; }
@@ -190,13 +229,14 @@ static djStatus openQuery(djContactQuery* q, const djcShape* a, const djcShape* 
     sum += npad[k];
   }
   size_t state = (q->kernel->state_size + sizeof(double) - 1) / sizeof(double);
-  double* buffer = calloc(state + (size_t)sum * (4 + DJ_KERNEL_SCRATCH(1)), sizeof(double));
+  double* buffer = calloc(state + (size_t)sum * (5 + DJ_KERNEL_SCRATCH(1)), sizeof(double));
   if (!buffer) return dj_failMemory(err);
   q->buffer = buffer;
   q->state = (djPairState*)(void*)buffer;
-  double *vert = buffer + state, *zero = vert + 3 * (size_t)sum;
-  makeShape(&q->shape[0], q->given[0], vert, zero);
-  makeShape(&q->shape[1], q->given[1], vert + 3 * (size_t)npad[0], zero);
+  double *vert = buffer + state, *zero = vert + 4 * (size_t)sum;
+  bool guided = isGuided(option);
+  makeShape(&q->shape[0], q->given[0], vert, zero, guided);
+  makeShape(&q->shape[1], q->given[1], vert + 4 * (size_t)npad[0], zero, guided);
   for (int k = 0; k < 2; k++) {
     q->start[k] = q->now[k] = (djPose){dju_load3(q->given[k]->origin), dju_eye3()};
   }

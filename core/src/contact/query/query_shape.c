@@ -60,8 +60,27 @@ static djStatus checkVertices(const djcShape* s, char name, djError* err) {
   return DJ_OK;
 }
 
+static djStatus checkWeights(const djcShape* s, char name, djError* err) {
+  int n = dj_queryVertices(s);
+  if (s->nweight == 0) return DJ_OK;
+  if (s->nweight != n || !s->weight) {
+    return dj_fail(err, DJ_INVALID, "%c: %d weights, expected one for each of %d vertices", name,
+                   s->nweight, n);
+  }
+  double sum = 0;
+  for (int i = 0; i < n; i++) {
+    if (!(s->weight[i] >= 0) || s->weight[i] > DJ_LARGEST) {
+      return dj_fail(err, DJ_INVALID, "%c: weight %d = %g is not between 0 and 1e20", name, i,
+                     s->weight[i]);
+    }
+    sum += s->weight[i];
+  }
+  return sum > 0 ? DJ_OK : dj_fail(err, DJ_INVALID, "%c: all weights are zero", name);
+}
+
 djStatus dj_checkQueryShape(const djcShape* s, char name, djError* err) {
   djStatus status = s->nvert == 0 ? checkGeom(s, name, err) : checkVertices(s, name, err);
+  if (status == DJ_OK) status = checkWeights(s, name, err);
   if (status < 0) return status;
   if (!dj_allFinite(s->origin, 3)) {
     return dj_fail(err, DJ_INVALID, "%c: origin is not finite", name);

@@ -3,7 +3,7 @@
 #include "contact/shapes/convex.h"
 
 #include "shape/curve.h"
-#include "shape/hull.h"
+#include "shape/hull_surface.h"
 
 #include <string.h>
 
@@ -21,7 +21,10 @@ static int vertexCount(const djGeomSource* from) {
   return from->hull ? from->hull->nvert : rowOf(from->model, from->geom)->nvert;
 }
 
-int dj_convexSize(const djGeomSource* from) { return 6 * dj_paddedCount(vertexCount(from)); }
+// Vertices, erosion vectors, and parts of the surface.
+int dj_convexSize(const djGeomSource* from) {
+  return (from->hull ? 7 : 6) * dj_paddedCount(vertexCount(from));
+}
 
 // Vertices and erosion vectors in the geom's frame: v of vertex i, m.
 static void localVertex(djVec3* v, djVec3* move, const djGeomSource* from, int i) {
@@ -119,6 +122,16 @@ static double beyondShape(const djShape* s, const djModel* m, int geom) {
   return s->skin * fmax(most, 1);
 }
 
+// As the model was compiled, but where another hull has taken the place of the one that it had.
+static void fillParts(djShape* s, double* part, const djGeomSource* from) {
+  const djHull *now = from->hull, *first = from->first;
+  size_t bytes = (size_t)now->nvert * sizeof(int);
+  bool same = first->nvert == now->nvert && !memcmp(first->id, now->id, bytes);
+  dj_hullSurface(part, same ? first : now);
+  for (int i = s->nvert; i < s->npad; i++) part[i] = 0;
+  s->weight = part;
+}
+
 // Margins grow the radius. Where gap exceeds margin the shape shrinks instead, by at most half of
 // its inner radius: deeper contacts do not rest on each other anyway.
 void dj_makeConvex(djShape* s, djShapeBounds* bounds, double* mem, const djGeomSource* from) {
@@ -149,6 +162,7 @@ void dj_makeConvex(djShape* s, djShapeBounds* bounds, double* mem, const djGeomS
   s->center = dju_transform(&pose, center);
   dj_curveShape(s, row, m->geom_size + 3 * geom, pose.R);
   fillVertices(s, bounds->box, mem, from, &pose);
+  if (from->hull) fillParts(s, mem + 6 * s->npad, from);
   bounds->beyond = beyondShape(s, m, geom);
 }
 
