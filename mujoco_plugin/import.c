@@ -34,8 +34,10 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
   // MuJoCo's step adds h v+ to the coordinates: `position` ends there, too.
   if (purpose == DJM_CONTACTS) imp.def.option.integrator = DJ_POSITION;
   if (status == DJ_OK) status = dj_makeModel(model, &imp.def, err);
-  if (status == DJ_OK && report) {
-    status = djm_makeReport(report, &imp);
+  if (status == DJ_OK) {
+    const char* guide = instance.id >= 0 ? djm_configOf(m, instance.id, "guide_bodies") : "";
+    status = djm_setGuideBodies(*model, &imp, guide);
+    if (status == DJ_OK && report) status = djm_makeReport(report, &imp);
     if (status != DJ_OK) {
       dj_deleteModel(*model);
       *model = NULL;

@@ -34,6 +34,9 @@ djStatus djm_importOption(djmImport* imp);
 djStatus djm_importBodies(djmImport* imp);
 djStatus djm_importJoints(djmImport* imp);
 djStatus djm_importGeoms(djmImport* imp);      // geoms, meshes, sites
+extern const char* const djm_guideBodies;      // the text that has their names
+// On a finished model; given: by a plugin's key, or "".
+djStatus djm_setGuideBodies(djModel* model, const djmImport* imp, const char* given);
 djStatus djm_importPairs(djmImport* imp);      // pairs, excludes, contact settings of both
 djStatus djm_importTendons(djmImport* imp);
 djStatus djm_importActuators(djmImport* imp);

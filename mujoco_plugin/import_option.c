@@ -100,6 +100,20 @@ static djStatus setText(djmImport* imp, const char* field, const char* value) {
   return DJ_OK;
 }
 
+// Names of bodies: they can be looked up in the finished model.
+const char* const djm_guideBodies = "dijoco_guide_bodies";
+
+djStatus djm_setGuideBodies(djModel* model, const djmImport* imp, const char* given) {
+  const mjModel* m = imp->m;
+  const char* text = NULL;
+  for (int i = 0; i < m->ntext && !text; i++) {
+    bool is = strcmp(djm_name(m, m->name_textadr[i]), djm_guideBodies) == 0;
+    if (is) text = m->text_data + m->text_adr[i];
+  }
+  if (*given) text = given;
+  return text ? dj_setGuideText(model, text, imp->err) : DJ_OK;
+}
+
 static djStatus importSettings(djmImport* imp) {
   const mjModel* m = imp->m;
   size_t length = strlen(kPrefix);
@@ -114,6 +128,7 @@ static djStatus importSettings(djmImport* imp) {
   for (int i = 0; i < m->ntext; i++) {
     const char* name = djm_name(m, m->name_textadr[i]);
     if (strncmp(name, kPrefix, length) != 0 || djm_isOwnSetting(name)) continue;
+    if (strcmp(name, djm_guideBodies) == 0) continue;
     djStatus status = setText(imp, name, m->text_data + m->text_adr[i]);
     if (status != DJ_OK) return status;
   }

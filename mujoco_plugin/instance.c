@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char* const djm_ownKeys[] = {"substeps", "bodies", "geoms", "constraints", NULL};
+const char* const djm_ownKeys[] = {"substeps", "bodies", "geoms", "constraints", "guide_bodies", NULL};
 
 static djStatus refuse(djmImport* imp, const mjModel* m, int id, const char* key,
                        const char* value, const char* why) {

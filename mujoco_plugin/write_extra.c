@@ -6,6 +6,7 @@
 #include <dijoco/setting.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ------------------------------ settings --------------------------------------------------------
@@ -26,6 +27,35 @@ static bool isNeeded(const djmWrite* w, const djSetting* s, const char* name) {
   return wanted[0] != old[0] && (!s->mujoco || has(w, name));
 }
 
+static void appendBody(char* text, size_t size, const djModel* m, int body) {
+  const char* name = dj_id2name(m, DJ_OBJ_BODY, body);
+  size_t n = strlen(text);
+  if (*name) snprintf(text + n, size - n, "%s", name);
+  else snprintf(text + n, size - n, "#%d", body);
+}
+
+static bool writeGuideBodies(djmWrite* w) {
+  const djModel* m = w->wanted;
+  size_t size = 1;
+  if (m->nguide == 0) return true;
+  for (int i = 0; i < m->nguide; i++) {
+    size += strlen(dj_id2name(m, DJ_OBJ_BODY, m->guide_body1[i])) +
+            strlen(dj_id2name(m, DJ_OBJ_BODY, m->guide_body2[i])) + 30;
+  }
+  char* text = malloc(size);
+  if (!text) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
+  *text = 0;
+  for (int i = 0; i < m->nguide; i++) {
+    if (i > 0) strcat(text, ", ");
+    appendBody(text, size, m, m->guide_body1[i]);
+    strcat(text, " ");
+    appendBody(text, size, m, m->guide_body2[i]);
+  }
+  bool good = djm_setText(w, djm_guideBodies, text);
+  free(text);
+  return good;
+}
+
 bool djm_writeSettings(djmWrite* w) {
   const djSetting* s;
   for (int i = 0; (s = dj_setting(i)); i++) {
@@ -39,7 +69,7 @@ bool djm_writeSettings(djmWrite* w) {
                     : djm_setNumber(w, name, value[0]);
     if (!good) return false;
   }
-  return djm_writeOwnSettings(w);
+  return writeGuideBodies(w) && djm_writeOwnSettings(w);
 }
 
 // ------------------------------ keyframe --------------------------------------------------------

@@ -276,9 +276,9 @@ static void testCoupling(void** state) {
 // Gradients of a run by the guide, stiffness and shapes, apart and in touch.
 static void testParams(void** state) {
   (void)state;
-  static const char* const name[] = {"contact/guide", "contact/stiffness", "contact/support",
-                                     "geom/#0/pos",   "geom/#1/size",      "geom/#1/pos",
-                                     "geom/#2/pos",   "geom/#2/quat",      "body/#2/mass"};
+  static const char* const name[] = {"geom/#0/pos",  "geom/#1/size",  "geom/#1/pos",
+                                     "geom/#2/pos",  "geom/#2/quat",  "body/#2/mass",
+                                     "contact/guide", "contact/stiffness", "contact/support"};
   enum { N = sizeof name / sizeof name[0], T = 8 };
   for (int k = 0; k < 2; k++) {
     djtRun run = {0};

@@ -30,7 +30,7 @@ static int load_scene(GradRun* g) {
   djError err = {""};
   int status = scene_load(&g->scene, o, g->task->scene);
   if (!status) status = scene_checkIgnored(&g->scene, o);
-  if (!status) status = scene_applySettings(&g->scene, o, &g->task->settings);
+  if (!status) status = scene_applySettings(&g->scene, o, g->task);
   if (!status && dj_applySet(g->scene.model, g->task, &err) < 0) {
     status = scene_fail(o, o->argument[0], &err);
   }

@@ -39,6 +39,7 @@ typedef struct Options {
   int nset;
   const char* set[MAX_SETS];  // NAME=V[,V...]
   long threads;
+  const char* guide_bodies;
   double time;
   const char *qpos, *qvel, *ctrl, *engine, *out, *filter, *models, *pairs;
   long ctrl_seed, every, check_seed;

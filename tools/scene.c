@@ -84,15 +84,21 @@ int scene_load(Scene* s, const Options* o, const char* path) {
   return status;
 }
 
-int scene_applySettings(Scene* s, const Options* o, const djSettings* task) {
+int scene_applySettings(Scene* s, const Options* o, const djTask* task) {
   djOption option = s->model->opt;
-  if (task) dj_applySettings(&option, task);
-  dj_applySettings(&option, &o->settings);
   djError err = {""};
-  if (o->settings.given || (task && task->given)) {
-    if (dj_setOption(s->model, &option, &err) < 0) return scene_fail(o, s->path, &err);
+  djStatus status = DJ_OK;
+  if (task) dj_applySettings(&option, &task->settings);
+  dj_applySettings(&option, &o->settings);
+  if (o->settings.given || (task && task->settings.given)) {
+    status = dj_setOption(s->model, &option, &err);
   }
-  return 0;
+  if (status == DJ_OK && o->guide_bodies) {
+    status = dj_setGuideText(s->model, o->guide_bodies, &err);
+  } else if (status == DJ_OK && task && task->nguide >= 0) {
+    status = dj_setGuideBodies(s->model, task->nguide, task->guide, &err);
+  }
+  return status < 0 ? scene_fail(o, s->path, &err) : 0;
 }
 
 // Numbers of "V[,V...]": new memory, NULL where one is bad.

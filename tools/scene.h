@@ -39,7 +39,7 @@ int scene_load(Scene* scene, const Options* o, const char* path);
 // Refuse features that are left out although they change the motion, unless --allow-ignored.
 int scene_checkIgnored(const Scene* scene, const Options* o);
 // Settings of a task (may be NULL), then those of the command line.
-int scene_applySettings(Scene* scene, const Options* o, const djSettings* task);
+int scene_applySettings(Scene* scene, const Options* o, const djTask* task);
 // --set, on our model.
 int scene_applySets(Scene* scene, const Options* o);
 // All of this, as simulate and compare need it.

@@ -209,13 +209,14 @@ const char* djt_difference(const djModel* a, const djModel* b) {
   if (a->name != b->name) return #name;
   SIZE(nq) SIZE(nv) SIZE(nu) SIZE(na) SIZE(nbody) SIZE(njnt) SIZE(ngeom) SIZE(nmesh)
   SIZE(nmeshvert) SIZE(nmeshface) SIZE(nmeshtri) SIZE(nsite) SIZE(nmocap) SIZE(npair)
-  SIZE(nexclude) SIZE(nkey) SIZE(nnames) SIZE(ncoord) SIZE(ncoorddof) SIZE(ntendon) SIZE(nwrap)
+  SIZE(nexclude) SIZE(nguide) SIZE(nkey) SIZE(nnames) SIZE(ncoord) SIZE(ncoorddof) SIZE(ntendon) SIZE(nwrap)
   SIZE(ncrank) SIZE(nkernelsetting) SIZE(nsetting) SIZE(nparamkind)
 #undef SIZE
   int nq = a->nq, nv = a->nv, nu = a->nu, na = a->na, nbody = a->nbody, njnt = a->njnt;
   int ngeom = a->ngeom, nmesh = a->nmesh, nmeshvert = a->nmeshvert, nmeshface = a->nmeshface;
   int nmeshtri = a->nmeshtri;
   int nsite = a->nsite, nmocap = a->nmocap, npair = a->npair, nexclude = a->nexclude;
+  int nguide = a->nguide;
   int nkey = a->nkey, nnames = a->nnames, ncoord = a->ncoord, ncoorddof = a->ncoorddof;
   int nkernelsetting = a->nkernelsetting, nsetting = a->nsetting;
   int ntendon = a->ntendon, nwrap = a->nwrap, nparamkind = a->nparamkind;

@@ -210,6 +210,7 @@ typedef struct djModelDef {
   const char* name;           // of the model; may be NULL or ""
   djOption option;            // of the scene
   int nbody, njnt, ngeom, nmesh, nsite, ntendon, nu, npair, nexclude, nkey, nsetting;   // of these:
+  int nguide;                       // 0: all bodies
   const djBodyDef* body;            // (nbody)
   const djJointDef* joint;          // (njnt)
   const djGeomDef* geom;            // (ngeom)
@@ -219,6 +220,7 @@ typedef struct djModelDef {
   const djActuatorDef* actuator;    // (nu)
   const djPairDef* pair;            // (npair)
   const djExcludeDef* exclude;      // (nexclude)
+  const djExcludeDef* guide;        // (nguide) bodies whose geoms a guide acts between
   const djKeyDef* key;              // (nkey)
   const djSettingDef* setting;      // (nsetting)
   djWatch watch;              // told while the hulls of meshes are made
@@ -252,8 +254,9 @@ typedef struct djContactSettings {
   double support_scale;    // 1
   double stiffness_scale;  // 1
   double friction_eps_scale;   // 1
-  double guide;            // c, J: tail by which geoms repel from afar
+  double guide_factor;     // 1
   double guide_length;     // a, m: distance below which it levels off
+  double guide;            // c, J: tail by which geoms repel from afar
   double range;            // 2 s L/(1-s), m: surfaces of contact shapes act on each other below
                            //   this
   double weight;           // total movable weight, N
@@ -418,6 +421,8 @@ typedef struct djContactSettings {
   X(double, setting_value, nsetting, 1) /* units of the setting */                                 \
   X(int, exclude_body1, nexclude, 1) /* id */                                                      \
   X(int, exclude_body2, nexclude, 1) /* id */                                                      \
+  X(int, guide_body1, nguide, 1)     /* id, the lower one; sorted */                               \
+  X(int, guide_body2, nguide, 1)     /* id */                                                      \
   X(double, key_time, nkey, 1)       /* s */                                                       \
   X(double, key_qpos, nkey, nq)      /* m, rad, quaternions */                                     \
   X(double, key_qvel, nkey, nv)      /* m/s, rad/s */                                              \
@@ -441,6 +446,7 @@ typedef struct djModel {
   int nq, nv, nu, na, nbody, njnt, ngeom, nmesh, nmeshvert, nmeshface, nmeshtri, nsite;   // sizes
   int nmocap;                   // bodies that are mocap
   int npair, nexclude, nkey, nnames, nkernelsetting, nsetting;   // likewise sizes; bytes of names
+  int nguide;                   // pairs of bodies that a guide acts between; 0: all
   int ntendon, nwrap;           // tendons; what they are made of
   int nparamkind;               // kinds of design parameters
   int ncoord, ncoorddof;        // scalar coordinates, on which springs, limits and motors act: of
@@ -464,6 +470,13 @@ typedef struct djModel {
 DJ_API djStatus dj_makeModel(djModel** model, const djModelDef* def, djError* err);
 DJ_API djStatus dj_copyModel(djModel** copy, const djModel* model, djError* err);
 DJ_API void dj_deleteModel(djModel* model);
+
+// The pairs of bodies between whose geoms the guide of contact acts, on an unshared model: names
+// (npair x 2), where * stands for any characters; npair 0: all. The error names what is not there.
+DJ_API djStatus dj_setGuideBodies(djModel* model, int npair, const char* const* names,
+                                  djError* err);
+// The same as a text, "rod box, rod cube*".
+DJ_API djStatus dj_setGuideText(djModel* model, const char* text, djError* err);
 
 // Replace the options of an unshared model; the default rules are applied anew.
 DJ_API djStatus dj_setOption(djModel* model, const djOption* option, djError* err);

@@ -17,6 +17,13 @@
 extern "C" {
 #endif
 
+// A number of the model that changes over the iterations, in equal steps.
+typedef struct djAnneal {
+  char name[64];            // of a parameter with one number
+  double from, to;          // its units; at the start, and at the last iteration
+} djAnneal;
+enum { DJ_MAX_ANNEAL = 4 };
+
 // How to optimise: a type, of those that dj_optimizerEntry lists, and the numbers that
 // dj_optimizerKey lists, of which a type uses some.
 typedef struct djOptimizer {
@@ -35,6 +42,8 @@ typedef struct djOptimizer {
   double step_tolerance;    // units of x: likewise |step|
   int phases;               // of djd_optimizeDesign: starts of which the mean loss is minimised;
                             //   dj_optimize itself knows nothing of them
+  int nanneal;              // of djd_optimizeDesign, likewise
+  djAnneal anneal[DJ_MAX_ANNEAL];   // (nanneal)
 } djOptimizer;
 
 // The first type, and the defaults of all keys.
@@ -92,6 +101,10 @@ typedef struct djOptimizeProblem {
   void* user;                   // handed to both
   djOptimizeCallback callback;  // or NULL
   void* callback_user;          // handed to the callback
+  // Or NULL. Called before the evaluations of an iteration: whether the objective is another one
+  // from then on, so that what was best before does not count. Not all optimisers take that.
+  bool (*change)(void* change_user, int iteration);
+  void* change_user;            // handed to it
 } djOptimizeProblem;
 
 // Why a run ended.

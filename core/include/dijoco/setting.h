@@ -54,6 +54,8 @@ typedef struct djSetting {
   const char* group;       // key of a task whose object holds it; NULL: the top level
   const char* unit;        // "" where it has none
   const char* symbol;      // stands for its value in help
+  const char* automatic_by;   // the setting of which 1 is what the text "auto" means here; NULL:
+                           //   there is no such text
   const char* rule;        // how the default follows from the scene; NULL: it is standard
   const char* help;        // what it is, in a line
   const char* field;       // its name for dj_modelArray
@@ -106,7 +108,7 @@ DJ_API void dj_applySettings(djOption* option, const djSettings* settings);
 // single pairs and geoms (djSettingDef).
 DJ_API const djSetting* dj_contactSetting(int* model, int i);
 
-enum { DJ_MAX_PRESET = 18 };   // settings of a preset
+enum { DJ_MAX_PRESET = 19 };   // settings of a preset
 
 // A preset of contact: what takes the place of defaults under a name, where the user gives nothing.
 typedef struct djPreset {

@@ -75,6 +75,8 @@ typedef struct djTask {
   const char* path;         // of the task file; "" when read from text
   const char* scene;        // path of the scene, relative to the working directory or absolute
   djSettings settings;      // that it gives
+  int nguide;               // `guide_bodies`: pairs; -1: not given
+  const char* const* guide; // (nguide x 2) names of bodies
   int horizon;              // steps
   const char* keyframe;     // name or "#index", NULL: none
   int nqpos, nqvel, nact;   // numbers of the start; -1: not given

@@ -185,10 +185,12 @@ typedef struct djOption {
   djFriction friction;      // by plane and normal forces of which poses
   djArms friction_arms;     // where friction acts
   djCap friction_cap;       // its limit
+  double guide_factor;      // 1, times the default rule of guide; 0: no guide unless it is given
   double guide_radius;      // m, of a ball about a geom that holds it; auto: each geom's own
   double guide_part;        // 1, a geom's part of its body's surface; auto: each geom's own
-  double guide;             // c, J: tail by which convex geoms repel from afar; 0: none
   double guide_length;      // a, m: distance below which it levels off; auto
+  int guide_backward_only;  // 1: the tail acts in derivatives alone, not in the run
+  double guide;             // c, J: tail by which convex geoms repel from afar; 0: none; auto
   djRestitution restitution;   // where coefficients of restitution are from
   double frictionloss_eps;  // rad/s or m/s, velocity below which joint friction is viscous
   double gravity_ramp;      // s; a hint for programs that run the scene

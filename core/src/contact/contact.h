@@ -181,6 +181,9 @@ djStatus dj_beginContacts(djContacts* contacts, const djModel* model, const djPo
 // anew.
 #define DJ_CROWDED ((djStatus)-100)
 void dj_fixContacts(djContacts* contacts, bool fixed);
+// Evaluations from now on are for derivatives, in which alone a guide may act (option
+// guide_backward_only).
+void dj_differentiateContacts(djContacts* contacts, const djModel* model, bool derivatives);
 // How pairs are evaluated from now on, and as which iterate (djPairInput). Whether any of the last
 // evaluation can be eased.
 void dj_easeContacts(djContacts* contacts, djEase ease, int iterate);

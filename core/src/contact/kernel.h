@@ -178,10 +178,13 @@ typedef struct djKernel {
   // True if the kernel handles shapes of these two types (in this order).
   bool (*takes)(int type_a, int type_b);
   // Distance between surfaces of contact shapes beyond which nothing acts, metres; may be infinite.
+  // Of pairs that act `afar`: beyond which they do no more than that.
   double (*range)(const double* setting);
-
-  // Takes back settings that a pair of geoms of these two types does not have. Or NULL.
-  void (*limit)(double* setting, int type_a, int type_b);
+  // Whether a pair acts at all distances, with no friction and limiting no step beyond the range.
+  // Or NULL: none does.
+  bool (*afar)(const double* setting);
+  // Takes back settings that a pair of geoms does not have. Or NULL.
+  void (*limit)(double* setting, const djModel* model, int geom1, int geom2);
   // How much smaller than the geom its contact shape is (djGeomSource.skin), metres; found where
   // default rules are applied, and kept when parameters change. inner: as there. Or NULL: 0.
   double (*skin)(const double* setting, double inner);

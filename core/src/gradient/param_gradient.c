@@ -56,8 +56,8 @@ static const double* stageEnd(djWork* w, const djModel* m, const djData* d, cons
   return w->at_stage[k].q;
 }
 
-djStatus dj_addStepParams(djParamSums* s, const djModel* m, djData* d, const djLinear* lin,
-                          const double* qpos, double* z, const double* lambda) {
+static djStatus addStepParams(djParamSums* s, const djModel* m, djData* d, const djLinear* lin,
+                              const double* qpos, double* z, const double* lambda) {
   const djMethod* method = lin->method;
   const double* psi[DJ_MAX_STAGE];
   for (int k = 0; k < method->nstage; k++) psi[k] = lin->stage[k].psi;
@@ -74,6 +74,15 @@ djStatus dj_addStepParams(djParamSums* s, const djModel* m, djData* d, const djL
   if (method->velocityParams) status = method->velocityParams(s, d->work, m, lambda);
   if (status < 0 || !lin->impulse.n) return status;
   return dj_impulseVjp(NULL, NULL, s, d->work, m, z + DJ_MAX_STAGE * (size_t)m->nv, lambda);
+}
+
+djStatus dj_addStepParams(djParamSums* s, const djModel* m, djData* d, const djLinear* lin,
+                          const double* qpos, double* z, const double* lambda) {
+  djContacts* contacts = dj_contactsOf(&d->work->forces);
+  dj_differentiateContacts(contacts, m, true);
+  djStatus status = addStepParams(s, m, d, lin, qpos, z, lambda);
+  dj_differentiateContacts(contacts, m, false);
+  return status;
 }
 
 djStatus dj_finishParams(djParamSums* s, const djModel* m, const djModel* compiled) {

@@ -206,16 +206,72 @@ djStatus djd_phasesObjective(void* phases, double* loss, double* grad, const dou
   return djd_evaluatePhases(loss, grad, phases, x);
 }
 
+// ---- annealing ----------------------------------------------------------------------------------
+
+typedef struct djAnnealing {
+  djPhases* phases;
+  const djOptimizer* how;
+  djParam param[DJ_MAX_ANNEAL];
+} djAnnealing;
+
+static djStatus findAnnealed(djAnnealing* a, djError* err) {
+  const djDesign* d = a->phases->design[0];
+  for (int k = 0; k < a->how->nanneal; k++) {
+    const djAnneal* one = &a->how->anneal[k];
+    djParam* param = &a->param[k];
+    if (dj_paramId(param, d->model, one->name, err) != DJ_OK) {
+      return dj_prefix(err, DJ_INVALID, "anneal");
+    }
+    bool varies = false;
+    for (int i = 0; i < d->problem->nparam; i++) {
+      varies |= d->problem->param[i].field == param->field && d->problem->param[i].id == param->id;
+    }
+    const char* problem = param->nvalue != 1 ? "is not one number" : varies ? "varies" : NULL;
+    if (problem) return dj_fail(err, DJ_INVALID, "anneal: %s: %s", one->name, problem);
+    const double end[2] = {one->to, one->from};
+    for (int j = 0; j < 2; j++) {
+      if (dj_setParam(d->model, param, &end[j], err) < 0) {
+        return dj_prefix(err, DJ_INVALID, "anneal");
+      }
+    }
+  }
+  return DJ_OK;
+}
+
+static bool anneal(void* user, int iteration) {
+  const djAnnealing* a = user;
+  int n = a->how->iterations;
+  double part = n > 0 && iteration < n ? (double)iteration / n : 1;
+  bool changed = false;
+  for (int k = 0; k < a->how->nanneal; k++) {
+    const djAnneal* one = &a->how->anneal[k];
+    double value = part == 1 ? one->to : one->from + part * (one->to - one->from);
+    for (int j = 0; j < a->phases->n; j++) {
+      double before = NAN;
+      dj_getParam(&before, a->phases->design[j]->model, &a->param[k]);
+      if (before == value) continue;
+      dj_setParam(a->phases->design[j]->model, &a->param[k], &value, NULL);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
 djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phases,
                             const djOptimizer* optimizer, djOptimizeCallback callback,
                             void* callback_user, djError* err) {
   if (!phases) return dj_fail(err, DJ_INVALID, "phases: NULL");
+  if (!optimizer) return dj_fail(err, DJ_INVALID, "optimizer: NULL");
   djDesign* d = phases->design[0];
   d->error = (djError){""};
+  djAnnealing annealing = {.phases = phases, .how = optimizer};
+  djStatus found = findAnnealed(&annealing, err);
+  if (found < 0) return found;
   djOptimizeProblem problem = {
       .n = d->n, .lower = d->lower, .upper = d->upper, .group = d->group, .nequal = d->nequal,
       .equal = d->equal, .value = d->value, .objective = djd_phasesObjective, .user = phases,
-      .callback = callback, .callback_user = callback_user};
+      .callback = callback, .callback_user = callback_user, .change_user = &annealing};
+  if (optimizer->nanneal > 0) problem.change = anneal;
   djError none = {""};
   int m = 0;
   if (djd_countResiduals(&m, d, &none) < 0) {

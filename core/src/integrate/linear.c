@@ -158,15 +158,8 @@ static djStatus linearizeStage(djWork* w, const djModel* m) {
   return DJ_OK;
 }
 
-djStatus dj_linearizeStep(djLinear* linear, const djModel* m, djData* d) {
-  djWork* w = d->work;
-  *linear = viewLinear(w);
-  djStatus status = dj_checkData(m, d);
-  if (status < 0) return status;
-  if (!w->stepped) {
-    return dj_fail(&w->error, DJ_INVALID, "no step has been taken since the state was set");
-  }
-  if (w->linearized) return DJ_OK;
+static djStatus linearize(djLinear* linear, djWork* w, const djModel* m) {
+  djStatus status = DJ_OK;
   for (int k = 0; k < w->method->nstage; k++) {
     if (w->method->nstage > 1) {
       status = dj_reopenStage(w, m, k);
@@ -186,6 +179,22 @@ djStatus dj_linearizeStep(djLinear* linear, const djModel* m, djData* d) {
   linearizeActivations(w, m);
   w->linearized = true;
   return DJ_OK;
+}
+
+djStatus dj_linearizeStep(djLinear* linear, const djModel* m, djData* d) {
+  djWork* w = d->work;
+  *linear = viewLinear(w);
+  djStatus status = dj_checkData(m, d);
+  if (status < 0) return status;
+  if (!w->stepped) {
+    return dj_fail(&w->error, DJ_INVALID, "no step has been taken since the state was set");
+  }
+  if (w->linearized) return DJ_OK;
+  djContacts* contacts = dj_contactsOf(&w->forces);
+  dj_differentiateContacts(contacts, m, true);
+  status = linearize(linear, w, m);
+  dj_differentiateContacts(contacts, m, false);
+  return status;
 }
 
 // ---- vector products --------------------------------------------------------------------------

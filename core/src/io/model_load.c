@@ -353,7 +353,12 @@ static djStatus readKeys(djLoader* l, const cJSON* root) {
 // Leaving an automatic one out is the only way to ask for its rule.
 static djStatus readSetting(djOption* option, const djSetting* s, const cJSON* item,
                             const djAt* at) {
-  double value[3];
+  double value[3] = {1};
+  const djSetting* meant = dj_settingOfText(s, cJSON_GetStringValue(item));
+  if (meant) {
+    dj_storeRow(option, meant, value);
+    return DJ_OK;
+  }
   djStatus status = dj_jsonValue(value, s, item, at);
   if (status < 0) return status;
   if (s->automatic && value[0] < 0) return dj_jsonFail(at, item->string, "must not be negative");
@@ -364,7 +369,7 @@ static djStatus readSetting(djOption* option, const djSetting* s, const cJSON* i
 // "contact": {...} as in tasks. What it gives may not be a key of the option, too.
 static djStatus readContact(djLoader* l, const cJSON* item, const cJSON* option, const djAt* at) {
   djSettings settings = {0, l->def.option};
-  djStatus status = dj_jsonGroup(&settings, "contact", DJ_BY_SCENE, item, at);
+  djStatus status = dj_jsonGroup(&settings, "contact", DJ_BY_SCENE, NULL, item, at);
   for (const cJSON* c = item->child; c && status == DJ_OK; c = c->next) {
     if (dj_jsonGet(option, c->string)) status = dj_jsonFail(at, c->string, "is given twice");
   }
@@ -397,7 +402,8 @@ static djStatus readOption(djLoader* l, const cJSON* object) {
 static djStatus readTop(djLoader* l, const cJSON* root) {
   static const char* const keys[] = {
       "dijoco_model", "name",  "option",    "gravity_ramp", "bodies",   "joints", "meshes",
-      "geoms",        "sites", "tendons",   "actuators",    "pairs",    "excludes", "keys", NULL};
+      "geoms",        "sites", "tendons",   "actuators",    "pairs",    "excludes", "guides", "keys",
+      NULL};
   djAt at = {l->err, ""};
   const cJSON* version = dj_jsonGet(root, "dijoco_model");
   if (!version) return dj_jsonFail(&at, NULL, "not a DiJoCo model: 'dijoco_model' is missing");
@@ -447,6 +453,7 @@ static djStatus readElements(djLoader* l, const cJSON* root) {
       {"pairs", "pair", dj_pairKeys, &d->pair, &d->npair, sizeof pair, &pair},
       {"excludes", "exclude", dj_excludeKeys, &d->exclude, &d->nexclude, sizeof exclude,
        &exclude},
+      {"guides", "guide", dj_excludeKeys, &d->guide, &d->nguide, sizeof exclude, &exclude},
   };
   djStatus status = indexNames(l, &l->body, dj_jsonGet(root, "bodies"));
   if (status == DJ_OK) status = indexNames(l, &l->joint, dj_jsonGet(root, "joints"));

@@ -292,6 +292,8 @@ static void addModel(djText* t, const djModelDef* def, const djModel* model, boo
           all ? NULL : &pair);
   addList(t, def, "excludes", dj_excludeKeys, def->exclude, sizeof exclude, def->nexclude,
           all ? NULL : &exclude);
+  addList(t, def, "guides", dj_excludeKeys, def->guide, sizeof exclude, def->nguide,
+          all ? NULL : &exclude);
   addKeys(t, def, model);
   dj_addText(t, "\n}\n");
 }

@@ -29,7 +29,10 @@ djStatus dj_jsonValue(double* value, const djSetting* row, const cJSON* item, co
       if (row->size > 1) return dj_jsonVector(value, row->size, item, at);
       return dj_jsonNumber(value, item, at);
     case DJ_SETTING_WHOLE: status = dj_jsonInt(&number, item, at); break;
-    case DJ_SETTING_CHOICE: status = dj_jsonNamed(&number, item, row->choice, at); break;
+    case DJ_SETTING_CHOICE:
+      if (cJSON_IsBool(item) && dj_isSwitch(row)) number = cJSON_IsTrue(item);
+      else status = dj_jsonNamed(&number, item, row->choice, at);
+      break;
     case DJ_SETTING_FLAGS: status = jsonFlags(&number, row, item, at); break;
   }
   *value = number;
@@ -38,8 +41,10 @@ djStatus dj_jsonValue(double* value, const djSetting* row, const cJSON* item, co
 
 djStatus dj_jsonSetting(djSettings* settings, const djSetting* row, const cJSON* item,
                         const djAt* at) {
-  double value[3];
+  double value[3] = {1};
   djProblemText what;
+  const djSetting* meant = dj_settingOfText(row, cJSON_GetStringValue(item));
+  if (meant) return dj_giveSetting(settings, meant, value, at->err);
   djStatus status = dj_jsonValue(value, row, item, at);
   if (status < 0) return status;
   const char* problem = dj_rowProblem(&what, row, value, false);
@@ -57,19 +62,23 @@ void dj_listSettings(const char** names, const char* group, unsigned ways) {
   names[n] = NULL;
 }
 
-djStatus dj_jsonGroup(djSettings* settings, const char* group, unsigned ways, const cJSON* item,
-                      const djAt* top) {
-  const char* keys[DJ_MAX_SETTINGS + 1];
+djStatus dj_jsonGroup(djSettings* settings, const char* group, unsigned ways, const char* also,
+                      const cJSON* item, const djAt* top) {
+  const char* keys[DJ_MAX_SETTINGS + 2] = {NULL};
   const djSetting* model = dj_findSetting(group, ways);
   if (cJSON_IsString(item)) return dj_jsonSetting(settings, model, item, top);
   djAt at = {top->err, group};
   if (!cJSON_IsObject(item)) return dj_jsonFail(top, group, "must be a name or an object");
   dj_listSettings(keys, group, ways);
-  for (int k = 0; keys[k]; k++) {
-    if (strcmp(keys[k], group) == 0) keys[k] = "model";
+  int n = 0;
+  for (; keys[n]; n++) {
+    if (strcmp(keys[n], group) == 0) keys[n] = "model";
   }
+  keys[n] = also;
+  keys[n + 1] = NULL;
   djStatus status = dj_jsonKeys(item, keys, &at);
   for (const cJSON* c = item->child; c && status == DJ_OK; c = c->next) {
+    if (also && strcmp(c->string, also) == 0) continue;
     const djSetting* s = strcmp(c->string, "model") == 0 ? model : dj_findSetting(c->string, 0);
     status = dj_jsonSetting(settings, s, c, &at);
   }
@@ -89,6 +98,10 @@ static void addNames(djText* text, const djChoice* choice, int bits) {
 }
 
 void dj_addSetting(djText* text, const djSetting* row, const double* value) {
+  if (dj_isSwitch(row)) {
+    dj_addText(text, *value > 0 ? "true" : "false");
+    return;
+  }
   if (row->kind == DJ_SETTING_CHOICE) {
     dj_addQuoted(text, dj_choiceName(row, (int)*value));
     return;
@@ -130,7 +143,9 @@ djStatus dj_parseSetting(djSettings* settings, const char* name, const char* tex
     dj_unknownSetting(what, sizeof what, ways);
     return dj_fail(err, DJ_INVALID, "%.100s: %.400s", name, what);
   }
-  double value;
+  double value = 1;
+  const djSetting* meant = dj_settingOfText(row, text);
+  if (meant) return dj_giveSetting(settings, meant, &value, err);
   if (row->kind == DJ_SETTING_CHOICE) {
     djStatus status = parseChoice(&value, row, text, err);
     return status < 0 ? status : dj_giveSetting(settings, row, &value, err);

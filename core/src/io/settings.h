@@ -18,9 +18,10 @@ djStatus dj_jsonSetting(djSettings* settings, const djSetting* row, const cJSON*
 void dj_listSettings(const char** names, const char* group, unsigned ways);
 
 // An object with the settings of a group; the one that is called like it is its `model`, and may
-// stand for the object. top: of what has the group as a key.
-djStatus dj_jsonGroup(djSettings* settings, const char* group, unsigned ways, const cJSON* item,
-                      const djAt* top);
+// stand for the object. top: of what has the group as a key. also: a key that the object may have
+// beside them, for the caller to read; or NULL.
+djStatus dj_jsonGroup(djSettings* settings, const char* group, unsigned ways, const char* also,
+                      const cJSON* item, const djAt* top);
 
 // A setting's numbers as a JSON value.
 void dj_addSetting(djText* text, const djSetting* row, const double* value);

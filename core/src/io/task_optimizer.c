@@ -4,10 +4,34 @@
 #include "io/task_parse.h"
 #include "model/setting.h"
 
-djStatus dj_parseOptimizer(djOptimizer* o, const cJSON* item, djError* err) {
-  const char* keys[DJ_MAX_SETTINGS + 2] = {"type"};
+#include <string.h>
+
+// {"PARAMETER": [FROM, TO], ...}
+static djStatus parseAnneal(djOptimizer* o, const cJSON* object, djPool* pool, djError* err) {
+  djAt top = {err, "optimizer"}, at = {err, "optimizer/anneal"};
+  if (!cJSON_IsObject(object)) return dj_jsonFail(&top, "anneal", "must be an object");
+  for (const cJSON* c = object->child; c; c = c->next) {
+    if (o->nanneal == DJ_MAX_ANNEAL) return dj_jsonFail(&top, "anneal", "too many parameters");
+    djAnneal* one = &o->anneal[o->nanneal++];
+    const double* end;
+    int n = 0;
+    if (strlen(c->string) >= sizeof one->name) {
+      return dj_jsonFail(&at, c->string, "the name is too long");
+    }
+    strcpy(one->name, c->string);
+    djStatus status = dj_jsonNumbers(&end, &n, c, pool, &at);
+    if (status < 0) return status;
+    if (n != 2) return dj_jsonFail(&at, c->string, "must be two numbers, from and to");
+    one->from = end[0];
+    one->to = end[1];
+  }
+  return DJ_OK;
+}
+
+djStatus dj_parseOptimizer(djOptimizer* o, const cJSON* item, djPool* pool, djError* err) {
+  const char* keys[DJ_MAX_SETTINGS + 3] = {"type", "anneal"};
   const djSetting* key;
-  for (int i = 0; (key = dj_optimizerKey(i)); i++) keys[i + 1] = key->name;
+  for (int i = 0; (key = dj_optimizerKey(i)); i++) keys[i + 2] = key->name;
   djAt at = {err, "optimizer"};
   djStatus status = dj_jsonKeys(item, keys, &at);
   if (status < 0) return status;
@@ -26,5 +50,6 @@ djStatus dj_parseOptimizer(djOptimizer* o, const cJSON* item, djError* err) {
     if (problem) return dj_jsonFail(&at, key->name, problem);
     dj_storeRow(o, key, &value);
   }
-  return status;
+  const cJSON* anneal = dj_jsonGet(item, "anneal");
+  return status == DJ_OK && anneal ? parseAnneal(o, anneal, pool, err) : status;
 }

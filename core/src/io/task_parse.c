@@ -137,6 +137,32 @@ static djStatus parseVariables(djTask* task, const cJSON* item, djPool* pool, dj
   return DJ_OK;
 }
 
+// `"guide_bodies"`: pairs of names.
+static djStatus parseGuide(djTask* task, const cJSON* list, djPool* pool, djError* err) {
+  djAt at = {err, "contact"};
+  if (!cJSON_IsArray(list)) return dj_jsonFail(&at, list->string, "must be a list of pairs");
+  const char** name = dj_poolTake(pool, 2 * (size_t)cJSON_GetArraySize(list), sizeof *name);
+  if (!name) return dj_failMemory(err);
+  task->guide = name;
+  task->nguide = 0;
+  for (const cJSON* c = list->child; c; c = c->next, task->nguide++) {
+    bool pair = cJSON_IsArray(c) && cJSON_GetArraySize(c) == 2;
+    for (int k = 0; k < 2 && pair; k++) {
+      name[2 * task->nguide + k] = cJSON_GetStringValue(cJSON_GetArrayItem(c, k));
+      pair = name[2 * task->nguide + k] != NULL;
+    }
+    if (!pair) return dj_jsonFail(&at, list->string, "must be pairs of names of bodies");
+  }
+  return DJ_OK;
+}
+
+static djStatus parseContact(djTask* task, const cJSON* item, djPool* pool, const djAt* at) {
+  const char* guide = "guide_bodies";
+  djStatus status = dj_jsonGroup(&task->settings, "contact", DJ_BY_TASK, guide, item, at);
+  const cJSON* bodies = cJSON_IsObject(item) ? dj_jsonGet(item, guide) : NULL;
+  return status == DJ_OK && bodies ? parseGuide(task, bodies, pool, at->err) : status;
+}
+
 // Keys of the top level that hold single values.
 static djStatus parseTop(djTask* task, const cJSON* root, const char* folder, djPool* pool,
                          const djAt* at) {
@@ -189,7 +215,7 @@ static djStatus parseTask(djTask* task, const cJSON* root, const char* folder, d
   const cJSON* connect = dj_jsonGet(root, "connect");
   const cJSON* optimizer = dj_jsonGet(root, "optimizer");
   if (!loss) return dj_jsonFail(&at, "loss", "is missing");
-  if (contact) status = dj_jsonGroup(&task->settings, "contact", DJ_BY_TASK, contact, &at);
+  if (contact) status = parseContact(task, contact, pool, &at);
   if (status == DJ_OK && initial) status = parseInitial(task, initial, pool, err);
   if (status == DJ_OK && ctrl) status = parseCtrl(task, ctrl, folder, pool, &at);
   if (status == DJ_OK && set) status = parseSet(task, set, pool, err);
@@ -198,7 +224,7 @@ static djStatus parseTask(djTask* task, const cJSON* root, const char* folder, d
   if (status == DJ_OK && maps) status = dj_parseMaps(task, maps, pool, err);
   if (status == DJ_OK && variables) status = parseVariables(task, variables, pool, err);
   if (status == DJ_OK && connect) status = dj_parseConnect(task, connect, pool, err);
-  if (status == DJ_OK && optimizer) status = dj_parseOptimizer(&task->optimizer, optimizer, err);
+  if (status == DJ_OK && optimizer) status = dj_parseOptimizer(&task->optimizer, optimizer, pool, err);
   return status;
 }
 
@@ -213,7 +239,7 @@ static djStatus loadText(djTask** out, const char* text, size_t length, const ch
     return dj_failMemory(err);
   }
   task->memory = memory;
-  task->nqpos = task->nqvel = task->nact = -1;
+  task->nqpos = task->nqvel = task->nact = task->nguide = -1;
   task->settings.option = dj_defaultOption();
   task->optimizer = dj_defaultOptimizer();
   task->path = dj_poolText(&memory->pool, path);

@@ -18,6 +18,7 @@ djStatus dj_parseMaps(djTask* task, const cJSON* list, djPool* pool, djError* er
 djStatus dj_parseConnect(djTask* task, const cJSON* list, djPool* pool, djError* err);
 
 // `"optimizer"`.
-djStatus dj_parseOptimizer(djOptimizer* optimizer, const cJSON* object, djError* err);
+djStatus dj_parseOptimizer(djOptimizer* optimizer, const cJSON* object, djPool* pool,
+                           djError* err);
 
 #endif  // DJ_IO_TASK_PARSE_H_

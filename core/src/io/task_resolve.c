@@ -220,6 +220,10 @@ djStatus dj_applyTask(djModel* model, const djTask* task, djError* err) {
     djStatus status = dj_setOption(model, &option, err);
     if (status < 0) return named(task, status, err);
   }
+  if (task->nguide >= 0) {
+    djStatus status = dj_setGuideBodies(model, task->nguide, task->guide, err);
+    if (status < 0) return named(task, dj_prefix(err, status, "contact"), err);
+  }
   return dj_applySet(model, task, err);
 }
 

@@ -272,6 +272,12 @@ static djStatus checkPairs(const djModelDef* def, djError* err) {
       return dj_fail(err, DJ_INVALID, "exclude #%d: a body does not exist", i);
     }
   }
+  for (int i = 0; i < def->nguide; i++) {
+    const djExcludeDef* e = &def->guide[i];
+    if (!inRange(e->body1, def->nbody) || !inRange(e->body2, def->nbody)) {
+      return dj_fail(err, DJ_INVALID, "guide #%d: a body does not exist", i);
+    }
+  }
   return DJ_OK;
 }
 

@@ -18,7 +18,7 @@ typedef struct djDefArrays {
   djWrapDef* wrap;
   djActuatorDef* actuator;
   djPairDef* pair;
-  djExcludeDef* exclude;
+  djExcludeDef *exclude, *guide;
   djKeyDef* key;
   djSettingDef* setting;
 } djDefArrays;
@@ -35,6 +35,7 @@ static size_t layout(djDefArrays* d, const djModel* m, void* base) {
   d->actuator = dj_take(&arena, (size_t)m->nu, sizeof *d->actuator);
   d->pair = dj_take(&arena, (size_t)m->npair, sizeof *d->pair);
   d->exclude = dj_take(&arena, (size_t)m->nexclude, sizeof *d->exclude);
+  d->guide = dj_take(&arena, (size_t)m->nguide, sizeof *d->guide);
   d->key = dj_take(&arena, (size_t)m->nkey, sizeof *d->key);
   d->setting = dj_take(&arena, (size_t)dj_settingCount(m), sizeof *d->setting);
   return arena.used;
@@ -199,6 +200,9 @@ static void getOthers(djDefArrays* d, const djModel* m) {
   for (int i = 0; i < m->nexclude; i++) {
     d->exclude[i] = (djExcludeDef){m->exclude_body1[i], m->exclude_body2[i]};
   }
+  for (int i = 0; i < m->nguide; i++) {
+    d->guide[i] = (djExcludeDef){m->guide_body1[i], m->guide_body2[i]};
+  }
   for (int i = 0; i < m->nkey; i++) {
     size_t row = (size_t)i;
     d->key[i] = (djKeyDef){.name = m->names + m->name_key[i],
@@ -238,6 +242,7 @@ djStatus dj_getDef(djModelDef* def, void** storage, const djModel* m, djError* e
       .nu = m->nu,
       .npair = m->npair,
       .nexclude = m->nexclude,
+      .nguide = m->nguide,
       .nkey = m->nkey,
       .nsetting = nsetting,
       .body = d.body,
@@ -249,6 +254,7 @@ djStatus dj_getDef(djModelDef* def, void** storage, const djModel* m, djError* e
       .actuator = d.actuator,
       .pair = d.pair,
       .exclude = d.exclude,
+      .guide = d.guide,
       .key = d.key,
       .setting = d.setting,
   };

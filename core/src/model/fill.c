@@ -1,4 +1,5 @@
 #include "base/status.h"
+#include "model/guide_bodies.h"
 #include "model/activation.h"
 #include "model/check.h"
 #include "model/geom_row.h"
@@ -263,6 +264,11 @@ void dj_fillElements(djModel* m, const djModelDef* def) {
     m->exclude_body1[i] = def->exclude[i].body1;
     m->exclude_body2[i] = def->exclude[i].body2;
   }
+  for (int i = 0; i < m->nguide; i++) {
+    m->guide_body1[i] = def->guide[i].body1;
+    m->guide_body2[i] = def->guide[i].body2;
+  }
+  dj_sortGuides(m);
 }
 
 // One row of a key's table; where it is not given, `rest`, or zeros. What is wrong with it, or

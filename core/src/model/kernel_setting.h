@@ -14,14 +14,14 @@
 #include <dijoco/entry.h>
 #include <dijoco/model.h>
 
-#define DJ_MAX_OF_KERNEL 18   // settings
+#define DJ_MAX_OF_KERNEL 19   // settings
 
 // What default rules look at: sizes of a pair of geoms (or of one geom, as of a pair of two like
 // it) when the model was compiled.
 typedef struct djContactScale {
   double radius[2];        // inner radii, m; of a plane that of the other geom. Of a plane alone:
                            //   infinite
-  double bound;            // sum of both bounding radii, m; of a plane that of the other geom
+  double bound[2];         // bounding radii, m; of a plane that of the other geom
   double weight;           // on the lighter of both: of its kinematic tree, N
   double gravity;          // max(|gravity|, 9.81), m/s^2
   double timestep;         // s
@@ -30,8 +30,8 @@ typedef struct djContactScale {
 // Of the pair that djContactSettings describes, as of two geoms like the first.
 static inline djContactScale dj_sceneScale(const djModel* m) {
   const djContactSettings* c = &m->contact;
-  const double bound = 2 * c->bound;
-  return (djContactScale){{c->radius, c->radius}, bound, c->load, c->gravity, m->opt.timestep};
+  return (djContactScale){
+      {c->radius, c->radius}, {c->bound, c->bound}, c->load, c->gravity, m->opt.timestep};
 }
 
 // What a setting has beside its row.

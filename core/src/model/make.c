@@ -15,15 +15,19 @@
 
 #define DJ_MAX_COUNT 10000000  // of elements of one kind: sums of sizes then fit an int
 
+// Sizes by the names that DJ_MODEL_ARRAYS uses.
+#define SIZES_OF(m)                                                                             \
+  int nq = m->nq, nv = m->nv, nu = m->nu, na = m->na, nbody = m->nbody, njnt = m->njnt;         \
+  int ngeom = m->ngeom, nmesh = m->nmesh, nmeshvert = m->nmeshvert, nmeshface = m->nmeshface;   \
+  int nmeshtri = m->nmeshtri, nsite = m->nsite, nmocap = m->nmocap, npair = m->npair;           \
+  int nexclude = m->nexclude, nguide = m->nguide, nkey = m->nkey, nnames = m->nnames;           \
+  int ncoord = m->ncoord, ncoorddof = m->ncoorddof, nkernelsetting = m->nkernelsetting;         \
+  int nsetting = m->nsetting, ntendon = m->ntendon, nwrap = m->nwrap;                           \
+  int nparamkind = m->nparamkind
+
 // Set the array pointers of a model whose sizes are known: into base, or only measure (NULL).
 static size_t layout(djModel* m, void* base) {
-  int nq = m->nq, nv = m->nv, nu = m->nu, na = m->na, nbody = m->nbody, njnt = m->njnt;
-  int ngeom = m->ngeom, nmesh = m->nmesh, nmeshvert = m->nmeshvert, nmeshface = m->nmeshface;
-  int nmeshtri = m->nmeshtri;
-  int nsite = m->nsite, nmocap = m->nmocap, npair = m->npair, nexclude = m->nexclude;
-  int nkey = m->nkey, nnames = m->nnames, ncoord = m->ncoord, ncoorddof = m->ncoorddof;
-  int nkernelsetting = m->nkernelsetting, nsetting = m->nsetting;
-  int ntendon = m->ntendon, nwrap = m->nwrap, nparamkind = m->nparamkind;
+  SIZES_OF(m);
   djArena arena = {base, 0};
 #define X(type, name, rows, columns) \
   m->name = dj_take(&arena, (size_t)(rows) * (size_t)(columns), sizeof(type));
@@ -55,6 +59,31 @@ djStatus dj_copyBuilt(djModel** copy, const djModel* model, djError* err) {
   return DJ_OK;
 }
 
+// All arrays but those of guides.
+static void copyArrays(djModel* m, const djModel* from) {
+  SIZES_OF(from);
+  nguide = 0;
+#define X(type, name, rows, columns) \
+  memcpy(m->name, from->name, (size_t)(rows) * (size_t)(columns) * sizeof(type));
+  DJ_MODEL_ARRAYS(X)
+#undef X
+}
+
+djStatus dj_resizeGuides(djModel* m, int n, djError* err) {
+  djModel old = *m;
+  m->nguide = n;
+  m->nbuffer = layout(m, NULL);
+  m->buffer = calloc(1, m->nbuffer ? m->nbuffer : 1);
+  if (!m->buffer) {
+    *m = old;
+    return dj_failMemory(err);
+  }
+  layout(m, m->buffer);
+  copyArrays(m, &old);
+  free(old.buffer);
+  return DJ_OK;
+}
+
 static size_t nameSize(const char* name) { return name ? strlen(name) + 1 : 1; }
 
 // Bytes of all names.
@@ -83,6 +112,7 @@ static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateLi
   m->nu = def->nu;
   m->npair = def->npair;
   m->nexclude = def->nexclude;
+  m->nguide = def->nguide;
   m->nkey = def->nkey;
   m->nkernelsetting = dj_settingSlots();
   m->nsetting = dj_ownSettings(def);
@@ -129,6 +159,7 @@ static djStatus checkCounts(const djModelDef* def, djError* err) {
       {"sites", def->nsite, def->site},       {"tendons", def->ntendon, def->tendon},
       {"actuators", def->nu, def->actuator},
       {"pairs", def->npair, def->pair},       {"excludes", def->nexclude, def->exclude},
+      {"guides", def->nguide, def->guide},
       {"keys", def->nkey, def->key},          {"settings", def->nsetting, def->setting},
   };
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {

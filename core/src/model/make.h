@@ -16,6 +16,9 @@ djStatus dj_buildModel(djModel** model, const djModelDef* def, djError* err);
 djStatus dj_copyBuilt(djModel** copy, const djModel* model, djError* err);
 void dj_deleteBuilt(djModel* model);  // leaves `collision` alone
 
+// Room for n pairs of bodies of guides, all zero, in a model that is there.
+djStatus dj_resizeGuides(djModel* model, int n, djError* err);
+
 // total_mass and moving_mass from body_mass.
 void dj_sumMasses(djModel* model);
 

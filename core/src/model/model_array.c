@@ -9,7 +9,7 @@
 #define SIZES(X)                                                                                 \
   X(nq) X(nv) X(nu) X(na) X(nbody) X(njnt) X(ngeom) X(nmesh) X(nmeshvert) X(nmeshface)           \
   X(nmeshtri) X(nsite) X(nmocap) X(ntendon) X(nwrap) X(ncoord) X(ncoorddof) X(ncrank) X(npair)   \
-  X(nexclude) X(nkey) X(nnames) X(nkernelsetting) X(nsetting) X(nparamkind) X(defaults_kept)     \
+  X(nexclude) X(nguide) X(nkey) X(nnames) X(nkernelsetting) X(nsetting) X(nparamkind) X(defaults_kept)     \
   X(total_mass) X(moving_mass)
 
 // Numbers of djContactSettings that are no settings.
@@ -51,6 +51,7 @@ static bool findArray(djArray* array, const djModel* m, const char* wanted) {
   int ngeom = m->ngeom, nmesh = m->nmesh, nmeshvert = m->nmeshvert, nmeshface = m->nmeshface;
   int nmeshtri = m->nmeshtri;
   int nsite = m->nsite, nmocap = m->nmocap, npair = m->npair, nexclude = m->nexclude;
+  int nguide = m->nguide;
   int nkey = m->nkey, nnames = m->nnames, ncoord = m->ncoord, ncoorddof = m->ncoorddof;
   int nkernelsetting = m->nkernelsetting, nsetting = m->nsetting;
   int ntendon = m->ntendon, nwrap = m->nwrap, nparamkind = m->nparamkind;

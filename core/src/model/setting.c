@@ -64,6 +64,11 @@ const char* dj_overlapName(djOverlap overlap) {
   return dj_choiceName(dj_findSetting("overlap", 0), (int)overlap);
 }
 
+const djSetting* dj_settingOfText(const djSetting* row, const char* text) {
+  bool is = row->automatic_by && text && strcmp(text, "auto") == 0;
+  return is ? dj_findSetting(row->automatic_by, 0) : NULL;
+}
+
 // ---- values -----------------------------------------------------------------------------------
 
 void dj_getSetting(double* value, const djOption* option, const djSetting* s) {

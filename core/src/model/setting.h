@@ -26,6 +26,13 @@ void dj_readRow(double* value, const void* base, const djSetting* row);
 void dj_readPlace(double* value, const void* place, const djSetting* row);   // at its place
 void dj_storeRow(void* base, const djSetting* row, const double* value);
 
+// The setting that a text means in place of this one, "auto", with the value 1; else NULL.
+const djSetting* dj_settingOfText(const djSetting* row, const char* text);
+
+// Its choices are true and false.
+extern const djChoice dj_switch[];
+static inline bool dj_isSwitch(const djSetting* row) { return row->choice == dj_switch; }
+
 // "must be positive"..., or NULL; automatic: negative numbers that ask for the rule are fine.
 const char* dj_rowProblem(djProblemText* what, const djSetting* row, const double* value,
                           bool automatic);

@@ -75,6 +75,8 @@ static const djSetting engineRows[] = {
      .help = "in simulate and compare, gravity rises from 0 over this time"},
 };
 
+const djChoice dj_switch[] = {{"false", 0}, {"true", 1}, {NULL, 0}};
+
 // Of all contact models; each has more.
 static const djSetting contactRows[] = {
     {OPTION(contact), .kind = DJ_SETTING_CHOICE, .choice = dj_contactNames, .unit = "",
@@ -88,6 +90,9 @@ static const djSetting contactRows[] = {
      .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .group = "contact",
      .standard = {DJ_FRICTION_LAGGED},
      .help = "by plane and forces at the step's start, or its end"},
+    {OPTION(guide_backward_only), .kind = DJ_SETTING_CHOICE, .choice = dj_switch, .unit = "",
+     .symbol = "true|false", .ways = BY_ALL_OUTSIDE, .group = "contact",
+     .help = "a guide acts in derivatives alone, which are then no derivatives of the run"},
 };
 
 #define COUNT(rows) ((int)(sizeof rows / sizeof rows[0]))

@@ -74,6 +74,7 @@ static djStatus runAdam(djRun* run) {
   for (bool more = true, fresh = true; more;) {
     double loss = NAN;
     makeStep(&a, run);
+    dj_beginIteration(run);
     djStatus status = tryStep(&loss, run, a.step);
     if (status == DJ_NO_MEMORY) return status;
     if (status < 0 && fresh) {
@@ -100,4 +101,4 @@ const djOptimizerRow dj_optimizerAdam = {
              "connections",
      .key = (const djKey[]){{.name = "rate"}, {.name = "beta1"}, {.name = "beta2"},
                             {.name = "epsilon"}, {0}}},
-    true, false, runAdam};
+    .equations = true, .changes = true, .run = runAdam};

@@ -208,4 +208,4 @@ const djOptimizerRow dj_optimizerGaussNewton = {
      .help = "Levenberg and Marquardt's method with bounds, by the residuals of a loss without "
              "negative weights, an adjoint each; takes no connections",
      .key = (const djKey[]){{.name = "damping"}, {0}}},
-    false, true, runGaussNewton};
+    .residuals = true, .run = runGaussNewton};

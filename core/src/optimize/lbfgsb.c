@@ -178,4 +178,4 @@ const djOptimizerRow dj_optimizerLbfgsb = {
     {.name = "lbfgsb", .unit = "",
      .help = "limited-memory BFGS with bounds (L-BFGS-B 3.0); takes no connections",
      .key = (const djKey[]){{.name = "radius"}, {.name = "memory"}, {0}}},
-    false, false, runLbfgsb};
+    .run = runLbfgsb};

@@ -19,6 +19,10 @@ static djStatus checkOptimizer(const djOptimizer* o, const djOptimizeProblem* p,
   if (p->nequal > 0 && !row->equations) {
     return dj_fail(err, DJ_UNSUPPORTED, "%s takes no equations", row->entry.name);
   }
+  if (p->change && !row->changes) {
+    return dj_fail(err, DJ_UNSUPPORTED, "%s takes no losses that change with the iterations",
+                   row->entry.name);
+  }
   const djSetting* key;
   for (int i = 0; (key = dj_optimizerKey(i)); i++) {
     djProblemText what;
@@ -88,6 +92,7 @@ static djStatus optimize(djRun* run, double* x, djError* err) {
   if (dj_project(run->x, &run->set, x) < 0) {
     return dj_fail(err, DJ_INVALID, "bounds and equations contradict each other");
   }
+  if (run->problem->change) run->problem->change(run->problem->change_user, 0);
   status = dj_evaluateRun(run, &run->loss, run->grad, run->x);
   if (status < 0) return dj_fail(err, status, "the loss is not defined at the start");
   r->first_loss = run->loss;

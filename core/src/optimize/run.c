@@ -44,6 +44,13 @@ double dj_projectedGradient(djRun* run, const double* x, const double* grad) {
   return most;
 }
 
+void dj_beginIteration(djRun* run) {
+  const djOptimizeProblem* p = run->problem;
+  if (p->change && p->change(p->change_user, run->result->iterations + 1)) {
+    run->result->loss = INFINITY;
+  }
+}
+
 bool dj_endIteration(djRun* run, double loss, double step_norm, const double* x,
                      const double* grad) {
   const djOptimizer* o = run->optimizer;

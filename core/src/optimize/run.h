@@ -61,6 +61,9 @@ double dj_projectedGradient(djRun* run, const double* x, const double* grad);
 bool dj_endIteration(djRun* run, double loss, double step_norm, const double* x,
                      const double* grad);
 
+// The next iteration's evaluations are about to begin.
+void dj_beginIteration(djRun* run);
+
 double dj_stepLength(const double* a, const double* b, int n);
 
 // What stands in for the loss where it is not defined: a bowl about run->x, least there with
@@ -72,6 +75,7 @@ typedef struct djOptimizerRow {
   djEntry entry;       // its keys: those of dj_optimizerKey that it uses beside the common ones
   bool equations;      // takes them
   bool residuals;      // needs them
+  bool changes;        // takes objectives that change from iteration to iteration
   // run->x is feasible, its loss and gradient are there, and iteration 0 ended.
   djStatus (*run)(djRun* run);
 } djOptimizerRow;

@@ -238,4 +238,4 @@ const djOptimizerRow dj_optimizerTrustRegion = {
              "steps that may raise the loss, later settling down with shrinking balls",
      .key = (const djKey[]){{.name = "radius"}, {.name = "control_radius"}, {.name = "beta1"},
                             {0}}},
-    true, false, runTrustRegion};
+    .equations = true, .run = runTrustRegion};

@@ -95,13 +95,11 @@ static void sortBoxes(djBroadphase* s) {
   }
 }
 
-static bool less(djBoxPair p, djBoxPair q) { return p.a < q.a || (p.a == q.a && p.b < q.b); }
-
 // Max-heap on (a, b).
 static void siftPair(djBoxPair* pair, int root, int end) {
   for (int child; (child = 2 * root + 1) < end; root = child) {
-    if (child + 1 < end && less(pair[child], pair[child + 1])) child++;
-    if (!less(pair[root], pair[child])) return;
+    if (child + 1 < end && dj_pairBefore(pair[child], pair[child + 1])) child++;
+    if (!dj_pairBefore(pair[root], pair[child])) return;
     djBoxPair swap = pair[root];
     pair[root] = pair[child];
     pair[child] = swap;
@@ -118,7 +116,7 @@ static void addPair(djBoxPair* pair, int maxpair, int* n, djBoxPair p) {
     pair[*n] = p;
   } else if (maxpair > 0) {
     if (*n == maxpair) heapify(pair, maxpair);
-    if (less(p, pair[0])) {
+    if (dj_pairBefore(p, pair[0])) {
       pair[0] = p;
       siftPair(pair, 0, maxpair);
     }
@@ -131,7 +129,7 @@ static void sortPairs(djBoxPair* pair, int n, bool heap) {
     for (int i = 1; i < n; i++) {
       djBoxPair p = pair[i];
       int j = i;
-      for (; j > 0 && less(p, pair[j - 1]); j--) pair[j] = pair[j - 1];
+      for (; j > 0 && dj_pairBefore(p, pair[j - 1]); j--) pair[j] = pair[j - 1];
       pair[j] = p;
     }
     return;

@@ -15,6 +15,11 @@ typedef struct djBoxPair {
   int a, b;               // a < b
 } djBoxPair;
 
+// The order of lists.
+static inline bool dj_pairBefore(djBoxPair p, djBoxPair q) {
+  return p.a < q.a || (p.a == q.a && p.b < q.b);
+}
+
 // box: (nbox x 6) lower xyz, upper xyz; infinite bounds are allowed. keep(user, a, b) filters
 // candidates before they are listed. Pairs come sorted by (a, b). Returns the number found, which
 // may exceed maxpair: then only the first maxpair in that order are written.

@@ -110,7 +110,8 @@ static djStatus findNear(djContacts* c, const djModel* m, djError* err) {
     djNearPair* p = &c->pair[k];
     if (p->bound > p->range) continue;
     bool refuses = refuse && !p->kernel->overlaps;
-    if ((p->acted || p->always) && !refuses) {   // the kernel finds out by itself
+    bool within = p->afar ? p->close : p->acted;
+    if ((within || p->always) && !refuses) {   // the kernel finds out by itself
       p->near = true;
       continue;
     }
@@ -144,7 +145,7 @@ static djStatus failPair(djError* err, djStatus status, const djContacts* c, con
 }
 
 // Whether the list is about these shapes and ranges; else it begins anew.
-static void checkShapes(djContacts* c, const djModel* m) {
+static djStatus checkShapes(djContacts* c, const djModel* m) {
   const struct djCollision* col = m->collision;
   bool same = c->collision == col && c->version == col->version;
   c->maxrange = 0;
@@ -154,9 +155,13 @@ static void checkShapes(djContacts* c, const djModel* m) {
     c->range[u] = range;
     c->maxrange = fmax(c->maxrange, range);
   }
-  if (!same) dj_resetContacts(c);
+  if (same) return DJ_OK;
+  dj_resetContacts(c);
+  djStatus status = dj_listAfar(c, m);
+  if (status < 0) return status;
   c->collision = col;
   c->version = col->version;
+  return DJ_OK;
 }
 
 // Velocities of bodies; NULL: zero.
@@ -181,20 +186,21 @@ static djStatus setRates(djContacts* c, const djPose* pose, const djPose* rate,
 
 static djStatus beginStep(djContacts* c, const djModel* m, const djPose* pose, const djPose* rate,
                           const double* twist, const djVec3* ref, double h, djError* err) {
-  checkShapes(c, m);
+  djStatus status = checkShapes(c, m);
+  if (status < 0) return failRoom(err, status, c);
   c->lag = NULL;
   c->h = h;
   c->neval = 0;
   c->evaluated = false;
   c->nblock = 0;
-  djStatus status = moveStart(c, m, pose);
+  status = moveStart(c, m, pose);
   memcpy(c->ref, ref, (size_t)c->nbody * sizeof(djVec3));
   if (status >= 0) status = setRates(c, pose, rate, twist);
   if (status < 0) return failRoom(err, status, c);
   status = findNear(c, m, err);
   if (status < 0) return status;
-  int nnear = 0;
-  for (int k = 0; k < c->npair; k++) nnear += c->pair[k].near;
+  int nnear = 0;   // with those that will be evaluated for acting afar
+  for (int k = 0; k < c->npair; k++) nnear += c->pair[k].near || c->pair[k].afar;
   if (nnear > c->nslot) status = dj_growSlots(c, nnear);
   if (status < 0) return failRoom(err, status, c);
   djStatus worst = DJ_OK;
@@ -262,8 +268,8 @@ djStatus dj_coverContacts(djContacts* c, const djModel* m, const djPose* start, 
   if (!sameKernels(m, c) || !validSettings(m, c)) return DJ_INVALID;
   bool fixed = c->fixed;
   c->fixed = false;
-  checkShapes(c, m);
-  djStatus status = moveStart(c, m, start);
+  djStatus status = checkShapes(c, m);
+  if (status >= 0) status = moveStart(c, m, start);
   if (status >= 0) status = coverPoses(c, m, end);
   c->fixed = fixed;
   if (status < 0) dj_resetContacts(c);
@@ -285,8 +291,10 @@ static djStatus evalPair(djContacts* c, const djModel* m, djNearPair* p, const d
   djStatus status = p->kernel->eval(&block->out, dj_stateOf(c, p), &in, flags);
   if (status < 0) return status;
   p->acted = block->out.active;
+  p->close = block->out.gap < p->range;
   if (p->acted) p->acted_at = c->neval;
-  if (!p->acted && !p->always && block->out.gap - moved > p->bound) {
+  bool beyond = p->afar ? !p->near && !p->close : !p->acted;
+  if (beyond && !p->always && block->out.gap - moved > p->bound) {
     p->bound = block->out.gap - moved;
   }
   return status > 0 ? status : worst;
@@ -311,12 +319,13 @@ static djStatus evalAll(double* value, djContacts* c, const djModel* m, const dj
   c->nblock = 0;
   c->evaluated = false;
   c->neval++;
+  const bool guides = dj_guides(c, m);
   djStatus worst = DJ_OK, status = coverPoses(c, m, pose);
   if (status < 0) return status;
   for (int k = 0; k < c->npair; k++) {
     djNearPair* p = &c->pair[k];
     double moved = c->moved[p->body_a] + c->moved[p->body_b];
-    if (!p->near && p->bound - moved > p->range) continue;
+    if (!p->near && !(p->afar && guides) && p->bound - moved > p->range) continue;
     status = evalPair(c, m, p, pose, moved, flags);
     if (status == DJ_CROWDED) {
       status = dj_growSlots(c, c->nslot + 1);
@@ -408,6 +417,12 @@ void dj_convexContacts(djContacts* c, const djModel* m, double share) {
     if (moves_a && moves_b) makeConvex(block->out.hessian, 12, share);
     else convexOwn(block->out.hessian, moves_a ? 0 : 1, share);
   }
+}
+
+void dj_differentiateContacts(djContacts* c, const djModel* m, bool derivatives) {
+  if (!c) return;
+  if (m->opt.guide_backward_only && c->derivatives != derivatives) c->evaluated = false;
+  c->derivatives = derivatives;
 }
 
 djStatus dj_refreshContacts(djContacts* c, const djModel* m, const djPose* pose) {

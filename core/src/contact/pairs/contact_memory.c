@@ -187,6 +187,7 @@ void dj_deleteContacts(djContacts* contacts) {
   free(contacts->buffer);
   free(contacts->list_buffer);
   free(contacts->slot_buffer);
+  free(contacts->afar);
   free(contacts);
 }
 

@@ -26,8 +26,8 @@ void dj_addSettingParams(double* param, const djModel* m, int first, const djNea
   for (int i = 0; i < p->kernel->nsetting; i++) {
     const djKernelRule* rule = &p->kernel->rule[i];
     if (!rule->param.name) continue;
-    bool rules = m->kernel_given[first + i] < 0;
-    double share = rules ? x[i] / m->kernel_setting[first + i] : 1;
+    double scene = m->kernel_setting[first + i];
+    double share = m->kernel_given[first + i] < 0 && scene > 0 ? x[i] / scene : 1;
     if (!(p->own >> i & 1)) *setting += share * slope[i];
     setting++;
   }

@@ -90,7 +90,12 @@ static djStatus reportPair(djData* d, djContacts* c, const djModel* m, const djP
   djPairReport r;
   djStatus status = dj_reportPair(&r, p->kernel, dj_stateOf(c, p), &in);
   if (status < 0) return status;
-  status = depthAlong(&c->depth[k], c, p, m, pose, r.normal);
+  bool beyond = r.gap > p->range;   // it acts from afar
+  c->depth[k] = 0;
+  const double* hidden = m->collision->beyond;
+  if (!beyond || r.gap < hidden[p->a] + hidden[p->b]) {
+    status = depthAlong(&c->depth[k], c, p, m, pose, r.normal);
+  }
   if (status < 0) return status;
   double gap = r.gap;
   if (r.recovering) {   // without the further erosion
@@ -99,7 +104,7 @@ static djStatus reportPair(djData* d, djContacts* c, const djModel* m, const djP
     if (status < 0) return status;
     gap = at.gap;
   }
-  d->stats.gap = fmin(d->stats.gap, gap);
+  if (!beyond) d->stats.gap = fmin(d->stats.gap, gap);
   djContactPair* out = &d->pair[d->npair++];
   bool swap = p->a > p->b;   // in the order of geom ids
   out->geom1 = p->low;

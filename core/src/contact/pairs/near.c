@@ -1,5 +1,6 @@
 #include "contact/pairs/near.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // Below this part of g h friction is viscous while steps are eased: what Newton's method must find
@@ -73,7 +74,7 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .force_cap = m->contact.weight,
       .inflate = p->inflate,
       .lower = p->lower,
-      .guide_part = p->guide_part,
+      .guide_part = dj_guides(c, m) ? p->guide_part : 0,
       .guide_scale = p->guide_scale,
       .ease = c->ease,
       .ease_eps = ease * ease,
@@ -154,6 +155,7 @@ static void setKernel(djNearPair* p, const djModel* m) {
   double setting[DJ_MAX_OF_KERNEL];
   p->own = dj_pairSettings(setting, m, kernel, p->low, p->high);
   p->range = p->kernel->range(setting);
+  p->afar = p->kernel->afar && p->kernel->afar(setting);
   p->share = p->kernel->max_step ? p->kernel->share : 1;
   p->room = INFINITY;
   const djShape* shape = m->collision->shape + p->use * m->ngeom;
@@ -218,6 +220,63 @@ static void mergePairs(djContacts* c, const djModel* m, int nfound) {
   c->npair = n;
 }
 
+// Adds those that act afar to the n pairs found. Returns how many there are then, of which only
+// maxlist are written.
+static int addAfar(djContacts* c, int n) {
+  int i = n < c->maxlist ? n : c->maxlist, k = c->nafar, missing = 0;
+  if (k == 0) return n;
+  for (int f = 0, a = 0; a < k; a++) {
+    while (f < i && dj_pairBefore(c->found[f], c->afar[a])) f++;
+    missing += f == i || dj_pairBefore(c->afar[a], c->found[f]);
+  }
+  int total = n + missing, at = total;
+  if (total > c->maxlist) return total;
+  while (k > 0) {   // from the end, so that each is read before its place is written
+    djBoxPair next = c->afar[k - 1];
+    bool found = i > 0 && !dj_pairBefore(c->found[i - 1], next);
+    if (found && !dj_pairBefore(next, c->found[i - 1])) k--;
+    c->found[--at] = found ? c->found[--i] : c->afar[--k];
+  }
+  return total;
+}
+
+static bool actsAfar(const djModel* m, int low, int high) {
+  double setting[DJ_MAX_OF_KERNEL];
+  if (!dj_isContactPair(m, low, high)) return false;
+  int kernel = dj_pairKernel(m, low, high);
+  const djKernel* row = dj_kernel(kernel);
+  if (!row->afar) return false;
+  dj_pairSettings(setting, m, kernel, low, high);
+  return row->afar(setting);
+}
+
+static bool someActAfar(const djContacts* c, const djModel* m) {
+  for (int u = 0; u < c->nuse; u++) {
+    const djKernel* row = dj_kernel(c->use[u]);
+    if (row->afar && (m->nsetting > 0 || row->afar(m->kernel_setting + c->first[u]))) return true;
+  }
+  return false;
+}
+
+djStatus dj_listAfar(djContacts* c, const djModel* m) {
+  c->nafar = 0;
+  if (!someActAfar(c, m)) return DJ_OK;
+  for (int i = 0; i < c->nbox; i++) {
+    for (int k = i + 1; k < c->nbox; k++) {
+      if (!actsAfar(m, c->box_geom[i], c->box_geom[k])) continue;
+      if (c->nafar == c->maxafar) {
+        size_t more = 2 * (size_t)c->maxafar + 64;
+        djBoxPair* grown = realloc(c->afar, more * sizeof *grown);
+        if (!grown) return DJ_NO_MEMORY;
+        c->afar = grown;
+        c->maxafar = (int)more;
+      }
+      c->afar[c->nafar++] = (djBoxPair){i, k};
+    }
+  }
+  return DJ_OK;
+}
+
 // tight: bodies may move by no more than their need. c->wanted: the pairs found.
 static djStatus listPairs(djContacts* c, const djModel* m, bool tight) {
   const struct djCollision* col = m->collision;
@@ -242,6 +301,7 @@ static djStatus listPairs(djContacts* c, const djModel* m, bool tight) {
   }
   Filter filter = {c, m, c->move};
   int n = dj_updateBroadphase(c->found, c->maxlist, c->broadphase, c->box, keepPair, &filter);
+  n = addAfar(c, n);
   c->wanted = n;
   if (n < 0 || n > c->maxlist) return DJ_CROWDED;
   mergePairs(c, m, n);

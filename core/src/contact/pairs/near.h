@@ -6,7 +6,8 @@
 // a lower bound of its gap, which shrinks as bodies move, so that most listed pairs cost nothing.
 //
 // A pair that is out of its kernel's range at the start of the step and stays so contributes
-// exactly zero. Neither margins nor bounds ever change a result.
+// exactly zero, unless it acts afar: then it is listed and evaluated at any distance. Neither margins
+// nor bounds ever change a result.
 //
 // Lists and states grow as pairs need them: at the start of a step, or whenever no step is being
 // solved (dj_fixContacts).
@@ -32,6 +33,8 @@ typedef struct djNearPair {
   double guide_part, guide_scale;    // likewise
   double restitution;      // 0: impacts are the barrier's
   bool always;             // bounds do not apply: the plane moves
+  bool afar;               // it acts at any distance
+  bool close;              // was within range when last evaluated
   bool acted;              // was active when last evaluated
   long acted_at;           // the last evaluation in this step that found it active; 0: begin
   bool near;               // in range at the start: it may act by lagged friction anywhere
@@ -81,8 +84,11 @@ struct djContacts {
   djEase ease;             // of evaluations, and their iterate (djPairInput)
   int iterate;
   bool fixed;              // a step is being solved: nothing grows
+  bool derivatives;        // evaluations are for derivatives: what acts in these alone acts
   djNearPair *pair, *other;   // (maxlist + nslot) the list, and the one before
   djBoxPair* found;        // (maxlist)
+  int nafar, maxafar;      // pairs that act afar, whatever their distance
+  djBoxPair* afar;         // (maxafar) of box_geom, sorted; owned
   int nbox;                // geoms that collide
   int* box_geom;           // (nbox) ascending
   double* box;             // (nbox x 6)
@@ -133,6 +139,9 @@ djStatus dj_needRates(djContacts* c);
 
 void dj_freeReports(struct djReportMemory* reports);
 
+// The pairs that act afar in a model, into c->afar. DJ_NO_MEMORY.
+djStatus dj_listAfar(djContacts* c, const djModel* m);
+
 // A pair of which nothing is known yet.
 void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, int high);
 
@@ -163,6 +172,11 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
 
 // The blocks of these poses, evaluated anew where the last evaluation was elsewhere.
 djStatus dj_refreshContacts(djContacts* c, const djModel* m, const djPose* pose);
+
+// What acts afar does so now.
+static inline bool dj_guides(const djContacts* c, const djModel* m) {
+  return c->derivatives || !m->opt.guide_backward_only;
+}
 
 static inline djPairState* dj_stateOf(const djContacts* c, const djNearPair* p) {
   return (djPairState*)(void*)(c->state + (size_t)p->slot * c->state_size);

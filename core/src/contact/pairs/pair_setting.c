@@ -61,8 +61,9 @@ djContactScale dj_pairScale(const djModel* m, int g1, int g2) {
     bool plane = m->geom_type[k == 0 ? g1 : g2] == DJ_PLANE;
     if (!(s.radius[k] > 0)) s.radius[k] = plane ? INFINITY : m->contact.radius;
   }
-  s.bound = m->geom_bound[g1] + m->geom_bound[g2];
-  if (!(s.bound > 0)) s.bound = 2 * m->contact.bound;
+  double b1 = m->geom_bound[g1], b2 = m->geom_bound[g2];
+  s.bound[0] = b1 > 0 ? b1 : b2 > 0 ? b2 : m->contact.bound;
+  s.bound[1] = b2 > 0 ? b2 : s.bound[0];
   s.weight = w1 > 0 && w2 > 0 ? fmin(w1, w2) : fmax(w1, w2);
   if (!(s.weight > 0)) s.weight = m->contact.load;
   return s;
@@ -79,7 +80,7 @@ unsigned dj_pairSettings(double* setting, const djModel* m, int kernel, int g1, 
     own = dj_addOwn(setting, m, kernel, pair, g1, g2);
   }
   const djKernel* row = dj_kernel(kernel);
-  if (row->limit) row->limit(setting, m->geom_type[g1], m->geom_type[g2]);
+  if (row->limit) row->limit(setting, m, g1, g2);
   return own;
 }
 

@@ -307,27 +307,48 @@ static bool findWarm(djFound* f, djPlaneWork* w, djPlaneState* state) {
   return true;
 }
 
-// Hulls, from the closest points: n along them, midway.
-static djStatus findCold(djFound* f, djPlaneWork* w, djPlaneState* state) {
+// A start for a pair that acts from afar: n from centre to centre. False: its balls are not apart.
+static bool startAfar(djFound* f, djPlaneWork* w) {
+  f->gap = boundGap(w);
+  if (!(w->guide > 0) || f->gap < w->range) return false;
+  djVec3 ca = dju_transform(w->pose[0], w->shape[0]->center);
+  djVec3 cb = dju_transform(w->pose[1], w->shape[1]->center);
+  dj_placeClouds(w, dju_scale3(0.5, dju_add3(ca, cb)));
+  dju_store3(f->plane.p, dju_sub3(cb, ca));
+  return dj_centrePlane(f->plane.p, &w->clouds, w->s) > 0;
+}
+
+// A start by the closest points, n along them, midway, unless f->kind says that none is needed.
+static djStatus startNear(djFound* f, djPlaneWork* w, djPlaneState* state) {
   djDistance d;
-  double gap;
-  djStatus status = dj_pairDistance(&gap, &d, w, state);
+  djStatus status = dj_pairDistance(&f->gap, &d, w, state);
   if (status) return status;
-  state->warm = false;
-  f->gap = gap;
-  if (gap >= w->range && !(w->guide > 0)) return DJ_OK;
-  if (!(gap > 0)) {
+  if (!(f->gap > 0)) {
     f->kind = DJ_OVERLAPPING;
     return DJ_OK;
   }
+  if (f->gap >= w->range && !(w->guide > 0)) return DJ_OK;
   dj_placeClouds(w, dju_scale3(0.5, dju_add3(d.point_a, d.point_b)));
-  if (gap < w->range) {
-    dju_store3(f->plane.p, dju_scale3(dj_startLength(gap / w->L, w->s), d.normal));
-    f->plane.p[3] = 0;
-  } else {
-    dju_store3(f->plane.p, d.normal);
+  dju_store3(f->plane.p, d.normal);
+  f->plane.p[3] = 0;
+  if (f->gap >= w->range) {
     dj_centrePlane(f->plane.p, &w->clouds, w->s);
+  } else {
+    dju_store3(f->plane.p, dju_scale3(dj_startLength(f->gap / w->L, w->s), d.normal));
   }
+  f->kind = DJ_TOUCHING;
+  return DJ_OK;
+}
+
+// Hulls, without a plane of before.
+static djStatus findCold(djFound* f, djPlaneWork* w, djPlaneState* state) {
+  state->warm = false;
+  bool afar = startAfar(f, w);
+  if (!afar) {
+    djStatus status = startNear(f, w, state);
+    if (status || f->kind != DJ_TOUCHING) return status;
+  }
+  f->kind = DJ_APART;
   djPlaneStatus solved = dj_solvePlane(&f->plane, &w->clouds, w->s, 80);
   f->iterations += f->plane.iterations;
   if (solved == DJ_PLANE_ZERO) return DJ_OK;
@@ -337,6 +358,7 @@ static djStatus findCold(djFound* f, djPlaneWork* w, djPlaneState* state) {
   }
   f->kind = DJ_TOUCHING;
   f->value = f->plane.value;
+  if (afar) f->gap = solutionGap(&f->plane, w->L);
   keepWarm(state, w, &f->plane);
   return solved == DJ_PLANE_LOST ? DJ_NOT_CONVERGED : DJ_OK;
 }

@@ -7,6 +7,10 @@
 //   K = W L s^2/(4 c^3) with c = 0.002, so that W presses a face with four vertices to a depth of
 //     c s; in recovery as with c = 0.1
 //   sqrt(eps) = 6e-6 sqrt(9.81 m/s^2 r) with the smaller r
+//   guide, with l the sum of both bounding radii and a its length: 0, or by `auto` the c with which
+//     the tail of two points that are l apart is 1e-3 W. With lengths over L their plane is midway,
+//     |n| = n the minimum of 4/(l (1 - n)) + 2/D, D = n l/2 + a: 2 D = l (1 - n), n = 1/2 - a/l,
+//     and the force c L n/D^2.
 
 #include "contact/plane/separating_plane.h"
 #include "model/check.h"
@@ -18,6 +22,7 @@
 #define REACH 0.15   // A, m/s
 #define DEPTH 0.002  // c
 #define SOFT 0.1     // of recovery
+#define GUIDE 1e-3   // of the weight
 
 static double reach(double radius, const djContactScale* scale) {
   return fmin(0.02 * radius, REACH * scale->timestep);
@@ -59,14 +64,21 @@ static double innerRadius(const djContactScale* scale, const double* x) {
   return scale->radius[0];
 }
 
-// Without a guide it is no size of the design's.
 static double guideRadius(const djContactScale* scale, const double* x) {
-  return x[DJ_PLANE_GUIDE] > 0 ? 0.5 * scale->bound : x[DJ_PLANE_LENGTH_SCALE];
+  (void)x;
+  return scale->bound[0];
 }
 
 static double guideLength(const djContactScale* scale, const double* x) {
-  (void)scale;
-  return fmin(fmax(0.2 * x[DJ_PLANE_GUIDE_RADIUS], DJ_SMALLEST), DJ_LARGEST);
+  (void)x;
+  return fmin(fmax(0.1 * (scale->bound[0] + scale->bound[1]), DJ_SMALLEST), DJ_LARGEST);
+}
+
+static double guide(const djContactScale* scale, const double* x) {
+  double l = scale->bound[0] + scale->bound[1], a = x[DJ_PLANE_GUIDE_LENGTH];
+  double n = fmax(0.5 - a / l, 0.05), D = 0.5 * n * l + a;
+  double c = GUIDE * scale->weight * D * D / (n * x[DJ_PLANE_LENGTH_SCALE]);
+  return fmin(x[DJ_PLANE_GUIDE_FACTOR] * c, DJ_LARGEST_FORCE);
 }
 
 static double guidePart(const djContactScale* scale, const double* x) {
@@ -154,6 +166,10 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                                      .most = DJ_LARGEST_FORCE, .standard = {1},
                                      .rule = BY_PRESET,
                                      .help = "factor on the default of friction_eps"},
+    [DJ_PLANE_GUIDE_FACTOR] = {ROW(guide_factor), IN_FORCE(guide_factor), .ways = WAYS,
+                               .unit = "", .symbol = "X", .automatic = true, .zero = true,
+                               .most = 1e6, .rule = "0: no guide where it is not given",
+                               .help = "times guide's rule; 1 is auto"},
     [DJ_PLANE_LENGTH_SCALE] = {OPTION(length_scale), IN_FORCE(length_scale), .unit = "m",
                                .symbol = "L", .least = DJ_SMALLEST, .most = DJ_LARGEST,
                                .standard = {1}, .help = "length unit of support"},
@@ -187,8 +203,11 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                       .choice = caps, .unit = "", .symbol = "NAME",
                       .standard = {DJ_CAP_MAGNITUDE},
                       .help = "friction's limit; paper: A_eps, SDRS eq. 12"},
-    [DJ_PLANE_GUIDE] = {OPTION(guide), IN_FORCE(guide), .unit = "J", .symbol = "C",
-                        .zero = true, .most = DJ_LARGEST_FORCE, .standard = {0},
+    [DJ_PLANE_GUIDE] = {OPTION(guide), IN_FORCE(guide), .unit = "J", .symbol = "C|auto",
+                        .zero = true, .automatic = true, .most = DJ_LARGEST_FORCE,
+                        .automatic_by = "guide_factor",
+                        .rule = "0; auto: such that at a distance of both bounding radii the tail "
+                                "is 1e-3 W",
                         .help = "tail by which convex geoms repel from afar; 0: none"},
     [DJ_PLANE_GUIDE_LENGTH] = {OPTION(guide_length), IN_FORCE(guide_length), .unit = "m",
                                .symbol = "A", .automatic = true, .least = DJ_SMALLEST,
@@ -208,6 +227,7 @@ const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_RECOVERY] = {.rule = recovery},
     [DJ_PLANE_SKIN] = {.rule = skin},
     [DJ_PLANE_FRICTION_EPS] = {.rule = frictionEps, .factor = DJ_PLANE_FRICTION_EPS_SCALE + 1},
-    [DJ_PLANE_GUIDE] = {.param = {"contact/guide", "J", "the tail's coefficient", NULL}},
+    [DJ_PLANE_GUIDE] = {guide, {"contact/guide", "J", "the tail's coefficient", NULL},
+                        DJ_PLANE_GUIDE_FACTOR + 1},
     [DJ_PLANE_GUIDE_LENGTH] = {.rule = guideLength},
 };

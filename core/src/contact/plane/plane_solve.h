@@ -11,7 +11,7 @@
 
 #include <dijoco/types.h>
 
-// What makes a pair feel the other from afar (guide.h): with x the argument of the barrier, vertex i
+// What makes a pair feel the other from afar: with x the argument of the barrier, vertex i
 // has w_i/(x + offset) beside P(x), and 1 - |n| has cap/(1 - |n|).
 typedef struct djTail {
   const double* weight;    // (n) w_i, in lanes as the vertices

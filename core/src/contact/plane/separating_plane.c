@@ -21,6 +21,7 @@
 #include "contact/plane/separating_plane.h"
 
 #include "contact/plane/plane_pair.h"
+#include "model/guide_bodies.h"
 
 #include <string.h>
 
@@ -131,13 +132,14 @@ static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInp
   return sliding ? sliding : status;
 }
 
-static double range(const double* setting) {
-  return setting[DJ_PLANE_GUIDE] > 0 ? INFINITY : dj_planeRange(setting);
-}
+static bool afar(const double* setting) { return setting[DJ_PLANE_GUIDE] > 0; }
 
-// Nobody feels a half space from afar: it is everywhere.
-static void limit(double* setting, int type_a, int type_b) {
-  if (type_a == DJ_PLANE || type_b == DJ_PLANE) setting[DJ_PLANE_GUIDE] = 0;
+// Nobody feels a half space from afar: it is everywhere. Nor do bodies that are not to be guided.
+static void limit(double* setting, const djModel* m, int geom1, int geom2) {
+  bool plane = m->geom_type[geom1] == DJ_PLANE || m->geom_type[geom2] == DJ_PLANE;
+  if (plane || !dj_isGuided(m, m->geom_body[geom1], m->geom_body[geom2])) {
+    setting[DJ_PLANE_GUIDE] = 0;
+  }
 }
 
 static djStatus start(double start_jac[144], double rate_jac[144], djPairState* state,
@@ -222,7 +224,8 @@ const djKernel dj_separatingPlane = {
     .rule = dj_planeRules,
     .preset = dj_planePresets,
     .takes = dj_convexTakes,
-    .range = range,
+    .range = dj_planeRange,
+    .afar = afar,
     .limit = limit,
     .skin = dj_planeSkin,
     .shapeSize = dj_convexSize,

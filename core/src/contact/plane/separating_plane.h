@@ -21,10 +21,11 @@ enum {
   DJ_PLANE_FRICTION_EPS,   // m^2/s^2
   DJ_PLANE_ARMS,           // djArms
   DJ_PLANE_CAP,            // djCap
-  DJ_PLANE_GUIDE,          // c, J: the tail (guide.h); 0: none
+  DJ_PLANE_GUIDE_FACTOR,   // on guide's rule
   DJ_PLANE_GUIDE_RADIUS,   // m, of a geom: half of l
   DJ_PLANE_GUIDE_PART,     // of a geom: of its body's surface
   DJ_PLANE_GUIDE_LENGTH,   // a, m
+  DJ_PLANE_GUIDE,          // c, J: the tail; 0: none
   DJ_PLANE_NSETTING
 };
 

@@ -125,20 +125,19 @@ static djStatus makeSettings(djContactQuery* q, const djcOption* o, djError* err
     if (problem) return dj_fail(err, DJ_INVALID, "%s %s", name, problem);
     given[at] = o->setting[k].value;
   }
-  double radius = INFINITY, bound = 0;
+  djContactScale scale = {{1, 1}, {0, 0}, 1, 9.81, o->friction.dt};
+  double radius = INFINITY;
   for (int k = 0; k < 2; k++) {
     if (q->shape[k].type == DJ_PLANE) continue;
     radius = fmin(radius, q->shape[k].bound);
-    bound += q->shape[k].bound;
+    scale.bound[k] = q->shape[k].bound;
   }
-  if (!(radius > 0)) radius = 1;
-  if (!(bound > 0)) bound = 1;
-  djContactScale scale = {{radius, radius}, bound, 1, 9.81, o->friction.dt};
-  djStatus status = dj_applyRules(q->setting, kernel, &scale, given, err);
-  if (kernel->limit) kernel->limit(q->setting, q->shape[0].type, q->shape[1].type);
+  if (radius > 0) scale.radius[0] = scale.radius[1] = radius;
+  double l = scale.bound[0] + scale.bound[1];
+  if (!(l > 0)) scale.bound[0] = scale.bound[1] = 0.5;   // two points
   q->in.guide_part = 1;
-  q->in.guide_scale = o->guide_scale > 0 ? o->guide_scale : bound;
-  return status;
+  q->in.guide_scale = o->guide_scale > 0 ? o->guide_scale : l > 0 ? l : 1;
+  return dj_applyRules(q->setting, kernel, &scale, given, err);
 }
 
 // ------------------------------------------ shapes ---------------------------------------------
