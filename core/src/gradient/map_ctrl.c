@@ -93,14 +93,13 @@ typedef struct djSplineRow {
 // The first row is at knot 0, the last at the last. Outputs: f in every row, then df/dt.
 static djSplineRow splineRow(const djMap* map, int out) {
   int n = map->nz, rows = map->target[0].n, row = out % rows;
-  bool moves = rows > 1 && n > 1;
-  double s = moves ? (double)row * (n - 1) / (rows - 1) : 0;
+  double s = rows > 1 ? (double)row * (n - 1) / (rows - 1) : 0;
   int i = (int)s;
   if (i > n - 2) i = n - 2 > 0 ? n - 2 : 0;
   double b = s - i, a = 1 - b;
   djSplineRow r = {i, n > 1 ? i + 1 : i, {a, b, a * a * a - a, b * b * b - b}};
   if (out < rows) return r;
-  double rate = moves ? (n - 1) / ((rows - 1) * map->timestep) : 0;   // ds/dt
+  double rate = rows > 1 ? (n - 1) / ((rows - 1) * map->timestep) : 0;   // ds/dt
   r.by[0] = -rate;
   r.by[1] = rate;
   r.by[2] = rate * (1 - 3 * a * a);

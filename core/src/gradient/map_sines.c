@@ -1,6 +1,6 @@
-// Sines: the controls of one actuator, and of another one their derivative by time. z holds rows of
-// amplitude A, frequency f in Hz and phase p in rad, then, where there is one number more, an offset
-// o. With w = 2 pi f, in step k at t = k h, h being the timestep,
+// Sines: the controls of one actuator, and of another one their derivative by time. z holds rows
+// of amplitude A, frequency f in Hz and phase p in rad, then, where it has one number more, an
+// offset o. With w = 2 pi f, in step k at t = k h, h being the timestep,
 //   u = o + sum A sin(w t + p),   u' = sum A w cos(w t + p).
 
 #include "base/status.h"
@@ -11,8 +11,9 @@
 static djStatus makeSines(djMap* map, const djMapMaking* making) {
   if (map->nz < 3 || map->nz % 3 == 2) {
     return dj_fail(making->err, DJ_INVALID,
-                   "from: '%.100s' must be 3 W or 3 W + 1 numbers: rows of amplitude, Hz and phase, "
-                   "then perhaps an offset", making->given->from);
+                   "from: '%.100s' must be 3 W or 3 W + 1 numbers: rows of amplitude, Hz and "
+                   "phase, then perhaps an offset",
+                   making->given->from);
   }
   map->timestep = making->model->opt.timestep;
   return dj_targetActuators(map, making);
@@ -55,8 +56,8 @@ static void vjpSines(double* dz, const djMap* map, const double* z, const double
 
 const djMapType dj_mapSines = {
     {.name = "sines", .unit = "",
-     .help = "one actuator's controls = offset + sum of amplitude sin(2 pi Hz t + phase), t being 0 in "
-             "the first step; those of `velocity` = the derivative by time; z has rows of "
+     .help = "one actuator's controls = offset + sum of amplitude sin(2 pi Hz t + phase), t being "
+             "0 in the first step; those of `velocity` = the derivative by time; z has rows of "
              "amplitude, Hz and phase (rad), then, where it has one number more, the offset",
      .key = (const djKey[]){
          {"actuator", DJ_HOLDS_ELEMENT, 0, DJ_OBJ_ACTUATOR, true, "", ""},
