@@ -151,6 +151,45 @@ class Grad(cli.Case):
         slope = (loss[0] - loss[1]) / 2e-7
         self.assertAlmostEqual(slope, g["variables"][1]["gradient"][0], delta=2e-3 * abs(slope))
 
+    def test_maps_of_two_actuators(self):
+        """A PD controller: a target and its rate, as sines, as a spline, and maps that replace
+        what earlier ones set."""
+        motor = cli.SCENE["actuators"][0]
+        scene = {**cli.SCENE, "actuators": [
+            {**motor, "gainprm": [9, 0, 0], "bias": "affine", "biasprm": [0, -9, 0]},
+            {**motor, "name": "rate", "ctrllimited": False, "gainprm": [0.7, 0, 0],
+             "bias": "affine", "biasprm": [0, 0, -0.7]}]}
+        self.write("pd.json", scene)
+        names = {"actuator": "motor", "velocity": "rate"}
+        sines = {"type": "sines", "from": "waves", **names}
+        spline = {"type": "spline", "from": "knots", **names}
+        waves = [0.4, 3.1, 0.2, -0.1, 8.3, 0.5, 0.05]
+        task = {**TASK, "scene": "pd.json", "ctrl": [0, 0],
+                "free": {"waves": {"value": waves}, "knots": {"value": [0.1, -0.3, 0.4, 0.2]}}}
+        del task["variables"]
+        for maps in ([sines], [spline], [spline, {**sines, "velocity": "motor",
+                                                  "actuator": "rate"}],
+                     [sines, {"type": "spline", "from": "knots", "actuator": "rate"}]):
+            with self.subTest(maps=maps):
+                task["maps"] = maps
+                used = [m["from"] for m in maps]
+                task["variables"] = [{"name": name} for name in used]
+                g = self.run_json("grad", self.write("pd_task.json", task), "--check")
+                for c in g["certificate"]:
+                    self.assertTrue(c["passed"], c)
+                gone = len(maps) > 1 and maps[1]["type"] == "sines"
+                for name, v in zip(used, g["variables"]):
+                    self.assertEqual(all(v["gradient"]), not (gone and name == "knots"), v)
+        # The timestep is the one in force: half of it and twice the frequencies make the same
+        # controls.
+        task.update(maps=[{"type": "sines", "from": "waves", "actuator": "motor"}],
+                    variables=[{"name": "waves"}], loss=[{"type": "effort"}])
+        whole = self.run_json("grad", self.write("pd_task.json", task), "--timestep", "0.004")
+        task["free"]["waves"]["value"] = [w * 2 if i in (1, 4) else w for i, w in enumerate(waves)]
+        half = self.run_json("grad", self.write("pd_task.json", task), "--timestep", "0.002")
+        self.assertAlmostEqual(whole["loss"], 2 * half["loss"], delta=1e-12)
+        self.assertGreater(half["loss"], 1e-4)
+
     def test_inertia_from_geom(self):
         task = {**TASK, "inertia_from_geom": True, "ctrl": [0.3],
                 "initial": {"qpos": [0, 0, 0.101, 1, 0, 0, 0, 0.1], **TASK["initial"]},

@@ -120,8 +120,8 @@ DJ_API djStatus dj_applyTask(djModel* model, const djTask* task, djError* err);
 DJ_API const char* dj_taskScene(const djTask* task);
 DJ_API const djOptimizer* dj_taskOptimizer(const djTask* task);
 
-// Look up a task's names. The model must have the task's `set` applied already. The task must
-// outlive the problem.
+// Look up a task's names. The model must have the task's settings and `set` applied already: maps
+// take its timestep. The task must outlive the problem.
 DJ_API djStatus dj_resolveTask(djProblem** problem, const djTask* task, const djModel* model,
                                djError* err);
 

@@ -157,6 +157,8 @@ djStatus djd_makeDesign(djDesign** design, const djModel* model, const djProblem
   if (!design) return dj_fail(err, DJ_INVALID, "design: NULL");
   *design = NULL;
   if (!model || !problem) return dj_fail(err, DJ_INVALID, "model or problem: NULL");
+  djStatus status = dj_checkTimestep(problem, model, err);
+  if (status < 0) return status;
   djDesign* d = calloc(1, sizeof *d);
   djDesignMemory* w = calloc(1, sizeof *w);
   if (!d || !w) {
@@ -166,7 +168,7 @@ djStatus djd_makeDesign(djDesign** design, const djModel* model, const djProblem
   }
   d->problem = problem;
   d->memory = w;
-  djStatus status = dj_copyModel(&d->model, model, err);
+  status = dj_copyModel(&d->model, model, err);
   if (status == DJ_OK) status = dj_copyModel(&w->given, model, err);
   if (problem->inertia_from_geom) w->compiled = w->given;
   if (status == DJ_OK) status = makeRun(d, err);

@@ -32,6 +32,7 @@ typedef struct djMap {
   int ntarget;
   djMapTarget* target;
   int nout;            // outputs of all targets
+  double timestep;     // s, of the model; 0: nothing depends on it
   size_t nwork;        // doubles of scratch
   void* detail;        // of the type
 } djMap;
@@ -58,7 +59,7 @@ struct djMapType {
 };
 
 // Rows of the table: one name each, of the constant dj_mapNAME in its own file.
-#define DJ_MAPS(X) X(Affine) X(Shared) X(Mirror) X(Tanh) X(Spline) X(Cage)
+#define DJ_MAPS(X) X(Affine) X(Shared) X(Mirror) X(Tanh) X(Spline) X(Sines) X(Cage)
 #define X(name) extern const djMapType dj_map##name;
 DJ_MAPS(X)
 #undef X
@@ -69,8 +70,11 @@ const djMapType* dj_findMapType(const char* name);
 // Look a map up in a model; problem->free is there. Errors do not say which map.
 djStatus dj_makeMap(djMap* map, const djMapMaking* making);
 
-// The map's only target: entries of the controls.
-djStatus dj_targetCtrl(djMap* map, int start, int stride, int n, const djMapMaking* making);
+// The map's targets: these n runs of entries of the controls.
+djStatus dj_targetCtrl(djMap* map, const djMapTarget* target, int n, const djMapMaking* making);
+
+// Likewise all controls of each actuator that is given, in the order of the type's keys.
+djStatus dj_targetActuators(djMap* map, const djMapMaking* making);
 
 // "from: 'z' must be n numbers", unless it is that long.
 djStatus dj_checkFrom(const djMap* map, int n, const djMapMaking* making);

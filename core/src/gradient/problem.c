@@ -134,6 +134,16 @@ djStatus dj_checkTargets(const djProblem* p, djError* err) {
   return DJ_OK;
 }
 
+djStatus dj_checkTimestep(const djProblem* p, const djModel* m, djError* err) {
+  for (int k = 0; k < p->nmap; k++) {
+    double made = p->map[k].timestep;
+    if (made == 0 || made == m->opt.timestep) continue;
+    return dj_fail(err, DJ_INVALID, "maps[%d]: made for a timestep of %g s, the model's is %g s", k,
+                   made, m->opt.timestep);
+  }
+  return DJ_OK;
+}
+
 bool dj_paramFollows(const djModel* m, const djParam* p) {
   bool inertial = p->field == DJ_FIELD_BODY_MASS || p->field == DJ_FIELD_BODY_INERTIA ||
                   p->field == DJ_FIELD_BODY_IPOS || p->field == DJ_FIELD_BODY_IQUAT;

@@ -23,6 +23,9 @@ djStatus dj_checkListed(const djProblem* problem, djError* err);
 // No variable is the target of a map. An error names the variable and the map.
 djStatus dj_checkTargets(const djProblem* problem, djError* err);
 
+// Maps were made for the model's timestep, as far as they depend on it.
+djStatus dj_checkTimestep(const djProblem* problem, const djModel* model, djError* err);
+
 // A mass or an inertia of a body with mass and solid geoms: dj_followGeoms computes it.
 bool dj_paramFollows(const djModel* model, const djParam* param);
 
