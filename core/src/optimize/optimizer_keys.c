@@ -40,6 +40,24 @@ static const djSetting rows[] = {
 };
 enum { NROW = sizeof rows / sizeof rows[0] };
 
+#undef WHOLE
+#define WHOLE(name_)                                                                     \
+  .name = #name_, .offset = offsetof(djReceding, name_), .size = 1, .kind = DJ_SETTING_WHOLE, \
+  .ways = DJ_BY_TASK
+
+static const djSetting receding_rows[] = {
+    {WHOLE(horizon), .unit = "steps", .symbol = "N", .help = "length of the windows"},
+    {WHOLE(apply), .unit = "steps", .symbol = "N", .standard = {1},
+     .help = "of each window so many are executed; then the next one begins"},
+    {WHOLE(frame), .unit = "steps", .symbol = "N", .zero = true,
+     .help = "where the first window begins: what is before is executed as given"},
+};
+enum { NRECEDING = sizeof receding_rows / sizeof receding_rows[0] };
+
+const djSetting* dj_recedingKey(int i) {
+  return i >= 0 && i < NRECEDING ? &receding_rows[i] : NULL;
+}
+
 const djSetting* dj_optimizerKey(int i) { return i >= 0 && i < NROW ? &rows[i] : NULL; }
 
 double dj_getOptimizer(const djOptimizer* o, const djSetting* key) {
