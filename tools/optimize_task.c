@@ -4,6 +4,8 @@
 
 #include "json_in.h"
 
+#include <dijoco/csv.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +46,15 @@ static cJSON* member(cJSON* object, const char* key) {
   return value;
 }
 
-static cJSON* vector(const double* value, int n) { return cJSON_CreateDoubleArray(value, n); }
+// With all digits, which cJSON's own numbers may lack.
+static cJSON* vector(const double* value, int n) {
+  cJSON* list = cJSON_CreateArray();
+  for (int i = 0; i < n; i++) {
+    char text[32];
+    cJSON_AddItemToArray(list, cJSON_CreateRaw(dj_formatNumber(text, value[i])));
+  }
+  return list;
+}
 
 // A relative path starts at the new folder; an absolute one stays.
 static void put_scene(cJSON* task, const char* folder, const char* scene) {
@@ -128,6 +138,18 @@ static void put_optimizer(cJSON* task, const Options* o) {
   }
 }
 
+// Where an interrupted run goes on. One that came to its end starts anew.
+static void put_receding(cJSON* task, const OptimizeRun* r) {
+  const djRecedingRun* run = r->receding;
+  if (!run) return;
+  cJSON* receding = member(member(task, "optimizer"), "receding");
+  cJSON_DeleteItemFromObjectCaseSensitive(receding, "frame");
+  cJSON_DeleteItemFromObjectCaseSensitive(receding, "window");
+  if (run->next == run->horizon) return;
+  put(receding, "frame", cJSON_CreateNumber(run->next));
+  put(receding, "window", vector(run->start, run->window->n));
+}
+
 // ---- whole
 
 int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
@@ -146,6 +168,7 @@ int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
     put_start(task, r);
     put_parameters(task, r);
     put_optimizer(task, o);
+    put_receding(task, r);
     char* printed = cJSON_Print(task);
     buf_add(out, printed ? printed : "");
     buf_add(out, "\n");
