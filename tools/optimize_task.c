@@ -7,6 +7,7 @@
 #include <dijoco/csv.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,15 +47,7 @@ static cJSON* member(cJSON* object, const char* key) {
   return value;
 }
 
-// With all digits, which cJSON's own numbers may lack.
-static cJSON* vector(const double* value, int n) {
-  cJSON* list = cJSON_CreateArray();
-  for (int i = 0; i < n; i++) {
-    char text[32];
-    cJSON_AddItemToArray(list, cJSON_CreateRaw(dj_formatNumber(text, value[i])));
-  }
-  return list;
-}
+static cJSON* vector(const double* value, int n) { return cJSON_CreateDoubleArray(value, n); }
 
 // A relative path starts at the new folder; an absolute one stays.
 static void put_scene(cJSON* task, const char* folder, const char* scene) {
@@ -150,6 +143,20 @@ static void put_receding(cJSON* task, const OptimizeRun* r) {
   put(receding, "window", vector(run->start, run->window->n));
 }
 
+// Numbers with all digits that they need: cJSON's own may lack the last bit.
+static void make_exact(cJSON* item) {
+  for (; item; item = item->next) {
+    char number[32];
+    make_exact(item->child);
+    if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble)) continue;
+    dj_formatNumber(number, item->valuedouble);
+    item->valuestring = cJSON_malloc(strlen(number) + 1);
+    if (!item->valuestring) continue;
+    strcpy(item->valuestring, number);
+    item->type = (item->type & ~0xff) | cJSON_Raw;
+  }
+}
+
 // ---- whole
 
 int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
@@ -169,6 +176,7 @@ int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
     put_parameters(task, r);
     put_optimizer(task, o);
     put_receding(task, r);
+    make_exact(task);
     char* printed = cJSON_Print(task);
     buf_add(out, printed ? printed : "");
     buf_add(out, "\n");

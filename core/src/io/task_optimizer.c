@@ -40,14 +40,16 @@ djStatus dj_parseOptimizer(djOptimizer* o, const cJSON* item, djError* err) {
 
 djStatus dj_parseReceding(djTask* task, const cJSON* optimizer, djPool* pool, djError* err) {
   const cJSON* item = dj_jsonGet(optimizer, "receding");
-  const char* keys[DJ_MAX_SETTINGS + 2] = {"window"};
+  const char* keys[DJ_MAX_SETTINGS + 2] = {NULL};
   djReceding* r = &task->optimizer.receding;
   const djSetting* key;
   if (!item) return DJ_OK;
-  for (int i = 0; (key = dj_recedingKey(i)); i++) {
-    keys[i + 1] = key->name;
+  int n = 0;
+  for (; (key = dj_recedingKey(n)); n++) {
+    keys[n] = key->name;
     dj_storeRow(r, key, key->standard);
   }
+  keys[n] = "window";
   djAt at = {err, "optimizer: receding"};
   djStatus status = dj_jsonKeys(item, keys, &at);
   if (status == DJ_OK) status = parseRows(r, dj_recedingKey, item, &at);
