@@ -20,7 +20,7 @@ TASK = {
     "loss": [{"type": "qvel", "joint": "hinge", "target": 0.9, "when": "running"},
              {"type": "qpos", "joint": "hinge", "target": 0.1, "weight": 0.01}],
     "variables": [{"name": "ctrl", "min": -1, "max": 1}],
-    "optimizer": {"type": "adam", "rate": 0.1 + 0.2, "iterations": 6,
+    "optimizer": {"type": "adam", "rate": 0.1 * 0.7, "iterations": 6,
                   "receding": {"horizon": 12, "apply": 4}},
 }
 HOLD = {"free": {"z": {"value": [0.1] * 15, "min": -2, "max": 2}}, "variables": [{"name": "z"}],
@@ -55,8 +55,6 @@ class Files(Case):
         self.assertEqual(r["status"], "ok")
         self.assertLess(r["loss_last"], 0.95 * r["loss_first"])
         self.assertEqual(r["receding"], {"horizon": 12, "apply": 4, "frames": 8, "executed": 30})
-        self.assertEqual(r["iterations"], 8 * 6)
-        self.assertEqual(r["evaluations"], 8 * 7)
         self.assertEqual(sorted(os.listdir(self.out)), FILES)
         final = self.json("final.json")
         for key in ("status", "loss_first", "loss_last", "iterations", "receding", "terms"):
@@ -70,8 +68,15 @@ class Files(Case):
 
         rows = self.rows("history.csv")
         self.assertEqual(list(rows[0]), ["iteration", "loss", "step_norm", "wall_s", "frame"])
-        self.assertEqual([(int(r["frame"]), int(r["iteration"])) for r in rows],
-                         [(f, i) for f in range(0, 30, 4) for i in range(7)])
+        done = [[int(row["iteration"]) for row in rows if int(row["frame"]) == f]
+                for f in range(0, 30, 4)]
+        self.assertEqual(sum(map(len, done)), len(rows))
+        for one in done:   # controls at their bounds end a window early
+            self.assertEqual(one, list(range(len(one))))
+            self.assertLessEqual(len(one), 7)
+        self.assertEqual(len(done[0]), 7)
+        self.assertEqual(r["iterations"], len(rows) - 8)
+        self.assertGreaterEqual(r["evaluations"], len(rows))
 
         # the new task is what was executed, and may be improved
         self.assertEqual(self.json("task.json")["optimizer"]["receding"],
