@@ -36,8 +36,9 @@ static void write_receding(Buffer* out, const OptimizeRun* r) {
   const djReceding* how = &r->how.receding;
   const djRecedingRun* run = r->receding;
   buf_addf(out, "</code>: %d windows of %d steps were optimised one after the other, each from the "
-                "state that the one before left, and of each %s executed.", run->nframe,
-           how->horizon, how->apply == 1 ? "the first step was" : "the first steps were");
+                "state that the one before left, and the first ", run->nframe, how->horizon);
+  if (how->apply > 1) buf_addf(out, "%d steps of each executed.", how->apply);
+  else buf_add(out, "step of each executed.");
   if (how->frame > 0) {
     buf_addf(out, " Up to step %d the controls are those of the run that this one goes on with.",
              how->frame);
@@ -60,14 +61,19 @@ static void write_head(Buffer* out, const OptimizeRun* r) {
   html_text(out, task);
   buf_addf(out, "</code>: %d numbers varied, %d steps of %.4g s simulated and differentiated %d "
                 "times in %.3g s</p>\n",
-           r->grad.design->n, r->grad.problem->rollout.horizon,
+           r->grad.design->n,
+           r->receding ? r->how.receding.horizon : r->grad.problem->rollout.horizon,
            r->grad.design->model->opt.timestep, r->result.evaluations, r->wall);
   if (r->phases->n > 1) {
     buf_addf(out, "<p>Loss and terms are means over %d starts, moved by parts of a timestep along "
                   "their velocity; pictures show the first.</p>\n", r->phases->n);
   }
-  buf_addf(out, "<p>The loss falls from <strong>%.4g</strong> to <strong>%.4g</strong> in %d "
-                "iterations of <code>",
+  if (r->receding) {
+    buf_addf(out, "<p>The loss of all %d steps goes", r->grad.problem->rollout.horizon);
+  } else {
+    buf_add(out, "<p>The loss falls");
+  }
+  buf_addf(out, " from <strong>%.4g</strong> to <strong>%.4g</strong> in %d iterations of <code>",
            r->loss[AT_START], r->loss[AT_END], r->result.iterations);
   html_text(out, r->how.type);
   if (r->receding) write_receding(out, r);

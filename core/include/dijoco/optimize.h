@@ -55,6 +55,10 @@ DJ_API const djSetting* dj_optimizerKey(int i);
 
 // Key i = 0, 1, ... of `receding`; NULL after the last. Offsets are in djReceding.
 DJ_API const djSetting* dj_recedingKey(int i);
+// The number of one; set it by its name, beginning with the defaults. The error names the key.
+DJ_API double dj_getReceding(const djOptimizer* optimizer, const djSetting* key);
+DJ_API djStatus dj_setReceding(djOptimizer* optimizer, const char* key, double value,
+                               djError* err);
 
 // Set the type. The error lists those that there are.
 DJ_API djStatus dj_setOptimizerType(djOptimizer* optimizer, const char* type, djError* err);

@@ -29,13 +29,17 @@ typedef struct djRecedingFrame {
   double loss;              // at its best iterate, units of the loss
 } djRecedingFrame;
 
-// Told as it goes on; either may be NULL.
+// Called after each iteration at the window of a frame, 0 being its start. False: stop there;
+// nothing of that window is executed.
+typedef bool (*djRecedingStep)(void* user, int frame, const djOptimizeStep* step);
+
+// Called after the first controls of a window were executed. False: stop there.
+typedef bool (*djRecedingNext)(void* user, const djRecedingFrame* frame);
+
+// Who is told as it goes on.
 typedef struct djRecedingCallback {
-  // After each iteration at the window of a frame, 0 being its start. False: stop there; nothing of
-  // the window is executed.
-  bool (*iteration)(void* user, int frame, const djOptimizeStep* step);
-  // After the first controls of a window were executed. False: stop there.
-  bool (*frame)(void* user, const djRecedingFrame* frame);
+  djRecedingStep iteration; // or NULL
+  djRecedingNext frame;     // or NULL
   void* user;               // handed to both
 } djRecedingCallback;
 
