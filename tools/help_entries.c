@@ -102,6 +102,25 @@ static void add_numbers(Buffer* out, const djEntry* e) {
   }
 }
 
+// The object `receding`: a row, its keys in words.
+static void add_receding(HelpTable* t) {
+  Buffer keys = {0}, help = {0};
+  const djSetting* key;
+  buf_add(&help, "an object: windows that move on through the task. ");
+  for (int i = 0; (key = dj_recedingKey(i)); i++) {
+    char text[32] = "";
+    if (i > 0) number(text, key->standard[0]);
+    buf_addf(&keys, "`%s`%s%s, ", key->name, *text ? " " : "", text);
+    buf_addf(&help, "%s: %s; ", key->name, key->help);
+  }
+  buf_add(&keys, "`window`");
+  buf_add(&help, "window: what the first one starts with, as variables list it");
+  const char* cell[HELP_COLUMNS] = {"receding", keys.text, help.text};
+  help_add(t, cell);
+  buf_free(&keys);
+  buf_free(&help);
+}
+
 void help_optimizers(HelpTable* t) {
   *t = (HelpTable){.ncolumn = 3, .column = {"name", "keys", "what it is"}};
   const djEntry* e = NULL;
@@ -119,4 +138,5 @@ void help_optimizers(HelpTable* t) {
     const char* cell[HELP_COLUMNS] = {key->name, "", key->help};
     help_add(t, cell);
   }
+  add_receding(t);
 }

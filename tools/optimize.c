@@ -41,10 +41,12 @@ static int open_files(Outcome* w) {
 }
 
 static void write_history(Buffer* out, const OptimizeRun* r) {
-  buf_add(out, "iteration,loss,step_norm,wall_s\n");
+  buf_addf(out, "iteration,loss,step_norm,wall_s%s\n", r->receding ? ",frame" : "");
   for (int i = 0; i < r->nrow; i++) {
     const HistoryRow* h = &r->row[i];
-    buf_addf(out, "%d,%.17g,%.17g,%.6f\n", h->iteration, h->loss, h->step_norm, h->wall);
+    buf_addf(out, "%d,%.17g,%.17g,%.6f", h->iteration, h->loss, h->step_norm, h->wall);
+    if (r->receding) buf_addf(out, ",%d", h->frame);
+    buf_add(out, "\n");
   }
 }
 
@@ -82,6 +84,13 @@ static void write_result(Json* out, const OptimizeRun* r) {
   json_number(out, "loss_last", r->loss[AT_END]);
   json_integer(out, "iterations", r->result.iterations);
   json_integer(out, "phases", r->phases->n);
+  if (!r->receding) return;
+  json_object(out, "receding");
+  json_integer(out, "horizon", r->how.receding.horizon);
+  json_integer(out, "apply", r->how.receding.apply);
+  json_integer(out, "frames", r->receding->nframe);
+  json_integer(out, "executed", r->receding->next);
+  json_end(out);
 }
 
 static void write_final(Buffer* text, const OptimizeRun* r) {
@@ -134,7 +143,7 @@ static void write_summary(Buffer* text, const Outcome* w) {
   json_text(&out, "out", r->options->out);
   json_text(&out, "optimizer", r->how.type);
   json_text(&out, "stop", stop_name(r->result.stop));
-  json_integer(&out, "best_iteration", r->result.best_iteration);
+  if (!r->receding) json_integer(&out, "best_iteration", r->result.best_iteration);
   json_integer(&out, "phase_threads", r->phases->nthread);
   json_integer(&out, "evaluations", r->result.evaluations);
   json_integer(&out, "refused", r->result.refused);
@@ -169,6 +178,10 @@ static void print_text(const Outcome* w) {
   const OptimizeRun* r = &w->run;
   printf("%s: %s after %d iterations of %s, %.2f s\n", r->options->argument[0],
          optimize_status(r), r->result.iterations, r->how.type, r->wall);
+  if (r->receding) {
+    printf("  in %d windows of %d steps; %d of %d steps are executed\n", r->receding->nframe,
+           r->how.receding.horizon, r->receding->next, r->receding->horizon);
+  }
   if (r->phases->n > 1) printf("  means over %d phases of a timestep\n", r->phases->n);
   printf("  %-24s %14s %14s\n", "", "start", "result");
   printf("  %-24s %14.6g %14.6g\n", "loss", r->loss[AT_START], r->loss[AT_END]);

@@ -32,6 +32,22 @@ static void number_cell(Buffer* out, double value) {
 
 // ---- loss
 
+static void write_receding(Buffer* out, const OptimizeRun* r) {
+  const djReceding* how = &r->how.receding;
+  const djRecedingRun* run = r->receding;
+  buf_addf(out, "</code>: %d windows of %d steps were optimised one after the other, each from the "
+                "state that the one before left, and the first ", run->nframe, how->horizon);
+  if (how->apply > 1) buf_addf(out, "%d steps of each executed.", how->apply);
+  else buf_add(out, "step of each executed.");
+  if (how->frame > 0) {
+    buf_addf(out, " Up to step %d the controls are those of the run that this one goes on with.",
+             how->frame);
+  }
+  if (run->next < run->horizon) {
+    buf_addf(out, " From step %d on nothing is executed: shown is the plan.", run->next);
+  }
+}
+
 static void write_head(Buffer* out, const OptimizeRun* r) {
   const char* task = r->options->argument[0];
   const char* status = optimize_status(r);
@@ -45,17 +61,23 @@ static void write_head(Buffer* out, const OptimizeRun* r) {
   html_text(out, task);
   buf_addf(out, "</code>: %d numbers varied, %d steps of %.4g s simulated and differentiated %d "
                 "times in %.3g s</p>\n",
-           r->grad.design->n, r->grad.problem->rollout.horizon,
+           r->grad.design->n,
+           r->receding ? r->how.receding.horizon : r->grad.problem->rollout.horizon,
            r->grad.design->model->opt.timestep, r->result.evaluations, r->wall);
   if (r->phases->n > 1) {
     buf_addf(out, "<p>Loss and terms are means over %d starts, moved by parts of a timestep along "
                   "their velocity; pictures show the first.</p>\n", r->phases->n);
   }
-  buf_addf(out, "<p>The loss falls from <strong>%.4g</strong> to <strong>%.4g</strong> in %d "
-                "iterations of <code>",
+  if (r->receding) {
+    buf_addf(out, "<p>The loss of all %d steps goes", r->grad.problem->rollout.horizon);
+  } else {
+    buf_add(out, "<p>The loss falls");
+  }
+  buf_addf(out, " from <strong>%.4g</strong> to <strong>%.4g</strong> in %d iterations of <code>",
            r->loss[AT_START], r->loss[AT_END], r->result.iterations);
   html_text(out, r->how.type);
-  buf_addf(out, "</code>; the best is that of iteration %d.", r->result.best_iteration);
+  if (r->receding) write_receding(out, r);
+  else buf_addf(out, "</code>; the best is that of iteration %d.", r->result.best_iteration);
   if (strcmp(status, "ok") != 0) {
     buf_addf(out, " <strong>Status: %s</strong>", status);
     if (r->unconverged[AT_END] > 0) {
@@ -89,6 +111,42 @@ static void loss_chart(Buffer* out, const OptimizeRun* r) {
   chart_legend(&c, after_color, false, "loss");
   chart_legend(&c, mark_color, true, "lowest so far");
   buf_add(out, "<figure><h3>Loss</h3>\n");
+  chart_draw(out, &c);
+  buf_add(out, "</figure>\n");
+  free(x);
+  free(loss);
+  free(best);
+}
+
+// Losses of windows: each as it began and after its iterations, where there are too many for all.
+static void window_chart(Buffer* out, const OptimizeRun* r) {
+  enum { MANY = 2000 };
+  size_t n = 0, most = (size_t)r->nrow;
+  double* x = tool_alloc(most, sizeof *x);
+  double* loss = tool_alloc(most, sizeof *loss);
+  double* best = tool_alloc(most, sizeof *best);
+  double low = INFINITY, high = -INFINITY, apply = r->how.receding.apply, lowest = 0;
+  for (int i = 0; i < r->nrow; i++) {
+    const HistoryRow* h = &r->row[i];
+    bool first = i == 0 || h->frame != h[-1].frame;
+    bool last = i + 1 == r->nrow || h[1].frame != h->frame;
+    lowest = first ? h->loss : fmin(lowest, h->loss);
+    if (!first && !last && r->nrow > MANY) continue;
+    x[n] = h->frame + apply * h->iteration / (r->how.iterations + 1);
+    loss[n] = h->loss;
+    best[n] = lowest;
+    low = fmin(low, lowest);
+    high = fmax(high, loss[n]);
+    n++;
+  }
+  Chart c = {.ylabel = "loss", .xlabel = "step at which the window starts",
+             .label = "The loss of each window over its iterations", .width = WIDE, .height = HIGH,
+             .n = (int)n, .x = x, .zero = true, .logarithmic = low > 0 && high > 20 * low};
+  chart_add(&c, loss, after_color, false);
+  chart_add(&c, best, mark_color, true);
+  chart_legend(&c, after_color, false, "loss of a window over its iterations");
+  chart_legend(&c, mark_color, true, "lowest so far");
+  buf_add(out, "<figure><h3>Losses of the windows</h3>\n");
   chart_draw(out, &c);
   buf_add(out, "</figure>\n");
   free(x);
@@ -378,7 +436,8 @@ static void write_replay(Buffer* out, const Replay* replay) {
 void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay) {
   write_head(out, r);
   buf_add(out, "<div class=\"charts\">\n");
-  loss_chart(out, r);
+  if (r->receding) window_chart(out, r);
+  else loss_chart(out, r);
   terms_table(out, r);
   buf_add(out, "</div>\n");
   const Course *a = &r->course[AT_START], *b = &r->course[AT_END];

@@ -37,6 +37,10 @@ int optimize_load(OptimizeRun* r, const Options* o) {
   r->how = g->task->optimizer;
   status = choose_optimizer(&r->how, o);
   if (status) return status;
+  if (r->how.receding.horizon > 0 &&
+      djd_makeReceding(&r->receding, g->design, &r->how, &err) < 0) {
+    return scene_fail(o, o->argument[0], &err);
+  }
   int nthread = o->threads > 0 ? (int)o->threads : 0;
   if (djd_makePhases(&r->phases, g->design, r->how.phases, nthread, &err) < 0) {
     return scene_fail(o, o->argument[0], &err);
@@ -66,6 +70,7 @@ void optimize_free(OptimizeRun* r) {
   }
   free(r->row);
   free(r->x);
+  djd_deleteReceding(r->receding);
   djd_deletePhases(r->phases);
   grad_free(&r->grad);
   *r = (OptimizeRun){0};
@@ -118,8 +123,15 @@ static void record_course(Course* c, djDesign* d) {
 // the last: while steps of a rollout go by the time goes on, and nothing else.
 static void show_run(const OptimizeRun* r) {
   const HistoryRow* last = r->nrow > 0 ? &r->row[r->nrow - 1] : NULL;
+  const djReceding* how = &r->how.receding;
   int done = last ? last->iteration : 0;
-  if (last) {
+  if (last && r->receding) {
+    int n = r->how.iterations > 0 ? r->how.iterations : 1, apply = how->apply;
+    double frames = (double)(last->frame - how->frame) / apply + (double)done / n;
+    double all = (r->receding->horizon - how->frame - 1) / apply + 1;
+    progress_show("optimizing", frames, all, "frame %d of %d, iteration %d of %d, loss %.6g",
+                  last->frame, r->receding->horizon, done, r->how.iterations, last->loss);
+  } else if (last) {
     progress_show("optimizing", done, r->how.iterations, "iteration %d of %d, loss %.6g", done,
                   r->how.iterations, last->loss);
   } else {
@@ -133,16 +145,25 @@ static int on_rollout(void* user, double done) {
   return 0;
 }
 
-static bool on_step(void* user, const djOptimizeStep* step) {
+static bool on_step_of(void* user, int frame, const djOptimizeStep* step) {
   OptimizeRun* r = user;
   if (r->nrow == r->capacity) {
     r->capacity = 2 * r->capacity + 64;
     r->row = tool_grow(r->row, (size_t)r->capacity, sizeof *r->row);
   }
-  r->row[r->nrow++] = (HistoryRow){step->iteration, step->loss, step->step_norm,
+  r->row[r->nrow++] = (HistoryRow){frame, step->iteration, step->loss, step->step_norm,
                                    tool_clock() - r->started};
   show_run(r);
   r->interrupted = interrupt_asked();
+  return !r->interrupted;
+}
+
+static bool on_step(void* user, const djOptimizeStep* step) { return on_step_of(user, 0, step); }
+
+static bool on_frame(void* user, const djRecedingFrame* frame) {
+  OptimizeRun* r = user;
+  (void)frame;
+  r->interrupted = interrupt_asked() && r->receding->next < r->receding->horizon;
   return !r->interrupted;
 }
 
@@ -173,12 +194,29 @@ static int minimise(OptimizeRun* r) {
   return done < 0 ? scene_fail(r->options, r->options->argument[0], &err) : 0;
 }
 
+// The same of all frames; iterations of one that is left do not count.
+static int recede(OptimizeRun* r) {
+  djError err = {""};
+  djRecedingRun* run = r->receding;
+  const djRecedingCallback callback = {on_step_of, on_frame, r};
+  r->started = tool_clock();
+  djStatus done = djd_receding(run, &callback, &err);
+  r->wall = tool_clock() - r->started;
+  if (done < 0) return scene_fail(r->options, r->options->argument[0], &err);
+  r->result = (djOptimizeResult){
+      .stop = r->interrupted ? DJ_STOP_CALLBACK : DJ_STOP_ITERATIONS, .first_loss = run->first_loss,
+      .loss = run->loss, .iterations = run->iterations, .evaluations = run->evaluations,
+      .refused = run->refused};
+  copy(r->x, run->x, (size_t)run->design->n);
+  return 0;
+}
+
 int optimize_run(OptimizeRun* r) {
   djDesign* d = r->grad.design;
   d->rollout.watch = (djWatch){on_rollout, r};
   int status = keep_point(r, AT_START, d->x0);
   copy(r->x, d->x0, (size_t)d->n);
-  if (!status) status = minimise(r);
+  if (!status) status = r->receding ? recede(r) : minimise(r);
   d->rollout.watch = (djWatch){0};
   if (!status) status = keep_point(r, AT_END, r->x);
   progress_end();

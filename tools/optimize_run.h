@@ -6,7 +6,10 @@
 #include "grad_run.h"
 #include "record.h"
 
+#include <dijoco/receding.h>
+
 typedef struct HistoryRow {
+  int frame;                // of a receding horizon
   int iteration;
   double loss, step_norm, wall;
 } HistoryRow;
@@ -27,10 +30,11 @@ typedef struct OptimizeRun {
   GradRun grad;             // task, scene, problem, design
   djOptimizer how;
   djPhases* phases;         // of the design, how.phases of them
+  djRecedingRun* receding;  // where the horizon recedes, else NULL
   int nrow, capacity;
   HistoryRow* row;
-  double* x;                // (n) the best iterate
-  djOptimizeResult result;
+  double* x;                // (n) the best iterate, or what was executed
+  djOptimizeResult result;  // receding: sums over frames
   bool interrupted;
   double started, wall;
   // at both points, the first three of all phases (means, and the sum):

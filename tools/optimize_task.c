@@ -4,7 +4,10 @@
 
 #include "json_in.h"
 
+#include <dijoco/csv.h>
+
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +131,32 @@ static void put_optimizer(cJSON* task, const Options* o) {
   }
 }
 
+// Where an interrupted run goes on. One that came to its end starts anew.
+static void put_receding(cJSON* task, const OptimizeRun* r) {
+  const djRecedingRun* run = r->receding;
+  if (!run) return;
+  cJSON* receding = member(member(task, "optimizer"), "receding");
+  cJSON_DeleteItemFromObjectCaseSensitive(receding, "frame");
+  cJSON_DeleteItemFromObjectCaseSensitive(receding, "window");
+  if (run->next == run->horizon) return;
+  put(receding, "frame", cJSON_CreateNumber(run->next));
+  put(receding, "window", vector(run->start, run->window->n));
+}
+
+// Numbers with all digits that they need: cJSON's own may lack the last bit.
+static void make_exact(cJSON* item) {
+  for (; item; item = item->next) {
+    char number[32];
+    make_exact(item->child);
+    if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble)) continue;
+    dj_formatNumber(number, item->valuedouble);
+    item->valuestring = cJSON_malloc(strlen(number) + 1);
+    if (!item->valuestring) continue;
+    strcpy(item->valuestring, number);
+    item->type = (item->type & ~0xff) | cJSON_Raw;
+  }
+}
+
 // ---- whole
 
 int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
@@ -146,6 +175,8 @@ int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
     put_start(task, r);
     put_parameters(task, r);
     put_optimizer(task, o);
+    put_receding(task, r);
+    make_exact(task);
     char* printed = cJSON_Print(task);
     buf_add(out, printed ? printed : "");
     buf_add(out, "\n");

@@ -16,6 +16,7 @@ from .entry import Entry, tables
 from .gap import Gap, GapValue, gap, mj_gap, mj_gap_sensor
 from .model import Model, Option, ReportEntry
 from .mujoco import Context, register_plugins
+from .receding import receding
 from .rollout import Gradient, Rollout, rollout
 from .setting import Setting, settings
 from .task import Design, grad, optimize
@@ -23,5 +24,5 @@ from .task import Design, grad, optimize
 __version__ = _core.dj_version().decode()
 __all__ = ["Context", "Data", "Design", "Entry", "Error", "Gap", "GapValue", "Gradient", "Model",
            "Option", "ReportEntry", "Rollout", "Setting", "Stats", "distance", "gap", "grad",
-           "mj_gap", "mj_gap_sensor", "optimize", "pair", "plugin_library", "register_plugins",
-           "rollout", "settings", "tables"]
+           "mj_gap", "mj_gap_sensor", "optimize", "pair", "plugin_library", "receding",
+           "register_plugins", "rollout", "settings", "tables"]

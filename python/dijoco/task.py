@@ -277,6 +277,31 @@ def _set_optimizer(how, name, value):
         raise TypeError("%s: expected a number, not %r" % (name, value))
 
 
+def _optimizer(design, iterations, keys):
+    """A copy of the task's optimizer with other keys."""
+    call(core.djd_checkVariables, design._problem)
+    how = (ctypes.c_char * core.dj_sizeOf(b"djOptimizer")).from_buffer_copy(ctypes.string_at(
+        core.dj_taskOptimizer(design._task.address), core.dj_sizeOf(b"djOptimizer")))
+    if iterations is not None:
+        keys = dict(keys, iterations=_lib.integer(iterations, "iterations"))
+    for name, value in keys.items():
+        _set_optimizer(how, name, value)
+    return how
+
+
+def _guarded(n, failure, call_back):
+    """A callback of C with a djOptimizeStep, for call_back(step, x) or None; x is (n,)."""
+    def step(state):
+        try:
+            s = state.contents
+            x = np.ctypeslib.as_array((c_double * n).from_address(s.x)).copy() if n else np.zeros(0)
+            return call_back is None or call_back(s, x) is not False
+        except BaseException as error:  # it cannot pass through C
+            failure.append(error)
+            return False
+    return step
+
+
 def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=False, threads=0,
              **optimizer):
     """Improve a task's variables with its own optimizer (docs/tasks.md), whose type and keys may be
@@ -289,26 +314,14 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     "gradient", "step", "callback", "stuck"), design. Arguments: see `Design`.
     """
     design = Design(task, folder, allow_ignored)
-    call(core.djd_checkVariables, design._problem)
-    how = (ctypes.c_char * core.dj_sizeOf(b"djOptimizer")).from_buffer_copy(ctypes.string_at(
-        core.dj_taskOptimizer(design._task.address), core.dj_sizeOf(b"djOptimizer")))
-    if iterations is not None:
-        optimizer = dict(optimizer, iterations=_lib.integer(iterations, "iterations"))
-    for name, value in optimizer.items():
-        _set_optimizer(how, name, value)
+    how = _optimizer(design, iterations, optimizer)
+    if core.dj_getReceding(how, core.dj_recedingKey(0)) > 0:
+        raise ValueError("the horizon of this task recedes: see dijoco.receding")
     failure = []
-
-    def step(_, state):
-        try:
-            s = state.contents
-            x = np.ctypeslib.as_array((c_double * design.n).from_address(s.x)).copy()
-            return callback is None or callback(s.iteration, s.loss, x) is not False
-        except BaseException as error:  # it cannot pass through C
-            failure.append(error)
-            return False
+    step = _guarded(design.n, failure, callback and (lambda s, x: callback(s.iteration, s.loss, x)))
 
     x, result = np.array(design.x0), _COptimizeResult()
-    callback_of_c = _Callback(step)
+    callback_of_c = _Callback(lambda _, state: step(state))
     call(core.djd_optimizeDesign, byref(result), x.ctypes.data, design._address, byref(how),
          _lib.integer(threads, "threads"), ctypes.cast(callback_of_c, c_void_p), None)
     if failure:

@@ -17,6 +17,7 @@
 #include <dijoco/model.h>
 #include <dijoco/optimize.h>
 #include <dijoco/problem.h>
+#include <dijoco/receding.h>
 #include <dijoco/setting.h>
 #include <dijoco/task.h>
 #include <dijoco/types.h>

@@ -24,6 +24,15 @@ typedef struct djAnneal {
 } djAnneal;
 enum { DJ_MAX_ANNEAL = 4 };
 
+// Windows that move on through a task: see receding.h, which alone knows of them.
+typedef struct djReceding {
+  int horizon;              // steps of a window; 0: the whole task is one
+  int apply;                // steps of it that are executed before the next
+  int frame;                // first step that is not executed yet; those before have their controls
+  int nwindow;              // numbers of window; 0: not given
+  const double* window;     // (nwindow) units of x; what the window at frame starts with
+} djReceding;
+
 // How to optimise: a type, of those that dj_optimizerEntry lists, and the numbers that
 // dj_optimizerKey lists, of which a type uses some.
 typedef struct djOptimizer {
@@ -44,6 +53,7 @@ typedef struct djOptimizer {
                             //   dj_optimize itself knows nothing of them
   int nanneal;              // of djd_optimizeDesign, likewise
   djAnneal anneal[DJ_MAX_ANNEAL];   // (nanneal)
+  djReceding receding;      // likewise of djd_receding
 } djOptimizer;
 
 // The first type, and the defaults of all keys.
@@ -51,6 +61,13 @@ DJ_API djOptimizer dj_defaultOptimizer(void);
 
 // Key i = 0, 1, ... of an optimizer; NULL after the last. Offsets are in djOptimizer.
 DJ_API const djSetting* dj_optimizerKey(int i);
+
+// Key i = 0, 1, ... of `receding`; NULL after the last. Offsets are in djReceding.
+DJ_API const djSetting* dj_recedingKey(int i);
+// The number of one; set it by its name, beginning with the defaults. The error names the key.
+DJ_API double dj_getReceding(const djOptimizer* optimizer, const djSetting* key);
+DJ_API djStatus dj_setReceding(djOptimizer* optimizer, const char* key, double value,
+                               djError* err);
 
 // Set the type. The error lists those that there are.
 DJ_API djStatus dj_setOptimizerType(djOptimizer* optimizer, const char* type, djError* err);

@@ -257,6 +257,9 @@ djStatus djd_forwardDesign(double* loss, djDesign* d, const double* x, bool for_
   if (!loss || !d) return DJ_INVALID;
   djStatus status = djd_moveDesign(d, x);
   if (status < 0) return status;
+  const double* state = dj_designMemory(d)->state;
+  if (state) status = dj_setState(d->data, d->model, state);
+  if (status < 0) return dj_fail(&d->error, status, "%.500s", dj_errorText(d->data));
   d->rollout.loss_only = !for_gradient;
   status = djd_rolloutForward(&d->result, d->model, d->data, &d->rollout, d->tape);
   *loss = d->result.loss;

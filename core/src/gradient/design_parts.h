@@ -45,6 +45,7 @@ typedef struct djDesignMemory {
   double* out;       // outputs of a map
   double* work;      // its scratch
   double* trial;     // (n) of djd_checkDesign
+  const double* state;   // of dj_getState: the start with its history; NULL: it has none
 } djDesignMemory;
 
 static inline djDesignMemory* dj_designMemory(const djDesign* d) { return d->memory; }

@@ -47,6 +47,15 @@ typedef struct djMapMaking {
   djError* err;
 } djMapMaking;
 
+// A map in a window of a task, see gradient/window.h.
+typedef struct djMapReceding {
+  int horizon, window; // steps of the task and of the window
+  int nu;
+  djPool* pool;
+  djError* err;
+  int steps, numbers;  // to be set: z has a row of so many numbers for so many steps
+} djMapReceding;
+
 struct djMapType {
   djEntry entry;       // its keys, beside type, from and to, are the djMapArgs, in this order
   djMapTo to;
@@ -56,6 +65,9 @@ struct djMapType {
   // out (nout) from z (nz); dz (nz) += derivative of out by z, transposed, times dout (nout).
   void (*apply)(double* out, const djMap* map, const double* z, double* work);
   void (*vjp)(double* dz, const djMap* map, const double* z, const double* dout, double* work);
+  // The rows of z of a map to the controls, and in place of its detail that of the window's map.
+  // NULL: controls do not follow from z row by row.
+  djStatus (*recede)(djMap* map, djMapReceding* receding);
 };
 
 // Rows of the table: one name each, of the constant dj_mapNAME in its own file.

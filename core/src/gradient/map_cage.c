@@ -198,4 +198,4 @@ const djMapType dj_mapCage = {
      .key = (const djKey[]){{"body", DJ_HOLDS_ELEMENT, 0, DJ_OBJ_BODY, true, "", ""},
                             {"box", DJ_HOLDS_ROWS, 0, DJ_NOBJ, true, "m", ""},
                             {0}}},
-    DJ_MAPTO_CHOICE, true, makeCage, applyCage, vjpCage};
+    DJ_MAPTO_CHOICE, true, makeCage, applyCage, vjpCage, NULL};

@@ -57,12 +57,19 @@ static void vjpTanh(double* dz, const djMap* map, const double* z, const double*
   }
 }
 
+static djStatus recedeTanh(djMap* map, djMapReceding* receding) {
+  const djTanh* t = map->detail;
+  receding->steps = t->hold;
+  receding->numbers = t->nu;
+  return DJ_OK;
+}
+
 const djMapType dj_mapTanh = {
     {.name = "tanh", .unit = "",
      .help = "controls = middle + half tanh(z) of each ctrlrange ([-1, 1] where there is none); z "
              "has ceil(horizon/hold) rows of nu numbers",
      .key = (const djKey[]){{"hold", DJ_HOLDS_WHOLE, 0, DJ_NOBJ, false, "steps", "1"}, {0}}},
-    DJ_MAPTO_CTRL, false, makeTanh, applyTanh, vjpTanh};
+    DJ_MAPTO_CTRL, false, makeTanh, applyTanh, vjpTanh, recedeTanh};
 
 // ---- spline
 //
@@ -157,4 +164,4 @@ const djMapType dj_mapSpline = {
          {"actuator", DJ_HOLDS_ELEMENT, 0, DJ_OBJ_ACTUATOR, true, "", ""},
          {"velocity", DJ_HOLDS_ELEMENT, 0, DJ_OBJ_ACTUATOR, false, "", "none"},
          {0}}},
-    DJ_MAPTO_CTRL, false, makeSpline, applySpline, vjpSpline};
+    DJ_MAPTO_CTRL, false, makeSpline, applySpline, vjpSpline, NULL};

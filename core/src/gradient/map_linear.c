@@ -55,13 +55,47 @@ static void vjpAffine(double* dz, const djMap* map, const double* z, const doubl
   }
 }
 
+// Every step has the same block of the matrix, and of the offset.
+static bool isRegular(const djAffine* a, const djMapReceding* r) {
+  size_t nu = r->nu, columns = r->numbers, steps = r->horizon, nz = steps * columns;
+  for (size_t i = 0; i < steps * nu && a->matrix; i++) {
+    for (size_t j = 0; j < nz; j++) {
+      bool own = i / nu == j / columns;
+      if (a->matrix[i * nz + j] != (own ? a->matrix[i % nu * nz + j % columns] : 0)) return false;
+    }
+  }
+  for (size_t i = 0; i < steps * nu && a->offset; i++) {
+    if (a->offset[i] != a->offset[i % nu]) return false;
+  }
+  return true;
+}
+
+static djStatus recedeAffine(djMap* map, djMapReceding* r) {
+  const djAffine* a = map->detail;
+  r->steps = 1;
+  r->numbers = map->nz / r->horizon;
+  if (map->nz % r->horizon != 0 || !isRegular(a, r)) {
+    return dj_fail(r->err, DJ_UNSUPPORTED, "matrix or offset: not the same for every step");
+  }
+  size_t nout = (size_t)r->window * (size_t)r->nu, nz = (size_t)r->window * (size_t)r->numbers;
+  djAffine* own = dj_poolTake(r->pool, 1, sizeof *own);
+  double* matrix = a->matrix ? dj_poolTake(r->pool, nout * nz, sizeof *matrix) : NULL;
+  if (!own || (a->matrix && !matrix)) return dj_failMemory(r->err);
+  for (size_t i = 0; i < nout && matrix && nz > 0; i++) {
+    memcpy(matrix + i * nz, a->matrix + i * (size_t)map->nz, nz * sizeof *matrix);
+  }
+  *own = (djAffine){matrix, a->offset};
+  map->detail = own;
+  return DJ_OK;
+}
+
 const djMapType dj_mapAffine = {
     {.name = "affine", .unit = "",
      .help = "the values of `to`, one after the other, = matrix z + offset",
      .key = (const djKey[]){{"matrix", DJ_HOLDS_ROWS, 0, DJ_NOBJ, false, "", "the identity"},
                             {"offset", DJ_HOLDS_NUMBERS, 0, DJ_NOBJ, false, "", "0"},
                             {0}}},
-    DJ_MAPTO_ANY, false, makeAffine, applyAffine, vjpAffine};
+    DJ_MAPTO_ANY, false, makeAffine, applyAffine, vjpAffine, recedeAffine};
 
 // ---- shared: every target = z
 
@@ -89,7 +123,14 @@ static void vjpShared(double* dz, const djMap* map, const double* z, const doubl
   }
 }
 
+static djStatus recedeShared(djMap* map, djMapReceding* receding) {
+  (void)map;
+  receding->steps = 1;
+  receding->numbers = receding->nu;
+  return DJ_OK;
+}
+
 const djMapType dj_mapShared = {
     {.name = "shared", .unit = "", .help = "each parameter of `to` = z",
      .key = (const djKey[]){{0}}},
-    DJ_MAPTO_ANY, false, makeShared, applyShared, vjpShared};
+    DJ_MAPTO_ANY, false, makeShared, applyShared, vjpShared, recedeShared};

@@ -6,6 +6,7 @@
 #include <dijoco/entry.h>
 #include <dijoco/gradient.h>
 #include <dijoco/optimize.h>
+#include <dijoco/receding.h>
 #include <dijoco/setting.h>
 
 #include <string.h>
@@ -22,6 +23,7 @@ size_t dj_sizeOf(const char* type) {
       X(djOptimizer), X(djOptimizeStep), X(djOptimizeProblem), X(djOptimizeResult),
       X(djSetting), X(djKey), X(djEntry), X(djdCertificate), X(djContactPair), X(djKeyDef),
       X(djcGap),      X(djcSetting), X(djWatch), X(djChoice),
+      X(djReceding), X(djRecedingFrame), X(djRecedingCallback), X(djRecedingRun),
 #undef X
   };
   for (size_t i = 0; type && i < sizeof table / sizeof table[0]; i++) {

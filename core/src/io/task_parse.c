@@ -224,7 +224,10 @@ static djStatus parseTask(djTask* task, const cJSON* root, const char* folder, d
   if (status == DJ_OK && maps) status = dj_parseMaps(task, maps, pool, err);
   if (status == DJ_OK && variables) status = parseVariables(task, variables, pool, err);
   if (status == DJ_OK && connect) status = dj_parseConnect(task, connect, pool, err);
-  if (status == DJ_OK && optimizer) status = dj_parseOptimizer(&task->optimizer, optimizer, pool, err);
+  if (status == DJ_OK && optimizer) {
+    status = dj_parseOptimizer(&task->optimizer, optimizer, pool, err);
+  }
+  if (status == DJ_OK && optimizer) status = dj_parseReceding(task, optimizer, pool, err);
   return status;
 }
 

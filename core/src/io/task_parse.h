@@ -20,5 +20,7 @@ djStatus dj_parseConnect(djTask* task, const cJSON* list, djPool* pool, djError*
 // `"optimizer"`.
 djStatus dj_parseOptimizer(djOptimizer* optimizer, const cJSON* object, djPool* pool,
                            djError* err);
+// Its `"receding"`; task->horizon is known.
+djStatus dj_parseReceding(djTask* task, const cJSON* optimizer, djPool* pool, djError* err);
 
 #endif  // DJ_IO_TASK_PARSE_H_

@@ -40,6 +40,24 @@ static const djSetting rows[] = {
 };
 enum { NROW = sizeof rows / sizeof rows[0] };
 
+#undef WHOLE
+#define WHOLE(name_)                                                                     \
+  .name = #name_, .offset = offsetof(djReceding, name_), .size = 1, .kind = DJ_SETTING_WHOLE, \
+  .ways = DJ_BY_TASK
+
+static const djSetting receding_rows[] = {
+    {WHOLE(horizon), .unit = "steps", .symbol = "N", .help = "length of the windows"},
+    {WHOLE(apply), .unit = "steps", .symbol = "N", .standard = {1},
+     .help = "so many are executed of each before the next one begins"},
+    {WHOLE(frame), .unit = "steps", .symbol = "N", .zero = true,
+     .help = "where the first window begins, after steps that are executed as given"},
+};
+enum { NRECEDING = sizeof receding_rows / sizeof receding_rows[0] };
+
+const djSetting* dj_recedingKey(int i) {
+  return i >= 0 && i < NRECEDING ? &receding_rows[i] : NULL;
+}
+
 const djSetting* dj_optimizerKey(int i) { return i >= 0 && i < NROW ? &rows[i] : NULL; }
 
 double dj_getOptimizer(const djOptimizer* o, const djSetting* key) {
@@ -48,20 +66,44 @@ double dj_getOptimizer(const djOptimizer* o, const djSetting* key) {
   return value;
 }
 
-djStatus dj_setOptimizer(djOptimizer* o, const char* key, double value, djError* err) {
-  if (!o || !key) return dj_fail(err, DJ_INVALID, "optimizer or key: NULL");
+// The row of a name; an error lists those that there are.
+static djStatus setByName(void* out, const djSetting* table, int n, const char* key, double value,
+                          djError* err) {
   djProblemText what = {""};
-  for (int i = 0; i < NROW; i++) {
-    if (strcmp(rows[i].name, key) != 0) continue;
-    const char* problem = dj_rowProblem(&what, &rows[i], &value, false);
+  for (int i = 0; i < n; i++) {
+    if (strcmp(table[i].name, key) != 0) continue;
+    const char* problem = dj_rowProblem(&what, &table[i], &value, false);
     if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", key, problem);
-    dj_storeRow(o, &rows[i], &value);
+    dj_storeRow(out, &table[i], &value);
     return DJ_OK;
   }
-  for (int i = 0; i < NROW; i++) {
-    dj_expectName(what.text, sizeof what.text, rows[i].name, i == 0);
+  for (int i = 0; i < n; i++) {
+    dj_expectName(what.text, sizeof what.text, table[i].name, i == 0);
   }
   return dj_fail(err, DJ_INVALID, "%.100s: unknown key%s", key, what.text);
+}
+
+djStatus dj_setOptimizer(djOptimizer* o, const char* key, double value, djError* err) {
+  if (!o || !key) return dj_fail(err, DJ_INVALID, "optimizer or key: NULL");
+  return setByName(o, rows, NROW, key, value, err);
+}
+
+double dj_getReceding(const djOptimizer* o, const djSetting* key) {
+  double value = 0;
+  if (o && key) dj_readRow(&value, &o->receding, key);
+  return value;
+}
+
+djStatus dj_setReceding(djOptimizer* o, const char* key, double value, djError* err) {
+  if (!o || !key) return dj_fail(err, DJ_INVALID, "optimizer or key: NULL");
+  djReceding r = o->receding;
+  for (int i = 0; i < NRECEDING && r.horizon == 0; i++) {
+    dj_storeRow(&r, &receding_rows[i], receding_rows[i].standard);
+  }
+  djStatus status = setByName(&r, receding_rows, NRECEDING, key, value, err);
+  if (status < 0) return dj_prefix(err, status, "receding");
+  o->receding = r;
+  return DJ_OK;
 }
 
 djOptimizer dj_defaultOptimizer(void) {
