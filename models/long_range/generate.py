@@ -112,6 +112,8 @@ def begin(name, what, eye, dt, size, **option):
     x = Xml()
     x.lines += textwrap.wrap("<!-- " + what + " -->", 100, subsequent_indent="     ")
     x.open("mujoco", model=name)
+    if name == "franka_push":
+        x.one("compiler", angle="radian")
     x.one("option", timestep=dt, integrator="implicitfast", cone="elliptic", impratio=10, **option)
     x.eye, x.floor = eye, size
     return x
