@@ -59,6 +59,41 @@ LINKS = [
 ]
 
 
+def rounded(value):
+    """A number without the noise of its computation."""
+    return round(value, 4) + 0.0 if isinstance(value, float) else value
+
+
+def write_task(name, task):
+    """task.json, with the scene's own keys first, and plain.json, without a guide."""
+    row = TASKS[name]
+    optimizer = {"type": "adam", "rate": row["rate"], "beta1": 0.3, "beta2": 0.5,
+                 "epsilon": 1e-30, "iterations": row["iterations"]}
+    if row["window"]:
+        optimizer["receding"] = {"horizon": row["window"], "apply": 1}
+    whole = {"scene": "scene.xml", "integrator": "position", "timestep": row["dt"],
+             "horizon": row["steps"],
+             "contact": {"model": "separating_plane", "guide": row["guide"]},
+             **task, "optimizer": optimizer}
+    for file in ("task.json", "plain.json"):
+        lines = []
+        for key, value in whole.items():
+            if isinstance(value, list) and value and isinstance(value[0], dict):
+                pad = ",\n" + " " * (6 + len(key)) + " "
+                shown = "[" + pad.join(json.dumps(one) for one in value) + "]"
+            else:
+                shown = json.dumps(value)
+            lines.append('  "%s": %s' % (key, shown))
+        (HERE / name / file).write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        whole["contact"] = {"model": "separating_plane", "guide": 0}
+
+
+def com(name, body, place, z, **more):
+    """The loss of a body whose centre of mass is to be at a place, within the task's tolerance."""
+    return {"type": "com", "body": body, "target": [*place, rounded(z)],
+            "tolerance": TASKS[name]["tolerance"], **more}
+
+
 def text(values):
     """Numbers as attributes show them."""
     return " ".join("%g" % (round(v, 6) + 0.0) for v in values)
@@ -164,13 +199,13 @@ def servos(x, low, high, kp=100, kv=15, ranges=((-2, 2), (-2, 2))):
 
 # Billiards
 
-BALLS = dict(red=(-0.8, 0.1), green=[(0.0, 0.25), (0.1, -0.2)], mark=[(0.4, 0.45), (0.5, -0.4)])
+BALLS = dict(red=(-0.8, 0.0), green=[(0.0, 0.15), (0.2, -0.15)], mark=[(0.4, 0.35), (0.35, -0.5)])
 
 
 def balls():
     """Names, places and colours of the balls, the red one first."""
     greens = BALLS["green"]
-    rest = scatter(5, 13, ((0.2, 1.4), (-0.8, 0.8)), 0.26, greens)
+    rest = scatter(3, 13, ((0.5, 1.6), (-0.9, 0.9)), 0.28, greens)
     colors = [WHITE, BLUE, WOOD]
     return ([("red", BALLS["red"], RED)] +
             [("green%d" % i, p, GREEN) for i, p in enumerate(greens)] +
@@ -182,7 +217,7 @@ def billiards(dt):
               "Sixteen balls on a table. The red one is to be shot so that both green ones "
               "come to rest on their marks and the others stay; the viscosity of the medium "
               "stands for what stops rolling balls.",
-              (2.2, 2), dt, 3, viscosity=0.3)
+              (2.2, 2), dt, 3, viscosity=0.12)
     x.open("default")
     x.one("geom", friction=0.2)
     x.close("default")
@@ -193,6 +228,14 @@ def billiards(dt):
         x.free(name, (*p, BALL["r"]), color, type="sphere", size=BALL["r"], mass=BALL["mass"])
     x.close("worldbody")
     end(x, "billiards")
+    r = BALL["r"]
+    write_task("billiards", {
+        "loss": [com("billiards", "green%d" % i, p, r) for i, p in enumerate(BALLS["mark"])] +
+                [com("billiards", ball, p, r, weight=0.1) for ball, p, _ in balls()
+                 if ball.startswith("ball")],
+        "variables": [{"name": "qpos0[joint/red]", "index": [0, 1], "min": [-1.2, -0.8],
+                       "max": [-0.3, 0.8]},
+                      {"name": "qvel0[joint/red]", "index": [0, 1], "min": -4, "max": 4}]})
 
 
 # Push
