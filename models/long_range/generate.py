@@ -1,0 +1,554 @@
+"""Writes scene.xml, task.json and plain.json of the long-range tasks beside this file. What is
+chosen is in the tables at the top; README.md says why."""
+import json
+import math
+import pathlib
+import random
+import textwrap
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# Of each task: dt (s), steps H, window of the receding horizon, rate and iterations of Adam, as
+# published; tail coefficient (J), tolerance (m).
+TASKS = {
+    "billiards": dict(dt=0.04, steps=100, window=None, rate=3e-2, iterations=400, guide=1e-6,
+                      tolerance=0.06),
+    "push": dict(dt=0.04, steps=200, window=48, rate=1e-2, iterations=50, guide=2e-4,
+                 tolerance=0.05),
+    "sort": dict(dt=0.04, steps=700, window=16, rate=1e-2, iterations=100, guide=5e-5,
+                 tolerance=0.3),
+    "gather": dict(dt=0.04, steps=300, window=32, rate=1e-2, iterations=60, guide=1e-4,
+                   tolerance=0.35),
+    "gather_bunny": dict(dt=0.04, steps=550, window=32, rate=1e-2, iterations=60, guide=1e-4,
+                         tolerance=0.35),
+    "ant_push": dict(dt=0.02, steps=240, window=None, rate=3e-2, iterations=100, guide=1e-3,
+                     tolerance=0.1),
+    "franka_push": dict(dt=0.04, steps=120, window=32, rate=1e-2, iterations=60, guide=1e-4,
+                        tolerance=0.05),
+}
+
+RED, GREEN, BLUE = "0.8 0.2 0.2 1", "0.2 0.6 0.3 1", "0.3 0.45 0.7 1"
+WHITE, WOOD, STEEL = "0.9 0.9 0.85 1", "0.8 0.5 0.2 1", "0.35 0.5 0.7 1"
+
+BALL = dict(r=0.06, mass=0.2)
+BOX = dict(half=0.1, mass=0.5)
+CUBE = dict(half=0.05, mass=0.15)
+ANT_BOX = dict(half=0.2, mass=1.0)
+
+# The arm: modified DH parameters a, d (m), alpha (quarter turns) of a Franka Emika Panda as its
+# manual gives them, limits (rad) and masses (kg) as identified by Gaz et al. 2019; servos' kp, kv.
+ARM = [
+    # a, d, alpha, low, high, mass, kp, kv, start
+    (0, 0.333, 0, -2.8973, 2.8973, 4.97, 600, 60, -0.483),
+    (0, 0, -1, -1.7628, 1.7628, 0.647, 600, 60, 0.255),
+    (0, 0.316, 1, -2.8973, 2.8973, 3.229, 600, 60, 0),
+    (0.0825, 0, 1, -3.0718, -0.0698, 3.588, 600, 60, -2.483),
+    (-0.0825, 0.384, -1, -2.8973, 2.8973, 1.226, 150, 15, 0),
+    (0, 0, 1, -0.0175, 3.7525, 1.667, 150, 15, 2.739),
+    (0.088, 0, 1, -2.8973, 2.8973, 0.736, 150, 15, 0.785),
+]
+# Capsules (from, to, radius) of the links, in their frames.
+LINKS = [
+    [((0, 0, -0.19), (0, 0, 0), 0.06)],
+    [((0, 0, 0), (0, -0.19, 0), 0.06)],
+    [((0, 0, -0.12), (0, 0, -0.04), 0.06), ((0, 0, 0), (0.0825, 0, 0), 0.055)],
+    [((0, 0, 0), (-0.0825, 0.1, 0), 0.055)],
+    [((0, 0, -0.26), (0, 0, 0), 0.05)],
+    [((0, 0, 0), (0.088, 0, 0), 0.05)],
+    [((0, 0, 0.03), (0, 0, 0.09), 0.04)],
+]
+
+
+def rounded(value):
+    """A number without the noise of its computation."""
+    return round(value, 4) + 0.0 if isinstance(value, float) else value
+
+
+def write_task(name, task):
+    """task.json, with the scene's own keys first, and plain.json, without a guide."""
+    row = TASKS[name]
+    optimizer = {"type": "adam", "rate": row["rate"], "beta1": 0.3, "beta2": 0.5,
+                 "epsilon": 1e-30, "iterations": row["iterations"]}
+    if row["window"]:
+        optimizer["receding"] = {"horizon": row["window"], "apply": 1}
+    whole = {"scene": "scene.xml", "integrator": "position", "timestep": row["dt"],
+             "horizon": row["steps"],
+             "contact": {"model": "separating_plane", "guide": row["guide"]},
+             **task, "optimizer": optimizer}
+    for file in ("task.json", "plain.json"):
+        lines = []
+        for key, value in whole.items():
+            if isinstance(value, list) and value and isinstance(value[0], dict):
+                pad = ",\n" + " " * (6 + len(key)) + " "
+                shown = "[" + pad.join(json.dumps(one) for one in value) + "]"
+            else:
+                shown = json.dumps(value)
+            lines.append('  "%s": %s' % (key, shown))
+        (HERE / name / file).write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        whole["contact"] = {"model": "separating_plane", "guide": 0}
+
+
+def com(name, body, place, z, **more):
+    """The loss of a body whose centre of mass is to be at a place, within the task's tolerance."""
+    return {"type": "com", "body": body, "target": [*place, rounded(z)],
+            "tolerance": TASKS[name]["tolerance"], **more}
+
+
+def text(values):
+    """Numbers as attributes show them."""
+    return " ".join("%g" % (round(v, 6) + 0.0) for v in values)
+
+
+class Xml:
+    """Lines of a scene."""
+
+    def __init__(self):
+        self.lines, self.depth = [], 0
+
+    def _put(self, start, attributes, end):
+        indent = "  " * self.depth
+        line = indent + "<" + start
+        for key, value in attributes.items():
+            if isinstance(value, (tuple, list)):
+                value = text(value)
+            elif isinstance(value, (int, float)):
+                value = text([value])
+            word = ' %s="%s"' % (key.rstrip("_"), value)
+            if len(line) + len(word) + len(end) > 100:
+                self.lines.append(line)
+                line = indent + " " * (1 + len(start))
+            line += word
+        self.lines.append(line + end)
+
+    def one(self, tag, /, **attributes):
+        self._put(tag, attributes, "/>")
+
+    def open(self, tag, /, **attributes):
+        self._put(tag, attributes, ">")
+        self.depth += 1
+
+    def close(self, *tags):
+        for tag in tags:
+            self.depth -= 1
+            self.lines.append("  " * self.depth + "</%s>" % tag)
+
+    def free(self, name, pos, color, quat=None, geoms=None, **geom):
+        """A free body of one geom, or of several."""
+        turn = {} if quat is None else {"quat": quat}
+        self.open("body", name=name, pos=pos, **turn)
+        self.one("freejoint", name=name)
+        for more in geoms or [geom]:
+            self.one("geom", **{"name": name, **more, "rgba": color})
+        self.close("body")
+
+
+def begin(name, what, eye, dt, size, **option):
+    """The head of a scene, up to the floor and the marks."""
+    x = Xml()
+    x.lines += textwrap.wrap("<!-- " + what + " -->", 100, subsequent_indent="     ")
+    x.open("mujoco", model=name)
+    if name == "franka_push":
+        x.one("compiler", angle="radian")
+    x.one("option", timestep=dt, integrator="implicitfast", cone="elliptic", impratio=10, **option)
+    x.eye, x.floor = eye, size
+    return x
+
+
+def world(x, **floor):
+    x.open("worldbody")
+    height, back = x.eye
+    x.one("light", pos=(0, -1, 3))
+    length = math.hypot(height, back)
+    x.one("camera", name="above", pos=(0, -back, height),
+          xyaxes=(1, 0, 0, 0, height / length, back / length))
+    x.one("geom", name="floor", type="plane", size=(x.floor, x.floor, 0.1), **floor)
+
+
+def mark(x, name, pos, radius, color):
+    x.one("site", name=name, type="cylinder", pos=(pos[0], pos[1], 0.001), size=(radius, 0.001),
+          rgba=color[:-1] + "0.6")
+
+
+def end(x, name):
+    x.close("mujoco")
+    folder = HERE / name
+    folder.mkdir(exist_ok=True)
+    (folder / "scene.xml").write_text("\n".join(x.lines) + "\n")
+
+
+def scatter(seed, n, spread, apart, taken=()):
+    """n places (m, whole centimetres) in the box `spread`, no two closer than `apart`."""
+    draw = random.Random(seed)
+    places = []
+    while len(places) < n:
+        p = (round(draw.uniform(*spread[0]), 2), round(draw.uniform(*spread[1]), 2))
+        if all(math.dist(p, q) >= apart for q in places + list(taken)):
+            places.append(p)
+    return places
+
+
+def slides(x):
+    for axis, name in zip(((1, 0, 0), (0, 1, 0), (0, 0, 1)), "xyz"):
+        x.one("joint", name="rod_" + name, type="slide", axis=axis)
+
+
+def servos(x, low, high, kp=100, kv=15, ranges=((-2, 2), (-2, 2))):
+    for name, limit in zip("xyz", (*ranges, (low, high))):
+        x.one("position", name="rod_" + name, joint="rod_" + name, kp=kp, kv=kv, ctrlrange=limit)
+
+
+# Billiards
+
+BALLS = dict(red=(-0.8, 0.0), green=[(0.0, 0.15), (0.2, -0.15)], mark=[(0.4, 0.35), (0.35, -0.5)])
+
+
+def balls():
+    """Names, places and colours of the balls, the red one first."""
+    greens = BALLS["green"]
+    rest = scatter(3, 13, ((0.5, 1.6), (-0.9, 0.9)), 0.28, greens)
+    colors = [WHITE, BLUE, WOOD]
+    return ([("red", BALLS["red"], RED)] +
+            [("green%d" % i, p, GREEN) for i, p in enumerate(greens)] +
+            [("ball%d" % i, p, colors[i % 3]) for i, p in enumerate(rest)])
+
+
+def billiards(dt):
+    x = begin("billiards",
+              "Sixteen balls on a table. The red one is to be shot so that both green ones "
+              "come to rest on their marks and the others stay; the viscosity of the medium "
+              "stands for what stops rolling balls.",
+              (2.2, 2), dt, 3, viscosity=0.12)
+    x.open("default")
+    x.one("geom", friction=0.2)
+    x.close("default")
+    world(x)
+    for i, p in enumerate(BALLS["mark"]):
+        mark(x, "mark%d" % i, p, BALL["r"], GREEN)
+    for name, p, color in balls():
+        x.free(name, (*p, BALL["r"]), color, type="sphere", size=BALL["r"], mass=BALL["mass"])
+    x.close("worldbody")
+    end(x, "billiards")
+    r = BALL["r"]
+    write_task("billiards", {
+        "loss": [com("billiards", "green%d" % i, p, r) for i, p in enumerate(BALLS["mark"])] +
+                [com("billiards", ball, p, r, weight=0.1) for ball, p, _ in balls()
+                 if ball.startswith("ball")],
+        "variables": [{"name": "qpos0[joint/red]", "index": [0, 1], "min": [-1.2, -0.8],
+                       "max": [-0.3, 0.8]},
+                      {"name": "qvel0[joint/red]", "index": [0, 1], "min": -4, "max": 4}]})
+
+
+# Push
+
+PUSH = dict(box=(0, 0), rod=(0.4, -0.12, 0.1), mark=(0.7, 0.15))
+
+
+def push(dt):
+    x = begin("push",
+              "A rod that servos turn and move, and a box. The box is to be pushed to the "
+              "mark, on whose side the rod is at first. Controls are the rod's displacement "
+              "and turn.",
+              (1.6, 1.2), dt, 2)
+    x.open("default")
+    x.one("geom", friction=0.5)
+    x.close("default")
+    world(x)
+    mark(x, "mark", PUSH["mark"], 0.1, RED)
+    x.open("body", name="rod", pos=PUSH["rod"], gravcomp=1)
+    slides(x)
+    x.one("joint", name="rod_turn", type="ball", armature=0.002)
+    x.one("geom", name="rod", type="capsule", fromto=(0, -0.2, 0, 0, 0.2, 0), size=0.04, mass=1,
+          rgba=STEEL)
+    x.close("body")
+    half = BOX["half"]
+    x.free("box", (*PUSH["box"], half), WOOD, type="box", size=(half,) * 3, mass=BOX["mass"])
+    x.close("worldbody")
+    x.open("actuator")
+    servos(x, -0.05, 0.5)
+    for axis in range(3):
+        x.one("position", name="rod_turn_" + "xyz"[axis], joint="rod_turn", kp=5, kv=0.5,
+              gear=tuple(float(k == axis) for k in range(3)) + (0, 0, 0), ctrlrange=(-1.5, 1.5))
+    x.close("actuator")
+    end(x, "push")
+
+
+# Sort and gather
+
+def cubes(x, places, color):
+    half = CUBE["half"]
+    for i, p in enumerate(places):
+        x.free("cube%d" % i, (*p, half), color(i), type="box", size=(half,) * 3,
+               mass=CUBE["mass"])
+
+
+SORT = dict(places=scatter(2, 10, ((-0.35, 0.35), (-0.5, 0.5)), 0.19), marks=((-0.8, 0), (0.8, 0)),
+            rod=(0, -0.8, 0.13))
+
+
+def sort(dt):
+    x = begin("sort",
+              "Ten cubes of two kinds, mixed, and an upright rod that servos move: each kind "
+              "is to be pushed into its region. Controls are the rod's displacement; a spring "
+              "holds it upright.",
+              (1.9, 1.4), dt, 2)
+    x.open("default")
+    x.one("geom", friction=0.5)
+    x.close("default")
+    world(x)
+    for i, color in enumerate((RED, BLUE)):
+        mark(x, "mark%d" % i, SORT["marks"][i], TASKS["sort"]["tolerance"], color)
+    x.open("body", name="rod", pos=SORT["rod"], gravcomp=1)
+    slides(x)
+    x.one("joint", name="rod_turn", type="ball", stiffness=40, damping=2)
+    x.one("geom", name="rod", type="capsule", fromto=(0, 0, -0.07, 0, 0, 0.13), size=0.04, mass=1,
+          rgba=STEEL)
+    x.close("body")
+    cubes(x, SORT["places"], lambda i: BLUE if i % 2 else RED)
+    x.close("worldbody")
+    x.open("actuator")
+    servos(x, -0.01, 0.4)
+    x.close("actuator")
+    end(x, "sort")
+
+
+GATHER = dict(places=scatter(7, 10, ((-0.75, 0.75), (-0.75, 0.75)), 0.3), mark=(0, 0),
+              rod=(0, -1.0, 0.06))
+
+
+def gather_rod(x):
+    x.open("body", name="rod", pos=GATHER["rod"], gravcomp=1)
+    slides(x)
+    x.one("joint", name="rod_yaw", axis=(0, 0, 1))
+    x.one("joint", name="rod_pitch", axis=(0, 1, 0), stiffness=40, damping=4)
+    x.one("joint", name="rod_roll", axis=(1, 0, 0), stiffness=40, damping=4)
+    x.one("geom", name="rod", type="capsule", fromto=(-0.25, 0, 0, 0.25, 0, 0), size=0.04, mass=1,
+          rgba=STEEL)
+    x.close("body")
+
+
+def gather_end(x, name):
+    x.close("worldbody")
+    x.open("actuator")
+    servos(x, -0.01, 0.4)
+    x.one("position", name="rod_yaw", joint="rod_yaw", kp=10, kv=1, ctrlrange=(-3.2, 3.2))
+    x.close("actuator")
+    end(x, name)
+
+
+def gather(dt):
+    x = begin("gather",
+              "Ten cubes and a rod that servos move and turn about the vertical: all cubes "
+              "are to be brought into one region. Controls are the rod's displacement and "
+              "yaw; springs hold it level.",
+              (2.2, 1.6), dt, 2)
+    x.open("default")
+    x.one("geom", friction=0.5)
+    x.close("default")
+    world(x)
+    mark(x, "mark", GATHER["mark"], TASKS["gather"]["tolerance"], RED)
+    gather_rod(x)
+    cubes(x, GATHER["places"], lambda i: WOOD)
+    gather_end(x, "gather")
+
+
+# The blob: hulls of rings (radius, height) of `sides` points, the x axis stretched; moved and
+# tilted about x.
+
+BLOB = {
+    "torso": dict(sides=5, rings=((0.045, 0), (0.06, 0.04), (0.035, 0.09)), stretch=1.3),
+    "head": dict(sides=5, rings=((0.018, 0), (0.034, 0.03), (0.02, 0.06)), at=(0.06, 0, 0.07)),
+    "ear_left": dict(sides=4, rings=((0.01, 0), (0.016, 0.05), (0.006, 0.09)), tilt=-0.35,
+                     at=(0.055, 0.014, 0.115)),
+    "ear_right": dict(sides=4, rings=((0.01, 0), (0.016, 0.05), (0.006, 0.09)), tilt=0.35,
+                      at=(0.055, -0.014, 0.115)),
+}
+DENSITY = 300
+
+
+def placed(part, point):
+    c, s = math.cos(part.get("tilt", 0)), math.sin(part.get("tilt", 0))
+    at = part.get("at", (0, 0, 0))
+    return (point[0] + at[0], c * point[1] - s * point[2] + at[1],
+            s * point[1] + c * point[2] + at[2])
+
+
+def vertices(part):
+    out = []
+    for r, z in part["rings"]:
+        for k in range(part["sides"]):
+            a = 2 * math.pi * k / part["sides"]
+            out.append(placed(part, (part.get("stretch", 1) * r * math.cos(a), r * math.sin(a), z)))
+    return out
+
+
+def center(part):
+    """Volume and centre of a stack of frusta."""
+    n, volume, moment = part["sides"], 0, 0
+    unit = 0.5 * n * math.sin(2 * math.pi / n) * part.get("stretch", 1)
+    for (r, low), (q, high) in zip(part["rings"], part["rings"][1:]):
+        h = high - low
+        v = unit * h * (r * r + r * q + q * q) / 3
+        c = h * (r * r + 2 * r * q + 3 * q * q) / (4 * (r * r + r * q + q * q))
+        volume, moment = volume + v, moment + v * (low + c)
+    return volume, placed(part, (0, 0, moment / volume))
+
+
+def blob_center():
+    """Centre of mass of a blob in its body's frame."""
+    parts = [center(part) for part in BLOB.values()]
+    total = sum(v for v, _ in parts)
+    return tuple(sum(v * c[k] for v, c in parts) / total for k in range(3))
+
+
+def blob_assets(x):
+    x.open("asset")
+    for name, part in BLOB.items():
+        x.lines.append('    <mesh name="%s" inertia="convex"' % name)
+        points = [text([round(v, 3) for v in p]) for p in vertices(part)]
+        rows = ["  ".join(points[i:i + 4]) for i in range(0, len(points), 4)]
+        x.lines.append('          vertex="' + ("\n" + 18 * " ").join(rows) + '"/>')
+    x.close("asset")
+
+
+def blob(x, name, pos, yaw, color, **more):
+    geoms = [dict(name="%s_%s" % (name, part), type="mesh", mesh=part, **more) for part in BLOB]
+    x.free(name, (*pos, 0), color, quat=(round(math.cos(yaw / 2), 4), 0, 0,
+                                         round(math.sin(yaw / 2), 4)), geoms=geoms)
+
+
+YAWS = (0.3, 2.1, -1.2, 0.9, 2.8, -2.4, -0.5, 1.5, -1.9, 0)
+
+
+def gather_bunny(dt):
+    x = begin("gather_bunny",
+              "Ten concave bodies, each a union of four hulls, and a rod that servos move and "
+              "turn about the vertical: all are to be brought into one region. Controls are "
+              "as in gather.",
+              (2.2, 1.6), dt, 2)
+    blob_assets(x)
+    x.open("default")
+    x.one("geom", friction=0.5, density=DENSITY)
+    x.close("default")
+    world(x)
+    mark(x, "mark", GATHER["mark"], TASKS["gather_bunny"]["tolerance"], RED)
+    gather_rod(x)
+    for i, (p, yaw) in enumerate(zip(GATHER["places"], YAWS)):
+        blob(x, "blob%d" % i, p, yaw, WOOD)
+    gather_end(x, "gather_bunny")
+
+
+# The ant: sizes of Gymnasium's, legs of three hinges, built as it stands.
+
+ANT = dict(knee=1.0, box=(1.45, 0.25), mark=(2.1, 0.4), density=50)
+LEGS = (("front_left", 1, 1), ("front_right", 1, -1), ("back_left", -1, 1), ("back_right", -1, -1))
+
+
+def ant_push(dt):
+    x = begin("ant_push",
+              "An ant whose base moves along x, y, z and turns about the vertical, with legs "
+              "of two hinges at the hip and one at the knee, and a box that it is to push to "
+              "the mark. Controls are the hinges' targets.",
+              (2.6, 2.6), dt, 4)
+    x.open("default")
+    x.one("geom", friction=1, density=ANT["density"])
+    x.open("default", class_="ant")
+    x.one("geom", type="capsule", size=0.08, contype=1, conaffinity=2, rgba=STEEL)
+    x.one("joint", damping=0.5, armature=0.01)
+    x.one("position", kp=200, kv=10, ctrlrange=(-0.8, 0.8))
+    x.close("default", "default")
+    world(x, contype=3, conaffinity=3)
+    mark(x, "mark", ANT["mark"], 0.2, RED)
+    knee = ANT["knee"]
+    reach, drop = 0.4 * math.sqrt(2) * math.cos(knee), 0.4 * math.sqrt(2) * math.sin(knee)
+    x.open("body", name="ant", pos=(0, 0, round(drop + 0.08, 4)), childclass="ant")
+    for axis, name in zip(((1, 0, 0), (0, 1, 0), (0, 0, 1)), "xyz"):
+        x.one("joint", name="ant_" + name, type="slide", axis=axis, damping=0, armature=0)
+    x.one("joint", name="ant_yaw", axis=(0, 0, 1), damping=0, armature=0)
+    x.one("geom", name="ant", type="sphere", size=0.25)
+    for leg, sx, sy in LEGS:
+        x.one("geom", name=leg + "_hip", fromto=(0, 0, 0, 0.2 * sx, 0.2 * sy, 0))
+    for leg, sx, sy in LEGS:
+        out, level = (0.2 * sx, 0.2 * sy, 0), (-sy, sx, 0)
+        foot = (round(reach / math.sqrt(2), 4) * sx, round(reach / math.sqrt(2), 4) * sy,
+                -round(drop, 4))
+        x.open("body", name=leg + "_upper", pos=out)
+        x.one("joint", name=leg + "_swing", axis=(0, 0, 1))
+        x.one("joint", name=leg + "_lift", axis=level)
+        x.one("geom", name=leg + "_upper", fromto=(0, 0, 0, *out))
+        x.open("body", name=leg + "_lower", pos=out)
+        x.one("joint", name=leg + "_knee", axis=level)
+        x.one("geom", name=leg + "_lower", fromto=(0, 0, 0, *foot))
+        x.close("body", "body")
+    x.close("body")
+    half = ANT_BOX["half"]
+    x.free("box", (*ANT["box"], half), WOOD, type="box", size=(half,) * 3, mass=ANT_BOX["mass"],
+           contype=2, conaffinity=3)
+    x.close("worldbody")
+    x.open("actuator")
+    for leg, _, _ in LEGS:
+        for joint in ("swing", "lift", "knee"):
+            x.one("position", name="%s_%s" % (leg, joint), class_="ant",
+                  joint="%s_%s" % (leg, joint))
+    x.close("actuator")
+    end(x, "ant_push")
+
+
+# The arm
+
+FRANKA = dict(blob=(0.5, 0), yaw=1.2, mark=(0.45, 0.3))
+
+
+def franka_push(dt):
+    x = begin("franka_push",
+              "An arm of seven joints with the lengths, limits and masses of a Franka Emika "
+              "Panda, its links capsules, and a concave body that its finger is to push to "
+              "the mark. Controls are the joints' targets.",
+              (1.5, 1.6), dt, 2)
+    blob_assets(x)
+    x.open("default")
+    x.one("geom", friction=0.5, density=DENSITY)
+    x.open("default", class_="arm")
+    x.one("geom", contype=0, conaffinity=0, rgba=WHITE)
+    x.one("joint", axis=(0, 0, 1), damping=1, armature=0.1)
+    x.close("default", "default")
+    world(x, contype=2, conaffinity=3)
+    mark(x, "mark", FRANKA["mark"], 0.08, RED)
+    x.open("body", name="arm", childclass="arm", gravcomp=1)
+    x.one("geom", name="base", type="capsule", fromto=(0, 0, 0.06, 0, 0, 0.1), size=0.07)
+    for i, ((a, d, turn, low, high, mass, *_), shapes) in enumerate(zip(ARM, LINKS), 1):
+        angle = 0.5 * math.pi * turn
+        x.open("body", name="link%d" % i, gravcomp=1, pos=(a, -d * turn, d * (turn == 0)),
+               quat=(round(math.cos(angle / 2), 6), round(math.sin(angle / 2), 6), 0, 0))
+        x.one("joint", name="joint%d" % i, range=(low, high))
+        for k, (p, q, r) in enumerate(shapes):
+            x.one("geom", name="link%d%s" % (i, "ab"[k] if len(shapes) > 1 else ""),
+                  type="capsule", fromto=p + q, size=r, mass=mass / len(shapes))
+    x.open("body", name="hand", pos=(0, 0, 0.107), gravcomp=1)
+    x.one("geom", name="hand", type="capsule", fromto=(0, -0.06, 0.03, 0, 0.06, 0.03), size=0.03,
+          mass=0.6, contype=1, conaffinity=2)
+    x.one("geom", name="finger", type="capsule", fromto=(0, 0, 0.05, 0, 0, 0.14), size=0.02,
+          mass=0.1, contype=1, conaffinity=2, rgba=STEEL)
+    x.close(*9 * ["body"])
+    blob(x, "blob0", FRANKA["blob"], FRANKA["yaw"], WOOD, contype=2, conaffinity=3)
+    x.close("worldbody")
+    x.open("actuator")
+    for i, (_, _, _, low, high, _, kp, kv, _) in enumerate(ARM, 1):
+        x.one("position", name="joint%d" % i, joint="joint%d" % i, kp=kp, kv=kv,
+              ctrlrange=(low, high))
+    x.close("actuator")
+    start = [row[8] for row in ARM]
+    yaw = FRANKA["yaw"]
+    x.open("keyframe")
+    x.one("key", name="start", qpos=start + [*FRANKA["blob"], 0, round(math.cos(yaw / 2), 4), 0, 0,
+                                             round(math.sin(yaw / 2), 4)], ctrl=start)
+    x.close("keyframe")
+    end(x, "franka_push")
+
+
+def main():
+    for name, task in TASKS.items():
+        globals()[name](task["dt"])
+
+
+if __name__ == "__main__":
+    main()
