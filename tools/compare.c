@@ -22,7 +22,12 @@ typedef struct Comparison {
   Engine engine[ENGINES];
   Record record;
   djFile* file[NFILES];
+  Scene plain_scene;         // without the tail of a guide, where the scene has one; else no model
+  Engine plain;
+  double bias;               // largest difference of a body's position without it, m
 } Comparison;
+
+static double norm3(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
 static int open_files(Comparison* c) {
   const char* folder = c->options->out;
@@ -54,6 +59,31 @@ static void write_rows(Comparison* c, long k) {
   }
 }
 
+static int open_plain(Comparison* c) {
+  djError err = {""};
+  if (!dj_guidesRuns(c->scene->model)) return 0;
+  c->plain_scene = (Scene){.path = c->scene->path};
+  if (dj_copyModel(&c->plain_scene.model, c->scene->model, &err) < 0) {
+    return scene_fail(c->options, c->scene->path, &err);
+  }
+  dj_setGuideBackwardOnly(c->plain_scene.model, true);
+  if (engine_open(&c->plain, false, &c->plain_scene, &c->inputs)) return 0;
+  return tool_fail(c->options->verb, c->scene->path, NULL, "%s", c->plain.error);
+}
+
+// The same step without a guide, as long as that can be done.
+static void step_plain(Comparison* c, long k) {
+  if (!c->plain_scene.model || c->plain.tally.stopped) return;
+  if (!engine_step(&c->plain, &c->inputs, k) || !engine_measure(&c->plain)) {
+    c->plain.tally.stopped = true;
+    return;
+  }
+  for (int b = 0; b < c->scene->model->nbody; b++) {
+    const double *p = c->engine[0].xpos + 3 * b, *q = c->plain.xpos + 3 * b;
+    c->bias = fmax(c->bias, norm3((double[]){p[0] - q[0], p[1] - q[1], p[2] - q[2]}));
+  }
+}
+
 // All steps, both engines side by side; ends where one of them cannot go on.
 static int run(Comparison* c) {
   const Inputs* in = &c->inputs;
@@ -69,6 +99,7 @@ static int run(Comparison* c) {
       tool_fail(c->options->verb, c->scene->path, NULL, "%s", c->engine[i].error);
       return k == 0 ? EXIT_BAD_INPUT : EXIT_NOT_HELD;
     }
+    step_plain(c, k);
     write_rows(c, k + 1);
     record_add(&c->record, c->engine, k + 1);
     progress_show("simulating", (double)k + 1, (double)in->steps, "step %ld of %ld", k + 1,
@@ -127,6 +158,10 @@ static void write_summary(Buffer* text, const Comparison* c) {
     engine_write(&out, c->engine[i].name, &c->engine[i], c->scene, c->options);
   }
   write_difference(&out, &c->record);
+  json_object(&out, "bias");   // by the tail of a guide; a scene has no loss
+  json_number(&out, "position", c->bias);
+  json_null(&out, "loss_plain");
+  json_end(&out);
   json_end(&out);
 }
 
@@ -142,8 +177,6 @@ static void write_report(Buffer* text, const Comparison* c) {
   report_write(text, &report);
   for (int i = 0; i < ENGINES; i++) buf_free(&json[i]);
 }
-
-static double norm3(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
 static double spin_change(const Tally* t) {
   double change[3];
@@ -190,6 +223,7 @@ static void print_table(const Comparison* c) {
   printf("  %-22s %14.4g N      at %.4g s, %.20s on %.20s\n", "contact force", d->force.max,
          d->force.time, scene_bodyName(one, m, d->force.id), scene_bodyName(two, m, d->force.id2));
   printf("  %-22s %14.4g N\n", "  mean of last half", d->force_mean_last_half);
+  if (c->plain_scene.model) printf("  %-22s %14.4g m\n", "without the guide", c->bias);
   printf("written: %s/report.html\n", c->options->out);
 }
 
@@ -233,6 +267,7 @@ static int compare(Comparison* c) {
       status = tool_fail(c->options->verb, c->scene->path, NULL, "%s", c->engine[i].error);
     }
   }
+  if (!status) status = open_plain(c);
   if (!status) status = open_files(c);
   if (!status) status = run(c);
   if (status == EXIT_BAD_INPUT) return status;
@@ -251,6 +286,8 @@ int verb_compare(const Options* o) {
     status = compare(&c);
     record_close(&c.record);
     for (int i = 0; i < ENGINES; i++) engine_close(&c.engine[i]);
+    engine_close(&c.plain);
+    dj_deleteModel(c.plain_scene.model);
     inputs_free(&c.inputs);
   }
   scene_close(&s);

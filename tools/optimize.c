@@ -93,6 +93,15 @@ static void write_result(Json* out, const OptimizeRun* r) {
   json_end(out);
 }
 
+// By how much a guide bends the result: without it.
+static void write_bias(Json* out, const OptimizeRun* r) {
+  bool plain = r->course[PLAIN].xpos != NULL;
+  json_object(out, "bias");
+  json_number(out, "position", r->bias);
+  json_number(out, "loss_plain", r->loss[plain ? PLAIN : AT_END]);
+  json_end(out);
+}
+
 static void write_final(Buffer* text, const OptimizeRun* r) {
   const djProblem* p = r->grad.problem;
   Json out;
@@ -100,6 +109,7 @@ static void write_final(Buffer* text, const OptimizeRun* r) {
   json_object(&out, NULL);
   write_result(&out, r);
   write_terms(&out, r);
+  write_bias(&out, r);
   json_list(&out, "variables");
   for (int i = 0; i < p->nvariable; i++) {
     const djVariable* v = &p->variable[i];
@@ -151,6 +161,7 @@ static void write_summary(Buffer* text, const Outcome* w) {
   json_integer(&out, "steps", r->grad.problem->rollout.horizon);
   json_integer(&out, "unconverged_steps", r->unconverged[AT_END]);
   write_terms(&out, r);
+  write_bias(&out, r);
   if (w->scene) json_text(&out, "scene", file_name[SCENE_XML]);
   else json_null(&out, "scene");
   if (*w->scene_note) json_text(&out, "scene_note", w->scene_note);

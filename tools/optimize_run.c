@@ -4,6 +4,7 @@
 #include "interrupt.h"
 #include "progress.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,6 +212,30 @@ static int recede(OptimizeRun* r) {
   return 0;
 }
 
+static void set_plain(OptimizeRun* r, bool plain) {
+  for (int j = 0; j < r->phases->n; j++) {
+    dj_setGuideBackwardOnly(r->phases->design[j]->model, plain);
+  }
+}
+
+// What the result is without a guide, where one acts in the run.
+static int keep_plain(OptimizeRun* r) {
+  const djModel* m = r->grad.design->model;
+  if (!dj_guidesRuns(m)) return 0;
+  set_plain(r, true);
+  int status = keep_point(r, PLAIN, r->x);
+  set_plain(r, false);
+  if (status) return status;
+  const Course *a = &r->course[AT_END], *b = &r->course[PLAIN];
+  int n = (a->nsample < b->nsample ? a->nsample : b->nsample) * m->nbody;
+  for (int i = 0; i < n; i++) {
+    const double *p = a->xpos + 3 * (size_t)i, *q = b->xpos + 3 * (size_t)i;
+    double d[3] = {p[0] - q[0], p[1] - q[1], p[2] - q[2]};
+    r->bias = fmax(r->bias, sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+  }
+  return 0;
+}
+
 int optimize_run(OptimizeRun* r) {
   djDesign* d = r->grad.design;
   d->rollout.watch = (djWatch){on_rollout, r};
@@ -219,6 +244,11 @@ int optimize_run(OptimizeRun* r) {
   if (!status) status = r->receding ? recede(r) : minimise(r);
   d->rollout.watch = (djWatch){0};
   if (!status) status = keep_point(r, AT_END, r->x);
+  if (!status) status = keep_plain(r);
+  if (!status && r->course[PLAIN].xpos) {   // the design is to be that of the result
+    double loss;
+    djd_evaluatePhases(&loss, NULL, r->phases, r->x);
+  }
   progress_end();
   return status;
 }

@@ -23,7 +23,8 @@ typedef struct Course {
   double* ctrl;             // (horizon x nu)
 } Course;
 
-enum { AT_START, AT_END, OPTIMIZE_POINTS };
+// The start, the result, and the result without the tail of a guide.
+enum { AT_START, AT_END, PLAIN, OPTIMIZE_POINTS };
 
 typedef struct OptimizeRun {
   const Options* options;
@@ -37,7 +38,8 @@ typedef struct OptimizeRun {
   djOptimizeResult result;  // receding: sums over frames
   bool interrupted;
   double started, wall;
-  // at both points, the first three of all phases (means, and the sum):
+  double bias;              // largest difference of a body's position without the tail, m
+  // at all points, the first three of all phases (means, and the sum):
   double loss[OPTIMIZE_POINTS];
   double* term[OPTIMIZE_POINTS];      // (nloss)
   int unconverged[OPTIMIZE_POINTS];

@@ -113,6 +113,14 @@ static djStatus spread(double** out, const djVariable* v, const char* key,
   return DJ_OK;
 }
 
+// Controls without bounds of their own stay in their actuators' ranges: beyond them the clamp leaves
+// no gradient that leads back.
+static void boundControl(double* min, double* max, const djModel* m, int actuator) {
+  if (!m->actuator_ctrllimited[actuator] || (m->opt.disable & DJ_DSBL_CLAMPCTRL)) return;
+  *min = m->actuator_ctrlrange[2 * actuator];
+  *max = m->actuator_ctrlrange[2 * actuator + 1];
+}
+
 static djStatus setBounds(djVariable* v, const djTaskVariable* t, const djProblem* p,
                           const djModel* m, djPool* pool, djError* err) {
   double *min = NULL, *max = NULL;
@@ -122,6 +130,8 @@ static djStatus setBounds(djVariable* v, const djTaskVariable* t, const djProble
   v->min = min;
   v->max = max;
   for (int k = 0; k < v->n; k++) {
+    bool given = t->nmin > 0 || t->nmax > 0;
+    if (v->kind == DJ_VAR_CTRL && !given) boundControl(&min[k], &max[k], m, v->index[k] % m->nu);
     if (v->kind == DJ_VAR_FREE) {
       const djFree* f = &p->free[v->free];  // has bounds of its own
       min[k] = fmax(min[k], f->min[v->index[k]]);

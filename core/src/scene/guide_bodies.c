@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "base/status.h"
 #include "contact/contact.h"
+#include "model/kernel_setting.h"
 #include "model/make.h"
 #include "model/param.h"
 
@@ -107,4 +108,23 @@ djStatus dj_setGuideText(djModel* m, const char* text, djError* err) {
   if (status == DJ_OK) status = dj_setGuideBodies(m, n, name, err);
   dj_poolFree(&pool);
   return status;
+}
+
+// ------------------------------------------ in runs --------------------------------------------
+
+djStatus dj_setGuideBackwardOnly(djModel* m, bool only) {
+  if (!m) return DJ_INVALID;
+  m->opt.guide_backward_only = only;
+  return DJ_OK;
+}
+
+bool dj_guidesRuns(const djModel* m) {
+  if (!m || m->opt.guide_backward_only || m->opt.contact == DJ_CONTACT_NONE) return false;
+  bool any = m->contact.guide > 0;
+  for (int i = 0; i < m->nsetting; i++) {
+    int kernel;
+    const char* name = dj_settingOfSlot(&kernel, m->setting_slot[i])->name;
+    any |= m->setting_value[i] > 0 && strcmp(name, "guide") == 0;
+  }
+  return any;
 }
