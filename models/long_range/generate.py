@@ -98,11 +98,11 @@ def write_task(name, task, guided=None):
         contact.pop("guide_bodies", None)
 
 
-def columns(name, nu, *ranges):
-    """The controls as variables: of each range its actuators, and its bounds."""
-    steps = range(TASKS[name]["steps"])
-    return [{"name": "ctrl", "index": [nu * k + a for k in steps for a in actuators],
-             "min": low, "max": high} for actuators, low, high in ranges]
+def columns(name, *ranges):
+    """The controls as variables, within one range for each actuator."""
+    count, nu = TASKS[name]["steps"] * len(ranges), len(ranges)
+    return [{"name": "ctrl", "index": list(range(a, count, nu)), "min": low, "max": high}
+            for a, (low, high) in enumerate(ranges)]
 
 
 def com(name, body, place, z, **more):
@@ -209,11 +209,8 @@ def slides(x):
         x.one("joint", name="rod_" + name, type="slide", axis=axis)
 
 
-REACH = (-2, 2)   # of the rods along x and y, m
-
-
-def servos(x, height):
-    for name, limit in zip("xyz", (REACH, REACH, height)):
+def servos(x, reach):
+    for name, limit in zip("xyz", reach):
         x.one("position", name="rod_" + name, joint="rod_" + name, kp=100, kv=15, ctrlrange=limit)
 
 
@@ -260,7 +257,8 @@ def billiards(dt):
 
 # Push
 
-PUSH = dict(box=(0, 0), rod=(0.4, -0.12, 0.1), mark=(0.7, 0.15), z=(-0.05, 0.5))
+PUSH = dict(box=(0, 0), rod=(0.4, -0.12, 0.1), mark=(0.7, 0.15),
+            reach=((-1.2, 0.15), (-0.5, 0.6), (-0.05, 0.5)))
 
 
 def push(dt):
@@ -284,7 +282,7 @@ def push(dt):
     x.free("box", (*PUSH["box"], half), WOOD, type="box", size=(half,) * 3, mass=BOX["mass"])
     x.close("worldbody")
     x.open("actuator")
-    servos(x, PUSH["z"])
+    servos(x, PUSH["reach"])
     for axis in range(3):
         x.one("position", name="rod_turn_" + "xyz"[axis], joint="rod_turn", kp=5, kv=0.5,
               gear=tuple(float(k == axis) for k in range(3)) + (0, 0, 0), ctrlrange=(-1.5, 1.5))
@@ -292,8 +290,7 @@ def push(dt):
     end(x, "push")
     write_task("push", {
         "loss": [com("push", "box", PUSH["mark"], half)],
-        "variables": columns("push", 6, ((0, 1), *REACH), ((2,), *PUSH["z"]),
-                             ((3, 4, 5), -1.5, 1.5))
+        "variables": columns("push", *PUSH["reach"], (-1.5, 1.5), (-1.5, 1.5), (-1.5, 1.5))
     }, [["rod", "box"]])
 
 
@@ -307,7 +304,7 @@ def cubes(x, places, color):
 
 
 SORT = dict(places=scatter(2, 10, ((-0.35, 0.35), (-0.5, 0.5)), 0.19), marks=((-0.8, 0), (0.8, 0)),
-            rod=(0, -0.8, 0.13), z=(-0.01, 0.4))
+            rod=(0, -0.8, 0.13), reach=((-1.2, 1.2), (-0.1, 1.6), (-0.01, 0.4)))
 
 
 def sort(dt):
@@ -331,17 +328,17 @@ def sort(dt):
     cubes(x, SORT["places"], lambda i: BLUE if i % 2 else RED)
     x.close("worldbody")
     x.open("actuator")
-    servos(x, SORT["z"])
+    servos(x, SORT["reach"])
     x.close("actuator")
     end(x, "sort")
     write_task("sort", {
         "loss": [com("sort", "cube%d" % i, SORT["marks"][i % 2], CUBE["half"]) for i in range(10)],
-        "variables": columns("sort", 3, ((0, 1), *REACH), ((2,), *SORT["z"]))
+        "variables": columns("sort", *SORT["reach"])
     }, [["rod", "cube*"]])
 
 
 GATHER = dict(places=scatter(7, 10, ((-0.75, 0.75), (-0.75, 0.75)), 0.3), mark=(0, 0),
-              rod=(0, -1.0, 0.06), z=(-0.01, 0.4))
+              rod=(0, -1.0, 0.06), reach=((-1.1, 1.1), (-0.1, 2.1), (-0.01, 0.4)))
 
 
 def gather_rod(x):
@@ -358,13 +355,13 @@ def gather_rod(x):
 def gather_end(x, name, body, height):
     x.close("worldbody")
     x.open("actuator")
-    servos(x, GATHER["z"])
+    servos(x, GATHER["reach"])
     x.one("position", name="rod_yaw", joint="rod_yaw", kp=10, kv=1, ctrlrange=(-3.2, 3.2))
     x.close("actuator")
     end(x, name)
     write_task(name, {
         "loss": [com(name, "%s%d" % (body, i), GATHER["mark"], height) for i in range(10)],
-        "variables": columns(name, 4, ((0, 1), *REACH), ((2,), *GATHER["z"]), ((3,), -3.2, 3.2))
+        "variables": columns(name, *GATHER["reach"], (-3.2, 3.2))
     }, [["rod", body + "*"]])
 
 
