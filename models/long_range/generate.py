@@ -11,19 +11,19 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Of each task: dt (s), steps H, window of the receding horizon, rate and iterations of Adam, as
 # published; tail coefficient (J), tolerance (m).
 TASKS = {
-    "billiards": dict(dt=0.04, steps=100, window=None, rate=3e-2, iterations=400, guide=1e-6,
+    "billiards": dict(dt=0.04, steps=100, window=None, rate=3e-2, iterations=400, guide=1e-5,
                       tolerance=0.06),
-    "push": dict(dt=0.04, steps=200, window=48, rate=1e-2, iterations=50, guide=2e-4,
+    "push": dict(dt=0.04, steps=200, window=48, rate=1e-2, iterations=50, guide=3e-4,
                  tolerance=0.05),
-    "sort": dict(dt=0.04, steps=700, window=16, rate=1e-2, iterations=100, guide=5e-5,
+    "sort": dict(dt=0.04, steps=700, window=16, rate=1e-2, iterations=100, guide=3e-5,
                  tolerance=0.3),
     "gather": dict(dt=0.04, steps=300, window=32, rate=1e-2, iterations=60, guide=1e-4,
                    tolerance=0.35),
     "gather_bunny": dict(dt=0.04, steps=550, window=32, rate=1e-2, iterations=60, guide=1e-4,
                          tolerance=0.35),
-    "ant_push": dict(dt=0.02, steps=240, window=None, rate=3e-2, iterations=100, guide=1e-3,
+    "ant_push": dict(dt=0.02, steps=240, window=None, rate=3e-2, iterations=100, guide=2e-3,
                      tolerance=0.1),
-    "franka_push": dict(dt=0.04, steps=120, window=32, rate=1e-2, iterations=60, guide=1e-4,
+    "franka_push": dict(dt=0.04, steps=120, window=32, rate=1e-2, iterations=60, guide=3e-5,
                         tolerance=0.05),
 }
 
@@ -64,28 +64,45 @@ def rounded(value):
     return round(value, 4) + 0.0 if isinstance(value, float) else value
 
 
-def write_task(name, task):
-    """task.json, with the scene's own keys first, and plain.json, without a guide."""
+def shown(key, value):
+    """A value of a task as lines of 100 columns, after its key."""
+    pad = " " * (7 + len(key))
+    if isinstance(value, list) and isinstance(value[0], dict):
+        ends, parts = "[]", [json.dumps(one) for one in value]
+    elif key == "free":
+        ends, parts = "{}", [json.dumps({k: v})[1:-1] for k, v in value.items()]
+    else:
+        ends, parts = ["", ""], [json.dumps(value)]
+    parts = ["\n".join(textwrap.wrap(part, 97, initial_indent=pad, subsequent_indent=pad + " "))
+             .lstrip() for part in parts]
+    return ends[0] + (",\n" + pad).join(parts) + ends[1]
+
+
+def write_task(name, task, guided=None):
+    """task.json, and plain.json, without a guide. `guided`: the pairs of bodies that it acts
+    between, if not all."""
     row = TASKS[name]
     optimizer = {"type": "adam", "rate": row["rate"], "beta1": 0.3, "beta2": 0.5,
                  "epsilon": 1e-30, "iterations": row["iterations"]}
     if row["window"]:
         optimizer["receding"] = {"horizon": row["window"], "apply": 1}
+    contact = {"model": "separating_plane", "guide": row["guide"]}
+    if guided:
+        contact["guide_bodies"] = guided
     whole = {"scene": "scene.xml", "integrator": "position", "timestep": row["dt"],
-             "horizon": row["steps"],
-             "contact": {"model": "separating_plane", "guide": row["guide"]},
-             **task, "optimizer": optimizer}
+             "horizon": row["steps"], "contact": contact, **task, "optimizer": optimizer}
     for file in ("task.json", "plain.json"):
-        lines = []
-        for key, value in whole.items():
-            if isinstance(value, list) and value and isinstance(value[0], dict):
-                pad = ",\n" + " " * (6 + len(key)) + " "
-                shown = "[" + pad.join(json.dumps(one) for one in value) + "]"
-            else:
-                shown = json.dumps(value)
-            lines.append('  "%s": %s' % (key, shown))
-        (HERE / name / file).write_text("{\n" + ",\n".join(lines) + "\n}\n")
-        whole["contact"] = {"model": "separating_plane", "guide": 0}
+        blocks = ['  "%s": %s' % (key, shown(key, value)) for key, value in whole.items()]
+        (HERE / name / file).write_text("{\n" + ",\n".join(blocks) + "\n}\n")
+        contact["guide"] = 0
+        contact.pop("guide_bodies", None)
+
+
+def columns(name, *ranges):
+    """The controls as variables, within one range for each actuator."""
+    count, nu = TASKS[name]["steps"] * len(ranges), len(ranges)
+    return [{"name": "ctrl", "index": list(range(a, count, nu)), "min": low, "max": high}
+            for a, (low, high) in enumerate(ranges)]
 
 
 def com(name, body, place, z, **more):
@@ -192,9 +209,9 @@ def slides(x):
         x.one("joint", name="rod_" + name, type="slide", axis=axis)
 
 
-def servos(x, low, high, kp=100, kv=15, ranges=((-2, 2), (-2, 2))):
-    for name, limit in zip("xyz", (*ranges, (low, high))):
-        x.one("position", name="rod_" + name, joint="rod_" + name, kp=kp, kv=kv, ctrlrange=limit)
+def servos(x, reach):
+    for name, limit in zip("xyz", reach):
+        x.one("position", name="rod_" + name, joint="rod_" + name, kp=100, kv=15, ctrlrange=limit)
 
 
 # Billiards
@@ -240,7 +257,8 @@ def billiards(dt):
 
 # Push
 
-PUSH = dict(box=(0, 0), rod=(0.4, -0.12, 0.1), mark=(0.7, 0.15))
+PUSH = dict(box=(0, 0), rod=(0.4, -0.12, 0.1), mark=(0.7, 0.15),
+            reach=((-1.2, 0.15), (-0.5, 0.6), (-0.05, 0.5)))
 
 
 def push(dt):
@@ -264,12 +282,16 @@ def push(dt):
     x.free("box", (*PUSH["box"], half), WOOD, type="box", size=(half,) * 3, mass=BOX["mass"])
     x.close("worldbody")
     x.open("actuator")
-    servos(x, -0.05, 0.5)
+    servos(x, PUSH["reach"])
     for axis in range(3):
         x.one("position", name="rod_turn_" + "xyz"[axis], joint="rod_turn", kp=5, kv=0.5,
               gear=tuple(float(k == axis) for k in range(3)) + (0, 0, 0), ctrlrange=(-1.5, 1.5))
     x.close("actuator")
     end(x, "push")
+    write_task("push", {
+        "loss": [com("push", "box", PUSH["mark"], half)],
+        "variables": columns("push", *PUSH["reach"], (-1.5, 1.5), (-1.5, 1.5), (-1.5, 1.5))
+    }, [["rod", "box"]])
 
 
 # Sort and gather
@@ -282,7 +304,7 @@ def cubes(x, places, color):
 
 
 SORT = dict(places=scatter(2, 10, ((-0.35, 0.35), (-0.5, 0.5)), 0.19), marks=((-0.8, 0), (0.8, 0)),
-            rod=(0, -0.8, 0.13))
+            rod=(0, -0.8, 0.13), reach=((-1.2, 1.2), (-0.1, 1.6), (-0.01, 0.4)))
 
 
 def sort(dt):
@@ -306,13 +328,17 @@ def sort(dt):
     cubes(x, SORT["places"], lambda i: BLUE if i % 2 else RED)
     x.close("worldbody")
     x.open("actuator")
-    servos(x, -0.01, 0.4)
+    servos(x, SORT["reach"])
     x.close("actuator")
     end(x, "sort")
+    write_task("sort", {
+        "loss": [com("sort", "cube%d" % i, SORT["marks"][i % 2], CUBE["half"]) for i in range(10)],
+        "variables": columns("sort", *SORT["reach"])
+    }, [["rod", "cube*"]])
 
 
 GATHER = dict(places=scatter(7, 10, ((-0.75, 0.75), (-0.75, 0.75)), 0.3), mark=(0, 0),
-              rod=(0, -1.0, 0.06))
+              rod=(0, -1.0, 0.06), reach=((-1.1, 1.1), (-0.1, 2.1), (-0.01, 0.4)))
 
 
 def gather_rod(x):
@@ -326,13 +352,17 @@ def gather_rod(x):
     x.close("body")
 
 
-def gather_end(x, name):
+def gather_end(x, name, body, height):
     x.close("worldbody")
     x.open("actuator")
-    servos(x, -0.01, 0.4)
+    servos(x, GATHER["reach"])
     x.one("position", name="rod_yaw", joint="rod_yaw", kp=10, kv=1, ctrlrange=(-3.2, 3.2))
     x.close("actuator")
     end(x, name)
+    write_task(name, {
+        "loss": [com(name, "%s%d" % (body, i), GATHER["mark"], height) for i in range(10)],
+        "variables": columns(name, *GATHER["reach"], (-3.2, 3.2))
+    }, [["rod", body + "*"]])
 
 
 def gather(dt):
@@ -348,7 +378,7 @@ def gather(dt):
     mark(x, "mark", GATHER["mark"], TASKS["gather"]["tolerance"], RED)
     gather_rod(x)
     cubes(x, GATHER["places"], lambda i: WOOD)
-    gather_end(x, "gather")
+    gather_end(x, "gather", "cube", CUBE["half"])
 
 
 # The blob: hulls of rings (radius, height) of `sides` points, the x axis stretched; moved and
@@ -434,12 +464,12 @@ def gather_bunny(dt):
     gather_rod(x)
     for i, (p, yaw) in enumerate(zip(GATHER["places"], YAWS)):
         blob(x, "blob%d" % i, p, yaw, WOOD)
-    gather_end(x, "gather_bunny")
+    gather_end(x, "gather_bunny", "blob", blob_center()[2])
 
 
 # The ant: sizes of Gymnasium's, legs of three hinges, built as it stands.
 
-ANT = dict(knee=1.0, box=(1.45, 0.25), mark=(2.1, 0.4), density=50)
+ANT = dict(knee=1.0, box=(1.45, 0.25), mark=(2.1, 0.4), density=50, Hz=(0.5, 1, 1.5, 2))
 LEGS = (("front_left", 1, 1), ("front_right", 1, -1), ("back_left", -1, 1), ("back_right", -1, -1))
 
 
@@ -491,6 +521,14 @@ def ant_push(dt):
                   joint="%s_%s" % (leg, joint))
     x.close("actuator")
     end(x, "ant_push")
+    hinges = ["%s_%s" % (leg, joint) for leg, _, _ in LEGS for joint in ("swing", "lift", "knee")]
+    write_task("ant_push", {
+        "free": {hinge: {"value": [[0, f, 0] for f in ANT["Hz"]]} for hinge in hinges},
+        "maps": [{"type": "sines", "from": hinge, "to": "ctrl", "actuator": hinge}
+                 for hinge in hinges],
+        "loss": [com("ant_push", "box", ANT["mark"], half)],
+        "variables": [{"name": hinge} for hinge in hinges]
+    }, [["ant", "box"], ["*_upper", "box"], ["*_lower", "box"]])
 
 
 # The arm
@@ -537,12 +575,17 @@ def franka_push(dt):
               ctrlrange=(low, high))
     x.close("actuator")
     start = [row[8] for row in ARM]
-    yaw = FRANKA["yaw"]
     x.open("keyframe")
+    yaw = FRANKA["yaw"]
     x.one("key", name="start", qpos=start + [*FRANKA["blob"], 0, round(math.cos(yaw / 2), 4), 0, 0,
                                              round(math.sin(yaw / 2), 4)], ctrl=start)
     x.close("keyframe")
     end(x, "franka_push")
+    write_task("franka_push", {
+        "initial": {"keyframe": "start"},
+        "loss": [com("franka_push", "blob0", FRANKA["mark"], blob_center()[2])],
+        "variables": [{"name": "ctrl"}]
+    }, [["hand", "blob0"]])
 
 
 def main():
