@@ -28,7 +28,7 @@ djStatus dj_evaluateRun(djRun* run, double* loss, double* grad, const double* x)
     r->refused++;
     return status;
   }
-  if (*loss < r->loss) {
+  if (*loss <= r->loss) {   // of equal ones the last: where a loss is flat, gradients still lead on
     r->loss = *loss;
     r->best_iteration = -1;  // of the iteration that is under way
     if (run->n > 0) memcpy(run->best, x, (size_t)run->n * sizeof *x);
