@@ -1,5 +1,5 @@
-// Receding horizons: what is executed are steps of a rollout to the last bit, windows are those that
-// a design made anew for each of them has, and a run goes on from any frame as if it had not stopped.
+// Receding horizons: what is executed are steps of a rollout to the last bit, windows are those of
+// designs made anew for each of them, and a run goes on from any frame as if it had not stopped.
 
 #include "common/receding_case.h"
 #include "gradient/window.h"

@@ -11,7 +11,8 @@
 
 // By the integrator.
 static const char djt_pushFormat[] =
-    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.01,\"integrator\":\"%s\"},\"bodies\":[{\"name\":\"world\"},"
+    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.01,\"integrator\":\"%s\"},"
+    "\"bodies\":[{\"name\":\"world\"},"
     "{\"name\":\"box\",\"pos\":[0.3,0,0.051],\"mass\":0.2,\"inertia\":[4e-4,4e-4,4e-4]},"
     "{\"name\":\"cart\",\"pos\":[0,0,0.4],\"mass\":0.3,\"inertia\":[0.002,0.003,0.001]},"
     "{\"name\":\"arm\",\"parent\":\"cart\",\"ipos\":[0,0,-0.1],\"mass\":0.3,"
@@ -44,7 +45,8 @@ static inline void djt_openPushTask(DesignCase* c, const char* integrator, const
 static inline void djt_openPushBy(DesignCase* c, const char* integrator, int horizon,
                                   const char* rest) {
   char text[4096];
-  snprintf(text, sizeof text, "{\"scene\":\"s\",\"horizon\":%d," DJT_PUSH_LOSS ",%s}", horizon, rest);
+  snprintf(text, sizeof text, "{\"scene\":\"s\",\"horizon\":%d," DJT_PUSH_LOSS ",%s}", horizon,
+           rest);
   djt_openPushTask(c, integrator, text);
 }
 
