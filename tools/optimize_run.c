@@ -133,8 +133,8 @@ static void show_run(const OptimizeRun* r) {
     int n = r->how.iterations > 0 ? r->how.iterations : 1, apply = how->apply;
     double frames = (double)(last->frame - how->frame) / apply + (double)done / n;
     double all = (r->receding->horizon - how->frame - 1) / apply + 1;
-    progress_show("optimizing", frames, all, "frame %d of %d, iteration %d of %d, loss %.6g",
-                  last->frame, r->receding->horizon, done, r->how.iterations, last->loss);
+    progress_show("optimizing", frames, all, "frame %d of %d, loss %.6g, iteration %d of %d",
+                  last->frame, r->receding->horizon, last->loss, done, r->how.iterations);
   } else if (last) {
     progress_show("optimizing", done, r->how.iterations, "iteration %d of %d, loss %.6g", done,
                   r->how.iterations, last->loss);

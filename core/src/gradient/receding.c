@@ -238,7 +238,8 @@ djStatus djd_receding(djRecedingRun* run, const djRecedingCallback* callback, dj
   }
   status = evaluate(&run->loss, run, run->x, err);
   if (status < 0) return status;
-  dj_copyNumbers(run->ctrl, run->design->rollout.ctrl, run->horizon * run->design->model->nu);
+  int nu = run->design->model->nu, done = run->next * nu;
+  dj_copyNumbers(run->ctrl + done, run->design->rollout.ctrl + done, run->horizon * nu - done);
   return run->unconverged_steps > 0 ? DJ_NOT_CONVERGED : DJ_OK;
 }
 
