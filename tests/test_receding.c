@@ -587,7 +587,30 @@ static void testTask(void** state) {
     assert_true(task->optimizer.rate == 0.5);
     dj_deleteTask(task);
   }
-  assert_int_equal(dj_defaultOptimizer().receding.horizon, 0);
+}
+
+// Set by name: the first key brings the defaults of the others.
+static void testKeys(void** state) {
+  (void)state;
+  djOptimizer o = dj_defaultOptimizer();
+  djError err = {""};
+  static const double value[] = {12, 1, 0};
+  assert_int_equal(o.receding.horizon, 0);
+  assert_int_equal(dj_setReceding(&o, "horizon", 0, &err), DJ_INVALID);
+  assert_int_equal(dj_setReceding(&o, "hurry", 1, &err), DJ_INVALID);
+  assert_non_null(strstr(err.text, "receding: hurry"));
+  assert_int_equal(o.receding.apply, 0);   // nothing was changed
+  assert_int_equal(dj_setReceding(&o, "horizon", 12, &err), DJ_OK);
+  const djSetting* key;
+  for (int i = 0; (key = dj_recedingKey(i)); i++) {
+    assert_true(dj_getReceding(&o, key) == value[i]);
+  }
+  assert_int_equal(dj_setReceding(&o, "apply", 3, &err), DJ_OK);
+  assert_int_equal(dj_setReceding(&o, "horizon", 13, &err), DJ_OK);
+  assert_int_equal(o.receding.apply, 3);
+  assert_int_equal(dj_setReceding(NULL, "apply", 3, &err), DJ_INVALID);
+  assert_int_equal(dj_setReceding(&o, NULL, 3, &err), DJ_INVALID);
+  assert_null(dj_recedingKey(-1));
 }
 
 static void testArray(void** state) {
@@ -627,6 +650,6 @@ int main(void) {
       cmocka_unit_test(testLinearMaps), cmocka_unit_test(testConstants),
       cmocka_unit_test(testRestart), cmocka_unit_test(testFrame), cmocka_unit_test(testZero),
       cmocka_unit_test(testRefused), cmocka_unit_test(testNumbersRefused),
-      cmocka_unit_test(testTask), cmocka_unit_test(testArray)};
+      cmocka_unit_test(testTask), cmocka_unit_test(testKeys), cmocka_unit_test(testArray)};
   return cmocka_run_group_tests_name("receding", tests, NULL, NULL);
 }
