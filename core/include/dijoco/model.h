@@ -472,7 +472,8 @@ DJ_API djStatus dj_copyModel(djModel** copy, const djModel* model, djError* err)
 DJ_API void dj_deleteModel(djModel* model);
 
 // The pairs of bodies between whose geoms the guide of contact acts, on an unshared model: names
-// (npair x 2), where * stands for any characters; npair 0: all. The error names what is not there.
+// (npair x 2), where * stands for any characters; npair 0: all. The model's arrays move: pointers to
+// them are void. The error names what is not there.
 DJ_API djStatus dj_setGuideBodies(djModel* model, int npair, const char* const* names,
                                   djError* err);
 // The same as a text, "rod box, rod cube*".
