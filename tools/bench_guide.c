@@ -133,7 +133,7 @@ static void step_twin(Twin* t, int nstep, int settle, bool control) {
 static void bench_push(Bench* b) {
   const char* name = "guide_push";
   char path[900];
-  Twin t = {{NULL}};
+  Twin t = {.model = {NULL}};
   djModel* model = NULL;
   djError err = {"no models"};
   if (!bench_wants(b, name) || !bench_begin(b, name)) return;
@@ -220,7 +220,7 @@ typedef struct Crowds {
 static void time_crowd(Bench* b, int n, Crowds* all) {
   char name[60];
   djError err = {""};
-  Twin t = {{NULL}};
+  Twin t = {.model = {NULL}};
   snprintf(name, sizeof name, "guide_crowd/%d", n);
   if (!bench_wants(b, name) || !bench_begin(b, name)) return;
   djModel* model = make_crowd(n, &err);
