@@ -482,8 +482,10 @@ DJ_API djStatus dj_setGuideText(djModel* model, const char* text, djError* err);
 // Whether the guide acts in derivatives alone, as option guide_backward_only, on an unshared model;
 // default rules are not applied anew.
 DJ_API djStatus dj_setGuideBackwardOnly(djModel* model, bool only);
-// Whether some pair of geoms may have a guide that acts in runs.
+// Whether some pair of geoms may have a guide that acts in runs; in derivatives alone, which are
+// then not those of the run.
 DJ_API bool dj_guidesRuns(const djModel* model);
+DJ_API bool dj_guidesDerivatives(const djModel* model);
 
 // Replace the options of an unshared model; the default rules are applied anew.
 DJ_API djStatus dj_setOption(djModel* model, const djOption* option, djError* err);
