@@ -20,6 +20,9 @@
 //     outcome, near the secant over a large change and near the law of rigid bodies; the spread is
 //     what one gradient misses. Where a force switches on at once, the run's end jumps from phase
 //     to phase, and the mean of exact derivatives is not the secant.
+//
+// A last table has balls that are far apart (gradient_honesty/afar.c): all derivatives there are
+// exact, and zero, but for those with a guide.
 
 #include "common/report.h"
 
@@ -36,6 +39,7 @@ int main(int argc, char** argv) {
 #else
 
 #include "common/robots.h"
+#include "gradient_honesty/afar.h"
 
 #include <dijoco/check.h>
 
@@ -552,6 +556,7 @@ int main(int argc, char** argv) {
   }
   printTables(rows, done);
   printPhases(&report, quick ? 2 : NPHASE);
+  afar_report(&report, quick);
   djv_title("checks");
   for (int k = 0; k < NCASE; k++) {
     for (int i = 0; i < 2 && done[k]; i++) {
