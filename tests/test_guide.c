@@ -292,7 +292,8 @@ static void testParams(void** state) {
                            .target = {0.1, 0.2, 0.3}}};
     run.r = (djRollout){.horizon = T, .qpos0 = q0, .qvel0 = v0, .nloss = 2, .loss = loss,
                         .refinement_steps = 3};
-    assert_true(djt_runNamed(&run, name, N, 1e-5, 3, 1e-4) < 1e-5);
+    // apart, what the support does is far below rounding of the run
+    assert_true(djt_runNamed(&run, name, N, k ? 1e-3 : 1e-5, 3, 1e-4) < 1e-5);
     djd_deleteTape(run.tape);
     dj_deleteData(run.d);
     dj_deleteModel(run.m);

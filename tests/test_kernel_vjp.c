@@ -20,7 +20,7 @@ typedef struct Case {
   PairCase c;
   Varied v[2];
   double lambda[12];
-  double base[3], rate[3];   // stiffness, support, friction
+  double base[4], rate[4];   // stiffness, support, friction, guide
 } Case;
 
 // What pairs are like.
@@ -31,6 +31,7 @@ typedef struct Kind {
   double cap;        // of friction's normal force
   bool shrunk;       // inflation that leaves no radii
   bool thin;         // skins beyond the inner radii
+  double guide;      // J
 } Kind;
 
 static void placeCentres(PairCase* c, Random* r, double apart) {
@@ -63,8 +64,9 @@ static void openCase(Case* x, const djKernel* k, Random* r, int type_a, int type
   c->setting[DJ_PLANE_CAP] = below(r, 2) ? DJ_CAP_MAGNITUDE : DJ_CAP_PAPER;
   for (int i = 0; i < 2; i++) openVaried(&x->v[i], &c->shape[i], r, 0.3);
   for (int i = 0; i < 12; i++) x->lambda[i] = uniform(r, -1, 1);
-  const double base[3] = {c->K, c->s, c->friction};
-  for (int i = 0; i < 3; i++) {
+  c->guide = kind->guide;
+  const double base[4] = {c->K, c->s, c->friction, c->guide};
+  for (int i = 0; i < 4; i++) {
     x->base[i] = base[i];
     x->rate[i] = base[i] * uniform(r, -1, 1);
   }
@@ -89,6 +91,7 @@ static void projected(double* y, void* user, double e) {
   x->c.K = x->base[0] + e * x->rate[0];
   x->c.s = x->base[1] + e * x->rate[1];
   x->c.friction = x->base[2] + e * x->rate[2];
+  x->c.guide = x->base[3] + e * x->rate[3];
   assert_int_equal(begin(x), DJ_OK);
   djPairOutput out;
   assert_int_equal(x->k->eval(&out, stateOf(&x->c), pairInput(&x->c), DJ_EVAL_GRADIENT), DJ_OK);
@@ -103,7 +106,8 @@ static double analytic(Case* x) {
   projected(&y, x, 0);
   assert_int_equal(x->k->vjp(&grad, stateOf(&x->c), pairInput(&x->c), x->lambda), DJ_OK);
   return dotVaried(&x->v[0]) + dotVaried(&x->v[1]) + grad.setting[DJ_PLANE_STIFFNESS] * x->rate[0] +
-         grad.setting[DJ_PLANE_SUPPORT] * x->rate[1] + grad.friction * x->rate[2];
+         grad.setting[DJ_PLANE_SUPPORT] * x->rate[1] + grad.friction * x->rate[2] +
+         grad.setting[DJ_PLANE_GUIDE] * x->rate[3];
 }
 
 // How much the one-sided derivatives at 0 differ. With D(e) = (f(e) + f(-e) - 2 f(0))/e, which is
@@ -133,6 +137,7 @@ static void checkPairs(const Kind* kind, double step, double tolerance, double l
   for (int a = 0; a < NTYPE; a++) {
     for (int b = 0; b < NTYPE; b++) {
       if (!k->takes(types[a], types[b])) continue;
+      if (kind->guide > 0 && types[b] == DJ_PLANE) continue;   // planes take none
       double worst = 0, most = 0;
       for (int i = 0, told = 0; i < 6 || (told == 0 && i < 40); i++) {
         int pair = a < 5 && b < 5 ? 5 * a + b : 100 + NTYPE * a + b;
@@ -201,11 +206,28 @@ static void testCoincident(void** state) {
   checkPairs(&(Kind){.part = -30, .move = 0.02, .cap = 0.2, .apart = 0.002}, 3e-7, 3e-5, 10);
 }
 
+// With a guide: in touch, in recovery, and apart by half a size, 3 and 30 sizes, where derivatives
+// are smaller.
+static void testGuided(void** state) {
+  (void)state;
+  double size = 1 / planeRange(0.02, 1);
+  Kind kind = {.part = 0.85, .move = 0.02, .cap = 0.2, .guide = 2e-2};
+  checkPairs(&kind, 1e-4, 1e-6, 0.1);
+  kind.part = 0.4;
+  checkPairs(&kind, 1e-4, 1e-6, 0.1);
+  static const double apart[3] = {0.5, 3, 30}, least[3] = {1e-3, 1e-4, 1e-6};
+  for (int i = 0; i < 3; i++) {
+    kind.part = apart[i] * size;
+    checkPairs(&kind, 1e-3, 1e-6, least[i]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testPlain), cmocka_unit_test(testRecovering),
       cmocka_unit_test(testBound), cmocka_unit_test(testShrunk),
       cmocka_unit_test(testDeep),  cmocka_unit_test(testCoincident),
+      cmocka_unit_test(testGuided),
   };
   return cmocka_run_group_tests_name("kernel_vjp", tests, NULL, NULL);
 }

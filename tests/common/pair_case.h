@@ -22,6 +22,7 @@ typedef struct PairCase {
   const djKernel* kernel;        // whose settings are in force; NULL: the separating plane
   double setting[DJ_MAX_OF_KERNEL];
   double s, L, K, guide, friction;   // of the separating plane
+  double weight[2][64];          // of a mesh's vertices, in a guide
   double twist[2][6];
   djPose rate[2];                // from which displacements count, where apart
   bool apart;
@@ -115,6 +116,15 @@ static inline void setGeom(TestShape* t, int type, const double size[3], int nme
                       : sqrt(size[0] * size[0] + size[1] * size[1] + size[2] * size[2]);
 }
 
+// Unequal parts of the surface, sum 1; w (npad) stays in use.
+static inline void setWeights(djShape* s, double* w) {
+  double sum = 0;
+  if (s->npad > 64) abort();
+  for (int i = 0; i < s->npad; i++) sum += w[i] = i < s->nvert ? 1 + 0.4 * (i % 5) : 0;
+  for (int i = 0; i < s->npad; i++) w[i] /= sum;
+  s->weight = w;
+}
+
 // Refresh pointers and coefficients. The start is what pose_a, pose_b were at begin().
 static inline const djPairInput* pairInput(PairCase* c) {
   djPairInput* in = &c->in;
@@ -199,6 +209,11 @@ static inline void randomPair(PairCase* c, Random* r, int type_a, int type_b, do
     c->ref[k] = dju_madd3(c->now[k].p, 0.3 * size, randomUnit(r));
     if (type[k] != DJ_PLANE) c->size = djt_worst(c->size, c->shape[k].shape.bound);
   }
+  for (int k = 0; k < 2; k++) {
+    if (type[k] == DJ_MESH) setWeights(&c->shape[k].shape, c->weight[k]);
+  }
+  c->in.guide_part = 0.7;
+  c->in.guide_scale = c->shape[0].shape.bound + c->shape[1].shape.bound;
   c->in.h = 0.01;
   c->setting[DJ_PLANE_FRICTION_EPS] = 1e-8;
   c->in.force_cap = INFINITY;

@@ -102,6 +102,10 @@ typedef struct djOptimizeStep {
 // Called after each iteration; false: stop there.
 typedef bool (*djOptimizeCallback)(void* user, const djOptimizeStep* step);
 
+// Called before the evaluations of an iteration: whether the objective is another one from then on,
+// so that what was best before does not count.
+typedef bool (*djOptimizeChange)(void* user, int iteration);
+
 // What is minimised.
 typedef struct djOptimizeProblem {
   int n;                        // entries of x
@@ -118,9 +122,7 @@ typedef struct djOptimizeProblem {
   void* user;                   // handed to both
   djOptimizeCallback callback;  // or NULL
   void* callback_user;          // handed to the callback
-  // Or NULL. Called before the evaluations of an iteration: whether the objective is another one
-  // from then on, so that what was best before does not count. Not all optimisers take that.
-  bool (*change)(void* change_user, int iteration);
+  djOptimizeChange change;      // or NULL; not all optimisers take one
   void* change_user;            // handed to it
 } djOptimizeProblem;
 
