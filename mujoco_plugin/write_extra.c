@@ -27,17 +27,22 @@ static bool isNeeded(const djmWrite* w, const djSetting* s, const char* name) {
   return wanted[0] != old[0] && (!s->mujoco || has(w, name));
 }
 
+// By its number where the name is no word of the list.
 static void appendBody(char* text, size_t size, const djModel* m, int body) {
   const char* name = dj_id2name(m, DJ_OBJ_BODY, body);
   size_t n = strlen(text);
-  if (*name) snprintf(text + n, size - n, "%s", name);
+  if (*name && !strpbrk(name, " \t\n,")) snprintf(text + n, size - n, "%s", name);
   else snprintf(text + n, size - n, "#%d", body);
 }
 
 static bool writeGuideBodies(djmWrite* w) {
   const djModel* m = w->wanted;
   size_t size = 1;
-  if (m->nguide == 0) return true;
+  mjsElement* old = mjs_findElement(w->spec, mjOBJ_TEXT, djm_guideBodies);
+  if (m->nguide == 0) {
+    return !old || mjs_delete(w->spec, old) == 0 ||
+           djm_writeFail(w, DJ_INVALID, "text/%s: cannot be taken away", djm_guideBodies);
+  }
   for (int i = 0; i < m->nguide; i++) {
     size += strlen(dj_id2name(m, DJ_OBJ_BODY, m->guide_body1[i])) +
             strlen(dj_id2name(m, DJ_OBJ_BODY, m->guide_body2[i])) + 30;

@@ -1,7 +1,8 @@
-// Receding horizons: what is executed are steps of a rollout to the last bit, windows are those that
-// a design made anew for each of them has, and a run goes on from any frame as if it had not stopped.
+// Receding horizons: what is executed are steps of a rollout to the last bit, windows are those of
+// designs made anew for each of them, and a run goes on from any frame as if it had not stopped.
 
 #include "common/receding_case.h"
+#include "gradient/window.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,9 +33,7 @@ static void testReplay(void** state) {
   static const char* const type[] = {"adam", "lbfgsb", "trust_region", "gauss_newton"};
   for (int i = 0; i < 5 + 3; i++) {
     DesignCase c;
-    char rest[400];
-    snprintf(rest, sizeof rest, "\"integrator\":\"%s\",%s", integrator[i < 5 ? i : 0], all_ctrl);
-    djt_openPush(&c, 20, rest);
+    djt_openPushBy(&c, integrator[i < 5 ? i : 0], 20, all_ctrl);
     djOptimizer how = recedingAdam(7, 3, 4);
     if (i >= 5) assert_int_equal(dj_setOptimizerType(&how, type[i - 4], NULL), DJ_OK);
     djRecedingRun* run = djt_recede(&c, &how, NULL);
@@ -61,6 +60,7 @@ static void testShift(void** state) {
       {"\"variables\":[{\"name\":\"ctrl\"}]", 4, 1, {0, 1, 2, 3, 3, 3, 3}},
       {"\"variables\":[{\"name\":\"ctrl\"}]", 4, 3, {0, 1, 2, 3, 3, 3, 3}},
       {"\"variables\":[{\"name\":\"ctrl\"}]", 4, 4, {0, 1, 2, 3, 3, 3, 3}},
+      {"\"variables\":[{\"name\":\"ctrl\"}]", 3, 3, {0, 1, 2, 2, 2, 2, 2}},
       {"\"variables\":[{\"name\":\"ctrl\"}]", 7, 2, {0, 1, 2, 3, 4, 5, 6}},
       {"\"variables\":[]", 2, 1, {0, 1, 2, 3, 4, 5, 6}},
   };
@@ -76,6 +76,7 @@ static void testShift(void** state) {
       assert_true(run->ctrl[NU * k] == list[i].row[k]);
       assert_true(run->ctrl[NU * k + 1] == 10 + list[i].row[k]);
     }
+    djt_checkReplay(&c, run);
     djd_deleteReceding(run);
     djt_closeDesign(&c);
   }
@@ -86,10 +87,36 @@ static void testShift(void** state) {
   djRecedingRun* run = djt_recede(&c, &how, NULL);
   static const int row[] = {0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 2};
   for (int k = 0; k < 11; k++) {
-    assert_true(run->ctrl[NU * k] == 2.5 + 6.5 * tanh(0.1 + 0.2 * row[k]) ||
-                fabs(run->ctrl[NU * k] - (2.5 + 6.5 * tanh(0.1 + 0.2 * row[k]))) < 1e-14);
+    assert_true(fabs(run->ctrl[NU * k] - (2.5 + 6.5 * tanh(0.1 + 0.2 * row[k]))) < 1e-14);
   }
   djd_deleteReceding(run);
+  djt_closeDesign(&c);
+}
+
+// Rows of the task's x to the window's and back; beyond either end the last row counts.
+static void testRows(void** state) {
+  (void)state;
+  static const djReceding r = {.horizon = 5, .apply = 2};
+  DesignCase c;
+  djWindow* w;
+  djt_openPush(&c, 11, TANH(2, ZEROS));
+  assert_int_equal(dj_makeWindow(&w, c.d, &r, NULL), DJ_OK);
+  double x[6], all[12];
+  assert_int_equal(c.d->n, 12);
+  assert_int_equal(w->design->n, 6);
+  dj_cutWindow(x, w, c.d->x0, 4);
+  djt_sameBits(x, c.d->x0 + 4, 6);
+  dj_cutWindow(x, w, c.d->x0, 10);
+  for (int k = 0; k < 3; k++) djt_sameBits(x + NU * k, c.d->x0 + 10, NU);
+  for (int k = 0; k < 6; k++) x[k] = k;
+  memset(all, 0, sizeof all);
+  dj_pasteWindow(all, w, x, 2, 4);
+  for (int k = 0; k < 12; k++) assert_true(all[k] == (k == 3));
+  dj_pasteWindow(all, w, x, 4, 11);
+  for (int k = 4; k < 12; k++) assert_true(all[k] == (k < 10 ? k - 4 : k - 6));
+  dj_shiftWindow(x, w, 2);
+  for (int k = 0; k < 6; k++) assert_true(x[k] == (k < 4 ? k + 2 : k));
+  dj_deleteWindow(w);
   djt_closeDesign(&c);
 }
 
@@ -191,23 +218,40 @@ static void testNaive(void** state) {
              11, 4, 2, 1);
 }
 
-// Maps that are the same for every step, given whole.
-static void testLinearMaps(void** state) {
-  (void)state;
-  enum { H = 6 };
-  static const double block[NU][1] = {{0.5}, {-0.25}}, offset[NU] = {0.125, 0.25};
-  char matrix[2000] = "", offsets[400] = "", rest[3000];
+enum { H = 6 };
+
+// A map whose matrix and offset are the same for every step, but for one number.
+static void linearMap(char* rest, size_t size, int row, int column, double more) {
+  static const double block[NU] = {0.5, -0.25}, offset[NU] = {0.125, 0.25};
+  char matrix[2000] = "", offsets[400] = "";
   for (int i = 0; i < H * NU; i++) {
     for (int j = 0; j < H; j++) {
       sprintf(matrix + strlen(matrix), "%s%.17g", j == 0 ? i == 0 ? "[" : "],[" : ",",
-              i / NU == j ? block[i % NU][0] : 0);
+              (i / NU == j ? block[i % NU] : 0) + (i == row && j == column ? more : 0));
     }
     sprintf(offsets + strlen(offsets), "%s%.17g", i == 0 ? "" : ",", offset[i % NU]);
   }
-  snprintf(rest, sizeof rest,
+  snprintf(rest, size,
            "\"free\":{\"z\":{\"value\":[0.5,1,1.5,2,2.5,3]}},\"variables\":[{\"name\":\"z\"}],"
            "\"maps\":[{\"type\":\"affine\",\"from\":\"z\",\"to\":\"ctrl\",\"matrix\":[%s]],"
            "\"offset\":[%s]}]", matrix, offsets);
+}
+
+// Maps that are the same for every step, given whole.
+static void testLinearMaps(void** state) {
+  (void)state;
+  static const int place[][2] = {{3, 0}, {0, 5}, {11, 5}, {4, 2}};
+  char rest[3000];
+  for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
+    DesignCase c;
+    djRecedingRun* run;
+    linearMap(rest, sizeof rest, place[i][0], place[i][1], 1e-3);
+    djt_openPush(&c, H, rest);
+    djOptimizer how = recedingAdam(3, 1, 1);
+    assert_int_equal(djd_makeReceding(&run, c.d, &how, NULL), DJ_UNSUPPORTED);
+    djt_closeDesign(&c);
+  }
+  linearMap(rest, sizeof rest, 0, 0, 0);
   for (int iterations = 0; iterations <= 4; iterations += 4) {
     DesignCase c;
     djt_openPush(&c, H, rest);
@@ -267,6 +311,22 @@ static void testConstants(void** state) {
                       "{\"type\":\"shared\",\"from\":\"z\",\"to\":\"ctrl\"}]");
   run = djt_recede(&c, &how, NULL);
   for (int k = 0; k < 8; k++) assert_true(run->ctrl[k] == k + 1);
+  djd_deleteReceding(run);
+  djt_closeDesign(&c);
+  djt_openPush(&c, 11, "\"free\":{\"z\":{\"value\":[" ZEROS "]}},\"variables\":[],\"maps\":[{"
+                       "\"type\":\"tanh\",\"from\":\"z\",\"hold\":2}]");
+  how = recedingAdam(4, 2, 3);
+  run = djt_recede(&c, &how, NULL);
+  djt_sameBits(run->ctrl, c.d->rollout.ctrl, 11 * NU);   // x is empty: the task's own
+  djt_checkReplay(&c, run);
+  djd_deleteReceding(run);
+  djt_closeDesign(&c);
+  // connections concern nothing that varies: no equation is left for the optimizer
+  djt_openPush(&c, 6, "\"connect\":[{\"a\":{\"geom\":\"tip\"},\"b\":{\"joint\":\"hinge\"}}],"
+                      "\"variables\":[{\"name\":\"ctrl\"}]");
+  assert_int_equal(dj_setOptimizerType(&how, "lbfgsb", NULL), DJ_OK);
+  run = djt_recede(&c, &how, NULL);
+  assert_int_equal(run->nframe, 3);
   djd_deleteReceding(run);
   djt_closeDesign(&c);
 }
@@ -370,7 +430,7 @@ static void testFrame(void** state) {
 static void testZero(void** state) {
   (void)state;
   DesignCase c;
-  djt_openDesign(&c, djt_pushScene,
+  djt_openPushTask(&c, "momentum",
                  "{\"scene\":\"s\",\"horizon\":9,\"ctrl\":[0.3,0.4],\"variables\":["
                  "{\"name\":\"ctrl\"}],\"loss\":[{\"type\":\"position\",\"body\":\"box\","
                  "\"target\":[0.3,0,0.051],\"tolerance\":5}]}");
@@ -439,7 +499,7 @@ static void testRefused(void** state) {
     djt_closeDesign(&c);
   }
   DesignCase c;
-  djt_openDesign(&c, djt_pushScene,
+  djt_openPushTask(&c, "momentum",
                  "{\"scene\":\"s\",\"horizon\":6,\"variables\":[{\"name\":\"ctrl\"}],\"loss\":["
                  "{\"type\":\"effort\"},{\"type\":\"qvel\",\"joint\":\"hinge\",\"when\":"
                  "{\"step\":3}}]}");
@@ -527,7 +587,30 @@ static void testTask(void** state) {
     assert_true(task->optimizer.rate == 0.5);
     dj_deleteTask(task);
   }
-  assert_int_equal(dj_defaultOptimizer().receding.horizon, 0);
+}
+
+// Set by name: the first key brings the defaults of the others.
+static void testKeys(void** state) {
+  (void)state;
+  djOptimizer o = dj_defaultOptimizer();
+  djError err = {""};
+  static const double value[] = {12, 1, 0};
+  assert_int_equal(o.receding.horizon, 0);
+  assert_int_equal(dj_setReceding(&o, "horizon", 0, &err), DJ_INVALID);
+  assert_int_equal(dj_setReceding(&o, "hurry", 1, &err), DJ_INVALID);
+  assert_non_null(strstr(err.text, "receding: hurry"));
+  assert_int_equal(o.receding.apply, 0);   // nothing was changed
+  assert_int_equal(dj_setReceding(&o, "horizon", 12, &err), DJ_OK);
+  const djSetting* key;
+  for (int i = 0; (key = dj_recedingKey(i)); i++) {
+    assert_true(dj_getReceding(&o, key) == value[i]);
+  }
+  assert_int_equal(dj_setReceding(&o, "apply", 3, &err), DJ_OK);
+  assert_int_equal(dj_setReceding(&o, "horizon", 13, &err), DJ_OK);
+  assert_int_equal(o.receding.apply, 3);
+  assert_int_equal(dj_setReceding(NULL, "apply", 3, &err), DJ_INVALID);
+  assert_int_equal(dj_setReceding(&o, NULL, 3, &err), DJ_INVALID);
+  assert_null(dj_recedingKey(-1));
 }
 
 static void testArray(void** state) {
@@ -562,10 +645,11 @@ static void testArray(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testReplay), cmocka_unit_test(testShift), cmocka_unit_test(testNaive),
+      cmocka_unit_test(testReplay), cmocka_unit_test(testShift), cmocka_unit_test(testRows),
+      cmocka_unit_test(testNaive),
       cmocka_unit_test(testLinearMaps), cmocka_unit_test(testConstants),
       cmocka_unit_test(testRestart), cmocka_unit_test(testFrame), cmocka_unit_test(testZero),
       cmocka_unit_test(testRefused), cmocka_unit_test(testNumbersRefused),
-      cmocka_unit_test(testTask), cmocka_unit_test(testArray)};
+      cmocka_unit_test(testTask), cmocka_unit_test(testKeys), cmocka_unit_test(testArray)};
   return cmocka_run_group_tests_name("receding", tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "common/method_suite.h"
+#include "common/receding_case.h"
 
 #include <dijoco/csv.h>
 
@@ -129,6 +130,27 @@ static void testImpact(void** state) {
   dj_deleteModel(m);
 }
 
+// Windows that move on through a task start with the history of what was executed.
+static void testReceding(void** state) {
+  const char* name = dj_integratorName(djt_methodOf(state));
+  for (int iterations = 0; iterations < 3; iterations += 2) {
+    DesignCase c;
+    djt_openPushBy(&c, name, 12, "\"ctrl\":[2,0.2],\"variables\":[{\"name\":\"ctrl\"}]");
+    djOptimizer how = dj_defaultOptimizer();
+    how.iterations = iterations;
+    how.receding = (djReceding){.horizon = 6, .apply = 3};
+    djRecedingRun* run = djt_recede(&c, &how, NULL);
+    djt_checkReplay(&c, run);
+    if (iterations == 0) {   // the last window goes on from step 9 with the same controls
+      double qpos[7 * 9];
+      assert_int_equal(djd_tapeStates(qpos, NULL, NULL, c.m, run->window->tape), DJ_OK);
+      djt_sameBits(qpos, run->qpos + 9 * 9, 4 * 9);
+    }
+    djd_deleteReceding(run);
+    djt_closeDesign(&c);
+  }
+}
+
 int main(void) {
   static djIntegrator step = DJ_BDF1, stage = DJ_MIDPOINT;
   const struct CMUnitTest tests[] = {
@@ -138,6 +160,8 @@ int main(void) {
       {"restores two_step", djt_testRestores, NULL, NULL, &step},
       {"order two_step", testOrder, NULL, NULL, &step},
       {"dropped two_step", testDropped, NULL, NULL, &step},
+      {"receding two_step", testReceding, NULL, NULL, &step},
+      {"receding two_stages", testReceding, NULL, NULL, &stage},
       {"names two_step", testNames, NULL, NULL, &step},
       {"impact two_step", testImpact, NULL, NULL, &step},
       {"impact two_stages", testImpact, NULL, NULL, &stage},

@@ -190,6 +190,7 @@ int verb_bench(const Options* o) {
     bench_pair(&b);
     bench_stack(&b);
     bench_pile(&b);
+    bench_guide(&b);
     bench_rollouts(&b);
   }
   progress_end();
@@ -209,5 +210,6 @@ void bench_robots(Bench* b) { (void)b; }
 void bench_pair(Bench* b) { (void)b; }
 void bench_stack(Bench* b) { (void)b; }
 void bench_pile(Bench* b) { (void)b; }
+void bench_guide(Bench* b) { (void)b; }
 void bench_rollouts(Bench* b) { (void)b; }
 #endif

@@ -68,6 +68,7 @@ void bench_robots(Bench* b);
 void bench_pair(Bench* b);
 void bench_stack(Bench* b);
 void bench_pile(Bench* b);
+void bench_guide(Bench* b);
 void bench_rollouts(Bench* b);
 
 #endif  // DJ_TOOLS_BENCH_H_

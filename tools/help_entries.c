@@ -121,6 +121,14 @@ static void add_receding(HelpTable* t) {
   buf_free(&help);
 }
 
+// The object `anneal`.
+static void add_anneal(HelpTable* t) {
+  const char* cell[HELP_COLUMNS] = {
+      "anneal", "", "an object, {parameter: [from, to]}: numbers that go from one value to another "
+                    "over the iterations; of adam alone"};
+  help_add(t, cell);
+}
+
 void help_optimizers(HelpTable* t) {
   *t = (HelpTable){.ncolumn = 3, .column = {"name", "keys", "what it is"}};
   const djEntry* e = NULL;
@@ -138,5 +146,6 @@ void help_optimizers(HelpTable* t) {
     const char* cell[HELP_COLUMNS] = {key->name, "", key->help};
     help_add(t, cell);
   }
+  add_anneal(t);
   add_receding(t);
 }

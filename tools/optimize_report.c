@@ -11,12 +11,13 @@
 #include <string.h>
 
 enum { TIMES = 4, PICTURE_WIDE = 360, PICTURE_HIGH = 270 };
-enum { WIDE = 560, HIGH = 270, FEW = 8, POINTS = 300 };
+enum { WIDE = 560, HIGH = 270, FEW = 8, POINTS = 300, ARROWS = 30 };
 
 static const char* const before_color = "#8a8578";
 static const char* const after_color = "#1f5fa8";
 static const char* const mujoco_color = "#d9721e";
 static const char* const mark_color = "#c2272d";
+static const char* const tail_color = "#7a3fa0";
 
 static const char own_style[] =
     ".three{display:grid;grid-template-columns:1fr 1fr 1fr;gap:10px 14px}"
@@ -195,6 +196,7 @@ typedef struct Column {
   int stride;           // steps from one to the next
   const double* xpos;
   const double* xquat;
+  const double* qpos;   // or NULL: no forces of a guide are drawn
 } Column;
 
 // The sample of step k.
@@ -272,7 +274,8 @@ static void write_pictures(Buffer* out, const OptimizeRun* r, const Column* colu
   const djRollout* rollout = &r->grad.problem->rollout;
   const double h = m->opt.timestep;
   int body = traced_body(r), ntarget;
-  Mark mark[FEW + 1];
+  Mark mark[FEW + 1 + ARROWS];
+  Tail* tail = tail_open(r);
   ntarget = find_targets(mark, rollout);
   Poses all[3 * TIMES];
   int n = 0;
@@ -295,7 +298,12 @@ static void write_pictures(Buffer* out, const OptimizeRun* r, const Column* colu
                             ntarget > 1 ? "" : "s");
   buf_add(out, "Lines are paths of ");
   html_text(out, scene_bodyName(text, m, body));
-  buf_add(out, " up to the time shown. What cannot move is grey.</p>\n");
+  buf_add(out, " up to the time shown. What cannot move is grey.");
+  if (tail) {
+    buf_add(out, " Purple lines, from the bodies, are forces of the guide's tail; the longest of a "
+                 "picture have the same length, the others go by the root of their size.");
+  }
+  buf_add(out, "</p>\n");
   picture_defs(out);
   buf_addf(out, "<div class=\"three%s\">\n", ncolumn == 2 ? " two" : "");
   for (int k = 0; k < ncolumn; k++) buf_addf(out, "<h3>%s</h3>", column[k].title);
@@ -308,11 +316,17 @@ static void write_pictures(Buffer* out, const OptimizeRun* r, const Column* colu
     mark[ntarget] = (Mark){npoint, path[k], column[k].color, false};
     buf_add(out, "<figure><div>");
     int nmark = mark[ntarget].n > 1 ? ntarget + 1 : ntarget;
+    if (tail && column[k].qpos) {
+      size_t at = (size_t)column_sample(&column[k], step) * (size_t)m->nq;
+      nmark += tail_arrows(mark + nmark, ARROWS, tail, column[k].qpos + at, 60 / c.scale,
+                           tail_color);
+    }
     picture_drawMarked(out, column[k].model, &all[i], &c, label, nmark, mark);
     buf_addf(out, "</div><figcaption>t = %.4g s</figcaption></figure>\n", step * h);
   }
   buf_add(out, "</div>\n");
   for (int k = 0; k < ncolumn; k++) free(path[k]);
+  tail_close(tail);
 }
 
 // ---- controls
@@ -442,13 +456,13 @@ void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay) {
   buf_add(out, "</div>\n");
   const Course *a = &r->course[AT_START], *b = &r->course[AT_END];
   const djModel *first = r->grad.scene.model, *last = r->grad.design->model;
-  Column column[3] = {{"Start", before_color, first, a->nsample, 1, a->xpos, a->xquat},
-                      {"Result", after_color, last, b->nsample, 1, b->xpos, b->xquat}};
+  Column column[3] = {{"Start", before_color, first, a->nsample, 1, a->xpos, a->xquat, a->qpos},
+                      {"Result", after_color, last, b->nsample, 1, b->xpos, b->xquat, b->qpos}};
   int n = 2;
   if (replay->done && replay->record.nsample > 0) {
     column[n++] = (Column){"Result in MuJoCo", mujoco_color, last,
                            replay->record.nsample, (int)replay->record.stride,
-                           replay->record.xpos[1], replay->record.xquat[1]};
+                           replay->record.xpos[1], replay->record.xquat[1], NULL};
   }
   if (a->nsample > 0 && b->nsample > 0) write_pictures(out, r, column, n);
   ctrl_charts(out, r);

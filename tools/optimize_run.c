@@ -59,6 +59,7 @@ static void free_course(Course* c) {
   free(c->time);
   free(c->xpos);
   free(c->xquat);
+  free(c->qpos);
   free(c->ctrl);
 }
 
@@ -96,6 +97,7 @@ static void record_course(Course* c, djDesign* d) {
   c->time = tool_alloc(n, sizeof(double));
   c->xpos = tool_alloc(3 * n * nbody, sizeof(double));
   c->xquat = tool_alloc(4 * n * nbody, sizeof(double));
+  c->qpos = tool_alloc(n * (size_t)m->nq, sizeof(double));
   c->ctrl = tool_alloc((n - 1) * nu, sizeof(double));
   copy(c->ctrl, rollout->ctrl, (n - 1) * nu);
   djData* data = NULL;
@@ -109,6 +111,7 @@ static void record_course(Course* c, djDesign* d) {
   for (size_t k = 0; k < n && good; k++) {
     copy(c->xpos + 3 * k * nbody, data->xpos, 3 * nbody);
     copy(c->xquat + 4 * k * nbody, data->xquat, 4 * nbody);
+    copy(c->qpos + k * (size_t)m->nq, data->qpos, (size_t)m->nq);
     c->time[k] = data->time - start;
     c->nsample++;
     if (k + 1 == n) break;
@@ -130,8 +133,8 @@ static void show_run(const OptimizeRun* r) {
     int n = r->how.iterations > 0 ? r->how.iterations : 1, apply = how->apply;
     double frames = (double)(last->frame - how->frame) / apply + (double)done / n;
     double all = (r->receding->horizon - how->frame - 1) / apply + 1;
-    progress_show("optimizing", frames, all, "frame %d of %d, iteration %d of %d, loss %.6g",
-                  last->frame, r->receding->horizon, done, r->how.iterations, last->loss);
+    progress_show("optimizing", frames, all, "frame %d of %d, loss %.6g, iteration %d of %d",
+                  last->frame, r->receding->horizon, last->loss, done, r->how.iterations);
   } else if (last) {
     progress_show("optimizing", done, r->how.iterations, "iteration %d of %d, loss %.6g", done,
                   r->how.iterations, last->loss);

@@ -4,6 +4,7 @@
 #define DJ_TOOLS_OPTIMIZE_RUN_H_
 
 #include "grad_run.h"
+#include "picture.h"
 #include "record.h"
 
 #include <dijoco/receding.h>
@@ -20,6 +21,7 @@ typedef struct Course {
   double* time;             // (nsample)
   double* xpos;             // (nsample x nbody x 3)
   double* xquat;            // (nsample x nbody x 4)
+  double* qpos;             // (nsample x nq)
   double* ctrl;             // (horizon x nu)
 } Course;
 
@@ -74,6 +76,15 @@ int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder);
 // Run `path`, the written scene, from its last keyframe. What fails is told by replay->note.
 void replay_run(Replay* replay, const OptimizeRun* r, const char* path);
 void replay_close(Replay* replay);
+
+// Forces of a guide's tail, whether or not it acts in the run; NULL: there are none.
+typedef struct Tail Tail;
+Tail* tail_open(const OptimizeRun* r);
+void tail_close(Tail* tail);
+// Arrows from the bodies at these coordinates, at rest: the longest has this length, in metres, and
+// the others have it by the root of their part. Marks refer to the tail. Returns how many.
+int tail_arrows(Mark* mark, int most, Tail* tail, const double* qpos, double length,
+                const char* color);
 
 void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay);
 

@@ -59,7 +59,18 @@ static void put_scene(cJSON* task, const char* folder, const char* scene) {
   buf_free(&relative);
 }
 
-// Settings of the command line. `contact` may be a name, or an object that has it as its `model`.
+// The object of a group of settings: `contact` may be a name, or an object that has it as its
+// `model`.
+static cJSON* group_of(cJSON* task, const char* name) {
+  const cJSON* old = cJSON_GetObjectItemCaseSensitive(task, name);
+  char* model = cJSON_IsString(old) ? tool_copyText(old->valuestring) : NULL;
+  cJSON* group = member(task, name);
+  if (model) put(group, "model", cJSON_CreateString(model));
+  free(model);
+  return group;
+}
+
+// Settings of the command line.
 static void put_setting(cJSON* task, const djSetting* s, const djOption* option) {
   double value[3];
   dj_getSetting(value, option, s);
@@ -69,12 +80,28 @@ static void put_setting(cJSON* task, const djSetting* s, const djOption* option)
     put(task, s->name, item);
     return;
   }
-  const cJSON* old = cJSON_GetObjectItemCaseSensitive(task, s->group);
-  char* model = cJSON_IsString(old) ? tool_copyText(old->valuestring) : NULL;
-  cJSON* group = member(task, s->group);
-  if (model) put(group, "model", cJSON_CreateString(model));
-  put(group, strcmp(s->name, s->group) == 0 ? "model" : s->name, item);
-  free(model);
+  put(group_of(task, s->group), strcmp(s->name, s->group) == 0 ? "model" : s->name, item);
+}
+
+static cJSON* body_name(const djModel* m, int body) {
+  char number[24];
+  const char* name = dj_id2name(m, DJ_OBJ_BODY, body);
+  snprintf(number, sizeof number, "#%d", body);
+  return cJSON_CreateString(*name ? name : number);
+}
+
+// The bodies of the command line's --guide-bodies.
+static void put_guide_bodies(cJSON* task, const OptimizeRun* r) {
+  const djModel* m = r->grad.design->model;
+  if (!r->options->guide_bodies) return;
+  cJSON* list = cJSON_CreateArray();
+  for (int i = 0; i < m->nguide; i++) {
+    cJSON* pair = cJSON_CreateArray();
+    cJSON_AddItemToArray(pair, body_name(m, m->guide_body1[i]));
+    cJSON_AddItemToArray(pair, body_name(m, m->guide_body2[i]));
+    cJSON_AddItemToArray(list, pair);
+  }
+  put(group_of(task, "contact"), "guide_bodies", list);
 }
 
 static void put_settings(cJSON* task, const Options* o) {
@@ -99,6 +126,18 @@ static void put_start(cJSON* task, const OptimizeRun* r) {
   if (m->nv > 0) put(initial, "qvel", vector(rollout->qvel0, m->nv));
   if (m->na > 0) put(initial, "act", vector(rollout->act0, m->na));
   if (m->nu > 0) put(task, "ctrl", cJSON_CreateString("ctrl.csv"));
+}
+
+// Numbers that the optimizer took to other values.
+static void put_annealed(cJSON* task, const OptimizeRun* r) {
+  for (int i = 0; i < r->how.nanneal; i++) {
+    djParam param;
+    double value = 0;
+    const char* name = r->how.anneal[i].name;
+    if (dj_paramId(&param, r->grad.design->model, name, NULL) != DJ_OK) continue;
+    dj_getParam(&value, r->grad.design->model, &param);
+    put(member(task, "set"), name, vector(&value, 1));
+  }
 }
 
 static void put_parameters(cJSON* task, const OptimizeRun* r) {
@@ -173,7 +212,9 @@ int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
     put_scene(task, base, scene);
     put_settings(task, o);
     put_start(task, r);
+    put_guide_bodies(task, r);
     put_parameters(task, r);
+    put_annealed(task, r);
     put_optimizer(task, o);
     put_receding(task, r);
     make_exact(task);

@@ -218,7 +218,8 @@ static int take_setting(Options* o, const djSetting* setting, int key, const cha
     return tool_fail(o->verb, NULL, name.text, "is given twice");
   }
   double number;
-  bool choice = setting->kind == DJ_SETTING_CHOICE;
+  bool choice = setting->kind == DJ_SETTING_CHOICE ||
+                (setting->automatic_by && strcmp(value, "auto") == 0);
   if (!choice && (!tool_number(&number, value) || !isfinite(number))) {
     return tool_fail(o->verb, NULL, name.text, "expected a finite number, not '%s'", value);
   }

@@ -29,7 +29,7 @@ _ARMS, _CAPS = ("plane", "paper"), ("magnitude", "paper")
 class _CShape(ctypes.Structure):
     _fields_ = [("nvert", c_int), ("vert", c_void_p), ("radius", c_double), ("geom", c_int),
                 ("size", c_double * 3), ("pos", c_double * 3), ("quat", c_double * 4),
-                ("origin", c_double * 3)]
+                ("origin", c_double * 3), ("nweight", c_int), ("weight", c_void_p)]
 
 
 class _CFriction(ctypes.Structure):
@@ -45,7 +45,7 @@ class _CSetting(ctypes.Structure):
 class _COption(ctypes.Structure):
     _fields_ = [("model", c_int), ("support", c_double), ("length_scale", c_double),
                 ("friction", _CFriction), ("nsetting", c_int), ("setting", c_void_p),
-                ("twist_a", c_double * 6), ("twist_b", c_double * 6)]
+                ("guide_scale", c_double), ("twist_a", c_double * 6), ("twist_b", c_double * 6)]
 
 
 class _CResult(ctypes.Structure):
@@ -169,8 +169,18 @@ def _settings(given):
         for name, value in given.items()])
 
 
+def _weigh(shape, weight, name):
+    """Gives a shape the weights of a guide's tail; what it points to."""
+    if weight is None:
+        return None
+    weight = _lib.numbers(weight, np.shape(weight), name)
+    shape.nweight, shape.weight = weight.size, weight.ctypes.data
+    return weight
+
+
 def pair(a, b, model="separating_plane", support=0.01, length_scale=1.0, friction=None,
-         hessian=False, settings=None, twist_a=None, twist_b=None):
+         hessian=False, settings=None, twist_a=None, twist_b=None, guide_scale=None,
+         guide_weights_a=None, guide_weights_b=None):
     """Evaluate the contact model of two shapes, which are dicts as `dijoco contact` takes them:
 
         {"geom": "box", "size": [.1, .1, .1], "pose": [x, y, z, qw, qx, qy, qz]}   one of
@@ -179,7 +189,9 @@ def pair(a, b, model="separating_plane", support=0.01, length_scale=1.0, frictio
 
     and may have an `origin` (3,) for twists. friction: a dict with coefficient, dt and optionally
     eps, arms, cap, motion_a, motion_b. settings: a dict of other settings of the model; twist_a,
-    twist_b: velocities (6,) about the origins, of models that use them.
+    twist_b: velocities (6,) about the origins, of models that use them. Of a guide (settings guide,
+    guide_length): guide_scale (m) in place of the sum of both bounding radii, guide_weights_a and
+    _b, one for each vertex, in place of the parts of the surface.
 
     Returns a dict: value (infinite where the shapes overlap), gap (m), plane (4,) or None,
     iterations, gradient_a and gradient_b (n, 3) by vertices, or None, twist_gradient (12,) a then
@@ -199,6 +211,10 @@ def pair(a, b, model="separating_plane", support=0.01, length_scale=1.0, frictio
     own = _settings(settings)
     option = _COption(models.index(model), support, _number(length_scale, "length_scale"),
                       _friction(friction), len(own), ctypes.cast(own, c_void_p))
+    if guide_scale is not None:
+        option.guide_scale = _number(guide_scale, "guide_scale")
+    weights = (_weigh(first, guide_weights_a, "guide_weights_a"),
+               _weigh(second, guide_weights_b, "guide_weights_b"))
     for name, twist in (("twist_a", twist_a), ("twist_b", twist_b)):
         if twist is not None:
             setattr(option, name, tuple(_vector({name: twist}, name, 6, None, "pair")))
@@ -208,6 +224,7 @@ def pair(a, b, model="separating_plane", support=0.01, length_scale=1.0, frictio
     result = _CResult()
     status = core.djc_pair(byref(result), _lib.pointer(gradients[0]), _lib.pointer(gradients[1]),
                            _lib.pointer(full), byref(first), byref(second), byref(option))
+    del weights  # which the shapes pointed to
     if status < 0:
         _lib.fail(status, result.message.decode(errors="replace"))
     finite = math.isfinite(result.value)

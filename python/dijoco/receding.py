@@ -20,10 +20,10 @@ _lib.check_structs({"djRecedingCallback": _CRecedingCallback})
 
 def receding(task, horizon=None, apply=None, iterations=None, callback=None, folder=None,
              allow_ignored=False, **optimizer):
-    """Optimise a task's controls over windows of `horizon` steps that move on through it, of each of
-    which the first `apply` steps are executed (docs/tasks.md); what is not given is the task's own.
-    task: as for `Design`, or a `Design`, which the callback then must not call. Keys of the optimizer
-    may be given as for `optimize`.
+    """Optimise a task's controls over windows of `horizon` steps that move on through it; of each
+    the first `apply` steps are executed (docs/tasks.md). What is not given is the task's own. task:
+    as for `Design`, or a `Design`, which the callback then must not call. Keys of the optimizer may
+    be given as for `optimize`.
 
     callback(frame, iteration, loss, x) is called after every iteration at the window that starts at
     the step `frame`, with the window's x; it ends the run by returning False, and nothing of that

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char djt_pushScene[] =
-    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.01},\"bodies\":[{\"name\":\"world\"},"
+// By the integrator.
+static const char djt_pushFormat[] =
+    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.01,\"integrator\":\"%s\"},"
+    "\"bodies\":[{\"name\":\"world\"},"
     "{\"name\":\"box\",\"pos\":[0.3,0,0.051],\"mass\":0.2,\"inertia\":[4e-4,4e-4,4e-4]},"
     "{\"name\":\"cart\",\"pos\":[0,0,0.4],\"mass\":0.3,\"inertia\":[0.002,0.003,0.001]},"
     "{\"name\":\"arm\",\"parent\":\"cart\",\"ipos\":[0,0,-0.1],\"mass\":0.3,"
@@ -34,10 +36,22 @@ static const char djt_pushScene[] =
   "\"when\":\"running\"},{\"type\":\"qvel\",\"joint\":\"hinge\"},"                               \
   "{\"type\":\"effort\",\"weight\":1e-3}]"
 
-static inline void djt_openPush(DesignCase* c, int horizon, const char* rest) {
+static inline void djt_openPushTask(DesignCase* c, const char* integrator, const char* task) {
+  char scene[sizeof djt_pushFormat + 20];
+  snprintf(scene, sizeof scene, djt_pushFormat, integrator);
+  djt_openDesign(c, scene, task);
+}
+
+static inline void djt_openPushBy(DesignCase* c, const char* integrator, int horizon,
+                                  const char* rest) {
   char text[4096];
-  snprintf(text, sizeof text, "{\"scene\":\"s\",\"horizon\":%d," DJT_PUSH_LOSS ",%s}", horizon, rest);
-  djt_openDesign(c, djt_pushScene, text);
+  snprintf(text, sizeof text, "{\"scene\":\"s\",\"horizon\":%d," DJT_PUSH_LOSS ",%s}", horizon,
+           rest);
+  djt_openPushTask(c, integrator, text);
+}
+
+static inline void djt_openPush(DesignCase* c, int horizon, const char* rest) {
+  djt_openPushBy(c, "momentum", horizon, rest);
 }
 
 static inline djRecedingRun* djt_recede(const DesignCase* c, const djOptimizer* how,

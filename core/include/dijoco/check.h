@@ -29,6 +29,8 @@ typedef struct djdCertificate {
   double slope;            // 1; of log |L(e) - L - e g.d| over log e: 2 for a right gradient
   bool passed;             // relative_error <= 1e-6 + uncertainty, uncertainty <= 0.01 unless it
                            //   is 0 against 0, and slope in [1.9, 2.1] where there is one
+  bool surrogate;          // of a design whose guide acts in derivatives alone: these are not those
+                           //   of the loss, `passed` says nothing
   int evaluations;         // losses computed
 } djdCertificate;
 

@@ -472,7 +472,8 @@ DJ_API djStatus dj_copyModel(djModel** copy, const djModel* model, djError* err)
 DJ_API void dj_deleteModel(djModel* model);
 
 // The pairs of bodies between whose geoms the guide of contact acts, on an unshared model: names
-// (npair x 2), where * stands for any characters; npair 0: all. The error names what is not there.
+// (npair x 2), where * stands for any characters; npair 0: all. The model's arrays move: pointers to
+// them are void. The error names what is not there.
 DJ_API djStatus dj_setGuideBodies(djModel* model, int npair, const char* const* names,
                                   djError* err);
 // The same as a text, "rod box, rod cube*".
@@ -481,8 +482,10 @@ DJ_API djStatus dj_setGuideText(djModel* model, const char* text, djError* err);
 // Whether the guide acts in derivatives alone, as option guide_backward_only, on an unshared model;
 // default rules are not applied anew.
 DJ_API djStatus dj_setGuideBackwardOnly(djModel* model, bool only);
-// Whether some pair of geoms may have a guide that acts in runs.
+// Whether some pair of geoms may have a guide that acts in runs; in derivatives alone, which are
+// then not those of the run.
 DJ_API bool dj_guidesRuns(const djModel* model);
+DJ_API bool dj_guidesDerivatives(const djModel* model);
 
 // Replace the options of an unshared model; the default rules are applied anew.
 DJ_API djStatus dj_setOption(djModel* model, const djOption* option, djError* err);

@@ -67,11 +67,11 @@ typedef struct djRecedingRun {
   void* memory;             // private
 } djRecedingRun;
 
-// Windows as optimizer->receding says, for the design of a task (djd_makeDesign), which must outlive
-// the run. Refused, with the name of what it is: variables other than controls, and free vectors
-// that maps do not take to the controls in rows for as many steps as divide `apply`; maps from
-// variables to parameters; entries or bounds of controls that are not the same for every step;
-// losses at one step; phases.
+// Windows as optimizer->receding says, for the design of a task, which must outlive the run.
+// Refused, with the name of what it is: variables other than controls, and free vectors that maps
+// do not take to the controls in rows for as many steps as divide `apply`; maps from variables to
+// parameters; entries or bounds of controls that are not the same for every step; losses at one
+// step; phases.
 DJ_API djStatus djd_makeReceding(djRecedingRun** run, djDesign* design,
                                  const djOptimizer* optimizer, djError* err);
 DJ_API void djd_deleteReceding(djRecedingRun* run);   // NULL is allowed

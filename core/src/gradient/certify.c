@@ -128,7 +128,8 @@ djStatus djd_certifyVariable(djdCertificate* result, djDesign* design, int varia
     return DJ_INVALID;
   }
   const djVariable* v = &design->problem->variable[variable];
-  *result = (djdCertificate){.passed = v->n == 0, .slope = NAN};
+  bool surrogate = dj_guidesDerivatives(design->model);
+  *result = (djdCertificate){.passed = v->n == 0, .slope = NAN, .surrogate = surrogate};
   if (v->n == 0) return DJ_OK;
   djStatus status = djd_moveDesign(design, design->x0);
   if (status < 0) return status;
@@ -142,7 +143,7 @@ djStatus djd_certifyVariable(djdCertificate* result, djDesign* design, int varia
                            largestStep(&c));
   if (status < 0) {
     *result = (djdCertificate){.analytic = analytic, .difference = NAN, .relative_error = NAN,
-                               .slope = NAN};
+                               .slope = NAN, .surrogate = surrogate};
   }
   free(memory);
   djStatus back = djd_moveDesign(design, design->x0);

@@ -349,5 +349,8 @@ djStatus djd_checkDesign(djdCertificate* result, djDesign* d, const double* x,
   if (!changeAlong(&line, 0, &change)) return DJ_NOT_CONVERGED;
   line.base = dj_tapeLoss(d->tape);
   double rounding = (double)(LDBL_EPSILON * fabsl(line.base));
-  return dj_judge(result, loss, analytic, scale, rounding, changeAlong, &line);
+  bool surrogate = dj_guidesDerivatives(d->model);   // at x
+  djStatus status = dj_judge(result, loss, analytic, scale, rounding, changeAlong, &line);
+  result->surrogate = surrogate;
+  return status;
 }

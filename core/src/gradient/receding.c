@@ -54,6 +54,7 @@ static djStatus makeRun(djRecedingRun* run, djError* err) {
   djRecedingMemory* w = memoryOf(run);
   const djReceding* r = &w->how.receding;
   if (w->how.phases > 1) return dj_fail(err, DJ_UNSUPPORTED, "receding: takes no phases");
+  if (w->how.nanneal > 0) return dj_fail(err, DJ_UNSUPPORTED, "receding: takes no anneal");
   djStatus status = dj_makeWindow(&w->window, run->design, r, err);
   if (status < 0) return status;
   run->window = w->window->design;
@@ -238,7 +239,8 @@ djStatus djd_receding(djRecedingRun* run, const djRecedingCallback* callback, dj
   }
   status = evaluate(&run->loss, run, run->x, err);
   if (status < 0) return status;
-  dj_copyNumbers(run->ctrl, run->design->rollout.ctrl, run->horizon * run->design->model->nu);
+  int nu = run->design->model->nu, done = run->next * nu;
+  dj_copyNumbers(run->ctrl + done, run->design->rollout.ctrl + done, run->horizon * nu - done);
   return run->unconverged_steps > 0 ? DJ_NOT_CONVERGED : DJ_OK;
 }
 

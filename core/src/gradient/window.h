@@ -1,7 +1,7 @@
 // A window of a task: the same design over fewer steps, from a start that is replaced. What varies
 // are rows of numbers, each for so many steps: controls, or free vectors that maps take to controls
-// row by row. Rows move on with the window; where its vectors do not vary they are those of the task
-// at the same steps, the last one beyond its end.
+// row by row. Rows move on with the window; what does not vary is the task's at the same steps, and
+// its last row beyond its end.
 
 #ifndef DJ_GRADIENT_WINDOW_H_
 #define DJ_GRADIENT_WINDOW_H_
@@ -41,8 +41,8 @@ typedef struct djWindow {
 // The numbers of a djReceding for a task of so many steps. Errors name the key.
 djStatus dj_checkReceding(const djReceding* receding, int horizon, djError* err);
 
-// Of the first steps. The task's design must outlive it. DJ_UNSUPPORTED: what varies, or a map, does
-// not go by rows; err names it.
+// Of the first steps. The task's design must outlive it. DJ_UNSUPPORTED: what varies, or a map,
+// does not go by rows; err names it.
 djStatus dj_makeWindow(djWindow** window, djDesign* task, const djReceding* receding,
                        djError* err);
 void dj_deleteWindow(djWindow* window);   // NULL is allowed

@@ -59,12 +59,14 @@ bool dj_endIteration(djRun* run, double loss, double step_norm, const double* x,
                          .gradient_norm = NAN, .best_loss = r->loss, .x = x};
   if (grad) r->gradient_norm = step.gradient_norm = dj_projectedGradient(run, x, grad);
   if (r->best_iteration < 0) r->best_iteration = r->iterations;
-  bool stop = true;
+  // A loss that still changes has other minima to come.
+  bool changing = run->problem->change && r->iterations < o->iterations, stop = true;
   if (run->problem->callback && !run->problem->callback(run->problem->callback_user, &step)) {
     r->stop = DJ_STOP_CALLBACK;
-  } else if (step.gradient_norm <= o->gradient_tolerance) {
+  } else if (!changing && step.gradient_norm <= o->gradient_tolerance) {
     r->stop = DJ_STOP_GRADIENT;
-  } else if (r->iterations > 0 && o->step_tolerance > 0 && step_norm <= o->step_tolerance) {
+  } else if (!changing && r->iterations > 0 && o->step_tolerance > 0 &&
+             step_norm <= o->step_tolerance) {
     r->stop = DJ_STOP_STEP;
   } else if (r->iterations >= o->iterations) {
     r->stop = DJ_STOP_ITERATIONS;

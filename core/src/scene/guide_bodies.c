@@ -118,8 +118,9 @@ djStatus dj_setGuideBackwardOnly(djModel* m, bool only) {
   return DJ_OK;
 }
 
-bool dj_guidesRuns(const djModel* m) {
-  if (!m || m->opt.guide_backward_only || m->opt.contact == DJ_CONTACT_NONE) return false;
+// Whether some pair may have one at all.
+static bool guides(const djModel* m) {
+  if (m->opt.contact == DJ_CONTACT_NONE) return false;
   bool any = m->contact.guide > 0;
   for (int i = 0; i < m->nsetting; i++) {
     int kernel;
@@ -127,4 +128,10 @@ bool dj_guidesRuns(const djModel* m) {
     any |= m->setting_value[i] > 0 && strcmp(name, "guide") == 0;
   }
   return any;
+}
+
+bool dj_guidesRuns(const djModel* m) { return m && !m->opt.guide_backward_only && guides(m); }
+
+bool dj_guidesDerivatives(const djModel* m) {
+  return m && m->opt.guide_backward_only && guides(m);
 }
