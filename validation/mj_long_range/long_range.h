@@ -64,8 +64,8 @@ djStatus lr_objective(void* window, double* loss, double* grad, const double* x)
 
 // Width of what an entry of x may be, 1 where it has no bounds.
 double lr_range(const Window* w, int i);
-// Every entry, or runs of `hold` steps of the same control, drawn within bounds; without bounds by
-// at most a half about x0.
+// Every entry, of controls every `hold` steps a new one, drawn within bounds; without bounds by at
+// most a half about x0.
 void lr_draw(double* x, const Window* w, djvRandom* random, int hold);
 double lr_normal(djvRandom* random);
 

@@ -109,14 +109,18 @@ double lr_normal(djvRandom* random) {
 
 void lr_draw(double* x, const Window* w, djvRandom* random, int hold) {
   const djDesign* d = w->design;
+  int nu = (int)w->scene->m->nu;
   for (int i = 0; i < w->problem->nvariable; i++) {
-    bool steps = w->problem->variable[i].kind == DJ_VAR_CTRL;
-    for (int k = d->adr[i]; k < d->adr[i + 1]; k++) {
-      bool bounded = isfinite(d->upper[k] - d->lower[k]);
-      double low = bounded ? d->lower[k] : d->x0[k] - 0.5;
-      double high = bounded ? d->upper[k] : d->x0[k] + 0.5;
-      bool held = steps && (k - d->adr[i]) % hold != 0;
-      x[k] = held ? x[k - 1] : djv_uniform(random, low, high);
+    const djVariable* v = &w->problem->variable[i];
+    double* y = x + d->adr[i];
+    for (int k = 0; k < v->n; k++) {
+      int at = d->adr[i] + k, same = k - 1;    // same: of the actuator one step before
+      bool bounded = isfinite(d->upper[at] - d->lower[at]);
+      double low = bounded ? d->lower[at] : d->x0[at] - 0.5;
+      double high = bounded ? d->upper[at] : d->x0[at] + 0.5;
+      bool held = v->kind == DJ_VAR_CTRL && v->index[k] / nu % hold != 0;
+      while (held && same >= 0 && v->index[same] != v->index[k] - nu) same--;
+      y[k] = held && same >= 0 ? y[same] : djv_uniform(random, low, high);
     }
   }
 }
