@@ -38,6 +38,8 @@ class Settings(cli.Case):
         self.assertEqual(settings[name], value)
         follow = ["support", "stiffness", "skin", "friction_eps", "contact_range", "guide_radius",
                   "guide_length", "recovery_stiffness"]
+        if name == "guide_factor":
+            follow += ["guide"]
         if name == "preset":
             follow += ["support_scale", "stiffness_scale", "friction_eps_scale"]
         for key in settings:
@@ -80,7 +82,8 @@ class Settings(cli.Case):
                               "friction_eps", "overlap", "friction", "friction_arms",
                               "friction_cap", "inner_radius", "load", "support_scale",
                               "stiffness_scale", "guide", "guide_length", "guide_radius",
-                              "guide_part", "friction_eps_scale", "recovery_stiffness", "preset"]}
+                              "guide_part", "guide_factor", "guide_backward_only",
+                              "friction_eps_scale", "recovery_stiffness", "preset"]}
         run = 0
         for row in self.rows:
             name = row["name"]

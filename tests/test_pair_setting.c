@@ -44,6 +44,8 @@ static djModel* load(const char* option, const char* box, const char* more) {
 static void settingsOf(double setting[DJ_MAX_OF_KERNEL], const djModel* m, int a, int b) {
   memset(setting, 0, DJ_MAX_OF_KERNEL * sizeof(double));
   dj_pairSettings(setting, m, 0, a, b);
+  if (m->contact.guide > 0) return;
+  setting[DJ_PLANE_GUIDE_RADIUS] = setting[DJ_PLANE_GUIDE_LENGTH] = 0;   // of no use
 }
 
 static void expectSame(const djModel* m, const djModel* other) {
@@ -121,11 +123,9 @@ static void testFactors(void** state) {
   dj_deleteModel(m);
 }
 
-// A design moves by the defaults of the model that it was made from, also when it is read again.
-static void testKept(void** state) {
-  (void)state;
+static void checkKept(const char* settings) {
   const char* path = DIJOCO_BUILD_DIR "/tests/pair_setting.json";
-  djModel *m = load("", "", ""), *first, *again;
+  djModel *m = load(settings, "", ""), *first, *again;
   djError err = {""};
   assert_int_equal(dj_copyModel(&first, m, &err), DJ_OK);
   setParam(m, "geom/box/size", (double[3]){0.2, 0.2, 0.1});
@@ -143,6 +143,14 @@ static void testKept(void** state) {
   dj_deleteModel(m);
   dj_deleteModel(first);
   dj_deleteModel(again);
+}
+
+// A design moves by the defaults of the model that it was made from, also when it is read again;
+// with a guide, by those that it follows, too.
+static void testKept(void** state) {
+  (void)state;
+  checkKept("");
+  checkKept(", \"guide_factor\": 1");
 }
 
 int main(void) {

@@ -169,9 +169,8 @@ static void testConnect(void** state) {
 }
 
 static djStatus readOptimizer(djTask* task, const cJSON* item, djPool* pool, djError* err) {
-  (void)pool;
   task->optimizer = dj_defaultOptimizer();
-  return dj_parseOptimizer(&task->optimizer, item, err);
+  return dj_parseOptimizer(&task->optimizer, item, pool, err);
 }
 
 // Every key alone sets its number and no other; what is not given stays.

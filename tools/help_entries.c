@@ -124,8 +124,8 @@ static void add_receding(HelpTable* t) {
 // The object `anneal`.
 static void add_anneal(HelpTable* t) {
   const char* cell[HELP_COLUMNS] = {
-      "anneal", "", "an object, {parameter: [from, to]}: numbers that go from one value to another "
-                    "over the iterations; of adam alone"};
+      "anneal", "names of parameters, [from, to] each",
+      "an object: numbers that go from one value to another over the iterations; of adam alone"};
   help_add(t, cell);
 }
 

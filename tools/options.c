@@ -50,7 +50,7 @@ static const Row table[] = {
     {"--set", "NAME=V[,V...]", SET, GROUP_SETTINGS, 0,
      "set a parameter, e.g. geom/foot/size=0.1,0.05,0.02 (repeatable)"},
     {"--guide-bodies", "NAMES", TEXT, GROUP_SETTINGS, AT(guide_bodies),
-     "pairs of bodies that a guide acts between, as \"rod box, rod cube*\" (default all)"},
+     "between which a guide acts, as \"rod box, rod cube*\" (default all)"},
     {"--keyframe", "NAME|INDEX", TEXT, GROUP_SETTINGS, AT(keyframe),
      "start from this keyframe of the scene"},
     {"--allow-ignored", NULL, FLAG, GROUP_SETTINGS, AT(allow_ignored),

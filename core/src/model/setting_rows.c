@@ -92,7 +92,7 @@ static const djSetting contactRows[] = {
      .help = "by plane and forces at the step's start, or its end"},
     {OPTION(guide_backward_only), .kind = DJ_SETTING_CHOICE, .choice = dj_switch, .unit = "",
      .symbol = "true|false", .ways = BY_ALL_OUTSIDE, .group = "contact",
-     .help = "a guide acts in derivatives alone, which are then no derivatives of the run"},
+     .help = "a guide acts in derivatives alone, not in the run"},
 };
 
 #define COUNT(rows) ((int)(sizeof rows / sizeof rows[0]))

@@ -135,6 +135,7 @@ static djStatus makeSettings(djContactQuery* q, const djcOption* o, djError* err
   if (radius > 0) scale.radius[0] = scale.radius[1] = radius;
   double l = scale.bound[0] + scale.bound[1];
   if (!(l > 0)) scale.bound[0] = scale.bound[1] = 0.5;   // two points
+  if (!(scale.bound[0] > 0)) scale.bound[0] = l, scale.bound[1] = 0;   // one: their sum counts
   q->in.guide_part = 1;
   q->in.guide_scale = o->guide_scale > 0 ? o->guide_scale : l > 0 ? l : 1;
   return dj_applyRules(q->setting, kernel, &scale, given, err);
