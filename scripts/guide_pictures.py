@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Pictures of what a guide does in models/long_range/push: `guide_pictures.py FOLDER`.
 
-FOLDER/guide_sweep.svg: how far receding windows come by coefficient and length of the tail, where it
-acts in the run and where in derivatives alone. FOLDER/guide_loss.svg: the loss over the start of the
-rod. Runs the tree's command (make build), for half an hour; results are kept in build/guide, and
-what is there is not run again.
+FOLDER/guide_sweep.svg: how far receding windows come by coefficient and length of the tail, where
+it acts in the run and where in derivatives alone. FOLDER/guide_loss.svg: the loss over the start of
+the rod. Runs the tree's command (make build) for some ten minutes; results of the sweep are kept in
+build/guide, and what is there is not run again.
 """
 import csv
 import json
@@ -100,7 +100,8 @@ class Panel:
     """Axes with logarithms of y, and of x where `x` says so."""
 
     def __init__(self, left, top, width, height, x, y, logarithmic):
-        self.box, self.x, self.y, self.log, self.parts = (left, top, width, height), x, y, logarithmic, []
+        self.box, self.x, self.y, self.log = (left, top, width, height), x, y, logarithmic
+        self.parts = []
         self.parts.append('<rect x="%d" y="%d" width="%d" height="%d" fill="#fbfaf8" '
                           'stroke="#999"/>' % self.box)
 

@@ -3,17 +3,17 @@
 //
 //   mj_long_range [--quick] [TASK]...        push, billiards, ant_push; by default all
 //
-// Of each task, by each way of mj_long_range/long_range.h, from its own start, which is trivial, and
-// from the best of 64 random ones:
+// Of each task, by each way of mj_long_range/long_range.h, from its own start, which is trivial,
+// and from the best of 64 random ones:
 //   - the gradient at the start, by all that varies, and how many of its entries are zero;
 //   - the loss there, and after the budget: iterations of the task's own optimizer, one run each; a
 //     bundle of 32 has so many fewer of them, CMA-ES ten times as many runs. Steps within
-//     mjd_transitionFD are not counted. Where a gradient is exactly zero nothing would ever move,
-//     and the rest of the budget is not spent.
-// The guide's coefficient is the task's. Where it acts in the run, the loss of the result without it
-// stands beside. The task with a receding horizon (push) is optimised in windows, executed as its
-// file says; its loss is that at the end of the last window, and `frame` the first one whose window
-// ends with loss 0. MuJoCo runs the stock scene.
+//     mjd_transitionFD are not counted, and there are fewer iterations where it takes long. A run
+//     ends early where a gradient is exactly zero, or the loss is.
+// The guide's coefficient is the task's. Where it acts in the run, the loss of the result without
+// it stands beside. The task with a receding horizon (push) goes by windows of which one step each
+// is executed; its loss is that at the end of the last window, and `frame` the first one whose
+// window ends with loss 0. MuJoCo runs the stock scene.
 //
 // It fails only where the plain gradients at the trivial start are not exactly zero, the guide's is
 // zero, or the guide's loss has not fallen.

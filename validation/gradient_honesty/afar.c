@@ -1,9 +1,10 @@
 // Two smooth balls of radius 0.1 at rest, D apart, without gravity. The second one is to be D/10
 // farther away after 0.8 s, by the speed v of the first. Before they touch, its end does not depend
-// on v, unless a guide acts. Adam goes from v = 0: rate D/40 m/s, betas 0.3 and 0.5, epsilon 1e-300.
+// on v, unless a guide acts. Adam goes from v = 0: rate D/40 m/s, betas 0.3 and 0.5, epsilon
+// 1e-300.
 //
-// The guide's coefficient is GUIDE D^5/2, so that the derivative at rest is about the same for all D:
-// the tail's force falls as D^-3/2. It acts in the run where its derivative is held against
+// The guide's coefficient is GUIDE D^5/2, so that the derivative at rest is about the same for all
+// D: the tail's force falls as D^-3/2. It acts in the run where its derivative is held against
 // differences, and in derivatives alone where a descent goes by it.
 
 #include "gradient_honesty/afar.h"

@@ -1,7 +1,7 @@
 // CMA-ES (Hansen, The CMA evolution strategy: a tutorial, 2016), (mu/mu_w, lambda): with its
 // standard constants, covariances of all pairs for up to FULL variables, beyond that of single ones
-// (sep-CMA, Ros and Hansen 2008), learning (n + 2)/3 times as fast. Samples are projected on bounds,
-// and taken as they are then. Unknowns are y = x/scale.
+// (sep-CMA, Ros and Hansen 2008), learning (n + 2)/3 times as fast. Samples are projected on
+// bounds, and taken as they are then. Unknowns are y = x/scale.
 
 #include "mj_long_range/long_range.h"
 

@@ -1,5 +1,5 @@
-// The loss of a window in MuJoCo: terms "com" at its end. Derivatives: those of the term at the end,
-// taken back through the matrices of mjd_transitionFD of every step, lambda <- A^T lambda.
+// The loss of a window in MuJoCo: terms "com" at its end. Derivatives: those of the terms, taken
+// back through the matrices of mjd_transitionFD of every step, lambda <- A^T lambda.
 
 #include "mj_long_range/long_range.h"
 
