@@ -46,10 +46,10 @@ static void testLoad(void** state) {
 // A task's settings prevail over the scene's, the command line's over both.
 static void testSettings(void** state) {
   (void)state;
-  djSettings task = {.option = dj_defaultOption()};
+  djTask task = {.settings = {.option = dj_defaultOption()}, .nguide = -1};
   djError err;
-  assert_int_equal(dj_parseSetting(&task, "timestep", "0.02", &err), DJ_OK);
-  assert_int_equal(dj_parseSetting(&task, "skin", "0.003", &err), DJ_OK);
+  assert_int_equal(dj_parseSetting(&task.settings, "timestep", "0.02", &err), DJ_OK);
+  assert_int_equal(dj_parseSetting(&task.settings, "skin", "0.003", &err), DJ_OK);
   Options plain = djt_options("scene.json");
   Options given = djt_options("scene.json", "--timestep", "0.04", "--support=0.001");
   Scene s = openScene(&plain);
