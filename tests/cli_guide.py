@@ -47,7 +47,8 @@ class Guide(cli.Case):
         return self.write("task.json", {**TASK, "contact": contact})
 
     def speed_gradient(self, *arguments, **contact):
-        return self.run_json("grad", self.task(**contact), *arguments)["variables"][0]["gradient"][0]
+        g = self.run_json("grad", self.task(**contact), *arguments)
+        return g["variables"][0]["gradient"][0]
 
     def test_certificate(self):
         """Of a guide that acts in the run."""

@@ -88,6 +88,8 @@ class Guide(cli.Case):
                os.path.join(self.out, "ctrl.csv")]
         moved = self.distance(self.places(self.scene, *run), self.places(self.plain, *run))
         self.assertAlmostEqual(bias["position"], moved, delta=1e-9)
+        with open(os.path.join(self.out, "scene.xml")) as f:   # of the run with the guide
+            self.assertNotIn("backward_only", f.read())
 
     def test_optimize_without(self):
         for more in (["--guide", "0"], ["--guide-backward-only", "true"]):

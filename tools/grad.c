@@ -152,8 +152,8 @@ static void print_certificate(const Answer* a) {
          "  along their velocity, by the size of its mean. Far below 1 it is a guide.\n",
          SPREAD_PHASES);
   if (is_surrogate(a)) {
-    printf("surrogate: not tested, as the guide acts in derivatives alone (guide_backward_only) and\n"
-           "  differences are of runs without it.\n");
+    printf("surrogate: not tested, as the guide acts in derivatives alone (guide_backward_only)\n"
+           "  and differences are of runs without it.\n");
   }
   printf("largest condition number of a step's Jacobian: %.2g\n", a->run.worst_condition);
 }
