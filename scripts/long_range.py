@@ -30,7 +30,7 @@ def run(command, *arguments):
 
 
 def layout(command, scene):
-    """Names of free joints' bodies by their place in qpos, and qpos at the start."""
+    """Where in qpos the free joints of bodies begin, by the bodies' names."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "scene.json"
         subprocess.run([command, "convert", scene, "--out", path], check=True,
@@ -50,10 +50,9 @@ def jittered(command, task, name, seed):
     task = dict(task, scene=str(TASKS / name / task["scene"]))
     if seed == 0:
         return task
-    place = layout(command, task["scene"])
     rows = first_state(command, task)
     rng = random.Random(seed)
-    for at in place.values():
+    for at in layout(command, task["scene"]).values():
         for k in range(2):
             rows[at + k] += rng.uniform(-JITTER, JITTER)
     task["initial"] = dict(task.get("initial", {}), qpos=rows)
