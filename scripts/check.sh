@@ -32,7 +32,8 @@ for preset in release clang debug; do
   echo "== $preset"
   if [ $preset = clang ]; then
     if sh scripts/setup.sh clang; then
-      sh scripts/build.sh clang || exit 1
+      sh scripts/build.sh clang dijoco dijoco_command dijoco_tests dijoco_fuzz references ||
+        exit 1
       clang_tests "$@" || status=1
     else
       echo "check: no clang: its build is skipped"

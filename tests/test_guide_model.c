@@ -475,6 +475,35 @@ static void restOf(double x[7], bool floor, double guide) {
   drop(m, d);
 }
 
+// How far a box of 1 kg slides in 0.4 s on a fixed one, where gravity leans by 0.3.
+static double slideOf(double guide, double friction) {
+  djData* d;
+  Scene* s = newScene(2);
+  addGeom(s, 0, DJ_BOX, 0.2, 0.2, 0.1);
+  int b = addBody(s, 0, DJ_FREE, 0, 0, 0.201, 1, 0.1);
+  addGeom(s, b, DJ_BOX, 0.1, 0.1, 0.1);
+  for (int k = 0; k < 2; k++) s->geom[k].friction[0] = friction;
+  s->def.option.gravity[0] = 0.3 * 9.81;
+  s->def.option.guide = guide;
+  s->def.option.timestep = 2e-3;
+  djModel* m = open(&d, s);
+  for (int k = 0; k < 200; k++) assert_int_equal(dj_step(m, d), DJ_OK);
+  double x = d->qpos[0];
+  drop(m, d);
+  return x;
+}
+
+// A guide lifts a box that rests on another one; friction carries it there, too.
+static void testFriction(void** state) {
+  (void)state;
+  static const double guide[] = {0, 1e-4, 1e-3};
+  for (int k = 0; k < 3; k++) {
+    assert_true(fabs(slideOf(guide[k], 0.5)) < 1e-3);
+    double mu = 0.1, wanted = 0.5 * 0.16 * (0.3 - mu) * 9.81;
+    djt_near(slideOf(guide[k], mu), wanted, 0.02 * wanted);
+  }
+}
+
 // Planes take no guide, nor do pairs that are not listed: there contact has the bits of before.
 static void testRest(void** state) {
   (void)state;
@@ -531,6 +560,7 @@ int main(void) {
       cmocka_unit_test(testChosen),    cmocka_unit_test(testNames),
       cmocka_unit_test(testParts),     cmocka_unit_test(testCut),
       cmocka_unit_test(testAuto),      cmocka_unit_test(testMomentum),
-      cmocka_unit_test(testRest),      cmocka_unit_test(testParams)};
+      cmocka_unit_test(testFriction),  cmocka_unit_test(testRest),
+      cmocka_unit_test(testParams)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,11 @@ static void turned(double out[6], const double g[6], djMat3 Q) {
   dju_store3(out + 3, dju_mulMV(Q, dju_load3(g + 3)));
 }
 
+// Rounding of friction where the barrier hardly acts within a tail, which is far larger.
+static double leastOf(const PairCase* c, double hessian) {
+  return c->guide > 0 ? 1e-14 * hessian : 0;
+}
+
 static void checkRigidMotion(const djKernel* k, Random* r, int type_a, int type_b) {
   for (int i = 0; i < 20; i++) {
     PairCase c;
@@ -96,6 +101,7 @@ static void checkRigidMotion(const djKernel* k, Random* r, int type_a, int type_
     double w[12];
     turned(w, v, T.R);
     turned(w + 6, v + 6, T.R);
+    double least = leastOf(&c, djt_largest(jac[0], 144));
     for (int m = 0; m < 4; m++) {
       const double *A = jac[m], *B = by[m];
       for (int a = 0; a < 12; a++) {
@@ -107,7 +113,7 @@ static void checkRigidMotion(const djKernel* k, Random* r, int type_a, int type_
       }
       for (int b = 0; b < 2; b++) {
         turned(e, Hv + 6 * b, T.R);
-        assert_true(distance(e, Jv + 6 * b, 6) <= 1e-8 * djt_largest(A, 144));
+        assert_true(distance(e, Jv + 6 * b, 6) <= 1e-8 * djt_largest(A, 144) + least);
       }
     }
     freeCase(&c);
@@ -157,13 +163,15 @@ static void checkExchange(const djKernel* k, Random* r, int type_a, int type_b) 
     assert_int_equal(startCase(by[0], by[1], k, &c), DJ_OK);
     assert_true(fabs(other.value - out.value) <= 1e-10 * out.value);
     double g = djt_largest(out.gradient, 12), H = djt_largest(out.hessian, 144);
+    double least = leastOf(&c, H);
     for (int a = 0; a < 12; a++) {
       assert_true(fabs(out.gradient[a] - other.gradient[(a + 6) % 12]) <= 1e-9 * g);
       for (int b = 0; b < 12; b++) {
         int at = 12 * ((a + 6) % 12) + (b + 6) % 12;
         assert_true(fabs(out.hessian[12 * a + b] - other.hessian[at]) <= 1e-8 * H);
         for (int m = 0; m < 3; m++) {
-          assert_true(fabs(jac[m][12 * a + b] - by[m][at]) <= 1e-8 * djt_largest(jac[m], 144));
+          double error = fabs(jac[m][12 * a + b] - by[m][at]);
+          assert_true(error <= 1e-8 * djt_largest(jac[m], 144) + least);
         }
       }
     }

@@ -2,6 +2,9 @@
 // vertices that carry normal force, f_i = K |dU/dx_i| = (K/L) |P'(D_i)| |n| (half space: t instead
 // of |n|).
 //
+// Where a tail acts the plane is that of barrier and tail, and the forces are the barrier's alone:
+// the load that a contact carries is theirs.
+//
 // Friction's points are the vertices of the contact shape itself, also where recovery erodes it:
 // they move with their bodies. On a curved shape they are the points farthest along the unit lagged
 // normal n out of the shape: with G, c and w of shape/curve.h a vertex y has
@@ -12,8 +15,8 @@
 // with the semi-axes g = g_1, g_2 of its face, so that it resists spin where it stands upright
 // (w_3 = 1: by k r) and rolls freely on its edge, where w_3 = 0 and the points are one.
 //
-// In recovery all forces are multiplied by one factor, so that their
-// sum F over one side is bounded by W:
+// In recovery all forces are multiplied by one factor, so that their sum F, over one side or, where
+// there are two, half of that over both (a tail makes them differ), is bounded by W:
 //
 //   c = (1 + (b F/W)^4)^(-1/4),  b = smoothstep(-t) with t of recovery.h (0 .. -1),
 //
@@ -206,12 +209,12 @@ djStatus dj_makeLagged(djPlaneState* state, djPlaneWork* w, const djFound* f) {
   djForces forces;
   djStatus status = dj_lagForces(&forces, w, state);
   if (status) return status;
-  double F = 0, unused[2], scale = dj_forceScale(w, state);
-  for (int i = 0; i < forces.na; i++) F -= scale * forces.first[i];
+  double F = 0, unused[2], scale = dj_forceScale(w, state), part = dj_lagPart(w);
+  for (int i = 0; i < forces.n; i++) F -= part * scale * forces.first[i];
   state->lag_factor = dj_lagBound(unused, F, state->erosion.t, w->in->force_cap);
   state->nlag = gather(state->lag_point, state->lag_force, &state->nlag_a, DJ_LAGGED_POINTS, w,
                        state, &forces, scale * state->lag_factor);
-  state->lagged = true;
+  state->lagged = state->nlag > 0;   // a tail alone presses nothing together
   return DJ_OK;
 }
 
@@ -227,7 +230,7 @@ djStatus dj_getLagged(djLagged* lagged, djPlaneState* state, djPlaneWork* w) {
   if (state->nlag <= DJ_LAGGED_POINTS) return DJ_OK;
   // Too many for the state: compute them again at the start poses.
   djPlaneWork again;
-  djStatus status = dj_openPlaneWork(&again, w->in, &state->erosion, true);
+  djStatus status = dj_openLagWork(&again, w->in, state);
   if (status) return status;
   djForces forces;
   status = dj_lagForces(&forces, &again, state);

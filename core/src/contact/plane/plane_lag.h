@@ -32,6 +32,9 @@ void dj_lagSlide(double* slide, const djPlaneWork* w, const djPlaneState* state,
 djVec3 dj_lagOffsetVjp(djMat3* curve, const double* by_point, const djPlaneWork* w,
                        const djPlaneState* state, int side);
 
+// What each force counts for in the sum that recovery bounds.
+static inline double dj_lagPart(const djPlaneWork* w) { return w->half_space ? 1 : 0.5; }
+
 // The factor c by which recovery bounds forces whose sum is F, and its derivatives by F and t.
 double dj_lagBound(double derivative[2], double F, double t, double W);
 

@@ -84,8 +84,13 @@ static void placeCurves(djPlaneWork* w) {
   }
 }
 
-djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion* erosion,
-                          bool at_start) {
+bool dj_planeGuided(const djPairInput* in) {
+  return in->guide_part > 0 && in->setting[DJ_PLANE_GUIDE] > 0 &&
+         in->setting[DJ_PLANE_STIFFNESS] > 0 && in->b->type != DJ_PLANE;
+}
+
+static djStatus openWork(djPlaneWork* w, const djPairInput* in, const djErosion* erosion,
+                         bool at_start, bool guided) {
   if (!checkInput(in)) return DJ_INVALID;
   w->in = in;
   w->pose[0] = at_start ? in->start_a : in->pose_a;
@@ -99,10 +104,9 @@ djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion
   w->soft = dj_softening(&w->soft_rate, erosion, in->setting);
   w->K = w->soft * in->setting[DJ_PLANE_STIFFNESS];
   w->range = dj_planeRange(in->setting);
-  w->guide = 0;   // what is fixed at the start, as friction, sees the barrier alone
-  double K = in->setting[DJ_PLANE_STIFFNESS];   // recovery makes all of the energy softer
-  if (!at_start && !w->half_space && K > 0 && in->guide_part > 0) {
-    w->guide = in->guide_part * in->setting[DJ_PLANE_GUIDE] / K;
+  w->guide = 0;
+  if (guided && dj_planeGuided(in)) {   // recovery makes all of the energy softer
+    w->guide = in->guide_part * in->setting[DJ_PLANE_GUIDE] / in->setting[DJ_PLANE_STIFFNESS];
   }
   // whole cache lines: lanes start on them
   int skip = (int)((64 - (uintptr_t)in->scratch % 64) % 64 / sizeof(double));
@@ -132,6 +136,15 @@ djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion
   if (w->shape[0]->curved || w->shape[1]->curved) placeCurves(w);
   if (!w->half_space) markClouds(w);
   return DJ_OK;
+}
+
+djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion* erosion,
+                          bool at_start) {
+  return openWork(w, in, erosion, at_start, !at_start);
+}
+
+djStatus dj_openLagWork(djPlaneWork* w, const djPairInput* in, const djPlaneState* state) {
+  return openWork(w, in, &state->erosion, true, state->lag_guided);
 }
 
 // y = (R x + p - center)/L, times sign; out: three arrays, `stride` apart.

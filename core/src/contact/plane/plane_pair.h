@@ -66,6 +66,7 @@ typedef struct djPlaneState {
   bool gap_known;
   double gap_start;        // signed gap of the skin-eroded shapes; else a lower bound
   bool lagged;             // there is a lagged plane
+  bool lag_guided;         // it is that of barrier and tail
   double lag_plane[4];     // as `plane`, with the start poses, about lag_center
   djVec3 lag_center;
   djVec3 lag_normal;       // unit, from a to b; and offset in metres, world
@@ -132,9 +133,14 @@ static inline void dj_addTailOf(double p[3], const djPlaneWork* w, int side, int
   if (w->guide > 0) dj_addTail(p, D, w->tail.offset, w->tail.weight[at]);
 }
 
-// Set up for the start poses (at_start) or those now. DJ_INVALID, DJ_NO_MEMORY.
+// Whether a tail acts.
+bool dj_planeGuided(const djPairInput* in);
+// Set up for the start poses (at_start), where there is no tail, or those now. DJ_INVALID,
+// DJ_NO_MEMORY.
 djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion* erosion,
                           bool at_start);
+// For the lagged plane: at the start poses, with the tail that it was found with.
+djStatus dj_openLagWork(djPlaneWork* w, const djPairInput* in, const djPlaneState* state);
 // n numbers of the scratch, or NULL.
 double* dj_takeScratch(djPlaneWork* w, int n);
 // World-axes, dimensionless copies of the vertices about a centre.

@@ -429,11 +429,13 @@ static bool isCoarse(const djNewton* it) {
   return !it->c->tail && dj_isCoarse(it->e->value, it->s);
 }
 
-// At a squared decrement of 1e-13 U one full step more leaves an error of the order of rounding.
+// At a squared decrement of 1e-13 U one full step more leaves an error of the order of rounding; with
+// a tail, of which U may be almost all, at 1e-20 U.
 // Where even that cannot be reached, the iteration ends when small decrements stop falling. First
 // Newton's step that turns n, which is long where it can be; where that fails, the straight one.
 static djPlaneStatus iterate(djNewton* it, djPlaneSolution* sol, int max_iterations) {
   double dp[4], decrement2 = newtonStep(dp, it->e, false), last = INFINITY, s = it->s;
+  const double least = it->c->tail ? 1e-20 : 1e-13;
   if (!(decrement2 < 0.3 * it->e->value)) {
     djPlaneStatus status = centre(it, sol);
     if (status != DJ_PLANE_DONE) return status;
@@ -442,7 +444,7 @@ static djPlaneStatus iterate(djNewton* it, djPlaneSolution* sol, int max_iterati
   for (;;) {
     double value = it->e->value;
     bool coarse = isCoarse(it) || last < 1e-9 * value;
-    if (decrement2 <= 1e-13 * value || (coarse && decrement2 > 0.5 * last)) break;
+    if (decrement2 <= least * value || (coarse && decrement2 > 0.5 * last)) break;
     if (sol->iterations == max_iterations) return DJ_PLANE_LOST;
     sol->iterations++;
     last = decrement2;

@@ -313,14 +313,14 @@ static void halfForces(double* dforce, const djForces* forces, const djFound* f,
   }
 }
 
-// Forces times the factor c(F, t), F the sum over a's points: d(c f) = c df + f dc.
+// Forces times the factor c(F, t): d(c f) = c df + f dc.
 static void boundForces(double* dforce, const djLagged* lagged, const djPlaneState* state,
-                        const djErosionMotion* m, double W) {
+                        const djErosionMotion* m, double part, double W) {
   if (!m->any) return;
   double F = 0, dF[12] = {0}, dc[2], c = state->lag_factor;
-  for (int i = 0; i < lagged->na; i++) {
-    F += lagged->force[i] / c;
-    for (int j = 0; j < 12; j++) dF[j] += dforce[12 * i + j];
+  for (int i = 0; i < lagged->n; i++) {
+    F += part * lagged->force[i] / c;
+    for (int j = 0; j < 12; j++) dF[j] += part * dforce[12 * i + j];
   }
   dj_lagBound(dc, F, state->erosion.t, W);
   for (int i = 0; i < lagged->n; i++) {
@@ -395,7 +395,7 @@ static djStatus addFriction(double start_jac[144], double rate_jac[144], djPlane
   djPairInput rest = *in;   // the scratch that the lagged points do not occupy
   rest.scratch = w.free;
   rest.nscratch = w.nfree;
-  status = dj_openPlaneWork(&w, &rest, &state->erosion, true);
+  status = dj_openLagWork(&w, &rest, state);
   if (!status) status = dj_lagForces(&forces, &w, state);
   if (!status) status = takeRates(rates, &w);
   if (!status) status = dj_solveLagged(&f, &w, state);
@@ -410,7 +410,7 @@ static djStatus addFriction(double start_jac[144], double rate_jac[144], djPlane
   } else {
     hullForces(dforce, &forces, &f, &w, m, dp, rates);
   }
-  boundForces(dforce, &lagged, state, m, in->force_cap);
+  boundForces(dforce, &lagged, state, m, dj_lagPart(&w), in->force_cap);
   djLaggedJac jac = {.dforce = dforce};
   planeFrame(&jac, &f, &w, m, dp);
   double slide[2][DJ_LAG_SPLIT * 36];

@@ -200,11 +200,11 @@ static void forcesVjp(double* by_D, double* by_l, double* by_t, djPlaneVjp* out,
                       double* stiffness, const djForces* forces, const djLaggedGrad* grad,
                       const djPlaneState* state, const djPlaneWork* w, const double* D) {
   double scale = dj_forceScale(w, state), F = 0, dot = 0, dc[2];
-  double unit = w->K / w->L;
+  double unit = w->K / w->L, part = dj_lagPart(w);
   double l = scale / unit, c = state->lag_factor;
   for (int i = 0, at = 0; i < forces->n; i++) {
     double g = -scale * forces->first[i];
-    if (i < forces->na) F += g;
+    F += part * g;
     if (forces->first[i] != 0) dot += nextForce(grad, &at, w, i >= forces->na) * g;
   }
   dj_lagBound(dc, F, state->erosion.t, w->in->force_cap);
@@ -213,7 +213,7 @@ static void forcesVjp(double* by_D, double* by_l, double* by_t, djPlaneVjp* out,
   for (int i = 0, at = 0; i < forces->n; i++) {
     by_D[i] = 0;
     if (forces->first[i] == 0) continue;
-    double by_g = c * nextForce(grad, &at, w, i >= forces->na) + (i < forces->na ? dc[0] * dot : 0);
+    double by_g = c * nextForce(grad, &at, w, i >= forces->na) + part * dc[0] * dot;
     by_D[i] = -by_g * scale * forces->second[i];
     *by_l -= by_g * unit * forces->first[i];
     *stiffness -= by_g * l / w->L * forces->first[i];
@@ -330,7 +330,7 @@ static djStatus addFriction(djPairGrad* grad, djPlaneVjp* out, double* by_t, dou
   rest.nscratch = w.nfree;
   djStatus sliding = dj_frictionVjp(&lag, &state->friction, &lagged, &rest, lambda);
   if (sliding < 0) return sliding;
-  status = dj_openPlaneWork(&w, &rest, &state->erosion, true);
+  status = dj_openLagWork(&w, &rest, state);
   if (!status) status = dj_lagForces(&forces, &w, state);
   if (!status) status = dj_solveLagged(&f, &w, state);
   if (status) return status;

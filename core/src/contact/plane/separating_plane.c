@@ -15,8 +15,8 @@
 //   min over p of  K [P(1 - |n|) + sum P(x_i)] + c [4/(l (1 - |n|)) + sum_i lambda_i/(x_i + a)]
 //
 // over the same arguments x_i, lambda_i the vertices' parts of their surface, sum 1 a side, l the
-// sum of both bounding radii. It is bounded, repels at every distance, and changes contact by as
-// little as c is small. Friction, recovery and steps' limits see the barrier alone.
+// sum of both bounding radii. It is bounded and repels at every distance. Friction knows the
+// barrier's forces alone, at the plane of both; recovery and steps' limits the barrier alone.
 
 #include "contact/plane/separating_plane.h"
 
@@ -47,18 +47,19 @@ static djStatus beginAt(djPlaneState* state, bool* touching, const djPairInput* 
   djStatus status = dj_openPlaneWork(&w, in, &state->erosion, true);
   if (status) return status;
   status = startGap(&d, state, &w, in->recover ? DJ_RECOVERY_GAP * w.range : 0);
-  if (status || state->gap_start >= w.range) return status;
+  state->lag_guided = in->friction > 0 && dj_planeGuided(in);
+  if (status || (state->gap_start >= w.range && !state->lag_guided)) return status;
   if (in->recover && state->gap_known) {
     double* scratch = dj_takeScratch(&w, w.half_space ? 0 : 6 * (in->a->npad + in->b->npad));
     if (!scratch) return DJ_NO_MEMORY;
     status = dj_solveErosion(&state->erosion, &d, state->gap_start, in, w.range, scratch);
     if (status) return status;
-    if (state->erosion.e > 0) status = dj_openPlaneWork(&w, in, &state->erosion, true);
-    if (status) return status;
   } else if (state->gap_known && !(state->gap_start > 0)) {
     return DJ_OVERLAP;
   }
   djFound f;
+  if (state->erosion.e > 0 || state->lag_guided) status = dj_openLagWork(&w, in, state);
+  if (status) return status;
   status = dj_findPlane(&f, &w, state);
   if (status < 0 || f.kind != DJ_TOUCHING) return status;
   *touching = true;
