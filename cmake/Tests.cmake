@@ -116,7 +116,8 @@ function(dj_add_c_tests)
                              DIJOCO_BUILD_DIR="${CMAKE_BINARY_DIR}")
   target_link_libraries(dj_test_common PUBLIC dj_flags ${core_link} dj_cmocka)
   # Tests call what takes time; to optimise their own code would take longer than to run it.
-  target_compile_options(dj_test_common PUBLIC $<IF:$<CONFIG:Release>,-O1,-O0>)
+  target_compile_options(dj_test_common PUBLIC $<IF:$<CONFIG:Release>,-O1,-O0>
+                         $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   # Kernels of the tests, and a table with them in place of the library's: objects, not an archive,
   # so that they come first.
   file(GLOB kernels CONFIGURE_DEPENDS "tests/kernels/*.c")

@@ -6,6 +6,7 @@ First proves, on small objects that it compiles, that a circle is found.
 """
 import glob
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,22 +19,23 @@ EXCEPT = {
 PARTS = ("core/src", "tools", "mujoco_plugin")
 
 
-def symbols(path):
-    """Names that an object defines, and that it takes from others."""
-    text = subprocess.run(["nm", path], check=True, stdout=subprocess.PIPE, text=True).stdout
-    defined, needed = set(), set()
+def symbols(paths):
+    """{path: (names that an object defines, and that it takes from others)}, of all by one call."""
+    found = {path: (set(), set()) for path in paths}
+    text = subprocess.run(["nm", "-A", *paths], check=True, stdout=subprocess.PIPE, text=True).stdout
     for line in text.splitlines():
-        kind, name = line.split()[-2:]
+        path, kind, name = re.match(r"(.*?):.* (\S) (\S+)$", line).groups()
         if kind == "U":
-            needed.add(name)
+            found[path][1].add(name)
         elif kind in "TDRBVW":
-            defined.add(name)
-    return defined, needed
+            found[path][0].add(name)
+    return found
 
 
 def graph_of(objects):
     """{source: {source that it needs: names}} of {source: path of its object}."""
-    table = {source: symbols(path) for source, path in objects.items()}
+    found = symbols(objects.values()) if objects else {}
+    table = {source: found[path] for source, path in objects.items()}
     home = {name: source for source, (defined, _) in table.items() for name in defined}
     graph = {source: {} for source in table}
     for source, (_, needed) in table.items():

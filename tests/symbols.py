@@ -26,27 +26,38 @@ def output(*command):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def undefined(path):
-    return {line.split()[-1] for line in output("nm", "-u", path).splitlines() if line.strip()}
+def undefined(paths):
+    """{path: names that it takes from others}, of all by one call."""
+    names = {path: set() for path in paths}
+    for line in output("nm", "-u", "-A", *paths).splitlines():
+        path, name = re.match(r"(.*?):.* (\S+)$", line).groups()
+        names[path].add(name)
+    return names
 
 
-def mutable_data(path):
-    """Names of the variables in writable sections (constant pointers are in .data.rel.ro)."""
-    for line in output("objdump", "-t", path).splitlines():
+def mutable_data(paths):
+    """{path: names of the variables in writable sections} (constant pointers are in .data.rel.ro)."""
+    names, path = {path: [] for path in paths}, None
+    for line in output("objdump", "-t", *paths).splitlines():
+        head = re.match(r"(.*): +file format ", line)
         match = re.match(r"[0-9a-f]+ (.{7}) (\S+)\s+[0-9a-f]+\s+(?:\.hidden )?(\S+)$", line)
-        if match and "d" not in match.group(1) and MUTABLE.match(match.group(2)):
-            yield match.group(3)
+        if head:
+            path = head.group(1)
+        elif match and "d" not in match.group(1) and MUTABLE.match(match.group(2)):
+            names[path].append(match.group(3))
+    return names
 
 
-def check_object(path, is_writer, data_too):
-    names = undefined(path)
-    talking = names & TALKING | {n for n in names if n.startswith("_gfortran")}
-    errors = ["uses %s" % n for n in sorted(talking)]
-    if not is_writer:
-        errors += ["uses %s" % n for n in sorted(names & WRITING)]
-    if data_too:
-        errors += ["mutable variable %s" % n for n in mutable_data(path)]
-    return errors
+def check_objects(paths, writer, data_too):
+    """(path, what is wrong) of objects, of which `writer` may write files."""
+    taken, data = undefined(paths), mutable_data(paths) if data_too else {}
+    for path in paths:
+        names = taken[path]
+        talking = names & TALKING | {n for n in names if n.startswith("_gfortran")}
+        for n in sorted(talking | (set() if path == writer else names & WRITING)):
+            yield path, "uses %s" % n
+        for n in data.get(path, ()):
+            yield path, "mutable variable %s" % n
 
 
 def check_plugin(library):
@@ -87,7 +98,7 @@ def self_test(compiler):
             with open(source, "w") as f:
                 f.write(text)
             output(compiler, "-O1", "-fPIC", "-c", source, "-o", target)
-            return check_object(target, False, True)
+            return [error for _, error in check_objects([target], None, True)]
 
         if errors_of(good):
             failures.append("rejects a good object: %s" % errors_of(good))
@@ -116,15 +127,14 @@ def main():
     errors = self_test(os.environ.get("DIJOCO_CC", "cc"))
 
     files = glob.glob(os.path.join(glob.escape(source), "core/src/**/*.c"), recursive=True)
-    for path in sorted(files):
-        relative = os.path.relpath(path, source)
-        built = os.path.join(build, "CMakeFiles/dijoco_objects.dir", relative + ".o")
-        is_writer = relative == "core/src/io/file.c"
-        errors += ["%s: %s" % (relative, e) for e in check_object(built, is_writer, release)
-                   if not (relative in LOCKS and e == "mutable variable lock")]
+    built = {os.path.join(build, "CMakeFiles/dijoco_objects.dir", path + ".o"): path
+             for path in sorted(os.path.relpath(path, source) for path in files)}
+    writer = os.path.join(build, "CMakeFiles/dijoco_objects.dir/core/src/io/file.c.o")
+    errors += ["%s: %s" % (built[path], e) for path, e in check_objects(built, writer, release)
+               if not (built[path] in LOCKS and e == "mutable variable lock")]
 
     fortran = os.path.join(build, "lib/lbfgsb.o")
-    errors += ["lbfgsb.o: " + e for e in check_object(fortran, False, True)]
+    errors += ["lbfgsb.o: " + e for _, e in check_objects([fortran], None, True)]
     visible = output("nm", "-g", "--defined-only", "--format=posix", fortran).split()[::4]
     if visible != ["dj_setulb"]:
         errors.append("lbfgsb.o: exports %s" % visible)
@@ -132,7 +142,7 @@ def main():
     members = output("ar", "t", library).split()
     if len(members) != len(files) + 1:  # and L-BFGS-B
         errors.append("libdijoco.a: %d members of %d sources" % (len(members), len(files)))
-    errors += ["libdijoco.a: uses %s" % n for n in sorted(undefined(library) & TALKING)]
+    errors += ["libdijoco.a: uses %s" % n for n in sorted(undefined([library])[library] & TALKING)]
     if release:
         exported = output("nm", "-D", "--defined-only", os.path.join(build, "lib/libdijoco.so"))
         errors += ["libdijoco.so: exports %s" % line.split()[-1]

@@ -205,9 +205,9 @@ def slides(x):
         x.one("joint", name="rod_" + name, type="slide", axis=axis)
 
 
-def servos(x, reach):
+def servos(x, reach, kv):
     for name, limit in zip("xyz", reach):
-        x.one("position", name="rod_" + name, joint="rod_" + name, kp=100, kv=15, ctrlrange=limit)
+        x.one("position", name="rod_" + name, joint="rod_" + name, kp=100, kv=kv, ctrlrange=limit)
 
 
 # Billiards
@@ -278,7 +278,7 @@ def push(dt):
     x.free("box", (*PUSH["box"], half), WOOD, type="box", size=(half,) * 3, mass=BOX["mass"])
     x.close("worldbody")
     x.open("actuator")
-    servos(x, PUSH["reach"])
+    servos(x, PUSH["reach"], 15)
     for axis in range(3):
         x.one("position", name="rod_turn_" + "xyz"[axis], joint="rod_turn", kp=5, kv=0.5,
               gear=tuple(float(k == axis) for k in range(3)) + (0, 0, 0), ctrlrange=(-1.5, 1.5))
@@ -324,7 +324,7 @@ def sort(dt):
     cubes(x, SORT["places"], lambda i: BLUE if i % 2 else RED)
     x.close("worldbody")
     x.open("actuator")
-    servos(x, SORT["reach"])
+    servos(x, SORT["reach"], 60)
     x.close("actuator")
     end(x, "sort")
     write_task("sort", {
@@ -351,8 +351,8 @@ def gather_rod(x):
 def gather_end(x, name, body, height):
     x.close("worldbody")
     x.open("actuator")
-    servos(x, GATHER["reach"])
-    x.one("position", name="rod_yaw", joint="rod_yaw", kp=10, kv=1, ctrlrange=(-3.2, 3.2))
+    servos(x, GATHER["reach"], 60)
+    x.one("position", name="rod_yaw", joint="rod_yaw", kp=10, kv=6, ctrlrange=(-3.2, 3.2))
     x.close("actuator")
     end(x, name)
     write_task(name, {
