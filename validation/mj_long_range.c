@@ -1,7 +1,10 @@
 // Tasks whose losses know nothing of what varies until bodies touch (models/long_range): by what
 // gradient they are solved, and how far within one budget of simulated steps.
 //
-//   mj_long_range [--quick] [TASK]...        push, billiards, ant_push; by default all
+//   mj_long_range [--quick] [--curves FILE.csv] [TASK]...
+//
+// Tasks are push, billiards and ant_push, by default all. --curves: a row for each loss that is the
+// least of its window so far, and the steps simulated until then (scripts/long_range_curves.py).
 //
 // Of each task, by each way of mj_long_range/long_range.h, from its own start, which is trivial,
 // and from the best of 64 random ones:
@@ -190,7 +193,8 @@ static void lookAround(Outcome* o, Window* w, const double* x) {
   free(g);
 }
 
-static void measure(Outcome* o, const Scene* s, const Plan* p, Way way, bool random, bool quick) {
+static void measure(Outcome* o, const Scene* s, const Plan* p, Way way, bool random, bool quick,
+                    FILE* curves) {
   bool windows = s->task->optimizer.receding.horizon > 0;
   int frames = quick ? 2 : p->frames, iterations = quick ? p->quick_iterations : p->iterations;
   int steps = windows ? s->task->optimizer.receding.horizon : s->task->horizon;
@@ -205,6 +209,9 @@ static void measure(Outcome* o, const Scene* s, const Plan* p, Way way, bool ran
   memcpy(x, w.design->x0, (size_t)n * sizeof *x);
   if (random) drawStart(x, &w);
   w.steps = 0;
+  snprintf(w.label, sizeof w.label, "%s,%s,\"%s\"", p->name, random ? "random" : "trivial",
+           WAYS[way]);
+  w.curve = curves;
   lookAround(o, &w, x);
   bool dead = o->live == 0 && way != SEARCH && way != BUNDLE && !(random && windows);
   if (dead) {
@@ -250,7 +257,7 @@ static void check(djvReport* report, const Plan* p, const Outcome* o, Way own,
   djv_below(report, text, o[own].last, o[own].first, "m2");
 }
 
-static void runTask(djvReport* report, const Plan* p, bool quick) {
+static void runTask(djvReport* report, const Plan* p, bool quick, FILE* curves) {
   Scene s;
   Outcome o[NWAY];
   lr_openScene(&s, p->name);
@@ -266,7 +273,7 @@ static void runTask(djvReport* report, const Plan* p, bool quick) {
       if (random && way == SEARCH) continue;    // it draws by itself
       if (quick && way > STOCK && p->frames == 0) continue;
       Outcome one;
-      measure(&one, &s, p, (Way)way, random, quick);
+      measure(&one, &s, p, (Way)way, random, quick, curves);
       printOutcome(&one, (Way)way, random);
       if (!random) o[way] = one;
     }
@@ -278,6 +285,7 @@ static void runTask(djvReport* report, const Plan* p, bool quick) {
 int main(int argc, char** argv) {
   djvReport report = {0};
   bool quick = false, any = false, wanted[NPLAN] = {false};
+  FILE* curves = NULL;
   for (int i = 1; i < argc; i++) {
     int k = 0;
     while (k < NPLAN && strcmp(argv[i], PLANS[k].name) != 0) k++;
@@ -285,14 +293,19 @@ int main(int argc, char** argv) {
       wanted[k] = any = true;
     } else if (strcmp(argv[i], "--quick") == 0) {
       quick = true;
+    } else if (strcmp(argv[i], "--curves") == 0 && i + 1 < argc && !curves) {
+      curves = fopen(argv[++i], "w");
+      if (!curves) djv_fail("%s: cannot be written", argv[i]);
+      fprintf(curves, "task,start,way,steps,loss\n");
     } else {
-      fprintf(stderr, "usage: mj_long_range [--quick] [TASK]...\n");
+      fprintf(stderr, "usage: mj_long_range [--quick] [--curves FILE.csv] [TASK]...\n");
       return 2;
     }
   }
   for (int k = 0; k < NPLAN; k++) {
-    if (wanted[k] || !any) runTask(&report, &PLANS[k], quick);
+    if (wanted[k] || !any) runTask(&report, &PLANS[k], quick, curves);
   }
+  if (curves && fclose(curves) != 0) djv_fail("curves: not written whole");
   djv_note("(%.0f s of processor time)", now());
   return djv_finish(&report);
 }

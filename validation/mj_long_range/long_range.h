@@ -10,6 +10,8 @@
 #include <dijoco/dijoco.h>
 #include <mujoco/mujoco.h>
 
+#include <stdio.h>
+
 enum { MAX_VARIABLE = 32, NBUNDLE = 32, NSTART = 64 };
 
 // What a loss and its gradient come from.
@@ -52,6 +54,9 @@ typedef struct Window {
   djvRandom random;
   long steps;               // simulated; not those within mjd_transitionFD
   long live, drawn;         // of BUNDLE's gradients: not zero, all
+  FILE* curve;              // NULL, or where each loss below `least` goes: label,steps,loss
+  char label[80];
+  double least;             // since the last restart
 } Window;
 
 void lr_openWindow(Window* w, const Scene* s, Way way, int horizon, double sigma);

@@ -61,6 +61,7 @@ static void shorten(Window* w, int horizon) {
 
 void lr_restart(Window* w) {
   djError err;
+  w->least = INFINITY;
   djd_deleteDesign(w->design);
   if (djd_makeDesign(&w->design, w->scene->model[w->way], w->problem, &err) < 0) {
     djv_fail("%s: %s", w->scene->name, err.text);
@@ -209,10 +210,19 @@ static djStatus bundleObjective(Window* w, double* loss, double* grad, const dou
   return DJ_OK;
 }
 
-djStatus lr_objective(void* window, double* loss, double* grad, const double* x) {
-  Window* w = window;
+static djStatus objective(Window* w, double* loss, double* grad, const double* x) {
   if (w->way == STOCK) return stockObjective(w, loss, grad, x);
   if (w->way == BUNDLE) return bundleObjective(w, loss, grad, x);
   w->steps += w->task.horizon;
   return djd_designObjective(w->design, loss, grad, x);
+}
+
+djStatus lr_objective(void* window, double* loss, double* grad, const double* x) {
+  Window* w = window;
+  djStatus status = objective(w, loss, grad, x);
+  if (status >= 0 && w->curve && *loss < w->least) {
+    w->least = *loss;
+    fprintf(w->curve, "%s,%ld,%.9g\n", w->label, w->steps, *loss);
+  }
+  return status;
 }
