@@ -94,6 +94,7 @@ CORE = {
     "dj_getReceding": (c_double, [P, P]),
     "dj_setReceding": (c_int, [P, c_char_p, c_double, ERR]),
     "dj_guidesDerivatives": (c_bool, [P]),
+    "dj_setGuideBodies": (c_int, [P, c_int, POINTER(c_char_p), ERR]),
     "dj_objectCount": (c_int, [P, c_int]),
     "dj_id2name": (c_char_p, [P, c_int, c_int]),
     "dj_name2id": (c_int, [P, c_int, c_char_p]),

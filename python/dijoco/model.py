@@ -141,19 +141,34 @@ class Model:
         """Load a scene: .xml and .mjb through MuJoCo, .json by the library itself. What it has to
         leave out is in `report`, with a warning where that changes the motion. Settings
         (`dijoco.settings()`) that are given are stronger than the scene's:
-        Model.load("scene.xml", timestep=0.01, contact="none")."""
+        Model.load("scene.xml", timestep=0.01, contact="none"). One more is guide_bodies, the pairs
+        of bodies that a guide acts between, by names or patterns: [("rod", "cube*")]; []: all."""
         model = cls._load(path)
         warn_ignored(model)
         return model._with(settings)
 
     def _with(self, settings):
-        """This model with settings that were given as keyword arguments."""
+        """This model, of which nobody has views, with settings that were given as keyword
+        arguments."""
+        pairs = settings.pop("guide_bodies", None)
+        if pairs is not None:
+            self._guide(pairs)
         for name, value in settings.items():
             if name not in setting.TABLE:
                 raise TypeError("unknown setting '%s', expected one of %s"
                                 % (name, ", ".join(setting.TABLE)))
             self._option[name] = value
         return self
+
+    def _guide(self, pairs):
+        names, pairs = [], list(pairs)
+        for pair in pairs:
+            if isinstance(pair, (str, bytes)) or len(pair) != 2:
+                raise ValueError("guide_bodies: %r is no pair of names" % (pair,))
+            names += [_lib.text(name, "guide_bodies") for name in pair]
+        array = (ctypes.c_char_p * max(len(names), 1))(*names)
+        call(core.dj_setGuideBodies, self._address, len(pairs), array)
+        self._views.clear()   # the arrays have moved
 
     @classmethod
     def _load(cls, path):

@@ -1,6 +1,7 @@
 """Models: loading, fields, options, names, parameters, errors."""
 import copy
 import gc
+import json
 import pickle
 
 import numpy as np
@@ -225,3 +226,23 @@ def test_paths(cartpole, tmp_path, root):
     for path in (folder / "\u4e2d.json", str(folder / "b.json"), bytes(folder / "c.json")):
         cartpole.save(path)
         assert dijoco.Model.load(path).nq == 2
+
+
+def test_guide_bodies(cartpole, tmp_path):
+    path = tmp_path / "guided.json"
+    model = cartpole.copy(guide=1e-3, guide_bodies=[("cart", "pole"), ("world", "p*")])
+    model.save(path)
+    pairs = json.loads(path.read_text())["guides"]
+    pairs = sorted(sorted(pair.values()) for pair in pairs)
+    assert pairs == [["cart", "pole"], ["pole", "world"]]
+    assert list(model.body_mass) == list(cartpole.body_mass)
+    again = dijoco.Model.load(path)
+    again.copy(guide_bodies=[]).save(path)
+    assert "guides" not in json.loads(path.read_text())
+    with pytest.raises(dijoco.Error, match="'wheel'"):
+        cartpole.copy(guide_bodies=[("cart", "wheel")])
+    for bad in (["cart"], [("cart", "pole", "world")], "cart pole"):
+        with pytest.raises(ValueError, match="no pair of names"):
+            cartpole.copy(guide_bodies=bad)
+    with pytest.raises(TypeError, match="expected a str"):
+        cartpole.copy(guide_bodies=[("cart", 1)])
