@@ -2,7 +2,7 @@
 # missing, picks a preset and runs things. All output stays in build*/.
 #
 #   make demo       a simulation beside MuJoCo's, and a checked gradient
-#   make check      release build and tests, by gcc and a part by clang, then all under sanitizers
+#   make check      release build and tests by gcc, the library by clang, then all under sanitizers
 #   make build      release, into build/        make debug      sanitizers, into build-debug/
 #   make bench      timings                     make coverage   line coverage
 #   make validate   every claim of README at full length, one table; ONLY="drops plates": some
@@ -12,6 +12,7 @@
 #   make lint       static analysis             make format     clang-format
 #   make mutation   breaks the code 300 times: how often do the tests notice?
 #   make tsan       threads, under a sanitizer  make valgrind   memory, of a part of the tests
+#   make clang      the quick tests, built by clang
 #   make fuzz TIME=600    invented input to every reader, for so many seconds in all (needs clang)
 #   make install    into PREFIX (/usr/local)    make docs       reference, into build/docs/
 #   make clean      remove what was built       make distclean  ... and what was downloaded
@@ -26,8 +27,8 @@
 #   DIJOCO_CMAKE_ARGS="..."   more arguments for cmake, e.g. -DDIJOCO_NATIVE=OFF (portable
 #                             binaries); kept until `make clean`
 #   DIJOCO_CLANG=clang-16     the clang of check, fuzz and lint
-.PHONY: all build debug coverage demo check mutation bench validate references references-check \
-        abi install docs lint format tsan valgrind fuzz clean distclean
+.PHONY: all build debug coverage demo check clang mutation bench validate references \
+        references-check abi install docs lint format tsan valgrind fuzz clean distclean
 .NOTPARALLEL:
 all: build
 
@@ -41,6 +42,8 @@ demo:
 	@sh scripts/demo.sh
 check:
 	@DIJOCO_TORCH="$(or $(TORCH),$(DIJOCO_TORCH))" sh scripts/check.sh
+clang:
+	@sh scripts/check.sh --clang
 mutation:
 	@sh scripts/mutation.sh
 bench:

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Release build and its tests, a build by clang and its quick tests, then the sanitizers' build and
-# its tests. Arguments go to ctest.
+# Release build and its tests, clang's build of what is installed, then the sanitizers' build and its
+# tests. Arguments go to ctest. `scripts/check.sh --clang`: the quick tests by clang, alone.
 # Tests in Python run in environments made here; DIJOCO_TORCH=1: also in one with PyTorch and JAX.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -18,11 +18,13 @@ python_envs() {
     echo "check: no PyTorch: its tests are skipped"
 }
 
-# Tests of modules only, and without those that check the same numbers for long.
-clang_tests() {
-  ctest --test-dir build-clang --output-on-failure --no-tests=error -j "$jobs" \
-    -R '^(test_|fuzz_|symbols$|references$)' -E '^(test_broken_input|test_threads)$' "$@"
-}
+if [ "${1:-}" = --clang ]; then
+  # Tests of modules only, and without those that check the same numbers for long.
+  sh scripts/setup.sh clang && sh scripts/fetch_models.sh || exit 1
+  sh scripts/build.sh clang dijoco dijoco_command dijoco_tests dijoco_fuzz references || exit 1
+  exec ctest --test-dir build-clang --output-on-failure --no-tests=error -j "$jobs" \
+    -R '^(test_|fuzz_|symbols$|references$)' -E '^(test_broken_input|test_threads)$'
+fi
 
 for preset in release clang debug; do
   case $preset in
@@ -32,9 +34,9 @@ for preset in release clang debug; do
   echo "== $preset"
   if [ $preset = clang ]; then
     if sh scripts/setup.sh clang; then
-      sh scripts/build.sh clang dijoco dijoco_command dijoco_tests dijoco_fuzz references ||
-        exit 1
-      clang_tests "$@" || status=1
+      sh scripts/build.sh clang dijoco dijoco_command references || exit 1
+      ctest --test-dir build-clang --output-on-failure --no-tests=error -R '^references$' ||
+        status=1
     else
       echo "check: no clang: its build is skipped"
     fi

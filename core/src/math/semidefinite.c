@@ -123,7 +123,8 @@ void dju_semidefinite(double* A, int n) {
   for (int r = 0; r < n; r++) {
     for (int c = 0; c < n; c++) {
       D[r][c] = 0.5 * (A[n * r + c] + A[n * c + r]);
-      largest = fmax(largest, fabs(D[r][c]));
+      double size = fabs(D[r][c]);
+      if (size > largest) largest = size;   // fmax would be a call
     }
   }
   if (!(largest > 1 / LARGE && largest < LARGE) || isDefinite(D, n)) return;
