@@ -2,7 +2,7 @@
 # missing, picks a preset and runs things. All output stays in build*/.
 #
 #   make demo       a simulation beside MuJoCo's, and a checked gradient
-#   make check      release build and tests by gcc, the library by clang, then all under sanitizers
+#   make check      release build and tests by gcc, the library by clang, then most under sanitizers
 #   make build      release, into build/        make debug      sanitizers, into build-debug/
 #   make bench      timings                     make coverage   line coverage
 #   make validate   every claim of README at full length, one table; ONLY="drops plates": some
@@ -12,7 +12,7 @@
 #   make lint       static analysis             make format     clang-format
 #   make mutation   breaks the code 300 times: how often do the tests notice?
 #   make tsan       threads, under a sanitizer  make valgrind   memory, of a part of the tests
-#   make clang      the quick tests, built by clang
+#   make clang      the quick tests, by clang   make sanitize   all tests, under sanitizers
 #   make fuzz TIME=600    invented input to every reader, for so many seconds in all (needs clang)
 #   make install    into PREFIX (/usr/local)    make docs       reference, into build/docs/
 #   make clean      remove what was built       make distclean  ... and what was downloaded
@@ -27,7 +27,7 @@
 #   DIJOCO_CMAKE_ARGS="..."   more arguments for cmake, e.g. -DDIJOCO_NATIVE=OFF (portable
 #                             binaries); kept until `make clean`
 #   DIJOCO_CLANG=clang-16     the clang of check, fuzz and lint
-.PHONY: all build debug coverage demo check clang mutation bench validate references \
+.PHONY: all build debug coverage demo check clang sanitize mutation bench validate references \
         references-check abi install docs lint format tsan valgrind fuzz clean distclean
 .NOTPARALLEL:
 all: build
@@ -44,6 +44,8 @@ check:
 	@DIJOCO_TORCH="$(or $(TORCH),$(DIJOCO_TORCH))" sh scripts/check.sh
 clang:
 	@sh scripts/check.sh --clang
+sanitize:
+	@sh scripts/check.sh --sanitize
 mutation:
 	@sh scripts/mutation.sh
 bench:

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Release build and its tests, clang's build of what is installed, then the sanitizers' build and its
-# tests. Arguments go to ctest. `scripts/check.sh --clang`: the quick tests by clang, alone.
+# Release build and its tests, clang's build of what is installed, then the sanitizers' build and the
+# tests that are not long there (tests/long_sanitized.txt). Arguments go to ctest.
+# `scripts/check.sh --clang`: the quick tests by clang, alone; `--sanitize`: all under the sanitizers.
 # Tests in Python run in environments made here; DIJOCO_TORCH=1: also in one with PyTorch and JAX.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -26,6 +27,12 @@ if [ "${1:-}" = --clang ]; then
     -R '^(test_|fuzz_|symbols$|references$)' -E '^(test_broken_input|test_threads)$'
 fi
 
+if [ "${1:-}" = --sanitize ]; then
+  sh scripts/setup.sh && sh scripts/fetch_models.sh && sh scripts/build.sh debug || exit 1
+  exec ctest --test-dir build-debug --output-on-failure --no-tests=error -j "$jobs"
+fi
+long=$(grep -v '^#' tests/long_sanitized.txt | paste -s -d '|')
+
 for preset in release clang debug; do
   case $preset in
     release) dir=build ;;
@@ -50,7 +57,10 @@ for preset in release clang debug; do
     esac
   fi
   sh scripts/build.sh $preset || exit 1
-  ctest --test-dir "$dir" --output-on-failure --no-tests=error -j "$jobs" "$@" || status=1
+  leave_out='^$'
+  [ $preset = release ] || leave_out="^($long)\$"
+  ctest --test-dir "$dir" --output-on-failure --no-tests=error -j "$jobs" -E "$leave_out" "$@" ||
+    status=1
 done
 if [ $status = 0 ]; then
   echo "check: passed"
