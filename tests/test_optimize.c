@@ -74,7 +74,8 @@ static bool callback(void* user, const djOptimizeStep* step) {
   assert_int_equal(step->iteration, s->iterations);
   assert_true(isfinite(step->loss) && step->best_loss <= step->loss);
   assert_true((step->iteration == 0) == (step->step_norm == 0) || step->iteration > 0);
-  if (s->iterations == 0 || step->best_loss < s->best_told) s->best_iteration = step->iteration;
+  bool best = step->best_loss < s->best_told || step->loss == step->best_loss;   // the last of equals
+  if (s->iterations == 0 || best) s->best_iteration = step->iteration;
   s->best_told = step->best_loss;
   s->iterations++;
   s->last = step->loss;
