@@ -42,8 +42,8 @@ for preset in release clang debug; do
   if [ $preset = clang ]; then
     if sh scripts/setup.sh clang; then
       sh scripts/build.sh clang dijoco dijoco_command references || exit 1
-      ctest --test-dir build-clang --output-on-failure --no-tests=error -R '^references$' ||
-        status=1
+      ctest --test-dir build-clang --output-on-failure --no-tests=error -j "$jobs" \
+        -R '^(symbols|references)$' || status=1
     else
       echo "check: no clang: its build is skipped"
     fi

@@ -127,9 +127,13 @@ def main():
     errors = self_test(os.environ.get("DIJOCO_CC", "cc"))
 
     files = glob.glob(os.path.join(glob.escape(source), "core/src/**/*.c"), recursive=True)
-    built = {os.path.join(build, "CMakeFiles/dijoco_objects.dir", path + ".o"): path
+
+    def object_of(relative):
+        return os.path.join(build, "CMakeFiles/dijoco_objects.dir", relative + ".o")
+
+    built = {object_of(path): path
              for path in sorted(os.path.relpath(path, source) for path in files)}
-    writer = os.path.join(build, "CMakeFiles/dijoco_objects.dir/core/src/io/file.c.o")
+    writer = object_of("core/src/io/file.c")
     errors += ["%s: %s" % (built[path], e) for path, e in check_objects(built, writer, release)
                if not (built[path] in LOCKS and e == "mutable variable lock")]
 
