@@ -27,15 +27,19 @@ static void testTimes(void** state) {
   assert_int_equal(t.n, 0);
 }
 
-// Sleep does not count, work does.
+// Sleep does not count, work does. Some systems now and then book a whole tick, or what another
+// thread did, on a thread that sleeps: the least of several looks is what the clock itself says.
 static void testThreadClock(void** state) {
   (void)state;
+  double least = INFINITY;
+  for (int look = 0; look < 20 && least >= 0.05; look++) {
+    double before = bench_threadClock(), wall = tool_clock();
+    usleep(100000);
+    assert_true(tool_clock() - wall >= 0.1);
+    least = fmin(least, bench_threadClock() - before);
+  }
+  assert_true(least < 0.05);
   double before = bench_threadClock(), wall = tool_clock();
-  usleep(100000);
-  assert_true(tool_clock() - wall >= 0.1);
-  assert_true(bench_threadClock() - before < 0.05);
-  before = bench_threadClock();
-  wall = tool_clock();
   while (bench_threadClock() - before < 0.02) {}
   assert_true(tool_clock() - wall >= 0.0199);
 }
