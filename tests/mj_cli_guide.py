@@ -26,6 +26,18 @@ XML = """<mujoco>
 """
 GUIDE = '<numeric name="dijoco_guide" data="0.05"/>'
 BODIES = '<text name="dijoco_guide_bodies" data="hand b*"/>'
+PUSHED = """<mujoco>
+  <option timestep="0.02"/>
+  <worldbody>
+    <geom type="plane" size="2 2 0.1"/>
+    <body name="hand" pos="0 0 0.06"><joint name="slide" type="slide" axis="1 0 0"/>
+      <geom type="sphere" size="0.05"/></body>
+    <body name="box" pos="0.15 0.01 0.05"><freejoint/>
+      <geom type="box" size="0.05 0.05 0.05"/></body>
+  </worldbody>
+  <actuator><position name="servo" joint="slide" kp="100" kv="20" ctrlrange="-1 1"/></actuator>
+</mujoco>
+"""
 TASK = {
     "scene": "s.xml", "horizon": 30, "initial": {"qvel": [0.2] + 12 * [0]},
     "loss": [{"type": "position", "body": "box", "target": [0.35, 0.03, 0]}],
@@ -104,6 +116,22 @@ class Guide(cli.Case):
                                                        "guide_bodies": [["hand", "other"]]})
         self.assertAlmostEqual(self.run_json("grad", again)["loss"], r["loss_last"], delta=1e-12)
         self.assertNotEqual(self.run_json("grad", self.path("task.json"))["loss"], r["loss_first"])
+
+    def test_backward_only_keeps_contact(self):
+        """What touches has the derivatives it has without a guide: friction's load included."""
+        self.write("p.xml", PUSHED)
+        self.write("c.csv", "ctrl[0]\n" + 25 * "0.3\n")
+        task = {"scene": "p.xml", "horizon": 25, "integrator": "position", "ctrl": "c.csv",
+                "contact": {"guide": 1e-3, "guide_backward_only": True,
+                            "guide_bodies": [["hand", "box"]]},
+                "loss": [{"type": "position", "body": "box", "target": [0.5, 0.1, 0.05]}],
+                "variables": [{"name": "ctrl"}]}
+        led, exact = (self.run_json("grad", self.write("t.json", task), *more)
+                      ["variables"][0]["gradient"] for more in ([], ["--guide", "0"]))
+        size = sum(g * g for g in exact) ** 0.5
+        self.assertGreater(size, 0.05)
+        self.assertLess(sum((a - b) ** 2 for a, b in zip(led, exact)) ** 0.5, 0.01 * size)
+        self.assertNotEqual(led, exact)
 
     def test_backward_only_leads(self):
         """Where the loss is flat the gradient of a guide leads to contact."""

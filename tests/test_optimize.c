@@ -410,18 +410,22 @@ static void testErrors(void** state) {
              {offsetof(djOptimizer, control_radius), INFINITY},
              {offsetof(djOptimizer, gradient_tolerance), -1},
              {offsetof(djOptimizer, step_tolerance), -1}};
-  enum { NBAD = sizeof bad / sizeof bad[0] };
-  for (int i = 0; i < NBAD + 2; i++) {
+  static const struct {
+    size_t field;
+    int value;
+  } whole[] = {{offsetof(djOptimizer, memory), 0},
+               {offsetof(djOptimizer, iterations), -1},
+               {offsetof(djOptimizer, normalize), 2}};
+  enum { NBAD = sizeof bad / sizeof bad[0], NWHOLE = sizeof whole / sizeof whole[0] };
+  for (int i = 0; i < NBAD + NWHOLE; i++) {
     o = dj_defaultOptimizer();
-    if (i < NBAD) memcpy((char*)&o + bad[i].field, &bad[i].value, sizeof(double));
-    if (i == NBAD) o.memory = 0;
-    if (i == NBAD + 1) o.iterations = -1;
+    size_t place = i < NBAD ? bad[i].field : whole[i - NBAD].field;
+    if (i < NBAD) memcpy((char*)&o + place, &bad[i].value, sizeof(double));
+    else memcpy((char*)&o + place, &whole[i - NBAD].value, sizeof(int));
     assert_int_equal(dj_optimize(&r, x, &good, &o, &err), DJ_INVALID);
     const djSetting* key;
     char named[100] = "";
     for (int k = 0; (key = dj_optimizerKey(k)); k++) {
-      size_t place = i < NBAD ? bad[i].field : i == NBAD ? offsetof(djOptimizer, memory)
-                                                         : offsetof(djOptimizer, iterations);
       if (key->offset == place) snprintf(named, sizeof named, "adam: %s: ", key->name);
     }
     assert_true(*named && strncmp(err.text, named, strlen(named)) == 0);

@@ -40,6 +40,9 @@ static bool followAdam(void* user, const djOptimizeStep* step) {
     }
     a->k++;
     a->truth(NULL, &loss, grad, before);
+    double length = 0;
+    for (int i = 0; i < N; i++) length = hypot(length, grad[i]);
+    for (int i = 0; i < N && o->normalize; i++) grad[i] /= length;
     for (int i = 0; i < N; i++) {
       a->m[i] = o->beta1 * a->m[i] + (1 - (long double)o->beta1) * grad[i];
       a->v[i] = o->beta2 * a->v[i] + (1 - (long double)o->beta2) * grad[i] * grad[i];
@@ -66,6 +69,7 @@ static void testAdam(void** state) {
     o.beta1 = trial % 5 ? djt_uniform(&rng, 0, 0.95) : 0.9;
     o.beta2 = trial % 5 ? djt_uniform(&rng, 0.5, 0.99) : 0.999;
     o.epsilon = trial % 3 ? 1e-8 : 0.5;
+    o.normalize = trial % 7 == 2;
     o.iterations = 60;
     double x[N];
     djt_uniforms(x, N, &rng, -2, 2);
@@ -92,6 +96,41 @@ static void testAdam(void** state) {
   }
   djOptimizer o = dj_defaultOptimizer();   // the paper's
   assert_true(o.beta1 == 0.9 && o.beta2 == 0.999 && o.epsilon == 1e-8);
+}
+
+// Steep, then a plain: a loss of slope 1 where x0 < 0, and of slope 1e-10 beyond.
+static djStatus cliff(void* user, double* loss, double* grad, const double* x) {
+  (void)user;
+  double slope = x[0] < 0 ? 1 : 1e-10;
+  *loss = -slope * x[0];
+  if (grad) grad[0] = -slope;
+  if (grad) grad[1] = 0;
+  return DJ_OK;
+}
+
+// Adam alone stands still beyond the edge, until the mean square has forgotten; normalised it keeps
+// its pace, whatever the unit of the loss, and stays where the gradient is 0.
+static void testNormalize(void** state) {
+  (void)state;
+  double reached[2];
+  for (int normalize = 0; normalize < 2; normalize++) {
+    djOptimizer o = dj_defaultOptimizer();
+    o.rate = 0.1;
+    o.beta1 = 0.3;
+    o.beta2 = 0.5;
+    o.epsilon = 1e-30;
+    o.iterations = 40;
+    o.normalize = normalize;
+    double x[N] = {-1, 0.25};
+    Loss l = {.truth = cliff};
+    djOptimizeProblem p = {.n = N, .objective = evaluate, .user = &l};
+    djOptimizeResult r;
+    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    assert_true(x[1] == 0.25);
+    reached[normalize] = x[0];
+  }
+  assert_true(reached[0] < 0.2);
+  assert_true(fabs(reached[1] - 3) < 1e-12);
 }
 
 // ---- trust region -----------------------------------------------------------------------------
@@ -404,6 +443,7 @@ static void testManyVariables(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testAdam),
+      cmocka_unit_test(testNormalize),
       cmocka_unit_test(testTrustRegion),
       cmocka_unit_test(testCoupledGroups),
       cmocka_unit_test(testFirstStep),

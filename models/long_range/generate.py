@@ -15,12 +15,12 @@ TASKS = {
                       tolerance=0.06),
     "push": dict(dt=0.04, steps=200, window=48, rate=1e-2, iterations=50, guide=1e-3,
                  backward=True, tolerance=0.05),
-    "sort": dict(dt=0.04, steps=700, window=16, rate=1e-2, iterations=100, guide=3e-5,
-                 backward=True, tolerance=0.3),
-    "gather": dict(dt=0.04, steps=300, window=32, rate=1e-2, iterations=60, guide=1e-4,
-                   backward=True, tolerance=0.35),
-    "gather_bunny": dict(dt=0.04, steps=550, window=32, rate=1e-2, iterations=60, guide=1e-4,
-                         backward=True, tolerance=0.35),
+    "sort": dict(dt=0.04, steps=700, window=16, apply=4, rate=1e-2, iterations=100, guide=3e-5,
+                 backward=True, tolerance=0.45),
+    "gather": dict(dt=0.04, steps=300, window=32, apply=4, rate=1e-2, iterations=60, guide=1e-4,
+                   backward=True, tolerance=0.5),
+    "gather_bunny": dict(dt=0.04, steps=550, window=32, apply=4, rate=1e-2, iterations=60,
+                         guide=1e-4, backward=True, tolerance=0.5),
     "ant_push": dict(dt=0.02, steps=240, window=None, rate=3e-2, iterations=100, guide=2e-3,
                      tolerance=0.2),
     "franka_push": dict(dt=0.04, steps=120, window=32, rate=1e-2, iterations=60, guide=3e-5,
@@ -84,8 +84,10 @@ def write_task(name, task, guided=None):
     row = TASKS[name]
     optimizer = {"type": "adam", "rate": row["rate"], "beta1": 0.3, "beta2": 0.5,
                  "epsilon": 1e-30, "iterations": row["iterations"]}
+    if name != "billiards":
+        optimizer["normalize"] = 1
     if row["window"]:
-        optimizer["receding"] = {"horizon": row["window"], "apply": 1}
+        optimizer["receding"] = {"horizon": row["window"], "apply": row.get("apply", 1)}
     contact = {"model": "separating_plane", "guide": row["guide"]}
     if "backward" in row:
         contact["guide_backward_only"] = True
@@ -299,7 +301,7 @@ def cubes(x, places, color):
                mass=CUBE["mass"])
 
 
-SORT = dict(places=scatter(2, 10, ((-0.35, 0.35), (-0.5, 0.5)), 0.19), marks=((-0.8, 0), (0.8, 0)),
+SORT = dict(places=scatter(2, 10, ((-0.35, 0.35), (-0.5, 0.5)), 0.19), marks=((-0.55, 0), (0.55, 0)),
             rod=(0, -0.8, 0.13), reach=((-1.2, 1.2), (-0.1, 1.6), (-0.01, 0.4)))
 
 
@@ -333,7 +335,7 @@ def sort(dt):
     }, [["rod", "cube*"]])
 
 
-GATHER = dict(places=scatter(7, 10, ((-0.75, 0.75), (-0.75, 0.75)), 0.3), mark=(0, 0),
+GATHER = dict(places=scatter(7, 10, ((-0.55, 0.55), (-0.55, 0.15)), 0.24), mark=(0, 0.8),
               rod=(0, -1.0, 0.06), reach=((-1.1, 1.1), (-0.1, 2.1), (-0.01, 0.4)))
 
 
@@ -343,7 +345,7 @@ def gather_rod(x):
     x.one("joint", name="rod_yaw", axis=(0, 0, 1))
     x.one("joint", name="rod_pitch", axis=(0, 1, 0), stiffness=40, damping=4)
     x.one("joint", name="rod_roll", axis=(1, 0, 0), stiffness=40, damping=4)
-    x.one("geom", name="rod", type="capsule", fromto=(-0.25, 0, 0, 0.25, 0, 0), size=0.04, mass=1,
+    x.one("geom", name="rod", type="capsule", fromto=(-0.35, 0, 0, 0.35, 0, 0), size=0.04, mass=1,
           rgba=STEEL)
     x.close("body")
 

@@ -40,10 +40,11 @@ typedef struct djOptimizer {
   const char* type;         // name
   double rate;              // units of x; adam: step of an entry
   double beta1;             // 1; adam, trust_region: weight of the past in the mean gradient
-  double beta2, epsilon;    // adam: 1; units of the loss by those of x
+  double beta2, epsilon;    // adam: 1; units of the loss by those of x (normalize: 1)
   double radius;            // units of x; trust_region: largest |step| of group 0...
   double control_radius;    // ... and of group 1, units of x; 0: radius
   double damping;           // 1; gauss_newton: of the first step, by the curvature's diagonal
+  int normalize;            // adam: 1: each gradient is first divided by its length
   int memory;               // lbfgsb: stored pairs
   int iterations;           // at most
   double gradient_tolerance;  // units of the loss by those of x: stop when the largest entry of the

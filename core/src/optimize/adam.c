@@ -1,6 +1,9 @@
 // Adam (Kingma and Ba 2015), each step projected on the constraints:
 //   m = b1 m + (1 - b1) g,  v = b2 v + (1 - b2) g^2,
 //   x+ = P(x - rate m/(1 - b1^k) / (sqrt(v/(1 - b2^k)) + eps)).
+// With normalize = 1, g is divided by its length: v otherwise remembers a gradient that has been
+// 1e5 times as long for 33 iterations with b2 = .5 (2 lg 1e5/lg 2), and steps vanish meanwhile. So
+// it is with tails of contact once the contact itself is lost. Then eps has the unit of 1.
 // With equations g is first projected too, (x - P(x - t g))/t with a small t: scaling by v would
 // otherwise move the point where nothing changes any more.
 // Where the loss is not defined at x+, the step is halved; where no part of it is allowed, the
@@ -33,9 +36,19 @@ static void seenGradient(djRun* run) {
   for (int i = 0; i < run->n; i++) g[i] = (run->x[i] - g[i]) / t;
 }
 
+// By the largest entry first: squares of the entries may not be numbers.
+static void divideByLength(double* g, int n) {
+  double most = 0, square = 0;
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(g[i]));
+  if (!(most > 0)) return;
+  for (int i = 0; i < n; i++) square += (g[i] / most) * (g[i] / most);
+  for (int i = 0; i < n; i++) g[i] = g[i] / most / sqrt(square);
+}
+
 static void makeStep(djAdam* a, djRun* run) {
   const djOptimizer* o = run->optimizer;
   seenGradient(run);
+  if (o->normalize) divideByLength(run->trial, run->n);
   a->power1 *= o->beta1;
   a->power2 *= o->beta2;
   for (int i = 0; i < run->n; i++) {
@@ -100,5 +113,5 @@ const djOptimizerRow dj_optimizerAdam = {
      .help = "first and second moments of the gradient; steps are projected on bounds and "
              "connections",
      .key = (const djKey[]){{.name = "rate"}, {.name = "beta1"}, {.name = "beta2"},
-                            {.name = "epsilon"}, {0}}},
+                            {.name = "epsilon"}, {.name = "normalize"}, {0}}},
     .equations = true, .changes = true, .run = runAdam};

@@ -24,6 +24,8 @@ static const djSetting rows[] = {
      .help = "weight of the past in the mean square of the gradient"},
     {KEY(epsilon), .unit = "", .symbol = "E", .standard = {1e-8},
      .help = "added to the root of the mean square"},
+    {WHOLE(normalize), .unit = "", .symbol = "0|1", .zero = true, .below = 2,
+     .help = "1: each gradient is first divided by its length"},
     {KEY(radius), .unit = "", .symbol = "R", .standard = {0.1},
      .help = "length of the first step, largest one"},
     {KEY(control_radius), .unit = "", .symbol = "R", .zero = true,

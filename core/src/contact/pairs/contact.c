@@ -276,11 +276,9 @@ djStatus dj_coverContacts(djContacts* c, const djModel* m, const djPose* start, 
   return status;
 }
 
-// One pair, into the next free block.
-static djStatus evalPair(djContacts* c, const djModel* m, djNearPair* p, const djPose* pose,
-                         double moved, int flags) {
-  djStatus worst = beginPair(c, m, p);
-  if (worst < 0) return worst;
+// Into the next free block.
+static djStatus evalBlock(djContacts* c, const djModel* m, djNearPair* p, const djPose* pose,
+                          int flags) {
   djContactBlock* block = &c->block[c->nblock];   // pairs that have begun have states, so blocks
   djPairInput in = dj_pairInput(c, m, p, pose);
   // Whether a pair out of range is evaluated depends on what is known of it from earlier steps.
@@ -288,7 +286,24 @@ static djStatus evalPair(djContacts* c, const djModel* m, djNearPair* p, const d
   block->out.twist_jac = NULL;
   block->out.eases = false;
   if (p->kernel->uses_twist) block->out.twist_jac = c->twist_jac + 144 * (size_t)c->nblock;
-  djStatus status = p->kernel->eval(&block->out, dj_stateOf(c, p), &in, flags);
+  return p->kernel->eval(&block->out, dj_stateOf(c, p), &in, flags);
+}
+
+// One pair. Where guides act in derivatives alone they do so in those of pairs that do not touch.
+// The others have derivatives of their own: with the tail's second ones in them a step would be the
+// derivative of nothing, as the run knows no tail, and friction, whose load has the barrier's
+// stiffness, would make chains of such steps grow without end.
+static djStatus evalPair(djContacts* c, const djModel* m, djNearPair* p, const djPose* pose,
+                         double moved, int flags) {
+  p->plain = m->opt.guide_backward_only;
+  djStatus worst = beginPair(c, m, p);
+  if (worst < 0) return worst;
+  djContactBlock* block = &c->block[c->nblock];
+  djStatus status = evalBlock(c, m, p, pose, flags);
+  if (status >= 0 && p->plain && !block->out.active && p->guide_part > 0 && dj_guides(c, m)) {
+    p->plain = false;
+    status = evalBlock(c, m, p, pose, flags);
+  }
   if (status < 0) return status;
   p->acted = block->out.active;
   p->close = block->out.gap < p->range;

@@ -74,7 +74,7 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .force_cap = m->contact.weight,
       .inflate = p->inflate,
       .lower = p->lower,
-      .guide_part = dj_guides(c, m) ? p->guide_part : 0,
+      .guide_part = dj_guides(c, m) && !p->plain ? p->guide_part : 0,
       .guide_scale = p->guide_scale,
       .ease = c->ease,
       .ease_eps = ease * ease,

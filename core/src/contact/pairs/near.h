@@ -40,6 +40,7 @@ typedef struct djNearPair {
   bool near;               // in range at the start: it may act by lagged friction anywhere
   bool begun;              // the kernel has begun it in this step
   bool lagged;             // at djContacts.lag
+  bool plain;              // without its guide, though guides act now (evalPair)
   int slot;                // of its state, or -1
   djDistanceCache cache;
 } djNearPair;
