@@ -18,7 +18,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TASKS = ROOT / "models" / "long_range"
 NAMES = ["billiards", "push", "sort", "gather", "gather_bunny", "ant_push", "franka_push"]
-JITTER = 0.02   # m, of what is to be moved and of a rod, each way
+JITTER = 0.02   # m, of free bodies, each way
 
 
 def run(command, *arguments):
@@ -46,15 +46,19 @@ def layout(command, scene):
 
 
 def jittered(command, task, name, seed):
-    """The task with other places of what it moves. Seed 0: its own."""
+    """The task with other places of what it moves; the marks of what is to stay where it is go with
+    it. Seed 0: its own."""
     task = dict(task, scene=str(TASKS / name / task["scene"]))
     if seed == 0:
         return task
     rows = first_state(command, task)
     rng = random.Random(seed)
-    for at in layout(command, task["scene"]).values():
-        for k in range(2):
-            rows[at + k] += rng.uniform(-JITTER, JITTER)
+    for body, at in layout(command, task["scene"]).items():
+        moved = [x + rng.uniform(-JITTER, JITTER) for x in rows[at:at + 2]]
+        for term in task["loss"]:
+            if term["body"] == body and math.dist(term["target"][:2], rows[at:at + 2]) < 1e-9:
+                term["target"][:2] = moved
+        rows[at:at + 2] = moved
     task["initial"] = dict(task.get("initial", {}), qpos=rows)
     return task
 

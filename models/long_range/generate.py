@@ -301,8 +301,15 @@ def cubes(x, places, color):
                mass=CUBE["mass"])
 
 
-SORT = dict(places=scatter(2, 10, ((-0.35, 0.35), (-0.5, 0.5)), 0.19), marks=((-0.55, 0), (0.55, 0)),
-            rod=(0, -0.8, 0.13), reach=((-1.2, 1.2), (-0.1, 1.6), (-0.01, 0.4)))
+def rows(seed, n):
+    """n places in rows 0.1 m apart, by turns left and right of the middle."""
+    draw = random.Random(seed)
+    return [(round((-1 if i % 2 else 1) * draw.uniform(0.06, 0.16), 2), round(-0.45 + 0.1 * i, 2))
+            for i in range(n)]
+
+
+SORT = dict(places=rows(2, 10), marks=((0.65, 0), (-0.65, 0)), rod=(0, -0.8, 0.13),
+            reach=((-0.6, 0.6), (-0.05, 1.5), (-0.01, 0.05)))
 
 
 def sort(dt):
@@ -335,8 +342,8 @@ def sort(dt):
     }, [["rod", "cube*"]])
 
 
-GATHER = dict(places=scatter(7, 10, ((-0.55, 0.55), (-0.55, 0.15)), 0.24), mark=(0, 0.8),
-              rod=(0, -1.0, 0.06), reach=((-1.1, 1.1), (-0.1, 2.1), (-0.01, 0.4)))
+GATHER = dict(places=scatter(7, 10, ((-0.35, 0.35), (-0.65, 0.25)), 0.24), mark=(0, 0.9),
+              rod=(0, -1.0, 0.06), reach=((-0.5, 0.5), (-0.1, 2), (-0.01, 0.05)))
 
 
 def gather_rod(x):
@@ -345,7 +352,7 @@ def gather_rod(x):
     x.one("joint", name="rod_yaw", axis=(0, 0, 1))
     x.one("joint", name="rod_pitch", axis=(0, 1, 0), stiffness=40, damping=4)
     x.one("joint", name="rod_roll", axis=(1, 0, 0), stiffness=40, damping=4)
-    x.one("geom", name="rod", type="capsule", fromto=(-0.35, 0, 0, 0.35, 0, 0), size=0.04, mass=1,
+    x.one("geom", name="rod", type="capsule", fromto=(-0.45, 0, 0, 0.45, 0, 0), size=0.04, mass=1,
           rgba=STEEL)
     x.close("body")
 
@@ -354,7 +361,7 @@ def gather_end(x, name, body, height):
     x.close("worldbody")
     x.open("actuator")
     servos(x, GATHER["reach"], 60)
-    x.one("position", name="rod_yaw", joint="rod_yaw", kp=10, kv=6, ctrlrange=(-3.2, 3.2))
+    x.one("position", name="rod_yaw", joint="rod_yaw", kp=10, kv=6, ctrlrange=(-1.5, 1.5))
     x.close("actuator")
     end(x, name)
     write_task(name, {
