@@ -182,6 +182,7 @@ static void testOptimizer(void** state) {
     Parts p = {0};
     char text[100];
     double value = key->kind == DJ_SETTING_WHOLE ? 7 : 0.3125;
+    if (key->kind == DJ_SETTING_WHOLE && key->below > 0) value = key->below - 1;
     snprintf(text, sizeof text, "{\"%s\": %g}", key->name, value);
     mustRead(&p, readOptimizer, text);
     assert_true(p.task.optimizer.given);

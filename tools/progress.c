@@ -34,7 +34,7 @@ static char more[LONGEST];
 static double told;                      // when the last call counted
 // Shared with signal handlers:
 static atomic_int width;                 // of the line on the terminal; 0: none
-static atomic_bool stopped;
+static atomic_bool stopped, drawing;      // drawing: the thread may be between a look and the line
 static const char* _Atomic message;      // shown before the line
 
 // ---- the terminal
@@ -122,7 +122,9 @@ static void* watch(void* unused) {
     nanosleep(&period, NULL);
     pthread_mutex_lock(&lock);
     double now = tool_clock();
+    atomic_store(&drawing, true);
     if (work && now - started >= PATIENCE && !atomic_load(&stopped)) show_line(now);
+    atomic_store(&drawing, false);
     pthread_mutex_unlock(&lock);
   }
   return NULL;
@@ -171,8 +173,12 @@ void progress_end(void) {
   pthread_mutex_unlock(&lock);
 }
 
+// A line that is being drawn is let through first, for a second at most: a terminal that takes
+// nothing holds nobody up.
 void progress_stop(void) {
+  const struct timespec millisecond = {0, 1000000};
   atomic_store(&stopped, true);
+  for (int k = 0; k < 1000 && atomic_load(&drawing); k++) nanosleep(&millisecond, NULL);
   wipe();
 }
 

@@ -15,12 +15,12 @@ TASKS = {
                       tolerance=0.06),
     "push": dict(dt=0.04, steps=200, window=48, rate=1e-2, iterations=50, guide=1e-3,
                  backward=True, tolerance=0.05),
-    "sort": dict(dt=0.04, steps=700, window=16, apply=4, rate=1e-2, iterations=100, guide=3e-5,
-                 backward=True, tolerance=0.45),
-    "gather": dict(dt=0.04, steps=300, window=32, apply=4, rate=1e-2, iterations=60, guide=1e-4,
-                   backward=True, tolerance=0.5),
-    "gather_bunny": dict(dt=0.04, steps=550, window=32, apply=4, rate=1e-2, iterations=60,
-                         guide=1e-4, backward=True, tolerance=0.5),
+    "sort": dict(dt=0.04, steps=700, window=16, apply=4, preset="smooth", rate=1e-2,
+                 iterations=100, guide=3e-5, backward=True, tolerance=0.5),
+    "gather": dict(dt=0.04, steps=300, window=32, apply=4, preset="smooth", rate=1e-2,
+                   iterations=60, guide=1e-4, backward=True, tolerance=0.5),
+    "gather_bunny": dict(dt=0.04, steps=550, window=32, apply=4, preset="smooth",
+                         rate=1e-2, iterations=60, guide=1e-4, backward=True, tolerance=0.5),
     "ant_push": dict(dt=0.02, steps=240, window=None, rate=3e-2, iterations=100, guide=2e-3,
                      tolerance=0.2),
     "franka_push": dict(dt=0.04, steps=120, window=32, rate=1e-2, iterations=60, guide=3e-5,
@@ -89,6 +89,8 @@ def write_task(name, task, guided=None):
     if row["window"]:
         optimizer["receding"] = {"horizon": row["window"], "apply": row.get("apply", 1)}
     contact = {"model": "separating_plane", "guide": row["guide"]}
+    if "preset" in row:
+        contact["preset"] = row["preset"]
     if "backward" in row:
         contact["guide_backward_only"] = True
     if guided:
@@ -301,15 +303,15 @@ def cubes(x, places, color):
                mass=CUBE["mass"])
 
 
-def rows(seed, n):
-    """n places in rows 0.1 m apart, by turns left and right of the middle."""
+def pairs(seed, n):
+    """n places in rows of two, 0.13 m apart, one right and one left of the middle."""
     draw = random.Random(seed)
-    return [(round((-1 if i % 2 else 1) * draw.uniform(0.06, 0.16), 2), round(-0.45 + 0.1 * i, 2))
-            for i in range(n)]
+    return [(round((-1 if i % 2 else 1) * draw.uniform(0.06, 0.12), 2),
+             round(0.13 * (i // 2 - (n // 2 - 1) / 2), 2)) for i in range(n)]
 
 
-SORT = dict(places=rows(2, 10), marks=((0.65, 0), (-0.65, 0)), rod=(0, -0.8, 0.13),
-            reach=((-0.6, 0.6), (-0.05, 1.5), (-0.01, 0.05)))
+SORT = dict(places=pairs(2, 10), marks=((0.6, 0), (-0.6, 0)), rod=(0, -0.8, 0.14),
+            reach=((-0.15, 0.15), (-0.05, 1.5), (-0.01, 0.05)))
 
 
 def sort(dt):
@@ -327,7 +329,7 @@ def sort(dt):
     x.open("body", name="rod", pos=SORT["rod"], gravcomp=1)
     slides(x)
     x.one("joint", name="rod_turn", type="ball", stiffness=40, damping=2)
-    x.one("geom", name="rod", type="capsule", fromto=(0, 0, -0.07, 0, 0, 0.13), size=0.04, mass=1,
+    x.one("geom", name="rod", type="capsule", fromto=(0, 0, -0.05, 0, 0, 0.15), size=0.08, mass=1,
           rgba=STEEL)
     x.close("body")
     cubes(x, SORT["places"], lambda i: BLUE if i % 2 else RED)
@@ -343,7 +345,7 @@ def sort(dt):
 
 
 GATHER = dict(places=scatter(7, 10, ((-0.35, 0.35), (-0.65, 0.25)), 0.24), mark=(0, 0.9),
-              rod=(0, -1.0, 0.06), reach=((-0.5, 0.5), (-0.1, 2), (-0.01, 0.05)))
+              rod=(0, -1.0, 0.06), reach=((-0.25, 0.25), (-0.1, 2), (-0.01, 0.05)))
 
 
 def gather_rod(x):
@@ -352,7 +354,7 @@ def gather_rod(x):
     x.one("joint", name="rod_yaw", axis=(0, 0, 1))
     x.one("joint", name="rod_pitch", axis=(0, 1, 0), stiffness=40, damping=4)
     x.one("joint", name="rod_roll", axis=(1, 0, 0), stiffness=40, damping=4)
-    x.one("geom", name="rod", type="capsule", fromto=(-0.45, 0, 0, 0.45, 0, 0), size=0.04, mass=1,
+    x.one("geom", name="rod", type="capsule", fromto=(-0.6, 0, 0, 0.6, 0, 0), size=0.04, mass=1,
           rgba=STEEL)
     x.close("body")
 
@@ -361,7 +363,7 @@ def gather_end(x, name, body, height):
     x.close("worldbody")
     x.open("actuator")
     servos(x, GATHER["reach"], 60)
-    x.one("position", name="rod_yaw", joint="rod_yaw", kp=10, kv=6, ctrlrange=(-1.5, 1.5))
+    x.one("position", name="rod_yaw", joint="rod_yaw", kp=10, kv=6, ctrlrange=(-0.4, 0.4))
     x.close("actuator")
     end(x, name)
     write_task(name, {
