@@ -22,7 +22,7 @@ TASKS = {
     "push": ("box", (0.16, -0.12, 0.1), (1, 0, 0), ["ctrl"], "rod"),
     "sort": ("cube0", (0, -0.55, 0.05), (0, -1, 0), ["ctrl"], "rod"),
     "gather": ("cube0", (0, -0.75, 0.05), (0, -1, 0), ["ctrl"], "rod"),
-    "gather_bunny": ("blob0", (0, -0.7, 0), (0, -1, 0), ["ctrl"], "rod"),
+    "gather_bunny": ("blob0", (0, -0.8, 0), (0, -1, 0), ["ctrl"], "rod"),
     "ant_push": ("box", (1.2, 0.7, 0.2), (-2, 0, 0), ["ctrl"], "box"),
     "franka_push": ("blob0", None, None, ["ctrl"], "hand"),
 }
