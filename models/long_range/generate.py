@@ -9,10 +9,12 @@ import textwrap
 HERE = pathlib.Path(__file__).resolve().parent
 
 # Of each task: dt (s), steps H, window of the receding horizon, rate and iterations of Adam, as
-# published; tail coefficient (J), in derivatives alone (backward) or in the run too; tolerance (m).
+# published; steps of a window that are executed (apply: 1), preset of contact, whether Adam
+# normalizes (it does); tail coefficient (J), in derivatives alone (backward) or in the run too;
+# tolerance (m).
 TASKS = {
     "billiards": dict(dt=0.04, steps=100, window=None, rate=3e-2, iterations=400, guide=1e-5,
-                      tolerance=0.06),
+                      normalize=False, tolerance=0.06),
     "push": dict(dt=0.04, steps=200, window=48, rate=1e-2, iterations=50, guide=1e-3,
                  backward=True, tolerance=0.05),
     "sort": dict(dt=0.04, steps=700, window=16, apply=4, preset="smooth", rate=1e-2,
@@ -84,7 +86,7 @@ def write_task(name, task, guided=None):
     row = TASKS[name]
     optimizer = {"type": "adam", "rate": row["rate"], "beta1": 0.3, "beta2": 0.5,
                  "epsilon": 1e-30, "iterations": row["iterations"]}
-    if name != "billiards":
+    if row.get("normalize", True):
         optimizer["normalize"] = 1
     if row["window"]:
         optimizer["receding"] = {"horizon": row["window"], "apply": row.get("apply", 1)}
