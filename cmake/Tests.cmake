@@ -14,8 +14,8 @@
 #   python/tests          by pytest, as python_*, with each MuJoCo that scripts/python_env.sh knows
 # Tests test_tool_*.c are linked with the parts of the command. Names with mj_ (test_mj_*.c,
 # mj_*.sh, mj_*.py, validation mj_*) or plugin_ need MuJoCo. Tests listed in tests/release_only.txt
-# do not run under the sanitizers. The flavours tsan and valgrind
-# build and run the tests of tests/tsan.txt and tests/valgrind.txt only.
+# do not run under the sanitizers, nor, with DIJOCO_LONG_TESTS off, those of tests/long_sanitized.txt.
+# The flavours tsan and valgrind build and run the tests of tests/tsan.txt and tests/valgrind.txt only.
 
 # Names listed in tests/FILE, if there is such a file.
 function(dj_read_names out file)
@@ -28,7 +28,11 @@ function(dj_read_names out file)
   set(${out} "${names}" PARENT_SCOPE)
 endfunction()
 
+option(DIJOCO_LONG_TESTS "Under the sanitizers, also the tests that are long there" ON)
 dj_read_names(dj_release_only release_only.txt)
+if(NOT DIJOCO_LONG_TESTS)
+  dj_read_names(dj_long long_sanitized.txt)
+endif()
 dj_read_names(dj_only ${DIJOCO_FLAVOUR}.txt)
 
 add_custom_target(dijoco_tests) # the programs of all tests in C
@@ -46,7 +50,7 @@ function(dj_wants_test out name)
     if(NOT name IN_LIST dj_only)
       set(wanted OFF)
     endif()
-  elseif(DJ_SANITIZED AND name IN_LIST dj_release_only)
+  elseif(DJ_SANITIZED AND (name IN_LIST dj_release_only OR name IN_LIST dj_long))
     set(wanted OFF)
   endif()
   set(${out} ${wanted} PARENT_SCOPE)

@@ -19,6 +19,11 @@ python_envs() {
     echo "check: no PyTorch: its tests are skipped"
 }
 
+# $1, ON or OFF: with the tests that are long there.
+build_debug() {
+  DIJOCO_CMAKE_ARGS="${DIJOCO_CMAKE_ARGS:-} -DDIJOCO_LONG_TESTS=$1" sh scripts/build.sh debug
+}
+
 if [ "${1:-}" = --clang ]; then
   # Tests of modules only, and without those that check the same numbers for long.
   sh scripts/setup.sh clang && sh scripts/fetch_models.sh || exit 1
@@ -28,40 +33,38 @@ if [ "${1:-}" = --clang ]; then
 fi
 
 if [ "${1:-}" = --sanitize ]; then
-  sh scripts/setup.sh && sh scripts/fetch_models.sh && sh scripts/build.sh debug || exit 1
+  sh scripts/setup.sh && sh scripts/fetch_models.sh || exit 1
+  build_debug ON || exit 1
   exec ctest --test-dir build-debug --output-on-failure --no-tests=error -j "$jobs"
 fi
-long=$(grep -v '^#' tests/long_sanitized.txt | paste -s -d '|')
+# $1: the build's folder; the rest goes to ctest.
+run_tests() {
+  folder=$1
+  shift
+  ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$jobs" "$@" || status=1
+}
 
-for preset in release clang debug; do
-  case $preset in
-    release) dir=build ;;
-    *) dir=build-$preset ;;
-  esac
-  echo "== $preset"
-  if [ $preset = clang ]; then
-    if sh scripts/setup.sh clang; then
-      sh scripts/build.sh clang dijoco dijoco_command references || exit 1
-      ctest --test-dir build-clang --output-on-failure --no-tests=error -j "$jobs" \
-        -R '^(symbols|references)$' || status=1
-    else
-      echo "check: no clang: its build is skipped"
-    fi
-    continue
-  fi
-  if [ $preset = release ]; then
-    sh scripts/setup.sh && sh scripts/fetch_models.sh || exit 1
-    case ${DIJOCO_WITHOUT_MUJOCO:-OFF} in
-      1 | ON | on | YES | yes | TRUE | true) ;;
-      *) python_envs || exit 1 ;;
-    esac
-  fi
-  sh scripts/build.sh $preset || exit 1
-  leave_out='^$'
-  [ $preset = release ] || leave_out="^($long)\$"
-  ctest --test-dir "$dir" --output-on-failure --no-tests=error -j "$jobs" -E "$leave_out" "$@" ||
-    status=1
-done
+echo "== release"
+sh scripts/setup.sh && sh scripts/fetch_models.sh || exit 1
+case ${DIJOCO_WITHOUT_MUJOCO:-OFF} in
+  1 | ON | on | YES | yes | TRUE | true) ;;
+  *) python_envs || exit 1 ;;
+esac
+sh scripts/build.sh release || exit 1
+run_tests build "$@"
+
+echo "== clang"
+if sh scripts/setup.sh clang; then
+  sh scripts/build.sh clang dijoco dijoco_command references || exit 1
+  run_tests build-clang -R '^(symbols|references)$'
+else
+  echo "check: no clang: its build is skipped"
+fi
+
+echo "== debug"
+build_debug OFF || exit 1
+run_tests build-debug "$@"
+
 if [ $status = 0 ]; then
   echo "check: passed"
 else
