@@ -1,5 +1,6 @@
 // Optimisers on functions with known minima.
 
+#include "common/near.h"
 #include "common/random_model.h"
 #include "optimize/run.h"
 
@@ -60,6 +61,19 @@ static djStatus rosenbrock(void* user, double* loss, double* grad, const double*
   return DJ_OK;
 }
 
+// A loss that goes along a table, its gradient 1.
+typedef struct Series {
+  const double* loss;
+  int calls;
+} Series;
+static djStatus along(void* user, double* loss, double* grad, const double* x) {
+  Series* s = user;
+  (void)x;
+  *loss = s->loss[s->calls++];
+  if (grad) grad[0] = 1;
+  return DJ_OK;
+}
+
 // Minimum at x = 2, not defined beyond 2.5 and below 0.
 static djStatus partial(void* user, double* loss, double* grad, const double* x) {
   ((Seen*)user)->calls++;
@@ -74,8 +88,7 @@ static bool callback(void* user, const djOptimizeStep* step) {
   assert_int_equal(step->iteration, s->iterations);
   assert_true(isfinite(step->loss) && step->best_loss <= step->loss);
   assert_true((step->iteration == 0) == (step->step_norm == 0) || step->iteration > 0);
-  bool best = step->best_loss < s->best_told || step->loss == step->best_loss;   // the last of equals
-  if (s->iterations == 0 || best) s->best_iteration = step->iteration;
+  if (s->iterations == 0 || step->best_loss < s->best_told) s->best_iteration = step->iteration;
   s->best_told = step->best_loss;
   s->iterations++;
   s->last = step->loss;
@@ -368,6 +381,32 @@ static djStatus refuse(void* user, double* loss, double* grad, const double* x) 
   return DJ_OK;
 }
 
+// Of equal losses the last counts while all have been equal, and then the first.
+static void testTies(void** state) {
+  (void)state;
+  enum { LOSSES = 7 };
+  static const struct {
+    double loss[LOSSES];
+    int best;
+  } list[] = {{{1, 1, 1, 1, 1, 1, 1}, 6}, {{1, 1, 1, 0.5, 0.7, 0.5, 0.5}, 3},
+              {{1, 1, 1, 2, 1, 1, 1}, 2}, {{1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, 1},
+              {{1, 2, 1, 1, 0.5, 0.4, 0.4}, 5}};
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    Series series = {list[i].loss, 0};
+    djOptimizer o = dj_defaultOptimizer();
+    o.type = "adam";
+    o.rate = 0.1;
+    o.iterations = LOSSES - 1;
+    djOptimizeProblem p = {.n = 1, .objective = along, .user = &series};
+    djOptimizeResult r;
+    double x = 0;
+    assert_int_equal(dj_optimize(&r, &x, &p, &o, NULL), DJ_OK);
+    assert_int_equal(series.calls, LOSSES);
+    assert_int_equal(r.best_iteration, list[i].best);
+    djt_near(x, -0.1 * list[i].best, 1e-6);   // Adam's steps by an equal gradient
+  }
+}
+
 static void testErrors(void** state) {
   (void)state;
   static const double low[2] = {1, 1}, high[2] = {0, 2}, ones[2] = {1, 1}, far[1] = {9};
@@ -475,7 +514,8 @@ int main(void) {
       cmocka_unit_test(testGradients),       cmocka_unit_test(testBounds),
       cmocka_unit_test(testRosenbrock),      cmocka_unit_test(testPartial),
       cmocka_unit_test(testTrustRegionStep), cmocka_unit_test(testEquations),
-      cmocka_unit_test(testCallback),        cmocka_unit_test(testErrors),
+      cmocka_unit_test(testCallback),        cmocka_unit_test(testTies),
+      cmocka_unit_test(testErrors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,7 +141,7 @@ typedef struct djOptimizeResult {
   djStop stop;              // why it ended
   double first_loss;        // at the start, units of the loss
   double loss;              // the lowest, units of the loss; x is where
-  int best_iteration;       // where it was
+  int best_iteration;       // where it was first; but the last one while all losses are equal
   int iterations;           // done
   int evaluations;          // of the objective
   int refused;              // of them where it is not defined

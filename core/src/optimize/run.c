@@ -18,6 +18,9 @@ static bool allFinite(const double* v, int n) {
   return true;
 }
 
+// Of equal losses the first counts, so that a plan that gets there is kept (a receding horizon that
+// takes up another one each time never does); but the last while the loss has been flat, for there
+// gradients of what is to come lead on.
 djStatus dj_evaluateRun(djRun* run, double* loss, double* grad, const double* x) {
   const djOptimizeProblem* p = run->problem;
   djOptimizeResult* r = run->result;
@@ -28,7 +31,8 @@ djStatus dj_evaluateRun(djRun* run, double* loss, double* grad, const double* x)
     r->refused++;
     return status;
   }
-  if (*loss <= r->loss) {   // of equal ones the last: where a loss is flat, gradients still lead on
+  run->varied |= isfinite(r->loss) && *loss != r->loss;
+  if (*loss < r->loss || (*loss == r->loss && !run->varied)) {
     r->loss = *loss;
     r->best_iteration = -1;  // of the iteration that is under way
     if (run->n > 0) memcpy(run->best, x, (size_t)run->n * sizeof *x);
@@ -48,6 +52,7 @@ void dj_beginIteration(djRun* run) {
   const djOptimizeProblem* p = run->problem;
   if (p->change && p->change(p->change_user, run->result->iterations + 1)) {
     run->result->loss = INFINITY;
+    run->varied = false;
   }
 }
 

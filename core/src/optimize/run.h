@@ -42,6 +42,7 @@ typedef struct djRun {
   double* x;            // (n) present iterate
   double* grad;         // (n)
   double loss;
+  bool varied;          // not all losses so far are the same
   double* trial;        // (n)
   double* trial_grad;   // (n)
   double* best;         // (n)
