@@ -23,7 +23,7 @@ TASKS = {
     "sort": ("cube0", (0, -0.55, 0.05), (0, -1, 0), ["ctrl"], "rod"),
     "gather": ("cube0", (0, -0.75, 0.05), (0, -1, 0), ["ctrl"], "rod"),
     "gather_bunny": ("blob0", (0, -0.8, 0), (0, -1, 0), ["ctrl"], "rod"),
-    "ant_push": ("box", (1, 0.7, 0.2), (-2, 0, 0), ["ctrl"], "ant"),
+    "ant_push": ("box", (1, 0.7, 0.2), (-1.2, 0, 0), ["ctrl"], "ant"),
     "franka_push": ("blob0", None, None, ["ctrl"], "hand"),
 }
 NAMES = [a for a in sys.argv[1:] if a in TASKS] or ["push", "franka_push"]

@@ -306,14 +306,14 @@ def cubes(x, places, color):
 
 
 def pairs(seed, n):
-    """n places in rows of two, 0.13 m apart, one right and one left of the middle."""
+    """n places in rows of two, 0.15 m apart, one right and one left of the middle."""
     draw = random.Random(seed)
-    return [(round((-1 if i % 2 else 1) * draw.uniform(0.06, 0.12), 2),
-             round(0.13 * (i // 2 - (n // 2 - 1) / 2), 2)) for i in range(n)]
+    return [(round((-1 if i % 2 else 1) * draw.uniform(0.08, 0.12), 2),
+             round(0.15 * (i // 2 - (n // 2 - 1) / 2), 2)) for i in range(n)]
 
 
-SORT = dict(places=pairs(2, 10), marks=((0.6, 0), (-0.6, 0)), rod=(0, -0.8, 0.14),
-            reach=((-0.15, 0.15), (-0.05, 1.5), (-0.01, 0.05)))
+SORT = dict(places=pairs(2, 10), marks=((0.57, 0), (-0.57, 0)), rod=(0, -0.8, 0.14),
+            reach=((-0.05, 0.05), (-0.05, 1.5), (-0.01, 0.05)))
 
 
 def sort(dt):
@@ -331,7 +331,7 @@ def sort(dt):
     x.open("body", name="rod", pos=SORT["rod"], gravcomp=1)
     slides(x)
     x.one("joint", name="rod_turn", type="ball", stiffness=40, damping=2)
-    x.one("geom", name="rod", type="capsule", fromto=(0, 0, -0.05, 0, 0, 0.15), size=0.08, mass=1,
+    x.one("geom", name="rod", type="capsule", fromto=(0, 0, 0, 0, 0, 0.15), size=0.13, mass=1,
           rgba=STEEL)
     x.close("body")
     cubes(x, SORT["places"], lambda i: BLUE if i % 2 else RED)
