@@ -116,8 +116,9 @@ class Signals(interrupt.Case):
         for first, second in ((signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGINT),
                               (signal.SIGINT, signal.SIGTERM)):
             with self.subTest((first, second)):
+                before = self.contents()
                 run = self.start("optimize", task, "--out", self.out, "--json")
-                self.wait_for_change(run, self.contents())
+                self.wait_for_change(run, before)
                 run.send_signal(first)
                 time.sleep(0.2)
                 self.assertIsNone(run.poll())     # a loss takes longer than that
