@@ -14,8 +14,9 @@
 #   python/tests          by pytest, as python_*, with each MuJoCo that scripts/python_env.sh knows
 # Tests test_tool_*.c are linked with the parts of the command. Names with mj_ (test_mj_*.c,
 # mj_*.sh, mj_*.py, validation mj_*) or plugin_ need MuJoCo. Tests listed in tests/release_only.txt
-# do not run under the sanitizers, nor, with DIJOCO_LONG_TESTS off, those of tests/long_sanitized.txt.
-# The flavours tsan and valgrind build and run the tests of tests/tsan.txt and tests/valgrind.txt only.
+# do not run under the sanitizers, nor, with DIJOCO_LONG_TESTS off, those of
+# tests/long_sanitized.txt. The flavours tsan and valgrind build and run the tests of tests/tsan.txt
+# and tests/valgrind.txt only.
 
 # Names listed in tests/FILE, if there is such a file.
 function(dj_read_names out file)

@@ -19,11 +19,6 @@ python_envs() {
     echo "check: no PyTorch: its tests are skipped"
 }
 
-# $1, ON or OFF: with the tests that are long there.
-build_debug() {
-  DIJOCO_CMAKE_ARGS="${DIJOCO_CMAKE_ARGS:-} -DDIJOCO_LONG_TESTS=$1" sh scripts/build.sh debug
-}
-
 if [ "${1:-}" = --clang ]; then
   # Tests of modules only, and without those that check the same numbers for long.
   sh scripts/setup.sh clang && sh scripts/fetch_models.sh || exit 1
@@ -33,10 +28,10 @@ if [ "${1:-}" = --clang ]; then
 fi
 
 if [ "${1:-}" = --sanitize ]; then
-  sh scripts/setup.sh && sh scripts/fetch_models.sh || exit 1
-  build_debug ON || exit 1
+  sh scripts/setup.sh && sh scripts/fetch_models.sh && sh scripts/build.sh debug || exit 1
   exec ctest --test-dir build-debug --output-on-failure --no-tests=error -j "$jobs"
 fi
+
 # $1: the build's folder; the rest goes to ctest.
 run_tests() {
   folder=$1
@@ -62,7 +57,8 @@ else
 fi
 
 echo "== debug"
-build_debug OFF || exit 1
+DIJOCO_CMAKE_ARGS="${DIJOCO_CMAKE_ARGS:-} -DDIJOCO_LONG_TESTS=OFF" \
+  sh scripts/build.sh debug || exit 1
 run_tests build-debug "$@"
 
 if [ $status = 0 ]; then
