@@ -211,9 +211,12 @@ def slides(x):
         x.one("joint", name="rod_" + name, type="slide", axis=axis)
 
 
-def servos(x, reach, kv):
+def servos(x, reach, kv, unit=1):
+    """Servos of the rod's slides. `unit`: metres that a control of 1 stands for."""
+    turn = {} if unit == 1 else {"gear": 1 / unit}
     for name, limit in zip("xyz", reach):
-        x.one("position", name="rod_" + name, joint="rod_" + name, kp=100, kv=kv, ctrlrange=limit)
+        x.one("position", name="rod_" + name, joint="rod_" + name, kp=100 * unit**2,
+              kv=kv * unit**2, ctrlrange=tuple(bound / unit for bound in limit), **turn)
 
 
 # Billiards
@@ -319,8 +322,8 @@ SORT = dict(places=pairs(2, 10), marks=((0.57, 0), (-0.57, 0)), rod=(0, -0.8, 0.
 def sort(dt):
     x = begin("sort",
               "Ten cubes of two kinds, mixed, and an upright rod that servos move: each kind "
-              "is to be pushed into its region. Controls are the rod's displacement; a spring "
-              "holds it upright.",
+              "is to be pushed into its region. Controls are half the rod's displacement; a "
+              "spring holds it upright.",
               (1.9, 1.4), dt, 2)
     x.open("default")
     x.one("geom", friction=0.5)
@@ -337,7 +340,7 @@ def sort(dt):
     cubes(x, SORT["places"], lambda i: BLUE if i % 2 else RED)
     x.close("worldbody")
     x.open("actuator")
-    servos(x, SORT["reach"], 60)
+    servos(x, SORT["reach"], 60, 2)
     x.close("actuator")
     end(x, "sort")
     write_task("sort", {
