@@ -1,0 +1,77 @@
+// Contact kinematics of two implicit shapes (iDCOL): the least alpha at which both, scaled by it
+// about the origins of their frames, share a point.
+//
+// Divided by alpha the shapes keep their size and move together instead: with d the unit vector
+// from one origin to the other and T the distance at which they touch,
+//
+//   phi_a(y) = 0,   phi_b(y - T d) = 0,
+//   la grad_a + lb grad_b = 0,   la grad_a . d = 1 = -lb grad_b . d,                        (1)
+//
+// which is where T is largest over the points y of both: max T is concave. With D the distance of
+// the origins alpha = D/T, x = alpha y, and the gap (30) is D - T. This is (10) of the paper with
+// its surrogate scaling (21) for any D, coincident origins included; its multipliers are
+// (alpha/T) la, (alpha/T) lb. Where (1) holds with positive multipliers, there is the solution,
+// however it was found.
+
+#ifndef DJ_SHAPE_IMPLICIT_PAIR_H_
+#define DJ_SHAPE_IMPLICIT_PAIR_H_
+
+#include "shape/implicit.h"
+
+#include <dijoco/types.h>
+
+// Where b is in a's frame: axes, and the unit vector to its origin.
+typedef struct djImplicitPlace {
+  djMat3 R;
+  djVec3 d;
+} djImplicitPlace;
+
+// In a's frame, but b's derivatives.
+typedef struct djImplicitTouch {
+  djVec3 y;              // the common point; b's origin is T d away, m
+  double T;
+  djVec3 n;              // unit normal from a to b
+  double nu;             // 1/(n.d) = la |grad_a| = lb |grad_b|
+  double la, lb;
+  djVec3 t[2];           // tangents
+  djVec3 ha[2], hb[2];   // la Hess_a t, lb Hess_b t
+  double M[3];           // t.(ha + hb): 11, 12, 22
+  djImplicitPoint a, b;  // at the point; b's in its own frame
+  double error;          // of (1): distances by size and angle
+  int iterations;        // evaluations of both shapes
+} djImplicitTouch;
+
+// A solution, and how it moves with the place: where the next search begins. Zeros: none.
+typedef struct djImplicitWarm {
+  bool valid;
+  djImplicitPlace place;
+  djVec3 y;
+  double T;
+  double turn[4][3], move[4][3];   // of (y, T) by a rotation of b, by a change of d
+} djImplicitWarm;
+
+// The solution. warm (or NULL): a start, which does not change the result beyond the tolerance, and
+// is replaced by the solution. DJ_NOT_CONVERGED: the best found, with its error.
+djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djImplicit* a,
+                          const djImplicit* b, const djImplicitPlace* place);
+
+// ---- parts of the search ------------------------------------------------------------------------
+
+typedef struct djImplicitStart {
+  djVec3 y;
+  double T;
+} djImplicitStart;
+
+// Newton's method on (1) from a start, `most` evaluations. sharp > 0: shapes eased to that sharpness
+// at first, twice that in each step. True: solved.
+bool dj_newtonImplicit(djImplicitTouch* out, djImplicitStart* start, const djImplicit* a,
+                       const djImplicit* b, const djImplicitPlace* place, double sharp, double growth,
+                       int most);
+// The solution for the ellipsoids of the shapes.
+void dj_startImplicit(djImplicitStart* start, const djImplicit* a, const djImplicit* b,
+                      const djImplicitPlace* place);
+// A start close to the solution, by a method that converges for all convex shapes.
+void dj_searchImplicit(djImplicitStart* start, const djImplicit* a, const djImplicit* b,
+                       const djImplicitPlace* place);
+
+#endif  // DJ_SHAPE_IMPLICIT_PAIR_H_

@@ -1,0 +1,50 @@
+// Random implicit shapes of tests, by the four families.
+
+#ifndef DJ_TESTS_IMPLICIT_CASE_H_
+#define DJ_TESTS_IMPLICIT_CASE_H_
+
+#include "common/random.h"
+#include "shape/implicit.h"
+
+#include <dijoco/implicit.h>
+
+#include <string.h>
+
+enum { DJT_FACETS = 14, DJT_NUMBERS = 4 * DJT_FACETS + 2, DJT_FAMILIES = 4 };
+
+typedef struct djtImplicit {
+  djcImplicitShape given;
+  double size[DJT_NUMBERS];
+} djtImplicit;
+
+// Facets that bound: those of a box, then random ones, none of which cuts off the middle.
+static inline int djt_facets(double* size, int m, double scale, djRng* rng) {
+  static const double box[6][3] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
+  for (int i = 0; i < m; i++) {
+    const double length = djt_uniform(rng, 0.5, 2);
+    if (i < 6) memcpy(size + 3 * i, box[i], sizeof box[i]);
+    else djt_unitVector(size + 3 * i, rng);
+    for (int k = 0; k < 3; k++) size[3 * i + k] *= length;
+    size[3 * m + i] = length * scale * djt_uniform(rng, 0.6, 1.2);
+  }
+  size[4 * m] = scale;
+  return 4 * m + 1;
+}
+
+// A shape of about `scale` metres; sharp: of beta, and of n an eighth of that and more than 1.
+static inline void djt_implicitShape(djtImplicit* s, int family, double scale, double sharp,
+                                     djRng* rng) {
+  int n = 0, m = 0;
+  const char* name = djc_implicitFamily(family);
+  const bool maximum = !strcmp(name, "smooth_polytope") || !strcmp(name, "truncated_cone");
+  if (!strcmp(name, "smooth_polytope")) {
+    m = 6 + djt_integer(rng, DJT_FACETS - 5);
+    n = djt_facets(s->size, m, scale, rng);
+  } else {
+    while (*djc_implicitNumber(family, n + 1)) s->size[n++] = scale * djt_uniform(rng, 0.4, 1.1);
+  }
+  s->size[n++] = maximum ? sharp : 1 + sharp / 8;
+  s->given = (djcImplicitShape){name, m, n, s->size};
+}
+
+#endif  // DJ_TESTS_IMPLICIT_CASE_H_

@@ -1,0 +1,381 @@
+// The touch of two implicit shapes: conditions, closed forms, other ways to the same alpha, warm
+// starts, symmetries, coincident origins, and all derivatives against differences.
+
+#include "common/implicit_case.h"
+#include "common/worst.h"
+#include "math/so3.h"
+#include "shape/implicit_pair.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+typedef struct Pose {
+  double pos[3], quat[4];
+} Pose;
+
+typedef struct Case {
+  djtImplicit shape[2];
+  Pose pose[2];
+  djcImplicitPair* pair;
+} Case;
+
+static djcImplicitPair* makePair(const djtImplicit* a, const djtImplicit* b) {
+  djError err = {""};
+  djcImplicitPair* pair;
+  if (djc_makeImplicitPair(&pair, &a->given, &b->given, &err)) fail_msg("%s", err.text);
+  return pair;
+}
+
+static void randomPose(Pose* p, double spread, djRng* rng) {
+  djt_uniforms(p->pos, 3, rng, -spread, spread);
+  djt_unitQuat(p->quat, rng);
+}
+
+// Pair k of the ten, both of about `scale`, origins about 0.2 to 4 sizes apart.
+static void makeCase(Case* c, int k, double scale, double sharp, djRng* rng) {
+  static const int A[10] = {0, 0, 0, 0, 1, 1, 1, 2, 2, 3}, B[10] = {0, 1, 2, 3, 1, 2, 3, 2, 3, 3};
+  djt_implicitShape(&c->shape[0], A[k % 10], scale, sharp, rng);
+  djt_implicitShape(&c->shape[1], B[k % 10], scale, sharp, rng);
+  randomPose(&c->pose[0], 2 * scale, rng);
+  randomPose(&c->pose[1], 2 * scale, rng);
+  c->pair = makePair(&c->shape[0], &c->shape[1]);
+}
+
+static void evalAt(djcImplicit* out, djcImplicitPair* pair, const Pose pose[2], int flags) {
+  const djStatus status = djc_evalImplicitPair(out, pair, pose[0].pos, pose[0].quat, pose[1].pos,
+                                               pose[1].quat, flags);
+  if (status) fail_msg("status %d", status);
+}
+
+// phi and its gradient (world) of side k at a point, scaled about its origin by alpha.
+static double scaledPhi(djVec3* g, const Case* c, int k, const double x[3], double alpha) {
+  djImplicit shape;
+  double mem[DJT_NUMBERS + 64];
+  djImplicitPoint p;
+  const djtImplicit* s = &c->shape[k];
+  const djMat3 R = dju_quatToMat(dju_loadQuat(c->pose[k].quat));
+  assert_int_equal(dj_makeImplicit(&shape, mem, dj_implicitRow(s->given.family), s->given.nface,
+                                   s->size, NULL), DJ_OK);
+  const djVec3 y = dju_mulMtV(R, dju_sub3(dju_load3(x), dju_load3(c->pose[k].pos)));
+  shape.row->eval(&p, &shape, dju_scale3(1 / alpha, y));
+  *g = dju_mulMV(R, p.g);
+  return p.phi;
+}
+
+// (10) of the paper in the form (7): phi = 0, sum l phi_x = 0, 1 + sum l phi_alpha = 0.
+static void testConditions(void** state) {
+  (void)state;
+  djRng rng = {1};
+  for (int k = 0; k < 2000; k++) {
+    Case c;
+    djcImplicit o;
+    makeCase(&c, k, 1, k % 3 ? 20 : 90, &rng);
+    evalAt(&o, c.pair, c.pose, 0);
+    double sum[3] = {0}, one = 1, size = 0;
+    for (int side = 0; side < 2; side++) {
+      djVec3 g;
+      const double phi = scaledPhi(&g, &c, side, o.x, o.alpha), l = o.multipliers[side];
+      assert_true(fabs(phi) < 1e-11 * (1 + dju_norm3(g)));
+      assert_true(l > 0);
+      const djVec3 r = dju_sub3(dju_load3(o.x), dju_load3(c.pose[side].pos));
+      one -= l / o.alpha * dju_dot3(g, r) / o.alpha;
+      dju_addTo3(sum, l / o.alpha, g);
+      size = fmax(size, l / o.alpha * dju_norm3(g));
+    }
+    assert_true(fabs(one) < 1e-9 * (1 + size));
+    assert_true(djt_largest(sum, 3) < 1e-10 * size);
+    const double D = dju_norm3(dju_sub3(dju_load3(c.pose[1].pos), dju_load3(c.pose[0].pos)));
+    assert_true(fabs(o.gap - (1 - 1 / o.alpha) * D) < 1e-12 * D / o.alpha);
+    djc_deleteImplicitPair(c.pair);
+  }
+}
+
+static void setNumbers(djtImplicit* s, const char* family, int n, const double* size) {
+  memcpy(s->size, size, (size_t)n * sizeof *size);
+  s->given = (djcImplicitShape){family, 0, n, s->size};
+}
+
+// Spheres: alpha = D/(r + R). Ellipsoids: alpha^2 is the maximum over l of Perram and Wertheim's
+// l (1 - l) r.((1 - l) A + l B)^-1 r with A = R diag(a^2) R^T.
+static void testEllipsoids(void** state) {
+  (void)state;
+  djRng rng = {2};
+  for (int k = 0; k < 200; k++) {
+    Case c;
+    djcImplicit o;
+    double S[2][9];
+    for (int side = 0; side < 2; side++) {
+      double size[4] = {0, 0, 0, 1};
+      djt_uniforms(size, 3, &rng, 0.05, 2);
+      if (k < 20) size[1] = size[2] = size[0];
+      setNumbers(&c.shape[side], "superellipsoid", 4, size);
+      randomPose(&c.pose[side], 3, &rng);
+      const djMat3 R = dju_quatToMat(dju_loadQuat(c.pose[side].quat));
+      for (int i = 0; i < 9; i++) {
+        S[side][i] = 0;
+        for (int j = 0; j < 3; j++) {
+          S[side][i] += R.m[3 * (i / 3) + j] * R.m[3 * (i % 3) + j] * size[j] * size[j];
+        }
+      }
+    }
+    c.pair = makePair(&c.shape[0], &c.shape[1]);
+    evalAt(&o, c.pair, c.pose, 0);
+    const djVec3 r = dju_sub3(dju_load3(c.pose[1].pos), dju_load3(c.pose[0].pos));
+    double low = 0, high = 1, best = 0;
+    for (int it = 0; it < 200; it++) {   // thirds: it is concave
+      double f[2], at[2] = {low + (high - low) / 3, high - (high - low) / 3};
+      for (int j = 0; j < 2; j++) {
+        double Q[6];
+        static const int I[6] = {0, 4, 8, 1, 2, 5};
+        for (int i = 0; i < 6; i++) Q[i] = (1 - at[j]) * S[0][I[i]] + at[j] * S[1][I[i]];
+        double inverse[6];
+        dj_invertImplicit(inverse, Q);
+        f[j] = at[j] * (1 - at[j]) * dju_dot3(r, dj_bendImplicit(inverse, r));
+        best = fmax(best, f[j]);
+      }
+      if (f[0] < f[1]) low = at[0];
+      else high = at[1];
+    }
+    assert_true(fabs(o.alpha - sqrt(best)) < 1e-11 * o.alpha);
+    if (k < 20) assert_true(o.iterations <= 3);
+    djc_deleteImplicitPair(c.pair);
+  }
+}
+
+// The least larger gauge over a ring of points about x is not below alpha: x is the minimum.
+static void testMinimum(void** state) {
+  (void)state;
+  djRng rng = {3};
+  for (int k = 0; k < 200; k++) {
+    Case c;
+    djcImplicit o;
+    makeCase(&c, k, 1, 20, &rng);
+    evalAt(&o, c.pair, c.pose, 0);
+    for (int i = 0; i < 40; i++) {
+      double x[3], u[3];
+      djVec3 g;
+      djt_unitVector(u, &rng);
+      for (int j = 0; j < 3; j++) x[j] = o.x[j] + djt_uniform(&rng, 1e-3, 1) * u[j];
+      const double a = scaledPhi(&g, &c, 0, x, o.alpha * (1 - 1e-9));
+      const double b = scaledPhi(&g, &c, 1, x, o.alpha * (1 - 1e-9));
+      assert_true(a > 0 || b > 0);
+    }
+    djc_deleteImplicitPair(c.pair);
+  }
+}
+
+// Sharp and slender shapes, and sizes from 1e-3 to 1e3 m: solved, and the same from a warm start, from
+// the other side, moved as a whole, and in other units. alpha(t r) = t alpha(r).
+static void testHard(void** state) {
+  (void)state;
+  djRng rng = {4};
+  for (int k = 0; k < 3000; k++) {
+    static const double SCALE[3] = {1, 1e-3, 1e3}, SHARP[4] = {20, 120, 60, 500};
+    Case c;
+    djcImplicit o, other;
+    const double scale = SCALE[k % 3];
+    makeCase(&c, k, scale, k % 40 == 0 ? 120 : SHARP[k % 4 * (k % 10 < 7)], &rng);
+    if (k % 5 == 0 && c.shape[0].given.nface == 0) {   // 1:50
+      c.shape[0].size[0] *= 7;
+      c.shape[0].size[1] /= 7;
+      djc_deleteImplicitPair(c.pair);
+      c.pair = makePair(&c.shape[0], &c.shape[1]);
+    }
+    evalAt(&o, c.pair, c.pose, DJC_CONDITION);
+    // Where faces lie flat on each other, alpha alone is certain.
+    const bool sure = o.condition < 1e8;
+    Pose moved[2] = {c.pose[0], c.pose[1]};
+    for (int i = 0; i < 3; i++) moved[1].pos[i] += 1e-3 * scale * djt_uniform(&rng, -1, 1);
+    evalAt(&other, c.pair, moved, 0);
+    evalAt(&other, c.pair, c.pose, 0);
+    assert_true(fabs(other.alpha - o.alpha) < 1e-10 * o.alpha);
+    if (sure) assert_true(fabs(other.x[0] - o.x[0]) < 1e-7 * scale);
+    djcImplicitPair* swapped = makePair(&c.shape[1], &c.shape[0]);
+    const Pose turned[2] = {c.pose[1], c.pose[0]};
+    evalAt(&other, swapped, turned, 0);
+    assert_true(fabs(other.alpha - o.alpha) < 1e-10 * o.alpha);
+    if (sure) assert_true(fabs(other.normal[2] + o.normal[2]) < 1e-6);
+    for (int i = 0; i < 3; i++) moved[1].pos[i] = 3 * c.pose[1].pos[i] - 2 * c.pose[0].pos[i];
+    evalAt(&other, c.pair, moved, 0);
+    assert_true(fabs(other.alpha - 3 * o.alpha) < 1e-10 * o.alpha);
+    djc_deleteImplicitPair(swapped);
+    djc_deleteImplicitPair(c.pair);
+  }
+}
+
+// All outputs in one row.
+enum { OUTPUTS = 14 };
+static void outputs(double v[OUTPUTS], const djcImplicit* o) {
+  v[0] = o->alpha;
+  v[1] = o->gap;
+  memcpy(v + 2, o->x, sizeof o->x);
+  memcpy(v + 5, o->normal, sizeof o->normal);
+  memcpy(v + 8, o->point_a, sizeof o->point_a);
+  memcpy(v + 11, o->point_b, sizeof o->point_b);
+}
+
+static void moveBy(Pose* p, int k, double h) {
+  double w[3] = {0};
+  if (k >= 3) {
+    p->pos[k - 3] += h;
+    return;
+  }
+  w[k] = h;
+  dju_storeQuat(p->quat, dju_mulQuat(dju_expQuat(dju_load3(w)), dju_loadQuat(p->quat)));
+}
+
+static double extrapolated(const double v[6][OUTPUTS], int i, double h) {
+  return (45 * (v[2][i] - v[3][i]) - 9 * (v[1][i] - v[4][i]) + (v[0][i] - v[5][i])) / (60 * h);
+}
+
+static void testTwists(void** state) {
+  (void)state;
+  static const double STEP[6] = {3, 2, 1, -1, -2, -3};
+  djRng rng = {5};
+  double worst = 0, wrong = 0;
+  for (int k = 0; k < 100; k++) {
+    Case c;
+    djcImplicit o;
+    makeCase(&c, k, 1, k % 2 ? 20 : 8, &rng);
+    evalAt(&o, c.pair, c.pose, DJC_DERIVATIVES | DJC_CONDITION);
+    if (o.condition > 1e4 || o.alpha < 0.1) {
+      djc_deleteImplicitPair(c.pair);
+      continue;
+    }
+    for (int j = 0; j < 12; j++) {
+      double v[6][OUTPUTS], mine[OUTPUTS];
+      const double h = 1e-3 / fmax(1, log10(o.condition));
+      for (int s = 0; s < 6; s++) {
+        Pose pose[2] = {c.pose[0], c.pose[1]};
+        djcImplicit at;
+        moveBy(&pose[j / 6], j % 6, STEP[s] * h);
+        evalAt(&at, c.pair, pose, 0);
+        outputs(v[s], &at);
+      }
+      mine[0] = o.dalpha[j];
+      mine[1] = o.dgap[j];
+      for (int i = 0; i < 3; i++) {
+        mine[2 + i] = o.dx[12 * i + j];
+        mine[5 + i] = o.dnormal[12 * i + j];
+        mine[8 + i] = o.dpoint_a[12 * i + j];
+        mine[11 + i] = o.dpoint_b[12 * i + j];
+      }
+      for (int i = 0; i < OUTPUTS; i++) {
+        const double d = extrapolated(v, i, h);
+        worst = djt_worst(worst, fabs(d - mine[i]) / (1 + fabs(d)) / sqrt(o.condition));
+        wrong = fmax(wrong, fabs(d - mine[(i + 1) % OUTPUTS]) / (1 + fabs(d)));
+      }
+    }
+    djc_deleteImplicitPair(c.pair);
+  }
+  print_message("derivatives by twists: %.1e of the square root of the condition\n", worst);
+  assert_true(worst < 1e-6 && wrong > 0.1);
+}
+
+static void testSizes(void** state) {
+  (void)state;
+  static const double STEP[6] = {3, 2, 1, -1, -2, -3};
+  djRng rng = {6};
+  double worst = 0, wrong = 0;
+  for (int k = 0; k < 60; k++) {
+    Case c;
+    djcImplicit o;
+    makeCase(&c, k, 1, 10, &rng);
+    evalAt(&o, c.pair, c.pose, DJC_CONDITION);
+    for (int side = 0; side < 2 && o.condition < 1e4; side++) {
+      double by[8 * DJT_NUMBERS];
+      const int n = c.shape[side].given.nsize;
+      evalAt(&o, c.pair, c.pose, DJC_CONDITION);
+      assert_int_equal(djc_implicitBySize(by, c.pair, side), DJ_OK);
+      for (int j = 0; j < n; j++) {
+        double v[6][OUTPUTS];
+        const double h = 3e-4 * fmax(0.3, fabs(c.shape[side].size[j]));
+        for (int s = 0; s < 6; s++) {
+          Case moved = c;
+          djcImplicit at;
+          for (int i = 0; i < 2; i++) moved.shape[i].given.size = moved.shape[i].size;
+          moved.shape[side].size[j] += STEP[s] * h;
+          moved.pair = makePair(&moved.shape[0], &moved.shape[1]);
+          evalAt(&at, moved.pair, c.pose, 0);
+          djc_deleteImplicitPair(moved.pair);
+          outputs(v[s], &at);
+        }
+        for (int i = 0; i < 8; i++) {   // alpha, x, normal, gap
+          static const int OF[8] = {0, 2, 3, 4, 5, 6, 7, 1};
+          const double d = extrapolated(v, OF[i], h);
+          worst = djt_worst(worst, fabs(d - by[i * n + j]) / (1 + fabs(d)) / sqrt(o.condition));
+          wrong = fmax(wrong, fabs(d - by[(i + 1) % 8 * n + j]) / (1 + fabs(d)));
+        }
+      }
+    }
+    djc_deleteImplicitPair(c.pair);
+  }
+  print_message("derivatives by numbers: %.1e of the square root of the condition\n", worst);
+  assert_true(worst < 1e-6 && wrong > 0.1);
+}
+
+// Origins that coincide: alpha is 0, the rest by the last direction, all finite.
+static void testCoincident(void** state) {
+  (void)state;
+  djRng rng = {7};
+  for (int k = 0; k < 40; k++) {
+    Case c;
+    djcImplicit o, near;
+    makeCase(&c, k, 1, 20, &rng);
+    Pose pose[2] = {c.pose[0], c.pose[1]};
+    for (int i = 0; i < 3; i++) {
+      pose[1].pos[i] = c.pose[0].pos[i] + 1e-6 * (c.pose[1].pos[i] - c.pose[0].pos[i]);
+    }
+    evalAt(&near, c.pair, pose, 0);
+    memcpy(pose[1].pos, pose[0].pos, sizeof pose[0].pos);
+    evalAt(&o, c.pair, pose, DJC_DERIVATIVES);
+    assert_true(o.degenerate && !near.degenerate && o.alpha == 0);
+    assert_true(fabs(o.gap - near.gap) < 1e-5 && fabs(o.normal[0] - near.normal[0]) < 1e-9);
+    const double all = djt_largest(o.dalpha, 12) + djt_largest(o.dx, 36) + djt_largest(o.dgap, 12) +
+                       djt_largest(o.dnormal, 36);
+    assert_true(isfinite(all) && djt_largest(o.dalpha, 12) > 0);
+    djc_forgetImplicitPair(c.pair);
+    djc_deleteImplicitPair(c.pair);
+    c.pair = makePair(&c.shape[0], &c.shape[1]);
+    evalAt(&o, c.pair, pose, DJC_DERIVATIVES);   // no last direction
+    assert_true(o.degenerate && isfinite(o.gap) && o.gap < 0);
+    djc_deleteImplicitPair(c.pair);
+  }
+}
+
+static void testBad(void** state) {
+  (void)state;
+  djRng rng = {8};
+  Case c;
+  djcImplicit o;
+  double by[8 * DJT_NUMBERS];
+  makeCase(&c, 7, 1, 20, &rng);
+  assert_int_equal(djc_implicitBySize(by, c.pair, 0), DJ_INVALID);   // not evaluated
+  const double nan[3] = {NAN, 0, 0}, zero[3] = {0}, flat[4] = {0}, one[4] = {1, 0, 0, 0};
+  assert_int_equal(djc_evalImplicitPair(&o, c.pair, nan, one, zero, one, 0), DJ_INVALID);
+  assert_int_equal(djc_evalImplicitPair(&o, c.pair, zero, flat, zero, one, 0), DJ_INVALID);
+  assert_int_equal(djc_evalImplicitPair(NULL, c.pair, zero, one, zero, one, 0), DJ_INVALID);
+  assert_int_equal(djc_evalImplicitPair(&o, NULL, zero, one, zero, one, 0), DJ_INVALID);
+  evalAt(&o, c.pair, c.pose, 0);
+  assert_int_equal(djc_implicitBySize(by, c.pair, 2), DJ_INVALID);
+  assert_int_equal(djc_implicitBySize(NULL, c.pair, 0), DJ_INVALID);
+  djc_deleteImplicitPair(c.pair);
+  djc_deleteImplicitPair(NULL);
+  djc_forgetImplicitPair(NULL);
+  djError err = {""};
+  assert_int_equal(djc_implicit(&o, NULL, NULL, &c.shape[0].given, nan, one, &c.shape[1].given, zero,
+                                one, 0, &err), DJ_INVALID);
+  assert_non_null(strstr(err.text, "poses"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testConditions), cmocka_unit_test(testEllipsoids),
+      cmocka_unit_test(testMinimum),    cmocka_unit_test(testHard),
+      cmocka_unit_test(testTwists),     cmocka_unit_test(testSizes),
+      cmocka_unit_test(testCoincident), cmocka_unit_test(testBad)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
