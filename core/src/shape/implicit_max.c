@@ -15,8 +15,8 @@
 
 #include <float.h>
 
-// exp(x) for -708 < x <= 0, to 2 ulp; below -700: 0. x = k log 2 + r, |r| <= log(2)/2, of exp(r) the
-// series to r^13/13!.
+// exp(x) for x <= 0, to 2 ulp; below -700: 0. x = k log 2 + r, |r| <= log(2)/2, of exp(r) the series
+// to r^13/13!, by pairs, then pairs of pairs.
 DJU_INLINE djLanes expLanes(djLanes x) {
   const double shift = 6755399441055744.0;   // 1.5 2^52: adding it rounds to whole numbers
   const djMask none = x < dju_splat(-700);
@@ -25,13 +25,16 @@ DJU_INLINE djLanes expLanes(djLanes x) {
   const djLanes k = t - dju_splat(shift);
   djLanes r = dju_fmaLanes(k, dju_splat(-6.93147180369123816490e-01), x);
   r = dju_fmaLanes(k, dju_splat(-1.90821492927058770002e-10), r);
-  static const double C[] = {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
-                             1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6,
-                             0.5, 1, 1};
-  djLanes e = dju_splat(1.0 / 6227020800.0);
-  for (int i = 0; i < 13; i++) e = dju_fmaLanes(e, r, dju_splat(C[i]));
-  const djMask power = (djMask)t << 52;   // the low bits of t are k
-  e = (djLanes)((djMask)e + power);
+  static const double C[14] = {1, 1, 0.5, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040,
+                               1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800,
+                               1.0 / 479001600, 1.0 / 6227020800.0};
+  const djLanes r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
+  djLanes p[7];
+  for (int i = 0; i < 7; i++) p[i] = dju_fmaLanes(dju_splat(C[2 * i + 1]), r, dju_splat(C[2 * i]));
+  const djLanes q0 = dju_fmaLanes(p[1], r2, p[0]), q1 = dju_fmaLanes(p[3], r2, p[2]);
+  const djLanes q2 = dju_fmaLanes(p[6], r4, dju_fmaLanes(p[5], r2, p[4]));
+  djLanes e = dju_fmaLanes(q2, r8, dju_fmaLanes(q1, r4, q0));
+  e = (djLanes)((djMask)e + ((djMask)t << 52));   // the low bits of t are k
   return dju_pick(none, dju_splat(0), e);
 }
 

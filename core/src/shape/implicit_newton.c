@@ -17,8 +17,8 @@
 // the curvature of the shapes' ellipsoids (la (grad.y) S^-1 is that of an ellipsoid) is added to both
 // Hessians, in proportion to the error, and from a cold start shapes are eased: each step is on sharper
 // ones. A step that neither lowers the error nor raises a bound of T is shortened. The bound is mu T
-// with mu = min 1/(1 + phi/(grad.y - phi)): scaled by that, (y, T) is inside of both shapes to first
-// order, whose origins are where y and y - T d begin.
+// with mu = min(1, 1/(1 + phi/(grad.y - phi))): scaled by that, (y, T) is inside of both shapes to
+// first order, whose origins are where y and y - T d begin.
 
 #include "shape/implicit_pair.h"
 
@@ -33,6 +33,7 @@
 // Longest step, of an ellipsoid's semi-axis along it; least curvature, of the ellipsoids', at an error
 // of 1; least sine of the angles between d and the surfaces.
 #define REACH 0.3
+#define FAR 0.25     // phi over its depth at the surface
 #define CURVATURE 0.1
 #define STEEP 0.02
 
@@ -40,7 +41,13 @@ typedef struct Side {
   djImplicitPoint p;
   double length;     // |grad|
   double along;      // grad.d
+  double depth;      // grad.y - phi, by the origin of the shape; > 0 for convex phi
 } Side;
+
+// mu T: of the touch where that is T.
+typedef struct Bound {
+  double T, phi[2], depth[2];
+} Bound;
 
 typedef struct Step {
   djVec3 d, d_b;     // d in both frames
@@ -49,19 +56,22 @@ typedef struct Step {
   djVec3 n;          // of a
   djVec3 t[2], f[2]; // tangents of a; in b's frame, first the same
   double slip[2];    // grad_b.t
-  double error, merit;
+  double error;
   djVec3 dy;
   double dT;
 } Step;
 
-static djVec3 tangent(djVec3 n) {
-  const djVec3 t = fabs(n.x) < 0.6 ? dju_vec3(0, n.z, -n.y) : dju_vec3(-n.z, 0, n.x);
-  return dju_scale3(1 / dju_norm3(t), t);
+// Two tangents (Duff et al., Building an orthonormal basis, revisited: JCGT 6, 2017).
+static void tangents(djVec3 t[2], djVec3 n) {
+  const double sign = copysign(1, n.z), a = -1 / (sign + n.z), b = n.x * n.y * a;
+  t[0] = dju_vec3(1 + sign * n.x * n.x * a, sign * b, -sign * n.x);
+  t[1] = dju_vec3(b, sign + n.y * n.y * a, -n.y);
 }
 
-// How far mu (y, T) may be from the point; phi(0) < 0, so that grad.y - phi > 0 for convex phi.
-static double shrink(const djImplicitPoint* p, djVec3 y) {
-  return 1 / (1 + p->phi / fmax(dju_dot3(p->g, y) - p->phi, 1e-3));
+static double boundOf(const Bound* b) {
+  double out = b->T;
+  for (int k = 0; k < 2; k++) out = fmin(out, b->T / (1 + b->phi[k] / b->depth[k]));
+  return out;
 }
 
 static void look(Step* s, const djImplicit* a, const djImplicit* b, const djImplicitPlace* place,
@@ -72,21 +82,22 @@ static void look(Step* s, const djImplicit* a, const djImplicit* b, const djImpl
   b->row->eval(&s->b.p, b, y_b);
   s->a.length = dju_norm3(s->a.p.g);
   s->b.length = dju_norm3(s->b.p.g);
+  s->a.depth = fmax(dju_dot3(s->a.p.g, at->y) - s->a.p.phi, 1e-3);
+  s->b.depth = fmax(dju_dot3(s->b.p.g, y_b) - s->b.p.phi, 1e-3);
   s->a.along = dju_dot3(s->a.p.g, s->d);
   s->b.along = dju_dot3(s->b.p.g, s->d_b);
   s->n = dju_scale3(1 / s->a.length, s->a.p.g);
-  s->t[0] = tangent(s->n);
-  s->t[1] = dju_cross3(s->n, s->t[0]);
+  tangents(s->t, s->n);
   double angle = 0;
   for (int k = 0; k < 2; k++) {
     s->f[k] = dju_mulMtV(place->R, s->t[k]);
     s->slip[k] = dju_dot3(s->b.p.g, s->f[k]);
     angle += s->slip[k] * s->slip[k];
   }
-  const double turn = dju_dot3(dju_mulMtV(place->R, s->n), s->b.p.g) / s->b.length;
-  angle = sqrt(angle) / s->b.length + (turn > 0 ? 1 + turn : 0);
-  s->error = (fabs(s->a.p.phi) / s->a.length + fabs(s->b.p.phi) / s->b.length) / size + angle;
-  s->merit = at->T * fmin(shrink(&s->a.p, at->y), shrink(&s->b.p, y_b));
+  const double over = 1 / s->b.length;
+  const double turn = over * dju_dot3(dju_mulMtV(place->R, s->n), s->b.p.g);
+  angle = sqrt(angle) * over + (turn > 0 ? 1 + turn : 0);
+  s->error = (fabs(s->a.p.phi) / s->a.length + fabs(s->b.p.phi) * over) / size + angle;
 }
 
 // The step. It is at most a part of the ellipsoids' size long.
@@ -174,27 +185,30 @@ typedef struct Search {
   double part;         // of the step that is taken
   int shortened;       // how often
   bool whole;          // base's error and merit are comparable
-  double error, merit; // base's
+  double error;        // base's
+  Bound bound;         // likewise
   double least;        // best's error
 } Search;
 
 // Shortens the step, or takes the next. sharper: shapes will not be the same.
 static void move(Search* q, Step* s, const djImplicit* a, const djImplicit* b, bool sharper) {
-  if (q->whole && q->shortened < 4 && !(s->error < 1.5 * q->error) && !(s->merit > q->merit)) {
+  const Bound now = {q->at.T, {s->a.p.phi, s->b.p.phi}, {s->a.depth, s->b.depth}};
+  if (q->whole && q->shortened < 4 && !(s->error < 1.5 * q->error) &&
+      !(boundOf(&now) > boundOf(&q->bound))) {
     q->shortened++;
     q->part *= 0.4;
   } else {
-    const double mu = s->merit / q->at.T;
     q->shortened = 0;
     q->whole = false;
-    if (mu < 0.8) {   // far outside of a shape: back to where it begins
+    if (now.phi[0] > FAR * now.depth[0] || now.phi[1] > FAR * now.depth[1]) {
+      const double mu = boundOf(&now) / q->at.T;   // back to where the shape begins
       q->at.y = dju_scale3(mu, q->at.y);
       q->at.T *= mu;
       return;
     }
     solve(s, a, b, q->at.y);
     q->base = q->at;
-    q->merit = s->merit;
+    q->bound = now;
     q->error = s->error;
     q->part = 1;
     q->whole = !sharper;
