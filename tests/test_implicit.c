@@ -92,7 +92,7 @@ static void testDerivatives(void** state) {
       wrong = fmax(wrong, fabs(H[3 * I[i] + J[i]] - p.H[(i + 1) % 6]) / bend);
     }
   }
-  assert_true(wrong > 0.1);   // others are not as near
+  assert_true(wrong > 0.1); // others are not as near
 }
 
 static void testNumbers(void** state) {
@@ -175,8 +175,8 @@ static void testFormulas(void** state) {
   const double c[3] = {0.13 / (R * R) - 1, -0.1 / 0.6 - 1, 0.1 / 0.4 - 1};
   want = log(exp(20 * c[0]) + exp(20 * c[1]) + exp(20 * c[2])) / 20;
   assert_true(fabs(valueAt(&m.shape, dju_vec3(0.1, 0.3, 0.2), NULL) - want) < 1e-14);
-  m.from = (djtImplicit){.size = {1, 0, 0, -1, 0, 0, 0, 2, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1,
-                                  1, 1, 1, 1, 1, 1, 0.5, 3}};
+  m.from = (djtImplicit){
+      .size = {1, 0, 0, -1, 0, 0, 0, 2, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1, 1, 1, 1, 1, 1, 1, 0.5, 3}};
   m.from.given = (djcImplicitShape){"smooth_polytope", 6, 26, m.from.size};
   make(&m);
   const double b[6] = {0.1 - 1, -0.1 - 1, 0.4 - 1, -0.2 - 1, 0.3 - 1, -0.3 - 1};
@@ -210,14 +210,15 @@ static void testBad(void** state) {
   refused("superelliptic_cylinder", 0, 3, (double[]){0, 1, 2}, "R = 0 must be positive");
   refused("truncated_cone", 0, 5, (double[]){1, 0, 1, 1, 20}, "Rt = 0 must be positive");
   refused("truncated_cone", 0, 5, (double[]){1, 1, 1, 1, 0.5}, "beta = 0.5 must be at least 1");
-  double box[26] = {1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1, 1, 1, 1, 1, 1, 1, 1, 20};
+  double box[26] = {1, 0, 0, -1, 0,  0, 0, 1, 0, 0, -1, 0, 0,
+                    0, 1, 0, 0,  -1, 1, 1, 1, 1, 1, 1,  1, 20};
   box[25] = 1.5;
   refused("smooth_polytope", 6, 26, box, "the origin is not inside");
   box[25] = 20;
   box[18] = -0.1;
   refused("smooth_polytope", 6, 26, box, "b[0] = -0.1: the origin must be inside");
   box[18] = 1;
-  box[0] = -1;   // nothing on that side
+  box[0] = -1; // nothing on that side
   refused("smooth_polytope", 6, 26, box, "do not bound it");
   refused("smooth_polytope", 0, 2, (double[]){1, 20}, "do not bound it");
   refused("smooth_polytope", -1, 2, (double[]){1, 20}, "nface = -1");
@@ -225,8 +226,8 @@ static void testBad(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testDerivatives), cmocka_unit_test(testNumbers), cmocka_unit_test(testRadii),
-      cmocka_unit_test(testFormulas), cmocka_unit_test(testBad)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testDerivatives),
+                                     cmocka_unit_test(testNumbers), cmocka_unit_test(testRadii),
+                                     cmocka_unit_test(testFormulas), cmocka_unit_test(testBad)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,8 +45,8 @@ static void makeCase(Case* c, int k, double scale, double sharp, djRng* rng) {
 }
 
 static void evalAt(djcImplicit* out, djcImplicitPair* pair, const Pose pose[2], int flags) {
-  const djStatus status = djc_evalImplicitPair(out, pair, pose[0].pos, pose[0].quat, pose[1].pos,
-                                               pose[1].quat, flags);
+  const djStatus status =
+      djc_evalImplicitPair(out, pair, pose[0].pos, pose[0].quat, pose[1].pos, pose[1].quat, flags);
   if (status) fail_msg("status %d", status);
 }
 
@@ -57,8 +57,9 @@ static double scaledPhi(djVec3* g, const Case* c, int k, const double x[3], doub
   djImplicitPoint p;
   const djtImplicit* s = &c->shape[k];
   const djMat3 R = dju_quatToMat(dju_loadQuat(c->pose[k].quat));
-  assert_int_equal(dj_makeImplicit(&shape, mem, dj_implicitRow(s->given.family), s->given.nface,
-                                   s->size, NULL), DJ_OK);
+  assert_int_equal(
+      dj_makeImplicit(&shape, mem, dj_implicitRow(s->given.family), s->given.nface, s->size, NULL),
+      DJ_OK);
   const djVec3 y = dju_mulMtV(R, dju_sub3(dju_load3(x), dju_load3(c->pose[k].pos)));
   shape.row->eval(&p, &shape, dju_scale3(1 / alpha, y));
   *g = dju_mulMV(R, p.g);
@@ -125,7 +126,7 @@ static void testEllipsoids(void** state) {
     evalAt(&o, c.pair, c.pose, 0);
     const djVec3 r = dju_sub3(dju_load3(c.pose[1].pos), dju_load3(c.pose[0].pos));
     double low = 0, high = 1, best = 0;
-    for (int it = 0; it < 200; it++) {   // thirds: it is concave
+    for (int it = 0; it < 200; it++) { // thirds: it is concave
       double f[2], at[2] = {low + (high - low) / 3, high - (high - low) / 3};
       for (int j = 0; j < 2; j++) {
         double Q[6];
@@ -136,8 +137,10 @@ static void testEllipsoids(void** state) {
         f[j] = at[j] * (1 - at[j]) * dju_dot3(r, dj_bendImplicit(inverse, r));
         best = fmax(best, f[j]);
       }
-      if (f[0] < f[1]) low = at[0];
-      else high = at[1];
+      if (f[0] < f[1])
+        low = at[0];
+      else
+        high = at[1];
     }
     assert_true(fabs(o.alpha - sqrt(best)) < 1e-11 * o.alpha);
     if (k < 20) assert_true(o.iterations <= 3);
@@ -167,8 +170,8 @@ static void testMinimum(void** state) {
   }
 }
 
-// Sharp and slender shapes, and sizes from 1e-3 to 1e3 m: solved, and the same from a warm start, from
-// the other side, moved as a whole, and in other units. alpha(t r) = t alpha(r).
+// Sharp and slender shapes, and sizes from 1e-3 to 1e3 m: solved, and the same from a warm start,
+// from the other side, moved as a whole, and in other units. alpha(t r) = t alpha(r).
 static void testHard(void** state) {
   (void)state;
   djRng rng = {4};
@@ -178,7 +181,7 @@ static void testHard(void** state) {
     djcImplicit o, other;
     const double scale = SCALE[k % 3];
     makeCase(&c, k, scale, k % 40 == 0 ? 120 : SHARP[k % 4 * (k % 10 < 7)], &rng);
-    if (k % 5 == 0 && c.shape[0].given.nface == 0) {   // 1:50
+    if (k % 5 == 0 && c.shape[0].given.nface == 0) { // 1:50
       c.shape[0].size[0] *= 7;
       c.shape[0].size[1] /= 7;
       djc_deleteImplicitPair(c.pair);
@@ -303,7 +306,7 @@ static void testSizes(void** state) {
           djc_deleteImplicitPair(moved.pair);
           outputs(v[s], &at);
         }
-        for (int i = 0; i < 8; i++) {   // alpha, x, normal, gap
+        for (int i = 0; i < 8; i++) { // alpha, x, normal, gap
           static const int OF[8] = {0, 2, 3, 4, 5, 6, 7, 1};
           const double d = extrapolated(v, OF[i], h);
           worst = djt_worst(worst, fabs(d - by[i * n + j]) / (1 + fabs(d)) / sqrt(o.condition));
@@ -340,7 +343,7 @@ static void testCoincident(void** state) {
     djc_forgetImplicitPair(c.pair);
     djc_deleteImplicitPair(c.pair);
     c.pair = makePair(&c.shape[0], &c.shape[1]);
-    evalAt(&o, c.pair, pose, DJC_DERIVATIVES);   // no last direction
+    evalAt(&o, c.pair, pose, DJC_DERIVATIVES); // no last direction
     assert_true(o.degenerate && isfinite(o.gap) && o.gap < 0);
     djc_deleteImplicitPair(c.pair);
   }
@@ -353,7 +356,7 @@ static void testBad(void** state) {
   djcImplicit o;
   double by[8 * DJT_NUMBERS];
   makeCase(&c, 7, 1, 20, &rng);
-  assert_int_equal(djc_implicitBySize(by, c.pair, 0), DJ_INVALID);   // not evaluated
+  assert_int_equal(djc_implicitBySize(by, c.pair, 0), DJ_INVALID); // not evaluated
   const double nan[3] = {NAN, 0, 0}, zero[3] = {0}, flat[4] = {0}, one[4] = {1, 0, 0, 0};
   assert_int_equal(djc_evalImplicitPair(&o, c.pair, nan, one, zero, one, 0), DJ_INVALID);
   assert_int_equal(djc_evalImplicitPair(&o, c.pair, zero, flat, zero, one, 0), DJ_INVALID);
@@ -366,8 +369,9 @@ static void testBad(void** state) {
   djc_deleteImplicitPair(NULL);
   djc_forgetImplicitPair(NULL);
   djError err = {""};
-  assert_int_equal(djc_implicit(&o, NULL, NULL, &c.shape[0].given, nan, one, &c.shape[1].given, zero,
-                                one, 0, &err), DJ_INVALID);
+  assert_int_equal(djc_implicit(&o, NULL, NULL, &c.shape[0].given, nan, one, &c.shape[1].given,
+                                zero, one, 0, &err),
+                   DJ_INVALID);
   assert_non_null(strstr(err.text, "poses"));
 }
 

@@ -1,5 +1,6 @@
 // dijoco contact: the contact model of one pair of shapes, or of a list of pairs, without a scene.
 
+#include "contact_implicit.h"
 #include "json_in.h"
 #include "json_out.h"
 #include "verbs.h"
@@ -214,7 +215,7 @@ static void read_query(Query* q, const cJSON* entry) {
   static const char* const keys[] = {"model",    "params",  "hessian", "a",
                                      "b",        "friction", "twist_a", "twist_b",
                                      "guide_scale", "guide_weights_a", "guide_weights_b", NULL};
-  static const char* const planned[] = {"long_range", "implicit_surface", "penalty", "damped"};
+  static const char* const planned[] = {"long_range", "penalty", "damped"};
   *q = (Query){.option = djc_defaultOption()};
   Reader* r = &q->reader;
   if (!cJSON_IsObject(entry)) {
@@ -231,7 +232,7 @@ static void read_query(Query* q, const cJSON* entry) {
     if (strcmp(model, dj_contactName((djContactModel)i)) == 0) number = i;
   }
   if (model && strcmp(model, dj_contactName((djContactModel)number)) != 0) {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 3; i++) {
       if (strcmp(model, planned[i]) == 0) read_fail(r, "", "model", "%s is not available", model);
     }
     read_fail(r, "", "model", "unknown model '%.60s'", model);
@@ -334,6 +335,12 @@ static void free_query(Query* q) {
 
 // Answer one entry; returns its exit status. message: why it is an error.
 static int answer(Json* out, const cJSON* entry, char* message, size_t size) {
+  const cJSON* model = cJSON_GetObjectItemCaseSensitive(entry, "model");
+  if (cJSON_IsString(model) && strcmp(model->valuestring, "implicit_surface") == 0) {
+    int status = answer_implicit(out, entry, message, size);
+    if (status == EXIT_BAD_INPUT) write_error(out, message);
+    return status;
+  }
   Query q;
   read_query(&q, entry);
   if (q.gap && !q.reader.failed) {

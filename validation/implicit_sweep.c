@@ -1,13 +1,14 @@
-// Contact kinematics of implicit surfaces over all places of two bodies: the ten pairs of families at
-// beta 20 and n 8 (iDCOL, Table I) and its three pairs with ellipsoids (Table II), cold and warm, with
-// and without derivatives; then sharp and slender shapes of 1e-3 to 1e3 m. What must hold: every query
-// is solved, by a root with positive multipliers, whose alpha is the same cold, warm and from the other
-// body's side. Times are printed.
+// Contact kinematics of implicit surfaces over all places of two bodies: the ten pairs of families
+// at beta 20 and n 8 (iDCOL, Table I) and its three pairs with ellipsoids (Table II), cold and
+// warm, with and without derivatives; then sharp and slender shapes of 1e-3 to 1e3 m. What must
+// hold: every query is solved, by a root with positive multipliers, whose alpha is the same cold,
+// warm and from the other body's side. Times are printed.
 //
 // --poses FILE: writes places (of b in a's frame: r, then R by rows; doubles) for other programs.
 //
-// The path: distance, direction and rotation follow functions of time with incommensurate frequencies,
-// a step moves them by about `step` rad. Shapes are those of the paper's public program.
+// The path: distance, direction and rotation follow functions of time with incommensurate
+// frequencies, a step moves them by about `step` rad. Shapes are those of the paper's public
+// program.
 
 #include "common/report.h"
 #include "common/vec3.h"
@@ -22,8 +23,8 @@
 enum { SHAPES = 5, FACETS = 8 };
 
 static const double OCTAHEDRON[4 * FACETS + 2] = {
-    1, 1, 1,  1, -1, -1, -1, 1, -1, -1, -1, 1, -1, -1, -1, -1, 1, 1, 1, -1, 1, 1, 1, -1,
-    1, 1, 1, 1, 5.0 / 3, 5.0 / 3, 5.0 / 3, 5.0 / 3, 1, 20};
+    1, 1, 1,  1, -1, -1, -1, 1, -1, -1, -1, 1,       -1,      -1,      -1,      -1, 1,
+    1, 1, -1, 1, 1,  1,  -1, 1, 1,  1,  1,  5.0 / 3, 5.0 / 3, 5.0 / 3, 5.0 / 3, 1,  20};
 static const double CONE[5] = {1, 1.5, 1.5, 1.5, 20};
 static const double BOX[4] = {0.5, 1, 1.5, 8};
 static const double CYLINDER[3] = {1, 2, 8};
@@ -75,8 +76,8 @@ typedef struct Timing {
 } Timing;
 
 // All places of the path, n of them; alpha (n) or NULL. Times are the least of `repeats`.
-static Timing sweep(double* alpha, long* failed, long* wrong, djcImplicitPair* pair, bool cold, int n,
-                    double step, const double range[2], int flags, int repeats) {
+static Timing sweep(double* alpha, long* failed, long* wrong, djcImplicitPair* pair, bool cold,
+                    int n, double step, const double range[2], int flags, int repeats) {
   double* time = djv_take((size_t)n, sizeof *time);
   for (int r = 0; r < repeats; r++) {
     djc_forgetImplicitPair(pair);
@@ -128,10 +129,18 @@ static void writePoses(const char* file, int a, int b, int n, double step) {
     Place p;
     pathAt(&p, i * step, range[0], range[1]);
     const double w = p.quat[0], x = p.quat[1], y = p.quat[2], z = p.quat[3];
-    const double row[12] = {p.pos[0], p.pos[1], p.pos[2],
-                            1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
-                            2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-                            2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)};
+    const double row[12] = {p.pos[0],
+                            p.pos[1],
+                            p.pos[2],
+                            1 - 2 * (y * y + z * z),
+                            2 * (x * y - w * z),
+                            2 * (x * z + w * y),
+                            2 * (x * y + w * z),
+                            1 - 2 * (x * x + z * z),
+                            2 * (y * z - w * x),
+                            2 * (x * z - w * y),
+                            2 * (y * z + w * x),
+                            1 - 2 * (x * x + y * y)};
     if (fwrite(row, sizeof row, 1, out) != 1) djv_fail("%s: cannot be written", file);
   }
   if (fclose(out)) djv_fail("%s: cannot be written", file);
@@ -157,15 +166,16 @@ static void checkPair(djvReport* r, int a, int b, int n, int repeats) {
   const Timing d =
       sweep(NULL, &failed, &wrong, pair, true, n, 1e-3, range, DJC_DERIVATIVES, repeats);
   char text[200];
-  int at = snprintf(text, sizeof text, "%-4s %-4s %6.2f %6.2f %6.2f %7.2f |", NAME[a], NAME[b], c.mean,
-                    c.median, c.p99, d.median);
+  int at = snprintf(text, sizeof text, "%-4s %-4s %6.2f %6.2f %6.2f %7.2f |", NAME[a], NAME[b],
+                    c.mean, c.median, c.p99, d.median);
   double difference = 0;
   for (int k = 0; k < 3; k++) {
     const Timing w = sweep(other, &failed, &wrong, pair, false, n, STEP[k], range, 0, repeats);
     if (STEP[k] == 1e-3) difference = largestDifference(cold, other, n);
     const Timing v =
         sweep(NULL, &failed, &wrong, pair, false, n, STEP[k], range, DJC_DERIVATIVES, repeats);
-    at += snprintf(text + at, sizeof text - (size_t)at, " %5.2f %5.2f %5.2f |", w.mean, v.mean, v.p99);
+    at += snprintf(text + at, sizeof text - (size_t)at, " %5.2f %5.2f %5.2f |", w.mean, v.mean,
+                   v.p99);
   }
   djv_note("%s", text);
   djcImplicitPair* swapped = makePair(B, A);
@@ -277,9 +287,10 @@ int main(int argc, char** argv) {
     return 0;
   }
   djvReport r = {0};
-  djv_title("Pairs of families on a path through all places: microseconds a query. cold: mean, median,"
-            "\n99th percentile, median with derivatives | warm at steps of 1e-4, 1e-3, 1e-2 rad: mean;"
-            " with derivatives\nmean and 99th percentile");
+  djv_title(
+      "Pairs of families on a path through all places: microseconds a query. cold: mean, median,"
+      "\n99th percentile, median with derivatives | warm at steps of 1e-4, 1e-3, 1e-2 rad: mean;"
+      " with derivatives\nmean and 99th percentile");
   for (int i = 0; i < 4; i++) {
     for (int k = i; k < 4; k++) {
       if ((a < 0 || a == i) && (b < 0 || b == k)) checkPair(&r, i, k, n, repeats);

@@ -19,11 +19,14 @@ typedef struct djtImplicit {
 
 // Facets that bound: those of a box, then random ones, none of which cuts off the middle.
 static inline int djt_facets(double* size, int m, double scale, djRng* rng) {
-  static const double box[6][3] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
+  static const double box[6][3] = {{1, 0, 0},  {-1, 0, 0}, {0, 1, 0},
+                                   {0, -1, 0}, {0, 0, 1},  {0, 0, -1}};
   for (int i = 0; i < m; i++) {
     const double length = djt_uniform(rng, 0.5, 2);
-    if (i < 6) memcpy(size + 3 * i, box[i], sizeof box[i]);
-    else djt_unitVector(size + 3 * i, rng);
+    if (i < 6)
+      memcpy(size + 3 * i, box[i], sizeof box[i]);
+    else
+      djt_unitVector(size + 3 * i, rng);
     for (int k = 0; k < 3; k++) size[3 * i + k] *= length;
     size[3 * m + i] = length * scale * djt_uniform(rng, 0.6, 1.2);
   }
@@ -47,4 +50,4 @@ static inline void djt_implicitShape(djtImplicit* s, int family, double scale, d
   s->given = (djcImplicitShape){name, m, n, s->size};
 }
 
-#endif  // DJ_TESTS_IMPLICIT_CASE_H_
+#endif // DJ_TESTS_IMPLICIT_CASE_H_

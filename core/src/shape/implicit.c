@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const djImplicitRow* const dj_implicitTable[] = {&dj_smoothPolytope, &dj_truncatedCone,
-                                                 &dj_superellipsoid, &dj_superellipticCylinder,
-                                                 NULL};
+const djImplicitRow* const dj_implicitTable[] = {
+    &dj_smoothPolytope, &dj_truncatedCone, &dj_superellipsoid, &dj_superellipticCylinder, NULL};
 
 const djImplicitRow* dj_implicitRow(const char* name) {
   for (int i = 0; dj_implicitTable[i]; i++) {
@@ -52,7 +51,8 @@ static djStatus checkNumbers(const djImplicit* shape, djError* err) {
 static djStatus placeFacets(djImplicit* shape, double* mem, int m, djError* err) {
   const double *A = shape->size, *b = A + 3 * m, L = b[m];
   const char* name = shape->row->name;
-  if (!(L > 0 && isfinite(L))) return dj_fail(err, DJ_INVALID, "%s: L = %g must be positive", name, L);
+  if (!(L > 0 && isfinite(L)))
+    return dj_fail(err, DJ_INVALID, "%s: L = %g must be positive", name, L);
   const int npad = (m + DJU_LANES - 1) / DJU_LANES * DJU_LANES;
   for (int k = 0; k < 4; k++) shape->face[k] = mem + k * npad;
   for (int i = 0; i < npad; i++) {
@@ -69,8 +69,8 @@ static djStatus placeFacets(djImplicit* shape, double* mem, int m, djError* err)
     }
     if (!isfinite(b[i])) return dj_fail(err, DJ_INVALID, "%s: b[%d] is not finite", name, i);
     if (!(b[i] > 0)) {
-      return dj_fail(err, DJ_INVALID,
-                     "%s: b[%d] = %g: the origin must be inside of all facets", name, i, b[i]);
+      return dj_fail(err, DJ_INVALID, "%s: b[%d] = %g: the origin must be inside of all facets",
+                     name, i, b[i]);
     }
   }
   double* dual = malloc(3 * (size_t)(m > 0 ? m : 1) * sizeof *dual);
@@ -119,8 +119,8 @@ djStatus dj_makeImplicit(djImplicit* shape, double* mem, const djImplicitRow* ro
   djImplicitPoint middle;
   row->eval(&middle, shape, dju_vec3(0, 0, 0));
   if (!(middle.phi < 0) || !(shape->inner > 0)) {
-    return dj_fail(err, DJ_INVALID, "%s: at %s = %g the origin is not inside", row->name, row->sharp,
-                   shape->sharp);
+    return dj_fail(err, DJ_INVALID, "%s: at %s = %g the origin is not inside", row->name,
+                   row->sharp, shape->sharp);
   }
   return DJ_OK;
 }

@@ -28,7 +28,7 @@ typedef struct djImplicit {
   const double* face[4]; // (npad) each: a/L (x, y, z) and b/L
   double round[6];       // (xx, yy, zz, xy, xz, yz) S: about the ellipsoid y.S^-1 y = 1
   double flat[6];        // S^-1
-  double inner, outer;   // a ball of the one about the origin is inside, one of the other outside, m
+  double inner, outer; // a ball of the one about the origin is inside, one of the other outside, m
 } djImplicit;
 
 // phi at a point, with gradient and Hessian (xx, yy, zz, xy, xz, yz).
@@ -40,8 +40,9 @@ typedef struct djImplicitPoint {
 
 struct djImplicitRow {
   const char* name;
-  const char* sharp;     // name of the sharpness
-  const char* const* size;   // names of the other numbers, up to NULL; NULL: polytopes
+  const char* sharp; // name of the sharpness
+  const char* list;  // name of the list of the others in files; NULL: they stand by their names
+  const char* const* size; // names of the other numbers, up to NULL; NULL: polytopes
   // At any point, outside too; phi has no other zeros than the surface.
   void (*eval)(djImplicitPoint* out, const djImplicit* shape, djVec3 y);
   // Derivatives of phi and its gradient by the numbers, at a point: (nsize), (nsize x 3).
@@ -84,4 +85,4 @@ djStatus dj_makeImplicit(djImplicit* shape, double* mem, const djImplicitRow* ro
 extern const djImplicitRow dj_superellipsoid, dj_superellipticCylinder, dj_truncatedCone,
     dj_smoothPolytope;
 
-#endif  // DJ_SHAPE_IMPLICIT_H_
+#endif // DJ_SHAPE_IMPLICIT_H_

@@ -2,8 +2,9 @@
 // each negative inside, phi = smax(c) = m + log(sum exp(beta (c_i - m)))/beta, m the largest. With
 // weights w_i = exp(beta (c_i - phi)), whose sum is 1,
 //   grad phi = sum w_i c_i',   Hess phi = sum w_i (c_i'' + beta c_i' c_i'^T) - beta grad grad^T.
-// With d_i = c_i' - c_k', k the largest, these are c_k' + sum w_i d_i and, where nothing cancels when
-// one weight is nearly 1, sum w_i (c_i'' + beta d_i d_i^T) - beta (sum w_i d_i)(sum w_i d_i)^T.
+// With d_i = c_i' - c_k', k the largest, these are c_k' + sum w_i d_i and, where nothing cancels
+// when one weight is nearly 1, sum w_i (c_i'' + beta d_i d_i^T) - beta (sum w_i d_i)(sum w_i
+// d_i)^T.
 //
 // Since phi is no less than any c_i, a shape lies inside the sharp one: a bound of that holds it. A
 // ball of radius r about the origin is inside where smax of the c_i's largest values on it is no
@@ -15,26 +16,37 @@
 
 #include <float.h>
 
-// exp(x) for x <= 0, to 2 ulp; below -700: 0. x = k log 2 + r, |r| <= log(2)/2, of exp(r) the series
-// to r^13/13!, by pairs, then pairs of pairs.
+// exp(x) for x <= 0, to 2 ulp; below -700: 0. x = k log 2 + r, |r| <= log(2)/2, of exp(r) the
+// series to r^13/13!, by pairs, then pairs of pairs.
 DJU_INLINE djLanes expLanes(djLanes x) {
-  const double shift = 6755399441055744.0;   // 1.5 2^52: adding it rounds to whole numbers
+  const double shift = 6755399441055744.0; // 1.5 2^52: adding it rounds to whole numbers
   const djMask none = x < dju_splat(-700);
   x = dju_pick(none, dju_splat(0), x);
   const djLanes t = dju_fmaLanes(x, dju_splat(1.4426950408889634), dju_splat(shift));
   const djLanes k = t - dju_splat(shift);
   djLanes r = dju_fmaLanes(k, dju_splat(-6.93147180369123816490e-01), x);
   r = dju_fmaLanes(k, dju_splat(-1.90821492927058770002e-10), r);
-  static const double C[14] = {1, 1, 0.5, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040,
-                               1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800,
-                               1.0 / 479001600, 1.0 / 6227020800.0};
+  static const double C[14] = {1,
+                               1,
+                               0.5,
+                               1.0 / 6,
+                               1.0 / 24,
+                               1.0 / 120,
+                               1.0 / 720,
+                               1.0 / 5040,
+                               1.0 / 40320,
+                               1.0 / 362880,
+                               1.0 / 3628800,
+                               1.0 / 39916800,
+                               1.0 / 479001600,
+                               1.0 / 6227020800.0};
   const djLanes r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
   djLanes p[7];
   for (int i = 0; i < 7; i++) p[i] = dju_fmaLanes(dju_splat(C[2 * i + 1]), r, dju_splat(C[2 * i]));
   const djLanes q0 = dju_fmaLanes(p[1], r2, p[0]), q1 = dju_fmaLanes(p[3], r2, p[2]);
   const djLanes q2 = dju_fmaLanes(p[6], r4, dju_fmaLanes(p[5], r2, p[4]));
   djLanes e = dju_fmaLanes(q2, r8, dju_fmaLanes(q1, r4, q0));
-  e = (djLanes)((djMask)e + ((djMask)t << 52));   // the low bits of t are k
+  e = (djLanes)((djMask)e + ((djMask)t << 52)); // the low bits of t are k
   return dju_pick(none, dju_splat(0), e);
 }
 
@@ -66,7 +78,7 @@ static double largestFace(int* at, const djImplicit* shape, djVec3 y) {
 
 // Terms below 1e-17 of the largest are left out.
 static void evalPolytope(djImplicitPoint* out, const djImplicit* shape, djVec3 y) {
-  const double beta = shape->sharp, *const* face = shape->face;
+  const double beta = shape->sharp, *const *face = shape->face;
   int k = 0;
   const double m = largestFace(&k, shape, y);
   const djLanes ax = dju_splat(face[0][k]), ay = dju_splat(face[1][k]), az = dju_splat(face[2][k]);
@@ -111,9 +123,9 @@ static void evalPolytope(djImplicitPoint* out, const djImplicit* shape, djVec3 y
 
 typedef struct Cone {
   double c[3];
-  djVec3 d[3];       // gradients
-  double side[6];    // Hessian of the side
-  double R, k, t;    // radius, its slope, (y1 + a)/(a + b)
+  djVec3 d[3];    // gradients
+  double side[6]; // Hessian of the side
+  double R, k, t; // radius, its slope, (y1 + a)/(a + b)
 } Cone;
 
 enum { SIDE, BOTTOM, TOP };
@@ -135,7 +147,9 @@ static void coneTerms(Cone* out, const djImplicit* shape, djVec3 y) {
       .d = {{-2 * k * r2 * d / R, 2 * y.y * d, 2 * y.z * d}, {-1 / s[A], 0, 0}, {1 / s[B], 0, 0}},
       .side = {(6 * k * k * d - 2 * bend / R) * r2 * d, 2 * d, 2 * d, -4 * k * y.y * d / R,
                -4 * k * y.z * d / R, 0},
-      .R = R, .k = k, .t = t};
+      .R = R,
+      .k = k,
+      .t = t};
 }
 
 // Weights, and phi.
@@ -179,8 +193,8 @@ static void evalCone(djImplicitPoint* out, const djImplicit* shape, djVec3 y) {
 // ---- by numbers ---------------------------------------------------------------------------------
 //
 // A number that changes c_i by x and c_i' by X changes phi by w_i x and the gradient by
-// w_i (X + beta x (c_i' - grad)); by beta phi changes by (sum w_i c_i - phi)/beta and the gradient by
-// sum w_i (c_i - sum w_j c_j) c_i'.
+// w_i (X + beta x (c_i' - grad)); by beta phi changes by (sum w_i c_i - phi)/beta and the gradient
+// by sum w_i (c_i - sum w_j c_j) c_i'.
 
 static void byPolytope(double* dphi, double* dgrad, const djImplicit* shape, djVec3 y) {
   const int m = shape->nface;
@@ -188,7 +202,7 @@ static void byPolytope(double* dphi, double* dgrad, const djImplicit* shape, djV
   djImplicitPoint p;
   evalPolytope(&p, shape, y);
   double mean = 0;
-  djVec3 moment = {0, 0, 0};   // sum w_i c_i c_i'
+  djVec3 moment = {0, 0, 0}; // sum w_i c_i c_i'
   for (int i = 0; i < m; i++) {
     const djVec3 a = dju_vec3(shape->face[0][i], shape->face[1][i], shape->face[2][i]);
     const double c = dju_dot3(a, y) - shape->face[3][i], w = exp(beta * (c - p.phi));
@@ -205,7 +219,8 @@ static void byPolytope(double* dphi, double* dgrad, const djImplicit* shape, djV
     dju_store3(dgrad + 3 * (3 * m + i), dju_scale3(-w * beta / L, off));
   }
   dphi[4 * m] = -mean / L;
-  dju_store3(dgrad + 12 * m, dju_scale3(-1 / L, dju_madd3(p.g, beta, dju_madd3(moment, -mean, p.g))));
+  dju_store3(dgrad + 12 * m,
+             dju_scale3(-1 / L, dju_madd3(p.g, beta, dju_madd3(moment, -mean, p.g))));
   dphi[4 * m + 1] = (mean - p.phi) / beta;
   dju_store3(dgrad + 12 * m + 3, dju_madd3(moment, -mean, p.g));
 }
@@ -234,7 +249,7 @@ static void byCone(double* dphi, double* dgrad, const djImplicit* shape, djVec3 
                               -4 * y.y / R3 * dR[j], -4 * y.z / R3 * dR[j]);
     dphi[j] = w[SIDE] * c;
     djVec3 d = dju_scale3(w[SIDE], dju_madd3(X, beta * c, dju_sub3(cone.d[SIDE], g)));
-    if (j >= A) {   // the caps' own
+    if (j >= A) { // the caps' own
       const int i = j == A ? BOTTOM : TOP;
       const double q = 1 / (s[j] * s[j]), sign = j == A ? 1 : -1;
       dphi[j] += w[i] * sign * y.x * q;
@@ -249,8 +264,8 @@ static void byCone(double* dphi, double* dgrad, const djImplicit* shape, djVec3 
 
 // ---- radii --------------------------------------------------------------------------------------
 
-// The r at which sum exp(beta c_i(r)) = 1, for c_i that rise and are below 0 at 0; c(r) of number i.
-// `most`: where the first is 0. Bisection: what is returned is on the safe side.
+// The r at which sum exp(beta c_i(r)) = 1, for c_i that rise and are below 0 at 0; c(r) of number
+// i. `most`: where the first is 0. Bisection: what is returned is on the safe side.
 static double insideRadius(double (*c)(const djImplicit*, int i, double r), int n,
                            const djImplicit* shape, double most) {
   double low = 0, high = most;
@@ -318,9 +333,16 @@ static void roundCone(double S[6], const djImplicit* shape) {
 
 static const char* const CONE[] = {"Rb", "Rt", "a", "b", NULL};
 
-const djImplicitRow dj_truncatedCone = {
-    .name = "truncated_cone", .sharp = "beta", .size = CONE, .eval = evalCone, .by = byCone,
-    .round = roundCone, .radii = coneRadii};
-const djImplicitRow dj_smoothPolytope = {
-    .name = "smooth_polytope", .sharp = "beta", .eval = evalPolytope, .by = byPolytope,
-    .round = roundPolytope, .radii = polytopeRadii};
+const djImplicitRow dj_truncatedCone = {.name = "truncated_cone",
+                                        .sharp = "beta",
+                                        .size = CONE,
+                                        .eval = evalCone,
+                                        .by = byCone,
+                                        .round = roundCone,
+                                        .radii = coneRadii};
+const djImplicitRow dj_smoothPolytope = {.name = "smooth_polytope",
+                                         .sharp = "beta",
+                                         .eval = evalPolytope,
+                                         .by = byPolytope,
+                                         .round = roundPolytope,
+                                         .radii = polytopeRadii};

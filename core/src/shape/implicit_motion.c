@@ -1,7 +1,7 @@
 #include "shape/implicit_motion.h"
 
-void dj_frameImplicit(djImplicitFrame* out, const djImplicitTouch* touch, const djImplicitPlace* place,
-                      djMat3 R) {
+void dj_frameImplicit(djImplicitFrame* out, const djImplicitTouch* touch,
+                      const djImplicitPlace* place, djMat3 R) {
   out->y = dju_mulMV(R, touch->y);
   out->d = dju_mulMV(R, place->d);
   out->y_b = dju_madd3(out->y, -touch->T, out->d);
@@ -72,15 +72,16 @@ void dj_moveTouch(djImplicitRates* out, const djImplicitFrame* f) {
   }
 }
 
-void dj_bendTouch(djVec3* dy, double* dT, djVec3* dn, const djImplicitFrame* f, int side, double dphi,
-                  djVec3 dgrad) {
+void dj_bendTouch(djVec3* dy, double* dT, djVec3* dn, const djImplicitFrame* f, int side,
+                  double dphi, djVec3 dgrad) {
   const double l = side ? f->lb : f->la;
   double c[2], own[2];
   for (int k = 0; k < 2; k++) {
     own[k] = l * dju_dot3(f->t[k], dgrad);
     c[k] = own[k] + (side ? l * dphi * f->hb_d[k] : -l * dphi * f->ha_d[k]);
   }
-  const double tau[2] = {-f->inv[0] * c[0] - f->inv[1] * c[1], -f->inv[1] * c[0] - f->inv[2] * c[1]};
+  const double tau[2] = {-f->inv[0] * c[0] - f->inv[1] * c[1],
+                         -f->inv[1] * c[0] - f->inv[2] * c[1]};
   *dT = -l * dphi;
   *dy = dju_madd3(dju_scale3(tau[0], f->t[0]), tau[1], f->t[1]);
   if (!side) *dy = dju_madd3(*dy, -l * dphi, f->d);

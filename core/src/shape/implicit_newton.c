@@ -3,8 +3,8 @@
 // The linearised surfaces leave (dy, dT) = a particular solution plus two directions in which the
 // point slides along both: with t_k tangents of a,
 //
-//   dy = -phi_a/(grad_a.d) d + sum_k tau_k t_k,     dy - d dT = -phi_b/(grad_b.d) d + sum_k tau_k f_k,
-//   f_k = t_k - s_k d,   s_k = grad_b.t_k/(grad_b.d).
+//   dy = -phi_a/(grad_a.d) d + sum_k tau_k t_k,     dy - d dT = -phi_b/(grad_b.d) d + sum_k tau_k
+//   f_k, f_k = t_k - s_k d,   s_k = grad_b.t_k/(grad_b.d).
 //
 // Multiplied by these directions, the linearised stationarity, with la = 1/(grad_a.d) and lb =
 // -1/(grad_b.d), is a 2x2 system: M_jk = la t_j.Ha t_k + lb f_j.Hb f_k,
@@ -13,12 +13,12 @@
 //
 // At the solution s = 0, and M is the sum of both curvatures times nu.
 //
-// Where surfaces are flat up to an edge, M says nothing of the edge. So steps are bounded, a part of
-// the curvature of the shapes' ellipsoids (la (grad.y) S^-1 is that of an ellipsoid) is added to both
-// Hessians, in proportion to the error, and from a cold start shapes are eased: each step is on sharper
-// ones. A step that neither lowers the error nor raises a bound of T is shortened. The bound is mu T
-// with mu = min(1, 1/(1 + phi/(grad.y - phi))): scaled by that, (y, T) is inside of both shapes to
-// first order, whose origins are where y and y - T d begin.
+// Where surfaces are flat up to an edge, M says nothing of the edge. So steps are bounded, a part
+// of the curvature of the shapes' ellipsoids (la (grad.y) S^-1 is that of an ellipsoid) is added to
+// both Hessians, in proportion to the error, and from a cold start shapes are eased: each step is
+// on sharper ones. A step that neither lowers the error nor raises a bound of T is shortened. The
+// bound is mu T with mu = min(1, 1/(1 + phi/(grad.y - phi))): scaled by that, (y, T) is inside of
+// both shapes to first order, whose origins are where y and y - T d begin.
 
 #include "shape/implicit_pair.h"
 
@@ -30,18 +30,18 @@
 #define TOLERANCE 1e-12
 // What rounding may leave where it ends without coming nearer.
 #define STALLED 1e-8
-// Longest step, of an ellipsoid's semi-axis along it; least curvature, of the ellipsoids', at an error
-// of 1; least sine of the angles between d and the surfaces.
+// Longest step, of an ellipsoid's semi-axis along it; least curvature, of the ellipsoids', at an
+// error of 1; least sine of the angles between d and the surfaces.
 #define REACH 0.3
-#define FAR 0.25     // phi over its depth at the surface
+#define FAR 0.25 // phi over its depth at the surface
 #define CURVATURE 0.1
 #define STEEP 0.02
 
 typedef struct Side {
   djImplicitPoint p;
-  double length;     // |grad|
-  double along;      // grad.d
-  double depth;      // grad.y - phi, by the origin of the shape; > 0 for convex phi
+  double length; // |grad|
+  double along;  // grad.d
+  double depth;  // grad.y - phi, by the origin of the shape; > 0 for convex phi
 } Side;
 
 // mu T: of the touch where that is T.
@@ -50,8 +50,8 @@ typedef struct Bound {
 } Bound;
 
 typedef struct Step {
-  djVec3 d, d_b;     // d in both frames
-  djVec3 y_b;        // y - T d in b's
+  djVec3 d, d_b; // d in both frames
+  djVec3 y_b;    // y - T d in b's
   Side a, b;
   djVec3 n;          // of a
   djVec3 t[2], f[2]; // tangents of a; in b's frame, first the same
@@ -125,7 +125,7 @@ static void solve(Step* s, const djImplicit* a, const djImplicit* b, djVec3 y) {
   double m22 = dju_dot3(s->t[1], ha[1]) + dju_dot3(s->f[1], hb[1]);
   const double m12 = dju_dot3(s->t[0], ha[1]) + dju_dot3(s->f[0], hb[1]);
   double det = m11 * m22 - m12 * m12;
-  if (!(det > 0 && m11 > 0)) {   // dents, or rounding
+  if (!(det > 0 && m11 > 0)) { // dents, or rounding
     const double shift = fabs(m11) + fabs(m22) + fabs(m12) + DBL_MIN;
     m11 += shift;
     m22 += shift;
@@ -181,13 +181,13 @@ static const djImplicit* ease(djImplicit* room, const djImplicit* shape, double 
 }
 
 typedef struct Search {
-  djImplicitStart at, base, best;   // now; where the step began; with the least error
-  double part;         // of the step that is taken
-  int shortened;       // how often
-  bool whole;          // base's error and merit are comparable
-  double error;        // base's
-  Bound bound;         // likewise
-  double least;        // best's error
+  djImplicitStart at, base, best; // now; where the step began; with the least error
+  double part;                    // of the step that is taken
+  int shortened;                  // how often
+  bool whole;                     // base's error and merit are comparable
+  double error;                   // base's
+  Bound bound;                    // likewise
+  double least;                   // best's error
 } Search;
 
 // Shortens the step, or takes the next. sharper: shapes will not be the same.
@@ -201,7 +201,7 @@ static void move(Search* q, Step* s, const djImplicit* a, const djImplicit* b, b
     q->shortened = 0;
     q->whole = false;
     if (now.phi[0] > FAR * now.depth[0] || now.phi[1] > FAR * now.depth[1]) {
-      const double mu = boundOf(&now) / q->at.T;   // back to where the shape begins
+      const double mu = boundOf(&now) / q->at.T; // back to where the shape begins
       q->at.y = dju_scale3(mu, q->at.y);
       q->at.T *= mu;
       return;
@@ -214,8 +214,7 @@ static void move(Search* q, Step* s, const djImplicit* a, const djImplicit* b, b
     q->whole = !sharper;
   }
   q->at.y = dju_madd3(q->base.y, q->part, s->dy);
-  q->at.T = fmax(a->inner + b->inner,
-                 fmin(q->base.T + q->part * s->dT, a->outer + b->outer));
+  q->at.T = fmax(a->inner + b->inner, fmin(q->base.T + q->part * s->dT, a->outer + b->outer));
 }
 
 bool dj_newtonImplicit(djImplicitTouch* out, djImplicitStart* start, const djImplicit* a,

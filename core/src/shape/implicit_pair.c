@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-// With psi the rotation of b about its origin and e the change of d, u = psi x (y - T d) + T e is how
-// b's surface moves at the point. To first order (see implicit_newton.c; s = 0, grads are parallel)
+// With psi the rotation of b about its origin and e the change of d, u = psi x (y - T d) + T e is
+// how b's surface moves at the point. To first order (see implicit_newton.c; s = 0, grads are
+// parallel)
 //   M tau = -c,  c_k = rho_k.u - nu (n x t_k).psi,  rho_k = -hb_k + nu (hb_k.d) n,
 //   dy = sum tau_k t_k,   dT = -nu n.u.
 static void keep(djImplicitWarm* warm, const djImplicitTouch* touch, const djImplicitPlace* place) {
@@ -46,8 +47,8 @@ static void keep(djImplicitWarm* warm, const djImplicitTouch* touch, const djImp
   dju_store3(warm->move[3], dju_scale3(-touch->nu * touch->T, touch->n));
 }
 
-// How far b has turned: the rotation vector to second order, from the skew part of R R0^T. False: so
-// far that a start from there is of no use.
+// How far b has turned: the rotation vector to second order, from the skew part of R R0^T. False:
+// so far that a start from there is of no use.
 static bool predict(djImplicitStart* start, const djImplicitWarm* warm,
                     const djImplicitPlace* place) {
   const djMat3 *R = &place->R, *Q = &warm->place.R;

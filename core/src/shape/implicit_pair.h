@@ -28,17 +28,17 @@ typedef struct djImplicitPlace {
 
 // In a's frame, but b's derivatives.
 typedef struct djImplicitTouch {
-  djVec3 y;              // the common point; b's origin is T d away, m
+  djVec3 y; // the common point; b's origin is T d away, m
   double T;
-  djVec3 n;              // unit normal from a to b
-  double nu;             // 1/(n.d) = la |grad_a| = lb |grad_b|
+  djVec3 n;  // unit normal from a to b
+  double nu; // 1/(n.d) = la |grad_a| = lb |grad_b|
   double la, lb;
-  djVec3 t[2];           // tangents
-  djVec3 ha[2], hb[2];   // la Hess_a t, lb Hess_b t
-  double M[3];           // t.(ha + hb): 11, 12, 22
-  djImplicitPoint a, b;  // at the point; b's in its own frame
-  double error;          // of (1): distances by size and angle
-  int iterations;        // evaluations of both shapes
+  djVec3 t[2];          // tangents
+  djVec3 ha[2], hb[2];  // la Hess_a t, lb Hess_b t
+  double M[3];          // t.(ha + hb): 11, 12, 22
+  djImplicitPoint a, b; // at the point; b's in its own frame
+  double error;         // of (1): distances by size and angle
+  int iterations;       // evaluations of both shapes
 } djImplicitTouch;
 
 // A solution, and how it moves with the place: where the next search begins. Zeros: none.
@@ -47,7 +47,7 @@ typedef struct djImplicitWarm {
   djImplicitPlace place;
   djVec3 y;
   double T;
-  double turn[4][3], move[4][3];   // of (y, T) by a rotation of b, by a change of d
+  double turn[4][3], move[4][3]; // of (y, T) by a rotation of b, by a change of d
 } djImplicitWarm;
 
 // The solution. warm (or NULL): a start, which does not change the result beyond the tolerance, and
@@ -62,11 +62,11 @@ typedef struct djImplicitStart {
   double T;
 } djImplicitStart;
 
-// Newton's method on (1) from a start, `most` evaluations. sharp > 0: shapes eased to that sharpness
-// at first, twice that in each step. True: solved.
+// Newton's method on (1) from a start, `most` evaluations. sharp > 0: shapes eased to that
+// sharpness at first, twice that in each step. True: solved.
 bool dj_newtonImplicit(djImplicitTouch* out, djImplicitStart* start, const djImplicit* a,
-                       const djImplicit* b, const djImplicitPlace* place, double sharp, double growth,
-                       int most);
+                       const djImplicit* b, const djImplicitPlace* place, double sharp,
+                       double growth, int most);
 // The solution for the ellipsoids of the shapes.
 void dj_startImplicit(djImplicitStart* start, const djImplicit* a, const djImplicit* b,
                       const djImplicitPlace* place);
@@ -74,4 +74,4 @@ void dj_startImplicit(djImplicitStart* start, const djImplicit* a, const djImpli
 void dj_searchImplicit(djImplicitStart* start, const djImplicit* a, const djImplicit* b,
                        const djImplicitPlace* place);
 
-#endif  // DJ_SHAPE_IMPLICIT_PAIR_H_
+#endif // DJ_SHAPE_IMPLICIT_PAIR_H_

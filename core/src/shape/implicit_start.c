@@ -56,12 +56,14 @@ typedef struct Gauge {
 
 static void gauge(Gauge* out, const djImplicit* shape, djVec3 x) {
   const double r = fmax(dju_norm3(x), DBL_MIN);
-  double low = shape->inner / r, high = shape->outer / r, s = low;   // of 1/gamma
+  double low = shape->inner / r, high = shape->outer / r, s = low; // of 1/gamma
   djImplicitPoint p;
   for (int k = 0; k < 60; k++) {
     shape->row->eval(&p, shape, dju_scale3(s, x));
-    if (p.phi < 0) low = s;
-    else high = s;
+    if (p.phi < 0)
+      low = s;
+    else
+      high = s;
     const double slope = dju_dot3(p.g, x);
     double next = s - p.phi / slope;
     if (!(next > low && next < high)) next = 0.5 * (low + high);

@@ -8,8 +8,8 @@
 // largest |y_i/a_i|, since s(y) = m s(y/m).
 //
 // Radii: inside S <= 1 for n >= 1 lies the ball of the least semi-axis, (sum u_i^n)^(1/n) being no
-// more than sum u_i <= |y|^2/min a^2, u_i = (y_i/a_i)^2. By Hoelder's inequality the largest |y|^2 =
-// sum a_i^2 u_i with sum u_i^n = 1 is (sum a_i^(2n/(n-1)))^((n-1)/n).
+// more than sum u_i <= |y|^2/min a^2, u_i = (y_i/a_i)^2. By Hoelder's inequality the largest |y|^2
+// = sum a_i^2 u_i with sum u_i^n = 1 is (sum a_i^(2n/(n-1)))^((n-1)/n).
 
 #include "shape/implicit.h"
 
@@ -28,7 +28,7 @@ static double lowPower(const djImplicit* shape, double u) {
 // S^(1/(2n))
 static inline double root(double S, double n) {
   const double x = S - 1;
-  if (fabs(x) < 1e-4) {   // log1p to x^4 and exp to the fourth power of that
+  if (fabs(x) < 1e-4) { // log1p to x^4 and exp to the fourth power of that
     const double l = x * (1 - x * (0.5 - x * (1.0 / 3 - 0.25 * x))) / (2 * n);
     return 1 + l * (1 + l * (0.5 + l * (1.0 / 6 + l / 24)));
   }
@@ -76,7 +76,7 @@ static void evalCylinder(djImplicitPoint* out, const djImplicit* shape, djVec3 y
   }
   const double p = lowPower(shape, u), w = lowPower(shape, v);
   const double S = fmax(p * u + w * v, DBL_MIN), s = root(S, n), f = s / S, e = (2 * n - 1) * f;
-  const double t = e / S, k = r2 > 0 ? 2 * (n - 1) / r2 : 0;   // along the radius
+  const double t = e / S, k = r2 > 0 ? 2 * (n - 1) / r2 : 0; // along the radius
   const djVec3 q = dju_vec3(p * y.x * c, w * y.y * d, w * y.z * d);
   out->phi = s - 1;
   out->g = dju_scale3(f, q);
@@ -163,9 +163,18 @@ static void roundCylinder(double S[6], const djImplicit* shape) {
 static const char* const AXES[] = {"a", "b", "c", NULL};
 static const char* const ROUND[] = {"R", "h", NULL};
 
-const djImplicitRow dj_superellipsoid = {
-    .name = "superellipsoid", .sharp = "n", .size = AXES, .eval = evalEllipsoid,
-    .by = byEllipsoid, .round = roundEllipsoid, .radii = radii};
-const djImplicitRow dj_superellipticCylinder = {
-    .name = "superelliptic_cylinder", .sharp = "n", .size = ROUND, .eval = evalCylinder,
-    .by = byCylinder, .round = roundCylinder, .radii = radii};
+const djImplicitRow dj_superellipsoid = {.name = "superellipsoid",
+                                         .sharp = "n",
+                                         .list = "size",
+                                         .size = AXES,
+                                         .eval = evalEllipsoid,
+                                         .by = byEllipsoid,
+                                         .round = roundEllipsoid,
+                                         .radii = radii};
+const djImplicitRow dj_superellipticCylinder = {.name = "superelliptic_cylinder",
+                                                .sharp = "n",
+                                                .size = ROUND,
+                                                .eval = evalCylinder,
+                                                .by = byCylinder,
+                                                .round = roundCylinder,
+                                                .radii = radii};

@@ -12,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COINCIDE 1e-12   // of the shapes' size
+#define COINCIDE 1e-12 // of the shapes' size
 #define MOST_FACETS 100000
 
 struct djcImplicitPair {
   djImplicit shape[2];
-  double* room[2];         // of the shape, and 4 for each of its numbers
+  double* room[2]; // of the shape, and 4 for each of its numbers
   djImplicitWarm warm;
-  djVec3 last;             // direction from a to b, world; zero: none yet
+  djVec3 last; // direction from a to b, world; zero: none yet
   bool evaluated;
-  djImplicitTouch touch;   // of the last evaluation, and where
+  djImplicitTouch touch; // of the last evaluation, and where
   djImplicitPlace place;
   djMat3 R[2];
   double D;
@@ -43,6 +43,11 @@ const char* djc_implicitNumber(int family, int number) {
     if (!name[i]) return i == number ? row->sharp : "";
   }
   return name[number];
+}
+
+const char* djc_implicitList(int family) {
+  const char* list = *djc_implicitFamily(family) ? dj_implicitTable[family]->list : NULL;
+  return list ? list : "";
 }
 
 // ------------------------------------------ making ---------------------------------------------
@@ -104,13 +109,14 @@ void djc_forgetImplicitPair(djcImplicitPair* pair) {
 
 // ------------------------------------------ evaluation ------------------------------------------
 
-// Row of derivatives by twists: by psi_a and psi_b what `rate` (9) says times `scale`; by the bodies'
-// places that of e, d e = P (v_b - v_a)/D, times over_d, plus `along` on d.(v_b - v_a).
+// Row of derivatives by twists: by psi_a and psi_b what `rate` (9) says times `scale`; by the
+// bodies' places that of e, d e = P (v_b - v_a)/D, times over_d, plus `along` on d.(v_b - v_a).
 static void row(double out[12], const double* rate, double scale, double over_d, double along,
                 djVec3 d) {
   const djVec3 e = dju_load3(rate + 6);
   double v[3];
-  dju_store3(v, dju_add3(dju_scale3(over_d, dju_madd3(e, -dju_dot3(e, d), d)), dju_scale3(along, d)));
+  dju_store3(v,
+             dju_add3(dju_scale3(over_d, dju_madd3(e, -dju_dot3(e, d), d)), dju_scale3(along, d)));
   for (int k = 0; k < 3; k++) {
     out[k] = scale * rate[k];
     out[6 + k] = scale * rate[3 + k];
@@ -126,7 +132,8 @@ static void addRow(double* out, double f, const double* x) {
 static void derivatives(djcImplicit* out, const djcImplicitPair* p, const djImplicitFrame* f) {
   djImplicitRates r;
   dj_moveTouch(&r, f);
-  const double T = f->T, over = out->degenerate ? 0 : 1 / p->D, finite = out->degenerate ? 0 : 1 / T;
+  const double T = f->T, over = out->degenerate ? 0 : 1 / p->D,
+               finite = out->degenerate ? 0 : 1 / T;
   const double alpha = out->alpha, y[3] = {f->y.x, f->y.y, f->y.z}, d[3] = {f->d.x, f->d.y, f->d.z};
   double dT[12];
   row(dT, r.T, 1, over, 0, f->d);
@@ -140,7 +147,7 @@ static void derivatives(djcImplicit* out, const djcImplicitPair* p, const djImpl
     row(out->dnormal + 12 * i, r.n + 9 * i, 1, over, 0, f->d);
     row(dy, r.y + 9 * i, 1, over, 0, f->d);
     double turn[9] = {0}, dd[12];
-    turn[6 + i] = T;   // T e
+    turn[6 + i] = T; // T e
     row(dd, turn, 0, over, 0, f->d);
     memcpy(a, dy, sizeof dy);
     a[3 + i] += 1;
@@ -160,8 +167,8 @@ static double condition(const djcImplicitPair* p) {
   double g[2][4] = {{t->a.g.x, t->a.g.y, t->a.g.z, 0}, {gb.x, gb.y, gb.z, -dju_dot3(gb, d)}};
   for (int j = 0; j < 4; j++) {
     const djVec3 e = dju_vec3(j == 0, j == 1, j == 2), eb = j < 3 ? e : dju_neg3(d);
-    djVec3 h = dju_scale3(t->lb, dju_mulMV(p->place.R, dj_bendImplicit(
-                                              t->b.H, dju_mulMtV(p->place.R, eb))));
+    djVec3 h = dju_scale3(
+        t->lb, dju_mulMV(p->place.R, dj_bendImplicit(t->b.H, dju_mulMtV(p->place.R, eb))));
     const double down = -dju_dot3(h, d);
     if (j < 3) h = dju_madd3(h, t->la, dj_bendImplicit(t->a.H, e));
     const double column[4] = {h.x, h.y, h.z, down};
@@ -188,8 +195,10 @@ static void place(djcImplicitPair* p, const double pos_a[3], const double quat_a
   const djVec3 apart = dju_sub3(dju_load3(pos_b), dju_load3(pos_a));
   const double size = p->shape[0].outer + p->shape[1].outer;
   p->D = dju_norm3(apart);
-  if (p->D > COINCIDE * size) p->last = dju_scale3(1 / p->D, apart);
-  else if (!(dju_norm3(p->last) > 0)) p->last = dju_column(&p->R[0], 0);
+  if (p->D > COINCIDE * size)
+    p->last = dju_scale3(1 / p->D, apart);
+  else if (!(dju_norm3(p->last) > 0))
+    p->last = dju_column(&p->R[0], 0);
   p->place.d = dju_mulMtV(p->R[0], p->last);
 }
 
@@ -203,8 +212,8 @@ static djStatus checkPose(const double pos[3], const double quat[4]) {
 }
 
 djStatus djc_evalImplicitPair(djcImplicit* out, djcImplicitPair* p, const double pos_a[3],
-                              const double quat_a[4], const double pos_b[3],
-                              const double quat_b[4], int flags) {
+                              const double quat_a[4], const double pos_b[3], const double quat_b[4],
+                              int flags) {
   if (!out || !p || !pos_a || !quat_a || !pos_b || !quat_b) return DJ_INVALID;
   if (checkPose(pos_a, quat_a) || checkPose(pos_b, quat_b)) return DJ_INVALID;
   place(p, pos_a, quat_a, pos_b, quat_b);

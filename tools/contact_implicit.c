@@ -1,0 +1,161 @@
+#include "contact_implicit.h"
+
+#include "verbs.h"
+
+#include <dijoco/implicit.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Side {
+  djcImplicitShape shape;
+  double* number; // owned; the shape's
+  double pos[3], quat[4];
+} Side;
+
+// Facets: rows of A, of three numbers each, and as many of b; L.
+static void read_facets(Reader* r, Side* s, const cJSON* in, const char* path) {
+  int m = 0;
+  double* A = read_points(r, in, path, "A", &m);
+  if (!A) return;
+  s->shape.nface = m;
+  s->shape.nsize = 4 * m + 2;
+  s->number = tool_alloc((size_t)s->shape.nsize, sizeof(double));
+  memcpy(s->number, A, 3 * (size_t)m * sizeof(double));
+  free(A);
+  if (read_list(r, in, path, "b", true)) read_vector(r, in, path, "b", m, m, s->number + 3 * m);
+}
+
+// The numbers that have names of their own, or stand in a list `size`.
+static void read_numbers(Reader* r, Side* s, int family, const cJSON* in, const char* path) {
+  const char* list = djc_implicitList(family);
+  const bool facets = strcmp(s->shape.family, "smooth_polytope") == 0;
+  int n = 0;
+  while (*djc_implicitNumber(family, n)) n++;
+  if (facets) {
+    read_facets(r, s, in, path);
+  } else {
+    s->shape.nsize = n;
+    s->number = tool_alloc((size_t)n, sizeof(double));
+    if (*list && read_list(r, in, path, list, true)) {
+      read_vector(r, in, path, list, n - 1, n - 1, s->number);
+    }
+  }
+  for (int i = *list ? n - 1 : facets ? 2 : 0; i < n && !r->failed; i++) {
+    double value = NAN;
+    const char* name = djc_implicitNumber(family, i);
+    read_number(r, in, path, name, &value);
+    if (isnan(value))
+      read_fail(r, path, name, "missing");
+    else
+      s->number[s->shape.nsize - n + i] = value;
+  }
+  s->shape.size = s->number;
+}
+
+static void read_side(Reader* r, Side* s, const cJSON* entry, const char* path) {
+  const cJSON* in = read_object(r, entry, "", path, true);
+  const char* name = in ? read_text(r, in, path, "shape", true) : NULL;
+  if (!name) return;
+  int family = 0;
+  while (*djc_implicitFamily(family) && strcmp(djc_implicitFamily(family), name) != 0) family++;
+  s->shape.family = djc_implicitFamily(family);
+  if (!*s->shape.family) {
+    read_fail(r, path, "shape", "unknown family '%.60s'", name);
+    return;
+  }
+  const char* keys[12] = {"shape", "pose"};
+  int n = 2;
+  const char* list = djc_implicitList(family);
+  if (*list) keys[n++] = list;
+  for (int i = 0; *djc_implicitNumber(family, i); i++) {
+    const bool sharp = !*djc_implicitNumber(family, i + 1);
+    if (!*list || sharp) keys[n++] = djc_implicitNumber(family, i);
+  }
+  if (!read_keys(r, in, path, keys)) return;
+  double pose[7] = {0, 0, 0, 1, 0, 0, 0}, norm = 0;
+  read_vector(r, in, path, "pose", 7, 7, pose);
+  for (int i = 3; i < 7; i++) norm = hypot(norm, pose[i]);
+  if (!(norm > 0) || !isfinite(norm)) read_fail(r, path, "pose", "its quaternion is zero");
+  for (int i = 0; i < 3; i++) s->pos[i] = pose[i];
+  for (int i = 0; i < 4; i++) s->quat[i] = pose[3 + i] / norm;
+  read_numbers(r, s, family, in, path);
+}
+
+static void write_sizes(Json* out, const char* key, const double* by, int n) {
+  json_object(out, key);
+  json_vector(out, "alpha", (size_t)n, by);
+  json_matrix(out, "point", 3, (size_t)n, by + n);
+  json_matrix(out, "normal", 3, (size_t)n, by + 4 * n);
+  json_vector(out, "gap", (size_t)n, by + 7 * n);
+  json_end(out);
+}
+
+static void write_touch(Json* out, const djcImplicit* o, djStatus status, bool derivatives,
+                        const double* by[2], const Side side[2]) {
+  json_object(out, NULL);
+  json_text(out, "status", status == DJ_NOT_CONVERGED ? "no_convergence" : "ok");
+  json_number(out, "alpha", o->alpha);
+  json_vector(out, "x", 3, o->x);
+  json_vector(out, "normal", 3, o->normal);
+  json_number(out, "gap", o->gap);
+  json_vector(out, "point_a", 3, o->point_a);
+  json_vector(out, "point_b", 3, o->point_b);
+  json_vector(out, "multipliers", 2, o->multipliers);
+  json_number(out, "condition", o->condition);
+  json_bool(out, "degenerate", o->degenerate);
+  json_integer(out, "iterations", o->iterations);
+  if (derivatives) {
+    json_vector(out, "dalpha", 12, o->dalpha);
+    json_matrix(out, "dx", 3, 12, o->dx);
+    json_matrix(out, "dnormal", 3, 12, o->dnormal);
+    json_vector(out, "dgap", 12, o->dgap);
+    json_matrix(out, "dpoint_a", 3, 12, o->dpoint_a);
+    json_matrix(out, "dpoint_b", 3, 12, o->dpoint_b);
+  }
+  if (by[0]) write_sizes(out, "sizes_a", by[0], side[0].shape.nsize);
+  if (by[1]) write_sizes(out, "sizes_b", by[1], side[1].shape.nsize);
+  json_end(out);
+}
+
+int answer_implicit(Json* out, const cJSON* entry, char* message, size_t size) {
+  static const char* const keys[] = {"model", "params", "derivatives", "sizes", "a", "b", NULL};
+  static const char* const none[] = {NULL};
+  Reader r = {0};
+  Side side[2] = {{.quat = {1}}, {.quat = {1}}};
+  bool derivatives = false, sizes = false;
+  if (read_keys(&r, entry, "", keys)) {
+    const cJSON* params = read_object(&r, entry, "", "params", false);
+    if (params) read_keys(&r, params, "params", none);
+    read_bool(&r, entry, "", "derivatives", &derivatives);
+    read_bool(&r, entry, "", "sizes", &sizes);
+    read_side(&r, &side[0], entry, "a");
+    read_side(&r, &side[1], entry, "b");
+  }
+  djStatus status = DJ_INVALID;
+  if (r.failed) {
+    snprintf(message, size, "%s%s%s", r.element, *r.element ? ": " : "", r.message);
+  } else {
+    double* by[2] = {NULL, NULL};
+    for (int k = 0; k < 2 && sizes; k++) {
+      by[k] = tool_alloc((size_t)side[k].shape.nsize, 8 * sizeof(double));
+    }
+    djcImplicit o;
+    djError err = {""};
+    status = djc_implicit(&o, by[0], by[1], &side[0].shape, side[0].pos, side[0].quat,
+                          &side[1].shape, side[1].pos, side[1].quat,
+                          DJC_CONDITION | (derivatives ? DJC_DERIVATIVES : 0), &err);
+    const double* found[2] = {status == DJ_OK ? by[0] : NULL, status == DJ_OK ? by[1] : NULL};
+    if (status < 0)
+      snprintf(message, size, "%s", err.text);
+    else
+      write_touch(out, &o, status, derivatives, found, side);
+    free(by[0]);
+    free(by[1]);
+  }
+  free(side[0].number);
+  free(side[1].number);
+  return status < 0 ? EXIT_BAD_INPUT : status > 0 ? EXIT_NOT_HELD : EXIT_DONE;
+}
