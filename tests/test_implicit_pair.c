@@ -34,11 +34,12 @@ static void randomPose(Pose* p, double spread, djRng* rng) {
   djt_unitQuat(p->quat, rng);
 }
 
-// Pair k of the ten, both of about `scale`, origins about 0.2 to 4 sizes apart.
+// Pair k of the fifteen, both of about `scale`, origins about 0.2 to 4 sizes apart.
 static void makeCase(Case* c, int k, double scale, double sharp, djRng* rng) {
-  static const int A[10] = {0, 0, 0, 0, 1, 1, 1, 2, 2, 3}, B[10] = {0, 1, 2, 3, 1, 2, 3, 2, 3, 3};
-  djt_implicitShape(&c->shape[0], A[k % 10], scale, sharp, rng);
-  djt_implicitShape(&c->shape[1], B[k % 10], scale, sharp, rng);
+  static const int A[15] = {0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 0, 1, 2, 3, 4};
+  static const int B[15] = {0, 1, 2, 3, 1, 2, 3, 2, 3, 3, 4, 4, 4, 4, 4};
+  djt_implicitShape(&c->shape[0], A[k % 15], scale, sharp, rng);
+  djt_implicitShape(&c->shape[1], B[k % 15], scale, sharp, rng);
   randomPose(&c->pose[0], 2 * scale, rng);
   randomPose(&c->pose[1], 2 * scale, rng);
   c->pair = makePair(&c->shape[0], &c->shape[1]);
@@ -295,7 +296,7 @@ static void testSizes(void** state) {
       assert_int_equal(djc_implicitBySize(by, c.pair, side), DJ_OK);
       for (int j = 0; j < n; j++) {
         double v[6][OUTPUTS];
-        const double h = 3e-4 * fmax(0.3, fabs(c.shape[side].size[j]));
+        const double h = 4e-5 * fmax(0.3, fabs(c.shape[side].size[j]));
         for (int s = 0; s < 6; s++) {
           Case moved = c;
           djcImplicit at;

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { DJT_FACETS = 14, DJT_NUMBERS = 4 * DJT_FACETS + 2, DJT_FAMILIES = 4 };
+enum { DJT_FACETS = 14, DJT_NUMBERS = 4 * DJT_FACETS + 2, DJT_FAMILIES = 5 };
 
 typedef struct djtImplicit {
   djcImplicitShape given;
@@ -39,7 +39,7 @@ static inline void djt_implicitShape(djtImplicit* s, int family, double scale, d
                                      djRng* rng) {
   int n = 0, m = 0;
   const char* name = djc_implicitFamily(family);
-  const bool maximum = !strcmp(name, "smooth_polytope") || !strcmp(name, "truncated_cone");
+  const bool maximum = strncmp(name, "superelli", 9) != 0;
   if (!strcmp(name, "smooth_polytope")) {
     m = 6 + djt_integer(rng, DJT_FACETS - 5);
     n = djt_facets(s->size, m, scale, rng);

@@ -16,6 +16,7 @@ extern "C" {
 //   truncated_cone           Rb, Rt, a, b, beta; its axis is x                         A7-A11
 //   superellipsoid           a, b, c, n                                                A17, A18
 //   superelliptic_cylinder   R, h, n; its axis is x, h half of its length              A28, A29
+//   smooth_capsule           r, h, beta; its axis is x, h half of its segment       ours
 // beta is without unit, A.y - b and L in m; n is any real number. A truncated cone with beta Rt
 // below about Rb/5 has a dent near its top of at most 2e-4 Rb, and is not quite convex.
 typedef struct djcImplicitShape {

@@ -10,7 +10,8 @@
 #include <string.h>
 
 const djImplicitRow* const dj_implicitTable[] = {
-    &dj_smoothPolytope, &dj_truncatedCone, &dj_superellipsoid, &dj_superellipticCylinder, NULL};
+    &dj_smoothPolytope, &dj_truncatedCone, &dj_superellipsoid, &dj_superellipticCylinder,
+                                                 &dj_smoothCapsule, NULL};
 
 const djImplicitRow* dj_implicitRow(const char* name) {
   for (int i = 0; dj_implicitTable[i]; i++) {

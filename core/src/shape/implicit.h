@@ -83,6 +83,6 @@ djStatus dj_makeImplicit(djImplicit* shape, double* mem, const djImplicitRow* ro
                          const double* size, djError* err);
 
 extern const djImplicitRow dj_superellipsoid, dj_superellipticCylinder, dj_truncatedCone,
-    dj_smoothPolytope;
+    dj_smoothPolytope, dj_smoothCapsule;
 
-#endif // DJ_SHAPE_IMPLICIT_H_
+#endif  // DJ_SHAPE_IMPLICIT_H_
