@@ -68,6 +68,7 @@ static inline void useKernel(PairCase* c, const djKernel* k) {
   c->kernel = k;
   if (k == &dj_separatingPlane) return;
   assert_int_equal(dj_applyRules(c->setting, k, &scale, given, NULL), DJ_OK);
+  if (k == &dj_implicitSurface) fitCase(c);
 }
 
 static inline double rangeOf(const djKernel* k, PairCase* c) {

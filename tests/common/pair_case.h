@@ -5,6 +5,9 @@
 
 #include "common/random_shape.h"
 #include "common/worst.h"
+#include "contact/implicit/implicit_fit.h"
+#include "contact/implicit/implicit_surface.h"
+#include "contact/implicit/implicit_touch.h"
 #include "contact/kernel.h"
 #include "contact/plane/recovery.h"
 #include "contact/plane/separating_plane.h"
@@ -30,6 +33,7 @@ typedef struct PairCase {
   djPairInput in;
   double* scratch;
   int nscratch;
+  double* fit[2];                // surfaces of implicit_surface
   union {
     char bytes[PAIR_STATE];
     double align;
@@ -171,12 +175,49 @@ static inline void freeCase(PairCase* c) {
   freeShape(&c->shape[0]);
   freeShape(&c->shape[1]);
   free(c->scratch);
+  for (int k = 0; k < 2; k++) {
+    free(c->fit[k]);
+    c->fit[k] = NULL;
+  }
   c->scratch = NULL;
   c->nscratch = 0;
 }
 
+// Surfaces of both shapes for implicit_surface, neither sharp nor round.
+static inline void fitCase(PairCase* c) {
+  for (int k = 0; k < 2; k++) {
+    djShape* s = &c->shape[k].shape;
+    const djHull* hull = s->type == DJ_MESH ? &c->shape[k].hull : NULL;
+    if (s->type == DJ_PLANE) continue;
+    c->fit[k] = malloc((size_t)dj_fitSize(s->type, hull) * sizeof(double));
+    s->sharp = s->type == DJ_SPHERE || s->type == DJ_ELLIPSOID ? 1
+               : s->type == DJ_CAPSULE                         ? 8
+               : s->type == DJ_MESH                            ? 25
+                                                               : 3;
+    s->length = s->inner;
+    if (dj_fitImplicit(s, c->fit[k], hull) != DJ_OK) abort();
+  }
+}
+
+// Moves b along the line of the origins until the gap of the surfaces is as wanted.
+static inline void setSurfaceGap(PairCase* c, double gap) {
+  djVec3 last = {0, 0, 0};
+  djSurfacePair pair;
+  djSurfaceTouch touch;
+  djImplicitWarm warm = {.valid = false};
+  if (dj_openSurfacePair(&pair, &last, pairInput(c)) != DJ_OK) abort();
+  if (dj_findSurfaceTouch(&touch, &warm, &pair) != DJ_OK) abort();
+  c->now[1].p = dju_madd3(c->now[1].p, gap + touch.depth, pair.d);
+  c->start[0] = c->now[0];
+  c->start[1] = c->now[1];
+}
+
 // Move b along the direction of least separation until the signed gap is as wanted.
 static inline void setGap(PairCase* c, double gap) {
+  if (c->kernel == &dj_implicitSurface) {
+    setSurfaceGap(c, gap);
+    return;
+  }
   for (int k = 0; k < 60; k++) {
     djDistance d;
     dj_distance(&d, NULL, &c->shape[0].shape, &c->now[0], 0, &c->shape[1].shape, &c->now[1], 0);

@@ -133,6 +133,7 @@ typedef enum djContactModel {
   DJ_CONTACT_DEFAULT = -2,
   DJ_CONTACT_NONE = -1,
   DJ_SEPARATING_PLANE = 0,
+  DJ_IMPLICIT_SURFACE = 1,
   DJ_NCONTACT
 } djContactModel;
 

@@ -3,7 +3,9 @@
 
 #include "contact/kernel.h"
 
-#define KERNELS(X) X("separating_plane", dj_separatingPlane)
+#define KERNELS(X)                          \
+  X("separating_plane", dj_separatingPlane) \
+  X("implicit_surface", dj_implicitSurface)
 
 #define DECLARATION(name, row) extern const djKernel row;
 KERNELS(DECLARATION)

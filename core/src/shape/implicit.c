@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const djImplicitRow* const dj_implicitTable[] = {
-    &dj_smoothPolytope, &dj_truncatedCone, &dj_superellipsoid, &dj_superellipticCylinder,
-                                                 &dj_smoothCapsule, NULL};
+const djImplicitRow* const dj_implicitTable[] = {&dj_smoothPolytope, &dj_truncatedCone,
+                                                 &dj_superellipsoid, &dj_superellipticCylinder,
+                                                 &dj_smoothCapsule,  NULL};
 
 const djImplicitRow* dj_implicitRow(const char* name) {
   for (int i = 0; dj_implicitTable[i]; i++) {
@@ -27,9 +27,10 @@ int dj_implicitSize(const djImplicitRow* row, int nface) {
   return n;
 }
 
+static int paddedFacets(int nface) { return (nface + DJU_LANES - 1) / DJU_LANES * DJU_LANES; }
+
 int dj_implicitRoom(const djImplicitRow* row, int nface) {
-  const int npad = (nface + DJU_LANES - 1) / DJU_LANES * DJU_LANES;
-  return dj_implicitSize(row, nface) + (row->size ? 0 : 4 * npad);
+  return dj_implicitSize(row, nface) + (row->size ? 0 : 4 * paddedFacets(nface));
 }
 
 static djStatus checkNumbers(const djImplicit* shape, djError* err) {
@@ -47,21 +48,17 @@ static djStatus checkNumbers(const djImplicit* shape, djError* err) {
   return DJ_OK;
 }
 
-// Facets over L. The corners of the polytope are the facets of the hull of a_i/b_i: that with
-// n.p = e, e > 0, is the corner n/e. Of facets that are not on that hull nothing is seen.
+// Facets over L.
 static djStatus placeFacets(djImplicit* shape, double* mem, int m, djError* err) {
   const double *A = shape->size, *b = A + 3 * m, L = b[m];
   const char* name = shape->row->name;
   if (!(L > 0 && isfinite(L)))
     return dj_fail(err, DJ_INVALID, "%s: L = %g must be positive", name, L);
-  const int npad = (m + DJU_LANES - 1) / DJU_LANES * DJU_LANES;
-  for (int k = 0; k < 4; k++) shape->face[k] = mem + k * npad;
+  const int npad = paddedFacets(m);
   for (int i = 0; i < npad; i++) {
     for (int k = 0; k < 3; k++) mem[k * npad + i] = i < m ? A[3 * i + k] / L : 0;
     mem[3 * npad + i] = i < m ? b[i] / L : INFINITY;
   }
-  shape->nface = m;
-  shape->npad = npad;
   for (int i = 0; i < m; i++) {
     for (int k = 0; k < 3; k++) {
       if (!isfinite(A[3 * i + k])) {
@@ -74,6 +71,17 @@ static djStatus placeFacets(djImplicit* shape, double* mem, int m, djError* err)
                      name, i, b[i]);
     }
   }
+  shape->lift = log(0.5 * m);
+  shape->scale = INFINITY;
+  for (int i = 0; i < m; i++) shape->scale = fmin(shape->scale, b[i] / L);
+  return DJ_OK;
+}
+
+// The corners of the polytope are the facets of the hull of a_i/b_i: that with n.p = e, e > 0, is
+// the corner n/e. Of facets that are not on that hull nothing is seen.
+static djStatus findCorners(djImplicit* shape, int m, djError* err) {
+  const double *A = shape->size, *b = A + 3 * m;
+  const char* name = shape->row->name;
   double* dual = malloc(3 * (size_t)(m > 0 ? m : 1) * sizeof *dual);
   if (!dual) return dj_fail(err, DJ_NO_MEMORY, "%s: no memory", name);
   for (int i = 0; i < 3 * m; i++) dual[i] = A[i] / b[i / 3];
@@ -91,28 +99,34 @@ static djStatus placeFacets(djImplicit* shape, double* mem, int m, djError* err)
     return dj_fail(err, DJ_INVALID, "%s: its %d facets do not bound it", name, m);
   }
   shape->outer = most;
-  shape->lift = log(0.5 * m);
-  shape->scale = INFINITY;
-  for (int i = 0; i < m; i++) shape->scale = fmin(shape->scale, b[i] / L);
   return DJ_OK;
 }
 
-djStatus dj_makeImplicit(djImplicit* shape, double* mem, const djImplicitRow* row, int nface,
-                         const double* size, djError* err) {
+void dj_viewImplicit(djImplicit* shape, const double* mem, const djImplicitRow* row, int nface) {
   const int n = dj_implicitSize(row, nface);
   memset(shape, 0, sizeof *shape);
-  memmove(mem, size, (size_t)n * sizeof *mem);
   shape->row = row;
   shape->nsize = n;
   shape->size = mem;
   shape->sharp = mem[n - 1];
   shape->scale = 1;
+  if (shape->sharp <= 64 && shape->sharp == floor(shape->sharp)) shape->power = (int)shape->sharp;
   if (row == &dj_truncatedCone) shape->lift = log(2);
-  for (int k = 1; k <= 64; k++) {
-    if (shape->sharp == k) shape->power = k;
-  }
+  if (row->size) return;
+  shape->nface = nface;
+  shape->npad = paddedFacets(nface);
+  for (int k = 0; k < 4; k++) shape->face[k] = mem + n + k * shape->npad;
+}
+
+djStatus dj_fillImplicit(djImplicit* shape, double* mem, const djImplicitRow* row, int nface,
+                         double outer, djError* err) {
+  dj_viewImplicit(shape, mem, row, nface);
   djStatus status = checkNumbers(shape, err);
-  if (status == DJ_OK && !row->size) status = placeFacets(shape, mem + n, nface, err);
+  if (status == DJ_OK && !row->size) {
+    status = placeFacets(shape, mem + shape->nsize, nface, err);
+    shape->outer = outer;
+    if (status == DJ_OK && !(outer > 0)) status = findCorners(shape, nface, err);
+  }
   if (status != DJ_OK) return status;
   row->radii(&shape->inner, &shape->outer, shape);
   row->round(shape->round, shape);
@@ -124,4 +138,26 @@ djStatus dj_makeImplicit(djImplicit* shape, double* mem, const djImplicitRow* ro
                    row->sharp, shape->sharp);
   }
   return DJ_OK;
+}
+
+djStatus dj_makeImplicit(djImplicit* shape, double* mem, const djImplicitRow* row, int nface,
+                         const double* size, djError* err) {
+  memmove(mem, size, (size_t)dj_implicitSize(row, nface) * sizeof *mem);
+  return dj_fillImplicit(shape, mem, row, nface, 0, err);
+}
+
+static void evalHalfSpace(djImplicitPoint* out, const djImplicit* shape, djVec3 z) {
+  *out = (djImplicitPoint){.phi = -dju_dot3(z, shape->facing), .g = dju_neg3(shape->facing)};
+}
+
+static const djImplicitRow halfSpace = {.name = "half space", .eval = evalHalfSpace};
+
+// Its ellipsoid is a small ball, and steps along it are not bounded.
+void dj_implicitHalfSpace(djImplicit* shape, djVec3 d, double scale) {
+  const double small = 1e-9 * scale;
+  memset(shape, 0, sizeof *shape);
+  shape->row = &halfSpace;
+  shape->sharp = shape->scale = 1;
+  shape->facing = d;
+  for (int k = 0; k < 3; k++) shape->round[k] = small * small;
 }

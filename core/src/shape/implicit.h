@@ -24,6 +24,7 @@ typedef struct djImplicit {
   double lift;           // and what ease is where the shape is eased
   double scale;          // times sharp: at 1 about an ellipsoid, as n of the others
   int power;             // n where it is a whole number up to 64; else 0
+  djVec3 facing;         // of a half space: d
   int nface, npad;       // polytopes: facets; padded to a multiple of lanes by b = infinity
   const double* face[4]; // (npad) each: a/L (x, y, z) and b/L
   double round[6];       // (xx, yy, zz, xy, xz, yz) S: about the ellipsoid y.S^-1 y = 1
@@ -82,7 +83,18 @@ int dj_implicitRoom(const djImplicitRow* row, int nface);
 djStatus dj_makeImplicit(djImplicit* shape, double* mem, const djImplicitRow* row, int nface,
                          const double* size, djError* err);
 
+// The same with the numbers in mem, before what else takes room there. outer: a polytope's outer
+// radius, where it is known to be bounded; else 0.
+djStatus dj_fillImplicit(djImplicit* shape, double* mem, const djImplicitRow* row, int nface,
+                         double outer, djError* err);
+
+// A shape that has been filled there, but for its radii, ellipsoid, lift and scale.
+void dj_viewImplicit(djImplicit* shape, const double* mem, const djImplicitRow* row, int nface);
+
+// The half space z.d >= 0 as a shape that other ones touch, at their scale: no family of the table.
+void dj_implicitHalfSpace(djImplicit* shape, djVec3 d, double scale);
+
 extern const djImplicitRow dj_superellipsoid, dj_superellipticCylinder, dj_truncatedCone,
     dj_smoothPolytope, dj_smoothCapsule;
 
-#endif  // DJ_SHAPE_IMPLICIT_H_
+#endif // DJ_SHAPE_IMPLICIT_H_

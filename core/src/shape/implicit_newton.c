@@ -83,7 +83,7 @@ static void look(Step* s, const djImplicit* a, const djImplicit* b, const djImpl
   s->a.length = dju_norm3(s->a.p.g);
   s->b.length = dju_norm3(s->b.p.g);
   s->a.depth = fmax(dju_dot3(s->a.p.g, at->y) - s->a.p.phi, 1e-3);
-  s->b.depth = fmax(dju_dot3(s->b.p.g, y_b) - s->b.p.phi, 1e-3);
+  s->b.depth = b->outer > 0 ? fmax(dju_dot3(s->b.p.g, y_b) - s->b.p.phi, 1e-3) : INFINITY;
   s->a.along = dju_dot3(s->a.p.g, s->d);
   s->b.along = dju_dot3(s->b.p.g, s->d_b);
   s->n = dju_scale3(1 / s->a.length, s->a.p.g);
@@ -146,8 +146,6 @@ static void solve(Step* s, const djImplicit* a, const djImplicit* b, djVec3 y) {
 
 static void finish(djImplicitTouch* out, const Step* s, const djImplicitStart* at,
                    const djImplicitPlace* place) {
-  out->y = at->y;
-  out->T = at->T;
   out->n = s->n;
   out->a = s->a.p;
   out->b = s->b.p;
@@ -155,6 +153,9 @@ static void finish(djImplicitTouch* out, const Step* s, const djImplicitStart* a
   out->la = 1 / s->a.along;
   out->lb = -1 / s->b.along;
   out->nu = s->a.length / s->a.along;
+  // What is left of phi, to first order.
+  out->y = dju_madd3(at->y, -out->la * s->a.p.phi, s->d);
+  out->T = at->T - out->la * s->a.p.phi - out->lb * s->b.p.phi;
   for (int k = 0; k < 2; k++) {
     out->t[k] = s->t[k];
     out->ha[k] = dju_scale3(out->la, dj_bendImplicit(s->a.p.H, s->t[k]));

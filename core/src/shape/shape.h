@@ -51,6 +51,8 @@ typedef struct djShape {
   // neighbours of each vertex on the hull, for hill climbing; NULL when nvert is small
   const int* adjadr;      // (nvert + 1)
   const int* adj;
+  double sharp, length;   // of an implicit surface, held: sharpness, and L of a mesh's facets, m
+  const double* fit;      // that surface: contact/implicit/implicit_fit.h; NULL: there is none
   const double* own;      // all arrays of the kernel that made the shape; they hold no pointers
 } djShape;
 

@@ -171,7 +171,8 @@ static void finish(struct djCollision* c, const djShapeBuilder* b, int first, in
     const double number[] = {i,           s->type,     s->nvert,    s->radius,
                              s->bound,    s->center.x, s->center.y, s->center.z,
                              s->normal.x, s->normal.y, s->normal.z, s->offset,
-                             s->skin,     s->inner,    c->bounds[i].inflate};
+                             s->skin,     s->inner,    s->sharp,    s->length,
+                             c->bounds[i].inflate};
     dj_mixNumbers(&c->version, number, sizeof number / sizeof number[0]);
     dj_mixNumbers(&c->version, s->curve.m, 9);
     dj_mixNumbers(&c->version, s->own, shapeSize(b, i / m->ngeom, g));
@@ -477,6 +478,7 @@ static void movePointers(struct djCollision* c, const struct djCollision* from) 
       s->move[k] = moved(c, from, s->move[k]);
     }
     s->weight = moved(c, from, s->weight);
+    s->fit = moved(c, from, s->fit);
     s->adjadr = moved(c, from, s->adjadr);
     s->adj = moved(c, from, s->adj);
   }

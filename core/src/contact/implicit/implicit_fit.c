@@ -1,0 +1,293 @@
+#include "contact/implicit/implicit_fit.h"
+
+#include "base/status.h"
+
+#include <string.h>
+
+// The memory: this head, then numbers and facets as dj_makeImplicit has them, then of meshes four
+// numbers for each triangle: its vertices and its facet.
+enum {
+  FAMILY,
+  NFACE,
+  TRIANGLES,
+  INNER,
+  OUTER,
+  LIFT,
+  SCALE,
+  ORIGIN,
+  AXES = ORIGIN + 3,
+  ROUND = AXES + 9,
+  FLAT = ROUND + 6,
+  HEAD = FLAT + 6
+};
+
+static const djImplicitRow* rowOf(int type) {
+  switch (type) {
+    case DJ_SPHERE:
+    case DJ_ELLIPSOID:
+    case DJ_BOX:
+      return &dj_superellipsoid;
+    case DJ_CYLINDER:
+      return &dj_superellipticCylinder;
+    case DJ_CAPSULE:
+      return &dj_smoothCapsule;
+    default:
+      return &dj_smoothPolytope;
+  }
+}
+
+static int facetCount(const djHull* hull) {
+  int n = 0;
+  for (int f = 0; f < hull->nface; f++) n += hull->group[f] == f;
+  return n;
+}
+
+int dj_fitSize(int type, const djHull* hull) {
+  if (type == DJ_PLANE) return 0;
+  const int nface = hull ? facetCount(hull) : 0;
+  return HEAD + dj_implicitRoom(rowOf(type), nface) + (hull ? 4 * hull->nface : 0);
+}
+
+static djVec3 vertexOf(const djShape* s, int i) {
+  return dju_vec3(s->vert[0][i], s->vert[1][i], s->vert[2][i]);
+}
+
+static djVec3 meanOf(const djShape* s) {
+  djVec3 sum = {0, 0, 0};
+  for (int i = 0; i < s->nvert; i++) sum = dju_madd3(sum, 1.0 / s->nvert, vertexOf(s, i));
+  return sum;
+}
+
+static void setColumns(djMat3* R, djVec3 x, djVec3 y, djVec3 z) {
+  *R = (djMat3){{x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z}};
+}
+
+// Half of a box along its axis k: vertex i is on the side of bit k of i.
+static djVec3 halfBox(const djShape* s, int k) {
+  djVec3 sum = {0, 0, 0};
+  for (int i = 0; i < 8; i++) sum = dju_madd3(sum, i >> k & 1 ? 0.125 : -0.125, vertexOf(s, i));
+  return sum;
+}
+
+// Two directions that complete a unit vector x to axes.
+static void completeAxes(djMat3* R, djVec3 x) {
+  djVec3 y = fabs(x.x) < 0.6 ? dju_vec3(0, x.z, -x.y) : dju_vec3(-x.z, 0, x.x);
+  y = dju_scale3(1 / dju_norm3(y), y);
+  setColumns(R, x, y, dju_cross3(x, y));
+}
+
+// Axes, and lengths in the order of the family's numbers.
+static void primitive(djMat3* R, double size[3], const djShape* s) {
+  *R = dju_eye3();
+  if (s->type == DJ_SPHERE) {
+    size[0] = size[1] = size[2] = s->radius;
+  } else if (s->type == DJ_ELLIPSOID || s->type == DJ_BOX) {
+    djVec3 axis[3];
+    for (int k = 0; k < 3; k++) {
+      axis[k] = s->type == DJ_BOX ? halfBox(s, k) : dju_column(&s->curve, k);
+      size[k] = dju_norm3(axis[k]);
+      axis[k] = dju_scale3(1 / size[k], axis[k]);
+    }
+    setColumns(R, axis[0], axis[1], axis[2]);
+  } else {
+    const djVec3 half = dju_scale3(0.5, dju_sub3(vertexOf(s, 1), vertexOf(s, 0)));
+    const double h = dju_norm3(half);
+    completeAxes(R, dju_scale3(1 / h, half));
+    size[0] = s->type == DJ_CAPSULE ? s->radius : dju_norm3(dju_column(&s->curve, 0));
+    size[1] = s->type == DJ_CAPSULE ? h : h + dju_norm3(dju_column(&s->curve, 2));
+  }
+}
+
+// Area vector of a triangle, and the mean of its corners.
+static djVec3 areaOf(djVec3* mean, const djShape* s, const double* triangle) {
+  const djVec3 a = vertexOf(s, (int)triangle[0]), b = vertexOf(s, (int)triangle[1]);
+  const djVec3 c = vertexOf(s, (int)triangle[2]);
+  *mean = dju_scale3(1.0 / 3, dju_add3(a, dju_add3(b, c)));
+  return dju_scale3(0.5, dju_cross3(dju_sub3(b, a), dju_sub3(c, a)));
+}
+
+// Of flat facets g with triangles t, S_t their area vectors, m_t the means of their corners, c the
+// origin: n_g = S/|S|, S = sum S_t;  b_g = n_g.(sum m_t/N - c).
+static void facets(double* number, int nface, const djShape* s, const double* triangle, int n,
+                   djVec3 origin) {
+  double *A = number, *b = number + 3 * nface;
+  memset(number, 0, 4 * (size_t)nface * sizeof *number);
+  for (int g = 0; g < nface; g++) {
+    djVec3 area = {0, 0, 0}, middle = {0, 0, 0};
+    int count = 0;
+    for (int t = 0; t < n; t++) {
+      djVec3 mean;
+      if ((int)triangle[4 * t + 3] != g) continue;
+      area = dju_add3(area, areaOf(&mean, s, triangle + 4 * t));
+      middle = dju_add3(middle, mean);
+      count++;
+    }
+    const djVec3 normal = dju_scale3(1 / dju_norm3(area), area);
+    dju_store3(A + 3 * g, normal);
+    b[g] = dju_dot3(normal, dju_sub3(dju_scale3(1.0 / count, middle), origin));
+  }
+}
+
+static void listTriangles(double* triangle, const djHull* hull) {
+  int n = 0;
+  for (int f = 0; f < hull->nface; f++) {
+    double* t = triangle + 4 * f;
+    for (int k = 0; k < 3; k++) t[k] = hull->face[3 * f + k];
+    t[3] = hull->group[f] == f ? n++ : triangle[4 * hull->group[f] + 3];
+  }
+}
+
+djStatus dj_fitImplicit(djShape* s, double* mem, const djHull* hull) {
+  const djImplicitRow* row = rowOf(s->type);
+  const int nface = hull ? facetCount(hull) : 0, n = dj_implicitSize(row, nface);
+  double *number = mem + HEAD, *triangle = number + dj_implicitRoom(row, nface), outer = 0;
+  djImplicit shape;
+  djMat3 R = dju_eye3();
+  const djVec3 origin = meanOf(s);
+  s->fit = mem;
+  if (hull) {
+    listTriangles(triangle, hull);
+    facets(number, nface, s, triangle, hull->nface, origin);
+    number[n - 2] = s->length;
+    for (int i = 0; i < s->nvert; i++) {
+      outer = fmax(outer, dju_norm3(dju_sub3(vertexOf(s, i), origin)));
+    }
+  } else {
+    primitive(&R, number, s);
+  }
+  number[n - 1] = s->sharp;
+  const djStatus status = dj_fillImplicit(&shape, number, row, nface, outer, NULL);
+  if (status != DJ_OK) return status;
+  mem[FAMILY] = 0;
+  for (int i = 0; dj_implicitTable[i]; i++) {
+    if (dj_implicitTable[i] == row) mem[FAMILY] = i;
+  }
+  mem[NFACE] = nface;
+  mem[TRIANGLES] = hull ? hull->nface : 0;
+  mem[INNER] = shape.inner;
+  mem[OUTER] = shape.outer;
+  mem[LIFT] = shape.lift;
+  mem[SCALE] = shape.scale;
+  dju_store3(mem + ORIGIN, origin);
+  memcpy(mem + AXES, R.m, sizeof R.m);
+  memcpy(mem + ROUND, shape.round, sizeof shape.round);
+  memcpy(mem + FLAT, shape.flat, sizeof shape.flat);
+  return DJ_OK;
+}
+
+void dj_openFit(djImplicit* out, djPose* frame, const djShape* s) {
+  const double* mem = s->fit;
+  const djImplicitRow* row = dj_implicitTable[(int)mem[FAMILY]];
+  dj_viewImplicit(out, mem + HEAD, row, (int)mem[NFACE]);
+  out->inner = mem[INNER];
+  out->outer = mem[OUTER];
+  out->lift = mem[LIFT];
+  out->scale = mem[SCALE];
+  memcpy(out->round, mem + ROUND, sizeof out->round);
+  memcpy(out->flat, mem + FLAT, sizeof out->flat);
+  frame->p = dju_load3(mem + ORIGIN);
+  memcpy(frame->R.m, mem + AXES, sizeof frame->R.m);
+}
+
+double dj_fitInflation(const djShape* s) {
+  return s->type == DJ_PLANE || s->type == DJ_SPHERE || s->type == DJ_CAPSULE ? 0 : s->radius;
+}
+
+void dj_fitInflationGrad(djShapeGrad* grad, const djShape* s, double by) {
+  if (s->type != DJ_PLANE && s->type != DJ_SPHERE && s->type != DJ_CAPSULE) grad->radius += by;
+}
+
+// ---- derivatives ------------------------------------------------------------------------------
+
+static void addVertex(djShapeGrad* grad, int i, double f, djVec3 by) {
+  const double v[3] = {by.x, by.y, by.z};
+  for (int k = 0; k < 3; k++) grad->vert[k][i] += f * v[k];
+}
+
+static void addColumn(djMat3* grad, int k, djVec3 by) {
+  grad->m[k] += by.x;
+  grad->m[3 + k] += by.y;
+  grad->m[6 + k] += by.z;
+}
+
+// A vector v = a u, u its direction: what it adds is by_a u, and as the frame turns with the u of
+// all axes, psi = sum_k u_k x du_k/2, turn x u/(2 a).
+static djVec3 axisGrad(djVec3 v, double by_length, djVec3 turn) {
+  const double a = dju_norm3(v);
+  const djVec3 u = dju_scale3(1 / a, v);
+  return dju_madd3(dju_scale3(by_length, u), 0.5 / a, dju_cross3(turn, u));
+}
+
+static void primitiveGrad(djShapeGrad* grad, const djShape* s, djVec3 turn, const double* number) {
+  if (s->type == DJ_SPHERE) {
+    grad->radius += number[0] + number[1] + number[2];
+  } else if (s->type == DJ_BOX) {
+    for (int k = 0; k < 3; k++) {
+      const djVec3 by = axisGrad(halfBox(s, k), number[k], turn);
+      for (int i = 0; i < 8; i++) addVertex(grad, i, i >> k & 1 ? 0.125 : -0.125, by);
+    }
+  } else if (s->type == DJ_ELLIPSOID) {
+    for (int k = 0; k < 3; k++) {
+      addColumn(&grad->curve, k, axisGrad(dju_column(&s->curve, k), number[k], turn));
+    }
+  } else { // turning about the axis does nothing: du = psi x u, psi = u x du
+    const djVec3 half = dju_scale3(0.5, dju_sub3(vertexOf(s, 1), vertexOf(s, 0)));
+    const double h = dju_norm3(half);
+    const djVec3 u = dju_scale3(1 / h, half);
+    const djVec3 by = dju_madd3(dju_scale3(number[1], u), 1 / h, dju_cross3(turn, u));
+    addVertex(grad, 0, -0.5, by);
+    addVertex(grad, 1, 0.5, by);
+    if (s->type == DJ_CAPSULE) {
+      grad->radius += number[0];
+    } else {
+      const djVec3 side = dju_column(&s->curve, 0), end = dju_column(&s->curve, 2);
+      addColumn(&grad->curve, 0, dju_scale3(number[0] / dju_norm3(side), side));
+      addColumn(&grad->curve, 2, dju_scale3(number[1] / dju_norm3(end), end));
+    }
+  }
+}
+
+// See facets(): by S, (I - n n^T)/|S| times what is by n; by a corner of a triangle, of its area
+// vector (edge opposite x ...)/2, of its mean a third.
+static void facetGrad(djShapeGrad* grad, djVec3* origin, const djShape* s, const double* number) {
+  const double *mem = s->fit, *A = mem + HEAD;
+  const int nface = (int)mem[NFACE], n = (int)mem[TRIANGLES];
+  const djImplicitRow* row = &dj_smoothPolytope;
+  const double* triangle = A + dj_implicitRoom(row, nface);
+  for (int g = 0; g < nface; g++) {
+    const double by_b = number[3 * nface + g];
+    const djVec3 normal = dju_load3(A + 3 * g);
+    djVec3 area = {0, 0, 0}, middle = {0, 0, 0};
+    int count = 0;
+    for (int t = 0; t < n; t++) {
+      djVec3 mean;
+      if ((int)triangle[4 * t + 3] != g) continue;
+      area = dju_add3(area, areaOf(&mean, s, triangle + 4 * t));
+      middle = dju_add3(middle, mean);
+      count++;
+    }
+    middle = dju_sub3(dju_scale3(1.0 / count, middle), dju_load3(mem + ORIGIN));
+    djVec3 by = dju_madd3(dju_load3(number + 3 * g), by_b, middle);
+    by = dju_scale3(1 / dju_norm3(area), dju_madd3(by, -dju_dot3(by, normal), normal));
+    *origin = dju_madd3(*origin, -by_b, normal);
+    for (int t = 0; t < n; t++) {
+      if ((int)triangle[4 * t + 3] != g) continue;
+      for (int k = 0; k < 3; k++) {
+        const int i = (int)triangle[4 * t + k], next = (int)triangle[4 * t + (k + 1) % 3];
+        const int last = (int)triangle[4 * t + (k + 2) % 3];
+        const djVec3 edge = dju_sub3(vertexOf(s, last), vertexOf(s, next));
+        addVertex(grad, i, 0.5, dju_cross3(by, edge));
+        addVertex(grad, i, by_b / (3.0 * count), normal);
+      }
+    }
+  }
+}
+
+void dj_fitGrad(djShapeGrad* grad, const djShape* s, djVec3 origin, djVec3 turn,
+                const double* number) {
+  if (s->fit[TRIANGLES] > 0)
+    facetGrad(grad, &origin, s, number);
+  else
+    primitiveGrad(grad, s, turn, number);
+  for (int i = 0; i < s->nvert; i++) addVertex(grad, i, 1.0 / s->nvert, origin);
+}

@@ -1,0 +1,20 @@
+// The contact kernel implicit_surface (iDCOL): geoms as strictly convex surfaces that push each
+// other apart by a law of their overlap.
+
+#ifndef DJ_CONTACT_IMPLICIT_IMPLICIT_SURFACE_H_
+#define DJ_CONTACT_IMPLICIT_IMPLICIT_SURFACE_H_
+
+#include "contact/kernel.h"
+
+enum {
+  DJ_IMPLICIT_STIFFNESS_SCALE,
+  DJ_IMPLICIT_EXPONENT,
+  DJ_IMPLICIT_STIFFNESS,
+  DJ_IMPLICIT_NSETTING
+};
+extern const djSetting dj_implicitSettings[DJ_IMPLICIT_NSETTING];
+extern const djKernelRule dj_implicitRules[DJ_IMPLICIT_NSETTING];
+
+extern const djKernel dj_implicitSurface;
+
+#endif // DJ_CONTACT_IMPLICIT_IMPLICIT_SURFACE_H_

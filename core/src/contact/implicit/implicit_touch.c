@@ -1,0 +1,163 @@
+#include "contact/implicit/implicit_touch.h"
+
+#include "base/status.h"
+#include "contact/implicit/implicit_fit.h"
+#include "contact/wrench.h"
+
+#define COINCIDE 1e-12 // of the shapes' size
+
+static djPose placed(const djPose* body, const djPose* frame) {
+  return (djPose){dju_transform(body, frame->p), dju_mulMM(body->R, frame->R)};
+}
+
+static bool isFinite(const djPose* T) {
+  double sum = T->p.x + T->p.y + T->p.z;
+  for (int i = 0; i < 9; i++) sum += T->R.m[i];
+  return isfinite(sum);
+}
+
+static void openHalfSpace(djSurfacePair* out, const djPairInput* in) {
+  const djVec3 N = dju_mulMV(in->pose_b->R, in->b->normal);
+  const double offset = dju_dot3(N, in->pose_b->p) + in->b->offset;
+  out->half_space = true;
+  out->d = dju_neg3(N);
+  out->D = dju_dot3(N, out->frame_a.p) - offset;
+  out->frame_b = (djPose){dju_madd3(out->frame_a.p, out->D, out->d), out->frame_a.R};
+  out->place.R = dju_eye3();
+  out->place.d = dju_mulMtV(out->frame_a.R, out->d);
+  dj_implicitHalfSpace(&out->b, out->place.d, out->a.outer);
+}
+
+djStatus dj_openSurfacePair(djSurfacePair* out, djVec3* last, const djPairInput* in) {
+  if (!in || !in->a || !in->b || !in->pose_a || !in->pose_b || !in->setting) return DJ_INVALID;
+  const bool plane = in->b->type == DJ_PLANE;
+  if (in->a->nvert < 1 || in->a->npad < in->a->nvert || !in->a->fit) return DJ_INVALID;
+  if (!plane && (in->b->nvert < 1 || in->b->npad < in->b->nvert || !in->b->fit)) return DJ_INVALID;
+  if (!isFinite(in->pose_a) || !isFinite(in->pose_b) || !isfinite(in->inflate)) return DJ_INVALID;
+  djPose frame;
+  dj_openFit(&out->a, &frame, in->a);
+  out->frame_a = placed(in->pose_a, &frame);
+  out->ref[0] = in->ref_a;
+  out->ref[1] = in->ref_b;
+  out->inflate = in->inflate + dj_fitInflation(in->a) + dj_fitInflation(in->b);
+  out->half_space = out->degenerate = false;
+  if (plane) {
+    openHalfSpace(out, in);
+    return DJ_OK;
+  }
+  dj_openFit(&out->b, &frame, in->b);
+  out->frame_b = placed(in->pose_b, &frame);
+  const djVec3 apart = dju_sub3(out->frame_b.p, out->frame_a.p);
+  out->D = dju_norm3(apart);
+  out->degenerate = !(out->D > COINCIDE * (out->a.outer + out->b.outer));
+  if (!out->degenerate)
+    *last = dju_scale3(1 / out->D, apart);
+  else if (!(dju_norm3(*last) > 0))
+    *last = dju_column(&out->frame_a.R, 0);
+  out->d = *last;
+  out->place.R = dju_mulMtM(out->frame_a.R, out->frame_b.R);
+  out->place.d = dju_mulMtV(out->frame_a.R, out->d);
+  return DJ_OK;
+}
+
+double dj_surfaceBound(const djSurfacePair* p) {
+  return p->D - p->a.outer - p->b.outer - p->inflate;
+}
+
+djStatus dj_findSurfaceTouch(djSurfaceTouch* out, djImplicitWarm* warm, const djSurfacePair* p) {
+  djImplicitTouch touch;
+  const djStatus status = dj_touchImplicit(&touch, warm, &p->a, &p->b, &p->place);
+  if (status < 0) return status;
+  dj_frameImplicit(&out->f, &touch, &p->place, p->frame_a.R);
+  out->depth = out->f.T - p->D + p->inflate;
+  return status;
+}
+
+// T/D; where the origins coincide q = d.
+static double ratio(const djSurfacePair* p, const djSurfaceTouch* t) {
+  return p->degenerate ? 0 : t->f.T / p->D;
+}
+
+typedef struct Parts {
+  djVec3 q, m[2], arm[2];
+} Parts;
+
+static Parts partsOf(const djSurfacePair* p, const djSurfaceTouch* t) {
+  const djImplicitFrame* f = &t->f;
+  const double r = ratio(p, t);
+  return (Parts){
+      .q = dju_madd3(dju_scale3(1 - r, p->d), f->nu * r, f->n),
+      .m = {dju_scale3(f->nu, dju_cross3(f->y, f->n)), dju_scale3(f->nu, dju_cross3(f->y_b, f->n))},
+      .arm = {dju_sub3(p->frame_a.p, p->ref[0]), dju_sub3(p->frame_b.p, p->ref[1])}};
+}
+
+void dj_surfaceGradient(double g[12], const djSurfacePair* p, const djSurfaceTouch* t, double f) {
+  const Parts s = partsOf(p, t);
+  for (int k = 0; k < 2; k++) {
+    const double sign = k ? -f : f;
+    dju_store3(g + 6 * k, dju_scale3(sign, dju_add3(s.m[k], dju_cross3(s.arm[k], s.q))));
+    dju_store3(g + 6 * k + 3, dju_scale3(sign, s.q));
+  }
+}
+
+void dj_addSurfaceChange(double* g, int stride, const djSurfacePair* p, const djSurfaceTouch* t,
+                         double force, double slope, const djSurfaceChange* e) {
+  const djImplicitFrame* f = &t->f;
+  const Parts s = partsOf(p, t);
+  const double r = ratio(p, t), dr = p->degenerate ? 0 : (e->T - r * e->D) / p->D;
+  const double dnu = -f->nu * f->nu * (dju_dot3(e->n, p->d) + dju_dot3(f->n, e->d));
+  const double df = e->force + slope * (e->T - e->D + e->inflate);
+  djVec3 dq = dju_madd3(dju_scale3(1 - r, e->d), -dr, p->d);
+  dq = dju_madd3(dju_madd3(dq, dnu * r + f->nu * dr, f->n), f->nu * r, e->n);
+  const djVec3 dy_b = dju_madd3(dju_madd3(e->y, -e->T, p->d), -f->T, e->d);
+  const djVec3 y[2] = {f->y, f->y_b}, dy[2] = {e->y, dy_b}, dp[2] = {e->pa, e->pb};
+  for (int k = 0; k < 2; k++) {
+    djVec3 dm = dju_add3(dju_cross3(dy[k], f->n), dju_cross3(y[k], e->n));
+    dm = dju_madd3(dju_scale3(f->nu, dm), dnu, dju_cross3(y[k], f->n));
+    const djVec3 w = dju_add3(s.m[k], dju_cross3(s.arm[k], s.q));
+    djVec3 dw = dju_add3(dm, dju_add3(dju_cross3(dp[k], s.q), dju_cross3(s.arm[k], dq)));
+    dw = dju_madd3(dju_scale3(force, dw), df, w);
+    const djVec3 dv = dju_madd3(dju_scale3(force, dq), df, s.q);
+    const double row[6] = {dw.x, dw.y, dw.z, dv.x, dv.y, dv.z};
+    for (int i = 0; i < 6; i++) g[(6 * k + i) * stride] += k ? -row[i] : row[i];
+  }
+}
+
+djVec3 dj_touchRate(const double rates[27], const double by[9]) {
+  double out[3] = {0, 0, 0};
+  for (int i = 0; i < 3; i++) {
+    for (int k = 0; k < 9; k++) out[i] += rates[9 * i + k] * by[k];
+  }
+  return dju_load3(out);
+}
+
+void dj_twistChange(djSurfaceChange* out, const djSurfacePair* p, const djImplicitRates* rates,
+                    int j) {
+  double twist[6] = {0}, by[9] = {0};
+  const int side = j / 6, turns = j % 6 < 3;
+  twist[j % 6] = 1;
+  if (turns) by[3 * side + j % 6] = 1;
+  const djVec3 none = {0, 0, 0}, w = dju_load3(twist);
+  djVec3 e;
+  *out = (djSurfaceChange){.pa = none, .pb = none};
+  if (p->half_space) { // it moves with b; the foot with both
+    const djVec3 at = dj_twistField(twist, dju_sub3(p->frame_a.p, p->ref[side]));
+    e = side ? dju_cross3(w, p->d) : none;
+    if (!side) out->pa = at;
+    out->D = dju_dot3(p->d, at) * (side ? 1 : -1);
+    out->pb = dju_madd3(dju_madd3(out->pa, out->D, p->d), p->D, e);
+  } else {
+    const djVec3 origin = side ? p->frame_b.p : p->frame_a.p;
+    const djVec3 at = dj_twistField(twist, dju_sub3(origin, p->ref[side]));
+    const djVec3 apart = side ? at : dju_neg3(at);
+    *(side ? &out->pb : &out->pa) = at;
+    out->D = dju_dot3(p->d, apart);
+    e = p->degenerate ? none : dju_scale3(1 / p->D, dju_madd3(apart, -out->D, p->d));
+  }
+  dju_store3(by + 6, e);
+  out->d = e;
+  out->y = dj_touchRate(rates->y, by);
+  out->n = dj_touchRate(rates->n, by);
+  out->T = 0;
+  for (int k = 0; k < 9; k++) out->T += rates->T[k] * by[k];
+}

@@ -1,0 +1,66 @@
+// A pair of implicit surfaces on bodies: its touch (shape/implicit_pair.h), and how the energy's
+// gradient changes with all that may change.
+//
+// With T, D, d, y, n, nu as there, world axes, p_a and p_b the frames' origins, depth = T - D + i,
+// i what both are inflated by, and U(depth) with U' = f >= 0, translations and rotations of the
+// bodies about their references ra, rb change U by
+//
+//   G_va = f q,   G_wa = f (m_a + (p_a - ra) x q),     q = (1 - T/D) d + nu T/D n,   m_a = nu y x
+//   n, G_vb = -f q,  G_wb = -f (m_b + (p_b - rb) x q),    m_b = nu (y - T d) x n,
+//
+// as T changes by -nu n.u where b's surface moves by u at the point. Both forces are opposite, and
+// both moments about one point: m_a - m_b = nu T d x n = (p_b - p_a) x q.
+//
+// A half space is fixed while the other shape is scaled: d is against its normal, D the distance of
+// the other's origin, p_b the foot of that, n = d, nu = 1.
+
+#ifndef DJ_CONTACT_IMPLICIT_IMPLICIT_TOUCH_H_
+#define DJ_CONTACT_IMPLICIT_IMPLICIT_TOUCH_H_
+
+#include "contact/kernel.h"
+#include "shape/implicit_motion.h"
+
+typedef struct djSurfacePair {
+  djImplicit a, b;
+  djPose frame_a, frame_b; // world; of a half space its axes are a's
+  djImplicitPlace place;
+  bool half_space, degenerate;
+  double D, inflate;
+  djVec3 d; // world
+  djVec3 ref[2];
+} djSurfacePair;
+
+// What eval needs of the touch.
+typedef struct djSurfaceTouch {
+  djImplicitFrame f; // world axes
+  double depth;
+} djSurfaceTouch;
+
+// What changes: points and directions in world axes; U' by other causes than depth.
+typedef struct djSurfaceChange {
+  djVec3 y, n, d, pa, pb;
+  double T, D, inflate, force;
+} djSurfaceChange;
+
+// Where shapes are; `last`: the direction while origins coincide (zero: none), replaced.
+// DJ_INVALID: shapes or poses are not as they must be.
+djStatus dj_openSurfacePair(djSurfacePair* out, djVec3* last, const djPairInput* in);
+
+// A lower bound of the gap, at no cost.
+double dj_surfaceBound(const djSurfacePair* pair);
+
+djStatus dj_findSurfaceTouch(djSurfaceTouch* out, djImplicitWarm* warm, const djSurfacePair* pair);
+
+// The gradient for U' = f, and (12, stride apart) += its change, U'' = df.
+void dj_surfaceGradient(double g[12], const djSurfacePair* pair, const djSurfaceTouch* t, double f);
+void dj_addSurfaceChange(double* g, int stride, const djSurfacePair* pair, const djSurfaceTouch* t,
+                         double f, double df, const djSurfaceChange* e);
+
+// Of y or n, from rates (3 x 9).
+djVec3 dj_touchRate(const double rates[27], const double by[9]);
+
+// The change by twist j of the bodies (0..11: of a, then b, about the references).
+void dj_twistChange(djSurfaceChange* out, const djSurfacePair* pair, const djImplicitRates* rates,
+                    int j);
+
+#endif // DJ_CONTACT_IMPLICIT_IMPLICIT_TOUCH_H_
