@@ -14,6 +14,7 @@ from .contact import distance, pair
 from .data import Data, Stats
 from .entry import Entry, tables
 from .gap import Gap, GapValue, gap, mj_gap, mj_gap_sensor
+from .implicit import ImplicitPair, implicit
 from .model import Model, Option, ReportEntry
 from .mujoco import Context, register_plugins
 from .receding import receding
@@ -22,7 +23,7 @@ from .setting import Setting, settings
 from .task import Design, grad, optimize
 
 __version__ = _core.dj_version().decode()
-__all__ = ["Context", "Data", "Design", "Entry", "Error", "Gap", "GapValue", "Gradient", "Model",
-           "Option", "ReportEntry", "Rollout", "Setting", "Stats", "distance", "gap", "grad",
-           "mj_gap", "mj_gap_sensor", "optimize", "pair", "plugin_library", "receding",
-           "register_plugins", "rollout", "settings", "tables"]
+__all__ = ["Context", "Data", "Design", "Entry", "Error", "Gap", "GapValue", "Gradient",
+           "ImplicitPair", "Model", "Option", "ReportEntry", "Rollout", "Setting", "Stats",
+           "distance", "gap", "grad", "implicit", "mj_gap", "mj_gap_sensor", "optimize", "pair",
+           "plugin_library", "receding", "register_plugins", "rollout", "settings", "tables"]

@@ -1,4 +1,5 @@
-"""What torch.py and jax.py share: steps and runs of a batch as functions of plain coordinates.
+"""What torch.py and jax.py share: steps and runs of a batch as functions of plain coordinates, and
+touches of implicit surfaces as functions of poses.
 
 The library's derivatives are by tangent vectors: for a quaternion q by w in q exp(w). Those of a
 framework are by the numbers of qpos, where a quaternion p means p/|p|. With q = p/|p|
@@ -108,6 +109,15 @@ def param_from_tangent(model, name, value, g):
     return Coordinates.of_param(value.size, g.size).from_tangent(value, g)
 
 
+def pose_from_twist(pose, g):
+    """Cotangents g (..., 6) on twists (angular, linear; world axes) of bodies at poses (..., 7) as
+    those on the poses' numbers. By w in world axes q becomes exp(w) q: g on w is (2/|p|) (0, g) q
+    on p."""
+    q, norm = _unit(pose[..., 3:])
+    s, v, w = q[..., :1], q[..., 1:], g[..., :3] * (2 / norm)
+    return np.concatenate([g[..., 3:], -(v * w).sum(-1, keepdims=True), s * w - _cross(v, w)], -1)
+
+
 # ---- batches -----------------------------------------------------------------------------------
 
 _executor = None
@@ -131,10 +141,10 @@ def _forget_executor():
 os.register_at_fork(after_in_child=_forget_executor)  # threads are not inherited
 
 
-def _warn(unconverged, steps):
+def _warn(unconverged, count, things="steps"):
     if unconverged:
-        warnings.warn("dijoco: %d of %d steps did not converge; derivatives are those at their "
-                      "best iterates" % (unconverged, steps), RuntimeWarning, stacklevel=4)
+        warnings.warn("dijoco: %d of %d %s did not converge; derivatives are those at their "
+                      "best iterates" % (unconverged, count, things), RuntimeWarning, stacklevel=4)
 
 
 class Step:
@@ -223,6 +233,29 @@ class Run:
             for name, value in self.params.items()]
         return (qpos[:, 0] + at.from_tangent(self.start, stack["qpos0"]), stack["qvel0"],
                 stack["act0"], stack["ctrl"], by_params)
+
+
+_PARTS = (1, 4, 7, 8, 11)  # where each of implicit.VALUES but the first begins
+
+
+class Touches:
+    """The touch of an `ImplicitPair` at every member of a batch: `values` are alpha (B,), x (B, 3),
+    normal (B, 3), gap (B,), point_a (B, 3), point_b (B, 3)."""
+
+    def __init__(self, pair, pose_a, pose_b, derivatives):
+        """pose_a, pose_b (B, 7)."""
+        self.poses = pose_a, pose_b
+        found, self.jac, missed = pair._batch(pose_a, pose_b, derivatives)
+        self.values = [part if part.shape[1] == 3 else part[:, 0]
+                       for part in np.split(found, _PARTS, 1)]
+        _warn(missed, len(found), "touches")
+
+    def vjp(self, *cotangents):
+        """Cotangents on pose_a and pose_b (B, 7) from those on the values."""
+        g = np.concatenate([x if x.ndim == 2 else x[:, None] for x in cotangents], 1)
+        twist = (g[:, None] @ self.jac)[:, 0]
+        return [pose_from_twist(pose, part)
+                for pose, part in zip(self.poses, np.split(twist, 2, 1))]
 
 
 # ---- arguments ---------------------------------------------------------------------------------

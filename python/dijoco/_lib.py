@@ -171,6 +171,13 @@ CORE = {
     "dj_geomName": (c_char_p, [POINTER(c_int), c_int]),
     "djc_pair": (c_int, [P, P, P, P, P, P, P]),
     "djc_distance": (c_int, [P, P, P, P, P, P]),
+    "djc_implicitFamily": (c_char_p, [c_int]),
+    "djc_implicitNumber": (c_char_p, [c_int, c_int]),
+    "djc_implicitList": (c_char_p, [c_int]),
+    "djc_implicit": (c_int, [P, P, P, P, P, P, P, P, P, c_int, ERR]),
+    "djc_makeImplicitPair": (c_int, [P, P, P, ERR]),
+    "djc_deleteImplicitPair": (None, [P]),
+    "djc_evalImplicitPair": (c_int, [P, P, P, P, P, P, c_int]),
 }
 PLUGIN = {
     "dj_importMuJoCo": (c_int, [P, P, P, ERR]),

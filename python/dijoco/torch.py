@@ -1,4 +1,4 @@
-"""Steps and runs as differentiable functions of PyTorch tensors.
+"""Steps, runs and touches of implicit surfaces as differentiable functions of PyTorch tensors.
 
     import dijoco.torch
 
@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch.autograd.function import once_differentiable
 
-from . import _autodiff
+from . import _autodiff, _lib
+from .implicit import VALUES, ImplicitPair
 
 _NAMES = ("qpos", "qvel", "act", "ctrl")
 
@@ -85,9 +86,21 @@ class _Run(torch.autograd.Function):
                 tuple(map(torch.from_numpy, by_params)))
 
 
+class _Touch(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, pair, derivatives, *poses):
+        ctx.made = _autodiff.Touches(pair, *map(_copy, poses), derivatives)
+        return tuple(torch.from_numpy(x.copy()) for x in ctx.made.values)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, *cotangents):
+        return (None, None) + tuple(map(torch.from_numpy, ctx.made.vjp(*map(_array, cotangents))))
+
+
 def _double(value):
     if not isinstance(value, torch.Tensor):
-        value = torch.as_tensor(value)
+        value = torch.as_tensor(value, dtype=torch.float64)
     if value.dtype == torch.float64 and value.device.type == "cpu":
         return value
     return value.to("cpu", torch.float64)
@@ -103,12 +116,17 @@ def _prepare(model, data, tails, given, params):
         batch = _autodiff.check_shape(name, tensor.shape, tail, batch)
         tensors.append(tensor)
     values = [_double(value).reshape(-1) for value in params.values()]
+    return tensors, values, batch, _like(*given, *params.values())
+
+
+def _like(*given):
+    """The widest type and the first device of floating-point tensors among these, or None."""
     like = None
-    for value in (*given, *params.values()):
+    for value in given:
         if isinstance(value, torch.Tensor) and value.is_floating_point():
             dtype, device = like or (value.dtype, value.device)
             like = torch.promote_types(dtype, value.dtype), device
-    return tensors, values, batch, like
+    return like
 
 
 def _as(results, like):
@@ -154,3 +172,27 @@ def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=No
     derivatives = torch.is_grad_enabled() and any(x.requires_grad for x in tensors + values)
     results = _Run.apply(model, data, derivatives, tails, batch, tuple(params), *tensors, *values)
     return _as(results, like)
+
+
+def implicit(pair, pose_a, pose_b):
+    """The touch of a `dijoco.ImplicitPair` at poses (..., 7), [x, y, z, qw, qx, qy, qz] each, whose
+    axes before the last broadcast: a dict of tensors alpha (...), x (..., 3), normal (..., 3), gap
+    (...), point_a (..., 3), point_b (..., 3), as of `dijoco.implicit`. The quaternions need not be
+    normalised. Members are evaluated one after another, each from the solution of the last.
+    """
+    _lib.expect(pair, ImplicitPair, "pair")
+    poses = []
+    for name, value in (("pose_a", pose_a), ("pose_b", pose_b)):
+        poses.append(_double(value))
+        if poses[-1].shape[-1:] != (7,):
+            raise ValueError("%s: expected shape (..., 7), not %s"
+                             % (name, tuple(poses[-1].shape)))
+    try:
+        batch = torch.broadcast_shapes(*(pose.shape[:-1] for pose in poses))
+    except RuntimeError:
+        raise ValueError("pose_b: shape %s does not broadcast with %s, that of pose_a"
+                         % (tuple(poses[1].shape), tuple(poses[0].shape))) from None
+    poses = [pose.expand(batch + (7,)).reshape(-1, 7) for pose in poses]
+    derivatives = torch.is_grad_enabled() and any(x.requires_grad for x in poses)
+    results = _as(_Touch.apply(pair, derivatives, *poses), _like(pose_a, pose_b))
+    return {name: x.reshape(batch + x.shape[1:]) for name, x in zip(VALUES, results)}

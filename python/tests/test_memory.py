@@ -1,4 +1,5 @@
 """Objects give their memory back, in whatever order they go."""
+import ctypes
 import gc
 import pathlib
 import resource
@@ -16,14 +17,21 @@ def resident():
     return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * PAGE
 
 
+def settle():
+    """What is free goes back to the system: it would hide what is kept."""
+    getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
+
+
 def growth(make, n, warm=150):
     """Bytes by which n calls of make grow the process."""
     for _ in range(warm):
         make()
     gc.collect()
+    settle()
     before = resident()
     for _ in range(n):
         make()
+    settle()
     return resident() - before
 
 
@@ -49,6 +57,26 @@ def test_designs(root):
         return dijoco.Design(task, folder=root / "examples").evaluate(np.zeros(500))
 
     assert growth(make, 200) < 10e6
+
+
+def test_implicit_pairs():
+    normals = np.random.default_rng(2).normal(size=(500, 3))
+    many = {"shape": "smooth_polytope", "A": normals, "b": np.linalg.norm(normals, axis=1),
+            "L": 1, "beta": 20}
+    bad = dict(many, b=many["b"] - 100 * (np.arange(500) == 499))
+    pose = [0, 0, 3, 1, 0, 0, 0]
+
+    def make():
+        pair = dijoco.ImplicitPair(many, many)
+        pair.evaluate([0] * 3 + pose[3:], pose, derivatives=True)
+        dijoco.implicit(many, dict(many, pose=pose))
+        with pytest.raises(ValueError, match="b: smooth_polytope"):
+            dijoco.ImplicitPair(many, bad)
+        return pair
+
+    assert growth(make, 40, 5) < 1e6
+    kept = []
+    assert growth(lambda: kept.append(make()), 40, 0) > 4e6  # it would be seen
 
 
 def test_contexts():

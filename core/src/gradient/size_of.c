@@ -5,6 +5,7 @@
 #include <dijoco/contact.h>
 #include <dijoco/entry.h>
 #include <dijoco/gradient.h>
+#include <dijoco/implicit.h>
 #include <dijoco/optimize.h>
 #include <dijoco/receding.h>
 #include <dijoco/setting.h>
@@ -24,6 +25,7 @@ size_t dj_sizeOf(const char* type) {
       X(djSetting), X(djKey), X(djEntry), X(djdCertificate), X(djContactPair), X(djKeyDef),
       X(djcGap),      X(djcSetting), X(djWatch), X(djChoice),
       X(djReceding), X(djRecedingFrame), X(djRecedingCallback), X(djRecedingRun),
+      X(djcImplicitShape), X(djcImplicit),
 #undef X
   };
   for (size_t i = 0; type && i < sizeof table / sizeof table[0]; i++) {

@@ -1,0 +1,231 @@
+"""Contact kinematics of strictly convex implicit surfaces: one pair, without a model."""
+import ctypes
+import itertools
+import threading
+from ctypes import byref, c_bool, c_char_p, c_double, c_int, c_void_p
+
+import numpy as np
+
+from . import _lib
+from ._lib import Handle, call, core
+from .contact import _keys, _number, _vector
+
+_DERIVATIVES, _CONDITION = 1, 2  # DJC_*
+_FACETS = "smooth_polytope"      # the family whose numbers are arrays
+
+
+def _names(function, *at):
+    """Names of a table, up to the empty one."""
+    found = (function(*at, i).decode() for i in itertools.count())
+    return list(itertools.takewhile(bool, found))
+
+
+# Families: name to the names of the numbers, and the list that holds all but the last, or "".
+FAMILIES = {name: (_names(core.djc_implicitNumber, i), core.djc_implicitList(i).decode())
+            for i, name in enumerate(_names(core.djc_implicitFamily))}
+
+
+class _CShape(ctypes.Structure):
+    _fields_ = [("family", c_char_p), ("nface", c_int), ("nsize", c_int), ("size", c_void_p)]
+
+
+class _CImplicit(ctypes.Structure):
+    _fields_ = [("alpha", c_double), ("x", c_double * 3), ("normal", c_double * 3),
+                ("gap", c_double), ("point_a", c_double * 3), ("point_b", c_double * 3),
+                ("multipliers", c_double * 2), ("condition", c_double), ("degenerate", c_bool),
+                ("iterations", c_int), ("dalpha", c_double * 12), ("dx", c_double * 36),
+                ("dnormal", c_double * 36), ("dgap", c_double * 12), ("dpoint_a", c_double * 36),
+                ("dpoint_b", c_double * 36)]
+
+
+_lib.check_structs({"djcImplicitShape": _CShape, "djcImplicit": _CImplicit})
+
+# The order in which 14 numbers lie in djcImplicit, and then their derivatives.
+VALUES = ("alpha", "x", "normal", "gap", "point_a", "point_b")
+
+
+# ---- arguments ---------------------------------------------------------------------------------
+
+def _facets(given, name):
+    """A (m, 3) and b (m,) in a row; m."""
+    A = np.asarray(given["A"])
+    if A.ndim != 2 or A.shape[1] != 3 or len(A) < 1:
+        raise ValueError("%s.A: expected shape (m, 3), not %s" % (name, A.shape))
+    A = _lib.numbers(A, A.shape, name + ".A")
+    if not np.isfinite(A).all():
+        raise ValueError("%s.A: not finite" % name)
+    return np.append(A, _vector(given, "b", len(A), None, name)), len(A)
+
+
+def _shape(given, name):
+    """A djcImplicitShape and its numbers, which have to live as long. The pose is not read."""
+    if not isinstance(given, dict):
+        raise TypeError("%s: expected a dict, not %s" % (name, type(given).__name__))
+    if "shape" not in given:
+        raise ValueError("%s.shape: missing" % name)
+    family = given["shape"]
+    if not isinstance(family, str) or family not in FAMILIES:
+        raise ValueError("%s.shape: unknown family %r, expected one of %s"
+                         % (name, family, ", ".join(FAMILIES)))
+    numbers, listed = FAMILIES[family]
+    keys = [listed, numbers[-1]] if listed else numbers
+    _keys(given, ["shape", *keys, "pose"], name)
+    for key in keys:
+        if key not in given:
+            raise ValueError("%s.%s: missing" % (name, key))
+    first, nface = np.zeros(0), 0
+    if listed:
+        first, keys = _vector(given, listed, len(numbers) - 1, None, name), keys[1:]
+    elif family == _FACETS:
+        (first, nface), keys = _facets(given, name), keys[2:]
+    size = np.append(first, [_number(given[key], "%s.%s" % (name, key)) for key in keys])
+    return _CShape(family.encode(), nface, size.size, size.ctypes.data), size
+
+
+def _poses(value, name):
+    """Poses (..., 7) as a new array, quaternions normalised."""
+    pose = np.array(_lib.numbers(value, np.shape(value)[:-1] + (7,), name))
+    with np.errstate(over="ignore"):
+        norm = np.hypot.reduce(pose[..., 3:], axis=-1, keepdims=True)
+    if not np.isfinite(pose).all() or not np.isfinite(norm).all():
+        raise ValueError("%s: not finite" % name)
+    if not norm.all():
+        raise ValueError("%s: its quaternion is zero" % name)
+    pose[..., 3:] /= norm
+    return pose
+
+
+def _pose(given, name):
+    return _poses(_vector(given, "pose", 7, (0, 0, 0, 1, 0, 0, 0), name), name + ".pose")
+
+
+def _call(function, *args):
+    """As _lib.call; what the library does not take is a ValueError."""
+    try:
+        return call(function, *args)
+    except _lib.Error as error:
+        if error.status == _lib.INVALID:
+            raise ValueError(str(error)) from None
+        raise
+
+
+# ---- results -----------------------------------------------------------------------------------
+
+def _result(out, status, derivatives):
+    result = {"alpha": out.alpha, "x": np.array(out.x), "normal": np.array(out.normal),
+              "gap": out.gap, "point_a": np.array(out.point_a), "point_b": np.array(out.point_b),
+              "multipliers": np.array(out.multipliers), "condition": out.condition,
+              "degenerate": out.degenerate, "iterations": out.iterations,
+              "converged": status == _lib.OK}
+    if derivatives:
+        for name in VALUES:
+            rates = np.array(getattr(out, "d" + name))
+            result["d" + name] = rates if rates.size == 12 else rates.reshape(3, 12)
+    return result
+
+
+def _by_size(by):
+    """Rows of (8, n) by their names."""
+    return {"alpha": by[0], "point": by[1:4], "normal": by[4:7], "gap": by[7]}
+
+
+def implicit(a, b, derivatives=False, sizes=False):
+    """Contact kinematics of two strictly convex implicit surfaces, which are dicts as
+    `dijoco contact` takes them, with or without a pose:
+
+        {"shape": "superellipsoid", "size": [.1, .2, .3], "n": 8, "pose": [x, y, z, qw, qx, qy, qz]}
+        {"shape": "smooth_polytope", "A": (m, 3), "b": (m,), "L": 1, "beta": 20}
+        {"shape": "truncated_cone", "Rb": .1, "Rt": .05, "a": .1, "b": .1, "beta": 20}
+        {"shape": "superelliptic_cylinder", "R": .1, "h": .2, "n": 8}
+        {"shape": "smooth_capsule", "r": .1, "h": .2, "beta": 10}
+
+    dijoco/implicit.h says what the numbers are.
+
+    Returns a dict: alpha, the scale about their origins at which both touch (1: they touch), x (3,)
+    where, normal (3,) unit from a to b, gap (m; (1 - 1/alpha) times the distance of the origins),
+    point_a, point_b (3,) on the surfaces, multipliers (2,), condition of the system, degenerate
+    (the origins coincide), iterations, converged.
+
+    derivatives: also dalpha (12,), dx, dnormal (3, 12), dgap (12,), dpoint_a, dpoint_b (3, 12), by
+    twists (angular, linear; world axes) of a about its origin, then of b. sizes: also sizes_a and
+    sizes_b, dicts of derivatives by the n numbers of a shape, in the order above (of a polytope A
+    by rows, then b, L, beta): alpha (n,), point (3, n) of x, normal (3, n), gap (n,); None where
+    not converged.
+    """
+    (first, size_a), (second, size_b) = _shape(a, "a"), _shape(b, "b")
+    pose_a, pose_b = _pose(a, "a"), _pose(b, "b")
+    by = [np.zeros((8, size.size)) if sizes else None for size in (size_a, size_b)]
+    out, at, bt = _CImplicit(), pose_a.ctypes.data, pose_b.ctypes.data
+    flags = _CONDITION | (_DERIVATIVES if derivatives else 0)
+    status = _call(core.djc_implicit, byref(out), *map(_lib.pointer, by), byref(first), at, at + 24,
+                   byref(second), bt, bt + 24, flags)
+    result = _result(out, status, derivatives)
+    if sizes:
+        for name, part in zip(("sizes_a", "sizes_b"), by):
+            result[name] = _by_size(part) if status == _lib.OK else None
+    return result
+
+
+class ImplicitPair:
+    """Two implicit surfaces that move:
+
+        pair = dijoco.ImplicitPair(a, b)
+        pair.evaluate([0, 0, 0, 1, 0, 0, 0], [.5, 0, 0, 1, 0, 0, 0])["alpha"]
+
+    a and b are dicts as for `implicit`; a pose in them is ignored. Each evaluation starts from the
+    last solution, which changes results within the tolerance alone. Calls on one pair wait for each
+    other.
+    """
+
+    __slots__ = ("_handle", "_lock", "__weakref__")
+
+    def __init__(self, a, b):
+        (first, size_a), (second, size_b) = _shape(a, "a"), _shape(b, "b")
+        pair = c_void_p()
+        _call(core.djc_makeImplicitPair, byref(pair), byref(first), byref(second))
+        del size_a, size_b  # which the shapes pointed to
+        self._handle = Handle(pair.value, core.djc_deleteImplicitPair)
+        self._lock = threading.Lock()
+
+    def __reduce__(self):
+        raise TypeError("an ImplicitPair cannot be copied or pickled")
+
+    def evaluate(self, pose_a, pose_b, derivatives=False, condition=False):
+        """The touch at poses (7,), [x, y, z, qw, qx, qy, qz] each: a dict as of `implicit`, with
+        `condition` where it is asked for."""
+        poses = [_poses(_lib.numbers(value, (7,), name), name)
+                 for value, name in ((pose_a, "pose_a"), (pose_b, "pose_b"))]
+        flags = (_DERIVATIVES if derivatives else 0) | (_CONDITION if condition else 0)
+        out = _CImplicit()
+        with self._lock:
+            status = self._run(out, *(pose.ctypes.data for pose in poses), flags)
+        result = _result(out, status, derivatives)
+        if not condition:
+            del result["condition"]
+        return result
+
+    def _run(self, out, at, bt, flags):
+        """At poses of these addresses. The lock is held."""
+        status = core.djc_evalImplicitPair(byref(out), self._handle.address, at, at + 24, bt,
+                                           bt + 24, flags)
+        if status < 0:
+            raise ValueError("pose_a and pose_b: a position is beyond 1e20 m")
+        return status
+
+    def _batch(self, pose_a, pose_b, derivatives):
+        """At poses (n, 7) each: VALUES (n, 14), their derivatives by twists (n, 14, 12) or None,
+        and how many were not found to full accuracy."""
+        pose_a, pose_b = _poses(pose_a, "pose_a"), _poses(pose_b, "pose_b")
+        out, count = _CImplicit(), len(pose_a)
+        found = np.frombuffer(out, float, 14, _CImplicit.alpha.offset)
+        rates = np.frombuffer(out, float, 168, _CImplicit.dalpha.offset).reshape(14, 12)
+        values, jac = np.empty((count, 14)), np.empty((count, 14, 12)) if derivatives else None
+        at, bt, missed = pose_a.ctypes.data, pose_b.ctypes.data, 0
+        with self._lock:
+            for i in range(count):
+                status = self._run(out, at + 56 * i, bt + 56 * i, _DERIVATIVES * bool(derivatives))
+                missed += status != _lib.OK
+                values[i] = found
+                if derivatives:
+                    jac[i] = rates
+        return values, jac, missed
