@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Implicit surfaces by the command: queries of their contact, and the kernel's runs and gradients."""
+import itertools
+import json
+import os
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
+import cli  # noqa: E402
+
+BALL = {"shape": "superellipsoid", "size": [1, 1, 1], "n": 1}
+CUBE = {"shape": "smooth_polytope", "L": 1, "beta": 20, "b": [1] * 6,
+        "A": [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]}
+CONE = {"shape": "truncated_cone", "Rb": 1, "Rt": 0.5, "a": 0.6, "b": 0.4, "beta": 20}
+DRUM = {"shape": "superelliptic_cylinder", "R": 0.5, "h": 1, "n": 8}
+TILTED = [1.5, 0.4, 0.3, 0.9, 0.3, 0.2, 0.1]
+
+GEOMS = {
+    "sphere": {"type": "sphere", "size": [0.1, 0, 0]},
+    "box": {"type": "box", "size": [0.1, 0.08, 0.06]},
+    "capsule": {"type": "capsule", "size": [0.06, 0.08, 0]},
+    "ellipsoid": {"type": "ellipsoid", "size": [0.12, 0.09, 0.07]},
+    "mesh": {"type": "mesh", "mesh": "m"},
+}
+VERTICES = [[0.1, 0.02, 0], [-0.09, 0.03, 0.01], [0, 0.1, -0.02], [0.01, -0.1, 0], [0.02, 0, 0.09],
+            [0, 0.01, -0.08], [0.06, 0.06, 0.05], [-0.05, -0.06, 0.05]]
+
+
+def changed(base, **change):
+    out = {**base, **change}
+    return {key: value for key, value in out.items() if value is not None}
+
+
+class Queries(cli.Case):
+    def ask(self, a, b, status=0, **more):
+        query = {"model": "implicit_surface", "a": a, "b": {"pose": TILTED, **b}, **more}
+        return self.run_json("contact", self.write("q.json", query), status=status)
+
+    def test_spheres(self):
+        """Closed forms: alpha = D/(r + R), and what follows."""
+        r = self.ask(BALL, changed(BALL, size=[2, 2, 2], pose=[0, 0, 4, 1, 0, 0, 0]),
+                     derivatives=True, sizes=True)
+        self.assertAlmostEqual(r["alpha"], 4 / 3, places=12)
+        self.assertAlmostEqual(r["gap"], 1, places=12)
+        for got, want in ((r["x"], [0, 0, 4 / 3]), (r["normal"], [0, 0, 1]),
+                          (r["point_b"], [0, 0, 2])):
+            for x, y in zip(got, want):
+                self.assertAlmostEqual(x, y, places=11)
+        self.assertAlmostEqual(r["dalpha"][11], 1 / 3, places=11)
+        self.assertAlmostEqual(sum(r["sizes_b"]["gap"][:3]), -1, places=11)
+        self.assertEqual(len(r["dx"]), 3)
+        self.assertEqual(len(r["dx"][0]), 12)
+        self.assertGreater(r["condition"], 1)
+
+    def test_pairs(self):
+        for a, b in itertools.product((BALL, CUBE, CONE, DRUM), repeat=2):
+            r = self.ask(a, b)
+            self.assertEqual(r["status"], "ok")
+            self.assertTrue(min(r["multipliers"]) > 0)
+            back = self.ask({"pose": TILTED, **b}, changed(a, pose=[0, 0, 0, 1, 0, 0, 0]))
+            self.assertAlmostEqual(r["alpha"], back["alpha"], places=10)
+
+    def test_coincident(self):
+        r = self.ask(CUBE, changed(DRUM, pose=[0, 0, 0, 1, 0, 0, 0]), derivatives=True)
+        self.assertTrue(r["degenerate"])
+        self.assertEqual(r["alpha"], 0)
+        self.assertLess(r["gap"], -1)
+
+    def test_bad(self):
+        for shape, names in ((changed(BALL, n=0.5), ["n = 0.5"]), (changed(BALL, n=None), ["a.n"]),
+                             (changed(BALL, size=[1, 1]), ["a.size"]),
+                             (changed(BALL, shape="ball"), ["a.shape", "ball"]),
+                             (changed(CONE, Rt=0), ["Rt = 0"]), (changed(CONE, edge=1), ["a.edge"]),
+                             (changed(CUBE, b=[1, 1, 1, 1, 1, -1]), ["b[5] = -1"]),
+                             (changed(CUBE, A=CUBE["A"][:5], b=[1] * 5), ["do not bound"]),
+                             (changed(DRUM, pose=[0, 0, 0, 0, 0, 0, 0]), ["a.pose"])):
+            r = self.ask(shape, BALL, status=2)
+            self.assertEqual(r["status"], "error")
+            for name in names:
+                self.assertIn(name, r["message"])
+
+
+class Kernel(cli.Case):
+    def scene(self, a, b, apart=0.19):
+        bodies, geoms = [{"name": "world"}], []
+        for name, kind, x in (("A", a, 0), ("B", b, apart)):
+            bodies.append({"name": name, "pos": [x, 0.25 * x, 0.15 * x],
+                           "quat": [0.9, 0.3 - 5 * x / 6, 0.2, 0.1 + x], "mass": 1,
+                           "inertia": [0.003, 0.004, 0.005]})
+            geoms.append({"name": "g" + name, "body": name, **GEOMS[kind]})
+        return self.write("%s_%s.json" % (a, b), {
+            "dijoco_model": 1, "name": "pair",
+            "option": {"timestep": 0.002, "gravity": [0, 0, 0], "contact": "implicit_surface"},
+            "bodies": bodies, "geoms": geoms,
+            "joints": [{"body": name, "type": "free", "name": name} for name in "AB"],
+            "meshes": [{"name": "m", "vert": VERTICES}] if "mesh" in (a, b) else []})
+
+    def test_gradients(self):
+        """Certified by state, sizes, vertices, places, stiffness and exponent, 20 steps in contact."""
+        for pair, integrator in ((("box", "ellipsoid"), "momentum"), (("mesh", "sphere"), "position"),
+                                 (("capsule", "box"), "variational")):
+            names = ["qpos0", "qvel0", "contact/implicit_surface/stiffness",
+                     "contact/implicit_surface/exponent"]
+            for body, kind in zip("AB", pair):
+                names += ["geom/g%s/pos" % body, "geom/g%s/quat" % body]
+                names += ["mesh/m/vert"] if kind == "mesh" else ["geom/g%s/size" % body]
+            task = {"scene": self.scene(*pair), "horizon": 20, "integrator": integrator,
+                    "initial": {"qvel": [1.5, .3, .2, .5, 1, 2, -1.5, -.3, -.2, 1, .5, -2]},
+                    "loss": [{"type": "position", "body": "A", "target": [0.1, 0.2, 0.3]},
+                             {"type": "orientation", "body": "A", "target": [1, 0, 0, 0]}],
+                    "variables": [{"name": name} for name in names]}
+            r = self.run_json("grad", self.write("t.json", task), "--check")
+            self.assertEqual(r["unconverged_steps"], 0)
+            for block in r["certificate"]:
+                self.assertTrue(block["passed"], (pair, block))
+            pushed = next(v for v in r["variables"] if v["name"].endswith("stiffness"))
+            self.assertNotEqual(pushed["gradient"], [0])
+
+    def test_energy(self):
+        """Two that meet come apart again with the energy that they had."""
+        scene = self.scene("box", "ellipsoid", 0.3)
+        velocity = self.write("v.txt", " ".join(
+            map(str, [1.5, .3, .2, .5, 1, 2, -1.5, -.3, -.2, 1, .5, -2])))
+        r = self.run_json("simulate", scene, "--time", 0.1, "--timestep", 1e-4, "--integrator",
+                          "midpoint", "--qvel", velocity)
+        self.assertEqual(r["unconverged_steps"], 0)
+        self.assertLess(r["smallest_gap"], -1e-3)
+        self.assertLess(abs(r["energy_last"] / r["energy_first"] - 1), 1e-4)
+
+if __name__ == "__main__":
+    unittest.main()
