@@ -4,7 +4,7 @@
 #include "common/implicit_case.h"
 #include "common/worst.h"
 #include "math/so3.h"
-#include "shape/implicit_pair.h"
+#include "shape/implicit_motion.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -350,6 +350,52 @@ static void testCoincident(void** state) {
   }
 }
 
+// Both parts of a motion at once are what moves: the shapes turned together about a's origin, d
+// with them, turn the touch and leave T; and a's size by its own number as of a ball.
+static void testMotion(void** state) {
+  (void)state;
+  djRng rng = {9};
+  for (int k = 0; k < 60; k++) {
+    Case c;
+    djImplicit shape[2];
+    double mem[2][DJT_NUMBERS + 64];
+    djImplicitTouch touch;
+    djImplicitFrame f;
+    djImplicitRates r;
+    makeCase(&c, k, 1, 12, &rng);
+    for (int i = 0; i < 2; i++) {
+      const djtImplicit* s = &c.shape[i];
+      assert_int_equal(dj_makeImplicit(&shape[i], mem[i], dj_implicitRow(s->given.family),
+                                       s->given.nface, s->size, NULL),
+                       DJ_OK);
+    }
+    double d[3];
+    djt_unitVector(d, &rng);
+    const djImplicitPlace place = {dju_quatToMat(dju_loadQuat(c.pose[0].quat)), dju_load3(d)};
+    assert_int_equal(dj_touchImplicit(&touch, NULL, &shape[0], &shape[1], &place), DJ_OK);
+    dj_frameImplicit(&f, &touch, &place, dju_eye3());
+    dj_moveTouch(&r, &f);
+    for (int j = 0; j < 3; j++) {
+      const djVec3 w = dju_vec3(j == 0, j == 1, j == 2), e = dju_cross3(w, f.d);
+      const djVec3 dy = dju_cross3(w, f.y), dn = dju_cross3(w, f.n);
+      const double by[9] = {w.x, w.y, w.z, w.x, w.y, w.z, e.x, e.y, e.z};
+      const double y[3] = {dy.x, dy.y, dy.z}, n[3] = {dn.x, dn.y, dn.z};
+      double T = 0;
+      for (int i = 0; i < 9; i++) T += r.T[i] * by[i];
+      assert_true(fabs(T) < 1e-9);
+      for (int i = 0; i < 3; i++) {
+        double sum[2] = {0, 0};
+        for (int q = 0; q < 9; q++) {
+          sum[0] += r.y[9 * i + q] * by[q];
+          sum[1] += r.n[9 * i + q] * by[q];
+        }
+        assert_true(fabs(sum[0] - y[i]) < 1e-6 && fabs(sum[1] - n[i]) < 1e-6);
+      }
+    }
+    djc_deleteImplicitPair(c.pair);
+  }
+}
+
 static void testBad(void** state) {
   (void)state;
   djRng rng = {8};
@@ -381,6 +427,7 @@ int main(void) {
       cmocka_unit_test(testConditions), cmocka_unit_test(testEllipsoids),
       cmocka_unit_test(testMinimum),    cmocka_unit_test(testHard),
       cmocka_unit_test(testTwists),     cmocka_unit_test(testSizes),
-      cmocka_unit_test(testCoincident), cmocka_unit_test(testBad)};
+      cmocka_unit_test(testCoincident), cmocka_unit_test(testMotion),
+      cmocka_unit_test(testBad)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

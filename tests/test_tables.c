@@ -4,6 +4,7 @@
 #include "common/make_model.h"
 #include "common/message.h"
 #include "common/sample_model.h"
+#include "model/kernel_setting.h"
 #include "model/param.h"
 
 #include <math.h>
@@ -280,6 +281,9 @@ static void changed(double* value, const djModel* m, const djParam* p) {
   for (int k = 0; k < 4 && unit; k++) value[k] += 0.25 * k, sum += value[k] * value[k];
   for (int k = 0; k < 4 && unit; k++) value[k] /= sqrt(sum);
   if (p->nvalue == 1 && fabs(value[0]) >= 1) value[0] /= 4 * fabs(value[0]);
+  if (p->field != DJ_FIELD_SETTING) return;
+  int kernel;
+  value[0] = fmax(value[0], dj_settingOfSlot(&kernel, dj_settingParam(p->id))->least);
 }
 
 static void vectorText(char out[1000], const double* value, int n) {

@@ -44,8 +44,8 @@ typedef struct djKernelRule {
                            //   the default is in force a parameter changes its factor, so that all
                            //   pairs follow; its value is that of the pair that djContactSettings
                            //   describes. An automatic parameter has one
-  // Derivative of the default's logarithm by the setting of a row before it that is a parameter; NULL:
-  // it depends on none.
+  // Derivative of the default's logarithm by the setting of a row before it that is a parameter;
+  // NULL: it depends on none.
   double (*slope)(const djContactScale* scale, const double* setting, int row);
 } djKernelRule;
 
