@@ -45,6 +45,7 @@ case ${DIJOCO_WITHOUT_MUJOCO:-OFF} in
   1 | ON | on | YES | yes | TRUE | true) ;;
   *) python_envs || exit 1 ;;
 esac
+sh scripts/setup.sh libnlopt-dev || echo "check: no NLopt: the test of quadrotor_path is skipped"
 sh scripts/build.sh release || exit 1
 run_tests build "$@"
 

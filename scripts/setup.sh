@@ -2,7 +2,8 @@
 # Installs what the build needs and this machine lacks, by apt. Silent when nothing is missing.
 # DIJOCO_OFFLINE=1: missing things are an error that names them. Arguments: commands that are needed
 # besides, called as their packages are (clang: any that scripts/clang.sh knows); python3-venv;
-# libosmesa6 (off-screen rendering); libclang-rt (clang's sanitizers and libFuzzer).
+# libosmesa6 (off-screen rendering); libclang-rt (clang's sanitizers and libFuzzer); libnlopt-dev
+# (an example's optimizer).
 set -eu
 cd "$(dirname "$0")/.."
 scratch=build/deps/tmp
@@ -43,6 +44,7 @@ for name in "$@"; do
     libosmesa6)
       python3 -c 'import ctypes; ctypes.CDLL("libOSMesa.so.8")' 2>/dev/null || need libosmesa6
       ;;
+    libnlopt-dev) has_library nlopt.h nlopt || need libnlopt-dev ;;
     libclang-rt)
       clang=$(sh scripts/clang.sh || echo clang)
       echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' \

@@ -53,6 +53,10 @@ quiet cmake -S "$examples" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_C_FLAGS="-Wall -Wextra -Werror"
 quiet cmake --build "$work/cmake" -j 2
 look "$work/cmake"
+if [ -x "$work/cmake/quadrotor_path" ]; then # there is NLopt
+  (cd "$examples" && "$work/cmake/quadrotor_path") |
+    grep -q "^status: converged, constraints hold" || fail quadrotor_path
+fi
 libraries "$work/cmake/step" | grep -q "libdijoco.so.[0-9].* => $prefix/lib" || fail "wrong library"
 if libraries "$work/cmake/step_static" | grep -q libdijoco; then
   fail "step_static is not static"
