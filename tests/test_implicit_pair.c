@@ -5,6 +5,7 @@
 #include "common/worst.h"
 #include "math/so3.h"
 #include "shape/implicit_motion.h"
+#include "shape/implicit_pair.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -32,7 +32,7 @@ static void testAnswers(void** state) {
   for (int i = 0; i < 3; i++) {
     Buffer out = {0};
     assert_int_equal(ask(&out, message, good[i], ",\"sizes\":true"), EXIT_DONE);
-    cJSON* answer = cJSON_Parse(buf_text(&out));
+    cJSON* answer = cJSON_Parse(out.text);
     assert_non_null(answer);
     assert_true(cJSON_GetObjectItem(answer, "alpha")->valuedouble > 1);
     const cJSON* sizes = cJSON_GetObjectItem(answer, "sizes_a");
@@ -58,7 +58,7 @@ static void testRefused(void** state) {
     Buffer out = {0};
     assert_int_equal(ask(&out, message, bad[i][0], ""), EXIT_BAD_INPUT);
     if (!strstr(message, bad[i][1])) fail_msg("%s", message);
-    assert_int_equal(out.used, 0);
+    assert_int_equal(out.size, 0);
     buf_free(&out);
   }
 }
