@@ -26,7 +26,8 @@ class _CSetting(ctypes.Structure):
                 ("automatic", c_bool), ("mujoco", c_bool), ("per_geom", c_bool),
                 ("least", c_double), ("below", c_double), ("most", c_double),
                 ("standard", c_double * 3), ("ways", c_uint), ("group", c_char_p),
-                ("unit", c_char_p), ("symbol", c_char_p), ("automatic_by", c_char_p), ("rule", c_char_p), ("help", c_char_p),
+                ("unit", c_char_p), ("symbol", c_char_p), ("automatic_by", c_char_p),
+                ("rule", c_char_p), ("help", c_char_p),
                 ("field", c_char_p), ("in_force", c_char_p), ("offset", c_size_t),
                 ("in_force_offset", c_size_t)]
 
