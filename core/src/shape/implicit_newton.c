@@ -246,7 +246,9 @@ bool dj_newtonImplicit(djImplicitTouch* out, djImplicitStart* start, const djImp
     }
     move(&q, &s, a, b, was_easy);
   }
-  out->iterations = most;
+  look(&s, a, b, place, &q.best, size);
   *start = q.best;
+  finish(out, &s, start, place);
+  out->iterations = most;
   return false;
 }
