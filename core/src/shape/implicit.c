@@ -3,8 +3,8 @@
 #include "shape/implicit.h"
 
 #include "base/status.h"
-#include "math/lanes.h"
 #include "shape/hull.h"
+#include "shape/shape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +27,8 @@ int dj_implicitSize(const djImplicitRow* row, int nface) {
   return n;
 }
 
-static int paddedFacets(int nface) { return (nface + DJU_LANES - 1) / DJU_LANES * DJU_LANES; }
-
 int dj_implicitRoom(const djImplicitRow* row, int nface) {
-  return dj_implicitSize(row, nface) + (row->size ? 0 : 4 * paddedFacets(nface));
+  return dj_implicitSize(row, nface) + (row->size ? 0 : 4 * dj_paddedCount(nface));
 }
 
 static djStatus checkNumbers(const djImplicit* shape, djError* err) {
@@ -54,7 +52,7 @@ static djStatus placeFacets(djImplicit* shape, double* mem, int m, djError* err)
   const char* name = shape->row->name;
   if (!(L > 0 && isfinite(L)))
     return dj_fail(err, DJ_INVALID, "%s: L = %g must be positive", name, L);
-  const int npad = paddedFacets(m);
+  const int npad = dj_paddedCount(m);
   for (int i = 0; i < npad; i++) {
     for (int k = 0; k < 3; k++) mem[k * npad + i] = i < m ? A[3 * i + k] / L : 0;
     mem[3 * npad + i] = i < m ? b[i] / L : INFINITY;
@@ -114,7 +112,7 @@ void dj_viewImplicit(djImplicit* shape, const double* mem, const djImplicitRow* 
   if (row == &dj_truncatedCone) shape->lift = log(2);
   if (row->size) return;
   shape->nface = nface;
-  shape->npad = paddedFacets(nface);
+  shape->npad = dj_paddedCount(nface);
   for (int k = 0; k < 4; k++) shape->face[k] = mem + n + k * shape->npad;
 }
 

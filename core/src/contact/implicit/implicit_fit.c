@@ -7,7 +7,6 @@
 // The memory: this head, then numbers and facets as dj_makeImplicit has them, then of meshes four
 // numbers for each triangle: its vertices and its facet.
 enum {
-  FAMILY,
   NFACE,
   TRIANGLES,
   INNER,
@@ -106,6 +105,22 @@ static djVec3 areaOf(djVec3* mean, const djShape* s, const double* triangle) {
   return dju_scale3(0.5, dju_cross3(dju_sub3(b, a), dju_sub3(c, a)));
 }
 
+// The same of the facet g of n triangles: the sum, and the mean of their means. Returns how many.
+static int facetOf(djVec3* area, djVec3* middle, const djShape* s, const double* triangle, int n,
+                   int g) {
+  int count = 0;
+  *area = *middle = dju_vec3(0, 0, 0);
+  for (int t = 0; t < n; t++) {
+    djVec3 mean;
+    if ((int)triangle[4 * t + 3] != g) continue;
+    *area = dju_add3(*area, areaOf(&mean, s, triangle + 4 * t));
+    *middle = dju_add3(*middle, mean);
+    count++;
+  }
+  *middle = dju_scale3(1.0 / count, *middle);
+  return count;
+}
+
 // Of flat facets g with triangles t, S_t their area vectors, m_t the means of their corners, c the
 // origin: n_g = S/|S|, S = sum S_t;  b_g = n_g.(sum m_t/N - c).
 static void facets(double* number, int nface, const djShape* s, const double* triangle, int n,
@@ -113,18 +128,11 @@ static void facets(double* number, int nface, const djShape* s, const double* tr
   double *A = number, *b = number + 3 * nface;
   memset(number, 0, 4 * (size_t)nface * sizeof *number);
   for (int g = 0; g < nface; g++) {
-    djVec3 area = {0, 0, 0}, middle = {0, 0, 0};
-    int count = 0;
-    for (int t = 0; t < n; t++) {
-      djVec3 mean;
-      if ((int)triangle[4 * t + 3] != g) continue;
-      area = dju_add3(area, areaOf(&mean, s, triangle + 4 * t));
-      middle = dju_add3(middle, mean);
-      count++;
-    }
+    djVec3 area, middle;
+    facetOf(&area, &middle, s, triangle, n, g);
     const djVec3 normal = dju_scale3(1 / dju_norm3(area), area);
     dju_store3(A + 3 * g, normal);
-    b[g] = dju_dot3(normal, dju_sub3(dju_scale3(1.0 / count, middle), origin));
+    b[g] = dju_dot3(normal, dju_sub3(middle, origin));
   }
 }
 
@@ -158,10 +166,6 @@ djStatus dj_fitImplicit(djShape* s, double* mem, const djHull* hull) {
   number[n - 1] = s->sharp;
   const djStatus status = dj_fillImplicit(&shape, number, row, nface, outer, NULL);
   if (status != DJ_OK) return status;
-  mem[FAMILY] = 0;
-  for (int i = 0; dj_implicitTable[i]; i++) {
-    if (dj_implicitTable[i] == row) mem[FAMILY] = i;
-  }
   mem[NFACE] = nface;
   mem[TRIANGLES] = hull ? hull->nface : 0;
   mem[INNER] = shape.inner;
@@ -177,8 +181,7 @@ djStatus dj_fitImplicit(djShape* s, double* mem, const djHull* hull) {
 
 void dj_openFit(djImplicit* out, djPose* frame, const djShape* s) {
   const double* mem = s->fit;
-  const djImplicitRow* row = dj_implicitTable[(int)mem[FAMILY]];
-  dj_viewImplicit(out, mem + HEAD, row, (int)mem[NFACE]);
+  dj_viewImplicit(out, mem + HEAD, rowOf(s->type), (int)mem[NFACE]);
   out->inner = mem[INNER];
   out->outer = mem[OUTER];
   out->lift = mem[LIFT];
@@ -252,21 +255,13 @@ static void primitiveGrad(djShapeGrad* grad, const djShape* s, djVec3 turn, cons
 static void facetGrad(djShapeGrad* grad, djVec3* origin, const djShape* s, const double* number) {
   const double *mem = s->fit, *A = mem + HEAD;
   const int nface = (int)mem[NFACE], n = (int)mem[TRIANGLES];
-  const djImplicitRow* row = &dj_smoothPolytope;
-  const double* triangle = A + dj_implicitRoom(row, nface);
+  const double* triangle = A + dj_implicitRoom(&dj_smoothPolytope, nface);
   for (int g = 0; g < nface; g++) {
     const double by_b = number[3 * nface + g];
     const djVec3 normal = dju_load3(A + 3 * g);
-    djVec3 area = {0, 0, 0}, middle = {0, 0, 0};
-    int count = 0;
-    for (int t = 0; t < n; t++) {
-      djVec3 mean;
-      if ((int)triangle[4 * t + 3] != g) continue;
-      area = dju_add3(area, areaOf(&mean, s, triangle + 4 * t));
-      middle = dju_add3(middle, mean);
-      count++;
-    }
-    middle = dju_sub3(dju_scale3(1.0 / count, middle), dju_load3(mem + ORIGIN));
+    djVec3 area, middle;
+    const int count = facetOf(&area, &middle, s, triangle, n, g);
+    middle = dju_sub3(middle, dju_load3(mem + ORIGIN));
     djVec3 by = dju_madd3(dju_load3(number + 3 * g), by_b, middle);
     by = dju_scale3(1 / dju_norm3(area), dju_madd3(by, -dju_dot3(by, normal), normal));
     *origin = dju_madd3(*origin, -by_b, normal);

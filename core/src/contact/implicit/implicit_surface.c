@@ -23,7 +23,7 @@ typedef struct State {
 
 static State* stateOf(djPairState* state) { return (State*)(void*)state; }
 
-static bool afterBegin(const djPairInput* in) {
+static bool isGood(const djPairInput* in) {
   return in && in->setting && dj_settingsValid(&dj_implicitSurface, in->setting);
 }
 
@@ -39,7 +39,7 @@ static void law(double out[3], const double* setting, double depth) {
 static djStatus begin(djPairState* state, const djPairInput* in) {
   djSurfacePair pair;
   djVec3 last = {0, 0, 0};
-  if (!afterBegin(in)) return DJ_INVALID;
+  if (!isGood(in)) return DJ_INVALID;
   memset(state, 0, sizeof(State));
   return dj_openSurfacePair(&pair, &last, in);
 }
@@ -48,7 +48,7 @@ static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInp
   State* state = stateOf(pair_state);
   djSurfacePair pair;
   djSurfaceTouch touch;
-  if (!afterBegin(in)) return DJ_INVALID;
+  if (!isGood(in)) return DJ_INVALID;
   if (in->cold) memset(state, 0, sizeof *state);
   djStatus status = dj_openSurfacePair(&pair, &state->last, in);
   if (status) return status;
@@ -110,7 +110,7 @@ static double sharpnessOf(int type, double bound, double inner) {
 
 static int shapeSize(const djGeomSource* from) {
   const int type = from->model->geom_type[from->geom];
-  return (dj_convexSize(from) + DJ_LANES - 1) / DJ_LANES * DJ_LANES + dj_fitSize(type, from->hull);
+  return dj_paddedCount(dj_convexSize(from)) + dj_fitSize(type, from->hull);
 }
 
 static void makeShape(djShape* shape, djShapeBounds* bounds, double* mem,
@@ -122,21 +122,19 @@ static void makeShape(djShape* shape, djShapeBounds* bounds, double* mem,
   const double bound = m->geom_bound[from->geom], inner = m->geom_radius[from->geom];
   shape->sharp = sharpnessOf(shape->type, bound, inner);
   shape->length = inner;
-  const int used = (dj_convexSize(from) + DJ_LANES - 1) / DJ_LANES * DJ_LANES;
-  if (dj_fitImplicit(shape, mem + used, from->hull) != DJ_OK) shape->fit = NULL;
+  double* own = mem + dj_paddedCount(dj_convexSize(from));
+  if (dj_fitImplicit(shape, own, from->hull) != DJ_OK) shape->fit = NULL;
 }
 
 static djStatus gap(djDistance* d, djDistanceCache* cache, const djGeomPair* g) {
   djSurfacePair pair;
   djSurfaceTouch touch;
   djVec3 last = {0, 0, 0};
-  const double setting[DJ_IMPLICIT_NSETTING] = {0};
   const djPairInput in = {.a = g->a,
                           .b = g->b,
                           .pose_a = g->pose_a,
                           .pose_b = g->pose_b,
-                          .inflate = g->inflate,
-                          .setting = setting};
+                          .inflate = g->inflate};
   (void)cache;
   djStatus status = dj_openSurfacePair(&pair, &last, &in);
   if (!status) status = dj_findSurfaceTouch(&touch, NULL, &pair);
@@ -228,7 +226,7 @@ static djStatus vjp(djPairGrad* grad, djPairState* pair_state, const djPairInput
   State* state = stateOf(pair_state);
   djSurfacePair pair;
   djSurfaceTouch touch;
-  if (!afterBegin(in)) return DJ_INVALID;
+  if (!isGood(in)) return DJ_INVALID;
   djStatus status = dj_openSurfacePair(&pair, &state->last, in);
   if (status || dj_surfaceBound(&pair) > 0) return status;
   status = dj_findSurfaceTouch(&touch, &state->warm, &pair);

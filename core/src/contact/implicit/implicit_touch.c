@@ -29,7 +29,7 @@ static void openHalfSpace(djSurfacePair* out, const djPairInput* in) {
 }
 
 djStatus dj_openSurfacePair(djSurfacePair* out, djVec3* last, const djPairInput* in) {
-  if (!in || !in->a || !in->b || !in->pose_a || !in->pose_b || !in->setting) return DJ_INVALID;
+  if (!in || !in->a || !in->b || !in->pose_a || !in->pose_b) return DJ_INVALID;
   const bool plane = in->b->type == DJ_PLANE;
   if (in->a->nvert < 1 || in->a->npad < in->a->nvert || !in->a->fit) return DJ_INVALID;
   if (!plane && (in->b->nvert < 1 || in->b->npad < in->b->nvert || !in->b->fit)) return DJ_INVALID;
