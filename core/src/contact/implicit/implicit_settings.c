@@ -43,4 +43,4 @@ const djKernelRule dj_implicitRules[DJ_IMPLICIT_NSETTING] = {
         stiffness,
         {"contact/implicit_surface/stiffness", "N/m^p", "of implicit surfaces", NULL},
         DJ_IMPLICIT_STIFFNESS_SCALE + 1,
-                               slope}};
+        slope}};

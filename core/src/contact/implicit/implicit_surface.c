@@ -62,7 +62,7 @@ static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInp
   law(U, in->setting, touch.depth);
   out->active = true;
   out->value = U[0];
-  dj_surfaceGradient(out->gradient, &pair, &touch, U[1]);
+  dj_surfaceGradient(out->gradient, &touch, U[1]);
   if (!(flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER))) return status;
   djImplicitRates rates;
   dj_moveTouch(&rates, &touch.f);
@@ -130,11 +130,8 @@ static djStatus gap(djDistance* d, djDistanceCache* cache, const djGeomPair* g) 
   djSurfacePair pair;
   djSurfaceTouch touch;
   djVec3 last = {0, 0, 0};
-  const djPairInput in = {.a = g->a,
-                          .b = g->b,
-                          .pose_a = g->pose_a,
-                          .pose_b = g->pose_b,
-                          .inflate = g->inflate};
+  const djPairInput in = {
+      .a = g->a, .b = g->b, .pose_a = g->pose_a, .pose_b = g->pose_b, .inflate = g->inflate};
   (void)cache;
   djStatus status = dj_openSurfacePair(&pair, &last, &in);
   if (!status) status = dj_findSurfaceTouch(&touch, NULL, &pair);
@@ -175,11 +172,16 @@ static djStatus shapeVjp(djShapeGrad* grad, const djSurfacePair* pair, const djS
   if (5 * n > in->nscratch || !in->scratch) return DJ_NO_MEMORY;
   double *number = in->scratch, *dphi = number + n, *dgrad = dphi + n;
   shape->row->by(dphi, dgrad, shape, dju_mulMtV(frame->R, side ? t->f.y_b : t->f.y));
-  for (int k = 0; k < n; k++) {
+  double of[4]; // by dphi and the entries of dgrad, on which all numbers act
+  for (int k = 0; k < 4; k++) {
     djSurfaceChange e = {.T = 0};
-    const djVec3 v = dju_mulMV(frame->R, dju_load3(dgrad + 3 * k));
-    dj_bendTouch(&e.y, &e.T, &e.n, &t->f, side, dphi[k], v);
-    number[k] = along(pair, t, U, &e, lambda);
+    const djVec3 v = k > 0 ? dju_column(&frame->R, k - 1) : dju_vec3(0, 0, 0);
+    dj_bendTouch(&e.y, &e.T, &e.n, &t->f, side, k == 0, v);
+    of[k] = along(pair, t, U, &e, lambda);
+  }
+  for (int k = 0; k < n; k++) {
+    const double* g = dgrad + 3 * k;
+    number[k] = of[0] * dphi[k] + of[1] * g[0] + of[2] * g[1] + of[3] * g[2];
   }
   // The frame moves about its own origin, the references stay.
   djSurfacePair own = *pair;
@@ -206,15 +208,11 @@ static void planeVjp(djShapeGrad* grad, const djSurfacePair* pair, const djSurfa
   for (int k = 0; k < 3; k++) { // normal . x = offset in the body's frame
     const djVec3 v = dju_column(&in->pose_b->R, k);
     double turn[9] = {0};
-    const djVec3 e = dju_neg3(v), spin = dju_cross3(N, v);
-    dju_store3(turn + 3, spin);
+    const djVec3 e = dju_neg3(v);
+    dju_store3(turn + 3, dju_cross3(N, v));
     dju_store3(turn + 6, e);
     djSurfaceChange c = {.d = e, .D = dju_dot3(v, dju_sub3(pair->frame_a.p, in->pose_b->p))};
-    double T = 0;
-    for (int i = 0; i < 9; i++) T += rates->T[i] * turn[i];
-    c.T = T;
-    c.y = dj_touchRate(rates->y, turn);
-    c.n = dj_touchRate(rates->n, turn);
+    dj_touchChange(&c, rates, turn);
     c.pb = dju_madd3(dju_scale3(c.D, pair->d), pair->D, e);
     by[k] = along(pair, t, U, &c, lambda);
   }

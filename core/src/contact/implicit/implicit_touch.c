@@ -69,42 +69,31 @@ djStatus dj_findSurfaceTouch(djSurfaceTouch* out, djImplicitWarm* warm, const dj
   const djStatus status = dj_touchImplicit(&touch, warm, &p->a, &p->b, &p->place);
   if (status < 0) return status;
   dj_frameImplicit(&out->f, &touch, &p->place, p->frame_a.R);
-  out->depth = out->f.T - p->D + p->inflate;
+  const djImplicitFrame* f = &out->f;
+  const djVec3 y[2] = {f->y, f->y_b}, origin[2] = {p->frame_a.p, p->frame_b.p};
+  out->depth = f->T - p->D + p->inflate;
+  out->ratio = p->degenerate ? 0 : f->T / p->D;
+  out->q = dju_madd3(dju_scale3(1 - out->ratio, p->d), f->nu * out->ratio, f->n);
+  for (int k = 0; k < 2; k++) {
+    out->arm[k] = dju_sub3(origin[k], p->ref[k]);
+    out->moment[k] =
+        dju_add3(dju_scale3(f->nu, dju_cross3(y[k], f->n)), dju_cross3(out->arm[k], out->q));
+  }
   return status;
 }
 
-// T/D; where the origins coincide q = d.
-static double ratio(const djSurfacePair* p, const djSurfaceTouch* t) {
-  return p->degenerate ? 0 : t->f.T / p->D;
-}
-
-typedef struct Parts {
-  djVec3 q, m[2], arm[2];
-} Parts;
-
-static Parts partsOf(const djSurfacePair* p, const djSurfaceTouch* t) {
-  const djImplicitFrame* f = &t->f;
-  const double r = ratio(p, t);
-  return (Parts){
-      .q = dju_madd3(dju_scale3(1 - r, p->d), f->nu * r, f->n),
-      .m = {dju_scale3(f->nu, dju_cross3(f->y, f->n)), dju_scale3(f->nu, dju_cross3(f->y_b, f->n))},
-      .arm = {dju_sub3(p->frame_a.p, p->ref[0]), dju_sub3(p->frame_b.p, p->ref[1])}};
-}
-
-void dj_surfaceGradient(double g[12], const djSurfacePair* p, const djSurfaceTouch* t, double f) {
-  const Parts s = partsOf(p, t);
+void dj_surfaceGradient(double g[12], const djSurfaceTouch* t, double f) {
   for (int k = 0; k < 2; k++) {
     const double sign = k ? -f : f;
-    dju_store3(g + 6 * k, dju_scale3(sign, dju_add3(s.m[k], dju_cross3(s.arm[k], s.q))));
-    dju_store3(g + 6 * k + 3, dju_scale3(sign, s.q));
+    dju_store3(g + 6 * k, dju_scale3(sign, t->moment[k]));
+    dju_store3(g + 6 * k + 3, dju_scale3(sign, t->q));
   }
 }
 
 void dj_addSurfaceChange(double* g, int stride, const djSurfacePair* p, const djSurfaceTouch* t,
                          double force, double slope, const djSurfaceChange* e) {
   const djImplicitFrame* f = &t->f;
-  const Parts s = partsOf(p, t);
-  const double r = ratio(p, t), dr = p->degenerate ? 0 : (e->T - r * e->D) / p->D;
+  const double r = t->ratio, dr = p->degenerate ? 0 : (e->T - r * e->D) / p->D;
   const double dnu = -f->nu * f->nu * (dju_dot3(e->n, p->d) + dju_dot3(f->n, e->d));
   const double df = e->force + slope * (e->T - e->D + e->inflate);
   djVec3 dq = dju_madd3(dju_scale3(1 - r, e->d), -dr, p->d);
@@ -114,21 +103,27 @@ void dj_addSurfaceChange(double* g, int stride, const djSurfacePair* p, const dj
   for (int k = 0; k < 2; k++) {
     djVec3 dm = dju_add3(dju_cross3(dy[k], f->n), dju_cross3(y[k], e->n));
     dm = dju_madd3(dju_scale3(f->nu, dm), dnu, dju_cross3(y[k], f->n));
-    const djVec3 w = dju_add3(s.m[k], dju_cross3(s.arm[k], s.q));
-    djVec3 dw = dju_add3(dm, dju_add3(dju_cross3(dp[k], s.q), dju_cross3(s.arm[k], dq)));
-    dw = dju_madd3(dju_scale3(force, dw), df, w);
-    const djVec3 dv = dju_madd3(dju_scale3(force, dq), df, s.q);
+    djVec3 dw = dju_add3(dm, dju_add3(dju_cross3(dp[k], t->q), dju_cross3(t->arm[k], dq)));
+    dw = dju_madd3(dju_scale3(force, dw), df, t->moment[k]);
+    const djVec3 dv = dju_madd3(dju_scale3(force, dq), df, t->q);
     const double row[6] = {dw.x, dw.y, dw.z, dv.x, dv.y, dv.z};
     for (int i = 0; i < 6; i++) g[(6 * k + i) * stride] += k ? -row[i] : row[i];
   }
 }
 
-djVec3 dj_touchRate(const double rates[27], const double by[9]) {
+static djVec3 rateOf(const double rates[27], const double by[9]) {
   double out[3] = {0, 0, 0};
   for (int i = 0; i < 3; i++) {
     for (int k = 0; k < 9; k++) out[i] += rates[9 * i + k] * by[k];
   }
   return dju_load3(out);
+}
+
+void dj_touchChange(djSurfaceChange* out, const djImplicitRates* rates, const double by[9]) {
+  out->y = rateOf(rates->y, by);
+  out->n = rateOf(rates->n, by);
+  out->T = 0;
+  for (int k = 0; k < 9; k++) out->T += rates->T[k] * by[k];
 }
 
 void dj_twistChange(djSurfaceChange* out, const djSurfacePair* p, const djImplicitRates* rates,
@@ -156,8 +151,5 @@ void dj_twistChange(djSurfaceChange* out, const djSurfacePair* p, const djImplic
   }
   dju_store3(by + 6, e);
   out->d = e;
-  out->y = dj_touchRate(rates->y, by);
-  out->n = dj_touchRate(rates->n, by);
-  out->T = 0;
-  for (int k = 0; k < 9; k++) out->T += rates->T[k] * by[k];
+  dj_touchChange(out, rates, by);
 }

@@ -34,6 +34,8 @@ typedef struct djSurfacePair {
 typedef struct djSurfaceTouch {
   djImplicitFrame f; // world axes
   double depth;
+  double ratio;                // T/D; 0 where the origins coincide, so that q = d
+  djVec3 q, arm[2], moment[2]; // p - ref of both, and m + arm x q
 } djSurfaceTouch;
 
 // What changes: points and directions in world axes; U' by other causes than depth.
@@ -52,12 +54,12 @@ double dj_surfaceBound(const djSurfacePair* pair);
 djStatus dj_findSurfaceTouch(djSurfaceTouch* out, djImplicitWarm* warm, const djSurfacePair* pair);
 
 // The gradient for U' = f, and (12, stride apart) += its change, U'' = df.
-void dj_surfaceGradient(double g[12], const djSurfacePair* pair, const djSurfaceTouch* t, double f);
+void dj_surfaceGradient(double g[12], const djSurfaceTouch* t, double f);
 void dj_addSurfaceChange(double* g, int stride, const djSurfacePair* pair, const djSurfaceTouch* t,
                          double f, double df, const djSurfaceChange* e);
 
-// Of y or n, from rates (3 x 9).
-djVec3 dj_touchRate(const double rates[27], const double by[9]);
+// Sets y, n and T by rates, d and what turns: by = psi_a, psi_b, e.
+void dj_touchChange(djSurfaceChange* out, const djImplicitRates* rates, const double by[9]);
 
 // The change by twist j of the bodies (0..11: of a, then b, about the references).
 void dj_twistChange(djSurfaceChange* out, const djSurfacePair* pair, const djImplicitRates* rates,
