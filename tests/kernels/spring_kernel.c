@@ -32,10 +32,12 @@ static const djSetting settings[SPRING_NSETTING] = {
                           .help = "of friction, per depth"}};
 
 static const djKernelRule rules[SPRING_NSETTING] = {
-    [SPRING_STIFFNESS] = {weightRule, {"contact/spring/stiffness", "N/m", "of the spring", NULL},
-                   SPRING_STIFFNESS_SCALE + 1},
-    [SPRING_DAMPING] = {dampingRule, {"contact/spring/damping", "N s/m2", "of the damper", NULL},
-                 SPRING_DAMPING_SCALE + 1},
+    [SPRING_STIFFNESS] = {.rule = weightRule,
+                          .param = {"contact/spring/stiffness", "N/m", "of the spring", NULL},
+                          .factor = SPRING_STIFFNESS_SCALE + 1},
+    [SPRING_DAMPING] = {.rule = dampingRule,
+                        .param = {"contact/spring/damping", "N s/m2", "of the damper", NULL},
+                        .factor = SPRING_DAMPING_SCALE + 1},
     [SPRING_VISCOSITY] = {.param = {"contact/spring/viscosity", "N s/m2", "of friction", NULL}}};
 
 static bool takes(int type_a, int type_b) { return type_a == DJ_SPHERE && type_b == DJ_PLANE; }
