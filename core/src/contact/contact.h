@@ -198,7 +198,8 @@ djStatus dj_capContacts(double* factor, djContacts* contacts, const djModel* mod
 // One geom pair in the list of the step; derivatives about ref[body_a], ref[body_b].
 typedef struct djContactBlock {
   int geom_a, geom_b, body_a, body_b;
-  const djKernel* kernel;          // energy, symmetric, uses_twist
+  const djKernel* kernel;
+  const djTraits* traits;
   djPairOutput out;                // out.twist_jac: NULL unless the kernel uses_twist
   double start_jac[144];           // after dj_startContacts
   bool lagged;                     // that is by the poses of dj_lagContacts instead

@@ -31,10 +31,32 @@ int dj_settingParams(int slot) {
   return n;
 }
 
-void dj_mirrorSetting(djModel* m, int slot) {
-  int kernel;
+const djSetting* dj_optionOfSlot(const djModel* m, int slot) {
+  int kernel, n, first, scene = m->opt.contact;
   const djSetting* row = dj_settingOfSlot(&kernel, slot);
-  if (!row->field || row->kind != DJ_SETTING_REAL) return;
+  if (kernel == scene) return row->field ? row : dj_findSetting(row->name, 0);
+  if (!row->field) return NULL;
+  const djSetting* other = dj_kernelSettings(&n, &first, scene > 0 ? scene : -1);
+  for (int i = 0; i < n; i++) {
+    if (strcmp(other[i].name, row->name) == 0) return NULL;
+  }
+  return row;
+}
+
+void dj_readGiven(djModel* m, int slot) {
+  int kernel;
+  const djSetting *row = dj_settingOfSlot(&kernel, slot), *option = dj_optionOfSlot(m, slot);
+  double* given = &m->kernel_given[slot];
+  if (!option && row->field) *given = -1;
+  if (!option) return;
+  double value;
+  dj_readRow(&value, &m->opt, option);
+  if (option == row || value >= 0) *given = value; // else what names the kernel may have given it
+}
+
+void dj_mirrorSetting(djModel* m, int slot) {
+  const djSetting* row = dj_optionOfSlot(m, slot);
+  if (!row || row->kind != DJ_SETTING_REAL) return;
   dj_storeRow(&m->opt, row, &m->kernel_given[slot]);
   if (row->per_geom) return;
   memcpy((char*)m + row->in_force_offset, &m->kernel_setting[slot], sizeof(double));
@@ -127,7 +149,7 @@ static djStatus checkValue(const djModelDef* def, const djSettingDef* s,
   const char* problem = dj_rowProblem(&what, row, &s->value, false);
   if (!problem && row->per_geom && s->pair >= 0) problem = "is of a geom, not of a pair";
   bool own = s->pair >= 0 || s->geom >= 0;
-  if (!problem && own && row->field && !(row->ways & DJ_BY_PAIR)) problem = "is of the scene";
+  if (!problem && own && !(row->ways & DJ_BY_PAIR)) problem = "is of the scene";
   if (!problem) return DJ_OK;
   return dj_fail(err, DJ_INVALID, "%s: %s: %s", ownerOf(def, s).text, row->name, problem);
 }
@@ -248,7 +270,7 @@ int dj_getSettings(djSettingDef* setting, const djModel* m) {
   int n = 0, kernel;
   for (int slot = 0; slot < m->nkernelsetting; slot++) {
     const djSetting* row = dj_settingOfSlot(&kernel, slot);
-    if (row->field || m->kernel_given[slot] < 0) continue;
+    if (dj_optionOfSlot(m, slot) || row->field || m->kernel_given[slot] < 0) continue;
     setting[n++] = (djSettingDef){row->name, dj_kernelName(kernel), -1, -1, m->kernel_given[slot]};
   }
   for (int i = 0; i < m->nsetting; i++) {

@@ -170,10 +170,7 @@ double dj_largestRange(const djModel* m, int kernel) {
 djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
   djModel* m = b->model;
   djContactSettings* c = &m->contact;
-  for (int slot = 0, kernel; slot < m->nkernelsetting; slot++) {
-    const djSetting* row = dj_settingOfSlot(&kernel, slot);
-    if (row->field) dj_readRow(&m->kernel_given[slot], &m->opt, row);
-  }
+  for (int slot = 0; slot < m->nkernelsetting; slot++) dj_readGiven(m, slot);
   c->gravity = fmax(dju_norm3(dju_load3(m->opt.gravity)), 9.81);
   c->weight = (m->moving_mass > 0 ? m->moving_mass : 1) * c->gravity;
   c->radius = m->opt.length_scale;
