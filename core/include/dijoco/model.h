@@ -242,7 +242,7 @@ DJ_API djActuatorDef dj_defaultActuatorDef(void);
 DJ_API djModelDef dj_defaultModelDef(void);
 
 // Contact settings in force, options with the default rules applied, of the scene's contact model;
-// what that does not have, of the first. Those of all models are in kernel_setting. Where defaults differ from pair to pair: the largest
+// what that does not have, of the first that has. Those of all models are in kernel_setting. Where defaults differ from pair to pair: the largest
 // skin, and what a pair has in which the first geom with that skin is.
 typedef struct djContactSettings {
   double support;          // s: 1
@@ -257,8 +257,8 @@ typedef struct djContactSettings {
   double guide_factor;     // 1
   double guide_length;     // a, m: distance below which it levels off
   double guide;            // c, J: tail by which geoms repel from afar
-  double exponent;         // 1; 0: the model has none
-  double damping;          // s/m; likewise
+  double exponent;         // 1
+  double damping;          // s/m
   double range;            // 2 s L/(1-s), m: surfaces of contact shapes act on each other below
                            //   this
   double weight;           // total movable weight, N

@@ -160,7 +160,7 @@ typedef enum djRestitution { DJ_RESTITUTION_GIVEN = 0, DJ_RESTITUTION_SOLREF = 1
 typedef enum djLaw { DJ_LAW_AUTO = -1, DJ_LAW_HERTZ = 0, DJ_LAW_PAPER = 1, DJ_LAW_BARRIER = 2 } djLaw;
 
 // Options of a model; dijoco/setting.h says what each may be. Settings of contact models are those
-// of the model that `contact` names, in its units. Negative numbers marked "auto" are
+// of the model that `contact` names, in its units, or of the first that has them. Negative numbers marked "auto" are
 // replaced by the default rules when the model is made; djModel.contact holds the values in force.
 typedef struct djOption {
   double timestep;          // h, s

@@ -31,16 +31,26 @@ int dj_settingParams(int slot) {
   return n;
 }
 
-const djSetting* dj_optionOfSlot(const djModel* m, int slot) {
-  int kernel, n, first, scene = m->opt.contact;
-  const djSetting* row = dj_settingOfSlot(&kernel, slot);
-  if (kernel == scene) return row->field ? row : dj_findSetting(row->name, 0);
-  if (!row->field) return NULL;
-  const djSetting* other = dj_kernelSettings(&n, &first, scene > 0 ? scene : -1);
+// The row of a kernel's setting, or NULL.
+static const djSetting* rowNamed(int kernel, const char* name) {
+  int n, first;
+  const djSetting* row = dj_kernelSettings(&n, &first, kernel);
   for (int i = 0; i < n; i++) {
-    if (strcmp(other[i].name, row->name) == 0) return NULL;
+    if (strcmp(row[i].name, name) == 0) return &row[i];
   }
-  return row;
+  return NULL;
+}
+
+const djSetting* dj_optionOfSlot(const djModel* m, int slot) {
+  int kernel, owner = m->opt.contact;
+  const djSetting* row = dj_settingOfSlot(&kernel, slot);
+  const djSetting* option = row->field ? row : dj_findSetting(row->name, 0);
+  if (!option || !option->group) return NULL;   // not of contact
+  if (owner < 0 || !rowNamed(owner, row->name)) {
+    owner = 0;
+    while (!rowNamed(owner, row->name)) owner++;
+  }
+  return kernel == owner ? option : NULL;
 }
 
 void dj_readGiven(djModel* m, int slot) {

@@ -82,8 +82,8 @@ const djKernelRule* dj_kernelRules(int kernel);
 // stays: settings that were not given are held by their factors.
 void dj_changeSetting(djModel* model, int slot, double value);
 
-// The option that holds what is given for a slot: that of its name, of the scene's kernel and where
-// this has no such setting of the first one. NULL: there is none.
+// The option of a slot's name, where it is about this slot: an option is about the scene's kernel,
+// and where that has no such setting about the first that has. Else NULL.
 const djSetting* dj_optionOfSlot(const djModel* model, int slot);
 
 // What options give into kernel_given.

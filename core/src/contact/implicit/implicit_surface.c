@@ -26,6 +26,10 @@ static bool isGood(const djPairInput* in) {
   return in && in->setting && dj_settingsValid(&dj_implicitSurface, in->setting);
 }
 
+static bool isPaper(const djPairInput* in) {
+  return (int)in->setting[DJ_IMPLICIT_LAW] == DJ_LAW_PAPER;
+}
+
 static djStatus begin(djPairState* state, const djPairInput* in) {
   if (!isGood(in) || !in->start_a || !in->start_b || !in->rate_a || !in->rate_b) {
     return DJ_INVALID;
@@ -52,7 +56,7 @@ static djStatus findNow(Now* now, djSurfaceState* state, const djPairInput* in) 
   if (now->gap > -reach) return DJ_OK;
   status = dj_findSurfaceTouch(&now->touch, &state->warm, &now->pair);
   if (status < 0) return status;
-  now->touch.at_point = (int)in->setting[DJ_IMPLICIT_LAW] == DJ_LAW_PAPER;
+  now->touch.at_point = isPaper(in);
   now->gap = -now->touch.depth;
   now->acts = now->touch.depth > reach;
   if (now->acts) {
@@ -100,6 +104,7 @@ static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInp
   djSurfaceLag lag;
   dj_openSurfaceLag(&lag, state, in);
   const djStatus sliding = dj_frictionEval(out, &state->friction, &lag.lagged, in, flags);
+  if (isPaper(in)) out->value = 0; // beside a force that has none
   return sliding ? sliding : status;
 }
 
