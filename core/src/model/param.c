@@ -240,13 +240,6 @@ static const char* sizeProblem(const djModel* m, const djParam* p, const double*
   return NULL;
 }
 
-// Beta or n, which planes and height fields have none of.
-static const char* sharpnessProblem(const djModel* m, const djParam* p, double value) {
-  const int type = m->geom_type[p->id];
-  if (type == DJ_PLANE || type == DJ_HFIELD) return value == 0 ? NULL : "is of no such geom";
-  return value >= 1 ? NULL : "must be at least 1";
-}
-
 // What is wrong with a value, or NULL.
 static const char* valueProblem(djProblemText* what, const djModel* m, const djParam* p,
                                 const double* value) {
@@ -280,7 +273,7 @@ static const char* valueProblem(djProblemText* what, const djModel* m, const djP
       if (!dj_jointRow(m, p->id)->quat) return NULL;
       return dj_makeUnit(unit, value + plain, 4) ? NULL : "has a zero quaternion";
     case RULE_SIZE: return sizeProblem(m, p, value);
-    case RULE_SHARPNESS: return sharpnessProblem(m, p, value[0]);
+    case RULE_SHARPNESS: return value[0] >= 1 ? NULL : "must be at least 1";
     default: return NULL;
   }
 }

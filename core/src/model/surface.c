@@ -54,9 +54,9 @@ djStatus dj_checkSurfaces(const djModelDef* def, djError* err) {
       return dj_fail(err, DJ_INVALID, "%s: sharpness = %g must be at least 1", element.text,
                      g->sharpness);
     }
-    if ((g->sharpness != 0 || g->surface) && !hasSurface(g->type)) {
-      return dj_fail(err, DJ_INVALID, "%s: %s: planes and height fields have no implicit surface",
-                     element.text, g->surface ? "shape" : "sharpness");
+    if (g->surface && !hasSurface(g->type)) {
+      return dj_fail(err, DJ_INVALID,
+                     "%s: shape: planes and height fields have no implicit surface", element.text);
     }
     if (!g->surface) continue;
     if (g->sharpness != 0) {
