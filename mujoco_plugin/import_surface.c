@@ -71,7 +71,8 @@ const char* djm_importShape(djmImport* imp, djGeomDef* geom, const char* text) {
   *s = (djSurfaceDef){.family = djc_implicitFamily(family), .size = number, .quat = {1, 0, 0, 0}};
   s->nsize = readNumbers(number, &text);
   if (strcmp(djc_implicitNumber(family, 0), "A") == 0 && s->nsize > 2) {
-    if (s->nsize % 4 != 2) return "A (three for each facet), b (one for each), L, beta are expected";
+    if (s->nsize % 4 != 2)
+      return "A (three for each facet), b (one for each), L, beta are expected";
     s->nface = s->nsize / 4;
   }
   if (nextWord(word, sizeof word, &text)) {

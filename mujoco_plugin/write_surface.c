@@ -1,9 +1,9 @@
 // A scene whose geoms are meshes of the surfaces by which they touch (contact model
 // implicit_surface), so that stock MuJoCo draws and collides with what is simulated.
 //
-// It is the scene as djm_makeMJCF writes it, inertia as numbers, with some geoms of type mesh, whose
-// frames are those of their surfaces, and these surfaces as given ones in <custom>: the result is
-// the same model to us.
+// It is the scene as djm_makeMJCF writes it, inertia as numbers, with some geoms of type mesh,
+// whose frames are those of their surfaces, and these surfaces as given ones in <custom>: the
+// result is the same model to us.
 
 #include "attach.h"
 #include "write.h"
@@ -17,11 +17,11 @@
 
 typedef struct Work {
   const djModel* model;
-  double part;                // error of meshes
+  double part; // error of meshes
   mjSpec* spec;
-  const char* base;           // the scene as it is
-  char* text;                 // the result
-  int count;                  // meshes
+  const char* base; // the scene as it is
+  char* text;       // the result
+  int count;        // meshes
   djmWrite write;
 } Work;
 
@@ -33,8 +33,10 @@ static mjsGeom* geomOf(mjSpec* spec, int geom) {
 
 static void fieldName(char field[700], const char* name, const djModel* m, int geom) {
   const char* own = dj_id2name(m, DJ_OBJ_GEOM, geom);
-  if (*own) snprintf(field, 700, "dijoco_%s/%.600s", name, own);
-  else snprintf(field, 700, "dijoco_%s/#%d", name, geom);
+  if (*own)
+    snprintf(field, 700, "dijoco_%s/%.600s", name, own);
+  else
+    snprintf(field, 700, "dijoco_%s/#%d", name, geom);
 }
 
 // A mesh asset with its vertices inline, of which MuJoCo makes the hull.
@@ -91,7 +93,8 @@ static bool replaceGeom(Work* w, int geom) {
   bool good = addMesh(w, name, &mesh) && writeFields(w, &s, geom);
   dj_freeSurfaceMesh(&mesh);
   mjsGeom* g = geomOf(w->spec, geom);
-  if (!good || !g) return good && djm_writeFail(&w->write, DJ_INVALID, "geom #%d: is not there", geom);
+  if (!good || !g)
+    return good && djm_writeFail(&w->write, DJ_INVALID, "geom #%d: is not there", geom);
   g->type = mjGEOM_MESH;
   mjs_setString(g->meshname, name);
   mju_zero3(g->size);
@@ -195,8 +198,10 @@ djStatus djm_makeSurfaceMJCF(char** text, int* count, const char* scene, const d
   if (status != DJ_OK) djm_writeFail(&w.write, status, "MuJoCo: %.480s", caught.text);
   djm_guard(release, &w, NULL);
   free(base);
-  if (w.write.status == DJ_OK) *text = w.text;
-  else free(w.text);
+  if (w.write.status == DJ_OK)
+    *text = w.text;
+  else
+    free(w.text);
   if (count) *count = w.count;
   return w.write.status;
 }

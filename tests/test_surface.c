@@ -1,4 +1,5 @@
-// Implicit surfaces as given for geoms: definitions, their checks, contact shapes and bounds, meshes.
+// Implicit surfaces as given for geoms: definitions, their checks, contact shapes and bounds,
+// meshes.
 
 #include "common/random.h"
 
@@ -112,8 +113,10 @@ static void test_refused(void** state) {
     int n;
     const double* size;
     const char* names;
-  } list[] = {{"truncated_cone", 4, cone, "has 5 numbers"}, {"ball", 5, cone, "ball"},
-              {NULL, 5, cone, "family"},                    {"truncated_cone", 5, bad, "Rt = 0"},
+  } list[] = {{"truncated_cone", 4, cone, "has 5 numbers"},
+              {"ball", 5, cone, "ball"},
+              {NULL, 5, cone, "family"},
+              {"truncated_cone", 5, bad, "Rt = 0"},
               {"truncated_cone", 5, NULL, "numbers"}};
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     Case c;
@@ -206,9 +209,9 @@ static void test_rule(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),    cmocka_unit_test(test_definition),
-      cmocka_unit_test(test_refused),  cmocka_unit_test(test_restored),
-      cmocka_unit_test(test_bounds),   cmocka_unit_test(test_rule),
+      cmocka_unit_test(test_names),   cmocka_unit_test(test_definition),
+      cmocka_unit_test(test_refused), cmocka_unit_test(test_restored),
+      cmocka_unit_test(test_bounds),  cmocka_unit_test(test_rule),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -409,8 +409,8 @@ djStatus dj_surfaceParams(double* param, const djGeomSource* from, const djShape
   if (!isGiven(s)) return DJ_OK;
   const djMat3 R = dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * geom));
   const djVec3 arm = dju_load3(m->geom_surfacepos + 3 * geom);
-  const djVec3 turn = dju_add3(dju_mulMtV(R, grad->turn),
-                               dju_cross3(arm, dju_mulMtV(R, grad->origin)));
+  const djVec3 turn =
+      dju_add3(dju_mulMtV(R, grad->turn), dju_cross3(arm, dju_mulMtV(R, grad->origin)));
   dju_addTo3(dj_paramEntry(param, m, DJ_FIELD_GEOM_POS, geom), 1, grad->origin);
   dju_addTo3(dj_paramEntry(param, m, DJ_FIELD_GEOM_QUAT, geom), 1, turn);
   return DJ_OK;

@@ -7,13 +7,13 @@
 //   capsule             smooth capsule
 //   mesh                smooth polytope of the hull's flat facets, L the length held in the shape
 //
-// or as given for a geom (contact/shapes/given.h): then numbers and frame are parameters themselves,
-// but for the facets of a mesh's own hull.
+// or as given for a geom (contact/shapes/given.h): then numbers and frame are parameters
+// themselves, but for the facets of a mesh's own hull.
 //
-// The frame is at the mean of the vertices; its axes are the geom's (of a sphere the body's), x along
-// the axis of capsules and cylinders. What a surface needs is found once, as numbers in memory of
-// the shape; frame and numbers are smooth functions of vertices, radius and semi-axes, and
-// derivatives go back to these.
+// The frame is at the mean of the vertices; its axes are the geom's (of a sphere the body's), x
+// along the axis of capsules and cylinders. What a surface needs is found once, as numbers in
+// memory of the shape; frame and numbers are smooth functions of vertices, radius and semi-axes,
+// and derivatives go back to these.
 
 #ifndef DJ_CONTACT_IMPLICIT_IMPLICIT_FIT_H_
 #define DJ_CONTACT_IMPLICIT_IMPLICIT_FIT_H_
