@@ -88,8 +88,8 @@ static void appendNumbers(char* text, size_t size, const double* v, int n) {
   for (int i = 0; i < n; i++) used += (size_t)snprintf(text + used, size - used, " %.17g", v[i]);
 }
 
-// Its frame in the geom's as the scene has it: of a mesh that is not written anew, that of its file,
-// from which the compiled one is at mesh_pos, turned by mesh_quat.
+// Its frame in the geom's as the scene has it: of a mesh that is not written anew, that of its
+// file, from which the compiled one is at mesh_pos, turned by mesh_quat.
 static void shapePose(double pose[7], const djmWrite* w, const djSurfaceDef* s, int geom) {
   const djModel* m = w->wanted;
   const int mesh = m->geom_type[geom] == DJ_MESH ? m->geom_mesh[geom] : -1;
@@ -110,7 +110,9 @@ static bool writeShape(djmWrite* w, const djSurfaceDef* s, int geom) {
   strcpy(text, s->family);
   appendNumbers(text, shapeRoom(s), s->size, s->nsize);
   shapePose(pose, w, s, geom);
-  for (int k = 0; k < 7; k++) far = fmax(far, fabs(pose[k] - (pose[3] < 0 && k == 3 ? -1 : rest[k])));
+  for (int k = 0; k < 7; k++) {
+    far = fmax(far, fabs(pose[k] - (pose[3] < 0 && k == 3 ? -1 : rest[k])));
+  }
   if (far > 1e-12) {
     strcat(text, " pose");
     appendNumbers(text, shapeRoom(s), pose, 7);
@@ -275,5 +277,6 @@ bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tole
     fieldName(field, sizeof field, row->name, wanted, geom, wanted->setting_pair[i]);
     return differs(err, field, a, b);
   }
-  return checkRestitution(got, wanted, tolerance, err) && checkSurfaces(got, wanted, tolerance, err);
+  return checkRestitution(got, wanted, tolerance, err) &&
+         checkSurfaces(got, wanted, tolerance, err);
 }

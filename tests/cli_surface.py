@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Implicit surfaces as given for geoms of .json scenes: `sharpness` and `shape`, their parameters and
-gradients, what is refused, what `inspect` says of them."""
+"""Implicit surfaces as given for geoms of .json scenes: `sharpness` and `shape`, their parameters
+and gradients, what is refused, what `inspect` says of them."""
 import json
 import math
 import os
@@ -18,7 +18,8 @@ SHAPES = {
     "superellipsoid": {"size": [0.1, 0.08, 0.06], "n": 2.5},
     "superelliptic_cylinder": {"R": 0.07, "h": 0.09, "n": 3},
     "smooth_capsule": {"r": 0.06, "h": 0.05, "beta": 9},
-    "smooth_polytope": {"A": AXES, "b": [0.1, 0.09, 0.08, 0.085, 0.07, 0.075], "L": 0.1, "beta": 15},
+    "smooth_polytope": {"A": AXES, "b": [0.1, 0.09, 0.08, 0.085, 0.07, 0.075], "L": 0.1,
+                        "beta": 15},
 }
 VERTICES = [[0.1, 0.02, 0], [-0.09, 0.03, 0.01], [0, 0.1, -0.02], [0.01, -0.1, 0], [0.02, 0, 0.09],
             [0, 0.01, -0.08], [0.06, 0.06, 0.05], [-0.05, -0.06, 0.05]]
@@ -67,10 +68,12 @@ class Surfaces(cli.Case):
         """By sharpness, numbers and frames of every family, given and by the geom's type."""
         mesh = {"type": "mesh", "mesh": "m"}
         own = {"shape": "smooth_polytope", "L": 0.05, "beta": 15}
-        pairs = [({"shape": shape("truncated_cone", pose=POSE)}, {"shape": shape("superellipsoid")}),
+        pairs = [({"shape": shape("truncated_cone", pose=POSE)},
+                  {"shape": shape("superellipsoid")}),
                  ({"shape": shape("superelliptic_cylinder")},
                   {"shape": shape("smooth_polytope", pose=POSE)}),
-                 ({**mesh, "shape": own}, {"type": "sphere", "size": [0.08, 0, 0], "sharpness": 1.5}),
+                 ({**mesh, "shape": own},
+                  {"type": "sphere", "size": [0.08, 0, 0], "sharpness": 1.5}),
                  ({**mesh, "shape": shape("smooth_capsule")}, {**mesh, "sharpness": 20})]
         for a, b in pairs:
             names = []
@@ -160,7 +163,8 @@ class Surfaces(cli.Case):
                 self.refused("simulate", scene, "--time", 0.01, names=["gA", *names])
         scene = self.scene({"shape": shape("truncated_cone")}, {})
         for text, names in (("geom/gA/surface=0.1,-1,1,1", ["gA", "Rt = -1"]),
-                            ("geom/gA/surface=0.1", ["surface"]), ("geom/gB/surface=1", ["no shape"]),
+                            ("geom/gA/surface=0.1", ["surface"]),
+                            ("geom/gB/surface=1", ["no shape"]),
                             ("geom/gB/sharpness=0.5", ["gB", "at least 1"])):
             self.refused("simulate", scene, "--time", 0.01, "--set", text, names=names)
 

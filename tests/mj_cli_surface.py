@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Implicit surfaces of MJCF's geoms: texts and numbers of <custom>, frames, designs written back, and
-`convert --surface`, whose scene stock MuJoCo loads."""
+"""Implicit surfaces of MJCF's geoms: texts and numbers of <custom>, frames, designs written back,
+and `convert --surface`, whose scene stock MuJoCo loads."""
 import json
 import os
 import re
