@@ -189,7 +189,7 @@ class Surfaces(cli.Case):
         self.assertLess(f["inside"], most)
         self.assertGreater(f["inside"], 0.9 * most)
         ball = self.scene({"type": "sphere", "size": [0.05, 0, 0],
-                           "shape": {"shape": "superellipsoid", "size": [0.06, 0.05, 0.03], "n": 1}},
+                           "shape": shape("superellipsoid", size=[0.06, 0.05, 0.03], n=1)},
                           {"type": "sphere", "size": [0.05, 0, 0]})
         f, = self.run_json("inspect", ball)["features"]
         self.assertAlmostEqual(f["outside"], 0.01, places=8)

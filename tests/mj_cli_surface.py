@@ -24,7 +24,8 @@ XML = """<mujoco>
   <worldbody>
     <geom name="floor" type="plane" size="0 0 1"/>
     <body name="A" pos="0 0 0.2">
-      <freejoint/><geom name="drum" type="cylinder" size="0.06 0.08" pos="0.01 0 0" euler="10 20 30"/>
+      <freejoint/>
+      <geom name="drum" type="cylinder" size="0.06 0.08" pos="0.01 0 0" euler="10 20 30"/>
     </body>
     <body name="B" pos="0.1 0.02 0.25">
       <freejoint/>
@@ -39,7 +40,8 @@ XML = """<mujoco>
 """
 CONE = '<text name="dijoco_shape/drum" data="truncated_cone 0.07 0.05 0.06 0.08 15"/>'
 AT_CENTRE = "pose %r %r %r 1 0 0 0" % tuple(CENTRE)
-ELLIPSOID = '<text name="dijoco_shape/wedge" data="superellipsoid 0.09 0.06 0.05 1.5 %s"/>' % AT_CENTRE
+ELLIPSOID = ('<text name="dijoco_shape/wedge" data="superellipsoid 0.09 0.06 0.05 1.5 %s"/>'
+             % AT_CENTRE)
 OWN = '<text name="dijoco_shape/wedge" data="smooth_polytope 0.05 30"/>'
 SHARP = '<numeric name="dijoco_sharpness/brick" data="6.5"/>'
 
@@ -65,7 +67,7 @@ class Surfaces(cli.Case):
         self.assertEqual(geoms["drum"]["shape"], {"shape": "truncated_cone", "Rb": 0.07, "Rt": 0.05,
                                                   "a": 0.06, "b": 0.08, "beta": 15})
         self.assertEqual(geoms["brick"]["sharpness"], 6.5)
-        # The frame is that of the mesh's file: in the compiled geom's it is at minus its own centre.
+        # The frame is that of the mesh's file, put at the mean of the vertices.
         wedge = geoms["wedge"]["shape"]
         self.assertEqual(wedge["n"], 1.5)
         self.assertLess(max(map(abs, wedge["pose"][:3])), 0.03)
@@ -74,7 +76,7 @@ class Surfaces(cli.Case):
         self.assertEqual((own["L"], own["beta"]), (0.05, 30))
 
     def test_frame(self):
-        """The surface is in the world where the author means it, whatever MuJoCo does to the mesh."""
+        """The surface is where the author means it, whatever MuJoCo does to the mesh."""
         self.run_json("convert", self.scene(ELLIPSOID), "--surface", "--surface-error", 0.001,
                       "--out", self.path("t.xml"))
         with open(self.path("t.xml")) as f:
@@ -91,13 +93,15 @@ class Surfaces(cli.Case):
         for custom, names in (
                 ('<text name="dijoco_shape/nobody" data="superellipsoid 1 1 1 1"/>', ["nobody"]),
                 ('<text name="dijoco_shape/drum" data="ball 1 1 1 1"/>', ["drum", "family"]),
-                ('<text name="dijoco_shape/drum" data="superellipsoid 1 1 1"/>', ["drum", "4", "3"]),
+                ('<text name="dijoco_shape/drum" data="superellipsoid 1 1 1"/>',
+                 ["drum", "4", "3"]),
                 ('<text name="dijoco_shape/drum" data="superellipsoid 1 x 1 1"/>', ["drum"]),
                 ('<text name="dijoco_shape/drum" data="superellipsoid 1 1 1 0.5"/>',
                  ["drum", "n = 0.5"]),
                 ('<text name="dijoco_shape/drum" data="truncated_cone 1 0 1 1 20"/>',
                  ["drum", "Rt = 0"]),
-                ('<text name="dijoco_shape/drum" data="smooth_polytope 1 20"/>', ["drum", "meshes"]),
+                ('<text name="dijoco_shape/drum" data="smooth_polytope 1 20"/>',
+                 ["drum", "meshes"]),
                 ('<text name="dijoco_shape/drum" data="smooth_polytope 1 0 0 1 1 20"/>',
                  ["drum", "do not bound"]),
                 ('<text name="dijoco_shape/floor" data="superellipsoid 1 1 1 1"/>', ["floor"]),
@@ -170,7 +174,8 @@ class Surfaces(cli.Case):
         out = self.path("t.xml")
         self.refused("convert", scene, "--surface", "--contact", "separating_plane", "--out", out,
                      names=["--surface"])
-        self.refused("convert", scene, "--surface", "--out", self.path("t.json"), names=["--surface"])
+        self.refused("convert", scene, "--surface", "--out", self.path("t.json"),
+                     names=["--surface"])
         self.refused("convert", scene, "--surface-error", 0.1, "--out", out,
                      names=["--surface-error"])
         self.refused("convert", scene, "--surface", "--surface-error", 0, "--out", out,
