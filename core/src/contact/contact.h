@@ -85,7 +85,8 @@ djStatus dj_makeCollisionWatched(djModel* model, bool keep_defaults, const djWat
 
 // A parameter has been written: remake the shapes that depend on it, as dj_makeCollision with
 // keep_defaults would. Meshes keep the facets that they had at first while these are convex
-// (dj_moveHull). On failure all shapes are as they were.
+// (dj_moveHull). On failure shapes are as they were when the old value is written and this is
+// called again.
 djStatus dj_changeCollision(djModel* model, const djParam* param, djError* err);
 
 // The collision data of a model for its copy, bit by bit.

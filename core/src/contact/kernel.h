@@ -198,8 +198,10 @@ typedef struct djKernel {
   double (*skin)(const double* setting, double inner);
   // Numbers of memory that a geom's shape needs.
   int (*shapeSize)(const djGeomSource* from);
-  // The shape, with its arrays in mem, which begins at a multiple of DJ_ALIGN.
-  void (*makeShape)(djShape* shape, djShapeBounds* bounds, double* mem, const djGeomSource* from);
+  // The shape, with its arrays in mem, which begins at a multiple of DJ_ALIGN. Else the error says
+  // what is wrong with it; the caller names the geom.
+  djStatus (*makeShape)(djShape* shape, djShapeBounds* bounds, double* mem,
+                        const djGeomSource* from, djError* err);
   // Adds the derivative by the geom's parameters to param (model/param.h), given that by its shape.
   // Or NULL: shapes have no derivatives.
   djStatus (*shapeParams)(double* param, const djGeomSource* from, const djShape* shape,

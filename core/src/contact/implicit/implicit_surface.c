@@ -173,50 +173,7 @@ static void vary(djTraits* traits, const double* setting) {
 
 static double range(const double* setting) { return -dj_lawReach(setting); }
 
-// ---- shapes -----------------------------------------------------------------------------------
-
-// How deep an edge may lie below that of a geom: a hundredth of its bounding radius, or a
-// millimetre.
-static double deviation(double bound) { return fmax(0.01 * bound, fmin(1e-3, 0.05 * bound)); }
-
-// Corners of a superellipsoid lie at 3^(-1/2n) of a box's, rims of a cylinder at 2^(-1/2n); the
-// ends of a capsule deeper by r (1 - sqrt(1 - (log 2/beta)^2)); corners of a polytope by about
-// log(k) L/beta for k facets there, times what moves a corner when its facets move by 1.
-static double sharpnessOf(int type, double bound, double inner) {
-  const double part = fmin(deviation(bound) / bound, 0.5);
-  switch (type) {
-    case DJ_BOX:
-      return fmin(ceil(-0.5 * log(3) / log1p(-part)), 64);
-    case DJ_CYLINDER:
-      return fmin(ceil(-0.5 * log(2) / log1p(-part)), 64);
-    case DJ_CAPSULE: {
-      const double left = 1 - fmin(deviation(bound) / inner, 0.5);
-      return fmax(log(2) / sqrt(1 - left * left), 3);
-    }
-    case DJ_MESH:
-      return fmin(fmax(2 * inner / deviation(bound), 20), 500);
-    default:
-      return 1;
-  }
-}
-
-static int shapeSize(const djGeomSource* from) {
-  const int type = from->model->geom_type[from->geom];
-  return dj_paddedCount(dj_convexSize(from)) + dj_fitSize(type, from->hull);
-}
-
-static void makeShape(djShape* shape, djShapeBounds* bounds, double* mem,
-                      const djGeomSource* from) {
-  const djModel* m = from->model;
-  dj_makeConvex(shape, bounds, mem, from);
-  if (shape->type == DJ_PLANE) return;
-  // Held as they were when the model was compiled.
-  const double bound = m->geom_bound[from->geom], inner = m->geom_radius[from->geom];
-  shape->sharp = sharpnessOf(shape->type, bound, inner);
-  shape->length = inner;
-  double* own = mem + dj_paddedCount(dj_convexSize(from));
-  if (dj_fitImplicit(shape, own, from->hull) != DJ_OK) shape->fit = NULL;
-}
+// ---- gaps -------------------------------------------------------------------------------------
 
 static djStatus gap(djDistance* d, djDistanceCache* cache, const djGeomPair* g) {
   djSurfacePair pair;
@@ -250,9 +207,9 @@ const djKernel dj_implicitSurface = {
     .rule = dj_implicitRules,
     .takes = dj_convexTakes,
     .range = range,
-    .shapeSize = shapeSize,
-    .makeShape = makeShape,
-    .shapeParams = dj_convexParams,
+    .shapeSize = dj_surfaceSize,
+    .makeShape = dj_makeSurface,
+    .shapeParams = dj_surfaceParams,
     .gap = gap,
     .depth = dj_convexDepth,
     .share = 0.25,
