@@ -1,6 +1,7 @@
 #include "shape/implicit_distance.h"
 
 #include "base/status.h"
+#include "shape/simplex.h"
 
 #include <float.h>
 
@@ -127,7 +128,7 @@ static void look(djImplicitGap* g, Look* l, const djImplicit* a, const djImplici
 }
 
 // What (2) says of the errors as changes: that of n_b's slip is e_b, that of q - p is -w.
-static double step(djImplicitGap* g, const Look* l, const Apart* at) {
+static void step(djImplicitGap* g, const Look* l, const Apart* at, double size) {
   djImplicitShift s;
   const djVec3 Hn = dj_bendImplicit(g->a.H, g->n);
   const djVec3 Hb = dju_mulMV(at->R, dj_bendImplicit(g->b.H, dju_mulMtV(at->R, l->n_b)));
@@ -142,9 +143,10 @@ static double step(djImplicitGap* g, const Look* l, const Apart* at) {
       dju_madd3(dju_madd3(dju_scale3(-l->far[0], g->n), s.tau[0], g->t[0]), s.tau[1], g->t[1]);
   const djVec3 dq = dju_madd3(dju_madd3(dju_scale3(-l->far[1], l->n_b), s.sigma[0], g->t[0]),
                               s.sigma[1], g->t[1]);
-  g->y = dju_add3(g->y, dp);
-  g->y_b = dju_add3(g->y_b, dju_mulMtV(at->R, dq));
-  return fmax(dju_norm3(dp), dju_norm3(dq));
+  const double length = fmax(dju_norm3(dp), dju_norm3(dq));
+  const double part = length > REACH * size ? REACH * size / length : 1;
+  g->y = dju_madd3(g->y, part, dp);
+  g->y_b = dju_madd3(g->y_b, part, dju_mulMtV(at->R, dq));
 }
 
 // From the points in g. True: a stationary point of g, the maximum where shapes are apart.
@@ -161,7 +163,7 @@ static bool polish(djImplicitGap* g, const djImplicit* a, const djImplicit* b, c
     if (g->error < TOLERANCE || (g->error < STALLED && g->error > 0.5 * last)) break;
     if (k > 2 && g->error > 2 * last) break;
     last = g->error;
-    if (!(step(g, &l, at) < REACH * size)) break;
+    step(g, &l, at, size);
   }
   best.iterations = g->iterations;
   *g = best;
@@ -228,7 +230,7 @@ static void ascentStep(double u[2], const djImplicitGap* g, const double off[2],
 static bool ascend(djImplicitGap* g, Ascent* s, djVec3 n) {
   double off[2], u[2];
   bool solved = evaluate(g, off, s, n);
-  for (int k = 0; k < 100; k++) {
+  for (int k = 0; k < 32; k++) {
     ascentStep(u, g, off, s->size);
     double angle = hypot(u[0], u[1]);
     const double gain = u[0] * off[0] + u[1] * off[1];
@@ -246,7 +248,7 @@ static bool ascend(djImplicitGap* g, Ascent* s, djVec3 n) {
     djImplicitGap next = *g;
     double off_next[2];
     if (angle > 0.5) angle = 0.5;
-    for (int cut = 0; cut < 40; cut++) {
+    for (int cut = 0; cut < 14; cut++) {
       const djVec3 to = dju_madd3(dju_scale3(cos(angle), g->n), sin(angle), along);
       solved = evaluate(&next, off_next, s, dju_scale3(1 / dju_norm3(to), to));
       if (next.delta >= g->delta + 0.01 * angle * slope) break;
@@ -272,6 +274,52 @@ static bool ascend(djImplicitGap* g, Ascent* s, djVec3 n) {
   return solved && shift.dn[0] * off[0] + shift.dn[1] * off[1] < SMALL * s->size;
 }
 
+// ---- Gilbert, Johnson, Keerthi ------------------------------------------------------------------
+
+// Where n is known to rounding, but not the points, as between faces that are nearly flat: these are
+// means of farthest points that have been met, from where Newton's method goes on. For shapes apart.
+static bool collect(djImplicitGap* g, Ascent* s) {
+  djSimplex simplex = {.n = 0};
+  double off[2], last = INFINITY;
+  djVec3 n = g->n, v;
+  for (int k = 0; k < 64; k++) {
+    djImplicitGap at = {.iterations = g->iterations};
+    if (!evaluate(&at, off, s, n)) return false;
+    g->iterations = at.iterations;
+    djSupport* p = &simplex.p[simplex.n];
+    p->a = at.y;
+    p->b = dju_add3(s->at->r, dju_mulMV(s->at->R, at.y_b));
+    p->w = dju_sub3(p->a, p->b);
+    const bool reached = -dju_dot3(n, p->w) > last - SMALL * s->size;
+    simplex.weight[simplex.n++] = 1;
+    if (dj_reduceSimplex(&v, &simplex) || !(dju_norm3(v) > 0)) return false;
+    djVec3 a = {0, 0, 0}, b = {0, 0, 0};
+    for (int i = 0; i < simplex.n; i++) {
+      a = dju_madd3(a, simplex.weight[i], simplex.p[i].a);
+      b = dju_madd3(b, simplex.weight[i], simplex.p[i].b);
+    }
+    at.y = a;
+    at.y_b = dju_mulMtV(s->at->R, dju_sub3(b, s->at->r));
+    djImplicitGap trial = at;
+    if (polish(&trial, s->a, s->b, s->at, s->size, 16)) {
+      *g = trial;
+      return true;
+    }
+    g->iterations = trial.iterations;
+    if (reached || !(dju_norm3(v) < last)) {
+      at.iterations = g->iterations;
+      at.delta = dju_norm3(v);
+      at.error = SMALL;
+      at.regular = true;
+      if (reached) *g = at;
+      return reached;
+    }
+    last = dju_norm3(v);
+    n = dju_scale3(-1 / last, v);
+  }
+  return false;
+}
+
 djStatus dj_distanceImplicit(djImplicitGap* out, const djVec3 near[2], const djImplicit* a,
                              const djImplicit* b, const djImplicitPlace* place, double D,
                              const djImplicitTouch* touch) {
@@ -291,7 +339,7 @@ djStatus dj_distanceImplicit(djImplicitGap* out, const djVec3 near[2], const djI
   }
   if (!found) {
     Ascent s = {.a = a, .b = b, .at = &at, .size = size};
-    found = ascend(&g, &s, touch->n);
+    found = ascend(&g, &s, touch->n) || (at.apart && collect(&g, &s));
   }
   *out = g;
   return found ? g.regular ? DJ_OK : DJ_SINGULAR : DJ_NOT_CONVERGED;
