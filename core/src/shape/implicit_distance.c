@@ -9,6 +9,7 @@
 #define STALLED 1e-9    // likewise, where no step comes nearer
 #define SMALL 1e-13     // of the distance, by size
 #define REACH 0.5       // longest step, of the shapes' size
+#define NEAR 0.995      // cosine of how far that may turn the normal to another maximum
 #define TIE 1e-9        // least of Ka^-1 + Kb^-1 + delta, of the shapes' size
 
 // b's frame in a's, and whether the shapes are apart.
@@ -226,7 +227,7 @@ static void ascentStep(double u[2], const djImplicitGap* g, const double off[2],
 }
 
 // Ascent with a line search from n; Newton's method on the points is tried where it is likely to
-// work, and found does not change when it is not.
+// work: of shapes apart it can end at the distance alone.
 static bool ascend(djImplicitGap* g, Ascent* s, djVec3 n) {
   double off[2], u[2];
   bool solved = evaluate(g, off, s, n);
@@ -236,7 +237,8 @@ static bool ascend(djImplicitGap* g, Ascent* s, djVec3 n) {
     const double gain = u[0] * off[0] + u[1] * off[1];
     if (solved && (angle < 0.03 || k % 8 == 7)) {
       djImplicitGap trial = *g;
-      if (polish(&trial, s->a, s->b, s->at, s->size, 10)) {
+      if (polish(&trial, s->a, s->b, s->at, s->size, 10) &&
+          (s->at->apart || dju_dot3(trial.n, g->n) > NEAR)) {
         *g = trial;
         return true;
       }
@@ -271,7 +273,7 @@ static bool ascend(djImplicitGap* g, Ascent* s, djVec3 n) {
     g->y = dju_add3(g->y, dp);
     g->y_b = dju_add3(g->y_b, dju_mulMtV(s->at->R, dq));
   }
-  return solved && shift.dn[0] * off[0] + shift.dn[1] * off[1] < SMALL * s->size;
+  return solved && hypot(off[0], off[1]) < STALLED * s->size;
 }
 
 // ---- Gilbert, Johnson, Keerthi ------------------------------------------------------------------
@@ -306,8 +308,11 @@ static bool collect(djImplicitGap* g, Ascent* s) {
       return true;
     }
     g->iterations = trial.iterations;
-    if (reached || !(dju_norm3(v) < last)) {
+    const bool lower = dju_norm3(v) < last;
+    n = dju_scale3(-1 / dju_norm3(v), v);
+    if (reached || !lower) {
       at.iterations = g->iterations;
+      at.n = n;
       at.delta = dju_norm3(v);
       at.error = SMALL;
       at.regular = true;
@@ -315,7 +320,6 @@ static bool collect(djImplicitGap* g, Ascent* s) {
       return reached;
     }
     last = dju_norm3(v);
-    n = dju_scale3(-1 / last, v);
   }
   return false;
 }
@@ -332,7 +336,7 @@ djStatus dj_distanceImplicit(djImplicitGap* out, const djVec3 near[2], const djI
     g.y_b = near[1];
     found = polish(&g, a, b, &at, size, 12);
   }
-  if (!found) {
+  if (!found && at.apart) {
     g.y = touch->y;
     g.y_b = dju_mulMtV(place->R, dju_madd3(touch->y, -touch->T, place->d));
     found = polish(&g, a, b, &at, size, 12);
