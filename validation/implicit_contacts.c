@@ -140,8 +140,9 @@ static double upperAlpha(const Body body[2], const double x[3]) {
 // Height of the origin over a plane that touches the body from below along n: its support function.
 static double support(const Body* body, const double n[3]) {
   static const djcImplicitShape plane = {"plane", 0, 0, NULL};
-  double quat[4] = {1 - n[2], n[1], -n[0], 0}; // turns z to -n
-  if (n[2] > 1 - 1e-9) quat[0] = 0, quat[1] = 1, quat[2] = 0;
+  const double across = n[0] * n[0] + n[1] * n[1], less = n[2] > 0 ? across / (1 + n[2]) : 1 - n[2];
+  double quat[4] = {less, n[1], -n[0], 0}; // turns z to -n
+  if (across == 0) quat[0] = n[2]<0, quat[1] = n[2]> 0;
   double norm = 0;
   for (int k = 0; k < 4; k++) norm += quat[k] * quat[k];
   for (int k = 0; k < 4; k++) quat[k] /= sqrt(norm);
@@ -236,6 +237,7 @@ static void checkContact(djvReport* r, const char* name, Body body[2], bool apar
   if (status) djv_fail("%s: not solved", name);
   const double upper = upperAlpha(body, o.x), lower = lowerAlpha(body, o.normal);
   static const double none[2] = {0, 0};
+  const double rounding = fmax(1e-8, 1e-12 * o.condition); // of the differences
   double inset[2], worst[2];
   for (int k = 0; k < 2; k++) {
     inset[k] = log(body[k].shape.nface) / body[k].size[4 * body[k].shape.nface + 1];
@@ -255,9 +257,9 @@ static void checkContact(djvReport* r, const char* name, Body body[2], bool apar
   snprintf(what, sizeof what, "%s: derivatives not finite", name);
   djv_count(r, what, !allFinite(&o), 0);
   snprintf(what, sizeof what, "%s: alpha and gap, differences", name);
-  djv_below(r, what, worst[0], 1e-8, "");
+  djv_below(r, what, worst[0], rounding, "");
   snprintf(what, sizeof what, "%s: x and normal, differences", name);
-  djv_below(r, what, worst[1], fmax(1e-8, 1e-12 * o.condition), "");
+  djv_below(r, what, worst[1], rounding, "");
   djc_deleteImplicitPair(pair);
 }
 

@@ -106,13 +106,15 @@ void drawSharpness(const char* file, double error[SHARP_FAMILIES][LEVELS]) {
     Sharp s;
     for (int k = 0; k < 3; k++) {
       char style[80];
-      makeSharp(&s, f, k + (f < 2 ? 0 : 1));
+      makeSharp(&s, f, k + (f < 2 ? -1 : 1));
       snprintf(style, sizeof style, "fill=\"none\" stroke=\"%s\" stroke-width=\"2\"", SHADE[k]);
       outline(out, &v, &s.shape, origin, 0, 1, style);
     }
     sharpOutline(out, &v, f);
-    fprintf(out, "<text x=\"%g\" y=\"36\" text-anchor=\"middle\">%s, %s</text>\n", v.x, s.name,
-            f < 2 ? "beta 10, 20, 40" : "n 2, 4, 8");
+    fprintf(out,
+            "<text x=\"%g\" y=\"24\" text-anchor=\"middle\">%s</text><text x=\"%g\" y=\"43\" "
+            "text-anchor=\"middle\">%s</text>\n",
+            v.x, s.name, v.x, f < 2 ? "beta 5, 10, 20" : "n 2, 4, 8");
   }
   chart(out, error);
   finish(out, file);
@@ -134,8 +136,8 @@ static void segment(FILE* out, const View* v, const double p[3], const double q[
 // A cone and a box, apart, in contact and overlapping along one line.
 static void panel(FILE* out, const View* v, const Sharp s[2], double part, const char* title) {
   static const double zero[3] = {0}, one[4] = {1, 0, 0, 0};
-  const double angle = 0.5, quat[4] = {cos(angle / 2), 0, 0, sin(angle / 2)};
-  double pos[3] = {1.5, 1.9, 0};
+  const double angle = -0.3, quat[4] = {cos(angle / 2), 0, 0, sin(angle / 2)};
+  double pos[3] = {1.2, 1.7, 0};
   djcImplicitPair* pair;
   djcImplicit o;
   djcImplicitDistance d;
@@ -166,7 +168,8 @@ static void panel(FILE* out, const View* v, const Sharp s[2], double part, const
   fprintf(out,
           "<text x=\"%g\" y=\"50\" text-anchor=\"middle\">alpha %.3f, gap %+.3f m, distance %+.3f "
           "m</text>\n",
-          v->x + 70, o.alpha, o.gap + 0.0, d.distance + 0.0);
+          v->x + 70, o.alpha, fabs(o.gap) < 1e-9 ? 0 : o.gap,
+          fabs(d.distance) < 1e-9 ? 0 : d.distance);
 }
 
 void drawWitness(const char* file) {
@@ -177,7 +180,7 @@ void drawWitness(const char* file) {
   makeSharp(&s[0], 1, 1);
   makeSharp(&s[1], 2, 2);
   for (int k = 0; k < 3; k++) {
-    const View v = {110 + 360 * k, 315, 95};
+    const View v = {105 + 360 * k, 325, 80};
     panel(out, &v, s, PART[k], TITLE[k]);
   }
   fputs(
