@@ -329,8 +329,8 @@ djStatus djc_evalImplicitPair(djcImplicit* out, djcImplicitPair* p, const double
   place(p, (const double* const[2]){pos_a, pos_b}, (const double* const[2]){quat_a, quat_b});
   const djStatus status =
       dj_touchImplicit(&p->touch, &p->warm, &p->shape[0], &p->shape[1], &p->place);
-  djImplicitFrame f;
-  dj_frameImplicit(&f, &p->touch, &p->place, p->R[0]);
+  dj_frameImplicit(&p->frame, &p->touch, &p->place, p->R[0]);
+  const djImplicitFrame f = p->frame;
   p->evaluated = status == DJ_OK;
   const djVec3 at = p->pos[0], bt = p->plane ? dju_madd3(at, p->D, f.d) : p->pos[1];
   out->degenerate = !p->plane && p->D <= COINCIDE * (p->shape[0].outer + p->shape[1].outer);
@@ -349,28 +349,41 @@ djStatus djc_evalImplicitPair(djcImplicit* out, djcImplicitPair* p, const double
   return status;
 }
 
+// What dphi and the three of dgrad, in the shape's axes, make of x, normal (rows): they are linear.
+static void sizeMap(double map[6][4], const djcImplicitPair* p, int s, double alpha) {
+  const djImplicitFrame* f = &p->frame;
+  for (int j = 0; j < 4; j++) {
+    djVec3 dy, dn, dgrad = {0, 0, 0};
+    double dT, v[6];
+    if (j > 0) dgrad = dju_column(&p->R[s], j - 1);
+    dj_bendTouch(&dy, &dT, &dn, f, s, j == 0, dgrad);
+    dju_store3(v, dju_madd3(dju_scale3(alpha, dy), -alpha * dT / f->T, f->y));
+    dju_store3(v + 3, p->plane ? dju_vec3(0, 0, 0) : dn);
+    for (int i = 0; i < 6; i++) map[i][j] = v[i];
+  }
+}
+
 djStatus djc_implicitBySize(double* by, djcImplicitPair* p, int side) {
   if (!by || !p || side < 0 || side > 1 || !p->evaluated) return DJ_INVALID;
   const int s = side ^ p->swapped;
   const djImplicit* shape = &p->shape[s];
+  const djImplicitFrame* f = &p->frame;
   const int n = shape->nsize;
   if (n == 0) return DJ_OK;
-  djImplicitFrame f;
-  dj_frameImplicit(&f, &p->touch, &p->place, p->R[0]);
   double* dphi = p->room[s] + dj_implicitRoom(shape->row, shape->nface);
   double* dgrad = dphi + n;
-  const djVec3 y = s ? dju_mulMtV(p->R[1], f.y_b) : p->touch.y;
-  shape->row->by(dphi, dgrad, shape, y);
-  const double alpha = p->D / f.T;
+  shape->row->by(dphi, dgrad, shape, s ? dju_mulMtV(p->R[1], f->y_b) : p->touch.y);
+  const double alpha = p->D / f->T, l = s ? f->lb : f->la;
+  double map[6][4];
+  sizeMap(map, p, s, alpha);
   for (int k = 0; k < n; k++) {
-    djVec3 dy, dn;
-    double dT, v[8];
-    dj_bendTouch(&dy, &dT, &dn, &f, s, dphi[k], dju_mulMV(p->R[s], dju_load3(dgrad + 3 * k)));
-    v[0] = -alpha * dT / f.T;
-    dju_store3(v + 1, dju_madd3(dju_scale3(alpha, dy), v[0], f.y));
-    dju_store3(v + 4, p->plane ? dju_vec3(0, 0, 0) : dn);
-    v[7] = -dT;
-    for (int i = 0; i < 8; i++) by[i * n + k] = v[i];
+    const double c[4] = {dphi[k], dgrad[3 * k], dgrad[3 * k + 1], dgrad[3 * k + 2]};
+    by[k] = alpha * l * c[0] / f->T;
+    by[7 * n + k] = l * c[0];
+    for (int i = 0; i < 6; i++) {
+      by[(1 + i) * n + k] =
+          map[i][0] * c[0] + map[i][1] * c[1] + map[i][2] * c[2] + map[i][3] * c[3];
+    }
   }
   return DJ_OK;
 }

@@ -19,6 +19,7 @@ struct djcImplicitPair {
   djVec3 last; // direction from the first to the second, world; zero: none yet
   bool evaluated;
   djImplicitTouch touch; // of the last evaluation, and where
+  djImplicitFrame frame; // world axes
   djImplicitPlace place;
   djMat3 R[2];
   djVec3 pos[2];
