@@ -2,8 +2,9 @@
 
 #include "common/implicit_case.h"
 #include "common/worst.h"
+#include "contact/query/implicit_query.h"
 #include "math/so3.h"
-#include "shape/implicit_pair.h"
+#include "shape/implicit_distance.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -395,6 +396,22 @@ static void testDistanceDerivatives(void** state) {
   assert_true(worst < 1e-5 && used[0] > 20 && used[1] > 20);
 }
 
+// Columns of both sides change places, by the sign; a shift of the whole turns nothing.
+static void testParts(void** state) {
+  (void)state;
+  double by[12], a[2] = {1, 2}, b[2] = {3, 4};
+  for (int k = 0; k < 12; k++) by[k] = k;
+  dj_swapTwists(by, 1, -1);
+  for (int k = 0; k < 12; k++) assert_true(by[k] == -((k + 6) % 12));
+  dj_swapVectors(a, b, 2);
+  assert_true(a[0] == 3 && a[1] == 4 && b[0] == 1 && b[1] == 2);
+  djImplicitGap gap = {.delta = 1, .Ka = {1, 0.2, 2}, .Kb = {0.5, 0.1, 1}, .regular = true};
+  djImplicitShift s = {.A = {1, 0}, .B = {1, 0}, .w = {1, 0}}; // b carried round a by its rotation
+  dj_shiftGap(&s, &gap);
+  assert_true(djt_largest(s.tau, 2) < 1e-15 && djt_largest(s.sigma, 2) < 1e-15);
+  assert_true(fabs(s.dn[0] - 1) < 1e-15 && fabs(s.dn[1]) < 1e-15);
+}
+
 static void testBadPlanes(void** state) {
   (void)state;
   djError err = {""};
@@ -417,6 +434,7 @@ int main(void) {
                                      cmocka_unit_test(testDistance),
                                      cmocka_unit_test(testClosedForms),
                                      cmocka_unit_test(testDistanceDerivatives),
+                                     cmocka_unit_test(testParts),
                                      cmocka_unit_test(testBadPlanes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

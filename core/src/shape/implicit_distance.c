@@ -278,8 +278,9 @@ static bool ascend(djImplicitGap* g, Ascent* s, djVec3 n) {
 
 // ---- Gilbert, Johnson, Keerthi ------------------------------------------------------------------
 
-// Where n is known to rounding, but not the points, as between faces that are nearly flat: these are
-// means of farthest points that have been met, from where Newton's method goes on. For shapes apart.
+// Where n is known to rounding, but not the points, as between faces that are nearly flat: these
+// are means of farthest points that have been met, from where Newton's method goes on. For shapes
+// apart.
 static bool collect(djImplicitGap* g, Ascent* s) {
   djSimplex simplex = {.n = 0};
   double off[2], last = INFINITY;
