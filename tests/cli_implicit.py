@@ -68,6 +68,41 @@ class Queries(cli.Case):
         self.assertEqual(r["alpha"], 0)
         self.assertLess(r["gap"], -1)
 
+    def test_plane(self):
+        """Heights are by the support function; the plane may be first; below it alpha is negative."""
+        plane, egg = {"geom": "plane"}, changed(BALL, size=[1, 2, 3])
+        for z in (5, 1, -1):
+            r = self.ask(plane, changed(egg, pose=[0.3, 0.4, z, 1, 0, 0, 0]), derivatives=True,
+                         sizes=True, distance=True)
+            self.assertEqual(r["status"], "ok")
+            self.assertAlmostEqual(r["alpha"], z / 3, places=12)
+            for name in ("gap", "distance"):
+                self.assertAlmostEqual(r[name], z - 3, places=11)
+            self.assertAlmostEqual(r["dgap"][11], 1, places=12)
+            self.assertEqual(r["sizes_a"]["gap"], [])
+            self.assertAlmostEqual(r["sizes_b"]["gap"][2], -1, places=11)
+            for got, want in zip(r["normal"] + r["x"], [0, 0, 1, 0.3, 0.4, 0]):
+                self.assertAlmostEqual(got, want, places=11)
+        self.assertIn("both are planes", self.ask(plane, {"geom": "plane"}, status=2)["message"])
+        self.assertIn("a.geom", self.ask({"geom": "box"}, BALL, status=2)["message"])
+
+    def test_distance(self):
+        """Differs from the gap but for balls; of its sign; derivatives on request."""
+        tilted = changed(CUBE, pose=[3, 1.5, 1, 0.9, 0.3, 0.2, 0.1])
+        r = self.ask(CUBE, tilted, distance=True, sizes=True)
+        self.assertEqual(r["distance_status"], "ok")
+        self.assertTrue(0 < r["distance"] < r["gap"])
+        a, b = r["points"]
+        for k in range(3):
+            self.assertAlmostEqual(b[k] - a[k], r["distance"] * r["direction"][k], places=9)
+        self.assertNotIn("ddistance", r)
+        self.assertEqual(len(r["sizes_a"]["distance"]), 26)
+        r = self.ask(BALL, changed(BALL, pose=[0, 0, 1.5, 1, 0, 0, 0]), distance=True,
+                     derivatives=True)
+        self.assertAlmostEqual(r["distance"], -0.5, places=11)
+        self.assertAlmostEqual(r["ddistance"][11], 1, places=11)
+        self.assertEqual(len(r["dpoints"]), 6)
+
     def test_bad(self):
         for shape, names in ((changed(BALL, n=0.5), ["n = 0.5"]), (changed(BALL, n=None), ["a.n"]),
                              (changed(BALL, size=[1, 1]), ["a.size"]),

@@ -98,7 +98,7 @@ djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djIm
     found = dj_newtonImplicit(out, &start, a, b, place, 2, 1.4, 80);
     spent += out->iterations;
   }
-  if (!found && b->outer > 0) { // a half space has no gauge
+  if (!found) {
     dj_searchImplicit(&start, a, b, place);
     found = dj_newtonImplicit(out, &start, a, b, place, 0, 1, 60);
     spent += out->iterations;
