@@ -13,18 +13,19 @@ HERE = pathlib.Path(__file__).resolve().parent
 THROW = dict(radius=6, speed=3, density=1, stiffness=3000, timestep=0.005, seed=3)
 
 # Of each body a primitive (type, sizes) or the rings (number of vertices, radius, height) of a
-# mesh's hull; a ring of one vertex is an apex. Heights are about the centre of mass.
+# mesh's hull; a ring of one vertex is an apex. Heights are about the centre of mass, and exact as
+# MuJoCo stores them, in single precision.
 PHI = (1 + 5**0.5) / 2
 BODIES = {
-    "cone": ("rings", [(16, 0.6, -0.35), (1, 0, 1.05)]),
+    "cone": ("rings", [(16, 0.6, -0.375), (1, 0, 1.125)]),
     "cube": ("box", [0.5, 0.5, 0.5]),
     "cuboid": ("box", [0.7, 0.45, 0.35]),
     "cylinder": ("cylinder", [0.45, 0.6]),
     "ellipsoid": ("ellipsoid", [0.75, 0.5, 0.4]),
-    "frustum": ("rings", [(16, 0.65, None), (16, 0.35, 1.0)]),
+    "frustum": ("rings", [(16, 0.625, -0.34375), (16, 0.3125, 0.53125)]),
     "polytope": ("vertices", [tuple(0.42 * c for c in v) for s in (-1, 1) for t in (-PHI, PHI)
                               for v in ((0, s, t), (s, t, 0), (t, 0, s))]),
-    "pyramid": ("rings", [(4, 0.85, -0.32), (1, 0, 0.96)]),
+    "pyramid": ("rings", [(4, 0.875, -0.3125), (1, 0, 0.9375)]),
     "sphere": ("sphere", [0.55]),
     "tetrahedron": ("vertices", [tuple(0.6 * c for c in v) for v in
                                  ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))]),
@@ -55,20 +56,11 @@ def ring(count, radius, height):
              height) for k in range(count)]
 
 
-def frustum_centre(base, top, height):
-    """Height of a frustum's centre of mass above its base."""
-    square = base * base + base * top + top * top
-    return height * (base * base + 2 * base * top + 3 * top * top) / (4 * square)
-
-
 def hull(kind, parts):
     """A mesh's vertices about the centre of mass."""
     if kind == "vertices":
         return parts
     (n, base, low), (m, top, high) = parts
-    if low is None:
-        low = -frustum_centre(base, top, high)
-        high += low
     return ring(n, base, low) + ring(m, top, high)
 
 
@@ -125,7 +117,7 @@ def ten_bodies():
     <text name="dijoco_contact" data="implicit_surface"/>
     <text name="dijoco_integrator" data="midpoint"/>
     <text name="dijoco_restitution" data="given"/>
-    <numeric name="dijoco_tolerance" data="1e-12"/>
+    <numeric name="dijoco_tolerance" data="1e-09"/>
     <numeric name="dijoco_contact/implicit_surface/stiffness" data="%g"/>
   </custom>
   <visual>
@@ -136,11 +128,14 @@ def ten_bodies():
     <geom density="%g" friction="0" condim="1"/>
   </default>
   <asset>
+    <texture type="skybox" builtin="flat" width="64" height="384" rgb1="0.95 0.95 0.93"
+             rgb2="0.95 0.95 0.93"/>
 %s
   </asset>
   <worldbody>
     <light pos="4 -8 10" dir="-0.3 0.6 -0.75"/>
-    <camera name="side" pos="0 -17 5" xyaxes="1 0 0 0 0.28 0.96"/>
+    <light pos="-8 -10 2" dir="0.6 0.75 -0.15" diffuse="0.4 0.4 0.4"/>
+    <camera name="side" pos="0 -20 6" xyaxes="1 0 0 0 0.287 0.958"/>
 %s
   </worldbody>
   <keyframe>
@@ -225,8 +220,8 @@ def soft_arm():
   </asset>
   <worldbody>
     <light pos="0.5 -1 2" dir="0 0.45 -0.9"/>
-    <camera name="above" pos="0.5 -0.55 1.15" xyaxes="1 0 0 0 0.85 0.53"/>
-    <geom name="ground" type="plane" size="2 2 0.1" rgba="0.9 0.9 0.88 1"/>
+    <camera name="above" pos="0.5 -0.35 0.85" xyaxes="1 0 0 0 0.85 0.53"/>
+    <geom name="ground" type="plane" size="4 4 0.1" rgba="0.9 0.9 0.88 1"/>
     <geom name="cube" type="box" %s rgba="0.85 0.6 0.25 1"/>
     <geom name="cylinder" type="cylinder" %s rgba="0.4 0.65 0.45 1"/>
 %s
