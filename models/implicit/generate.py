@@ -41,7 +41,7 @@ ARM = dict(segments=20, length=1.0, base=0.02, tip=0.01, young=2.5e6, poisson=0.
            damping=0.05, height=0.1, tendon=0.8, sides=12)
 PULL = dict(tension=40, time=5)
 CUBE = dict(half=0.05, place=(0.965, 0.30))
-POST = dict(radius=0.125, half=0.06, place=(0.53, 0.22))
+POST = dict(radius=0.13, half=0.06, place=(0.53, 0.21))
 ARM_STEP = dict(timestep=0.005, stiffness=2e4)
 
 
