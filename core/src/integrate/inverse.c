@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "integrate/armature.h"
+#include "integrate/spin.h"
 #include "integrate/tendon_armature.h"
 #include "model/body_param.h"
 #include "model/check.h"
@@ -80,6 +81,7 @@ static void addBalance(double* gradient, djWork* w, const djModel* m, const djPl
   dj_inverseDerivatives(&w->Dq, &w->Dv, M, w->N, w->M, &w->inverse, m, &at->kin, w->ref,
                         w->armature);
   dj_addTendonInertia(M, w, m, at);
+  if (w->method->spins) dj_addSpin(w->nonpotential, &w->Dv, M, w, m);
   setInertia(&w->own, w, m);
   dj_addDiagonal(&w->H, &w->Dq);
   dj_addDiagonal(&w->H, &w->own);
@@ -170,6 +172,7 @@ djStatus dj_inverseStageParams(djParamSums* s, djWork* w, const djModel* m, cons
   dj_inverseDynamics(w->nonpotential, &w->inverse, m, &w->now.kin, w->ref, w->armature, w->V, w->A);
   dj_inverseParams(s->param, s->tensor, s->x, s->C, s->C0, &w->inverse, m, &w->now.kin, w->now.q,
                    w->ref, z, w->V, w->A);
+  if (w->method->spins) dj_spinParams(s->tensor, w, m, z);
   dj_inertiaAlongParams(s->param, m, z, w->A);
   dj_tendonInertiaParams(s->param, w, m, z, w->A);
   return DJ_OK;

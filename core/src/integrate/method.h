@@ -40,6 +40,7 @@ typedef struct djMethod {
                             //   what is left of it without work->nonpotential
   int nstage;
   bool mass;                // stages have M
+  bool spins;               // inverse dynamics at the middle of a step: spin.h adds what it lacks
   bool predicts;            // where a step would end without forces: work->ahead, q (+) work->drift
   int nhistory;             // vectors (nv) that the state has beside q, v and act
   const struct djMethod* starter;   // takes the step where there is no history, without one

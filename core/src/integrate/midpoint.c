@@ -1,6 +1,6 @@
 // The implicit midpoint rule. With the velocity u at the middle Q = q (+) h u/2,
 //   r = ID(Q, u, 2 (u - v)/h) - forces,  q+ = q (+) h u,  v+ = 2 u - v;
-// u = 2 psi/h.
+// u = 2 psi/h. Of free bodies spin is balanced in space (spin.h).
 
 #include "integrate/inverse.h"
 
@@ -18,6 +18,7 @@ const djMethod dj_midpoint = {.name = "midpoint",
                               .kind = DJ_LDU,
                               .nstage = 1,
                               .mass = true,
+                              .spins = true,
                               .coefficients = midpoint,
                               .begin = dj_beginInverse,
                               .evaluate = dj_evaluateInverse,

@@ -50,6 +50,9 @@ void dj_inverseDerivatives(djMatrix* Dq, djMatrix* Dv, djMatrix* M, double* N, d
                            const djInverse* inverse, const djModel* model, const djKin* kin,
                            const djVec3* ref, const double* armature);
 
+// tensor += s a . dI b, in the axes R of the inertial frame, which a and b share.
+void dj_addTensor(double tensor[6], double s, const djMat3* R, djVec3 a, djVec3 b);
+
 // Adds d(z . ID)/d parameter, z (nv): masses, centres of mass, inertia (tensor, nbody x 6, see
 // body_param.h), and frames. x, P, Q (nbody x 6): scratch, of which x is left with the twists along
 // z.

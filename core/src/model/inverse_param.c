@@ -14,8 +14,7 @@
 
 #include <string.h>
 
-// tensor += s a . dI b, in the axes R.
-static void addTensor(double tensor[6], double s, const djMat3* R, djVec3 a, djVec3 b) {
+void dj_addTensor(double tensor[6], double s, const djMat3* R, djVec3 a, djVec3 b) {
   djVec3 x = dju_mulMtV(*R, a), y = dju_mulMtV(*R, b);
   tensor[0] += s * x.x * y.x;
   tensor[1] += s * x.y * y.y;
@@ -37,8 +36,8 @@ static void addBody(double* param, double tensor[6], const djInverse* d, const d
   g = dju_sub3(g, dju_add3(dju_cross3(c, y.w), dju_cross3(s, V.w)));
   dju_addTo3(dj_paramBlock(param, m, DJ_FIELD_BODY_IPOS) + 3 * b, I->mass,
        dju_mulMtV(kin->body[b].R, g));
-  addTensor(tensor, 1, &kin->principal[b], x.w, A.w);
-  addTensor(tensor, -1, &kin->principal[b], y.w, V.w);
+  dj_addTensor(tensor, 1, &kin->principal[b], x.w, A.w);
+  dj_addTensor(tensor, -1, &kin->principal[b], y.w, V.w);
 }
 
 // B^T x = V-adjoint of I x, h and the rest: x . B e = e . (V x* I x - x x* h - I (V x x)).

@@ -1,0 +1,248 @@
+"""Writes scene.xml and task.json of ten_bodies and of soft_arm, and the arm's tension, beside this
+file. What is chosen is in the tables at the top; README.md of each says why."""
+import json
+import math
+import pathlib
+import random
+import textwrap
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# ---- ten bodies --------------------------------------------------------------------------------
+
+THROW = dict(radius=6, speed=3, density=1, stiffness=3000, timestep=0.005, seed=3)
+
+# Of each body a primitive (type, sizes) or the rings (number of vertices, radius, height) of a
+# mesh's hull; a ring of one vertex is an apex. Heights are about the centre of mass, and exact as
+# MuJoCo stores them, in single precision.
+PHI = (1 + 5**0.5) / 2
+BODIES = {
+    "cone": ("rings", [(16, 0.6, -0.375), (1, 0, 1.125)]),
+    "cube": ("box", [0.5, 0.5, 0.5]),
+    "cuboid": ("box", [0.7, 0.45, 0.35]),
+    "cylinder": ("cylinder", [0.45, 0.6]),
+    "ellipsoid": ("ellipsoid", [0.75, 0.5, 0.4]),
+    "frustum": ("rings", [(16, 0.625, -0.34375), (16, 0.3125, 0.53125)]),
+    "polytope": ("vertices", [tuple(0.42 * c for c in v) for s in (-1, 1) for t in (-PHI, PHI)
+                              for v in ((0, s, t), (s, t, 0), (t, 0, s))]),
+    "pyramid": ("rings", [(4, 0.875, -0.3125), (1, 0, 0.9375)]),
+    "sphere": ("sphere", [0.55]),
+    "tetrahedron": ("vertices", [tuple(0.6 * c for c in v) for v in
+                                 ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))]),
+}
+COLOURS = ["0.85 0.35 0.3 1", "0.9 0.75 0.25 1", "0.35 0.65 0.4 1", "0.3 0.5 0.8 1",
+           "0.6 0.4 0.7 1"]
+
+# ---- soft arm ----------------------------------------------------------------------------------
+
+# SI. A silicone rod, tapered from its base to its tip, clamped at a height, straight along x. The
+# tendon runs at a part of the radius beside the axis, to the left (+y).
+ARM = dict(segments=20, length=1.0, base=0.02, tip=0.01, young=2.5e6, poisson=0.5, density=1000,
+           damping=0.05, height=0.1, tendon=0.8, sides=12)
+PULL = dict(tension=40, time=5)
+CUBE = dict(half=0.05, place=(0.965, 0.30))
+POST = dict(radius=0.13, half=0.06, place=(0.53, 0.21))
+ARM_STEP = dict(timestep=0.005, stiffness=2e4)
+
+
+def text(values):
+    """Numbers as attributes show them."""
+    return " ".join("%g" % (round(v, 6) + 0.0) for v in values)
+
+
+def ring(count, radius, height):
+    """Vertices of a regular polygon about z."""
+    return [(radius * math.cos(2 * math.pi * k / count), radius * math.sin(2 * math.pi * k / count),
+             height) for k in range(count)]
+
+
+def hull(kind, parts):
+    """A mesh's vertices about the centre of mass."""
+    if kind == "vertices":
+        return parts
+    (n, base, low), (m, top, high) = parts
+    return ring(n, base, low) + ring(m, top, high)
+
+
+def directions(count):
+    """Points spread over the unit sphere."""
+    found = []
+    for i in range(count):
+        z = 1 - (2 * i + 1) / count
+        turn = i * math.pi * (3 - 5**0.5)
+        found.append([(1 - z * z)**0.5 * math.cos(turn), (1 - z * z)**0.5 * math.sin(turn), z])
+    return found
+
+
+def any_turn(source):
+    """A quaternion, evenly distributed."""
+    q = [source.gauss(0, 1) for _ in range(4)]
+    length = math.hypot(*q)
+    return [x / length for x in q]
+
+
+def wrapped(start, words, end, columns=100):
+    """One element whose long attribute is broken into lines."""
+    return "\n".join(textwrap.wrap(start + words + end, columns, break_long_words=False,
+                                   subsequent_indent=" " * 10, break_on_hyphens=False))
+
+
+def ten_bodies():
+    row = THROW
+    source = random.Random(row["seed"])
+    places = directions(len(BODIES))
+    source.shuffle(places)
+    assets, bodies, velocities = [], [], []
+    for number, (name, (kind, parts)) in enumerate(BODIES.items()):
+        if kind in ("rings", "vertices"):
+            vertices = text(c for v in hull(kind, parts) for c in v)
+            assets.append(wrapped('    <mesh name="%s" vertex="' % name, vertices, '"/>'))
+            shape = 'type="mesh" mesh="%s"' % name
+        else:
+            shape = 'type="%s" size="%s"' % (kind, text(parts))
+        place = places[number]
+        bodies.append('    <body name="%s" pos="%s"\n          quat="%s">'
+                      % (name, text(row["radius"] * x for x in place), text(any_turn(source))))
+        bodies.append('      <freejoint name="%s"/>' % name)
+        bodies.append('      <geom name="%s" %s rgba="%s"/>'
+                      % (name, shape, COLOURS[number % len(COLOURS)]))
+        bodies.append('    </body>')
+        velocities += [-row["speed"] * x for x in place] + [0, 0, 0]
+    scene = """<!-- Ten convex bodies on a sphere of radius 6, which the keyframe throws at its centre. Nothing else
+     acts: momentum and energy stay what they are. Written by ../generate.py. -->
+<mujoco model="ten_bodies">
+  <option timestep="%g" gravity="0 0 0" integrator="implicitfast"/>
+  <size memory="32M"/>
+  <custom>
+    <text name="dijoco_contact" data="implicit_surface"/>
+    <text name="dijoco_integrator" data="midpoint"/>
+    <text name="dijoco_restitution" data="given"/>
+    <numeric name="dijoco_tolerance" data="1e-09"/>
+    <numeric name="dijoco_contact/implicit_surface/stiffness" data="%g"/>
+  </custom>
+  <visual>
+    <map zfar="100"/>
+    <global offwidth="640" offheight="480"/>
+  </visual>
+  <default>
+    <geom density="%g" friction="0" condim="1"/>
+  </default>
+  <asset>
+    <texture type="skybox" builtin="flat" width="64" height="384" rgb1="0.95 0.95 0.93"
+             rgb2="0.95 0.95 0.93"/>
+%s
+  </asset>
+  <worldbody>
+    <light pos="4 -8 10" dir="-0.3 0.6 -0.75"/>
+    <light pos="-8 -10 2" dir="0.6 0.75 -0.15" diffuse="0.4 0.4 0.4"/>
+    <camera name="side" pos="0 -20 6" xyaxes="1 0 0 0 0.287 0.958"/>
+%s
+  </worldbody>
+  <keyframe>
+%s
+  </keyframe>
+</mujoco>
+""" % (row["timestep"], row["stiffness"], row["density"], "\n".join(assets), "\n".join(bodies),
+       wrapped('    <key name="thrown" qvel="', text(velocities), '"/>'))
+    (HERE / "ten_bodies" / "scene.xml").write_text(scene)
+
+
+def segment(number):
+    """Of a segment: length, radii of both ends; of the joint at its start: stiffness against bending
+    and twist, arm of the tendon. The joint stands for the rod from the middle of the segment before
+    it, or the clamp, to the middle of its own, of radius r(s) and bending stiffness E pi/4 r^4: its
+    compliance is theirs, and so is its angle under the tendon's moment, at a part of r."""
+    row = ARM
+    length = row["length"] / row["segments"]
+    slope = (row["tip"] - row["base"]) / row["length"]
+    start, end = (row["base"] + slope * length * (number + k) for k in (0, 1))
+    low = start if number == 0 else start - slope * length / 2
+    high = start + slope * length / 2
+    cube = (high**-3 - low**-3) / (-3 * slope)      # integrals of r^-4 and r^-3 along the rod
+    square = (high**-2 - low**-2) / (-2 * slope)
+    bend = row["young"] * math.pi / 4 / cube
+    return length, start, end, bend, bend / (1 + row["poisson"]), row["tendon"] * square / cube
+
+
+def soft_arm():
+    row = ARM
+    assets, bodies, tendon = [], [], []
+    pad, ends = "    ", []
+    for i in range(row["segments"]):
+        length, start, end, bend, twist, arm = segment(i)
+        name = "segment%d" % i
+        vertices = [(x, r * c, r * s) for x, r in ((0, start), (length, end))
+                    for c, s, _ in ring(row["sides"], 1, 0)]
+        assets.append(wrapped('    <mesh name="%s" vertex="' % name,
+                              text(c for v in vertices for c in v), '"/>'))
+        place = "0 0 %g" % row["height"] if i == 0 else text([length, 0, 0])
+        bodies.append('%s<body name="%s" pos="%s">' % (pad, name, place))
+        for joint, axis, stiffness in (("bend", "0 0 1", bend), ("lift", "0 1 0", bend),
+                                       ("twist", "1 0 0", twist)):
+            bodies.append('%s  <joint name="%s%d" axis="%s" stiffness="%.4g" damping="%.4g"/>'
+                          % (pad, joint, i, axis, stiffness, row["damping"] * stiffness))
+        bodies.append('%s  <geom name="%s" class="arm" mesh="%s"/>' % (pad, name, name))
+        tendon.append('      <joint joint="bend%d" coef="%.4g"/>' % (i, arm))
+        ends.append("%s</body>" % pad)
+        pad += "  "
+    bodies.append('%s<site name="tip" pos="%s" size="0.012" rgba="0.9 0.3 0.2 1"/>'
+                  % (pad, text([length, 0, 0])))
+    bodies += reversed(ends)
+    x, y = CUBE["place"]
+    cube = 'size="%s" pos="%s"' % (text([CUBE["half"]] * 3), text([x, y, CUBE["half"]]))
+    x, y = POST["place"]
+    post = 'size="%s" pos="%s"' % (text([POST["radius"], POST["half"]]),
+                                   text([x, y, POST["half"]]))
+    scene = """<!-- A slender tapered arm of segments that turn about three axes at a point, with the stiffness of
+     a rod in bending and twist. It is clamped over the ground, falls on it by gravity, and a tendon
+     on its left bends it past a cube round a cylinder. No Cosserat rod: see README.md.
+     Written by ../generate.py. -->
+<mujoco model="soft_arm">
+  <option timestep="%g" integrator="discrete"/>
+  <custom>
+    <text name="dijoco_contact" data="implicit_surface"/>
+    <text name="dijoco_integrator" data="position"/>
+    <text name="dijoco_restitution" data="given"/>
+    <numeric name="dijoco_contact/implicit_surface/stiffness" data="%g"/>
+  </custom>
+  <visual>
+    <map znear="0.01"/>
+    <global offwidth="640" offheight="480"/>
+  </visual>
+  <default>
+    <geom contype="2" conaffinity="1" friction="0" condim="1"/>
+    <default class="arm">
+      <geom type="mesh" contype="1" conaffinity="2" density="%g" rgba="0.35 0.6 0.75 1"/>
+    </default>
+  </default>
+  <asset>
+%s
+  </asset>
+  <worldbody>
+    <light pos="0.5 -1 2" dir="0 0.45 -0.9"/>
+    <camera name="above" pos="0.5 -0.35 0.85" xyaxes="1 0 0 0 0.85 0.53"/>
+    <geom name="ground" type="plane" size="4 4 0.1" rgba="0.9 0.9 0.88 1"/>
+    <geom name="cube" type="box" %s rgba="0.85 0.6 0.25 1"/>
+    <geom name="cylinder" type="cylinder" %s rgba="0.4 0.65 0.45 1"/>
+%s
+  </worldbody>
+  <tendon>
+    <fixed name="tendon">
+%s
+    </fixed>
+  </tendon>
+  <actuator>
+    <motor name="tension" tendon="tendon" ctrlrange="0 %g"/>
+  </actuator>
+</mujoco>
+""" % (ARM_STEP["timestep"], ARM_STEP["stiffness"], row["density"], "\n".join(assets), cube, post,
+       "\n".join(bodies), "\n".join(tendon), PULL["tension"])
+    (HERE / "soft_arm" / "scene.xml").write_text(scene)
+    steps = round(PULL["time"] / ARM_STEP["timestep"])
+    (HERE / "soft_arm" / "tension.csv").write_text(
+        "ctrl[0]\n" + "".join("%g\n" % (PULL["tension"] * k / steps) for k in range(1, steps + 1)))
+
+
+if __name__ == "__main__":
+    ten_bodies()
+    soft_arm()
