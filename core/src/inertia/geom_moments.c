@@ -75,7 +75,8 @@ static djMoments meshMoments(const double* vert, const djClosedSurface* s) {
 }
 
 // f's integral over a tetrahedron is d q, q = a/6 + b.s/24 + (s.Bs + sum_k x_k.Bx_k)/120.
-static void meshParams(double* by, const double* vert, const djClosedSurface* s, const djQuadratic* f) {
+static void meshParams(double* by, const double* vert, const djClosedSurface* s,
+                       const djQuadratic* f) {
   djVec3 from = middle(vert, s);   // the surface is closed: it does not matter
   djVec3 Bfrom = dju_mulMV(f->B, from), b = dju_madd3(f->b, 2, Bfrom);
   double a = f->a + dju_dot3(dju_add3(f->b, Bfrom), from);

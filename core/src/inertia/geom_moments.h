@@ -32,7 +32,8 @@ typedef struct djClosedSurface {
 bool dj_isSolid(int type);
 
 // Adds the moments of a solid geom, body frame. Meshes: what the surface bounds, signed.
-void dj_addMoments(djMoments* moments, const djModel* model, int geom, const djClosedSurface* surface);
+void dj_addMoments(djMoments* moments, const djModel* model, int geom,
+                   const djClosedSurface* surface);
 
 // Adds to param the derivative of f's integral over a solid geom, f in the body frame, by geom pos,
 // quat, size and mesh vertices.
