@@ -4,6 +4,7 @@
 //   numeric, text dijoco_SETTING/ELEMENT  a setting of the pair or geom, or
 //   numeric, text dijoco_restitution/ELEMENT  its coefficient of restitution, or
 //   numeric dijoco_contact/MODEL/SETTING  of all pairs of a model other than the first
+//   text dijoco_shape/ELEMENT, numeric dijoco_sharpness/ELEMENT  of a geom (import_surface.c)
 //
 // ELEMENT: name of an explicit pair, else of a geom, or a geom's "#id".
 
@@ -17,6 +18,7 @@
 
 static const char kPrefix[] = "dijoco_", kContact[] = "dijoco_contact/";
 static const char kRestitution[] = "dijoco_restitution/";
+static const char kShape[] = "dijoco_shape/", kSharpness[] = "dijoco_sharpness/";
 
 static djStatus refuse(djmImport* imp, const char* kind, const char* field, const char* why) {
   snprintf(imp->err->text, sizeof(imp->err->text), "%s/%.100s: %.380s", kind, field, why);
@@ -45,19 +47,24 @@ static Field openField(const char* kind, const char* name, const char* text) {
   return f;
 }
 
+// The geom that a name or #id means, or -1.
+static int findGeom(const djmImport* imp, const char* name) {
+  for (int i = 0; i < imp->def.ngeom; i++) {
+    if (strcmp(imp->def.geom[i].name, name) == 0) return i;
+  }
+  if (name[0] != '#') return -1;
+  char* end;
+  long id = strtol(name + 1, &end, 10);
+  return end != name + 1 && !*end && id >= 0 && id < imp->def.ngeom ? (int)id : -1;
+}
+
 // The pair or geom that a name means; both -1: none.
 static void findElement(int* pair, int* geom, const djmImport* imp, const char* name) {
   *pair = *geom = -1;
   for (int i = 0; i < imp->def.npair && *pair < 0; i++) {
     if (strcmp(imp->def.pair[i].name, name) == 0) *pair = i;
   }
-  for (int i = 0; i < imp->def.ngeom && *pair < 0 && *geom < 0; i++) {
-    if (strcmp(imp->def.geom[i].name, name) == 0) *geom = i;
-  }
-  if (*pair >= 0 || *geom >= 0 || name[0] != '#') return;
-  char* end;
-  long id = strtol(name + 1, &end, 10);
-  if (end != name + 1 && !*end && id >= 0 && id < imp->def.ngeom) *geom = (int)id;
+  if (*pair < 0) *geom = findGeom(imp, name);
 }
 
 // The row of a setting's name (length), of a model or of any (-1).
@@ -156,10 +163,28 @@ static djStatus setRestitution(djmImport* imp, djGeomDef* geom, djPairDef* pair,
   return DJ_OK;
 }
 
+// An implicit surface, or the sharpness of the one that fits.
+static djStatus setSurface(djmImport* imp, djGeomDef* geom, const Field* f, bool shape) {
+  static const djSetting number = {.name = "sharpness", .kind = DJ_SETTING_REAL, .size = 1};
+  const int g = findGeom(imp, f->element);
+  if (g < 0) return refuse(imp, f->kind, f->name, "there is no geom of that name");
+  if (!shape) {
+    double* value = &geom[g].sharpness;
+    const djStatus status = readValue(value, imp, f, &number);
+    if (status != DJ_OK || *value >= 1) return status;
+    return refuse(imp, f->kind, f->name, "must be at least 1");
+  }
+  const char* problem = f->text ? djm_importShape(imp, &geom[g], f->text) : "must be a text";
+  return problem ? refuse(imp, f->kind, f->name, problem) : DJ_OK;
+}
+
 static djStatus setField(djmImport* imp, djGeomDef* geom, djPairDef* pair, djSettingDef* list,
                          const Field* f) {
   bool model = f->text && strncmp(f->name, kContact, strlen(kContact)) == 0;
   if (model) return setModel(imp, geom, pair, f);
+  bool shape = strncmp(f->name, kShape, strlen(kShape)) == 0;
+  bool sharpness = strncmp(f->name, kSharpness, strlen(kSharpness)) == 0;
+  if (shape || sharpness) return setSurface(imp, geom, f, shape);
   bool restitution = strncmp(f->name, kRestitution, strlen(kRestitution)) == 0;
   return restitution ? setRestitution(imp, geom, pair, f) : addSetting(imp, list, f);
 }

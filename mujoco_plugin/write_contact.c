@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void djm_pairName(char* name, size_t size, const djModel* m, int pair) {
@@ -79,6 +80,62 @@ static bool writeMeshes(djmWrite* w) {
   return true;
 }
 
+// What a name and numbers take as a text.
+static size_t shapeRoom(const djSurfaceDef* s) { return 100 + 27 * ((size_t)s->nsize + 7); }
+
+static void appendNumbers(char* text, size_t size, const double* v, int n) {
+  size_t used = strlen(text);
+  for (int i = 0; i < n; i++) used += (size_t)snprintf(text + used, size - used, " %.17g", v[i]);
+}
+
+// Its frame in the geom's as the scene has it: of a mesh that is not written anew, that of its
+// file, from which the compiled one is at mesh_pos, turned by mesh_quat.
+static void shapePose(double pose[7], const djmWrite* w, const djSurfaceDef* s, int geom) {
+  const djModel* m = w->wanted;
+  const int mesh = m->geom_type[geom] == DJ_MESH ? m->geom_mesh[geom] : -1;
+  memcpy(pose, s->pos, sizeof s->pos);
+  memcpy(pose + 3, s->quat, sizeof s->quat);
+  if (mesh < 0 || !w->base || w->mesh_changed[mesh]) return;
+  mju_rotVecQuat(pose, s->pos, w->m->mesh_quat + 4 * mesh);
+  mju_addTo3(pose, w->m->mesh_pos + 3 * mesh);
+  mju_mulQuat(pose + 3, w->m->mesh_quat + 4 * mesh, s->quat);
+}
+
+static bool writeShape(djmWrite* w, const djSurfaceDef* s, int geom) {
+  char field[700];
+  double pose[7], far = 0;
+  const double rest[7] = {0, 0, 0, 1, 0, 0, 0};
+  char* text = malloc(shapeRoom(s));
+  if (!text) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
+  strcpy(text, s->family);
+  appendNumbers(text, shapeRoom(s), s->size, s->nsize);
+  shapePose(pose, w, s, geom);
+  for (int k = 0; k < 7; k++) {
+    far = fmax(far, fabs(pose[k] - (pose[3] < 0 && k == 3 ? -1 : rest[k])));
+  }
+  if (far > 1e-12) {
+    strcat(text, " pose");
+    appendNumbers(text, shapeRoom(s), pose, 7);
+  }
+  fieldName(field, sizeof field, "shape", w->wanted, geom, -1);
+  const bool good = djm_setText(w, field, text);
+  free(text);
+  return good;
+}
+
+// Implicit surfaces and their sharpness.
+static bool writeSurfaces(djmWrite* w, const djModelDef* def) {
+  char field[700];
+  for (int i = 0; i < def->ngeom; i++) {
+    const djGeomDef* g = &def->geom[i];
+    if (g->surface && !writeShape(w, g->surface, i)) return false;
+    if (!(g->sharpness > 0)) continue;
+    fieldName(field, sizeof field, "sharpness", w->wanted, i, -1);
+    if (!djm_setNumber(w, field, g->sharpness)) return false;
+  }
+  return true;
+}
+
 // Settings of geoms and pairs, those included that default rules gave before the design changed.
 static bool writeElements(djmWrite* w) {
   djModelDef def;
@@ -98,6 +155,7 @@ static bool writeElements(djmWrite* w) {
                ? djm_setText(w, field, dj_choiceName(row, (int)s->value))
                : djm_setNumber(w, field, s->value);
   }
+  good = good && writeSurfaces(w, &def);
   dj_freeDef(storage);
   return good && writeMeshes(w);
 }
@@ -136,6 +194,41 @@ static double ownValue(const djModel* m, int slot, int geom, int pair) {
     if (same && m->setting_pair[i] == pair) value = m->setting_value[i];
   }
   return value;
+}
+
+static void bodyPose(double pos[3], double quat[4], const djModel* m, int geom) {
+  mju_rotVecQuat(pos, m->geom_surfacepos + 3 * geom, m->geom_quat + 4 * geom);
+  mju_addTo3(pos, m->geom_pos + 3 * geom);
+  mju_mulQuat(quat, m->geom_quat + 4 * geom, m->geom_surfacequat + 4 * geom);
+}
+
+// Surfaces that are given are the same, in the body's frame.
+static bool checkSurfaces(const djModel* got, const djModel* wanted, double tolerance,
+                          djError* err) {
+  char field[700];
+  for (int g = 0; g < wanted->ngeom; g++) {
+    const int n = wanted->geom_surfacenum[g];
+    double a = got->geom_family[g], b = wanted->geom_family[g];
+    fieldName(field, sizeof field, "shape", wanted, g, -1);
+    if (a != b || got->geom_surfacenum[g] != n) return differs(err, field, a, b);
+    for (int k = 0; k < n; k++) {
+      a = got->surface_number[got->geom_surfaceadr[g] + k];
+      b = wanted->surface_number[wanted->geom_surfaceadr[g] + k];
+      if (fabs(a - b) > tolerance * fmin(1, fabs(b))) return differs(err, field, a, b);
+    }
+    double pose[2][7];
+    bodyPose(pose[0], pose[0] + 3, got, g);
+    bodyPose(pose[1], pose[1] + 3, wanted, g);
+    const double sign = mju_dot(pose[0] + 3, pose[1] + 3, 4) < 0 ? -1 : 1;
+    for (int k = 0; k < 7 && n > 1; k++) {
+      a = k < 3 ? pose[0][k] : sign * pose[0][k];
+      if (fabs(a - pose[1][k]) > 1e-9) return differs(err, field, a, pose[1][k]);
+    }
+    a = got->geom_sharpness[g], b = wanted->geom_sharpness[g];
+    fieldName(field, sizeof field, "sharpness", wanted, g, -1);
+    if (wanted->geom_sharpgiven[g] && fabs(a - b) > tolerance * b) return differs(err, field, a, b);
+  }
+  return true;
 }
 
 static bool checkRestitution(const djModel* got, const djModel* wanted, double tolerance,
@@ -184,5 +277,6 @@ bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tole
     fieldName(field, sizeof field, row->name, wanted, geom, wanted->setting_pair[i]);
     return differs(err, field, a, b);
   }
-  return checkRestitution(got, wanted, tolerance, err);
+  return checkRestitution(got, wanted, tolerance, err) &&
+         checkSurfaces(got, wanted, tolerance, err);
 }

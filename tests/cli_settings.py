@@ -22,6 +22,8 @@ def others(row):
         return next(n for n in names if n != row["default"]), ["nothing", "1"]
     if "whole number" in row["values"]:
         return 37, ["-1", "1.5", "x", "3e9"] + (["0"] if "at least 1" in row["values"] else [])
+    if row["values"] == "at least 1":
+        return 1.23, ["-1", "nan", "inf", "x", "1x", "0.5"]
     bad = ["-1", "nan", "inf", "x", "1x"] + (["0"] if "more than 0" in row["values"] else [])
     return 0.0123, bad + (["1"] if "less than 1" in row["values"] else [])
 
@@ -83,7 +85,8 @@ class Settings(cli.Case):
                               "friction_cap", "inner_radius", "load", "support_scale",
                               "stiffness_scale", "guide", "guide_length", "guide_radius",
                               "guide_part", "guide_factor", "guide_backward_only",
-                              "friction_eps_scale", "recovery_stiffness", "preset"]}
+                              "friction_eps_scale", "recovery_stiffness", "preset",
+                              "law", "exponent", "damping"]}
         run = 0
         for row in self.rows:
             name = row["name"]

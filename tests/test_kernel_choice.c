@@ -278,7 +278,7 @@ static void testBlocks(void** state) {
   assert_non_null(plane);
   assert_non_null(blockOf(&s, 4, 0));
   assert_ptr_equal(spring->kernel, &test_springKernel);
-  assert_true(plane->kernel->energy && plane->kernel->symmetric && !plane->kernel->uses_twist);
+  assert_true(dj_isPotential(plane->traits));
   assert_non_null(spring->out.twist_jac);
   assert_null(plane->out.twist_jac);
   assert_null(spring->rate_jac);

@@ -230,7 +230,7 @@ static void checkFlags(const djKernel* k, Random* r, int type_a, int type_b) {
     djPairOutput full, less, major;
     assert_int_equal(beginNew(k, &c), DJ_OK);
     evalCase(&full, k, &c, DJ_EVAL_HESSIAN);
-    assert_true(full.active && (full.value > 0 || !k->energy));
+    assert_true(full.active && (full.value > 0 || !traitsOf(k, &c).energy));
     evalCase(&less, k, &c, DJ_EVAL_GRADIENT);
     assert_true(fabs(less.value - full.value) <= 1e-11 * full.value);
     assert_true(distance(less.gradient, full.gradient, 12) <=
@@ -239,7 +239,7 @@ static void checkFlags(const djKernel* k, Random* r, int type_a, int type_b) {
     assert_true(fabs(less.value - full.value) <= 1e-11 * full.value);
     // the majorizer is no less than the exact Hessian in any direction
     evalCase(&major, k, &c, DJ_EVAL_MAJORIZER);
-    for (int m = 0; m < 10 && k->energy; m++) {
+    for (int m = 0; m < 10 && traitsOf(k, &c).energy; m++) {
       double v[12], sum = 0;
       for (int j = 0; j < 12; j++) v[j] = uniform(r, -1, 1);
       for (int j = 0; j < 144; j++) {
@@ -247,7 +247,7 @@ static void checkFlags(const djKernel* k, Random* r, int type_a, int type_b) {
       }
       assert_true(sum >= -1e-9 * djt_largest(major.hessian, 144));
     }
-    for (int j = 0; j < 144 && k->symmetric; j++) {
+    for (int j = 0; j < 144 && traitsOf(k, &c).symmetric; j++) {
       assert_true(fabs(full.hessian[j] - full.hessian[j % 12 * 12 + j / 12]) <=
                   1e-14 * djt_largest(full.hessian, 144));
     }

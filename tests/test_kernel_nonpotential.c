@@ -158,16 +158,16 @@ static djModel* mixedModel(const char* potential, const char* last) {
 
 static void testKernels(void** state) {
   (void)state;
-  assert_false(dj_isNonpotentialKernel(&dj_separatingPlane));
-  assert_false(dj_isNonpotentialKernel(&test_chargeKernel));
-  assert_true(dj_isNonpotentialKernel(&test_springKernel));
-  assert_true(dj_isNonpotentialKernel(&test_swirlKernel));
-  djKernel k = test_chargeKernel;   // any of the three makes one
-  k.uses_twist = true;
-  assert_true(dj_isNonpotentialKernel(&k));
-  k = test_chargeKernel;
-  k.symmetric = false;
-  assert_true(dj_isNonpotentialKernel(&k));
+  assert_true(dj_isPotential(&dj_separatingPlane.traits));
+  assert_true(dj_isPotential(&test_chargeKernel.traits));
+  assert_false(dj_isPotential(&test_springKernel.traits));
+  assert_false(dj_isPotential(&test_swirlKernel.traits));
+  djTraits traits = test_chargeKernel.traits;   // any of the three makes one
+  traits.uses_twist = true;
+  assert_false(dj_isPotential(&traits));
+  traits = test_chargeKernel.traits;
+  traits.symmetric = false;
+  assert_false(dj_isPotential(&traits));
   djRng rng = {2};
   djModel *m = mixedModel("charge", "swirl"), *none = djt_randomModel(&rng, 2, 0);
   assert_true(dj_hasNonpotentialContact(m));

@@ -17,11 +17,12 @@
 // The array of a row, by its name.
 static djArray arrayOf(const djModel* m, const djFieldRow* row) {
   static const char* const own[][2] = {{"springref", "qpos_spring"},
+                                       {"surface", "surface_number"},
                                        {"springlength", "tendon_lengthspring"},
                                        {"gravity", "opt.gravity"}};
   char name[60];
   snprintf(name, sizeof name, "%s_%s", row->object == DJ_OBJ_JOINT ? "jnt" : row->kind, row->name);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 4; i++) {
     if (strcmp(row->name, own[i][0]) == 0) snprintf(name, sizeof name, "%s", own[i][1]);
   }
   djArray array;
@@ -174,7 +175,8 @@ static void expectRule(djModel* copy, const djModel* m, const djParam* p) {
   djRule rule = row->rule;
   bool unit = rule == RULE_QUAT || rule == RULE_AXIS;
   bool quat = dj_paramIsRotation(m, p, p->ntangent - 1);
-  bool one_sided = rule == RULE_NONNEGATIVE || rule == RULE_MASS || rule == RULE_INERTIA;
+  bool one_sided = rule == RULE_NONNEGATIVE || rule == RULE_MASS || rule == RULE_INERTIA ||
+                   rule == RULE_SHARPNESS;
   bool ordered = rule == RULE_RANGE || rule == RULE_LENGTHS;
   bool moves = row->object != DJ_OBJ_BODY || m->body_lastdof[p->id] >= 0;
   assert_false(taken(copy, m, p, false, NAN));
@@ -195,7 +197,8 @@ static void expectRule(djModel* copy, const djModel* m, const djParam* p) {
     assert_true(taken(copy, m, p, false, 0.9) == idle);   // before the first, 1
   } else {
     assert_true(taken(copy, m, p, true, -1) == !one_sided);
-    assert_true(taken(copy, m, p, true, 0) == !(unit || quat || (rule == RULE_MASS && moves)));
+    assert_true(taken(copy, m, p, true, 0) == !(unit || quat || rule == RULE_SHARPNESS ||
+                                                    (rule == RULE_MASS && moves)));
   }
   if (rule == RULE_INERTIA) {
     assert_true(taken(copy, m, p, false, 4));
@@ -228,14 +231,17 @@ static bool defined(const djModel* m, const djParam* p, bool all, double x) {
 }
 
 // What cannot be compared: parameters do not let a mass, an axis or a quaternion vanish that
-// definitions do not need; what a body must carry, and whether vertices have a hull, is seen when
-// the model is made; sizes that a type has not are not stored.
+// definitions do not need; what a body must carry, and whether vertices have a hull and numbers a
+// surface with their sharpness, is seen when the model is made; sizes that a type has not are not
+// stored. A sharpness of 0 is none.
 static bool differs(const djModel* m, const djParam* p, bool all, double x) {
   djRule rule = dj_paramRows[p->field].rule;
   if (rule == RULE_SIZE) return usedValues(m, p) < (all ? 1 : 3);
   bool vanishes = rule == RULE_MASS || rule == RULE_INERTIA || rule == RULE_AXIS ||
                   rule == RULE_COORDINATES;
-  return (vanishes && x == 0) || p->field == DJ_FIELD_MESH_VERT;
+  if (rule == RULE_SHARPNESS) return x == 0 || x > 1e6;
+  return (vanishes && x == 0) || p->field == DJ_FIELD_MESH_VERT ||
+         p->field == DJ_FIELD_GEOM_SURFACE;
 }
 
 static void expectDefinition(djModel* copy, const djModel* m, const djParam* p) {

@@ -44,6 +44,7 @@ static void add_rule(Buffer* out, const djSetting* s) {
   if (s->size > 1) buf_addf(out, "%d numbers", s->size);
   else if (s->kind == DJ_SETTING_WHOLE)
     buf_addf(out, "a whole number, at least %d", s->zero ? 0 : 1);
+  else if (!s->zero && s->least >= 1) buf_addf(out, "at least %s", number(text, s->least));
   else if (!s->negative) buf_add(out, s->zero ? "at least 0" : "more than 0");
   if (s->below > 0) buf_addf(out, ", less than %s", number(text, s->below));
 }

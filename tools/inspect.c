@@ -4,9 +4,9 @@
 #include "verbs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#ifdef DJ_HAVE_MUJOCO
 enum { WIDTH = 98 };  // of text output
 
 // Text broken into lines at blanks, each after `indent` blanks.
@@ -25,6 +25,69 @@ static void print_wrapped(const char* text, int indent) {
   }
 }
 
+// ------------------------------ surfaces --------------------------------------------------------
+
+// Implicit surfaces of geoms that they are not: by the geoms' numbers; family NULL: exact.
+static djSurface* find_surfaces(const djModel* m) {
+  djSurface* list = tool_alloc((size_t)m->ngeom + 1, sizeof *list);
+  for (int g = 0; g < m->ngeom; g++) {
+    bool has = dj_geomSurface(&list[g], m, g, NULL) == DJ_OK;
+    if (!has || (list[g].inside == 0 && list[g].outside == 0)) list[g].family = NULL;
+  }
+  return list;
+}
+
+static bool has_surfaces(const djModel* m, const djSurface* surface) {
+  bool any = false;
+  for (int g = 0; g < m->ngeom; g++) any = any || surface[g].family;
+  return any;
+}
+
+static void write_surfaces(Json* out, const djModel* m, const djSurface* surface) {
+  for (int g = 0; g < m->ngeom; g++) {
+    const djSurface* s = &surface[g];
+    const char* name = dj_id2name(m, DJ_OBJ_GEOM, g);
+    char element[200], note[300];
+    if (!s->family) continue;
+    if (*name) snprintf(element, sizeof element, "geom/%.180s", name);
+    else snprintf(element, sizeof element, "geom/#%d", g);
+    snprintf(note, sizeof note, "contact is that of a %s%s, %s = %.4g: up to %.2g m inside and "
+             "%.2g m outside of the geom", s->given ? "given " : "", s->family, s->sharp,
+             s->size[s->nsize - 1], s->inside, s->outside);
+    json_object(out, NULL);
+    json_text(out, "element", element);
+    json_text(out, "feature", "surface");
+    json_text(out, "state", "approximated");
+    json_text(out, "note", note);
+    json_text(out, "family", s->family);
+    json_number(out, "sharpness", s->size[s->nsize - 1]);
+    json_number(out, "inside", s->inside);
+    json_number(out, "outside", s->outside);
+    json_end(out);
+  }
+}
+
+static void print_surfaces(const djModel* m, const djSurface* surface) {
+  if (!has_surfaces(m, surface)) return;
+  printf("\n  approximated\n");
+  print_wrapped("surface: contact is that of an implicit surface, up to so far inside and outside "
+                "of the geom", 4);
+  printf("      %-24s %-24s %9s %10s %10s\n", "geom", "family", "sharpness", "inside m",
+         "outside m");
+  for (int g = 0; g < m->ngeom; g++) {
+    const djSurface* s = &surface[g];
+    const char* name = dj_id2name(m, DJ_OBJ_GEOM, g);
+    char number[20];
+    if (!s->family) continue;
+    snprintf(number, sizeof number, "#%d", g);
+    printf("      %-24.24s %-24s %9.4g %10.2g %10.2g%s\n", *name ? name : number, s->family,
+           s->size[s->nsize - 1], s->inside, s->outside, s->given ? "  given" : "");
+  }
+}
+
+// ------------------------------ features --------------------------------------------------------
+
+#ifdef DJ_HAVE_MUJOCO
 static djFeatureState worst_state(const Scene* s) {
   return s->report ? s->report->state : DJ_EXACT;
 }
@@ -71,16 +134,22 @@ static void print_report(const Scene* s) {
   print_features(s, DJ_APPROXIMATED);
 }
 
-static const char* state_name(const Scene* s) { return dj_featureStateName(worst_state(s)); }
+static const char* state_name(const Scene* s, bool surfaces) {
+  const djFeatureState state = worst_state(s);
+  return dj_featureStateName(surfaces && state == DJ_EXACT ? DJ_APPROXIMATED : state);
+}
 static bool is_ignored(const Scene* s) { return worst_state(s) == DJ_IGNORED; }
 #else
 static void write_features(Json* out, const Scene* s) { (void)out, (void)s; }
 static void print_report(const Scene* s) { (void)s; }
-static const char* state_name(const Scene* s) { return (void)s, "exact"; }
+static const char* state_name(const Scene* s, bool surfaces) {
+  (void)s;
+  return surfaces ? "approximated" : "exact";
+}
 static bool is_ignored(const Scene* s) { return (void)s, false; }
 #endif
 
-static void write_json(Buffer* text, const Scene* s, const Options* o) {
+static void write_json(Buffer* text, const Scene* s, const djSurface* surface, const Options* o) {
   const djModel* m = s->model;
   Json out;
   json_start(&out, text);
@@ -103,8 +172,9 @@ static void write_json(Buffer* text, const Scene* s, const Options* o) {
   json_number(&out, "total_mass", m->total_mass);
   json_list(&out, "features");
   write_features(&out, s);
+  write_surfaces(&out, m, surface);
   json_end(&out);
-  json_text(&out, "state", state_name(s));
+  json_text(&out, "state", state_name(s, has_surfaces(m, surface)));
   scene_writeSettings(&out, s, o);
   json_end(&out);
 }
@@ -170,7 +240,7 @@ static void print_own(const djModel* m) {
   }
 }
 
-static void print_text(const Scene* s) {
+static void print_text(const Scene* s, const djSurface* surface) {
   const djModel* m = s->model;
   const djContactSettings* c = &m->contact;
   printf("%s\n", s->path);
@@ -183,8 +253,9 @@ static void print_text(const Scene* s) {
   printf("  support %.4g, barrier coefficient (stiffness) %.4g J, skin %.4g m, range %.4g m\n",
          c->support, c->stiffness, c->skin, c->range);
   print_own(m);
-  printf("  features: %s\n", state_name(s));
+  printf("  features: %s\n", state_name(s, has_surfaces(m, surface)));
   print_report(s);
+  print_surfaces(m, surface);
 }
 
 int verb_inspect(const Options* o) {
@@ -195,13 +266,15 @@ int verb_inspect(const Options* o) {
   if (!status) status = scene_applySets(&s, o);
   if (!status) status = inputs_keyframe(&key, o, &s);
   if (!status) {
+    djSurface* surface = find_surfaces(s.model);
     if (o->json) {
       Buffer text = {0};
-      write_json(&text, &s, o);
+      write_json(&text, &s, surface, o);
       opt_print(&text);
     } else {
-      print_text(&s);
+      print_text(&s, surface);
     }
+    free(surface);
     status = is_ignored(&s) ? EXIT_NOT_HELD : EXIT_DONE;
   }
   scene_close(&s);

@@ -21,10 +21,13 @@ static const Verb verbs[] = {
      "and is left out). Exit status 1 when something is ignored. SCENE is a MuJoCo model\n"
      "(.xml, .mjb) or our own (.json).",
      verb_inspect},
-    {"convert", "SCENE --out FILE.json", 1, GROUP_JSON | GROUP_SETTINGS | GROUP_FILE,
+    {"convert", "SCENE --out FILE.json", 1,
+     GROUP_JSON | GROUP_SETTINGS | GROUP_FILE | GROUP_SURFACE,
      "write a scene as our own JSON model, which needs no MuJoCo",
      "Writes the scene as a JSON model. Both give bitwise the same simulation. Settings on the\n"
-     "command line are written into it.",
+     "command line are written into it. With --surface it writes MJCF instead, --out FILE.xml:\n"
+     "geoms that touch as implicit surfaces other than themselves are meshes of these, so that\n"
+     "stock MuJoCo draws and collides with what is simulated; bodies weigh what they did.",
      verb_convert},
     {"simulate", "SCENE --time T", 1,
      GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE,

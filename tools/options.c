@@ -38,6 +38,10 @@ static const Row table[] = {
     {"--out", "FILE", TEXT, GROUP_FILE, AT(out), "file to write"},
     {"--out", "DIR", TEXT, GROUP_FOLDER, AT(out),
      "folder to write into; made if it does not exist"},
+    {"--surface", NULL, FLAG, GROUP_SURFACE, AT(surface),
+     "geoms as meshes of their implicit surfaces, for stock MuJoCo (.xml)"},
+    {"--surface-error", "E", NONNEGATIVE, GROUP_SURFACE, AT(surface_error),
+     "of these meshes, over the outer radius (default 0.005)"},
     {"--max-position", "D", NONNEGATIVE, GROUP_LIMITS, AT(max_position),
      "exit 1 if a body's position differs by more (m)"},
     {"--max-rotation", "R", NONNEGATIVE, GROUP_LIMITS, AT(max_rotation),
@@ -237,7 +241,7 @@ static int take_setting(Options* o, const djSetting* setting, int key, const cha
 static Options no_options(const Verb* verb) {
   Options o = {.verb = verb->name};
   o.settings.option = dj_defaultOption();
-  o.time = o.max_position = o.max_rotation = NAN;
+  o.time = o.max_position = o.max_rotation = o.surface_error = NAN;
   o.threads = o.ctrl_seed = o.every = o.check_seed = -1;
   return o;
 }
@@ -347,7 +351,7 @@ void opt_printHelp(const Verb* verb) {
   int general = GROUP_JSON;
   print_group(verb, GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE | GROUP_FOLDER |
                         GROUP_LIMITS | GROUP_CHECK | GROUP_FILTER | GROUP_OPTIMIZE |
-                        GROUP_MARKDOWN,
+                        GROUP_MARKDOWN | GROUP_SURFACE,
               "Options:");
   print_settings(verb);
   print_group(verb, GROUP_SETTINGS, "Scene:");

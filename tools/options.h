@@ -23,7 +23,8 @@ enum {
   GROUP_CHECK = 256,   // grad's certificate
   GROUP_FILTER = 512,  // bench
   GROUP_OPTIMIZE = 1024,
-  GROUP_MARKDOWN = 2048
+  GROUP_MARKDOWN = 2048,
+  GROUP_SURFACE = 4096 // convert's meshes
 };
 
 enum { MAX_ARGUMENTS = 4, MAX_SETS = 256 };
@@ -47,6 +48,8 @@ typedef struct Options {
   djOptimizer how;            // those of its keys (dj_optimizerKey) that are given
   unsigned long long how_given;   // bit i: key i
   double max_position, max_rotation;
+  bool surface;
+  double surface_error;
 } Options;
 
 typedef struct Verb {

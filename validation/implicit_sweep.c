@@ -262,22 +262,11 @@ static void checkHard(djvReport* r, int cases, int poses) {
   djv_below(r, "alpha, cold and warm", difference, 1e-8, "");
 }
 
-static const char* takeText(int* argc, char** argv, const char* name) {
-  for (int i = 1; i + 1 < *argc; i++) {
-    if (strcmp(argv[i], name) != 0) continue;
-    const char* text = argv[i + 1];
-    for (int k = i; k + 2 <= *argc; k++) argv[k] = argv[k + 2];
-    *argc -= 2;
-    return text;
-  }
-  return NULL;
-}
-
 int main(int argc, char** argv) {
   const int a = (int)djv_takeNumber(&argc, argv, "--a", -1);
   const int b = (int)djv_takeNumber(&argc, argv, "--b", -1);
   const int repeats = (int)djv_takeNumber(&argc, argv, "--repeats", 1);
-  const char* poses = takeText(&argc, argv, "--poses");
+  const char* poses = djv_takeText(&argc, argv, "--poses");
   const double step = djv_takeNumber(&argc, argv, "--step", 1e-3);
   const bool quick = djv_isQuick(argc, argv);
   const int n = (int)(quick ? 2e4 : 1e6);

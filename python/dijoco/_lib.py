@@ -174,10 +174,11 @@ CORE = {
     "djc_implicitFamily": (c_char_p, [c_int]),
     "djc_implicitNumber": (c_char_p, [c_int, c_int]),
     "djc_implicitList": (c_char_p, [c_int]),
-    "djc_implicit": (c_int, [P, P, P, P, P, P, P, P, P, c_int, ERR]),
     "djc_makeImplicitPair": (c_int, [P, P, P, ERR]),
     "djc_deleteImplicitPair": (None, [P]),
     "djc_evalImplicitPair": (c_int, [P, P, P, P, P, P, c_int]),
+    "djc_implicitBySize": (c_int, [P, P, c_int]),
+    "djc_implicitDistance": (c_int, [P, P, P, P, c_int]),
 }
 PLUGIN = {
     "dj_importMuJoCo": (c_int, [P, P, P, ERR]),

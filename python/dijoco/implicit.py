@@ -11,6 +11,7 @@ from ._lib import Handle, call, core
 from .contact import _keys, _number, _vector
 
 _DERIVATIVES, _CONDITION = 1, 2  # DJC_*
+_STATUS = {_lib.OK: "ok", _lib.NOT_CONVERGED: "no_convergence", _lib.SINGULAR: "singular"}
 _FACETS = "smooth_polytope"      # the family whose numbers are arrays
 
 
@@ -38,7 +39,15 @@ class _CImplicit(ctypes.Structure):
                 ("dpoint_b", c_double * 36)]
 
 
-_lib.check_structs({"djcImplicitShape": _CShape, "djcImplicit": _CImplicit})
+class _CDistance(ctypes.Structure):
+    _fields_ = [("distance", c_double), ("normal", c_double * 3), ("point_a", c_double * 3),
+                ("point_b", c_double * 3), ("iterations", c_int), ("ddistance", c_double * 12),
+                ("dnormal", c_double * 36), ("dpoint_a", c_double * 36),
+                ("dpoint_b", c_double * 36)]
+
+
+_lib.check_structs({"djcImplicitShape": _CShape, "djcImplicit": _CImplicit,
+                    "djcImplicitDistance": _CDistance})
 
 # The order in which 14 numbers lie in djcImplicit, and then their derivatives.
 VALUES = ("alpha", "x", "normal", "gap", "point_a", "point_b")
@@ -61,6 +70,12 @@ def _shape(given, name):
     """A djcImplicitShape and its numbers, which have to live as long. The pose is not read."""
     if not isinstance(given, dict):
         raise TypeError("%s: expected a dict, not %s" % (name, type(given).__name__))
+    if "geom" in given:
+        _keys(given, ["geom", "pose"], name)
+        if given["geom"] != "plane":
+            raise ValueError("%s.geom: only a plane is a surface as a geom, not %r"
+                             % (name, given["geom"]))
+        return _CShape(b"plane", 0, 0, None), np.zeros(0)
     if "shape" not in given:
         raise ValueError("%s.shape: missing" % name)
     family = given["shape"]
@@ -124,12 +139,25 @@ def _result(out, status, derivatives):
     return result
 
 
-def _by_size(by):
-    """Rows of (8, n) by their names."""
-    return {"alpha": by[0], "point": by[1:4], "normal": by[4:7], "gap": by[7]}
+def _distance(out, derivatives):
+    result = {"distance": out.distance, "direction": np.array(out.normal),
+              "points": np.array([out.point_a, out.point_b])}
+    if derivatives:
+        result["ddistance"] = np.array(out.ddistance)
+        result["ddirection"] = np.reshape(out.dnormal, (3, 12))
+        result["dpoints"] = np.reshape([out.dpoint_a, out.dpoint_b], (6, 12))
+    return result
 
 
-def implicit(a, b, derivatives=False, sizes=False):
+def _by_size(by, apart):
+    """Rows of (8, n) and, or None, (10, n), by their names."""
+    result = {"alpha": by[0], "point": by[1:4], "normal": by[4:7], "gap": by[7]}
+    if apart is not None:
+        result.update(distance=apart[0], direction=apart[1:4], points=apart[4:])
+    return result
+
+
+def implicit(a, b, derivatives=False, sizes=False, distance=False):
     """Contact kinematics of two strictly convex implicit surfaces, which are dicts as
     `dijoco contact` takes them, with or without a pose:
 
@@ -139,7 +167,8 @@ def implicit(a, b, derivatives=False, sizes=False):
         {"shape": "superelliptic_cylinder", "R": .1, "h": .2, "n": 8}
         {"shape": "smooth_capsule", "r": .1, "h": .2, "beta": 10}
 
-    dijoco/implicit.h says what the numbers are.
+    One of both may be a half space, {"geom": "plane", "pose": ...}, which z points out of and which
+    stays where it is while the other is scaled. dijoco/implicit.h says what the numbers are.
 
     Returns a dict: alpha, the scale about their origins at which both touch (1: they touch), x (3,)
     where, normal (3,) unit from a to b, gap (m; (1 - 1/alpha) times the distance of the origins),
@@ -151,18 +180,29 @@ def implicit(a, b, derivatives=False, sizes=False):
     sizes_b, dicts of derivatives by the n numbers of a shape, in the order above (of a polytope A
     by rows, then b, L, beta): alpha (n,), point (3, n) of x, normal (3, n), gap (n,); None where
     not converged.
+
+    distance: also the Euclidean distance, of the gap's sign (overlapping: minus a local minimum of
+    the depth), direction (3,) unit from a to b, points (2, 3) of a and b, and distance_status "ok",
+    "singular" (its direction is not differentiable) or "no_convergence"; with derivatives
+    ddistance (12,), ddirection (3, 12), dpoints (6, 12), with sizes distance, direction and points
+    in sizes_a and sizes_b. None of them where not converged.
     """
-    (first, size_a), (second, size_b) = _shape(a, "a"), _shape(b, "b")
+    pair = ImplicitPair(a, b)
     pose_a, pose_b = _pose(a, "a"), _pose(b, "b")
-    by = [np.zeros((8, size.size)) if sizes else None for size in (size_a, size_b)]
     out, at, bt = _CImplicit(), pose_a.ctypes.data, pose_b.ctypes.data
-    flags = _CONDITION | (_DERIVATIVES if derivatives else 0)
-    status = _call(core.djc_implicit, byref(out), *map(_lib.pointer, by), byref(first), at, at + 24,
-                   byref(second), bt, bt + 24, flags)
+    status = pair._run(out, at, bt, _CONDITION | (_DERIVATIVES if derivatives else 0))
     result = _result(out, status, derivatives)
+    by, apart = [None, None], [None, None]
+    if sizes and status == _lib.OK:
+        by = [np.zeros((8, n)) for n in pair._numbers]
+        for side in range(2):
+            core.djc_implicitBySize(by[side].ctypes.data, pair._handle.address, side)
+        apart = [np.zeros((10, n)) if distance else None for n in pair._numbers]
+    if distance and status == _lib.OK:
+        result.update(pair._distance(derivatives, *apart))
     if sizes:
-        for name, part in zip(("sizes_a", "sizes_b"), by):
-            result[name] = _by_size(part) if status == _lib.OK else None
+        for name, rows, more in zip(("sizes_a", "sizes_b"), by, apart):
+            result[name] = None if rows is None else _by_size(rows, more)
     return result
 
 
@@ -177,12 +217,13 @@ class ImplicitPair:
     other.
     """
 
-    __slots__ = ("_handle", "_lock", "__weakref__")
+    __slots__ = ("_handle", "_lock", "_numbers", "__weakref__")
 
     def __init__(self, a, b):
         (first, size_a), (second, size_b) = _shape(a, "a"), _shape(b, "b")
         pair = c_void_p()
         _call(core.djc_makeImplicitPair, byref(pair), byref(first), byref(second))
+        self._numbers = size_a.size, size_b.size
         del size_a, size_b  # which the shapes pointed to
         self._handle = Handle(pair.value, core.djc_deleteImplicitPair)
         self._lock = threading.Lock()
@@ -190,16 +231,17 @@ class ImplicitPair:
     def __reduce__(self):
         raise TypeError("an ImplicitPair cannot be copied or pickled")
 
-    def evaluate(self, pose_a, pose_b, derivatives=False, condition=False):
+    def evaluate(self, pose_a, pose_b, derivatives=False, condition=False, distance=False):
         """The touch at poses (7,), [x, y, z, qw, qx, qy, qz] each: a dict as of `implicit`, with
-        `condition` where it is asked for."""
+        `condition` and the Euclidean distance where they are asked for."""
         poses = [_poses(_lib.numbers(value, (7,), name), name)
                  for value, name in ((pose_a, "pose_a"), (pose_b, "pose_b"))]
         flags = (_DERIVATIVES if derivatives else 0) | (_CONDITION if condition else 0)
         out = _CImplicit()
         with self._lock:
             status = self._run(out, *(pose.ctypes.data for pose in poses), flags)
-        result = _result(out, status, derivatives)
+            apart = self._distance(derivatives) if distance and status == _lib.OK else {}
+        result = dict(_result(out, status, derivatives), **apart)
         if not condition:
             del result["condition"]
         return result
@@ -211,6 +253,13 @@ class ImplicitPair:
         if status < 0:
             raise ValueError("pose_a and pose_b: a position is beyond 1e20 m")
         return status
+
+    def _distance(self, derivatives, by_a=None, by_b=None):
+        """Of what was evaluated last. The lock is held."""
+        out = _CDistance()
+        status = core.djc_implicitDistance(byref(out), _lib.pointer(by_a), _lib.pointer(by_b),
+                                           self._handle.address, _DERIVATIVES)
+        return dict(_distance(out, derivatives), distance_status=_STATUS[status])
 
     def _batch(self, pose_a, pose_b, derivatives):
         """At poses (n, 7) each: VALUES (n, 14), their derivatives by twists (n, 14, 12) or None,

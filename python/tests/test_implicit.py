@@ -50,6 +50,25 @@ def test_implicit_is_the_commands(a, b):
     same(ours, theirs)
 
 
+@pytest.mark.parametrize("name", SHAPES)
+def test_distance_and_planes_are_the_commands(name):
+    plane, shape = {"geom": "plane", "pose": POSE_A}, dict(SHAPES[name], pose=POSE_B)
+    for a, b in ((plane, shape), (shape, plane), (shape, dict(SUPER, pose=[.8, .9, 1, 1, 0, 0, 0]))):
+        query = {"model": "implicit_surface", "a": a, "b": b, "distance": True, "sizes": True,
+                 "derivatives": True}
+        theirs = command.run("contact", "-", text=json.dumps(query))
+        ours = dijoco.implicit(a, b, derivatives=True, sizes=True, distance=True)
+        assert theirs.pop("status") == "ok" and ours.pop("converged")
+        for of in (ours, theirs):  # those of a plane are empty
+            for side in ("sizes_a", "sizes_b"):
+                of[side] = {key: np.ravel(value) for key, value in of[side].items()}
+        same(ours, theirs)
+        found = dijoco.ImplicitPair(a, b).evaluate(a["pose"], b["pose"], distance=True)
+        assert found["distance"] == ours["distance"] and "ddistance" not in found
+        if plane in (a, b):
+            assert ours["distance"] == pytest.approx(ours["gap"], abs=1e-12)
+
+
 def test_without_a_pose():
     ours = dijoco.implicit(BALL, dict(BALL, pose=[0, 0, .5, 1, 0, 0, 0]))
     assert ours["alpha"] == pytest.approx(2.5) and ours["gap"] == pytest.approx(.3)

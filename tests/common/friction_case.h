@@ -34,6 +34,7 @@ typedef struct Instance {
   djPose now[2], start[2];
   double point[3 * MAXP], force[MAXP];
   djLagged lagged;
+  djDualPair dual[DJ_DUAL_POINTS];
   djPairInput in;
 } Instance;
 
@@ -82,7 +83,16 @@ static inline void makeInstance(Instance* X, const Problem* P, const double star
   }
   djVec3 n = dju_load3(normal);
   n = dju_scale3(1 / dju_norm3(n), n);
-  X->lagged = (djLagged){P->n, P->na, X->point, X->force, n, offset, P->half_space, P->law};
+  X->lagged = (djLagged){.n = P->n,
+                         .na = P->na,
+                         .point = X->point,
+                         .force = X->force,
+                         .normal = n,
+                         .offset = offset,
+                         .half_space = P->half_space,
+                         .law = P->law,
+                         .dual = X->dual,
+                         .ndual = DJ_DUAL_POINTS};
   X->in = P->in;
   X->in.a = &P->shape[0], X->in.b = &P->shape[1];
   X->in.pose_a = &X->now[0], X->in.pose_b = &X->now[1];

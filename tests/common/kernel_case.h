@@ -15,6 +15,15 @@ typedef void (*PairTest)(const djKernel* k, Random* r, int type_a, int type_b);
 
 // The guide of movingPair's cases, J; see forKernels.
 static double kernel_guide;
+// Of implicit_surface's cases: which of its laws, with damping or without.
+static int kernel_variant;
+typedef struct SurfaceVariant {
+  int law;
+  double damping;
+} SurfaceVariant;
+static const SurfaceVariant surfaceVariants[] = {
+    {DJ_LAW_HERTZ, 0}, {DJ_LAW_HERTZ, 5}, {DJ_LAW_PAPER, 5}, {DJ_LAW_BARRIER, 5}};
+enum { NVARIANT = 4 };
 static const double sizesApart[] = {0.5, 3, 30};
 enum { NAPART = 3 };
 
@@ -27,7 +36,7 @@ static inline void forKernels(PairTest test, uint64_t seed, bool barriers) {
     assert_true(k->state_size <= PAIR_STATE && k->nsetting <= DJ_MAX_OF_KERNEL);
     assert_string_equal(k->name, dj_kernelName(m));
     assert_int_equal(dj_kernelNamed(k->name), m);
-    if (barriers && k->overlaps) continue;
+    if (barriers && k->traits.overlaps) continue;
     int pairs = 0, most = k == &dj_separatingPlane ? 2 : 1;
     for (int i = 0; i < most * NTYPE * NTYPE; i++) {
       int a = i / NTYPE % NTYPE, b = i % NTYPE;
@@ -36,6 +45,7 @@ static inline void forKernels(PairTest test, uint64_t seed, bool barriers) {
       if (guided && kernelTypes[b] == DJ_PLANE) continue;
       Random r = {seed + 100 * (uint64_t)(NTYPE * a + b)};
       kernel_guide = guided ? GUIDE : 0;
+      kernel_variant = (int)(seed + (uint64_t)(NTYPE * a + b)) % NVARIANT;
       test(k, &r, kernelTypes[a], kernelTypes[b]);
       pairs++;
     }
@@ -65,10 +75,20 @@ static inline void useKernel(PairCase* c, const djKernel* k) {
   const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, 0.01};
   double given[DJ_MAX_OF_KERNEL];
   for (int i = 0; i < DJ_MAX_OF_KERNEL; i++) given[i] = -1;
+  if (k == &dj_implicitSurface) {
+    given[DJ_IMPLICIT_LAW] = surfaceVariants[kernel_variant].law;
+    given[DJ_IMPLICIT_DAMPING] = surfaceVariants[kernel_variant].damping;
+    given[DJ_IMPLICIT_FRICTION_EPS] = 4e-2;
+    given[DJ_IMPLICIT_SUPPORT] = 0.04;
+  }
   c->kernel = k;
   if (k == &dj_separatingPlane) return;
   assert_int_equal(dj_applyRules(c->setting, k, &scale, given, NULL), DJ_OK);
   if (k == &dj_implicitSurface) fitCase(c);
+}
+
+static inline djTraits traitsOf(const djKernel* k, PairCase* c) {
+  return dj_traitsUnder(k, pairInput(c)->setting);
 }
 
 static inline double rangeOf(const djKernel* k, PairCase* c) {
@@ -101,8 +121,9 @@ static double twist_jac[144];   // of the last evaluation
 
 static inline void evalCase(djPairOutput* out, const djKernel* k, PairCase* c, int flags) {
   memset(out, 0xff, sizeof *out);
-  memset(twist_jac, k->uses_twist ? 0xff : 0, sizeof twist_jac);
-  out->twist_jac = k->uses_twist ? twist_jac : NULL;
+  bool twists = k->traits.uses_twist;
+  memset(twist_jac, twists ? 0xff : 0, sizeof twist_jac);
+  out->twist_jac = twists ? twist_jac : NULL;
   assert_int_equal(k->eval(out, stateOf(c), pairInput(c), flags), DJ_OK);
 }
 
@@ -111,12 +132,13 @@ static inline void movingPair(PairCase* c, const djKernel* k, Random* r, int typ
                        double part) {
   randomPair(c, r, type_a, type_b, 1, 0.02, 1, 1);
   useKernel(c, k);
+  if (k->vary && !traitsOf(k, c).overlaps) part = fmax(part, 0.1);   // and nothing recovers
   setGap(c, gapOf(k, c, part));
   double xi[12], move = 0.005 * 0.02;
   for (int i = 0; i < 12; i++) xi[i] = move * uniform(r, -1, 1);
   for (int b = 0; b < 2; b++) {
     c->now[b] = twistPose(&c->start[b], c->ref[b], xi + 6 * b);
-    for (int i = 0; i < 6; i++) c->twist[b][i] = k->uses_twist ? uniform(r, -1, 1) : 0;
+    for (int i = 0; i < 6; i++) c->twist[b][i] = k->traits.uses_twist ? uniform(r, -1, 1) : 0;
   }
   c->K = 1e-3;
   c->guide = k == &dj_separatingPlane ? kernel_guide : 0;

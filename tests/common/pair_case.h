@@ -189,13 +189,13 @@ static inline void fitCase(PairCase* c) {
     djShape* s = &c->shape[k].shape;
     const djHull* hull = s->type == DJ_MESH ? &c->shape[k].hull : NULL;
     if (s->type == DJ_PLANE) continue;
-    c->fit[k] = malloc((size_t)dj_fitSize(s->type, hull) * sizeof(double));
+    c->fit[k] = malloc((size_t)dj_fitSize(s->type, hull, NULL) * sizeof(double));
     s->sharp = s->type == DJ_SPHERE || s->type == DJ_ELLIPSOID ? 1
                : s->type == DJ_CAPSULE                         ? 8
                : s->type == DJ_MESH                            ? 25
                                                                : 3;
     s->length = s->inner;
-    if (dj_fitImplicit(s, c->fit[k], hull) != DJ_OK) abort();
+    if (dj_fitImplicit(s, c->fit[k], hull, NULL, NULL) != DJ_OK) abort();
   }
 }
 

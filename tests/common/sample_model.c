@@ -88,6 +88,20 @@ static void fillGeoms(djSample* s) {
   s->geom[2].margin = 0.002;
   s->geom[2].restitution = 0.6;
   s->geom[4].solref_restitution = 1.0 / 7;
+  s->geom[0].sharpness = 1.5;
+  static const double cone[] = {0.3, 0.2, 0.1, 0.2, 12}, drum[] = {0.2, 0.3, 3}, own[] = {0.1, 20};
+  static const struct {
+    const char* family;
+    int n;
+    const double* size;
+  } surfaces[4] = {{"truncated_cone", 5, cone}, {"superelliptic_cylinder", 3, drum},
+                   {"smooth_polytope", 2, own}, {"smooth_capsule", 3, drum}};
+  for (int i = 0; i < 4; i++) {
+    s->surface[i] = (djSurfaceDef){.family = surfaces[i].family, .nsize = surfaces[i].n,
+                                   .size = surfaces[i].size, .pos = {0, 0.01 * i, 0},
+                                   .quat = {0.8, 0, 0.6, 0}};
+    s->geom[1 + i].surface = &s->surface[i];
+  }
 }
 
 static void fillOthers(djSample* s) {
@@ -210,7 +224,7 @@ const char* djt_difference(const djModel* a, const djModel* b) {
   SIZE(nq) SIZE(nv) SIZE(nu) SIZE(na) SIZE(nbody) SIZE(njnt) SIZE(ngeom) SIZE(nmesh)
   SIZE(nmeshvert) SIZE(nmeshface) SIZE(nmeshtri) SIZE(nsite) SIZE(nmocap) SIZE(npair)
   SIZE(nexclude) SIZE(nguide) SIZE(nkey) SIZE(nnames) SIZE(ncoord) SIZE(ncoorddof) SIZE(ntendon) SIZE(nwrap)
-  SIZE(ncrank) SIZE(nkernelsetting) SIZE(nsetting) SIZE(nparamkind)
+  SIZE(ncrank) SIZE(nkernelsetting) SIZE(nsetting) SIZE(nparamkind) SIZE(nsurface)
 #undef SIZE
   int nq = a->nq, nv = a->nv, nu = a->nu, na = a->na, nbody = a->nbody, njnt = a->njnt;
   int ngeom = a->ngeom, nmesh = a->nmesh, nmeshvert = a->nmeshvert, nmeshface = a->nmeshface;
@@ -220,6 +234,7 @@ const char* djt_difference(const djModel* a, const djModel* b) {
   int nkey = a->nkey, nnames = a->nnames, ncoord = a->ncoord, ncoorddof = a->ncoorddof;
   int nkernelsetting = a->nkernelsetting, nsetting = a->nsetting;
   int ntendon = a->ntendon, nwrap = a->nwrap, nparamkind = a->nparamkind;
+  int nsurface = a->nsurface;
 #define X(type, name, rows, columns)                                                        \
   if (memcmp(a->name, b->name, (size_t)(rows) * (size_t)(columns) * sizeof(type)) != 0) \
     return #name;

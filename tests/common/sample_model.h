@@ -12,6 +12,7 @@ typedef struct djSample {
   djBodyDef body[6];
   djJointDef joint[4];
   djGeomDef geom[5];
+  djSurfaceDef surface[4];
   djMeshDef mesh[2];
   djSiteDef site[2];
   djTendonDef tendon[2];

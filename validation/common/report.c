@@ -39,6 +39,10 @@ djIntegrator djv_takeIntegrator(int* argc, char** argv) {
   exit(2);
 }
 
+const char* djv_takeText(int* argc, char** argv, const char* name) {
+  return takeOption(argc, argv, name);
+}
+
 double djv_takeNumber(int* argc, char** argv, const char* name, double missing) {
   const char* text = takeOption(argc, argv, name);
   if (!text) return missing;

@@ -26,6 +26,9 @@ bool djv_isQuick(int argc, char** argv);
 // Takes "--integrator NAME" out of the arguments; the default where there is none.
 djIntegrator djv_takeIntegrator(int* argc, char** argv);
 
+// Takes "NAME TEXT" out of the arguments; NULL when there is none.
+const char* djv_takeText(int* argc, char** argv, const char* name);
+
 // Takes "NAME NUMBER" out of the arguments; `missing` when there is none.
 double djv_takeNumber(int* argc, char** argv, const char* name, double missing);
 

@@ -20,6 +20,7 @@
 #include <dijoco/problem.h>
 #include <dijoco/receding.h>
 #include <dijoco/setting.h>
+#include <dijoco/surface.h>
 #include <dijoco/task.h>
 #include <dijoco/types.h>
 

@@ -16,7 +16,9 @@ extern "C" {
 //   truncated_cone           Rb, Rt, a, b, beta; its axis is x                         A7-A11
 //   superellipsoid           a, b, c, n                                                A17, A18
 //   superelliptic_cylinder   R, h, n; its axis is x, h half of its length              A28, A29
-//   smooth_capsule           r, h, beta; its axis is x, h half of its segment       ours
+//   smooth_capsule           r, h, beta; its axis is x, h half of its segment          ours
+//   plane                    none: nsize is 0, size is not read; its z axis points out of it
+// One of a pair may be a plane: a half space, which stays where it is while the other is scaled.
 // beta is without unit, A.y - b and L in m; n is any real number. A truncated cone with beta Rt
 // below about Rb/5 has a dent near its top of at most 2e-4 Rb, and is not quite convex.
 typedef struct djcImplicitShape {
@@ -26,8 +28,8 @@ typedef struct djcImplicitShape {
   const double* size; // (nsize) m, the last 1
 } djcImplicitShape;
 
-// Names of the families and of their numbers, by their place in the table; "" beyond the last. Of a
-// smooth_polytope the number's names are those of arrays: A, b, L, beta.
+// Names of the families and of their numbers, by their place in the table, where a plane is not; ""
+// beyond the last. Of a smooth_polytope the number's names are those of arrays: A, b, L, beta.
 DJ_API const char* djc_implicitFamily(int family);
 DJ_API const char* djc_implicitNumber(int family, int number);
 // In files the numbers but the sharpness are one list of that name; "": each has its own.
@@ -41,7 +43,9 @@ enum {
 // What djc_implicit finds. With D the distance of both origins and T that at which the shapes, as
 // they are turned, would touch: alpha = D/T, gap = D - T. Where the origins coincide (D below 1e-12
 // of the shapes' size) alpha is 0 and its derivative, the gap, normal and points are those of the
-// last direction, held: at first a's x axis.
+// last direction, held: at first a's x axis. With a plane D is the height of the other's origin, T
+// its support function and the gap the distance; where the origin is below the plane D, alpha and
+// the multipliers are negative, and all stays smooth on the way there.
 typedef struct djcImplicit {
   double alpha;          // 1; scaled by it about their origins both shapes touch; 1: they touch
   double x[3];           // m; where, world
@@ -84,6 +88,30 @@ DJ_API djStatus djc_evalImplicitPair(djcImplicit* out, djcImplicitPair* pair, co
 // At the poses of the last evaluation: (8 x nsize) derivatives of alpha, x (3), normal (3) and gap
 // by the numbers of a (side 0) or b (side 1). DJ_INVALID: nothing has been evaluated.
 DJ_API djStatus djc_implicitBySize(double* by, djcImplicitPair* pair, int side);
+
+// The Euclidean distance. It has the gap's sign, and is equal to it where they are 0, with a plane
+// everywhere. Of shapes that overlap it is minus a local minimum of the depth, by which b has to be
+// moved along the normal: that which is found from the scaled touch, not always the least.
+typedef struct djcImplicitDistance {
+  double distance;   // m; (point_b - point_a).normal
+  double normal[3];  // 1; unit, from a to b, world: of both surfaces at the points
+  double point_a[3]; // m; on a's surface, world
+  double point_b[3]; // m; on b's
+  int iterations;    // evaluations of both shapes
+  // By twists as in djcImplicit.
+  double ddistance[12]; // m/rad, 1
+  double dnormal[36];   // (3 x 12) 1/rad, 1/m
+  double dpoint_a[36];  // (3 x 12) m/rad, 1
+  double dpoint_b[36];  // (3 x 12) m/rad, 1
+} djcImplicitDistance;
+
+// At the poses of the pair's last evaluation; flags: DJC_DERIVATIVES. by_a, by_b (10 x nsize), or
+// NULL: derivatives of distance, normal (3), point_a (3) and point_b (3) by the shape's numbers. It
+// starts from the last distance and allocates nothing. DJ_SINGULAR: the normal is not
+// differentiable, two depths are equal (concentric balls): what would come through it is left out
+// of the derivatives. DJ_NOT_CONVERGED: the best found. DJ_INVALID: nothing has been evaluated.
+DJ_API djStatus djc_implicitDistance(djcImplicitDistance* out, double* by_a, double* by_b,
+                                     djcImplicitPair* pair, int flags);
 
 #ifdef __cplusplus
 }

@@ -58,6 +58,19 @@ typedef struct djJointDef {
   double actfrcrange[2];      // N or N m; bounds of the total actuator force; slide, hinge
 } djJointDef;
 
+// The implicit surface of a geom, as the contact model implicit_surface sees it: a family of
+// dijoco/implicit.h with its numbers, in a frame of its own. Of a smooth_polytope without facets
+// (size: L, beta), which geoms of type mesh may have, these are the hull's, and its frame is at the
+// mean of the hull's vertices.
+typedef struct djSurfaceDef {
+  const char* family;         // a name
+  int nface;                  // of a smooth_polytope with facets, else 0
+  int nsize;                  // how many numbers
+  const double* size;         // (nsize) m, sharpness last (1)
+  double pos[3];              // m; its frame in the geom's
+  double quat[4];             // unit quaternion, likewise; zeros: none is given, as pos
+} djSurfaceDef;
+
 // Geoms are listed in the order of their bodies. Height fields may not collide.
 typedef struct djGeomDef {
   const char* name;           // may be NULL or ""
@@ -77,6 +90,9 @@ typedef struct djGeomDef {
   double margin, gap;         // m; rest at distance margin - gap, summed over both geoms
   const char* contact;        // name of its pairs' contact model, or "none"; NULL or "": the
                               //   default. See djSettingDef for which counts
+  double sharpness;           // 1; of its implicit surface, at least 1; 0: by the default rule, or
+                              //   the surface has it
+  const djSurfaceDef* surface;   // NULL: one that fits its shape
 } djGeomDef;
 
 // A mesh collides as the convex hull of its vertices, unless its contact model sees its triangles.
@@ -241,8 +257,8 @@ DJ_API djTendonDef dj_defaultTendonDef(void);
 DJ_API djActuatorDef dj_defaultActuatorDef(void);
 DJ_API djModelDef dj_defaultModelDef(void);
 
-// Contact settings in force, options with the default rules applied, of the first contact model.
-// Those of all models are in kernel_setting. Where defaults differ from pair to pair: the largest
+// Contact settings in force, options with the default rules applied, of the scene's contact model;
+// what that does not have, of the first that has. Those of all models are in kernel_setting. Where defaults differ from pair to pair: the largest
 // skin, and what a pair has in which the first geom with that skin is.
 typedef struct djContactSettings {
   double support;          // s: 1
@@ -257,6 +273,8 @@ typedef struct djContactSettings {
   double guide_factor;     // 1
   double guide_length;     // a, m: distance below which it levels off
   double guide;            // c, J: tail by which geoms repel from afar
+  double exponent;         // 1
+  double damping;          // s/m
   double range;            // 2 s L/(1-s), m: surfaces of contact shapes act on each other below
                            //   this
   double weight;           // total movable weight, N
@@ -343,6 +361,15 @@ typedef struct djContactSettings {
                                         0: a plane */                                             \
   X(double, geom_part, ngeom, 1)     /* 1; of the surface of its body's colliding geoms, then */   \
   X(int, geom_contact, ngeom, 1)     /* djContactModel of its pairs */                             \
+  X(int, geom_family, ngeom, 1)      /* of its implicit surface, djc_implicitFamily; -1: not given */ \
+  X(int, geom_surfaceadr, ngeom, 1)  /* first number of that */                                    \
+  X(int, geom_surfacenum, ngeom, 1)  /* how many, without the sharpness */                         \
+  X(double, geom_surfacepos, ngeom, 3) /* m; frame of that in the geom's */                        \
+  X(double, geom_surfacequat, ngeom, 4) /* unit quaternion, likewise */                            \
+  X(double, geom_sharpness, ngeom, 1) /* 1; of its implicit surface, as given or when the model was \
+                                        compiled; 0: it has none */                                \
+  X(int, geom_sharpgiven, ngeom, 1)  /* that is given */                                           \
+  X(double, surface_number, nsurface, 1) /* m; of implicit surfaces that are given */              \
   X(int, mesh_vertadr, nmesh, 1)     /* its first vertex */                                        \
   X(int, mesh_vertnum, nmesh, 1)     /* its vertices */                                            \
   X(int, mesh_faceadr, nmesh, 1)     /* hull triangles, indices local to the mesh */               \
@@ -447,6 +474,7 @@ typedef struct djModel {
   int nmocap;                   // bodies that are mocap
   int npair, nexclude, nkey, nnames, nkernelsetting, nsetting;   // likewise sizes; bytes of names
   int nguide;                   // pairs of bodies that a guide acts between; 0: all
+  int nsurface;                 // numbers of implicit surfaces that are given
   int ntendon, nwrap;           // tendons; what they are made of
   int nparamkind;               // kinds of design parameters
   int ncoord, ncoorddof;        // scalar coordinates, on which springs, limits and motors act: of

@@ -27,7 +27,7 @@ extern "C" {
 
 // Version of the headers; dj_version tells the library's.
 #define DJ_VERSION_MAJOR 0
-#define DJ_VERSION_MINOR 6
+#define DJ_VERSION_MINOR 7
 #define DJ_VERSION_PATCH 0
 
 // Result of every public call: 0 done, positive recoverable (the result is usable, read the
@@ -154,7 +154,13 @@ typedef enum djFriction { DJ_FRICTION_LAGGED = 0, DJ_FRICTION_IMPLICIT = 1 } djF
 // is, what MuJoCo's solref would give.
 typedef enum djRestitution { DJ_RESTITUTION_GIVEN = 0, DJ_RESTITUTION_SOLREF = 1 } djRestitution;
 
-// Options of a model; dijoco/setting.h says what each may be. Negative numbers marked "auto" are
+// Laws of the force of two surfaces that touch (implicit_surface): Hertz's with an energy, along the
+// gap's gradient; the same along the normal at the common point, which has none (iDCOL eqs. 31-32);
+// the separating plane's barrier of the gap. DJ_LAW_AUTO: the contact model's own, which is Hertz's.
+typedef enum djLaw { DJ_LAW_AUTO = -1, DJ_LAW_HERTZ = 0, DJ_LAW_PAPER = 1, DJ_LAW_BARRIER = 2 } djLaw;
+
+// Options of a model; dijoco/setting.h says what each may be. Settings of contact models are those
+// of the model that `contact` names, in its units, or of the first that has them. Negative numbers marked "auto" are
 // replaced by the default rules when the model is made; djModel.contact holds the values in force.
 typedef struct djOption {
   double timestep;          // h, s
@@ -186,6 +192,9 @@ typedef struct djOption {
   djFriction friction;      // by plane and normal forces of which poses
   djArms friction_arms;     // where friction acts
   djCap friction_cap;       // its limit
+  djLaw law;                // of contact models that have several
+  double exponent;          // 1, of depth in a law; auto
+  double damping;           // s/m, of a law: force times 1 + damping times the approach's speed; auto
   double guide_factor;      // 1, times the default rule of guide; 0: no guide unless it is given
   double guide_radius;      // m, of a ball about a geom that holds it; auto: each geom's own
   double guide_part;        // 1, a geom's part of its body's surface; auto: each geom's own

@@ -85,7 +85,8 @@ djStatus dj_makeCollisionWatched(djModel* model, bool keep_defaults, const djWat
 
 // A parameter has been written: remake the shapes that depend on it, as dj_makeCollision with
 // keep_defaults would. Meshes keep the facets that they had at first while these are convex
-// (dj_moveHull). On failure all shapes are as they were.
+// (dj_moveHull). On failure shapes are as they were when the old value is written and this is
+// called again.
 djStatus dj_changeCollision(djModel* model, const djParam* param, djError* err);
 
 // The collision data of a model for its copy, bit by bit.
@@ -198,7 +199,8 @@ djStatus dj_capContacts(double* factor, djContacts* contacts, const djModel* mod
 // One geom pair in the list of the step; derivatives about ref[body_a], ref[body_b].
 typedef struct djContactBlock {
   int geom_a, geom_b, body_a, body_b;
-  const djKernel* kernel;          // energy, symmetric, uses_twist
+  const djKernel* kernel;
+  const djTraits* traits;
   djPairOutput out;                // out.twist_jac: NULL unless the kernel uses_twist
   double start_jac[144];           // after dj_startContacts
   bool lagged;                     // that is by the poses of dj_lagContacts instead

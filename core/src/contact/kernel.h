@@ -160,14 +160,20 @@ struct djContactQuery;             // contact/kernel_query.h
 
 typedef enum djSmoothness { DJ_C0, DJ_C1, DJ_C2 } djSmoothness;
 
-typedef struct djKernel {
-  const char* name;
-  djSmoothness smoothness;         // of the gradient plus one in the poses; `where`: exceptions
-  const char* where;
+// What holds of a kernel under its settings in force, which are then those of the scene.
+typedef struct djTraits {
   bool energy;                     // `value` is a potential, and `gradient` its gradient
   bool symmetric;                  // so is `hessian`
   bool uses_twist;                 // velocities act: twist_jac is filled
   bool overlaps;                   // shapes may overlap: no start is refused
+  bool limits;                     // max_step limits motions
+} djTraits;
+
+typedef struct djKernel {
+  const char* name;
+  djSmoothness smoothness;         // of the gradient plus one in the poses; `where`: exceptions
+  const char* where;
+  djTraits traits;
   size_t state_size;               // bytes of a djPairState
   int nsetting;
   const djSetting* setting;        // (nsetting) rows
@@ -175,6 +181,8 @@ typedef struct djKernel {
   const djPreset* preset;          // which the first setting chooses, up to one without a name; or
                                    //   NULL: it has none. They set what has no rule
 
+  // Changes the traits to those under settings, which are the same for all pairs. Or NULL.
+  void (*vary)(djTraits* traits, const double* setting);
   // True if the kernel handles shapes of these two types (in this order).
   bool (*takes)(int type_a, int type_b);
   // Distance between surfaces of contact shapes beyond which nothing acts, metres; may be infinite.
@@ -190,8 +198,10 @@ typedef struct djKernel {
   double (*skin)(const double* setting, double inner);
   // Numbers of memory that a geom's shape needs.
   int (*shapeSize)(const djGeomSource* from);
-  // The shape, with its arrays in mem, which begins at a multiple of DJ_ALIGN.
-  void (*makeShape)(djShape* shape, djShapeBounds* bounds, double* mem, const djGeomSource* from);
+  // The shape, with its arrays in mem, which begins at a multiple of DJ_ALIGN. Else the error says
+  // what is wrong with it; the caller names the geom.
+  djStatus (*makeShape)(djShape* shape, djShapeBounds* bounds, double* mem,
+                        const djGeomSource* from, djError* err);
   // Adds the derivative by the geom's parameters to param (model/param.h), given that by its shape.
   // Or NULL: shapes have no derivatives.
   djStatus (*shapeParams)(double* param, const djGeomSource* from, const djShape* shape,
@@ -245,6 +255,14 @@ typedef struct djKernel {
 // Row of the table; NULL for DJ_CONTACT_NONE or an unknown model. dj_kernelTable ends with NULL.
 extern const djKernel* const dj_kernelTable[];
 const djKernel* dj_kernel(int model);
+
+// The traits under a kernel's settings; those of a model's kernel, a row of the table.
+djTraits dj_traitsUnder(const djKernel* kernel, const double* setting);
+djTraits dj_modelTraits(const djModel* m, int kernel);
+// There is an energy, and nothing else: derivatives of forces are symmetric.
+static inline bool dj_isPotential(const djTraits* t) {
+  return t->energy && t->symmetric && !t->uses_twist;
+}
 
 // The first row of the table that takes two types of geoms in some order, or -1.
 int dj_kernelOf(int type_a, int type_b);

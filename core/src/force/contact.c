@@ -15,7 +15,7 @@ typedef struct State {
 
 static djContacts* listOf(const void* state) { return ((const State*)state)->list; }
 
-static bool isTied(const djContactBlock* c) { return !dj_isNonpotentialKernel(c->kernel); }
+static bool isTied(const djContactBlock* c) { return dj_isPotential(c->traits); }
 
 static size_t size(const djModel* m) {
   return sizeof(State) + (dj_hasNonpotentialContact(m) ? dj_nonpotentialSize(m) : 0);

@@ -19,14 +19,11 @@
 
 #include <string.h>
 
-bool dj_isNonpotentialKernel(const djKernel* k) {
-  return !k->energy || !k->symmetric || k->uses_twist;
-}
-
 bool dj_hasNonpotentialContact(const djModel* m) {
   for (int u = 0; m->collision && u < m->collision->nuse; u++) {
-    const djKernel* kernel = dj_kernel(m->collision->use[u]);
-    if (kernel && dj_isNonpotentialKernel(kernel)) return true;
+    if (m->collision->use[u] == DJ_CONTACT_NONE) continue;
+    const djTraits traits = dj_modelTraits(m, m->collision->use[u]);
+    if (!dj_isPotential(&traits)) return true;
   }
   return false;
 }
@@ -176,14 +173,14 @@ void dj_addNonpotential(djForceSum* sum, double* gradient, djNonpotential* s,
   if (!s->V) return;
   int n, any = 0;
   const djContactBlock* const* block = dj_contactBlocks(&n, list);
-  for (int k = 0; k < n; k++) any += dj_isNonpotentialKernel(block[k]->kernel);
+  for (int k = 0; k < n; k++) any += !dj_isPotential(block[k]->traits);
   if (any == 0) return;
   dj_setTwists(s, at);
   clear(s->K, m, 36);
   clear(s->T, m, 36);
   clear(s->W, m, 6);
   for (int k = 0; k < n; k++) {
-    if (dj_isNonpotentialKernel(block[k]->kernel)) addBlock(sum, s, block[k], at);
+    if (!dj_isPotential(block[k]->traits)) addBlock(sum, s, block[k], at);
   }
   djKin rates = *at->at.kin;
   rates.S = s->D;
@@ -243,7 +240,7 @@ void dj_nonpotentialCotangents(djParamSums* p, djNonpotential* s, const djContac
   clear(s->W, m, 6);
   for (int k = 0; k < n; k++) {
     const djContactBlock* c = block[k];
-    if (!dj_isNonpotentialKernel(c->kernel)) continue;
+    if (dj_isPotential(c->traits)) continue;
     int body[2] = {c->body_a, c->body_b};
     for (int b = 0; b < 2; b++) {
       double y[6] = {0}, t[6] = {0};

@@ -16,7 +16,6 @@ typedef struct djNonpotential {
   double* W;         // (nbody x 6)
 } djNonpotential;
 
-bool dj_isNonpotentialKernel(const djKernel* kernel);
 bool dj_hasNonpotentialContact(const djModel* model);   // such a kernel is in use
 
 size_t dj_nonpotentialSize(const djModel* model);

@@ -25,7 +25,7 @@ size_t dj_sizeOf(const char* type) {
       X(djSetting), X(djKey), X(djEntry), X(djdCertificate), X(djContactPair), X(djKeyDef),
       X(djcGap),      X(djcSetting), X(djWatch), X(djChoice),
       X(djReceding), X(djRecedingFrame), X(djRecedingCallback), X(djRecedingRun),
-      X(djcImplicitShape), X(djcImplicit),
+      X(djcImplicitShape), X(djcImplicit), X(djcImplicitDistance),
 #undef X
   };
   for (size_t i = 0; type && i < sizeof table / sizeof table[0]; i++) {

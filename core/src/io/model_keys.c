@@ -71,6 +71,7 @@ const djKeySpec dj_geomKeys[] = {
     REAL(margin, 1),
     REAL(gap, 1),
     KEY(djGeomDef, DJ_KEY_TEXT, contact, 1),
+    REAL(sharpness, 1),
     END,
 };
 #undef REAL

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "io/model_contact.h"
 #include "io/model_keys.h"
+#include "io/model_shape.h"
 #include "io/settings.h"
 #include "io/text.h"
 #include "model/activation.h"
@@ -117,6 +118,7 @@ static djStatus checkKeys(const cJSON* object, const djKeySpec* keys, const djAt
   const char* names[DJ_MAX_KEYS] = {NULL};
   int n = 0;
   while (n < DJ_MAX_KEYS - 1 && keys[n].key) names[n] = keys[n].key, n++;
+  if (keys == dj_geomKeys) names[n++] = "shape";
   if (keys == dj_geomKeys || keys == dj_pairKeys) {
     dj_listOwnSettings(names, n, DJ_MAX_KEYS - 1, keys == dj_pairKeys);
   }
@@ -427,6 +429,21 @@ static djStatus readTop(djLoader* l, const cJSON* root) {
   return status == DJ_OK && option ? readOption(l, option) : status;
 }
 
+// Key `shape` of geoms that have one.
+static djStatus readShapes(djLoader* l, const cJSON* root) {
+  const cJSON* list = dj_jsonGet(root, "geoms");
+  djGeomDef* geom = (djGeomDef*)(size_t)l->def.geom;   // made by readList
+  djStatus status = DJ_OK;
+  int i = 0;
+  for (const cJSON* c = list ? list->child : NULL; c && status == DJ_OK; c = c->next, i++) {
+    const cJSON* item = dj_jsonGet(c, "shape");
+    djElementText element = elementOf("geom", c, i);
+    djAt at = {l->err, element.text};
+    if (item) status = dj_readShape(&geom[i].surface, item, &l->pool, &at);
+  }
+  return status;
+}
+
 static djStatus readElements(djLoader* l, const cJSON* root) {
   djBodyDef body = dj_defaultBodyDef();
   djJointDef joint = dj_defaultJointDef();
@@ -466,6 +483,7 @@ static djStatus readElements(djLoader* l, const cJSON* root) {
                       lists[k].n, lists[k].size, lists[k].standard);
   }
   if (status == DJ_OK) status = dj_readOwnSettings(d, root, &l->pool, l->err);
+  if (status == DJ_OK) status = readShapes(l, root);
   if (status == DJ_OK) status = readMeshes(l, root);
   if (status == DJ_OK) status = readTendons(l, root);
   if (status == DJ_OK) status = readKeys(l, root);

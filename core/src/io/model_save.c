@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "io/model_contact.h"
 #include "io/model_keys.h"
+#include "io/model_shape.h"
 #include "io/settings.h"
 #include "model/joint_type.h"
 
@@ -123,6 +124,10 @@ static void addList(djText* t, const djModelDef* def, const char* name, const dj
     dj_addText(t, "{");
     addMembers(t, def, keys, value, standard, joints ? &def->joint[i] : NULL, "");
     if (keys == dj_geomKeys) dj_addOwnSettings(t, def, i, -1);
+    if (keys == dj_geomKeys && def->geom[i].surface) {
+      dj_addText(t, ", ");
+      dj_addShape(t, def->geom[i].surface);
+    }
     if (keys == dj_pairKeys) dj_addOwnSettings(t, def, -1, i);
     dj_addText(t, "}");
   }

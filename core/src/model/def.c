@@ -3,6 +3,7 @@
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/make.h"
+#include "model/surface.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,14 @@ typedef struct djDefArrays {
   djExcludeDef *exclude, *guide;
   djKeyDef* key;
   djSettingDef* setting;
+  djSurfaceDef* surface;
+  double* number;   // of surfaces
 } djDefArrays;
 
 static size_t layout(djDefArrays* d, const djModel* m, void* base) {
   djArena arena = {base, 0};
+  size_t nsurface, nnumber;
+  dj_surfaceCount(&nsurface, &nnumber, m);
   d->body = dj_take(&arena, (size_t)m->nbody, sizeof *d->body);
   d->joint = dj_take(&arena, (size_t)m->njnt, sizeof *d->joint);
   d->geom = dj_take(&arena, (size_t)m->ngeom, sizeof *d->geom);
@@ -38,6 +43,8 @@ static size_t layout(djDefArrays* d, const djModel* m, void* base) {
   d->guide = dj_take(&arena, (size_t)m->nguide, sizeof *d->guide);
   d->key = dj_take(&arena, (size_t)m->nkey, sizeof *d->key);
   d->setting = dj_take(&arena, (size_t)dj_settingCount(m), sizeof *d->setting);
+  d->surface = dj_take(&arena, nsurface, sizeof *d->surface);
+  d->number = dj_take(&arena, nnumber, sizeof *d->number);
   return arena.used;
 }
 
@@ -226,6 +233,7 @@ djStatus dj_getDef(djModelDef* def, void** storage, const djModel* m, djError* e
   getBodies(d.body, m);
   getJoints(d.joint, m);
   getGeoms(d.geom, m);
+  dj_getSurfaces(d.geom, d.surface, d.number, m);
   getTendons(d.tendon, d.wrap, m);
   getActuators(d.actuator, m);
   getOthers(&d, m);

@@ -31,10 +31,42 @@ int dj_settingParams(int slot) {
   return n;
 }
 
-void dj_mirrorSetting(djModel* m, int slot) {
-  int kernel;
+// The row of a kernel's setting, or NULL.
+static const djSetting* rowNamed(int kernel, const char* name) {
+  int n, first;
+  const djSetting* row = dj_kernelSettings(&n, &first, kernel);
+  for (int i = 0; i < n; i++) {
+    if (strcmp(row[i].name, name) == 0) return &row[i];
+  }
+  return NULL;
+}
+
+const djSetting* dj_optionOfSlot(const djModel* m, int slot) {
+  int kernel, owner = m->opt.contact;
   const djSetting* row = dj_settingOfSlot(&kernel, slot);
-  if (!row->field || row->kind != DJ_SETTING_REAL) return;
+  const djSetting* option = row->field ? row : dj_findSetting(row->name, 0);
+  if (!option || !option->group) return NULL;   // not of contact
+  if (owner < 0 || !rowNamed(owner, row->name)) {
+    owner = 0;
+    while (!rowNamed(owner, row->name)) owner++;
+  }
+  return kernel == owner ? option : NULL;
+}
+
+void dj_readGiven(djModel* m, int slot) {
+  int kernel;
+  const djSetting *row = dj_settingOfSlot(&kernel, slot), *option = dj_optionOfSlot(m, slot);
+  double* given = &m->kernel_given[slot];
+  if (!option && row->field) *given = -1;
+  if (!option) return;
+  double value;
+  dj_readRow(&value, &m->opt, option);
+  if (option == row || value >= 0) *given = value; // else what names the kernel may have given it
+}
+
+void dj_mirrorSetting(djModel* m, int slot) {
+  const djSetting* row = dj_optionOfSlot(m, slot);
+  if (!row || row->kind != DJ_SETTING_REAL) return;
   dj_storeRow(&m->opt, row, &m->kernel_given[slot]);
   if (row->per_geom) return;
   memcpy((char*)m + row->in_force_offset, &m->kernel_setting[slot], sizeof(double));
@@ -127,7 +159,7 @@ static djStatus checkValue(const djModelDef* def, const djSettingDef* s,
   const char* problem = dj_rowProblem(&what, row, &s->value, false);
   if (!problem && row->per_geom && s->pair >= 0) problem = "is of a geom, not of a pair";
   bool own = s->pair >= 0 || s->geom >= 0;
-  if (!problem && own && row->field && !(row->ways & DJ_BY_PAIR)) problem = "is of the scene";
+  if (!problem && own && !(row->ways & DJ_BY_PAIR)) problem = "is of the scene";
   if (!problem) return DJ_OK;
   return dj_fail(err, DJ_INVALID, "%s: %s: %s", ownerOf(def, s).text, row->name, problem);
 }
@@ -248,7 +280,7 @@ int dj_getSettings(djSettingDef* setting, const djModel* m) {
   int n = 0, kernel;
   for (int slot = 0; slot < m->nkernelsetting; slot++) {
     const djSetting* row = dj_settingOfSlot(&kernel, slot);
-    if (row->field || m->kernel_given[slot] < 0) continue;
+    if (dj_optionOfSlot(m, slot) || row->field || m->kernel_given[slot] < 0) continue;
     setting[n++] = (djSettingDef){row->name, dj_kernelName(kernel), -1, -1, m->kernel_given[slot]};
   }
   for (int i = 0; i < m->nsetting; i++) {

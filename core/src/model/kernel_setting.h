@@ -49,6 +49,9 @@ typedef struct djKernelRule {
   double (*slope)(const djContactScale* scale, const double* setting, int row);
 } djKernelRule;
 
+// The laws of a force, without "auto".
+extern const djChoice dj_laws[];
+
 // Names of the kernels of the table, and "none".
 extern const djChoice dj_contactNames[];
 
@@ -78,6 +81,13 @@ const djKernelRule* dj_kernelRules(int kernel);
 // A parameter has set this slot to a value that is possible. What default rules made of the old one
 // stays: settings that were not given are held by their factors.
 void dj_changeSetting(djModel* model, int slot, double value);
+
+// The option of a slot's name, where it is about this slot: an option is about the scene's kernel,
+// and where that has no such setting about the first that has. Else NULL.
+const djSetting* dj_optionOfSlot(const djModel* model, int slot);
+
+// What options give into kernel_given.
+void dj_readGiven(djModel* model, int slot);
 
 // Copies what is given and in force to the fields that options and contact settings have for it.
 void dj_mirrorSetting(djModel* model, int slot);

@@ -8,6 +8,7 @@
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/param.h"
+#include "model/surface.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
   int nexclude = m->nexclude, nguide = m->nguide, nkey = m->nkey, nnames = m->nnames;           \
   int ncoord = m->ncoord, ncoorddof = m->ncoorddof, nkernelsetting = m->nkernelsetting;         \
   int nsetting = m->nsetting, ntendon = m->ntendon, nwrap = m->nwrap;                           \
-  int nparamkind = m->nparamkind
+  int nparamkind = m->nparamkind, nsurface = m->nsurface
 
 // Set the array pointers of a model whose sizes are known: into base, or only measure (NULL).
 static size_t layout(djModel* m, void* base) {
@@ -126,6 +127,7 @@ static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateLi
   for (int i = 0; i < def->nbody; i++) m->nmocap += def->body[i].mocap;
   for (int i = 0; i < def->nu; i++) m->na += dj_hasActivation((int)def->actuator[i].dyn);
   size_t nvert = 0, nface = 0, ntri = 0, nwrap = 0, nnames = namesSize(def);
+  size_t nsurface = dj_surfaceNumbers(def);
   for (int i = 0; i < def->ntendon; i++) nwrap += (size_t)def->tendon[i].nwrap;
   for (int i = 0; i < def->nmesh; i++) {
     nvert += (size_t)def->mesh[i].nvert;
@@ -133,9 +135,11 @@ static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateLi
     ntri += (size_t)def->mesh[i].ntri;
   }
   size_t most = INT_MAX / 4;
-  if (nvert > most || nface > most || ntri > most || nwrap > most || nnames > INT_MAX) {
-    return dj_fail(err, DJ_INVALID, "model: meshes, tendons or names are too large");
+  if (nvert > most || nface > most || ntri > most || nwrap > most || nnames > INT_MAX ||
+      nsurface > most) {
+    return dj_fail(err, DJ_INVALID, "model: meshes, tendons, surfaces or names are too large");
   }
+  m->nsurface = (int)nsurface;
   m->nwrap = (int)nwrap;
   m->nmeshvert = (int)nvert;
   m->nmeshface = (int)nface;
@@ -252,6 +256,7 @@ static djStatus fill(djModel* m, const djModelDef* def, const djCoordinateList* 
   if (status < 0) return status;
   dj_fillTree(m, def);
   dj_fillElements(m, def);
+  dj_fillSurfaces(m, def);
   dj_fillParams(m);
   dj_fillSettings(m, def);
   dj_fillCoordinates(m, coord);
@@ -267,6 +272,7 @@ djStatus dj_buildModel(djModel** model, const djModelDef* def, djError* err) {
   if (status == DJ_OK) status = dj_checkTree(def, err);
   if (status == DJ_OK) status = dj_checkElements(def, err);
   if (status == DJ_OK) status = dj_checkSizes(def, err);
+  if (status == DJ_OK) status = dj_checkSurfaces(def, err);
   if (status == DJ_OK) status = dj_checkContact(def, err);
   if (status < 0) return status;
 

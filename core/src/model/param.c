@@ -32,6 +32,9 @@ bool dj_makeParam(djParam* param, const djModel* m, djField field, int id) {
   } else if (field == DJ_FIELD_JOINT_SPRINGREF) {
     param->nvalue = dj_jointNq(m->jnt_type[id]);
     param->ntangent = dj_jointNv(m->jnt_type[id]);
+  } else if (field == DJ_FIELD_GEOM_SURFACE) {
+    param->nvalue = param->ntangent = m->geom_surfacenum[id];
+    return param->nvalue > 0;
   }
   return true;
 }
@@ -64,6 +67,7 @@ double* dj_paramData(const djModel* m, const djParam* p) {
   size_t start = (size_t)p->id * (size_t)row->nvalue;
   if (p->field == DJ_FIELD_MESH_VERT) start = 3 * (size_t)m->mesh_vertadr[p->id];
   if (p->field == DJ_FIELD_JOINT_SPRINGREF) start = (size_t)m->jnt_qposadr[p->id];
+  if (p->field == DJ_FIELD_GEOM_SURFACE) start = (size_t)m->geom_surfaceadr[p->id];
   return data + start;
 }
 
@@ -72,6 +76,7 @@ double* dj_paramData(const djModel* m, const djParam* p) {
 static size_t blockSize(const djModel* m, djField field) {
   if (field == DJ_FIELD_MESH_VERT) return 3 * (size_t)m->nmeshvert;
   if (field == DJ_FIELD_JOINT_SPRINGREF) return (size_t)m->nv;
+  if (field == DJ_FIELD_GEOM_SURFACE) return (size_t)m->nsurface;
   return (size_t)elementCount(m, field) * (size_t)dj_paramRows[field].ntangent;
 }
 
@@ -92,6 +97,7 @@ double* dj_paramEntry(double* grad, const djModel* m, djField field, int id) {
   double* block = dj_paramBlock(grad, m, field);
   if (field == DJ_FIELD_MESH_VERT) return block + 3 * (size_t)m->mesh_vertadr[id];
   if (field == DJ_FIELD_JOINT_SPRINGREF) return block + m->jnt_dofadr[id];
+  if (field == DJ_FIELD_GEOM_SURFACE) return block + m->geom_surfaceadr[id];
   return block + (size_t)id * (size_t)dj_paramRows[field].ntangent;
 }
 
@@ -198,6 +204,10 @@ djStatus dj_paramId(djParam* param, const djModel* m, const char* name, djError*
   if (isWorldFrame((djField)field, id)) {
     return dj_fail(err, DJ_INVALID, "'%.200s': the world's frame is fixed", name);
   }
+  const bool known = id >= 0 && id < elementCount(m, (djField)field);
+  if (field == DJ_FIELD_GEOM_SURFACE && known && m->geom_surfacenum[id] == 0) {
+    return dj_fail(err, DJ_INVALID, "'%.200s': no shape is given for that geom", name);
+  }
   if (!dj_makeParam(param, m, (djField)field, id)) {
     return dj_fail(err, DJ_INVALID, "'%.200s': there is no such %s", name,
                    dj_paramRows[field].kind);
@@ -263,6 +273,7 @@ static const char* valueProblem(djProblemText* what, const djModel* m, const djP
       if (!dj_jointRow(m, p->id)->quat) return NULL;
       return dj_makeUnit(unit, value + plain, 4) ? NULL : "has a zero quaternion";
     case RULE_SIZE: return sizeProblem(m, p, value);
+    case RULE_SHARPNESS: return value[0] >= 1 ? NULL : "must be at least 1";
     default: return NULL;
   }
 }
@@ -312,5 +323,6 @@ djStatus dj_writeParam(djModel* m, const djParam* p, const double* value, djErro
   else store(m, p, value);
   if (p->field == DJ_FIELD_BODY_MASS) dj_sumMasses(m);
   if (rulesFollow(p->field)) m->defaults_kept = 1;
+  if (p->field == DJ_FIELD_GEOM_SHARPNESS) m->geom_sharpgiven[p->id] = value[0] > 0;
   return DJ_OK;
 }

@@ -26,6 +26,8 @@ typedef enum djField {
   DJ_FIELD_GEOM_QUAT,
   DJ_FIELD_GEOM_SIZE,
   DJ_FIELD_GEOM_FRICTION,
+  DJ_FIELD_GEOM_SHARPNESS,
+  DJ_FIELD_GEOM_SURFACE,
   DJ_FIELD_MESH_VERT,
   DJ_FIELD_SITE_POS,
   DJ_FIELD_TENDON_STIFFNESS,
@@ -80,7 +82,8 @@ typedef enum djMirrorKind {
 djMirrorKind dj_paramMirror(const djParam* param);
 
 // Gradients by every parameter of a model lie in one array: a block a field, in it the elements in
-// order, each with its ntangent entries (meshes: 3 a vertex; springref: the joint's dofs).
+// order, each with its ntangent entries (meshes: 3 a vertex; springref: the joint's dofs; surface:
+// its numbers).
 size_t dj_paramGradSize(const djModel* model);                      // doubles
 void dj_fillParams(djModel* model);   // param_adr, of a model whose sizes are known
 // First entry of the field's block; of element id in it.

@@ -55,6 +55,13 @@ const djFieldRow dj_paramRows[DJ_NFIELD] = {
                             SAY("m", "sizes, as MuJoCo's")},
     [DJ_FIELD_GEOM_FRICTION] = {GEOM(friction), NUMBERS(3), .rule = RULE_NONNEGATIVE,
                                 SAY("", "coefficient of sliding, and two that are not used")},
+    [DJ_FIELD_GEOM_SHARPNESS] = {GEOM(sharpness), NUMBERS(1), .rule = RULE_SHARPNESS,
+                                 .shapes = true,
+                                 SAY("", "beta or n of its implicit surface, at least 1")},
+    [DJ_FIELD_GEOM_SURFACE] = {OF(DJ_OBJ_GEOM, "geom", "surface", surface_number), .shapes = true,
+                               .mirror = DJ_MIRROR_NONE,
+                               SAY("m", "numbers of its implicit surface where one is given, but "
+                                        "for the sharpness")},
     [DJ_FIELD_MESH_VERT] = {OF(DJ_OBJ_MESH, "mesh", "vert", mesh_vert), .shapes = true,
                             .mirror = DJ_MIRROR_PLACES,
                             SAY("m", "vertices in the compiled mesh's frame")},

@@ -10,6 +10,9 @@
 #define VECTOR(name)                                                                    \
   #name, .field = "opt." #name, .offset = PLACE(name), .in_force = "opt." #name,        \
          .in_force_offset = offsetof(djModel, opt) + PLACE(name), .size = 3
+#define OPTION_IN_FORCE(name)                                                           \
+  #name, .field = "opt." #name, .offset = PLACE(name), .in_force = "contact." #name,    \
+         .in_force_offset = offsetof(djModel, contact.name), .size = 1
 enum {
   BY_FILES = DJ_BY_SCENE | DJ_BY_MJCF,
   BY_ALL = BY_FILES | DJ_BY_TASK | DJ_BY_COMMAND | DJ_BY_PLUGIN,
@@ -24,6 +27,9 @@ static const djChoice frictions[] = {
     {"lagged", DJ_FRICTION_LAGGED}, {"implicit", DJ_FRICTION_IMPLICIT}, {NULL, 0}};
 static const djChoice restitutions[] = {
     {"given", DJ_RESTITUTION_GIVEN}, {"solref", DJ_RESTITUTION_SOLREF}, {NULL, 0}};
+#define LAWS {"hertz", DJ_LAW_HERTZ}, {"paper", DJ_LAW_PAPER}, {"barrier", DJ_LAW_BARRIER}
+const djChoice dj_laws[] = {LAWS, {NULL, 0}};
+static const djChoice laws[] = {{"auto", DJ_LAW_AUTO}, LAWS, {NULL, 0}};
 static const djChoice disableBits[] = {{"contact", DJ_DSBL_CONTACT},
                                        {"limit", DJ_DSBL_LIMIT},
                                        {"frictionloss", DJ_DSBL_FRICTIONLOSS},
@@ -93,6 +99,15 @@ static const djSetting contactRows[] = {
     {OPTION(guide_backward_only), .kind = DJ_SETTING_CHOICE, .choice = dj_switch, .unit = "",
      .symbol = "true|false", .ways = BY_ALL_OUTSIDE, .group = "contact",
      .help = "a guide acts in derivatives alone, not in the run"},
+    {OPTION(law), .kind = DJ_SETTING_CHOICE, .choice = laws, .unit = "", .symbol = "NAME",
+     .ways = BY_ALL, .group = "contact", .standard = {DJ_LAW_AUTO},
+     .help = "of the force by depth, of contact models that have several"},
+    {OPTION_IN_FORCE(exponent), .kind = DJ_SETTING_REAL, .unit = "", .symbol = "P",
+     .ways = BY_ALL, .group = "contact", .automatic = true, .least = 1, .most = 10,
+     .rule = "the contact model's", .help = "of depth, in a contact model's law"},
+    {OPTION_IN_FORCE(damping), .kind = DJ_SETTING_REAL, .unit = "s/m", .symbol = "C",
+     .ways = BY_ALL, .group = "contact", .automatic = true, .zero = true, .most = DJ_LARGEST,
+     .rule = "the contact model's", .help = "force grows by this times the speed of approach"},
 };
 
 #define COUNT(rows) ((int)(sizeof rows / sizeof rows[0]))

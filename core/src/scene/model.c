@@ -81,6 +81,7 @@ djStatus dj_setParam(djModel* model, const djParam* param, const double* value, 
     status = dj_changeCollision(model, param, err);
     if (status < 0) {
       memcpy(dj_paramData(model, param), old, sizeof(double) * (size_t)param->nvalue);
+      dj_changeCollision(model, param, NULL);   // shapes that were made before one failed
     }
   }
   free(old);

@@ -205,7 +205,14 @@ static void byPolytope(double* dphi, double* dgrad, const djImplicit* shape, djV
   djVec3 moment = {0, 0, 0}; // sum w_i c_i c_i'
   for (int i = 0; i < m; i++) {
     const djVec3 a = dju_vec3(shape->face[0][i], shape->face[1][i], shape->face[2][i]);
-    const double c = dju_dot3(a, y) - shape->face[3][i], w = exp(beta * (c - p.phi));
+    const double c = dju_dot3(a, y) - shape->face[3][i], e = beta * (c - p.phi);
+    if (e < -39) { // as in evalPolytope
+      dphi[3 * m + i] = 0;
+      for (int k = 0; k < 3; k++) dphi[3 * i + k] = dgrad[9 * m + 3 * i + k] = 0;
+      for (int k = 0; k < 9; k++) dgrad[9 * i + k] = 0;
+      continue;
+    }
+    const double w = exp(e);
     const djVec3 off = dju_sub3(a, p.g);
     mean += w * c;
     moment = dju_madd3(moment, w * c, a);

@@ -6,6 +6,12 @@
 
 #include <string.h>
 
+static void store(float out[3], djVec3 v) {
+  out[0] = (float)v.x;
+  out[1] = (float)v.y;
+  out[2] = (float)v.z;
+}
+
 // With psi the rotation of b about its origin and e the change of d, u = psi x (y - T d) + T e is
 // how b's surface moves at the point. To first order (see implicit_newton.c; s = 0, grads are
 // parallel)
@@ -38,13 +44,13 @@ static void keep(djImplicitWarm* warm, const djImplicitTouch* touch, const djImp
     dju_store3(t, touch->t[k]);
     for (int i = 0; i < 3; i++) {
       for (int j = 0; j < 3; j++) {
-        warm->turn[i][j] += t[i] * by_turn[j];
-        warm->move[i][j] += t[i] * by_move[j];
+        warm->turn[i][j] += (float)(t[i] * by_turn[j]);
+        warm->move[i][j] += (float)(t[i] * by_move[j]);
       }
     }
   }
-  dju_store3(warm->turn[3], dju_scale3(-touch->nu, dju_cross3(y_b, touch->n)));
-  dju_store3(warm->move[3], dju_scale3(-touch->nu * touch->T, touch->n));
+  store(warm->turn[3], dju_scale3(-touch->nu, dju_cross3(y_b, touch->n)));
+  store(warm->move[3], dju_scale3(-touch->nu * touch->T, touch->n));
 }
 
 // How far b has turned: the rotation vector to second order, from the skew part of R R0^T. False:
@@ -92,7 +98,7 @@ djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djIm
     found = dj_newtonImplicit(out, &start, a, b, place, 2, 1.4, 80);
     spent += out->iterations;
   }
-  if (!found && b->outer > 0) { // a half space has no gauge
+  if (!found) {
     dj_searchImplicit(&start, a, b, place);
     found = dj_newtonImplicit(out, &start, a, b, place, 0, 1, 60);
     spent += out->iterations;

@@ -47,7 +47,7 @@ typedef struct djImplicitWarm {
   djImplicitPlace place;
   djVec3 y;
   double T;
-  double turn[4][3], move[4][3]; // of (y, T) by a rotation of b, by a change of d
+  float turn[4][3], move[4][3]; // of (y, T) by a rotation of b, by a change of d; a start's digits
 } djImplicitWarm;
 
 // The solution. warm (or NULL): a start, which does not change the result beyond the tolerance, and

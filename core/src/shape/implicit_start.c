@@ -139,8 +139,56 @@ static void descend(djVec3* x, const djImplicit* a, const djImplicit* b,
   }
 }
 
+// Of a half space z.d >= 0: T is the support function along d, 1/T the least gauge where x.d = 1,
+// over the two coordinates of that plane. From a point where the ellipsoid's gauge is the least.
+static void searchFarthest(djImplicitStart* start, const djImplicit* a, djVec3 d) {
+  const djVec3 Sd = dj_bendImplicit(a->round, d);
+  djVec3 x = dju_scale3(1 / dju_dot3(d, Sd), Sd), t[2], Bt[2];
+  // Tangents of the plane that are orthonormal, up to a factor, as the ellipsoid is a ball.
+  const djVec3 e = fabs(d.x) < 0.7 ? dju_vec3(1, 0, 0) : dju_vec3(0, 1, 0);
+  t[0] = dju_cross3(d, e);
+  t[1] = dju_cross3(d, t[0]);
+  for (int k = 0; k < 2; k++) {
+    if (k == 1) t[1] = dju_madd3(t[1], -dju_dot3(t[1], Bt[0]), t[0]);
+    Bt[k] = dj_bendImplicit(a->flat, t[k]);
+    const double f = 1 / sqrt(dju_dot3(t[k], Bt[k]));
+    t[k] = dju_scale3(f, t[k]);
+    Bt[k] = dju_scale3(f, Bt[k]);
+  }
+  Gauge at, trial;
+  gauge(&at, a, x);
+  for (int k = 0; k < 200; k++) {
+    const double g[2] = {dju_dot3(at.grad, t[0]), dju_dot3(at.grad, t[1])};
+    const djVec3 H0 = dj_bendImplicit(at.hess, t[0]), H1 = dj_bendImplicit(at.hess, t[1]);
+    const double least = 1e-3 * hypot(g[0], g[1]) / at.value + 1e-12;
+    const double h11 = dju_dot3(t[0], H0) + least / at.value, h12 = dju_dot3(t[1], H0);
+    const double h22 = dju_dot3(t[1], H1) + least / at.value, det = h11 * h22 - h12 * h12;
+    double u = (h12 * g[1] - h22 * g[0]) / det, v = (h12 * g[0] - h11 * g[1]) / det;
+    const double length = hypot(u, v), most = 0.5 * at.value;
+    if (!(length < most)) u *= most / length, v *= most / length;
+    const double slope = u * g[0] + v * g[1];
+    if (!(slope < -1e-16 * at.value)) break;
+    double part = 1;
+    int cut = 0;
+    do {
+      gauge(&trial, a, dju_madd3(dju_madd3(x, part * u, t[0]), part * v, t[1]));
+      if (trial.value <= at.value + 0.01 * part * slope) break;
+      part *= 0.4;
+    } while (++cut < 40);
+    if (cut == 40) break;
+    x = dju_madd3(dju_madd3(x, part * u, t[0]), part * v, t[1]);
+    at = trial;
+  }
+  start->T = 1 / at.value;
+  start->y = dju_scale3(start->T, x);
+}
+
 void dj_searchImplicit(djImplicitStart* start, const djImplicit* a, const djImplicit* b,
                        const djImplicitPlace* place) {
+  if (!(b->outer > 0)) {
+    searchFarthest(start, a, place->d);
+    return;
+  }
   const double D = a->inner + b->inner;
   djVec3 x = dju_scale3(D * a->inner / (a->inner + b->inner), place->d);
   for (double t = 0.1; t > 1e-5; t *= 0.2) descend(&x, a, b, place, D, t);

@@ -69,6 +69,9 @@ typedef struct djShapeGrad {
   djVec3 center;
   djVec3 normal;
   double offset;
+  double sharp;           // of an implicit surface
+  double* number;         // numbers of one that is given (without the sharpness), or NULL
+  djVec3 origin, turn;    // its frame's origin, and turning of its axes
 } djShapeGrad;
 
 #endif  // DJ_SHAPE_SHAPE_H_

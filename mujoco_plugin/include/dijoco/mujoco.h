@@ -175,6 +175,12 @@ DJ_API djStatus djm_makeMJCF(char** text, const char* scene, const djModel* mode
 DJ_API djStatus djm_writeMJCF(const char* path, const char* scene, const djModel* model,
                               const djKeyDef* key, djError* err);
 
+// The same with each geom that touches by an implicit surface other than itself (dijoco/surface.h)
+// as a mesh of that surface, which stock MuJoCo draws and collides with; inertia is that of the
+// model. part: error of the meshes, as dj_makeSurfaceMesh takes it. count (or NULL): how many.
+DJ_API djStatus djm_makeSurfaceMJCF(char** text, int* count, const char* scene,
+                                    const djModel* model, double part, djError* err);
+
 // Compare every parameter of a compiled scene with the design that it shall hold, to a tolerance
 // relative to max(1, |value|). base: the design before the change, which tells the meshes whose
 // vertices were changed (NULL: all): MuJoCo moves and rounds these to single precision, so they are

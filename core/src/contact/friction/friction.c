@@ -124,14 +124,14 @@ static bool halfSpaceDuals(djVec3* y, djFrictionState* state, const djLagged* la
   double slip[DJ_DUAL_POINTS][2], dual[DJ_DUAL_POINTS][2];
   const djMotion ma = dj_motionOf(in, 0), mb = dj_motionOf(in, 1);
   const djVec3 t1 = dj_tangent(lagged->normal), t2 = dju_cross3(lagged->normal, t1);
-  if (in->iterate == 0 || lagged->na > DJ_DUAL_POINTS) return false;
+  if (!dj_hasDuals(lagged, lagged->na, in->iterate)) return false;
   for (int i = 0; i < lagged->na; i++) {
     djVec3 x = dj_armPoint(lagged, lagged->law.arms, dju_load3(lagged->point + 3 * i));
     djVec3 s = dju_scale3(1 / in->h, dju_sub3(dj_displace(&ma, x), dj_displace(&mb, x)));
     slip[i][0] = dju_dot3(t1, s);
     slip[i][1] = dju_dot3(t2, s);
   }
-  if (!dj_dualSlips(dual, state, slip, lagged->na, law, in->iterate)) return false;
+  if (!dj_dualSlips(dual, state, lagged, slip, lagged->na, law, in->iterate)) return false;
   for (int i = 0; i < lagged->na; i++) {
     y[i] = dju_madd3(dju_scale3(dual[i][0], t1), dual[i][1], t2);
   }
@@ -338,11 +338,11 @@ static void sumStiffness(double total[32], int body, const djSlips* S, const djS
 }
 
 // Dual variables of the slips at S->v, (2 x DUAL_STRIDE) in its tangents, or false.
-static bool hullDuals(double* y, djFrictionState* state, const djSlips* S, djVec3 normal,
-                      const djSlipLaw* law, int iterate) {
+static bool hullDuals(double* y, djFrictionState* state, const djLagged* lagged,
+                      const djSlips* S, const djSlipLaw* law, int iterate) {
   double slip[DJ_DUAL_POINTS][2], dual[DJ_DUAL_POINTS][2];
-  if (iterate == 0 || S->n > DJ_DUAL_POINTS) return false;
-  djVec3 fixed = dj_tangent(normal);
+  if (!dj_hasDuals(lagged, S->n, iterate)) return false;
+  djVec3 fixed = dj_tangent(lagged->normal);
   double c = dju_dot3(fixed, S->t1), s = dju_dot3(fixed, S->t2);
   for (int i = 0; i < S->n; i++) {
     double s1 = S->bx[i] - S->v[0] + S->v[2] * S->ey[i];
@@ -350,7 +350,7 @@ static bool hullDuals(double* y, djFrictionState* state, const djSlips* S, djVec
     slip[i][0] = c * s1 + s * s2;
     slip[i][1] = c * s2 - s * s1;
   }
-  if (!dj_dualSlips(dual, state, slip, S->n, law, iterate)) return false;
+  if (!dj_dualSlips(dual, state, lagged, slip, S->n, law, iterate)) return false;
   memset(y, 0, 2 * DUAL_STRIDE * sizeof *y);
   for (int i = 0; i < S->n; i++) {
     y[i] = c * dual[i][0] - s * dual[i][1];
@@ -440,7 +440,7 @@ static djStatus evalHulls(djPairOutput* out, djFrictionState* state, const djLag
   }
   if (wantsHessian(flags)) {
     double X[3][12], Hvv[6] = {0, 0, 0, 0, 0, S.spin}, y[2 * DUAL_STRIDE];
-    bool dual = hullDuals(y, state, &S, lagged->normal, &law, in->iterate) && !majorizer;
+    bool dual = hullDuals(y, state, lagged, &S, &law, in->iterate) && !majorizer;
     for (int body = 0; body < 2; body++) {
       double total[32];
       sumStiffness(total, body, &S, &law, majorizer ? 0 : 1, dual ? y : NULL);

@@ -27,6 +27,17 @@ typedef struct djFrictionLaw {
   double length;           // stands in for the size of shapes that have none, m
 } djFrictionLaw;
 
+// A point with force in Newton's method, in tangents that depend on the normal alone: the slip at
+// which it was linearised and the force y there, |y| <= 1; at the present iterate and at the last
+// evaluation. See friction_dual.c.
+typedef struct djDualPoint {
+  double slip[2], force[2];
+} djDualPoint;
+typedef struct djDualPair {
+  djDualPoint now, next;
+} djDualPair;
+#define DJ_DUAL_POINTS 16   // at most
+
 // What a kernel fixes at the start of the step. World frame, poses at the start.
 typedef struct djLagged {
   int n, na;               // points; the first na are a's, the rest b's
@@ -37,6 +48,8 @@ typedef struct djLagged {
   double offset;           // plane: normal . x + offset = 0, metres
   bool half_space;         // the plane belongs to body b
   djFrictionLaw law;
+  djDualPair* dual;        // (ndual) of the kernel's state; more points with force have none
+  int ndual;
 } djLagged;
 
 // Their derivatives by the start twists (12 columns: a, then b, about ref_a and ref_b).
@@ -48,24 +61,13 @@ typedef struct djLaggedJac {
   double doffset[12];
 } djLaggedJac;
 
-// Dual variables of points with force, in tangents that depend on the normal alone: see
-// friction_dual.c. More points than there is room for have none.
-enum { DJ_DUAL_POINTS = 16 };
-typedef struct djDualPoint {
-  double slip[2], force[2];   // s at which the point was linearised, and y there, |y| <= 1
-} djDualPoint;
-typedef struct djFrictionDual {
-  int iterate;                // to which `now` belongs
-  int n, nnext;
-  djDualPoint now[DJ_DUAL_POINTS], next[DJ_DUAL_POINTS];   // present iterate, last evaluation
-} djFrictionDual;
-
 // Warm start: plane motion of the last evaluation in a world-fixed form.
 typedef struct djFrictionState {
   double u[3];             // tangential velocity of the plane at the centre c, world axes
   double w;                // spin about the normal
   int iterations;
-  djFrictionDual dual;
+  int iterate;             // to which `now` of dual points belongs
+  int nnow, nnext;         // dual points
 } djFrictionState;
 
 // Energy, gradient and Hessian by twists of the poses now; adds to out (value, gradient, hessian),

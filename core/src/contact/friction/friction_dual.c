@@ -50,24 +50,23 @@ static void foresee(djDualPoint* point, const double s[2], const djSlipLaw* law)
   }
 }
 
-bool dj_dualSlips(double (*y)[2], djFrictionState* state, double (*slip)[2], int n,
-                  const djSlipLaw* law, int iterate) {
-  djFrictionDual* dual = &state->dual;
-  if (iterate == 0 || n > DJ_DUAL_POINTS) return false;
-  if (dual->iterate != iterate) {
-    memcpy(dual->now, dual->next, sizeof dual->now);
-    dual->n = dual->nnext;
-    dual->iterate = iterate;
+bool dj_dualSlips(double (*y)[2], djFrictionState* state, const djLagged* lagged,
+                  double (*slip)[2], int n, const djSlipLaw* law, int iterate) {
+  if (!dj_hasDuals(lagged, n, iterate)) return false;
+  if (state->iterate != iterate) {
+    for (int i = 0; i < state->nnext; i++) lagged->dual[i].now = lagged->dual[i].next;
+    state->nnow = state->nnext;
+    state->iterate = iterate;
   }
-  dual->nnext = n;
+  state->nnext = n;
   for (int i = 0; i < n; i++) {
-    djDualPoint *next = &dual->next[i], *now = &dual->now[i];
+    djDualPoint *next = &lagged->dual[i].next, *now = &lagged->dual[i].now;
     const double *s = slip[i], none[2] = {0};
     if (law->foreseen) {
       foresee(next, s, law);
       continue;
     }
-    bool first = dual->n != n;
+    bool first = state->nnow != n;
     moveDual(y[i], s, first ? s : now->slip, first ? none : now->force, law->eps);
     memcpy(next->slip, s, sizeof next->slip);
     memcpy(next->force, y[i], sizeof next->force);

@@ -151,8 +151,11 @@ DJU_INLINE djSlipSlope dj_slipSlope(double ss, double r, const djSlipLaw* law) {
 
 // y (n x 2) of Newton's method for slips (n x 2), both in tangents that depend on the normal alone.
 // False: there are none to use, y is s/r.
-bool dj_dualSlips(double (*y)[2], djFrictionState* state, double (*slip)[2], int n,
-                  const djSlipLaw* law, int iterate);
+bool dj_dualSlips(double (*y)[2], djFrictionState* state, const djLagged* lagged,
+                  double (*slip)[2], int n, const djSlipLaw* law, int iterate);
+static inline bool dj_hasDuals(const djLagged* lagged, int n, int iterate) {
+  return iterate != 0 && n <= DJ_DUAL_POINTS && n <= lagged->ndual;
+}
 
 // Coefficients, plane and pointers of friction are usable.
 bool dj_checkFriction(const djLagged* lagged, const djPairInput* in);

@@ -1,12 +1,20 @@
 #include "contact/implicit/implicit_fit.h"
 
 #include "base/status.h"
+#include "contact/shapes/convex.h"
+#include "model/param.h"
+#include "shape/implicit_pair.h"
 
 #include <string.h>
+
+enum { BY_TYPE, AS_GIVEN, L_GIVEN };
 
 // The memory: this head, then numbers and facets as dj_makeImplicit has them, then of meshes four
 // numbers for each triangle: its vertices and its facet.
 enum {
+  FAMILY,
+  GIVEN, // with all its numbers and its frame; of a hull's facets L alone is
+  INFLATE,
   NFACE,
   TRIANGLES,
   INNER,
@@ -41,8 +49,19 @@ static int facetCount(const djHull* hull) {
   return n;
 }
 
-int dj_fitSize(int type, const djHull* hull) {
+static const djImplicitRow* rowOfFit(const djShape* s) {
+  return dj_implicitTable[(int)s->fit[FAMILY]];
+}
+
+static int familyOf(const djImplicitRow* row) {
+  int family = 0;
+  while (dj_implicitTable[family] != row) family++;
+  return family;
+}
+
+int dj_fitSize(int type, const djHull* hull, const djGivenSurface* given) {
   if (type == DJ_PLANE) return 0;
+  if (given && !given->hull) return HEAD + dj_implicitRoom(given->row, given->nface);
   const int nface = hull ? facetCount(hull) : 0;
   return HEAD + dj_implicitRoom(rowOf(type), nface) + (hull ? 4 * hull->nface : 0);
 }
@@ -145,18 +164,26 @@ static void listTriangles(double* triangle, const djHull* hull) {
   }
 }
 
-djStatus dj_fitImplicit(djShape* s, double* mem, const djHull* hull) {
-  const djImplicitRow* row = rowOf(s->type);
-  const int nface = hull ? facetCount(hull) : 0, n = dj_implicitSize(row, nface);
+djStatus dj_fitImplicit(djShape* s, double* mem, const djHull* hull, const djGivenSurface* given,
+                        djError* err) {
+  const bool own = given && !given->hull;
+  if (own) hull = NULL;
+  const djImplicitRow* row = own ? given->row : rowOf(s->type);
+  const int nface = own ? given->nface : hull ? facetCount(hull) : 0;
+  const int n = dj_implicitSize(row, nface);
   double *number = mem + HEAD, *triangle = number + dj_implicitRoom(row, nface), outer = 0;
   djImplicit shape;
   djMat3 R = dju_eye3();
-  const djVec3 origin = meanOf(s);
+  djVec3 origin = meanOf(s);
   s->fit = mem;
-  if (hull) {
+  if (own) {
+    memcpy(number, given->number, (size_t)(n - 1) * sizeof *number);
+    R = given->frame.R;
+    origin = given->frame.p;
+  } else if (hull) {
     listTriangles(triangle, hull);
     facets(number, nface, s, triangle, hull->nface, origin);
-    number[n - 2] = s->length;
+    number[n - 2] = given ? given->number[0] : s->length;
     for (int i = 0; i < s->nvert; i++) {
       outer = fmax(outer, dju_norm3(dju_sub3(vertexOf(s, i), origin)));
     }
@@ -164,8 +191,14 @@ djStatus dj_fitImplicit(djShape* s, double* mem, const djHull* hull) {
     primitive(&R, number, s);
   }
   number[n - 1] = s->sharp;
-  const djStatus status = dj_fillImplicit(&shape, number, row, nface, outer, NULL);
-  if (status != DJ_OK) return status;
+  const djStatus status = dj_fillImplicit(&shape, number, row, nface, outer, err);
+  if (status != DJ_OK) {
+    s->fit = NULL;
+    return status;
+  }
+  mem[FAMILY] = familyOf(row);
+  mem[GIVEN] = own ? AS_GIVEN : given ? L_GIVEN : BY_TYPE;
+  mem[INFLATE] = 0;
   mem[NFACE] = nface;
   mem[TRIANGLES] = hull ? hull->nface : 0;
   mem[INNER] = shape.inner;
@@ -181,7 +214,7 @@ djStatus dj_fitImplicit(djShape* s, double* mem, const djHull* hull) {
 
 void dj_openFit(djImplicit* out, djPose* frame, const djShape* s) {
   const double* mem = s->fit;
-  dj_viewImplicit(out, mem + HEAD, rowOf(s->type), (int)mem[NFACE]);
+  dj_viewImplicit(out, mem + HEAD, rowOfFit(s), (int)mem[NFACE]);
   out->inner = mem[INNER];
   out->outer = mem[OUTER];
   out->lift = mem[LIFT];
@@ -192,12 +225,78 @@ void dj_openFit(djImplicit* out, djPose* frame, const djShape* s) {
   memcpy(frame->R.m, mem + AXES, sizeof frame->R.m);
 }
 
+static bool isGiven(const djShape* s) { return s->type != DJ_PLANE && s->fit[GIVEN] == AS_GIVEN; }
+
+// Radii are numbers of these surfaces, or none at all.
+static bool hasRadius(const djShape* s) {
+  return s->type == DJ_PLANE || s->type == DJ_SPHERE || s->type == DJ_CAPSULE;
+}
+
 double dj_fitInflation(const djShape* s) {
-  return s->type == DJ_PLANE || s->type == DJ_SPHERE || s->type == DJ_CAPSULE ? 0 : s->radius;
+  if (isGiven(s)) return s->fit[INFLATE];
+  return hasRadius(s) ? 0 : s->radius;
 }
 
 void dj_fitInflationGrad(djShapeGrad* grad, const djShape* s, double by) {
-  if (s->type != DJ_PLANE && s->type != DJ_SPHERE && s->type != DJ_CAPSULE) grad->radius += by;
+  if (!isGiven(s) && !hasRadius(s)) grad->radius += by;
+}
+
+int dj_surfaceSize(const djGeomSource* from) {
+  djGivenSurface given;
+  const int type = from->model->geom_type[from->geom];
+  const bool has = dj_givenSurface(&given, from->model, from->geom);
+  return dj_paddedCount(dj_convexSize(from)) + dj_fitSize(type, from->hull, has ? &given : NULL);
+}
+
+// Support of a surface along d (its frame): where it touches a half space about the origin.
+static double reachOf(const djImplicit* surface, djVec3 d) {
+  djImplicitTouch touch;
+  djImplicit half;
+  const djImplicitPlace place = {.R = dju_eye3(), .d = d};
+  dj_implicitHalfSpace(&half, d, surface->outer);
+  if (dj_touchImplicit(&touch, NULL, surface, &half, &place) != DJ_OK) return surface->outer;
+  return fmin(touch.T + 1e-9 * surface->outer, surface->outer);
+}
+
+// What the list of near pairs sees: the surface in place of the geom, which may reach beyond it by
+// as much as its ball reaches beyond the surface's inner one.
+static void boundGiven(djShape* s, djShapeBounds* bounds) {
+  djImplicit surface;
+  djPose frame;
+  dj_openFit(&surface, &frame, s);
+  const double grow = fmax(s->fit[INFLATE], 0);
+  const double away = dju_norm3(dju_sub3(frame.p, s->center)) + s->bound;
+  bounds->beyond = fmax(away + bounds->beyond - surface.inner, 0);
+  double box[6];
+  for (int k = 0; k < 3; k++) {
+    const djVec3 axis = dju_vec3(k == 0, k == 1, k == 2), d = dju_mulMtV(frame.R, axis);
+    const double high = reachOf(&surface, d), low = -reachOf(&surface, dju_neg3(d));
+    box[k] = 0.5 * (low + high);
+    box[3 + k] = 0.5 * (high - low) + grow;
+  }
+  const djVec3 middle = dju_add3(frame.p, dju_load3(box));
+  dju_store3(box, middle);
+  memcpy(bounds->box, box, sizeof box);
+  s->center = frame.p;
+  s->bound = fmax(surface.outer + grow, away);
+}
+
+djStatus dj_makeSurface(djShape* s, djShapeBounds* bounds, double* mem, const djGeomSource* from,
+                        djError* err) {
+  const djModel* m = from->model;
+  djGivenSurface given;
+  const djStatus made = dj_makeConvex(s, bounds, mem, from, err);
+  if (made != DJ_OK || s->type == DJ_PLANE) return made;
+  // Held as they were when the model was compiled, where they are not given.
+  s->sharp = m->geom_sharpness[from->geom];
+  s->length = m->geom_radius[from->geom];
+  double* own = mem + dj_paddedCount(dj_convexSize(from));
+  const bool has = dj_givenSurface(&given, m, from->geom);
+  const djStatus status = dj_fitImplicit(s, own, from->hull, has ? &given : NULL, err);
+  if (status != DJ_OK || !isGiven(s)) return status;
+  own[INFLATE] = bounds->inflate;
+  boundGiven(s, bounds);
+  return DJ_OK;
 }
 
 // ---- derivatives ------------------------------------------------------------------------------
@@ -280,9 +379,39 @@ static void facetGrad(djShapeGrad* grad, djVec3* origin, const djShape* s, const
 
 void dj_fitGrad(djShapeGrad* grad, const djShape* s, djVec3 origin, djVec3 turn,
                 const double* number) {
+  const int n = dj_implicitSize(rowOfFit(s), (int)s->fit[NFACE]);
+  grad->sharp += number[n - 1];
+  if (isGiven(s)) {
+    for (int i = 0; i < n - 1; i++) grad->number[i] += number[i];
+    grad->origin = dju_add3(grad->origin, origin);
+    grad->turn = dju_add3(grad->turn, turn);
+    return;
+  }
+  if (s->fit[GIVEN] == L_GIVEN) grad->number[0] += number[n - 2];
   if (s->fit[TRIANGLES] > 0)
     facetGrad(grad, &origin, s, number);
   else
     primitiveGrad(grad, s, turn, number);
   for (int i = 0; i < s->nvert; i++) addVertex(grad, i, 1.0 / s->nvert, origin);
+}
+
+// A given surface's frame is at p + R s in its body, turned by R S: p and R the geom's, s and S
+// held. dp moves it by dp, w of R exp(w) by R (w x s), and turns it by R w.
+djStatus dj_surfaceParams(double* param, const djGeomSource* from, const djShape* s,
+                          const djShapeGrad* grad) {
+  const djModel* m = from->model;
+  const int geom = from->geom;
+  const djStatus status = dj_convexParams(param, from, s, grad);
+  if (status != DJ_OK || s->type == DJ_PLANE || !s->fit) return status;
+  *dj_paramEntry(param, m, DJ_FIELD_GEOM_SHARPNESS, geom) += grad->sharp;
+  double* number = dj_paramEntry(param, m, DJ_FIELD_GEOM_SURFACE, geom);
+  for (int i = 0; i < m->geom_surfacenum[geom]; i++) number[i] += grad->number[i];
+  if (!isGiven(s)) return DJ_OK;
+  const djMat3 R = dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * geom));
+  const djVec3 arm = dju_load3(m->geom_surfacepos + 3 * geom);
+  const djVec3 turn =
+      dju_add3(dju_mulMtV(R, grad->turn), dju_cross3(arm, dju_mulMtV(R, grad->origin)));
+  dju_addTo3(dj_paramEntry(param, m, DJ_FIELD_GEOM_POS, geom), 1, grad->origin);
+  dju_addTo3(dj_paramEntry(param, m, DJ_FIELD_GEOM_QUAT, geom), 1, turn);
+  return DJ_OK;
 }

@@ -1,130 +1,179 @@
-// Contact of implicit surfaces by Hertz's law (iDCOL, VII-B, with an energy): with depth the
-// negative gap (30) and what both are inflated by,
+// Contact of implicit surfaces (iDCOL, VII-B). With depth the negative gap (30) and what both are
+// inflated by, and f(depth) a law (contact/implicit/implicit_law.h), either an energy
 //
-//   U = stiffness/(p + 1) depth^(p + 1),   depth > 0,
+//   U = int f,
 //
-// whose gradient and Hessian follow from the first derivatives of the touch alone
-// (contact/implicit/implicit_touch.h): the gap's own are known in closed form.
+// whose gradient and Hessian follow from the first derivatives of the touch alone, as the gap's own
+// are known in closed form (contact/implicit/implicit_touch.h); or iDCOL's force f along the normal
+// at the common point (31-32), which has none. Beside them friction by the touch at the start
+// (contact/implicit/implicit_lag.h).
 
 #include "contact/implicit/implicit_surface.h"
 
 #include "base/status.h"
 #include "contact/implicit/implicit_fit.h"
-#include "contact/implicit/implicit_touch.h"
+#include "contact/implicit/implicit_lag.h"
+#include "contact/implicit/implicit_max_step.h"
+#include "contact/implicit/implicit_vjp.h"
 #include "contact/shapes/convex.h"
 #include "contact/wrench.h"
 
 #include <string.h>
 
-typedef struct State {
-  djImplicitWarm warm;
-  djVec3 last;
-} State;
-
-static State* stateOf(djPairState* state) { return (State*)(void*)state; }
+static djSurfaceState* stateOf(djPairState* state) { return (djSurfaceState*)(void*)state; }
 
 static bool isGood(const djPairInput* in) {
   return in && in->setting && dj_settingsValid(&dj_implicitSurface, in->setting);
 }
 
-// U' and U'' at a depth.
-static void law(double out[3], const double* setting, double depth) {
-  const double k = setting[DJ_IMPLICIT_STIFFNESS], p = setting[DJ_IMPLICIT_EXPONENT];
-  const double f = k * pow(depth, p);
-  out[0] = f * depth / (p + 1);
-  out[1] = f;
-  out[2] = p * f / depth;
+static bool isPaper(const djPairInput* in) {
+  return (int)in->setting[DJ_IMPLICIT_LAW] == DJ_LAW_PAPER;
 }
 
 static djStatus begin(djPairState* state, const djPairInput* in) {
-  djSurfacePair pair;
-  djVec3 last = {0, 0, 0};
-  if (!isGood(in)) return DJ_INVALID;
-  memset(state, 0, sizeof(State));
-  return dj_openSurfacePair(&pair, &last, in);
+  if (!isGood(in) || !in->start_a || !in->start_b || !in->rate_a || !in->rate_b) {
+    return DJ_INVALID;
+  }
+  memset(state, 0, sizeof(djSurfaceState));
+  return dj_beginSurfaces(stateOf(state), in);
 }
 
-static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInput* in, int flags) {
-  State* state = stateOf(pair_state);
+// The touch now and the law's force there.
+typedef struct Now {
   djSurfacePair pair;
   djSurfaceTouch touch;
-  if (!isGood(in)) return DJ_INVALID;
-  if (in->cold) memset(state, 0, sizeof *state);
-  djStatus status = dj_openSurfacePair(&pair, &state->last, in);
+  djImplicitForce force;
+  double gap; // or a bound of it
+  bool acts;  // the force does
+} Now;
+
+static djStatus findNow(Now* now, djSurfaceState* state, const djPairInput* in) {
+  const double reach = dj_lawReach(in->setting);
+  djStatus status = dj_openSurfacePair(&now->pair, &state->last, in);
   if (status) return status;
-  *out = (djPairOutput){.gap = dj_surfaceBound(&pair), .twist_jac = out->twist_jac};
-  if (out->gap > 0) return DJ_OK;
-  status = dj_findSurfaceTouch(&touch, &state->warm, &pair);
+  now->acts = false;
+  now->gap = dj_surfaceBound(&now->pair);
+  if (now->gap > -reach) return DJ_OK;
+  status = dj_findSurfaceTouch(&now->touch, &state->warm, &now->pair);
   if (status < 0) return status;
-  out->gap = -touch.depth;
-  if (!(touch.depth > 0)) return status;
-  double U[3];
-  law(U, in->setting, touch.depth);
-  out->active = true;
-  out->value = U[0];
-  dj_surfaceGradient(out->gradient, &touch, U[1]);
-  if (!(flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER))) return status;
+  now->touch.at_point = isPaper(in);
+  now->gap = -now->touch.depth;
+  now->acts = now->touch.depth > reach;
+  if (now->acts) {
+    dj_implicitForce(&now->force, in->setting, now->touch.depth, state->depth, in->h);
+  }
+  return status;
+}
+
+static void setHessian(djPairOutput* out, const Now* now) {
   djImplicitRates rates;
-  dj_moveTouch(&rates, &touch.f);
+  dj_moveTouch(&rates, &now->touch.f);
   for (int j = 0; j < 12; j++) {
     djSurfaceChange e;
-    dj_twistChange(&e, &pair, &rates, j);
-    dj_addSurfaceChange(out->hessian + j, 12, &pair, &touch, U[1], U[2], &e);
+    dj_twistChange(&e, &now->pair, &rates, j);
+    dj_addSurfaceChange(out->hessian + j, 12, &now->pair, &now->touch, now->force.f,
+                        now->force.by_depth, &e);
   }
   dj_toExponential(out->hessian, out->gradient);
-  for (int i = 0; i < 12; i++) { // symmetric but for rounding
+  for (int i = 0; i < 12 && !now->touch.at_point; i++) { // symmetric but for rounding
     for (int j = 0; j < i; j++) {
       const double mean = 0.5 * (out->hessian[12 * i + j] + out->hessian[12 * j + i]);
       out->hessian[12 * i + j] = out->hessian[12 * j + i] = mean;
     }
   }
-  return status;
 }
 
-// ---- shapes -----------------------------------------------------------------------------------
-
-// How deep an edge may lie below that of a geom: a hundredth of its bounding radius, or a
-// millimetre.
-static double deviation(double bound) { return fmax(0.01 * bound, fmin(1e-3, 0.05 * bound)); }
-
-// Corners of a superellipsoid lie at 3^(-1/2n) of a box's, rims of a cylinder at 2^(-1/2n); the
-// ends of a capsule deeper by r (1 - sqrt(1 - (log 2/beta)^2)); corners of a polytope by about
-// log(k) L/beta for k facets there, times what moves a corner when its facets move by 1.
-static double sharpnessOf(int type, double bound, double inner) {
-  const double part = fmin(deviation(bound) / bound, 0.5);
-  switch (type) {
-    case DJ_BOX:
-      return fmin(ceil(-0.5 * log(3) / log1p(-part)), 64);
-    case DJ_CYLINDER:
-      return fmin(ceil(-0.5 * log(2) / log1p(-part)), 64);
-    case DJ_CAPSULE: {
-      const double left = 1 - fmin(deviation(bound) / inner, 0.5);
-      return fmax(log(2) / sqrt(1 - left * left), 3);
+static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInput* in, int flags) {
+  djSurfaceState* state = stateOf(pair_state);
+  Now now;
+  if (!isGood(in)) return DJ_INVALID;
+  if (in->cold) memset(&state->warm, 0, sizeof state->warm);
+  const djStatus status = findNow(&now, state, in);
+  if (status < 0) return status;
+  *out = (djPairOutput){.gap = now.gap, .active = now.acts, .twist_jac = out->twist_jac};
+  if (now.acts) {
+    out->value = now.touch.at_point ? 0 : now.force.value;
+    if (now.force.value == INFINITY) {
+      out->value = INFINITY;
+      return status;
     }
-    case DJ_MESH:
-      return fmin(fmax(2 * inner / deviation(bound), 20), 500);
-    default:
-      return 1;
+    dj_surfaceGradient(out->gradient, &now.touch, now.force.f);
+    if (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) setHessian(out, &now);
   }
+  if (!dj_hasSurfaceLag(state, in)) return status;
+  djSurfaceLag lag;
+  dj_openSurfaceLag(&lag, state, in);
+  const djStatus sliding = dj_frictionEval(out, &state->friction, &lag.lagged, in, flags);
+  if (isPaper(in)) out->value = 0; // beside a force that has none
+  return sliding ? sliding : status;
 }
 
-static int shapeSize(const djGeomSource* from) {
-  const int type = from->model->geom_type[from->geom];
-  return dj_paddedCount(dj_convexSize(from)) + dj_fitSize(type, from->hull);
+static djStatus start(double start_jac[144], double rate_jac[144], djPairState* pair_state,
+                      const djPairInput* in) {
+  djSurfaceState* state = stateOf(pair_state);
+  Now now;
+  if (!isGood(in)) return DJ_INVALID;
+  memset(start_jac, 0, 144 * sizeof(double));
+  if (rate_jac) memset(rate_jac, 0, 144 * sizeof(double));
+  djStatus status = findNow(&now, state, in);
+  if (status < 0) return status;
+  const djStatus lagged =
+      dj_startSurfaces(start_jac, rate_jac, state, in, &now.touch, now.acts ? &now.force : NULL);
+  return lagged ? lagged : status;
 }
 
-static void makeShape(djShape* shape, djShapeBounds* bounds, double* mem,
-                      const djGeomSource* from) {
-  const djModel* m = from->model;
-  dj_makeConvex(shape, bounds, mem, from);
-  if (shape->type == DJ_PLANE) return;
-  // Held as they were when the model was compiled.
-  const double bound = m->geom_bound[from->geom], inner = m->geom_radius[from->geom];
-  shape->sharp = sharpnessOf(shape->type, bound, inner);
-  shape->length = inner;
-  double* own = mem + dj_paddedCount(dj_convexSize(from));
-  if (dj_fitImplicit(shape, own, from->hull) != DJ_OK) shape->fit = NULL;
+static djStatus vjp(djPairGrad* grad, djPairState* pair_state, const djPairInput* in,
+                    const double lambda[12]) {
+  djSurfaceState* state = stateOf(pair_state);
+  Now now;
+  if (!isGood(in)) return DJ_INVALID;
+  const djStatus status = findNow(&now, state, in);
+  if (status < 0) return status;
+  const djStatus lagged =
+      dj_surfaceVjp(grad, state, in, &now.pair, &now.touch, now.acts ? &now.force : NULL, lambda);
+  return lagged ? lagged : status;
 }
+
+static djStatus report(djPairReport* out, djPairState* pair_state, const djPairInput* in) {
+  djSurfaceState* state = stateOf(pair_state);
+  djSurfacePair pair;
+  djSurfaceTouch t;
+  djPairOutput sum = {.twist_jac = NULL};
+  memset(out, 0, sizeof *out);
+  const djStatus solved = eval(&sum, pair_state, in, DJ_EVAL_GRADIENT);
+  if (solved < 0) return solved;
+  djStatus status = dj_touchAt(&pair, &t, state, in, in->start_a, in->start_b);
+  if (status < 0) return status;
+  out->gap_start = -t.depth;
+  status = dj_touchAt(&pair, &t, state, in, in->pose_a, in->pose_b);
+  if (status < 0) return status;
+  out->gap = -t.depth;
+  out->normal = t.f.n;
+  out->point = t.x;
+  if (t.depth > dj_lawReach(in->setting)) {
+    djImplicitForce force;
+    dj_implicitForce(&force, in->setting, t.depth, state->depth, in->h);
+    out->normal_force = t.at_point ? force.f : force.f * dju_dot3(t.q, t.f.n);
+  }
+  for (int k = 0; k < 6 && sum.active; k++) {
+    out->wrench_a[k] = -sum.gradient[k];
+    out->wrench_b[k] = -sum.gradient[6 + k];
+  }
+  return solved;
+}
+
+// ---- entries ----------------------------------------------------------------------------------
+
+static void vary(djTraits* traits, const double* setting) {
+  const int law = (int)setting[DJ_IMPLICIT_LAW];
+  traits->energy = traits->symmetric = law != DJ_LAW_PAPER;
+  traits->overlaps = law != DJ_LAW_BARRIER;
+  traits->limits = law == DJ_LAW_BARRIER;
+}
+
+static double range(const double* setting) { return -dj_lawReach(setting); }
+
+// ---- gaps -------------------------------------------------------------------------------------
 
 static djStatus gap(djDistance* d, djDistanceCache* cache, const djGeomPair* g) {
   djSurfacePair pair;
@@ -144,131 +193,31 @@ static djStatus gap(djDistance* d, djDistanceCache* cache, const djGeomPair* g) 
   return DJ_OK;
 }
 
-static double range(const double* setting) {
-  (void)setting;
-  return 0;
-}
-
-// ---- parameters -------------------------------------------------------------------------------
-
-// lambda.gradient's change.
-static double along(const djSurfacePair* pair, const djSurfaceTouch* t, const double U[3],
-                    const djSurfaceChange* e, const double lambda[12]) {
-  double g[12] = {0}, sum = 0;
-  dj_addSurfaceChange(g, 1, pair, t, U[1], U[2], e);
-  for (int i = 0; i < 12; i++) sum += lambda[i] * g[i];
-  return sum;
-}
-
-// By the surface's numbers, and by its frame, which moves as its body would.
-static djStatus shapeVjp(djShapeGrad* grad, const djSurfacePair* pair, const djSurfaceTouch* t,
-                         const djImplicitRates* rates, const double U[3], const djPairInput* in,
-                         int side, const double lambda[12]) {
-  const djShape* s = side ? in->b : in->a;
-  const djImplicit* shape = side ? &pair->b : &pair->a;
-  const djPose* frame = side ? &pair->frame_b : &pair->frame_a;
-  const djPose* body = side ? in->pose_b : in->pose_a;
-  const int n = shape->nsize;
-  if (5 * n > in->nscratch || !in->scratch) return DJ_NO_MEMORY;
-  double *number = in->scratch, *dphi = number + n, *dgrad = dphi + n;
-  shape->row->by(dphi, dgrad, shape, dju_mulMtV(frame->R, side ? t->f.y_b : t->f.y));
-  double of[4]; // by dphi and the entries of dgrad, on which all numbers act
-  for (int k = 0; k < 4; k++) {
-    djSurfaceChange e = {.T = 0};
-    const djVec3 v = k > 0 ? dju_column(&frame->R, k - 1) : dju_vec3(0, 0, 0);
-    dj_bendTouch(&e.y, &e.T, &e.n, &t->f, side, k == 0, v);
-    of[k] = along(pair, t, U, &e, lambda);
-  }
-  for (int k = 0; k < n; k++) {
-    const double* g = dgrad + 3 * k;
-    number[k] = of[0] * dphi[k] + of[1] * g[0] + of[2] * g[1] + of[3] * g[2];
-  }
-  // The frame moves about its own origin, the references stay.
-  djSurfacePair own = *pair;
-  own.ref[side] = frame->p;
-  double by[6];
-  for (int j = 0; j < 6; j++) {
-    djSurfaceChange e;
-    dj_twistChange(&e, &own, rates, 6 * side + j);
-    by[j] = along(pair, t, U, &e, lambda);
-  }
-  dj_fitGrad(grad, s, dju_mulMtV(body->R, dju_load3(by + 3)), dju_mulMtV(body->R, dju_load3(by)),
-             number);
-  return DJ_OK;
-}
-
-// normal and offset of a half space: about the world's origin they move as its body does.
-static void planeVjp(djShapeGrad* grad, const djSurfacePair* pair, const djSurfaceTouch* t,
-                     const djImplicitRates* rates, const double U[3], const djPairInput* in,
-                     const double lambda[12]) {
-  const djVec3 N = dju_neg3(pair->d);
-  double by[3];
-  djSurfaceChange lift = {.D = -1, .pb = N};
-  grad->offset += along(pair, t, U, &lift, lambda);
-  for (int k = 0; k < 3; k++) { // normal . x = offset in the body's frame
-    const djVec3 v = dju_column(&in->pose_b->R, k);
-    double turn[9] = {0};
-    const djVec3 e = dju_neg3(v);
-    dju_store3(turn + 3, dju_cross3(N, v));
-    dju_store3(turn + 6, e);
-    djSurfaceChange c = {.d = e, .D = dju_dot3(v, dju_sub3(pair->frame_a.p, in->pose_b->p))};
-    dj_touchChange(&c, rates, turn);
-    c.pb = dju_madd3(dju_scale3(c.D, pair->d), pair->D, e);
-    by[k] = along(pair, t, U, &c, lambda);
-  }
-  grad->normal = dju_add3(grad->normal, dju_load3(by));
-}
-
-static djStatus vjp(djPairGrad* grad, djPairState* pair_state, const djPairInput* in,
-                    const double lambda[12]) {
-  State* state = stateOf(pair_state);
-  djSurfacePair pair;
-  djSurfaceTouch touch;
-  if (!isGood(in)) return DJ_INVALID;
-  djStatus status = dj_openSurfacePair(&pair, &state->last, in);
-  if (status || dj_surfaceBound(&pair) > 0) return status;
-  status = dj_findSurfaceTouch(&touch, &state->warm, &pair);
-  if (status < 0 || !(touch.depth > 0)) return status;
-  double U[3];
-  law(U, in->setting, touch.depth);
-  djImplicitRates rates;
-  dj_moveTouch(&rates, &touch.f);
-  djSurfaceChange e = {.force = U[1] / in->setting[DJ_IMPLICIT_STIFFNESS]};
-  grad->setting[DJ_IMPLICIT_STIFFNESS] += along(&pair, &touch, U, &e, lambda);
-  e.force = U[1] * log(touch.depth);
-  grad->setting[DJ_IMPLICIT_EXPONENT] += along(&pair, &touch, U, &e, lambda);
-  e = (djSurfaceChange){.inflate = 1};
-  const double inflate = along(&pair, &touch, U, &e, lambda);
-  dj_fitInflationGrad(grad->a, in->a, inflate);
-  dj_fitInflationGrad(grad->b, in->b, inflate);
-  status = shapeVjp(grad->a, &pair, &touch, &rates, U, in, 0, lambda);
-  if (status) return status;
-  if (!pair.half_space) return shapeVjp(grad->b, &pair, &touch, &rates, U, in, 1, lambda);
-  planeVjp(grad->b, &pair, &touch, &rates, U, in, lambda);
-  return DJ_OK;
-}
-
 const djKernel dj_implicitSurface = {
     .name = "implicit_surface",
     .smoothness = DJ_C1,
     .where =
         "at first touch with an exponent of at most 2; where origins coincide; flat on flat the "
         "point of contact is not certain",
-    .energy = true,
-    .symmetric = true,
-    .overlaps = true,
-    .state_size = sizeof(State),
+    .traits = {.energy = true, .symmetric = true, .overlaps = true},
+    .vary = vary,
+    .state_size = sizeof(djSurfaceState),
     .nsetting = DJ_IMPLICIT_NSETTING,
     .setting = dj_implicitSettings,
     .rule = dj_implicitRules,
     .takes = dj_convexTakes,
     .range = range,
-    .shapeSize = shapeSize,
-    .makeShape = makeShape,
-    .shapeParams = dj_convexParams,
+    .shapeSize = dj_surfaceSize,
+    .makeShape = dj_makeSurface,
+    .shapeParams = dj_surfaceParams,
     .gap = gap,
     .depth = dj_convexDepth,
+    .share = 0.25,
+    .room = dj_surfaceRoom,
+    .max_step = dj_surfaceMaxStep,
     .begin = begin,
     .eval = eval,
+    .start = start,
+    .report = report,
     .vjp = vjp,
 };

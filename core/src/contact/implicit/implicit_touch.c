@@ -74,8 +74,12 @@ djStatus dj_findSurfaceTouch(djSurfaceTouch* out, djImplicitWarm* warm, const dj
   out->depth = f->T - p->D + p->inflate;
   out->ratio = p->degenerate ? 0 : f->T / p->D;
   out->q = dju_madd3(dju_scale3(1 - out->ratio, p->d), f->nu * out->ratio, f->n);
+  out->alpha = p->D / f->T;
+  out->x = dju_madd3(p->frame_a.p, out->alpha, f->y);
+  out->at_point = false;
   for (int k = 0; k < 2; k++) {
     out->arm[k] = dju_sub3(origin[k], p->ref[k]);
+    out->reach[k] = dju_madd3(out->arm[k], out->alpha, y[k]);
     out->moment[k] =
         dju_add3(dju_scale3(f->nu, dju_cross3(y[k], f->n)), dju_cross3(out->arm[k], out->q));
   }
@@ -85,19 +89,63 @@ djStatus dj_findSurfaceTouch(djSurfaceTouch* out, djImplicitWarm* warm, const dj
 void dj_surfaceGradient(double g[12], const djSurfaceTouch* t, double f) {
   for (int k = 0; k < 2; k++) {
     const double sign = k ? -f : f;
-    dju_store3(g + 6 * k, dju_scale3(sign, t->moment[k]));
-    dju_store3(g + 6 * k + 3, dju_scale3(sign, t->q));
+    const djVec3 n = t->f.n;
+    const djVec3 w = t->at_point ? dju_cross3(t->reach[k], n) : t->moment[k];
+    dju_store3(g + 6 * k, dju_scale3(sign, w));
+    dju_store3(g + 6 * k + 3, dju_scale3(sign, t->at_point ? n : t->q));
   }
+}
+
+double dj_dotChanges(const djSurfaceChange* a, const djSurfaceChange* b) {
+  const double directions = dju_dot3(a->y, b->y) + dju_dot3(a->n, b->n) + dju_dot3(a->d, b->d);
+  const double places = dju_dot3(a->pa, b->pa) + dju_dot3(a->pb, b->pb);
+  return directions + places + a->T * b->T + a->D * b->D + a->inflate * b->inflate +
+         a->force * b->force;
+}
+
+double dj_depthChange(const djSurfaceChange* e) { return e->T - e->D + e->inflate; }
+
+// dr, dnu: of T/D and of 1/(n.d).
+static double ratioChange(const djSurfacePair* p, const djSurfaceTouch* t,
+                          const djSurfaceChange* e) {
+  return p->degenerate ? 0 : (e->T - t->ratio * e->D) / p->D;
+}
+
+static double nuChange(const djSurfacePair* p, const djSurfaceTouch* t, const djSurfaceChange* e) {
+  return -t->f.nu * t->f.nu * (dju_dot3(e->n, p->d) + dju_dot3(t->f.n, e->d));
+}
+
+djVec3 dj_forceChange(const djSurfacePair* p, const djSurfaceTouch* t, const djSurfaceChange* e) {
+  const djImplicitFrame* f = &t->f;
+  const double r = t->ratio, dr = ratioChange(p, t, e), dnu = nuChange(p, t, e);
+  const djVec3 dq = dju_madd3(dju_scale3(1 - r, e->d), -dr, p->d);
+  return dju_madd3(dju_madd3(dq, dnu * r + f->nu * dr, f->n), f->nu * r, e->n);
+}
+
+djVec3 dj_pointChange(const djSurfaceTouch* t, const djSurfaceChange* e) {
+  const double dalpha = (e->D - t->alpha * e->T) / t->f.T;
+  return dju_madd3(dju_madd3(e->pa, t->alpha, e->y), dalpha, t->f.y);
+}
+
+static void addRow(double* g, int stride, int side, djVec3 w, djVec3 v) {
+  const double row[6] = {w.x, w.y, w.z, v.x, v.y, v.z};
+  for (int i = 0; i < 6; i++) g[(6 * side + i) * stride] += side ? -row[i] : row[i];
 }
 
 void dj_addSurfaceChange(double* g, int stride, const djSurfacePair* p, const djSurfaceTouch* t,
                          double force, double slope, const djSurfaceChange* e) {
   const djImplicitFrame* f = &t->f;
-  const double r = t->ratio, dr = p->degenerate ? 0 : (e->T - r * e->D) / p->D;
-  const double dnu = -f->nu * f->nu * (dju_dot3(e->n, p->d) + dju_dot3(f->n, e->d));
-  const double df = e->force + slope * (e->T - e->D + e->inflate);
-  djVec3 dq = dju_madd3(dju_scale3(1 - r, e->d), -dr, p->d);
-  dq = dju_madd3(dju_madd3(dq, dnu * r + f->nu * dr, f->n), f->nu * r, e->n);
+  const double df = e->force + slope * dj_depthChange(e);
+  if (t->at_point) {
+    const djVec3 dx = dj_pointChange(t, e), dv = dju_madd3(dju_scale3(df, f->n), force, e->n);
+    const djVec3 turn = dju_scale3(force, dju_cross3(dx, f->n));
+    for (int k = 0; k < 2; k++) {
+      addRow(g, stride, k, dju_add3(turn, dju_cross3(t->reach[k], dv)), dv);
+    }
+    return;
+  }
+  const double dnu = nuChange(p, t, e);
+  const djVec3 dq = dj_forceChange(p, t, e);
   const djVec3 dy_b = dju_madd3(dju_madd3(e->y, -e->T, p->d), -f->T, e->d);
   const djVec3 y[2] = {f->y, f->y_b}, dy[2] = {e->y, dy_b}, dp[2] = {e->pa, e->pb};
   for (int k = 0; k < 2; k++) {
@@ -105,9 +153,7 @@ void dj_addSurfaceChange(double* g, int stride, const djSurfacePair* p, const dj
     dm = dju_madd3(dju_scale3(f->nu, dm), dnu, dju_cross3(y[k], f->n));
     djVec3 dw = dju_add3(dm, dju_add3(dju_cross3(dp[k], t->q), dju_cross3(t->arm[k], dq)));
     dw = dju_madd3(dju_scale3(force, dw), df, t->moment[k]);
-    const djVec3 dv = dju_madd3(dju_scale3(force, dq), df, t->q);
-    const double row[6] = {dw.x, dw.y, dw.z, dv.x, dv.y, dv.z};
-    for (int i = 0; i < 6; i++) g[(6 * k + i) * stride] += k ? -row[i] : row[i];
+    addRow(g, stride, k, dw, dju_madd3(dju_scale3(force, dq), df, t->q));
   }
 }
 

@@ -36,13 +36,20 @@ typedef struct djSurfaceTouch {
   double depth;
   double ratio;                // T/D; 0 where the origins coincide, so that q = d
   djVec3 q, arm[2], moment[2]; // p - ref of both, and m + arm x q
+  double alpha;                // D/T
+  djVec3 x, reach[2];          // the common point of the scaled shapes, p_a + alpha y, and x - ref
+  bool at_point;               // the force is along n at x, of no energy, instead of the above
 } djSurfaceTouch;
 
-// What changes: points and directions in world axes; U' by other causes than depth.
+// What changes: points and directions in world axes; U' by other causes than depth. Or derivatives
+// by all of these.
 typedef struct djSurfaceChange {
   djVec3 y, n, d, pa, pb;
   double T, D, inflate, force;
 } djSurfaceChange;
+enum { DJ_SURFACE_CHANGES = 19 }; // numbers of it
+_Static_assert(sizeof(djSurfaceChange) == DJ_SURFACE_CHANGES * sizeof(double), "no padding");
+double dj_dotChanges(const djSurfaceChange* a, const djSurfaceChange* b);
 
 // Where shapes are; `last`: the direction while origins coincide (zero: none), replaced.
 // DJ_INVALID: shapes or poses are not as they must be.
@@ -53,10 +60,16 @@ double dj_surfaceBound(const djSurfacePair* pair);
 
 djStatus dj_findSurfaceTouch(djSurfaceTouch* out, djImplicitWarm* warm, const djSurfacePair* pair);
 
-// The gradient for U' = f, and (12, stride apart) += its change, U'' = df.
+// The gradient for U' = f, and (12, stride apart) += its change, U'' = df. at_point: minus the
+// wrenches of a force f instead.
 void dj_surfaceGradient(double g[12], const djSurfaceTouch* t, double f);
 void dj_addSurfaceChange(double* g, int stride, const djSurfacePair* pair, const djSurfaceTouch* t,
                          double f, double df, const djSurfaceChange* e);
+
+// Changes of the depth, of q and of x.
+double dj_depthChange(const djSurfaceChange* e);
+djVec3 dj_forceChange(const djSurfacePair* pair, const djSurfaceTouch* t, const djSurfaceChange* e);
+djVec3 dj_pointChange(const djSurfaceTouch* t, const djSurfaceChange* e);
 
 // Sets y, n and T by rates, d and what turns: by = psi_a, psi_b, e.
 void dj_touchChange(djSurfaceChange* out, const djImplicitRates* rates, const double by[9]);

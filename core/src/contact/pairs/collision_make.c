@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "contact/pairs/collision.h"
+#include "contact/shapes/given.h"
 #include "model/param.h"
 
 #include <stdint.h>
@@ -76,16 +77,18 @@ static void fillReach(struct djCollision* c, const djModel* m) {
   }
 }
 
-static void makeShape(struct djCollision* c, double* mem, const djShapeBuilder* b, int u,
-                      int geom) {
+static djStatus makeShape(struct djCollision* c, double* mem, const djShapeBuilder* b, int u,
+                          int geom, djError* err) {
   int i = u * b->model->ngeom + geom;
   memset(&c->shape[i], 0, sizeof c->shape[i]);
   memset(&c->bounds[i], 0, sizeof c->bounds[i]);
   c->shape[i].type = -1;
-  if (!dj_hasShape(b, u, geom)) return;
+  if (!dj_hasShape(b, u, geom)) return DJ_OK;
   djGeomSource from = dj_buildSource(b, u, geom);
-  dj_kernel(b->use[u])->makeShape(&c->shape[i], &c->bounds[i], mem, &from);
+  djStatus status = dj_kernel(b->use[u])->makeShape(&c->shape[i], &c->bounds[i], mem, &from, err);
   c->shape[i].own = mem;
+  char text[80];
+  return status < 0 ? dj_prefix(err, status, dj_geomText(text, b->model, geom)) : status;
 }
 
 // What the list of near pairs sees of a geom: all its shapes.
@@ -108,18 +111,23 @@ static void joinBounds(struct djCollision* c, int geom, int ngeom) {
   }
 }
 
-static void fillShapes(struct djCollision* c, double* vert, int* adj, const djShapeBuilder* b) {
+static djStatus fillShapes(struct djCollision* c, double* vert, int* adj, const djShapeBuilder* b,
+                           djError* err) {
   const djModel* m = b->model;
   for (int u = 0; u < b->nuse; u++) {
     for (int g = 0; g < m->ngeom; g++) {
-      makeShape(c, vert, b, u, g);
+      djStatus status = makeShape(c, vert, b, u, g, err);
+      if (status < 0) return status;
       vert += shapeSize(b, u, g);
-      int npad = c->shape[u * m->ngeom + g].npad;
+      int npad = c->shape[u * m->ngeom + g].npad, surface = m->geom_surfacenum[g];
       if (npad > c->maxvert) c->maxvert = npad;
+      // and scratch for numbers that are no vertices
+      if (surface / DJ_LANES > c->maxvert) c->maxvert = dj_paddedCount(surface / DJ_LANES);
     }
   }
   for (int g = 0; g < m->ngeom; g++) joinBounds(c, g, m->ngeom);
   for (int k = 0; k < m->nmesh; k++) adj += fillAdjacency(c, adj, m, k);
+  return DJ_OK;
 }
 
 static void fillInflation(struct djCollision* c, const djModel* m) {
@@ -215,7 +223,13 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
   c->hull = b->hull;
   c->version = 0;
   m->collision = c;   // coefficients of pairs look there
-  fillShapes(c, vert, adj, b);
+  djStatus status = fillShapes(c, vert, adj, b, err);
+  if (status < 0) {
+    m->collision = old;
+    c->hull = NULL;   // the builder's still
+    freeData(c);
+    return status;
+  }
   fillPairs(c, m);
   finish(c, b, 0, m->ngeom);
   b->hull = NULL;
@@ -275,12 +289,22 @@ static void keepSkins(djShapeBuilder* b) {
 // Copies what default rules have written in a model to old, or back.
 static void keepDefaults(double* old, djModel* m, bool take) {
   double* const part[] = {m->geom_skin,  m->geom_radius,  m->geom_load,     m->geom_bound,
-                          m->geom_part, m->kernel_given, m->kernel_setting};
-  for (int k = 0; k < 7; k++) {
-    size_t n = (size_t)(k < 5 ? m->ngeom : m->nkernelsetting);
+                          m->geom_part, m->geom_sharpness, m->kernel_given, m->kernel_setting};
+  for (int k = 0; k < 8; k++) {
+    size_t n = (size_t)(k < 6 ? m->ngeom : m->nkernelsetting);
     memcpy(take ? old : part[k], take ? part[k] : old, n * sizeof *old);
     old += n;
   }
+}
+
+// Surfaces that are given, whichever geoms collide by whichever kernel.
+static djStatus checkGiven(const djModel* m, djError* err) {
+  char text[80];
+  for (int g = 0; g < m->ngeom; g++) {
+    djStatus status = dj_checkGiven(m, g, err);
+    if (status < 0) return dj_prefix(err, status, dj_geomText(text, m, g));
+  }
+  return DJ_OK;
 }
 
 // Takes what the builder has. On failure the model is as it was.
@@ -289,11 +313,12 @@ static djStatus build(djShapeBuilder* b, bool keep_defaults, djError* err) {
   djContactSettings contact = m->contact;
   int kept = m->defaults_kept;
   size_t n = (size_t)m->ngeom, nk = (size_t)m->nkernelsetting;
-  double* old = malloc((5 * n + 2 * nk + 1) * sizeof *old);
+  double* old = malloc((6 * n + 2 * nk + 1) * sizeof *old);
   djStatus status = old ? DJ_OK : dj_failMemory(err);
   if (old) {
     keepDefaults(old, m, true);
   }
+  if (status == DJ_OK) status = checkGiven(m, err);
   if (status == DJ_OK) status = dj_measureGeoms(b, err);
   if (status == DJ_OK && !keep_defaults) status = dj_applyDefaults(b, err);
   if (status == DJ_OK && keep_defaults) keepSkins(b);
@@ -340,27 +365,32 @@ static void* writable(const struct djCollision* c, const void* place) {
 }
 
 // Makes a geom's shapes again, in the arrays that they have.
-static void refill(const djShapeBuilder* b, int geom) {
+static djStatus refill(const djShapeBuilder* b, int geom, djError* err) {
   struct djCollision* c = b->model->collision;
   c->inner[geom] = b->inner[geom];
   for (int u = 0; u < c->nuse; u++) {
     djShape* s = &c->shape[u * b->model->ngeom + geom];
     const int *adjadr = s->adjadr, *adj = s->adj;
     if (s->type < 0) continue;
-    makeShape(c, writable(c, s->own), b, u, geom);
+    djStatus status = makeShape(c, writable(c, s->own), b, u, geom, err);
     s->adjadr = adjadr;
     s->adj = adj;
+    if (status < 0) return status;
   }
   joinBounds(c, geom, b->model->ngeom);
+  return DJ_OK;
 }
 
 static djStatus changeGeom(djShapeBuilder* b, int geom, djError* err) {
   int type = b->model->geom_type[geom];
+  char text[80];
+  djStatus given = dj_checkGiven(b->model, geom, err);
+  if (given < 0) return dj_prefix(err, given, dj_geomText(text, b->model, geom));
   if (!dj_collides(b->model->collision, geom)) return DJ_OK;
   if (type != DJ_PLANE) b->inner[geom] = dj_innerRadius(b, geom);
   djStatus status = type == DJ_PLANE ? DJ_OK : dj_checkInner(b, geom, err);
+  if (status == DJ_OK) status = refill(b, geom, err);
   if (status < 0) return status;
-  refill(b, geom);
   finish(b->model->collision, b, geom, geom + 1);
   return DJ_OK;
 }
@@ -375,10 +405,11 @@ static int userOf(const djModel* m, int mesh) {
 }
 
 // Puts a mesh's new hull, which has as many vertices as the old, in its place.
-static void changeHull(djShapeBuilder* b, int mesh, djHull* hull) {
+static djStatus changeHull(djShapeBuilder* b, int mesh, djHull* hull, djError* err) {
   djModel* m = b->model;
   struct djCollision* c = m->collision;
   int* adj = NULL;
+  djStatus status = DJ_OK;
   for (int i = 0; i < c->nshape && !adj; i++) {
     bool of_mesh = m->geom_type[i % m->ngeom] == DJ_MESH && m->geom_mesh[i % m->ngeom] == mesh;
     if (of_mesh && c->shape[i].adjadr) adj = writable(c, c->shape[i].adjadr);
@@ -388,10 +419,12 @@ static void changeHull(djShapeBuilder* b, int mesh, djHull* hull) {
   for (int g = 0; g < m->ngeom; g++) {
     if (!b->collides[g] || m->geom_type[g] != DJ_MESH || m->geom_mesh[g] != mesh) continue;
     b->inner[g] = hull->inner;
-    refill(b, g);
+    djStatus made = refill(b, g, err);
+    if (status == DJ_OK) status = made;
     finish(c, b, g, g + 1);
   }
   if (adj) fillAdjacency(c, adj, m, mesh);
+  return status;
 }
 
 static djStatus changeMesh(djShapeBuilder* b, int mesh, djError* err) {
@@ -406,8 +439,7 @@ static djStatus changeMesh(djShapeBuilder* b, int mesh, djError* err) {
     return dj_prefix(err, status, dj_geomText(text, m, user));
   }
   if (user >= 0 && status == DJ_OK && hull.nvert == old->nvert) {
-    changeHull(b, mesh, &hull);
-    return DJ_OK;
+    return changeHull(b, mesh, &hull, err);
   }
   djShapeBuilder all;
   status = makeBuilder(&all, m, mesh, err);
@@ -436,6 +468,8 @@ djStatus dj_changeCollision(djModel* m, const djParam* param, djError* err) {
     switch (param->field) {
       case DJ_FIELD_GEOM_POS:
       case DJ_FIELD_GEOM_QUAT:
+      case DJ_FIELD_GEOM_SHARPNESS:
+      case DJ_FIELD_GEOM_SURFACE:
       case DJ_FIELD_GEOM_SIZE: status = changeGeom(&b, param->id, err); break;
       case DJ_FIELD_MESH_VERT: status = changeMesh(&b, param->id, err); break;
       default: break;

@@ -46,12 +46,18 @@ static djStatus beginPair(djContacts* c, const djModel* m, djNearPair* p) {
   return status < 0 || !c->lag ? status : lagPair(c, m, p);
 }
 
-// States and blocks are those of the kernels that were in use when they were made.
+// States and blocks are those of the kernels that were in use when they were made, and of what they
+// were then.
 static bool sameKernels(const djModel* m, const djContacts* c) {
   const struct djCollision* col = m->collision;
   if (!col || col->nuse != c->nuse) return false;
   for (int u = 0; u < c->nuse; u++) {
     if (col->use[u] != c->use[u]) return false;
+    const djTraits now = dj_modelTraits(m, c->use[u]), *made = &c->traits[u];
+    if (dj_isPotential(&now) != dj_isPotential(made) || now.uses_twist != made->uses_twist ||
+        now.limits != made->limits) {
+      return false;
+    }
   }
   return true;
 }
@@ -109,7 +115,7 @@ static djStatus findNear(djContacts* c, const djModel* m, djError* err) {
   for (int k = 0; k < c->npair; k++) {
     djNearPair* p = &c->pair[k];
     if (p->bound > p->range) continue;
-    bool refuses = refuse && !p->kernel->overlaps;
+    bool refuses = refuse && !c->traits[p->use].overlaps;
     bool within = p->afar ? p->close : p->acted;
     if ((within || p->always) && !refuses) {   // the kernel finds out by itself
       p->near = true;
@@ -285,7 +291,7 @@ static djStatus evalBlock(djContacts* c, const djModel* m, djNearPair* p, const 
   in.cold = p->acted_at + 1 != c->neval;
   block->out.twist_jac = NULL;
   block->out.eases = false;
-  if (p->kernel->uses_twist) block->out.twist_jac = c->twist_jac + 144 * (size_t)c->nblock;
+  if (c->traits[p->use].uses_twist) block->out.twist_jac = c->twist_jac + 144 * (size_t)c->nblock;
   return p->kernel->eval(&block->out, dj_stateOf(c, p), &in, flags);
 }
 
@@ -323,6 +329,7 @@ static void keepBlock(djContacts* c, const djNearPair* p, int k) {
   block->body_a = p->body_a;
   block->body_b = p->body_b;
   block->kernel = p->kernel;
+  block->traits = &c->traits[p->use];
   block->lagged = p->lagged;
   c->active[c->nblock] = block;
   c->active_pair[c->nblock++] = k;
@@ -428,7 +435,7 @@ void dj_convexContacts(djContacts* c, const djModel* m, double share) {
     djContactBlock* block = &c->block[k];
     bool moves_a = m->body_lastdof[block->body_a] >= 0;
     bool moves_b = m->body_lastdof[block->body_b] >= 0;
-    if (!block->kernel->symmetric) continue;
+    if (!block->traits->symmetric) continue;
     if (moves_a && moves_b) makeConvex(block->out.hessian, 12, share);
     else convexOwn(block->out.hessian, moves_a ? 0 : 1, share);
   }

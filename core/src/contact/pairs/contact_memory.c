@@ -30,6 +30,7 @@ static void layoutFixed(djContacts* c, djArena* arena, const djModel* m) {
   c->need = dj_take(arena, nb, sizeof(double));
   c->range = dj_take(arena, c->nuse, sizeof(double));
   c->first = dj_take(arena, c->nuse, sizeof(int));
+  c->traits = dj_take(arena, c->nuse, sizeof(djTraits));
   c->use = dj_take(arena, c->nuse, sizeof(int));
   c->box_geom = dj_take(arena, c->nbox, sizeof(int));
   c->box = dj_take(arena, 6 * (size_t)c->nbox, sizeof(double));
@@ -79,8 +80,9 @@ static void setKernels(djContacts* c, const djModel* m) {
   for (int u = 0; u < col->nuse; u++) {
     const djKernel* kernel = dj_kernel(col->use[u]);
     if (kernel->state_size > state) state = kernel->state_size;
-    if (kernel->uses_twist) c->uses_twist = true;
-    if (kernel->max_step && kernel->share < c->share) c->share = kernel->share;
+    const djTraits traits = dj_modelTraits(m, col->use[u]);
+    if (traits.uses_twist) c->uses_twist = true;
+    if (traits.limits && kernel->share < c->share) c->share = kernel->share;
   }
   c->state_size = (state + DJ_ALIGN - 1) / DJ_ALIGN * DJ_ALIGN;
 }
@@ -174,6 +176,7 @@ djStatus dj_makeContacts(djContacts** contacts, const djModel* model, djError* e
   for (int u = 0, n; u < c->nuse; u++) {
     c->use[u] = model->collision->use[u];
     dj_kernelSettings(&n, &c->first[u], c->use[u]);
+    c->traits[u] = dj_modelTraits(model, c->use[u]);
   }
   c->rate = c->start;
   dj_resetContacts(c);

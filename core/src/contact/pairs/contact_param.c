@@ -18,17 +18,17 @@ void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, 
   if (tie) friction[3 * other] += 0.5 * slope;
 }
 
-// What a parameter (row) does to other defaults of a pair, which are held so that the scene's stay:
-// x the pair's, of them derivatives slope.
+// What a parameter (row), of which the pair has `share`, does to other defaults of a pair, which are
+// held so that the scene's stay: x the pair's, of them derivatives slope.
 static double byDefaults(const djModel* m, int first, const djNearPair* p, const double* x,
-                         const double* slope, int row) {
+                         const double* slope, int row, double share) {
   const djContactScale pair = dj_pairScale(m, p->low, p->high), scene = dj_sceneScale(m);
   double sum = 0;
   for (int j = row + 1; j < p->kernel->nsetting; j++) {
     const djKernelRule* rule = &p->kernel->rule[j];
     if (!rule->slope || m->kernel_given[first + j] >= 0 || p->own >> j & 1) continue;
     const double other = rule->slope(&scene, m->kernel_setting + first, row);
-    sum += slope[j] * x[j] * (rule->slope(&pair, x, row) - other);
+    sum += slope[j] * x[j] * (share * rule->slope(&pair, x, row) - other);
   }
   return sum;
 }
@@ -43,7 +43,9 @@ void dj_addSettingParams(double* param, const djModel* m, int first, const djNea
     if (!rule->param.name) continue;
     double scene = m->kernel_setting[first + i];
     double share = m->kernel_given[first + i] < 0 && scene > 0 ? x[i] / scene : 1;
-    if (!(p->own >> i & 1)) *setting += share * slope[i] + byDefaults(m, first, p, x, slope, i);
+    if (!(p->own >> i & 1)) {
+      *setting += share * slope[i] + byDefaults(m, first, p, x, slope, i, share);
+    }
     setting++;
   }
 }

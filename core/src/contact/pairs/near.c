@@ -148,7 +148,7 @@ static bool keepPair(const void* user, int i, int j) {
 }
 
 // The pair's kernel, and what its settings say about distances.
-static void setKernel(djNearPair* p, const djModel* m) {
+static void setKernel(djNearPair* p, const djContacts* c, const djModel* m) {
   int kernel = dj_pairKernel(m, p->low, p->high);
   p->kernel = dj_kernel(kernel);
   p->use = dj_useOf(m->collision, kernel);
@@ -156,10 +156,11 @@ static void setKernel(djNearPair* p, const djModel* m) {
   p->own = dj_pairSettings(setting, m, kernel, p->low, p->high);
   p->range = p->kernel->range(setting);
   p->afar = p->kernel->afar && p->kernel->afar(setting);
-  p->share = p->kernel->max_step ? p->kernel->share : 1;
+  const bool limits = c->traits[p->use].limits;
+  p->share = limits ? p->kernel->share : 1;
   p->room = INFINITY;
   const djShape* shape = m->collision->shape + p->use * m->ngeom;
-  if (p->kernel->max_step) p->room = p->kernel->room(setting, &shape[p->a], &shape[p->b]);
+  if (limits) p->room = p->kernel->room(setting, &shape[p->a], &shape[p->b]);
 }
 
 void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, int high) {
@@ -176,7 +177,7 @@ void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, i
   p->inflate = k.inflate;
   p->slot = -1;
   p->always = m->geom_type[p->b] == DJ_PLANE && moves(m, p->body_b);
-  setKernel(p, m);
+  setKernel(p, c, m);
   p->guide_part = m->geom_part[low] * m->geom_part[high];
   p->guide_scale = m->geom_bound[low] + m->geom_bound[high];
   p->restitution = p->kernel->touch ? k.restitution : 0;

@@ -58,6 +58,7 @@ struct djContacts {
   int nuse;
   int* use;                // (nuse) kernels, as in djCollision
   int* first;              // (nuse) slots of the first settings of kernels in use
+  djTraits* traits;        // (nuse) theirs, when the data was made
   double* range;           // (nuse) of the kernels in use, no pair's is larger
   double maxrange;         // the largest
   double share;            // least share of the kernels' largest steps

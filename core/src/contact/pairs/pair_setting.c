@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "contact/pairs/collision.h"
+#include "contact/shapes/given.h"
 
 #include <string.h>
 
@@ -25,7 +26,7 @@ static double givenFor(const djModel* m, const char* name, int geom) {
   return dj_geomGiven(m, 0, row, geom);
 }
 
-// geom_radius, geom_load, geom_bound and geom_part.
+// geom_radius, geom_load, geom_bound, geom_part and geom_sharpness.
 static void measureDefaults(djShapeBuilder* b) {
   djModel* m = b->model;
   dj_measureSurfaces(b);
@@ -46,6 +47,10 @@ static void measureDefaults(djShapeBuilder* b) {
     double bound = givenFor(m, "guide_radius", g), part = givenFor(m, "guide_part", g);
     if (bound > 0 && !plane) m->geom_bound[g] = bound;
     if (part >= 0) m->geom_part[g] = part;
+    if (m->geom_sharpgiven[g]) continue;
+    m->geom_sharpness[g] = 0;
+    if (!(m->geom_bound[g] > 0)) continue;
+    m->geom_sharpness[g] = dj_ruleOfSharpness(m->geom_type[g], m->geom_bound[g], m->geom_radius[g]);
   }
 }
 
@@ -170,10 +175,7 @@ double dj_largestRange(const djModel* m, int kernel) {
 djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
   djModel* m = b->model;
   djContactSettings* c = &m->contact;
-  for (int slot = 0, kernel; slot < m->nkernelsetting; slot++) {
-    const djSetting* row = dj_settingOfSlot(&kernel, slot);
-    if (row->field) dj_readRow(&m->kernel_given[slot], &m->opt, row);
-  }
+  for (int slot = 0; slot < m->nkernelsetting; slot++) dj_readGiven(m, slot);
   c->gravity = fmax(dju_norm3(dju_load3(m->opt.gravity)), 9.81);
   c->weight = (m->moving_mass > 0 ? m->moving_mass : 1) * c->gravity;
   c->radius = m->opt.length_scale;

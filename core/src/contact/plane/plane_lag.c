@@ -223,6 +223,8 @@ djStatus dj_getLagged(djLagged* lagged, djPlaneState* state, djPlaneWork* w) {
   lagged->offset = state->lag_offset;
   lagged->half_space = w->half_space;
   lagged->law = dj_planeFriction(w->in->setting);
+  lagged->dual = state->dual;
+  lagged->ndual = DJ_DUAL_POINTS;
   lagged->n = state->nlag;
   lagged->na = state->nlag_a;
   lagged->point = state->lag_point;

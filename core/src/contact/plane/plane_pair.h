@@ -76,6 +76,7 @@ typedef struct djPlaneState {
   double lag_point[3 * DJ_LAGGED_POINTS];
   double lag_force[DJ_LAGGED_POINTS];
   djFrictionState friction;
+  djDualPair dual[DJ_DUAL_POINTS];
   djKnownPlane known[2];   // the first since the start of the step, and the last
 } djPlaneState;
 

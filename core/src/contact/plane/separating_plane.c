@@ -217,8 +217,7 @@ const djKernel dj_separatingPlane = {
     .smoothness = DJ_C2,
     .where = "in recovery: the line of centres of nearly coincident shapes, and distances that are "
              "least at several places (parallel faces, edges)",
-    .energy = true,
-    .symmetric = true,
+    .traits = {.energy = true, .symmetric = true, .limits = true},
     .state_size = sizeof(djPlaneState),
     .nsetting = DJ_PLANE_NSETTING,
     .setting = dj_planeSettings,

@@ -1,11 +1,10 @@
 // Contact kinematics of implicit surfaces (dijoco/implicit.h).
 
-#include <dijoco/implicit.h>
+#include "contact/query/implicit_query.h"
 
 #include "base/status.h"
 #include "math/blas.h"
 #include "model/check.h"
-#include "shape/implicit_motion.h"
 
 #include <lapacke.h>
 
@@ -13,19 +12,8 @@
 #include <string.h>
 
 #define COINCIDE 1e-12 // of the shapes' size
+#define PLANE "plane"  // a family that has no numbers and is not in the table
 #define MOST_FACETS 100000
-
-struct djcImplicitPair {
-  djImplicit shape[2];
-  double* room[2]; // of the shape, and 4 for each of its numbers
-  djImplicitWarm warm;
-  djVec3 last; // direction from a to b, world; zero: none yet
-  bool evaluated;
-  djImplicitTouch touch; // of the last evaluation, and where
-  djImplicitPlace place;
-  djMat3 R[2];
-  double D;
-};
 
 const char* djc_implicitFamily(int family) {
   for (int i = 0; i <= family && dj_implicitTable[i]; i++) {
@@ -80,14 +68,37 @@ static djStatus makeShape(djImplicit* shape, double** room, const djcImplicitSha
   return status ? dj_fail(err, status, "%c: %s", name, why.text) : DJ_OK;
 }
 
+static bool isPlane(const djcImplicitShape* from) {
+  return from && from->family && strcmp(from->family, PLANE) == 0;
+}
+
+// A half space below the plane z = 0 of its frame.
+static djStatus makePlane(djcImplicitPair* p, const djcImplicitShape* from, char name,
+                          djError* err) {
+  if (from->nface || from->nsize) {
+    return dj_fail(err, DJ_INVALID, "%c: a plane has no numbers, not %d", name, from->nsize);
+  }
+  p->plane = true;
+  dj_implicitHalfSpace(&p->shape[1], dju_vec3(0, 0, -1), p->shape[0].outer);
+  return DJ_OK;
+}
+
 djStatus djc_makeImplicitPair(djcImplicitPair** pair, const djcImplicitShape* a,
                               const djcImplicitShape* b, djError* err) {
   if (!pair) return DJ_INVALID;
   *pair = NULL;
+  const bool swapped = isPlane(a);
+  if (swapped && isPlane(b)) return dj_fail(err, DJ_INVALID, "a and b: both are planes");
   djcImplicitPair* p = calloc(1, sizeof *p);
   if (!p) return dj_failMemory(err);
-  djStatus status = makeShape(&p->shape[0], &p->room[0], a, 'a', err);
-  if (!status) status = makeShape(&p->shape[1], &p->room[1], b, 'b', err);
+  p->swapped = swapped;
+  const djcImplicitShape *first = swapped ? b : a, *second = swapped ? a : b;
+  const char name[2] = {swapped ? 'b' : 'a', swapped ? 'a' : 'b'};
+  djStatus status = makeShape(&p->shape[0], &p->room[0], first, name[0], err);
+  if (!status && isPlane(second))
+    status = makePlane(p, second, name[1], err);
+  else if (!status)
+    status = makeShape(&p->shape[1], &p->room[1], second, name[1], err);
   if (status) {
     djc_deleteImplicitPair(p);
     return status;
@@ -104,58 +115,145 @@ void djc_deleteImplicitPair(djcImplicitPair* pair) {
 }
 
 void djc_forgetImplicitPair(djcImplicitPair* pair) {
-  if (pair) memset(&pair->warm, 0, sizeof pair->warm);
+  if (!pair) return;
+  memset(&pair->warm, 0, sizeof pair->warm);
+  pair->has_near = false;
 }
 
 // ------------------------------------------ evaluation ------------------------------------------
 
-// Row of derivatives by twists: by psi_a and psi_b what `rate` (9) says times `scale`; by the
-// bodies' places that of e, d e = P (v_b - v_a)/D, times over_d, plus `along` on d.(v_b - v_a).
-static void row(double out[12], const double* rate, double scale, double over_d, double along,
-                djVec3 d) {
-  const djVec3 e = dju_load3(rate + 6);
-  double v[3];
-  dju_store3(v,
-             dju_add3(dju_scale3(over_d, dju_madd3(e, -dju_dot3(e, d), d)), dju_scale3(along, d)));
-  for (int k = 0; k < 3; k++) {
-    out[k] = scale * rate[k];
-    out[6 + k] = scale * rate[3 + k];
-    out[3 + k] = -v[k];
-    out[9 + k] = v[k];
+void dj_swapTwists(double* by, int rows, double sign) {
+  for (int i = 0; i < rows; i++) {
+    for (int k = 0; k < 6; k++) {
+      const double first = by[12 * i + k];
+      by[12 * i + k] = sign * by[12 * i + 6 + k];
+      by[12 * i + 6 + k] = sign * first;
+    }
   }
 }
 
-static void addRow(double* out, double f, const double* x) {
-  for (int k = 0; k < 12; k++) out[k] += f * x[k];
+// Derivatives by twists of what the results are made of: D, T and, by three rows, d, y, n and the
+// origin of the second's frame.
+typedef struct Rows {
+  double D[12], T[12], d[36], y[36], n[36], origin[36];
+} Rows;
+
+// Row i of psi x v.
+static void addCross(double* row, int i, djVec3 v) {
+  const double x[3] = {v.x, v.y, v.z};
+  row[(i + 1) % 3] += x[(i + 2) % 3];
+  row[(i + 2) % 3] -= x[(i + 1) % 3];
 }
 
-static void derivatives(djcImplicit* out, const djcImplicitPair* p, const djImplicitFrame* f) {
+// d moves with the origins: de = P (v_b - v_a)/D. Where they coincide it is held.
+static void rowsOfPair(Rows* out, const djcImplicitPair* p, const djImplicitFrame* f,
+                       bool degenerate) {
   djImplicitRates r;
   dj_moveTouch(&r, f);
-  const double T = f->T, over = out->degenerate ? 0 : 1 / p->D,
-               finite = out->degenerate ? 0 : 1 / T;
-  const double alpha = out->alpha, y[3] = {f->y.x, f->y.y, f->y.z}, d[3] = {f->d.x, f->d.y, f->d.z};
-  double dT[12];
-  row(dT, r.T, 1, over, 0, f->d);
-  row(out->dalpha, r.T, -alpha / T, -finite / T, 1 / T, f->d);
-  row(out->dgap, r.T, -1, -over, 1, f->d);
-  for (int i = 0; i < 3; i++) {
-    double dy[12], *x = out->dx + 12 * i, *a = out->dpoint_a + 12 * i, *b = out->dpoint_b + 12 * i;
-    row(x, r.y + 9 * i, alpha, finite, 0, f->d);
-    addRow(x, y[i], out->dalpha);
-    x[3 + i] += 1;
-    row(out->dnormal + 12 * i, r.n + 9 * i, 1, over, 0, f->d);
-    row(dy, r.y + 9 * i, 1, over, 0, f->d);
-    double turn[9] = {0}, dd[12];
-    turn[6 + i] = T; // T e
-    row(dd, turn, 0, over, 0, f->d);
-    memcpy(a, dy, sizeof dy);
-    a[3 + i] += 1;
-    memcpy(b, dy, sizeof dy);
-    addRow(b, -d[i], dT);
-    addRow(b, -1, dd);
-    b[9 + i] += 1;
+  const double over = degenerate ? 0 : 1 / p->D, d[3] = {f->d.x, f->d.y, f->d.z};
+  double unit[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const double* from[10] = {r.T,     r.y,      r.y + 9, r.y + 18, r.n,
+                            r.n + 9, r.n + 18, unit,    unit + 3, unit + 6};
+  double* to[10] = {out->T,      out->y,      out->y + 12, out->y + 24, out->n,
+                    out->n + 12, out->n + 24, out->d,      out->d + 12, out->d + 24};
+  for (int i = 0; i < 10; i++) {
+    const double* e = i < 7 ? from[i] + 6 : from[i];
+    const double along = e[0] * d[0] + e[1] * d[1] + e[2] * d[2];
+    for (int k = 0; k < 3; k++) {
+      const double v = over * (e[k] - along * d[k]);
+      to[i][k] = i < 7 ? from[i][k] : 0;
+      to[i][6 + k] = i < 7 ? from[i][3 + k] : 0;
+      to[i][3 + k] = -v;
+      to[i][9 + k] = v;
+    }
   }
+  for (int k = 0; k < 3; k++) {
+    out->D[3 + k] = -d[k];
+    out->D[9 + k] = d[k];
+    out->origin[12 * k + 9 + k] = 1;
+  }
+}
+
+// With N = -d and r from the plane's origin to the first's: dD = N.(v_a - v_b) + psi_b.(N x r), dd
+// = psi_b x d. What turns with the plane leaves the first turning by psi_a - psi_b.
+static void rowsOfPlane(Rows* out, const djcImplicitPair* p, const djImplicitFrame* f) {
+  djImplicitRates rates;
+  dj_moveTouch(&rates, f);
+  const double d[3] = {f->d.x, f->d.y, f->d.z};
+  double moment[3];
+  dju_store3(moment, dju_cross3(dju_sub3(p->pos[0], p->pos[1]), f->d));
+  for (int k = 0; k < 3; k++) {
+    out->D[3 + k] = -d[k];
+    out->D[6 + k] = moment[k];
+    out->D[9 + k] = d[k];
+    out->T[k] = rates.T[k];
+    out->T[6 + k] = -rates.T[k];
+    for (int i = 0; i < 3; i++) {
+      out->y[12 * i + k] = rates.y[9 * i + k];
+      out->y[12 * i + 6 + k] = -rates.y[9 * i + k];
+    }
+  }
+  for (int i = 0; i < 3; i++) {
+    addCross(out->y + 12 * i + 6, i, f->y);
+    addCross(out->d + 12 * i + 6, i, f->d);
+  }
+  memcpy(out->n, out->d, sizeof out->n);
+  for (int i = 0; i < 3; i++) {
+    out->origin[12 * i + 3 + i] = 1;
+    for (int k = 0; k < 12; k++) {
+      out->origin[12 * i + k] += d[i] * out->D[k] + p->D * out->d[12 * i + k];
+    }
+  }
+}
+
+// alpha = D/T, x = p_a + alpha y, gap = D - T; points p_a + y and origin + y - T d.
+static void derivatives(djcImplicit* out, const djcImplicitPair* p, const djImplicitFrame* f) {
+  Rows r;
+  memset(&r, 0, sizeof r);
+  if (p->plane)
+    rowsOfPlane(&r, p, f);
+  else
+    rowsOfPair(&r, p, f, out->degenerate);
+  const double alpha = out->alpha, T = f->T, over = 1 / T;
+  const double y[3] = {f->y.x, f->y.y, f->y.z}, d[3] = {f->d.x, f->d.y, f->d.z};
+  for (int k = 0; k < 12; k++) {
+    out->dalpha[k] = (r.D[k] - alpha * r.T[k]) * over;
+    out->dgap[k] = r.D[k] - r.T[k];
+  }
+  for (int i = 0; i < 3; i++) {
+    const int at = 12 * i;
+    for (int k = 0; k < 12; k++) {
+      out->dx[at + k] = alpha * r.y[at + k] + y[i] * out->dalpha[k];
+      out->dpoint_a[at + k] = r.y[at + k];
+      out->dpoint_b[at + k] = r.origin[at + k] + r.y[at + k] - T * r.d[at + k] - d[i] * r.T[k];
+    }
+    out->dx[at + 3 + i] += 1;
+    out->dpoint_a[at + 3 + i] += 1;
+  }
+  memcpy(out->dnormal, r.n, sizeof r.n);
+}
+
+void dj_swapVectors(double* a, double* b, int n) {
+  for (int k = 0; k < n; k++) {
+    const double x = a[k];
+    a[k] = b[k];
+    b[k] = x;
+  }
+}
+
+// What was found with b first.
+static void turnRound(djcImplicit* out, int flags) {
+  for (int k = 0; k < 3; k++) out->normal[k] = -out->normal[k];
+  dj_swapVectors(out->point_a, out->point_b, 3);
+  dj_swapVectors(out->multipliers, out->multipliers + 1, 1);
+  if (!(flags & DJC_DERIVATIVES)) return;
+  dj_swapVectors(out->dpoint_a, out->dpoint_b, 36);
+  dj_swapTwists(out->dalpha, 1, 1);
+  dj_swapTwists(out->dx, 3, 1);
+  dj_swapTwists(out->dnormal, 3, -1);
+  dj_swapTwists(out->dgap, 1, 1);
+  dj_swapTwists(out->dpoint_a, 3, 1);
+  dj_swapTwists(out->dpoint_b, 3, 1);
 }
 
 // Of (11) with lengths, and multipliers as in (1), over `size`: a symmetric matrix of y, T, la, lb.
@@ -187,18 +285,30 @@ static double condition(const djcImplicitPair* p) {
   return least > 0 ? most / least : INFINITY;
 }
 
-static void place(djcImplicitPair* p, const double pos_a[3], const double quat_a[4],
-                  const double pos_b[3], const double quat_b[4]) {
-  p->R[0] = dju_quatToMat(dju_loadQuat(quat_a));
-  p->R[1] = dju_quatToMat(dju_loadQuat(quat_b));
-  p->place.R = dju_mulMtM(p->R[0], p->R[1]);
-  const djVec3 apart = dju_sub3(dju_load3(pos_b), dju_load3(pos_a));
-  const double size = p->shape[0].outer + p->shape[1].outer;
+static void placePlane(djcImplicitPair* p) {
+  p->last = dju_neg3(dju_column(&p->R[1], 2));
+  p->D = dju_dot3(p->last, dju_sub3(p->pos[1], p->pos[0]));
+}
+
+static void placePair(djcImplicitPair* p) {
+  const djVec3 apart = dju_sub3(p->pos[1], p->pos[0]);
   p->D = dju_norm3(apart);
-  if (p->D > COINCIDE * size)
+  if (p->D > COINCIDE * (p->shape[0].outer + p->shape[1].outer))
     p->last = dju_scale3(1 / p->D, apart);
   else if (!(dju_norm3(p->last) > 0))
     p->last = dju_column(&p->R[0], 0);
+}
+
+static void place(djcImplicitPair* p, const double* const pos[2], const double* const quat[2]) {
+  for (int k = 0; k < 2; k++) {
+    p->pos[k] = dju_load3(pos[k ^ p->swapped]);
+    p->R[k] = dju_quatToMat(dju_loadQuat(quat[k ^ p->swapped]));
+  }
+  if (p->plane)
+    placePlane(p);
+  else
+    placePair(p);
+  p->place.R = dju_mulMtM(p->R[0], p->R[1]);
   p->place.d = dju_mulMtV(p->R[0], p->last);
 }
 
@@ -216,48 +326,64 @@ djStatus djc_evalImplicitPair(djcImplicit* out, djcImplicitPair* p, const double
                               int flags) {
   if (!out || !p || !pos_a || !quat_a || !pos_b || !quat_b) return DJ_INVALID;
   if (checkPose(pos_a, quat_a) || checkPose(pos_b, quat_b)) return DJ_INVALID;
-  place(p, pos_a, quat_a, pos_b, quat_b);
+  place(p, (const double* const[2]){pos_a, pos_b}, (const double* const[2]){quat_a, quat_b});
   const djStatus status =
       dj_touchImplicit(&p->touch, &p->warm, &p->shape[0], &p->shape[1], &p->place);
-  djImplicitFrame f;
-  dj_frameImplicit(&f, &p->touch, &p->place, p->R[0]);
+  dj_frameImplicit(&p->frame, &p->touch, &p->place, p->R[0]);
+  const djImplicitFrame f = p->frame;
   p->evaluated = status == DJ_OK;
-  const djVec3 at = dju_load3(pos_a);
-  out->degenerate = p->D <= COINCIDE * (p->shape[0].outer + p->shape[1].outer);
+  const djVec3 at = p->pos[0], bt = p->plane ? dju_madd3(at, p->D, f.d) : p->pos[1];
+  out->degenerate = !p->plane && p->D <= COINCIDE * (p->shape[0].outer + p->shape[1].outer);
   out->alpha = p->D / f.T;
   out->gap = p->D - f.T;
   dju_store3(out->x, dju_madd3(at, out->alpha, f.y));
   dju_store3(out->normal, f.n);
   dju_store3(out->point_a, dju_add3(at, f.y));
-  dju_store3(out->point_b, dju_add3(dju_load3(pos_b), f.y_b));
+  dju_store3(out->point_b, dju_add3(bt, f.y_b));
   out->multipliers[0] = out->alpha / f.T * f.la;
   out->multipliers[1] = out->alpha / f.T * f.lb;
   out->iterations = p->touch.iterations;
   out->condition = flags & DJC_CONDITION ? condition(p) : 0;
   if (flags & DJC_DERIVATIVES) derivatives(out, p, &f);
+  if (p->swapped) turnRound(out, flags);
   return status;
+}
+
+// What dphi and the three of dgrad, in the shape's axes, make of x, normal (rows): they are linear.
+static void sizeMap(double map[6][4], const djcImplicitPair* p, int s, double alpha) {
+  const djImplicitFrame* f = &p->frame;
+  for (int j = 0; j < 4; j++) {
+    djVec3 dy, dn, dgrad = {0, 0, 0};
+    double dT, v[6];
+    if (j > 0) dgrad = dju_column(&p->R[s], j - 1);
+    dj_bendTouch(&dy, &dT, &dn, f, s, j == 0, dgrad);
+    dju_store3(v, dju_madd3(dju_scale3(alpha, dy), -alpha * dT / f->T, f->y));
+    dju_store3(v + 3, p->plane ? dju_vec3(0, 0, 0) : dn);
+    for (int i = 0; i < 6; i++) map[i][j] = v[i];
+  }
 }
 
 djStatus djc_implicitBySize(double* by, djcImplicitPair* p, int side) {
   if (!by || !p || side < 0 || side > 1 || !p->evaluated) return DJ_INVALID;
-  const djImplicit* shape = &p->shape[side];
+  const int s = side ^ p->swapped;
+  const djImplicit* shape = &p->shape[s];
+  const djImplicitFrame* f = &p->frame;
   const int n = shape->nsize;
-  djImplicitFrame f;
-  dj_frameImplicit(&f, &p->touch, &p->place, p->R[0]);
-  double* dphi = p->room[side] + dj_implicitRoom(shape->row, shape->nface);
+  if (n == 0) return DJ_OK;
+  double* dphi = p->room[s] + dj_implicitRoom(shape->row, shape->nface);
   double* dgrad = dphi + n;
-  const djVec3 y = side ? dju_mulMtV(p->R[1], f.y_b) : p->touch.y;
-  shape->row->by(dphi, dgrad, shape, y);
-  const double alpha = p->D / f.T;
+  shape->row->by(dphi, dgrad, shape, s ? dju_mulMtV(p->R[1], f->y_b) : p->touch.y);
+  const double alpha = p->D / f->T, l = s ? f->lb : f->la;
+  double map[6][4];
+  sizeMap(map, p, s, alpha);
   for (int k = 0; k < n; k++) {
-    djVec3 dy, dn;
-    double dT, v[8];
-    dj_bendTouch(&dy, &dT, &dn, &f, side, dphi[k], dju_mulMV(p->R[side], dju_load3(dgrad + 3 * k)));
-    v[0] = -alpha * dT / f.T;
-    dju_store3(v + 1, dju_madd3(dju_scale3(alpha, dy), v[0], f.y));
-    dju_store3(v + 4, dn);
-    v[7] = -dT;
-    for (int i = 0; i < 8; i++) by[i * n + k] = v[i];
+    const double c[4] = {dphi[k], dgrad[3 * k], dgrad[3 * k + 1], dgrad[3 * k + 2]};
+    by[k] = alpha * l * c[0] / f->T;
+    by[7 * n + k] = l * c[0];
+    for (int i = 0; i < 6; i++) {
+      by[(1 + i) * n + k] =
+          map[i][0] * c[0] + map[i][1] * c[1] + map[i][2] * c[2] + map[i][3] * c[3];
+    }
   }
   return DJ_OK;
 }

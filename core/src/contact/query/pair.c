@@ -308,7 +308,7 @@ static djStatus runPair(djcResult* r, double* gradient_a, double* gradient_b, do
   djStatus status = queryDistance(&d, q, err);
   if (status) return status;
   r->gap = d.gap;
-  r->energy = q->kernel->energy;
+  r->energy = dj_traitsUnder(q->kernel, q->setting).energy;
   double* gradient[2] = {q->given[q->swapped]->nvert > 0 ? gradient_a : NULL,
                          q->given[!q->swapped]->nvert > 0 ? gradient_b : NULL};
   q->result = r;

@@ -134,7 +134,9 @@ static void fillParts(djShape* s, double* part, const djGeomSource* from) {
 
 // Margins grow the radius. Where gap exceeds margin the shape shrinks instead, by at most half of
 // its inner radius: deeper contacts do not rest on each other anyway.
-void dj_makeConvex(djShape* s, djShapeBounds* bounds, double* mem, const djGeomSource* from) {
+djStatus dj_makeConvex(djShape* s, djShapeBounds* bounds, double* mem, const djGeomSource* from,
+                       djError* err) {
+  (void)err;
   const djModel* m = from->model;
   int geom = from->geom;
   djPose pose = {dju_load3(m->geom_pos + 3 * geom),
@@ -144,7 +146,7 @@ void dj_makeConvex(djShape* s, djShapeBounds* bounds, double* mem, const djGeomS
   s->type = m->geom_type[geom];
   if (s->type == DJ_PLANE) {
     fillPlane(s, bounds, from, &pose);
-    return;
+    return DJ_OK;
   }
   double inflate = m->geom_margin[geom] - m->geom_gap[geom], inner = from->inner;
   double grow = fmax(inflate, 0), shrink = fmin(fmax(-inflate, 0), 0.5 * inner);
@@ -164,6 +166,7 @@ void dj_makeConvex(djShape* s, djShapeBounds* bounds, double* mem, const djGeomS
   fillVertices(s, bounds->box, mem, from, &pose);
   if (from->hull) fillParts(s, mem + 6 * s->npad, from);
   bounds->beyond = beyondShape(s, m, geom);
+  return DJ_OK;
 }
 
 void dj_trueConvex(djShape* out, double* mem, const djShape* s, const djShapeBounds* bounds,

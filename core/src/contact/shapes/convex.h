@@ -15,7 +15,8 @@ bool dj_convexTakes(int type_a, int type_b);
 
 // makeShape and shapeSize of a row, and shapeParams: see convex_param.c where it is not smooth.
 int dj_convexSize(const djGeomSource* from);
-void dj_makeConvex(djShape* shape, djShapeBounds* bounds, double* mem, const djGeomSource* from);
+djStatus dj_makeConvex(djShape* shape, djShapeBounds* bounds, double* mem, const djGeomSource* from,
+                       djError* err);
 djStatus dj_convexParams(double* param, const djGeomSource* from, const djShape* shape,
                          const djShapeGrad* grad);
 

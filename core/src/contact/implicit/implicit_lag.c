@@ -1,0 +1,166 @@
+#include "contact/implicit/implicit_lag.h"
+
+#include "base/status.h"
+#include "contact/wrench.h"
+
+#include <string.h>
+
+djStatus dj_touchAt(djSurfacePair* pair, djSurfaceTouch* touch, const djSurfaceState* state,
+                    const djPairInput* in, const djPose* pose_a, const djPose* pose_b) {
+  djPairInput at = *in;
+  djImplicitWarm warm = state->warm;
+  djVec3 last = state->last;
+  at.pose_a = pose_a;
+  at.pose_b = pose_b;
+  djStatus status = dj_openSurfacePair(pair, &last, &at);
+  if (status) return status;
+  status = dj_findSurfaceTouch(touch, &warm, pair);
+  touch->at_point = (int)in->setting[DJ_IMPLICIT_LAW] == DJ_LAW_PAPER;
+  return status;
+}
+
+djImplicitForce dj_surfaceLoad(double* load, const djSurfaceTouch* t, const double* setting) {
+  double plain[DJ_IMPLICIT_NSETTING];
+  djImplicitForce force;
+  memcpy(plain, setting, sizeof plain);
+  plain[DJ_IMPLICIT_DAMPING] = 0;
+  dj_implicitForce(&force, plain, t->depth, 0, 1);
+  *load = t->at_point ? force.f : force.f * dju_dot3(t->q, t->f.n);
+  return force;
+}
+
+double dj_loadChange(const djSurfacePair* pair, const djSurfaceTouch* t,
+                     const djImplicitForce* force, const djSurfaceChange* e) {
+  const double df = force->by_depth * dj_depthChange(e) + e->force;
+  if (t->at_point) return df;
+  const double dqn = dju_dot3(dj_forceChange(pair, t, e), t->f.n) + dju_dot3(t->q, e->n);
+  return df * dju_dot3(t->q, t->f.n) + force->f * dqn;
+}
+
+static bool isApart(const djPairInput* in) {
+  return in->rate_a != in->start_a || in->rate_b != in->start_b;
+}
+
+djStatus dj_beginSurfaces(djSurfaceState* state, const djPairInput* in) {
+  const bool damped = in->setting[DJ_IMPLICIT_DAMPING] > 0, slides = in->friction > 0;
+  const double reach = dj_lawReach(in->setting);
+  djSurfacePair pair;
+  djSurfaceTouch touch;
+  djPairInput at = *in;
+  at.pose_a = in->start_a;
+  at.pose_b = in->start_b;
+  djStatus status = dj_openSurfacePair(&pair, &state->last, &at), worst = DJ_OK;
+  if (status) return status;
+  const bool near = !(dj_surfaceBound(&pair) > -reach);
+  if ((slides && near) || (damped && !isApart(in))) {
+    worst = dj_touchAt(&pair, &touch, state, in, in->start_a, in->start_b);
+    if (worst < 0) return worst;
+    state->depth = touch.depth;
+    if (slides && touch.depth > reach) {
+      const djImplicitForce force = dj_surfaceLoad(&state->load, &touch, in->setting);
+      if (force.value == INFINITY) state->load = 0; // eval says so
+      state->point = touch.x;
+      state->normal = touch.f.n;
+    }
+  }
+  if (!damped || !isApart(in)) return worst;
+  status = dj_touchAt(&pair, &touch, state, in, in->rate_a, in->rate_b);
+  state->depth = touch.depth;
+  return status ? status : worst;
+}
+
+bool dj_hasSurfaceLag(const djSurfaceState* state, const djPairInput* in) {
+  return state->load > 0 && in->friction > 0;
+}
+
+void dj_openSurfaceLag(djSurfaceLag* out, djSurfaceState* state, const djPairInput* in) {
+  const bool half_space = in->b->type == DJ_PLANE;
+  for (int k = 0; k < 2; k++) {
+    dju_store3(out->point + 3 * k, state->point);
+    out->force[k] = state->load;
+  }
+  out->lagged = (djLagged){.n = half_space ? 1 : 2,
+                           .na = 1,
+                           .point = out->point,
+                           .force = out->force,
+                           .normal = state->normal,
+                           .offset = -dju_dot3(state->normal, state->point),
+                           .half_space = half_space,
+                           .law = {.eps = in->setting[DJ_IMPLICIT_FRICTION_EPS],
+                                   .arms = DJ_ARMS_PLANE,
+                                   .cap = DJ_CAP_MAGNITUDE,
+                                   .length = 1},
+                           .dual = state->dual,
+                           .ndual = 2};
+}
+
+// ---- derivatives by the start -----------------------------------------------------------------
+
+typedef struct LagJac {
+  djLaggedJac jac;
+  double slide[2][36], dforce[24];
+} LagJac;
+
+static void setColumn(double* out, int j, djVec3 v) {
+  out[j] = v.x;
+  out[12 + j] = v.y;
+  out[24 + j] = v.z;
+}
+
+// How point, plane and load move with the start poses.
+static djStatus lagJac(LagJac* out, const djSurfaceState* state, const djPairInput* in) {
+  djSurfacePair pair;
+  djSurfaceTouch t;
+  djImplicitRates rates;
+  const djStatus status = dj_touchAt(&pair, &t, state, in, in->start_a, in->start_b);
+  if (status < 0) return status;
+  double load;
+  const djImplicitForce force = dj_surfaceLoad(&load, &t, in->setting);
+  dj_moveTouch(&rates, &t.f);
+  for (int j = 0; j < 12; j++) {
+    djSurfaceChange e;
+    double twist[6] = {0};
+    dj_twistChange(&e, &pair, &rates, j);
+    const djVec3 dx = dj_pointChange(&t, &e);
+    twist[j % 6] = 1;
+    for (int k = 0; k < 2; k++) {
+      const djVec3 own = dj_twistField(twist, t.reach[k]), none = {0, 0, 0};
+      setColumn(out->slide[k], j, dju_sub3(dx, j / 6 == k ? own : none));
+    }
+    setColumn(out->jac.dnormal, j, e.n);
+    out->jac.doffset[j] = -dju_dot3(e.n, t.x) - dju_dot3(t.f.n, dx);
+    out->dforce[j] = out->dforce[12 + j] = dj_loadChange(&pair, &t, &force, &e);
+  }
+  for (int k = 0; k < 2; k++) {
+    out->jac.slide[k] = out->slide[k];
+    out->jac.nslide[k] = 1;
+  }
+  out->jac.dforce = out->dforce;
+  return status;
+}
+
+djStatus dj_startSurfaces(double start_jac[144], double rate_jac[144], djSurfaceState* state,
+                          const djPairInput* in, const djSurfaceTouch* touch,
+                          const djImplicitForce* force) {
+  djStatus worst = DJ_OK;
+  if (force && force->by_start != 0) {
+    djSurfacePair pair;
+    djSurfaceTouch t;
+    double by[12], depth[12];
+    worst = dj_touchAt(&pair, &t, state, in, in->rate_a, in->rate_b);
+    if (worst < 0) return worst;
+    t.at_point = false;
+    dj_surfaceGradient(by, touch, force->by_start);
+    dj_surfaceGradient(depth, &t, 1);
+    double* jac = isApart(in) ? rate_jac : start_jac;
+    for (int i = 0; i < 144; i++) jac[i] += by[i / 12] * depth[i % 12];
+  }
+  if (!dj_hasSurfaceLag(state, in)) return worst;
+  djSurfaceLag lag;
+  LagJac jac;
+  djStatus status = lagJac(&jac, state, in);
+  if (status < 0) return status;
+  dj_openSurfaceLag(&lag, state, in);
+  status = dj_frictionStart(start_jac, rate_jac, &state->friction, &lag.lagged, &jac.jac, in);
+  return status ? status : worst;
+}

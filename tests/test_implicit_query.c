@@ -1,0 +1,440 @@
+// Queries of implicit surfaces beyond their touch: planes, and the distance.
+
+#include "common/implicit_case.h"
+#include "common/worst.h"
+#include "contact/query/implicit_query.h"
+#include "math/so3.h"
+#include "shape/implicit_distance.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+typedef struct Pose {
+  double pos[3], quat[4];
+} Pose;
+
+static const djcImplicitShape PLANE = {"plane", 0, 0, NULL};
+
+static djcImplicitPair* makePair(const djcImplicitShape* a, const djcImplicitShape* b) {
+  djError err = {""};
+  djcImplicitPair* pair;
+  if (djc_makeImplicitPair(&pair, a, b, &err)) fail_msg("%s", err.text);
+  return pair;
+}
+
+static void randomPose(Pose* p, double spread, djRng* rng) {
+  djt_uniforms(p->pos, 3, rng, -spread, spread);
+  djt_unitQuat(p->quat, rng);
+}
+
+static void evalAt(djcImplicit* out, djcImplicitPair* pair, const Pose pose[2], int flags) {
+  const djStatus status =
+      djc_evalImplicitPair(out, pair, pose[0].pos, pose[0].quat, pose[1].pos, pose[1].quat, flags);
+  if (status) fail_msg("status %d", status);
+}
+
+static void moveBy(Pose* p, int k, double h) {
+  double w[3] = {0};
+  if (k >= 3) {
+    p->pos[k - 3] += h;
+    return;
+  }
+  w[k] = h;
+  dju_storeQuat(p->quat, dju_mulQuat(dju_expQuat(dju_load3(w)), dju_loadQuat(p->quat)));
+}
+
+// Sixth order.
+static double extrapolated(const double v[6], double h) {
+  return (45 * (v[2] - v[3]) - 9 * (v[1] - v[4]) + (v[0] - v[5])) / (60 * h);
+}
+static const double STEP[6] = {3, 2, 1, -1, -2, -3};
+
+// ------------------------------------------ planes ----------------------------------------------
+
+// Shape of a family, some of them slender: one number in ten times more.
+static void drawShape(djtImplicit* s, int k, double sharp, double slender, djRng* rng) {
+  djt_implicitShape(s, k % DJT_FAMILIES, 1, sharp, rng);
+  if (s->given.nface == 0) s->size[0] *= slender;
+}
+
+// alpha = D/T, with T the support function; the points on both surfaces; also of a plane that is
+// first, and from below.
+static void testPlane(void** state) {
+  (void)state;
+  djRng rng = {1};
+  static const double SHARP[3] = {20, 500, 8}, SLENDER[4] = {1, 50, 0.02, 5};
+  for (int k = 0; k < 1500; k++) {
+    djtImplicit s;
+    Pose pose[2];
+    djcImplicit o, turned;
+    drawShape(&s, k, k % 40 < 2 ? 120 : SHARP[k / 5 % 3], SLENDER[k / 15 % 4], &rng);
+    randomPose(&pose[0], 2, &rng);
+    randomPose(&pose[1], 2, &rng);
+    djcImplicitPair* pair = makePair(&s.given, &PLANE);
+    evalAt(&o, pair, pose, 0);
+    const djMat3 R[2] = {dju_quatToMat(dju_loadQuat(pose[0].quat)),
+                         dju_quatToMat(dju_loadQuat(pose[1].quat))};
+    const djVec3 N = dju_column(&R[1], 2), at = dju_load3(pose[0].pos);
+    const double D = dju_dot3(N, dju_sub3(at, dju_load3(pose[1].pos))), T = D / o.alpha;
+    assert_true(T > 0 && fabs(o.gap - (D - T)) < 1e-11 * T);
+    assert_true(dju_norm3(dju_add3(dju_load3(o.normal), N)) < 1e-11);
+    const djVec3 arm = dju_sub3(dju_load3(o.point_a), at);
+    assert_true(fabs(dju_dot3(N, arm) + T) < 1e-11 * T);
+    const djVec3 apart = dju_sub3(dju_load3(o.point_b), dju_load3(o.point_a));
+    assert_true(dju_norm3(dju_madd3(apart, o.gap, N)) < 1e-11 * T);
+    djImplicit shape;
+    double mem[DJT_NUMBERS + 64];
+    assert_int_equal(
+        dj_makeImplicit(&shape, mem, dj_implicitRow(s.given.family), s.given.nface, s.size, NULL),
+        DJ_OK);
+    djImplicitPoint p;
+    shape.row->eval(&p, &shape, dju_mulMtV(R[0], arm));
+    const djVec3 n = dju_scale3(1 / dju_norm3(p.g), dju_mulMV(R[0], p.g));
+    assert_true(fabs(p.phi) < 1e-10 && dju_norm3(dju_add3(n, N)) < 1e-7);
+    if (k % DJT_FAMILIES == 2 && s.size[3] == 1) {
+      const djVec3 m = dju_mulMtV(R[0], N);
+      const double h = hypot(hypot(s.size[0] * m.x, s.size[1] * m.y), s.size[2] * m.z);
+      assert_true(fabs(h - T) < 1e-11 * T);
+    }
+    djcImplicitPair* other = makePair(&PLANE, &s.given);
+    const Pose back[2] = {pose[1], pose[0]};
+    evalAt(&turned, other, back, 0);
+    assert_true(fabs(turned.alpha - o.alpha) <= 1e-11 * fabs(o.alpha));
+    assert_true(fabs(turned.gap - o.gap) < 1e-11 * T);
+    assert_true(dju_norm3(dju_add3(dju_load3(turned.normal), dju_load3(o.normal))) < 1e-11);
+    djc_deleteImplicitPair(other);
+    djc_deleteImplicitPair(pair);
+  }
+}
+
+enum { OUTPUTS = 14 };
+static void outputs(double v[OUTPUTS], const djcImplicit* o) {
+  v[0] = o->alpha;
+  v[1] = o->gap;
+  memcpy(v + 2, o->x, sizeof o->x);
+  memcpy(v + 5, o->normal, sizeof o->normal);
+  memcpy(v + 8, o->point_a, sizeof o->point_a);
+  memcpy(v + 11, o->point_b, sizeof o->point_b);
+}
+
+static void columnOf(double v[OUTPUTS], const djcImplicit* o, int j) {
+  v[0] = o->dalpha[j];
+  v[1] = o->dgap[j];
+  for (int i = 0; i < 3; i++) {
+    v[2 + i] = o->dx[12 * i + j];
+    v[5 + i] = o->dnormal[12 * i + j];
+    v[8 + i] = o->dpoint_a[12 * i + j];
+    v[11 + i] = o->dpoint_b[12 * i + j];
+  }
+}
+
+static void testPlaneDerivatives(void** state) {
+  (void)state;
+  djRng rng = {2};
+  double worst = 0;
+  for (int k = 0; k < 100; k++) {
+    djtImplicit s;
+    Pose pose[2];
+    djcImplicit o;
+    const int side = k % 3 == 2; // of the shape
+    drawShape(&s, k, 8, 1, &rng);
+    randomPose(&pose[0], 1, &rng);
+    randomPose(&pose[1], 1, &rng);
+    if (k % 5 == 4) memcpy(pose[0].pos, pose[1].pos, sizeof pose[0].pos); // on the plane
+    djcImplicitPair* pair = side ? makePair(&PLANE, &s.given) : makePair(&s.given, &PLANE);
+    evalAt(&o, pair, pose, DJC_DERIVATIVES | DJC_CONDITION);
+    const double fast = djt_largest(o.dx, 36), h = 1e-3 / (1 + fast * fast);
+    for (int j = 0; j < 12 && o.condition < 1e4; j++) {
+      double v[6][OUTPUTS], mine[OUTPUTS];
+      for (int q = 0; q < 6; q++) {
+        Pose moved[2] = {pose[0], pose[1]};
+        djcImplicit at;
+        moveBy(&moved[j / 6], j % 6, STEP[q] * h);
+        evalAt(&at, pair, moved, 0);
+        outputs(v[q], &at);
+      }
+      columnOf(mine, &o, j);
+      for (int i = 0; i < OUTPUTS; i++) {
+        const double line[6] = {v[0][i], v[1][i], v[2][i], v[3][i], v[4][i], v[5][i]};
+        const double d = extrapolated(line, h);
+        worst = djt_worst(worst, fabs(d - mine[i]) / (1 + fabs(d)) / sqrt(o.condition));
+      }
+    }
+    double by[8 * DJT_NUMBERS];
+    const int n = s.given.nsize;
+    evalAt(&o, pair, pose, DJC_CONDITION);
+    assert_int_equal(djc_implicitBySize(by, pair, side), DJ_OK);
+    assert_int_equal(djc_implicitBySize(by, pair, !side), DJ_OK); // the plane has none
+    for (int j = 0; j < n && o.condition < 1e4; j++) {
+      double v[6][OUTPUTS];
+      for (int q = 0; q < 6; q++) {
+        djtImplicit other = s;
+        djcImplicit at;
+        other.given.size = other.size;
+        other.size[j] += STEP[q] * 0.1 * h;
+        djcImplicitPair* moved =
+            side ? makePair(&PLANE, &other.given) : makePair(&other.given, &PLANE);
+        evalAt(&at, moved, pose, 0);
+        djc_deleteImplicitPair(moved);
+        outputs(v[q], &at);
+      }
+      for (int i = 0; i < 8; i++) { // alpha, x, normal, gap
+        static const int OF[8] = {0, 2, 3, 4, 5, 6, 7, 1};
+        const int at = OF[i];
+        const double line[6] = {v[0][at], v[1][at], v[2][at], v[3][at], v[4][at], v[5][at]};
+        const double d = extrapolated(line, 0.1 * h);
+        worst = djt_worst(worst, fabs(d - by[i * n + j]) / (1 + fabs(d)) / sqrt(o.condition));
+      }
+    }
+    djc_deleteImplicitPair(pair);
+  }
+  print_message("planes: derivatives %.1e of the square root of the condition\n", worst);
+  assert_true(worst < 1e-6);
+}
+
+// ----------------------------------------- distance ---------------------------------------------
+
+typedef struct Case {
+  djtImplicit shape[2];
+  Pose pose[2];
+} Case;
+
+static void drawCase(Case* c, int k, double sharp, double spread, djRng* rng) {
+  djt_implicitShape(&c->shape[0], k % DJT_FAMILIES, 1, sharp, rng);
+  djt_implicitShape(&c->shape[1], k / DJT_FAMILIES % DJT_FAMILIES, 1, sharp, rng);
+  randomPose(&c->pose[0], spread, rng);
+  randomPose(&c->pose[1], spread, rng);
+}
+
+// phi, and the unit normal (world), of side k at a point.
+static double phiAt(djVec3* n, const Case* c, int k, const double x[3]) {
+  djImplicit shape;
+  double mem[DJT_NUMBERS + 64];
+  djImplicitPoint p;
+  const djtImplicit* s = &c->shape[k];
+  const djMat3 R = dju_quatToMat(dju_loadQuat(c->pose[k].quat));
+  assert_int_equal(
+      dj_makeImplicit(&shape, mem, dj_implicitRow(s->given.family), s->given.nface, s->size, NULL),
+      DJ_OK);
+  shape.row->eval(&p, &shape, dju_mulMtV(R, dju_sub3(dju_load3(x), dju_load3(c->pose[k].pos))));
+  *n = dju_scale3(1 / dju_norm3(p.g), dju_mulMV(R, p.g));
+  return p.phi;
+}
+
+// On both surfaces, normal to both, apart along the normal: of convex shapes that are apart that is
+// the distance. At contact it is the gap, and it is no less than its part along the normal.
+static void testDistance(void** state) {
+  (void)state;
+  djRng rng = {3};
+  int apart = 0;
+  for (int k = 0; k < 1200; k++) {
+    Case c;
+    djcImplicit o;
+    djcImplicitDistance d, again;
+    drawCase(&c, k, k % 3 ? 20 : 120, 2, &rng);
+    djcImplicitPair* pair = makePair(&c.shape[0].given, &c.shape[1].given);
+    evalAt(&o, pair, c.pose, 0);
+    const djStatus status = djc_implicitDistance(&d, NULL, NULL, pair, 0);
+    if (o.gap > 0) assert_int_equal(status, DJ_OK);
+    if (status == DJ_OK) {
+      djVec3 na, nb;
+      const djVec3 n = dju_load3(d.normal);
+      const double phi = fabs(phiAt(&na, &c, 0, d.point_a)) + fabs(phiAt(&nb, &c, 1, d.point_b));
+      assert_true(phi < 1e-8);
+      assert_true(dju_norm3(dju_sub3(na, n)) + dju_norm3(dju_add3(nb, n)) < 1e-7);
+      const djVec3 q = dju_sub3(dju_load3(d.point_b), dju_load3(d.point_a));
+      assert_true(dju_norm3(dju_madd3(q, -d.distance, n)) < 1e-8);
+      assert_true((d.distance > 0) == (o.gap > 0));
+      const djVec3 r = dju_sub3(dju_load3(c.pose[1].pos), dju_load3(c.pose[0].pos));
+      const double part = dju_dot3(dju_load3(o.normal), r) / dju_norm3(r);
+      assert_true(o.gap < 0 || (d.distance <= o.gap + 1e-9 && d.distance >= o.gap * part - 1e-9));
+    }
+    if (o.gap > 0) { // from elsewhere and back; then in contact
+      Pose moved[2] = {c.pose[0], c.pose[1]};
+      apart++;
+      moveBy(&moved[1], k % 3, 0.1);
+      evalAt(&o, pair, moved, 0);
+      djc_implicitDistance(&again, NULL, NULL, pair, 0);
+      evalAt(&o, pair, c.pose, 0);
+      assert_int_equal(djc_implicitDistance(&again, NULL, NULL, pair, 0), DJ_OK);
+      assert_true(fabs(again.distance - d.distance) < 1e-9);
+      memcpy(moved[1].quat, c.pose[1].quat, sizeof moved[1].quat);
+      for (int i = 0; i < 3; i++) {
+        moved[1].pos[i] = c.pose[0].pos[i] + (c.pose[1].pos[i] - c.pose[0].pos[i]) / o.alpha;
+      }
+      evalAt(&o, pair, moved, 0);
+      assert_int_equal(djc_implicitDistance(&again, NULL, NULL, pair, 0), DJ_OK);
+      assert_true(fabs(again.distance - o.gap) < 1e-9);
+      assert_true(dju_norm3(dju_sub3(dju_load3(again.normal), dju_load3(o.normal))) < 1e-6);
+    }
+    djc_deleteImplicitPair(pair);
+  }
+  assert_true(apart > 600);
+}
+
+// Balls that are concentric are singular; apart, in each other and with a plane there are formulas.
+static void testClosedForms(void** state) {
+  (void)state;
+  const double one[4] = {1, 1, 1, 1}, two[4] = {2, 2, 2, 1}, egg[4] = {1, 2, 3, 1};
+  const djcImplicitShape ball = {"superellipsoid", 0, 4, one},
+                         large = {"superellipsoid", 0, 4, two};
+  const djcImplicitShape oval = {"superellipsoid", 0, 4, egg};
+  djcImplicit o;
+  djcImplicitDistance d;
+  Pose pose[2] = {{{0, 0, 0}, {1, 0, 0, 0}}, {{0, 0, 4}, {1, 0, 0, 0}}};
+  djcImplicitPair* pair = makePair(&ball, &large);
+  assert_int_equal(djc_implicitDistance(&d, NULL, NULL, pair, 0), DJ_INVALID);
+  static const double HEIGHT[3] = {4, 2.5, 0.5};
+  for (int k = 0; k < 3; k++) {
+    pose[1].pos[2] = HEIGHT[k];
+    evalAt(&o, pair, pose, 0);
+    assert_int_equal(djc_implicitDistance(&d, NULL, NULL, pair, DJC_DERIVATIVES), DJ_OK);
+    assert_true(fabs(d.distance - (HEIGHT[k] - 3)) < 1e-12);
+    assert_true(fabs(d.dnormal[9] - 1 / HEIGHT[k]) < 1e-9);
+    assert_true(fabs(d.ddistance[11] - 1) < 1e-12);
+  }
+  pose[1].pos[2] = 0;
+  evalAt(&o, pair, pose, 0);
+  assert_int_equal(djc_implicitDistance(&d, NULL, NULL, pair, DJC_DERIVATIVES), DJ_SINGULAR);
+  assert_true(fabs(d.distance + 3) < 1e-9 && djt_largest(d.dnormal, 36) == 0);
+  djc_deleteImplicitPair(pair);
+  pair = makePair(&PLANE, &oval);
+  pose[1].pos[2] = 5;
+  evalAt(&o, pair, pose, 0);
+  assert_int_equal(djc_implicitDistance(&d, NULL, NULL, pair, 0), DJ_OK);
+  assert_true(fabs(d.distance - 2) < 1e-12 && fabs(o.gap - 2) < 1e-12);
+  assert_true(fabs(d.normal[2] - 1) < 1e-12 && fabs(d.point_a[2]) < 1e-12);
+  djc_deleteImplicitPair(pair);
+}
+
+enum { PLACES = 10 };
+static void places(double v[PLACES], const djcImplicitDistance* d) {
+  v[0] = d->distance;
+  memcpy(v + 1, d->normal, sizeof d->normal);
+  memcpy(v + 4, d->point_a, sizeof d->point_a);
+  memcpy(v + 7, d->point_b, sizeof d->point_b);
+}
+
+static void distanceAt(double v[PLACES], const djcImplicitShape* a, const djcImplicitShape* b,
+                       const Pose pose[2]) {
+  djcImplicit o;
+  djcImplicitDistance d;
+  djcImplicitPair* pair = makePair(a, b);
+  evalAt(&o, pair, pose, 0);
+  assert_int_equal(djc_implicitDistance(&d, NULL, NULL, pair, 0), DJ_OK);
+  places(v, &d);
+  djc_deleteImplicitPair(pair);
+}
+
+static double worstOf(double worst, double v[6][PLACES], const double* mine, int stride, double h) {
+  for (int i = 0; i < PLACES; i++) {
+    const double line[6] = {v[0][i], v[1][i], v[2][i], v[3][i], v[4][i], v[5][i]};
+    const double d = extrapolated(line, h);
+    worst = djt_worst(worst, fabs(d - mine[stride * i]) / (1 + fabs(d)));
+  }
+  return worst;
+}
+
+// Of both signs, and with a plane, which is first in one case in two.
+static void testDistanceDerivatives(void** state) {
+  (void)state;
+  djRng rng = {4};
+  double worst = 0;
+  int used[2] = {0, 0};
+  for (int k = 0; k < 120; k++) {
+    Case c;
+    djcImplicit o;
+    djcImplicitDistance d;
+    double by[2][PLACES * DJT_NUMBERS];
+    const bool plane = k % 6 >= 4;
+    drawCase(&c, k, 8, k % 2 ? 0.6 : 1.5, &rng);
+    const djcImplicitShape* shape[2] = {plane && k % 2 ? &PLANE : &c.shape[0].given,
+                                        plane && k % 2 == 0 ? &PLANE : &c.shape[1].given};
+    djcImplicitPair* pair = makePair(shape[0], shape[1]);
+    evalAt(&o, pair, c.pose, DJC_CONDITION);
+    const djStatus status = djc_implicitDistance(&d, by[0], by[1], pair, DJC_DERIVATIVES);
+    djc_deleteImplicitPair(pair);
+    const double fast =
+        djt_largest(d.dnormal, 36) + djt_largest(d.dpoint_a, 36) + djt_largest(d.dpoint_b, 36);
+    if (status != DJ_OK || o.condition > 1e4 || fast > 30) continue;
+    used[o.gap < 0]++;
+    const double h = 1e-3 / (1 + fast);
+    for (int j = 0; j < 12; j++) {
+      double v[6][PLACES], mine[PLACES];
+      for (int q = 0; q < 6; q++) {
+        Pose moved[2] = {c.pose[0], c.pose[1]};
+        moveBy(&moved[j / 6], j % 6, STEP[q] * h);
+        distanceAt(v[q], shape[0], shape[1], moved);
+      }
+      mine[0] = d.ddistance[j];
+      for (int i = 0; i < 3; i++) {
+        mine[1 + i] = d.dnormal[12 * i + j];
+        mine[4 + i] = d.dpoint_a[12 * i + j];
+        mine[7 + i] = d.dpoint_b[12 * i + j];
+      }
+      worst = worstOf(worst, v, mine, 1, h);
+    }
+    for (int side = 0; side < 2; side++) {
+      const int n = shape[side]->nsize;
+      for (int j = 0; j < n; j++) {
+        double v[6][PLACES];
+        for (int q = 0; q < 6; q++) {
+          djtImplicit other = c.shape[side];
+          other.given.size = other.size;
+          other.size[j] += STEP[q] * 0.1 * h;
+          distanceAt(v[q], side ? shape[0] : &other.given, side ? &other.given : shape[1], c.pose);
+        }
+        worst = worstOf(worst, v, by[side] + j, n, 0.1 * h);
+      }
+    }
+  }
+  print_message("distance: derivatives %.1e, of %d apart and %d that overlap\n", worst, used[0],
+                used[1]);
+  assert_true(worst < 1e-5 && used[0] > 20 && used[1] > 20);
+}
+
+// Columns of both sides change places, by the sign; a shift of the whole turns nothing.
+static void testParts(void** state) {
+  (void)state;
+  double by[12], a[2] = {1, 2}, b[2] = {3, 4};
+  for (int k = 0; k < 12; k++) by[k] = k;
+  dj_swapTwists(by, 1, -1);
+  for (int k = 0; k < 12; k++) assert_true(by[k] == -((k + 6) % 12));
+  dj_swapVectors(a, b, 2);
+  assert_true(a[0] == 3 && a[1] == 4 && b[0] == 1 && b[1] == 2);
+  djImplicitGap gap = {.delta = 1, .Ka = {1, 0.2, 2}, .Kb = {0.5, 0.1, 1}, .regular = true};
+  djImplicitShift s = {.A = {1, 0}, .B = {1, 0}, .w = {1, 0}}; // b carried round a by its rotation
+  dj_shiftGap(&s, &gap);
+  assert_true(djt_largest(s.tau, 2) < 1e-15 && djt_largest(s.sigma, 2) < 1e-15);
+  assert_true(fabs(s.dn[0] - 1) < 1e-15 && fabs(s.dn[1]) < 1e-15);
+}
+
+static void testBadPlanes(void** state) {
+  (void)state;
+  djError err = {""};
+  djcImplicitPair* pair;
+  const double one = 1;
+  const djcImplicitShape sized = {"plane", 0, 1, &one}, ball = {"ball", 0, 0, NULL};
+  assert_int_equal(djc_makeImplicitPair(&pair, &PLANE, &PLANE, &err), DJ_INVALID);
+  assert_non_null(strstr(err.text, "both are planes"));
+  const double numbers[4] = {1, 1, 1, 1};
+  const djcImplicitShape sphere = {"superellipsoid", 0, 4, numbers};
+  assert_int_equal(djc_makeImplicitPair(&pair, &sized, &sphere, &err), DJ_INVALID);
+  assert_non_null(strstr(err.text, "a: a plane"));
+  assert_int_equal(djc_makeImplicitPair(&pair, &PLANE, &ball, &err), DJ_INVALID);
+  assert_non_null(strstr(err.text, "b: unknown family 'ball'"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testPlane),
+                                     cmocka_unit_test(testPlaneDerivatives),
+                                     cmocka_unit_test(testDistance),
+                                     cmocka_unit_test(testClosedForms),
+                                     cmocka_unit_test(testDistanceDerivatives),
+                                     cmocka_unit_test(testParts),
+                                     cmocka_unit_test(testBadPlanes)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
