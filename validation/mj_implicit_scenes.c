@@ -208,7 +208,6 @@ int main(int argc, char** argv) {
     throwBodies(&r, "variational", 5e-3);
     throwBodies(&r, "variational", 1e-3);
     throwBodies(&r, "variational", 1e-4);
-    throwBodies(&r, "variational", 2e-5);
   }
   bendArm(&r);
   return djv_finish(&r);
