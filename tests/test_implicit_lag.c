@@ -13,6 +13,7 @@
 #include "common/pair_case.h"
 #include "contact/implicit/implicit_lag.h"
 #include "contact/implicit/implicit_max_step.h"
+#include "contact/implicit/implicit_query.h"
 #include "contact/implicit/implicit_vjp.h"
 
 #define STEP 0.01

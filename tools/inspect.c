@@ -198,10 +198,18 @@ static const djSetting* row_for(int slot, int contact) {
   return first;
 }
 
-// A setting's value as users write it.
-static void print_value(const djSetting* row, double value) {
-  if (row->kind == DJ_SETTING_CHOICE) printf(" %s %s", row->name, dj_choiceName(row, (int)value));
-  else printf(" %s %.4g%s%s", row->name, value, *row->unit ? " " : "", row->unit);
+// A setting's value as users write it, on the next line where this one is full; column: where it
+// stands.
+static void print_value(int* column, const djSetting* row, double value) {
+  char text[200];
+  if (row->kind == DJ_SETTING_CHOICE) {
+    snprintf(text, sizeof text, " %s %s", row->name, dj_choiceName(row, (int)value));
+  } else {
+    snprintf(text, sizeof text, " %s %.4g%s%s", row->name, value, *row->unit ? " " : "",
+             row->unit);
+  }
+  if (*column + (int)strlen(text) > 100) *column = printf("\n   ") - 1;
+  *column += printf("%s", text);
 }
 
 // What single geoms and pairs have of their own, with their restitution, and the settings of models
@@ -220,21 +228,23 @@ static void print_own(const djModel* m) {
       any = any || (m->setting_geom[i] == geom && m->setting_pair[i] == pair);
     }
     if (!any) continue;
-    printf("  contact of %s:", own_element(text, m, geom, pair));
-    if (contact != DJ_CONTACT_DEFAULT) printf(" %s", dj_contactName((djContactModel)contact));
+    int column = printf("  contact of %s:", own_element(text, m, geom, pair));
+    if (contact != DJ_CONTACT_DEFAULT) {
+      column += printf(" %s", dj_contactName((djContactModel)contact));
+    }
     if (contact >= 0 && contact < 64) used[contact] = true;
     for (int i = 0; i < m->nsetting; i++) {
       if (m->setting_geom[i] != geom || m->setting_pair[i] != pair) continue;
-      print_value(row_for(m->setting_slot[i], contact), m->setting_value[i]);
+      print_value(&column, row_for(m->setting_slot[i], contact), m->setting_value[i]);
     }
     if (restitution > 0) printf(" restitution %.4g", restitution);
     printf("\n");
   }
   for (int k = 1; k < 64; k++) {
     if (!used[k] && (int)m->opt.contact != k) continue;
-    printf("  %s:", dj_contactName((djContactModel)k));
+    int column = printf("  %s:", dj_contactName((djContactModel)k));
     for (int i = 0; (row = dj_contactSetting(&model, i)); i++) {
-      if (model == k) print_value(row, m->kernel_setting[i]);
+      if (model == k) print_value(&column, row, m->kernel_setting[i]);
     }
     printf("\n");
   }

@@ -4,6 +4,8 @@
 // hold: every query is solved, by a root with positive multipliers, whose alpha is the same cold,
 // warm and from the other body's side. Times are printed.
 //
+// --a I --b K: one pair of Table I alone, numbers of the list of shapes. --places N: so many, in place
+// of 1e6 (--quick: 2e4). --repeats N: times are the least of so many runs.
 // --poses FILE: writes places (of b in a's frame: r, then R by rows; doubles) for other programs.
 //
 // The path: distance, direction and rotation follow functions of time with incommensurate
@@ -268,8 +270,9 @@ int main(int argc, char** argv) {
   const int repeats = (int)djv_takeNumber(&argc, argv, "--repeats", 1);
   const char* poses = djv_takeText(&argc, argv, "--poses");
   const double step = djv_takeNumber(&argc, argv, "--step", 1e-3);
+  const int places = (int)djv_takeNumber(&argc, argv, "--places", 0);
   const bool quick = djv_isQuick(argc, argv);
-  const int n = (int)(quick ? 2e4 : 1e6);
+  const int n = places > 0 ? places : quick ? 20000 : 1000000;
   if (a >= SHAPES || b >= SHAPES) djv_fail("--a, --b: 0 to %d", SHAPES - 1);
   if (poses) {
     writePoses(poses, a < 0 ? 0 : a, b < 0 ? 0 : b, 100000, step);

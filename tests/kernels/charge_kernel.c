@@ -76,7 +76,7 @@ static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* i
 }
 
 const djKernel test_chargeKernel = {
-    .name = "charge", .smoothness = DJ_C2, .where = "at coincident centres", 
-    .traits = {.energy = true, .symmetric = true, .overlaps = true}, .nsetting = 1, .setting = settings, .rule = rules,
-    .range = range, .takes = takes, .shapeSize = dj_convexSize, .makeShape = dj_makeConvex,
+    .name = "charge", .smoothness = DJ_C2, .where = "at coincident centres",
+    .traits = {.energy = true, .symmetric = true, .overlaps = true},
+    .nsetting = 1, .setting = settings, .rule = rules, .range = range, .takes = takes, .shapeSize = dj_convexSize, .makeShape = dj_makeConvex,
     .gap = dj_convexGap, .depth = dj_convexDepth, .eval = eval};

@@ -151,7 +151,8 @@ static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
 }
 
 const djKernel test_springKernel = {
-    .name = "spring", .smoothness = DJ_C1, .where = "at first touch", 
-    .traits = {.uses_twist = true, .overlaps = true}, .nsetting = SPRING_NSETTING, .setting = settings, .rule = rules,
-    .range = range, .takes = takes, .shapeSize = dj_convexSize, .makeShape = dj_makeConvex, .eval = eval,
+    .name = "spring", .smoothness = DJ_C1, .where = "at first touch",
+    .traits = {.uses_twist = true, .overlaps = true},
+    .nsetting = SPRING_NSETTING, .setting = settings, .rule = rules, .range = range,
+    .takes = takes, .shapeSize = dj_convexSize, .makeShape = dj_makeConvex, .eval = eval,
     .shapeParams = dj_convexParams, .gap = dj_convexGap, .depth = dj_convexDepth, .vjp = vjp};

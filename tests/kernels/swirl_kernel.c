@@ -107,7 +107,8 @@ static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
 }
 
 const djKernel test_swirlKernel = {
-    .name = "swirl", .smoothness = DJ_C2, .where = "at coincident centres", .traits = {.overlaps = true},
+    .name = "swirl", .smoothness = DJ_C2, .where = "at coincident centres",
+    .traits = {.overlaps = true},
     .nsetting = 1, .setting = settings, .rule = rules, .range = range, .takes = takes,
     .shapeSize = dj_convexSize, .makeShape = dj_makeConvex, .shapeParams = dj_convexParams,
     .gap = dj_convexGap, .depth = dj_convexDepth, .eval = eval, .vjp = vjp};

@@ -46,7 +46,7 @@ typedef struct djcSetting {
 
 // Which contact model, and its parameters.
 typedef struct djcOption {
-  djContactModel model;        // one that there is
+  djContactModel model;        // one that there is; implicit surfaces are those that fit the shapes
   double support;              // 1, 0 < s < 1; of the separating plane
   double length_scale;         // m; likewise
   djcFriction friction;        // over one step

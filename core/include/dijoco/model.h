@@ -258,8 +258,9 @@ DJ_API djActuatorDef dj_defaultActuatorDef(void);
 DJ_API djModelDef dj_defaultModelDef(void);
 
 // Contact settings in force, options with the default rules applied, of the scene's contact model;
-// what that does not have, of the first that has. Those of all models are in kernel_setting. Where defaults differ from pair to pair: the largest
-// skin, and what a pair has in which the first geom with that skin is.
+// what that does not have, of the first that has. Those of all models are in kernel_setting. Where
+// defaults differ from pair to pair: the largest skin, and what a pair has in which the first geom
+// with that skin is.
 typedef struct djContactSettings {
   double support;          // s: 1
   double length_scale;     // L, m

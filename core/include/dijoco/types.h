@@ -154,14 +154,19 @@ typedef enum djFriction { DJ_FRICTION_LAGGED = 0, DJ_FRICTION_IMPLICIT = 1 } djF
 // is, what MuJoCo's solref would give.
 typedef enum djRestitution { DJ_RESTITUTION_GIVEN = 0, DJ_RESTITUTION_SOLREF = 1 } djRestitution;
 
-// Laws of the force of two surfaces that touch (implicit_surface): Hertz's with an energy, along the
-// gap's gradient; the same along the normal at the common point, which has none (iDCOL eqs. 31-32);
-// the separating plane's barrier of the gap. DJ_LAW_AUTO: the contact model's own, which is Hertz's.
-typedef enum djLaw { DJ_LAW_AUTO = -1, DJ_LAW_HERTZ = 0, DJ_LAW_PAPER = 1, DJ_LAW_BARRIER = 2 } djLaw;
+// Laws of the force of two surfaces that touch (implicit_surface). DJ_LAW_AUTO: the contact model's
+// own, which is Hertz's.
+typedef enum djLaw {
+  DJ_LAW_AUTO = -1,
+  DJ_LAW_HERTZ = 0,         // with an energy, along the gap's gradient
+  DJ_LAW_PAPER = 1,         // along the normal at the common point, of no energy (iDCOL 31-32)
+  DJ_LAW_BARRIER = 2        // the separating plane's barrier of the gap
+} djLaw;
 
 // Options of a model; dijoco/setting.h says what each may be. Settings of contact models are those
-// of the model that `contact` names, in its units, or of the first that has them. Negative numbers marked "auto" are
-// replaced by the default rules when the model is made; djModel.contact holds the values in force.
+// of the model that `contact` names, in its units, or of the first that has them. Negative numbers
+// marked "auto" are replaced by the default rules when the model is made; djModel.contact holds the
+// values in force.
 typedef struct djOption {
   double timestep;          // h, s
   double gravity[3];        // m/s^2
@@ -194,7 +199,7 @@ typedef struct djOption {
   djCap friction_cap;       // its limit
   djLaw law;                // of contact models that have several
   double exponent;          // 1, of depth in a law; auto
-  double damping;           // s/m, of a law: force times 1 + damping times the approach's speed; auto
+  double damping;           // s/m, of a law: force times 1 + damping times approach speed; auto
   double guide_factor;      // 1, times the default rule of guide; 0: no guide unless it is given
   double guide_radius;      // m, of a ball about a geom that holds it; auto: each geom's own
   double guide_part;        // 1, a geom's part of its body's surface; auto: each geom's own

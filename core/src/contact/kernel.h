@@ -248,6 +248,9 @@ typedef struct djKernel {
   // NULL: there are no derivatives by parameters where such a pair acts.
   djStatus (*vjp)(djPairGrad* grad, djPairState* state, const djPairInput* in,
                   const double lambda[12]);
+  // Makes of a query's shapes, which are convex ones, those of the kernel; memory: query->own. Or
+  // NULL: they are.
+  djStatus (*queryShapes)(struct djContactQuery* query, djError* err);
   // What a query asks beyond that (djc_pair): planes, derivatives by vertices. Or NULL.
   djStatus (*query)(struct djContactQuery* query, djError* err);
 } djKernel;

@@ -25,6 +25,7 @@ typedef struct djContactQuery {
   double* gradient[2];
   double* hessian;
   void* buffer;
+  void* own;                     // of the kernel's shapes, by malloc; or NULL
 } djContactQuery;
 
 // Poses now: the start's, moved by the motions of the option's friction.

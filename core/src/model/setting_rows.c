@@ -101,7 +101,7 @@ static const djSetting contactRows[] = {
      .help = "a guide acts in derivatives alone, not in the run"},
     {OPTION(law), .kind = DJ_SETTING_CHOICE, .choice = laws, .unit = "", .symbol = "NAME",
      .ways = BY_ALL, .group = "contact", .standard = {DJ_LAW_AUTO},
-     .help = "of the force by depth, of contact models that have several"},
+     .help = "of force by depth, in models with several"},
     {OPTION_IN_FORCE(exponent), .kind = DJ_SETTING_REAL, .unit = "", .symbol = "P",
      .ways = BY_ALL, .group = "contact", .automatic = true, .least = 1, .most = 10,
      .rule = "the contact model's", .help = "of depth, in a contact model's law"},

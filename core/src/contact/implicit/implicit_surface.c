@@ -14,6 +14,7 @@
 #include "contact/implicit/implicit_fit.h"
 #include "contact/implicit/implicit_lag.h"
 #include "contact/implicit/implicit_max_step.h"
+#include "contact/implicit/implicit_query.h"
 #include "contact/implicit/implicit_vjp.h"
 #include "contact/shapes/convex.h"
 #include "contact/wrench.h"
@@ -220,4 +221,5 @@ const djKernel dj_implicitSurface = {
     .start = start,
     .report = report,
     .vjp = vjp,
+    .queryShapes = dj_surfaceQuery,
 };

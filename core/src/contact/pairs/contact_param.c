@@ -18,8 +18,8 @@ void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, 
   if (tie) friction[3 * other] += 0.5 * slope;
 }
 
-// What a parameter (row), of which the pair has `share`, does to other defaults of a pair, which are
-// held so that the scene's stay: x the pair's, of them derivatives slope.
+// What a parameter (row), of which the pair has `share`, does to other defaults of a pair, which
+// are held so that the scene's stay: x the pair's, of them derivatives slope.
 static double byDefaults(const djModel* m, int first, const djNearPair* p, const double* x,
                          const double* slope, int row, double share) {
   const djContactScale pair = dj_pairScale(m, p->low, p->high), scene = dj_sceneScale(m);
