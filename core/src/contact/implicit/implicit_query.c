@@ -32,6 +32,7 @@ static void keepHull(djShape* s, const djHull* hull, double* mem) {
     for (int i = 0; i < s->npad; i++) to[i] = hull->vert[3 * (i < hull->nvert ? i : 0) + c];
     s->vert[c] = to;
   }
+  s->bound = 0;
   dj_centerShape(s);
 }
 
