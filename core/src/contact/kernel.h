@@ -202,6 +202,11 @@ typedef struct djKernel {
   // what is wrong with it; the caller names the geom.
   djStatus (*makeShape)(djShape* shape, djShapeBounds* bounds, double* mem,
                         const djGeomSource* from, djError* err);
+  // Of queries, whose shapes are convex ones of no model: how many numbers the kernel's own have
+  // besides, and these, in mem. The shape has the geom's type and `inner`; hull: of a mesh, whose
+  // vertices it then has, else NULL. Or NULL: nothing.
+  int (*querySize)(int type, const struct djHull* hull);
+  djStatus (*fitQuery)(djShape* shape, double* mem, const struct djHull* hull, djError* err);
   // Adds the derivative by the geom's parameters to param (model/param.h), given that by its shape.
   // Or NULL: shapes have no derivatives.
   djStatus (*shapeParams)(double* param, const djGeomSource* from, const djShape* shape,

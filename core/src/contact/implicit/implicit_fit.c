@@ -299,6 +299,14 @@ djStatus dj_makeSurface(djShape* s, djShapeBounds* bounds, double* mem, const dj
   return DJ_OK;
 }
 
+int dj_surfaceQuerySize(int type, const djHull* hull) { return dj_fitSize(type, hull, NULL); }
+
+djStatus dj_fitSurfaceQuery(djShape* s, double* mem, const djHull* hull, djError* err) {
+  s->sharp = dj_ruleOfSharpness(s->type, s->bound, s->inner);
+  s->length = s->inner;
+  return dj_fitImplicit(s, mem, hull, NULL, err);
+}
+
 // ---- derivatives ------------------------------------------------------------------------------
 
 static void addVertex(djShapeGrad* grad, int i, double f, djVec3 by) {

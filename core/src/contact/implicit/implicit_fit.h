@@ -40,6 +40,10 @@ djStatus dj_makeSurface(djShape* shape, djShapeBounds* bounds, double* mem,
 djStatus dj_surfaceParams(double* param, const djGeomSource* from, const djShape* shape,
                           const djShapeGrad* grad);
 
+// querySize and fitQuery: the surface that fits the shape, by the default rules.
+int dj_surfaceQuerySize(int type, const djHull* hull);
+djStatus dj_fitSurfaceQuery(djShape* shape, double* mem, const djHull* hull, djError* err);
+
 // The surface, and its frame in the body's.
 void dj_openFit(djImplicit* out, djPose* frame, const djShape* shape);
 

@@ -7,8 +7,6 @@
 #include <dijoco/contact.h>
 
 #include "base/status.h"
-#include "contact/implicit/implicit_fit.h"
-#include "contact/implicit/implicit_surface.h"
 #include "contact/kernel_query.h"
 #include "contact/query/query_shape.h"
 #include "math/so3.h"
@@ -214,13 +212,13 @@ static bool isGuided(const djcOption* o) {
 
 static int geomOf(const djcShape* s) { return s->nvert > 0 ? DJ_MESH : (int)s->geom; }
 
-// Implicit surfaces, which fit the shapes by the default rules.
-typedef struct Surfaces {
+// What the kernel's own shapes have beside convex ones.
+typedef struct Own {
   djHull hull[2];   // of vertex shapes
   int size[2];
-} Surfaces;
+} Own;
 
-static void closeSurfaces(Surfaces* own) {
+static void closeOwn(Own* own) {
   for (int k = 0; k < 2; k++) dj_freeHull(&own->hull[k]);
 }
 
@@ -235,20 +233,20 @@ static djStatus hullOf(djHull* hull, const djcShape* s, char name, djError* err)
   return DJ_OK;
 }
 
-static djStatus openSurfaces(Surfaces* own, const djContactQuery* q, djError* err) {
+static djStatus openOwn(Own* own, const djContactQuery* q, djError* err) {
   djStatus status = DJ_OK;
   memset(own, 0, sizeof *own);
-  for (int k = 0; k < 2 && !status && q->kernel == &dj_implicitSurface; k++) {
+  for (int k = 0; k < 2 && !status && q->kernel->querySize; k++) {
     const djcShape* s = q->given[k];
     if (s->nvert > 0) status = hullOf(&own->hull[k], s, "ab"[k != q->swapped], err);
-    if (!status) own->size[k] = dj_fitSize(geomOf(s), s->nvert > 0 ? &own->hull[k] : NULL, NULL);
+    if (!status) own->size[k] = q->kernel->querySize(geomOf(s), s->nvert > 0 ? &own->hull[k] : NULL);
   }
   return status;
 }
 
 // Shape k, which is made and no plane, gets its own, in mem; of vertices those of the hull remain.
-static djStatus fillSurface(djContactQuery* q, const Surfaces* own, int k, double* mem,
-                            double* vert, djError* err) {
+static djStatus fillOwn(djContactQuery* q, const Own* own, int k, double* mem, double* vert,
+                        djError* err) {
   djShape* s = &q->shape[k];
   const djHull* hull = q->given[k]->nvert > 0 ? &own->hull[k] : NULL;
   double by[3];
@@ -261,12 +259,11 @@ static djStatus fillSurface(djContactQuery* q, const Surfaces* own, int k, doubl
         vert[c * s->npad + i] = hull->vert[3 * (i < hull->nvert ? i : 0) + c];
       }
     }
+    s->bound = 0;
     dj_centerShape(s);
   }
-  s->sharp = dj_ruleOfSharpness(s->type, s->bound, s->inner);
-  s->length = s->inner;
   djError why = {""};
-  djStatus status = dj_fitImplicit(s, mem, hull, NULL, &why);
+  djStatus status = q->kernel->fitQuery(s, mem, hull, &why);
   return status ? dj_fail(err, status, "%c: %.150s", "ab"[k != q->swapped], why.text) : DJ_OK;
 }
 
@@ -288,8 +285,8 @@ static djStatus openQuery(djContactQuery* q, const djcShape* a, const djcShape* 
     npad[k] = dj_paddedCount(dj_queryVertices(q->given[k]));
     sum += npad[k];
   }
-  Surfaces own;
-  djStatus status = openSurfaces(&own, q, err);
+  Own own;
+  djStatus status = openOwn(&own, q, err);
   size_t state = (q->kernel->state_size + sizeof(double) - 1) / sizeof(double);
   size_t shared = state + (size_t)sum * (5 + DJ_KERNEL_SCRATCH(1));
   double* buffer = NULL;
@@ -298,7 +295,7 @@ static djStatus openQuery(djContactQuery* q, const djcShape* a, const djcShape* 
     if (!buffer) status = dj_failMemory(err);
   }
   if (status) {
-    closeSurfaces(&own);
+    closeOwn(&own);
     return status;
   }
   q->buffer = buffer;
@@ -331,9 +328,9 @@ static djStatus openQuery(djContactQuery* q, const djcShape* a, const djcShape* 
   for (int k = 0; k < 2 && !status; k++) {
     double* mem = buffer + shared + (k ? own.size[0] : 0);
     double* at = vert + (k ? 4 * (size_t)npad[0] : 0);
-    if (own.size[k] > 0) status = fillSurface(q, &own, k, mem, at, err);
+    if (own.size[k] > 0) status = fillOwn(q, &own, k, mem, at, err);
   }
-  closeSurfaces(&own);
+  closeOwn(&own);
   if (!status) status = makeSettings(q, option, err);
   if (status < 0) {
     free(q->buffer);
