@@ -8,7 +8,8 @@
 #   tests/*.sh, *.py      run by sh and python3
 #   tests/references      stored results of scenes: the test references, apart from all others
 #   tests/bench           times of what only the core sees, for scripts/bench.sh: no test
-#   validation/ctest.txt  validation programs: one line each, "name [arguments]"
+#   validation/ctest.txt  validation programs: one line each, "name [arguments]"; "full" before it:
+#                         no test
 #   tests/fuzz/*.c        targets of libFuzzer; as tests, fuzz_* run the inputs of tests/fuzz/corpus
 #   tests/test_plugin_*.c loads libdijoco_plugin.so and MuJoCo at run time, linked to neither
 #   python/tests          by pytest, as python_*, with each MuJoCo that scripts/python_env.sh knows
@@ -284,6 +285,9 @@ function(dj_add_validation_tests)
   foreach(line IN LISTS lines)
     separate_arguments(words UNIX_COMMAND "${line}")
     list(POP_FRONT words name)
+    if(name STREQUAL "full") # by scripts/validate.sh alone
+      continue()
+    endif()
     if(TARGET validation_${name})
       set(suffix "")
       if(line MATCHES "--integrator ([a-z]+)")

@@ -166,7 +166,7 @@ bool djm_writeOwnSettings(djmWrite* w) {
   char field[700];
   int model;
   for (int i = 0; (row = dj_contactSetting(&model, i)); i++) {
-    if (row->field || m->kernel_given[i] < 0) continue;
+    if (dj_isOption(m, i) || m->kernel_given[i] < 0) continue;
     snprintf(field, sizeof field, "dijoco_contact/%s/%s", dj_contactName((djContactModel)model),
              row->name);
     if (!djm_setNumber(w, field, m->kernel_setting[i])) return false;
@@ -253,7 +253,8 @@ bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tole
   if (got->npair != wanted->npair) return true;   // explicit pairs are not written
   for (int i = 0; (row = dj_contactSetting(&model, i)); i++) {
     double a = got->kernel_setting[i], b = wanted->kernel_setting[i];
-    if (row->field || !inUse(wanted, model) || fabs(a - b) <= tolerance * fabs(b)) continue;
+    bool known = dj_isOption(wanted, i) || !inUse(wanted, model);
+    if (known || fabs(a - b) <= tolerance * fabs(b)) continue;
     snprintf(field, sizeof field, "contact/%s/%s", dj_contactName((djContactModel)model),
              row->name);
     return differs(err, field, a, b);

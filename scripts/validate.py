@@ -26,7 +26,7 @@ def listed_runs():
              if line.strip() and not line.startswith("#")]
     runs = []
     for words in lines:
-        run = [word for word in words if word != "--quick"]
+        run = [word for word in words if word not in ("full", "--quick")]
         if run not in runs:
             runs.append(run)
     return runs

@@ -69,7 +69,7 @@ class Queries(cli.Case):
         self.assertLess(r["gap"], -1)
 
     def test_plane(self):
-        """Heights are by the support function; the plane may be first; below it alpha is negative."""
+        """Heights by the support function; the plane may be first; below it alpha is negative."""
         plane, egg = {"geom": "plane"}, changed(BALL, size=[1, 2, 3])
         for z in (5, 1, -1):
             r = self.ask(plane, changed(egg, pose=[0.3, 0.4, z, 1, 0, 0, 0]), derivatives=True,

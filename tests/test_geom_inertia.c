@@ -176,10 +176,10 @@ static void testSolids(void** state) {
   djModel* m = make(&s);
   djMoments box = {0}, mesh = {0}, simplex = {0};
   djHull hull[2];
-  djSurface surface[2];
+  djClosedSurface surface[2];
   for (int k = 0; k < 2; k++) {
     assert_int_equal(dj_makeHull(&hull[k], s.mesh[k].nvert, s.vert[k], 0, NULL, NULL), DJ_OK);
-    surface[k] = (djSurface){hull[k].nface, hull[k].face};
+    surface[k] = (djClosedSurface){hull[k].nface, hull[k].face};
   }
   dj_addMoments(&box, m, 0, NULL);
   dj_addMoments(&mesh, m, 1, &surface[0]);

@@ -1,10 +1,13 @@
-// Queries of implicit surfaces beyond their touch: planes, and the distance.
+// Queries of implicit surfaces beyond their touch: planes, the distance, and the kernel.
 
 #include "common/implicit_case.h"
 #include "common/worst.h"
+#include "contact/kernel.h"
 #include "contact/query/implicit_query.h"
 #include "math/so3.h"
 #include "shape/implicit_distance.h"
+
+#include <dijoco/contact.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -428,8 +431,113 @@ static void testBadPlanes(void** state) {
   assert_non_null(strstr(err.text, "b: unknown family 'ball'"));
 }
 
+// ------------------------------------------ the kernel ------------------------------------------
+
+// A geom of a random size of about 1, or points on an ellipsoid (24 x 3).
+static djcShape drawGeom(double* vert, djGeomType type, djRng* rng) {
+  djcShape s = {.geom = type, .quat = {1, 0, 0, 0}};
+  djt_uniforms(s.size, 3, rng, 0.6, 1.2);
+  if (type != DJ_MESH) return s;
+  for (int i = 0; i < 24; i++) {
+    djt_unitVector(vert + 3 * i, rng);
+    for (int k = 0; k < 3; k++) vert[3 * i + k] *= s.size[k];
+  }
+  return (djcShape){.nvert = 24, .vert = vert, .quat = {1, 0, 0, 0}};
+}
+
+static double valueAt(double g[12], double H[144], djcPair* pair, const Pose from[2],
+                      const double w[12], double h) {
+  Pose p[2] = {from[0], from[1]};
+  double value = NAN;
+  for (int k = 0; k < 2; k++) {
+    const djQuat turn = dju_expQuat(dju_scale3(h, dju_load3(w + 6 * k)));
+    dju_storeQuat(p[k].quat, dju_mulQuat(turn, dju_loadQuat(p[k].quat)));
+    for (int c = 0; c < 3; c++) p[k].pos[c] += h * w[6 * k + 3 + c];
+  }
+  const djStatus status =
+      djc_evalPair(&value, g, H, pair, p[0].pos, p[0].quat, p[1].pos, p[1].quat);
+  if (status) fail_msg("status %d", status);
+  return value;
+}
+
+// Energies of geoms of all types (djc_evalPair) along random motions beside gradient and Hessian;
+// those of ellipsoids beside the law of their gap.
+static void testKernel(void** state) {
+  (void)state;
+  static const djGeomType TYPE[7] = {DJ_SPHERE, DJ_CAPSULE, DJ_ELLIPSOID, DJ_CYLINDER,
+                                     DJ_BOX,    DJ_MESH,    DJ_PLANE};
+  static const djcSetting LAW[2] = {{"stiffness", 1}, {"exponent", 3}};
+  djRng rng = {21};
+  int active = 0;
+  for (int k = 0; k < 49 * 6; k++) {
+    const djGeomType type[2] = {TYPE[k % 7], TYPE[k / 7 % 7]};
+    if (type[0] == DJ_PLANE && type[1] == DJ_PLANE) continue;
+    double vert[2][72], w[12], g[12], H[144], unused[144], u[12];
+    Pose pose[2];
+    djcShape s[2];
+    djcPair* pair;
+    djError err = {""};
+    for (int i = 0; i < 2; i++) {
+      s[i] = drawGeom(vert[i], type[i], &rng);
+      randomPose(&pose[i], 0.6, &rng);
+    }
+    djcOption option = djc_defaultOption();
+    option.model = DJ_IMPLICIT_SURFACE;
+    option.nsetting = 2;
+    option.setting = LAW;
+    if (djc_makePair(&pair, &s[0], &s[1], &option, &err)) fail_msg("%s", err.text);
+    djt_uniforms(w, 12, &rng, -1, 1);
+    const double value = valueAt(g, H, pair, pose, w, 0), h = 1e-3;
+    double v[6], slope = 0, bend = 0;
+    for (int i = 0; i < 6; i++) v[i] = valueAt(u, unused, pair, pose, w, STEP[i] * h);
+    for (int i = 0; i < 12; i++) {
+      slope += g[i] * w[i];
+      for (int j = 0; j < 12; j++) bend += w[i] * H[12 * i + j] * w[j];
+    }
+    const double second =
+        (2 * (v[0] + v[5]) - 27 * (v[1] + v[4]) + 270 * (v[2] + v[3]) - 490 * value) /
+        (180 * h * h);
+    active += value > 1e-3;
+    if (value > 1e-3) {
+      assert_true(fabs(extrapolated(v, h) - slope) < 1e-6 * (1 + fabs(slope)));
+      assert_true(fabs(second - bend) < 1e-4 * (1 + fabs(bend)));
+    }
+    if (type[0] == DJ_ELLIPSOID && type[1] == DJ_ELLIPSOID) {
+      const double size[2][4] = {{s[0].size[0], s[0].size[1], s[0].size[2], 1},
+                                 {s[1].size[0], s[1].size[1], s[1].size[2], 1}};
+      const djcImplicitShape egg[2] = {{"superellipsoid", 0, 4, size[0]},
+                                       {"superellipsoid", 0, 4, size[1]}};
+      djcImplicit o;
+      djcImplicitPair* eggs = makePair(&egg[0], &egg[1]);
+      evalAt(&o, eggs, pose, 0);
+      assert_true(fabs(value - pow(fmax(-o.gap, 0), 4) / 4) < 1e-12);
+      djc_deleteImplicitPair(eggs);
+    }
+    djc_deletePair(pair);
+  }
+  assert_true(active > 150);
+}
+
+// Vertices without volume have no surface; the pair's state is small.
+static void testKernelBad(void** state) {
+  (void)state;
+  const double flat[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0};
+  const djcShape a = {.geom = DJ_SPHERE, .size = {1, 1, 1}, .quat = {1, 0, 0, 0}};
+  const djcShape b = {.nvert = 4, .vert = flat, .quat = {1, 0, 0, 0}};
+  djcOption option = djc_defaultOption();
+  djcPair* pair;
+  djError err = {""};
+  option.model = DJ_IMPLICIT_SURFACE;
+  assert_int_equal(djc_makePair(&pair, &a, &b, &option, &err), DJ_INVALID);
+  assert_null(pair);
+  assert_string_equal(err.text, "b: its vertices have no volume");
+  assert_true(dj_kernel(DJ_IMPLICIT_SURFACE)->state_size <= 512);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testPlane),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testKernel),
+                                     cmocka_unit_test(testKernelBad),
+                                     cmocka_unit_test(testPlane),
                                      cmocka_unit_test(testPlaneDerivatives),
                                      cmocka_unit_test(testDistance),
                                      cmocka_unit_test(testClosedForms),

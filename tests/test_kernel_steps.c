@@ -75,8 +75,8 @@ static void testStep(void** state) {
 // it by the separating plane and pushes one of them so.
 static djModel* mixedModel(void) {
   return load(
-      "{\"dijoco_model\": 1, \"option\": {\"contact\": \"spring\",\"stiffness_scale\": 1e-5,"
-      "  \"friction_eps\": 1e-7,"
+      "{\"dijoco_model\": 1, \"option\": {\"contact\": \"spring\","
+      "  \"separating_plane\": {\"stiffness_scale\": 1e-5},  \"friction_eps\": 1e-7,"
       "  \"spring\": {\"stiffness\": 3000, \"viscosity\": 30}},"
       "\"bodies\": [{\"name\": \"world\"},"
       "  {\"name\": \"one\", \"pos\": [0, 0, 0.099], \"mass\": 0.7,"

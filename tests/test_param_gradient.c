@@ -47,6 +47,7 @@ static int listParams(djParam* list, const djModel* m) {
                      f == DJ_FIELD_TENDON_FRICTIONLOSS || f == DJ_FIELD_GEOM_SIZE ||
                      f == DJ_FIELD_GEOM_FRICTION;
       if (vanishing && bounded) continue;
+      if (f == DJ_FIELD_JOINT_STIFFNESS && value[0] < 0.05) continue;   // steps would pass 0
       if (f == DJ_FIELD_GEOM_SHARPNESS && value[0] <= 1) continue;   // at its bound
       list[n++] = p;
     }

@@ -4,7 +4,7 @@
 
 #include "common/pair_case.h"
 #include "common/worst.h"
-#include "contact/plane/barrier.h"
+#include "math/barrier.h"
 #include "contact/plane/plane_lag.h"
 #include "contact/plane/plane_pair.h"
 #include "contact/plane/separating_plane.h"

@@ -276,6 +276,10 @@ static void nameOf(char out[100], const char* entry, const char* element) {
 static void changed(double* value, const djModel* m, const djParam* p) {
   dj_getParam(value, m, p);
   for (int k = 0; k < p->nvalue; k++) value[k] = 1.25 * value[k] + (p->nvalue == 1 ? 0.0625 : 0);
+  if (p->field == DJ_FIELD_GEOM_SHARPNESS) {   // at least 1
+    value[0] = fmax(value[0], 1.25);
+    return;
+  }
   bool unit = p->ntangent == 3 && p->nvalue == 4;
   double sum = 0;
   for (int k = 0; k < 4 && unit; k++) value[k] += 0.25 * k, sum += value[k] * value[k];

@@ -192,6 +192,7 @@ int verb_bench(const Options* o) {
     bench_pile(&b);
     bench_guide(&b);
     bench_rollouts(&b);
+    bench_implicit(&b);
   }
   progress_end();
   if (b.interrupted && b.pairs) out_discard(b.pairs);
@@ -212,4 +213,5 @@ void bench_stack(Bench* b) { (void)b; }
 void bench_pile(Bench* b) { (void)b; }
 void bench_guide(Bench* b) { (void)b; }
 void bench_rollouts(Bench* b) { (void)b; }
+void bench_implicit(Bench* b) { (void)b; }
 #endif

@@ -25,7 +25,7 @@ typedef struct Bench {
   djFile* pairs;           // where hull pairs are written, or NULL
   int n, nfit, nskipped;
   BenchResult* result;
-  BenchFit fit[16];
+  BenchFit fit[32];
   char skipped[8][200];    // what could not be timed, and why
   bool counting;           // how many things there are to time, before any is
   int nthing, thing;       // so many, and the present one
@@ -70,5 +70,6 @@ void bench_stack(Bench* b);
 void bench_pile(Bench* b);
 void bench_guide(Bench* b);
 void bench_rollouts(Bench* b);
+void bench_implicit(Bench* b);
 
 #endif  // DJ_TOOLS_BENCH_H_

@@ -132,17 +132,35 @@ static djTendonDef makeTendon(const djWrapDef wrap[2]) {
   return t;
 }
 
+// What differs between the program's runs.
+typedef struct Run {
+  djIntegrator integrator;
+  djContactModel contact;
+  djLaw law;                 // of implicit_surface
+} Run;
+
+// Settings by which differences can tell: nothing is stiff.
+static void setContact(djOption* option, const Run* run) {
+  option->contact = run->contact;
+  option->friction_eps = 1e-4;
+  option->stiffness_scale = 1e-5;
+  if (run->contact != DJ_IMPLICIT_SURFACE) return;
+  option->law = run->law;
+  option->damping = 0.7;
+  option->stiffness_scale = 0.1;
+  if (run->law == DJ_LAW_BARRIER) option->support = 0.02;
+}
+
 // A pair's scene at the state six steps before the first touch. NULL when they do not meet.
-static djModel* makeScene(djData** data, djIntegrator integrator, djGeomType a, djGeomType b,
+static djModel* makeScene(djData** data, const Run* run, djGeomType a, djGeomType b,
                           djvRandom* random) {
   static djvScene scene;
   djvScene* s = &scene;
   djv_startScene(s, 2e-3);
   djOption* option = &s->def.option;
-  option->integrator = integrator;
-  option->friction_eps = 1e-4;
+  option->integrator = run->integrator;
   option->frictionloss_eps = 0.05;
-  option->stiffness_scale = 1e-5;   // so that differences can tell
+  setContact(option, run);
   option->density = 20;
   option->viscosity = 0.02;
   double u[3] = {0.3, -0.2, 0.9}, distance = 0.45;
@@ -215,12 +233,12 @@ static void declare(void) {
 }
 
 // One pair of types. False when the bodies never touch.
-static bool testPair(djvReport* r, djvCell cell[DJV_NFIELD], const char* label,
-                     djIntegrator integrator, djGeomType a, djGeomType b, int single) {
+static bool testPair(djvReport* r, djvCell cell[DJV_NFIELD], const char* label, const Run* how,
+                     djGeomType a, djGeomType b, int single) {
   djvRandom random = djv_random((uint64_t)(10 * (int)a + (int)b));
   djData* d = NULL;
   djModel* m = NULL;
-  for (int k = 0; k < 20 && !m; k++) m = makeScene(&d, integrator, a, b, &random);
+  for (int k = 0; k < 20 && !m; k++) m = makeScene(&d, how, a, b, &random);
   if (!m) return false;
   djvRun run;
   djv_openRun(&run, m, d, HORIZON);
@@ -237,23 +255,37 @@ static bool wanted(int a, int b, djIntegrator integrator) {
   return a == 0 || b <= a + 1;
 }
 
+// --law NAME: implicit_surface by this law.
+static Run takeRun(int* argc, char** argv) {
+  Run run = {djv_takeIntegrator(argc, argv), DJ_SEPARATING_PLANE, DJ_LAW_AUTO};
+  const char* law = djv_takeText(argc, argv, "--law");
+  const djSetting* row = dj_findSetting("law", 0);
+  for (const djChoice* c = row->choice; law && c->name; c++) {
+    if (strcmp(c->name, law) != 0) continue;
+    run.contact = DJ_IMPLICIT_SURFACE;
+    run.law = (djLaw)c->value;
+  }
+  if (law && run.contact != DJ_IMPLICIT_SURFACE) djv_fail("--law: unknown '%s'", law);
+  return run;
+}
+
 int main(int argc, char** argv) {
-  djIntegrator integrator = djv_takeIntegrator(&argc, argv);
+  const Run run = takeRun(&argc, argv);
   bool quick = djv_isQuick(argc, argv);
   djvReport report = {0};
   static djvCell cell[MAX_SCENE][DJV_NFIELD];
   static char label[MAX_SCENE][40];
   const char* scene[MAX_SCENE];
   int n = 0, missed = 0;
-  djv_title("Certificates of %d %s steps by every kind of parameter, for every pair of geoms",
-            (int)HORIZON, dj_integratorName(integrator));
+  djv_title("Certificates of %d %s steps by every kind of parameter, for every pair of geoms, %s",
+            (int)HORIZON, dj_integratorName(run.integrator), dj_contactName(run.contact));
   for (int a = 0; a < NTYPE; a++) {
     for (int b = a > 0 ? a : 1; b < NTYPE; b++) {
-      if (quick && !wanted(a, b, integrator)) continue;
+      if (quick && !wanted(a, b, run.integrator)) continue;
       snprintf(label[n], sizeof label[n], "%.6s-%.6s", names[a], names[b]);
       scene[n] = label[n];
       int single = quick ? 0 : 3;
-      if (testPair(&report, cell[n], label[n], integrator, types[a], types[b], single)) {
+      if (testPair(&report, cell[n], label[n], &run, types[a], types[b], single)) {
         n++;
       } else {
         missed++;

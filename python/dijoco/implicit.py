@@ -190,7 +190,8 @@ def implicit(a, b, derivatives=False, sizes=False, distance=False):
     pair = ImplicitPair(a, b)
     pose_a, pose_b = _pose(a, "a"), _pose(b, "b")
     out, at, bt = _CImplicit(), pose_a.ctypes.data, pose_b.ctypes.data
-    status = pair._run(out, at, bt, _CONDITION | (_DERIVATIVES if derivatives else 0))
+    flags = _CONDITION | (_DERIVATIVES if derivatives else 0)
+    status = pair._run(out, at, bt, flags, "a and b")
     result = _result(out, status, derivatives)
     by, apart = [None, None], [None, None]
     if sizes and status == _lib.OK:
@@ -246,12 +247,12 @@ class ImplicitPair:
             del result["condition"]
         return result
 
-    def _run(self, out, at, bt, flags):
+    def _run(self, out, at, bt, flags, names="pose_a and pose_b"):
         """At poses of these addresses. The lock is held."""
         status = core.djc_evalImplicitPair(byref(out), self._handle.address, at, at + 24, bt,
                                            bt + 24, flags)
         if status < 0:
-            raise ValueError("pose_a and pose_b: a position is beyond 1e20 m")
+            raise ValueError(names + ": a position is beyond 1e20 m")
         return status
 
     def _distance(self, derivatives, by_a=None, by_b=None):

@@ -53,7 +53,8 @@ def test_implicit_is_the_commands(a, b):
 @pytest.mark.parametrize("name", SHAPES)
 def test_distance_and_planes_are_the_commands(name):
     plane, shape = {"geom": "plane", "pose": POSE_A}, dict(SHAPES[name], pose=POSE_B)
-    for a, b in ((plane, shape), (shape, plane), (shape, dict(SUPER, pose=[.8, .9, 1, 1, 0, 0, 0]))):
+    far = dict(SUPER, pose=[.8, .9, 1, 1, 0, 0, 0])
+    for a, b in ((plane, shape), (shape, plane), (shape, far)):
         query = {"model": "implicit_surface", "a": a, "b": b, "distance": True, "sizes": True,
                  "derivatives": True}
         theirs = command.run("contact", "-", text=json.dumps(query))

@@ -108,6 +108,10 @@ DJ_API void dj_applySettings(djOption* option, const djSettings* settings);
 // single pairs and geoms (djSettingDef).
 DJ_API const djSetting* dj_contactSetting(int* model, int i);
 
+// Whether the options of a model hold what is given for row i of these: they are about the scene's
+// contact model, and where that has no setting of a name about the first that has.
+DJ_API bool dj_isOption(const djModel* model, int i);
+
 enum { DJ_MAX_PRESET = 19 };   // settings of a preset
 
 // A preset of contact: what takes the place of defaults under a name, where the user gives nothing.

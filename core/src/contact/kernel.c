@@ -32,12 +32,6 @@ djTraits dj_traitsUnder(const djKernel* kernel, const double* setting) {
   return traits;
 }
 
-djTraits dj_modelTraits(const djModel* m, int kernel) {
-  int n, first;
-  dj_kernelSettings(&n, &first, kernel);
-  return dj_traitsUnder(dj_kernel(kernel), m->kernel_setting + first);
-}
-
 // ------------------------------------------ entries --------------------------------------------
 
 djStatus dj_beginPair(const djKernel* kernel, djPairState* state, const djPairInput* in) {

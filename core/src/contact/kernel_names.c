@@ -36,6 +36,12 @@ const djSetting* dj_kernelSettings(int* n, int* first_slot, int kernel) {
   return NULL;
 }
 
+djTraits dj_modelTraits(const djModel* m, int kernel) {
+  int n, first;
+  dj_kernelSettings(&n, &first, kernel);
+  return dj_traitsUnder(dj_kernel(kernel), m->kernel_setting + first);
+}
+
 const djKernelRule* dj_kernelRules(int kernel) { return dj_kernelTable[kernel]->rule; }
 
 const djPreset* dj_preset(int i) {

@@ -20,7 +20,7 @@
 // Facets of the compiled hulls, one surface a mesh; empty for meshes without a volume or that no
 // geom uses. Those that belong to nobody else are in `made`.
 typedef struct Surfaces {
-  djSurface* of;           // (nmesh)
+  djClosedSurface* of;           // (nmesh)
   djFacets* made;          // (nmesh)
   int n;
 } Surfaces;
@@ -52,7 +52,7 @@ static djStatus findFacets(Surfaces* s, const djModel* compiled, int mesh, const
   uint64_t key = 1;
   dj_mixNumbers(&key, vert, 3 * (size_t)n);
   if (known && known[mesh].key == key) {
-    s->of[mesh] = (djSurface){known[mesh].nface, known[mesh].face};
+    s->of[mesh] = (djClosedSurface){known[mesh].nface, known[mesh].face};
     return DJ_OK;
   }
   djHull hull;
@@ -68,7 +68,7 @@ static djStatus findFacets(Surfaces* s, const djModel* compiled, int mesh, const
 static djStatus makeSurface(Surfaces* s, const djModel* m, int mesh, const djFacets* known) {
   djStatus status = DJ_OK;
   if (m->mesh_facenum[mesh] > 0) {
-    s->of[mesh] = (djSurface){m->mesh_facenum[mesh],
+    s->of[mesh] = (djClosedSurface){m->mesh_facenum[mesh],
                               m->mesh_face + 3 * (size_t)m->mesh_faceadr[mesh]};
     return DJ_OK;
   }
@@ -77,7 +77,7 @@ static djStatus makeSurface(Surfaces* s, const djModel* m, int mesh, const djFac
   } else {
     status = findFacets(s, m, mesh, known);
   }
-  if (s->made[mesh].face) s->of[mesh] = (djSurface){s->made[mesh].nface, s->made[mesh].face};
+  if (s->made[mesh].face) s->of[mesh] = (djClosedSurface){s->made[mesh].nface, s->made[mesh].face};
   return status;
 }
 
@@ -108,7 +108,7 @@ static void keepFacets(djModel* design, Surfaces* s) {
   }
 }
 
-static const djSurface* surfaceOf(const Surfaces* s, const djModel* m, int geom) {
+static const djClosedSurface* surfaceOf(const Surfaces* s, const djModel* m, int geom) {
   return m->geom_type[geom] == DJ_MESH ? &s->of[m->geom_mesh[geom]] : NULL;
 }
 

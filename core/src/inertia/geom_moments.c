@@ -36,7 +36,7 @@ static const double* meshVertices(const djModel* m, int geom) {
 }
 
 // A point near the surface's middle.
-static djVec3 middle(const double* vert, const djSurface* s) {
+static djVec3 middle(const double* vert, const djClosedSurface* s) {
   djVec3 sum = {0, 0, 0};
   for (int k = 0; k < 3 * s->nface; k++) sum = dju_add3(sum, dju_load3(vert + 3 * s->face[k]));
   return dju_scale3(1.0 / (s->nface > 0 ? 3 * s->nface : 1), sum);
@@ -61,7 +61,7 @@ static djMoments carried(const djMoments* m, const djPose* pose) {
   return out;
 }
 
-static djMoments meshMoments(const double* vert, const djSurface* s) {
+static djMoments meshMoments(const double* vert, const djClosedSurface* s) {
   djMoments sum = {0};
   djPose from = {middle(vert, s), dju_eye3()};
   for (int f = 0; f < s->nface; f++) {
@@ -75,7 +75,8 @@ static djMoments meshMoments(const double* vert, const djSurface* s) {
 }
 
 // f's integral over a tetrahedron is d q, q = a/6 + b.s/24 + (s.Bs + sum_k x_k.Bx_k)/120.
-static void meshParams(double* by, const double* vert, const djSurface* s, const djQuadratic* f) {
+static void meshParams(double* by, const double* vert, const djClosedSurface* s,
+                       const djQuadratic* f) {
   djVec3 from = middle(vert, s);   // the surface is closed: it does not matter
   djVec3 Bfrom = dju_mulMV(f->B, from), b = dju_madd3(f->b, 2, Bfrom);
   double a = f->a + dju_dot3(dju_add3(f->b, Bfrom), from);
@@ -105,7 +106,7 @@ static djPose poseOf(const djModel* m, int geom) {
 }
 
 // In the geom's frame.
-static djMoments ownMoments(const djModel* m, int geom, const djSurface* surface) {
+static djMoments ownMoments(const djModel* m, int geom, const djClosedSurface* surface) {
   int type = m->geom_type[geom];
   if (type == DJ_MESH) return meshMoments(meshVertices(m, geom), surface);
   djSolid s;
@@ -115,7 +116,7 @@ static djMoments ownMoments(const djModel* m, int geom, const djSurface* surface
   return out;
 }
 
-void dj_addMoments(djMoments* moments, const djModel* m, int geom, const djSurface* surface) {
+void dj_addMoments(djMoments* moments, const djModel* m, int geom, const djClosedSurface* surface) {
   djPose pose = poseOf(m, geom);
   djMoments own = ownMoments(m, geom, surface), in_body = carried(&own, &pose);
   moments->volume += in_body.volume;
@@ -132,7 +133,7 @@ double dj_integral(const djQuadratic* f, const djMoments* m) {
 // In the geom's frame f(y) = a' + b'.y + y^T B' y with x = R y + p: a' = f(p),
 // b' = R^T (b + 2 B p), B' = R^T B R. By p: the integral of grad f = b + 2 B x. By R exp(w): that
 // of y x (b' + 2 B' y).
-void dj_momentParams(double* param, const djModel* m, int geom, const djSurface* surface,
+void dj_momentParams(double* param, const djModel* m, int geom, const djClosedSurface* surface,
                      const djQuadratic* f) {
   djPose pose = poseOf(m, geom);
   djMoments own = ownMoments(m, geom, surface), in_body = carried(&own, &pose);

@@ -23,20 +23,21 @@ typedef struct djQuadratic {
 } djQuadratic;
 
 // Outward triangles of a closed surface; indices into a mesh's vertices.
-typedef struct djSurface {
+typedef struct djClosedSurface {
   int nface;
   const int* face;         // (nface x 3)
-} djSurface;
+} djClosedSurface;
 
 // The geom has a volume: no plane, no height field.
 bool dj_isSolid(int type);
 
 // Adds the moments of a solid geom, body frame. Meshes: what the surface bounds, signed.
-void dj_addMoments(djMoments* moments, const djModel* model, int geom, const djSurface* surface);
+void dj_addMoments(djMoments* moments, const djModel* model, int geom,
+                   const djClosedSurface* surface);
 
 // Adds to param the derivative of f's integral over a solid geom, f in the body frame, by geom pos,
 // quat, size and mesh vertices.
-void dj_momentParams(double* param, const djModel* model, int geom, const djSurface* surface,
+void dj_momentParams(double* param, const djModel* model, int geom, const djClosedSurface* surface,
                      const djQuadratic* f);
 
 double dj_integral(const djQuadratic* f, const djMoments* moments);

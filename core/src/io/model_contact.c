@@ -20,7 +20,7 @@ int dj_listOwnSettings(const char** names, int n, int room, bool pair) {
 }
 
 int dj_listModels(const char** names, int n, int room) {
-  for (int k = 1; n < room && k < dj_kernelCount(); k++) names[n++] = dj_kernelName(k);
+  for (int k = 0; n < room && k < dj_kernelCount(); k++) names[n++] = dj_kernelName(k);
   return n;
 }
 
@@ -73,7 +73,7 @@ static djStatus readAll(Reader* r, const cJSON* root) {
   const cJSON* option = dj_jsonGet(root, "option");
   djStatus status = DJ_OK;
   r->def->nsetting = 0;
-  for (int k = 1; k < dj_kernelCount() && status == DJ_OK; k++) {
+  for (int k = 0; k < dj_kernelCount() && status == DJ_OK; k++) {
     const cJSON* object = option ? dj_jsonGet(option, dj_kernelName(k)) : NULL;
     djAt at = {r->err, dj_kernelName(k)};
     if (object && !cJSON_IsObject(object)) return dj_jsonFail(&at, NULL, "must be an object");

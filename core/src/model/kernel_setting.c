@@ -41,27 +41,35 @@ static const djSetting* rowNamed(int kernel, const char* name) {
   return NULL;
 }
 
+// The kernel that an option of this name is about; scene: that of the scene.
+static int kernelOf(const char* name, int scene) {
+  if (scene >= 0 && rowNamed(scene, name)) return scene;
+  int kernel = 0;
+  while (!rowNamed(kernel, name)) kernel++;
+  return kernel;
+}
+
 const djSetting* dj_optionOfSlot(const djModel* m, int slot) {
-  int kernel, owner = m->opt.contact;
+  int kernel;
   const djSetting* row = dj_settingOfSlot(&kernel, slot);
   const djSetting* option = row->field ? row : dj_findSetting(row->name, 0);
   if (!option || !option->group) return NULL;   // not of contact
-  if (owner < 0 || !rowNamed(owner, row->name)) {
-    owner = 0;
-    while (!rowNamed(owner, row->name)) owner++;
-  }
-  return kernel == owner ? option : NULL;
+  return kernel == kernelOf(row->name, m->opt.contact) ? option : NULL;
+}
+
+bool dj_isOption(const djModel* m, int slot) {
+  if (!m || slot < 0 || slot >= m->nkernelsetting) return false;
+  return dj_optionOfSlot(m, slot) != NULL;
 }
 
 void dj_readGiven(djModel* m, int slot) {
-  int kernel;
-  const djSetting *row = dj_settingOfSlot(&kernel, slot), *option = dj_optionOfSlot(m, slot);
-  double* given = &m->kernel_given[slot];
-  if (!option && row->field) *given = -1;
+  const djSetting* option = dj_optionOfSlot(m, slot);
   if (!option) return;
-  double value;
+  int kernel;
+  double value, *given = &m->kernel_given[slot];
   dj_readRow(&value, &m->opt, option);
-  if (option == row || value >= 0) *given = value; // else what names the kernel may have given it
+  // Else what names the kernel may have given it.
+  if (option == dj_settingOfSlot(&kernel, slot) || value >= 0) *given = value;
 }
 
 void dj_mirrorSetting(djModel* m, int slot) {
@@ -182,7 +190,7 @@ static djStatus checkSetting(const djModelDef* def, int i, djError* err) {
     if (model && kernel != only) continue;
     djStatus status = checkValue(def, s, row, err);
     if (status < 0) return status;
-    if (model && row->field) {
+    if (model && row->field && kernelOf(s->name, (int)def->option.contact) == only) {
       return dj_fail(err, DJ_INVALID, "%s: %s is one of the options", ownerOf(def, s).text,
                      s->name);
     }
@@ -280,7 +288,7 @@ int dj_getSettings(djSettingDef* setting, const djModel* m) {
   int n = 0, kernel;
   for (int slot = 0; slot < m->nkernelsetting; slot++) {
     const djSetting* row = dj_settingOfSlot(&kernel, slot);
-    if (dj_optionOfSlot(m, slot) || row->field || m->kernel_given[slot] < 0) continue;
+    if (dj_optionOfSlot(m, slot) || m->kernel_given[slot] < 0) continue;
     setting[n++] = (djSettingDef){row->name, dj_kernelName(kernel), -1, -1, m->kernel_given[slot]};
   }
   for (int i = 0; i < m->nsetting; i++) {

@@ -1,6 +1,6 @@
 #include "contact/implicit/implicit_law.h"
 
-#include "contact/plane/barrier.h"
+#include "math/barrier.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "contact/plane/half_space.h"
 
-#include "contact/plane/barrier.h"
+#include "math/barrier.h"
 #include "contact/plane/twist_lanes.h"
 
 #include <float.h>

@@ -22,7 +22,7 @@
 //
 // C2 in the start poses; b = 1 where g <= 0.6.
 
-#include "contact/plane/barrier.h"
+#include "math/barrier.h"
 #include "contact/plane/plane_pair.h"
 #include "contact/plane/plane_lag.h"
 

@@ -1,6 +1,6 @@
 #include "contact/plane/plane_pair.h"
 
-#include "contact/plane/barrier.h"
+#include "math/barrier.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #define DJ_CONTACT_PLANE_PLANE_PAIR_H_
 
 #include "contact/friction/friction.h"
-#include "contact/plane/barrier.h"
+#include "math/barrier.h"
 #include "contact/plane/half_space.h"
 #include "contact/plane/plane_twist.h"
 #include "contact/plane/recovery.h"

@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 #include "contact/kernel_query.h"
-#include "contact/plane/barrier.h"
+#include "math/barrier.h"
 #include "contact/plane/plane_pair.h"
 
 #include <string.h>

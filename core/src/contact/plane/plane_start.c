@@ -8,7 +8,7 @@
 //
 // and at the start  dp = -U_pp^-1 (U_p,xi dxi + U_p,e de + U_p,shift dshift).
 
-#include "contact/plane/barrier.h"
+#include "math/barrier.h"
 #include "contact/plane/plane_lag.h"
 
 #include <string.h>

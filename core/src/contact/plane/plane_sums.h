@@ -3,7 +3,7 @@
 #ifndef DJ_CONTACT_PLANE_PLANE_SUMS_H_
 #define DJ_CONTACT_PLANE_PLANE_SUMS_H_
 
-#include "contact/plane/barrier.h"
+#include "math/barrier.h"
 #include "contact/plane/plane_solve.h"
 
 #include <math.h>

@@ -19,7 +19,7 @@
 // goes through p is the derivative of U along dp = -U_pp^-1 g by the vertices, without twists: the
 // same formulas. Recovery's erosion acts before all of that: recovery_vjp.c.
 
-#include "contact/plane/barrier.h"
+#include "math/barrier.h"
 #include "contact/plane/plane_lag.h"
 
 #include <string.h>

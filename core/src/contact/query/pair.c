@@ -7,10 +7,14 @@
 #include <dijoco/contact.h>
 
 #include "base/status.h"
+#include "contact/implicit/implicit_fit.h"
+#include "contact/implicit/implicit_surface.h"
 #include "contact/kernel_query.h"
 #include "contact/query/query_shape.h"
 #include "math/so3.h"
 #include "model/check.h"
+#include "model/geom_row.h"
+#include "shape/hull.h"
 #include "shape/hull_surface.h"
 
 #include <stddef.h>
@@ -210,6 +214,62 @@ static bool isGuided(const djcOption* o) {
 
 static int geomOf(const djcShape* s) { return s->nvert > 0 ? DJ_MESH : (int)s->geom; }
 
+// Implicit surfaces, which fit the shapes by the default rules.
+typedef struct Surfaces {
+  djHull hull[2];   // of vertex shapes
+  int size[2];
+} Surfaces;
+
+static void closeSurfaces(Surfaces* own) {
+  for (int k = 0; k < 2; k++) dj_freeHull(&own->hull[k]);
+}
+
+// Vertices relative to the origin, which keep the digits of shapes that are far away.
+static djStatus hullOf(djHull* hull, const djcShape* s, char name, djError* err) {
+  double* vert = malloc(3 * (size_t)s->nvert * sizeof *vert);
+  if (!vert) return dj_failMemory(err);
+  for (int i = 0; i < 3 * s->nvert; i++) vert[i] = s->vert[i] - s->origin[i % 3];
+  djStatus status = dj_makeHull(hull, s->nvert, vert, 0, NULL, NULL);
+  free(vert);
+  if (status < 0) return dj_fail(err, status, "%c: its vertices have no volume", name);
+  return DJ_OK;
+}
+
+static djStatus openSurfaces(Surfaces* own, const djContactQuery* q, djError* err) {
+  djStatus status = DJ_OK;
+  memset(own, 0, sizeof *own);
+  for (int k = 0; k < 2 && !status && q->kernel == &dj_implicitSurface; k++) {
+    const djcShape* s = q->given[k];
+    if (s->nvert > 0) status = hullOf(&own->hull[k], s, "ab"[k != q->swapped], err);
+    if (!status) own->size[k] = dj_fitSize(geomOf(s), s->nvert > 0 ? &own->hull[k] : NULL, NULL);
+  }
+  return status;
+}
+
+// Shape k, which is made and no plane, gets its own, in mem; of vertices those of the hull remain.
+static djStatus fillSurface(djContactQuery* q, const Surfaces* own, int k, double* mem,
+                            double* vert, djError* err) {
+  djShape* s = &q->shape[k];
+  const djHull* hull = q->given[k]->nvert > 0 ? &own->hull[k] : NULL;
+  double by[3];
+  s->type = geomOf(q->given[k]);
+  s->inner = hull ? hull->inner : dj_geomRow(s->type)->inner(by, q->given[k]->size);
+  if (hull) {
+    s->nvert = hull->nvert;
+    for (int i = 0; i < s->npad; i++) {
+      for (int c = 0; c < 3; c++) {
+        vert[c * s->npad + i] = hull->vert[3 * (i < hull->nvert ? i : 0) + c];
+      }
+    }
+    dj_centerShape(s);
+  }
+  s->sharp = dj_ruleOfSharpness(s->type, s->bound, s->inner);
+  s->length = s->inner;
+  djError why = {""};
+  djStatus status = dj_fitImplicit(s, mem, hull, NULL, &why);
+  return status ? dj_fail(err, status, "%c: %.150s", "ab"[k != q->swapped], why.text) : DJ_OK;
+}
+
 static djStatus openQuery(djContactQuery* q, const djcShape* a, const djcShape* b,
                           const djcOption* option, djError* err) {
   memset(q, 0, sizeof *q);
@@ -228,9 +288,19 @@ static djStatus openQuery(djContactQuery* q, const djcShape* a, const djcShape* 
     npad[k] = dj_paddedCount(dj_queryVertices(q->given[k]));
     sum += npad[k];
   }
+  Surfaces own;
+  djStatus status = openSurfaces(&own, q, err);
   size_t state = (q->kernel->state_size + sizeof(double) - 1) / sizeof(double);
-  double* buffer = calloc(state + (size_t)sum * (5 + DJ_KERNEL_SCRATCH(1)), sizeof(double));
-  if (!buffer) return dj_failMemory(err);
+  size_t shared = state + (size_t)sum * (5 + DJ_KERNEL_SCRATCH(1));
+  double* buffer = NULL;
+  if (!status) {
+    buffer = calloc(shared + (size_t)own.size[0] + (size_t)own.size[1], sizeof(double));
+    if (!buffer) status = dj_failMemory(err);
+  }
+  if (status) {
+    closeSurfaces(&own);
+    return status;
+  }
   q->buffer = buffer;
   q->state = (djPairState*)(void*)buffer;
   double *vert = buffer + state, *zero = vert + 4 * (size_t)sum;
@@ -257,7 +327,14 @@ static djStatus openQuery(djContactQuery* q, const djcShape* a, const djcShape* 
                         .friction = option->friction.enabled ? option->friction.coefficient : 0,
                         .scratch = zero + sum,
                         .nscratch = DJ_KERNEL_SCRATCH(sum)};
-  djStatus status = makeSettings(q, option, err);
+  status = DJ_OK;
+  for (int k = 0; k < 2 && !status; k++) {
+    double* mem = buffer + shared + (k ? own.size[0] : 0);
+    double* at = vert + (k ? 4 * (size_t)npad[0] : 0);
+    if (own.size[k] > 0) status = fillSurface(q, &own, k, mem, at, err);
+  }
+  closeSurfaces(&own);
+  if (!status) status = makeSettings(q, option, err);
   if (status < 0) {
     free(q->buffer);
     q->buffer = NULL;

@@ -7,8 +7,8 @@
 //
 //   P = q^4/x,  P' = -q^3 (4 + 5q)/x^2,  P'' = q^2 (12 + 40 q + 30 q^2)/x^3.
 
-#ifndef DJ_CONTACT_PLANE_BARRIER_H_
-#define DJ_CONTACT_PLANE_BARRIER_H_
+#ifndef DJ_MATH_BARRIER_H_
+#define DJ_MATH_BARRIER_H_
 
 #include "math/lanes.h"
 
@@ -57,4 +57,4 @@ DJU_INLINE void dj_addTailLanes(djLanes p[3], djLanes x, double a, djLanes w) {
   p[2] += 2.0 * slope * inv;
 }
 
-#endif  // DJ_CONTACT_PLANE_BARRIER_H_
+#endif  // DJ_MATH_BARRIER_H_
