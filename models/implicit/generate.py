@@ -220,7 +220,7 @@ def soft_arm():
   </asset>
   <worldbody>
     <light pos="0.5 -1 2" dir="0 0.45 -0.9"/>
-    <camera name="above" pos="0.5 -0.35 0.85" xyaxes="1 0 0 0 0.85 0.53" fovy="32"/>
+    <camera name="above" pos="0.5 -0.35 0.85" xyaxes="1 0 0 0 0.85 0.53" fovy="42"/>
     <geom name="ground" type="plane" size="4 4 0.1" rgba="0.9 0.9 0.88 1"/>
     <geom name="cube" type="box" %s rgba="0.85 0.6 0.25 1"/>
     <geom name="cylinder" type="cylinder" %s rgba="0.4 0.65 0.45 1"/>
