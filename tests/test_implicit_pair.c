@@ -13,13 +13,9 @@
 
 #include <cmocka.h>
 
-typedef struct Pose {
-  double pos[3], quat[4];
-} Pose;
-
 typedef struct Case {
   djtImplicit shape[2];
-  Pose pose[2];
+  djtPose pose[2];
   djcImplicitPair* pair;
 } Case;
 
@@ -30,23 +26,18 @@ static djcImplicitPair* makePair(const djtImplicit* a, const djtImplicit* b) {
   return pair;
 }
 
-static void randomPose(Pose* p, double spread, djRng* rng) {
-  djt_uniforms(p->pos, 3, rng, -spread, spread);
-  djt_unitQuat(p->quat, rng);
-}
-
 // Pair k of the fifteen, both of about `scale`, origins about 0.2 to 4 sizes apart.
 static void makeCase(Case* c, int k, double scale, double sharp, djRng* rng) {
   static const int A[15] = {0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 0, 1, 2, 3, 4};
   static const int B[15] = {0, 1, 2, 3, 1, 2, 3, 2, 3, 3, 4, 4, 4, 4, 4};
   djt_implicitShape(&c->shape[0], A[k % 15], scale, sharp, rng);
   djt_implicitShape(&c->shape[1], B[k % 15], scale, sharp, rng);
-  randomPose(&c->pose[0], 2 * scale, rng);
-  randomPose(&c->pose[1], 2 * scale, rng);
+  djt_randomPose(&c->pose[0], 2 * scale, rng);
+  djt_randomPose(&c->pose[1], 2 * scale, rng);
   c->pair = makePair(&c->shape[0], &c->shape[1]);
 }
 
-static void evalAt(djcImplicit* out, djcImplicitPair* pair, const Pose pose[2], int flags) {
+static void evalAt(djcImplicit* out, djcImplicitPair* pair, const djtPose pose[2], int flags) {
   const djStatus status =
       djc_evalImplicitPair(out, pair, pose[0].pos, pose[0].quat, pose[1].pos, pose[1].quat, flags);
   if (status) fail_msg("status %d", status);
@@ -115,7 +106,7 @@ static void testEllipsoids(void** state) {
       djt_uniforms(size, 3, &rng, 0.05, 2);
       if (k < 20) size[1] = size[2] = size[0];
       setNumbers(&c.shape[side], "superellipsoid", 4, size);
-      randomPose(&c.pose[side], 3, &rng);
+      djt_randomPose(&c.pose[side], 3, &rng);
       const djMat3 R = dju_quatToMat(dju_loadQuat(c.pose[side].quat));
       for (int i = 0; i < 9; i++) {
         S[side][i] = 0;
@@ -192,14 +183,14 @@ static void testHard(void** state) {
     evalAt(&o, c.pair, c.pose, DJC_CONDITION);
     // Where faces lie flat on each other, alpha alone is certain.
     const bool sure = o.condition < 1e8;
-    Pose moved[2] = {c.pose[0], c.pose[1]};
+    djtPose moved[2] = {c.pose[0], c.pose[1]};
     for (int i = 0; i < 3; i++) moved[1].pos[i] += 1e-3 * scale * djt_uniform(&rng, -1, 1);
     evalAt(&other, c.pair, moved, 0);
     evalAt(&other, c.pair, c.pose, 0);
     assert_true(fabs(other.alpha - o.alpha) < 1e-10 * o.alpha);
     if (sure) assert_true(fabs(other.x[0] - o.x[0]) < 1e-7 * scale);
     djcImplicitPair* swapped = makePair(&c.shape[1], &c.shape[0]);
-    const Pose turned[2] = {c.pose[1], c.pose[0]};
+    const djtPose turned[2] = {c.pose[1], c.pose[0]};
     evalAt(&other, swapped, turned, 0);
     assert_true(fabs(other.alpha - o.alpha) < 1e-10 * o.alpha);
     if (sure) assert_true(fabs(other.normal[2] + o.normal[2]) < 1e-6);
@@ -220,16 +211,6 @@ static void outputs(double v[OUTPUTS], const djcImplicit* o) {
   memcpy(v + 5, o->normal, sizeof o->normal);
   memcpy(v + 8, o->point_a, sizeof o->point_a);
   memcpy(v + 11, o->point_b, sizeof o->point_b);
-}
-
-static void moveBy(Pose* p, int k, double h) {
-  double w[3] = {0};
-  if (k >= 3) {
-    p->pos[k - 3] += h;
-    return;
-  }
-  w[k] = h;
-  dju_storeQuat(p->quat, dju_mulQuat(dju_expQuat(dju_load3(w)), dju_loadQuat(p->quat)));
 }
 
 static double extrapolated(const double v[6][OUTPUTS], int i, double h) {
@@ -254,9 +235,9 @@ static void testTwists(void** state) {
       double v[6][OUTPUTS], mine[OUTPUTS];
       const double h = 1e-3 / fmax(1, log10(o.condition));
       for (int s = 0; s < 6; s++) {
-        Pose pose[2] = {c.pose[0], c.pose[1]};
+        djtPose pose[2] = {c.pose[0], c.pose[1]};
         djcImplicit at;
-        moveBy(&pose[j / 6], j % 6, STEP[s] * h);
+        djt_movePose(&pose[j / 6], j % 6, STEP[s] * h);
         evalAt(&at, c.pair, pose, 0);
         outputs(v[s], &at);
       }
@@ -330,7 +311,7 @@ static void testCoincident(void** state) {
     Case c;
     djcImplicit o, near;
     makeCase(&c, k, 1, 20, &rng);
-    Pose pose[2] = {c.pose[0], c.pose[1]};
+    djtPose pose[2] = {c.pose[0], c.pose[1]};
     for (int i = 0; i < 3; i++) {
       pose[1].pos[i] = c.pose[0].pos[i] + 1e-6 * (c.pose[1].pos[i] - c.pose[0].pos[i]);
     }

@@ -15,10 +15,6 @@
 
 #include <cmocka.h>
 
-typedef struct Pose {
-  double pos[3], quat[4];
-} Pose;
-
 static const djcImplicitShape PLANE = {"plane", 0, 0, NULL};
 
 static djcImplicitPair* makePair(const djcImplicitShape* a, const djcImplicitShape* b) {
@@ -28,25 +24,10 @@ static djcImplicitPair* makePair(const djcImplicitShape* a, const djcImplicitSha
   return pair;
 }
 
-static void randomPose(Pose* p, double spread, djRng* rng) {
-  djt_uniforms(p->pos, 3, rng, -spread, spread);
-  djt_unitQuat(p->quat, rng);
-}
-
-static void evalAt(djcImplicit* out, djcImplicitPair* pair, const Pose pose[2], int flags) {
+static void evalAt(djcImplicit* out, djcImplicitPair* pair, const djtPose pose[2], int flags) {
   const djStatus status =
       djc_evalImplicitPair(out, pair, pose[0].pos, pose[0].quat, pose[1].pos, pose[1].quat, flags);
   if (status) fail_msg("status %d", status);
-}
-
-static void moveBy(Pose* p, int k, double h) {
-  double w[3] = {0};
-  if (k >= 3) {
-    p->pos[k - 3] += h;
-    return;
-  }
-  w[k] = h;
-  dju_storeQuat(p->quat, dju_mulQuat(dju_expQuat(dju_load3(w)), dju_loadQuat(p->quat)));
 }
 
 // Sixth order.
@@ -71,11 +52,11 @@ static void testPlane(void** state) {
   static const double SHARP[3] = {20, 500, 8}, SLENDER[4] = {1, 50, 0.02, 5};
   for (int k = 0; k < 1500; k++) {
     djtImplicit s;
-    Pose pose[2];
+    djtPose pose[2];
     djcImplicit o, turned;
     drawShape(&s, k, k % 40 < 2 ? 120 : SHARP[k / 5 % 3], SLENDER[k / 15 % 4], &rng);
-    randomPose(&pose[0], 2, &rng);
-    randomPose(&pose[1], 2, &rng);
+    djt_randomPose(&pose[0], 2, &rng);
+    djt_randomPose(&pose[1], 2, &rng);
     djcImplicitPair* pair = makePair(&s.given, &PLANE);
     evalAt(&o, pair, pose, 0);
     const djMat3 R[2] = {dju_quatToMat(dju_loadQuat(pose[0].quat)),
@@ -103,7 +84,7 @@ static void testPlane(void** state) {
       assert_true(fabs(h - T) < 1e-11 * T);
     }
     djcImplicitPair* other = makePair(&PLANE, &s.given);
-    const Pose back[2] = {pose[1], pose[0]};
+    const djtPose back[2] = {pose[1], pose[0]};
     evalAt(&turned, other, back, 0);
     assert_true(fabs(turned.alpha - o.alpha) <= 1e-11 * fabs(o.alpha));
     assert_true(fabs(turned.gap - o.gap) < 1e-11 * T);
@@ -140,12 +121,12 @@ static void testPlaneDerivatives(void** state) {
   double worst = 0;
   for (int k = 0; k < 100; k++) {
     djtImplicit s;
-    Pose pose[2];
+    djtPose pose[2];
     djcImplicit o;
     const int side = k % 3 == 2; // of the shape
     drawShape(&s, k, 8, 1, &rng);
-    randomPose(&pose[0], 1, &rng);
-    randomPose(&pose[1], 1, &rng);
+    djt_randomPose(&pose[0], 1, &rng);
+    djt_randomPose(&pose[1], 1, &rng);
     if (k % 5 == 4) memcpy(pose[0].pos, pose[1].pos, sizeof pose[0].pos); // on the plane
     djcImplicitPair* pair = side ? makePair(&PLANE, &s.given) : makePair(&s.given, &PLANE);
     evalAt(&o, pair, pose, DJC_DERIVATIVES | DJC_CONDITION);
@@ -153,9 +134,9 @@ static void testPlaneDerivatives(void** state) {
     for (int j = 0; j < 12 && o.condition < 1e4; j++) {
       double v[6][OUTPUTS], mine[OUTPUTS];
       for (int q = 0; q < 6; q++) {
-        Pose moved[2] = {pose[0], pose[1]};
+        djtPose moved[2] = {pose[0], pose[1]};
         djcImplicit at;
-        moveBy(&moved[j / 6], j % 6, STEP[q] * h);
+        djt_movePose(&moved[j / 6], j % 6, STEP[q] * h);
         evalAt(&at, pair, moved, 0);
         outputs(v[q], &at);
       }
@@ -202,14 +183,14 @@ static void testPlaneDerivatives(void** state) {
 
 typedef struct Case {
   djtImplicit shape[2];
-  Pose pose[2];
+  djtPose pose[2];
 } Case;
 
 static void drawCase(Case* c, int k, double sharp, double spread, djRng* rng) {
   djt_implicitShape(&c->shape[0], k % DJT_FAMILIES, 1, sharp, rng);
   djt_implicitShape(&c->shape[1], k / DJT_FAMILIES % DJT_FAMILIES, 1, sharp, rng);
-  randomPose(&c->pose[0], spread, rng);
-  randomPose(&c->pose[1], spread, rng);
+  djt_randomPose(&c->pose[0], spread, rng);
+  djt_randomPose(&c->pose[1], spread, rng);
 }
 
 // phi, and the unit normal (world), of side k at a point.
@@ -256,9 +237,9 @@ static void testDistance(void** state) {
       assert_true(o.gap < 0 || (d.distance <= o.gap + 1e-9 && d.distance >= o.gap * part - 1e-9));
     }
     if (o.gap > 0) { // from elsewhere and back; then in contact
-      Pose moved[2] = {c.pose[0], c.pose[1]};
+      djtPose moved[2] = {c.pose[0], c.pose[1]};
       apart++;
-      moveBy(&moved[1], k % 3, 0.1);
+      djt_movePose(&moved[1], k % 3, 0.1);
       evalAt(&o, pair, moved, 0);
       djc_implicitDistance(&again, NULL, NULL, pair, 0);
       evalAt(&o, pair, c.pose, 0);
@@ -287,7 +268,7 @@ static void testClosedForms(void** state) {
   const djcImplicitShape oval = {"superellipsoid", 0, 4, egg};
   djcImplicit o;
   djcImplicitDistance d;
-  Pose pose[2] = {{{0, 0, 0}, {1, 0, 0, 0}}, {{0, 0, 4}, {1, 0, 0, 0}}};
+  djtPose pose[2] = {{{0, 0, 0}, {1, 0, 0, 0}}, {{0, 0, 4}, {1, 0, 0, 0}}};
   djcImplicitPair* pair = makePair(&ball, &large);
   assert_int_equal(djc_implicitDistance(&d, NULL, NULL, pair, 0), DJ_INVALID);
   static const double HEIGHT[3] = {4, 2.5, 0.5};
@@ -322,7 +303,7 @@ static void places(double v[PLACES], const djcImplicitDistance* d) {
 }
 
 static void distanceAt(double v[PLACES], const djcImplicitShape* a, const djcImplicitShape* b,
-                       const Pose pose[2]) {
+                       const djtPose pose[2]) {
   djcImplicit o;
   djcImplicitDistance d;
   djcImplicitPair* pair = makePair(a, b);
@@ -368,8 +349,8 @@ static void testDistanceDerivatives(void** state) {
     for (int j = 0; j < 12; j++) {
       double v[6][PLACES], mine[PLACES];
       for (int q = 0; q < 6; q++) {
-        Pose moved[2] = {c.pose[0], c.pose[1]};
-        moveBy(&moved[j / 6], j % 6, STEP[q] * h);
+        djtPose moved[2] = {c.pose[0], c.pose[1]};
+        djt_movePose(&moved[j / 6], j % 6, STEP[q] * h);
         distanceAt(v[q], shape[0], shape[1], moved);
       }
       mine[0] = d.ddistance[j];
@@ -446,9 +427,9 @@ static djcShape drawGeom(double* vert, djGeomType type, djRng* rng) {
   return (djcShape){.nvert = 24, .vert = vert, .quat = {1, 0, 0, 0}};
 }
 
-static double valueAt(double g[12], double H[144], djcPair* pair, const Pose from[2],
+static double valueAt(double g[12], double H[144], djcPair* pair, const djtPose from[2],
                       const double w[12], double h) {
-  Pose p[2] = {from[0], from[1]};
+  djtPose p[2] = {from[0], from[1]};
   double value = NAN;
   for (int k = 0; k < 2; k++) {
     const djQuat turn = dju_expQuat(dju_scale3(h, dju_load3(w + 6 * k)));
@@ -475,13 +456,13 @@ static void testKernel(void** state) {
     const djGeomType type[2] = {TYPE[k % 7], TYPE[k / 7 % 7]};
     if (type[0] == DJ_PLANE && type[1] == DJ_PLANE) continue;
     double vert[2][72], w[12], g[12], H[144], unused[144], u[12];
-    Pose pose[2];
+    djtPose pose[2];
     djcShape s[2];
     djcPair* pair;
     djError err = {""};
     for (int i = 0; i < 2; i++) {
       s[i] = drawGeom(vert[i], type[i], &rng);
-      randomPose(&pose[i], 0.6, &rng);
+      djt_randomPose(&pose[i], 0.6, &rng);
     }
     djcOption option = djc_defaultOption();
     option.model = DJ_IMPLICIT_SURFACE;

@@ -13,6 +13,7 @@
 
 #ifdef DJ_HAVE_MUJOCO
 
+#include "bench_mujoco.h"
 #include "clock.h"
 #include "engine.h"
 #include "inputs.h"
@@ -313,12 +314,7 @@ static void time_bodies(Bench* b, Bodies* t, Series* series) {
   make_hulls(t);
   Buffer text = {0};
   write_scene(&text, t);
-  mjVFS vfs;
-  mj_defaultVFS(&vfs);
-  mj_addBufferVFS(&vfs, "pair.xml", text.text, (int)text.size);
-  t->m = mj_loadXML("pair.xml", &vfs, error, sizeof error);
-  mj_deleteVFS(&vfs);
-  buf_free(&text);
+  t->m = bench_compile(&text, error, sizeof error);
   bool good = t->m && open_pairs(t, &err);
   if (good) {
     Job job = {t, series, false};

@@ -8,6 +8,7 @@
 
 #ifdef DJ_HAVE_MUJOCO
 
+#include "bench_mujoco.h"
 #include "clock.h"
 #include "engine.h"
 #include "inputs.h"
@@ -279,12 +280,7 @@ static void time_pair(Bench* b, PairBench* t, Series* series, Json* pairs) {
   make_hulls(t);
   Buffer text = {0};
   write_scene(&text, t);
-  mjVFS vfs;
-  mj_defaultVFS(&vfs);
-  mj_addBufferVFS(&vfs, "pair.xml", text.text, (int)text.size);
-  t->m = mj_loadXML("pair.xml", &vfs, error, sizeof error);
-  mj_deleteVFS(&vfs);
-  buf_free(&text);
+  t->m = bench_compile(&text, error, sizeof error);
   djcOption option = djc_defaultOption();
   option.support = support;
   djcShape shape_a = local_shape(t, 0), shape_b = local_shape(t, 1);

@@ -10,6 +10,7 @@
 
 #ifdef DJ_HAVE_MUJOCO
 
+#include "bench_mujoco.h"
 #include "engine.h"
 
 #include <dijoco/dijoco.h>
@@ -102,12 +103,7 @@ static void run_gradient(void* arg) {
 static bool open_pile(Pile* s, char* error, size_t size, djError* err) {
   Buffer text = {0};
   write_pile(&text, s->n);
-  mjVFS vfs;
-  mj_defaultVFS(&vfs);
-  mj_addBufferVFS(&vfs, "pile.xml", text.text, (int)text.size);
-  s->m = mj_loadXML("pile.xml", &vfs, error, (int)size);
-  mj_deleteVFS(&vfs);
-  buf_free(&text);
+  s->m = bench_compile(&text, error, (int)size);
   if (!s->m || dj_importMuJoCo(&s->model, NULL, s->m, err) < 0) return false;
   if (dj_makeData(&s->data, s->model, err) < 0) return false;
   s->d = mj_makeData(s->m);

@@ -9,6 +9,7 @@
 
 #ifdef DJ_HAVE_MUJOCO
 
+#include "bench_mujoco.h"
 #include "clock.h"
 #include "engine.h"
 
@@ -188,12 +189,7 @@ static void time_stack(Bench* b, int n, Series* series) {
   Stack s = {.b = b, .name = name};
   Buffer text = {0};
   write_stack(&text, n);
-  mjVFS vfs;
-  mj_defaultVFS(&vfs);
-  mj_addBufferVFS(&vfs, "stack.xml", text.text, (int)text.size);
-  s.m = mj_loadXML("stack.xml", &vfs, error, sizeof error);
-  mj_deleteVFS(&vfs);
-  buf_free(&text);
+  s.m = bench_compile(&text, error, sizeof error);
   djError err = {""};
   if (s.m && open_stack(&s, &err)) add_gradient(&s, series, n);
   else bench_skip(b, name, "%.100s%.100s", error, err.text);

@@ -4,6 +4,7 @@
 #define DJ_TESTS_IMPLICIT_CASE_H_
 
 #include "common/random.h"
+#include "math/so3.h"
 #include "shape/implicit.h"
 
 #include <dijoco/implicit.h>
@@ -48,6 +49,28 @@ static inline void djt_implicitShape(djtImplicit* s, int family, double scale, d
   }
   s->size[n++] = maximum ? sharp : 1 + sharp / 8;
   s->given = (djcImplicitShape){name, m, n, s->size};
+}
+
+// ------------------------------------------ places ----------------------------------------------
+
+typedef struct djtPose {
+  double pos[3], quat[4];
+} djtPose;
+
+static inline void djt_randomPose(djtPose* p, double spread, djRng* rng) {
+  djt_uniforms(p->pos, 3, rng, -spread, spread);
+  djt_unitQuat(p->quat, rng);
+}
+
+// By h along twist k: turns (0..2), then moves (3..5) in the world's axes.
+static inline void djt_movePose(djtPose* p, int k, double h) {
+  double w[3] = {0};
+  if (k >= 3) {
+    p->pos[k - 3] += h;
+    return;
+  }
+  w[k] = h;
+  dju_storeQuat(p->quat, dju_mulQuat(dju_expQuat(dju_load3(w)), dju_loadQuat(p->quat)));
 }
 
 #endif // DJ_TESTS_IMPLICIT_CASE_H_

@@ -1,6 +1,7 @@
 #include "io/model_shape.h"
 
 #include "base/status.h"
+#include "model/surface.h"
 
 #include <dijoco/implicit.h>
 
@@ -9,19 +10,11 @@
 
 enum { MOST_KEYS = 16 };
 
-static int familyNamed(const char* name) {
-  int family = 0;
-  while (*djc_implicitFamily(family) && strcmp(djc_implicitFamily(family), name) != 0) family++;
-  return *djc_implicitFamily(family) ? family : -1;
-}
-
 static int numberCount(int family) {
   int n = 0;
   while (*djc_implicitNumber(family, n)) n++;
   return n;
 }
-
-static bool hasFacets(int family) { return strcmp(djc_implicitNumber(family, 0), "A") == 0; }
 
 // Keys of a family: `shape` and `pose`, its list or its numbers by their names.
 static djStatus checkKeys(const cJSON* item, int family, const djAt* at) {
@@ -57,7 +50,7 @@ static djStatus readNumbers(djSurfaceDef* s, int family, const cJSON* item, djPo
   const double *A = NULL, *b = NULL;
   const char* list = djc_implicitList(family);
   const int n = numberCount(family);
-  const bool facets = hasFacets(family);
+  const bool facets = dj_familyHasFacets(family);
   djStatus status = facets ? readFacets(&A, &b, &s->nface, item, pool, at) : DJ_OK;
   if (status < 0) return status;
   s->nsize = facets ? 4 * s->nface + 2 : n;
@@ -92,7 +85,7 @@ djStatus dj_readShape(const djSurfaceDef** out, const cJSON* item, djPool* pool,
   if (!named) return dj_jsonFail(&at, "shape", "is missing");
   djStatus status = dj_jsonText(&name, named, &at);
   if (status < 0) return status;
-  const int family = familyNamed(name);
+  const int family = dj_familyNamed(name);
   if (family < 0) {
     char what[120];
     snprintf(what, sizeof what, "unknown family '%.60s'", name);
@@ -132,7 +125,7 @@ static void addVector(djText* t, const double* v, int n) {
 }
 
 void dj_addShape(djText* t, const djSurfaceDef* s) {
-  const int family = familyNamed(s->family), n = numberCount(family), m = s->nface;
+  const int family = dj_familyNamed(s->family), n = numberCount(family), m = s->nface;
   const char* list = djc_implicitList(family);
   dj_addText(t, "\"shape\": {\"shape\": ");
   dj_addQuoted(t, s->family);
@@ -150,7 +143,7 @@ void dj_addShape(djText* t, const djSurfaceDef* s) {
     addKey(t, list);
     addVector(t, s->size, n - 1);
   }
-  for (int i = *list ? n - 1 : hasFacets(family) ? 2 : 0; i < n; i++) {
+  for (int i = *list ? n - 1 : dj_familyHasFacets(family) ? 2 : 0; i < n; i++) {
     addKey(t, djc_implicitNumber(family, i));
     dj_addJsonNumber(t, s->size[s->nsize - n + i]);
   }

@@ -1,5 +1,11 @@
 #include "math/so3.h"
 
+double dju_turnNorm(const djMat3* R0, const djMat3* R1) {
+  double sum = 0;
+  for (int k = 0; k < 9; k++) sum += (R1->m[k] - R0->m[k]) * (R1->m[k] - R0->m[k]);
+  return sqrt(0.5 * sum);
+}
+
 // exp(w) = (cos(t/2), sin(t/2)/t w), t = |w|.
 djQuat dju_expQuat(djVec3 w) {
   double t2 = dju_dot3(w, w);

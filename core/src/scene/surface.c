@@ -24,13 +24,10 @@ typedef struct Both {
   djShape geom;
 } Both;
 
-// Where a surface touches the half space beyond it along d, in its own frame; and how far.
+// A surface's point that is farthest along d, in its own frame; and how far.
 static double reach(djVec3* point, const djImplicit* surface, djVec3 d) {
   djImplicitTouch touch;
-  djImplicit half;
-  const djImplicitPlace place = {.R = dju_eye3(), .d = d};
-  dj_implicitHalfSpace(&half, d, surface->outer);
-  dj_touchImplicit(&touch, NULL, surface, &half, &place);
+  dj_supportImplicit(&touch, NULL, surface, d);
   if (point) *point = touch.y;
   return touch.T;
 }

@@ -19,13 +19,6 @@ typedef struct Apart {
   bool apart;
 } Apart;
 
-// Two tangents (Duff et al., Building an orthonormal basis, revisited: JCGT 6, 2017).
-static void tangents(djVec3 t[2], djVec3 n) {
-  const double sign = copysign(1, n.z), a = -1 / (sign + n.z), b = n.x * n.y * a;
-  t[0] = dju_vec3(1 + sign * n.x * n.x * a, sign * b, -sign * n.x);
-  t[1] = dju_vec3(b, sign + n.y * n.y * a, -n.y);
-}
-
 // t.H t/|grad| of vectors in the shape's frame.
 static void curvature(double K[3], const djImplicitPoint* p, const djVec3 t[2]) {
   const double f = 1 / dju_norm3(p->g);
@@ -111,7 +104,7 @@ static void look(djImplicitGap* g, Look* l, const djImplicit* a, const djImplici
   l->far[1] = g->b.phi / l->length[1];
   g->n = dju_scale3(1 / l->length[0], g->a.g);
   l->n_b = dju_scale3(1 / l->length[1], dju_mulMV(at->R, g->b.g));
-  tangents(g->t, g->n);
+  dj_implicitTangents(g->t, g->n);
   const djVec3 apart = dju_sub3(dju_add3(at->r, dju_mulMV(at->R, g->y_b)), g->y);
   g->delta = dju_dot3(g->n, apart);
   curvature(g->Ka, &g->a, g->t);
@@ -185,11 +178,8 @@ typedef struct Ascent {
 // The point of a shape farthest along d, in its frame.
 static bool farthest(djVec3* y, int* spent, const djImplicit* shape, djImplicitWarm* warm,
                      djVec3 d) {
-  djImplicit half;
   djImplicitTouch touch;
-  const djImplicitPlace place = {dju_eye3(), d};
-  dj_implicitHalfSpace(&half, d, shape->outer);
-  const djStatus status = dj_touchImplicit(&touch, warm, shape, &half, &place);
+  const djStatus status = dj_supportImplicit(&touch, warm, shape, d);
   *spent += touch.iterations;
   *y = touch.y;
   return status == DJ_OK;
@@ -203,7 +193,7 @@ static bool evaluate(djImplicitGap* g, double off[2], Ascent* s, djVec3 n) {
   s->a->row->eval(&g->a, s->a, g->y);
   s->b->row->eval(&g->b, s->b, g->y_b);
   g->n = n;
-  tangents(g->t, n);
+  dj_implicitTangents(g->t, n);
   const djVec3 t_b[2] = {dju_mulMtV(s->at->R, g->t[0]), dju_mulMtV(s->at->R, g->t[1])};
   curvature(g->Ka, &g->a, g->t);
   curvature(g->Kb, &g->b, t_b);

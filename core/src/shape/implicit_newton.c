@@ -61,13 +61,6 @@ typedef struct Step {
   double dT;
 } Step;
 
-// Two tangents (Duff et al., Building an orthonormal basis, revisited: JCGT 6, 2017).
-static void tangents(djVec3 t[2], djVec3 n) {
-  const double sign = copysign(1, n.z), a = -1 / (sign + n.z), b = n.x * n.y * a;
-  t[0] = dju_vec3(1 + sign * n.x * n.x * a, sign * b, -sign * n.x);
-  t[1] = dju_vec3(b, sign + n.y * n.y * a, -n.y);
-}
-
 static double boundOf(const Bound* b) {
   double out = b->T;
   for (int k = 0; k < 2; k++) out = fmin(out, b->T / (1 + b->phi[k] / b->depth[k]));
@@ -87,7 +80,7 @@ static void look(Step* s, const djImplicit* a, const djImplicit* b, const djImpl
   s->a.along = dju_dot3(s->a.p.g, s->d);
   s->b.along = dju_dot3(s->b.p.g, s->d_b);
   s->n = dju_scale3(1 / s->a.length, s->a.p.g);
-  tangents(s->t, s->n);
+  dj_implicitTangents(s->t, s->n);
   double angle = 0;
   for (int k = 0; k < 2; k++) {
     s->f[k] = dju_mulMtV(place->R, s->t[k]);

@@ -111,3 +111,11 @@ djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djIm
   if (warm) keep(warm, out, place);
   return DJ_OK;
 }
+
+djStatus dj_supportImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djImplicit* shape,
+                            djVec3 d) {
+  djImplicit half;
+  const djImplicitPlace place = {.R = dju_eye3(), .d = d};
+  dj_implicitHalfSpace(&half, d, shape->outer);
+  return dj_touchImplicit(out, warm, shape, &half, &place);
+}

@@ -55,6 +55,18 @@ typedef struct djImplicitWarm {
 djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djImplicit* a,
                           const djImplicit* b, const djImplicitPlace* place);
 
+// Where a shape touches the half space beyond it along a unit vector d (its frame): y is its
+// farthest point, T its support function.
+djStatus dj_supportImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djImplicit* shape,
+                            djVec3 d);
+
+// Two tangents (Duff et al., Building an orthonormal basis, revisited: JCGT 6, 2017).
+static inline void dj_implicitTangents(djVec3 t[2], djVec3 n) {
+  const double sign = copysign(1, n.z), a = -1 / (sign + n.z), b = n.x * n.y * a;
+  t[0] = dju_vec3(1 + sign * n.x * n.x * a, sign * b, -sign * n.x);
+  t[1] = dju_vec3(b, sign + n.y * n.y * a, -n.y);
+}
+
 // ---- parts of the search ------------------------------------------------------------------------
 
 typedef struct djImplicitStart {

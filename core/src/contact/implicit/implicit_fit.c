@@ -248,13 +248,10 @@ int dj_surfaceSize(const djGeomSource* from) {
   return dj_paddedCount(dj_convexSize(from)) + dj_fitSize(type, from->hull, has ? &given : NULL);
 }
 
-// Support of a surface along d (its frame): where it touches a half space about the origin.
+// No less than a surface's support function along d (its frame).
 static double reachOf(const djImplicit* surface, djVec3 d) {
   djImplicitTouch touch;
-  djImplicit half;
-  const djImplicitPlace place = {.R = dju_eye3(), .d = d};
-  dj_implicitHalfSpace(&half, d, surface->outer);
-  if (dj_touchImplicit(&touch, NULL, surface, &half, &place) != DJ_OK) return surface->outer;
+  if (dj_supportImplicit(&touch, NULL, surface, d) != DJ_OK) return surface->outer;
   return fmin(touch.T + 1e-9 * surface->outer, surface->outer);
 }
 

@@ -12,20 +12,14 @@ djStatus dj_touchAt(djSurfacePair* pair, djSurfaceTouch* touch, const djSurfaceS
   djVec3 last = state->last;
   at.pose_a = pose_a;
   at.pose_b = pose_b;
-  djStatus status = dj_openSurfacePair(pair, &last, &at);
-  if (status) return status;
-  status = dj_findSurfaceTouch(touch, &warm, pair);
-  touch->at_point = (int)in->setting[DJ_IMPLICIT_LAW] == DJ_LAW_PAPER;
-  return status;
+  const djStatus status = dj_openSurfacePair(pair, &last, &at);
+  return status ? status : dj_findSurfaceTouch(touch, &warm, pair);
 }
 
 djImplicitForce dj_surfaceLoad(double* load, const djSurfaceTouch* t, const double* setting) {
-  double plain[DJ_IMPLICIT_NSETTING];
   djImplicitForce force;
-  memcpy(plain, setting, sizeof plain);
-  plain[DJ_IMPLICIT_DAMPING] = 0;
-  dj_implicitForce(&force, plain, t->depth, 0, 1);
-  *load = t->at_point ? force.f : force.f * dju_dot3(t->q, t->f.n);
+  dj_elasticForce(&force, setting, t->depth);
+  *load = dj_alongNormal(t, force.f);
   return force;
 }
 
@@ -53,10 +47,12 @@ djStatus dj_beginSurfaces(djSurfaceState* state, const djPairInput* in) {
   if (status) return status;
   const bool near = !(dj_surfaceBound(&pair) > -reach);
   if ((slides && near) || (damped && !isApart(in))) {
-    worst = dj_touchAt(&pair, &touch, state, in, in->start_a, in->start_b);
+    worst = dj_findSurfaceTouch(&touch, &state->warm, &pair);
     if (worst < 0) return worst;
     state->depth = touch.depth;
-    if (slides && touch.depth > reach) {
+    if (!(touch.depth > reach)) { // a step depends on its start alone
+      memset(&state->warm, 0, sizeof state->warm);
+    } else if (slides) {
       const djImplicitForce force = dj_surfaceLoad(&state->load, &touch, in->setting);
       if (force.value == INFINITY) state->load = 0; // eval says so
       state->point = touch.x;

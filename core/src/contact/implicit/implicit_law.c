@@ -44,12 +44,8 @@ static const Law laws[] = {[DJ_LAW_HERTZ] = {power, powerEnergy},
                            [DJ_LAW_PAPER] = {power, powerEnergy},
                            [DJ_LAW_BARRIER] = {barrier, barrierEnergy}};
 
-static bool isBarrier(const double* setting) {
-  return (int)setting[DJ_IMPLICIT_LAW] == DJ_LAW_BARRIER;
-}
-
 double dj_lawReach(const double* setting) {
-  return isBarrier(setting) ? -setting[DJ_IMPLICIT_SUPPORT] : 0;
+  return dj_isLaw(setting, DJ_LAW_BARRIER) ? -setting[DJ_IMPLICIT_SUPPORT] : 0;
 }
 
 // phi and its derivative.
@@ -101,30 +97,43 @@ static double dampedEnergy(const Law* law, const double* setting, double depth, 
          integrate(law, setting, square, t1, fmin(depth, t2), rate, start);
 }
 
-void dj_implicitForce(djImplicitForce* out, const double* setting, double depth, double start,
-                      double h) {
-  const Law* law = &laws[(int)setting[DJ_IMPLICIT_LAW]];
-  const double c = setting[DJ_IMPLICIT_DAMPING];
+// f, f' and derivatives by settings. False: the law knows of no such depth.
+static bool setElastic(djImplicitForce* out, const Law* law, const double* setting, double depth) {
   memset(out, 0, sizeof *out);
-  if (isBarrier(setting) && !(depth < 0)) {
+  if (dj_isLaw(setting, DJ_LAW_BARRIER) && !(depth < 0)) {
     out->value = INFINITY;
-    return;
+    return false;
   }
   double f[2];
   law->force(f, out->by_setting, setting, depth);
   out->f = f[0];
   out->by_depth = f[1];
+  return true;
+}
+
+static const Law* lawOf(const double* setting) { return &laws[(int)setting[DJ_IMPLICIT_LAW]]; }
+
+void dj_elasticForce(djImplicitForce* out, const double* setting, double depth) {
+  const Law* law = lawOf(setting);
+  if (setElastic(out, law, setting, depth)) out->value = law->energy(setting, depth);
+}
+
+void dj_implicitForce(djImplicitForce* out, const double* setting, double depth, double start,
+                      double h) {
+  const Law* law = lawOf(setting);
+  const double c = setting[DJ_IMPLICIT_DAMPING];
   if (!(c > 0)) {
-    out->value = law->energy(setting, depth);
+    dj_elasticForce(out, setting, depth);
     return;
   }
+  if (!setElastic(out, law, setting, depth)) return;
   double phi[2];
-  const double rate = c / h, y = rate * (depth - start);
+  const double rate = c / h, y = rate * (depth - start), f = out->f;
   damp(phi, y);
   out->value = dampedEnergy(law, setting, depth, start, rate);
-  out->f = f[0] * phi[0];
-  out->by_depth = f[1] * phi[0] + f[0] * phi[1] * rate;
-  out->by_start = -f[0] * phi[1] * rate;
+  out->f = f * phi[0];
+  out->by_depth = out->by_depth * phi[0] + f * phi[1] * rate;
+  out->by_start = -f * phi[1] * rate;
   for (int i = 0; i < DJ_IMPLICIT_NSETTING; i++) out->by_setting[i] *= phi[0];
-  out->by_setting[DJ_IMPLICIT_DAMPING] = f[0] * phi[1] * y / c;
+  out->by_setting[DJ_IMPLICIT_DAMPING] = f * phi[1] * y / c;
 }

@@ -28,7 +28,10 @@ typedef struct djImplicitForce {
 // The depth beyond which (above which) nothing acts: 0, or minus the support.
 double dj_lawReach(const double* setting);
 
-// Force at a depth above that; start: t0, of no account without damping.
+// Force at a depth above that, without damping.
+void dj_elasticForce(djImplicitForce* out, const double* setting, double depth);
+
+// With damping; start: t0, of no account without damping.
 void dj_implicitForce(djImplicitForce* out, const double* setting, double depth, double start,
                       double h);
 

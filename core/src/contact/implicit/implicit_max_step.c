@@ -9,19 +9,13 @@
 #include "contact/implicit/implicit_max_step.h"
 
 #include "contact/implicit/implicit_lag.h"
+#include "math/so3.h"
 
 #include <math.h>
 
 double dj_surfaceRoom(const double* setting, const djShape* a, const djShape* b) {
   const double thick = b->type == DJ_PLANE ? a->inner : fmin(a->inner, b->inner);
   return 2 * thick - dj_lawReach(setting);
-}
-
-// How far points within `reach` of a frame's origin are turned.
-static double turnOf(const djMat3* from, const djMat3* to, double reach) {
-  double sum = 0;
-  for (int k = 0; k < 9; k++) sum += (to->m[k] - from->m[k]) * (to->m[k] - from->m[k]);
-  return reach * sqrt(0.5 * sum);
 }
 
 djStatus dj_surfaceMaxStep(double* factor, double* gap, const djGeomPair* p,
@@ -45,12 +39,12 @@ djStatus dj_surfaceMaxStep(double* factor, double* gap, const djGeomPair* p,
   const djVec3 moved_b = dju_sub3(motion->trial_b->p, p->pose_b->p);
   const double arm_a = dju_norm3(dju_sub3(pair.frame_a.p, p->pose_a->p)) + pair.a.outer;
   double loss = dju_dot3(t.f.n, dju_sub3(moved_a, moved_b)) +
-                turnOf(&p->pose_a->R, &motion->trial_a->R, arm_a);
+                arm_a * dju_turnNorm(&p->pose_a->R, &motion->trial_a->R);
   if (pair.half_space) { // which is everywhere: the motion itself bounds what its turns do
     loss = motion->move;
   } else {
     const double arm_b = dju_norm3(dju_sub3(pair.frame_b.p, p->pose_b->p)) + pair.b.outer;
-    loss += turnOf(&p->pose_b->R, &motion->trial_b->R, arm_b);
+    loss += arm_b * dju_turnNorm(&p->pose_b->R, &motion->trial_b->R);
   }
   if (loss > limit && limit / loss < *factor) *factor = limit / loss;
   return DJ_OK;

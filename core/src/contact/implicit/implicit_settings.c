@@ -18,8 +18,6 @@ static double radiusOf(const djContactScale* scale) {
   return fmin(scale->radius[0], scale->radius[1]);
 }
 
-static bool isBarrier(const double* x) { return (int)x[DJ_IMPLICIT_LAW] == DJ_LAW_BARRIER; }
-
 static double support(const djContactScale* scale, const double* x) {
   const double s = fmin(REACH * radiusOf(scale), SPEED * scale->timestep);
   return fmax(x[DJ_IMPLICIT_SUPPORT_SCALE] * s, DJ_SMALLEST);
@@ -27,13 +25,14 @@ static double support(const djContactScale* scale, const double* x) {
 
 static double stiffness(const djContactScale* scale, const double* x) {
   double k = scale->weight / pow(DEPTH * radiusOf(scale), x[DJ_IMPLICIT_EXPONENT]);
-  if (isBarrier(x)) k = scale->weight * x[DJ_IMPLICIT_SUPPORT] / HALF;
+  if (dj_isLaw(x, DJ_LAW_BARRIER)) k = scale->weight * x[DJ_IMPLICIT_SUPPORT] / HALF;
   return fmin(fmax(x[DJ_IMPLICIT_STIFFNESS_SCALE] * k, DBL_MIN), DJ_LARGEST_FORCE);
 }
 
 static double slope(const djContactScale* scale, const double* x, int row) {
-  if (row == DJ_IMPLICIT_EXPONENT) return isBarrier(x) ? 0 : -log(DEPTH * radiusOf(scale));
-  return row == DJ_IMPLICIT_SUPPORT && isBarrier(x) ? 1 / x[DJ_IMPLICIT_SUPPORT] : 0;
+  if (row == DJ_IMPLICIT_EXPONENT)
+    return dj_isLaw(x, DJ_LAW_BARRIER) ? 0 : -log(DEPTH * radiusOf(scale));
+  return row == DJ_IMPLICIT_SUPPORT && dj_isLaw(x, DJ_LAW_BARRIER) ? 1 / x[DJ_IMPLICIT_SUPPORT] : 0;
 }
 
 static double frictionEps(const djContactScale* scale, const double* x) {

@@ -27,10 +27,6 @@ static bool isGood(const djPairInput* in) {
   return in && in->setting && dj_settingsValid(&dj_implicitSurface, in->setting);
 }
 
-static bool isPaper(const djPairInput* in) {
-  return (int)in->setting[DJ_IMPLICIT_LAW] == DJ_LAW_PAPER;
-}
-
 static djStatus begin(djPairState* state, const djPairInput* in) {
   if (!isGood(in) || !in->start_a || !in->start_b || !in->rate_a || !in->rate_b) {
     return DJ_INVALID;
@@ -44,20 +40,20 @@ typedef struct Now {
   djSurfacePair pair;
   djSurfaceTouch touch;
   djImplicitForce force;
-  double gap; // or a bound of it
-  bool acts;  // the force does
+  double gap;       // or, where the touch is not found, a bound of it
+  bool found, acts; // the touch is; the force does
 } Now;
 
 static djStatus findNow(Now* now, djSurfaceState* state, const djPairInput* in) {
   const double reach = dj_lawReach(in->setting);
   djStatus status = dj_openSurfacePair(&now->pair, &state->last, in);
   if (status) return status;
-  now->acts = false;
+  now->found = now->acts = false;
   now->gap = dj_surfaceBound(&now->pair);
   if (now->gap > -reach) return DJ_OK;
   status = dj_findSurfaceTouch(&now->touch, &state->warm, &now->pair);
   if (status < 0) return status;
-  now->touch.at_point = isPaper(in);
+  now->found = true;
   now->gap = -now->touch.depth;
   now->acts = now->touch.depth > reach;
   if (now->acts) {
@@ -84,6 +80,25 @@ static void setHessian(djPairOutput* out, const Now* now) {
   }
 }
 
+// The law's force and friction.
+static djStatus actNow(djPairOutput* out, const Now* now, djSurfaceState* state,
+                       const djPairInput* in, int flags) {
+  *out = (djPairOutput){.gap = now->gap, .active = now->acts, .twist_jac = out->twist_jac};
+  if (now->acts) {
+    out->value = now->force.value;
+    if (out->value == INFINITY) return DJ_OK;
+    if (now->pair.at_point) out->value = 0; // that force has none
+    dj_surfaceGradient(out->gradient, &now->touch, now->force.f);
+    if (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) setHessian(out, now);
+  }
+  if (!dj_hasSurfaceLag(state, in)) return DJ_OK;
+  djSurfaceLag lag;
+  dj_openSurfaceLag(&lag, state, in);
+  const djStatus sliding = dj_frictionEval(out, &state->friction, &lag.lagged, in, flags);
+  if (now->pair.at_point) out->value = 0;
+  return sliding;
+}
+
 static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInput* in, int flags) {
   djSurfaceState* state = stateOf(pair_state);
   Now now;
@@ -91,22 +106,8 @@ static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInp
   if (in->cold) memset(&state->warm, 0, sizeof state->warm);
   const djStatus status = findNow(&now, state, in);
   if (status < 0) return status;
-  *out = (djPairOutput){.gap = now.gap, .active = now.acts, .twist_jac = out->twist_jac};
-  if (now.acts) {
-    out->value = now.touch.at_point ? 0 : now.force.value;
-    if (now.force.value == INFINITY) {
-      out->value = INFINITY;
-      return status;
-    }
-    dj_surfaceGradient(out->gradient, &now.touch, now.force.f);
-    if (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) setHessian(out, &now);
-  }
-  if (!dj_hasSurfaceLag(state, in)) return status;
-  djSurfaceLag lag;
-  dj_openSurfaceLag(&lag, state, in);
-  const djStatus sliding = dj_frictionEval(out, &state->friction, &lag.lagged, in, flags);
-  if (isPaper(in)) out->value = 0; // beside a force that has none
-  return sliding ? sliding : status;
+  const djStatus acted = actNow(out, &now, state, in, flags);
+  return acted ? acted : status;
 }
 
 static djStatus start(double start_jac[144], double rate_jac[144], djPairState* pair_state,
@@ -138,38 +139,37 @@ static djStatus vjp(djPairGrad* grad, djPairState* pair_state, const djPairInput
 static djStatus report(djPairReport* out, djPairState* pair_state, const djPairInput* in) {
   djSurfaceState* state = stateOf(pair_state);
   djSurfacePair pair;
-  djSurfaceTouch t;
+  djSurfaceTouch first;
+  Now now;
   djPairOutput sum = {.twist_jac = NULL};
   memset(out, 0, sizeof *out);
-  const djStatus solved = eval(&sum, pair_state, in, DJ_EVAL_GRADIENT);
+  if (!isGood(in)) return DJ_INVALID;
+  const djStatus solved = findNow(&now, state, in);
   if (solved < 0) return solved;
-  djStatus status = dj_touchAt(&pair, &t, state, in, in->start_a, in->start_b);
+  const djStatus acted = actNow(&sum, &now, state, in, DJ_EVAL_GRADIENT);
+  if (acted < 0) return acted;
+  djStatus status = DJ_OK;
+  if (!now.found) status = dj_touchAt(&now.pair, &now.touch, state, in, in->pose_a, in->pose_b);
+  if (!status) status = dj_touchAt(&pair, &first, state, in, in->start_a, in->start_b);
   if (status < 0) return status;
-  out->gap_start = -t.depth;
-  status = dj_touchAt(&pair, &t, state, in, in->pose_a, in->pose_b);
-  if (status < 0) return status;
-  out->gap = -t.depth;
-  out->normal = t.f.n;
-  out->point = t.x;
-  if (t.depth > dj_lawReach(in->setting)) {
-    djImplicitForce force;
-    dj_implicitForce(&force, in->setting, t.depth, state->depth, in->h);
-    out->normal_force = t.at_point ? force.f : force.f * dju_dot3(t.q, t.f.n);
-  }
+  out->gap = -now.touch.depth;
+  out->gap_start = -first.depth;
+  out->normal = now.touch.f.n;
+  out->point = now.touch.x;
+  if (now.acts) out->normal_force = dj_alongNormal(&now.touch, now.force.f);
   for (int k = 0; k < 6 && sum.active; k++) {
     out->wrench_a[k] = -sum.gradient[k];
     out->wrench_b[k] = -sum.gradient[6 + k];
   }
-  return solved;
+  return acted ? acted : solved;
 }
 
 // ---- entries ----------------------------------------------------------------------------------
 
 static void vary(djTraits* traits, const double* setting) {
-  const int law = (int)setting[DJ_IMPLICIT_LAW];
-  traits->energy = traits->symmetric = law != DJ_LAW_PAPER;
-  traits->overlaps = law != DJ_LAW_BARRIER;
-  traits->limits = law == DJ_LAW_BARRIER;
+  traits->energy = traits->symmetric = !dj_isLaw(setting, DJ_LAW_PAPER);
+  traits->limits = dj_isLaw(setting, DJ_LAW_BARRIER);
+  traits->overlaps = !traits->limits;
 }
 
 static double range(const double* setting) { return -dj_lawReach(setting); }

@@ -17,6 +17,10 @@ enum {
   DJ_IMPLICIT_FRICTION_EPS,
   DJ_IMPLICIT_NSETTING
 };
+static inline bool dj_isLaw(const double* setting, djLaw law) {
+  return (int)setting[DJ_IMPLICIT_LAW] == (int)law;
+}
+
 extern const djSetting dj_implicitSettings[DJ_IMPLICIT_NSETTING];
 extern const djKernelRule dj_implicitRules[DJ_IMPLICIT_NSETTING];
 

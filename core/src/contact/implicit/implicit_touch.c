@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "contact/implicit/implicit_fit.h"
+#include "contact/implicit/implicit_surface.h"
 #include "contact/wrench.h"
 
 #define COINCIDE 1e-12 // of the shapes' size
@@ -41,6 +42,7 @@ djStatus dj_openSurfacePair(djSurfacePair* out, djVec3* last, const djPairInput*
   out->ref[1] = in->ref_b;
   out->inflate = in->inflate + dj_fitInflation(in->a) + dj_fitInflation(in->b);
   out->half_space = out->degenerate = false;
+  out->at_point = in->setting && dj_isLaw(in->setting, DJ_LAW_PAPER);
   if (plane) {
     openHalfSpace(out, in);
     return DJ_OK;
@@ -76,7 +78,7 @@ djStatus dj_findSurfaceTouch(djSurfaceTouch* out, djImplicitWarm* warm, const dj
   out->q = dju_madd3(dju_scale3(1 - out->ratio, p->d), f->nu * out->ratio, f->n);
   out->alpha = p->D / f->T;
   out->x = dju_madd3(p->frame_a.p, out->alpha, f->y);
-  out->at_point = false;
+  out->at_point = p->at_point;
   for (int k = 0; k < 2; k++) {
     out->arm[k] = dju_sub3(origin[k], p->ref[k]);
     out->reach[k] = dju_madd3(out->arm[k], out->alpha, y[k]);

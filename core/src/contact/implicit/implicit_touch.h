@@ -25,6 +25,7 @@ typedef struct djSurfacePair {
   djPose frame_a, frame_b; // world; of a half space its axes are a's
   djImplicitPlace place;
   bool half_space, degenerate;
+  bool at_point; // by the law, see djSurfaceTouch
   double D, inflate;
   djVec3 d; // world
   djVec3 ref[2];
@@ -52,7 +53,8 @@ _Static_assert(sizeof(djSurfaceChange) == DJ_SURFACE_CHANGES * sizeof(double), "
 double dj_dotChanges(const djSurfaceChange* a, const djSurfaceChange* b);
 
 // Where shapes are; `last`: the direction while origins coincide (zero: none), replaced.
-// DJ_INVALID: shapes or poses are not as they must be.
+// Without settings only the touch is asked for. DJ_INVALID: shapes or poses are not as they must
+// be.
 djStatus dj_openSurfacePair(djSurfacePair* out, djVec3* last, const djPairInput* in);
 
 // A lower bound of the gap, at no cost.
@@ -65,6 +67,11 @@ djStatus dj_findSurfaceTouch(djSurfaceTouch* out, djImplicitWarm* warm, const dj
 void dj_surfaceGradient(double g[12], const djSurfaceTouch* t, double f);
 void dj_addSurfaceChange(double* g, int stride, const djSurfacePair* pair, const djSurfaceTouch* t,
                          double f, double df, const djSurfaceChange* e);
+
+// The part along n of a force f.
+static inline double dj_alongNormal(const djSurfaceTouch* t, double f) {
+  return t->at_point ? f : f * dju_dot3(t->q, t->f.n);
+}
 
 // Changes of the depth, of q and of x.
 double dj_depthChange(const djSurfaceChange* e);

@@ -1,5 +1,7 @@
 #include "contact/pairs/near.h"
 
+#include "math/so3.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,15 +9,9 @@
 // is then no finer than what it begins with.
 #define EASE_SPEED 0.01
 
-// |dp + dR x| <= |dp| + ||dR|| |x|. The singular values of a difference of rotations are
-// (2 sin(t/2), 2 sin(t/2), 0), so its norm is the Frobenius norm over sqrt 2.
+// |dp + dR x| <= |dp| + ||dR|| |x|.
 double dj_displacement(const djPose* from, const djPose* to, double reach) {
-  double sum = 0;
-  for (int k = 0; k < 9; k++) {
-    double d = to->R.m[k] - from->R.m[k];
-    sum += d * d;
-  }
-  return dju_norm3(dju_sub3(to->p, from->p)) + reach * sqrt(0.5 * sum);
+  return dju_norm3(dju_sub3(to->p, from->p)) + reach * dju_turnNorm(&from->R, &to->R);
 }
 
 djGeomPair dj_geomPair(const djContacts* c, const djNearPair* p, const djModel* m,

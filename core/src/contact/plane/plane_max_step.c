@@ -3,6 +3,7 @@
 // A motion towards a half space is taken whole.
 
 #include "contact/plane/plane_pair.h"
+#include "math/so3.h"
 #include "shape/curve.h"
 
 // Relative rotation up to which the end points of a motion tell what happens on the way, radians.
@@ -28,11 +29,9 @@ static double approach(const djShape* a, const djPose* pose_a, const djPose* tri
          dju_dot3(n, dju_sub3(pose_a->p, pose_b->p));
 }
 
-// Angle between two rotations: |R1 - R0|_F = 2 sqrt(2) sin(angle/2).
+// Angle between two rotations.
 static double angleBetween(const djMat3* R0, const djMat3* R1) {
-  double sum = 0;
-  for (int k = 0; k < 9; k++) sum += (R1->m[k] - R0->m[k]) * (R1->m[k] - R0->m[k]);
-  return 2 * asin(fmin(1, sqrt(sum / 8)));
+  return 2 * asin(fmin(1, 0.5 * dju_turnNorm(R0, R1)));
 }
 
 static double reachOf(const djShape* s) {
