@@ -85,20 +85,21 @@ static void testAdd(void** state) {
 // Fits and skipped things have room for so many; those beyond are left out.
 static void testRoom(void** state) {
   (void)state;
+  enum { NFIT = 32, NSKIPPED = 8 };
   Options o = {0};
   Bench b = {.options = &o, .counting = true};
   bench_skip(&b, "x", "while counting");
   assert_int_equal(b.nskipped, 0);
   b.counting = false;
-  for (int i = 0; i < 20; i++) {
+  for (int i = 0; i < NFIT + 4; i++) {
     bench_fit(&b, "cost", i, "peer", -i, "note");
     bench_skip(&b, "thing", "why %d", i);
   }
-  assert_int_equal(b.nfit, 16);
-  assert_int_equal(b.nskipped, 8);
-  for (int i = 0; i < 16; i++) assert_true(b.fit[i].ours == i && b.fit[i].peer == -i);
-  assert_string_equal(b.fit[15].name, "cost");
-  assert_string_equal(b.skipped[7], "thing: why 7");
+  assert_int_equal(b.nfit, NFIT);
+  assert_int_equal(b.nskipped, NSKIPPED);
+  for (int i = 0; i < NFIT; i++) assert_true(b.fit[i].ours == i && b.fit[i].peer == -i);
+  assert_string_equal(b.fit[NFIT - 1].name, "cost");
+  assert_string_equal(b.skipped[NSKIPPED - 1], "thing: why 7");
   bench_skip(&(Bench){.options = &o}, "x", "%300d", 1);   // cut
 }
 
