@@ -202,6 +202,33 @@ static void testHard(void** state) {
   }
 }
 
+// A cap that is nearly flat on a plane: the point is as certain as the condition lets it be, from
+// whatever start.
+static void testFlat(void** state) {
+  (void)state;
+  static const double SIZE[5] = {1, 0.6, 0.7, 0.8, 20}, ZERO[3] = {0, 0, 0}, ONE[4] = {1, 0, 0, 0};
+  const djcImplicitShape cone = {"truncated_cone", 0, 5, SIZE}, plane = {"plane", 0, 0, NULL};
+  const double pos[3] = {0, 0, 1.2};
+  djRng rng = {10};
+  for (int k = 0; k < 400; k++) {
+    djcImplicitPair* pair;
+    djcImplicit o, other;
+    const double tilt = pow(10, djt_uniform(&rng, -6, -1)), way = djt_uniform(&rng, 0, 6.28);
+    assert_int_equal(djc_makeImplicitPair(&pair, &cone, &plane, NULL), DJ_OK);
+    for (int i = 0; i < 3; i++) { // cold, elsewhere, back again
+      const double turn = 0.5 * (i == 1 ? 1.03 * tilt : tilt), s = sin(turn) * sqrt(0.5);
+      const double c = cos(turn) * sqrt(0.5); // the axis down, then tilted
+      const double quat[4] = {c - s * sin(way), s * cos(way), c + s * sin(way), s * cos(way)};
+      assert_int_equal(
+          djc_evalImplicitPair(i ? &other : &o, pair, pos, quat, ZERO, ONE, DJC_CONDITION), DJ_OK);
+    }
+    for (int i = 0; i < 3; i++) {
+      assert_true(fabs(other.point_a[i] - o.point_a[i]) < 2e-15 * o.condition);
+    }
+    djc_deleteImplicitPair(pair);
+  }
+}
+
 // All outputs in one row.
 enum { OUTPUTS = 14 };
 static void outputs(double v[OUTPUTS], const djcImplicit* o) {
@@ -408,8 +435,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testConditions), cmocka_unit_test(testEllipsoids),
       cmocka_unit_test(testMinimum),    cmocka_unit_test(testHard),
-      cmocka_unit_test(testTwists),     cmocka_unit_test(testSizes),
-      cmocka_unit_test(testCoincident), cmocka_unit_test(testMotion),
-      cmocka_unit_test(testBad)};
+      cmocka_unit_test(testFlat),       cmocka_unit_test(testTwists),
+      cmocka_unit_test(testSizes),      cmocka_unit_test(testCoincident),
+      cmocka_unit_test(testMotion),     cmocka_unit_test(testBad)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,8 @@
 #define FAR 0.25 // phi over its depth at the surface
 #define CURVATURE 0.1
 #define STEEP 0.02
+// Longest step that the touch is moved by in the end, of T.
+#define LAST 1e-5
 
 typedef struct Side {
   djImplicitPoint p;
@@ -137,6 +139,29 @@ static void solve(Step* s, const djImplicit* a, const djImplicit* b, djVec3 y) {
   }
 }
 
+// One more step, to first order: what the tolerance leaves of the angle moves the point far where
+// surfaces are flat.
+static void correct(djImplicitTouch* out, const Step* s) {
+  const double to_a = -out->la * s->a.p.phi, to_b = out->lb * s->b.p.phi;
+  const double det = out->M[0] * out->M[2] - out->M[1] * out->M[1];
+  double r[2];
+  for (int k = 0; k < 2; k++) {
+    r[k] = (-out->lb * s->slip[k] - dju_dot3(out->ha[k], s->d) * to_a -
+            dju_dot3(out->hb[k], s->d) * to_b) /
+           det;
+  }
+  double tau[2] = {out->M[2] * r[0] - out->M[1] * r[1], out->M[0] * r[1] - out->M[1] * r[0]};
+  if (!(fabs(tau[0]) + fabs(tau[1]) < LAST * out->T)) tau[0] = tau[1] = 0;
+  djVec3 dy = dju_scale3(to_a, s->d);
+  for (int k = 0; k < 2; k++) dy = dju_madd3(dy, tau[k], out->t[k]);
+  out->y = dju_add3(out->y, dy);
+  out->T += to_a - to_b;
+  for (int k = 0; k < 2; k++) {
+    out->n = dju_madd3(out->n, dju_dot3(out->ha[k], dy) / out->nu, out->t[k]);
+  }
+  out->nu = 1 / dju_dot3(out->n, s->d);
+}
+
 static void finish(djImplicitTouch* out, const Step* s, const djImplicitStart* at,
                    const djImplicitPlace* place) {
   out->n = s->n;
@@ -146,9 +171,8 @@ static void finish(djImplicitTouch* out, const Step* s, const djImplicitStart* a
   out->la = 1 / s->a.along;
   out->lb = -1 / s->b.along;
   out->nu = s->a.length / s->a.along;
-  // What is left of phi, to first order.
-  out->y = dju_madd3(at->y, -out->la * s->a.p.phi, s->d);
-  out->T = at->T - out->la * s->a.p.phi - out->lb * s->b.p.phi;
+  out->y = at->y;
+  out->T = at->T;
   for (int k = 0; k < 2; k++) {
     out->t[k] = s->t[k];
     out->ha[k] = dju_scale3(out->la, dj_bendImplicit(s->a.p.H, s->t[k]));
@@ -158,6 +182,7 @@ static void finish(djImplicitTouch* out, const Step* s, const djImplicitStart* a
   out->M[0] = dju_dot3(out->t[0], dju_add3(out->ha[0], out->hb[0]));
   out->M[1] = dju_dot3(out->t[0], dju_add3(out->ha[1], out->hb[1]));
   out->M[2] = dju_dot3(out->t[1], dju_add3(out->ha[1], out->hb[1]));
+  correct(out, s);
 }
 
 // A shape less sharp than it is, with about the same faces: of smooth maxima so much is taken from
