@@ -51,13 +51,12 @@ typedef struct Bound {
 
 typedef struct Step {
   djVec3 d, d_b; // d in both frames
-  djVec3 y_b;    // y - T d in b's
   Side a, b;
   djVec3 n;          // of a
   djVec3 t[2], f[2]; // tangents of a; in b's frame, first the same
   double slip[2];    // grad_b.t
   double error;
-  djVec3 dy;
+  djVec3 dy, dy_b;
   double dT;
 } Step;
 
@@ -69,14 +68,12 @@ static double boundOf(const Bound* b) {
 
 static void look(Step* s, const djImplicit* a, const djImplicit* b, const djImplicitPlace* place,
                  const djImplicitStart* at, double size) {
-  const djVec3 y_b = dju_madd3(dju_mulMtV(place->R, at->y), -at->T, s->d_b);
-  s->y_b = y_b;
   a->row->eval(&s->a.p, a, at->y);
-  b->row->eval(&s->b.p, b, y_b);
+  b->row->eval(&s->b.p, b, at->y_b);
   s->a.length = dju_norm3(s->a.p.g);
   s->b.length = dju_norm3(s->b.p.g);
   s->a.depth = fmax(dju_dot3(s->a.p.g, at->y) - s->a.p.phi, 1e-3);
-  s->b.depth = b->outer > 0 ? fmax(dju_dot3(s->b.p.g, y_b) - s->b.p.phi, 1e-3) : INFINITY;
+  s->b.depth = b->outer > 0 ? fmax(dju_dot3(s->b.p.g, at->y_b) - s->b.p.phi, 1e-3) : INFINITY;
   s->a.along = dju_dot3(s->a.p.g, s->d);
   s->b.along = dju_dot3(s->b.p.g, s->d_b);
   s->n = dju_scale3(1 / s->a.length, s->a.p.g);
@@ -94,7 +91,7 @@ static void look(Step* s, const djImplicit* a, const djImplicit* b, const djImpl
 }
 
 // The step. It is at most a part of the ellipsoids' size long.
-static void solve(Step* s, const djImplicit* a, const djImplicit* b, djVec3 y) {
+static void solve(Step* s, const djImplicit* a, const djImplicit* b, const djImplicitStart* at) {
   const double la = 1 / fmax(s->a.along, STEEP * s->a.length);
   const double lb = 1 / fmax(-s->b.along, STEEP * s->b.length);
   const double to_a = -s->a.p.phi * la, to_b = s->b.p.phi * lb;
@@ -108,8 +105,8 @@ static void solve(Step* s, const djImplicit* a, const djImplicit* b, djVec3 y) {
     r[k] = slip[k] - dju_dot3(ha[k], s->d) * to_a - dju_dot3(hb[k], s->d_b) * to_b;
   }
   const double least = CURVATURE * fmin(1, s->error);
-  const double ea = least * la * fabs(dju_dot3(s->a.p.g, y));
-  const double eb = least * lb * fabs(dju_dot3(s->b.p.g, s->y_b));
+  const double ea = least * la * fabs(dju_dot3(s->a.p.g, at->y));
+  const double eb = least * lb * fabs(dju_dot3(s->b.p.g, at->y_b));
   for (int k = 0; k < 2; k++) {
     ha[k] = dju_madd3(ha[k], ea, dj_bendImplicit(a->flat, s->t[k]));
     hb[k] = dju_madd3(hb[k], eb, dj_bendImplicit(b->flat, s->f[k]));
@@ -127,12 +124,12 @@ static void solve(Step* s, const djImplicit* a, const djImplicit* b, djVec3 y) {
   const double tau[2] = {(m22 * r[0] - m12 * r[1]) / det, (m11 * r[1] - m12 * r[0]) / det};
   s->dy = dju_madd3(dju_madd3(dju_scale3(to_a, s->d), tau[0], s->t[0]), tau[1], s->t[1]);
   s->dT = to_a - to_b + tau[0] * slip[0] + tau[1] * slip[1];
-  const djVec3 dy_b =
-      dju_madd3(dju_madd3(dju_scale3(to_b, s->d_b), tau[0], s->f[0]), tau[1], s->f[1]);
+  s->dy_b = dju_madd3(dju_madd3(dju_scale3(to_b, s->d_b), tau[0], s->f[0]), tau[1], s->f[1]);
   const double length = sqrt(fmax(dju_dot3(s->dy, dj_bendImplicit(a->flat, s->dy)),
-                                  dju_dot3(dy_b, dj_bendImplicit(b->flat, dy_b))));
+                                  dju_dot3(s->dy_b, dj_bendImplicit(b->flat, s->dy_b))));
   if (length > REACH) {
     s->dy = dju_scale3(REACH / length, s->dy);
+    s->dy_b = dju_scale3(REACH / length, s->dy_b);
     s->dT *= REACH / length;
   }
 }
@@ -148,6 +145,7 @@ static void finish(djImplicitTouch* out, const Step* s, const djImplicitStart* a
   out->nu = s->a.length / s->a.along;
   // What is left of phi, to first order.
   out->y = dju_madd3(at->y, -out->la * s->a.p.phi, s->d);
+  out->y_b = dju_madd3(at->y_b, out->lb * s->b.p.phi, s->d_b);
   out->T = at->T - out->la * s->a.p.phi - out->lb * s->b.p.phi;
   for (int k = 0; k < 2; k++) {
     out->t[k] = s->t[k];
@@ -197,10 +195,11 @@ static void move(Search* q, Step* s, const djImplicit* a, const djImplicit* b, b
     if (now.phi[0] > FAR * now.depth[0] || now.phi[1] > FAR * now.depth[1]) {
       const double mu = boundOf(&now) / q->at.T; // back to where the shape begins
       q->at.y = dju_scale3(mu, q->at.y);
+      q->at.y_b = dju_scale3(mu, q->at.y_b);
       q->at.T *= mu;
       return;
     }
-    solve(s, a, b, q->at.y);
+    solve(s, a, b, &q->at);
     q->base = q->at;
     q->bound = now;
     q->error = s->error;
@@ -208,6 +207,7 @@ static void move(Search* q, Step* s, const djImplicit* a, const djImplicit* b, b
     q->whole = !sharper;
   }
   q->at.y = dju_madd3(q->base.y, q->part, s->dy);
+  q->at.y_b = dju_madd3(q->base.y_b, q->part, s->dy_b);
   q->at.T = fmax(a->inner + b->inner, fmin(q->base.T + q->part * s->dT, a->outer + b->outer));
 }
 
@@ -218,6 +218,7 @@ bool dj_newtonImplicit(djImplicitTouch* out, djImplicitStart* start, const djImp
   const double sharpest = fmax(a->sharp * a->scale, b->sharp * b->scale);
   djImplicit eased_a, eased_b;
   Step s = {.d = place->d, .d_b = dju_mulMtV(place->R, place->d)};
+  const bool b_smaller = b->outer > 0 && b->outer < a->outer;
   Search q = {.at = *start, .base = *start, .best = *start, .part = 1, .least = INFINITY};
   bool easy = sharp > 0 && sharp < sharpest;
   for (out->iterations = 1; out->iterations <= most; out->iterations++) {
@@ -238,6 +239,7 @@ bool dj_newtonImplicit(djImplicitTouch* out, djImplicitStart* start, const djImp
       }
     }
     move(&q, &s, a, b, was_easy);
+    dj_settleStart(&q.at, b_smaller, place);
   }
   look(&s, a, b, place, &q.best, size);
   *start = q.best;

@@ -24,7 +24,7 @@ static void keep(djImplicitWarm* warm, const djImplicitTouch* touch, const djImp
   const double det = touch->M[0] * touch->M[2] - touch->M[1] * touch->M[1];
   warm->valid = det > 0 && isfinite(1 / det);
   if (!warm->valid) return;
-  const djVec3 y_b = dju_madd3(touch->y, -touch->T, place->d);
+  const djVec3 y_b = dju_mulMV(place->R, touch->y_b);
   djVec3 turn[2], move[2];
   for (int k = 0; k < 2; k++) {
     const double nu = touch->nu;
@@ -76,6 +76,7 @@ static bool predict(djImplicitStart* start, const djImplicitWarm* warm,
   }
   start->y = dju_vec3(out[0], out[1], out[2]);
   start->T = out[3];
+  dj_settleStart(start, false, place);
   return true;
 }
 
@@ -94,14 +95,10 @@ djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djIm
     spent += out->iterations;
   }
   if (!found) {
-    dj_startImplicit(&start, a, b, place);
-    found = dj_newtonImplicit(out, &start, a, b, place, 2, 1.4, 80);
-    spent += out->iterations;
-  }
-  if (!found) {
-    dj_searchImplicit(&start, a, b, place);
-    found = dj_newtonImplicit(out, &start, a, b, place, 0, 1, 60);
-    spent += out->iterations;
+    int evaluations;
+    dj_searchImplicit(&start, &evaluations, a, b, place);
+    found = dj_newtonImplicit(out, &start, a, b, place, 0, 1, 12);
+    spent += out->iterations + evaluations / 2;
   }
   out->iterations = spent;
   if (!found) {
