@@ -4,7 +4,10 @@
 
 #include "base/status.h"
 
+#include <float.h>
 #include <string.h>
+
+#define CERTAIN 1e-12 // of T: bounds that agree
 
 static void store(float out[3], djVec3 v) {
   out[0] = (float)v.x;
@@ -80,6 +83,14 @@ static bool predict(djImplicitStart* start, const djImplicitWarm* warm,
   return true;
 }
 
+// What rounding leaves of the angle between normals: points are known to the last digits of their
+// shape's size, and by curvature so are normals.
+static double roundingOf(const djImplicitTouch* t, const djImplicit* a, const djImplicit* b) {
+  const double Ka = dju_dot3(t->ha[0], t->t[0]) + dju_dot3(t->ha[1], t->t[1]);
+  const double Kb = dju_dot3(t->hb[0], t->t[0]) + dju_dot3(t->hb[1], t->t[1]);
+  return 16 * DBL_EPSILON * (Ka * a->outer + Kb * b->outer) / t->nu;
+}
+
 djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djImplicit* a,
                           const djImplicit* b, const djImplicitPlace* place) {
   djImplicitStart start;
@@ -96,8 +107,10 @@ djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djIm
   }
   if (!found) {
     int evaluations;
-    dj_searchImplicit(&start, &evaluations, a, b, place);
-    found = dj_newtonImplicit(out, &start, a, b, place, 0, 1, 12);
+    const double left = dj_searchImplicit(&start, &evaluations, a, b, place), T = start.T;
+    found =
+        dj_newtonImplicit(out, &start, a, b, place, 0, 1, 12) ||
+        (left < CERTAIN && fabs(out->T - T) < CERTAIN * T && out->error < roundingOf(out, a, b));
     spent += out->iterations + evaluations / 2;
   }
   out->iterations = spent;

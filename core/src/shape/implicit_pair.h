@@ -31,8 +31,8 @@ typedef struct djImplicitTouch {
   djVec3 y; // the common point; b's origin is T d away, m
   double T;
   djVec3 y_b; // the point in b's frame: beside a far larger a, y - T d has lost its digits
-  djVec3 n;  // unit normal from a to b
-  double nu; // 1/(n.d) = la |grad_a| = lb |grad_b|
+  djVec3 n;   // unit normal from a to b
+  double nu;  // 1/(n.d) = la |grad_a| = lb |grad_b|
   double la, lb;
   djVec3 t[2];          // tangents
   djVec3 ha[2], hb[2];  // la Hess_a t, lb Hess_b t

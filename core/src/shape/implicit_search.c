@@ -2,16 +2,17 @@
 //
 // On the line z + s d, z across d, a ends at s = sa(z), and b, its origin at 0, begins at -sb(z).
 // On that line the shapes touch where their origins are T(z) = sa(z) + sb(z) apart, which is
-// concave in the two coordinates z, as both are convex: the touch is its maximum. With g = grad phi,
-// H its Hessian, e_k across d and f_k = e_k + (ds/dz_k) d,
+// concave in the two coordinates z, as both are convex: the touch is its maximum. With g = grad
+// phi, H its Hessian, e_k across d and f_k = e_k + (ds/dz_k) d,
 //
 //   ds/dz_k = -g.e_k/(g.d),   d2s/dz_k dz_l = -f_k.H f_l/(g.d).                           (1)
 //
 // The maximum is in a polygon, of which each trial z0 leaves what is not below the best T by the
-// tangent plane, T(z0) + grad T.(z - z0) >= best; where a line misses a shape, whose phi is then no
-// less than v > 0 on it, v + g.(z - z0) <= 0 is left. Trials at the centroid leave at most 1 - 1/e
-// of the area, whatever the shapes are (Levin 1965, Newman 1965); Newton's method on T goes first
-// where it gains more. What the best trial's plane is above it over the polygon bounds what is left.
+// tangent plane, T(z0) + grad T.(z - z0) >= best. Where a line misses a shape it leaves what is not
+// outside by a tangent plane of the shape's gauge that contains the line's direction. Trials at the
+// centroid leave at most 1 - 1/e of the area, whatever the shapes are (Levin 1965, Newman 1965);
+// Newton's method on T goes first as long as it is fast. How far the best trial's plane rises over
+// the polygon bounds what T can still gain.
 
 #include "shape/implicit_pair.h"
 
@@ -20,7 +21,7 @@
 
 enum { TRIALS = 200, CORNERS = TRIALS + 8 };
 
-#define CLOSE 1e-14 // of T: what may be left
+#define CLOSE 1e-14 // of the smaller shape's size: what may be left
 #define LAST 1e-14  // of a shape's size: the last step to its end
 #define FAR 10      // phi, where it may rise like an exponential function
 
@@ -33,7 +34,6 @@ typedef struct Polygon {
 
 // Leaves c + g.(z - z0) >= 0.
 static void cut(Polygon* p, double c, const double g[2], const double z0[2]) {
-  static const double none = 0;
   Polygon q = {.n = 0};
   double f[CORNERS];
   for (int i = 0; i < p->n; i++) {
@@ -41,8 +41,8 @@ static void cut(Polygon* p, double c, const double g[2], const double z0[2]) {
   }
   for (int i = 0; i < p->n; i++) {
     const int j = i + 1 < p->n ? i + 1 : 0;
-    if (f[i] >= none) memcpy(q.z[q.n++], p->z[i], sizeof q.z[0]);
-    if ((f[i] >= none) != (f[j] >= none)) {
+    if (f[i] >= 0) memcpy(q.z[q.n++], p->z[i], sizeof q.z[0]);
+    if ((f[i] >= 0) != (f[j] >= 0)) {
       const double t = f[i] / (f[i] - f[j]);
       for (int k = 0; k < 2; k++) q.z[q.n][k] = p->z[i][k] + t * (p->z[j][k] - p->z[i][k]);
       q.n++;
@@ -164,8 +164,8 @@ static void gaugeAt(Slope* out, int* spent, const Side* side, djVec3 z, double s
     if (step <= 1e-12 * c) break;
   }
   const djVec3 g = dju_scale3(1 / (c * dju_dot3(p.g, y)), p.g);
-  *out = (Slope){s, 1 / c - 1, dju_dot3(g, side->along),
-                 {dju_dot3(g, side->e[0]), dju_dot3(g, side->e[1])}};
+  *out = (Slope){
+      s, 1 / c - 1, dju_dot3(g, side->along), {dju_dot3(g, side->e[0]), dju_dot3(g, side->e[1])}};
 }
 
 // Of tangents left (lo, or NULL) and right (hi, or NULL) of the minimum that mean which is level
@@ -226,8 +226,8 @@ typedef struct Trial {
   End end[2];
 } Trial;
 
-// False: the line misses a shape, end[*which].
-static bool look(Trial* t, int* which, int* spent, const Side side[2], const Trial* from) {
+// At z. NULL, or the end of a shape that the line misses. from: another trial, or NULL.
+static const End* look(Trial* t, int* spent, const Side side[2], const Trial* from) {
   for (int k = 0; k < 2; k++) {
     double s = INFINITY;
     if (from) {
@@ -236,8 +236,7 @@ static bool look(Trial* t, int* which, int* spent, const Side side[2], const Tri
     }
     const djVec3 z = dju_madd3(dju_scale3(t->z[0], side[k].e[0]), t->z[1], side[k].e[1]);
     findEnd(&t->end[k], spent, &side[k], z, s);
-    *which = k;
-    if (t->end[k].missed) return false;
+    if (t->end[k].missed) return &t->end[k];
   }
   const End *a = &t->end[0], *b = &t->end[1];
   t->T = a->s + b->s;
@@ -245,7 +244,13 @@ static bool look(Trial* t, int* which, int* spent, const Side side[2], const Tri
     if (k < 2) t->g[k] = a->by[k] + b->by[k];
     t->M[k] = a->bend[k] + b->bend[k];
   }
-  return true;
+  return NULL;
+}
+
+// Above the other by more than rounding, or level with it and flatter.
+static bool isBetter(const Trial* t, const Trial* than, double noise) {
+  if (t->T > than->T + noise) return true;
+  return t->T > than->T - noise && hypot(t->g[0], t->g[1]) < hypot(than->g[0], than->g[1]);
 }
 
 // By Newton's method; returns what is gained.
@@ -267,33 +272,33 @@ double dj_searchImplicit(djImplicitStart* start, int* spent, const djImplicit* a
                          dju_neg3(dju_mulMtV(place->R, place->d)),
                          {dju_mulMtV(place->R, e[0]), dju_mulMtV(place->R, e[1])},
                          size}};
+  const double noise = 4 * DBL_EPSILON * (a->outer + size); // of T
   Polygon polygon = {4, {{-r, -r}, {r, -r}, {r, r}, {-r, r}}};
   Trial best = {.T = -INFINITY}, t = {.z = {dju_dot3(e[0], start->y), dju_dot3(e[1], start->y)}};
   double left = INFINITY, gain = INFINITY;
-  bool fast = true;
+  if (!holds(&polygon, t.z)) t.z[0] = t.z[1] = 0;
   *spent = 0;
   for (int k = 0; k < TRIALS; k++) {
-    int which;
-    const bool first = !isfinite(best.T);
-    if (!look(&t, &which, spent, side, first ? NULL : &best)) {
-      const double g[2] = {-t.end[which].by[0], -t.end[which].by[1]};
-      cut(&polygon, -t.end[which].s, g, t.z);
-      fast = false;
+    bool fast = false;
+    const End* missed = look(&t, spent, side, isfinite(best.T) ? &best : NULL);
+    if (missed) {
+      const double g[2] = {-missed->by[0], -missed->by[1]};
+      cut(&polygon, -missed->s, g, t.z);
     } else {
-      const bool better = t.T > best.T;
-      if (better) best = t;
-      cut(&polygon, t.T - best.T, t.g, t.z);
-      left = mostOf(&polygon, best.g, best.z);
-      if (left <= CLOSE * best.T) break;
+      const bool better = isBetter(&t, &best, noise);
       const double last = gain;
+      if (better) best = t;
+      cut(&polygon, fmin(t.T - best.T + noise, 0), t.g, t.z);
+      left = mostOf(&polygon, best.g, best.z);
+      if (left <= CLOSE * r) break;
       gain = better ? newton(t.z, &best) : INFINITY;
       fast = gain < 0.25 * last && holds(&polygon, t.z);
-      if (gain < 1e-17 * fabs(best.T)) break;
       if (!fast) gain = INFINITY;
     }
-    if (k == 0 && !isfinite(best.T))
-      t.z[0] = t.z[1] = 0; // both origins
-    else if (!fast && !(middleOf(t.z, &polygon) > 0)) break;
+    if (k == 0 && missed)
+      t.z[0] = t.z[1] = 0; // where both origins are
+    else if (!fast && !(middleOf(t.z, &polygon) > 0))
+      break;
   }
   const djVec3 z = dju_madd3(dju_scale3(best.z[0], e[0]), best.z[1], e[1]);
   start->y = dju_madd3(z, best.end[0].s, place->d);
