@@ -107,10 +107,14 @@ djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djIm
   }
   if (!found) {
     int evaluations;
-    const double left = dj_searchImplicit(&start, &evaluations, a, b, place), T = start.T;
-    found =
-        dj_newtonImplicit(out, &start, a, b, place, 0, 1, 12) ||
-        (left < CERTAIN && fabs(out->T - T) < CERTAIN * T && out->error < roundingOf(out, a, b));
+    const double left = dj_searchImplicit(&start, &evaluations, a, b, place);
+    djImplicitStart from = start;
+    found = dj_newtonImplicit(out, &from, a, b, place, 0, 1, 12);
+    if (!found && !(fabs(out->T - start.T) < CERTAIN * start.T)) {
+      evaluations += 2 * out->iterations;
+      dj_newtonImplicit(out, &start, a, b, place, 0, 1, 1);
+    }
+    found = found || (left < CERTAIN && out->error < roundingOf(out, a, b));
     spent += out->iterations + evaluations / 2;
   }
   out->iterations = spent;

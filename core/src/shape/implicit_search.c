@@ -21,7 +21,7 @@
 
 enum { TRIALS = 200, CORNERS = TRIALS + 8 };
 
-#define CLOSE 1e-14 // of the smaller shape's size: what may be left
+#define CLOSE 1e-16 // of the smaller shape's size: what may be left
 #define LAST 1e-14  // of a shape's size: the last step to its end
 #define FAR 10      // phi, where it may rise like an exponential function
 
@@ -253,13 +253,22 @@ static bool isBetter(const Trial* t, const Trial* than, double noise) {
   return t->T > than->T - noise && hypot(t->g[0], t->g[1]) < hypot(than->g[0], than->g[1]);
 }
 
-// By Newton's method; returns what is gained.
-static double newton(double z[2], const Trial* t) {
-  const double det = t->M[0] * t->M[2] - t->M[1] * t->M[1];
-  const double u[2] = {(t->M[2] * t->g[0] - t->M[1] * t->g[1]) / det,
-                       (t->M[0] * t->g[1] - t->M[1] * t->g[0]) / det};
-  for (int k = 0; k < 2; k++) z[k] = t->z[k] + u[k];
-  return det > 0 && t->M[0] > 0 ? 0.5 * (u[0] * t->g[0] + u[1] * t->g[1]) : INFINITY;
+// By Newton's method, where that leaves the polygon with M larger. Returns what is gained;
+// infinity: it leaves the polygon even so.
+static double newton(double z[2], const Trial* t, const Polygon* polygon) {
+  double far = 0, more = 0;
+  for (int i = 0; i < polygon->n; i++) {
+    far = fmax(far, hypot(polygon->z[i][0] - t->z[0], polygon->z[i][1] - t->z[1]));
+  }
+  for (int k = 0; k < 2; k++, more = 4 * hypot(t->g[0], t->g[1]) / far) {
+    const double m11 = t->M[0] + more, m22 = t->M[2] + more, det = m11 * m22 - t->M[1] * t->M[1];
+    if (!(det > 0 && m11 > 0)) continue;
+    const double u[2] = {(m22 * t->g[0] - t->M[1] * t->g[1]) / det,
+                         (m11 * t->g[1] - t->M[1] * t->g[0]) / det};
+    for (int i = 0; i < 2; i++) z[i] = t->z[i] + u[i];
+    if (holds(polygon, z)) return 0.5 * (u[0] * t->g[0] + u[1] * t->g[1]);
+  }
+  return INFINITY;
 }
 
 double dj_searchImplicit(djImplicitStart* start, int* spent, const djImplicit* a,
@@ -291,8 +300,8 @@ double dj_searchImplicit(djImplicitStart* start, int* spent, const djImplicit* a
       cut(&polygon, fmin(t.T - best.T + noise, 0), t.g, t.z);
       left = mostOf(&polygon, best.g, best.z);
       if (left <= CLOSE * r) break;
-      gain = better ? newton(t.z, &best) : INFINITY;
-      fast = gain < 0.25 * last && holds(&polygon, t.z);
+      gain = better ? newton(t.z, &best, &polygon) : INFINITY;
+      fast = gain < 0.25 * last;
       if (!fast) gain = INFINITY;
     }
     if (k == 0 && missed)
