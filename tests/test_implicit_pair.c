@@ -213,7 +213,7 @@ static void testFlat(void** state) {
   for (int k = 0; k < 400; k++) {
     djcImplicitPair* pair;
     djcImplicit o, other;
-    const double tilt = pow(10, djt_uniform(&rng, -6, -1)), way = djt_uniform(&rng, 0, 6.28);
+    const double tilt = pow(10, djt_uniform(&rng, -9, -1)), way = djt_uniform(&rng, 0, 6.28);
     assert_int_equal(djc_makeImplicitPair(&pair, &cone, &plane, NULL), DJ_OK);
     for (int i = 0; i < 3; i++) { // cold, elsewhere, back again
       const double turn = 0.5 * (i == 1 ? 1.03 * tilt : tilt), s = sin(turn) * sqrt(0.5);
@@ -222,9 +222,10 @@ static void testFlat(void** state) {
       assert_int_equal(
           djc_evalImplicitPair(i ? &other : &o, pair, pos, quat, ZERO, ONE, DJC_CONDITION), DJ_OK);
     }
-    for (int i = 0; i < 3; i++) {
-      assert_true(fabs(other.point_a[i] - o.point_a[i]) < 2e-15 * o.condition);
-    }
+    // Nor is an angle within rounding taken for a touch far away on the cap.
+    const double most = tilt > 1e-7 ? 2e-15 * o.condition : 1e-3;
+    for (int i = 0; i < 3; i++) assert_true(fabs(other.point_a[i] - o.point_a[i]) < most);
+    assert_true(fabs(other.gap - o.gap) < 1e-15);
     djc_deleteImplicitPair(pair);
   }
 }
