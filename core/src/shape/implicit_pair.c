@@ -86,8 +86,7 @@ static bool predict(djImplicitStart* start, const djImplicitWarm* warm,
 // What rounding leaves of the angle between normals: points are known to the last digits of their
 // shape's size, and by curvature so are normals.
 static double roundingOf(const djImplicitTouch* t, const djImplicit* a, const djImplicit* b) {
-  const double Ka = dju_dot3(t->ha[0], t->t[0]) + dju_dot3(t->ha[1], t->t[1]);
-  const double Kb = dju_dot3(t->hb[0], t->t[0]) + dju_dot3(t->hb[1], t->t[1]);
+  const double Ka = t->A[0] + t->A[2], Kb = t->M[0] + t->M[2] - Ka;
   return 16 * DBL_EPSILON * (Ka * a->outer + Kb * b->outer) / t->nu;
 }
 
