@@ -30,6 +30,10 @@
 #define TOLERANCE 1e-12
 // What rounding may leave where it ends without coming nearer.
 #define STALLED 1e-8
+#define IDLE 12 // steps
+// By how much, of the size, the point may still slide: along flat faces the angle says little.
+#define SLIDE 1e-10
+#define ROUNDING 4e-16 // of an angle
 // Longest step, of an ellipsoid's semi-axis along it; least curvature, of the ellipsoids', at an
 // error of 1; least sine of the angles between d and the surfaces.
 #define REACH 0.3
@@ -56,7 +60,7 @@ typedef struct Step {
   djVec3 n;          // of a
   djVec3 t[2], f[2]; // tangents of a; in b's frame, first the same
   double slip[2];    // grad_b.t
-  double error;
+  double angle, error;
   djVec3 dy;
   double dT;
 } Step;
@@ -90,6 +94,7 @@ static void look(Step* s, const djImplicit* a, const djImplicit* b, const djImpl
   const double over = 1 / s->b.length;
   const double turn = over * dju_dot3(dju_mulMtV(place->R, s->n), s->b.p.g);
   angle = sqrt(angle) * over + (turn > 0 ? 1 + turn : 0);
+  s->angle = angle;
   s->error = (fabs(s->a.p.phi) / s->a.length + fabs(s->b.p.phi) * over) / size + angle;
 }
 
@@ -160,6 +165,12 @@ static void finish(djImplicitTouch* out, const Step* s, const djImplicitStart* a
   out->M[2] = dju_dot3(out->t[1], dju_add3(out->ha[1], out->hb[1]));
 }
 
+// A bound of how far, to first order, the point is from where the normals are opposite.
+static double slideOf(const djImplicitTouch* out, const Step* s) {
+  const double det = out->M[0] * out->M[2] - out->M[1] * out->M[1];
+  return out->nu * s->angle * (out->M[0] + out->M[2]) / fmax(det, DBL_MIN);
+}
+
 // A shape less sharp than it is, with about the same faces: of smooth maxima so much is taken from
 // phi that opposite faces alone would not move.
 static const djImplicit* ease(djImplicit* room, const djImplicit* shape, double sharp) {
@@ -182,6 +193,7 @@ typedef struct Search {
   double error;                   // base's
   Bound bound;                    // likewise
   double least;                   // best's error
+  int idle;                       // looks since it has halved
 } Search;
 
 // Shortens the step, or takes the next. sharper: shapes will not be the same.
@@ -229,12 +241,19 @@ bool dj_newtonImplicit(djImplicitTouch* out, djImplicitStart* start, const djImp
     } else {
       look(&s, a, b, place, &q.at, size);
       const bool stalled = s.error < STALLED && s.error > 0.5 * q.error && q.whole;
+      q.idle += stalled;
       if (s.error < q.least) q.least = s.error, q.best = q.at;
       if ((s.error < TOLERANCE || stalled) && s.a.along > 0 && s.b.along < 0) {
-        if (s.error > q.least) look(&s, a, b, place, &q.best, size);
-        *start = q.best;
-        finish(out, &s, start, place);
-        return true;
+        finish(out, &s, &q.at, place);
+        const bool rounded = s.angle < ROUNDING;
+        if (rounded || q.idle >= IDLE || !(slideOf(out, &s) > SLIDE * size)) {
+          if (s.error > q.least) {
+            look(&s, a, b, place, &q.best, size);
+            finish(out, &s, &q.best, place);
+          }
+          *start = q.best;
+          return true;
+        }
       }
     }
     move(&q, &s, a, b, was_easy);
