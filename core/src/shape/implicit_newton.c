@@ -28,8 +28,7 @@
 
 // Of (1), distances over the size of the shapes and the angle between normals.
 #define TOLERANCE 1e-12
-// What rounding may leave where it ends without coming nearer, by a step that is not long: across
-// flat surfaces such an angle is far from the point.
+// What rounding may leave where it ends without coming nearer.
 #define STALLED 1e-11
 // Longest step, of an ellipsoid's semi-axis along it; least curvature, of the ellipsoids', at an
 // error of 1; least sine of the angles between d and the surfaces.
@@ -37,7 +36,7 @@
 #define FAR 0.25 // phi over its depth at the surface
 #define CURVATURE 0.1
 #define STEEP 0.02
-// Longest step that the touch is moved by in the end, and that is not long, of T.
+// Longest step that the touch is moved by in the end, of T.
 #define LAST 1e-5
 
 typedef struct Side {
@@ -260,8 +259,7 @@ bool dj_newtonImplicit(djImplicitTouch* out, djImplicitStart* start, const djImp
       easy = sharp < sharpest;
     } else {
       look(&s, a, b, place, &q.at, size);
-      const bool stalled = s.error < STALLED && s.error > 0.5 * q.error && q.whole &&
-                           q.part * dju_norm3(s.dy) < LAST * q.at.T;
+      const bool stalled = s.error < STALLED && s.error > 0.5 * q.error && q.whole;
       if (s.error < q.least) q.least = s.error, q.best = q.at;
       if ((s.error < TOLERANCE || stalled) && s.a.along > 0 && s.b.along < 0) {
         if (s.error > q.least) look(&s, a, b, place, &q.best, size);
