@@ -485,7 +485,7 @@ static void checkTouch(const Shapes* p, const djImplicitPlace* place, djRng* rng
   assert_true(t.la > 0 && t.lb > 0 && t.error < 1e-8);
   djt_unitVector(u, rng);
   start.y = dju_scale3(a->outer, dju_load3(u));
-  const double left = dj_searchImplicit(&start, &spent, a, b, place);
+  const double left = dj_searchImplicit(&start, &spent, a, b, place, dju_vec3(0, 0, 0)) / t.T;
   assert_true(left < 1e-11 && spent < 1000);
   assert_true(fabs(start.T - t.T) < 1e-12 * t.T);
   djImplicitPoint pa, pb;
