@@ -146,6 +146,7 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   layoutInverse(w, a, m);
   w->qnext = takeDoubles(a, m->nq);
   w->turn = takeDoubles(a, nv);
+  w->before = takeDoubles(a, nv);
   w->mark_q = takeDoubles(a, m->nq);
   w->mark_v = takeDoubles(a, nv);
   w->vnext = takeDoubles(a, nv);
