@@ -14,7 +14,10 @@
 #include <dijoco/csv.h>
 
 // Derivatives of the step without a history: SDIRK2, of two stages.
-static void testStart(void** state) { djt_methodRobotsAfter(djt_methodOf(state), 0); }
+static void testStart(void** state) {
+  djt_methodRobotsAfter(djt_methodOf(state), 0);
+  djt_methodContactAfter(djt_methodOf(state), 2, true);
+}
 
 // A state that is written by hand begins without history, and so does another timestep.
 static void testDropped(void** state) {

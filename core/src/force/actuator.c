@@ -118,6 +118,18 @@ static djStatus begin(void* state, const djMotion* at, djError* err) {
   return DJ_OK;
 }
 
+static void moveRates(void* state, const djMotion* at) {
+  djActuators* t = state;
+  const djModel* m = at->model;
+  for (int i = 0; i < m->nu; i++) {
+    int c = m->actuator_coord[i];
+    if (c >= 0 && dj_coordinateBends(m, c)) beginActuator(&t->act[i], at, i);
+  }
+  for (int c = 0; c < m->ncoord; c++) {
+    if (dj_coordinateBends(m, c)) t->total[c] = dj_unclampedForce(t, m, c);
+  }
+}
+
 // ---- forces -----------------------------------------------------------------------------------
 
 static double displacement(const djMotion* at, int c) {
@@ -300,6 +312,7 @@ const djForceRow dj_actuatorForce = {.name = "actuator",
                                      .size = size,
                                      .make = make,
                                      .begin = begin,
+                                     .move_rates = moveRates,
                                      .couple = couple,
                                      .evaluate = evaluate,
                                      .start = start,

@@ -87,8 +87,18 @@ static void addScalar(djForceSum* s, const djMotion* at, int c) {
   }
 }
 
+static void takeRates(djForceSum* s, const djModel* m) {
+  for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
+    if (!dj_coordinateBends(m, c)) continue;
+    s->path.extra[c] = s->path.f[c] - s->f[c];
+    s->f[c] = s->path.f[c];
+    s->k[c] = s->path.k[c];
+  }
+}
+
 void dj_sumCoordinates(djForceSum* s, const djMotion* at) {
   const djModel* m = at->model;
+  if (s->path.acts) takeRates(s, m);
   for (int c = 0; c < m->ncoord; c++) addScalar(s, at, c);
   for (int j = 0; j < m->njnt; j++) {
     if (!s->pushed[j]) continue;
@@ -142,7 +152,8 @@ void dj_startCoordinates(djStartSum* t, const djForceSum* s, const djMotion* at)
   const djModel* m = at->model;
   for (int c = 0; c < m->ncoord; c++) {
     if (t->k0[c] != 0) addOuter(t->R0, at, &at->at0, c, t->k0[c]);
-    if (t->krate[c] != 0) addOuter(t->Rrate, at, &at->rate, c, t->krate[c]);
+    if (t->krate[c] == 0 || (at->qvel && dj_coordinateBends(m, c))) continue;
+    addOuter(t->Rrate, at, &at->rate, c, t->krate[c]);
   }
   for (int j = 0; j < m->njnt; j++) {
     if (!s->pushed[j]) continue;

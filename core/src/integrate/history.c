@@ -41,7 +41,7 @@ void dj_markHistory(const djModel* m, djData* d, bool valid) {
 void dj_chooseMethod(djWork* w, const djModel* m, const djMethod* method) {
   w->method = method;
   w->kind = dj_hasNonpotentialForces(&w->forces, m) ? DJ_LDU : method->kind;
-  w->drifts = false;
+  w->drifts = w->bends = w->sum.path.acts = false;
   memset(&w->coef, 0, sizeof w->coef);
   method->coefficients(&w->coef, w->h);
 }

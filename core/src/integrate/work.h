@@ -66,6 +66,8 @@ struct djWork {
   djPlace ahead;            // q (+) drift, of momentum.c
   djPlace rate;             // where a stage's displacement begins, if not at the start
   bool drifts;              // it does not
+  bool bends;               // rates along coordinates that bend are those of V (path_rate.h)
+  double* path_scratch;     // (nv) for them
   djPlace lag;              // an iterate of the end, by which friction acts (option friction =
   bool lags;                //   implicit), or not yet
   djPlace now, trial;
