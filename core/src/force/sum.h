@@ -65,6 +65,10 @@ void dj_addFlat(djForceSum* sum, int dof, const double y[3], const double Y[9]);
 // f, k, y and Y to gradient, H and, for coordinates that bend, to N. Before wrenches are gathered.
 void dj_sumCoordinates(djForceSum* sum, const djMotion* motion);
 
+// After it, of a flat motion, H whole: rotations to H, gradient, and to `beyond` (nv) what the
+// gradient is beyond that of the sum's value.
+void dj_addFlatRotations(djForceSum* sum, double* beyond, const djMotion* motion);
+
 // k0, krate, Y0, and what Y gives by the displacement's start: to R0 and Rrate. After it.
 void dj_startCoordinates(djStartSum* start, const djForceSum* sum, const djMotion* motion);
 

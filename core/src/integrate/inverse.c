@@ -3,7 +3,8 @@
 // over sources (method.h), psi = log(q^-1 Q) the stage's own. Forces see displacements from
 // q (+) d, d = -t sum a_k src_k over the other sources, in the time t = 1/a_psi: to V they are
 // what rates are (log(exp(-d) exp(psi)) differs from psi - d where turns do not commute, at second
-// order in h, as the methods themselves).
+// order in h, as the methods themselves). Along coordinates that bend they may be V itself
+// (path_rate.h). Torques along a rotation's displacement phi are J_r^-T y, or flat y.
 //
 // With dpsi = J_r^-1 (dQ - E dq), E = exp(-psi) on rotations, and W = (a_psi ID_v + b_psi M)
 // J_r^-1,
@@ -108,6 +109,7 @@ djStatus dj_evaluateInverse(double* value, double* gradient, djWork* w, const dj
   dj_projectForces(w, m, at);
   dj_mirrorMatrix(&w->H);
   addBalance(gradient, w, m, at);
+  if (motion.flat) dj_addFlatRotations(sum, w->nonpotential, &motion);
   if (w->bends) dj_addPathRates(w, m, at);
   dj_addNonpotentialForces(gradient, w, m, at);
   return DJ_OK;

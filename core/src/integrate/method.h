@@ -42,6 +42,7 @@ typedef struct djMethod {
   bool mass;                // stages have M
   bool spins;               // inverse dynamics at the middle of a step: spin.h adds what it lacks
   bool path_rates;          // rates along coordinates that bend are those of V (path_rate.h)
+  bool flat;                // forces along rotations are those along their displacements
   bool predicts;            // where a step would end without forces: work->ahead, q (+) work->drift
   bool history;             // the state has q- and v- beside q, v and act
   const struct djMethod* starter;   // takes the step where there is no history, or where Newton's
