@@ -148,6 +148,53 @@ static void testReceding(void** state) {
   }
 }
 
+// Contact forces by all of the state at the step's start.
+static void testContactForces(void** state) {
+  Scene* s = newScene(2);
+  addGeom(s, 0, DJ_PLANE, 0, 0, 0);
+  int ball = addBody(s, 0, DJ_FREE, 0, 0, 0.104, 1, 0.1);
+  addGeom(s, ball, DJ_SPHERE, 0.1, 0, 0);
+  s->def.option.stiffness_scale = 3e-5;   // soft enough for differences
+  s->def.option.support_scale = 2;
+  djModel* m = sceneModel(s);
+  freeScene(s);
+  djData* d = djt_openMethod(m, djt_methodOf(state), 0.004);
+  for (int i = 0; i < m->nv; i++) d->qvel[i] = i == 2 ? -0.5 : 0.2 * sin(3.0 * i);
+  assert_true(dj_step(m, d) >= 0);
+  d->work->refinement_steps = 5;
+  int nx = dj_tangentSize(m), npair;
+  double *x = djt_room((size_t)dj_stateSize(m)), *dx = djt_room((size_t)nx);
+  assert_int_equal(dj_getState(x, m, d), DJ_OK);
+  assert_true(dj_step(m, d) >= 0);
+  npair = d->npair;
+  double* by = djt_room((size_t)npair * (size_t)(nx + m->nu));
+  assert_int_equal(djd_lastContact(m, d, NULL, NULL, by), DJ_OK);
+  double worst = 0, scale = 0, history = 0;
+  for (int c = 0; c < nx; c++) {
+    double f = 0, e = 1e-6;
+    for (int side = -2; side <= 2; side++) {
+      if (side == 0) continue;
+      memset(dx, 0, (size_t)nx * sizeof(double));
+      dx[c] = 1;
+      djt_moveState(d, m, x, side * e, dx);
+      assert_true(dj_step(m, d) >= 0);
+      assert_int_equal(d->npair, npair);
+      double weight = side == 1 ? 8 : side == -1 ? -8 : side == 2 ? -1 : 1;
+      f += weight * d->pair[0].normal_force / (12 * e);
+    }
+    scale = fmax(scale, fabs(f));
+    if (c >= 2 * m->nv) history = fmax(history, fabs(f));
+    worst = djt_worst(worst, fabs(f - by[c]));
+  }
+  print_message("contact force: %.1e of %.1e, by the history %.1e\n", worst, scale, history);
+  assert_true(worst < 1e-4 * scale && history > 1e-2 * scale);
+  free(x);
+  free(dx);
+  free(by);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
 // ---- along paths ---------------------------------------------------------------------------------
 
 // A tree of all joints with springs and dampers, tendons through sites and cranks on them.
@@ -455,6 +502,7 @@ int main(void) {
       {"receding", testReceding, NULL, NULL, &method},
       {"names", testNames, NULL, NULL, &method},
       {"impact", testImpact, NULL, NULL, &method},
+      {"contact_forces", testContactForces, NULL, NULL, &method},
       {"retried", testRetried, NULL, NULL, &method},
       {"start_history", testStartHistory, NULL, NULL, &method},
       cmocka_unit_test(testPaths),
