@@ -1,7 +1,8 @@
 // bdf1 and bdf2 beside another implementation of the same equations: energies at the end of scenes
-// without contact, kinetic and change of potential, are those that the tests of differentiable RedMax
-// expect of its BDF1 and BDF2 to 1e-2 erg (github.com/sueda/redmax, matlab-diff/scenesRedMax.m: the
-// numbers in brackets). Units are centimetres, grams and seconds throughout: g = 980, density 1.
+// without contact, kinetic and change of potential, are those that the tests of differentiable
+// RedMax expect of its BDF1 and BDF2 to 1e-2 erg (github.com/sueda/redmax,
+// matlab-diff/scenesRedMax.m: the numbers in brackets). Units are centimetres, grams and seconds
+// throughout: g = 980, density 1.
 
 #include "common/report.h"
 
