@@ -13,7 +13,9 @@ extern "C" {
 // Linearise the step that starts at data's present state, inputs included; data is not advanced.
 // Shapes as mjd_transitionFD: with x = (q, v, act), nx = dj_tangentSize = 2 nv + na,
 //   A (nx x nx) = dx+/dx,  B (nx x nu) = dx+/d(ctrl).
-// Integrators with a history have it as the last part of x: nx = 2 nv + na + nhistory nv.
+// Integrators with a history have it as the last part of x = (q, v, act, q-, v-): nx = 4 nv + na.
+// The columns of q and v hold it fixed: differences by states of dj_setState are A; those by writes
+// to qpos and qvel are not, as the step that follows them begins without it.
 // Either may be NULL. After dj_step returned, djd_lastTransition gives the same for the step just
 // taken, without solving it again.
 DJ_API djStatus djd_transition(const djModel* model, djData* data, double* A, double* B);
@@ -76,6 +78,10 @@ typedef struct djRollout {
   const double* qpos0;         // (nq) m, rad, quaternions
   const double* qvel0;         // (nv) m/s, rad/s
   const double* act0;          // (na) units of the actuators' inputs
+  const double* history_qpos0; // (nq) m, rad, quaternions; the start's history, where the
+                               //   integrator keeps one. NULL: none, or data's where qpos0 and qvel0
+                               //   are its arrays
+  const double* history_qvel0; // (nv) m/s, rad/s; likewise, both or none
   const double* ctrl;          // (horizon x nu) units of the actuators' inputs
   int nloss;                   // terms
   const djLossTerm* loss;      // (nloss)
@@ -95,6 +101,9 @@ typedef struct djRolloutResult {
   double* grad_qpos0;          // (nv) tangent, units of the loss by m, rad; or NULL
   double* grad_qvel0;          // (nv) units of the loss by m/s, rad/s; or NULL
   double* grad_act0;           // (na) units of the loss by those of act; or NULL
+  double* grad_history_qpos0;  // (nv) tangent at the history's qpos, 0 without one, units of the
+                               //   loss by m, rad; or NULL
+  double* grad_history_qvel0;  // (nv) units of the loss by m/s, rad/s; or NULL
   double* grad_ctrl;           // (horizon x nu) units of the loss by those of ctrl; or NULL
   int nparam;                  // gradients by parameters
   const djParam* param;        // (nparam)
