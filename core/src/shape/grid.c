@@ -38,7 +38,7 @@ typedef struct Stencil {
 
 static void makeStencil(Stencil* s, const djGrid* grid, const double x[3]) {
   for (int k = 0; k < 3; k++) {
-    double u = (x[k] - grid->low[k]) / grid->h, most = grid->n[k] - 3;
+    double u = (x[k] - grid->low[k]) / grid->h[k], most = grid->n[k] - 3;
     double cell = fmin(fmax(floor(u), 1), most);
     s->first[k] = (int)cell - 1;
     splines(s->b[k], s->db[k], s->ddb[k], u - cell);
@@ -80,9 +80,11 @@ static double spline(double g[3], double H[6], const djGrid* grid, const Stencil
     H[4] += b * sum[4];
     H[5] += b * sum[5];
   }
-  double inv = 1 / grid->h;
-  for (int k = 0; k < 3; k++) g[k] *= inv;
-  for (int k = 0; k < 6; k++) H[k] *= inv * inv;
+  const double* h = grid->h;
+  for (int i = 0, m = 0; i < 3; i++) {
+    g[i] /= h[i];
+    for (int j = i; j < 3; j++, m++) H[m] /= h[i] * h[j];
+  }
   return value;
 }
 
@@ -147,7 +149,7 @@ static double farAway(double g[3], double H[6], const Side side[3]) {
 
 static void makeSides(Side side[3], const djGrid* grid, const double x[3]) {
   for (int k = 0; k < 3; k++) {
-    makeSide(&side[k], x[k], grid->box[k], grid->box[3 + k], BAND * grid->h);
+    makeSide(&side[k], x[k], grid->box[k], grid->box[3 + k], BAND * grid->h[k]);
   }
 }
 
@@ -207,7 +209,8 @@ double dj_gridBound(const djGrid* grid, const double x[3], double radius) {
   Stencil s;
   makeStencil(&s, grid, near);
   double f = spline(g, H, grid, &s);
-  double low = f - fmin(grid->lipschitz * radius, radius + 2 * SLACK * grid->h);
+  double low = f - fmin(grid->lipschitz * radius,
+                        radius + 2 * SLACK * fmax(grid->h[0], fmax(grid->h[1], grid->h[2])));
   return within ? low : fmin(low, 0);
 }
 
@@ -231,19 +234,18 @@ static void addNode(double* vert, const djGrid* grid, const int node[3], double 
   const int* v = grid->tri + 3 * (size_t)t;
   double l1 = grid->bary[2 * at], l2 = grid->bary[2 * at + 1];
   const double l[3] = {1 - l1 - l2, l1, l2};
-  djVec3 away = {grid->low[0] + node[0] * grid->h, grid->low[1] + node[1] * grid->h,
-                 grid->low[2] + node[2] * grid->h};
+  djVec3 away = {grid->low[0] + node[0] * grid->h[0], grid->low[1] + node[1] * grid->h[1],
+                 grid->low[2] + node[2] * grid->h[2]};
   for (int k = 0; k < 3; k++) away = dju_madd3(away, -l[k], dju_load3(grid->vert + 3 * v[k]));
   double length = dju_norm3(away);
   djVec3 n = dju_load3(grid->normal + 3 * (size_t)t);
-  if (length > ON_SURFACE * grid->h) n = dju_scale3((inside ? -1 : 1) / length, away);
+  if (length > ON_SURFACE * grid->h[0]) n = dju_scale3((inside ? -1 : 1) / length, away);
   for (int k = 0; k < 3; k++) dju_addTo3(vert + 3 * v[k], -l[k] * by_f, n);
 }
 
 void dj_gridVertices(double* vert, const djGrid* grid, const double x[3], double by_value,
                      const double by_gradient[3]) {
   double gk[3], Hk[6], K = 1, by_f[6][6][6] = {{{0}}};
-  const double inv = 1 / grid->h;
   Side side[3];
   Stencil s;
   if (!isInBox(grid, x)) {
@@ -257,9 +259,9 @@ void dj_gridVertices(double* vert, const djGrid* grid, const double x[3], double
     int i[3] = {m / 16, m / 4 % 4, m % 4};
     const double b[3] = {s.b[0][i[0]], s.b[1][i[1]], s.b[2][i[2]]};
     double by_c = by_value * b[0] * b[1] * b[2];
-    by_c += by_gradient[0] * inv * s.db[0][i[0]] * b[1] * b[2];
-    by_c += by_gradient[1] * inv * b[0] * s.db[1][i[1]] * b[2];
-    by_c += by_gradient[2] * inv * b[0] * b[1] * s.db[2][i[2]];
+    by_c += by_gradient[0] / grid->h[0] * s.db[0][i[0]] * b[1] * b[2];
+    by_c += by_gradient[1] / grid->h[1] * b[0] * s.db[1][i[1]] * b[2];
+    by_c += by_gradient[2] / grid->h[2] * b[0] * b[1] * s.db[2][i[2]];
     for (int q = 0; q < 27; q++) {
       int o[3] = {q / 9 - 1, q / 3 % 3 - 1, q % 3 - 1};
       double w = K * by_c;

@@ -1,10 +1,10 @@
 // Signed distance of a closed triangle mesh on a grid, concave ones too.
 //
-// At each node of a cubic lattice of spacing h about the mesh the exact distance f to its nearest
-// point y is found, of a sign by the pseudonormal there (sum of the normals of the faces at y,
-// weighted by their angles). The field is the tensor product of cubic B-splines
+// At each node X of a lattice of spacings h about the mesh the exact distance f to its nearest point
+// y is found, of a sign by the pseudonormal there (sum of the normals of the faces at y, weighted by
+// their angles). The field is the tensor product of cubic B-splines
 //
-//   d(x) = sum_i c_i b((x_1 - X_i1)/h) b((x_2 - X_i2)/h) b((x_3 - X_i3)/h),            (1)
+//   d(x) = sum_i c_i b((x_1 - X_i1)/h_1) b((x_2 - X_i2)/h_2) b((x_3 - X_i3)/h_3),      (1)
 //   c = Q f,  Q = tensor product of (-1/6, 8/6, -1/6) along each axis,                 (2)
 //
 // which is C2 and has every cubic exactly, so also flat faces; edges are rounded over about h. Near
@@ -22,16 +22,18 @@
 
 #include <stdbool.h>
 
-// Spacing: the largest extent of the mesh over DJ_GRID_CELLS, or more, so that a grid has at most
-// DJ_GRID_NODES nodes (28 bytes each).
+// Spacings: the mesh's largest extent over DJ_GRID_CELLS, along an axis of small extent that over
+// DJ_GRID_LEAST; all of them larger by one factor where more than DJ_GRID_NODES nodes (28 bytes
+// each) were needed.
 #define DJ_GRID_CELLS 64
+#define DJ_GRID_LEAST 8
 #define DJ_GRID_NODES 131072
 
 // Arrays live in one block, dj_freeGrid releases it.
 typedef struct djGrid {
   int n[3];         // nodes along x, y, z; z runs fastest
   double low[3];    // m: the first node
-  double h;         // m: spacing
+  double h[3];    // m: spacings
   double box[6];    // m: middle and half extents of the box beyond which (1) is left
   double lipschitz; // 1: |grad d| is nowhere greater
   double error;     // m: greatest error found at points on and near the surface
