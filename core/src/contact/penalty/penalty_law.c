@@ -24,7 +24,7 @@ void dj_pointForce(djPointForce* p, const djPenaltyLaw* law, const double* twist
   p->F = dju_madd3(dju_scale3(p->N, p->n), -drag, p->t);
 }
 
-djVec3 dj_forceChange(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn, double dd,
+djVec3 dj_pointChanges(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn, double dd,
                       djVec3 du) {
   const double rate = dju_dot3(dn, p->u) + dju_dot3(p->n, du);
   const double dN = dd * (law->kd * p->rate - law->kn) + p->d * law->kd * rate;

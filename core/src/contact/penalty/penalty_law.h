@@ -39,7 +39,7 @@ void dj_pointForce(djPointForce* p, const djPenaltyLaw* law, const double* twist
                    djVec3 ref_point, const double* twist_field, djVec3 ref_field);
 
 // The change of F where n, d and u change.
-djVec3 dj_forceChange(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn, double dd,
+djVec3 dj_pointChanges(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn, double dd,
                       djVec3 du);
 
 // Derivatives of V . F(x) + m . x, V and m held, by what it depends on. `law` is by kn, kt, kd and

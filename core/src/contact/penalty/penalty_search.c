@@ -6,7 +6,7 @@
 
 static void openWay(djPenaltyWay* w, const djPenaltyShape* from, const djPenaltyShape* in,
                     const djPose* body, const djPose* other, double inflate) {
-  w->share = from->scale;
+  w->part = 1;
   w->inflate = inflate + from->inflate + in->inflate;
   w->from = *from;
   w->in = *in;
@@ -35,7 +35,8 @@ int dj_penaltyWays(djPenaltyWay way[2], const djShape* a, const djShape* b, cons
     if (!acts[k]) continue;
     openWay(&way[n], &s[k], &s[!k], k ? pose_b : pose_a, k ? pose_a : pose_b, inflate);
     way[n].points_of_b = k;
-    if (alone && first == second) way[n].share *= 0.5;
+    if (alone && first == second) way[n].part = 0.5;
+    way[n].share = way[n].part * s[k].scale;
     n++;
   }
   return n;

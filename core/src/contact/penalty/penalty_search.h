@@ -8,7 +8,8 @@
 // One way of a pair: points of a, or of b, in the field of the other.
 typedef struct djPenaltyWay {
   bool points_of_b;
-  double share;                // of kn, kt and kd, with the points' contact_scale
+  double part;                 // 1, or 1/2 where both ways are one contact
+  double share;                // that times the points' contact_scale: of kn, kt and kd
   double inflate;              // m; of both geoms and the pair
   djPenaltyShape from, in;     // points, field
   djPose place, field;         // of the points' body; of the field, and

@@ -36,7 +36,7 @@ static void placePoints(double* point, const djPenaltySource* from) {
   const double* local = from->given;
   int axes[3];
   if (!local && from->type != DJ_MESH) {
-    dj_surfacePoints(point, axes, from->type, n);
+    dj_placePoints(point, axes, from->type, n);
     for (int i = 0; i < 3 * n; i++) point[i] *= from->size[axes[i % 3]];
   } else {
     for (int i = 0; i < n; i++) {
@@ -92,7 +92,7 @@ static int pointCount(const djModel* m, int geom) {
   const int type = m->geom_type[geom], given = m->geom_pointnum[geom];
   if (given > 0 || type == DJ_PLANE) return given;
   const int count = m->geom_pointcount[geom];
-  if (type != DJ_MESH) return dj_surfaceCount(type, count < 0 ? m->geom_pointrule[geom] : count);
+  if (type != DJ_MESH) return dj_typePoints(type, count < 0 ? m->geom_pointrule[geom] : count);
   const int nvert = m->mesh_vertnum[m->geom_mesh[geom]];
   return count < 0 || count > nvert ? nvert : count;
 }

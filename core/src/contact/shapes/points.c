@@ -3,6 +3,7 @@
 #include <dijoco/types.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LEAF 8
@@ -23,7 +24,7 @@ static int countOf(int type, int level) {
 
 static int leastLevel(int type) { return type == DJ_CAPSULE || type == DJ_BOX ? 2 : 1; }
 
-int dj_surfaceCount(int type, int wanted) {
+int dj_typePoints(int type, int wanted) {
   if (wanted <= 0 || countOf(type, 2) == 0) return 0;
   int level = leastLevel(type);
   while (type != DJ_SPHERE && countOf(type, level) < wanted) level++;
@@ -78,7 +79,7 @@ static void cylinderPoints(double* u, int k) {
   memcpy(u + 36 * k, end, sizeof end);
 }
 
-void dj_surfacePoints(double* unit, int axes[3], int type, int n) {
+void dj_placePoints(double* unit, int axes[3], int type, int n) {
   int level = leastLevel(type);
   for (int k = 0; k < 3; k++) axes[k] = k;
   while (type != DJ_SPHERE && countOf(type, level) < n) level++;

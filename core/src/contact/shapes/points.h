@@ -14,9 +14,9 @@
 //   sphere 1; capsule any; box k x k on each face, k >= 2; ellipsoid 4 k^2 + 2, an octahedron's
 //   faces in k parts; cylinder 12 k + 2, three rings and the centres of its ends.
 // Planes have none.
-int dj_surfaceCount(int type, int wanted);
+int dj_typePoints(int type, int wanted);
 // unit (n x 3), of that number; axes (3): those of sizes.
-void dj_surfacePoints(double* unit, int axes[3], int type, int n);
+void dj_placePoints(double* unit, int axes[3], int type, int n);
 
 // How many are wanted of a geom of this size, where that is not given: of a capsule so many that
 // they are no farther apart than its radius, up to 17; box 5 x 5, ellipsoid and cylinder 50 or more.
