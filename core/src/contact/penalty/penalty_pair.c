@@ -137,6 +137,8 @@ static void fieldGrad(djShapeGrad* grad, const djPenaltyWay* w, const djPointFor
     for (int i = 0; i < 3; i++) sum += n[i] * normal[3 * i + k];
     grad->number[DJ_PENALTY_BY_SIZE + k] += sum;
   }
+  double* vert = grad->number + DJ_PENALTY_BY_POINT + 3 * w->in.npoint;
+  dj_fieldVertices(vert, &w->in.field, x, by->d, n);
   // by d and n as c moves against the field, which leaves x where it is
   const djVec3 apart = dju_add3(dju_scale3(by->d, p->gradient), dju_mulMtV(p->turn, by->n));
   const djVec3 arm = dju_sub3(p->c, w->field.p);
