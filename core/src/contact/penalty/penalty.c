@@ -4,6 +4,7 @@
 #include "contact/penalty/penalty.h"
 
 #include "contact/penalty/penalty_pair.h"
+#include "contact/penalty/penalty_query.h"
 #include "contact/shapes/convex.h"
 #include "contact/wrench.h"
 
@@ -168,4 +169,5 @@ const djKernel dj_penalty = {
     .eval = eval,
     .report = report,
     .vjp = vjp,
+    .queryShapes = dj_penaltyShapes,
 };

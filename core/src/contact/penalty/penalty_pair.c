@@ -183,11 +183,16 @@ static void pointGrad(void* user, const djPenaltyWay* w, int i) {
   grad->friction += by.law.mu;
 }
 
+void dj_addWayVjp(djPairGrad* grad, const djPenaltyPair* pair, const djPenaltyWay* way,
+                  const double lambda[12]) {
+  Backward back = {pair, grad, lambda};
+  dj_visitPoints(way, pointGrad, &back);
+}
+
 djStatus dj_penaltyVjp(djPairGrad* grad, const djPairInput* in, const double lambda[12]) {
   djPenaltyPair pair;
   const djStatus status = dj_openPenaltyPair(&pair, in);
   if (status < 0) return status;
-  Backward back = {&pair, grad, lambda};
-  for (int k = 0; k < pair.nway; k++) dj_visitPoints(&pair.way[k], pointGrad, &back);
+  for (int k = 0; k < pair.nway; k++) dj_addWayVjp(grad, &pair, &pair.way[k], lambda);
   return DJ_OK;
 }
