@@ -243,36 +243,59 @@ static void addNode(double* vert, const djGrid* grid, const int node[3], double 
   for (int k = 0; k < 3; k++) dju_addTo3(vert + 3 * v[k], -l[k] * by_f, n);
 }
 
+// By the coefficients of a stencil, of by_value f + by_gradient . grad f.
+static void byCoefficients(double by[4][4][4], const Stencil* s, const double h[3],
+                           double by_value, const double by_gradient[3]) {
+  double gx = by_gradient[0] / h[0], gy = by_gradient[1] / h[1], gz = by_gradient[2] / h[2];
+  for (int i = 0; i < 4; i++) {
+    for (int j = 0; j < 4; j++) {
+      double b = s->b[0][i] * s->b[1][j];
+      double d = gx * s->db[0][i] * s->b[1][j] + gy * s->b[0][i] * s->db[1][j] + by_value * b;
+      for (int k = 0; k < 4; k++) by[i][j][k] = d * s->b[2][k] + gz * b * s->db[2][k];
+    }
+  }
+}
+
+// By the distances of nodes (to, 6 along the axis) from that by coefficients (from, 4), of the line
+// of an axis: Q is symmetric. first: node of the first coefficient.
+static void spreadLine(double* to, const double* from, size_t stride, int first, int n) {
+  for (int m = 0; m < 4; m++) {
+    for (int o = -1; o <= 1; o++) {
+      to[(size_t)(m + o + 1) * stride] +=
+          smoothing(first + m, n, o) * from[(size_t)m * stride];
+    }
+  }
+}
+
 void dj_gridVertices(double* vert, const djGrid* grid, const double x[3], double by_value,
                      const double by_gradient[3]) {
-  double gk[3], Hk[6], K = 1, by_f[6][6][6] = {{{0}}};
+  double gk[3], Hk[6], K = 1, by_c[4][4][4], by_z[4][4][6], by_yz[4][6][6], by_f[6][6][6];
   Side side[3];
   Stencil s;
-  if (!isInBox(grid, x)) {
+  if (!isInBox(grid, x)) {   // grad d has the terms K grad f + f grad K
     makeSides(side, grid, x);
     K = keepAll(gk, Hk, side);
-    for (int k = 0; k < 3; k++) by_value += by_gradient[k] * gk[k] / (K > 0 ? K : 1);
+    for (int k = 0; k < 3 && K > 0; k++) by_value += by_gradient[k] * gk[k] / K;
   }
   if (!(K > 0)) return;
   makeStencil(&s, grid, x);
-  for (int m = 0; m < 64; m++) {
-    int i[3] = {m / 16, m / 4 % 4, m % 4};
-    const double b[3] = {s.b[0][i[0]], s.b[1][i[1]], s.b[2][i[2]]};
-    double by_c = by_value * b[0] * b[1] * b[2];
-    by_c += by_gradient[0] / grid->h[0] * s.db[0][i[0]] * b[1] * b[2];
-    by_c += by_gradient[1] / grid->h[1] * b[0] * s.db[1][i[1]] * b[2];
-    by_c += by_gradient[2] / grid->h[2] * b[0] * b[1] * s.db[2][i[2]];
-    for (int q = 0; q < 27; q++) {
-      int o[3] = {q / 9 - 1, q / 3 % 3 - 1, q % 3 - 1};
-      double w = K * by_c;
-      for (int k = 0; k < 3; k++) w *= smoothing(s.first[k] + i[k], grid->n[k], o[k]);
-      by_f[i[0] + o[0] + 1][i[1] + o[1] + 1][i[2] + o[2] + 1] += w;
+  byCoefficients(by_c, &s, grid->h, by_value, by_gradient);
+  memset(by_z, 0, sizeof by_z);
+  memset(by_yz, 0, sizeof by_yz);
+  memset(by_f, 0, sizeof by_f);
+  for (int i = 0; i < 4; i++) {
+    for (int j = 0; j < 4; j++) {
+      spreadLine(by_z[i][j], by_c[i][j], 1, s.first[2], grid->n[2]);
     }
+    for (int k = 0; k < 6; k++) spreadLine(&by_yz[i][0][k], &by_z[i][0][k], 6, s.first[1], grid->n[1]);
+  }
+  for (int m = 0; m < 36; m++) {
+    spreadLine(&by_f[0][0][0] + m, &by_yz[0][0][0] + m, 36, s.first[0], grid->n[0]);
   }
   for (int m = 0; m < 216; m++) {
-    double w = by_f[m / 36][m / 6 % 6][m % 6];
     const int node[3] = {s.first[0] + m / 36 - 1, s.first[1] + m / 6 % 6 - 1,
                          s.first[2] + m % 6 - 1};
+    double w = K * by_f[m / 36][m / 6 % 6][m % 6];
     if (w != 0) addNode(vert, grid, node, w);
   }
 }
