@@ -5,6 +5,7 @@
 #include "common/near.h"
 #include "common/random.h"
 #include "shape/field.h"
+#include "shape/field_ellipsoid.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -358,6 +359,7 @@ static void testBounds(void** state) {
         CHECK(bound <= at.distance + 1e-14 * (size + radius));
       }
       dj_fieldAt(&at, &f, x);
+      if (TYPES[i] == DJ_ELLIPSOID) CHECK(bound == dj_ellipsoidBound(&f, x) - radius);
       if (TYPES[i] != DJ_ELLIPSOID) djt_near(bound, at.distance - radius, 1e-14 * (size + radius));
       if (at.distance > 2 * size) CHECK(bound > at.distance / 2 - radius);   // and it skips
     }

@@ -6,10 +6,12 @@
 #include "common/random.h"
 #include "common/solid_mesh.h"
 #include "shape/field.h"
+#include "shape/grid.h"
+#include "shape/grid_memory.h"
 #include "shape/mesh_closed.h"
+#include "shape/mesh_tree.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -31,7 +33,7 @@ static SolidMesh makeSample(int which) {
   switch (which) {
     case 0: return makeBoxSolid(0.3, 0.2, 0.1);
     case 1: return makeL();
-    case 2: return makeTorus(0.5, 0.2, 24, 12);
+    case 2: return makeTorus(0.5, 0.2, 20, 10);
     default: return makeHollow();
   }
 }
@@ -231,10 +233,10 @@ static void testFaces(void** state) {
 static void testTorus(void** state) {
   (void)state;
   djRng rng = {4};
-  SolidMesh m = makeTorus(0.5, 0.2, 200, 100);
+  SolidMesh m = makeTorus(0.5, 0.2, 160, 80);
   djGrid g = makeGrid(&m);
   djDistanceField field = {.type = DJ_MESH, .grid = &g};
-  double chord = 0.7 * (1 - cos(3.1416 / 200)) + 0.2 * (1 - cos(3.1416 / 100)), turn = 0;
+  double chord = 0.7 * (1 - cos(3.1416 / 160)) + 0.2 * (1 - cos(3.1416 / 80)), turn = 0;
   for (int trial = 0; trial < 2000; trial++) {
     double u = djt_uniform(&rng, 0, 6.2832), w = djt_uniform(&rng, 0, 6.2832);
     double r = 0.2 + 0.04 * djt_uniform(&rng, -2, 1), cw = cos(w), sw = sin(w);
@@ -248,7 +250,7 @@ static void testTorus(void** state) {
     double exact = 1 / r + cw / (0.5 + r * cw);
     turn = fmax(turn, fabs(at.turn[0] + at.turn[4] + at.turn[8] - exact));
   }
-  CHECK(turn < 1 && turn > 0);
+  CHECK(turn < 1.5 && turn > 0);
   dj_freeGrid(&g);
   freeSolid(&m);
 }
@@ -532,6 +534,89 @@ static void testMoves(void** state) {
   freeSolid(&m);
 }
 
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+extern void* __libc_malloc(size_t size);
+extern void* __libc_calloc(size_t count, size_t size);
+extern void __libc_free(void* old);
+
+static long countdown = -1;   // allocations until one fails; negative: none does
+static long live;             // blocks that are not released
+
+static bool fails(void) { return countdown >= 0 && countdown-- == 0; }
+
+void* malloc(size_t size) {
+  void* block = fails() ? NULL : __libc_malloc(size);
+  live += block != NULL;
+  return block;
+}
+
+void* calloc(size_t count, size_t size) {
+  void* block = fails() ? NULL : __libc_calloc(count, size);
+  live += block != NULL;
+  return block;
+}
+
+void free(void* old) {
+  live -= old != NULL;
+  __libc_free(old);
+}
+
+// Each allocation fails in turn: that is said, and all that was taken is released.
+static void testMemory(void** state) {
+  (void)state;
+  SolidMesh m = makeBoxSolid(1, 0.2, 0.2);
+  djGrid g, copy;
+  djError err = {""};
+  long before = live;
+  int failed = 0;
+  for (;; failed++) {
+    countdown = failed;
+    djStatus status = dj_makeGrid(&g, m.nvert, m.vert, m.ntri, m.tri, NULL, &err);
+    bool fired = countdown < 0;
+    countdown = -1;
+    if (!fired) {
+      assert_int_equal(status, DJ_OK);
+      break;
+    }
+    assert_int_equal(status, DJ_NO_MEMORY);
+    CHECK(g.buffer == NULL && live == before);
+    assert_string_equal(err.text, "out of memory");
+  }
+  CHECK(failed > 8 && live == before + 1);
+  countdown = 0;
+  assert_int_equal(dj_copyGrid(&copy, &g), DJ_NO_MEMORY);
+  CHECK(copy.buffer == NULL && copy.coef == NULL);
+  dj_freeGrid(&g);
+  CHECK(live == before);
+  freeSolid(&m);
+}
+
+#else
+
+static void testMemory(void** state) {
+  (void)state;
+  skip();
+}
+
+#endif
+
+// The arrays are apart, and zero.
+static void testBlock(void** state) {
+  (void)state;
+  djGrid g = {.n = {2, 3, 4}, .nvert = 5, .ntri = 6};
+  assert_int_equal(dj_allocGrid(&g), DJ_OK);
+  int count = 0;
+  for (int i = 0; i < 24; i++) count += g.coef[i] == 0 && g.near[i]++ == 0;
+  for (int i = 0; i < 24; i++) g.coef[i] = 1;
+  for (int i = 0; i < 48; i++) count += g.bary[i]++ == 0;
+  for (int i = 0; i < 15; i++) count += g.vert[i]++ == 0;
+  for (int i = 0; i < 18; i++) count += g.normal[i]++ == 0;
+  for (int i = 0; i < 18; i++) count += g.tri[i]++ == 0;
+  assert_int_equal(count, 24 + 48 + 15 + 18 + 18);
+  dj_freeGrid(&g);
+}
+
 // Flat meshes, long ones and large ones stay within the bound.
 static void testSizes(void** state) {
   (void)state;
@@ -633,6 +718,7 @@ int main(void) {
       cmocka_unit_test(testBeyond),      cmocka_unit_test(testDerivatives), cmocka_unit_test(testSmooth),
       cmocka_unit_test(testBound),       cmocka_unit_test(testVertices),
       cmocka_unit_test(testSums),        cmocka_unit_test(testMoves),
+      cmocka_unit_test(testMemory),      cmocka_unit_test(testBlock),
       cmocka_unit_test(testSizes),       cmocka_unit_test(testWatch),
       cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,12 +168,11 @@ static void cylinderSizes(double distance[3], double normal[9], const djDistance
   double length = sqrt(x[0] * x[0] + x[1] * x[1]);
   (void)field;
   sizeAlong(distance, normal, at, x, 2, 1);
-  if (at->piece == 1 || at->piece == 2) return;
   // along the radius e: dd/dr = -n.e, dn/dr = -dn/dx e
   double e[2] = {1, 0};
   if (length > 1e-100) e[0] = x[0] / length, e[1] = x[1] / length;
   distance[0] = -(at->normal[0] * e[0] + at->normal[1] * e[1]);
-  for (int i = 0; i < 3 && at->piece >= 3; i++) {
+  for (int i = 0; i < 3; i++) {
     normal[3 * i] = -(at->turn[3 * i] * e[0] + at->turn[3 * i + 1] * e[1]);
   }
 }
