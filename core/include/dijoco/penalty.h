@@ -12,7 +12,7 @@ extern "C" {
 // Points of body a, in world coordinates, and a geom of body b; velocities and wrenches are about
 // a's origin and the geom's pos.
 typedef struct djcPenaltyQuery {
-  int npoint;
+  int npoint;              // how many points
   const double* point;     // (npoint x 3) m; world
   double origin[3];        // m; of a
   double twist_a[6];       // rad/s, m/s
