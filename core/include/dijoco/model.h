@@ -282,6 +282,8 @@ typedef struct djContactSettings {
   double guide;            // c, J: tail by which geoms repel from afar
   double exponent;         // 1
   double damping;          // s/m
+  double kn, kt, kd;       // N/m, N s/m, N s/m2
+  double scale;            // 1
   double range;            // 2 s L/(1-s), m: surfaces of contact shapes act on each other below
                            //   this
   double weight;           // total movable weight, N
