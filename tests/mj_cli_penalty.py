@@ -123,10 +123,10 @@ class Penalty(cli.Case):
         task = self.task("bdf1", variables=[{"name": n} for n in names],
                          optimizer={"type": "adam", "rate": 1e-3, "iterations": 2})
         self.run_json("optimize", task, "--out", self.path("o"))
-        with open(self.path("o", "final.json")) as f:
-            final = json.load(f)["final"]
-        found = self.run_json("grad", self.path("o", "task.json"))
-        self.run_json("convert", self.path("o", "scene.xml"), "--out", self.path("o.json"))
+        with open(self.path("o/final.json")) as f:
+            final = {v["name"]: v["value"] for v in json.load(f)["variables"]}
+        found = self.run_json("grad", self.path("o/task.json"))
+        self.run_json("convert", self.path("o/scene.xml"), "--out", self.path("o.json"))
         with open(self.path("o.json")) as f:
             m = json.load(f)
         geoms = {g["name"]: g for g in m["geoms"]}
