@@ -123,10 +123,15 @@ static void findGradient(djcPenalty* out, double* by_point, double* number, cons
 }
 
 static void findPoints(djcPenalty* out, djcPenaltyPoint* point, const Query* x, int n) {
-  double gradient[12] = {0};
+  const djPenaltyWay* w = &x->pair.way[0];
+  djPenaltySum sum = {.gradient = {0}};
+  double gradient[12];
   for (int i = 0; i < n; i++) {
     djPointForce p;
-    dj_findPoint(&p, NULL, NULL, &x->pair, &x->pair.way[0], i);
+    djFieldAt at;
+    double place[3];
+    dj_fieldAtPoint(&at, place, w, i);
+    dj_findPoint(&p, &x->pair, w, i, &at);
     if (point) {
       point[i].distance = p.d;
       dju_store3(point[i].normal, p.n);
@@ -136,8 +141,9 @@ static void findPoints(djcPenalty* out, djcPenaltyPoint* point, const Query* x, 
                                                    : DJC_SLIP;
     }
     if (p.state == DJ_POINT_FREE) continue;
-    dj_addPoint(gradient, out->pose_jac, out->twist_jac, &x->pair, &x->pair.way[0], &p);
+    dj_addPoint(&sum, true, &x->pair, w, &p);
   }
+  dj_completeSum(gradient, out->pose_jac, out->twist_jac, &sum, &x->pair);
   for (int k = 0; k < 12; k++) (k < 6 ? out->wrench_a : out->wrench_b)[k % 6] = 0 - gradient[k];
   for (int k = 0; k < 144; k++) {
     out->pose_jac[k] = 0 - out->pose_jac[k];

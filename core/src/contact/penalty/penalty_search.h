@@ -22,12 +22,13 @@ typedef struct djPenaltyWay {
 int dj_penaltyWays(djPenaltyWay way[2], const djShape* a, const djShape* b, const djPose* pose_a,
                    const djPose* pose_b, double inflate);
 
-// d of point i.
-double dj_pointDistance(const djPenaltyWay* way, int i);
+// The field at point i, x its place there. Returns d.
+double dj_fieldAtPoint(djFieldAt* at, double x[3], const djPenaltyWay* way, int i);
 
-// Visits points with d < 0, i their place in the tree's order; visit may be NULL. Returns a lower
-// bound of the others' d.
-typedef void (*djPointVisit)(void* user, const djPenaltyWay* way, int i);
+// Visits points with d < 0, i their place in the tree's order. Returns a lower bound of the others'
+// d.
+typedef void (*djPointVisit)(void* user, const djPenaltyWay* way, int i, const double x[3],
+                             const djFieldAt* at);
 double dj_visitPoints(const djPenaltyWay* way, djPointVisit visit, void* user);
 
 // The least d and its point (-1: there is none), where that is below `least`; else that.
