@@ -18,16 +18,16 @@ typedef struct Sum {
   const djPenaltyPair* pair;
   bool derivatives, active;
   djPenaltySum of;
-  double deepest;              // d of points in the other geom
+  double deepest; // d of points in the other geom
   // for reports
-  djVec3 normal, point;        // at the deepest; sum of N x
+  djVec3 normal, point; // at the deepest; sum of N x
   double N;
-  uint64_t* kink;              // or NULL
+  uint64_t* kink; // or NULL
 } Sum;
 
 // Which sets the point is beyond: a change of any is a crossing.
-static void addKinks(uint64_t kink[DJ_NKINK], const djPenaltyWay* way, int i,
-                     const djPointForce* p, const djFieldAt* at) {
+static void addKinks(uint64_t kink[DJ_NKINK], const djPenaltyWay* way, int i, const djPointForce* p,
+                     const djFieldAt* at) {
   const int piece = way->in.field.grid ? 0 : at->piece;
   const double name[] = {way->points_of_b, way->from.id[i]};
   const bool beyond[DJ_NKINK] = {
@@ -184,8 +184,9 @@ static double range(const double* setting) {
 const djKernel dj_penalty = {
     .name = "penalty",
     .smoothness = DJ_C0,
-    .where = "the force jumps at ridges of fields; it is continuous at first touch of a point, where "
-             "its normal force ends and where its friction begins to slip",
+    .where =
+        "the force jumps at ridges of fields; it is continuous at first touch of a point, where "
+        "its normal force ends and where its friction begins to slip",
     .traits = {.uses_twist = true, .overlaps = true},
     .nsetting = DJ_PENALTY_NSETTING,
     .setting = dj_penaltySettings,

@@ -54,8 +54,8 @@ void dj_findPoint(djPointForce* out, const djPenaltyPair* pair, const djPenaltyW
   out->c = dju_transform(&w->place, point);
   out->n = dju_mulMV(R, dju_load3(at->normal));
   out->gradient = dju_mulMV(R, dju_load3(at->gradient));
-  const djMat3 half = dju_mulMM(R, turn), back = {{R.m[0], R.m[3], R.m[6], R.m[1], R.m[4],
-                                                   R.m[7], R.m[2], R.m[5], R.m[8]}};
+  const djMat3 half = dju_mulMM(R, turn),
+               back = {{R.m[0], R.m[3], R.m[6], R.m[1], R.m[4], R.m[7], R.m[2], R.m[5], R.m[8]}};
   out->turn = dju_mulMM(half, back);
   out->radius = w->from.radius;
   out->d = at->distance - w->from.radius - w->inflate;
@@ -79,7 +79,8 @@ static void addColumns(double* out, const djMat3* Fw, const djMat3* Fv, const dj
   }
 }
 
-// A [r]: what turning about a point at -r from there makes of A times a displacement w x r = -[r] w.
+// A [r]: what turning about a point at -r from there makes of A times a displacement w x r = -[r]
+// w.
 static djMat3 byTurn(const djMat3* A, djVec3 r) {
   const djMat3 skew = dju_skew(dju_neg3(r));
   return dju_mulMM(*A, skew);
@@ -95,7 +96,7 @@ static Slopes slopesOf(const djPointForce* p, const djPenaltyLaw* law) {
   const djVec3 none = {0, 0, 0};
   for (int k = 0; k < 3; k++) {
     const djVec3 e = {k == 0, k == 1, k == 2};
-    const djVec3 slide = dju_cross3(p->w, e);   // of u as x moves
+    const djVec3 slide = dju_cross3(p->w, e); // of u as x moves
     const djVec3 n = dj_pointChanges(p, law, e, 0, dju_scale3(-p->radius, slide));
     const djVec3 u = dj_pointChanges(p, law, none, 0, e);
     const double x[3] = {n.x, n.y, n.z}, y[3] = {u.x, u.y, u.z};
@@ -135,7 +136,7 @@ static void addDerivatives(djPenaltySum* sum, const djPenaltyPair* pair, const d
   const djVec3 point = dju_sub3(p->c, ref[body]), field = dju_sub3(p->c, ref[!body]);
   djMat3 Fw = byTurn(&Fv, point), Xw = byTurn(&Xv, point);
   addColumns(sum->by_pose + 6 * body, &Fw, &Fv, &Xw, &Xv, arm, F);
-  const djMat3 normal = dju_skew(dju_neg3(p->n));   // n moves by w x n
+  const djMat3 normal = dju_skew(dju_neg3(p->n)); // n moves by w x n
   Fv = scaled(&s.c, -1);
   Xv = scaled(&p->turn, p->radius);
   Fw = byTurn(&Fv, field), Xw = byTurn(&Xv, field);
@@ -152,7 +153,7 @@ static void addDerivatives(djPenaltySum* sum, const djPenaltyPair* pair, const d
 
 void dj_addPoint(djPenaltySum* sum, bool derivatives, const djPenaltyPair* pair,
                  const djPenaltyWay* w, const djPointForce* p) {
-  const djVec3 F = w->points_of_b ? p->F : dju_neg3(p->F);   // minus that on a
+  const djVec3 F = w->points_of_b ? p->F : dju_neg3(p->F); // minus that on a
   const djVec3 torque = dju_cross3(dju_sub3(p->x, pair->in->ref_a), F);
   dju_addTo3(sum->gradient, 1, torque);
   dju_addTo3(sum->gradient + 3, 1, F);
@@ -167,8 +168,8 @@ static void addOpposite(double* out, int stride, const double* in, djVec3 apart)
   for (int i = 0; i < 6; i++) out[i * stride] = -in[i * stride] - (i < 3 ? more[i] : 0);
 }
 
-void dj_completeSum(double gradient[12], double* by_pose, double* by_twist,
-                    const djPenaltySum* sum, const djPenaltyPair* pair) {
+void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, const djPenaltySum* sum,
+                    const djPenaltyPair* pair) {
   const djVec3 apart = dju_sub3(pair->in->ref_a, pair->in->ref_b);
   memcpy(gradient, sum->gradient, sizeof sum->gradient);
   addOpposite(gradient + 6, 1, gradient, apart);

@@ -27,16 +27,16 @@ void dj_findPoint(djPointForce* out, const djPenaltyPair* pair, const djPenaltyW
 // dj_toExponential) and by velocities, row-major.
 typedef struct djPenaltySum {
   double gradient[6];
-  double by_pose[72], by_twist[72];   // (6 x 12)
+  double by_pose[72], by_twist[72]; // (6 x 12)
 } djPenaltySum;
 // Adds a point; derivatives where they are wanted. Then all of that for both bodies, with (12 x 12)
 // matrices, or NULL.
 void dj_addPoint(djPenaltySum* sum, bool derivatives, const djPenaltyPair* pair,
                  const djPenaltyWay* way, const djPointForce* p);
-void dj_completeSum(double gradient[12], double* by_pose, double* by_twist,
-                    const djPenaltySum* sum, const djPenaltyPair* pair);
+void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, const djPenaltySum* sum,
+                    const djPenaltyPair* pair);
 
 // Adds the derivative of lambda . gradient by parameters.
 void dj_addWayVjp(djPairGrad* grad, const djPenaltyPair* pair, const djPenaltyWay* way,
                   const double lambda[12]);
-#endif  // DJ_CONTACT_PENALTY_PENALTY_PAIR_H_
+#endif // DJ_CONTACT_PENALTY_PENALTY_PAIR_H_

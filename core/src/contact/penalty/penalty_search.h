@@ -8,12 +8,12 @@
 // One way of a pair: points of a, or of b, in the field of the other.
 typedef struct djPenaltyWay {
   bool points_of_b;
-  double part;                 // 1, or 1/2 where both ways are one contact
-  double share;                // that times the points' contact_scale: of kn, kt and kd
-  double inflate;              // m; of both geoms and the pair
-  djPenaltyShape from, in;     // points, field
-  djPose place, field;         // of the points' body; of the field, and
-  djPose local;                //   of the points' body in it
+  double part;             // 1, or 1/2 where both ways are one contact
+  double share;            // that times the points' contact_scale: of kn, kt and kd
+  double inflate;          // m; of both geoms and the pair
+  djPenaltyShape from, in; // points, field
+  djPose place, field;     // of the points' body; of the field, and
+  djPose local;            //   of the points' body in it
 } djPenaltyWay;
 
 // Up to two ways of a pair; returns how many. A sphere's centre with its radius says all: in a pair
@@ -34,4 +34,4 @@ double dj_visitPoints(const djPenaltyWay* way, djPointVisit visit, void* user);
 // The least d and its point (-1: there is none), where that is below `least`; else that.
 double dj_deepestPoint(int* point, const djPenaltyWay* way, double least);
 
-#endif  // DJ_CONTACT_PENALTY_PENALTY_SEARCH_H_
+#endif // DJ_CONTACT_PENALTY_PENALTY_SEARCH_H_

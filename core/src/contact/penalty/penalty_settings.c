@@ -41,8 +41,9 @@ static double slope(const djContactScale* scale, const double* x, int row) {
 }
 
 #define NAMED(text, of) .name = text, .unit = of, .size = 1, .ways = DJ_BY_PAIR
-#define FACTOR(of) NAMED(of "_scale", ""), .zero = true, .most = 1e6, .standard = {1}, \
-                   .help = "factor of the default " of
+#define FACTOR(of)                                                                                 \
+  NAMED(of "_scale", ""), .zero = true, .most = 1e6, .standard = {1},                              \
+                          .help = "factor of the default " of
 #define NUMBER(text, of) NAMED(text, of), .automatic = true, .most = DJ_LARGEST_FORCE
 const djSetting dj_penaltySettings[DJ_PENALTY_NSETTING] = {
     [DJ_PENALTY_KN_SCALE] = {FACTOR("kn")},
@@ -61,7 +62,8 @@ const djSetting dj_penaltySettings[DJ_PENALTY_NSETTING] = {
     [DJ_PENALTY_SCALE] = {NAMED("scale", ""), .zero = true, .most = DJ_LARGEST, .standard = {1},
                           .help = "factor of kn, kt and kd in force, beside that of geoms"}};
 
-#define PARAM(name_, unit_, help_) {"contact/penalty/" name_, unit_, help_, NULL}
+#define PARAM(name_, unit_, help_)                                                                 \
+  { "contact/penalty/" name_, unit_, help_, NULL }
 const djKernelRule dj_penaltyRules[DJ_PENALTY_NSETTING] = {
     [DJ_PENALTY_KN] = {.rule = normal,
                        .param = PARAM("kn", "N/m", "normal force of a point by its depth"),
