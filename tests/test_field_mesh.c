@@ -29,9 +29,12 @@ static SolidMesh makeHollow(void) {
   return both;
 }
 
+// Flat, so that spacings differ.
+static const double PLATE[3] = {0.3, 0.2, 0.02};
+
 static SolidMesh makeSample(int which) {
   switch (which) {
-    case 0: return makeBoxSolid(0.3, 0.2, 0.1);
+    case 0: return makeBoxSolid(PLATE[0], PLATE[1], PLATE[2]);
     case 1: return makeL();
     case 2: return makeTorus(0.5, 0.2, 20, 10);
     default: return makeHollow();
@@ -151,7 +154,7 @@ static double exactOf(int which, const SolidMesh* m, const double x[3]) {
   if (which == 0) {
     double q[3], out = 0;
     for (int k = 0; k < 3; k++) {
-      q[k] = fabs(x[k]) - (0.3 - 0.1 * k);
+      q[k] = fabs(x[k]) - PLATE[k];
       out = hypot(out, fmax(q[k], 0));
     }
     return out > 0 ? out : fmax(q[0], fmax(q[1], q[2]));
