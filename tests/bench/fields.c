@@ -21,8 +21,8 @@ static double seconds(void) {
 typedef struct Timed {
   const djDistanceField* field;
   double x[3 * POINTS];
-  double* vert;            // (nvert x 3) of a mesh
-  double sum;              // so that nothing is left out
+  double* vert; // (nvert x 3) of a mesh
+  double sum;   // so that nothing is left out
 } Timed;
 
 static void values(Timed* t, int i) {
@@ -72,9 +72,9 @@ static void mesh(const char* name, SolidMesh m) {
       t.x[i] = grid.box[i % 3] + grid.box[3 + i % 3] * djt_uniform(&rng, -1, 1);
     }
     printf("%-10s %6.1f ns  bound %5.1f ns  by vertices %.2f us  (%d triangles, %d x %d x %d "
-           "nodes: made in %.3f s, error %.2f of a cell)\n", name, timeOf(&t, values),
-           timeOf(&t, bounds), t.vert ? timeOf(&t, vertices) * 1e-3 : 0, m.ntri, grid.n[0],
-           grid.n[1], grid.n[2], made, grid.error / grid.h[0]);
+           "nodes: made in %.3f s, error %.2f of a cell)\n",
+           name, timeOf(&t, values), timeOf(&t, bounds), t.vert ? timeOf(&t, vertices) * 1e-3 : 0,
+           m.ntri, grid.n[0], grid.n[1], grid.n[2], made, grid.error / grid.h[0]);
     free(t.vert);
   }
   dj_freeGrid(&grid);
