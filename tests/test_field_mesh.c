@@ -292,7 +292,10 @@ static void testVertices(void** state) {
       inside += at.distance < 0;
       djt_uniforms(by_normal[n], 3, &rng, -0.1, 0.1);
       memset(grad, 0, 3 * (size_t)m.nvert * sizeof *grad);
-      dj_fieldVertices(grad, &field, place[n], 1, by_normal[n]);
+      if (n % 3)
+        dj_fieldVertices(grad, &field, place[n], 1, by_normal[n]);
+      else
+        dj_gridVertices(grad, &g, place[n], 1, by_normal[n]); // of the gradient
       analytic[n] = 0;
       for (int k = 0; k < 3 * m.nvert; k++) analytic[n] += grad[k] * along[k];
       n++;
@@ -307,7 +310,8 @@ static void testVertices(void** state) {
       for (int p = 0; p < N; p++) {
         djFieldAt at;
         dj_fieldAt(&at, &f, place[p]);
-        double value = at.distance + dju_dot3(dju_load3(by_normal[p]), dju_load3(at.normal));
+        const double* by = p % 3 ? at.normal : at.gradient;
+        double value = at.distance + dju_dot3(dju_load3(by_normal[p]), dju_load3(by));
         difference[p] += weight[i] * value / (12 * h);
       }
       dj_freeGrid(&there);
