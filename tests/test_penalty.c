@@ -337,8 +337,8 @@ static void testDefaults(void** state) {
   double x[DJ_PENALTY_NSETTING];
   dj_pairSettings(x, m, DJ_PENALTY, 0, 1);
   djt_near(x[DJ_PENALTY_KN], 3 * G / (1e-3 * 0.2), 1e-6);
-  djt_near(x[DJ_PENALTY_KT], 3 * G / (1e-3 * sqrt(G * 0.2)), 1e-6);
-  djt_near(x[DJ_PENALTY_KD] * 2e-4, 2 * 0.1 * sqrt(x[DJ_PENALTY_KN] * 3), 1e-6);
+  djt_near(x[DJ_PENALTY_KT], 3 * G / (1e-2 * sqrt(G * 0.2)), 1e-6);
+  djt_near(x[DJ_PENALTY_KD] * 2e-4, 2 * 0.03 * sqrt(x[DJ_PENALTY_KN] * 3), 1e-6);
   djData* d = sceneData(m);
   for (int i = 0; i < 2000; i++) assert_int_equal(dj_step(m, d), DJ_OK);
   djt_near(d->qpos[2], 0.2 * (1 - 1e-3), 1e-10);
