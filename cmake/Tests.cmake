@@ -242,11 +242,11 @@ function(dj_add_references_test)
 endfunction()
 
 function(dj_add_bench)
-  foreach(name blocks differences)
+  foreach(name blocks differences fields)
     add_executable(bench_${name} tests/bench/${name}.c)
     set_target_properties(bench_${name} PROPERTIES
                           RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
-    target_include_directories(bench_${name} PRIVATE core/src)
+    target_include_directories(bench_${name} PRIVATE core/src tests)
     target_link_libraries(bench_${name} PRIVATE dj_flags dijoco_static)
   endforeach()
 endfunction()
