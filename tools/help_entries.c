@@ -129,6 +129,16 @@ static void add_anneal(HelpTable* t) {
   help_add(t, cell);
 }
 
+// The list `stages`, and where a run in stages goes on.
+static void add_stages(HelpTable* t) {
+  const char* cell[HELP_COLUMNS] = {
+      "stages", "`set`, `iterations`",
+      "a list of runs one after the other, each from the result of the one before. set: parameters and "
+      "their values from then on; iterations: of this one. The keys `stage` (a whole number, 0) and "
+      "`start` (numbers, as variables list them) say where an interrupted run goes on"};
+  help_add(t, cell);
+}
+
 void help_optimizers(HelpTable* t) {
   *t = (HelpTable){.ncolumn = 3, .column = {"name", "keys", "what it is"}};
   const djEntry* e = NULL;
@@ -148,4 +158,5 @@ void help_optimizers(HelpTable* t) {
   }
   add_anneal(t);
   add_receding(t);
+  add_stages(t);
 }

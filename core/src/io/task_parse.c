@@ -79,16 +79,17 @@ static int compareSets(const void* a, const void* b) {
   return strcmp(x->name, y->name);
 }
 
-static djStatus parseSet(djTask* task, const cJSON* item, djPool* pool, djError* err) {
-  djAt top = {err, ""}, at = {err, "set"};
-  if (!cJSON_IsObject(item)) return dj_jsonFail(&top, "set", "must be an object");
+djStatus dj_parseSet(const djTaskSet** out, int* count, const cJSON* item, const char* element,
+                     djPool* pool, djError* err) {
+  djAt top = {err, ""}, at = {err, element};
+  if (!cJSON_IsObject(item)) return dj_jsonFail(&top, element, "must be an object");
   int n = cJSON_GetArraySize(item);
   djTaskSet* set = dj_poolTake(pool, (size_t)n, sizeof *set);
   djTaskSet* sorted = dj_poolTake(pool, (size_t)n, sizeof *set);
   if (!set || !sorted) return dj_failMemory(err);
-  task->set = set;
+  *out = set;
   for (const cJSON* c = item->child; c; c = c->next) {
-    djTaskSet* s = &set[task->nset++];
+    djTaskSet* s = &set[(*count)++];
     s->name = c->string;
     djStatus status = dj_jsonNumbers(&s->value, &s->n, c, pool, &at);
     if (status < 0) return status;
@@ -218,7 +219,7 @@ static djStatus parseTask(djTask* task, const cJSON* root, const char* folder, d
   if (contact) status = parseContact(task, contact, pool, &at);
   if (status == DJ_OK && initial) status = parseInitial(task, initial, pool, err);
   if (status == DJ_OK && ctrl) status = parseCtrl(task, ctrl, folder, pool, &at);
-  if (status == DJ_OK && set) status = parseSet(task, set, pool, err);
+  if (status == DJ_OK && set) status = dj_parseSet(&task->set, &task->nset, set, "set", pool, err);
   if (status == DJ_OK) status = dj_parseLosses(task, loss, pool, err);
   if (status == DJ_OK && free_vectors) status = dj_parseFree(task, free_vectors, pool, err);
   if (status == DJ_OK && maps) status = dj_parseMaps(task, maps, pool, err);
