@@ -20,7 +20,8 @@ typedef struct djStats {
   long newton_iterations;      // over all steps
   long unconverged_steps;      // whose best iterate was kept
   long recovering_steps;       // steps with at least one pair in recovery
-  long fallback_steps;         // taken by `position`, as the model's integrator found no solution
+  long fallback_steps;         // taken by `position`, or under bdf2 by its starter, as the model's
+                               //   integrator found no solution
   long impact_steps;           // cut into parts, as bodies closed by more than half their size
   int iterations;              // of the last step
   double residual;             // 1; of the last step: sqrt(decrement^2 / m) / (g h)
@@ -58,8 +59,8 @@ typedef struct djData {
   double* qpos;                // (nq) m, rad, quaternions, which need not be normalised
   double* qvel;                // (nv) m/s, rad/s
   double* act;                 // (na) activations, in the units of the actuator's input
-  double* history;             // (nhistory x nv) what multi-step integrators keep of earlier steps,
-                               //   in the method's own units.
+  double* history;             // of bdf2, which has one: qpos (nq) and qvel (nv) one timestep before
+                               //   the state, to be set by dj_setState alone.
                                //   It belongs to qpos, qvel and the timestep: where these are
                                //   written by hand the next step begins without it
   // inputs, in
@@ -102,12 +103,13 @@ DJ_API djStatus dj_resetData(const djModel* model, djData* data);
 DJ_API djStatus dj_resetKey(const djModel* model, djData* data, int key);
 
 // State as one vector: time, qpos, qvel, act, and of an integrator with a history whether there is
-// one (1 or 0) and it. A run continues from it to the last bit (with the same inputs).
+// one (1 or 0) and it, qpos and qvel one timestep before. A run continues from it to the last bit
+// (with the same inputs).
 DJ_API int dj_stateSize(const djModel* model);
 // Name of entry i: "time", "qpos[0]", ..., "has_history", "history[0]", ...; "" where there is
 // none. Returns text.
 DJ_API const char* dj_stateName(char text[32], const djModel* model, int i);
-// Entries of a tangent state: q and v (nv each), act (na), history (nhistory x nv).
+// Entries of a tangent state: q and v (nv each), act (na), and of a history q- and v- (nv each).
 DJ_API int dj_tangentSize(const djModel* model);
 DJ_API djStatus dj_getState(double* state, const djModel* model, const djData* data);
 DJ_API djStatus dj_setState(djData* data, const djModel* model, const double* state);

@@ -118,7 +118,10 @@ typedef enum djDisable {
   /* implicit midpoint rule on inverse dynamics: second order */                              \
   X(DJ_MIDPOINT, midpoint)                                                                    \
   /* implicit Euler on poses that keeps momentum; qvel is the velocity of that momentum */    \
-  X(DJ_MOMENTUM, momentum)
+  X(DJ_MOMENTUM, momentum)                                                                    \
+  /* backward differentiation of two steps on inverse dynamics: second order; the state has */ \
+  /* the last step's start, its first step is SDIRK2 */                                       \
+  X(DJ_BDF2, bdf2)
 
 // One of them.
 #define DJ_ENUMERATOR(enumerator, name) enumerator,

@@ -46,8 +46,8 @@ static bool findNumber(djArray* array, djData* d, const char* wanted) {
   STATS(X)
 #undef X
   if (strcmp(wanted, "history") == 0) {
-    int n = d->work->sizes.nhistory, nv = d->work->sizes.nv;
-    *array = dj_array(d->history, DJ_ARRAY_DOUBLE, n ? n / nv : 0, nv, (size_t)nv * sizeof(double));
+    int n = d->work->sizes.nhistory;
+    *array = dj_array(d->history, DJ_ARRAY_DOUBLE, n > 0, n, (size_t)n * sizeof(double));
     return true;
   }
   if (strcmp(wanted, "energy") != 0) return false;
