@@ -43,6 +43,7 @@ static inline void forKernels(PairTest test, uint64_t seed, bool barriers) {
       bool guided = i >= NTYPE * NTYPE;
       if (!k->takes(kernelTypes[a], kernelTypes[b])) continue;
       if (guided && kernelTypes[b] == DJ_PLANE) continue;
+      if (k == &dj_penalty && kernelTypes[a] == DJ_MESH && kernelTypes[b] == DJ_MESH) continue;
       Random r = {seed + 100 * (uint64_t)(NTYPE * a + b)};
       kernel_guide = guided ? GUIDE : 0;
       kernel_variant = (int)(seed + (uint64_t)(NTYPE * a + b)) % NVARIANT;
@@ -72,7 +73,7 @@ static inline double distance(const double* x, const double* y, int n) {
 
 // Settings by a kernel's rules, those of the first one as the case has them.
 static inline void useKernel(PairCase* c, const djKernel* k) {
-  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, 0.01};
+  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, 0.01, 1};
   double given[DJ_MAX_OF_KERNEL];
   for (int i = 0; i < DJ_MAX_OF_KERNEL; i++) given[i] = -1;
   if (k == &dj_implicitSurface) {
@@ -81,10 +82,16 @@ static inline void useKernel(PairCase* c, const djKernel* k) {
     given[DJ_IMPLICIT_FRICTION_EPS] = 4e-2;
     given[DJ_IMPLICIT_SUPPORT] = 0.04;
   }
+  if (k == &dj_penalty) {   // a point sticks up to about 1 m/s
+    given[DJ_PENALTY_KN] = 100;
+    given[DJ_PENALTY_KT] = 1;
+    given[DJ_PENALTY_KD] = 20;
+  }
   c->kernel = k;
   if (k == &dj_separatingPlane) return;
   assert_int_equal(dj_applyRules(c->setting, k, &scale, given, NULL), DJ_OK);
   if (k == &dj_implicitSurface) fitCase(c);
+  if (k == &dj_penalty) penaltyCase(c, NULL);
 }
 
 static inline djTraits traitsOf(const djKernel* k, PairCase* c) {

@@ -9,6 +9,8 @@
 #include "contact/implicit/implicit_surface.h"
 #include "contact/implicit/implicit_touch.h"
 #include "contact/kernel.h"
+#include "contact/penalty/penalty.h"
+#include "contact/penalty/penalty_shape.h"
 #include "contact/plane/recovery.h"
 #include "contact/plane/separating_plane.h"
 #include "model/geom_row.h"
@@ -33,7 +35,7 @@ typedef struct PairCase {
   djPairInput in;
   double* scratch;
   int nscratch;
-  double* fit[2];                // surfaces of implicit_surface
+  double* fit[2];                // surfaces of implicit_surface, points and fields of penalty
   union {
     char bytes[PAIR_STATE];
     double align;
@@ -199,6 +201,63 @@ static inline void fitCase(PairCase* c) {
   }
 }
 
+// Sizes of a shape that setGeom has made, and the frame of a plane.
+static inline void sizesOf(double size[3], djPose* frame, const djShape* s) {
+  *frame = (djPose){{0, 0, 0}, dju_eye3()};
+  size[0] = size[1] = size[2] = 0;
+  if (s->type == DJ_PLANE) {
+    const djVec3 z = s->normal, e = fabs(z.x) < 0.6 ? dju_vec3(1, 0, 0) : dju_vec3(0, 1, 0);
+    djVec3 x = dju_cross3(e, z);
+    x = dju_scale3(1 / dju_norm3(x), x);
+    const djVec3 y = dju_cross3(z, x);
+    frame->R = (djMat3){{x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z}};
+    frame->p = dju_scale3(s->offset, z);
+  } else if (s->type == DJ_SPHERE || s->type == DJ_CAPSULE) {
+    size[0] = s->radius;
+    size[1] = s->type == DJ_CAPSULE ? s->vert[2][1] : 0;
+  } else if (s->type == DJ_BOX) {
+    for (int k = 0; k < 3; k++) size[k] = s->vert[k][7];
+  } else if (s->curved) {
+    for (int k = 0; k < 3; k++) size[k] = dju_norm3(dju_column(&s->curve, k));
+    if (s->type == DJ_CYLINDER) size[1] = s->vert[2][1] + size[2];
+  }
+}
+
+// Points and fields of both shapes for penalty, and settings by which damping and friction count; a
+// mesh has no field. given: the first has points of its own, inside (4 x 3).
+static inline void penaltyCase(PairCase* c, const double* given) {
+  for (int k = 0; k < 2; k++) {
+    djShape* s = &c->shape[k].shape;
+    djPenaltySource from = {.type = s->type, .field = s->type != DJ_MESH, .scale = 1 + 0.3 * k};
+    sizesOf(from.size, &from.frame, s);
+    double* vert = malloc(3 * (size_t)(s->nvert + 1) * sizeof *vert);
+    for (int i = 0; i < 3 * s->nvert; i++) vert[i] = s->vert[i % 3][i / 3];
+    from.vert = vert;
+    from.nvert = from.npoint = s->nvert;
+    if (s->type != DJ_MESH) from.npoint = dj_typePoints(s->type, dj_ruleOfPoints(s->type, from.size));
+    if (k == 0 && given) from.given = given, from.npoint = 4;
+    free(c->fit[k]);
+    c->fit[k] = malloc((size_t)dj_penaltySize(from.npoint) * sizeof(double));
+    dj_fitPenalty(s, c->fit[k], &from);
+    free(vert);
+  }
+}
+
+// Moves b along the normal until the gap of points is as wanted.
+static inline void setPointGap(PairCase* c, double gap) {
+  for (int i = 0; i < 100; i++) {
+    djDistance d;
+    const djPairInput* in = pairInput(c);
+    const djGeomPair pair = {.a = in->a, .b = in->b, .pose_a = in->pose_a, .pose_b = in->pose_b,
+                             .inflate = in->inflate};
+    if (dj_penalty.gap(&d, NULL, &pair) != DJ_OK) abort();
+    if (fabs(d.gap - gap) <= 1e-14 * c->size) break;
+    c->now[1].p = dju_madd3(c->now[1].p, gap - d.gap, d.normal);
+  }
+  c->start[0] = c->now[0];
+  c->start[1] = c->now[1];
+}
+
 // Moves b along the line of the origins until the gap of the surfaces is as wanted.
 static inline void setSurfaceGap(PairCase* c, double gap) {
   djVec3 last = {0, 0, 0};
@@ -216,6 +275,10 @@ static inline void setSurfaceGap(PairCase* c, double gap) {
 static inline void setGap(PairCase* c, double gap) {
   if (c->kernel == &dj_implicitSurface) {
     setSurfaceGap(c, gap);
+    return;
+  }
+  if (c->kernel == &dj_penalty) {
+    setPointGap(c, gap);
     return;
   }
   for (int k = 0; k < 60; k++) {

@@ -137,6 +137,7 @@ typedef enum djContactModel {
   DJ_CONTACT_NONE = -1,
   DJ_SEPARATING_PLANE = 0,
   DJ_IMPLICIT_SURFACE = 1,
+  DJ_PENALTY = 2,
   DJ_NCONTACT
 } djContactModel;
 

@@ -470,6 +470,8 @@ djStatus dj_changeCollision(djModel* m, const djParam* param, djError* err) {
       case DJ_FIELD_GEOM_QUAT:
       case DJ_FIELD_GEOM_SHARPNESS:
       case DJ_FIELD_GEOM_SURFACE:
+      case DJ_FIELD_GEOM_POINTS:
+      case DJ_FIELD_GEOM_CONTACT_SCALE:
       case DJ_FIELD_GEOM_SIZE: status = changeGeom(&b, param->id, err); break;
       case DJ_FIELD_MESH_VERT: status = changeMesh(&b, param->id, err); break;
       default: break;

@@ -1,0 +1,168 @@
+// Penalty contact (DiffHand, III): points of each geom in the distance field of the other, with
+// damping and friction by velocities at the point. No energy. True geoms, which may overlap.
+
+#include "contact/penalty/penalty.h"
+
+#include "contact/penalty/penalty_pair.h"
+#include "contact/shapes/convex.h"
+#include "contact/wrench.h"
+
+#include <math.h>
+#include <string.h>
+
+// ------------------------------------------ evaluation -----------------------------------------
+
+typedef struct Sum {
+  const djPenaltyPair* pair;
+  djPairOutput* out;
+  double *by_pose, *by_twist;
+  double deepest;              // d of points in the other geom
+  // for reports
+  djVec3 normal, point;        // at the deepest; sum of N x
+  double N;
+} Sum;
+
+static void addPoint(void* user, const djPenaltyWay* way, int i) {
+  Sum* sum = user;
+  djPointForce p;
+  dj_findPoint(&p, NULL, NULL, sum->pair, way, i);
+  if (p.d < sum->deepest) {
+    sum->deepest = p.d;
+    sum->normal = way->points_of_b ? p.n : dju_neg3(p.n);
+  }
+  if (p.state == DJ_POINT_FREE) return;
+  sum->out->active = true;
+  sum->N += p.N;
+  sum->point = dju_madd3(sum->point, p.N, p.x);
+  dj_addPoint(sum->out->gradient, sum->by_pose, sum->by_twist, sum->pair, way, &p);
+}
+
+static Sum sumUp(djPairOutput* out, const djPenaltyPair* pair, int flags) {
+  const bool second = (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) != 0;
+  *out = (djPairOutput){.gap = INFINITY, .twist_jac = out->twist_jac};
+  if (out->twist_jac) memset(out->twist_jac, 0, 144 * sizeof(double));
+  Sum sum = {.pair = pair, .out = out, .deepest = 0};
+  if (second) {
+    sum.by_pose = out->hessian;
+    sum.by_twist = out->twist_jac;
+  }
+  for (int k = 0; k < pair->nway; k++) {
+    out->gap = fmin(out->gap, dj_visitPoints(&pair->way[k], addPoint, &sum));
+  }
+  if (sum.deepest < 0) out->gap = sum.deepest;
+  if (second) dj_toExponential(out->hessian, out->gradient);
+  return sum;
+}
+
+static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* in, int flags) {
+  djPenaltyPair pair;
+  (void)state;
+  const djStatus status = dj_openPenaltyPair(&pair, in);
+  if (status < 0) return status;
+  sumUp(out, &pair, flags);
+  return DJ_OK;
+}
+
+static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
+                    const double lambda[12]) {
+  (void)state;
+  return dj_penaltyVjp(grad, in, lambda);
+}
+
+// ------------------------------------------ gaps -----------------------------------------------
+
+// The deepest point of both ways; false: there is none.
+static bool findDeepest(djDistance* d, const djPenaltyWay* way, int nway) {
+  *d = (djDistance){.gap = INFINITY, .normal = {0, 0, 1}};
+  bool found = false;
+  for (int k = 0; k < nway; k++) {
+    const djPenaltyWay* w = &way[k];
+    int i;
+    const double gap = dj_deepestPoint(&i, w, d->gap);
+    if (i < 0) continue;
+    double x[3];
+    djFieldAt at;
+    const djVec3 c = dju_load3(w->from.point + 3 * i);
+    dju_store3(x, dju_transform(&w->local, c));
+    dj_fieldAt(&at, &w->in.field, x);
+    const djVec3 n = dju_mulMV(w->field.R, dju_load3(at.normal));
+    const djVec3 on = dju_madd3(dju_transform(&w->place, c), -w->from.radius, n);
+    const djVec3 foot = dju_madd3(on, -gap, n);
+    d->gap = gap;
+    d->normal = w->points_of_b ? n : dju_neg3(n);
+    d->point_a = w->points_of_b ? foot : on;
+    d->point_b = w->points_of_b ? on : foot;
+    found = true;
+  }
+  return found;
+}
+
+// Where no point is in a field there is no gap.
+static djStatus gap(djDistance* d, djDistanceCache* cache, const djGeomPair* g) {
+  djPenaltyWay way[2];
+  (void)cache;
+  const int n = dj_penaltyWays(way, g->a, g->b, g->pose_a, g->pose_b, g->inflate);
+  findDeepest(d, way, n);
+  return isnan(d->gap) ? DJ_INVALID : DJ_OK;
+}
+
+// By points, too.
+static djStatus depth(double* depth, const djVec3* along, const djGeomPair* g) {
+  djDistance d;
+  (void)along;
+  const djStatus status = gap(&d, NULL, g);
+  *depth = -d.gap;
+  return status;
+}
+
+static djStatus report(djPairReport* out, djPairState* state, const djPairInput* in) {
+  djPenaltyPair pair;
+  djPairOutput total = {.twist_jac = NULL};
+  (void)state;
+  memset(out, 0, sizeof *out);
+  djStatus status = dj_openPenaltyPair(&pair, in);
+  if (status < 0) return status;
+  const Sum sum = sumUp(&total, &pair, DJ_EVAL_GRADIENT);
+  djDistance d = {.gap = sum.deepest, .normal = sum.normal};
+  if (!(sum.deepest < 0)) {
+    findDeepest(&d, pair.way, pair.nway);
+    out->point = dju_scale3(0.5, dju_add3(d.point_a, d.point_b));
+  }
+  out->gap = out->gap_start = d.gap;
+  out->normal = d.normal;
+  out->normal_force = sum.N;
+  if (sum.N > 0) out->point = dju_scale3(1 / sum.N, sum.point);
+  for (int k = 0; k < 6 && total.active; k++) {
+    out->wrench_a[k] = -total.gradient[k];
+    out->wrench_b[k] = -total.gradient[6 + k];
+  }
+  return DJ_OK;
+}
+
+// ------------------------------------------ row ------------------------------------------------
+
+static double range(const double* setting) {
+  (void)setting;
+  return 0;
+}
+
+const djKernel dj_penalty = {
+    .name = "penalty",
+    .smoothness = DJ_C1,
+    .where = "at first touch of a point, where its normal force ends or its friction begins to "
+             "slip; the force jumps at ridges of fields",
+    .traits = {.uses_twist = true, .overlaps = true},
+    .nsetting = DJ_PENALTY_NSETTING,
+    .setting = dj_penaltySettings,
+    .rule = dj_penaltyRules,
+    .takes = dj_convexTakes,
+    .range = range,
+    .shapeSize = dj_penaltyShapeSize,
+    .makeShape = dj_makePenalty,
+    .shapeParams = dj_penaltyParams,
+    .gap = gap,
+    .depth = depth,
+    .eval = eval,
+    .report = report,
+    .vjp = vjp,
+};
