@@ -216,10 +216,11 @@ static const djKey* elementKey(const djLossTerm* t, djObject object, bool second
   return NULL;
 }
 
-static djStatus checkOne(const djModel* m, djObject object, int id, int least, int i,
+static djStatus checkOne(const djModel* m, const djKey* key, int id, const char* name, int i,
                          djError* err) {
-  if (id < least || id >= dj_objectCount(m, object)) {
-    return dj_fail(err, DJ_INVALID, "loss[%d]: element %d does not exist", i, id);
+  djObject object = key->object;
+  if (id < (key->required ? 0 : -1) || id >= dj_objectCount(m, object)) {
+    return dj_fail(err, DJ_INVALID, "loss[%d]: %s %d does not exist", i, name, id);
   }
   if (id >= 0 && object == DJ_OBJ_JOINT && !dj_isScalarJoint(m->jnt_type[id])) {
     return dj_fail(err, DJ_INVALID, "loss[%d]: joint is not a slide or hinge", i);
@@ -234,12 +235,12 @@ static djStatus checkElements(const djModel* m, const djLossTerm* t, int i, djEr
   djObject object = dj_lossObject(t);
   const djKey* key = elementKey(t, object, false);
   if (!key) return dj_fail(err, DJ_INVALID, "loss[%d]: must be of a body, a site or a geom", i);
-  djStatus status = checkOne(m, object, t->id, key->required ? 0 : -1, i, err);
+  djStatus status = checkOne(m, key, t->id, "element", i, err);
   djObject other = dj_lossObject2(t);
   if (status < 0 || other == DJ_NOBJ) return status;
   key = elementKey(t, other, true);
   if (!key) return dj_fail(err, DJ_INVALID, "loss[%d]: the other is no body, site or geom", i);
-  return checkOne(m, other, t->id2, key->required ? 0 : -1, i, err);
+  return checkOne(m, key, t->id2, dj_objectName(other), i, err);
 }
 
 // The steps at which it counts, and the entries.
