@@ -73,6 +73,8 @@ void inputs_free(Inputs* in) {
   free(in->qpos);
   free(in->qvel);
   free(in->act);
+  free(in->history_qpos);
+  free(in->history_qvel);
   free(in->ctrl0);
   dj_freeNumbers(in->ctrl);
   *in = (Inputs){0};

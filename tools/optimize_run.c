@@ -118,6 +118,7 @@ static void record_course(Course* c, djDesign* d) {
   copy(data->qpos, rollout->qpos0, (size_t)m->nq);
   copy(data->qvel, rollout->qvel0, (size_t)m->nv);
   copy(data->act, rollout->act0, (size_t)m->na);
+  dj_setHistory(data, m, rollout->history_qpos0, rollout->history_qvel0);
   double start = data->time;
   bool good = dj_forward(m, data) >= 0;
   for (size_t k = 0; k < n && good; k++) {

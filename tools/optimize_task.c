@@ -125,6 +125,12 @@ static void put_start(cJSON* task, const OptimizeRun* r) {
   if (m->nq > 0) put(initial, "qpos", vector(rollout->qpos0, m->nq));
   if (m->nv > 0) put(initial, "qvel", vector(rollout->qvel0, m->nv));
   if (m->na > 0) put(initial, "act", vector(rollout->act0, m->na));
+  if (rollout->history_qpos0) {
+    cJSON* history = cJSON_CreateObject();
+    put(history, "qpos", vector(rollout->history_qpos0, m->nq));
+    put(history, "qvel", vector(rollout->history_qvel0, m->nv));
+    put(initial, "history", history);
+  }
   if (m->nu > 0) put(task, "ctrl", cJSON_CreateString("ctrl.csv"));
 }
 

@@ -114,6 +114,12 @@ DJ_API int dj_tangentSize(const djModel* model);
 DJ_API djStatus dj_getState(double* state, const djModel* model, const djData* data);
 DJ_API djStatus dj_setState(djData* data, const djModel* model, const double* state);
 
+// The history of the present state, where the integrator keeps one: qpos (nq) and qvel (nv) one
+// timestep before. Both NULL: none, as where the integrator keeps none. False: there is none.
+DJ_API djStatus dj_setHistory(djData* data, const djModel* model, const double* qpos,
+                              const double* qvel);
+DJ_API bool dj_getHistory(double* qpos, double* qvel, const djModel* model, const djData* data);
+
 // One step: advances time, qpos, qvel, act. DJ_NOT_CONVERGED: the best feasible iterate was kept
 // and counted. Negative: nothing was changed, dj_errorText says why.
 DJ_API djStatus dj_step(const djModel* model, djData* data);

@@ -42,7 +42,9 @@ typedef enum djVariableKind {
   DJ_VAR_QPOS0_JOINT,       // tangent of one joint
   DJ_VAR_QVEL0_JOINT,
   DJ_VAR_PARAM,
-  DJ_VAR_FREE               // a free vector
+  DJ_VAR_FREE,              // a free vector
+  DJ_VAR_HISTORY_QPOS0,     // tangent, nv, at the history's qpos
+  DJ_VAR_HISTORY_QVEL0
 } djVariableKind;
 
 // A variable whose names were looked up.
@@ -92,6 +94,8 @@ typedef struct djProblem {
   double* qpos0;            // (nq) m, rad, quaternions
   double* qvel0;            // (nv) m/s, rad/s
   double* act0;             // (na) units of the actuators' inputs
+  double* history_qpos0;    // (nq) and
+  double* history_qvel0;    // (nv) of the start's history; NULL: it has none
   double* ctrl;             // (horizon x nu) units of the actuators' inputs
   djLossTerm* loss;         // (nloss)
   int nvariable;            // what varies

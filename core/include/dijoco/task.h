@@ -77,6 +77,10 @@ typedef struct djTask {
   const double* qpos;       // (nqpos) m, rad, quaternions
   const double* qvel;       // (nqvel) m/s, rad/s
   const double* act;        // (nact) units of the actuators' inputs
+  bool history;             // that of the start is given
+  int nhistory_qpos, nhistory_qvel;
+  const double* history_qpos;   // (nhistory_qpos) m, rad, quaternions
+  const double* history_qvel;   // (nhistory_qvel) m/s, rad/s
   int nrow, nctrl;          // rows and columns of ctrl; one row is constant; nrow 0: not given
   const double* ctrl;       // (nrow x nctrl) units of the actuators' inputs
   const char* ctrl_file;    // path, or NULL

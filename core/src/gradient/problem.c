@@ -39,7 +39,8 @@ int dj_paramTangentAdr(const djProblem* p, int index) {
 
 bool dj_variableIsRotation(const djProblem* p, const djModel* m, const djVariable* v, int k) {
   if (v->kind == DJ_VAR_PARAM) return dj_paramIsRotation(m, &p->param[v->param], k);
-  if (v->kind != DJ_VAR_QPOS0 && v->kind != DJ_VAR_QPOS0_JOINT) return false;
+  bool qpos = v->kind == DJ_VAR_QPOS0 || v->kind == DJ_VAR_QPOS0_JOINT;
+  if (!qpos && v->kind != DJ_VAR_HISTORY_QPOS0) return false;
   int dof = v->adr + k, first = dj_rotationDof(m, m->dof_jnt[dof]);
   return first >= 0 && dof >= first;
 }

@@ -212,6 +212,7 @@ static void setNumbers(double* out, const double* given, int n) {
 
 // The state is set anew, so that earlier warm starts have no influence; inputs are kept.
 static djStatus setStart(const djModel* m, djData* d, const djRollout* r) {
+  bool goes_on = r->qpos0 == d->qpos && r->qvel0 == d->qvel;
   d->time = 0;
   memset(&d->stats, 0, sizeof(d->stats));
   d->stats.gap = d->stats.smallest_gap = INFINITY;
@@ -219,7 +220,11 @@ static djStatus setStart(const djModel* m, djData* d, const djRollout* r) {
   setNumbers(d->qpos, r->qpos0 ? r->qpos0 : m->qpos0, m->nq);
   setNumbers(d->qvel, r->qvel0, m->nv);
   setNumbers(d->act, r->act0, m->na);
-  return dj_forward(m, d);
+  djStatus status = DJ_OK;
+  if (r->history_qpos0 || !goes_on) {
+    status = dj_setHistory(d, m, r->history_qpos0, r->history_qvel0);
+  }
+  return status < 0 ? status : dj_forward(m, d);
 }
 
 // The start and the controls are finite: nothing is changed where they are not.
@@ -229,6 +234,10 @@ static djStatus checkNumbers(const djModel* m, djData* d, const djRollout* r) {
   if (status == DJ_OK && r->qpos0) status = dj_checkFinite(err, "qpos", r->qpos0, m->nq);
   if (status == DJ_OK && r->qvel0) status = dj_checkFinite(err, "qvel", r->qvel0, m->nv);
   if (status == DJ_OK && r->act0) status = dj_checkFinite(err, "act", r->act0, m->na);
+  const double *q = r->history_qpos0, *v = r->history_qvel0;
+  if (!q != !v) return dj_fail(err, DJ_INVALID, "history: qpos and qvel must both be given");
+  if (status == DJ_OK && q) status = dj_checkFinite(err, "history: qpos", q, m->nq);
+  if (status == DJ_OK && q) status = dj_checkFinite(err, "history: qvel", v, m->nv);
   for (int k = 0; k < r->horizon && m->nu > 0 && status == DJ_OK; k++) {
     char name[40];
     const double* u = r->ctrl + (size_t)k * m->nu;
@@ -558,6 +567,11 @@ static djStatus backward(djRolloutResult* result, const djModel* m, djData* d, c
   if (result->grad_qpos0) memcpy(result->grad_qpos0, lambda, nv * sizeof(double));
   if (result->grad_qvel0) memcpy(result->grad_qvel0, lambda + nv, nv * sizeof(double));
   if (result->grad_act0) memcpy(result->grad_act0, lambda + 2 * nv, na * sizeof(double));
+  double* history[2] = {result->grad_history_qpos0, result->grad_history_qvel0};
+  for (size_t k = 0; k < 2; k++) {
+    const double* from = lambda + 2 * nv + na + k * nv;
+    if (history[k]) setNumbers(history[k], dj_historyTangent(m) > 0 ? from : NULL, m->nv);
+  }
   return DJ_OK;
 }
 

@@ -83,6 +83,27 @@ djStatus dj_getState(double* state, const djModel* m, const djData* d) {
   return DJ_OK;
 }
 
+djStatus dj_setHistory(djData* d, const djModel* m, const double* qpos, const double* qvel) {
+  if (!d || !m || !qpos != !qvel) return DJ_INVALID;
+  djError* err = &d->work->error;
+  djStatus status = dj_checkData(m, d);
+  if (status == DJ_OK && qpos) status = dj_checkFinite(err, "history: qpos", qpos, m->nq);
+  if (status == DJ_OK && qpos) status = dj_checkFinite(err, "history: qvel", qvel, m->nv);
+  if (status < 0 || historyEntries(m) == 0) return status;
+  dj_markHistory(m, d, qpos != NULL);
+  if (!qpos) return DJ_OK;
+  memmove(d->history, qpos, (size_t)m->nq * sizeof(double));
+  memmove(d->history + m->nq, qvel, (size_t)m->nv * sizeof(double));
+  return DJ_OK;
+}
+
+bool dj_getHistory(double* qpos, double* qvel, const djModel* m, const djData* d) {
+  if (!m || !d || !dj_sameSizes(&d->work->sizes, m) || !dj_hasHistory(m, d)) return false;
+  if (qpos) memcpy(qpos, d->history, (size_t)m->nq * sizeof(double));
+  if (qvel) memcpy(qvel, d->history + m->nq, (size_t)m->nv * sizeof(double));
+  return true;
+}
+
 djStatus dj_setState(djData* d, const djModel* m, const double* state) {
   if (!state || !m || !d) return DJ_INVALID;
   djStatus status = dj_checkData(m, d);

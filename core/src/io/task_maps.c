@@ -168,7 +168,8 @@ djStatus dj_parseMaps(djTask* task, const cJSON* list, djPool* pool, djError* er
 
 // A free vector must not hide a variable.
 static bool isTaken(const djModel* m, const char* name) {
-  static const char* const taken[] = {"ctrl", "qpos0", "qvel0", "act0"};
+  static const char* const taken[] = {"ctrl", "qpos0", "qvel0", "act0", "history_qpos0",
+                                      "history_qvel0"};
   for (size_t k = 0; k < sizeof taken / sizeof *taken; k++) {
     if (strcmp(name, taken[k]) == 0) return true;
   }

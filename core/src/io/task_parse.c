@@ -20,8 +20,23 @@ typedef struct djTaskMemory {
 
 #define DJ_MAX_HORIZON 10000000
 
+// null: there is none.
+static djStatus parseHistory(djTask* task, const cJSON* item, djPool* pool, djError* err) {
+  static const char* const keys[] = {"qpos", "qvel", NULL};
+  djAt at = {err, "initial: history"};
+  task->history = !cJSON_IsNull(item);
+  if (!task->history) return DJ_OK;
+  djStatus status = dj_jsonKeys(item, keys, &at);
+  if (status < 0) return status;
+  const cJSON *qpos = dj_jsonGet(item, "qpos"), *qvel = dj_jsonGet(item, "qvel");
+  if (!qpos || !qvel) return dj_jsonFail(&at, qpos ? "qvel" : "qpos", "is missing");
+  status = dj_jsonNumbers(&task->history_qpos, &task->nhistory_qpos, qpos, pool, &at);
+  if (status < 0) return status;
+  return dj_jsonNumbers(&task->history_qvel, &task->nhistory_qvel, qvel, pool, &at);
+}
+
 static djStatus parseInitial(djTask* task, const cJSON* item, djPool* pool, djError* err) {
-  static const char* const keys[] = {"keyframe", "qpos", "qvel", "act", NULL};
+  static const char* const keys[] = {"keyframe", "qpos", "qvel", "act", "history", NULL};
   djAt at = {err, "initial"};
   djStatus status = dj_jsonKeys(item, keys, &at);
   if (status < 0) return status;
@@ -45,7 +60,8 @@ static djStatus parseInitial(djTask* task, const cJSON* item, djPool* pool, djEr
     status = dj_jsonNumbers(&task->qvel, &task->nqvel, qvel, pool, &at);
   }
   if (status == DJ_OK && act) status = dj_jsonNumbers(&task->act, &task->nact, act, pool, &at);
-  return status;
+  const cJSON* history = dj_jsonGet(item, "history");
+  return status == DJ_OK && history ? parseHistory(task, history, pool, err) : status;
 }
 
 // Rows for all steps, one constant row, or the name of a table.
