@@ -43,7 +43,6 @@ static inline void forKernels(PairTest test, uint64_t seed, bool barriers) {
       bool guided = i >= NTYPE * NTYPE;
       if (!k->takes(kernelTypes[a], kernelTypes[b])) continue;
       if (guided && kernelTypes[b] == DJ_PLANE) continue;
-      if (k == &dj_penalty && kernelTypes[a] == DJ_MESH && kernelTypes[b] == DJ_MESH) continue;
       Random r = {seed + 100 * (uint64_t)(NTYPE * a + b)};
       kernel_guide = guided ? GUIDE : 0;
       kernel_variant = (int)(seed + (uint64_t)(NTYPE * a + b)) % NVARIANT;

@@ -223,16 +223,34 @@ static inline void sizesOf(double size[3], djPose* frame, const djShape* s) {
   }
 }
 
-// Points and fields of both shapes for penalty, and settings by which damping and friction count; a
-// mesh has no field. given: the first has points of its own, inside (4 x 3).
+// Penalty's meshes are all the same, as its field takes long to make. Into t, which is one already.
+static inline void usualMesh(TestShape* t) {
+  Random r = {77};
+  freeShape(t);
+  setGeom(t, DJ_MESH, (const double[]){0.6, 0.5, 0.8}, 30, &r);
+}
+
+static inline const djGrid* gridOf(const TestShape* mesh) {
+  static djGrid grid;
+  const djHull* hull = &mesh->hull;
+  if (!grid.buffer &&
+      dj_makeGrid(&grid, hull->nvert, hull->vert, hull->nface, hull->face, NULL, NULL)) {
+    abort();
+  }
+  return &grid;
+}
+
+// Points and fields of both shapes for penalty. given: the first has points of its own, inside (4 x 3).
 static inline void penaltyCase(PairCase* c, const double* given) {
   for (int k = 0; k < 2; k++) {
     djShape* s = &c->shape[k].shape;
-    djPenaltySource from = {.type = s->type, .field = s->type != DJ_MESH, .scale = 1 + 0.3 * k};
+    if (s->type == DJ_MESH) usualMesh(&c->shape[k]);
+    djPenaltySource from = {.type = s->type, .field = true, .scale = 1 + 0.3 * k};
     sizesOf(from.size, &from.frame, s);
     double* vert = malloc(3 * (size_t)(s->nvert + 1) * sizeof *vert);
     for (int i = 0; i < 3 * s->nvert; i++) vert[i] = s->vert[i % 3][i / 3];
     from.vert = vert;
+    if (s->type == DJ_MESH) from.grid = gridOf(&c->shape[k]);
     from.nvert = from.npoint = s->nvert;
     if (s->type != DJ_MESH) from.npoint = dj_typePoints(s->type, dj_ruleOfPoints(s->type, from.size));
     if (k == 0 && given) from.given = given, from.npoint = 4;
@@ -243,17 +261,37 @@ static inline void penaltyCase(PairCase* c, const double* given) {
   }
 }
 
-// Moves b along the normal until the gap of points is as wanted.
+static inline double pointGap(PairCase* c, djVec3 b) {
+  djDistance d;
+  c->now[1].p = b;
+  const djPairInput* in = pairInput(c);
+  const djGeomPair pair = {.a = in->a, .b = in->b, .pose_a = in->pose_a, .pose_b = in->pose_b,
+                           .inflate = in->inflate};
+  if (dj_penalty.gap(&d, NULL, &pair) != DJ_OK) abort();
+  return d.gap;
+}
+
+// Moves b along the line of the centres, or a plane along its normal, until the gap of points is as
+// wanted: there are as few points as there are, so that other ways may never come to an end.
 static inline void setPointGap(PairCase* c, double gap) {
-  for (int i = 0; i < 100; i++) {
-    djDistance d;
-    const djPairInput* in = pairInput(c);
-    const djGeomPair pair = {.a = in->a, .b = in->b, .pose_a = in->pose_a, .pose_b = in->pose_b,
-                             .inflate = in->inflate};
-    if (dj_penalty.gap(&d, NULL, &pair) != DJ_OK) abort();
-    if (fabs(d.gap - gap) <= 1e-14 * c->size) break;
-    c->now[1].p = dju_madd3(c->now[1].p, gap - d.gap, d.normal);
+  const djShape *a = &c->shape[0].shape, *b = &c->shape[1].shape;
+  const djVec3 from = dju_transform(&c->now[0], a->center);
+  djVec3 u = dju_mulMV(c->now[1].R, dju_neg3(b->normal)), middle = dju_mulMV(c->now[1].R, b->center);
+  if (b->type == DJ_PLANE) {
+    middle = dju_neg3(dju_scale3(b->offset, u));
+  } else {
+    u = dju_sub3(dju_add3(c->now[1].p, middle), from);
+    u = dju_scale3(1 / dju_norm3(u), u);
   }
+  const djVec3 at = dju_sub3(from, middle);
+  double low = 0, high = 4 * c->size;
+  if (b->type == DJ_PLANE) low = -high;
+  for (int i = 0; i < 100; i++) {
+    const double t = 0.5 * (low + high);
+    if (pointGap(c, dju_madd3(at, t, u)) < gap) low = t;
+    else high = t;
+  }
+  pointGap(c, dju_madd3(at, high, u));
   c->start[0] = c->now[0];
   c->start[1] = c->now[1];
 }

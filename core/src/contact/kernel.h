@@ -36,6 +36,7 @@ typedef struct djGeomSource {
   double inner;              // radius of the largest ball in the geom, m; infinite for planes
   const struct djHull* hull; // of a mesh's vertices; else NULL
   const struct djHull* first;   // and as it was when the model was compiled
+  const struct djGrid* grid;    // its distance field, where that is wanted; else NULL
   double skin;               // what the row's `skin` found, m
 } djGeomSource;
 
@@ -196,6 +197,8 @@ typedef struct djKernel {
   // How much smaller than the geom its contact shape is (djGeomSource.skin), metres; found where
   // default rules are applied, and kept when parameters change. inner: as there. Or NULL: 0.
   double (*skin)(const double* setting, double inner);
+  // Whether a geom's shape, of a mesh, has a distance field. Or NULL: none has.
+  bool (*wantsGrid)(const djModel* model, int geom);
   // Numbers of memory that a geom's shape needs.
   int (*shapeSize)(const djGeomSource* from);
   // The shape, with its arrays in mem, which begins at a multiple of DJ_ALIGN. Else the error says

@@ -56,6 +56,7 @@ typedef struct djShape {
                           //   (contact/implicit/implicit_fit.h), points and a field
                           //   (contact/penalty/penalty_shape.h); NULL: nothing
   int nnumber;            // djShapeGrad.number
+  const struct djGrid* grid;   // a mesh's distance field, as its model has it; NULL: none
   const double* own;      // all arrays of the kernel that made the shape; they hold no pointers
 } djShape;
 

@@ -4,6 +4,7 @@
 #include "contact/penalty/penalty.h"
 
 #include "contact/penalty/penalty_pair.h"
+#include "contact/penalty/penalty_query.h"
 #include "contact/shapes/convex.h"
 #include "contact/wrench.h"
 
@@ -141,6 +142,8 @@ static djStatus report(djPairReport* out, djPairState* state, const djPairInput*
 
 // ------------------------------------------ row ------------------------------------------------
 
+static bool wantsGrid(const djModel* m, int geom) { return m->geom_field[geom] != 0; }
+
 static double range(const double* setting) {
   (void)setting;
   return 0;
@@ -148,15 +151,16 @@ static double range(const double* setting) {
 
 const djKernel dj_penalty = {
     .name = "penalty",
-    .smoothness = DJ_C1,
-    .where = "at first touch of a point, where its normal force ends or its friction begins to "
-             "slip; the force jumps at ridges of fields",
+    .smoothness = DJ_C0,
+    .where = "the force jumps at ridges of fields; it is continuous at first touch of a point, where "
+             "its normal force ends and where its friction begins to slip",
     .traits = {.uses_twist = true, .overlaps = true},
     .nsetting = DJ_PENALTY_NSETTING,
     .setting = dj_penaltySettings,
     .rule = dj_penaltyRules,
     .takes = dj_convexTakes,
     .range = range,
+    .wantsGrid = wantsGrid,
     .shapeSize = dj_penaltyShapeSize,
     .makeShape = dj_makePenalty,
     .shapeParams = dj_penaltyParams,
@@ -165,4 +169,5 @@ const djKernel dj_penalty = {
     .eval = eval,
     .report = report,
     .vjp = vjp,
+    .queryShapes = dj_penaltyShapes,
 };

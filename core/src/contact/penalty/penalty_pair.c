@@ -137,6 +137,8 @@ static void fieldGrad(djShapeGrad* grad, const djPenaltyWay* w, const djPointFor
     for (int i = 0; i < 3; i++) sum += n[i] * normal[3 * i + k];
     grad->number[DJ_PENALTY_BY_SIZE + k] += sum;
   }
+  double* vert = grad->number + DJ_PENALTY_BY_POINT + 3 * w->in.npoint;
+  dj_fieldVertices(vert, &w->in.field, x, by->d, n);
   // by d and n as c moves against the field, which leaves x where it is
   const djVec3 apart = dju_add3(dju_scale3(by->d, p->gradient), dju_mulMtV(p->turn, by->n));
   const djVec3 arm = dju_sub3(p->c, w->field.p);
@@ -181,11 +183,16 @@ static void pointGrad(void* user, const djPenaltyWay* w, int i) {
   grad->friction += by.law.mu;
 }
 
+void dj_addWayVjp(djPairGrad* grad, const djPenaltyPair* pair, const djPenaltyWay* way,
+                  const double lambda[12]) {
+  Backward back = {pair, grad, lambda};
+  dj_visitPoints(way, pointGrad, &back);
+}
+
 djStatus dj_penaltyVjp(djPairGrad* grad, const djPairInput* in, const double lambda[12]) {
   djPenaltyPair pair;
   const djStatus status = dj_openPenaltyPair(&pair, in);
   if (status < 0) return status;
-  Backward back = {&pair, grad, lambda};
-  for (int k = 0; k < pair.nway; k++) dj_visitPoints(&pair.way[k], pointGrad, &back);
+  for (int k = 0; k < pair.nway; k++) dj_addWayVjp(grad, &pair, &pair.way[k], lambda);
   return DJ_OK;
 }

@@ -58,11 +58,11 @@ double dj_pointDistance(const djPenaltyWay* w, int i) {
   return at.distance - w->from.radius - w->inflate;
 }
 
-// Where a child's ball says no more than its parent's does, as far away, that costs little.
+// A bound of 0 says no more than that the ball is outside.
 static double visitNode(const djPenaltyWay* w, const djPointNode* node, djPointVisit visit,
                         void* user) {
   const double bound = boundOf(w, node);
-  if (bound >= 0) return bound;
+  if (bound > 0) return bound;
   if (node->right > 0) {
     const double left = visitNode(w, node + 1, visit, user);
     return fmin(left, visitNode(w, node + (int)node->right, visit, user));

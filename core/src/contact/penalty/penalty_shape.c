@@ -65,7 +65,8 @@ void dj_fitPenalty(djShape* s, double* mem, const djPenaltySource* from) {
   for (int i = 0; i < n; i++) id[i] = i;
   dj_makePointTree((djPointNode*)(void*)tree, point, id, n);
   s->fit = mem;
-  s->nnumber = DJ_PENALTY_BY_POINT + 3 * n;
+  s->grid = from->grid;
+  s->nnumber = DJ_PENALTY_BY_POINT + 3 * n + (from->grid ? 3 * from->grid->nvert : 0);
 }
 
 void dj_openPenalty(djPenaltyShape* out, const djShape* s) {
@@ -80,7 +81,7 @@ void dj_openPenalty(djPenaltyShape* out, const djShape* s) {
   out->node = (const djPointNode*)(const void*)(mem + HEAD);
   out->point = mem + HEAD + treeSize(out->npoint);
   out->id = out->point + 3 * out->npoint;
-  out->field = (djDistanceField){.type = s->type};
+  out->field = (djDistanceField){.type = s->type, .grid = s->grid};
   memcpy(out->field.size, mem + SIZE, sizeof out->field.size);
   out->frame.p = dju_load3(mem + ORIGIN);
   memcpy(out->frame.R.m, mem + AXES, sizeof out->frame.R.m);
@@ -119,6 +120,8 @@ static djPenaltySource sourceOf(const djGeomSource* from) {
   out.frame.R = dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * g));
   if (m->geom_pointnum[g] > 0) out.given = m->point_pos + 3 * (size_t)m->geom_pointadr[g];
   if (out.type == DJ_MESH) {
+    out.grid = from->grid;
+    out.field = out.field && out.grid;
     out.vert = m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh];
     out.nvert = m->mesh_vertnum[mesh];
   }
@@ -196,6 +199,11 @@ djStatus dj_penaltyParams(double* param, const djGeomSource* from, const djShape
         if (at[k] != 0) size[axes[k]] += f[k] * at[k] / p.field.size[axes[k]];
       }
     }
+  }
+  if (s->grid) {
+    const double* moved = by + DJ_PENALTY_BY_POINT + 3 * p.npoint;
+    vert = dj_paramEntry(param, m, DJ_FIELD_MESH_VERT, mesh);
+    for (int i = 0; i < 3 * s->grid->nvert; i++) vert[i] += moved[i];
   }
   dju_addTo3(dj_paramEntry(param, m, DJ_FIELD_GEOM_POS, g), 1, shift);
   dju_addTo3(dj_paramEntry(param, m, DJ_FIELD_GEOM_QUAT, g), 1, turn);

@@ -9,7 +9,8 @@
 #include "shape/field.h"
 
 // Entries of djShapeGrad.number: sizes of the geom, its contact_scale, points in their order (in the
-// body's frame). The frame of the field is in origin and turn.
+// body's frame), vertices of a mesh with a field (in its own). The frame of the field is in origin
+// and turn.
 enum { DJ_PENALTY_BY_SIZE = 0, DJ_PENALTY_BY_SCALE = 3, DJ_PENALTY_BY_POINT = 4 };
 
 // What it is made of.
@@ -22,6 +23,7 @@ typedef struct djPenaltySource {
   const double* vert;      // of a mesh: (nvert x 3) m, of which points are taken
   int nvert;
   bool field;
+  const djGrid* grid;      // of a mesh with a field
   double scale;
   double inflate;          // m
 } djPenaltySource;
