@@ -17,15 +17,19 @@
 
 #define DJM_IS_REAL(type) _Generic((type*)NULL, mjtNum*: 1, float*: 1, default: 0)
 
-// Every array of real numbers that has the same size in both models, but for sizes of meshes' geoms,
-// which follow the vertices that `to` has and mj_copyBack wants so.
-static void copyNumbers(mjModel* to, const mjModel* from, mjtNum* size_of) {
-  if (to->ngeom > 0) memcpy(size_of, to->geom_size, sizeof(mjtNum) * 3 * (size_t)to->ngeom);
+// What a mesh decides, which mj_copyBack wants to be that of the mesh it has.
+static bool isOfMesh(const char* name) {
+  return strcmp(name, "geom_size") == 0 || strcmp(name, "mesh_pos") == 0 ||
+         strcmp(name, "mesh_quat") == 0;
+}
+
+// Every array of real numbers that has the same size in both models.
+static void copyNumbers(mjModel* to, const mjModel* from) {
 #undef MJ_M
 #define MJ_M(n) m->n
 #define XNV X
 #define X(type, name, rows, cols)                                    \
-  if (DJM_IS_REAL(type)) {                                           \
+  if (DJM_IS_REAL(type) && !isOfMesh(#name)) {                       \
     const mjModel* m = to;                                           \
     size_t size = sizeof(type) * (size_t)(m->rows) * (size_t)(cols); \
     m = from;                                                        \
@@ -37,7 +41,7 @@ static void copyNumbers(mjModel* to, const mjModel* from, mjtNum* size_of) {
 #undef X
 #undef XNV
   for (int g = 0; g < to->ngeom; g++) {
-    if (to->geom_type[g] == mjGEOM_MESH) mju_copy3(to->geom_size + 3 * g, size_of + 3 * g);
+    if (to->geom_type[g] != mjGEOM_MESH) mju_copy3(to->geom_size + 3 * g, from->geom_size + 3 * g);
   }
   to->opt = from->opt;
 }
@@ -209,10 +213,7 @@ static bool reread(djmWrite* w, const char* text, const mjModel* original, const
   if (!sameStructure(w->m, original)) {
     return djm_writeFail(w, DJ_UNSUPPORTED, "MuJoCo does not save all of this scene");
   }
-  mjtNum* size_of = malloc(sizeof *size_of * (3 * (size_t)w->m->ngeom + 1));
-  if (!size_of) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
-  copyNumbers(w->m, original, size_of);
-  free(size_of);
+  copyNumbers(w->m, original);
   djStatus status = dj_importMuJoCo(&w->base, NULL, w->m, w->err);
   if (status != DJ_OK) w->status = status;
   return status == DJ_OK;
