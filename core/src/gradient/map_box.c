@@ -34,6 +34,8 @@ static djStatus visitGeom(const djVisitor* v, int g, const djPose* own) {
   if (mesh < 0) return visitOne(v, DJ_FIELD_GEOM_POS, g, own);
   djPose pose = {dju_load3(m->geom_pos + 3 * g),
                  dju_quatToMat(dju_normalizeQuat(dju_loadQuat(m->geom_quat + 4 * g)))};
+  djStatus status = visitOne(v, DJ_FIELD_GEOM_POINTS, g, &pose);
+  if (status < 0) return status;
   return isFirst(m, g) ? visitOne(v, DJ_FIELD_MESH_VERT, mesh, &pose) : DJ_OK;
 }
 
@@ -58,10 +60,12 @@ djStatus dj_visitPlaces(const djModel* m, int body, djBoxVisit visit, void* user
 }
 
 size_t dj_placeParams(const djModel* m) {
-  return (size_t)m->ngeom + (size_t)m->nsite + (size_t)m->nbody + (size_t)m->njnt;
+  return 2 * (size_t)m->ngeom + (size_t)m->nsite + (size_t)m->nbody + (size_t)m->njnt;
 }
 
-size_t dj_places(const djModel* m) { return dj_placeParams(m) + (size_t)m->nmeshvert; }
+size_t dj_places(const djModel* m) {
+  return dj_placeParams(m) + (size_t)m->nmeshvert + (size_t)m->npoint;
+}
 
 djStatus dj_boxBody(int* body, const djMapArg* arg, const djMapMaking* making) {
   *body = dj_name2id(making->model, DJ_OBJ_BODY, arg->text);

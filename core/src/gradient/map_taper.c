@@ -1,13 +1,16 @@
 // Taper: a box in a body's frame whose sections change linearly along x. Products of entries of z
 // scale its length and the widths and heights of its two ends; what is inside follows.
 //
-// With s_L, s_y0, s_z0, s_y1, s_z1 the products, the ends at x0 and x1, c_i and e_i the middle and the
-// half extents of end i, a point at x with t = (x - x0)/(x1 - x0) and p, q in [-1, 1] across the
-// section (its trilinear weights) goes to
-//   x' = a + s_L (x - a),   y' = (1 - t)(c_0y + p e_0y s_y0) + t (c_1y + p e_1y s_y1),   z' likewise,
-// where a, the place of [x0, x1] nearest to the body's origin, stays. With w = e_0y s_y0 + e_1y s_y1
-// and h likewise, the mean section, and L = s_L (x1 - x0), the body has the mass and the inertia of
-// the box L w h at its density, and its centre in the middle.
+// With s_L, s_y0, s_z0, s_y1, s_z1 the products, the ends at x0 and x1, c_i and e_i the middle and
+// the half extents of end i, a point at x with t = (x - x0)/(x1 - x0) and p, q in [-1, 1] across
+// the section (its trilinear weights) goes to
+//   x' = a + s_L (x - a),   y' = (1 - t)(c_0y + p e_0y s_y0) + t (c_1y + p e_1y s_y1),   z'
+//   likewise,
+// where a, the place of [x0, x1] nearest to the body's origin, stays. With w = e_0y s_y0 + e_1y
+// s_y1 and h likewise, the mean section, and L = s_L (x1 - x0), the body has the mass and the
+// inertia of the box L w h at its density, and its centre in the middle. With w_i and h_i the sizes
+// of end i, the contact_scale of its geoms changes as w_0 h_0 + w_1 h_1 + (w_0 + h_0 + w_1 + h_1)
+// L.
 
 #include "base/status.h"
 #include "gradient/map_box.h"
@@ -17,26 +20,29 @@
 #include <math.h>
 #include <string.h>
 
-enum { LENGTH, Y0, Z0, Y1, Z1, SCALES };          // the products
-enum { BODY, BOX, DENSITY, FIRST_SCALE };         // keys
-enum { MASS, INERTIA, IPOS = INERTIA + 3, INERTIAL = IPOS + 3 };   // outputs before the places
+enum { LENGTH, Y0, Z0, Y1, Z1, SCALES };                         // the products
+enum { BODY, BOX, DENSITY, FIRST_SCALE };                        // keys
+enum { MASS, INERTIA, IPOS = INERTIA + 3, INERTIAL = IPOS + 3 }; // outputs; then places, geoms
 
 typedef struct djTaperPoint {
-  int frame;               // in which its coordinates are
-  double x, t, across[2];  // x, its part of the length, p and q
+  int frame;              // in which its coordinates are
+  double x, t, across[2]; // x, its part of the length, p and q
 } djTaperPoint;
 
 typedef struct djTaper {
-  int nindex[SCALES];      // entries of z in each product
-  int* index[SCALES];      // (nindex)
-  double end[2], fixed;    // x0, x1, a
-  double middle[2][2];     // [end][y, z]
+  int nindex[SCALES];   // entries of z in each product
+  int* index[SCALES];   // (nindex)
+  double end[2], fixed; // x0, x1, a
+  double middle[2][2];  // [end][y, z]
   double half[2][2];
-  double density;          // kg/m^3; 0: inertia stays
-  double squares[3][3];    // principal moment k = sum_i squares[k][i] times that about axis i
+  double density;       // kg/m^3; 0: inertia stays
+  double squares[3][3]; // principal moment k = sum_i squares[k][i] times that about axis i
   int npoint;
-  djTaperPoint* point;     // (npoint) one each target after the inertial ones
-  djPose* frame;           // (nframe)
+  djTaperPoint* point; // (npoint) one each target after the inertial ones
+  int ngeom;
+  double* scale; // (ngeom) contact_scale as given, of the last targets
+  bool* inside;  // (model's ngeom) of making: some of the geom is inside
+  djPose* frame; // (nframe)
   int nframe;
 } djTaper;
 
@@ -128,6 +134,23 @@ static djStatus addInertia(djMap* map, int body, const djMapMaking* making) {
   return DJ_OK;
 }
 
+// Coefficients of contact follow the surface.
+static djStatus addScales(djMap* map, int body, const djMapMaking* making) {
+  djTaper* t = map->detail;
+  const djModel* m = making->model;
+  djStatus status = DJ_OK;
+  t->scale = dj_poolTake(making->pool, (size_t)m->ngeom, sizeof *t->scale);
+  if (!t->scale) return dj_failMemory(making->err);
+  for (int g = 0; g < m->ngeom && status == DJ_OK; g++) {
+    djParam param;
+    if (m->geom_body[g] != body || !t->inside[g]) continue;
+    if (!dj_makeParam(&param, m, DJ_FIELD_GEOM_CONTACT_SCALE, g)) continue;
+    t->scale[t->ngeom++] = m->geom_contact_scale[g];
+    status = addTarget(map, &param, 0, 1, making);
+  }
+  return status;
+}
+
 // Place within the box; false outside. Points on a face count as inside, to rounding.
 static bool placeIn(djTaperPoint* point, const djTaper* t, djVec3 place) {
   const double yz[2] = {place.y, place.z};
@@ -148,11 +171,22 @@ typedef struct djTaperVisit {
   const djMapMaking* making;
 } djTaperVisit;
 
+// Geoms that a parameter with places inside belongs to.
+static void markGeoms(djTaper* t, const djParam* param, const djModel* m) {
+  bool mesh = param->field == DJ_FIELD_MESH_VERT;
+  bool geom = param->field == DJ_FIELD_GEOM_POS || param->field == DJ_FIELD_GEOM_POINTS;
+  if (geom) t->inside[param->id] = true;
+  for (int g = 0; g < m->ngeom && mesh; g++) {
+    t->inside[g] |= m->geom_type[g] == DJ_MESH && m->geom_mesh[g] == param->id;
+  }
+}
+
 static djStatus addPlaces(void* user, const djParam* param, const djPose* pose) {
   const djMapMaking* making = ((djTaperVisit*)user)->making;
   djMap* map = ((djTaperVisit*)user)->map;
   djTaper* t = map->detail;
   const double* place = dj_paramData(making->model, param);
+  int first = t->npoint;
   t->frame[t->nframe] = *pose;
   for (int i = 0; i < param->nvalue / 3; i++) {
     djTaperPoint* point = &t->point[t->npoint];
@@ -162,6 +196,7 @@ static djStatus addPlaces(void* user, const djParam* param, const djPose* pose) 
     djStatus status = addTarget(map, param, 3 * i, 3, making);
     if (status < 0) return status;
   }
+  if (t->npoint > first) markGeoms(t, param, making->model);
   t->nframe++;
   return DJ_OK;
 }
@@ -185,15 +220,16 @@ static djStatus makeTaper(djMap* map, const djMapMaking* making) {
   if (!(t->density >= 0)) return dj_fail(err, DJ_INVALID, "density: must be a positive number");
   t->point = dj_poolTake(making->pool, dj_places(m), sizeof *t->point);
   t->frame = dj_poolTake(making->pool, dj_placeParams(m), sizeof *t->frame);
-  map->target = dj_poolTake(making->pool, dj_places(m) + 3, sizeof *map->target);
-  if (!t->point || !t->frame || !map->target) return dj_failMemory(err);
+  map->target = dj_poolTake(making->pool, dj_places(m) + (size_t)m->ngeom + 3, sizeof *map->target);
+  t->inside = dj_poolTake(making->pool, (size_t)m->ngeom, sizeof *t->inside);
+  if (!t->point || !t->frame || !map->target || !t->inside) return dj_failMemory(err);
   djTaperVisit visit = {map, making};
   status = addInertia(map, body, making);
   if (status == DJ_OK) status = dj_visitPlaces(m, body, addPlaces, &visit);
   if (status == DJ_OK && map->ntarget == 0) {
     status = dj_fail(err, DJ_INVALID, "box: nothing of the body is inside");
   }
-  return status;
+  return status < 0 ? status : addScales(map, body, making);
 }
 
 // ---- values and derivatives -------------------------------------------------------------------
@@ -201,6 +237,29 @@ static djStatus makeTaper(djMap* map, const djMapMaking* making) {
 // Width or height (k) of the mean section.
 static double mean(const djTaper* t, int k, const double s[SCALES]) {
   return t->half[0][k] * s[Y0 + k] + t->half[1][k] * s[Y1 + k];
+}
+
+// Width and height of both ends, and the surface by them.
+static double ends(double size[4], const djTaper* t, const double s[SCALES]) {
+  for (int k = 0; k < 4; k++) size[k] = 2 * t->half[k / 2][k % 2] * s[Y0 + k];
+  double L = s[LENGTH] * (t->end[1] - t->end[0]);
+  return size[0] * size[1] + size[2] * size[3] + (size[0] + size[1] + size[2] + size[3]) * L;
+}
+
+static double surfaceAtOne(const djTaper* t) {
+  static const double one[SCALES] = {1, 1, 1, 1, 1};
+  double size[4];
+  return ends(size, t, one);
+}
+
+static void surfaceVjp(double* ds, const djTaper* t, const double s[SCALES], double dsurface) {
+  double size[4], extent = t->end[1] - t->end[0];
+  ends(size, t, s);
+  for (int k = 0; k < 4; k++) {
+    double by = size[k ^ 1] + s[LENGTH] * extent;
+    ds[Y0 + k] += dsurface * by * 2 * t->half[k / 2][k % 2];
+    ds[LENGTH] += dsurface * size[k] * extent;
+  }
 }
 
 static void applyInertia(double* out, const djTaper* t, const double s[SCALES]) {
@@ -228,6 +287,8 @@ static void applyTaper(double* out, const djMap* map, const double* z, double* w
     applyInertia(out, t, s);
     out += INERTIAL;
   }
+  double size[4], ratio = ends(size, t, s) / surfaceAtOne(t);
+  for (int i = 0; i < t->ngeom; i++) out[3 * t->npoint + i] = t->scale[i] * ratio;
   for (int i = 0; i < t->npoint; i++) {
     const djTaperPoint* p = &t->point[i];
     const djPose* frame = &t->frame[p->frame];
@@ -273,6 +334,11 @@ static void vjpTaper(double* dz, const djMap* map, const double* z, const double
     inertiaVjp(ds, t, s, dout);
     dout += INERTIAL;
   }
+  double dsurface = 0;
+  for (int i = 0; i < t->ngeom; i++) {
+    dsurface += dout[3 * t->npoint + i] * t->scale[i] / surfaceAtOne(t);
+  }
+  surfaceVjp(ds, t, s, dsurface);
   for (int i = 0; i < t->npoint; i++) {
     const djTaperPoint* p = &t->point[i];
     double by[3];
@@ -292,16 +358,29 @@ static void vjpTaper(double* dz, const djMap* map, const double* z, const double
   }
 }
 
-#define SCALE(name) {name, DJ_HOLDS_NUMBERS, 0, DJ_NOBJ, false, "", "none"}
+#define SCALE(name)                                                                                \
+  { name, DJ_HOLDS_NUMBERS, 0, DJ_NOBJ, false, "", "none" }
 
 const djMapType dj_mapTaper = {
-    {.name = "taper", .unit = "",
-     .help = "a box in the body's frame, lowest and highest corner (or those of its end at the lower "
-             "x, then of the other): the entries of z that each key lists scale, by their product, its "
-             "length along x and the y and z of its two ends; what is inside follows",
+    {.name = "taper",
+     .unit = "",
+     .help =
+         "a box in the body's frame, lowest and highest corner (or those of its end at the lower "
+         "x, then of the other): the entries of z that each key lists scale, by their product, its "
+         "length along x and the y and z of its two ends; what is inside follows",
      .key = (const djKey[]){{"body", DJ_HOLDS_ELEMENT, 0, DJ_OBJ_BODY, true, "", ""},
                             {"box", DJ_HOLDS_ROWS, 0, DJ_NOBJ, true, "m", ""},
                             {"density", DJ_HOLDS_NUMBERS, 1, DJ_NOBJ, false, "kg/m3", "mass stays"},
-                            SCALE("length"), SCALE("y0"), SCALE("z0"), SCALE("y1"), SCALE("z1"),
+                            SCALE("length"),
+                            SCALE("y0"),
+                            SCALE("z0"),
+                            SCALE("y1"),
+                            SCALE("z1"),
                             {0}}},
-    DJ_MAPTO_CHOICE, false, true, makeTaper, applyTaper, vjpTaper, NULL};
+    DJ_MAPTO_CHOICE,
+    false,
+    true,
+    makeTaper,
+    applyTaper,
+    vjpTaper,
+    NULL};
