@@ -3,10 +3,11 @@
 
   generate.py WORD... [--task NAME] [--density RHO] [--out FOLDER]
   generate.py --all
+  generate.py --record
 
 The words are the modules from the base on: palm, knuckle, joint, phalanx, tip. After a tip the next
 word begins another finger at the palm's other end. Written are scene.xml and task.json of the task
-(reach) into the folder (.), with a map `taper` for each body; --all writes all tasks beside this file.
+(reach) into the folder (.), with a map `taper` for each body; --all writes all tasks beside this file, --record the controls that flick begins with.
 
 Numbers are in centimetres, grams and seconds here, as the tasks were published, and in SI in what is
 written; losses stay in centimetres, by their weights."""
@@ -266,6 +267,7 @@ class Scene:
     def xml(self, gravity, timestep):
         for p in self.part:
             self.custom.append(f'    <numeric name="dijoco_field/{p.name}" data="0"/>')
+        assets = ["  <asset>", *self.mesh, "  </asset>"] if self.mesh else []
         text = [
             "<!-- Written by ../generate.py. -->", "<mujoco>",
             f'  <option timestep="{number(timestep)}" gravity="{row(gravity, CM)}" '
@@ -276,7 +278,7 @@ class Scene:
             '    <default class="object"><geom contype="0" conaffinity="0" rgba="0.85 0.6 0.3 1"/>'
             "</default>",
             '    <motor ctrllimited="true" ctrlrange="-1 1"/>', "  </default>",
-            "  <asset>", *self.mesh, "  </asset>", "  <worldbody>", *self.body, "  </worldbody>"]
+            *assets, "  <worldbody>", *self.body, "  </worldbody>"]
         if self.pair:
             text += ["  <contact>", *self.pair, "  </contact>"]
         text += ["  <actuator>", *self.motor, "  </actuator>"]
@@ -450,7 +452,86 @@ def assemble(scene):
                 initial={"qpos": (nq - 1) * [0] + [math.pi / 6]})
 
 
+def arm(scene, start, axis, lengths, torque, damping=1e4, square=1):
+    """Boxes on hinges, one behind the other; returns their names."""
+    place, names = start, []
+    for i, length in enumerate(lengths):
+        name = f"link{i + 1}"
+        scene.line(f'<body name="{name}" pos="{row(place, CM)}">')
+        scene.depth += 1
+        scene.line(f'<joint name="{name}" axis="{axis}" damping="{number(damping * TURN)}"/>')
+        scene.motors(name, torque, TORQUE)
+        box(scene, name, (length, square, square), (length / 2, 0, 0))
+        place = [length, 0, 0]
+        names.append(name)
+    scene.line(f'<site name="tip" pos="{row(place, CM)}" size="0.002"/>')
+    for _ in lengths:
+        scene.close()
+    return names
+
+
+def to_target(scene, start, lengths, target, integrator):
+    arm(scene, start, "0 1 0", lengths, 1e5)
+    loss = [{"type": "position", "site": "tip", "target": [x * CM for x in target],
+             "weight": SQUARE},
+            {"type": "effort", "weight": 0.01, "when": every(1)}]
+    return dict(timestep=0.01, steps=100, hold=1, gravity=(0, 0, -980), loss=loss,
+                integrator=integrator, optimizer={"iterations": 100})
+
+
+def double_pendulum(scene):
+    return to_target(scene, [0, 0, 0], [10, 10], (10, 0, 0), "bdf1")
+
+
+def finger_torque(scene):
+    return to_target(scene, [0, 0, 10], [4, 2, 1], (3, 0, 5), "bdf2")
+
+
+FLICK = dict(gain=(10, 2, 3), goal=10.5, qpos=[0, math.pi / 2, math.pi / 4, 0, 0, 0])
+
+
+def flick(scene):
+    """In the plane of x and y, as published; the controls to begin with are record()'s."""
+    names = arm(scene, [0, 3.2, 0], "0 0 -1", [4, 2, 1], 1e5)
+    scene.line('<body name="box" pos="0.052 0.005 0">')
+    scene.depth += 1
+    for a, axis in (("x", "1 0 0"), ("y", "0 1 0")):
+        scene.line(f'<joint name="box_{a}" type="slide" axis="{axis}"/>')
+    scene.line('<joint name="box_turn" axis="0 0 1"/>')
+    box(scene, "box", (1, 1, 1))
+    scene.close()
+    scene.line('<geom name="ground" class="object" type="plane" size="0.5 0.5 0.01" '
+               'zaxis="0 1 0"/>')
+    for name in names + ["box"]:
+        scene.contact(f"{name}_ground", name, "ground", 1e4, 1e2, 1e3, 0.2)
+    for name in names:
+        scene.contact(f"{name}_box", name, "box", 1e4, 0, 0, 0)
+    loss = [{"type": "position", "body": "box", "index": [0],
+             "target": [(5.2 + FLICK["goal"]) * CM], "weight": SQUARE}]
+    return dict(timestep=0.0005, steps=1000, hold=0, gravity=(0, -980, 0), loss=loss,
+                initial={"qpos": FLICK["qpos"]}, ctrl="ctrl.csv", optimizer={"iterations": 100})
+
+
+def record(folder):
+    """The controls of flick: gain (-q) of each hinge, as it runs. Needs the package dijoco."""
+    import dijoco  # pylint: disable=import-outside-toplevel
+    task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
+    model = dijoco.Model.load(str(folder / "scene.xml"), timestep=task["timestep"],
+                              integrator=task["integrator"], contact=task["contact"]["model"])
+    data = dijoco.Data(model)
+    data.qpos[:] = FLICK["qpos"]
+    lines = ["ctrl[0],ctrl[1],ctrl[2]"]
+    for _ in range(task["horizon"]):
+        u = [min(max(-p * q, -1.0), 1.0) for p, q in zip(FLICK["gain"], data.qpos)]
+        data.ctrl[:] = u
+        data.step()
+        lines.append(",".join(f"{x:.9g}" for x in u))
+    (folder / "ctrl.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 TASKS = {
+    "double_pendulum": (double_pendulum, None, 1.0), "finger_torque": (finger_torque, None, 1.0),
+    "flick": (flick, None, 1.0),
     "reach": (reach, FINGER, 1.0), "rotate": (rotate, FINGER, 1.0), "flip": (flip, FINGER, 1.0),
     "assemble": (assemble, TWO, 0.1),
 }
@@ -459,25 +540,32 @@ TASKS = {
 def task_of(name, words, density=None):
     """(scene.xml, task) of a structure."""
     build, _, usual = TASKS[name]
-    scene = Scene(Structure(words), usual if density is None else density)
+    scene = Scene(Structure(words) if words else None, usual if density is None else density)
     made = build(scene)
-    n, nu = len(scene.structure.variables), len(scene.motor)
-    rows = -(-made["steps"] // made["hold"])
-    low, high = made["bounds"]
     task = {
         "scene": "scene.xml",
-        "integrator": "bdf2",
+        "integrator": made.get("integrator", "bdf2"),
         "timestep": made["timestep"],
         "contact": {"model": "penalty"} if scene.pair else {"model": "none"},
         "horizon": made["steps"],
     }
     if "initial" in made:
         task["initial"] = made["initial"]
-    task["free"] = {"action": {"value": rows * nu * [0], "min": -1, "max": 1},
-                    "cage": {"value": n * [1], "min": low, "max": high}}
-    task["maps"] = [{"type": "tanh", "from": "action", "hold": made["hold"]}] + scene.maps()
+    if "ctrl" in made:
+        task["ctrl"] = made["ctrl"]
+        task["variables"] = [{"name": "ctrl"}]
+    else:
+        rows = -(-made["steps"] // made["hold"])
+        task["free"] = {"action": {"value": rows * len(scene.motor) * [0], "min": -1, "max": 1}}
+        task["maps"] = [{"type": "tanh", "from": "action", "hold": made["hold"]}]
+        task["variables"] = [{"name": "action"}]
+    if words:
+        low, high = made["bounds"]
+        n = len(scene.structure.variables)
+        task["free"]["cage"] = {"value": n * [1], "min": low, "max": high}
+        task["maps"] += scene.maps()
+        task["variables"].append({"name": "cage"})
     task["loss"] = made["loss"]
-    task["variables"] = [{"name": "action"}, {"name": "cage"}]
     task["optimizer"] = {"type": "lbfgsb", **made["optimizer"]}
     return scene.xml(made["gravity"], made["timestep"]), task
 
@@ -518,12 +606,18 @@ def main():
     parser.add_argument("--task", default="reach", choices=TASKS, help="what it is to do")
     parser.add_argument("--density", type=float, help="g/cm3")
     parser.add_argument("--out", default=".", type=pathlib.Path, help="folder of what is written")
+    parser.add_argument("--record", action="store_true", help="flick/ctrl.csv anew (needs dijoco)")
     parser.add_argument("--all", action="store_true", help="all tasks, beside this file")
     options = parser.parse_args()
     if options.all:
         for name, (_, words, _) in TASKS.items():
             write(HERE / name, *task_of(name, words))
         return 0
+    if options.record:
+        record(HERE / "flick")
+        return 0
+    if not TASKS[options.task][1]:
+        parser.error(f"{options.task} has no structure")
     words = [w for word in options.word for w in word.replace(",", " ").split()]
     try:
         made = task_of(options.task, words, options.density)
