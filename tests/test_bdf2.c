@@ -148,12 +148,319 @@ static void testReceding(void** state) {
   }
 }
 
+// ---- along paths ---------------------------------------------------------------------------------
+
+// A tree of all joints with springs and dampers, tendons through sites and cranks on them.
+static djModel* pathModel(djRng* rng, int nbody, int more) {
+  djModel* m = djt_randomModel(rng, nbody, DJT_SPRINGS | DJT_TENDONS | more);
+  for (int i = 0; i < m->nu; i++) {
+    if (m->actuator_tendon[i] >= 0) m->actuator_armature[i] = 0;   // not along paths
+  }
+  for (int t = 0; t < m->ntendon; t++) m->tendon_armature[t] = 0;
+  return m;
+}
+
+static void testPaths(void** state) {
+  djRng rng = {41};
+  double worst = 0;
+  for (int trial = 0; trial < 12; trial++) {
+    djModel* m = pathModel(&rng, 1 + trial % 5, DJT_ACTUATORS | DJT_LOSS | DJT_LIMITS);
+    for (int kind = 0; kind < 3; kind++) {
+      djData* d = djt_openMethod(m, kind ? DJ_BDF2 : DJ_BDF1, 0.005);
+      djt_randomState(&rng, m, d, 1);
+      for (int k = 0; k < (kind == 1 ? 0 : 3); k++) assert_true(dj_step(m, d) >= 0);
+      worst = djt_worst(worst, djt_transitionError(m, d, 2e-5, 0));
+      dj_deleteData(d);
+    }
+    dj_deleteModel(m);
+  }
+  (void)state;
+  print_message("transition with paths: %.1e\n", worst);
+  assert_true(worst < 5e-6);
+}
+
+static void testPathParams(void** state) {
+  static const char* const name[] = {"site/#0/pos",         "site/#1/pos",      "body/#1/pos",
+                                     "joint/#0/damping",    "body/#1/quat",     "tendon/#0/stiffness",
+                                     "tendon/#0/damping",   "tendon/#1/damping"};
+  enum { N = sizeof name / sizeof name[0], T = 5 };
+  djRng rng = {12};
+  double worst = 0;
+  for (int trial = 0; trial < 8; trial++) {
+    djModel* m = pathModel(&rng, 2 + trial % 3, DJT_ACTUATORS);
+    djIntegrator integrator = trial % 2 ? DJ_BDF1 : DJ_BDF2;
+    for (int t = 0; t < m->ntendon; t++) m->tendon_damping[t] += 0.3;   // away from 0
+    djtRun run = {.m = m, .d = djt_openMethod(m, integrator, 0.01)};
+    djError err;
+    djt_randomState(&rng, m, run.d, 1);
+    assert_int_equal(djd_makeTape(&run.tape, m, T, &err), DJ_OK);
+    double *q0 = djt_room((size_t)m->nq), *v0 = djt_room((size_t)m->nv);
+    double* ctrl = djt_room((size_t)T * (size_t)m->nu);
+    memcpy(q0, run.d->qpos, (size_t)m->nq * sizeof(double));
+    memcpy(v0, run.d->qvel, (size_t)m->nv * sizeof(double));
+    djLossTerm loss[2] = {{.type = DJ_LOSS_COM, .id = -1, .target = {0.3, 0.1, 2}, .weight = 1},
+                          {.type = DJ_LOSS_QVEL, .id = 0, .target = {0.2}, .weight = 0.1}};
+    run.r = (djRollout){.horizon = T, .qpos0 = q0, .qvel0 = v0, .ctrl = ctrl, .nloss = 1,
+                        .loss = loss, .refinement_steps = 6};
+    djParam param[N];
+    int n = 0;
+    for (int k = 0; k < (int)N; k++) n += dj_paramId(&param[n], m, name[k], NULL) == DJ_OK;
+    worst = djt_worst(worst, djt_runErrors(&run, param, n, 1e-3, 0, 1e-3));
+    free(q0);
+    free(v0);
+    free(ctrl);
+    djd_deleteTape(run.tape);
+    dj_deleteData(run.d);
+    dj_deleteModel(m);
+  }
+  (void)state;
+  print_message("parameters with paths: %.1e\n", worst);
+  assert_true(worst < 3e-6);
+}
+
+// ---- order ---------------------------------------------------------------------------------------
+
+// q and v after `time` in so many steps.
+static void runFor(double* end, const djModel* m, const double* start, double time, int steps) {
+  djModel* own;
+  djError err;
+  if (dj_copyModel(&own, m, &err) < 0) fail_msg("%s", err.text);
+  djData* d = djt_openMethod(own, m->opt.integrator, time / steps);
+  d->work->refinement_steps = 5;
+  memcpy(d->qpos, start, (size_t)m->nq * sizeof(double));
+  memcpy(d->qvel, start + m->nq, (size_t)m->nv * sizeof(double));
+  for (int k = 0; k < steps; k++) assert_true(dj_step(own, d) >= 0);
+  assert_int_equal(d->stats.fallback_steps, 0);
+  memcpy(end, d->qpos, (size_t)m->nq * sizeof(double));
+  memcpy(end + m->nq, d->qvel, (size_t)m->nv * sizeof(double));
+  dj_deleteData(d);
+  dj_deleteModel(own);
+}
+
+static double apart(const djModel* m, const double* a, const double* b) {
+  double sum = 0, *v = djt_room((size_t)m->nv);
+  dj_differentiatePos(v, m, 1, a, b);
+  for (int i = 0; i < m->nv; i++) {
+    double dv = a[m->nq + i] - b[m->nq + i];
+    sum += v[i] * v[i] + dv * dv;
+  }
+  free(v);
+  return sqrt(sum);
+}
+
+// Slope of the error at `time` over n, 2 n and 4 n steps.
+static double slopeOf(djModel* m, const double* start, double time, int n) {
+  size_t size = (size_t)m->nq + (size_t)m->nv;
+  double *end[3] = {djt_room(size), djt_room(size), djt_room(size)};
+  for (int k = 0; k < 3; k++) runFor(end[k], m, start, time, n << k);
+  double slope = log2(apart(m, end[0], end[1]) / apart(m, end[1], end[2]));
+  for (int k = 0; k < 3; k++) free(end[k]);
+  return slope;
+}
+
+// The error of one step over h and h/2, by many of the same method over either.
+static double slopeOfStep(djModel* m, const double* start, double h) {
+  size_t size = (size_t)m->nq + (size_t)m->nv;
+  double *one = djt_room(size), *many = djt_room(size), error[2];
+  for (int k = 0; k < 2; k++) {
+    runFor(one, m, start, h / (1 << k), 1);
+    runFor(many, m, start, h / (1 << k), 40);
+    error[k] = apart(m, one, many);
+  }
+  free(one);
+  free(many);
+  return log2(error[0] / error[1]);
+}
+
+static void testTrees(void** state) {
+  djRng rng = {46};
+  int close = 0;
+  (void)state;
+  for (int trial = 0; trial < 6; trial++) {
+    djModel* m = pathModel(&rng, 2 + trial % 4, 0);
+    djData* d = djt_openMethod(m, DJ_BDF2, 0.01);
+    djt_randomState(&rng, m, d, 0.5);
+    double* start = djt_room((size_t)m->nq + (size_t)m->nv);
+    memcpy(start, d->qpos, (size_t)m->nq * sizeof(double));
+    memcpy(start + m->nq, d->qvel, (size_t)m->nv * sizeof(double));
+    dj_deleteData(d);
+    double local = slopeOfStep(m, start, 1e-3), slope[2];
+    slope[1] = slopeOf(m, start, 0.1, 80);
+    djOption option = m->opt;
+    option.integrator = DJ_BDF1;
+    assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
+    slope[0] = slopeOf(m, start, 0.1, 80);
+    print_message("order: bdf1 %.3f, bdf2 %.3f, one step of SDIRK2 %.3f\n", slope[0], slope[1],
+                  local);
+    assert_true(fabs(slope[0] - 1) < 0.1);
+    assert_true(fabs(slope[1] - 2) < 0.1);
+    assert_true(local > 2.9);
+    close += local < 3.1;   // above it where leading terms are small by chance
+    free(start);
+    dj_deleteModel(m);
+  }
+  assert_true(close >= 5);
+}
+
+// A mass on a damped spring: the recurrence of the equations, solved by hand in long double.
+static void testSpring(void** state) {
+  const double h = 0.01, m0 = 1.3, k = 40, c = 0.7;
+  Scene* s = newScene(1);
+  addBody(s, 0, DJ_SLIDE, 0, 0, 0, m0, 0.2);
+  s->joint[0].stiffness = k;
+  s->joint[0].damping = c;
+  s->joint[0].axis[0] = 1;
+  s->joint[0].axis[2] = 0;
+  djModel* m = sceneModel(s);
+  freeScene(s);
+  (void)state;
+  for (int second = 0; second < 2; second++) {
+    djData* d = djt_openMethod(m, second ? DJ_BDF2 : DJ_BDF1, h);
+    djOption option = m->opt;
+    option.tolerance = 1e-15;
+    assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
+    long double q = 0.3L, v = -0.2L, q0 = 0, v0 = 0, worst = 0;
+    d->qpos[0] = 0.3;
+    d->qvel[0] = -0.2;
+    for (int step = 0; step < 200; step++) {
+      assert_true(dj_step(m, d) >= 0);
+      // m a = -k q+ - c v+, with q+ = Q + b v+ and a = (v+ - V)/b
+      long double Q = q, V = v, b = h;
+      if (second && step == 0) {
+        long double alpha = 1 - sqrtl(0.5L), rest = (1 - alpha) * h;
+        b = alpha * h;
+        long double va = (m0 * v / b - k * q) / (m0 / b + c + k * b);
+        Q = q + rest * va;
+        V = v + rest * (va - v) / b;
+      } else if (second) {
+        Q = (4 * q - q0) / 3;
+        V = (4 * v - v0) / 3;
+        b = 2 * (long double)h / 3;
+      }
+      q0 = q;
+      v0 = v;
+      v = (m0 * V / b - k * Q) / (m0 / b + c + k * b);
+      q = Q + b * v;
+      worst = fmaxl(worst, fmaxl(fabsl(q - d->qpos[0]), fabsl(v - d->qvel[0])));
+    }
+    print_message("spring: %.1Le\n", worst);
+    assert_true(worst < 1e-12L);
+    dj_deleteData(d);
+  }
+  dj_deleteModel(m);
+}
+
+// ---- what a state has ------------------------------------------------------------------------------
+
+// Where Newton's method finds no solution the step is SDIRK2's, never that of `position`.
+static void testRetried(void** state) {
+  djModel* m = djt_chain(true);
+  djData* d = djt_openMethod(m, djt_methodOf(state), 0.02);
+  for (int i = 0; i < m->nv; i++) d->qvel[i] = 2 * sin(i + 1.0);
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  assert_string_equal(d->work->method->name, "sdirk2");
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  assert_string_equal(d->work->method->name, "bdf2");
+  assert_int_equal(d->stats.fallback_steps, 0);
+  djOption option = m->opt;
+  option.max_iterations = 1;
+  assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
+  assert_int_equal(dj_step(m, d), DJ_NOT_CONVERGED);   // neither has one: the best is kept
+  assert_string_equal(d->work->method->name, "sdirk2");
+  assert_int_equal(d->stats.fallback_steps, 1);
+  assert_int_equal(d->stats.unconverged_steps, 1);
+  assert_true(dj_hasHistory(m, d));
+  option.max_iterations = 100;
+  assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  assert_string_equal(d->work->method->name, "bdf2");
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
+// A run that starts with a history goes on to the last bit, and has derivatives by it.
+static void testStartHistory(void** state) {
+  enum { T = 4 };
+  djModel* m = djt_chain(true);
+  djData* d = djt_openMethod(m, djt_methodOf(state), 0.01);
+  djTape* tape;
+  djError err;
+  int nq = m->nq, nv = m->nv;
+  for (int i = 0; i < nv; i++) d->qvel[i] = 2 * sin(i + 1.0);
+  for (int k = 0; k < 3; k++) assert_int_equal(dj_step(m, d), DJ_OK);
+  double q[16], v[16], hq[16], hv[16], w[16] = {0}, moved[16], by_q[16], by_v[16];
+  assert_true(nq <= 16);
+  memcpy(q, d->qpos, (size_t)nq * sizeof(double));
+  memcpy(v, d->qvel, (size_t)nv * sizeof(double));
+  assert_true(dj_getHistory(hq, hv, m, d));
+  assert_int_equal(djd_makeTape(&tape, m, T, &err), DJ_OK);
+  djLossTerm loss = {.type = DJ_LOSS_COM, .id = -1, .target = {0.3, 0.1, 2}, .weight = 1};
+  djRollout r = {.horizon = T, .qpos0 = q, .qvel0 = v, .history_qpos0 = hq, .history_qvel0 = hv,
+                 .nloss = 1, .loss = &loss, .refinement_steps = 6};
+  djRolloutResult out = {.grad_history_qpos0 = by_q, .grad_history_qvel0 = by_v};
+  assert_int_equal(djd_rolloutForward(&out, m, d, &r, tape), DJ_OK);
+  assert_int_equal(djd_rolloutBackward(&out, m, d, &r, tape), DJ_OK);
+  double scale = 0, worst = 0;
+  for (int k = 0; k < 2 * nv; k++) {
+    double f = 0, e = 1e-4;
+    for (int side = -2; side <= 2; side++) {
+      if (side == 0) continue;
+      memcpy(moved, k < nv ? hq : hv, sizeof moved);
+      memset(w, 0, sizeof w);
+      if (k < nv) {
+        w[k] = 1;
+        dj_integratePos(moved, m, hq, w, side * e);
+      } else {
+        moved[k - nv] += side * e;
+      }
+      djRollout one = r;
+      one.loss_only = true;
+      if (k < nv) one.history_qpos0 = moved;
+      else one.history_qvel0 = moved;
+      djRolloutResult at = {0};
+      assert_int_equal(djd_rolloutForward(&at, m, d, &one, tape), DJ_OK);
+      f += (side == 1 ? 8 : side == -1 ? -8 : side == 2 ? -1 : 1) * at.loss / (12 * e);
+    }
+    scale = fmax(scale, fabs(f));
+    worst = djt_worst(worst, fabs(f - (k < nv ? by_q[k] : by_v[k - nv])));
+  }
+  print_message("by the history: %.1e of %.1e\n", worst, scale);
+  assert_true(scale > 1e-3);            // a dropped column is a miss
+  assert_true(worst < 1e-7 * scale);
+  // without it the run is another
+  djRollout anew = r;
+  anew.history_qpos0 = anew.history_qvel0 = NULL;
+  djRolloutResult other = {.grad_history_qpos0 = by_q, .grad_history_qvel0 = by_v};
+  assert_int_equal(djd_rolloutForward(&other, m, d, &anew, tape), DJ_OK);
+  assert_int_equal(djd_rolloutBackward(&other, m, d, &anew, tape), DJ_OK);
+  assert_true(other.loss != out.loss);
+  for (int i = 0; i < nv; i++) assert_true(by_q[i] == 0 && by_v[i] == 0);
+  // bad ones
+  anew.history_qpos0 = hq;
+  assert_int_equal(djd_rolloutForward(&other, m, d, &anew, tape), DJ_INVALID);
+  hv[1] = NAN;
+  anew.history_qvel0 = hv;
+  assert_int_equal(djd_rolloutForward(&other, m, d, &anew, tape), DJ_INVALID);
+  assert_non_null(strstr(dj_errorText(d), "history: qvel[1]"));
+  djd_deleteTape(tape);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
 int main(void) {
   static djIntegrator method = DJ_BDF2;
   const struct CMUnitTest tests[] = {
-      {"start", testStart, NULL, NULL, &method},       {"dropped", testDropped, NULL, NULL, &method},
-      {"receding", testReceding, NULL, NULL, &method}, {"names", testNames, NULL, NULL, &method},
+      {"start", testStart, NULL, NULL, &method},
+      {"dropped", testDropped, NULL, NULL, &method},
+      {"receding", testReceding, NULL, NULL, &method},
+      {"names", testNames, NULL, NULL, &method},
       {"impact", testImpact, NULL, NULL, &method},
+      {"retried", testRetried, NULL, NULL, &method},
+      {"start_history", testStartHistory, NULL, NULL, &method},
+      cmocka_unit_test(testPaths),
+      cmocka_unit_test(testPathParams),
+      cmocka_unit_test(testTrees),
+      cmocka_unit_test(testSpring),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,10 +29,6 @@ static void read_history(Reader* r, const cJSON* root, Inputs* in) {
 int state_read(Inputs* in, const Options* o) {
   static const char* const keys[] = {"qpos", "qvel", "act", "history", NULL};
   char message[256];
-  if (o->qpos || o->qvel) {
-    return tool_fail(o->verb, NULL, o->qpos ? "--qpos" : "--qvel",
-                     "cannot be given together with --state");
-  }
   cJSON* root = read_json(o->state, message, sizeof message);
   if (!root) return tool_fail(o->verb, o->state, NULL, "%s", message);
   Reader r = {0};
