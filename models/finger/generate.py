@@ -512,11 +512,11 @@ def flick(scene):
                 initial={"qpos": FLICK["qpos"]}, ctrl="ctrl.csv", optimizer={"iterations": 100})
 
 
-def record(folder):
+def record(folder, scene):
     """The controls of flick: gain (-q) of each hinge, as it runs. Needs the package dijoco."""
     import dijoco  # pylint: disable=import-outside-toplevel
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
-    model = dijoco.Model.load(str(folder / "scene.xml"), timestep=task["timestep"],
+    model = dijoco.Model.load(str(scene), timestep=task["timestep"],
                               integrator=task["integrator"], contact=task["contact"]["model"])
     data = dijoco.Data(model)
     data.qpos[:] = FLICK["qpos"]
@@ -606,7 +606,8 @@ def main():
     parser.add_argument("--task", default="reach", choices=TASKS, help="what it is to do")
     parser.add_argument("--density", type=float, help="g/cm3")
     parser.add_argument("--out", default=".", type=pathlib.Path, help="folder of what is written")
-    parser.add_argument("--record", action="store_true", help="flick/ctrl.csv anew (needs dijoco)")
+    parser.add_argument("--record", nargs="?", const=HERE / "flick/scene.xml", metavar="SCENE",
+                        help="flick/ctrl.csv anew, by the package dijoco; SCENE: what `convert` made")
     parser.add_argument("--all", action="store_true", help="all tasks, beside this file")
     options = parser.parse_args()
     if options.all:
@@ -614,7 +615,7 @@ def main():
             write(HERE / name, *task_of(name, words))
         return 0
     if options.record:
-        record(HERE / "flick")
+        record(HERE / "flick", options.record)
         return 0
     if not TASKS[options.task][1]:
         parser.error(f"{options.task} has no structure")
