@@ -13,8 +13,13 @@ static const char* number(char text[32], double value) { return dj_formatNumber(
 
 // ---- keys of losses and maps ------------------------------------------------------------------
 
-static bool is_choice(const djKey* k) {
-  return k->holds == DJ_HOLDS_ELEMENT && k->required && strcmp(k->name, "body2") != 0;
+// One of the keys of which one is required, for the same element as the key before it.
+static bool is_choice(const djKey* k) { return k->holds == DJ_HOLDS_ELEMENT && k->required; }
+
+static bool is_second(const djKey* k) { return k->name[strlen(k->name) - 1] == '2'; }
+
+static bool goes_with(const djKey* k, const djKey* before) {
+  return is_choice(k) && is_choice(before) && is_second(k) == is_second(before);
 }
 
 // "3 numbers, m; default 0" in brackets.
@@ -35,8 +40,8 @@ static void add_value(Buffer* out, const djKey* k) {
 // "`body`, `site` or `geom`; `target` (3 numbers, m)"
 static void add_keys(Buffer* out, const djKey* key) {
   for (const djKey* k = key; k->name; k++) {
-    bool again = k > key && is_choice(k) && is_choice(k - 1);
-    bool last = !(is_choice(k) && k[1].name && is_choice(k + 1));
+    bool again = k > key && goes_with(k, k - 1);
+    bool last = !(k[1].name && goes_with(k + 1, k));
     buf_addf(out, "%s`%s`", k == key ? "" : !again ? "; " : last ? " or " : ", ", k->name);
     add_value(out, k);
   }

@@ -388,7 +388,7 @@ def flip(scene):
             {"type": "distance", "site": "tip1", "site2": "touch", "weight": SQUARE,
              "when": every(5, None, 75)}]
     return dict(timestep=0.005, steps=150, hold=5, gravity=(0, 0, -980), bounds=(0.5, 3), loss=loss,
-                optimizer={"iterations": 100})
+                optimizer={"radius": 2, "iterations": 100})
 
 
 def planar(scene, name, turn_damping):
