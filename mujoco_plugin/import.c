@@ -21,8 +21,8 @@ static djStatus importAll(djmImport* imp) {
 djStatus djm_checkHistory(djIntegrator integrator, djError* err) {
   if (integrator != DJ_BDF2) return DJ_OK;
   snprintf(err->text, sizeof(err->text),
-           "integrator bdf2: MuJoCo's state has no room for its history; use another integrator, or "
-           "dj_step");
+           "integrator bdf2: MuJoCo's state has no room for its history; use another integrator, "
+           "or dj_step");
   return DJ_UNSUPPORTED;
 }
 

@@ -10,6 +10,9 @@
 
 #include "common/method_suite.h"
 #include "common/receding_case.h"
+#include "integrate/inverse.h"
+#include "integrate/method.h"
+#include "integrate/path_rate.h"
 
 #include <dijoco/csv.h>
 
@@ -138,7 +141,7 @@ static void testReceding(void** state) {
     how.receding = (djReceding){.horizon = 6, .apply = 3};
     djRecedingRun* run = djt_recede(&c, &how, NULL);
     djt_checkReplay(&c, run);
-    if (iterations == 0) {   // the last window goes on from step 9 with the same controls
+    if (iterations == 0) { // the last window goes on from step 9 with the same controls
       double qpos[7 * 9];
       assert_int_equal(djd_tapeStates(qpos, NULL, NULL, c.m, run->window->tape), DJ_OK);
       djt_sameBits(qpos, run->qpos + 9 * 9, 4 * 9);
@@ -148,13 +151,61 @@ static void testReceding(void** state) {
   }
 }
 
-// ---- along paths ---------------------------------------------------------------------------------
+// Contact forces by all of the state at the step's start.
+static void testContactForces(void** state) {
+  Scene* s = newScene(2);
+  addGeom(s, 0, DJ_PLANE, 0, 0, 0);
+  int ball = addBody(s, 0, DJ_FREE, 0, 0, 0.104, 1, 0.1);
+  addGeom(s, ball, DJ_SPHERE, 0.1, 0, 0);
+  s->def.option.stiffness_scale = 3e-5; // soft enough for differences
+  s->def.option.support_scale = 2;
+  djModel* m = sceneModel(s);
+  freeScene(s);
+  djData* d = djt_openMethod(m, djt_methodOf(state), 0.004);
+  for (int i = 0; i < m->nv; i++) d->qvel[i] = i == 2 ? -0.5 : 0.2 * sin(3.0 * i);
+  assert_true(dj_step(m, d) >= 0);
+  d->work->refinement_steps = 5;
+  int nx = dj_tangentSize(m), npair;
+  double *x = djt_room((size_t)dj_stateSize(m)), *dx = djt_room((size_t)nx);
+  assert_int_equal(dj_getState(x, m, d), DJ_OK);
+  assert_true(dj_step(m, d) >= 0);
+  npair = d->npair;
+  double* by = djt_room((size_t)npair * (size_t)(nx + m->nu));
+  assert_int_equal(djd_lastContact(m, d, NULL, NULL, by), DJ_OK);
+  double worst = 0, scale = 0, history = 0;
+  for (int c = 0; c < nx; c++) {
+    double f = 0, e = 1e-6;
+    for (int side = -2; side <= 2; side++) {
+      if (side == 0) continue;
+      memset(dx, 0, (size_t)nx * sizeof(double));
+      dx[c] = 1;
+      djt_moveState(d, m, x, side * e, dx);
+      assert_true(dj_step(m, d) >= 0);
+      assert_int_equal(d->npair, npair);
+      double weight = side == 1 ? 8 : side == -1 ? -8 : side == 2 ? -1 : 1;
+      f += weight * d->pair[0].normal_force / (12 * e);
+    }
+    scale = fmax(scale, fabs(f));
+    if (c >= 2 * m->nv) history = fmax(history, fabs(f));
+    worst = djt_worst(worst, fabs(f - by[c]));
+  }
+  print_message("contact force: %.1e of %.1e, by the history %.1e\n", worst, scale, history);
+  assert_true(worst < 1e-4 * scale && history > 1e-2 * scale);
+  free(x);
+  free(dx);
+  free(by);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
+// ---- along paths
+// ---------------------------------------------------------------------------------
 
 // A tree of all joints with springs and dampers, tendons through sites and cranks on them.
 static djModel* pathModel(djRng* rng, int nbody, int more) {
   djModel* m = djt_randomModel(rng, nbody, DJT_SPRINGS | DJT_TENDONS | more);
   for (int i = 0; i < m->nu; i++) {
-    if (m->actuator_tendon[i] >= 0) m->actuator_armature[i] = 0;   // not along paths
+    if (m->actuator_tendon[i] >= 0) m->actuator_armature[i] = 0; // not along paths
   }
   for (int t = 0; t < m->ntendon; t++) m->tendon_armature[t] = 0;
   return m;
@@ -180,16 +231,16 @@ static void testPaths(void** state) {
 }
 
 static void testPathParams(void** state) {
-  static const char* const name[] = {"site/#0/pos",         "site/#1/pos",      "body/#1/pos",
-                                     "joint/#0/damping",    "body/#1/quat",     "tendon/#0/stiffness",
-                                     "tendon/#0/damping",   "tendon/#1/damping"};
+  static const char* const name[] = {"site/#0/pos",       "site/#1/pos",      "body/#1/pos",
+                                     "joint/#0/damping",  "body/#1/quat",     "tendon/#0/stiffness",
+                                     "tendon/#0/damping", "tendon/#1/damping"};
   enum { N = sizeof name / sizeof name[0], T = 5 };
   djRng rng = {12};
   double worst = 0;
   for (int trial = 0; trial < 8; trial++) {
     djModel* m = pathModel(&rng, 2 + trial % 3, DJT_ACTUATORS);
     djIntegrator integrator = trial % 2 ? DJ_BDF1 : DJ_BDF2;
-    for (int t = 0; t < m->ntendon; t++) m->tendon_damping[t] += 0.3;   // away from 0
+    for (int t = 0; t < m->ntendon; t++) m->tendon_damping[t] += 0.3; // away from 0
     djtRun run = {.m = m, .d = djt_openMethod(m, integrator, 0.01)};
     djError err;
     djt_randomState(&rng, m, run.d, 1);
@@ -200,8 +251,13 @@ static void testPathParams(void** state) {
     memcpy(v0, run.d->qvel, (size_t)m->nv * sizeof(double));
     djLossTerm loss[2] = {{.type = DJ_LOSS_COM, .id = -1, .target = {0.3, 0.1, 2}, .weight = 1},
                           {.type = DJ_LOSS_QVEL, .id = 0, .target = {0.2}, .weight = 0.1}};
-    run.r = (djRollout){.horizon = T, .qpos0 = q0, .qvel0 = v0, .ctrl = ctrl, .nloss = 1,
-                        .loss = loss, .refinement_steps = 6};
+    run.r = (djRollout){.horizon = T,
+                        .qpos0 = q0,
+                        .qvel0 = v0,
+                        .ctrl = ctrl,
+                        .nloss = 1,
+                        .loss = loss,
+                        .refinement_steps = 6};
     djParam param[N];
     int n = 0;
     for (int k = 0; k < (int)N; k++) n += dj_paramId(&param[n], m, name[k], NULL) == DJ_OK;
@@ -218,7 +274,8 @@ static void testPathParams(void** state) {
   assert_true(worst < 3e-6);
 }
 
-// ---- order ---------------------------------------------------------------------------------------
+// ---- order
+// ---------------------------------------------------------------------------------------
 
 // q and v after `time` in so many steps.
 static void runFor(double* end, const djModel* m, const double* start, double time, int steps) {
@@ -251,7 +308,7 @@ static double apart(const djModel* m, const double* a, const double* b) {
 // Slope of the error at `time` over n, 2 n and 4 n steps.
 static double slopeOf(djModel* m, const double* start, double time, int n) {
   size_t size = (size_t)m->nq + (size_t)m->nv;
-  double *end[3] = {djt_room(size), djt_room(size), djt_room(size)};
+  double* end[3] = {djt_room(size), djt_room(size), djt_room(size)};
   for (int k = 0; k < 3; k++) runFor(end[k], m, start, time, n << k);
   double slope = log2(apart(m, end[0], end[1]) / apart(m, end[1], end[2]));
   for (int k = 0; k < 3; k++) free(end[k]);
@@ -295,7 +352,7 @@ static void testTrees(void** state) {
     assert_true(fabs(slope[0] - 1) < 0.1);
     assert_true(fabs(slope[1] - 2) < 0.1);
     assert_true(local > 2.9);
-    close += local < 3.1;   // above it where leading terms are small by chance
+    close += local < 3.1; // above it where leading terms are small by chance
     free(start);
     dj_deleteModel(m);
   }
@@ -350,7 +407,8 @@ static void testSpring(void** state) {
   dj_deleteModel(m);
 }
 
-// ---- what a state has ------------------------------------------------------------------------------
+// ---- what a state has
+// ------------------------------------------------------------------------------
 
 // Where Newton's method finds no solution the step is SDIRK2's, never that of `position`.
 static void testRetried(void** state) {
@@ -365,7 +423,7 @@ static void testRetried(void** state) {
   djOption option = m->opt;
   option.max_iterations = 1;
   assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
-  assert_int_equal(dj_step(m, d), DJ_NOT_CONVERGED);   // neither has one: the best is kept
+  assert_int_equal(dj_step(m, d), DJ_NOT_CONVERGED); // neither has one: the best is kept
   assert_string_equal(d->work->method->name, "sdirk2");
   assert_int_equal(d->stats.fallback_steps, 1);
   assert_int_equal(d->stats.unconverged_steps, 1);
@@ -395,8 +453,14 @@ static void testStartHistory(void** state) {
   assert_true(dj_getHistory(hq, hv, m, d));
   assert_int_equal(djd_makeTape(&tape, m, T, &err), DJ_OK);
   djLossTerm loss = {.type = DJ_LOSS_COM, .id = -1, .target = {0.3, 0.1, 2}, .weight = 1};
-  djRollout r = {.horizon = T, .qpos0 = q, .qvel0 = v, .history_qpos0 = hq, .history_qvel0 = hv,
-                 .nloss = 1, .loss = &loss, .refinement_steps = 6};
+  djRollout r = {.horizon = T,
+                 .qpos0 = q,
+                 .qvel0 = v,
+                 .history_qpos0 = hq,
+                 .history_qvel0 = hv,
+                 .nloss = 1,
+                 .loss = &loss,
+                 .refinement_steps = 6};
   djRolloutResult out = {.grad_history_qpos0 = by_q, .grad_history_qvel0 = by_v};
   assert_int_equal(djd_rolloutForward(&out, m, d, &r, tape), DJ_OK);
   assert_int_equal(djd_rolloutBackward(&out, m, d, &r, tape), DJ_OK);
@@ -415,8 +479,10 @@ static void testStartHistory(void** state) {
       }
       djRollout one = r;
       one.loss_only = true;
-      if (k < nv) one.history_qpos0 = moved;
-      else one.history_qvel0 = moved;
+      if (k < nv)
+        one.history_qpos0 = moved;
+      else
+        one.history_qvel0 = moved;
       djRolloutResult at = {0};
       assert_int_equal(djd_rolloutForward(&at, m, d, &one, tape), DJ_OK);
       f += (side == 1 ? 8 : side == -1 ? -8 : side == 2 ? -1 : 1) * at.loss / (12 * e);
@@ -425,7 +491,7 @@ static void testStartHistory(void** state) {
     worst = djt_worst(worst, fabs(f - (k < nv ? by_q[k] : by_v[k - nv])));
   }
   print_message("by the history: %.1e of %.1e\n", worst, scale);
-  assert_true(scale > 1e-3);            // a dropped column is a miss
+  assert_true(scale > 1e-3); // a dropped column is a miss
   assert_true(worst < 1e-7 * scale);
   // without it the run is another
   djRollout anew = r;
@@ -455,6 +521,7 @@ int main(void) {
       {"receding", testReceding, NULL, NULL, &method},
       {"names", testNames, NULL, NULL, &method},
       {"impact", testImpact, NULL, NULL, &method},
+      {"contact_forces", testContactForces, NULL, NULL, &method},
       {"retried", testRetried, NULL, NULL, &method},
       {"start_history", testStartHistory, NULL, NULL, &method},
       cmocka_unit_test(testPaths),

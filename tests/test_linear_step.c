@@ -13,6 +13,7 @@
 #include "common/near.h"
 #include "gradient/columns.h"
 #include "integrate/linear.h"
+#include "integrate/turn.h"
 
 typedef struct Step {
   djModel* m;

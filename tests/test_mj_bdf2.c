@@ -5,9 +5,9 @@
 
 #include <dijoco/dijoco.h>
 
-#define SCENE(head)                                                                         \
-  "<mujoco>" head "<custom><text name='dijoco_integrator' data='bdf2'/></custom>"           \
-  "<option><flag contact='disable'/></option><worldbody><body><joint axis='0 1 0'/>"        \
+#define SCENE(head)                                                                                \
+  "<mujoco>" head "<custom><text name='dijoco_integrator' data='bdf2'/></custom>"                  \
+  "<option><flag contact='disable'/></option><worldbody><body><joint axis='0 1 0'/>"               \
   "<geom type='capsule' fromto='0 0 0 .1 0 .4' size='.04'/></body></worldbody></mujoco>"
 
 static void testCalls(void** state) {
@@ -41,7 +41,8 @@ static void testPlugin(void** state) {
   (void)state;
   char error[1000];
   assert_null(djt_tryCompile(SCENE("<extension><plugin plugin='dijoco.contact'>"
-                                   "<instance name='dj'/></plugin></extension>"), error));
+                                   "<instance name='dj'/></plugin></extension>"),
+                             error));
   assert_non_null(strstr(error, "bdf2"));
 }
 

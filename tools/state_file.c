@@ -33,7 +33,8 @@ int state_read(Inputs* in, const Options* o) {
   if (!root) return tool_fail(o->verb, o->state, NULL, "%s", message);
   Reader r = {0};
   const djModel* m = in->model;
-  if (!cJSON_IsObject(root)) read_fail(&r, "", NULL, "expected an object");
+  if (!cJSON_IsObject(root))
+    read_fail(&r, "", NULL, "expected an object");
   else if (read_keys(&r, root, "", keys)) {
     read_numbers(&r, root, "", "qpos", m->nq, in->qpos);
     read_numbers(&r, root, "", "qvel", m->nv, in->qvel);

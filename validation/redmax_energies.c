@@ -1,7 +1,8 @@
 // bdf1 and bdf2 beside another implementation of the same equations: energies at the end of scenes
-// without contact, kinetic and change of potential, are those that the tests of differentiable RedMax
-// expect of its BDF1 and BDF2 to 1e-2 erg (github.com/sueda/redmax, matlab-diff/scenesRedMax.m: the
-// numbers in brackets). Units are centimetres, grams and seconds throughout: g = 980, density 1.
+// without contact, kinetic and change of potential, are those that the tests of differentiable
+// RedMax expect of its BDF1 and BDF2 to 1e-2 erg (github.com/sueda/redmax,
+// matlab-diff/scenesRedMax.m: the numbers in brackets). Units are centimetres, grams and seconds
+// throughout: g = 980, density 1.
 
 #include "common/report.h"
 
@@ -9,12 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_LINKS = 5, MOST_JOINTS = 8, MOST_TENDONS = 2 };
+enum { MOST_LINKS = 5, MOST_JOINTS = 8, MOST_SPRINGS = 2, MOST_POINTS = 3 };
 
 typedef struct Joint {
   djJointType type;
   double axis[3];
   double q, v;
+  double stiffness, damping;
 } Joint;
 
 // A cuboid in the frame of its joints.
@@ -26,10 +28,12 @@ typedef struct Link {
   Joint joint[3];
 } Link;
 
-// A spring and damper between two points, over the length: at the start, or 0.
+// A spring and damper along points, which rests at its length at the start; stiffness and damping are
+// over that.
 typedef struct Spring {
-  int body[2];
-  double point[2][3];
+  int npoint;
+  int body[MOST_POINTS];
+  double point[MOST_POINTS][3];
   double stiffness, damping;
   bool point_to_point;       // rests at length 0; not over it
 } Spring;
@@ -42,11 +46,11 @@ typedef struct Case {
   int nlink;
   Link link[MOST_LINKS];
   int nspring;
-  Spring spring[MOST_TENDONS];
+  Spring spring[MOST_SPRINGS];
 } Case;
 
-#define HINGE(x, y, z, ...) {DJ_HINGE, {x, y, z}, __VA_ARGS__}
-#define SLIDE(x, y, z, ...) {DJ_SLIDE, {x, y, z}, __VA_ARGS__}
+#define HINGE(x, y, z, at, speed) {.type = DJ_HINGE, .axis = {x, y, z}, .q = at, .v = speed}
+#define SLIDE(x, y, z, at, speed) {.type = DJ_SLIDE, .axis = {x, y, z}, .q = at, .v = speed}
 #define PI_4 0.78539816339744830962
 #define DOWN {0, 0, -980}
 
@@ -106,7 +110,7 @@ static const Case kCases[] = {
                {HINGE(1, 0, 0, PI_4 / 2, 0), HINGE(0, 1, 0, 0, 0)}}}},
     {.number = 9, .name = "free cube", .energy = {4.3970920953724946e+00, 4.5466508559364156e+00},
      .timestep = 5e-2, .time = 6, .gravity = {0, 0, -1}, .nlink = 1,
-     .link = {{0, {0}, {1, 1, 1}, {0}, 1, {{DJ_FREE, {0}, 0, 0}}}}},
+     .link = {{0, {0}, {1, 1, 1}, {0}, 1, {{.type = DJ_FREE}}}}},
     {.number = 10, .name = "loop, closed by a spring of length 0",
      .energy = {1.2376477982839792e+03, 4.1146190850293169e+03},
      .timestep = 1e-2, .time = 1, .gravity = DOWN, .nlink = 5,
@@ -116,15 +120,24 @@ static const Case kCases[] = {
               {2, {0, 0, -10}, {20, 1, 1}, {10}, 1, {HINGE(0, 1, 0, 0, 0)}},
               {4, {10}, {1, 1, 10}, {0, 0, -5}, 1, {HINGE(0, 1, 0, 0, 5)}}},
      .nspring = 1,
-     .spring = {{{3, 4}, {{0, 0, -10}, {20}}, 1e7, 0, true}}},
+     .spring = {{2, {3, 4}, {{0, 0, -10}, {20}}, 1e7, 0, true}}},
     {.number = 12, .name = "springs and dampers between points",
      .energy = {-2.2145412057327565e+04, -8.9887693524038732e+03},
      .timestep = 1e-2, .time = 1, .gravity = DOWN, .nlink = 2,
      .link = {{0, {0}, {10, 1, 1}, {5}, 1, {HINGE(0, 1, 0, 0, 0)}},
               {1, {10}, {10, 1, 1}, {5}, 1, {HINGE(0, 1, 0, 0, 0)}}},
      .nspring = 2,
-     .spring = {{{0, 2}, {{-5, 0, -5}, {5, 0, -2}}, 1e6, 1e3, false},
-                {{1, 2}, {{5, 0, 2}, {5, 0, 2}}, 1e6, 1e3, false}}},
+     .spring = {{2, {0, 2}, {{-5, 0, -5}, {5, 0, -2}}, 1e6, 1e3, false},
+                {2, {1, 2}, {{5, 0, 2}, {5, 0, 2}}, 1e6, 1e3, false}}},
+    {.number = 13, .name = "cable over three links, taut",
+     .energy = {-3.1874892332895153e+04, -2.7872894793863266e+04},
+     .timestep = 1e-2, .time = 1, .gravity = DOWN, .nlink = 4,
+     .link = {{0, {0}, {0.1, 0.1, 0.1}, {0}, 0, {{0}}},
+              {1, {0}, {10, 1, 1}, {5}, 1, {HINGE(0, 1, 0, 2 * PI_4, 0)}},
+              {2, {10}, {10, 1, 1}, {5}, 1, {HINGE(0, 1, 0, -2 * PI_4, 0)}},
+              {1, {10}, {1, 1, 1}, {0}, 1, {{DJ_SLIDE, {1, 0, 0}, 0, 0, 1e4, 1e3}}}},
+     .nspring = 1,
+     .spring = {{3, {4, 2, 3}, {{0}, {1, 0, 1}, {1, 0, 1}}, 1e6, 1e3, false}}},
 };
 enum { NCASE = sizeof kCases / sizeof kCases[0] };
 
@@ -132,9 +145,9 @@ typedef struct Parts {
   djModelDef def;
   djBodyDef body[MOST_LINKS + 1];
   djJointDef joint[MOST_JOINTS];
-  djSiteDef site[2 * MOST_TENDONS];
-  djWrapDef wrap[2 * MOST_TENDONS];
-  djTendonDef tendon[MOST_TENDONS];
+  djSiteDef site[MOST_POINTS * MOST_SPRINGS];
+  djWrapDef wrap[MOST_POINTS * MOST_SPRINGS];
+  djTendonDef tendon[MOST_SPRINGS];
 } Parts;
 
 static void addLink(Parts* p, const Link* l) {
@@ -154,15 +167,17 @@ static void addLink(Parts* p, const Link* l) {
     *j = dj_defaultJointDef();
     j->body = p->def.nbody - 1;
     j->type = l->joint[i].type;
+    j->stiffness = l->joint[i].stiffness;
+    j->damping = l->joint[i].damping;
     if (j->type == DJ_FREE) j->qpos0[3] = 1;
     else memcpy(j->axis, l->joint[i].axis, sizeof j->axis);
   }
 }
 
-// Its two sites; what it is follows from the model without it.
+// Its sites and what is along them.
 static void addSpring(Parts* p, const Spring* s, double length) {
   int first = p->def.nsite;
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < s->npoint; k++) {
     djSiteDef* site = &p->site[p->def.nsite++];
     *site = (djSiteDef){.quat = {1, 0, 0, 0}};
     site->body = s->body[k];
@@ -171,7 +186,7 @@ static void addSpring(Parts* p, const Spring* s, double length) {
   }
   djTendonDef* t = &p->tendon[p->def.ntendon++];
   *t = dj_defaultTendonDef();
-  t->nwrap = 2;
+  t->nwrap = s->npoint;
   t->wrap = &p->wrap[first];
   double over = s->point_to_point ? 1 : length;
   t->springlength[0] = t->springlength[1] = s->point_to_point ? 0 : length;
@@ -222,12 +237,15 @@ static void makeScene(djModel** m, djData** d, const Case* c, djIntegrator integ
 static void measure(double* length, const Case* c) {
   djModel* m;
   djData* d;
-  const double any[MOST_TENDONS] = {1, 1};
+  const double any[MOST_SPRINGS] = {1, 1}, *a;
   makeScene(&m, &d, c, DJ_BDF1, any);
-  for (int k = 0; k < c->nspring; k++) {
-    const double *a = d->site_xpos + 6 * k, *b = a + 3;
-    length[k] = sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
-                     (a[2] - b[2]) * (a[2] - b[2]));
+  a = d->site_xpos;
+  for (int k = 0; k < c->nspring; k++, a += 3) {
+    length[k] = 0;
+    for (int i = 1; i < c->spring[k].npoint; i++, a += 3) {
+      double x = a[3] - a[0], y = a[4] - a[1], z = a[5] - a[2];
+      length[k] += sqrt(x * x + y * y + z * z);
+    }
   }
   dj_deleteData(d);
   dj_deleteModel(m);
@@ -237,7 +255,7 @@ static void run(djvReport* r, const Case* c, int which) {
   static const djIntegrator integrator[2] = {DJ_BDF1, DJ_BDF2};
   djModel* m;
   djData* d;
-  double length[MOST_TENDONS] = {0};
+  double length[MOST_SPRINGS] = {0};
   measure(length, c);
   makeScene(&m, &d, c, integrator[which], length);
   double potential = d->energy[0];

@@ -59,8 +59,8 @@ typedef struct djData {
   double* qpos;                // (nq) m, rad, quaternions, which need not be normalised
   double* qvel;                // (nv) m/s, rad/s
   double* act;                 // (na) activations, in the units of the actuator's input
-  double* history;             // of bdf2, which has one: qpos (nq) and qvel (nv) one timestep before
-                               //   the state, to be set by dj_setState alone.
+  double* history;             // (nq + nv, or 0) of bdf2, which has one: qpos and qvel one timestep
+                               //   before the state, in their units, to be set by dj_setHistory.
                                //   It belongs to qpos, qvel and the timestep: where these are
                                //   written by hand the next step begins without it
   // inputs, in

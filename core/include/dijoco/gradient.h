@@ -85,9 +85,10 @@ typedef struct djRollout {
   const double* qpos0;         // (nq) m, rad, quaternions
   const double* qvel0;         // (nv) m/s, rad/s
   const double* act0;          // (na) units of the actuators' inputs
-  const double* history_qpos0; // (nq) m, rad, quaternions; and
-  const double* history_qvel0; // (nv) m/s, rad/s: of an integrator with a history, the start's. Both
-                               //   NULL: none, or data's where qpos0 and qvel0 are its arrays
+  const double* history_qpos0; // (nq) m, rad, quaternions; the start's history, where the
+                               //   integrator keeps one. NULL: none, or data's where qpos0 and qvel0
+                               //   are its arrays
+  const double* history_qvel0; // (nv) m/s, rad/s; likewise, both or none
   const double* ctrl;          // (horizon x nu) units of the actuators' inputs
   int nloss;                   // terms
   const djLossTerm* loss;      // (nloss)
@@ -107,8 +108,9 @@ typedef struct djRolloutResult {
   double* grad_qpos0;          // (nv) tangent, units of the loss by m, rad; or NULL
   double* grad_qvel0;          // (nv) units of the loss by m/s, rad/s; or NULL
   double* grad_act0;           // (na) units of the loss by those of act; or NULL
-  double* grad_history_qpos0;  // (nv) tangent at the history's qpos, 0 without one; or NULL
-  double* grad_history_qvel0;  // (nv) or NULL
+  double* grad_history_qpos0;  // (nv) tangent at the history's qpos, 0 without one, units of the
+                               //   loss by m, rad; or NULL
+  double* grad_history_qvel0;  // (nv) units of the loss by m/s, rad/s; or NULL
   double* grad_ctrl;           // (horizon x nu) units of the loss by those of ctrl; or NULL
   int nparam;                  // gradients by parameters
   const djParam* param;        // (nparam)

@@ -94,8 +94,8 @@ typedef struct djProblem {
   double* qpos0;            // (nq) m, rad, quaternions
   double* qvel0;            // (nv) m/s, rad/s
   double* act0;             // (na) units of the actuators' inputs
-  double* history_qpos0;    // (nq) and
-  double* history_qvel0;    // (nv) of the start's history; NULL: it has none
+  double* history_qpos0;    // (nq) m, rad, quaternions; of the start's history; NULL: it has none
+  double* history_qvel0;    // (nv) m/s, rad/s; likewise
   double* ctrl;             // (horizon x nu) units of the actuators' inputs
   djLossTerm* loss;         // (nloss)
   int nvariable;            // what varies

@@ -78,7 +78,7 @@ typedef struct djTask {
   const double* qvel;       // (nqvel) m/s, rad/s
   const double* act;        // (nact) units of the actuators' inputs
   bool history;             // that of the start is given
-  int nhistory_qpos, nhistory_qvel;
+  int nhistory_qpos, nhistory_qvel;   // numbers of it
   const double* history_qpos;   // (nhistory_qpos) m, rad, quaternions
   const double* history_qvel;   // (nhistory_qvel) m/s, rad/s
   int nrow, nctrl;          // rows and columns of ctrl; one row is constant; nrow 0: not given

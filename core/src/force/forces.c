@@ -242,12 +242,13 @@ static void addBending(djParamSums* s, const djForceSum* sum, const djStartSum* 
   const djModel* m = at->model;
   double* site = dj_paramBlock(s->param, m, DJ_FIELD_SITE_POS);
   double f = sum->f[c], along = dj_coordinateRate(at->at.coord, m, c, z);
-  double krate = at->qvel ? 0 : start->krate[c], k = sum->k[c] + (at->qvel ? start->krate[c] : 0);
+  double krate = at->qvel ? 0 : start->krate[c];
+  double slope = sum->k[c] + (at->qvel ? start->krate[c] : 0);
   const struct {
     const djKin* kin;
     double* C;
     double slope;
-  } part[3] = {{at->at.kin, s->C, k},
+  } part[3] = {{at->at.kin, s->C, slope},
                {at->at0.kin, s->C0, start->k0[c]},
                {at->rate.kin, dj_rateCotangents(s, at), krate}};
   for (int k = 0; k < 3; k++) {

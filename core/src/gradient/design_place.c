@@ -34,8 +34,8 @@ static void placeParam(djDesign* d, int variable, const double* x) {
   if (plain < param->nvalue) turn(value + plain, value + plain, turned);
 }
 
-// Positions: plain entries at once, rotation vectors (nv) are gathered first. Those of the start, or
-// of its history.
+// Positions: plain entries at once, rotation vectors (nv) are gathered first. Those of the start,
+// or of its history.
 static void placeQpos(double* qpos, double* tangent, djDesign* d, const double* x, bool history) {
   const djModel* m = d->model;
   const djProblem* p = d->problem;

@@ -235,7 +235,8 @@ static djStatus makeProblem(djWindow* w, const djReceding* receding, djError* er
   w->history_qpos0 = dj_poolTake(&w->pool, (size_t)m->nq, sizeof(double));
   w->history_qvel0 = dj_poolTake(&w->pool, (size_t)m->nv, sizeof(double));
   if (!w->track || !w->variable || !own->variable || !own->qpos0 || !own->qvel0 || !own->act0 ||
-      !w->state || !w->history_qpos0 || !w->history_qvel0 || setTrack(w, 0, p->ctrl, 1, m->nu) < 0) {
+      !w->state || !w->history_qpos0 || !w->history_qvel0 ||
+      setTrack(w, 0, p->ctrl, 1, m->nu) < 0) {
     return dj_failMemory(err);
   }
   dj_copyNumbers(own->qpos0, p->qpos0, m->nq);

@@ -1,7 +1,7 @@
 #include "integrate/linear.h"
 
 #include "base/status.h"
-#include "math/so3.h"
+#include "integrate/turn.h"
 #include "model/activation.h"
 
 #include <string.h>
@@ -203,31 +203,6 @@ djStatus dj_linearizeStep(djLinear* linear, const djModel* m, djData* d) {
 
 // ---- vector products --------------------------------------------------------------------------
 
-static void rotate(double* y, const djModel* m, const double* psi, djMat3 (*matrix)(djVec3),
-                   bool transpose) {
-  for (int j = 0; j < m->njnt; j++) {
-    int d = dj_rotationDof(m, j);
-    if (d < 0) continue;
-    djMat3 B = matrix(dju_load3(psi + d));
-    djVec3 v = dju_load3(y + d);
-    dju_store3(y + d, transpose ? dju_mulMtV(B, v) : dju_mulMV(B, v));
-  }
-}
-
-static djMat3 turnBack(djVec3 w) { return dju_quatToMat(dju_expQuat(dju_neg3(w))); }
-
-void dj_turnVector(double* y, const djModel* m, const double* psi, bool transpose) {
-  rotate(y, m, psi, turnBack, transpose);
-}
-
-void dj_pullVector(double* y, const djModel* m, const double* psi, bool transpose) {
-  rotate(y, m, psi, dju_rightJacobianInv, transpose);
-}
-
-void dj_pushVector(double* y, const djModel* m, const double* psi, bool transpose) {
-  rotate(y, m, psi, dju_rightJacobian, transpose);
-}
-
 // g by d becomes J_r^-T g by q, and -exp(d) J_r^-T g by q-.
 static void pullBefore(double* dq, double* g, const djLinear* lin, const djModel* m) {
   dj_pullVector(g, m, lin->before, true);
@@ -271,8 +246,10 @@ static void endJvp(double* dx_next, const djLinear* lin, const djModel* m, const
                    const double* y, const double* src, double* e) {
   int nv = m->nv, last = lin->method->nstage - 1;
   const djCoefficients* c = &lin->coef;
-  if (dx) memcpy(e, dx, (size_t)nv * sizeof(double));
-  else memset(e, 0, (size_t)nv * sizeof(double));
+  if (dx)
+    memcpy(e, dx, (size_t)nv * sizeof(double));
+  else
+    memset(e, 0, (size_t)nv * sizeof(double));
   if (c->turns) {
     memset(dx_next, 0, (size_t)nv * sizeof(double));
     for (int k = 0; k < DJ_NSOURCE; k++) {
@@ -296,8 +273,10 @@ static void endJvp(double* dx_next, const djLinear* lin, const djModel* m, const
   for (int k = 0; k < DJ_NSOURCE; k++) addScaled(dv, c->end[k], src + (size_t)k * nv, nv);
   double* history = dx_next + 2 * nv + m->na;
   size_t bytes = (size_t)dj_historyTangent(m) * sizeof(double);
-  if (dx && lin->keeps) memcpy(history, dx, bytes);
-  else memset(history, 0, bytes);
+  if (dx && lin->keeps)
+    memcpy(history, dx, bytes);
+  else
+    memset(history, 0, bytes);
 }
 
 // Changes of what the start knows: v, d and v-.

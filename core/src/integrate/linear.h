@@ -3,8 +3,8 @@
 // Stage s (method.h) gives y_s = dQ_s - E_s dq, E_s = exp(-psi_s) on rotations and the identity
 // elsewhere:
 //   H y = -(Rq dq + sum_k (velocity_k G + accel_k M) dsrc_k + Ra da + Ru du),  Rq = r_q + H E,
-// over sources other than its own displacement, of which then dpsi = J_r^-1(psi) y; that of the step
-// before changes by J_r^-1(d) (dq - exp(-d) dq-). At the end, where q+ is the last stage's,
+// over sources other than its own displacement, of which then dpsi = J_r^-1(psi) y; that of the
+// step before changes by J_r^-1(d) (dq - exp(-d) dq-). At the end, where q+ is the last stage's,
 //   dq+ = y + E dq,  dv+ = sum_k end_k dsrc_k,
 // and its history is that dq-+ = dq, dv-+ = dv; E is added last: with velocities that divide y by
 // h, subtracting it after the solution would lose a factor 1/h. Where q+ = q (+) w,
@@ -50,14 +50,8 @@ void dj_linearJvp(double* dx_next, const djLinear* linear, const djModel* model,
 void dj_linearVjp(double* dx, double* du, const djLinear* linear, const djModel* model,
                   const double* lambda, double* scratch);
 
-// y (nv) <- B y for rotational blocks: exp(-psi), its transpose; J_r^-1(psi), its transpose.
-void dj_turnVector(double* y, const djModel* model, const double* psi, bool transpose);
-void dj_pullVector(double* y, const djModel* model, const double* psi, bool transpose);
-// rows (nrow, `stride` apart) by d, in the place of q-, and q become those by q- and q.
+// Rows (nrow, `stride` apart) by d, in the place of q-, and q become those by q- and q.
 void dj_pullBeforeRows(double* rows, int nrow, int stride, const djLinear* linear,
                        const djModel* model);
-
-// J_r(psi), its transpose.
-void dj_pushVector(double* y, const djModel* model, const double* psi, bool transpose);
 
 #endif  // DJ_INTEGRATE_LINEAR_H_

@@ -1,10 +1,9 @@
 // Methods of integration: rows of a table (method_table.c).
 //
 // A step consists of stages. Stage s solves r_s(Q) = 0 for a configuration Q; its displacement is
-// psi_s = log(q^-1 Q), in the axes of bodies. With the velocity v at the start and those of the step
-// before, d = log(q-^-1 q) and v-, of which the state keeps q- and v- (its history), they are the
-// *sources* of which velocities, accelerations and the end of the step are sums: a method is its
-// coefficients.
+// psi_s = log(q^-1 Q), in the axes of bodies. With the velocity v at the start and what the state
+// keeps of the step before (its history, q- and v-), d = log(q-^-1 q) and v-, they are the *sources*
+// of which velocities, accelerations and the end of the step are sums: a method is its coefficients.
 
 #ifndef DJ_INTEGRATE_METHOD_H_
 #define DJ_INTEGRATE_METHOD_H_

@@ -1,7 +1,7 @@
 #include "integrate/path_rate.h"
 
-#include "integrate/linear.h"
 #include "integrate/tendon_armature.h"
+#include "integrate/turn.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-// Rates along coordinates that bend, of methods whose stages have a velocity V (inverse.h): dx/dq V,
-// where differences of lengths over the time t would err at first order in it. Forces see them as
-// the displacement from
+// Rates along coordinates that bend, of methods whose stages have a velocity V (inverse.h):
+// dx/dq V, where differences of lengths over the time t would err at first order in it. Forces see
+// them as the displacement from
 //   x_rate = x - t dx/dq V,
 // which is written over the coordinate at work->rate. With f a force's slope along x, krate its
 // derivative by x_rate, J = dx/dq at Q, s the derivative of J V by Q, V held, and dV = (dpsi)/t +
