@@ -312,9 +312,9 @@ static void testParameters(void** state) {
     const char* entry = dj_parameterEntry(i)->name;
     char name[100], text[1000], back[100];
     djParam p, again;
-    const char* elements[] = {"box", "slide", "foot", "cube", "tip", "motor", "rope"};
+    const char* elements[] = {"box", "slide", "foot", "cube", "tip", "motor", "rope", "cart"};
     int status = -1;
-    for (int k = 0; k < 7 && status < 0; k++) {
+    for (int k = 0; k < 8 && status < 0; k++) {
       nameOf(name, entry, elements[k]);
       status = dj_paramId(&p, m, name, &err);
     }

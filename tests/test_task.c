@@ -72,9 +72,10 @@ static void test_parse(void** state) {
   for (int i = 0; (row = dj_setting(i)); i++) {
     static const char* const others[] = {"max_iterations", "frictionloss_eps", "friction_arms",
                                          "friction_cap", "impact_steps", "restitution",
-                                         "guide_factor", "law", "exponent", "damping"};
+                                         "guide_factor", "law", "exponent", "damping",
+                                         "kn", "kt", "kd", "scale"};
     bool given = (row->ways & DJ_BY_TASK) != 0;
-    for (int k = 0; k < 10; k++) given = given && strcmp(row->name, others[k]) != 0;
+    for (int k = 0; k < 14; k++) given = given && strcmp(row->name, others[k]) != 0;
     if (dj_isGiven(&t->settings, row) != given) fail_msg("%s", row->name);
   }
   djOption o = dj_defaultOption();

@@ -174,6 +174,7 @@ CORE = {
     "djc_gap": (c_int, [P, P, P, c_double]),
     "dj_contactName": (c_char_p, [c_int]),
     "dj_geomName": (c_char_p, [POINTER(c_int), c_int]),
+    "dj_kinkName": (c_char_p, [c_int]),
     "djc_pair": (c_int, [P, P, P, P, P, P, P]),
     "djc_distance": (c_int, [P, P, P, P, P, P]),
     "djc_implicitFamily": (c_char_p, [c_int]),

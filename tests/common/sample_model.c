@@ -106,8 +106,8 @@ static void fillGeoms(djSample* s) {
   s->geom[1].npoint = 2;
   s->geom[1].point = points;
   s->geom[1].contact_scale = 0.25;
-  s->geom[2].point_count = 7;
-  s->geom[2].field = 0;
+  s->geom[4].point_count = 7;
+  s->geom[4].field = 0;
 }
 
 static void fillOthers(djSample* s) {

@@ -15,6 +15,18 @@ extern "C" {
 #endif
 
 // Statistics of the steps since the data was made or reset.
+// Sets at which the force of penalty contact is not smooth: a point enters, its normal force ends or
+// begins, it begins to slip; pieces of a field meet.
+typedef enum djKink {
+  DJ_KINK_TOUCH,
+  DJ_KINK_RELEASE,
+  DJ_KINK_SLIP,
+  DJ_KINK_RIDGE,
+  DJ_NKINK
+} djKink;
+// "touch"...; "" for none.
+DJ_API const char* dj_kinkName(int kink);
+
 typedef struct djStats {
   long steps;                  // all
   long newton_iterations;      // over all steps
@@ -30,6 +42,8 @@ typedef struct djStats {
   double smallest_gap;         // m; over all steps; infinite when no pair came near
   double overlap;              // m, >= 0; deepest overlap of true geoms after the last step
   double deepest_overlap;      // m; over all steps
+  unsigned long long kink[DJ_NKINK];   // hashes of what points did on either side of these sets
+                               //   at the ends of steps: another one where a run crosses one
 } djStats;
 
 // Total contact force between two bodies: acts on body2, its opposite on body1; body1 < body2.

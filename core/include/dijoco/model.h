@@ -92,12 +92,13 @@ typedef struct djGeomDef {
                               //   default. See djSettingDef for which counts
   double sharpness;           // 1; of its implicit surface, at least 1; 0: by the default rule, or
                               //   the surface has it
-  const djSurfaceDef* surface;   // NULL: one that fits its shape
-  int npoint;                 // points by which penalty sees it that are given; 0: none
-  const double* point;        // (npoint x 3) m; in the geom's frame
-  int point_count;            // points wanted where none are given; 0: none, -1: by the default rule
+  int point_count;            // points by which penalty sees it, where none are given: how many
+                              //   are wanted; 0: none, -1: by the default rule
   int field;                  // 0: it has no distance field; -1, 1: its shape's
-  double contact_scale;       // 1; of kn, kt and kd of its points
+  double contact_scale;       // 1; factor of kn, kt and kd of its points
+  const djSurfaceDef* surface;   // NULL: one that fits its shape
+  int npoint;                 // points that are given; 0: none
+  const double* point;        // (npoint x 3) m; in the geom's frame
 } djGeomDef;
 
 // A mesh collides as the convex hull of its vertices, unless its contact model sees its triangles.
@@ -281,6 +282,8 @@ typedef struct djContactSettings {
   double guide;            // c, J: tail by which geoms repel from afar
   double exponent;         // 1
   double damping;          // s/m
+  double kn, kt, kd;       // N/m, N s/m, N s/m2
+  double scale;            // 1
   double range;            // 2 s L/(1-s), m: surfaces of contact shapes act on each other below
                            //   this
   double weight;           // total movable weight, N

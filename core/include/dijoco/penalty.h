@@ -1,9 +1,10 @@
-// Penalty contact (DiffHand) of points of one body with a geom of another, without a model.
+// Penalty contact (DiffHand): points of one body with a geom of another, without a model; points and
+// distance fields of a model's geoms.
 
 #ifndef DIJOCO_PENALTY_H_
 #define DIJOCO_PENALTY_H_
 
-#include <dijoco/types.h>
+#include <dijoco/model.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -12,7 +13,7 @@ extern "C" {
 // Points of body a, in world coordinates, and a geom of body b; velocities and wrenches are about
 // a's origin and the geom's pos.
 typedef struct djcPenaltyQuery {
-  int npoint;
+  int npoint;              // how many points
   const double* point;     // (npoint x 3) m; world
   double origin[3];        // m; of a
   double twist_a[6];       // rad/s, m/s
@@ -49,6 +50,20 @@ typedef struct djcPenalty {
 // point (npoint), by_point (npoint x 3, N by world coordinates) or NULL: not asked for.
 DJ_API djStatus djc_penalty(djcPenalty* out, djcPenaltyPoint* point, double* by_point,
                             const djcPenaltyQuery* query, djError* err);
+
+// How penalty contact sees a geom.
+typedef struct djGeomPoints {
+  int npoint;              // points
+  bool given;              // they are given; else those of its type or of its mesh
+  double radius;           // m; of points
+  bool field;              // it has a distance field
+  bool grid;               // that is a grid: the others are exact
+  double error;            // m; the largest error found of a grid
+  double spacing;          // m; the largest of a grid
+} djGeomPoints;
+
+// DJ_UNSUPPORTED: it does not.
+DJ_API djStatus dj_geomPoints(djGeomPoints* out, const djModel* model, int geom, djError* err);
 
 #ifdef __cplusplus
 }

@@ -22,7 +22,10 @@
 #include "shape/distance.h"
 #include "shape/shape.h"
 
+#include <dijoco/data.h>
 #include <dijoco/model.h>
+
+#include <stdint.h>
 
 // Numbers of scratch that the kernels need for shapes with n padded vertices (npad) in all.
 #define DJ_KERNEL_SCRATCH(n) (64 * (n))
@@ -144,6 +147,7 @@ typedef struct djPairReport {
   djVec3 point;                    // on the plane, weighted by normal force
   double normal_force;             // N
   double wrench_a[6], wrench_b[6]; // normal and friction, about ref_a, ref_b
+  uint64_t kink[DJ_NKINK];         // sums of hashes of what acts on one side of each set (djStats)
 } djPairReport;
 
 // Derivatives of lambda . gradient by parameters of the pair; added to.

@@ -341,7 +341,22 @@ typedef struct djLine {
   const double* x;
   const double* direction;
   long double base;   // loss at step 0, not rounded
+  unsigned long long kink[DJ_NKINK];   // of the run at step 0
+  double least[DJ_NKINK];   // step of the nearest run that has others
 } djLine;
+
+// Where other points touch, the other sets are of others, too: nothing is said of these.
+static void noteKinks(djLine* line, double e) {
+  bool other[DJ_NKINK];
+  for (int k = 0; k < DJ_NKINK; k++) {
+    other[k] = line->design->data->stats.kink[k] != line->kink[k];
+  }
+  for (int k = 0; k < DJ_NKINK; k++) {
+    const bool told = (k != DJ_KINK_TOUCH && other[DJ_KINK_TOUCH]) ||
+                      (k == DJ_KINK_SLIP && other[DJ_KINK_RELEASE]);
+    if (other[k] && !told) line->least[k] = fmin(line->least[k], fabs(e));
+  }
+}
 
 static bool changeAlong(void* user, double e, double* change) {
   djLine* line = user;
@@ -350,6 +365,7 @@ static bool changeAlong(void* user, double e, double* change) {
   double loss;
   for (int k = 0; k < d->n; k++) trial[k] = line->x[k] + e * line->direction[k];
   if (djd_forwardDesign(&loss, d, trial, false) < 0) return false;
+  if (e != 0) noteKinks(line, e);
   *change = (double)(dj_tapeLoss(d->tape) - line->base);
   return true;
 }
@@ -358,13 +374,17 @@ djStatus djd_checkDesign(djdCertificate* result, djDesign* d, const double* x,
                          const double* direction, double loss, double analytic, double scale) {
   if (!result || !d || !x || !direction || x == d->x) return DJ_INVALID;
   if (!isfinite(loss) || !(scale > 0) || !isfinite(scale)) return DJ_INVALID;
-  djLine line = {d, x, direction, 0};
+  djLine line = {.design = d, .x = x, .direction = direction};
   double change = 0;
   if (!changeAlong(&line, 0, &change)) return DJ_NOT_CONVERGED;
   line.base = dj_tapeLoss(d->tape);
+  memcpy(line.kink, d->data->stats.kink, sizeof line.kink);
+  for (int k = 0; k < DJ_NKINK; k++) line.least[k] = INFINITY;
   double rounding = (double)(LDBL_EPSILON * fabsl(line.base));
   bool surrogate = dj_guidesDerivatives(d->model);   // at x
   djStatus status = dj_judge(result, loss, analytic, scale, rounding, changeAlong, &line);
   result->surrogate = surrogate;
+  result->touched = 0;
+  for (int k = 0; k < DJ_NKINK; k++) result->touched |= (unsigned)(line.least[k] <= 10 * result->step) << k;
   return status;
 }

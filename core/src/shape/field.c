@@ -28,6 +28,15 @@ static void setRidge(djFieldAt* out, djRidge ridge, double distance) {
   out->ridge_distance = distance;
 }
 
+// The bisector of two faces at right angles, p and q beyond them, goes inward from their edge.
+static void addBisector(djFieldAt* out, double p, double q) {
+  bool inward = p + q < 0;
+  double distance = inward ? SQRT1_2 * fabs(p - q) : sqrt(p * p + q * q);
+  if (distance < out->ridge_distance) {
+    setRidge(out, inward ? DJ_RIDGE_BISECTOR : DJ_RIDGE_EDGE, distance);
+  }
+}
+
 // dn/dx += s v v^T
 static void addOuter(djFieldAt* out, double s, const double v[3]) {
   for (int i = 0; i < 3; i++) {
@@ -143,7 +152,6 @@ static void cylinderAt(djFieldAt* out, const djDistanceField* field, const doubl
     out->piece = 3 + down;
     return;
   }
-  bool inside = side <= 0 && cap <= 0;
   if (side > cap) {
     roundAxis(out, x, length, side);
     setRidge(out, DJ_RIDGE_AXIS, length);
@@ -152,11 +160,7 @@ static void cylinderAt(djFieldAt* out, const djDistanceField* field, const doubl
     setRidge(out, DJ_RIDGE_MIDDLE, fabs(x[2]));
     out->piece = 1 + down;
   }
-  double bisector = SQRT1_2 * fabs(side - cap);
-  if (!inside)
-    setRidge(out, DJ_RIDGE_EDGE, rim);
-  else if (bisector < out->ridge_distance)
-    setRidge(out, DJ_RIDGE_BISECTOR, bisector);
+  addBisector(out, side, cap);
 }
 
 static void cylinderSizes(double distance[3], double normal[9], const djDistanceField* field,
@@ -164,12 +168,11 @@ static void cylinderSizes(double distance[3], double normal[9], const djDistance
   double length = sqrt(x[0] * x[0] + x[1] * x[1]);
   (void)field;
   sizeAlong(distance, normal, at, x, 2, 1);
-  if (at->piece == 1 || at->piece == 2) return;
   // along the radius e: dd/dr = -n.e, dn/dr = -dn/dx e
   double e[2] = {1, 0};
   if (length > 1e-100) e[0] = x[0] / length, e[1] = x[1] / length;
   distance[0] = -(at->normal[0] * e[0] + at->normal[1] * e[1]);
-  for (int i = 0; i < 3 && at->piece >= 3; i++) {
+  for (int i = 0; i < 3; i++) {
     normal[3 * i] = -(at->turn[3 * i] * e[0] + at->turn[3 * i + 1] * e[1]);
   }
 }
@@ -199,13 +202,8 @@ static void boxFaceAt(djFieldAt* out, const double q[3], const double half[3], c
   double next = fmax(q[(k + 1) % 3], q[(k + 2) % 3]);
   faceAt(out, k, x[k], half[k]);
   out->piece = 2 * k + (x[k] < 0);
-  if (q[k] > 0) {
-    setRidge(out, DJ_RIDGE_EDGE, sqrt(q[k] * q[k] + next * next));
-    return;
-  }
   setRidge(out, DJ_RIDGE_MIDDLE, fabs(x[k]));
-  double bisector = SQRT1_2 * (q[k] - next);
-  if (bisector < fabs(x[k])) setRidge(out, DJ_RIDGE_BISECTOR, bisector);
+  addBisector(out, q[k], next);
 }
 
 // Pieces: 0 to 5 faces, and of edges and corners a digit for each axis.

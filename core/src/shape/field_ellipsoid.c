@@ -20,6 +20,7 @@
 #include <math.h>
 
 #define MAX_NEWTON 60
+#define TINY 1e-150       // nearer to the disc, by the semi-axis, is on it
 
 typedef struct Nearest {
   double w[3]; // M y
@@ -41,13 +42,13 @@ static double ridgeDistance(const double e[3], const double a[3], const double x
   return fmax(sqrt(sum), outside);
 }
 
-// p^2 and -p dp/dtau.
+// p^2 and -p dp/dtau, for tau > 0 or no x along a least axis.
 static double sums(double* slope, const double a[3], const double e[3], const double x[3],
                    double tau) {
   double p2 = 0;
   *slope = 0;
   for (int i = 0; i < 3; i++) {
-    if (x[i] == 0) continue;
+    if (e[i] + tau == 0) continue;
     double q = a[i] * x[i] / (e[i] + tau);
     p2 += q * q;
     *slope += q * q / (e[i] + tau);
@@ -55,36 +56,44 @@ static double sums(double* slope, const double a[3], const double e[3], const do
   return p2;
 }
 
-static void findNearest(Nearest* out, double e[3], const double a[3], const double x[3]) {
+// The index of the least semi-axis.
+static int leastAxis(const double a[3]) {
   int c = a[1] < a[0] ? 1 : 0;
-  if (a[2] < a[c]) c = 2;
-  double tau = 0, slope;
-  bool across = false; // x has a part along a least axis
+  return a[2] < a[c] ? 2 : c;
+}
+
+// On the focal disc, where x is in the plane of the axes that are not the least.
+static bool onDisc(Nearest* out, const double a[3], const double e[3], const double x[3], int c) {
+  double slope, p2 = sums(&slope, a, e, x, 0);
+  if (p2 > 1) return false;
+  for (int i = 0; i < 3; i++) out->w[i] = e[i] > 0 ? x[i] / e[i] : 0;
+  out->w[c] = sqrt(1 - p2) / a[c];
+  out->t = -a[c] * a[c];
+  return true;
+}
+
+static void findNearest(Nearest* out, double e[3], const double a[3], const double x[3]) {
+  int c = leastAxis(a);
+  double low = 0, slope;
+  bool across = false;    // x has a part along a least axis
   for (int i = 0; i < 3; i++) {
     e[i] = (a[i] - a[c]) * (a[i] + a[c]);
-    tau = fmax(tau, a[i] * fabs(x[i]) - e[i]);
-    across = across || (e[i] == 0 && x[i] != 0);
+    low = fmax(low, a[i] * fabs(x[i]) - e[i]);
+    across = across || (e[i] == 0 && fabs(x[i]) > TINY * a[i]);
   }
-  if (!across && tau == 0) {
-    double p2 = sums(&slope, a, e, x, 0);
-    if (p2 <= 1) {
-      for (int i = 0; i < 3; i++) out->w[i] = e[i] > 0 ? x[i] / e[i] : 0;
-      out->w[c] = sqrt(1 - p2) / a[c];
-      out->t = -a[c] * a[c];
-      return;
-    }
-  }
+  if (!across && onDisc(out, a, e, x, c)) return;
+  // From t = 0, as most points are near the surface: where that is beyond the root the first step
+  // goes to its other side.
+  double tau = fmax(low, a[c] * a[c]);
   for (int k = 0; k < MAX_NEWTON; k++) {
-    // phi = 1 - 1/p, phi' = p'/p^2 = -slope/p^3
+    // phi = 1 - 1/p, phi' = -slope/p^3
     double p2 = sums(&slope, a, e, x, tau), p = sqrt(p2);
-    double step = p2 * (p - 1) / slope;
-    if (!(step > 0)) break;
-    double next = tau + step;
-    if (!(next > tau)) break;
+    double next = fmax(tau + p2 * (p - 1) / slope, low), step = next - tau;
+    if (k > 0 && !(step > 0)) break;
     tau = next;
-    if (step < 1e-9 * tau) break; // quadratic: the next step is below rounding
+    if (fabs(step) < 1e-9 * tau) break;    // quadratic: the next step is below rounding
   }
-  for (int i = 0; i < 3; i++) out->w[i] = x[i] == 0 ? 0 : x[i] / (e[i] + tau);
+  for (int i = 0; i < 3; i++) out->w[i] = x[i] / (e[i] + tau);
   out->t = tau - a[c] * a[c];
 }
 
@@ -135,8 +144,7 @@ void dj_ellipsoidAt(djFieldAt* out, const djDistanceField* field, const double x
   turnOf(out->turn, n, a, length, out->distance);
   out->ridge = DJ_RIDGE_MIDDLE;
   out->ridge_distance = ridgeDistance(e, a, x);
-  int c = a[1] < a[0] ? 1 : 0;
-  if (a[2] < a[c]) c = 2;
+  int c = leastAxis(a);
   out->piece = n.x * (c == 0) + n.y * (c == 1) + n.z * (c == 2) < 0;
 }
 

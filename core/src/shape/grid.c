@@ -1,9 +1,11 @@
-// Values of a grid, and its way beyond the box: with q_i >= 0 what x_i is beyond the box's face in
-// widths of the band about it, and s the quintic that rises from 0 to 1 with two derivatives,
+// Values of a grid, and its way beyond the box: with rho_i(x_i) >= 0 a C2 function that is 0 up to
+// the box's face and then less than the way beyond it, and y = x - sign rho, which is at most a
+// cell beyond the box,
 //
-//   d = K f + (1 - K) G,  K = prod (1 - s(q_i)),  G^2 = sum ramp(q_i)^2                       (3)
+//   G(x)^2 = d(y)^2 + |rho|^2.                                                              (3)
 //
-// where f is the spline and ramp' = 3 q^2 - 2 q^3, then 1: a lower bound of q.
+// A point p of the mesh, in the box, has (x - y).(p - y) <= 0, so that G is at most the distance
+// where d is; and where |grad d| <= 1, |grad G| <= 1.
 
 #include "shape/grid.h"
 
@@ -90,128 +92,85 @@ static double spline(double g[3], double H[6], const djGrid* grid, const Stencil
 
 // ------------------------------------------ beyond the box -------------------------------------
 
-// Of an axis: 1 - s(q) and ramp(q) with two derivatives each by x.
+// rho of an axis, with two derivatives by x, and those of y.
 typedef struct Side {
-  double keep[3], ramp[3];
+  double rho[3], y[3];
 } Side;
 
+// rho' rises from 0 to 1 as 3 q^2 - 2 q^3, q the way beyond the face in widths.
 static void makeSide(Side* side, double x, double middle, double half, double width) {
   double beyond = fabs(x - middle) - half, sign = x < middle ? -1 : 1, q = beyond / width;
-  *side = (Side){.keep = {1}};
+  *side = (Side){.y = {x, 1}};
   if (!(q > 0)) return;
-  if (q >= 1) {
-    *side = (Side){.keep = {0}, .ramp = {beyond - width / 2, sign}};
-    return;
+  double rho = beyond - width / 2, slope = 1, bend = 0;
+  if (q < 1) {
+    rho = width * q * q * q * (1 - q / 2);
+    slope = q * q * (3 - 2 * q);
+    bend = 6 * q * (1 - q) / width;
   }
-  double p = 1 - q;
-  side->keep[0] = p * p * p * (1 + q * (3 + 6 * q));
-  side->keep[1] = -30 * q * q * p * p / width * sign;
-  side->keep[2] = -60 * q * p * (1 - 2 * q) / (width * width);
-  side->ramp[0] = width * q * q * q * (1 - q / 2);
-  side->ramp[1] = q * q * (3 - 2 * q) * sign;
-  side->ramp[2] = 6 * q * p / width;
+  *side = (Side){{rho, sign * slope, bend}, {x - sign * rho, 1 - slope, -sign * bend}};
 }
 
-// The product of keep over the axes.
-static double keepAll(double g[3], double H[6], const Side side[3]) {
-  const double *a = side[0].keep, *b = side[1].keep, *c = side[2].keep;
-  g[0] = a[1] * b[0] * c[0];
-  g[1] = a[0] * b[1] * c[0];
-  g[2] = a[0] * b[0] * c[1];
-  H[0] = a[2] * b[0] * c[0];
-  H[1] = a[1] * b[1] * c[0];
-  H[2] = a[1] * b[0] * c[1];
-  H[3] = a[0] * b[2] * c[0];
-  H[4] = a[0] * b[1] * c[1];
-  H[5] = a[0] * b[0] * c[2];
-  return a[0] * b[0] * c[0];
-}
-
-// G of (3).
-static double farAway(double g[3], double H[6], const Side side[3]) {
-  double square = 0;
-  for (int k = 0; k < 3; k++) square += side[k].ramp[0] * side[k].ramp[0];
-  double G = sqrt(square);
-  memset(g, 0, 3 * sizeof *g);
-  memset(H, 0, 6 * sizeof *H);
-  if (!(G > 1e-100)) return 0;
-  for (int k = 0; k < 3; k++) g[k] = side[k].ramp[0] * side[k].ramp[1] / G;
-  const int diagonal[3] = {0, 3, 5};
+// False: x is in the box. y: where d is needed.
+static bool makeSides(Side side[3], double y[3], const djGrid* grid, const double x[3]) {
+  bool beyond = false;
   for (int k = 0; k < 3; k++) {
-    const double* r = side[k].ramp;
-    H[diagonal[k]] = (r[1] * r[1] + r[0] * r[2]) / G;
+    makeSide(&side[k], x[k], grid->box[k], grid->box[3 + k], BAND * grid->h[k]);
+    y[k] = side[k].y[0];
+    beyond = beyond || side[k].rho[0] > 0;
+  }
+  return beyond;
+}
+
+static double rhoSquare(const Side side[3]) {
+  double square = 0;
+  for (int k = 0; k < 3; k++) square += side[k].rho[0] * side[k].rho[0];
+  return square;
+}
+
+// (3) with derivatives from those of d at y, in place. d > 0.
+static double goBeyond(double g[3], double H[6], const Side side[3], double d) {
+  double G = sqrt(d * d + rhoSquare(side)), by[3];
+  for (int i = 0; i < 3; i++) {
+    const double *r = side[i].rho, *y = side[i].y;
+    by[i] = (d * g[i] * y[1] + r[0] * r[1]) / G;
   }
   for (int i = 0, m = 0; i < 3; i++) {
-    for (int j = i; j < 3; j++, m++) H[m] -= g[i] * g[j] / G;
+    const double *r = side[i].rho, *y = side[i].y;
+    for (int j = i; j < 3; j++, m++) {
+      double a = y[1], b = side[j].y[1];
+      H[m] = (g[i] * a * g[j] * b + d * H[m] * a * b - by[i] * by[j]) / G;
+      if (i == j) H[m] += (d * g[i] * y[2] + r[1] * r[1] + r[0] * r[2]) / G;
+    }
   }
+  memcpy(g, by, sizeof by);
   return G;
 }
 
-static void makeSides(Side side[3], const djGrid* grid, const double x[3]) {
-  for (int k = 0; k < 3; k++) {
-    makeSide(&side[k], x[k], grid->box[k], grid->box[3 + k], BAND * grid->h[k]);
-  }
-}
-
-static bool isInBox(const djGrid* grid, const double x[3]) {
-  bool in = true;
-  for (int k = 0; k < 3; k++) in = in && fabs(x[k] - grid->box[k]) <= grid->box[3 + k];
-  return in;
-}
-
 double dj_gridAt(double gradient[3], double hessian[6], const djGrid* grid, const double x[3]) {
-  double g[3], H[6], gk[3], Hk[6], gG[3], HG[6], K = 1, f = 0;
+  double g[3], H[6], y[3];
   Side side[3];
   Stencil s;
-  bool in = isInBox(grid, x);
-  if (!in) {
-    makeSides(side, grid, x);
-    K = keepAll(gk, Hk, side);
-  }
-  memset(g, 0, sizeof g);
-  memset(H, 0, sizeof H);
-  if (K > 0) {
-    makeStencil(&s, grid, x);
-    f = spline(g, H, grid, &s);
-  }
-  if (!in) {
-    double G = farAway(gG, HG, side);
-    for (int i = 0, m = 0; i < 3; i++) {
-      for (int j = i; j < 3; j++, m++) {
-        H[m] = HG[m] + K * (H[m] - HG[m]) + Hk[m] * (f - G) + gk[i] * (g[j] - gG[j]) +
-               gk[j] * (g[i] - gG[i]);
-      }
-    }
-    for (int i = 0; i < 3; i++) g[i] = gG[i] + K * (g[i] - gG[i]) + gk[i] * (f - G);
-    f = G + K * (f - G);
-  }
+  bool beyond = makeSides(side, y, grid, x);
+  makeStencil(&s, grid, y);
+  double d = spline(g, H, grid, &s);
+  if (beyond) d = goBeyond(g, H, side, d);
   if (gradient) memcpy(gradient, g, sizeof g);
   if (hessian) memcpy(hessian, H, sizeof H);
-  return f;
+  return d;
 }
 
-// In the box d is at least f(x') - L r, and f(x') - r less the error twice, with x' the nearest
-// point of the box; beyond it is at least 0, and G - r.
+// d differs by at most SLACK cells from a function of Lipschitz constant 1, and has L.
 double dj_gridBound(const djGrid* grid, const double x[3], double radius) {
-  double near[3], g[3], H[6], out2 = 0;
-  bool within = true;
-  for (int k = 0; k < 3; k++) {
-    double r = x[k] - grid->box[k], half = grid->box[3 + k];
-    near[k] = grid->box[k] + fmin(fmax(r, -half), half);
-    out2 += (x[k] - near[k]) * (x[k] - near[k]);
-    within = within && fabs(r) + radius <= half;
+  Side side[3];
+  double y[3];
+  if (makeSides(side, y, grid, x)) {
+    double far = sqrt(rhoSquare(side)) - radius;
+    if (far > 0) return far;
   }
-  if (out2 > radius * radius) {
-    Side side[3];
-    makeSides(side, grid, x);
-    return fmax(farAway(g, H, side) - radius, 0);
-  }
-  Stencil s;
-  makeStencil(&s, grid, near);
-  double f = spline(g, H, grid, &s);
-  double low = f - fmin(grid->lipschitz * radius,
-                        radius + 2 * SLACK * fmax(grid->h[0], fmax(grid->h[1], grid->h[2])));
-  return within ? low : fmin(low, 0);
+  double cell = fmax(grid->h[0], fmax(grid->h[1], grid->h[2]));
+  double change = fmin(grid->lipschitz * radius, radius + 2 * SLACK * cell);
+  return dj_gridAt(NULL, NULL, grid, x) - change;
 }
 
 // ------------------------------------------ by vertices ----------------------------------------
@@ -243,36 +202,70 @@ static void addNode(double* vert, const djGrid* grid, const int node[3], double 
   for (int k = 0; k < 3; k++) dju_addTo3(vert + 3 * v[k], -l[k] * by_f, n);
 }
 
-void dj_gridVertices(double* vert, const djGrid* grid, const double x[3], double by_value,
-                     const double by_gradient[3]) {
-  double gk[3], Hk[6], K = 1, by_f[6][6][6] = {{{0}}};
-  Side side[3];
-  Stencil s;
-  if (!isInBox(grid, x)) {
-    makeSides(side, grid, x);
-    K = keepAll(gk, Hk, side);
-    for (int k = 0; k < 3; k++) by_value += by_gradient[k] * gk[k] / (K > 0 ? K : 1);
-  }
-  if (!(K > 0)) return;
-  makeStencil(&s, grid, x);
-  for (int m = 0; m < 64; m++) {
-    int i[3] = {m / 16, m / 4 % 4, m % 4};
-    const double b[3] = {s.b[0][i[0]], s.b[1][i[1]], s.b[2][i[2]]};
-    double by_c = by_value * b[0] * b[1] * b[2];
-    by_c += by_gradient[0] / grid->h[0] * s.db[0][i[0]] * b[1] * b[2];
-    by_c += by_gradient[1] / grid->h[1] * b[0] * s.db[1][i[1]] * b[2];
-    by_c += by_gradient[2] / grid->h[2] * b[0] * b[1] * s.db[2][i[2]];
-    for (int q = 0; q < 27; q++) {
-      int o[3] = {q / 9 - 1, q / 3 % 3 - 1, q % 3 - 1};
-      double w = K * by_c;
-      for (int k = 0; k < 3; k++) w *= smoothing(s.first[k] + i[k], grid->n[k], o[k]);
-      by_f[i[0] + o[0] + 1][i[1] + o[1] + 1][i[2] + o[2] + 1] += w;
+// By the coefficients of a stencil, of by_value f + by_gradient . grad f.
+static void byCoefficients(double by[4][4][4], const Stencil* s, const double h[3], double by_value,
+                           const double by_gradient[3]) {
+  double gx = by_gradient[0] / h[0], gy = by_gradient[1] / h[1], gz = by_gradient[2] / h[2];
+  for (int i = 0; i < 4; i++) {
+    for (int j = 0; j < 4; j++) {
+      double b = s->b[0][i] * s->b[1][j];
+      double d = gx * s->db[0][i] * s->b[1][j] + gy * s->b[0][i] * s->db[1][j] + by_value * b;
+      for (int k = 0; k < 4; k++) by[i][j][k] = d * s->b[2][k] + gz * b * s->db[2][k];
     }
   }
+}
+
+// By the distances of nodes (to, 6 along the axis) from that by coefficients (from, 4), of the line
+// of an axis: Q is symmetric. first: node of the first coefficient.
+static void spreadLine(double* to, const double* from, size_t stride, int first, int n) {
+  for (int m = 0; m < 4; m++) {
+    for (int o = -1; o <= 1; o++) {
+      to[(size_t)(m + o + 1) * stride] += smoothing(first + m, n, o) * from[(size_t)m * stride];
+    }
+  }
+}
+
+// From derivatives by G and grad G of (3), the latter in place, to those by d and grad d:
+// dG = d dd/G, dG_i = (g_i a_i/G - G_i d/G^2) dd + (a_i d/G) dg_i with a = dy/dx.
+static double stayBehind(double by[3], const djGrid* grid, const Stencil* s, const Side side[3],
+                         double by_value) {
+  double g[3], H[6], at[3], d = spline(g, H, grid, s);
+  memcpy(at, g, sizeof at);
+  double G = goBeyond(at, H, side, d), sum = by_value * d / G;
+  for (int i = 0; i < 3; i++) {
+    sum += by[i] * (g[i] * side[i].y[1] - at[i] * d / G) / G;
+    by[i] *= side[i].y[1] * d / G;
+  }
+  return sum;
+}
+
+void dj_gridVertices(double* vert, const djGrid* grid, const double x[3], double by_value,
+                     const double by_gradient[3]) {
+  double y[3], by[3], by_c[4][4][4], by_z[4][4][6], by_yz[4][6][6], by_f[6][6][6];
+  Side side[3];
+  Stencil s;
+  bool beyond = makeSides(side, y, grid, x);
+  makeStencil(&s, grid, y);
+  memcpy(by, by_gradient, sizeof by);
+  if (beyond) by_value = stayBehind(by, grid, &s, side, by_value);
+  byCoefficients(by_c, &s, grid->h, by_value, by);
+  memset(by_z, 0, sizeof by_z);
+  memset(by_yz, 0, sizeof by_yz);
+  memset(by_f, 0, sizeof by_f);
+  for (int i = 0; i < 4; i++) {
+    for (int j = 0; j < 4; j++) {
+      spreadLine(by_z[i][j], by_c[i][j], 1, s.first[2], grid->n[2]);
+    }
+    for (int k = 0; k < 6; k++)
+      spreadLine(&by_yz[i][0][k], &by_z[i][0][k], 6, s.first[1], grid->n[1]);
+  }
+  for (int m = 0; m < 36; m++) {
+    spreadLine(&by_f[0][0][0] + m, &by_yz[0][0][0] + m, 36, s.first[0], grid->n[0]);
+  }
   for (int m = 0; m < 216; m++) {
-    double w = by_f[m / 36][m / 6 % 6][m % 6];
     const int node[3] = {s.first[0] + m / 36 - 1, s.first[1] + m / 6 % 6 - 1,
                          s.first[2] + m % 6 - 1};
+    double w = by_f[m / 36][m / 6 % 6][m % 6];
     if (w != 0) addNode(vert, grid, node, w);
   }
 }

@@ -7,8 +7,9 @@
 //   d(x) = sum_i c_i b((x_1 - X_i1)/h_1) b((x_2 - X_i2)/h_2) b((x_3 - X_i3)/h_3),      (1)
 //   c = Q f,  Q = tensor product of (-1/6, 8/6, -1/6) along each axis,                 (2)
 //
-// which is C2 and has every cubic exactly, so also flat faces; edges are rounded over about h. Near
-// the lattice's end it goes over, C2, to a lower bound of the distance to the mesh's box.
+// which is C2 and has every cubic exactly, so also flat faces; edges are rounded over about h. Beyond
+// a box about the mesh, whose next point is y', it is, C2 too, what (|x - y'|^2 + d(y')^2)^1/2 is:
+// less than the distance, by less than d(y').
 //
 // f = s |X - y|, y = sum_k l_k v_k with the barycentric coordinates l of y in its triangle, so
 // that df/dv_k = -l_k n with n the unit vector along s (X - y): the field's derivative by vertices.
@@ -34,6 +35,7 @@ typedef struct djGrid {
   int n[3];         // nodes along x, y, z; z runs fastest
   double low[3];    // m: the first node
   double h[3];    // m: spacings
+  double reach;     // m: so far beyond the mesh's box d is (1), too
   double box[6];    // m: middle and half extents of the box beyond which (1) is left
   double lipschitz; // 1: |grad d| is nowhere greater
   double error;     // m: greatest error found at points on and near the surface
@@ -54,9 +56,13 @@ typedef struct djGrid {
 // ones, surfaces that cross or hold one another. watch: told, may end it (or NULL).
 djStatus dj_makeGrid(djGrid* grid, int nvert, const double* vert, int ntri, const int* tri,
                      const djWatch* watch, djError* err);
+// The same with a reach: the radius of the largest ball whose middle's distance is asked for.
+djStatus dj_makeGridReaching(djGrid* grid, int nvert, const double* vert, int ntri, const int* tri,
+                             double reach, const djWatch* watch, djError* err);
 
 // The grid of points that have moved, on the lattice of the old one, so that it changes smoothly;
-// DJ_INVALID as above, or where the mesh leaves that lattice's box. grid may not be old.
+// DJ_INVALID as above, or where the mesh comes within a cell of that lattice's box. grid may not be
+// old.
 djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, djError* err);
 
 djStatus dj_copyGrid(djGrid* copy, const djGrid* grid);

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MARGIN 1.0 // of the box about the mesh, in cells
-#define AROUND 4   // nodes beyond the mesh, on each side: margin, band, one for the spline
+#define MARGIN 2       // of the box about the mesh and its reach, in cells
+#define LEAST_MARGIN 1 // of a mesh that has moved
+#define AROUND 5       // nodes beyond mesh and reach: margin, one for (3), two for spline and Q
 // Samples for the error, about so many on the surface; each of every few of them also beside it.
 #define SAMPLES 20000
 #define BESIDE 4
@@ -25,10 +26,12 @@ typedef struct Maker {
 
 // ------------------------------------------ lattice --------------------------------------------
 
-static int countAlong(double half, double h) { return (int)ceil(2 * half / h) + 2 * AROUND + 1; }
+static int countAlong(double half, double h) { return (int)ceil(2 * half / h) + 2 * AROUND + 2; }
 
-// The mesh's box is middle and half extents.
+// The mesh's box is middle and half extents. The lattice stands beside its middle, so that in
+// symmetric meshes nodes are not as near to one face as to another, where f has no derivative.
 static void makeLattice(djGrid* g, const double box[6]) {
+  const double shift[3] = {0.11, 0.23, -0.31}; // below the half, in cells
   double extent = 2 * fmax(box[3], fmax(box[4], box[5])), nodes = 1;
   for (int k = 0; k < 3; k++) {
     // not less than 1e-3 of the others, so that flat meshes get no endless numbers of cells
@@ -37,15 +40,15 @@ static void makeLattice(djGrid* g, const double box[6]) {
   }
   for (;;) {
     nodes = 1;
-    for (int k = 0; k < 3; k++) nodes *= countAlong(box[3 + k], g->h[k]);
+    for (int k = 0; k < 3; k++) nodes *= countAlong(box[3 + k] + g->reach, g->h[k]);
     if (nodes <= DJ_GRID_NODES) break;
     for (int k = 0; k < 3; k++) g->h[k] *= 1.01;
   }
   for (int k = 0; k < 3; k++) {
-    g->n[k] = countAlong(box[3 + k], g->h[k]);
-    g->low[k] = box[k] - 0.5 * (g->n[k] - 1) * g->h[k];
+    g->n[k] = countAlong(box[3 + k] + g->reach, g->h[k]);
+    g->low[k] = box[k] + (shift[k] - 0.5 * (g->n[k] - 1)) * g->h[k];
     g->box[k] = box[k];
-    g->box[3 + k] = box[3 + k] + MARGIN * g->h[k];
+    g->box[3 + k] = box[3 + k] + g->reach + MARGIN * g->h[k];
   }
 }
 
@@ -246,17 +249,26 @@ static djStatus finishGrid(djGrid* g, const double* vert, const int* tri, const 
   return status;
 }
 
-djStatus dj_makeGrid(djGrid* grid, int nvert, const double* vert, int ntri, const int* tri,
-                     const djWatch* watch, djError* err) {
+djStatus dj_makeGridReaching(djGrid* grid, int nvert, const double* vert, int ntri, const int* tri,
+                             double reach, const djWatch* watch, djError* err) {
   double box[6];
   if (!grid) return dj_fail(err, DJ_INVALID, "no grid given");
   memset(grid, 0, sizeof *grid);
   djStatus status = dj_checkMesh(box, nvert, vert, ntri, tri, err);
   if (status < 0) return status;
+  if (!(reach >= 0) || !isfinite(reach)) {
+    return dj_fail(err, DJ_INVALID, "the reach of a grid is not %g m", reach);
+  }
+  grid->reach = reach;
   makeLattice(grid, box);
   grid->nvert = nvert;
   grid->ntri = ntri;
   return finishGrid(grid, vert, tri, watch, err);
+}
+
+djStatus dj_makeGrid(djGrid* grid, int nvert, const double* vert, int ntri, const int* tri,
+                     const djWatch* watch, djError* err) {
+  return dj_makeGridReaching(grid, nvert, vert, ntri, tri, 0, watch, err);
 }
 
 djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, djError* err) {
@@ -266,7 +278,8 @@ djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, djErro
   djStatus status = dj_checkMesh(box, old->nvert, vert, old->ntri, old->tri, err);
   if (status < 0) return status;
   for (int k = 0; k < 3; k++) {
-    if (fabs(box[k] - old->box[k]) + box[3 + k] > old->box[3 + k]) {
+    double margin = old->box[3 + k] - fabs(box[k] - old->box[k]) - box[3 + k];
+    if (!(margin >= old->reach + LEAST_MARGIN * old->h[k])) {
       return dj_fail(err, DJ_INVALID, "the mesh leaves the box of its grid");
     }
     grid->n[k] = old->n[k];
@@ -275,6 +288,7 @@ djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, djErro
     grid->box[k] = old->box[k];
     grid->box[3 + k] = old->box[3 + k];
   }
+  grid->reach = old->reach;
   grid->nvert = old->nvert;
   grid->ntri = old->ntri;
   return finishGrid(grid, vert, old->tri, NULL, err);

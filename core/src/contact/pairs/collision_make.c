@@ -248,7 +248,7 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
 static void freeBuilder(djShapeBuilder* b) {
   for (int k = 0; b->hull && k < 2 * b->model->nmesh; k++) dj_freeHull(&b->hull[k]);
   free(b->hull);
-  dj_freeGrids(b->grid, b->model->nmesh);
+  if (b->grid) dj_freeGrids(b->grid, b->model->nmesh);
   free(b->collides);
   free(b->inner);
   free(b->mass);

@@ -3,6 +3,7 @@
 
 #include "contact/penalty/penalty.h"
 
+#include "base/hash.h"
 #include "contact/penalty/penalty_pair.h"
 #include "contact/penalty/penalty_query.h"
 #include "contact/shapes/convex.h"
@@ -21,12 +22,34 @@ typedef struct Sum {
   // for reports
   djVec3 normal, point;        // at the deepest; sum of N x
   double N;
+  uint64_t* kink;              // or NULL
 } Sum;
+
+// Which sets the point is beyond: a change of any is a crossing.
+static void addKinks(uint64_t kink[DJ_NKINK], const djPenaltyWay* way, int i,
+                     const djPointForce* p, const djFieldAt* at) {
+  const int piece = way->in.field.grid ? 0 : at->piece;
+  const double name[] = {way->points_of_b, way->from.id[i]};
+  const bool beyond[DJ_NKINK] = {
+      [DJ_KINK_TOUCH] = true,
+      [DJ_KINK_RELEASE] = !(p->N > 0),
+      [DJ_KINK_SLIP] = p->state == DJ_POINT_SLIP,
+      [DJ_KINK_RIDGE] = true,
+  };
+  for (int k = 0; k < DJ_NKINK; k++) {
+    uint64_t hash = (uint64_t)k + 1;
+    dj_mixNumbers(&hash, name, 2);
+    if (k == DJ_KINK_RIDGE) dj_mixNumbers(&hash, &(double){piece}, 1);
+    if (beyond[k]) kink[k] += hash;
+  }
+}
 
 static void addPoint(void* user, const djPenaltyWay* way, int i) {
   Sum* sum = user;
   djPointForce p;
-  dj_findPoint(&p, NULL, NULL, sum->pair, way, i);
+  djFieldAt at;
+  dj_findPoint(&p, &at, NULL, sum->pair, way, i);
+  if (sum->kink) addKinks(sum->kink, way, i, &p, &at);
   if (p.d < sum->deepest) {
     sum->deepest = p.d;
     sum->normal = way->points_of_b ? p.n : dju_neg3(p.n);
@@ -38,11 +61,11 @@ static void addPoint(void* user, const djPenaltyWay* way, int i) {
   dj_addPoint(sum->out->gradient, sum->by_pose, sum->by_twist, sum->pair, way, &p);
 }
 
-static Sum sumUp(djPairOutput* out, const djPenaltyPair* pair, int flags) {
+static Sum sumUp(djPairOutput* out, uint64_t* kink, const djPenaltyPair* pair, int flags) {
   const bool second = (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) != 0;
   *out = (djPairOutput){.gap = INFINITY, .twist_jac = out->twist_jac};
   if (out->twist_jac) memset(out->twist_jac, 0, 144 * sizeof(double));
-  Sum sum = {.pair = pair, .out = out, .deepest = 0};
+  Sum sum = {.pair = pair, .out = out, .deepest = 0, .kink = kink};
   if (second) {
     sum.by_pose = out->hessian;
     sum.by_twist = out->twist_jac;
@@ -55,19 +78,28 @@ static Sum sumUp(djPairOutput* out, const djPenaltyPair* pair, int flags) {
   return sum;
 }
 
+static djStatus openPair(djPenaltyPair* pair, const djPairInput* in) {
+  if (!in || !in->setting || !dj_settingsValid(&dj_penalty, in->setting)) return DJ_INVALID;
+  return dj_openPenaltyPair(pair, in);
+}
+
 static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* in, int flags) {
   djPenaltyPair pair;
   (void)state;
-  const djStatus status = dj_openPenaltyPair(&pair, in);
+  const djStatus status = openPair(&pair, in);
   if (status < 0) return status;
-  sumUp(out, &pair, flags);
+  sumUp(out, NULL, &pair, flags);
   return DJ_OK;
 }
 
 static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
                     const double lambda[12]) {
+  djPenaltyPair pair;
   (void)state;
-  return dj_penaltyVjp(grad, in, lambda);
+  const djStatus status = openPair(&pair, in);
+  if (status < 0) return status;
+  for (int k = 0; k < pair.nway; k++) dj_addWayVjp(grad, &pair, &pair.way[k], lambda);
+  return DJ_OK;
 }
 
 // ------------------------------------------ gaps -----------------------------------------------
@@ -121,9 +153,9 @@ static djStatus report(djPairReport* out, djPairState* state, const djPairInput*
   djPairOutput total = {.twist_jac = NULL};
   (void)state;
   memset(out, 0, sizeof *out);
-  djStatus status = dj_openPenaltyPair(&pair, in);
+  djStatus status = openPair(&pair, in);
   if (status < 0) return status;
-  const Sum sum = sumUp(&total, &pair, DJ_EVAL_GRADIENT);
+  const Sum sum = sumUp(&total, out->kink, &pair, DJ_EVAL_GRADIENT);
   djDistance d = {.gap = sum.deepest, .normal = sum.normal};
   if (!(sum.deepest < 0)) {
     findDeepest(&d, pair.way, pair.nway);

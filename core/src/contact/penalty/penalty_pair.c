@@ -22,10 +22,8 @@ static bool isShape(const djShape* s) {
 
 static bool isGood(const djPairInput* in) {
   if (!in || !isShape(in->a) || !isShape(in->b) || !in->pose_a || !in->pose_b) return false;
-  if (!in->setting || !dj_settingsValid(&dj_penalty, in->setting)) return false;
-  if (!in->twist_a || !in->twist_b || !isFinite(in->twist_a, 6) || !isFinite(in->twist_b, 6)) {
-    return false;
-  }
+  if (!in->setting || !in->twist_a || !in->twist_b) return false;
+  if (!isFinite(in->twist_a, 6) || !isFinite(in->twist_b, 6)) return false;
   return isfinite(in->inflate) && in->friction >= 0 && isFinitePose(in->pose_a) &&
          isFinitePose(in->pose_b);
 }
@@ -187,12 +185,4 @@ void dj_addWayVjp(djPairGrad* grad, const djPenaltyPair* pair, const djPenaltyWa
                   const double lambda[12]) {
   Backward back = {pair, grad, lambda};
   dj_visitPoints(way, pointGrad, &back);
-}
-
-djStatus dj_penaltyVjp(djPairGrad* grad, const djPairInput* in, const double lambda[12]) {
-  djPenaltyPair pair;
-  const djStatus status = dj_openPenaltyPair(&pair, in);
-  if (status < 0) return status;
-  for (int k = 0; k < pair.nway; k++) dj_addWayVjp(grad, &pair, &pair.way[k], lambda);
-  return DJ_OK;
 }

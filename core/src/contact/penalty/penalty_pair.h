@@ -13,7 +13,8 @@ typedef struct djPenaltyPair {
   djPenaltyWay way[2];
 } djPenaltyPair;
 
-// DJ_INVALID: shapes, poses, velocities or settings are not as they must be.
+// DJ_INVALID: shapes, poses or velocities are not as they must be. Settings are the caller's to
+// check.
 djStatus dj_openPenaltyPair(djPenaltyPair* out, const djPairInput* in);
 
 djPenaltyLaw dj_penaltyLaw(const djPenaltyPair* pair, const djPenaltyWay* way);
@@ -27,10 +28,7 @@ void dj_findPoint(djPointForce* out, djFieldAt* at, double x[3], const djPenalty
 void dj_addPoint(double gradient[12], double* by_pose, double* by_twist, const djPenaltyPair* pair,
                  const djPenaltyWay* way, const djPointForce* p);
 
-// Adds the derivative of lambda . gradient by parameters, of one way and of all. DJ_INVALID: as
-// above.
+// Adds the derivative of lambda . gradient by parameters.
 void dj_addWayVjp(djPairGrad* grad, const djPenaltyPair* pair, const djPenaltyWay* way,
                   const double lambda[12]);
-djStatus dj_penaltyVjp(djPairGrad* grad, const djPairInput* in, const double lambda[12]);
-
 #endif  // DJ_CONTACT_PENALTY_PENALTY_PAIR_H_
