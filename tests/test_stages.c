@@ -3,6 +3,7 @@
 
 #include "common/design_case.h"
 #include "common/near.h"
+#include "gradient/stages.h"
 
 #include <dijoco/dijoco.h>
 
@@ -211,8 +212,37 @@ static void testRefused(void** state) {
   }
 }
 
+// By the function of the core alone: of another objective than the design's loss.
+static djStatus square(void* user, double* loss, double* grad, const double* x) {
+  const djPhases* phases = user;
+  double mass = phases->design[0]->model->body_mass[1];   // what the stage has set
+  *loss = 0;
+  for (int i = 0; i < N; i++) {
+    *loss += (x[i] - mass) * (x[i] - mass);
+    if (grad) grad[i] = 2 * (x[i] - mass);
+  }
+  return DJ_OK;
+}
+
+static void testObjective(void** state) {
+  (void)state;
+  DesignCase c;
+  djt_openDesign(&c, scene, TASK("\"type\":\"lbfgsb\",\"iterations\":50," LIST));
+  djPhases* phases;
+  assert_int_equal(djd_makePhases(&phases, c.d, 1, 1, NULL), DJ_OK);
+  djOptimizeProblem p = {.n = N, .objective = square, .user = phases};
+  djOptimizeResult r;
+  double x[N] = {0};
+  assert_true(dj_optimizeStages(&r, x, phases, &p, &c.task->optimizer, NULL) >= 0);
+  for (int i = 0; i < N; i++) djt_near(x[i], 0.6, 1e-6);
+  assert_true(r.stage == 2);
+  djd_deletePhases(phases);
+  djt_closeDesign(&c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testSingle), cmocka_unit_test(testGoingOn),
-                                     cmocka_unit_test(testPhases), cmocka_unit_test(testRefused)};
+                                     cmocka_unit_test(testPhases), cmocka_unit_test(testObjective),
+                                     cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
 
 #include "common/design_case.h"
 #include "common/near.h"
+#include "gradient/map_box.h"
+#include "model/param.h"
 
 #include <dijoco/dijoco.h>
 
@@ -175,6 +177,39 @@ static void testGradient(void** state) {
   checkGradient("penalty");
 }
 
+// Every place of a body is visited once, and those of its children's frames.
+typedef struct Visits {
+  int n, places, field[DJ_NFIELD];
+} Visits;
+
+static djStatus visit(void* user, const djParam* param, const djPose* pose) {
+  Visits* v = user;
+  v->n++;
+  v->places += param->nvalue / 3;
+  v->field[param->field]++;
+  bool turned = fabs(pose->R.m[0] - 1) > 0.5;
+  bool of_mesh = param->field == DJ_FIELD_MESH_VERT || param->field == DJ_FIELD_GEOM_POINTS;
+  assert_true(turned == of_mesh);
+  return v->n < 100 ? DJ_OK : DJ_INVALID;
+}
+
+static void testPlaces(void** state) {
+  (void)state;
+  djModel* m;
+  djError err;
+  assert_int_equal(dj_loadModelText(&m, scene, &err), DJ_OK);
+  Visits v = {0};
+  assert_int_equal(dj_visitPlaces(m, 1, visit, &v), DJ_OK);
+  // mesh and point, two spheres, two sites, two children, one joint
+  assert_true(v.n == 9 && v.places == 5 + 1 + 2 + 2 + 2 + 1);
+  assert_true(v.field[DJ_FIELD_GEOM_POS] == 2 && v.field[DJ_FIELD_BODY_POS] == 2);
+  assert_true((size_t)v.n <= dj_placeParams(m) && (size_t)v.places <= dj_places(m));
+  v.n = 99;   // an error ends it
+  assert_int_equal(dj_visitPlaces(m, 1, visit, &v), DJ_INVALID);
+  assert_int_equal(v.n, 100);
+  dj_deleteModel(m);
+}
+
 static void testRefused(void** state) {
   (void)state;
   static const struct {
@@ -232,7 +267,7 @@ static void testRefused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testMoves), cmocka_unit_test(testFixedEnd),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testMoves), cmocka_unit_test(testPlaces), cmocka_unit_test(testFixedEnd),
                                      cmocka_unit_test(testGradient), cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
