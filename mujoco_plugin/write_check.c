@@ -117,8 +117,8 @@ static bool checkMeshes(const djmCheck* c) {
   return true;
 }
 
-// What says how a guide acts, in a model that has none, and how contact does where nothing can touch:
-// rules find it all the same.
+// What says how a guide acts, in a model that has none, and how contact does where nothing can
+// touch: rules find it all the same.
 static bool isIdle(const djModel* m, const djSetting* s) {
   bool contact = s->group && strcmp(s->group, "contact") == 0;
   if (contact && s->automatic && !collides(m)) return true;

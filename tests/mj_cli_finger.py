@@ -4,6 +4,7 @@ gradients, first iterations, runs in stages."""
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
 import unittest
@@ -11,6 +12,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
 import cli  # noqa: E402
+import interrupt  # noqa: E402
 
 FOLDER = os.path.join(cli.SOURCE, "models", "finger")
 GENERATOR = os.path.join(FOLDER, "generate.py")
@@ -141,6 +143,37 @@ class Finger(cli.Case):
             self.assertEqual(code, 2)
             self.assertIn(what, error)
             self.assertFalse(os.path.exists(self.path("x")))
+
+
+class Stages(interrupt.Case):
+    def test_interrupted(self):
+        """Ended in its second stage, a run goes on with the bits of one that was not."""
+        task = load("finger_torque")
+        task["optimizer"] = {"type": "adam", "rate": 0.05, "stages": [
+            {"set": {"joint/*/damping": [0.002]}, "iterations": 15},
+            {"set": {"joint/*/damping": [0.001]}, "iterations": 800}]}
+        path = self.write("t.json", task)
+        whole = self.run_json("optimize", path, "--out", self.path("whole"))
+        out = self.path("part")
+        t = interrupt.Terminal("optimize", path, "--out", out, "--json")
+        t.wait_for(r"stage 2 of 2, iteration [1-9]\d* of 800, loss \d")
+        t.run.send_signal(signal.SIGINT)
+        code, text = t.finish()
+        r = json.loads(text)
+        self.assertEqual((code, r["status"]), (1, "interrupted"))
+        with open(os.path.join(out, "task.json"), encoding="utf-8") as f:
+            part = json.load(f)
+        self.assertEqual(part["optimizer"]["stage"], 1)
+        self.assertEqual(len(part["optimizer"]["start"]), 300)
+        self.assertEqual(part["set"]["joint/*/damping"], [0.001])
+        again = self.run_json("grad", os.path.join(out, "task.json"))
+        self.assertEqual(again["loss"], r["loss_last"])
+        r = self.run_json("optimize", os.path.join(out, "task.json"), "--out", out)
+        self.assertEqual(r["loss_last"], whole["loss_last"])
+        with open(os.path.join(out, "task.json"), encoding="utf-8") as f:
+            done = json.load(f)
+        self.assertNotIn("stage", done["optimizer"])
+        self.assertNotIn("start", done["optimizer"])
 
 
 if __name__ == "__main__":

@@ -82,7 +82,8 @@ static bool makeTerm(Case* c, djRng* rng, int type) {
   c->t.id = 1 + djt_integer(rng, m->nbody - 1);
   c->t.id2 = c->t.id % (m->nbody - 1) + 1;
   djt_uniforms(c->t.target, 4, rng, -1, 1);
-  if (type == DJ_LOSS_POSITION || type == DJ_LOSS_DISTANCE) c->t.object = point[djt_integer(rng, 3)];
+  bool at_point = type == DJ_LOSS_POSITION || type == DJ_LOSS_DISTANCE;
+  if (at_point) c->t.object = point[djt_integer(rng, 3)];
   if (c->t.object == DJ_OBJ_GEOM && m->ngeom == 0) c->t.object = DJ_OBJ_BODY;
   if (c->t.object == DJ_OBJ_SITE) c->t.id = djt_integer(rng, m->nsite);
   if (c->t.object == DJ_OBJ_GEOM) c->t.id = djt_integer(rng, m->ngeom);

@@ -1,5 +1,5 @@
-// Runs of an optimizer in stages: they are runs one after the other, with what each sets; a run goes
-// on where it was interrupted; and what is refused.
+// Runs of an optimizer in stages: they are runs one after the other, with what each sets; a run
+// goes on where it was interrupted; and what is refused.
 
 #include "common/design_case.h"
 #include "common/near.h"
@@ -97,7 +97,7 @@ static void testSingle(void** state) {
       if (i == 0) first = one.first_loss;
       iterations += one.iterations;
       evaluations += one.evaluations;
-      if (!(one.loss <= one.first_loss)) fail_msg("%s %d: %.17g %.17g", types[t], i, one.loss, one.first_loss);
+      assert_true(one.loss <= one.first_loss);
       assert_true(r.iterations > 0);
     }
     assert_memory_equal(x, y, sizeof y);
@@ -108,7 +108,7 @@ static void testSingle(void** state) {
   }
 }
 
-// Ended within a stage, the run goes on with `first_stage` and where that began, with the same bits.
+// Ended within a stage, the run goes on with `first_stage` and where that began: the same bits.
 static void testGoingOn(void** state) {
   (void)state;
   const char* task = TASK("\"type\":\"lbfgsb\",\"iterations\":4," LIST);

@@ -267,7 +267,8 @@ static void testRefused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testMoves), cmocka_unit_test(testPlaces), cmocka_unit_test(testFixedEnd),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testMoves), cmocka_unit_test(testPlaces),
+                                     cmocka_unit_test(testFixedEnd),
                                      cmocka_unit_test(testGradient), cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

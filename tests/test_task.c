@@ -625,8 +625,8 @@ static void test_jointVariables(void** state) {
 // A mask is a list of names, which may be patterns: a variable each, alike but for the name.
 static void test_masks(void** state) {
   (void)state;
-  djTask* task = parse(START ",\"variables\":[{\"name\":[\"body/*/mass\",\"joint/slide/pos\"],\"min\":"
-                             "0.01,\"max\":9},{\"name\":\"ctrl\"}]}");
+  djTask* task = parse(START ",\"variables\":[{\"name\":[\"body/*/mass\",\"joint/slide/pos\"],"
+                             "\"min\":0.01,\"max\":9},{\"name\":\"ctrl\"}]}");
   djModel* m = djt_sampleModel(NULL);
   djProblem* p = resolve(task, m);
   assert_int_equal(task->nvariable, 3);

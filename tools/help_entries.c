@@ -138,9 +138,9 @@ static void add_anneal(HelpTable* t) {
 static void add_stages(HelpTable* t) {
   const char* cell[HELP_COLUMNS] = {
       "stages", "`set`, `iterations`",
-      "a list of runs one after the other, each from the result of the one before. set: parameters and "
-      "their values from then on; iterations: of this one. The keys `stage` (a whole number, 0) and "
-      "`start` (numbers, as variables list them) say where an interrupted run goes on"};
+      "a list of runs one after the other, each from the result of the one before. set: parameters "
+      "and their values from then on; iterations: of this one. The keys `stage` (a whole number, "
+      "0) and `start` (numbers, as variables list them) say where an interrupted run goes on"};
   help_add(t, cell);
 }
 

@@ -158,8 +158,8 @@ static void put_staged(cJSON* task, const OptimizeRun* r) {
   }
 }
 
-// An interrupted run goes on with the stage at hand, from where that began: so it ends with the bits
-// of a run that was not interrupted. One that came to its end starts anew.
+// An interrupted run goes on with the stage at hand, from where that began: so it ends with the
+// bits of a run that was not interrupted. One that came to its end starts anew.
 static void put_stages(cJSON* task, const OptimizeRun* r) {
   if (r->how.nstage == 0) return;
   cJSON* optimizer = member(task, "optimizer");

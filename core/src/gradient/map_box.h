@@ -9,9 +9,9 @@
 // Told of a parameter whose values are nvalue/3 places; pose takes them to the body's frame.
 typedef djStatus (*djBoxVisit)(void* user, const djParam* param, const djPose* pose);
 
-// All parameters that are places in a body: vertices of its meshes and points that are given for their
-// contact, positions of its other geoms (their points move with them) and of its sites, frames of its
-// children, anchors of its joints. A mesh of several geoms is that of the first.
+// All parameters that are places in a body: vertices of its meshes and points that are given for
+// their contact, positions of its other geoms (their points move with them) and of its sites, frames
+// of its children, anchors of its joints. A mesh of several geoms is that of the first.
 djStatus dj_visitPlaces(const djModel* model, int body, djBoxVisit visit, void* user);
 
 // At most so many parameters are visited, and so many places.
