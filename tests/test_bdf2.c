@@ -39,6 +39,16 @@ static void testDropped(void** state) {
   option.timestep = 0.005;
   assert_int_equal(dj_setOption(m, &option, &err), DJ_OK);
   assert_false(dj_hasHistory(m, d));
+  // another integrator, in between
+  for (int k = 0; k < 2; k++) {
+    option.integrator = k ? djt_methodOf(state) : DJ_BDF1;
+    assert_int_equal(dj_setOption(m, &option, &err), DJ_OK);
+    assert_false(dj_hasHistory(m, d));
+    assert_int_equal(dj_tangentSize(m), k ? 4 * m->nv : 2 * m->nv);
+    assert_int_equal(dj_step(m, d), DJ_OK);
+    assert_string_equal(d->work->method->name, k ? "sdirk2" : "bdf1");
+  }
+  assert_true(dj_hasHistory(m, d));
   assert_int_equal(dj_resetData(m, d), DJ_OK);
   assert_false(dj_hasHistory(m, d));
   for (int i = 0; i < dj_historySize(m); i++) assert_true(d->history[i] == 0);

@@ -46,7 +46,7 @@ class Data:
     """
 
     # A name mistyped in an assignment is an error.
-    __slots__ = ("_model", "_handle", "_address", "_views", "_lock", "_nx", "status",
+    __slots__ = ("_model", "_handle", "_address", "_views", "_lock", "status",
                  "__weakref__")
 
     def __init__(self, model):
@@ -59,7 +59,6 @@ class Data:
         self._model, self._handle, self._address = model, handle, handle.address
         self._views, self._lock = {}, threading.Lock()
         self.status = 0
-        self._nx = model.tangent_size
 
     @classmethod
     def _of(cls, model, handle):
@@ -67,6 +66,10 @@ class Data:
         self = object.__new__(cls)
         self._bind(model, handle)
         return self
+
+    @property
+    def _nx(self):
+        return self._model.tangent_size
 
     def _check(self, status):
         self.status = status

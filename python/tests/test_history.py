@@ -60,6 +60,13 @@ def test_by_hand(model, data):
         data.history = qpos, qvel[:1]
     with pytest.raises((dijoco.Error, ValueError), match="history: qpos"):
         data.history = [np.nan, 0], qvel
+    model.option["integrator"] = "bdf1"   # and back: the next step begins without
+    data.step()
+    assert data.history is None and data.transition()[0].shape == (2 * model.nv,) * 2
+    model.option["integrator"] = "bdf2"
+    assert data.history is None
+    data.step()
+    assert data.history is not None
     plain = dijoco.Data(model.copy(integrator="bdf1"))
     plain.step()
     assert plain.history is None

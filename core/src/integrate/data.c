@@ -258,7 +258,7 @@ djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
   djStatus fits = dj_checkData(m, dest);
   if (fits < 0) return fits;
   if (dest == src) return DJ_OK;
-  if (!dj_sameSizes(&from->sizes, m)) {
+  if (!dj_fitsSizes(from, m)) {
     return dj_fail(&to->error, DJ_INVALID, "source: made for a model of other sizes");
   }
   if (to->nbuffer != from->nbuffer) return DJ_INVALID;

@@ -48,6 +48,7 @@ void dj_chooseMethod(djWork* w, const djModel* m, const djMethod* method) {
 
 void dj_keepHistory(const djModel* m, djData* d) {
   const djData* start = &d->work->start;
+  d->work->mark_h = 0;
   if (!hasHistory(m)) return;
   memcpy(d->history, start->qpos, (size_t)m->nq * sizeof(double));
   memcpy(d->history + m->nq, start->qvel, (size_t)m->nv * sizeof(double));

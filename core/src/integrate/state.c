@@ -69,7 +69,7 @@ int dj_stateSize(const djModel* m) {
 }
 
 djStatus dj_getState(double* state, const djModel* m, const djData* d) {
-  if (!state || !m || !d || !dj_sameSizes(&d->work->sizes, m)) return DJ_INVALID;
+  if (!state || !m || !d || !dj_fitsSizes(d->work, m)) return DJ_INVALID;
   *state++ = d->time;
   memcpy(state, d->qpos, (size_t)m->nq * sizeof(double));
   memcpy(state + m->nq, d->qvel, (size_t)m->nv * sizeof(double));
@@ -98,7 +98,7 @@ djStatus dj_setHistory(djData* d, const djModel* m, const double* qpos, const do
 }
 
 bool dj_getHistory(double* qpos, double* qvel, const djModel* m, const djData* d) {
-  if (!m || !d || !dj_sameSizes(&d->work->sizes, m) || !dj_hasHistory(m, d)) return false;
+  if (!m || !d || !dj_fitsSizes(d->work, m) || !dj_hasHistory(m, d)) return false;
   if (qpos) memcpy(qpos, d->history, (size_t)m->nq * sizeof(double));
   if (qvel) memcpy(qvel, d->history + m->nq, (size_t)m->nv * sizeof(double));
   return true;

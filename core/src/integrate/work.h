@@ -177,6 +177,9 @@ size_t dj_heldRoom(const djWork* work);
 djSizes dj_sizesOf(const djModel* model);
 bool dj_sameSizes(const djSizes* sizes, const djModel* model);
 
+// Whether data of that workspace has the model's sizes; those of a history may be larger.
+bool dj_fitsSizes(const djWork* work, const djModel* model);
+
 // Whether data can be used with the model: it has the sizes, and contact is on in both or in none.
 djStatus dj_checkData(const djModel* model, djData* data);
 
