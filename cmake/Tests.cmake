@@ -242,11 +242,13 @@ function(dj_add_references_test)
 endfunction()
 
 function(dj_add_bench)
-  add_executable(bench_blocks tests/bench/blocks.c)
-  set_target_properties(bench_blocks PROPERTIES
-                        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
-  target_include_directories(bench_blocks PRIVATE core/src)
-  target_link_libraries(bench_blocks PRIVATE dj_flags dijoco_static)
+  foreach(name blocks fields)
+    add_executable(bench_${name} tests/bench/${name}.c)
+    set_target_properties(bench_${name} PROPERTIES
+                          RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
+    target_include_directories(bench_${name} PRIVATE core/src tests)
+    target_link_libraries(bench_${name} PRIVATE dj_flags dijoco_static)
+  endforeach()
 endfunction()
 
 function(dj_add_validation_tests)

@@ -59,8 +59,8 @@ static const char* setPoints(djmImport* imp, djGeomDef* geom, const double* data
   return NULL;
 }
 
-const char* djm_importPoints(djmImport* imp, djGeomDef* geom, const char* field,
-                             const double* data, int n) {
+const char* djm_importPoints(djmImport* imp, djGeomDef* geom, const char* field, const double* data,
+                             int n) {
   const int kind = kindOf(field);
   if (!data) return "must be a numeric";
   if (!isFinite(data, n)) return "has a number that is not finite";
@@ -81,7 +81,7 @@ const char* djm_importPoints(djmImport* imp, djGeomDef* geom, const char* field,
 
 const char* djm_importPenalty(djSettingDef list[3], const double* data, int n) {
   static const char* const setting[3] = {"kn", "kt", "kd"};
-  static const int order[3] = {0, 2, 1};   // as they are written: kn kd kt
+  static const int order[3] = {0, 2, 1}; // as they are written: kn kd kt
   if (!data) return "must be a numeric";
   if (n != 3) return "three numbers, kn kd kt, are expected";
   if (!isFinite(data, n)) return "has a number that is not finite";

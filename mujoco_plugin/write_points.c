@@ -11,8 +11,10 @@
 
 static void fieldName(char field[700], const char* name, const djModel* m, int geom) {
   const char* own = dj_id2name(m, DJ_OBJ_GEOM, geom);
-  if (*own) snprintf(field, 700, "dijoco_%s/%.600s", name, own);
-  else snprintf(field, 700, "dijoco_%s/#%d", name, geom);
+  if (*own)
+    snprintf(field, 700, "dijoco_%s/%.600s", name, own);
+  else
+    snprintf(field, 700, "dijoco_%s/#%d", name, geom);
 }
 
 // In the frame that the scene has: of a mesh that is not written anew, that of its file, from which

@@ -13,8 +13,7 @@
 
 #define CHECK(x) assert_true(x)
 
-static const int TYPES[] = {DJ_PLANE,     DJ_SPHERE,   DJ_CAPSULE,
-                            DJ_ELLIPSOID, DJ_CYLINDER, DJ_BOX};
+static const int TYPES[] = {DJ_PLANE, DJ_SPHERE, DJ_CAPSULE, DJ_ELLIPSOID, DJ_CYLINDER, DJ_BOX};
 enum { NTYPE = sizeof TYPES / sizeof TYPES[0] };
 static const int NSIZE[DJ_NGEOMTYPE] = {
     [DJ_SPHERE] = 1, [DJ_CAPSULE] = 2, [DJ_ELLIPSOID] = 3, [DJ_CYLINDER] = 2, [DJ_BOX] = 3};
@@ -48,14 +47,20 @@ static bool isInside(const djDistanceField* f, const double x[3]) {
   const double* s = f->size;
   double round = sqrt(x[0] * x[0] + x[1] * x[1]), z = fabs(x[2]);
   switch (f->type) {
-    case DJ_PLANE: return x[2] < 0;
-    case DJ_SPHERE: return sqrt(round * round + z * z) < s[0];
-    case DJ_CAPSULE: return hypot(round, fmax(z - s[1], 0)) < s[0];
-    case DJ_CYLINDER: return round < s[0] && z < s[1];
-    case DJ_BOX: return fabs(x[0]) < s[0] && fabs(x[1]) < s[1] && z < s[2];
+    case DJ_PLANE:
+      return x[2] < 0;
+    case DJ_SPHERE:
+      return sqrt(round * round + z * z) < s[0];
+    case DJ_CAPSULE:
+      return hypot(round, fmax(z - s[1], 0)) < s[0];
+    case DJ_CYLINDER:
+      return round < s[0] && z < s[1];
+    case DJ_BOX:
+      return fabs(x[0]) < s[0] && fabs(x[1]) < s[1] && z < s[2];
     default:
       return x[0] / s[0] * (x[0] / s[0]) + x[1] / s[1] * (x[1] / s[1]) +
-                 x[2] / s[2] * (x[2] / s[2]) < 1;
+                 x[2] / s[2] * (x[2] / s[2]) <
+             1;
   }
 }
 
@@ -97,11 +102,16 @@ static double offSurface(const djDistanceField* f, const double y[3]) {
   const double* s = f->size;
   double round = sqrt(y[0] * y[0] + y[1] * y[1]), z = fabs(y[2]), value = -1, slope = 0;
   switch (f->type) {
-    case DJ_PLANE: return y[2];
-    case DJ_SPHERE: return hypot(round, z) - s[0];
-    case DJ_CAPSULE: return hypot(round, fmax(z - s[1], 0)) - s[0];
-    case DJ_CYLINDER: return fmax(round - s[0], z - s[1]);
-    case DJ_BOX: return fmax(fabs(y[0]) - s[0], fmax(fabs(y[1]) - s[1], z - s[2]));
+    case DJ_PLANE:
+      return y[2];
+    case DJ_SPHERE:
+      return hypot(round, z) - s[0];
+    case DJ_CAPSULE:
+      return hypot(round, fmax(z - s[1], 0)) - s[0];
+    case DJ_CYLINDER:
+      return fmax(round - s[0], z - s[1]);
+    case DJ_BOX:
+      return fmax(fabs(y[0]) - s[0], fmax(fabs(y[1]) - s[1], z - s[2]));
     default:
       for (int k = 0; k < 3; k++) {
         value += y[k] / s[k] * (y[k] / s[k]);
@@ -135,7 +145,7 @@ static void testNearest(void** state) {
       CHECK(nearest >= fabs(at.distance) - 1e-14 * scale);
       tightest = fmin(tightest, nearest - fabs(at.distance));
     }
-    CHECK(tightest < 1e-3);   // the surface is there
+    CHECK(tightest < 1e-3); // the surface is there
   }
 }
 
@@ -150,8 +160,10 @@ static long double slowEllipsoid(const double a[3], const double x[3]) {
       long double q = x[k] == 0 ? 0 : a[k] * (long double)x[k] / (e + tau);
       sum += q * q;
     }
-    if (sum > 1) low = tau;
-    else high = tau;
+    if (sum > 1)
+      low = tau;
+    else
+      high = tau;
   }
   long double tau = high, length = 0;
   for (int k = 0; k < 3; k++) {
@@ -247,7 +259,7 @@ static void testDerivatives(void** state) {
       double least = fmin(at.ridge_distance, 1);
       for (int k = 0; k < NSIZE[TYPES[i]]; k++) least = fmin(least, f.size[k]);
       double step = 1e-3 * least, rounding = 2e-15 * (1 + dju_norm3(dju_load3(x))) / step;
-      double scale = 1e-9 / least;    // 1/least: the most that curvatures are
+      double scale = 1e-9 / least; // 1/least: the most that curvatures are
       dj_fieldSizes(by_size, turn_size, &f, x, &at);
       checked++;
       inside += at.distance < 0;
@@ -304,8 +316,8 @@ static void testEikonal(void** state) {
   }
 }
 
-// The remainder of the second-order expansion falls with the third power of the step, or, where that
-// term is small by chance, faster or more slowly.
+// The remainder of the second-order expansion falls with the third power of the step, or, where
+// that term is small by chance, faster or more slowly.
 static void testTaylor(void** state) {
   (void)state;
   djRng rng = {5};
@@ -361,7 +373,7 @@ static void testBounds(void** state) {
       dj_fieldAt(&at, &f, x);
       if (TYPES[i] == DJ_ELLIPSOID) CHECK(bound == dj_ellipsoidBound(&f, x) - radius);
       if (TYPES[i] != DJ_ELLIPSOID) djt_near(bound, at.distance - radius, 1e-14 * (size + radius));
-      if (at.distance > 2 * size) CHECK(bound > at.distance / 2 - radius);   // and it skips
+      if (at.distance > 2 * size) CHECK(bound > at.distance / 2 - radius); // and it skips
     }
   }
 }
@@ -465,13 +477,13 @@ static void testPlaces(void** state) {
 // On centres, axes, faces and edges, beside them by next to nothing, and far away.
 static void testFinite(void** state) {
   (void)state;
-  const double special[] = {0, -0.0, 1, -1, 2, 3, 1e-200, -1e-160, 1e-120, 1e-20, 1 + 1e-15, 1e8,
-                            -1e60};
+  const double special[] = {0,       -0.0,   1,     -1,        2,   3,    1e-200,
+                            -1e-160, 1e-120, 1e-20, 1 + 1e-15, 1e8, -1e60};
   enum { N = sizeof special / sizeof special[0] };
   for (int i = 0; i < NTYPE; i++) {
     for (int m = 0; m < N * N * N * 3; m++) {
       djDistanceField f = {.type = TYPES[i], .size = {1, 2, 3}};
-      if (m % 3 == 1) f.size[0] = 3;   // two equal ones
+      if (m % 3 == 1) f.size[0] = 3; // two equal ones
       if (m % 3 == 2) f.size[0] = f.size[1] = 3;
       const double x[3] = {special[m / 3 % N], special[m / 3 / N % N], special[m / 3 / N / N]};
       double by_size[3], turn_size[9], sum = 0;
@@ -503,7 +515,7 @@ static void testOthers(void** state) {
   }
   for (int i = 0; i < NTYPE; i++) CHECK(dj_hasField(TYPES[i]));
   CHECK(dj_hasField(DJ_MESH));
-  djDistanceField mesh = {.type = DJ_MESH};   // without a grid
+  djDistanceField mesh = {.type = DJ_MESH}; // without a grid
   dj_fieldAt(&at, &mesh, x);
   CHECK(isinf(at.distance) && isinf(dj_fieldBound(&mesh, x, 1)));
   dj_fieldVertices(vert, &mesh, x, 1, x);
@@ -514,10 +526,10 @@ static void testOthers(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testNearest), cmocka_unit_test(testEllipsoids),
+      cmocka_unit_test(testNearest),     cmocka_unit_test(testEllipsoids),
       cmocka_unit_test(testDerivatives), cmocka_unit_test(testEikonal),
-      cmocka_unit_test(testTaylor), cmocka_unit_test(testBounds),
-      cmocka_unit_test(testRidges), cmocka_unit_test(testPlaces),
-      cmocka_unit_test(testFinite), cmocka_unit_test(testOthers)};
+      cmocka_unit_test(testTaylor),      cmocka_unit_test(testBounds),
+      cmocka_unit_test(testRidges),      cmocka_unit_test(testPlaces),
+      cmocka_unit_test(testFinite),      cmocka_unit_test(testOthers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,149 +1,10 @@
-// Distance fields of meshes: nearest points against brute force, signs against winding numbers,
-// values against exact distances, derivatives by places and vertices against differences, and the
-// refusal of meshes that bound no solid.
+// Distance fields of meshes: values against exact distances, derivatives by places and vertices
+// against differences, smoothness, bounds.
 
-#include "common/near.h"
-#include "common/random.h"
-#include "common/solid_mesh.h"
+#include "common/grid_case.h"
 #include "shape/field.h"
-#include "shape/grid.h"
-#include "shape/grid_memory.h"
-#include "shape/mesh_closed.h"
-#include "shape/mesh_tree.h"
 
-#include <math.h>
-#include <stdbool.h>
 #include <string.h>
-
-#define CHECK(x) assert_true(x)
-
-// ------------------------------------------ meshes ---------------------------------------------
-
-// A box in a box, whose triangles face inward: hollow.
-static SolidMesh makeHollow(void) {
-  SolidMesh out = makeBoxSolid(0.5, 0.4, 0.3), in = makeBoxSolid(0.3, 0.2, 0.1);
-  turnInsideOut(&in, 0);
-  SolidMesh both = joinSolids(&out, &in);
-  freeSolid(&out);
-  freeSolid(&in);
-  return both;
-}
-
-static SolidMesh makeSample(int which) {
-  switch (which) {
-    case 0: return makeBoxSolid(0.3, 0.2, 0.1);
-    case 1: return makeL();
-    case 2: return makeTorus(0.5, 0.2, 20, 10);
-    default: return makeHollow();
-  }
-}
-enum { NSAMPLE = 4 };
-
-static djGrid makeGrid(const SolidMesh* m) {
-  djGrid grid;
-  djError err = {""};
-  djStatus status = dj_makeGrid(&grid, m->nvert, m->vert, m->ntri, m->tri, NULL, &err);
-  if (status != DJ_OK) fail_msg("%s", err.text);
-  return grid;
-}
-
-// In the grid's box, or out of it by so much.
-static void randomPlace(double x[3], djRng* rng, const djGrid* g, double times) {
-  for (int k = 0; k < 3; k++) {
-    x[k] = g->box[k] + times * g->box[3 + k] * djt_uniform(rng, -1, 1);
-  }
-}
-
-static double leastSpacing(const djGrid* g) { return fmin(g->h[0], fmin(g->h[1], g->h[2])); }
-
-// Distance to triangle abc by its plane and edges, apart from the code under test.
-static double toTriangle(const double* a, const double* b, const double* c, const double x[3]) {
-  const double* corner[3] = {a, b, c};
-  djVec3 p = dju_load3(x), n = dju_cross3(dju_sub3(dju_load3(b), dju_load3(a)),
-                                          dju_sub3(dju_load3(c), dju_load3(a)));
-  double least = INFINITY;
-  bool above = true;
-  for (int k = 0; k < 3; k++) {
-    djVec3 from = dju_load3(corner[k]);
-    djVec3 e = dju_sub3(dju_load3(corner[(k + 1) % 3]), from), r = dju_sub3(p, from);
-    double s = fmin(fmax(dju_dot3(e, r) / dju_dot3(e, e), 0), 1);
-    least = fmin(least, dju_norm3(dju_madd3(r, -s, e)));
-    above = above && dju_dot3(dju_cross3(n, e), r) >= 0;
-  }
-  djVec3 r = dju_sub3(p, dju_load3(a));
-  return above ? fmin(least, fabs(dju_dot3(n, r)) / dju_norm3(n)) : least;
-}
-
-static double bruteDistance(const SolidMesh* m, const double x[3]) {
-  double least = INFINITY;
-  for (int t = 0; t < m->ntri; t++) {
-    const int* v = m->tri + 3 * t;
-    least = fmin(least, toTriangle(m->vert + 3 * v[0], m->vert + 3 * v[1], m->vert + 3 * v[2], x));
-  }
-  return least;
-}
-
-// Solid angle of all triangles over 4 pi (van Oosterom and Strackee 1983): 1 inside, 0 outside.
-static double winding(const SolidMesh* m, const double x[3]) {
-  double sum = 0;
-  for (int t = 0; t < m->ntri; t++) {
-    djVec3 r[3];
-    double l[3];
-    for (int k = 0; k < 3; k++) {
-      r[k] = dju_sub3(dju_load3(m->vert + 3 * m->tri[3 * t + k]), dju_load3(x));
-      l[k] = dju_norm3(r[k]);
-    }
-    double above = dju_dot3(r[0], dju_cross3(r[1], r[2]));
-    double below = l[0] * l[1] * l[2] + dju_dot3(r[0], r[1]) * l[2] + dju_dot3(r[1], r[2]) * l[0] +
-                   dju_dot3(r[2], r[0]) * l[1];
-    sum += 2 * atan2(above, below);
-  }
-  return sum / (4 * 3.14159265358979323846);
-}
-
-static double bruteSigned(const SolidMesh* m, const double x[3]) {
-  return (winding(m, x) > 0.5 ? -1 : 1) * bruteDistance(m, x);
-}
-
-// ------------------------------------------ nearest points -------------------------------------
-
-static void testNearest(void** state) {
-  (void)state;
-  djRng rng = {1};
-  for (int which = 0; which < NSAMPLE; which++) {
-    SolidMesh m = makeSample(which);
-    djGrid g = makeGrid(&m);
-    djMeshTree tree;
-    djMeshNormals normals;
-    assert_int_equal(dj_makeMeshTree(&tree, m.vert, m.ntri, m.tri), DJ_OK);
-    assert_int_equal(dj_makeMeshNormals(&normals, m.nvert, m.vert, m.ntri, m.tri), DJ_OK);
-    int parts[7] = {0};
-    for (int trial = 0; trial < 3000; trial++) {
-      double x[3];
-      randomPlace(x, &rng, &g, trial % 4 ? 1 : 3);
-      djMeshNear near;
-      dj_nearestOnMesh(&near, &tree, dju_load3(x), djt_integer(&rng, m.ntri));
-      djt_near(sqrt(near.square), bruteDistance(&m, x), 1e-14);
-      CHECK(dj_isInsideMesh(&normals, m.tri, &near) == (winding(&m, x) > 0.5));
-      djVec3 y = dju_sub3(dju_load3(x), near.away);
-      double sum = 0;
-      for (int k = 0; k < 3; k++) {
-        CHECK(near.bary[k] >= -1e-15 && near.bary[k] <= 1 + 1e-15);
-        y = dju_madd3(y, -near.bary[k], dju_load3(m.vert + 3 * m.tri[3 * near.tri + k]));
-        sum += near.bary[k];
-      }
-      djt_near(sum, 1, 1e-15);
-      djt_near(dju_norm3(y), 0, 1e-14);
-      CHECK(near.part >= 0 && near.part < 7);
-      parts[near.part]++;
-    }
-    for (int k = 0; k < 7; k++) CHECK(parts[k] > 0);
-    dj_freeMeshTree(&tree);
-    dj_freeMeshNormals(&normals);
-    dj_freeGrid(&g);
-    freeSolid(&m);
-  }
-}
 
 // ------------------------------------------ values ---------------------------------------------
 
@@ -151,7 +12,7 @@ static double exactOf(int which, const SolidMesh* m, const double x[3]) {
   if (which == 0) {
     double q[3], out = 0;
     for (int k = 0; k < 3; k++) {
-      q[k] = fabs(x[k]) - (0.3 - 0.1 * k);
+      q[k] = fabs(x[k]) - PLATE[k];
       out = hypot(out, fmax(q[k], 0));
     }
     return out > 0 ? out : fmax(q[0], fmax(q[1], q[2]));
@@ -176,11 +37,11 @@ static void testValues(void** state) {
       if (exact > 0) outside = fmax(outside, error);
     }
     print_message("sample %d: %d x %d x %d nodes, cell %.3g, error %.2g inside, %.2g outside; "
-                  "%.2g, rms %.2g near the surface\n", which, g.n[0], g.n[1], g.n[2], g.h[0],
-                  worst, outside, g.error, g.rms);
+                  "%.2g, rms %.2g near the surface\n",
+                  which, g.n[0], g.n[1], g.n[2], g.h[0], worst, outside, g.error, g.rms);
     CHECK(worst < 0.75 * g.h[0] && g.error < 0.5 * g.h[0] && g.rms < 0.1 * g.h[0]);
     double most = 0;
-    for (int trial = 0; trial < 2000; trial++) {   // on the surface
+    for (int trial = 0; trial < 2000; trial++) { // on the surface
       double x[3] = {0, 0, 0}, w[3];
       const int* v = m.tri + 3 * djt_integer(&rng, m.ntri);
       djt_uniforms(w, 3, &rng, 0, 1);
@@ -265,8 +126,8 @@ static void testBeyond(void** state) {
     djGrid g = makeGrid(&m), wide;
     djError err = {""};
     const double reach = 0.25;
-    assert_int_equal(
-        dj_makeGridReaching(&wide, m.nvert, m.vert, m.ntri, m.tri, reach, NULL, &err), DJ_OK);
+    assert_int_equal(dj_makeGridReaching(&wide, m.nvert, m.vert, m.ntri, m.tri, reach, NULL, &err),
+                     DJ_OK);
     CHECK(wide.reach == reach && g.reach == 0);
     int out = 0;
     for (int trial = 0; trial < 3000; trial++) {
@@ -287,11 +148,11 @@ static void testBeyond(void** state) {
     CHECK(out > 1000);
     for (int k = 0; k < 3; k++) CHECK(wide.box[3 + k] >= m.vert[k] + reach);
     dj_freeGrid(&g);
-    assert_int_equal(
-        dj_makeGridReaching(&g, m.nvert, m.vert, m.ntri, m.tri, -1, NULL, &err), DJ_INVALID);
+    assert_int_equal(dj_makeGridReaching(&g, m.nvert, m.vert, m.ntri, m.tri, -1, NULL, &err),
+                     DJ_INVALID);
     assert_string_equal(err.text, "the reach of a grid is not -1 m");
-    assert_int_equal(
-        dj_makeGridReaching(&g, m.nvert, m.vert, m.ntri, m.tri, NAN, NULL, &err), DJ_INVALID);
+    assert_int_equal(dj_makeGridReaching(&g, m.nvert, m.vert, m.ntri, m.tri, NAN, NULL, &err),
+                     DJ_INVALID);
     CHECK(dj_moveGrid(&g, &wide, m.vert, &err) == DJ_OK && g.reach == reach);
     dj_freeGrid(&g);
     dj_freeGrid(&wide);
@@ -319,8 +180,9 @@ static void testDerivatives(void** state) {
       for (int k = 0; k < 3; k++) out = out || fabs(x[k] - g.box[k]) > g.box[3 + k];
       band += out;
       if (out) CHECK(at.distance > 0);
+      djt_near(dj_gridAt(NULL, NULL, &g, x), at.distance, 1e-14);
       double length = dju_norm3(dju_load3(at.gradient));
-      if (length < 0.05) continue;    // n turns fast
+      if (length < 0.05) continue; // n turns fast
       for (int k = 0; k < 3; k++) {
         memcpy(y, x, sizeof y);
         y[k] = x[k] + h;
@@ -396,7 +258,7 @@ static void testBound(void** state) {
       near++;
       skipped += bound >= 0;
     }
-    CHECK(near > 100 && skipped == near);   // what is clearly apart is skipped
+    CHECK(near > 100 && skipped == near); // what is clearly apart is skipped
     dj_freeGrid(&g);
     freeSolid(&m);
   }
@@ -430,7 +292,10 @@ static void testVertices(void** state) {
       inside += at.distance < 0;
       djt_uniforms(by_normal[n], 3, &rng, -0.1, 0.1);
       memset(grad, 0, 3 * (size_t)m.nvert * sizeof *grad);
-      dj_fieldVertices(grad, &field, place[n], 1, by_normal[n]);
+      if (n % 3)
+        dj_fieldVertices(grad, &field, place[n], 1, by_normal[n]);
+      else
+        dj_gridVertices(grad, &g, place[n], 1, by_normal[n]); // of the gradient
       analytic[n] = 0;
       for (int k = 0; k < 3 * m.nvert; k++) analytic[n] += grad[k] * along[k];
       n++;
@@ -445,7 +310,8 @@ static void testVertices(void** state) {
       for (int p = 0; p < N; p++) {
         djFieldAt at;
         dj_fieldAt(&at, &f, place[p]);
-        double value = at.distance + dju_dot3(dju_load3(by_normal[p]), dju_load3(at.normal));
+        const double* by = p % 3 ? at.normal : at.gradient;
+        double value = at.distance + dju_dot3(dju_load3(by_normal[p]), dju_load3(by));
         difference[p] += weight[i] * value / (12 * h);
       }
       dj_freeGrid(&there);
@@ -496,230 +362,10 @@ static void testSums(void** state) {
   freeSolid(&m);
 }
 
-// ------------------------------------------ memory, moves --------------------------------------
-
-static bool sameGrid(const djGrid* a, const djGrid* b) {
-  size_t nodes = (size_t)a->n[0] * (size_t)a->n[1] * (size_t)a->n[2];
-  return memcmp(a->n, b->n, sizeof a->n) == 0 && memcmp(a->low, b->low, sizeof a->low) == 0 &&
-         memcmp(a->h, b->h, sizeof a->h) == 0 && memcmp(a->box, b->box, sizeof a->box) == 0 &&
-         a->error == b->error && a->rms == b->rms && a->lipschitz == b->lipschitz &&
-         memcmp(a->coef, b->coef, nodes * sizeof *a->coef) == 0 &&
-         memcmp(a->near, b->near, nodes * sizeof *a->near) == 0 &&
-         memcmp(a->bary, b->bary, 2 * nodes * sizeof *a->bary) == 0;
-}
-
-static void testMoves(void** state) {
-  (void)state;
-  djError err = {""};
-  SolidMesh m = makeL();
-  djGrid g = makeGrid(&m), again = makeGrid(&m), copy, moved;
-  CHECK(sameGrid(&g, &again));
-  CHECK(dj_copyGrid(&copy, &g) == DJ_OK && sameGrid(&g, &copy) && copy.coef != g.coef);
-  CHECK(dj_moveGrid(&moved, &g, m.vert, &err) == DJ_OK && sameGrid(&g, &moved));
-  dj_freeGrid(&moved);
-  CHECK(moved.buffer == NULL);
-  m.vert[0] -= 0.5 * g.h[0];
-  CHECK(dj_moveGrid(&moved, &g, m.vert, &err) == DJ_OK && !sameGrid(&g, &moved));
-  dj_freeGrid(&moved);
-  m.vert[0] -= 0.6 * g.h[0];
-  assert_int_equal(dj_moveGrid(&moved, &g, m.vert, &err), DJ_INVALID);
-  assert_string_equal(err.text, "the mesh leaves the box of its grid");
-  CHECK(moved.buffer == NULL);
-  dj_freeGrid(&again);
-  dj_freeGrid(&copy);
-  dj_freeGrid(&g);
-  CHECK(dj_copyGrid(&copy, &g) == DJ_OK && copy.buffer == NULL);   // none of none
-  assert_int_equal(dj_moveGrid(&moved, &g, m.vert, &err), DJ_INVALID);
-  dj_freeGrid(NULL);
-  freeSolid(&m);
-}
-
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-
-extern void* __libc_malloc(size_t size);
-extern void* __libc_calloc(size_t count, size_t size);
-extern void __libc_free(void* old);
-
-static long countdown = -1;   // allocations until one fails; negative: none does
-static long live;             // blocks that are not released
-
-static bool fails(void) { return countdown >= 0 && countdown-- == 0; }
-
-void* malloc(size_t size) {
-  void* block = fails() ? NULL : __libc_malloc(size);
-  live += block != NULL;
-  return block;
-}
-
-void* calloc(size_t count, size_t size) {
-  void* block = fails() ? NULL : __libc_calloc(count, size);
-  live += block != NULL;
-  return block;
-}
-
-void free(void* old) {
-  live -= old != NULL;
-  __libc_free(old);
-}
-
-// Each allocation fails in turn: that is said, and all that was taken is released.
-static void testMemory(void** state) {
-  (void)state;
-  SolidMesh m = makeBoxSolid(1, 0.2, 0.2);
-  djGrid g, copy;
-  djError err = {""};
-  long before = live;
-  int failed = 0;
-  for (;; failed++) {
-    countdown = failed;
-    djStatus status = dj_makeGrid(&g, m.nvert, m.vert, m.ntri, m.tri, NULL, &err);
-    bool fired = countdown < 0;
-    countdown = -1;
-    if (!fired) {
-      assert_int_equal(status, DJ_OK);
-      break;
-    }
-    assert_int_equal(status, DJ_NO_MEMORY);
-    CHECK(g.buffer == NULL && live == before);
-    assert_string_equal(err.text, "out of memory");
-  }
-  CHECK(failed > 8 && live == before + 1);
-  countdown = 0;
-  assert_int_equal(dj_copyGrid(&copy, &g), DJ_NO_MEMORY);
-  CHECK(copy.buffer == NULL && copy.coef == NULL);
-  dj_freeGrid(&g);
-  CHECK(live == before);
-  freeSolid(&m);
-}
-
-#else
-
-static void testMemory(void** state) {
-  (void)state;
-  skip();
-}
-
-#endif
-
-// The arrays are apart, and zero.
-static void testBlock(void** state) {
-  (void)state;
-  djGrid g = {.n = {2, 3, 4}, .nvert = 5, .ntri = 6};
-  assert_int_equal(dj_allocGrid(&g), DJ_OK);
-  int count = 0;
-  for (int i = 0; i < 24; i++) count += g.coef[i] == 0 && g.near[i]++ == 0;
-  for (int i = 0; i < 24; i++) g.coef[i] = 1;
-  for (int i = 0; i < 48; i++) count += g.bary[i]++ == 0;
-  for (int i = 0; i < 15; i++) count += g.vert[i]++ == 0;
-  for (int i = 0; i < 18; i++) count += g.normal[i]++ == 0;
-  for (int i = 0; i < 18; i++) count += g.tri[i]++ == 0;
-  assert_int_equal(count, 24 + 48 + 15 + 18 + 18);
-  dj_freeGrid(&g);
-}
-
-// Flat meshes, long ones and large ones stay within the bound.
-static void testSizes(void** state) {
-  (void)state;
-  const double size[][3] = {{1, 1, 1}, {1, 1, 1e-3}, {1, 1e-2, 1e-2}, {1e-6, 2e-6, 3e-6},
-                            {1e4, 1e3, 1e4}};
-  for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
-    SolidMesh m = makeBoxSolid(size[i][0], size[i][1], size[i][2]);
-    djGrid g = makeGrid(&m);
-    double nodes = (double)g.n[0] * g.n[1] * g.n[2];
-    const double middle[3] = {0, 0, 0};
-    double depth = fmin(size[i][0], fmin(size[i][1], size[i][2]));
-    CHECK(nodes <= DJ_GRID_NODES);
-    djt_near(dj_gridAt(NULL, NULL, &g, middle), -depth, 0.2 * depth);
-    dj_freeGrid(&g);
-    freeSolid(&m);
-  }
-}
-
-static int giveUp(void* user, double done) {
-  (void)user;
-  return done > 0.3;
-}
-
-static void testWatch(void** state) {
-  (void)state;
-  SolidMesh m = makeL();
-  djWatch watch = {giveUp, NULL};
-  djGrid g;
-  djError err = {""};
-  assert_int_equal(dj_makeGrid(&g, m.nvert, m.vert, m.ntri, m.tri, &watch, &err), DJ_CANCELLED);
-  CHECK(g.buffer == NULL);
-  freeSolid(&m);
-}
-
-// ------------------------------------------ bad meshes -----------------------------------------
-
-static void refuse(const SolidMesh* m, const char* text) {
-  djGrid g;
-  djError err = {""};
-  assert_int_equal(dj_makeGrid(&g, m->nvert, m->vert, m->ntri, m->tri, NULL, &err), DJ_INVALID);
-  if (!strstr(err.text, text)) fail_msg("\"%s\", not \"%s\"", err.text, text);
-  CHECK(g.buffer == NULL);
-  assert_int_equal(dj_makeGrid(&g, m->nvert, m->vert, m->ntri, m->tri, NULL, NULL), DJ_INVALID);
-}
-
-static void testRefused(void** state) {
-  (void)state;
-  SolidMesh m = makeBoxSolid(1, 1, 1), small = makeBoxSolid(0.5, 0.5, 0.5);
-  djError err = {""};
-  assert_int_equal(dj_makeGrid(NULL, 0, NULL, 0, NULL, NULL, &err), DJ_INVALID);
-  m.ntri = 0;
-  refuse(&m, "the mesh has no triangles");
-  m.ntri = 11;
-  refuse(&m, "the mesh is open: the edge of vertices 3 and 4 is of triangle 10 alone");
-  m.ntri = 12;
-  turnInsideOut(&m, 11);
-  refuse(&m, "triangles 10 and 11, with the edge of vertices 3 and 4, have opposite windings");
-  turnInsideOut(&m, 11);
-  turnInsideOut(&m, 0);
-  refuse(&m, "the triangles face inward: the volume is -8 m^3");
-  turnInsideOut(&m, 0);
-  m.vert[5] = NAN;
-  refuse(&m, "vertex 1 is not finite");
-  m.vert[5] = -1;
-  m.tri[7] = 8;
-  refuse(&m, "triangle 2: there is no vertex 8");
-  m.tri[7] = -1;
-  refuse(&m, "triangle 2: there is no vertex -1");
-  SolidMesh good = makeBoxSolid(1, 1, 1);
-  m.tri[7] = good.tri[7];
-  m.tri[1] = m.tri[0];
-  refuse(&m, "triangle 0 (vertices 0, 0, 1) has no area");
-  m.tri[1] = good.tri[1];
-  for (int i = 0; i < 8; i++) m.vert[3 * i + 2] = 1;
-  refuse(&m, "has no area");
-  SolidMesh twice = joinSolids(&good, &good);   // every edge four times
-  for (int i = 36; i < 72; i++) twice.tri[i] -= 8;
-  refuse(&twice, "the edge of vertices 0 and 1 is of 4 triangles");
-  SolidMesh nested = joinSolids(&good, &small);   // both outward
-  refuse(&nested, "the surface crosses itself, or holds another, near (");
-  for (int i = 0; i < 8; i++) small.vert[3 * i] += 1;
-  SolidMesh crossing = joinSolids(&good, &small);
-  refuse(&crossing, "the surface crosses itself, or holds another, near (");
-  for (int i = 0; i < 8; i++) small.vert[3 * i] += 1;
-  SolidMesh apart = joinSolids(&good, &small);   // two solids are lawful
-  djGrid g = makeGrid(&apart);
-  CHECK(dj_gridAt(NULL, NULL, &g, (const double[]){0, 0, 0}) < -0.9);
-  CHECK(dj_gridAt(NULL, NULL, &g, (const double[]){2, 0, 0}) < -0.4);
-  CHECK(dj_gridAt(NULL, NULL, &g, (const double[]){1.25, 0, 0}) > 0.2);
-  dj_freeGrid(&g);
-  SolidMesh* all[] = {&m, &small, &good, &twice, &nested, &crossing, &apart};
-  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) freeSolid(all[i]);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testNearest),     cmocka_unit_test(testValues),
-      cmocka_unit_test(testFaces),       cmocka_unit_test(testTorus),
-      cmocka_unit_test(testBeyond),      cmocka_unit_test(testDerivatives), cmocka_unit_test(testSmooth),
-      cmocka_unit_test(testBound),       cmocka_unit_test(testVertices),
-      cmocka_unit_test(testSums),        cmocka_unit_test(testMoves),
-      cmocka_unit_test(testMemory),      cmocka_unit_test(testBlock),
-      cmocka_unit_test(testSizes),       cmocka_unit_test(testWatch),
-      cmocka_unit_test(testRefused)};
+      cmocka_unit_test(testValues), cmocka_unit_test(testFaces),       cmocka_unit_test(testTorus),
+      cmocka_unit_test(testBeyond), cmocka_unit_test(testDerivatives), cmocka_unit_test(testSmooth),
+      cmocka_unit_test(testBound),  cmocka_unit_test(testVertices),    cmocka_unit_test(testSums)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,8 +92,10 @@ static void difference(double w[12], const Case* c, const double* x, int j) {
   for (int side = 0; side < 2; side++) {
     Case moved = *c;
     const double step = side ? e : -e;
-    if (x) moveNumber(&moved, (double*)(void*)((char*)&moved + ((const char*)x - (const char*)c)), step);
-    else movePose(&moved, j, step);
+    if (x)
+      moveNumber(&moved, (double*)(void*)((char*)&moved + ((const char*)x - (const char*)c)), step);
+    else
+      movePose(&moved, j, step);
     wrenches(y[side], &moved.q, &c->q);
   }
   for (int i = 0; i < 12; i++) w[i] = (y[1][i] - y[0][i]) / (2 * e);
@@ -154,8 +156,15 @@ static void testDerivatives(void** state) {
 
 // One point below the plane z = 0, moving by u.
 static void onPlane(djcPenaltyQuery* q, const double* point, double vx, double vz) {
-  *q = (djcPenaltyQuery){.npoint = 1, .point = point, .geom = DJ_PLANE, .quat = {1, 0, 0, 0},
-                         .kn = 100, .kt = 8, .kd = 50, .mu = 0.25, .scale = 2};
+  *q = (djcPenaltyQuery){.npoint = 1,
+                         .point = point,
+                         .geom = DJ_PLANE,
+                         .quat = {1, 0, 0, 0},
+                         .kn = 100,
+                         .kt = 8,
+                         .kd = 50,
+                         .mu = 0.25,
+                         .scale = 2};
   q->twist_a[3] = vx;
   q->twist_a[5] = vz;
 }
@@ -166,17 +175,17 @@ static void testFormulas(void** state) {
   djcPenaltyQuery q;
   djcPenalty out;
   djcPenaltyPoint at;
-  onPlane(&q, point, 0.01, -0.2);   // s (-kn d + kd d' d) = 2 (3 + 0.3)
+  onPlane(&q, point, 0.01, -0.2); // s (-kn d + kd d' d) = 2 (3 + 0.3)
   assert_int_equal(djc_penalty(&out, &at, NULL, &q, NULL), DJ_OK);
   assert_true(at.state == DJC_STICK && at.distance == -0.03 && at.normal[2] == 1);
   assert_true(fabs(at.force[2] - 6.6) < 1e-14 && fabs(at.force[0] + 0.16) < 1e-15);
   const double wrench[6] = {0.2 * 6.6, -0.03 * -0.16 - 0.1 * 6.6, 0.2 * 0.16, -0.16, 0, 6.6};
   for (int k = 0; k < 6; k++) assert_true(fabs(out.wrench_a[k] - wrench[k]) < 1e-14);
   for (int k = 0; k < 6; k++) assert_true(out.wrench_b[k] == -out.wrench_a[k]);
-  onPlane(&q, point, 1, -0.2);   // mu N < s kt |t|
+  onPlane(&q, point, 1, -0.2); // mu N < s kt |t|
   assert_int_equal(djc_penalty(&out, &at, NULL, &q, NULL), DJ_OK);
   assert_true(at.state == DJC_SLIP && fabs(at.force[0] + 0.25 * 6.6) < 1e-14);
-  onPlane(&q, point, 1, 2.5);   // it would pull
+  onPlane(&q, point, 1, 2.5); // it would pull
   assert_int_equal(djc_penalty(&out, &at, NULL, &q, NULL), DJ_OK);
   assert_true(at.state == DJC_FREE && out.wrench_a[5] == 0 && out.wrench_a[3] == 0);
   const double above[3] = {0, 0, 1e-9};
@@ -192,12 +201,12 @@ static void testRefused(void** state) {
   djError err = {""};
   djcPenaltyQuery good, q;
   onPlane(&good, point, 0, 0);
-#define BAD(change, says)                                                       \
-  do {                                                                          \
-    q = good;                                                                   \
-    change;                                                                     \
-    assert_int_equal(djc_penalty(&out, NULL, NULL, &q, &err), DJ_INVALID);      \
-    assertMessage(err.text, says);                                              \
+#define BAD(change, says)                                                                          \
+  do {                                                                                             \
+    q = good;                                                                                      \
+    change;                                                                                        \
+    assert_int_equal(djc_penalty(&out, NULL, NULL, &q, &err), DJ_INVALID);                         \
+    assertMessage(err.text, says);                                                                 \
   } while (0)
   BAD(q.kn = 0, "params: kn = 0 must be positive");
   BAD(q.kt = -1, "params: kt = -1 must not be negative");
@@ -220,7 +229,6 @@ static void testRefused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testDerivatives),
-                                     cmocka_unit_test(testFormulas),
-                                     cmocka_unit_test(testRefused)};
+                                     cmocka_unit_test(testFormulas), cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,8 +12,8 @@ static const char floor_[] = "{\"geom\":\"plane\"}";
 static int ask(Buffer* out, char message[200], const char* with, const char* a, const char* b,
                const char* more) {
   char text[900];
-  snprintf(text, sizeof text, "{\"model\":\"penalty\",\"params\":%s,\"a\":%s,\"b\":%s%s}", with, a, b,
-           more);
+  snprintf(text, sizeof text, "{\"model\":\"penalty\",\"params\":%s,\"a\":%s,\"b\":%s%s}", with, a,
+           b, more);
   cJSON* entry = cJSON_Parse(text);
   Json writer;
   assert_non_null(entry);
@@ -51,7 +51,7 @@ static void testAnswer(void** state) {
   assert_true(number(first, "distance", 0) == -0.03 && number(first, "normal", 2) == 1);
   assert_true(fabs(number(first, "force", 0) + 0.16) < 1e-12);
   const cJSON* by = cJSON_GetObjectItemCaseSensitive(answer, "gradient");
-  assert_true(fabs(number(by, "kn", 0) - 2 * 0.03) < 1e-12);   // of the force along z
+  assert_true(fabs(number(by, "kn", 0) - 2 * 0.03) < 1e-12); // of the force along z
   assert_true(fabs(number(by, "kd", 0) - 2 * 0.03 * 0.2) < 1e-12);
   assert_true(number(by, "mu", 0) == 0 && number(by, "kt", 0) == 0);
   assert_true(fabs(number(by, "scale", 0) - 3.3) < 1e-12);
@@ -65,18 +65,17 @@ static void testRefused(void** state) {
   (void)state;
   const struct {
     const char *params, *a, *b, *more, *message;
-  } bad[] = {
-      {"{\"kt\":1}", points, floor_, "", "params.kn: missing"},
-      {"{\"kn\":0}", points, floor_, "", "params.kn: must be positive"},
-      {"{\"kn\":1,\"mu\":-1}", points, floor_, "", "params.mu: must not be negative"},
-      {"{\"kn\":1,\"kx\":1}", points, floor_, "", "params.kx: unknown key"},
-      {params, "{\"points\":[]}", floor_, "", "a.points"},
-      {params, "{\"points\":[[1,2]]}", floor_, "", "a.points"},
-      {params, points, "{\"geom\":\"mesh\"}", "", "b.geom"},
-      {params, points, "{\"geom\":\"cube\"}", "", "b.geom: unknown geom 'cube'"},
-      {params, points, "{\"geom\":\"box\",\"size\":[1,1]}", "", "b.size"},
-      {params, points, floor_, ",\"lambda\":[1]", "lambda"},
-      {params, points, floor_, ",\"friction\":1", "friction: unknown key"}};
+  } bad[] = {{"{\"kt\":1}", points, floor_, "", "params.kn: missing"},
+             {"{\"kn\":0}", points, floor_, "", "params.kn: must be positive"},
+             {"{\"kn\":1,\"mu\":-1}", points, floor_, "", "params.mu: must not be negative"},
+             {"{\"kn\":1,\"kx\":1}", points, floor_, "", "params.kx: unknown key"},
+             {params, "{\"points\":[]}", floor_, "", "a.points"},
+             {params, "{\"points\":[[1,2]]}", floor_, "", "a.points"},
+             {params, points, "{\"geom\":\"mesh\"}", "", "b.geom"},
+             {params, points, "{\"geom\":\"cube\"}", "", "b.geom: unknown geom 'cube'"},
+             {params, points, "{\"geom\":\"box\",\"size\":[1,1]}", "", "b.size"},
+             {params, points, floor_, ",\"lambda\":[1]", "lambda"},
+             {params, points, floor_, ",\"friction\":1", "friction: unknown key"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     Buffer out = {0};
     char message[200];

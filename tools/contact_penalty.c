@@ -45,8 +45,10 @@ static void read_b(Reader* r, djcPenaltyQuery* q, const cJSON* entry) {
   int type = 0, nsize;
   const char* known = dj_geomName(&nsize, DJ_PLANE);
   while (known[0] && strcmp(known, name) != 0) known = dj_geomName(&nsize, (djGeomType)++type);
-  if (!known[0]) read_fail(r, "b", "geom", "unknown geom '%.60s'", name);
-  else if (nsize < 0) read_fail(r, "b", "geom", "%.60s: has no sizes of its own", name);
+  if (!known[0])
+    read_fail(r, "b", "geom", "unknown geom '%.60s'", name);
+  else if (nsize < 0)
+    read_fail(r, "b", "geom", "%.60s: has no sizes of its own", name);
   if (r->failed) return;
   q->geom = (djGeomType)type;
   if (nsize > 0 && !read_list(r, in, "b", "size", true)) return;
@@ -114,8 +116,10 @@ int answer_penalty(Json* out, const cJSON* entry, char* message, size_t size) {
     djcPenaltyPoint* points = tool_alloc(n, sizeof *points);
     double* by_point = tool_alloc(n, 3 * sizeof *by_point);
     status = djc_penalty(&found, points, by_point, &q, &err);
-    if (status < 0) snprintf(message, size, "%s", err.text);
-    else write_answer(out, &found, points, by_point, q.npoint);
+    if (status < 0)
+      snprintf(message, size, "%s", err.text);
+    else
+      write_answer(out, &found, points, by_point, q.npoint);
     free(points);
     free(by_point);
   }

@@ -10,4 +10,4 @@
 // says why.
 int answer_penalty(Json* out, const cJSON* entry, char* message, size_t size);
 
-#endif  // DJ_TOOLS_CONTACT_PENALTY_H_
+#endif // DJ_TOOLS_CONTACT_PENALTY_H_

@@ -10,8 +10,8 @@
 
 typedef struct SolidMesh {
   int nvert, ntri;
-  double* vert;           // (nvert x 3)
-  int* tri;               // (ntri x 3)
+  double* vert; // (nvert x 3)
+  int* tri;     // (ntri x 3)
 } SolidMesh;
 
 static inline SolidMesh allocSolid(int nvert, int ntri) {
@@ -56,7 +56,10 @@ static inline SolidMesh makeBoxSolid(double a, double b, double c) {
 }
 
 // An L in the square [0, 1]^2, its arms 0.4 wide, of height 0.5.
-#define L_POINTS {{0, 0}, {1, 0}, {1, 0.4}, {0.4, 0.4}, {0.4, 1}, {0, 1}}
+#define L_POINTS                                                                                   \
+  {                                                                                                \
+    {0, 0}, {1, 0}, {1, 0.4}, {0.4, 0.4}, {0.4, 1}, { 0, 1 }                                       \
+  }
 static inline SolidMesh makeL(void) {
   const double xy[6][2] = L_POINTS;
   const int flat[4][3] = {{0, 1, 2}, {0, 2, 3}, {0, 3, 5}, {3, 4, 5}};
@@ -116,4 +119,4 @@ static inline void turnInsideOut(SolidMesh* m, int from) {
   }
 }
 
-#endif  // DJ_TESTS_SOLID_MESH_H_
+#endif // DJ_TESTS_SOLID_MESH_H_

@@ -15,4 +15,4 @@ void dj_fillPoints(djModel* model, const djModelDef* def);
 // Of a definition of the model; points are the model's own.
 void dj_getPoints(djGeomDef* geom, const djModel* model);
 
-#endif  // DJ_MODEL_POINTS_H_
+#endif // DJ_MODEL_POINTS_H_

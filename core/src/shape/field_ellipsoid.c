@@ -20,7 +20,7 @@
 #include <math.h>
 
 #define MAX_NEWTON 60
-#define TINY 1e-150       // nearer to the disc, by the semi-axis, is on it
+#define TINY 1e-150 // nearer to the disc, by the semi-axis, is on it
 
 typedef struct Nearest {
   double w[3]; // M y
@@ -75,7 +75,7 @@ static bool onDisc(Nearest* out, const double a[3], const double e[3], const dou
 static void findNearest(Nearest* out, double e[3], const double a[3], const double x[3]) {
   int c = leastAxis(a);
   double low = 0, slope;
-  bool across = false;    // x has a part along a least axis
+  bool across = false; // x has a part along a least axis
   for (int i = 0; i < 3; i++) {
     e[i] = (a[i] - a[c]) * (a[i] + a[c]);
     low = fmax(low, a[i] * fabs(x[i]) - e[i]);
@@ -91,7 +91,7 @@ static void findNearest(Nearest* out, double e[3], const double a[3], const doub
     double next = fmax(tau + p2 * (p - 1) / slope, low), step = next - tau;
     if (k > 0 && !(step > 0)) break;
     tau = next;
-    if (fabs(step) < 1e-9 * tau) break;    // quadratic: the next step is below rounding
+    if (fabs(step) < 1e-9 * tau) break; // quadratic: the next step is below rounding
   }
   for (int i = 0; i < 3; i++) out->w[i] = x[i] / (e[i] + tau);
   out->t = tau - a[c] * a[c];

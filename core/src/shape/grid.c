@@ -90,6 +90,20 @@ static double spline(double g[3], double H[6], const djGrid* grid, const Stencil
   return value;
 }
 
+static double splineValue(const djGrid* grid, const Stencil* s) {
+  double value = 0;
+  for (int i = 0; i < 4; i++) {
+    double sum = 0;
+    for (int j = 0; j < 4; j++) {
+      size_t row = (size_t)(s->first[0] + i) * (size_t)grid->n[1] + (size_t)(s->first[1] + j);
+      const double *c = grid->coef + row * (size_t)grid->n[2] + s->first[2], *b = s->b[2];
+      sum += s->b[1][j] * (c[0] * b[0] + c[1] * b[1] + c[2] * b[2] + c[3] * b[3]);
+    }
+    value += s->b[0][i] * sum;
+  }
+  return value;
+}
+
 // ------------------------------------------ beyond the box -------------------------------------
 
 // rho of an axis, with two derivatives by x, and those of y.
@@ -153,6 +167,10 @@ double dj_gridAt(double gradient[3], double hessian[6], const djGrid* grid, cons
   Stencil s;
   bool beyond = makeSides(side, y, grid, x);
   makeStencil(&s, grid, y);
+  if (!gradient && !hessian) {
+    double d = splineValue(grid, &s);
+    return beyond ? sqrt(d * d + rhoSquare(side)) : d;
+  }
   double d = spline(g, H, grid, &s);
   if (beyond) d = goBeyond(g, H, side, d);
   if (gradient) memcpy(gradient, g, sizeof g);

@@ -1,15 +1,15 @@
 // Signed distance of a closed triangle mesh on a grid, concave ones too.
 //
-// At each node X of a lattice of spacings h about the mesh the exact distance f to its nearest point
-// y is found, of a sign by the pseudonormal there (sum of the normals of the faces at y, weighted by
-// their angles). The field is the tensor product of cubic B-splines
+// At each node X of a lattice of spacings h about the mesh the exact distance f to its nearest
+// point y is found, of a sign by the pseudonormal there (sum of the normals of the faces at y,
+// weighted by their angles). The field is the tensor product of cubic B-splines
 //
 //   d(x) = sum_i c_i b((x_1 - X_i1)/h_1) b((x_2 - X_i2)/h_2) b((x_3 - X_i3)/h_3),      (1)
 //   c = Q f,  Q = tensor product of (-1/6, 8/6, -1/6) along each axis,                 (2)
 //
-// which is C2 and has every cubic exactly, so also flat faces; edges are rounded over about h. Beyond
-// a box about the mesh, whose next point is y', it is, C2 too, what (|x - y'|^2 + d(y')^2)^1/2 is:
-// less than the distance, by less than d(y').
+// which is C2 and has every cubic exactly, so also flat faces; edges are rounded over about h.
+// Beyond a box about the mesh, whose next point is y', it is, C2 too, what (|x - y'|^2 +
+// d(y')^2)^1/2 is: less than the distance, by less than d(y').
 //
 // f = s |X - y|, y = sum_k l_k v_k with the barycentric coordinates l of y in its triangle, so
 // that df/dv_k = -l_k n with n the unit vector along s (X - y): the field's derivative by vertices.
@@ -34,7 +34,7 @@
 typedef struct djGrid {
   int n[3];         // nodes along x, y, z; z runs fastest
   double low[3];    // m: the first node
-  double h[3];    // m: spacings
+  double h[3];      // m: spacings
   double reach;     // m: so far beyond the mesh's box d is (1), too
   double box[6];    // m: middle and half extents of the box beyond which (1) is left
   double lipschitz; // 1: |grad d| is nowhere greater

@@ -137,7 +137,7 @@ static void coneTerms(Cone* out, const djImplicit* shape, djVec3 y) {
   double k = (s[RT] - s[RB]) / h, R = s[RB] + (s[RT] - s[RB]) * t, bend = 0;
   const double end = k < 0 ? s[RT] : s[RB], past = k < 0 ? y.x - s[B] : y.x + s[A];
   if (k * past < 0) {
-    R = end * exp(k * past / end);
+    R = end * exp(fmax(k * past / end, -30));
     k *= R / end;
     bend = k * k / R;
   }

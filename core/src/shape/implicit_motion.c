@@ -4,7 +4,7 @@ void dj_frameImplicit(djImplicitFrame* out, const djImplicitTouch* touch,
                       const djImplicitPlace* place, djMat3 R) {
   out->y = dju_mulMV(R, touch->y);
   out->d = dju_mulMV(R, place->d);
-  out->y_b = dju_madd3(out->y, -touch->T, out->d);
+  out->y_b = dju_mulMV(R, dju_mulMV(place->R, touch->y_b));
   out->n = dju_mulMV(R, touch->n);
   out->T = touch->T;
   out->nu = touch->nu;

@@ -38,14 +38,16 @@ static djStatus makeGrid(djShapeBuilder* b, int geom, djError* err) {
   djError why = {""};
   const int* tri = trianglesOf(&n, &own, b, mesh);
   if (!tri) return dj_failMemory(err);
-  const djStatus status = dj_makeGrid(&b->grid[mesh], m->mesh_vertnum[mesh],
-                                      m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh], n, tri,
-                                      b->watch, &why);
+  const djStatus status =
+      dj_makeGrid(&b->grid[mesh], m->mesh_vertnum[mesh],
+                  m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh], n, tri, b->watch, &why);
   free(own);
   if (status != DJ_INVALID) return status < 0 ? dj_fail(err, status, "%s", why.text) : status;
   char text[80];
-  return dj_fail(err, status, "%s: mesh '%.60s' has no distance field (field 0: none is wanted): "
-                 "%.160s", dj_geomText(text, m, geom), m->names + m->name_mesh[mesh], why.text);
+  return dj_fail(err, status,
+                 "%s: mesh '%.60s' has no distance field (field 0: none is wanted): "
+                 "%.160s",
+                 dj_geomText(text, m, geom), m->names + m->name_mesh[mesh], why.text);
 }
 
 djStatus dj_needGrids(djShapeBuilder* b, djError* err) {

@@ -16,18 +16,18 @@
 
 typedef struct Sum {
   const djPenaltyPair* pair;
-  djPairOutput* out;
-  double *by_pose, *by_twist;
-  double deepest;              // d of points in the other geom
+  bool derivatives, active;
+  djPenaltySum of;
+  double deepest; // d of points in the other geom
   // for reports
-  djVec3 normal, point;        // at the deepest; sum of N x
+  djVec3 normal, point; // at the deepest; sum of N x
   double N;
-  uint64_t* kink;              // or NULL
+  uint64_t* kink; // or NULL
 } Sum;
 
 // Which sets the point is beyond: a change of any is a crossing.
-static void addKinks(uint64_t kink[DJ_NKINK], const djPenaltyWay* way, int i,
-                     const djPointForce* p, const djFieldAt* at) {
+static void addKinks(uint64_t kink[DJ_NKINK], const djPenaltyWay* way, int i, const djPointForce* p,
+                     const djFieldAt* at) {
   const int piece = way->in.field.grid ? 0 : at->piece;
   const double name[] = {way->points_of_b, way->from.id[i]};
   const bool beyond[DJ_NKINK] = {
@@ -44,36 +44,37 @@ static void addKinks(uint64_t kink[DJ_NKINK], const djPenaltyWay* way, int i,
   }
 }
 
-static void addPoint(void* user, const djPenaltyWay* way, int i) {
+static void addPoint(void* user, const djPenaltyWay* way, int i, const double x[3],
+                     const djFieldAt* at) {
   Sum* sum = user;
   djPointForce p;
-  djFieldAt at;
-  dj_findPoint(&p, &at, NULL, sum->pair, way, i);
-  if (sum->kink) addKinks(sum->kink, way, i, &p, &at);
+  (void)x;
+  dj_findPoint(&p, sum->pair, way, i, at);
+  if (sum->kink) addKinks(sum->kink, way, i, &p, at);
   if (p.d < sum->deepest) {
     sum->deepest = p.d;
     sum->normal = way->points_of_b ? p.n : dju_neg3(p.n);
   }
   if (p.state == DJ_POINT_FREE) return;
-  sum->out->active = true;
+  sum->active = true;
   sum->N += p.N;
   sum->point = dju_madd3(sum->point, p.N, p.x);
-  dj_addPoint(sum->out->gradient, sum->by_pose, sum->by_twist, sum->pair, way, &p);
+  dj_addPoint(&sum->of, sum->derivatives, sum->pair, way, &p);
 }
 
 static Sum sumUp(djPairOutput* out, uint64_t* kink, const djPenaltyPair* pair, int flags) {
   const bool second = (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) != 0;
   *out = (djPairOutput){.gap = INFINITY, .twist_jac = out->twist_jac};
   if (out->twist_jac) memset(out->twist_jac, 0, 144 * sizeof(double));
-  Sum sum = {.pair = pair, .out = out, .deepest = 0, .kink = kink};
-  if (second) {
-    sum.by_pose = out->hessian;
-    sum.by_twist = out->twist_jac;
-  }
+  Sum sum = {.pair = pair, .derivatives = second, .kink = kink};
   for (int k = 0; k < pair->nway; k++) {
     out->gap = fmin(out->gap, dj_visitPoints(&pair->way[k], addPoint, &sum));
   }
   if (sum.deepest < 0) out->gap = sum.deepest;
+  out->active = sum.active;
+  if (!sum.active) return sum;
+  dj_completeSum(out->gradient, second ? out->hessian : NULL, second ? out->twist_jac : NULL,
+                 &sum.of, pair);
   if (second) dj_toExponential(out->hessian, out->gradient);
   return sum;
 }
@@ -116,8 +117,7 @@ static bool findDeepest(djDistance* d, const djPenaltyWay* way, int nway) {
     double x[3];
     djFieldAt at;
     const djVec3 c = dju_load3(w->from.point + 3 * i);
-    dju_store3(x, dju_transform(&w->local, c));
-    dj_fieldAt(&at, &w->in.field, x);
+    dj_fieldAtPoint(&at, x, w, i);
     const djVec3 n = dju_mulMV(w->field.R, dju_load3(at.normal));
     const djVec3 on = dju_madd3(dju_transform(&w->place, c), -w->from.radius, n);
     const djVec3 foot = dju_madd3(on, -gap, n);
@@ -184,8 +184,9 @@ static double range(const double* setting) {
 const djKernel dj_penalty = {
     .name = "penalty",
     .smoothness = DJ_C0,
-    .where = "the force jumps at ridges of fields; it is continuous at first touch of a point, where "
-             "its normal force ends and where its friction begins to slip",
+    .where =
+        "the force jumps at ridges of fields; it is continuous at first touch of a point, where "
+        "its normal force ends and where its friction begins to slip",
     .traits = {.uses_twist = true, .overlaps = true},
     .nsetting = DJ_PENALTY_NSETTING,
     .setting = dj_penaltySettings,

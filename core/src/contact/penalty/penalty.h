@@ -1,4 +1,5 @@
-// The contact kernel penalty (DiffHand, III): points of one geom in the distance field of the other.
+// The contact kernel penalty (DiffHand, III): points of one geom in the distance field of the
+// other.
 
 #ifndef DJ_CONTACT_PENALTY_PENALTY_H_
 #define DJ_CONTACT_PENALTY_PENALTY_H_
@@ -21,4 +22,4 @@ extern const djKernelRule dj_penaltyRules[DJ_PENALTY_NSETTING];
 
 extern const djKernel dj_penalty;
 
-#endif  // DJ_CONTACT_PENALTY_PENALTY_H_
+#endif // DJ_CONTACT_PENALTY_PENALTY_H_

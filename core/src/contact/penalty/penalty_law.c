@@ -25,7 +25,7 @@ void dj_pointForce(djPointForce* p, const djPenaltyLaw* law, const double* twist
 }
 
 djVec3 dj_pointChanges(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn, double dd,
-                      djVec3 du) {
+                       djVec3 du) {
   const double rate = dju_dot3(dn, p->u) + dju_dot3(p->n, du);
   const double dN = dd * (law->kd * p->rate - law->kn) + p->d * law->kd * rate;
   const djVec3 dt = dju_madd3(dju_madd3(du, -rate, p->n), -p->rate, dn);
@@ -59,7 +59,7 @@ void dj_pointVjp(djPointGrad* out, const djPointForce* p, const djPenaltyLaw* la
   const double by_rate = by_N * p->d * law->kd - dju_dot3(by_t, p->n);
   out->n = dju_madd3(dju_madd3(out->n, -p->rate, by_t), by_rate, p->u);
   const djVec3 by_u = dju_madd3(by_t, by_rate, p->n);
-  const djVec3 by_x = dju_add3(m, dju_cross3(by_u, p->w));   // u moves by w x dx
+  const djVec3 by_x = dju_add3(m, dju_cross3(by_u, p->w)); // u moves by w x dx
   out->n = dju_madd3(out->n, -p->radius, by_x);
   out->radius = -dju_dot3(by_x, p->n) - out->d;
   out->c = dju_madd3(by_x, out->d, p->gradient);

@@ -23,15 +23,15 @@ typedef struct djPenaltyLaw {
 } djPenaltyLaw;
 
 typedef struct djPointForce {
-  djVec3 c, x, n, u, t;    // world axes
-  djVec3 gradient;         // of D by c
-  djMat3 turn;             // of n by c
-  djVec3 w;                // angular velocity of the point's body against the field's
+  djVec3 c, x, n, u, t; // world axes
+  djVec3 gradient;      // of D by c
+  djMat3 turn;          // of n by c
+  djVec3 w;             // angular velocity of the point's body against the field's
   double radius;
-  double d, rate;          // d, d'
-  double N, speed;         // speed: |t|
+  double d, rate;  // d, d'
+  double N, speed; // speed: |t|
   djPointState state;
-  djVec3 F;                // N
+  djVec3 F; // N
 } djPointForce;
 
 // Sets what follows from n, d, radius, c and the velocities of both bodies (6 each) about refs.
@@ -40,17 +40,17 @@ void dj_pointForce(djPointForce* p, const djPenaltyLaw* law, const double* twist
 
 // The change of F where n, d and u change.
 djVec3 dj_pointChanges(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn, double dd,
-                      djVec3 du);
+                       djVec3 du);
 
 // Derivatives of V . F(x) + m . x, V and m held, by what it depends on. `law` is by kn, kt, kd and
 // mu of the law.
 typedef struct djPointGrad {
-  djVec3 c;                // as the field stays
-  djVec3 n;                // as c and d stay, x and u follow
-  double d, radius;        // by d as c and n stay; by radius all told
+  djVec3 c;         // as the field stays
+  djVec3 n;         // as c and d stay, x and u follow
+  double d, radius; // by d as c and n stay; by radius all told
   djPenaltyLaw law;
 } djPointGrad;
 void dj_pointVjp(djPointGrad* out, const djPointForce* p, const djPenaltyLaw* law, djVec3 V,
                  djVec3 m);
 
-#endif  // DJ_CONTACT_PENALTY_PENALTY_LAW_H_
+#endif // DJ_CONTACT_PENALTY_PENALTY_LAW_H_

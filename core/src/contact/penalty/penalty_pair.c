@@ -1,8 +1,10 @@
 #include "contact/penalty/penalty_pair.h"
 
 #include "contact/wrench.h"
+#include "math/block6.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool isFinitePose(const djPose* T) {
   double sum = T->p.x + T->p.y + T->p.z;
@@ -41,25 +43,19 @@ djPenaltyLaw dj_penaltyLaw(const djPenaltyPair* pair, const djPenaltyWay* way) {
                         pair->in->friction};
 }
 
-void dj_findPoint(djPointForce* out, djFieldAt* at, double x[3], const djPenaltyPair* pair,
-                  const djPenaltyWay* w, int i) {
+void dj_findPoint(djPointForce* out, const djPenaltyPair* pair, const djPenaltyWay* w, int i,
+                  const djFieldAt* at) {
   const djPairInput* in = pair->in;
   const djVec3 point = dju_load3(w->from.point + 3 * i);
   const djPenaltyLaw law = dj_penaltyLaw(pair, w);
   const djMat3 R = w->field.R;
-  djFieldAt own;
-  double place[3];
-  if (!at) at = &own;
-  if (!x) x = place;
-  dju_store3(x, dju_transform(&w->local, point));
-  dj_fieldAt(at, &w->in.field, x);
   djMat3 turn;
   for (int k = 0; k < 9; k++) turn.m[k] = at->turn[k];
   out->c = dju_transform(&w->place, point);
   out->n = dju_mulMV(R, dju_load3(at->normal));
   out->gradient = dju_mulMV(R, dju_load3(at->gradient));
-  const djMat3 half = dju_mulMM(R, turn), back = {{R.m[0], R.m[3], R.m[6], R.m[1], R.m[4],
-                                                   R.m[7], R.m[2], R.m[5], R.m[8]}};
+  const djMat3 half = dju_mulMM(R, turn),
+               back = {{R.m[0], R.m[3], R.m[6], R.m[1], R.m[4], R.m[7], R.m[2], R.m[5], R.m[8]}};
   out->turn = dju_mulMM(half, back);
   out->radius = w->from.radius;
   out->d = at->distance - w->from.radius - w->inflate;
@@ -68,44 +64,121 @@ void dj_findPoint(djPointForce* out, djFieldAt* at, double x[3], const djPenalty
                 b ? in->twist_a : in->twist_b, b ? in->ref_a : in->ref_b);
 }
 
-// What changes as the pose of one body moves along one twist: the point's, or the field's.
-static void poseChange(djVec3* dx, djVec3* dF, const djPointForce* p, const djPenaltyLaw* law,
-                       const double* twist, djVec3 ref, bool field) {
-  const djVec3 at = dj_twistField(twist, dju_sub3(p->c, ref));
-  const djVec3 apart = field ? dju_neg3(at) : at;
-  djVec3 dn = dju_mulMV(p->turn, apart);
-  if (field) dn = dju_add3(dn, dju_cross3(dju_load3(twist), p->n));
-  *dx = dju_scale3(-p->radius, dn);
-  if (!field) *dx = dju_add3(*dx, at);
-  *dF = dj_pointChanges(p, law, dn, dju_dot3(p->gradient, apart), dju_cross3(p->w, *dx));
+// ------------------------------------------ sums -----------------------------------------------
+
+// Adds to columns of minus the wrench on a that (w, v) of a twist about a point make, where the
+// force on a changes by Fw w + Fv v and x by Xw w + Xv v: -dF, and -((x - ref) x dF + dx x F).
+static void addColumns(double* out, const djMat3* Fw, const djMat3* Fv, const djMat3* Xw,
+                       const djMat3* Xv, djVec3 arm, djVec3 F) {
+  for (int k = 0; k < 6; k++) {
+    const djVec3 dF = dju_column(k < 3 ? Fw : Fv, k % 3);
+    djVec3 torque = dju_cross3(arm, dF);
+    if (Xw) torque = dju_add3(torque, dju_cross3(dju_column(k < 3 ? Xw : Xv, k % 3), F));
+    const double row[6] = {torque.x, torque.y, torque.z, dF.x, dF.y, dF.z};
+    for (int i = 0; i < 6; i++) out[12 * i + k] -= row[i];
+  }
 }
 
-void dj_addPoint(double gradient[12], double* by_pose, double* by_twist, const djPenaltyPair* pair,
-                 const djPenaltyWay* w, const djPointForce* p) {
-  const djVec3 ref[2] = {pair->in->ref_a, pair->in->ref_b}, none = {0, 0, 0};
+// A [r]: what turning about a point at -r from there makes of A times a displacement w x r = -[r]
+// w.
+static djMat3 byTurn(const djMat3* A, djVec3 r) {
+  const djMat3 skew = dju_skew(dju_neg3(r));
+  return dju_mulMM(*A, skew);
+}
+
+// F by n as c, d and u stay, but x, and u with it, follow n; by c as the field stays; by u.
+typedef struct Slopes {
+  djMat3 n, c, u;
+} Slopes;
+
+static Slopes slopesOf(const djPointForce* p, const djPenaltyLaw* law) {
+  Slopes s = {{{0}}, {{0}}, {{0}}};
+  const djVec3 none = {0, 0, 0};
+  for (int k = 0; k < 3; k++) {
+    const djVec3 e = {k == 0, k == 1, k == 2};
+    const djVec3 slide = dju_cross3(p->w, e); // of u as x moves
+    const djVec3 n = dj_pointChanges(p, law, e, 0, dju_scale3(-p->radius, slide));
+    const djVec3 u = dj_pointChanges(p, law, none, 0, e);
+    const double x[3] = {n.x, n.y, n.z}, y[3] = {u.x, u.y, u.z};
+    for (int i = 0; i < 3; i++) s.n.m[3 * i + k] = x[i], s.u.m[3 * i + k] = y[i];
+  }
+  const djVec3 by_d = dj_pointChanges(p, law, none, 1, none);
+  s.c = dju_mulMM(s.n, p->turn);
+  dju_addOuter3(&s.c, 1, by_d, p->gradient);
+  return s;
+}
+
+static djMat3 scaled(const djMat3* A, double f) {
+  djMat3 out;
+  for (int i = 0; i < 9; i++) out.m[i] = f * A->m[i];
+  return out;
+}
+
+static void addMatrix(djMat3* A, double f, const djMat3* B) {
+  for (int i = 0; i < 9; i++) A->m[i] += f * B->m[i];
+}
+
+// Of the point's body c moves, and x = c - r n with it; of the field's c moves against the field,
+// and n turns.
+static void addDerivatives(djPenaltySum* sum, const djPenaltyPair* pair, const djPenaltyWay* w,
+                           const djPointForce* p) {
+  const djVec3 ref[2] = {pair->in->ref_a, pair->in->ref_b};
   const djPenaltyLaw law = dj_penaltyLaw(pair, w);
-  const double sign = w->points_of_b ? -1 : 1;   // of the force on a
-  const djVec3 F = dju_scale3(sign, p->F);
-  dj_addForce(gradient, 1, p->x, ref, F);
-  for (int j = 0; j < 12 && (by_pose || by_twist); j++) {
-    double e[6] = {0};
-    const bool field = (j >= 6) != w->points_of_b;
-    e[j % 6] = 1;
-    if (by_pose) {
-      djVec3 dx, dF;
-      poseChange(&dx, &dF, p, &law, e, ref[j / 6], field);
-      dj_addForce(by_pose + j, 12, p->x, ref, dju_scale3(sign, dF));
-      double turn[3];   // the arms change, too
-      dju_store3(turn, dju_cross3(dx, F));
-      for (int i = 0; i < 3; i++) {
-        by_pose[12 * i + j] -= turn[i];
-        by_pose[12 * (6 + i) + j] += turn[i];
-      }
-    }
-    if (!by_twist) continue;
-    const djVec3 u = dj_twistField(e, dju_sub3(p->x, ref[j / 6]));
-    const djVec3 dF = dj_pointChanges(p, &law, none, 0, field ? dju_neg3(u) : u);
-    dj_addForce(by_twist + j, 12, p->x, ref, dju_scale3(sign, dF));
+  const double sign = w->points_of_b ? -1 : 1;
+  const int body = w->points_of_b;
+  const djVec3 arm = dju_sub3(p->x, ref[0]), F = dju_scale3(sign, p->F);
+  Slopes s = slopesOf(p, &law);
+  s.n = scaled(&s.n, sign), s.c = scaled(&s.c, sign), s.u = scaled(&s.u, sign);
+  const djMat3 spin = dju_skew(p->w);
+  djMat3 Fv = dju_mulMM(s.u, spin), Xv = scaled(&p->turn, -p->radius);
+  addMatrix(&Fv, 1, &s.c);
+  for (int k = 0; k < 9; k += 4) Xv.m[k] += 1;
+  const djVec3 point = dju_sub3(p->c, ref[body]), field = dju_sub3(p->c, ref[!body]);
+  djMat3 Fw = byTurn(&Fv, point), Xw = byTurn(&Xv, point);
+  addColumns(sum->by_pose + 6 * body, &Fw, &Fv, &Xw, &Xv, arm, F);
+  const djMat3 normal = dju_skew(dju_neg3(p->n)); // n moves by w x n
+  Fv = scaled(&s.c, -1);
+  Xv = scaled(&p->turn, p->radius);
+  Fw = byTurn(&Fv, field), Xw = byTurn(&Xv, field);
+  const djMat3 turned = dju_mulMM(s.n, normal);
+  addMatrix(&Fw, 1, &turned);
+  addMatrix(&Xw, -p->radius, &normal);
+  addColumns(sum->by_pose + 6 * !body, &Fw, &Fv, &Xw, &Xv, arm, F);
+  for (int k = 0; k < 2; k++) {
+    Fv = scaled(&s.u, k == body ? 1 : -1);
+    Fw = byTurn(&Fv, dju_sub3(p->x, ref[k]));
+    addColumns(sum->by_twist + 6 * k, &Fw, &Fv, NULL, NULL, arm, F);
+  }
+}
+
+void dj_addPoint(djPenaltySum* sum, bool derivatives, const djPenaltyPair* pair,
+                 const djPenaltyWay* w, const djPointForce* p) {
+  const djVec3 F = w->points_of_b ? p->F : dju_neg3(p->F); // minus that on a
+  const djVec3 torque = dju_cross3(dju_sub3(p->x, pair->in->ref_a), F);
+  dju_addTo3(sum->gradient, 1, torque);
+  dju_addTo3(sum->gradient + 3, 1, F);
+  if (derivatives) addDerivatives(sum, pair, w, p);
+}
+
+// Of b all is opposite, and about another point that is fixed, too.
+static void addOpposite(double* out, int stride, const double* in, djVec3 apart) {
+  const djVec3 f = {in[3 * stride], in[4 * stride], in[5 * stride]};
+  double more[3];
+  dju_store3(more, dju_cross3(apart, f));
+  for (int i = 0; i < 6; i++) out[i * stride] = -in[i * stride] - (i < 3 ? more[i] : 0);
+}
+
+void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, const djPenaltySum* sum,
+                    const djPenaltyPair* pair) {
+  const djVec3 apart = dju_sub3(pair->in->ref_a, pair->in->ref_b);
+  memcpy(gradient, sum->gradient, sizeof sum->gradient);
+  addOpposite(gradient + 6, 1, gradient, apart);
+  double* const out[2] = {by_pose, by_twist};
+  const double* const in[2] = {sum->by_pose, sum->by_twist};
+  for (int m = 0; m < 2; m++) {
+    if (!out[m]) continue;
+    memcpy(out[m], in[m], sizeof sum->by_pose);
+    for (int j = 0; j < 12; j++) addOpposite(out[m] + 72 + j, 12, out[m] + j, apart);
   }
 }
 
@@ -146,14 +219,13 @@ static void fieldGrad(djShapeGrad* grad, const djPenaltyWay* w, const djPointFor
 }
 
 // lambda . gradient is F . V(x), V the twist field of lambda of the one body against the other.
-static void pointGrad(void* user, const djPenaltyWay* w, int i) {
+static void pointGrad(void* user, const djPenaltyWay* w, int i, const double x[3],
+                      const djFieldAt* at) {
   const Backward* back = user;
   const djPairInput* in = back->pair->in;
   djPointForce p;
-  djFieldAt at;
   djPointGrad by;
-  double x[3];
-  dj_findPoint(&p, &at, x, back->pair, w, i);
+  dj_findPoint(&p, back->pair, w, i, at);
   if (p.state == DJ_POINT_FREE) return;
   const double* lambda = back->lambda;
   const double sign = w->points_of_b ? -1 : 1;
@@ -169,7 +241,7 @@ static void pointGrad(void* user, const djPenaltyWay* w, int i) {
   addNumbers(from->number, DJ_PENALTY_BY_POINT + 3 * (int)w->from.id[i], 1,
              dju_mulMtV(w->place.R, by.c));
   if (w->from.radius > 0) from->number[DJ_PENALTY_BY_SIZE] += by.radius;
-  fieldGrad(field, w, &p, &by, field_body, &at, x);
+  fieldGrad(field, w, &p, &by, field_body, at, x);
   const double *set = in->setting, s = set[DJ_PENALTY_SCALE] * w->share;
   const double by_s = by.law.kn * set[DJ_PENALTY_KN] + by.law.kt * set[DJ_PENALTY_KT] +
                       by.law.kd * set[DJ_PENALTY_KD];

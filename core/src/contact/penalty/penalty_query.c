@@ -21,9 +21,12 @@ static djStatus checkNumbers(const djcPenaltyQuery* q, djError* err) {
     const char* name;
     const double* x;
     int n;
-  } list[] = {{"a: points", q->point, 3 * q->npoint}, {"a: origin", q->origin, 3},
-              {"a: twist", q->twist_a, 6},            {"b: pose", q->pos, 3},
-              {"b: twist", q->twist_b, 6},            {"lambda", q->lambda, 12}};
+  } list[] = {{"a: points", q->point, 3 * q->npoint},
+              {"a: origin", q->origin, 3},
+              {"a: twist", q->twist_a, 6},
+              {"b: pose", q->pos, 3},
+              {"b: twist", q->twist_b, 6},
+              {"lambda", q->lambda, 12}};
   for (size_t k = 0; k < sizeof list / sizeof list[0]; k++) {
     const djStatus status = dj_checkNumbers(list[k].x, list[k].n, list[k].name, err);
     if (status < 0) return status;
@@ -36,9 +39,9 @@ static djStatus checkNumbers(const djcPenaltyQuery* q, djError* err) {
     const bool good = k == 0 ? law[k].x > 0 : law[k].x >= 0;
     if (good && law[k].x <= DJ_LARGEST_FORCE) continue;
     return dj_fail(err, DJ_INVALID, "params: %s = %g must %s", law[k].name, law[k].x,
-                   good             ? "not be that large"
-                   : k == 0         ? "be positive"
-                                    : "not be negative");
+                   good     ? "not be that large"
+                   : k == 0 ? "be positive"
+                            : "not be negative");
   }
   return DJ_OK;
 }
@@ -67,20 +70,23 @@ typedef struct Query {
   djPairInput in;
   djPenaltyPair pair;
   double setting[DJ_PENALTY_NSETTING];
-  djPointNode node;        // of all points
+  djPointNode node; // of all points
 } Query;
 
 static void openQuery(Query* x, double* point, double* id, const djcPenaltyQuery* q) {
   double unit[4];
   dj_makeUnit(unit, q->quat, 4);
-  *x = (Query){.node = {.radius = INFINITY, .n = q->npoint},
-               .pair = {.in = &x->in, .nway = 1}};
-  const double setting[DJ_PENALTY_NSETTING] = {
-      [DJ_PENALTY_KN] = q->kn, [DJ_PENALTY_KT] = q->kt, [DJ_PENALTY_KD] = q->kd,
-      [DJ_PENALTY_SCALE] = q->scale};
+  *x = (Query){.node = {.radius = INFINITY, .n = q->npoint}, .pair = {.in = &x->in, .nway = 1}};
+  const double setting[DJ_PENALTY_NSETTING] = {[DJ_PENALTY_KN] = q->kn,
+                                               [DJ_PENALTY_KT] = q->kt,
+                                               [DJ_PENALTY_KD] = q->kd,
+                                               [DJ_PENALTY_SCALE] = q->scale};
   memcpy(x->setting, setting, sizeof setting);
-  x->in = (djPairInput){.ref_a = dju_load3(q->origin), .ref_b = dju_load3(q->pos),
-                        .twist_a = q->twist_a, .twist_b = q->twist_b, .setting = x->setting,
+  x->in = (djPairInput){.ref_a = dju_load3(q->origin),
+                        .ref_b = dju_load3(q->pos),
+                        .twist_a = q->twist_a,
+                        .twist_b = q->twist_b,
+                        .setting = x->setting,
                         .friction = q->mu};
   for (int i = 0; i < q->npoint; i++) {
     dju_store3(point + 3 * i, dju_sub3(dju_load3(q->point + 3 * i), x->in.ref_a));
@@ -88,8 +94,8 @@ static void openQuery(Query* x, double* point, double* id, const djcPenaltyQuery
   }
   djPenaltyWay* w = &x->pair.way[0];
   w->part = w->share = 1;
-  w->from = (djPenaltyShape){.npoint = q->npoint, .given = true, .node = &x->node, .point = point,
-                             .id = id};
+  w->from = (djPenaltyShape){
+      .npoint = q->npoint, .given = true, .node = &x->node, .point = point, .id = id};
   w->in.has_field = true;
   w->in.field.type = (int)q->geom;
   memcpy(w->in.field.size, q->size, sizeof q->size);
@@ -103,7 +109,7 @@ static void openQuery(Query* x, double* point, double* id, const djcPenaltyQuery
 static void findGradient(djcPenalty* out, double* by_point, double* number, const Query* x,
                          const djcPenaltyQuery* q) {
   double lambda[12];
-  djShapeGrad of[2] = {{.number = number}, {.number = number}};   // of b's nothing is read
+  djShapeGrad of[2] = {{.number = number}, {.number = number}}; // of b's nothing is read
   djPairGrad grad = {.a = &of[0], .b = &of[1]};
   const djPose body = {x->in.ref_b, dju_eye3()};
   Query own = *x;
@@ -123,10 +129,15 @@ static void findGradient(djcPenalty* out, double* by_point, double* number, cons
 }
 
 static void findPoints(djcPenalty* out, djcPenaltyPoint* point, const Query* x, int n) {
-  double gradient[12] = {0};
+  const djPenaltyWay* w = &x->pair.way[0];
+  djPenaltySum sum = {.gradient = {0}};
+  double gradient[12];
   for (int i = 0; i < n; i++) {
     djPointForce p;
-    dj_findPoint(&p, NULL, NULL, &x->pair, &x->pair.way[0], i);
+    djFieldAt at;
+    double place[3];
+    dj_fieldAtPoint(&at, place, w, i);
+    dj_findPoint(&p, &x->pair, w, i, &at);
     if (point) {
       point[i].distance = p.d;
       dju_store3(point[i].normal, p.n);
@@ -136,8 +147,9 @@ static void findPoints(djcPenalty* out, djcPenaltyPoint* point, const Query* x, 
                                                    : DJC_SLIP;
     }
     if (p.state == DJ_POINT_FREE) continue;
-    dj_addPoint(gradient, out->pose_jac, out->twist_jac, &x->pair, &x->pair.way[0], &p);
+    dj_addPoint(&sum, true, &x->pair, w, &p);
   }
+  dj_completeSum(gradient, out->pose_jac, out->twist_jac, &sum, &x->pair);
   for (int k = 0; k < 12; k++) (k < 6 ? out->wrench_a : out->wrench_b)[k % 6] = 0 - gradient[k];
   for (int k = 0; k < 144; k++) {
     out->pose_jac[k] = 0 - out->pose_jac[k];
@@ -164,8 +176,8 @@ djStatus djc_penalty(djcPenalty* out, djcPenaltyPoint* point, double* by_point,
 
 // ------------------------------------------ djc_pair -------------------------------------------
 
-// Vertices are points without a field; bodies' frames have world axes and their origins where twists
-// refer to.
+// Vertices are points without a field; bodies' frames have world axes and their origins where
+// twists refer to.
 static int sourceOf(djPenaltySource* out, const djContactQuery* q, int k) {
   const djcShape* s = q->given[k];
   *out = (djPenaltySource){.type = DJ_MESH, .frame = {{0, 0, 0}, dju_eye3()}, .scale = 1};

@@ -8,4 +8,4 @@
 // The entry `queryShapes` of the row.
 djStatus dj_penaltyShapes(djContactQuery* query, djError* err);
 
-#endif  // DJ_CONTACT_PENALTY_PENALTY_QUERY_H_
+#endif // DJ_CONTACT_PENALTY_PENALTY_QUERY_H_

@@ -50,12 +50,10 @@ static double boundOf(const djPenaltyWay* w, const djPointNode* node) {
   return dj_fieldBound(&w->in.field, x, node->radius) - w->from.radius - w->inflate;
 }
 
-double dj_pointDistance(const djPenaltyWay* w, int i) {
-  double x[3];
-  djFieldAt at;
+double dj_fieldAtPoint(djFieldAt* at, double x[3], const djPenaltyWay* w, int i) {
   dju_store3(x, dju_transform(&w->local, dju_load3(w->from.point + 3 * i)));
-  dj_fieldAt(&at, &w->in.field, x);
-  return at.distance - w->from.radius - w->inflate;
+  dj_fieldAt(at, &w->in.field, x);
+  return at->distance - w->from.radius - w->inflate;
 }
 
 // A bound of 0 says no more than that the ball is outside.
@@ -70,8 +68,10 @@ static double visitNode(const djPenaltyWay* w, const djPointNode* node, djPointV
   double least = INFINITY;
   for (int k = 0; k < (int)node->n; k++) {
     const int i = (int)node->first + k;
-    const double d = dj_pointDistance(w, i);
-    if (d < 0 && visit) visit(user, w, i);
+    double x[3];
+    djFieldAt at;
+    const double d = dj_fieldAtPoint(&at, x, w, i);
+    if (d < 0) visit(user, w, i, x, &at);
     if (d >= 0) least = fmin(least, d);
   }
   return least;
@@ -97,7 +97,9 @@ static double deepestBelow(int* point, const djPenaltyWay* w, const djPointNode*
   }
   for (int k = 0; k < (int)node->n; k++) {
     const int i = (int)node->first + k;
-    const double d = dj_pointDistance(w, i);
+    double x[3];
+    djFieldAt at;
+    const double d = dj_fieldAtPoint(&at, x, w, i);
     if (!(d < least)) continue;
     *point = i;
     least = d;

@@ -1,8 +1,8 @@
 // Settings of penalty contact, and their default rules. With W the weight on the heavier of both
 // geoms, r the smaller inner radius, g gravity and l = r/1000:
 //   kn = W/l             W on one point sinks by l
-//   kt = W/v             where friction is W it creeps at v = sqrt(g r)/1000
-//   kd = 2 z kn/sqrt(g l_n),  l_n = W/kn   damps small motions about that depth by the part z = 0.1
+//   kt = W/v             where friction is W it creeps at v = sqrt(g r)/100
+//   kd = 2 z kn/sqrt(g l_n),  l_n = W/kn   damps small motions about that depth by the part z = 0.03
 //                        of what is critical: kd l_n = 2 z sqrt(kn W/g)
 
 #include "contact/penalty/penalty.h"
@@ -12,8 +12,8 @@
 #include <math.h>
 
 #define SINK 1e-3
-#define CREEP 1e-3
-#define DAMPING 0.1
+#define CREEP 1e-2
+#define DAMPING 0.03
 
 static double radiusOf(const djContactScale* scale) {
   return fmin(scale->radius[0], scale->radius[1]);
@@ -41,8 +41,9 @@ static double slope(const djContactScale* scale, const double* x, int row) {
 }
 
 #define NAMED(text, of) .name = text, .unit = of, .size = 1, .ways = DJ_BY_PAIR
-#define FACTOR(of) NAMED(of "_scale", ""), .zero = true, .most = 1e6, .standard = {1}, \
-                   .help = "factor of the default " of
+#define FACTOR(of)                                                                                 \
+  NAMED(of "_scale", ""), .zero = true, .most = 1e6, .standard = {1},                              \
+                          .help = "factor of the default " of
 #define NUMBER(text, of) NAMED(text, of), .automatic = true, .most = DJ_LARGEST_FORCE
 const djSetting dj_penaltySettings[DJ_PENALTY_NSETTING] = {
     [DJ_PENALTY_KN_SCALE] = {FACTOR("kn")},
@@ -53,15 +54,16 @@ const djSetting dj_penaltySettings[DJ_PENALTY_NSETTING] = {
                                "smaller one",
                        .help = "normal force of a point by its depth"},
     [DJ_PENALTY_KT] = {NUMBER("kt", "N s/m"), .zero = true,
-                       .rule = "friction as large as that weight creeps at 0.001 sqrt(g r)",
+                       .rule = "friction as large as that weight creeps at 0.01 sqrt(g r)",
                        .help = "friction of a point that sticks by its tangential velocity"},
     [DJ_PENALTY_KD] = {NUMBER("kd", "N s/m2"), .zero = true,
-                       .rule = "a tenth of critical damping at the depth of that weight",
+                       .rule = "0.03 of critical damping at the depth of that weight",
                        .help = "damping of a point by depth and speed of approach"},
     [DJ_PENALTY_SCALE] = {NAMED("scale", ""), .zero = true, .most = DJ_LARGEST, .standard = {1},
                           .help = "factor of kn, kt and kd in force, beside that of geoms"}};
 
-#define PARAM(name_, unit_, help_) {"contact/penalty/" name_, unit_, help_, NULL}
+#define PARAM(name_, unit_, help_)                                                                 \
+  { "contact/penalty/" name_, unit_, help_, NULL }
 const djKernelRule dj_penaltyRules[DJ_PENALTY_NSETTING] = {
     [DJ_PENALTY_KN] = {.rule = normal,
                        .param = PARAM("kn", "N/m", "normal force of a point by its depth"),

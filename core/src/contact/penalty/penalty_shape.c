@@ -156,8 +156,10 @@ djStatus dj_makePenalty(djShape* s, djShapeBounds* bounds, double* mem, const dj
   const djPenaltySource source = sourceOf(from);
   dj_fitPenalty(s, mem + convexSize(from), &source);
   bounds->inflate = source.inflate;
-  if (s->type == DJ_PLANE) bounds->beyond = 0;
-  else boundShape(s, bounds);
+  if (s->type == DJ_PLANE)
+    bounds->beyond = 0;
+  else
+    boundShape(s, bounds);
   return DJ_OK;
 }
 
@@ -184,18 +186,22 @@ djStatus dj_penaltyParams(double* param, const djGeomSource* from, const djShape
   int axes[3] = {0, 1, 2};
   if (s->type == DJ_CYLINDER || s->type == DJ_CAPSULE) axes[1] = 0, axes[2] = 1;
   double *points = NULL, *vert = NULL;
-  if (p.given) points = dj_paramEntry(param, m, DJ_FIELD_GEOM_POINTS, g);
-  else if (s->type == DJ_MESH) vert = dj_paramEntry(param, m, DJ_FIELD_MESH_VERT, mesh);
+  if (p.given)
+    points = dj_paramEntry(param, m, DJ_FIELD_GEOM_POINTS, g);
+  else if (s->type == DJ_MESH)
+    vert = dj_paramEntry(param, m, DJ_FIELD_MESH_VERT, mesh);
   for (int i = 0; i < p.npoint; i++) {
     const int id = (int)p.id[i];
     const djVec3 x = dju_untransform(&p.frame, dju_load3(p.point + 3 * i));
-    const djVec3 local = takePoint(&shift, &turn, &p.frame, p.point + 3 * i,
-                                   by + DJ_PENALTY_BY_POINT + 3 * id);
-    if (points) dju_addTo3(points + 3 * id, 1, local);
-    else if (vert) dju_addTo3(vert + 3 * vertexOf(id, p.npoint, m->mesh_vertnum[mesh]), 1, local);
+    const djVec3 local =
+        takePoint(&shift, &turn, &p.frame, p.point + 3 * i, by + DJ_PENALTY_BY_POINT + 3 * id);
+    if (points)
+      dju_addTo3(points + 3 * id, 1, local);
+    else if (vert)
+      dju_addTo3(vert + 3 * vertexOf(id, p.npoint, m->mesh_vertnum[mesh]), 1, local);
     else if (s->type != DJ_SPHERE) {
       const double at[3] = {x.x, x.y, x.z}, f[3] = {local.x, local.y, local.z};
-      for (int k = 0; k < 3; k++) {   // x_k = u_k size[axis]; capsules' u of axes 0 and 1 are 0
+      for (int k = 0; k < 3; k++) { // x_k = u_k size[axis]; capsules' u of axes 0 and 1 are 0
         if (at[k] != 0) size[axes[k]] += f[k] * at[k] / p.field.size[axes[k]];
       }
     }

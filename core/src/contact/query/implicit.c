@@ -372,7 +372,7 @@ djStatus djc_implicitBySize(double* by, djcImplicitPair* p, int side) {
   if (n == 0) return DJ_OK;
   double* dphi = p->room[s] + dj_implicitRoom(shape->row, shape->nface);
   double* dgrad = dphi + n;
-  shape->row->by(dphi, dgrad, shape, s ? dju_mulMtV(p->R[1], f->y_b) : p->touch.y);
+  shape->row->by(dphi, dgrad, shape, s ? p->touch.y_b : p->touch.y);
   const double alpha = p->D / f->T, l = s ? f->lb : f->la;
   double map[6][4];
   sizeMap(map, p, s, alpha);

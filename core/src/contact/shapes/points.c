@@ -13,12 +13,18 @@
 
 static int countOf(int type, int level) {
   switch (type) {
-    case DJ_SPHERE: return 1;
-    case DJ_CAPSULE: return level;
-    case DJ_BOX: return 6 * level * level - 12 * level + 8;
-    case DJ_ELLIPSOID: return 4 * level * level + 2;
-    case DJ_CYLINDER: return 12 * level + 2;
-    default: return 0;
+    case DJ_SPHERE:
+      return 1;
+    case DJ_CAPSULE:
+      return level;
+    case DJ_BOX:
+      return 6 * level * level - 12 * level + 8;
+    case DJ_ELLIPSOID:
+      return 4 * level * level + 2;
+    case DJ_CYLINDER:
+      return 12 * level + 2;
+    default:
+      return 0;
   }
 }
 
@@ -33,12 +39,17 @@ int dj_typePoints(int type, int wanted) {
 
 int dj_ruleOfPoints(int type, const double size[3]) {
   switch (type) {
-    case DJ_SPHERE: return 1;
-    case DJ_CAPSULE: return 1 + (int)fmin(fmax(ceil(2 * size[1] / size[0]), 1), 16);
-    case DJ_BOX: return countOf(type, 5);
+    case DJ_SPHERE:
+      return 1;
+    case DJ_CAPSULE:
+      return 1 + (int)fmin(fmax(ceil(2 * size[1] / size[0]), 1), 16);
+    case DJ_BOX:
+      return countOf(type, 5);
     case DJ_ELLIPSOID:
-    case DJ_CYLINDER: return 50;
-    default: return 0;
+    case DJ_CYLINDER:
+      return 50;
+    default:
+      return 0;
   }
 }
 
@@ -120,8 +131,10 @@ static void selectPoints(double* point, double* id, int n, int k, int axis) {
     }
     swapPoints(point, id, at, high);
     if (at == k) return;
-    if (at < k) low = at + 1;
-    else high = at - 1;
+    if (at < k)
+      low = at + 1;
+    else
+      high = at - 1;
   }
 }
 

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-// Points of a type that is no mesh: of sphere and capsule with its radius, on the axis; of others on
-// the surface. They lie at
+// Points of a type that is no mesh: of sphere and capsule with its radius, on the axis; of others
+// on the surface. They lie at
 //   x_k = u_k size[axis_k],
 // u fixed numbers. The number is at least `wanted`, and that of a regular set:
 //   sphere 1; capsule any; box k x k on each face, k >= 2; ellipsoid 4 k^2 + 2, an octahedron's
@@ -19,7 +19,8 @@ int dj_typePoints(int type, int wanted);
 void dj_placePoints(double* unit, int axes[3], int type, int n);
 
 // How many are wanted of a geom of this size, where that is not given: of a capsule so many that
-// they are no farther apart than its radius, up to 17; box 5 x 5, ellipsoid and cylinder 50 or more.
+// they are no farther apart than its radius, up to 17; box 5 x 5, ellipsoid and cylinder 50 or
+// more.
 int dj_ruleOfPoints(int type, const double size[3]);
 
 // ---- tree ---------------------------------------------------------------------------------------
@@ -30,7 +31,7 @@ typedef struct djPointNode {
   double center[3], radius;
   double first, n, right;
 } djPointNode;
-enum { DJ_POINT_NODE = 7 };   // numbers of it
+enum { DJ_POINT_NODE = 7 }; // numbers of it
 
 // Nodes of n points at most.
 static inline int dj_pointNodes(int n) { return n / 2 + 1; }
@@ -38,4 +39,4 @@ static inline int dj_pointNodes(int n) { return n / 2 + 1; }
 // Sorts points (n x 3), and id (n) with them, and fills the nodes.
 void dj_makePointTree(djPointNode* node, double* point, double* id, int n);
 
-#endif  // DJ_CONTACT_SHAPES_POINTS_H_
+#endif // DJ_CONTACT_SHAPES_POINTS_H_
