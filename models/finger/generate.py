@@ -506,10 +506,13 @@ def flick(scene):
         scene.contact(f"{name}_ground", name, "ground", 1e4, 1e2, 1e3, 0.2)
     for name in names:
         scene.contact(f"{name}_box", name, "box", 1e4, 0, 0, 0)
+    for name in names + ["box"]:
+        scene.custom.append(f'    <numeric name="dijoco_point_count/{name}" data="24"/>')
     loss = [{"type": "position", "body": "box", "index": [0],
              "target": [(5.2 + FLICK["goal"]) * CM], "weight": SQUARE}]
     return dict(timestep=0.0005, steps=1000, hold=0, gravity=(0, -980, 0), loss=loss,
-                initial={"qpos": FLICK["qpos"]}, ctrl="ctrl.csv", optimizer={"iterations": 100})
+                initial={"qpos": FLICK["qpos"]}, ctrl="ctrl.csv",
+                optimizer={"radius": 1, "iterations": 100})
 
 
 def record(folder, scene):
