@@ -23,13 +23,16 @@ STARTS = {"reach": (3733.1, 1e-3), "rotate": (4466.2, 1e-3), "flip": (3992, 1e-2
 # Variables of action and cage.
 SIZES = {"reach": (120, 9), "rotate": (240, 9), "flip": (180, 9), "assemble": (800, 17),
          "double_pendulum": (200, 0), "finger_torque": (300, 0)}
-ITERATIONS = 3
+# Iterations that are run, of assemble in each stage.
+ITERATIONS = {"assemble": 1, "flick": 3}
 
 
 def load(name):
     with open(os.path.join(FOLDER, name, "task.json"), encoding="utf-8") as f:
         task = json.load(f)
     task["scene"] = os.path.join(FOLDER, name, "scene.xml")
+    if "ctrl" in task:
+        task["ctrl"] = os.path.join(FOLDER, name, task["ctrl"])
     return task
 
 
@@ -88,10 +91,10 @@ class Finger(cli.Case):
             self.assertTrue(all(c["passed"] for c in checks), (name, checks))
 
     def test_iterations(self):
-        for name in SIZES:
+        for name in [*SIZES, "flick"]:
             task = load(name)
             path = self.write("t.json", json.dumps(task))
-            iterations = 1 if name == "assemble" else ITERATIONS
+            iterations = ITERATIONS.get(name, 10)
             out = self.path("out_" + name)
             r = self.run_json("optimize", path, "--iterations", str(iterations), "--out", out)
             self.assertLess(r["loss_last"], r["loss_first"], name)
