@@ -82,7 +82,7 @@ class Tables(cli.Case):
 
     def test_optimizers(self):
         rows = self.rows("optimizers")
-        objects = ("all", "receding", "anneal")
+        objects = ("all", "receding", "anneal", "stages")
         types = [r["name"] for r in rows if r["keys"] and r["name"] not in objects]
         keys = [r["name"] for r in rows if not r["keys"]]
         self.assertGreaterEqual(len(keys), 10)

@@ -146,6 +146,34 @@ static void put_annealed(cJSON* task, const OptimizeRun* r) {
   }
 }
 
+// What the stages set, up to the one at hand.
+static void put_staged(cJSON* task, const OptimizeRun* r) {
+  for (int i = 0; i < r->how.nstage && i <= r->result.stage; i++) {
+    for (int k = 0; k < r->stage[i].nset; k++) {
+      const djTaskSet* s = &r->stage[i].set[k];
+      cJSON* set = member(task, "set");
+      cJSON_DeleteItemFromObjectCaseSensitive(set, s->name);   // the last one prevails
+      cJSON_AddItemToObject(set, s->name, vector(s->value, s->n));
+    }
+  }
+}
+
+// An interrupted run goes on with the stage at hand, from where that began: so it ends with the
+// bits of a run that was not interrupted. One that came to its end starts anew.
+static void put_stages(cJSON* task, const OptimizeRun* r) {
+  if (r->how.nstage == 0) return;
+  cJSON* optimizer = member(task, "optimizer");
+  cJSON_DeleteItemFromObjectCaseSensitive(optimizer, "stage");
+  cJSON_DeleteItemFromObjectCaseSensitive(optimizer, "start");
+  if (!r->interrupted) return;
+  put(optimizer, "stage", cJSON_CreateNumber(r->result.stage));
+  for (int i = 0; i < r->grad.problem->nvariable; i++) {   // rotations are by the start given
+    const djVariable* v = &r->grad.problem->variable[i];
+    if (v->nvalue != v->ntangent) return;
+  }
+  put(optimizer, "start", vector(r->begun, r->nbegun));
+}
+
 static void put_parameters(cJSON* task, const OptimizeRun* r) {
   const djProblem* p = r->grad.problem;
   for (int i = 0; i < r->grad.scene.nset; i++) {
@@ -221,8 +249,10 @@ int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
     put_guide_bodies(task, r);
     put_parameters(task, r);
     put_annealed(task, r);
+    put_staged(task, r);
     put_optimizer(task, o);
     put_receding(task, r);
+    put_stages(task, r);
     make_exact(task);
     char* printed = cJSON_Print(task);
     buf_add(out, printed ? printed : "");

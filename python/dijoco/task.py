@@ -27,7 +27,8 @@ class _CCertificate(ctypes.Structure):
 
 class _COptimizeStep(ctypes.Structure):
     _fields_ = [("iteration", c_int), ("loss", c_double), ("step_norm", c_double),
-                ("gradient_norm", c_double), ("best_loss", c_double), ("x", c_void_p)]
+                ("gradient_norm", c_double), ("best_loss", c_double), ("x", c_void_p),
+                ("stage", c_int)]
 
 
 _Callback = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(_COptimizeStep))
@@ -36,7 +37,7 @@ _Callback = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(_COptimizeStep))
 class _COptimizeResult(ctypes.Structure):
     _fields_ = [("stop", c_int), ("first_loss", c_double), ("loss", c_double),
                 ("best_iteration", c_int), ("iterations", c_int), ("evaluations", c_int),
-                ("refused", c_int), ("gradient_norm", c_double)]
+                ("refused", c_int), ("gradient_norm", c_double), ("stage", c_int)]
 
 
 _lib.check_structs({"djdCertificate": _CCertificate, "djOptimizeStep": _COptimizeStep,

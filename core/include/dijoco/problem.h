@@ -20,7 +20,7 @@ typedef struct djMapArg {
 } djMapArg;
 
 // Keys of a map's type, at most.
-enum { DJ_NMAPARG = 2 };
+enum { DJ_NMAPARG = 8 };
 
 // `"maps"`: parameters or controls computed from a free vector z, one map after the other; types
 // and their keys are those of dj_mapEntry, and docs/tasks.md describes them. Later maps replace

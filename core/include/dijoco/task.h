@@ -21,19 +21,13 @@
 extern "C" {
 #endif
 
-// `"set"`: a parameter and its values.
-typedef struct djTaskSet {
-  const char* name;         // of a parameter
-  int n;                    // entries
-  const double* value;      // (n) in the units of the parameter
-} djTaskSet;
-
 // One term of the loss; names not yet looked up.
 typedef struct djTaskLoss {
-  djLossTerm term;          // type, target, weight, tolerance, when, step
+  djLossTerm term;          // type, target, weight, tolerance, when, step...
   djObject object;          // kind of `name`; DJ_NOBJ: none
   const char* name;         // body, site, geom or joint
-  const char* name2;        // distance: the second body
+  djObject object2;         // kind of `name2`; DJ_NOBJ: none
+  const char* name2;        // distance, qpos: the second one
 } djTaskLoss;
 
 // One entry of `variables`.

@@ -135,6 +135,37 @@ djStatus dj_checkTargets(const djProblem* p, djError* err) {
   return DJ_OK;
 }
 
+static bool hasEntry(const djMapTarget* t, int e) {
+  int place = e - t->start;
+  return place >= 0 && place % t->stride == 0 && place / t->stride < t->n;
+}
+
+static bool haveCommonEntry(const djMapTarget* a, const djMapTarget* b) {
+  if (a->param != b->param) return false;
+  for (int k = 0; k < a->n; k++) {
+    if (hasEntry(b, a->start + k * a->stride)) return true;
+  }
+  return false;
+}
+
+djStatus dj_checkAlone(const djProblem* p, const djModel* m, djError* err) {
+  for (int k = 0; k < p->nmap; k++) {
+    for (int j = 0; j < k; j++) {
+      const djMap *map = &p->map[k], *other = &p->map[j];
+      if (!map->type->alone && !other->type->alone) continue;
+      for (int t = 0; t < map->ntarget * other->ntarget; t++) {
+        const djMapTarget* a = &map->target[t / other->ntarget];
+        if (!haveCommonEntry(a, &other->target[t % other->ntarget])) continue;
+        char name[128] = "ctrl";
+        if (a->param >= 0) dj_paramName(name, sizeof name, m, &p->param[a->param]);
+        return dj_fail(err, DJ_INVALID, "maps[%d]: '%.100s' is computed by maps[%d], too", k, name,
+                       j);
+      }
+    }
+  }
+  return DJ_OK;
+}
+
 djStatus dj_checkTimestep(const djProblem* p, const djModel* m, djError* err) {
   for (int k = 0; k < p->nmap; k++) {
     double made = p->map[k].timestep;

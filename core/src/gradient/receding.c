@@ -55,6 +55,7 @@ static djStatus makeRun(djRecedingRun* run, djError* err) {
   const djReceding* r = &w->how.receding;
   if (w->how.phases > 1) return dj_fail(err, DJ_UNSUPPORTED, "receding: takes no phases");
   if (w->how.nanneal > 0) return dj_fail(err, DJ_UNSUPPORTED, "receding: takes no anneal");
+  if (w->how.nstage > 0) return dj_fail(err, DJ_UNSUPPORTED, "receding: takes no stages");
   djStatus status = dj_makeWindow(&w->window, run->design, r, err);
   if (status < 0) return status;
   run->window = w->window->design;

@@ -170,13 +170,14 @@ static void record(djTape* t, const djModel* m, const djData* d, int k) {
   t->kept[k] = dj_hasHistory(m, d);
 }
 
-static long double effort(const djModel* m, const djRollout* r, int row, const djLossTerm* t) {
+// The square of the controls.
+static long double effort(const djModel* m, const djRollout* r, int row) {
   long double sum = 0;
   for (int i = 0; i < m->nu; i++) {
     long double u = r->ctrl[(size_t)row * m->nu + i];
     sum += u * u;
   }
-  return t->tolerance > 0 ? fmaxl(0, sum - (long double)t->tolerance * t->tolerance) : sum;
+  return sum;
 }
 
 // Adds the terms at state k to the loss. An error names the one that is not finite.
@@ -189,7 +190,7 @@ static djStatus addLoss(djRolloutResult* result, djTape* tape, djLossWork* w, co
     long double value;
     if (factor == 0) continue;
     if (t->type == DJ_LOSS_EFFORT) {
-      value = factor * effort(m, r, k - 1, t);
+      value = factor * dj_lossOfSquare(t, effort(m, r, k - 1));
     } else {
       if (!begun) dj_beginLoss(w, m, d, d->qpos);
       begun = true;
@@ -412,7 +413,9 @@ static void addLossGradient(double* lambda, djRolloutResult* result, djParamSums
     if (factor == 0) continue;
     if (t->type == DJ_LOSS_EFFORT) {
       const double* u = r->ctrl + (size_t)(k - 1) * m->nu;
-      if (!result->grad_ctrl || (t->tolerance > 0 && effort(m, r, k - 1, t) <= 0)) continue;
+      double by = dj_lossBySquare(t, effort(m, r, k - 1));
+      if (!result->grad_ctrl || by == 0) continue;
+      if (t->norm) factor *= by;
       double* g = result->grad_ctrl + (size_t)(k - 1) * m->nu;
       for (int c = 0; c < m->nu; c++) g[c] += 2 * factor * u[c];
       continue;

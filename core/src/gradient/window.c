@@ -33,7 +33,9 @@ static djStatus checkTask(const djDesign* task, djError* err) {
   const djProblem* p = task->problem;
   if (task->phase != 0) return dj_fail(err, DJ_UNSUPPORTED, "receding: the start has a phase");
   for (int i = 0; i < p->rollout.nloss; i++) {
-    if (p->rollout.loss[i].when != DJ_WHEN_STEP) continue;
+    const djLossTerm* t = &p->rollout.loss[i];
+    bool some = t->when == DJ_WHEN_STEP || t->when == DJ_WHEN_EVERY || t->from > 0 || t->to > 0;
+    if (!some) continue;
     return dj_fail(err, DJ_INVALID, "receding: loss[%d]: one step has no meaning in windows", i);
   }
   return DJ_OK;

@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "gradient/map.h"
+#include "gradient/problem.h"
 #include "io/pattern.h"
 #include "io/task_parse.h"
 #include "io/task_resolve.h"
@@ -239,5 +240,5 @@ djStatus dj_resolveMaps(djProblem* p, const djTask* task, const djModel* m, djPo
     snprintf(element, sizeof element, "maps[%d]", p->nmap);
     if (status < 0) return dj_prefix(err, status, element);
   }
-  return DJ_OK;
+  return dj_checkAlone(p, m, err);
 }

@@ -135,13 +135,16 @@ static djStatus resolveLosses(djProblem* p, const djTask* task, const djModel* m
     *term = t->term;
     term->object = t->object;
     if (t->name) status = findElement(&term->id, m, t->object, t->name, i, err);
+    term->object2 = t->object2;
     if (status == DJ_OK && t->name2) {
-      status = findElement(&term->id2, m, DJ_OBJ_BODY, t->name2, i, err);
+      status = findElement(&term->id2, m, t->object2, t->name2, i, err);
     }
     if (status < 0) return status;
-    if (t->object == DJ_OBJ_JOINT && !dj_isScalarJoint(m->jnt_type[term->id])) {
+    for (int k = 0; k < 2; k++) {
+      bool joint = (k ? t->object2 : t->object) == DJ_OBJ_JOINT;
+      if (!joint || dj_isScalarJoint(m->jnt_type[k ? term->id2 : term->id])) continue;
       return dj_fail(err, DJ_INVALID, "loss[%d]: joint '%.100s' is not a slide or hinge", i,
-                     t->name);
+                     k ? t->name2 : t->name);
     }
   }
   return DJ_OK;
