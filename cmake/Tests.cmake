@@ -268,7 +268,7 @@ function(dj_add_references_test)
 endfunction()
 
 function(dj_add_bench)
-  foreach(name blocks fields)
+  foreach(name blocks fields differences)
     add_executable(bench_${name} tests/bench/${name}.c)
     set_target_properties(bench_${name} PROPERTIES
                           RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")

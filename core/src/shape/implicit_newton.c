@@ -180,9 +180,11 @@ static void finish(djImplicitTouch* out, const Step* s, const djImplicitStart* a
     const djVec3 t_b = dju_mulMtV(place->R, s->t[k]);
     out->hb[k] = dju_scale3(out->lb, dju_mulMV(place->R, dj_bendImplicit(s->b.p.H, t_b)));
   }
-  out->M[0] = dju_dot3(out->t[0], dju_add3(out->ha[0], out->hb[0]));
-  out->M[1] = dju_dot3(out->t[0], dju_add3(out->ha[1], out->hb[1]));
-  out->M[2] = dju_dot3(out->t[1], dju_add3(out->ha[1], out->hb[1]));
+  for (int k = 0; k < 3; k++) {
+    static const int I[3] = {0, 0, 1}, J[3] = {0, 1, 1};
+    out->A[k] = dju_dot3(out->t[I[k]], out->ha[J[k]]);
+    out->M[k] = out->A[k] + dju_dot3(out->t[I[k]], out->hb[J[k]]);
+  }
   correct(out, s, place);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define CERTAIN 1e-12 // of T: bounds that agree
+#define SMALL 1e-12   // error of a certain touch
 
 static void store(float out[3], djVec3 v) {
   out[0] = (float)v.x;
@@ -86,8 +87,7 @@ static bool predict(djImplicitStart* start, const djImplicitWarm* warm,
 // What rounding leaves of the angle between normals: points are known to the last digits of their
 // shape's size, and by curvature so are normals.
 static double roundingOf(const djImplicitTouch* t, const djImplicit* a, const djImplicit* b) {
-  const double Ka = dju_dot3(t->ha[0], t->t[0]) + dju_dot3(t->ha[1], t->t[1]);
-  const double Kb = dju_dot3(t->hb[0], t->t[0]) + dju_dot3(t->hb[1], t->t[1]);
+  const double Ka = t->A[0] + t->A[2], Kb = t->M[0] + t->M[2] - Ka;
   return 16 * DBL_EPSILON * (Ka * a->outer + Kb * b->outer) / t->nu;
 }
 
@@ -114,7 +114,7 @@ djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djIm
       evaluations += 2 * out->iterations;
       dj_newtonImplicit(out, &start, a, b, place, 0, 1, 1);
     }
-    found = found || (left < CERTAIN && out->error < roundingOf(out, a, b));
+    found = found || (left < CERTAIN && out->error < fmax(roundingOf(out, a, b), SMALL));
     spent += out->iterations + evaluations / 2;
   }
   out->iterations = spent;

@@ -36,7 +36,7 @@ typedef struct djImplicitTouch {
   double la, lb;
   djVec3 t[2];          // tangents
   djVec3 ha[2], hb[2];  // la Hess_a t, lb Hess_b t
-  double M[3];          // t.(ha + hb): 11, 12, 22
+  double A[3], M[3];    // t.ha, t.(ha + hb): 11, 12, 22
   djImplicitPoint a, b; // at the point; b's in its own frame
   double error;         // of (1): distances by size and angle
   int iterations;       // evaluations of both shapes
