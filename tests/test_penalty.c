@@ -336,6 +336,33 @@ static void testWays(void** state) {
   freeScene(s);
 }
 
+// Of a mesh so many vertices as are wanted, equally spaced in their order.
+static void testVertices(void** state) {
+  (void)state;
+  static const double vert[24] = {-1, -1, -1, 1, -1, -1, -1, 1, -1, 1, 1, -1,
+                                  -1, -1, 1,  1, -1, 1,  -1, 1, 1,  1, 1, 1};
+  djMeshDef mesh = {.nvert = 8, .vert = vert};
+  static const int wanted[4] = {-1, 100, 4, 0}, found[4] = {8, 8, 4, 0};
+  for (int k = 0; k < 4; k++) {
+    Scene* s = newScene(1);
+    addGeom(s, 0, DJ_PLANE, 0, 0, 0);
+    djGeomDef* g = addGeom(s, addBody(s, 0, DJ_FREE, 0, 0, 2, 1, 1), DJ_MESH, 0, 0, 0);
+    g->mesh = 0;
+    g->point_count = wanted[k];
+    s->def.mesh = &mesh;
+    s->def.nmesh = 1;
+    djModel* m = model(s, DJ_BDF1, 1000, 1, 1);
+    const djPenaltyShape p = shapeOf(m, 1);
+    assert_int_equal(p.npoint, found[k]);
+    for (int i = 0; i < p.npoint; i++) {
+      const int v = (int)p.id[i] * 8 / p.npoint;
+      for (int c = 0; c < 3; c++) assert_true(p.point[3 * i + c] == vert[3 * v + c]);
+    }
+    dj_deleteModel(m);
+    freeScene(s);
+  }
+}
+
 // Default coefficients: the weight sinks a single point by a thousandth of the radius.
 static void testDefaults(void** state) {
   (void)state;
@@ -397,9 +424,9 @@ static void testRefused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSurfaces), cmocka_unit_test(testTree),    cmocka_unit_test(testRest),
-      cmocka_unit_test(testSlope),    cmocka_unit_test(testMomenta), cmocka_unit_test(testWays),
-      cmocka_unit_test(testDefaults), cmocka_unit_test(testRefused),
+      cmocka_unit_test(testSurfaces), cmocka_unit_test(testTree),     cmocka_unit_test(testRest),
+      cmocka_unit_test(testSlope),    cmocka_unit_test(testMomenta),  cmocka_unit_test(testWays),
+      cmocka_unit_test(testVertices), cmocka_unit_test(testDefaults), cmocka_unit_test(testRefused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
