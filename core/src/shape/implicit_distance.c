@@ -277,7 +277,8 @@ static bool ascend(djImplicitGap* g, Ascent* s, djVec3 n) {
 static bool sink(djImplicitGap* g, const djImplicit* a, const djImplicit* b, const Apart* at,
                  double size, djVec3 n, djVec3 common) {
   double least = INFINITY, stretch = 0;
-  for (int k = 0; k < 60; k++) {
+  djVec3 turn = {0, 0, 0};
+  for (int k = 0; k < 120; k++) {
     const bool is_long = k >= 12;
     const djImplicitPlace place = {at->R, n};
     const double along = dju_dot3(at->r, n);
@@ -296,7 +297,7 @@ static bool sink(djImplicitGap* g, const djImplicit* a, const djImplicit* b, con
       return true;
     }
     if (start.T - along < least) {
-      const djVec3 turn = dju_sub3(next.n, n);
+      turn = dju_sub3(next.n, n);
       least = start.T - along;
       *g = next;
       g->regular = isMaximum(g, size);
@@ -305,8 +306,8 @@ static bool sink(djImplicitGap* g, const djImplicit* a, const djImplicit* b, con
       n = dju_madd3(next.n, stretch, turn);
     } else {
       if (stretch <= 0) break;
-      stretch = 0;
-      n = g->n;
+      stretch = stretch > 1 ? 0.25 * stretch : 0;
+      n = dju_madd3(g->n, stretch, turn);
     }
     n = dju_scale3(1 / dju_norm3(n), n);
   }
