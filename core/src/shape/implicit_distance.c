@@ -296,9 +296,9 @@ static bool sink(djImplicitGap* g, const djImplicit* a, const djImplicit* b, con
       *g = trial;
       return true;
     }
-    if (start.T - along < least) {
+    if (-next.delta < least) {
       turn = dju_sub3(next.n, n);
-      least = start.T - along;
+      least = -next.delta;
       *g = next;
       g->regular = isMaximum(g, size);
       if (dju_norm3(turn) < TOLERANCE) return true;
