@@ -8,6 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+static void print_vectors(const char* name, const double first[3], const double last[3]) {
+  if (first[0] == 0 && first[1] == 0 && first[2] == 0) return;
+  printf("  %-22s (%.6g, %.6g, %.6g) at the start, (%.6g, %.6g, %.6g) at the end\n", name, first[0],
+         first[1], first[2], last[0], last[1], last[2]);
+}
+
 static void print_table(const Engine* e, const Scene* s, const Options* o) {
   const Tally* t = &e->tally;
   printf("%s, %s: %ld steps, %.6g s\n", s->path, e->name, t->steps, t->time);
@@ -25,11 +31,9 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
   }
   printf("  %-22s %.6g J at the start, %.6g J at the end\n", "energy", t->energy_first,
          t->energy_last);
-  const double *first = t->spin_first, *last = t->spin_last;
-  if (first[0] != 0 || first[1] != 0 || first[2] != 0) {
-    printf("  %-22s (%.6g, %.6g, %.6g) at the start, (%.6g, %.6g, %.6g) at the end\n",
-           "angular momentum", first[0], first[1], first[2], last[0], last[1], last[2]);
-  }
+  print_vectors("momentum", t->momentum_first + 3, t->momentum_last + 3);
+  print_vectors("angular momentum", t->momentum_first, t->momentum_last);
+  print_vectors("spin", t->spin_first, t->spin_last);
   printf("  %-22s %.3g s, %.3g us per step\n", "wall time", t->wall,
          t->steps ? 1e6 * t->wall / (double)t->steps : 0);
   if (*t->note) printf("  %-22s %.70s\n", t->stopped ? "stopped" : "note", t->note);
@@ -50,7 +54,7 @@ static bool run(Engine* e, const Inputs* in, const Options* o, djFile* file) {
                   in->steps);
   }
   progress_end();
-  return engine_measure(e) && engine_measureSpin(e) && good;
+  return engine_measure(e) && engine_measureMomentum(e) && good;
 }
 
 static int simulate(const Scene* s, const Options* o) {

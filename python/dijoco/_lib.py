@@ -122,6 +122,7 @@ CORE = {
     "dj_step": (c_int, [P, P]),
     "dj_forward": (c_int, [P, P]),
     "dj_angularMomentum": (c_int, [P, P, P]),
+    "dj_totalMomentum": (c_int, [P, P, P]),
     "djd_transition": (c_int, [P, P, P, P]),
     "djd_lastTransition": (c_int, [P, P, P, P]),
     "djd_lastParams": (c_int, [P, P, P, c_int, POINTER(CParam)]),

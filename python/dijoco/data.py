@@ -225,8 +225,15 @@ class Data:
         state = _lib.numbers(state, (core.dj_stateSize(self._model._address),), "state")
         self._run(core.dj_setState, self._address, self._model._address, state.ctypes.data)
 
+    def momentum(self):
+        """Momentum (6,) of all bodies: angular about the world's origin, linear; world axes,
+        kg m^2/s and kg m/s."""
+        momentum = np.empty(6)
+        self._run(core.dj_totalMomentum, momentum.ctypes.data, self._model._address, self._address)
+        return momentum
+
     def angular_momentum(self):
-        """Angular momentum (3,) of the trees that float freely, each about its own centre of mass,
+        """Spin: angular momentum (3,) of the trees that float freely, each about its own centre of mass,
         summed; world axes, kg m^2/s."""
         spin = np.empty(3)
         self._run(core.dj_angularMomentum, spin.ctypes.data, self._model._address, self._address)

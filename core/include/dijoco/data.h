@@ -119,7 +119,11 @@ DJ_API djStatus dj_step(const djModel* model, djData* data);
 // Poses, energy and gaps of the current state, without stepping.
 DJ_API djStatus dj_forward(const djModel* model, djData* data);
 
-// Angular momentum (3, world axes) of the trees that float freely, each about its own centre of
+// Momentum of all bodies, world axes: angular about the world's origin (3), linear (3). What free
+// bodies do to each other does not change it. As dj_forward otherwise.
+DJ_API djStatus dj_totalMomentum(double momentum[6], const djModel* model, djData* data);
+
+// Spin: angular momentum (3, world axes) of the trees that float freely, each about its own centre of
 // mass, summed. Without contact it stays. As dj_forward otherwise.
 DJ_API djStatus dj_angularMomentum(double spin[3], const djModel* model, djData* data);
 

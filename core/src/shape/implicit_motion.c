@@ -1,5 +1,27 @@
 #include "shape/implicit_motion.h"
 
+// Curvatures of less than this part of the other one are rounding: where shapes are as flat as that
+// they count as curved by so much, so that the point still goes where they turn it, if not as far.
+#define FLAT 1e-14
+
+// The inverse of both curvatures M.
+static void invert(double inv[3], const double M[3]) {
+  const double det = M[0] * M[2] - M[1] * M[1], sum = M[0] + M[2];
+  if (det > FLAT * sum * sum) {
+    const double f = 1 / det;
+    inv[0] = M[2] * f;
+    inv[1] = -M[1] * f;
+    inv[2] = M[0] * f;
+    return;
+  }
+  // sum is the larger curvature then, u times u M is it along its direction.
+  const double f = sum > 0 ? 1 / (sum * sum) : 0, flat = sum > 0 ? 1 / (FLAT * sum) : 0;
+  // M/sum projects onto that direction, 1 - M/sum onto the flat one
+  inv[0] = M[0] * f + flat * (1 - M[0] / sum);
+  inv[1] = M[1] * f - flat * M[1] / sum;
+  inv[2] = M[2] * f + flat * (1 - M[2] / sum);
+}
+
 void dj_frameImplicit(djImplicitFrame* out, const djImplicitTouch* touch,
                       const djImplicitPlace* place, djMat3 R) {
   out->y = dju_mulMV(R, touch->y);
@@ -18,11 +40,7 @@ void dj_frameImplicit(djImplicitFrame* out, const djImplicitTouch* touch,
     out->hb_d[k] = dju_dot3(out->hb[k], out->d);
   }
   for (int k = 0; k < 3; k++) out->A[k] = touch->A[k];
-  const double det = touch->M[0] * touch->M[2] - touch->M[1] * touch->M[1], f = 1 / det;
-  const bool regular = det > 0 && isfinite(f);
-  out->inv[0] = regular ? touch->M[2] * f : 0;
-  out->inv[1] = regular ? -touch->M[1] * f : 0;
-  out->inv[2] = regular ? touch->M[0] * f : 0;
+  invert(out->inv, touch->M);
 }
 
 static void put(double* out, int row, int column, djVec3 by) {

@@ -36,6 +36,8 @@
 #define FAR 0.25 // phi over its depth at the surface
 #define CURVATURE 0.1
 #define STEEP 0.02
+// Longest step that the touch is moved by in the end, of T.
+#define LAST 1e-5
 
 typedef struct Side {
   djImplicitPoint p;
@@ -134,6 +136,32 @@ static void solve(Step* s, const djImplicit* a, const djImplicit* b, const djImp
   }
 }
 
+// One more step, to first order: what the tolerance leaves of the angle moves the point far where
+// surfaces are flat.
+static void correct(djImplicitTouch* out, const Step* s, const djImplicitPlace* place) {
+  const double to_a = -out->la * s->a.p.phi, to_b = out->lb * s->b.p.phi;
+  const double det = out->M[0] * out->M[2] - out->M[1] * out->M[1];
+  double r[2];
+  for (int k = 0; k < 2; k++) {
+    r[k] = (-out->lb * s->slip[k] - dju_dot3(out->ha[k], s->d) * to_a -
+            dju_dot3(out->hb[k], s->d) * to_b) /
+           det;
+  }
+  double tau[2] = {out->M[2] * r[0] - out->M[1] * r[1], out->M[0] * r[1] - out->M[1] * r[0]};
+  if (!(fabs(tau[0]) + fabs(tau[1]) < LAST * out->T)) tau[0] = tau[1] = 0;
+  djVec3 dy = dju_scale3(to_a, s->d);
+  for (int k = 0; k < 2; k++) dy = dju_madd3(dy, tau[k], out->t[k]);
+  djVec3 dy_b = dju_scale3(to_b, s->d_b);
+  for (int k = 0; k < 2; k++) dy_b = dju_madd3(dy_b, tau[k], dju_mulMtV(place->R, out->t[k]));
+  out->y = dju_add3(out->y, dy);
+  out->y_b = dju_add3(out->y_b, dy_b);
+  out->T += to_a - to_b;
+  for (int k = 0; k < 2; k++) {
+    out->n = dju_madd3(out->n, dju_dot3(out->ha[k], dy) / out->nu, out->t[k]);
+  }
+  out->nu = 1 / dju_dot3(out->n, s->d);
+}
+
 static void finish(djImplicitTouch* out, const Step* s, const djImplicitStart* at,
                    const djImplicitPlace* place) {
   out->n = s->n;
@@ -143,10 +171,9 @@ static void finish(djImplicitTouch* out, const Step* s, const djImplicitStart* a
   out->la = 1 / s->a.along;
   out->lb = -1 / s->b.along;
   out->nu = s->a.length / s->a.along;
-  // What is left of phi, to first order.
-  out->y = dju_madd3(at->y, -out->la * s->a.p.phi, s->d);
-  out->y_b = dju_madd3(at->y_b, out->lb * s->b.p.phi, s->d_b);
-  out->T = at->T - out->la * s->a.p.phi - out->lb * s->b.p.phi;
+  out->y = at->y;
+  out->y_b = at->y_b;
+  out->T = at->T;
   for (int k = 0; k < 2; k++) {
     out->t[k] = s->t[k];
     out->ha[k] = dju_scale3(out->la, dj_bendImplicit(s->a.p.H, s->t[k]));
@@ -158,6 +185,7 @@ static void finish(djImplicitTouch* out, const Step* s, const djImplicitStart* a
     out->A[k] = dju_dot3(out->t[I[k]], out->ha[J[k]]);
     out->M[k] = out->A[k] + dju_dot3(out->t[I[k]], out->hb[J[k]]);
   }
+  correct(out, s, place);
 }
 
 // A shape less sharp than it is, with about the same faces: of smooth maxima so much is taken from

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define CERTAIN 1e-12 // of T: bounds that agree
+#define SMALL 1e-12   // error of a certain touch
 
 static void store(float out[3], djVec3 v) {
   out[0] = (float)v.x;
@@ -114,7 +115,7 @@ djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djIm
       evaluations += 2 * out->iterations;
       dj_newtonImplicit(out, &start, a, b, place, 0, 1, 1);
     }
-    found = found || (left < CERTAIN * start.T && out->error < roundingOf(out, a, b));
+    found = found || (left < CERTAIN * start.T && out->error < fmax(roundingOf(out, a, b), SMALL));
     spent += out->iterations + evaluations / 2;
   }
   out->iterations = spent;
