@@ -297,12 +297,14 @@ static bool sink(djImplicitGap* g, const djImplicit* a, const djImplicit* b, con
       return true;
     }
     if (-next.delta < least) {
+      const double last = dju_norm3(turn);
       turn = dju_sub3(next.n, n);
       least = -next.delta;
       *g = next;
       g->regular = isMaximum(g, size);
       if (dju_norm3(turn) < TOLERANCE) return true;
-      if (is_long) stretch = fmin(2 * stretch + 0.5, 0.1 / dju_norm3(turn));
+      const bool bent = stretch > 0 && dju_norm3(turn) > 2 * last; // back to the valley's ground
+      stretch = !is_long || bent ? 0 : fmin(2 * stretch + 0.5, 0.1 / dju_norm3(turn));
       n = dju_madd3(next.n, stretch, turn);
     } else {
       if (stretch <= 0) break;
