@@ -277,7 +277,8 @@ static bool ascend(djImplicitGap* g, Ascent* s, djVec3 n) {
 static bool sink(djImplicitGap* g, const djImplicit* a, const djImplicit* b, const Apart* at,
                  double size, djVec3 n, djVec3 common) {
   double least = INFINITY, stretch = 0;
-  for (int k = 0; k < 60; k++) {
+  djVec3 turn = {0, 0, 0};
+  for (int k = 0; k < 120; k++) {
     const bool is_long = k >= 12;
     const djImplicitPlace place = {at->R, n};
     const double along = dju_dot3(at->r, n);
@@ -295,18 +296,20 @@ static bool sink(djImplicitGap* g, const djImplicit* a, const djImplicit* b, con
       *g = trial;
       return true;
     }
-    if (start.T - along < least) {
-      const djVec3 turn = dju_sub3(next.n, n);
-      least = start.T - along;
+    if (-next.delta < least) {
+      const double last = dju_norm3(turn);
+      turn = dju_sub3(next.n, n);
+      least = -next.delta;
       *g = next;
       g->regular = isMaximum(g, size);
       if (dju_norm3(turn) < TOLERANCE) return true;
-      if (is_long) stretch = fmin(2 * stretch + 0.5, 0.1 / dju_norm3(turn));
+      const bool bent = stretch > 0 && dju_norm3(turn) > 2 * last; // back to the valley's ground
+      stretch = !is_long || bent ? 0 : fmin(2 * stretch + 0.5, 0.1 / dju_norm3(turn));
       n = dju_madd3(next.n, stretch, turn);
     } else {
       if (stretch <= 0) break;
-      stretch = 0;
-      n = g->n;
+      stretch = stretch > 1 ? 0.25 * stretch : 0;
+      n = dju_madd3(g->n, stretch, turn);
     }
     n = dju_scale3(1 / dju_norm3(n), n);
   }

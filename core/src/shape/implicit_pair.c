@@ -115,8 +115,7 @@ djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djIm
       evaluations += 2 * out->iterations;
       dj_newtonImplicit(out, &start, a, b, place, 0, 1, 1);
     }
-    const double small = fmax(roundingOf(out, a, b), SMALL);
-    found = found || (left < CERTAIN * start.T && out->error < small);
+    found = found || (left < CERTAIN * start.T && out->error < fmax(roundingOf(out, a, b), SMALL));
     spent += out->iterations + evaluations / 2;
   }
   out->iterations = spent;
