@@ -13,9 +13,9 @@
 #   tests/fuzz/*.c        targets of libFuzzer; as tests, fuzz_* run the inputs of tests/fuzz/corpus
 #   tests/test_plugin_*.c loads libdijoco_plugin.so and MuJoCo at run time, linked to neither
 #   python/tests          by pytest, as python_*, with each MuJoCo that scripts/python_env.sh knows
-# Tests test_tool_*.c are linked with the parts of the command. Names with mj_ (test_mj_*.c,
-# mj_*.sh, mj_*.py, validation mj_*) or plugin_ need MuJoCo. Tests listed in tests/release_only.txt
-# do not run under the sanitizers, nor, with DIJOCO_LONG_TESTS off, those of
+# Tests test_tool_*.c and test_mj_tool_*.c are linked with the parts of the command. Names with mj_
+# (test_mj_*.c, mj_*.sh, mj_*.py, validation mj_*) or plugin_ need MuJoCo. Tests listed in
+# tests/release_only.txt do not run under the sanitizers, nor, with DIJOCO_LONG_TESTS off, those of
 # tests/long_sanitized.txt. The flavours tsan and valgrind build and run the tests of tests/tsan.txt
 # and tests/valgrind.txt only.
 
@@ -160,7 +160,7 @@ function(dj_add_c_tests)
       target_sources(${name} PRIVATE $<TARGET_OBJECTS:dj_test_kernels>)
       target_include_directories(${name} PRIVATE tests/kernels)
     endif()
-    if(name MATCHES "^test_tool_")
+    if(name MATCHES "^test_(mj_)?tool_")
       list(APPEND link dijoco_verbs)
     endif()
     if(name MATCHES "^test_(mj_)?two_step$")

@@ -15,14 +15,15 @@
 
 // Along a path through the end of the range, recovery's threshold and changes of the touching
 // features, derivatives up to the declared order do not jump: the interval of the largest change is
-// divided, and again, until its parts change less. A jump would stay in one of them. (Changes may
-// be quick: a second vertex that enters the support stiffens the plane's tilt by size^2 P''.)
+// divided, and again, until its parts change less: by a factor of 20^1/2 at least where a law's
+// curvature begins as the root of the depth. A jump would stay in one of them. (Changes may be
+// quick: a second vertex that enters the support stiffens the plane's tilt by size^2 P''.)
 typedef struct Path {
   const djKernel* k;
   PairCase* c;
   djPose base;
   double dir[6];
-  bool begin;              // move the start too
+  bool begin; // move the start too
 } Path;
 
 static void onPath(djPairOutput* out, const Path* p, double t) {
@@ -77,7 +78,7 @@ static bool isContinuous(const Path* p, int order) {
     t1 = t0 + 2 * width;
     n = PARTS;
     double finer = largestChange(&at, p, order, t0, t1, n);
-    if (finer < 0.2 * change || finer < 1e-8 * scale) return true;
+    if (finer < 0.25 * change || finer < 1e-8 * scale) return true;
     change = finer;
   }
   return false;
@@ -100,7 +101,13 @@ static void checkSmoothness(const djKernel* k, Random* r, int type_a, int type_b
     dju_store3(p.dir + 3, dju_madd3(dju_scale3(0.5 * range, d.normal), 0.02, randomUnit(r)));
     assert_int_equal(beginNew(k, &c), DJ_OK);
     if (k->smoothness >= DJ_C1) assert_true(isContinuous(&p, 1));
-    if (k->smoothness >= DJ_C2) assert_true(isContinuous(&p, 2));
+    // The exception of implicit surfaces: an exponent of 1. It does jump, unless damping, by a start
+    // that stays, holds back all force where shapes part.
+    const bool linear = k == &dj_implicitSurface &&
+                        pairInput(&c)->setting[DJ_IMPLICIT_EXPONENT] == 1 &&
+                        traitsOf(k, &c).overlaps;
+    if (k->smoothness >= DJ_C2 && !linear) assert_true(isContinuous(&p, 2));
+    if (linear && p.begin) assert_false(isContinuous(&p, 2));
     freeCase(&c);
   }
 }
@@ -180,7 +187,7 @@ static void checkAligned(const djKernel* k, Random* r, int type_a, int type_b) {
       double q[4] = {cos(0.5 * angle[below(r, 4)]), 0, 0, 0};
       q[1 + below(r, 3)] = sqrt(1 - q[0] * q[0]);
       c.now[b].R = dju_quatToMat(dju_loadQuat(q));
-      if (i % 4 == 1) {   // a corner or an edge up
+      if (i % 4 == 1) { // a corner or an edge up
         djQuat tilt = {cos(0.4776583090622546), sin(0.4776583090622546), 0, 0};
         c.now[b].R = dju_mulMM(dju_quatToMat(tilt), c.now[b].R);
       }
@@ -232,9 +239,8 @@ static void checkOverlap(const djKernel* k, Random* r, int type_a, int type_b) {
   assert_int_equal(k->report(&report, stateOf(&c), pairInput(&c)), DJ_OK);
   assert_true(fabs(report.gap_start + 0.01) < 1e-9);
   // coincident
-  c.now[1].p = c.start[1].p =
-      dju_sub3(dju_transform(&c.now[0], c.shape[0].shape.center),
-               dju_mulMV(c.now[1].R, c.shape[1].shape.center));
+  c.now[1].p = c.start[1].p = dju_sub3(dju_transform(&c.now[0], c.shape[0].shape.center),
+                                       dju_mulMV(c.now[1].R, c.shape[1].shape.center));
   c.in.recover = true;
   c.in.force_cap = 1;
   c.friction = 1;

@@ -10,10 +10,11 @@ KINDS = ("real", "whole", "choice", "flags")
 WAYS = ("scene", "task", "command", "mjcf", "plugin", "pair")
 
 Setting = collections.namedtuple(
-    "Setting", "name kind size choices automatic default unit rule help ways field in_force")
+    "Setting", "name kind size choices automatic default unit rule help ways field in_force least")
 Setting.__doc__ = """A setting: `name`, `kind` ("real", "whole", "choice", "flags"), `size` (3 for a
 vector), `choices` (a dict of their numbers), `automatic` (chosen by `rule` unless it is given),
-`default`, `unit`, `help`, and the `ways` in which it may be given besides `Model.option`."""
+`default`, `unit`, `help`, the `ways` in which it may be given besides `Model.option`, and its
+`least` positive value (0: any)."""
 
 
 class _CChoice(ctypes.Structure):
@@ -50,7 +51,7 @@ def _row(c):
         None if c.automatic else default[0] if c.size == 1 else default, c.unit.decode(),
         c.rule.decode() if c.rule else "", c.help.decode(),
         tuple(way for i, way in enumerate(WAYS) if c.ways >> i & 1), c.field.decode(),
-        c.in_force.decode())
+        c.in_force.decode(), c.least)
 
 
 def _table():

@@ -19,7 +19,10 @@ def another(setting):
         return 37, [-1, 1.5] + ([0] if setting.name == "max_iterations" else [])
     if setting.size == 3:
         return [0.5, -0.25, 0.125], [[1, 2], [0, 0, np.inf]]
-    return 0.0123, [np.nan, np.inf, "fast"] + ([] if setting.automatic else [-1])
+    bad = [np.nan, np.inf, "fast"] + ([] if setting.automatic else [-1])
+    if setting.least:
+        bad.append(0.99 * setting.least)
+    return max(0.0123, 1.23 * setting.least), bad
 
 
 def test_table(box):

@@ -19,16 +19,17 @@ static double kernel_guide;
 static int kernel_variant;
 typedef struct SurfaceVariant {
   int law;
-  double damping;
+  double damping, exponent;
 } SurfaceVariant;
 static const SurfaceVariant surfaceVariants[] = {
-    {DJ_LAW_HERTZ, 0}, {DJ_LAW_HERTZ, 5}, {DJ_LAW_PAPER, 5}, {DJ_LAW_BARRIER, 5}};
-enum { NVARIANT = 4 };
+    {DJ_LAW_HERTZ, 0, 1.5}, {DJ_LAW_HERTZ, 5, 2.5}, {DJ_LAW_PAPER, 5, 1.5}, {DJ_LAW_BARRIER, 5, 1},
+    {DJ_LAW_PAPER, 0, 2.5}, {DJ_LAW_BARRIER, 0, 1}, {DJ_LAW_HERTZ, 5, 1}};
+enum { NVARIANT = sizeof surfaceVariants / sizeof surfaceVariants[0] };
 static const double sizesApart[] = {0.5, 3, 30};
 enum { NAPART = 3 };
 
 // Every row of the table, or those whose shapes may not overlap, every pair of types; the
-// separating plane of two convex shapes with a guide, too.
+// separating plane of two convex shapes with a guide, too, implicit surfaces by all laws.
 static inline void forKernels(PairTest test, uint64_t seed, bool barriers) {
   for (int m = 0; m < dj_kernelCount(); m++) {
     const djKernel* k = dj_kernel(m);
@@ -43,13 +44,16 @@ static inline void forKernels(PairTest test, uint64_t seed, bool barriers) {
       bool guided = i >= NTYPE * NTYPE;
       if (!k->takes(kernelTypes[a], kernelTypes[b])) continue;
       if (guided && kernelTypes[b] == DJ_PLANE) continue;
-      Random r = {seed + 100 * (uint64_t)(NTYPE * a + b)};
       kernel_guide = guided ? GUIDE : 0;
-      kernel_variant = (int)(seed + (uint64_t)(NTYPE * a + b)) % NVARIANT;
-      test(k, &r, kernelTypes[a], kernelTypes[b]);
+      const int variants = k == &dj_implicitSurface ? NVARIANT : 1;
+      for (kernel_variant = 0; kernel_variant < variants; kernel_variant++) {
+        Random r = {seed + 100 * (uint64_t)(NTYPE * a + b)};
+        test(k, &r, kernelTypes[a], kernelTypes[b]);
+      }
       pairs++;
     }
     kernel_guide = 0;
+    kernel_variant = 0;
     assert_true(pairs > 0);
   }
 }
@@ -78,6 +82,7 @@ static inline void useKernel(PairCase* c, const djKernel* k) {
   if (k == &dj_implicitSurface) {
     given[DJ_IMPLICIT_LAW] = surfaceVariants[kernel_variant].law;
     given[DJ_IMPLICIT_DAMPING] = surfaceVariants[kernel_variant].damping;
+    given[DJ_IMPLICIT_EXPONENT] = surfaceVariants[kernel_variant].exponent;
     given[DJ_IMPLICIT_FRICTION_EPS] = 4e-2;
     given[DJ_IMPLICIT_SUPPORT] = 0.04;
   }

@@ -14,50 +14,67 @@ typedef enum Scale {
   MOMENTS,      // of inertias: 0.3 of each second moment
   ENDS,         // 0.02 m; two that are equal move together
   GENERAL,      // 0.2 of the value, at least 0.02
+  SHARPNESS,    // 0.3 of the value; upward where it is 1
   COORDINATES,  // 0.1, rotations too
   GRAVITY       // 1
 } Scale;
+
+// Inputs of a run beside parameters.
+typedef enum Input { NO_INPUT, QPOS, QVEL, ACT, CTRL } Input;
 
 typedef struct Field {
   const char* kind;
   const char* name;
   djObject object;          // DJ_NOBJ: of the model
   Scale scale;
+  Input input;              // else it is a parameter
+  djContactModel contact;   // that alone has it; 0: all have
 } Field;
 
+#define PARAM(kind, name, object, scale) {kind, name, object, scale, NO_INPUT, DJ_SEPARATING_PLANE}
+#define SURFACE(name, scale) {"geom", name, DJ_OBJ_GEOM, scale, NO_INPUT, DJ_IMPLICIT_SURFACE}
+#define INPUT(kind, name, scale, input) {kind, name, DJ_NOBJ, scale, input, DJ_SEPARATING_PLANE}
 static const Field fields[DJV_NFIELD] = {
-    {"body", "pos", DJ_OBJ_BODY, LENGTH},
-    {"body", "quat", DJ_OBJ_BODY, ANGLE},
-    {"body", "mass", DJ_OBJ_BODY, VALUE},
-    {"body", "ipos", DJ_OBJ_BODY, LENGTH},
-    {"body", "iquat", DJ_OBJ_BODY, ANGLE},
-    {"body", "inertia", DJ_OBJ_BODY, MOMENTS},
-    {"body", "gravcomp", DJ_OBJ_BODY, UNIT},
-    {"joint", "pos", DJ_OBJ_JOINT, LENGTH},
-    {"joint", "axis", DJ_OBJ_JOINT, UNIT},
-    {"joint", "damping", DJ_OBJ_JOINT, VALUE},
-    {"joint", "stiffness", DJ_OBJ_JOINT, VALUE},
-    {"joint", "springref", DJ_OBJ_JOINT, COORDINATES},
-    {"joint", "armature", DJ_OBJ_JOINT, VALUE},
-    {"joint", "frictionloss", DJ_OBJ_JOINT, VALUE},
-    {"joint", "range", DJ_OBJ_JOINT, UNIT},
-    {"geom", "pos", DJ_OBJ_GEOM, LENGTH},
-    {"geom", "quat", DJ_OBJ_GEOM, ANGLE},
-    {"geom", "size", DJ_OBJ_GEOM, VALUE},
-    {"geom", "friction", DJ_OBJ_GEOM, VALUE},
-    {"mesh", "vert", DJ_OBJ_MESH, VALUE},
-    {"site", "pos", DJ_OBJ_SITE, LENGTH},
-    {"tendon", "stiffness", DJ_OBJ_TENDON, VALUE},
-    {"tendon", "damping", DJ_OBJ_TENDON, VALUE},
-    {"tendon", "springlength", DJ_OBJ_TENDON, ENDS},
-    {"tendon", "frictionloss", DJ_OBJ_TENDON, VALUE},
-    {"tendon", "range", DJ_OBJ_TENDON, LENGTH},
-    {"actuator", "gainprm", DJ_OBJ_ACTUATOR, GENERAL},
-    {"actuator", "biasprm", DJ_OBJ_ACTUATOR, GENERAL},
-    {"actuator", "gear", DJ_OBJ_ACTUATOR, GENERAL},
-    {"option", "gravity", DJ_NOBJ, GRAVITY},
-    {"contact", "stiffness", DJ_NOBJ, VALUE},
-    {"contact", "support", DJ_NOBJ, VALUE},
+    PARAM("body", "pos", DJ_OBJ_BODY, LENGTH),
+    PARAM("body", "quat", DJ_OBJ_BODY, ANGLE),
+    PARAM("body", "mass", DJ_OBJ_BODY, VALUE),
+    PARAM("body", "ipos", DJ_OBJ_BODY, LENGTH),
+    PARAM("body", "iquat", DJ_OBJ_BODY, ANGLE),
+    PARAM("body", "inertia", DJ_OBJ_BODY, MOMENTS),
+    PARAM("body", "gravcomp", DJ_OBJ_BODY, UNIT),
+    PARAM("joint", "pos", DJ_OBJ_JOINT, LENGTH),
+    PARAM("joint", "axis", DJ_OBJ_JOINT, UNIT),
+    PARAM("joint", "damping", DJ_OBJ_JOINT, VALUE),
+    PARAM("joint", "stiffness", DJ_OBJ_JOINT, VALUE),
+    PARAM("joint", "springref", DJ_OBJ_JOINT, COORDINATES),
+    PARAM("joint", "armature", DJ_OBJ_JOINT, VALUE),
+    PARAM("joint", "frictionloss", DJ_OBJ_JOINT, VALUE),
+    PARAM("joint", "range", DJ_OBJ_JOINT, UNIT),
+    PARAM("geom", "pos", DJ_OBJ_GEOM, LENGTH),
+    PARAM("geom", "quat", DJ_OBJ_GEOM, ANGLE),
+    PARAM("geom", "size", DJ_OBJ_GEOM, VALUE),
+    PARAM("geom", "friction", DJ_OBJ_GEOM, VALUE),
+    PARAM("mesh", "vert", DJ_OBJ_MESH, VALUE),
+    PARAM("site", "pos", DJ_OBJ_SITE, LENGTH),
+    PARAM("tendon", "stiffness", DJ_OBJ_TENDON, VALUE),
+    PARAM("tendon", "damping", DJ_OBJ_TENDON, VALUE),
+    PARAM("tendon", "springlength", DJ_OBJ_TENDON, ENDS),
+    PARAM("tendon", "frictionloss", DJ_OBJ_TENDON, VALUE),
+    PARAM("tendon", "range", DJ_OBJ_TENDON, LENGTH),
+    PARAM("actuator", "gainprm", DJ_OBJ_ACTUATOR, GENERAL),
+    PARAM("actuator", "biasprm", DJ_OBJ_ACTUATOR, GENERAL),
+    PARAM("actuator", "gear", DJ_OBJ_ACTUATOR, GENERAL),
+    PARAM("option", "gravity", DJ_NOBJ, GRAVITY),
+    PARAM("contact", "stiffness", DJ_NOBJ, VALUE),
+    PARAM("contact", "support", DJ_NOBJ, VALUE),
+    PARAM("contact", "exponent", DJ_NOBJ, VALUE),
+    PARAM("contact", "damping", DJ_NOBJ, VALUE),
+    SURFACE("sharpness", SHARPNESS),
+    SURFACE("surface", VALUE),
+    INPUT("start", "qpos", LENGTH, QPOS),
+    INPUT("start", "qvel", UNIT, QVEL),
+    INPUT("start", "act", UNIT, ACT),
+    INPUT("run", "ctrl", UNIT, CTRL),
 };
 
 const char* djv_fieldName(int f) {
@@ -172,11 +189,27 @@ djvActivity djv_activity(djvRun* run) {
 
 // ------------------------------------------ directions -----------------------------------------
 
-// Parameters that move together, their values, and where they move.
+// An input as the run has it (its numbers) and as it may vary.
+typedef struct Slot {
+  const double** at;
+  int nvalue, ntangent;
+} Slot;
+
+static Slot slotOf(djRollout* r, const djModel* m, Input input) {
+  switch (input) {
+    case QPOS: return (Slot){&r->qpos0, m->nq, m->nv};
+    case QVEL: return (Slot){&r->qvel0, m->nv, m->nv};
+    case ACT: return (Slot){&r->act0, m->na, m->na};
+    default: return (Slot){&r->ctrl, r->horizon * m->nu, r->horizon * m->nu};
+  }
+}
+
+// Parameters that move together, or an input, their values, and where they move.
 typedef struct Line {
   djvRun* run;
   djModel* copy;
   djData* data;
+  Input input;
   int n;
   djParam* param;
   double *value, *direction;   // concatenated: nvalue, ntangent of each
@@ -189,9 +222,11 @@ static int elementCount(const djModel* m, djObject object) {
 
 static bool findParam(djParam* p, const djModel* m, const Field* f, int id) {
   char name[60];
+  if (f->input || (f->contact && f->contact != m->opt.contact)) return false;
   if (f->object == DJ_NOBJ) snprintf(name, sizeof name, "%s/%s", f->kind, f->name);
   else snprintf(name, sizeof name, "%s/#%d/%s", f->kind, id, f->name);
   if (f->object == DJ_OBJ_BODY && id == 0) return false;
+  if (f->contact && m->geom_type[id] == DJ_PLANE) return false;
   return dj_paramId(p, m, name, NULL) == DJ_OK;
 }
 
@@ -204,19 +239,20 @@ static void drawMoments(double* d, const double* I, djvRandom* random) {
   for (int k = 0; k < 3; k++) d[k] = s[(k + 1) % 3] + s[(k + 2) % 3];
 }
 
-static void draw(double* d, const double* value, const djParam* p, Scale scale,
+static void draw(double* d, const double* value, int nvalue, int ntangent, Scale scale,
                  djvRandom* random) {
   if (scale == MOMENTS) {
     drawMoments(d, value, random);
     return;
   }
-  bool plain = p->nvalue == p->ntangent;
-  for (int k = 0; k < p->ntangent; k++) {
+  bool plain = nvalue == ntangent;
+  for (int k = 0; k < ntangent; k++) {
     double u = djv_uniform(random, -1, 1), v = plain ? value[k] : 0;
     switch (scale) {
       case LENGTH: d[k] = 0.02 * u; break;
       case ENDS: d[k] = k > 0 && value[k] == value[0] ? d[0] : 0.02 * u; break;
       case VALUE: d[k] = v != 0 ? 0.3 * v * u : fabs(u); break;
+      case SHARPNESS: d[k] = 0.3 * v * (v > 1 ? u : fabs(u)); break;
       case GENERAL: d[k] = fmax(0.2 * fabs(v), 0.02) * u; break;
       case GRAVITY: d[k] = u; break;
       default: d[k] = 0.1 * u; break;
@@ -256,14 +292,29 @@ static bool moveAll(Line* line, double e) {
   return good;
 }
 
+// The input of a rollout, moved; to be freed.
+static double* moveInput(djRollout* rollout, const Line* line, double e) {
+  const Slot slot = slotOf(rollout, line->copy, line->input);
+  double* moved = copyOf(line->value, (size_t)slot.nvalue);
+  if (line->input == QPOS) {
+    dj_integratePos(moved, line->copy, line->value, line->direction, e);
+  } else {
+    for (int k = 0; k < slot.nvalue; k++) moved[k] += e * line->direction[k];
+  }
+  *slot.at = moved;
+  return moved;
+}
+
 static bool lossAlong(void* user, double e, double* loss) {
   Line* line = user;
   djRollout rollout = line->run->rollout;
   rollout.loss_only = true;
-  if (!moveAll(line, e)) return false;
+  if (!line->input && !moveAll(line, e)) return false;
+  double* moved = line->input ? moveInput(&rollout, line, e) : NULL;
   djRolloutResult result = {0};
   djStatus status =
       djd_rolloutForward(&result, line->copy, line->data, &rollout, line->run->tape);
+  free(moved);
   *loss = result.loss;
   return status == DJ_OK;
 }
@@ -277,8 +328,12 @@ static double steepest(Line* line, size_t ntangent, const double* gradient, Scal
   double best = 0, *kept = copyOf(line->direction, ntangent);
   for (int c = 0; c < 3; c++) {
     double *value = line->value, *d = line->direction, analytic = 0;
+    if (line->input) {
+      const Slot slot = slotOf(&line->run->rollout, line->copy, line->input);
+      draw(d, value, slot.nvalue, slot.ntangent, scale, random);
+    }
     for (int i = 0; i < line->n; i++) {
-      draw(d, value, &line->param[i], scale, random);
+      draw(d, value, line->param[i].nvalue, line->param[i].ntangent, scale, random);
       value += line->param[i].nvalue;
       d += line->param[i].ntangent;
     }
@@ -292,28 +347,53 @@ static double steepest(Line* line, size_t ntangent, const double* gradient, Scal
   return best;
 }
 
-// n parameters along a random direction; gradient: their entries.
-static djdCertificate certify(djvRun* run, const djParam* param, int n, const double* gradient,
-                              Scale scale, djvRandom* random) {
-  size_t nvalue = 0, ntangent = 0;
-  for (int i = 0; i < n; i++) {
-    nvalue += (size_t)param[i].nvalue;
-    ntangent += (size_t)param[i].ntangent;
+// What moves together: n parameters, or an input; gradient: their entries.
+typedef struct Block {
+  Input input;
+  int n;
+  const djParam* param;
+  const double* gradient;
+  Scale scale;
+} Block;
+
+static void openLine(Line* line, size_t* ntangent, djvRun* run, const Block* b) {
+  size_t nvalue = 0;
+  *ntangent = 0;
+  *line = (Line){.run = run, .input = b->input, .n = b->n};
+  if (b->input) {
+    const Slot slot = slotOf(&run->rollout, run->model, b->input);
+    nvalue = (size_t)slot.nvalue;
+    *ntangent = (size_t)slot.ntangent;
   }
-  Line line = {.run = run, .n = n, .value = djv_take(nvalue, sizeof(double)),
-               .direction = djv_take(ntangent, sizeof(double)),
-               .param = djv_take((size_t)n, sizeof(djParam))};
-  memcpy(line.param, param, (size_t)n * sizeof(djParam));
-  if (dj_copyModel(&line.copy, run->model, NULL) < 0 ||
-      dj_makeData(&line.data, line.copy, NULL) < 0) {
+  for (int i = 0; i < b->n; i++) {
+    nvalue += (size_t)b->param[i].nvalue;
+    *ntangent += (size_t)b->param[i].ntangent;
+  }
+  line->value = djv_take(nvalue, sizeof(double));
+  line->direction = djv_take(*ntangent, sizeof(double));
+  line->param = djv_take((size_t)b->n, sizeof(djParam));
+  if (b->n) memcpy(line->param, b->param, (size_t)b->n * sizeof(djParam));
+  if (dj_copyModel(&line->copy, run->model, NULL) < 0 ||
+      dj_makeData(&line->data, line->copy, NULL) < 0) {
     djv_fail("no copy of the model");
   }
-  double* value = line.value;
-  for (int i = 0; i < n; i++) {
-    dj_getParam(value, run->model, &param[i]);
-    value += param[i].nvalue;
+  if (b->input) {
+    const double* from = *slotOf(&run->rollout, run->model, b->input).at;
+    memcpy(line->value, from, nvalue * sizeof(double));
   }
-  double analytic = steepest(&line, ntangent, gradient, scale, random);
+  double* value = line->value;
+  for (int i = 0; i < b->n; i++) {
+    dj_getParam(value, run->model, &b->param[i]);
+    value += b->param[i].nvalue;
+  }
+}
+
+// Along a random direction.
+static djdCertificate certify(djvRun* run, const Block* b, djvRandom* random) {
+  Line line;
+  size_t ntangent;
+  openLine(&line, &ntangent, run, b);
+  double analytic = steepest(&line, ntangent, b->gradient, b->scale, random);
   djdCertificate c;
   if (djd_check(&c, run->result.loss, analytic, 0.3, lossAlong, &line) < 0) {
     c = (djdCertificate){.analytic = analytic, .difference = NAN, .relative_error = INFINITY};
@@ -335,12 +415,11 @@ static bool isNoise(const djdCertificate* c, double loss) {
 
 // A wrong gradient fails along every direction. A right one may fail along one where the loss bends
 // so much that differences cannot resolve it before its noise: another is drawn then, twice.
-static djdCertificate certifyAgain(djvCell* cell, djvRun* run, const djParam* param, int n,
-                                   const double* gradient, Scale scale, djvRandom* random) {
-  djdCertificate c = certify(run, param, n, gradient, scale, random);
+static djdCertificate certifyAgain(djvCell* cell, djvRun* run, const Block* b, djvRandom* random) {
+  djdCertificate c = certify(run, b, random);
   for (int k = 0; k < 2 && !c.passed && c.relative_error < 1e-4; k++) {
     cell->redrawn++;
-    c = certify(run, param, n, gradient, scale, random);
+    c = certify(run, b, random);
   }
   return c;
 }
@@ -371,10 +450,23 @@ static djParam* listParams(int first[DJV_NFIELD + 1], const djModel* m) {
   return param;
 }
 
-static bool gradient(djvRun* run, djParam* param, int n) {
+// Where gradients by inputs go: one block of memory, which begins at by[QPOS].
+static void takeInputs(djvRun* run, double* by[CTRL + 1]) {
+  size_t adr[CTRL + 2] = {0};
+  for (Input i = QPOS; i <= CTRL; i++) {
+    adr[i + 1] = adr[i] + (size_t)slotOf(&run->rollout, run->model, i).ntangent;
+  }
+  double* memory = djv_take(adr[CTRL + 1], sizeof(double));
+  for (Input i = QPOS; i <= CTRL; i++) by[i] = memory + adr[i];
+}
+
+static bool gradient(djvRun* run, double* by[CTRL + 1], djParam* param, int n) {
   size_t size = 0;
   for (int i = 0; i < n; i++) size += (size_t)param[i].ntangent;
-  run->result = (djRolloutResult){.nparam = n, .param = param,
+  takeInputs(run, by);
+  run->result = (djRolloutResult){.grad_qpos0 = by[QPOS], .grad_qvel0 = by[QVEL],
+                                  .grad_act0 = by[ACT], .grad_ctrl = by[CTRL],
+                                  .nparam = n, .param = param,
                                   .grad_param = djv_take(size, sizeof(double))};
   djRolloutResult* r = &run->result;
   dj_resetData(run->model, run->data);
@@ -386,26 +478,35 @@ static bool gradient(djvRun* run, djParam* param, int n) {
   return status == DJ_OK;
 }
 
+static void certifyBlock(djvCell* cell, djvRun* run, const Block* b, djvRandom* random) {
+  djdCertificate c = certifyAgain(cell, run, b, random);
+  keep(cell, &c, run->result.loss);
+}
+
 bool djv_certifyFields(djvCell cell[DJV_NFIELD], djvRun* run, djvRandom* random, int single) {
   int first[DJV_NFIELD + 1];
+  double* by[CTRL + 1];
   djParam* param = listParams(first, run->model);
-  bool good = gradient(run, param, first[DJV_NFIELD]);
+  bool good = gradient(run, by, param, first[DJV_NFIELD]);
   const double* g = run->result.grad_param;
   for (int f = 0; f < DJV_NFIELD && good; f++) {
     int n = first[f + 1] - first[f];
-    cell[f].present = n > 0;
-    if (n == 0) continue;
-    Scale scale = fields[f].scale;
-    djdCertificate c = certifyAgain(&cell[f], run, param + first[f], n, g, scale, random);
-    keep(&cell[f], &c, run->result.loss);
+    const Field* field = &fields[f];
+    Block b = {field->input, n, param + first[f], field->input ? by[field->input] : g,
+               field->scale};
+    cell[f].present = n > 0 || (field->input && slotOf(&run->rollout, run->model,
+                                                       field->input).ntangent > 0);
+    if (!cell[f].present) continue;
+    certifyBlock(&cell[f], run, &b, random);
     for (int k = 0; k < single && n > 1; k++) {
       int id = djv_integer(random, 0, n - 1), at = 0;
       for (int i = 0; i < id; i++) at += param[first[f] + i].ntangent;
-      c = certifyAgain(&cell[f], run, param + first[f] + id, 1, g + at, scale, random);
-      keep(&cell[f], &c, run->result.loss);
+      b = (Block){NO_INPUT, 1, param + first[f] + id, g + at, field->scale};
+      certifyBlock(&cell[f], run, &b, random);
     }
     for (int i = first[f]; i < first[f + 1]; i++) g += param[i].ntangent;
   }
+  free(by[QPOS]);
   free(run->result.grad_param);
   run->result.grad_param = NULL;
   free(param);

@@ -9,7 +9,7 @@
 #include <dijoco/check.h>
 #include <dijoco/dijoco.h>
 
-enum { DJV_NFIELD = 32 };
+enum { DJV_NFIELD = 40 };
 
 // "body/mass", ...
 const char* djv_fieldName(int field);

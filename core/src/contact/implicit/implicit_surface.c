@@ -196,10 +196,9 @@ static djStatus gap(djDistance* d, djDistanceCache* cache, const djGeomPair* g) 
 
 const djKernel dj_implicitSurface = {
     .name = "implicit_surface",
-    .smoothness = DJ_C1,
-    .where =
-        "at first touch with an exponent of at most 2; where origins coincide; flat on flat the "
-        "point of contact is not certain",
+    .smoothness = DJ_C2,
+    .where = "at first touch with an exponent of 1, C1; where origins coincide; flat on flat the "
+             "point of contact is not certain",
     .traits = {.energy = true, .symmetric = true, .overlaps = true},
     .vary = vary,
     .state_size = sizeof(djSurfaceState),
