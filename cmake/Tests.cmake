@@ -2,9 +2,6 @@
 #   tests/test_*.c        one cmocka program each, linked with tests/common/*.c; sees core/src
 #   tests/kernels/*.c     contact kernels of the tests, in test_kernel_*, test_mj_kernel_*, and in a
 #                         command of their own, bin/tests/dijoco_kernels
-#   tests/methods/*.c     a table of integrators for the tests test_two_step, test_mj_two_step, ...,
-#                         and in a command, bin/tests/dijoco_methods, and a library,
-#                         tests/methods/libdijoco.so, of their own
 #   tests/*.sh, *.py      run by sh and python3
 #   tests/references      stored results of scenes: the test references, apart from all others
 #   tests/bench           times of what only the core sees, for scripts/bench.sh: no test
@@ -13,9 +10,9 @@
 #   tests/fuzz/*.c        targets of libFuzzer; as tests, fuzz_* run the inputs of tests/fuzz/corpus
 #   tests/test_plugin_*.c loads libdijoco_plugin.so and MuJoCo at run time, linked to neither
 #   python/tests          by pytest, as python_*, with each MuJoCo that scripts/python_env.sh knows
-# Tests test_tool_*.c are linked with the parts of the command. Names with mj_ (test_mj_*.c,
-# mj_*.sh, mj_*.py, validation mj_*) or plugin_ need MuJoCo. Tests listed in tests/release_only.txt
-# do not run under the sanitizers, nor, with DIJOCO_LONG_TESTS off, those of
+# Tests test_tool_*.c and test_mj_tool_*.c are linked with the parts of the command. Names with mj_
+# (test_mj_*.c, mj_*.sh, mj_*.py, validation mj_*) or plugin_ need MuJoCo. Tests listed in
+# tests/release_only.txt do not run under the sanitizers, nor, with DIJOCO_LONG_TESTS off, those of
 # tests/long_sanitized.txt. The flavours tsan and valgrind build and run the tests of tests/tsan.txt
 # and tests/valgrind.txt only.
 
@@ -88,25 +85,6 @@ function(dj_add_test name)
                        SKIP_RETURN_CODE 77)
 endfunction()
 
-# Integrators of the tests in place of the library's: a command and a library with them.
-function(dj_add_test_methods)
-  add_library(dj_test_methods OBJECT tests/methods/method_table.c)
-  target_include_directories(dj_test_methods PRIVATE core/src core/include)
-  target_link_libraries(dj_test_methods PRIVATE dj_flags)
-  add_executable(dijoco_methods tools/main.c $<TARGET_OBJECTS:dj_test_methods>)
-  set_target_properties(dijoco_methods PROPERTIES
-                        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
-  target_link_libraries(dijoco_methods PRIVATE dj_flags dijoco_verbs)
-  add_library(dijoco_methods_library SHARED $<TARGET_OBJECTS:dj_test_methods>
-              $<FILTER:$<TARGET_OBJECTS:dijoco_objects>,EXCLUDE,/method_table\\.c>
-              "${dj_lbfgsb_object}")
-  add_dependencies(dijoco_methods_library dijoco_lbfgsb)
-  set_target_properties(dijoco_methods_library PROPERTIES OUTPUT_NAME dijoco LINKER_LANGUAGE C
-                        LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/methods")
-  target_link_libraries(dijoco_methods_library PRIVATE dj_dependencies dj_link_flags)
-  add_dependencies(dijoco_tests dijoco_methods dijoco_methods_library)
-endfunction()
-
 function(dj_add_c_tests)
   file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   file(GLOB common CONFIGURE_DEPENDS "tests/common/*.c")
@@ -135,7 +113,6 @@ function(dj_add_c_tests)
                         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
   target_link_libraries(dijoco_kernels PRIVATE dj_flags dijoco_verbs)
   add_dependencies(dijoco_tests dijoco_kernels)
-  dj_add_test_methods()
   foreach(source IN LISTS sources)
     get_filename_component(name "${source}" NAME_WE)
     dj_wants_test(wanted ${name})
@@ -160,11 +137,8 @@ function(dj_add_c_tests)
       target_sources(${name} PRIVATE $<TARGET_OBJECTS:dj_test_kernels>)
       target_include_directories(${name} PRIVATE tests/kernels)
     endif()
-    if(name MATCHES "^test_tool_")
+    if(name MATCHES "^test_(mj_)?tool_")
       list(APPEND link dijoco_verbs)
-    endif()
-    if(name MATCHES "^test_(mj_)?two_step$")
-      target_sources(${name} PRIVATE $<TARGET_OBJECTS:dj_test_methods>)
     endif()
     target_link_libraries(${name} PRIVATE ${link})
     add_dependencies(dijoco_tests ${name})
@@ -268,11 +242,13 @@ function(dj_add_references_test)
 endfunction()
 
 function(dj_add_bench)
-  add_executable(bench_blocks tests/bench/blocks.c)
-  set_target_properties(bench_blocks PROPERTIES
-                        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
-  target_include_directories(bench_blocks PRIVATE core/src)
-  target_link_libraries(bench_blocks PRIVATE dj_flags dijoco_static)
+  foreach(name blocks differences fields)
+    add_executable(bench_${name} tests/bench/${name}.c)
+    set_target_properties(bench_${name} PROPERTIES
+                          RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
+    target_include_directories(bench_${name} PRIVATE core/src tests)
+    target_link_libraries(bench_${name} PRIVATE dj_flags dijoco_static)
+  endforeach()
 endfunction()
 
 function(dj_add_validation_tests)

@@ -33,7 +33,7 @@ static djVec3 spheres(PairCase* c, double gap, int law, double damping) {
     c->now[k] = c->start[k] = c->rate[k] = poseOf(p, (djQuat){1, 0, 0, 0});
     c->ref[k] = p;
   }
-  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, STEP};
+  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, STEP, 1};
   double given[DJ_MAX_OF_KERNEL];
   for (int i = 0; i < DJ_MAX_OF_KERNEL; i++) given[i] = -1;
   given[DJ_IMPLICIT_LAW] = law;

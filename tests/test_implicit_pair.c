@@ -230,6 +230,54 @@ static void testFlat(void** state) {
   }
 }
 
+// A cone's end lies along another's flank but for an angle. Where it presses goes from the edge to
+// the middle by about as much for each tenth of the angle, and is found however flat that is, from
+// wherever the search begins.
+static void testFlank(void** state) {
+  (void)state;
+  static const double cone[] = {0.6, 0.05, 0.375, 1.125, 40}, drum[] = {0.64, 0.32, 0.3, 0.5, 40};
+  const double lean = atan2(0.64 - 0.32, 0.3 + 0.5) - 0.5 * M_PI;
+  djtImplicit shape[2];
+  memcpy(shape[0].size, cone, sizeof cone);
+  memcpy(shape[1].size, drum, sizeof drum);
+  for (int k = 0; k < 2; k++) {
+    shape[k].given = (djcImplicitShape){"truncated_cone", 0, 5, shape[k].size};
+  }
+  djcImplicitPair* pair = makePair(&shape[0], &shape[1]);
+  double last = NAN;
+  for (double angle = 1e-5; angle > 1e-12; angle *= 0.1) {
+    djcImplicit cold, warm;
+    djtPose pose[2] = {{.quat = {1, 0, 0, 0}}, {{-0.9, 0.2, 0}, {1, 0, 0, 0}}};
+    djt_movePose(&pose[1], 2, lean + angle);
+    djc_forgetImplicitPair(pair);
+    evalAt(&cold, pair, pose, 0);
+    for (int k = 0; k < 3; k++) {
+      djtPose other[2] = {pose[0], pose[1]};
+      djt_movePose(&other[1], k, 1e-3);
+      evalAt(&warm, pair, other, 0);
+      evalAt(&warm, pair, pose, 0);
+      for (int i = 0; i < 3; i++) assert_true(fabs(warm.x[i] - cold.x[i]) < 2e-5);
+    }
+    if (angle < 5e-6) assert_true(fabs(cold.x[1] - last - 0.0329) < 2e-4);
+    last = cold.x[1];
+  }
+  djc_deleteImplicitPair(pair);
+  // Where rounding hides how flat it is, the point still moves far by the least turn.
+  shape[0].size[4] = shape[1].size[4] = 150;
+  pair = makePair(&shape[0], &shape[1]);
+  for (int k = -20; k <= 20; k++) {
+    djcImplicit o;
+    const double y = 0.2 * cos(0.1 * k), z = 0.2 * sin(0.1 * k);
+    djtPose pose[2] = {{.quat = {1, 0, 0, 0}}, {{-0.9, y, z}, {1, 0, 0, 0}}};
+    djt_movePose(&pose[1], 2, lean);
+    djt_movePose(&pose[1], 0, 0.1 * k);
+    evalAt(&o, pair, pose, DJC_DERIVATIVES);
+    const double turn = fabs(o.dx[12 + 8]) + fabs(o.dx[24 + 7]);
+    assert_true(turn > 1e6 && isfinite(turn));
+  }
+  djc_deleteImplicitPair(pair);
+}
+
 // All outputs in one row.
 enum { OUTPUTS = 14 };
 static void outputs(double v[OUTPUTS], const djcImplicit* o) {
@@ -438,6 +486,7 @@ int main(void) {
       cmocka_unit_test(testMinimum),    cmocka_unit_test(testHard),
       cmocka_unit_test(testFlat),       cmocka_unit_test(testTwists),
       cmocka_unit_test(testSizes),      cmocka_unit_test(testCoincident),
-      cmocka_unit_test(testMotion),     cmocka_unit_test(testBad)};
+      cmocka_unit_test(testMotion),     cmocka_unit_test(testFlank),
+      cmocka_unit_test(testBad)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,7 +264,7 @@ static double alongLambda(const djKernel* k, PairCase* c, const double lambda[12
 }
 
 static void checkSettings(const djKernel* k, Random* r, int type_a, int type_b) {
-  static double memory[2][2048];
+  static double memory[4][2048];
   if (!k->vjp) return;
   const bool surfaces = k == &dj_implicitSurface;
   for (int i = 0; i < (surfaces ? 7 : 4); i++) { // the last three recover under the barrier law
@@ -285,6 +285,8 @@ static void checkSettings(const djKernel* k, Random* r, int type_a, int type_b) 
         shape[b].vert[m] = memory[b] + m * npad;
         shape[b].move[m] = memory[b] + (3 + m) * npad;
       }
+      shape[b].number = memory[2 + b];
+      assert_true(c.shape[b].shape.nnumber <= 2048);
     }
     assert_int_equal(k->vjp(&grad, stateOf(&c), pairInput(&c), lambda), DJ_OK);
     for (int m = -1; m < k->nsetting; m++) {

@@ -127,6 +127,42 @@ static void testAccelerations(void** state) {
   checkAccelerations(0, 7, 3e-4);
 }
 
+// The momentum of all bodies: linear, and angular about the origin.
+static void testMomentum(void** state) {
+  (void)state;
+  djRng rng = {27};
+  for (int trial = 0; trial < 50; trial++) {
+    char* text = djt_randomMjcf(&rng, 1 + trial % 7, DJT_MJCF_MESHES);
+    mjModel* m = djt_compile(text);
+    mjData* d = mj_makeData(m);
+    djmContext* context;
+    djError err;
+    if (djm_makeContext(&context, NULL, m, &err) < 0) fail_msg("%s", err.text);
+    randomState(&rng, m, d);
+    mj_forward(m, d);
+    mj_subtreeVel(m, d);
+    double expected[6], found[6], linear[3];
+    mju_scl3(linear, d->subtree_linvel, m->body_subtreemass[0]);
+    mju_cross(expected, d->subtree_com, linear);
+    mju_addTo3(expected, d->subtree_angmom);
+    mju_copy3(expected + 3, linear);
+    djData* own = djm_data(context);
+    mju_copy(own->qpos, d->qpos, (int)m->nq);
+    mju_copy(own->qvel, d->qvel, (int)m->nv);
+    assert_int_equal(dj_totalMomentum(found, djm_model(context), own), DJ_OK);
+    double size = mju_norm(expected, 6);
+    for (int i = 0; i < 6; i++) {
+      if (!(fabs(found[i] - expected[i]) <= 1e-12 * size)) {
+        fail_msg("trial %d: momentum[%d] is %.17g, not %.17g", trial, i, found[i], expected[i]);
+      }
+    }
+    djm_deleteContext(context);
+    mj_deleteData(d);
+    mj_deleteModel(m);
+    free(text);
+  }
+}
+
 // Tendons too, and actuators on them, on sites and by cranks: some of these models are stiffer.
 static void testTendons(void** state) {
   (void)state;
@@ -224,8 +260,8 @@ static void testMargin(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testAccelerations), cmocka_unit_test(testTendons),
-      cmocka_unit_test(testLimitDepth),
+      cmocka_unit_test(testAccelerations), cmocka_unit_test(testMomentum),
+      cmocka_unit_test(testTendons),       cmocka_unit_test(testLimitDepth),
       cmocka_unit_test(testMargin),        cmocka_unit_test(testSoftness),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

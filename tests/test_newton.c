@@ -520,7 +520,8 @@ static void testNoProgress(void** state) {
   }
 }
 
-// Further full steps while each leaves less than half of the decrement.
+// Further full steps while each leaves less than half of the decrement; others where values tell
+// them from noise.
 static void testPolish(void** state) {
   (void)state;
   djNewtonResult r;
@@ -541,12 +542,15 @@ static void testPolish(void** state) {
     assert_int_equal(m.nmajorizer, 1);
   }
   o.refinement_steps = 3;
-  for (int k = 0; k <= 1; k++) {
+  for (int k = 0; k <= 2; k++) {
     left = k ? 0.55 : 0.45;
+    o.noise = k < 2 ? 0 : 1e-4;
     Problem m = problem(slow, 1, 0.05, 0, 0);
     assert_int_equal(minimize(&r, &m, &o), DJ_OK);
-    djt_near(m.x[0], 0.05 * pow(left, k ? 1 : 4), 1e-16);
+    djt_near(m.x[0], 0.05 * pow(left, k < 2 ? 4 : 1), 1e-16);
+    djt_near(r.decrement, 0.05 * pow(left, k < 2 ? 3 : 0) * sqrt(1 - left), 1e-15);
   }
+  o.noise = 0;
   left = 0.1;
   // At the minimum the decrement stops falling: no step is taken for it.
   o.refinement_steps = 9;

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "common/near.h"
 #include "integrate/spin.h"
 #include "math/so3.h"
 
@@ -59,6 +60,11 @@ static double drift(const char* integrator, bool* met) {
   const double v[12] = {0.8, 0, 0.1, 3, -2, 5, -0.8, 0.1, 0, -4, 1, 2};
   memcpy(d->qvel, v, sizeof v);
   const djVec3 before = angularMomentum(m, d);
+  double momentum[6];
+  assert_int_equal(dj_totalMomentum(momentum, m, d), DJ_OK);
+  assert_true(dju_norm3(dju_sub3(dju_load3(momentum), before)) < 1e-14);
+  djt_near(momentum[3], 0.8 - 0.6 * 0.8, 1e-15);
+  assert_int_equal(dj_totalMomentum(NULL, m, d), DJ_INVALID);
   *met = false;
   for (int i = 0; i < 60; i++) {
     assert_int_equal(dj_step(m, d), DJ_OK);

@@ -46,9 +46,17 @@ static void testStart(void** state) {
   djt_near(e.xpos[3 + 2], 2, 1e-15);
   for (int i = 0; i < 3; i++) djt_near(e.tally.spin_first[i], 0.004 * (i + 1), 1e-15);
   assert_memory_equal(e.tally.spin_first, e.tally.spin_last, sizeof e.tally.spin_first);
+  const double *L = e.tally.momentum_first, *q = e.qpos, *u = e.qvel;
+  double arm = u[6] * (0.02 + 0.5 * (0.25 + sin(q[7]) - cos(q[7])));   // its hinge is at (0, 2, 2)
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    double ball = q[j] * u[k] - q[k] * u[j] + 0.004 * (i + 1);
+    djt_near(L[i], ball + (i == 0 ? arm : 0), 1e-12);
+  }
+  assert_memory_equal(L, e.tally.momentum_last, sizeof e.tally.momentum_last);
   assert_true(e.tally.energy_first == e.energy && e.tally.time == 1.5 && e.tally.steps == 0);
   for (long k = 0; k < 20; k++) assert_true(engine_step(&e, &r.in, k));
-  assert_true(engine_measure(&e) && engine_measureSpin(&e));
+  assert_true(engine_measure(&e) && engine_measureMomentum(&e));
   djt_near(e.tally.energy_last, energy(e.qpos, e.qvel), 1e-12);
   const double *spin = e.tally.spin_last, *v = e.qvel + 3;   // alike about all axes
   djt_near(hypot(spin[0], hypot(spin[1], spin[2])), 0.004 * hypot(v[0], hypot(v[1], v[2])), 1e-15);
@@ -131,7 +139,12 @@ static void testWrite(void** state) {
     }
     assert_string_equal(cJSON_GetObjectItem(json, "scene")->valuestring, "scene.json");
     assert_string_equal(cJSON_GetObjectItem(json, "engine")->valuestring, "dijoco");
-    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "angular_momentum_last")), 3);
+    static const char* const vector[] = {"momentum_first", "momentum_last", "spin_first",
+                                         "angular_momentum_first", "angular_momentum_last",
+                                         "spin_last"};
+    for (int i = 0; i < 6; i++) {
+      assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, vector[i])), 3);
+    }
     assert_int_equal(cJSON_GetObjectItem(json, "stopped") != NULL, stopped);
     const cJSON* note = cJSON_GetObjectItem(json, "note");
     assert_int_equal(note != NULL, stopped);

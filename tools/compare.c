@@ -107,7 +107,7 @@ static int run(Comparison* c) {
   }
   progress_end();
   for (int i = 0; i < ENGINES; i++) {
-    if (engine_measureSpin(&c->engine[i])) continue;
+    if (engine_measureMomentum(&c->engine[i])) continue;
     tool_fail(c->options->verb, c->scene->path, NULL, "%s", c->engine[i].error);
     return EXIT_NOT_HELD;
   }

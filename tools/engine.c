@@ -83,6 +83,7 @@ bool engine_openDijoco(Engine* e, const Scene* s, const Inputs* in) {
   copy(d->qpos, in->qpos, m->nq);
   copy(d->qvel, in->qvel, m->nv);
   copy(d->act, in->act, m->na);
+  dj_setHistory(d, m, in->history_qpos, in->history_qvel);
   if (!measure_dijoco(e)) {
     close_dijoco(e);
     return false;
@@ -109,7 +110,7 @@ bool engine_open(Engine* e, bool mujoco, const Scene* s, const Inputs* in) {
   e->state = tool_alloc((size_t)e->nstate, sizeof(double));
   e->tally.energy_first = e->tally.energy_last = e->energy;
   e->tally.time = e->time;
-  if (!engine_measureSpin(e)) {
+  if (!engine_measureMomentum(e)) {
     char error[sizeof e->error];
     memcpy(error, e->error, sizeof error);
     engine_close(e);
@@ -117,6 +118,7 @@ bool engine_open(Engine* e, bool mujoco, const Scene* s, const Inputs* in) {
     return false;
   }
   memcpy(e->tally.spin_first, e->tally.spin_last, sizeof e->tally.spin_first);
+  memcpy(e->tally.momentum_first, e->tally.momentum_last, sizeof e->tally.momentum_first);
   return true;
 }
 
@@ -151,7 +153,7 @@ bool engine_measure(Engine* e) {
   return good;
 }
 
-bool engine_measureSpin(Engine* e) {
+bool engine_measureMomentum(Engine* e) {
   const djModel* m = e->model;
   djError err = {""};
   djData* d = NULL;
@@ -160,6 +162,7 @@ bool engine_measureSpin(Engine* e) {
     copy(d->qpos, e->qpos, m->nq);
     copy(d->qvel, e->qvel, m->nv);
     status = dj_angularMomentum(e->tally.spin_last, m, d);
+    if (status >= 0) status = dj_totalMomentum(e->tally.momentum_last, m, d);
     if (status < 0) snprintf(err.text, sizeof err.text, "%s", dj_errorText(d));
   }
   dj_deleteData(d);
@@ -193,8 +196,12 @@ void engine_write(Json* out, const char* key, const Engine* e, const Scene* s, c
   json_integer(out, "impact_steps", t->impact_steps);
   json_number(out, "energy_first", t->energy_first);
   json_number(out, "energy_last", t->energy_last);
-  json_vector(out, "angular_momentum_first", 3, t->spin_first);
-  json_vector(out, "angular_momentum_last", 3, t->spin_last);
+  json_vector(out, "momentum_first", 3, t->momentum_first + 3);
+  json_vector(out, "momentum_last", 3, t->momentum_last + 3);
+  json_vector(out, "angular_momentum_first", 3, t->momentum_first);
+  json_vector(out, "angular_momentum_last", 3, t->momentum_last);
+  json_vector(out, "spin_first", 3, t->spin_first);
+  json_vector(out, "spin_last", 3, t->spin_last);
   json_number(out, "wall_s", t->wall);
   json_number(out, "wall_per_step_s", t->steps ? t->wall / (double)t->steps : 0);
   if (t->stopped) json_bool(out, "stopped", true);

@@ -13,7 +13,8 @@ typedef struct Tally {
   long impact_steps;
   double worst_residual, smallest_gap, deepest_overlap;
   double energy_first, energy_last;
-  double spin_first[3], spin_last[3];   // dj_angularMomentum
+  double momentum_first[6], momentum_last[6];   // dj_totalMomentum
+  double spin_first[3], spin_last[3];           // dj_angularMomentum
   double wall;               // seconds spent in steps
   bool stopped;              // a step was impossible: the run ended before its time
   char note[512];            // the engine's last warning, or why it stopped; ""
@@ -54,8 +55,8 @@ bool engine_step(Engine* e, const Inputs* in, long k);
 const double* engine_state(Engine* e);
 // The energy of the present state.
 bool engine_measure(Engine* e);
-// The angular momentum of the present state, kept as that of the end.
-bool engine_measureSpin(Engine* e);
+// The momenta of the present state, kept as those of the end.
+bool engine_measureMomentum(Engine* e);
 void engine_close(Engine* e);
 
 // Parts of engine_open.

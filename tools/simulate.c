@@ -2,11 +2,18 @@
 
 #include "output.h"
 #include "progress.h"
+#include "state_file.h"
 #include "states.h"
 #include "verbs.h"
 
 #include <stdio.h>
 #include <string.h>
+
+static void print_vectors(const char* name, const double first[3], const double last[3]) {
+  if (first[0] == 0 && first[1] == 0 && first[2] == 0) return;
+  printf("  %-22s (%.6g, %.6g, %.6g) at the start, (%.6g, %.6g, %.6g) at the end\n", name, first[0],
+         first[1], first[2], last[0], last[1], last[2]);
+}
 
 static void print_table(const Engine* e, const Scene* s, const Options* o) {
   const Tally* t = &e->tally;
@@ -18,18 +25,18 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
   printf("  %-22s %.6g m\n", "deepest overlap", t->deepest_overlap);
   printf("  %-22s %ld\n", "recovering steps", t->recovering_steps);
   if (t->fallback_steps) {
-    printf("  %-22s %ld (taken by the position integrator)\n", "fallback steps", t->fallback_steps);
+    bool restarts = e->own && e->model->opt.integrator == DJ_BDF2;
+    printf("  %-22s %ld (taken by %s)\n", "fallback steps", t->fallback_steps,
+           restarts ? "SDIRK2" : "the position integrator");
   }
   if (t->impact_steps) {
     printf("  %-22s %ld (in parts, as bodies closed fast)\n", "impact steps", t->impact_steps);
   }
   printf("  %-22s %.6g J at the start, %.6g J at the end\n", "energy", t->energy_first,
          t->energy_last);
-  const double *first = t->spin_first, *last = t->spin_last;
-  if (first[0] != 0 || first[1] != 0 || first[2] != 0) {
-    printf("  %-22s (%.6g, %.6g, %.6g) at the start, (%.6g, %.6g, %.6g) at the end\n",
-           "angular momentum", first[0], first[1], first[2], last[0], last[1], last[2]);
-  }
+  print_vectors("momentum", t->momentum_first + 3, t->momentum_last + 3);
+  print_vectors("angular momentum", t->momentum_first, t->momentum_last);
+  print_vectors("spin", t->spin_first, t->spin_last);
   printf("  %-22s %.3g s, %.3g us per step\n", "wall time", t->wall,
          t->steps ? 1e6 * t->wall / (double)t->steps : 0);
   if (*t->note) printf("  %-22s %.70s\n", t->stopped ? "stopped" : "note", t->note);
@@ -50,7 +57,7 @@ static bool run(Engine* e, const Inputs* in, const Options* o, djFile* file) {
                   in->steps);
   }
   progress_end();
-  return engine_measure(e) && engine_measureSpin(e) && good;
+  return engine_measure(e) && engine_measureMomentum(e) && good;
 }
 
 static int simulate(const Scene* s, const Options* o) {
@@ -63,15 +70,20 @@ static int simulate(const Scene* s, const Options* o) {
   Inputs in;
   Engine e = {0};
   int status = inputs_read(&in, o, s, timestep);
+  if (!status && o->state) status = state_read(&in, o);
   if (!status && !engine_open(&e, mujoco, s, &in)) {
     status = tool_fail(o->verb, s->path, NULL, "%s", e.error);
   }
-  djFile* file = NULL;
+  djFile *file = NULL, *state = NULL;
   if (!status && o->out && !(file = out_open(o->verb, o->out))) status = EXIT_BAD_INPUT;
+  if (!status && o->save_state && !(state = out_open(o->verb, o->save_state))) {
+    status = EXIT_BAD_INPUT;
+  }
   if (!status && !run(&e, &in, o, file)) {
     status = tool_fail(o->verb, s->path, NULL, "%s", e.error);
     if (e.tally.steps > 0) status = EXIT_NOT_HELD;  // it ran, and what it did is written
   }
+  if (status != EXIT_BAD_INPUT && state) state_write(state, &e);
   if (status != EXIT_BAD_INPUT && out_commit(o->verb)) status = EXIT_BAD_INPUT;
   if (status != EXIT_BAD_INPUT) {
     if (!mujoco && e.tally.unconverged_steps > 0) status = EXIT_NOT_HELD;

@@ -4,8 +4,8 @@
 // hold: every query is solved, by a root with positive multipliers, whose alpha is the same cold,
 // warm and from the other body's side. Times are printed.
 //
-// --a I --b K: one pair of Table I alone, numbers of the list of shapes. --places N: so many, in place
-// of 1e6 (--quick: 2e4). --repeats N: times are the least of so many runs.
+// --a I --b K: one pair of Table I alone, numbers of the list of shapes. --places N: so many, in
+// place of 1e6 (--quick: 2e4). --repeats N: times are the least of so many runs.
 // --poses FILE: writes places (of b in a's frame: r, then R by rows; doubles) for other programs.
 //
 // The path: distance, direction and rotation follow functions of time with incommensurate
@@ -22,21 +22,20 @@
 #include <string.h>
 #include <time.h>
 
-enum { SHAPES = 5, FACETS = 8 };
+enum { SHAPES = 5, FACETS = 8, NUMBERS = 4 * FACETS + 2 };
 
-static const double OCTAHEDRON[4 * FACETS + 2] = {
+static const double OCTAHEDRON[NUMBERS] = {
     1, 1, 1,  1, -1, -1, -1, 1, -1, -1, -1, 1,       -1,      -1,      -1,      -1, 1,
     1, 1, -1, 1, 1,  1,  -1, 1, 1,  1,  1,  5.0 / 3, 5.0 / 3, 5.0 / 3, 5.0 / 3, 1,  20};
 static const double CONE[5] = {1, 1.5, 1.5, 1.5, 20};
 static const double BOX[4] = {0.5, 1, 1.5, 8};
 static const double CYLINDER[3] = {1, 2, 8};
 static const double ELLIPSOID[4] = {0.5, 1, 1.5, 1};
-static const djcImplicitShape SHAPE[SHAPES] = {
-    {"smooth_polytope", FACETS, 4 * FACETS + 2, OCTAHEDRON},
-    {"truncated_cone", 0, 5, CONE},
-    {"superellipsoid", 0, 4, BOX},
-    {"superelliptic_cylinder", 0, 3, CYLINDER},
-    {"superellipsoid", 0, 4, ELLIPSOID}};
+static const djcImplicitShape SHAPE[SHAPES] = {{"smooth_polytope", FACETS, NUMBERS, OCTAHEDRON},
+                                               {"truncated_cone", 0, 5, CONE},
+                                               {"superellipsoid", 0, 4, BOX},
+                                               {"superelliptic_cylinder", 0, 3, CYLINDER},
+                                               {"superellipsoid", 0, 4, ELLIPSOID}};
 static const char* const NAME[SHAPES] = {"Poly", "TC", "SE", "SEC", "Ell"};
 
 typedef struct Place {
@@ -77,24 +76,49 @@ typedef struct Timing {
   double mean, median, p99;
 } Timing;
 
-// All places of the path, n of them; alpha (n) or NULL. Times are the least of `repeats`.
-static Timing sweep(double* alpha, long* failed, long* wrong, djcImplicitPair* pair, bool cold,
-                    int n, double step, const double range[2], int flags, int repeats) {
-  double* time = djv_take((size_t)n, sizeof *time);
+// What was not solved or by a wrong root; the first few are named.
+typedef struct Tally {
+  long failed, wrong;
+} Tally;
+
+enum { COLD = 1, DERIVATIVES = 2, SIZES = 4, NAMED = 20 };
+
+static void tally(Tally* t, const char* name, int place, int mode, djStatus status,
+                  const djcImplicit* o) {
+  const bool wrong = !(o->multipliers[0] > 0 && o->multipliers[1] > 0);
+  if (status == DJ_OK && !wrong) return;
+  if (t->failed + t->wrong < NAMED) {
+    djv_note("%s, place %d, %s: %s", name, place, mode & COLD ? "cold" : "warm",
+             status ? "not solved" : "a negative multiplier");
+  }
+  ++*(status ? &t->failed : &t->wrong);
+}
+
+typedef struct Path {
+  const char* name; // of the pair
+  int n;            // places
+  double step, range[2];
+} Path;
+
+// All places of a path; alpha (n) or NULL. Times are the least of `repeats`.
+static Timing sweep(double* alpha, Tally* count, djcImplicitPair* pair, const Path* path, int mode,
+                    int repeats) {
+  const int n = path->n, flags = mode & DERIVATIVES ? DJC_DERIVATIVES : 0;
+  double *time = djv_take((size_t)n, sizeof *time), by[8 * NUMBERS];
   for (int r = 0; r < repeats; r++) {
     djc_forgetImplicitPair(pair);
     for (int i = 0; i < n; i++) {
       Place p;
       djcImplicit o;
-      pathAt(&p, i * step, range[0], range[1]);
-      if (cold) djc_forgetImplicitPair(pair);
+      pathAt(&p, i * path->step, path->range[0], path->range[1]);
+      if (mode & COLD) djc_forgetImplicitPair(pair);
       const double start = now();
       const djStatus status = djc_evalImplicitPair(&o, pair, ZERO, ONE, p.pos, p.quat, flags);
+      for (int k = 0; k < 2 && mode & SIZES; k++) djc_implicitBySize(by, pair, k);
       const double spent = now() - start;
       time[i] = r == 0 ? spent : fmin(time[i], spent);
       if (r > 0) continue;
-      *failed += status != DJ_OK;
-      *wrong += status == DJ_OK && !(o.multipliers[0] > 0 && o.multipliers[1] > 0);
+      tally(count, path->name, i, mode, status, &o);
       if (alpha) alpha[i] = o.alpha;
     }
   }
@@ -154,48 +178,65 @@ static double largestDifference(const double* x, const double* y, int n) {
   return worst;
 }
 
+static double swappedDifference(Tally* count, const Path* path, const double* alpha,
+                                const djcImplicitShape* a, const djcImplicitShape* b) {
+  djcImplicitPair* swapped = makePair(b, a);
+  double worst = 0;
+  for (int i = 0; i < path->n; i += 7) {
+    Place p;
+    djcImplicit o;
+    pathAt(&p, i * path->step, path->range[0], path->range[1]);
+    const djStatus status = djc_evalImplicitPair(&o, swapped, p.pos, p.quat, ZERO, ONE, 0);
+    tally(count, path->name, i, 0, status, &o);
+    worst = djv_worst(worst, fabs(o.alpha - alpha[i]) / alpha[i]);
+  }
+  djc_deleteImplicitPair(swapped);
+  return worst;
+}
+
 // One pair: cold, warm at three steps, with derivatives, and from b's side.
 static void checkPair(djvReport* r, int a, int b, int n, int repeats) {
   static const double STEP[3] = {1e-4, 1e-3, 1e-2};
-  const djcImplicitShape *A = &SHAPE[a], *B = &SHAPE[b];
-  djcImplicitPair* pair = makePair(A, B);
-  double range[2];
-  rangeOf(range, a, b);
+  char name[20], text[200];
+  snprintf(name, sizeof name, "%s %s", NAME[a], NAME[b]);
+  djcImplicitPair* pair = makePair(&SHAPE[a], &SHAPE[b]);
+  Path path = {name, n, 1e-3, {0, 0}};
+  rangeOf(path.range, a, b);
   double* cold = djv_take((size_t)n, sizeof *cold);
   double* other = djv_take((size_t)n, sizeof *other);
-  long failed = 0, wrong = 0;
-  const Timing c = sweep(cold, &failed, &wrong, pair, true, n, 1e-3, range, 0, repeats);
-  const Timing d =
-      sweep(NULL, &failed, &wrong, pair, true, n, 1e-3, range, DJC_DERIVATIVES, repeats);
-  char text[200];
-  int at = snprintf(text, sizeof text, "%-4s %-4s %6.2f %6.2f %6.2f %7.2f |", NAME[a], NAME[b],
-                    c.mean, c.median, c.p99, d.median);
-  double difference = 0;
+  Tally count = {0, 0};
+  const Timing c = sweep(cold, &count, pair, &path, COLD, repeats);
+  const Timing d = sweep(NULL, &count, pair, &path, COLD | DERIVATIVES, repeats);
+  int at = snprintf(text, sizeof text, "%-9s %5.2f %5.2f %5.1f %6.2f |", name, c.mean, c.median,
+                    c.p99 / c.median, d.mean);
+  double difference = 0, tail = c.p99 / c.median, sizes = 0;
   for (int k = 0; k < 3; k++) {
-    const Timing w = sweep(other, &failed, &wrong, pair, false, n, STEP[k], range, 0, repeats);
-    if (STEP[k] == 1e-3) difference = largestDifference(cold, other, n);
-    const Timing v =
-        sweep(NULL, &failed, &wrong, pair, false, n, STEP[k], range, DJC_DERIVATIVES, repeats);
-    at += snprintf(text + at, sizeof text - (size_t)at, " %5.2f %5.2f %5.2f |", w.mean, v.mean,
-                   v.p99);
+    path.step = STEP[k];
+    const Timing w = sweep(other, &count, pair, &path, 0, repeats);
+    const Timing v = sweep(NULL, &count, pair, &path, DERIVATIVES, repeats);
+    at += snprintf(text + at, sizeof text - (size_t)at, " %5.2f %5.2f %4.1f", w.mean, v.mean,
+                   v.p99 / v.median);
+    tail = fmax(tail, v.p99 / v.median);
+    if (STEP[k] == 1e-3) {
+      const Timing u = sweep(NULL, &count, pair, &path, DERIVATIVES | SIZES, repeats);
+      difference = largestDifference(cold, other, n);
+      sizes = u.median / v.median;
+      at += snprintf(text + at, sizeof text - (size_t)at, " %4.2f", sizes);
+    }
+    at += snprintf(text + at, sizeof text - (size_t)at, " |");
   }
   djv_note("%s", text);
-  djcImplicitPair* swapped = makePair(B, A);
-  for (int i = 0; i < n; i += 7) {
-    Place p;
-    djcImplicit o;
-    pathAt(&p, i * 1e-3, range[0], range[1]);
-    failed += djc_evalImplicitPair(&o, swapped, p.pos, p.quat, ZERO, ONE, 0) != DJ_OK;
-    difference = djv_worst(difference, fabs(o.alpha - cold[i]) / cold[i]);
-  }
-  djc_deleteImplicitPair(swapped);
-  snprintf(text, sizeof text, "%s %s: not solved", NAME[a], NAME[b]);
-  djv_count(r, text, failed, 0);
-  snprintf(text, sizeof text, "%s %s: roots with a negative multiplier", NAME[a], NAME[b]);
-  djv_count(r, text, wrong, 0);
-  snprintf(text, sizeof text, "%s %s: alpha, cold, warm and swapped", NAME[a], NAME[b]);
+  path.step = 1e-3;
+  difference = djv_worst(difference, swappedDifference(&count, &path, cold, &SHAPE[a], &SHAPE[b]));
+  snprintf(text, sizeof text, "%s: not solved", name);
+  djv_count(r, text, count.failed, 0);
+  snprintf(text, sizeof text, "%s: roots with a negative multiplier", name);
+  djv_count(r, text, count.wrong, 0);
+  snprintf(text, sizeof text, "%s: alpha, cold, warm and swapped", name);
   djv_below(r, text, difference, 1e-9, "");
-  djv_figure(r, "cold, with derivatives: median", d.median, "us");
+  djv_figure(r, "cold, with derivatives: mean", d.mean, "us");
+  djv_figure(r, "99th percentile over median", tail, "");
+  djv_figure(r, "by sizes too, over by poses alone", sizes, "");
   free(cold);
   free(other);
   djc_deleteImplicitPair(pair);
@@ -215,18 +256,18 @@ static int drawShape(double* size, int family, double scale, double slender, dou
     for (int k = 0; k < 3; k++) squeeze[k] = k == 1 ? uniform(state, 1, slender) : 1;
     for (int i = 0; i < 3 * FACETS; i++) size[i] *= squeeze[i % 3];
     for (int i = 0; i <= FACETS; i++) size[3 * FACETS + i] *= scale;
-    size[4 * FACETS + 1] = beta;
-    return 4 * FACETS + 2;
+    size[NUMBERS - 1] = beta;
+    return NUMBERS;
   }
-  static const int NUMBERS[4] = {0, 4, 3, 2};
-  for (int k = 0; k < NUMBERS[family]; k++) size[k] = scale * uniform(state, 0.5, 1);
+  static const int LENGTHS[4] = {0, 4, 3, 2};
+  for (int k = 0; k < LENGTHS[family]; k++) size[k] = scale * uniform(state, 0.5, 1);
   size[family == 1 ? 3 : 0] /= uniform(state, 1, slender);
   if (family == 1) {
     size[2] = size[3];
     size[1] = size[0] * uniform(state, 0.2, 1);
   }
-  size[NUMBERS[family]] = family == 1 ? beta : n;
-  return NUMBERS[family] + 1;
+  size[LENGTHS[family]] = family == 1 ? beta : n;
+  return LENGTHS[family] + 1;
 }
 
 static void checkHard(djvReport* r, int cases, int poses) {
@@ -235,10 +276,11 @@ static void checkHard(djvReport* r, int cases, int poses) {
   static const double SCALE[3] = {1e-3, 1, 1e3}, BETA[3] = {20, 100, 500}, N[3] = {8, 2.5, 16};
   static const double SLENDER[3] = {1, 10, 50};
   unsigned long long state = 5;
-  long failed = 0, wrong = 0, total = 0;
+  Tally count = {0, 0};
+  long total = 0;
   double difference = 0;
   for (int c = 0; c < cases; c++) {
-    double size[2][4 * FACETS + 2];
+    double size[2][NUMBERS];
     djcImplicitShape shape[2];
     const double scale = SCALE[c % 3], slender = SLENDER[c / 3 % 3];
     for (int k = 0; k < 2; k++) {
@@ -247,11 +289,13 @@ static void checkHard(djvReport* r, int cases, int poses) {
       shape[k] = (djcImplicitShape){FAMILY[f], f ? 0 : FACETS, n, size[k]};
     }
     djcImplicitPair* pair = makePair(&shape[0], &shape[1]);
-    const double range[2] = {scale, 2 * scale};
+    char name[40];
+    snprintf(name, sizeof name, "case %d", c);
+    const Path path = {name, poses, 1e-2, {scale, 2 * scale}};
     double* alpha = djv_take((size_t)poses, sizeof *alpha);
     double* cold = djv_take((size_t)poses, sizeof *cold);
-    sweep(alpha, &failed, &wrong, pair, false, poses, 1e-2, range, 0, 1);
-    sweep(cold, &failed, &wrong, pair, true, poses, 1e-2, range, 0, 1);
+    sweep(alpha, &count, pair, &path, 0, 1);
+    sweep(cold, &count, pair, &path, COLD, 1);
     difference = djv_worst(difference, largestDifference(cold, alpha, poses));
     total += 2 * poses;
     free(alpha);
@@ -259,8 +303,8 @@ static void checkHard(djvReport* r, int cases, int poses) {
     djc_deleteImplicitPair(pair);
   }
   djv_note("%ld queries", total);
-  djv_count(r, "not solved", failed, 0);
-  djv_count(r, "roots with a negative multiplier", wrong, 0);
+  djv_count(r, "not solved", count.failed, 0);
+  djv_count(r, "roots with a negative multiplier", count.wrong, 0);
   djv_below(r, "alpha, cold and warm", difference, 1e-8, "");
 }
 
@@ -279,10 +323,10 @@ int main(int argc, char** argv) {
     return 0;
   }
   djvReport r = {0};
-  djv_title(
-      "Pairs of families on a path through all places: microseconds a query. cold: mean, median,"
-      "\n99th percentile, median with derivatives | warm at steps of 1e-4, 1e-3, 1e-2 rad: mean;"
-      " with derivatives\nmean and 99th percentile");
+  djv_title("Pairs of families on a path through all places: microseconds a query. cold: mean, "
+            "median,\n99th percentile over median, mean with derivatives | warm at steps of 1e-4, "
+            "1e-3, 1e-2 rad: mean, with\nderivatives mean and 99th percentile over median; at 1e-3 "
+            "by sizes too, over by poses alone");
   for (int i = 0; i < 4; i++) {
     for (int k = i; k < 4; k++) {
       if ((a < 0 || a == i) && (b < 0 || b == k)) checkPair(&r, i, k, n, repeats);

@@ -1,5 +1,7 @@
-"""Writes scene.xml and task.json of ten_bodies and of soft_arm, and the arm's tension, beside this
-file. What is chosen is in the tables at the top; README.md of each says why."""
+"""Writes scene.xml of ten_bodies, soft_arm and quadrotor, the arm's tension and the quadrotor's
+flight beside this file. What is chosen is in the tables at the top; README.md of each says why."""
+import csv
+import itertools
 import json
 import math
 import pathlib
@@ -12,17 +14,17 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 THROW = dict(radius=6, speed=3, density=1, stiffness=3000, timestep=0.005, seed=3)
 
-# Of each body a primitive (type, sizes) or the rings (number of vertices, radius, height) of a
-# mesh's hull; a ring of one vertex is an apex. Heights are about the centre of mass, and exact as
-# MuJoCo stores them, in single precision.
+# Of each body a primitive (type, sizes), a cone (radius, x of base and top) or the rings (number of
+# vertices, radius, x) of a mesh's hull; a ring of one vertex is an apex. x is about the centre of
+# mass, and exact as MuJoCo stores it, in single precision.
 PHI = (1 + 5**0.5) / 2
 BODIES = {
-    "cone": ("rings", [(16, 0.6, -0.375), (1, 0, 1.125)]),
+    "cone": ("cone", [(0.6, -0.375), (0, 1.125)]),
     "cube": ("box", [0.5, 0.5, 0.5]),
     "cuboid": ("box", [0.7, 0.45, 0.35]),
     "cylinder": ("cylinder", [0.45, 0.6]),
     "ellipsoid": ("ellipsoid", [0.75, 0.5, 0.4]),
-    "frustum": ("rings", [(16, 0.625, -0.34375), (16, 0.3125, 0.53125)]),
+    "frustum": ("cone", [(0.64, -0.34375), (0.32, 0.53125)]),
     "polytope": ("vertices", [tuple(0.42 * c for c in v) for s in (-1, 1) for t in (-PHI, PHI)
                               for v in ((0, s, t), (s, t, 0), (t, 0, s))]),
     "pyramid": ("rings", [(4, 0.875, -0.3125), (1, 0, 0.9375)]),
@@ -30,6 +32,10 @@ BODIES = {
     "tetrahedron": ("vertices", [tuple(0.6 * c for c in v) for v in
                                  ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))]),
 }
+# Sharpness of the surfaces. MuJoCo's cones have so many sides; ours are truncated_cone, at the tip of
+# a radius of at least this.
+SHARP = dict(beta=20, n=8)
+CONE = dict(sides=32, tip=0.02)
 COLOURS = ["0.85 0.35 0.3 1", "0.9 0.75 0.25 1", "0.35 0.65 0.4 1", "0.3 0.5 0.8 1",
            "0.6 0.4 0.7 1"]
 
@@ -38,11 +44,16 @@ COLOURS = ["0.85 0.35 0.3 1", "0.9 0.75 0.25 1", "0.35 0.65 0.4 1", "0.3 0.5 0.8
 # SI. A silicone rod, tapered from its base to its tip, clamped at a height, straight along x. The
 # tendon runs at a part of the radius beside the axis, to the left (+y).
 ARM = dict(segments=20, length=1.0, base=0.02, tip=0.01, young=2.5e6, poisson=0.5, density=1000,
-           damping=0.05, height=0.1, tendon=0.8, sides=12)
+           damping=0.05, height=0.1, tendon=0.8, sides=24, beta=20)
 PULL = dict(tension=40, time=5)
 CUBE = dict(half=0.05, place=(0.965, 0.30))
 POST = dict(radius=0.13, half=0.06, place=(0.53, 0.21))
 ARM_STEP = dict(timestep=0.005, stiffness=2e4)
+
+# ---- quadrotor ---------------------------------------------------------------------------------
+
+# Obstacles are those of scene.json, the way is path.csv; a servo on each axis follows it.
+FLIGHT = dict(mass=1, frequency=100, time=5, timestep=0.005, sides=32)
 
 
 def text(values):
@@ -50,18 +61,28 @@ def text(values):
     return " ".join("%g" % (round(v, 6) + 0.0) for v in values)
 
 
-def ring(count, radius, height):
-    """Vertices of a regular polygon about z."""
-    return [(radius * math.cos(2 * math.pi * k / count), radius * math.sin(2 * math.pi * k / count),
-             height) for k in range(count)]
+def ring(count, radius, x):
+    """Vertices of a regular polygon about the x axis. With four digits of cosines all numbers of a
+    scene have the six that MuJoCo saves, and frames stay at centres of mass."""
+    circle = [[round(f(2 * math.pi * k / count), 4) for f in (math.cos, math.sin)]
+              for k in range(count)]
+    return [(x, radius * c, radius * s) for c, s in circle]
 
 
-def hull(kind, parts):
+def hull(kind, parts, sides):
     """A mesh's vertices about the centre of mass."""
     if kind == "vertices":
         return parts
-    (n, base, low), (m, top, high) = parts
-    return ring(n, base, low) + ring(m, top, high)
+    if kind == "cone":
+        parts = [(sides if radius else 1, radius, x) for radius, x in parts]
+    return [v for one in parts for v in ring(*one)]
+
+
+def surface(name, parts, beta, tip=0):
+    """What <custom> has of a cone between both ends."""
+    (base, low), (top, high) = parts
+    return '    <text name="dijoco_shape/%s" data="truncated_cone %s"/>' % (
+        name, text([base, max(top, tip), -low, high, beta]))
 
 
 def directions(count):
@@ -92,10 +113,15 @@ def ten_bodies():
     source = random.Random(row["seed"])
     places = directions(len(BODIES))
     source.shuffle(places)
-    assets, bodies, velocities = [], [], []
+    assets, surfaces, bodies, velocities = [], [], [], []
     for number, (name, (kind, parts)) in enumerate(BODIES.items()):
-        if kind in ("rings", "vertices"):
-            vertices = text(c for v in hull(kind, parts) for c in v)
+        if kind == "cone":
+            surfaces.append(surface(name, parts, SHARP["beta"], CONE["tip"]))
+        elif kind not in ("sphere", "ellipsoid"):
+            sharp = SHARP["beta" if kind in ("rings", "vertices") else "n"]
+            surfaces.append('    <numeric name="dijoco_sharpness/%s" data="%g"/>' % (name, sharp))
+        if kind in ("cone", "rings", "vertices"):
+            vertices = text(c for v in hull(kind, parts, CONE["sides"]) for c in v)
             assets.append(wrapped('    <mesh name="%s" vertex="' % name, vertices, '"/>'))
             shape = 'type="mesh" mesh="%s"' % name
         else:
@@ -119,6 +145,7 @@ def ten_bodies():
     <text name="dijoco_restitution" data="given"/>
     <numeric name="dijoco_tolerance" data="1e-09"/>
     <numeric name="dijoco_contact/implicit_surface/stiffness" data="%g"/>
+%s
   </custom>
   <visual>
     <map zfar="100"/>
@@ -135,14 +162,15 @@ def ten_bodies():
   <worldbody>
     <light pos="4 -8 10" dir="-0.3 0.6 -0.75"/>
     <light pos="-8 -10 2" dir="0.6 0.75 -0.15" diffuse="0.4 0.4 0.4"/>
-    <camera name="side" pos="0 -20 6" xyaxes="1 0 0 0 0.287 0.958"/>
+    <camera name="side" pos="0 -16.5 5" xyaxes="1 0 0 0 0.287 0.958"/>
 %s
   </worldbody>
   <keyframe>
 %s
   </keyframe>
 </mujoco>
-""" % (row["timestep"], row["stiffness"], row["density"], "\n".join(assets), "\n".join(bodies),
+""" % (row["timestep"], row["stiffness"], "\n".join(surfaces), row["density"], "\n".join(assets),
+       "\n".join(bodies),
        wrapped('    <key name="thrown" qvel="', text(velocities), '"/>'))
     (HERE / "ten_bodies" / "scene.xml").write_text(scene)
 
@@ -166,22 +194,23 @@ def segment(number):
 
 def soft_arm():
     row = ARM
-    assets, bodies, tendon = [], [], []
+    assets, surfaces, bodies, tendon = [], [], [], []
     pad, ends = "    ", []
     for i in range(row["segments"]):
         length, start, end, bend, twist, arm = segment(i)
         name = "segment%d" % i
-        vertices = [(x, r * c, r * s) for x, r in ((0, start), (length, end))
-                    for c, s, _ in ring(row["sides"], 1, 0)]
-        assets.append(wrapped('    <mesh name="%s" vertex="' % name,
-                              text(c for v in vertices for c in v), '"/>'))
+        cone = [(start, -length / 2), (end, length / 2)]
+        surfaces.append(surface(name, cone, row["beta"]))
+        vertices = text(c for v in hull("cone", cone, row["sides"]) for c in v)
+        assets.append(wrapped('    <mesh name="%s" vertex="' % name, vertices, '"/>'))
         place = "0 0 %g" % row["height"] if i == 0 else text([length, 0, 0])
         bodies.append('%s<body name="%s" pos="%s">' % (pad, name, place))
         for joint, axis, stiffness in (("bend", "0 0 1", bend), ("lift", "0 1 0", bend),
                                        ("twist", "1 0 0", twist)):
             bodies.append('%s  <joint name="%s%d" axis="%s" stiffness="%.4g" damping="%.4g"/>'
                           % (pad, joint, i, axis, stiffness, row["damping"] * stiffness))
-        bodies.append('%s  <geom name="%s" class="arm" mesh="%s"/>' % (pad, name, name))
+        bodies.append('%s  <geom name="%s" class="arm" mesh="%s" pos="%s"/>'
+                      % (pad, name, name, text([length / 2, 0, 0])))
         tendon.append('      <joint joint="bend%d" coef="%.4g"/>' % (i, arm))
         ends.append("%s</body>" % pad)
         pad += "  "
@@ -204,6 +233,7 @@ def soft_arm():
     <text name="dijoco_integrator" data="position"/>
     <text name="dijoco_restitution" data="given"/>
     <numeric name="dijoco_contact/implicit_surface/stiffness" data="%g"/>
+%s
   </custom>
   <visual>
     <map znear="0.01"/>
@@ -235,7 +265,8 @@ def soft_arm():
     <motor name="tension" tendon="tendon" ctrlrange="0 %g"/>
   </actuator>
 </mujoco>
-""" % (ARM_STEP["timestep"], ARM_STEP["stiffness"], row["density"], "\n".join(assets), cube, post,
+""" % (ARM_STEP["timestep"], ARM_STEP["stiffness"], "\n".join(surfaces), row["density"],
+       "\n".join(assets), cube, post,
        "\n".join(bodies), "\n".join(tendon), PULL["tension"])
     (HERE / "soft_arm" / "scene.xml").write_text(scene)
     steps = round(PULL["time"] / ARM_STEP["timestep"])
@@ -243,6 +274,120 @@ def soft_arm():
         "ctrl[0]\n" + "".join("%g\n" % (PULL["tension"] * k / steps) for k in range(1, steps + 1)))
 
 
+def corners(A, b):
+    """Of the polytope A y <= b."""
+    found = []
+    for rows in itertools.combinations(range(len(b)), 3):
+        (p, q, r), (k, m, n) = [A[i] for i in rows], [b[i] for i in rows]
+        qr, rp, pq = ([u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
+                       u[0] * v[1] - u[1] * v[0]] for u, v in ((q, r), (r, p), (p, q)))
+        det = sum(x * y for x, y in zip(p, qr))
+        if abs(det) < 1e-9:
+            continue
+        y = [(k * qr[i] + m * rp[i] + n * pq[i]) / det for i in range(3)]
+        inside = all(sum(x * z for x, z in zip(A[i], y)) <= b[i] + 1e-9 for i in range(len(b)))
+        if inside and not any(math.dist(y, z) < 1e-6 for z in found):
+            found.append(y)
+    return found
+
+
+def obstacle(name, shape):
+    """Of one: its mesh or None, its number or text in <custom>, its geom's type and size."""
+    custom = '    <text name="dijoco_shape/%s" data="' % name
+    family, mesh = shape["shape"], 'mesh="%s"' % name
+    if family == "superellipsoid":
+        return (None, '    <numeric name="dijoco_sharpness/%s" data="%g"/>' % (name, shape["n"]),
+                'type="box" size="%s"' % text(shape["size"]))
+    if family == "smooth_polytope":
+        vertices = corners(shape["A"], shape["b"])
+        numbers = [x for row in shape["A"] for x in row] + shape["b"] + [shape["L"], shape["beta"]]
+    else:
+        if family == "truncated_cone":
+            numbers = [shape[k] for k in ("Rb", "Rt", "a", "b", "beta")]
+            ends = [(shape["Rb"], -shape["a"]), (shape["Rt"], shape["b"])]
+        else:
+            numbers = [shape[k] for k in ("R", "h", "n")]
+            ends = [(shape["R"], -shape["h"]), (shape["R"], shape["h"])]
+        vertices = hull("cone", ends, FLIGHT["sides"])
+    return (wrapped('    <mesh name="%s" vertex="' % name, text(c for v in vertices for c in v), '"/>'),
+            wrapped(custom, family + " " + text(numbers), '"/>'), 'type="mesh" ' + mesh)
+
+
+def flight(path, start, steps):
+    """Along the straight pieces of a path, from rest to rest: places beside the start."""
+    lengths = [math.dist(a, b) for a, b in zip(path, path[1:])]
+    rows, k, before = [], 0, 0
+    for step in range(1, steps + 1):
+        t = step / steps
+        way = sum(lengths) * t**3 * (10 - 15 * t + 6 * t * t)
+        while k < len(lengths) - 1 and way > before + lengths[k]:
+            before += lengths[k]
+            k += 1
+        part = (way - before) / lengths[k]
+        rows.append([a + part * (b - a) - o for a, b, o in zip(path[k], path[k + 1], start)])
+    return rows
+
+
+def quadrotor():
+    row, folder = FLIGHT, HERE / "quadrotor"
+    plan = json.loads((folder / "scene.json").read_text())
+    with open(folder / "path.csv", newline="") as file:
+        path = [[float(x) for x in knot] for knot in list(csv.reader(file))[1:]]
+    assets, surfaces, geoms = [], [], []
+    for number, shape in enumerate(plan["obstacles"]):
+        name = "obstacle%d" % number
+        mesh, surface_text, kind = obstacle(name, shape)
+        assets += [mesh] if mesh else []
+        surfaces.append(surface_text)
+        geoms.append('    <geom name="%s" %s pos="%s" quat="%s"\n          rgba="%s"/>'
+                     % (name, kind, text(shape["pose"][:3]), text(shape["pose"][3:]),
+                        COLOURS[number % len(COLOURS)]))
+    stiffness = row["mass"] * row["frequency"]**2
+    scene = """<!-- The quadrotor of quadrotor_path among its obstacles: three slides carry it, servos take it along
+     the path that was found for seed 16. Nothing touches it. Written by ../generate.py. -->
+<mujoco model="quadrotor">
+  <option timestep="%g" gravity="0 0 0" integrator="implicitfast"/>
+  <custom>
+    <text name="dijoco_contact" data="implicit_surface"/>
+%s
+  </custom>
+  <visual>
+    <global offwidth="640" offheight="480"/>
+  </visual>
+  <default>
+    <geom contype="2" conaffinity="1"/>
+    <position kp="%g" kv="%g"/>
+  </default>
+  <asset>
+%s
+  </asset>
+  <worldbody>
+    <light pos="-2 -3 6" dir="0.3 0.4 -0.85"/>
+    <camera name="above" pos="0 -5.5 5.5" xyaxes="1 0 0 0 0.62 0.78"/>
+%s
+    <body name="quadrotor" pos="%s">
+      <joint name="x" type="slide" axis="1 0 0"/>
+      <joint name="y" type="slide" axis="0 1 0"/>
+      <joint name="z" type="slide" axis="0 0 1"/>
+      <geom name="quadrotor" type="ellipsoid" size="%s" mass="%g" contype="1" conaffinity="2"/>
+    </body>
+  </worldbody>
+  <actuator>
+    <position name="x" joint="x"/>
+    <position name="y" joint="y"/>
+    <position name="z" joint="z"/>
+  </actuator>
+</mujoco>
+""" % (row["timestep"], "\n".join(surfaces), stiffness, 2 * row["mass"] * row["frequency"],
+       "\n".join(assets), "\n".join(geoms), text(plan["start"]), text(plan["quadrotor"]["size"]),
+       row["mass"])
+    (folder / "scene.xml").write_text(scene)
+    places = flight(path, plan["start"], round(row["time"] / row["timestep"]))
+    (folder / "flight.csv").write_text("ctrl[0],ctrl[1],ctrl[2]\n" + "".join(
+        "%.6f,%.6f,%.6f\n" % tuple(p) for p in places))
+
+
 if __name__ == "__main__":
     ten_bodies()
     soft_arm()
+    quadrotor()

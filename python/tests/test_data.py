@@ -235,7 +235,11 @@ def test_forward_and_momentum(box):
     data.forward()
     np.testing.assert_array_equal(data.xpos[1], [1, 2, 3])
     assert data.energy[1] == pytest.approx(0.5 * box.body_inertia[1, 2] * 4)
-    np.testing.assert_allclose(data.angular_momentum(), [0, 0, 2 * box.body_inertia[1, 2]])
+    spin = 2 * box.body_inertia[1, 2]
+    np.testing.assert_allclose(data.angular_momentum(), [0, 0, spin])
+    data.qvel[:3] = [0, 5, 0]
+    m = box.body_mass[1]
+    np.testing.assert_allclose(data.momentum(), [-15 * m, 0, 5 * m + spin, 0, 5 * m, 0])
 
 
 # ---- derivatives -------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ SETTINGS = ["timestep", "integrator", "contact", "support", "length_scale", "sti
 RUN_KEYS = ["scene", "engine", "settings", "steps", "time", "newton_iterations",
             "unconverged_steps", "worst_residual", "smallest_gap", "deepest_overlap",
             "recovering_steps", "energy_first", "energy_last",
-            "angular_momentum_first", "angular_momentum_last", "fallback_steps",
+            "momentum_first", "momentum_last", "angular_momentum_first", "angular_momentum_last",
+            "spin_first", "spin_last", "fallback_steps",
             "damped_steps", "impact_steps", "wall_s", "wall_per_step_s"]
 
 # A box of 1 kg over a floor, a pendulum with a motor, a keyframe.

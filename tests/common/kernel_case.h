@@ -78,7 +78,7 @@ static inline double distance(const double* x, const double* y, int n) {
 
 // Settings by a kernel's rules, those of the first one as the case has them.
 static inline void useKernel(PairCase* c, const djKernel* k) {
-  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, 0.01};
+  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, 0.01, 1};
   double given[DJ_MAX_OF_KERNEL];
   for (int i = 0; i < DJ_MAX_OF_KERNEL; i++) given[i] = -1;
   if (k == &dj_implicitSurface) {
@@ -88,10 +88,16 @@ static inline void useKernel(PairCase* c, const djKernel* k) {
     given[DJ_IMPLICIT_FRICTION_EPS] = 4e-2;
     given[DJ_IMPLICIT_SUPPORT] = 0.04;
   }
+  if (k == &dj_penalty) {   // a point sticks up to about 1 m/s
+    given[DJ_PENALTY_KN] = 100;
+    given[DJ_PENALTY_KT] = 1;
+    given[DJ_PENALTY_KD] = 20;
+  }
   c->kernel = k;
   if (k == &dj_separatingPlane) return;
   assert_int_equal(dj_applyRules(c->setting, k, &scale, given, NULL), DJ_OK);
   if (k == &dj_implicitSurface) fitCase(c);
+  if (k == &dj_penalty) penaltyCase(c, NULL);
 }
 
 static inline djTraits traitsOf(const djKernel* k, PairCase* c) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The tests of python/tests in an environment of scripts/python_env.sh, against this build.
 # Usage: run.sh ENVIRONMENT [pytest arguments]; without arguments all tests, with torch those called
-# test_torch*.py and test_jax*.py.
+# test_torch*.py and test_jax*.py, with MuJoCo's earlier release those that speak of MuJoCo.
 set -eu
 name=$1
 shift
@@ -24,5 +24,10 @@ needed=mj
   echo "run.sh: $name: cannot import $needed" >&2
   exit 1
 }
-if [ "$name" = torch ] && [ $# = 0 ]; then set -- test_torch*.py test_jax*.py; fi
+if [ $# = 0 ]; then
+  case $name in
+    torch) set -- test_torch*.py test_jax*.py ;;
+    mujoco-4.0.0) set -- $(grep -lE 'mujoco|import mj' test_*.py | grep -v test_memory.py) ;;
+  esac
+fi
 exec "$env/bin/python" -m pytest -q -p no:cacheprovider -rs "${@:-.}"

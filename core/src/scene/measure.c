@@ -20,12 +20,36 @@ static djVec3 treeSpin(const djModel* m, const djWork* w, int root) {
   return dju_add3(n, dju_cross3(arm, p));
 }
 
-djStatus dj_angularMomentum(double spin[3], const djModel* m, djData* d) {
-  if (!spin || !m || !d) return DJ_INVALID;
+// Momenta of bodies about their trees' reference points, in work->wrench.
+static djStatus findMomenta(const djModel* m, djData* d) {
   djStatus status = dj_forward(m, d);
   if (status < 0) return status;
   djWork* w = d->work;
   dj_bodyMomentum(w->wrench, NULL, m, &w->begin.kin, w->ref, w->start.qvel);
+  return DJ_OK;
+}
+
+djStatus dj_totalMomentum(double momentum[6], const djModel* m, djData* d) {
+  if (!momentum || !m || !d) return DJ_INVALID;
+  djStatus status = findMomenta(m, d);
+  if (status < 0) return status;
+  const djWork* w = d->work;
+  djVec3 angular = {0, 0, 0}, linear = {0, 0, 0};
+  for (int b = 1; b < m->nbody; b++) {
+    djVec3 n = dju_load3(w->wrench + 6 * b), p = dju_load3(w->wrench + 6 * b + 3);
+    angular = dju_add3(angular, dju_add3(n, dju_cross3(w->ref[b], p)));
+    linear = dju_add3(linear, p);
+  }
+  dju_store3(momentum, angular);
+  dju_store3(momentum + 3, linear);
+  return DJ_OK;
+}
+
+djStatus dj_angularMomentum(double spin[3], const djModel* m, djData* d) {
+  if (!spin || !m || !d) return DJ_INVALID;
+  djStatus status = findMomenta(m, d);
+  if (status < 0) return status;
+  const djWork* w = d->work;
   djVec3 sum = {0, 0, 0};
   for (int j = 0; j < m->njnt; j++) {
     if (!dj_jointRow(m, j)->pose) continue;

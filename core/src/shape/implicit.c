@@ -3,6 +3,7 @@
 #include "shape/implicit.h"
 
 #include "base/status.h"
+#include "math/lanes.h"
 #include "shape/hull.h"
 #include "shape/shape.h"
 
@@ -142,6 +143,28 @@ djStatus dj_makeImplicit(djImplicit* shape, double* mem, const djImplicitRow* ro
                          const double* size, djError* err) {
   memmove(mem, size, (size_t)dj_implicitSize(row, nface) * sizeof *mem);
   return dj_fillImplicit(shape, mem, row, nface, 0, err);
+}
+
+void dj_mapNumbers(double* out, int rows, const double* map, const djImplicit* shape, djVec3 y) {
+  if (shape->row->map) {
+    shape->row->map(out, rows, map, shape, y);
+    return;
+  }
+  const int n = shape->nsize;
+  double by[4][DJ_FEW] = {{0}}, last[DJU_LANES];
+  djLanes c[4];
+  shape->row->by(by, shape, y);
+  for (int j = 0; j < 4; j++) c[j] = dju_loadLanes(by[j]);
+  for (int i = 0; i < rows; i++) {
+    djLanes v = c[0] * dju_splat(map[4 * i]);
+    for (int j = 1; j < 4; j++) v = dju_fmaLanes(c[j], dju_splat(map[4 * i + j]), v);
+    if ((rows - i) * n >= DJU_LANES) { // beyond its end the next row will be
+      dju_storeLanes(out + i * n, v);
+      continue;
+    }
+    dju_storeLanes(last, v);
+    for (int k = 0; k < n; k++) out[i * n + k] = last[k];
+  }
 }
 
 static void evalHalfSpace(djImplicitPoint* out, const djImplicit* shape, djVec3 z) {

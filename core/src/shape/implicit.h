@@ -39,6 +39,8 @@ typedef struct djImplicitPoint {
   double H[6];
 } djImplicitPoint;
 
+enum { DJ_FEW = 8 };
+
 struct djImplicitRow {
   const char* name;
   const char* sharp; // name of the sharpness
@@ -46,8 +48,11 @@ struct djImplicitRow {
   const char* const* size; // names of the other numbers, up to NULL; NULL: polytopes
   // At any point, outside too; phi has no other zeros than the surface.
   void (*eval)(djImplicitPoint* out, const djImplicit* shape, djVec3 y);
-  // Derivatives of phi and its gradient by the numbers, at a point: (nsize), (nsize x 3).
-  void (*by)(double* dphi, double* dgrad, const djImplicit* shape, djVec3 y);
+  // Derivatives at a point by the numbers: rows of phi and of the entries of its gradient. NULL:
+  // shapes may have more than DJ_FEW numbers, and `map` does it.
+  void (*by)(double out[4][DJ_FEW], const djImplicit* shape, djVec3 y);
+  // dj_mapNumbers; NULL: from `by`.
+  void (*map)(double* out, int rows, const double* map, const djImplicit* shape, djVec3 y);
   // The field of that name.
   void (*round)(double S[6], const djImplicit* shape);
   // Radii of balls about the origin that are inside and outside for certain.
@@ -57,6 +62,13 @@ struct djImplicitRow {
 static inline djVec3 dj_bendImplicit(const double H[6], djVec3 x) {
   return dju_vec3(H[0] * x.x + H[3] * x.y + H[4] * x.z, H[3] * x.x + H[1] * x.y + H[5] * x.z,
                   H[4] * x.x + H[5] * x.y + H[2] * x.z);
+}
+
+static inline void dj_putNumber(double out[4][DJ_FEW], int k, double dphi, djVec3 dgrad) {
+  out[0][k] = dphi;
+  out[1][k] = dgrad.x;
+  out[2][k] = dgrad.y;
+  out[3][k] = dgrad.z;
 }
 
 // Inverse of a positive definite matrix in that order, by cofactors.
@@ -90,6 +102,10 @@ djStatus dj_fillImplicit(djImplicit* shape, double* mem, const djImplicitRow* ro
 
 // A shape that has been filled there, but for its radii, ellipsoid, lift and scale.
 void dj_viewImplicit(djImplicit* shape, const double* mem, const djImplicitRow* row, int nface);
+
+// Derivatives by the numbers at a point of the surface, of what depends linearly on phi and its
+// gradient there: out (rows x nsize), where map (rows x 4) is by phi and the gradient's entries.
+void dj_mapNumbers(double* out, int rows, const double* map, const djImplicit* shape, djVec3 y);
 
 // The half space z.d >= 0 as a shape that other ones touch, at their scale: no family of the table.
 void dj_implicitHalfSpace(djImplicit* shape, djVec3 d, double scale);

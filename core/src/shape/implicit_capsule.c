@@ -54,7 +54,7 @@ static void eval(djImplicitPoint* out, const djImplicit* shape, djVec3 y) {
 
 // With k = r/beta, s and t the logarithms: w = k (s + t), s' = d0 etc. By r: of w dw = (s + t)/beta
 // - (d0 (y - h) - d1 (y + h))/r, of its slope -dd ((y - h), (y + h))/r; and so on.
-static void by(double* dphi, double* dgrad, const djImplicit* shape, djVec3 y) {
+static void by(double out[4][DJ_FEW], const djImplicit* shape, djVec3 y) {
   const double r = shape->size[R], h = shape->size[H], beta = shape->sharp, b = beta / r;
   double d[2], dd[2];
   const double u = y.x - h, v = y.x + h;
@@ -68,14 +68,14 @@ static void by(double* dphi, double* dgrad, const djImplicit* shape, djVec3 y) {
   for (int k = 0; k < 3; k++) {
     const double ds = at.w * w_by[k] / s, f = 1 / (r * s);
     const djVec3 g = dju_vec3(at.w * at.d, y.y, y.z);
-    dphi[k] = ds / r;
+    double dphi = ds / r;
     djVec3 dg = dju_vec3(w_by[k] * at.d + at.w * d_by[k], 0, 0);
     dg = dju_scale3(f, dju_madd3(dg, -ds / s, g));
     if (k == R) {
-      dphi[k] -= s / (r * r);
+      dphi -= s / (r * r);
       dg = dju_madd3(dg, -f / r, g);
     }
-    dju_store3(dgrad + 3 * k, dg);
+    dj_putNumber(out, k, dphi, dg);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "math/lanes.h"
 
 #include <float.h>
+#include <string.h>
 
 // exp(x) for x <= 0, to 2 ulp; below -700: 0. x = k log 2 + r, |r| <= log(2)/2, of exp(r) the
 // series to r^13/13!, by pairs, then pairs of pairs.
@@ -137,7 +138,7 @@ static void coneTerms(Cone* out, const djImplicit* shape, djVec3 y) {
   double k = (s[RT] - s[RB]) / h, R = s[RB] + (s[RT] - s[RB]) * t, bend = 0;
   const double end = k < 0 ? s[RT] : s[RB], past = k < 0 ? y.x - s[B] : y.x + s[A];
   if (k * past < 0) {
-    R = end * exp(k * past / end);
+    R = end * exp(fmax(k * past / end, -30));
     k *= R / end;
     bend = k * k / R;
   }
@@ -196,44 +197,86 @@ static void evalCone(djImplicitPoint* out, const djImplicit* shape, djVec3 y) {
 // w_i (X + beta x (c_i' - grad)); by beta phi changes by (sum w_i c_i - phi)/beta and the gradient
 // by sum w_i (c_i - sum w_j c_j) c_i'.
 
-static void byPolytope(double* dphi, double* dgrad, const djImplicit* shape, djVec3 y) {
-  const int m = shape->nface;
-  const double beta = shape->sharp, L = shape->size[4 * m], at[3] = {y.x, y.y, y.z};
-  djImplicitPoint p;
-  evalPolytope(&p, shape, y);
-  double mean = 0;
-  djVec3 moment = {0, 0, 0}; // sum w_i c_i c_i'
-  for (int i = 0; i < m; i++) {
-    const djVec3 a = dju_vec3(shape->face[0][i], shape->face[1][i], shape->face[2][i]);
-    const double c = dju_dot3(a, y) - shape->face[3][i], e = beta * (c - p.phi);
-    if (e < -39) { // as in evalPolytope
-      dphi[3 * m + i] = 0;
-      for (int k = 0; k < 3; k++) dphi[3 * i + k] = dgrad[9 * m + 3 * i + k] = 0;
-      for (int k = 0; k < 9; k++) dgrad[9 * i + k] = 0;
-      continue;
+// x, y, z of eight facets in turn.
+DJU_INLINE void mixLanes(double out[24], djLanes x, djLanes y, djLanes z) {
+  const djLanes a = __builtin_shufflevector(x, y, 0, 8, 0, 1, 9, 0, 2, 10);
+  const djLanes b = __builtin_shufflevector(x, y, 0, 3, 11, 0, 4, 12, 0, 5);
+  const djLanes c = __builtin_shufflevector(x, y, 13, 0, 6, 14, 0, 7, 15, 0);
+  dju_storeLanes(out, __builtin_shufflevector(a, z, 0, 1, 8, 3, 4, 9, 6, 7));
+  dju_storeLanes(out + 8, __builtin_shufflevector(b, z, 10, 1, 2, 11, 4, 5, 12, 7));
+  dju_storeLanes(out + 16, __builtin_shufflevector(c, z, 0, 13, 2, 3, 14, 5, 6, 15));
+}
+
+// Of a facet all is w/L times: of b -v, of A y_k v + the map's column k, with v what the map makes
+// of (1, beta (c_i' - grad)); of L and beta by means of c_i and c_i c_i'. No c_i is above 0.
+enum { KEPT = 8 };
+
+static void mapPolytope(double* out, int rows, const double* map, const djImplicit* shape,
+                        djVec3 y) {
+  const int m = shape->nface, n = shape->nsize;
+  const double beta = shape->sharp, L = shape->size[4 * m], *const *face = shape->face;
+  djLanes sum[8], kept[KEPT], w;
+  for (int i = 0; i < 8; i++) sum[i] = dju_splat(0);
+  for (int i = 0; i < shape->npad; i += DJU_LANES) {
+    const djLanes e = dju_splat(beta) * faceLanes(shape, i, y);
+    w = dju_any(e > dju_splat(-39)) ? expLanes(e) : dju_splat(0);
+    if (i < KEPT * DJU_LANES) kept[i / DJU_LANES] = w;
+    const djLanes we = dju_pick(w > dju_splat(0), w * e, w);
+    sum[0] += w;
+    sum[1] += we;
+    for (int j = 0; j < 3; j++) {
+      const djLanes a = dju_loadLanes(face[j] + i);
+      sum[2 + j] = dju_fmaLanes(w, a, sum[2 + j]);
+      sum[5 + j] = dju_fmaLanes(we, a, sum[5 + j]);
     }
-    const double w = exp(e);
-    const djVec3 off = dju_sub3(a, p.g);
-    mean += w * c;
-    moment = dju_madd3(moment, w * c, a);
-    for (int k = 0; k < 3; k++) {
-      double* g = dgrad + 3 * (3 * i + k);
-      dphi[3 * i + k] = w * at[k] / L;
-      dju_store3(g, dju_scale3(w * beta * at[k] / L, off));
-      g[k] += w / L;
-    }
-    dphi[3 * m + i] = -w / L;
-    dju_store3(dgrad + 3 * (3 * m + i), dju_scale3(-w * beta / L, off));
   }
-  dphi[4 * m] = -mean / L;
-  dju_store3(dgrad + 12 * m,
-             dju_scale3(-1 / L, dju_madd3(p.g, beta, dju_madd3(moment, -mean, p.g))));
-  dphi[4 * m + 1] = (mean - p.phi) / beta;
-  dju_store3(dgrad + 12 * m + 3, dju_madd3(moment, -mean, p.g));
+  double s[8], g[3], by_L[4], by_beta[4];
+  dju_sumEight(s, sum);
+  const double W = 1 / s[0], mean = s[1] * W, over = 1 / L, soft = 1 / beta; // of beta c_i
+  by_L[0] = -mean * soft * over;
+  by_beta[0] = (mean - (s[0] - 1)) * soft * soft; // the logarithm, as phi is about 0
+  for (int j = 0; j < 3; j++) {
+    g[j] = s[2 + j] * W;
+    const double bend = (s[5 + j] - mean * s[2 + j]) * W;
+    by_L[1 + j] = -(g[j] + bend) * over;
+    by_beta[1 + j] = bend * soft;
+  }
+  for (int r = 0; r < rows; r++) {
+    const double* q = map + 4 * r;
+    double* to = out + r * n + 4 * m;
+    to[0] = q[0] * by_L[0] + q[1] * by_L[1] + q[2] * by_L[2] + q[3] * by_L[3];
+    to[1] = q[0] * by_beta[0] + q[1] * by_beta[1] + q[2] * by_beta[2] + q[3] * by_beta[3];
+  }
+  for (int i = 0; i < m; i += DJU_LANES) {
+    const int count = m - i < DJU_LANES ? m - i : DJU_LANES;
+    djLanes off[3];
+    if (i < KEPT * DJU_LANES)
+      w = kept[i / DJU_LANES];
+    else
+      w = expLanes(dju_splat(beta) * faceLanes(shape, i, y));
+    w *= dju_splat(W * over);
+    for (int j = 0; j < 3; j++) {
+      off[j] = dju_splat(beta) * w * (dju_loadLanes(face[j] + i) - dju_splat(g[j]));
+    }
+    for (int r = 0; r < rows; r++) {
+      const double* q = map + 4 * r;
+      double *A = out + r * n + 3 * i, *b = out + r * n + 3 * m + i, mixed[24], v[8];
+      djLanes u = w * dju_splat(q[0]);
+      for (int j = 0; j < 3; j++) u = dju_fmaLanes(off[j], dju_splat(q[1 + j]), u);
+      const djLanes x = dju_fmaLanes(dju_splat(y.x), u, w * dju_splat(q[1]));
+      const djLanes z = dju_fmaLanes(dju_splat(y.z), u, w * dju_splat(q[3]));
+      mixLanes(count == DJU_LANES ? A : mixed, x,
+               dju_fmaLanes(dju_splat(y.y), u, w * dju_splat(q[2])), z);
+      dju_storeLanes(count == DJU_LANES ? b : v, -u);
+      if (count == DJU_LANES) continue;
+      memcpy(A, mixed, 3 * (size_t)count * sizeof *A);
+      memcpy(b, v, (size_t)count * sizeof *b);
+    }
+  }
 }
 
 // Between the ends, where the surface is.
-static void byCone(double* dphi, double* dgrad, const djImplicit* shape, djVec3 y) {
+static void byCone(double out[4][DJ_FEW], const djImplicit* shape, djVec3 y) {
   const double *s = shape->size, beta = shape->sharp;
   Cone cone;
   double w[3], mean = 0;
@@ -246,27 +289,26 @@ static void byCone(double* dphi, double* dgrad, const djImplicit* shape, djVec3 
     moment = dju_madd3(moment, w[i] * cone.c[i], cone.d[i]);
     mean += w[i] * cone.c[i];
   }
-  const double h = s[A] + s[B], t = cone.t, k = cone.k, R = cone.R;
-  const double r2 = y.y * y.y + y.z * y.z, R3 = R * R * R;
+  const double t = cone.t, k = cone.k, over = 1 / cone.R, q3 = over * over * over;
+  const double h = 1 / (s[A] + s[B]), fall = -2 * (y.y * y.y + y.z * y.z) * q3; // of c by R
   const double dR[4] = {1 - t, t, k * (1 - t), -k * t};
-  const double dk[4] = {-1 / h, 1 / h, -k / h, -k / h};
+  const double dk[4] = {-h, h, -k * h, -k * h};
+  const djVec3 off = dju_sub3(cone.d[SIDE], g);
   for (int j = 0; j < 4; j++) {
-    const double c = -2 * r2 / R3 * dR[j];
-    const djVec3 X = dju_vec3(-2 * dk[j] * r2 / R3 + 6 * k * r2 / (R3 * R) * dR[j],
-                              -4 * y.y / R3 * dR[j], -4 * y.z / R3 * dR[j]);
-    dphi[j] = w[SIDE] * c;
-    djVec3 d = dju_scale3(w[SIDE], dju_madd3(X, beta * c, dju_sub3(cone.d[SIDE], g)));
+    const double c = fall * dR[j], f4 = -4 * q3 * dR[j];
+    const djVec3 X = dju_vec3(fall * (dk[j] - 3 * k * over * dR[j]), f4 * y.y, f4 * y.z);
+    double f = w[SIDE] * c;
+    djVec3 d = dju_scale3(w[SIDE], dju_madd3(X, beta * c, off));
     if (j >= A) { // the caps' own
       const int i = j == A ? BOTTOM : TOP;
       const double q = 1 / (s[j] * s[j]), sign = j == A ? 1 : -1;
-      dphi[j] += w[i] * sign * y.x * q;
+      f += w[i] * sign * y.x * q;
       d = dju_add3(d, dju_scale3(w[i], dju_madd3(dju_vec3(sign * q, 0, 0), beta * sign * y.x * q,
                                                  dju_sub3(cone.d[i], g))));
     }
-    dju_store3(dgrad + 3 * j, d);
+    dj_putNumber(out, j, f, d);
   }
-  dphi[BETA] = (mean - phi) / beta;
-  dju_store3(dgrad + 3 * BETA, dju_madd3(moment, -mean, g));
+  dj_putNumber(out, BETA, (mean - phi) / beta, dju_madd3(moment, -mean, g));
 }
 
 // ---- radii --------------------------------------------------------------------------------------
@@ -350,6 +392,6 @@ const djImplicitRow dj_truncatedCone = {.name = "truncated_cone",
 const djImplicitRow dj_smoothPolytope = {.name = "smooth_polytope",
                                          .sharp = "beta",
                                          .eval = evalPolytope,
-                                         .by = byPolytope,
+                                         .map = mapPolytope,
                                          .round = roundPolytope,
                                          .radii = polytopeRadii};

@@ -1,10 +1,32 @@
 #include "shape/implicit_motion.h"
 
+// Curvatures of less than this part of the other one are rounding: where shapes are as flat as that
+// they count as curved by so much, so that the point still goes where they turn it, if not as far.
+#define FLAT 1e-14
+
+// The inverse of both curvatures M.
+static void invert(double inv[3], const double M[3]) {
+  const double det = M[0] * M[2] - M[1] * M[1], sum = M[0] + M[2];
+  if (det > FLAT * sum * sum) {
+    const double f = 1 / det;
+    inv[0] = M[2] * f;
+    inv[1] = -M[1] * f;
+    inv[2] = M[0] * f;
+    return;
+  }
+  // sum is the larger curvature then, u times u M is it along its direction.
+  const double f = sum > 0 ? 1 / (sum * sum) : 0, flat = sum > 0 ? 1 / (FLAT * sum) : 0;
+  // M/sum projects onto that direction, 1 - M/sum onto the flat one
+  inv[0] = M[0] * f + flat * (1 - M[0] / sum);
+  inv[1] = M[1] * f - flat * M[1] / sum;
+  inv[2] = M[2] * f + flat * (1 - M[2] / sum);
+}
+
 void dj_frameImplicit(djImplicitFrame* out, const djImplicitTouch* touch,
                       const djImplicitPlace* place, djMat3 R) {
   out->y = dju_mulMV(R, touch->y);
   out->d = dju_mulMV(R, place->d);
-  out->y_b = dju_madd3(out->y, -touch->T, out->d);
+  out->y_b = dju_mulMV(R, dju_mulMV(place->R, touch->y_b));
   out->n = dju_mulMV(R, touch->n);
   out->T = touch->T;
   out->nu = touch->nu;
@@ -17,11 +39,8 @@ void dj_frameImplicit(djImplicitFrame* out, const djImplicitTouch* touch,
     out->ha_d[k] = dju_dot3(out->ha[k], out->d);
     out->hb_d[k] = dju_dot3(out->hb[k], out->d);
   }
-  const double det = touch->M[0] * touch->M[2] - touch->M[1] * touch->M[1], f = 1 / det;
-  const bool regular = det > 0 && isfinite(f);
-  out->inv[0] = regular ? touch->M[2] * f : 0;
-  out->inv[1] = regular ? -touch->M[1] * f : 0;
-  out->inv[2] = regular ? touch->M[0] * f : 0;
+  for (int k = 0; k < 3; k++) out->A[k] = touch->A[k];
+  invert(out->inv, touch->M);
 }
 
 static void put(double* out, int row, int column, djVec3 by) {
@@ -39,6 +58,7 @@ static double entry(djVec3 v, int i) { return i == 0 ? v.x : i == 1 ? v.y : v.z;
 //   dn_k = ha_k.(dy - psi_a x y)/nu + m_k.psi_a.
 void dj_moveTouch(djImplicitRates* out, const djImplicitFrame* f) {
   const djVec3 wa = dju_cross3(f->y, f->n), wb = dju_cross3(f->y_b, f->n);
+  const double over = 1 / f->nu;
   djVec3 c[2][3], m[2];
   for (int k = 0; k < 2; k++) {
     m[k] = dju_cross3(f->n, f->t[k]);
@@ -56,12 +76,11 @@ void dj_moveTouch(djImplicitRates* out, const djImplicitFrame* f) {
     tau[0] = dju_madd3(dju_scale3(-f->inv[0], c[0][j]), -f->inv[1], c[1][j]);
     tau[1] = dju_madd3(dju_scale3(-f->inv[1], c[0][j]), -f->inv[2], c[1][j]);
     for (int k = 0; k < 2; k++) {
-      const double a = dju_dot3(f->ha[k], f->t[0]), b = dju_dot3(f->ha[k], f->t[1]);
-      dn[k] = dju_scale3(1 / f->nu, dju_madd3(dju_scale3(a, tau[0]), b, tau[1]));
+      dn[k] = dju_scale3(over, dju_madd3(dju_scale3(f->A[k], tau[0]), f->A[k + 1], tau[1]));
       if (j > 0) continue;
       dn[k] = dju_add3(dn[k], m[k]);
       dn[k] = dju_madd3(dn[k], f->ha_d[k], wa);
-      dn[k] = dju_madd3(dn[k], -1 / f->nu, dju_cross3(f->y, f->ha[k]));
+      dn[k] = dju_madd3(dn[k], -over, dju_cross3(f->y, f->ha[k]));
     }
     for (int i = 0; i < 3; i++) {
       djVec3 y = dju_madd3(dju_scale3(entry(f->t[0], i), tau[0]), entry(f->t[1], i), tau[1]);

@@ -22,7 +22,7 @@
 typedef struct djImplicitFrame {
   djVec3 y, y_b, d, n, t[2], ha[2], hb[2]; // y_b = y - T d
   double T, nu, la, lb;
-  double inv[3]; // M^-1: 11, 12, 22; zeros where it is singular
+  double A[3], inv[3]; // t.ha; M^-1, zeros where it is singular: 11, 12, 22
   double ha_d[2], hb_d[2];
 } djImplicitFrame;
 

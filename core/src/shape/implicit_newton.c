@@ -28,16 +28,15 @@
 
 // Of (1), distances over the size of the shapes and the angle between normals.
 #define TOLERANCE 1e-12
-// What rounding may leave where it ends without coming nearer, by a step that is not long: across
-// flat surfaces such an angle is far from the point.
-#define STALLED 1e-8
+// What rounding may leave where it ends without coming nearer; of more dj_touchImplicit judges.
+#define STALLED 1e-11
 // Longest step, of an ellipsoid's semi-axis along it; least curvature, of the ellipsoids', at an
 // error of 1; least sine of the angles between d and the surfaces.
 #define REACH 0.3
 #define FAR 0.25 // phi over its depth at the surface
 #define CURVATURE 0.1
 #define STEEP 0.02
-// Longest step that the touch is moved by in the end, and that is not long, of T.
+// Longest step that the touch is moved by in the end, of T.
 #define LAST 1e-5
 
 typedef struct Side {
@@ -54,13 +53,12 @@ typedef struct Bound {
 
 typedef struct Step {
   djVec3 d, d_b; // d in both frames
-  djVec3 y_b;    // y - T d in b's
   Side a, b;
   djVec3 n;          // of a
   djVec3 t[2], f[2]; // tangents of a; in b's frame, first the same
   double slip[2];    // grad_b.t
   double error;
-  djVec3 dy;
+  djVec3 dy, dy_b;
   double dT;
 } Step;
 
@@ -72,14 +70,12 @@ static double boundOf(const Bound* b) {
 
 static void look(Step* s, const djImplicit* a, const djImplicit* b, const djImplicitPlace* place,
                  const djImplicitStart* at, double size) {
-  const djVec3 y_b = dju_madd3(dju_mulMtV(place->R, at->y), -at->T, s->d_b);
-  s->y_b = y_b;
   a->row->eval(&s->a.p, a, at->y);
-  b->row->eval(&s->b.p, b, y_b);
+  b->row->eval(&s->b.p, b, at->y_b);
   s->a.length = dju_norm3(s->a.p.g);
   s->b.length = dju_norm3(s->b.p.g);
   s->a.depth = fmax(dju_dot3(s->a.p.g, at->y) - s->a.p.phi, 1e-3);
-  s->b.depth = b->outer > 0 ? fmax(dju_dot3(s->b.p.g, y_b) - s->b.p.phi, 1e-3) : INFINITY;
+  s->b.depth = b->outer > 0 ? fmax(dju_dot3(s->b.p.g, at->y_b) - s->b.p.phi, 1e-3) : INFINITY;
   s->a.along = dju_dot3(s->a.p.g, s->d);
   s->b.along = dju_dot3(s->b.p.g, s->d_b);
   s->n = dju_scale3(1 / s->a.length, s->a.p.g);
@@ -97,7 +93,7 @@ static void look(Step* s, const djImplicit* a, const djImplicit* b, const djImpl
 }
 
 // The step. It is at most a part of the ellipsoids' size long.
-static void solve(Step* s, const djImplicit* a, const djImplicit* b, djVec3 y) {
+static void solve(Step* s, const djImplicit* a, const djImplicit* b, const djImplicitStart* at) {
   const double la = 1 / fmax(s->a.along, STEEP * s->a.length);
   const double lb = 1 / fmax(-s->b.along, STEEP * s->b.length);
   const double to_a = -s->a.p.phi * la, to_b = s->b.p.phi * lb;
@@ -111,8 +107,8 @@ static void solve(Step* s, const djImplicit* a, const djImplicit* b, djVec3 y) {
     r[k] = slip[k] - dju_dot3(ha[k], s->d) * to_a - dju_dot3(hb[k], s->d_b) * to_b;
   }
   const double least = CURVATURE * fmin(1, s->error);
-  const double ea = least * la * fabs(dju_dot3(s->a.p.g, y));
-  const double eb = least * lb * fabs(dju_dot3(s->b.p.g, s->y_b));
+  const double ea = least * la * fabs(dju_dot3(s->a.p.g, at->y));
+  const double eb = least * lb * fabs(dju_dot3(s->b.p.g, at->y_b));
   for (int k = 0; k < 2; k++) {
     ha[k] = dju_madd3(ha[k], ea, dj_bendImplicit(a->flat, s->t[k]));
     hb[k] = dju_madd3(hb[k], eb, dj_bendImplicit(b->flat, s->f[k]));
@@ -130,19 +126,19 @@ static void solve(Step* s, const djImplicit* a, const djImplicit* b, djVec3 y) {
   const double tau[2] = {(m22 * r[0] - m12 * r[1]) / det, (m11 * r[1] - m12 * r[0]) / det};
   s->dy = dju_madd3(dju_madd3(dju_scale3(to_a, s->d), tau[0], s->t[0]), tau[1], s->t[1]);
   s->dT = to_a - to_b + tau[0] * slip[0] + tau[1] * slip[1];
-  const djVec3 dy_b =
-      dju_madd3(dju_madd3(dju_scale3(to_b, s->d_b), tau[0], s->f[0]), tau[1], s->f[1]);
+  s->dy_b = dju_madd3(dju_madd3(dju_scale3(to_b, s->d_b), tau[0], s->f[0]), tau[1], s->f[1]);
   const double length = sqrt(fmax(dju_dot3(s->dy, dj_bendImplicit(a->flat, s->dy)),
-                                  dju_dot3(dy_b, dj_bendImplicit(b->flat, dy_b))));
+                                  dju_dot3(s->dy_b, dj_bendImplicit(b->flat, s->dy_b))));
   if (length > REACH) {
     s->dy = dju_scale3(REACH / length, s->dy);
+    s->dy_b = dju_scale3(REACH / length, s->dy_b);
     s->dT *= REACH / length;
   }
 }
 
 // One more step, to first order: what the tolerance leaves of the angle moves the point far where
 // surfaces are flat.
-static void correct(djImplicitTouch* out, const Step* s) {
+static void correct(djImplicitTouch* out, const Step* s, const djImplicitPlace* place) {
   const double to_a = -out->la * s->a.p.phi, to_b = out->lb * s->b.p.phi;
   const double det = out->M[0] * out->M[2] - out->M[1] * out->M[1];
   double r[2];
@@ -155,7 +151,10 @@ static void correct(djImplicitTouch* out, const Step* s) {
   if (!(fabs(tau[0]) + fabs(tau[1]) < LAST * out->T)) tau[0] = tau[1] = 0;
   djVec3 dy = dju_scale3(to_a, s->d);
   for (int k = 0; k < 2; k++) dy = dju_madd3(dy, tau[k], out->t[k]);
+  djVec3 dy_b = dju_scale3(to_b, s->d_b);
+  for (int k = 0; k < 2; k++) dy_b = dju_madd3(dy_b, tau[k], dju_mulMtV(place->R, out->t[k]));
   out->y = dju_add3(out->y, dy);
+  out->y_b = dju_add3(out->y_b, dy_b);
   out->T += to_a - to_b;
   for (int k = 0; k < 2; k++) {
     out->n = dju_madd3(out->n, dju_dot3(out->ha[k], dy) / out->nu, out->t[k]);
@@ -173,6 +172,7 @@ static void finish(djImplicitTouch* out, const Step* s, const djImplicitStart* a
   out->lb = -1 / s->b.along;
   out->nu = s->a.length / s->a.along;
   out->y = at->y;
+  out->y_b = at->y_b;
   out->T = at->T;
   for (int k = 0; k < 2; k++) {
     out->t[k] = s->t[k];
@@ -180,10 +180,12 @@ static void finish(djImplicitTouch* out, const Step* s, const djImplicitStart* a
     const djVec3 t_b = dju_mulMtV(place->R, s->t[k]);
     out->hb[k] = dju_scale3(out->lb, dju_mulMV(place->R, dj_bendImplicit(s->b.p.H, t_b)));
   }
-  out->M[0] = dju_dot3(out->t[0], dju_add3(out->ha[0], out->hb[0]));
-  out->M[1] = dju_dot3(out->t[0], dju_add3(out->ha[1], out->hb[1]));
-  out->M[2] = dju_dot3(out->t[1], dju_add3(out->ha[1], out->hb[1]));
-  correct(out, s);
+  for (int k = 0; k < 3; k++) {
+    static const int I[3] = {0, 0, 1}, J[3] = {0, 1, 1};
+    out->A[k] = dju_dot3(out->t[I[k]], out->ha[J[k]]);
+    out->M[k] = out->A[k] + dju_dot3(out->t[I[k]], out->hb[J[k]]);
+  }
+  correct(out, s, place);
 }
 
 // A shape less sharp than it is, with about the same faces: of smooth maxima so much is taken from
@@ -223,10 +225,11 @@ static void move(Search* q, Step* s, const djImplicit* a, const djImplicit* b, b
     if (now.phi[0] > FAR * now.depth[0] || now.phi[1] > FAR * now.depth[1]) {
       const double mu = boundOf(&now) / q->at.T; // back to where the shape begins
       q->at.y = dju_scale3(mu, q->at.y);
+      q->at.y_b = dju_scale3(mu, q->at.y_b);
       q->at.T *= mu;
       return;
     }
-    solve(s, a, b, q->at.y);
+    solve(s, a, b, &q->at);
     q->base = q->at;
     q->bound = now;
     q->error = s->error;
@@ -234,6 +237,7 @@ static void move(Search* q, Step* s, const djImplicit* a, const djImplicit* b, b
     q->whole = !sharper;
   }
   q->at.y = dju_madd3(q->base.y, q->part, s->dy);
+  q->at.y_b = dju_madd3(q->base.y_b, q->part, s->dy_b);
   q->at.T = fmax(a->inner + b->inner, fmin(q->base.T + q->part * s->dT, a->outer + b->outer));
 }
 
@@ -244,6 +248,7 @@ bool dj_newtonImplicit(djImplicitTouch* out, djImplicitStart* start, const djImp
   const double sharpest = fmax(a->sharp * a->scale, b->sharp * b->scale);
   djImplicit eased_a, eased_b;
   Step s = {.d = place->d, .d_b = dju_mulMtV(place->R, place->d)};
+  const bool b_smaller = b->outer > 0 && b->outer < a->outer;
   Search q = {.at = *start, .base = *start, .best = *start, .part = 1, .least = INFINITY};
   bool easy = sharp > 0 && sharp < sharpest;
   for (out->iterations = 1; out->iterations <= most; out->iterations++) {
@@ -254,8 +259,7 @@ bool dj_newtonImplicit(djImplicitTouch* out, djImplicitStart* start, const djImp
       easy = sharp < sharpest;
     } else {
       look(&s, a, b, place, &q.at, size);
-      const bool stalled = s.error < STALLED && s.error > 0.5 * q.error && q.whole &&
-                           q.part * dju_norm3(s.dy) < LAST * q.at.T;
+      const bool stalled = s.error < STALLED && s.error > 0.5 * q.error && q.whole;
       if (s.error < q.least) q.least = s.error, q.best = q.at;
       if ((s.error < TOLERANCE || stalled) && s.a.along > 0 && s.b.along < 0) {
         if (s.error > q.least) look(&s, a, b, place, &q.best, size);
@@ -265,6 +269,7 @@ bool dj_newtonImplicit(djImplicitTouch* out, djImplicitStart* start, const djImp
       }
     }
     move(&q, &s, a, b, was_easy);
+    dj_settleStart(&q.at, b_smaller, place);
   }
   look(&s, a, b, place, &q.best, size);
   *start = q.best;

@@ -4,7 +4,11 @@
 
 #include "base/status.h"
 
+#include <float.h>
 #include <string.h>
+
+#define CERTAIN 1e-12 // of T: bounds that agree
+#define SMALL 1e-12   // error of a certain touch
 
 static void store(float out[3], djVec3 v) {
   out[0] = (float)v.x;
@@ -24,7 +28,7 @@ static void keep(djImplicitWarm* warm, const djImplicitTouch* touch, const djImp
   const double det = touch->M[0] * touch->M[2] - touch->M[1] * touch->M[1];
   warm->valid = det > 0 && isfinite(1 / det);
   if (!warm->valid) return;
-  const djVec3 y_b = dju_madd3(touch->y, -touch->T, place->d);
+  const djVec3 y_b = dju_mulMV(place->R, touch->y_b);
   djVec3 turn[2], move[2];
   for (int k = 0; k < 2; k++) {
     const double nu = touch->nu;
@@ -76,7 +80,15 @@ static bool predict(djImplicitStart* start, const djImplicitWarm* warm,
   }
   start->y = dju_vec3(out[0], out[1], out[2]);
   start->T = out[3];
+  dj_settleStart(start, false, place);
   return true;
+}
+
+// What rounding leaves of the angle between normals: points are known to the last digits of their
+// shape's size, and by curvature so are normals.
+static double roundingOf(const djImplicitTouch* t, const djImplicit* a, const djImplicit* b) {
+  const double Ka = t->A[0] + t->A[2], Kb = t->M[0] + t->M[2] - Ka;
+  return 16 * DBL_EPSILON * (Ka * a->outer + Kb * b->outer) / t->nu;
 }
 
 djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djImplicit* a,
@@ -94,14 +106,17 @@ djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djIm
     spent += out->iterations;
   }
   if (!found) {
-    dj_startImplicit(&start, a, b, place);
-    found = dj_newtonImplicit(out, &start, a, b, place, 2, 1.4, 80);
-    spent += out->iterations;
-  }
-  if (!found) {
-    dj_searchImplicit(&start, a, b, place);
-    found = dj_newtonImplicit(out, &start, a, b, place, 0, 1, 60);
-    spent += out->iterations;
+    int evaluations;
+    const djVec3 none = {0, 0, 0};
+    const double left = dj_searchImplicit(&start, &evaluations, a, b, place, none);
+    djImplicitStart from = start;
+    found = dj_newtonImplicit(out, &from, a, b, place, 0, 1, 12);
+    if (!found && !(fabs(out->T - start.T) < CERTAIN * start.T)) {
+      evaluations += 2 * out->iterations;
+      dj_newtonImplicit(out, &start, a, b, place, 0, 1, 1);
+    }
+    found = found || (left < CERTAIN * start.T && out->error < fmax(roundingOf(out, a, b), SMALL));
+    spent += out->iterations + evaluations / 2;
   }
   out->iterations = spent;
   if (!found) {

@@ -26,16 +26,17 @@ typedef struct djImplicitPlace {
   djVec3 d;
 } djImplicitPlace;
 
-// In a's frame, but b's derivatives.
+// In a's frame, but what is b's own.
 typedef struct djImplicitTouch {
   djVec3 y; // the common point; b's origin is T d away, m
   double T;
-  djVec3 n;  // unit normal from a to b
-  double nu; // 1/(n.d) = la |grad_a| = lb |grad_b|
+  djVec3 y_b; // the point in b's frame: beside a far larger a, y - T d has lost its digits
+  djVec3 n;   // unit normal from a to b
+  double nu;  // 1/(n.d) = la |grad_a| = lb |grad_b|
   double la, lb;
   djVec3 t[2];          // tangents
   djVec3 ha[2], hb[2];  // la Hess_a t, lb Hess_b t
-  double M[3];          // t.(ha + hb): 11, 12, 22
+  double A[3], M[3];    // t.ha, t.(ha + hb): 11, 12, 22
   djImplicitPoint a, b; // at the point; b's in its own frame
   double error;         // of (1): distances by size and angle
   int iterations;       // evaluations of both shapes
@@ -72,7 +73,17 @@ static inline void dj_implicitTangents(djVec3 t[2], djVec3 n) {
 typedef struct djImplicitStart {
   djVec3 y;
   double T;
+  djVec3 y_b; // in b's frame
 } djImplicitStart;
+
+// The point in one frame from that in the frame of the smaller shape.
+static inline void dj_settleStart(djImplicitStart* s, bool b_smaller,
+                                  const djImplicitPlace* place) {
+  if (b_smaller)
+    s->y = dju_madd3(dju_mulMV(place->R, s->y_b), s->T, place->d);
+  else
+    s->y_b = dju_mulMtV(place->R, dju_madd3(s->y, -s->T, place->d));
+}
 
 // Newton's method on (1) from a start, `most` evaluations. sharp > 0: shapes eased to that
 // sharpness at first, twice that in each step. True: solved.
@@ -82,8 +93,10 @@ bool dj_newtonImplicit(djImplicitTouch* out, djImplicitStart* start, const djImp
 // The solution for the ellipsoids of the shapes.
 void dj_startImplicit(djImplicitStart* start, const djImplicit* a, const djImplicit* b,
                       const djImplicitPlace* place);
-// A start close to the solution, by a method that converges for all convex shapes.
-void dj_searchImplicit(djImplicitStart* start, const djImplicit* a, const djImplicit* b,
-                       const djImplicitPlace* place);
+// The solution by a method that converges for all convex shapes, from a start; b's origin is at
+// off + T d, off across d. *spent: evaluations of one shape. Returns by how much T can be too
+// small.
+double dj_searchImplicit(djImplicitStart* start, int* spent, const djImplicit* a,
+                         const djImplicit* b, const djImplicitPlace* place, djVec3 off);
 
 #endif // DJ_SHAPE_IMPLICIT_PAIR_H_

@@ -25,14 +25,15 @@ static double lowPower(const djImplicit* shape, double u) {
   return out;
 }
 
+static inline double logarithm(double S) {
+  const double x = S - 1;
+  return fabs(x) < 1e-4 ? x * (1 - x * (0.5 - x * (1.0 / 3 - 0.25 * x))) : log(S);
+}
+
 // S^(1/(2n))
 static inline double root(double S, double n) {
-  const double x = S - 1;
-  if (fabs(x) < 1e-4) { // log1p to x^4 and exp to the fourth power of that
-    const double l = x * (1 - x * (0.5 - x * (1.0 / 3 - 0.25 * x))) / (2 * n);
-    return 1 + l * (1 + l * (0.5 + l * (1.0 / 6 + l / 24)));
-  }
-  return exp(log(S) / (2 * n));
+  const double l = logarithm(S) / (2 * n);
+  return fabs(l) < 1e-4 ? 1 + l * (1 + l * (0.5 + l * (1.0 / 6 + l / 24))) : exp(l);
 }
 
 static inline bool far(double m) { return m > 16 || (m < 1.0 / 16 && m > 0); }
@@ -91,51 +92,55 @@ static void evalCylinder(djImplicitPoint* out, const djImplicit* shape, djVec3 y
 // By each semi-axis, and by n. With L = log u: dS/da_k = -2n p_k u_k/a_k, d(u^n)/dn = u^n L. Of phi
 // = S^(1/2n) - 1 with q as above:
 //   dphi = s (dS/(2n S) - dn log(S)/(2n^2)),
-//   dg = dphi q/S + s dq/S - s q dS/S^2, where dq has dp = (n - 1) p du/u + dn p L.
-// On the surface S = 1.
-static void byTerm(double* dphi, double dgrad[3], double s, double S, double n, djVec3 q, double dS,
-                   djVec3 dq, double dn) {
-  *dphi = s * (dS / (2 * n * S) - dn * log(S) / (2 * n * n));
-  dju_store3(dgrad, dju_madd3(dju_scale3(s / S, dq), *dphi / S - s * dS / (S * S), q));
+//   dg = s dq/S + (dphi - s dS/S) q/S, where dq has dp = (n - 1) p du/u + dn p L.
+// On the surface S = 1. By a length dS = -2n q.y/a, dq = -2n q/a of what has that length.
+// f = s/S over that length, h = (1 - 2n)/S.
+static void byLength(double out[4][DJ_FEW], int k, double f, double h, double n, djVec3 q,
+                     djVec3 own, djVec3 y) {
+  const double dphi = -f * dju_dot3(own, y);
+  dj_putNumber(out, k, dphi, dju_madd3(dju_scale3(-2 * n * f, own), h * dphi, q));
+}
+
+static void byPower(double out[4][DJ_FEW], int k, double s, double S, double n, djVec3 q, djVec3 dq,
+                    djVec3 y) {
+  const double f = s / S, dS = dju_dot3(dq, y), dphi = (f * dS - s * logarithm(S) / n) / (2 * n);
+  dj_putNumber(out, k, dphi, dju_madd3(dju_scale3(f, dq), (dphi - f * dS) / S, q));
 }
 
 static double logOf(double u) { return u > 0 ? log(u) : 0; }
 
-static void byEllipsoid(double* dphi, double* dgrad, const djImplicit* shape, djVec3 y) {
+static void byEllipsoid(double out[4][DJ_FEW], const djImplicit* shape, djVec3 y) {
   const double *a = shape->size, n = shape->sharp, at[3] = {y.x, y.y, y.z};
-  double u[3], p[3], q[3], S = 0, dSn = 0;
+  double q[3], dq[3], over[3], S = 0;
   for (int k = 0; k < 3; k++) {
-    u[k] = at[k] * at[k] / (a[k] * a[k]);
-    p[k] = lowPower(shape, u[k]);
-    q[k] = p[k] * at[k] / (a[k] * a[k]);
-    S += p[k] * u[k];
-    dSn += p[k] * u[k] * logOf(u[k]);
+    over[k] = 1 / a[k];
+    const double c = at[k] * over[k] * over[k], u = at[k] * c;
+    q[k] = lowPower(shape, u) * c;
+    dq[k] = q[k] * logOf(u);
+    S += q[k] * at[k];
   }
   S = fmax(S, DBL_MIN);
-  const double s = root(S, n);
+  const double s = root(S, n), f = s / S, h = (1 - 2 * n) / S;
   for (int k = 0; k < 3; k++) {
-    double dq[3] = {0};
-    dq[k] = -2 * n * q[k] / a[k];
-    byTerm(&dphi[k], &dgrad[3 * k], s, S, n, dju_load3(q), -2 * n * p[k] * u[k] / a[k],
-           dju_load3(dq), 0);
+    double own[3] = {0};
+    own[k] = q[k];
+    byLength(out, k, f * over[k], h, n, dju_load3(q), dju_load3(own), y);
   }
-  double dq[3];
-  for (int k = 0; k < 3; k++) dq[k] = q[k] * logOf(u[k]);
-  byTerm(&dphi[3], &dgrad[9], s, S, n, dju_load3(q), dSn, dju_load3(dq), 1);
+  byPower(out, 3, s, S, n, dju_load3(q), dju_load3(dq), y);
 }
 
-static void byCylinder(double* dphi, double* dgrad, const djImplicit* shape, djVec3 y) {
-  const double R = shape->size[0], h = shape->size[1], n = shape->sharp;
-  const double u = y.x * y.x / (h * h), v = (y.y * y.y + y.z * y.z) / (R * R);
-  const double p = lowPower(shape, u), w = lowPower(shape, v), S = fmax(p * u + w * v, DBL_MIN);
-  const double s = root(S, n);
-  const djVec3 along = dju_vec3(p * y.x / (h * h), 0, 0);
-  const djVec3 round = dju_vec3(0, w * y.y / (R * R), w * y.z / (R * R));
+static void byCylinder(double out[4][DJ_FEW], const djImplicit* shape, djVec3 y) {
+  const double R = 1 / shape->size[0], h = 1 / shape->size[1], n = shape->sharp;
+  const double c = h * h, d = R * R;
+  const double u = y.x * y.x * c, v = (y.y * y.y + y.z * y.z) * d;
+  const double p = lowPower(shape, u) * c, w = lowPower(shape, v) * d;
+  const djVec3 along = dju_vec3(p * y.x, 0, 0), round = dju_vec3(0, w * y.y, w * y.z);
   const djVec3 q = dju_add3(along, round);
-  byTerm(&dphi[0], &dgrad[0], s, S, n, q, -2 * n * w * v / R, dju_scale3(-2 * n / R, round), 0);
-  byTerm(&dphi[1], &dgrad[3], s, S, n, q, -2 * n * p * u / h, dju_scale3(-2 * n / h, along), 0);
-  byTerm(&dphi[2], &dgrad[6], s, S, n, q, p * u * logOf(u) + w * v * logOf(v),
-         dju_add3(dju_scale3(logOf(u), along), dju_scale3(logOf(v), round)), 1);
+  const double S = fmax(dju_dot3(q, y), DBL_MIN), s = root(S, n), f = s / S, g = (1 - 2 * n) / S;
+  byLength(out, 0, f * R, g, n, q, round, y);
+  byLength(out, 1, f * h, g, n, q, along, y);
+  byPower(out, 2, s, S, n, q, dju_add3(dju_scale3(logOf(u), along), dju_scale3(logOf(v), round)),
+          y);
 }
 
 static void radii(double* inner, double* outer, const djImplicit* shape) {

@@ -10,6 +10,12 @@ static const double MOST_STRETCH = 64, GROWTH = 4;   // of its steps, in all and
 static const double LEAST_SHARE = 0.01, SHARE_FACTOR = 2;
 static const double STIFF = 0.3;         // of the slope is left after a full step: it is too stiff
 static const int MOST_APPROACHES = 10;    // trials to a minimum along a step that was cut
+// Where forces change within a hair's breadth, as of faces that lie on each other: after so many
+// steps in a row that were cut they end where the slope is small; so many in a row of them that gain
+// nothing beyond noise are the last.
+static const int ROW = 3, LAST = 6, MOST_BISECTIONS = 30;
+static const double LOW_SLOPE = 0.1;
+static const double NOISES = 100;        // that a step gains, to be searched along
 // A foreseen step may lead this many first decrements above the start.
 static const double LEAP_RISE = 100;
 
@@ -26,6 +32,7 @@ typedef struct Search {
   double share, stretch;     // of the next substitute, and of steps by it
   enum { PLAIN, EASED, FORESEEN } way;
   double leap_limit;         // on the value after a leap
+  int cut, idle;             // steps in a row that were cut, and that gained nothing
 } Search;
 
 static double slopeOf(const Search* s) {
@@ -33,6 +40,8 @@ static double slopeOf(const Search* s) {
   for (int i = 0; i < s->p->n; i++) sum += s->gradient[i] * s->step[i];
   return sum;
 }
+
+static double noiseOf(const Search* s) { return 1e-13 * fabs(s->r->value) + s->o->noise; }
 
 static djStatus evaluateHere(Search* s, bool majorizer) {
   s->majorizer = majorizer;
@@ -111,6 +120,28 @@ static djStatus approach(Trial* t, Search* s, double high, double enough, double
   return there ? DJ_OK : tryAt(t, s, t->fraction);
 }
 
+// From a trial *t beyond the minimum back to where the slope is `enough`.
+static djStatus goBack(Trial* t, Search* s, double enough) {
+  double low = 0, high = t->fraction;
+  for (int k = 0; k < MOST_BISECTIONS && fabs(t->slope) > enough; k++) {
+    djStatus status = tryAt(t, s, 0.5 * (low + high));
+    if (status < 0) return status;
+    *(t->slope < 0 ? &low : &high) = t->fraction;
+  }
+  return DJ_OK;
+}
+
+// An accepted trial *t, where it was cut or is far beyond the minimum.
+static djStatus improve(Trial* t, Search* s, double refused, double slope, double noise) {
+  djStatus status = DJ_OK;
+  s->cut = refused > 0 ? s->cut + 1 : 0;
+  if (refused > 0) status = approach(t, s, refused, 0.5 * slope, noise);
+  bool idle = t->value > s->r->value - noise, beyond = t->slope > 0.5 * slope;
+  s->idle = idle && beyond ? s->idle + 1 : 0;
+  if (status < 0 || !beyond || !(idle || s->cut > ROW)) return status;
+  return goBack(t, s, LOW_SLOPE * slope);
+}
+
 // Backtracking with Armijo's rule, and on to the minimum where a step was cut. *taken: the accepted
 // fraction, 0 when none was found; else value, gradient and s->majorizer become those there.
 static djStatus lineSearch(double* taken, double* left, Search* s) {
@@ -118,13 +149,13 @@ static djStatus lineSearch(double* taken, double* left, Search* s) {
   *taken = 0;
   djStatus status = s->p->max_step(s->p->user, &fraction, s->step);
   if (status < 0) return status;
-  double slope = -slopeOf(s), noise = 1e-13 * fabs(s->r->value) + s->o->noise;
+  double slope = -slopeOf(s), noise = noiseOf(s);
   for (int cut = 0; cut <= s->o->max_cuts; cut++) {
     Trial t;
     status = tryAt(&t, s, fraction);
     if (status < 0) return status;
     if (t.value <= s->r->value - 1e-4 * fraction * slope + noise) {
-      if (cut > 0) status = approach(&t, s, refused, 0.5 * slope, noise);
+      status = improve(&t, s, refused, slope, noise);
       if (status < 0) return status;
       s->r->value = t.value;
       s->majorizer = t.majorizer;
@@ -172,7 +203,8 @@ static djStatus fullStep(const Search* s) {
   return DJ_OK;
 }
 
-// Full steps without a search, until the decrement stops falling.
+// Full steps without a search while the decrement falls. Where it does not, though values can tell
+// steps from rounding, with one.
 static djStatus refine(Search* s) {
   for (int k = 0; k < s->o->refinement_steps; k++) {
     djStatus status = evaluateHere(s, false);
@@ -180,10 +212,14 @@ static djStatus refine(Search* s) {
     s->convex = false;
     status = newtonStep(s);
     if (status < 0) return status;
-    if (!(s->decrement2 >= 0) || sqrt(s->decrement2) >= 0.5 * s->r->decrement) return DJ_OK;
-    status = fullStep(s);
-    if (status != DJ_OK) return status < 0 ? status : DJ_OK;
-    s->r->decrement = sqrt(s->decrement2);
+    if (!(s->decrement2 >= 0)) return DJ_OK;
+    double taken = 1, decrement = sqrt(s->decrement2);
+    bool falls = decrement < 0.5 * s->r->decrement;
+    if (!falls && !(s->decrement2 > NOISES * noiseOf(s))) return DJ_OK;
+    status = falls ? fullStep(s) : search(&taken, s);
+    if (status != DJ_OK || !(taken > 0)) return status < 0 ? status : DJ_OK;
+    if (!falls) s->p->accept(s->p->user);
+    s->r->decrement = decrement;
   }
   return DJ_OK;
 }
@@ -252,7 +288,8 @@ static djStatus advance(bool* over, Search* s) {
   if (taken > 0) {
     s->p->accept(s->p->user);
     s->convex = false;
-    return DJ_OK;
+    *over = s->idle >= LAST;
+    return *over ? DJ_NOT_CONVERGED : DJ_OK;
   }
   djStatus status = tryOtherwise(over, s, near);
   return status >= 0 && *over ? DJ_NOT_CONVERGED : status;

@@ -30,20 +30,15 @@ static djStatus shapeVjp(djShapeGrad* grad, const View* v, const djImplicitRates
   const djPose* frame = side ? &pair->frame_b : &pair->frame_a;
   const djPose* body = side ? v->pose_b : v->pose_a;
   const int n = shape->nsize;
-  if (5 * n > in->nscratch || !in->scratch) return DJ_NO_MEMORY;
-  double *number = in->scratch, *dphi = number + n, *dgrad = dphi + n;
-  shape->row->by(dphi, dgrad, shape, dju_mulMtV(frame->R, side ? t->f.y_b : t->f.y));
-  double of[4]; // by dphi and the entries of dgrad, on which all numbers act
+  if (n > in->nscratch || !in->scratch) return DJ_NO_MEMORY;
+  double *number = in->scratch, of[4]; // by dphi and the entries of dgrad, on which all numbers act
   for (int k = 0; k < 4; k++) {
     djSurfaceChange e = {.T = 0};
     const djVec3 w = k > 0 ? dju_column(&frame->R, k - 1) : dju_vec3(0, 0, 0);
     dj_bendTouch(&e.y, &e.T, &e.n, &t->f, side, k == 0, w);
     of[k] = dj_dotChanges(&v->by, &e);
   }
-  for (int i = 0; i < n; i++) {
-    number[i] = of[0] * dphi[i] + of[1] * dgrad[3 * i] + of[2] * dgrad[3 * i + 1] +
-                of[3] * dgrad[3 * i + 2];
-  }
+  dj_mapNumbers(number, 1, of, shape, dju_mulMtV(frame->R, side ? t->f.y_b : t->f.y));
   djSurfacePair own = *pair; // whose twists are about the frame's origin
   double by[6];
   own.ref[side] = frame->p;

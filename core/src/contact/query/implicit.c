@@ -70,7 +70,7 @@ static djStatus makeShape(djImplicit* shape, double** room, const djcImplicitSha
                      row->name, i);
     }
   }
-  *room = malloc((size_t)(dj_implicitRoom(row, from->nface) + 4 * from->nsize) * sizeof **room);
+  *room = malloc((size_t)dj_implicitRoom(row, from->nface) * sizeof **room);
   if (!*room) return dj_failMemory(err);
   djError why = {""};
   const djStatus status = dj_makeImplicit(shape, *room, row, from->nface, from->size, &why);
@@ -358,42 +358,47 @@ djStatus djc_evalImplicitPair(djcImplicit* out, djcImplicitPair* p, const double
   return status;
 }
 
-// What dphi and the three of dgrad, in the shape's axes, make of x, normal (rows): they are linear.
-static void sizeMap(double map[6][4], const djcImplicitPair* p, int s, double alpha) {
+// What dphi and the three of dgrad, in the shape's axes, make of alpha, x, normal and gap (rows):
+// (2) of shape/implicit_motion.h.
+static void sizeMap(double map[8][4], const djcImplicitPair* p, int s, double alpha) {
   const djImplicitFrame* f = &p->frame;
-  for (int j = 0; j < 4; j++) {
-    djVec3 dy, dn, dgrad = {0, 0, 0};
-    double dT, v[6];
-    if (j > 0) dgrad = dju_column(&p->R[s], j - 1);
-    dj_bendTouch(&dy, &dT, &dn, f, s, j == 0, dgrad);
-    dju_store3(v, dju_madd3(dju_scale3(alpha, dy), -alpha * dT / f->T, f->y));
-    dju_store3(v + 3, p->plane ? dju_vec3(0, 0, 0) : dn);
-    for (int i = 0; i < 6; i++) map[i][j] = v[i];
+  const double l = s ? f->lb : f->la, by = alpha * l / f->T, over = p->plane ? 0 : 1 / f->nu;
+  const double y[3] = {f->y.x, f->y.y, f->y.z}, d[3] = {f->d.x, f->d.y, f->d.z};
+  double c[2][4], tau[2][4], turn[2][4], t[2][3];
+  for (int k = 0; k < 2; k++) {
+    c[k][0] = s ? l * f->hb_d[k] : -l * f->ha_d[k];
+    const djVec3 own = s ? dju_mulMtV(p->place.R, p->touch.t[k]) : p->touch.t[k];
+    dju_store3(c[k] + 1, dju_scale3(l, own));
+    dju_store3(t[k], f->t[k]);
   }
+  for (int j = 0; j < 4; j++) {
+    tau[0][j] = -f->inv[0] * c[0][j] - f->inv[1] * c[1][j];
+    tau[1][j] = -f->inv[1] * c[0][j] - f->inv[2] * c[1][j];
+  }
+  for (int k = 0; k < 2; k++) {
+    for (int j = 0; j < 4; j++) {
+      turn[k][j] = over * (f->A[k] * tau[0][j] + f->A[k + 1] * tau[1][j] + (s ? 0 : c[k][j]));
+    }
+  }
+  for (int j = 0; j < 4; j++) {
+    map[0][j] = j > 0 ? 0 : by;
+    map[7][j] = j > 0 ? 0 : l;
+    for (int i = 0; i < 3; i++) {
+      map[1 + i][j] = alpha * (t[0][i] * tau[0][j] + t[1][i] * tau[1][j]);
+      map[4 + i][j] = t[0][i] * turn[0][j] + t[1][i] * turn[1][j];
+    }
+  }
+  for (int i = 0; i < 3; i++) map[1 + i][0] += by * y[i] - (s ? 0 : alpha * l * d[i]);
 }
 
 djStatus djc_implicitBySize(double* by, djcImplicitPair* p, int side) {
   if (!by || !p || side < 0 || side > 1 || !p->evaluated) return DJ_INVALID;
   const int s = side ^ p->swapped;
   const djImplicit* shape = &p->shape[s];
-  const djImplicitFrame* f = &p->frame;
-  const int n = shape->nsize;
-  if (n == 0) return DJ_OK;
-  double* dphi = p->room[s] + dj_implicitRoom(shape->row, shape->nface);
-  double* dgrad = dphi + n;
-  shape->row->by(dphi, dgrad, shape, s ? dju_mulMtV(p->R[1], f->y_b) : p->touch.y);
-  const double alpha = p->D / f->T, l = s ? f->lb : f->la;
-  double map[6][4];
-  sizeMap(map, p, s, alpha);
-  for (int k = 0; k < n; k++) {
-    const double c[4] = {dphi[k], dgrad[3 * k], dgrad[3 * k + 1], dgrad[3 * k + 2]};
-    by[k] = alpha * l * c[0] / f->T;
-    by[7 * n + k] = l * c[0];
-    for (int i = 0; i < 6; i++) {
-      by[(1 + i) * n + k] =
-          map[i][0] * c[0] + map[i][1] * c[1] + map[i][2] * c[2] + map[i][3] * c[3];
-    }
-  }
+  if (shape->nsize == 0) return DJ_OK;
+  double map[8][4];
+  sizeMap(map, p, s, p->D / p->frame.T);
+  dj_mapNumbers(by, 8, map[0], shape, s ? p->touch.y_b : p->touch.y);
   return DJ_OK;
 }
 

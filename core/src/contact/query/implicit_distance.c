@@ -48,21 +48,17 @@ static void byTwist(djcImplicitDistance* out, const World* w, int side, int k) {
 }
 
 // By the numbers of a shape: c = -dphi/|grad| along its outward normal m, which turns by e =
-// (t.dgrad
-// + c t.Hess m)/|grad|.
+// (t.dgrad + c t.Hess m)/|grad|. All is linear in dphi and dgrad, in the shape's axes.
 static void bySizes(double* by, const World* w, djcImplicitPair* p, int side, int sign) {
   const djImplicit* shape = &p->shape[side];
-  const int n = shape->nsize;
   const djImplicitPoint* at = side ? &w->gap->b : &w->gap->a;
-  double* dphi = p->room[side] + dj_implicitRoom(shape->row, shape->nface);
-  double* dgrad = dphi + n;
-  shape->row->by(dphi, dgrad, shape, side ? w->gap->y_b : w->gap->y);
   const double over = 1 / dju_norm3(at->g);
   const djVec3 m = dju_scale3(over, at->g);
   const djVec3 bend = dju_mulMV(w->R[side], dj_bendImplicit(at->H, m));
-  for (int k = 0; k < n; k++) {
-    const double c = -over * dphi[k];
-    const djVec3 g = dju_mulMV(w->R[side], dju_load3(dgrad + 3 * k));
+  double map[10][4];
+  for (int k = 0; k < 4; k++) {
+    const double c = k > 0 ? 0 : -over;
+    const djVec3 g = k > 0 ? dju_column(&w->R[side], k - 1) : dju_vec3(0, 0, 0);
     djImplicitShift s = {{0}, {0}, {0}, {0}, {0}, {0}};
     for (int i = 0; i < 2; i++) {
       const double e = over * (dju_dot3(w->t[i], g) + c * dju_dot3(w->t[i], bend));
@@ -75,11 +71,12 @@ static void bySizes(double* by, const World* w, djcImplicitPair* p, int side, in
       dq = dju_madd3(dq, -c, w->n);
     else
       dp = dju_madd3(dp, c, w->n);
-    by[k] = -c;
-    store(by + n + k, n, dju_scale3(sign, along(w->t, s.dn)));
-    store(by + (sign < 0 ? 7 : 4) * n + k, n, dp);
-    store(by + (sign < 0 ? 4 : 7) * n + k, n, dq);
+    map[0][k] = -c;
+    store(&map[1][k], 4, dju_scale3(sign, along(w->t, s.dn)));
+    store(&map[sign < 0 ? 7 : 4][k], 4, dp);
+    store(&map[sign < 0 ? 4 : 7][k], 4, dq);
   }
+  dj_mapNumbers(by, 10, map[0], shape, side ? w->gap->y_b : w->gap->y);
 }
 
 // What was found with b first.

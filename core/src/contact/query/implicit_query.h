@@ -12,7 +12,7 @@
 
 struct djcImplicitPair {
   djImplicit shape[2];
-  double* room[2]; // of the shape, and 4 for each of its numbers; of a plane NULL
+  double* room[2]; // of the shape; of a plane NULL
   bool plane;      // the second is one
   bool swapped;    // the first is b
   djImplicitWarm warm;
