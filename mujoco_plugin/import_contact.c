@@ -178,7 +178,8 @@ static djStatus setSurface(djmImport* imp, djGeomDef* geom, const Field* f, bool
     if (status != DJ_OK || *value >= 1) return status;
     return refuse(imp, f->kind, f->name, "must be at least 1");
   }
-  const char* problem = f->text ? djm_importShape(imp, &geom[g], f->text) : "must be a text";
+  char why[200];
+  const char* problem = f->text ? djm_importShape(why, imp, &geom[g], f->text) : "must be a text";
   return problem ? refuse(imp, f->kind, f->name, problem) : DJ_OK;
 }
 

@@ -181,6 +181,7 @@ CORE = {
     "djc_implicitFamily": (c_char_p, [c_int]),
     "djc_implicitNumber": (c_char_p, [c_int, c_int]),
     "djc_implicitList": (c_char_p, [c_int]),
+    "djc_energyAngle": (c_double, [P]),
     "djc_makeImplicitPair": (c_int, [P, P, P, ERR]),
     "djc_deleteImplicitPair": (None, [P]),
     "djc_evalImplicitPair": (c_int, [P, P, P, P, P, P, c_int]),
