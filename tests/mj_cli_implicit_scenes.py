@@ -31,13 +31,50 @@ class ImplicitScenes(cli.Case):
     def test_generator(self):
         """The files are what generate.py writes."""
         copy = self.path("implicit")
-        for name in "ten_bodies", "soft_arm":
+        for name in "ten_bodies", "soft_arm", "quadrotor":
             os.makedirs(os.path.join(copy, name))
-        shutil.copy(os.path.join(FOLDER, "generate.py"), copy)
+        for file in "generate.py", "quadrotor/scene.json", "quadrotor/path.csv":
+            shutil.copy(os.path.join(FOLDER, file), os.path.join(copy, os.path.dirname(file)))
         subprocess.run([sys.executable, os.path.join(copy, "generate.py")], check=True)
-        for file in "ten_bodies/scene.xml", "soft_arm/scene.xml", "soft_arm/tension.csv":
+        for file in ("ten_bodies/scene.xml", "soft_arm/scene.xml", "soft_arm/tension.csv",
+                     "quadrotor/scene.xml", "quadrotor/flight.csv"):
             with open(os.path.join(copy, file)) as made, open(os.path.join(FOLDER, file)) as kept:
                 self.assertEqual(made.read(), kept.read(), file)
+
+    def test_cones(self):
+        """Cones, frustums and the arm's segments are cones of their geoms' sizes, where these are:
+        surfaces lie within some hundredths of the geom."""
+        for scene, cones in (TEN, {"cone": 0.025, "frustum": 0.025}), (ARM, {"segment": 0.001}):
+            report = self.run_json("inspect", scene)
+            found = [f for f in report["features"] if f.get("family") == "truncated_cone"]
+            self.assertEqual(len(found), 20 if scene == ARM else 2)
+            for f in found:
+                name = f["element"].split("/")[1].rstrip("0123456789")
+                self.assertLess(max(f["inside"], f["outside"]), cones[name], f)
+
+    def test_flight(self):
+        """The quadrotor's obstacles are those of the plan; it comes to the goal and meets none."""
+        folder = os.path.join(FOLDER, "quadrotor")
+        with open(os.path.join(folder, "scene.json")) as f:
+            plan = json.load(f)
+        scene = self.path("quadrotor.json")
+        self.run_cli("convert", os.path.join(folder, "scene.xml"), "--out", scene)
+        with open(scene) as f:
+            geoms = [g for g in json.load(f)["geoms"] if g["name"] != "quadrotor"]
+        self.assertEqual(len(geoms), len(plan["obstacles"]))
+        for geom, shape in zip(geoms, plan["obstacles"]):
+            if shape["shape"] == "superellipsoid":
+                self.assertEqual((geom["type"], geom["sharpness"]), ("box", shape["n"]))
+                self.assertEqual(geom["size"], shape["size"])
+                continue
+            for key, value in shape.items():
+                if key != "pose":
+                    self.assertEqual(geom["shape"][key], value, (geom["name"], key))
+        summary, rows = self.rows(os.path.join(folder, "scene.xml"), "--time", 5, "--every", 50,
+                                  "--ctrl", os.path.join(folder, "flight.csv"))
+        for k in range(3):
+            self.assertAlmostEqual(rows[-1][1 + k], plan["goal"][k] - plan["start"][k], delta=1e-3)
+        self.assertEqual((summary["smallest_gap"], summary["deepest_overlap"]), ("inf", 0))
 
     def rows(self, *arguments):
         out = self.path("run.csv")

@@ -141,11 +141,36 @@ static void testDifferent(void** state) {
   closePage(&p);
 }
 
+// Among what stands around the camera stays where it is, as long as it can.
+static void testStanding(void** state) {
+  (void)state;
+  for (int k = 0; k < 4; k++) {
+    Page p;
+    openPage(&p);
+    const bool stands = k & 1, far = k & 2;
+    for (int g = 0; g < p.model->ngeom && stands; g++) {
+      if (p.model->geom_type[g] != DJ_PLANE) continue;
+      p.model->geom_type[g] = DJ_BOX;
+      for (int i = 0; i < 3; i++) p.model->geom_size[3 * g + i] = 0.1;
+    }
+    for (long step = 0; step <= 10; step++) {
+      p.engine[0].time = p.engine[1].time = 0.1 * (double)step;
+      for (int e = 0; e < ENGINES; e++) p.data[e]->xpos[3] = (far ? 10 : 0.2) * (double)step;
+      record_add(&p.record, p.engine, step);
+    }
+    char* page = writePage(&p, "s.json");
+    assert_int_equal(strstr(page, "It moves with the bodies") != NULL, far || !stands);
+    free(page);
+    closePage(&p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testQuantity),
       cmocka_unit_test(testSame),
       cmocka_unit_test(testDifferent),
+      cmocka_unit_test(testStanding),
   };
   return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
 }

@@ -1,5 +1,7 @@
-"""Writes scene.xml and task.json of ten_bodies and of soft_arm, and the arm's tension, beside this
-file. What is chosen is in the tables at the top; README.md of each says why."""
+"""Writes scene.xml of ten_bodies, soft_arm and quadrotor, the arm's tension and the quadrotor's
+flight beside this file. What is chosen is in the tables at the top; README.md of each says why."""
+import csv
+import itertools
 import json
 import math
 import pathlib
@@ -47,6 +49,11 @@ PULL = dict(tension=40, time=5)
 CUBE = dict(half=0.05, place=(0.965, 0.30))
 POST = dict(radius=0.13, half=0.06, place=(0.53, 0.21))
 ARM_STEP = dict(timestep=0.005, stiffness=2e4)
+
+# ---- quadrotor ---------------------------------------------------------------------------------
+
+# Obstacles are those of scene.json, the way is path.csv; a servo on each axis follows it.
+FLIGHT = dict(mass=1, frequency=100, time=5, timestep=0.005, sides=32)
 
 
 def text(values):
@@ -155,7 +162,7 @@ def ten_bodies():
   <worldbody>
     <light pos="4 -8 10" dir="-0.3 0.6 -0.75"/>
     <light pos="-8 -10 2" dir="0.6 0.75 -0.15" diffuse="0.4 0.4 0.4"/>
-    <camera name="side" pos="0 -20 6" xyaxes="1 0 0 0 0.287 0.958"/>
+    <camera name="side" pos="0 -16.5 5" xyaxes="1 0 0 0 0.287 0.958"/>
 %s
   </worldbody>
   <keyframe>
@@ -267,6 +274,120 @@ def soft_arm():
         "ctrl[0]\n" + "".join("%g\n" % (PULL["tension"] * k / steps) for k in range(1, steps + 1)))
 
 
+def corners(A, b):
+    """Of the polytope A y <= b."""
+    found = []
+    for rows in itertools.combinations(range(len(b)), 3):
+        (p, q, r), (k, m, n) = [A[i] for i in rows], [b[i] for i in rows]
+        qr, rp, pq = ([u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
+                       u[0] * v[1] - u[1] * v[0]] for u, v in ((q, r), (r, p), (p, q)))
+        det = sum(x * y for x, y in zip(p, qr))
+        if abs(det) < 1e-9:
+            continue
+        y = [(k * qr[i] + m * rp[i] + n * pq[i]) / det for i in range(3)]
+        inside = all(sum(x * z for x, z in zip(A[i], y)) <= b[i] + 1e-9 for i in range(len(b)))
+        if inside and not any(math.dist(y, z) < 1e-6 for z in found):
+            found.append(y)
+    return found
+
+
+def obstacle(name, shape):
+    """Of one: its mesh or None, its number or text in <custom>, its geom's type and size."""
+    custom = '    <text name="dijoco_shape/%s" data="' % name
+    family, mesh = shape["shape"], 'mesh="%s"' % name
+    if family == "superellipsoid":
+        return (None, '    <numeric name="dijoco_sharpness/%s" data="%g"/>' % (name, shape["n"]),
+                'type="box" size="%s"' % text(shape["size"]))
+    if family == "smooth_polytope":
+        vertices = corners(shape["A"], shape["b"])
+        numbers = [x for row in shape["A"] for x in row] + shape["b"] + [shape["L"], shape["beta"]]
+    else:
+        if family == "truncated_cone":
+            numbers = [shape[k] for k in ("Rb", "Rt", "a", "b", "beta")]
+            ends = [(shape["Rb"], -shape["a"]), (shape["Rt"], shape["b"])]
+        else:
+            numbers = [shape[k] for k in ("R", "h", "n")]
+            ends = [(shape["R"], -shape["h"]), (shape["R"], shape["h"])]
+        vertices = hull("cone", ends, FLIGHT["sides"])
+    return (wrapped('    <mesh name="%s" vertex="' % name, text(c for v in vertices for c in v), '"/>'),
+            wrapped(custom, family + " " + text(numbers), '"/>'), 'type="mesh" ' + mesh)
+
+
+def flight(path, start, steps):
+    """Along the straight pieces of a path, from rest to rest: places beside the start."""
+    lengths = [math.dist(a, b) for a, b in zip(path, path[1:])]
+    rows, k, before = [], 0, 0
+    for step in range(1, steps + 1):
+        t = step / steps
+        way = sum(lengths) * t**3 * (10 - 15 * t + 6 * t * t)
+        while k < len(lengths) - 1 and way > before + lengths[k]:
+            before += lengths[k]
+            k += 1
+        part = (way - before) / lengths[k]
+        rows.append([a + part * (b - a) - o for a, b, o in zip(path[k], path[k + 1], start)])
+    return rows
+
+
+def quadrotor():
+    row, folder = FLIGHT, HERE / "quadrotor"
+    plan = json.loads((folder / "scene.json").read_text())
+    with open(folder / "path.csv", newline="") as file:
+        path = [[float(x) for x in knot] for knot in list(csv.reader(file))[1:]]
+    assets, surfaces, geoms = [], [], []
+    for number, shape in enumerate(plan["obstacles"]):
+        name = "obstacle%d" % number
+        mesh, surface_text, kind = obstacle(name, shape)
+        assets += [mesh] if mesh else []
+        surfaces.append(surface_text)
+        geoms.append('    <geom name="%s" %s pos="%s" quat="%s"\n          rgba="%s"/>'
+                     % (name, kind, text(shape["pose"][:3]), text(shape["pose"][3:]),
+                        COLOURS[number % len(COLOURS)]))
+    stiffness = row["mass"] * row["frequency"]**2
+    scene = """<!-- The quadrotor of quadrotor_path among its obstacles: three slides carry it, servos take it along
+     the path that was found for seed 16. Nothing touches it. Written by ../generate.py. -->
+<mujoco model="quadrotor">
+  <option timestep="%g" gravity="0 0 0" integrator="implicitfast"/>
+  <custom>
+    <text name="dijoco_contact" data="implicit_surface"/>
+%s
+  </custom>
+  <visual>
+    <global offwidth="640" offheight="480"/>
+  </visual>
+  <default>
+    <geom contype="2" conaffinity="1"/>
+    <position kp="%g" kv="%g"/>
+  </default>
+  <asset>
+%s
+  </asset>
+  <worldbody>
+    <light pos="-2 -3 6" dir="0.3 0.4 -0.85"/>
+    <camera name="above" pos="0 -5.5 5.5" xyaxes="1 0 0 0 0.62 0.78"/>
+%s
+    <body name="quadrotor" pos="%s">
+      <joint name="x" type="slide" axis="1 0 0"/>
+      <joint name="y" type="slide" axis="0 1 0"/>
+      <joint name="z" type="slide" axis="0 0 1"/>
+      <geom name="quadrotor" type="ellipsoid" size="%s" mass="%g" contype="1" conaffinity="2"/>
+    </body>
+  </worldbody>
+  <actuator>
+    <position name="x" joint="x"/>
+    <position name="y" joint="y"/>
+    <position name="z" joint="z"/>
+  </actuator>
+</mujoco>
+""" % (row["timestep"], "\n".join(surfaces), stiffness, 2 * row["mass"] * row["frequency"],
+       "\n".join(assets), "\n".join(geoms), text(plan["start"]), text(plan["quadrotor"]["size"]),
+       row["mass"])
+    (folder / "scene.xml").write_text(scene)
+    places = flight(path, plan["start"], round(row["time"] / row["timestep"]))
+    (folder / "flight.csv").write_text("ctrl[0],ctrl[1],ctrl[2]\n" + "".join(
+        "%.6f,%.6f,%.6f\n" % tuple(p) for p in places))
+
+
 if __name__ == "__main__":
     ten_bodies()
     soft_arm()
+    quadrotor()
