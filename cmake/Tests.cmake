@@ -2,9 +2,6 @@
 #   tests/test_*.c        one cmocka program each, linked with tests/common/*.c; sees core/src
 #   tests/kernels/*.c     contact kernels of the tests, in test_kernel_*, test_mj_kernel_*, and in a
 #                         command of their own, bin/tests/dijoco_kernels
-#   tests/methods/*.c     a table of integrators for the tests test_two_step, test_mj_two_step, ...,
-#                         and in a command, bin/tests/dijoco_methods, and a library,
-#                         tests/methods/libdijoco.so, of their own
 #   tests/*.sh, *.py      run by sh and python3
 #   tests/references      stored results of scenes: the test references, apart from all others
 #   tests/bench           times of what only the core sees, for scripts/bench.sh: no test
@@ -88,25 +85,6 @@ function(dj_add_test name)
                        SKIP_RETURN_CODE 77)
 endfunction()
 
-# Integrators of the tests in place of the library's: a command and a library with them.
-function(dj_add_test_methods)
-  add_library(dj_test_methods OBJECT tests/methods/method_table.c)
-  target_include_directories(dj_test_methods PRIVATE core/src core/include)
-  target_link_libraries(dj_test_methods PRIVATE dj_flags)
-  add_executable(dijoco_methods tools/main.c $<TARGET_OBJECTS:dj_test_methods>)
-  set_target_properties(dijoco_methods PROPERTIES
-                        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
-  target_link_libraries(dijoco_methods PRIVATE dj_flags dijoco_verbs)
-  add_library(dijoco_methods_library SHARED $<TARGET_OBJECTS:dj_test_methods>
-              $<FILTER:$<TARGET_OBJECTS:dijoco_objects>,EXCLUDE,/method_table\\.c>
-              "${dj_lbfgsb_object}")
-  add_dependencies(dijoco_methods_library dijoco_lbfgsb)
-  set_target_properties(dijoco_methods_library PROPERTIES OUTPUT_NAME dijoco LINKER_LANGUAGE C
-                        LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/methods")
-  target_link_libraries(dijoco_methods_library PRIVATE dj_dependencies dj_link_flags)
-  add_dependencies(dijoco_tests dijoco_methods dijoco_methods_library)
-endfunction()
-
 function(dj_add_c_tests)
   file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   file(GLOB common CONFIGURE_DEPENDS "tests/common/*.c")
@@ -135,7 +113,6 @@ function(dj_add_c_tests)
                         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
   target_link_libraries(dijoco_kernels PRIVATE dj_flags dijoco_verbs)
   add_dependencies(dijoco_tests dijoco_kernels)
-  dj_add_test_methods()
   foreach(source IN LISTS sources)
     get_filename_component(name "${source}" NAME_WE)
     dj_wants_test(wanted ${name})
@@ -162,9 +139,6 @@ function(dj_add_c_tests)
     endif()
     if(name MATCHES "^test_(mj_)?tool_")
       list(APPEND link dijoco_verbs)
-    endif()
-    if(name MATCHES "^test_(mj_)?two_step$")
-      target_sources(${name} PRIVATE $<TARGET_OBJECTS:dj_test_methods>)
     endif()
     target_link_libraries(${name} PRIVATE ${link})
     add_dependencies(dijoco_tests ${name})
@@ -268,11 +242,11 @@ function(dj_add_references_test)
 endfunction()
 
 function(dj_add_bench)
-  foreach(name blocks differences)
+  foreach(name blocks differences fields)
     add_executable(bench_${name} tests/bench/${name}.c)
     set_target_properties(bench_${name} PROPERTIES
                           RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
-    target_include_directories(bench_${name} PRIVATE core/src)
+    target_include_directories(bench_${name} PRIVATE core/src tests)
     target_link_libraries(bench_${name} PRIVATE dj_flags dijoco_static)
   endforeach()
 endfunction()
@@ -294,6 +268,12 @@ function(dj_add_validation_tests)
       set(suffix "")
       if(line MATCHES "--integrator ([a-z]+)")
         set(suffix "_${CMAKE_MATCH_1}")
+      endif()
+      if(line MATCHES "--law ([a-z]+)")
+        string(APPEND suffix "_${CMAKE_MATCH_1}")
+      endif()
+      if(line MATCHES "--sunk ([0-9.]+)")
+        string(APPEND suffix "_sunk${CMAKE_MATCH_1}")
       endif()
       if(line MATCHES "--skin ([0-9.]+)")
         string(APPEND suffix "_skin${CMAKE_MATCH_1}")

@@ -10,11 +10,9 @@
 djStatus djm_makeChain(djmChain* w, djmContext* c, const mjModel* m, bool forces) {
   size_t nx = (size_t)dj_tangentSize(c->model), nu = (size_t)c->model->nu;
   size_t nforce = forces ? (size_t)m->nsensor + 6 * (size_t)m->nbody : 0, n = nx + nu;
-  size_t tall = nx > nforce ? nx : nforce, state = (size_t)dj_stateSize(c->model);
+  size_t tall = nx > nforce ? nx : nforce;
   *w = (djmChain){.c = c, .m = m, .nx = (int)nx, .nu = (int)nu, .nforce = (int)nforce};
-  w->nshared = 2 * c->model->nv + c->model->na;
-  w->memory = calloc(2 * nx * n + 2 * nforce * n + tall * n + nforce * nx + state,
-                     sizeof(mjtNum));
+  w->memory = calloc(2 * nx * n + 2 * nforce * n + tall * n + nforce * nx, sizeof(mjtNum));
   if (!w->memory) return djm_fail(c, DJ_NO_MEMORY, "out of memory");
   w->A = w->memory;
   w->B = w->A + nx * nx;
@@ -23,7 +21,6 @@ djStatus djm_makeChain(djmChain* w, djmContext* c, const mjModel* m, bool forces
   w->force = w->Bk + nx * nu;
   w->part = w->force + nforce * n;
   w->product = w->part + nforce * n;
-  w->start = w->product + tall * n + nforce * nx;
   return DJ_OK;
 }
 

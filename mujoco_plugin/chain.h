@@ -10,8 +10,6 @@ typedef struct djmChain {
   djmContext* c;
   const mjModel* m;
   int nx, nu;             // dj_tangentSize, controls
-  int nshared;            // the first of nx: q, v, act, which MuJoCo's state has, too; the
-                          //   integrator's history follows, which stays with the context
   mjtNum *A, *B;          // (nx x nx), (nx x nu) of the substeps so far
   int nforce;             // rows of:
   mjtNum* force;          // (nforce x (nx + nu)) means over substeps: normal forces of touch
@@ -20,7 +18,6 @@ typedef struct djmChain {
   mjtNum* part;           // (nforce x (nx + nu)) of the present substep, by its start
   mjtNum *Ak, *Bk;        // of the present substep
   mjtNum* product;        // scratch
-  double* start;          // (dj_stateSize) state at the start, with its history
   mjtNum* memory;
 } djmChain;
 
@@ -38,7 +35,7 @@ static inline const mjtNum* djm_wrenchRow(const djmChain* w, int body, int compo
   return djm_touchRow(w, (int)w->m->nsensor + 6 * body + component);
 }
 
-// Index in MuJoCo's state of entry k < nshared of ours.
+// Index in MuJoCo's state of entry k of ours.
 static inline int djm_stateIndex(const djmContext* c, int k) {
   int act = k - 2 * c->model->nv;
   return act < 0 || !c->kept ? k : 2 * c->model->nv + c->kept[act];

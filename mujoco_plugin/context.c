@@ -174,7 +174,8 @@ djStatus djm_begin(djmContext* c, const mjModel* m, const mjData* d) {
   if (!fits || !fitsData(c, m, d)) {
     return djm_fail(c, DJ_INVALID, "the context was made from another MuJoCo model");
   }
-  return setSubsteps(c);
+  djStatus status = djm_checkHistory(c->model->opt.integrator, &c->error);
+  return status < 0 ? status : setSubsteps(c);
 }
 
 djStatus djm_catch(djmContext* c, void (*run)(void* arg), void* arg) {

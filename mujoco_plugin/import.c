@@ -18,6 +18,14 @@ static djStatus importAll(djmImport* imp) {
   return DJ_OK;
 }
 
+djStatus djm_checkHistory(djIntegrator integrator, djError* err) {
+  if (integrator != DJ_BDF2) return DJ_OK;
+  snprintf(err->text, sizeof(err->text),
+           "integrator bdf2: MuJoCo's state has no room for its history; use another integrator, "
+           "or dj_step");
+  return DJ_UNSUPPORTED;
+}
+
 djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_out,
                     const mjModel* m, djmPurpose purpose, const djWatch* watch, djError* err) {
   djStatus status = djm_attach(err);
@@ -31,8 +39,11 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
   if (status == DJ_OK) status = djm_applyInstance(&view, &imp, &instance, purpose);
   if (status == DJ_OK) status = importAll(&imp);
   if (status == DJ_OK) status = djm_importInstanceOption(&imp, &instance);
-  // MuJoCo's step adds h v+ to the coordinates: `position` ends there, too.
-  if (purpose == DJM_CONTACTS) imp.def.option.integrator = DJ_POSITION;
+  if (purpose == DJM_CONTACTS && status == DJ_OK) {
+    status = djm_checkHistory(imp.def.option.integrator, err);
+    // MuJoCo's step adds h v+ to the coordinates: `position` ends there, too.
+    imp.def.option.integrator = DJ_POSITION;
+  }
   if (status == DJ_OK) status = dj_makeModel(model, &imp.def, err);
   if (status == DJ_OK) {
     const char* guide = instance.id >= 0 ? djm_configOf(m, instance.id, "guide_bodies") : "";

@@ -46,7 +46,14 @@ djStatus djm_importKeys(djmImport* imp);       // after the actuators
 bool djm_isOwnSetting(const char* name);
 djStatus djm_importPairSettings(djmImport* imp, djGeomDef* geom, djPairDef* pair);
 // The implicit surface that a text names for a geom. Returns what is wrong with it, or NULL.
-const char* djm_importShape(djmImport* imp, djGeomDef* geom, const char* text);
+const char* djm_importShape(char why[200], djmImport* imp, djGeomDef* geom, const char* text);
+// Fields about points of geoms, and kn, kd and kt of penalty contact (import_points.c); data (n):
+// NULL of a text. Likewise.
+bool djm_isPointField(const char* field);
+bool djm_isPenalty(const char* field);
+const char* djm_importPoints(djmImport* imp, djGeomDef* geom, const char* field,
+                             const double* data, int n);
+const char* djm_importPenalty(djSettingDef list[3], const double* data, int n);
 
 // Coefficient of restitution of a contact, 0 to 1 (import_restitution.c): by its damping ratio, and
 // by what MuJoCo's solref has as one; 0: solref has no spring.

@@ -5,6 +5,7 @@
 //   numeric, text dijoco_restitution/ELEMENT  its coefficient of restitution, or
 //   numeric dijoco_contact/MODEL/SETTING  of all pairs of a model other than the first
 //   text dijoco_shape/ELEMENT, numeric dijoco_sharpness/ELEMENT  of a geom (import_surface.c)
+//   numeric dijoco_points/ELEMENT...      of a geom, and dijoco_penalty (import_points.c)
 //
 // ELEMENT: name of an explicit pair, else of a geom, or a geom's "#id".
 
@@ -31,16 +32,19 @@ typedef struct Field {
   const char* text;          // NULL: a numeric
   int size;
   double value;
-  const char* element;       // what follows the first '/'
+  const double* data;        // (size) of a numeric
+  const char* element;       // what follows the first '/', or ""
   char word[200];            // text without blanks at its end
 } Field;
 
 bool djm_isOwnSetting(const char* name) {
-  return strncmp(name, kPrefix, strlen(kPrefix)) == 0 && strchr(name, '/');
+  if (strncmp(name, kPrefix, strlen(kPrefix)) != 0) return false;
+  return strchr(name, '/') || djm_isPenalty(name);
 }
 
 static Field openField(const char* kind, const char* name, const char* text) {
-  Field f = {.kind = kind, .name = name, .text = text, .element = strchr(name, '/') + 1};
+  const char* slash = strchr(name, '/');
+  Field f = {.kind = kind, .name = name, .text = text, .element = slash ? slash + 1 : ""};
   if (!text) return f;
   snprintf(f.word, sizeof(f.word), "%s", text);
   for (size_t n = strlen(f.word); n > 0 && f.word[n - 1] == ' '; n--) f.word[n - 1] = '\0';
@@ -174,12 +178,37 @@ static djStatus setSurface(djmImport* imp, djGeomDef* geom, const Field* f, bool
     if (status != DJ_OK || *value >= 1) return status;
     return refuse(imp, f->kind, f->name, "must be at least 1");
   }
-  const char* problem = f->text ? djm_importShape(imp, &geom[g], f->text) : "must be a text";
+  char why[200];
+  const char* problem = f->text ? djm_importShape(why, imp, &geom[g], f->text) : "must be a text";
   return problem ? refuse(imp, f->kind, f->name, problem) : DJ_OK;
+}
+
+static djStatus setPoints(djmImport* imp, djGeomDef* geom, const Field* f) {
+  const int g = findGeom(imp, f->element);
+  if (g < 0) return refuse(imp, f->kind, f->name, "there is no geom of that name");
+  const char* problem = djm_importPoints(imp, &geom[g], f->name, f->data, f->size);
+  return problem ? refuse(imp, f->kind, f->name, problem) : DJ_OK;
+}
+
+static djStatus addPenalty(djmImport* imp, djSettingDef* list, const Field* f) {
+  djSettingDef s = {NULL, NULL, -1, -1, 0};
+  if (!strchr(f->name, '/')) s.model = "penalty";
+  else findElement(&s.pair, &s.geom, imp, f->element);
+  if (!s.model && s.pair < 0 && s.geom < 0) {
+    return refuse(imp, f->kind, f->name, "there is no pair or geom of that name");
+  }
+  djSettingDef* at = list + imp->def.nsetting;
+  for (int k = 0; k < 3; k++) at[k] = s;
+  const char* problem = djm_importPenalty(at, f->data, f->size);
+  if (problem) return refuse(imp, f->kind, f->name, problem);
+  imp->def.nsetting += 3;
+  return DJ_OK;
 }
 
 static djStatus setField(djmImport* imp, djGeomDef* geom, djPairDef* pair, djSettingDef* list,
                          const Field* f) {
+  if (djm_isPenalty(f->name)) return addPenalty(imp, list, f);
+  if (djm_isPointField(f->name)) return setPoints(imp, geom, f);
   bool model = f->text && strncmp(f->name, kContact, strlen(kContact)) == 0;
   if (model) return setModel(imp, geom, pair, f);
   bool shape = strncmp(f->name, kShape, strlen(kShape)) == 0;
@@ -199,7 +228,7 @@ static int countFields(const mjModel* m) {
 djStatus djm_importPairSettings(djmImport* imp, djGeomDef* geom, djPairDef* pair) {
   const mjModel* m = imp->m;
   int n = countFields(m);
-  djSettingDef* list = n > 0 ? djm_alloc(imp, (size_t)n, sizeof(*list)) : NULL;
+  djSettingDef* list = n > 0 ? djm_alloc(imp, 3 * (size_t)n, sizeof(*list)) : NULL;
   if (n == 0) return DJ_OK;
   if (!list) return DJ_NO_MEMORY;
   imp->def.setting = list;
@@ -208,7 +237,8 @@ djStatus djm_importPairSettings(djmImport* imp, djGeomDef* geom, djPairDef* pair
     if (!djm_isOwnSetting(name)) continue;
     Field f = openField("numeric", name, NULL);
     f.size = m->numeric_size[i];
-    f.value = f.size > 0 ? m->numeric_data[m->numeric_adr[i]] : 0;
+    f.data = m->numeric_data + m->numeric_adr[i];
+    f.value = f.size > 0 ? f.data[0] : 0;
     djStatus status = setField(imp, geom, pair, list, &f);
     if (status != DJ_OK) return status;
   }

@@ -30,12 +30,6 @@ static bool nextWord(char* word, size_t size, const char** text) {
   return n > 0;
 }
 
-static int familyNamed(const char* name) {
-  int family = 0;
-  while (*djc_implicitFamily(family) && strcmp(djc_implicitFamily(family), name) != 0) family++;
-  return *djc_implicitFamily(family) ? family : -1;
-}
-
 // Numbers up to the end of the text or a word that is none, which follows. Returns how many.
 static int readNumbers(double* number, const char** text) {
   char* end;
@@ -58,12 +52,15 @@ static void placeShape(djSurfaceDef* s, const mjModel* m, int mesh) {
   mju_mulQuat(s->quat, inverse, quat);
 }
 
-const char* djm_importShape(djmImport* imp, djGeomDef* geom, const char* text) {
+const char* djm_importShape(char why[200], djmImport* imp, djGeomDef* geom, const char* text) {
   const char* const from = text;
   char word[100];
   if (!nextWord(word, sizeof word, &text)) return "a family is expected";
-  const int family = familyNamed(word);
-  if (family < 0) return "unknown family of implicit surfaces";
+  const int family = djc_implicitNamed(word);
+  if (family < 0) {
+    snprintf(why, 200, "unknown family '%.60s' of implicit surfaces", word);
+    return why;
+  }
   const size_t most = strlen(from) / 2 + 8;
   djSurfaceDef* s = djm_alloc(imp, 1, sizeof *s);
   double* number = djm_alloc(imp, most, sizeof *number);

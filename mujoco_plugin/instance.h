@@ -49,6 +49,9 @@ djStatus djm_importInstanceOption(djmImport* imp, const djmInstance* instance);
 djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_out,
                     const mjModel* m, djmPurpose purpose, const djWatch* watch, djError* err);
 
+// DJ_UNSUPPORTED: it keeps a history beside MuJoCo's state.
+djStatus djm_checkHistory(djIntegrator integrator, djError* err);
+
 // As djm_makeContext.
 djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjModel* m,
                             djmPurpose purpose, djError* err);

@@ -123,7 +123,6 @@ djStatus djm_accelerationRows(mjtNum* C, mjtNum* D, const djmChain* w, const mjM
   move(&p, 0, 0);
   evaluate(p.value, &p);
   for (int k = 0; k < w->nx + w->nu; k++) {
-    if (k >= w->nshared && k < w->nx) continue;
     if (k < w->nx ? C != NULL : D != NULL) column(C, D, &p, k);
   }
   free(memory);

@@ -10,7 +10,7 @@
 // One row by our state and controls into one by MuJoCo's; entries without a counterpart stay.
 static void spreadRow(mjtNum* x, mjtNum* u, const djmChain* w, const mjtNum* from_x,
                       const mjtNum* from_u) {
-  for (int k = 0; k < w->nshared && x; k++) x[djm_stateIndex(w->c, k)] = from_x[k];
+  for (int k = 0; k < w->nx && x; k++) x[djm_stateIndex(w->c, k)] = from_x[k];
   for (int k = 0; k < w->nu && u; k++) u[k] = from_u[k];
 }
 
@@ -20,7 +20,7 @@ static void spread(mjtNum* A, mjtNum* B, const djmChain* w) {
   if (A) mju_zero(A, nx * nx);
   if (B) mju_zero(B, nx * nu);
   for (int i = 2 * (int)w->m->nv; i < nx && A; i++) A[(size_t)i * (nx + 1)] = 1;
-  for (int k = 0; k < w->nshared; k++) {
+  for (int k = 0; k < w->nx; k++) {
     int row = djm_stateIndex(w->c, k);
     spreadRow(A ? A + (size_t)row * nx : NULL, B ? B + (size_t)row * nu : NULL, w,
               w->A + (size_t)k * w->nx, w->B + (size_t)k * w->nu);
@@ -134,15 +134,10 @@ djStatus djm_transition(const mjModel* m, const mjData* d, djmContext* c, mjtNum
   status = djm_makeChain(&w, c, m, need.forces);
   if (status < 0) return status;
   djm_readData(c, d);
-  status = dj_getState(w.start, c->model, c->data);
-  if (status == DJ_OK) status = transition(A, B, &w, d, need);
+  status = transition(A, B, &w, d, need);
   if (sensors && status >= 0 && status != DJ_SINGULAR) {
     djStatus filled = sensorRows(C, D, &w, d);
     if (filled != DJ_OK) status = filled;
-  }
-  // What the integrator keeps of earlier steps is still that of d's state.
-  if (w.nx > w.nshared && dj_setState(c->data, c->model, w.start) < 0 && status >= 0) {
-    status = DJ_INVALID;
   }
   djm_freeChain(&w);
   return status;

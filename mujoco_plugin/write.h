@@ -40,11 +40,15 @@ bool djm_writeMeshes(djmWrite* w, bool with_faces);
 // Settings in force as <custom> fields, and the keyframe.
 bool djm_writeSettings(djmWrite* w);
 bool djm_setNumber(djmWrite* w, const char* name, double value);
+bool djm_setNumbers(djmWrite* w, const char* name, int n, const double* value);
 bool djm_setText(djmWrite* w, const char* name, const char* value);
 // Those of single pairs and geoms, and whether a scene has them.
 bool djm_writeOwnSettings(djmWrite* w);
 bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tolerance,
                           djError* err);
+// Points and fields of geoms, for these.
+bool djm_writePoints(djmWrite* w, const djModelDef* def);
+bool djm_checkPoints(const djModel* got, const djModel* wanted, double tolerance, djError* err);
 // An explicit pair's name in the scene, and whether settings name it.
 void djm_pairName(char* name, size_t size, const djModel* model, int pair);
 bool djm_pairHasOwn(const djModel* model, int pair);

@@ -18,15 +18,19 @@ bool djm_writeFail(djmWrite* w, djStatus status, const char* format, ...) {
   return false;
 }
 
-bool djm_setNumber(djmWrite* w, const char* name, double value) {
+bool djm_setNumbers(djmWrite* w, const char* name, int n, const double* value) {
   mjsElement* e = mjs_findElement(w->spec, mjOBJ_NUMERIC, name);
   mjsNumeric* numeric = e ? mjs_asNumeric(e) : mjs_addNumeric(w->spec);
   if (!numeric || (!e && mjs_setName(numeric->element, name) != 0)) {
     return djm_writeFail(w, DJ_INVALID, "numeric/%s: cannot be added", name);
   }
-  mjs_setDouble(numeric->data, &value, 1);
-  numeric->size = 1;
+  mjs_setDouble(numeric->data, value, n);
+  numeric->size = n;
   return true;
+}
+
+bool djm_setNumber(djmWrite* w, const char* name, double value) {
+  return djm_setNumbers(w, name, 1, &value);
 }
 
 // Texts are read after numbers and so prevail.

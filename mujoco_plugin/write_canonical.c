@@ -17,13 +17,19 @@
 
 #define DJM_IS_REAL(type) _Generic((type*)NULL, mjtNum*: 1, float*: 1, default: 0)
 
+// What a mesh decides, which mj_copyBack wants to be that of the mesh it has.
+static bool isOfMesh(const char* name) {
+  return strcmp(name, "geom_size") == 0 || strcmp(name, "mesh_pos") == 0 ||
+         strcmp(name, "mesh_quat") == 0;
+}
+
 // Every array of real numbers that has the same size in both models.
 static void copyNumbers(mjModel* to, const mjModel* from) {
 #undef MJ_M
 #define MJ_M(n) m->n
 #define XNV X
 #define X(type, name, rows, cols)                                    \
-  if (DJM_IS_REAL(type)) {                                           \
+  if (DJM_IS_REAL(type) && !isOfMesh(#name)) {                       \
     const mjModel* m = to;                                           \
     size_t size = sizeof(type) * (size_t)(m->rows) * (size_t)(cols); \
     m = from;                                                        \
@@ -34,6 +40,9 @@ static void copyNumbers(mjModel* to, const mjModel* from) {
   MJMODEL_POINTERS
 #undef X
 #undef XNV
+  for (int g = 0; g < to->ngeom; g++) {
+    if (to->geom_type[g] != mjGEOM_MESH) mju_copy3(to->geom_size + 3 * g, from->geom_size + 3 * g);
+  }
   to->opt = from->opt;
 }
 

@@ -40,6 +40,13 @@ static bool meshChanged(const djmCheck* c, int mesh) {
   return memcmp(c->wanted->mesh_vert + adr, c->base->mesh_vert + adr, n * sizeof(double)) != 0;
 }
 
+// Can any two geoms touch? Default rules of contact, by masses, matter where they can.
+static bool collides(const djModel* m) {
+  bool any = m->npair > 0;
+  for (int g = 0; g < m->ngeom; g++) any |= m->geom_contype[g] != 0 || m->geom_conaffinity[g] != 0;
+  return any;
+}
+
 // Numbers that are not compared: what the frame of a changed mesh decides, and where a spring
 // without stiffness rests.
 static bool isFree(const djmCheck* c, const char* name, int id) {
@@ -48,6 +55,7 @@ static bool isFree(const djmCheck* c, const char* name, int id) {
     const double* poly = m->jnt_stiffnesspoly + 2 * id;
     return m->jnt_stiffness[id] == 0 && poly[0] == 0 && poly[1] == 0;
   }
+  if (strncmp(name, "contact/", 8) == 0) return !collides(m);
   if (strncmp(name, "geom/", 5) != 0 || m->geom_type[id] != DJ_MESH) return false;
   if (strcmp(name, "geom/N/size") == 0) return true;
   return strcmp(name, "geom/N/friction") != 0 && meshChanged(c, m->geom_mesh[id]);
@@ -109,8 +117,11 @@ static bool checkMeshes(const djmCheck* c) {
   return true;
 }
 
-// What says how a guide acts, in a model that has none: rules find it all the same.
+// What says how a guide acts, in a model that has none, and how contact does where nothing can
+// touch: rules find it all the same.
 static bool isIdle(const djModel* m, const djSetting* s) {
+  bool contact = s->group && strcmp(s->group, "contact") == 0;
+  if (contact && s->automatic && !collides(m)) return true;
   return strncmp(s->name, "guide_", 6) == 0 && s->automatic && !dj_guidesRuns(m) &&
          !dj_guidesDerivatives(m);
 }

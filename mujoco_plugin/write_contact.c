@@ -155,7 +155,7 @@ static bool writeElements(djmWrite* w) {
                ? djm_setText(w, field, dj_choiceName(row, (int)s->value))
                : djm_setNumber(w, field, s->value);
   }
-  good = good && writeSurfaces(w, &def);
+  good = good && writeSurfaces(w, &def) && djm_writePoints(w, &def);
   dj_freeDef(storage);
   return good && writeMeshes(w);
 }
@@ -279,5 +279,6 @@ bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tole
     return differs(err, field, a, b);
   }
   return checkRestitution(got, wanted, tolerance, err) &&
-         checkSurfaces(got, wanted, tolerance, err);
+         checkSurfaces(got, wanted, tolerance, err) &&
+         djm_checkPoints(got, wanted, tolerance, err);
 }

@@ -17,12 +17,14 @@ static bool putRow(djmWrite* w, const djmParamRow* row) {
     return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
   }
   bool actuator = strncmp(row->name, "actuator/", 9) == 0, good = true;
+  bool size = strcmp(row->name, "geom/N/size") == 0;
   int n = w->base->nu;
   for (int i = 0; i < list.n && good; i++) {
     const djParam* p = &list.param[i];
     dj_getParam(wanted, w->wanted, p);
     dj_getParam(base, w->base, p);
     if (memcmp(wanted, base, sizeof(double) * (size_t)p->nvalue) == 0) continue;
+    if (size && w->base->geom_type[p->id] == DJ_MESH) continue;   // MuJoCo's own, by the mesh
     good = !actuator || (w->m->nactuator == n && w->m->nout == n);
     if (good) djm_putParam(w->m, row, p->id, wanted);
     else djm_writeFail(w, DJ_UNSUPPORTED, "actuator/#%d: the scene has actuators with several "

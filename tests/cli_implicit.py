@@ -2,6 +2,7 @@
 """Implicit surfaces by the command: queries of their contact, and the kernel's runs and gradients."""
 import itertools
 import json
+import math
 import os
 import sys
 import unittest
@@ -103,6 +104,25 @@ class Queries(cli.Case):
         self.assertAlmostEqual(r["ddistance"][11], 1, places=11)
         self.assertEqual(len(r["dpoints"]), 6)
 
+    def test_energy_angle(self):
+        """Where balls and planes touch the force of energies is along the normal; elsewhere it is
+        off by the angle between the gap's gradient and that, which goes to 0 with the overlap."""
+        self.assertLess(self.ask(BALL, BALL)["energy_angle"], 1e-12)
+        self.assertLess(self.ask({"geom": "plane"}, CONE)["energy_angle"], 1e-12)
+        angles = []
+        for scale in (0.5, 0.75, 0.9, 0.99):
+            r = self.ask(CUBE, CONE, derivatives=True)
+            pose = [x * scale / r["alpha"] for x in TILTED[:3]] + TILTED[3:]
+            r = self.ask(CUBE, changed(CONE, pose=pose), derivatives=True)
+            self.assertAlmostEqual(r["alpha"], scale, places=9)
+            g, n = r["dgap"][9:], r["normal"]
+            dot = sum(x * y for x, y in zip(g, n)) / math.sqrt(sum(x * x for x in g))
+            self.assertAlmostEqual(math.cos(r["energy_angle"]), dot, places=12)
+            angles.append(r["energy_angle"])
+        self.assertEqual(angles, sorted(angles, reverse=True))
+        self.assertGreater(angles[0], 0.1)
+        self.assertLess(angles[-1], 0.02)
+
     def test_bad(self):
         for shape, names in ((changed(BALL, n=0.5), ["n = 0.5"]), (changed(BALL, n=None), ["a.n"]),
                              (changed(BALL, size=[1, 1]), ["a.size"]),
@@ -135,21 +155,23 @@ class Kernel(cli.Case):
 
     def test_gradients(self):
         """Certified by state, sizes, vertices, places and settings, 20 steps in contact."""
-        for pair, integrator, contact in (
+        for pair, integrator, contact, *overlapping in (
                 (("box", "ellipsoid"), "momentum", {}),
                 (("mesh", "sphere"), "position", {"damping": 2}),
                 (("capsule", "box"), "variational", {"law": "paper", "damping": 1}),
                 (("ellipsoid", "mesh"), "momentum", {"law": "paper", "exponent": 2}),
                 (("sphere", "capsule"), "momentum", {"law": "barrier", "damping": 0.5}),
-                (("box", "sphere"), "position", {"law": "barrier"})):
-            barrier = contact.get("law") == "barrier"
+                (("box", "sphere"), "position", {"law": "barrier"}),
+                (("ellipsoid", "mesh"), "momentum", {"law": "barrier", "damping": 0.5}, 0.14)):
+            barrier = contact.get("law") == "barrier"   # and the last one recovers
             mine = "contact/implicit_surface/"
             names = ["qpos0", "qvel0", mine + "stiffness", mine + "damping", "geom/gA/friction"]
             names += [mine + ("support" if barrier else "exponent")]
             for body, kind in zip("AB", pair):
                 names += ["geom/g%s/pos" % body, "geom/g%s/quat" % body]
                 names += ["mesh/m/vert"] if kind == "mesh" else ["geom/g%s/size" % body]
-            task = {"scene": self.scene(*pair, apart=0.22 if barrier else 0.19), "horizon": 20,
+            apart = overlapping[0] if overlapping else 0.22 if barrier else 0.19
+            task = {"scene": self.scene(*pair, apart=apart), "horizon": 20,
                     "integrator": integrator, "contact": dict(contact, model="implicit_surface"),
                     "initial": {"qvel": [1.5, .3, .2, .5, 1, 2, -1.5, -.3, -.2, 1, .5, -2]},
                     "loss": [{"type": "position", "body": "A", "target": [0.1, 0.2, 0.3]},
@@ -215,7 +237,18 @@ class Kernel(cli.Case):
         self.refused("simulate", scene, "--law", "hooke", names=["--law", "hertz"])
         self.refused("simulate", scene, "--exponent", 0.5, names=["--exponent"])
         self.refused("simulate", self.scene("box", "sphere", 0.1), "--law", "barrier", "--time", 1,
-                     names=["gA", "gB", "overlap"])
+                     "--overlap", "error", names=["gA", "gB", "overlap by"])
+        self.refused("simulate", self.scene("sphere", "sphere", 0.19), "--law", "barrier",
+                     "--time", 1, "--overlap", "error", names=["gA", "gB", "overlap by"])
+
+    def test_recovery(self):
+        """Under the barrier law what touches or overlaps at the start comes apart, and slowly."""
+        for a, b, apart in (("sphere", "sphere", 0.19), ("box", "sphere", 0.1),
+                            ("ellipsoid", "mesh", 0.05)):
+            r, end = self.end(self.scene(a, b, apart), "--law", "barrier")
+            self.assertGreater(r["recovering_steps"], 0)
+            self.assertGreater(end["qpos[7]"] - end["qpos[0]"], 0.1)
+            self.assertLess(max(abs(end["qvel[%d]" % k]) for k in range(12)), 3)
 
     def test_energy(self):
         """Two that meet come apart again with the energy that they had."""

@@ -72,7 +72,7 @@ class Kernels(cli.Case):
                 ({"params": {"damping": -1}}, "damping must not be negative"),
                 ({"twist_a": [1, 2]}, "twist_a"),
                 ({"model": "charge", "params": {}}, "charge: a and b are of types"),
-                ({"model": "penalty", "params": {}}, "penalty is not available")):
+                ({"model": "penalty", "params": {}}, "params.kn: missing")):
             self.assertIn(text, self.ask(status=2, **change)["message"])
 
     def test_inspect(self):

@@ -39,7 +39,7 @@ class Settings(cli.Case):
         """This setting has the value; those that no rule ties to it are as they were."""
         self.assertEqual(settings[name], value)
         follow = ["support", "stiffness", "skin", "friction_eps", "contact_range", "guide_radius",
-                  "guide_length", "recovery_stiffness"]
+                  "guide_length", "recovery_stiffness", "kn", "kt", "kd"]
         if name == "guide_factor":
             follow += ["guide"]
         if name == "preset":
@@ -86,7 +86,7 @@ class Settings(cli.Case):
                               "stiffness_scale", "guide", "guide_length", "guide_radius",
                               "guide_part", "guide_factor", "guide_backward_only",
                               "friction_eps_scale", "recovery_stiffness", "preset",
-                              "law", "exponent", "damping"]}
+                              "law", "exponent", "damping", "kn", "kt", "kd", "scale"]}
         run = 0
         for row in self.rows:
             name = row["name"]

@@ -14,7 +14,7 @@ TASK = {"scene": "s.json", "horizon": 3, "loss": [{"type": "com", "target": [0, 
         "variables": [{"name": "qvel0"}]}
 SHAPE = {"shape": "superellipsoid", "size": [0.1, 0.1, 0.1], "n": 4}
 SCENE = dict(cli.SCENE, geoms=[
-    dict(g, shape=SHAPE) if g["name"] == "cube" else g for g in cli.SCENE["geoms"]] + [
+    dict(g, shape=SHAPE, points=[[0.1, 0, -0.1]]) if g["name"] == "cube" else g for g in cli.SCENE["geoms"]] + [
     {"name": "ball", "type": "sphere", "body": "arm", "size": [0.05, 0, 0], "pos": [0, 0, -0.9]}],
     tendons=[{"name": "rope", "joints": ["hinge"], "coef": [0.5], "springlength": [0.1, 0.3],
               "stiffness": 2, "limited": True, "range": [-1, 1]}],
@@ -82,7 +82,7 @@ class Tables(cli.Case):
 
     def test_optimizers(self):
         rows = self.rows("optimizers")
-        objects = ("all", "receding", "anneal")
+        objects = ("all", "receding", "anneal", "stages")
         types = [r["name"] for r in rows if r["keys"] and r["name"] not in objects]
         keys = [r["name"] for r in rows if not r["keys"]]
         self.assertGreaterEqual(len(keys), 10)

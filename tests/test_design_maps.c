@@ -79,6 +79,33 @@ static void testControls(void** state) {
   }
 }
 
+// The norm of controls, after every second step.
+static void testEffortNorm(void** state) {
+  (void)state;
+  static const double tolerance[] = {0.1, 0.6};   // |u| is 0.5
+  for (int i = 0; i < 2; i++) {
+    DesignCase c;
+    char more[300];
+    double loss, grad[8];
+    snprintf(more, sizeof more,
+             "\"ctrl\":[0.3,0.4],\"loss\":[{\"type\":\"effort\",\"norm\":true,\"weight\":3,"
+             "\"tolerance\":%g,\"when\":{\"every\":2}}],\"variables\":[{\"name\":\"ctrl\"}]",
+             tolerance[i]);
+    makeCase(&c, more);
+    assert_int_equal(djd_evaluateDesign(&loss, grad, c.d, c.d->x0), DJ_OK);
+    assert_true(fabs(loss - (i ? 0 : 2 * 3 * (0.5 - 0.1))) < 1e-14);
+    for (int k = 0; k < 8; k++) {
+      double slope = i == 0 && k / 2 % 2 == 1 ? 3 * (k % 2 ? 0.8 : 0.6) : 0;
+      assert_true(fabs(grad[k] - slope) < 1e-14);
+    }
+    djError err;
+    int n;
+    assert_int_equal(djd_countResiduals(&n, c.d, &err), DJ_UNSUPPORTED);
+    assert_string_equal(err.text, "loss[0]: a norm is no square");
+    djt_closeDesign(&c);
+  }
+}
+
 // All corners move alike: so does what is inside.
 static void testCageMoves(void** state) {
   (void)state;
@@ -135,6 +162,7 @@ static void testSharedPlace(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testControls),
+                                     cmocka_unit_test(testEffortNorm),
                                      cmocka_unit_test(testCageMoves),
                                      cmocka_unit_test(testSharedPlace)};
   return cmocka_run_group_tests(tests, NULL, NULL);

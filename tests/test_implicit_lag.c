@@ -14,6 +14,7 @@
 #include "contact/implicit/implicit_lag.h"
 #include "contact/implicit/implicit_max_step.h"
 #include "contact/implicit/implicit_query.h"
+#include "contact/implicit/implicit_recovery.h"
 #include "contact/implicit/implicit_vjp.h"
 
 #define STEP 0.01
@@ -32,7 +33,7 @@ static djVec3 spheres(PairCase* c, double gap, int law, double damping) {
     c->now[k] = c->start[k] = c->rate[k] = poseOf(p, (djQuat){1, 0, 0, 0});
     c->ref[k] = p;
   }
-  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, STEP};
+  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, STEP, 1};
   double given[DJ_MAX_OF_KERNEL];
   for (int i = 0; i < DJ_MAX_OF_KERNEL; i++) given[i] = -1;
   given[DJ_IMPLICIT_LAW] = law;
@@ -81,6 +82,61 @@ static void testBegin(void** state) {
     assert_true(fabs(dju_dot3(s.normal, s.point) + lag.lagged.offset) < 1e-12);
     in.friction = 0;
     assert_false(dj_hasSurfaceLag(&s, &in));
+    freeCase(&c);
+  }
+}
+
+// What a lift follows from, at 0.2 of the support and deeper; its derivatives by differences.
+static void testLift(void** state) {
+  (void)state;
+  double setting[DJ_IMPLICIT_NSETTING] = {[DJ_IMPLICIT_SUPPORT] = 0.04};
+  djSurfaceLift lift, more[4];
+  dj_liftSurfaces(&lift, setting, -0.2 * 0.04);
+  assert_true(lift.e == 0 && lift.by_depth == 0);
+  dj_liftSurfaces(&lift, setting, 1e3);
+  assert_true(fabs(lift.e - 1e3 - 0.1 * 0.04) < 1e-9);
+  static const double part[] = {0.19, 0.15, 0.1, 0, -0.7, -30};
+  for (int k = 0; k < 6; k++) {
+    const double s = setting[DJ_IMPLICIT_SUPPORT], t = -part[k] * s, e = 1e-6 * s;
+    dj_liftSurfaces(&lift, setting, t);
+    const double g = part[k] + lift.e / s;
+    assert_true(lift.e > 0 && g > 0.1 && g < 0.2 && lift.t < 0);
+    dj_liftSurfaces(&more[0], setting, t + e);
+    dj_liftSurfaces(&more[1], setting, t - e);
+    for (int i = 0; i < 2; i++) {
+      setting[DJ_IMPLICIT_SUPPORT] = i ? s - e : s + e;
+      dj_liftSurfaces(&more[2 + i], setting, t);
+    }
+    setting[DJ_IMPLICIT_SUPPORT] = s;
+    const double got[4] = {lift.by_depth, lift.by_support, lift.t_by_depth, lift.t_by_support};
+    const double wanted[4] = {more[0].e - more[1].e, more[2].e - more[3].e, more[0].t - more[1].t,
+                              more[2].t - more[3].t};
+    for (int i = 0; i < 4; i++) {
+      assert_true(fabs(got[i] - wanted[i] / (2 * e)) < 1e-6 * (1 + fabs(got[i])));
+    }
+  }
+}
+
+// A pair that overlaps is lifted, its load bounded; without recovery it is refused. Other laws know
+// nothing of that.
+static void testOverlaps(void** state) {
+  (void)state;
+  for (int law = DJ_LAW_HERTZ; law <= DJ_LAW_BARRIER; law++) {
+    const bool barrier = law == DJ_LAW_BARRIER;
+    PairCase c;
+    spheres(&c, -0.1, law, 0);
+    djSurfaceState s = {.load = 0}, refused = {.load = 0};
+    djPairInput in = inputOf(&c);
+    in.recover = true;
+    in.force_cap = 7;
+    assert_int_equal(dj_beginSurfaces(&s, &in), DJ_OK);
+    assert_true((s.lift > 0) == barrier);
+    if (barrier) {
+      assert_true(s.lift > 0.1 + 0.1 * 0.04 && s.lift < 0.1 + 0.2 * 0.04);
+      assert_true(s.load > 6.9 && s.load < 7 + 1e-9);
+    }
+    in.recover = false;
+    assert_int_equal(dj_beginSurfaces(&refused, &in), barrier ? DJ_OVERLAP : DJ_OK);
     freeCase(&c);
   }
 }
@@ -161,10 +217,8 @@ static void testSettings(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testBegin),
-      cmocka_unit_test(testApart),
-      cmocka_unit_test(testMaxStep),
-      cmocka_unit_test(testSettings),
+      cmocka_unit_test(testBegin), cmocka_unit_test(testLift),    cmocka_unit_test(testOverlaps),
+      cmocka_unit_test(testApart), cmocka_unit_test(testMaxStep), cmocka_unit_test(testSettings),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,8 +222,8 @@ static void testDistance(void** state) {
     djcImplicitPair* pair = makePair(&c.shape[0].given, &c.shape[1].given);
     evalAt(&o, pair, c.pose, 0);
     const djStatus status = djc_implicitDistance(&d, NULL, NULL, pair, 0);
-    if (o.gap > 0) assert_int_equal(status, DJ_OK);
-    if (status == DJ_OK) {
+    assert_int_equal(status, DJ_OK);
+    {
       djVec3 na, nb;
       const djVec3 n = dju_load3(d.normal);
       const double phi = fabs(phiAt(&na, &c, 0, d.point_a)) + fabs(phiAt(&nb, &c, 1, d.point_b));
@@ -234,7 +234,8 @@ static void testDistance(void** state) {
       assert_true((d.distance > 0) == (o.gap > 0));
       const djVec3 r = dju_sub3(dju_load3(c.pose[1].pos), dju_load3(c.pose[0].pos));
       const double part = dju_dot3(dju_load3(o.normal), r) / dju_norm3(r);
-      assert_true(o.gap < 0 || (d.distance <= o.gap + 1e-9 && d.distance >= o.gap * part - 1e-9));
+      assert_true(o.gap < 0 || d.distance <= o.gap + 1e-9);
+      assert_true(d.distance >= o.gap * part - 1e-9);
     }
     if (o.gap > 0) { // from elsewhere and back; then in contact
       djtPose moved[2] = {c.pose[0], c.pose[1]};
@@ -257,6 +258,49 @@ static void testDistance(void** state) {
     djc_deleteImplicitPair(pair);
   }
   assert_true(apart > 600);
+}
+
+// Sharp and slender shapes that overlap, or are apart: a local minimum of depth, or the distance.
+// In directions around it they are no less deep.
+static void testSharpDistance(void** state) {
+  (void)state;
+  djRng rng = {9};
+  for (int k = 0; k < 1500; k++) {
+    Case c;
+    djcImplicit o;
+    djcImplicitDistance d;
+    drawCase(&c, k, k % 3 ? 100 : 500, 2, &rng);
+    for (int i = 0; i < 2; i++) {
+      djtImplicit* s = &c.shape[i];
+      const int m = s->given.nface, j = djt_integer(&rng, 2);
+      const double thin = djt_uniform(&rng, 1, 40);
+      for (int q = 0; q < m; q++) s->size[3 * q + j] *= thin;
+      if (m == 0) s->size[s->given.nsize == 5 ? 2 + j : j] /= thin;
+      if (s->given.nsize == 4) s->size[3] = 1 + s->size[3] / 8;
+    }
+    djcImplicitPair* pair = makePair(&c.shape[0].given, &c.shape[1].given);
+    evalAt(&o, pair, c.pose, 0);
+    const double to = k % 4 ? djt_uniform(&rng, 0.05, 1) : djt_uniform(&rng, 1, 3);
+    for (int i = 0; i < 3; i++) {
+      c.pose[1].pos[i] = c.pose[0].pos[i] + (c.pose[1].pos[i] - c.pose[0].pos[i]) * to / o.alpha;
+    }
+    evalAt(&o, pair, c.pose, 0);
+    assert_int_equal(djc_implicitDistance(&d, NULL, NULL, pair, 0), DJ_OK);
+    for (int q = 0; q < 12; q++) {
+      djImplicitTouch far[2];
+      double u[3], g = 0;
+      djt_unitVector(u, &rng);
+      djVec3 n = dju_madd3(dju_load3(d.normal), 1e-3, dju_load3(u));
+      n = dju_scale3(1 / dju_norm3(n), n);
+      for (int i = 0; i < 2; i++) {
+        const djVec3 m = dju_mulMtV(pair->R[i], i ? dju_neg3(n) : n);
+        assert_int_equal(dj_supportImplicit(&far[i], NULL, &pair->shape[i], m), DJ_OK);
+        g += (i ? 1 : -1) * dju_dot3(n, dju_load3(c.pose[i].pos)) - far[i].T;
+      }
+      assert_true(g < d.distance + 1e-8);
+    }
+    djc_deleteImplicitPair(pair);
+  }
 }
 
 // Balls that are concentric are singular; apart, in each other and with a plane there are formulas.
@@ -528,14 +572,11 @@ static void testKernelBad(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testKernel),
-                                     cmocka_unit_test(testKernelBad),
-                                     cmocka_unit_test(testPlane),
-                                     cmocka_unit_test(testPlaneDerivatives),
-                                     cmocka_unit_test(testDistance),
-                                     cmocka_unit_test(testClosedForms),
-                                     cmocka_unit_test(testDistanceDerivatives),
-                                     cmocka_unit_test(testParts),
-                                     cmocka_unit_test(testBadPlanes)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testKernel),      cmocka_unit_test(testKernelBad),
+      cmocka_unit_test(testPlane),       cmocka_unit_test(testPlaneDerivatives),
+      cmocka_unit_test(testDistance),    cmocka_unit_test(testSharpDistance),
+      cmocka_unit_test(testClosedForms), cmocka_unit_test(testDistanceDerivatives),
+      cmocka_unit_test(testParts),       cmocka_unit_test(testBadPlanes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

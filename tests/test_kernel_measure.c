@@ -44,6 +44,7 @@ enum { MOST = 16, NUSE = 8 };
 typedef struct Builder {
   djShapeBuilder b;
   djHull hull[6];
+  djGrid grid[3];
   bool collides[MOST];
   double inner[MOST], skin[NUSE * MOST], mass[MOST];
   int use[NUSE];
@@ -52,7 +53,7 @@ typedef struct Builder {
 static void openBuilder(Builder* s, djModel* m) {
   memset(s, 0, sizeof *s);
   assert_true(m->ngeom <= MOST && m->nbody <= MOST && 2 * m->nmesh <= 6);
-  s->b = (djShapeBuilder){m, s->hull, s->collides, s->inner, 0, s->use, s->skin, s->mass,
+  s->b = (djShapeBuilder){m, s->hull, s->grid, s->collides, s->inner, 0, s->use, s->skin, s->mass,
                           NULL};
   s->b.nuse = dj_kernelsInUse(s->use, m);
 }

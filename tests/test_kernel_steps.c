@@ -114,8 +114,8 @@ static void testTransition(void** state) {
     springs = d->npair > springs ? d->npair : springs;
   }
   assert_true(springs >= 3);
-  double x[60];
-  assert_true(dj_stateSize(m) <= 60);
+  double x[120];
+  assert_true(dj_stateSize(m) <= 120);
   assert_int_equal(dj_getState(x, m, d), DJ_OK);
   double error = djt_transitionError(m, d, 2e-6, 0);
   assert_true(dj_setState(d, m, x) >= 0);
@@ -186,9 +186,10 @@ static void testRuns(void** state) {
 
 int main(void) {
   static const djIntegrator all[DJ_NINTEGRATOR] = {DJ_POSITION, DJ_VARIATIONAL, DJ_BDF1,
-                                                   DJ_MIDPOINT, DJ_MOMENTUM};
+                                                   DJ_MIDPOINT, DJ_MOMENTUM, DJ_BDF2};
   const struct CMUnitTest tests[] = {
       ROW(DJ_POSITION), ROW(DJ_VARIATIONAL), ROW(DJ_BDF1), ROW(DJ_MIDPOINT), ROW(DJ_MOMENTUM),
+      ROW(DJ_BDF2),
       {"step DJ_POSITION", testStep, NULL, NULL, (void*)(size_t)&all[DJ_POSITION]},
       {"step DJ_BDF1", testStep, NULL, NULL, (void*)(size_t)&all[DJ_BDF1]}};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include "common/near.h"
 #include "gradient/columns.h"
 #include "integrate/linear.h"
+#include "integrate/turn.h"
 
 typedef struct Step {
   djModel* m;
@@ -234,8 +235,8 @@ static void testTurns(void** state) {
 
 int main(void) {
   static const djIntegrator all[DJ_NINTEGRATOR] = {DJ_POSITION, DJ_VARIATIONAL, DJ_BDF1,
-                                                   DJ_MIDPOINT};
+                                                   DJ_MIDPOINT, DJ_MOMENTUM, DJ_BDF2};
   const struct CMUnitTest tests[] = {ROW(DJ_POSITION), ROW(DJ_VARIATIONAL), ROW(DJ_BDF1),
-                                     ROW(DJ_MIDPOINT), cmocka_unit_test(testTurns)};
+                                     ROW(DJ_MIDPOINT), ROW(DJ_BDF2), cmocka_unit_test(testTurns)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

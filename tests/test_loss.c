@@ -49,14 +49,22 @@ static bool below(const djModel* m, int body, int root) {
   return body == root;
 }
 
-static double valueOf(const djModel* m, djData* d, const djLossTerm* t) {
+static const double* pointAt(const djData* d, djObject object, int id) {
+  return (object == DJ_OBJ_SITE   ? d->site_xpos
+          : object == DJ_OBJ_GEOM ? d->geom_xpos
+                                  : d->xpos) + 3 * id;
+}
+
+static double squareOf(const djModel* m, djData* d, const djLossTerm* t) {
   double x[3] = {0, 0, 0}, y[3], mass = 0, sum = 0, e = 1e-5;
+  const double* point = pointAt(d, t->object, t->id);
   switch (t->type) {
     case DJ_LOSS_POSITION:
-      return squaredDistance(t->object == DJ_OBJ_SITE   ? d->site_xpos + 3 * t->id
-                             : t->object == DJ_OBJ_GEOM ? d->geom_xpos + 3 * t->id
-                                                        : d->xpos + 3 * t->id,
-                             t->target);
+      for (int k = 0; k < (t->nindex > 0 ? t->nindex : 3); k++) {
+        int i = t->nindex > 0 ? t->index[k] : k;
+        sum += pow(point[i] - t->target[i], 2);
+      }
+      return sum;
     case DJ_LOSS_ORIENTATION: return pow(angleBetween(d->xquat + 4 * t->id, t->target), 2);
     case DJ_LOSS_VELOCITY:
       originAt(x, m, d, t->id, e);
@@ -72,9 +80,12 @@ static double valueOf(const djModel* m, djData* d, const djLossTerm* t) {
       for (int k = 0; k < 3; k++) x[k] /= mass;
       return squaredDistance(x, t->target);
     case DJ_LOSS_DISTANCE:
-      sum = squaredDistance(d->xpos + 3 * t->id, d->xpos + 3 * t->id2);
+      sum = squaredDistance(point, pointAt(d, t->object2, t->id2));
       return pow(sqrt(sum) - t->target[0], 2);
-    case DJ_LOSS_QPOS: return pow(d->qpos[m->jnt_qposadr[t->id]] - t->target[0], 2);
+    case DJ_LOSS_QPOS:
+      sum = d->qpos[m->jnt_qposadr[t->id]] - t->target[0];
+      if (t->object2 == DJ_OBJ_JOINT) sum -= d->qpos[m->jnt_qposadr[t->id2]];
+      return sum * sum;
     case DJ_LOSS_QVEL: return pow(d->qvel[m->jnt_dofadr[t->id]] - t->target[0], 2);
     default:
       for (int i = 0; i < m->nu; i++) sum += d->ctrl[i] * d->ctrl[i];
@@ -82,8 +93,19 @@ static double valueOf(const djModel* m, djData* d, const djLossTerm* t) {
   }
 }
 
+static double valueOf(const djModel* m, djData* d, const djLossTerm* t) {
+  double x = squareOf(m, d, t), e = t->tolerance > 0 ? t->tolerance : 0;
+  return t->norm ? fmax(0, sqrt(x) - e) : fmax(0, x - e * e);
+}
+
 static double factorOf(const djModel* m, const djLossTerm* t, int k) {
-  if (t->when == DJ_WHEN_RUNNING) return t->weight * m->opt.timestep;
+  if (t->when == DJ_WHEN_EVERY || t->when == DJ_WHEN_RUNNING) {
+    int step = t->when == DJ_WHEN_EVERY ? t->every : 1, last = t->to > 0 ? t->to : HORIZON;
+    for (int i = t->from > 0 ? t->from : step; i <= last; i += step) {
+      if (i == k) return t->weight * (t->when == DJ_WHEN_EVERY ? 1 : m->opt.timestep);
+    }
+    return 0;
+  }
   return k == (t->when == DJ_WHEN_FINAL ? HORIZON : t->step) ? t->weight : 0;
 }
 
@@ -108,7 +130,6 @@ static void checkRun(const djModel* m, djData* d, djRng* rng, const djLossTerm* 
       double factor = factorOf(m, &term[i], k), x;
       if (factor == 0) continue;
       x = valueOf(m, d, &term[i]);
-      if (term[i].tolerance > 0) x = fmax(0, x - term[i].tolerance * term[i].tolerance);
       expected[i] += factor * x;
     }
   }
@@ -124,8 +145,17 @@ static djLossTerm randomTerm(djRng* rng, djLossType type) {
   djLossTerm t = {.type = type, .object = DJ_OBJ_BODY};
   t.weight = djt_uniform(rng, 0.5, 2);
   if (djt_integer(rng, 2)) t.tolerance = djt_uniform(rng, 0, 1);
-  t.when = (djWhen)djt_integer(rng, 3);
+  t.when = (djWhen)djt_integer(rng, 4);
   t.step = 1 + djt_integer(rng, HORIZON);
+  t.every = 1 + djt_integer(rng, 3);
+  t.norm = djt_integer(rng, 2);
+  if (djt_integer(rng, 2)) t.from = 1 + djt_integer(rng, HORIZON / 2);
+  if (djt_integer(rng, 2)) t.to = HORIZON / 2 + djt_integer(rng, HORIZON / 2);
+  if (type == DJ_LOSS_POSITION && djt_integer(rng, 2)) {
+    t.nindex = 1 + djt_integer(rng, 2);
+    t.index[0] = djt_integer(rng, 3);
+    t.index[1] = (t.index[0] + 1) % 3;
+  }
   for (int k = 0; k < 3; k++) t.target[k] = djt_uniform(rng, -1, 1);
   if (type == DJ_LOSS_ORIENTATION) djt_unitQuat(t.target, rng);
   return t;
@@ -139,9 +169,11 @@ static void testValues(void** state) {
     djData* d = sceneData(m);
     djt_randomState(&rng, m, d, 1);
     djLossTerm term[32];
-    int n = 0, scalar = -1;
+    int n = 0, scalar = -1, first = -1;
     for (int j = 0; j < m->njnt; j++) {
-      if (m->jnt_type[j] == DJ_SLIDE || m->jnt_type[j] == DJ_HINGE) scalar = j;
+      if (m->jnt_type[j] != DJ_SLIDE && m->jnt_type[j] != DJ_HINGE) continue;
+      scalar = j;
+      if (first < 0) first = j;
     }
     for (int i = 0; i < 24; i++) {
       djLossTerm t = randomTerm(&rng, (djLossType)(i % DJ_NLOSS));
@@ -149,6 +181,10 @@ static void testValues(void** state) {
       t.id2 = djt_integer(&rng, m->nbody);
       if (t.type == DJ_LOSS_COM && i >= 16) t.id = -1;
       if (t.type == DJ_LOSS_QPOS || t.type == DJ_LOSS_QVEL) t.id = scalar;
+      if (t.type == DJ_LOSS_QPOS && djt_integer(&rng, 2)) {
+        t.object2 = DJ_OBJ_JOINT;
+        t.id2 = first;
+      }
       if (t.id == -1 && t.type != DJ_LOSS_COM) continue;
       term[n++] = t;
     }
@@ -185,6 +221,12 @@ static void testPoints(void** state) {
       djLossTerm t = randomTerm(&rng, DJ_LOSS_POSITION);
       t.object = k ? DJ_OBJ_SITE : DJ_OBJ_GEOM;
       t.id = i % 2;
+      term[n++] = t;
+      t = randomTerm(&rng, DJ_LOSS_DISTANCE);
+      t.object = k ? DJ_OBJ_SITE : DJ_OBJ_GEOM;
+      t.object2 = i < 2 ? DJ_OBJ_SITE : DJ_OBJ_GEOM;
+      t.id = i % 2;
+      t.id2 = 1 - t.id;
       term[n++] = t;
     }
   }
@@ -265,9 +307,13 @@ static void testParams(void** state) {
         t.id2 = djt_integer(&rng, m->nbody);
         if (type == DJ_LOSS_DISTANCE && t.id == t.id2) continue;
         if (type == DJ_LOSS_COM && again == 0) t.id = -1;
-        if (type == DJ_LOSS_POSITION && arm) {
+        if ((type == DJ_LOSS_POSITION || type == DJ_LOSS_DISTANCE) && arm) {
           t.object = again % 2 ? DJ_OBJ_SITE : DJ_OBJ_GEOM;
           t.id = djt_integer(&rng, 2);
+        }
+        if (type == DJ_LOSS_DISTANCE && arm) {
+          t.object2 = again < 2 ? DJ_OBJ_SITE : DJ_OBJ_GEOM;
+          t.id2 = 1 - t.id;
         }
         checkParams(told, m, d, &t);
       }
@@ -296,7 +342,19 @@ static void testRefused(void** state) {
   } bad[] = {
       {{.type = (djLossType)-1}, "loss[1]: unknown type"},
       {{.type = DJ_NLOSS}, "loss[1]: unknown type"},
-      {{.when = (djWhen)3}, "loss[1]: unknown value of when"},
+      {{.when = (djWhen)4}, "loss[1]: unknown value of when"},
+      {{.when = DJ_WHEN_EVERY}, "loss[1]: every: 0 is not positive"},
+      {{.from = -1}, "loss[1]: from or to is outside 1..8"},
+      {{.to = 9}, "loss[1]: from or to is outside 1..8"},
+      {{.from = 4, .to = 3}, "loss[1]: from is larger than to"},
+      {{.nindex = 1, .index = {3}}, "loss[1]: index: must be of 0, 1, 2"},
+      {{.nindex = 4}, "loss[1]: index: must be of 0, 1, 2"},
+      {{.type = DJ_LOSS_QPOS, .id = 0, .object2 = DJ_OBJ_JOINT, .id2 = 1},
+       "loss[1]: joint is not a slide or hinge"},
+      {{.type = DJ_LOSS_DISTANCE, .id = 1, .object2 = DJ_OBJ_SITE},
+       "loss[1]: site 0 does not exist"},
+      {{.type = DJ_LOSS_DISTANCE, .id = 1, .object2 = DJ_OBJ_JOINT},
+       "loss[1]: the other is no body, site or geom"},
       {{.object = DJ_OBJ_JOINT}, "loss[1]: must be of a body, a site or a geom"},
       {{.object = DJ_OBJ_BODY, .id = 4}, "loss[1]: element 4 does not exist"},
       {{.object = DJ_OBJ_BODY, .id = -1}, "loss[1]: element -1 does not exist"},

@@ -67,15 +67,34 @@ static int plainJoint(const djModel* m) {
   return -1;
 }
 
+static int lastPlainJoint(const djModel* m) {
+  int last = -1;
+  for (int j = 0; j < m->njnt; j++) {
+    if (m->jnt_type[j] == DJ_SLIDE || m->jnt_type[j] == DJ_HINGE) last = j;
+  }
+  return last;
+}
+
 static bool makeTerm(Case* c, djRng* rng, int type) {
-  static const djObject point[] = {DJ_OBJ_BODY, DJ_OBJ_SITE, DJ_OBJ_BODY};
+  static const djObject point[] = {DJ_OBJ_BODY, DJ_OBJ_SITE, DJ_OBJ_GEOM};
   const djModel* m = c->m;
   c->t = (djLossTerm){.type = (djLossType)type, .object = DJ_OBJ_BODY, .weight = 1};
   c->t.id = 1 + djt_integer(rng, m->nbody - 1);
   c->t.id2 = c->t.id % (m->nbody - 1) + 1;
   djt_uniforms(c->t.target, 4, rng, -1, 1);
-  if (type == DJ_LOSS_POSITION) c->t.object = point[djt_integer(rng, 3)];
+  bool at_point = type == DJ_LOSS_POSITION || type == DJ_LOSS_DISTANCE;
+  if (at_point) c->t.object = point[djt_integer(rng, 3)];
+  if (c->t.object == DJ_OBJ_GEOM && m->ngeom == 0) c->t.object = DJ_OBJ_BODY;
   if (c->t.object == DJ_OBJ_SITE) c->t.id = djt_integer(rng, m->nsite);
+  if (c->t.object == DJ_OBJ_GEOM) c->t.id = djt_integer(rng, m->ngeom);
+  if (type == DJ_LOSS_DISTANCE && djt_integer(rng, 2)) {
+    c->t.object2 = DJ_OBJ_SITE;
+    c->t.id2 = djt_integer(rng, m->nsite);
+  }
+  if (type == DJ_LOSS_QPOS && djt_integer(rng, 2)) {
+    c->t.object2 = DJ_OBJ_JOINT;
+    c->t.id2 = lastPlainJoint(m);
+  }
   if (type == DJ_LOSS_COM && djt_integer(rng, 3) == 0) c->t.id = -1;
   if (type == DJ_LOSS_QPOS || type == DJ_LOSS_QVEL) c->t.id = plainJoint(m);
   return c->t.id >= 0 || type == DJ_LOSS_COM;
@@ -143,14 +162,19 @@ static void testObjects(void** state) {
   static const djObject only[DJ_NLOSS] = {
       [DJ_LOSS_POSITION] = DJ_NOBJ,    [DJ_LOSS_ORIENTATION] = DJ_OBJ_BODY,
       [DJ_LOSS_VELOCITY] = DJ_OBJ_BODY, [DJ_LOSS_COM] = DJ_OBJ_BODY,
-      [DJ_LOSS_DISTANCE] = DJ_OBJ_BODY, [DJ_LOSS_QPOS] = DJ_OBJ_JOINT,
+      [DJ_LOSS_DISTANCE] = DJ_NOBJ,     [DJ_LOSS_QPOS] = DJ_OBJ_JOINT,
       [DJ_LOSS_QVEL] = DJ_OBJ_JOINT,    [DJ_LOSS_EFFORT] = DJ_NOBJ};
   static const djObject given[] = {DJ_OBJ_BODY, DJ_OBJ_SITE, DJ_OBJ_GEOM};
   for (int type = 0; type < DJ_NLOSS; type++) {
     for (int k = 0; k < 3; k++) {
       djLossTerm term = {.type = (djLossType)type, .object = given[k]};
-      djObject want = type == DJ_LOSS_POSITION ? given[k] : only[type];
-      assert_int_equal(dj_lossObject(&term), want);
+      bool many = type == DJ_LOSS_POSITION || type == DJ_LOSS_DISTANCE;
+      assert_int_equal(dj_lossObject(&term), many ? given[k] : only[type]);
+      term.object2 = given[k];
+      assert_int_equal(dj_lossObject2(&term), type == DJ_LOSS_DISTANCE ? given[k] : DJ_NOBJ);
+      term.object2 = DJ_OBJ_JOINT;
+      djObject other = type == DJ_LOSS_DISTANCE || type == DJ_LOSS_QPOS ? DJ_OBJ_JOINT : DJ_NOBJ;
+      assert_int_equal(dj_lossObject2(&term), other);
     }
   }
 }

@@ -1,5 +1,5 @@
 // The plugin dijoco.contact keeps nothing of its own: copies, resets, keyframes, threads and
-// differences see the same steps, to the last bit.
+// differences see the same steps, to the last bit, with each contact model.
 
 #include "common/mjcf.h"
 #include "common/worst.h"
@@ -12,25 +12,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD                                                                                  \
+#define HEAD(config)                                                                          \
   "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'>"                  \
-  "<config key='tolerance' value='1e-9'/><config key='stiffness_scale' value='1e-5'/>"        \
-  "</instance></plugin>"                                                                      \
+  "<config key='tolerance' value='1e-9'/>" config "</instance></plugin>"                      \
   "</extension><option><flag contact='disable'/></option><worldbody>"                         \
   "<geom name='floor' type='plane' size='2 2 .1'/>"
 
 // Boxes that fall on each other, and a driven crawler.
-static const char kScene[] =
-    HEAD
-    "<body pos='0 0 .06' euler='2 1 0'><freejoint/><geom type='box' size='.1 .1 .05'/></body>"
-    "<body pos='.02 .01 .19' euler='5 3 40'><freejoint/><geom type='box' size='.1 .08 .05'/></body>"
-    "<body pos='1 0 .12' euler='0 90 0'><freejoint/><geom type='capsule' size='.04 .12'/>"
-    "<body pos='0 0 .2'><joint name='hip' axis='0 1 0' damping='.1' range='-60 60' limited='true'/>"
-    "<geom type='capsule' fromto='0 0 0 0 0 .2' size='.03'/></body></body></worldbody>"
-    "<actuator><position name='a' joint='hip' kp='4' kv='.2'/><general joint='hip' "
-    "dyntype='filter' dynprm='.05' gainprm='.3'/></actuator>"
-    "<keyframe><key name='k' qpos='0 0 .3 1 0 0 0 .05 0 .5 1 0 0 0 1 0 .3 .7 0 .7 0 .2' "
-    "qvel='0 0 -1 0 2 0 0 0 0 0 0 0 0 0 0 1 0 0 .5' act='.3' ctrl='.2 -.1'/></keyframe></mujoco>";
+#define BODIES                                                                                \
+  "<body pos='0 0 .06' euler='2 1 0'><freejoint/>"                                            \
+  "<geom name='A' type='box' size='.1 .1 .05'/></body>"                                       \
+  "<body pos='.02 .01 .19' euler='5 3 40'><freejoint/>"                                       \
+  "<geom name='B' type='box' size='.1 .08 .05'/></body>"                                      \
+  "<body pos='1 0 .12' euler='0 90 0'><freejoint/><geom type='capsule' size='.04 .12'/>"      \
+  "<body pos='0 0 .2'><joint name='hip' axis='0 1 0' damping='.1' range='-60 60' "            \
+  "limited='true'/><geom type='capsule' fromto='0 0 0 0 0 .2' size='.03'/></body></body>"     \
+  "</worldbody><actuator><position name='a' joint='hip' kp='4' kv='.2'/><general joint='hip' " \
+  "dyntype='filter' dynprm='.05' gainprm='.3'/></actuator>"                                   \
+  "<keyframe><key name='k' qpos='0 0 .3 1 0 0 0 .05 0 .5 1 0 0 0 1 0 .3 .7 0 .7 0 .2' "      \
+  "qvel='0 0 -1 0 2 0 0 0 0 0 0 0 0 0 0 1 0 0 .5' act='.3' ctrl='.2 -.1'/></keyframe>"
+
+static const char kPlane[] =
+    HEAD("<config key='stiffness_scale' value='1e-5'/>") BODIES "</mujoco>";
+static const char kSurface[] =
+    HEAD("<config key='contact' value='implicit_surface'/><config key='law' value='paper'/>"
+         "<config key='damping' value='1'/>") BODIES
+    "<custom><numeric name='dijoco_sharpness/A' data='2'/>"
+    "<numeric name='dijoco_sharpness/B' data='2'/></custom></mujoco>";
+static const char* scene;   // the one or the other
+
+static int usePlane(void** state) {
+  scene = kPlane;
+  return djt_registerContact(state);
+}
+
+static int useSurface(void** state) {
+  scene = kSurface;
+  return djt_registerContact(state);
+}
 
 static const int kIntegrators[] = {mjINT_EULER, mjINT_IMPLICIT, mjINT_IMPLICITFAST,
                                    mjINT_DISCRETE};
@@ -78,7 +97,7 @@ static void expectContact(const mjModel* m, const mjData* d) {
 
 static void testCopy(void** state) {
   (void)state;
-  mjModel* m = djt_compile(kScene);
+  mjModel* m = djt_compile(scene);
   for (int i = 0; i < NINTEGRATOR; i++) {
     m->opt.integrator = kIntegrators[i];
     mjData *d = mj_makeData(m), *used = mj_makeData(m);
@@ -105,7 +124,7 @@ static void testCopy(void** state) {
 // State by mj_setState, in a data that was elsewhere.
 static void testSetState(void** state) {
   (void)state;
-  mjModel* m = djt_compile(kScene);
+  mjModel* m = djt_compile(scene);
   mjData *d = mj_makeData(m), *e = mj_makeData(m);
   run(m, e, 0, 33);
   run(m, d, 0, 100);
@@ -122,7 +141,7 @@ static void testSetState(void** state) {
 
 static void testReset(void** state) {
   (void)state;
-  mjModel* m = djt_compile(kScene);
+  mjModel* m = djt_compile(scene);
   mjData *d = mj_makeData(m), *e = mj_makeData(m);
   for (int key = -1; key < 1; key++) {
     run(m, d, 0, 60);
@@ -148,7 +167,7 @@ static void testReset(void** state) {
 // mj_forward and mj_inverse between steps change nothing; two halves are a step.
 static void testOtherCalls(void** state) {
   (void)state;
-  mjModel* m = djt_compile(kScene);
+  mjModel* m = djt_compile(scene);
   for (int i = 0; i < NINTEGRATOR; i++) {
     m->opt.integrator = kIntegrators[i];
     mjData *d = mj_makeData(m), *e = mj_makeData(m);
@@ -198,7 +217,7 @@ static void* runShare(void* arg) {
 
 static void testThreads(void** state) {
   (void)state;
-  mjModel* m = djt_compile(kScene);
+  mjModel* m = djt_compile(scene);
   size_t n = stateSize(m);
   mjtNum *serial = calloc(NRUN * n, sizeof(*serial)), *result = calloc(NRUN * n, sizeof(*result));
   assert_non_null(serial);
@@ -231,7 +250,7 @@ static void testThreads(void** state) {
 // the plugin's steps are.
 static void testTransition(void** state) {
   (void)state;
-  mjModel* m = djt_compile(kScene);
+  mjModel* m = djt_compile(scene);
   djmContext* context;
   djError err;
   assert_int_equal(djm_makeContext(&context, NULL, m, &err), DJ_OK);
@@ -272,7 +291,7 @@ static void testTransition(void** state) {
 // An mjData that was pickled has the numbers of another one's plugin_data, or of another process's.
 static void testPickled(void** state) {
   (void)state;
-  mjModel* m = djt_compile(kScene);
+  mjModel* m = djt_compile(scene);
   mjData *d = mj_makeData(m), *e = mj_makeData(m), *f = mj_makeData(m);
   run(m, d, 0, 20);
   memcpy(e->plugin_data, d->plugin_data, m->nplugin * sizeof(*e->plugin_data));
@@ -298,5 +317,6 @@ int main(void) {
       cmocka_unit_test(testReset),      cmocka_unit_test(testOtherCalls),
       cmocka_unit_test(testThreads),    cmocka_unit_test(testTransition),
       cmocka_unit_test(testPickled)};
-  return cmocka_run_group_tests(tests, djt_registerContact, NULL);
+  int failed = cmocka_run_group_tests_name("separating_plane", tests, usePlane, NULL);
+  return failed + cmocka_run_group_tests_name("implicit_surface", tests, useSurface, NULL);
 }

@@ -345,7 +345,7 @@ static void testChain(void** state) {
     assert_int_equal(djm_makeChain(&w, k.c, k.m, true), DJ_OK);
     assert_true(w.nx == dj_tangentSize(k.c->model) && w.nu == k.c->model->nu);
     assert_int_equal(w.nforce, k.m->nsensor + 6 * k.m->nbody);
-    assert_int_equal(w.nshared, 2 * k.m->nv + k.c->nkept);
+    assert_int_equal(w.nx, 2 * k.m->nv + k.c->nkept);
     djm_readData(k.c, k.d);
     assert_true(djm_takeChain(&w) >= 0);
     double *wrench = djt_room(6 * (size_t)k.m->nbody), touch = k.c->touch[1];

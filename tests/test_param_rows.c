@@ -18,11 +18,12 @@
 static djArray arrayOf(const djModel* m, const djFieldRow* row) {
   static const char* const own[][2] = {{"springref", "qpos_spring"},
                                        {"surface", "surface_number"},
+                                       {"points", "point_pos"},
                                        {"springlength", "tendon_lengthspring"},
                                        {"gravity", "opt.gravity"}};
   char name[60];
   snprintf(name, sizeof name, "%s_%s", row->object == DJ_OBJ_JOINT ? "jnt" : row->kind, row->name);
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 5; i++) {
     if (strcmp(row->name, own[i][0]) == 0) snprintf(name, sizeof name, "%s", own[i][1]);
   }
   djArray array;
@@ -274,7 +275,7 @@ static void testKinds(void** state) {
     bool turn = row->rule == RULE_QUAT;
     assert_true(row->nvalue - row->ntangent == turn);
     assert_true((dj_paramMirror(&p) == DJ_MIRROR_QUAT) == turn);
-    assert_true((dj_paramMirror(&p) == DJ_MIRROR_PLACES) == (place || vert || gravity));
+    assert_true((dj_paramMirror(&p) == DJ_MIRROR_PLACES) == (place || vert || gravity || f == DJ_FIELD_GEOM_POINTS));
     assert_true((dj_paramMirror(&p) == DJ_MIRROR_AXIS) == (row->rule == RULE_AXIS));
     bool shapes = vert || (geom && f != DJ_FIELD_GEOM_FRICTION);
     assert_true(dj_paramMovesShapes(&p) == shapes);

@@ -2,6 +2,7 @@
 // fast, and derivatives by the shapes.
 
 #include "common/varied_shape.h"
+#include "contact/friction/recovering.h"
 #include "contact/plane/plane_lag.h"
 #include "contact/plane/plane_pair.h"
 #include "contact/plane/separating_plane.h"

@@ -72,10 +72,13 @@ static void test_names(void** state) {
   (void)state;
   for (int i = 0; *djc_implicitFamily(i); i++) {
     assert_int_equal(dj_familyNamed(djc_implicitFamily(i)), i);
+    assert_int_equal(djc_implicitNamed(djc_implicitFamily(i)), i);
     assert_string_equal(dj_familyName(i), djc_implicitFamily(i));
     assert_int_equal(dj_familyHasFacets(i), strcmp(djc_implicitNumber(i, 0), "A") == 0);
   }
   assert_int_equal(dj_familyNamed("ball"), -1);
+  assert_int_equal(djc_implicitNamed("plane"), -1);
+  assert_int_equal(djc_implicitNamed(NULL), -1);
   assert_int_equal(dj_familySize(dj_familyNamed("truncated_cone"), 0), 5);
   assert_int_equal(dj_familySize(dj_familyNamed("smooth_polytope"), 4), 18);
 }

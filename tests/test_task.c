@@ -72,9 +72,10 @@ static void test_parse(void** state) {
   for (int i = 0; (row = dj_setting(i)); i++) {
     static const char* const others[] = {"max_iterations", "frictionloss_eps", "friction_arms",
                                          "friction_cap", "impact_steps", "restitution",
-                                         "guide_factor", "law", "exponent", "damping"};
+                                         "guide_factor", "law", "exponent", "damping",
+                                         "kn", "kt", "kd", "scale"};
     bool given = (row->ways & DJ_BY_TASK) != 0;
-    for (int k = 0; k < 10; k++) given = given && strcmp(row->name, others[k]) != 0;
+    for (int k = 0; k < 14; k++) given = given && strcmp(row->name, others[k]) != 0;
     if (dj_isGiven(&t->settings, row) != given) fail_msg("%s", row->name);
   }
   djOption o = dj_defaultOption();
@@ -330,6 +331,9 @@ static void test_parseErrors(void** state) {
       {START ",\"variables\":{}}", "variables: must be a list"},
       {START ",\"variables\":[\"ctrl\"]}", "variables[0]: must be an object"},
       {START ",\"variables\":[{}]}", "variables[0]: name: is missing"},
+      {START ",\"variables\":[{\"name\":[]}]}", "variables[0]: name: has no names"},
+      {START ",\"variables\":[{\"name\":[\"ctrl\",3]}]}",
+       "variables[0]: name: must be a name or a list of names"},
       {START ",\"variables\":[{\"name\":\"ctrl\",\"index\":[0.5]}]}",
        "variables[0]: index: must be a list of integers"},
       {START ",\"variables\":[{\"name\":\"ctrl\",\"scale\":1}]}",
@@ -618,8 +622,33 @@ static void test_jointVariables(void** state) {
   dj_deleteModel(m);
 }
 
+// A mask is a list of names, which may be patterns: a variable each, alike but for the name.
+static void test_masks(void** state) {
+  (void)state;
+  djTask* task = parse(START ",\"variables\":[{\"name\":[\"body/*/mass\",\"joint/slide/pos\"],"
+                             "\"min\":0.01,\"max\":9},{\"name\":\"ctrl\"}]}");
+  djModel* m = djt_sampleModel(NULL);
+  djProblem* p = resolve(task, m);
+  assert_int_equal(task->nvariable, 3);
+  assert_int_equal(p->nvariable, m->nbody - 1 + 2);
+  for (int i = 0; i < p->nvariable; i++) {
+    const djVariable* v = &p->variable[i];
+    bool last = i == p->nvariable - 1, joint = i == m->nbody - 1;
+    assert_int_equal(v->kind, last ? DJ_VAR_CTRL : DJ_VAR_PARAM);
+    if (last) continue;
+    assert_true(v->min[0] == 0.01 && v->max[0] == 9 && v->n == (joint ? 3 : 1));
+    if (joint) assert_string_equal(v->name, "joint/slide/pos");
+    else assert_true(p->param[v->param].id == i + 1 && strstr(v->name, "/mass"));
+  }
+  assert_int_equal(p->nparam, m->nbody);   // what no mask asks for is not there
+  dj_deleteProblem(p);
+  dj_deleteTask(task);
+  dj_deleteModel(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_masks),
       cmocka_unit_test(test_parse),       cmocka_unit_test(test_resolve),
       cmocka_unit_test(test_ctrl),        cmocka_unit_test(test_designKeys),
       cmocka_unit_test(test_parseErrors), cmocka_unit_test(test_manyTargets),

@@ -74,6 +74,49 @@ static void testLosses(void** state) {
   assert_true(l[1].term.weight == 1 && l[1].term.tolerance == 0);
   assert_true(l[2].object == DJ_NOBJ && !l[2].name && l[2].term.when == DJ_WHEN_RUNNING);
   closeParts(&p);
+  p = (Parts){.task = {.horizon = 40}};
+  mustRead(&p, dj_parseLosses,
+           "[{\"type\": \"position\", \"geom\": \"a\", \"index\": [2, 0], \"target\": [5, 6],"
+           "  \"norm\": true, \"when\": {\"every\": 5, \"from\": 3, \"to\": 30}},"
+           " {\"type\": \"position\", \"body\": \"a\", \"index\": [1], \"target\": [5, 6, 7],"
+           "  \"when\": {\"to\": 9}},"
+           " {\"type\": \"distance\", \"site\": \"a\", \"geom2\": \"b\", \"when\": {\"every\": 2}},"
+           " {\"type\": \"qpos\", \"joint\": \"a\", \"joint2\": \"b\", \"target\": 1}]");
+  l = p.task.loss;
+  const djLossTerm* t = &l[0].term;
+  assert_true(t->norm && t->nindex == 2 && t->index[0] == 2 && t->index[1] == 0);
+  assert_true(t->target[2] == 5 && t->target[0] == 6 && t->when == DJ_WHEN_EVERY);
+  assert_true(t->every == 5 && t->from == 3 && t->to == 30);
+  t = &l[1].term;
+  assert_true(!t->norm && t->nindex == 1 && t->index[0] == 1 && t->target[1] == 6);
+  assert_true(t->when == DJ_WHEN_RUNNING && t->from == 0 && t->to == 9);
+  assert_true(l[2].object == DJ_OBJ_SITE && l[2].object2 == DJ_OBJ_GEOM && l[2].name2[0] == 'b');
+  assert_true(l[2].term.every == 2 && l[2].term.from == 0 && l[2].term.to == 0);
+  assert_true(l[3].object2 == DJ_OBJ_JOINT && l[3].name2[0] == 'b');
+  assert_true(l[1].object2 == DJ_NOBJ && !l[1].name2);
+  closeParts(&p);
+  static const char* const bad[][2] = {
+      {"\"effort\", \"when\": {}", "step: is missing"},
+      {"\"effort\", \"when\": {\"step\": 1, \"every\": 2}", "step: stands alone"},
+      {"\"effort\", \"when\": {\"every\": 0}", "every: must be between 1 and the horizon, 4"},
+      {"\"effort\", \"when\": {\"from\": 4, \"to\": 3}", "from: is larger than to"},
+      {"\"effort\", \"when\": {\"to\": 5}", "to: must be between 1 and the horizon, 4"},
+      {"\"effort\", \"norm\": 1", "norm: must be true or false"},
+      {"\"position\", \"body\": \"a\", \"target\": [1, 2], \"index\": [0, 3]",
+       "index: must be some of 0, 1, 2"},
+      {"\"position\", \"body\": \"a\", \"target\": [1, 2], \"index\": [0, 0]",
+       "index: must be some of 0, 1, 2"},
+      {"\"position\", \"body\": \"a\", \"target\": [1, 2], \"index\": []",
+       "index: must be some of 0, 1, 2"},
+      {"\"distance\", \"body\": \"a\"", "body2: is missing"},
+      {"\"distance\", \"body\": \"a\", \"body2\": \"b\", \"site2\": \"c\"",
+       "names more than one element"}};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    char text[300], message[200];
+    snprintf(text, sizeof text, "[{\"type\": %s}]", bad[i][0]);
+    snprintf(message, sizeof message, "loss[0]: %s", bad[i][1]);
+    refuse(dj_parseLosses, text, message);
+  }
   p = (Parts){.task = {.horizon = 4}};
   mustRead(&p, dj_parseLosses, "[]");
   assert_int_equal(p.task.nloss, 0);

@@ -17,6 +17,7 @@
 #include "common/param_case.h"
 #include "integrate/balance.h"
 #include "integrate/linear.h"
+#include "integrate/turn.h"
 #include "integrate/variational.h"
 
 enum { MOST = 160 };

@@ -1,6 +1,7 @@
 // dijoco contact: the contact model of one pair of shapes, or of a list of pairs, without a scene.
 
 #include "contact_implicit.h"
+#include "contact_penalty.h"
 #include "json_in.h"
 #include "json_out.h"
 #include "verbs.h"
@@ -215,7 +216,7 @@ static void read_query(Query* q, const cJSON* entry) {
   static const char* const keys[] = {"model",    "params",  "hessian", "a",
                                      "b",        "friction", "twist_a", "twist_b",
                                      "guide_scale", "guide_weights_a", "guide_weights_b", NULL};
-  static const char* const planned[] = {"long_range", "penalty", "damped"};
+  static const char* const planned[] = {"long_range", "damped"};
   *q = (Query){.option = djc_defaultOption()};
   Reader* r = &q->reader;
   if (!cJSON_IsObject(entry)) {
@@ -232,7 +233,7 @@ static void read_query(Query* q, const cJSON* entry) {
     if (strcmp(model, dj_contactName((djContactModel)i)) == 0) number = i;
   }
   if (model && strcmp(model, dj_contactName((djContactModel)number)) != 0) {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
       if (strcmp(model, planned[i]) == 0) read_fail(r, "", "model", "%s is not available", model);
     }
     read_fail(r, "", "model", "unknown model '%.60s'", model);
@@ -338,6 +339,11 @@ static int answer(Json* out, const cJSON* entry, char* message, size_t size) {
   const cJSON* model = cJSON_GetObjectItemCaseSensitive(entry, "model");
   if (cJSON_IsString(model) && strcmp(model->valuestring, "implicit_surface") == 0) {
     int status = answer_implicit(out, entry, message, size);
+    if (status == EXIT_BAD_INPUT) write_error(out, message);
+    return status;
+  }
+  if (cJSON_IsString(model) && strcmp(model->valuestring, "penalty") == 0) {
+    int status = answer_penalty(out, entry, message, size);
     if (status == EXIT_BAD_INPUT) write_error(out, message);
     return status;
   }

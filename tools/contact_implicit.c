@@ -84,13 +84,12 @@ static void read_side(Reader* r, Side* s, const cJSON* entry, const char* path) 
   }
   const char* name = in ? read_text(r, in, path, "shape", true) : NULL;
   if (!name) return;
-  int family = 0;
-  while (*djc_implicitFamily(family) && strcmp(djc_implicitFamily(family), name) != 0) family++;
-  s->shape.family = djc_implicitFamily(family);
-  if (!*s->shape.family) {
+  const int family = djc_implicitNamed(name);
+  if (family < 0) {
     read_fail(r, path, "shape", "unknown family '%.60s'", name);
     return;
   }
+  s->shape.family = djc_implicitFamily(family);
   const char* keys[12] = {"shape", "pose"};
   int n = 2;
   const char* list = djc_implicitList(family);
@@ -155,6 +154,7 @@ static void write_touch(Json* out, const Answer* answer, const Side side[2]) {
   json_vector(out, "x", 3, o->x);
   json_vector(out, "normal", 3, o->normal);
   json_number(out, "gap", o->gap);
+  json_number(out, "energy_angle", djc_energyAngle(o));
   json_vector(out, "point_a", 3, o->point_a);
   json_vector(out, "point_b", 3, o->point_b);
   json_vector(out, "multipliers", 2, o->multipliers);

@@ -83,6 +83,7 @@ bool engine_openDijoco(Engine* e, const Scene* s, const Inputs* in) {
   copy(d->qpos, in->qpos, m->nq);
   copy(d->qvel, in->qvel, m->nv);
   copy(d->act, in->act, m->na);
+  dj_setHistory(d, m, in->history_qpos, in->history_qvel);
   if (!measure_dijoco(e)) {
     close_dijoco(e);
     return false;

@@ -76,6 +76,11 @@ static void write_certificate(Json* out, const Answer* a) {
     json_number(out, "difference_error", c->difference_error);
     json_number(out, "step", c->step);
     json_number(out, "uncertainty", c->uncertainty);
+    json_list(out, "touched");
+    for (int k = 0; k < DJ_NKINK; k++) {
+      if (c->touched >> k & 1) json_text(out, NULL, dj_kinkName(k));
+    }
+    json_end(out);
     if (isfinite(a->spread[i])) json_number(out, "spread", a->spread[i]);
     else json_null(out, "spread");
     json_end(out);
@@ -135,6 +140,26 @@ static const char* verdict(const djdCertificate* c) {
   return c->surrogate ? "surrogate" : c->passed ? "passed" : "FAILED";
 }
 
+// Kinks that the differences are about.
+static void print_touched(const Answer* a) {
+  bool any = false;
+  for (int i = 0; i < a->ncertificate; i++) {
+    const unsigned touched = a->certificate[i].touched;
+    if (!touched) continue;
+    printf("touched: %s:", a->run.problem->variable[i].name);
+    for (int k = 0; k < DJ_NKINK; k++) {
+      if (touched >> k & 1) printf(" %s", dj_kinkName(k));
+    }
+    printf("\n");
+    any = true;
+  }
+  if (!any) return;
+  printf("touched: runs within ten steps of a difference cross sets at which penalty contact has\n"
+         "  kinks: first touch of a point (touch), end of its normal force (release), end of\n"
+         "  sticking (slip), other pieces of a distance field (ridge). There a gradient is that of\n"
+         "  one side.\n");
+}
+
 static void print_certificate(const Answer* a) {
   printf("\n%-24s %15s %15s %10s %7s %9s  %s\n", "check along one direction", "gradient",
          "difference", "rel. error", "slope", "spread", "");
@@ -148,6 +173,7 @@ static void print_certificate(const Answer* a) {
            c->analytic, c->difference, c->relative_error, slope, spread,
            verdict(c));
   }
+  print_touched(a);
   printf("spread: the gradient's standard deviation over %d starts, moved by parts of a timestep\n"
          "  along their velocity, by the size of its mean. Far below 1 it is a guide.\n",
          SPREAD_PHASES);

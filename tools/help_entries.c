@@ -13,8 +13,13 @@ static const char* number(char text[32], double value) { return dj_formatNumber(
 
 // ---- keys of losses and maps ------------------------------------------------------------------
 
-static bool is_choice(const djKey* k) {
-  return k->holds == DJ_HOLDS_ELEMENT && k->required && strcmp(k->name, "body2") != 0;
+// One of the keys of which one is required, for the same element as the key before it.
+static bool is_choice(const djKey* k) { return k->holds == DJ_HOLDS_ELEMENT && k->required; }
+
+static bool is_second(const djKey* k) { return k->name[strlen(k->name) - 1] == '2'; }
+
+static bool goes_with(const djKey* k, const djKey* before) {
+  return is_choice(k) && is_choice(before) && is_second(k) == is_second(before);
 }
 
 // "3 numbers, m; default 0" in brackets.
@@ -35,8 +40,8 @@ static void add_value(Buffer* out, const djKey* k) {
 // "`body`, `site` or `geom`; `target` (3 numbers, m)"
 static void add_keys(Buffer* out, const djKey* key) {
   for (const djKey* k = key; k->name; k++) {
-    bool again = k > key && is_choice(k) && is_choice(k - 1);
-    bool last = !(is_choice(k) && k[1].name && is_choice(k + 1));
+    bool again = k > key && goes_with(k, k - 1);
+    bool last = !(k[1].name && goes_with(k + 1, k));
     buf_addf(out, "%s`%s`", k == key ? "" : !again ? "; " : last ? " or " : ", ", k->name);
     add_value(out, k);
   }
@@ -129,6 +134,16 @@ static void add_anneal(HelpTable* t) {
   help_add(t, cell);
 }
 
+// The list `stages`, and where a run in stages goes on.
+static void add_stages(HelpTable* t) {
+  const char* cell[HELP_COLUMNS] = {
+      "stages", "`set`, `iterations`",
+      "a list of runs one after the other, each from the result of the one before. set: parameters "
+      "and their values from then on; iterations: of this one. The keys `stage` (a whole number, "
+      "0) and `start` (numbers, as variables list them) say where an interrupted run goes on"};
+  help_add(t, cell);
+}
+
 void help_optimizers(HelpTable* t) {
   *t = (HelpTable){.ncolumn = 3, .column = {"name", "keys", "what it is"}};
   const djEntry* e = NULL;
@@ -148,4 +163,5 @@ void help_optimizers(HelpTable* t) {
   }
   add_anneal(t);
   add_receding(t);
+  add_stages(t);
 }

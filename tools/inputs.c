@@ -58,6 +58,10 @@ int inputs_read(Inputs* in, const Options* o, const Scene* s, double timestep) {
   int status = inputs_keyframe(&in->key, o, s);
   if (status) return status;
   scene_start(in, m);
+  if (o->state && (o->qpos || o->qvel)) {
+    return tool_fail(o->verb, NULL, o->qpos ? "--qpos" : "--qvel",
+                     "cannot be given together with --state");
+  }
   if (o->qpos && dj_readQpos(in->qpos, m, o->qpos, &err) < 0) return scene_fail(o, o->qpos, &err);
   if (o->qvel && dj_readQvel(in->qvel, m, o->qvel, &err) < 0) return scene_fail(o, o->qvel, &err);
   if (o->ctrl && o->ctrl_seed >= 0) {
@@ -73,6 +77,8 @@ void inputs_free(Inputs* in) {
   free(in->qpos);
   free(in->qvel);
   free(in->act);
+  free(in->history_qpos);
+  free(in->history_qvel);
   free(in->ctrl0);
   dj_freeNumbers(in->ctrl);
   *in = (Inputs){0};

@@ -14,6 +14,8 @@ typedef struct Inputs {
   double* qpos;            // (nq)
   double* qvel;            // (nv)
   double* act;             // (na)
+  double* history_qpos;    // (nq), (nv) of the start, one timestep before; NULL: it has no history
+  double* history_qvel;
   double* ctrl0;           // (nu) of the keyframe, or 0
   int nrow;                // rows of ctrl; 0: none
   double* ctrl;            // (nrow x nu)

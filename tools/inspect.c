@@ -85,6 +85,56 @@ static void print_surfaces(const djModel* m, const djSurface* surface) {
   }
 }
 
+// ------------------------------ points ----------------------------------------------------------
+
+// Points and fields of geoms that penalty contact sees; false: it does not.
+static bool find_points(djGeomPoints* p, const djModel* m, int geom) {
+  return dj_geomPoints(p, m, geom, NULL) == DJ_OK;
+}
+
+static const char* field_text(char text[100], const djGeomPoints* p) {
+  if (!p->field) return "none";
+  if (!p->grid) return "exact";
+  snprintf(text, 100, "grid of %.2g m, error up to %.2g m", p->spacing, p->error);
+  return text;
+}
+
+static void write_points(Json* out, const djModel* m) {
+  json_list(out, "points");
+  for (int g = 0; g < m->ngeom; g++) {
+    djGeomPoints p;
+    if (!find_points(&p, m, g)) continue;
+    json_object(out, NULL);
+    json_integer(out, "geom", g);
+    json_text(out, "name", dj_id2name(m, DJ_OBJ_GEOM, g));
+    json_integer(out, "points", p.npoint);
+    json_bool(out, "given", p.given);
+    json_number(out, "radius", p.radius);
+    json_text(out, "field", !p.field ? "none" : p.grid ? "grid" : "exact");
+    if (p.grid) json_number(out, "grid_error", p.error);
+    if (p.grid) json_number(out, "grid_spacing", p.spacing);
+    json_number(out, "contact_scale", m->geom_contact_scale[g]);
+    json_end(out);
+  }
+  json_end(out);
+}
+
+static void print_points(const djModel* m) {
+  bool any = false;
+  for (int g = 0; g < m->ngeom; g++) {
+    djGeomPoints p;
+    char text[100], number[20];
+    const char* name = dj_id2name(m, DJ_OBJ_GEOM, g);
+    if (!find_points(&p, m, g)) continue;
+    if (!any) printf("\n  penalty contact\n      %-24s %8s %10s  %s\n", "geom", "points", "scale",
+                     "distance field");
+    any = true;
+    snprintf(number, sizeof number, "#%d", g);
+    printf("      %-24.24s %8d %10.4g  %s%s\n", *name ? name : number, p.npoint,
+           m->geom_contact_scale[g], field_text(text, &p), p.given ? ", points given" : "");
+  }
+}
+
 // ------------------------------ features --------------------------------------------------------
 
 #ifdef DJ_HAVE_MUJOCO
@@ -174,6 +224,7 @@ static void write_json(Buffer* text, const Scene* s, const djSurface* surface, c
   write_features(&out, s);
   write_surfaces(&out, m, surface);
   json_end(&out);
+  write_points(&out, m);
   json_text(&out, "state", state_name(s, has_surfaces(m, surface)));
   scene_writeSettings(&out, s, o);
   json_end(&out);
@@ -266,6 +317,7 @@ static void print_text(const Scene* s, const djSurface* surface) {
   printf("  features: %s\n", state_name(s, has_surfaces(m, surface)));
   print_report(s);
   print_surfaces(m, surface);
+  print_points(m);
 }
 
 int verb_inspect(const Options* o) {

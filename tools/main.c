@@ -30,12 +30,15 @@ static const Verb verbs[] = {
      "stock MuJoCo draws and collides with what is simulated; bodies weigh what they did.",
      verb_convert},
     {"simulate", "SCENE --time T", 1,
-     GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE,
+     GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE |
+         GROUP_STATE,
      "simulate a scene, with this engine or with stock MuJoCo",
      "Simulates round(T/timestep) steps and summarises them. --out writes time, qpos, qvel\n"
-     "and act as CSV. --engine mujoco runs stock MuJoCo with the scene's own options. Exit\n"
-     "status 1 when a step did not converge (the run goes on from its best feasible iterate).\n"
-     "Ctrl-C ends it without output; an earlier file stays.",
+     "and act as CSV. A state is {\"qpos\",\"qvel\",\"act\",\"history\":{\"qpos\",\"qvel\"}|null}:\n"
+     "under bdf2 its history is the state one timestep before. --engine mujoco runs stock\n"
+     "MuJoCo with the scene's own options. Exit status 1 when a step did not converge (the run\n"
+     "goes on from its best feasible iterate). Ctrl-C ends it without output; earlier files\n"
+     "stay.",
      verb_simulate},
     {"compare", "SCENE --time T --out DIR", 1,
      GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_FOLDER | GROUP_LIMITS,

@@ -41,11 +41,14 @@ static int open_files(Outcome* w) {
 }
 
 static void write_history(Buffer* out, const OptimizeRun* r) {
-  buf_addf(out, "iteration,loss,step_norm,wall_s%s\n", r->receding ? ",frame" : "");
+  bool staged = r->how.nstage > 0;
+  const char* last = r->receding ? ",frame" : staged ? ",stage" : "";
+  buf_addf(out, "iteration,loss,step_norm,wall_s%s\n", last);
   for (int i = 0; i < r->nrow; i++) {
     const HistoryRow* h = &r->row[i];
     buf_addf(out, "%d,%.17g,%.17g,%.6f", h->iteration, h->loss, h->step_norm, h->wall);
     if (r->receding) buf_addf(out, ",%d", h->frame);
+    if (staged) buf_addf(out, ",%d", h->stage);
     buf_add(out, "\n");
   }
 }

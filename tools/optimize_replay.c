@@ -24,6 +24,10 @@ static void make_inputs(Inputs* in, const djModel* m, const djDesign* d) {
   in->qpos = copy(rollout->qpos0, (size_t)m->nq);
   in->qvel = copy(rollout->qvel0, (size_t)m->nv);
   in->act = copy(rollout->act0, (size_t)m->na);
+  if (rollout->history_qpos0) {
+    in->history_qpos = copy(rollout->history_qpos0, (size_t)m->nq);
+    in->history_qvel = copy(rollout->history_qvel0, (size_t)m->nv);
+  }
   in->ctrl0 = tool_alloc(nu, sizeof(double));
   in->nrow = nu > 0 ? (int)horizon : 0;
   in->ctrl = copy(rollout->ctrl, horizon * nu);

@@ -97,9 +97,11 @@ static void loss_chart(Buffer* out, const OptimizeRun* r) {
   bool positive = true;
   double low = INFINITY, high = -INFINITY;
   for (int i = 0; i < r->nrow; i++) {
-    x[i] = r->row[i].iteration;
-    loss[i] = r->row[i].loss;
-    best[i] = i > 0 ? fmin(best[i - 1], loss[i]) : loss[i];
+    const HistoryRow* h = &r->row[i];
+    bool first = i == 0 || h->stage != h[-1].stage;   // the loss may be another one
+    x[i] = r->how.nstage > 0 ? i : h->iteration;
+    loss[i] = h->loss;
+    best[i] = first ? loss[i] : fmin(best[i - 1], loss[i]);
     positive = positive && best[i] > 0;
     low = fmin(low, best[i]);
     high = fmax(high, loss[i]);
@@ -157,8 +159,10 @@ static void window_chart(Buffer* out, const OptimizeRun* r) {
 
 static void when_text(Buffer* out, const djLossTerm* t) {
   if (t->when == DJ_WHEN_FINAL) buf_add(out, "at the end");
-  else if (t->when == DJ_WHEN_RUNNING) buf_add(out, "all the time");
-  else buf_addf(out, "at step %d", t->step);
+  else if (t->when == DJ_WHEN_STEP) buf_addf(out, "at step %d", t->step);
+  else if (t->when == DJ_WHEN_EVERY) buf_addf(out, "every %d steps", t->every);
+  else if (t->from > 0 || t->to > 0) buf_add(out, "for a while");
+  else buf_add(out, "all the time");
 }
 
 static void terms_table(Buffer* out, const OptimizeRun* r) {

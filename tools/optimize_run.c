@@ -10,10 +10,12 @@
 #include <string.h>
 
 // What the command line says about it.
-static int choose_optimizer(djOptimizer* how, const Options* o) {
+static int choose_optimizer(djOptimizer* how, djStage* stage, const Options* o) {
   const djSetting* key;
+  int iterations = 0;
   for (int i = 0; (key = dj_optimizerKey(i)); i++) {
     double value = dj_getOptimizer(&o->how, key);
+    if (strcmp(key->name, "iterations") == 0) iterations = i;
     if (!(o->how_given >> i & 1)) continue;
     if (strcmp(key->name, "iterations") == 0 && value == 0) {
       return tool_fail(o->verb, NULL, "--iterations", "nothing would be done");
@@ -21,6 +23,9 @@ static int choose_optimizer(djOptimizer* how, const Options* o) {
     dj_setOptimizer(how, key->name, value, NULL);
   }
   djError err = {""};
+  if (how->nstage > 0 && (o->how_given >> iterations & 1)) {
+    for (int i = 0; i < how->nstage; i++) stage[i].iterations = how->iterations;
+  }
   if (!o->optimizer || dj_setOptimizerType(how, o->optimizer, &err) == DJ_OK) return 0;
   return tool_fail(o->verb, NULL, "--optimizer", "%s", err.text);
 }
@@ -36,7 +41,10 @@ int optimize_load(OptimizeRun* r, const Options* o) {
     return tool_fail(o->verb, o->argument[0], "variables", "there is nothing to vary");
   }
   r->how = g->task->optimizer;
-  status = choose_optimizer(&r->how, o);
+  r->stage = tool_alloc((size_t)r->how.nstage, sizeof *r->stage);
+  if (r->how.nstage > 0) memcpy(r->stage, r->how.stage, (size_t)r->how.nstage * sizeof *r->stage);
+  r->how.stage = r->stage;
+  status = choose_optimizer(&r->how, r->stage, o);
   if (status) return status;
   if (r->how.receding.horizon > 0 &&
       djd_makeReceding(&r->receding, g->design, &r->how, &err) < 0) {
@@ -52,6 +60,8 @@ int optimize_load(OptimizeRun* r, const Options* o) {
     r->value[k] = tool_alloc(nvariable, sizeof(double*));
   }
   r->x = tool_alloc((size_t)g->design->n, sizeof *r->x);
+  r->nbegun = r->how.nstage > 0 ? g->design->n : 0;
+  r->begun = tool_alloc((size_t)r->nbegun, sizeof *r->begun);
   return 0;
 }
 
@@ -72,6 +82,8 @@ void optimize_free(OptimizeRun* r) {
   }
   free(r->row);
   free(r->x);
+  free(r->stage);
+  free(r->begun);
   djd_deleteReceding(r->receding);
   djd_deletePhases(r->phases);
   grad_free(&r->grad);
@@ -106,6 +118,7 @@ static void record_course(Course* c, djDesign* d) {
   copy(data->qpos, rollout->qpos0, (size_t)m->nq);
   copy(data->qvel, rollout->qvel0, (size_t)m->nv);
   copy(data->act, rollout->act0, (size_t)m->na);
+  dj_setHistory(data, m, rollout->history_qpos0, rollout->history_qvel0);
   double start = data->time;
   bool good = dj_forward(m, data) >= 0;
   for (size_t k = 0; k < n && good; k++) {
@@ -123,6 +136,11 @@ static void record_course(Course* c, djDesign* d) {
 
 // ---- the run
 
+static int stage_iterations(const OptimizeRun* r, int stage) {
+  int n = r->stage[stage].iterations;
+  return n > 0 ? n : r->how.iterations;
+}
+
 // An iteration counts as done with its last evaluation, of which nobody knows beforehand that it is
 // the last: while steps of a rollout go by the time goes on, and nothing else.
 static void show_run(const OptimizeRun* r) {
@@ -135,6 +153,15 @@ static void show_run(const OptimizeRun* r) {
     double all = (r->receding->horizon - how->frame - 1) / apply + 1;
     progress_show("optimizing", frames, all, "frame %d of %d, loss %.6g, iteration %d of %d",
                   last->frame, r->receding->horizon, last->loss, done, r->how.iterations);
+  } else if (last && r->how.nstage > 0) {
+    int n = stage_iterations(r, last->stage);
+    double all = 0, before = 0;
+    for (int i = r->how.first_stage; i < r->how.nstage; i++) {
+      before = i == last->stage ? all : before;
+      all += stage_iterations(r, i);
+    }
+    progress_show("optimizing", before + done, all, "stage %d of %d, iteration %d of %d, loss %.6g",
+                  last->stage + 1, r->how.nstage, done, n, last->loss);
   } else if (last) {
     progress_show("optimizing", done, r->how.iterations, "iteration %d of %d, loss %.6g", done,
                   r->how.iterations, last->loss);
@@ -151,11 +178,12 @@ static int on_rollout(void* user, double done) {
 
 static bool on_step_of(void* user, int frame, const djOptimizeStep* step) {
   OptimizeRun* r = user;
+  if (r->how.nstage > 0 && step->iteration == 0) copy(r->begun, step->x, (size_t)r->nbegun);
   if (r->nrow == r->capacity) {
     r->capacity = 2 * r->capacity + 64;
     r->row = tool_grow(r->row, (size_t)r->capacity, sizeof *r->row);
   }
-  r->row[r->nrow++] = (HistoryRow){frame, step->iteration, step->loss, step->step_norm,
+  r->row[r->nrow++] = (HistoryRow){frame, step->stage, step->iteration, step->loss, step->step_norm,
                                    tool_clock() - r->started};
   show_run(r);
   r->interrupted = interrupt_asked();

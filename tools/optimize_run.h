@@ -11,6 +11,7 @@
 
 typedef struct HistoryRow {
   int frame;                // of a receding horizon
+  int stage;                // of a run in stages
   int iteration;
   double loss, step_norm, wall;
 } HistoryRow;
@@ -32,6 +33,9 @@ typedef struct OptimizeRun {
   const Options* options;
   GradRun grad;             // task, scene, problem, design
   djOptimizer how;
+  djStage* stage;           // (how.nstage) with the command line's iterations
+  int nbegun;               // numbers of begun; 0: none
+  double* begun;            // (n) x with which the stage at hand began
   djPhases* phases;         // of the design, how.phases of them
   djRecedingRun* receding;  // where the horizon recedes, else NULL
   int nrow, capacity;

@@ -125,6 +125,12 @@ static void put_start(cJSON* task, const OptimizeRun* r) {
   if (m->nq > 0) put(initial, "qpos", vector(rollout->qpos0, m->nq));
   if (m->nv > 0) put(initial, "qvel", vector(rollout->qvel0, m->nv));
   if (m->na > 0) put(initial, "act", vector(rollout->act0, m->na));
+  if (rollout->history_qpos0) {
+    cJSON* history = cJSON_CreateObject();
+    put(history, "qpos", vector(rollout->history_qpos0, m->nq));
+    put(history, "qvel", vector(rollout->history_qvel0, m->nv));
+    put(initial, "history", history);
+  }
   if (m->nu > 0) put(task, "ctrl", cJSON_CreateString("ctrl.csv"));
 }
 
@@ -138,6 +144,34 @@ static void put_annealed(cJSON* task, const OptimizeRun* r) {
     dj_getParam(&value, r->grad.design->model, &param);
     put(member(task, "set"), name, vector(&value, 1));
   }
+}
+
+// What the stages set, up to the one at hand.
+static void put_staged(cJSON* task, const OptimizeRun* r) {
+  for (int i = 0; i < r->how.nstage && i <= r->result.stage; i++) {
+    for (int k = 0; k < r->stage[i].nset; k++) {
+      const djTaskSet* s = &r->stage[i].set[k];
+      cJSON* set = member(task, "set");
+      cJSON_DeleteItemFromObjectCaseSensitive(set, s->name);   // the last one prevails
+      cJSON_AddItemToObject(set, s->name, vector(s->value, s->n));
+    }
+  }
+}
+
+// An interrupted run goes on with the stage at hand, from where that began: so it ends with the
+// bits of a run that was not interrupted. One that came to its end starts anew.
+static void put_stages(cJSON* task, const OptimizeRun* r) {
+  if (r->how.nstage == 0) return;
+  cJSON* optimizer = member(task, "optimizer");
+  cJSON_DeleteItemFromObjectCaseSensitive(optimizer, "stage");
+  cJSON_DeleteItemFromObjectCaseSensitive(optimizer, "start");
+  if (!r->interrupted) return;
+  put(optimizer, "stage", cJSON_CreateNumber(r->result.stage));
+  for (int i = 0; i < r->grad.problem->nvariable; i++) {   // rotations are by the start given
+    const djVariable* v = &r->grad.problem->variable[i];
+    if (v->nvalue != v->ntangent) return;
+  }
+  put(optimizer, "start", vector(r->begun, r->nbegun));
 }
 
 static void put_parameters(cJSON* task, const OptimizeRun* r) {
@@ -215,8 +249,10 @@ int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
     put_guide_bodies(task, r);
     put_parameters(task, r);
     put_annealed(task, r);
+    put_staged(task, r);
     put_optimizer(task, o);
     put_receding(task, r);
+    put_stages(task, r);
     make_exact(task);
     char* printed = cJSON_Print(task);
     buf_add(out, printed ? printed : "");

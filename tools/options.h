@@ -24,7 +24,8 @@ enum {
   GROUP_FILTER = 512,  // bench
   GROUP_OPTIMIZE = 1024,
   GROUP_MARKDOWN = 2048,
-  GROUP_SURFACE = 4096 // convert's meshes
+  GROUP_SURFACE = 4096, // convert's meshes
+  GROUP_STATE = 8192    // states as files
 };
 
 enum { MAX_ARGUMENTS = 4, MAX_SETS = 256 };
@@ -42,7 +43,7 @@ typedef struct Options {
   long threads;
   const char* guide_bodies;
   double time;
-  const char *qpos, *qvel, *ctrl, *engine, *out, *filter, *models, *pairs;
+  const char *qpos, *qvel, *state, *save_state, *ctrl, *engine, *out, *filter, *models, *pairs;
   long ctrl_seed, every, check_seed;
   const char* optimizer;      // type; NULL: the task's
   djOptimizer how;            // those of its keys (dj_optimizerKey) that are given

@@ -2,6 +2,7 @@
 
 #include "output.h"
 #include "progress.h"
+#include "state_file.h"
 #include "states.h"
 #include "verbs.h"
 
@@ -24,7 +25,9 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
   printf("  %-22s %.6g m\n", "deepest overlap", t->deepest_overlap);
   printf("  %-22s %ld\n", "recovering steps", t->recovering_steps);
   if (t->fallback_steps) {
-    printf("  %-22s %ld (taken by the position integrator)\n", "fallback steps", t->fallback_steps);
+    bool restarts = e->own && e->model->opt.integrator == DJ_BDF2;
+    printf("  %-22s %ld (taken by %s)\n", "fallback steps", t->fallback_steps,
+           restarts ? "SDIRK2" : "the position integrator");
   }
   if (t->impact_steps) {
     printf("  %-22s %ld (in parts, as bodies closed fast)\n", "impact steps", t->impact_steps);
@@ -67,15 +70,20 @@ static int simulate(const Scene* s, const Options* o) {
   Inputs in;
   Engine e = {0};
   int status = inputs_read(&in, o, s, timestep);
+  if (!status && o->state) status = state_read(&in, o);
   if (!status && !engine_open(&e, mujoco, s, &in)) {
     status = tool_fail(o->verb, s->path, NULL, "%s", e.error);
   }
-  djFile* file = NULL;
+  djFile *file = NULL, *state = NULL;
   if (!status && o->out && !(file = out_open(o->verb, o->out))) status = EXIT_BAD_INPUT;
+  if (!status && o->save_state && !(state = out_open(o->verb, o->save_state))) {
+    status = EXIT_BAD_INPUT;
+  }
   if (!status && !run(&e, &in, o, file)) {
     status = tool_fail(o->verb, s->path, NULL, "%s", e.error);
     if (e.tally.steps > 0) status = EXIT_NOT_HELD;  // it ran, and what it did is written
   }
+  if (status != EXIT_BAD_INPUT && state) state_write(state, &e);
   if (status != EXIT_BAD_INPUT && out_commit(o->verb)) status = EXIT_BAD_INPUT;
   if (status != EXIT_BAD_INPUT) {
     if (!mujoco && e.tally.unconverged_steps > 0) status = EXIT_NOT_HELD;

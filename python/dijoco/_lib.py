@@ -51,6 +51,7 @@ class CWatch(ctypes.Structure):
 
 class CRollout(ctypes.Structure):
     _fields_ = [("horizon", c_int), ("qpos0", c_void_p), ("qvel0", c_void_p), ("act0", c_void_p),
+                ("history_qpos0", c_void_p), ("history_qvel0", c_void_p),
                 ("ctrl", c_void_p), ("nloss", c_int), ("loss", c_void_p), ("callback", c_void_p),
                 ("user", c_void_p), ("refinement_steps", c_int), ("loss_only", c_bool),
                 ("compiled", c_void_p), ("watch", CWatch)]
@@ -58,7 +59,9 @@ class CRollout(ctypes.Structure):
 
 class CRolloutResult(ctypes.Structure):
     _fields_ = [("loss", c_double), ("term", c_void_p), ("grad_qpos0", c_void_p),
-                ("grad_qvel0", c_void_p), ("grad_act0", c_void_p), ("grad_ctrl", c_void_p),
+                ("grad_qvel0", c_void_p), ("grad_act0", c_void_p),
+                ("grad_history_qpos0", c_void_p), ("grad_history_qvel0", c_void_p),
+                ("grad_ctrl", c_void_p),
                 ("nparam", c_int), ("param", POINTER(CParam)), ("grad_param", c_void_p),
                 ("unconverged_steps", c_int), ("worst_residual", c_double),
                 ("worst_condition", c_double), ("forward_s", c_double), ("backward_s", c_double)]
@@ -116,6 +119,8 @@ CORE = {
     "dj_tangentSize": (c_int, [P]),
     "dj_getState": (c_int, [P, P, P]),
     "dj_setState": (c_int, [P, P, P]),
+    "dj_getHistory": (c_bool, [P, P, P, P]),
+    "dj_setHistory": (c_int, [P, P, P, P]),
     "dj_dataArray": (c_int, [POINTER(CArray), P, P, c_char_p]),
     "dj_dataArrayName": (c_char_p, [c_int]),
     "dj_errorText": (c_char_p, [P]),
@@ -170,11 +175,13 @@ CORE = {
     "djc_gap": (c_int, [P, P, P, c_double]),
     "dj_contactName": (c_char_p, [c_int]),
     "dj_geomName": (c_char_p, [POINTER(c_int), c_int]),
+    "dj_kinkName": (c_char_p, [c_int]),
     "djc_pair": (c_int, [P, P, P, P, P, P, P]),
     "djc_distance": (c_int, [P, P, P, P, P, P]),
     "djc_implicitFamily": (c_char_p, [c_int]),
     "djc_implicitNumber": (c_char_p, [c_int, c_int]),
     "djc_implicitList": (c_char_p, [c_int]),
+    "djc_energyAngle": (c_double, [P]),
     "djc_makeImplicitPair": (c_int, [P, P, P, ERR]),
     "djc_deleteImplicitPair": (None, [P]),
     "djc_evalImplicitPair": (c_int, [P, P, P, P, P, P, c_int]),

@@ -46,7 +46,7 @@ class Data:
     """
 
     # A name mistyped in an assignment is an error.
-    __slots__ = ("_model", "_handle", "_address", "_views", "_lock", "_nx", "status",
+    __slots__ = ("_model", "_handle", "_address", "_views", "_lock", "status",
                  "__weakref__")
 
     def __init__(self, model):
@@ -59,7 +59,6 @@ class Data:
         self._model, self._handle, self._address = model, handle, handle.address
         self._views, self._lock = {}, threading.Lock()
         self.status = 0
-        self._nx = model.tangent_size
 
     @classmethod
     def _of(cls, model, handle):
@@ -67,6 +66,10 @@ class Data:
         self = object.__new__(cls)
         self._bind(model, handle)
         return self
+
+    @property
+    def _nx(self):
+        return self._model.tangent_size
 
     def _check(self, status):
         self.status = status
@@ -225,6 +228,23 @@ class Data:
         state = _lib.numbers(state, (core.dj_stateSize(self._model._address),), "state")
         self._run(core.dj_setState, self._address, self._model._address, state.ctypes.data)
 
+    @property
+    def history(self):
+        """Of an integrator that keeps one (bdf2): qpos (nq,) and qvel (nv,) one timestep before the
+        present state, copied; None: there is none. It belongs to qpos, qvel and the timestep: where
+        these are written the next step begins without it, unless it is set after them."""
+        qpos, qvel = np.empty(self._model.nq), np.empty(self._model.nv)
+        with self._lock:
+            found = core.dj_getHistory(qpos.ctypes.data, qvel.ctypes.data, self._model._address,
+                                       self._address)
+        return (qpos, qvel) if found else None
+
+    @history.setter
+    def history(self, value):
+        qpos, qvel = history_arrays(value, self._model)
+        self._run(core.dj_setHistory, self._address, self._model._address, _lib.pointer(qpos),
+                  _lib.pointer(qvel))
+
     def momentum(self):
         """Momentum (6,) of all bodies: angular about the world's origin, linear; world axes,
         kg m^2/s and kg m/s."""
@@ -233,8 +253,8 @@ class Data:
         return momentum
 
     def angular_momentum(self):
-        """Spin: angular momentum (3,) of the trees that float freely, each about its own centre of mass,
-        summed; world axes, kg m^2/s."""
+        """Spin: angular momentum (3,) of the trees that float freely, each about its own centre of
+        mass, summed; world axes, kg m^2/s."""
         spin = np.empty(3)
         self._run(core.dj_angularMomentum, spin.ctypes.data, self._model._address, self._address)
         return spin
@@ -250,7 +270,9 @@ class Data:
     def transition(self):
         """Derivatives of the step that would start here; nothing is advanced. With nx =
         `Model.tangent_size` = 2 nv + na: A (nx, nx) by (q, v, act), B (nx, nu) by ctrl, as
-        mujoco.mjd_transitionFD has them. An integrator's history follows act."""
+        mujoco.mjd_transitionFD has them. Of an integrator with a history nx = 4 nv + na, by (q, v,
+        act, q-, v-): the columns of q and v hold the history fixed. Differences by `set_state` are
+        A; those by writes to qpos and qvel are not, as the next step begins without the history."""
         return self._matrices(core.djd_transition)
 
     def last_transition(self):
@@ -283,6 +305,15 @@ class Data:
         self._run(core.djd_stepJvp, self._model._address, self._address, out.ctypes.data,
                   dx.ctypes.data, du.ctypes.data)
         return out
+
+
+def history_arrays(value, model):
+    """qpos (nq,) and qvel (nv,) of a history that was given as a pair; None, None for None."""
+    if value is None:
+        return None, None
+    qpos, qvel = value
+    return (np.array(_lib.numbers(qpos, (model.nq,), "history: qpos")),
+            np.array(_lib.numbers(qvel, (model.nv,), "history: qvel")))
 
 
 def _array_property(name, text, writable):

@@ -128,7 +128,8 @@ def _call(function, *args):
 
 def _result(out, status, derivatives):
     result = {"alpha": out.alpha, "x": np.array(out.x), "normal": np.array(out.normal),
-              "gap": out.gap, "point_a": np.array(out.point_a), "point_b": np.array(out.point_b),
+              "gap": out.gap, "energy_angle": core.djc_energyAngle(byref(out)),
+              "point_a": np.array(out.point_a), "point_b": np.array(out.point_b),
               "multipliers": np.array(out.multipliers), "condition": out.condition,
               "degenerate": out.degenerate, "iterations": out.iterations,
               "converged": status == _lib.OK}
@@ -172,6 +173,7 @@ def implicit(a, b, derivatives=False, sizes=False, distance=False):
 
     Returns a dict: alpha, the scale about their origins at which both touch (1: they touch), x (3,)
     where, normal (3,) unit from a to b, gap (m; (1 - 1/alpha) times the distance of the origins),
+    energy_angle (rad) by which the force of a law with an energy is off the normal,
     point_a, point_b (3,) on the surfaces, multipliers (2,), condition of the system, degenerate
     (the origins coincide), iterations, converged.
 
@@ -190,8 +192,7 @@ def implicit(a, b, derivatives=False, sizes=False, distance=False):
     pair = ImplicitPair(a, b)
     pose_a, pose_b = _pose(a, "a"), _pose(b, "b")
     out, at, bt = _CImplicit(), pose_a.ctypes.data, pose_b.ctypes.data
-    flags = _CONDITION | (_DERIVATIVES if derivatives else 0)
-    status = pair._run(out, at, bt, flags, "a and b")
+    status = pair._run(out, at, bt, _CONDITION | _DERIVATIVES, "a and b")
     result = _result(out, status, derivatives)
     by, apart = [None, None], [None, None]
     if sizes and status == _lib.OK:

@@ -296,7 +296,7 @@ class Model:
 
     @property
     def tangent_size(self):
-        """Entries of a tangent state: 2 nv + na, and of an integrator's history."""
+        """Entries of a tangent state: 2 nv + na, and 2 nv of an integrator's history."""
         return core.dj_tangentSize(self._address)
 
     @property

@@ -7,12 +7,14 @@ import numpy as np
 
 from . import _lib
 from ._lib import CRollout, CRolloutResult, Handle, call, core
-from .data import Data, expand, param_array
+from .data import Data, expand, history_arrays, param_array
 from .model import Model
 
-Gradient = collections.namedtuple("Gradient", "ctrl qpos0 qvel0 act0 params")
+Gradient = collections.namedtuple("Gradient", "ctrl qpos0 qvel0 act0 params history_qpos0 "
+                                  "history_qvel0")
 Gradient.__doc__ = """What `Rollout.vjp` returns: derivatives by ctrl (T, nu), qpos0 (nv,) tangent,
-qvel0 (nv,), act0 (na,), and a dict of those by parameters, each (param_tangent,)."""
+qvel0 (nv,), act0 (na,), a dict of those by parameters, each (param_tangent,), and by the start's
+history (nv,) each, 0 where it has none."""
 
 
 class Rollout:
@@ -22,7 +24,7 @@ class Rollout:
     `unconverged_steps` counts steps whose best iterate was kept.
     """
 
-    def __init__(self, model, ctrl, qpos0, qvel0, act0, data, gradient):
+    def __init__(self, model, ctrl, qpos0, qvel0, act0, data, gradient, history):
         _lib.expect(model, Model, "model")
         if data is not None:
             _lib.expect(data, Data, "data")
@@ -39,8 +41,12 @@ class Rollout:
                                                data._address))
         start = [_start(value, getattr(data, name, None), size, name + "0") for value, name, size
                  in ((qpos0, "qpos", model.nq), (qvel0, "qvel", model.nv), (act0, "act", model.na))]
-        self._start = start
-        self._run = CRollout(horizon=len(ctrl), qpos0=_lib.pointer(start[0]),
+        if history is None and data is not None and qpos0 is None and qvel0 is None:
+            history = self._data.history
+        self._start = start + list(history_arrays(history, model))
+        self._run = CRollout(history_qpos0=_lib.pointer(self._start[3]),
+                             history_qvel0=_lib.pointer(self._start[4]),
+                             horizon=len(ctrl), qpos0=_lib.pointer(start[0]),
                              qvel0=_lib.pointer(start[1]), act0=_lib.pointer(start[2]),
                              ctrl=self._ctrl.ctypes.data, loss_only=not gradient)
         tape = c_void_p()
@@ -102,10 +108,13 @@ class Rollout:
         dctrl = None if ctrl is None else _lib.numbers(ctrl, (T, m.nu), "ctrl")
         names = expand(m, [params] if isinstance(params, str) else list(params))
         table, sizes = param_array(m, names)
-        out = Gradient(np.zeros((T, m.nu)), np.zeros(m.nv), np.zeros(m.nv), np.zeros(m.na), {})
+        out = Gradient(np.zeros((T, m.nu)), np.zeros(m.nv), np.zeros(m.nv), np.zeros(m.na), {},
+                       np.zeros(m.nv), np.zeros(m.nv))
         flat = np.zeros(sum(sizes))
         result = CRolloutResult(grad_ctrl=out.ctrl.ctypes.data, grad_qpos0=out.qpos0.ctypes.data,
                                 grad_qvel0=out.qvel0.ctypes.data, grad_act0=out.act0.ctypes.data,
+                                grad_history_qpos0=out.history_qpos0.ctypes.data,
+                                grad_history_qvel0=out.history_qvel0.ctypes.data,
                                 nparam=len(names), param=table, grad_param=flat.ctypes.data)
         with self._lock:
             status = core.djd_setCotangents(self._tape.address, m._address, dstate.ctypes.data,
@@ -125,12 +134,13 @@ def _start(value, default, size, name):
     return np.array(_lib.numbers(value, (size,), name))
 
 
-def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, data=None, gradient=True):
+def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, data=None, gradient=True, history=None):
     """Run a model under controls and record what derivatives need.
 
     ctrl (T, nu). qpos0 (nq,), qvel0 (nv,), act0 (na,): the start; where not given, that of data,
     else the model's reference at rest. data: a `Data` whose other inputs (applied forces, mocap
     poses, gravity_scale) act throughout; it is not changed. gradient=False: states only, cheaper.
-    Returns a `Rollout`.
+    history: qpos (nq,) and qvel (nv,) one timestep before the start, for an integrator that keeps
+    them; where not given, that of data if the start is, too. Returns a `Rollout`.
     """
-    return Rollout(model, ctrl, qpos0, qvel0, act0, data, gradient)
+    return Rollout(model, ctrl, qpos0, qvel0, act0, data, gradient, history)

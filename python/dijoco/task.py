@@ -1,11 +1,12 @@
 """Tasks: the loss of a run as a function of its variables, its gradient, and its improvement."""
 import ctypes
+import itertools
 import json
 import math
 import os
 import threading
 import time
-from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_void_p
+from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_uint, c_void_p
 
 import numpy as np
 
@@ -21,12 +22,13 @@ class _CCertificate(ctypes.Structure):
     _fields_ = [("analytic", c_double), ("difference", c_double), ("difference_error", c_double),
                 ("step", c_double), ("relative_error", c_double), ("uncertainty", c_double),
                 ("has_slope", c_bool), ("slope", c_double), ("passed", c_bool),
-                ("surrogate", c_bool), ("evaluations", c_int)]
+                ("surrogate", c_bool), ("touched", c_uint), ("evaluations", c_int)]
 
 
 class _COptimizeStep(ctypes.Structure):
     _fields_ = [("iteration", c_int), ("loss", c_double), ("step_norm", c_double),
-                ("gradient_norm", c_double), ("best_loss", c_double), ("x", c_void_p)]
+                ("gradient_norm", c_double), ("best_loss", c_double), ("x", c_void_p),
+                ("stage", c_int)]
 
 
 _Callback = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(_COptimizeStep))
@@ -35,11 +37,17 @@ _Callback = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(_COptimizeStep))
 class _COptimizeResult(ctypes.Structure):
     _fields_ = [("stop", c_int), ("first_loss", c_double), ("loss", c_double),
                 ("best_iteration", c_int), ("iterations", c_int), ("evaluations", c_int),
-                ("refused", c_int), ("gradient_norm", c_double)]
+                ("refused", c_int), ("gradient_norm", c_double), ("stage", c_int)]
 
 
 _lib.check_structs({"djdCertificate": _CCertificate, "djOptimizeStep": _COptimizeStep,
                     "djOptimizeResult": _COptimizeResult})
+
+
+def _kinks():
+    """Names of the sets at which penalty contact has kinks."""
+    names = (core.dj_kinkName(k).decode() for k in itertools.count())
+    return list(itertools.takewhile(bool, names))
 
 
 def _load(task, folder):
@@ -174,19 +182,21 @@ class Design:
     def certify(self, variable, loss, gradient, seed=0):
         """Compare the derivative by a variable (its name) at x0, where loss and gradient were
         evaluated, with extrapolated differences of the loss along a random direction. Where a guide
-        acts in derivatives alone it is a `surrogate`, and `passed` None."""
+        acts in derivatives alone it is a `surrogate`, and `passed` None. `touched` names kinks of
+        penalty contact that runs of the differences cross."""
         gradient = _lib.numbers(gradient, (self.n,), "gradient")
         self.slice(variable)
         out = _CCertificate()
         with self._lock:
             core.djd_certifyVariable(byref(out), self._address, self.names.index(variable), loss,
                                      gradient.ctypes.data, seed)
+        kinks = [name for k, name in enumerate(_kinks()) if out.touched >> k & 1]
         return {"name": variable, "analytic": out.analytic, "difference": out.difference,
                 "relative_error": out.relative_error,
                 "slope": out.slope if out.has_slope else None,
                 "passed": None if out.surrogate else out.passed, "surrogate": out.surrogate,
                 "difference_error": out.difference_error, "step": out.step,
-                "uncertainty": out.uncertainty}
+                "uncertainty": out.uncertainty, "touched": kinks}
 
 
     def spread(self, phases=8, threads=0):

@@ -76,7 +76,7 @@ def test_implicit_pairs():
 
     assert growth(make, 40, 5) < 1e6
     kept = []
-    assert growth(lambda: kept.append(make()), 40, 0) > 4e6  # it would be seen
+    assert growth(lambda: kept.append(make()), 80, 0) > 3e6  # it would be seen
 
 
 def test_contexts():

@@ -62,7 +62,7 @@ static inline djMotion djt_forceMotion(const djForceCase* c, double s) {
   djt_setForcePlace(&w->now, c, c->q, c->moved & DJT_POINT, s);
   djPoint start = dj_pointOf(&w->begin), rate = c->apart ? dj_pointOf(&w->back) : start;
   return (djMotion){c->m, &w->start, w->ref, start, rate, dj_pointOf(&w->now),
-                    NULL, 0.01, 0.01, 0};
+                    NULL, 0.01, 0.01, 0, NULL, false};
 }
 
 // Empty sums, with the case's gradient.

@@ -9,6 +9,8 @@
 #include "contact/implicit/implicit_surface.h"
 #include "contact/implicit/implicit_touch.h"
 #include "contact/kernel.h"
+#include "contact/penalty/penalty.h"
+#include "contact/penalty/penalty_shape.h"
 #include "contact/plane/recovery.h"
 #include "contact/plane/separating_plane.h"
 #include "model/geom_row.h"
@@ -33,7 +35,7 @@ typedef struct PairCase {
   djPairInput in;
   double* scratch;
   int nscratch;
-  double* fit[2];                // surfaces of implicit_surface
+  double* fit[2];                // surfaces of implicit_surface, points and fields of penalty
   union {
     char bytes[PAIR_STATE];
     double align;
@@ -199,6 +201,101 @@ static inline void fitCase(PairCase* c) {
   }
 }
 
+// Sizes of a shape that setGeom has made, and the frame of a plane.
+static inline void sizesOf(double size[3], djPose* frame, const djShape* s) {
+  *frame = (djPose){{0, 0, 0}, dju_eye3()};
+  size[0] = size[1] = size[2] = 0;
+  if (s->type == DJ_PLANE) {
+    const djVec3 z = s->normal, e = fabs(z.x) < 0.6 ? dju_vec3(1, 0, 0) : dju_vec3(0, 1, 0);
+    djVec3 x = dju_cross3(e, z);
+    x = dju_scale3(1 / dju_norm3(x), x);
+    const djVec3 y = dju_cross3(z, x);
+    frame->R = (djMat3){{x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z}};
+    frame->p = dju_scale3(s->offset, z);
+  } else if (s->type == DJ_SPHERE || s->type == DJ_CAPSULE) {
+    size[0] = s->radius;
+    size[1] = s->type == DJ_CAPSULE ? s->vert[2][1] : 0;
+  } else if (s->type == DJ_BOX) {
+    for (int k = 0; k < 3; k++) size[k] = s->vert[k][7];
+  } else if (s->curved) {
+    for (int k = 0; k < 3; k++) size[k] = dju_norm3(dju_column(&s->curve, k));
+    if (s->type == DJ_CYLINDER) size[1] = s->vert[2][1] + size[2];
+  }
+}
+
+// Penalty's meshes are all the same, as its field takes long to make. Into t, which is one already.
+static inline void usualMesh(TestShape* t) {
+  Random r = {77};
+  freeShape(t);
+  setGeom(t, DJ_MESH, (const double[]){0.6, 0.5, 0.8}, 30, &r);
+}
+
+static inline const djGrid* gridOf(const TestShape* mesh) {
+  static djGrid grid;
+  const djHull* hull = &mesh->hull;
+  if (!grid.buffer &&
+      dj_makeGrid(&grid, hull->nvert, hull->vert, hull->nface, hull->face, NULL, NULL)) {
+    abort();
+  }
+  return &grid;
+}
+
+// Points and fields of both shapes for penalty. given: the first has points of its own, inside (4 x 3).
+static inline void penaltyCase(PairCase* c, const double* given) {
+  for (int k = 0; k < 2; k++) {
+    djShape* s = &c->shape[k].shape;
+    if (s->type == DJ_MESH) usualMesh(&c->shape[k]);
+    djPenaltySource from = {.type = s->type, .field = true, .scale = 1 + 0.3 * k};
+    sizesOf(from.size, &from.frame, s);
+    double* vert = malloc(3 * (size_t)(s->nvert + 1) * sizeof *vert);
+    for (int i = 0; i < 3 * s->nvert; i++) vert[i] = s->vert[i % 3][i / 3];
+    from.vert = vert;
+    if (s->type == DJ_MESH) from.grid = gridOf(&c->shape[k]);
+    from.nvert = from.npoint = s->nvert;
+    if (s->type != DJ_MESH) from.npoint = dj_typePoints(s->type, dj_ruleOfPoints(s->type, from.size));
+    if (k == 0 && given) from.given = given, from.npoint = 4;
+    free(c->fit[k]);
+    c->fit[k] = malloc((size_t)dj_penaltySize(from.npoint) * sizeof(double));
+    dj_fitPenalty(s, c->fit[k], &from);
+    free(vert);
+  }
+}
+
+static inline double pointGap(PairCase* c, djVec3 b) {
+  djDistance d;
+  c->now[1].p = b;
+  const djPairInput* in = pairInput(c);
+  const djGeomPair pair = {.a = in->a, .b = in->b, .pose_a = in->pose_a, .pose_b = in->pose_b,
+                           .inflate = in->inflate};
+  if (dj_penalty.gap(&d, NULL, &pair) != DJ_OK) abort();
+  return d.gap;
+}
+
+// Moves b along the line of the centres, or a plane along its normal, until the gap of points is as
+// wanted: there are as few points as there are, so that other ways may never come to an end.
+static inline void setPointGap(PairCase* c, double gap) {
+  const djShape *a = &c->shape[0].shape, *b = &c->shape[1].shape;
+  const djVec3 from = dju_transform(&c->now[0], a->center);
+  djVec3 u = dju_mulMV(c->now[1].R, dju_neg3(b->normal)), middle = dju_mulMV(c->now[1].R, b->center);
+  if (b->type == DJ_PLANE) {
+    middle = dju_neg3(dju_scale3(b->offset, u));
+  } else {
+    u = dju_sub3(dju_add3(c->now[1].p, middle), from);
+    u = dju_scale3(1 / dju_norm3(u), u);
+  }
+  const djVec3 at = dju_sub3(from, middle);
+  double low = 0, high = 4 * c->size;
+  if (b->type == DJ_PLANE) low = -high;
+  for (int i = 0; i < 100; i++) {
+    const double t = 0.5 * (low + high);
+    if (pointGap(c, dju_madd3(at, t, u)) < gap) low = t;
+    else high = t;
+  }
+  pointGap(c, dju_madd3(at, high, u));
+  c->start[0] = c->now[0];
+  c->start[1] = c->now[1];
+}
+
 // Moves b along the line of the origins until the gap of the surfaces is as wanted.
 static inline void setSurfaceGap(PairCase* c, double gap) {
   djVec3 last = {0, 0, 0};
@@ -216,6 +313,10 @@ static inline void setSurfaceGap(PairCase* c, double gap) {
 static inline void setGap(PairCase* c, double gap) {
   if (c->kernel == &dj_implicitSurface) {
     setSurfaceGap(c, gap);
+    return;
+  }
+  if (c->kernel == &dj_penalty) {
+    setPointGap(c, gap);
     return;
   }
   for (int k = 0; k < 60; k++) {

@@ -102,6 +102,12 @@ static void fillGeoms(djSample* s) {
                                    .quat = {0.8, 0, 0.6, 0}};
     s->geom[1 + i].surface = &s->surface[i];
   }
+  static const double points[6] = {0.1, 0.2, -0.3, 0.05, 0, 0};
+  s->geom[1].npoint = 2;
+  s->geom[1].point = points;
+  s->geom[1].contact_scale = 0.25;
+  s->geom[4].point_count = 7;
+  s->geom[4].field = 0;
 }
 
 static void fillOthers(djSample* s) {
@@ -224,7 +230,7 @@ const char* djt_difference(const djModel* a, const djModel* b) {
   SIZE(nq) SIZE(nv) SIZE(nu) SIZE(na) SIZE(nbody) SIZE(njnt) SIZE(ngeom) SIZE(nmesh)
   SIZE(nmeshvert) SIZE(nmeshface) SIZE(nmeshtri) SIZE(nsite) SIZE(nmocap) SIZE(npair)
   SIZE(nexclude) SIZE(nguide) SIZE(nkey) SIZE(nnames) SIZE(ncoord) SIZE(ncoorddof) SIZE(ntendon) SIZE(nwrap)
-  SIZE(ncrank) SIZE(nkernelsetting) SIZE(nsetting) SIZE(nparamkind) SIZE(nsurface)
+  SIZE(ncrank) SIZE(nkernelsetting) SIZE(nsetting) SIZE(nparamkind) SIZE(nsurface) SIZE(npoint)
 #undef SIZE
   int nq = a->nq, nv = a->nv, nu = a->nu, na = a->na, nbody = a->nbody, njnt = a->njnt;
   int ngeom = a->ngeom, nmesh = a->nmesh, nmeshvert = a->nmeshvert, nmeshface = a->nmeshface;
@@ -234,7 +240,7 @@ const char* djt_difference(const djModel* a, const djModel* b) {
   int nkey = a->nkey, nnames = a->nnames, ncoord = a->ncoord, ncoorddof = a->ncoorddof;
   int nkernelsetting = a->nkernelsetting, nsetting = a->nsetting;
   int ntendon = a->ntendon, nwrap = a->nwrap, nparamkind = a->nparamkind;
-  int nsurface = a->nsurface;
+  int nsurface = a->nsurface, npoint = a->npoint;
 #define X(type, name, rows, columns)                                                        \
   if (memcmp(a->name, b->name, (size_t)(rows) * (size_t)(columns) * sizeof(type)) != 0) \
     return #name;

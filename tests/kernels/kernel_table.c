@@ -1,6 +1,7 @@
 // The library's kernels and those of the tests, in place of contact/kernel_table.c.
 
 #include "contact/implicit/implicit_surface.h"
+#include "contact/penalty/penalty.h"
 #include "contact/plane/separating_plane.h"
 #include "charge_kernel.h"
 #include "spring_kernel.h"
@@ -9,6 +10,7 @@
 #define KERNELS(X)                          \
   X("separating_plane", dj_separatingPlane) \
   X("implicit_surface", dj_implicitSurface) \
+  X("penalty", dj_penalty)                  \
   X("spring", test_springKernel)            \
   X("charge", test_chargeKernel)            \
   X("swirl", test_swirlKernel)

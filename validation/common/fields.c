@@ -1,5 +1,7 @@
 #include "common/fields.h"
 
+#include "common/vec3.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,11 +268,7 @@ static void turn(double q[4], const double w[3]) {
   double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
   double s = angle > 1e-12 ? sin(angle / 2) / angle : 0.5;
   double p[4] = {cos(angle / 2), s * w[0], s * w[1], s * w[2]};
-  double r[4] = {q[0] * p[0] - q[1] * p[1] - q[2] * p[2] - q[3] * p[3],
-                 q[0] * p[1] + q[1] * p[0] + q[2] * p[3] - q[3] * p[2],
-                 q[0] * p[2] - q[1] * p[3] + q[2] * p[0] + q[3] * p[1],
-                 q[0] * p[3] + q[1] * p[2] - q[2] * p[1] + q[3] * p[0]};
-  memcpy(q, r, sizeof r);
+  djv_mulQuat(q, q, p);
 }
 
 static bool moveAll(Line* line, double e) {

@@ -57,6 +57,15 @@ static inline void djv_mulMM(double C[9], const double A[9], const double B[9]) 
   for (int k = 0; k < 9; k++) C[k] = M[k];
 }
 
+// q = a b
+static inline void djv_mulQuat(double q[4], const double a[4], const double b[4]) {
+  const double c[4] = {a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+                       a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+                       a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+                       a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]};
+  for (int k = 0; k < 4; k++) q[k] = c[k];
+}
+
 // Quaternion of a rotation by `angle` about a coordinate axis (0, 1, 2).
 static inline void djv_axisQuat(double q[4], int axis, double angle) {
   q[0] = cos(angle / 2);

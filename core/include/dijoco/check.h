@@ -31,6 +31,8 @@ typedef struct djdCertificate {
                            //   is 0 against 0, and slope in [1.9, 2.1] where there is one
   bool surrogate;          // of a design whose guide acts in derivatives alone: these are not those
                            //   of the loss, `passed` says nothing
+  unsigned touched;        // sum of 1 << djKink: of a design, what other runs cross than its own,
+                           //   among those with steps up to 10 `step`; their losses have kinks there
   int evaluations;         // losses computed
 } djdCertificate;
 

@@ -15,12 +15,25 @@ extern "C" {
 #endif
 
 // Statistics of the steps since the data was made or reset.
+// Sets at which the force of penalty contact is not smooth: a point enters, its normal force ends or
+// begins, it begins to slip; pieces of a field meet.
+typedef enum djKink {
+  DJ_KINK_TOUCH,
+  DJ_KINK_RELEASE,
+  DJ_KINK_SLIP,
+  DJ_KINK_RIDGE,
+  DJ_NKINK
+} djKink;
+// "touch"...; "" for none.
+DJ_API const char* dj_kinkName(int kink);
+
 typedef struct djStats {
   long steps;                  // all
   long newton_iterations;      // over all steps
   long unconverged_steps;      // whose best iterate was kept
   long recovering_steps;       // steps with at least one pair in recovery
-  long fallback_steps;         // taken by `position`, as the model's integrator found no solution
+  long fallback_steps;         // taken by `position`, or under bdf2 by its starter, as the model's
+                               //   integrator found no solution
   long impact_steps;           // cut into parts, as bodies closed by more than half their size
   int iterations;              // of the last step
   double residual;             // 1; of the last step: sqrt(decrement^2 / m) / (g h)
@@ -29,6 +42,8 @@ typedef struct djStats {
   double smallest_gap;         // m; over all steps; infinite when no pair came near
   double overlap;              // m, >= 0; deepest overlap of true geoms after the last step
   double deepest_overlap;      // m; over all steps
+  unsigned long long kink[DJ_NKINK];   // hashes of what points did on either side of these sets
+                               //   at the ends of steps: another one where a run crosses one
 } djStats;
 
 // Total contact force between two bodies: acts on body2, its opposite on body1; body1 < body2.
@@ -58,8 +73,8 @@ typedef struct djData {
   double* qpos;                // (nq) m, rad, quaternions, which need not be normalised
   double* qvel;                // (nv) m/s, rad/s
   double* act;                 // (na) activations, in the units of the actuator's input
-  double* history;             // (nhistory x nv) what multi-step integrators keep of earlier steps,
-                               //   in the method's own units.
+  double* history;             // (nq + nv, or 0) of bdf2, which has one: qpos and qvel one timestep
+                               //   before the state, in their units, to be set by dj_setHistory.
                                //   It belongs to qpos, qvel and the timestep: where these are
                                //   written by hand the next step begins without it
   // inputs, in
@@ -102,15 +117,22 @@ DJ_API djStatus dj_resetData(const djModel* model, djData* data);
 DJ_API djStatus dj_resetKey(const djModel* model, djData* data, int key);
 
 // State as one vector: time, qpos, qvel, act, and of an integrator with a history whether there is
-// one (1 or 0) and it. A run continues from it to the last bit (with the same inputs).
+// one (1 or 0) and it, qpos and qvel one timestep before. A run continues from it to the last bit
+// (with the same inputs).
 DJ_API int dj_stateSize(const djModel* model);
 // Name of entry i: "time", "qpos[0]", ..., "has_history", "history[0]", ...; "" where there is
 // none. Returns text.
 DJ_API const char* dj_stateName(char text[32], const djModel* model, int i);
-// Entries of a tangent state: q and v (nv each), act (na), history (nhistory x nv).
+// Entries of a tangent state: q and v (nv each), act (na), and of a history q- and v- (nv each).
 DJ_API int dj_tangentSize(const djModel* model);
 DJ_API djStatus dj_getState(double* state, const djModel* model, const djData* data);
 DJ_API djStatus dj_setState(djData* data, const djModel* model, const double* state);
+
+// The history of the present state, where the integrator keeps one: qpos (nq) and qvel (nv) one
+// timestep before. Both NULL: none, as where the integrator keeps none. False: there is none.
+DJ_API djStatus dj_setHistory(djData* data, const djModel* model, const double* qpos,
+                              const double* qvel);
+DJ_API bool dj_getHistory(double* qpos, double* qvel, const djModel* model, const djData* data);
 
 // One step: advances time, qpos, qvel, act. DJ_NOT_CONVERGED: the best feasible iterate was kept
 // and counted. Negative: nothing was changed, dj_errorText says why.

@@ -13,7 +13,9 @@ extern "C" {
 // Linearise the step that starts at data's present state, inputs included; data is not advanced.
 // Shapes as mjd_transitionFD: with x = (q, v, act), nx = dj_tangentSize = 2 nv + na,
 //   A (nx x nx) = dx+/dx,  B (nx x nu) = dx+/d(ctrl).
-// Integrators with a history have it as the last part of x: nx = 2 nv + na + nhistory nv.
+// Integrators with a history have it as the last part of x = (q, v, act, q-, v-): nx = 4 nv + na.
+// The columns of q and v hold it fixed: differences by states of dj_setState are A; those by writes
+// to qpos and qvel are not, as the step that follows them begins without it.
 // Either may be NULL. After dj_step returned, djd_lastTransition gives the same for the step just
 // taken, without solving it again.
 DJ_API djStatus djd_transition(const djModel* model, djData* data, double* A, double* B);
@@ -46,20 +48,27 @@ typedef enum djLossType {
   DJ_LOSS_QPOS, DJ_LOSS_QVEL, DJ_LOSS_EFFORT, DJ_NLOSS
 } djLossType;
 
-// When a term counts: at the end; at every state, times the timestep; after one step.
-typedef enum djWhen { DJ_WHEN_FINAL, DJ_WHEN_RUNNING, DJ_WHEN_STEP } djWhen;
+// When a term counts: at the end; at every state, times the timestep; after one step; after every
+// so many steps, as a plain sum.
+typedef enum djWhen { DJ_WHEN_FINAL, DJ_WHEN_RUNNING, DJ_WHEN_STEP, DJ_WHEN_EVERY } djWhen;
 
 // One term of a loss.
 typedef struct djLossTerm {
   djLossType type;        // what is measured
-  djObject object;        // position: body, site or geom; com: body
+  djObject object;        // position, distance: body, site or geom; com: body
   int id;                 // element; joint for qpos, qvel; com: -1 for everything
-  int id2;                // distance: the second body
+  djObject object2;       // distance: of the other point; qpos: DJ_OBJ_JOINT: a joint is subtracted
+  int id2;                // that one
+  bool norm;              // its root instead, max(0, |x| - e); the derivative counts as 0 at x = 0
+  int nindex;             // position: entries of the point that count; 0: all
+  int index[3];           // (nindex) 0..2
   double target[4];       // of what is measured, in its units (m, m/s, rad, rad/s, unit quaternion)
   double weight;          // units of the loss by those of the term
   double tolerance;       // e, units of what is measured: max(0, l - e^2) where > 0
-  djWhen when;            // it counts at the end, always or after one step
+  djWhen when;            // it counts at the end, always or after some steps
   int step;               // DJ_WHEN_STEP: 1..horizon
+  int every;              // DJ_WHEN_EVERY: steps from, from + every, ... up to `to`; at least 1
+  int from, to;           // RUNNING, EVERY: first and last step, 1..horizon; 0: 1 (every) and all
 } djLossTerm;
 
 // A callback loss sees the whole trajectory: qpos (horizon+1 x nq), qvel (x nv), act (x na),
@@ -76,6 +85,10 @@ typedef struct djRollout {
   const double* qpos0;         // (nq) m, rad, quaternions
   const double* qvel0;         // (nv) m/s, rad/s
   const double* act0;          // (na) units of the actuators' inputs
+  const double* history_qpos0; // (nq) m, rad, quaternions; the start's history, where the
+                               //   integrator keeps one. NULL: none, or data's where qpos0 and qvel0
+                               //   are its arrays
+  const double* history_qvel0; // (nv) m/s, rad/s; likewise, both or none
   const double* ctrl;          // (horizon x nu) units of the actuators' inputs
   int nloss;                   // terms
   const djLossTerm* loss;      // (nloss)
@@ -95,6 +108,9 @@ typedef struct djRolloutResult {
   double* grad_qpos0;          // (nv) tangent, units of the loss by m, rad; or NULL
   double* grad_qvel0;          // (nv) units of the loss by m/s, rad/s; or NULL
   double* grad_act0;           // (na) units of the loss by those of act; or NULL
+  double* grad_history_qpos0;  // (nv) tangent at the history's qpos, 0 without one, units of the
+                               //   loss by m, rad; or NULL
+  double* grad_history_qvel0;  // (nv) units of the loss by m/s, rad/s; or NULL
   double* grad_ctrl;           // (horizon x nu) units of the loss by those of ctrl; or NULL
   int nparam;                  // gradients by parameters
   const djParam* param;        // (nparam)

@@ -31,6 +31,7 @@ typedef struct djcImplicitShape {
 // Names of the families and of their numbers, by their place in the table, where a plane is not; ""
 // beyond the last. Of a smooth_polytope the number's names are those of arrays: A, b, L, beta.
 DJ_API const char* djc_implicitFamily(int family);
+DJ_API int djc_implicitNamed(const char* name); // its place; -1: there is none
 DJ_API const char* djc_implicitNumber(int family, int number);
 // In files the numbers but the sharpness are one list of that name; "": each has its own.
 DJ_API const char* djc_implicitList(int family);
@@ -65,6 +66,10 @@ typedef struct djcImplicit {
   double dpoint_a[36]; // (3 x 12) m/rad, 1
   double dpoint_b[36]; // (3 x 12) m/rad, 1
 } djcImplicit;
+
+// The angle, rad, between the normal and dgap by b's place, along which the force of a law with an
+// energy acts (of a touch with DJC_DERIVATIVES): 0 for balls and planes, and at contact.
+DJ_API double djc_energyAngle(const djcImplicit* touch);
 
 // With frames at pos (m), turned by quat (unit). flags: DJC_*. by_a, by_b (8 x nsize), or NULL:
 // derivatives of alpha, x, normal and gap by the shape's numbers. DJ_NOT_CONVERGED: the best found.

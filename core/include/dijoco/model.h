@@ -92,7 +92,13 @@ typedef struct djGeomDef {
                               //   default. See djSettingDef for which counts
   double sharpness;           // 1; of its implicit surface, at least 1; 0: by the default rule, or
                               //   the surface has it
+  int point_count;            // points by which penalty sees it, where none are given: how many
+                              //   are wanted; 0: none, -1: by the default rule
+  int field;                  // 0: it has no distance field; -1, 1: its shape's
+  double contact_scale;       // 1; factor of kn, kt and kd of its points
   const djSurfaceDef* surface;   // NULL: one that fits its shape
+  int npoint;                 // points that are given; 0: none
+  const double* point;        // (npoint x 3) m; in the geom's frame
 } djGeomDef;
 
 // A mesh collides as the convex hull of its vertices, unless its contact model sees its triangles.
@@ -276,6 +282,8 @@ typedef struct djContactSettings {
   double guide;            // c, J: tail by which geoms repel from afar
   double exponent;         // 1
   double damping;          // s/m
+  double kn, kt, kd;       // N/m, N s/m, N s/m2
+  double scale;            // 1
   double range;            // 2 s L/(1-s), m: surfaces of contact shapes act on each other below
                            //   this
   double weight;           // total movable weight, N
@@ -371,6 +379,13 @@ typedef struct djContactSettings {
                                         compiled; 0: it has none */                                \
   X(int, geom_sharpgiven, ngeom, 1)  /* that is given */                                           \
   X(double, surface_number, nsurface, 1) /* m; of implicit surfaces that are given */              \
+  X(int, geom_pointadr, ngeom, 1)    /* its first point in point_pos */                            \
+  X(int, geom_pointnum, ngeom, 1)    /* how many are given */                                      \
+  X(int, geom_pointcount, ngeom, 1)  /* wanted where none are given; -1: by the default rule */    \
+  X(int, geom_pointrule, ngeom, 1)   /* what that gave when the model was compiled */              \
+  X(int, geom_field, ngeom, 1)       /* as in djGeomDef */                                         \
+  X(double, geom_contact_scale, ngeom, 1) /* 1; of kn, kt and kd of its points */                  \
+  X(double, point_pos, npoint, 3)    /* m; given points, in their geom's frame */                  \
   X(int, mesh_vertadr, nmesh, 1)     /* its first vertex */                                        \
   X(int, mesh_vertnum, nmesh, 1)     /* its vertices */                                            \
   X(int, mesh_faceadr, nmesh, 1)     /* hull triangles, indices local to the mesh */               \
@@ -476,6 +491,7 @@ typedef struct djModel {
   int npair, nexclude, nkey, nnames, nkernelsetting, nsetting;   // likewise sizes; bytes of names
   int nguide;                   // pairs of bodies that a guide acts between; 0: all
   int nsurface;                 // numbers of implicit surfaces that are given
+  int npoint;                   // points of geoms that are given
   int ntendon, nwrap;           // tendons; what they are made of
   int nparamkind;               // kinds of design parameters
   int ncoord, ncoorddof;        // scalar coordinates, on which springs, limits and motors act: of

@@ -33,6 +33,20 @@ typedef struct djReceding {
   const double* window;     // (nwindow) units of x; what the window at frame starts with
 } djReceding;
 
+// A parameter and its values.
+typedef struct djTaskSet {
+  const char* name;         // of a parameter; patterns stand for several
+  int n;                    // entries
+  const double* value;      // (n) in the units of the parameter
+} djTaskSet;
+
+// A part of a run, with parameters of its own: it starts from the result of the one before.
+typedef struct djStage {
+  int nset;                 // parameters that it sets; later stages keep them
+  const djTaskSet* set;     // (nset)
+  int iterations;           // at most; 0: the optimizer's
+} djStage;
+
 // How to optimise: a type, of those that dj_optimizerEntry lists, and the numbers that
 // dj_optimizerKey lists, of which a type uses some.
 typedef struct djOptimizer {
@@ -55,6 +69,11 @@ typedef struct djOptimizer {
   int nanneal;              // of djd_optimizeDesign, likewise
   djAnneal anneal[DJ_MAX_ANNEAL];   // (nanneal)
   djReceding receding;      // likewise of djd_receding
+  int nstage;               // of djd_optimizeDesign; 0: the whole run is one
+  const djStage* stage;     // (nstage)
+  int first_stage;          // those before are left out, but for what they set
+  int nstart;               // numbers of start; 0: not given
+  const double* start;      // (nstart) units of x; what the first stage that is run starts with
 } djOptimizer;
 
 // The first type, and the defaults of all keys.
@@ -98,6 +117,7 @@ typedef struct djOptimizeStep {
                             //   of x; NaN where not computed
   double best_loss;         // so far, units of the loss
   const double* x;          // (n) units of the caller
+  int stage;                // of djd_optimizeDesign with stages, which it and iteration belong to
 } djOptimizeStep;
 
 // Called after each iteration; false: stop there.
@@ -147,6 +167,7 @@ typedef struct djOptimizeResult {
   int refused;              // of them where it is not defined
   double gradient_norm;     // at the last iterate where it was computed, units of the loss by those
                             //   of x
+  int stage;                // of djd_optimizeDesign with stages: the last that was run
 } djOptimizeResult;
 
 // Improve x (n), which is projected on the constraints first. The best iterate is returned,

@@ -20,7 +20,7 @@ typedef struct djMapArg {
 } djMapArg;
 
 // Keys of a map's type, at most.
-enum { DJ_NMAPARG = 2 };
+enum { DJ_NMAPARG = 8 };
 
 // `"maps"`: parameters or controls computed from a free vector z, one map after the other; types
 // and their keys are those of dj_mapEntry, and docs/tasks.md describes them. Later maps replace
@@ -42,7 +42,9 @@ typedef enum djVariableKind {
   DJ_VAR_QPOS0_JOINT,       // tangent of one joint
   DJ_VAR_QVEL0_JOINT,
   DJ_VAR_PARAM,
-  DJ_VAR_FREE               // a free vector
+  DJ_VAR_FREE,              // a free vector
+  DJ_VAR_HISTORY_QPOS0,     // tangent, nv, at the history's qpos
+  DJ_VAR_HISTORY_QVEL0
 } djVariableKind;
 
 // A variable whose names were looked up.
@@ -92,6 +94,8 @@ typedef struct djProblem {
   double* qpos0;            // (nq) m, rad, quaternions
   double* qvel0;            // (nv) m/s, rad/s
   double* act0;             // (na) units of the actuators' inputs
+  double* history_qpos0;    // (nq) m, rad, quaternions; of the start's history; NULL: it has none
+  double* history_qvel0;    // (nv) m/s, rad/s; likewise
   double* ctrl;             // (horizon x nu) units of the actuators' inputs
   djLossTerm* loss;         // (nloss)
   int nvariable;            // what varies

@@ -21,19 +21,13 @@
 extern "C" {
 #endif
 
-// `"set"`: a parameter and its values.
-typedef struct djTaskSet {
-  const char* name;         // of a parameter
-  int n;                    // entries
-  const double* value;      // (n) in the units of the parameter
-} djTaskSet;
-
 // One term of the loss; names not yet looked up.
 typedef struct djTaskLoss {
-  djLossTerm term;          // type, target, weight, tolerance, when, step
+  djLossTerm term;          // type, target, weight, tolerance, when, step...
   djObject object;          // kind of `name`; DJ_NOBJ: none
   const char* name;         // body, site, geom or joint
-  const char* name2;        // distance: the second body
+  djObject object2;         // kind of `name2`; DJ_NOBJ: none
+  const char* name2;        // distance, qpos: the second one
 } djTaskLoss;
 
 // One entry of `variables`.
@@ -83,6 +77,10 @@ typedef struct djTask {
   const double* qpos;       // (nqpos) m, rad, quaternions
   const double* qvel;       // (nqvel) m/s, rad/s
   const double* act;        // (nact) units of the actuators' inputs
+  bool history;             // that of the start is given
+  int nhistory_qpos, nhistory_qvel;   // numbers of it
+  const double* history_qpos;   // (nhistory_qpos) m, rad, quaternions
+  const double* history_qvel;   // (nhistory_qvel) m/s, rad/s
   int nrow, nctrl;          // rows and columns of ctrl; one row is constant; nrow 0: not given
   const double* ctrl;       // (nrow x nctrl) units of the actuators' inputs
   const char* ctrl_file;    // path, or NULL

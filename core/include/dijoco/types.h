@@ -27,7 +27,7 @@ extern "C" {
 
 // Version of the headers; dj_version tells the library's.
 #define DJ_VERSION_MAJOR 0
-#define DJ_VERSION_MINOR 7
+#define DJ_VERSION_MINOR 8
 #define DJ_VERSION_PATCH 0
 
 // Result of every public call: 0 done, positive recoverable (the result is usable, read the
@@ -118,7 +118,10 @@ typedef enum djDisable {
   /* implicit midpoint rule on inverse dynamics: second order */                              \
   X(DJ_MIDPOINT, midpoint)                                                                    \
   /* implicit Euler on poses that keeps momentum; qvel is the velocity of that momentum */    \
-  X(DJ_MOMENTUM, momentum)
+  X(DJ_MOMENTUM, momentum)                                                                    \
+  /* backward differentiation of two steps on inverse dynamics: second order; the state has */ \
+  /* the last step's start, its first step is SDIRK2 */                                       \
+  X(DJ_BDF2, bdf2)
 
 // One of them.
 #define DJ_ENUMERATOR(enumerator, name) enumerator,
@@ -134,6 +137,7 @@ typedef enum djContactModel {
   DJ_CONTACT_NONE = -1,
   DJ_SEPARATING_PLANE = 0,
   DJ_IMPLICIT_SURFACE = 1,
+  DJ_PENALTY = 2,
   DJ_NCONTACT
 } djContactModel;
 
@@ -200,6 +204,8 @@ typedef struct djOption {
   djLaw law;                // of contact models that have several
   double exponent;          // 1, of depth in a law; auto
   double damping;           // s/m, of a law: force times 1 + damping times approach speed; auto
+  double kn, kt, kd;        // N/m, N s/m, N s/m2, of points of penalty contact; auto
+  double scale;             // 1, times these; auto
   double guide_factor;      // 1, times the default rule of guide; 0: no guide unless it is given
   double guide_radius;      // m, of a ball about a geom that holds it; auto: each geom's own
   double guide_part;        // 1, a geom's part of its body's surface; auto: each geom's own

@@ -35,6 +35,7 @@ struct djCollision {
   struct djHull* hull;             // (nmesh) of the meshes that collide, the others zero; then
                                    //   (nmesh) those that they had at first, whose facets they keep
   int nhull;                       // = 2 nmesh
+  struct djGrid* grid;             // (nmesh) distance fields that kernels want, the others zero
   int maxpair;                     // pairs that data makes room for at first
   int rowwords;                    // of `collide`
   unsigned* collide;               // (ngeom x rowwords) bits: pairs to consider; NULL: too many

@@ -22,7 +22,10 @@
 #include "shape/distance.h"
 #include "shape/shape.h"
 
+#include <dijoco/data.h>
 #include <dijoco/model.h>
+
+#include <stdint.h>
 
 // Numbers of scratch that the kernels need for shapes with n padded vertices (npad) in all.
 #define DJ_KERNEL_SCRATCH(n) (64 * (n))
@@ -36,6 +39,7 @@ typedef struct djGeomSource {
   double inner;              // radius of the largest ball in the geom, m; infinite for planes
   const struct djHull* hull; // of a mesh's vertices; else NULL
   const struct djHull* first;   // and as it was when the model was compiled
+  const struct djGrid* grid;    // its distance field, where that is wanted; else NULL
   double skin;               // what the row's `skin` found, m
 } djGeomSource;
 
@@ -143,6 +147,7 @@ typedef struct djPairReport {
   djVec3 point;                    // on the plane, weighted by normal force
   double normal_force;             // N
   double wrench_a[6], wrench_b[6]; // normal and friction, about ref_a, ref_b
+  uint64_t kink[DJ_NKINK];         // sums of hashes of what acts on one side of each set (djStats)
 } djPairReport;
 
 // Derivatives of lambda . gradient by parameters of the pair; added to.
@@ -196,6 +201,8 @@ typedef struct djKernel {
   // How much smaller than the geom its contact shape is (djGeomSource.skin), metres; found where
   // default rules are applied, and kept when parameters change. inner: as there. Or NULL: 0.
   double (*skin)(const double* setting, double inner);
+  // Whether a geom's shape, of a mesh, has a distance field. Or NULL: none has.
+  bool (*wantsGrid)(const djModel* model, int geom);
   // Numbers of memory that a geom's shape needs.
   int (*shapeSize)(const djGeomSource* from);
   // The shape, with its arrays in mem, which begins at a multiple of DJ_ALIGN. Else the error says

@@ -5,7 +5,8 @@
 
 #define KERNELS(X)                          \
   X("separating_plane", dj_separatingPlane) \
-  X("implicit_surface", dj_implicitSurface)
+  X("implicit_surface", dj_implicitSurface) \
+  X("penalty", dj_penalty)
 
 #define DECLARATION(name, row) extern const djKernel row;
 KERNELS(DECLARATION)

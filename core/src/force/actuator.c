@@ -118,6 +118,18 @@ static djStatus begin(void* state, const djMotion* at, djError* err) {
   return DJ_OK;
 }
 
+static void moveRates(void* state, const djMotion* at) {
+  djActuators* t = state;
+  const djModel* m = at->model;
+  for (int i = 0; i < m->nu; i++) {
+    int c = m->actuator_coord[i];
+    if (c >= 0 && dj_coordinateBends(m, c)) beginActuator(&t->act[i], at, i);
+  }
+  for (int c = 0; c < m->ncoord; c++) {
+    if (dj_coordinateBends(m, c)) t->total[c] = dj_unclampedForce(t, m, c);
+  }
+}
+
 // ---- forces -----------------------------------------------------------------------------------
 
 static double displacement(const djMotion* at, int c) {
@@ -281,7 +293,8 @@ static void jointInput(djInputSum* sum, const djActuators* t, const djMotion* at
   }
   djJet p = dj_clampForce(m, i, a->alpha + a->beta * psi);
   double dp = p.d * dj_gainAt(a, a->length + psi, psi / at->h);
-  dju_store3(g, dju_mulMtV(dju_rightJacobianInv(phi), dju_scale3(-dp, gear)));
+  djVec3 by = dju_scale3(-dp, gear);
+  dju_store3(g, at->flat ? by : dju_mulMtV(dju_rightJacobianInv(phi), by));
   for (int r = 0; r < 3; r++) dj_addInput(sum, a, m, i, dof + r, g[r]);
 }
 
@@ -300,6 +313,7 @@ const djForceRow dj_actuatorForce = {.name = "actuator",
                                      .size = size,
                                      .make = make,
                                      .begin = begin,
+                                     .move_rates = moveRates,
                                      .couple = couple,
                                      .evaluate = evaluate,
                                      .start = start,

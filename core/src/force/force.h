@@ -50,6 +50,8 @@ typedef struct djForceRow {
   void (*forget)(void* state);   // what may outlive a step
   // Start of a step: fixes what is lagged. at->at is the start.
   djStatus (*begin)(void* state, const djMotion* at, djError* err);
+  // After begin: coordinates that bend have moved at `rate`.
+  void (*move_rates)(void* state, const djMotion* at);
   // Adds forces on bodies (nbody) that the step's start fixes. A row that has these alone needs
   // nothing else but params of its own: load_params adds d(u . force)/d parameter of body b, whose
   // centre of mass moves by u.

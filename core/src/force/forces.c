@@ -82,6 +82,25 @@ djStatus dj_beginForces(djForces* f, const djMotion* at, djError* err) {
   return DJ_OK;
 }
 
+void dj_moveRates(djForces* f, const djMotion* at) {
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (f->state[i] && rows[i]->move_rates) rows[i]->move_rates(f->state[i], at);
+  }
+}
+
+djStatus dj_alongForces(djForceSum* sum, djStartSum* start, djForces* f, const djMotion* at) {
+  djStartSum slopes = *start;
+  slopes.N0 = slopes.Nrate = NULL;
+  slopes.R0 = slopes.Rrate = NULL;
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (!f->state[i] || !rows[i]->along) continue;
+    djStatus status = rows[i]->evaluate(sum, f->state[i], at);
+    if (status >= 0 && rows[i]->start) status = rows[i]->start(&slopes, f->state[i], at);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
 djStatus dj_findForces(double* value, bool* majorized, djForces* f, const djMotion* at,
                        int flags) {
   *value = 0;
@@ -186,11 +205,11 @@ djStatus dj_reportForces(djData* d, djForces* f, const djMotion* at) {
 
 // ---- parameters -------------------------------------------------------------------------------
 
-// zeta = J_r^-1(phi) z on rotations, phi the displacement; z elsewhere.
+// zeta = J_r^-1(phi) z on rotations, phi the displacement; z elsewhere, and of a flat motion.
 static void displace(double* zeta, const djMotion* at, const double* z) {
   const djModel* m = at->model;
   memcpy(zeta, z, (size_t)m->nv * sizeof(double));
-  for (int j = 0; j < m->njnt; j++) {
+  for (int j = 0; j < m->njnt && !at->flat; j++) {
     int dof = dj_rotationDof(m, j);
     if (dof < 0) continue;
     djMat3 Jinv = dju_rightJacobianInv(dj_turnSince(at, j));
@@ -216,19 +235,22 @@ djStatus dj_forceParams(djParamSums* s, djForces* f, const djMotion* at, const d
 }
 
 // z . gradient of coordinate c is f (dx . z) with f(x, x at the start, x at `rate`): cotangents and
-// sites of f's slopes and of dx . z.
+// sites of f's slopes and of dx . z. Where rates are those of a velocity, x at `rate` moves with x,
+// and what else it does is the caller's.
 static void addBending(djParamSums* s, const djForceSum* sum, const djStartSum* start,
                        const djMotion* at, int c, const double* z) {
   const djModel* m = at->model;
   double* site = dj_paramBlock(s->param, m, DJ_FIELD_SITE_POS);
   double f = sum->f[c], along = dj_coordinateRate(at->at.coord, m, c, z);
+  double krate = at->qvel ? 0 : start->krate[c];
+  double slope = sum->k[c] + (at->qvel ? start->krate[c] : 0);
   const struct {
     const djKin* kin;
     double* C;
     double slope;
-  } part[3] = {{at->at.kin, s->C, sum->k[c]},
+  } part[3] = {{at->at.kin, s->C, slope},
                {at->at0.kin, s->C0, start->k0[c]},
-               {at->rate.kin, dj_rateCotangents(s, at), start->krate[c]}};
+               {at->rate.kin, dj_rateCotangents(s, at), krate}};
   for (int k = 0; k < 3; k++) {
     if (part[k].slope == 0) continue;
     dj_addCoordinateWrench(part[k].C, m, part[k].kin, at->ref, c, part[k].slope * along);
@@ -243,16 +265,9 @@ static void addBending(djParamSums* s, const djForceSum* sum, const djStartSum* 
 djStatus dj_bendingParams(djParamSums* s, djForceSum* sum, djStartSum* start, djForces* f,
                           const djMotion* at, const double* z) {
   const djModel* m = at->model;
-  djStartSum slopes = *start;
-  slopes.N0 = slopes.Nrate = NULL;
-  slopes.R0 = slopes.Rrate = NULL;
   sum->derivatives = false;
-  for (int i = 0; i < DJ_NFORCE; i++) {
-    if (!f->state[i] || !rows[i]->along) continue;
-    djStatus status = rows[i]->evaluate(sum, f->state[i], at);
-    if (status >= 0 && rows[i]->start) status = rows[i]->start(&slopes, f->state[i], at);
-    if (status < 0) return status;
-  }
+  djStatus status = dj_alongForces(sum, start, f, at);
+  if (status < 0) return status;
   for (int c = 0; c < m->ncoord; c++) {
     if (dj_coordinateBends(m, c)) addBending(s, sum, start, at, c, z);
   }

@@ -26,6 +26,13 @@ bool dj_hasContact(const djModel* model);   // it is switched on
 // Start of a step, whose motion is at its start. Sets forces->load.
 djStatus dj_beginForces(djForces* forces, const djMotion* at, djError* err);
 
+// Coordinates that bend have moved at `rate`.
+void dj_moveRates(djForces* forces, const djMotion* at);
+
+// Adds what acts along coordinates and joints alone, matrices and bodies' arrays left alone: the
+// sum's derivatives are not wanted, and the start's slopes along coordinates are added.
+djStatus dj_alongForces(djForceSum* sum, djStartSum* start, djForces* forces, const djMotion* at);
+
 // Value of the energies that are found ahead, infinite where the point is not allowed.
 djStatus dj_findForces(double* value, bool* majorized, djForces* forces, const djMotion* at,
                        int flags);

@@ -26,6 +26,9 @@ typedef struct djMotion {
   double h;
   double step;                 // s; the whole step, over which activations go on
   double convexity;            // share of a convex substitute that derivatives are to have
+  const double* qvel;          // (nv) of rates along coordinates that bend, with which `rate` then
+                               //   moves (integrate/path_rate.h); NULL: of displacements
+  bool flat;                   // forces along rotations are those along their displacements
 } djMotion;
 
 #endif  // DJ_FORCE_MOTION_H_

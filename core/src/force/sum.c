@@ -87,14 +87,46 @@ static void addScalar(djForceSum* s, const djMotion* at, int c) {
   }
 }
 
+static void takeRates(djForceSum* s, const djModel* m) {
+  for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
+    if (!dj_coordinateBends(m, c)) continue;
+    s->path.extra[c] = s->path.f[c] - s->f[c];
+    s->f[c] = s->path.f[c];
+    s->k[c] = s->path.k[c];
+  }
+}
+
 void dj_sumCoordinates(djForceSum* s, const djMotion* at) {
   const djModel* m = at->model;
+  if (s->path.acts) takeRates(s, m);
   for (int c = 0; c < m->ncoord; c++) addScalar(s, at, c);
   for (int j = 0; j < m->njnt; j++) {
     if (!s->pushed[j]) continue;
     int first = m->jnt_dofadr[j], dof = dj_rotationDof(m, j);
     if (dof > first) dj_addFlat(s, first, s->y + first, s->Y + 3 * (size_t)first);
+    if (at->flat) continue;
     dj_addRotation(s, dof, dj_turnSince(at, j), s->y + dof, s->Y + 3 * (size_t)dof);
+  }
+}
+
+static void add3(djMatrix* R, int dof, double s, const double* B) {
+  for (int r = 0; r < 3; r++) {
+    for (int c = 0; c < 3; c++) *dj_own(R, dof + r, dof + c) += s * B[3 * r + c];
+  }
+}
+
+void dj_addFlatRotations(djForceSum* s, double* beyond, const djMotion* at) {
+  const djModel* m = at->model;
+  for (int j = 0; j < m->njnt; j++) {
+    int dof = s->pushed[j] ? dj_rotationDof(m, j) : -1;
+    if (dof < 0) continue;
+    djMat3 Jinv = dju_rightJacobianInv(dj_turnSince(at, j)), Y;
+    memcpy(Y.m, s->Y + 3 * (size_t)dof, sizeof Y.m);
+    djVec3 y = dju_load3(s->y + dof);
+    dju_addTo3(s->gradient + dof, 1, y);
+    dju_addTo3(beyond + dof, 1, dju_sub3(y, dju_mulMtV(Jinv, y)));
+    djMat3 by = dju_mulMM(Y, Jinv);
+    add3(s->H, dof, 1, by.m);
   }
 }
 
@@ -111,21 +143,16 @@ static void addOuter(djMatrix* R, const djMotion* at, const djPoint* from, int c
   }
 }
 
-static void add3(djMatrix* R, int dof, double s, const double* B) {
-  for (int r = 0; r < 3; r++) {
-    for (int c = 0; c < 3; c++) *dj_own(R, dof + r, dof + c) += s * B[3 * r + c];
-  }
-}
-
 // The gradient G = J_r^-T y of a displacement phi by its start: -(K J_r^-T), see dju_pullback; and
-// J_r^-T Yrate by what `rate` changes beside it.
+// J_r^-T Yrate by what `rate` changes beside it. Of a flat motion y itself is the gradient.
 static void startRotation(djStartSum* t, const djForceSum* s, const djMotion* at, int j) {
   const djModel* m = at->model;
   int dof = dj_rotationDof(m, j);
   djVec3 G, phi = dj_turnSince(at, j);
   djMat3 K, Y, Jinv = dju_rightJacobianInv(phi), B, Yrate;
   memcpy(Y.m, s->Y + 3 * (size_t)dof, sizeof Y.m);
-  dju_pullback(&G, &K, phi, dju_load3(s->y + dof), &Y);
+  if (at->flat) K = Y;
+  else dju_pullback(&G, &K, phi, dju_load3(s->y + dof), &Y);
   for (int r = 0; r < 3; r++) {
     for (int c = 0; c < 3; c++) {
       B.m[3 * r + c] = K.m[3 * r] * Jinv.m[3 * c] + K.m[3 * r + 1] * Jinv.m[3 * c + 1] +
@@ -134,7 +161,7 @@ static void startRotation(djStartSum* t, const djForceSum* s, const djMotion* at
   }
   add3(t->Rrate, dof, -1, B.m);
   memcpy(Yrate.m, t->Yrate + 3 * (size_t)dof, sizeof Yrate.m);
-  B = dju_mulMtM(Jinv, Yrate);
+  B = at->flat ? Yrate : dju_mulMtM(Jinv, Yrate);
   add3(t->Rrate, dof, 1, B.m);
 }
 
@@ -142,7 +169,8 @@ void dj_startCoordinates(djStartSum* t, const djForceSum* s, const djMotion* at)
   const djModel* m = at->model;
   for (int c = 0; c < m->ncoord; c++) {
     if (t->k0[c] != 0) addOuter(t->R0, at, &at->at0, c, t->k0[c]);
-    if (t->krate[c] != 0) addOuter(t->Rrate, at, &at->rate, c, t->krate[c]);
+    if (t->krate[c] == 0 || (at->qvel && dj_coordinateBends(m, c))) continue;
+    addOuter(t->Rrate, at, &at->rate, c, t->krate[c]);
   }
   for (int j = 0; j < m->njnt; j++) {
     if (!s->pushed[j]) continue;

@@ -10,6 +10,15 @@
 #include "force/motion.h"
 #include "math/block_matrix.h"
 
+// Slopes along coordinates that bend, where rates are not of displacements (djMotion.qvel).
+typedef struct djPathSlopes {
+  bool acts;
+  double* x;           // (ncoord) at `rate`, by displacements
+  double *f, *k;       // (ncoord) slope and curvature by rates: of the gradient
+  double* krate;       // (ncoord) derivative of f by the coordinate at `rate`
+  double* extra;       // (ncoord) f less that by displacements, which value is of
+} djPathSlopes;
+
 // At a point. A force without an energy adds what takes its gradient's place: minus the force.
 typedef struct djForceSum {
   double value;        // of the energies; a force that the start fixes has one along the step
@@ -23,6 +32,7 @@ typedef struct djForceSum {
   double* N;           // (nbody x 36) its nested derivative (model/kinematics.h)
   double* gradient;    // (nv)
   djMatrix* H;         // lower triangle
+  djPathSlopes path;
 } djForceSum;
 
 // By the start of the step, the point held. Poses of the start act where a force is lagged; those
@@ -54,6 +64,10 @@ void dj_addFlat(djForceSum* sum, int dof, const double y[3], const double Y[9]);
 
 // f, k, y and Y to gradient, H and, for coordinates that bend, to N. Before wrenches are gathered.
 void dj_sumCoordinates(djForceSum* sum, const djMotion* motion);
+
+// After it, of a flat motion, H whole: rotations to H, gradient, and to `beyond` (nv) what the
+// gradient is beyond that of the sum's value.
+void dj_addFlatRotations(djForceSum* sum, double* beyond, const djMotion* motion);
 
 // k0, krate, Y0, and what Y gives by the displacement's start: to R0 and Rrate. After it.
 void dj_startCoordinates(djStartSum* start, const djForceSum* sum, const djMotion* motion);

@@ -50,6 +50,14 @@ static djStatus measure(djDesign* d, const djModel* m, djPool* pool) {
   return DJ_OK;
 }
 
+// A start that is moved by the phase has no history.
+void dj_setDesignHistory(djDesign* d) {
+  const djDesignMemory* w = dj_designMemory(d);
+  bool has = d->problem->history_qpos0 && d->phase == 0;
+  d->rollout.history_qpos0 = has ? w->history_qpos0 : NULL;
+  d->rollout.history_qvel0 = has ? w->history_qvel0 : NULL;
+}
+
 static djStatus takeNumbers(djDesign* d, const djModel* m, djPool* pool) {
   djDesignMemory* w = dj_designMemory(d);
   const djProblem* p = d->problem;
@@ -66,11 +74,14 @@ static djStatus takeNumbers(djDesign* d, const djModel* m, djPool* pool) {
               {&w->base, w->nvalue}, {&w->value, w->nvalue}, {&w->set, w->nvalue},
               {&w->dvalue, w->nvalue}, {&w->z, w->nz}, {&w->dz, w->nz},
               {&w->qpos0, m->nq}, {&w->start, m->nq}, {&w->qvel0, nv}, {&w->act0, m->na},
+              {&w->history_qpos0, m->nq}, {&w->history_qvel0, nv}, {&w->history_tangent, nv},
+              {&w->dhistory_qpos0, nv},
               {&w->ctrl, w->nctrl},
               {&w->dctrl, w->nctrl}, {&w->tangent, nv > tangent ? nv : tangent},
               {&w->dqpos0, nv}, {&w->out, nout}, {&w->work, nwork},
               {&r->term, p->rollout.nloss}, {&r->grad_qpos0, nv}, {&r->grad_qvel0, nv},
-              {&r->grad_act0, m->na}, {&r->grad_ctrl, w->nctrl}, {&r->grad_param, tangent}};
+              {&r->grad_act0, m->na}, {&r->grad_history_qpos0, nv},
+              {&r->grad_history_qvel0, nv}, {&r->grad_ctrl, w->nctrl}, {&r->grad_param, tangent}};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     *list[i].array = dj_poolTake(pool, list[i].n, sizeof(double));
     if (!*list[i].array) return DJ_NO_MEMORY;
@@ -83,6 +94,7 @@ static djStatus takeNumbers(djDesign* d, const djModel* m, djPool* pool) {
   d->rollout.qpos0 = w->qpos0;
   d->rollout.qvel0 = w->qvel0;
   d->rollout.act0 = w->act0;
+  dj_setDesignHistory(d);
   d->rollout.ctrl = w->ctrl;
   return DJ_OK;
 }
@@ -100,6 +112,8 @@ static double startOf(const djDesign* d, const djVariable* v, int k) {
     case DJ_VAR_QVEL0_JOINT: return p->qvel0[entry];
     case DJ_VAR_ACT0: return p->act0[entry];
     case DJ_VAR_FREE: return p->free[v->free].value[v->index[k]];
+    case DJ_VAR_HISTORY_QPOS0: return p->history_qpos0[dj_plainQpos(d->model, entry)];
+    case DJ_VAR_HISTORY_QVEL0: return p->history_qvel0[entry];
     case DJ_VAR_PARAM: break;
   }
   djDesignMemory* w = dj_designMemory(d);
@@ -247,6 +261,7 @@ djStatus djd_setPhase(djDesign* d, double phase) {
   if (!d || !isfinite(phase)) return DJ_INVALID;
   d->phase = phase;
   d->rollout.qpos0 = phase == 0 ? dj_designMemory(d)->qpos0 : dj_designMemory(d)->start;
+  dj_setDesignHistory(d);
   dj_placeDesign(d, d->x);
   return DJ_OK;
 }
@@ -257,9 +272,6 @@ djStatus djd_forwardDesign(double* loss, djDesign* d, const double* x, bool for_
   if (!loss || !d) return DJ_INVALID;
   djStatus status = djd_moveDesign(d, x);
   if (status < 0) return status;
-  const double* state = dj_designMemory(d)->state;
-  if (state) status = dj_setState(d->data, d->model, state);
-  if (status < 0) return dj_fail(&d->error, status, "%.500s", dj_errorText(d->data));
   d->rollout.loss_only = !for_gradient;
   status = djd_rolloutForward(&d->result, d->model, d->data, &d->rollout, d->tape);
   *loss = d->result.loss;
@@ -315,6 +327,8 @@ void djd_designValue(double* value, const djDesign* d, int variable) {
     case DJ_VAR_QVEL0_JOINT: from = w->qvel0; break;
     case DJ_VAR_ACT0: from = w->act0; break;
     case DJ_VAR_FREE: from = w->z + w->zadr[v->free]; break;
+    case DJ_VAR_HISTORY_QPOS0: from = w->history_qpos0; break;
+    case DJ_VAR_HISTORY_QVEL0: from = w->history_qvel0; break;
     case DJ_VAR_PARAM: dj_getParam(value, d->model, &d->problem->param[v->param]); return;
   }
   if (v->nvalue > 0) dj_copyNumbers(value, from + v->valueadr, v->nvalue);
@@ -327,7 +341,22 @@ typedef struct djLine {
   const double* x;
   const double* direction;
   long double base;   // loss at step 0, not rounded
+  unsigned long long kink[DJ_NKINK];   // of the run at step 0
+  double least[DJ_NKINK];   // step of the nearest run that has others
 } djLine;
+
+// Where other points touch, the other sets are of others, too: nothing is said of these.
+static void noteKinks(djLine* line, double e) {
+  bool other[DJ_NKINK];
+  for (int k = 0; k < DJ_NKINK; k++) {
+    other[k] = line->design->data->stats.kink[k] != line->kink[k];
+  }
+  for (int k = 0; k < DJ_NKINK; k++) {
+    const bool told = (k != DJ_KINK_TOUCH && other[DJ_KINK_TOUCH]) ||
+                      (k == DJ_KINK_SLIP && other[DJ_KINK_RELEASE]);
+    if (other[k] && !told) line->least[k] = fmin(line->least[k], fabs(e));
+  }
+}
 
 static bool changeAlong(void* user, double e, double* change) {
   djLine* line = user;
@@ -336,6 +365,7 @@ static bool changeAlong(void* user, double e, double* change) {
   double loss;
   for (int k = 0; k < d->n; k++) trial[k] = line->x[k] + e * line->direction[k];
   if (djd_forwardDesign(&loss, d, trial, false) < 0) return false;
+  if (e != 0) noteKinks(line, e);
   *change = (double)(dj_tapeLoss(d->tape) - line->base);
   return true;
 }
@@ -344,13 +374,17 @@ djStatus djd_checkDesign(djdCertificate* result, djDesign* d, const double* x,
                          const double* direction, double loss, double analytic, double scale) {
   if (!result || !d || !x || !direction || x == d->x) return DJ_INVALID;
   if (!isfinite(loss) || !(scale > 0) || !isfinite(scale)) return DJ_INVALID;
-  djLine line = {d, x, direction, 0};
+  djLine line = {.design = d, .x = x, .direction = direction};
   double change = 0;
   if (!changeAlong(&line, 0, &change)) return DJ_NOT_CONVERGED;
   line.base = dj_tapeLoss(d->tape);
+  memcpy(line.kink, d->data->stats.kink, sizeof line.kink);
+  for (int k = 0; k < DJ_NKINK; k++) line.least[k] = INFINITY;
   double rounding = (double)(LDBL_EPSILON * fabsl(line.base));
   bool surrogate = dj_guidesDerivatives(d->model);   // at x
   djStatus status = dj_judge(result, loss, analytic, scale, rounding, changeAlong, &line);
   result->surrogate = surrogate;
+  result->touched = 0;
+  for (int k = 0; k < DJ_NKINK; k++) result->touched |= (unsigned)(line.least[k] <= 10 * result->step) << k;
   return status;
 }

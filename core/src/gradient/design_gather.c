@@ -55,14 +55,21 @@ static void toChart(double g[3], const double w[3]) {
   dju_store3(g, dju_mulMtV(dju_rightJacobian(dju_load3(w)), dju_load3(g)));
 }
 
-static void gradientOfQpos(djDesign* d) {
-  djDesignMemory* w = dj_designMemory(d);
-  const djModel* m = d->model;
-  dj_copyNumbers(w->dqpos0, d->result.grad_qpos0, m->nv);
+// By x from those by positions (nv), rotations turned by w (nv).
+static void toCharts(double* dqpos, const djModel* m, const double* by, const double* w) {
+  dj_copyNumbers(dqpos, by, m->nv);
   for (int j = 0; j < m->njnt; j++) {
     int dof = dj_rotationDof(m, j);
-    if (dof >= 0) toChart(w->dqpos0 + dof, w->tangent + dof);
+    if (dof >= 0) toChart(dqpos + dof, w + dof);
   }
+}
+
+static void gradientOfQpos(djDesign* d) {
+  djDesignMemory* w = dj_designMemory(d);
+  const djRolloutResult* r = &d->result;
+  toCharts(w->dqpos0, d->model, r->grad_qpos0, w->tangent);
+  if (!d->problem->history_qpos0) return;
+  toCharts(w->dhistory_qpos0, d->model, r->grad_history_qpos0, w->history_tangent);
 }
 
 static void gatherParam(double* grad, const djDesign* d, int variable) {
@@ -100,6 +107,8 @@ static void gather(double* grad, djDesign* d) {
       case DJ_VAR_QVEL0_JOINT: from = d->result.grad_qvel0; break;
       case DJ_VAR_ACT0: from = d->result.grad_act0; break;
       case DJ_VAR_FREE: from = w->dz + w->zadr[v->free]; break;
+      case DJ_VAR_HISTORY_QPOS0: from = w->dhistory_qpos0; break;
+      case DJ_VAR_HISTORY_QVEL0: from = d->result.grad_history_qvel0; break;
       case DJ_VAR_PARAM: gatherParam(out, d, i); break;
     }
     for (int k = 0; k < v->n && from; k++) out[k] = from[v->adr + v->index[k]];

@@ -38,14 +38,17 @@ typedef struct djDesignMemory {
   double* start;     // (nq) qpos0 moved by the phase
   double* qvel0;     // (nv)
   double* act0;      // (na)
+  double* history_qpos0;   // (nq) where the task has a history, likewise
+  double* history_qvel0;   // (nv)
   double* ctrl;      // (nctrl)
   double* dctrl;     // (nctrl)
   double* tangent;   // (max of nv and parameters' tangents) rotation vectors
   double* dqpos0;    // (nv)
+  double* history_tangent; // (nv) rotation vectors, derivatives:
+  double* dhistory_qpos0;  // (nv)
   double* out;       // outputs of a map
   double* work;      // its scratch
   double* trial;     // (n) of djd_checkDesign
-  const double* state;   // of dj_getState: the start with its history; NULL: it has none
 } djDesignMemory;
 
 static inline djDesignMemory* dj_designMemory(const djDesign* d) { return d->memory; }
@@ -68,7 +71,10 @@ static inline int dj_plainValues(const djParam* p) {
   return p->nvalue == p->ntangent ? p->nvalue : p->nvalue - 4;
 }
 
-// Fill value, z, qpos0, qvel0, act0, ctrl from x (n).
+// The rollout's history: the design's, where the problem has one.
+void dj_setDesignHistory(djDesign* design);
+
+// Fill value, z, qpos0, qvel0, act0, history and ctrl from x (n).
 void dj_placeDesign(djDesign* design, const double* x);
 
 // Gradient by x (n) from design->result.

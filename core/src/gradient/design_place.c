@@ -34,26 +34,27 @@ static void placeParam(djDesign* d, int variable, const double* x) {
   if (plain < param->nvalue) turn(value + plain, value + plain, turned);
 }
 
-// Start: plain entries at once, rotation vectors are gathered first.
-static void placeQpos(djDesign* d, const double* x) {
-  djDesignMemory* w = dj_designMemory(d);
+// Positions: plain entries at once, rotation vectors (nv) are gathered first. Those of the start,
+// or of its history.
+static void placeQpos(double* qpos, double* tangent, djDesign* d, const double* x, bool history) {
   const djModel* m = d->model;
   const djProblem* p = d->problem;
-  memset(w->tangent, 0, (size_t)m->nv * sizeof(double));
+  memset(tangent, 0, (size_t)m->nv * sizeof(double));
   for (int i = 0; i < p->nvariable; i++) {
     const djVariable* v = &p->variable[i];
-    if (v->kind != DJ_VAR_QPOS0 && v->kind != DJ_VAR_QPOS0_JOINT) continue;
+    bool start = v->kind == DJ_VAR_QPOS0 || v->kind == DJ_VAR_QPOS0_JOINT;
+    if (history ? v->kind != DJ_VAR_HISTORY_QPOS0 : !start) continue;
     for (int k = 0; k < v->n; k++) {
       int dof = v->adr + v->index[k], e = d->adr[i] + k;
       if (x[e] == d->x0[e]) continue;  // a whole vector and a part of it may vary
-      if (dj_variableIsRotation(p, m, v, v->index[k])) w->tangent[dof] = x[e];
-      else w->qpos0[dj_plainQpos(m, dof)] = x[e];
+      if (dj_variableIsRotation(p, m, v, v->index[k])) tangent[dof] = x[e];
+      else qpos[dj_plainQpos(m, dof)] = x[e];
     }
   }
   for (int j = 0; j < m->njnt; j++) {
     int dof = dj_rotationDof(m, j);
-    double* q = w->qpos0 + dj_rotationQpos(m, j);
-    if (dof >= 0) turn(q, q, w->tangent + dof);
+    double* q = qpos + dj_rotationQpos(m, j);
+    if (dof >= 0) turn(q, q, tangent + dof);
   }
 }
 
@@ -73,6 +74,10 @@ static void placeAll(djDesign* d, const double* x) {
   dj_copyNumbers(w->qvel0, p->qvel0, d->model->nv);
   dj_copyNumbers(w->act0, p->act0, d->model->na);
   dj_copyNumbers(w->ctrl, p->ctrl, w->nctrl);
+  if (p->history_qpos0) {
+    dj_copyNumbers(w->history_qpos0, p->history_qpos0, d->model->nq);
+    dj_copyNumbers(w->history_qvel0, p->history_qvel0, d->model->nv);
+  }
   for (int k = 0; k < p->nfree; k++) {
     dj_copyNumbers(w->z + w->zadr[k], p->free[k].value, p->free[k].n);
   }
@@ -85,11 +90,14 @@ static void placeAll(djDesign* d, const double* x) {
       case DJ_VAR_ACT0: placeEntries(w->act0, d, i, x); break;
       case DJ_VAR_FREE: placeEntries(w->z + w->zadr[v->free], d, i, x); break;
       case DJ_VAR_PARAM: placeParam(d, i, x); break;
+      case DJ_VAR_HISTORY_QVEL0: placeEntries(w->history_qvel0, d, i, x); break;
       case DJ_VAR_QPOS0:
-      case DJ_VAR_QPOS0_JOINT: break;  // together
+      case DJ_VAR_QPOS0_JOINT:
+      case DJ_VAR_HISTORY_QPOS0: break;  // together
     }
   }
-  placeQpos(d, x);
+  placeQpos(w->qpos0, w->tangent, d, x, false);
+  if (p->history_qpos0) placeQpos(w->history_qpos0, w->history_tangent, d, x, true);
 }
 
 static void applyMaps(djDesign* d) {

@@ -36,13 +36,28 @@ void dj_beginLoss(djLossWork* w, const djModel* m, const djData* d, const double
 
 // ---- value and derivatives --------------------------------------------------------------------
 
+// The entries of a vector that count.
+static djVec3 picked(const djLossTerm* t, djVec3 x) {
+  double all[3], some[3] = {0, 0, 0};
+  if (t->nindex <= 0) return x;
+  dju_store3(all, x);
+  for (int k = 0; k < t->nindex; k++) some[t->index[k]] = all[t->index[k]];
+  return dju_load3(some);
+}
+
+static djVec3 vectorOf(djVec3* target, const djLossRow* row, const djLossAt* at) {
+  djVec3 v = row->vector(target, at);
+  *target = picked(at->t, *target);
+  return picked(at->t, v);
+}
+
 // In long double: a target may be far, and differences of losses are to tell what the state tells.
 static long double squared(const djLossRow* row, const djLossAt* at) {
   if (row->number) {
     long double x = (long double)row->number(at) - at->t->target[0];
     return x * x;
   }
-  djVec3 target, v = row->vector(&target, at);
+  djVec3 target, v = vectorOf(&target, row, at);
   long double x = (long double)v.x - target.x, y = (long double)v.y - target.y,
               z = (long double)v.z - target.z;
   return x * x + y * y + z * z;
@@ -50,22 +65,34 @@ static long double squared(const djLossRow* row, const djLossAt* at) {
 
 long double dj_lossValue(djLossWork* w, const djModel* m, const djLossTerm* t, const double* qpos,
                          const double* qvel) {
-  long double l = squared(&dj_lossRows[t->type], &(djLossAt){w, m, t, qpos, qvel});
-  return t->tolerance > 0 ? fmaxl(0, l - (long double)t->tolerance * t->tolerance) : l;
+  return dj_lossOfSquare(t, squared(&dj_lossRows[t->type], &(djLossAt){w, m, t, qpos, qvel}));
+}
+
+long double dj_lossOfSquare(const djLossTerm* t, long double l) {
+  long double e = t->tolerance;
+  if (t->norm) return e > 0 ? fmaxl(0, sqrtl(l) - e) : sqrtl(l);
+  return e > 0 ? fmaxl(0, l - e * e) : l;
+}
+
+double dj_lossBySquare(const djLossTerm* t, long double l) {
+  long double e = t->tolerance;
+  if (e > 0 && l <= e * e) return 0;
+  if (!t->norm) return 1;
+  return l > 0 ? (double)(1 / (2 * sqrtl(l))) : 0;
 }
 
 // The tolerance makes the term zero.
 static bool isFlat(const djLossRow* row, const djLossAt* at) {
-  long double e = at->t->tolerance;
-  return e > 0 && squared(row, at) <= e * e;
+  return dj_lossBySquare(at->t, squared(row, at)) == 0;
 }
 
-// Derivative of factor times the term by its vector or number.
+// Derivative of factor times the term by its vector or number; the term is not flat.
 static djVec3 slope(const djLossRow* row, const djLossAt* at, double factor) {
+  if (at->t->norm) factor *= dj_lossBySquare(at->t, squared(row, at));
   if (row->number) {
     return (djVec3){2 * factor * (row->number(at) - at->t->target[0]), 0, 0};
   }
-  djVec3 target, x = row->vector(&target, at);
+  djVec3 target, x = vectorOf(&target, row, at);
   return dju_scale3(2 * factor, dju_sub3(x, target));
 }
 
@@ -81,7 +108,7 @@ int dj_lossResiduals(double r[3], djVec3 by[3], djLossWork* w, const djModel* m,
   if (row->number) {
     x[0] = row->number(&at) - t->target[0];
   } else {
-    measured = row->vector(&target, &at);
+    measured = vectorOf(&target, row, &at);
     dju_store3(x, dju_sub3(measured, target));
   }
   bool flat = isFlat(row, &at);
@@ -143,29 +170,62 @@ void dj_pushLossParams(double* param, djLossWork* w, const djModel* m, const djL
 double dj_lossFactor(const djModel* m, const djLossTerm* t, int k, int horizon) {
   switch (t->when) {
     case DJ_WHEN_FINAL: return k == horizon ? t->weight : 0;
-    case DJ_WHEN_RUNNING: return m->opt.timestep * t->weight;
-    default: return k == t->step ? t->weight : 0;
+    case DJ_WHEN_STEP: return k == t->step ? t->weight : 0;
+    default: break;
   }
+  int first = t->from > 0 ? t->from : t->when == DJ_WHEN_EVERY ? t->every : 1;
+  if (k < first || (t->to > 0 && k > t->to)) return 0;
+  if (t->when == DJ_WHEN_RUNNING) return m->opt.timestep * t->weight;
+  return (k - first) % t->every == 0 ? t->weight : 0;
 }
 
 // ---- checks -----------------------------------------------------------------------------------
 
+bool dj_isSecondKey(const djKey* k) {
+  return k->holds == DJ_HOLDS_ELEMENT && k->name[strlen(k->name) - 1] == '2';
+}
+
 djObject dj_lossObject(const djLossTerm* t) {
   djObject only = DJ_NOBJ;
   for (const djKey* k = dj_lossRows[t->type].entry.key; k->name; k++) {
-    if (k->holds != DJ_HOLDS_ELEMENT || strcmp(k->name, "body2") == 0) continue;
+    if (k->holds != DJ_HOLDS_ELEMENT || dj_isSecondKey(k)) continue;
     if (only != DJ_NOBJ) return t->object;
     only = k->object;
   }
   return only;
 }
 
-// The key of the row that names an element of this kind, or NULL.
-static const djKey* elementKey(const djLossTerm* t, djObject object) {
+djObject dj_lossObject2(const djLossTerm* t) {
+  int n = 0;
+  const djKey* only = NULL;
   for (const djKey* k = dj_lossRows[t->type].entry.key; k->name; k++) {
-    if (k->holds == DJ_HOLDS_ELEMENT && k->object == object) return k;
+    if (!dj_isSecondKey(k)) continue;
+    only = k;
+    n++;
+  }
+  if (n > 1) return t->object2;
+  return n == 1 && t->object2 == only->object ? only->object : DJ_NOBJ;
+}
+
+// The key of the row that names an element of this kind, or NULL; likewise the second element's.
+static const djKey* elementKey(const djLossTerm* t, djObject object, bool second) {
+  for (const djKey* k = dj_lossRows[t->type].entry.key; k->name; k++) {
+    if (k->holds != DJ_HOLDS_ELEMENT || dj_isSecondKey(k) != second) continue;
+    if (k->object == object) return k;
   }
   return NULL;
+}
+
+static djStatus checkOne(const djModel* m, const djKey* key, int id, const char* name, int i,
+                         djError* err) {
+  djObject object = key->object;
+  if (id < (key->required ? 0 : -1) || id >= dj_objectCount(m, object)) {
+    return dj_fail(err, DJ_INVALID, "loss[%d]: %s %d does not exist", i, name, id);
+  }
+  if (id >= 0 && object == DJ_OBJ_JOINT && !dj_isScalarJoint(m->jnt_type[id])) {
+    return dj_fail(err, DJ_INVALID, "loss[%d]: joint is not a slide or hinge", i);
+  }
+  return DJ_OK;
 }
 
 // The elements that a term of a known type is about.
@@ -173,19 +233,33 @@ static djStatus checkElements(const djModel* m, const djLossTerm* t, int i, djEr
   const djLossRow* row = &dj_lossRows[t->type];
   if (!row->vector && !row->number) return DJ_OK;
   djObject object = dj_lossObject(t);
-  const djKey* key = elementKey(t, object);
+  const djKey* key = elementKey(t, object, false);
   if (!key) return dj_fail(err, DJ_INVALID, "loss[%d]: must be of a body, a site or a geom", i);
-  if (t->id < (key->required ? 0 : -1) || t->id >= dj_objectCount(m, object)) {
-    return dj_fail(err, DJ_INVALID, "loss[%d]: element %d does not exist", i, t->id);
+  djStatus status = checkOne(m, key, t->id, "element", i, err);
+  djObject other = dj_lossObject2(t);
+  if (status < 0 || other == DJ_NOBJ) return status;
+  key = elementKey(t, other, true);
+  if (!key) return dj_fail(err, DJ_INVALID, "loss[%d]: the other is no body, site or geom", i);
+  return checkOne(m, key, t->id2, dj_objectName(other), i, err);
+}
+
+// The steps at which it counts, and the entries.
+static djStatus checkTimes(const djLossTerm* t, int i, int horizon, djError* err) {
+  if (t->when == DJ_WHEN_STEP && (t->step < 1 || t->step > horizon)) {
+    return dj_fail(err, DJ_INVALID, "loss[%d]: step %d is outside 1..%d", i, t->step, horizon);
   }
-  if (object == DJ_OBJ_JOINT && !dj_isScalarJoint(m->jnt_type[t->id])) {
-    return dj_fail(err, DJ_INVALID, "loss[%d]: joint is not a slide or hinge", i);
+  if (t->when == DJ_WHEN_EVERY && t->every < 1) {
+    return dj_fail(err, DJ_INVALID, "loss[%d]: every: %d is not positive", i, t->every);
   }
-  bool second = key[1].name && strcmp(key[1].name, "body2") == 0;
-  if (second && (t->id2 < 0 || t->id2 >= m->nbody)) {
-    return dj_fail(err, DJ_INVALID, "loss[%d]: body %d does not exist", i, t->id2);
+  if (t->from < 0 || t->from > horizon || t->to < 0 || t->to > horizon) {
+    return dj_fail(err, DJ_INVALID, "loss[%d]: from or to is outside 1..%d", i, horizon);
   }
-  return DJ_OK;
+  if (t->to > 0 && t->from > t->to) {
+    return dj_fail(err, DJ_INVALID, "loss[%d]: from is larger than to", i);
+  }
+  bool good = t->nindex >= 0 && t->nindex <= 3;
+  for (int k = 0; k < t->nindex && good; k++) good = t->index[k] >= 0 && t->index[k] < 3;
+  return good ? DJ_OK : dj_fail(err, DJ_INVALID, "loss[%d]: index: must be of 0, 1, 2", i);
 }
 
 djStatus dj_checkLoss(const djModel* m, const djLossTerm* term, int nterm, int horizon,
@@ -195,7 +269,7 @@ djStatus dj_checkLoss(const djModel* m, const djLossTerm* term, int nterm, int h
     if ((int)t->type < 0 || t->type >= DJ_NLOSS) {
       return dj_fail(err, DJ_INVALID, "loss[%d]: unknown type", i);
     }
-    if ((int)t->when < 0 || t->when > DJ_WHEN_STEP) {
+    if ((int)t->when < 0 || t->when > DJ_WHEN_EVERY) {
       return dj_fail(err, DJ_INVALID, "loss[%d]: unknown value of when", i);
     }
     djStatus status = checkElements(m, t, i, err);
@@ -213,9 +287,8 @@ djStatus dj_checkLoss(const djModel* m, const djLossTerm* term, int nterm, int h
       if (!size[k].problem) continue;
       return dj_fail(err, DJ_INVALID, "loss[%d]: %s %s", i, size[k].name, size[k].problem);
     }
-    if (t->when == DJ_WHEN_STEP && (t->step < 1 || t->step > horizon)) {
-      return dj_fail(err, DJ_INVALID, "loss[%d]: step %d is outside 1..%d", i, t->step, horizon);
-    }
+    status = checkTimes(t, i, horizon, err);
+    if (status < 0) return status;
   }
   return DJ_OK;
 }

@@ -20,7 +20,12 @@ djLossWork dj_initLossWork(const djModel* model, void* memory);
 // Kinematics at a state, for the functions below.
 void dj_beginLoss(djLossWork* work, const djModel* model, const djData* data, const double* qpos);
 
-// Squared quantity of a term (not effort) at the state of dj_beginLoss, without weight.
+// Value of a term from the square of what it measures, and the derivative by that square: itself,
+// or the root of a norm, beyond the tolerance. Where a norm is 0 its derivative counts as 0.
+long double dj_lossOfSquare(const djLossTerm* term, long double square);
+double dj_lossBySquare(const djLossTerm* term, long double square);
+
+// Value of a term (not effort) at the state of dj_beginLoss, without weight.
 long double dj_lossValue(djLossWork* work, const djModel* model, const djLossTerm* term,
                          const double* qpos, const double* qvel);
 
@@ -34,9 +39,9 @@ void dj_lossGradient(double* dq, double* dv, djLossWork* work, const djModel* mo
 void dj_lossParams(double* param, djLossWork* work, const djModel* model, const djLossTerm* term,
                    const double* qpos, const double* qvel, double factor, double* scratch);
 
-// A term (not effort) as a sum of squares, factor (not negative) times it: residuals r (3), and the
-// derivative of each by what the term measures, for the two functions below. Returns how many: 1 or
-// 3.
+// A term (not effort, no norm) as a sum of squares, factor (not negative) times it: residuals r (3),
+// and the derivative of each by what the term measures, for the two functions below. Returns how
+// many: 1 or 3.
 int dj_lossResiduals(double r[3], djVec3 by[3], djLossWork* work, const djModel* model,
                      const djLossTerm* term, const double* qpos, const double* qvel,
                      double factor);

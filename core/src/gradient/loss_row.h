@@ -37,4 +37,8 @@ extern const djLossRow dj_lossRows[DJ_NLOSS];
 // row names, else the term's own.
 djObject dj_lossObject(const djLossTerm* term);
 
+// The same of the second element, whose keys end with a 2; DJ_NOBJ also where it is left out.
+djObject dj_lossObject2(const djLossTerm* term);
+bool dj_isSecondKey(const djKey* key);
+
 #endif  // DJ_GRADIENT_LOSS_ROW_H_

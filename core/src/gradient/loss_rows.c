@@ -10,17 +10,29 @@
 // ---- quantities -------------------------------------------------------------------------------
 
 // Body that carries a point, and the point.
-static djVec3 pointOf(int* body, const djLossWork* w, const djModel* m, const djLossTerm* t) {
+static djVec3 placeOf(int* body, const djLossAt* at, djObject object, int id) {
+  const djModel* m = at->m;
   djVec3 local = {0, 0, 0};
-  *body = t->id;
-  if (t->object == DJ_OBJ_SITE) {
-    *body = m->site_body[t->id];
-    local = dju_load3(m->site_pos + 3 * t->id);
-  } else if (t->object == DJ_OBJ_GEOM) {
-    *body = m->geom_body[t->id];
-    local = dju_load3(m->geom_pos + 3 * t->id);
+  *body = id;
+  if (object == DJ_OBJ_SITE) {
+    *body = m->site_body[id];
+    local = dju_load3(m->site_pos + 3 * id);
+  } else if (object == DJ_OBJ_GEOM) {
+    *body = m->geom_body[id];
+    local = dju_load3(m->geom_pos + 3 * id);
   }
-  return dju_transform(&w->kin.body[*body], local);
+  return dju_transform(&at->w->kin.body[*body], local);
+}
+
+static djVec3 pointOf(int* body, const djLossAt* at) {
+  return placeOf(body, at, at->t->object, at->t->id);
+}
+
+// Of `distance`: from the second point to the first, and the bodies that carry them.
+static djVec3 apart(int body[2], djVec3 point[2], const djLossAt* at) {
+  point[0] = pointOf(&body[0], at);
+  point[1] = placeOf(&body[1], at, at->t->object2, at->t->id2);
+  return dju_sub3(point[0], point[1]);
 }
 
 static bool inSubtree(const djModel* m, int body, int root) {
@@ -61,7 +73,7 @@ static djVec3 rotationError(const djLossWork* w, const djLossTerm* t) {
 static djVec3 position(djVec3* target, const djLossAt* at) {
   int body;
   *target = dju_load3(at->t->target);
-  return pointOf(&body, at->w, at->m, at->t);
+  return pointOf(&body, at);
 }
 
 static djVec3 orientation(djVec3* target, const djLossAt* at) {
@@ -81,11 +93,19 @@ static djVec3 com(djVec3* target, const djLossAt* at) {
 }
 
 static double distance(const djLossAt* at) {
-  const djPose* body = at->w->kin.body;
-  return dju_norm3(dju_sub3(body[at->t->id].p, body[at->t->id2].p));
+  int body[2];
+  djVec3 point[2];
+  return dju_norm3(apart(body, point, at));
 }
 
-static double jointQpos(const djLossAt* at) { return at->qpos[at->m->jnt_qposadr[at->t->id]]; }
+// Is there a joint to be subtracted?
+static bool hasOther(const djLossTerm* t) { return t->object2 == DJ_OBJ_JOINT; }
+
+static double jointQpos(const djLossAt* at) {
+  const int* adr = at->m->jnt_qposadr;
+  double q = at->qpos[adr[at->t->id]];
+  return hasOther(at->t) ? q - at->qpos[adr[at->t->id2]] : q;
+}
 static double jointQvel(const djLossAt* at) { return at->qvel[at->m->jnt_dofadr[at->t->id]]; }
 
 // ---- forces -----------------------------------------------------------------------------------
@@ -106,7 +126,7 @@ static void addTurn(djLossWork* w, int body, djVec3 f) {
 
 static void pushPoint(const djLossAt* at, djVec3 f) {
   int body;
-  djVec3 point = pointOf(&body, at->w, at->m, at->t);
+  djVec3 point = pointOf(&body, at);
   addForce(at->w, body, point, f);
 }
 
@@ -126,14 +146,18 @@ static void pushMasses(const djLossAt* at, djVec3 f) {
   }
 }
 
-static void pushApart(const djLossAt* at, djVec3 f) {
-  const djLossTerm* t = at->t;
-  djVec3 a = at->w->kin.body[t->id].p, b = at->w->kin.body[t->id2].p, x = dju_sub3(a, b);
+// Along the line between the points; zero where they meet, which has no direction: a subgradient.
+static djVec3 alongLine(int body[2], djVec3 point[2], const djLossAt* at, double f) {
+  djVec3 x = apart(body, point, at);
   double d = dju_norm3(x);
-  if (d <= 0) return;   // no direction: a subgradient
-  djVec3 along = dju_scale3(f.x / d, x);
-  addForce(at->w, t->id, a, along);
-  addForce(at->w, t->id2, b, dju_neg3(along));
+  return d > 0 ? dju_scale3(f / d, x) : (djVec3){0, 0, 0};
+}
+
+static void pushApart(const djLossAt* at, djVec3 f) {
+  int body[2];
+  djVec3 point[2], along = alongLine(body, point, at, f.x);
+  addForce(at->w, body[0], point[0], along);
+  addForce(at->w, body[1], point[1], dju_neg3(along));
 }
 
 // ---- derivatives by state beside them ----------------------------------------------------------
@@ -174,7 +198,9 @@ static void stateVelocity(double* dq, double* dv, const djLossAt* at, djVec3 f) 
 
 static void stateQpos(double* dq, double* dv, const djLossAt* at, djVec3 f) {
   (void)dv;
-  dq[at->m->jnt_dofadr[at->t->id]] += f.x;
+  const int* adr = at->m->jnt_dofadr;
+  dq[adr[at->t->id]] += f.x;
+  if (hasOther(at->t)) dq[adr[at->t->id2]] -= f.x;
 }
 
 static void stateQvel(double* dq, double* dv, const djLossAt* at, djVec3 f) {
@@ -185,15 +211,26 @@ static void stateQvel(double* dq, double* dv, const djLossAt* at, djVec3 f) {
 // ---- derivatives by parameters beside them -----------------------------------------------------
 
 // A point of a site or geom, by its place in the body.
+static void paramsPlace(double* param, const djLossAt* at, djObject object, int id, djVec3 f) {
+  if (object != DJ_OBJ_SITE && object != DJ_OBJ_GEOM) return;
+  int body;
+  placeOf(&body, at, object, id);
+  djField field = object == DJ_OBJ_SITE ? DJ_FIELD_SITE_POS : DJ_FIELD_GEOM_POS;
+  double* g = dj_paramEntry(param, at->m, field, id);
+  dju_addTo3(g, 1, dju_mulMtV(at->w->kin.body[body].R, f));
+}
+
 static void paramsPoint(double* param, const djLossAt* at, djVec3 f, double* scratch) {
   (void)scratch;
-  const djLossTerm* t = at->t;
-  if (t->object != DJ_OBJ_SITE && t->object != DJ_OBJ_GEOM) return;
-  int body;
-  pointOf(&body, at->w, at->m, t);
-  djField field = t->object == DJ_OBJ_SITE ? DJ_FIELD_SITE_POS : DJ_FIELD_GEOM_POS;
-  double* g = dj_paramEntry(param, at->m, field, t->id);
-  dju_addTo3(g, 1, dju_mulMtV(at->w->kin.body[body].R, f));
+  paramsPlace(param, at, at->t->object, at->t->id, f);
+}
+
+static void paramsApart(double* param, const djLossAt* at, djVec3 f, double* scratch) {
+  (void)scratch;
+  int body[2];
+  djVec3 point[2], along = alongLine(body, point, at, f.x);
+  paramsPlace(param, at, at->t->object, at->t->id, along);
+  paramsPlace(param, at, at->t->object2, at->t->id2, dju_neg3(along));
 }
 
 // d com = sum (c_b - com) dm_b/M + m_b R dipos/M
@@ -244,9 +281,11 @@ static void paramsVelocity(double* param, const djLossAt* at, djVec3 f, double* 
 
 const djLossRow dj_lossRows[DJ_NLOSS] = {
     [DJ_LOSS_POSITION] = {
-        {"position", "m^2", "|p - target|^2 of a point; of a body its frame's origin",
+        {"position", "m^2",
+         "|p - target|^2 of a point, or of those of its coordinates that `index` lists; of a body "
+         "its frame's origin",
          KEYS(BODY, ELEMENT("site", DJ_OBJ_SITE, true, ""), ELEMENT("geom", DJ_OBJ_GEOM, true, ""),
-              TARGET(3, "m"))},
+              TARGET(3, "m"), {"index", DJ_HOLDS_NUMBERS, 0, DJ_NOBJ, false, "", "all"})},
         .vector = position, .push = pushPoint, .params = paramsPoint},
     [DJ_LOSS_ORIENTATION] = {
         {"orientation", "rad^2", "the square of the angle to the target, a quaternion",
@@ -262,12 +301,16 @@ const djLossRow dj_lossRows[DJ_NLOSS] = {
          KEYS(ELEMENT("body", DJ_OBJ_BODY, false, "everything"), TARGET(3, "m"))},
         .vector = com, .push = pushMasses, .params = paramsMasses},
     [DJ_LOSS_DISTANCE] = {
-        {"distance", "m^2", "(d - target)^2, d being the distance of the origins of two bodies",
-         KEYS(BODY, ELEMENT("body2", DJ_OBJ_BODY, true, ""), TARGET_OR(1, "m", "0"))},
-        .number = distance, .push = pushApart},
+        {"distance", "m^2",
+         "(d - target)^2, d being the distance of two points; of bodies their frames' origins",
+         KEYS(BODY, ELEMENT("site", DJ_OBJ_SITE, true, ""), ELEMENT("geom", DJ_OBJ_GEOM, true, ""),
+              ELEMENT("body2", DJ_OBJ_BODY, true, ""), ELEMENT("site2", DJ_OBJ_SITE, true, ""),
+              ELEMENT("geom2", DJ_OBJ_GEOM, true, ""), TARGET_OR(1, "m", "0"))},
+        .number = distance, .push = pushApart, .params = paramsApart},
     [DJ_LOSS_QPOS] = {
-        {"qpos", "m^2 or rad^2", "(q - target)^2 of a hinge or slide",
-         KEYS(JOINT, TARGET(1, "m or rad"))},
+        {"qpos", "m^2 or rad^2",
+         "(q - target)^2 of a hinge or slide, or of how much it is ahead of `joint2`",
+         KEYS(JOINT, ELEMENT("joint2", DJ_OBJ_JOINT, false, "none"), TARGET(1, "m or rad"))},
         .number = jointQpos, .state = stateQpos},
     [DJ_LOSS_QVEL] = {
         {"qvel", "m^2/s^2 or rad^2/s^2", "(q' - target)^2 of a hinge or slide",

@@ -60,6 +60,7 @@ struct djMapType {
   djEntry entry;       // its keys, beside type, from and to, are the djMapArgs, in this order
   djMapTo to;
   bool adds;           // outputs are added to what is there
+  bool alone;          // no other map may compute its outputs
   // Check sizes, fill detail and nwork, and the targets unless `to` is ANY: then they are there.
   djStatus (*make)(djMap* map, const djMapMaking* making);
   // out (nout) from z (nz); dz (nz) += derivative of out by z, transposed, times dout (nout).
@@ -71,7 +72,7 @@ struct djMapType {
 };
 
 // Rows of the table: one name each, of the constant dj_mapNAME in its own file.
-#define DJ_MAPS(X) X(Affine) X(Shared) X(Mirror) X(Tanh) X(Spline) X(Sines) X(Cage)
+#define DJ_MAPS(X) X(Affine) X(Shared) X(Mirror) X(Tanh) X(Spline) X(Sines) X(Cage) X(Taper)
 #define X(name) extern const djMapType dj_map##name;
 DJ_MAPS(X)
 #undef X

@@ -5,10 +5,8 @@
 // those of the model as it was given, so that the map is linear in z.
 
 #include "base/status.h"
-#include "gradient/map.h"
+#include "gradient/map_box.h"
 #include "gradient/problem.h"
-#include "math/vec.h"
-#include "model/joint_type.h"
 #include "model/param.h"
 
 #include <math.h>
@@ -23,7 +21,6 @@ typedef struct djCagePoint {
 } djCagePoint;
 
 typedef struct djCage {
-  int body;
   double low[3], high[3];
   int npoint;
   djCagePoint* point;
@@ -61,16 +58,21 @@ static bool isChosen(djCage* cage, const djParam* param, const djMapMaking* maki
   return chosen;
 }
 
-// Points of one parameter, whose values are n/3 places in a frame of the body; a target when there
-// is one inside.
-static djStatus addPlaces(djMap* map, djField field, int id, const djPose* pose,
-                          const djMapMaking* making) {
+// What a visit works with.
+typedef struct djCageVisit {
+  djMap* map;
+  const djMapMaking* making;
+} djCageVisit;
+
+// A target when there is a point inside.
+static djStatus addPlaces(void* user, const djParam* param, const djPose* pose) {
+  const djMapMaking* making = ((djCageVisit*)user)->making;
+  djMap* map = ((djCageVisit*)user)->map;
   djCage* cage = map->detail;
-  djParam param;
-  if (!dj_makeParam(&param, making->model, field, id)) return DJ_OK;
-  const double* place = dj_paramData(making->model, &param);
+  if (param->field == DJ_FIELD_JOINT_POS) return DJ_OK;
+  const double* place = dj_paramData(making->model, param);
   int first = cage->npoint;
-  for (int i = 0; i < param.nvalue / 3; i++) {
+  for (int i = 0; i < param->nvalue / 3; i++) {
     djCagePoint* point = &cage->point[cage->npoint];
     if (!weigh(point->weight, cage, dju_transform(pose, dju_load3(place + 3 * i)))) continue;
     point->out = map->nout + 3 * i;
@@ -78,53 +80,15 @@ static djStatus addPlaces(djMap* map, djField field, int id, const djPose* pose,
     cage->npoint++;
   }
   if (cage->npoint == first) return DJ_OK;
-  if (!isChosen(cage, &param, making)) {
+  if (!isChosen(cage, param, making)) {
     cage->npoint = first;
     return DJ_OK;
   }
   djMapTarget* t = &map->target[map->ntarget++];
-  *t = (djMapTarget){-1, 0, 1, param.nvalue};
-  map->nout += param.nvalue;
+  *t = (djMapTarget){-1, 0, 1, param->nvalue};
+  map->nout += param->nvalue;
   cage->frame[cage->nframe++] = pose->R;
-  return dj_listParam(&t->param, making->problem, &param, making->pool, making->err);
-}
-
-// Is g the first geom of its body with its mesh?
-static bool isFirst(const djModel* m, int g) {
-  for (int i = m->body_geomadr[m->geom_body[g]]; i < g; i++) {
-    if (m->geom_mesh[i] == m->geom_mesh[g]) return false;
-  }
-  return true;
-}
-
-static bool hasFreeJoint(const djModel* m, int body) {
-  return m->body_jntnum[body] > 0 && dj_jointRow(m, m->body_jntadr[body])->pose;
-}
-
-static djStatus addElements(djMap* map, const djMapMaking* making) {
-  const djModel* m = making->model;
-  int body = ((djCage*)map->detail)->body;
-  const djPose own = {{0, 0, 0}, dju_eye3()};
-  djStatus status = DJ_OK;
-  for (int g = 0; g < m->ngeom && status == DJ_OK; g++) {
-    if (m->geom_body[g] != body) continue;
-    int mesh = m->geom_type[g] == DJ_MESH ? m->geom_mesh[g] : -1;
-    if (mesh < 0) {
-      status = addPlaces(map, DJ_FIELD_GEOM_POS, g, &own, making);
-    } else if (isFirst(m, g)) {
-      djPose pose = {dju_load3(m->geom_pos + 3 * g),
-                     dju_quatToMat(dju_normalizeQuat(dju_loadQuat(m->geom_quat + 4 * g)))};
-      status = addPlaces(map, DJ_FIELD_MESH_VERT, mesh, &pose, making);
-    }
-  }
-  for (int s = 0; s < m->nsite && status == DJ_OK; s++) {
-    if (m->site_body[s] == body) status = addPlaces(map, DJ_FIELD_SITE_POS, s, &own, making);
-  }
-  for (int b = 1; b < m->nbody && status == DJ_OK; b++) {
-    if (m->body_parent[b] != body || hasFreeJoint(m, b) || m->body_mocap[b] >= 0) continue;
-    status = addPlaces(map, DJ_FIELD_BODY_POS, b, &own, making);
-  }
-  return status;
+  return dj_listParam(&t->param, making->problem, param, making->pool, making->err);
 }
 
 static djStatus makeCage(djMap* map, const djMapMaking* making) {
@@ -135,10 +99,9 @@ static djStatus makeCage(djMap* map, const djMapMaking* making) {
   djCage* cage = dj_poolTake(making->pool, 1, sizeof *cage);
   if (!cage) return dj_failMemory(err);
   map->detail = cage;
-  cage->body = dj_name2id(m, DJ_OBJ_BODY, given->arg[0].text);
-  if (cage->body < 0) {
-    return dj_fail(err, DJ_INVALID, "body: there is no '%.100s'", given->arg[0].text);
-  }
+  int body;
+  djStatus status = dj_boxBody(&body, &given->arg[0], making);
+  if (status < 0) return status;
   if (box->rows != 2 || box->columns != 3) {
     return dj_fail(err, DJ_INVALID, "box: must be two points");
   }
@@ -147,15 +110,16 @@ static djStatus makeCage(djMap* map, const djMapMaking* making) {
     cage->high[k] = box->number[3 + k];
     if (!(cage->high[k] > cage->low[k])) return dj_fail(err, DJ_INVALID, "box: is empty");
   }
-  djStatus status = dj_checkFrom(map, 3 * CORNERS, making);
+  status = dj_checkFrom(map, 3 * CORNERS, making);
   if (status < 0) return status;
-  size_t elements = (size_t)m->ngeom + (size_t)m->nsite + (size_t)m->nbody;
-  cage->point = dj_poolTake(making->pool, elements + (size_t)m->nmeshvert, sizeof *cage->point);
+  size_t elements = dj_placeParams(m);
+  cage->point = dj_poolTake(making->pool, dj_places(m), sizeof *cage->point);
   cage->frame = dj_poolTake(making->pool, elements, sizeof *cage->frame);
   cage->chosen = dj_poolTake(making->pool, (size_t)given->nto, sizeof *cage->chosen);
   map->target = dj_poolTake(making->pool, elements, sizeof *map->target);
   if (!cage->point || !cage->frame || !cage->chosen || !map->target) return dj_failMemory(err);
-  status = addElements(map, making);
+  djCageVisit visit = {map, making};
+  status = dj_visitPlaces(m, body, addPlaces, &visit);
   for (int i = 0; i < given->nto && status == DJ_OK; i++) {
     if (cage->chosen[i]) continue;
     status = dj_fail(err, DJ_INVALID, "to: '%.100s' has nothing inside the box", given->to[i]);
@@ -198,4 +162,4 @@ const djMapType dj_mapCage = {
      .key = (const djKey[]){{"body", DJ_HOLDS_ELEMENT, 0, DJ_OBJ_BODY, true, "", ""},
                             {"box", DJ_HOLDS_ROWS, 0, DJ_NOBJ, true, "m", ""},
                             {0}}},
-    DJ_MAPTO_CHOICE, true, makeCage, applyCage, vjpCage, NULL};
+    DJ_MAPTO_CHOICE, true, false, makeCage, applyCage, vjpCage, NULL};

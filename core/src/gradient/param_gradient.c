@@ -228,20 +228,17 @@ static djStatus addImpulses(double* P, const Rows* r) {
   return DJ_OK;
 }
 
-// Activations do not depend on parameters.
+// Activations and the history do not depend on parameters.
 static djStatus fillRows(double* P, const Rows* r) {
   const djLinear* lin = r->lin;
   int nv = r->m->nv, last = lin->method->nstage - 1;
-  size_t half = (size_t)nv * (size_t)r->np, act = (size_t)r->m->na * (size_t)r->np;
-  double *V = P + half, *history = V + half + act;
+  size_t half = (size_t)nv * (size_t)r->np, np = (size_t)r->np;
+  double* V = P + half;
   for (int k = 0; k <= last; k++) {
     djStatus status = stageRows(k == last ? P : NULL, r, k);
     if (status < 0) return status;
   }
-  memset(V + half, 0, act * sizeof(double));
-  for (int k = 0; k * nv < dj_historySize(r->m); k++) {
-    sumRows(history + (size_t)k * half, lin->coef.history[k], r);
-  }
+  memset(V + half, 0, ((size_t)dj_tangentSize(r->m) * np - 2 * half) * sizeof(double));
   if (lin->coef.turns) {
     sumRows(P, lin->coef.position, r);
     dj_applyJrRows(P, r->np, r->m, lin->turn);

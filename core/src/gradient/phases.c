@@ -4,6 +4,7 @@
 #include "base/pool.h"
 #include "base/status.h"
 #include "gradient/design_parts.h"
+#include "gradient/stages.h"
 
 #include <limits.h>
 #include <math.h>
@@ -282,7 +283,9 @@ djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phase
   } else {
     problem.no_residuals = "too many residuals";
   }
-  djStatus status = dj_optimize(result, x, &problem, optimizer, err);
+  djStatus status = optimizer->nstage > 0
+                        ? dj_optimizeStages(result, x, phases, &problem, optimizer, err)
+                        : dj_optimize(result, x, &problem, optimizer, err);
   if (status < 0 && *d->error.text) return dj_fail(err, status, "%.500s", d->error.text);
   return status;
 }

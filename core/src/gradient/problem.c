@@ -39,7 +39,8 @@ int dj_paramTangentAdr(const djProblem* p, int index) {
 
 bool dj_variableIsRotation(const djProblem* p, const djModel* m, const djVariable* v, int k) {
   if (v->kind == DJ_VAR_PARAM) return dj_paramIsRotation(m, &p->param[v->param], k);
-  if (v->kind != DJ_VAR_QPOS0 && v->kind != DJ_VAR_QPOS0_JOINT) return false;
+  bool qpos = v->kind == DJ_VAR_QPOS0 || v->kind == DJ_VAR_QPOS0_JOINT;
+  if (!qpos && v->kind != DJ_VAR_HISTORY_QPOS0) return false;
   int dof = v->adr + k, first = dj_rotationDof(m, m->dof_jnt[dof]);
   return first >= 0 && dof >= first;
 }
@@ -128,6 +129,37 @@ djStatus dj_checkTargets(const djProblem* p, djError* err) {
         if (!isTarget(&p->variable[i], &map->target[t])) continue;
         return dj_fail(err, DJ_INVALID, "variables: '%.100s' is computed by maps[%d]",
                        p->variable[i].name, k);
+      }
+    }
+  }
+  return DJ_OK;
+}
+
+static bool hasEntry(const djMapTarget* t, int e) {
+  int place = e - t->start;
+  return place >= 0 && place % t->stride == 0 && place / t->stride < t->n;
+}
+
+static bool haveCommonEntry(const djMapTarget* a, const djMapTarget* b) {
+  if (a->param != b->param) return false;
+  for (int k = 0; k < a->n; k++) {
+    if (hasEntry(b, a->start + k * a->stride)) return true;
+  }
+  return false;
+}
+
+djStatus dj_checkAlone(const djProblem* p, const djModel* m, djError* err) {
+  for (int k = 0; k < p->nmap; k++) {
+    for (int j = 0; j < k; j++) {
+      const djMap *map = &p->map[k], *other = &p->map[j];
+      if (!map->type->alone && !other->type->alone) continue;
+      for (int t = 0; t < map->ntarget * other->ntarget; t++) {
+        const djMapTarget* a = &map->target[t / other->ntarget];
+        if (!haveCommonEntry(a, &other->target[t % other->ntarget])) continue;
+        char name[128] = "ctrl";
+        if (a->param >= 0) dj_paramName(name, sizeof name, m, &p->param[a->param]);
+        return dj_fail(err, DJ_INVALID, "maps[%d]: '%.100s' is computed by maps[%d], too", k, name,
+                       j);
       }
     }
   }

@@ -23,6 +23,10 @@ djStatus dj_checkListed(const djProblem* problem, djError* err);
 // No variable is the target of a map. An error names the variable and the map.
 djStatus dj_checkTargets(const djProblem* problem, djError* err);
 
+// Of maps of which one wants its targets alone, none has an entry of another one. An error names
+// it.
+djStatus dj_checkAlone(const djProblem* problem, const djModel* model, djError* err);
+
 // Maps were made for the model's timestep, as far as they depend on it.
 djStatus dj_checkTimestep(const djProblem* problem, const djModel* model, djError* err);
 

@@ -55,6 +55,7 @@ static djStatus makeRun(djRecedingRun* run, djError* err) {
   const djReceding* r = &w->how.receding;
   if (w->how.phases > 1) return dj_fail(err, DJ_UNSUPPORTED, "receding: takes no phases");
   if (w->how.nanneal > 0) return dj_fail(err, DJ_UNSUPPORTED, "receding: takes no anneal");
+  if (w->how.nstage > 0) return dj_fail(err, DJ_UNSUPPORTED, "receding: takes no stages");
   djStatus status = dj_makeWindow(&w->window, run->design, r, err);
   if (status < 0) return status;
   run->window = w->window->design;
@@ -126,6 +127,7 @@ static djStatus start(djRecedingRun* run, djError* err) {
   dj_copyNumbers(state + 1 + m->nq + m->nv, p->act0, m->na);
   w->data->stats.unconverged_steps = 0;
   djStatus status = dj_setState(w->data, m, state);
+  if (status >= 0) status = dj_setHistory(w->data, m, p->history_qpos0, p->history_qvel0);
   if (status < 0) return dj_fail(err, status, "%.500s", dj_errorText(w->data));
   record(run, 0);
   run->next = 0;

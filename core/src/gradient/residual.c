@@ -19,6 +19,14 @@ static int sizeOf(const djDesign* d, const djLossTerm* t) {
   return dj_lossRows[t->type].number ? 1 : 3;
 }
 
+// States at which a term counts.
+static int countSteps(const djDesign* d, const djLossTerm* t) {
+  int n = 0, horizon = d->rollout.horizon;
+  if (t->when == DJ_WHEN_FINAL || t->when == DJ_WHEN_STEP) return 1;
+  for (int k = 1; k <= horizon; k++) n += dj_lossFactor(d->model, t, k, horizon) != 0;
+  return n;
+}
+
 djStatus djd_countResiduals(int* n, const djDesign* d, djError* err) {
   if (!n || !d) return dj_fail(err, DJ_INVALID, "n or design: NULL");
   const djRollout* r = &d->rollout;
@@ -29,7 +37,8 @@ djStatus djd_countResiduals(int* n, const djDesign* d, djError* err) {
     const djLossTerm* t = &r->loss[i];
     if (t->weight < 0) return dj_fail(err, DJ_UNSUPPORTED, "loss[%d]: a negative weight", i);
     if (t->weight == 0) continue;
-    sum += (t->when == DJ_WHEN_RUNNING ? r->horizon : 1.0) * sizeOf(d, t);
+    if (t->norm) return dj_fail(err, DJ_UNSUPPORTED, "loss[%d]: a norm is no square", i);
+    sum += (double)countSteps(d, t) * sizeOf(d, t);
   }
   if (sum > INT_MAX) return dj_fail(err, DJ_UNSUPPORTED, "too many residuals");
   *n = (int)sum;

@@ -170,13 +170,14 @@ static void record(djTape* t, const djModel* m, const djData* d, int k) {
   t->kept[k] = dj_hasHistory(m, d);
 }
 
-static long double effort(const djModel* m, const djRollout* r, int row, const djLossTerm* t) {
+// The square of the controls.
+static long double effort(const djModel* m, const djRollout* r, int row) {
   long double sum = 0;
   for (int i = 0; i < m->nu; i++) {
     long double u = r->ctrl[(size_t)row * m->nu + i];
     sum += u * u;
   }
-  return t->tolerance > 0 ? fmaxl(0, sum - (long double)t->tolerance * t->tolerance) : sum;
+  return sum;
 }
 
 // Adds the terms at state k to the loss. An error names the one that is not finite.
@@ -189,7 +190,7 @@ static djStatus addLoss(djRolloutResult* result, djTape* tape, djLossWork* w, co
     long double value;
     if (factor == 0) continue;
     if (t->type == DJ_LOSS_EFFORT) {
-      value = factor * effort(m, r, k - 1, t);
+      value = factor * dj_lossOfSquare(t, effort(m, r, k - 1));
     } else {
       if (!begun) dj_beginLoss(w, m, d, d->qpos);
       begun = true;
@@ -211,6 +212,7 @@ static void setNumbers(double* out, const double* given, int n) {
 
 // The state is set anew, so that earlier warm starts have no influence; inputs are kept.
 static djStatus setStart(const djModel* m, djData* d, const djRollout* r) {
+  bool goes_on = r->qpos0 == d->qpos && r->qvel0 == d->qvel;
   d->time = 0;
   memset(&d->stats, 0, sizeof(d->stats));
   d->stats.gap = d->stats.smallest_gap = INFINITY;
@@ -218,7 +220,11 @@ static djStatus setStart(const djModel* m, djData* d, const djRollout* r) {
   setNumbers(d->qpos, r->qpos0 ? r->qpos0 : m->qpos0, m->nq);
   setNumbers(d->qvel, r->qvel0, m->nv);
   setNumbers(d->act, r->act0, m->na);
-  return dj_forward(m, d);
+  djStatus status = DJ_OK;
+  if (r->history_qpos0 || !goes_on) {
+    status = dj_setHistory(d, m, r->history_qpos0, r->history_qvel0);
+  }
+  return status < 0 ? status : dj_forward(m, d);
 }
 
 // The start and the controls are finite: nothing is changed where they are not.
@@ -228,6 +234,10 @@ static djStatus checkNumbers(const djModel* m, djData* d, const djRollout* r) {
   if (status == DJ_OK && r->qpos0) status = dj_checkFinite(err, "qpos", r->qpos0, m->nq);
   if (status == DJ_OK && r->qvel0) status = dj_checkFinite(err, "qvel", r->qvel0, m->nv);
   if (status == DJ_OK && r->act0) status = dj_checkFinite(err, "act", r->act0, m->na);
+  const double *q = r->history_qpos0, *v = r->history_qvel0;
+  if (!q != !v) return dj_fail(err, DJ_INVALID, "history: qpos and qvel must both be given");
+  if (status == DJ_OK && q) status = dj_checkFinite(err, "history: qpos", q, m->nq);
+  if (status == DJ_OK && q) status = dj_checkFinite(err, "history: qvel", v, m->nv);
   for (int k = 0; k < r->horizon && m->nu > 0 && status == DJ_OK; k++) {
     char name[40];
     const double* u = r->ctrl + (size_t)k * m->nu;
@@ -403,7 +413,9 @@ static void addLossGradient(double* lambda, djRolloutResult* result, djParamSums
     if (factor == 0) continue;
     if (t->type == DJ_LOSS_EFFORT) {
       const double* u = r->ctrl + (size_t)(k - 1) * m->nu;
-      if (!result->grad_ctrl || (t->tolerance > 0 && effort(m, r, k - 1, t) <= 0)) continue;
+      double by = dj_lossBySquare(t, effort(m, r, k - 1));
+      if (!result->grad_ctrl || by == 0) continue;
+      if (t->norm) factor *= by;
       double* g = result->grad_ctrl + (size_t)(k - 1) * m->nu;
       for (int c = 0; c < m->nu; c++) g[c] += 2 * factor * u[c];
       continue;
@@ -555,6 +567,11 @@ static djStatus backward(djRolloutResult* result, const djModel* m, djData* d, c
   if (result->grad_qpos0) memcpy(result->grad_qpos0, lambda, nv * sizeof(double));
   if (result->grad_qvel0) memcpy(result->grad_qvel0, lambda + nv, nv * sizeof(double));
   if (result->grad_act0) memcpy(result->grad_act0, lambda + 2 * nv, na * sizeof(double));
+  double* history[2] = {result->grad_history_qpos0, result->grad_history_qvel0};
+  for (size_t k = 0; k < 2; k++) {
+    const double* from = lambda + 2 * nv + na + k * nv;
+    if (history[k]) setNumbers(history[k], dj_historyTangent(m) > 0 ? from : NULL, m->nv);
+  }
   return DJ_OK;
 }
 

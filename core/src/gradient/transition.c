@@ -9,7 +9,7 @@
 #include <string.h>
 
 // Columns of (A | B): q, v, act, history, ctrl. Those from first to end - 1 are filled in at a
-// time.
+// time. Of a history they are by d and v- at first (linear.h), at the end by q- and v-.
 typedef struct Slab {
   double *A, *B;   // or NULL
   int first, end, nx, nu;
@@ -70,7 +70,7 @@ static void sourceColumns(double* X, int width, double f, double g, const djStag
 // displacements'.
 static void solveStage(djWork* w, const djModel* m, const djLinear* lin, int s, int first,
                        int end) {
-  int nv = m->nv, na = m->na, nh = dj_historySize(m), width = end - first, lo, hi;
+  int nv = m->nv, na = m->na, nh = dj_historyTangent(m), width = end - first, lo, hi;
   const djStageLinear* at = &lin->stage[s];
   const double *f = lin->coef.velocity[s], *g = lin->coef.accel[s];
   double* X = w->at_stage[s].X;
@@ -160,7 +160,7 @@ static void addVelocity(const Slab* s, const double* X, const djModel* m, const 
   }
 }
 
-// Rows of q+, v+ and history from the solutions, but for what dq adds by itself.
+// Rows of q+ and v+ from the solutions, but for what dq adds by itself.
 static void fillSlab(const Slab* s, djWork* w, const djModel* m, const djLinear* lin) {
   int nv = m->nv, width = s->end - s->first, nstage = lin->method->nstage;
   const djCoefficients* c = &lin->coef;
@@ -173,9 +173,6 @@ static void fillSlab(const Slab* s, djWork* w, const djModel* m, const djLinear*
   dj_applyJrInv(X, width, m, lin->stage[nstage - 1].psi, 1);
   if (c->turns) addSources(s, 0, c->position, w, m, nstage);
   if (!lin->Vplus.data) addSources(s, nv, c->end, w, m, nstage);
-  for (int k = 0; k * nv < dj_historySize(m); k++) {
-    addSources(s, 2 * nv + m->na + k * nv, c->history[k], w, m, nstage);
-  }
 }
 
 // Rows of v+ += those of V, of the trees' pattern, in the columns from `first` on.
@@ -240,6 +237,9 @@ static void fillMatrices(double* A, double* B, djWork* w, const djModel* m, cons
   if (B) memset(B, 0, nx * (size_t)m->nu * sizeof(double));
   fillRows(A, B, w, m, lin);
   if (A) pullImpulses(A, m, lin, w->lambda);
+  dj_pullBeforeRows(A, 2 * m->nv, (int)nx, lin, m);
+  size_t first = 2 * (size_t)m->nv + m->na, kept = lin->keeps ? (size_t)dj_historyTangent(m) : 0;
+  for (size_t i = 0; i < kept && A; i++) A[(first + i) * nx + i] = 1;
   activationRows(A, B, m, lin);
 }
 

@@ -33,7 +33,9 @@ static djStatus checkTask(const djDesign* task, djError* err) {
   const djProblem* p = task->problem;
   if (task->phase != 0) return dj_fail(err, DJ_UNSUPPORTED, "receding: the start has a phase");
   for (int i = 0; i < p->rollout.nloss; i++) {
-    if (p->rollout.loss[i].when != DJ_WHEN_STEP) continue;
+    const djLossTerm* t = &p->rollout.loss[i];
+    bool some = t->when == DJ_WHEN_STEP || t->when == DJ_WHEN_EVERY || t->from > 0 || t->to > 0;
+    if (!some) continue;
     return dj_fail(err, DJ_INVALID, "receding: loss[%d]: one step has no meaning in windows", i);
   }
   return DJ_OK;
@@ -230,8 +232,11 @@ static djStatus makeProblem(djWindow* w, const djReceding* receding, djError* er
   own->qvel0 = dj_poolTake(&w->pool, (size_t)m->nv, sizeof(double));
   own->act0 = dj_poolTake(&w->pool, (size_t)m->na, sizeof(double));
   w->state = dj_poolTake(&w->pool, (size_t)dj_stateSize(m), sizeof(double));
+  w->history_qpos0 = dj_poolTake(&w->pool, (size_t)m->nq, sizeof(double));
+  w->history_qvel0 = dj_poolTake(&w->pool, (size_t)m->nv, sizeof(double));
   if (!w->track || !w->variable || !own->variable || !own->qpos0 || !own->qvel0 || !own->act0 ||
-      !w->state || setTrack(w, 0, p->ctrl, 1, m->nu) < 0) {
+      !w->state || !w->history_qpos0 || !w->history_qvel0 ||
+      setTrack(w, 0, p->ctrl, 1, m->nu) < 0) {
     return dj_failMemory(err);
   }
   dj_copyNumbers(own->qpos0, p->qpos0, m->nq);
@@ -284,8 +289,10 @@ void dj_placeWindow(djWindow* w, const djData* data, int step) {
   dj_copyNumbers(w->problem.qpos0, data->qpos, m->nq);
   dj_copyNumbers(w->problem.qvel0, data->qvel, m->nv);
   dj_copyNumbers(w->problem.act0, data->act, m->na);
-  dj_getState(w->state, m, data);
-  if (dj_historySize(m) > 0) dj_designMemory(w->design)->state = w->state;
+  bool kept = dj_getHistory(w->history_qpos0, w->history_qvel0, m, data);
+  w->problem.history_qpos0 = kept ? w->history_qpos0 : NULL;
+  w->problem.history_qvel0 = kept ? w->history_qvel0 : NULL;
+  dj_setDesignHistory(w->design);
   for (int i = 0; i < w->ntrack; i++) {
     const djWindowTrack* t = &w->track[i];
     for (int r = 0; r < t->nrow && t->columns > 0; r++) {

@@ -34,7 +34,9 @@ typedef struct djWindow {
   int ntrack;
   djWindowTrack* track;         // controls, then the free vectors
   djWindowVariable* variable;   // (nvariable)
-  double* state;       // start with its history
+  double* state;       // (dj_stateSize) scratch
+  double* history_qpos0;   // (nq), (nv) of the problem, where the start has a history
+  double* history_qvel0;
   djPool pool;
 } djWindow;
 

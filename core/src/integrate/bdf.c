@@ -1,7 +1,17 @@
-// Backward differentiation: bdf1, the implicit Euler method of inverse dynamics (DiffHand eq. 3-5),
-//   v+ = log(q^-1 q+)/h,  a+ = (v+ - v)/h,  r = ID(q+, v+, a+) - forces.
+// Backward differentiation on inverse dynamics, r = ID(q+, v+, a+) - forces.
+//
+// bdf1, the implicit Euler method (DiffHand eq. 3-5): v+ = log(q^-1 q+)/h,  a+ = (v+ - v)/h.
+//
+// bdf2 (eq. 10-11), d+ = log(q^-1 q+), d = log(q-^-1 q):
+//   v+ = (3 d+ - d)/(2 h),  a+ = (3 v+ - 4 v + v-)/(2 h).
+//
+// Its start, SDIRK2 (eq. 6-9): with alpha = 1 - 1/sqrt 2, stage a is bdf1 over alpha h, then
+//   v+ = (d+ - (1-alpha) h v_a)/(alpha h),  a+ = (v+ - v - (1-alpha) h a_a)/(alpha h).
 
 #include "integrate/inverse.h"
+
+#include <math.h>
+#include <string.h>
 
 static void bdf1(djCoefficients* c, double h) {
   c->velocity[0][DJ_SOURCE_STAGE] = 1 / h;
@@ -10,11 +20,62 @@ static void bdf1(djCoefficients* c, double h) {
   c->end[DJ_SOURCE_STAGE] = 1 / h;
 }
 
+static void bdf2(djCoefficients* c, double h) {
+  c->velocity[0][DJ_SOURCE_STAGE] = 1.5 / h;
+  c->velocity[0][DJ_SOURCE_BEFORE] = -0.5 / h;
+  for (int k = 0; k < DJ_NSOURCE; k++) c->accel[0][k] = 1.5 / h * c->velocity[0][k];
+  c->accel[0][DJ_SOURCE_VELOCITY] = -2 / h;
+  c->accel[0][DJ_SOURCE_VELOCITY_BEFORE] = 0.5 / h;
+  memcpy(c->end, c->velocity[0], sizeof c->end);
+}
+
+static void sdirk2(djCoefficients* c, double h) {
+  enum { V = DJ_SOURCE_VELOCITY, A = DJ_SOURCE_STAGE, B };
+  double alpha = 1 - sqrt(0.5), t = alpha * h, rest = (1 - alpha) * h;
+  c->velocity[0][A] = 1 / t;
+  c->accel[0][A] = 1 / (t * t);
+  c->accel[0][V] = -1 / t;
+  c->velocity[1][B] = 1 / t;
+  c->velocity[1][A] = -rest / (t * t);
+  for (int k = 0; k < DJ_NSOURCE; k++) {
+    c->accel[1][k] = (c->velocity[1][k] - rest * c->accel[0][k]) / t;
+  }
+  c->accel[1][V] -= 1 / t;
+  memcpy(c->end, c->velocity[1], sizeof c->end);
+}
+
 const djMethod dj_bdf1 = {.name = "bdf1",
                           .kind = DJ_LDU,
                           .nstage = 1,
                           .mass = true,
+                          .path_rates = true,
                           .coefficients = bdf1,
+                          .begin = dj_beginInverse,
+                          .evaluate = dj_evaluateInverse,
+                          .linearize = dj_linearizeInverse,
+                          .params = dj_inverseStageParams};
+
+static const djMethod start = {.name = "sdirk2",
+                               .kind = DJ_LDU,
+                               .nstage = 2,
+                               .mass = true,
+                               .path_rates = true,
+                               .flat = true,
+                               .coefficients = sdirk2,
+                               .begin = dj_beginInverse,
+                               .evaluate = dj_evaluateInverse,
+                               .linearize = dj_linearizeInverse,
+                               .params = dj_inverseStageParams};
+
+const djMethod dj_bdf2 = {.name = "bdf2",
+                          .kind = DJ_LDU,
+                          .nstage = 1,
+                          .mass = true,
+                          .path_rates = true,
+                          .flat = true,
+                          .history = true,
+                          .starter = &start,
+                          .coefficients = bdf2,
                           .begin = dj_beginInverse,
                           .evaluate = dj_evaluateInverse,
                           .linearize = dj_linearizeInverse,

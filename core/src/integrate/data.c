@@ -56,6 +56,8 @@ static void layoutSums(djWork* w, djArena* a, const djModel* m) {
   sum->y = takeDoubles(a, nv);
   sum->Y = takeDoubles(a, 3 * nv);
   sum->pushed = dj_take(a, m->njnt, sizeof(bool));
+  double** path[] = {&sum->path.x, &sum->path.f, &sum->path.k, &sum->path.krate, &sum->path.extra};
+  for (size_t k = 0; k < sizeof path / sizeof path[0]; k++) *path[k] = takeDoubles(a, nc);
   sum->wrench = w->wrench;
   sum->N = w->N;
   sum->H = &w->H;
@@ -146,6 +148,8 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   layoutInverse(w, a, m);
   w->qnext = takeDoubles(a, m->nq);
   w->turn = takeDoubles(a, nv);
+  w->before = takeDoubles(a, nv);
+  w->path_scratch = takeDoubles(a, nv);
   w->mark_q = takeDoubles(a, m->nq);
   w->mark_v = takeDoubles(a, nv);
   w->vnext = takeDoubles(a, nv);
@@ -254,7 +258,7 @@ djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
   djStatus fits = dj_checkData(m, dest);
   if (fits < 0) return fits;
   if (dest == src) return DJ_OK;
-  if (!dj_sameSizes(&from->sizes, m)) {
+  if (!dj_fitsSizes(from, m)) {
     return dj_fail(&to->error, DJ_INVALID, "source: made for a model of other sizes");
   }
   if (to->nbuffer != from->nbuffer) return DJ_INVALID;

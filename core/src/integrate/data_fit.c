@@ -16,9 +16,16 @@ bool dj_sameSizes(const djSizes* sizes, const djModel* m) {
   return memcmp(&s, sizes, sizeof s) == 0;
 }
 
+bool dj_fitsSizes(const djWork* w, const djModel* m) {
+  djSizes room = w->sizes;
+  int n = dj_historySize(m);
+  if (room.nhistory > n) room.nhistory = n;
+  return dj_sameSizes(&room, m);
+}
+
 djStatus dj_checkData(const djModel* m, djData* d) {
   djWork* w = d->work;
-  if (!dj_sameSizes(&w->sizes, m) || dj_maxContactPairs(m) > w->maxpair) {
+  if (!dj_fitsSizes(w, m) || dj_maxContactPairs(m) > w->maxpair) {
     return dj_fail(&w->error, DJ_INVALID, "data: made for a model of other sizes");
   }
   if (w->nstage < dj_stageCount(m)) {

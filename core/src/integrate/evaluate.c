@@ -105,9 +105,8 @@ void dj_sumSources(double* out, const double c[DJ_NSOURCE], const djWork* w, con
     if (c[k] == 0) continue;
     const double* src = w->start.qvel;
     if (k >= DJ_SOURCE_STAGE) src = w->at_stage[k - DJ_SOURCE_STAGE].linear.psi;
-    else if (k != DJ_SOURCE_VELOCITY) {
-      src = w->start.history + (size_t)(k - DJ_SOURCE_HISTORY) * m->nv;
-    }
+    if (k == DJ_SOURCE_BEFORE) src = w->before;
+    if (k == DJ_SOURCE_VELOCITY_BEFORE) src = w->start.history + m->nq;
     for (int i = 0; i < m->nv; i++) out[i] += c[k] * src[i];
   }
 }

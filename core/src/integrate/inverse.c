@@ -3,7 +3,8 @@
 // over sources (method.h), psi = log(q^-1 Q) the stage's own. Forces see displacements from
 // q (+) d, d = -t sum a_k src_k over the other sources, in the time t = 1/a_psi: to V they are
 // what rates are (log(exp(-d) exp(psi)) differs from psi - d where turns do not commute, at second
-// order in h, as the methods themselves).
+// order in h, as the methods themselves). Along coordinates that bend they may be V itself
+// (path_rate.h). Torques along a rotation's displacement phi are J_r^-T y, or flat y.
 //
 // With dpsi = J_r^-1 (dQ - E dq), E = exp(-psi) on rotations, and W = (a_psi ID_v + b_psi M)
 // J_r^-1,
@@ -15,6 +16,7 @@
 
 #include "base/status.h"
 #include "integrate/armature.h"
+#include "integrate/path_rate.h"
 #include "integrate/spin.h"
 #include "integrate/tendon_armature.h"
 #include "model/body_param.h"
@@ -28,13 +30,14 @@ static int ownSource(const djWork* w) { return DJ_SOURCE_STAGE + w->stage; }
 djStatus dj_beginInverse(djWork* w, const djModel* m) {
   const double* a = w->coef.velocity[w->stage];
   double others[DJ_NSOURCE], time = 1 / a[ownSource(w)];
-  w->drifts = false;
+  w->drifts = w->bends = w->sum.path.acts = w->method->path_rates && dj_anyBends(m);
   for (int k = 0; k < DJ_NSOURCE; k++) {
     others[k] = k == ownSource(w) ? 0 : -time * a[k];
     w->drifts |= others[k] != 0;
   }
   dj_sumSources(w->drift, others, w, m, w->stage);
   djStatus status = dj_beginStep(w, m, time);
+  if (w->bends) dj_beginPathRates(w, m);
   int bent = dj_bentArmature(w, m);
   if (status >= 0 && bent >= 0) {
     const char* name = dj_id2name(m, DJ_OBJ_TENDON, bent);
@@ -97,6 +100,8 @@ djStatus dj_evaluateInverse(double* value, double* gradient, djWork* w, const dj
   if (!gradient) return dj_addEnergies(value, NULL, w, m, w->body, &w->begin.kin, at);
   djMotion motion = dj_motionAt(w, m, at);
   setRates(w, m, at);
+  if (w->bends) status = dj_findPathSlopes(w, m, at);
+  if (status < 0) return status;
   *value += dj_bodyTerms(w->wrench, w->N, m, w->load, &at->kin, &w->begin.kin, w->ref);
   status = dj_evaluateForces(sum, &w->forces, &motion);
   if (status < 0) return status;
@@ -104,6 +109,8 @@ djStatus dj_evaluateInverse(double* value, double* gradient, djWork* w, const dj
   dj_projectForces(w, m, at);
   dj_mirrorMatrix(&w->H);
   addBalance(gradient, w, m, at);
+  if (motion.flat) dj_addFlatRotations(sum, w->nonpotential, &motion);
+  if (w->bends) dj_addPathRates(w, m, at);
   dj_addNonpotentialForces(gradient, w, m, at);
   return DJ_OK;
 }
@@ -135,6 +142,7 @@ djStatus dj_linearizeInverse(djWork* w, const djModel* m) {
     dj_applyJr(&linear->G, m, w->drift, 1);
     dj_scaleMatrix(&linear->G, -w->time);
   }
+  if (w->bends) dj_startPathRates(w, m);
   dj_addDiagonal(&linear->G, &w->Dv);
   setInertia(&w->own, w, m);
   dj_applyE(&w->own, m, linear->psi, -1);
@@ -160,15 +168,17 @@ djStatus dj_inverseStageParams(djParamSums* s, djWork* w, const djModel* m, cons
   dj_openPlace(&w->begin, m, w->ref);
   dj_openPlace(&w->now, m, w->ref);
   if (w->drifts) dj_openPlace(&w->rate, m, w->ref);
+  setRates(w, m, &w->now);
+  if (w->bends) dj_setPathRates(w, m, &w->now);
   djMotion motion = dj_motionAt(w, m, &w->now);
   djStatus status = dj_forceParams(s, &w->forces, &motion, z);
   if (status >= 0) status = dj_alongParams(s, w, &motion, z, 0);
   if (status < 0) return status;
+  if (w->bends) dj_pathRateParams(s, w, m, z);
   addLoads(s, w, m);
   dj_frameForces(s, &motion, z);
   dj_loadParams(s->param, &w->forces, &motion, &motion.at, s->x);
   dj_loadPlaceParams(s->param, m, w->load, &w->now.kin, s->x);
-  setRates(w, m, &w->now);
   dj_inverseDynamics(w->nonpotential, &w->inverse, m, &w->now.kin, w->ref, w->armature, w->V, w->A);
   dj_inverseParams(s->param, s->tensor, s->x, s->C, s->C0, &w->inverse, m, &w->now.kin, w->now.q,
                    w->ref, z, w->V, w->A);

@@ -1,7 +1,7 @@
 #include "integrate/linear.h"
 
 #include "base/status.h"
-#include "math/so3.h"
+#include "integrate/turn.h"
 #include "model/activation.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static size_t stageSize(const djModel* m, const djStageLinear* s) {
 }
 
 size_t dj_linearSize(const djModel* m, const djLinear* src) {
-  size_t size = 2 * (size_t)m->nv + m->na + m->nu + dj_impulseLinearSize(&src->impulse);
+  size_t size = 3 * (size_t)m->nv + m->na + m->nu + dj_impulseLinearSize(&src->impulse);
   for (int k = 0; k < src->method->nstage; k++) size += stageSize(m, &src->stage[k]);
   if (!src->Vplus.data) return size;
   const djBlocks* trees = src->Vplus.blocks;
@@ -71,7 +71,9 @@ void dj_copyLinear(djLinear* dest, double* memory, const djModel* m, const djLin
   dest->method = src->method;
   dest->coef = src->coef;
   for (int k = 0; k < src->method->nstage; k++) copyStage(&dest->stage[k], &p, m, &src->stage[k]);
+  dest->keeps = src->keeps;
   dest->turn = copyTo(&p, src->turn, (size_t)m->nv);
+  dest->before = copyTo(&p, src->before, (size_t)m->nv);
   dest->act_by_act = copyTo(&p, src->act_by_act, (size_t)m->na);
   dest->act_by_ctrl = copyTo(&p, src->act_by_ctrl, (size_t)m->nu);
   dj_copyImpulses(&dest->impulse, p, &src->impulse);
@@ -90,6 +92,8 @@ static djLinear viewLinear(djWork* w) {
   djLinear lin = {.method = w->method,
                   .coef = w->coef,
                   .turn = w->turn,
+                  .before = w->before,
+                  .keeps = true,
                   .impulse = w->impulse,
                   .act_by_act = w->act_by_act,
                   .act_by_ctrl = w->act_by_ctrl};
@@ -199,29 +203,20 @@ djStatus dj_linearizeStep(djLinear* linear, const djModel* m, djData* d) {
 
 // ---- vector products --------------------------------------------------------------------------
 
-static void rotate(double* y, const djModel* m, const double* psi, djMat3 (*matrix)(djVec3),
-                   bool transpose) {
-  for (int j = 0; j < m->njnt; j++) {
-    int d = dj_rotationDof(m, j);
-    if (d < 0) continue;
-    djMat3 B = matrix(dju_load3(psi + d));
-    djVec3 v = dju_load3(y + d);
-    dju_store3(y + d, transpose ? dju_mulMtV(B, v) : dju_mulMV(B, v));
+// g by d becomes J_r^-T g by q, and -exp(d) J_r^-T g by q-.
+static void pullBefore(double* dq, double* g, const djLinear* lin, const djModel* m) {
+  dj_pullVector(g, m, lin->before, true);
+  for (int i = 0; i < m->nv; i++) dq[i] += g[i];
+  dj_turnVector(g, m, lin->before, true);
+  for (int i = 0; i < m->nv; i++) g[i] = -g[i];
+}
+
+void dj_pullBeforeRows(double* rows, int nrow, int stride, const djLinear* lin, const djModel* m) {
+  if (dj_historyTangent(m) == 0 || !rows) return;
+  for (int r = 0; r < nrow; r++) {
+    double* row = rows + (size_t)r * (size_t)stride;
+    pullBefore(row, row + 2 * m->nv + m->na, lin, m);
   }
-}
-
-static djMat3 turnBack(djVec3 w) { return dju_quatToMat(dju_expQuat(dju_neg3(w))); }
-
-void dj_turnVector(double* y, const djModel* m, const double* psi, bool transpose) {
-  rotate(y, m, psi, turnBack, transpose);
-}
-
-void dj_pullVector(double* y, const djModel* m, const double* psi, bool transpose) {
-  rotate(y, m, psi, dju_rightJacobianInv, transpose);
-}
-
-void dj_pushVector(double* y, const djModel* m, const double* psi, bool transpose) {
-  rotate(y, m, psi, dju_rightJacobian, transpose);
 }
 
 // Scratch: y of each stage; changes of all sources; a sum of them; E dq.
@@ -251,8 +246,10 @@ static void endJvp(double* dx_next, const djLinear* lin, const djModel* m, const
                    const double* y, const double* src, double* e) {
   int nv = m->nv, last = lin->method->nstage - 1;
   const djCoefficients* c = &lin->coef;
-  if (dx) memcpy(e, dx, (size_t)nv * sizeof(double));
-  else memset(e, 0, (size_t)nv * sizeof(double));
+  if (dx)
+    memcpy(e, dx, (size_t)nv * sizeof(double));
+  else
+    memset(e, 0, (size_t)nv * sizeof(double));
   if (c->turns) {
     memset(dx_next, 0, (size_t)nv * sizeof(double));
     for (int k = 0; k < DJ_NSOURCE; k++) {
@@ -273,14 +270,27 @@ static void endJvp(double* dx_next, const djLinear* lin, const djModel* m, const
     if (lin->Vrate.data) dj_mulMatrix(dv, 1, &lin->Vrate, src);
   }
   if (dx) dj_impulseEndJvp(dv, &lin->impulse, dx, dx + nv);
+  for (int k = 0; k < DJ_NSOURCE; k++) addScaled(dv, c->end[k], src + (size_t)k * nv, nv);
   double* history = dx_next + 2 * nv + m->na;
-  memset(history, 0, (size_t)dj_historySize(m) * sizeof(double));
-  for (int k = 0; k < DJ_NSOURCE; k++) {
-    addScaled(dv, c->end[k], src + (size_t)k * nv, nv);
-    for (int i = 0; i * nv < dj_historySize(m); i++) {
-      addScaled(history + (size_t)i * nv, c->history[i][k], src + (size_t)k * nv, nv);
-    }
+  size_t bytes = (size_t)dj_historyTangent(m) * sizeof(double);
+  if (dx && lin->keeps)
+    memcpy(history, dx, bytes);
+  else
+    memset(history, 0, bytes);
+}
+
+// Changes of what the start knows: v, d and v-.
+static void startJvp(double* src, const djLinear* lin, const djModel* m, const double* dx) {
+  int nv = m->nv;
+  double* before = src + (size_t)DJ_SOURCE_BEFORE * nv;
+  memcpy(src, dx + nv, (size_t)nv * sizeof(double));
+  if (dj_historyTangent(m) > 0) {
+    memcpy(before, dx + 2 * nv + m->na, 2 * (size_t)nv * sizeof(double));
+    dj_turnVector(before, m, lin->before, false);
+    for (int i = 0; i < nv; i++) before[i] = dx[i] - before[i];
+    dj_pullVector(before, m, lin->before, false);
   }
+  dj_impulseStartJvp(src, &lin->impulse, dx, dx + nv);
 }
 
 void dj_linearJvp(double* dx_next, const djLinear* lin, const djModel* m, const double* dx,
@@ -289,11 +299,7 @@ void dj_linearJvp(double* dx_next, const djLinear* lin, const djModel* m, const 
   double *y = scratch, *src = y + DJ_MAX_STAGE * (size_t)nv;
   double *sum = src + DJ_NSOURCE * (size_t)nv, *e = sum + nv;
   memset(y, 0, (size_t)(sum - y) * sizeof(double));
-  if (dx) {
-    memcpy(src, dx + nv, (size_t)nv * sizeof(double));
-    memcpy(src + nv, dx + 2 * nv + na, (size_t)dj_historySize(m) * sizeof(double));
-    dj_impulseStartJvp(src, &lin->impulse, dx, dx + nv);
-  }
+  if (dx) startJvp(src, lin, m, dx);
   for (int s = 0; s < lin->method->nstage; s++) {
     const djStageLinear* at = &lin->stage[s];
     double *ys = y + (size_t)s * nv, *psi = src + (size_t)(DJ_SOURCE_STAGE + s) * nv;
@@ -324,7 +330,7 @@ static void endVjp(double* src, double* y, double* dq, const djLinear* lin, cons
                    const double* lambda, double* e) {
   int nv = m->nv;
   const djCoefficients* c = &lin->coef;
-  const double *lv = lambda + nv, *history = lambda + 2 * nv + m->na;
+  const double* lv = lambda + nv;
   memcpy(e, lambda, (size_t)nv * sizeof(double));
   if (c->turns) {
     dj_pushVector(e, m, lin->turn, true);
@@ -341,12 +347,17 @@ static void endVjp(double* src, double* y, double* dq, const djLinear* lin, cons
     if (dq) dj_mulMatrixT(dq, 1, &lin->Vstart, lv);
     if (lin->Vrate.data) dj_mulMatrixT(src, 1, &lin->Vrate, lv);
   }
-  for (int k = 0; k < DJ_NSOURCE; k++) {
-    addScaled(src + (size_t)k * nv, c->end[k], lv, nv);
-    for (int i = 0; i * nv < dj_historySize(m); i++) {
-      addScaled(src + (size_t)k * nv, c->history[i][k], history + (size_t)i * nv, nv);
-    }
-  }
+  for (int k = 0; k < DJ_NSOURCE; k++) addScaled(src + (size_t)k * nv, c->end[k], lv, nv);
+}
+
+// Of the history, that of the start from those of d and v-, which are overwritten, and of the end.
+static void historyVjp(double* dx, double* before, const djLinear* lin, const djModel* m,
+                       const double* lambda) {
+  int nv = m->nv, first = 2 * nv + m->na, n = dj_historyTangent(m);
+  if (n == 0) return;
+  pullBefore(dx, before, lin, m);
+  addScaled(dx + first, 1, before, n);
+  if (lin->keeps) addScaled(dx, 1, lambda + first, n);
 }
 
 // Adds -c_k A^T z to the adjoints of the sources before stage s.
@@ -384,7 +395,7 @@ void dj_linearVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
   }
   if (dx) {
     dj_impulseLinearVjp(dx, dx + nv, &lin->impulse, nv, src, lambda + nv);
-    addScaled(dx + 2 * nv + na, 1, src + nv, dj_historySize(m));
+    historyVjp(dx, src + (size_t)DJ_SOURCE_BEFORE * nv, lin, m, lambda);
     for (int i = 0; i < na; i++) dx[2 * nv + i] += lin->act_by_act[i] * lambda[2 * nv + i];
   }
   for (int i = 0; i < nu && du; i++) {

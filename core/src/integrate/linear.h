@@ -3,11 +3,12 @@
 // Stage s (method.h) gives y_s = dQ_s - E_s dq, E_s = exp(-psi_s) on rotations and the identity
 // elsewhere:
 //   H y = -(Rq dq + sum_k (velocity_k G + accel_k M) dsrc_k + Ra da + Ru du),  Rq = r_q + H E,
-// over sources other than its own displacement, of which then dpsi = J_r^-1(psi) y. At the end,
-// where q+ is the last stage's,
+// over sources other than its own displacement, of which then dpsi = J_r^-1(psi) y; that of the
+// step before changes by J_r^-1(d) (dq - exp(-d) dq-). At the end, where q+ is the last stage's,
 //   dq+ = y + E dq,  dv+ = sum_k end_k dsrc_k,
-// and the history likewise; E is added last: with velocities that divide y by h, subtracting it
-// after the solution would lose a factor 1/h. Where q+ = q (+) w, w = sum position_k src_k,
+// and its history is that dq-+ = dq, dv-+ = dv; E is added last: with velocities that divide y by
+// h, subtracting it after the solution would lose a factor 1/h. Where q+ = q (+) w,
+// w = sum position_k src_k,
 //   dq+ = exp(-w) dq + J_r(w) dw.
 // A method's own velocity has dv+ = Vplus y + Vstart dq + Vrate dv.
 
@@ -25,6 +26,8 @@ typedef struct djLinear {
   djMatrix Vstart, Vrate;   // Vrate's data NULL: there is none
   djImpulseLinear impulse;  // where there are impulses all else is by (q, v^), see impulse.h
   double* turn;          // (nv) w, where the coefficients turn
+  double* before;        // (nv) d
+  bool keeps;            // the end has a history, where the state has one
   double* act_by_act;    // (na) diagonal of d act+/d act
   double* act_by_ctrl;   // (nu) d act+/d ctrl of each actuator with an activation
 } djLinear;
@@ -36,8 +39,8 @@ void dj_copyLinear(djLinear* dest, double* memory, const djModel* model, const d
 // Linearise the step just taken; *linear points into the workspace.
 djStatus dj_linearizeStep(djLinear* linear, const djModel* model, djData* data);
 
-// A tangent state is (q, v, act, history). dx_next = A dx + B du; dx or du may be NULL. scratch:
-// dj_linearScratch doubles.
+// A tangent state is (q, v, act, q-, v-), the last two where there is a history. dx_next = A dx +
+// B du; dx or du may be NULL. scratch: dj_linearScratch doubles.
 size_t dj_linearScratch(const djModel* model);
 void dj_linearJvp(double* dx_next, const djLinear* linear, const djModel* model, const double* dx,
                   const double* du, double* scratch);
@@ -47,10 +50,8 @@ void dj_linearJvp(double* dx_next, const djLinear* linear, const djModel* model,
 void dj_linearVjp(double* dx, double* du, const djLinear* linear, const djModel* model,
                   const double* lambda, double* scratch);
 
-// y (nv) <- B y for rotational blocks: exp(-psi), its transpose; J_r^-1(psi), its transpose.
-void dj_turnVector(double* y, const djModel* model, const double* psi, bool transpose);
-void dj_pullVector(double* y, const djModel* model, const double* psi, bool transpose);
-// J_r(psi), its transpose.
-void dj_pushVector(double* y, const djModel* model, const double* psi, bool transpose);
+// Rows (nrow, `stride` apart) by d, in the place of q-, and q become those by q- and q.
+void dj_pullBeforeRows(double* rows, int nrow, int stride, const djLinear* linear,
+                       const djModel* model);
 
 #endif  // DJ_INTEGRATE_LINEAR_H_

@@ -2,8 +2,8 @@
 //
 // A step consists of stages. Stage s solves r_s(Q) = 0 for a configuration Q; its displacement is
 // psi_s = log(q^-1 Q), in the axes of bodies. With the velocity v at the start and what the state
-// keeps of earlier steps (its history) the displacements are the *sources* of which velocities,
-// accelerations and the end of the step are sums: a method is its coefficients.
+// keeps of the step before (its history, q- and v-), d = log(q-^-1 q) and v-, they are the *sources*
+// of which velocities, accelerations and the end of the step are sums: a method is its coefficients.
 
 #ifndef DJ_INTEGRATE_METHOD_H_
 #define DJ_INTEGRATE_METHOD_H_
@@ -15,10 +15,10 @@ struct djWork;
 
 enum {
   DJ_MAX_STAGE = 2,
-  DJ_MAX_HISTORY = 2,
   DJ_SOURCE_VELOCITY = 0,
-  DJ_SOURCE_HISTORY = 1,                              // and the following
-  DJ_SOURCE_STAGE = DJ_SOURCE_HISTORY + DJ_MAX_HISTORY,  // displacements: and the following
+  DJ_SOURCE_BEFORE = 1,      // d
+  DJ_SOURCE_VELOCITY_BEFORE = 2,
+  DJ_SOURCE_STAGE = 3,       // displacements: and the following
   DJ_NSOURCE = DJ_SOURCE_STAGE + DJ_MAX_STAGE
 };
 
@@ -31,7 +31,6 @@ typedef struct djCoefficients {
   bool turns;                    // q+ = q (+) sum of position; false: the last stage's Q
   double position[DJ_NSOURCE];
   double end[DJ_NSOURCE];        // v+; not used by methods with a velocity of their own
-  double history[DJ_MAX_HISTORY][DJ_NSOURCE];
 } djCoefficients;
 
 typedef struct djMethod {
@@ -41,9 +40,12 @@ typedef struct djMethod {
   int nstage;
   bool mass;                // stages have M
   bool spins;               // inverse dynamics at the middle of a step: spin.h adds what it lacks
+  bool path_rates;          // rates along coordinates that bend are those of V (path_rate.h)
+  bool flat;                // forces along rotations are those along their displacements
   bool predicts;            // where a step would end without forces: work->ahead, q (+) work->drift
-  int nhistory;             // vectors (nv) that the state has beside q, v and act
-  const struct djMethod* starter;   // takes the step where there is no history, without one
+  bool history;             // the state has q- and v- beside q, v and act
+  const struct djMethod* starter;   // takes the step where there is no history, or where Newton's
+                                    //   method fails; `position` then never does
   const struct djMethod* substitute;   // where Newton's method fails, before `position`; or NULL
   void (*coefficients)(djCoefficients* c, double h);
   // Fix the quantities of stage work->stage of the step that starts at work->start.
@@ -76,8 +78,9 @@ DJ_INTEGRATORS(DJ_METHOD)
 // Row of the table, NULL beyond it.
 const djMethod* dj_method(djIntegrator integrator);
 
-// Numbers (nhistory nv) of history that the model's integrator keeps, and of a tangent state.
+// Numbers of the history that the model's integrator keeps, q- (nq) and v- (nv), and of a tangent.
 int dj_historySize(const djModel* model);
+int dj_historyTangent(const djModel* model);
 
 // A stage's residual is linear in small changes of the start, the sources src_k other than its own
 // displacement, and inputs:

@@ -10,8 +10,18 @@ void dj_setStart(djWork* w, const djModel* m) {
 
 djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
   djPoint start = dj_pointOf(&w->begin), rate = w->drifts ? dj_pointOf(&w->rate) : start;
-  return (djMotion){m, &w->start, w->ref, start, rate, dj_pointOf(at),
-                    w->lags ? &w->lag.kin : NULL, w->time, w->h, w->convexity};
+  return (djMotion){m,
+                    &w->start,
+                    w->ref,
+                    start,
+                    rate,
+                    dj_pointOf(at),
+                    w->lags ? &w->lag.kin : NULL,
+                    w->time,
+                    w->h,
+                    w->convexity,
+                    w->bends ? w->V : NULL,
+                    w->method && w->method->flat};
 }
 
 djStatus dj_beginStep(djWork* w, const djModel* m, double time) {

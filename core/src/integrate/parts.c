@@ -218,7 +218,7 @@ djStatus dj_linearizePart(djLinear* lin, const djModel* m, djData* d, int k) {
   w->parts = n;
   status = dj_openPart(m, d, k);
   if (status == DJ_OK) status = dj_linearizeStep(lin, m, d);
-  if (k == n - 1) memset(lin->coef.history, 0, sizeof lin->coef.history);   // none at the end
+  if (k == n - 1) lin->keeps = false;   // no history at the end
   dj_returnToPlace(m, d, n);
   return status;
 }

@@ -375,10 +375,20 @@ djStatus dj_endStep(djWork* w, const djModel* m) {
   return DJ_OK;
 }
 
-// Where rounding keeps a solution from a small tolerance, it is still one; `position` has no other.
-static bool isSolved(const djWork* w, djStatus status, const djNewtonResult* r, double unit) {
+// What takes a step that a method finds no solution for: NULL: nothing.
+static const djMethod* nextMethod(const djWork* w, const djModel* m) {
+  const djMethod *own = dj_method(m->opt.integrator), *start = own->starter;
+  if (start) return w->method == start ? NULL : start;
+  if (w->method == &dj_position) return NULL;
+  return w->method->substitute ? w->method->substitute : &dj_position;
+}
+
+// Where rounding keeps a solution from a small tolerance, it is still one; the last method's best
+// iterate is taken for one.
+static bool isSolved(const djWork* w, const djModel* m, djStatus status, const djNewtonResult* r,
+                     double unit) {
   if (status <= 0) return status == DJ_OK;
-  return w->method == &dj_position || r->decrement < SOLVED * unit;
+  return !nextMethod(w, m) || r->decrement < SOLVED * unit;
 }
 
 djStatus dj_solveStep(const djModel* m, djData* d) {
@@ -398,18 +408,18 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   double unit = m->contact.gravity * w->h * sqrt(fmax(m->moving_mass, 1e-300));
   djNewtonResult result;
   status = solveRoomy(&result, w, m, unit);
-  bool solved = isSolved(w, status, &result, unit);
+  bool solved = isSolved(w, m, status, &result, unit);
   djStatus end = solved ? dj_endStep(w, m) : status;
-  while (end == DJ_NOT_CONVERGED && w->method != &dj_position) {
+  while (end == DJ_NOT_CONVERGED && nextMethod(w, m)) {
     // No solution may exist, as for turns beyond a quarter in a step: position.c always has one.
     int before = result.iterations;
     bool substituted = !solved && w->method->substitute;
-    dj_chooseMethod(w, m, substituted ? w->method->substitute : &dj_position);
+    dj_chooseMethod(w, m, solved && !own->starter ? &dj_position : nextMethod(w, m));
     dj_dropImpulses(w, m, d->qvel);
     status = solveRoomy(&result, w, m, unit);
     result.iterations += before;
     d->stats.fallback_steps += !substituted;
-    solved = isSolved(w, status, &result, unit);
+    solved = isSolved(w, m, status, &result, unit);
     end = solved ? dj_endStep(w, m) : status;
   }
   if (end < 0) return end;

@@ -65,9 +65,6 @@ djStatus dj_copyStart(const djModel* m, djData* d) {
   for (int k = 0; k < NPART; k++) {
     memcpy(part[k].to, part[k].from, (size_t)part[k].n * sizeof(double));
   }
-  if (!dj_hasHistory(m, d)) {
-    memset(s->history, 0, (size_t)dj_historySize(m) * sizeof(double));
-  }
   s->time = d->time;
   s->gravity_scale = d->gravity_scale;
   s->work = w;
@@ -76,5 +73,7 @@ djStatus dj_copyStart(const djModel* m, djData* d) {
     double* q = s->qpos + dj_rotationQpos(m, j);
     dju_storeQuat(q, dju_normalizeQuat(dju_loadQuat(q)));
   }
+  memset(w->before, 0, (size_t)m->nv * sizeof(double));
+  if (dj_hasHistory(m, d)) dj_differentiatePos(w->before, m, 1, s->history, s->qpos);
   return DJ_OK;
 }

@@ -69,7 +69,7 @@ int dj_stateSize(const djModel* m) {
 }
 
 djStatus dj_getState(double* state, const djModel* m, const djData* d) {
-  if (!state || !m || !d || !dj_sameSizes(&d->work->sizes, m)) return DJ_INVALID;
+  if (!state || !m || !d || !dj_fitsSizes(d->work, m)) return DJ_INVALID;
   *state++ = d->time;
   memcpy(state, d->qpos, (size_t)m->nq * sizeof(double));
   memcpy(state + m->nq, d->qvel, (size_t)m->nv * sizeof(double));
@@ -81,6 +81,27 @@ djStatus dj_getState(double* state, const djModel* m, const djData* d) {
   memset(state, 0, (size_t)dj_historySize(m) * sizeof(double));
   if (valid) memcpy(state, d->history, (size_t)dj_historySize(m) * sizeof(double));
   return DJ_OK;
+}
+
+djStatus dj_setHistory(djData* d, const djModel* m, const double* qpos, const double* qvel) {
+  if (!d || !m || !qpos != !qvel) return DJ_INVALID;
+  djError* err = &d->work->error;
+  djStatus status = dj_checkData(m, d);
+  if (status == DJ_OK && qpos) status = dj_checkFinite(err, "history: qpos", qpos, m->nq);
+  if (status == DJ_OK && qpos) status = dj_checkFinite(err, "history: qvel", qvel, m->nv);
+  if (status < 0 || historyEntries(m) == 0) return status;
+  dj_markHistory(m, d, qpos != NULL);
+  if (!qpos) return DJ_OK;
+  memmove(d->history, qpos, (size_t)m->nq * sizeof(double));
+  memmove(d->history + m->nq, qvel, (size_t)m->nv * sizeof(double));
+  return DJ_OK;
+}
+
+bool dj_getHistory(double* qpos, double* qvel, const djModel* m, const djData* d) {
+  if (!m || !d || !dj_fitsSizes(d->work, m) || !dj_hasHistory(m, d)) return false;
+  if (qpos) memcpy(qpos, d->history, (size_t)m->nq * sizeof(double));
+  if (qvel) memcpy(qvel, d->history + m->nq, (size_t)m->nv * sizeof(double));
+  return true;
 }
 
 djStatus dj_setState(djData* d, const djModel* m, const double* state) {

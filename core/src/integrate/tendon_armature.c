@@ -222,7 +222,7 @@ static void addFirst(djParamSums* s, const djWork* w, const djModel* m, const dj
   dj_frameParams(s->param, m, &at, w->wrench);
 }
 
-static void addSecond(djParamSums* s, const djWork* w, const djModel* m, const djPlace* p, int c,
+void dj_addPathParams(djParamSums* s, const djWork* w, const djModel* m, const djPlace* p, int c,
                       double f, const double* v) {
   djConfig at = configOf(p, w->ref);
   size_t size = (size_t)m->nbody * 6 * sizeof(double);
@@ -245,7 +245,7 @@ void dj_tendonArmatureParams(djParamSums* s, djWork* w, const djMotion* at, cons
     int c = m->tendon_coord[t];
     if (A == 0 || !dj_coordinateBends(m, c)) continue;
     double f = -A / at->h * dj_coordinateRate(at->at.coord, m, c, z);
-    addSecond(s, w, m, &w->begin, c, f, at->start->qvel);
+    dj_addPathParams(s, w, m, &w->begin, c, f, at->start->qvel);
   }
 }
 
@@ -256,8 +256,8 @@ void dj_tendonMomentumParams(djParamSums* s, djWork* w, const djModel* m, const 
     if (A == 0 || !dj_coordinateBends(m, c)) continue;
     double e = excessOf(w, m, c);
     double f = A * dj_coordinateRate(&w->now.coord, m, c, y);
-    addSecond(s, w, m, &w->now, c, A * e, y);
-    addSecond(s, w, m, &w->now, c, -f, w->qvel);
+    dj_addPathParams(s, w, m, &w->now, c, A * e, y);
+    dj_addPathParams(s, w, m, &w->now, c, -f, w->qvel);
     addFirst(s, w, m, &w->now, c, f / w->h);
     addFirst(s, w, m, &w->begin, c, -f / w->h);
   }

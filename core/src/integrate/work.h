@@ -66,6 +66,8 @@ struct djWork {
   djPlace ahead;            // q (+) drift, of momentum.c
   djPlace rate;             // where a stage's displacement begins, if not at the start
   bool drifts;              // it does not
+  bool bends;               // rates along coordinates that bend are those of V (path_rate.h)
+  double* path_scratch;     // (nv) for them
   djPlace lag;              // an iterate of the end, by which friction acts (option friction =
   bool lags;                //   implicit), or not yet
   djPlace now, trial;
@@ -129,6 +131,7 @@ struct djWork {
   // The end: next coordinates and history.
   double* qnext;            // (nq)
   double* turn;             // (nv) log(q^-1 q+) where the coefficients turn
+  double* before;           // (nv) log(q-^-1 q) at the start, 0 without a history
   double *mark_q, *mark_v;  // (nq), (nv) the state that data's history belongs to
   double mark_h;            // and the timestep; 0: none
 
@@ -173,6 +176,9 @@ size_t dj_heldRoom(const djWork* work);
 
 djSizes dj_sizesOf(const djModel* model);
 bool dj_sameSizes(const djSizes* sizes, const djModel* model);
+
+// Whether data of that workspace has the model's sizes; those of a history may be larger.
+bool dj_fitsSizes(const djWork* work, const djModel* model);
 
 // Whether data can be used with the model: it has the sizes, and contact is on in both or in none.
 djStatus dj_checkData(const djModel* model, djData* data);
@@ -225,8 +231,8 @@ void dj_setStart(djWork* work, const djModel* model);
 // Method and coefficients of the step that begins: the model's own, or what takes its place.
 void dj_chooseMethod(djWork* work, const djModel* model, const djMethod* method);
 
-// End of a step: the history of data's new state. Marks a history as that of data's state, or
-// empties it.
+// End of a step: its start is the history of data's new state. Marks a history as that of data's
+// state, or empties it.
 void dj_keepHistory(const djModel* model, djData* data);
 void dj_markHistory(const djModel* model, djData* data, bool valid);
 

@@ -72,6 +72,9 @@ const djKeySpec dj_geomKeys[] = {
     REAL(gap, 1),
     KEY(djGeomDef, DJ_KEY_TEXT, contact, 1),
     REAL(sharpness, 1),
+    KEY(djGeomDef, DJ_KEY_INT, point_count, 1),
+    KEY(djGeomDef, DJ_KEY_INT, field, 1),
+    REAL(contact_scale, 1),
     END,
 };
 #undef REAL

@@ -32,7 +32,7 @@ typedef struct djKeySpec {
   bool always;          // written even where it is the default
 } djKeySpec;
 
-#define DJ_MAX_KEYS 80
+#define DJ_MAX_KEYS 160
 
 extern const djKeySpec dj_bodyKeys[], dj_jointKeys[], dj_geomKeys[], dj_siteKeys[],
     dj_tendonKeys[], dj_actuatorKeys[], dj_pairKeys[], dj_excludeKeys[];

@@ -118,7 +118,7 @@ static djStatus checkKeys(const cJSON* object, const djKeySpec* keys, const djAt
   const char* names[DJ_MAX_KEYS] = {NULL};
   int n = 0;
   while (n < DJ_MAX_KEYS - 1 && keys[n].key) names[n] = keys[n].key, n++;
-  if (keys == dj_geomKeys) names[n++] = "shape";
+  if (keys == dj_geomKeys) names[n++] = "shape", names[n++] = "points";
   if (keys == dj_geomKeys || keys == dj_pairKeys) {
     dj_listOwnSettings(names, n, DJ_MAX_KEYS - 1, keys == dj_pairKeys);
   }
@@ -429,7 +429,7 @@ static djStatus readTop(djLoader* l, const cJSON* root) {
   return status == DJ_OK && option ? readOption(l, option) : status;
 }
 
-// Key `shape` of geoms that have one.
+// Keys `shape` and `points` of geoms that have them.
 static djStatus readShapes(djLoader* l, const cJSON* root) {
   const cJSON* list = dj_jsonGet(root, "geoms");
   djGeomDef* geom = (djGeomDef*)(size_t)l->def.geom;   // made by readList
@@ -440,6 +440,14 @@ static djStatus readShapes(djLoader* l, const cJSON* root) {
     djElementText element = elementOf("geom", c, i);
     djAt at = {l->err, element.text};
     if (item) status = dj_readShape(&geom[i].surface, item, &l->pool, &at);
+    const cJSON* points = dj_jsonGet(c, "points");
+    int columns = 3;
+    if (points && status == DJ_OK) {
+      status = dj_jsonRows(&geom[i].point, &geom[i].npoint, &columns, points, &l->pool, &at);
+    }
+    if (points && status == DJ_OK && geom[i].npoint == 0) {
+      status = dj_jsonFail(&at, "points", "has none: point_count 0 is no points");
+    }
   }
   return status;
 }

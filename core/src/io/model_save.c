@@ -113,6 +113,14 @@ static void openList(djText* t, const char* name) {
 
 static void startElement(djText* t, int i) { dj_addText(t, i > 0 ? ",\n    " : "\n    "); }
 
+static void addPoints(djText* t, const djGeomDef* geom) {
+  for (int i = 0; i < geom->npoint; i++) {
+    dj_addText(t, i > 0 ? ", " : ", \"points\": [");
+    addVector(t, geom->point + 3 * (size_t)i, 3);
+  }
+  if (geom->npoint > 0) dj_addText(t, "]");
+}
+
 static void addList(djText* t, const djModelDef* def, const char* name, const djKeySpec* keys,
                     const void* array, size_t size, int n, const void* standard) {
   if (n == 0) return;
@@ -128,6 +136,7 @@ static void addList(djText* t, const djModelDef* def, const char* name, const dj
       dj_addText(t, ", ");
       dj_addShape(t, def->geom[i].surface);
     }
+    if (keys == dj_geomKeys) addPoints(t, &def->geom[i]);
     if (keys == dj_pairKeys) dj_addOwnSettings(t, def, -1, i);
     dj_addText(t, "}");
   }

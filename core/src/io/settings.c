@@ -141,7 +141,7 @@ djStatus dj_parseSetting(djSettings* settings, const char* name, const char* tex
   if (!row) {
     char what[480];
     dj_unknownSetting(what, sizeof what, ways);
-    return dj_fail(err, DJ_INVALID, "%.100s: %.400s", name, what);
+    return dj_fail(err, DJ_INVALID, "%.60s: %.440s", name, what);
   }
   double value = 1;
   const djSetting* meant = dj_settingOfText(row, text);

@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "gradient/map.h"
+#include "gradient/problem.h"
 #include "io/pattern.h"
 #include "io/task_parse.h"
 #include "io/task_resolve.h"
@@ -167,7 +168,8 @@ djStatus dj_parseMaps(djTask* task, const cJSON* list, djPool* pool, djError* er
 
 // A free vector must not hide a variable.
 static bool isTaken(const djModel* m, const char* name) {
-  static const char* const taken[] = {"ctrl", "qpos0", "qvel0", "act0"};
+  static const char* const taken[] = {"ctrl", "qpos0", "qvel0", "act0", "history_qpos0",
+                                      "history_qvel0"};
   for (size_t k = 0; k < sizeof taken / sizeof *taken; k++) {
     if (strcmp(name, taken[k]) == 0) return true;
   }
@@ -238,5 +240,5 @@ djStatus dj_resolveMaps(djProblem* p, const djTask* task, const djModel* m, djPo
     snprintf(element, sizeof element, "maps[%d]", p->nmap);
     if (status < 0) return dj_prefix(err, status, element);
   }
-  return DJ_OK;
+  return dj_checkAlone(p, m, err);
 }

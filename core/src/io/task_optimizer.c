@@ -1,10 +1,12 @@
 // The optimizer of a task.
 
+#include "base/status.h"
 #include "gradient/window.h"
 #include "io/settings.h"
 #include "io/task_parse.h"
 #include "model/setting.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // {"PARAMETER": [FROM, TO], ...}
@@ -29,6 +31,50 @@ static djStatus parseAnneal(djOptimizer* o, const cJSON* object, djPool* pool, d
   return DJ_OK;
 }
 
+// [{"set": {...}, "iterations": n}, ...]
+static djStatus parseStages(djOptimizer* o, const cJSON* list, djPool* pool, djError* err) {
+  static const char* const keys[] = {"set", "iterations", NULL};
+  djAt top = {err, "optimizer"};
+  if (!cJSON_IsArray(list) || !list->child) {
+    return dj_jsonFail(&top, "stages", "must be a list of stages");
+  }
+  djStage* stage = dj_poolTake(pool, (size_t)cJSON_GetArraySize(list), sizeof *stage);
+  if (!stage) return dj_failMemory(err);
+  o->stage = stage;
+  for (const cJSON* c = list->child; c; c = c->next) {
+    char element[48], of_set[64];
+    djStage* one = &stage[o->nstage];
+    snprintf(element, sizeof element, "optimizer: stages[%d]", o->nstage++);
+    snprintf(of_set, sizeof of_set, "%s: set", element);
+    djAt at = {err, element};
+    djStatus status = dj_jsonKeys(c, keys, &at);
+    const cJSON* set = status == DJ_OK ? dj_jsonGet(c, "set") : NULL;
+    const cJSON* n = status == DJ_OK ? dj_jsonGet(c, "iterations") : NULL;
+    if (set) status = dj_parseSet(&one->set, &one->nset, set, of_set, pool, err);
+    if (status == DJ_OK && n) status = dj_jsonInt(&one->iterations, n, &at);
+    if (status == DJ_OK && n && one->iterations < 1) {
+      status = dj_jsonFail(&at, "iterations", "must be positive");
+    }
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
+// Where a run in stages goes on.
+static djStatus parseGoingOn(djOptimizer* o, const cJSON* item, djPool* pool, const djAt* at) {
+  const cJSON* first = dj_jsonGet(item, "stage");
+  const cJSON* start = dj_jsonGet(item, "start");
+  djStatus status = DJ_OK;
+  if ((first || start) && o->nstage == 0) {
+    return dj_jsonFail(at, first ? "stage" : "start", "goes with stages");
+  }
+  if (first) status = dj_jsonInt(&o->first_stage, first, at);
+  if (status == DJ_OK && (o->first_stage < 0 || (first && o->first_stage >= o->nstage))) {
+    status = dj_jsonFail(at, "stage", "is not that of a stage");
+  }
+  return status == DJ_OK && start ? dj_jsonNumbers(&o->start, &o->nstart, start, pool, at) : status;
+}
+
 // Numbers by rows of a table into an object; missing ones keep what is there.
 static djStatus parseRows(void* out, const djSetting* (*row)(int), const cJSON* item,
                           const djAt* at) {
@@ -48,9 +94,11 @@ static djStatus parseRows(void* out, const djSetting* (*row)(int), const cJSON* 
 }
 
 djStatus dj_parseOptimizer(djOptimizer* o, const cJSON* item, djPool* pool, djError* err) {
-  const char* keys[DJ_MAX_SETTINGS + 4] = {"type", "receding", "anneal"};
+  enum { NKEY = 6 };
+  const char* keys[DJ_MAX_SETTINGS + NKEY + 1] = {"type",   "receding", "anneal",
+                                                  "stages", "stage",    "start"};
   const djSetting* key;
-  for (int i = 0; (key = dj_optimizerKey(i)); i++) keys[i + 3] = key->name;
+  for (int i = 0; (key = dj_optimizerKey(i)); i++) keys[i + NKEY] = key->name;
   djAt at = {err, "optimizer"};
   djStatus status = dj_jsonKeys(item, keys, &at);
   if (status < 0) return status;
@@ -61,7 +109,10 @@ djStatus dj_parseOptimizer(djOptimizer* o, const cJSON* item, djPool* pool, djEr
   if (type && status == DJ_OK) o->type = dj_optimizerEntry(row)->name;
   if (status == DJ_OK) status = parseRows(o, dj_optimizerKey, item, &at);
   const cJSON* anneal = dj_jsonGet(item, "anneal");
-  return status == DJ_OK && anneal ? parseAnneal(o, anneal, pool, err) : status;
+  if (status == DJ_OK && anneal) status = parseAnneal(o, anneal, pool, err);
+  const cJSON* stages = dj_jsonGet(item, "stages");
+  if (status == DJ_OK && stages) status = parseStages(o, stages, pool, err);
+  return status == DJ_OK ? parseGoingOn(o, item, pool, &at) : status;
 }
 
 djStatus dj_parseReceding(djTask* task, const cJSON* optimizer, djPool* pool, djError* err) {

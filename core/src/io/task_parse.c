@@ -20,8 +20,23 @@ typedef struct djTaskMemory {
 
 #define DJ_MAX_HORIZON 10000000
 
+// null: there is none.
+static djStatus parseHistory(djTask* task, const cJSON* item, djPool* pool, djError* err) {
+  static const char* const keys[] = {"qpos", "qvel", NULL};
+  djAt at = {err, "initial: history"};
+  task->history = !cJSON_IsNull(item);
+  if (!task->history) return DJ_OK;
+  djStatus status = dj_jsonKeys(item, keys, &at);
+  if (status < 0) return status;
+  const cJSON *qpos = dj_jsonGet(item, "qpos"), *qvel = dj_jsonGet(item, "qvel");
+  if (!qpos || !qvel) return dj_jsonFail(&at, qpos ? "qvel" : "qpos", "is missing");
+  status = dj_jsonNumbers(&task->history_qpos, &task->nhistory_qpos, qpos, pool, &at);
+  if (status < 0) return status;
+  return dj_jsonNumbers(&task->history_qvel, &task->nhistory_qvel, qvel, pool, &at);
+}
+
 static djStatus parseInitial(djTask* task, const cJSON* item, djPool* pool, djError* err) {
-  static const char* const keys[] = {"keyframe", "qpos", "qvel", "act", NULL};
+  static const char* const keys[] = {"keyframe", "qpos", "qvel", "act", "history", NULL};
   djAt at = {err, "initial"};
   djStatus status = dj_jsonKeys(item, keys, &at);
   if (status < 0) return status;
@@ -45,7 +60,8 @@ static djStatus parseInitial(djTask* task, const cJSON* item, djPool* pool, djEr
     status = dj_jsonNumbers(&task->qvel, &task->nqvel, qvel, pool, &at);
   }
   if (status == DJ_OK && act) status = dj_jsonNumbers(&task->act, &task->nact, act, pool, &at);
-  return status;
+  const cJSON* history = dj_jsonGet(item, "history");
+  return status == DJ_OK && history ? parseHistory(task, history, pool, err) : status;
 }
 
 // Rows for all steps, one constant row, or the name of a table.
@@ -74,35 +90,6 @@ static djStatus parseCtrl(djTask* task, const cJSON* item, const char* folder, d
   return status;
 }
 
-static int compareSets(const void* a, const void* b) {
-  const djTaskSet *x = a, *y = b;
-  return strcmp(x->name, y->name);
-}
-
-static djStatus parseSet(djTask* task, const cJSON* item, djPool* pool, djError* err) {
-  djAt top = {err, ""}, at = {err, "set"};
-  if (!cJSON_IsObject(item)) return dj_jsonFail(&top, "set", "must be an object");
-  int n = cJSON_GetArraySize(item);
-  djTaskSet* set = dj_poolTake(pool, (size_t)n, sizeof *set);
-  djTaskSet* sorted = dj_poolTake(pool, (size_t)n, sizeof *set);
-  if (!set || !sorted) return dj_failMemory(err);
-  task->set = set;
-  for (const cJSON* c = item->child; c; c = c->next) {
-    djTaskSet* s = &set[task->nset++];
-    s->name = c->string;
-    djStatus status = dj_jsonNumbers(&s->value, &s->n, c, pool, &at);
-    if (status < 0) return status;
-  }
-  memcpy(sorted, set, sizeof *set * (size_t)n);
-  qsort(sorted, (size_t)n, sizeof *sorted, compareSets);
-  for (int i = 1; i < n; i++) {
-    if (strcmp(sorted[i - 1].name, sorted[i].name) == 0) {
-      return dj_jsonFail(&at, sorted[i].name, "is given twice");
-    }
-  }
-  return DJ_OK;
-}
-
 static djStatus parseVariable(djTaskVariable* v, const cJSON* item, djPool* pool,
                               const djAt* at) {
   static const char* const keys[] = {"name", "index", "min", "max", NULL};
@@ -114,25 +101,52 @@ static djStatus parseVariable(djTaskVariable* v, const cJSON* item, djPool* pool
   const cJSON* max = dj_jsonGet(item, "max");
   v->nindex = -1;
   if (!name) return dj_jsonFail(at, "name", "is missing");
-  status = dj_jsonText(&v->name, name, at);
+  if (!cJSON_IsArray(name)) status = dj_jsonText(&v->name, name, at);
   if (status == DJ_OK && index) status = dj_jsonInts(&v->index, &v->nindex, index, pool, at);
   if (status == DJ_OK && min) status = dj_jsonNumbers(&v->min, &v->nmin, min, pool, at);
   if (status == DJ_OK && max) status = dj_jsonNumbers(&v->max, &v->nmax, max, pool, at);
   return status;
 }
 
+// Names of an item: one, or a mask of several.
+static int countNames(const cJSON* item) {
+  const cJSON* name = cJSON_IsObject(item) ? dj_jsonGet(item, "name") : NULL;
+  return cJSON_IsArray(name) ? cJSON_GetArraySize(name) : 1;
+}
+
+// One variable for each name, alike but for that.
+static djStatus parseMask(djTaskVariable* v, const cJSON* item, djPool* pool, const djAt* at) {
+  djTaskVariable one = {0};
+  djStatus status = parseVariable(&one, item, pool, at);
+  if (status < 0) return status;
+  *v = one;
+  const cJSON* name = dj_jsonGet(item, "name");
+  if (cJSON_IsArray(name) && !name->child) return dj_jsonFail(at, "name", "has no names");
+  int n = 0;
+  for (const cJSON* c = name->child; c; c = c->next) {
+    if (!cJSON_IsString(c)) return dj_jsonFail(at, "name", "must be a name or a list of names");
+    v[n] = one;
+    v[n++].name = c->valuestring;
+  }
+  return DJ_OK;
+}
+
 static djStatus parseVariables(djTask* task, const cJSON* item, djPool* pool, djError* err) {
   djAt top = {err, ""};
   if (!cJSON_IsArray(item)) return dj_jsonFail(&top, "variables", "must be a list");
-  djTaskVariable* v = dj_poolTake(pool, (size_t)cJSON_GetArraySize(item), sizeof *v);
+  size_t count = 0;
+  for (const cJSON* c = item->child; c; c = c->next) count += (size_t)countNames(c);
+  djTaskVariable* v = dj_poolTake(pool, count + 1, sizeof *v);
   if (!v) return dj_failMemory(err);
   task->variable = v;
+  int place = 0;
   for (const cJSON* c = item->child; c; c = c->next) {
     char element[32];
-    snprintf(element, sizeof element, "variables[%d]", task->nvariable);
+    snprintf(element, sizeof element, "variables[%d]", place++);
     djAt at = {err, element};
-    djStatus status = parseVariable(&v[task->nvariable++], c, pool, &at);
+    djStatus status = parseMask(&v[task->nvariable], c, pool, &at);
     if (status < 0) return status;
+    task->nvariable += countNames(c);
   }
   return DJ_OK;
 }
@@ -218,7 +232,7 @@ static djStatus parseTask(djTask* task, const cJSON* root, const char* folder, d
   if (contact) status = parseContact(task, contact, pool, &at);
   if (status == DJ_OK && initial) status = parseInitial(task, initial, pool, err);
   if (status == DJ_OK && ctrl) status = parseCtrl(task, ctrl, folder, pool, &at);
-  if (status == DJ_OK && set) status = parseSet(task, set, pool, err);
+  if (status == DJ_OK && set) status = dj_parseSet(&task->set, &task->nset, set, "set", pool, err);
   if (status == DJ_OK) status = dj_parseLosses(task, loss, pool, err);
   if (status == DJ_OK && free_vectors) status = dj_parseFree(task, free_vectors, pool, err);
   if (status == DJ_OK && maps) status = dj_parseMaps(task, maps, pool, err);

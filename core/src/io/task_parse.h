@@ -14,6 +14,10 @@ djStatus dj_parseLosses(djTask* task, const cJSON* list, djPool* pool, djError* 
 djStatus dj_parseFree(djTask* task, const cJSON* object, djPool* pool, djError* err);
 djStatus dj_parseMaps(djTask* task, const cJSON* list, djPool* pool, djError* err);
 
+// An object of parameters and their values; element is its name in errors.
+djStatus dj_parseSet(const djTaskSet** set, int* n, const cJSON* object, const char* element,
+                     djPool* pool, djError* err);
+
 // `"connect"`.
 djStatus dj_parseConnect(djTask* task, const cJSON* list, djPool* pool, djError* err);
 

@@ -28,6 +28,27 @@ static djStatus override(double* out, int n, const char* name, const double* giv
   return DJ_OK;
 }
 
+// Integrators that keep none leave it aside.
+static djStatus resolveHistory(djProblem* p, const djTask* task, const djModel* m, djPool* pool,
+                               djError* err) {
+  if (!task->history) return DJ_OK;
+  double *q = takeNumbers(pool, (size_t)m->nq), *v = takeNumbers(pool, (size_t)m->nv);
+  if (!q || !v) return dj_failMemory(err);
+  djStatus status =
+      override(q, m->nq, "history: qpos", task->history_qpos, task->nhistory_qpos, err);
+  if (status == DJ_OK) {
+    status = override(v, m->nv, "history: qvel", task->history_qvel, task->nhistory_qvel, err);
+  }
+  if (status < 0) return status;
+  status = dj_checkQpos(q, m, err);
+  if (status < 0) return dj_prefix(err, status, "initial: history: qpos");
+  status = dj_checkQvel(v, m, err);
+  if (status < 0) return dj_prefix(err, status, "initial: history: qvel");
+  p->history_qpos0 = q;
+  p->history_qvel0 = v;
+  return DJ_OK;
+}
+
 static djStatus resolveInitial(djProblem* p, const djTask* task, const djModel* m, djPool* pool,
                                djError* err) {
   p->key = -1;
@@ -55,7 +76,8 @@ static djStatus resolveInitial(djProblem* p, const djTask* task, const djModel* 
   status = dj_checkQvel(p->qvel0, m, err);
   if (status < 0) return dj_prefix(err, status, "initial: qvel");
   status = dj_checkNumbers(p->act0, m->na, "act", err);
-  return status < 0 ? dj_prefix(err, status, "initial") : status;
+  if (status < 0) return dj_prefix(err, status, "initial");
+  return resolveHistory(p, task, m, pool, err);
 }
 
 // Row k of the controls is row min(k, nrow - 1) of what is given.
@@ -113,13 +135,16 @@ static djStatus resolveLosses(djProblem* p, const djTask* task, const djModel* m
     *term = t->term;
     term->object = t->object;
     if (t->name) status = findElement(&term->id, m, t->object, t->name, i, err);
+    term->object2 = t->object2;
     if (status == DJ_OK && t->name2) {
-      status = findElement(&term->id2, m, DJ_OBJ_BODY, t->name2, i, err);
+      status = findElement(&term->id2, m, t->object2, t->name2, i, err);
     }
     if (status < 0) return status;
-    if (t->object == DJ_OBJ_JOINT && !dj_isScalarJoint(m->jnt_type[term->id])) {
+    for (int k = 0; k < 2; k++) {
+      bool joint = (k ? t->object2 : t->object) == DJ_OBJ_JOINT;
+      if (!joint || dj_isScalarJoint(m->jnt_type[k ? term->id2 : term->id])) continue;
       return dj_fail(err, DJ_INVALID, "loss[%d]: joint '%.100s' is not a slide or hinge", i,
-                     t->name);
+                     k ? t->name2 : t->name);
     }
   }
   return DJ_OK;
@@ -130,6 +155,8 @@ static void setRollout(djProblem* p, const djTask* task) {
                            .qpos0 = p->qpos0,
                            .qvel0 = p->qvel0,
                            .act0 = p->act0,
+                           .history_qpos0 = p->history_qpos0,
+                           .history_qvel0 = p->history_qvel0,
                            .ctrl = p->ctrl,
                            .nloss = task->nloss,
                            .loss = p->loss};

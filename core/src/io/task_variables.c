@@ -54,6 +54,19 @@ static djStatus setParam(djVariable* v, djProblem* p, const djModel* m, djPool* 
   return DJ_OK;
 }
 
+// Of the start's history, which must be there, and count.
+static djStatus setHistory(djVariable* v, const djProblem* p, const djModel* m, djError* err) {
+  if (strcmp(v->name, "history_qpos0") == 0) setWhole(v, DJ_VAR_HISTORY_QPOS0, m->nq, m->nv);
+  else if (strcmp(v->name, "history_qvel0") == 0) setWhole(v, DJ_VAR_HISTORY_QVEL0, m->nv, m->nv);
+  else return dj_fail(err, DJ_INVALID, "there is no variable '%.100s'", v->name);
+  if (dj_tangentSize(m) == 2 * m->nv + m->na) {
+    return dj_fail(err, DJ_INVALID, "'%.100s': integrator '%s' keeps no history", v->name,
+                   dj_integratorName(m->opt.integrator));
+  }
+  if (p->history_qpos0) return DJ_OK;
+  return dj_fail(err, DJ_INVALID, "'%.100s': initial has no history", v->name);
+}
+
 static djStatus setKind(djVariable* v, djProblem* p, int horizon, const djModel* m, djPool* pool,
                         djError* err) {
   v->joint = v->param = v->free = -1;
@@ -73,6 +86,7 @@ static djStatus setKind(djVariable* v, djProblem* p, int horizon, const djModel*
   else if (strcmp(v->name, "qpos0") == 0) setWhole(v, DJ_VAR_QPOS0, m->nq, m->nv);
   else if (strcmp(v->name, "qvel0") == 0) setWhole(v, DJ_VAR_QVEL0, m->nv, m->nv);
   else if (strcmp(v->name, "act0") == 0) setWhole(v, DJ_VAR_ACT0, m->na, m->na);
+  else if (strncmp(v->name, "history_", 8) == 0) return setHistory(v, p, m, err);
   else if (qpos_joint >= 0) setJoint(v, m, DJ_VAR_QPOS0_JOINT, qpos_joint);
   else if (qvel_joint >= 0) setJoint(v, m, DJ_VAR_QVEL0_JOINT, qvel_joint);
   else if (!strchr(v->name, '/')) {

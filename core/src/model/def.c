@@ -3,6 +3,7 @@
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/make.h"
+#include "model/points.h"
 #include "model/surface.h"
 
 #include <stdlib.h>
@@ -234,6 +235,7 @@ djStatus dj_getDef(djModelDef* def, void** storage, const djModel* m, djError* e
   getJoints(d.joint, m);
   getGeoms(d.geom, m);
   dj_getSurfaces(d.geom, d.surface, d.number, m);
+  dj_getPoints(d.geom, m);
   getTendons(d.tendon, d.wrap, m);
   getActuators(d.actuator, m);
   getOthers(&d, m);

@@ -31,6 +31,9 @@ djGeomDef dj_defaultGeomDef(void) {
       .conaffinity = 1,
       .condim = 3,
       .friction = {1, 0.005, 0.0001},
+      .point_count = -1,
+      .field = -1,
+      .contact_scale = 1,
   };
 }
 

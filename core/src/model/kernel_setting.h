@@ -25,13 +25,14 @@ typedef struct djContactScale {
   double weight;           // on the lighter of both: of its kinematic tree, N
   double gravity;          // max(|gravity|, 9.81), m/s^2
   double timestep;         // s
+  double heavier;          // as weight, on the heavier of both, N
 } djContactScale;
 
 // Of the pair that djContactSettings describes, as of two geoms like the first.
 static inline djContactScale dj_sceneScale(const djModel* m) {
   const djContactSettings* c = &m->contact;
   return (djContactScale){
-      {c->radius, c->radius}, {c->bound, c->bound}, c->load, c->gravity, m->opt.timestep};
+      {c->radius, c->radius}, {c->bound, c->bound}, c->load, c->gravity, m->opt.timestep, c->load};
 }
 
 // What a setting has beside its row.

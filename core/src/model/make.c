@@ -8,6 +8,7 @@
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/param.h"
+#include "model/points.h"
 #include "model/surface.h"
 
 #include <limits.h>
@@ -24,7 +25,7 @@
   int nexclude = m->nexclude, nguide = m->nguide, nkey = m->nkey, nnames = m->nnames;           \
   int ncoord = m->ncoord, ncoorddof = m->ncoorddof, nkernelsetting = m->nkernelsetting;         \
   int nsetting = m->nsetting, ntendon = m->ntendon, nwrap = m->nwrap;                           \
-  int nparamkind = m->nparamkind, nsurface = m->nsurface
+  int nparamkind = m->nparamkind, nsurface = m->nsurface, npoint = m->npoint
 
 // Set the array pointers of a model whose sizes are known: into base, or only measure (NULL).
 static size_t layout(djModel* m, void* base) {
@@ -127,7 +128,7 @@ static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateLi
   for (int i = 0; i < def->nbody; i++) m->nmocap += def->body[i].mocap;
   for (int i = 0; i < def->nu; i++) m->na += dj_hasActivation((int)def->actuator[i].dyn);
   size_t nvert = 0, nface = 0, ntri = 0, nwrap = 0, nnames = namesSize(def);
-  size_t nsurface = dj_surfaceNumbers(def);
+  size_t nsurface = dj_surfaceNumbers(def), npoint = dj_pointNumber(def);
   for (int i = 0; i < def->ntendon; i++) nwrap += (size_t)def->tendon[i].nwrap;
   for (int i = 0; i < def->nmesh; i++) {
     nvert += (size_t)def->mesh[i].nvert;
@@ -136,10 +137,11 @@ static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateLi
   }
   size_t most = INT_MAX / 4;
   if (nvert > most || nface > most || ntri > most || nwrap > most || nnames > INT_MAX ||
-      nsurface > most) {
-    return dj_fail(err, DJ_INVALID, "model: meshes, tendons, surfaces or names are too large");
+      nsurface > most || npoint > most) {
+    return dj_fail(err, DJ_INVALID, "model: meshes, tendons, surfaces, points or names are too large");
   }
   m->nsurface = (int)nsurface;
+  m->npoint = (int)npoint;
   m->nwrap = (int)nwrap;
   m->nmeshvert = (int)nvert;
   m->nmeshface = (int)nface;
@@ -257,6 +259,7 @@ static djStatus fill(djModel* m, const djModelDef* def, const djCoordinateList* 
   dj_fillTree(m, def);
   dj_fillElements(m, def);
   dj_fillSurfaces(m, def);
+  dj_fillPoints(m, def);
   dj_fillParams(m);
   dj_fillSettings(m, def);
   dj_fillCoordinates(m, coord);
@@ -273,6 +276,7 @@ djStatus dj_buildModel(djModel** model, const djModelDef* def, djError* err) {
   if (status == DJ_OK) status = dj_checkElements(def, err);
   if (status == DJ_OK) status = dj_checkSizes(def, err);
   if (status == DJ_OK) status = dj_checkSurfaces(def, err);
+  if (status == DJ_OK) status = dj_checkPoints(def, err);
   if (status == DJ_OK) status = dj_checkContact(def, err);
   if (status < 0) return status;
 

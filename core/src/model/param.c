@@ -35,6 +35,9 @@ bool dj_makeParam(djParam* param, const djModel* m, djField field, int id) {
   } else if (field == DJ_FIELD_GEOM_SURFACE) {
     param->nvalue = param->ntangent = m->geom_surfacenum[id];
     return param->nvalue > 0;
+  } else if (field == DJ_FIELD_GEOM_POINTS) {
+    param->nvalue = param->ntangent = 3 * m->geom_pointnum[id];
+    return param->nvalue > 0;
   }
   return true;
 }
@@ -68,6 +71,7 @@ double* dj_paramData(const djModel* m, const djParam* p) {
   if (p->field == DJ_FIELD_MESH_VERT) start = 3 * (size_t)m->mesh_vertadr[p->id];
   if (p->field == DJ_FIELD_JOINT_SPRINGREF) start = (size_t)m->jnt_qposadr[p->id];
   if (p->field == DJ_FIELD_GEOM_SURFACE) start = (size_t)m->geom_surfaceadr[p->id];
+  if (p->field == DJ_FIELD_GEOM_POINTS) start = 3 * (size_t)m->geom_pointadr[p->id];
   return data + start;
 }
 
@@ -77,6 +81,7 @@ static size_t blockSize(const djModel* m, djField field) {
   if (field == DJ_FIELD_MESH_VERT) return 3 * (size_t)m->nmeshvert;
   if (field == DJ_FIELD_JOINT_SPRINGREF) return (size_t)m->nv;
   if (field == DJ_FIELD_GEOM_SURFACE) return (size_t)m->nsurface;
+  if (field == DJ_FIELD_GEOM_POINTS) return 3 * (size_t)m->npoint;
   return (size_t)elementCount(m, field) * (size_t)dj_paramRows[field].ntangent;
 }
 
@@ -98,6 +103,7 @@ double* dj_paramEntry(double* grad, const djModel* m, djField field, int id) {
   if (field == DJ_FIELD_MESH_VERT) return block + 3 * (size_t)m->mesh_vertadr[id];
   if (field == DJ_FIELD_JOINT_SPRINGREF) return block + m->jnt_dofadr[id];
   if (field == DJ_FIELD_GEOM_SURFACE) return block + m->geom_surfaceadr[id];
+  if (field == DJ_FIELD_GEOM_POINTS) return block + 3 * (size_t)m->geom_pointadr[id];
   return block + (size_t)id * (size_t)dj_paramRows[field].ntangent;
 }
 
@@ -207,6 +213,9 @@ djStatus dj_paramId(djParam* param, const djModel* m, const char* name, djError*
   const bool known = id >= 0 && id < elementCount(m, (djField)field);
   if (field == DJ_FIELD_GEOM_SURFACE && known && m->geom_surfacenum[id] == 0) {
     return dj_fail(err, DJ_INVALID, "'%.200s': no shape is given for that geom", name);
+  }
+  if (field == DJ_FIELD_GEOM_POINTS && known && m->geom_pointnum[id] == 0) {
+    return dj_fail(err, DJ_INVALID, "'%.200s': no points are given for that geom", name);
   }
   if (!dj_makeParam(param, m, (djField)field, id)) {
     return dj_fail(err, DJ_INVALID, "'%.200s': there is no such %s", name,

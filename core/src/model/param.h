@@ -28,6 +28,8 @@ typedef enum djField {
   DJ_FIELD_GEOM_FRICTION,
   DJ_FIELD_GEOM_SHARPNESS,
   DJ_FIELD_GEOM_SURFACE,
+  DJ_FIELD_GEOM_POINTS,
+  DJ_FIELD_GEOM_CONTACT_SCALE,
   DJ_FIELD_MESH_VERT,
   DJ_FIELD_SITE_POS,
   DJ_FIELD_TENDON_STIFFNESS,
@@ -83,7 +85,7 @@ djMirrorKind dj_paramMirror(const djParam* param);
 
 // Gradients by every parameter of a model lie in one array: a block a field, in it the elements in
 // order, each with its ntangent entries (meshes: 3 a vertex; springref: the joint's dofs; surface:
-// its numbers).
+// its numbers; points: 3 each).
 size_t dj_paramGradSize(const djModel* model);                      // doubles
 void dj_fillParams(djModel* model);   // param_adr, of a model whose sizes are known
 // First entry of the field's block; of element id in it.

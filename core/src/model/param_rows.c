@@ -62,6 +62,13 @@ const djFieldRow dj_paramRows[DJ_NFIELD] = {
                                .mirror = DJ_MIRROR_NONE,
                                SAY("m", "numbers of its implicit surface where one is given, but "
                                         "for the sharpness")},
+    [DJ_FIELD_GEOM_POINTS] = {OF(DJ_OBJ_GEOM, "geom", "points", point_pos), .shapes = true,
+                              .mirror = DJ_MIRROR_PLACES,
+                              SAY("m", "points of penalty contact where they are given, in the "
+                                       "geom's frame")},
+    [DJ_FIELD_GEOM_CONTACT_SCALE] = {GEOM(contact_scale), NUMBERS(1), .rule = RULE_NONNEGATIVE,
+                                     .shapes = true,
+                                     SAY("", "factor of kn, kt and kd of its points")},
     [DJ_FIELD_MESH_VERT] = {OF(DJ_OBJ_MESH, "mesh", "vert", mesh_vert), .shapes = true,
                             .mirror = DJ_MIRROR_PLACES,
                             SAY("m", "vertices in the compiled mesh's frame")},

@@ -108,6 +108,18 @@ static const djSetting contactRows[] = {
     {OPTION_IN_FORCE(damping), .kind = DJ_SETTING_REAL, .unit = "s/m", .symbol = "C",
      .ways = BY_ALL, .group = "contact", .automatic = true, .zero = true, .most = DJ_LARGEST,
      .rule = "the contact model's", .help = "force grows by this times the speed of approach"},
+    {OPTION_IN_FORCE(kn), .kind = DJ_SETTING_REAL, .unit = "N/m", .symbol = "K", .ways = BY_ALL,
+     .group = "contact", .automatic = true, .most = DJ_LARGEST_FORCE, .rule = "the contact model's",
+     .help = "normal force of a point of penalty contact by its depth"},
+    {OPTION_IN_FORCE(kt), .kind = DJ_SETTING_REAL, .unit = "N s/m", .symbol = "K", .ways = BY_ALL,
+     .group = "contact", .automatic = true, .zero = true, .most = DJ_LARGEST_FORCE,
+     .rule = "the contact model's", .help = "friction of such a point that sticks by its velocity"},
+    {OPTION_IN_FORCE(kd), .kind = DJ_SETTING_REAL, .unit = "N s/m2", .symbol = "K", .ways = BY_ALL,
+     .group = "contact", .automatic = true, .zero = true, .most = DJ_LARGEST_FORCE,
+     .rule = "the contact model's", .help = "its damping by depth and speed of approach"},
+    {OPTION_IN_FORCE(scale), .kind = DJ_SETTING_REAL, .unit = "", .symbol = "S", .ways = BY_ALL,
+     .group = "contact", .automatic = true, .zero = true, .most = DJ_LARGEST,
+     .rule = "the contact model's", .help = "factor of kn, kt and kd"},
 };
 
 #define COUNT(rows) ((int)(sizeof rows / sizeof rows[0]))

@@ -30,7 +30,7 @@
   X(pair, npair, normal, 3) X(pair, npair, point, 3) X(pair, npair, force, 3)                 \
   X(pair, npair, normal_force, 1) X(pair, npair, recovering, 1)
 
-static bool findNumber(djArray* array, djData* d, const char* wanted) {
+static bool findNumber(djArray* array, const djModel* m, djData* d, const char* wanted) {
 #define X(name)                                                                             \
   if (strcmp(wanted, #name) == 0) {                                                         \
     *array = dj_array(&d->name, DJ_TYPE_OF(&d->name), 1, 1, sizeof(d->name));               \
@@ -46,8 +46,8 @@ static bool findNumber(djArray* array, djData* d, const char* wanted) {
   STATS(X)
 #undef X
   if (strcmp(wanted, "history") == 0) {
-    int n = d->work->sizes.nhistory, nv = d->work->sizes.nv;
-    *array = dj_array(d->history, DJ_ARRAY_DOUBLE, n ? n / nv : 0, nv, (size_t)nv * sizeof(double));
+    int n = dj_historySize(m);
+    *array = dj_array(d->history, DJ_ARRAY_DOUBLE, n > 0, n, (size_t)n * sizeof(double));
     return true;
   }
   if (strcmp(wanted, "energy") != 0) return false;
@@ -80,7 +80,7 @@ djStatus dj_dataArray(djArray* array, const djModel* m, djData* d, const char* w
   }
   ARRAYS(X)
 #undef X
-  return findNumber(array, d, wanted) || findList(array, d, wanted) ? DJ_OK : DJ_INVALID;
+  return findNumber(array, m, d, wanted) || findList(array, d, wanted) ? DJ_OK : DJ_INVALID;
 }
 
 const char* dj_dataArrayName(int i) {

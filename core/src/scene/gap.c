@@ -162,7 +162,7 @@ djStatus dj_evalGapPair(double gap[1], double normal[3], double point1[3], doubl
   if (!gap || !normal || !point1 || !point2 || !pair || !m || !d) return DJ_INVALID;
   djWork* w = d->work;
   djError* err = &w->error;
-  if (!dj_sameSizes(&w->sizes, m) || !dj_sameSizes(&pair->sizes, m)) {
+  if (!dj_fitsSizes(w, m) || !dj_sameSizes(&pair->sizes, m)) {
     return dj_fail(err, DJ_INVALID, "gap: made for a model of other sizes");
   }
   djStatus status = dj_checkFinite(err, "qpos", d->qpos, m->nq);

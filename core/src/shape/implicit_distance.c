@@ -11,6 +11,7 @@
 #define REACH 0.5       // longest step, of the shapes' size
 #define NEAR 0.995      // cosine of how far that may turn the normal to another maximum
 #define TIE 1e-9        // least of Ka^-1 + Kb^-1 + delta, of the shapes' size
+#define FLAT 1e-6       // least curvature, over the size: what is left of a sum with its inverse
 
 // b's frame in a's, and whether the shapes are apart.
 typedef struct Apart {
@@ -52,8 +53,8 @@ static void invert(double out[3], const double K[3], double floor) {
 static void radiiOf(double S[3], const double Ka[3], const double Kb[3], double delta,
                     double size) {
   double Ra[3], Rb[3];
-  invert(Ra, Ka, 1e-20 / size);
-  invert(Rb, Kb, 1e-20 / size);
+  invert(Ra, Ka, FLAT / size);
+  invert(Rb, Kb, FLAT / size);
   for (int k = 0; k < 3; k++) S[k] = Ra[k] + Rb[k] + (k == 1 ? 0 : delta);
 }
 
@@ -227,8 +228,7 @@ static bool ascend(djImplicitGap* g, Ascent* s, djVec3 n) {
     const double gain = u[0] * off[0] + u[1] * off[1];
     if (solved && (angle < 0.03 || k % 8 == 7)) {
       djImplicitGap trial = *g;
-      if (polish(&trial, s->a, s->b, s->at, s->size, 10) &&
-          (s->at->apart || dju_dot3(trial.n, g->n) > NEAR)) {
+      if (polish(&trial, s->a, s->b, s->at, s->size, 10)) {
         *g = trial;
         return true;
       }
@@ -264,6 +264,56 @@ static bool ascend(djImplicitGap* g, Ascent* s, djVec3 n) {
     g->y_b = dju_add3(g->y_b, dju_mulMtV(s->at->R, dq));
   }
   return solved && hypot(off[0], off[1]) < STALLED * s->size;
+}
+
+// ---- descent of depth
+// ----------------------------------------------------------------------------
+
+// Along n shapes that overlap part after t, the least of (ha + hb - m.r)(m) over m with m.n = 1: a
+// convex problem, whose m is a direction in which they are no deeper than t. So depths fall, to a
+// local minimum, that of a face too. Newton's method on the points may only go to one nearby, so
+// that the same is found from places nearby. Long ways, as of shapes that are nearly balls to each
+// other, end where it can; steps from n to m are stretched on them while depths fall.
+static bool sink(djImplicitGap* g, const djImplicit* a, const djImplicit* b, const Apart* at,
+                 double size, djVec3 n, djVec3 common) {
+  double least = INFINITY, stretch = 0;
+  djVec3 turn = {0, 0, 0};
+  for (int k = 0; k < 120; k++) {
+    const bool is_long = k >= 12;
+    const djImplicitPlace place = {at->R, n};
+    const double along = dju_dot3(at->r, n);
+    djImplicitStart start = {.y = common};
+    int spent;
+    dj_searchImplicit(&start, &spent, a, b, &place, dju_madd3(at->r, -along, n));
+    djImplicitGap next = {.y = start.y, .y_b = start.y_b, .iterations = g->iterations + spent / 2};
+    Look l;
+    look(&next, &l, a, b, at, size);
+    djImplicitGap trial = next;
+    const bool polished = polish(&trial, a, b, at, size, 10);
+    g->iterations = next.iterations = trial.iterations;
+    if (polished && trial.delta > next.delta - STALLED * size &&
+        (is_long || dju_dot3(trial.n, next.n) > NEAR)) {
+      *g = trial;
+      return true;
+    }
+    if (-next.delta < least) {
+      const double last = dju_norm3(turn);
+      turn = dju_sub3(next.n, n);
+      least = -next.delta;
+      *g = next;
+      g->regular = isMaximum(g, size);
+      if (dju_norm3(turn) < TOLERANCE) return true;
+      const bool bent = stretch > 0 && dju_norm3(turn) > 2 * last; // back to the valley's ground
+      stretch = !is_long || bent ? 0 : fmin(2 * stretch + 0.5, 0.1 / dju_norm3(turn));
+      n = dju_madd3(next.n, stretch, turn);
+    } else {
+      if (stretch <= 0) break;
+      stretch = stretch > 1 ? 0.25 * stretch : 0;
+      n = dju_madd3(g->n, stretch, turn);
+    }
+    n = dju_scale3(1 / dju_norm3(n), n);
+  }
+  return false;
 }
 
 // ---- Gilbert, Johnson, Keerthi ------------------------------------------------------------------
@@ -334,7 +384,9 @@ djStatus dj_distanceImplicit(djImplicitGap* out, const djVec3 near[2], const djI
   }
   if (!found) {
     Ascent s = {.a = a, .b = b, .at = &at, .size = size};
-    found = ascend(&g, &s, touch->n) || (at.apart && collect(&g, &s));
+    const djVec3 common = dju_scale3(D / touch->T, touch->y);
+    found = at.apart ? ascend(&g, &s, touch->n) || collect(&g, &s)
+                     : sink(&g, a, b, &at, size, touch->n, common);
   }
   *out = g;
   return found ? g.regular ? DJ_OK : DJ_SINGULAR : DJ_NOT_CONVERGED;

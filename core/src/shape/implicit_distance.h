@@ -7,8 +7,8 @@
 // curvatures there, both by outward normals, the Hessian on the sphere is -(Ka^-1 + Kb^-1 + g). So
 // for shapes apart g is strictly concave along great circles where it is positive, as it is at the
 // normal n0 of the scaled touch, g(n0) >= (D - T) n0.d; ascent from there ends at the distance. Of
-// shapes that overlap each local maximum of g is minus a local minimum of depth: that which is
-// found from n0.
+// shapes that overlap each local maximum of g is minus a local minimum of depth: that to which
+// directions descend from n0 that are less and less deep.
 //
 // Where (1) is stationary n is normal to both surfaces at the ends of q - p = delta n. With
 // tangents t, p moving by t tau and q by t sigma, bodies by psi and v, and sizes that move the

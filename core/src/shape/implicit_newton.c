@@ -28,7 +28,7 @@
 
 // Of (1), distances over the size of the shapes and the angle between normals.
 #define TOLERANCE 1e-12
-// What rounding may leave where it ends without coming nearer.
+// What rounding may leave where it ends without coming nearer; of more dj_touchImplicit judges.
 #define STALLED 1e-11
 // Longest step, of an ellipsoid's semi-axis along it; least curvature, of the ellipsoids', at an
 // error of 1; least sine of the angles between d and the surfaces.

@@ -107,14 +107,15 @@ djStatus dj_touchImplicit(djImplicitTouch* out, djImplicitWarm* warm, const djIm
   }
   if (!found) {
     int evaluations;
-    const double left = dj_searchImplicit(&start, &evaluations, a, b, place);
+    const djVec3 none = {0, 0, 0};
+    const double left = dj_searchImplicit(&start, &evaluations, a, b, place, none);
     djImplicitStart from = start;
     found = dj_newtonImplicit(out, &from, a, b, place, 0, 1, 12);
     if (!found && !(fabs(out->T - start.T) < CERTAIN * start.T)) {
       evaluations += 2 * out->iterations;
       dj_newtonImplicit(out, &start, a, b, place, 0, 1, 1);
     }
-    found = found || (left < CERTAIN && out->error < fmax(roundingOf(out, a, b), SMALL));
+    found = found || (left < CERTAIN * start.T && out->error < fmax(roundingOf(out, a, b), SMALL));
     spent += out->iterations + evaluations / 2;
   }
   out->iterations = spent;

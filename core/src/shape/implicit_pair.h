@@ -93,9 +93,10 @@ bool dj_newtonImplicit(djImplicitTouch* out, djImplicitStart* start, const djImp
 // The solution for the ellipsoids of the shapes.
 void dj_startImplicit(djImplicitStart* start, const djImplicit* a, const djImplicit* b,
                       const djImplicitPlace* place);
-// The solution by a method that converges for all convex shapes, from a start; *spent: evaluations
-// of one shape. Returns by how much, of T, that can be too small.
+// The solution by a method that converges for all convex shapes, from a start; b's origin is at
+// off + T d, off across d. *spent: evaluations of one shape. Returns by how much T can be too
+// small.
 double dj_searchImplicit(djImplicitStart* start, int* spent, const djImplicit* a,
-                         const djImplicit* b, const djImplicitPlace* place);
+                         const djImplicit* b, const djImplicitPlace* place, djVec3 off);
 
 #endif // DJ_SHAPE_IMPLICIT_PAIR_H_

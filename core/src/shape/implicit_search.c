@@ -84,10 +84,10 @@ static bool holds(const Polygon* p, const double z[2]) {
 
 // ---- lines --------------------------------------------------------------------------------------
 
-// A shape on lines along `along`, across e, in its own frame.
+// A shape on lines along `along`, across e, through `at` where z is 0; in its own frame.
 typedef struct Side {
   const djImplicit* shape;
-  djVec3 along, e[2];
+  djVec3 at, along, e[2];
   double size; // it is where |s| is no more
 } Side;
 
@@ -201,8 +201,9 @@ static bool isMissed(End* out, double* s, int* spent, const Side* side, djVec3 z
   return true;
 }
 
-static void findEnd(End* out, int* spent, const Side* side, djVec3 z, double s) {
+static void findEnd(End* out, int* spent, const Side* side, const double at_z[2], double s) {
   const double outer = side->size;
+  const djVec3 z = dju_madd3(dju_madd3(side->at, at_z[0], side->e[0]), at_z[1], side->e[1]);
   double at[2], low;
   if (descend(out, at, spent, side, z, fmax(-outer, fmin(s, outer)))) return;
   if (isMissed(out, &low, spent, side, z, at)) return;
@@ -234,8 +235,7 @@ static const End* look(Trial* t, int* spent, const Side side[2], const Trial* fr
       const End* e = &from->end[k];
       s = e->s + e->by[0] * (t->z[0] - from->z[0]) + e->by[1] * (t->z[1] - from->z[1]);
     }
-    const djVec3 z = dju_madd3(dju_scale3(t->z[0], side[k].e[0]), t->z[1], side[k].e[1]);
-    findEnd(&t->end[k], spent, &side[k], z, s);
+    findEnd(&t->end[k], spent, &side[k], t->z, s);
     if (t->end[k].missed) return &t->end[k];
   }
   const End *a = &t->end[0], *b = &t->end[1];
@@ -272,20 +272,24 @@ static double newton(double z[2], const Trial* t, const Polygon* polygon) {
 }
 
 double dj_searchImplicit(djImplicitStart* start, int* spent, const djImplicit* a,
-                         const djImplicit* b, const djImplicitPlace* place) {
+                         const djImplicit* b, const djImplicitPlace* place, djVec3 off) {
+  const djVec3 d = place->d;
   djVec3 e[2];
-  dj_implicitTangents(e, place->d);
+  dj_implicitTangents(e, d);
   const double size = b->outer > 0 ? b->outer : a->outer, r = fmin(a->outer, size);
-  const Side side[2] = {{a, place->d, {e[0], e[1]}, a->outer},
+  const Side side[2] = {{a, {0, 0, 0}, d, {e[0], e[1]}, a->outer},
                         {b,
-                         dju_neg3(dju_mulMtV(place->R, place->d)),
+                         dju_neg3(dju_mulMtV(place->R, off)),
+                         dju_neg3(dju_mulMtV(place->R, d)),
                          {dju_mulMtV(place->R, e[0]), dju_mulMtV(place->R, e[1])},
                          size}};
   const double noise = 4 * DBL_EPSILON * (a->outer + size); // of T
-  Polygon polygon = {4, {{-r, -r}, {r, -r}, {r, r}, {-r, r}}};
+  const bool at_a = a->outer <= size;                       // the middle of the smaller shape
+  const double x = at_a ? 0 : dju_dot3(e[0], off), y = at_a ? 0 : dju_dot3(e[1], off);
+  Polygon polygon = {4, {{x - r, y - r}, {x + r, y - r}, {x + r, y + r}, {x - r, y + r}}};
   Trial best = {.T = -INFINITY}, t = {.z = {dju_dot3(e[0], start->y), dju_dot3(e[1], start->y)}};
   double left = INFINITY, gain = INFINITY;
-  if (!holds(&polygon, t.z)) t.z[0] = t.z[1] = 0;
+  if (!holds(&polygon, t.z)) t.z[0] = x, t.z[1] = y;
   *spent = 0;
   for (int k = 0; k < TRIALS; k++) {
     bool fast = false;
@@ -305,13 +309,13 @@ double dj_searchImplicit(djImplicitStart* start, int* spent, const djImplicit* a
       if (!fast) gain = INFINITY;
     }
     if (k == 0 && missed)
-      t.z[0] = t.z[1] = 0; // where both origins are
+      t.z[0] = x, t.z[1] = y; // where both origins are, if off is 0
     else if (!fast && !(middleOf(t.z, &polygon) > 0))
       break;
   }
   const djVec3 z = dju_madd3(dju_scale3(best.z[0], e[0]), best.z[1], e[1]);
-  start->y = dju_madd3(z, best.end[0].s, place->d);
+  start->y = dju_madd3(z, best.end[0].s, d);
   start->T = best.T;
-  start->y_b = dju_madd3(dju_mulMtV(place->R, z), best.end[1].s, side[1].along);
-  return best.T > 0 ? left / best.T : INFINITY;
+  start->y_b = dju_madd3(dju_mulMtV(place->R, dju_sub3(z, off)), best.end[1].s, side[1].along);
+  return left;
 }

@@ -52,7 +52,11 @@ typedef struct djShape {
   const int* adjadr;      // (nvert + 1)
   const int* adj;
   double sharp, length;   // of an implicit surface, held: sharpness, and L of a mesh's facets, m
-  const double* fit;      // that surface: contact/implicit/implicit_fit.h; NULL: there is none
+  const double* fit;      // what a kernel has made besides: that surface
+                          //   (contact/implicit/implicit_fit.h), points and a field
+                          //   (contact/penalty/penalty_shape.h); NULL: nothing
+  int nnumber;            // djShapeGrad.number
+  const struct djGrid* grid;   // a mesh's distance field, as its model has it; NULL: none
   const double* own;      // all arrays of the kernel that made the shape; they hold no pointers
 } djShape;
 
@@ -70,8 +74,9 @@ typedef struct djShapeGrad {
   djVec3 normal;
   double offset;
   double sharp;           // of an implicit surface
-  double* number;         // numbers of one that is given (without the sharpness), or NULL
-  djVec3 origin, turn;    // its frame's origin, and turning of its axes
+  double* number;         // (nnumber) numbers of one that is given (without the sharpness), or what
+                          //   penalty has; or NULL
+  djVec3 origin, turn;    // origin of the frame of a surface or field, and turning of its axes
 } djShapeGrad;
 
 #endif  // DJ_SHAPE_SHAPE_H_

@@ -95,7 +95,8 @@ DJ_API djmStepOption* djm_stepOption(djmContext* context);
 // controls and sensors are not advanced. Nothing is allocated (but room for matrices, if
 // many bodies couple more than ever, and a longer list of contacts, if sensors are wanted and there
 // are more than ever). Negative: d is as it was (but for derived
-// fields, if sensors are wanted and MuJoCo itself fails), djm_errorText says why.
+// fields, if sensors are wanted and MuJoCo itself fails), djm_errorText says why. Integrator bdf2 is
+// DJ_UNSUPPORTED, here and in the calls below: MuJoCo's state has no room for its history.
 DJ_API djStatus djm_step(const mjModel* m, mjData* d, djmContext* context);
 
 // In place of mj_forward, with our contact: everything that mj_forward computes from position and
@@ -107,8 +108,7 @@ DJ_API djStatus djm_step(const mjModel* m, mjData* d, djmContext* context);
 DJ_API djStatus djm_forward(const mjModel* m, mjData* d, djmContext* context);
 
 // Derivatives of that step, all substeps of it, at d's state; d is not changed. Layout as
-// mjd_transitionFD: with nx = 2 nv + na (an integrator's history stays as it is), A (nx x nx),
-// B (nx x nu), C (nsensordata x nx), D (nsensordata x nu); any may be NULL. Activations that the
+// mjd_transitionFD: with nx = 2 nv + na, A (nx x nx), B (nx x nu), C (nsensordata x nx), D (nsensordata x nu); any may be NULL. Activations that the
 // import leaves out stay as they are (identity), controls that it leaves out do nothing (zero).
 //
 // C and D are those of sensordata as djm_forward gives it; zero beyond a sensor's cutoff. Without

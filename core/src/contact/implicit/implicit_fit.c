@@ -289,6 +289,7 @@ djStatus dj_makeSurface(djShape* s, djShapeBounds* bounds, double* mem, const dj
   s->length = m->geom_radius[from->geom];
   double* own = mem + dj_paddedCount(dj_convexSize(from));
   const bool has = dj_givenSurface(&given, m, from->geom);
+  s->nnumber = has ? given.nnumber : 0;
   const djStatus status = dj_fitImplicit(s, own, from->hull, has ? &given : NULL, err);
   if (status != DJ_OK || !isGiven(s)) return status;
   own[INFLATE] = bounds->inflate;

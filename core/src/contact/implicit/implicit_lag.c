@@ -13,12 +13,23 @@ djStatus dj_touchAt(djSurfacePair* pair, djSurfaceTouch* touch, const djSurfaceS
   at.pose_a = pose_a;
   at.pose_b = pose_b;
   const djStatus status = dj_openSurfacePair(pair, &last, &at);
-  return status ? status : dj_findSurfaceTouch(touch, &warm, pair);
+  if (status) return status;
+  pair->inflate -= state->lift;
+  return dj_findSurfaceTouch(touch, &warm, pair);
 }
 
-djImplicitForce dj_surfaceLoad(double* load, const djSurfaceTouch* t, const double* setting) {
+djSurfaceLift dj_liftOf(const djSurfaceState* state, const djPairInput* in) {
+  djSurfaceLift lift = {.e = 0};
+  if (state->lift > 0) dj_liftSurfaces(&lift, in->setting, state->sunk);
+  return lift;
+}
+
+djImplicitForce dj_surfaceLoad(double* load, const djSurfaceTouch* t, const djSurfaceState* state,
+                               const djPairInput* in) {
   djImplicitForce force;
-  dj_elasticForce(&force, setting, t->depth);
+  dj_elasticForce(&force, in->setting, t->depth);
+  const djSurfaceLift lift = dj_liftOf(state, in);
+  dj_boundSurfaceLoad(&force, &lift, in->force_cap);
   *load = dj_alongNormal(t, force.f);
   return force;
 }
@@ -37,6 +48,7 @@ static bool isApart(const djPairInput* in) {
 
 djStatus dj_beginSurfaces(djSurfaceState* state, const djPairInput* in) {
   const bool damped = in->setting[DJ_IMPLICIT_DAMPING] > 0, slides = in->friction > 0;
+  const bool barrier = dj_isLaw(in->setting, DJ_LAW_BARRIER);
   const double reach = dj_lawReach(in->setting);
   djSurfacePair pair;
   djSurfaceTouch touch;
@@ -46,15 +58,23 @@ djStatus dj_beginSurfaces(djSurfaceState* state, const djPairInput* in) {
   djStatus status = dj_openSurfacePair(&pair, &state->last, &at), worst = DJ_OK;
   if (status) return status;
   const bool near = !(dj_surfaceBound(&pair) > -reach);
-  if ((slides && near) || (damped && !isApart(in))) {
+  if (((slides || barrier) && near) || (damped && !isApart(in))) {
     worst = dj_findSurfaceTouch(&touch, &state->warm, &pair);
     if (worst < 0) return worst;
+    if (barrier && in->recover) {
+      djSurfaceLift lift;
+      dj_liftSurfaces(&lift, in->setting, touch.depth);
+      state->lift = lift.e;
+      state->sunk = touch.depth;
+    } else if (barrier && !(touch.depth < 0)) {
+      return DJ_OVERLAP;
+    }
+    touch.depth -= state->lift;
     state->depth = touch.depth;
     if (!(touch.depth > reach)) { // a step depends on its start alone
       memset(&state->warm, 0, sizeof state->warm);
     } else if (slides) {
-      const djImplicitForce force = dj_surfaceLoad(&state->load, &touch, in->setting);
-      if (force.value == INFINITY) state->load = 0; // eval says so
+      dj_surfaceLoad(&state->load, &touch, state, in);
       state->point = touch.x;
       state->normal = touch.f.n;
     }
@@ -111,7 +131,7 @@ static djStatus lagJac(LagJac* out, const djSurfaceState* state, const djPairInp
   const djStatus status = dj_touchAt(&pair, &t, state, in, in->start_a, in->start_b);
   if (status < 0) return status;
   double load;
-  const djImplicitForce force = dj_surfaceLoad(&load, &t, in->setting);
+  const djImplicitForce force = dj_surfaceLoad(&load, &t, state, in);
   dj_moveTouch(&rates, &t.f);
   for (int j = 0; j < 12; j++) {
     djSurfaceChange e;
@@ -135,21 +155,36 @@ static djStatus lagJac(LagJac* out, const djSurfaceState* state, const djPairInp
   return status;
 }
 
+// The force now changes by `slope` times the depth at other poses.
+static djStatus addByDepth(double jac[144], const djSurfaceState* state, const djPairInput* in,
+                           const djSurfaceTouch* touch, double slope, const djPose* pose_a,
+                           const djPose* pose_b) {
+  djSurfacePair pair;
+  djSurfaceTouch t;
+  double by[12], depth[12];
+  if (slope == 0) return DJ_OK;
+  const djStatus status = dj_touchAt(&pair, &t, state, in, pose_a, pose_b);
+  if (status < 0) return status;
+  t.at_point = false;
+  dj_surfaceGradient(by, touch, slope);
+  dj_surfaceGradient(depth, &t, 1);
+  for (int i = 0; i < 144; i++) jac[i] += by[i / 12] * depth[i % 12];
+  return status;
+}
+
 djStatus dj_startSurfaces(double start_jac[144], double rate_jac[144], djSurfaceState* state,
                           const djPairInput* in, const djSurfaceTouch* touch,
                           const djImplicitForce* force) {
   djStatus worst = DJ_OK;
-  if (force && force->by_start != 0) {
-    djSurfacePair pair;
-    djSurfaceTouch t;
-    double by[12], depth[12];
-    worst = dj_touchAt(&pair, &t, state, in, in->rate_a, in->rate_b);
+  if (force) {
+    worst = addByDepth(isApart(in) ? rate_jac : start_jac, state, in, touch, force->by_start,
+                       in->rate_a, in->rate_b);
     if (worst < 0) return worst;
-    t.at_point = false;
-    dj_surfaceGradient(by, touch, force->by_start);
-    dj_surfaceGradient(depth, &t, 1);
-    double* jac = isApart(in) ? rate_jac : start_jac;
-    for (int i = 0; i < 144; i++) jac[i] += by[i / 12] * depth[i % 12];
+    const double by_lift = dj_byLift(force) * dj_liftOf(state, in).by_depth;
+    const djStatus lifted =
+        addByDepth(start_jac, state, in, touch, by_lift, in->start_a, in->start_b);
+    if (lifted < 0) return lifted;
+    if (lifted) worst = lifted;
   }
   if (!dj_hasSurfaceLag(state, in)) return worst;
   djSurfaceLag lag;

@@ -1,7 +1,8 @@
-// What a step fixes of a pair of implicit surfaces: the depth at the poses that velocities count
-// from, for damping, and where and how hard the surfaces press on each other at its start, for
-// friction (contact/friction/friction.h): at the common point x, in the plane through it with the
-// touch's normal, one point on each side. The load is the law's force without damping, along n:
+// What a step fixes of a pair of implicit surfaces: how far it is lifted out of an overlap
+// (implicit_recovery.h); the depth at the poses that velocities count from, for damping; and where
+// and how hard the surfaces press on each other at its start, for friction
+// (contact/friction/friction.h): at the common point x, in the plane through it with the touch's
+// normal, one point on each side. The load is the law's force without damping, along n:
 //
 //   F = f(t) q.n  of an energy, F = f(t) of a force along n.
 
@@ -10,11 +11,14 @@
 
 #include "contact/friction/friction.h"
 #include "contact/implicit/implicit_law.h"
+#include "contact/implicit/implicit_recovery.h"
 #include "contact/implicit/implicit_touch.h"
 
 typedef struct djSurfaceState {
   djImplicitWarm warm;
   djVec3 last;          // direction of the origins, for when they coincide
+  double lift;          // m; for the whole step: depths are less by it
+  double sunk;          // the depth that it follows from
   double depth;         // at the rate poses
   djVec3 point, normal; // friction's; at the start, world
   double load;          // N; 0: there is none
@@ -22,12 +26,17 @@ typedef struct djSurfaceState {
   djDualPair dual[2];
 } djSurfaceState;
 
-// The surfaces at these poses, whatever the distance; the state's warm start is used, not changed.
+// The surfaces at these poses, as lifted, whatever the distance; the state's warm start is used,
+// not changed.
 djStatus dj_touchAt(djSurfacePair* pair, djSurfaceTouch* touch, const djSurfaceState* state,
                     const djPairInput* in, const djPose* pose_a, const djPose* pose_b);
 
-// State of zeros -> that of the step.
+// State of zeros -> that of the step. DJ_OVERLAP: the surfaces overlap under the barrier law, and
+// are not to recover.
 djStatus dj_beginSurfaces(djSurfaceState* state, const djPairInput* in);
+
+// The lift with its derivatives.
+djSurfaceLift dj_liftOf(const djSurfaceState* state, const djPairInput* in);
 
 // Friction, as its functions want it. A half space moves with b: a's point alone counts.
 typedef struct djSurfaceLag {
@@ -37,13 +46,14 @@ typedef struct djSurfaceLag {
 bool dj_hasSurfaceLag(const djSurfaceState* state, const djPairInput* in);
 void dj_openSurfaceLag(djSurfaceLag* out, djSurfaceState* state, const djPairInput* in);
 
-// The entry `start` of a row. now, touch: those at the poses now; force: NULL where nothing acts.
+// The entry `start` of a row. touch, touch: those at the poses now; force: NULL where nothing acts.
 djStatus dj_startSurfaces(double start_jac[144], double rate_jac[144], djSurfaceState* state,
                           const djPairInput* in, const djSurfaceTouch* touch,
                           const djImplicitForce* force);
 
-// The load, its derivatives, and how it changes with the touch.
-djImplicitForce dj_surfaceLoad(double* load, const djSurfaceTouch* touch, const double* setting);
+// The load of a touch at the start, its derivatives, and how it changes with the touch.
+djImplicitForce dj_surfaceLoad(double* load, const djSurfaceTouch* touch,
+                               const djSurfaceState* state, const djPairInput* in);
 double dj_loadChange(const djSurfacePair* pair, const djSurfaceTouch* touch,
                      const djImplicitForce* force, const djSurfaceChange* e);
 

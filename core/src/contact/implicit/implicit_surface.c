@@ -48,6 +48,7 @@ static djStatus findNow(Now* now, djSurfaceState* state, const djPairInput* in) 
   const double reach = dj_lawReach(in->setting);
   djStatus status = dj_openSurfacePair(&now->pair, &state->last, in);
   if (status) return status;
+  now->pair.inflate -= state->lift;
   now->found = now->acts = false;
   now->gap = dj_surfaceBound(&now->pair);
   if (now->gap > -reach) return DJ_OK;
@@ -83,7 +84,9 @@ static void setHessian(djPairOutput* out, const Now* now) {
 // The law's force and friction.
 static djStatus actNow(djPairOutput* out, const Now* now, djSurfaceState* state,
                        const djPairInput* in, int flags) {
-  *out = (djPairOutput){.gap = now->gap, .active = now->acts, .twist_jac = out->twist_jac};
+  *out = (djPairOutput){.gap = now->gap - (now->acts ? 0 : state->lift),
+                        .active = now->acts,
+                        .twist_jac = out->twist_jac};
   if (now->acts) {
     out->value = now->force.value;
     if (out->value == INFINITY) return DJ_OK;
@@ -153,7 +156,9 @@ static djStatus report(djPairReport* out, djPairState* pair_state, const djPairI
   if (!status) status = dj_touchAt(&pair, &first, state, in, in->start_a, in->start_b);
   if (status < 0) return status;
   out->gap = -now.touch.depth;
-  out->gap_start = -first.depth;
+  out->gap_start = -first.depth - state->lift;
+  out->recovering = state->lift > 0;
+  out->erosion = state->lift;
   out->normal = now.touch.f.n;
   out->point = now.touch.x;
   if (now.acts) out->normal_force = dj_alongNormal(&now.touch, now.force.f);
@@ -165,6 +170,10 @@ static djStatus report(djPairReport* out, djPairState* pair_state, const djPairI
 }
 
 // ---- entries ----------------------------------------------------------------------------------
+
+static bool recovers(const djPairState* state) {
+  return ((const djSurfaceState*)(const void*)state)->lift > 0;
+}
 
 static void vary(djTraits* traits, const double* setting) {
   traits->energy = traits->symmetric = !dj_isLaw(setting, DJ_LAW_PAPER);
@@ -216,6 +225,7 @@ const djKernel dj_implicitSurface = {
     .room = dj_surfaceRoom,
     .max_step = dj_surfaceMaxStep,
     .begin = begin,
+    .recovers = recovers,
     .eval = eval,
     .start = start,
     .report = report,

@@ -1,7 +1,7 @@
 // lambda . gradient depends on shapes through up to three touches: at the poses now, through its
 // gradient; at the poses that velocities count from, through the depth of damping; at the start of
-// the step, through friction's point, plane and load. Of each it is a linear function of a
-// djSurfaceChange, so that it is kept as one, and shapes see no more than that.
+// the step, through the lift, and through friction's point, plane and load. Of each it is a linear
+// function of a djSurfaceChange, so that it is kept as one, and shapes see no more than that.
 
 #include "contact/implicit/implicit_vjp.h"
 
@@ -121,7 +121,7 @@ static djStatus addFriction(View* v, djPairGrad* grad, djSurfaceState* state, co
   }
   by_x = dju_madd3(by_x, -g.offset, state->normal);
   by_n = dju_madd3(by_n, -g.offset, state->point);
-  const djImplicitForce force = dj_surfaceLoad(&load, &v->touch, in->setting);
+  const djImplicitForce force = dj_surfaceLoad(&load, &v->touch, state, in);
   for (int i = 0; i < DJ_SURFACE_CHANGES; i++) {
     djSurfaceChange e = {.T = 0};
     numbersOf(&e)[i] = 1;
@@ -149,6 +149,7 @@ static djStatus addSettings(djPairGrad* grad, const djSurfaceState* state, const
                             const djSurfaceTouch* touch, const djImplicitForce* force,
                             double along) {
   for (int i = 0; i < DJ_IMPLICIT_NSETTING; i++) grad->setting[i] += along * force->by_setting[i];
+  grad->setting[DJ_IMPLICIT_SUPPORT] += along * dj_byLift(force) * dj_liftOf(state, in).by_support;
   if (in->setting[DJ_IMPLICIT_DAMPING] > 0) return DJ_OK;
   View v;
   const djStatus status = openView(&v, state, in, in->rate_a, in->rate_b);
@@ -162,7 +163,7 @@ djStatus dj_surfaceVjp(djPairGrad* grad, djSurfaceState* state, const djPairInpu
                        const djSurfacePair* pair, const djSurfaceTouch* touch,
                        const djImplicitForce* force, const double lambda[12]) {
   djStatus status = DJ_OK, worst = DJ_OK;
-  double by_start = 0;
+  double by_start = 0, by_lift = 0;
   View v;
   if (force) {
     v = (View){.pair = *pair, .touch = *touch, .pose_a = in->pose_a, .pose_b = in->pose_b};
@@ -172,6 +173,7 @@ djStatus dj_surfaceVjp(djPairGrad* grad, djSurfaceState* state, const djPairInpu
     worst = addSettings(grad, state, in, touch, force, along);
     if (worst < 0) return worst;
     by_start = along * force->by_start;
+    by_lift = along * dj_byLift(force) * dj_liftOf(state, in).by_depth;
     addNormal(&v, force, lambda);
     status = shapesVjp(grad, &v, in);
   }
@@ -179,6 +181,12 @@ djStatus dj_surfaceVjp(djPairGrad* grad, djSurfaceState* state, const djPairInpu
     worst = openView(&v, state, in, in->rate_a, in->rate_b);
     if (worst < 0) return worst;
     addDepth(&v, by_start);
+    status = shapesVjp(grad, &v, in);
+  }
+  if (!status && by_lift != 0) {
+    worst = openView(&v, state, in, in->start_a, in->start_b);
+    if (worst < 0) return worst;
+    addDepth(&v, by_lift);
     status = shapesVjp(grad, &v, in);
   }
   if (status || !dj_hasSurfaceLag(state, in)) return status ? status : worst;

@@ -4,11 +4,13 @@
 #define DJ_CONTACT_PAIRS_COLLISION_H_
 
 #include "contact/contact.h"
+#include "shape/grid.h"
 #include "shape/hull.h"
 
 typedef struct djShapeBuilder {
   djModel* model;
   djHull* hull;            // (nmesh) made where needed; then (nmesh) those that meshes had at first
+  djGrid* grid;            // (nmesh) made where needed
   bool* collides;          // (ngeom)
   double* inner;           // (ngeom) radius of the largest ball inside; planes, others: infinite
   int nuse;                // kernels in use
@@ -37,6 +39,13 @@ int dj_kernelsInUse(int* use, const djModel* m);
 // Which geoms collide, their inner radii, and the hulls that are missing.
 djStatus dj_measureGeoms(djShapeBuilder* b, djError* err);
 
+// Distance fields of meshes that are wanted and missing. Then one of a mesh that has moved, on the
+// lattice of the one that the model has; copies of n, but for one (-1: of all); and their end.
+djStatus dj_needGrids(djShapeBuilder* b, djError* err);
+djStatus dj_moveMeshGrid(djGrid* grid, const djModel* m, int mesh, djError* err);
+djStatus dj_copyGrids(djGrid* copy, const djGrid* grid, int n, int but);
+void dj_freeGrids(djGrid* grid, int n);
+
 // geom_bound and geom_part of the builder's geoms.
 void dj_measureSurfaces(djShapeBuilder* b);
 
@@ -49,19 +58,20 @@ bool dj_hasShape(const djShapeBuilder* b, int u, int geom);
 
 // The geom of a shape that a model has.
 djGeomSource dj_sourceOf(const djModel* m, int shape);
-// A mesh's: hull (2 nmesh), as in djShapeBuilder.
-static inline void dj_setHulls(djGeomSource* from, const djHull* hull) {
+// A mesh's: hull (2 nmesh) and grid, as in djShapeBuilder.
+static inline void dj_setHulls(djGeomSource* from, const djHull* hull, const djGrid* grid) {
   const djModel* m = from->model;
   if (m->geom_type[from->geom] != DJ_MESH) return;
   int mesh = m->geom_mesh[from->geom];
   from->hull = &hull[mesh];
   from->first = hull[m->nmesh + mesh].buffer ? &hull[m->nmesh + mesh] : from->hull;
+  from->grid = grid[mesh].buffer ? &grid[mesh] : NULL;
 }
 static inline djGeomSource dj_buildSource(const djShapeBuilder* b, int u, int geom) {
   const djModel* m = b->model;
   double skin = b->skin[u * m->ngeom + geom];
-  djGeomSource from = {m, geom, b->inner[geom], NULL, NULL, isfinite(skin) ? skin : 0};
-  dj_setHulls(&from, b->hull);
+  djGeomSource from = {m, geom, b->inner[geom], NULL, NULL, NULL, isfinite(skin) ? skin : 0};
+  dj_setHulls(&from, b->hull, b->grid);
   return from;
 }
 

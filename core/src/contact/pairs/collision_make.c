@@ -193,6 +193,7 @@ static void freeData(struct djCollision* c) {
   free(c->facets);
   for (int k = 0; c->hull && k < c->nhull; k++) dj_freeHull(&c->hull[k]);
   free(c->hull);
+  dj_freeGrids(c->grid, c->nhull / 2);
   free(c->buffer);
   free(c);
 }
@@ -221,18 +222,21 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
   memcpy(c->inner, b->inner, sizeof(double) * (size_t)m->ngeom);
   c->nhull = 2 * m->nmesh;
   c->hull = b->hull;
+  c->grid = b->grid;
   c->version = 0;
   m->collision = c;   // coefficients of pairs look there
   djStatus status = fillShapes(c, vert, adj, b, err);
   if (status < 0) {
     m->collision = old;
     c->hull = NULL;   // the builder's still
+    c->grid = NULL;
     freeData(c);
     return status;
   }
   fillPairs(c, m);
   finish(c, b, 0, m->ngeom);
   b->hull = NULL;
+  b->grid = NULL;
   if (old) {
     c->facets = old->facets;
     old->facets = NULL;
@@ -244,6 +248,7 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
 static void freeBuilder(djShapeBuilder* b) {
   for (int k = 0; b->hull && k < 2 * b->model->nmesh; k++) dj_freeHull(&b->hull[k]);
   free(b->hull);
+  if (b->grid) dj_freeGrids(b->grid, b->model->nmesh);
   free(b->collides);
   free(b->inner);
   free(b->mass);
@@ -259,11 +264,12 @@ static djStatus makeBuilder(djShapeBuilder* b, djModel* m, int mesh, djError* er
   size_t nhull = 2 * (size_t)m->nmesh + 1;
   *b = (djShapeBuilder){.model = m,
                         .hull = calloc(nhull, sizeof(djHull)),
+                        .grid = calloc((size_t)m->nmesh + 1, sizeof(djGrid)),
                         .collides = calloc(n, sizeof(bool)),
                         .inner = calloc(n, sizeof(double)),
                         .mass = calloc((size_t)m->nbody + 1, sizeof(double)),
                         .use = calloc((size_t)dj_kernelCount() + 1, sizeof(int))};
-  bool good = b->hull && b->collides && b->inner && b->mass && b->use;
+  bool good = b->hull && b->grid && b->collides && b->inner && b->mass && b->use;
   if (good) {
     b->nuse = dj_kernelsInUse(b->use, m);
     b->skin = calloc(n * (size_t)b->nuse, sizeof(double));
@@ -271,6 +277,9 @@ static djStatus makeBuilder(djShapeBuilder* b, djModel* m, int mesh, djError* er
   }
   for (int k = 0; good && m->collision && k < 2 * m->nmesh; k++) {
     if (k != mesh) good = dj_copyHull(&b->hull[k], &m->collision->hull[k]) == DJ_OK;
+  }
+  if (good && m->collision) {
+    good = dj_copyGrids(b->grid, m->collision->grid, m->nmesh, mesh) == DJ_OK;
   }
   if (good) return DJ_OK;
   freeBuilder(b);
@@ -322,6 +331,7 @@ static djStatus build(djShapeBuilder* b, bool keep_defaults, djError* err) {
   if (status == DJ_OK) status = dj_measureGeoms(b, err);
   if (status == DJ_OK && !keep_defaults) status = dj_applyDefaults(b, err);
   if (status == DJ_OK && keep_defaults) keepSkins(b);
+  if (status == DJ_OK) status = dj_needGrids(b, err);
   for (int k = 0; k < m->nmesh && status == DJ_OK; k++) {
     djHull* first = &b->hull[m->nmesh + k];
     if (b->hull[k].buffer && !first->buffer) status = dj_copyHull(first, &b->hull[k]);
@@ -404,8 +414,9 @@ static int userOf(const djModel* m, int mesh) {
   return -1;
 }
 
-// Puts a mesh's new hull, which has as many vertices as the old, in its place.
-static djStatus changeHull(djShapeBuilder* b, int mesh, djHull* hull, djError* err) {
+// Puts a mesh's new hull, which has as many vertices as the old, in its place; and its grid.
+static djStatus changeHull(djShapeBuilder* b, int mesh, djHull* hull, djGrid* grid,
+                           djError* err) {
   djModel* m = b->model;
   struct djCollision* c = m->collision;
   int* adj = NULL;
@@ -416,6 +427,8 @@ static djStatus changeHull(djShapeBuilder* b, int mesh, djHull* hull, djError* e
   }
   dj_freeHull(&c->hull[mesh]);
   c->hull[mesh] = *hull;
+  dj_freeGrid(&c->grid[mesh]);
+  c->grid[mesh] = *grid;
   for (int g = 0; g < m->ngeom; g++) {
     if (!b->collides[g] || m->geom_type[g] != DJ_MESH || m->geom_mesh[g] != mesh) continue;
     b->inner[g] = hull->inner;
@@ -433,21 +446,26 @@ static djStatus changeMesh(djShapeBuilder* b, int mesh, djError* err) {
   int user = userOf(m, mesh);
   char text[80];
   djHull hull = {0};
-  djStatus status = DJ_OK;
+  djGrid grid;
+  djStatus status = dj_moveMeshGrid(&grid, m, mesh, err);
+  if (status < 0) return user < 0 ? status : dj_prefix(err, status, dj_geomText(text, m, user));
   if (user >= 0) status = dj_makeMeshHull(&hull, m, mesh, first, NULL, err);
   if (status < 0 && (status != DJ_INVALID || dj_kernel(m->opt.contact))) {
+    dj_freeGrid(&grid);
     return dj_prefix(err, status, dj_geomText(text, m, user));
   }
   if (user >= 0 && status == DJ_OK && hull.nvert == old->nvert) {
-    return changeHull(b, mesh, &hull, err);
+    return changeHull(b, mesh, &hull, &grid, err);
   }
   djShapeBuilder all;
   status = makeBuilder(&all, m, mesh, err);
   if (status < 0) {
     dj_freeHull(&hull);
+    dj_freeGrid(&grid);
     return status;
   }
   all.hull[mesh] = hull;
+  all.grid[mesh] = grid;
   status = build(&all, true, err);
   freeBuilder(&all);
   return status;
@@ -456,7 +474,7 @@ static djStatus changeMesh(djShapeBuilder* b, int mesh, djError* err) {
 djStatus dj_changeCollision(djModel* m, const djParam* param, djError* err) {
   struct djCollision* c = m->collision;
   size_t n = (size_t)m->ngeom + 1;
-  djShapeBuilder b = {.model = m, .hull = c->hull, .collides = malloc(n * sizeof(bool)),
+  djShapeBuilder b = {.model = m, .hull = c->hull, .grid = c->grid, .collides = malloc(n * sizeof(bool)),
                       .inner = malloc(n * sizeof(double)), .nuse = c->nuse, .use = c->use,
                       .skin = c->skin};
   djStatus status = b.collides && b.inner ? DJ_OK : dj_failMemory(err);
@@ -470,6 +488,8 @@ djStatus dj_changeCollision(djModel* m, const djParam* param, djError* err) {
       case DJ_FIELD_GEOM_QUAT:
       case DJ_FIELD_GEOM_SHARPNESS:
       case DJ_FIELD_GEOM_SURFACE:
+      case DJ_FIELD_GEOM_POINTS:
+      case DJ_FIELD_GEOM_CONTACT_SCALE:
       case DJ_FIELD_GEOM_SIZE: status = changeGeom(&b, param->id, err); break;
       case DJ_FIELD_MESH_VERT: status = changeMesh(&b, param->id, err); break;
       default: break;
@@ -513,6 +533,7 @@ static void movePointers(struct djCollision* c, const struct djCollision* from) 
     }
     s->weight = moved(c, from, s->weight);
     s->fit = moved(c, from, s->fit);
+    if (s->grid) s->grid = c->grid + (s->grid - from->grid);
     s->adjadr = moved(c, from, s->adjadr);
     s->adj = moved(c, from, s->adj);
   }
@@ -526,10 +547,12 @@ djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err) {
   c->facets = NULL;
   c->buffer = malloc(c->nbuffer + 1);
   c->hull = calloc((size_t)c->nhull + 1, sizeof *c->hull);
-  bool good = c->buffer && c->hull;
+  c->grid = calloc((size_t)c->nhull / 2 + 1, sizeof *c->grid);
+  bool good = c->buffer && c->hull && c->grid;
   for (int k = 0; k < c->nhull && good; k++) {
     good = dj_copyHull(&c->hull[k], &from->hull[k]) == DJ_OK;
   }
+  if (good) good = dj_copyGrids(c->grid, from->grid, c->nhull / 2, -1) == DJ_OK;
   if (!good) {
     freeData(c);
     return dj_failMemory(err);

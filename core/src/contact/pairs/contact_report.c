@@ -84,12 +84,15 @@ static double skinOf(const struct djCollision* c, const djNearPair* p, int ngeom
   return skin[p->a] + (isfinite(skin[p->b]) ? skin[p->b] : dj_skinOfOther(c, p->use, p->a, p->b));
 }
 
-static djStatus reportPair(djData* d, djContacts* c, const djModel* m, const djPose* pose, int k) {
+// kink: added to.
+static djStatus reportPair(djData* d, uint64_t kink[DJ_NKINK], djContacts* c, const djModel* m,
+                           const djPose* pose, int k) {
   const djNearPair* p = &c->pair[c->active_pair[k]];
   djPairInput in = dj_pairInput(c, m, p, pose);
-  djPairReport r;
+  djPairReport r = {.gap = 0};
   djStatus status = dj_reportPair(&r, p->kernel, dj_stateOf(c, p), &in);
   if (status < 0) return status;
+  for (int i = 0; i < DJ_NKINK; i++) kink[i] += (uint64_t)(k + 1) * r.kink[i];
   bool beyond = r.gap > p->range;   // it acts from afar
   c->depth[k] = 0;
   const double* hidden = m->collision->beyond;
@@ -154,6 +157,11 @@ static djStatus reportSilent(bool* recovering, djData* d, djContacts* c, const d
   return DJ_OK;
 }
 
+const char* dj_kinkName(int kink) {
+  static const char* const name[DJ_NKINK] = {"touch", "release", "slip", "ridge"};
+  return kink >= 0 && kink < DJ_NKINK ? name[kink] : "";
+}
+
 djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djPose* pose) {
   if (!d || !c || !m || !pose || !c->listed) return DJ_INVALID;
   djStatus status = dj_refreshContacts(c, m, pose);
@@ -163,9 +171,13 @@ djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djP
   if (status < 0) return status;
   d->stats.gap = INFINITY;
   d->stats.overlap = 0;
+  uint64_t kink[DJ_NKINK] = {0};
   for (int k = 0; k < c->nblock; k++) {
-    status = reportPair(d, c, m, pose, k);
+    status = reportPair(d, kink, c, m, pose, k);
     if (status < 0) return status;
+  }
+  for (int i = 0; i < DJ_NKINK; i++) {   // a run's order counts
+    d->stats.kink[i] = d->stats.kink[i] * UINT64_C(0x9e3779b97f4a7c15) + kink[i];
   }
   status = deepestOverlap(&d->stats.overlap, c, m, pose);
   if (status < 0) return status;

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "contact/pairs/collision.h"
 #include "contact/shapes/given.h"
+#include "contact/shapes/points.h"
 
 #include <string.h>
 
@@ -26,7 +27,7 @@ static double givenFor(const djModel* m, const char* name, int geom) {
   return dj_geomGiven(m, 0, row, geom);
 }
 
-// geom_radius, geom_load, geom_bound, geom_part and geom_sharpness.
+// geom_radius, geom_load, geom_bound, geom_part, geom_pointrule and geom_sharpness.
 static void measureDefaults(djShapeBuilder* b) {
   djModel* m = b->model;
   dj_measureSurfaces(b);
@@ -47,6 +48,7 @@ static void measureDefaults(djShapeBuilder* b) {
     double bound = givenFor(m, "guide_radius", g), part = givenFor(m, "guide_part", g);
     if (bound > 0 && !plane) m->geom_bound[g] = bound;
     if (part >= 0) m->geom_part[g] = part;
+    m->geom_pointrule[g] = dj_ruleOfPoints(m->geom_type[g], m->geom_size + 3 * g);
     if (m->geom_sharpgiven[g]) continue;
     m->geom_sharpness[g] = 0;
     if (!(m->geom_bound[g] > 0)) continue;
@@ -70,7 +72,8 @@ djContactScale dj_pairScale(const djModel* m, int g1, int g2) {
   s.bound[0] = b1 > 0 ? b1 : b2 > 0 ? b2 : m->contact.bound;
   s.bound[1] = b2 > 0 ? b2 : s.bound[0];
   s.weight = w1 > 0 && w2 > 0 ? fmin(w1, w2) : fmax(w1, w2);
-  if (!(s.weight > 0)) s.weight = m->contact.load;
+  s.heavier = fmax(w1, w2);
+  if (!(s.weight > 0)) s.weight = s.heavier = m->contact.load;
   return s;
 }
 
@@ -153,6 +156,7 @@ double dj_largestRange(const djModel* m, int kernel) {
   for (int g = 0; g < m->ngeom; g++) {
     scale.radius[0] = scale.radius[1] = fmax(scale.radius[0], m->geom_radius[g]);
     scale.weight = fmax(scale.weight, m->geom_load[g]);
+    scale.heavier = fmax(scale.heavier, m->geom_load[g]);
   }
   dj_fillByRules(setting, row, &scale, m->kernel_given + slot);
   double range = row->range(setting);

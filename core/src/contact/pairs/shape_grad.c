@@ -10,7 +10,7 @@ static djShapeGrad* layout(djArena* arena, const djModel* m) {
   djShapeGrad* grad = dj_take(arena, (size_t)c->nshape, sizeof *grad);
   if (grad) memset(grad, 0, sizeof *grad * (size_t)c->nshape);
   for (int g = 0; g < c->nshape; g++) {
-    size_t npad = (size_t)c->shape[g].npad, nnumber = (size_t)m->geom_surfacenum[g % m->ngeom];
+    size_t npad = (size_t)c->shape[g].npad, nnumber = (size_t)c->shape[g].nnumber;
     double* number = nnumber > 0 ? dj_take(arena, nnumber, sizeof(double)) : NULL;
     if (grad) grad[g].number = number;
     if (npad == 0) continue;
@@ -33,9 +33,11 @@ size_t dj_shapeGradSize(const djModel* m) {
 
 size_t dj_shapeGradBound(const djModel* m) {
   djArena arena = {NULL, dj_shapeGradSize(m)};
+  for (int g = 0; g < m->collision->nshape; g++) {
+    dj_take(&arena, (size_t)m->collision->shape[g].nnumber, sizeof(double));
+  }
   for (int g = 0; g < m->ngeom; g++) {
     int mesh = m->geom_type[g] == DJ_MESH ? m->geom_mesh[g] : -1;
-    dj_take(&arena, (size_t)m->geom_surfacenum[g] * (size_t)m->collision->nuse, sizeof(double));
     size_t n = (size_t)(mesh >= 0 ? m->mesh_vertnum[mesh] : 0) + DJ_LANES;
     dj_take(&arena, 6 * n * (size_t)m->collision->nuse, sizeof(double));
   }

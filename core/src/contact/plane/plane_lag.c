@@ -68,17 +68,6 @@ double dj_forceScale(const djPlaneWork* w, const djPlaneState* state) {
   return w->K / w->L * (w->half_space ? p[0] : dju_norm3(dju_load3(p)));
 }
 
-double dj_lagBound(double derivative[2], double F, double t, double W) {
-  derivative[0] = derivative[1] = 0;
-  if (!(t < 0) || !(W > 0) || isinf(W)) return 1;
-  djJet b = dju_smoothStep(-t);
-  double x = b.f * F / W, x3 = x * x * x, q = 1 + x3 * x;
-  double c = 1 / sqrt(sqrt(q)), slope = -x3 * c / q;   // dc/dx
-  derivative[0] = slope * b.f / W;
-  derivative[1] = -slope * b.d * F / W;
-  return c;
-}
-
 int dj_lagSplit(const djPlaneWork* w, int side) {
   const djShape* s = side ? w->in->b : w->in->a;
   return s->curved && s->spread > 0 ? DJ_LAG_SPLIT : 1;

@@ -3,6 +3,7 @@
 #ifndef DJ_CONTACT_PLANE_PLANE_LAG_H_
 #define DJ_CONTACT_PLANE_PLANE_LAG_H_
 
+#include "contact/friction/recovering.h"
 #include "contact/plane/plane_pair.h"
 #include "math/smooth.h"
 
@@ -34,9 +35,6 @@ djVec3 dj_lagOffsetVjp(djMat3* curve, const double* by_point, const djPlaneWork*
 
 // What each force counts for in the sum that recovery bounds.
 static inline double dj_lagPart(const djPlaneWork* w) { return w->half_space ? 1 : 0.5; }
-
-// The factor c by which recovery bounds forces whose sum is F, and its derivatives by F and t.
-double dj_lagBound(double derivative[2], double F, double t, double W);
 
 // The minimiser at the start poses, once more, from the lagged plane. w as for dj_lagForces, after
 // it.

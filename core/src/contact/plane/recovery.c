@@ -1,5 +1,6 @@
 #include "contact/plane/recovery.h"
 
+#include "contact/friction/recovering.h"
 #include "math/smooth.h"
 
 #include "shape/curve.h"
@@ -10,10 +11,7 @@
 
 // q = 1 - t + t^2: g_eff = gf + (g1 - gf)/q, d g_eff/dg = (1 - 2t)/q^2.
 double dj_recoveryGap(double* derivative, double g) {
-  double width = DJ_RECOVERY_GAP - DJ_RECOVERY_FLOOR, t = (g - DJ_RECOVERY_GAP) / width;
-  double q = 1 - t + t * t;
-  *derivative = (1 - 2 * t) / (q * q);
-  return DJ_RECOVERY_FLOOR + width / q;
+  return dj_raisedGap(derivative, g, DJ_RECOVERY_GAP, DJ_RECOVERY_FLOOR);
 }
 
 // ------------------------------------------ eroded shapes --------------------------------------

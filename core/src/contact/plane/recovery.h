@@ -1,8 +1,8 @@
 // Recovery of pairs that start a step too near or overlapping: a further erosion e of both shapes.
 //
 // With g = gap / range of the skin-eroded shapes at the start of the step, g1 = 0.8, gf = 0.6 and
-// t = (g - g1)/(g1 - gf), a pair with t < 0 gets g_eff = gf + (g1 - gf)/(1 - t + t^2), which joins
-// g_eff = g at t = 0 with two continuous derivatives, and e >= 0 solves gap(e) = g_eff range.
+// t = (g - g1)/(g1 - gf), a pair with t < 0 gets g_eff = gf + (g1 - gf)/(1 - t + t^2)
+// (contact/friction/recovering.h), and e >= 0 solves gap(e) = g_eff range.
 //
 // What e does to a shape, in this order:
 //   1. up to 0.95 of its inner radius in all (skin included): vertex i moves by -e m_i, the radius

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "math/blas.h"
 #include "model/check.h"
+#include "model/surface.h"
 
 #include <lapacke.h>
 
@@ -22,6 +23,8 @@ const char* djc_implicitFamily(int family) {
   return "";
 }
 
+int djc_implicitNamed(const char* name) { return name ? dj_familyNamed(name) : -1; }
+
 const char* djc_implicitNumber(int family, int number) {
   static const char* const facets[] = {"A", "b", "L", NULL};
   if (!*djc_implicitFamily(family) || number < 0) return "";
@@ -36,6 +39,12 @@ const char* djc_implicitNumber(int family, int number) {
 const char* djc_implicitList(int family) {
   const char* list = *djc_implicitFamily(family) ? dj_implicitTable[family]->list : NULL;
   return list ? list : "";
+}
+
+double djc_energyAngle(const djcImplicit* touch) {
+  if (!touch) return 0;
+  const djVec3 n = dju_load3(touch->normal), g = dju_load3(touch->dgap + 9);
+  return atan2(dju_norm3(dju_cross3(n, g)), dju_dot3(n, g));
 }
 
 // ------------------------------------------ making ---------------------------------------------

@@ -125,7 +125,7 @@ static djStatus makeSettings(djContactQuery* q, const djcOption* o, djError* err
     if (problem) return dj_fail(err, DJ_INVALID, "%s %s", name, problem);
     given[at] = o->setting[k].value;
   }
-  djContactScale scale = {{1, 1}, {0, 0}, 1, 9.81, o->friction.dt};
+  djContactScale scale = {{1, 1}, {0, 0}, 1, 9.81, o->friction.dt, 1};
   double radius = INFINITY;
   for (int k = 0; k < 2; k++) {
     if (q->shape[k].type == DJ_PLANE) continue;
@@ -290,8 +290,11 @@ static djStatus evalQuery(djContactQuery* q, djError* err) {
   djPairOutput out;
   memset(&out, 0, sizeof out);
   out.twist_jac = r->twist_jac;
-  q->in.recover = true;
   djStatus status = dj_beginPair(q->kernel, q->state, &q->in);
+  if (status == DJ_OVERLAP) { // a barrier's
+    r->value = INFINITY;
+    return DJ_OK;
+  }
   if (q->option->friction.enabled) dj_moveQuery(q);
   if (status >= 0) status = q->kernel->eval(&out, q->state, &q->in, DJ_EVAL_HESSIAN);
   if (status < 0) return dj_fail(err, status, "the pair could not be evaluated");

@@ -1,0 +1,121 @@
+#include "gradient/stages.h"
+
+#include "base/status.h"
+#include "gradient/design_parts.h"
+#include "model/make.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// Parameters that vary or that maps compute belong to x.
+static bool isOfDesign(const djProblem* p, const djParam* param) {
+  for (int i = 0; i < p->nparam; i++) {
+    if (p->param[i].field == param->field && p->param[i].id == param->id) return true;
+  }
+  return false;
+}
+
+static djStatus setOne(djDesign* d, const djTaskSet* s, const djParam* param, djError* err) {
+  if (isOfDesign(d->problem, param)) {
+    return dj_fail(err, DJ_INVALID, "'%.100s' varies", s->name);
+  }
+  if (s->n != param->nvalue) {
+    return dj_fail(err, DJ_INVALID, "'%.100s': must be %d numbers", s->name, param->nvalue);
+  }
+  return dj_setParam(d->model, param, s->value, err);
+}
+
+static djStatus setAll(djDesign* d, const djStage* stage, djError* err) {
+  djStatus status = DJ_OK;
+  for (int i = 0; i < stage->nset && status == DJ_OK; i++) {
+    const djTaskSet* s = &stage->set[i];
+    int n = dj_matchParams(NULL, 0, d->model, s->name, err);
+    if (n < 0) return (djStatus)n;
+    djParam* param = calloc((size_t)n + 1, sizeof *param);
+    if (!param) return dj_failMemory(err);
+    dj_matchParams(param, n, d->model, s->name, NULL);
+    for (int k = 0; k < n && status == DJ_OK; k++) status = setOne(d, s, &param[k], err);
+    free(param);
+  }
+  const djModel* compiled = dj_designMemory(d)->compiled;
+  if (status < 0 || stage->nset == 0 || !compiled) return status;
+  return dj_followGeoms(d->model, compiled, err);
+}
+
+static djStatus setStage(djPhases* phases, const djStage* stage, int i, djError* err) {
+  djStatus status = DJ_OK;
+  for (int j = 0; j < phases->n && status == DJ_OK; j++) {
+    status = setAll(phases->design[j], stage, err);
+  }
+  char element[48];
+  snprintf(element, sizeof element, "optimizer: stages[%d]: set", i);
+  return status < 0 ? dj_prefix(err, status, element) : status;
+}
+
+// A callback that knows the stage.
+typedef struct djStageStep {
+  djOptimizeCallback callback;
+  void* user;
+  int stage;
+} djStageStep;
+
+static bool onStep(void* user, const djOptimizeStep* step) {
+  const djStageStep* s = user;
+  djOptimizeStep told = *step;
+  told.stage = s->stage;
+  return s->callback(s->user, &told);
+}
+
+static djStatus checkStages(const djDesign* d, const djOptimizer* o, djError* err) {
+  if (o->nanneal > 0) return dj_fail(err, DJ_UNSUPPORTED, "optimizer: stages: not with anneal");
+  if (o->first_stage < 0 || o->first_stage >= o->nstage) {
+    return dj_fail(err, DJ_INVALID, "optimizer: stage: there is no stage %d", o->first_stage);
+  }
+  if (o->nstart != 0 && (o->nstart != d->n || !o->start)) {
+    return dj_fail(err, DJ_INVALID, "optimizer: start: must be %d numbers", d->n);
+  }
+  return DJ_OK;
+}
+
+djStatus dj_optimizeStages(djOptimizeResult* result, double* x, djPhases* phases,
+                           const djOptimizeProblem* problem, const djOptimizer* optimizer,
+                           djError* err) {
+  djOptimizeResult sum = {.loss = INFINITY};
+  djStatus status = checkStages(phases->design[0], optimizer, err);
+  for (int i = 0; i < optimizer->nstage && status >= 0; i++) {   // all can be set
+    status = setStage(phases, &optimizer->stage[i], i, err);
+  }
+  for (int i = 0; i < optimizer->nstage && status >= 0; i++) {
+    const djStage* stage = &optimizer->stage[i];
+    status = setStage(phases, stage, i, err);
+    if (i < optimizer->first_stage || status < 0) continue;
+    if (i == optimizer->first_stage && optimizer->nstart > 0) {
+      dj_copyNumbers(x, optimizer->start, optimizer->nstart);
+    }
+    djStageStep step = {problem->callback, problem->callback_user, i};
+    djOptimizeProblem one = *problem;
+    djOptimizer how = *optimizer;
+    if (one.callback) one.callback = onStep;
+    one.callback_user = &step;
+    if (stage->iterations > 0) how.iterations = stage->iterations;
+    status = dj_optimize(result, x, &one, &how, err);
+    if (status < 0) {
+      char element[48];
+      snprintf(element, sizeof element, "optimizer: stages[%d]", i);
+      return dj_prefix(err, status, element);
+    }
+    if (i == optimizer->first_stage) sum.first_loss = result->first_loss;
+    sum.iterations += result->iterations;
+    sum.evaluations += result->evaluations;
+    sum.refused += result->refused;
+    result->stage = i;
+    if (result->stop == DJ_STOP_CALLBACK) break;
+  }
+  if (status < 0) return status;
+  result->first_loss = sum.first_loss;
+  result->iterations = sum.iterations;
+  result->evaluations = sum.evaluations;
+  result->refused = sum.refused;
+  return result->stop == DJ_STOP_STUCK ? DJ_NOT_CONVERGED : DJ_OK;
+}

@@ -1,0 +1,295 @@
+// Making a grid: its lattice, the exact distances at its nodes, coefficients, and its error.
+
+#include "base/status.h"
+#include "shape/grid_memory.h"
+#include "shape/mesh_closed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MARGIN 2       // of the box about the mesh and its reach, in cells
+#define LEAST_MARGIN 1 // of a mesh that has moved
+#define AROUND 5       // nodes beyond mesh and reach: margin, one for (3), two for spline and Q
+// Samples for the error, about so many on the surface; each of every few of them also beside it.
+#define SAMPLES 20000
+#define BESIDE 4
+// Signed distances of neighbours may differ by their spacing, times this.
+#define CROSSING (1 + 1e-6)
+
+typedef struct Maker {
+  djGrid* grid;
+  djMeshTree tree;
+  djMeshNormals normals;
+  double* f; // (nodes) exact distances, then also coefficients
+  const djWatch* watch;
+} Maker;
+
+// ------------------------------------------ lattice --------------------------------------------
+
+static int countAlong(double half, double h) { return (int)ceil(2 * half / h) + 2 * AROUND + 2; }
+
+// The mesh's box is middle and half extents. The lattice stands beside its middle, so that in
+// symmetric meshes nodes are not as near to one face as to another, where f has no derivative.
+static void makeLattice(djGrid* g, const double box[6]) {
+  const double shift[3] = {0.11, 0.23, -0.31}; // below the half, in cells
+  double extent = 2 * fmax(box[3], fmax(box[4], box[5])), nodes = 1;
+  for (int k = 0; k < 3; k++) {
+    // not less than 1e-3 of the others, so that flat meshes get no endless numbers of cells
+    double half = fmax(box[3 + k], 1e-3 * extent);
+    g->h[k] = fmin(extent / DJ_GRID_CELLS, 2 * half / DJ_GRID_LEAST);
+  }
+  for (;;) {
+    nodes = 1;
+    for (int k = 0; k < 3; k++) nodes *= countAlong(box[3 + k] + g->reach, g->h[k]);
+    if (nodes <= DJ_GRID_NODES) break;
+    for (int k = 0; k < 3; k++) g->h[k] *= 1.01;
+  }
+  for (int k = 0; k < 3; k++) {
+    g->n[k] = countAlong(box[3 + k] + g->reach, g->h[k]);
+    g->low[k] = box[k] + (shift[k] - 0.5 * (g->n[k] - 1)) * g->h[k];
+    g->box[k] = box[k];
+    g->box[3 + k] = box[3 + k] + g->reach + MARGIN * g->h[k];
+  }
+}
+
+static djVec3 nodeAt(const djGrid* g, int i, int j, int k) {
+  return dju_vec3(g->low[0] + i * g->h[0], g->low[1] + j * g->h[1], g->low[2] + k * g->h[2]);
+}
+
+// ------------------------------------------ exact distances ------------------------------------
+
+static double exactAt(const Maker* m, djMeshNear* near, djVec3 x, int guess) {
+  dj_nearestOnMesh(near, &m->tree, x, guess);
+  double d = sqrt(near->square);
+  return dj_isInsideMesh(&m->normals, m->grid->tri, near) ? -d : d;
+}
+
+// f, near, bary; neighbours come one after the other, so that the last triangle is a good guess.
+static djStatus fillNodes(Maker* m, djError* err) {
+  djGrid* g = m->grid;
+  djMeshNear near = {.tri = 0};
+  for (int i = 0; i < g->n[0]; i++) {
+    djStatus status = dj_tell(m->watch, (double)i / g->n[0], err);
+    if (status < 0) return status;
+    for (int j = 0; j < g->n[1]; j++) {
+      size_t row = ((size_t)i * (size_t)g->n[1] + (size_t)j) * (size_t)g->n[2];
+      for (int k = 0; k < g->n[2]; k++) {
+        size_t at = row + (size_t)k;
+        m->f[at] = exactAt(m, &near, nodeAt(g, i, j, k), near.tri);
+        g->near[at] = m->f[at] < 0 ? ~near.tri : near.tri;
+        g->bary[2 * at] = near.bary[1];
+        g->bary[2 * at + 1] = near.bary[2];
+      }
+      near.tri = g->near[row] < 0 ? ~g->near[row] : g->near[row];
+    }
+  }
+  return DJ_OK;
+}
+
+// A signed distance of a solid has Lipschitz constant 1. Where the surface crosses itself, or holds
+// another that faces the same way, its sign jumps away from it.
+static djStatus checkSigns(const Maker* m, djError* err) {
+  const djGrid* g = m->grid;
+  const size_t stride[3] = {(size_t)g->n[1] * (size_t)g->n[2], (size_t)g->n[2], 1};
+  size_t at = 0;
+  for (int i = 0; i < g->n[0]; i++) {
+    for (int j = 0; j < g->n[1]; j++) {
+      for (int k = 0; k < g->n[2]; k++, at++) {
+        const int node[3] = {i, j, k};
+        for (int a = 0; a < 3; a++) {
+          if (node[a] + 1 == g->n[a]) continue;
+          if (fabs(m->f[at] - m->f[at + stride[a]]) <= CROSSING * g->h[a]) continue;
+          djVec3 x = nodeAt(g, i, j, k);
+          return dj_fail(err, DJ_INVALID,
+                         "the surface crosses itself, or holds another, near (%g, %g, %g)", x.x,
+                         x.y, x.z);
+        }
+      }
+    }
+  }
+  return DJ_OK;
+}
+
+// ------------------------------------------ coefficients ---------------------------------------
+
+// Q along one axis: n numbers, stride apart.
+static void smoothLine(double* c, int n, size_t stride) {
+  double before = c[0];
+  for (int i = 1; i < n - 1; i++) {
+    double here = c[(size_t)i * stride];
+    c[(size_t)i * stride] = (8 * here - before - c[(size_t)(i + 1) * stride]) / 6;
+    before = here;
+  }
+}
+
+static void makeCoefficients(djGrid* g, const double* f) {
+  const size_t n[3] = {(size_t)g->n[0], (size_t)g->n[1], (size_t)g->n[2]};
+  memcpy(g->coef, f, n[0] * n[1] * n[2] * sizeof *f);
+  for (size_t i = 0; i < n[1] * n[2]; i++) smoothLine(g->coef + i, g->n[0], n[1] * n[2]);
+  for (size_t i = 0; i < n[0]; i++) {
+    for (size_t k = 0; k < n[2]; k++) smoothLine(g->coef + i * n[1] * n[2] + k, g->n[1], n[2]);
+  }
+  for (size_t i = 0; i < n[0] * n[1]; i++) smoothLine(g->coef + i * n[2], g->n[2], 1);
+}
+
+// Each part of the gradient is a mean of differences of neighbouring coefficients.
+static double lipschitzOf(const djGrid* g) {
+  const size_t stride[3] = {(size_t)g->n[1] * (size_t)g->n[2], (size_t)g->n[2], 1};
+  double most[3] = {0, 0, 0};
+  size_t at = 0;
+  for (int i = 0; i < g->n[0]; i++) {
+    for (int j = 0; j < g->n[1]; j++) {
+      for (int k = 0; k < g->n[2]; k++, at++) {
+        const int node[3] = {i, j, k};
+        for (int a = 0; a < 3; a++) {
+          if (node[a] + 1 == g->n[a]) continue;
+          most[a] = fmax(most[a], fabs(g->coef[at + stride[a]] - g->coef[at]) / g->h[a]);
+        }
+      }
+    }
+  }
+  return dju_norm3(dju_load3(most));
+}
+
+// ------------------------------------------ error ----------------------------------------------
+
+typedef struct Error {
+  double most, squares;
+  long count;
+} Error;
+
+static void addError(Error* e, const djGrid* g, djVec3 x, double exact) {
+  const double at[3] = {x.x, x.y, x.z};
+  double error = fabs(dj_gridAt(NULL, NULL, g, at) - exact);
+  e->most = fmax(e->most, error);
+  e->squares += error * error;
+  e->count++;
+}
+
+// Points on each triangle at a spacing of half a cell, or more; some also inward by half a cell and
+// by one and a half.
+static void measureError(Maker* m) {
+  djGrid* g = m->grid;
+  double area = 0, cell = fmin(g->h[0], fmin(g->h[1], g->h[2]));
+  Error e = {0, 0, 0};
+  for (int t = 0; t < g->ntri; t++) {
+    const int* v = g->tri + 3 * (size_t)t;
+    djVec3 a = dju_load3(g->vert + 3 * (size_t)v[0]);
+    djVec3 b = dju_sub3(dju_load3(g->vert + 3 * (size_t)v[1]), a);
+    area += 0.5 * dju_norm3(dju_cross3(b, dju_sub3(dju_load3(g->vert + 3 * (size_t)v[2]), a)));
+  }
+  double spacing = fmax(0.5 * cell, sqrt(area / SAMPLES));
+  for (int t = 0; t < g->ntri; t++) {
+    const int* v = g->tri + 3 * (size_t)t;
+    djVec3 a = dju_load3(g->vert + 3 * (size_t)v[0]), n = dju_load3(g->normal + 3 * (size_t)t);
+    djVec3 b = dju_sub3(dju_load3(g->vert + 3 * (size_t)v[1]), a);
+    djVec3 c = dju_sub3(dju_load3(g->vert + 3 * (size_t)v[2]), a);
+    int nb = (int)fmin(ceil(dju_norm3(b) / spacing), 1e4);
+    int nc = (int)fmin(ceil(dju_norm3(c) / spacing), 1e4);
+    for (int i = 0; i <= nb; i++) {
+      for (int j = 0; j <= nc; j++) {
+        double u = (double)i / nb, w = (double)j / nc;
+        if (u + w > 1) continue;
+        djVec3 x = dju_madd3(dju_madd3(a, u, b), w, c);
+        addError(&e, g, x, 0);
+        for (int k = 0; k < 2 && (i * (nc + 1) + j) % BESIDE == 0; k++) {
+          djMeshNear near;
+          djVec3 in = dju_madd3(x, -(k + 0.5) * cell, n);
+          double exact = exactAt(m, &near, in, t);
+          addError(&e, g, in, exact);
+        }
+      }
+    }
+  }
+  g->error = e.most;
+  g->rms = sqrt(e.squares / (double)e.count);
+}
+
+// ------------------------------------------ all of it ------------------------------------------
+
+// Everything but lattice, sizes, and vertices and triangles, which are there.
+static djStatus fillGrid(djGrid* g, const djWatch* watch, djError* err) {
+  Maker m = {.grid = g, .watch = watch};
+  size_t nodes = (size_t)g->n[0] * (size_t)g->n[1] * (size_t)g->n[2];
+  m.f = malloc(nodes * sizeof *m.f);
+  djStatus status = m.f ? DJ_OK : DJ_NO_MEMORY;
+  if (status == DJ_OK) status = dj_makeMeshTree(&m.tree, g->vert, g->ntri, g->tri);
+  if (status == DJ_OK) {
+    status = dj_makeMeshNormals(&m.normals, g->nvert, g->vert, g->ntri, g->tri);
+  }
+  if (status < 0) {
+    dj_failMemory(err);
+  } else {
+    memcpy(g->normal, m.normals.face, 3 * (size_t)g->ntri * sizeof *g->normal);
+    status = fillNodes(&m, err);
+  }
+  if (status == DJ_OK) status = checkSigns(&m, err);
+  if (status == DJ_OK) {
+    makeCoefficients(g, m.f);
+    g->lipschitz = lipschitzOf(g);
+    measureError(&m);
+  }
+  dj_freeMeshTree(&m.tree);
+  dj_freeMeshNormals(&m.normals);
+  free(m.f);
+  return status;
+}
+
+static djStatus finishGrid(djGrid* g, const double* vert, const int* tri, const djWatch* watch,
+                           djError* err) {
+  djStatus status = dj_allocGrid(g);
+  if (status == DJ_OK) {
+    memcpy(g->vert, vert, 3 * (size_t)g->nvert * sizeof *vert);
+    memcpy(g->tri, tri, 3 * (size_t)g->ntri * sizeof *tri);
+    status = fillGrid(g, watch, err);
+  } else {
+    dj_failMemory(err);
+  }
+  if (status < 0) dj_freeGrid(g);
+  return status;
+}
+
+djStatus dj_makeGridReaching(djGrid* grid, int nvert, const double* vert, int ntri, const int* tri,
+                             double reach, const djWatch* watch, djError* err) {
+  double box[6];
+  if (!grid) return dj_fail(err, DJ_INVALID, "no grid given");
+  memset(grid, 0, sizeof *grid);
+  djStatus status = dj_checkMesh(box, nvert, vert, ntri, tri, err);
+  if (status < 0) return status;
+  if (!(reach >= 0) || !isfinite(reach)) {
+    return dj_fail(err, DJ_INVALID, "the reach of a grid is not %g m", reach);
+  }
+  grid->reach = reach;
+  makeLattice(grid, box);
+  grid->nvert = nvert;
+  grid->ntri = ntri;
+  return finishGrid(grid, vert, tri, watch, err);
+}
+
+djStatus dj_makeGrid(djGrid* grid, int nvert, const double* vert, int ntri, const int* tri,
+                     const djWatch* watch, djError* err) {
+  return dj_makeGridReaching(grid, nvert, vert, ntri, tri, 0, watch, err);
+}
+
+djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, djError* err) {
+  double box[6];
+  if (!grid || !old || !old->buffer) return dj_fail(err, DJ_INVALID, "no grid given");
+  memset(grid, 0, sizeof *grid);
+  djStatus status = dj_checkMesh(box, old->nvert, vert, old->ntri, old->tri, err);
+  if (status < 0) return status;
+  for (int k = 0; k < 3; k++) {
+    double margin = old->box[3 + k] - fabs(box[k] - old->box[k]) - box[3 + k];
+    if (!(margin >= old->reach + LEAST_MARGIN * old->h[k])) {
+      return dj_fail(err, DJ_INVALID, "the mesh leaves the box of its grid");
+    }
+    grid->n[k] = old->n[k];
+    grid->low[k] = old->low[k];
+    grid->h[k] = old->h[k];
+    grid->box[k] = old->box[k];
+    grid->box[3 + k] = old->box[3 + k];
+  }
+  grid->reach = old->reach;
+  grid->nvert = old->nvert;
+  grid->ntri = old->ntri;
+  return finishGrid(grid, vert, old->tri, NULL, err);
+}

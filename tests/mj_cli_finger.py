@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""The finger tasks: files as their generator writes them, published start losses, certified
+gradients, first iterations, runs in stages."""
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
+import cli  # noqa: E402
+import interrupt  # noqa: E402
+
+FOLDER = os.path.join(cli.SOURCE, "models", "finger")
+GENERATOR = os.path.join(FOLDER, "generate.py")
+FINGER = "palm knuckle joint phalanx joint phalanx joint phalanx tip".split()
+
+# Loss at the start as published, and how near ours is to it: the first two follow from geometry.
+STARTS = {"reach": (3733.1, 1e-3), "rotate": (4466.2, 1e-3), "flip": (3992, 1e-2)}
+# Variables of action and cage.
+SIZES = {"reach": (120, 9), "rotate": (240, 9), "flip": (180, 9), "assemble": (800, 17),
+         "double_pendulum": (200, 0), "finger_torque": (300, 0)}
+# Iterations that are run, of assemble in each stage.
+ITERATIONS = {"assemble": 1, "flick": 3}
+
+
+def load(name):
+    with open(os.path.join(FOLDER, name, "task.json"), encoding="utf-8") as f:
+        task = json.load(f)
+    task["scene"] = os.path.join(FOLDER, name, "scene.xml")
+    if "ctrl" in task:
+        task["ctrl"] = os.path.join(FOLDER, name, task["ctrl"])
+    return task
+
+
+class Finger(cli.Case):
+    def generate(self, *arguments):
+        run = subprocess.run([sys.executable, GENERATOR, *arguments], capture_output=True,
+                             text=True, check=False)
+        return run.returncode, run.stderr
+
+    def grad(self, task, *arguments):
+        return self.run_json("grad", self.write("t.json", json.dumps(task)), *arguments)
+
+    def test_files(self):
+        """Those that are stored are those that are written."""
+        copy = self.path("generate.py")
+        with open(GENERATOR, encoding="utf-8") as f:
+            text = f.read()
+        self.write("generate.py", text)
+        subprocess.run([sys.executable, copy, "--all"], check=True)
+        for name in list(SIZES) + ["flick"]:
+            for file in ("scene.xml", "task.json"):
+                with open(os.path.join(FOLDER, name, file), encoding="utf-8") as f:
+                    want = f.read()
+                with open(self.path(os.path.join(name, file)), encoding="utf-8") as f:
+                    self.assertEqual(f.read(), want, (name, file))
+
+    def test_starts(self):
+        for name, (published, part) in STARTS.items():
+            loss = self.grad(load(name))["loss"]
+            self.assertLess(abs(loss - published), part * published, name)
+
+    def test_sizes(self):
+        for name, (action, cage) in SIZES.items():
+            task = load(name)
+            self.assertEqual(len(task["free"]["action"]["value"]), action, name)
+            self.assertEqual(len(task["free"].get("cage", {"value": []})["value"]), cage, name)
+            with open(os.path.join(FOLDER, name, "scene.xml"), encoding="utf-8") as f:
+                scene = f.read()
+            for points in scene.split('vertex="')[1:]:
+                count = len(points.split('"')[0].split()) / 3
+                self.assertTrue(5 <= count <= 60, (name, count))
+
+    def test_gradients(self):
+        """In contact, too: controls that are not zero, a design that is not the first."""
+        for name in ("reach", "rotate", "flip", "double_pendulum", "finger_torque"):
+            task = load(name)
+            action = task["free"]["action"]["value"]
+            for k in range(len(action)):
+                action[k] = 0.3 * ((7 * k) % 11 - 5) / 5
+            if "cage" in task["free"]:
+                task["free"]["cage"]["value"] = [1 + 0.02 * (k % 5 - 2) for k in range(9)]
+            r = self.grad(task, "--check")
+            self.assertEqual(r["status"], "ok", name)
+            checks = r["certificate"]
+            self.assertEqual(len(checks), len(task["variables"]))
+            self.assertTrue(all(c["passed"] for c in checks), (name, checks))
+
+    def test_iterations(self):
+        for name in [*SIZES, "flick"]:
+            task = load(name)
+            path = self.write("t.json", json.dumps(task))
+            iterations = ITERATIONS.get(name, 10)
+            out = self.path("out_" + name)
+            r = self.run_json("optimize", path, "--iterations", str(iterations), "--out", out)
+            self.assertLess(r["loss_last"], r["loss_first"], name)
+            self.assertIsNotNone(r["replay"], (name, r))   # MuJoCo takes the design
+            again = self.run_json("grad", os.path.join(out, "task.json"))
+            self.assertEqual(again["loss"], r["loss_last"], name)
+            stages = task["optimizer"].get("stages")
+            with open(os.path.join(out, "history.csv"), encoding="utf-8", newline="") as f:
+                rows = list(csv.DictReader(f))
+            if not stages:
+                self.assertNotIn("stage", rows[0])
+                continue
+            self.assertEqual(sorted({int(x["stage"]) for x in rows}), list(range(len(stages))))
+            for k in range(len(stages)):
+                steps = [int(x["iteration"]) for x in rows if int(x["stage"]) == k]
+                self.assertEqual(steps, list(range(iterations + 1)))
+
+    def test_structures(self):
+        """Two to four phalanges: that many lengths, and a width of each joint between two."""
+        for n in (2, 3, 4):
+            words = ["palm", "knuckle"] + n * ["joint", "phalanx"] + ["tip"]
+            code, error = self.generate(*words, "--out", self.path(f"f{n}"))
+            self.assertEqual((code, error), (0, ""))
+            with open(self.path(f"f{n}/task.json"), encoding="utf-8") as f:
+                task = json.load(f)
+            self.assertEqual(len(task["free"]["cage"]["value"]), n - 1 + 4 + n)
+            r = self.run_json("grad", self.path(f"f{n}/task.json"))
+            self.assertEqual(r["status"], "ok")
+
+    def test_neighbours(self):
+        """Sections that neighbours share are scaled alike, and end where the next begins."""
+        maps = [m for m in load("reach")["maps"] if m["type"] == "taper"]
+        by_body = {m["body"]: m for m in maps}
+        self.assertEqual(by_body["phalanx1"]["y1"], by_body["joint2"]["y0"])
+        self.assertEqual(by_body["joint2_end"]["y1"], by_body["phalanx2"]["y0"])
+        self.assertEqual(by_body["phalanx3"]["z1"], by_body["tip1"]["z0"])
+        self.assertEqual(by_body["phalanx3"]["y1"], by_body["tip1"]["y0"])
+        self.assertNotIn("palm", by_body)
+        for k in (1, 2, 3):
+            self.assertEqual(len(by_body[f"phalanx{k}"]["length"]), 1)
+
+    def test_refused(self):
+        for words, what in ((["knuckle"], "begins with its palm"),
+                            (["palm", "leg", "tip"], "'leg' is none of"),
+                            (["palm", "knuckle"], "ends with its tip"),
+                            (["palm", "knuckle", "tip", "palm", "tip"], "a palm is the first"),
+                            (["palm"] + 3 * ["knuckle", "tip"], "two ends")):
+            code, error = self.generate(*words, "--out", self.path("x"))
+            self.assertEqual(code, 2)
+            self.assertIn(what, error)
+            self.assertFalse(os.path.exists(self.path("x")))
+
+
+class Stages(interrupt.Case):
+    def test_interrupted(self):
+        """Ended in its second stage, a run goes on with the bits of one that was not."""
+        task = load("finger_torque")
+        task["optimizer"] = {"type": "adam", "rate": 0.05, "stages": [
+            {"set": {"joint/*/damping": [0.002]}, "iterations": 15},
+            {"set": {"joint/*/damping": [0.001]}, "iterations": 800}]}
+        path = self.write("t.json", task)
+        whole = self.run_json("optimize", path, "--out", self.path("whole"))
+        out = self.path("part")
+        t = interrupt.Terminal("optimize", path, "--out", out, "--json")
+        t.wait_for(r"stage 2 of 2, iteration [1-9]\d* of 800, loss \d")
+        t.run.send_signal(signal.SIGINT)
+        code, text = t.finish()
+        r = json.loads(text)
+        self.assertEqual((code, r["status"]), (1, "interrupted"))
+        with open(os.path.join(out, "task.json"), encoding="utf-8") as f:
+            part = json.load(f)
+        self.assertEqual(part["optimizer"]["stage"], 1)
+        self.assertEqual(len(part["optimizer"]["start"]), 300)
+        self.assertEqual(part["set"]["joint/*/damping"], [0.001])
+        again = self.run_json("grad", os.path.join(out, "task.json"))
+        self.assertEqual(again["loss"], r["loss_last"])
+        r = self.run_json("optimize", os.path.join(out, "task.json"), "--out", out)
+        self.assertEqual(r["loss_last"], whole["loss_last"])
+        with open(os.path.join(out, "task.json"), encoding="utf-8") as f:
+            done = json.load(f)
+        self.assertNotIn("stage", done["optimizer"])
+        self.assertNotIn("start", done["optimizer"])
+
+
+if __name__ == "__main__":
+    unittest.main()
