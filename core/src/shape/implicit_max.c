@@ -260,17 +260,17 @@ static void mapPolytope(double* out, int rows, const double* map, const djImplic
     }
     for (int r = 0; r < rows; r++) {
       const double* q = map + 4 * r;
-      double *A = out + r * n + 3 * i, *b = out + r * n + 3 * m + i, mixed[24], v[8];
+      double *by_A = out + r * n + 3 * i, *by_b = out + r * n + 3 * m + i, mixed[24], v[8];
       djLanes u = w * dju_splat(q[0]);
       for (int j = 0; j < 3; j++) u = dju_fmaLanes(off[j], dju_splat(q[1 + j]), u);
       const djLanes x = dju_fmaLanes(dju_splat(y.x), u, w * dju_splat(q[1]));
       const djLanes z = dju_fmaLanes(dju_splat(y.z), u, w * dju_splat(q[3]));
-      mixLanes(count == DJU_LANES ? A : mixed, x,
+      mixLanes(count == DJU_LANES ? by_A : mixed, x,
                dju_fmaLanes(dju_splat(y.y), u, w * dju_splat(q[2])), z);
-      dju_storeLanes(count == DJU_LANES ? b : v, -u);
+      dju_storeLanes(count == DJU_LANES ? by_b : v, -u);
       if (count == DJU_LANES) continue;
-      memcpy(A, mixed, 3 * (size_t)count * sizeof *A);
-      memcpy(b, v, (size_t)count * sizeof *b);
+      memcpy(by_A, mixed, 3 * (size_t)count * sizeof *by_A);
+      memcpy(by_b, v, (size_t)count * sizeof *by_b);
     }
   }
 }
