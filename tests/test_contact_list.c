@@ -16,8 +16,8 @@
 typedef struct Scene {
   djModel* m;
   djGeomDef geom[2];
-  int id[2];           // of the geoms in the model
-  double inflate;      // of both together
+  int id[2];      // of the geoms in the model
+  double inflate; // of both together
 } Scene;
 
 // support: 0: the default.
@@ -45,7 +45,7 @@ static void makeScene(Scene* s, Random* r, bool plane, bool pair, double support
     dju_store3(g->pos, dju_scale3(0.2, randomUnit(r)));
     g->margin = below(r, 2) ? uniform(r, 0, 0.02) : 0;
     g->gap = uniform(r, 0, g->margin);
-    s->id[i] = plane ? 1 - i : i;   // in the order of their bodies
+    s->id[i] = plane ? 1 - i : i; // in the order of their bodies
     listed[s->id[i]] = *g;
   }
   djPairDef def_pair = {.geom1 = 0, .geom2 = 1, .condim = 1, .margin = uniform(r, 0.02, 0.1)};
@@ -73,9 +73,9 @@ static djPose placeOf(const djGeomDef* g, const djPose* pose) {
 // Gap of the contact shapes, and the direction from the first one to the other.
 static double gapOf(djVec3* normal, const Scene* s, const djPose* pose) {
   djPose T0 = placeOf(&s->geom[0], pose), T1 = placeOf(&s->geom[1], pose);
-  const double *size = s->geom[0].size;
+  const double* size = s->geom[0].size;
   double skin[2] = {s->m->geom_skin[s->id[0]], s->m->geom_skin[s->id[1]]};
-  if (isinf(skin[1])) skin[1] = skin[0];   // of a plane
+  if (isinf(skin[1])) skin[1] = skin[0]; // of a plane
   djVec3 between = dju_sub3(T1.p, T0.p);
   if (s->geom[1].type == DJ_SPHERE) {
     double length = dju_norm3(between);
@@ -129,7 +129,7 @@ static void testActs(void** state) {
     if (dj_makeContacts(&c, s.m, &err) < 0) fail_msg("%s", err.text);
     djPose pose[3], next[3];
     djVec3 ref[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, n;
-    for (int b = 0; b < 3; b++) {   // often along an axis, where boxes bound distances best
+    for (int b = 0; b < 3; b++) { // often along an axis, where boxes bound distances best
       djVec3 p = b ? dju_scale3(b * 3.0, randomUnit(&r)) : dju_vec3(0, 0, 0);
       if (b == 2 && below(&r, 2)) {
         p = dju_madd3(pose[1].p, below(&r, 2) ? 3 : -3, dju_vec3(0, 0, 1));
@@ -237,8 +237,116 @@ static void testRangeGrows(void** state) {
   }
 }
 
+// ---- implicit surfaces ------------------------------------------------------------------------
+
+// Two free bodies that fly at each other, with a geom each, whose gap is not their distance.
+static djModel* surfaces(Random* r) {
+  static const djGeomType types[4] = {DJ_BOX, DJ_CYLINDER, DJ_ELLIPSOID, DJ_CAPSULE};
+  djBodyDef body[3];
+  djJointDef joint[2];
+  djGeomDef geom[2];
+  djModelDef def = dj_defaultModelDef();
+  djModel* m;
+  djError err = {""};
+  for (int i = 0; i < 3; i++) {
+    body[i] = dj_defaultBodyDef();
+    body[i].mass = 1;
+    for (int k = 0; k < 3; k++) body[i].inertia[k] = 0.01;
+  }
+  for (int i = 0; i < 2; i++) {
+    joint[i] = dj_defaultJointDef();
+    joint[i].body = i + 1;
+    joint[i].type = DJ_FREE;
+    joint[i].qpos0[3] = joint[i].springref[3] = 1;
+    geom[i] = dj_defaultGeomDef();
+    geom[i].type = types[below(r, 4)];
+    geom[i].body = i + 1;
+    for (int k = 0; k < 3; k++) geom[i].size[k] = uniform(r, 0.05, 0.3);
+    dju_storeQuat(geom[i].quat, randomQuat(r));
+    geom[i].sharpness = geom[i].type == DJ_ELLIPSOID ? 1 : 8;
+  }
+  def.option.contact = DJ_IMPLICIT_SURFACE;
+  memset(def.option.gravity, 0, sizeof def.option.gravity);
+  def.nbody = 3;
+  def.njnt = def.ngeom = 2;
+  def.body = body;
+  def.joint = joint;
+  def.geom = geom;
+  if (dj_makeModel(&m, &def, &err) != DJ_OK) fail_msg("%s", err.text);
+  return m;
+}
+
+// The touch of both surfaces, which are where the bodies are.
+static void touchNow(djcImplicit* touch, const djModel* m, const djData* d) {
+  djcImplicitShape shape[2];
+  djSurface surface[2];
+  double pos[2][3], quat[2][4];
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(dj_geomSurface(&surface[i], m, i, NULL), DJ_OK);
+    shape[i] =
+        (djcImplicitShape){surface[i].family, surface[i].nface, surface[i].nsize, surface[i].size};
+    const djQuat q = dju_loadQuat(d->qpos + 7 * i + 3);
+    const djPose body = {dju_load3(d->qpos + 7 * i), dju_quatToMat(q)};
+    dju_store3(pos[i], dju_transform(&body, dju_load3(surface[i].pos)));
+    dju_storeQuat(quat[i], dju_mulQuat(q, dju_loadQuat(surface[i].quat)));
+  }
+  assert_int_equal(djc_implicit(touch, NULL, NULL, &shape[0], pos[0], quat[0], &shape[1], pos[1],
+                                quat[1], DJC_DERIVATIVES, NULL),
+                   DJ_OK);
+}
+
+// One step, which is that of new data.
+static void stepAlike(djData* d, const djModel* m) {
+  djData* fresh;
+  assert_int_equal(dj_makeData(&fresh, m, NULL), DJ_OK);
+  memcpy(fresh->qpos, d->qpos, 14 * sizeof(double));
+  memcpy(fresh->qvel, d->qvel, 12 * sizeof(double));
+  assert_true(dj_step(m, d) >= 0 && dj_step(m, fresh) >= 0);
+  assert_memory_equal(d->qpos, fresh->qpos, 14 * sizeof(double));
+  assert_memory_equal(d->qvel, fresh->qvel, 12 * sizeof(double));
+  dj_deleteData(fresh);
+}
+
+// Past each other, then straight at each other by more than their distance and less than the gap.
+// first: how fast past. Returns whether gap and distance differ enough.
+static bool meets(Random* r, double first) {
+  djModel* m = surfaces(r);
+  djData* d = NULL;
+  djcImplicit t;
+  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+  const djVec3 u = randomUnit(r);
+  dju_store3(d->qpos + 7, u);
+  touchNow(&t, m, d);
+  dju_store3(d->qpos + 7, dju_scale3(1 - t.gap + 0.02, u)); // a gap of 0.02
+  dju_store3(d->qvel + 6, dju_scale3(first, dju_cross3(u, randomUnit(r))));
+  stepAlike(d, m);
+  touchNow(&t, m, d);
+  const djVec3 n = dju_load3(t.normal);
+  const double part = dju_dot3(n, dju_load3(d->qpos + 7)) / dju_norm3(dju_load3(d->qpos + 7));
+  const bool oblique = d->npair == 0 && t.gap > 1e-3 && part < 0.85;
+  if (oblique) { // planes separate them by the gap times that part
+    memset(d->qvel, 0, 12 * sizeof(double));
+    dju_store3(d->qvel + 6, dju_scale3(-0.5 * (1 + part) * t.gap / m->opt.timestep, n));
+    stepAlike(d, m);
+    assert_int_equal(d->npair, 1);
+  }
+  dj_deleteData(d);
+  dj_deleteModel(m);
+  return oblique;
+}
+
+static void testSurfaces(void** state) {
+  (void)state;
+  Random r = {11};
+  for (int k = 0; k < 2; k++) {
+    int met = 0;
+    for (int i = 0; i < 400; i++) met += meets(&r, k ? 8 : 0);
+    assert_true(met > 20);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testActs),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testActs), cmocka_unit_test(testSurfaces),
                                      cmocka_unit_test(testFrictionReaches),
                                      cmocka_unit_test(testRangeGrows)};
   return cmocka_run_group_tests(tests, NULL, NULL);

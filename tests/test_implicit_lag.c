@@ -16,6 +16,7 @@
 #include "contact/implicit/implicit_query.h"
 #include "contact/implicit/implicit_recovery.h"
 #include "contact/implicit/implicit_vjp.h"
+#include "shape/implicit_distance.h"
 
 #define STEP 0.01
 
@@ -153,6 +154,51 @@ static void testApart(void** state) {
   freeCase(&c);
 }
 
+// Of surfaces that do not act the kernel tells a bound of the distance, which the gap is not, nor
+// do the points of its gap lie further apart along the normal; with what inflates them.
+static void testDistance(void** state) {
+  (void)state;
+  static const int types[4] = {DJ_BOX, DJ_CYLINDER, DJ_ELLIPSOID, DJ_CAPSULE};
+  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, STEP, 1};
+  double given[DJ_MAX_OF_KERNEL], least = 1;
+  for (int i = 0; i < DJ_MAX_OF_KERNEL; i++) given[i] = -1;
+  for (int i = 0; i < 60; i++) {
+    PairCase c;
+    Random r = {(uint64_t)i};
+    randomPair(&c, &r, types[i % 4], types[i / 4 % 4], 1, 0.02, 1, 1);
+    assert_int_equal(dj_applyRules(c.setting, &dj_implicitSurface, &scale, given, NULL), DJ_OK);
+    c.kernel = &dj_implicitSurface;
+    fitCase(&c);
+    c.in.inflate = i % 3 == 0 ? 0 : i % 3 == 1 ? 0.05 : -0.05;
+    setSurfaceGap(&c, 0.2);
+    const djPairInput in = *pairInput(&c);
+    djSurfaceState s = {.load = 0};
+    djSurfacePair pair;
+    djSurfaceTouch t;
+    djImplicitTouch touch;
+    djImplicitGap apart;
+    assert_int_equal(dj_touchAt(&pair, &t, &s, &in, in.pose_a, in.pose_b), DJ_OK);
+    assert_int_equal(dj_touchImplicit(&touch, NULL, &pair.a, &pair.b, &pair.place), DJ_OK);
+    assert_int_equal(
+        dj_distanceImplicit(&apart, NULL, &pair.a, &pair.b, &pair.place, pair.D, &touch), DJ_OK);
+    const double distance = apart.delta - pair.inflate;
+    djPairOutput out = {.twist_jac = NULL};
+    djDistance d;
+    const djGeomPair geoms = {
+        .a = in.a, .b = in.b, .pose_a = in.pose_a, .pose_b = in.pose_b, .inflate = in.inflate};
+    memset(&c.state, 0, sizeof c.state);
+    assert_int_equal(dj_implicitSurface.eval(&out, (djPairState*)(void*)&c.state, &in, 0), DJ_OK);
+    assert_int_equal(dj_implicitSurface.gap(&d, NULL, &geoms), DJ_OK);
+    const double planes = dju_dot3(d.normal, dju_sub3(d.point_b, d.point_a));
+    assert_true(!out.active && fabs(d.gap - 0.2) < 1e-9);
+    assert_true(out.gap < distance + 1e-9 && planes < distance + 1e-9);
+    assert_true(out.gap <= planes + 1e-9);
+    least = fmin(least, distance / d.gap);
+    freeCase(&c);
+  }
+  assert_true(least < 0.9); // or nothing is told
+}
+
 // Towards each other by a quarter of gap, support and the thinner one's thickness; along each other
 // as far as one likes.
 static void testMaxStep(void** state) {
@@ -217,8 +263,9 @@ static void testSettings(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testBegin), cmocka_unit_test(testLift),    cmocka_unit_test(testOverlaps),
-      cmocka_unit_test(testApart), cmocka_unit_test(testMaxStep), cmocka_unit_test(testSettings),
+      cmocka_unit_test(testBegin),    cmocka_unit_test(testLift),  cmocka_unit_test(testOverlaps),
+      cmocka_unit_test(testDistance), cmocka_unit_test(testApart), cmocka_unit_test(testMaxStep),
+      cmocka_unit_test(testSettings),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

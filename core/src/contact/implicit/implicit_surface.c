@@ -81,10 +81,18 @@ static void setHessian(djPairOutput* out, const Now* now) {
   }
 }
 
+// A bound of the distance of surfaces that do not act, as they are: the planes through their points
+// with the normal of the touch separate them by the gap over nu.
+static double boundOf(const Now* now, double lift) {
+  const double apart = now->gap + now->pair.inflate; // without what inflates and lifts
+  if (!now->found || !(apart > 0)) return now->gap - lift;
+  return apart / now->touch.f.nu - now->pair.inflate - lift;
+}
+
 // The law's force and friction.
 static djStatus actNow(djPairOutput* out, const Now* now, djSurfaceState* state,
                        const djPairInput* in, int flags) {
-  *out = (djPairOutput){.gap = now->gap - (now->acts ? 0 : state->lift),
+  *out = (djPairOutput){.gap = now->acts ? now->gap : boundOf(now, state->lift),
                         .active = now->acts,
                         .twist_jac = out->twist_jac};
   if (now->acts) {
@@ -197,8 +205,9 @@ static djStatus gap(djDistance* d, djDistanceCache* cache, const djGeomPair* g) 
   if (status < 0) return status;
   d->gap = -touch.depth;
   d->normal = touch.f.n;
-  d->point_a = dju_add3(pair.frame_a.p, touch.f.y);
-  d->point_b = dju_add3(pair.frame_b.p, touch.f.y_b);
+  const double half = 0.5 * pair.inflate;
+  d->point_a = dju_madd3(dju_add3(pair.frame_a.p, touch.f.y), half, d->normal);
+  d->point_b = dju_madd3(dju_add3(pair.frame_b.p, touch.f.y_b), -half, d->normal);
   d->iterations = 0;
   return DJ_OK;
 }

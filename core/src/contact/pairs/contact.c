@@ -124,7 +124,7 @@ static djStatus findNear(djContacts* c, const djModel* m, djError* err) {
     djDistance d;
     djStatus status = dj_pairGap(&d, &p->cache, c, p, m, c->start);
     if (status < 0) return dj_fail(err, status, "contact: the distance of two geoms is undefined");
-    if (!p->always) p->bound = d.gap;
+    if (!p->always) p->bound = dj_separation(&d);
     p->near = d.gap <= p->range;
     if (!refuses || d.gap > 0) continue;
     double depth;

@@ -165,7 +165,7 @@ static double closing(const djContacts* c, const djModel* m, const djSwept* s, c
   double points = along(d.normal, d.point_a, &from[p.body_a], &to[p.body_a]) -
                   along(d.normal, d.point_b, &from[p.body_b], &to[p.body_b]);
   double sum = fmax(dju_dot3(d.normal, way), points);
-  return sum > d.gap ? sum : 0;
+  return sum > dj_separation(&d) ? sum : 0;
 }
 
 // Parts that one pair asks for.

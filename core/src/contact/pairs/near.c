@@ -38,6 +38,10 @@ djStatus dj_pairGap(djDistance* d, djDistanceCache* cache, const djContacts* c,
   return p->kernel->gap(d, cache, &pair);
 }
 
+double dj_separation(const djDistance* d) {
+  return fmin(d->gap, dju_dot3(d->normal, dju_sub3(d->point_b, d->point_a)));
+}
+
 djStatus dj_trueDepth(double* depth, djContacts* c, const djNearPair* p, const djModel* m,
                       const djPose* pose) {
   *depth = -INFINITY;

@@ -163,6 +163,9 @@ djGeomPair dj_geomPair(const djContacts* c, const djNearPair* p, const djModel* 
 // Signed gap of the contact shapes at given poses; cache may be NULL.
 djStatus dj_pairGap(djDistance* d, djDistanceCache* cache, const djContacts* c,
                     const djNearPair* p, const djModel* m, const djPose* pose);
+// A bound of the distance, no more than the gap, which a kernel may measure otherwise: the planes
+// through both points with the normal separate the shapes.
+double dj_separation(const djDistance* d);
 
 // Depth to which the geoms themselves overlap (<= 0: apart); -INFINITY where the kernel does not
 // say.
