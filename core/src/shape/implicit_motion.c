@@ -1,13 +1,22 @@
 #include "shape/implicit_motion.h"
 
-// Curvatures of less than this part of the other one are rounding: where shapes are as flat as that
-// they count as curved by so much, so that the point still goes where they turn it, if not as far.
+#include <math.h>
+
+// Curvatures of less than this part of the other one, or over the size, are rounding: where shapes
+// are as flat as that they count as curved by so much, so that the point still goes where they turn
+// it, if not as far.
 #define FLAT 1e-14
 
-// The inverse of both curvatures M.
-static void invert(double inv[3], const double M[3]) {
+// The inverse of both curvatures M of shapes of about `size`.
+static void invert(double inv[3], const double M[3], double size) {
   const double det = M[0] * M[2] - M[1] * M[1], sum = M[0] + M[2];
-  if (det > FLAT * sum * sum) {
+  const double least = FLAT * fmax(sum, 1 / size);
+  if (!(sum > least)) {
+    inv[0] = inv[2] = 1 / least;
+    inv[1] = 0;
+    return;
+  }
+  if (det > least * sum) {
     const double f = 1 / det;
     inv[0] = M[2] * f;
     inv[1] = -M[1] * f;
@@ -15,7 +24,7 @@ static void invert(double inv[3], const double M[3]) {
     return;
   }
   // sum is the larger curvature then, u times u M is it along its direction.
-  const double f = sum > 0 ? 1 / (sum * sum) : 0, flat = sum > 0 ? 1 / (FLAT * sum) : 0;
+  const double f = 1 / (sum * sum), flat = 1 / least;
   // M/sum projects onto that direction, 1 - M/sum onto the flat one
   inv[0] = M[0] * f + flat * (1 - M[0] / sum);
   inv[1] = M[1] * f - flat * M[1] / sum;
@@ -40,7 +49,7 @@ void dj_frameImplicit(djImplicitFrame* out, const djImplicitTouch* touch,
     out->hb_d[k] = dju_dot3(out->hb[k], out->d);
   }
   for (int k = 0; k < 3; k++) out->A[k] = touch->A[k];
-  invert(out->inv, touch->M);
+  invert(out->inv, touch->M, touch->T);
 }
 
 static void put(double* out, int row, int column, djVec3 by) {
