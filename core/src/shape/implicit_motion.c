@@ -1,22 +1,19 @@
 #include "shape/implicit_motion.h"
 
-#include <math.h>
-
-// Curvatures of less than this part of the other one, or over the size, are rounding: where shapes
-// are as flat as that they count as curved by so much, so that the point still goes where they turn
-// it, if not as far.
+// Curvatures of less than this part of the other one are rounding: where shapes are as flat as that
+// they count as curved by so much, so that the point still goes where they turn it, if not as far.
 #define FLAT 1e-14
+// Curvatures of so little, 1/m, are none, and nothing says where the point goes.
+#define NONE 1e-150
 
-// The inverse of both curvatures M of shapes of about `size`.
-static void invert(double inv[3], const double M[3], double size) {
+// The inverse of both curvatures M; zeros where there are none.
+static void invert(double inv[3], const double M[3]) {
   const double det = M[0] * M[2] - M[1] * M[1], sum = M[0] + M[2];
-  const double least = FLAT * fmax(sum, 1 / size);
-  if (!(sum > least)) {
-    inv[0] = inv[2] = 1 / least;
-    inv[1] = 0;
+  if (!(sum > NONE)) {
+    inv[0] = inv[1] = inv[2] = 0;
     return;
   }
-  if (det > least * sum) {
+  if (det > FLAT * sum * sum) {
     const double f = 1 / det;
     inv[0] = M[2] * f;
     inv[1] = -M[1] * f;
@@ -24,7 +21,7 @@ static void invert(double inv[3], const double M[3], double size) {
     return;
   }
   // sum is the larger curvature then, u times u M is it along its direction.
-  const double f = 1 / (sum * sum), flat = 1 / least;
+  const double f = 1 / (sum * sum), flat = 1 / (FLAT * sum);
   // M/sum projects onto that direction, 1 - M/sum onto the flat one
   inv[0] = M[0] * f + flat * (1 - M[0] / sum);
   inv[1] = M[1] * f - flat * M[1] / sum;
@@ -49,7 +46,7 @@ void dj_frameImplicit(djImplicitFrame* out, const djImplicitTouch* touch,
     out->hb_d[k] = dju_dot3(out->hb[k], out->d);
   }
   for (int k = 0; k < 3; k++) out->A[k] = touch->A[k];
-  invert(out->inv, touch->M, touch->T);
+  invert(out->inv, touch->M);
 }
 
 static void put(double* out, int row, int column, djVec3 by) {
