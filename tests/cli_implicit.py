@@ -130,6 +130,10 @@ class Queries(cli.Case):
                              (changed(CONE, Rt=0), ["Rt = 0"]), (changed(CONE, edge=1), ["a.edge"]),
                              (changed(CUBE, b=[1, 1, 1, 1, 1, -1]), ["b[5] = -1"]),
                              (changed(CUBE, A=CUBE["A"][:5], b=[1] * 5), ["do not bound"]),
+                             (changed(BALL, size=[1e-300] * 3), ["too small"]),
+                             (changed(BALL, size=[1, 1, 1e-12]), ["too far apart"]),
+                             (changed(BALL, size=[1, 1, 1e300]), ["larger than 1e20"]),
+                             (changed(BALL, n=1e300), ["larger than 1e20"]),
                              (changed(DRUM, pose=[0, 0, 0, 0, 0, 0, 0]), ["a.pose"])):
             r = self.ask(shape, BALL, status=2)
             self.assertEqual(r["status"], "error")

@@ -153,7 +153,11 @@ class Surfaces(cli.Case):
                  ({"shape": {**cube, "A": [], "b": []}}, ["A"]),
                  ({"shape": {"shape": "smooth_polytope", "L": 1, "beta": 20}}, ["meshes"]),
                  ({"shape": {**cube, "beta": 1}}, ["origin"]),
-                 ({"shape": {**cube, "edge": 1}}, ["edge"]),
+                 ({"shape": {**cube, "edge": 1}}, ["edge"]), ({"sharpness": 1e300}, ["at most"]),
+                 ({"shape": shape("superellipsoid", size=[1e-300] * 3)}, ["too small"]),
+                 ({"shape": shape("superellipsoid", size=[1, 1, 1e-12])}, ["too far apart"]),
+                 ({"shape": shape("superellipsoid", size=[1, 1, 1e300])}, ["larger than 1e20"]),
+                 ({"shape": shape("superellipsoid", n=1e300)}, ["larger than 1e20"]),
                  ({"shape": cube, "sharpness": 3}, ["twice"]),
                  ({"shape": shape("superellipsoid", pose=[0] * 7)}, ["pose"]),
                  ({"type": "plane", "size": [0, 0, 1], "shape": cube, "body": "world"}, ["planes"])]

@@ -92,7 +92,13 @@ class Surfaces(cli.Case):
     def test_bad(self):
         for custom, names in (
                 ('<text name="dijoco_shape/nobody" data="superellipsoid 1 1 1 1"/>', ["nobody"]),
-                ('<text name="dijoco_shape/drum" data="ball 1 1 1 1"/>', ["drum", "family"]),
+                ('<text name="dijoco_shape/drum" data="ball 1 1 1 1"/>', ["drum", "family 'ball'"]),
+                ('<text name="dijoco_shape/drum" data="superellipsoid 1 nan 1 2"/>',
+                 ["drum", "not finite"]),
+                ('<text name="dijoco_shape/drum" data="superellipsoid 1 1e-300 1 2"/>',
+                 ["drum", "too small"]),
+                ('<text name="dijoco_shape/drum" data="superellipsoid 1 1e300 1 2"/>',
+                 ["drum", "larger than"]),
                 ('<text name="dijoco_shape/drum" data="superellipsoid 1 1 1"/>',
                  ["drum", "4", "3"]),
                 ('<text name="dijoco_shape/drum" data="superellipsoid 1 x 1 1"/>', ["drum"]),

@@ -212,6 +212,9 @@ static void testBad(void** state) {
   refused("superellipsoid", 0, 4, (double[]){1, 1, 1, 0.9}, "n = 0.9 must be at least 1");
   refused("superellipsoid", 0, 4, (double[]){1, -1, 1, 2}, "b = -1 must be positive");
   refused("superellipsoid", 0, 4, (double[]){1, NAN, 1, 2}, "number 1 is not finite");
+  refused("superellipsoid", 0, 4, (double[]){1, 1e300, 1, 2}, "larger than 1e20");
+  refused("superellipsoid", 0, 4, (double[]){1e-300, 1e-300, 1e-300, 2}, "too small");
+  refused("superellipsoid", 0, 4, (double[]){1, 1e-10, 1, 2}, "too far apart");
   refused("superelliptic_cylinder", 0, 3, (double[]){0, 1, 2}, "R = 0 must be positive");
   refused("truncated_cone", 0, 5, (double[]){1, 0, 1, 1, 20}, "Rt = 0 must be positive");
   refused("truncated_cone", 0, 5, (double[]){1, 1, 1, 1, 0.5}, "beta = 0.5 must be at least 1");

@@ -230,6 +230,26 @@ static void testFlat(void** state) {
   }
 }
 
+// Faces exactly flat on each other, or on a plane, without curvature where they touch: alpha's
+// derivative is right, the others are finite.
+static void testAligned(void** state) {
+  (void)state;
+  static const double SIZE[4] = {0.1, 0.08, 0.06, 8}, ONE[4] = {1, 0, 0, 0}, ZERO[3] = {0, 0, 0};
+  const djcImplicitShape box = {"superellipsoid", 0, 4, SIZE}, plane = {"plane", 0, 0, NULL};
+  for (int k = 0; k < 2; k++) {
+    djcImplicit o;
+    const double pos[3] = {0, 0, k ? 0.05 : 0.1}, T = k ? 0.06 : 0.12;
+    assert_int_equal(djc_implicit(&o, NULL, NULL, &box, pos, ONE, k ? &plane : &box, ZERO, ONE,
+                                  DJC_DERIVATIVES | DJC_CONDITION, NULL),
+                     DJ_OK);
+    assert_true(fabs(o.dalpha[5] - 1 / T) < 1e-9 && fabs(o.gap - pos[2] + T) < 1e-12);
+    const double all = djt_largest(o.dx, 36) + djt_largest(o.dnormal, 36) +
+                       djt_largest(o.dgap, 12) + djt_largest(o.dpoint_a, 36) +
+                       djt_largest(o.dpoint_b, 36);
+    assert_true(isfinite(all));
+  }
+}
+
 // A cone's end lies along another's flank but for an angle. Where it presses goes from the edge to
 // the middle by about as much for each tenth of the angle, and is found however flat that is, from
 // wherever the search begins.
@@ -484,9 +504,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testConditions), cmocka_unit_test(testEllipsoids),
       cmocka_unit_test(testMinimum),    cmocka_unit_test(testHard),
-      cmocka_unit_test(testFlat),       cmocka_unit_test(testTwists),
-      cmocka_unit_test(testSizes),      cmocka_unit_test(testCoincident),
-      cmocka_unit_test(testMotion),     cmocka_unit_test(testFlank),
-      cmocka_unit_test(testBad)};
+      cmocka_unit_test(testFlat),       cmocka_unit_test(testAligned),
+      cmocka_unit_test(testTwists),     cmocka_unit_test(testSizes),
+      cmocka_unit_test(testCoincident), cmocka_unit_test(testMotion),
+      cmocka_unit_test(testFlank),      cmocka_unit_test(testBad)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

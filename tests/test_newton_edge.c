@@ -120,8 +120,7 @@ static void testRefined(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testNarrow),
-                                     cmocka_unit_test(testUnresolved),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testNarrow), cmocka_unit_test(testUnresolved),
                                      cmocka_unit_test(testRefined)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

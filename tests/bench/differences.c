@@ -22,13 +22,13 @@
 #include <time.h>
 
 enum { ANALYTIC, FORWARD, CENTRAL, MODEL, NWAY };
-static const double STEP[NWAY] = {0, 1e-7, 1e-5, 1e-7};   // rad, m
+static const double STEP[NWAY] = {0, 1e-7, 1e-5, 1e-7}; // rad, m
 enum { REPEATS = 5 };
 
 static int way;
-static bool column;      // a column of dr/dQ is under way
-static double off;       // sum of the largest errors of their diagonal entries, over the largest
-static long noff;        //   entry, and how many
+static bool column; // a column of dr/dQ is under way
+static double off;  // sum of the largest errors of their diagonal entries, over the largest
+static long noff;   //   entry, and how many
 
 static double seconds(clockid_t clock) {
   struct timespec t;
@@ -77,12 +77,12 @@ static djStatus evalPair(djPairOutput* out, djPairState* state, const djPairInpu
   return DJ_OK;
 }
 
-static double narrow;   // s in there, of calls that took no more than OTHERS
+static double narrow; // s in there, of calls that took no more than OTHERS
 static long calls, timed;
-static const double OTHERS = 1e-4;   // another program had the processor
+static const double OTHERS = 1e-4; // another program had the processor
 
 static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* in, int flags) {
-  double start = seconds(CLOCK_MONOTONIC);   // the processor's is slower to read than this takes
+  double start = seconds(CLOCK_MONOTONIC); // the processor's is slower to read than this takes
   djStatus status = evalPair(out, state, in, flags);
   double spent = seconds(CLOCK_MONOTONIC) - start;
   calls++;
@@ -101,8 +101,8 @@ const djChoice dj_contactNames[4] = {
 
 // ---- of the model ------------------------------------------------------------------------------
 
-// Columns of dr/dQ are found, their diagonal entries compared with the analytic ones, and these then
-// serve: a run takes as many iterations as with them.
+// Columns of dr/dQ are found, their diagonal entries compared with the analytic ones, and these
+// then serve: a run takes as many iterations as with them.
 static djStatus evaluateAll(double* value, double* gradient, djWork* w, const djModel* m,
                             const djPlace* at, bool* majorizer) {
   djStatus status = dj_midpoint.evaluate(value, gradient, w, m, at, majorizer);
@@ -146,15 +146,15 @@ static void fail(const char* what, const char* text) {
 }
 
 typedef struct Run {
-  double time, without;   // s of the processor; of the same steps without contact
-  double narrow;          // s in each evaluation of a pair
+  double time, without; // s of the processor; of the same steps without contact
+  double narrow;        // s in each evaluation of a pair
   long calls, iterations, unconverged;
 } Run;
 
 static void run(Run* out, const djModel* m, const djModel* bare, int key, double time) {
   djError err;
-  djData *d, *free_;
-  if (dj_makeData(&d, m, &err) < 0 || dj_makeData(&free_, bare, &err) < 0) fail("data", err.text);
+  djData *d, *loose;
+  if (dj_makeData(&d, m, &err) < 0 || dj_makeData(&loose, bare, &err) < 0) fail("data", err.text);
   if (dj_resetKey(m, d, key) < 0) fail("keyframe", dj_errorText(d));
   double* state = malloc((size_t)dj_stateSize(m) * sizeof(double));
   if (!state) fail("state", "out of memory");
@@ -163,9 +163,9 @@ static void run(Run* out, const djModel* m, const djModel* bare, int key, double
   calls = timed = 0;
   for (long k = lround(time / m->opt.timestep); k > 0; k--) {
     dj_getState(state, m, d);
-    dj_setState(free_, bare, state);
+    dj_setState(loose, bare, state);
     double start = processor();
-    if (dj_step(bare, free_) < 0) fail("step", dj_errorText(free_));
+    if (dj_step(bare, loose) < 0) fail("step", dj_errorText(loose));
     double middle = processor();
     if (dj_step(m, d) < 0) fail("step", dj_errorText(d));
     out->without += middle - start;
@@ -177,13 +177,13 @@ static void run(Run* out, const djModel* m, const djModel* bare, int key, double
   out->unconverged = d->stats.unconverged_steps;
   free(state);
   dj_deleteData(d);
-  dj_deleteData(free_);
+  dj_deleteData(loose);
 }
 
 int main(int argc, char** argv) {
   static const char* const names[NWAY] = {"analytic", "pairs, 12 forward", "pairs, 24 central",
                                           "model, forward"};
-  djModel *m, *bare;
+  djModel *m, *bare = NULL;
   djError err;
   if (argc != 4) fail("usage", "bench_differences SCENE.json KEYFRAME SECONDS");
   surfaces = dj_implicitSurface;

@@ -51,8 +51,8 @@ djStatus dj_checkSurfaces(const djModelDef* def, djError* err) {
     const djGeomDef* g = &def->geom[i];
     const djElementText element = dj_elementText("geom", g->name, i);
     if (g->sharpness != 0 && !(g->sharpness >= 1 && g->sharpness <= DJ_LARGEST)) {
-      return dj_fail(err, DJ_INVALID, "%s: sharpness = %g must be at least 1", element.text,
-                     g->sharpness);
+      return dj_fail(err, DJ_INVALID, "%s: sharpness = %g must be at least 1%s", element.text,
+                     g->sharpness, g->sharpness > 1 ? " and at most 1e20" : "");
     }
     if (g->surface && !hasSurface(g->type)) {
       return dj_fail(err, DJ_INVALID,

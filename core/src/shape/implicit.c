@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SMALLEST 1e-15 // m; of inner radii
+#define THINNEST 1e-9  // least inner radius over the outer one
+
 const djImplicitRow* const dj_implicitTable[] = {&dj_smoothPolytope, &dj_truncatedCone,
                                                  &dj_superellipsoid, &dj_superellipticCylinder,
                                                  &dj_smoothCapsule,  NULL};
@@ -135,6 +138,10 @@ djStatus dj_fillImplicit(djImplicit* shape, double* mem, const djImplicitRow* ro
   if (!(middle.phi < 0) || !(shape->inner > 0)) {
     return dj_fail(err, DJ_INVALID, "%s: at %s = %g the origin is not inside", row->name,
                    row->sharp, shape->sharp);
+  }
+  if (!(shape->inner > THINNEST * shape->outer) || !(shape->inner > SMALLEST)) {
+    return dj_fail(err, DJ_INVALID, "%s: radii from %g to %g m are too far apart or too small",
+                   row->name, shape->inner, shape->outer);
   }
   return DJ_OK;
 }

@@ -3,10 +3,16 @@
 // Curvatures of less than this part of the other one are rounding: where shapes are as flat as that
 // they count as curved by so much, so that the point still goes where they turn it, if not as far.
 #define FLAT 1e-14
+// Curvatures of so little, 1/m, are none, and nothing says where the point goes.
+#define NONE 1e-150
 
-// The inverse of both curvatures M.
+// The inverse of both curvatures M; zeros where there are none.
 static void invert(double inv[3], const double M[3]) {
   const double det = M[0] * M[2] - M[1] * M[1], sum = M[0] + M[2];
+  if (!(sum > NONE)) {
+    inv[0] = inv[1] = inv[2] = 0;
+    return;
+  }
   if (det > FLAT * sum * sum) {
     const double f = 1 / det;
     inv[0] = M[2] * f;
@@ -15,7 +21,7 @@ static void invert(double inv[3], const double M[3]) {
     return;
   }
   // sum is the larger curvature then, u times u M is it along its direction.
-  const double f = sum > 0 ? 1 / (sum * sum) : 0, flat = sum > 0 ? 1 / (FLAT * sum) : 0;
+  const double f = 1 / (sum * sum), flat = 1 / (FLAT * sum);
   // M/sum projects onto that direction, 1 - M/sum onto the flat one
   inv[0] = M[0] * f + flat * (1 - M[0] / sum);
   inv[1] = M[1] * f - flat * M[1] / sum;
