@@ -79,8 +79,8 @@ static bool has_plane(const djModel* m) {
   return false;
 }
 
-// By how much closer the camera must come to go with the bodies: among what stands around, where they
-// are tells more.
+// By how much closer the camera must come to go with the bodies: among what stands around, where
+// they are tells more.
 static double least_gain(const djModel* m) {
   for (int g = 0; g < m->ngeom; g++) {
     if (m->geom_body[g] == 0 && m->geom_type[g] != DJ_PLANE) return 25;

@@ -32,8 +32,8 @@ BODIES = {
     "tetrahedron": ("vertices", [tuple(0.6 * c for c in v) for v in
                                  ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))]),
 }
-# Sharpness of the surfaces. MuJoCo's cones have so many sides; ours are truncated_cone, at the tip of
-# a radius of at least this.
+# Sharpness of the surfaces. MuJoCo's cones have so many sides; ours are truncated_cone, at the tip
+# of a radius of at least this.
 SHARP = dict(beta=20, n=8)
 CONE = dict(sides=32, tip=0.02)
 COLOURS = ["0.85 0.35 0.3 1", "0.9 0.75 0.25 1", "0.35 0.65 0.4 1", "0.3 0.5 0.8 1",
@@ -309,7 +309,8 @@ def obstacle(name, shape):
             numbers = [shape[k] for k in ("R", "h", "n")]
             ends = [(shape["R"], -shape["h"]), (shape["R"], shape["h"])]
         vertices = hull("cone", ends, FLIGHT["sides"])
-    return (wrapped('    <mesh name="%s" vertex="' % name, text(c for v in vertices for c in v), '"/>'),
+    vertex = text(c for v in vertices for c in v)
+    return (wrapped('    <mesh name="%s" vertex="' % name, vertex, '"/>'),
             wrapped(custom, family + " " + text(numbers), '"/>'), 'type="mesh" ' + mesh)
 
 

@@ -21,7 +21,7 @@ def test_command_has_the_same(topic):
 def test_keys():
     losses = {e.name: e for e in TABLES["losses"]}
     assert losses["position"].unit == "m^2"
-    assert [k.name for k in losses["position"].keys] == ["body", "site", "geom", "target"]
+    assert [k.name for k in losses["position"].keys] == ["body", "site", "geom", "target", "index"]
     target = losses["velocity"].keys[-1]
     assert (target.holds, target.size) == ("numbers", 3)
     assert (target.required, target.default) == (False, "0")

@@ -11,8 +11,8 @@ static const double LEAST_SHARE = 0.01, SHARE_FACTOR = 2;
 static const double STIFF = 0.3;         // of the slope is left after a full step: it is too stiff
 static const int MOST_APPROACHES = 10;    // trials to a minimum along a step that was cut
 // Where forces change within a hair's breadth, as of faces that lie on each other: after so many
-// steps in a row that were cut they end where the slope is small; so many in a row of them that gain
-// nothing beyond noise are the last.
+// steps in a row that were cut they end where the slope is small; so many in a row of them that
+// gain nothing beyond noise are the last.
 static const int ROW = 3, LAST = 6, MOST_BISECTIONS = 30;
 static const double LOW_SLOPE = 0.1;
 static const double NOISES = 100;        // that a step gains, to be searched along
