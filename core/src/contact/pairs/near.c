@@ -39,6 +39,7 @@ djStatus dj_pairGap(djDistance* d, djDistanceCache* cache, const djContacts* c,
 }
 
 double dj_separation(const djDistance* d) {
+  if (!(d->gap < INFINITY)) return d->gap; // there are no points
   return fmin(d->gap, dju_dot3(d->normal, dju_sub3(d->point_b, d->point_a)));
 }
 
