@@ -198,23 +198,13 @@ class NthWrite(interrupt.Case):
         super().setUp()
         self.scene = self.write("s.json", cli.SCENE)
         self.task = self.write("task.json", TASK)
-        source = self.write("interposer.c", INTERPOSER)
-        self.library = self.path("interposer.so")
-        subprocess.run([os.environ["DIJOCO_CC"], "-shared", "-fPIC", "-o", self.library, source,
-                        "-ldl"], check=True)
+        self.environment = self.interposer(INTERPOSER)
         self.target = os.path.join(self.folder.name, "target")
         os.mkdir(self.target)
 
     def run_at(self, call, times, *arguments):
-        # a path in LD_PRELOAD would end at a blank
-        folder, name = os.path.split(self.library)
-        paths = os.environ.get("LD_LIBRARY_PATH", "")
-        environment = {**os.environ, "LD_PRELOAD": name, "AT": str(call),
-                       "LD_LIBRARY_PATH": folder + (":" + paths if paths else ""),
-                       "TIMES": str(times), "COUNT": self.path("count")}
-        # the sanitizer's library need not be the first
-        environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + \
-            ":verify_asan_link_order=0"
+        environment = {**self.environment, "AT": str(call), "TIMES": str(times),
+                       "COUNT": self.path("count")}
         code, _, err = self.end(self.start(*arguments, env=environment))
         self.assertEqual(err, "")
         return code

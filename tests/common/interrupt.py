@@ -91,6 +91,19 @@ class Terminal:
 
 
 class Case(cli.Case):
+    def interposer(self, source):
+        """The environment of a command whose library calls go through this C code first."""
+        library = self.path("interposer.so")
+        subprocess.run([os.environ["DIJOCO_CC"], "-shared", "-fPIC", "-o", library,
+                        self.write("interposer.c", source), "-ldl"], check=True)
+        # a path in LD_PRELOAD would end at a blank
+        folder, name = os.path.split(library)
+        paths = os.environ.get("LD_LIBRARY_PATH", "")
+        return {**os.environ, "LD_PRELOAD": name,
+                "LD_LIBRARY_PATH": folder + (":" + paths if paths else ""),
+                # the sanitizer's library need not be the first
+                "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
+
     def tearDown(self):
         for run in Terminal.runs:     # a test that failed leaves it
             run.kill()
