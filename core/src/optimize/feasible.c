@@ -38,6 +38,11 @@ typedef struct Entries {
   double* b;      // (n)
 } Entries;
 
+// fmin and fmax are calls.
+static double within(double low, double value, double high) {
+  return value > low ? value < high ? value : high : low;
+}
+
 static double entry(const Entries* e, int r, int i) {
   return e->equal[(size_t)r * (size_t)e->n + (size_t)i];
 }
@@ -142,7 +147,7 @@ static void narrow(djTie* t, double a, double b, double lower, double upper) {
 
 static void makeTie(djFeasible* s, const Entries* e, int part, int* at) {
   djTie* t = &s->tie[s->ntie++];
-  *t = (djTie){*at, 0, -INFINITY, INFINITY, 0};
+  *t = (djTie){.first = *at, .low = -INFINITY, .high = INFINITY};
   for (int i = part; i < e->n; i++) {
     if (e->part[i] != part) continue;
     s->tied[*at] = i;
@@ -156,23 +161,24 @@ static void makeTie(djFeasible* s, const Entries* e, int part, int* at) {
       const double x = e->value[r] / entry(e, r, i); // it alone
       narrow(t, e->a[i], e->b[i], x, x);
     }
+    t->slack = fmax(t->slack, ROUNDING * fabs(e->b[i] / e->a[i]));
     t->n++;
     ++*at;
   }
+  t->slack += ROUNDING * fmin(fabs(t->low), fabs(t->high));
 }
 
 // False: there is no such point.
 static bool projectTie(djFeasible* set, const djTie* t, const double* point) {
-  double s = 0, size = 0;
+  double s = 0;
   for (int k = t->first; k < t->first + t->n; k++) {
     s += set->factor[k] * (point[set->tied[k]] - set->shift[k]);
-    size = fmax(size, fabs(set->shift[k] / set->factor[k]));
   }
-  if (t->low > t->high + ROUNDING * (size + fabs(t->low) + fabs(t->high))) return false;
-  s = fmax(fmin(s / t->square, t->high), t->low);
+  if (t->low > t->high + t->slack) return false;
+  s = within(t->low, s / t->square, t->high);
   for (int k = t->first; k < t->first + t->n; k++) {
     const int i = set->tied[k];
-    set->x[i] = fmin(fmax(set->factor[k] * s + set->shift[k], set->lower[i]), set->upper[i]);
+    set->x[i] = within(set->lower[i], set->factor[k] * s + set->shift[k], set->upper[i]);
   }
   return true;
 }
@@ -288,7 +294,7 @@ djStatus dj_makeFeasible(djFeasible* set, djPool* pool, int n, int nequal, const
 }
 
 djStatus dj_project(double* out, djFeasible* s, const double* point) {
-  for (int i = 0; i < s->n; i++) s->x[i] = fmin(fmax(point[i], s->lower[i]), s->upper[i]);
+  for (int i = 0; i < s->n; i++) s->x[i] = within(s->lower[i], point[i], s->upper[i]);
   for (int k = 0; k < s->ntie; k++) {
     if (!projectTie(s, &s->tie[k], point)) return DJ_INVALID;
   }

@@ -11,6 +11,7 @@
 typedef struct djTie {
   int first, n;     // in tied, factor, shift
   double low, high; // of s, by all bounds
+  double slack;     // rounding of both
   double square;    // sum of a_i^2
 } djTie;
 
