@@ -90,18 +90,17 @@ void dj_inverseDynamics(double* tau, djInverse* d, const djModel* m, const djKin
   dj_projectWrench(tau, m, kin, d->F);
 }
 
-// B += [x -> I (x x V) + x x* h + V x* (I x)], h = I V.
+// B += [x -> I (x x V) + x x* h + V x* (I x)], h = I V. About the centre of mass, whose velocity is
+// u, with J there and x = (w, .), that is the torque J (w x W) + w x J W + W x J w and the force
+// 2 m w x u: what moves it along does not matter. The force then acts at the arm.
 static void addCoriolis(double B[36], const djInertia* I, djSix V) {
-  djSix h = dju_mulInertia(I, V);
-  for (int c = 0; c < 6; c++) {
-    double e[6] = {0};
-    e[c] = 1;
-    djSix x = dju_load6(e), y = dju_mulInertia(I, dju_crossTwist(x, V));
-    y = dju_add6(y, dju_crossWrench(x, h));
-    y = dju_add6(y, dju_crossWrench(V, dju_mulInertia(I, x)));
-    dju_store6(e, y);
-    for (int r = 0; r < 6; r++) B[6 * r + c] += e[r];
-  }
+  djVec3 u = dju_add3(V.v, dju_cross3(V.w, I->arm));
+  djMat3 JX = dju_mulMM(I->I, dju_skew(V.w)), h = dju_skew(dju_mulMV(I->I, V.w));
+  djMat3 T, U = dju_skew(u);
+  for (int k = 0; k < 9; k++) T.m[k] = -(JX.m[k] + JX.m[3 * (k % 3) + k / 3]) - h.m[k];
+  dju_addSkewProduct(&T, -2 * I->mass, I->arm, u);
+  dju_addBlock6(B, 0, 0, 1, &T);
+  dju_addBlock6(B, 3, 0, -2 * I->mass, &U);
 }
 
 // The first dof of the same rotation as dof j, or j itself.
