@@ -278,11 +278,11 @@ static void testAxisCross(void** state) {
                                 .below = {C}, .dual = sumAbove};
   const djFrameField plain = {.above = {x[0], x[1]}, .rate = {z[0], rest}, .below = {C},
                               .dual = sumAbove};
-  dj_frameParamsOf(a, c.m, &at, &crossed);
-  dj_frameParamsOf(b, c.m, &at, &plain);
+  dj_frameParamsOf(a, c.m, &at, 1, &crossed);
+  dj_frameParamsOf(b, c.m, &at, 1, &plain);
   for (size_t k = 0; k < size; k++) djt_near(a[k], b[k], 1e-12);
   assert_true(djt_largest(a, (int)size) > 0.1);
-  dj_frameParamsOf(a, c.m, &at, &plain);
+  dj_frameParamsOf(a, c.m, &at, 1, &plain);
   for (size_t k = 0; k < size; k++) djt_near(a[k], 2 * b[k], 1e-12);
   double* list[] = {a, b, x[0], x[1], C, z[0], z[1], less, rest};
   for (size_t k = 0; k < sizeof list / sizeof list[0]; k++) free(list[k]);

@@ -10,6 +10,7 @@
 #include "force/sum.h"
 #include "math/pattern.h"
 #include "model/body_term.h"
+#include "model/frame_param.h"
 
 // Derivatives of the gradient by inputs, ctrl and act, column after column.
 typedef struct djInputSum {
@@ -27,6 +28,9 @@ typedef struct djParamSums {
   double *x, *W, *C, *C0, *Crate;
   double* Cback;       // (nbody x 6) scratch
   double* zeta;        // (nv) scratch
+  // Fields at the point that dj_frameForces is still to add: all frames are visited once.
+  int nfield;
+  djFrameField field[DJ_MAX_FRAME_FIELD];
 } djParamSums;
 
 // Where cotangents by the poses of `rate` are summed: with those of the start where both are one.

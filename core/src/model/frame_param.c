@@ -6,11 +6,17 @@
 
 // Where parameters of one body act: its frame before and after its joints.
 typedef struct Place {
-  const djFrameField* field;
+  int n;
+  const djFrameField* field;             // (n)
   djVec3 ref;
-  djFramePlace at;
+  djFramePlace at[DJ_MAX_FRAME_FIELD];
   djSix D;
 } Place;
+
+static void setDual(Place* p) {
+  p->D = p->field[0].dual(&p->at[0]);
+  for (int i = 1; i < p->n; i++) p->D = dju_add6(p->D, p->field[i].dual(&p->at[i]));
+}
 
 static void addRow(double g[3], const djMat3* R, djVec3 x, double sign) {
   dju_addTo3(g, sign, dju_mulMtV(*R, x));
@@ -27,20 +33,23 @@ static void addRotation(double g[3], const Place* p, const djMat3* R, djVec3 poi
   addRow(g, R, dju_add3(p->D.w, dju_cross3(arm, p->D.v)), sign);
 }
 
-// From above joint j to below it.
-static void passJoint(Place* p, const djModel* m, const djKin* kin, int j) {
-  const djFrameField* f = p->field;
-  int dof = m->jnt_dofadr[j], end = j + 1 < m->njnt ? m->jnt_dofadr[j + 1] : m->nv;
+// From above dofs first..end-1 to below them.
+static void passDofs(djFramePlace* at, const djFrameField* f, const djKin* kin, int first, int end) {
   for (int k = 0; k < 3 && f->above[k]; k++) {
     djSix sum = {{0, 0, 0}, {0, 0, 0}};
-    for (int i = dof; i < end; i++) {
+    for (int i = first; i < end; i++) {
       sum = dju_madd6(sum, f->rate[k][i], dju_load6(kin->S + 6 * i));
       if (!f->axis_cross[k]) continue;
       sum = dju_madd6(sum, -f->axis_cross_rate[k][i], dju_load6(f->axis_cross[k] + 6 * i));
     }
-    p->at.above[k] = dju_add6(p->at.above[k], sum);
+    at->above[k] = dju_add6(at->above[k], sum);
   }
-  if (f->above[0]) p->D = f->dual(&p->at);
+}
+
+static void passJoint(Place* p, const djModel* m, const djKin* kin, int j) {
+  int dof = m->jnt_dofadr[j], end = j + 1 < m->njnt ? m->jnt_dofadr[j + 1] : m->nv;
+  for (int i = 0; i < p->n; i++) passDofs(&p->at[i], &p->field[i], kin, dof, end);
+  setDual(p);
 }
 
 // Orientation after joint j, given that before it.
@@ -96,19 +105,27 @@ static void addBody(Blocks* out, Place* p, const djModel* m, const djConfig* at,
   for (int j = first; j < first + n; j++) addJoint(out, p, m, at, j, &Q, &R);
 }
 
-void dj_frameParamsOf(double* param, const djModel* m, const djConfig* at,
+static void openBody(Place* p, const djModel* m, int b) {
+  for (int i = 0; i < p->n; i++) {
+    const djFrameField* f = &p->field[i];
+    for (int k = 0; k < 3; k++) {
+      if (f->above[k]) p->at[i].above[k] = dju_load6(f->above[k] + 6 * m->body_parent[b]);
+      if (f->below[k]) p->at[i].below[k] = dju_load6(f->below[k] + 6 * b);
+    }
+  }
+  setDual(p);
+}
+
+void dj_frameParamsOf(double* param, const djModel* m, const djConfig* at, int n,
                       const djFrameField* field) {
   Blocks out = {dj_paramBlock(param, m, DJ_FIELD_BODY_POS),
                 dj_paramBlock(param, m, DJ_FIELD_BODY_QUAT),
                 dj_paramBlock(param, m, DJ_FIELD_JOINT_POS),
                 dj_paramBlock(param, m, DJ_FIELD_JOINT_AXIS)};
+  Place p = {.n = n, .field = field};
   for (int b = 1; b < m->nbody; b++) {
-    Place p = {.field = field, .ref = at->ref[b]};
-    for (int k = 0; k < 3; k++) {
-      if (field->above[k]) p.at.above[k] = dju_load6(field->above[k] + 6 * m->body_parent[b]);
-      if (field->below[k]) p.at.below[k] = dju_load6(field->below[k] + 6 * b);
-    }
-    p.D = field->dual(&p.at);
+    p.ref = at->ref[b];
+    openBody(&p, m, b);
     addBody(&out, &p, m, at, b);
   }
 }
@@ -138,7 +155,7 @@ static djSix first(const djFramePlace* at) { return at->below[0]; }
 
 void dj_frameParams(double* param, const djModel* m, const djConfig* at, const double* C) {
   const djFrameField field = {.below = {C}, .dual = first};
-  dj_frameParamsOf(param, m, at, &field);
+  dj_frameParamsOf(param, m, at, 1, &field);
 }
 
 // With the twist x above and the gradient W below, S . C + x^T N S - S^T N x = S . (C - x x* W):
@@ -147,8 +164,13 @@ static djSix second(const djFramePlace* at) {
   return dju_sub6(at->below[0], dju_crossWrench(at->above[0], at->below[1]));
 }
 
+djFrameField dj_frameFieldSecond(const double* C, const double* W, const double* x,
+                                 const double* z) {
+  return (djFrameField){.above = {x}, .rate = {z}, .below = {C, W}, .dual = second};
+}
+
 void dj_frameParamsSecond(double* param, const djModel* m, const djConfig* at, const double* C,
                           const double* W, const double* x, const double* z) {
-  const djFrameField field = {.above = {x}, .rate = {z}, .below = {C, W}, .dual = second};
-  dj_frameParamsOf(param, m, at, &field);
+  const djFrameField field = dj_frameFieldSecond(C, W, x, z);
+  dj_frameParamsOf(param, m, at, 1, &field);
 }

@@ -23,7 +23,7 @@
 #define DJ_MODEL_INVERSE_DYNAMICS_H_
 
 #include "math/block_matrix.h"
-#include "model/kinematics.h"
+#include "model/frame_param.h"
 
 // Of one configuration, velocity and acceleration. Arrays are the caller's.
 typedef struct djInverse {
@@ -55,7 +55,11 @@ void dj_addTensor(double tensor[6], double s, const djMat3* R, djVec3 a, djVec3 
 
 // Adds d(z . ID)/d parameter, z (nv): masses, centres of mass, inertia (tensor, nbody x 6, see
 // body_param.h), and frames. x, P, Q (nbody x 6): scratch, of which x is left with the twists along
-// z.
+// z. dj_inverseField: all but frames, of which it returns the field (frame_param.h).
+djFrameField dj_inverseField(double* param, double* tensor, double* x, double* P, double* Q,
+                             const djInverse* inverse, const djModel* model, const djKin* kin,
+                             const djVec3* ref, const double* z, const double* qvel,
+                             const double* qacc);
 void dj_inverseParams(double* param, double* tensor, double* x, double* P, double* Q,
                       const djInverse* inverse, const djModel* model, const djKin* kin,
                       const double* qpos, const djVec3* ref, const double* z, const double* qvel,

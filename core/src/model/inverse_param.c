@@ -9,7 +9,6 @@
 
 #include "math/spatial.h"
 #include "model/body_inertia.h"
-#include "model/frame_param.h"
 #include "model/param.h"
 
 #include <string.h>
@@ -56,9 +55,10 @@ static djSix dualAt(const djFramePlace* p) {
   return dju_sub6(y, dju_crossWrench(x, F));
 }
 
-void dj_inverseParams(double* param, double* tensor, double* x, double* P, double* Q,
-                      const djInverse* d, const djModel* m, const djKin* kin, const double* qpos,
-                      const djVec3* ref, const double* z, const double* qvel, const double* qacc) {
+djFrameField dj_inverseField(double* param, double* tensor, double* x, double* P, double* Q,
+                             const djInverse* d, const djModel* m, const djKin* kin,
+                             const djVec3* ref, const double* z, const double* qvel,
+                             const double* qacc) {
   size_t size = (size_t)m->nbody * 6 * sizeof(double);
   dj_bodyTwists(x, m, kin, z);
   memset(P, 0, size);
@@ -73,12 +73,19 @@ void dj_inverseParams(double* param, double* tensor, double* x, double* P, doubl
   }
   dj_gatherWrench(P, m);
   dj_gatherWrench(Q, m);
+  return (djFrameField){.above = {x, d->V, d->A},
+                        .rate = {z, qvel, qacc},
+                        .axis_cross = {NULL, NULL, d->L},
+                        .axis_cross_rate = {NULL, NULL, qvel},
+                        .below = {d->F, P, Q},
+                        .dual = dualAt};
+}
+
+void dj_inverseParams(double* param, double* tensor, double* x, double* P, double* Q,
+                      const djInverse* d, const djModel* m, const djKin* kin, const double* qpos,
+                      const djVec3* ref, const double* z, const double* qvel, const double* qacc) {
   const djConfig at = {kin, qpos, ref};
-  const djFrameField field = {.above = {x, d->V, d->A},
-                              .rate = {z, qvel, qacc},
-                              .axis_cross = {NULL, NULL, d->L},
-                              .axis_cross_rate = {NULL, NULL, qvel},
-                              .below = {d->F, P, Q},
-                              .dual = dualAt};
-  dj_frameParamsOf(param, m, &at, &field);
+  const djFrameField field =
+      dj_inverseField(param, tensor, x, P, Q, d, m, kin, ref, z, qvel, qacc);
+  dj_frameParamsOf(param, m, &at, 1, &field);
 }
