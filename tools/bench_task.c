@@ -1,5 +1,5 @@
-// dijoco bench TASK: the run of a task and its adjoint by all that varies, per step, with the task's
-// own controls and with others that are drawn.
+// dijoco bench TASK: the run of a task and its adjoint by all that varies, per step, with the
+// task's own controls and with others that are drawn.
 //
 // forward: simulation, linearised and recorded, beside the run alone. adjoint: gradient by all
 // variables; adjoint_ctrl: by controls and start alone, no parameter of the model asked for.
@@ -16,10 +16,10 @@
 enum { REPEATS = 15, SEED = 9 };
 
 struct BenchTask {
-  Options options;         // the command's, with this task as the argument
+  Options options; // the command's, with this task as the argument
   GradRun run;
   char name[40];
-  double *x, *grad;        // (design->n)
+  double *x, *grad; // (design->n)
 };
 
 typedef struct Passes {
@@ -76,7 +76,8 @@ static void draw(double* x, const djDesign* d) {
     bool bounded = isfinite(low) && isfinite(high);
     double middle = bounded ? low + (high - low) / 2 : d->x0[k];
     double width = bounded ? (high - low) / 2 : 1;
-    x[k] = d->group[k] == 0 ? d->x0[k] : middle + width * (djd_random(SEED, 0, (unsigned long)k) - 0.5);
+    x[k] = d->group[k] == 0 ? d->x0[k]
+                            : middle + width * (djd_random(SEED, 0, (unsigned long)k) - 0.5);
   }
 }
 
@@ -126,10 +127,11 @@ static void add_rows(Bench* b, const BenchTask* t, bool drawn, Passes* p) {
     char name[100], note[200] = "";
     name_item(name, k, t, drawn);
     if (k == 0) {
-      snprintf(note, sizeof note,
-               "A step, by %d of %g ms, %d variables, %d numbers of the model; unconverged %d. Times "
-               "are the thread's", steps, 1e3 * d->model->opt.timestep, d->n,
-               d->problem->nparamtangent, p->unconverged);
+      snprintf(
+          note, sizeof note,
+          "A step, by %d of %g ms, %d variables, %d numbers of the model; unconverged %d. Times "
+          "are the thread's",
+          steps, 1e3 * d->model->opt.timestep, d->n, d->problem->nparamtangent, p->unconverged);
     }
     bench_add(b, name, ours[k], k == 0 || k == NITEM - 1 ? run : own, peer[k], "%s", note);
   }
@@ -144,16 +146,20 @@ static void time_task(Bench* b, BenchTask* t, bool drawn) {
     any = any || bench_wants(b, name);
   }
   if (!any || !bench_begin(b, t->name)) return;
-  if (drawn) draw(t->x, d);
-  else memcpy(t->x, d->x0, (size_t)d->n * sizeof *t->x);
+  if (drawn)
+    draw(t->x, d);
+  else
+    memcpy(t->x, d->x0, (size_t)d->n * sizeof *t->x);
   Passes p = {.design = d, .x = t->x, .grad = t->grad};
   Times* all[] = {&p.alone, &p.forward, &p.adjoint, &p.ctrl};
   for (int k = 0; k <= REPEATS && !p.failed; k++) {
     pass(&p);
-    for (size_t i = 0; i < 4 && k == 0; i++) all[i]->n = 0;   // the first warms up
+    for (size_t i = 0; i < 4 && k == 0; i++) all[i]->n = 0; // the first warms up
   }
-  if (p.failed) bench_skip(b, t->name, "%s", drawn ? "drawn controls have no gradient" : "no gradient");
-  else add_rows(b, t, drawn, &p);
+  if (p.failed)
+    bench_skip(b, t->name, "%s", drawn ? "drawn controls have no gradient" : "no gradient");
+  else
+    add_rows(b, t, drawn, &p);
   for (size_t i = 0; i < 4; i++) times_free(all[i]);
 }
 

@@ -162,6 +162,23 @@ djStatus dj_linearizeInverse(djWork* w, const djModel* m) {
 
 // ---- parameters -------------------------------------------------------------------------------
 
+// Of all that moves: loads and inertia.
+static void bodyParams(djParamSums* s, djWork* w, const djModel* m, const djMotion* motion,
+                       const double* z) {
+  const djKin* kin = &w->now.kin;
+  const djConfig now = dj_wantedConfig(s, kin, w->now.q, w->ref);
+  dj_addLoadProducts(s->W, s->C, s->C0, m, w->forces.load, kin, &w->begin.kin, w->ref, s->x);
+  dj_inverseDynamics(w->nonpotential, &w->inverse, m, kin, w->ref, w->armature, w->V, w->A);
+  s->field[s->nfield++] =
+      dj_inverseField(s->param, s->tensor, s->x, s->Cback, w->momentum_change, &w->inverse, m, &now,
+                      z, w->V, w->A);
+  dj_frameForces(s, motion, z);
+  if (!(s->wants & DJ_BY_INERTIA)) return;
+  dj_loadParams(s->param, &w->forces, motion, &motion->at, s->x);
+  dj_loadPlaceParams(s->param, m, w->forces.load, kin, s->x);
+  if (w->method->spins) dj_spinParams(s->tensor, w, m, z);
+}
+
 djStatus dj_inverseStageParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
   dj_openPlace(&w->begin, m, w->ref);
   dj_openPlace(&w->now, m, w->ref);
@@ -173,16 +190,8 @@ djStatus dj_inverseStageParams(djParamSums* s, djWork* w, const djModel* m, cons
   if (status >= 0) status = dj_alongParams(s, w, &motion, z, 0);
   if (status < 0) return status;
   if (w->bends) dj_pathRateParams(s, w, m, z);
-  dj_addLoadProducts(s->W, s->C, s->C0, m, w->forces.load, &w->now.kin, &w->begin.kin, w->ref,
-                     s->x);
-  dj_inverseDynamics(w->nonpotential, &w->inverse, m, &w->now.kin, w->ref, w->armature, w->V, w->A);
-  s->field[s->nfield++] =
-      dj_inverseField(s->param, s->tensor, s->x, s->Cback, w->momentum_change, &w->inverse, m,
-                      &w->now.kin, w->ref, z, w->V, w->A);
-  dj_frameForces(s, &motion, z);
-  dj_loadParams(s->param, &w->forces, &motion, &motion.at, s->x);
-  dj_loadPlaceParams(s->param, m, w->forces.load, &w->now.kin, s->x);
-  if (w->method->spins) dj_spinParams(s->tensor, w, m, z);
+  if (s->wants & (DJ_BY_FRAME | DJ_BY_INERTIA)) bodyParams(s, w, m, &motion, z);
+  if (!(s->wants & DJ_BY_LAW)) return DJ_OK;
   dj_inertiaAlongParams(s->param, m, z, w->A);
   dj_tendonInertiaParams(s->param, w, m, z, w->A);
   return DJ_OK;

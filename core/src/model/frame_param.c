@@ -70,10 +70,11 @@ typedef struct Blocks {
 // Joint j: the place moves from above it to below it, the orientation from that before to that
 // after, which for the body's last joint is the body's.
 static void addJoint(Blocks* out, Place* p, const djModel* m, const djConfig* at, int j, djQuat* Q,
-                     djMat3* R) {
+                     djMat3* R, int wants) {
   const djKin* kin = at->kin;
   int type = m->jnt_type[j], b = m->jnt_body[j];
-  bool anchored = dj_jointTurns(type), axial = dj_isScalarJoint(type);
+  bool anchored = dj_jointTurns(type) && wants & DJ_BY_ANCHOR;
+  bool axial = dj_isScalarJoint(type) && wants & DJ_BY_AXIS;
   djMat3 before = *R, after = kin->body[b].R;
   if (j + 1 < m->body_jntadr[b] + m->body_jntnum[b]) {
     *Q = turned(m, j, at->qpos, *Q);
@@ -92,17 +93,19 @@ static void addJoint(Blocks* out, Place* p, const djModel* m, const djConfig* at
   if (axial) addAxis(out->axis + 3 * j, w, m->jnt_axis + 3 * j);
 }
 
-static void addBody(Blocks* out, Place* p, const djModel* m, const djConfig* at, int b) {
+static void addBody(Blocks* out, Place* p, const djModel* m, const djConfig* at, int b, int wants) {
   int up = m->body_parent[b], first = m->body_jntadr[b], n = m->body_jntnum[b];
   // mocap poses and free joints take no notice of the frame
   if (m->body_mocap[b] >= 0 || (n > 0 && dj_jointRow(m, first)->pose)) return;
   const djPose* parent = &at->kin->body[up];
+  if (wants & DJ_BY_POS) addTranslation(out->pos + 3 * b, p, &parent->R, 1);
+  if (!(wants & (DJ_BY_FRAME - DJ_BY_POS))) return;
   djVec3 origin = dju_transform(parent, dju_load3(m->body_pos + 3 * b));
   djQuat Q = dju_mulQuat(at->kin->quat[up], dju_loadQuat(m->body_quat + 4 * b));
   djMat3 R = dju_quatToMat(Q);
-  addTranslation(out->pos + 3 * b, p, &parent->R, 1);
-  addRotation(out->quat + 3 * b, p, &R, origin, 1);
-  for (int j = first; j < first + n; j++) addJoint(out, p, m, at, j, &Q, &R);
+  if (wants & DJ_BY_QUAT) addRotation(out->quat + 3 * b, p, &R, origin, 1);
+  if (!(wants & (DJ_BY_ANCHOR + DJ_BY_AXIS))) return;
+  for (int j = first; j < first + n; j++) addJoint(out, p, m, at, j, &Q, &R, wants);
 }
 
 static void openBody(Place* p, const djModel* m, int b) {
@@ -124,9 +127,11 @@ void dj_frameParamsOf(double* param, const djModel* m, const djConfig* at, int n
                 dj_paramBlock(param, m, DJ_FIELD_JOINT_AXIS)};
   Place p = {.n = n, .field = field};
   for (int b = 1; b < m->nbody; b++) {
+    int wants = at->wants ? at->wants[b] : DJ_BY_ALL;
+    if (!(wants & DJ_BY_FRAME)) continue;
     p.ref = at->ref[b];
     openBody(&p, m, b);
-    addBody(&out, &p, m, at, b);
+    addBody(&out, &p, m, at, b, wants);
   }
 }
 

@@ -18,6 +18,7 @@ typedef struct djConfig {
   const djKin* kin;
   const double* qpos;     // (nq)
   const djVec3* ref;
+  const unsigned char* wants;   // (nbody) DJ_BY_* that are asked for of bodies; NULL: all
 } djConfig;
 
 // What stands above and below a frame at some place of the tree: a derivative by a motion with

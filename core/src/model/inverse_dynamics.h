@@ -53,16 +53,15 @@ void dj_inverseDerivatives(djMatrix* Dq, djMatrix* Dv, djMatrix* M, double* N, d
 // tensor += s a . dI b, in the axes R of the inertial frame, which a and b share.
 void dj_addTensor(double tensor[6], double s, const djMat3* R, djVec3 a, djVec3 b);
 
-// Adds d(z . ID)/d parameter, z (nv): masses, centres of mass, inertia (tensor, nbody x 6, see
-// body_param.h), and frames. x, P, Q (nbody x 6): scratch, of which x is left with the twists along
-// z. dj_inverseField: all but frames, of which it returns the field (frame_param.h).
+// Adds d(z . ID)/d parameter, z (nv), of those that `at` wants: masses, centres of mass, inertia
+// (tensor, nbody x 6, see body_param.h), and frames. x, P, Q (nbody x 6): scratch, of which x is left
+// with the twists along z. dj_inverseField: all but frames, of which it returns the field
+// (frame_param.h).
 djFrameField dj_inverseField(double* param, double* tensor, double* x, double* P, double* Q,
-                             const djInverse* inverse, const djModel* model, const djKin* kin,
-                             const djVec3* ref, const double* z, const double* qvel,
-                             const double* qacc);
+                             const djInverse* inverse, const djModel* model, const djConfig* at,
+                             const double* z, const double* qvel, const double* qacc);
 void dj_inverseParams(double* param, double* tensor, double* x, double* P, double* Q,
-                      const djInverse* inverse, const djModel* model, const djKin* kin,
-                      const double* qpos, const djVec3* ref, const double* z, const double* qvel,
-                      const double* qacc);
+                      const djInverse* inverse, const djModel* model, const djConfig* at,
+                      const double* z, const double* qvel, const double* qacc);
 
 #endif  // DJ_MODEL_INVERSE_DYNAMICS_H_

@@ -56,18 +56,19 @@ static djSix dualAt(const djFramePlace* p) {
 }
 
 djFrameField dj_inverseField(double* param, double* tensor, double* x, double* P, double* Q,
-                             const djInverse* d, const djModel* m, const djKin* kin,
-                             const djVec3* ref, const double* z, const double* qvel,
-                             const double* qacc) {
+                             const djInverse* d, const djModel* m, const djConfig* at,
+                             const double* z, const double* qvel, const double* qacc) {
   size_t size = (size_t)m->nbody * 6 * sizeof(double);
-  dj_bodyTwists(x, m, kin, z);
+  dj_bodyTwists(x, m, at->kin, z);
   memset(P, 0, size);
   memset(Q, 0, size);
   for (int b = 1; b < m->nbody; b++) {
     if (m->body_lastdof[b] < 0) continue;
-    djInertia I = dj_bodyInertia(m, kin, ref, b);
+    djInertia I = dj_bodyInertia(m, at->kin, at->ref, b);
     djSix xb = dju_load6(x + 6 * b);
-    addBody(param, tensor + 6 * b, d, m, kin, &I, b, xb);
+    if (!at->wants || at->wants[b] & DJ_BY_INERTIA) {
+      addBody(param, tensor + 6 * b, d, m, at->kin, &I, b, xb);
+    }
     dju_store6(P + 6 * b, dju_mulInertia(&I, xb));
     dju_store6(Q + 6 * b, coriolisTransposed(&I, dju_load6(d->V + 6 * b), xb));
   }
@@ -82,10 +83,8 @@ djFrameField dj_inverseField(double* param, double* tensor, double* x, double* P
 }
 
 void dj_inverseParams(double* param, double* tensor, double* x, double* P, double* Q,
-                      const djInverse* d, const djModel* m, const djKin* kin, const double* qpos,
-                      const djVec3* ref, const double* z, const double* qvel, const double* qacc) {
-  const djConfig at = {kin, qpos, ref};
-  const djFrameField field =
-      dj_inverseField(param, tensor, x, P, Q, d, m, kin, ref, z, qvel, qacc);
-  dj_frameParamsOf(param, m, &at, 1, &field);
+                      const djInverse* d, const djModel* m, const djConfig* at, const double* z,
+                      const double* qvel, const double* qacc) {
+  const djFrameField field = dj_inverseField(param, tensor, x, P, Q, d, m, at, z, qvel, qacc);
+  dj_frameParamsOf(param, m, at, 1, &field);
 }
