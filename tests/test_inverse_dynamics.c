@@ -189,7 +189,7 @@ static void test_derivatives(void** state) {
     djMatrix D[3] = {matrixOf(&c), matrixOf(&c), matrixOf(&c)};
     evaluate(&c, c.q, c.v, c.a);
     dj_inverseDerivatives(&D[0], &D[1], &D[2], c.N, c.B, &c.inverse, c.m, &c.d->work->now.kin,
-                          c.d->work->ref, c.armature);
+                          c.armature);
     for (int what = 0; what < 3; what++) {
       double worst = 0, wrong = 0;
       for (int k = 0; k < c.m->nv; k++) {

@@ -162,7 +162,7 @@ static void turnInertia(djWork* w, const djModel* m, const double* x, const doub
   dj_clearMatrix(&w->Dq);
   dj_clearMatrix(&w->Dv);
   dj_clearMatrix(M);
-  dj_inverseDerivatives(&w->Dq, &w->Dv, M, w->N, w->M, &w->inverse, m, &w->begin.kin, w->ref,
+  dj_inverseDerivatives(&w->Dq, &w->Dv, M, w->N, w->M, &w->inverse, m, &w->begin.kin,
                         w->armature);
 }
 

@@ -85,7 +85,7 @@ static void addBalance(double* gradient, djWork* w, const djModel* m, const djPl
   dj_clearMatrix(&w->Dq);
   dj_clearMatrix(&w->Dv);
   dj_clearMatrix(M);
-  dj_inverseDerivatives(&w->Dq, &w->Dv, M, w->N, w->M, &w->inverse, m, &at->kin, w->ref,
+  dj_inverseDerivatives(&w->Dq, &w->Dv, M, w->N, w->M, &w->inverse, m, &at->kin,
                         w->armature);
   dj_addTendonInertia(M, w, m, at);
   if (w->method->spins) dj_addSpin(w->nonpotential, &w->Dv, M, w, m);

@@ -15,6 +15,7 @@ static void layout(djInverse* d, djArena* a, const djModel* m) {
   d->L = dj_take(a, nv, sizeof(double));
   d->K = dj_take(a, nv, sizeof(double));
   d->Lv = dj_take(a, nv, sizeof(double));
+  d->I = dj_take(a, m->nbody, sizeof(djInertia));
 }
 
 size_t dj_inverseSize(const djModel* m) {
@@ -80,10 +81,11 @@ void dj_inverseDynamics(double* tau, djInverse* d, const djModel* m, const djKin
   memset(d->F, 0, (size_t)m->nbody * 6 * sizeof(double));
   for (int b = 1; b < m->nbody; b++) {
     if (m->body_lastdof[b] < 0) continue;
-    djInertia I = dj_bodyInertia(m, kin, ref, b);
+    const djInertia* I = &d->I[b];
+    d->I[b] = dj_bodyInertia(m, kin, ref, b);
     djSix V = dju_load6(d->V + 6 * b), A = dju_load6(d->A + 6 * b);
-    djSix bias = dju_crossWrench(V, dju_mulInertia(&I, V));
-    dju_store6(d->F + 6 * b, dju_add6(dju_mulInertia(&I, A), bias));
+    djSix bias = dju_crossWrench(V, dju_mulInertia(I, V));
+    dju_store6(d->F + 6 * b, dju_add6(dju_mulInertia(I, A), bias));
   }
   dj_gatherWrench(d->F, m);
   for (int i = 0; i < m->nv; i++) tau[i] = armature[m->dof_jnt[i]] * qacc[i];
@@ -120,23 +122,36 @@ static void addTurned(djMatrix* Dq, const djInverse* d, const djModel* m, const 
   }
 }
 
+// M_ij += S_i . N_j S_j for j below i, and the same beside the diagonal, N_j being symmetric.
+static void projectSymmetric(djMatrix* M, const djModel* m, const djKin* kin, const double* N) {
+  for (int j = 0; j < m->nv; j++) {
+    double y[6] = {0}, *row = dj_ownRow(M, j);
+    dju_mulAdd6(y, N + 36 * m->dof_body[j], 6, kin->S + 6 * j, false);
+    row[j] += dju_dotRow6(kin->S + 6 * j, y);
+    for (int i = m->dof_parent[j]; i >= 0; i = m->dof_parent[i]) {
+      double entry = dju_dotRow6(kin->S + 6 * i, y);
+      *dj_own(M, i, j) += entry;
+      row[i] += entry;
+    }
+  }
+}
+
 void dj_inverseDerivatives(djMatrix* Dq, djMatrix* Dv, djMatrix* M, double* N, double* B,
                            const djInverse* d, const djModel* m, const djKin* kin,
-                           const djVec3* ref, const double* armature) {
+                           const double* armature) {
   size_t size = (size_t)m->nbody * 36 * sizeof(double);
   memset(N, 0, size);
   memset(B, 0, size);
   for (int b = 1; b < m->nbody; b++) {
     if (m->body_lastdof[b] < 0) continue;
-    djInertia I = dj_bodyInertia(m, kin, ref, b);
-    dju_addInertia(N + 36 * b, &I);
-    addCoriolis(B + 36 * b, &I, dju_load6(d->V + 6 * b));
+    dju_addInertia(N + 36 * b, &d->I[b]);
+    addCoriolis(B + 36 * b, &d->I[b], dju_load6(d->V + 6 * b));
   }
   dj_gatherMatrix(N, m);
   dj_gatherMatrix(B, m);
   djKin axis_cross = *kin;   // L_j in place of S_j
   axis_cross.S = d->L;
-  dj_projectMixed(M, m, kin, kin, N);
+  projectSymmetric(M, m, kin, N);
   for (int i = 0; i < m->nv; i++) *dj_own(M, i, i) += armature[m->dof_jnt[i]];
   dj_projectMixed(Dv, m, kin, kin, B);
   dj_projectAxisCross(Dv, 1, m, kin, N, d->Lv);

@@ -23,6 +23,7 @@
 #define DJ_MODEL_INVERSE_DYNAMICS_H_
 
 #include "math/block_matrix.h"
+#include "math/spatial.h"
 #include "model/frame_param.h"
 
 // Of one configuration, velocity and acceleration. Arrays are the caller's.
@@ -33,6 +34,7 @@ typedef struct djInverse {
   double* L;        // (nv x 6)
   double* K;        // (nv x 6)
   double* Lv;       // (nv x 6) L_j + S_j x U'_j
+  djInertia* I;     // (nbody) of bodies that move
 } djInverse;
 
 size_t dj_inverseSize(const djModel* model);
@@ -48,7 +50,7 @@ void dj_inverseDynamics(double* tau, djInverse* inverse, const djModel* model, c
 // (nbody x 36): scratch.
 void dj_inverseDerivatives(djMatrix* Dq, djMatrix* Dv, djMatrix* M, double* N, double* B,
                            const djInverse* inverse, const djModel* model, const djKin* kin,
-                           const djVec3* ref, const double* armature);
+                           const double* armature);
 
 // tensor += s a . dI b, in the axes R of the inertial frame, which a and b share.
 void dj_addTensor(double tensor[6], double s, const djMat3* R, djVec3 a, djVec3 b);

@@ -64,13 +64,13 @@ djFrameField dj_inverseField(double* param, double* tensor, double* x, double* P
   memset(Q, 0, size);
   for (int b = 1; b < m->nbody; b++) {
     if (m->body_lastdof[b] < 0) continue;
-    djInertia I = dj_bodyInertia(m, at->kin, at->ref, b);
+    const djInertia* I = &d->I[b];
     djSix xb = dju_load6(x + 6 * b);
     if (!at->wants || at->wants[b] & DJ_BY_INERTIA) {
-      addBody(param, tensor + 6 * b, d, m, at->kin, &I, b, xb);
+      addBody(param, tensor + 6 * b, d, m, at->kin, I, b, xb);
     }
-    dju_store6(P + 6 * b, dju_mulInertia(&I, xb));
-    dju_store6(Q + 6 * b, coriolisTransposed(&I, dju_load6(d->V + 6 * b), xb));
+    dju_store6(P + 6 * b, dju_mulInertia(I, xb));
+    dju_store6(Q + 6 * b, coriolisTransposed(I, dju_load6(d->V + 6 * b), xb));
   }
   dj_gatherWrench(P, m);
   dj_gatherWrench(Q, m);
