@@ -168,7 +168,7 @@ static void bodyParams(djParamSums* s, djWork* w, const djModel* m, const djMoti
   const djKin* kin = &w->now.kin;
   const djConfig now = dj_wantedConfig(s, kin, w->now.q, w->ref);
   dj_addLoadProducts(s->W, s->C, s->C0, m, w->forces.load, kin, &w->begin.kin, w->ref, s->x);
-  dj_inverseDynamics(w->nonpotential, &w->inverse, m, kin, w->ref, w->armature, w->V, w->A);
+  dj_inverseDynamics(NULL, &w->inverse, m, kin, w->ref, w->armature, w->V, w->A);
   s->field[s->nfield++] =
       dj_inverseField(s->param, s->tensor, s->x, s->Cback, w->momentum_change, &w->inverse, m, &now,
                       z, w->V, w->A);

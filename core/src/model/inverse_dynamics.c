@@ -47,9 +47,9 @@ static void addBehind(djInverse* d, const djModel* m, const djKin* kin, int b,
   }
 }
 
-// Twists and accelerations from the root outward, with L and K of every dof.
+// Twists and accelerations from the root outward, with L of every dof, K and Lv if wanted.
 static void moveBodies(djInverse* d, const djModel* m, const djKin* kin, const double* qvel,
-                       const double* qacc) {
+                       const double* qacc, bool slopes) {
   memset(d->V, 0, (size_t)m->nbody * 6 * sizeof(double));
   memset(d->A, 0, (size_t)m->nbody * 6 * sizeof(double));
   for (int b = 1; b < m->nbody; b++) {
@@ -64,20 +64,22 @@ static void moveBodies(djInverse* d, const djModel* m, const djKin* kin, const d
       }
       djSix S = dju_load6(kin->S + 6 * i), L = dju_crossTwist(S, U);
       dju_store6(d->L + 6 * i, L);
-      dju_store6(d->K + 6 * i, dju_sub6(dju_crossTwist(S, AU), dju_crossTwist(L, U)));
+      if (slopes) {
+        dju_store6(d->K + 6 * i, dju_sub6(dju_crossTwist(S, AU), dju_crossTwist(L, U)));
+      }
       V = dju_madd6(V, qvel[i], S);
       A = dju_madd6(dju_madd6(A, qacc[i], S), -qvel[i], L);
     }
     dju_store6(d->V + 6 * b, V);
     dju_store6(d->A + 6 * b, A);
-    addBehind(d, m, kin, b, qvel);
+    if (slopes) addBehind(d, m, kin, b, qvel);
   }
 }
 
 void dj_inverseDynamics(double* tau, djInverse* d, const djModel* m, const djKin* kin,
                         const djVec3* ref, const double* armature, const double* qvel,
                         const double* qacc) {
-  moveBodies(d, m, kin, qvel, qacc);
+  moveBodies(d, m, kin, qvel, qacc, tau != NULL);
   memset(d->F, 0, (size_t)m->nbody * 6 * sizeof(double));
   for (int b = 1; b < m->nbody; b++) {
     if (m->body_lastdof[b] < 0) continue;
@@ -88,6 +90,7 @@ void dj_inverseDynamics(double* tau, djInverse* d, const djModel* m, const djKin
     dju_store6(d->F + 6 * b, dju_add6(dju_mulInertia(I, A), bias));
   }
   dj_gatherWrench(d->F, m);
+  if (!tau) return;
   for (int i = 0; i < m->nv; i++) tau[i] = armature[m->dof_jnt[i]] * qacc[i];
   dj_projectWrench(tau, m, kin, d->F);
 }

@@ -41,7 +41,7 @@ size_t dj_inverseSize(const djModel* model);
 djInverse dj_initInverse(const djModel* model, void* memory);
 
 // tau (nv) = ID(q, v, a) of bodies and of armature (njnt) along dofs. Subspaces of kin about ref
-// must be set.
+// must be set. tau NULL: it is not wanted, nor what derivatives by the motion need.
 void dj_inverseDynamics(double* tau, djInverse* inverse, const djModel* model, const djKin* kin,
                         const djVec3* ref, const double* armature, const double* qvel,
                         const double* qacc);
