@@ -74,7 +74,7 @@ static void nestedBlock(double N[36], const Term* t, djVec3 rho, double mass) {
 }
 
 // Wrench and block of a body, t->W being 0 at first; turns: some g or moment is not 0.
-static void storeTerm(double wrench[6], double N[36], Term* t, const djKin* kin,
+static inline void storeTerm(double wrench[6], double N[36], Term* t, const djKin* kin,
                       const djVec3* ref, int b, double mass, const double moment[3], bool turns) {
   djVec3 rho = dju_sub3(kin->com[b], ref[b]), torque = dju_cross3(rho, t->F);
   for (int k = 0; k < 3 && turns; k++) {
