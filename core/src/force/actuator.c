@@ -318,4 +318,5 @@ const djForceRow dj_actuatorForce = {.name = "actuator",
                                      .evaluate = evaluate,
                                      .start = start,
                                      .inputs = inputs,
-                                     .params = dj_actuatorParams};
+                                     .params = dj_actuatorParams,
+                                     .params_of = DJ_BY_LAW | DJ_BY_SITE | DJ_BY_FRAME};

@@ -86,11 +86,12 @@ djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, c
   Out out = {dj_paramBlock(sums->param, m, DJ_FIELD_ACTUATOR_GAINPRM),
              dj_paramBlock(sums->param, m, DJ_FIELD_ACTUATOR_BIASPRM),
              dj_paramBlock(sums->param, m, DJ_FIELD_ACTUATOR_GEAR)};
-  for (int c = 0; c < m->ncoord; c++) {
+  const bool laws = sums->wants & DJ_BY_LAW;
+  for (int c = 0; c < m->ncoord && laws; c++) {
     if (t->first[c] == t->first[c + 1]) continue;
     scalarParams(&out, t, at, c, dj_coordinateRate(at->at.coord, m, c, z));
   }
-  for (int j = 0; j < m->njnt; j++) {
+  for (int j = 0; j < m->njnt && laws; j++) {
     if (t->first[m->ncoord + j] == t->first[m->ncoord + j + 1]) continue;
     int dof = dj_rotationDof(m, j);
     if (dj_jointRow(m, j)->pose) {

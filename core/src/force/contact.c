@@ -195,9 +195,11 @@ static djStatus params(djParamSums* s, void* state, const djMotion* at, const do
   if (status < 0) return status;
   int n;
   const djContactBlock* const* block = dj_contactBlocks(&n, list);
-  for (int k = 0; k < n; k++) addCotangents(s, block[k], at);
+  const bool frames = s->wants & DJ_BY_FRAME;
+  for (int k = 0; k < n && frames; k++) addCotangents(s, block[k], at);
   djNonpotential* other = &((State*)state)->nonpotential;
-  if (other->V) dj_nonpotentialCotangents(s, other, list, at);
+  if (other->V && frames) dj_nonpotentialCotangents(s, other, list, at);
+  if (!(s->wants & DJ_BY_SHAPE)) return DJ_OK;
   return dj_contactParams(s->param, s->shape, list, at->model, pose, s->x);
 }
 
@@ -227,5 +229,6 @@ const djForceRow dj_contactForce = {.name = "contact",
                                     .start = start,
                                     .lag = lag,
                                     .params = params,
+                                    .params_of = DJ_BY_SHAPE | DJ_BY_FRAME,
                                     .max_step = maxStep,
                                     .report = report};

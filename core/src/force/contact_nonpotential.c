@@ -167,15 +167,20 @@ static void clear(double* x, const djModel* m, int n) {
   memset(x, 0, (size_t)m->nbody * (size_t)n * sizeof(double));
 }
 
+static bool anyNonpotential(const djContactBlock* const* block, int n) {
+  for (int k = 0; k < n; k++) {
+    if (!dj_isPotential(block[k]->traits)) return true;
+  }
+  return false;
+}
+
 void dj_addNonpotential(djForceSum* sum, double* gradient, djNonpotential* s,
                         const djContacts* list, const djMotion* at) {
   const djModel* m = at->model;
   if (!s->V) return;
-  int n, any = 0;
+  int n;
   const djContactBlock* const* block = dj_contactBlocks(&n, list);
-  for (int k = 0; k < n; k++) any += !dj_isPotential(block[k]->traits);
-  if (any == 0) return;
-  dj_setTwists(s, at);
+  if (!anyNonpotential(block, n)) return;
   clear(s->K, m, 36);
   clear(s->T, m, 36);
   clear(s->W, m, 6);
@@ -198,9 +203,9 @@ void dj_startNonpotential(djStartSum* sum, djNonpotential* s, const djContacts* 
   const djModel* m = at->model;
   int n;
   const djContactBlock* const* block = dj_contactBlocks(&n, list);
+  if (!anyNonpotential(block, n)) return;
   djKin rates = *at->at.kin;
   rates.S = s->D0;
-  dj_setTwists(s, at);
   clear(s->T, m, 36);
   for (int k = 0; k < n; k++) {
     const djContactBlock* c = block[k];
@@ -236,7 +241,7 @@ void dj_nonpotentialCotangents(djParamSums* p, djNonpotential* s, const djContac
   const djModel* m = at->model;
   int n;
   const djContactBlock* const* block = dj_contactBlocks(&n, list);
-  dj_setTwists(s, at);
+  if (!anyNonpotential(block, n)) return;
   clear(s->W, m, 6);
   for (int k = 0; k < n; k++) {
     const djContactBlock* c = block[k];
@@ -260,7 +265,6 @@ void dj_nonpotentialCotangents(djParamSums* p, djNonpotential* s, const djContac
     }
   }
   dj_gatherCotangents(s->W, m, at->ref);
-  const djConfig here = {at->at.kin, at->at.q, at->ref};
-  const djFrameField field = {.above = {s->V}, .rate = {s->v}, .below = {s->W}, .dual = unturned};
-  dj_frameParamsOf(p->param, m, &here, &field);
+  p->field[p->nfield++] =
+      (djFrameField){.above = {s->V}, .rate = {s->v}, .below = {s->W}, .dual = unturned};
 }

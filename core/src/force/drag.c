@@ -42,4 +42,5 @@ const djForceRow dj_dragForce = {.name = "drag",
                                  .begin = begin,
                                  .evaluate = evaluate,
                                  .start = start,
-                                 .params = dj_dragParams};
+                                 .params = dj_dragParams,
+                                    .params_of = DJ_BY_INERTIA | DJ_BY_FRAME};

@@ -10,6 +10,8 @@
 #include "force/sum.h"
 #include "math/pattern.h"
 #include "model/body_term.h"
+#include "model/frame_param.h"
+#include "model/param.h"
 
 // Derivatives of the gradient by inputs, ctrl and act, column after column.
 typedef struct djInputSum {
@@ -27,7 +29,19 @@ typedef struct djParamSums {
   double *x, *W, *C, *C0, *Crate;
   double* Cback;       // (nbody x 6) scratch
   double* zeta;        // (nv) scratch
+  // What is asked for, as sums of DJ_BY_* (model/param.h): in all, and of each body (nbody).
+  int wants;
+  unsigned char* of_body;
+  // Fields at the point that dj_frameForces is still to add: all frames are visited once.
+  int nfield;
+  djFrameField field[DJ_MAX_FRAME_FIELD];
 } djParamSums;
+
+// A configuration, and the frames there that are asked for.
+static inline djConfig dj_wantedConfig(const djParamSums* s, const djKin* kin, const double* q,
+                                       const djVec3* ref) {
+  return (djConfig){kin, q, ref, s->of_body};
+}
 
 // Where cotangents by the poses of `rate` are summed: with those of the start where both are one.
 static inline double* dj_rateCotangents(djParamSums* s, const djMotion* at) {
@@ -81,6 +95,7 @@ typedef struct djForceRow {
   // free and ball joints move.
   djStatus (*params)(djParamSums* sums, void* state, const djMotion* at, const double* z,
                      const double* zeta);
+  int params_of;       // by which params are called at all: a sum of DJ_BY_*
   // Largest fraction of the way to the poses of `trial` that may be taken at once; *fraction holds
   // that of other rows, 1 at first.
   djStatus (*max_step)(double* fraction, void* state, const djMotion* at, const djKin* trial);

@@ -1,8 +1,8 @@
 #include "force/forces.h"
 
 #include "base/status.h"
+#include "math/block6.h"
 #include "math/so3.h"
-#include "model/frame_param.h"
 #include "model/param.h"
 
 #include <math.h>
@@ -225,9 +225,10 @@ djStatus dj_forceParams(djParamSums* s, djForces* f, const djMotion* at, const d
   memset(s->C, 0, size);
   memset(s->C0, 0, size);
   memset(s->Crate, 0, size);
+  s->nfield = 0;
   displace(s->zeta, at, z);
   for (int i = 0; i < DJ_NFORCE; i++) {
-    if (!f->state[i] || !rows[i]->params) continue;
+    if (!f->state[i] || !rows[i]->params || !(rows[i]->params_of & s->wants)) continue;
     djStatus status = rows[i]->params(s, f->state[i], at, z, s->zeta);
     if (status < 0) return status;
   }
@@ -274,19 +275,26 @@ djStatus dj_bendingParams(djParamSums* s, djForceSum* sum, djStartSum* start, dj
   return DJ_OK;
 }
 
+// Of cotangents by the poses of a point: there are none where nothing depends on these.
+static void pointFrames(djParamSums* s, const djMotion* at, const djPoint* point, double* C) {
+  const djModel* m = at->model;
+  if (dju_isZero(C, 6 * (size_t)m->nbody)) return;
+  const djConfig config = dj_wantedConfig(s, point->kin, point->q, at->ref);
+  dj_gatherCotangents(C, m, at->ref);
+  dj_frameParams(s->param, m, &config, C);
+}
+
 void dj_frameForces(djParamSums* s, const djMotion* at, const double* z) {
   const djModel* m = at->model;
+  if (!(s->wants & DJ_BY_FRAME)) return;
   dj_gatherCotangents(s->W, m, at->ref);
   dj_gatherCotangents(s->C, m, at->ref);
-  dj_gatherCotangents(s->C0, m, at->ref);
-  const djConfig now = {at->at.kin, at->at.q, at->ref};
-  const djConfig start = {at->at0.kin, at->at0.q, at->ref};
-  dj_frameParamsSecond(s->param, m, &now, s->C, s->W, s->x, z);
-  dj_frameParams(s->param, m, &start, s->C0);
-  if (at->rate.kin == at->at0.kin) return;
-  const djConfig rate = {at->rate.kin, at->rate.q, at->ref};
-  dj_gatherCotangents(s->Crate, m, at->ref);
-  dj_frameParams(s->param, m, &rate, s->Crate);
+  const djConfig now = dj_wantedConfig(s, at->at.kin, at->at.q, at->ref);
+  s->field[s->nfield++] = dj_frameFieldSecond(s->C, s->W, s->x, z);
+  dj_frameParamsOf(s->param, m, &now, s->nfield, s->field);
+  s->nfield = 0;
+  pointFrames(s, at, &at->at0, s->C0);
+  if (at->rate.kin != at->at0.kin) pointFrames(s, at, &at->rate, s->Crate);
 }
 
 void dj_loadParams(double* param, const djForces* f, const djMotion* at, const djPoint* point,

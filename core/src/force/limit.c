@@ -266,4 +266,5 @@ const djForceRow dj_limitForce = {.name = "limit",
                                   .begin = begin,
                                   .evaluate = evaluate,
                                   .start = start,
-                                  .params = params};
+                                  .params = params,
+                                  .params_of = DJ_BY_LAW};

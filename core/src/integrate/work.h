@@ -125,7 +125,8 @@ struct djWork {
   double *V, *A;            // (nv) velocity and acceleration of the stage; A of the start
                             //   (momentum.c)
   double* drift;            // (nv) displacement from the start to `rate`; to `ahead` (momentum.c)
-  djBodyStep* load;         // (nbody) loads alone; inertia alone (momentum.c)
+  djBodyStep* load;         // (nbody) inertia alone (momentum.c)
+  bool guesses;             // body and back are set, for a guess of the end
   djMatrix Dq, Dv;          // derivatives of inverse dynamics, of the trees' pattern
 
   // The end: next coordinates and history.
