@@ -41,8 +41,8 @@ static void beginSide(Side* s, const Limit* l, double x) {
   if (!(s->start > 0)) return;
   s->fade = dju_smoothStep(s->start / l->width);
   s->spring = dju_softLimit(s->start, l->stiffness, l->width);
-  s->damped = s->fade.f > 0;
   s->damping = l->damping * s->fade.f;
+  s->damped = s->damping > 0;
 }
 
 // inertia: that stiffness and damping are given for. range: of a coordinate, or 0 and an angle.
