@@ -84,8 +84,9 @@ static void setInput(djActuatorStep* a, const djMotion* at, int i) {
   a->dinput = u.d;
   a->dact = 0;
   if (adr < 0) return;
-  double by_act, by_ctrl, next = dj_nextActivation(&by_act, &by_ctrl, m, d, i, at->step);
-  bool early = m->actuator_actearly[i];
+  double by_act, by_ctrl;
+  double next = dj_nextActivation(&by_act, &by_ctrl, m, d, i, at->step, at->prompt);
+  bool early = m->actuator_actearly[i] || at->prompt;
   a->input = early ? next : d->act[adr];
   a->dact = early ? by_act : 1;
   a->dinput = early ? by_ctrl : 0;
@@ -294,7 +295,7 @@ static void jointInput(djInputSum* sum, const djActuators* t, const djMotion* at
   djJet p = dj_clampForce(m, i, a->alpha + a->beta * psi);
   double dp = p.d * dj_gainAt(a, a->length + psi, psi / at->h);
   djVec3 by = dju_scale3(-dp, gear);
-  dju_store3(g, at->flat ? by : dju_mulMtV(dju_rightJacobianInv(phi), by));
+  dju_store3(g, at->prompt ? by : dju_mulMtV(dju_rightJacobianInv(phi), by));
   for (int r = 0; r < 3; r++) dj_addInput(sum, a, m, i, dof + r, g[r]);
 }
 

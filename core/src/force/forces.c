@@ -205,11 +205,11 @@ djStatus dj_reportForces(djData* d, djForces* f, const djMotion* at) {
 
 // ---- parameters -------------------------------------------------------------------------------
 
-// zeta = J_r^-1(phi) z on rotations, phi the displacement; z elsewhere, and of a flat motion.
+// zeta = J_r^-1(phi) z on rotations, phi the displacement; z elsewhere, and of a prompt motion.
 static void displace(double* zeta, const djMotion* at, const double* z) {
   const djModel* m = at->model;
   memcpy(zeta, z, (size_t)m->nv * sizeof(double));
-  for (int j = 0; j < m->njnt && !at->flat; j++) {
+  for (int j = 0; j < m->njnt && !at->prompt; j++) {
     int dof = dj_rotationDof(m, j);
     if (dof < 0) continue;
     djMat3 Jinv = dju_rightJacobianInv(dj_turnSince(at, j));

@@ -27,6 +27,7 @@ static void bdf2(djCoefficients* c, double h) {
   c->accel[0][DJ_SOURCE_VELOCITY] = -2 / h;
   c->accel[0][DJ_SOURCE_VELOCITY_BEFORE] = 0.5 / h;
   memcpy(c->end, c->velocity[0], sizeof c->end);
+  c->time[0] = h;
 }
 
 static void sdirk2(djCoefficients* c, double h) {
@@ -42,6 +43,8 @@ static void sdirk2(djCoefficients* c, double h) {
   }
   c->accel[1][V] -= 1 / t;
   memcpy(c->end, c->velocity[1], sizeof c->end);
+  c->time[0] = t;
+  c->time[1] = h;
 }
 
 const djMethod dj_bdf1 = {.name = "bdf1",
@@ -60,7 +63,7 @@ static const djMethod start = {.name = "sdirk2",
                                .nstage = 2,
                                .mass = true,
                                .path_rates = true,
-                               .flat = true,
+                               .prompt = true,
                                .coefficients = sdirk2,
                                .begin = dj_beginInverse,
                                .evaluate = dj_evaluateInverse,
@@ -72,7 +75,7 @@ const djMethod dj_bdf2 = {.name = "bdf2",
                           .nstage = 1,
                           .mass = true,
                           .path_rates = true,
-                          .flat = true,
+                          .prompt = true,
                           .history = true,
                           .starter = &start,
                           .coefficients = bdf2,

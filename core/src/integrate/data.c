@@ -56,7 +56,8 @@ static void layoutSums(djWork* w, djArena* a, const djModel* m) {
   sum->y = takeDoubles(a, nv);
   sum->Y = takeDoubles(a, 3 * nv);
   sum->pushed = dj_take(a, m->njnt, sizeof(bool));
-  double** path[] = {&sum->path.x, &sum->path.f, &sum->path.k, &sum->path.krate, &sum->path.extra};
+  sum->extra = takeDoubles(a, nc);
+  double** path[] = {&sum->path.x, &sum->path.f, &sum->path.k, &sum->path.krate};
   for (size_t k = 0; k < sizeof path / sizeof path[0]; k++) *path[k] = takeDoubles(a, nc);
   sum->wrench = w->wrench;
   sum->N = w->N;

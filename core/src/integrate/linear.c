@@ -115,7 +115,8 @@ static void linearizeActivations(djWork* w, const djModel* m) {
     int adr = m->actuator_actadr[i];
     w->act_by_ctrl[i] = 0;
     if (adr < 0) continue;
-    dj_nextActivation(&w->act_by_act[adr], &w->act_by_ctrl[i], m, &w->start, i, w->h);
+    dj_nextActivation(&w->act_by_act[adr], &w->act_by_ctrl[i], m, &w->start, i, w->h,
+                      w->method->prompt);
   }
 }
 
