@@ -27,6 +27,7 @@ typedef struct djParamSums {
   double *x, *W, *C, *C0, *Crate;
   double* Cback;       // (nbody x 6) scratch
   double* zeta;        // (nv) scratch
+  struct djTwistForces* twist;
 } djParamSums;
 
 // Where cotangents by the poses of `rate` are summed: with those of the start where both are one.

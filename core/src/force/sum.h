@@ -33,6 +33,7 @@ typedef struct djForceSum {
   double* gradient;    // (nv)
   djMatrix* H;         // lower triangle
   djPathSlopes path;
+  struct djTwistForces* twist;   // of nonpotential forces in prompt motions (twist_force.h)
 } djForceSum;
 
 // By the start of the step, the point held. Poses of the start act where a force is lagged; those
@@ -46,6 +47,7 @@ typedef struct djStartSum {
   double* Nrate;       // (nbody x 36)
   djMatrix* R0;        // of the gradient, by the dofs at the start
   djMatrix* Rrate;     // and by those of `rate`
+  struct djTwistForces* twist;
 } djStartSum;
 
 // Empty the sums.
