@@ -21,6 +21,7 @@ static djStatus begin(void* state, const djMotion* at, djError* err) {
 
 static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   const djDrag* drag = state;
+  if (at->prompt && sum->derivatives) return DJ_OK;
   for (int b = 1; b < at->model->nbody && drag[0].acts; b++) {
     if (!drag[b].acts) continue;
     double* wrench = sum->derivatives ? sum->wrench + 6 * b : NULL;
@@ -29,8 +30,17 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   return DJ_OK;
 }
 
+static void nonpotential(djForceSum* sum, double* gradient, void* state, const djMotion* at) {
+  (void)gradient;   // of the sum of twists
+  if (at->prompt) dj_addDragTwists(sum, state, at);
+}
+
 static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
   const djDrag* drag = state;
+  if (at->prompt) {
+    dj_startDragTwists(sum, drag, at);
+    return DJ_OK;
+  }
   for (int b = 1; b < at->model->nbody && drag[0].acts; b++) {
     if (drag[b].acts) dj_dragStart(sum->Nrate + 36 * b, &drag[b], at, b);
   }
@@ -41,5 +51,6 @@ const djForceRow dj_dragForce = {.name = "drag",
                                  .size = size,
                                  .begin = begin,
                                  .evaluate = evaluate,
+                                 .nonpotential = nonpotential,
                                  .start = start,
                                  .params = dj_dragParams};

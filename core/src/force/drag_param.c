@@ -116,6 +116,10 @@ djStatus dj_dragParams(djParamSums* sums, void* state, const djMotion* at, const
   (void)z, (void)zeta;
   const djDrag* drag = state;
   const djModel* m = at->model;
+  if (at->prompt) {
+    dj_dragTwistParams(sums, drag, at);
+    return DJ_OK;
+  }
   Out out = {dj_paramBlock(sums->param, m, DJ_FIELD_BODY_MASS),
              dj_paramBlock(sums->param, m, DJ_FIELD_BODY_IPOS),
              dj_paramBlock(sums->param, m, DJ_FIELD_BODY_IQUAT),

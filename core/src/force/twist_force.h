@@ -39,7 +39,7 @@ void dj_addWrenchByRate(djTwistForces* forces, djMatrix* R, const djMotion* at, 
 void dj_projectTwistRates(djTwistForces* forces, djMatrix* R, const djMotion* at);
 
 // Cotangents C of body b: y and t are the sums of (dg/dpose)^T x and T^T x over the wrenches that it
-// moves, g its own; sums->x: twists along z. Then z . gradient by parameters that turn velocities.
+// moves, g its own, which the caller adds to sums->W; sums->x: twists along z. Then z . gradient by parameters that turn velocities.
 void dj_addTwistCotangent(djTwistForces* forces, djParamSums* sums, int b, const double y[6],
                           const double t[6], const double g[6]);
 void dj_projectTwistCotangents(djTwistForces* forces, djParamSums* sums, const djMotion* at);
