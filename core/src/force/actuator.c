@@ -206,7 +206,7 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
     if (free_joint) addTranslation(sum, t, at, j, psi);
     if (turns) addRotation(sum, t, at, j, psi + (free_joint ? 3 : 0));
   }
-  dj_addSiteActuators(sum, t, at);
+  if (!at->prompt || !sum->derivatives) dj_addSiteActuators(sum, t, at);
   return DJ_OK;
 }
 
@@ -214,6 +214,7 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
 static void nonpotential(djForceSum* sum, double* gradient, void* state, const djMotion* at) {
   if (!at->prompt || dj_actuatorsOff(at->model)) return;
   dj_addTurnActuators(sum, gradient, state, at);
+  dj_addSiteTwists(sum, state, at);
 }
 
 // ---- derivatives by the start -----------------------------------------------------------------
@@ -265,8 +266,13 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
   const djModel* m = at->model;
   if (dj_actuatorsOff(m) || m->nu == 0) return DJ_OK;
   for (int c = 0; c < m->ncoord; c++) startScalar(sum, t, at, c);
-  if (at->prompt && sum->Rrate) dj_startTurnActuators(sum, t, at);
-  for (int j = 0; j < m->njnt && !at->prompt; j++) {
+  if (at->prompt) {
+    if (!sum->Rrate) return DJ_OK;
+    dj_startTurnActuators(sum, t, at);
+    dj_startSiteTwists(sum, t, at);
+    return DJ_OK;
+  }
+  for (int j = 0; j < m->njnt; j++) {
     if (t->first[m->ncoord + j] == t->first[m->ncoord + j + 1]) continue;
     startRotation(sum->Yrate + 3 * (size_t)dj_rotationDof(m, j), t, at, j);
   }

@@ -105,6 +105,8 @@ double dj_siteLength(const djMotion* at, int i);
 void dj_coupleSiteActuators(djPattern* pattern, const djModel* m);
 void dj_addSiteActuators(djForceSum* sum, const djActuators* t, const djMotion* at);
 void dj_startSiteActuators(djStartSum* sum, const djActuators* t, const djMotion* at);
+void dj_addSiteTwists(djForceSum* sum, const djActuators* t, const djMotion* at);
+void dj_startSiteTwists(djStartSum* sum, const djActuators* t, const djMotion* at);
 void dj_siteInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i);
 
 // Adds what parameters that move bodies and sites do to it, and its gear; for its other parameters:

@@ -15,6 +15,7 @@
 typedef struct djInputSum {
   djEntries* Ru;       // (nv x nu)
   djEntries* Ra;       // (nv x na)
+  struct djTwistForces* twist;
 } djInputSum;
 
 // Where derivatives of z . gradient by parameters are summed, over the steps of a run.

@@ -180,6 +180,8 @@ djStatus dj_startForces(djStartSum* start, const djForceSum* sum, djForces* f,
 }
 
 void dj_forceInputs(djInputSum* sum, djForces* f, const djMotion* at) {
+  sum->twist = &f->twist;
+  f->twist.open = false;
   for (int i = 0; i < DJ_NFORCE; i++) {
     if (f->state[i] && rows[i]->inputs) rows[i]->inputs(sum, f->state[i], at);
   }

@@ -122,7 +122,7 @@ static void linearizeActivations(djWork* w, const djModel* m) {
 
 static djStatus linearizeInputs(djWork* w, const djModel* m) {
   djStageLinear* s = &dj_stageOf(w)->linear;
-  djInputSum sum = {&s->Ru, &s->Ra};
+  djInputSum sum = {.Ru = &s->Ru, .Ra = &s->Ra};
   djMotion motion = dj_motionAt(w, m, &w->now);
   for (;;) {
     dj_clearEntries(&s->Ru);
