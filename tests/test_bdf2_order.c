@@ -111,19 +111,35 @@ static void fluid(Scene* s) {
   s->def.option.wind[2] = -0.5;
 }
 
-// The hinge presses all the time, within and beyond the width of its limit.
-static void limits(Scene* s, double damping) {
+// The hinge is within the width of its limit all the time, on the way out or in.
+static void limits(Scene* s, double low, double high, double damping) {
   djJointDef* j = &s->joint[1];
   j->limited = true;
-  j->range[0] = -60;
-  j->range[1] = 0;
+  j->range[0] = low;
+  j->range[1] = high;
   j->margin = 0.4;
   j->limit_stiffness = 30;
   j->limit_damping = damping;
 }
 
-static void springLimit(Scene* s) { limits(s, 0); }
-static void dampedLimit(Scene* s) { limits(s, 6); }
+static void springLimit(Scene* s) { limits(s, -60, 0, 0); }
+static void leftLimit(Scene* s) { limits(s, -60, 0, 6); }
+static void pressedLimit(Scene* s) { limits(s, 0, 60, 6); }
+
+static void pathLimit(Scene* s) {
+  static const djWrapDef wrap[2] = {{DJ_WRAP_SITE, 1, 0}, {DJ_WRAP_SITE, 2, 0}};
+  static djTendonDef tendon;
+  addSites(s);
+  tendon = dj_defaultTendonDef();
+  tendon.nwrap = 2;
+  tendon.wrap = wrap;
+  tendon.limited = true;
+  tendon.range[1] = 0.6;
+  tendon.limit_stiffness = 300;
+  tendon.limit_damping = 30;
+  s->def.tendon = &tendon;
+  s->def.ntendon = 1;
+}
 
 static void ballLimit(Scene* s) {
   djJointDef* j = &s->joint[0];
@@ -140,16 +156,40 @@ static void loss(Scene* s) {
 
 static void nothing(Scene* s) { (void)s; }
 
-// ---- order ------------------------------------------------------------------------------------
+// ---- the models -------------------------------------------------------------------------------
 
 typedef struct Case {
   const char* name;
   void (*add)(Scene* s);
   bool torque;
-  double order;
 } Case;
 
-static djModel* chain(const Case* c) {
+static const Case cases[] = {{"nothing", nothing, false},
+                             {"integrator", integrator, false},
+                             {"filter", filter, false},
+                             {"early filter", earlyFilter, false},
+                             {"exact filter", exactFilter, false},
+                             {"on a hinge", onHinge, false},
+                             {"on a ball", onBall, false},
+                             {"by its parent", onBallParent, false},
+                             {"on a free body", onFree, false},
+                             {"by the world", onFreeParent, false},
+                             {"on a site", onSite, false},
+                             {"on its chain", onChain, false},
+                             {"between trees", onTwo, false},
+                             {"crank", crank, false},
+                             {"drag", fluid, false},
+                             {"limit", springLimit, false},
+                             {"left limit", leftLimit, false},
+                             {"pressed limit", pressedLimit, false},
+                             {"limit of a path", pathLimit, false},
+                             {"limit of a turn", ballLimit, false},
+                             {"friction loss", loss, false},
+                             {"applied wrench", nothing, true}};
+enum { NCASE = sizeof cases / sizeof cases[0] };
+
+// A ball joint with a hinge on it, beside a free body.
+static djModel* makeModel(const Case* c) {
   Scene* s = newScene(4);
   int up = addBody(s, 0, DJ_BALL, 0.3, 0, 0, 1, 0.2);
   addBody(s, up, DJ_HINGE, 0.3, 0, 0, 0.7, 0.2);
@@ -158,6 +198,7 @@ static djModel* chain(const Case* c) {
     s->body[b].ipos[0] = 0.2;
     s->body[b].ipos[1] = 0.1;
     s->body[b].inertia[1] *= 1.5;
+    dju_storeQuat(s->body[b].iquat, dju_expQuat((djVec3){0.4, -0.2, 0.1 * b}));
     s->joint[b - 1].armature = b == 2 ? 0.02 : 0;
     s->joint[b - 1].stiffness = 5;
     s->joint[b - 1].damping = 0.5;
@@ -168,67 +209,195 @@ static djModel* chain(const Case* c) {
   return m;
 }
 
+// ---- order ------------------------------------------------------------------------------------
+
 // The end in (q, v, act), of so many steps.
-static double* endOf(djModel* m, djIntegrator integrator, int steps, bool torque) {
-  djData* d = djt_openMethod(m, integrator, 0.2 / steps);
+static double* endOf(djModel* m, djIntegrator integrator, double time, int steps, bool torque) {
+  djData* d = djt_openMethod(m, integrator, time / steps);
   d->work->refinement_steps = 5;
   setStart(m, d, torque);
-  for (int i = 0; i < steps; i++) { djStatus st = dj_step(m, d); if (st) print_message("STATUS %d %s step %d of %d res %.1e q %g\n", st, dj_errorText(d), i, steps, d->stats.residual, d->qpos[4]); if (st<0) break; }
-  if (d->stats.fallback_steps) print_message("FALLBACK %ld of %d worst %.1e\n", d->stats.fallback_steps, steps, d->stats.worst_residual);
+  for (int i = 0; i < steps; i++) assert_true(dj_step(m, d) >= 0);   // rounding may stop the last
+  assert_int_equal(d->stats.fallback_steps, 0);
   double* end = djt_room((size_t)dj_stateSize(m));
   assert_int_equal(dj_getState(end, m, d), DJ_OK);
   dj_deleteData(d);
   return end;
 }
 
-static double orderOf(const Case* c, djIntegrator integrator) {
-  djModel* m = chain(c);
-  double *end[3], e[2] = {0, 0}, *out;
-  for (int k = 0; k < 3; k++) end[k] = endOf(m, integrator, 40 << k, c->torque);
-  out = djt_room((size_t)dj_tangentSize(m));
+// from b - a, n numbers, all of q and v and act: its size, and that of its difference to `other`.
+static double sizeOf(const double* a, const double* other, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) {
+    double x = a[i] - (other ? other[i] : 0);
+    sum += x * x;
+  }
+  return sqrt(sum);
+}
+
+// Slopes over n, 2 n, 4 n steps; *apart: of the ends of both as the steps go to 0, relative to the
+// error that bdf1 has.
+static void ordersOf(double order[2], double* apart, const Case* c) {
+  static const djIntegrator integrator[2] = {DJ_BDF1, DJ_BDF2};
+  djModel* m = makeModel(c);
+  int n = 2 * m->nv + m->na;
+  double *end[2][3], *step[2][2], *between;
+  djIntegrator own = m->opt.integrator;
   for (int k = 0; k < 2; k++) {
-    djt_stateDifference(out, m, end[k], end[k + 1]);
-    for (int i = 0; i < 2 * m->nv + m->na; i++) e[k] += out[i] * out[i];
+    for (int i = 0; i < 3; i++) end[k][i] = endOf(m, integrator[k], 0.2, 160 << i, c->torque);
+  }
+  djOption option = m->opt;
+  option.integrator = own;   // without a history, which is no part of the error
+  assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
+  for (int k = 0; k < 2; k++) {
+    for (int i = 0; i < 2; i++) {
+      step[k][i] = djt_room((size_t)n);
+      djt_stateDifference(step[k][i], m, end[k][i], end[k][i + 1]);
+    }
+    order[k] = log2(sizeOf(step[k][0], NULL, n) / sizeOf(step[k][1], NULL, n));
+  }
+  // What bdf1 has still to go is its last change; bdf2 has next to nothing.
+  between = djt_room((size_t)n);
+  djt_stateDifference(between, m, end[0][2], end[1][2]);
+  *apart = sizeOf(between, step[0][1], n) / sizeOf(step[0][1], NULL, n);
+  for (int k = 0; k < 2; k++) {
+    for (int i = 0; i < 3; i++) free(end[k][i]);
+    for (int i = 0; i < 2; i++) free(step[k][i]);
+  }
+  free(between);
+  dj_deleteModel(m);
+}
+
+// Of the error that one step without a history has, over h and h/2, by many over either.
+static double localOrder(const Case* c) {
+  djModel* m = makeModel(c);
+  double error[2], *out = djt_room(4 * (size_t)m->nv + (size_t)m->na), h = 4e-3;
+  for (int k = 0; k < 2; k++, h /= 2) {
+    double *one = endOf(m, DJ_BDF2, h, 1, c->torque), *many = endOf(m, DJ_BDF2, h, 40, c->torque);
+    djt_stateDifference(out, m, one, many);
+    error[k] = sizeOf(out, NULL, 2 * m->nv + m->na);
+    free(one);
+    free(many);
   }
   free(out);
-  for (int k = 0; k < 3; k++) free(end[k]);
   dj_deleteModel(m);
-  print_message("   error %.1e ", sqrt(e[1]));
-  return 0.5 * log2(e[0] / e[1]);
+  return log2(error[0] / error[1]);
 }
 
 static void testOrders(void** state) {
-  static const Case cases[] = {{"nothing", nothing, false, 2},
-                               {"integrator", integrator, false, 2},
-                               {"filter", filter, false, 2},
-                               {"early filter", earlyFilter, false, 2},
-                               {"exact filter", exactFilter, false, 2},
-                               {"on a hinge", onHinge, false, 2},
-                               {"on a ball", onBall, false, 2},
-                               {"by its parent", onBallParent, false, 2},
-                               {"on a free body", onFree, false, 2},
-                               {"by the world", onFreeParent, false, 2},
-                               {"on a site", onSite, false, 2},
-                               {"on its chain", onChain, false, 2},
-                               {"between trees", onTwo, false, 2},
-                               {"crank", crank, false, 2},
-                               {"drag", fluid, false, 2},
-                               {"limit", springLimit, false, 2},
-                               {"damped limit", dampedLimit, false, 2},
-                               {"limit of a turn", ballLimit, false, 2},
-                               {"friction loss", loss, false, 2},
-                               {"applied wrench", nothing, true, 2}};
   (void)state;
-  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-    const Case* c = &cases[k];
-    double first = orderOf(c, DJ_BDF1), second = orderOf(c, DJ_BDF2);
-    print_message("%-16s bdf1 %.3f, bdf2 %.3f\n", c->name, first, second);
+  bool failed = false;
+  for (int k = 0; k < NCASE; k++) {
+    double order[2], apart, local = localOrder(&cases[k]);
+    ordersOf(order, &apart, &cases[k]);
+    print_message("%-16s bdf1 %.3f, bdf2 %.3f, one step %.3f, apart %.3f\n", cases[k].name,
+                  order[0], order[1], local, apart);
+    failed |= !(fabs(order[0] - 1) < 0.1 && fabs(order[1] - 2) < 0.1);
+    failed |= !(local > 2.7 && apart < 0.06);
   }
+  assert_false(failed);
+}
+
+// Activations are those of held controls, to rounding.
+static void testActivations(void** state) {
+  (void)state;
+  void (*const add[])(Scene*) = {integrator, filter, earlyFilter, exactFilter};
+  for (int k = 0; k < 4; k++) {
+    const Case c = {"", add[k], false};
+    djModel* m = makeModel(&c);
+    djData* d = djt_openMethod(m, DJ_BDF2, 0.01);
+    setStart(m, d, false);
+    double act = d->act[0], u = d->ctrl[0], tau = m->actuator_tau[0];
+    for (int i = 0; i < 30; i++) assert_int_equal(dj_step(m, d), DJ_OK);
+    double want = k == 0 ? act + 0.3 * u : u + (act - u) * exp(-0.3 / tau);
+    assert_true(fabs(d->act[0] - want) < 1e-14);
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+}
+
+// ---- derivatives ------------------------------------------------------------------------------
+
+// A and B of SDIRK2's step and of one with a history.
+static void testTransitions(void** state) {
+  (void)state;
+  double worst = 0;
+  for (int k = 0; k < NCASE; k++) {
+    djModel* m = makeModel(&cases[k]);
+    for (int steps = 0; steps < 4; steps += 3) {
+      djData* d = djt_openMethod(m, DJ_BDF2, 0.005);
+      setStart(m, d, cases[k].torque);
+      for (int i = 0; i < steps; i++) assert_int_equal(dj_step(m, d), DJ_OK);
+      double error = djt_transitionError(m, d, 2e-4, 0);
+      if (error > 1e-8) print_message("%s after %d: %.1e\n", cases[k].name, steps, error);
+      worst = djt_worst(worst, error);
+      dj_deleteData(d);
+    }
+    dj_deleteModel(m);
+  }
+  print_message("transition: %.1e\n", worst);
+  assert_true(worst < 1e-7);
+}
+
+static void testParams(void** state) {
+  static const char* const name[] = {"actuator/#0/gear",    "actuator/#0/gainprm",
+                                     "actuator/#0/biasprm", "site/#0/pos",
+                                     "site/#1/pos",         "site/#2/pos",
+                                     "joint/#1/range",      "joint/#0/range",
+                                     "tendon/#0/range",
+                                     "joint/#1/axis",       "joint/#1/pos",
+                                     "joint/#2/damping",    "body/#1/quat",
+                                     "body/#2/pos",         "body/#2/quat",
+                                     "body/#1/mass",        "body/#3/mass",
+                                     "body/#2/inertia",     "body/#3/inertia",
+                                     "body/#1/ipos",        "body/#3/ipos",
+                                     "body/#2/iquat",       "body/#3/iquat"};
+  enum { N = sizeof name / sizeof name[0], T = 5 };
+  (void)state;
+  double worst = 0;
+  for (int k = 0; k < NCASE; k++) {
+    djModel* m = makeModel(&cases[k]);
+    djtRun run = {.m = m, .d = djt_openMethod(m, DJ_BDF2, 0.01)};
+    djError err;
+    assert_int_equal(djd_makeTape(&run.tape, m, T, &err), DJ_OK);
+    setStart(m, run.d, cases[k].torque);
+    double ctrl[T] = {0.7, 0.5, -0.3, 0.2, 0.9}, q[16], v[16], act[2];
+    memcpy(q, run.d->qpos, (size_t)m->nq * sizeof(double));
+    memcpy(v, run.d->qvel, (size_t)m->nv * sizeof(double));
+    memcpy(act, run.d->act, (size_t)m->na * sizeof(double));
+    djLossTerm loss[2] = {{.type = DJ_LOSS_COM, .id = -1, .target = {0.3, 0.1, 2}, .weight = 1},
+                          {.type = DJ_LOSS_QVEL, .id = 1, .target = {0.2}, .weight = 0.1}};
+    run.r = (djRollout){.horizon = T,
+                        .qpos0 = q,
+                        .qvel0 = v,
+                        .act0 = act,
+                        .ctrl = m->nu > 0 ? ctrl : NULL,
+                        .nloss = 2,
+                        .loss = loss,
+                        .refinement_steps = 6};
+    djParam param[N];
+    int n = 0;
+    for (int i = 0; i < N; i++) {
+      if (dj_paramId(&param[n], m, name[i], NULL) != DJ_OK) continue;
+      if (strcmp(name[i] + 9, "range") == 0 && !m->jnt_limited[name[i][7] - '0']) continue;
+      n++;
+    }
+    double error = djt_runErrors(&run, param, n, 1e-3, 0, 1e-3);
+    print_message("%s: %.1e of %d\n", cases[k].name, error, n);
+    worst = djt_worst(worst, error);
+    djd_deleteTape(run.tape);
+    dj_deleteData(run.d);
+    dj_deleteModel(m);
+  }
+  print_message("parameters: %.1e\n", worst);
+  assert_true(worst < 1e-6);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testOrders),
+      cmocka_unit_test(testActivations),
+      cmocka_unit_test(testTransitions),
+      cmocka_unit_test(testParams),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
