@@ -297,10 +297,11 @@ static void testOrders(void** state) {
   assert_false(failed);
 }
 
-// Activations are those of held controls, to rounding.
+// Activations are those of held controls, to rounding, and all filters one.
 static void testActivations(void** state) {
   (void)state;
   void (*const add[])(Scene*) = {integrator, filter, earlyFilter, exactFilter};
+  double q[16];
   for (int k = 0; k < 4; k++) {
     const Case c = {"", add[k], false};
     djModel* m = makeModel(&c);
@@ -310,6 +311,8 @@ static void testActivations(void** state) {
     for (int i = 0; i < 30; i++) assert_int_equal(dj_step(m, d), DJ_OK);
     double want = k == 0 ? act + 0.3 * u : u + (act - u) * exp(-0.3 / tau);
     assert_true(fabs(d->act[0] - want) < 1e-14);
+    if (k == 1) memcpy(q, d->qpos, (size_t)m->nq * sizeof(double));
+    if (k > 1) assert_memory_equal(q, d->qpos, (size_t)m->nq * sizeof(double));
     dj_deleteData(d);
     dj_deleteModel(m);
   }
