@@ -297,6 +297,43 @@ static void testOrders(void** state) {
   assert_false(failed);
 }
 
+// Where a control jumps the acceleration does, and bdf2 is of first order; of second, where the
+// history is dropped there, so that SDIRK2 begins anew.
+static void testJumps(void** state) {
+  (void)state;
+  for (int drop = 0; drop < 2; drop++) {
+    const Case c = {"", onHinge, false};
+    djModel* m = makeModel(&c);
+    double *end[3], error[2], out[40];
+    for (int k = 0; k < 3; k++) {
+      int steps = 160 << k;
+      djData* d = djt_openMethod(m, DJ_BDF2, 0.2 / steps);
+      d->work->refinement_steps = 5;
+      setStart(m, d, false);
+      for (int i = 0; i < steps; i++) {
+        if (i == steps / 2) {
+          d->ctrl[0] = -3;
+          if (drop) assert_int_equal(dj_setHistory(d, m, NULL, NULL), DJ_OK);
+        }
+        assert_true(dj_step(m, d) >= 0);
+      }
+      end[k] = djt_room((size_t)dj_stateSize(m));
+      assert_int_equal(dj_getState(end[k], m, d), DJ_OK);
+      dj_deleteData(d);
+    }
+    assert_true(dj_tangentSize(m) <= 40);
+    for (int k = 0; k < 2; k++) {
+      djt_stateDifference(out, m, end[k], end[k + 1]);
+      error[k] = sizeOf(out, NULL, 2 * m->nv);
+    }
+    double order = log2(error[0] / error[1]);
+    print_message("a jump: order %.3f%s\n", order, drop ? " without the history" : "");
+    assert_true(fabs(order - (drop ? 2 : 1)) < 0.1);
+    for (int k = 0; k < 3; k++) free(end[k]);
+    dj_deleteModel(m);
+  }
+}
+
 // Activations are those of held controls, to rounding, and all filters one.
 static void testActivations(void** state) {
   (void)state;
@@ -398,6 +435,7 @@ static void testParams(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testOrders),
+      cmocka_unit_test(testJumps),
       cmocka_unit_test(testActivations),
       cmocka_unit_test(testTransitions),
       cmocka_unit_test(testParams),

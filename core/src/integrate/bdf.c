@@ -7,6 +7,12 @@
 //
 // Its start, SDIRK2 (eq. 6-9): with alpha = 1 - 1/sqrt 2, stage a is bdf1 over alpha h, then
 //   v+ = (d+ - (1-alpha) h v_a)/(alpha h),  a+ = (v+ - v - (1-alpha) h a_a)/(alpha h).
+//
+// Both are of second order as long as forces are those of a stage's end (`prompt`, force/motion.h)
+// and smooth in time. Of first order are contact that is lagged, with friction, damping or recovery
+// (docs/contact.md) and a jump of what acts between two steps, as of ctrl, of which bdf2 misses the
+// velocity h (a_before - a_after)/2; SDIRK2 does not. Activations within the rounded corners of their
+// clamps, which act once a step, are of none.
 
 #include "integrate/inverse.h"
 

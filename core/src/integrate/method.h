@@ -42,7 +42,8 @@ typedef struct djMethod {
   bool mass;                // stages have M
   bool spins;               // inverse dynamics at the middle of a step: spin.h adds what it lacks
   bool path_rates;          // rates along coordinates that bend are those of V (path_rate.h)
-  bool prompt;              // forces are those of the stage's end (force/motion.h)
+  bool prompt;              // forces are those of the stage's end (force/motion.h), whose place in
+                            //   the step the coefficients name by `time`
   bool predicts;            // where a step would end without forces: work->ahead, q (+) work->drift
   bool history;             // the state has q- and v- beside q, v and act
   const struct djMethod* starter;   // takes the step where there is no history, or where Newton's
