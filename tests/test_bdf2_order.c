@@ -216,7 +216,7 @@ static double* endOf(djModel* m, djIntegrator integrator, double time, int steps
   djData* d = djt_openMethod(m, integrator, time / steps);
   d->work->refinement_steps = 5;
   setStart(m, d, torque);
-  for (int i = 0; i < steps; i++) assert_true(dj_step(m, d) >= 0);   // rounding may stop the last
+  for (int i = 0; i < steps; i++) assert_true(dj_step(m, d) >= 0); // rounding may stop the last
   assert_int_equal(d->stats.fallback_steps, 0);
   double* end = djt_room((size_t)dj_stateSize(m));
   assert_int_equal(dj_getState(end, m, d), DJ_OK);
@@ -246,7 +246,7 @@ static void ordersOf(double order[2], double* apart, const Case* c) {
     for (int i = 0; i < 3; i++) end[k][i] = endOf(m, integrator[k], 0.2, 160 << i, c->torque);
   }
   djOption option = m->opt;
-  option.integrator = own;   // without a history, which is no part of the error
+  option.integrator = own; // without a history, which is no part of the error
   assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
   for (int k = 0; k < 2; k++) {
     for (int i = 0; i < 2; i++) {
@@ -379,18 +379,13 @@ static void testTransitions(void** state) {
 }
 
 static void testParams(void** state) {
-  static const char* const name[] = {"actuator/#0/gear",    "actuator/#0/gainprm",
-                                     "actuator/#0/biasprm", "site/#0/pos",
-                                     "site/#1/pos",         "site/#2/pos",
-                                     "joint/#1/range",      "joint/#0/range",
-                                     "tendon/#0/range",
-                                     "joint/#1/axis",       "joint/#1/pos",
-                                     "joint/#2/damping",    "body/#1/quat",
-                                     "body/#2/pos",         "body/#2/quat",
-                                     "body/#1/mass",        "body/#3/mass",
-                                     "body/#2/inertia",     "body/#3/inertia",
-                                     "body/#1/ipos",        "body/#3/ipos",
-                                     "body/#2/iquat",       "body/#3/iquat"};
+  static const char* const name[] = {
+      "actuator/#0/gear", "actuator/#0/gainprm", "actuator/#0/biasprm", "site/#0/pos",
+      "site/#1/pos",      "site/#2/pos",         "joint/#1/range",      "joint/#0/range",
+      "tendon/#0/range",  "joint/#1/axis",       "joint/#1/pos",        "joint/#2/damping",
+      "body/#1/quat",     "body/#2/pos",         "body/#2/quat",        "body/#1/mass",
+      "body/#3/mass",     "body/#2/inertia",     "body/#3/inertia",     "body/#1/ipos",
+      "body/#3/ipos",     "body/#2/iquat",       "body/#3/iquat"};
   enum { N = sizeof name / sizeof name[0], T = 5 };
   (void)state;
   double worst = 0;
@@ -434,10 +429,8 @@ static void testParams(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testOrders),
-      cmocka_unit_test(testJumps),
-      cmocka_unit_test(testActivations),
-      cmocka_unit_test(testTransitions),
+      cmocka_unit_test(testOrders),      cmocka_unit_test(testJumps),
+      cmocka_unit_test(testActivations), cmocka_unit_test(testTransitions),
       cmocka_unit_test(testParams),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,8 +178,8 @@ static djData* openFailing(djModel* m) {
       assert_int_equal(dj_getState(x, m, d), DJ_OK);
       long before = d->stats.fallback_steps;
       setIterations(m, 6);
-      bool found = dj_hasHistory(m, d) && dj_step(m, d) == DJ_OK &&
-                   d->stats.fallback_steps == before + 1;
+      bool found =
+          dj_hasHistory(m, d) && dj_step(m, d) == DJ_OK && d->stats.fallback_steps == before + 1;
       setIterations(m, 100);
       assert_int_equal(dj_setState(d, m, x), DJ_OK);
       if (!found) continue;
@@ -211,8 +211,10 @@ static void testRetried(void** state) {
   assert_string_equal(d->work->method->name, "sdirk2");
   for (int r = 0; r < nx; r++) {
     for (int c = 0; c < nx; c++) {
-      if (c >= first) assert_true(A[r * nx + c] == 0);
-      else if (r >= first) assert_true(A[r * nx + c] == (c == r - first));
+      if (c >= first)
+        assert_true(A[r * nx + c] == 0);
+      else if (r >= first)
+        assert_true(A[r * nx + c] == (c == r - first));
     }
   }
   assert_int_equal(dj_step(m, d), DJ_OK);
@@ -249,8 +251,10 @@ static void testRetriedRun(void** state) {
                       .loss = loss,
                       .refinement_steps = 6};
   double by_ctrl[T], by_act;
-  djRolloutResult out = {.grad_history_qpos0 = by_q, .grad_history_qvel0 = by_v,
-                         .grad_ctrl = by_ctrl, .grad_act0 = &by_act};
+  djRolloutResult out = {.grad_history_qpos0 = by_q,
+                         .grad_history_qvel0 = by_v,
+                         .grad_ctrl = by_ctrl,
+                         .grad_act0 = &by_act};
   assert_int_equal(djd_rolloutForward(&out, m, run.d, &run.r, run.tape), DJ_OK);
   assert_int_equal(run.d->stats.fallback_steps, 1);
   assert_int_equal(djd_rolloutBackward(&out, m, run.d, &run.r, run.tape), DJ_OK);

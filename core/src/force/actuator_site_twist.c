@@ -1,6 +1,7 @@
-// Actuators on sites in prompt motions (motion.h): the wrench has the gear's axes at the point, there
-// as MuJoCo has it, and l' is what it takes from the velocities of bodies. With W_s the wrenches on
-// the drive's bodies of a unit force, those of a drive whose displacement begins at the point,
+// Actuators on sites in prompt motions (motion.h): the wrench has the gear's axes at the point,
+// there as MuJoCo has it, and l' is what it takes from the velocities of bodies. With W_s the
+// wrenches on the drive's bodies of a unit force, those of a drive whose displacement begins at the
+// point,
 //   g_s = -p W_s,  p = p(l, l'),  l' = sum_s W_s . V_s,
 //   dg_s/dpose_t = -p dW_s/dpose_t - p' W_s (c1 dl/dpose_t + c2 sum_r V_r . dW_r/dpose_t),
 //   dg_s/dtwist_t = -p' c2 W_s W_t^T.
@@ -10,8 +11,8 @@
 
 #include "math/block6.h"
 
-void dj_openSiteUnit(djSiteUnit* u, const djActuators* t, djTwistForces* twist,
-                     const djMotion* at, int i) {
+void dj_openSiteUnit(djSiteUnit* u, const djActuators* t, djTwistForces* twist, const djMotion* at,
+                     int i) {
   const djModel* m = at->model;
   dj_openTwistForces(twist, at);
   const djActuatorStep* a = &t->act[i];
@@ -52,8 +53,7 @@ void dj_siteUnitByPoses(djSiteBlocks* K, const djSiteUnit* u, const djActuatorSt
   }
 }
 
-void dj_siteUnitByTwist(double T[36], const djSiteUnit* u, const djActuatorStep* a, int s,
-                        int t) {
+void dj_siteUnitByTwist(double T[36], const djSiteUnit* u, const djActuatorStep* a, int s, int t) {
   for (int k = 0; k < 36; k++) {
     T[k] = -u->p.d * a->c2 * u->d.W[s][k / 6] * u->d.W[t][k % 6];
   }

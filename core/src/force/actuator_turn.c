@@ -68,7 +68,8 @@ void dj_startTurnActuators(djStartSum* sum, const djActuators* t, const djMotion
     int i = t->order[k], dof = dj_rotationDof(m, m->actuator_joint[i]);
     djTurnDrive d = dj_turnDrive(t, at, i);
     djMat3 B = {{0}};
-    dju_addOuter3(&B, d.p.d * t->act[i].c2 / at->h, d.g, dju_mulMV(dju_rightJacobianInv(d.phi), d.g));
+    dju_addOuter3(&B, d.p.d * t->act[i].c2 / at->h, d.g,
+                  dju_mulMV(dju_rightJacobianInv(d.phi), d.g));
     for (int r = 0; r < 9; r++) *dj_own(sum->Rrate, dof + r / 3, dof + r % 3) += B.m[r];
   }
 }

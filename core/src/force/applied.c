@@ -1,6 +1,6 @@
 // Forces that the user applies: xfrc_applied at centres of mass, qfrc_applied along dofs, whose
-// work is that over the displacement. In prompt motions torques on bodies, which have no energy, are
-// wrenches; else they are loads.
+// work is that over the displacement. In prompt motions torques on bodies, which have no energy,
+// are wrenches; else they are loads.
 
 #include "force/twist_force.h"
 

@@ -26,8 +26,10 @@ static void poseBlock(double K[36], const djContactBlock* c, int r, int s) {
   double Q[36];
   copyBlock(Q, c->out.hessian, r, s);
   memset(K, 0, 36 * sizeof(double));
-  if (r == s) dj_addNested(K, Q, c->out.gradient + 6 * r);
-  else memcpy(K, Q, sizeof Q);
+  if (r == s)
+    dj_addNested(K, Q, c->out.gradient + 6 * r);
+  else
+    memcpy(K, Q, sizeof Q);
 }
 
 static bool moves(const djModel* m, int body) { return m->body_lastdof[body] >= 0; }
@@ -49,8 +51,8 @@ static void addBlock(djForceSum* sum, djTwistForces* s, const djContactBlock* c,
   }
 }
 
-void dj_addNonpotential(djForceSum* sum, double* gradient, djTwistForces* s,
-                        const djContacts* list, const djMotion* at) {
+void dj_addNonpotential(djForceSum* sum, double* gradient, djTwistForces* s, const djContacts* list,
+                        const djMotion* at) {
   if (!s->V) return;
   int n, any = 0;
   const djContactBlock* const* block = dj_contactBlocks(&n, list);

@@ -1,5 +1,6 @@
 // Drag in prompt motions (motion.h), by the velocities of bodies at the point. With A the axes of
-// a body's inertia, rho = c - ref and u = v + w x rho - wind of its twist (w, v), minus the wrench is
+// a body's inertia, rho = c - ref and u = v + w x rho - wind of its twist (w, v), minus the wrench
+// is
 //   F = A p'(A^T u) at c,  torque A p'(A^T w),
 // with p of each component. With D = A diag(p'') A^T a twist (W, V) of the pose changes, velocities
 // held,
@@ -60,8 +61,8 @@ static djSix byPose(const Stream* s, djSix e) {
   djVec3 drho = dju_add3(e.v, dju_cross3(e.w, s->rho)), du = dju_cross3(s->w, drho);
   du = dju_sub3(du, dju_cross3(e.w, s->u));
   djVec3 dF = dju_add3(dju_cross3(e.w, s->F), dju_mulMV(s->DF, du));
-  djVec3 torque = dju_sub3(dju_cross3(e.w, s->torque),
-                           dju_mulMV(s->Dtorque, dju_cross3(e.w, s->w)));
+  djVec3 torque =
+      dju_sub3(dju_cross3(e.w, s->torque), dju_mulMV(s->Dtorque, dju_cross3(e.w, s->w)));
   torque = dju_add3(torque, dju_cross3(drho, s->F));
   return (djSix){dju_add3(torque, dju_cross3(s->rho, dF)), dF};
 }

@@ -176,8 +176,8 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
 }
 
 // Both sides press with out (V'(depth) + D'), V' the slope of the soft limit, D' that of the
-// damping c A(start/w) at the depth that it goes by. A bound moves both depths by -out; both move the width
-// w.
+// damping c A(start/w) at the depth that it goes by. A bound moves both depths by -out; both move
+// the width w.
 static void scalarParams(double range[2], const Limit* l, const djMotion* at, int c, double z) {
   double w = l->width, by_width = 0;
   for (int k = 0; k < 2; k++) {

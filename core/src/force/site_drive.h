@@ -50,8 +50,8 @@ void dj_siteBlocks(djSiteBlocks* blocks, const djSiteDrive* drive, const djMotio
 void dj_siteStart(double psi[DJ_NDRIVE][6], double length[DJ_NDRIVE][6], djSiteBlocks* W,
                   const djSiteDrive* drive, const djMotion* at, int i, double f);
 
-// In prompt motions (actuator_site_twist.c): the drive whose displacement begins at the point, which
-// `here` is, so that W are the wrenches of a unit force; and the force. Opens the twists.
+// In prompt motions (actuator_site_twist.c): the drive whose displacement begins at the point,
+// which `here` is, so that W are the wrenches of a unit force; and the force. Opens the twists.
 typedef struct djSiteUnit {
   djSiteDrive d;
   djMotion here;

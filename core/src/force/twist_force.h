@@ -38,8 +38,9 @@ void dj_addWrenchByRate(djTwistForces* forces, djMatrix* R, const djMotion* at, 
                         const double T[36]);
 void dj_projectTwistRates(djTwistForces* forces, djMatrix* R, const djMotion* at);
 
-// Cotangents C of body b: y and t are the sums of (dg/dpose)^T x and T^T x over the wrenches that it
-// moves, g its own, which the caller adds to sums->W; sums->x: twists along z. Then z . gradient by parameters that turn velocities.
+// Cotangents C of body b: y and t are the sums of (dg/dpose)^T x and T^T x over the wrenches that
+// it moves, g its own, which the caller adds to sums->W; sums->x: twists along z. Then z . gradient
+// by parameters that turn velocities.
 void dj_addTwistCotangent(djTwistForces* forces, djParamSums* sums, int b, const double y[6],
                           const double t[6], const double g[6]);
 void dj_projectTwistCotangents(djTwistForces* forces, djParamSums* sums, const djMotion* at);

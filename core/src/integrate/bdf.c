@@ -10,9 +10,9 @@
 //
 // Both are of second order as long as forces are those of a stage's end (`prompt`, force/motion.h)
 // and smooth in time. Of first order are contact that is lagged, with friction, damping or recovery
-// (docs/contact.md) and a jump of what acts between two steps, as of ctrl, of which bdf2 misses the
-// velocity h (a_before - a_after)/2; SDIRK2 does not. Activations within the rounded corners of their
-// clamps, which act once a step, are of none.
+// (docs/contact.md) and a jump of what acts between two steps, as of ctrl, of which bdf2 misses
+// the velocity h (a_before - a_after)/2; SDIRK2 does not. Activations within the rounded corners
+// of their clamps, which act once a step, are of none.
 
 #include "integrate/inverse.h"
 

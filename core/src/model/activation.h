@@ -24,8 +24,8 @@ static inline bool dj_hasActivation(int dyn) { return dj_dynLaws[dyn].step; }
 // Control of actuator i after its clamp, with the derivative by ctrl.
 djJet dj_controlInput(const djModel* model, const djData* data, int i);
 
-// Activation of actuator i after the time h, by the exact law or MuJoCo's: value, and derivatives by
-// its activation and ctrl.
+// Activation of actuator i after the time h, by the exact law or MuJoCo's: value, and derivatives
+// by its activation and ctrl.
 double dj_nextActivation(double* by_act, double* by_ctrl, const djModel* model,
                          const djData* data, int i, double h, bool exact);
 
