@@ -16,6 +16,7 @@
 #include "common/param_case.h"
 #include "contact/plane/separating_plane.h"
 #include "force/contact_nonpotential.h"
+#include "force/twist_force.h"
 #include "math/spatial.h"
 #include "spring_kernel.h"
 #include "swirl_kernel.h"

@@ -47,10 +47,18 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
   return DJ_OK;
 }
 
+static djStatus params(djParamSums* sums, void* state, const djMotion* at, const double* z,
+                       const double* zeta) {
+  (void)z, (void)zeta;
+  if (at->prompt) dj_dragTwistParams(sums, state, at);
+  else dj_dragParams(sums, state, at);
+  return DJ_OK;
+}
+
 const djForceRow dj_dragForce = {.name = "drag",
                                  .size = size,
                                  .begin = begin,
                                  .evaluate = evaluate,
                                  .nonpotential = nonpotential,
                                  .start = start,
-                                 .params = dj_dragParams};
+                                 .params = params};
