@@ -17,6 +17,7 @@
 typedef struct djInputSum {
   djEntries* Ru;       // (nv x nu)
   djEntries* Ra;       // (nv x na)
+  struct djTwistForces* twist;
 } djInputSum;
 
 // Where derivatives of z . gradient by parameters are summed, over the steps of a run.
@@ -35,6 +36,7 @@ typedef struct djParamSums {
   // Fields at the point that dj_frameForces is still to add: all frames are visited once.
   int nfield;
   djFrameField field[DJ_MAX_FRAME_FIELD];
+  struct djTwistForces* twist;   // of prompt motions
 } djParamSums;
 
 // A configuration, and the frames there that are asked for.
@@ -82,7 +84,7 @@ typedef struct djForceRow {
   // Forces without an energy, or whose derivative is not symmetric, are added by themselves: to
   // gradient (nv), which is not the sum's, and to the sum's H, of which both triangles hold the
   // rest by then; in axes that move with the dofs. is_nonpotential: the model has such; NULL:
-  // never.
+  // in prompt motions alone.
   bool (*is_nonpotential)(const djModel* model);
   void (*nonpotential)(djForceSum* sum, double* gradient, void* state, const djMotion* at);
   // Derivatives by the start and by inputs, at the point of the last evaluation.

@@ -31,7 +31,7 @@ static size_t stateSize(const djModel* m, int i) {
 }
 
 size_t dj_forcesSize(const djModel* m) {
-  size_t size = (size_t)m->nbody * sizeof(djLoad);
+  size_t size = (size_t)m->nbody * sizeof(djLoad) + dj_twistForcesSize(m);
   for (int i = 0; i < DJ_NFORCE; i++) size += stateSize(m, i);
   return dj_hasContact(m) ? size + dj_contactsSize(m) : size;
 }
@@ -40,8 +40,10 @@ djStatus dj_makeForces(djForces* f, const djModel* m, djError* err) {
   djStatus status = DJ_OK;
   memset(f, 0, sizeof *f);
   f->load = calloc((size_t)m->nbody, sizeof(djLoad));
-  f->size = (size_t)m->nbody * sizeof(djLoad);
-  if (!f->load) status = dj_failMemory(err);
+  f->twist_memory = calloc(1, dj_twistForcesSize(m));
+  f->size = (size_t)m->nbody * sizeof(djLoad) + dj_twistForcesSize(m);
+  if (!f->load || !f->twist_memory) status = dj_failMemory(err);
+  else f->twist = dj_initTwistForces(m, f->twist_memory);
   for (int i = 0; i < DJ_NFORCE && status == DJ_OK; i++) {
     if (isOff(m, i)) continue;
     f->state[i] = calloc(1, stateSize(m, i));
@@ -59,6 +61,7 @@ void dj_freeForces(djForces* f) {
     free(f->state[i]);
   }
   free(f->load);
+  free(f->twist_memory);
   memset(f, 0, sizeof *f);
 }
 
@@ -154,23 +157,31 @@ bool dj_hasNonpotentialForces(const djForces* f, const djModel* m) {
 
 void dj_nonpotentialForces(djForceSum* sum, double* gradient, djForces* f, const djMotion* at) {
   memset(gradient, 0, (size_t)at->model->nv * sizeof(double));
+  sum->twist = &f->twist;
+  f->twist.open = false;
   for (int i = 0; i < DJ_NFORCE; i++) {
     if (f->state[i] && rows[i]->nonpotential) rows[i]->nonpotential(sum, gradient, f->state[i], at);
   }
+  if (f->twist.open) dj_projectTwistForces(&f->twist, sum->H, gradient, at);
 }
 
 djStatus dj_startForces(djStartSum* start, const djForceSum* sum, djForces* f,
                         const djMotion* at) {
+  start->twist = &f->twist;
+  f->twist.open = false;
   for (int i = 0; i < DJ_NFORCE; i++) {
     if (!f->state[i] || !rows[i]->start) continue;
     djStatus status = rows[i]->start(start, f->state[i], at);
     if (status < 0) return status;
   }
   dj_startCoordinates(start, sum, at);
+  if (f->twist.open) dj_projectTwistRates(&f->twist, start->Rrate, at);
   return DJ_OK;
 }
 
 void dj_forceInputs(djInputSum* sum, djForces* f, const djMotion* at) {
+  sum->twist = &f->twist;
+  f->twist.open = false;
   for (int i = 0; i < DJ_NFORCE; i++) {
     if (f->state[i] && rows[i]->inputs) rows[i]->inputs(sum, f->state[i], at);
   }
@@ -205,11 +216,11 @@ djStatus dj_reportForces(djData* d, djForces* f, const djMotion* at) {
 
 // ---- parameters -------------------------------------------------------------------------------
 
-// zeta = J_r^-1(phi) z on rotations, phi the displacement; z elsewhere, and of a flat motion.
+// zeta = J_r^-1(phi) z on rotations, phi the displacement; z elsewhere, and of a prompt motion.
 static void displace(double* zeta, const djMotion* at, const double* z) {
   const djModel* m = at->model;
   memcpy(zeta, z, (size_t)m->nv * sizeof(double));
-  for (int j = 0; j < m->njnt && !at->flat; j++) {
+  for (int j = 0; j < m->njnt && !at->prompt; j++) {
     int dof = dj_rotationDof(m, j);
     if (dof < 0) continue;
     djMat3 Jinv = dju_rightJacobianInv(dj_turnSince(at, j));
@@ -227,11 +238,14 @@ djStatus dj_forceParams(djParamSums* s, djForces* f, const djMotion* at, const d
   memset(s->Crate, 0, size);
   s->nfield = 0;
   displace(s->zeta, at, z);
+  s->twist = &f->twist;
+  f->twist.open = false;
   for (int i = 0; i < DJ_NFORCE; i++) {
     if (!f->state[i] || !rows[i]->params || !(rows[i]->params_of & s->wants)) continue;
     djStatus status = rows[i]->params(s, f->state[i], at, z, s->zeta);
     if (status < 0) return status;
   }
+  if (f->twist.open) dj_projectTwistCotangents(&f->twist, s, at);
   return DJ_OK;
 }
 

@@ -24,11 +24,13 @@ typedef struct djMotion {
   djPoint at;                  // the point
   const djKin* lag;            // lagged quantities belong there where they can; NULL: to the start
   double h;
-  double step;                 // s; the whole step, over which activations go on
+  double step;                 // s; over which activations go on: the whole step, or to the point
   double convexity;            // share of a convex substitute that derivatives are to have
   const double* qvel;          // (nv) of rates along coordinates that bend, with which `rate` then
                                //   moves (integrate/path_rate.h); NULL: of displacements
-  bool flat;                   // forces along rotations are those along their displacements
+  bool prompt;                 // all that can be is of the point and its velocity, to second order:
+                               //   activations by their exact laws, limits' damping, gears, drag,
+                               //   torques; forces along rotations are those along displacements
 } djMotion;
 
 #endif  // DJ_FORCE_MOTION_H_

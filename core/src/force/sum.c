@@ -10,6 +10,7 @@ void dj_clearForceSum(djForceSum* s, const djModel* m) {
   s->value = 0;
   memset(s->f, 0, (size_t)m->ncoord * sizeof(double));
   memset(s->k, 0, (size_t)m->ncoord * sizeof(double));
+  memset(s->extra, 0, (size_t)m->ncoord * sizeof(double));
   memset(s->pushed, 0, (size_t)m->njnt * sizeof(bool));
 }
 
@@ -90,7 +91,7 @@ static void addScalar(djForceSum* s, const djMotion* at, int c) {
 static void takeRates(djForceSum* s, const djModel* m) {
   for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
     if (!dj_coordinateBends(m, c)) continue;
-    s->path.extra[c] = s->path.f[c] - s->f[c];
+    s->extra[c] += s->path.f[c] - s->f[c];
     s->f[c] = s->path.f[c];
     s->k[c] = s->path.k[c];
   }
@@ -104,8 +105,18 @@ void dj_sumCoordinates(djForceSum* s, const djMotion* at) {
     if (!s->pushed[j]) continue;
     int first = m->jnt_dofadr[j], dof = dj_rotationDof(m, j);
     if (dof > first) dj_addFlat(s, first, s->y + first, s->Y + 3 * (size_t)first);
-    if (at->flat) continue;
+    if (at->prompt) continue;
     dj_addRotation(s, dof, dj_turnSince(at, j), s->y + dof, s->Y + 3 * (size_t)dof);
+  }
+}
+
+void dj_addExtra(double* beyond, const djForceSum* s, const djMotion* at) {
+  const djModel* m = at->model;
+  for (int c = m->ncoord - 1; c >= 0; c--) {
+    int first = m->coord_dofadr[c];
+    for (int i = first; i < first + m->coord_dofnum[c] && s->extra[c] != 0; i++) {
+      beyond[m->coord_dof[i]] += s->extra[c] * at->at.coord->J[i];
+    }
   }
 }
 
@@ -144,14 +155,14 @@ static void addOuter(djMatrix* R, const djMotion* at, const djPoint* from, int c
 }
 
 // The gradient G = J_r^-T y of a displacement phi by its start: -(K J_r^-T), see dju_pullback; and
-// J_r^-T Yrate by what `rate` changes beside it. Of a flat motion y itself is the gradient.
+// J_r^-T Yrate by what `rate` changes beside it. Of a prompt motion y itself is the gradient.
 static void startRotation(djStartSum* t, const djForceSum* s, const djMotion* at, int j) {
   const djModel* m = at->model;
   int dof = dj_rotationDof(m, j);
   djVec3 G, phi = dj_turnSince(at, j);
   djMat3 K, Y, Jinv = dju_rightJacobianInv(phi), B, Yrate;
   memcpy(Y.m, s->Y + 3 * (size_t)dof, sizeof Y.m);
-  if (at->flat) K = Y;
+  if (at->prompt) K = Y;
   else dju_pullback(&G, &K, phi, dju_load3(s->y + dof), &Y);
   for (int r = 0; r < 3; r++) {
     for (int c = 0; c < 3; c++) {
@@ -161,7 +172,7 @@ static void startRotation(djStartSum* t, const djForceSum* s, const djMotion* at
   }
   add3(t->Rrate, dof, -1, B.m);
   memcpy(Yrate.m, t->Yrate + 3 * (size_t)dof, sizeof Yrate.m);
-  B = at->flat ? Yrate : dju_mulMtM(Jinv, Yrate);
+  B = at->prompt ? Yrate : dju_mulMtM(Jinv, Yrate);
   add3(t->Rrate, dof, 1, B.m);
 }
 

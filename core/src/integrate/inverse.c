@@ -4,7 +4,8 @@
 // q (+) d, d = -t sum a_k src_k over the other sources, in the time t = 1/a_psi: to V they are
 // what rates are (log(exp(-d) exp(psi)) differs from psi - d where turns do not commute, at second
 // order in h, as the methods themselves). Along coordinates that bend they may be V itself
-// (path_rate.h). Torques along a rotation's displacement phi are J_r^-T y, or flat y.
+// (path_rate.h). Torques along a rotation's displacement phi are J_r^-T y, or y where
+// forces are prompt (force/motion.h).
 //
 // With dpsi = J_r^-1 (dQ - E dq), E = exp(-psi) on rotations, and W = (a_psi ID_v + b_psi M)
 // J_r^-1,
@@ -112,7 +113,8 @@ djStatus dj_evaluateInverse(double* value, double* gradient, djWork* w, const dj
   dj_projectForces(w, m, at);
   dj_mirrorMatrix(&w->H);
   addBalance(gradient, w, m, at);
-  if (motion.flat) dj_addFlatRotations(sum, w->nonpotential, &motion);
+  if (motion.prompt) dj_addFlatRotations(sum, w->nonpotential, &motion);
+  dj_addExtra(w->nonpotential, sum, &motion);
   if (w->bends) dj_addPathRates(w, m, at);
   dj_addNonpotentialForces(gradient, w, m, at);
   return DJ_OK;

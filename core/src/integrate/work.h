@@ -133,7 +133,8 @@ struct djWork {
   double* qnext;            // (nq)
   double* turn;             // (nv) log(q^-1 q+) where the coefficients turn
   double* before;           // (nv) log(q-^-1 q) at the start, 0 without a history
-  double *mark_q, *mark_v;  // (nq), (nv) the state that data's history belongs to
+  double *mark_q, *mark_v;  // (nq), (nv) the state that data's history belongs to, with
+  double* mark_act;         // (na),
   double mark_h;            // and the timestep; 0: none
 
   // Derivatives (gradient layer).
