@@ -248,10 +248,46 @@ static void testFlat(void** state) {
   dj_deleteModel(m);
 }
 
-#define ROW(id)                                                                                    \
-  {"steps " #id, testSteps, NULL, NULL, (void*)(size_t)&all[id]}, {                                \
-    "flat " #id, testFlat, NULL, NULL, (void*)(size_t)&all[id]                                     \
+// A box that leans in the floor is pushed out fast and hardly slips, so that friction by default is
+// as stiff as can be. A shift along the floor is a shift of the end, and nothing else.
+static void testShift(void** state) {
+  const djIntegrator method = *(const djIntegrator*)*state;
+  static const char* const model[] = {"separating_plane", "implicit_surface", "penalty"};
+  double worst = 0;
+  for (int k = 0; k < 6; k++) {
+    char text[1000];
+    djModel* m;
+    djError err;
+    snprintf(
+        text, sizeof text,
+        "{\"dijoco_model\": 1, \"option\": {\"contact\": \"%s\"}, \"bodies\": [{\"name\": "
+        "\"world\"}, {\"mass\": 6.4, \"inertia\": [0.035, 0.043, 0.035]}], \"joints\": "
+        "[{\"type\": \"free\", \"body\": 1, \"qpos0\": %s}], \"geoms\": [{\"type\": \"plane\", "
+        "\"body\": 0}, {\"type\": \"box\", \"size\": [0.1, 0.08, 0.1], \"body\": 1}]}",
+        model[k % 3],
+        k < 3 ? "[0, 0, 0.099, 1, 0.01, 0.02, 0]" : "[0.3, 0, 0.12, 1, 0.1, 0.2, 0.05]");
+    if (dj_loadModelText(&m, text, &err) != DJ_OK) fail_msg("%s", err.text);
+    djData* d = djt_openMethod(m, method, 0.002);
+    d->qvel[0] = d->qvel[4] = 0.1;
+    assert_true(dj_step(m, d) >= 0);
+    assert_true(d->npair == 1 || method == DJ_BDF2);
+    const int nx = dj_tangentSize(m);
+    double* A = djt_room((size_t)nx * (size_t)nx);
+    assert_true(djd_lastTransition(m, d, A, NULL) >= 0);
+    for (int c = 0; c < 2; c++) {
+      for (int r = 0; r < 12; r++) worst = djt_worst(worst, fabs(A[r * nx + c] - (r == c)));
+    }
+    free(A);
+    dj_deleteData(d);
+    dj_deleteModel(m);
   }
+  print_message("shift: %.1e\n", worst);
+  assert_true(worst < 1e-4);
+}
+
+#define TEST(test, id)                                                                             \
+  { #test " " #id, test, NULL, NULL, (void*)(size_t)&all[id] }
+#define ROW(id) TEST(testSteps, id), TEST(testFlat, id), TEST(testShift, id)
 
 int main(void) {
   static const djIntegrator all[DJ_NINTEGRATOR] = {DJ_POSITION, DJ_VARIATIONAL, DJ_BDF1,
