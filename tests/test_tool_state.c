@@ -46,6 +46,11 @@ static void testRead(void** state) {
       {STATE(EIGHT, SEVEN, ",\"history\":" STATE(EIGHT, "NaN,2,3,4,5,6,7", "")),
        "history.qvel[0]: "},
       {STATE(EIGHT, SEVEN, ",\"history\":{\"qpos\":[" EIGHT "]}"), "history.qvel: "},
+      {STATE("0,0,2,0,0,0,0,0.3", SEVEN, ""), "qpos[3]: the quaternion of joint '"},
+      {STATE(EIGHT, SEVEN, ",\"history\":" STATE("0,0,2,0,-0,0,0,0.3", SEVEN, "")),
+       "history.qpos[3]: the quaternion of joint '"},
+      {STATE("0,2e20,2,1,0,0,0,0.3", SEVEN, ""), "qpos[1]: is larger than 1e20"},
+      {STATE(EIGHT, "1,2,3,4,5,6,-1e300", ""), "qvel[6]: is larger than 1e20"},
       {STATE(EIGHT, SEVEN, ",\"time\":1"), "time: "}};
   for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
     Inputs in = inputsOf(&s);

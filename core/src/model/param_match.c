@@ -55,6 +55,12 @@ static djStatus failMatch(djError* err, const djModel* m, const char* name, djOb
                  dj_objectName(object), what);
 }
 
+// Elements match, but none has the parameter: geoms without points of their own.
+static djStatus failHave(djError* err, const char* name, const char* what, djObject object) {
+  return dj_fail(err, DJ_INVALID, "'%.100s': no %s that is called like that has %.40s", name,
+                 dj_objectName(object), what);
+}
+
 int dj_matchParams(djParam* param, int room, const djModel* m, const char* name, djError* err) {
   djParam one;
   djError exact;
@@ -70,14 +76,16 @@ int dj_matchParams(djParam* param, int room, const djModel* m, const char* name,
   }
   if (field < 0) return dj_fail(err, status, "%s", exact.text);
   djObject object = dj_paramRows[field].object;
-  int n = 0;
+  int n = 0, called = 0;
   for (int i = object == DJ_OBJ_BODY ? 1 : 0; i < dj_objectCount(m, object); i++) {
     const char* element = dj_id2name(m, object, i);
     if (!dj_matches(first + 1, (size_t)(last - first - 1), element)) continue;
+    called++;
     if (!dj_makeParam(&one, m, (djField)field, i)) continue;
     if (n < room && param) param[n] = one;
     n++;
   }
+  if (n == 0 && called > 0) return (int)failHave(err, name, last + 1, object);
   return n > 0 ? n : (int)failMatch(err, m, name, object);
 }
 
