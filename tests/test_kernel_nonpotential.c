@@ -31,6 +31,7 @@ typedef struct Twists {
 static void twistsAt(double* V, Twists* t, double s) {
   djMotion at = djt_forceMotion(&t->c, s);
   dj_setTwists(&t->s, &at);
+  dj_setTwistStart(&t->s, &at, false);
   memcpy(V, t->s.V, 6 * (size_t)t->c.m->nbody * sizeof(double));
 }
 

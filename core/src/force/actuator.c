@@ -294,7 +294,7 @@ static void jointInput(djInputSum* sum, const djActuators* t, const djMotion* at
   djJet p = dj_clampForce(m, i, a->alpha + a->beta * psi);
   double dp = p.d * dj_gainAt(a, a->length + psi, psi / at->h);
   djVec3 by = dju_scale3(-dp, gear);
-  dju_store3(g, at->flat ? by : dju_mulMtV(dju_rightJacobianInv(phi), by));
+  dju_store3(g, at->drift ? by : dju_mulMtV(dju_rightJacobianInv(phi), by));
   for (int r = 0; r < 3; r++) dj_addInput(sum, a, m, i, dof + r, g[r]);
 }
 

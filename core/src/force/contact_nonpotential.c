@@ -1,12 +1,12 @@
 // With a wrench g(poses, twists) on bodies (minus it, as all gradients), r_i = S_i . sum of g below
 // i:
 //   dr_i/dq_j = sum S_i . (dg/dpose S_j + dg/dtwist dV/dq_j) + dS_i/dq_j . sum of g.
-// Twists V_b = sum S_k v_k, v = log(q_rate^-1 q)/h, change by a dof j before b by what moves with
+// Twists V_b = sum S_k v_k, v = log(q_rate^-1 q)/h or flat (motion.h), change by a dof j before b by what moves with
 // it, and by v_j itself (inverse_dynamics.h): dV_b/dq_j = S_j x V_b + D_j,
 //   D_j = -S_j x U_j + sum_k S_k (J_r^-1)_kj/h,
 // over the dofs k of j's rotation. So with T = dg/dtwist and K = dg/dpose - T [V x],
 //   dr/dq = S^T K S + S^T T D + turning.
-// By q_rate: dV/dq_j = D0_j = -sum_k S_k (J_r^-T)_kj/h. By a frame's motion S, which no velocity
+// By q_rate: dV/dq_j = D0_j = -sum_k S_k (J_r^-T)_kj/h, or see dj_flatStart. By a frame's motion S, which no velocity
 // goes with, S x V_b - S x U.
 
 #include "force/contact_nonpotential.h"
@@ -70,26 +70,45 @@ static void addOwn(double* D, double sign, const djKin* kin, int dof, int n, con
 
 static void setOwn(djNonpotential* s, const djMotion* at) {
   const djModel* m = at->model;
+  for (int j = 0; j < m->njnt; j++) {
+    int dof = m->jnt_dofadr[j], rotation = dj_rotationDof(m, j);
+    int end = rotation < 0 ? dof + 1 : rotation;
+    for (int i = dof; i < end; i++) addOwn(s->D, 1, at->at.kin, i, 1, NULL, at->h);
+    if (rotation < 0) continue;
+    djMat3 J = dj_turnSlope(at, j);
+    addOwn(s->D, 1, at->at.kin, rotation, 3, &J, at->h);
+  }
+}
+
+void dj_setTwistStart(djNonpotential* s, const djMotion* at, bool beside) {
+  const djModel* m = at->model;
   memset(s->D0, 0, (size_t)m->nv * 6 * sizeof(double));
   for (int j = 0; j < m->njnt; j++) {
     int dof = m->jnt_dofadr[j], rotation = dj_rotationDof(m, j);
     int end = rotation < 0 ? dof + 1 : rotation;
-    for (int i = dof; i < end; i++) {
-      addOwn(s->D, 1, at->at.kin, i, 1, NULL, at->h);
-      addOwn(s->D0, -1, at->at.kin, i, 1, NULL, at->h);
-    }
+    for (int i = dof; i < end && !beside; i++) addOwn(s->D0, -1, at->at.kin, i, 1, NULL, at->h);
     if (rotation < 0) continue;
-    djMat3 J = dju_rightJacobianInv(dj_turnSince(at, j)), Jt;
-    for (int k = 0; k < 9; k++) Jt.m[k] = J.m[3 * (k % 3) + k / 3];
-    addOwn(s->D, 1, at->at.kin, rotation, 3, &J, at->h);
-    addOwn(s->D0, -1, at->at.kin, rotation, 3, &Jt, at->h);
+    djMat3 J = dj_turnSlope(at, j), by_start, by_rate;
+    for (int k = 0; k < 9; k++) by_rate.m[k] = J.m[3 * (k % 3) + k / 3];
+    if (at->drift) dj_flatStart(&by_start, &by_rate, at, j);
+    addOwn(s->D0, -1, at->at.kin, rotation, 3, beside ? &by_start : &by_rate, at->h);
   }
+}
+
+static void setVelocity(double* v, const djMotion* at) {
+  const djModel* m = at->model;
+  if (!at->drift) {
+    dj_differentiatePos(v, m, at->h, at->rate.q, at->at.q);
+    return;
+  }
+  dj_differentiatePos(v, m, 1, at->at0.q, at->at.q);
+  for (int i = 0; i < m->nv; i++) v[i] = (v[i] - at->drift[i]) / at->h;
 }
 
 void dj_setTwists(djNonpotential* s, const djMotion* at) {
   const djModel* m = at->model;
   const djKin* kin = at->at.kin;
-  dj_differentiatePos(s->v, m, at->h, at->rate.q, at->at.q);
+  setVelocity(s->v, at);
   memset(s->V, 0, (size_t)m->nbody * 6 * sizeof(double));
   for (int b = 1; b < m->nbody; b++) {
     if (m->body_lastdof[b] < 0) continue;
@@ -193,14 +212,15 @@ void dj_addNonpotential(djForceSum* sum, double* gradient, djNonpotential* s,
   dj_projectTurning(sum->H, m, at->at.kin, s->W);
 }
 
-void dj_startNonpotential(djStartSum* sum, djNonpotential* s, const djContacts* list,
-                          const djMotion* at) {
+// R += T D0
+static void addStart(djMatrix* R, djNonpotential* s, const djContacts* list, const djMotion* at,
+                     bool beside) {
   const djModel* m = at->model;
   int n;
   const djContactBlock* const* block = dj_contactBlocks(&n, list);
   djKin rates = *at->at.kin;
   rates.S = s->D0;
-  dj_setTwists(s, at);
+  dj_setTwistStart(s, at, beside);
   clear(s->T, m, 36);
   for (int k = 0; k < n; k++) {
     const djContactBlock* c = block[k];
@@ -211,14 +231,20 @@ void dj_startNonpotential(djStartSum* sum, djNonpotential* s, const djContacts* 
       if (!moves(m, body[a]) || !moves(m, body[b])) continue;
       copyBlock(T, c->out.twist_jac, a, b);
       if (a != b) {
-        dj_projectCrossMixed(sum->Rrate, m, at->at.kin, &rates, body[a], body[b], T);
+        dj_projectCrossMixed(R, m, at->at.kin, &rates, body[a], body[b], T);
         continue;
       }
       for (int i = 0; i < 36; i++) s->T[36 * body[a] + i] += T[i];
     }
   }
   dj_gatherMatrix(s->T, m);
-  dj_projectMixed(sum->Rrate, m, at->at.kin, &rates, s->T);
+  dj_projectMixed(R, m, at->at.kin, &rates, s->T);
+}
+
+void dj_startNonpotential(djStartSum* sum, djNonpotential* s, const djContacts* list,
+                          const djMotion* at) {
+  addStart(sum->Rrate, s, list, at, false);
+  if (at->drift) addStart(sum->R0, s, list, at, true);
 }
 
 // ---- parameters -------------------------------------------------------------------------------

@@ -8,10 +8,10 @@
 
 // Arrays are the caller's.
 typedef struct djNonpotential {
-  double* v;         // (nv) velocities, log(q_rate^-1 q)/h
+  double* v;         // (nv) velocities: displacements over h
   double* V;         // (nbody x 6) twists that they give bodies
   double* D;         // (nv x 6) see contact_nonpotential.c
-  double* D0;        // (nv x 6)
+  double* D0;        // (nv x 6), see dj_setTwistStart
   double *K, *T;     // (nbody x 36)
   double* W;         // (nbody x 6)
 } djNonpotential;
@@ -21,8 +21,10 @@ bool dj_hasNonpotentialContact(const djModel* model);   // such a kernel is in u
 size_t dj_nonpotentialSize(const djModel* model);
 djNonpotential dj_initNonpotential(const djModel* model, void* memory);
 
-// v, V, D and D0 at the point, whose motion subspaces must be set.
+// v, V and D at the point, whose motion subspaces must be set.
 void dj_setTwists(djNonpotential* state, const djMotion* at);
+// D0 by where displacements begin, or what a flat motion has by the start beside that.
+void dj_setTwistStart(djNonpotential* state, const djMotion* at, bool beside);
 
 // gradient (nv) and H (both triangles) += nonpotential blocks of the last evaluation.
 void dj_addNonpotential(djForceSum* sum, double* gradient, djNonpotential* state,

@@ -209,7 +209,7 @@ djStatus dj_reportForces(djData* d, djForces* f, const djMotion* at) {
 static void displace(double* zeta, const djMotion* at, const double* z) {
   const djModel* m = at->model;
   memcpy(zeta, z, (size_t)m->nv * sizeof(double));
-  for (int j = 0; j < m->njnt && !at->flat; j++) {
+  for (int j = 0; j < m->njnt && !at->drift; j++) {
     int dof = dj_rotationDof(m, j);
     if (dof < 0) continue;
     djMat3 Jinv = dju_rightJacobianInv(dj_turnSince(at, j));

@@ -28,7 +28,9 @@ typedef struct djMotion {
   double convexity;            // share of a convex substitute that derivatives are to have
   const double* qvel;          // (nv) of rates along coordinates that bend, with which `rate` then
                                //   moves (integrate/path_rate.h); NULL: of displacements
-  bool flat;                   // forces along rotations are those along their displacements
+  const double* drift;         // (nv) flat: the displacement of rotations is psi - drift, psi that
+                               //   from the start, which is their rate times h, and forces along
+                               //   them are those along it; NULL: it is that from `rate`
 } djMotion;
 
 #endif  // DJ_FORCE_MOTION_H_

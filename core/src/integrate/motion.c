@@ -21,7 +21,7 @@ djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
                     w->h,
                     w->convexity,
                     w->bends ? w->V : NULL,
-                    w->method && w->method->flat};
+                    w->method && w->method->flat ? w->drift : NULL};
 }
 
 djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
