@@ -4,6 +4,7 @@
 #include "json_out.h"
 #include "output.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 // All n numbers of a member, which may be left out where there are none.
@@ -11,6 +12,19 @@ static void read_numbers(Reader* r, const cJSON* object, const char* path, const
                          double* value) {
   if (n == 0 && !cJSON_GetObjectItemCaseSensitive(object, key)) return;
   if (read_list(r, object, path, key, true)) read_vector(r, object, path, key, n, n, value);
+}
+
+// Quaternions keep their bits, but for one that stands for no turn.
+static void read_qpos(Reader* r, const cJSON* object, const char* path, const djModel* m,
+                      double* qpos) {
+  read_numbers(r, object, path, "qpos", m->nq, qpos);
+  for (int j = 0; j < m->njnt && !r->failed; j++) {
+    int first = m->jnt_qposadr[j] + (m->jnt_type[j] == DJ_FREE ? 3 : 0);
+    if (m->jnt_type[j] != DJ_FREE && m->jnt_type[j] != DJ_BALL) continue;
+    const double* q = qpos + first;
+    if (hypot(hypot(q[0], q[1]), hypot(q[2], q[3])) > 0) continue;
+    read_fail(r, path, "qpos", "[%d] to [%d]: a quaternion is zero", first, first + 3);
+  }
 }
 
 static void read_history(Reader* r, const cJSON* root, Inputs* in) {
@@ -22,7 +36,7 @@ static void read_history(Reader* r, const cJSON* root, Inputs* in) {
   if (!history || !read_keys(r, history, "history", keys)) return;
   in->history_qpos = tool_alloc((size_t)m->nq, sizeof(double));
   in->history_qvel = tool_alloc((size_t)m->nv, sizeof(double));
-  read_numbers(r, history, "history", "qpos", m->nq, in->history_qpos);
+  read_qpos(r, history, "history", m, in->history_qpos);
   read_numbers(r, history, "history", "qvel", m->nv, in->history_qvel);
 }
 
@@ -36,7 +50,7 @@ int state_read(Inputs* in, const Options* o) {
   if (!cJSON_IsObject(root))
     read_fail(&r, "", NULL, "expected an object");
   else if (read_keys(&r, root, "", keys)) {
-    read_numbers(&r, root, "", "qpos", m->nq, in->qpos);
+    read_qpos(&r, root, "", m, in->qpos);
     read_numbers(&r, root, "", "qvel", m->nv, in->qvel);
     read_numbers(&r, root, "", "act", m->na, in->act);
     read_history(&r, root, in);
