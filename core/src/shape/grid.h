@@ -25,10 +25,11 @@
 
 // Spacings: the mesh's largest extent over DJ_GRID_CELLS, along an axis of small extent that over
 // DJ_GRID_LEAST; all of them larger by one factor where more than DJ_GRID_NODES nodes (28 bytes
-// each) were needed.
+// each) were needed: up to DJ_GRID_MORE as many where it reaches beyond the mesh.
 #define DJ_GRID_CELLS 64
 #define DJ_GRID_LEAST 8
 #define DJ_GRID_NODES 131072
+#define DJ_GRID_MORE 4
 
 typedef struct djLattice {
   int n[3];      // nodes along x, y, z; z runs fastest
@@ -72,8 +73,10 @@ djStatus dj_makeGridReaching(djGrid* grid, int nvert, const double* vert, int nt
 // smoothly. Where the mesh comes within a cell of that lattice's box, or has less than half of an
 // extent, the lattice is that of a box about it whose faces are in steps of a sixteenth of the
 // largest extent: where a face goes to the next step the field jumps, by no more than its error. All
-// that by the points alone, not by how they came there. DJ_INVALID as above. grid may not be old.
-djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, djError* err);
+// that by points and reach alone, not by how they came there. DJ_INVALID as above. grid may not be
+// old.
+djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, double reach,
+                     djError* err);
 
 djStatus dj_copyGrid(djGrid* copy, const djGrid* grid);
 void dj_freeGrid(djGrid* grid);

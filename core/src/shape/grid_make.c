@@ -40,9 +40,12 @@ static void makeLattice(djGrid* g, const double box[6]) {
     g->h[k] = fmin(extent / DJ_GRID_CELLS, 2 * half / DJ_GRID_LEAST);
   }
   for (;;) {
-    nodes = 1;
-    for (int k = 0; k < 3; k++) nodes *= countAlong(box[3 + k] + g->reach, g->h[k]);
-    if (nodes <= DJ_GRID_NODES) break;
+    double near = nodes = 1;
+    for (int k = 0; k < 3; k++) {
+      nodes *= countAlong(box[3 + k] + g->reach, g->h[k]);
+      near *= countAlong(box[3 + k], g->h[k]);
+    }
+    if (nodes <= DJ_GRID_NODES * fmin(nodes / near, DJ_GRID_MORE)) break;
     for (int k = 0; k < 3; k++) g->h[k] *= 1.01;
   }
   for (int k = 0; k < 3; k++) {
@@ -327,15 +330,23 @@ djStatus dj_makeGrid(djGrid* grid, int nvert, const double* vert, int ntri, cons
   return dj_makeGridReaching(grid, nvert, vert, ntri, tri, 0, watch, err);
 }
 
-djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, djError* err) {
+djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, double reach,
+                     djError* err) {
   double box[6];
   if (!grid || !old || !old->buffer) return dj_fail(err, DJ_INVALID, "no grid given");
   memset(grid, 0, sizeof *grid);
   djStatus status = dj_checkMesh(box, old->nvert, vert, old->ntri, old->tri, err);
   if (status < 0) return status;
-  grid->reach = old->reach;
+  grid->reach = reach;
   grid->home = old->home;
-  if (suits(&old->home, box, old->reach)) takeLattice(grid, &old->home);
+  if (reach != old->reach) {
+    double made[6];
+    memcpy(made, old->home.box, sizeof made);
+    for (int k = 0; k < 3; k++) made[3 + k] = madeFor(&old->home, k, old->reach);
+    makeLattice(grid, made);
+    grid->home = latticeOf(grid);
+  }
+  if (suits(&grid->home, box, reach)) takeLattice(grid, &grid->home);
   else makeLatticeAround(grid, box);
   grid->nvert = old->nvert;
   grid->ntri = old->ntri;
