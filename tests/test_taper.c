@@ -259,6 +259,35 @@ static void testPlaces(void** state) {
   dj_deleteModel(m);
 }
 
+// A mask leaves out what the map computes; a name that is given may not.
+static void testMask(void** state) {
+  (void)state;
+  djModel* m;
+  djError err;
+  assert_int_equal(dj_loadModelText(&m, scene, &err), DJ_OK);
+  for (int k = 0; k < 2; k++) {
+    char text[1000];
+    snprintf(text, sizeof text,
+             "{\"scene\":\"s\",\"horizon\":4,\"free\":{\"c\":{\"value\":[1,1,1,1,1]}},\"loss\":[],"
+             "\"maps\":[" TAPER(SCALED) "],\"variables\":[{\"name\":\"body/%s/mass\"}]}",
+             k ? "arm" : "*");
+    djTask* task;
+    djProblem* problem;
+    assert_int_equal(dj_loadTaskText(&task, text, NULL, &err), DJ_OK);
+    djStatus status = dj_resolveTask(&problem, task, m, &err);
+    assert_int_equal(status, k ? DJ_INVALID : DJ_OK);
+    if (k == 0) {
+      assert_int_equal(problem->nvariable, 2);
+      assert_string_equal(problem->variable[0].name, "body/hand/mass");
+      dj_deleteProblem(problem);
+    } else {
+      assert_string_equal(err.text, "variables: 'body/arm/mass' is computed by maps[0]");
+    }
+    dj_deleteTask(task);
+  }
+  dj_deleteModel(m);
+}
+
 static void testRefused(void** state) {
   (void)state;
   static const struct {
@@ -318,7 +347,7 @@ static void testRefused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testMoves),    cmocka_unit_test(testPlaces),
                                      cmocka_unit_test(testFixedEnd), cmocka_unit_test(testFaces),
-                                     cmocka_unit_test(testAxes),     cmocka_unit_test(testGradient),
+                                     cmocka_unit_test(testAxes), cmocka_unit_test(testMask),     cmocka_unit_test(testGradient),
                                      cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
