@@ -417,8 +417,8 @@ static void testSpring(void** state) {
   dj_deleteModel(m);
 }
 
-// A ball that turns about its centre, damped, and rubs on the ground that holds it: its equations by
-// rates of turns, as written.
+// A ball that turns about its centre, damped, and rubs on the ground that holds it: its equations
+// by rates of turns, as written.
 static void testTurns(void** state) {
   const double h = 0.01, damping = 0.02, r = 0.3, kn = 500, kt = 3, depth = 0.01;
   const double inertia[3] = {0.05, 0.08, 0.11};

@@ -467,10 +467,11 @@ static void testRefused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSurfaces), cmocka_unit_test(testTree),     cmocka_unit_test(testRest),
-      cmocka_unit_test(testSlope),    cmocka_unit_test(testMomenta),  cmocka_unit_test(testWays),
-      cmocka_unit_test(testVertices), cmocka_unit_test(testDefaults), cmocka_unit_test(testRefused),
-      cmocka_unit_test(testBallOnMesh),
+      cmocka_unit_test(testSurfaces), cmocka_unit_test(testTree),
+      cmocka_unit_test(testRest),     cmocka_unit_test(testSlope),
+      cmocka_unit_test(testMomenta),  cmocka_unit_test(testWays),
+      cmocka_unit_test(testVertices), cmocka_unit_test(testDefaults),
+      cmocka_unit_test(testRefused),  cmocka_unit_test(testBallOnMesh),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

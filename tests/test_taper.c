@@ -347,7 +347,7 @@ static void testRefused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testMoves),    cmocka_unit_test(testPlaces),
                                      cmocka_unit_test(testFixedEnd), cmocka_unit_test(testFaces),
-                                     cmocka_unit_test(testAxes), cmocka_unit_test(testMask),     cmocka_unit_test(testGradient),
-                                     cmocka_unit_test(testRefused)};
+                                     cmocka_unit_test(testAxes),     cmocka_unit_test(testMask),
+                                     cmocka_unit_test(testGradient), cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -580,8 +580,9 @@ typedef struct djParam {
 
 // The parameters of a name in which kind, element and parameter may be patterns, `*` standing for
 // any characters: "mesh/jaw_*/vert", "body/*", "contact/k*", "*". All that match, by rows of the
-// table and in the order of the model's elements (not the world; those without a name match `*`), of which the first `room` are written; returns their number, or a
-// negative status where there are none. An element that is called so goes before a pattern.
+// table and in the order of the model's elements (not the world; those without a name match `*`),
+// of which the first `room` are written; returns their number, or a negative status where there are
+// none. An element that is called so goes before a pattern.
 DJ_API int dj_matchParams(djParam* param, int room, const djModel* model, const char* name,
                           djError* err);
 

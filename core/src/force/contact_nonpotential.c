@@ -1,13 +1,13 @@
 // With a wrench g(poses, twists) on bodies (minus it, as all gradients), r_i = S_i . sum of g below
 // i:
 //   dr_i/dq_j = sum S_i . (dg/dpose S_j + dg/dtwist dV/dq_j) + dS_i/dq_j . sum of g.
-// Twists V_b = sum S_k v_k, v = log(q_rate^-1 q)/h or flat (motion.h), change by a dof j before b by what moves with
-// it, and by v_j itself (inverse_dynamics.h): dV_b/dq_j = S_j x V_b + D_j,
+// Twists V_b = sum S_k v_k, v = log(q_rate^-1 q)/h or flat (motion.h), change by a dof j before b
+// by what moves with it, and by v_j itself (inverse_dynamics.h): dV_b/dq_j = S_j x V_b + D_j,
 //   D_j = -S_j x U_j + sum_k S_k (J_r^-1)_kj/h,
 // over the dofs k of j's rotation. So with T = dg/dtwist and K = dg/dpose - T [V x],
 //   dr/dq = S^T K S + S^T T D + turning.
-// By q_rate: dV/dq_j = D0_j = -sum_k S_k (J_r^-T)_kj/h, or see dj_flatStart. By a frame's motion S, which no velocity
-// goes with, S x V_b - S x U.
+// By q_rate: dV/dq_j = D0_j = -sum_k S_k (J_r^-T)_kj/h, or see dj_flatStart. By a frame's motion S,
+// which no velocity goes with, S x V_b - S x U.
 
 #include "force/contact_nonpotential.h"
 

@@ -210,7 +210,9 @@ void dj_startCoordinates(djStartSum* t, const djForceSum* s, const djMotion* at)
     if (!s->pushed[j]) continue;
     int dof = m->jnt_dofadr[j];
     if (dj_jointRow(m, j)->pose) add3(t->Rrate, dof, -1, s->Y + 3 * (size_t)dof);
-    if (at->drift) startFlat(t, s, at, j);
-    else startRotation(t, s, at, j);
+    if (at->drift)
+      startFlat(t, s, at, j);
+    else
+      startRotation(t, s, at, j);
   }
 }

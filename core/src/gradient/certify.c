@@ -49,8 +49,9 @@ static bool isPlace(const djDesign* design, const djVariable* v) {
 }
 
 // Normal random numbers on the entries that vary, scaled to unit length; upward where a parameter
-// is 0, or a sharpness 1, below which it may have no values. Entries of a parameter differ in kind (sliding and
-// rolling friction) and may have to stay positive: each moves by its own size. Returns g.d.
+// is 0, or a sharpness 1, below which it may have no values. Entries of a parameter differ in kind
+// (sliding and rolling friction) and may have to stay positive: each moves by its own size. Returns
+// g.d.
 static double draw(Certified* c, unsigned long row, unsigned long seed) {
   const djVariable* v = variableOf(c);
   int adr = c->design->adr[c->variable];

@@ -9,8 +9,8 @@
 // Told of a parameter whose values are nvalue/3 places; pose takes them to the body's frame.
 typedef djStatus (*djBoxVisit)(void* user, const djParam* param, const djPose* pose);
 
-// Part of a box by which a place may be beyond a face and still counts as on it: vertices of MJCF are
-// of single precision.
+// Part of a box by which a place may be beyond a face and still counts as on it: vertices of MJCF
+// are of single precision.
 #define DJ_ON_FACE 1e-6
 
 // All parameters that are places in a body: vertices of its meshes and points that are given for

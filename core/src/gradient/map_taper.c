@@ -22,7 +22,7 @@
 
 enum { LENGTH, Y0, Z0, Y1, Z1, SCALES };                         // the products
 enum { BODY, BOX, DENSITY, FIRST_SCALE };                        // keys
-enum { MASS, INERTIA, IPOS = INERTIA + 3, IQUAT = IPOS + 3 }; // outputs; then places, geoms
+enum { MASS, INERTIA, IPOS = INERTIA + 3, IQUAT = IPOS + 3 };    // outputs; then places, geoms
 
 typedef struct djTaperPoint {
   int frame;              // in which its coordinates are
@@ -36,7 +36,7 @@ typedef struct djTaper {
   double middle[2][2];  // [end][y, z]
   double half[2][2];
   double density;       // kg/m^3; 0: inertia stays
-  int ninertial;        // outputs of the inertia; with IQUAT where that is not along the body's axes
+  int ninertial; // outputs of the inertia; with IQUAT where that is not along the body's axes
   double squares[3][3]; // principal moment k = sum_i squares[k][i] times that about axis i
   int npoint;
   djTaperPoint* point; // (npoint) one each target after the inertial ones

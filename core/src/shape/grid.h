@@ -72,9 +72,9 @@ djStatus dj_makeGridReaching(djGrid* grid, int nvert, const double* vert, int nt
 // The grid of points that have moved, on the lattice of the mesh as it was made, so that it changes
 // smoothly. Where the mesh comes within a cell of that lattice's box, or has less than half of an
 // extent, the lattice is that of a box about it whose faces are in steps of a sixteenth of the
-// largest extent: where a face goes to the next step the field jumps, by no more than its error. All
-// that by points and reach alone, not by how they came there. DJ_INVALID as above. grid may not be
-// old.
+// largest extent: where a face goes to the next step the field jumps, by no more than its error.
+// All that by points and reach alone, not by how they came there. DJ_INVALID as above. grid may not
+// be old.
 djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, double reach,
                      djError* err);
 

@@ -346,8 +346,10 @@ djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, double
     makeLattice(grid, made);
     grid->home = latticeOf(grid);
   }
-  if (suits(&grid->home, box, reach)) takeLattice(grid, &grid->home);
-  else makeLatticeAround(grid, box);
+  if (suits(&grid->home, box, reach))
+    takeLattice(grid, &grid->home);
+  else
+    makeLatticeAround(grid, box);
   grid->nvert = old->nvert;
   grid->ntri = old->ntri;
   return finishGrid(grid, vert, old->tri, NULL, err);
