@@ -417,6 +417,63 @@ static void testSpring(void** state) {
   dj_deleteModel(m);
 }
 
+// A ball that turns about its centre, damped, and rubs on the ground that holds it: its equations
+// by rates of turns, as written.
+static void testTurns(void** state) {
+  const double h = 0.01, damping = 0.02, r = 0.3, kn = 500, kt = 3, depth = 0.01;
+  const double inertia[3] = {0.05, 0.08, 0.11};
+  Scene* s = newScene(1);
+  addGeom(s, 0, DJ_PLANE, 0, 0, 0);
+  int body = addBody(s, 0, DJ_BALL, 0, 0, r - depth, 1, r);
+  addGeom(s, body, DJ_SPHERE, r, 0, 0);
+  memcpy(s->body[body].inertia, inertia, sizeof inertia);
+  s->joint[0].damping = damping;
+  s->def.option.contact = DJ_PENALTY;
+  djModel* m = sceneModel(s);
+  freeScene(s);
+  static const char* const name[] = {"contact/kn", "contact/kt"};
+  for (int k = 0; k < 2; k++) {
+    djParam p;
+    assert_int_equal(dj_paramId(&p, m, name[k], NULL), DJ_OK);
+    assert_int_equal(dj_setParam(m, &p, k ? &kt : &kn, NULL), DJ_OK);
+  }
+  djData* d = djt_openMethod(m, DJ_BDF2, h);
+  double q[3][4], v[3][3], worst = 0, most = 0;
+  (void)state;
+  for (int i = 0; i < 3; i++) d->qvel[i] = 4 * sin(2.0 * i + 1);
+  for (int step = 0; step < 30; step++) {
+    memcpy(q[step % 3], d->qpos, sizeof q[0]);
+    memcpy(v[step % 3], d->qvel, sizeof v[0]);
+    assert_int_equal(dj_step(m, d), DJ_OK);
+    if (step == 0) continue;
+    const double *q0 = q[(step + 2) % 3], *v0 = v[(step + 2) % 3], *v1 = v[step % 3];
+    double before[3], now[3], a[3], Iv[3];
+    dj_differentiatePos(before, m, 1, q0, q[step % 3]);
+    dj_differentiatePos(now, m, 1, q[step % 3], d->qpos);
+    for (int i = 0; i < 3; i++) {
+      double rate = (3 * now[i] - before[i]) / (2 * h);
+      worst = djt_worst(worst, fabs(rate - d->qvel[i]));
+      a[i] = (3 * rate - 4 * v1[i] + v0[i]) / (2 * h);
+      Iv[i] = inertia[i] * rate;
+    }
+    djVec3 w = dju_load3(d->qvel), spin = dju_cross3(w, dju_load3(Iv));
+    djMat3 R = dju_quatToMat(dju_loadQuat(d->qpos));
+    djVec3 arm = {0, 0, -r}, u = dju_cross3(dju_mulMV(R, w), arm);
+    djVec3 drag = dju_scale3(-fmin(kt, kn * depth / dju_norm3(u)), u);
+    djVec3 torque = dju_mulMtV(R, dju_cross3(arm, drag));
+    const double t[3] = {torque.x, torque.y, torque.z}, x[3] = {spin.x, spin.y, spin.z};
+    for (int i = 0; i < 3; i++) {
+      most = fmax(most, fabs(t[i]));
+      worst = djt_worst(worst, fabs(inertia[i] * a[i] + x[i] + damping * d->qvel[i] - t[i]));
+    }
+  }
+  double error = djt_transitionError(m, d, 2e-5, 0);
+  print_message("turns: %.1e of %.1e, transition %.1e\n", worst, most, error);
+  assert_true(worst < 1e-10 && most > 0.1 && error < 1e-7);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
 // ---- what a state has
 // ------------------------------------------------------------------------------
 
@@ -538,6 +595,7 @@ int main(void) {
       cmocka_unit_test(testPathParams),
       cmocka_unit_test(testTrees),
       cmocka_unit_test(testSpring),
+      cmocka_unit_test(testTurns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,21 +68,36 @@ static void testMoves(void** state) {
   djGrid g = makeGrid(&m), again = makeGrid(&m), copy, moved;
   CHECK(sameGrid(&g, &again));
   CHECK(dj_copyGrid(&copy, &g) == DJ_OK && sameGrid(&g, &copy) && copy.coef != g.coef);
-  CHECK(dj_moveGrid(&moved, &g, m.vert, &err) == DJ_OK && sameGrid(&g, &moved));
+  CHECK(dj_moveGrid(&moved, &g, m.vert, 0, &err) == DJ_OK && sameGrid(&g, &moved));
   dj_freeGrid(&moved);
   CHECK(moved.buffer == NULL);
   m.vert[0] -= 0.5 * g.h[0];
-  CHECK(dj_moveGrid(&moved, &g, m.vert, &err) == DJ_OK && !sameGrid(&g, &moved));
+  CHECK(dj_moveGrid(&moved, &g, m.vert, 0, &err) == DJ_OK && !sameGrid(&g, &moved));
   dj_freeGrid(&moved);
-  m.vert[0] -= 0.6 * g.h[0];
-  assert_int_equal(dj_moveGrid(&moved, &g, m.vert, &err), DJ_INVALID);
-  assert_string_equal(err.text, "the mesh leaves the box of its grid");
-  CHECK(moved.buffer == NULL);
+  // on a lattice of its own, which does not depend on the way there, and does not move with it
+  djGrid far, beside;
+  for (int k = 0; k < 3; k++) {
+    const double by = k == 0 ? 1.6 : k == 1 ? 3 : 0.4;
+    for (int i = 0; i < 3 * m.nvert; i++) m.vert[i] *= by;
+    CHECK(dj_moveGrid(&moved, &g, m.vert, 0, &err) == DJ_OK);
+    CHECK(dj_moveGrid(&far, &again, m.vert, 0, &err) == DJ_OK && sameGrid(&moved, &far));
+    dj_freeGrid(&again);
+    again = far;
+    m.vert[0] += 1e-5 * moved.h[0];
+    CHECK(dj_moveGrid(&beside, &g, m.vert, 0, &err) == DJ_OK);
+    CHECK(memcmp(beside.low, moved.low, sizeof moved.low) == 0 && beside.h[0] == moved.h[0]);
+    m.vert[0] -= 1e-5 * moved.h[0];
+    CHECK(memcmp(moved.low, g.low, sizeof g.low) != 0);
+    CHECK(moved.error < 0.7 * moved.h[0]);
+    dj_freeGrid(&moved);
+    dj_freeGrid(&beside);
+    for (int i = 0; i < 3 * m.nvert; i++) m.vert[i] /= by;
+  }
   dj_freeGrid(&again);
   dj_freeGrid(&copy);
   dj_freeGrid(&g);
   CHECK(dj_copyGrid(&copy, &g) == DJ_OK && copy.buffer == NULL); // none of none
-  assert_int_equal(dj_moveGrid(&moved, &g, m.vert, &err), DJ_INVALID);
+  assert_int_equal(dj_moveGrid(&moved, &g, m.vert, 0, &err), DJ_INVALID);
   dj_freeGrid(NULL);
   freeSolid(&m);
 }

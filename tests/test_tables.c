@@ -394,6 +394,14 @@ static void testMatch(void** state) {
       {"body/#1/mass", "body/cart/mass "},
       {"body/*/mass", "body/cart/mass body/robot/pole/mass body/box/mass body/target/mass "
                       "body/#5/mass "},
+      {"*/f*/*size", "geom/floor/size geom/foot/size "},
+      {"joint/slide/*",
+       "joint/slide/pos joint/slide/axis joint/slide/damping joint/slide/stiffness "
+       "joint/slide/springref joint/slide/armature joint/slide/frictionloss "
+       "joint/slide/range "},
+      {"site/*", "site/tip/pos site/#1/pos "},
+      {"*/gravity", "option/gravity "},
+      {"contact/s*", "contact/support contact/stiffness "},
   };
   djError err;
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
@@ -427,6 +435,12 @@ static void testMatch(void** state) {
     assert_true(dj_matchParams(NULL, 0, m, wrong[i][0], &err) < 0);
     expect(&err, wrong[i][1]);
   }
+  // all of them: the sums of all kinds
+  int all = 0;
+  static const char* const kinds[] = {"body/*",   "joint/*",    "geom/*",   "mesh/*",   "site/*",
+                                      "tendon/*", "actuator/*", "option/*", "contact/*"};
+  for (int k = 0; k < 9; k++) all += (int)fmax(dj_matchParams(NULL, 0, m, kinds[k], &err), 0);
+  assert_true(all > 50 && dj_matchParams(NULL, 0, m, "*", &err) == all);
   assert_true(dj_matchParams(NULL, 0, NULL, "geom/*/size", &err) < 0);
   assert_true(dj_matchParams(NULL, 0, m, NULL, &err) < 0);
   dj_deleteModel(m);

@@ -49,7 +49,7 @@ static const char scene[] =
 #define TAPER(more) "{\"type\":\"taper\",\"from\":\"c\",\"body\":\"arm\"," more "}"
 #define SCALED BOX ",\"density\":100,\"length\":[0],\"y0\":[1],\"z0\":[2],\"y1\":[3,1],\"z1\":[4,4]"
 
-static void makeCase(DesignCase* c, const char* maps, const char* rest) {
+static void makeCaseOf(DesignCase* c, const char* model, const char* maps, const char* rest) {
   char text[4096];
   snprintf(text, sizeof text,
            "{\"scene\":\"s\",\"horizon\":4,\"integrator\":\"bdf1\",\"ctrl\":[0.3,-0.2],\"free\":{"
@@ -58,11 +58,15 @@ static void makeCase(DesignCase* c, const char* maps, const char* rest) {
            maps, rest);
   djError err = {""};
   *c = (DesignCase){0};
-  if (dj_loadModelText(&c->m, scene, &err) != DJ_OK) fail_msg("%s", err.text);
+  if (dj_loadModelText(&c->m, model, &err) != DJ_OK) fail_msg("%s", err.text);
   if (dj_loadTaskText(&c->task, text, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
   if (dj_applyTask(c->m, c->task, &err) != DJ_OK) fail_msg("%s", err.text);
   if (dj_resolveTask(&c->p, c->task, c->m, &err) != DJ_OK) fail_msg("%s", err.text);
   if (djd_makeDesign(&c->d, c->m, c->p, &err) != DJ_OK) fail_msg("%s", err.text);
+}
+
+static void makeCase(DesignCase* c, const char* maps, const char* rest) {
+  makeCaseOf(c, scene, maps, rest);
 }
 
 static const double x[5] = {1.2, 0.9, 1.1, 0.8, 1.3};
@@ -148,6 +152,59 @@ static void testFixedEnd(void** state) {
   djt_closeDesign(&c);
 }
 
+// All derivatives of the loss by differences; the largest.
+static double checkSlopes(DesignCase* c) {
+  double loss, grad[5], side[4], y[5], most = 0;
+  if (djd_evaluateDesign(&loss, grad, c->d, x) != DJ_OK) fail_msg("%s", c->d->error.text);
+  for (int k = 0; k < 5; k++) {
+    const double e = 1e-5;
+    for (int i = 0; i < 4; i++) {
+      memcpy(y, x, sizeof y);
+      y[k] += (i % 2 ? e : -e) * (i < 2 ? 1 : 2);
+      assert_int_equal(djd_evaluateDesign(&side[i], NULL, c->d, y), DJ_OK);
+    }
+    double near = (side[1] - side[0]) / (2 * e), far = (side[3] - side[2]) / (4 * e);
+    djt_near(grad[k], (4 * near - far) / 3, 1e-8 * (1 + fabs(loss)));
+    most = fmax(most, fabs(grad[k]));
+    assert_true(fabs(grad[k]) > 1e-4);
+  }
+  return most;
+}
+
+// What lies on a face but for single precision is inside.
+static void testFaces(void** state) {
+  (void)state;
+  DesignCase c;
+  makeCase(&c, TAPER("\"box\":[[-0.1,-0.2,-0.2],[0.3,0.09999998,0.2]],\"length\":[0]"),
+           "\"loss\":[]");
+  assert_int_equal(djd_moveDesign(c.d, x), DJ_OK);
+  djt_near(c.d->model->site_pos[0], 1.2 * 0.2, 1e-12);
+  djt_closeDesign(&c);
+}
+
+// Principal axes that are not along the body's become so, and the inertia that of the box.
+static void testAxes(void** state) {
+  (void)state;
+  char text[sizeof scene];
+  static const char turn[] = "[0.7071067811865476,0,0,0.7071067811865476]";
+  memcpy(text, scene, sizeof scene);
+  memcpy(strstr(text, turn), "[0.9,0.1,0.3,0.2]                          ", sizeof turn - 1);
+  DesignCase c;
+  makeCaseOf(&c, text, TAPER(SCALED),
+             "\"loss\":[{\"type\":\"com\",\"target\":[1,0,0]},"
+             "{\"type\":\"qvel\",\"joint\":\"swing\"}]");
+  assert_int_equal(djd_moveDesign(c.d, x), DJ_OK);
+  const djModel* m = c.d->model;
+  double w = (0.2 * x[1] + 0.4 * x[3] * x[1]) / 2, h = (0.4 * x[2] + 0.2 * x[4] * x[4]) / 2;
+  double L = 0.4 * x[0], mass = 100 * w * h * L;
+  for (int k = 0; k < 4; k++) assert_true(m->body_iquat[4 + k] == (k == 0));
+  djt_near(m->body_inertia[3], mass / 12 * (w * w + h * h), 1e-12);
+  djt_near(m->body_inertia[4], mass / 12 * (h * h + L * L), 1e-12);
+  djt_near(m->body_inertia[5], mass / 12 * (w * w + L * L), 1e-12);
+  checkSlopes(&c);
+  djt_closeDesign(&c);
+}
+
 // Derivatives by differences: of a run, which takes places, mass and inertia, and where the arm is
 // in the floor points and coefficients.
 static void checkGradient(const char* contact) {
@@ -159,21 +216,7 @@ static void checkGradient(const char* contact) {
            contact);
   DesignCase c;
   makeCase(&c, TAPER(SCALED), rest);
-  double loss, grad[5], side[4], y[5], most = 0;
-  if (djd_evaluateDesign(&loss, grad, c.d, x) != DJ_OK) fail_msg("%s", c.d->error.text);
-  for (int k = 0; k < 5; k++) {
-    const double e = 1e-5;
-    for (int i = 0; i < 4; i++) {
-      memcpy(y, x, sizeof y);
-      y[k] += (i % 2 ? e : -e) * (i < 2 ? 1 : 2);
-      assert_int_equal(djd_evaluateDesign(&side[i], NULL, c.d, y), DJ_OK);
-    }
-    double near = (side[1] - side[0]) / (2 * e), far = (side[3] - side[2]) / (4 * e);
-    djt_near(grad[k], (4 * near - far) / 3, 1e-8 * (1 + fabs(loss)));
-    most = fmax(most, fabs(grad[k]));
-    assert_true(fabs(grad[k]) > 1e-4);
-  }
-  assert_true(most > 0.1);
+  assert_true(checkSlopes(&c) > 0.1);
   djt_closeDesign(&c);
 }
 
@@ -210,9 +253,38 @@ static void testPlaces(void** state) {
   assert_true(v.n == 9 && v.places == 5 + 1 + 2 + 2 + 2 + 1);
   assert_true(v.field[DJ_FIELD_GEOM_POS] == 2 && v.field[DJ_FIELD_BODY_POS] == 2);
   assert_true((size_t)v.n <= dj_placeParams(m) && (size_t)v.places <= dj_places(m));
-  v.n = 99;   // an error ends it
+  v.n = 99; // an error ends it
   assert_int_equal(dj_visitPlaces(m, 1, visit, &v), DJ_INVALID);
   assert_int_equal(v.n, 100);
+  dj_deleteModel(m);
+}
+
+// A mask leaves out what the map computes; a name that is given may not.
+static void testMask(void** state) {
+  (void)state;
+  djModel* m;
+  djError err;
+  assert_int_equal(dj_loadModelText(&m, scene, &err), DJ_OK);
+  for (int k = 0; k < 2; k++) {
+    char text[1000];
+    snprintf(text, sizeof text,
+             "{\"scene\":\"s\",\"horizon\":4,\"free\":{\"c\":{\"value\":[1,1,1,1,1]}},\"loss\":[],"
+             "\"maps\":[" TAPER(SCALED) "],\"variables\":[{\"name\":\"body/%s/mass\"}]}",
+             k ? "arm" : "*");
+    djTask* task;
+    djProblem* problem;
+    assert_int_equal(dj_loadTaskText(&task, text, NULL, &err), DJ_OK);
+    djStatus status = dj_resolveTask(&problem, task, m, &err);
+    assert_int_equal(status, k ? DJ_INVALID : DJ_OK);
+    if (k == 0) {
+      assert_int_equal(problem->nvariable, 2);
+      assert_string_equal(problem->variable[0].name, "body/hand/mass");
+      dj_deleteProblem(problem);
+    } else {
+      assert_string_equal(err.text, "variables: 'body/arm/mass' is computed by maps[0]");
+    }
+    dj_deleteTask(task);
+  }
   dj_deleteModel(m);
 }
 
@@ -274,8 +346,9 @@ static void testRefused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testMoves), cmocka_unit_test(testPlaces),
-                                     cmocka_unit_test(testFixedEnd),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testMoves),    cmocka_unit_test(testPlaces),
+                                     cmocka_unit_test(testFixedEnd), cmocka_unit_test(testFaces),
+                                     cmocka_unit_test(testAxes),     cmocka_unit_test(testMask),
                                      cmocka_unit_test(testGradient), cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

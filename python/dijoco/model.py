@@ -336,7 +336,8 @@ class Model:
 
     def match(self, name):
         """Names of the parameters that a name stands for, in the model's order: `*` in the
-        element's place ("geom/leg_*/friction") stands for any characters."""
+        place of kind, element or parameter ("geom/leg_*/friction") stands for any characters, alone
+        for all of them."""
         error, text = _lib.CError(), _lib.text(name, "name")
         count = core.dj_matchParams(None, 0, self._address, text, byref(error))
         if count < 0:

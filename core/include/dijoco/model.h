@@ -578,10 +578,11 @@ typedef struct djParam {
   int ntangent;   // entries of a derivative (3 for quaternions)
 } djParam;
 
-// The parameters of a name in which the element may be a pattern, `*` standing for any characters:
-// "mesh/jaw_*/vert". All that match, in the order of the model's elements (not the world; those
-// without a name match `*`), of which the first `room` are written; returns their number, or a
-// negative status where there are none. An element that is called so goes before a pattern.
+// The parameters of a name in which kind, element and parameter may be patterns, `*` standing for
+// any characters: "mesh/jaw_*/vert", "body/*", "contact/k*", "*". All that match, by rows of the
+// table and in the order of the model's elements (not the world; those without a name match `*`),
+// of which the first `room` are written; returns their number, or a negative status where there are
+// none. An element that is called so goes before a pattern.
 DJ_API int dj_matchParams(djParam* param, int room, const djModel* model, const char* name,
                           djError* err);
 

@@ -92,7 +92,7 @@ void dj_startSiteTwists(djStartSum* sum, const djActuators* t, const djMotion* a
       double T[36];
       if (u.d.body[s] < 0 || u.d.body[c] < 0) continue;
       dj_siteUnitByTwist(T, &u, &t->act[i], s, c);
-      dj_addWrenchByRate(sum->twist, sum->Rrate, at, u.d.body[s], u.d.body[c], T);
+      dj_addWrenchByRate(sum->twist, sum, at, u.d.body[s], u.d.body[c], T);
     }
   }
 }

@@ -86,10 +86,10 @@ void dj_startNonpotential(djStartSum* sum, djTwistForces* s, const djContacts* l
       double T[36];
       if (!moves(m, body[a]) || !moves(m, body[b])) continue;
       copyBlock(T, c->out.twist_jac, a, b);
-      dj_addWrenchByRate(s, sum->Rrate, at, body[a], body[b], T);
+      dj_addWrenchByRate(s, sum, at, body[a], body[b], T);
     }
   }
-  dj_projectTwistRates(s, sum->Rrate, at);
+  dj_projectTwistRates(s, sum, at);
 }
 
 void dj_nonpotentialCotangents(djParamSums* p, djTwistForces* s, const djContacts* list,

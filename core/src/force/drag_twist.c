@@ -104,7 +104,7 @@ void dj_startDragTwists(djStartSum* sum, const djDrag* drag, const djMotion* at)
     Stream s = streamOf(&drag[b], sum->twist, at, b);
     double T[36];
     fill(T, &s, byTwist);
-    dj_addWrenchByRate(sum->twist, sum->Rrate, at, b, b, T);
+    dj_addWrenchByRate(sum->twist, sum, at, b, b, T);
   }
 }
 

@@ -175,7 +175,7 @@ djStatus dj_startForces(djStartSum* start, const djForceSum* sum, djForces* f,
     if (status < 0) return status;
   }
   dj_startCoordinates(start, sum, at);
-  if (f->twist.open) dj_projectTwistRates(&f->twist, start->Rrate, at);
+  if (f->twist.open) dj_projectTwistRates(&f->twist, start, at);
   return DJ_OK;
 }
 

@@ -30,11 +30,33 @@ void dj_pushJoint(djForceSum* s, const djModel* m, int j) {
 
 // ---- at the point -----------------------------------------------------------------------------
 
-djVec3 dj_turnSince(const djMotion* at, int j) {
+static djVec3 turnFrom(const djMotion* at, int j) {
   int adr = dj_rotationQpos(at->model, j);
-  djQuat q0 = dju_normalizeQuat(dju_loadQuat(at->rate.q + adr));
+  djQuat q0 = dju_normalizeQuat(dju_loadQuat((at->drift ? at->at0.q : at->rate.q) + adr));
   djQuat q = dju_normalizeQuat(dju_loadQuat(at->at.q + adr));
   return dju_logQuat(dju_mulQuat(dju_conj(q0), q));
+}
+
+static djVec3 driftOf(const djMotion* at, int j) {
+  return dju_load3(at->drift + dj_rotationDof(at->model, j));
+}
+
+djVec3 dj_turnSince(const djMotion* at, int j) {
+  djVec3 turn = turnFrom(at, j);
+  return at->drift ? dju_sub3(turn, driftOf(at, j)) : turn;
+}
+
+djMat3 dj_turnSlope(const djMotion* at, int j) { return dju_rightJacobianInv(turnFrom(at, j)); }
+
+// dphi = dpsi - ddrift, dpsi = ... - J_r^-T(psi) dq. `rate` moves by exp(-drift) dq + J_r(drift)
+// ddrift: J_r^-1(drift) times that is ddrift + J_r^-T(drift) dq.
+void dj_flatStart(djMat3* by_start, djMat3* by_rate, const djMotion* at, int j) {
+  djMat3 J = dj_turnSlope(at, j);
+  *by_rate = dju_rightJacobianInv(driftOf(at, j));
+  for (int k = 0; k < 9; k++) {
+    int t = 3 * (k % 3) + k / 3;
+    by_start->m[k] = J.m[t] - by_rate->m[t];
+  }
 }
 
 void dj_jointDisplacement(double psi[6], const djMotion* at, int j) {
@@ -131,7 +153,7 @@ void dj_addFlatRotations(djForceSum* s, double* beyond, const djMotion* at) {
   for (int j = 0; j < m->njnt; j++) {
     int dof = s->pushed[j] ? dj_rotationDof(m, j) : -1;
     if (dof < 0) continue;
-    djMat3 Jinv = dju_rightJacobianInv(dj_turnSince(at, j)), Y;
+    djMat3 Jinv = dj_turnSlope(at, j), Y;
     memcpy(Y.m, s->Y + 3 * (size_t)dof, sizeof Y.m);
     djVec3 y = dju_load3(s->y + dof);
     dju_addTo3(s->gradient + dof, 1, y);
@@ -154,16 +176,28 @@ static void addOuter(djMatrix* R, const djMotion* at, const djPoint* from, int c
   }
 }
 
+// Of a prompt motion y itself is the gradient.
+static void startFlat(djStartSum* t, const djForceSum* s, const djMotion* at, int j) {
+  int dof = dj_rotationDof(at->model, j);
+  djMat3 Y, by_start, by_rate;
+  memcpy(Y.m, s->Y + 3 * (size_t)dof, sizeof Y.m);
+  dj_flatStart(&by_start, &by_rate, at, j);
+  by_start = dju_mulMM(Y, by_start);
+  by_rate = dju_mulMM(Y, by_rate);
+  add3(t->R0, dof, -1, by_start.m);
+  add3(t->Rrate, dof, -1, by_rate.m);
+  add3(t->Rrate, dof, 1, t->Yrate + 3 * (size_t)dof);
+}
+
 // The gradient G = J_r^-T y of a displacement phi by its start: -(K J_r^-T), see dju_pullback; and
-// J_r^-T Yrate by what `rate` changes beside it. Of a prompt motion y itself is the gradient.
+// J_r^-T Yrate by what `rate` changes beside it.
 static void startRotation(djStartSum* t, const djForceSum* s, const djMotion* at, int j) {
   const djModel* m = at->model;
   int dof = dj_rotationDof(m, j);
   djVec3 G, phi = dj_turnSince(at, j);
   djMat3 K, Y, Jinv = dju_rightJacobianInv(phi), B, Yrate;
   memcpy(Y.m, s->Y + 3 * (size_t)dof, sizeof Y.m);
-  if (at->prompt) K = Y;
-  else dju_pullback(&G, &K, phi, dju_load3(s->y + dof), &Y);
+  dju_pullback(&G, &K, phi, dju_load3(s->y + dof), &Y);
   for (int r = 0; r < 3; r++) {
     for (int c = 0; c < 3; c++) {
       B.m[3 * r + c] = K.m[3 * r] * Jinv.m[3 * c] + K.m[3 * r + 1] * Jinv.m[3 * c + 1] +
@@ -172,7 +206,7 @@ static void startRotation(djStartSum* t, const djForceSum* s, const djMotion* at
   }
   add3(t->Rrate, dof, -1, B.m);
   memcpy(Yrate.m, t->Yrate + 3 * (size_t)dof, sizeof Yrate.m);
-  B = at->prompt ? Yrate : dju_mulMtM(Jinv, Yrate);
+  B = dju_mulMtM(Jinv, Yrate);
   add3(t->Rrate, dof, 1, B.m);
 }
 
@@ -187,6 +221,9 @@ void dj_startCoordinates(djStartSum* t, const djForceSum* s, const djMotion* at)
     if (!s->pushed[j]) continue;
     int dof = m->jnt_dofadr[j];
     if (dj_jointRow(m, j)->pose) add3(t->Rrate, dof, -1, s->Y + 3 * (size_t)dof);
-    startRotation(t, s, at, j);
+    if (at->prompt)
+      startFlat(t, s, at, j);
+    else
+      startRotation(t, s, at, j);
   }
 }

@@ -49,21 +49,23 @@ static bool isPlace(const djDesign* design, const djVariable* v) {
 }
 
 // Normal random numbers on the entries that vary, scaled to unit length; upward where a parameter
-// is 0, below which it may have no values. Entries of a parameter differ in kind (sliding and
-// rolling friction) and may have to stay positive: each moves by its own size. Returns g.d.
+// is 0, or a sharpness 1, below which it may have no values. Entries of a parameter differ in kind
+// (sliding and rolling friction) and may have to stay positive: each moves by its own size. Returns
+// g.d.
 static double draw(Certified* c, unsigned long row, unsigned long seed) {
   const djVariable* v = variableOf(c);
   int adr = c->design->adr[c->variable];
   double *d = c->direction + adr, sum = 0, analytic = 0;
   bool plain = v->kind == DJ_VAR_PARAM && v->nvalue == v->ntangent;
   double size = normOf(c->value, v->nvalue);
+  double least = plain && c->design->problem->param[v->param].field == DJ_FIELD_GEOM_SHARPNESS;
   bool by_size = plain && size > 0 && !isPlace(c->design, v);
   for (int k = 0; k < v->n; k++) {
     unsigned long at = (unsigned long)v->index[k];
     double a = 1 - djd_random(seed, row, at), b = djd_random(seed, row + 1, at);
     d[k] = sqrt(-2 * log(a)) * cos(2 * M_PI * b);
     double value = plain ? c->value[v->index[k]] : NAN;
-    if (value == 0) d[k] = fabs(d[k]);
+    if (value == least) d[k] = fabs(d[k]);
     if (by_size && value != 0 && isfinite(value)) d[k] *= fabs(value) / size;
     sum += d[k] * d[k];
   }

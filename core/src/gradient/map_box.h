@@ -9,6 +9,10 @@
 // Told of a parameter whose values are nvalue/3 places; pose takes them to the body's frame.
 typedef djStatus (*djBoxVisit)(void* user, const djParam* param, const djPose* pose);
 
+// Part of a box by which a place may be beyond a face and still counts as on it: vertices of MJCF
+// are of single precision.
+#define DJ_ON_FACE 1e-6
+
 // All parameters that are places in a body: vertices of its meshes and points that are given for
 // their contact, positions of its other geoms (their points move with them) and of its sites, frames
 // of its children, anchors of its joints. A mesh of several geoms is that of the first.

@@ -35,7 +35,7 @@ static bool weigh(double weight[CORNERS], const djCage* cage, djVec3 x) {
   double place[3] = {x.x, x.y, x.z};
   for (int k = 0; k < 3; k++) {
     double t = (place[k] - cage->low[k]) / (cage->high[k] - cage->low[k]);
-    if (t < -1e-9 || t > 1 + 1e-9) return false;
+    if (t < -DJ_ON_FACE || t > 1 + DJ_ON_FACE) return false;
     place[k] = fmin(fmax(t, 0), 1);
   }
   for (int c = 0; c < CORNERS; c++) {

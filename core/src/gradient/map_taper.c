@@ -22,7 +22,7 @@
 
 enum { LENGTH, Y0, Z0, Y1, Z1, SCALES };                         // the products
 enum { BODY, BOX, DENSITY, FIRST_SCALE };                        // keys
-enum { MASS, INERTIA, IPOS = INERTIA + 3, INERTIAL = IPOS + 3 }; // outputs; then places, geoms
+enum { MASS, INERTIA, IPOS = INERTIA + 3, IQUAT = IPOS + 3 };    // outputs; then places, geoms
 
 typedef struct djTaperPoint {
   int frame;              // in which its coordinates are
@@ -36,6 +36,7 @@ typedef struct djTaper {
   double middle[2][2];  // [end][y, z]
   double half[2][2];
   double density;       // kg/m^3; 0: inertia stays
+  int ninertial; // outputs of the inertia; with IQUAT where that is not along the body's axes
   double squares[3][3]; // principal moment k = sum_i squares[k][i] times that about axis i
   int npoint;
   djTaperPoint* point; // (npoint) one each target after the inertial ones
@@ -108,21 +109,23 @@ static djStatus addTarget(djMap* map, const djParam* param, int start, int n,
   return dj_listParam(&target->param, making->problem, param, making->pool, making->err);
 }
 
-// Mass, inertia and centre of the body; its principal axes must be along the body's.
+// Mass, inertia and centre of the body, and its principal axes where they are not along the body's.
 static djStatus addInertia(djMap* map, int body, const djMapMaking* making) {
   djTaper* t = map->detail;
   const djModel* m = making->model;
   if (t->density == 0) return DJ_OK;
   djMat3 R = dju_quatToMat(dju_normalizeQuat(dju_loadQuat(m->body_iquat + 4 * body)));
+  bool turned = false;
   for (int k = 0; k < 9; k++) {
     double r = R.m[3 * (k % 3) + k / 3];
     t->squares[k / 3][k % 3] = round(r * r);
-    if (fabs(r * r - round(r * r)) < 1e-9) continue;
-    return dj_fail(making->err, DJ_INVALID, "body: the principal axes of '%.100s' are turned",
-                   making->given->arg[BODY].text);
+    turned |= !(fabs(r * r - round(r * r)) < 1e-9);
   }
-  static const djField fields[] = {DJ_FIELD_BODY_MASS, DJ_FIELD_BODY_INERTIA, DJ_FIELD_BODY_IPOS};
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 9 && turned; k++) t->squares[k / 3][k % 3] = k % 4 == 0;
+  t->ninertial = turned ? IQUAT + 4 : IQUAT;
+  static const djField fields[] = {DJ_FIELD_BODY_MASS, DJ_FIELD_BODY_INERTIA, DJ_FIELD_BODY_IPOS,
+                                   DJ_FIELD_BODY_IQUAT};
+  for (int k = 0; k < (turned ? 4 : 3); k++) {
     djParam param;
     if (!dj_makeParam(&param, m, fields[k], body)) {
       return dj_fail(making->err, DJ_INVALID, "body: '%.100s' has no mass",
@@ -156,12 +159,12 @@ static bool placeIn(djTaperPoint* point, const djTaper* t, djVec3 place) {
   const double yz[2] = {place.y, place.z};
   point->x = place.x;
   point->t = (place.x - t->end[0]) / (t->end[1] - t->end[0]);
-  if (point->t < -1e-9 || point->t > 1 + 1e-9) return false;
+  if (point->t < -DJ_ON_FACE || point->t > 1 + DJ_ON_FACE) return false;
   for (int k = 0; k < 2; k++) {
     double middle = t->middle[0][k] + point->t * (t->middle[1][k] - t->middle[0][k]);
     double half = t->half[0][k] + point->t * (t->half[1][k] - t->half[0][k]);
     point->across[k] = (yz[k] - middle) / half;
-    if (fabs(point->across[k]) > 1 + 1e-9) return false;
+    if (fabs(point->across[k]) > 1 + DJ_ON_FACE) return false;
   }
   return true;
 }
@@ -220,7 +223,7 @@ static djStatus makeTaper(djMap* map, const djMapMaking* making) {
   }
   t->point = dj_poolTake(making->pool, dj_places(m), sizeof *t->point);
   t->frame = dj_poolTake(making->pool, dj_placeParams(m), sizeof *t->frame);
-  map->target = dj_poolTake(making->pool, dj_places(m) + (size_t)m->ngeom + 3, sizeof *map->target);
+  map->target = dj_poolTake(making->pool, dj_places(m) + (size_t)m->ngeom + 4, sizeof *map->target);
   t->inside = dj_poolTake(making->pool, (size_t)m->ngeom, sizeof *t->inside);
   if (!t->point || !t->frame || !map->target || !t->inside) return dj_failMemory(err);
   djTaperVisit visit = {map, making};
@@ -276,6 +279,7 @@ static void applyInertia(double* out, const djTaper* t, const double s[SCALES]) 
   double x = (t->end[0] + t->end[1]) / 2;
   out[IPOS] = t->fixed + s[LENGTH] * (x - t->fixed);
   for (int k = 0; k < 2; k++) out[IPOS + 1 + k] = (t->middle[0][k] + t->middle[1][k]) / 2;
+  for (int k = IQUAT; k < t->ninertial; k++) out[k] = k == IQUAT;
 }
 
 static void applyTaper(double* out, const djMap* map, const double* z, double* work) {
@@ -285,7 +289,7 @@ static void applyTaper(double* out, const djMap* map, const double* z, double* w
   for (int k = 0; k < SCALES; k++) s[k] = product(t, k, z);
   if (t->density > 0) {
     applyInertia(out, t, s);
-    out += INERTIAL;
+    out += t->ninertial;
   }
   double size[4], ratio = ends(size, t, s) / surfaceAtOne(t);
   for (int i = 0; i < t->ngeom; i++) out[3 * t->npoint + i] = t->scale[i] * ratio;
@@ -332,7 +336,7 @@ static void vjpTaper(double* dz, const djMap* map, const double* z, const double
   for (int k = 0; k < SCALES; k++) s[k] = product(t, k, z);
   if (t->density > 0) {
     inertiaVjp(ds, t, s, dout);
-    dout += INERTIAL;
+    dout += t->ninertial;
   }
   double dsurface = 0;
   for (int i = 0; i < t->ngeom; i++) {

@@ -121,6 +121,16 @@ static bool isTarget(const djVariable* v, const djMapTarget* t) {
   return false;
 }
 
+bool dj_isMapped(const djProblem* p, const djParam* param) {
+  for (int k = 0; k < p->nmap; k++) {
+    for (int t = 0; t < p->map[k].ntarget; t++) {
+      int i = p->map[k].target[t].param;
+      if (i >= 0 && p->param[i].field == param->field && p->param[i].id == param->id) return true;
+    }
+  }
+  return false;
+}
+
 djStatus dj_checkTargets(const djProblem* p, djError* err) {
   for (int i = 0; i < p->nvariable; i++) {
     for (int k = 0; k < p->nmap; k++) {

@@ -20,6 +20,9 @@ bool dj_variableIsRotation(const djProblem* problem, const djModel* model, const
 // No entry is picked twice. (A whole vector and a part of it may be listed: their gradients agree.)
 djStatus dj_checkListed(const djProblem* problem, djError* err);
 
+// Some map computes entries of the parameter.
+bool dj_isMapped(const djProblem* problem, const djParam* param);
+
 // No variable is the target of a map. An error names the variable and the map.
 djStatus dj_checkTargets(const djProblem* problem, djError* err);
 

@@ -22,7 +22,8 @@ djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
                     prompt ? w->coef.time[w->stage] : w->h,
                     w->convexity,
                     w->bends ? w->V : NULL,
-                    prompt};
+                    prompt,
+                    prompt ? w->drift : NULL};
 }
 
 djStatus dj_beginStep(djWork* w, const djModel* m, double time) {

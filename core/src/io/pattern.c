@@ -79,7 +79,7 @@ djStatus dj_expandName(const char* const** names, int* n, const djModel* m, cons
   bool plain = !strchr(name, '*') || dj_paramId(&param, m, name, NULL) == DJ_OK;
   if (!plain && isOfJoint(m, name)) {
     status = expandJoint(&list, n, m, name, pool, err);
-  } else if (!plain && strchr(name, '/') && !strchr(name, '[')) {
+  } else if (!plain && (strchr(name, '/') || !strcmp(name, "*")) && !strchr(name, '[')) {
     status = expandParam(&list, n, m, name, pool, err);
   } else {
     status = takeNames(&list, 1, pool, err);

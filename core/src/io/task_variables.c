@@ -187,6 +187,12 @@ static djStatus addVariable(djProblem* p, const char* name, const djTaskVariable
   return status < 0 ? status : setBounds(v, t, p, m, pool, err);
 }
 
+// A mask leaves out what maps compute.
+static bool isMapped(const djProblem* p, const djModel* m, const char* name) {
+  djParam param;
+  return dj_paramId(&param, m, name, NULL) == DJ_OK && dj_isMapped(p, &param);
+}
+
 djStatus dj_resolveVariables(djProblem* p, const djTask* task, const djModel* m, djPool* pool,
                              djError* err) {
   typedef struct djNames {
@@ -209,7 +215,9 @@ djStatus dj_resolveVariables(djProblem* p, const djTask* task, const djModel* m,
   if (!p->variable) return dj_failMemory(err);
   djStatus status = DJ_OK;
   for (int i = 0; i < task->nvariable; i++) {
+    const char* name = task->variable[i].name;
     for (int k = 0; k < list[i].n; k++) {
+      if (list[i].name[k] != name && strchr(name, '*') && isMapped(p, m, list[i].name[k])) continue;
       status = addVariable(p, list[i].name[k], &task->variable[i], task, m, pool, err);
       if (status < 0) return dj_prefix(err, status, "variables");
     }

@@ -38,6 +38,8 @@ bool dj_makeParam(djParam* param, const djModel* m, djField field, int id) {
   } else if (field == DJ_FIELD_GEOM_POINTS) {
     param->nvalue = param->ntangent = 3 * m->geom_pointnum[id];
     return param->nvalue > 0;
+  } else if (field == DJ_FIELD_GEOM_SHARPNESS) {
+    return m->geom_type[id] != DJ_PLANE;
   }
   return true;
 }

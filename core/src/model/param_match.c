@@ -1,4 +1,4 @@
-// Names of parameters with a pattern in the element's place: "mesh/jaw_*/vert".
+// Names of parameters with patterns: "mesh/jaw_*/vert", "body/*/*", "contact/*", "*".
 
 #include "base/status.h"
 #include "model/kernel_setting.h"
@@ -29,10 +29,80 @@ bool dj_matches(const char* pattern, size_t length, const char* text) {
   return p == length;
 }
 
-static bool isField(const djFieldRow* row, const char* name, const char* first, const char* last) {
-  size_t kind = (size_t)(first - name);
-  return row->object != DJ_NOBJ && strlen(row->kind) == kind &&
-         strncmp(row->kind, name, kind) == 0 && strcmp(row->name, last + 1) == 0;
+// Patterns of kind, element and field: all the same one where a name is a single star, and two of a
+// model's own parameters, or of a kind of elements.
+typedef struct Pattern {
+  const char* part[3];
+  size_t length[3];
+} Pattern;
+
+static Pattern patternOf(const char* name) {
+  const char *first = strchr(name, '/'), *last = strrchr(name, '/'), *end = name + strlen(name);
+  if (!first) return (Pattern){{name, name, name}, {1, 1, 1}};
+  if (first == last) {
+    Pattern p = {{name, first + 1, first + 1}, {0}};
+    p.length[0] = (size_t)(first - name);
+    p.length[1] = p.length[2] = (size_t)(end - first - 1);
+    return p;
+  }
+  Pattern p = {{name, first + 1, last + 1}, {0}};
+  p.length[0] = (size_t)(first - name);
+  p.length[1] = (size_t)(last - first - 1);
+  p.length[2] = (size_t)(end - last - 1);
+  return p;
+}
+
+static bool isPart(const Pattern* p, int k, const char* text) {
+  return dj_matches(p->part[k], p->length[k], text);
+}
+
+// A row that the pattern stands for. Of two parts the second is a field, or all of an element.
+static bool isField(const djFieldRow* row, const Pattern* p, bool two) {
+  if (two && row->object != DJ_NOBJ && !(p->length[1] == 1 && p->part[1][0] == '*')) return false;
+  return isPart(p, 0, row->kind) && isPart(p, 2, row->name);
+}
+
+typedef struct Found {
+  djParam* param;
+  int room, n;
+} Found;
+
+static void addFound(Found* f, const djModel* m, djField field, int id) {
+  djParam one;
+  if (!dj_makeParam(&one, m, field, id)) return;
+  if (f->n < f->room && f->param) f->param[f->n] = one;
+  f->n++;
+}
+
+// Settings of the scene's kernel, or of one that is named.
+static void findSettings(Found* f, const djModel* m, const Pattern* p, bool three) {
+  int n, slot, scene = m->opt.contact == DJ_CONTACT_NONE ? 0 : (int)m->opt.contact;
+  for (int kernel = 0; kernel < dj_kernelCount() && isPart(p, 0, "contact"); kernel++) {
+    if (three ? !isPart(p, 1, dj_kernelName(kernel)) : kernel != scene) continue;
+    const djSetting* row = dj_kernelSettings(&n, &slot, kernel);
+    for (int i = 0; i < n; i++) {
+      if (!dj_settingEntry(slot + i) || !isPart(p, 2, row[i].name)) continue;
+      addFound(f, m, DJ_FIELD_SETTING, dj_settingParams(slot + i));
+    }
+  }
+}
+
+static void findAll(Found* f, const djModel* m, const char* name) {
+  const Pattern p = patternOf(name);
+  const char* first = strchr(name, '/');
+  const bool two = first && first == strrchr(name, '/'), three = first && !two;
+  for (int k = 0; k < DJ_FIELD_SETTING; k++) {
+    const djFieldRow* row = &dj_paramRows[k];
+    if (!isField(row, &p, two)) continue;
+    if (row->object == DJ_NOBJ) {
+      if (!three) addFound(f, m, (djField)k, 0);
+      continue;
+    }
+    for (int i = row->object == DJ_OBJ_BODY ? 1 : 0; i < dj_objectCount(m, row->object); i++) {
+      if (isPart(&p, 1, dj_id2name(m, row->object, i))) addFound(f, m, (djField)k, i);
+    }
+  }
+  findSettings(f, m, &p, three);
 }
 
 void dj_listElements(char* what, size_t size, const djModel* m, djObject object) {
@@ -64,29 +134,26 @@ static djStatus failHave(djError* err, const char* name, const char* what, djObj
 int dj_matchParams(djParam* param, int room, const djModel* m, const char* name, djError* err) {
   djParam one;
   djError exact;
-  const char *first = name ? strchr(name, '/') : NULL, *last = name ? strrchr(name, '/') : NULL;
   djStatus status = dj_paramId(&one, m, name, &exact);
   if (status == DJ_OK && room > 0 && param) *param = one;
   if (status == DJ_OK) return 1;
   if (status == DJ_NO_MEMORY) return dj_failMemory(err);
-  int field = -1;
-  bool pattern = m && first && last > first && memchr(first, '*', (size_t)(last - first));
-  for (int f = 0; f < DJ_NFIELD && pattern; f++) {
-    if (isField(&dj_paramRows[f], name, first, last)) field = f;
+  bool pattern = m && name && (strchr(name, '/') ? strchr(name, '*') != NULL : !strcmp(name, "*"));
+  Found found = {param, room, 0};
+  if (pattern) findAll(&found, m, name);
+  if (found.n > 0) return found.n;
+  // an error about the element where all else is known
+  const Pattern p = pattern ? patternOf(name) : (Pattern){{NULL}, {0}};
+  for (int f = 0; f < DJ_FIELD_SETTING && pattern && strchr(name, '/') != strrchr(name, '/'); f++) {
+    const djFieldRow* row = &dj_paramRows[f];
+    if (row->object == DJ_NOBJ || !isField(row, &p, false)) continue;
+    for (int i = 0; i < dj_objectCount(m, row->object); i++) {
+      if (!isPart(&p, 1, dj_id2name(m, row->object, i))) continue;
+      return (int)failHave(err, name, strrchr(name, '/') + 1, row->object);
+    }
+    return (int)failMatch(err, m, name, row->object);
   }
-  if (field < 0) return dj_fail(err, status, "%s", exact.text);
-  djObject object = dj_paramRows[field].object;
-  int n = 0, called = 0;
-  for (int i = object == DJ_OBJ_BODY ? 1 : 0; i < dj_objectCount(m, object); i++) {
-    const char* element = dj_id2name(m, object, i);
-    if (!dj_matches(first + 1, (size_t)(last - first - 1), element)) continue;
-    called++;
-    if (!dj_makeParam(&one, m, (djField)field, i)) continue;
-    if (n < room && param) param[n] = one;
-    n++;
-  }
-  if (n == 0 && called > 0) return (int)failHave(err, name, last + 1, object);
-  return n > 0 ? n : (int)failMatch(err, m, name, object);
+  return dj_fail(err, status, "%s", exact.text);
 }
 
 // "contact/SETTING" of the scene's kernel, "contact/KERNEL/SETTING" of another one.

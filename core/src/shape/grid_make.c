@@ -9,6 +9,7 @@
 
 #define MARGIN 2       // of the box about the mesh and its reach, in cells
 #define LEAST_MARGIN 1 // of a mesh that has moved
+#define STEPS 16       // of its box, of an extent
 #define AROUND 5       // nodes beyond mesh and reach: margin, one for (3), two for spline and Q
 // Samples for the error, about so many on the surface; each of every few of them also beside it.
 #define SAMPLES 20000
@@ -39,9 +40,12 @@ static void makeLattice(djGrid* g, const double box[6]) {
     g->h[k] = fmin(extent / DJ_GRID_CELLS, 2 * half / DJ_GRID_LEAST);
   }
   for (;;) {
-    nodes = 1;
-    for (int k = 0; k < 3; k++) nodes *= countAlong(box[3 + k] + g->reach, g->h[k]);
-    if (nodes <= DJ_GRID_NODES) break;
+    double near = nodes = 1;
+    for (int k = 0; k < 3; k++) {
+      nodes *= countAlong(box[3 + k] + g->reach, g->h[k]);
+      near *= countAlong(box[3 + k], g->h[k]);
+    }
+    if (nodes <= DJ_GRID_NODES * fmin(nodes / near, DJ_GRID_MORE)) break;
     for (int k = 0; k < 3; k++) g->h[k] *= 1.01;
   }
   for (int k = 0; k < 3; k++) {
@@ -50,6 +54,60 @@ static void makeLattice(djGrid* g, const double box[6]) {
     g->box[k] = box[k];
     g->box[3 + k] = box[3 + k] + g->reach + MARGIN * g->h[k];
   }
+}
+
+// ---- of a mesh that has moved
+
+static djLattice latticeOf(const djGrid* g) {
+  djLattice l;
+  memcpy(l.n, g->n, sizeof l.n);
+  memcpy(l.low, g->low, sizeof l.low);
+  memcpy(l.h, g->h, sizeof l.h);
+  memcpy(l.box, g->box, sizeof l.box);
+  return l;
+}
+
+static void takeLattice(djGrid* g, const djLattice* l) {
+  memcpy(g->n, l->n, sizeof l->n);
+  memcpy(g->low, l->low, sizeof l->low);
+  memcpy(g->h, l->h, sizeof l->h);
+  memcpy(g->box, l->box, sizeof l->box);
+}
+
+// Half extent of the mesh that a lattice was made for.
+static double madeFor(const djLattice* l, int k, double reach) {
+  return l->box[3 + k] - reach - MARGIN * l->h[k];
+}
+
+static bool suits(const djLattice* l, const double box[6], double reach) {
+  for (int k = 0; k < 3; k++) {
+    double margin = l->box[3 + k] - fabs(box[k] - l->box[k]) - box[3 + k];
+    if (!(margin >= reach + LEAST_MARGIN * l->h[k])) return false;
+    if (box[3 + k] < 0.5 * madeFor(l, k, reach)) return false;
+  }
+  return true;
+}
+
+// The next step beyond x, in units of steps, which are not where sizes that are round numbers end.
+static double stepBeyond(double x) {
+  const double aside = 0.37;
+  return ceil(x + aside) - aside;
+}
+
+static void makeLatticeAround(djGrid* g, const double box[6]) {
+  const djLattice* l = &g->home;
+  double extent = 0, around[6];
+  for (int k = 0; k < 3; k++) extent = fmax(extent, 2 * madeFor(l, k, g->reach));
+  for (int k = 0; k < 3; k++) {
+    const double part = fmax(2 * box[3 + k] / extent, 1.0 / DJ_GRID_CELLS);
+    const double step = extent * exp2(fmin(stepBeyond(log2(part)), 0)) / STEPS;
+    const double middle = l->box[k], from = box[k] - middle, half = box[3 + k];
+    const double low = middle - step * stepBeyond((half - from) / step);
+    const double high = middle + step * stepBeyond((half + from) / step);
+    around[k] = 0.5 * (low + high);
+    around[3 + k] = 0.5 * (high - low);
+  }
+  makeLattice(g, around);
 }
 
 static djVec3 nodeAt(const djGrid* g, int i, int j, int k) {
@@ -299,6 +357,7 @@ djStatus dj_makeGridReaching(djGrid* grid, int nvert, const double* vert, int nt
   }
   grid->reach = reach;
   makeLattice(grid, box);
+  grid->home = latticeOf(grid);
   grid->nvert = nvert;
   grid->ntri = ntri;
   return finishGrid(grid, vert, tri, watch, err);
@@ -309,24 +368,26 @@ djStatus dj_makeGrid(djGrid* grid, int nvert, const double* vert, int ntri, cons
   return dj_makeGridReaching(grid, nvert, vert, ntri, tri, 0, watch, err);
 }
 
-djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, djError* err) {
+djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, double reach,
+                     djError* err) {
   double box[6];
   if (!grid || !old || !old->buffer) return dj_fail(err, DJ_INVALID, "no grid given");
   memset(grid, 0, sizeof *grid);
   djStatus status = dj_checkMesh(box, old->nvert, vert, old->ntri, old->tri, err);
   if (status < 0) return status;
-  for (int k = 0; k < 3; k++) {
-    double margin = old->box[3 + k] - fabs(box[k] - old->box[k]) - box[3 + k];
-    if (!(margin >= old->reach + LEAST_MARGIN * old->h[k])) {
-      return dj_fail(err, DJ_INVALID, "the mesh leaves the box of its grid");
-    }
-    grid->n[k] = old->n[k];
-    grid->low[k] = old->low[k];
-    grid->h[k] = old->h[k];
-    grid->box[k] = old->box[k];
-    grid->box[3 + k] = old->box[3 + k];
+  grid->reach = reach;
+  grid->home = old->home;
+  if (reach != old->reach) {
+    double made[6];
+    memcpy(made, old->home.box, sizeof made);
+    for (int k = 0; k < 3; k++) made[3 + k] = madeFor(&old->home, k, old->reach);
+    makeLattice(grid, made);
+    grid->home = latticeOf(grid);
   }
-  grid->reach = old->reach;
+  if (suits(&grid->home, box, reach))
+    takeLattice(grid, &grid->home);
+  else
+    makeLatticeAround(grid, box);
   grid->nvert = old->nvert;
   grid->ntri = old->ntri;
   return finishGrid(grid, vert, old->tri, NULL, err);
