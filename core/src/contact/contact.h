@@ -246,4 +246,10 @@ djStatus dj_roomForReport(djData* data, djContacts* contacts, int npair);
 djStatus dj_reportContacts(djData* data, djContacts* contacts, const djModel* model,
                            const djPose* pose);
 
+// Visits the points of all pairs that the last report lists and that act at points, at its poses;
+// geom: that of the point, field: the other.
+typedef void (*djContactPointVisit)(void* user, int geom, int field, const djPairPoint* point);
+djStatus dj_visitContactPoints(djContacts* contacts, const djModel* model, const djPose* pose,
+                               djContactPointVisit visit, void* user);
+
 #endif  // DJ_CONTACT_CONTACT_H_

@@ -192,6 +192,31 @@ djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djP
   return DJ_OK;
 }
 
+typedef struct PointVisit {
+  const djNearPair* pair;
+  djContactPointVisit visit;
+  void* user;
+} PointVisit;
+
+static void visitPoint(void* user, const djPairPoint* point) {
+  const PointVisit* v = user;
+  const int a = v->pair->a, b = v->pair->b;
+  v->visit(v->user, point->of_b ? b : a, point->of_b ? a : b, point);
+}
+
+djStatus dj_visitContactPoints(djContacts* c, const djModel* m, const djPose* pose,
+                               djContactPointVisit visit, void* user) {
+  if (!c || !m || !pose || !visit || !c->listed) return DJ_INVALID;
+  djStatus status = dj_refreshContacts(c, m, pose);
+  for (int k = 0; k < c->nblock && status >= 0; k++) {
+    PointVisit v = {&c->pair[c->active_pair[k]], visit, user};
+    if (!v.pair->kernel->points) continue;
+    djPairInput in = dj_pairInput(c, m, v.pair, pose);
+    status = v.pair->kernel->points(&in, visitPoint, &v);
+  }
+  return status < 0 ? status : DJ_OK;
+}
+
 // The size |f| of the force f = dU/dv of body a, v its translation: d|f| = f/|f| . df.
 djStatus dj_contactNormal(double now[12], double start[12], djContacts* c, const djModel* m,
                           const djPose* pose, int k) {
