@@ -87,7 +87,10 @@ static bool write_touches(Buffer* out, const Frame* frame, int most, Pairs* pair
     const Touch* t = &frame->touch.touch[i];
     buf_addf(out, "%s%d,%d", i ? "," : "", pair_place(pairs, t), (int)t->state);
     for (int k = 0; k < 3; k++) buf_addf(out, ",%.0f", round(t->point[k] / unit) + 0.0);
-    for (int k = 0; k < 3; k++) buf_addf(out, ",%.4g", t->force[k] + 0.0);
+    for (int k = 0; k < 3; k++) {
+      bool zero = fabs(t->force[k]) < 5e-5 * touch_size(t);   // as far as the digits go
+      buf_addf(out, ",%.4g", zero ? 0 : t->force[k]);
+    }
   }
   buf_add(out, "]");
   return n == frame->all;

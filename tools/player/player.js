@@ -215,7 +215,7 @@ function redraw() {
 let before = 0, waited = 0;
 function tick(now) {
   if (!playing) return;
-  const passed = Math.min((now - before) / 1000, 0.1);
+  const passed = Math.min(Math.max((now - before) / 1000, 0), 0.1);
   before = now;
   if (time < length) time = Math.min(time + passed * Number(element("speed").value), length);
   else if (!element("loop").checked) play(false);
