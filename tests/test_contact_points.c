@@ -21,8 +21,8 @@ typedef struct Points {
   int geom[2 * MOST];
 } Points;
 
-// What acts on the box changes its velocity (bdf1): forces are those of the step, friction and damping
-// included.
+// What acts on the box changes its velocity (bdf1): forces are those of the step, friction and
+// damping included.
 static void assertMoves(const djModel* m, const djData* d, const double before[3]) {
   double force[3];
   for (int j = 0; j < 3; j++) force[j] = m->body_mass[1] * m->opt.gravity[j];
@@ -54,7 +54,7 @@ static djModel* heap(djContactModel contact) {
   freeScene(s);
   if (contact != DJ_PENALTY) return m;
   static const char* const name[] = {"contact/kn", "contact/penalty/kt", "contact/kd"};
-  static const double value[] = {3000, 50, 30000};   // points let go while they are inside, and slip
+  static const double value[] = {3000, 50, 30000}; // points let go while they are inside, and slip
   for (int k = 0; k < 3; k++) {
     djParam p;
     assert_int_equal(dj_paramId(&p, m, name[k], NULL), DJ_OK);
@@ -76,7 +76,7 @@ static void assertSums(const djModel* m, const djData* d, const Points* p) {
       counted++;
       double f[3], arm[3];
       for (int j = 0; j < 3; j++) {
-        f[j] = (same ? 1 : -1) * p->point[i].force[j];   // on geom2
+        f[j] = (same ? 1 : -1) * p->point[i].force[j]; // on geom2
         arm[j] = p->place[3 * i + j] - pair->point[j];
         force[j] += f[j];
       }
@@ -99,7 +99,7 @@ static void testHeap(void** state) {
   d->qvel[0] = 1.5, d->qvel[2] = -1, d->qvel[3] = 0.5, d->qvel[14] = -0.5;
   Points p;
   int n, seen[3] = {0};
-  assert_int_equal(dj_contactPoints(&n, NULL, NULL, NULL, 0, m, d), DJ_INVALID);   // no step yet
+  assert_int_equal(dj_contactPoints(&n, NULL, NULL, NULL, 0, m, d), DJ_INVALID); // no step yet
   for (int i = 0; i < 200; i++) {
     const double before[3] = {d->qvel[0], d->qvel[1], d->qvel[2]};
     if (dj_step(m, d) == DJ_OK) assertMoves(m, d, before);
@@ -118,7 +118,7 @@ static void testHeap(void** state) {
       if (x->state == DJC_STICK) assert_true(all * all - N * N <= 0.16 * N * N + 1e-9);
     }
     assert_int_equal(dj_contactPoints(&n, p.point, p.place, p.geom, 1, m, d), DJ_OK);
-    assert_int_equal(n, p.n);   // all are counted
+    assert_int_equal(n, p.n); // all are counted
   }
   print_message("free %d, stick %d, slip %d\n", seen[0], seen[1], seen[2]);
   for (int k = 0; k < 3; k++) assert_true(seen[k] > 10);

@@ -1,5 +1,5 @@
-// The player of reports: what a film keeps, that its data are JSON and say what the engine says, and
-// that it is never larger than it may be.
+// The player of reports: what a film keeps, that its data are JSON and say what the engine says,
+// and that it is never larger than it may be.
 
 #include "common/tool_case.h"
 #include "player.h"
@@ -12,8 +12,13 @@
 #include <math.h>
 
 static Camera someCamera(void) {
-  return (Camera){.right = {1, 0, 0}, .up = {0, 0, 1}, .forward = {0, 1, 0}, .scale = 100,
-                  .width = 360, .height = 270, .light = {0, -1, 0}};
+  return (Camera){.right = {1, 0, 0},
+                  .up = {0, 0, 1},
+                  .forward = {0, 1, 0},
+                  .scale = 100,
+                  .width = 360,
+                  .height = 270,
+                  .light = {0, -1, 0}};
 }
 
 static const cJSON* key(const cJSON* object, const char* name) {
@@ -35,8 +40,10 @@ static cJSON* playerData(char** page, const Player* p, size_t most) {
   assert_true(out.size <= most);
   char* data = strstr(out.text, "id=\"player-data\">");
   cJSON* json = data ? cJSON_Parse(strchr(data, '>') + 1) : NULL;
-  if (page) *page = out.text;
-  else buf_free(&out);
+  if (page)
+    *page = out.text;
+  else
+    buf_free(&out);
   return json;
 }
 
@@ -165,8 +172,11 @@ static void testForces(void** state) {
     Kept kept;
     shoot(&film, &kept, m, 40, 17);
     assert_int_equal(film.nframe, 41);
-    Player p = {.nrun = 1, .run = {{"a<b", "#123456", &film, "", {0}}}, .camera = &camera,
-                .traced = 1, .still = "<b>x</b>"};
+    Player p = {.nrun = 1,
+                .run = {{"a<b", "#123456", &film, "", {0}}},
+                .camera = &camera,
+                .traced = 1,
+                .still = "<b>x</b>"};
     char* page;
     cJSON* data = playerData(&page, &p, 1000000);
     assert_non_null(data);
@@ -175,12 +185,12 @@ static void testForces(void** state) {
     const cJSON* run = cJSON_GetArrayItem(key(data, "runs"), 0);
     assert_string_equal(key(run, "name")->valuestring, "a<b");
     assertKept(data, &kept, 17);
-    assert_null(strstr(page, "a<b"));   // no text of the data can end the script
+    assert_null(strstr(page, "a<b")); // no text of the data can end the script
     assert_null(strstr(page, "http"));
     assert_non_null(strstr(page, "<noscript>"));
     assert_non_null(strstr(page, "<b>x</b></noscript>"));
     assert_null(strstr(page, "For room"));
-    cJSON* again = playerData(NULL, &p, 1000000);   // the same bytes
+    cJSON* again = playerData(NULL, &p, 1000000); // the same bytes
     assert_true(cJSON_Compare(data, again, true));
     cJSON_Delete(again);
     cJSON_Delete(data);
@@ -273,12 +283,12 @@ static void testRoom(void** state) {
     for (int i = 0; i < 4; i++) {
       char* page;
       cJSON* data = playerData(&page, &p, most[i]);
-      assert_int_equal(!data, i == 3);   // the script alone is longer
+      assert_int_equal(!data, i == 3); // the script alone is longer
       if (data) {
         int n = cJSON_GetArraySize(key(data, "times"));
         assert_true(n >= 2);
         assert_true(i > 1 || n >= 8);
-        djt_near(number(key(data, "times"), n - 1), 100, 1e-9);   // its end is there
+        djt_near(number(key(data, "times"), n - 1), 100, 1e-9); // its end is there
         assert_non_null(strstr(page, "For room"));
         const cJSON* run = cJSON_GetArrayItem(key(data, "runs"), 1);
         assert_int_equal(number(key(run, "all"), 0), 500);
@@ -308,7 +318,7 @@ static void testFilm(void** state) {
     assert_true(film_step(&f, film_length(&f) - 2) < steps[i]);
     assert_true(film_due(&f, 0) && !film_due(&f, 1));
     film_close(&f);
-    assert_false(film_due(&f, 0));   // one that was never opened is never due
+    assert_false(film_due(&f, 0)); // one that was never opened is never due
   }
   // A pose that is not a number ends it.
   Film f;
@@ -344,7 +354,8 @@ static double volumeOf(const Triangles* t) {
     const double *a = t->vert + 3 * t->face[3 * f], *b = t->vert + 3 * t->face[3 * f + 1],
                  *c = t->vert + 3 * t->face[3 * f + 2];
     volume += (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
-               a[2] * (b[0] * c[1] - b[1] * c[0])) / 6;
+               a[2] * (b[0] * c[1] - b[1] * c[0])) /
+              6;
   }
   return volume;
 }
@@ -360,13 +371,17 @@ static void testThin(void** state) {
       Triangles t;
       triangles_mesh(&t, m, 0, false);
       int before = t.nface;
-      if (closed) assert_int_equal(before, 2 * 70 * 70);
-      else assert_true(before > 1500);
+      if (closed)
+        assert_int_equal(before, 2 * 70 * 70);
+      else
+        assert_true(before > 1500);
       triangles_thin(&t, most[i]);
       assert_true(t.nface <= most[i] && t.nface >= 8);
       assert_true(i == 4 || t.nface > most[i] / 2 || t.nface == before);
-      if (i < 3) djt_near(volumeOf(&t), 4.18879, 0.2);
-      else assert_true(volumeOf(&t) > 0.8 && volumeOf(&t) < 4.2);
+      if (i < 3)
+        djt_near(volumeOf(&t), 4.18879, 0.2);
+      else
+        assert_true(volumeOf(&t) > 0.8 && volumeOf(&t) < 4.2);
       triangles_free(&t);
     }
     dj_deleteModel(m);

@@ -235,8 +235,9 @@ static void draw_marks(Buffer* out, const Chart* c, const Axis* x, const Axis* y
     double at = place(x, c->mark[k].x), end = k + 1 < c->nmark ? place(x, c->mark[k + 1].x) : x->to;
     const char *text = c->mark[k].text, *word = strrchr(text, ' ');
     if (word && at + text_width(text) + 6 > end) text = word + 1;
-    buf_addf(out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#888\" "
-                  "stroke-dasharray=\"2 3\"/><text x=\"%.1f\" y=\"%.1f\">",
+    buf_addf(out,
+             "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#888\" "
+             "stroke-dasharray=\"2 3\"/><text x=\"%.1f\" y=\"%.1f\">",
              at, at, y->from, y->to, at + 3, y->to + 10);
     html_text(out, text);
     buf_add(out, "</text>");

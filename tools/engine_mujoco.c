@@ -109,7 +109,7 @@ void touch_mujoco(TouchList* list, const Engine* e) {
     const mjContact* contact = d->contact + i;
     mjtNum local[6];
     if (contact->geom[0] < 0 || contact->geom[1] < 0 || contact->efc_address < 0) continue;
-    mj_contactForce(s->m, d, i, local);   // in the contact's frame
+    mj_contactForce(s->m, d, i, local); // in the contact's frame
     Touch t = {.geom1 = contact->geom[0], .geom2 = contact->geom[1], .state = TOUCH_ACTS};
     mju_copy3(t.point, contact->pos);
     mju_mulMatTVec3(t.force, contact->frame, local);

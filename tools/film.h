@@ -6,20 +6,20 @@
 #include "picture.h"
 #include "touch.h"
 
-enum { FILM_FRAMES = 300, FILM_TOUCHES = 200 };   // at most; of a frame
+enum { FILM_FRAMES = 300, FILM_TOUCHES = 200 }; // at most; of a frame
 
 typedef struct Frame {
-  double time;              // s, from the start of the run
-  int all;                  // points of contact, of which
-  TouchList touch;          //   these are kept, the strongest first
+  double time;     // s, from the start of the run
+  int all;         // points of contact, of which
+  TouchList touch; //   these are kept, the strongest first
 } Frame;
 
 typedef struct Film {
-  djModel* model;           // as it is in this run
-  long steps, stride;       // every stride-th step is a frame, and the last one
-  int nframe;               // may be fewer: a run that ended early
-  Frame* frame;             // (nframe)
-  double *xpos, *xquat;     // (nframe x nbody x 3), (... x 4)
+  djModel* model;       // as it is in this run
+  long steps, stride;   // every stride-th step is a frame, and the last one
+  int nframe;           // may be fewer: a run that ended early
+  Frame* frame;         // (nframe)
+  double *xpos, *xquat; // (nframe x nbody x 3), (... x 4)
 } Film;
 
 // A film of so many steps, without frames. Close it in any case.
@@ -36,4 +36,4 @@ int film_length(const Film* film);
 long film_step(const Film* film, int i);
 Poses film_poses(const Film* film, int i);
 
-#endif  // DJ_TOOLS_FILM_H_
+#endif // DJ_TOOLS_FILM_H_

@@ -1,5 +1,5 @@
-// Pictures of an optimisation's report: runs of the start, of the result, and of the result in MuJoCo,
-// to be played, and as stills.
+// Pictures of an optimisation's report: runs of the start, of the result, and of the result in
+// MuJoCo, to be played, and as stills.
 
 #include "optimize_run.h"
 
@@ -21,13 +21,13 @@ typedef struct Column {
   const char* title;
   const char* color;
   const djModel* model;
-  int n;                // samples
-  int stride;           // steps from one to the next
+  int n;      // samples
+  int stride; // steps from one to the next
   const double* xpos;
   const double* xquat;
-  const double* qpos;   // or NULL: no forces of a guide are drawn
+  const double* qpos; // or NULL: no forces of a guide are drawn
   const Film* film;
-  const char* note;     // why it ended early, or ""
+  const char* note; // why it ended early, or ""
 } Column;
 
 // The sample of step k.
@@ -43,7 +43,7 @@ static Poses column_poses(const Column* c, const djModel* m, int k) {
 
 // A point that moves with a body.
 typedef struct Traced {
-  djObject object;      // body, site or geom
+  djObject object; // body, site or geom
   int id, body;
 } Traced;
 
@@ -56,14 +56,17 @@ typedef struct Show {
   Camera camera;
   double* path[PLAYER_RUNS];
   int ntarget;
-  Mark mark[FEW + 1 + ARROWS];   // targets first
+  Mark mark[FEW + 1 + ARROWS]; // targets first
 } Show;
 
 static Traced trace(const djModel* m, djObject object, int id) {
   Traced t = {object, id, id};
-  if (object == DJ_OBJ_SITE) t.body = m->site_body[id];
-  else if (object == DJ_OBJ_GEOM) t.body = m->geom_body[id];
-  else t.object = DJ_OBJ_BODY;
+  if (object == DJ_OBJ_SITE)
+    t.body = m->site_body[id];
+  else if (object == DJ_OBJ_GEOM)
+    t.body = m->geom_body[id];
+  else
+    t.object = DJ_OBJ_BODY;
   return t;
 }
 
@@ -181,8 +184,8 @@ static void write_still(Buffer* out, Show* s, Tail* tail, int k, int step, const
   int nmark = npoint > 1 ? s->ntarget + 1 : s->ntarget;
   if (tail && c->qpos) {
     size_t at = (size_t)column_sample(c, step) * (size_t)m->nq;
-    nmark += tail_arrows(mark + nmark, ARROWS, tail, c->qpos + at, 60 / s->camera.scale,
-                         tail_color);
+    nmark +=
+        tail_arrows(mark + nmark, ARROWS, tail, c->qpos + at, 60 / s->camera.scale, tail_color);
   }
   picture_drawMarked(out, c->model, &poses, &s->camera, label, nmark, mark);
 }
@@ -191,8 +194,9 @@ static void write_times(Buffer* out, Show* s, Tail* tail, int ntime) {
   const double h = s->run->grad.design->model->opt.timestep;
   char text[16];
   buf_add(out, "<h2>Before and after</h2>\n<p>");
-  if (s->ntarget > 0) buf_addf(out, "The red ring%s mark%s the target. ", s->ntarget > 1 ? "s" : "",
-                               s->ntarget > 1 ? "" : "s");
+  if (s->ntarget > 0)
+    buf_addf(out, "The red ring%s mark%s the target. ", s->ntarget > 1 ? "s" : "",
+             s->ntarget > 1 ? "" : "s");
   buf_add(out, "Lines are paths of ");
   html_text(out, traced_name(text, &s->traced, s->run->grad.design->model));
   buf_add(out, " up to the time shown. What cannot move is grey.");
@@ -231,8 +235,8 @@ static void write_stills(Buffer* out, Show* s) {
 static void play(Buffer* out, Show* s, size_t most) {
   Buffer still = {0};
   double target[3 * FEW];
-  Player p = {.camera = &s->camera, .ntarget = s->ntarget, .target = target,
-              .traced = s->traced.body};
+  Player p = {
+      .camera = &s->camera, .ntarget = s->ntarget, .target = target, .traced = s->traced.body};
   for (int k = 0; k < s->ntarget; k++) memcpy(target + 3 * k, s->mark[k].point, 3 * sizeof *target);
   for (int k = 0; k < s->ncolumn; k++) {
     const Column* c = &s->column[k];
@@ -261,16 +265,16 @@ static void fill_columns(Show* s, const Replay* replay) {
   const djModel* first = a->film.model ? a->film.model : r->grad.scene.model;
   const char* note = "ended early: a step was not possible";
   int all = r->grad.problem->rollout.horizon + 1;
-  s->column[0] = (Column){"Start", before_color, first, a->nsample, 1, a->xpos, a->xquat, a->qpos,
-                          &a->film, a->nsample < all ? note : ""};
-  s->column[1] = (Column){"Result", after_color, last, b->nsample, 1, b->xpos, b->xquat, b->qpos,
-                          &b->film, b->nsample < all ? note : ""};
+  s->column[0] = (Column){"Start", before_color, first,   a->nsample, 1,
+                          a->xpos, a->xquat,     a->qpos, &a->film,   a->nsample < all ? note : ""};
+  s->column[1] = (Column){"Result", after_color, last,    b->nsample, 1,
+                          b->xpos,  b->xquat,    b->qpos, &b->film,   b->nsample < all ? note : ""};
   s->ncolumn = 2;
   const Record* record = &replay->record;
   if (!replay->done || record->nsample == 0 || !is_alike(last, replay->film.model)) return;
   s->column[s->ncolumn++] =
-      (Column){"Result in MuJoCo", mujoco_color, last, record->nsample, (int)record->stride,
-               record->xpos[1], record->xquat[1], NULL, &replay->film, replay->note};
+      (Column){"Result in MuJoCo", mujoco_color,     last, record->nsample, (int)record->stride,
+               record->xpos[1],    record->xquat[1], NULL, &replay->film,   replay->note};
 }
 
 void optimize_pictures(Buffer* out, const OptimizeRun* r, const Replay* replay, size_t most) {
@@ -282,7 +286,7 @@ void optimize_pictures(Buffer* out, const OptimizeRun* r, const Replay* replay, 
   find_camera(&s);
   write_stills(&stills, &s);
   picture_defs(out);
-  size_t used = stills.size + 2000;   // what comes around it
+  size_t used = stills.size + 2000; // what comes around it
   buf_add(out, "<h2>The runs</h2>\n");
   play(out, &s, used < most ? most - used : 0);
   buf_add(out, stills.text);

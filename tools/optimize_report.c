@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { WIDE = 560, HIGH = 270, FEW = 8, ROWS = 200 };
-enum { MOST_BYTES = 2000000 };   // of the page
+enum { MOST_BYTES = 2000000 }; // of the page
 
 static const char* const mark_color = "#c2272d";
 const char before_color[] = "#8a8578", after_color[] = "#1f5fa8", mujoco_color[] = "#d9721e";

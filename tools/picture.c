@@ -36,6 +36,12 @@ bool picture_draws(const djModel* m, int geom) {
   return picture_moves(m, body);
 }
 
+// One that is drawn and no plane, of a body that moves, or does not.
+static bool is_solid(const djModel* m, int geom, bool moving) {
+  return m->geom_type[geom] != DJ_PLANE && picture_draws(m, geom) &&
+         picture_moves(m, m->geom_body[geom]) == moving;
+}
+
 double picture_size(const djModel* m, int geom, const Poses* poses) {
   Placed p;
   double size = 0;
@@ -98,7 +104,7 @@ static int fronts(const Camera* c, const djModel* m, const Poses* poses) {
 typedef void (*Visit)(void* user, const double point[3]);
 static void each_point(const djModel* m, int n, const Poses* poses, Visit visit, void* user) {
   for (int g = 0; g < m->ngeom; g++) {
-    if (m->geom_type[g] == DJ_PLANE || !picture_moves(m, m->geom_body[g]) || !picture_draws(m, g)) continue;
+    if (!is_solid(m, g, true)) continue;
     for (int k = 0; k < n; k++) {
       Placed p;
       placed_make(&p, m, g, &poses[k]);
@@ -247,9 +253,9 @@ static void sort_items(int* order, Item* item, int n, const Camera* c) {
 static int hidden(const Camera* c, const djModel* m, int n, const Poses* poses) {
   int count = 0;
   for (int s = 0; s < m->ngeom; s++) {
-    if (m->geom_type[s] == DJ_PLANE || picture_moves(m, m->geom_body[s]) || !picture_draws(m, s)) continue;
+    if (!is_solid(m, s, false)) continue;
     for (int g = 0; g < m->ngeom; g++) {
-      if (m->geom_type[g] == DJ_PLANE || !picture_moves(m, m->geom_body[g]) || !picture_draws(m, g)) continue;
+      if (!is_solid(m, g, true)) continue;
       for (int k = 0; k < n; k += n > 1 ? n - 1 : 1) {
         Item a, b;
         placed_make(&a.placed, m, s, &poses[k]);

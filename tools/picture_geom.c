@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { ROUND = 32 };  // points on a circle
-enum { MESH_FACES = 1600 };  // in a picture
+enum { MESH_FACES = 1600 }; // in a picture
 
 static const char* const colors[NCOLORS + 1] = {"#5b8db8", "#e0a458", "#7fa66b", "#c4677a",
                                                 "#8c7bb5", "#5aa9a3", "#b98a66", "#9aa54a",

@@ -5,9 +5,18 @@
 #include <string.h>
 
 // From everything to what still tells something.
-static const Detail detail_level[] = {
-    {FILM_FRAMES + 1, 60, 0}, {200, 40, 0}, {150, 30, 0}, {100, 20, 0}, {70, 15, 0}, {50, 12, 0},
-    {35, 10, 0},              {25, 8, 0},   {15, 6, 0},   {8, 4, 0},    {4, 2, 0},   {2, 0, 0}};
+static const Detail detail_level[] = {{FILM_FRAMES + 1, 60, 0},
+                                      {200, 40, 0},
+                                      {150, 30, 0},
+                                      {100, 20, 0},
+                                      {70, 15, 0},
+                                      {50, 12, 0},
+                                      {35, 10, 0},
+                                      {25, 8, 0},
+                                      {15, 6, 0},
+                                      {8, 4, 0},
+                                      {4, 2, 0},
+                                      {2, 0, 0}};
 static const int face_level[] = {8000, 4000, 2000, 1000, 500, 200, 100};
 enum {
   DETAIL_LEVELS = (int)(sizeof detail_level / sizeof detail_level[0]),
@@ -51,7 +60,7 @@ static void write_data(Buffer* text, const Player* p, const Buffer* shapes, cons
   json_end(&out);
   *all = player_frames(&out, p, detail);
   buf_add(text, ",");
-  buf_add(text, shapes->text + 1);   // which begins with the object's brace
+  buf_add(text, shapes->text + 1); // which begins with the object's brace
   buf_add(text, "\n}\n");
 }
 
@@ -69,8 +78,8 @@ static void write_notes(Buffer* out, const Player* p, bool meshes, bool frames) 
   const djModel* m = p->run[0].film->model;
   int fields = 0;
   for (int g = 0; g < m->ngeom; g++) fields += m->geom_type[g] == DJ_HFIELD;
-  if (fields > 0) buf_addf(out, "<p>Not shown: %d height field%s.</p>\n", fields,
-                           fields > 1 ? "s" : "");
+  if (fields > 0)
+    buf_addf(out, "<p>Not shown: %d height field%s.</p>\n", fields, fields > 1 ? "s" : "");
   if (!meshes) buf_add(out, "<p>For room meshes are shown coarser than they are.</p>\n");
   if (!frames) {
     buf_add(out, "<p>For room only some of the steps are shown, or of each the strongest of its "
@@ -82,8 +91,10 @@ static void write_element(Buffer* out, const Player* p, const char* data, bool m
                           bool frames) {
   buf_add(out, player_html);
   write_notes(out, p, meshes, frames);
-  buf_addf(out, "<noscript><p>This page plays the runs by a script, which is switched off here; the "
-                "pictures below show them, too.</p>%s</noscript>\n", p->still);
+  buf_addf(out,
+           "<noscript><p>This page plays the runs by a script, which is switched off here; the "
+           "pictures below show them, too.</p>%s</noscript>\n",
+           p->still);
   buf_add(out, "<script type=\"application/json\" id=\"player-data\">");
   add_script(out, data);
   buf_add(out, "</script>\n");

@@ -1,6 +1,6 @@
-// The player of a report: runs that move, beside or over each other, with contact points and forces.
-// One element of HTML that needs nothing else: controls, the runs as JSON, and the script of
-// tools/player that shows them.
+// The player of a report: runs that move, beside or over each other, with contact points and
+// forces. One element of HTML that needs nothing else: controls, the runs as JSON, and the script
+// of tools/player that shows them.
 
 #ifndef DJ_TOOLS_PLAYER_H_
 #define DJ_TOOLS_PLAYER_H_
@@ -12,20 +12,20 @@ enum { PLAYER_RUNS = 3 };
 
 typedef struct PlayerRun {
   const char* name;
-  const char* color;        // "#rrggbb", of its path
+  const char* color; // "#rrggbb", of its path
   const Film* film;
-  const char* note;         // why it ended early, or ""
-  double point[3];          // m; whose path is drawn, in the body's frame
+  const char* note; // why it ended early, or ""
+  double point[3];  // m; whose path is drawn, in the body's frame
 } PlayerRun;
 
 typedef struct Player {
   int nrun;
   PlayerRun run[PLAYER_RUNS];
-  const Camera* camera;     // how it looks at first
+  const Camera* camera; // how it looks at first
   int ntarget;
-  const double* target;     // (ntarget x 3) m; marks
-  int traced;               // body of the point whose path is drawn
-  const char* still;        // a picture as HTML, for readers without scripts
+  const double* target; // (ntarget x 3) m; marks
+  int traced;           // body of the point whose path is drawn
+  const char* still;    // a picture as HTML, for readers without scripts
 } Player;
 
 // Files of tools/player, as text.
@@ -33,8 +33,8 @@ extern const char player_css[], player_html[], solids_js[], pictures_js[], playe
 
 // What is left out for room.
 typedef struct Detail {
-  int frames, touches;      // at most; of a frame
-  int faces;                // of all meshes together, of each run
+  int frames, touches; // at most; of a frame
+  int faces;           // of all meshes together, of each run
 } Detail;
 
 // At most so many bytes: where there is no room for everything frames are left out first, then
@@ -53,4 +53,4 @@ int player_find(const int* id, int n, int wanted);
 // Likewise bodies: those of these geoms, and the traced one.
 int player_bodies(int* body, const Player* player);
 
-#endif  // DJ_TOOLS_PLAYER_H_
+#endif // DJ_TOOLS_PLAYER_H_

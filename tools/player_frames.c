@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double TURN = 1e-4;   // unit of quaternions
+static const double TURN = 1e-4; // unit of quaternions
 
 // Pairs of geoms that touch in any run, in the order in which they come.
 typedef struct Pairs {
   int n, capacity;
-  int* geom;                // (n x 2) ids
+  int* geom; // (n x 2) ids
 } Pairs;
 
 static int pair_place(Pairs* p, const Touch* t) {
@@ -88,7 +88,7 @@ static bool write_touches(Buffer* out, const Frame* frame, int most, Pairs* pair
     buf_addf(out, "%s%d,%d", i ? "," : "", pair_place(pairs, t), (int)t->state);
     for (int k = 0; k < 3; k++) buf_addf(out, ",%.0f", round(t->point[k] / unit) + 0.0);
     for (int k = 0; k < 3; k++) {
-      bool zero = fabs(t->force[k]) < 5e-5 * touch_size(t);   // as far as the digits go
+      bool zero = fabs(t->force[k]) < 5e-5 * touch_size(t); // as far as the digits go
       buf_addf(out, ",%.4g", zero ? 0 : t->force[k]);
     }
   }
@@ -118,7 +118,7 @@ static bool write_run(Json* out, const PlayerRun* run, const int* frame, int nfr
   json_vector(out, "point", 3, run->point);
   json_raw(out, "poses", poses.text);
   json_raw(out, "touches", touches.text);
-  if (cut) {   // how many there are of which
+  if (cut) { // how many there are of which
     json_list(out, "all");
     for (int i = 0; i < n; i++) json_integer(out, NULL, run->film->frame[frame[i]].all);
     json_end(out);

@@ -92,28 +92,35 @@ static bool find_surface(djSurface* s, Triangles* t, const djModel* m, int geom)
 
 static const char* type_name(int type) {
   switch ((djGeomType)type) {
-    case DJ_PLANE: return "plane";
-    case DJ_SPHERE: return "sphere";
-    case DJ_CAPSULE: return "capsule";
-    case DJ_ELLIPSOID: return "ellipsoid";
-    case DJ_CYLINDER: return "cylinder";
-    case DJ_BOX: return "box";
+    case DJ_PLANE:
+      return "plane";
+    case DJ_SPHERE:
+      return "sphere";
+    case DJ_CAPSULE:
+      return "capsule";
+    case DJ_ELLIPSOID:
+      return "ellipsoid";
+    case DJ_CYLINDER:
+      return "cylinder";
+    case DJ_BOX:
+      return "box";
     case DJ_MESH:
-    case DJ_HFIELD: break;
+    case DJ_HFIELD:
+      break;
   }
-  return "none";   // there is no picture of it
+  return "none"; // there is no picture of it
 }
 
 // Shapes of a run: those that are of triangles have some, the first of a mesh those of all.
 typedef struct Shape {
   Triangles t;
-  bool smooth;              // a surface
-  int like;                 // an earlier one of the same mesh, or -1
-  double pos[3], quat[4];   // in the body
+  bool smooth;            // a surface
+  int like;               // an earlier one of the same mesh, or -1
+  double pos[3], quat[4]; // in the body
 } Shape;
 
 static void make_shapes(Shape* shape, const djModel* m, const int* geom, int n) {
-  int* first = tool_alloc((size_t)m->nmesh, sizeof *first);   // of a mesh; counted from 1
+  int* first = tool_alloc((size_t)m->nmesh, sizeof *first); // of a mesh; counted from 1
   for (int i = 0; i < n; i++) {
     Shape* s = &shape[i];
     djSurface surface;
@@ -209,8 +216,10 @@ bool player_shapes(Json* out, const Player* p, const Detail* detail) {
     all = add_look(t, p->run[r].film->model, geom, n, detail->faces) && all;
     look[r] = 0;
     while (strcmp(text[look[r]].text, t->text) != 0) look[r]++;
-    if (look[r] == nlook) json_raw(out, NULL, text[nlook++].text);
-    else buf_free(t);
+    if (look[r] == nlook)
+      json_raw(out, NULL, text[nlook++].text);
+    else
+      buf_free(t);
   }
   json_end(out);
   json_list(out, "look");

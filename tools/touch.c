@@ -62,17 +62,18 @@ static void free_points(Points* p) {
 }
 
 static void add_point(TouchList* list, const Points* p, int i) {
-  static const TouchState state[] = {[DJC_FREE] = TOUCH_FREE, [DJC_STICK] = TOUCH_STICKS,
-                                     [DJC_SLIP] = TOUCH_SLIPS};
+  static const TouchState state[] = {
+      [DJC_FREE] = TOUCH_FREE, [DJC_STICK] = TOUCH_STICKS, [DJC_SLIP] = TOUCH_SLIPS};
   Touch* t = touch_add(list);
-  *t = (Touch){.geom1 = p->geom[2 * i + 1], .geom2 = p->geom[2 * i],
-               .state = state[p->point[i].state]};
+  *t = (Touch){
+      .geom1 = p->geom[2 * i + 1], .geom2 = p->geom[2 * i], .state = state[p->point[i].state]};
   memcpy(t->point, p->place + 3 * i, sizeof t->point);
   memcpy(t->force, p->point[i].force, sizeof t->force);
 }
 
 static void add_pair(TouchList* list, const djModel* m, const djContactPair* pair) {
-  Touch t = {.geom1 = pair->geom1, .geom2 = pair->geom2,
+  Touch t = {.geom1 = pair->geom1,
+             .geom2 = pair->geom2,
              .state = dj_guidesRuns(m) && pair->gap > m->contact.range ? TOUCH_AFAR : TOUCH_ACTS};
   memcpy(t.point, pair->point, sizeof t.point);
   memcpy(t.force, pair->force, sizeof t.force);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELLS = 64 };   // along the longest side, at most
-enum { HULL = 16 };    // parts of an octahedron's edge
+enum { CELLS = 64 }; // along the longest side, at most
+enum { HULL = 16 };  // parts of an octahedron's edge
 
 void triangles_free(Triangles* t) {
   free(t->vert);
@@ -93,8 +93,8 @@ static void find_hull(Triangles* t) {
 
 void triangles_mesh(Triangles* t, const djModel* m, int mesh, bool hull) {
   bool own = !hull && m->mesh_trinum[mesh] > 0;
-  const int* face = own ? m->mesh_tri + 3 * m->mesh_triadr[mesh]
-                        : m->mesh_face + 3 * m->mesh_faceadr[mesh];
+  const int* face =
+      own ? m->mesh_tri + 3 * m->mesh_triadr[mesh] : m->mesh_face + 3 * m->mesh_faceadr[mesh];
   *t = (Triangles){.nvert = m->mesh_vertnum[mesh],
                    .nface = own ? m->mesh_trinum[mesh] : m->mesh_facenum[mesh]};
   size_t nv = 3 * (size_t)t->nvert, nf = 3 * (size_t)t->nface;

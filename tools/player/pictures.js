@@ -53,8 +53,8 @@ Picture.prototype.fill = function (v, i, ramp, shift, id) {
     cross(0, 0, bx, by);
     cross(bx, by, cx, cy);
     cross(cx, cy, 0, 0);
-    const first = Math.max(Math.ceil(ax + left - 0.5), 0);
-    const end = Math.min(Math.floor(ax + right - 0.5), this.width - 1);
+    const first = Math.max(Math.ceil(ax + left - 0.5001), 0);   // no gaps between neighbours
+    const end = Math.min(Math.floor(ax + right - 0.4999), this.width - 1);
     let z = v[i + 2] + zx * (first + 0.5 - ax) + zy * at;
     let l = v[i + 3] + lx * (first + 0.5 - ax) + ly * at;
     for (let x = first, k = y * this.width + first; x <= end; x++, k++, z += zx, l += lx) {

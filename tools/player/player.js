@@ -363,7 +363,7 @@ function addRuns() {
     });
     run.input = input;
     label.append(input, " " + run.name + " ");
-    label.style.color = run.color;
+    label.style.borderBottom = "3px solid " + run.color;
     label.style.marginRight = "14px";
     element("runs").append(label);
   });

@@ -55,8 +55,8 @@ DJ_API djStatus djc_penalty(djcPenalty* out, djcPenaltyPoint* point, double* by_
 // (1): the first `most` go to point (most), with force on the point's body; place (most x 3 m) is
 // where it acts, geom (most x 2) has the ids of the point's geom and of the field's. They stay as
 // the data's contacts do, until the state is set or looked at by dj_forward.
-DJ_API djStatus dj_contactPoints(int* n, djcPenaltyPoint* point, double* place, int* geom,
-                                 int most, const djModel* model, djData* data);
+DJ_API djStatus dj_contactPoints(int* n, djcPenaltyPoint* point, double* place, int* geom, int most,
+                                 const djModel* model, djData* data);
 
 // How penalty contact sees a geom.
 typedef struct djGeomPoints {

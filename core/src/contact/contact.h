@@ -242,6 +242,9 @@ djStatus dj_contactParams(double* param, djShapeGrad* shape, djContacts* contact
 // Room for npair entries in data->pair and data->contact, which have dj_maxContactPairs at first.
 djStatus dj_roomForReport(djData* data, djContacts* contacts, int npair);
 
+// Velocities act in some pair.
+bool dj_contactsUseTwists(const djContacts* contacts);
+
 // End of a step: fills data->pair, data->contact, and the gap, overlap and recovery statistics.
 djStatus dj_reportContacts(djData* data, djContacts* contacts, const djModel* model,
                            const djPose* pose);

@@ -209,10 +209,10 @@ static djStatus maxStep(double* fraction, void* state, const djMotion* at, const
   return status;
 }
 
-// With velocities: the last evaluation may have been of energies alone.
+// Where velocities act with these: the last evaluation may have been of energies alone.
 static djStatus report(djData* d, void* state, const djMotion* at) {
-  const double* twist = twistsAt(state, at, true);
-  if (twist) {
+  if (dj_contactsUseTwists(listOf(state))) {
+    const double* twist = twistsAt(state, at, true);
     double value;
     djStatus status = dj_evalContacts(&value, listOf(state), at->model, at->at.kin->body, twist, 0);
     if (status < 0) return status;

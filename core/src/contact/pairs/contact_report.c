@@ -162,6 +162,8 @@ const char* dj_kinkName(int kink) {
   return kink >= 0 && kink < DJ_NKINK ? name[kink] : "";
 }
 
+bool dj_contactsUseTwists(const djContacts* c) { return c->uses_twist; }
+
 djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djPose* pose) {
   if (!d || !c || !m || !pose || !c->listed) return DJ_INVALID;
   djStatus status = dj_refreshContacts(c, m, pose);

@@ -184,8 +184,12 @@ static void visitPoint(void* user, const djPenaltyWay* way, int i, const double 
   djPointForce p;
   (void)x;
   dj_findPoint(&p, v->pair, way, i, at);
-  const djPairPoint point = {.of_b = way->points_of_b, .x = p.x, .normal = p.n, .force = p.F,
-                             .distance = p.d, .state = dj_pointState(p.state)};
+  const djPairPoint point = {.of_b = way->points_of_b,
+                             .x = p.x,
+                             .normal = p.n,
+                             .force = p.F,
+                             .distance = p.d,
+                             .state = dj_pointState(p.state)};
   v->visit(v->user, &point);
 }
 
