@@ -33,7 +33,7 @@ static void assertMoves(const djModel* m, const djData* d, const double before[3
   }
   for (int j = 0; j < 3; j++) {
     const double change = m->body_mass[1] * (d->qvel[j] - before[j]) / m->opt.timestep;
-    djt_near(force[j], change, 1e-6 * (1 + fabs(change)));
+    djt_near(force[j], change, 1e-8 * (1 + fabs(change)));
   }
 }
 

@@ -242,8 +242,11 @@ djStatus dj_contactParams(double* param, djShapeGrad* shape, djContacts* contact
 // Room for npair entries in data->pair and data->contact, which have dj_maxContactPairs at first.
 djStatus dj_roomForReport(djData* data, djContacts* contacts, int npair);
 
-// Velocities act in some pair.
+// Velocities act in some pair; contacts may be NULL. Before a report: the pairs evaluated at these
+// poses and velocities, where the last evaluation was with others.
 bool dj_contactsUseTwists(const djContacts* contacts);
+djStatus dj_refreshTwists(djContacts* contacts, const djModel* model, const djPose* pose,
+                          const double* twist);
 
 // End of a step: fills data->pair, data->contact, and the gap, overlap and recovery statistics.
 djStatus dj_reportContacts(djData* data, djContacts* contacts, const djModel* model,

@@ -162,7 +162,17 @@ const char* dj_kinkName(int kink) {
   return kink >= 0 && kink < DJ_NKINK ? name[kink] : "";
 }
 
-bool dj_contactsUseTwists(const djContacts* c) { return c->uses_twist; }
+bool dj_contactsUseTwists(const djContacts* c) { return c && c->uses_twist; }
+
+djStatus dj_refreshTwists(djContacts* c, const djModel* m, const djPose* pose,
+                          const double* twist) {
+  if (!c || !m || !pose || !twist || !c->listed) return DJ_INVALID;
+  double value;
+  if (memcmp(c->twist, twist, 6 * (size_t)c->nbody * sizeof *twist) != 0) {
+    return dj_evalContacts(&value, c, m, pose, twist, 0);
+  }
+  return dj_refreshContacts(c, m, pose);
+}
 
 djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djPose* pose) {
   if (!d || !c || !m || !pose || !c->listed) return DJ_INVALID;
