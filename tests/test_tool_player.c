@@ -140,6 +140,10 @@ static void assertKept(const cJSON* data, const Kept* kept, int frame) {
     for (int k = 0; k < 3; k++) djt_near(pose[k], kept->xpos[3 * b + k], 2e-4);
     for (int k = 0; k < 4; k++) turned += pose[3 + k] * kept->xquat[4 * b + k];
     djt_near(fabs(turned), 1, 2e-4);
+    double before[7], with = 0; // so near that the way between them is the short one
+    poseAt(before, data, run, frame - 1, b);
+    for (int k = 0; k < 4; k++) with += pose[3 + k] * before[3 + k];
+    assert_true(with > 0.9);
   }
   const cJSON *list = cJSON_GetArrayItem(key(run, "touches"), frame), *pairs = key(data, "pairs");
   double force[9][3] = {{0}}, most = 0;

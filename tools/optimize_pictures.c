@@ -14,6 +14,7 @@
 enum { TIMES = 4, PICTURE_WIDE = 360, PICTURE_HIGH = 270, FEW = 8, POINTS = 300, ARROWS = 30 };
 enum { STILLS_BYTES = 800000 };
 
+const char before_color[] = "#8a8578", after_color[] = "#1f5fa8", mujoco_color[] = "#d9721e";
 static const char* const mark_color = "#c2272d";
 static const char* const tail_color = "#7a3fa0";
 

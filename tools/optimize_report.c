@@ -15,7 +15,6 @@ enum { WIDE = 560, HIGH = 270, FEW = 8, ROWS = 200 };
 enum { MOST_BYTES = 2000000 }; // of the page
 
 static const char* const mark_color = "#c2272d";
-const char before_color[] = "#8a8578", after_color[] = "#1f5fa8", mujoco_color[] = "#d9721e";
 
 static const char own_style[] =
     ".three{display:grid;grid-template-columns:1fr 1fr 1fr;gap:10px 14px}"

@@ -5,18 +5,18 @@
 #include <string.h>
 
 // From everything to what still tells something.
-static const Detail detail_level[] = {{FILM_FRAMES + 1, 60, 0},
-                                      {200, 40, 0},
-                                      {150, 30, 0},
-                                      {100, 20, 0},
-                                      {70, 15, 0},
-                                      {50, 12, 0},
-                                      {35, 10, 0},
-                                      {25, 8, 0},
-                                      {15, 6, 0},
-                                      {8, 4, 0},
-                                      {4, 2, 0},
-                                      {2, 0, 0}};
+static const Detail detail_level[] = {{FILM_FRAMES + 1, 60},
+                                      {200, 40},
+                                      {150, 30},
+                                      {100, 20},
+                                      {70, 15},
+                                      {50, 12},
+                                      {35, 10},
+                                      {25, 8},
+                                      {15, 6},
+                                      {8, 4},
+                                      {4, 2},
+                                      {2, 0}};
 static const int face_level[] = {8000, 4000, 2000, 1000, 500, 200, 100};
 enum {
   DETAIL_LEVELS = (int)(sizeof detail_level / sizeof detail_level[0]),
@@ -33,17 +33,17 @@ static void write_view(Json* out, const Camera* c) {
   json_end(out);
 }
 
-// The shapes, with as many faces as take no more than `most`. Returns the object's beginning.
+// The shapes, with as many faces as take no more than `most`, in an object that is left open.
+// Returns false where meshes are coarser than they are.
 static bool write_shapes(Buffer* text, const Player* p, size_t most) {
   bool all = true;
   for (int k = 0; k < FACE_LEVELS; k++) {
-    Detail detail = {.faces = face_level[k]};
     Json out;
     buf_free(text);
     *text = (Buffer){0};
     json_start(&out, text);
     json_object(&out, NULL);
-    all = player_shapes(&out, p, &detail) && k == 0;
+    all = player_shapes(&out, p, face_level[k]);
     if (text->size <= most) break;
   }
   return all;

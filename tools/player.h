@@ -34,16 +34,16 @@ extern const char player_css[], player_html[], solids_js[], pictures_js[], playe
 // What is left out for room.
 typedef struct Detail {
   int frames, touches; // at most; of a frame
-  int faces;           // of all meshes together, of each run
 } Detail;
 
 // At most so many bytes: where there is no room for everything frames are left out first, then
 // weak contact points and details of meshes; where there is none at all a sentence takes its place.
 void player_write(Buffer* out, const Player* player, size_t most);
 
-// Its parts, as keys of the object that the script reads: geoms and their shapes; poses and contact
-// points. Return false where meshes are coarser, frames or points fewer than there are.
-bool player_shapes(Json* out, const Player* player, const Detail* detail);
+// Its parts, as keys of the object that the script reads: geoms and their shapes, whose meshes have
+// so many faces together at most; poses and contact points. Return false where meshes are coarser,
+// frames or points fewer than there are.
+bool player_shapes(Json* out, const Player* player, int faces);
 bool player_frames(Json* out, const Player* player, const Detail* detail);
 
 // Geoms that are shown: their ids (ngeom) into geom; returns how many. And the place of an id among

@@ -203,7 +203,7 @@ static void write_geoms(Json* out, const Player* p, const int* geom, int ngeom) 
 }
 
 // Runs of the same design share their shapes.
-bool player_shapes(Json* out, const Player* p, const Detail* detail) {
+bool player_shapes(Json* out, const Player* p, int faces) {
   const djModel* m = p->run[0].film->model;
   int* geom = tool_alloc((size_t)m->ngeom, sizeof *geom);
   int n = player_geoms(geom, p), nlook = 0, look[PLAYER_RUNS];
@@ -213,7 +213,7 @@ bool player_shapes(Json* out, const Player* p, const Detail* detail) {
   json_list(out, "looks");
   for (int r = 0; r < p->nrun; r++) {
     Buffer* t = &text[nlook];
-    all = add_look(t, p->run[r].film->model, geom, n, detail->faces) && all;
+    all = add_look(t, p->run[r].film->model, geom, n, faces) && all;
     look[r] = 0;
     while (strcmp(text[look[r]].text, t->text) != 0) look[r]++;
     if (look[r] == nlook)
