@@ -2,7 +2,9 @@
 // and that it is never larger than it may be.
 
 #include "common/tool_case.h"
+#include "film.h"
 #include "player.h"
+#include "touch.h"
 #include "triangles.h"
 
 #include <cjson/cJSON.h>
