@@ -32,7 +32,8 @@ static void check_state(Reader* r, const djModel* m, const char* path, const dou
     const double* q = qpos + from;
     snprintf(key, sizeof key, "qpos[%d]", from);
     if (q[0] != 0 || q[1] != 0 || q[2] != 0 || q[3] != 0) continue;
-    read_fail(r, path, key, "begins a quaternion that is zero");
+    read_fail(r, path, key, "the quaternion of joint '%.60s' is zero",
+              dj_id2name(m, DJ_OBJ_JOINT, j));
   }
 }
 

@@ -4,7 +4,7 @@
 #ifndef DIJOCO_PENALTY_H_
 #define DIJOCO_PENALTY_H_
 
-#include <dijoco/model.h>
+#include <dijoco/data.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,6 +50,13 @@ typedef struct djcPenalty {
 // point (npoint), by_point (npoint x 3, N by world coordinates) or NULL: not asked for.
 DJ_API djStatus djc_penalty(djcPenalty* out, djcPenaltyPoint* point, double* by_point,
                             const djcPenaltyQuery* query, djError* err);
+
+// The points that were inside of another geom's field at the end of the step just taken, n of them
+// (1): the first `most` go to point (most), with force on the point's body; place (most x 3 m) is
+// where it acts, geom (most x 2) has the ids of the point's geom and of the field's. They stay as
+// the data's contacts do, until the state is set or looked at by dj_forward.
+DJ_API djStatus dj_contactPoints(int* n, djcPenaltyPoint* point, double* place, int* geom, int most,
+                                 const djModel* model, djData* data);
 
 // How penalty contact sees a geom.
 typedef struct djGeomPoints {

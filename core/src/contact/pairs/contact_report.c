@@ -162,6 +162,18 @@ const char* dj_kinkName(int kink) {
   return kink >= 0 && kink < DJ_NKINK ? name[kink] : "";
 }
 
+bool dj_contactsUseTwists(const djContacts* c) { return c && c->uses_twist; }
+
+djStatus dj_refreshTwists(djContacts* c, const djModel* m, const djPose* pose,
+                          const double* twist) {
+  if (!c || !m || !pose || !twist || !c->listed) return DJ_INVALID;
+  double value;
+  if (memcmp(c->twist, twist, 6 * (size_t)c->nbody * sizeof *twist) != 0) {
+    return dj_evalContacts(&value, c, m, pose, twist, 0);
+  }
+  return dj_refreshContacts(c, m, pose);
+}
+
 djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djPose* pose) {
   if (!d || !c || !m || !pose || !c->listed) return DJ_INVALID;
   djStatus status = dj_refreshContacts(c, m, pose);
@@ -190,6 +202,31 @@ djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djP
   d->stats.smallest_gap = fmin(d->stats.smallest_gap, d->stats.gap);
   d->stats.deepest_overlap = fmax(d->stats.deepest_overlap, d->stats.overlap);
   return DJ_OK;
+}
+
+typedef struct PointVisit {
+  const djNearPair* pair;
+  djContactPointVisit visit;
+  void* user;
+} PointVisit;
+
+static void visitPoint(void* user, const djPairPoint* point) {
+  const PointVisit* v = user;
+  const int a = v->pair->a, b = v->pair->b;
+  v->visit(v->user, point->of_b ? b : a, point->of_b ? a : b, point);
+}
+
+djStatus dj_visitContactPoints(djContacts* c, const djModel* m, const djPose* pose,
+                               djContactPointVisit visit, void* user) {
+  if (!c || !m || !pose || !visit || !c->listed) return DJ_INVALID;
+  djStatus status = dj_refreshContacts(c, m, pose);
+  for (int k = 0; k < c->nblock && status >= 0; k++) {
+    PointVisit v = {&c->pair[c->active_pair[k]], visit, user};
+    if (!v.pair->kernel->points) continue;
+    djPairInput in = dj_pairInput(c, m, v.pair, pose);
+    status = v.pair->kernel->points(&in, visitPoint, &v);
+  }
+  return status < 0 ? status : DJ_OK;
 }
 
 // The size |f| of the force f = dU/dv of body a, v its translation: d|f| = f/|f| . df.
