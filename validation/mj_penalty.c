@@ -87,8 +87,9 @@ static void testControlled(djvReport* r, const char* name, const mjModel* m, djM
     all.deepest = djv_worst(all.deepest, t.deepest);
   }
   const char* by = dj_choiceName(dj_findSetting("integrator", 0), integrator);
-  djv_note("%s, %s: %.2f iterations a step, overlap <= %.2g m", name, by,
-           (double)all.iterations / (double)all.steps, all.deepest);
+  djv_note("%s, %s: %.2f iterations a step, overlap <= %.2g m, by another method %ld, in parts %ld",
+           name, by, (double)all.iterations / (double)all.steps, all.deepest, all.replaced,
+           all.cut);
   robot_countOf(r, all.failed, 0, all.steps, "%s, %s: steps that failed", name, by);
   robot_countOf(r, all.unconverged, 0, all.steps, "%s, %s: unconverged steps", name, by);
   djv_figure(r, "unconverged steps", (double)all.unconverged, "");

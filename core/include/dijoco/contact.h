@@ -19,7 +19,7 @@ typedef struct djcShape {
   djGeomType geom;        // type of a geom
   double size[3];         // m; of a geom, as MuJoCo's
   double pos[3];          // m; of a geom
-  double quat[4];         // of a geom; is normalised, not zero
+  double quat[4];         // quaternion of a geom; is normalised, not zero
   double origin[3];       // m; point that twists refer to
   int nweight;            // 0: a guide's weights are from the flat facets, else those of the
   const double* weight;   // (nweight) vertices of the contact shape: parts of its surface, >= 0; 1
