@@ -101,7 +101,7 @@ static void read_b(Reader* r, djcPenaltyQuery* q, Mesh* mesh, const cJSON* entry
   for (int i = 3; i < 7; i++) norm = hypot(norm, pose[i]);
   if (!(norm > 0) || !isfinite(norm)) read_fail(r, "b", "pose", "its quaternion is zero");
   for (int i = 0; i < 3; i++) q->pos[i] = pose[i];
-  for (int i = 0; i < 4; i++) q->quat[i] = pose[3 + i] / norm;
+  for (int i = 0; i < 4; i++) q->quat[i] = pose[3 + i];
   read_vector(r, in, "b", "twist", 6, 6, q->twist_b);
 }
 
