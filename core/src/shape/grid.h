@@ -25,10 +25,11 @@
 
 // Spacings: the mesh's largest extent over DJ_GRID_CELLS, along an axis of small extent that over
 // DJ_GRID_LEAST; all of them larger by one factor where more than DJ_GRID_NODES nodes (28 bytes
-// each) were needed.
+// each), with a reach four times as many, were needed. Of one that has moved up to DJ_GRID_MOST.
 #define DJ_GRID_CELLS 64
 #define DJ_GRID_LEAST 8
 #define DJ_GRID_NODES 131072
+#define DJ_GRID_MOST (16 * DJ_GRID_NODES)
 
 // Arrays live in one block, dj_freeGrid releases it.
 typedef struct djGrid {
@@ -60,9 +61,10 @@ djStatus dj_makeGrid(djGrid* grid, int nvert, const double* vert, int ntri, cons
 djStatus dj_makeGridReaching(djGrid* grid, int nvert, const double* vert, int ntri, const int* tri,
                              double reach, const djWatch* watch, djError* err);
 
-// The grid of points that have moved, on the lattice of the old one, so that it changes smoothly;
-// DJ_INVALID as above, or where the mesh comes within a cell of that lattice's box. grid may not be
-// old.
+// The grid of points that have moved, on the lattice of the old one, so that it changes smoothly.
+// Where the mesh, with reach, comes within a cell of that lattice's box it gets more cells of the
+// same size, which changes nothing within the box. DJ_INVALID as above, or where they become too
+// many. grid may not be old.
 djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, djError* err);
 
 djStatus dj_copyGrid(djGrid* copy, const djGrid* grid);

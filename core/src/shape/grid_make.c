@@ -41,7 +41,7 @@ static void makeLattice(djGrid* g, const double box[6]) {
   for (;;) {
     nodes = 1;
     for (int k = 0; k < 3; k++) nodes *= countAlong(box[3 + k] + g->reach, g->h[k]);
-    if (nodes <= DJ_GRID_NODES) break;
+    if (nodes <= (g->reach > 0 ? 4.0 : 1.0) * DJ_GRID_NODES) break;
     for (int k = 0; k < 3; k++) g->h[k] *= 1.01;
   }
   for (int k = 0; k < 3; k++) {
@@ -271,22 +271,44 @@ djStatus dj_makeGrid(djGrid* grid, int nvert, const double* vert, int ntri, cons
   return dj_makeGridReaching(grid, nvert, vert, ntri, tri, 0, watch, err);
 }
 
+// The lattice of the old one, with more cells of the same size on sides where the mesh, with reach,
+// comes within LEAST_MARGIN of the end of its box: there MARGIN is left again. Nodes stay where
+// they are, and (2) is local: near the mesh nothing jumps as cells are added.
+static djStatus widenLattice(djGrid* g, const djGrid* old, const double box[6], djError* err) {
+  double nodes = 1;
+  for (int k = 0; k < 3; k++) {
+    const double h = old->h[k];
+    double end[2], more[2];
+    for (int s = 0; s < 2; s++) {
+      const double sign = s ? 1 : -1;
+      end[s] = old->box[k] + sign * old->box[3 + k];
+      const double margin = sign * (end[s] - box[k]) - box[3 + k] - old->reach;
+      more[s] = margin >= LEAST_MARGIN * h ? 0 : ceil(MARGIN - margin / h);
+      end[s] += sign * more[s] * h;
+    }
+    const double n = old->n[k] + more[0] + more[1];
+    nodes *= n;
+    if (!(nodes <= DJ_GRID_MOST)) {
+      return dj_fail(err, DJ_INVALID, "the mesh leaves the box of its grid by too much");
+    }
+    g->n[k] = (int)n;
+    g->low[k] = old->low[k] - more[0] * h;
+    g->h[k] = h;
+    g->box[k] = more[0] + more[1] > 0 ? 0.5 * (end[0] + end[1]) : old->box[k];
+    g->box[3 + k] = more[0] + more[1] > 0 ? 0.5 * (end[1] - end[0]) : old->box[3 + k];
+  }
+  return DJ_OK;
+}
+
 djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, djError* err) {
   double box[6];
   if (!grid || !old || !old->buffer) return dj_fail(err, DJ_INVALID, "no grid given");
   memset(grid, 0, sizeof *grid);
   djStatus status = dj_checkMesh(box, old->nvert, vert, old->ntri, old->tri, err);
-  if (status < 0) return status;
-  for (int k = 0; k < 3; k++) {
-    double margin = old->box[3 + k] - fabs(box[k] - old->box[k]) - box[3 + k];
-    if (!(margin >= old->reach + LEAST_MARGIN * old->h[k])) {
-      return dj_fail(err, DJ_INVALID, "the mesh leaves the box of its grid");
-    }
-    grid->n[k] = old->n[k];
-    grid->low[k] = old->low[k];
-    grid->h[k] = old->h[k];
-    grid->box[k] = old->box[k];
-    grid->box[3 + k] = old->box[3 + k];
+  if (status == DJ_OK) status = widenLattice(grid, old, box, err);
+  if (status < 0) {
+    memset(grid, 0, sizeof *grid);
+    return status;
   }
   grid->reach = old->reach;
   grid->nvert = old->nvert;

@@ -3,19 +3,40 @@
 #include "base/status.h"
 #include "contact/pairs/collision.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-// The geom meets another by a kernel that wants its field.
-static bool wantsGrid(const djShapeBuilder* b, int geom) {
+// Designs may let radii grow by so much before they reach beyond what a grid has.
+#define GROWTH 1.25
+
+// The geom meets another by a kernel that wants its field. *reach: raised to how far from it that
+// asks for distances.
+static bool wantsGrid(double* reach, const djShapeBuilder* b, int geom) {
   const djModel* m = b->model;
+  bool wanted = false;
   if (!b->collides[geom]) return false;
   for (int g = 0; g < m->ngeom; g++) {
     if (!b->collides[g] || !dj_isContactPair(m, geom, g)) continue;
     const djKernel* kernel = dj_kernel(dj_pairKernel(m, geom, g));
-    if (kernel->wantsGrid && kernel->wantsGrid(m, geom)) return true;
+    if (!kernel->wantsGrid || !kernel->wantsGrid(m, geom)) continue;
+    wanted = true;
+    if (!kernel->pointRadius) continue;
+    const double inflate = dj_pairCoefficients(m, geom, g).inflate + m->geom_margin[geom] -
+                           m->geom_gap[geom] + m->geom_margin[g] - m->geom_gap[g];
+    *reach = fmax(*reach, GROWTH * (kernel->pointRadius(m, g) + fmax(inflate, 0)));
   }
-  return false;
+  return wanted;
+}
+
+// Of all geoms of the mesh.
+static double reachOf(const djShapeBuilder* b, int mesh) {
+  const djModel* m = b->model;
+  double reach = 0;
+  for (int g = 0; g < m->ngeom; g++) {
+    if (m->geom_type[g] == DJ_MESH && m->geom_mesh[g] == mesh) wantsGrid(&reach, b, g);
+  }
+  return reach;
 }
 
 // The mesh's own triangles, or those of its hull. *own: to be freed, or NULL.
@@ -39,8 +60,9 @@ static djStatus makeGrid(djShapeBuilder* b, int geom, djError* err) {
   const int* tri = trianglesOf(&n, &own, b, mesh);
   if (!tri) return dj_failMemory(err);
   const djStatus status =
-      dj_makeGrid(&b->grid[mesh], m->mesh_vertnum[mesh],
-                  m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh], n, tri, b->watch, &why);
+      dj_makeGridReaching(&b->grid[mesh], m->mesh_vertnum[mesh],
+                          m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh], n, tri,
+                          reachOf(b, mesh), b->watch, &why);
   free(own);
   if (status != DJ_INVALID) return status < 0 ? dj_fail(err, status, "%s", why.text) : status;
   char text[80];
@@ -53,7 +75,9 @@ static djStatus makeGrid(djShapeBuilder* b, int geom, djError* err) {
 djStatus dj_needGrids(djShapeBuilder* b, djError* err) {
   const djModel* m = b->model;
   for (int g = 0; g < m->ngeom; g++) {
-    if (m->geom_type[g] != DJ_MESH || b->grid[m->geom_mesh[g]].buffer || !wantsGrid(b, g)) continue;
+    double reach = 0;
+    if (m->geom_type[g] != DJ_MESH || b->grid[m->geom_mesh[g]].buffer) continue;
+    if (!wantsGrid(&reach, b, g)) continue;
     const djStatus status = makeGrid(b, g, err);
     if (status < 0) return status;
   }
