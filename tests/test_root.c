@@ -158,8 +158,8 @@ static void testSearch(void** state) {
 static double mu, stiff;
 static void rubbed(double* r, double* J, const double* x, int n) {
   (void)n;
-  const double N = x[1] > 0 ? stiff * x[1] : 0, by = x[1] > 0 ? stiff : 0;
-  const double k = 0.1 * stiff, slip = fabs(k * x[0]) > mu * N;
+  const double N = x[1] > 0 ? stiff * x[1] : 0, by = x[1] > 0 ? stiff : 0, k = 0.1 * stiff;
+  const bool slip = fabs(k * x[0]) > mu * N;
   const double side = x[0] > 0 ? 1 : -1;
   r[0] = x[0] - 5 + (slip ? side * mu * N : k * x[0]);
   r[1] = x[1] - 1 + 0.3 * x[0] + N;
