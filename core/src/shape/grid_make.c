@@ -28,22 +28,28 @@ typedef struct Maker {
 
 static int countAlong(double half, double h) { return (int)ceil(2 * half / h) + 2 * AROUND + 2; }
 
+// Larger spacings until there are no more nodes than that, with so much around the mesh.
+static void limitNodes(djGrid* g, const double box[6], double reach, double most) {
+  for (;;) {
+    double nodes = 1;
+    for (int k = 0; k < 3; k++) nodes *= countAlong(box[3 + k] + reach, g->h[k]);
+    if (nodes <= most) return;
+    for (int k = 0; k < 3; k++) g->h[k] *= 1.01;
+  }
+}
+
 // The mesh's box is middle and half extents. The lattice stands beside its middle, so that in
 // symmetric meshes nodes are not as near to one face as to another, where f has no derivative.
 static void makeLattice(djGrid* g, const double box[6]) {
   const double shift[3] = {0.11, 0.23, -0.31}; // below the half, in cells
-  double extent = 2 * fmax(box[3], fmax(box[4], box[5])), nodes = 1;
+  double extent = 2 * fmax(box[3], fmax(box[4], box[5]));
   for (int k = 0; k < 3; k++) {
     // not less than 1e-3 of the others, so that flat meshes get no endless numbers of cells
     double half = fmax(box[3 + k], 1e-3 * extent);
     g->h[k] = fmin(extent / DJ_GRID_CELLS, 2 * half / DJ_GRID_LEAST);
   }
-  for (;;) {
-    nodes = 1;
-    for (int k = 0; k < 3; k++) nodes *= countAlong(box[3 + k] + g->reach, g->h[k]);
-    if (nodes <= (g->reach > 0 ? 4.0 : 1.0) * DJ_GRID_NODES) break;
-    for (int k = 0; k < 3; k++) g->h[k] *= 1.01;
-  }
+  limitNodes(g, box, 0, DJ_GRID_NODES);
+  if (g->reach > 0) limitNodes(g, box, g->reach, 4.0 * DJ_GRID_NODES);
   for (int k = 0; k < 3; k++) {
     g->n[k] = countAlong(box[3 + k] + g->reach, g->h[k]);
     g->low[k] = box[k] + (shift[k] - 0.5 * (g->n[k] - 1)) * g->h[k];

@@ -59,10 +59,9 @@ static djStatus makeGrid(djShapeBuilder* b, int geom, djError* err) {
   djError why = {""};
   const int* tri = trianglesOf(&n, &own, b, mesh);
   if (!tri) return dj_failMemory(err);
-  const djStatus status =
-      dj_makeGridReaching(&b->grid[mesh], m->mesh_vertnum[mesh],
-                          m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh], n, tri,
-                          reachOf(b, mesh), b->watch, &why);
+  const djStatus status = dj_makeGridReaching(&b->grid[mesh], m->mesh_vertnum[mesh],
+                                              m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh], n,
+                                              tri, reachOf(b, mesh), b->watch, &why);
   free(own);
   if (status != DJ_INVALID) return status < 0 ? dj_fail(err, status, "%s", why.text) : status;
   char text[80];
