@@ -337,12 +337,51 @@ static void testWays(void** state) {
   freeScene(s);
 }
 
+static const double cube[24] = {-1, -1, -1, 1, -1, -1, -1, 1, -1, 1, 1, -1,
+                                -1, -1, 1,  1, -1, 1,  -1, 1, 1,  1, 1, 1};
+
+// Balls and capsules on a mesh, of a radius that is large beside the cells of its grid, touch where
+// they do, also where they have grown since: height at rest is radius - mg/(n kn).
+static void testRadii(void** state) {
+  (void)state;
+  const double mass = 0.7, kn = 20000;
+  djMeshDef mesh = {.nvert = 8, .vert = cube};
+  for (int k = 0; k < 4; k++) {
+    const bool ball = k % 2 == 0;
+    double radius = k < 2 ? 0.5 : 3;
+    Scene* s = newScene(1);
+    djGeomDef* floor = addGeom(s, 0, DJ_MESH, 0, 0, 0);
+    floor->mesh = 0;
+    const int b = addBody(s, 0, DJ_FREE, 0, 0, 1.01 + radius, mass, radius);
+    djGeomDef* g = addGeom(s, b, ball ? DJ_SPHERE : DJ_CAPSULE, radius, 0.3, 0);
+    if (!ball) g->quat[0] = g->quat[2] = sqrt(0.5);
+    g->point_count = ball ? -1 : 2;
+    g->margin = 0.02;
+    s->def.mesh = &mesh;
+    s->def.nmesh = 1;
+    djModel* m = model(s, DJ_POSITION, kn, 50, 4000);
+    djData* d = sceneData(m);
+    for (int grown = 0; grown < 2; grown++) {
+      djParam p;
+      djError err = {""};
+      double size[3] = {radius, 0.3, 0};
+      if (dj_paramId(&p, m, "geom/#1/size", &err) != DJ_OK) fail_msg("%s", err.text);
+      if (dj_setParam(m, &p, size, &err) != DJ_OK) fail_msg("%s", err.text);
+      d->qpos[2] = 1.03 + radius;
+      for (int i = 0; i < 3000; i++) assert_int_equal(dj_step(m, d), DJ_OK);
+      djt_near(d->qpos[2], 1.02 + radius - mass * G / ((ball ? 1 : 2) * kn), 1e-9);
+      radius *= 1.2;
+    }
+    dj_deleteData(d);
+    dj_deleteModel(m);
+    freeScene(s);
+  }
+}
+
 // Of a mesh so many vertices as are wanted, equally spaced in their order.
 static void testVertices(void** state) {
   (void)state;
-  static const double vert[24] = {-1, -1, -1, 1, -1, -1, -1, 1, -1, 1, 1, -1,
-                                  -1, -1, 1,  1, -1, 1,  -1, 1, 1,  1, 1, 1};
-  djMeshDef mesh = {.nvert = 8, .vert = vert};
+  djMeshDef mesh = {.nvert = 8, .vert = cube};
   static const int wanted[4] = {-1, 100, 4, 0}, found[4] = {8, 8, 4, 0};
   for (int k = 0; k < 4; k++) {
     Scene* s = newScene(1);
@@ -357,7 +396,7 @@ static void testVertices(void** state) {
     assert_int_equal(p.npoint, found[k]);
     for (int i = 0; i < p.npoint; i++) {
       const int v = (int)p.id[i] * 8 / p.npoint;
-      for (int c = 0; c < 3; c++) assert_true(p.point[3 * i + c] == vert[3 * v + c]);
+      for (int c = 0; c < 3; c++) assert_true(p.point[3 * i + c] == cube[3 * v + c]);
     }
     dj_deleteModel(m);
     freeScene(s);
@@ -470,8 +509,9 @@ int main(void) {
       cmocka_unit_test(testSurfaces), cmocka_unit_test(testTree),
       cmocka_unit_test(testRest),     cmocka_unit_test(testSlope),
       cmocka_unit_test(testMomenta),  cmocka_unit_test(testWays),
-      cmocka_unit_test(testVertices), cmocka_unit_test(testDefaults),
-      cmocka_unit_test(testRefused),  cmocka_unit_test(testBallOnMesh),
+      cmocka_unit_test(testRadii),    cmocka_unit_test(testVertices),
+      cmocka_unit_test(testDefaults), cmocka_unit_test(testRefused),
+      cmocka_unit_test(testBallOnMesh),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,26 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The geom meets the other by a kernel that wants its field.
-static bool wantsFrom(const djModel* m, int geom, int g) {
-  if (!dj_isContactPair(m, geom, g)) return false;
+// The kernel by which the geom meets the other, where it wants the geom's field; or NULL.
+static const djKernel* wantsFrom(const djModel* m, int geom, int g) {
+  if (!dj_isContactPair(m, geom, g)) return NULL;
   const djKernel* kernel = dj_kernel(dj_pairKernel(m, geom, g));
-  return kernel->wantsGrid && kernel->wantsGrid(m, geom);
+  return kernel->wantsGrid && kernel->wantsGrid(m, geom) ? kernel : NULL;
 }
 
-static bool isRound(const djModel* m, int g) {
-  return m->geom_type[g] == DJ_SPHERE || m->geom_type[g] == DJ_CAPSULE;
-}
-
-// Spheres and capsules ask for the field at their middles: at least the largest one's radius, in
+// Points with a radius ask for the field at their middles: at least the largest one's radius, in
 // steps of 2^1/2, so that sizes which vary a little have one lattice.
 static double reachOf(const djModel* m, int mesh, const bool* collides) {
   double most = 0;
   for (int geom = 0; geom < m->ngeom; geom++) {
     if (m->geom_type[geom] != DJ_MESH || m->geom_mesh[geom] != mesh || !collides[geom]) continue;
     for (int g = 0; g < m->ngeom; g++) {
-      if (!collides[g] || !isRound(m, g) || !wantsFrom(m, geom, g)) continue;
-      most = fmax(most, m->geom_size[3 * g] + m->geom_margin[g] + m->geom_margin[geom]);
+      const djKernel* kernel = collides[g] ? wantsFrom(m, geom, g) : NULL;
+      const double radius = kernel && kernel->pointRadius ? kernel->pointRadius(m, g) : 0;
+      if (radius > 0) most = fmax(most, radius + m->geom_margin[g] + m->geom_margin[geom]);
     }
   }
   return most > 0 ? exp2(0.5 * ceil(2 * log2(1.1 * most) + 0.37)) : 0;
@@ -92,10 +89,18 @@ djStatus dj_moveMeshGrid(djGrid* grid, const djShapeBuilder* b, int mesh, djErro
   return dj_moveGrid(grid, old, vert, reachOf(m, mesh, b->collides), err);
 }
 
+static bool hasRadius(const djShapeBuilder* b, int geom) {
+  for (int u = 0; u < b->nuse; u++) {
+    const djKernel* kernel = dj_kernel(b->use[u]);
+    if (kernel && kernel->pointRadius && kernel->pointRadius(b->model, geom) > 0) return true;
+  }
+  return false;
+}
+
 djStatus dj_changeReaches(djShapeBuilder* b, int geom, djError* err) {
   const djModel* m = b->model;
   djStatus status = DJ_OK;
-  for (int k = 0; k < m->nmesh && isRound(m, geom) && status == DJ_OK; k++) {
+  for (int k = 0; k < m->nmesh && hasRadius(b, geom) && status == DJ_OK; k++) {
     djGrid grid, *old = &m->collision->grid[k];
     if (!old->buffer || reachOf(m, k, b->collides) == old->reach) continue;
     status = dj_moveMeshGrid(&grid, b, k, err);
