@@ -20,9 +20,11 @@
 
 enum {
   CANDIDATES = 4,          // of which one is the start
-  SHORT_SEARCH = 8         // evaluations in a line search of a run from beside the best point
+  SHORT_SEARCH = 8,        // evaluations in a line search of a run from beside the best point
+  LONG_SEARCH = 20         // the same of L-BFGS-B, which then forgets what it knew
 };
-static const double LED = 1e-3;   // a run led on if it gained so much of what was gained before
+// Of what was gained before: by more a run led on; by less in each of two iterations it is left.
+static const double LED = 1e-4, STALLED = 1e-5;
 
 typedef struct djLbfgs {
   djRun* run;
@@ -41,6 +43,8 @@ typedef struct djLbfgs {
   double loss;           // where it was last asked for
   bool defined;          // whether there is one
   int search;            // evaluations in a line search, at most; 0: as L-BFGS-B has it
+  double iterate;        // the last iterate's loss
+  int stalled;           // iterations in a row that hardly gained
   bool ended;            // the whole optimisation
 } djLbfgs;
 
@@ -98,6 +102,8 @@ static void begin(djLbfgs* l) {
     l->upper[i] = (run->set.upper[i] - l->from[i]) / l->radius;
     l->nbd[i] = kind[isfinite(l->lower[i])][isfinite(l->upper[i])];
   }
+  l->iterate = INFINITY;
+  l->stalled = 0;
   l->scale = size > 0 ? 1 / (l->radius * sqrt(size)) : 1;
   l->defined = true;
   setTask(l, "START");
@@ -144,46 +150,16 @@ static bool endIteration(djLbfgs* l) {
   double norm = dj_stepLength(run->trial, l->before, run->n);
   memcpy(l->before, run->trial, (size_t)run->n * sizeof *l->before);
   run->result->iterations++;
+  double least = STALLED * (run->result->first_loss - run->loss);
+  l->stalled = l->iterate - l->loss < least ? l->stalled + 1 : 0;
+  l->iterate = l->loss;
   return dj_endIteration(run, l->loss, norm, run->trial, run->trial_grad);
 }
 
-// One run from x0, to where L-BFGS-B ends, or to an iterate without a loss.
-static djStatus runOnce(djLbfgs* l) {
-  const double zero = 0;
-  const int silent = -1;
-  double f = 0;
-  begin(l);
-  for (;;) {
-    dj_beginLapack();
-    dj_setulb(&l->run->n, &l->m, l->y, l->lower, l->upper, l->nbd, &f, l->g, &zero, &zero, l->wa,
-              l->iwa, l->task, &silent, l->csave, l->lsave, l->isave, l->dsave, sizeof l->task,
-              sizeof l->csave);
-    dj_endLapack();
-    if (isTask(l, "FG")) {
-      if (l->search > 0 && l->isave[35] >= l->search) return DJ_OK;
-      djStatus status = evaluateAt(l);
-      if (status < 0) return status;
-      f = l->scale * l->loss;
-    } else if (isTask(l, "NEW_X") && l->defined) {
-      l->ended = !endIteration(l);
-      if (l->ended) return DJ_OK;
-    } else {
-      return DJ_OK;
-    }
-  }
+// Only runs before the first from beside the best point look for edges.
+static bool mayRestart(const djLbfgs* l) {
+  return l->run->optimizer->restarts > 0 && l->run->result->restarts == 0;
 }
-
-// The next run starts from the best point.
-static void fromBest(djLbfgs* l) {
-  size_t size = (size_t)l->run->n * sizeof *l->from;
-  memcpy(l->from, l->run->x, size);
-  memcpy(l->slope, l->run->grad, size);
-  l->radius = l->run->optimizer->radius;
-  l->search = 0;
-  l->level = l->run->loss;
-}
-
-// ---- at jumps and kinks -----------------------------------------------------------------------
 
 // run->trial: the best point and a step along the projected gradient's opposite, which is expected
 // to lower the loss by `fall`. The length of that gradient's square.
@@ -221,6 +197,56 @@ static djStatus findEdge(bool* edge, djRun* run, double fall) {
   *edge = above[0] < 8 * above[1];
   return DJ_OK;
 }
+
+// Whether the line search is given up: after few evaluations beside the best point, and before the
+// last one that L-BFGS-B takes where the best point is at an edge.
+static djStatus leaveSearch(bool* leave, djLbfgs* l) {
+  const djRun* run = l->run;
+  int n = l->isave[35];
+  *leave = l->search > 0 && n >= l->search;
+  if (l->search > 0 || n != LONG_SEARCH || !mayRestart(l)) return DJ_OK;
+  return findEdge(leave, l->run, 1e-8 * fabs(run->loss));
+}
+
+// One run from x0, to where L-BFGS-B ends, or to an iterate without a loss.
+static djStatus runOnce(djLbfgs* l) {
+  const double zero = 0;
+  const int silent = -1;
+  double f = 0;
+  bool leave = false;
+  begin(l);
+  for (;;) {
+    dj_beginLapack();
+    dj_setulb(&l->run->n, &l->m, l->y, l->lower, l->upper, l->nbd, &f, l->g, &zero, &zero, l->wa,
+              l->iwa, l->task, &silent, l->csave, l->lsave, l->isave, l->dsave, sizeof l->task,
+              sizeof l->csave);
+    dj_endLapack();
+    if (isTask(l, "FG")) {
+      djStatus status = leaveSearch(&leave, l);
+      if (status < 0 || leave) return status;
+      status = evaluateAt(l);
+      if (status < 0) return status;
+      f = l->scale * l->loss;
+    } else if (isTask(l, "NEW_X") && l->defined) {
+      l->ended = !endIteration(l);
+      if (l->ended || (l->search > 0 && l->stalled > 1)) return DJ_OK;
+    } else {
+      return DJ_OK;
+    }
+  }
+}
+
+// The next run starts from the best point.
+static void fromBest(djLbfgs* l) {
+  size_t size = (size_t)l->run->n * sizeof *l->from;
+  memcpy(l->from, l->run->x, size);
+  memcpy(l->slope, l->run->grad, size);
+  l->radius = l->run->optimizer->radius;
+  l->search = 0;
+  l->level = l->run->loss;
+}
+
+// ---- at jumps and kinks -----------------------------------------------------------------------
 
 // run->trial: a point beside x, which `draw` tells.
 static void placeBeside(djRun* run, const double* x, double distance, unsigned long draw) {
@@ -261,23 +287,22 @@ static djStatus fromBeside(djLbfgs* l, int tried) {
 
 // ---- all runs ---------------------------------------------------------------------------------
 
-// Where the next run starts; *tried counts those from beside the best point that led nowhere.
-// *more: there is one.
+// Where the next run starts; *tried counts those from beside the best point that led nowhere. The
+// last of all goes from the best point as far as L-BFGS-B can. *more: there is one.
 static djStatus startNext(bool* more, int* tried, djLbfgs* l) {
   djRun* run = l->run;
+  int most = run->optimizer->restarts;
   double gain = l->level - run->loss;
-  bool beside = l->search > 0, edge = beside && gain == 0;
-  bool led = gain > LED * (run->result->first_loss - l->level);
-  if (beside) *tried = led ? 0 : *tried + 1;
-  if (!edge && !led && run->optimizer->restarts > 0) {
-    djStatus status = findEdge(&edge, run, fmax(1e-8 * fabs(run->loss), 16 * gain));
+  bool led = gain > LED * (run->result->first_loss - l->level), edge = l->search > 0;
+  if (edge) {
+    *tried = led ? 0 : *tried + 1;
+  } else if (mayRestart(l)) {
+    double fall = led ? 0 : 16 * gain;
+    djStatus status = findEdge(&edge, run, fmax(1e-8 * fabs(run->loss), fall));
     if (status < 0) return status;
   }
-  if (edge) {
-    *more = *tried < run->optimizer->restarts;
-    return *more ? fromBeside(l, *tried) : DJ_OK;
-  }
-  *more = gain > 1e-12 * fabs(l->level);
+  *more = edge || (run->result->restarts == 0 && gain > 1e-12 * fabs(l->level));
+  if (edge && *tried < most) return fromBeside(l, *tried);
   fromBest(l);
   return DJ_OK;
 }
