@@ -24,7 +24,7 @@ enum {
   LONG_SEARCH = 20         // the same of L-BFGS-B, which then forgets what it knew
 };
 // Of what was gained before: by more a run led on; by less in each of two iterations it is left.
-static const double LED = 1e-4, STALLED = 1e-5;
+static const double LED = 1e-3, STALLED = 5e-4;
 
 typedef struct djLbfgs {
   djRun* run;
