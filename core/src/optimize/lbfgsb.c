@@ -20,7 +20,7 @@
 
 enum {
   CANDIDATES = 4,          // of which one is the start
-  SHORT_SEARCH = 8,        // evaluations in a line search of a run from beside the best point
+  SHORT_SEARCH = 8,        // evaluations in a line search that are few
   LONG_SEARCH = 20         // the same of L-BFGS-B, which then forgets what it knew
 };
 // Of what was gained before: by more a run led on; by less in each of two iterations it is left.
@@ -198,13 +198,15 @@ static djStatus findEdge(bool* edge, djRun* run, double fall) {
   return DJ_OK;
 }
 
-// Whether the line search is given up: after few evaluations beside the best point, and before the
-// last one that L-BFGS-B takes where the best point is at an edge.
+// Whether the line search is given up: after few evaluations in runs from beside the best point. Else
+// where that is at an edge, before the last evaluation that L-BFGS-B takes, or after few of them where
+// the last iteration hardly gained.
 static djStatus leaveSearch(bool* leave, djLbfgs* l) {
   const djRun* run = l->run;
   int n = l->isave[35];
   *leave = l->search > 0 && n >= l->search;
-  if (l->search > 0 || n != LONG_SEARCH || !mayRestart(l)) return DJ_OK;
+  bool look = n == LONG_SEARCH || (n == SHORT_SEARCH && l->stalled > 0);
+  if (l->search > 0 || !look || !mayRestart(l)) return DJ_OK;
   return findEdge(leave, l->run, 1e-8 * fabs(run->loss));
 }
 
