@@ -4,9 +4,9 @@
 // about the best point takes its place, which turns the line search back.
 //
 // Losses of contact have jumps and kinks, and what is lowest is often their edge: no step along the
-// gradient, however short, leads on from there. Then a run starts from a point beside the best one,
-// though its loss is higher, at random: the lowest of a few at one distance, which is a part of the
-// way so far.
+// gradient, however short, leads on from there. Then runs start from points beside the best one,
+// though the loss is higher there: at random, at distances that are a part of the way so far, and
+// every second time the lowest of a few, for some edges are those of cliffs.
 
 #include "math/blas.h"
 #include "optimize/lbfgsb_fortran.h"
@@ -177,10 +177,10 @@ static double stepDown(djRun* run, double fall) {
   return size;
 }
 
-// Whether the loss rises soon from the best point, though its gradient says that it falls by so much: what
-// it lies above the tangent by shrinks at a kink like the step, at a jump not at all, and else like
-// the step's square, so to a sixteenth. These losses are looked at only: elsewhere all goes on as if
-// they had not been.
+// Whether the loss rises from the best point on, though its gradient says that it falls by so much:
+// what it lies above the tangent by shrinks at a kink like the step, at a jump not at all, and else
+// like the step's square, so to a sixteenth. These losses are looked at only: where there is no edge
+// all goes on as if they had not been.
 static djStatus findEdge(bool* edge, djRun* run, double fall) {
   double above[2];
   *edge = false;
@@ -198,9 +198,9 @@ static djStatus findEdge(bool* edge, djRun* run, double fall) {
   return DJ_OK;
 }
 
-// Whether the line search is given up: after few evaluations in runs from beside the best point. Else
-// where that is at an edge, before the last evaluation that L-BFGS-B takes, or after few of them where
-// the last iteration hardly gained.
+// Whether the line search is given up: after few evaluations in runs from beside the best point.
+// Else where that is at an edge, before the last evaluation that L-BFGS-B takes, or after few of
+// them where the last iteration hardly gained.
 static djStatus leaveSearch(bool* leave, djLbfgs* l) {
   const djRun* run = l->run;
   int n = l->isave[35];
