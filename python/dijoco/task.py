@@ -37,7 +37,8 @@ _Callback = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(_COptimizeStep))
 class _COptimizeResult(ctypes.Structure):
     _fields_ = [("stop", c_int), ("first_loss", c_double), ("loss", c_double),
                 ("best_iteration", c_int), ("iterations", c_int), ("evaluations", c_int),
-                ("refused", c_int), ("gradient_norm", c_double), ("stage", c_int)]
+                ("refused", c_int), ("restarts", c_int), ("gradient_norm", c_double),
+                ("stage", c_int)]
 
 
 _lib.check_structs({"djdCertificate": _CCertificate, "djOptimizeStep": _COptimizeStep,
@@ -323,8 +324,8 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
 
     callback(iteration, loss, x) is called after every iteration, 0 being the start, with x (n,);
     it ends the run by returning False. Returns a dict: x, the best, values (see `Design.values`),
-    loss_first, loss_last (at x), iterations, evaluations, best_iteration, stop ("iterations",
-    "gradient", "step", "callback", "stuck"), design. Arguments: see `Design`.
+    loss_first, loss_last (at x), iterations, evaluations, restarts, best_iteration, stop
+    ("iterations", "gradient", "step", "callback", "stuck"), design. Arguments: see `Design`.
     """
     design = Design(task, folder, allow_ignored)
     how = _optimizer(design, iterations, optimizer)
@@ -341,5 +342,6 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
         raise failure[0]
     return {"x": x, "values": design.values(x), "loss_first": result.first_loss,
             "loss_last": result.loss, "iterations": result.iterations,
-            "evaluations": result.evaluations, "best_iteration": result.best_iteration,
+            "evaluations": result.evaluations, "restarts": result.restarts,
+            "best_iteration": result.best_iteration,
             "stop": STOPS[result.stop], "design": design}
