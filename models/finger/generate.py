@@ -241,7 +241,7 @@ class Scene:
     def contact(self, name, geom1, geom2, kn, kt, kd, mu):
         self.pair.append(f'    <pair name="{name}" geom1="{geom1}" geom2="{geom2}" '
                          f'friction="{number(mu)} {number(mu)}"/>')
-        numbers = [kn * KN, kt * KT, kd * KD]
+        numbers = [kn * KN, kd * KD, kt * KT]    # in this order
         self.custom.append(f'    <numeric name="dijoco_penalty/{name}" data="{row(numbers)}"/>')
 
     def fingers(self, other, kn, kt, kd, mu, parts=None):
