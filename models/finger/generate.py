@@ -365,7 +365,7 @@ def rotate(scene):
              "when": every(5)},
             {"type": "qpos", "joint": "box", "target": -math.pi / 2, "weight": 1000}]
     return dict(timestep=0.005, steps=200, hold=5, gravity=(0, 0, 0), bounds=(0.5, 2), loss=loss,
-                optimizer={"radius": 1, "iterations": 150})
+                optimizer={"radius": 0.1, "iterations": 150})
 
 
 def flip(scene):
