@@ -75,6 +75,18 @@ class Finger(cli.Case):
                 count = len(points.split('"')[0].split()) / 3
                 self.assertTrue(5 <= count <= 60, (name, count))
 
+    def test_coefficients(self):
+        """Contact of fingers as published (cgs), told by `inspect` in SI."""
+        for name, pair, kn, kt, kd in (("rotate", "tip1_box", 1e6, 5e3, 1e3),
+                                       ("flip", "tip1_box", 5e5, 2.5e3, 300),
+                                       ("flip", "box_ground", 5e6, 5e3, 300),
+                                       ("assemble", "peg_block0", 1e5, 1e3, 1e3)):
+            r = self.run_json("inspect", os.path.join(FOLDER, name, "scene.xml"))
+            found = [x for x in r["settings"]["own"] if x.get("pair") == pair]
+            self.assertEqual(len(found), 1, (name, pair))
+            for key, unit, want in (("kn", 1e-3, kn), ("kt", 1e-3, kt), ("kd", 1e-1, kd)):
+                self.assertAlmostEqual(found[0][key], want * unit, 9, (name, pair, key))
+
     def test_gradients(self):
         """In contact, too: controls that are not zero, a design that is not the first."""
         for name in ("reach", "rotate", "flip", "double_pendulum", "finger_torque"):
