@@ -108,6 +108,18 @@ class Finger(cli.Case):
                 [head, *(",".join(map(str, row)) for row in rows)]) + "\n")
         return task
 
+    def test_coefficients(self):
+        """Contact of fingers as published (cgs), told by `inspect` in SI."""
+        for name, pair, kn, kt, kd in (("rotate", "tip1_box", 1e6, 5e3, 1e3),
+                                       ("flip", "tip1_box", 5e5, 2.5e3, 300),
+                                       ("flip", "box_ground", 5e6, 5e3, 300),
+                                       ("assemble", "peg_block0", 1e5, 1e3, 1e3)):
+            r = self.run_json("inspect", os.path.join(FOLDER, name, "scene.xml"))
+            found = [x for x in r["settings"]["own"] if x.get("pair") == pair]
+            self.assertEqual(len(found), 1, (name, pair))
+            for key, unit, want in (("kn", 1e-3, kn), ("kt", 1e-3, kt), ("kd", 1e-1, kd)):
+                self.assertAlmostEqual(found[0][key], want * unit, 9, (name, pair, key))
+
     def test_gradients(self):
         """Of all tasks, at a point drawn at random, within 1e-6; where contact is part of the task it
         is active there: with friction that slips and with damping."""
