@@ -32,10 +32,10 @@ static void check(djDyn dyn, double expected, double by_act_expected, double by_
   double by_act, by_ctrl, all, h = 0.01 * H;
   d->act[0] = 0.3;
   d->ctrl[0] = 0.7;
-  djt_near(dj_nextActivation(&by_act, &by_ctrl, m, d, 0, h), expected, 1e-15);
+  djt_near(dj_nextActivation(&by_act, &by_ctrl, m, d, 0, h, false), expected, 1e-15);
   djt_near(by_act, by_act_expected, 1e-15);
   djt_near(by_ctrl, by_ctrl_expected, 1e-15);
-  dj_nextActivations(&all, m, d, h);
+  dj_nextActivations(&all, m, d, h, false);
   djt_near(all, expected, 1e-15);
   dj_deleteData(d);
   dj_deleteModel(m);

@@ -170,7 +170,7 @@ static void testInputs(void** state) {
     Row r = openRow(DJ_FORCE_ACTUATOR, &rng, DJT_ACTUATORS | DJT_TENDONS | (t % 2 ? DJT_TOTAL : 0));
     const djModel* m = r.c.m;
     djEntries R[2] = {{.max = 5000, .entry = entry[0]}, {.max = 5000, .entry = entry[1]}};
-    djInputSum sum = {&R[0], &R[1]};
+    djInputSum sum = {.Ru = &R[0], .Ra = &R[1]};
     evaluateAt(&r, 0);
     djMotion at = djt_forceMotion(&r.c, 0);
     r.row->inputs(&sum, r.state, &at);

@@ -204,7 +204,7 @@ static void testFirst(void** state) {
     djtKins c = djt_openKins(caseModel(&rng, trial), &rng, 1);
     Function f = openFunction(c.m, &rng);
     double *grad = djt_room(dj_paramGradSize(c.m)), *C = djt_room(6 * (size_t)c.m->nbody);
-    const djConfig at = {&c.kin[0], c.q[0], c.ref};
+    const djConfig at = {&c.kin[0], c.q[0], c.ref, NULL};
     cotangents(C, &f, &c, &c.kin[0], NULL);
     dj_gatherCotangents(C, c.m, c.ref);
     dj_frameParams(grad, c.m, &at, C);
@@ -231,7 +231,7 @@ static void testSecond(void** state) {
     double *grad = djt_room(dj_paramGradSize(c.m)), *x = djt_room(n), *W = djt_room(n);
     double *C = djt_room(n), *z = djt_room((size_t)c.m->nv);
     djt_uniforms(z, c.m->nv, &rng, -1, 1);
-    const djConfig at = {&c.kin[0], c.q[0], c.ref};
+    const djConfig at = {&c.kin[0], c.q[0], c.ref, NULL};
     dj_bodyTwists(x, c.m, &c.kin[0], z);
     cotangents(W, &f, &c, &c.kin[0], NULL);
     cotangents(C, &f, &c, &c.kin[0], x);
@@ -272,17 +272,17 @@ static void testAxisCross(void** state) {
   djt_uniforms(C, (int)n, &rng, -1, 1);
   djt_uniforms(less, (int)nv, &rng, -1, 1);
   for (size_t i = 0; i < nv; i++) rest[i] = z[1][i] - less[i];
-  const djConfig at = {&c.kin[0], c.q[0], c.ref};
+  const djConfig at = {&c.kin[0], c.q[0], c.ref, NULL};
   const djFrameField crossed = {.above = {x[0], x[1]}, .rate = {z[0], z[1]},
                                 .axis_cross = {NULL, c.kin[0].S}, .axis_cross_rate = {NULL, less},
                                 .below = {C}, .dual = sumAbove};
   const djFrameField plain = {.above = {x[0], x[1]}, .rate = {z[0], rest}, .below = {C},
                               .dual = sumAbove};
-  dj_frameParamsOf(a, c.m, &at, &crossed);
-  dj_frameParamsOf(b, c.m, &at, &plain);
+  dj_frameParamsOf(a, c.m, &at, 1, &crossed);
+  dj_frameParamsOf(b, c.m, &at, 1, &plain);
   for (size_t k = 0; k < size; k++) djt_near(a[k], b[k], 1e-12);
   assert_true(djt_largest(a, (int)size) > 0.1);
-  dj_frameParamsOf(a, c.m, &at, &plain);
+  dj_frameParamsOf(a, c.m, &at, 1, &plain);
   for (size_t k = 0; k < size; k++) djt_near(a[k], 2 * b[k], 1e-12);
   double* list[] = {a, b, x[0], x[1], C, z[0], z[1], less, rest};
   for (size_t k = 0; k < sizeof list / sizeof list[0]; k++) free(list[k]);

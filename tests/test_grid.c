@@ -7,6 +7,7 @@
 #include "shape/mesh_tree.h"
 
 #include <string.h>
+#include <time.h>
 
 // ------------------------------------------ nearest points -------------------------------------
 
@@ -278,10 +279,34 @@ static void testRefused(void** state) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) freeSolid(all[i]);
 }
 
+// Processor time of a grid, s.
+static double timeOf(int nvert, const double* vert, int ntri, const int* tri) {
+  djGrid g;
+  const clock_t begin = clock();
+  assert_int_equal(dj_makeGrid(&g, nvert, vert, ntri, tri, NULL, NULL), DJ_OK);
+  const double took = (double)(clock() - begin) / CLOCKS_PER_SEC;
+  CHECK(g.error >= 0 && g.error < 2 * fmax(g.h[0], fmax(g.h[1], g.h[2])));
+  dj_freeGrid(&g);
+  return took;
+}
+
+// The points at which the error is measured are as many as the surface asks for, also on splinters
+// with two or three long edges.
+static void testSplinters(void** state) {
+  (void)state;
+  static const int tri[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+  static const double needle[12] = {0, 0, 0, 1000, 0, 0, 0, 1, 0, 0, 0, 1};
+  static const double knife[12] = {0, 0, 0, 1000, 0, 0, 500, 1, 0, 500, 0, 1};
+  static const double plain[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const double usual = fmax(timeOf(4, plain, 4, tri), 1e-3);
+  CHECK(timeOf(4, needle, 4, tri) < 4 * usual);
+  CHECK(timeOf(4, knife, 4, tri) < 4 * usual);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testNearest), cmocka_unit_test(testMoves),
-                                     cmocka_unit_test(testMemory),  cmocka_unit_test(testBlock),
-                                     cmocka_unit_test(testSizes),   cmocka_unit_test(testWatch),
-                                     cmocka_unit_test(testRefused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testNearest), cmocka_unit_test(testMoves),    cmocka_unit_test(testMemory),
+      cmocka_unit_test(testBlock),   cmocka_unit_test(testSizes),    cmocka_unit_test(testWatch),
+      cmocka_unit_test(testRefused), cmocka_unit_test(testSplinters)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -298,18 +298,7 @@ static void testFlank(void** state) {
   djc_deleteImplicitPair(pair);
 }
 
-// All outputs in one row.
-enum { OUTPUTS = 14 };
-static void outputs(double v[OUTPUTS], const djcImplicit* o) {
-  v[0] = o->alpha;
-  v[1] = o->gap;
-  memcpy(v + 2, o->x, sizeof o->x);
-  memcpy(v + 5, o->normal, sizeof o->normal);
-  memcpy(v + 8, o->point_a, sizeof o->point_a);
-  memcpy(v + 11, o->point_b, sizeof o->point_b);
-}
-
-static double extrapolated(const double v[6][OUTPUTS], int i, double h) {
+static double extrapolated(const double v[6][DJT_OUTPUTS], int i, double h) {
   return (45 * (v[2][i] - v[3][i]) - 9 * (v[1][i] - v[4][i]) + (v[0][i] - v[5][i])) / (60 * h);
 }
 
@@ -328,14 +317,14 @@ static void testTwists(void** state) {
       continue;
     }
     for (int j = 0; j < 12; j++) {
-      double v[6][OUTPUTS], mine[OUTPUTS];
+      double v[6][DJT_OUTPUTS], mine[DJT_OUTPUTS];
       const double h = 1e-3 / fmax(1, log10(o.condition));
       for (int s = 0; s < 6; s++) {
         djtPose pose[2] = {c.pose[0], c.pose[1]};
         djcImplicit at;
         djt_movePose(&pose[j / 6], j % 6, STEP[s] * h);
         evalAt(&at, c.pair, pose, 0);
-        outputs(v[s], &at);
+        djt_outputs(v[s], &at);
       }
       mine[0] = o.dalpha[j];
       mine[1] = o.dgap[j];
@@ -345,10 +334,10 @@ static void testTwists(void** state) {
         mine[8 + i] = o.dpoint_a[12 * i + j];
         mine[11 + i] = o.dpoint_b[12 * i + j];
       }
-      for (int i = 0; i < OUTPUTS; i++) {
+      for (int i = 0; i < DJT_OUTPUTS; i++) {
         const double d = extrapolated(v, i, h);
         worst = djt_worst(worst, fabs(d - mine[i]) / (1 + fabs(d)) / sqrt(o.condition));
-        wrong = fmax(wrong, fabs(d - mine[(i + 1) % OUTPUTS]) / (1 + fabs(d)));
+        wrong = fmax(wrong, fabs(d - mine[(i + 1) % DJT_OUTPUTS]) / (1 + fabs(d)));
       }
     }
     djc_deleteImplicitPair(c.pair);
@@ -373,7 +362,7 @@ static void testSizes(void** state) {
       evalAt(&o, c.pair, c.pose, DJC_CONDITION);
       assert_int_equal(djc_implicitBySize(by, c.pair, side), DJ_OK);
       for (int j = 0; j < n; j++) {
-        double v[6][OUTPUTS];
+        double v[6][DJT_OUTPUTS];
         const double h = 4e-5 * fmax(0.3, fabs(c.shape[side].size[j]));
         for (int s = 0; s < 6; s++) {
           Case moved = c;
@@ -383,7 +372,7 @@ static void testSizes(void** state) {
           moved.pair = makePair(&moved.shape[0], &moved.shape[1]);
           evalAt(&at, moved.pair, c.pose, 0);
           djc_deleteImplicitPair(moved.pair);
-          outputs(v[s], &at);
+          djt_outputs(v[s], &at);
         }
         for (int i = 0; i < 8; i++) { // alpha, x, normal, gap
           static const int OF[8] = {0, 2, 3, 4, 5, 6, 7, 1};

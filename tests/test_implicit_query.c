@@ -94,17 +94,7 @@ static void testPlane(void** state) {
   }
 }
 
-enum { OUTPUTS = 14 };
-static void outputs(double v[OUTPUTS], const djcImplicit* o) {
-  v[0] = o->alpha;
-  v[1] = o->gap;
-  memcpy(v + 2, o->x, sizeof o->x);
-  memcpy(v + 5, o->normal, sizeof o->normal);
-  memcpy(v + 8, o->point_a, sizeof o->point_a);
-  memcpy(v + 11, o->point_b, sizeof o->point_b);
-}
-
-static void columnOf(double v[OUTPUTS], const djcImplicit* o, int j) {
+static void columnOf(double v[DJT_OUTPUTS], const djcImplicit* o, int j) {
   v[0] = o->dalpha[j];
   v[1] = o->dgap[j];
   for (int i = 0; i < 3; i++) {
@@ -132,16 +122,16 @@ static void testPlaneDerivatives(void** state) {
     evalAt(&o, pair, pose, DJC_DERIVATIVES | DJC_CONDITION);
     const double fast = djt_largest(o.dx, 36), h = 1e-3 / (1 + fast * fast);
     for (int j = 0; j < 12 && o.condition < 1e4; j++) {
-      double v[6][OUTPUTS], mine[OUTPUTS];
+      double v[6][DJT_OUTPUTS], mine[DJT_OUTPUTS];
       for (int q = 0; q < 6; q++) {
         djtPose moved[2] = {pose[0], pose[1]};
         djcImplicit at;
         djt_movePose(&moved[j / 6], j % 6, STEP[q] * h);
         evalAt(&at, pair, moved, 0);
-        outputs(v[q], &at);
+        djt_outputs(v[q], &at);
       }
       columnOf(mine, &o, j);
-      for (int i = 0; i < OUTPUTS; i++) {
+      for (int i = 0; i < DJT_OUTPUTS; i++) {
         const double line[6] = {v[0][i], v[1][i], v[2][i], v[3][i], v[4][i], v[5][i]};
         const double d = extrapolated(line, h);
         worst = djt_worst(worst, fabs(d - mine[i]) / (1 + fabs(d)) / sqrt(o.condition));
@@ -153,7 +143,7 @@ static void testPlaneDerivatives(void** state) {
     assert_int_equal(djc_implicitBySize(by, pair, side), DJ_OK);
     assert_int_equal(djc_implicitBySize(by, pair, !side), DJ_OK); // the plane has none
     for (int j = 0; j < n && o.condition < 1e4; j++) {
-      double v[6][OUTPUTS];
+      double v[6][DJT_OUTPUTS];
       for (int q = 0; q < 6; q++) {
         djtImplicit other = s;
         djcImplicit at;
@@ -163,7 +153,7 @@ static void testPlaneDerivatives(void** state) {
             side ? makePair(&PLANE, &other.given) : makePair(&other.given, &PLANE);
         evalAt(&at, moved, pose, 0);
         djc_deleteImplicitPair(moved);
-        outputs(v[q], &at);
+        djt_outputs(v[q], &at);
       }
       for (int i = 0; i < 8; i++) { // alpha, x, normal, gap
         static const int OF[8] = {0, 2, 3, 4, 5, 6, 7, 1};

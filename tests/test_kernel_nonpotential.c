@@ -16,6 +16,7 @@
 #include "common/param_case.h"
 #include "contact/plane/separating_plane.h"
 #include "force/contact_nonpotential.h"
+#include "force/twist_force.h"
 #include "math/spatial.h"
 #include "spring_kernel.h"
 #include "swirl_kernel.h"
@@ -25,13 +26,12 @@
 typedef struct Twists {
   djForceCase c;
   void* memory;
-  djNonpotential s;
+  djTwistForces s;
 } Twists;
 
 static void twistsAt(double* V, Twists* t, double s) {
   djMotion at = djt_forceMotion(&t->c, s);
   dj_setTwists(&t->s, &at);
-  dj_setTwistStart(&t->s, &at, false);
   memcpy(V, t->s.V, 6 * (size_t)t->c.m->nbody * sizeof(double));
 }
 
@@ -45,9 +45,9 @@ static void testTwists(void** state) {
     djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 6), 0);
     Twists t = {.c = djt_openForceCase(m, &rng)};
     size_t n = 6 * (size_t)m->nbody;
-    t.memory = aligned_alloc(DJ_ALIGN, (dj_nonpotentialSize(m) / DJ_ALIGN + 1) * DJ_ALIGN);
+    t.memory = aligned_alloc(DJ_ALIGN, (dj_twistForcesSize(m) / DJ_ALIGN + 1) * DJ_ALIGN);
     assert_non_null(t.memory);
-    t.s = dj_initNonpotential(m, t.memory);
+    t.s = dj_initTwistForces(m, t.memory);
     t.c.apart = true;
     double *V = djt_room(n), *up = djt_room(n), *down = djt_room(n), e = 1e-5, small = 1e-6;
     double* D[2] = {djt_room(6 * (size_t)m->nv), djt_room(6 * (size_t)m->nv)};

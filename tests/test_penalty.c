@@ -441,7 +441,7 @@ static void testRefused(void** state) {
     const char* text;
   } bad[] = {{1, nan, -1, -1, 1, "geom #1: points has a number that is not finite"},
              {-1, NULL, -1, -1, 1, "geom #1: points: their number is impossible"},
-             {0, NULL, -2, -1, 1, "geom #1: point_count must be 0 or more, or -1"},
+             {0, NULL, -2, -1, 1, "geom #1: point_count must be -1 or between 0 and 10000000"},
              {1, good, 3, -1, 1, "geom #1: points and point_count are both given"},
              {0, NULL, -1, 2, 1, "geom #1: field must be 0, 1 or -1"},
              {0, NULL, -1, -1, -1, "geom #1: contact_scale must not be negative"},

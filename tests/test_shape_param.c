@@ -52,10 +52,11 @@ static int byBody(const void* a, const void* b) {
   return ((const djGeomDef*)a)->body - ((const djGeomDef*)b)->body;
 }
 
-static djModel* randomModel(Random* r) {
+static djModel* randomModel(Random* r, djVertices vertices) {
   static Scene s;
   memset(&s, 0, sizeof s);
   s.def = dj_defaultModelDef();
+  s.def.option.vertices = vertices;
   s.def.body = s.body;
   s.def.joint = s.joint;
   s.def.geom = s.geom;
@@ -224,11 +225,24 @@ static void takeBack(double* param, const djModel* m, const Cotangents* c) {
 
 // ---- tests
 
+// Of shapes that have all, how many their hull has not.
+static int verticesInside(const djModel* m) {
+  int sum = 0;
+  for (int g = 0; g < m->ngeom; g++) {
+    const djShape* s = &m->collision->shape[g];
+    if (s->type != DJ_MESH || m->opt.vertices != DJ_VERTICES_ALL) continue;
+    assert_int_equal(s->nvert, NPOINT);
+    sum += NPOINT - m->collision->hull[m->geom_mesh[g]].nvert;
+  }
+  return sum;
+}
+
 static void testDifferences(void** state) {
   (void)state;
   Random r = {11};
+  int inside = 0;
   for (int trial = 0; trial < 25; trial++) {
-    djModel* m = randomModel(&r);
+    djModel* m = randomModel(&r, trial % 2 ? DJ_VERTICES_ALL : DJ_VERTICES_HULL);
     if (trial % 3 == 2) {   // sizes below the skin that they were given
       for (int g = 0; g < m->ngeom; g++) {
         djParam p;
@@ -239,6 +253,7 @@ static void testDifferences(void** state) {
         if (m->geom_type[g] != DJ_PLANE) assert_int_equal(dj_setParam(m, &p, size, NULL), DJ_OK);
       }
     }
+    inside += verticesInside(m);
     Cotangents c;
     randomCotangents(&c, &r, m);
     double* param = malloc(sizeof(double) * dj_paramGradSize(m));
@@ -249,13 +264,14 @@ static void testDifferences(void** state) {
     freeCotangents(&c);
     dj_deleteModel(m);
   }
+  assert_true(inside > 50);
 }
 
 // Leaving out any kind of cotangent shows.
 static void testWrong(void** state) {
   (void)state;
   Random r = {5};
-  djModel* m = randomModel(&r);
+  djModel* m = randomModel(&r, DJ_VERTICES_HULL);
   Cotangents c;
   randomCotangents(&c, &r, m);
   double* param = malloc(sizeof(double) * dj_paramGradSize(m));

@@ -429,6 +429,7 @@ static void testMatch(void** state) {
       {"geom/no/size", "'geom/no/size': there is no such geom"},
       {"mesh*/vert", "there is no parameter 'mesh*/vert'"},
       {"mesh/tetra*be/vert", "no mesh is called like that"},
+      {"geom/f*/points", "'geom/f*/points': no geom that is called like that has points"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     assert_true(dj_matchParams(NULL, 0, m, wrong[i][0], &err) < 0);

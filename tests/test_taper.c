@@ -301,6 +301,7 @@ static void testRefused(void** state) {
       {TAPER(BOX ",\"y0\":[5]"), "maps[0]: y0: 'c' has no entry 5"},
       {TAPER(BOX ",\"z1\":[0.5]"), "maps[0]: z1: 'c' has no entry 0.5"},
       {TAPER(BOX ",\"density\":-1"), "maps[0]: density: must be a positive number"},
+      {TAPER(BOX ",\"density\":0"), "maps[0]: density: must be a positive number"},
       {TAPER(BOX ",\"to\":\"body/hand/pos\""), "maps[0]: to: taper takes none"},
       {"{\"type\":\"taper\",\"from\":\"c\",\"body\":\"leg\"," BOX "}",
        "maps[0]: body: there is no 'leg'"},

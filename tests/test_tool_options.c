@@ -1,7 +1,8 @@
 // The command line: where its verb is, what options are, names of settings.
 
-#include "common/near.h"
+#include "common/tool_case.h"
 #include "options.h"
+#include "output.h"
 
 #include <dijoco/setting.h>
 
@@ -25,10 +26,31 @@ static void testNames(void** state) {
   assert_string_equal(opt_nameOf(dj_findSetting("skin", 0)).text, "--skin");
 }
 
+// Arguments in brackets may be left out; there are never more than the verb takes.
+static void testArguments(void** state) {
+  (void)state;
+  const Verb some = {.name = "v", .arguments = "[TASK ...]", .nargument = 2};
+  const Verb all = {.name = "v", .arguments = "A B", .nargument = 2};
+  char* words[] = {"dijoco", "v", "a", "b", "c"};
+  for (int n = 0; n < 4; n++) {
+    Options o;
+    djt_listen(2);
+    int found = opt_parse(&o, &some, 2 + n, words, 1);
+    djt_heard(2);
+    assert_int_equal(found, n < 3 ? 0 : EXIT_BAD_INPUT);
+    if (n < 3) assert_int_equal(o.nargument, n);
+    djt_listen(2);
+    found = opt_parse(&o, &all, 2 + n, words, 1);
+    djt_heard(2);
+    assert_int_equal(found, n == 2 ? 0 : EXIT_BAD_INPUT);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testVerb),
       cmocka_unit_test(testNames),
+      cmocka_unit_test(testArguments),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
 }

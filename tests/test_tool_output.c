@@ -118,6 +118,39 @@ static void testRefused(void** state) {
   remove("f16");
 }
 
+// Two outputs never become one file, however it is called; what takes both may have both.
+static void testSame(void** state) {
+  (void)state;
+  static const char* const other[] = {"one", "./one", "folder/../one", "link"};
+  assert_true(out_folder("folder"));
+  for (int there = 0; there < 2; there++) {
+    if (there) {
+      djt_writeText("one", "old");
+      assert_int_equal(symlink("one", "link"), 0);
+    }
+    djFile* one = out_open("test", "one");
+    assert_non_null(one);
+    for (int k = 0; k < 3 + there; k++) {
+      djt_listen(2);
+      assert_null(out_open("test", other[k]));
+      assert_non_null(strstr(djt_heard(2), "cannot be written: one is the same file\n"));
+    }
+    djFile* apart = out_open("test", "folder/one");
+    assert_non_null(apart);
+    out_discard(one);
+    one = out_open("test", other[2]);
+    assert_non_null(one);
+    out_discard(one);
+    out_discard(apart);
+  }
+  put(out_open("test", "/dev/null"), "x");
+  put(out_open("test", "/dev/null"), "y");
+  assert_int_equal(out_commit("test"), 0);
+  remove("one");
+  remove("link");
+  rmdir("folder");
+}
+
 // A program that ends without a commit leaves nothing.
 static void testExit(void** state) {
   (void)state;
@@ -139,7 +172,7 @@ static void testExit(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testCommit),  cmocka_unit_test(testDiscard), cmocka_unit_test(testFolders),
-      cmocka_unit_test(testRefused), cmocka_unit_test(testExit),
+      cmocka_unit_test(testRefused), cmocka_unit_test(testSame),    cmocka_unit_test(testExit),
   };
   return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
 }

@@ -8,6 +8,7 @@
 #include <dijoco/io.h>
 
 #include <cjson/cJSON.h>
+#include <sys/stat.h>
 
 // The JSON that a verb prints, its status being this; NULL where it prints nothing.
 static cJSON* run(int (*verb)(const Options*), int status, Options o) {
@@ -54,11 +55,15 @@ static void testRefused(void** state) {
 #else
       {verb_bench, "", NULL, NULL, "this build has no MuJoCo"},
 #endif
+      {verb_bench, "none.json", NULL, NULL, "none.json: cannot be opened"},
+      {verb_bench, "task.json", "--models", "none", "--models: is not for tasks"},
+      {verb_bench, "task.json", "--pairs", "none", "--pairs: is not for tasks"},
   };
   int files = djt_countFiles(".");
   for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
     char wanted[200];
     Options o = djt_options(row[i].argument, row[i].key, row[i].value);
+    if (!*row[i].argument) o.nargument = 0;
     djt_listen(1);
     djt_listen(2);
     int status = row[i].verb(&o);
@@ -178,6 +183,38 @@ static void testGradAndOptimize(void** state) {
   djt_wellFormed(djt_readText("made/result/report.html"));
 }
 
+// Rows of a task: what they are called, that what is timed is there, and the filter.
+static void testBenchTask(void** state) {
+  (void)state;
+  static const char* const names[] = {
+      "task_forward/fall",       "task_adjoint/fall",       "task_adjoint_ctrl/fall",
+      "task_gradient/fall",      "task_forward/fall/drawn", "task_adjoint/fall/drawn",
+      "task_adjoint_ctrl/fall/drawn", "task_gradient/fall/drawn"};
+  djt_writeText("fall.json", taskText);
+  assert_int_equal(mkdir("fall", 0777), 0);
+  assert_int_equal(rename("fall.json", "fall/task.json"), 0);
+  djt_writeText("fall/scene.json", djt_readText("scene.json"));
+  cJSON* json = run(verb_bench, 0, djt_options("fall/task.json"));
+  const cJSON* list = cJSON_GetObjectItem(json, "results");
+  assert_int_equal(cJSON_GetArraySize(list), 8);
+  for (int i = 0; i < 8; i++) {
+    const cJSON* row = cJSON_GetArrayItem(list, i);
+    assert_string_equal(cJSON_GetObjectItem(row, "name")->valuestring, names[i]);
+    assert_true(number(row, "ours") > 0 && number(row, "peer") > 0);
+    djt_near(number(row, "ratio"), number(row, "ours") / number(row, "peer"), 1e-12);
+  }
+  const cJSON *forward = cJSON_GetArrayItem(list, 0), *adjoint = cJSON_GetArrayItem(list, 1);
+  const cJSON* both = cJSON_GetArrayItem(list, 3);
+  djt_near(number(both, "ours"), number(forward, "ours") + number(adjoint, "ours"), 1e-9);
+  assert_true(number(adjoint, "peer") == number(forward, "ours"));
+  cJSON_Delete(json);
+  Options o = djt_options("fall/task.json");
+  o.filter = "adjoint/fall/drawn";
+  json = run(verb_bench, 0, o);
+  assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "results")), 1);
+  cJSON_Delete(json);
+}
+
 static void testHelp(void** state) {
   (void)state;
   static char* const topics[] = {"settings", "presets", "losses", "parameters", "maps",
@@ -196,7 +233,7 @@ int main(void) {
       cmocka_unit_test(testRefused),  cmocka_unit_test(testConvert),
       cmocka_unit_test(testSimulate), cmocka_unit_test(testInspect),
       cmocka_unit_test(testContact),  cmocka_unit_test(testGradAndOptimize),
-      cmocka_unit_test(testHelp),
+      cmocka_unit_test(testHelp),     cmocka_unit_test(testBenchTask),
   };
   return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
 }

@@ -171,39 +171,62 @@ static const char* robot_folder(char* text, size_t size, const Options* o) {
   return folder && *folder ? folder : find_folder(text, size, 1, "deps/gymnasium");
 }
 
+static void run_items(Bench* b) {
+  bench_robots(b);
+  bench_pair(b);
+  bench_stack(b);
+  bench_pile(b);
+  bench_guide(b);
+  bench_rollouts(b);
+  bench_implicit(b);
+}
+
+// How many things there are, then each; what was found so far is shown after a signal, too.
+static int time_things(Bench* b, void (*run)(Bench*)) {
+  const Options* o = b->options;
+  char cpu[200];
+  interrupt_defer("ending after this one (again: at once)");
+  for (int pass = 0; pass < 2; pass++) {
+    b->counting = pass == 0;
+    run(b);
+  }
+  progress_end();
+  if (b->interrupted && b->pairs) out_discard(b->pairs);
+  int status = out_commit(o->verb);
+  processor(cpu, sizeof cpu);
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (!status && o->json) write_json(b, cpu, cores);
+  if (!status && !o->json) print_table(b, cpu, cores);
+  free(b->result);
+  if (status) return status;
+  return b->interrupted ? EXIT_NOT_HELD : EXIT_DONE;
+}
+
+// Tasks have no peer but themselves.
+static int time_tasks(Bench* b) {
+  const Options* o = b->options;
+  if (o->pairs) return tool_fail(o->verb, NULL, "--pairs", "is not for tasks");
+  if (o->models) return tool_fail(o->verb, NULL, "--models", "is not for tasks");
+  int status = bench_openTasks(b);
+  if (!status) status = time_things(b, bench_tasks);
+  bench_closeTasks(b);
+  return status;
+}
+
 int verb_bench(const Options* o) {
+  char models[900], robots[900];
+  Bench b = {.options = o};
+  if (o->nargument > 0) return time_tasks(&b);
   if (!scene_mujocoVersion()) {
     return tool_fail(o->verb, NULL, NULL, "this build has no MuJoCo to compare with");
   }
-  char models[900], robots[900], cpu[200];
-  Bench b = {.options = o};
   b.robots = robot_folder(robots, sizeof robots, o);
   b.models = find_folder(models, sizeof models, 2, "models");
   if (o->models && access(o->models, R_OK) != 0) {
     return tool_fail(o->verb, o->models, NULL, "cannot be read");
   }
   if (o->pairs && !(b.pairs = out_open(o->verb, o->pairs))) return EXIT_BAD_INPUT;
-  interrupt_defer("ending after this one (again: at once)");
-  for (int pass = 0; pass < 2; pass++) {
-    b.counting = pass == 0;
-    bench_robots(&b);
-    bench_pair(&b);
-    bench_stack(&b);
-    bench_pile(&b);
-    bench_guide(&b);
-    bench_rollouts(&b);
-    bench_implicit(&b);
-  }
-  progress_end();
-  if (b.interrupted && b.pairs) out_discard(b.pairs);
-  int status = out_commit(o->verb);
-  processor(cpu, sizeof cpu);
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  if (!status && o->json) write_json(&b, cpu, cores);
-  if (!status && !o->json) print_table(&b, cpu, cores);
-  free(b.result);
-  if (status) return status;
-  return b.interrupted ? EXIT_NOT_HELD : EXIT_DONE;
+  return time_things(&b, run_items);
 }
 
 #ifndef DJ_HAVE_MUJOCO

@@ -18,11 +18,15 @@ typedef struct BenchFit {
   double ours, peer;
 } BenchFit;
 
+typedef struct BenchTask BenchTask;
+
 typedef struct Bench {
   const Options* options;
   const char* robots;      // folder of gymnasium's models, or NULL
   const char* models;      // our own scenes, or NULL
   djFile* pairs;           // where hull pairs are written, or NULL
+  int ntask;
+  BenchTask* task;         // (ntask) those of the command line
   int n, nfit, nskipped;
   BenchResult* result;
   BenchFit fit[32];
@@ -71,5 +75,11 @@ void bench_pile(Bench* b);
 void bench_guide(Bench* b);
 void bench_rollouts(Bench* b);
 void bench_implicit(Bench* b);
+
+// Tasks are loaded before anything is timed. Returns 0, or EXIT_BAD_INPUT after its line on stderr;
+// closed in either case.
+int bench_openTasks(Bench* b);
+void bench_tasks(Bench* b);
+void bench_closeTasks(Bench* b);
 
 #endif  // DJ_TOOLS_BENCH_H_

@@ -85,13 +85,16 @@ static const Verb verbs[] = {
      "second one ends it at once, and earlier results stay. Exit status 1 when a step of the\n"
      "result did not converge, when nothing was improved, or after one of these signals.",
      verb_optimize},
-    {"bench", "", 0, GROUP_JSON | GROUP_FILTER,
-     "our timings beside MuJoCo's",
+    {"bench", "[TASK ...]", MAX_ARGUMENTS, GROUP_JSON | GROUP_FILTER,
+     "our timings beside MuJoCo's, or of tasks",
      "Times steps and derivatives of gymnasium's robots at the states of a stock MuJoCo run,\n"
      "contact of a pair of boxes, and the book stack, beside MuJoCo's, alternately in one run\n"
      "on one thread. Medians in microseconds; ratio is ours over the peer's. Robots are skipped\n"
      "where their models are not found (scripts/fetch_models.sh fetches them). Ctrl-C ends it\n"
-     "after the timing at hand, with status 1; a second one at once.",
+     "after the timing at hand, with status 1; a second one at once.\n\n"
+     "Of tasks a step of the run, recorded, and of the gradients by all variables and by controls\n"
+     "and start alone; the peer is the run without a record, or the recorded one. Once with the\n"
+     "task's own controls, once with others, drawn from the middle half of their bounds.",
      verb_bench},
     {"help", "TOPIC", 1, GROUP_JSON | GROUP_MARKDOWN,
      "tables of names: settings, presets, losses, parameters, maps, optimizers",

@@ -298,7 +298,7 @@ int opt_parse(Options* o, const Verb* verb, int argc, char* const* argv, int ver
     }
   }
   if (o->help) return 0;
-  if (o->nargument < verb->nargument) {
+  if (o->nargument < verb->nargument && verb->arguments[0] != '[') {
     return tool_fail(verb->name, NULL, verb->arguments, "missing (see dijoco %s --help)",
                      verb->name);
   }

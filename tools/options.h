@@ -28,7 +28,7 @@ enum {
   GROUP_STATE = 8192    // states as files
 };
 
-enum { MAX_ARGUMENTS = 4, MAX_SETS = 256 };
+enum { MAX_ARGUMENTS = 16, MAX_SETS = 256 };
 
 // Numbers that were not given are NaN, integers are negative, texts are NULL.
 typedef struct Options {
@@ -56,7 +56,7 @@ typedef struct Options {
 typedef struct Verb {
   const char* name;
   const char* arguments;      // as shown in its help
-  int nargument;              // how many it takes
+  int nargument;              // how many it takes; where `arguments` is in brackets: at most
   int groups;
   const char* summary;        // one line
   const char* help;           // paragraphs

@@ -12,6 +12,7 @@
 enum { MAX_FILES = 16, MAX_FOLDERS = 32 };
 
 static djFile* files[MAX_FILES];
+static char* paths[MAX_FILES]; // of files, as given
 static volatile sig_atomic_t nfile;
 static char* folders[MAX_FOLDERS];
 static volatile sig_atomic_t nfolder;
@@ -23,7 +24,7 @@ static void remove_all(void) {
     const char* temporary = dj_fileTemporary(files[i]);
     if (temporary) unlink(temporary);
   }
-  for (int i = nfolder - 1; i >= 0; i--) rmdir(folders[i]);  // fails where it is not empty
+  for (int i = nfolder - 1; i >= 0; i--) rmdir(folders[i]); // fails where it is not empty
   nfile = nfolder = 0;
 }
 
@@ -31,7 +32,10 @@ static void clean_up(void) {
   interrupt_hold();
   int n = nfile, m = nfolder;
   remove_all();
-  for (int i = 0; i < n; i++) dj_discardFile(files[i]);
+  for (int i = 0; i < n; i++) {
+    dj_discardFile(files[i]);
+    free(paths[i]);
+  }
   for (int i = 0; i < m; i++) free(folders[i]);
   interrupt_release();
 }
@@ -86,10 +90,39 @@ static bool may_wait(const char* path) {
   return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
 }
 
+// The folder of a path and what stands behind it.
+static bool place_of(struct stat* folder, const char** name, const char* path) {
+  const char* slash = strrchr(path, '/');
+  char* text = tool_copyText(slash ? path : ".");
+  if (slash) text[slash - path + 1] = 0;
+  *name = slash ? slash + 1 : path;
+  const bool good = stat(text, folder) == 0;
+  free(text);
+  return good;
+}
+
+// Both lead to one file: only one of them would be left. Devices and pipes take both.
+static bool are_same(const char* a, const char* b) {
+  struct stat x, y;
+  const char *in_a, *in_b;
+  const bool has = stat(a, &x) == 0;
+  if (has != (stat(b, &y) == 0)) return false;
+  if (has && !S_ISREG(x.st_mode)) return false;
+  if (!has && !(place_of(&x, &in_a, a) && place_of(&y, &in_b, b) && strcmp(in_a, in_b) == 0)) {
+    return false;
+  }
+  return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 djFile* out_open(const char* verb, const char* path) {
   djError err;
   djFile* file = NULL;
   watch();
+  for (int i = 0; i < nfile; i++) {
+    if (!are_same(path, paths[i])) continue;
+    tool_fail(verb, path, NULL, "cannot be written: %s is the same file", paths[i]);
+    return NULL;
+  }
   if (nfile == MAX_FILES) {
     tool_fail(verb, path, NULL, "cannot be written: too many files");
     return NULL;
@@ -98,7 +131,10 @@ djFile* out_open(const char* verb, const char* path) {
   if (!waits) interrupt_hold();
   djStatus status = dj_openFile(&file, path, &err);
   if (waits) interrupt_hold();
-  if (status == DJ_OK) files[nfile++] = file;
+  if (status == DJ_OK) {
+    paths[nfile] = tool_copyText(path);
+    files[nfile++] = file;
+  }
   interrupt_release();
   if (status < 0) tool_fail(verb, NULL, NULL, "%s", err.text);
   return file;
@@ -116,7 +152,12 @@ void out_discard(djFile* file) {
   int kept = 0;
   interrupt_hold();
   for (int i = 0; i < nfile; i++) {
-    if (files[i] != file) files[kept++] = files[i];
+    if (files[i] == file) {
+      free(paths[i]);
+      continue;
+    }
+    paths[kept] = paths[i];
+    files[kept++] = files[i];
   }
   nfile = kept;
   dj_discardFile(file);
@@ -130,6 +171,7 @@ int out_commit(const char* verb) {
   if (status == DJ_OK) {
     interrupt_hold();
     status = dj_commitFiles(files, nfile, &err);
+    for (int i = 0; i < nfile; i++) free(paths[i]);
     nfile = 0;
     if (status == DJ_OK) {
       for (int i = 0; i < nfolder; i++) free(folders[i]);

@@ -5,6 +5,7 @@
 #include "output.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 // All n numbers of a member, which may be left out where there are none.
@@ -14,16 +15,25 @@ static void read_numbers(Reader* r, const cJSON* object, const char* path, const
   if (read_list(r, object, path, key, true)) read_vector(r, object, path, key, n, n, value);
 }
 
-// Quaternions keep their bits, but for one that stands for no turn.
-static void read_qpos(Reader* r, const cJSON* object, const char* path, const djModel* m,
-                      double* qpos) {
-  read_numbers(r, object, path, "qpos", m->nq, qpos);
+// Numbers as those of all other inputs: none is so large that products overflow, and no quaternion
+// is zero.
+static void check_state(Reader* r, const djModel* m, const char* path, const double* qpos,
+                        const double* qvel) {
+  char key[32];
+  for (int i = 0; i < m->nq + m->nv && !r->failed; i++) {
+    const bool speed = i >= m->nq;
+    const int k = speed ? i - m->nq : i;
+    snprintf(key, sizeof key, "%s[%d]", speed ? "qvel" : "qpos", k);
+    if (fabs(speed ? qvel[k] : qpos[k]) > 1e20) read_fail(r, path, key, "is larger than 1e20");
+  }
   for (int j = 0; j < m->njnt && !r->failed; j++) {
-    int first = m->jnt_qposadr[j] + (m->jnt_type[j] == DJ_FREE ? 3 : 0);
     if (m->jnt_type[j] != DJ_FREE && m->jnt_type[j] != DJ_BALL) continue;
-    const double* q = qpos + first;
-    if (hypot(hypot(q[0], q[1]), hypot(q[2], q[3])) > 0) continue;
-    read_fail(r, path, "qpos", "[%d] to [%d]: a quaternion is zero", first, first + 3);
+    const int from = m->jnt_qposadr[j] + (m->jnt_type[j] == DJ_FREE ? 3 : 0);
+    const double* q = qpos + from;
+    snprintf(key, sizeof key, "qpos[%d]", from);
+    if (q[0] != 0 || q[1] != 0 || q[2] != 0 || q[3] != 0) continue;
+    read_fail(r, path, key, "the quaternion of joint '%.60s' is zero",
+              dj_id2name(m, DJ_OBJ_JOINT, j));
   }
 }
 
@@ -36,8 +46,9 @@ static void read_history(Reader* r, const cJSON* root, Inputs* in) {
   if (!history || !read_keys(r, history, "history", keys)) return;
   in->history_qpos = tool_alloc((size_t)m->nq, sizeof(double));
   in->history_qvel = tool_alloc((size_t)m->nv, sizeof(double));
-  read_qpos(r, history, "history", m, in->history_qpos);
+  read_numbers(r, history, "history", "qpos", m->nq, in->history_qpos);
   read_numbers(r, history, "history", "qvel", m->nv, in->history_qvel);
+  check_state(r, m, "history", in->history_qpos, in->history_qvel);
 }
 
 int state_read(Inputs* in, const Options* o) {
@@ -50,9 +61,10 @@ int state_read(Inputs* in, const Options* o) {
   if (!cJSON_IsObject(root))
     read_fail(&r, "", NULL, "expected an object");
   else if (read_keys(&r, root, "", keys)) {
-    read_qpos(&r, root, "", m, in->qpos);
+    read_numbers(&r, root, "", "qpos", m->nq, in->qpos);
     read_numbers(&r, root, "", "qvel", m->nv, in->qvel);
     read_numbers(&r, root, "", "act", m->na, in->act);
+    check_state(&r, m, "", in->qpos, in->qvel);
     read_history(&r, root, in);
   }
   cJSON_Delete(root);

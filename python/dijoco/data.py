@@ -231,8 +231,8 @@ class Data:
     @property
     def history(self):
         """Of an integrator that keeps one (bdf2): qpos (nq,) and qvel (nv,) one timestep before the
-        present state, copied; None: there is none. It belongs to qpos, qvel and the timestep: where
-        these are written the next step begins without it, unless it is set after them."""
+        present state, copied; None: there is none. It belongs to qpos, qvel, act and the timestep:
+        where these are written the next step begins without it, unless it is set after them."""
         qpos, qvel = np.empty(self._model.nq), np.empty(self._model.nv)
         with self._lock:
             found = core.dj_getHistory(qpos.ctypes.data, qvel.ctypes.data, self._model._address,

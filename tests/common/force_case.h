@@ -18,6 +18,7 @@ typedef struct djForceCase {
   double* along;            // (nv) direction
   int moved;                // which of them move
   bool apart;               // displacements do not begin at the start
+  bool prompt;              // forces are those of the point (force/motion.h)
   double* gradient;         // (nv)
 } djForceCase;
 
@@ -62,7 +63,7 @@ static inline djMotion djt_forceMotion(const djForceCase* c, double s) {
   djt_setForcePlace(&w->now, c, c->q, c->moved & DJT_POINT, s);
   djPoint start = dj_pointOf(&w->begin), rate = c->apart ? dj_pointOf(&w->back) : start;
   return (djMotion){c->m, &w->start, w->ref, start, rate, dj_pointOf(&w->now),
-                    NULL, 0.01, 0.01, 0, NULL, false};
+                    NULL, 0.01, 0.01, 0, NULL, c->prompt};
 }
 
 // Empty sums, with the case's gradient.

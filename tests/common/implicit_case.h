@@ -73,4 +73,17 @@ static inline void djt_movePose(djtPose* p, int k, double h) {
   dju_storeQuat(p->quat, dju_mulQuat(dju_expQuat(dju_load3(w)), dju_loadQuat(p->quat)));
 }
 
+// ------------------------------------------ results ---------------------------------------------
+
+// All outputs of a touch in one row.
+enum { DJT_OUTPUTS = 14 };
+static inline void djt_outputs(double v[DJT_OUTPUTS], const djcImplicit* o) {
+  v[0] = o->alpha;
+  v[1] = o->gap;
+  memcpy(v + 2, o->x, sizeof o->x);
+  memcpy(v + 5, o->normal, sizeof o->normal);
+  memcpy(v + 8, o->point_a, sizeof o->point_a);
+  memcpy(v + 11, o->point_b, sizeof o->point_b);
+}
+
 #endif // DJ_TESTS_IMPLICIT_CASE_H_

@@ -37,6 +37,10 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   char* text = fuzz_text(data, size);
   djModel* m;
   djError err;
+  if (fuzz_wantsMuch(text)) {
+    free(text);
+    return 0;
+  }
   if (dj_loadModelText(&m, text, &err) >= 0) {
     save(m);
     if (m->nv < 100 && m->nmeshvert < 500) step(m);

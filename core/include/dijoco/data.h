@@ -75,7 +75,7 @@ typedef struct djData {
   double* act;                 // (na) activations, in the units of the actuator's input
   double* history;             // (nq + nv, or 0) of bdf2, which has one: qpos and qvel one timestep
                                //   before the state, in their units, to be set by dj_setHistory.
-                               //   It belongs to qpos, qvel and the timestep: where these are
+                               //   It belongs to qpos, qvel, act and the timestep: where these are
                                //   written by hand the next step begins without it
   // inputs, in
   double* ctrl;                // (nu) controls, in the units of the actuator's input

@@ -14,8 +14,8 @@ extern "C" {
 // Shapes as mjd_transitionFD: with x = (q, v, act), nx = dj_tangentSize = 2 nv + na,
 //   A (nx x nx) = dx+/dx,  B (nx x nu) = dx+/d(ctrl).
 // Integrators with a history have it as the last part of x = (q, v, act, q-, v-): nx = 4 nv + na.
-// The columns of q and v hold it fixed: differences by states of dj_setState are A; those by writes
-// to qpos and qvel are not, as the step that follows them begins without it.
+// The other columns hold it fixed: differences by states of dj_setState are A; those by writes to
+// qpos, qvel and act are not, as the step that follows them begins without it.
 // Either may be NULL. After dj_step returned, djd_lastTransition gives the same for the step just
 // taken, without solving it again.
 DJ_API djStatus djd_transition(const djModel* model, djData* data, double* A, double* B);

@@ -119,7 +119,8 @@ typedef enum djDisable {
   X(DJ_MIDPOINT, midpoint)                                                                    \
   /* implicit Euler on poses that keeps momentum; qvel is the velocity of that momentum */    \
   X(DJ_MOMENTUM, momentum)                                                                    \
-  /* backward differentiation of two steps on inverse dynamics: second order; the state has */ \
+  /* backward differentiation of two steps on inverse dynamics, forces at the end: second */  \
+  /* order (docs/contact.md: first with lagged contact and where ctrl jumps); the state has */ \
   /* the last step's start, its first step is SDIRK2 */                                       \
   X(DJ_BDF2, bdf2)
 
@@ -143,6 +144,10 @@ typedef enum djContactModel {
 
 // What a step does with a start at which contact shapes overlap.
 typedef enum djOverlap { DJ_OVERLAP_RECOVER = 0, DJ_OVERLAP_ERROR = 1 } djOverlap;
+
+// Which vertices of a mesh the separating plane's sums are over: those of its hull, or all, so that
+// nothing jumps where a design moves one into the hull or out of it.
+typedef enum djVertices { DJ_VERTICES_HULL = 0, DJ_VERTICES_ALL = 1 } djVertices;
 
 // Where friction acts: at points projected onto the lagged plane, or at the vertices (SDRS eq. 9).
 typedef enum djArms { DJ_ARMS_PLANE = 0, DJ_ARMS_PAPER = 1 } djArms;
@@ -198,6 +203,7 @@ typedef struct djOption {
   int max_iterations;       // of Newton, per step
   int impact_steps;         // most parts of a step in which bodies close fast; 0, 1: never cut
   djOverlap overlap;        // of geoms at the start
+  djVertices vertices;      // of meshes, by which the separating plane acts
   djFriction friction;      // by plane and normal forces of which poses
   djArms friction_arms;     // where friction acts
   djCap friction_cap;       // its limit

@@ -31,6 +31,7 @@ struct djCollision {
   double* beyond;                  // (ngeom) how far the geom reaches beyond some shape at most
   double* reach;                   // (nbody) farthest point of its shapes from the frame's origin,
                                    //   planes not counted
+  double* range;                   // (nuse) no pair's range by that kernel is larger
   double maxinflate;               // largest inflation of an explicit pair, >= 0
   struct djHull* hull;             // (nmesh) of the meshes that collide, the others zero; then
                                    //   (nmesh) those that they had at first, whose facets they keep
@@ -119,8 +120,6 @@ djContactScale dj_pairScale(const djModel* model, int geom1, int geom2);
 // Settings of two geoms for a kernel (its number) in force, into setting. Returns bits of those
 // that a geom or an explicit pair gives.
 unsigned dj_pairSettings(double* setting, const djModel* model, int kernel, int geom1, int geom2);
-// No pair's range by a kernel is larger.
-double dj_largestRange(const djModel* model, int kernel);
 
 // The explicit pair of two geoms, or -1.
 int dj_explicitPair(const djModel* model, int geom1, int geom2);

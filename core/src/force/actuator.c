@@ -84,8 +84,9 @@ static void setInput(djActuatorStep* a, const djMotion* at, int i) {
   a->dinput = u.d;
   a->dact = 0;
   if (adr < 0) return;
-  double by_act, by_ctrl, next = dj_nextActivation(&by_act, &by_ctrl, m, d, i, at->step);
-  bool early = m->actuator_actearly[i];
+  double by_act, by_ctrl;
+  double next = dj_nextActivation(&by_act, &by_ctrl, m, d, i, at->step, at->prompt);
+  bool early = m->actuator_actearly[i] || at->prompt;
   a->input = early ? next : d->act[adr];
   a->dact = early ? by_act : 1;
   a->dinput = early ? by_ctrl : 0;
@@ -198,14 +199,22 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   for (int j = 0; j < m->njnt; j++) {
     if (t->first[m->ncoord + j] == t->first[m->ncoord + j + 1]) continue;
     double psi[6];
-    bool free_joint = dj_jointRow(m, j)->pose;
+    bool free_joint = dj_jointRow(m, j)->pose, turns = !at->prompt || !sum->derivatives;
+    if (!free_joint && !turns) continue;
     dj_jointDisplacement(psi, at, j);
     dj_pushJoint(sum, m, j);
     if (free_joint) addTranslation(sum, t, at, j, psi);
-    addRotation(sum, t, at, j, psi + (free_joint ? 3 : 0));
+    if (turns) addRotation(sum, t, at, j, psi + (free_joint ? 3 : 0));
   }
-  dj_addSiteActuators(sum, t, at);
+  if (!at->prompt || !sum->derivatives) dj_addSiteActuators(sum, t, at);
   return DJ_OK;
+}
+
+// Of prompt motions, what has no energy.
+static void nonpotential(djForceSum* sum, double* gradient, void* state, const djMotion* at) {
+  if (!at->prompt || dj_actuatorsOff(at->model)) return;
+  dj_addTurnActuators(sum, gradient, state, at);
+  dj_addSiteTwists(sum, state, at);
 }
 
 // ---- derivatives by the start -----------------------------------------------------------------
@@ -257,6 +266,12 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
   const djModel* m = at->model;
   if (dj_actuatorsOff(m) || m->nu == 0) return DJ_OK;
   for (int c = 0; c < m->ncoord; c++) startScalar(sum, t, at, c);
+  if (at->prompt) {
+    if (!sum->Rrate) return DJ_OK;
+    dj_startTurnActuators(sum, t, at);
+    dj_startSiteTwists(sum, t, at);
+    return DJ_OK;
+  }
   for (int j = 0; j < m->njnt; j++) {
     if (t->first[m->ncoord + j] == t->first[m->ncoord + j + 1]) continue;
     startRotation(sum->Yrate + 3 * (size_t)dj_rotationDof(m, j), t, at, j);
@@ -283,18 +298,24 @@ static void jointInput(djInputSum* sum, const djActuators* t, const djMotion* at
   const djModel* m = at->model;
   const djActuatorStep* a = &t->act[i];
   int dof = dj_rotationDof(m, j);
-  djVec3 phi = dj_turnSince(at, j), gear = dju_load3(a->gear);
-  double psi = dju_dot3(gear, phi), g[3];
   if (dj_jointRow(m, j)->pose) {
     double df = dj_clampForce(m, i, a->alpha).d * a->gain[0];
     for (int r = 0; r < 3; r++) {
       dj_addInput(sum, a, m, i, m->jnt_dofadr[j] + r, -df * m->actuator_gear[6 * i + r]);
     }
   }
-  djJet p = dj_clampForce(m, i, a->alpha + a->beta * psi);
-  double dp = p.d * dj_gainAt(a, a->length + psi, psi / at->h);
-  djVec3 by = dju_scale3(-dp, gear);
-  dju_store3(g, at->drift ? by : dju_mulMtV(dju_rightJacobianInv(phi), by));
+  double g[3];
+  if (at->prompt) {
+    djTurnDrive d = dj_turnDrive(t, at, i);
+    dju_store3(g, dju_scale3(-d.p.d * dj_gainAt(a, d.length, d.rate), d.g));
+  } else {
+    djVec3 phi = dj_turnSince(at, j), gear = dju_load3(a->gear);
+    double psi = dju_dot3(gear, phi);
+    djJet p = dj_clampForce(m, i, a->alpha + a->beta * psi);
+    double dp = p.d * dj_gainAt(a, a->length + psi, psi / at->h);
+    djVec3 by = dju_scale3(-dp, gear);
+    dju_store3(g, dju_mulMtV(dju_rightJacobianInv(phi), by));
+  }
   for (int r = 0; r < 3; r++) dj_addInput(sum, a, m, i, dof + r, g[r]);
 }
 
@@ -316,6 +337,8 @@ const djForceRow dj_actuatorForce = {.name = "actuator",
                                      .move_rates = moveRates,
                                      .couple = couple,
                                      .evaluate = evaluate,
+                                     .nonpotential = nonpotential,
                                      .start = start,
                                      .inputs = inputs,
-                                     .params = dj_actuatorParams};
+                                     .params = dj_actuatorParams,
+                                     .params_of = DJ_BY_LAW | DJ_BY_SITE | DJ_BY_FRAME};

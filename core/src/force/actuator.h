@@ -81,6 +81,21 @@ static inline double dj_gainAt(const djActuatorStep* a, double l, double rate) {
 void dj_addInput(djInputSum* sum, const djActuatorStep* a, const djModel* m, int i, int dof,
                  double g);
 
+// A torque on a free or ball joint in a prompt motion (actuator_turn.c).
+typedef struct djTurnDrive {
+  djMat3 R;              // the joint's rotation at the point
+  djVec3 gear, g;        // as given, and in its axes: the torque's direction
+  djVec3 log, phi;       // of R, of ball joints; its displacement
+  double length, rate;
+  djVec3 dlength;        // by turns of R in itself
+  djJet p;
+} djTurnDrive;
+
+djTurnDrive dj_turnDrive(const djActuators* t, const djMotion* at, int i);
+void dj_addTurnActuators(djForceSum* sum, double* gradient, const djActuators* t,
+                         const djMotion* at);
+void dj_startTurnActuators(djStartSum* sum, const djActuators* t, const djMotion* at);
+
 // On sites (actuator_site.c).
 static inline bool dj_onSite(const djModel* m, int i) { return m->actuator_site[2 * i] >= 0; }
 static inline bool dj_onOneSite(const djModel* m, int i) {
@@ -90,6 +105,8 @@ double dj_siteLength(const djMotion* at, int i);
 void dj_coupleSiteActuators(djPattern* pattern, const djModel* m);
 void dj_addSiteActuators(djForceSum* sum, const djActuators* t, const djMotion* at);
 void dj_startSiteActuators(djStartSum* sum, const djActuators* t, const djMotion* at);
+void dj_addSiteTwists(djForceSum* sum, const djActuators* t, const djMotion* at);
+void dj_startSiteTwists(djStartSum* sum, const djActuators* t, const djMotion* at);
 void dj_siteInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i);
 
 // Adds what parameters that move bodies and sites do to it, and its gear; for its other parameters:

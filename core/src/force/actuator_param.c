@@ -78,6 +78,23 @@ static void rotationParams(const Out* out, const djActuators* t, const djMotion*
   }
 }
 
+// The same of prompt motions, with e = R^T gear at the point, l = gear . log R and l' = e . phi/h.
+static void turnParams(const Out* out, const djActuators* t, const djMotion* at, int j, djVec3 z) {
+  const djModel* m = at->model;
+  bool ball = !dj_jointRow(m, j)->pose;
+  for (int k = t->first[m->ncoord + j]; k < t->first[m->ncoord + j + 1]; k++) {
+    int i = t->order[k];
+    const djActuatorStep* a = &t->act[i];
+    djTurnDrive d = dj_turnDrive(t, at, i);
+    double by_p = -d.p.d * dju_dot3(z, d.g);
+    forceParams(out, a, m, i, by_p, d.length, d.rate);
+    djVec3 by_gear = dju_madd3(dju_scale3(-d.p.f, z), by_p * a->c2 / at->h, d.phi);
+    if (m->actuator_inparent[i]) by_gear = dju_mulMV(d.R, by_gear);
+    by_gear = dju_madd3(by_gear, by_p * a->c1, d.log);
+    dju_addTo3(out->gear + 6 * i + (ball ? 0 : 3), 1, by_gear);
+  }
+}
+
 djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, const double* z,
                            const double* zeta) {
   const djActuators* t = state;
@@ -86,17 +103,18 @@ djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, c
   Out out = {dj_paramBlock(sums->param, m, DJ_FIELD_ACTUATOR_GAINPRM),
              dj_paramBlock(sums->param, m, DJ_FIELD_ACTUATOR_BIASPRM),
              dj_paramBlock(sums->param, m, DJ_FIELD_ACTUATOR_GEAR)};
-  for (int c = 0; c < m->ncoord; c++) {
+  const bool laws = sums->wants & DJ_BY_LAW;
+  for (int c = 0; c < m->ncoord && laws; c++) {
     if (t->first[c] == t->first[c + 1]) continue;
     scalarParams(&out, t, at, c, dj_coordinateRate(at->at.coord, m, c, z));
   }
-  for (int j = 0; j < m->njnt; j++) {
+  for (int j = 0; j < m->njnt && laws; j++) {
     if (t->first[m->ncoord + j] == t->first[m->ncoord + j + 1]) continue;
     int dof = dj_rotationDof(m, j);
     if (dj_jointRow(m, j)->pose) {
       translationParams(&out, t, m, j, dju_load3(z + m->jnt_dofadr[j]));
     }
-    rotationParams(&out, t, at, j, dju_load3(zeta + dof));
+    (at->prompt ? turnParams : rotationParams)(&out, t, at, j, dju_load3(zeta + dof));
   }
   for (int i = 0; i < m->nu; i++) {
     double by_p, length, rate;

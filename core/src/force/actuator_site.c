@@ -73,10 +73,19 @@ void dj_startSiteActuators(djStartSum* sum, const djActuators* t, const djMotion
 void dj_siteInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i) {
   const djModel* m = at->model;
   const djActuatorStep* a = &t->act[i];
-  djSiteDrive d = dj_siteDrive(at, i);
-  djJet p = dj_clampForce(m, i, a->alpha + a->beta * d.psi);
-  double length = dj_onOneSite(m, i) ? 0 : a->length + d.psi;
-  double g = -p.d * dj_gainAt(a, length, d.psi / at->h);
+  djSiteDrive d;
+  double g;
+  if (at->prompt) {
+    djSiteUnit unit;
+    dj_openSiteUnit(&unit, t, sum->twist, at, i);
+    d = unit.d;
+    g = -unit.p.d * dj_gainAt(a, unit.length, unit.rate);
+  } else {
+    d = dj_siteDrive(at, i);
+    djJet p = dj_clampForce(m, i, a->alpha + a->beta * d.psi);
+    double length = dj_onOneSite(m, i) ? 0 : a->length + d.psi;
+    g = -p.d * dj_gainAt(a, length, d.psi / at->h);
+  }
   int end[2] = {d.body[0] < 0 ? -1 : m->body_lastdof[d.body[0]],
                 d.body[1] < 0 ? -1 : m->body_lastdof[d.body[1]]};
   while (end[0] != end[1]) {

@@ -10,7 +10,7 @@
 // The list comes first: see dj_contactsOf.
 typedef struct State {
   djContacts* list;
-  djNonpotential nonpotential;
+  djTwistForces nonpotential;
 } State;
 
 static djContacts* listOf(const void* state) { return ((const State*)state)->list; }
@@ -18,12 +18,12 @@ static djContacts* listOf(const void* state) { return ((const State*)state)->lis
 static bool isTied(const djContactBlock* c) { return dj_isPotential(c->traits); }
 
 static size_t size(const djModel* m) {
-  return sizeof(State) + (dj_hasNonpotentialContact(m) ? dj_nonpotentialSize(m) : 0);
+  return sizeof(State) + (dj_hasNonpotentialContact(m) ? dj_twistForcesSize(m) : 0);
 }
 
 static djStatus make(void* state, const djModel* m, djError* err) {
   State* s = state;
-  if (dj_hasNonpotentialContact(m)) s->nonpotential = dj_initNonpotential(m, s + 1);
+  if (dj_hasNonpotentialContact(m)) s->nonpotential = dj_initTwistForces(m, s + 1);
   return dj_makeContacts(&s->list, m, err);
 }
 
@@ -195,9 +195,11 @@ static djStatus params(djParamSums* s, void* state, const djMotion* at, const do
   if (status < 0) return status;
   int n;
   const djContactBlock* const* block = dj_contactBlocks(&n, list);
-  for (int k = 0; k < n; k++) addCotangents(s, block[k], at);
-  djNonpotential* other = &((State*)state)->nonpotential;
-  if (other->V) dj_nonpotentialCotangents(s, other, list, at);
+  const bool frames = s->wants & DJ_BY_FRAME;
+  for (int k = 0; k < n && frames; k++) addCotangents(s, block[k], at);
+  djTwistForces* other = &((State*)state)->nonpotential;
+  if (other->V && frames) dj_nonpotentialCotangents(s, other, list, at);
+  if (!(s->wants & DJ_BY_SHAPE)) return DJ_OK;
   return dj_contactParams(s->param, s->shape, list, at->model, pose, s->x);
 }
 
@@ -227,5 +229,6 @@ const djForceRow dj_contactForce = {.name = "contact",
                                     .start = start,
                                     .lag = lag,
                                     .params = params,
+                                    .params_of = DJ_BY_SHAPE | DJ_BY_FRAME,
                                     .max_step = maxStep,
                                     .report = report};

@@ -197,4 +197,5 @@ const djForceRow dj_damperForce = {.name = "damper",
                                    .begin = begin,
                                    .evaluate = evaluate,
                                    .start = start,
-                                   .params = params};
+                                   .params = params,
+                                   .params_of = DJ_BY_LAW};

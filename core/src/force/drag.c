@@ -21,6 +21,7 @@ static djStatus begin(void* state, const djMotion* at, djError* err) {
 
 static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   const djDrag* drag = state;
+  if (at->prompt && sum->derivatives) return DJ_OK;
   for (int b = 1; b < at->model->nbody && drag[0].acts; b++) {
     if (!drag[b].acts) continue;
     double* wrench = sum->derivatives ? sum->wrench + 6 * b : NULL;
@@ -29,11 +30,28 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   return DJ_OK;
 }
 
+static void nonpotential(djForceSum* sum, double* gradient, void* state, const djMotion* at) {
+  (void)gradient;   // of the sum of twists
+  if (at->prompt) dj_addDragTwists(sum, state, at);
+}
+
 static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
   const djDrag* drag = state;
+  if (at->prompt) {
+    dj_startDragTwists(sum, drag, at);
+    return DJ_OK;
+  }
   for (int b = 1; b < at->model->nbody && drag[0].acts; b++) {
     if (drag[b].acts) dj_dragStart(sum->Nrate + 36 * b, &drag[b], at, b);
   }
+  return DJ_OK;
+}
+
+static djStatus params(djParamSums* sums, void* state, const djMotion* at, const double* z,
+                       const double* zeta) {
+  (void)z, (void)zeta;
+  if (at->prompt) dj_dragTwistParams(sums, state, at);
+  else dj_dragParams(sums, state, at);
   return DJ_OK;
 }
 
@@ -41,5 +59,7 @@ const djForceRow dj_dragForce = {.name = "drag",
                                  .size = size,
                                  .begin = begin,
                                  .evaluate = evaluate,
+                                 .nonpotential = nonpotential,
                                  .start = start,
-                                 .params = dj_dragParams};
+                                 .params = params,
+                                 .params_of = DJ_BY_INERTIA | DJ_BY_FRAME};

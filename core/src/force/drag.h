@@ -3,7 +3,7 @@
 #ifndef DJ_FORCE_DRAG_H_
 #define DJ_FORCE_DRAG_H_
 
-#include "force/force.h"
+#include "force/twist_force.h"
 
 #include <math.h>
 
@@ -36,8 +36,12 @@ double dj_dragWrench(double* wrench, double N[36], const djDrag* drag, const djM
 // Adds the wrench's derivative by twists of the pose where displacements begin.
 void dj_dragStart(double Nrate[36], const djDrag* drag, const djMotion* at, int b);
 
+// Of all bodies in prompt motions, to the sums of twists (drag_twist.c).
+void dj_addDragTwists(djForceSum* sum, const djDrag* drag, const djMotion* at);
+void dj_startDragTwists(djStartSum* sum, const djDrag* drag, const djMotion* at);
+void dj_dragTwistParams(djParamSums* sums, const djDrag* drag, const djMotion* at);
+
 // Derivatives by parameters, see djForceRow.
-djStatus dj_dragParams(djParamSums* sums, void* state, const djMotion* at, const double* z,
-                       const double* zeta);
+void dj_dragParams(djParamSums* sums, const djDrag* drag, const djMotion* at);
 
 #endif  // DJ_FORCE_DRAG_H_

@@ -111,10 +111,7 @@ static void bodyParams(Out* out, const djDrag* s, const djMotion* at, int b, djV
   dju_addTo3(out->ipos + 3 * b, -1, dju_mulMtV(kin0->body[b].R, Du));
 }
 
-djStatus dj_dragParams(djParamSums* sums, void* state, const djMotion* at, const double* z,
-                       const double* zeta) {
-  (void)z, (void)zeta;
-  const djDrag* drag = state;
+void dj_dragParams(djParamSums* sums, const djDrag* drag, const djMotion* at) {
   const djModel* m = at->model;
   Out out = {dj_paramBlock(sums->param, m, DJ_FIELD_BODY_MASS),
              dj_paramBlock(sums->param, m, DJ_FIELD_BODY_IPOS),
@@ -131,5 +128,4 @@ djStatus dj_dragParams(djParamSums* sums, void* state, const djMotion* at, const
     dju_mulAdd6(sums->C + 6 * b, N, 6, x, false);
     dju_mulAdd6(dj_rateCotangents(sums, at) + 6 * b, Nrate, 6, x, true);
   }
-  return DJ_OK;
 }

@@ -10,11 +10,14 @@
 #include "force/sum.h"
 #include "math/pattern.h"
 #include "model/body_term.h"
+#include "model/frame_param.h"
+#include "model/param.h"
 
 // Derivatives of the gradient by inputs, ctrl and act, column after column.
 typedef struct djInputSum {
   djEntries* Ru;       // (nv x nu)
   djEntries* Ra;       // (nv x na)
+  struct djTwistForces* twist;
 } djInputSum;
 
 // Where derivatives of z . gradient by parameters are summed, over the steps of a run.
@@ -27,7 +30,20 @@ typedef struct djParamSums {
   double *x, *W, *C, *C0, *Crate;
   double* Cback;       // (nbody x 6) scratch
   double* zeta;        // (nv) scratch
+  // What is asked for, as sums of DJ_BY_* (model/param.h): in all, and of each body (nbody).
+  int wants;
+  unsigned char* of_body;
+  // Fields at the point that dj_frameForces is still to add: all frames are visited once.
+  int nfield;
+  djFrameField field[DJ_MAX_FRAME_FIELD];
+  struct djTwistForces* twist;   // of prompt motions
 } djParamSums;
+
+// A configuration, and the frames there that are asked for.
+static inline djConfig dj_wantedConfig(const djParamSums* s, const djKin* kin, const double* q,
+                                       const djVec3* ref) {
+  return (djConfig){kin, q, ref, s->of_body};
+}
 
 // Where cotangents by the poses of `rate` are summed: with those of the start where both are one.
 static inline double* dj_rateCotangents(djParamSums* s, const djMotion* at) {
@@ -68,7 +84,7 @@ typedef struct djForceRow {
   // Forces without an energy, or whose derivative is not symmetric, are added by themselves: to
   // gradient (nv), which is not the sum's, and to the sum's H, of which both triangles hold the
   // rest by then; in axes that move with the dofs. is_nonpotential: the model has such; NULL:
-  // never.
+  // in prompt motions alone.
   bool (*is_nonpotential)(const djModel* model);
   void (*nonpotential)(djForceSum* sum, double* gradient, void* state, const djMotion* at);
   // Derivatives by the start and by inputs, at the point of the last evaluation.
@@ -81,6 +97,7 @@ typedef struct djForceRow {
   // free and ball joints move.
   djStatus (*params)(djParamSums* sums, void* state, const djMotion* at, const double* z,
                      const double* zeta);
+  int params_of;       // by which params are called at all: a sum of DJ_BY_*
   // Largest fraction of the way to the poses of `trial` that may be taken at once; *fraction holds
   // that of other rows, 1 at first.
   djStatus (*max_step)(double* fraction, void* state, const djMotion* at, const djKin* trial);

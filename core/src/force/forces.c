@@ -1,8 +1,8 @@
 #include "force/forces.h"
 
 #include "base/status.h"
+#include "math/block6.h"
 #include "math/so3.h"
-#include "model/frame_param.h"
 #include "model/param.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static size_t stateSize(const djModel* m, int i) {
 }
 
 size_t dj_forcesSize(const djModel* m) {
-  size_t size = (size_t)m->nbody * sizeof(djLoad);
+  size_t size = (size_t)m->nbody * sizeof(djLoad) + dj_twistForcesSize(m);
   for (int i = 0; i < DJ_NFORCE; i++) size += stateSize(m, i);
   return dj_hasContact(m) ? size + dj_contactsSize(m) : size;
 }
@@ -40,8 +40,10 @@ djStatus dj_makeForces(djForces* f, const djModel* m, djError* err) {
   djStatus status = DJ_OK;
   memset(f, 0, sizeof *f);
   f->load = calloc((size_t)m->nbody, sizeof(djLoad));
-  f->size = (size_t)m->nbody * sizeof(djLoad);
-  if (!f->load) status = dj_failMemory(err);
+  f->twist_memory = calloc(1, dj_twistForcesSize(m));
+  f->size = (size_t)m->nbody * sizeof(djLoad) + dj_twistForcesSize(m);
+  if (!f->load || !f->twist_memory) status = dj_failMemory(err);
+  else f->twist = dj_initTwistForces(m, f->twist_memory);
   for (int i = 0; i < DJ_NFORCE && status == DJ_OK; i++) {
     if (isOff(m, i)) continue;
     f->state[i] = calloc(1, stateSize(m, i));
@@ -59,6 +61,7 @@ void dj_freeForces(djForces* f) {
     free(f->state[i]);
   }
   free(f->load);
+  free(f->twist_memory);
   memset(f, 0, sizeof *f);
 }
 
@@ -154,23 +157,31 @@ bool dj_hasNonpotentialForces(const djForces* f, const djModel* m) {
 
 void dj_nonpotentialForces(djForceSum* sum, double* gradient, djForces* f, const djMotion* at) {
   memset(gradient, 0, (size_t)at->model->nv * sizeof(double));
+  sum->twist = &f->twist;
+  f->twist.open = false;
   for (int i = 0; i < DJ_NFORCE; i++) {
     if (f->state[i] && rows[i]->nonpotential) rows[i]->nonpotential(sum, gradient, f->state[i], at);
   }
+  if (f->twist.open) dj_projectTwistForces(&f->twist, sum->H, gradient, at);
 }
 
 djStatus dj_startForces(djStartSum* start, const djForceSum* sum, djForces* f,
                         const djMotion* at) {
+  start->twist = &f->twist;
+  f->twist.open = false;
   for (int i = 0; i < DJ_NFORCE; i++) {
     if (!f->state[i] || !rows[i]->start) continue;
     djStatus status = rows[i]->start(start, f->state[i], at);
     if (status < 0) return status;
   }
   dj_startCoordinates(start, sum, at);
+  if (f->twist.open) dj_projectTwistRates(&f->twist, start, at);
   return DJ_OK;
 }
 
 void dj_forceInputs(djInputSum* sum, djForces* f, const djMotion* at) {
+  sum->twist = &f->twist;
+  f->twist.open = false;
   for (int i = 0; i < DJ_NFORCE; i++) {
     if (f->state[i] && rows[i]->inputs) rows[i]->inputs(sum, f->state[i], at);
   }
@@ -205,11 +216,11 @@ djStatus dj_reportForces(djData* d, djForces* f, const djMotion* at) {
 
 // ---- parameters -------------------------------------------------------------------------------
 
-// zeta = J_r^-1(phi) z on rotations, phi the displacement; z elsewhere, and of a flat motion.
+// zeta = J_r^-1(phi) z on rotations, phi the displacement; z elsewhere, and of a prompt motion.
 static void displace(double* zeta, const djMotion* at, const double* z) {
   const djModel* m = at->model;
   memcpy(zeta, z, (size_t)m->nv * sizeof(double));
-  for (int j = 0; j < m->njnt && !at->drift; j++) {
+  for (int j = 0; j < m->njnt && !at->prompt; j++) {
     int dof = dj_rotationDof(m, j);
     if (dof < 0) continue;
     djMat3 Jinv = dju_rightJacobianInv(dj_turnSince(at, j));
@@ -225,12 +236,16 @@ djStatus dj_forceParams(djParamSums* s, djForces* f, const djMotion* at, const d
   memset(s->C, 0, size);
   memset(s->C0, 0, size);
   memset(s->Crate, 0, size);
+  s->nfield = 0;
   displace(s->zeta, at, z);
+  s->twist = &f->twist;
+  f->twist.open = false;
   for (int i = 0; i < DJ_NFORCE; i++) {
-    if (!f->state[i] || !rows[i]->params) continue;
+    if (!f->state[i] || !rows[i]->params || !(rows[i]->params_of & s->wants)) continue;
     djStatus status = rows[i]->params(s, f->state[i], at, z, s->zeta);
     if (status < 0) return status;
   }
+  if (f->twist.open) dj_projectTwistCotangents(&f->twist, s, at);
   return DJ_OK;
 }
 
@@ -274,19 +289,26 @@ djStatus dj_bendingParams(djParamSums* s, djForceSum* sum, djStartSum* start, dj
   return DJ_OK;
 }
 
+// Of cotangents by the poses of a point: there are none where nothing depends on these.
+static void pointFrames(djParamSums* s, const djMotion* at, const djPoint* point, double* C) {
+  const djModel* m = at->model;
+  if (dju_isZero(C, 6 * (size_t)m->nbody)) return;
+  const djConfig config = dj_wantedConfig(s, point->kin, point->q, at->ref);
+  dj_gatherCotangents(C, m, at->ref);
+  dj_frameParams(s->param, m, &config, C);
+}
+
 void dj_frameForces(djParamSums* s, const djMotion* at, const double* z) {
   const djModel* m = at->model;
+  if (!(s->wants & DJ_BY_FRAME)) return;
   dj_gatherCotangents(s->W, m, at->ref);
   dj_gatherCotangents(s->C, m, at->ref);
-  dj_gatherCotangents(s->C0, m, at->ref);
-  const djConfig now = {at->at.kin, at->at.q, at->ref};
-  const djConfig start = {at->at0.kin, at->at0.q, at->ref};
-  dj_frameParamsSecond(s->param, m, &now, s->C, s->W, s->x, z);
-  dj_frameParams(s->param, m, &start, s->C0);
-  if (at->rate.kin == at->at0.kin) return;
-  const djConfig rate = {at->rate.kin, at->rate.q, at->ref};
-  dj_gatherCotangents(s->Crate, m, at->ref);
-  dj_frameParams(s->param, m, &rate, s->Crate);
+  const djConfig now = dj_wantedConfig(s, at->at.kin, at->at.q, at->ref);
+  s->field[s->nfield++] = dj_frameFieldSecond(s->C, s->W, s->x, z);
+  dj_frameParamsOf(s->param, m, &now, s->nfield, s->field);
+  s->nfield = 0;
+  pointFrames(s, at, &at->at0, s->C0);
+  if (at->rate.kin != at->at0.kin) pointFrames(s, at, &at->rate, s->Crate);
 }
 
 void dj_loadParams(double* param, const djForces* f, const djMotion* at, const djPoint* point,

@@ -4,7 +4,7 @@
 #ifndef DJ_FORCE_FORCES_H_
 #define DJ_FORCE_FORCES_H_
 
-#include "force/force.h"
+#include "force/twist_force.h"
 
 typedef enum djForceId {
   DJ_FORCE_CONTACT, DJ_FORCE_APPLIED, DJ_FORCE_GRAVITY, DJ_FORCE_DRAG, DJ_FORCE_DAMPER,
@@ -14,6 +14,8 @@ typedef enum djForceId {
 typedef struct djForces {
   void* state[DJ_NFORCE];   // NULL: switched off
   djLoad* load;             // (nbody) of the step
+  djTwistForces twist;      // sums of a call under way
+  void* twist_memory;
   size_t size;              // bytes, without the contacts' own
 } djForces;
 

@@ -1,5 +1,6 @@
 // Limits: one-sided springs at both bounds of a coordinate, and of a ball joint's angle, with
-// damping of coordinates that fades in with the depth at the start of the step.
+// damping of coordinates that fades in with the depth at the start of the step; of prompt motions
+// with that at the point, where it has no energy.
 
 #include "force/forces.h"
 #include "force/radial.h"
@@ -12,10 +13,10 @@
 // Width over which a spring sets in, as a fraction of the range.
 #define LIMIT_WIDTH 0.01
 
-// One side of a limit at the start of a step; out: direction of pressing in.
+// One side of a limit at the start of a step, or at the point; out: direction of pressing in.
 typedef struct Side {
   double out, bound;
-  double start;        // depth
+  double start;        // depth there
   bool damped;
   double damping;      // in force
   djJet fade, spring;  // of the damping and the spring
@@ -41,8 +42,8 @@ static void beginSide(Side* s, const Limit* l, double x) {
   if (!(s->start > 0)) return;
   s->fade = dju_smoothStep(s->start / l->width);
   s->spring = dju_softLimit(s->start, l->stiffness, l->width);
-  s->damped = s->fade.f > 0;
   s->damping = l->damping * s->fade.f;
+  s->damped = s->damping > 0;
 }
 
 // inertia: that stiffness and damping are given for. range: of a coordinate, or 0 and an angle.
@@ -118,11 +119,24 @@ static djJet dampingOf(double* by_c, double* by_F, const Side* s, const djMotion
   return dampingAt(by_c, by_F, speed, s->damping, s->spring.d);
 }
 
-// Energy, its slope and curvature along coordinate c.
-static djJet scalarAt(const Limit* l, const djMotion* at, int c) {
+// The depth by which side k is damped: that of the start, or of the point.
+static Side sideOf(const Limit* l, const djMotion* at, int c, int k) {
+  Side s = l->side[k];
+  if (at->prompt) beginSide(&s, l, at->at.coord->x[c]);
+  return s;
+}
+
+// Derivative of the damping's slope by that depth.
+static double dampingByDepth(const Limit* l, const Side* s, double by_c, double by_F) {
+  return by_c * l->damping * s->fade.d / l->width + by_F * s->spring.dd;
+}
+
+// Energy, its slope and curvature along coordinate c; *extra: of the slope what has no energy.
+static djJet scalarAt(double* extra, const Limit* l, const djMotion* at, int c) {
   djJet sum = {0, 0, 0};
+  *extra = 0;
   for (int k = 0; k < 2; k++) {
-    const Side* s = &l->side[k];
+    Side side = sideOf(l, at, c, k), *s = &side;
     double depth = depthOf(l, s, at, c);
     if (depth <= 0 && s->start <= 0) continue;
     djJet V = dju_softLimit(depth, l->stiffness, l->width);
@@ -132,9 +146,14 @@ static djJet scalarAt(const Limit* l, const djMotion* at, int c) {
     if (!s->damped) continue;
     double by_c, by_F;
     djJet D = dampingOf(&by_c, &by_F, s, at, c);
-    sum.f += at->h * D.f;
     sum.d += s->out * D.d;
     sum.dd += D.dd / at->h;
+    if (at->prompt) {
+      sum.dd += dampingByDepth(l, s, by_c, by_F);
+      *extra += s->out * D.d;
+    } else {
+      sum.f += at->h * D.f;
+    }
   }
   return sum;
 }
@@ -145,11 +164,11 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
   for (int c = 0; c < dj_linkCoordinates(m); c++, l++) {
     if (!l->acts) continue;
     for (int k = 0; k < 2; k++) {
-      const Side* s = &l->side[k];
+      Side side = sideOf(l, at, c, k), *s = &side;
       if (!s->damped) continue;
       double by_c, by_F;
       djJet D = dampingOf(&by_c, &by_F, s, at, c);
-      sum->k0[c] += by_c * l->damping * s->fade.d / l->width + by_F * s->spring.dd;
+      if (!at->prompt) sum->k0[c] += dampingByDepth(l, s, by_c, by_F);
       sum->krate[c] -= D.dd / at->h;
     }
   }
@@ -157,19 +176,19 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
 }
 
 // Both sides press with out (V'(depth) + D'), V' the slope of the soft limit, D' that of the
-// damping c A(start/w) at the start's depth. A bound moves both depths by -out; both move the width
-// w.
+// damping c A(start/w) at the depth that it goes by. A bound moves both depths by -out; both move
+// the width w.
 static void scalarParams(double range[2], const Limit* l, const djMotion* at, int c, double z) {
   double w = l->width, by_width = 0;
   for (int k = 0; k < 2; k++) {
-    const Side* s = &l->side[k];
+    Side side = sideOf(l, at, c, k), *s = &side;
     double depth = depthOf(l, s, at, c);
     range[k] -= z * dju_softLimit(depth, l->stiffness, w).dd;
     by_width += z * s->out * dju_softLimitByWidth(depth, l->stiffness, w);
     if (!s->damped) continue;
     double by_c, by_F;
     dampingOf(&by_c, &by_F, s, at, c);
-    range[k] -= z * (by_c * l->damping * s->fade.d / w + by_F * s->spring.dd);
+    range[k] -= z * dampingByDepth(l, s, by_c, by_F);
     by_width += z * s->out * (by_F * dju_softLimitByWidth(s->start, l->stiffness, w) -
                               by_c * l->damping * s->fade.d * s->start / (w * w));
   }
@@ -216,7 +235,9 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   for (int c = 0; c < dj_linkCoordinates(m); c++, l++) {
     double x = at->at.coord->x[c];
     if (!l->acts || (x >= l->quiet[0] && x <= l->quiet[1])) continue;
-    djJet V = scalarAt(l, at, c);
+    double extra;
+    djJet V = scalarAt(&extra, l, at, c);
+    sum->extra[c] += extra;
     sum->value += V.f;
     sum->f[c] += V.d;
     sum->k[c] += V.dd;
@@ -257,7 +278,8 @@ double dj_jointLimitForce(const djForces* forces, const djMotion* at, int j) {
 
 double dj_limitForceAlong(const djForces* forces, const djMotion* at, int c) {
   const Limit* l = (const Limit*)forces->state[DJ_FORCE_LIMIT] + c;
-  return l->acts ? fabs(scalarAt(l, at, c).d) : 0;
+  double extra;
+  return l->acts ? fabs(scalarAt(&extra, l, at, c).d) : 0;
 }
 
 const djForceRow dj_limitForce = {.name = "limit",
@@ -266,4 +288,5 @@ const djForceRow dj_limitForce = {.name = "limit",
                                   .begin = begin,
                                   .evaluate = evaluate,
                                   .start = start,
-                                  .params = params};
+                                  .params = params,
+                                  .params_of = DJ_BY_LAW};

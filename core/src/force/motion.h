@@ -24,13 +24,16 @@ typedef struct djMotion {
   djPoint at;                  // the point
   const djKin* lag;            // lagged quantities belong there where they can; NULL: to the start
   double h;
-  double step;                 // s; the whole step, over which activations go on
+  double step;                 // s; over which activations go on: the whole step, or to the point
   double convexity;            // share of a convex substitute that derivatives are to have
   const double* qvel;          // (nv) of rates along coordinates that bend, with which `rate` then
                                //   moves (integrate/path_rate.h); NULL: of displacements
-  const double* drift;         // (nv) flat: the displacement of rotations is psi - drift, psi that
-                               //   from the start, which is their rate times h, and forces along
-                               //   them are those along it; NULL: it is that from `rate`
+  bool prompt;                 // all that can be is of the point and its velocity, to second order:
+                               //   activations by their exact laws, limits' damping, gears, drag,
+                               //   torques; forces along rotations are those along displacements
+  const double* drift;         // (nv) of prompt motions: displacements of rotations are psi - drift, psi
+                               //   that from the start, which is their rate times h; else NULL, and
+                               //   they are those from `rate`
 } djMotion;
 
 #endif  // DJ_FORCE_MOTION_H_

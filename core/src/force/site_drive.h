@@ -13,6 +13,7 @@
 #define DJ_FORCE_SITE_DRIVE_H_
 
 #include "force/actuator.h"
+#include "force/twist_force.h"
 
 enum { DJ_DRIVE_SITE, DJ_DRIVE_REF, DJ_DRIVE_BASE, DJ_NDRIVE };
 
@@ -48,5 +49,24 @@ void dj_siteBlocks(djSiteBlocks* blocks, const djSiteDrive* drive, const djMotio
 // length there; of W, f times, rows of the first body.
 void dj_siteStart(double psi[DJ_NDRIVE][6], double length[DJ_NDRIVE][6], djSiteBlocks* W,
                   const djSiteDrive* drive, const djMotion* at, int i, double f);
+
+// In prompt motions (actuator_site_twist.c): the drive whose displacement begins at the point,
+// which `here` is, so that W are the wrenches of a unit force; and the force. Opens the twists.
+typedef struct djSiteUnit {
+  djSiteDrive d;
+  djMotion here;
+  double length, rate;
+  djJet p;
+} djSiteUnit;
+
+void dj_openSiteUnit(djSiteUnit* unit, const djActuators* t, djTwistForces* twist,
+                     const djMotion* at, int i);
+
+// Derivatives of minus the wrenches: rows of the first body, by the pose of the second and by its
+// twist.
+void dj_siteUnitByPoses(djSiteBlocks* K, const djSiteUnit* unit, const djActuatorStep* a,
+                        const djTwistForces* twist, int i);
+void dj_siteUnitByTwist(double T[36], const djSiteUnit* unit, const djActuatorStep* a, int s,
+                        int t);
 
 #endif  // DJ_FORCE_SITE_DRIVE_H_

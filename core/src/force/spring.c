@@ -279,4 +279,5 @@ const djForceRow dj_springForce = {
     .begin = begin,
     .evaluate = evaluate,
     .params = params,
+    .params_of = DJ_BY_LAW,
     .potential = potential};

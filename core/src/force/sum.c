@@ -10,6 +10,7 @@ void dj_clearForceSum(djForceSum* s, const djModel* m) {
   s->value = 0;
   memset(s->f, 0, (size_t)m->ncoord * sizeof(double));
   memset(s->k, 0, (size_t)m->ncoord * sizeof(double));
+  memset(s->extra, 0, (size_t)m->ncoord * sizeof(double));
   memset(s->pushed, 0, (size_t)m->njnt * sizeof(bool));
 }
 
@@ -49,7 +50,7 @@ djMat3 dj_turnSlope(const djMotion* at, int j) { return dju_rightJacobianInv(tur
 
 // dphi = dpsi - ddrift, dpsi = ... - J_r^-T(psi) dq. `rate` moves by exp(-drift) dq + J_r(drift)
 // ddrift: J_r^-1(drift) times that is ddrift + J_r^-T(drift) dq.
-void dj_flatStart(djMat3* by_start, djMat3* by_rate, const djMotion* at, int j) {
+void dj_promptStart(djMat3* by_start, djMat3* by_rate, const djMotion* at, int j) {
   djMat3 J = dj_turnSlope(at, j);
   *by_rate = dju_rightJacobianInv(driftOf(at, j));
   for (int k = 0; k < 9; k++) {
@@ -112,7 +113,7 @@ static void addScalar(djForceSum* s, const djMotion* at, int c) {
 static void takeRates(djForceSum* s, const djModel* m) {
   for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
     if (!dj_coordinateBends(m, c)) continue;
-    s->path.extra[c] = s->path.f[c] - s->f[c];
+    s->extra[c] += s->path.f[c] - s->f[c];
     s->f[c] = s->path.f[c];
     s->k[c] = s->path.k[c];
   }
@@ -126,8 +127,18 @@ void dj_sumCoordinates(djForceSum* s, const djMotion* at) {
     if (!s->pushed[j]) continue;
     int first = m->jnt_dofadr[j], dof = dj_rotationDof(m, j);
     if (dof > first) dj_addFlat(s, first, s->y + first, s->Y + 3 * (size_t)first);
-    if (at->drift) continue;
+    if (at->prompt) continue;
     dj_addRotation(s, dof, dj_turnSince(at, j), s->y + dof, s->Y + 3 * (size_t)dof);
+  }
+}
+
+void dj_addExtra(double* beyond, const djForceSum* s, const djMotion* at) {
+  const djModel* m = at->model;
+  for (int c = m->ncoord - 1; c >= 0; c--) {
+    int first = m->coord_dofadr[c];
+    for (int i = first; i < first + m->coord_dofnum[c] && s->extra[c] != 0; i++) {
+      beyond[m->coord_dof[i]] += s->extra[c] * at->at.coord->J[i];
+    }
   }
 }
 
@@ -165,17 +176,16 @@ static void addOuter(djMatrix* R, const djMotion* at, const djPoint* from, int c
   }
 }
 
-// Of a flat motion y itself is the gradient.
-static void startFlat(djStartSum* t, const djForceSum* s, const djMotion* at, int j) {
+// Of a prompt motion y itself is the gradient.
+static void startPrompt(djStartSum* t, const djForceSum* s, const djMotion* at, int j) {
   int dof = dj_rotationDof(at->model, j);
   djMat3 Y, by_start, by_rate;
   memcpy(Y.m, s->Y + 3 * (size_t)dof, sizeof Y.m);
-  dj_flatStart(&by_start, &by_rate, at, j);
+  dj_promptStart(&by_start, &by_rate, at, j);
   by_start = dju_mulMM(Y, by_start);
   by_rate = dju_mulMM(Y, by_rate);
   add3(t->R0, dof, -1, by_start.m);
   add3(t->Rrate, dof, -1, by_rate.m);
-  add3(t->Rrate, dof, 1, t->Yrate + 3 * (size_t)dof);
 }
 
 // The gradient G = J_r^-T y of a displacement phi by its start: -(K J_r^-T), see dju_pullback; and
@@ -210,9 +220,6 @@ void dj_startCoordinates(djStartSum* t, const djForceSum* s, const djMotion* at)
     if (!s->pushed[j]) continue;
     int dof = m->jnt_dofadr[j];
     if (dj_jointRow(m, j)->pose) add3(t->Rrate, dof, -1, s->Y + 3 * (size_t)dof);
-    if (at->drift)
-      startFlat(t, s, at, j);
-    else
-      startRotation(t, s, at, j);
+    (at->prompt ? startPrompt : startRotation)(t, s, at, j);
   }
 }

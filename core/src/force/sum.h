@@ -16,7 +16,6 @@ typedef struct djPathSlopes {
   double* x;           // (ncoord) at `rate`, by displacements
   double *f, *k;       // (ncoord) slope and curvature by rates: of the gradient
   double* krate;       // (ncoord) derivative of f by the coordinate at `rate`
-  double* extra;       // (ncoord) f less that by displacements, which value is of
 } djPathSlopes;
 
 // At a point. A force without an energy adds what takes its gradient's place: minus the force.
@@ -25,6 +24,7 @@ typedef struct djForceSum {
   bool derivatives;    // false: the value alone is wanted
   double* f;           // (ncoord) slope of the energy along each coordinate
   double* k;           // (ncoord) and its curvature
+  double* extra;       // (ncoord) of f, what value is not of
   double* y;           // (nv) slope along the displacement of free and ball joints' dofs
   double* Y;           // (nv x 3) and curvature: 3 x 3 blocks of translations and rotations
   bool* pushed;        // (njnt) whether a joint's y and Y hold something
@@ -33,6 +33,7 @@ typedef struct djForceSum {
   double* gradient;    // (nv)
   djMatrix* H;         // lower triangle
   djPathSlopes path;
+  struct djTwistForces* twist;   // of nonpotential forces in prompt motions (twist_force.h)
 } djForceSum;
 
 // By the start of the step, the point held. Poses of the start act where a force is lagged; those
@@ -46,6 +47,7 @@ typedef struct djStartSum {
   double* Nrate;       // (nbody x 36)
   djMatrix* R0;        // of the gradient, by the dofs at the start
   djMatrix* Rrate;     // and by those of `rate`
+  struct djTwistForces* twist;
 } djStartSum;
 
 // Empty the sums.
@@ -65,7 +67,10 @@ void dj_addFlat(djForceSum* sum, int dof, const double y[3], const double Y[9]);
 // f, k, y and Y to gradient, H and, for coordinates that bend, to N. Before wrenches are gathered.
 void dj_sumCoordinates(djForceSum* sum, const djMotion* motion);
 
-// After it, of a flat motion, H whole: rotations to H, gradient, and to `beyond` (nv) what the
+// After it: beyond (nv) += what the gradient is by `extra`.
+void dj_addExtra(double* beyond, const djForceSum* sum, const djMotion* motion);
+
+// After it, of a prompt motion, H whole: rotations to H, gradient, and to `beyond` (nv) what the
 // gradient is beyond that of the sum's value.
 void dj_addFlatRotations(djForceSum* sum, double* beyond, const djMotion* motion);
 
@@ -73,14 +78,14 @@ void dj_addFlatRotations(djForceSum* sum, double* beyond, const djMotion* motion
 void dj_startCoordinates(djStartSum* start, const djForceSum* sum, const djMotion* motion);
 
 // Dofs of a free or ball joint. Its displacement, psi (3 or 6): of a free joint's position, then
-// that of the rotation, log(R_rate^T R) or flat, which dj_turnSince gives alone, and its derivative
-// by the point dj_turnSlope.
+// that of the rotation, log(R_rate^T R) or psi - drift, which dj_turnSince gives alone, and its
+// derivative by the point dj_turnSlope.
 void dj_jointDisplacement(double psi[6], const djMotion* motion, int joint);
 djVec3 dj_turnSince(const djMotion* motion, int joint);
 djMat3 dj_turnSlope(const djMotion* motion, int joint);
 
-// Of a flat motion, minus its derivatives by the start as displacements begin elsewhere, to R0, and
-// by where they do, to Rrate.
-void dj_flatStart(djMat3* by_start, djMat3* by_rate, const djMotion* motion, int joint);
+// Of a prompt motion, minus its derivatives by where displacements begin, to Rrate, and by what the
+// start does beside that, to R0.
+void dj_promptStart(djMat3* by_start, djMat3* by_rate, const djMotion* motion, int joint);
 
 #endif  // DJ_FORCE_SUM_H_

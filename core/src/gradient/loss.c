@@ -21,7 +21,7 @@ size_t dj_lossWorkSize(const djModel* m) {
 
 djLossWork dj_initLossWork(const djModel* m, void* memory) {
   djArena a = {memory, 0};
-  djLossWork w;
+  djLossWork w = {.wants = NULL};
   w.kin = dj_initKin(m, dj_take(&a, dj_kinSize(m), 1));
   w.ref = dj_take(&a, m->nbody, sizeof(djVec3));
   w.wrench = dj_take(&a, (size_t)m->nbody * 6, sizeof(double));
@@ -164,7 +164,7 @@ void dj_pushLossParams(double* param, djLossWork* w, const djModel* m, const djL
   if (row->params) row->params(param, &at, f, scratch);
   if (row->of_velocity) return;
   dj_gatherCotangents(w->wrench, m, w->ref);
-  dj_frameParams(param, m, &(djConfig){&w->kin, qpos, w->ref}, w->wrench);
+  dj_frameParams(param, m, &(djConfig){&w->kin, qpos, w->ref, w->wants}, w->wrench);
 }
 
 double dj_lossFactor(const djModel* m, const djLossTerm* t, int k, int horizon) {

@@ -12,6 +12,7 @@ typedef struct djLossWork {
   djKin kin;
   djVec3* ref;       // (nbody)
   double* wrench;    // (nbody x 6)
+  const unsigned char* wants;   // (nbody) parameters asked for, see djConfig
 } djLossWork;
 
 size_t dj_lossWorkSize(const djModel* model);      // bytes

@@ -255,7 +255,7 @@ static void paramsMasses(double* param, const djLossAt* at, djVec3 f, double* sc
 static void paramsVelocity(double* param, const djLossAt* at, djVec3 f, double* scratch) {
   djLossWork* w = at->w;
   const djModel* m = at->m;
-  const djConfig config = {&w->kin, at->qpos, w->ref};
+  const djConfig config = {&w->kin, at->qpos, w->ref, w->wants};
   const double* qvel = at->qvel;
   int body = at->t->id;
   double *x = scratch, *C = scratch + 6 * (size_t)m->nbody;

@@ -219,8 +219,8 @@ static djStatus makeTaper(djMap* map, const djMapMaking* making) {
   if (given->nto > 0) return dj_fail(err, DJ_INVALID, "to: taper takes none");
   if (given->arg[DENSITY].given) {
     t->density = given->arg[DENSITY].columns == 1 ? given->arg[DENSITY].number[0] : -1;
+    if (!(t->density > 0)) return dj_fail(err, DJ_INVALID, "density: must be a positive number");
   }
-  if (!(t->density >= 0)) return dj_fail(err, DJ_INVALID, "density: must be a positive number");
   t->point = dj_poolTake(making->pool, dj_places(m), sizeof *t->point);
   t->frame = dj_poolTake(making->pool, dj_placeParams(m), sizeof *t->frame);
   map->target = dj_poolTake(making->pool, dj_places(m) + (size_t)m->ngeom + 4, sizeof *map->target);

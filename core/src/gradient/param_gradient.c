@@ -26,6 +26,7 @@ static void layout(djParamSums* s, void** shapes, djArena* a, const djModel* m) 
   s->Crate = dj_take(a, n, d);
   s->Cback = dj_take(a, n, d);
   s->zeta = dj_take(a, m->nv, d);
+  s->of_body = dj_take(a, m->nbody, 1);
   *shapes = dj_take(a, m->collision ? dj_shapeGradSize(m) : 0, 1);
 }
 
@@ -45,6 +46,24 @@ void dj_initParamSums(djParamSums* s, void* memory, const djModel* m) {
   memset(s->param, 0, dj_paramGradSize(m) * sizeof(double));
   memset(s->tensor, 0, 6 * (size_t)m->nbody * sizeof(double));
   s->shape = m->collision ? dj_initShapeGrads(shapes, m) : NULL;
+  s->nfield = 0;
+  s->wants = DJ_BY_ALL;
+  memset(s->of_body, DJ_BY_ALL, (size_t)m->nbody);
+}
+
+// What belongs to no body may concern all of them: gravity, and shapes of which inertias are.
+void dj_askParams(djParamSums* s, const djModel* m, int n, const djParam* param, bool follows) {
+  int common = 0;
+  s->wants = 0;
+  memset(s->of_body, 0, (size_t)m->nbody);
+  for (int k = 0; k < n; k++) {
+    int body = dj_paramBody(m, &param[k]), changes = dj_paramChanges(&param[k]);
+    if (follows && dj_paramMovesShapes(&param[k])) changes |= DJ_BY_INERTIA;
+    s->wants |= changes;
+    if (body >= 0) s->of_body[body] |= (unsigned char)changes;
+    else common |= changes;
+  }
+  for (int b = 0; b < m->nbody; b++) s->of_body[b] |= (unsigned char)common;
 }
 
 // The stage's configuration: the step's end, where that is the last one's; else from its
@@ -86,7 +105,8 @@ djStatus dj_addStepParams(djParamSums* s, const djModel* m, djData* d, const djL
 }
 
 djStatus dj_finishParams(djParamSums* s, const djModel* m, const djModel* compiled) {
-  for (int i = 0; m->collision && i < m->collision->nshape; i++) {
+  const bool shapes = m->collision && s->wants & DJ_BY_SHAPE;
+  for (int i = 0; shapes && i < m->collision->nshape; i++) {
     djStatus status = dj_shapeParams(s->param, m, i, &s->shape[i]);
     if (status < 0) return status;
   }
@@ -119,6 +139,11 @@ typedef struct Rows {
   double* own;                 // (np) scratch
 } Rows;
 
+static void openSums(djParamSums* sums, const Rows* r) {
+  dj_initParamSums(sums, r->memory, r->m);
+  dj_askParams(sums, r->m, r->nparam, r->param, false);
+}
+
 static djStatus closeSums(double* row, djParamSums* sums, const Rows* r, djStatus status) {
   if (status >= 0) status = dj_finishParams(sums, r->m, NULL);
   if (status >= 0) dj_pickParams(row, sums, r->m, r->nparam, r->param);
@@ -131,7 +156,7 @@ static djStatus residualRows(double* Y, const Rows* r, int stage) {
   double* z = r->d->work->lambda;
   for (int i = 0; i < nv; i++) {
     djParamSums sums;
-    dj_initParamSums(&sums, r->memory, r->m);
+    openSums(&sums, r);
     memset(z, 0, (size_t)nv * sizeof(double));
     z[i] = -1;
     dj_solveTranspose(z, &r->lin->stage[stage].factor);
@@ -183,7 +208,7 @@ static djStatus velocityRows(double* V, const double* Y, const Rows* r) {
   double* l = r->d->work->lambda;
   for (int i = 0; i < nv; i++) {
     djParamSums sums;
-    dj_initParamSums(&sums, r->memory, r->m);
+    openSums(&sums, r);
     memset(l, 0, 2 * (size_t)nv * sizeof(double));
     l[i] = 1;
     double* row = V + (size_t)i * (size_t)r->np;
@@ -218,7 +243,7 @@ static djStatus addImpulses(double* P, const Rows* r) {
     memset(lambda, 0, 2 * nx * sizeof(double));
     lambda[i] = 1;
     dj_linearVjp(dx, NULL, r->lin, r->m, lambda, w->lambda);
-    dj_initParamSums(&sums, r->memory, r->m);
+    openSums(&sums, r);
     djStatus status = dj_impulseVjp(NULL, NULL, &sums, w, r->m, w->lambda + DJ_MAX_STAGE * nv,
                                     lambda + nv);
     status = closeSums(own, &sums, r, status);

@@ -10,8 +10,11 @@
 #include "integrate/linear.h"
 
 size_t dj_paramSumsSize(const djModel* model);    // bytes
-// All sums zero; memory begins at a multiple of DJ_ALIGN.
+// All sums zero, and everything wanted; memory begins at a multiple of DJ_ALIGN.
 void dj_initParamSums(djParamSums* sums, void* memory, const djModel* model);
+// From now on n parameters alone; sums for others are void. follows: inertias follow geoms.
+void dj_askParams(djParamSums* sums, const djModel* model, int n, const djParam* param,
+                  bool follows);
 
 // The linearised step from data's state and inputs to qpos (nq). z (nstage x nv): H^-T times the
 // adjoint, of each stage; overwritten. lambda (nv): adjoint of the velocity at the end.

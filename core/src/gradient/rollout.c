@@ -542,7 +542,11 @@ static djStatus backward(djRolloutResult* result, const djModel* m, djData* d, c
   djLossWork loss = dj_initLossWork(m, tape->loss);
   djParamSums memory = {0};
   djParamSums* sums = result->nparam > 0 && result->grad_param ? &memory : NULL;
-  if (sums) dj_initParamSums(sums, tape->sums, m);
+  if (sums) {
+    dj_initParamSums(sums, tape->sums, m);
+    dj_askParams(sums, m, result->nparam, result->param, r->compiled != NULL);
+    loss.wants = sums->of_body;
+  }
   double *lambda = tape->lambda, *next = lambda + nx;
   memset(lambda, 0, nx * sizeof(double));
   if (result->grad_ctrl) memset(result->grad_ctrl, 0, (size_t)r->horizon * nu * sizeof(double));

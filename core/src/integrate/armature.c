@@ -143,7 +143,7 @@ void dj_armatureParams(double* param, const djWork* w, const djMotion* at, const
 djStatus dj_alongParams(djParamSums* s, djWork* w, const djMotion* at, const double* z,
                         int rates) {
   const djModel* m = at->model;
-  if (!dj_anyBends(m)) return DJ_OK;
+  if (!dj_anyBends(m) || !(s->wants & (DJ_BY_FRAME | DJ_BY_SITE))) return DJ_OK;
   dj_clearForceSum(&w->sum, m);
   dj_clearStartSum(&w->start_sum, m);
   if (rates > 0) dj_addArmature(&w->sum, w, at);

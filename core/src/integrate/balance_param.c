@@ -90,7 +90,8 @@ void dj_balanceParams(djParamSums* s, djWork* w, const djModel* m, const djPlace
   dj_projectWrench(w->momentum_residual, m, kin0, w->momentum_change);
   dj_turnBack(zeta, s->param, w, m, at->q, z);
   dj_bodyTwists(s->x, m, kin0, zeta);
-  const djConfig now = {kin, at->q, w->ref}, start = {kin0, w->start.qpos, w->ref};
+  const djConfig now = dj_wantedConfig(s, kin, at->q, w->ref);
+  const djConfig start = dj_wantedConfig(s, kin0, w->start.qpos, w->ref);
   clear6(s->C0, m);
   dj_addBodyProducts(s->C0, w->N, m, s->x, true);
   dj_gatherCotangents(s->C0, m, w->ref);

@@ -56,7 +56,8 @@ static void layoutSums(djWork* w, djArena* a, const djModel* m) {
   sum->y = takeDoubles(a, nv);
   sum->Y = takeDoubles(a, 3 * nv);
   sum->pushed = dj_take(a, m->njnt, sizeof(bool));
-  double** path[] = {&sum->path.x, &sum->path.f, &sum->path.k, &sum->path.krate, &sum->path.extra};
+  sum->extra = takeDoubles(a, nc);
+  double** path[] = {&sum->path.x, &sum->path.f, &sum->path.k, &sum->path.krate};
   for (size_t k = 0; k < sizeof path / sizeof path[0]; k++) *path[k] = takeDoubles(a, nc);
   sum->wrench = w->wrench;
   sum->N = w->N;
@@ -152,6 +153,7 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->path_scratch = takeDoubles(a, nv);
   w->mark_q = takeDoubles(a, m->nq);
   w->mark_v = takeDoubles(a, nv);
+  w->mark_act = takeDoubles(a, m->na);
   w->vnext = takeDoubles(a, nv);
   w->qvel = takeDoubles(a, nv);
   w->Vplus = takeMatrix(a, own, &w->trees);
@@ -286,6 +288,7 @@ djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
   to->mark_h = from->mark_h;
   memcpy(to->mark_q, from->mark_q, (size_t)m->nq * sizeof(double));
   memcpy(to->mark_v, from->mark_v, (size_t)m->nv * sizeof(double));
+  memcpy(to->mark_act, from->mark_act, (size_t)m->na * sizeof(double));
   to->stepped = to->linearized = false;
   return DJ_OK;
 }

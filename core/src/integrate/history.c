@@ -27,7 +27,8 @@ bool dj_hasHistory(const djModel* m, const djData* d) {
   const djWork* w = d->work;
   return hasHistory(m) && w->mark_h == dj_partTime(m, w) &&
          !memcmp(w->mark_q, d->qpos, (size_t)m->nq * sizeof(double)) &&
-         !memcmp(w->mark_v, d->qvel, (size_t)m->nv * sizeof(double));
+         !memcmp(w->mark_v, d->qvel, (size_t)m->nv * sizeof(double)) &&
+         !memcmp(w->mark_act, d->act, (size_t)m->na * sizeof(double));
 }
 
 void dj_markHistory(const djModel* m, djData* d, bool valid) {
@@ -36,6 +37,7 @@ void dj_markHistory(const djModel* m, djData* d, bool valid) {
   if (!valid) memset(d->history, 0, (size_t)dj_historySize(m) * sizeof(double));
   memcpy(w->mark_q, d->qpos, (size_t)m->nq * sizeof(double));
   memcpy(w->mark_v, d->qvel, (size_t)m->nv * sizeof(double));
+  memcpy(w->mark_act, d->act, (size_t)m->na * sizeof(double));
 }
 
 void dj_chooseMethod(djWork* w, const djModel* m, const djMethod* method) {

@@ -87,7 +87,7 @@ static void wrenchParams(Back* s, const double* z) {
   djWork* w = s->w;
   const djModel* m = s->m;
   djParamSums* p = s->sums;
-  const djConfig start = {&w->begin.kin, w->start.qpos, w->ref};
+  const djConfig start = dj_wantedConfig(p, &w->begin.kin, w->start.qpos, w->ref);
   size_t bytes = (size_t)m->nbody * 6 * sizeof(double);
   dj_bodyTwists(p->x, m, &w->begin.kin, z);
   double* ipos = dj_paramBlock(p->param, m, DJ_FIELD_BODY_IPOS);
@@ -162,7 +162,7 @@ static void turnInertia(djWork* w, const djModel* m, const double* x, const doub
   dj_clearMatrix(&w->Dq);
   dj_clearMatrix(&w->Dv);
   dj_clearMatrix(M);
-  dj_inverseDerivatives(&w->Dq, &w->Dv, M, w->N, w->M, &w->inverse, m, &w->begin.kin, w->ref,
+  dj_inverseDerivatives(&w->Dq, &w->Dv, M, w->N, w->M, &w->inverse, m, &w->begin.kin,
                         w->armature);
 }
 
@@ -175,8 +175,9 @@ static void pullInertia(Back* s, const double* z, const double* x) {
   dj_mulMatrixT(s->q, -1, &w->Dq, z);
   if (!s->sums) return;
   for (int i = 0; i < m->nv; i++) minus[i] = -z[i];
+  const djConfig at = dj_wantedConfig(s->sums, &w->begin.kin, w->start.qpos, w->ref);
   dj_inverseParams(s->sums->param, s->sums->tensor, s->sums->x, s->sums->C, s->sums->C0,
-                   &w->inverse, m, &w->begin.kin, w->start.qpos, w->ref, minus, s->zero, x);
+                   &w->inverse, m, &at, minus, s->zero, x);
   dj_inertiaAlongParams(s->sums->param, m, minus, x);
 }
 
@@ -486,7 +487,7 @@ static void pullStart(Back* s) {
     dju_addTo3(ipos + 3 * b, 1, dju_mulMtV(w->begin.kin.body[b].R, body->com));
   }
   if (s->sums) {
-    const djConfig start = {&w->begin.kin, w->start.qpos, w->ref};
+    const djConfig start = dj_wantedConfig(s->sums, &w->begin.kin, w->start.qpos, w->ref);
     memcpy(s->sums->C, w->wrench, (size_t)m->nbody * 6 * sizeof(double));
     dj_gatherCotangents(s->sums->C, m, w->ref);
     dj_frameParams(s->sums->param, m, &start, s->sums->C);

@@ -3,9 +3,9 @@
 // over sources (method.h), psi = log(q^-1 Q) the stage's own. Forces see displacements from
 // q (+) d, d = -t sum a_k src_k over the other sources, in the time t = 1/a_psi: to V they are
 // what rates are. Of rotations log(exp(-d) exp(psi)) differs from psi - d = t V where turns do not
-// commute, at second order in h: flat methods have that, and torques y along it; of others torques
-// along a displacement phi are J_r^-T y. Along coordinates that bend rates may be V itself
-// (path_rate.h).
+// commute, at second order in h; prompt forces (force/motion.h) have that. Along coordinates that bend they may be V itself
+// (path_rate.h). Torques along a rotation's displacement phi are J_r^-T y, or y where
+// forces are prompt (force/motion.h).
 //
 // With dpsi = J_r^-1 (dQ - E dq), E = exp(-psi) on rotations, and W = (a_psi ID_v + b_psi M)
 // J_r^-1,
@@ -20,6 +20,7 @@
 #include "integrate/path_rate.h"
 #include "integrate/spin.h"
 #include "integrate/tendon_armature.h"
+#include "math/block6.h"
 #include "model/body_param.h"
 #include "model/check.h"
 
@@ -46,15 +47,18 @@ djStatus dj_beginInverse(djWork* w, const djModel* m) {
                    "%s: armature along a path: use integrator position, variational or momentum",
                    dj_elementText("tendon", name, bent).text);
   }
-  dj_setBack(w, m);
-  const djKin *kin0 = &w->begin.kin, *back = &w->back.kin;
-  dj_beginBodyTerms(w->body, m, w->forces.load, kin0, back, time);
-  memcpy(w->load, w->body, (size_t)m->nbody * sizeof(djBodyStep));
-  for (int b = 0; b < m->nbody; b++) {
-    w->load[b].mass = 0;
-    memset(w->load[b].moment, 0, sizeof w->load[b].moment);
-  }
+  w->guesses = false;
   return status;
+}
+
+// What the start guess compares: the energy of an implicit Euler step (position.c).
+static djStatus guessEnergy(double* value, djWork* w, const djModel* m, const djPlace* at) {
+  if (!w->guesses) {
+    dj_setBack(w, m);
+    dj_beginBodyTerms(w->body, m, w->forces.load, &w->begin.kin, &w->back.kin, w->time);
+    w->guesses = true;
+  }
+  return dj_addEnergies(value, NULL, w, m, w->body, &w->begin.kin, at);
 }
 
 // V and A at a place.
@@ -82,7 +86,7 @@ static void addBalance(double* gradient, djWork* w, const djModel* m, const djPl
   dj_clearMatrix(&w->Dq);
   dj_clearMatrix(&w->Dv);
   dj_clearMatrix(M);
-  dj_inverseDerivatives(&w->Dq, &w->Dv, M, w->N, w->M, &w->inverse, m, &at->kin, w->ref,
+  dj_inverseDerivatives(&w->Dq, &w->Dv, M, w->N, w->M, &w->inverse, m, &at->kin,
                         w->armature);
   dj_addTendonInertia(M, w, m, at);
   if (w->method->spins) dj_addSpin(w->nonpotential, &w->Dv, M, w, m);
@@ -97,23 +101,30 @@ djStatus dj_evaluateInverse(double* value, double* gradient, djWork* w, const dj
   djForceSum* sum = &w->sum;
   djStatus status = dj_beginEvaluation(value, gradient, w, m, at, majorizer);
   if (status < 0 || !isfinite(*value)) return status;
-  // What the start guess compares: the energy of an implicit Euler step (position.c).
-  if (!gradient) return dj_addEnergies(value, NULL, w, m, w->body, &w->begin.kin, at);
+  if (!gradient) return guessEnergy(value, w, m, at);
   djMotion motion = dj_motionAt(w, m, at);
   setRates(w, m, at);
   if (w->bends) status = dj_findPathSlopes(w, m, at);
   if (status < 0) return status;
-  *value += dj_bodyTerms(w->wrench, w->N, m, w->load, &at->kin, &w->begin.kin, w->ref);
+  *value += dj_loadTerms(w->wrench, w->N, m, w->forces.load, &at->kin, &w->begin.kin, w->ref);
   status = dj_evaluateForces(sum, &w->forces, &motion);
   if (status < 0) return status;
   *value += sum->value;
   dj_projectForces(w, m, at);
   dj_mirrorMatrix(&w->H);
   addBalance(gradient, w, m, at);
-  if (motion.drift) dj_addFlatRotations(sum, w->nonpotential, &motion);
+  if (motion.prompt) dj_addFlatRotations(sum, w->nonpotential, &motion);
+  dj_addExtra(w->nonpotential, sum, &motion);
   if (w->bends) dj_addPathRates(w, m, at);
   dj_addNonpotentialForces(gradient, w, m, at);
   return DJ_OK;
+}
+
+// Adds what blocks N (nbody x 36) of bodies are between dofs: mostly nothing.
+static void project(djMatrix* A, const djModel* m, const djKin* now, const djKin* from, double* N) {
+  if (dju_isZero(N, 36 * (size_t)m->nbody)) return;
+  dj_gatherMatrix(N, m);
+  dj_projectMixed(A, m, now, from, N);
 }
 
 // After evaluate at `now`.
@@ -129,14 +140,12 @@ djStatus dj_linearizeInverse(djWork* w, const djModel* m) {
   start->R0 = &linear->Rq;
   start->Rrate = w->drifts ? &linear->G : &linear->Rq;
   start->Nrate = w->drifts ? w->M : w->N;
-  dj_bodyTermsStart(w->N, w->M, m, w->load, &w->now.kin, &w->begin.kin, &w->back.kin, w->ref);
-  memset(w->M, 0, (size_t)m->nbody * 36 * sizeof(double));   // no mass: nothing by `back`
+  dj_loadTermsStart(w->N, m, w->forces.load, &w->now.kin, &w->begin.kin);
+  if (w->drifts) memset(w->M, 0, (size_t)m->nbody * 36 * sizeof(double));
   djStatus status = dj_startForces(start, &w->sum, &w->forces, &motion);
-  dj_gatherMatrix(w->N, m);
-  dj_projectMixed(&linear->Rq, m, &w->now.kin, &w->begin.kin, w->N);
+  project(&linear->Rq, m, &w->now.kin, &w->begin.kin, w->N);
   if (w->drifts) {
-    dj_gatherMatrix(w->M, m);
-    dj_projectMixed(&linear->G, m, &w->now.kin, &w->rate.kin, w->M);
+    project(&linear->G, m, &w->now.kin, &w->rate.kin, w->M);
     dj_applyE(&linear->G, m, w->drift, -1);
     dj_addMatrix(&linear->Rq, &linear->G);
     dj_applyE(&linear->G, m, w->drift, 1);
@@ -155,14 +164,21 @@ djStatus dj_linearizeInverse(djWork* w, const djModel* m) {
 
 // ---- parameters -------------------------------------------------------------------------------
 
-// Wrenches and cotangents of loads.
-static void addLoads(djParamSums* s, djWork* w, const djModel* m) {
-  const djKin *now = &w->now.kin, *kin0 = &w->begin.kin;
-  dj_bodyTerms(w->wrench, w->N, m, w->load, now, kin0, w->ref);
-  for (int i = 0; i < 6 * m->nbody; i++) s->W[i] += w->wrench[i];
-  dj_addBodyProducts(s->C, w->N, m, s->x, false);
-  dj_bodyTermsStart(w->N, w->M, m, w->load, now, kin0, &w->back.kin, w->ref);
-  dj_addBodyProducts(s->C0, w->N, m, s->x, true);
+// Of all that moves: loads and inertia.
+static void bodyParams(djParamSums* s, djWork* w, const djModel* m, const djMotion* motion,
+                       const double* z) {
+  const djKin* kin = &w->now.kin;
+  const djConfig now = dj_wantedConfig(s, kin, w->now.q, w->ref);
+  dj_addLoadProducts(s->W, s->C, s->C0, m, w->forces.load, kin, &w->begin.kin, w->ref, s->x);
+  dj_inverseDynamics(NULL, &w->inverse, m, kin, w->ref, w->armature, w->V, w->A);
+  s->field[s->nfield++] =
+      dj_inverseField(s->param, s->tensor, s->x, s->Cback, w->momentum_change, &w->inverse, m, &now,
+                      z, w->V, w->A);
+  dj_frameForces(s, motion, z);
+  if (!(s->wants & DJ_BY_INERTIA)) return;
+  dj_loadParams(s->param, &w->forces, motion, &motion->at, s->x);
+  dj_loadPlaceParams(s->param, m, w->forces.load, kin, s->x);
+  if (w->method->spins) dj_spinParams(s->tensor, w, m, z);
 }
 
 djStatus dj_inverseStageParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
@@ -176,14 +192,8 @@ djStatus dj_inverseStageParams(djParamSums* s, djWork* w, const djModel* m, cons
   if (status >= 0) status = dj_alongParams(s, w, &motion, z, 0);
   if (status < 0) return status;
   if (w->bends) dj_pathRateParams(s, w, m, z);
-  addLoads(s, w, m);
-  dj_frameForces(s, &motion, z);
-  dj_loadParams(s->param, &w->forces, &motion, &motion.at, s->x);
-  dj_loadPlaceParams(s->param, m, w->load, &w->now.kin, s->x);
-  dj_inverseDynamics(w->nonpotential, &w->inverse, m, &w->now.kin, w->ref, w->armature, w->V, w->A);
-  dj_inverseParams(s->param, s->tensor, s->x, s->C, s->C0, &w->inverse, m, &w->now.kin, w->now.q,
-                   w->ref, z, w->V, w->A);
-  if (w->method->spins) dj_spinParams(s->tensor, w, m, z);
+  if (s->wants & (DJ_BY_FRAME | DJ_BY_INERTIA)) bodyParams(s, w, m, &motion, z);
+  if (!(s->wants & DJ_BY_LAW)) return DJ_OK;
   dj_inertiaAlongParams(s->param, m, z, w->A);
   dj_tendonInertiaParams(s->param, w, m, z, w->A);
   return DJ_OK;

@@ -115,13 +115,14 @@ static void linearizeActivations(djWork* w, const djModel* m) {
     int adr = m->actuator_actadr[i];
     w->act_by_ctrl[i] = 0;
     if (adr < 0) continue;
-    dj_nextActivation(&w->act_by_act[adr], &w->act_by_ctrl[i], m, &w->start, i, w->h);
+    dj_nextActivation(&w->act_by_act[adr], &w->act_by_ctrl[i], m, &w->start, i, w->h,
+                      w->method->prompt);
   }
 }
 
 static djStatus linearizeInputs(djWork* w, const djModel* m) {
   djStageLinear* s = &dj_stageOf(w)->linear;
-  djInputSum sum = {&s->Ru, &s->Ra};
+  djInputSum sum = {.Ru = &s->Ru, .Ra = &s->Ra};
   djMotion motion = dj_motionAt(w, m, &w->now);
   for (;;) {
     dj_clearEntries(&s->Ru);

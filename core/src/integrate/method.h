@@ -31,6 +31,7 @@ typedef struct djCoefficients {
   bool turns;                    // q+ = q (+) sum of position; false: the last stage's Q
   double position[DJ_NSOURCE];
   double end[DJ_NSOURCE];        // v+; not used by methods with a velocity of their own
+  double time[DJ_MAX_STAGE];     // s; how far into the step stages end, of those that are prompt
 } djCoefficients;
 
 typedef struct djMethod {
@@ -41,7 +42,8 @@ typedef struct djMethod {
   bool mass;                // stages have M
   bool spins;               // inverse dynamics at the middle of a step: spin.h adds what it lacks
   bool path_rates;          // rates along coordinates that bend are those of V (path_rate.h)
-  bool flat;                // forces along rotations are those along their displacements
+  bool prompt;              // forces are those of the stage's end (force/motion.h), whose place in
+                            //   the step the coefficients name by `time`
   bool predicts;            // where a step would end without forces: work->ahead, q (+) work->drift
   bool history;             // the state has q- and v- beside q, v and act
   const struct djMethod* starter;   // takes the step where there is no history, or where Newton's

@@ -152,7 +152,7 @@ static djStatus linearizePrediction(djMatrix* by_q, djMatrix* by_v, djWork* w, c
   dj_clearMatrix(by_q);
   dj_clearMatrix(by_v);
   dj_clearMatrix(M);
-  dj_inverseDerivatives(by_q, by_v, M, w->N, w->M, &w->inverse, m, &w->begin.kin, w->ref,
+  dj_inverseDerivatives(by_q, by_v, M, w->N, w->M, &w->inverse, m, &w->begin.kin,
                         w->armature);
   if (!dj_factor(&w->mass, M, NULL)) {
     return dj_fail(&w->error, DJ_INVALID, "inertia is singular at the start of the step");

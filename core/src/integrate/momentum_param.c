@@ -42,10 +42,10 @@ static djStatus addInertia(djParamSums* s, djWork* w, const djModel* m, const do
     dju_store3(x + dof, pulled);
   }
   dj_balanceParams(s, w, m, &w->ahead, x);
-  dj_inverseDynamics(w->nonpotential, &w->inverse, m, &w->begin.kin, w->ref, w->armature,
-                     w->start.qvel, w->A);
-  dj_inverseParams(s->param, s->tensor, s->x, s->C, s->C0, &w->inverse, m, &w->begin.kin,
-                   w->start.qpos, w->ref, y, w->start.qvel, w->A);
+  dj_inverseDynamics(NULL, &w->inverse, m, &w->begin.kin, w->ref, w->armature, w->start.qvel, w->A);
+  const djConfig start = dj_wantedConfig(s, &w->begin.kin, w->start.qpos, w->ref);
+  dj_inverseParams(s->param, s->tensor, s->x, s->C, s->C0, &w->inverse, m, &start, y,
+                   w->start.qvel, w->A);
   dj_inertiaAlongParams(s->param, m, y, w->A);
   return DJ_OK;
 }

@@ -9,6 +9,7 @@ void dj_setStart(djWork* w, const djModel* m) {
 }
 
 djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
+  bool prompt = w->method && w->method->prompt;
   djPoint start = dj_pointOf(&w->begin), rate = w->drifts ? dj_pointOf(&w->rate) : start;
   return (djMotion){m,
                     &w->start,
@@ -18,10 +19,11 @@ djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
                     dj_pointOf(at),
                     w->lags ? &w->lag.kin : NULL,
                     w->time,
-                    w->h,
+                    prompt ? w->coef.time[w->stage] : w->h,
                     w->convexity,
                     w->bends ? w->V : NULL,
-                    w->method && w->method->flat ? w->drift : NULL};
+                    prompt,
+                    prompt ? w->drift : NULL};
 }
 
 djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
@@ -33,7 +35,7 @@ djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
     dj_integratePos(w->rate.q, m, d->qpos, w->drift, 1);
     dj_setPlace(&w->rate, m, d->mocap_pos, d->mocap_quat);
   }
-  dj_nextActivations(w->act_next, m, d, w->h);
+  dj_nextActivations(w->act_next, m, d, w->h, w->method->prompt);
   dj_setArmature(w, m);
   djMotion motion = dj_motionAt(w, m, &w->begin);
   return dj_beginForces(&w->forces, &motion, &w->error);

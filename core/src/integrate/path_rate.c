@@ -69,7 +69,6 @@ void dj_addPathRates(djWork* w, const djModel* m, const djPlace* at) {
     if (!dj_coordinateBends(m, c)) continue;
     Along x = along(m, at, c);
     double krate = path->krate[c];
-    for (int i = 0; i < x.n; i++) w->nonpotential[x.dof[i]] += path->extra[c] * x.J[i];
     if (krate == 0) continue;
     pullSlope(y, w, m, &x, false);
     for (int k = 0; k < x.n; k++) {

@@ -41,7 +41,7 @@ djStatus dj_positionParams(djParamSums* s, djWork* w, const djModel* m, const do
   dj_backRateParams(s, w, &motion, z);
   dj_frameForces(s, &motion, z);
   dj_gatherCotangents(s->Cback, m, w->ref);
-  const djConfig back = {&w->back.kin, w->back.q, w->ref};
+  const djConfig back = dj_wantedConfig(s, &w->back.kin, w->back.q, w->ref);
   dj_frameParams(s->param, m, &back, s->Cback);
   dj_loadParams(s->param, &w->forces, &motion, &motion.at, s->x);
   dj_armatureParams(s->param, w, &motion, z, s->zeta);

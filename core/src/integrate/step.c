@@ -30,8 +30,8 @@ static void advance(const djModel* m, djData* d) {
   djWork* w = d->work;
   memcpy(d->qvel, w->qvel, (size_t)m->nv * sizeof(double));
   memcpy(d->qpos, w->qnext, (size_t)m->nq * sizeof(double));
-  dj_keepHistory(m, d);
   memcpy(d->act, w->act_next, (size_t)m->na * sizeof(double));
+  dj_keepHistory(m, d);
 }
 
 // A step taken in n parts: all but the last have been gone. What is kept of it is counted once.

@@ -207,14 +207,10 @@ void dj_linearizeTendonMomentum(djMatrix* by_end, djMatrix* by_start, djWork* w,
 
 // ---- parameters --------------------------------------------------------------------------------
 
-static djConfig configOf(const djPlace* p, const djVec3* ref) {
-  return (djConfig){&p->kin, p->q, ref};
-}
-
 // f x, f dx/dq v at a place.
 static void addFirst(djParamSums* s, const djWork* w, const djModel* m, const djPlace* p, int c,
                      double f) {
-  djConfig at = configOf(p, w->ref);
+  djConfig at = dj_wantedConfig(s, &p->kin, p->q, w->ref);
   memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
   dj_addCoordinateWrench(w->wrench, m, at.kin, w->ref, c, f);
   dj_addCoordinateSites(sitesOf(s, m), m, at.kin, c, f);
@@ -224,7 +220,7 @@ static void addFirst(djParamSums* s, const djWork* w, const djModel* m, const dj
 
 void dj_addPathParams(djParamSums* s, const djWork* w, const djModel* m, const djPlace* p, int c,
                       double f, const double* v) {
-  djConfig at = configOf(p, w->ref);
+  djConfig at = dj_wantedConfig(s, &p->kin, p->q, w->ref);
   size_t size = (size_t)m->nbody * 6 * sizeof(double);
   double *x = s->Cback, *W = w->wrench, *C = w->momentum_change;
   memset(W, 0, size);

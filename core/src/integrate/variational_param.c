@@ -59,7 +59,8 @@ void dj_endMomentumParams(djParamSums* s, djWork* w, const djModel* m, const djP
   if (qvel) dj_bodyMomentum(carried, NULL, m, &w->now.kin, w->ref, qvel);
   dj_endMomentum(s->W, w->N, w->M, m, w->body, qvel ? carried : NULL, &w->now.kin, &from->kin,
                  w->ref, h);
-  const djConfig now = {&w->now.kin, w->now.q, w->ref}, start = {&from->kin, from->q, w->ref};
+  const djConfig now = dj_wantedConfig(s, &w->now.kin, w->now.q, w->ref);
+  const djConfig start = dj_wantedConfig(s, &from->kin, from->q, w->ref);
   memset(s->C0, 0, (size_t)m->nbody * 6 * sizeof(double));
   dj_addBodyProducts(s->C0, w->M, m, s->x, true);
   dj_gatherCotangents(s->C0, m, w->ref);

@@ -125,14 +125,16 @@ struct djWork {
   double *V, *A;            // (nv) velocity and acceleration of the stage; A of the start
                             //   (momentum.c)
   double* drift;            // (nv) displacement from the start to `rate`; to `ahead` (momentum.c)
-  djBodyStep* load;         // (nbody) loads alone; inertia alone (momentum.c)
+  djBodyStep* load;         // (nbody) inertia alone (momentum.c)
+  bool guesses;             // body and back are set, for a guess of the end
   djMatrix Dq, Dv;          // derivatives of inverse dynamics, of the trees' pattern
 
   // The end: next coordinates and history.
   double* qnext;            // (nq)
   double* turn;             // (nv) log(q^-1 q+) where the coefficients turn
   double* before;           // (nv) log(q-^-1 q) at the start, 0 without a history
-  double *mark_q, *mark_v;  // (nq), (nv) the state that data's history belongs to
+  double *mark_q, *mark_v;  // (nq), (nv) the state that data's history belongs to, with
+  double* mark_act;         // (na),
   double mark_h;            // and the timestep; 0: none
 
   // Derivatives (gradient layer).

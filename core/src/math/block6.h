@@ -5,6 +5,9 @@
 
 #include "math/vec.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 // M += f u v^T
 static inline void dju_addOuter3(djMat3* M, double f, djVec3 u, djVec3 v) {
   double x[3], y[3];
@@ -46,6 +49,13 @@ static inline void dju_mulAdd6(double* y, const double* A, int stride, const dou
       else y[r] += a * x[c];
     }
   }
+}
+
+// All n numbers are 0.
+static inline bool dju_isZero(const double* x, size_t n) {
+  bool any = false;
+  for (size_t i = 0; i < n; i++) any |= x[i] != 0;
+  return !any;
 }
 
 #endif  // DJ_MATH_BLOCK6_H_

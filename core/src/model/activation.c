@@ -18,12 +18,12 @@ static void exactFilterStep(double* aw, double* au, double tau, double h) {
   *aw = 1 - *au;
 }
 
-// Type, name, timed, step.
-#define LAWS(X)                                              \
-  X(DJ_DYN_NONE, "none", false, NULL)                        \
-  X(DJ_DYN_INTEGRATOR, "integrator", false, integratorStep)  \
-  X(DJ_DYN_FILTER, "filter", true, filterStep)               \
-  X(DJ_DYN_FILTEREXACT, "filterexact", true, exactFilterStep)
+// Type, name, timed, step, exact.
+#define LAWS(X)                                                              \
+  X(DJ_DYN_NONE, "none", false, NULL, NULL)                                  \
+  X(DJ_DYN_INTEGRATOR, "integrator", false, integratorStep, integratorStep)  \
+  X(DJ_DYN_FILTER, "filter", true, filterStep, exactFilterStep)              \
+  X(DJ_DYN_FILTEREXACT, "filterexact", true, exactFilterStep, exactFilterStep)
 
 const djDynLaw dj_dynLaws[] = {LAWS(DJ_TYPE_ROW)};
 const djChoice dj_dynNames[] = {LAWS(DJ_TYPE_NAME) {NULL, 0}};
@@ -39,9 +39,10 @@ djJet dj_controlInput(const djModel* m, const djData* d, int i) {
 }
 
 double dj_nextActivation(double* by_act, double* by_ctrl, const djModel* m, const djData* d, int i,
-                         double h) {
+                         double h, bool exact) {
   double aw, au;
-  dj_dynLaws[m->actuator_dyn[i]].step(&aw, &au, fmax(m->actuator_tau[i], 1e-15), h);
+  const djDynLaw* law = &dj_dynLaws[m->actuator_dyn[i]];
+  (exact ? law->exact : law->step)(&aw, &au, fmax(m->actuator_tau[i], 1e-15), h);
   djJet u = dj_controlInput(m, d, i);
   double x = aw * d->act[m->actuator_actadr[i]] + au * u.f;
   djJet next = {x, 1, 0};
@@ -53,10 +54,11 @@ double dj_nextActivation(double* by_act, double* by_ctrl, const djModel* m, cons
   return next.f;
 }
 
-void dj_nextActivations(double* act_next, const djModel* m, const djData* d, double h) {
+void dj_nextActivations(double* act_next, const djModel* m, const djData* d, double h,
+                        bool exact) {
   double by_act, by_ctrl;
   for (int i = 0; i < m->nu; i++) {
     int adr = m->actuator_actadr[i];
-    if (adr >= 0) act_next[adr] = dj_nextActivation(&by_act, &by_ctrl, m, d, i, h);
+    if (adr >= 0) act_next[adr] = dj_nextActivation(&by_act, &by_ctrl, m, d, i, h, exact);
   }
 }

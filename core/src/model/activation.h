@@ -8,11 +8,12 @@
 
 #include <dijoco/data.h>
 
-// A law, a row: w+ = aw w + au u before its clamp.
+// A law, a row: w+ = aw w + au u before its clamp; as MuJoCo has it, and exact over any time.
 typedef struct djDynLaw {
   const char* name;    // in model files
   bool timed;          // reads tau, which must be positive
   void (*step)(double* aw, double* au, double tau, double h);   // NULL: there is no activation
+  void (*exact)(double* aw, double* au, double tau, double h);
 } djDynLaw;
 
 extern const djDynLaw dj_dynLaws[];   // by djDyn
@@ -23,11 +24,13 @@ static inline bool dj_hasActivation(int dyn) { return dj_dynLaws[dyn].step; }
 // Control of actuator i after its clamp, with the derivative by ctrl.
 djJet dj_controlInput(const djModel* model, const djData* data, int i);
 
-// Next activation of actuator i: value, and derivatives by its activation and ctrl.
+// Activation of actuator i after the time h, by the exact law or MuJoCo's: value, and derivatives
+// by its activation and ctrl.
 double dj_nextActivation(double* by_act, double* by_ctrl, const djModel* model,
-                         const djData* data, int i, double h);
+                         const djData* data, int i, double h, bool exact);
 
 // Those of all (na).
-void dj_nextActivations(double* act_next, const djModel* model, const djData* data, double h);
+void dj_nextActivations(double* act_next, const djModel* model, const djData* data, double h,
+                        bool exact);
 
 #endif  // DJ_MODEL_ACTIVATION_H_

@@ -68,12 +68,12 @@ void dj_bodyParams(double* param, double* tensor, const djModel* m, const djBody
   }
 }
 
-void dj_loadPlaceParams(double* param, const djModel* m, const djBodyStep* step, const djKin* kin,
+void dj_loadPlaceParams(double* param, const djModel* m, const djLoad* load, const djKin* kin,
                         const double* x) {
   double* ipos = dj_paramBlock(param, m, DJ_FIELD_BODY_IPOS);
   for (int b = 1; b < m->nbody; b++) {
-    if (!step[b].active) continue;
-    djVec3 turned = dju_cross3(dju_load3(x + 6 * b), step[b].force);
+    if (m->body_lastdof[b] < 0) continue;
+    djVec3 turned = dju_cross3(dju_load3(x + 6 * b), load[b].force);
     dju_addTo3(ipos + 3 * b, 1, dju_mulMtV(kin->body[b].R, turned));
   }
 }

@@ -17,8 +17,8 @@ void dj_bodyParams(double* param, double* tensor, const djModel* model, const dj
                    const double* x, double h);
 
 // Loads alone: the derivative by ipos of where they act.
-void dj_loadPlaceParams(double* param, const djModel* model, const djBodyStep* step,
-                        const djKin* kin, const double* x);
+void dj_loadPlaceParams(double* param, const djModel* model, const djLoad* load, const djKin* kin,
+                        const double* x);
 
 // Once, at the end: tensor (nbody x 6) to inertia and iquat, added to param.
 void dj_tensorParams(double* param, const djModel* model, const double* tensor);

@@ -35,6 +35,9 @@ typedef struct Term {
   djMat3 W;
 } Term;
 
+// A world torque tau has the potential -tau . sum_k (a_k x a_k+)/2: its part by an axis.
+static djVec3 torqueOf(djVec3 tau, djVec3 a0) { return dju_scale3(0.5, dju_cross3(tau, a0)); }
+
 static void inertiaTerm(Term* t, const djBodyStep* s, const djKin* kin, const djKin* kin0, int b) {
   djVec3 shift = dju_sub3(kin->com[b], kin0->com[b]);
   djVec3 d = dju_sub3(shift, s->com_step);
@@ -43,8 +46,7 @@ static void inertiaTerm(Term* t, const djBodyStep* s, const djKin* kin, const dj
   for (int k = 0; k < 3; k++) {
     djVec3 a0 = dju_column(&kin0->principal[b], k), a = dju_column(&kin->principal[b], k);
     djVec3 e = dju_sub3(dju_sub3(a, a0), s->axis_step[k]);
-    // A world torque tau has the potential -tau . sum_k (a_k x a_k+)/2.
-    djVec3 tau = dju_scale3(0.5, dju_cross3(s->torque, a0));
+    djVec3 tau = torqueOf(s->torque, a0);
     t->value += 0.5 * s->moment[k] * dju_dot3(e, e) - dju_dot3(tau, a);
     t->g[k] = dju_madd3(dju_neg3(tau), s->moment[k], e);
   }
@@ -71,11 +73,33 @@ static void nestedBlock(double N[36], const Term* t, djVec3 rho, double mass) {
   }
 }
 
+// Wrench and block of a body, t->W being 0 at first; turns: some g or moment is not 0.
+static inline void storeTerm(double wrench[6], double N[36], Term* t, const djKin* kin,
+                      const djVec3* ref, int b, double mass, const double moment[3], bool turns) {
+  djVec3 rho = dju_sub3(kin->com[b], ref[b]), torque = dju_cross3(rho, t->F);
+  for (int k = 0; k < 3 && turns; k++) {
+    djVec3 a = dju_column(&kin->principal[b], k);
+    torque = dju_add3(torque, dju_cross3(a, t->g[k]));
+    // [g][a] - s [a]^2
+    if (N) dju_addSkewProduct(&t->W, 1, dju_madd3(t->g[k], -moment[k], a), a);
+  }
+  dju_store3(wrench, torque);
+  dju_store3(wrench + 3, t->F);
+  if (N) nestedBlock(N, t, rho, mass);
+}
+
+// Block of body b, unless there are none.
+static double* blockOf(double* N, int b) { return N ? N + 36 * b : NULL; }
+
+static void clearTerms(double* wrench, double* N, const djModel* m) {
+  if (wrench) memset(wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
+  if (N) memset(N, 0, (size_t)m->nbody * 36 * sizeof(double));
+}
+
 double dj_bodyTerms(double* wrench, double* N, const djModel* m, const djBodyStep* step,
                     const djKin* kin, const djKin* kin0, const djVec3* ref) {
   double value = 0;
-  if (wrench) memset(wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
-  if (N) memset(N, 0, (size_t)m->nbody * 36 * sizeof(double));
+  clearTerms(wrench, N, m);
   for (int b = 1; b < m->nbody; b++) {
     const djBodyStep* s = &step[b];
     if (!s->active) continue;
@@ -83,18 +107,44 @@ double dj_bodyTerms(double* wrench, double* N, const djModel* m, const djBodySte
     inertiaTerm(&t, s, kin, kin0, b);
     if (N) memset(&t.W, 0, sizeof(t.W));
     value += t.value;
-    if (!wrench) continue;
-    djVec3 rho = dju_sub3(kin->com[b], ref[b]), torque = dju_cross3(rho, t.F);
-    for (int k = 0; k < 3; k++) {
-      djVec3 a = dju_column(&kin->principal[b], k);
-      torque = dju_add3(torque, dju_cross3(a, t.g[k]));
-      if (!N) continue;
-      // [g][a] - s [a]^2
-      dju_addSkewProduct(&t.W, 1, dju_madd3(t.g[k], -s->moment[k], a), a);
-    }
-    dju_store3(wrench + 6 * b, torque);
-    dju_store3(wrench + 6 * b + 3, t.F);
-    if (N) nestedBlock(N + 36 * b, &t, rho, s->mass);
+    if (wrench) storeTerm(wrench + 6 * b, blockOf(N, b), &t, kin, ref, b, s->mass, s->moment, true);
+  }
+  return value;
+}
+
+static bool isZero(djVec3 x) { return x.x == 0 && x.y == 0 && x.z == 0; }
+
+static const double noMoment[3] = {0, 0, 0};
+
+// False: there is none, or nothing moves.
+static bool hasLoad(const djModel* m, const djLoad* load, int b) {
+  return m->body_lastdof[b] >= 0 && !(isZero(load[b].force) && isZero(load[b].torque));
+}
+
+// Returns whether it turns.
+static bool loadTerm(Term* t, const djLoad* load, const djKin* kin, const djKin* kin0, int b) {
+  djVec3 force = load[b].force, torque = load[b].torque;
+  bool turns = !isZero(torque);
+  *t = (Term){.value = -dju_dot3(force, dju_sub3(kin->com[b], kin0->com[b])),
+              .F = dju_neg3(force)};
+  for (int k = 0; k < 3 && turns; k++) {
+    djVec3 tau = torqueOf(torque, dju_column(&kin0->principal[b], k));
+    t->value -= dju_dot3(tau, dju_column(&kin->principal[b], k));
+    t->g[k] = dju_neg3(tau);
+  }
+  return turns;
+}
+
+double dj_loadTerms(double* wrench, double* N, const djModel* m, const djLoad* load,
+                    const djKin* kin, const djKin* kin0, const djVec3* ref) {
+  double value = 0;
+  clearTerms(wrench, N, m);
+  for (int b = 1; b < m->nbody; b++) {
+    if (!hasLoad(m, load, b)) continue;
+    Term t;
+    bool turns = loadTerm(&t, load, kin, kin0, b);
+    value += t.value;
+    if (wrench) storeTerm(wrench + 6 * b, blockOf(N, b), &t, kin, ref, b, 0, noMoment, turns);
   }
   return value;
 }
@@ -114,6 +164,12 @@ static void plainBlock(double M[36], double a, djMat3 W, djVec3 rho, djVec3 rho0
   dju_addBlock6(M, 3, 3, 1, &A);
 }
 
+// Applied torque: g_k = -(tau x a_k)/2, so a+ x (tau x [a] w)/2.
+static void addTorque(djMat3* W, djVec3 tau, djVec3 a, djVec3 a0) {
+  djMat3 T = dju_mulMM(dju_mulMM(dju_skew(a), dju_skew(tau)), dju_skew(a0));
+  for (int r = 0; r < 9; r++) W->m[r] += 0.5 * T.m[r];
+}
+
 void dj_bodyTermsStart(double* M0, double* Mback, const djModel* m, const djBodyStep* step,
                        const djKin* kin, const djKin* kin0, const djKin* back,
                        const djVec3* ref) {
@@ -124,20 +180,52 @@ void dj_bodyTermsStart(double* M0, double* Mback, const djModel* m, const djBody
     if (!s->active) continue;
     djVec3 rho = dju_sub3(kin->com[b], ref[b]);
     djMat3 W0 = {{0}}, Wb = {{0}};
-    bool torque = s->torque.x != 0 || s->torque.y != 0 || s->torque.z != 0;
     for (int k = 0; k < 3; k++) {
       djVec3 a = dju_column(&kin->principal[b], k);
       djVec3 a0 = dju_column(&kin0->principal[b], k), ab = dju_column(&back->principal[b], k);
       // a+ x (sigma w x a) = -sigma [a+][a] w, sigma = -2 s_k at the start, s_k before it
       dju_addSkewProduct(&W0, 2 * s->moment[k], a, a0);
       dju_addSkewProduct(&Wb, -s->moment[k], a, ab);
-      if (!torque) continue;
-      // applied torque: g_k = -(tau x a_k)/2, so a+ x (tau x [a] w)/2
-      djMat3 T = dju_mulMM(dju_mulMM(dju_skew(a), dju_skew(s->torque)), dju_skew(a0));
-      for (int r = 0; r < 9; r++) W0.m[r] += 0.5 * T.m[r];
+      if (!isZero(s->torque)) addTorque(&W0, s->torque, a, a0);
     }
     djVec3 rho0 = dju_sub3(kin0->com[b], ref[b]);
     plainBlock(M0 + 36 * b, -2 * s->mass, W0, rho, rho0);
     plainBlock(Mback + 36 * b, s->mass, Wb, rho, dju_sub3(back->com[b], ref[b]));
+  }
+}
+
+// The part by rotations, which is all.
+static djMat3 loadStart(const djLoad* load, const djKin* kin, const djKin* kin0, int b) {
+  djMat3 W = {{0}};
+  for (int k = 0; k < 3; k++) {
+    addTorque(&W, load[b].torque, dju_column(&kin->principal[b], k),
+              dju_column(&kin0->principal[b], k));
+  }
+  return W;
+}
+
+void dj_loadTermsStart(double* M0, const djModel* m, const djLoad* load, const djKin* kin,
+                       const djKin* kin0) {
+  memset(M0, 0, (size_t)m->nbody * 36 * sizeof(double));
+  for (int b = 1; b < m->nbody; b++) {
+    if (m->body_lastdof[b] < 0 || isZero(load[b].torque)) continue;
+    djMat3 W = loadStart(load, kin, kin0, b);
+    dju_addBlock6(M0 + 36 * b, 0, 0, 1, &W);
+  }
+}
+
+void dj_addLoadProducts(double* W, double* C, double* C0, const djModel* m, const djLoad* load,
+                        const djKin* kin, const djKin* kin0, const djVec3* ref, const double* x) {
+  for (int b = 1; b < m->nbody; b++) {
+    if (!hasLoad(m, load, b)) continue;
+    Term t;
+    double wrench[6], N[36];
+    bool turns = loadTerm(&t, load, kin, kin0, b);
+    storeTerm(wrench, N, &t, kin, ref, b, 0, noMoment, turns);
+    for (int k = 0; k < 6; k++) W[6 * b + k] += wrench[k];
+    dju_mulAdd6(C + 6 * b, N, 6, x + 6 * b, false);
+    if (!turns) continue;
+    djMat3 M0 = loadStart(load, kin, kin0, b);
+    dju_addTo3(C0 + 6 * b, 1, dju_mulMtV(M0, dju_load3(x + 6 * b)));
   }
 }

@@ -33,9 +33,21 @@ void dj_beginBodyTerms(djBodyStep* step, const djModel* model, const djLoad* loa
 double dj_bodyTerms(double* wrench, double* N, const djModel* model, const djBodyStep* step,
                     const djKin* kin, const djKin* kin0, const djVec3* ref);
 
+// The same of loads (nbody) alone, whose bodies have no inertia.
+double dj_loadTerms(double* wrench, double* N, const djModel* model, const djLoad* load,
+                    const djKin* kin, const djKin* kin0, const djVec3* ref);
+
 // Derivative of the wrenches at poses kin by twists of the start poses: M0 (nbody x 36) by those
 // of kin0, Mback (nbody x 36) by those of back; all about ref. Overwrites.
 void dj_bodyTermsStart(double* M0, double* Mback, const djModel* model, const djBodyStep* step,
                        const djKin* kin, const djKin* kin0, const djKin* back, const djVec3* ref);
+
+// The same of loads alone, whose wrenches do not depend on `back`.
+void dj_loadTermsStart(double* M0, const djModel* model, const djLoad* load, const djKin* kin,
+                       const djKin* kin0);
+
+// Their wrenches, added to W, and products with twists x (nbody x 6): C += N x, C0 += M0^T x.
+void dj_addLoadProducts(double* W, double* C, double* C0, const djModel* model, const djLoad* load,
+                        const djKin* kin, const djKin* kin0, const djVec3* ref, const double* x);
 
 #endif  // DJ_MODEL_BODY_TERM_H_

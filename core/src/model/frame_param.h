@@ -18,6 +18,7 @@ typedef struct djConfig {
   const djKin* kin;
   const double* qpos;     // (nq)
   const djVec3* ref;
+  const unsigned char* wants;   // (nbody) DJ_BY_* that are asked for of bodies; NULL: all
 } djConfig;
 
 // What stands above and below a frame at some place of the tree: a derivative by a motion with
@@ -36,8 +37,10 @@ typedef struct djFrameField {
   djSix (*dual)(const djFramePlace* place);   // D
 } djFrameField;
 
-// Adds S . D of every parameter to param (dj_paramGradSize).
-void dj_frameParamsOf(double* param, const djModel* model, const djConfig* at,
+enum { DJ_MAX_FRAME_FIELD = 4 };
+
+// Adds S . D of every parameter to param (dj_paramGradSize), D the sum over n fields.
+void dj_frameParamsOf(double* param, const djModel* model, const djConfig* at, int n,
                       const djFrameField* field);
 
 // x (nbody x 6) <- twists of bodies, about ref, when the dofs move by z (nv).
@@ -53,7 +56,9 @@ void dj_frameParams(double* param, const djModel* model, const djConfig* at, con
 
 // The same for z . dpsi/dq, z (nv) fixed, of a function psi of body poses with gathered gradient W
 // (nbody x 6) and nested second derivatives N_b: C is the gathered sum of N_b x_b, x (nbody x 6)
-// the bodies' twists along z.
+// the bodies' twists along z. Its field, or added to param.
+djFrameField dj_frameFieldSecond(const double* C, const double* W, const double* x,
+                                 const double* z);
 void dj_frameParamsSecond(double* param, const djModel* model, const djConfig* at,
                           const double* C, const double* W, const double* x, const double* z);
 

@@ -15,6 +15,7 @@ static void layout(djInverse* d, djArena* a, const djModel* m) {
   d->L = dj_take(a, nv, sizeof(double));
   d->K = dj_take(a, nv, sizeof(double));
   d->Lv = dj_take(a, nv, sizeof(double));
+  d->I = dj_take(a, m->nbody, sizeof(djInertia));
 }
 
 size_t dj_inverseSize(const djModel* m) {
@@ -46,9 +47,9 @@ static void addBehind(djInverse* d, const djModel* m, const djKin* kin, int b,
   }
 }
 
-// Twists and accelerations from the root outward, with L and K of every dof.
+// Twists and accelerations from the root outward, with L of every dof, K and Lv if wanted.
 static void moveBodies(djInverse* d, const djModel* m, const djKin* kin, const double* qvel,
-                       const double* qacc) {
+                       const double* qacc, bool slopes) {
   memset(d->V, 0, (size_t)m->nbody * 6 * sizeof(double));
   memset(d->A, 0, (size_t)m->nbody * 6 * sizeof(double));
   for (int b = 1; b < m->nbody; b++) {
@@ -63,45 +64,48 @@ static void moveBodies(djInverse* d, const djModel* m, const djKin* kin, const d
       }
       djSix S = dju_load6(kin->S + 6 * i), L = dju_crossTwist(S, U);
       dju_store6(d->L + 6 * i, L);
-      dju_store6(d->K + 6 * i, dju_sub6(dju_crossTwist(S, AU), dju_crossTwist(L, U)));
+      if (slopes) {
+        dju_store6(d->K + 6 * i, dju_sub6(dju_crossTwist(S, AU), dju_crossTwist(L, U)));
+      }
       V = dju_madd6(V, qvel[i], S);
       A = dju_madd6(dju_madd6(A, qacc[i], S), -qvel[i], L);
     }
     dju_store6(d->V + 6 * b, V);
     dju_store6(d->A + 6 * b, A);
-    addBehind(d, m, kin, b, qvel);
+    if (slopes) addBehind(d, m, kin, b, qvel);
   }
 }
 
 void dj_inverseDynamics(double* tau, djInverse* d, const djModel* m, const djKin* kin,
                         const djVec3* ref, const double* armature, const double* qvel,
                         const double* qacc) {
-  moveBodies(d, m, kin, qvel, qacc);
+  moveBodies(d, m, kin, qvel, qacc, tau != NULL);
   memset(d->F, 0, (size_t)m->nbody * 6 * sizeof(double));
   for (int b = 1; b < m->nbody; b++) {
     if (m->body_lastdof[b] < 0) continue;
-    djInertia I = dj_bodyInertia(m, kin, ref, b);
+    const djInertia* I = &d->I[b];
+    d->I[b] = dj_bodyInertia(m, kin, ref, b);
     djSix V = dju_load6(d->V + 6 * b), A = dju_load6(d->A + 6 * b);
-    djSix bias = dju_crossWrench(V, dju_mulInertia(&I, V));
-    dju_store6(d->F + 6 * b, dju_add6(dju_mulInertia(&I, A), bias));
+    djSix bias = dju_crossWrench(V, dju_mulInertia(I, V));
+    dju_store6(d->F + 6 * b, dju_add6(dju_mulInertia(I, A), bias));
   }
   dj_gatherWrench(d->F, m);
+  if (!tau) return;
   for (int i = 0; i < m->nv; i++) tau[i] = armature[m->dof_jnt[i]] * qacc[i];
   dj_projectWrench(tau, m, kin, d->F);
 }
 
-// B += [x -> I (x x V) + x x* h + V x* (I x)], h = I V.
+// B += [x -> I (x x V) + x x* h + V x* (I x)], h = I V. About the centre of mass, whose velocity is
+// u, with J there and x = (w, .), that is the torque J (w x W) + w x J W + W x J w and the force
+// 2 m w x u: what moves it along does not matter. The force then acts at the arm.
 static void addCoriolis(double B[36], const djInertia* I, djSix V) {
-  djSix h = dju_mulInertia(I, V);
-  for (int c = 0; c < 6; c++) {
-    double e[6] = {0};
-    e[c] = 1;
-    djSix x = dju_load6(e), y = dju_mulInertia(I, dju_crossTwist(x, V));
-    y = dju_add6(y, dju_crossWrench(x, h));
-    y = dju_add6(y, dju_crossWrench(V, dju_mulInertia(I, x)));
-    dju_store6(e, y);
-    for (int r = 0; r < 6; r++) B[6 * r + c] += e[r];
-  }
+  djVec3 u = dju_add3(V.v, dju_cross3(V.w, I->arm));
+  djMat3 JX = dju_mulMM(I->I, dju_skew(V.w)), h = dju_skew(dju_mulMV(I->I, V.w));
+  djMat3 T, U = dju_skew(u);
+  for (int k = 0; k < 9; k++) T.m[k] = -(JX.m[k] + JX.m[3 * (k % 3) + k / 3]) - h.m[k];
+  dju_addSkewProduct(&T, -2 * I->mass, I->arm, u);
+  dju_addBlock6(B, 0, 0, 1, &T);
+  dju_addBlock6(B, 3, 0, -2 * I->mass, &U);
 }
 
 // The first dof of the same rotation as dof j, or j itself.
@@ -121,23 +125,36 @@ static void addTurned(djMatrix* Dq, const djInverse* d, const djModel* m, const 
   }
 }
 
+// M_ij += S_i . N_j S_j for j below i, and the same beside the diagonal, N_j being symmetric.
+static void projectSymmetric(djMatrix* M, const djModel* m, const djKin* kin, const double* N) {
+  for (int j = 0; j < m->nv; j++) {
+    double y[6] = {0}, *row = dj_ownRow(M, j);
+    dju_mulAdd6(y, N + 36 * m->dof_body[j], 6, kin->S + 6 * j, false);
+    row[j] += dju_dotRow6(kin->S + 6 * j, y);
+    for (int i = m->dof_parent[j]; i >= 0; i = m->dof_parent[i]) {
+      double entry = dju_dotRow6(kin->S + 6 * i, y);
+      *dj_own(M, i, j) += entry;
+      row[i] += entry;
+    }
+  }
+}
+
 void dj_inverseDerivatives(djMatrix* Dq, djMatrix* Dv, djMatrix* M, double* N, double* B,
                            const djInverse* d, const djModel* m, const djKin* kin,
-                           const djVec3* ref, const double* armature) {
+                           const double* armature) {
   size_t size = (size_t)m->nbody * 36 * sizeof(double);
   memset(N, 0, size);
   memset(B, 0, size);
   for (int b = 1; b < m->nbody; b++) {
     if (m->body_lastdof[b] < 0) continue;
-    djInertia I = dj_bodyInertia(m, kin, ref, b);
-    dju_addInertia(N + 36 * b, &I);
-    addCoriolis(B + 36 * b, &I, dju_load6(d->V + 6 * b));
+    dju_addInertia(N + 36 * b, &d->I[b]);
+    addCoriolis(B + 36 * b, &d->I[b], dju_load6(d->V + 6 * b));
   }
   dj_gatherMatrix(N, m);
   dj_gatherMatrix(B, m);
   djKin axis_cross = *kin;   // L_j in place of S_j
   axis_cross.S = d->L;
-  dj_projectMixed(M, m, kin, kin, N);
+  projectSymmetric(M, m, kin, N);
   for (int i = 0; i < m->nv; i++) *dj_own(M, i, i) += armature[m->dof_jnt[i]];
   dj_projectMixed(Dv, m, kin, kin, B);
   dj_projectAxisCross(Dv, 1, m, kin, N, d->Lv);

@@ -23,7 +23,8 @@
 #define DJ_MODEL_INVERSE_DYNAMICS_H_
 
 #include "math/block_matrix.h"
-#include "model/kinematics.h"
+#include "math/spatial.h"
+#include "model/frame_param.h"
 
 // Of one configuration, velocity and acceleration. Arrays are the caller's.
 typedef struct djInverse {
@@ -33,13 +34,14 @@ typedef struct djInverse {
   double* L;        // (nv x 6)
   double* K;        // (nv x 6)
   double* Lv;       // (nv x 6) L_j + S_j x U'_j
+  djInertia* I;     // (nbody) of bodies that move
 } djInverse;
 
 size_t dj_inverseSize(const djModel* model);
 djInverse dj_initInverse(const djModel* model, void* memory);
 
 // tau (nv) = ID(q, v, a) of bodies and of armature (njnt) along dofs. Subspaces of kin about ref
-// must be set.
+// must be set. tau NULL: it is not wanted, nor what derivatives by the motion need.
 void dj_inverseDynamics(double* tau, djInverse* inverse, const djModel* model, const djKin* kin,
                         const djVec3* ref, const double* armature, const double* qvel,
                         const double* qacc);
@@ -48,17 +50,20 @@ void dj_inverseDynamics(double* tau, djInverse* inverse, const djModel* model, c
 // (nbody x 36): scratch.
 void dj_inverseDerivatives(djMatrix* Dq, djMatrix* Dv, djMatrix* M, double* N, double* B,
                            const djInverse* inverse, const djModel* model, const djKin* kin,
-                           const djVec3* ref, const double* armature);
+                           const double* armature);
 
 // tensor += s a . dI b, in the axes R of the inertial frame, which a and b share.
 void dj_addTensor(double tensor[6], double s, const djMat3* R, djVec3 a, djVec3 b);
 
-// Adds d(z . ID)/d parameter, z (nv): masses, centres of mass, inertia (tensor, nbody x 6, see
-// body_param.h), and frames. x, P, Q (nbody x 6): scratch, of which x is left with the twists along
-// z.
+// Adds d(z . ID)/d parameter, z (nv), of those that `at` wants: masses, centres of mass, inertia
+// (tensor, nbody x 6, see body_param.h), and frames. x, P, Q (nbody x 6): scratch, of which x is left
+// with the twists along z. dj_inverseField: all but frames, of which it returns the field
+// (frame_param.h).
+djFrameField dj_inverseField(double* param, double* tensor, double* x, double* P, double* Q,
+                             const djInverse* inverse, const djModel* model, const djConfig* at,
+                             const double* z, const double* qvel, const double* qacc);
 void dj_inverseParams(double* param, double* tensor, double* x, double* P, double* Q,
-                      const djInverse* inverse, const djModel* model, const djKin* kin,
-                      const double* qpos, const djVec3* ref, const double* z, const double* qvel,
-                      const double* qacc);
+                      const djInverse* inverse, const djModel* model, const djConfig* at,
+                      const double* z, const double* qvel, const double* qacc);
 
 #endif  // DJ_MODEL_INVERSE_DYNAMICS_H_

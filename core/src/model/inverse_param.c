@@ -9,7 +9,6 @@
 
 #include "math/spatial.h"
 #include "model/body_inertia.h"
-#include "model/frame_param.h"
 #include "model/param.h"
 
 #include <string.h>
@@ -56,29 +55,36 @@ static djSix dualAt(const djFramePlace* p) {
   return dju_sub6(y, dju_crossWrench(x, F));
 }
 
-void dj_inverseParams(double* param, double* tensor, double* x, double* P, double* Q,
-                      const djInverse* d, const djModel* m, const djKin* kin, const double* qpos,
-                      const djVec3* ref, const double* z, const double* qvel, const double* qacc) {
+djFrameField dj_inverseField(double* param, double* tensor, double* x, double* P, double* Q,
+                             const djInverse* d, const djModel* m, const djConfig* at,
+                             const double* z, const double* qvel, const double* qacc) {
   size_t size = (size_t)m->nbody * 6 * sizeof(double);
-  dj_bodyTwists(x, m, kin, z);
+  dj_bodyTwists(x, m, at->kin, z);
   memset(P, 0, size);
   memset(Q, 0, size);
   for (int b = 1; b < m->nbody; b++) {
     if (m->body_lastdof[b] < 0) continue;
-    djInertia I = dj_bodyInertia(m, kin, ref, b);
+    const djInertia* I = &d->I[b];
     djSix xb = dju_load6(x + 6 * b);
-    addBody(param, tensor + 6 * b, d, m, kin, &I, b, xb);
-    dju_store6(P + 6 * b, dju_mulInertia(&I, xb));
-    dju_store6(Q + 6 * b, coriolisTransposed(&I, dju_load6(d->V + 6 * b), xb));
+    if (!at->wants || at->wants[b] & DJ_BY_INERTIA) {
+      addBody(param, tensor + 6 * b, d, m, at->kin, I, b, xb);
+    }
+    dju_store6(P + 6 * b, dju_mulInertia(I, xb));
+    dju_store6(Q + 6 * b, coriolisTransposed(I, dju_load6(d->V + 6 * b), xb));
   }
   dj_gatherWrench(P, m);
   dj_gatherWrench(Q, m);
-  const djConfig at = {kin, qpos, ref};
-  const djFrameField field = {.above = {x, d->V, d->A},
-                              .rate = {z, qvel, qacc},
-                              .axis_cross = {NULL, NULL, d->L},
-                              .axis_cross_rate = {NULL, NULL, qvel},
-                              .below = {d->F, P, Q},
-                              .dual = dualAt};
-  dj_frameParamsOf(param, m, &at, &field);
+  return (djFrameField){.above = {x, d->V, d->A},
+                        .rate = {z, qvel, qacc},
+                        .axis_cross = {NULL, NULL, d->L},
+                        .axis_cross_rate = {NULL, NULL, qvel},
+                        .below = {d->F, P, Q},
+                        .dual = dualAt};
+}
+
+void dj_inverseParams(double* param, double* tensor, double* x, double* P, double* Q,
+                      const djInverse* d, const djModel* m, const djConfig* at, const double* z,
+                      const double* qvel, const double* qacc) {
+  const djFrameField field = dj_inverseField(param, tensor, x, P, Q, d, m, at, z, qvel, qacc);
+  dj_frameParamsOf(param, m, at, 1, &field);
 }

@@ -59,6 +59,14 @@ djStatus dj_checkParams(const djModel* m, int n, const djParam* param, djError* 
   return DJ_OK;
 }
 
+int dj_paramChanges(const djParam* p) { return dj_paramRows[p->field].changes; }
+
+int dj_paramBody(const djModel* m, const djParam* p) {
+  djObject object = dj_paramRows[p->field].object;
+  if (object == DJ_OBJ_BODY) return p->id;
+  return object == DJ_OBJ_JOINT ? m->jnt_body[p->id] : -1;
+}
+
 double* dj_paramData(const djModel* m, const djParam* p) {
   const djFieldRow* row = &dj_paramRows[p->field];
   const char* place = (const char*)m + row->offset;

@@ -63,6 +63,24 @@ bool dj_paramIsRotation(const djModel* model, const djParam* param, int k);
 // Whether its values are an axis, which is normalised.
 bool dj_paramIsAxis(const djModel* model, const djParam* param);
 
+// What it changes, as a sum: what none that is asked for changes need not be computed. The first
+// belong to a body, with its joints.
+enum {
+  DJ_BY_POS = 1,
+  DJ_BY_QUAT = 2,
+  DJ_BY_ANCHOR = 4,
+  DJ_BY_AXIS = 8,
+  DJ_BY_FRAME = 15,      // any of them: where bodies are
+  DJ_BY_INERTIA = 16,    // masses, centres, inertia, weights
+  DJ_BY_SITE = 32,
+  DJ_BY_LAW = 64,        // of springs, dampers, limits, actuators, armature
+  DJ_BY_SHAPE = 128,     // geoms, meshes, settings of contact
+  DJ_BY_ALL = 255
+};
+int dj_paramChanges(const djParam* param);
+// The body of what belongs to one, or -1.
+int dj_paramBody(const djModel* model, const djParam* param);
+
 // Contact shapes depend on it.
 bool dj_paramMovesShapes(const djParam* param);
 

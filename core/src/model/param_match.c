@@ -125,6 +125,12 @@ static djStatus failMatch(djError* err, const djModel* m, const char* name, djOb
                  dj_objectName(object), what);
 }
 
+// Elements match, but none has the parameter: geoms without points of their own.
+static djStatus failHave(djError* err, const char* name, const char* what, djObject object) {
+  return dj_fail(err, DJ_INVALID, "'%.100s': no %s that is called like that has %.40s", name,
+                 dj_objectName(object), what);
+}
+
 int dj_matchParams(djParam* param, int room, const djModel* m, const char* name, djError* err) {
   djParam one;
   djError exact;
@@ -140,9 +146,12 @@ int dj_matchParams(djParam* param, int room, const djModel* m, const char* name,
   const Pattern p = pattern ? patternOf(name) : (Pattern){{NULL}, {0}};
   for (int f = 0; f < DJ_FIELD_SETTING && pattern && strchr(name, '/') != strrchr(name, '/'); f++) {
     const djFieldRow* row = &dj_paramRows[f];
-    if (row->object != DJ_NOBJ && isField(row, &p, false)) {
-      return (int)failMatch(err, m, name, row->object);
+    if (row->object == DJ_NOBJ || !isField(row, &p, false)) continue;
+    for (int i = row->object == DJ_OBJ_BODY ? 1 : 0; i < dj_objectCount(m, row->object); i++) {
+      if (!isPart(&p, 1, dj_id2name(m, row->object, i))) continue;
+      return (int)failHave(err, name, strrchr(name, '/') + 1, row->object);
     }
+    return (int)failMatch(err, m, name, row->object);
   }
   return dj_fail(err, status, "%s", exact.text);
 }

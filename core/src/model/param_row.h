@@ -32,6 +32,7 @@ typedef struct djFieldRow {
   int nvalue;        // 0: depends on the element
   int ntangent;
   djRule rule;
+  int changes;       // DJ_BY_*
   bool force;        // as large as forces may be (check.h)
   bool shapes;       // contact shapes depend on it
   djMirrorKind mirror;

@@ -12,7 +12,7 @@ static const char* pointProblem(const djGeomDef* g) {
     return "points: their number is impossible";
   }
   if (g->point_count < -1 || g->point_count > MOST) {
-    return "point_count must be 0 or more, or -1";
+    return "point_count must be -1 or between 0 and 10000000";
   }
   if (g->field < -1 || g->field > 1) return "field must be 0, 1 or -1";
   if (!(g->contact_scale >= 0) || dj_sizeProblem(&g->contact_scale, 1, DJ_LARGEST)) {

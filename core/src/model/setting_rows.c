@@ -23,6 +23,8 @@ enum {
 static const djChoice integrators[] = {DJ_INTEGRATORS(CHOICE) {NULL, 0}};
 static const djChoice overlaps[] = {
     {"recover", DJ_OVERLAP_RECOVER}, {"error", DJ_OVERLAP_ERROR}, {NULL, 0}};
+static const djChoice vertices[] = {
+    {"hull", DJ_VERTICES_HULL}, {"all", DJ_VERTICES_ALL}, {NULL, 0}};
 static const djChoice frictions[] = {
     {"lagged", DJ_FRICTION_LAGGED}, {"implicit", DJ_FRICTION_IMPLICIT}, {NULL, 0}};
 static const djChoice restitutions[] = {
@@ -92,6 +94,10 @@ static const djSetting contactRows[] = {
     {OPTION(overlap), .kind = DJ_SETTING_CHOICE, .choice = overlaps, .unit = "",
      .symbol = "NAME", .ways = BY_ALL, .group = "contact", .standard = {DJ_OVERLAP_RECOVER},
      .help = "what to do with geoms that overlap at the start"},
+    {OPTION(vertices), .kind = DJ_SETTING_CHOICE, .choice = vertices, .unit = "",
+     .symbol = "NAME", .ways = BY_ALL, .group = "contact", .standard = {DJ_VERTICES_HULL},
+     .help = "of a mesh, by which the separating plane acts: smooth in designs by all, with a skin "
+             "of 0"},
     {OPTION(friction), .kind = DJ_SETTING_CHOICE, .choice = frictions, .unit = "",
      .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .group = "contact",
      .standard = {DJ_FRICTION_LAGGED},

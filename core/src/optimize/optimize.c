@@ -57,16 +57,13 @@ static djStatus checkProblem(const djOptimizeProblem* p, const double* x, djErro
 
 static djStatus makeRun(djRun* run, djError* err) {
   const djOptimizeProblem* p = run->problem;
-  size_t n = (size_t)p->n, m = (size_t)p->nequal;
+  size_t n = (size_t)p->n;
   double *lower, *upper;
   struct {
     double** array;
     size_t n;
   } list[] = {{&run->x, n}, {&run->grad, n}, {&run->trial, n}, {&run->trial_grad, n},
-              {&run->best, n}, {&run->scratch, n}, {&run->set.x, n}, {&lower, n}, {&upper, n},
-              {&run->set.y, m}, {&run->set.ytry, m}, {&run->set.residual, m},
-              {&run->set.H, m * m}, {&run->set.L, m * m},
-              {&run->set.free, m < DJ_MANY_EQUATIONS ? 0 : m * n}};
+              {&run->best, n}, {&run->scratch, n}, {&lower, n}, {&upper, n}};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     *list[i].array = dj_poolTake(&run->pool, list[i].n, sizeof(double));
     if (!*list[i].array) return dj_failMemory(err);
@@ -76,12 +73,10 @@ static djStatus makeRun(djRun* run, djError* err) {
     upper[i] = p->upper ? p->upper[i] : INFINITY;
   }
   run->n = p->n;
-  run->set.n = p->n;
-  run->set.nequal = p->nequal;
-  run->set.lower = lower;
-  run->set.upper = upper;
-  run->set.equal = p->equal;
-  run->set.value = p->value;
+  if (dj_makeFeasible(&run->set, &run->pool, p->n, p->nequal, lower, upper, p->equal, p->value,
+                      p->group) < 0) {
+    return dj_failMemory(err);
+  }
   return DJ_OK;
 }
 

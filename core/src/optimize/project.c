@@ -1,11 +1,11 @@
-// Projection on bounds and equations: least |x - p|^2/2 with lower <= x <= upper, A x = b.
+// Projection on bounds and equations of a block: least |x - p|^2/2 with lower <= x <= upper, A x = b.
 //
 // For multipliers y the best x within the bounds is x(y) = clip(p - A^T y). The dual function
 // q(y) = |x(y) - p|^2/2 + y.(A x(y) - b) is concave and piecewise quadratic, its gradient is
 // A x(y) - b and its generalised Hessian -A D A^T, D = 1 where x is not at a bound: Newton, which
 // is damped by a multiple of the diagonal of A A^T where a step is too long for its piece.
 
-#include "optimize/run.h"
+#include "optimize/feasible.h"
 
 #include "math/blas.h"
 #include "math/front.h"
@@ -16,14 +16,14 @@
 
 enum { NEWTON = 500 };
 
-static void clip(double* out, const djFeasible* s, const double* point) {
+static void clip(double* out, const djBlock* s, const double* point) {
   for (int i = 0; i < s->n; i++) out[i] = fmin(fmax(point[i], s->lower[i]), s->upper[i]);
 }
 
-static bool isLarge(const djFeasible* s) { return s->nequal >= DJ_MANY_EQUATIONS; }
+static bool isLarge(const djBlock* s) { return s->nequal >= DJ_MANY_EQUATIONS; }
 
 // x(y), residual A x - b, and the dual function's value.
-static double evaluate(djFeasible* s, const double* point, const double* y) {
+static double evaluate(djBlock* s, const double* point, const double* y) {
   double value = 0;
   memcpy(s->x, point, (size_t)s->n * sizeof *s->x);
   if (isLarge(s)) {
@@ -49,7 +49,7 @@ static double evaluate(djFeasible* s, const double* point, const double* y) {
   return value;
 }
 
-static void largeHessian(djFeasible* s, double shift) {
+static void largeHessian(djBlock* s, double shift) {
   int m = s->nequal, n = s->n;
   for (int r = 0; r < m; r++) {
     const double* a = s->equal + (size_t)r * (size_t)n;
@@ -66,7 +66,7 @@ static void largeHessian(djFeasible* s, double shift) {
   }
 }
 
-static bool factor(djFeasible* s) {
+static bool factor(djBlock* s) {
   int m = s->nequal;
   if (m < DJ_BIG) return dj_factorLDL(s->L, s->H, NULL, m);
   memcpy(s->L, s->H, (size_t)m * (size_t)m * sizeof *s->L);
@@ -74,7 +74,7 @@ static bool factor(djFeasible* s) {
 }
 
 // A D A^T + shift diag(A A^T).
-static void hessian(djFeasible* s, double shift) {
+static void hessian(djBlock* s, double shift) {
   int m = s->nequal;
   if (isLarge(s)) {
     largeHessian(s, shift);
@@ -95,7 +95,7 @@ static void hessian(djFeasible* s, double shift) {
 }
 
 // Residual to rounding.
-static bool isZero(const djFeasible* s) {
+static bool isZero(const djBlock* s) {
   for (int r = 0; r < s->nequal; r++) {
     const double* row = s->equal + (size_t)r * (size_t)s->n;
     double size = fabs(s->value[r]);
@@ -105,11 +105,8 @@ static bool isZero(const djFeasible* s) {
   return true;
 }
 
-djStatus dj_project(double* out, djFeasible* s, const double* point) {
-  if (s->nequal == 0) {
-    clip(out, s, point);
-    return DJ_OK;
-  }
+djStatus dj_projectBlock(djBlock* s) {
+  const double* point = s->point;
   int m = s->nequal;
   memset(s->y, 0, (size_t)m * sizeof *s->y);
   double value = evaluate(s, point, s->y), shift = 1e-12;
@@ -135,7 +132,5 @@ djStatus dj_project(double* out, djFeasible* s, const double* point) {
       shift = fmax(shift * 10, 1e-10);
     }
   }
-  if (!isZero(s)) return DJ_INVALID;
-  memcpy(out, s->x, (size_t)s->n * sizeof *out);
-  return DJ_OK;
+  return isZero(s) ? DJ_OK : DJ_INVALID;
 }

@@ -4,33 +4,10 @@
 #define DJ_OPTIMIZE_RUN_H_
 
 #include "base/pool.h"
+#include "optimize/feasible.h"
 
 #include <dijoco/entry.h>
 #include <dijoco/optimize.h>
-
-// The set lower <= x <= upper, equal x = value.
-typedef struct djFeasible {
-  int n, nequal;
-  const double* lower;  // (n) may be infinite
-  const double* upper;  // (n)
-  const double* equal;  // (nequal x n)
-  const double* value;  // (nequal)
-  double* y;            // (nequal) multipliers, and those tried
-  double* ytry;         // (nequal)
-  double* residual;     // (nequal)
-  double* H;            // (nequal x nequal)
-  double* L;            // (nequal x nequal)
-  double* x;            // (n)
-  double* free;         // (nequal x n) of many equations: their columns that are not at a bound
-} djFeasible;
-
-// From so many equations on they are left to BLAS: a projection of a thousand unknowns takes 0.16
-// ms by hand and 0.08 ms by it with 8, 8.3 ms and 1.0 ms with 64. Fewer are by hand for short ones'
-// sake.
-enum { DJ_MANY_EQUATIONS = 8 };
-
-// Nearest point of the set. DJ_INVALID: there is none.
-djStatus dj_project(double* out, djFeasible* set, const double* point);
 
 typedef struct djRun {
   const djOptimizeProblem* problem;

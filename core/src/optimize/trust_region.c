@@ -36,8 +36,8 @@ static double stepOf(double* d, djRun* run, const double* g, const double u[GROU
   return sqrt(sum);
 }
 
-// u[group] such that the step is as long as the radius, or as long as the constraints allow. With
-// equations a point far outside is projected inexactly: doubling ends where it changes nothing.
+// u[group] such that the step is as long as the radius, or as long as the constraints allow. By
+// blocks a point far outside is projected inexactly: doubling ends where it changes nothing.
 static void fitGroup(double u[GROUPS], double* d, djRun* run, const double* g, int group,
                      double radius) {
   double size = 0;
@@ -51,7 +51,7 @@ static void fitGroup(double u[GROUPS], double* d, djRun* run, const double* g, i
     u[group] = high;
     double length = stepOf(d, run, g, u, group);
     if (!(length < radius * (1 - 1e-12))) break;
-    bool grew = length > before * (1 + 1e-12) || run->set.nequal == 0;
+    bool grew = length > before * (1 + 1e-12) || run->set.nblock == 0;
     if (grew) low = high;
     same = grew ? 0 : same + 1;
     before = length;
@@ -69,7 +69,7 @@ static void fitGroup(double u[GROUPS], double* d, djRun* run, const double* g, i
 // d (n); false when there is none.
 static bool findStep(double* d, djRun* run, const double* g, const double radius[GROUPS]) {
   double u[GROUPS] = {0, 0};
-  int sweeps = run->set.nequal > 0 ? SWEEPS : 1;  // only equations couple the groups
+  int sweeps = run->set.couples ? SWEEPS : 1;
   for (int s = 0; s < sweeps; s++) {
     for (int k = 0; k < GROUPS; k++) fitGroup(u, d, run, g, k, radius[k]);
   }

@@ -224,33 +224,71 @@ static void addError(Error* e, const djGrid* g, djVec3 x, double exact) {
   e->count++;
 }
 
-// Points on each triangle at a spacing of half a cell, or more; some also inward by half a cell and
-// by one and a half.
+// A triangle as a + u b + w c with b its longest edge: nb steps along it, nc rows beside it. So
+// splinters get points by their area, not by the lengths of two of their edges.
+typedef struct Patch {
+  djVec3 a, b, c;
+  int nb, nc;
+} Patch;
+
+static int stepsOf(double length, double spacing) {
+  return (int)fmax(fmin(ceil(length / spacing), 1e4), 1);
+}
+
+static Patch patchOf(const djGrid* g, int t, double spacing) {
+  djVec3 corner[3];
+  double longest = -1;
+  Patch p = {.nb = 1};
+  for (int k = 0; k < 3; k++)
+    corner[k] = dju_load3(g->vert + 3 * (size_t)g->tri[3 * (size_t)t + k]);
+  for (int k = 0; k < 3; k++) {
+    const djVec3 edge = dju_sub3(corner[(k + 1) % 3], corner[k]);
+    const double length = dju_norm3(edge);
+    if (length <= longest) continue;
+    longest = length;
+    p.a = corner[k];
+    p.b = edge;
+    p.c = dju_sub3(corner[(k + 2) % 3], corner[k]);
+  }
+  p.nb = stepsOf(longest, spacing);
+  p.nc = stepsOf(dju_norm3(dju_cross3(p.b, p.c)) / longest, spacing);
+  return p;
+}
+
+// Half a cell, or more where the surface or the number of its triangles asks for too many points.
+static double spacingOf(const djGrid* g, double cell) {
+  double area = 0, count = INFINITY;
+  for (int t = 0; t < g->ntri; t++) {
+    const Patch p = patchOf(g, t, 1);
+    area += 0.5 * dju_norm3(dju_cross3(p.b, p.c));
+  }
+  double spacing = fmax(0.5 * cell, sqrt(area / SAMPLES)) / 1.5;
+  while (count > 4 * SAMPLES + 4.0 * g->ntri) {
+    spacing *= 1.5;
+    count = 0;
+    for (int t = 0; t < g->ntri; t++) {
+      const Patch p = patchOf(g, t, spacing);
+      count += 0.5 * (p.nb + 1) * (p.nc + 1);
+    }
+  }
+  return spacing;
+}
+
+// Points on each triangle; some also inward by half a cell and by one and a half.
 static void measureError(Maker* m) {
   djGrid* g = m->grid;
-  double area = 0, cell = fmin(g->h[0], fmin(g->h[1], g->h[2]));
+  const double cell = fmin(g->h[0], fmin(g->h[1], g->h[2])), spacing = spacingOf(g, cell);
   Error e = {0, 0, 0};
   for (int t = 0; t < g->ntri; t++) {
-    const int* v = g->tri + 3 * (size_t)t;
-    djVec3 a = dju_load3(g->vert + 3 * (size_t)v[0]);
-    djVec3 b = dju_sub3(dju_load3(g->vert + 3 * (size_t)v[1]), a);
-    area += 0.5 * dju_norm3(dju_cross3(b, dju_sub3(dju_load3(g->vert + 3 * (size_t)v[2]), a)));
-  }
-  double spacing = fmax(0.5 * cell, sqrt(area / SAMPLES));
-  for (int t = 0; t < g->ntri; t++) {
-    const int* v = g->tri + 3 * (size_t)t;
-    djVec3 a = dju_load3(g->vert + 3 * (size_t)v[0]), n = dju_load3(g->normal + 3 * (size_t)t);
-    djVec3 b = dju_sub3(dju_load3(g->vert + 3 * (size_t)v[1]), a);
-    djVec3 c = dju_sub3(dju_load3(g->vert + 3 * (size_t)v[2]), a);
-    int nb = (int)fmin(ceil(dju_norm3(b) / spacing), 1e4);
-    int nc = (int)fmin(ceil(dju_norm3(c) / spacing), 1e4);
-    for (int i = 0; i <= nb; i++) {
-      for (int j = 0; j <= nc; j++) {
-        double u = (double)i / nb, w = (double)j / nc;
+    const Patch p = patchOf(g, t, spacing);
+    const djVec3 n = dju_load3(g->normal + 3 * (size_t)t);
+    for (int i = 0; i <= p.nb; i++) {
+      for (int j = 0; j <= p.nc; j++) {
+        double u = (double)i / p.nb, w = (double)j / p.nc;
         if (u + w > 1) continue;
-        djVec3 x = dju_madd3(dju_madd3(a, u, b), w, c);
+        djVec3 x = dju_madd3(dju_madd3(p.a, u, p.b), w, p.c);
         addError(&e, g, x, 0);
-        for (int k = 0; k < 2 && (i * (nc + 1) + j) % BESIDE == 0; k++) {
+        for (int k = 0; k < 2 && (i * (p.nc + 1) + j) % BESIDE == 0; k++) {
           djMeshNear near;
           djVec3 in = dju_madd3(x, -(k + 0.5) * cell, n);
           double exact = exactAt(m, &near, in, t);

@@ -163,7 +163,9 @@ DJU_INLINE djStatus halfSpaceBy(djPairOutput* out, djFrictionState* state, const
     djVec3 y = dj_armPoint(lagged, lagged->law.arms, dju_load3(lagged->point + 3 * i));
     djVec3 da = dj_displace(&ma, y), db = still ? dju_vec3(0, 0, 0) : dj_displace(&mb, y);
     djVec3 s = dju_scale3(rate, dju_sub3(da, db));
-    s = dju_madd3(s, -dju_dot3(n, s), n);
+    // twice: bodies may part a million times as fast as they slip, and what rounding leaves of that
+    // would turn the slip, which is as stiff as it is slow, out of the plane
+    for (int k = 0; k < 2; k++) s = dju_madd3(s, -dju_dot3(n, s), n);
     double W = muh * dj_forceCap(force, law.aim, lagged->law.cap);
     double ss = dju_dot3(s, s), r = sqrt(ss + law.eps);
     any = true;

@@ -55,6 +55,9 @@ void dj_measureSurfaces(djShapeBuilder* b);
 // contact, geom_skin, geom_radius and geom_load, and b->skin.
 djStatus dj_applyDefaults(djShapeBuilder* b, djError* err);
 
+// c->range, by the model's settings.
+void dj_fillRanges(struct djCollision* c, const djModel* m);
+
 // The kernel of use u makes a shape of the geom.
 bool dj_hasShape(const djShapeBuilder* b, int u, int geom);
 

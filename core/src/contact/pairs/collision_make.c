@@ -35,6 +35,7 @@ static void layout(struct djCollision* c, double** vert, int** adj, djArena* are
     if (h->buffer) nadj += (size_t)h->nvert + 1 + (size_t)h->adjadr[h->nvert];
   }
   c->use = dj_take(arena, b->nuse, sizeof(int));
+  c->range = dj_take(arena, b->nuse, sizeof(double));
   c->shape = dj_take(arena, all, sizeof(djShape));
   c->bounds = dj_take(arena, all, sizeof(djShapeBounds));
   c->skin = dj_take(arena, all, sizeof(double));
@@ -165,6 +166,7 @@ static void finish(struct djCollision* c, const djShapeBuilder* b, int first, in
   size_t n = (size_t)m->ngeom;
   fillReach(c, m);
   fillInflation(c, m);
+  dj_fillRanges(c, m);
   dj_mixNumbers(&c->version, m->geom_radius, n);
   dj_mixNumbers(&c->version, m->geom_load, n);
   dj_mixNumbers(&c->version, m->geom_bound, n);
@@ -519,6 +521,7 @@ static void* moved(const struct djCollision* c, const struct djCollision* from,
 
 static void movePointers(struct djCollision* c, const struct djCollision* from) {
   c->use = moved(c, from, from->use);
+  c->range = moved(c, from, from->range);
   c->shape = moved(c, from, from->shape);
   c->bounds = moved(c, from, from->bounds);
   c->skin = moved(c, from, from->skin);

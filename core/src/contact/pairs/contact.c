@@ -156,7 +156,7 @@ static djStatus checkShapes(djContacts* c, const djModel* m) {
   bool same = c->collision == col && c->version == col->version;
   c->maxrange = 0;
   for (int u = 0; u < c->nuse; u++) {
-    double range = dj_largestRange(m, col->use[u]) * (dj_hasRestitution(m) ? 4 : 1);
+    double range = col->range[u] * (dj_hasRestitution(m) ? 4 : 1);
     same = same && range == c->range[u];
     c->range[u] = range;
     c->maxrange = fmax(c->maxrange, range);

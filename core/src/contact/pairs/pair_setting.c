@@ -136,18 +136,10 @@ static void findLargest(int geom[2], const djShapeBuilder* b) {
   if (geom[1] < 0) geom[1] = geom[0];
 }
 
-void dj_settingsChanged(djModel* m) {
-  for (int slot = 0; slot < m->nkernelsetting; slot++) dj_mirrorSetting(m, slot);
-  m->contact.range = dj_kernel(0)->range(m->kernel_setting);
-  if (m->collision) {
-    dj_mixNumbers(&m->collision->version, m->kernel_setting, (size_t)m->nkernelsetting);
-  }
-}
-
 // The largest range of any pair's settings: by what the scene, geoms and pairs give or by the rules
 // for the largest geom, whichever of each gives more. Ranges grow with the radius, and do not turn
 // back as one setting grows.
-double dj_largestRange(const djModel* m, int kernel) {
+static double largestRange(const djModel* m, int kernel) {
   int n, slot, of;
   const djKernel* row = dj_kernel(kernel);
   double setting[DJ_MAX_OF_KERNEL];
@@ -174,6 +166,22 @@ double dj_largestRange(const djModel* m, int kernel) {
     }
   }
   return range;
+}
+
+void dj_fillRanges(struct djCollision* c, const djModel* m) {
+  for (int u = 0; u < c->nuse; u++) c->range[u] = largestRange(m, c->use[u]);
+}
+
+static void mirrorSettings(djModel* m) {
+  for (int slot = 0; slot < m->nkernelsetting; slot++) dj_mirrorSetting(m, slot);
+  m->contact.range = dj_kernel(0)->range(m->kernel_setting);
+}
+
+void dj_settingsChanged(djModel* m) {
+  mirrorSettings(m);
+  if (!m->collision) return;
+  dj_fillRanges(m->collision, m);
+  dj_mixNumbers(&m->collision->version, m->kernel_setting, (size_t)m->nkernelsetting);
 }
 
 djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
@@ -204,7 +212,7 @@ djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
                                     m->kernel_given + first, err);
     if (status < 0) return status;
   }
-  dj_settingsChanged(m);
+  mirrorSettings(m);
   c->skin = geom[0] >= 0 ? b->skin[geom[0]] : 0;
   memcpy(m->geom_skin, b->skin, (size_t)m->ngeom * sizeof(double));
   if (isnan(c->range) || !isfinite(c->stiffness) || !isfinite(c->skin)) {

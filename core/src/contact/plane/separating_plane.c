@@ -212,6 +212,31 @@ static djStatus report(djPairReport* out, djPairState* pair_state, const djPairI
   return solved;
 }
 
+// ---- shapes
+
+static djGeomSource sourceOf(const djGeomSource* from) {
+  djGeomSource source = *from;
+  source.all = from->model->opt.vertices == DJ_VERTICES_ALL;
+  return source;
+}
+
+static int shapeSize(const djGeomSource* from) {
+  const djGeomSource source = sourceOf(from);
+  return dj_convexSize(&source);
+}
+
+static djStatus makeShape(djShape* shape, djShapeBounds* bounds, double* mem,
+                          const djGeomSource* from, djError* err) {
+  const djGeomSource source = sourceOf(from);
+  return dj_makeConvex(shape, bounds, mem, &source, err);
+}
+
+static djStatus shapeParams(double* param, const djGeomSource* from, const djShape* shape,
+                            const djShapeGrad* grad) {
+  const djGeomSource source = sourceOf(from);
+  return dj_convexParams(param, &source, shape, grad);
+}
+
 const djKernel dj_separatingPlane = {
     .name = "separating_plane",
     .smoothness = DJ_C2,
@@ -228,9 +253,9 @@ const djKernel dj_separatingPlane = {
     .afar = afar,
     .limit = limit,
     .skin = dj_planeSkin,
-    .shapeSize = dj_convexSize,
-    .makeShape = dj_makeConvex,
-    .shapeParams = dj_convexParams,
+    .shapeSize = shapeSize,
+    .makeShape = makeShape,
+    .shapeParams = shapeParams,
     .touch = dj_planeTouch,
     .gap = dj_convexGap,
     .depth = dj_convexDepth,

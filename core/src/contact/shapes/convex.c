@@ -18,7 +18,9 @@ bool dj_convexTakes(int type_a, int type_b) {
 }
 
 static int vertexCount(const djGeomSource* from) {
-  return from->hull ? from->hull->nvert : rowOf(from->model, from->geom)->nvert;
+  const djModel* m = from->model;
+  if (!from->hull) return rowOf(m, from->geom)->nvert;
+  return from->all ? m->mesh_vertnum[m->geom_mesh[from->geom]] : from->hull->nvert;
 }
 
 // Vertices, erosion vectors, and parts of the surface.
@@ -26,12 +28,40 @@ int dj_convexSize(const djGeomSource* from) {
   return (from->hull ? 7 : 6) * dj_paddedCount(vertexCount(from));
 }
 
+int dj_hullVertex(const djGeomSource* from, int i) {
+  const djHull* hull = from->hull;
+  int low = 0, high = hull->nvert;
+  if (!from->all) return i;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (hull->id[middle] < i)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < hull->nvert && hull->id[low] == i ? low : -1;
+}
+
+// Erosion by e takes a vertex v inside the hull towards the centre c, by e (v - c)/inner: so the
+// whole hull would lie within what is left of it, for its facets are at least `inner` from c.
+static void innerVertex(djVec3* v, djVec3* move, const djGeomSource* from, int i) {
+  const djModel* m = from->model;
+  const size_t adr = 3 * ((size_t)m->mesh_vertadr[m->geom_mesh[from->geom]] + (size_t)i);
+  *v = dju_load3(m->mesh_vert + adr);
+  *move = dju_scale3(1 / from->hull->inner, dju_sub3(*v, from->hull->center));
+}
+
 // Vertices and erosion vectors in the geom's frame: v of vertex i, m.
 static void localVertex(djVec3* v, djVec3* move, const djGeomSource* from, int i) {
   const djModel* m = from->model;
   if (from->hull) {
-    *v = dju_load3(from->hull->vert + 3 * i);
-    *move = dju_load3(from->hull->move + 3 * i);
+    const int k = dj_hullVertex(from, i);
+    if (k < 0) {
+      innerVertex(v, move, from, i);
+      return;
+    }
+    *v = dju_load3(from->hull->vert + 3 * k);
+    *move = dju_load3(from->hull->move + 3 * k);
   } else {
     dj_geomVertex(v, move, rowOf(m, from->geom), m->geom_size + 3 * from->geom, i);
   }
@@ -128,7 +158,12 @@ static void fillParts(djShape* s, double* part, const djGeomSource* from) {
   size_t bytes = (size_t)now->nvert * sizeof(int);
   bool same = first->nvert == now->nvert && !memcmp(first->id, now->id, bytes);
   dj_hullSurface(part, same ? first : now);
-  for (int i = s->nvert; i < s->npad; i++) part[i] = 0;
+  for (int i = now->nvert; i < s->npad; i++) part[i] = 0;
+  for (int k = now->nvert - 1; k >= 0 && from->all; k--) { // ids ascend
+    const double one = part[k];
+    part[k] = 0;
+    part[now->id[k]] = one;
+  }
   s->weight = part;
 }
 

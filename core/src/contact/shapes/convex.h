@@ -20,6 +20,9 @@ djStatus dj_makeConvex(djShape* shape, djShapeBounds* bounds, double* mem, const
 djStatus dj_convexParams(double* param, const djGeomSource* from, const djShape* shape,
                          const djShapeGrad* grad);
 
+// Which vertex of the hull vertex i of a mesh's shape is; -1: it lies inside.
+int dj_hullVertex(const djGeomSource* from, int i);
+
 // gap and depth of a row.
 djStatus dj_convexGap(djDistance* d, djDistanceCache* cache, const djGeomPair* pair);
 djStatus dj_convexDepth(double* depth, const djVec3* along, const djGeomPair* pair);

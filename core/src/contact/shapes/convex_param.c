@@ -27,7 +27,7 @@ typedef struct Part {
   const djModel* m;
   const djShape* s;
   const djGeomRow* row;
-  const djHull* hull;
+  const djGeomSource* from;
   int geom;
   double skin;              // given
   djPose pose;              // of the geom in its body
@@ -155,21 +155,41 @@ static void takeInner(Part* part) {
   }
 }
 
+// Vertices inside the hull, m = (X - center)/inner; those of the hull are moved together.
+static void takeInside(double* out, double* local, djHullGrad* of, const Part* part) {
+  const djHull* hull = part->from->hull;
+  const djModel* m = part->m;
+  const double* vert = m->mesh_vert + 3 * (size_t)m->mesh_vertadr[m->geom_mesh[part->geom]];
+  for (int i = 0; i < part->s->nvert && part->from->all; i++) {
+    const int k = dj_hullVertex(part->from, i);
+    if (k >= 0) {
+      memmove(local + 6 * k, local + 6 * i, 6 * sizeof *local);
+      continue;
+    }
+    const djVec3 move = dju_scale3(1 / hull->inner, dju_load3(local + 6 * i + 3));
+    const djVec3 arm = dju_sub3(dju_load3(vert + 3 * i), hull->center);
+    dju_addTo3(out + 3 * i, 1, dju_add3(dju_load3(local + 6 * i), move));
+    of->center = dju_sub3(of->center, move);
+    of->inner -= dju_dot3(move, arm) / hull->inner;
+  }
+}
+
 static djStatus takeMesh(double* param, Part* part, const djShapeGrad* grad) {
   const djModel* m = part->m;
   int mesh = m->geom_mesh[part->geom];
-  const djHull* hull = part->hull;
+  const djHull* hull = part->from->hull;
   size_t n = (size_t)hull->nvert;
+  double* out = dj_paramEntry(param, m, DJ_FIELD_MESH_VERT, mesh);
   // cotangents of X and m; their sum by hull vertex
-  double* local = malloc(9 * n * sizeof *local);
+  double* local = malloc((6 * (size_t)part->s->nvert + 3 * n) * sizeof *local);
   if (!local) return DJ_NO_MEMORY;
-  double* vert = local + 6 * n;
+  double* vert = local + 6 * (size_t)part->s->nvert;
   takeVertices(part, local, grad);
   djHullGrad of = {.vert = local, .move = local + 3, .stride = 6};
   of.center = takeCenter(part, grad);
   of.inner = part->inner;
+  takeInside(out, local, &of, part);
   djStatus status = dj_hullParams(vert, hull, &of);
-  double* out = dj_paramEntry(param, m, DJ_FIELD_MESH_VERT, mesh);
   for (size_t i = 0; i < n && status == DJ_OK; i++) {
     for (size_t k = 0; k < 3; k++) out[3 * (size_t)hull->id[i] + k] += vert[3 * i + k];
   }
@@ -181,7 +201,7 @@ djStatus dj_convexParams(double* param, const djGeomSource* from, const djShape*
                          const djShapeGrad* grad) {
   const djModel* m = from->model;
   int geom = from->geom;
-  Part part = {.m = m, .s = s, .hull = from->hull, .geom = geom, .skin = from->skin};
+  Part part = {.m = m, .s = s, .from = from, .geom = geom, .skin = from->skin};
   part.row = dj_geomRow(s->type);
   part.pose.p = dju_load3(m->geom_pos + 3 * geom);
   part.pose.R = dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * geom));
