@@ -1,5 +1,5 @@
 // Queries of penalty contact against their formulas and differences: wrenches, states, derivatives
-// by poses, velocities, points and coefficients; bad input.
+// by poses, velocities, points, coefficients and vertices of a mesh; bad input.
 
 #include "common/message.h"
 #include "common/random.h"
@@ -45,11 +45,20 @@ static void openCase(Case* c, djRng* r, djGeomType geom) {
   q->scale = 1.5;
 }
 
+// In place of the geom; NULL: there is none.
+static const djcField* mesh;
+
+static djStatus ask(djcPenalty* out, djcPenaltyPoint* point, double* by_point,
+                    const djcPenaltyQuery* q, djError* err) {
+  if (!mesh) return djc_penalty(out, point, by_point, q, err);
+  return djc_penaltyMesh(out, point, by_point, NULL, q, mesh, err);
+}
+
 // Both wrenches about the origins that the query had at first.
 static void wrenches(double w[12], const djcPenaltyQuery* q, const djcPenaltyQuery* first) {
   djcPenalty out;
   djError err = {""};
-  if (djc_penalty(&out, NULL, NULL, q, &err) != DJ_OK) fail_msg("%s", err.text);
+  if (ask(&out, NULL, NULL, q, &err) != DJ_OK) fail_msg("%s", err.text);
   memcpy(w, out.wrench_a, sizeof out.wrench_a);
   memcpy(w + 6, out.wrench_b, sizeof out.wrench_b);
   const djVec3 shift = dju_sub3(dju_load3(q->pos), dju_load3(first->pos));
@@ -111,7 +120,7 @@ static void checkDerivatives(const Case* c) {
   djcPenalty out;
   double by_point[3 * N], w[12], worst = 0;
   djError err = {""};
-  assert_int_equal(djc_penalty(&out, NULL, by_point, &c->q, &err), DJ_OK);
+  assert_int_equal(ask(&out, NULL, by_point, &c->q, &err), DJ_OK);
   const double unit = djt_largest(out.pose_jac, 144);
   for (int j = 0; j < 12; j++) {
     difference(w, c, NULL, j);
@@ -152,6 +161,181 @@ static void testDerivatives(void** state) {
     for (int k = 0; k < N; k++) seen[point[k].state]++;
   }
   assert_true(seen[DJC_FREE] > 5 && seen[DJC_STICK] > 5 && seen[DJC_SLIP] > 5);
+}
+
+// Of each geom at points whose distance, normal and kind are plain to see.
+static void testGeoms(void** state) {
+  (void)state;
+  const double h = sqrt(0.5);
+  const struct {
+    djGeomType geom;
+    double size[3], point[3], distance, normal[3];
+  } at[] = {{DJ_PLANE, {0}, {3, 4, -0.2}, -0.2, {0, 0, 1}},
+            {DJ_SPHERE, {1}, {0, 0.6, 0}, -0.4, {0, 1, 0}},
+            {DJ_SPHERE, {1}, {0, 2, 0}, 1, {0, 1, 0}},
+            {DJ_CAPSULE, {1, 2}, {-0.3, 0, 1.5}, -0.7, {-1, 0, 0}},
+            {DJ_CAPSULE, {1, 2}, {0, 0.5 * h, 2 + 0.5 * h}, -0.5, {0, h, h}},
+            {DJ_ELLIPSOID, {1, 2, 3}, {0, 0, 2.9}, -0.1, {0, 0, 1}},
+            {DJ_ELLIPSOID, {1, 2, 3}, {0, -3, 0}, 1, {0, -1, 0}},
+            {DJ_CYLINDER, {1, 2}, {0, 0.9, 1}, -0.1, {0, 1, 0}},
+            {DJ_CYLINDER, {1, 2}, {0.2, 0, -1.8}, -0.2, {0, 0, -1}},
+            {DJ_BOX, {1, 2, 3}, {0.7, 0, 0}, -0.3, {1, 0, 0}},
+            {DJ_BOX, {1, 2, 3}, {0, 2.1, 0}, 0.1, {0, 1, 0}}};
+  for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+    // Turned by 90 degrees about x (y to z) and shifted.
+    const double p[3] = {at[i].point[0] + 5, -at[i].point[2] + 6, at[i].point[1] + 7};
+    djcPenaltyQuery q = {.npoint = 1,
+                         .point = p,
+                         .geom = at[i].geom,
+                         .pos = {5, 6, 7},
+                         .quat = {1, 1, 0, 0},
+                         .kn = 100,
+                         .scale = 1};
+    djcPenaltyPoint found;
+    djcPenalty out;
+    djError err = {""};
+    memcpy(q.size, at[i].size, sizeof q.size);
+    if (djc_penalty(&out, &found, NULL, &q, &err) != DJ_OK) fail_msg("%s", err.text);
+    const double* n = at[i].normal;
+    const double normal[3] = {n[0], -n[2], n[1]}, N = 100 * fmax(-at[i].distance, 0);
+    assert_true(fabs(found.distance - at[i].distance) < 1e-12);
+    assert_int_equal(found.state, at[i].distance < 0 ? DJC_STICK : DJC_FREE);
+    for (int k = 0; k < 3; k++) {
+      assert_true(fabs(found.normal[k] - normal[k]) < 1e-12);
+      assert_true(fabs(found.force[k] - N * normal[k]) < 1e-10);
+      assert_true(fabs(out.wrench_a[3 + k] - found.force[k]) < 1e-14);
+    }
+  }
+}
+
+// ------------------------------------------ meshes ---------------------------------------------
+
+// A prism along z on an L, which is not convex: corners of the L, below and above.
+enum { L = 6, NVERT = 2 * L, NTRI = 4 * (L - 1) };
+static const double CORNER[L][2] = {{0, 0}, {1, 0}, {1, 0.4}, {0.4, 0.5}, {0.4, 1}, {0, 1}};
+static const int COVER[L - 2][3] = {{0, 1, 2}, {0, 2, 3}, {0, 3, 4}, {0, 4, 5}};
+
+static void makePrism(double vert[3 * NVERT], int tri[3 * NTRI]) {
+  int n = 0;
+  for (int i = 0; i < NVERT; i++) {
+    vert[3 * i] = CORNER[i % L][0];
+    vert[3 * i + 1] = CORNER[i % L][1];
+    vert[3 * i + 2] = i < L ? -0.3 : 0.3;
+  }
+  for (int i = 0; i < L - 2; i++) {
+    const int* c = COVER[i];
+    const int face[6] = {c[0], c[2], c[1], L + c[0], L + c[1], L + c[2]};
+    memcpy(tri + 3 * n, face, sizeof face);
+    n += 2;
+  }
+  for (int i = 0; i < L; i++) {
+    const int j = (i + 1) % L, face[6] = {i, j, L + j, i, L + j, L + i};
+    memcpy(tri + 3 * n, face, sizeof face);
+    n += 2;
+  }
+  assert_int_equal(n, NTRI);
+}
+
+static djcField* makeField(const double* vert, const int* tri, double* error) {
+  djcField* field;
+  djError err = {""};
+  if (djc_makeField(&field, error, NVERT, vert, NTRI, tri, &err)) fail_msg("%s", err.text);
+  return field;
+}
+
+// In the arm, in the foot, in the notch, beside a face of either.
+static const double INSIDE[3 * N] = {0.2, 0.93, 0.1,   0.8,  0.06, 0.013,
+                                     0.7, 0.8,  0.017, 0.35, 0.7,  0.05};
+
+static void openPrism(Case* c, djRng* r) {
+  openCase(c, r, DJ_MESH);
+  const djQuat q = dju_normalizeQuat(dju_loadQuat(c->q.quat));
+  const djPose pose = {dju_load3(c->q.pos), dju_quatToMat(q)};
+  dju_storeQuat(c->q.quat, q);
+  for (int i = 0; i < 3 * N; i += 3) {
+    dju_store3(c->point + i, dju_transform(&pose, dju_load3(INSIDE + i)));
+  }
+}
+
+// Distances, also of the notch, to the error that is stated; all derivatives by differences; those
+// by the vertices of the notch, which are in no face of the mesh's box, of fields made anew.
+static void testMesh(void** state) {
+  (void)state;
+  double vert[3 * NVERT], error, by_vert[3 * NVERT], worst = 0, unit;
+  int tri[3 * NTRI];
+  djRng r = {8};
+  Case c;
+  djcPenalty out;
+  djcPenaltyPoint point[N];
+  djError err = {""};
+  makePrism(vert, tri);
+  djcField* field = makeField(vert, tri, &error);
+  assert_true(error > 0 && error < 0.02);
+  mesh = field;
+  openPrism(&c, &r);
+  assert_int_equal(ask(&out, point, NULL, &c.q, &err), DJ_OK);
+  static const double distance[N] = {-0.07, -0.06, 0.3, -0.05};
+  for (int k = 0; k < N; k++) assert_true(fabs(point[k].distance - distance[k]) < 5e-3);
+  assert_true(point[2].state == DJC_FREE && point[0].state != DJC_FREE);
+  static const djVec3 normal[N] = {{0, 1, 0}, {0, -1, 0}, {0, 0, 0}, {1, 0, 0}};
+  const djMat3 R = dju_quatToMat(dju_loadQuat(c.q.quat));
+  for (int k = 0; k < N; k++) {
+    assert_true(k == 2 || dju_dot3(dju_mulMV(R, normal[k]), dju_load3(point[k].normal)) > 0.99);
+  }
+  for (int i = 0; i < 5; i++) {
+    checkDerivatives(&c);
+    openPrism(&c, &r);
+  }
+  assert_int_equal(djc_penaltyMesh(&out, NULL, NULL, by_vert, &c.q, field, &err), DJ_OK);
+  unit = djt_largest(by_vert, 3 * NVERT);
+  assert_true(unit > 1);
+  for (int j = 0; j < 3 * NVERT; j++) {
+    if (j / 3 % L != 3 || j % 3 == 2) continue; // the notch, in its plane
+    double w[2][12];
+    for (int side = 0; side < 2; side++) {
+      double moved[3 * NVERT];
+      memcpy(moved, vert, sizeof moved);
+      moved[j] += side ? 1e-6 : -1e-6;
+      djcField* other = makeField(moved, tri, NULL);
+      mesh = other;
+      wrenches(w[side], &c.q, &c.q);
+      djc_deleteField(other);
+    }
+    const double by = (along(c.q.lambda, w[1]) - along(c.q.lambda, w[0])) / 2e-6;
+    worst = djt_worst(worst, fabs(by - by_vert[j]) / unit);
+  }
+  assert_true(worst < 1e-6);
+  djc_deleteField(field);
+  mesh = NULL;
+}
+
+static void testBadMeshes(void** state) {
+  (void)state;
+  double vert[3 * NVERT], error;
+  int tri[3 * NTRI];
+  djcField* field;
+  djError err = {""};
+  makePrism(vert, tri);
+#define BAD(nvert, vert, ntri, tri)                                                                \
+  do {                                                                                             \
+    field = (djcField*)(void*)&err;                                                                \
+    err.text[0] = 0;                                                                               \
+    assert_int_equal(djc_makeField(&field, &error, nvert, vert, ntri, tri, &err), DJ_INVALID);     \
+    assert_null(field);                                                                            \
+    assert_true(err.text[0] != 0);                                                                 \
+  } while (0)
+  BAD(NVERT, vert, NTRI - 1, tri); // open
+  BAD(NVERT, vert, 0, tri);
+  BAD(NVERT, NULL, NTRI, tri);
+  BAD(NVERT - 1, vert, NTRI, tri); // a corner that is none
+  vert[4] = NAN;
+  BAD(NVERT, vert, NTRI, tri);
+#undef BAD
+  assert_int_equal(djc_makeField(NULL, NULL, NVERT, vert, NTRI, tri, &err), DJ_INVALID);
+  djcPenalty out;
+  djcPenaltyQuery q = {.npoint = 0};
+  assert_int_equal(djc_penaltyMesh(&out, NULL, NULL, NULL, &q, NULL, &err), DJ_INVALID);
+  djc_deleteField(NULL);
 }
 
 // One point below the plane z = 0, moving by u.
@@ -228,7 +412,9 @@ static void testRefused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testDerivatives),
-                                     cmocka_unit_test(testFormulas), cmocka_unit_test(testRefused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testDerivatives), cmocka_unit_test(testGeoms),
+      cmocka_unit_test(testMesh),        cmocka_unit_test(testBadMeshes),
+      cmocka_unit_test(testFormulas),    cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

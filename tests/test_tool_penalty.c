@@ -61,6 +61,52 @@ static void testAnswer(void** state) {
   buf_free(&out);
 }
 
+// A cube of closed triangles, of which a face's normal is exact; as the box it answers the same,
+// and its vertices have derivatives, which move with the face.
+#define CORNERS "[[-1,-1,-1],[1,-1,-1],[-1,1,-1],[1,1,-1],[-1,-1,1],[1,-1,1],[-1,1,1],[1,1,1]]"
+#define SIDES "[0,2,1],[1,2,3],[4,5,6],[5,7,6],[0,1,4],[1,5,4],[2,6,3],[3,6,7],[0,4,2],[2,4,6],"
+static const char pose[] = "\"pose\":[0,0,-1,1,0,0,0]";
+
+static cJSON* askMesh(const char* b, const char* more) {
+  Buffer out = {0};
+  char message[200], text[600];
+  snprintf(text, sizeof text, "{%s,%s}", b, pose);
+  const int status = ask(&out, message, params, points, text, more);
+  if (status != EXIT_DONE) fail_msg("%s", message);
+  cJSON* answer = cJSON_Parse(out.text);
+  assert_non_null(answer);
+  buf_free(&out);
+  return answer;
+}
+
+static void testMesh(void** state) {
+  (void)state;
+  const char* lambda = ",\"lambda\":[0,0,0,0,0,1,0,0,0,0,0,0]";
+  cJSON* mesh = askMesh(
+      "\"geom\":\"mesh\",\"vert\":" CORNERS ",\"triangles\":[" SIDES "[1,3,5],[3,7,5]]", lambda);
+  cJSON* box = askMesh("\"geom\":\"box\",\"size\":[1,1,1]", lambda);
+  const double error = number(mesh, "grid_error", 0);
+  assert_true(error > 0 && error < 0.05);
+  assert_null(cJSON_GetObjectItem(box, "grid_error"));
+  for (int k = 0; k < 6; k++) {
+    assert_true(fabs(number(mesh, "wrench_a", k) - number(box, "wrench_a", k)) < 1e-9);
+    assert_true(fabs(number(mesh, "wrench_b", k) - number(box, "wrench_b", k)) < 1e-9);
+  }
+  const cJSON *by = cJSON_GetObjectItem(mesh, "gradient"),
+              *of = cJSON_GetObjectItem(box, "gradient");
+  assert_true(fabs(number(by, "kn", 0) - number(of, "kn", 0)) < 1e-9);
+  assert_null(cJSON_GetObjectItem(of, "vert"));
+  const cJSON* vert = cJSON_GetObjectItem(by, "vert");
+  assert_int_equal(cJSON_GetArraySize(vert), 8);
+  double sum[2] = {0, 0}; // along z, of those below and above
+  for (int i = 0; i < 8; i++) {
+    sum[i / 4] += cJSON_GetArrayItem(cJSON_GetArrayItem(vert, i), 2)->valuedouble;
+  }
+  assert_true(fabs(sum[0]) < 1e-9 && fabs(sum[1] - 2 * 110) < 1e-6);
+  cJSON_Delete(mesh);
+  cJSON_Delete(box);
+}
+
 static void testRefused(void** state) {
   (void)state;
   const struct {
@@ -71,7 +117,17 @@ static void testRefused(void** state) {
              {"{\"kn\":1,\"kx\":1}", points, floor_, "", "params.kx: unknown key"},
              {params, "{\"points\":[]}", floor_, "", "a.points"},
              {params, "{\"points\":[[1,2]]}", floor_, "", "a.points"},
-             {params, points, "{\"geom\":\"mesh\"}", "", "b.geom"},
+             {params, points, "{\"geom\":\"mesh\"}", "", "b.vert"},
+             {params, points, "{\"geom\":\"mesh\",\"vert\":" CORNERS "}", "", "b.triangles"},
+             {params, points, "{\"geom\":\"mesh\",\"size\":[1]}", "", "b.size: unknown key"},
+             {params, points, "{\"geom\":\"box\",\"vert\":[]}", "", "b.vert: unknown key"},
+             {params, points, "{\"geom\":\"mesh\",\"vert\":" CORNERS ",\"triangles\":[[0,1,8]]}",
+              "", "b.triangles: [0]: 8 is no vertex"},
+             {params, points, "{\"geom\":\"mesh\",\"vert\":" CORNERS ",\"triangles\":[[0,1,0.5]]}",
+              "", "b.triangles: [0]: 0.5 is no vertex"},
+             {params, points,
+              "{\"geom\":\"mesh\",\"vert\":" CORNERS ",\"triangles\":[" SIDES "[1,3,5]]}", "",
+              "b.triangles: "},
              {params, points, "{\"geom\":\"cube\"}", "", "b.geom: unknown geom 'cube'"},
              {params, points, "{\"geom\":\"box\",\"size\":[1,1]}", "", "b.size"},
              {params, points, floor_, ",\"lambda\":[1]", "lambda"},
@@ -88,6 +144,7 @@ static void testRefused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testAnswer), cmocka_unit_test(testRefused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testAnswer), cmocka_unit_test(testMesh),
+                                     cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

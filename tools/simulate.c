@@ -30,7 +30,7 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
            restarts ? "SDIRK2" : "the position integrator");
   }
   if (t->impact_steps) {
-    printf("  %-22s %ld (in parts, as bodies closed fast)\n", "impact steps", t->impact_steps);
+    printf("  %-22s %ld (in parts, as bodies closed fast or it failed whole)\n", "impact steps", t->impact_steps);
   }
   printf("  %-22s %.6g J at the start, %.6g J at the end\n", "energy", t->energy_first,
          t->energy_last);

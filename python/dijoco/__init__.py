@@ -17,13 +17,15 @@ from .gap import Gap, GapValue, gap, mj_gap, mj_gap_sensor
 from .implicit import ImplicitPair, implicit
 from .model import Model, Option, ReportEntry
 from .mujoco import Context, register_plugins
+from .penalty import Field, penalty
 from .receding import receding
 from .rollout import Gradient, Rollout, rollout
 from .setting import Setting, settings
 from .task import Design, grad, optimize
 
 __version__ = _core.dj_version().decode()
-__all__ = ["Context", "Data", "Design", "Entry", "Error", "Gap", "GapValue", "Gradient",
+__all__ = ["Context", "Data", "Design", "Entry", "Error", "Field", "Gap", "GapValue", "Gradient",
            "ImplicitPair", "Model", "Option", "ReportEntry", "Rollout", "Setting", "Stats",
            "distance", "gap", "grad", "implicit", "mj_gap", "mj_gap_sensor", "optimize", "pair",
-           "plugin_library", "receding", "register_plugins", "rollout", "settings", "tables"]
+           "penalty", "plugin_library", "receding", "register_plugins", "rollout", "settings",
+           "tables"]

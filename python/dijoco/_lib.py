@@ -187,6 +187,10 @@ CORE = {
     "djc_evalImplicitPair": (c_int, [P, P, P, P, P, P, c_int]),
     "djc_implicitBySize": (c_int, [P, P, c_int]),
     "djc_implicitDistance": (c_int, [P, P, P, P, c_int]),
+    "djc_penalty": (c_int, [P, P, P, P, ERR]),
+    "djc_penaltyMesh": (c_int, [P, P, P, P, P, P, ERR]),
+    "djc_makeField": (c_int, [P, P, c_int, P, c_int, P, ERR]),
+    "djc_deleteField": (None, [P]),
 }
 PLUGIN = {
     "dj_importMuJoCo": (c_int, [P, P, P, ERR]),

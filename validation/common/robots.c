@@ -9,12 +9,20 @@
 #include <time.h>
 #include <unistd.h>
 
-const char* robot_folder(void) {
-  const char* folder = getenv("DIJOCO_GYMNASIUM");
-  if (!folder || !*folder) folder = DIJOCO_SOURCE_DIR "/build/deps/gymnasium";
+static const char* folderOf(const char* variable, const char* standard) {
+  const char* folder = getenv(variable);
+  if (!folder || !*folder) folder = standard;
   if (access(folder, R_OK) == 0) return folder;
   printf("no models in %s: run scripts/fetch_models.sh\n", folder);
   return NULL;
+}
+
+const char* robot_folder(void) {
+  return folderOf("DIJOCO_GYMNASIUM", DIJOCO_SOURCE_DIR "/build/deps/gymnasium");
+}
+
+const char* robot_controlFolder(void) {
+  return folderOf("DIJOCO_DM_CONTROL", DIJOCO_SOURCE_DIR "/build/deps/dm_control");
 }
 
 static mjModel* give(mjModel* m, const char* what, const char* error) {
@@ -22,11 +30,13 @@ static mjModel* give(mjModel* m, const char* what, const char* error) {
   return m;
 }
 
-mjModel* robot_load(const char* name) {
+mjModel* robot_loadFrom(const char* folder, const char* name) {
   char path[1000], error[500] = "";
-  snprintf(path, sizeof path, "%s/%s.xml", robot_folder(), name);
+  snprintf(path, sizeof path, "%s/%s.xml", folder, name);
   return give(mj_loadXML(path, NULL, error, sizeof error), path, error);
 }
+
+mjModel* robot_load(const char* name) { return robot_loadFrom(robot_folder(), name); }
 
 mjModel* robot_compile(const char* text) {
   mjVFS vfs;

@@ -13,9 +13,13 @@
 
 // Folder of gymnasium's MJCF models, or NULL: $DIJOCO_GYMNASIUM, else build/deps/gymnasium.
 const char* robot_folder(void);
+// The same of dm_control's: $DIJOCO_DM_CONTROL, else build/deps/dm_control.
+const char* robot_controlFolder(void);
 
-// Load FOLDER/NAME.xml, or compile MJCF text. On failure the program ends with a message.
+// Load FOLDER/NAME.xml (gymnasium's, or of a folder), or compile MJCF text. On failure the program
+// ends with a message.
 mjModel* robot_load(const char* name);
+mjModel* robot_loadFrom(const char* folder, const char* name);
 mjModel* robot_compile(const char* text);
 
 double robot_clock(void);      // seconds of a clock that never jumps

@@ -19,7 +19,7 @@ typedef struct djcShape {
   djGeomType geom;        // type of a geom
   double size[3];         // m; of a geom, as MuJoCo's
   double pos[3];          // m; of a geom
-  double quat[4];         // unit quaternion; of a geom
+  double quat[4];         // quaternion of a geom; is normalised, not zero
   double origin[3];       // m; point that twists refer to
   int nweight;            // 0: a guide's weights are from the flat facets, else those of the
   const double* weight;   // (nweight) vertices of the contact shape: parts of its surface, >= 0; 1
@@ -100,7 +100,8 @@ DJ_API void djc_deletePair(djcPair* pair);
 DJ_API void djc_forgetPair(djcPair* pair);   // the next evaluation starts cold
 
 // Value, twist gradient and twist Hessian (as in djcResult) with each shape's origin at pos, and
-// the shape turned by quat (unit) about it from how it was given. Overlapping: value is infinite.
+// the shape turned by quat about it from how it was given; quaternions are normalised, DJ_INVALID:
+// one is zero or not finite. Overlapping: value is infinite.
 DJ_API djStatus djc_evalPair(double* value, double gradient[12], double hessian[144],
                              djcPair* pair, const double pos_a[3], const double quat_a[4],
                              const double pos_b[3], const double quat_b[4]);

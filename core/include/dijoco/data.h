@@ -34,7 +34,8 @@ typedef struct djStats {
   long recovering_steps;       // steps with at least one pair in recovery
   long fallback_steps;         // taken by `position`, or under bdf2 by its starter, as the model's
                                //   integrator found no solution
-  long impact_steps;           // cut into parts, as bodies closed by more than half their size
+  long impact_steps;           // cut into parts, as bodies closed by more than half their size, or
+                               //   as penalty contact had no solution whole
   int iterations;              // of the last step
   double residual;             // 1; of the last step: sqrt(decrement^2 / m) / (g h)
   double worst_residual;       // 1; over all steps

@@ -71,8 +71,9 @@ typedef struct djcImplicit {
 // energy acts (of a touch with DJC_DERIVATIVES): 0 for balls and planes, and at contact.
 DJ_API double djc_energyAngle(const djcImplicit* touch);
 
-// With frames at pos (m), turned by quat (unit). flags: DJC_*. by_a, by_b (8 x nsize), or NULL:
-// derivatives of alpha, x, normal and gap by the shape's numbers. DJ_NOT_CONVERGED: the best found.
+// With frames at pos (m), turned by quat (normalised; DJ_INVALID: one is zero). flags: DJC_*. by_a,
+// by_b (8 x nsize), or NULL: derivatives of alpha, x, normal and gap by the shape's numbers.
+// DJ_NOT_CONVERGED: the best found.
 DJ_API djStatus djc_implicit(djcImplicit* out, double* by_a, double* by_b,
                              const djcImplicitShape* a, const double pos_a[3],
                              const double quat_a[4], const djcImplicitShape* b,

@@ -201,7 +201,8 @@ typedef struct djOption {
   double friction_eps_scale;   // 1, factor on the default of friction_eps; auto
   double tolerance;         // 1, of Newton: sqrt(decrement^2/m) <= tolerance g h
   int max_iterations;       // of Newton, per step
-  int impact_steps;         // most parts of a step in which bodies close fast; 0, 1: never cut
+  int impact_steps;         // most parts of a step in which bodies close fast, or that finds no
+                            //   solution whole under penalty contact; 0, 1: never cut
   djOverlap overlap;        // of geoms at the start
   djVertices vertices;      // of meshes, by which the separating plane acts
   djFriction friction;      // by plane and normal forces of which poses

@@ -189,6 +189,8 @@ void dj_differentiateContacts(djContacts* contacts, const djModel* model, bool d
 // evaluation can be eased.
 void dj_easeContacts(djContacts* contacts, djEase ease, int iterate);
 bool dj_canEaseContacts(const djContacts* contacts);
+// Whether kernels of pairs that have begun have forces with kinks (DJ_C0).
+bool dj_kinkedContacts(const djContacts* contacts);
 djStatus dj_growContacts(djContacts* contacts, const djModel* model, djError* err);
 
 // Largest factor in (0, 1] by which the motion pose -> trial may be taken: what the kernels' step

@@ -204,6 +204,8 @@ typedef struct djKernel {
   double (*skin)(const double* setting, double inner);
   // Whether a geom's shape, of a mesh, has a distance field. Or NULL: none has.
   bool (*wantsGrid)(const djModel* model, int geom);
+  // Radius of a geom's points, which ask for distances that far from fields of others, m. Or NULL: 0.
+  double (*pointRadius)(const djModel* model, int geom);
   // Numbers of memory that a geom's shape needs.
   int (*shapeSize)(const djGeomSource* from);
   // The shape, with its arrays in mem, which begins at a multiple of DJ_ALIGN. Else the error says

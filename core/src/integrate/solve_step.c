@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "integrate/impulse.h"
 #include "solve/newton.h"
+#include "solve/root.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 static const double SOLVED = 1e-4;   // relative decrement of a step that no other method takes
 static const double CALM = 0.01;     // at the start, by the masses alone: the step needs no easing
 static const double NEAR = 0.05;     // of the eased step: what it was to lead to is foreseen
+enum { MOST_KINKED = 20 };           // iterations, where forces have kinks
 
 typedef struct Problem {
   djWork* work;
@@ -217,6 +219,12 @@ static bool byEnd(const djWork* w, const djModel* m) {
   return m->opt.friction == DJ_FRICTION_IMPLICIT && dj_contactsOf(&w->forces);
 }
 
+// Forces with kinks either let it converge soon or lead it in circles: see solveRoot.
+static int mostIterations(const djWork* w, const djModel* m) {
+  bool kinked = dj_kinkedContacts(dj_contactsOf(&w->forces));
+  return kinked && m->opt.max_iterations > MOST_KINKED ? MOST_KINKED : m->opt.max_iterations;
+}
+
 // From the present iterate.
 static djStatus solveFrom(djNewtonResult* result, Problem* p) {
   djWork* w = p->work;
@@ -231,7 +239,7 @@ static djStatus solveFrom(djNewtonResult* result, Problem* p) {
   int refinement = w->kind == DJ_LDU && w->refinement_steps < 1 ? 1 : w->refinement_steps;
   djNewtonOption option = {.tolerance = m->opt.tolerance * p->unit,
                            .ease_tolerance = NEAR * p->unit,
-                           .max_iterations = m->opt.max_iterations,
+                           .max_iterations = mostIterations(w, m),
                            .refinement_steps = refinement,
                            .max_cuts = 30,
                            .noise = noise};
@@ -311,6 +319,67 @@ static djStatus solveLags(djNewtonResult* result, Problem* p) {
   return status < 0 ? status : DJ_NOT_CONVERGED;
 }
 
+// ---- roots ------------------------------------------------------------------------------------
+
+static djStatus evaluateRoot(void* user, double* size, double* residual) {
+  Problem* p = user;
+  double value;
+  bool majorizer = false;
+  djStatus status = evaluateNow(p, &value, residual, &majorizer);
+  if (status >= 0) *size = isfinite(value) ? sizeOf(p, residual) : INFINITY;
+  return status;
+}
+
+static djStatus findDirection(void* user, double* step, const double* residual) {
+  Problem* p = user;
+  djWork* w = p->work;
+  djStageWork* stage = dj_stageOf(w);
+  djStatus status = dj_factorEnd(w, p->model);
+  if (status == DJ_SINGULAR) w->error.text[0] = 0;
+  if (status != DJ_OK) return status;
+  for (int i = 0; i < p->model->nv; i++) step[i] = -residual[i];
+  dj_solve(step, stage->pivoted ? &stage->lu : &stage->linear.factor);
+  return DJ_OK;
+}
+
+static djStatus tryRoot(void* user, double* size, double* residual, const double* step,
+                        double fraction) {
+  Problem* p = user;
+  double value;
+  bool majorizer = false;
+  djStatus status = trial(p, &value, residual, step, fraction, &majorizer);
+  if (status >= 0) *size = isfinite(value) ? sizeOf(p, residual) : INFINITY;
+  return status;
+}
+
+// Where a stage has not been solved, whose forces have no energy and kinks: work along a path is no
+// merit where it depends on the path, and leads in circles. From the last iterate, the guess and
+// the start.
+static djStatus solveRoot(djNewtonResult* result, Problem* p, double tiny) {
+  enum { ITERATE, GUESS, START, NSTART };
+  djWork* w = p->work;
+  const djModel* m = p->model;
+  const djRootProblem root = {m->nv, p, evaluateRoot, findDirection, maxStep, tryRoot, accept};
+  const djRootOption option = {.tolerance = m->opt.tolerance * p->unit,
+                               .max_iterations = m->opt.max_iterations,
+                               .refinement_steps = w->refinement_steps};
+  djStatus status = DJ_NOT_CONVERGED;
+  for (int from = 0; from < NSTART && status == DJ_NOT_CONVERGED; from++) {
+    djStatus guess = DJ_OK;
+    if (from != ITERATE) dj_copyPlace(&w->now, m, &w->begin);
+    if (from == GUESS) guess = startGuess(p, tiny);
+    if (guess < 0) return guess;
+    p->predicted = false;
+    p->path = 0;
+    const int before = result->iterations;
+    status = dj_root(result, &root, &option, w->gradient, w->step);
+    result->iterations += before;
+  }
+  return status;
+}
+
+// ---- steps ------------------------------------------------------------------------------------
+
 // Stage w->stage. unit: of the decrement.
 static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
   Problem problem = {.work = w, .model = m, .method = w->method, .unit = unit};
@@ -320,6 +389,9 @@ static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, 
   djStatus status = w->method->begin(w, m);
   if (status >= 0) status = startGuess(&problem, tiny);
   if (status >= 0) status = solveFrom(result, &problem);
+  if (status == DJ_NOT_CONVERGED && dj_kinkedContacts(dj_contactsOf(&w->forces))) {
+    status = solveRoot(result, &problem, tiny);
+  }
   if (status >= 0 && byEnd(w, m)) status = solveLags(result, &problem);
   if (status < 0) return status;
   djStageWork* s = dj_stageOf(w);

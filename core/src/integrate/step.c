@@ -61,13 +61,31 @@ static djStatus takeParts(const djModel* m, djData* d, int n) {
   return worst;
 }
 
-djStatus dj_takeStep(const djModel* m, djData* d) {
-  int n = dj_countParts(m, d);
+static djStatus takeIn(const djModel* m, djData* d, int n) {
   if (n == 1) return dj_solveStep(m, d);
   djStatus status = dj_beginParts(m, d, n);
   if (status < 0) return status;
   status = takeParts(m, d, n);
   if (status < 0) dj_leaveParts(m, d);
+  return status;
+}
+
+// Forces with kinks, which at ridges of fields jump, may leave a whole step without a solution.
+static bool mayCut(const djModel* m, const djData* d, int n) {
+  return 2 * n <= m->opt.impact_steps && dj_kinkedContacts(dj_contactsOf(&d->work->forces));
+}
+
+djStatus dj_takeStep(const djModel* m, djData* d) {
+  const djStats before = d->stats;
+  int n = dj_countParts(m, d);
+  djStatus status = takeIn(m, d, n);
+  for (; status == DJ_NOT_CONVERGED && mayCut(m, d, n); n *= 2) {
+    const long iterations = d->stats.newton_iterations;
+    if (n > 1) dj_leaveParts(m, d);
+    d->stats = before;
+    d->stats.newton_iterations = iterations;
+    status = takeIn(m, d, 2 * n);
+  }
   return status;
 }
 

@@ -71,7 +71,7 @@ static const djSetting engineRows[] = {
      .ways = BY_ALL, .standard = {100}, .help = "of Newton's method, per step"},
     {OPTION(impact_steps), .kind = DJ_SETTING_WHOLE, .unit = "", .symbol = "N", .zero = true,
      .ways = BY_ALL_OUTSIDE, .most = 1000, .standard = {32},
-     .help = "most parts of a step in which bodies close by half their size"},
+     .help = "most parts of a step in which bodies close by half their size, or that fails whole"},
     {OPTION(restitution), .kind = DJ_SETTING_CHOICE, .choice = restitutions, .unit = "",
      .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .standard = {DJ_RESTITUTION_SOLREF},
      .help = "of impacts: as given, else by MuJoCo's solref"},

@@ -299,6 +299,13 @@ bool dj_canEaseContacts(const djContacts* c) {
   return false;
 }
 
+bool dj_kinkedContacts(const djContacts* c) {
+  for (int k = 0; c && k < c->npair; k++) {
+    if (c->pair[k].begun && c->pair[k].kernel->smoothness == DJ_C0) return true;
+  }
+  return false;
+}
+
 djStatus dj_growContacts(djContacts* c, const djModel* m, djError* err) {
   (void)m;
   bool fixed = c->fixed;

@@ -194,6 +194,7 @@ const djKernel dj_penalty = {
     .takes = dj_convexTakes,
     .range = range,
     .wantsGrid = wantsGrid,
+    .pointRadius = dj_penaltyRadius,
     .shapeSize = dj_penaltyShapeSize,
     .makeShape = dj_makePenalty,
     .shapeParams = dj_penaltyParams,

@@ -1,4 +1,4 @@
-// Queries of penalty contact: djc_penalty, and shapes of djc_pair.
+// Queries of penalty contact: djc_penalty, fields of meshes, and shapes of djc_pair.
 
 #include "contact/penalty/penalty_query.h"
 
@@ -13,6 +13,10 @@
 #include <string.h>
 
 #define MOST_POINTS 10000000
+
+struct djcField {
+  djGrid grid;
+};
 
 // ------------------------------------------ djc_penalty ----------------------------------------
 
@@ -46,10 +50,7 @@ static djStatus checkNumbers(const djcPenaltyQuery* q, djError* err) {
   return DJ_OK;
 }
 
-static djStatus checkQuery(const djcPenaltyQuery* q, djError* err) {
-  if (q->npoint < 1 || q->npoint > MOST_POINTS || !q->point) {
-    return dj_fail(err, DJ_INVALID, "a: points: there are none, or too many");
-  }
+static djStatus checkGeom(const djcPenaltyQuery* q, djError* err) {
   const djGeomRow* row = dj_geomRow((int)q->geom);
   if (!row || q->geom == DJ_MESH || !dj_hasField((int)q->geom)) {
     return dj_fail(err, DJ_INVALID, "b: geom: has no distance field of its sizes");
@@ -58,6 +59,15 @@ static djStatus checkQuery(const djcPenaltyQuery* q, djError* err) {
     if (q->size[k] >= DJ_SMALLEST && q->size[k] <= DJ_LARGEST) continue;
     return dj_fail(err, DJ_INVALID, "b: size[%d] = %g must be positive", k, q->size[k]);
   }
+  return DJ_OK;
+}
+
+static djStatus checkQuery(const djcPenaltyQuery* q, const djcField* field, djError* err) {
+  if (q->npoint < 1 || q->npoint > MOST_POINTS || !q->point) {
+    return dj_fail(err, DJ_INVALID, "a: points: there are none, or too many");
+  }
+  const djStatus status = field ? DJ_OK : checkGeom(q, err);
+  if (status < 0) return status;
   double unit[4];
   if (!dj_makeUnit(unit, q->quat, 4)) {
     return dj_fail(err, DJ_INVALID, "b: pose: its quaternion is zero or not finite");
@@ -73,7 +83,8 @@ typedef struct Query {
   djPointNode node; // of all points
 } Query;
 
-static void openQuery(Query* x, double* point, double* id, const djcPenaltyQuery* q) {
+static void openQuery(Query* x, double* point, double* id, const djcPenaltyQuery* q,
+                      const djcField* field) {
   double unit[4];
   dj_makeUnit(unit, q->quat, 4);
   *x = (Query){.node = {.radius = INFINITY, .n = q->npoint}, .pair = {.in = &x->in, .nway = 1}};
@@ -97,7 +108,8 @@ static void openQuery(Query* x, double* point, double* id, const djcPenaltyQuery
   w->from = (djPenaltyShape){
       .npoint = q->npoint, .given = true, .node = &x->node, .point = point, .id = id};
   w->in.has_field = true;
-  w->in.field.type = (int)q->geom;
+  w->in.field.type = field ? DJ_MESH : (int)q->geom;
+  w->in.field.grid = field ? &field->grid : NULL;
   memcpy(w->in.field.size, q->size, sizeof q->size);
   w->place = (djPose){x->in.ref_a, dju_eye3()};
   w->field = (djPose){x->in.ref_b, dju_quatToMat(dju_loadQuat(unit))};
@@ -105,11 +117,13 @@ static void openQuery(Query* x, double* point, double* id, const djcPenaltyQuery
   w->local.p = dju_untransform(&w->field, w->place.p);
 }
 
-// All of lambda . wrenches; grad: of a, of b.
-static void findGradient(djcPenalty* out, double* by_point, double* number, const Query* x,
-                         const djcPenaltyQuery* q) {
+// All of lambda . wrenches. number: of a, then of b: see penalty_shape.h.
+static void findGradient(djcPenalty* out, double* by_point, double* by_vert, double* number,
+                         const Query* x, const djcPenaltyQuery* q) {
   double lambda[12];
-  djShapeGrad of[2] = {{.number = number}, {.number = number}}; // of b's nothing is read
+  const size_t n = (size_t)q->npoint;
+  double* of_b = number + DJ_PENALTY_BY_POINT + 3 * n;
+  djShapeGrad of[2] = {{.number = number}, {.number = of_b}};
   djPairGrad grad = {.a = &of[0], .b = &of[1]};
   const djPose body = {x->in.ref_b, dju_eye3()};
   Query own = *x;
@@ -117,9 +131,10 @@ static void findGradient(djcPenalty* out, double* by_point, double* number, cons
   own.pair.in = &own.in;
   for (int k = 0; k < 12; k++) lambda[k] = -q->lambda[k];
   dj_addWayVjp(&grad, &own.pair, &own.pair.way[0], lambda);
-  if (by_point) {
-    const double* by = number + DJ_PENALTY_BY_POINT;
-    memcpy(by_point, by, 3 * (size_t)q->npoint * sizeof *by);
+  if (by_point) memcpy(by_point, number + DJ_PENALTY_BY_POINT, 3 * n * sizeof *number);
+  const djGrid* grid = x->pair.way[0].in.field.grid;
+  if (by_vert && grid) {
+    memcpy(by_vert, of_b + DJ_PENALTY_BY_POINT, 3 * (size_t)grid->nvert * sizeof *of_b);
   }
   out->by_kn = grad.setting[DJ_PENALTY_KN];
   out->by_kt = grad.setting[DJ_PENALTY_KT];
@@ -157,21 +172,59 @@ static void findPoints(djcPenalty* out, djcPenaltyPoint* point, const Query* x, 
   }
 }
 
+static djStatus answer(djcPenalty* out, djcPenaltyPoint* point, double* by_point, double* by_vert,
+                       const djcPenaltyQuery* q, const djcField* field, djError* err) {
+  memset(out, 0, sizeof *out);
+  const djStatus status = checkQuery(q, field, err);
+  if (status < 0) return status;
+  const size_t n = (size_t)q->npoint, nvert = field ? (size_t)field->grid.nvert : 0;
+  double* memory = calloc(7 * n + 3 * nvert + 2 * DJ_PENALTY_BY_POINT, sizeof *memory);
+  if (!memory) return dj_failMemory(err);
+  Query x;
+  openQuery(&x, memory, memory + 3 * n, q, field);
+  findPoints(out, point, &x, q->npoint);
+  findGradient(out, by_point, by_vert, memory + 4 * n, &x, q);
+  free(memory);
+  return DJ_OK;
+}
+
 djStatus djc_penalty(djcPenalty* out, djcPenaltyPoint* point, double* by_point,
                      const djcPenaltyQuery* q, djError* err) {
   if (!out || !q) return dj_fail(err, DJ_INVALID, "no query or no result");
-  memset(out, 0, sizeof *out);
-  const djStatus status = checkQuery(q, err);
-  if (status < 0) return status;
-  const size_t n = (size_t)q->npoint;
-  double* memory = calloc(7 * n + 16, sizeof *memory);
-  if (!memory) return dj_failMemory(err);
-  Query x;
-  openQuery(&x, memory, memory + 3 * n, q);
-  findPoints(out, point, &x, q->npoint);
-  findGradient(out, by_point, memory + 4 * n, &x, q);
-  free(memory);
+  return answer(out, point, by_point, NULL, q, NULL, err);
+}
+
+djStatus djc_penaltyMesh(djcPenalty* out, djcPenaltyPoint* point, double* by_point, double* by_vert,
+                         const djcPenaltyQuery* q, const djcField* field, djError* err) {
+  if (!out || !q || !field) return dj_fail(err, DJ_INVALID, "no query, no field or no result");
+  return answer(out, point, by_point, by_vert, q, field, err);
+}
+
+// ------------------------------------------ meshes ---------------------------------------------
+
+djStatus djc_makeField(djcField** field, double* error, int nvert, const double* vert, int ntri,
+                       const int* tri, djError* err) {
+  if (!field) return dj_fail(err, DJ_INVALID, "no field");
+  *field = NULL;
+  if (!vert || !tri || nvert < 1 || ntri < 1) {
+    return dj_fail(err, DJ_INVALID, "vertices or triangles: there are none");
+  }
+  djcField* f = calloc(1, sizeof *f);
+  if (!f) return dj_failMemory(err);
+  const djStatus status = dj_makeGrid(&f->grid, nvert, vert, ntri, tri, NULL, err);
+  if (status < 0) {
+    free(f);
+    return status;
+  }
+  if (error) *error = f->grid.error;
+  *field = f;
   return DJ_OK;
+}
+
+void djc_deleteField(djcField* field) {
+  if (!field) return;
+  dj_freeGrid(&field->grid);
+  free(field);
 }
 
 // ------------------------------------------ djc_pair -------------------------------------------

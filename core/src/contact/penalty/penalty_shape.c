@@ -98,6 +98,11 @@ static int pointCount(const djModel* m, int geom) {
   return count < 0 || count > nvert ? nvert : count;
 }
 
+double dj_penaltyRadius(const djModel* m, int geom) {
+  const bool points = m->geom_pointnum[geom] > 0;
+  return !points && isRound(m->geom_type[geom]) ? m->geom_size[3 * geom] : 0;
+}
+
 static int convexSize(const djGeomSource* from) {
   const int type = from->model->geom_type[from->geom];
   return type == DJ_PLANE ? 0 : dj_paddedCount(dj_convexSize(from));

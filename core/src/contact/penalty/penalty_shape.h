@@ -47,7 +47,8 @@ typedef struct djPenaltyShape {
 } djPenaltyShape;
 void dj_openPenalty(djPenaltyShape* out, const djShape* shape);
 
-// shapeSize, makeShape, shapeParams of the row.
+// pointRadius, shapeSize, makeShape, shapeParams of the row.
+double dj_penaltyRadius(const djModel* model, int geom);
 int dj_penaltyShapeSize(const djGeomSource* from);
 djStatus dj_makePenalty(djShape* shape, djShapeBounds* bounds, double* mem,
                         const djGeomSource* from, djError* err);

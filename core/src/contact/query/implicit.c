@@ -321,21 +321,20 @@ static void place(djcImplicitPair* p, const double* const pos[2], const double* 
   p->place.d = dju_mulMtV(p->R[0], p->last);
 }
 
-static djStatus checkPose(const double pos[3], const double quat[4]) {
-  double norm = 0;
+static djStatus checkPose(double unit[4], const double pos[3], const double quat[4]) {
   for (int k = 0; k < 3; k++) {
     if (!(fabs(pos[k]) <= DJ_LARGEST)) return DJ_INVALID;
   }
-  for (int k = 0; k < 4; k++) norm += quat[k] * quat[k];
-  return fabs(norm - 1) <= 1e-6 ? DJ_OK : DJ_INVALID;
+  return dj_makeUnit(unit, quat, 4) ? DJ_OK : DJ_INVALID;
 }
 
 djStatus djc_evalImplicitPair(djcImplicit* out, djcImplicitPair* p, const double pos_a[3],
                               const double quat_a[4], const double pos_b[3], const double quat_b[4],
                               int flags) {
   if (!out || !p || !pos_a || !quat_a || !pos_b || !quat_b) return DJ_INVALID;
-  if (checkPose(pos_a, quat_a) || checkPose(pos_b, quat_b)) return DJ_INVALID;
-  place(p, (const double* const[2]){pos_a, pos_b}, (const double* const[2]){quat_a, quat_b});
+  double unit[2][4];
+  if (checkPose(unit[0], pos_a, quat_a) || checkPose(unit[1], pos_b, quat_b)) return DJ_INVALID;
+  place(p, (const double* const[2]){pos_a, pos_b}, (const double* const[2]){unit[0], unit[1]});
   const djStatus status =
       dj_touchImplicit(&p->touch, &p->warm, &p->shape[0], &p->shape[1], &p->place);
   dj_frameImplicit(&p->frame, &p->touch, &p->place, p->R[0]);
@@ -411,7 +410,7 @@ djStatus djc_implicit(djcImplicit* out, double* by_a, double* by_b, const djcImp
   djStatus status = djc_makeImplicitPair(&p, a, b, err);
   if (status) return status;
   status = djc_evalImplicitPair(out, p, pos_a, quat_a, pos_b, quat_b, flags);
-  if (status < 0) dj_fail(err, status, "a and b: poses are not finite, or quaternions not unit");
+  if (status < 0) dj_fail(err, status, "a and b: poses are not finite, or a quaternion is zero");
   if (status == DJ_OK && by_a) djc_implicitBySize(by_a, p, 0);
   if (status == DJ_OK && by_b) djc_implicitBySize(by_b, p, 1);
   djc_deleteImplicitPair(p);

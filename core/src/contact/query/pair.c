@@ -446,10 +446,12 @@ djStatus djc_evalPair(double* value, double gradient[12], double hessian[144], d
   if (!value || !gradient || !hessian || !pair || !pos_a || !quat_a || !pos_b || !quat_b) {
     return DJ_INVALID;
   }
+  double unit_a[4], unit_b[4];
+  if (!dj_makeUnit(unit_a, quat_a, 4) || !dj_makeUnit(unit_b, quat_b, 4)) return DJ_INVALID;
   djContactQuery* q = &pair->q;
   int a = q->swapped, b = !q->swapped;
-  q->now[a] = (djPose){dju_load3(pos_a), dju_quatToMat(dju_loadQuat(quat_a))};
-  q->now[b] = (djPose){dju_load3(pos_b), dju_quatToMat(dju_loadQuat(quat_b))};
+  q->now[a] = (djPose){dju_load3(pos_a), dju_quatToMat(dju_loadQuat(unit_a))};
+  q->now[b] = (djPose){dju_load3(pos_b), dju_quatToMat(dju_loadQuat(unit_b))};
   q->in.ref_a = q->now[0].p;
   q->in.ref_b = q->now[1].p;
   djPairOutput out;
