@@ -27,10 +27,9 @@ def save(path, text):
         sys.exit(error.value.decode(errors="replace"))
 
 
-def main():
-    report, target = sys.argv[1:3]
-    every = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    with open(report) as f:
+def read(report):
+    """Definitions that pictures share, and [(width, height, row, time, picture)], all of them text."""
+    with open(report, encoding="utf-8") as f:
         text = f.read()
     defs = "".join(re.findall(r"<defs>.*?</defs>", text, re.S))
     found = re.findall(r'<svg viewBox="0 0 (\d+) (\d+)" role="img" '
@@ -38,6 +37,20 @@ def main():
                        text, re.S)
     if not found:
         sys.exit("%s: no pictures of a scene" % report)
+    return defs, found
+
+
+def place(x, y, width, height, title, picture):
+    """A picture with its title above it."""
+    return ('<text x="%d" y="%d">%s</text>\n<svg x="%d" y="%d" width="%d" height="%d" '
+            'viewBox="0 0 %d %d"><rect width="100%%" height="100%%" fill="#fbfaf8"/>%s</svg>'
+            % (x + 4, y + HEAD - 5, title, x, y + HEAD, width, height, width, height, picture))
+
+
+def main():
+    report, target = sys.argv[1:3]
+    every = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    defs, found = read(report)
     width, height = int(found[0][0]), int(found[0][1])
     rows = list(dict.fromkeys(entry[2] for entry in found))
     times = list(dict.fromkeys(entry[3] for entry in found))
@@ -48,10 +61,7 @@ def main():
             continue
         x = times.index(time) * (width + GAP)
         y = rows.index(row) * (height + HEAD + GAP)
-        out.append('<text x="%d" y="%d">%s, %s s</text>' % (x + 4, y + HEAD - 5, row, time))
-        out.append('<svg x="%d" y="%d" width="%d" height="%d" viewBox="0 0 %d %d">'
-                   '<rect width="100%%" height="100%%" fill="#fbfaf8"/>%s</svg>'
-                   % (x, y + HEAD, width, height, width, height, picture))
+        out.append(place(x, y, width, height, "%s, %s s" % (row, time), picture))
     size = (len(times) * (width + GAP) - GAP, len(rows) * (height + HEAD + GAP) - GAP)
     save(target, '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" '
                  'font-family="sans-serif" font-size="13" fill="#222">%s\n%s\n</svg>\n'

@@ -3,7 +3,7 @@
 # DIJOCO_OFFLINE=1: missing things are an error that names them. Arguments: commands that are needed
 # besides, called as their packages are (clang: any that scripts/clang.sh knows); python3-venv;
 # libosmesa6 (off-screen rendering); libclang-rt (clang's sanitizers and libFuzzer); libnlopt-dev
-# (an example's optimizer).
+# (an example's optimizer); python3-cmaes (CMA-ES of models/finger/baselines.py).
 set -eu
 cd "$(dirname "$0")/.."
 scratch=build/deps/tmp
@@ -45,6 +45,7 @@ for name in "$@"; do
       python3 -c 'import ctypes; ctypes.CDLL("libOSMesa.so.8")' 2>/dev/null || need libosmesa6
       ;;
     libnlopt-dev) has_library nlopt.h nlopt || need libnlopt-dev ;;
+    python3-cmaes) [ -e /usr/lib/python3/dist-packages/cmaes ] || need python3-cmaes ;;
     libclang-rt)
       clang=$(sh scripts/clang.sh || echo clang)
       echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' \

@@ -167,5 +167,32 @@ class Penalty(cli.Case):
         self.assertEqual(out["certificate"][0]["touched"], ["touch"])
 
 
+    def kinks_of(self, geom, body, contact, qvel):
+        """Those named where a heavy ball goes straight on."""
+        self.write("s.xml", '<mujoco><option timestep="0.01" gravity="0 0 0"/><worldbody>'
+                   f'<geom name="under" {geom} friction="0.5"/><body name="b" {body}><freejoint/>'
+                   '<geom name="g" type="sphere" size="0.1" mass="1e6" friction="0.5"/></body>'
+                   '</worldbody></mujoco>')
+        task = self.write("t.json", {
+            "scene": "s.xml", "horizon": 3, "contact": {"model": "penalty", **contact},
+            "integrator": "bdf1", "initial": {"qvel": qvel}, "variables": [{"name": "qvel0"}],
+            "loss": [{"type": "position", "body": "b", "target": [0, 0, 1]}]})
+        _, text, _ = self.run_cli("grad", task, "--check", "--json")
+        return json.loads(text)["certificate"][0]["touched"]
+
+    def test_other_kinks(self):
+        """A ball that slides as fast as it just does not slip, one that leaves as fast as it is just
+        not pushed, one that is as deep below two faces of a box; and one that is at none."""
+        plane, box = 'type="plane" size="0 0 1"', 'type="box" size="0.5 0.5 0.5" pos="0 0 -0.5"'
+        low, corner = 'pos="0 0 0.099"', 'pos="0.45 0 -0.05"'
+        soft = {"kn": 100, "kt": 1, "kd": 0}
+        self.assertEqual(self.kinks_of(plane, low, soft, [0.05, 0, 0, 0, 0, 0]), ["slip"])
+        soft["kd"] = 1e4
+        self.assertIn("release", self.kinks_of(plane, low, soft, [0, 0, 0.01, 0, 0, 0]))
+        soft["kd"] = 0
+        self.assertEqual(self.kinks_of(box, corner, soft, [0.1, 0.2, 0.1, 0, 0, 0]), ["ridge"])
+        self.assertEqual(self.kinks_of(plane, low, soft, [0.01, 0, 0, 0, 0, 0]), [])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -153,7 +153,7 @@ static void testBeyond(void** state) {
     assert_string_equal(err.text, "the reach of a grid is not -1 m");
     assert_int_equal(dj_makeGridReaching(&g, m.nvert, m.vert, m.ntri, m.tri, NAN, NULL, &err),
                      DJ_INVALID);
-    CHECK(dj_moveGrid(&g, &wide, m.vert, &err) == DJ_OK && g.reach == reach);
+    CHECK(dj_moveGrid(&g, &wide, m.vert, reach, &err) == DJ_OK && g.reach == reach);
     dj_freeGrid(&g);
     dj_freeGrid(&wide);
     freeSolid(&m);
@@ -305,7 +305,7 @@ static void testVertices(void** state) {
       djGrid there;
       djError err = {""};
       for (int k = 0; k < 3 * m.nvert; k++) moved[k] = m.vert[k] + offset[i] * h * along[k];
-      if (dj_moveGrid(&there, &g, moved, &err) != DJ_OK) fail_msg("%s", err.text);
+      if (dj_moveGrid(&there, &g, moved, 0, &err) != DJ_OK) fail_msg("%s", err.text);
       djDistanceField f = {.type = DJ_MESH, .grid = &there};
       for (int p = 0; p < N; p++) {
         djFieldAt at;

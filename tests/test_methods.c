@@ -20,11 +20,32 @@ static void testOrder(void** state) {
   }
 }
 
+// A hinge that leaves its limit, which has no damping.
+static void testLimit(void** state) {
+  Scene* s = newScene(1);
+  addBody(s, 0, DJ_HINGE, 0, 0, 0, 1, 0.2);
+  djJointDef* j = &s->joint[0];
+  j->limited = true;
+  j->range[0] = -1;
+  j->limit_stiffness = 100;
+  j->limit_damping = 0;
+  djModel* m = sceneModel(s);
+  freeScene(s);
+  djData* d = djt_openMethod(m, djt_methodOf(state), 0.01);
+  d->qpos[0] = 0.1;
+  d->qvel[0] = -0.1;
+  for (int k = 0; k < 50; k++) assert_int_equal(dj_step(m, d), DJ_OK);
+  assert_true(d->qpos[0] < 0 && d->qvel[0] < -0.3);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
 #define ROW(id)                                                                             \
   {"robots " #id, djt_testRobots, NULL, NULL, (void*)(size_t)&all[id]},                          \
       {"contact " #id, djt_testContact, NULL, NULL, (void*)(size_t)&all[id]},                    \
       {"params " #id, djt_testParams, NULL, NULL, (void*)(size_t)&all[id]},                      \
       {"restores " #id, djt_testRestores, NULL, NULL, (void*)(size_t)&all[id]},                  \
+      {"limit " #id, testLimit, NULL, NULL, (void*)(size_t)&all[id]},                            \
       {"order " #id, testOrder, NULL, NULL, (void*)(size_t)&all[id]}
 
 int main(void) {

@@ -47,10 +47,12 @@ static void testStuck(void** state) {
     assert_true(r.stop == DJ_STOP_STUCK && r.iterations == 0 && x[0] == 1 && x[1] == 2);
     assert_true(r.refused > 0 && r.refused < r.evaluations && r.loss == r.first_loss);
     p.objective = uphill;
+    o.restarts = 0;
     djStatus status = dj_optimize(&r, x, &p, &o, NULL);
     if (t > 0) assert_true(status == DJ_NOT_CONVERGED && r.stop == DJ_STOP_STUCK);
     assert_true(x[0] == 1 && x[1] == 2 && r.best_iteration == 0);
     p.objective = blind;
+    o.restarts = 8;
     o.iterations = 200;
     o.rate = 0.05;
     assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
@@ -111,6 +113,7 @@ static void testStartsAnew(void** state) {
     for (int i = 0; i < N; i++) x[i] = djt_uniform(&rng, -2, 2);
     djOptimizer o = dj_defaultOptimizer();
     o.type = "lbfgsb";
+    o.restarts = 0;
     o.iterations = 10000;
     djOptimizeProblem p = {.n = N, .objective = kinks, .user = k};
     djOptimizeResult r, again;
@@ -122,6 +125,77 @@ static void testStartsAnew(void** state) {
     nhelped += r.stop == DJ_STOP_GRADIENT;
   }
   assert_true(nhelped > 0);
+}
+
+// A bowl in so many dimensions, with stairs: at each plane x . normal = j the loss rises by `rise`,
+// on the way down, too. It notes the least that was seen.
+enum { WIDE = 20 };
+
+typedef struct Stairs {
+  double rise, normal[WIDE], to[WIDE], seen;
+  int calls;
+} Stairs;
+
+static djStatus stairs(void* user, double* loss, double* grad, const double* x) {
+  Stairs* s = user;
+  double along = 0;
+  *loss = 100;
+  for (int i = 0; i < WIDE; i++) {
+    double d = x[i] - s->to[i];
+    along += s->normal[i] * x[i];
+    *loss += (1 + i) * d * d;
+    grad[i] = 2 * (1 + i) * d;
+  }
+  *loss += s->rise * floor(along);
+  s->seen = fmin(s->seen, *loss);
+  s->calls++;
+  return DJ_OK;
+}
+
+static djOptimizeResult descend(Stairs* s, double* x, int restarts) {
+  djOptimizer o = dj_defaultOptimizer();
+  o.type = "lbfgsb";
+  o.iterations = 500;
+  o.restarts = restarts;
+  s->seen = INFINITY;
+  s->calls = 0;
+  djOptimizeProblem p = {.n = WIDE, .objective = stairs, .user = s};
+  djOptimizeResult r;
+  assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+  assert_true(r.evaluations == s->calls && r.loss - s->seen <= 1e-8 * r.loss);
+  assert_true(restarts > 0 || r.restarts == 0);
+  return r;
+}
+
+// Where the best point is at a jump runs from beside it lead on, nothing better than the result (but
+// for rounding) was ever seen, and where there is none all goes as without restarts, to the last bit.
+static void testJumps(void** state) {
+  (void)state;
+  djRng rng = {17};
+  int nbetter = 0, nrestarted = 0;
+  for (int trial = 0; trial < 60; trial++) {
+    Stairs s = {.rise = trial % 2 ? 0 : djt_uniform(&rng, 2, 8)};
+    double start[WIDE], x[2][WIDE];
+    djt_uniforms(s.normal, WIDE, &rng, 0.2, 1);
+    djt_uniforms(s.to, WIDE, &rng, 0.5, 1);
+    djt_uniforms(start, WIDE, &rng, -1, 0);
+    djOptimizeResult r[2];
+    for (int k = 0; k < 2; k++) {
+      memcpy(x[k], start, sizeof start);
+      r[k] = descend(&s, x[k], 8 * k);
+    }
+    assert_true(r[1].loss <= r[0].loss + 0.02 * s.rise);
+    if (r[1].restarts > 0) {
+      assert_true(s.rise > 0);
+      nrestarted++;
+      nbetter += r[1].loss < r[0].loss - 0.01;
+    } else {
+      assert_true(r[1].iterations == r[0].iterations);
+      assert_memory_equal(x[0], x[1], sizeof start);
+    }
+  }
+  print_message("%d of 30 restarted, %d better by it\n", nrestarted, nbetter);
+  assert_true(nrestarted > 20 && nbetter > 20);
 }
 
 // It works with any number of pairs that can be counted.
@@ -364,6 +438,7 @@ int main(void) {
       cmocka_unit_test(testStuck),
       cmocka_unit_test(testNoMemory),
       cmocka_unit_test(testStartsAnew),
+      cmocka_unit_test(testJumps),
       cmocka_unit_test(testManyPairs),
       cmocka_unit_test(testDefinedIterates),
       cmocka_unit_test(testHalved),

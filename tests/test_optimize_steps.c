@@ -355,6 +355,7 @@ static void testRuns(void** state) {
     djOptimizer o = dj_defaultOptimizer();
     djOptimizeResult r, again;
     o.type = "lbfgsb";
+    o.restarts = 0;
     o.iterations = 1000000;
     double x[N], y[N];
     djt_uniforms(x, N, &rng, -2, 2);

@@ -9,6 +9,7 @@
 #include "text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,10 +125,52 @@ static void testChart(void** state) {
   buf_free(&escaped);
 }
 
+static int countPoints(const char* svg) {
+  const char *line = strstr(svg, "points=\""), *end = line ? strchr(line + 8, '"') : NULL;
+  int n = 0;
+  for (const char* c = line; c && c < end; c++) n += *c == ',';
+  return n;
+}
+
+// Of very many points those that are seen, extremes among them; where stages begin there are names.
+static void testManyPoints(void** state) {
+  (void)state;
+  enum { N = 100000 };
+  static double x[N], y[N];
+  for (int i = 0; i < N; i++) x[i] = i, y[i] = i % 977 / 977.0;
+  y[54321] = 7;
+  y[54322] = -5;
+  Chart chart = {.ylabel = "y", .xlabel = "x", .label = "l", .width = 300, .height = 200, .x = x};
+  chart_add(&chart, y, "#123456", false);
+  for (int k = 0; k < 2; k++) {
+    Buffer b = {0};
+    chart.n = k ? N : 1000;
+    chart_draw(&b, &chart);
+    int n = countPoints(b.text);
+    if (k == 0) assert_int_equal(n, 1000); // few are all drawn
+    if (k == 1) assert_true(n > 2 * 206 && n <= 4 * 208);
+    buf_free(&b);
+  }
+  Buffer all = {0}, few = {0};
+  chart_draw(&all, &chart);
+  const double least = chart.height - 40; // pixels; of the value axis
+  char number[32];
+  snprintf(number, sizeof number, ",%.1f ", least); // -5 is where the axis begins
+  assert_non_null(strstr(strstr(all.text, "points="), number));
+  chart_mark(&chart, 0, "stage %d", 1);
+  chart_mark(&chart, N - 100, "stage %d", 2);
+  chart_draw(&few, &chart);
+  assert_null(strstr(all.text, "stage"));
+  assert_non_null(strstr(few.text, ">stage 1</text>"));
+  assert_non_null(strstr(few.text, ">2</text>")); // there is no room for more
+  buf_free(&all);
+  buf_free(&few);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testBuffer), cmocka_unit_test(testJson), cmocka_unit_test(testTable),
-      cmocka_unit_test(testHull),   cmocka_unit_test(testChart),
+      cmocka_unit_test(testBuffer), cmocka_unit_test(testJson),  cmocka_unit_test(testTable),
+      cmocka_unit_test(testHull),   cmocka_unit_test(testChart), cmocka_unit_test(testManyPoints),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,16 @@ void chart_legend(Chart* c, const char* color, bool dashed, const char* format, 
   va_end(arguments);
 }
 
+void chart_mark(Chart* c, double x, const char* format, ...) {
+  if (c->nmark == MAX_MARKS) return;
+  ChartMark* mark = &c->mark[c->nmark++];
+  mark->x = x;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(mark->text, sizeof mark->text, format, arguments);
+  va_end(arguments);
+}
+
 void html_text(Buffer* out, const char* text) {
   for (const char* c = text; *c; c++) {
     switch (*c) {
@@ -139,10 +149,43 @@ static void draw_axes(Buffer* out, const Chart* c, const Axis* x, const Axis* y)
            (y->from + y->to) / 2, c->ylabel);
 }
 
+// Where the points end that share a column of pixels with point i, where there are many.
+static int column_end(const Chart* c, const Axis* x, int i) {
+  int end = i + 1;
+  if (c->n < 4 * c->width) return end;
+  double column = floor(place(x, c->x[i]));
+  while (end < c->n && floor(place(x, c->x[end])) == column) end++;
+  return end;
+}
+
+// Of these points the first, the least, the largest and the last are seen; where one is a gap all.
+static bool is_seen(const Series* s, int i, int first, int end, int least, int largest) {
+  return i == first || i == end - 1 || i == least || i == largest || !isfinite(s->y[least]);
+}
+
+static void find_extremes(int* least, int* largest, const Series* s, int first, int end) {
+  *least = *largest = first;
+  for (int i = first; i < end; i++) {
+    if (!isfinite(s->y[i])) {
+      *least = i;
+      return;
+    }
+    if (s->y[i] < s->y[*least]) *least = i;
+    if (s->y[i] > s->y[*largest]) *largest = i;
+  }
+}
+
 static void draw_series(Buffer* out, const Chart* c, const Series* s, const Axis* x,
                         const Axis* y) {
   bool open = false;
+  int first = 0, end = 0, least = 0, largest = 0;
   for (int i = 0; i < c->n; i++) {
+    if (i == end) {
+      first = i;
+      end = column_end(c, x, i);
+      find_extremes(&least, &largest, s, first, end);
+    }
+    if (!is_seen(s, i, first, end, least, largest)) continue;
     double at = place(y, s->y[i]);
     if (!isfinite(at)) {
       if (open) buf_add(out, "\"/>");
@@ -187,6 +230,20 @@ static double draw_legend(Buffer* out, const Chart* c) {
   return c->nlegend ? y + LEGEND_LINE - 6 : 0;
 }
 
+static void draw_marks(Buffer* out, const Chart* c, const Axis* x, const Axis* y) {
+  for (int k = 0; k < c->nmark; k++) {
+    double at = place(x, c->mark[k].x), end = k + 1 < c->nmark ? place(x, c->mark[k + 1].x) : x->to;
+    const char *text = c->mark[k].text, *word = strrchr(text, ' ');
+    if (word && at + text_width(text) + 6 > end) text = word + 1;
+    buf_addf(out,
+             "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#888\" "
+             "stroke-dasharray=\"2 3\"/><text x=\"%.1f\" y=\"%.1f\">",
+             at, at, y->from, y->to, at + 3, y->to + 10);
+    html_text(out, text);
+    buf_add(out, "</text>");
+  }
+}
+
 void chart_draw(Buffer* out, const Chart* c) {
   double legend = draw_legend(NULL, c), low, high;
   buf_addf(out, "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", c->width,
@@ -207,6 +264,7 @@ void chart_draw(Buffer* out, const Chart* c) {
   }
   Axis y = value_axis(c, low, high, c->height - BOTTOM, TOP + legend);
   draw_axes(out, c, &x, &y);
+  draw_marks(out, c, &x, &y);
   for (int s = 0; s < c->nseries; s++) draw_series(out, c, &c->series[s], &x, &y);
   buf_add(out, "</svg>\n");
 }

@@ -5,7 +5,7 @@
 
 #include "text.h"
 
-enum { MAX_SERIES = 24 };
+enum { MAX_SERIES = 24, MAX_MARKS = 24 };
 
 typedef struct Series {
   const char* color;
@@ -19,6 +19,13 @@ typedef struct LegendEntry {
   const char* color;
   bool dashed;
 } LegendEntry;
+
+// Where something begins: a line upward with a name, of which the last word stays where there is
+// little room.
+typedef struct ChartMark {
+  double x;
+  char text[24];
+} ChartMark;
 
 typedef struct Chart {
   const char* ylabel;     // quantity and unit, as HTML
@@ -34,13 +41,17 @@ typedef struct Chart {
   Series series[MAX_SERIES];
   int nlegend;
   LegendEntry legend[MAX_SERIES];
+  int nmark;
+  ChartMark mark[MAX_MARKS];
 } Chart;
 
 void chart_add(Chart* chart, const double* y, const char* color, bool dashed);
 void chart_legend(Chart* chart, const char* color, bool dashed, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
+void chart_mark(Chart* chart, double x, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-// One <svg> element. Says so where there is nothing to draw.
+// One <svg> element; of many points those that are seen. Says so where there is nothing to draw.
 void chart_draw(Buffer* out, const Chart* chart);
 
 // Text with <, >, & and quotes escaped.

@@ -1,7 +1,7 @@
 // Stock MuJoCo behind the interface of both engines.
 
 #include "clock.h"
-#include "engine.h"
+#include "touch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -101,6 +101,22 @@ static void settings_mujoco(const Engine* e, Json* out, const Scene* scene, cons
   json_end(out);
 }
 
+void touch_mujoco(TouchList* list, const Engine* e) {
+  const djStock* s = e->data;
+  const mjData* d = s->d;
+  list->n = 0;
+  for (int i = 0; i < d->ncon; i++) {
+    const mjContact* contact = d->contact + i;
+    mjtNum local[6];
+    if (contact->geom[0] < 0 || contact->geom[1] < 0 || contact->efc_address < 0) continue;
+    mj_contactForce(s->m, d, i, local); // in the contact's frame
+    Touch t = {.geom1 = contact->geom[0], .geom2 = contact->geom[1], .state = TOUCH_ACTS};
+    mju_copy3(t.point, contact->pos);
+    mju_mulMatTVec3(t.force, contact->frame, local);
+    if (touch_size(&t) > 0) *touch_add(list) = t;
+  }
+}
+
 static void close_mujoco(Engine* e) { dj_deleteStock(e->data); }
 
 static bool set_parameters(djStock* s, const Scene* scene, djError* err) {
@@ -152,6 +168,11 @@ bool engine_openMujoco(Engine* e, const Scene* scene, const Inputs* in) {
   (void)scene, (void)in;
   snprintf(e->error, sizeof e->error, "this build has no MuJoCo");
   return false;
+}
+
+void touch_mujoco(TouchList* list, const Engine* e) {
+  (void)e;
+  list->n = 0;
 }
 
 #endif

@@ -80,8 +80,9 @@ static const Verb verbs[] = {
      "Minimises the task's loss within the bounds of its variables, by the optimizer that the\n"
      "task names. Writes DIR/history.csv, final.json (the variables), task.json (a task that\n"
      "starts from the result), ctrl.csv, scene.xml (the optimised design, for stock MuJoCo; its\n"
-     "start is keyframe \"optimized\") and report.html, in which MuJoCo replays it. The best\n"
-     "iterate counts, also after Ctrl-C or SIGTERM, which end it after the running iteration; a\n"
+     "start is keyframe \"optimized\") and report.html, which plays start, result and what MuJoCo\n"
+     "makes of it, with contact points and forces, in any browser, offline. The best iterate\n"
+     "counts, also after Ctrl-C or SIGTERM, which end it after the running iteration; a\n"
      "second one ends it at once, and earlier results stay. Exit status 1 when a step of the\n"
      "result did not converge, when nothing was improved, or after one of these signals.",
      verb_optimize},

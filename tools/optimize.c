@@ -160,6 +160,7 @@ static void write_summary(Buffer* text, const Outcome* w) {
   json_integer(&out, "phase_threads", r->phases->nthread);
   json_integer(&out, "evaluations", r->result.evaluations);
   json_integer(&out, "refused", r->result.refused);
+  if (!r->receding) json_integer(&out, "restarts", r->result.restarts);
   json_integer(&out, "variables", r->grad.design->n);
   json_integer(&out, "steps", r->grad.problem->rollout.horizon);
   json_integer(&out, "unconverged_steps", r->unconverged[AT_END]);

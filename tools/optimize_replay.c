@@ -33,8 +33,16 @@ static void make_inputs(Inputs* in, const djModel* m, const djDesign* d) {
   in->ctrl = copy(rollout->ctrl, horizon * nu);
 }
 
+static void film_mujoco(Replay* replay, TouchList* touch, long k) {
+  const Engine* e = &replay->engine[1];
+  if (!film_due(&replay->film, k)) return;
+  touch_mujoco(touch, e);
+  film_add(&replay->film, (double)k * replay->inputs.timestep, e->xpos, e->xquat, touch);
+}
+
 void replay_run(Replay* replay, const OptimizeRun* r, const char* path) {
   djError err = {""};
+  TouchList touch = {0};
   Scene* s = &replay->scene;
   *s = (Scene){.path = path};
   if (dj_loadMJCF(&s->model, &s->report, &s->stock, path, &err) < 0) {
@@ -49,6 +57,8 @@ void replay_run(Replay* replay, const OptimizeRun* r, const char* path) {
   }
   record_open(&replay->record, s->model, replay->inputs.steps);
   record_add(&replay->record, replay->engine, 0);
+  film_open(&replay->film, s->model, replay->inputs.steps);
+  film_mujoco(replay, &touch, 0);
   replay->done = true;
   for (long i = 0; i < replay->inputs.steps && !*replay->note; i++) {
     for (int k = 0; k < ENGINES; k++) {
@@ -56,9 +66,13 @@ void replay_run(Replay* replay, const OptimizeRun* r, const char* path) {
       if (engine_step(e, &replay->inputs, i) && engine_measure(e)) continue;
       snprintf(replay->note, sizeof replay->note, "%s stops: %.480s", e->name, e->error);
     }
-    if (!*replay->note) record_add(&replay->record, replay->engine, i + 1);
+    if (!*replay->note) {
+      record_add(&replay->record, replay->engine, i + 1);
+      film_mujoco(replay, &touch, i + 1);
+    }
     progress_show("replaying the result", (double)i + 1, (double)replay->inputs.steps, "%s", "");
   }
+  touch_free(&touch);
   progress_end();
 }
 
@@ -74,6 +88,7 @@ void replay_run(Replay* replay, const OptimizeRun* r, const char* path) {
 void replay_close(Replay* replay) {
   for (int k = 0; k < ENGINES; k++) engine_close(&replay->engine[k]);
   if (replay->done) record_close(&replay->record);
+  film_close(&replay->film);
   inputs_free(&replay->inputs);
   scene_close(&replay->scene);
   *replay = (Replay){0};

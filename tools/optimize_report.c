@@ -3,6 +3,7 @@
 #include "optimize_run.h"
 
 #include "chart.h"
+#include "player.h"
 #include "report.h"
 
 #include <math.h>
@@ -10,14 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMES = 4, PICTURE_WIDE = 360, PICTURE_HIGH = 270 };
-enum { WIDE = 560, HIGH = 270, FEW = 8, POINTS = 300, ARROWS = 30 };
+enum { WIDE = 560, HIGH = 270, FEW = 8, ROWS = 200 };
+enum { MOST_BYTES = 2000000 }; // of the page
 
-static const char* const before_color = "#8a8578";
-static const char* const after_color = "#1f5fa8";
-static const char* const mujoco_color = "#d9721e";
 static const char* const mark_color = "#c2272d";
-static const char* const tail_color = "#7a3fa0";
 
 static const char own_style[] =
     ".three{display:grid;grid-template-columns:1fr 1fr 1fr;gap:10px 14px}"
@@ -29,6 +26,11 @@ static const char own_style[] =
 
 static void number_cell(Buffer* out, double value) {
   buf_addf(out, "<td class=\"n\">%.6g</td>", value);
+}
+
+// Tables end somewhere.
+static void rows_left(Buffer* out, int n) {
+  if (n > ROWS) buf_addf(out, "<tr><th>and %d more</th></tr>\n", n - ROWS);
 }
 
 // ---- loss
@@ -56,8 +58,8 @@ static void write_head(Buffer* out, const OptimizeRun* r) {
                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
                "<title>DiJoCo: optimised ");
   html_text(out, task);
-  buf_addf(out, "</title><style>%s%s</style></head><body>\n<h1>An optimised design</h1>\n",
-           report_style, own_style);
+  buf_addf(out, "</title><style>%s%s%s</style></head><body>\n<h1>An optimised design</h1>\n",
+           report_style, own_style, player_css);
   buf_add(out, "<p class=\"sub\"><code>");
   html_text(out, task);
   buf_addf(out, "</code>: %d numbers varied, %d steps of %.4g s simulated and differentiated %d "
@@ -89,6 +91,30 @@ static void write_head(Buffer* out, const OptimizeRun* r) {
   buf_add(out, "</p>\n");
 }
 
+// The row at which the stage of row i ends.
+static int stage_end(const OptimizeRun* r, int i) {
+  int end = i + 1;
+  while (end < r->nrow && r->row[end].stage == r->row[i].stage) end++;
+  return end;
+}
+
+// What each stage set, and what it did.
+static void stages_text(Buffer* out, const OptimizeRun* r) {
+  for (int i = 0; i < r->nrow; i = stage_end(r, i)) {
+    const djStage* stage = &r->stage[r->row[i].stage];
+    int last = stage_end(r, i) - 1;
+    double low = INFINITY;
+    for (int k = i; k <= last; k++) low = fmin(low, r->row[k].loss);
+    buf_addf(out, "<br/>Stage %d", r->row[i].stage + 1);
+    for (int k = 0; k < stage->nset; k++) {
+      buf_add(out, k ? ", " : ", which sets ");
+      html_text(out, stage->set[k].name);
+      if (stage->set[k].n == 1) buf_addf(out, " = %.6g", stage->set[k].value[0]);
+    }
+    buf_addf(out, ": %d iterations, %.4g to %.4g.", r->row[last].iteration, r->row[i].loss, low);
+  }
+}
+
 static void loss_chart(Buffer* out, const OptimizeRun* r) {
   size_t n = (size_t)r->nrow;
   double* x = tool_alloc(n, sizeof *x);
@@ -113,8 +139,17 @@ static void loss_chart(Buffer* out, const OptimizeRun* r) {
   chart_add(&c, best, mark_color, true);
   chart_legend(&c, after_color, false, "loss");
   chart_legend(&c, mark_color, true, "lowest so far");
+  for (int i = 0; i < r->nrow && r->how.nstage > 0; i = stage_end(r, i)) {
+    chart_mark(&c, i, "stage %d", r->row[i].stage + 1);
+  }
   buf_add(out, "<figure><h3>Loss</h3>\n");
   chart_draw(out, &c);
+  if (r->how.nstage > 0) {
+    buf_add(out, "<figcaption>Each stage starts from the result of the one before; its loss may be "
+                 "another one.");
+    stages_text(out, r);
+    buf_add(out, "</figcaption>");
+  }
   buf_add(out, "</figure>\n");
   free(x);
   free(loss);
@@ -169,7 +204,7 @@ static void terms_table(Buffer* out, const OptimizeRun* r) {
   const djRollout* rollout = &r->grad.problem->rollout;
   buf_add(out, "<div><h3>Terms of the loss</h3><table><thead><tr><th></th><th></th>"
                "<th class=\"n\">start</th><th class=\"n\">result</th></tr></thead><tbody>\n");
-  for (int i = 0; i < rollout->nloss; i++) {
+  for (int i = 0; i < rollout->nloss && i < ROWS; i++) {
     const djLossTerm* t = &rollout->loss[i];
     buf_addf(out, "<tr><th>%s", dj_lossEntry((int)t->type)->name);
     const char* name = r->grad.task->loss[i].name;
@@ -184,153 +219,11 @@ static void terms_table(Buffer* out, const OptimizeRun* r) {
     number_cell(out, r->term[AT_END][i]);
     buf_add(out, "</tr>\n");
   }
+  rows_left(out, rollout->nloss);
   buf_add(out, "<tr><th><strong>sum</strong></th><td></td>");
   number_cell(out, r->loss[AT_START]);
   number_cell(out, r->loss[AT_END]);
   buf_add(out, "</tr></tbody></table></div>\n");
-}
-
-// ---- pictures
-
-typedef struct Column {
-  const char* title;
-  const char* color;
-  const djModel* model;
-  int n;                // samples
-  int stride;           // steps from one to the next
-  const double* xpos;
-  const double* xquat;
-  const double* qpos;   // or NULL: no forces of a guide are drawn
-} Column;
-
-// The sample of step k.
-static int column_sample(const Column* c, int k) {
-  int sample = (k + c->stride - 1) / c->stride;
-  return sample < c->n ? sample : c->n - 1;
-}
-
-static Poses column_poses(const Column* c, const djModel* m, int k) {
-  size_t at = (size_t)column_sample(c, k) * (size_t)m->nbody;
-  return (Poses){c->xpos + 3 * at, c->xquat + 4 * at};
-}
-
-// The body whose path is drawn: of the first term that has a place, else the last moving one.
-static int traced_body(const OptimizeRun* r) {
-  const djRollout* rollout = &r->grad.problem->rollout;
-  const djModel* m = r->grad.design->model;
-  for (int i = 0; i < rollout->nloss; i++) {
-    const djLossTerm* t = &rollout->loss[i];
-    if (t->type == DJ_LOSS_DISTANCE || t->type == DJ_LOSS_VELOCITY) return t->id;
-    if (t->type != DJ_LOSS_POSITION) continue;
-    if (t->object == DJ_OBJ_SITE) return m->site_body[t->id];
-    if (t->object == DJ_OBJ_GEOM) return m->geom_body[t->id];
-    return t->id;
-  }
-  int body = 0;
-  for (int b = 1; b < m->nbody; b++) {
-    if (m->body_lastdof[b] >= 0) body = b;
-  }
-  return body;
-}
-
-// Points of a path from one to the next, in samples: long ones are thinned out.
-static int path_stride(const Column* c) { return (c->n + POINTS - 1) / POINTS; }
-
-static double* body_path(int* n, const Column* c, const djModel* m, int body) {
-  double* path = tool_alloc(3 * (size_t)c->n, sizeof *path);
-  *n = 0;
-  for (int i = 0; i < c->n; i += path_stride(c)) {
-    memcpy(path + 3 * (*n)++, c->xpos + 3 * ((size_t)i * (size_t)m->nbody + (size_t)body),
-           3 * sizeof *path);
-  }
-  return path;
-}
-
-// Targets in space.
-static int find_targets(Mark* mark, const djRollout* rollout) {
-  int n = 0;
-  for (int i = 0; i < rollout->nloss && n < FEW; i++) {
-    const djLossTerm* t = &rollout->loss[i];
-    if (t->type != DJ_LOSS_POSITION && t->type != DJ_LOSS_COM) continue;
-    mark[n++] = (Mark){1, t->target, mark_color, false};
-  }
-  return n;
-}
-
-// Motion that stays near a table is seen from above.
-static double choose_elevation(const djModel* m, const Column* column, int n) {
-  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-  for (int k = 0; k < n; k++) {
-    for (int i = 0; i < column[k].n * m->nbody; i++) {
-      if (m->body_lastdof[i % m->nbody] < 0) continue;
-      for (int j = 0; j < 3; j++) {
-        low[j] = fmin(low[j], column[k].xpos[3 * i + j]);
-        high[j] = fmax(high[j], column[k].xpos[3 * i + j]);
-      }
-    }
-  }
-  double wide = fmin(high[0] - low[0], high[1] - low[1]);
-  return high[2] - low[2] < 0.5 * wide ? 0.95 : 0.32;
-}
-
-static void write_pictures(Buffer* out, const OptimizeRun* r, const Column* column, int ncolumn) {
-  const djModel* m = r->grad.design->model;
-  const djRollout* rollout = &r->grad.problem->rollout;
-  const double h = m->opt.timestep;
-  int body = traced_body(r), ntarget;
-  Mark mark[FEW + 1 + ARROWS];
-  Tail* tail = tail_open(r);
-  ntarget = find_targets(mark, rollout);
-  Poses all[3 * TIMES];
-  int n = 0;
-  for (int i = 0; i < TIMES; i++) {
-    int step = (int)lround((double)i * rollout->horizon / (TIMES - 1));
-    for (int k = 0; k < ncolumn; k++) all[n++] = column_poses(&column[k], m, step);
-  }
-  Camera c = camera_lookFrom(m, n, all, PICTURE_WIDE, PICTURE_HIGH,
-                             choose_elevation(m, column, ncolumn));
-  for (int k = 0; k < ntarget; k++) camera_include(&c, 1, mark[k].point);
-  double* path[3];
-  for (int k = 0; k < ncolumn; k++) {
-    int npoint;
-    path[k] = body_path(&npoint, &column[k], m, body);
-    camera_include(&c, npoint, path[k]);
-  }
-  char text[16];
-  buf_add(out, "<h2>Before and after</h2>\n<p>");
-  if (ntarget > 0) buf_addf(out, "The red ring%s mark%s the target. ", ntarget > 1 ? "s" : "",
-                            ntarget > 1 ? "" : "s");
-  buf_add(out, "Lines are paths of ");
-  html_text(out, scene_bodyName(text, m, body));
-  buf_add(out, " up to the time shown. What cannot move is grey.");
-  if (tail) {
-    buf_add(out, " Purple lines, from the bodies, are forces of the guide's tail; the longest of a "
-                 "picture have the same length, the others go by the root of their size.");
-  }
-  buf_add(out, "</p>\n");
-  picture_defs(out);
-  buf_addf(out, "<div class=\"three%s\">\n", ncolumn == 2 ? " two" : "");
-  for (int k = 0; k < ncolumn; k++) buf_addf(out, "<h3>%s</h3>", column[k].title);
-  for (int i = 0; i < n; i++) {
-    int k = i % ncolumn;
-    int step = (int)lround((double)(i / ncolumn) * rollout->horizon / (TIMES - 1));
-    char label[80];
-    snprintf(label, sizeof label, "%s at %.4g s", column[k].title, step * h);
-    int npoint = column_sample(&column[k], step) / path_stride(&column[k]) + 1;
-    mark[ntarget] = (Mark){npoint, path[k], column[k].color, false};
-    buf_add(out, "<figure><div>");
-    int nmark = mark[ntarget].n > 1 ? ntarget + 1 : ntarget;
-    if (tail && column[k].qpos) {
-      size_t at = (size_t)column_sample(&column[k], step) * (size_t)m->nq;
-      nmark += tail_arrows(mark + nmark, ARROWS, tail, column[k].qpos + at, 60 / c.scale,
-                           tail_color);
-    }
-    picture_drawMarked(out, column[k].model, &all[i], &c, label, nmark, mark);
-    buf_addf(out, "</div><figcaption>t = %.4g s</figcaption></figure>\n", step * h);
-  }
-  buf_add(out, "</div>\n");
-  for (int k = 0; k < ncolumn; k++) free(path[k]);
-  tail_close(tail);
 }
 
 // ---- controls
@@ -389,7 +282,7 @@ static void variables_table(Buffer* out, const OptimizeRun* r) {
   const djProblem* p = r->grad.problem;
   buf_add(out, "<h2>Variables</h2>\n<table><thead><tr><th></th><th>start</th><th>result</th>"
                "<th class=\"n\">largest change</th></tr></thead><tbody>\n");
-  for (int i = 0; i < p->nvariable; i++) {
+  for (int i = 0; i < p->nvariable && i < ROWS; i++) {
     const djVariable* v = &p->variable[i];
     double most = 0;
     for (int k = 0; k < v->nvalue; k++) {
@@ -406,6 +299,7 @@ static void variables_table(Buffer* out, const OptimizeRun* r) {
     number_cell(out, most);
     buf_add(out, "</tr>\n");
   }
+  rows_left(out, p->nvariable);
   buf_add(out, "</tbody></table>\n<p>All values are in <code>final.json</code>; "
                "<code>task.json</code> starts from them.</p>\n");
 }
@@ -458,19 +352,13 @@ void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay) {
   else loss_chart(out, r);
   terms_table(out, r);
   buf_add(out, "</div>\n");
-  const Course *a = &r->course[AT_START], *b = &r->course[AT_END];
-  const djModel *first = r->grad.scene.model, *last = r->grad.design->model;
-  Column column[3] = {{"Start", before_color, first, a->nsample, 1, a->xpos, a->xquat, a->qpos},
-                      {"Result", after_color, last, b->nsample, 1, b->xpos, b->xquat, b->qpos}};
-  int n = 2;
-  if (replay->done && replay->record.nsample > 0) {
-    column[n++] = (Column){"Result in MuJoCo", mujoco_color, last,
-                           replay->record.nsample, (int)replay->record.stride,
-                           replay->record.xpos[1], replay->record.xquat[1], NULL};
-  }
-  if (a->nsample > 0 && b->nsample > 0) write_pictures(out, r, column, n);
-  ctrl_charts(out, r);
-  variables_table(out, r);
-  write_replay(out, replay);
-  buf_add(out, "</body></html>\n");
+  Buffer rest = {0};
+  ctrl_charts(&rest, r);
+  variables_table(&rest, r);
+  write_replay(&rest, replay);
+  buf_add(&rest, "</body></html>\n");
+  size_t used = out->size + rest.size;
+  optimize_pictures(out, r, replay, used < MOST_BYTES ? MOST_BYTES - used : 0);
+  buf_add(out, rest.text);
+  buf_free(&rest);
 }

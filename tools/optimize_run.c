@@ -71,6 +71,7 @@ static void free_course(Course* c) {
   free(c->xquat);
   free(c->qpos);
   free(c->ctrl);
+  film_close(&c->film);
 }
 
 void optimize_free(OptimizeRun* r) {
@@ -102,7 +103,7 @@ static void copy(double* to, const double* from, size_t n) {
 }
 
 // Step through the design's present point.
-static void record_course(Course* c, djDesign* d) {
+static void record_course(Course* c, djDesign* d, bool filmed) {
   const djModel* m = d->model;
   const djRollout* rollout = &d->rollout;
   size_t n = (size_t)rollout->horizon + 1, nbody = (size_t)m->nbody, nu = (size_t)m->nu;
@@ -113,7 +114,9 @@ static void record_course(Course* c, djDesign* d) {
   c->ctrl = tool_alloc((n - 1) * nu, sizeof(double));
   copy(c->ctrl, rollout->ctrl, (n - 1) * nu);
   djData* data = NULL;
+  TouchList touch = {0};
   if (dj_makeData(&data, m, NULL) < 0) return;
+  if (filmed) film_open(&c->film, m, rollout->horizon);
   if (d->problem->key >= 0) dj_resetKey(m, data, d->problem->key);
   copy(data->qpos, rollout->qpos0, (size_t)m->nq);
   copy(data->qvel, rollout->qvel0, (size_t)m->nv);
@@ -127,10 +130,16 @@ static void record_course(Course* c, djDesign* d) {
     copy(c->qpos + k * (size_t)m->nq, data->qpos, (size_t)m->nq);
     c->time[k] = data->time - start;
     c->nsample++;
+    if (film_due(&c->film, (long)k)) {
+      film_add(&c->film, c->time[k], data->xpos, data->xquat, &touch);
+    }
     if (k + 1 == n) break;
     copy(data->ctrl, rollout->ctrl + k * nu, nu);
-    good = dj_step(m, data) >= 0 && dj_forward(m, data) >= 0;
+    good = dj_step(m, data) >= 0;
+    if (good && film_due(&c->film, (long)k + 1)) touch_dijoco(&touch, m, data);
+    good = good && dj_forward(m, data) >= 0;
   }
+  touch_free(&touch);
   dj_deleteData(data);
 }
 
@@ -214,7 +223,7 @@ static int keep_point(OptimizeRun* r, int point, const double* x) {
   r->unconverged[point] = 0;
   for (int j = 0; j < p->n; j++) r->unconverged[point] += p->design[j]->result.unconverged_steps;
   for (int i = 0; i < d->problem->nvariable; i++) r->value[point][i] = grad_value(&r->grad, i);
-  record_course(&r->course[point], d);
+  record_course(&r->course[point], d, point != PLAIN);
   return 0;
 }
 

@@ -3,6 +3,7 @@
 #ifndef DJ_TOOLS_OPTIMIZE_RUN_H_
 #define DJ_TOOLS_OPTIMIZE_RUN_H_
 
+#include "film.h"
 #include "grad_run.h"
 #include "picture.h"
 #include "record.h"
@@ -24,6 +25,7 @@ typedef struct Course {
   double* xquat;            // (nsample x nbody x 4)
   double* qpos;             // (nsample x nq)
   double* ctrl;             // (horizon x nu)
+  Film film;                // of the start and the result
 } Course;
 
 // The start, the result, and the result without the tail of a guide.
@@ -61,6 +63,7 @@ typedef struct Replay {
   Inputs inputs;
   Engine engine[ENGINES];
   Record record;
+  Film film;                // of MuJoCo
 } Replay;
 
 // The following return 0, or an exit status after their line on stderr.
@@ -91,5 +94,10 @@ int tail_arrows(Mark* mark, int most, Tail* tail, const double* qpos, double len
                 const char* color);
 
 void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay);
+// A part of it, of at most so many bytes: the runs, to be played, and stills of them.
+void optimize_pictures(Buffer* out, const OptimizeRun* r, const Replay* replay, size_t most);
+
+// Colours of start, result, and of the result in MuJoCo.
+extern const char before_color[], after_color[], mujoco_color[];
 
 #endif  // DJ_TOOLS_OPTIMIZE_RUN_H_

@@ -19,12 +19,11 @@ static void cross(double out[3], const double a[3], const double b[3]) {
   out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-static bool moves(const djModel* m, int body) {
+bool picture_moves(const djModel* m, int body) {
   return m->body_lastdof[body] >= 0 || m->body_mocap[body] >= 0;
 }
 
-// Geoms that are drawn: those that collide, and any of a body that has none that do.
-static bool is_drawn(const djModel* m, int geom) {
+bool picture_draws(const djModel* m, int geom) {
   if (m->geom_contype[geom] || m->geom_conaffinity[geom]) return true;
   int body = m->geom_body[geom];
   for (int k = 0; k < m->body_geomnum[body]; k++) {
@@ -34,13 +33,32 @@ static bool is_drawn(const djModel* m, int geom) {
   for (int k = 0; k < m->npair; k++) {
     if (m->pair_geom1[k] == geom || m->pair_geom2[k] == geom) return true;
   }
-  return moves(m, body);
+  return picture_moves(m, body);
+}
+
+// One that is drawn and no plane, of a body that moves, or does not.
+static bool is_solid(const djModel* m, int geom, bool moving) {
+  return m->geom_type[geom] != DJ_PLANE && picture_draws(m, geom) &&
+         picture_moves(m, m->geom_body[geom]) == moving;
+}
+
+double picture_size(const djModel* m, int geom, const Poses* poses) {
+  Placed p;
+  double size = 0;
+  placed_make(&p, m, geom, poses);
+  for (int i = 0; i < p.npoint; i++) {
+    double d[3];
+    for (int k = 0; k < 3; k++) d[k] = p.point[3 * i + k] - p.pos[k];
+    size = fmax(size, sqrt(dot(d, d)));
+  }
+  placed_free(&p);
+  return size;
 }
 
 const char* picture_color(const djModel* m, int body) {
-  if (!moves(m, body)) return palette(STATIC_COLOR);
+  if (!picture_moves(m, body)) return palette(STATIC_COLOR);
   int place = 0;
-  for (int b = 1; b < body; b++) place += moves(m, b);
+  for (int b = 1; b < body; b++) place += picture_moves(m, b);
   return palette(place % NCOLORS);
 }
 
@@ -86,7 +104,7 @@ static int fronts(const Camera* c, const djModel* m, const Poses* poses) {
 typedef void (*Visit)(void* user, const double point[3]);
 static void each_point(const djModel* m, int n, const Poses* poses, Visit visit, void* user) {
   for (int g = 0; g < m->ngeom; g++) {
-    if (m->geom_type[g] == DJ_PLANE || !moves(m, m->geom_body[g]) || !is_drawn(m, g)) continue;
+    if (!is_solid(m, g, true)) continue;
     for (int k = 0; k < n; k++) {
       Placed p;
       placed_make(&p, m, g, &poses[k]);
@@ -235,9 +253,9 @@ static void sort_items(int* order, Item* item, int n, const Camera* c) {
 static int hidden(const Camera* c, const djModel* m, int n, const Poses* poses) {
   int count = 0;
   for (int s = 0; s < m->ngeom; s++) {
-    if (m->geom_type[s] == DJ_PLANE || moves(m, m->geom_body[s]) || !is_drawn(m, s)) continue;
+    if (!is_solid(m, s, false)) continue;
     for (int g = 0; g < m->ngeom; g++) {
-      if (m->geom_type[g] == DJ_PLANE || !moves(m, m->geom_body[g]) || !is_drawn(m, g)) continue;
+      if (!is_solid(m, g, true)) continue;
       for (int k = 0; k < n; k += n > 1 ? n - 1 : 1) {
         Item a, b;
         placed_make(&a.placed, m, s, &poses[k]);
@@ -383,7 +401,7 @@ void picture_drawMarked(Buffer* out, const djModel* m, const Poses* poses, const
   int* order = tool_alloc((size_t)m->ngeom, sizeof *order);
   int n = 0;
   for (int g = 0; g < m->ngeom; g++) {
-    if (m->geom_type[g] == DJ_PLANE || !is_drawn(m, g)) continue;
+    if (m->geom_type[g] == DJ_PLANE || !picture_draws(m, g)) continue;
     placed_make(&item[n].placed, m, g, poses);
     measure(&item[n], c);
     if (item[n].placed.finite && item[n].placed.npoint > 0) n++;

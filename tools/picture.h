@@ -54,6 +54,16 @@ void picture_drawMarked(Buffer* out, const djModel* model, const Poses* poses,
 // Move and shrink the picture so that it shows these points too.
 void camera_include(Camera* camera, int n, const double* point);
 
+// Geoms that are drawn: those that collide, and any of a body that has none that do.
+bool picture_draws(const djModel* model, int geom);
+// Farthest point of a geom from its centre, m.
+double picture_size(const djModel* model, int geom, const Poses* poses);
+// A point of a body's frame in the world.
+void picture_place(double world[3], const double xpos[3], const double xquat[4],
+                   const double local[3]);
+// Whether a body can move.
+bool picture_moves(const djModel* model, int body);
+
 // Colour of a body in pictures and charts, "#rrggbb".
 const char* picture_color(const djModel* model, int body);
 

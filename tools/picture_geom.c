@@ -1,10 +1,13 @@
 #include "picture_geom.h"
 
+#include "triangles.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ROUND = 32 };  // points on a circle
+enum { MESH_FACES = 1600 }; // in a picture
 
 static const char* const colors[NCOLORS + 1] = {"#5b8db8", "#e0a458", "#7fa66b", "#c4677a",
                                                 "#8c7bb5", "#5aa9a3", "#b98a66", "#9aa54a",
@@ -34,6 +37,14 @@ static void rotate(double out[3], const double m[9], const double v[3]) {
 
 static double dot(const double a[3], const double b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+void picture_place(double world[3], const double xpos[3], const double xquat[4],
+                   const double local[3]) {
+  double mat[9];
+  quat_to_mat(mat, xquat);
+  rotate(world, mat, local);
+  for (int i = 0; i < 3; i++) world[i] += xpos[i];
 }
 
 static void add_local(Placed* p, double x, double y, double z) {
@@ -240,12 +251,25 @@ static void draw_cylinder(Buffer* out, const Placed* p, const Camera* c, int col
   draw_face(out, c, p->point, top, ROUND, color);
 }
 
+// Faces of a mesh in a picture, at most, where all meshes of the scene have their share.
+static int most_faces(const djModel* m) {
+  int n = 1;
+  for (int g = 0; g < m->ngeom; g++) n += m->geom_type[g] == DJ_MESH;
+  return n < 30 ? MESH_FACES / n : MESH_FACES / 30;
+}
+
 static void draw_mesh(Buffer* out, const Placed* p, const Camera* c, int color) {
-  int mesh = p->model->geom_mesh[p->geom];
-  const int* face = p->model->mesh_face + 3 * p->model->mesh_faceadr[mesh];
-  for (int k = 0; k < p->model->mesh_facenum[mesh]; k++) {
-    draw_face(out, c, p->point, face + 3 * k, 3, color);
+  Triangles t;
+  triangles_mesh(&t, p->model, p->model->geom_mesh[p->geom], true);
+  triangles_thin(&t, most_faces(p->model));
+  for (int k = 0; k < t.nvert; k++) {
+    double local[3];
+    memcpy(local, t.vert + 3 * k, sizeof local);
+    rotate(t.vert + 3 * k, p->mat, local);
+    for (int i = 0; i < 3; i++) t.vert[3 * k + i] += p->pos[i];
   }
+  for (int k = 0; k < t.nface; k++) draw_face(out, c, t.vert, t.face + 3 * k, 3, color);
+  triangles_free(&t);
 }
 
 // Circle of an ellipsoid's surface about a local axis, where it faces the viewer: shows spin.

@@ -241,7 +241,7 @@ class Scene:
     def contact(self, name, geom1, geom2, kn, kt, kd, mu):
         self.pair.append(f'    <pair name="{name}" geom1="{geom1}" geom2="{geom2}" '
                          f'friction="{number(mu)} {number(mu)}"/>')
-        numbers = [kn * KN, kt * KT, kd * KD]
+        numbers = [kn * KN, kd * KD, kt * KT]    # in this order
         self.custom.append(f'    <numeric name="dijoco_penalty/{name}" data="{row(numbers)}"/>')
 
     def fingers(self, other, kn, kt, kd, mu, parts=None):
@@ -365,7 +365,7 @@ def rotate(scene):
              "when": every(5)},
             {"type": "qpos", "joint": "box", "target": -math.pi / 2, "weight": 1000}]
     return dict(timestep=0.005, steps=200, hold=5, gravity=(0, 0, 0), bounds=(0.5, 2), loss=loss,
-                optimizer={"radius": 1, "iterations": 150})
+                optimizer={"radius": 0.1, "iterations": 150})
 
 
 def flip(scene):

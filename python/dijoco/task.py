@@ -37,7 +37,8 @@ _Callback = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(_COptimizeStep))
 class _COptimizeResult(ctypes.Structure):
     _fields_ = [("stop", c_int), ("first_loss", c_double), ("loss", c_double),
                 ("best_iteration", c_int), ("iterations", c_int), ("evaluations", c_int),
-                ("refused", c_int), ("gradient_norm", c_double), ("stage", c_int)]
+                ("refused", c_int), ("restarts", c_int), ("gradient_norm", c_double),
+                ("stage", c_int)]
 
 
 _lib.check_structs({"djdCertificate": _CCertificate, "djOptimizeStep": _COptimizeStep,
@@ -132,6 +133,9 @@ class Design:
     upper = property(lambda self: self._array("upper"), None, None, "Upper bounds (n,), or inf.")
     model = property(lambda self: self._scene, None, None,
                      "The task's scene with its settings and `set`, as a `Model`.")
+
+    evaluations = property(lambda self: self._number("evaluations"), None, None,
+                           "Losses asked for so far, with a gradient or without.")
 
     def slice(self, name):
         """Where a variable is in x."""
@@ -319,14 +323,16 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
              **optimizer):
     """Improve a task's variables with its own optimizer (docs/tasks.md), whose type and keys may be
     given as keyword arguments instead: optimize(task, type="lbfgsb", memory=5). `threads` share the
-    starts of optimize(task, phases=8) and change no result; 0: one for each processor.
+    starts of optimize(task, phases=8) and change no result; 0: one for each processor. task: as for
+    `Design`, or a `Design`, which keeps what stages set.
 
-    callback(iteration, loss, x) is called after every iteration, 0 being the start, with x (n,);
-    it ends the run by returning False. Returns a dict: x, the best, values (see `Design.values`),
-    loss_first, loss_last (at x), iterations, evaluations, best_iteration, stop ("iterations",
+    callback(iteration, loss, x) is called after every iteration, 0 being the start (of a stage),
+    with x (n,); it ends the run by returning False. Of a Design that was given it may read
+    `evaluations`, and call nothing. Returns a dict: x, the best, values (see `Design.values`),
+    loss_first, loss_last (at x), iterations, evaluations, restarts, best_iteration, stop ("iterations",
     "gradient", "step", "callback", "stuck"), design. Arguments: see `Design`.
     """
-    design = Design(task, folder, allow_ignored)
+    design = task if isinstance(task, Design) else Design(task, folder, allow_ignored)
     how = _optimizer(design, iterations, optimizer)
     if core.dj_getReceding(how, core.dj_recedingKey(0)) > 0:
         raise ValueError("the horizon of this task recedes: see dijoco.receding")
@@ -335,11 +341,13 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
 
     x, result = np.array(design.x0), _COptimizeResult()
     callback_of_c = _Callback(lambda _, state: step(state))
-    call(core.djd_optimizeDesign, byref(result), x.ctypes.data, design._address, byref(how),
-         _lib.integer(threads, "threads"), ctypes.cast(callback_of_c, c_void_p), None)
+    with design._lock:
+        call(core.djd_optimizeDesign, byref(result), x.ctypes.data, design._address, byref(how),
+             _lib.integer(threads, "threads"), ctypes.cast(callback_of_c, c_void_p), None)
     if failure:
         raise failure[0]
     return {"x": x, "values": design.values(x), "loss_first": result.first_loss,
             "loss_last": result.loss, "iterations": result.iterations,
-            "evaluations": result.evaluations, "best_iteration": result.best_iteration,
+            "evaluations": result.evaluations, "restarts": result.restarts,
+            "best_iteration": result.best_iteration,
             "stop": STOPS[result.stop], "design": design}

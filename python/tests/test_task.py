@@ -173,6 +173,24 @@ def test_spread(root):
     assert rest.spread()[0] < 1e-15
 
 
+def test_optimize_a_design(root):
+    """One that is given: it tells how many losses were asked for, also from a callback."""
+    task = descent(root, optimizer={"type": "lbfgsb", "iterations": 5})
+    theirs = dijoco.optimize(task, folder=root / "examples")
+    design = dijoco.Design(task, root / "examples")
+    assert design.evaluations == 0
+    seen = []
+    done = dijoco.optimize(design, callback=lambda k, loss, x: seen.append(design.evaluations))
+    assert done["design"] is design
+    np.testing.assert_array_equal(done["x"], theirs["x"])
+    assert seen[0] == 1 and np.all(np.diff(seen) >= 1)
+    assert seen[-1] == done["evaluations"] == theirs["evaluations"] == design.evaluations
+    design.evaluate(done["x"], gradient=False)
+    with pytest.raises(dijoco.Error):
+        design.evaluate(np.full(design.n, 1e200))
+    assert design.evaluations == done["evaluations"] + 2
+
+
 def test_optimize_over_phases(root):
     """The mean over starts, by any number of threads."""
     task = descent(root, initial={"qvel": [0.5, -0.3]})

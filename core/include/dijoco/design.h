@@ -140,7 +140,7 @@ DJ_API djStatus djd_certifyVariable(djdCertificate* result, djDesign* design, in
                                     double loss, const double* gradient, unsigned long seed);
 
 // Fields by name, for other languages (see array.h): n, nvariable, nterm, nequal, horizon,
-// unconverged_steps, worst_residual, worst_condition; x0, x, lower, upper, group (n), adr
+// evaluations (losses asked for so far), unconverged_steps, worst_residual, worst_condition; x0, x, lower, upper, group (n), adr
 // (nvariable+1), equal (nequal x n), value (nequal), term, term.type (nterm); of variables, a row
 // each: variable.kind, .n, .nvalue, .ntangent, .picked. DJ_INVALID: no such field, or no row.
 DJ_API djStatus djd_designArray(djArray* array, const djDesign* design, const char* name);

@@ -175,7 +175,8 @@ typedef struct djActuatorDef {
   double biasprm[3];          // N or N m, by those of 1, l, l'
   djDyn dyn;                  // of the activation
   double tau;                 // s; filters' time constant
-  bool actearly;              // the force uses the next activation
+  bool actearly;              // the force uses the next activation, as it always does under bdf2,
+                              //   where filters are exact
   bool ctrllimited, forcelimited, actlimited;        // the ranges that are in force
   double ctrlrange[2], forcerange[2], actrange[2];   // units of the input; N or N m; of the input
   double armature, damping;   // kg or kg m^2, N s/m or N m s/rad: times gear[0]^2 on the joint's

@@ -60,6 +60,8 @@ typedef struct djOptimizer {
   double damping;           // 1; gauss_newton: of the first step, by the curvature's diagonal
   int normalize;            // adam: 1: each gradient is first divided by its length
   int memory;               // lbfgsb: stored pairs
+  int restarts;             // lbfgsb: where the best point is at a jump or kink of the loss, starts
+                            //   beside it, in a row, that lead nowhere; 0: none
   int iterations;           // at most
   double gradient_tolerance;  // units of the loss by those of x: stop when the largest entry of the
                               //   projected gradient is below; 0: never
@@ -165,6 +167,7 @@ typedef struct djOptimizeResult {
   int iterations;           // done
   int evaluations;          // of the objective
   int refused;              // of them where it is not defined
+  int restarts;             // of lbfgsb: starts beside the best point
   double gradient_norm;     // at the last iterate where it was computed, units of the loss by those
                             //   of x
   int stage;                // of djd_optimizeDesign with stages: the last that was run

@@ -4,7 +4,7 @@
 #ifndef DIJOCO_PENALTY_H_
 #define DIJOCO_PENALTY_H_
 
-#include <dijoco/model.h>
+#include <dijoco/data.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,6 +58,13 @@ typedef struct djcPenalty {
 // and *out is 0. DJ_NO_MEMORY.
 DJ_API djStatus djc_penalty(djcPenalty* out, djcPenaltyPoint* point, double* by_point,
                             const djcPenaltyQuery* query, djError* err);
+
+// The points that were inside of another geom's field at the end of the step just taken, n of them
+// (1): the first `most` go to point (most), with force on the point's body; place (most x 3 m) is
+// where it acts, geom (most x 2) has the ids of the point's geom and of the field's. They stay as
+// the data's contacts do, until the state is set or looked at by dj_forward.
+DJ_API djStatus dj_contactPoints(int* n, djcPenaltyPoint* point, double* place, int* geom, int most,
+                                 const djModel* model, djData* data);
 
 // The distance field of a closed mesh, which may be concave: the C2 spline on a grid that geoms of
 // type mesh have (docs/contact.md). vert (nvert x 3) m, tri (ntri x 3) with outward windings, as

@@ -243,8 +243,20 @@ djStatus dj_contactParams(double* param, djShapeGrad* shape, djContacts* contact
 // Room for npair entries in data->pair and data->contact, which have dj_maxContactPairs at first.
 djStatus dj_roomForReport(djData* data, djContacts* contacts, int npair);
 
+// Velocities act in some pair; contacts may be NULL. Before a report: the pairs evaluated at these
+// poses and velocities, where the last evaluation was with others.
+bool dj_contactsUseTwists(const djContacts* contacts);
+djStatus dj_refreshTwists(djContacts* contacts, const djModel* model, const djPose* pose,
+                          const double* twist);
+
 // End of a step: fills data->pair, data->contact, and the gap, overlap and recovery statistics.
 djStatus dj_reportContacts(djData* data, djContacts* contacts, const djModel* model,
                            const djPose* pose);
+
+// Visits the points of all pairs that the last report lists and that act at points, at its poses;
+// geom: that of the point, field: the other.
+typedef void (*djContactPointVisit)(void* user, int geom, int field, const djPairPoint* point);
+djStatus dj_visitContactPoints(djContacts* contacts, const djModel* model, const djPose* pose,
+                               djContactPointVisit visit, void* user);
 
 #endif  // DJ_CONTACT_CONTACT_H_

@@ -151,6 +151,17 @@ typedef struct djPairReport {
   uint64_t kink[DJ_NKINK];         // sums of hashes of what acts on one side of each set (djStats)
 } djPairReport;
 
+// What acts at a point of one geom in the field of the other.
+typedef struct djPairPoint {
+  bool of_b;                       // of b, in the field of a; else of a in that of b
+  djVec3 x;                        // where the force acts, world
+  djVec3 normal;                   // unit, out of the field
+  djVec3 force;                    // on the point's body, N
+  double distance;                 // m; negative: inside
+  int state;                       // djcPointState
+} djPairPoint;
+typedef void (*djPairPointVisit)(void* user, const djPairPoint* point);
+
 // Derivatives of lambda . gradient by parameters of the pair; added to.
 typedef struct djPairGrad {
   djShapeGrad *a, *b;              // of the shapes as given, that is before recovery's erosion
@@ -253,6 +264,9 @@ typedef struct djKernel {
                     const djPairInput* in);
   // Or NULL: gap, normal and point of `gap`, and the wrenches of eval.
   djStatus (*report)(djPairReport* out, djPairState* state, const djPairInput* in);
+  // Visits the points that are inside of the other geom, whose forces are all that acts. Or NULL:
+  // it acts not at points.
+  djStatus (*points)(const djPairInput* in, djPairPointVisit visit, void* user);
   // Adds d (lambda . gradient)/d parameters to *grad, at the poses now, whatever they do to the
   // lagged quantities included: a vector-Jacobian product, its cost is that of an evaluation. Or
   // NULL: there are no derivatives by parameters where such a pair acts.

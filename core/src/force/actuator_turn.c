@@ -2,8 +2,9 @@
 // given, or R^T gear of in_parent, R the joint's rotation at the point, l = gear . log R of ball
 // joints as MuJoCo has it, and l' = g . phi/h, phi the displacement.
 //
-// When R turns by d in itself: d phi = J_r^-1(psi) d, dl = gear . J_r^-1(log R) d, dg = g x d. By the
-// start phi alone changes (dj_promptStart).
+// When R turns by d in itself: d phi = J_r^-1(psi) d (dj_turnSlope), dl = gear . J_r^-1(log R) d,
+// dg = g x d. When it does so at the start or where displacements begin, phi alone changes
+// (dj_flatStart).
 
 #include "force/actuator.h"
 
@@ -67,14 +68,14 @@ void dj_startTurnActuators(djStartSum* sum, const djActuators* t, const djMotion
   for (int k = t->first[m->ncoord]; k < t->first[m->ncoord + m->njnt]; k++) {
     int i = t->order[k], dof = dj_rotationDof(m, m->actuator_joint[i]);
     djTurnDrive d = dj_turnDrive(t, at, i);
-    djMat3 by[2], B[2] = {{{0}}, {{0}}};
-    dj_promptStart(&by[0], &by[1], at, m->actuator_joint[i]);
-    for (int k = 0; k < 2; k++) {
-      dju_addOuter3(&B[k], d.p.d * t->act[i].c2 / at->h, d.g, dju_mulMtV(by[k], d.g));
-    }
+    double slope = d.p.d * t->act[i].c2 / at->h;
+    djMat3 by_start, by_rate, B0 = {{0}}, B = {{0}};
+    dj_flatStart(&by_start, &by_rate, at, m->actuator_joint[i]);
+    dju_addOuter3(&B0, slope, d.g, dju_mulMtV(by_start, d.g));
+    dju_addOuter3(&B, slope, d.g, dju_mulMtV(by_rate, d.g));
     for (int r = 0; r < 9; r++) {
-      *dj_own(sum->R0, dof + r / 3, dof + r % 3) += B[0].m[r];
-      *dj_own(sum->Rrate, dof + r / 3, dof + r % 3) += B[1].m[r];
+      *dj_own(sum->R0, dof + r / 3, dof + r % 3) += B0.m[r];
+      *dj_own(sum->Rrate, dof + r / 3, dof + r % 3) += B.m[r];
     }
   }
 }

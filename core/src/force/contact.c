@@ -31,7 +31,7 @@ static void release(void* state) { dj_deleteContacts(listOf(state)); }
 static void forget(void* state) { dj_resetContacts(listOf(state)); }
 
 // Velocities of bodies at the point, or NULL where no kernel asks for them: what has none for an
-// energy has no value that depends on them.
+// energy has no value that depends on them; but reports may be of the last evaluation.
 static const double* twistsAt(void* state, const djMotion* at, bool derivatives) {
   State* s = state;
   if (!s->nonpotential.V || !derivatives) return NULL;
@@ -52,8 +52,9 @@ static djStatus find(double* value, bool* majorized, void* state, const djMotion
   if (flags & DJ_FORCE_DERIVATIVES) eval |= DJ_EVAL_HESSIAN;
   if (flags & DJ_FORCE_MAJORIZER) eval |= DJ_EVAL_MAJORIZER;
   double energy;
-  djStatus status = dj_evalContacts(&energy, listOf(state), at->model, at->at.kin->body,
-                                    twistsAt(state, at, eval != 0), eval);
+  djStatus status =
+      dj_evalContacts(&energy, listOf(state), at->model, at->at.kin->body,
+                      twistsAt(state, at, eval != 0 || dj_contactsUseTwists(listOf(state))), eval);
   if (status < 0) return status;
   *value += energy;
   dj_contactBlocks(&n, listOf(state));
@@ -212,7 +213,13 @@ static djStatus maxStep(double* fraction, void* state, const djMotion* at, const
 }
 
 static djStatus report(djData* d, void* state, const djMotion* at) {
-  return dj_reportContacts(d, listOf(state), at->model, at->at.kin->body);
+  djContacts* list = listOf(state);
+  const djPose* pose = at->at.kin->body;
+  if (dj_contactsUseTwists(list)) {
+    djStatus status = dj_refreshTwists(list, at->model, pose, twistsAt(state, at, true));
+    if (status < 0) return status;
+  }
+  return dj_reportContacts(d, list, at->model, pose);
 }
 
 const djForceRow dj_contactForce = {.name = "contact",

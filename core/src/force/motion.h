@@ -31,9 +31,9 @@ typedef struct djMotion {
   bool prompt;                 // all that can be is of the point and its velocity, to second order:
                                //   activations by their exact laws, limits' damping, gears, drag,
                                //   torques; forces along rotations are those along displacements
-  const double* drift;         // (nv) of prompt motions: displacements of rotations are psi - drift, psi
-                               //   that from the start, which is their rate times h; else NULL, and
-                               //   they are those from `rate`
+  const double* drift;         // (nv) of a prompt motion: the displacement of rotations is psi -
+                               //   drift, psi that from the start, which is their rate times h;
+                               //   NULL: it is that from `rate`
 } djMotion;
 
 #endif  // DJ_FORCE_MOTION_H_

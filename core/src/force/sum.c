@@ -50,7 +50,7 @@ djMat3 dj_turnSlope(const djMotion* at, int j) { return dju_rightJacobianInv(tur
 
 // dphi = dpsi - ddrift, dpsi = ... - J_r^-T(psi) dq. `rate` moves by exp(-drift) dq + J_r(drift)
 // ddrift: J_r^-1(drift) times that is ddrift + J_r^-T(drift) dq.
-void dj_promptStart(djMat3* by_start, djMat3* by_rate, const djMotion* at, int j) {
+void dj_flatStart(djMat3* by_start, djMat3* by_rate, const djMotion* at, int j) {
   djMat3 J = dj_turnSlope(at, j);
   *by_rate = dju_rightJacobianInv(driftOf(at, j));
   for (int k = 0; k < 9; k++) {
@@ -177,15 +177,16 @@ static void addOuter(djMatrix* R, const djMotion* at, const djPoint* from, int c
 }
 
 // Of a prompt motion y itself is the gradient.
-static void startPrompt(djStartSum* t, const djForceSum* s, const djMotion* at, int j) {
+static void startFlat(djStartSum* t, const djForceSum* s, const djMotion* at, int j) {
   int dof = dj_rotationDof(at->model, j);
   djMat3 Y, by_start, by_rate;
   memcpy(Y.m, s->Y + 3 * (size_t)dof, sizeof Y.m);
-  dj_promptStart(&by_start, &by_rate, at, j);
+  dj_flatStart(&by_start, &by_rate, at, j);
   by_start = dju_mulMM(Y, by_start);
   by_rate = dju_mulMM(Y, by_rate);
   add3(t->R0, dof, -1, by_start.m);
   add3(t->Rrate, dof, -1, by_rate.m);
+  add3(t->Rrate, dof, 1, t->Yrate + 3 * (size_t)dof);
 }
 
 // The gradient G = J_r^-T y of a displacement phi by its start: -(K J_r^-T), see dju_pullback; and
@@ -220,6 +221,9 @@ void dj_startCoordinates(djStartSum* t, const djForceSum* s, const djMotion* at)
     if (!s->pushed[j]) continue;
     int dof = m->jnt_dofadr[j];
     if (dj_jointRow(m, j)->pose) add3(t->Rrate, dof, -1, s->Y + 3 * (size_t)dof);
-    (at->prompt ? startPrompt : startRotation)(t, s, at, j);
+    if (at->prompt)
+      startFlat(t, s, at, j);
+    else
+      startRotation(t, s, at, j);
   }
 }

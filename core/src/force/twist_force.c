@@ -1,12 +1,13 @@
 // With a wrench g(poses, twists) on bodies (minus it, as all gradients), r_i = S_i . sum of g below
 // i:
 //   dr_i/dq_j = sum S_i . (dg/dpose S_j + dg/dtwist dV/dq_j) + dS_i/dq_j . sum of g.
-// Twists V_b = sum S_k v_k, v displacements over h, change by a dof j before b by what moves with
+// Twists V_b = sum S_k v_k, v = log(q_rate^-1 q)/h, change by a dof j before b by what moves with
 // it, and by v_j itself (inverse_dynamics.h): dV_b/dq_j = S_j x V_b + D_j,
 //   D_j = -S_j x U_j + sum_k S_k (J_r^-1)_kj/h,
 // over the dofs k of j's rotation. So with T = dg/dtwist and K = dg/dpose - T [V x],
 //   dr/dq = S^T K S + S^T T D + turning.
-// By q_rate: dV/dq_j = D0_j = -sum_k S_k (J_r^-T)_kj/h; of prompt motions see dj_promptStart. By a frame's motion S, which no velocity
+// By q_rate: dV/dq_j = D0_j = -sum_k S_k (J_r^-T)_kj/h; of prompt motions see dj_flatStart, which has
+// D1 by the start besides. By a frame's motion S, which no velocity
 // goes with, S x V_b - S x U; it turns what is below it, wrenches by S x* g, so that for twists x
 // along z, as z . r changes with a frame, C_b = K^T x + x_b x* g_b, and with T^T x below it.
 
@@ -26,7 +27,7 @@ static void layout(djTwistForces* s, djArena* a, const djModel* m) {
   s->V = dj_take(a, 6 * nb, sizeof(double));
   s->D = dj_take(a, 6 * nv, sizeof(double));
   s->D0 = dj_take(a, 6 * nv, sizeof(double));
-  s->Dstart = dj_take(a, 6 * nv, sizeof(double));
+  s->D1 = dj_take(a, 6 * nv, sizeof(double));
   s->K = dj_take(a, 36 * nb, sizeof(double));
   s->T = dj_take(a, 36 * nb, sizeof(double));
   s->W = dj_take(a, 6 * nb, sizeof(double));
@@ -64,7 +65,7 @@ static void addOwn(double* D, double sign, const djKin* kin, int dof, int n, con
 static void setOwn(djTwistForces* s, const djMotion* at) {
   const djModel* m = at->model;
   memset(s->D0, 0, (size_t)m->nv * 6 * sizeof(double));
-  memset(s->Dstart, 0, (size_t)m->nv * 6 * sizeof(double));
+  memset(s->D1, 0, (size_t)m->nv * 6 * sizeof(double));
   for (int j = 0; j < m->njnt; j++) {
     int dof = m->jnt_dofadr[j], rotation = dj_rotationDof(m, j);
     int end = rotation < 0 ? dof + 1 : rotation;
@@ -73,18 +74,20 @@ static void setOwn(djTwistForces* s, const djMotion* at) {
       addOwn(s->D0, -1, at->at.kin, i, 1, NULL, at->h);
     }
     if (rotation < 0) continue;
-    djMat3 J = dj_turnSlope(at, j), by_rate, by_start;
+    djMat3 J = dj_turnSlope(at, j), by_start, by_rate;
     for (int k = 0; k < 9; k++) by_rate.m[k] = J.m[3 * (k % 3) + k / 3];
-    if (at->prompt) dj_promptStart(&by_start, &by_rate, at, j);
     addOwn(s->D, 1, at->at.kin, rotation, 3, &J, at->h);
+    if (at->prompt) {
+      dj_flatStart(&by_start, &by_rate, at, j);
+      addOwn(s->D1, -1, at->at.kin, rotation, 3, &by_start, at->h);
+    }
     addOwn(s->D0, -1, at->at.kin, rotation, 3, &by_rate, at->h);
-    if (at->prompt) addOwn(s->Dstart, -1, at->at.kin, rotation, 3, &by_start, at->h);
   }
 }
 
 static void setVelocity(double* v, const djMotion* at) {
   const djModel* m = at->model;
-  if (!at->drift) {
+  if (!at->prompt) {
     dj_differentiatePos(v, m, at->h, at->rate.q, at->at.q);
     return;
   }
@@ -171,24 +174,26 @@ void dj_projectTwistForces(djTwistForces* s, djMatrix* H, double* gradient, cons
   dj_projectTurning(H, m, at->at.kin, s->W);
 }
 
-void dj_addWrenchByRate(djTwistForces* s, djStartSum* R, const djMotion* at, int a, int b,
+void dj_addWrenchByRate(djTwistForces* s, djStartSum* sum, const djMotion* at, int a, int b,
                         const double T[36]) {
-  djKin rates = *at->at.kin, beside = rates;
+  djKin rates = *at->at.kin, start = rates;
   rates.S = s->D0;
-  beside.S = s->Dstart;
-  for (int i = 0; i < 36 && a == b; i++) s->T[36 * a + i] += T[i];
-  if (a == b) return;
-  dj_projectCrossMixed(R->Rrate, at->model, at->at.kin, &rates, a, b, T);
-  if (at->prompt) dj_projectCrossMixed(R->R0, at->model, at->at.kin, &beside, a, b, T);
+  start.S = s->D1;
+  if (a != b) {
+    dj_projectCrossMixed(sum->Rrate, at->model, at->at.kin, &rates, a, b, T);
+    if (at->prompt) dj_projectCrossMixed(sum->R0, at->model, at->at.kin, &start, a, b, T);
+    return;
+  }
+  for (int i = 0; i < 36; i++) s->T[36 * a + i] += T[i];
 }
 
-void dj_projectTwistRates(djTwistForces* s, djStartSum* R, const djMotion* at) {
-  djKin rates = *at->at.kin, beside = rates;
+void dj_projectTwistRates(djTwistForces* s, djStartSum* sum, const djMotion* at) {
+  djKin rates = *at->at.kin, start = rates;
   rates.S = s->D0;
-  beside.S = s->Dstart;
+  start.S = s->D1;
   dj_gatherMatrix(s->T, at->model);
-  dj_projectMixed(R->Rrate, at->model, at->at.kin, &rates, s->T);
-  if (at->prompt) dj_projectMixed(R->R0, at->model, at->at.kin, &beside, s->T);
+  dj_projectMixed(sum->Rrate, at->model, at->at.kin, &rates, s->T);
+  if (at->prompt) dj_projectMixed(sum->R0, at->model, at->at.kin, &start, s->T);
 }
 
 // ---- parameters -------------------------------------------------------------------------------

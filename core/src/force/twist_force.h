@@ -12,7 +12,7 @@ typedef struct djTwistForces {
   double* v;         // (nv) velocities: displacements over h
   double* V;         // (nbody x 6) twists that they give bodies
   double* D;         // (nv x 6) see twist_force.c
-  double *D0, *Dstart; // (nv x 6)
+  double *D0, *D1;   // (nv x 6)
   double *K, *T;     // (nbody x 36)
   double* W;         // (nbody x 6) wrenches, minus them; of cotangents T^T x
 } djTwistForces;
@@ -20,8 +20,7 @@ typedef struct djTwistForces {
 size_t dj_twistForcesSize(const djModel* model);
 djTwistForces dj_initTwistForces(const djModel* model, void* memory);
 
-// v, V, D, D0 and Dstart at the point, whose motion subspaces must be set. Empty sums. Both, if not
-// open.
+// v, V, D, D0 and D1 at the point, whose motion subspaces must be set. Empty sums. Both, if not open.
 void dj_setTwists(djTwistForces* forces, const djMotion* at);
 void dj_clearTwistForces(djTwistForces* forces, const djModel* model);
 void dj_openTwistForces(djTwistForces* forces, const djMotion* at);
@@ -34,8 +33,8 @@ void dj_addWrenchBy(djTwistForces* forces, djMatrix* H, const djMotion* at, int 
 void dj_projectTwistForces(djTwistForces* forces, djMatrix* H, double* gradient,
                            const djMotion* at);
 
-// What velocities change by where displacements begin, to Rrate, and by the start beside that, to
-// R0.
+// What velocities change by where displacements begin, to sum->Rrate, and to R0 by what a prompt
+// motion has by the start beside that.
 void dj_addWrenchByRate(djTwistForces* forces, djStartSum* sum, const djMotion* at, int a, int b,
                         const double T[36]);
 void dj_projectTwistRates(djTwistForces* forces, djStartSum* sum, const djMotion* at);

@@ -270,6 +270,7 @@ djStatus djd_setPhase(djDesign* d, double phase) {
 
 djStatus djd_forwardDesign(double* loss, djDesign* d, const double* x, bool for_gradient) {
   if (!loss || !d) return DJ_INVALID;
+  dj_designMemory(d)->evaluations++;
   djStatus status = djd_moveDesign(d, x);
   if (status < 0) return status;
   d->rollout.loss_only = !for_gradient;

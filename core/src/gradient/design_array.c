@@ -1,8 +1,7 @@
 // Fields of a design by name.
 
+#include "gradient/design_parts.h"
 #include "model/fields.h"
-
-#include <dijoco/design.h>
 
 #include <string.h>
 
@@ -51,6 +50,7 @@ djStatus djd_designArray(djArray* array, const djDesign* d, const char* name) {
   }
   X("n", &d->n) X("nvariable", &d->problem->nvariable) X("nterm", &d->rollout.nloss)
   X("nequal", &d->nequal) X("horizon", &d->rollout.horizon)
+  X("evaluations", &dj_designMemory(d)->evaluations)
   X("unconverged_steps", &d->result.unconverged_steps)
   X("worst_residual", &d->result.worst_residual)
   X("worst_condition", &d->result.worst_condition)

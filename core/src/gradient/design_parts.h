@@ -27,6 +27,7 @@ typedef struct djDesignMemory {
   int* valueadr;     // (nparam) where a parameter's values start
   int* tangentadr;   // (nparam) where its gradient starts
   int* zadr;         // (nfree)
+  int evaluations;   // losses asked for so far
   bool behind;       // inertias have not followed the values set
   double* base;      // (nvalue) of the model as given
   double* value;     // (nvalue) at x, before normalisation

@@ -109,6 +109,7 @@ djStatus dj_optimizeStages(djOptimizeResult* result, double* x, djPhases* phases
     sum.iterations += result->iterations;
     sum.evaluations += result->evaluations;
     sum.refused += result->refused;
+    sum.restarts += result->restarts;
     result->stage = i;
     if (result->stop == DJ_STOP_CALLBACK) break;
   }
@@ -117,5 +118,6 @@ djStatus dj_optimizeStages(djOptimizeResult* result, double* x, djPhases* phases
   result->iterations = sum.iterations;
   result->evaluations = sum.evaluations;
   result->refused = sum.refused;
+  result->restarts = sum.restarts;
   return result->stop == DJ_STOP_STUCK ? DJ_NOT_CONVERGED : DJ_OK;
 }

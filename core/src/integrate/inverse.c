@@ -3,9 +3,9 @@
 // over sources (method.h), psi = log(q^-1 Q) the stage's own. Forces see displacements from
 // q (+) d, d = -t sum a_k src_k over the other sources, in the time t = 1/a_psi: to V they are
 // what rates are. Of rotations log(exp(-d) exp(psi)) differs from psi - d = t V where turns do not
-// commute, at second order in h; prompt forces (force/motion.h) have that. Along coordinates that bend they may be V itself
-// (path_rate.h). Torques along a rotation's displacement phi are J_r^-T y, or y where
-// forces are prompt (force/motion.h).
+// commute, at second order in h: prompt methods (force/motion.h) have that, and torques y along it;
+// of others torques along a displacement phi are J_r^-T y. Along coordinates that bend rates may be V
+// itself (path_rate.h).
 //
 // With dpsi = J_r^-1 (dQ - E dq), E = exp(-psi) on rotations, and W = (a_psi ID_v + b_psi M)
 // J_r^-1,

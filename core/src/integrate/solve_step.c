@@ -116,7 +116,9 @@ static djStatus trial(void* user, double* value, double* gradient, const double*
   djWork* w = p->work;
   if (!gradient) p->trial_fraction = 0;   // a full step without a limit
   setTrial(p, step, fraction);
-  if (gradient) dj_openPlace(&w->trial, p->model, w->ref);
+  if (gradient || dj_contactsUseTwists(dj_contactsOf(&w->forces))) {
+    dj_openPlace(&w->trial, p->model, w->ref);
+  }
   djStatus status = p->method->evaluate(value, gradient, w, p->model, &w->trial, majorizer);
   p->trial_path = p->path;
   if (status < 0 || !hasPath(p) || !gradient || !isfinite(*value)) return status;

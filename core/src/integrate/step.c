@@ -93,6 +93,7 @@ djStatus dj_takeStep(const djModel* m, djData* d) {
 static djStatus finish(const djModel* m, djData* d) {
   djWork* w = d->work;
   djMotion motion = dj_motionAt(w, m, &w->now);
+  if (dj_contactsUseTwists(dj_contactsOf(&w->forces))) dj_openPlace(&w->now, m, w->ref);
   djStatus status = dj_reportForces(d, &w->forces, &motion);
   if (status < 0) return status;
   advance(m, d);

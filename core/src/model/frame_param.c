@@ -34,7 +34,8 @@ static void addRotation(double g[3], const Place* p, const djMat3* R, djVec3 poi
 }
 
 // From above dofs first..end-1 to below them.
-static void passDofs(djFramePlace* at, const djFrameField* f, const djKin* kin, int first, int end) {
+static void passDofs(djFramePlace* at, const djFrameField* f, const djKin* kin, int first,
+                     int end) {
   for (int k = 0; k < 3 && f->above[k]; k++) {
     djSix sum = {{0, 0, 0}, {0, 0, 0}};
     for (int i = first; i < end; i++) {

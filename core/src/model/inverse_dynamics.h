@@ -56,8 +56,8 @@ void dj_inverseDerivatives(djMatrix* Dq, djMatrix* Dv, djMatrix* M, double* N, d
 void dj_addTensor(double tensor[6], double s, const djMat3* R, djVec3 a, djVec3 b);
 
 // Adds d(z . ID)/d parameter, z (nv), of those that `at` wants: masses, centres of mass, inertia
-// (tensor, nbody x 6, see body_param.h), and frames. x, P, Q (nbody x 6): scratch, of which x is left
-// with the twists along z. dj_inverseField: all but frames, of which it returns the field
+// (tensor, nbody x 6, see body_param.h), and frames. x, P, Q (nbody x 6): scratch, of which x is
+// left with the twists along z. dj_inverseField: all but frames, of which it returns the field
 // (frame_param.h).
 djFrameField dj_inverseField(double* param, double* tensor, double* x, double* P, double* Q,
                              const djInverse* inverse, const djModel* model, const djConfig* at,

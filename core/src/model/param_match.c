@@ -147,7 +147,7 @@ int dj_matchParams(djParam* param, int room, const djModel* m, const char* name,
   for (int f = 0; f < DJ_FIELD_SETTING && pattern && strchr(name, '/') != strrchr(name, '/'); f++) {
     const djFieldRow* row = &dj_paramRows[f];
     if (row->object == DJ_NOBJ || !isField(row, &p, false)) continue;
-    for (int i = row->object == DJ_OBJ_BODY ? 1 : 0; i < dj_objectCount(m, row->object); i++) {
+    for (int i = 0; i < dj_objectCount(m, row->object); i++) {
       if (!isPart(&p, 1, dj_id2name(m, row->object, i))) continue;
       return (int)failHave(err, name, strrchr(name, '/') + 1, row->object);
     }

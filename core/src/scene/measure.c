@@ -4,6 +4,8 @@
 #include "integrate/work.h"
 #include "model/momentum.h"
 
+#include <dijoco/penalty.h>
+
 // Angular momentum of tree r about its centre of mass: sum_b n_b + (ref - c) x p, with momenta
 // (n_b, p_b) about the tree's reference point, and sums m, m c over its bodies.
 static djVec3 treeSpin(const djModel* m, const djWork* w, int root) {
@@ -75,6 +77,39 @@ djStatus dj_limitForces(double* force, const djModel* m, djData* d) {
     force[j] = dj_jointLimitForce(&d->work->forces, &motion, j);
   }
   return DJ_OK;
+}
+
+typedef struct PointList {
+  int n, most;
+  djcPenaltyPoint* point;
+  double* place;
+  int* geom;
+} PointList;
+
+static void addPoint(void* user, int geom, int field, const djPairPoint* p) {
+  PointList* list = user;
+  const int i = list->n++;
+  if (i >= list->most) return;
+  list->point[i] = (djcPenaltyPoint){.distance = p->distance, .state = (djcPointState)p->state};
+  dju_store3(list->point[i].normal, p->normal);
+  dju_store3(list->point[i].force, p->force);
+  dju_store3(list->place + 3 * i, p->x);
+  list->geom[2 * i] = geom;
+  list->geom[2 * i + 1] = field;
+}
+
+djStatus dj_contactPoints(int* n, djcPenaltyPoint* point, double* place, int* geom, int most,
+                          const djModel* m, djData* d) {
+  if (!n || !m || !d || most < 0 || (most > 0 && (!point || !place || !geom))) return DJ_INVALID;
+  *n = 0;
+  djStatus status = checkStepped(m, d);
+  if (status < 0) return status;
+  djContacts* contacts = dj_contactsOf(&d->work->forces);
+  if (!contacts) return DJ_OK;
+  PointList list = {.most = most, .point = point, .place = place, .geom = geom};
+  status = dj_visitContactPoints(contacts, m, d->work->now.kin.body, addPoint, &list);
+  *n = list.n;
+  return status;
 }
 
 djStatus dj_tendonLimitForces(double* force, const djModel* m, djData* d) {

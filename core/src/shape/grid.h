@@ -25,19 +25,27 @@
 
 // Spacings: the mesh's largest extent over DJ_GRID_CELLS, along an axis of small extent that over
 // DJ_GRID_LEAST; all of them larger by one factor where more than DJ_GRID_NODES nodes (28 bytes
-// each), with a reach four times as many, were needed. Of one that has moved up to DJ_GRID_MOST.
+// each) were needed: up to DJ_GRID_MORE as many where it reaches beyond the mesh.
 #define DJ_GRID_CELLS 64
 #define DJ_GRID_LEAST 8
 #define DJ_GRID_NODES 131072
-#define DJ_GRID_MOST (16 * DJ_GRID_NODES)
+#define DJ_GRID_MORE 4
+
+typedef struct djLattice {
+  int n[3];      // nodes along x, y, z; z runs fastest
+  double low[3]; // m: the first node
+  double h[3];   // m: spacings
+  double box[6]; // m: middle and half extents of the box beyond which (1) is left
+} djLattice;
 
 // Arrays live in one block, dj_freeGrid releases it.
 typedef struct djGrid {
-  int n[3];         // nodes along x, y, z; z runs fastest
-  double low[3];    // m: the first node
-  double h[3];      // m: spacings
+  int n[3]; // of its lattice
+  double low[3];
+  double h[3];
+  double box[6];
   double reach;     // m: so far beyond the mesh's box d is (1), too
-  double box[6];    // m: middle and half extents of the box beyond which (1) is left
+  djLattice home;   // that of the mesh as it was made
   double lipschitz; // 1: |grad d| is nowhere greater
   double error;     // m: greatest error found at points on and near the surface
   double rms;       // m: root of the mean square there
@@ -61,11 +69,14 @@ djStatus dj_makeGrid(djGrid* grid, int nvert, const double* vert, int ntri, cons
 djStatus dj_makeGridReaching(djGrid* grid, int nvert, const double* vert, int ntri, const int* tri,
                              double reach, const djWatch* watch, djError* err);
 
-// The grid of points that have moved, on the lattice of the old one, so that it changes smoothly.
-// Where the mesh, with reach, comes within a cell of that lattice's box it gets more cells of the
-// same size, which changes nothing within the box. DJ_INVALID as above, or where they become too
-// many. grid may not be old.
-djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, djError* err);
+// The grid of points that have moved, on the lattice of the mesh as it was made, so that it changes
+// smoothly. Where the mesh comes within a cell of that lattice's box, or has less than half of an
+// extent, the lattice is that of a box about it whose faces are in steps of a sixteenth of the
+// largest extent: where a face goes to the next step the field jumps, by no more than its error.
+// All that by points and reach alone, not by how they came there. DJ_INVALID as above. grid may not
+// be old.
+djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, double reach,
+                     djError* err);
 
 djStatus dj_copyGrid(djGrid* copy, const djGrid* grid);
 void dj_freeGrid(djGrid* grid);

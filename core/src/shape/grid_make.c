@@ -9,6 +9,7 @@
 
 #define MARGIN 2       // of the box about the mesh and its reach, in cells
 #define LEAST_MARGIN 1 // of a mesh that has moved
+#define STEPS 16       // of its box, of an extent
 #define AROUND 5       // nodes beyond mesh and reach: margin, one for (3), two for spline and Q
 // Samples for the error, about so many on the surface; each of every few of them also beside it.
 #define SAMPLES 20000
@@ -28,34 +29,85 @@ typedef struct Maker {
 
 static int countAlong(double half, double h) { return (int)ceil(2 * half / h) + 2 * AROUND + 2; }
 
-// Larger spacings until there are no more nodes than that, with so much around the mesh.
-static void limitNodes(djGrid* g, const double box[6], double reach, double most) {
-  for (;;) {
-    double nodes = 1;
-    for (int k = 0; k < 3; k++) nodes *= countAlong(box[3 + k] + reach, g->h[k]);
-    if (nodes <= most) return;
-    for (int k = 0; k < 3; k++) g->h[k] *= 1.01;
-  }
-}
-
 // The mesh's box is middle and half extents. The lattice stands beside its middle, so that in
 // symmetric meshes nodes are not as near to one face as to another, where f has no derivative.
 static void makeLattice(djGrid* g, const double box[6]) {
   const double shift[3] = {0.11, 0.23, -0.31}; // below the half, in cells
-  double extent = 2 * fmax(box[3], fmax(box[4], box[5]));
+  double extent = 2 * fmax(box[3], fmax(box[4], box[5])), nodes = 1;
   for (int k = 0; k < 3; k++) {
     // not less than 1e-3 of the others, so that flat meshes get no endless numbers of cells
     double half = fmax(box[3 + k], 1e-3 * extent);
     g->h[k] = fmin(extent / DJ_GRID_CELLS, 2 * half / DJ_GRID_LEAST);
   }
-  limitNodes(g, box, 0, DJ_GRID_NODES);
-  if (g->reach > 0) limitNodes(g, box, g->reach, 4.0 * DJ_GRID_NODES);
+  for (;;) {
+    double near = nodes = 1;
+    for (int k = 0; k < 3; k++) {
+      nodes *= countAlong(box[3 + k] + g->reach, g->h[k]);
+      near *= countAlong(box[3 + k], g->h[k]);
+    }
+    if (nodes <= DJ_GRID_NODES * fmin(nodes / near, DJ_GRID_MORE)) break;
+    for (int k = 0; k < 3; k++) g->h[k] *= 1.01;
+  }
   for (int k = 0; k < 3; k++) {
     g->n[k] = countAlong(box[3 + k] + g->reach, g->h[k]);
     g->low[k] = box[k] + (shift[k] - 0.5 * (g->n[k] - 1)) * g->h[k];
     g->box[k] = box[k];
     g->box[3 + k] = box[3 + k] + g->reach + MARGIN * g->h[k];
   }
+}
+
+// ---- of a mesh that has moved
+
+static djLattice latticeOf(const djGrid* g) {
+  djLattice l;
+  memcpy(l.n, g->n, sizeof l.n);
+  memcpy(l.low, g->low, sizeof l.low);
+  memcpy(l.h, g->h, sizeof l.h);
+  memcpy(l.box, g->box, sizeof l.box);
+  return l;
+}
+
+static void takeLattice(djGrid* g, const djLattice* l) {
+  memcpy(g->n, l->n, sizeof l->n);
+  memcpy(g->low, l->low, sizeof l->low);
+  memcpy(g->h, l->h, sizeof l->h);
+  memcpy(g->box, l->box, sizeof l->box);
+}
+
+// Half extent of the mesh that a lattice was made for.
+static double madeFor(const djLattice* l, int k, double reach) {
+  return l->box[3 + k] - reach - MARGIN * l->h[k];
+}
+
+static bool suits(const djLattice* l, const double box[6], double reach) {
+  for (int k = 0; k < 3; k++) {
+    double margin = l->box[3 + k] - fabs(box[k] - l->box[k]) - box[3 + k];
+    if (!(margin >= reach + LEAST_MARGIN * l->h[k])) return false;
+    if (box[3 + k] < 0.5 * madeFor(l, k, reach)) return false;
+  }
+  return true;
+}
+
+// The next step beyond x, in units of steps, which are not where sizes that are round numbers end.
+static double stepBeyond(double x) {
+  const double aside = 0.37;
+  return ceil(x + aside) - aside;
+}
+
+static void makeLatticeAround(djGrid* g, const double box[6]) {
+  const djLattice* l = &g->home;
+  double extent = 0, around[6];
+  for (int k = 0; k < 3; k++) extent = fmax(extent, 2 * madeFor(l, k, g->reach));
+  for (int k = 0; k < 3; k++) {
+    const double part = fmax(2 * box[3 + k] / extent, 1.0 / DJ_GRID_CELLS);
+    const double step = extent * exp2(fmin(stepBeyond(log2(part)), 0)) / STEPS;
+    const double middle = l->box[k], from = box[k] - middle, half = box[3 + k];
+    const double low = middle - step * stepBeyond((half - from) / step);
+    const double high = middle + step * stepBeyond((half + from) / step);
+    around[k] = 0.5 * (low + high);
+    around[3 + k] = 0.5 * (high - low);
+  }
+  makeLattice(g, around);
 }
 
 static djVec3 nodeAt(const djGrid* g, int i, int j, int k) {
@@ -305,6 +357,7 @@ djStatus dj_makeGridReaching(djGrid* grid, int nvert, const double* vert, int nt
   }
   grid->reach = reach;
   makeLattice(grid, box);
+  grid->home = latticeOf(grid);
   grid->nvert = nvert;
   grid->ntri = ntri;
   return finishGrid(grid, vert, tri, watch, err);
@@ -315,46 +368,26 @@ djStatus dj_makeGrid(djGrid* grid, int nvert, const double* vert, int ntri, cons
   return dj_makeGridReaching(grid, nvert, vert, ntri, tri, 0, watch, err);
 }
 
-// The lattice of the old one, with more cells of the same size on sides where the mesh, with reach,
-// comes within LEAST_MARGIN of the end of its box: there MARGIN is left again. Nodes stay where
-// they are, and (2) is local: near the mesh nothing jumps as cells are added.
-static djStatus widenLattice(djGrid* g, const djGrid* old, const double box[6], djError* err) {
-  double nodes = 1;
-  for (int k = 0; k < 3; k++) {
-    const double h = old->h[k];
-    double end[2], more[2];
-    for (int s = 0; s < 2; s++) {
-      const double sign = s ? 1 : -1;
-      end[s] = old->box[k] + sign * old->box[3 + k];
-      const double margin = sign * (end[s] - box[k]) - box[3 + k] - old->reach;
-      more[s] = margin >= LEAST_MARGIN * h ? 0 : ceil(MARGIN - margin / h);
-      end[s] += sign * more[s] * h;
-    }
-    const double n = old->n[k] + more[0] + more[1];
-    nodes *= n;
-    if (!(nodes <= DJ_GRID_MOST)) {
-      return dj_fail(err, DJ_INVALID, "the mesh leaves the box of its grid by too much");
-    }
-    g->n[k] = (int)n;
-    g->low[k] = old->low[k] - more[0] * h;
-    g->h[k] = h;
-    g->box[k] = more[0] + more[1] > 0 ? 0.5 * (end[0] + end[1]) : old->box[k];
-    g->box[3 + k] = more[0] + more[1] > 0 ? 0.5 * (end[1] - end[0]) : old->box[3 + k];
-  }
-  return DJ_OK;
-}
-
-djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, djError* err) {
+djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, double reach,
+                     djError* err) {
   double box[6];
   if (!grid || !old || !old->buffer) return dj_fail(err, DJ_INVALID, "no grid given");
   memset(grid, 0, sizeof *grid);
   djStatus status = dj_checkMesh(box, old->nvert, vert, old->ntri, old->tri, err);
-  if (status == DJ_OK) status = widenLattice(grid, old, box, err);
-  if (status < 0) {
-    memset(grid, 0, sizeof *grid);
-    return status;
+  if (status < 0) return status;
+  grid->reach = reach;
+  grid->home = old->home;
+  if (reach != old->reach) {
+    double made[6];
+    memcpy(made, old->home.box, sizeof made);
+    for (int k = 0; k < 3; k++) made[3 + k] = madeFor(&old->home, k, old->reach);
+    makeLattice(grid, made);
+    grid->home = latticeOf(grid);
   }
-  grid->reach = old->reach;
+  if (suits(&grid->home, box, reach))
+    takeLattice(grid, &grid->home);
+  else
+    makeLatticeAround(grid, box);
   grid->nvert = old->nvert;
   grid->ntri = old->ntri;
   return finishGrid(grid, vert, old->tri, NULL, err);

@@ -43,7 +43,7 @@ djStatus dj_measureGeoms(djShapeBuilder* b, djError* err);
 // lattice of the one that the model has; those that a geom of another size asks for farther out;
 // copies of n, but for one (-1: of all); and their end.
 djStatus dj_needGrids(djShapeBuilder* b, djError* err);
-djStatus dj_moveMeshGrid(djGrid* grid, const djModel* m, int mesh, djError* err);
+djStatus dj_moveMeshGrid(djGrid* grid, const djShapeBuilder* b, int mesh, djError* err);
 djStatus dj_changeReaches(djShapeBuilder* b, int geom, djError* err);
 djStatus dj_copyGrids(djGrid* copy, const djGrid* grid, int n, int but);
 void dj_freeGrids(djGrid* grid, int n);

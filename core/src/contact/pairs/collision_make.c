@@ -449,7 +449,7 @@ static djStatus changeMesh(djShapeBuilder* b, int mesh, djError* err) {
   char text[80];
   djHull hull = {0};
   djGrid grid;
-  djStatus status = dj_moveMeshGrid(&grid, m, mesh, err);
+  djStatus status = dj_moveMeshGrid(&grid, b, mesh, err);
   if (status < 0) return user < 0 ? status : dj_prefix(err, status, dj_geomText(text, m, user));
   if (user >= 0) status = dj_makeMeshHull(&hull, m, mesh, first, NULL, err);
   if (status < 0 && (status != DJ_INVALID || dj_kernel(m->opt.contact))) {

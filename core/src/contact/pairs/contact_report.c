@@ -84,6 +84,12 @@ static double skinOf(const struct djCollision* c, const djNearPair* p, int ngeom
   return skin[p->a] + (isfinite(skin[p->b]) ? skin[p->b] : dj_skinOfOther(c, p->use, p->a, p->b));
 }
 
+// What acts of a pair, and inside without a force, is of that pair.
+static void addKinks(uint64_t kink[DJ_NKINK], const djPairReport* r, const djNearPair* p) {
+  uint64_t weight = (uint64_t)(p->low + 1) * UINT64_C(0x100000001b3) + (uint64_t)p->high;
+  for (int i = 0; i < DJ_NKINK; i++) kink[i] += weight * r->kink[i];
+}
+
 // kink: added to.
 static djStatus reportPair(djData* d, uint64_t kink[DJ_NKINK], djContacts* c, const djModel* m,
                            const djPose* pose, int k) {
@@ -92,7 +98,7 @@ static djStatus reportPair(djData* d, uint64_t kink[DJ_NKINK], djContacts* c, co
   djPairReport r = {.gap = 0};
   djStatus status = dj_reportPair(&r, p->kernel, dj_stateOf(c, p), &in);
   if (status < 0) return status;
-  for (int i = 0; i < DJ_NKINK; i++) kink[i] += (uint64_t)(k + 1) * r.kink[i];
+  addKinks(kink, &r, p);
   bool beyond = r.gap > p->range;   // it acts from afar
   c->depth[k] = 0;
   const double* hidden = m->collision->beyond;
@@ -131,9 +137,9 @@ static djStatus reportPair(djData* d, uint64_t kink[DJ_NKINK], djContacts* c, co
 }
 
 // Pairs in recovery that exert no force at the end of the step still overlap: their gap and depth
-// count, whatever the further erosion has left.
-static djStatus reportSilent(bool* recovering, djData* d, djContacts* c, const djModel* m,
-                             const djPose* pose) {
+// count, whatever the further erosion has left. kink: added to.
+static djStatus reportSilent(bool* recovering, uint64_t kink[DJ_NKINK], djData* d, djContacts* c,
+                             const djModel* m, const djPose* pose) {
   int next = 0;
   for (int k = 0; k < c->npair; k++) {
     const djNearPair* p = &c->pair[k];
@@ -141,9 +147,10 @@ static djStatus reportSilent(bool* recovering, djData* d, djContacts* c, const d
     if (listed) next++;
     if (listed || !p->near || !p->begun) continue;
     djPairInput in = dj_pairInput(c, m, p, pose);
-    djPairReport r;
+    djPairReport r = {.gap = 0};
     djStatus status = dj_reportPair(&r, p->kernel, dj_stateOf(c, p), &in);
     if (status < 0) return status;
+    addKinks(kink, &r, p);
     if (!r.recovering) continue;
     djDistance at;
     double depth;
@@ -162,6 +169,18 @@ const char* dj_kinkName(int kink) {
   return kink >= 0 && kink < DJ_NKINK ? name[kink] : "";
 }
 
+bool dj_contactsUseTwists(const djContacts* c) { return c && c->uses_twist; }
+
+djStatus dj_refreshTwists(djContacts* c, const djModel* m, const djPose* pose,
+                          const double* twist) {
+  if (!c || !m || !pose || !twist || !c->listed) return DJ_INVALID;
+  double value;
+  if (memcmp(c->twist, twist, 6 * (size_t)c->nbody * sizeof *twist) != 0) {
+    return dj_evalContacts(&value, c, m, pose, twist, 0);
+  }
+  return dj_refreshContacts(c, m, pose);
+}
+
 djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djPose* pose) {
   if (!d || !c || !m || !pose || !c->listed) return DJ_INVALID;
   djStatus status = dj_refreshContacts(c, m, pose);
@@ -176,20 +195,45 @@ djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djP
     status = reportPair(d, kink, c, m, pose, k);
     if (status < 0) return status;
   }
-  for (int i = 0; i < DJ_NKINK; i++) {   // a run's order counts
-    d->stats.kink[i] = d->stats.kink[i] * UINT64_C(0x9e3779b97f4a7c15) + kink[i];
-  }
   status = deepestOverlap(&d->stats.overlap, c, m, pose);
   if (status < 0) return status;
   bool recovering = false;
-  status = reportSilent(&recovering, d, c, m, pose);
+  status = reportSilent(&recovering, kink, d, c, m, pose);
   if (status >= 0) status = hiddenOverlap(&d->stats.overlap, c, m, pose);
   if (status < 0) return status;
+  for (int i = 0; i < DJ_NKINK; i++) {   // a run's order counts
+    d->stats.kink[i] = d->stats.kink[i] * UINT64_C(0x9e3779b97f4a7c15) + kink[i];
+  }
   for (int k = 0; k < d->npair; k++) recovering |= d->pair[k].recovering;
   d->stats.recovering_steps += recovering;
   d->stats.smallest_gap = fmin(d->stats.smallest_gap, d->stats.gap);
   d->stats.deepest_overlap = fmax(d->stats.deepest_overlap, d->stats.overlap);
   return DJ_OK;
+}
+
+typedef struct PointVisit {
+  const djNearPair* pair;
+  djContactPointVisit visit;
+  void* user;
+} PointVisit;
+
+static void visitPoint(void* user, const djPairPoint* point) {
+  const PointVisit* v = user;
+  const int a = v->pair->a, b = v->pair->b;
+  v->visit(v->user, point->of_b ? b : a, point->of_b ? a : b, point);
+}
+
+djStatus dj_visitContactPoints(djContacts* c, const djModel* m, const djPose* pose,
+                               djContactPointVisit visit, void* user) {
+  if (!c || !m || !pose || !visit || !c->listed) return DJ_INVALID;
+  djStatus status = dj_refreshContacts(c, m, pose);
+  for (int k = 0; k < c->nblock && status >= 0; k++) {
+    PointVisit v = {&c->pair[c->active_pair[k]], visit, user};
+    if (!v.pair->kernel->points) continue;
+    djPairInput in = dj_pairInput(c, m, v.pair, pose);
+    status = v.pair->kernel->points(&in, visitPoint, &v);
+  }
+  return status < 0 ? status : DJ_OK;
 }
 
 // The size |f| of the force f = dU/dv of body a, v its translation: d|f| = f/|f| . df.

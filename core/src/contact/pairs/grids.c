@@ -7,36 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Designs may let radii grow by so much before they reach beyond what a grid has.
-#define GROWTH 1.25
-
-// The geom meets another by a kernel that wants its field. *reach: raised to how far from it that
-// asks for distances.
-static bool wantsGrid(double* reach, const djShapeBuilder* b, int geom) {
-  const djModel* m = b->model;
-  bool wanted = false;
-  if (!b->collides[geom]) return false;
-  for (int g = 0; g < m->ngeom; g++) {
-    if (!b->collides[g] || !dj_isContactPair(m, geom, g)) continue;
-    const djKernel* kernel = dj_kernel(dj_pairKernel(m, geom, g));
-    if (!kernel->wantsGrid || !kernel->wantsGrid(m, geom)) continue;
-    wanted = true;
-    if (!kernel->pointRadius) continue;
-    const double inflate = dj_pairCoefficients(m, geom, g).inflate + m->geom_margin[geom] -
-                           m->geom_gap[geom] + m->geom_margin[g] - m->geom_gap[g];
-    *reach = fmax(*reach, GROWTH * (kernel->pointRadius(m, g) + fmax(inflate, 0)));
-  }
-  return wanted;
+// The kernel by which the geom meets the other, where it wants the geom's field; or NULL.
+static const djKernel* wantsFrom(const djModel* m, int geom, int g) {
+  if (!dj_isContactPair(m, geom, g)) return NULL;
+  const djKernel* kernel = dj_kernel(dj_pairKernel(m, geom, g));
+  return kernel->wantsGrid && kernel->wantsGrid(m, geom) ? kernel : NULL;
 }
 
-// Of all geoms of the mesh.
-static double reachOf(const djShapeBuilder* b, int mesh) {
-  const djModel* m = b->model;
-  double reach = 0;
-  for (int g = 0; g < m->ngeom; g++) {
-    if (m->geom_type[g] == DJ_MESH && m->geom_mesh[g] == mesh) wantsGrid(&reach, b, g);
+// Points with a radius ask for the field at their middles: at least the largest one's radius, in
+// steps of 2^1/2, so that sizes which vary a little have one lattice.
+static double reachOf(const djModel* m, int mesh, const bool* collides) {
+  double most = 0;
+  for (int geom = 0; geom < m->ngeom; geom++) {
+    if (m->geom_type[geom] != DJ_MESH || m->geom_mesh[geom] != mesh || !collides[geom]) continue;
+    for (int g = 0; g < m->ngeom; g++) {
+      const djKernel* kernel = collides[g] ? wantsFrom(m, geom, g) : NULL;
+      const double radius = kernel && kernel->pointRadius ? kernel->pointRadius(m, g) : 0;
+      if (radius > 0) most = fmax(most, radius + m->geom_margin[g] + m->geom_margin[geom]);
+    }
   }
-  return reach;
+  return most > 0 ? exp2(0.5 * ceil(2 * log2(1.1 * most) + 0.37)) : 0;
+}
+
+static bool wantsGrid(const djShapeBuilder* b, int geom) {
+  const djModel* m = b->model;
+  if (!b->collides[geom]) return false;
+  for (int g = 0; g < m->ngeom; g++) {
+    if (b->collides[g] && wantsFrom(m, geom, g)) return true;
+  }
+  return false;
 }
 
 // The mesh's own triangles, or those of its hull. *own: to be freed, or NULL.
@@ -61,7 +60,7 @@ static djStatus makeGrid(djShapeBuilder* b, int geom, djError* err) {
   if (!tri) return dj_failMemory(err);
   const djStatus status = dj_makeGridReaching(&b->grid[mesh], m->mesh_vertnum[mesh],
                                               m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh], n,
-                                              tri, reachOf(b, mesh), b->watch, &why);
+                                              tri, reachOf(m, mesh, b->collides), b->watch, &why);
   free(own);
   if (status != DJ_INVALID) return status < 0 ? dj_fail(err, status, "%s", why.text) : status;
   char text[80];
@@ -74,34 +73,38 @@ static djStatus makeGrid(djShapeBuilder* b, int geom, djError* err) {
 djStatus dj_needGrids(djShapeBuilder* b, djError* err) {
   const djModel* m = b->model;
   for (int g = 0; g < m->ngeom; g++) {
-    double reach = 0;
-    if (m->geom_type[g] != DJ_MESH || b->grid[m->geom_mesh[g]].buffer) continue;
-    if (!wantsGrid(&reach, b, g)) continue;
+    if (m->geom_type[g] != DJ_MESH || b->grid[m->geom_mesh[g]].buffer || !wantsGrid(b, g)) continue;
     const djStatus status = makeGrid(b, g, err);
     if (status < 0) return status;
   }
   return DJ_OK;
 }
 
-djStatus dj_moveMeshGrid(djGrid* grid, const djModel* m, int mesh, djError* err) {
+djStatus dj_moveMeshGrid(djGrid* grid, const djShapeBuilder* b, int mesh, djError* err) {
   memset(grid, 0, sizeof *grid);
-  const struct djCollision* c = m->collision;
-  if (!c->grid[mesh].buffer) return DJ_OK;
+  const djModel* m = b->model;
+  const djGrid* old = &m->collision->grid[mesh];
+  if (!old->buffer) return DJ_OK;
   const double* vert = m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh];
-  return dj_moveGrid(grid, &c->grid[mesh], vert, err);
+  return dj_moveGrid(grid, old, vert, reachOf(m, mesh, b->collides), err);
 }
 
-// A grid serves radii up to its reach.
+static bool hasRadius(const djShapeBuilder* b, int geom) {
+  for (int u = 0; u < b->nuse; u++) {
+    const djKernel* kernel = dj_kernel(b->use[u]);
+    if (kernel && kernel->pointRadius && kernel->pointRadius(b->model, geom) > 0) return true;
+  }
+  return false;
+}
+
 djStatus dj_changeReaches(djShapeBuilder* b, int geom, djError* err) {
   const djModel* m = b->model;
   djStatus status = DJ_OK;
-  if (m->geom_type[geom] != DJ_SPHERE && m->geom_type[geom] != DJ_CAPSULE) return DJ_OK;
-  for (int k = 0; k < m->nmesh && status >= 0; k++) {
-    djGrid grid, *old = &m->collision->grid[k], wide = *old;
-    if (!old->buffer || reachOf(b, k) <= GROWTH * old->reach) continue;
-    wide.reach = reachOf(b, k);
-    status = dj_moveGrid(&grid, &wide, m->mesh_vert + 3 * (size_t)m->mesh_vertadr[k], err);
-    if (status < 0) break;
+  for (int k = 0; k < m->nmesh && hasRadius(b, geom) && status == DJ_OK; k++) {
+    djGrid grid, *old = &m->collision->grid[k];
+    if (!old->buffer || reachOf(m, k, b->collides) == old->reach) continue;
+    status = dj_moveMeshGrid(&grid, b, k, err);
+    if (status < 0) return status;
     dj_freeGrid(old);
     *old = grid;
   }

@@ -172,6 +172,36 @@ static djStatus report(djPairReport* out, djPairState* state, const djPairInput*
   return DJ_OK;
 }
 
+typedef struct Visit {
+  const djPenaltyPair* pair;
+  djPairPointVisit visit;
+  void* user;
+} Visit;
+
+static void visitPoint(void* user, const djPenaltyWay* way, int i, const double x[3],
+                       const djFieldAt* at) {
+  const Visit* v = user;
+  djPointForce p;
+  (void)x;
+  dj_findPoint(&p, v->pair, way, i, at);
+  const djPairPoint point = {.of_b = way->points_of_b,
+                             .x = p.x,
+                             .normal = p.n,
+                             .force = p.F,
+                             .distance = p.d,
+                             .state = dj_pointState(p.state)};
+  v->visit(v->user, &point);
+}
+
+static djStatus points(const djPairInput* in, djPairPointVisit visit, void* user) {
+  djPenaltyPair pair;
+  const djStatus status = openPair(&pair, in);
+  if (status < 0) return status;
+  Visit v = {&pair, visit, user};
+  for (int k = 0; k < pair.nway; k++) dj_visitPoints(&pair.way[k], visitPoint, &v);
+  return DJ_OK;
+}
+
 // ------------------------------------------ row ------------------------------------------------
 
 static bool wantsGrid(const djModel* m, int geom) { return m->geom_field[geom] != 0; }
@@ -202,6 +232,7 @@ const djKernel dj_penalty = {
     .depth = depth,
     .eval = eval,
     .report = report,
+    .points = points,
     .vjp = vjp,
     .queryShapes = dj_penaltyShapes,
 };

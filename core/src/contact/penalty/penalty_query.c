@@ -14,6 +14,10 @@
 
 #define MOST_POINTS 10000000
 
+djcPointState dj_pointState(djPointState state) {
+  return state == DJ_POINT_FREE ? DJC_FREE : state == DJ_POINT_STICK ? DJC_STICK : DJC_SLIP;
+}
+
 struct djcField {
   djGrid grid;
 };
@@ -157,9 +161,7 @@ static void findPoints(djcPenalty* out, djcPenaltyPoint* point, const Query* x, 
       point[i].distance = p.d;
       dju_store3(point[i].normal, p.n);
       dju_store3(point[i].force, p.F);
-      point[i].state = p.state == DJ_POINT_FREE    ? DJC_FREE
-                       : p.state == DJ_POINT_STICK ? DJC_STICK
-                                                   : DJC_SLIP;
+      point[i].state = dj_pointState(p.state);
     }
     if (p.state == DJ_POINT_FREE) continue;
     dj_addPoint(&sum, true, &x->pair, w, &p);
