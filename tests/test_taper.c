@@ -182,6 +182,35 @@ static void testFaces(void** state) {
   djt_closeDesign(&c);
 }
 
+// Points that are given of a geom that is no mesh go where they are in the body, it with its
+// middle.
+static void testPoints(void** state) {
+  (void)state;
+  static const char at[] = "\"pos\":[-0.1,0.1,-0.2],";
+  char text[sizeof scene + 200];
+  const char* found = strstr(scene, at);
+  snprintf(text, sizeof text,
+           "%.*s%s\"quat\":[0.7071067811865476,0,0,0.7071067811865476],"
+           "\"points\":[[-0.06,-0.05,0.03],[5,0,0]],%s",
+           (int)(found - scene), scene, at, found + strlen(at));
+  DesignCase c;
+  makeCaseOf(&c, text, TAPER(SCALED),
+             "\"contact\":\"penalty\",\"loss\":[{\"type\":\"position\",\"site\":\"end\",\"target\":"
+             "[1,1,1]},"
+             "{\"type\":\"distance\",\"site\":\"tip\",\"geom2\":\"ball\"},"
+             "{\"type\":\"velocity\",\"body\":\"hand\",\"when\":\"running\",\"weight\":30}]");
+  assert_int_equal(djd_moveDesign(c.d, x), DJ_OK);
+  const djModel* m = c.d->model;
+  const double *pos = m->geom_pos + 6, *p = m->point_pos + 3 * m->geom_pointadr[2];
+  double body[3] = {pos[0] - p[1], pos[1] + p[0], pos[2] + p[2]};
+  expectAt(pos, -0.1, 0.1, -0.2);
+  expectAt(body, -0.1 + 0.05, 0.1 - 0.06, -0.2 + 0.03);
+  assert_true(p[3] == 5 && p[4] == 0 && p[5] == 0); // outside: with its geom
+  djt_near(m->geom_contact_scale[2], m->geom_contact_scale[1] / 2, 1e-12);
+  checkSlopes(&c);
+  djt_closeDesign(&c);
+}
+
 // Principal axes that are not along the body's become so, and the inertia that of the box.
 static void testAxes(void** state) {
   (void)state;
@@ -346,9 +375,9 @@ static void testRefused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testMoves),    cmocka_unit_test(testPlaces),
-                                     cmocka_unit_test(testFixedEnd), cmocka_unit_test(testFaces),
-                                     cmocka_unit_test(testAxes),     cmocka_unit_test(testMask),
-                                     cmocka_unit_test(testGradient), cmocka_unit_test(testRefused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testMoves),  cmocka_unit_test(testPlaces),   cmocka_unit_test(testFixedEnd),
+      cmocka_unit_test(testFaces),  cmocka_unit_test(testAxes),     cmocka_unit_test(testMask),
+      cmocka_unit_test(testPoints), cmocka_unit_test(testGradient), cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ enum { BODY, BOX, DENSITY, FIRST_SCALE };                        // keys
 enum { MASS, INERTIA, IPOS = INERTIA + 3, IQUAT = IPOS + 3 };    // outputs; then places, geoms
 
 typedef struct djTaperPoint {
-  int frame;              // in which its coordinates are
+  int frame, anchor;      // in which its coordinates are; the point that moves it, or -1
   double x, t, across[2]; // x, its part of the length, p and q
 } djTaperPoint;
 
@@ -184,9 +184,9 @@ static void markGeoms(djTaper* t, const djParam* param, const djModel* m) {
   }
 }
 
-static djStatus addPlaces(void* user, const djParam* param, const djPose* pose) {
-  const djMapMaking* making = ((djTaperVisit*)user)->making;
-  djMap* map = ((djTaperVisit*)user)->map;
+// anchor: the point with which their frame moves; -1: it stays.
+static djStatus addPoints(djMap* map, const djMapMaking* making, const djParam* param,
+                          const djPose* pose, int anchor) {
   djTaper* t = map->detail;
   const double* place = dj_paramData(making->model, param);
   int first = t->npoint;
@@ -195,6 +195,7 @@ static djStatus addPlaces(void* user, const djParam* param, const djPose* pose) 
     djTaperPoint* point = &t->point[t->npoint];
     if (!placeIn(point, t, dju_transform(pose, dju_load3(place + 3 * i)))) continue;
     point->frame = t->nframe;
+    point->anchor = anchor;
     t->npoint++;
     djStatus status = addTarget(map, param, 3 * i, 3, making);
     if (status < 0) return status;
@@ -202,6 +203,22 @@ static djStatus addPlaces(void* user, const djParam* param, const djPose* pose) 
   if (t->npoint > first) markGeoms(t, param, making->model);
   t->nframe++;
   return DJ_OK;
+}
+
+// Points that are given move as places, their geom with its middle.
+static djStatus addPlaces(void* user, const djParam* param, const djPose* pose) {
+  const djMapMaking* making = ((djTaperVisit*)user)->making;
+  const djModel* m = making->model;
+  djMap* map = ((djTaperVisit*)user)->map;
+  djTaper* t = map->detail;
+  int before = t->npoint, g = param->id;
+  djParam points;
+  djStatus status = addPoints(map, making, param, pose, -1);
+  if (status < 0 || param->field != DJ_FIELD_GEOM_POS) return status;
+  if (!dj_makeParam(&points, m, DJ_FIELD_GEOM_POINTS, g)) return DJ_OK;
+  djPose frame = {dju_load3(m->geom_pos + 3 * g),
+                  dju_quatToMat(dju_normalizeQuat(dju_loadQuat(m->geom_quat + 4 * g)))};
+  return addPoints(map, making, &points, &frame, t->npoint > before ? before : -1);
 }
 
 static djStatus makeTaper(djMap* map, const djMapMaking* making) {
@@ -282,6 +299,24 @@ static void applyInertia(double* out, const djTaper* t, const double s[SCALES]) 
   for (int k = IQUAT; k < t->ninertial; k++) out[k] = k == IQUAT;
 }
 
+static djVec3 movedPlace(const djTaper* t, const djTaperPoint* p, const double s[SCALES]) {
+  double x[3] = {t->fixed + s[LENGTH] * (p->x - t->fixed)};
+  for (int k = 0; k < 2; k++) {
+    x[1 + k] = (1 - p->t) * (t->middle[0][k] + p->across[k] * t->half[0][k] * s[Y0 + k]) +
+               p->t * (t->middle[1][k] + p->across[k] * t->half[1][k] * s[Y1 + k]);
+  }
+  return dju_load3(x);
+}
+
+static void placeVjp(double* ds, const djTaper* t, const djTaperPoint* p, djVec3 by) {
+  const double across[2] = {by.y, by.z};
+  ds[LENGTH] += by.x * (p->x - t->fixed);
+  for (int k = 0; k < 2; k++) {
+    ds[Y0 + k] += across[k] * (1 - p->t) * p->across[k] * t->half[0][k];
+    ds[Y1 + k] += across[k] * p->t * p->across[k] * t->half[1][k];
+  }
+}
+
 static void applyTaper(double* out, const djMap* map, const double* z, double* work) {
   (void)work;
   const djTaper* t = map->detail;
@@ -296,12 +331,8 @@ static void applyTaper(double* out, const djMap* map, const double* z, double* w
   for (int i = 0; i < t->npoint; i++) {
     const djTaperPoint* p = &t->point[i];
     const djPose* frame = &t->frame[p->frame];
-    double x[3] = {t->fixed + s[LENGTH] * (p->x - t->fixed)};
-    for (int k = 0; k < 2; k++) {
-      x[1 + k] = (1 - p->t) * (t->middle[0][k] + p->across[k] * t->half[0][k] * s[Y0 + k]) +
-                 p->t * (t->middle[1][k] + p->across[k] * t->half[1][k] * s[Y1 + k]);
-    }
-    dju_store3(out + 3 * i, dju_mulMtV(frame->R, dju_sub3(dju_load3(x), frame->p)));
+    djVec3 from = p->anchor < 0 ? frame->p : movedPlace(t, &t->point[p->anchor], s);
+    dju_store3(out + 3 * i, dju_mulMtV(frame->R, dju_sub3(movedPlace(t, p, s), from)));
   }
 }
 
@@ -345,13 +376,9 @@ static void vjpTaper(double* dz, const djMap* map, const double* z, const double
   surfaceVjp(ds, t, s, dsurface);
   for (int i = 0; i < t->npoint; i++) {
     const djTaperPoint* p = &t->point[i];
-    double by[3];
-    dju_store3(by, dju_mulMV(t->frame[p->frame].R, dju_load3(dout + 3 * i)));
-    ds[LENGTH] += by[0] * (p->x - t->fixed);
-    for (int k = 0; k < 2; k++) {
-      ds[Y0 + k] += by[1 + k] * (1 - p->t) * p->across[k] * t->half[0][k];
-      ds[Y1 + k] += by[1 + k] * p->t * p->across[k] * t->half[1][k];
-    }
+    djVec3 by = dju_mulMV(t->frame[p->frame].R, dju_load3(dout + 3 * i));
+    placeVjp(ds, t, p, by);
+    if (p->anchor >= 0) placeVjp(ds, t, &t->point[p->anchor], dju_neg3(by));
   }
   for (int k = 0; k < SCALES; k++) {
     for (int i = 0; i < t->nindex[k]; i++) {
