@@ -262,11 +262,11 @@ static void declare(void) {
 
 // ------------------------------------------ flat on flat ---------------------------------------
 
-// The surface of a geom where its body is now.
+// The surface of a geom where its body is, and where it was a step ago.
 typedef struct Placed {
   djSurface surface;
   djcImplicitShape shape;
-  double pos[3], quat[4];
+  double pos[3], quat[4], last_pos[3], last_quat[4];
 } Placed;
 
 static void findSurface(Placed* p, const djModel* m, int geom) {
@@ -286,9 +286,23 @@ static void findSurface(Placed* p, const djModel* m, int geom) {
 static void placeSurface(Placed* p, const djModel* m, const djData* d, int geom) {
   const int body = m->geom_body[geom];
   double R[9];
+  memcpy(p->last_pos, p->pos, sizeof p->pos);
+  memcpy(p->last_quat, p->quat, sizeof p->quat);
   djv_quatToMat(R, d->xquat + 4 * body);
   djv_transform(p->pos, d->xpos + 3 * body, R, p->surface.pos);
   djv_mulQuat(p->quat, d->xquat + 4 * body, p->surface.quat);
+}
+
+// By the midpoint rule contact acts halfway.
+static void goBackHalf(Placed* p) {
+  double sign = 0, square = 0;
+  for (int k = 0; k < 4; k++) sign += p->quat[k] * p->last_quat[k];
+  for (int k = 0; k < 3; k++) p->pos[k] = 0.5 * (p->pos[k] + p->last_pos[k]);
+  for (int k = 0; k < 4; k++) {
+    p->quat[k] += sign < 0 ? -p->last_quat[k] : p->last_quat[k];
+    square += p->quat[k] * p->quat[k];
+  }
+  for (int k = 0; k < 4; k++) p->quat[k] /= sqrt(square);
 }
 
 // The largest condition of the pair's touches during the run.
@@ -304,11 +318,13 @@ static double worstTouch(djvRun* run) {
   memcpy(d->ctrl, run->ctrl, (size_t)m->nu * sizeof(double));
   for (int k = 0; k < HORIZON; k++) {
     dj_step(m, d);
-    if (d->npair == 0 || d->pair[0].normal_force == 0) continue;
     for (int i = 0; i < 2; i++) placeSurface(&p[i], m, d, i);
+    if (d->npair == 0 || d->pair[0].normal_force == 0) continue;
     djcImplicit touch;
-    djc_implicit(&touch, NULL, NULL, &p[0].shape, p[0].pos, p[0].quat, &p[1].shape, p[1].pos,
-                 p[1].quat, DJC_CONDITION, NULL);
+    Placed at[2] = {p[0], p[1]};
+    for (int i = 0; i < 2 && k > 0 && m->opt.integrator == DJ_MIDPOINT; i++) goBackHalf(&at[i]);
+    djc_implicit(&touch, NULL, NULL, &at[0].shape, at[0].pos, at[0].quat, &at[1].shape, at[1].pos,
+                 at[1].quat, DJC_CONDITION, NULL);
     worst = fmax(worst, touch.condition);
   }
   return worst;
