@@ -43,7 +43,7 @@ typedef struct djLbfgs {
   double loss;           // where it was last asked for
   bool defined;          // whether there is one
   int search;            // evaluations in a line search, at most; 0: as L-BFGS-B has it
-  double iterate;        // the last iterate's loss
+  double iterate, gain;  // the last iterate's loss, and by how much the one before had more
   int stalled;           // iterations in a row that hardly gained
   bool ended;            // the whole optimisation
 } djLbfgs;
@@ -151,7 +151,8 @@ static bool endIteration(djLbfgs* l) {
   memcpy(l->before, run->trial, (size_t)run->n * sizeof *l->before);
   run->result->iterations++;
   double least = STALLED * (run->result->first_loss - run->loss);
-  l->stalled = l->iterate - l->loss < least ? l->stalled + 1 : 0;
+  l->gain = l->iterate - l->loss;
+  l->stalled = l->gain < least ? l->stalled + 1 : 0;
   l->iterate = l->loss;
   return dj_endIteration(run, l->loss, norm, run->trial, run->trial_grad);
 }
@@ -180,10 +181,10 @@ static double stepDown(djRun* run, double fall) {
 // Whether the loss rises from the best point on, though its gradient says that it falls by so much:
 // what it lies above the tangent by shrinks at a kink like the step, at a jump not at all, and else
 // like the step's square, so to a sixteenth. These losses are looked at only: where there is no edge
-// all goes on as if they had not been.
-static djStatus findEdge(bool* edge, djRun* run, double fall) {
+// all goes on as if they had not been. *falls: the loss does fall by half of that, at least.
+static djStatus findEdge(bool* edge, bool* falls, djRun* run, double fall) {
   double above[2];
-  *edge = false;
+  *edge = *falls = false;
   for (int k = 0; k < 2; k++, fall /= 4) {
     double loss = NAN;
     if (!(stepDown(run, fall) > 0) || fall == 0) return DJ_OK;
@@ -191,6 +192,7 @@ static djStatus findEdge(bool* edge, djRun* run, double fall) {
         run->problem->objective(run->problem->user, &loss, run->trial_grad, run->trial);
     run->result->evaluations++;
     if (status == DJ_NO_MEMORY) return status;
+    *falls |= status >= 0 && loss < run->loss - fall / 2;
     if (status < 0 || !(loss > run->loss)) return DJ_OK;
     above[k] = loss - run->loss + fall;
   }
@@ -200,14 +202,19 @@ static djStatus findEdge(bool* edge, djRun* run, double fall) {
 
 // Whether the line search is given up: after few evaluations in runs from beside the best point.
 // Else where that is at an edge, before the last evaluation that L-BFGS-B takes, or after few of
-// them where the last iteration hardly gained.
+// them where the last iteration hardly gained; and there, too, where a small step along the
+// gradient gains more than that one: its memory of jumps misleads it, and the next run has none.
 static djStatus leaveSearch(bool* leave, djLbfgs* l) {
   const djRun* run = l->run;
   int n = l->isave[35];
   *leave = l->search > 0 && n >= l->search;
   bool look = n == LONG_SEARCH || (n == SHORT_SEARCH && l->stalled > 0);
   if (l->search > 0 || !look || !mayRestart(l)) return DJ_OK;
-  return findEdge(leave, l->run, 1e-8 * fabs(run->loss));
+  bool falls;
+  double fall = 1e-8 * fabs(run->loss);
+  djStatus status = findEdge(leave, &falls, l->run, fall);
+  *leave |= falls && l->stalled > 0 && l->gain < fall / 2;
+  return status;
 }
 
 // One run from x0, to where L-BFGS-B ends, or to an iterate without a loss.
@@ -300,7 +307,8 @@ static djStatus startNext(bool* more, int* tried, djLbfgs* l) {
     *tried = led ? 0 : *tried + 1;
   } else if (mayRestart(l)) {
     double fall = led ? 0 : 16 * gain;
-    djStatus status = findEdge(&edge, run, fmax(1e-8 * fabs(run->loss), fall));
+    bool falls;
+    djStatus status = findEdge(&edge, &falls, run, fmax(1e-8 * fabs(run->loss), fall));
     if (status < 0) return status;
   }
   *more = edge || (run->result->restarts == 0 && gain > 1e-12 * fabs(l->level));
