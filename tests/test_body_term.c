@@ -349,11 +349,59 @@ static void testMomentumParams(void** state) {
   assert_true(worst < 1e-8);
 }
 
+// Loads alone are what bodies without inertia have: without a torque, without a force, or with
+// neither, too; and their products with twists.
+static void testLoadsAlone(void** state) {
+  (void)state;
+  djRng rng = {12};
+  for (int trial = 0; trial < 5; trial++) {
+    Case c = openCase(&rng, djt_randomModel(&rng, 5, 0));
+    usePoses(&c);
+    const djModel* m = c.k.m;
+    size_t n = 6 * (size_t)m->nbody;
+    for (int b = 1; b < m->nbody; b++) {
+      if (b % 4 & 1) c.load[b].torque = (djVec3){0, 0, 0};
+      if (b % 4 & 2) c.load[b].force = (djVec3){0, 0, 0};
+    }
+    dj_beginBodyTerms(c.step, m, c.load, c.kin0, c.back, H);
+    for (int b = 0; b < m->nbody; b++) {
+      c.step[b].mass = 0;
+      memset(c.step[b].moment, 0, sizeof c.step[b].moment);
+    }
+    double *N = djt_room(6 * n), *M = djt_room(6 * n), *sum[4];
+    for (int k = 0; k < 4; k++) sum[k] = djt_room(n);   // W, C, C0, x
+    djt_uniforms(sum[3], (int)n, &rng, -1, 1);
+    double value = dj_bodyTerms(c.wrench, c.N, m, c.step, c.kin, c.kin0, c.k.ref);
+    djt_near(dj_loadTerms(c.other, N, m, c.load, c.kin, c.kin0, c.k.ref), value, 1e-13);
+    for (size_t i = 0; i < n; i++) djt_near(c.other[i], c.wrench[i], 1e-13);
+    for (size_t i = 0; i < 6 * n; i++) djt_near(N[i], c.N[i], 1e-13);
+    dj_bodyTermsStart(c.N, c.M, m, c.step, c.kin, c.kin0, c.back, c.k.ref);
+    dj_loadTermsStart(M, m, c.load, c.kin, c.kin0);
+    for (size_t i = 0; i < 6 * n; i++) djt_near(M[i], c.N[i], 1e-13);
+    dj_addLoadProducts(sum[0], sum[1], sum[2], m, c.load, c.kin, c.kin0, c.k.ref, sum[3]);
+    for (size_t i = 0; i < n; i++) {
+      double by_end = 0, by_start = 0;
+      for (size_t k = 0; k < 6; k++) {
+        by_end += N[6 * i + k] * sum[3][i / 6 * 6 + k];
+        by_start += M[36 * (i / 6) + 6 * k + i % 6] * sum[3][i / 6 * 6 + k];
+      }
+      djt_near(sum[0][i], c.wrench[i], 1e-13);
+      djt_near(sum[1][i], by_end, 1e-12);
+      djt_near(sum[2][i], by_start, 1e-12);
+    }
+    assert_true(djt_largest(sum[1], (int)n) > 0.1 && djt_largest(sum[2], (int)n) > 0.1);
+    for (int k = 0; k < 4; k++) free(sum[k]);
+    free(N);
+    free(M);
+    closeCase(&c);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testInertia), cmocka_unit_test(testEnergy), cmocka_unit_test(testWrench),
       cmocka_unit_test(testLoads),   cmocka_unit_test(testSecond), cmocka_unit_test(testIdle),
-      cmocka_unit_test(testMomentumParams),
+      cmocka_unit_test(testMomentumParams), cmocka_unit_test(testLoadsAlone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

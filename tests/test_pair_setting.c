@@ -153,8 +153,52 @@ static void testKept(void** state) {
   checkKept(", \"guide_factor\": 1");
 }
 
+// No pair's range is larger than the one that is kept with the shapes, and some pair's is about as
+// large.
+static void expectRange(const djModel* m) {
+  double most = 0, kept = m->collision->range[0];
+  for (int a = 0; a <= HEAVY; a++) {
+    for (int b = 0; b < a; b++) {
+      double setting[DJ_MAX_OF_KERNEL];
+      dj_pairSettings(setting, m, 0, a, b);
+      most = fmax(most, dj_kernel(0)->range(setting));
+    }
+  }
+  assert_true(most > 0 && kept >= most && kept < 3 * most);
+}
+
+// It follows parameters and options, of copies alone, and not what is refused.
+static void testRange(void** state) {
+  (void)state;
+  djModel *m = load("", "", ""), *copy;
+  djError err = {""};
+  djParam support;
+  expectRange(m);
+  double first = m->collision->range[0], value;
+  assert_int_equal(dj_copyModel(&copy, m, &err), DJ_OK);
+  assert_true(copy->collision->range != m->collision->range);
+  assert_int_equal(dj_paramId(&support, copy, "contact/support", &err), DJ_OK);
+  dj_getParam(&value, copy, &support);
+  value *= 8;
+  assert_int_equal(dj_setParam(copy, &support, &value, &err), DJ_OK);
+  expectRange(copy);
+  assert_true(copy->collision->range[0] > 2 * first && m->collision->range[0] == first);
+  djOption option = copy->opt;
+  option.length_scale *= 3;
+  assert_int_equal(dj_setOption(copy, &option, &err), DJ_OK);
+  expectRange(copy);
+  double last = copy->collision->range[0];
+  option.stiffness = 1e308;
+  option.length_scale = 1e308;
+  assert_true(dj_setOption(copy, &option, &err) < 0);
+  assert_true(copy->collision->range[0] == last);
+  dj_deleteModel(copy);
+  dj_deleteModel(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testRule), cmocka_unit_test(testCoin),
-                                     cmocka_unit_test(testFactors), cmocka_unit_test(testKept)};
+                                     cmocka_unit_test(testFactors), cmocka_unit_test(testKept),
+                                     cmocka_unit_test(testRange)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

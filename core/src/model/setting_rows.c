@@ -71,7 +71,7 @@ static const djSetting engineRows[] = {
      .ways = BY_ALL, .standard = {100}, .help = "of Newton's method, per step"},
     {OPTION(impact_steps), .kind = DJ_SETTING_WHOLE, .unit = "", .symbol = "N", .zero = true,
      .ways = BY_ALL_OUTSIDE, .most = 1000, .standard = {32},
-     .help = "most parts of a step in which bodies close by half their size, or that fails whole"},
+     .help = "most parts of a step in which bodies close fast, or that fails"},
     {OPTION(restitution), .kind = DJ_SETTING_CHOICE, .choice = restitutions, .unit = "",
      .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .standard = {DJ_RESTITUTION_SOLREF},
      .help = "of impacts: as given, else by MuJoCo's solref"},
@@ -96,8 +96,7 @@ static const djSetting contactRows[] = {
      .help = "what to do with geoms that overlap at the start"},
     {OPTION(vertices), .kind = DJ_SETTING_CHOICE, .choice = vertices, .unit = "",
      .symbol = "NAME", .ways = BY_ALL, .group = "contact", .standard = {DJ_VERTICES_HULL},
-     .help = "of a mesh, by which the separating plane acts: smooth in designs by all, with a skin "
-             "of 0"},
+     .help = "of a mesh, by which the separating plane acts"},
     {OPTION(friction), .kind = DJ_SETTING_CHOICE, .choice = frictions, .unit = "",
      .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .group = "contact",
      .standard = {DJ_FRICTION_LAGGED},
