@@ -75,7 +75,8 @@ static inline void dj_setHulls(djGeomSource* from, const djHull* hull, const djG
 static inline djGeomSource dj_buildSource(const djShapeBuilder* b, int u, int geom) {
   const djModel* m = b->model;
   double skin = b->skin[u * m->ngeom + geom];
-  djGeomSource from = {m, geom, b->inner[geom], NULL, NULL, NULL, isfinite(skin) ? skin : 0};
+  djGeomSource from = {
+      .model = m, .geom = geom, .inner = b->inner[geom], .skin = isfinite(skin) ? skin : 0};
   dj_setHulls(&from, b->hull, b->grid);
   return from;
 }
