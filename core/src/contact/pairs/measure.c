@@ -158,7 +158,7 @@ djGeomSource dj_sourceOf(const djModel* m, int shape) {
   const struct djCollision* c = m->collision;
   int geom = shape % m->ngeom;
   double skin = isfinite(c->skin[shape]) ? c->skin[shape] : 0;
-  djGeomSource from = {m, geom, c->inner[geom], NULL, NULL, NULL, skin};
+  djGeomSource from = {.model = m, .geom = geom, .inner = c->inner[geom], .skin = skin};
   dj_setHulls(&from, c->hull, c->grid);
   return from;
 }
