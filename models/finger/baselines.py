@@ -6,16 +6,16 @@ controls  controls alone, likewise
 cmaes     CMA-ES with a population of 20 (Debian's python3-cmaes), design and controls
 es        (1+1)-ES with the one-fifth rule, design and controls
 
-A loss counts as one simulation, and so does a loss with its gradient. DIR/TASK_METHOD_SEED.csv has
-the lowest loss by simulations and seconds of the processor, .json how the run ended, and where. Runs
-that are there are not run again: a command that was stopped goes on when it is given again. Of what
-is there --pictures FOLDER draws FOLDER/finger_TASK.svg, and --table FILE renews the table of results
-in FILE. --designs FILE draws starts and results of `dijoco optimize`, which runs into DIR, too.
+A loss counts as one simulation, and so does a loss with its gradient. DIR/TASK_METHOD_SEED.csv
+has the lowest loss by simulations and seconds of the processor, .json how the run ended, and where.
+Runs that are there are not run again: a command that was stopped goes on when it is given again. Of
+what is there --pictures FOLDER draws FOLDER/finger_TASK.svg, and --table FILE renews the table of
+results in FILE. --designs FILE draws starts and results of `dijoco optimize`, which runs into DIR.
 
 Of `ours` and `controls` seed 0 starts at the task's own values; others a little off: what varies is
 moved by up to a twentieth of its range, evenly drawn, controls alike for both. They run for as many
-iterations as the task has. `cmaes` and `es` start at the task's own values with deviations of a tenth
-of each range, whose ends are mirrors. Where a task has stages losses count in the last one,
+iterations as the task has. `cmaes` and `es` start at the task's own values with deviations of a
+tenth of each range, whose ends are mirrors. Where a task has stages losses count in the last one,
 simulations in all.
 
 Needs numpy and MuJoCo's package (environments of scripts/python_env.sh have both) and the tree's

@@ -53,11 +53,11 @@ def draw_losses(path, name, found, titles):
     for k, (method, values) in enumerate(logs.items()):
         panel.curve(stairs(n, np.median(values, axis=0)), COLORS[method])
         seeds = "%s, %d seed%s" % (titles[method], len(values), "s" if len(values) > 1 else "")
-        y = 312 - 20 * (len(logs) - 1 - k)
-        panel.parts.append('<path d="M100 %dh24" stroke="%s" stroke-width="2"/><text x="130" '
-                           'y="%d">%s</text>' % (y, COLORS[method], y + 4, seeds))
-    panel.text(640, 388, "lines: median, areas: range of the seeds", "end")
-    write(path, 660, 400, panel.parts)
+        x, y = 80 + 300 * (k // 2), 392 + 20 * (k % 2)
+        panel.parts.append('<path d="M%d %dh24" stroke="%s" stroke-width="2"/><text x="%d" '
+                           'y="%d">%s</text>' % (x, y, COLORS[method], x + 30, y + 4, seeds))
+    panel.text(80, 436, "lines: median, areas: range of the seeds", "start")
+    write(path, 660, 446, panel.parts)
 
 
 # ---- designs ---------------------------------------------------------------------------------
