@@ -209,7 +209,7 @@ static djStatus leaveSearch(bool* leave, djLbfgs* l) {
   int n = l->isave[35];
   *leave = l->search > 0 && n >= l->search;
   bool look = n == LONG_SEARCH || (n == SHORT_SEARCH && l->stalled > 0);
-  if (l->search > 0 || !look || !mayRestart(l)) return DJ_OK;
+  if (l->search > 0 || !look || run->optimizer->restarts == 0) return DJ_OK;
   bool falls;
   double fall = 1e-8 * fabs(run->loss);
   djStatus status = findEdge(leave, &falls, l->run, fall);
