@@ -221,7 +221,7 @@ static void testInput(void** state) {
     for (int i = 0; i < m->nu; i++) {
       djMatrixEntry entry[2];
       djEntries Ru = {.max = 1, .entry = entry}, Ra = {.max = 1, .entry = entry + 1};
-      djInputSum sum = {&Ru, &Ra};
+      djInputSum sum = {&Ru, &Ra, NULL};
       int adr = m->actuator_actadr[i];
       dj_addInput(&sum, &a, m, i, 3, -8);
       assert_true(Ru.n == 1 && entry[0].row == 3 && entry[0].col == i && entry[0].value == -4);
