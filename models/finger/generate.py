@@ -365,7 +365,7 @@ def rotate(scene):
              "when": every(5)},
             {"type": "qpos", "joint": "box", "target": -math.pi / 2, "weight": 1000}]
     return dict(timestep=0.005, steps=200, hold=5, gravity=(0, 0, 0), bounds=(0.5, 2), loss=loss,
-                optimizer={"radius": 0.1, "iterations": 150})
+                optimizer={"iterations": 150})
 
 
 def flip(scene):
@@ -388,7 +388,7 @@ def flip(scene):
             {"type": "distance", "site": "tip1", "site2": "touch", "weight": SQUARE,
              "when": every(5, None, 75)}]
     return dict(timestep=0.005, steps=150, hold=5, gravity=(0, 0, -980), bounds=(0.5, 3), loss=loss,
-                optimizer={"radius": 3, "iterations": 100})
+                optimizer={"iterations": 100})
 
 
 def planar(scene, name, turn_damping):
