@@ -197,12 +197,12 @@ static void testGeoms(void** state) {
     memcpy(q.size, at[i].size, sizeof q.size);
     if (djc_penalty(&out, &found, NULL, &q, &err) != DJ_OK) fail_msg("%s", err.text);
     const double* n = at[i].normal;
-    const double normal[3] = {n[0], -n[2], n[1]}, N = 100 * fmax(-at[i].distance, 0);
+    const double normal[3] = {n[0], -n[2], n[1]}, load = 100 * fmax(-at[i].distance, 0);
     assert_true(fabs(found.distance - at[i].distance) < 1e-12);
     assert_int_equal(found.state, at[i].distance < 0 ? DJC_STICK : DJC_FREE);
     for (int k = 0; k < 3; k++) {
       assert_true(fabs(found.normal[k] - normal[k]) < 1e-12);
-      assert_true(fabs(found.force[k] - N * normal[k]) < 1e-10);
+      assert_true(fabs(found.force[k] - load * normal[k]) < 1e-10);
       assert_true(fabs(out.wrench_a[3 + k] - found.force[k]) < 1e-14);
     }
   }
