@@ -388,7 +388,7 @@ def flip(scene):
             {"type": "distance", "site": "tip1", "site2": "touch", "weight": SQUARE,
              "when": every(5, None, 75)}]
     return dict(timestep=0.005, steps=150, hold=5, gravity=(0, 0, -980), bounds=(0.5, 3), loss=loss,
-                optimizer={"iterations": 100})
+                optimizer={"radius": 3, "iterations": 100})
 
 
 def planar(scene, name, turn_damping):
@@ -448,7 +448,7 @@ def assemble(scene):
     stages = [{"set": {"contact/penalty/scale": [s]}, "iterations": 100} for s in (0.01, 0.1, 1)]
     nq = 2 + 6 + 3 + 3
     return dict(timestep=0.001, steps=500, hold=5, gravity=(0, 0, -980), loss=loss,
-                bounds=(0.5, [6] + 16 * [3]), optimizer={"radius": 1, "stages": stages},
+                bounds=(0.5, [6] + 16 * [3]), optimizer={"stages": stages},
                 initial={"qpos": (nq - 1) * [0] + [math.pi / 6]})
 
 
