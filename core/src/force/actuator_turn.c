@@ -4,7 +4,7 @@
 //
 // When R turns by d in itself: d phi = J_r^-1(psi) d (dj_turnSlope), dl = gear . J_r^-1(log R) d,
 // dg = g x d. When it does so at the start or where displacements begin, phi alone changes
-// (dj_flatStart).
+// (dj_turnStart).
 
 #include "force/actuator.h"
 
@@ -70,7 +70,7 @@ void dj_startTurnActuators(djStartSum* sum, const djActuators* t, const djMotion
     djTurnDrive d = dj_turnDrive(t, at, i);
     double slope = d.p.d * t->act[i].c2 / at->h;
     djMat3 by_start, by_rate, B0 = {{0}}, B = {{0}};
-    dj_flatStart(&by_start, &by_rate, at, m->actuator_joint[i]);
+    dj_turnStart(&by_start, &by_rate, at, m->actuator_joint[i]);
     dju_addOuter3(&B0, slope, d.g, dju_mulMtV(by_start, d.g));
     dju_addOuter3(&B, slope, d.g, dju_mulMtV(by_rate, d.g));
     for (int r = 0; r < 9; r++) {

@@ -48,14 +48,18 @@ djVec3 dj_turnSince(const djMotion* at, int j) {
 
 djMat3 dj_turnSlope(const djMotion* at, int j) { return dju_rightJacobianInv(turnFrom(at, j)); }
 
+// Of a displacement from `rate` dphi = ... - J_r^-T(phi) dq. Of a prompt motion
 // dphi = dpsi - ddrift, dpsi = ... - J_r^-T(psi) dq. `rate` moves by exp(-drift) dq + J_r(drift)
 // ddrift: J_r^-1(drift) times that is ddrift + J_r^-T(drift) dq.
-void dj_flatStart(djMat3* by_start, djMat3* by_rate, const djMotion* at, int j) {
+void dj_turnStart(djMat3* by_start, djMat3* by_rate, const djMotion* at, int j) {
   djMat3 J = dj_turnSlope(at, j);
-  *by_rate = dju_rightJacobianInv(driftOf(at, j));
+  if (at->drift) *by_rate = dju_rightJacobianInv(driftOf(at, j));
   for (int k = 0; k < 9; k++) {
     int t = 3 * (k % 3) + k / 3;
-    by_start->m[k] = J.m[t] - by_rate->m[t];
+    if (at->drift)
+      by_start->m[k] = J.m[t] - by_rate->m[t];
+    else
+      by_start->m[k] = 0, by_rate->m[k] = J.m[t];
   }
 }
 
@@ -181,7 +185,7 @@ static void startFlat(djStartSum* t, const djForceSum* s, const djMotion* at, in
   int dof = dj_rotationDof(at->model, j);
   djMat3 Y, by_start, by_rate;
   memcpy(Y.m, s->Y + 3 * (size_t)dof, sizeof Y.m);
-  dj_flatStart(&by_start, &by_rate, at, j);
+  dj_turnStart(&by_start, &by_rate, at, j);
   by_start = dju_mulMM(Y, by_start);
   by_rate = dju_mulMM(Y, by_rate);
   add3(t->R0, dof, -1, by_start.m);

@@ -78,14 +78,14 @@ void dj_addFlatRotations(djForceSum* sum, double* beyond, const djMotion* motion
 void dj_startCoordinates(djStartSum* start, const djForceSum* sum, const djMotion* motion);
 
 // Dofs of a free or ball joint. Its displacement, psi (3 or 6): of a free joint's position, then
-// that of the rotation, log(R_rate^T R) or flat, which dj_turnSince gives alone, and its derivative
-// by the point dj_turnSlope.
+// that of the rotation, log(R_rate^T R) or, of a prompt motion, psi - drift, which dj_turnSince
+// gives alone, and its derivative by the point dj_turnSlope.
 void dj_jointDisplacement(double psi[6], const djMotion* motion, int joint);
 djVec3 dj_turnSince(const djMotion* motion, int joint);
 djMat3 dj_turnSlope(const djMotion* motion, int joint);
 
-// Of a prompt motion, minus its derivatives by the start as displacements begin elsewhere, to R0, and
-// by where they do, to Rrate.
-void dj_flatStart(djMat3* by_start, djMat3* by_rate, const djMotion* motion, int joint);
+// Minus the derivatives of a rotation's displacement by where it begins, to Rrate, and by the start
+// beside that, to R0: 0 but of a prompt motion.
+void dj_turnStart(djMat3* by_start, djMat3* by_rate, const djMotion* motion, int joint);
 
 #endif  // DJ_FORCE_SUM_H_

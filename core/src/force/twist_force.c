@@ -6,10 +6,10 @@
 //   D_j = -S_j x U_j + sum_k S_k (J_r^-1)_kj/h,
 // over the dofs k of j's rotation. So with T = dg/dtwist and K = dg/dpose - T [V x],
 //   dr/dq = S^T K S + S^T T D + turning.
-// By q_rate: dV/dq_j = D0_j = -sum_k S_k (J_r^-T)_kj/h; of prompt motions see dj_flatStart, which has
-// D1 by the start besides. By a frame's motion S, which no velocity
-// goes with, S x V_b - S x U; it turns what is below it, wrenches by S x* g, so that for twists x
-// along z, as z . r changes with a frame, C_b = K^T x + x_b x* g_b, and with T^T x below it.
+// By q_rate: dV/dq_j = D0_j = -sum_k S_k (J_r^-T)_kj/h; of prompt motions see dj_turnStart, which
+// has D1 by the start besides. By a frame's motion S, which no velocity goes with, S x V_b - S x
+// U; it turns what is below it, wrenches by S x* g, so that for twists x along z, as z . r changes with
+// a frame, C_b = K^T x + x_b x* g_b, and with T^T x below it.
 
 #include "force/twist_force.h"
 
@@ -75,13 +75,10 @@ static void setOwn(djTwistForces* s, const djMotion* at) {
     }
     if (rotation < 0) continue;
     djMat3 J = dj_turnSlope(at, j), by_start, by_rate;
-    for (int k = 0; k < 9; k++) by_rate.m[k] = J.m[3 * (k % 3) + k / 3];
+    dj_turnStart(&by_start, &by_rate, at, j);
     addOwn(s->D, 1, at->at.kin, rotation, 3, &J, at->h);
-    if (at->prompt) {
-      dj_flatStart(&by_start, &by_rate, at, j);
-      addOwn(s->D1, -1, at->at.kin, rotation, 3, &by_start, at->h);
-    }
     addOwn(s->D0, -1, at->at.kin, rotation, 3, &by_rate, at->h);
+    if (at->prompt) addOwn(s->D1, -1, at->at.kin, rotation, 3, &by_start, at->h);
   }
 }
 
