@@ -315,6 +315,16 @@ def call(function, *args):
     return status
 
 
+def call_valued(function, *args):
+    """As call; what the library does not take is a ValueError."""
+    try:
+        return call(function, *args)
+    except Error as error:
+        if error.status == INVALID:
+            raise ValueError(str(error)) from None
+        raise
+
+
 # ---- memory ------------------------------------------------------------------------------------
 
 class Handle:

@@ -7,7 +7,7 @@ from ctypes import byref, c_bool, c_char_p, c_double, c_int, c_void_p
 import numpy as np
 
 from . import _lib
-from ._lib import Handle, call, core
+from ._lib import Handle, call_valued, core
 from .contact import _keys, _number, _vector
 
 _DERIVATIVES, _CONDITION = 1, 2  # DJC_*
@@ -114,16 +114,6 @@ def _pose(given, name):
     return _poses(_vector(given, "pose", 7, (0, 0, 0, 1, 0, 0, 0), name), name + ".pose")
 
 
-def _call(function, *args):
-    """As _lib.call; what the library does not take is a ValueError."""
-    try:
-        return call(function, *args)
-    except _lib.Error as error:
-        if error.status == _lib.INVALID:
-            raise ValueError(str(error)) from None
-        raise
-
-
 # ---- results -----------------------------------------------------------------------------------
 
 def _result(out, status, derivatives):
@@ -224,7 +214,7 @@ class ImplicitPair:
     def __init__(self, a, b):
         (first, size_a), (second, size_b) = _shape(a, "a"), _shape(b, "b")
         pair = c_void_p()
-        _call(core.djc_makeImplicitPair, byref(pair), byref(first), byref(second))
+        call_valued(core.djc_makeImplicitPair, byref(pair), byref(first), byref(second))
         self._numbers = size_a.size, size_b.size
         del size_a, size_b  # which the shapes pointed to
         self._handle = Handle(pair.value, core.djc_deleteImplicitPair)

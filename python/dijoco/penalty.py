@@ -5,7 +5,7 @@ from ctypes import byref, c_double, c_int, c_void_p
 import numpy as np
 
 from . import _lib
-from ._lib import Handle, call, core
+from ._lib import Handle, call_valued, core
 from .contact import GEOMS, _geom, _keys, _number, _vector
 
 _STATES = ("free", "stick", "slip")  # DJC_*
@@ -35,16 +35,6 @@ _lib.check_structs({"djcPenaltyQuery": _CQuery, "djcPenaltyPoint": _CPoint,
                     "djcPenalty": _CPenalty})
 
 
-def _call(function, *args):
-    """As _lib.call; what the library does not take is a ValueError."""
-    try:
-        return call(function, *args)
-    except _lib.Error as error:
-        if error.status == _lib.INVALID:
-            raise ValueError(str(error)) from None
-        raise
-
-
 def _rows(value, name):
     """An array (n, 3) of finite numbers, n > 0."""
     array = np.asarray(value)
@@ -71,7 +61,7 @@ class Field:
             raise ValueError("triangles: not all are indices of %d vertices" % len(vert))
         tri = np.ascontiguousarray(corners, np.intc)
         field, error = c_void_p(), c_double()
-        _call(core.djc_makeField, byref(field), byref(error), len(vert), vert.ctypes.data, len(tri),
+        call_valued(core.djc_makeField, byref(field), byref(error), len(vert), vert.ctypes.data, len(tri),
               tri.ctypes.data)
         self._handle = Handle(field.value, core.djc_deleteField)
         self.error, self.nvert = error.value, len(vert)
@@ -153,10 +143,10 @@ def penalty(a, b, params, lam=None):
     common = [byref(out), ctypes.cast(found, c_void_p), by_point.ctypes.data]
     gradient = {"points": by_point}
     if field is None:
-        _call(core.djc_penalty, *common, byref(query))
+        call_valued(core.djc_penalty, *common, byref(query))
     else:
         gradient["vert"] = np.zeros((field.nvert, 3))
-        _call(core.djc_penaltyMesh, *common, gradient["vert"].ctypes.data, byref(query),
+        call_valued(core.djc_penaltyMesh, *common, gradient["vert"].ctypes.data, byref(query),
               field._handle.address)
     del points  # which the query pointed to
     gradient.update((name, getattr(out, "by_" + name)) for name in ("kn", "kd", "kt", "mu", "scale"))
