@@ -20,11 +20,8 @@ typedef struct Scene {
   double inflate; // of both together
 } Scene;
 
-// support: 0: the default.
-static void makeScene(Scene* s, Random* r, bool plane, bool pair, double support) {
-  djBodyDef body[3];
-  djJointDef joint[2];
-  djGeomDef listed[2];
+// Two free bodies beside the world.
+static void makeBodies(djBodyDef body[3], djJointDef joint[2]) {
   for (int i = 0; i < 3; i++) {
     body[i] = dj_defaultBodyDef();
     body[i].mass = 1;
@@ -35,6 +32,16 @@ static void makeScene(Scene* s, Random* r, bool plane, bool pair, double support
     joint[i].body = i + 1;
     joint[i].type = DJ_FREE;
     joint[i].qpos0[3] = joint[i].springref[3] = 1;
+  }
+}
+
+// support: 0: the default.
+static void makeScene(Scene* s, Random* r, bool plane, bool pair, double support) {
+  djBodyDef body[3];
+  djJointDef joint[2];
+  djGeomDef listed[2];
+  makeBodies(body, joint);
+  for (int i = 0; i < 2; i++) {
     djGeomDef* g = &s->geom[i];
     *g = dj_defaultGeomDef();
     g->type = i == 1 && plane ? DJ_PLANE : plane ? DJ_BOX : DJ_SPHERE;
@@ -248,16 +255,8 @@ static djModel* surfaces(Random* r) {
   djModelDef def = dj_defaultModelDef();
   djModel* m;
   djError err = {""};
-  for (int i = 0; i < 3; i++) {
-    body[i] = dj_defaultBodyDef();
-    body[i].mass = 1;
-    for (int k = 0; k < 3; k++) body[i].inertia[k] = 0.01;
-  }
+  makeBodies(body, joint);
   for (int i = 0; i < 2; i++) {
-    joint[i] = dj_defaultJointDef();
-    joint[i].body = i + 1;
-    joint[i].type = DJ_FREE;
-    joint[i].qpos0[3] = joint[i].springref[3] = 1;
     geom[i] = dj_defaultGeomDef();
     geom[i].type = types[below(r, 4)];
     geom[i].body = i + 1;
