@@ -8,8 +8,8 @@
 //   dr/dq = S^T K S + S^T T D + turning.
 // By q_rate: dV/dq_j = D0_j = -sum_k S_k (J_r^-T)_kj/h; of prompt motions see dj_turnStart, which
 // has D1 by the start besides. By a frame's motion S, which no velocity goes with, S x V_b - S x
-// U; it turns what is below it, wrenches by S x* g, so that for twists x along z, as z . r changes with
-// a frame, C_b = K^T x + x_b x* g_b, and with T^T x below it.
+// U; it turns what is below it, wrenches by S x* g, so that for twists x along z, as z . r changes
+// with a frame, C_b = K^T x + x_b x* g_b, and with T^T x below it.
 
 #include "force/twist_force.h"
 
