@@ -5,6 +5,7 @@
 #include "common/near.h"
 #include "common/random_model.h"
 #include "common/scene.h"
+#include "gradient/loss.h"
 #include "gradient/loss_run.h"
 
 #include <math.h>
