@@ -8,6 +8,7 @@
 #include <dijoco/contact.h>
 #include <dijoco/csv.h>
 #include <dijoco/data.h>
+#include <dijoco/decompose.h>
 #include <dijoco/design.h>
 #include <dijoco/entry.h>
 #include <dijoco/file.h>
