@@ -18,6 +18,7 @@
 #include <dijoco/io.h>
 #include <dijoco/model.h>
 #include <dijoco/optimize.h>
+#include <dijoco/overlap.h>
 #include <dijoco/penalty.h>
 #include <dijoco/problem.h>
 #include <dijoco/receding.h>
