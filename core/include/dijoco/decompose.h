@@ -58,7 +58,7 @@ DJ_API djStatus dj_chooseGrid(int grid[3], const djTriangles* solid, int most_hu
 // How well hulls stand for a solid.
 typedef struct djPieceReport {
   double volume_ratio;     // 1, volume of the hulls' union over the solid's
-  double overlap;          // 1, what the hulls' volumes count twice or more, over the union's
+  double overlap;          // 1, the share of the sum of volumes that counts again
   double hausdorff;        // m, between the surfaces of solid and union
   double hausdorff_error;  // m, how far that may be off: it is that of samples
 } djPieceReport;

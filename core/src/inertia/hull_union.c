@@ -1,12 +1,12 @@
 #include "inertia/hull_union.h"
 
-#include "inertia/polygons.h"
-
 #include <stdlib.h>
 
 // Part k is smaller by SHRINK times root 2 plus the fraction of k times the golden ratio's: numbers
 // that are never near each other, nor in a ratio that lengths of parts are likely to have.
 #define SHRINK 1e-10
+// For surfaces they are larger by that, so that faces that touch are inside.
+#define GROW 1e-6
 #define ROOT2 1.41421356237309515
 #define GOLDEN 0.61803398874989485
 
@@ -33,13 +33,13 @@ static void extend(Shrunk* g, djVec3 x) {
   g->high = dju_vec3(fmax(g->high.x, x.x), fmax(g->high.y, x.y), fmax(g->high.z, x.z));
 }
 
-static void shrink(Shrunk* g, const djPolytope* part, int index) {
+static void shrink(Shrunk* g, const djPolytope* part, int index, double by) {
   double whole, fraction = modf(index * GOLDEN, &whole);
   djVec3 sum = {0, 0, 0};
   for (int k = 0; k < 3 * part->nface; k++) sum = dju_add3(sum, corner(part, k));
   g->part = part;
   g->middle = dju_scale3(1.0 / (part->nface > 0 ? 3 * part->nface : 1), sum);
-  g->scale = -SHRINK * (ROOT2 + fraction);
+  g->scale = by * (ROOT2 + fraction);
   g->low = dju_vec3(INFINITY, INFINITY, INFINITY);
   g->high = dju_neg3(g->low);
   for (int f = 0; f < part->nface; f++) {
@@ -73,6 +73,7 @@ static bool triangleMeets(const djVec3 x[3], const Shrunk* b) {
 typedef struct Visitor {
   djMoments* moments; // or NULL
   djVec3 from;
+  djPolygons* surface; // or NULL
   double* const* by;
   const djQuadratic* f;
 } Visitor;
@@ -102,38 +103,42 @@ static void integrate(double out[3], const djVec3 piece[3], const djVec3 face[3]
   }
 }
 
-static void visit(const Visitor* v, const djVec3 piece[3], const djPolytope* part, int index,
-                  int face) {
+static djStatus visit(const Visitor* v, const djVec3 piece[3], const djPolytope* part, int index,
+                      int face) {
+  if (v->surface) return dj_addPolygon(v->surface, 3, piece);
   if (v->moments) {
     dj_addTetrahedron(v->moments, piece, v->from);
-    return;
+    return DJ_OK;
   }
   double weight[3] = {0, 0, 0};
   djVec3 x[3];
   for (int k = 0; k < 3; k++) x[k] = corner(part, 3 * face + k);
   djVec3 area = dju_cross3(dju_sub3(x[1], x[0]), dju_sub3(x[2], x[0]));
   double size = dju_norm3(area);
-  if (!(size > 0)) return;
+  if (!(size > 0)) return DJ_OK;
   integrate(weight, piece, x, v->f);
   for (int k = 0; k < 3; k++) {
     dju_addTo3(v->by[index] + 3 * (size_t)part->face[3 * face + k], weight[k] / size, area);
   }
+  return DJ_OK;
 }
 
 // Whole faces in one piece, the others by the polygons that are left, on the part as it is.
-static void visitPieces(const Visitor* v, const Shrunk* g, int index, int face,
-                        const djPolygons* left) {
-  for (int p = 0; p < left->n; p++) {
+static djStatus visitPieces(const Visitor* v, const Shrunk* g, int index, int face,
+                            const djPolygons* left) {
+  djStatus status = DJ_OK;
+  for (int p = 0; p < left->n && status == DJ_OK; p++) {
     int start = dj_polygonStart(left, p);
-    for (int k = start + 2; k < left->end[p]; k++) {
+    for (int k = start + 2; k < left->end[p] && status == DJ_OK; k++) {
       djVec3 piece[3] = {left->point[start], left->point[k - 1], left->point[k]};
       for (int i = 0; i < 3; i++) {
         djVec3 arm = dju_sub3(piece[i], g->middle);
         piece[i] = dju_madd3(g->middle, 1 / (1 + g->scale), arm);
       }
-      visit(v, piece, g->part, index, face);
+      status = visit(v, piece, g->part, index, face);
     }
   }
+  return status;
 }
 
 typedef struct Scratch {
@@ -168,11 +173,7 @@ static djStatus visitFace(const Visitor* v, const Shrunk* all, int index, int fa
                         dju_norm3(dju_sub3(s->left.point[0], x[0])) == 0 &&
                         dju_norm3(dju_sub3(s->left.point[1], x[1])) == 0 &&
                         dju_norm3(dju_sub3(s->left.point[2], x[2])) == 0);
-  if (whole)
-    visit(v, own, g->part, index, face);
-  else
-    visitPieces(v, g, index, face, &s->left);
-  return DJ_OK;
+  return whole ? visit(v, own, g->part, index, face) : visitPieces(v, g, index, face, &s->left);
 }
 
 static djStatus visitAll(const Visitor* v, int n, const Shrunk* all, Scratch* s) {
@@ -198,7 +199,7 @@ static djStatus visitUnion(const Visitor* v, int n, const djPolytope* part) {
   djStatus status = all && side && s.near ? DJ_OK : DJ_NO_MEMORY;
   for (int k = 0, at = 0; k < n && status == DJ_OK; at += part[k++].nface) {
     all[k].side = side + at;
-    shrink(&all[k], &part[k], k);
+    shrink(&all[k], &part[k], k, v->surface ? GROW : -SHRINK);
   }
   if (status == DJ_OK) status = visitAll(v, n, all, &s);
   dj_freePolygons(&s.left);
@@ -227,5 +228,10 @@ djStatus dj_unionMoments(djMoments* moments, int n, const djPolytope* part) {
 
 djStatus dj_unionParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f) {
   Visitor v = {.by = by, .f = f};
+  return visitUnion(&v, n, part);
+}
+
+djStatus dj_unionSurface(djPolygons* surface, int n, const djPolytope* part) {
+  Visitor v = {.surface = surface};
   return visitUnion(&v, n, part);
 }

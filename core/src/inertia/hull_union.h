@@ -17,6 +17,7 @@
 #define DJ_INERTIA_HULL_UNION_H_
 
 #include "inertia/geom_moments.h"
+#include "inertia/polygons.h"
 
 // A convex polytope by its outward triangles, which are convex up to 1e-13 of its size; nface 0:
 // empty.
@@ -31,5 +32,9 @@ djStatus dj_unionMoments(djMoments* moments, int n, const djPolytope* part);
 
 // Adds the derivative of f's integral over the union by vertices: by[k] (vertices of part k x 3).
 djStatus dj_unionParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f);
+
+// Adds the union's surface as triangles, outward. Here facets that touch, or are nearer than about
+// 2e-6 of the parts' sizes, are inside of the union.
+djStatus dj_unionSurface(djPolygons* surface, int n, const djPolytope* part);
 
 #endif // DJ_INERTIA_HULL_UNION_H_
