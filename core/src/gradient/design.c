@@ -186,6 +186,7 @@ djStatus djd_makeDesign(djDesign** design, const djModel* model, const djProblem
   status = dj_copyModel(&d->model, model, err);
   if (status == DJ_OK) status = dj_copyModel(&w->given, model, err);
   if (problem->inertia_from_geom) w->compiled = w->given;
+  w->behind = problem->inertia_from_geom > DJ_INERTIA_EXACT;   // not as compiled
   if (status == DJ_OK) status = makeRun(d, err);
   if (status == DJ_OK) status = djd_makeTape(&d->tape, d->model, problem->rollout.horizon, err);
   if (status == DJ_OK) {
@@ -239,7 +240,8 @@ static djStatus setParams(djDesign* d) {
   }
   w->behind = (w->behind || changed) && w->compiled;
   if (!w->behind) return DJ_OK;
-  djStatus status = dj_followGeoms(d->model, w->compiled, &d->error);
+  djStatus status = dj_followGeomsBy(d->model, w->compiled, d->problem->inertia_from_geom,
+                                     &d->error);
   w->behind = status < 0;
   return status;
 }
