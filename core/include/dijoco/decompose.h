@@ -11,10 +11,10 @@ extern "C" {
 
 // A surface. Its arrays are new memory, which dj_freeTriangles releases.
 typedef struct djTriangles {
-  int nvert;          // vertices
-  double* vert;       // (nvert x 3) m
-  int ntri;           // triangles
-  int* tri;           // (ntri x 3) vertices, outward
+  int nvert;    // vertices
+  double* vert; // (nvert x 3) m
+  int ntri;     // triangles
+  int* tri;     // (ntri x 3) vertices, outward
 } djTriangles;
 
 // A mesh from the bytes of a file of this format, "obj" or "stl" (text or binary). Polygons are cut
@@ -33,9 +33,9 @@ DJ_API djStatus dj_checkSolid(double* volume, const djTriangles* mesh, djError* 
 
 // Convex hulls that stand for a solid. Memory is released by dj_freePieces.
 typedef struct djPieces {
-  int n;              // hulls
-  djTriangles* hull;  // (n) their surfaces
-  double* volume;     // (n) m^3
+  int n;             // hulls
+  djTriangles* hull; // (n) their surfaces
+  double* volume;    // (n) m^3
 } djPieces;
 
 // Add the hull of (npoint x 3) points, of at most `most` (>= 4) vertices. Of more, those that stand
@@ -57,10 +57,10 @@ DJ_API djStatus dj_chooseGrid(int grid[3], const djTriangles* solid, int most_hu
 
 // How well hulls stand for a solid.
 typedef struct djPieceReport {
-  double volume_ratio;     // 1, volume of the hulls' union over the solid's
-  double overlap;          // 1, the share of the sum of volumes that counts again
-  double hausdorff;        // m, between the surfaces of solid and union
-  double hausdorff_error;  // m, how far that may be off: it is that of samples
+  double volume_ratio;    // 1, volume of the hulls' union over the solid's
+  double overlap;         // 1, the share of the sum of volumes that counts again
+  double hausdorff;       // m, between the surfaces of solid and union
+  double hausdorff_error; // m, how far that may be off: it is that of samples
 } djPieceReport;
 
 DJ_API djStatus dj_comparePieces(djPieceReport* report, const djPieces* pieces,
@@ -70,4 +70,4 @@ DJ_API djStatus dj_comparePieces(djPieceReport* report, const djPieces* pieces,
 }
 #endif
 
-#endif  // DIJOCO_DECOMPOSE_H_
+#endif // DIJOCO_DECOMPOSE_H_

@@ -34,7 +34,7 @@ typedef struct Cutter {
   int grid[3], ncell;
   double* line[3]; // (grid + 1) coordinates of planes
   double snap;
-  Cell* cell;      // (ncell), x fastest
+  Cell* cell; // (ncell), x fastest
   djMeshTree tree;
   djMeshNormals normals;
 } Cutter;
@@ -123,8 +123,10 @@ static djStatus cut(Cutter* c, const Polygon* polygon, int axis, int index[3], d
   djStatus status = DJ_OK;
   for (int i = 0; i < n && rest.n > 0 && status == DJ_OK; i++) {
     Polygon whole = rest;
-    if (i + 1 < n) split(&part, &rest, &whole, axis, line[i + 1]);
-    else part = whole;
+    if (i + 1 < n)
+      split(&part, &rest, &whole, axis, line[i + 1]);
+    else
+      part = whole;
     index[axis] = i;
     if (part.n > 0) status = cut(c, &part, axis + 1, index, normal);
   }
@@ -203,8 +205,9 @@ static void keepShared(Cutter* c) {
         Cell *a = &c->cell[number], *b = &c->cell[number + step];
         double x = c->line[axis][index[axis] + 1];
         int i = lastIn(a, axis, x), j = lastIn(b, axis, x);
-        bool same = i >= 0 && j >= 0 && memcmp(a->point + 3 * (size_t)i, b->point + 3 * (size_t)j,
-                                               3 * sizeof(double)) == 0;
+        bool same =
+            i >= 0 && j >= 0 &&
+            memcmp(a->point + 3 * (size_t)i, b->point + 3 * (size_t)j, 3 * sizeof(double)) == 0;
         if (same) a->keep[i] = b->keep[j] = true;
       }
       step *= c->grid[axis];
@@ -251,8 +254,8 @@ static djStatus checkGrid(const int grid[3], djError* err) {
   long cells = 1;
   for (int k = 0; k < 3; k++) {
     if (grid[k] < 1 || grid[k] > MOST_ALONG) {
-      return dj_fail(err, DJ_INVALID, "%d cells along %c: 1 to %d are possible", grid[k],
-                     "xyz"[k], (int)MOST_ALONG);
+      return dj_fail(err, DJ_INVALID, "%d cells along %c: 1 to %d are possible", grid[k], "xyz"[k],
+                     (int)MOST_ALONG);
     }
     cells *= grid[k];
   }

@@ -195,9 +195,12 @@ djStatus dj_addPiece(djPieces* pieces, int npoint, const double* point, const bo
   }
   size_t n = (size_t)npoint;
   djHull hull = {0};
-  Thin thin = {.n = npoint, .point = malloc(3 * n * sizeof(double)),
-               .keep = calloc(n, sizeof(bool)), .vertex = malloc(n * sizeof(Vertex)),
-               .gone = malloc(n * sizeof(bool)), .away = malloc(3 * n * sizeof(double))};
+  Thin thin = {.n = npoint,
+               .point = malloc(3 * n * sizeof(double)),
+               .keep = calloc(n, sizeof(bool)),
+               .vertex = malloc(n * sizeof(Vertex)),
+               .gone = malloc(n * sizeof(bool)),
+               .away = malloc(3 * n * sizeof(double))};
   bool made = thin.point && thin.keep && thin.vertex && thin.gone && thin.away;
   djStatus status = made ? DJ_OK : dj_failMemory(err);
   if (status == DJ_OK) {
