@@ -20,11 +20,11 @@ typedef struct djHullPoints {
 // `whole`, and k - 1 times in `overlap`, which is their difference; any k.
 typedef struct djHullOverlap {
   int nhull;      // that have a volume
-  double sum;     // m3
-  double whole;   // m3; of the union
-  double overlap; // m3; never negative
+  double sum;     // m^3
+  double whole;   // m^3; of the union
+  double overlap; // m^3; never negative
   double share;   // 1; overlap/sum; 0 where there is nothing
-  double error;   // m3; bound of what is wrong with whole and overlap
+  double error;   // m^3; bound of what is wrong with whole and overlap
 } djHullOverlap;
 
 // Of n hulls. Flat ones have no volume and count for nothing. DJ_INVALID: points are not finite, or

@@ -1,8 +1,8 @@
 #include "inertia/body_hulls.h"
 
+#include "inertia/facets.h"
 #include "model/geom_row.h"
 #include "model/param.h"
-#include "shape/hull.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,23 +61,54 @@ void dj_polytopeParams(double* param, const djModel* m, int geom, const double* 
   }
 }
 
-static djStatus copyFacets(int* nface, int** face, const djHull* hull) {
-  *face = malloc(3 * (size_t)hull->nface * sizeof **face + 1);
-  if (!*face) return DJ_NO_MEMORY;
-  for (int k = 0; k < 3 * hull->nface; k++) (*face)[k] = hull->id[hull->face[k]];
-  *nface = hull->nface;
-  return DJ_OK;
+// ------------------------------------------ lists ----------------------------------------------
+
+djStatus dj_startHulls(djBodyHulls* h, int n) {
+  size_t room = (size_t)n + 1;
+  *h = (djBodyHulls){0, calloc(room, sizeof *h->part), calloc(room, sizeof *h->geom),
+                     calloc(room, sizeof *h->face), calloc(room, sizeof *h->vert)};
+  return h->part && h->geom && h->face && h->vert ? DJ_OK : DJ_NO_MEMORY;
 }
 
-djStatus dj_hullFacets(int* nface, int** face, int nvert, const double* vert) {
-  djHull hull;
-  *nface = 0;
-  *face = NULL;
-  djStatus status = dj_makeHull(&hull, nvert, vert, 0, NULL, NULL);
-  if (status == DJ_OK)
-    status = copyFacets(nface, face, &hull);
-  else if (status == DJ_INVALID)
-    status = DJ_OK; // flat: nothing
-  dj_freeHull(&hull);
+void dj_freeBodyHulls(djBodyHulls* h) {
+  for (int k = 0; k < h->n; k++) {
+    free(h->face[k]);
+    free(h->vert[k]);
+  }
+  free(h->part);
+  free(h->geom);
+  free(h->face);
+  free(h->vert);
+}
+
+djStatus dj_addHull(djBodyHulls* h, int nvert, const double* vert,
+                    const djClosedSurface* surface) {
+  int k = h->n++;
+  djPolytope* part = &h->part[k];
+  part->vert = vert;
+  if (surface && dj_isHull(nvert, vert, surface->nface, surface->face)) {
+    part->nface = surface->nface;
+    part->face = surface->face;
+    return DJ_OK;
+  }
+  djStatus status = dj_hullFacets(&part->nface, &h->face[k], nvert, vert);
+  part->face = h->face[k];
+  return status;
+}
+
+djStatus dj_bodyHulls(djBodyHulls* h, const djModel* m, int first, int last,
+                      const djClosedSurface* surface) {
+  djStatus status = dj_startHulls(h, last > first ? last - first : 0);
+  for (int g = first; g < last && status == DJ_OK; g++) {
+    if (!dj_isPolytope(m->geom_type[g])) continue;
+    int nvert = dj_polytopeVertices(m, g), k = h->n;
+    bool is_mesh = m->geom_type[g] == DJ_MESH;
+    h->vert[k] = malloc(3 * (size_t)nvert * sizeof(double) + 1);
+    if (!h->vert[k]) return DJ_NO_MEMORY;
+    dj_placePolytope(h->vert[k], m, g);
+    h->geom[k] = g;
+    status = dj_addHull(h, nvert, h->vert[k],
+                        surface && is_mesh ? &surface[m->geom_mesh[g]] : NULL);
+  }
   return status;
 }

@@ -76,6 +76,7 @@ typedef struct Visitor {
   djPolygons* surface; // or NULL
   double* const* by;
   const djQuadratic* f;
+  bool excess;             // what is covered instead: whole faces less what is left of them
 } Visitor;
 
 static double valueOf(const djQuadratic* f, djVec3 x) {
@@ -103,11 +104,12 @@ static void integrate(double out[3], const djVec3 piece[3], const djVec3 face[3]
   }
 }
 
-static djStatus visit(const Visitor* v, const djVec3 piece[3], const djPolytope* part, int index,
-                      int face) {
+static djStatus visit(const Visitor* v, double sign, const djVec3 piece[3], const djPolytope* part,
+                      int index, int face) {
   if (v->surface) return dj_addPolygon(v->surface, 3, piece);
   if (v->moments) {
-    dj_addTetrahedron(v->moments, piece, v->from);
+    const djVec3 turned[3] = {piece[0], piece[sign > 0 ? 1 : 2], piece[sign > 0 ? 2 : 1]};
+    dj_addTetrahedron(v->moments, turned, v->from);
     return DJ_OK;
   }
   double weight[3] = {0, 0, 0};
@@ -118,7 +120,8 @@ static djStatus visit(const Visitor* v, const djVec3 piece[3], const djPolytope*
   if (!(size > 0)) return DJ_OK;
   integrate(weight, piece, x, v->f);
   for (int k = 0; k < 3; k++) {
-    dju_addTo3(v->by[index] + 3 * (size_t)part->face[3 * face + k], weight[k] / size, area);
+    dju_addTo3(v->by[index] + 3 * (size_t)part->face[3 * face + k], sign * weight[k] / size,
+               area);
   }
   return DJ_OK;
 }
@@ -135,7 +138,7 @@ static djStatus visitPieces(const Visitor* v, const Shrunk* g, int index, int fa
         djVec3 arm = dju_sub3(piece[i], g->middle);
         piece[i] = dju_madd3(g->middle, 1 / (1 + g->scale), arm);
       }
-      status = visit(v, piece, g->part, index, face);
+      status = visit(v, v->excess ? -1 : 1, piece, g->part, index, face);
     }
   }
   return status;
@@ -173,7 +176,9 @@ static djStatus visitFace(const Visitor* v, const Shrunk* all, int index, int fa
                         dju_norm3(dju_sub3(s->left.point[0], x[0])) == 0 &&
                         dju_norm3(dju_sub3(s->left.point[1], x[1])) == 0 &&
                         dju_norm3(dju_sub3(s->left.point[2], x[2])) == 0);
-  return whole ? visit(v, own, g->part, index, face) : visitPieces(v, g, index, face, &s->left);
+  if (whole != v->excess) status = visit(v, 1, own, g->part, index, face);
+  if (!whole && status == DJ_OK) status = visitPieces(v, g, index, face, &s->left);
+  return status;
 }
 
 static djStatus visitAll(const Visitor* v, int n, const Shrunk* all, Scratch* s) {
@@ -183,6 +188,7 @@ static djStatus visitAll(const Visitor* v, int n, const Shrunk* all, Scratch* s)
     for (int j = 0; j < n; j++) {
       if (j != i && all[j].nface > 0 && boxesMeet(&all[i], &all[j])) s->near[s->n++] = j;
     }
+    if (v->excess && s->n == 0) continue;
     for (int f = 0; f < all[i].part->nface && status == DJ_OK; f++) {
       status = visitFace(v, all, i, f, s);
     }
@@ -210,7 +216,7 @@ static djStatus visitUnion(const Visitor* v, int n, const djPolytope* part) {
   return status;
 }
 
-djStatus dj_unionMoments(djMoments* moments, int n, const djPolytope* part) {
+static djStatus addMoments(djMoments* moments, int n, const djPolytope* part, bool excess) {
   djVec3 from = {0, 0, 0};
   double count = 0;
   for (int k = 0; k < n; k++) {
@@ -220,14 +226,27 @@ djStatus dj_unionMoments(djMoments* moments, int n, const djPolytope* part) {
   if (count == 0) return DJ_OK;
   djMoments sum = {0};
   djPose pose = {dju_scale3(1 / count, from), dju_eye3()};
-  Visitor v = {.moments = &sum, .from = pose.p};
+  Visitor v = {.moments = &sum, .from = pose.p, .excess = excess};
   djStatus status = visitUnion(&v, n, part);
   if (status == DJ_OK) dj_addCarried(moments, &sum, &pose);
   return status;
 }
 
+djStatus dj_unionMoments(djMoments* moments, int n, const djPolytope* part) {
+  return addMoments(moments, n, part, false);
+}
+
+djStatus dj_excessMoments(djMoments* moments, int n, const djPolytope* part) {
+  return addMoments(moments, n, part, true);
+}
+
 djStatus dj_unionParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f) {
   Visitor v = {.by = by, .f = f};
+  return visitUnion(&v, n, part);
+}
+
+djStatus dj_excessParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f) {
+  Visitor v = {.by = by, .f = f, .excess = true};
   return visitUnion(&v, n, part);
 }
 

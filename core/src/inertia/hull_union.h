@@ -22,9 +22,9 @@
 // A convex polytope by its outward triangles, which are convex up to 1e-13 of its size; nface 0:
 // empty.
 typedef struct djPolytope {
-  const double* vert; // (vertices x 3)
+  const double* vert;      // (vertices x 3)
   int nface;
-  const int* face; // (nface x 3)
+  const int* face;         // (nface x 3)
 } djPolytope;
 
 // Adds the moments of the union of n polytopes.
@@ -33,8 +33,13 @@ djStatus dj_unionMoments(djMoments* moments, int n, const djPolytope* part);
 // Adds the derivative of f's integral over the union by vertices: by[k] (vertices of part k x 3).
 djStatus dj_unionParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f);
 
+// The same of what counts too often: the sum of all polytopes less their union, 0 to the last bit
+// where none meet.
+djStatus dj_excessMoments(djMoments* moments, int n, const djPolytope* part);
+djStatus dj_excessParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f);
+
 // Adds the union's surface as triangles, outward. Here facets that touch, or are nearer than about
 // 2e-6 of the parts' sizes, are inside of the union.
 djStatus dj_unionSurface(djPolygons* surface, int n, const djPolytope* part);
 
-#endif // DJ_INERTIA_HULL_UNION_H_
+#endif  // DJ_INERTIA_HULL_UNION_H_
