@@ -48,7 +48,8 @@ DJ_API void dj_freePieces(djPieces* pieces);
 
 // Cut a solid (dj_checkSolid) by a grid of cells over its box: a hull for each cell, around what of
 // the solid is in it, in x-fastest order; cells with less than 1e-6 of their volume have none.
-// Hulls do not overlap. Two on either side of a face of cells share at least one vertex there.
+// Hulls do not overlap. Two on either side of a face of cells share a vertex there, where
+// most_vertices is 6 or more and the solid goes on.
 DJ_API djStatus dj_cutBlocks(djPieces* pieces, const djTriangles* solid, const int grid[3],
                              int most_vertices, const djWatch* watch, djError* err);
 
