@@ -6,6 +6,7 @@
 #include "common/random.h"
 #include "common/solid_mesh.h"
 #include "shape/mesh_cross.h"
+#include "shape/mesh_shells.h"
 #include "shape/pieces.h"
 
 #include <dijoco/decompose.h>
@@ -224,6 +225,42 @@ static void testCommonCorners(void** state) {
   const djGridPoint near[3] = {pointOf(3, 2, 0), pointOf(5, 5, 1), pointOf(5, 5, -1)};
   assert_true(dj_trianglesMeet(t, touch, 0));
   assert_false(dj_trianglesMeet(t, near, 0));
+}
+
+// Cavities face inward, what is in them outward; all else is wrong.
+static void testShells(void** state) {
+  (void)state;
+  static const struct {
+    int inward; // bits: boxes of 1, 0.5, 0.25 that face inward
+    double x;   // of the middle one
+    const char* bad;
+  } at[] = {{2, 0, NULL},
+            {0, 0, "shell of triangle 12"},
+            {6, 0, "shell of triangle 24"},
+            {2, 3, "shell of triangle 12"},
+            {0, 3, "shell of triangle 24"},
+            {4, 3, NULL}};
+  for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+    SolidMesh a = makeBoxSolid(1, 1, 1), b = makeBoxSolid(0.5, 0.5, 0.5);
+    SolidMesh c = makeBoxSolid(0.25, 0.25, 0.25);
+    move(&b, at[i].x, 0, 0);
+    if (at[i].inward & 2) turnInsideOut(&b, 0);
+    if (at[i].inward & 4) turnInsideOut(&c, 0);
+    SolidMesh two = joinSolids(&a, &b), all = joinSolids(&two, &c);
+    djTriangles mesh = viewOf(&all);
+    double volume, sign = at[i].inward & 2 ? -1 : 1;
+    if (at[i].bad) {
+      expectBad(&all, at[i].bad);
+    } else {
+      assert_int_equal(dj_checkSolid(&volume, &mesh, NULL), DJ_OK);
+      djt_near(volume, 8 + sign * 1 - sign * 0.125, 1e-12);
+    }
+    freeSolid(&a);
+    freeSolid(&b);
+    freeSolid(&c);
+    freeSolid(&two);
+    freeSolid(&all);
+  }
 }
 
 // ---- blocks -----------------------------------------------------------------------------------
@@ -477,17 +514,12 @@ static void testOverlap(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testObj),
-      cmocka_unit_test(testStl),
-      cmocka_unit_test(testBadFiles),
-      cmocka_unit_test(testNoSolids),
-      cmocka_unit_test(testCommonCorners),
-      cmocka_unit_test(testBox),
-      cmocka_unit_test(testL),
-      cmocka_unit_test(testTorus),
-      cmocka_unit_test(testFewVertices),
-      cmocka_unit_test(testGrid),
-      cmocka_unit_test(testHull),
+      cmocka_unit_test(testObj),           cmocka_unit_test(testStl),
+      cmocka_unit_test(testBadFiles),      cmocka_unit_test(testNoSolids),
+      cmocka_unit_test(testCommonCorners), cmocka_unit_test(testShells),
+      cmocka_unit_test(testBox),           cmocka_unit_test(testL),
+      cmocka_unit_test(testTorus),         cmocka_unit_test(testFewVertices),
+      cmocka_unit_test(testGrid),          cmocka_unit_test(testHull),
       cmocka_unit_test(testOverlap),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,7 @@ DJ_API void dj_freeTriangles(djTriangles* mesh);
 
 // Volume of what a mesh bounds, m^3. DJ_INVALID where it bounds nothing, with what is wrong: no
 // triangles, an open edge or one of more than two triangles, triangles without area, that face
-// inward, or that touch or cross elsewhere than in the vertices that they share.
+// inward (but those of cavities), or that touch or cross elsewhere than in the vertices that they share.
 DJ_API djStatus dj_checkSolid(double* volume, const djTriangles* mesh, djError* err);
 
 // Convex hulls that stand for a solid. Memory is released by dj_freePieces.
