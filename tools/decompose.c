@@ -16,13 +16,13 @@ enum { BLOCKS = 16, VERTICES = 64, MOST_HULLS = 1000 };
 typedef struct Job {
   const Options* o;
   const char* method;
-  int grid[3];        // of blocks
-  int vertices;       // at most, of a hull
+  int grid[3];  // of blocks
+  int vertices; // at most, of a hull
   djTriangles solid;
-  double volume;      // of the solid
+  double volume; // of the solid
   djPieces pieces;
   djPieceReport report;
-  char name[64];      // of the body; hulls are NAME_00, NAME_01...
+  char name[64]; // of the body; hulls are NAME_00, NAME_01...
   int digits;
 } Job;
 

@@ -11,10 +11,10 @@ extern "C" {
 
 // A surface. Its arrays are new memory, which dj_freeTriangles releases.
 typedef struct djTriangles {
-  int nvert;          // vertices
-  double* vert;       // (nvert x 3) m
-  int ntri;           // triangles
-  int* tri;           // (ntri x 3) vertices, outward
+  int nvert;    // vertices
+  double* vert; // (nvert x 3) m
+  int ntri;     // triangles
+  int* tri;     // (ntri x 3) vertices, outward
 } djTriangles;
 
 // A mesh from the bytes of a file of this format, "obj" or "stl" (text or binary). Polygons are cut
@@ -28,14 +28,14 @@ DJ_API void dj_freeTriangles(djTriangles* mesh);
 
 // Volume of what a mesh bounds, m^3. DJ_INVALID where it bounds nothing, with what is wrong: no
 // triangles, an open edge or one of more than two triangles, triangles without area, that face
-// inward, or that touch or cross elsewhere than in the vertices that they share.
+// inward (but those of cavities), or that touch or cross elsewhere than in the vertices that they share.
 DJ_API djStatus dj_checkSolid(double* volume, const djTriangles* mesh, djError* err);
 
 // Convex hulls that stand for a solid. Memory is released by dj_freePieces.
 typedef struct djPieces {
-  int n;              // hulls
-  djTriangles* hull;  // (n) their surfaces
-  double* volume;     // (n) m^3
+  int n;             // hulls
+  djTriangles* hull; // (n) their surfaces
+  double* volume;    // (n) m^3
 } djPieces;
 
 // Add the hull of (npoint x 3) points, of at most `most` (>= 4) vertices. Of more, those that stand
@@ -48,7 +48,8 @@ DJ_API void dj_freePieces(djPieces* pieces);
 
 // Cut a solid (dj_checkSolid) by a grid of cells over its box: a hull for each cell, around what of
 // the solid is in it, in x-fastest order; cells with less than 1e-6 of their volume have none.
-// Hulls do not overlap. Two on either side of a face of cells share at least one vertex there.
+// Hulls do not overlap. Two on either side of a face of cells share a vertex there, where
+// most_vertices is 6 or more and the solid goes on.
 DJ_API djStatus dj_cutBlocks(djPieces* pieces, const djTriangles* solid, const int grid[3],
                              int most_vertices, const djWatch* watch, djError* err);
 
@@ -57,10 +58,10 @@ DJ_API djStatus dj_chooseGrid(int grid[3], const djTriangles* solid, int most_hu
 
 // How well hulls stand for a solid.
 typedef struct djPieceReport {
-  double volume_ratio;     // 1, volume of the hulls' union over the solid's
-  double overlap;          // 1, the share of the sum of volumes that counts again
-  double hausdorff;        // m, between the surfaces of solid and union
-  double hausdorff_error;  // m, how far that may be off: it is that of samples
+  double volume_ratio;    // 1, volume of the hulls' union over the solid's
+  double overlap;         // 1, the share of the sum of volumes that counts again
+  double hausdorff;       // m, between the surfaces of solid and union
+  double hausdorff_error; // m, how far that may be off: it is that of samples
 } djPieceReport;
 
 DJ_API djStatus dj_comparePieces(djPieceReport* report, const djPieces* pieces,
@@ -70,4 +71,4 @@ DJ_API djStatus dj_comparePieces(djPieceReport* report, const djPieces* pieces,
 }
 #endif
 
-#endif  // DIJOCO_DECOMPOSE_H_
+#endif // DIJOCO_DECOMPOSE_H_

@@ -2,14 +2,14 @@
 
 #include "base/status.h"
 #include "inertia/hull_union.h"
-#include "shape/mesh_tree.h"
+#include "shape/mesh_closed.h"
 #include "shape/pieces.h"
 
 #include <dijoco/overlap.h>
 
 #include <stdlib.h>
 
-#define SAMPLES 10000.0 // on both surfaces together; some times as many in the end
+#define SAMPLES 40000.0 // on both surfaces together; some times as many in the end
 
 // Triangles in one array of corners (ntri x 9), with numbers 0, 1, 2...
 typedef struct Surface {
@@ -33,7 +33,8 @@ static double areaOf(const Surface* s) {
 
 typedef struct Search {
   const Surface* to;
-  double spacing, square; // of the largest distance yet
+  const djMeshNormals* solid; // of `to`, what is in which does not count; NULL: all does
+  double spacing, square;     // of the largest distance yet
   int guess;
 } Search;
 
@@ -41,6 +42,7 @@ static void tryPoint(Search* s, djVec3 x) {
   djMeshNear near;
   dj_nearestOnMesh(&near, &s->to->tree, x, s->guess);
   s->guess = near.tri;
+  if (s->solid && dj_isInsideMesh(s->solid, s->to->tri, &near)) return;
   s->square = fmax(s->square, near.square);
 }
 
@@ -63,8 +65,9 @@ static void trySamples(Search* s, const djVec3 p[3]) {
 
 // The largest distance of one surface's corners and samples from another. Samples are of triangles
 // whose longest edge is not above the spacing: no point is farther from one than 2/3 of that.
-static double farthest(const Surface* from, const Surface* to, double spacing) {
-  Search s = {.to = to, .spacing = spacing};
+static double farthest(const Surface* from, const Surface* to, const djMeshNormals* solid,
+                       double spacing) {
+  Search s = {.to = to, .solid = solid, .spacing = spacing};
   for (int t = 0; t < from->ntri; t++) {
     djVec3 p[3];
     for (int k = 0; k < 3; k++) {
@@ -102,15 +105,23 @@ static djStatus makeUnion(Surface* s, double** vert, int** tri, const djPieces* 
 static djStatus compareSurfaces(djPieceReport* report, const djPieces* pieces,
                                 const djTriangles* solid) {
   Surface whole = {.ntri = solid->ntri, .vert = solid->vert, .tri = solid->tri}, own = {0};
+  djMeshNormals normals = {0};
   double* vert = NULL;
   int* tri = NULL;
   djStatus status = makeUnion(&own, &vert, &tri, pieces);
   if (status == DJ_OK) status = dj_makeMeshTree(&whole.tree, solid->vert, solid->ntri, solid->tri);
   if (status == DJ_OK) {
+    status = dj_makeMeshNormals(&normals, solid->nvert, solid->vert, solid->ntri, solid->tri);
+  }
+  if (status == DJ_OK) {
     double spacing = sqrt((areaOf(&whole) + areaOf(&own)) / SAMPLES);
-    report->hausdorff = fmax(farthest(&whole, &own, spacing), farthest(&own, &whole, spacing));
+    // What of the union's surface is inside of the solid, in slits between hulls, is not that of
+    // its outside; where the union ends below the solid's surface the other direction tells.
+    report->hausdorff =
+        fmax(farthest(&whole, &own, NULL, spacing), farthest(&own, &whole, &normals, spacing));
     report->hausdorff_error = 2 * spacing / 3;
   }
+  dj_freeMeshNormals(&normals);
   dj_freeMeshTree(&whole.tree);
   dj_freeMeshTree(&own.tree);
   free(vert);

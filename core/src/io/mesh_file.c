@@ -118,8 +118,7 @@ static djStatus readCorner(int* point, Reader* r, const char* word, size_t n) {
   long number = 0;
   size_t i = word[0] == '-';
   for (; i < n && word[i] >= '0' && word[i] <= '9'; i++) {
-    number = 10 * number + (word[i] - '0');
-    if (number > INT_MAX) break;
+    if (number <= INT_MAX) number = 10 * number + (word[i] - '0');
   }
   bool good = i > (size_t)(word[0] == '-') && (i == n || word[i] == '/');
   for (size_t k = i; k < n && good; k++) good = strchr("/-0123456789", word[k]) && word[k];
@@ -147,9 +146,10 @@ static djStatus readFace(Reader* r) {
 }
 
 static djStatus parseObj(Reader* r) {
-  static const char* const other[] = {"vt", "vn", "vp", "g", "o", "s", "l", "p", "mg", "usemtl",
-                                      "mtllib", "usemap", "maplib", "lod", "bevel", "c_interp",
-                                      "d_interp", "shadow_obj", "trace_obj", NULL};
+  static const char* const other[] = {"vt",       "vn",       "vp",         "g",         "o",
+                                      "s",        "l",        "p",          "mg",        "usemtl",
+                                      "mtllib",   "usemap",   "maplib",     "lod",       "bevel",
+                                      "c_interp", "d_interp", "shadow_obj", "trace_obj", NULL};
   djStatus status = DJ_OK;
   for (; r->at < r->end && status == DJ_OK; skipLine(r)) {
     const char* word;

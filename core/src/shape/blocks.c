@@ -34,7 +34,7 @@ typedef struct Cutter {
   int grid[3], ncell;
   double* line[3]; // (grid + 1) coordinates of planes
   double snap;
-  Cell* cell;      // (ncell), x fastest
+  Cell* cell; // (ncell), x fastest
   djMeshTree tree;
   djMeshNormals normals;
 } Cutter;
@@ -123,8 +123,10 @@ static djStatus cut(Cutter* c, const Polygon* polygon, int axis, int index[3], d
   djStatus status = DJ_OK;
   for (int i = 0; i < n && rest.n > 0 && status == DJ_OK; i++) {
     Polygon whole = rest;
-    if (i + 1 < n) split(&part, &rest, &whole, axis, line[i + 1]);
-    else part = whole;
+    if (i + 1 < n)
+      split(&part, &rest, &whole, axis, line[i + 1]);
+    else
+      part = whole;
     index[axis] = i;
     if (part.n > 0) status = cut(c, &part, axis + 1, index, normal);
   }
@@ -203,8 +205,9 @@ static void keepShared(Cutter* c) {
         Cell *a = &c->cell[number], *b = &c->cell[number + step];
         double x = c->line[axis][index[axis] + 1];
         int i = lastIn(a, axis, x), j = lastIn(b, axis, x);
-        bool same = i >= 0 && j >= 0 && memcmp(a->point + 3 * (size_t)i, b->point + 3 * (size_t)j,
-                                               3 * sizeof(double)) == 0;
+        bool same =
+            i >= 0 && j >= 0 &&
+            memcmp(a->point + 3 * (size_t)i, b->point + 3 * (size_t)j, 3 * sizeof(double)) == 0;
         if (same) a->keep[i] = b->keep[j] = true;
       }
       step *= c->grid[axis];
@@ -251,8 +254,8 @@ static djStatus checkGrid(const int grid[3], djError* err) {
   long cells = 1;
   for (int k = 0; k < 3; k++) {
     if (grid[k] < 1 || grid[k] > MOST_ALONG) {
-      return dj_fail(err, DJ_INVALID, "%d cells along %c: 1 to %d are possible", grid[k],
-                     "xyz"[k], (int)MOST_ALONG);
+      return dj_fail(err, DJ_INVALID, "%d cells along %c: 1 to %d are possible", grid[k], "xyz"[k],
+                     (int)MOST_ALONG);
     }
     cells *= grid[k];
   }
@@ -260,21 +263,37 @@ static djStatus checkGrid(const int grid[3], djError* err) {
   return dj_fail(err, DJ_INVALID, "more than %d cells", (int)MOST_CELLS);
 }
 
-// A cell's hull, unless it is next to nothing.
-static djStatus addCell(djPieces* pieces, const Cutter* c, const Cell* cell, int most,
-                        djError* err) {
+static double cellVolume(const Cutter* c) {
   double volume = 1;
   for (int k = 0; k < 3; k++) {
     volume *= (c->line[k][c->grid[k]] - c->line[k][0]) / c->grid[k];
   }
-  djPieces one = {0};
-  djError flat = {""};
+  return volume;
+}
+
+// A cell's hull, unless it is next to nothing.
+static djStatus addCell(djPieces* pieces, const Cutter* c, const Cell* cell, int most,
+                        djError* err) {
+  int kept = 0;
   if (cell->n < 4) return DJ_OK;
-  djStatus status = dj_addPiece(&one, cell->n, cell->point, NULL, cell->n, &flat);
-  bool nothing = status == DJ_INVALID || (status == DJ_OK && one.volume[0] < LEAST * volume);
-  dj_freePieces(&one);
-  if (status == DJ_NO_MEMORY) return dj_failMemory(err);
-  return nothing ? DJ_OK : dj_addPiece(pieces, cell->n, cell->point, cell->keep, most, err);
+  for (int i = 0; i < cell->n; i++) {
+    kept += cell->keep[i];
+    cell->keep[i] = cell->keep[i] && kept <= most;
+  }
+  djStatus status = dj_addPiece(pieces, cell->n, cell->point, cell->keep, most, err);
+  if (status == DJ_INVALID && most >= 4) return DJ_OK; // flat
+  if (status == DJ_OK && pieces->volume[pieces->n - 1] < LEAST * cellVolume(c)) {
+    dj_freeTriangles(&pieces->hull[--pieces->n]);
+  }
+  return status;
+}
+
+// Cut, with the corners that cells need. Memory of the cutter is the caller's to free.
+static djStatus cutSolid(Cutter* c, const djTriangles* solid, const int grid[3], djError* err) {
+  djStatus status = makeCutter(c, solid, grid);
+  if (status == DJ_OK) status = cutTriangles(c);
+  for (int i = 0; i < c->ncell && status == DJ_OK; i++) status = addCorners(c, i);
+  return status < 0 ? dj_failMemory(err) : DJ_OK;
 }
 
 djStatus dj_cutBlocks(djPieces* pieces, const djTriangles* solid, const int grid[3],
@@ -285,14 +304,8 @@ djStatus dj_cutBlocks(djPieces* pieces, const djTriangles* solid, const int grid
   if (status == DJ_OK) status = checkGrid(grid, err);
   if (status < 0) return status;
   Cutter c;
-  status = makeCutter(&c, solid, grid);
-  if (status == DJ_OK) status = cutTriangles(&c);
-  for (int i = 0; i < c.ncell && status == DJ_OK; i++) status = addCorners(&c, i);
-  if (status < 0) {
-    dj_failMemory(err);
-  } else {
-    keepShared(&c);
-  }
+  status = cutSolid(&c, solid, grid, err);
+  if (status == DJ_OK) keepShared(&c);
   for (int i = 0; i < c.ncell && status == DJ_OK; i++) {
     status = dj_tell(watch, (double)i / c.ncell, err);
     if (status == DJ_OK) status = addCell(pieces, &c, &c.cell[i], most_vertices, err);
@@ -305,6 +318,19 @@ djStatus dj_cutBlocks(djPieces* pieces, const djTriangles* solid, const int grid
   return status;
 }
 
+// No fewer cells than have a hull: whose points' boxes are not next to nothing.
+static int countCells(const Cutter* c) {
+  int n = 0;
+  for (int i = 0; i < c->ncell; i++) {
+    double low[3], high[3];
+    if (c->cell[i].n < 4) continue;
+    dj_boxOfPoints(low, high, c->cell[i].n, c->cell[i].point);
+    double volume = (high[0] - low[0]) * (high[1] - low[1]) * (high[2] - low[2]);
+    n += volume >= LEAST * cellVolume(c);
+  }
+  return n;
+}
+
 djStatus dj_chooseGrid(int grid[3], const djTriangles* solid, int most_hulls, djError* err) {
   double low[3], high[3], extent = 0;
   djStatus status = dj_checkTriangles(solid, err);
@@ -315,17 +341,16 @@ djStatus dj_chooseGrid(int grid[3], const djTriangles* solid, int most_hulls, dj
   grid[0] = grid[1] = grid[2] = 1;
   for (int n = 2; n <= MOST_ALONG && status == DJ_OK; n++) {
     int next[3];
-    djPieces pieces;
+    Cutter c;
     for (int k = 0; k < 3; k++) {
       double cells = rint((high[k] - low[k]) / extent * n);
       next[k] = cells < 1 ? 1 : (int)cells;
     }
     // Hollow things have few hulls in many cells, but not any number.
     if ((double)next[0] * next[1] * next[2] > fmin(16.0 * most_hulls + 64, MOST_CELLS)) break;
-    status = dj_cutBlocks(&pieces, solid, next, 64, NULL, err);
-    if (status < 0) break;
-    if (pieces.n <= most_hulls) memcpy(grid, next, sizeof next);
-    dj_freePieces(&pieces);
+    status = cutSolid(&c, solid, next, err);
+    if (status == DJ_OK && countCells(&c) <= most_hulls) memcpy(grid, next, sizeof next);
+    freeCutter(&c);
   }
   return status;
 }

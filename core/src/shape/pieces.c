@@ -6,6 +6,7 @@
 #include "shape/hull.h"
 #include "shape/mesh_closed.h"
 #include "shape/mesh_cross.h"
+#include "shape/mesh_shells.h"
 #include "shape/simplex.h"
 
 #include <stdlib.h>
@@ -70,6 +71,15 @@ djStatus dj_checkSolid(double* volume, const djTriangles* mesh, djError* err) {
                    "the mesh intersects itself: triangles %d (vertices %d, %d, %d) and %d "
                    "(vertices %d, %d, %d)",
                    pair[0], a[0], a[1], a[2], pair[1], b[0], b[1], b[2]);
+  }
+  int wrong;
+  status = dj_findWrongShell(&wrong, mesh->nvert, mesh->vert, mesh->ntri, mesh->tri);
+  if (status < 0) return dj_failMemory(err);
+  if (wrong >= 0) {
+    return dj_fail(
+        err, DJ_INVALID,
+        "the shell of triangle %d faces the wrong way: cavities face inward, all else outward",
+        wrong);
   }
   if (volume) *volume = dj_boundedVolume(mesh);
   return DJ_OK;
@@ -195,9 +205,12 @@ djStatus dj_addPiece(djPieces* pieces, int npoint, const double* point, const bo
   }
   size_t n = (size_t)npoint;
   djHull hull = {0};
-  Thin thin = {.n = npoint, .point = malloc(3 * n * sizeof(double)),
-               .keep = calloc(n, sizeof(bool)), .vertex = malloc(n * sizeof(Vertex)),
-               .gone = malloc(n * sizeof(bool)), .away = malloc(3 * n * sizeof(double))};
+  Thin thin = {.n = npoint,
+               .point = malloc(3 * n * sizeof(double)),
+               .keep = calloc(n, sizeof(bool)),
+               .vertex = malloc(n * sizeof(Vertex)),
+               .gone = malloc(n * sizeof(bool)),
+               .away = malloc(3 * n * sizeof(double))};
   bool made = thin.point && thin.keep && thin.vertex && thin.gone && thin.away;
   djStatus status = made ? DJ_OK : dj_failMemory(err);
   if (status == DJ_OK) {

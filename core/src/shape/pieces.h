@@ -16,4 +16,4 @@ void dj_boxOfPoints(double low[3], double high[3], int n, const double* point);
 // A mesh that was given has what its numbers say; otherwise an error.
 djStatus dj_checkTriangles(const djTriangles* mesh, djError* err);
 
-#endif  // DJ_SHAPE_PIECES_H_
+#endif // DJ_SHAPE_PIECES_H_
