@@ -94,6 +94,7 @@ typedef struct djTaskPoint {
   djObject object;          // geom, site, body, joint; DJ_NOBJ: what does not move in the body
   const char* name;         // of the element
   int vertex;               // of the geom's mesh; -1: none
+  bool above;               // of a joint: its anchor in the frame of its body's parent
 } djTaskPoint;
 
 // `"connect"`: two points of one body whose difference does not change while a design varies, so

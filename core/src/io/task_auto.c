@@ -55,6 +55,7 @@ typedef struct djFinder {
   djError* err;
   djBodyPart* part;        // (ngeom) without planes: it is none
   bool* varies;            // (ngeom) vertices of its mesh vary
+  bool* moves;             // (njnt) its anchor varies
   int* next;               // (nmesh) number of the next vertex
   int* set;                // (ngeom) parts that hang together have the same root
   int n, room;             // connections
@@ -94,7 +95,7 @@ static djStatus makeRoom(djFinder* f) {
 // A point of a geom, x in the body's frame: a new vertex where its mesh varies, else its place.
 static djStatus addPoint(djTaskPoint* out, djFinder* f, int g, djVec3 x) {
   const djModel* m = f->m;
-  *out = (djTaskPoint){DJ_OBJ_GEOM, nameOf(f, DJ_OBJ_GEOM, g), -1};
+  *out = (djTaskPoint){DJ_OBJ_GEOM, nameOf(f, DJ_OBJ_GEOM, g), -1, false};
   if (!out->name) return dj_failMemory(f->err);
   if (!f->varies[g]) return DJ_OK;
   int mesh = m->geom_mesh[g];
@@ -204,10 +205,11 @@ static djStatus joinLink(djFinder* f, int body) {
                    "connect: where body '%.60s' hangs is outside of it and of body '%.60s'",
                    nameOf(f, DJ_OBJ_BODY, body), nameOf(f, DJ_OBJ_BODY, parent));
   }
-  djTaskPoint to = {DJ_NOBJ, "", -1};
-  if (joint >= 0) to = (djTaskPoint){DJ_OBJ_JOINT, nameOf(f, DJ_OBJ_JOINT, joint), -1};
+  djTaskPoint to = {DJ_NOBJ, "", -1, false};
+  if (joint >= 0) to = (djTaskPoint){DJ_OBJ_JOINT, nameOf(f, DJ_OBJ_JOINT, joint), -1, false};
   djStatus status = attach(f, below, own, to);
-  to = (djTaskPoint){DJ_OBJ_BODY, nameOf(f, DJ_OBJ_BODY, body), -1};
+  to.above = joint >= 0 && f->moves[joint];
+  if (!to.above) to = (djTaskPoint){DJ_OBJ_BODY, nameOf(f, DJ_OBJ_BODY, body), -1, false};
   return status < 0 ? status : attach(f, holder, above, to);
 }
 
@@ -237,6 +239,7 @@ static djStatus findVarying(djFinder* f, const djTask* task) {
     p.nparamtangent = one.nparamtangent;
   }
   for (int k = 0; k < p.nparam && status == DJ_OK; k++) {
+    if (p.param[k].field == DJ_FIELD_JOINT_POS) f->moves[p.param[k].id] = true;
     if (p.param[k].field != DJ_FIELD_MESH_VERT) continue;
     for (int g = 0; g < f->m->ngeom; g++) {
       f->varies[g] |= f->m->geom_type[g] == DJ_MESH && f->m->geom_mesh[g] == p.param[k].id;
@@ -259,7 +262,7 @@ static djStatus makeParts(djFinder* f) {
 }
 
 static bool samePoint(const djTaskPoint* a, const djTaskPoint* b) {
-  return a->object == b->object && a->vertex == b->vertex && strcmp(a->name, b->name) == 0;
+  return a->object == b->object && a->vertex == b->vertex && a->above == b->above && strcmp(a->name, b->name) == 0;
 }
 
 // Into the task, or the same that it has.
@@ -303,9 +306,11 @@ djStatus dj_connectAuto(djModel* m, const djTask* task, djError* err) {
   djFinder f = {.m = m, .pool = &((djTaskMemory*)task->memory)->pool, .err = err,
                 .part = dj_poolTake(&own, ngeom, sizeof *f.part),
                 .varies = dj_poolTake(&own, ngeom, sizeof *f.varies),
+                .moves = dj_poolTake(&own, (size_t)m->njnt, sizeof *f.moves),
                 .next = dj_poolTake(&own, (size_t)m->nmesh, sizeof *f.next),
                 .set = dj_poolTake(&own, ngeom, sizeof *f.set)};
-  djStatus status = f.part && f.varies && f.next && f.set ? find(&f, task) : dj_failMemory(err);
+  bool good = f.part && f.varies && f.moves && f.next && f.set;
+  djStatus status = good ? find(&f, task) : dj_failMemory(err);
   for (int g = 0; g < m->ngeom && f.part; g++) dj_freePart(&f.part[g]);
   free(f.list);
   free(f.mesh);
