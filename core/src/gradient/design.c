@@ -244,7 +244,7 @@ static djStatus checkHull(djDesign* d, const djParam* param) {
 static djStatus setParams(djDesign* d) {
   djDesignMemory* w = dj_designMemory(d);
   const djProblem* p = d->problem;
-  bool changed = false;
+  bool changed = false, moved = false;
   for (int k = 0; k < p->nparam; k++) {
     int n = p->param[k].nvalue;
     double *value = w->value + w->valueadr[k], *set = w->set + w->valueadr[k];
@@ -259,10 +259,12 @@ static djStatus setParams(djDesign* d) {
       return status;
     }
     changed = true;
+    moved |= mesh;
   }
   w->behind = (w->behind || changed) && w->compiled;
   if (!w->behind) return DJ_OK;
   djStatus status = dj_followGeoms(d->model, w->compiled, &d->error);
+  w->flattened += moved && status == DJ_INVALID;   // it has no mass
   w->behind = status < 0;
   return status;
 }

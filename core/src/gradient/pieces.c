@@ -1,6 +1,6 @@
-// Geoms of a body are one piece where they overlap or touch, and links are where the child's joint is
-// in a part of both. What no connection concerns is as it was: its bodies count as whole, and links
-// whose joint was outside of a part at the start as held.
+// Geoms of a body are one piece where they overlap or touch, and links are where the child's joint
+// is in a part of both. What no connection concerns is as it was: its bodies count as whole, and
+// links whose joint was outside of a part at the start as held.
 
 #include "gradient/pieces.h"
 
@@ -13,19 +13,19 @@
 #include <string.h>
 
 struct djPieces {
-  bool* concerned;         // (nbody) has a vertex that is connected
+  bool* concerned; // (nbody) has a vertex that is connected
   int npair;
-  int* pair;               // (npair x 2) geoms that share a vertex...
-  int* vertex;             // (npair) ... of the first one's mesh
-  bool* held;              // (nbody) its link to its parent needs no look
+  int* pair;   // (npair x 2) geoms that share a vertex...
+  int* vertex; // (npair) ... of the first one's mesh
+  bool* held;  // (nbody) its link to its parent needs no look
 };
 
 // What a count works with.
 typedef struct djCount {
   const djModel* m;
   const djPieces* pieces;
-  djBodyPart* part;        // (ngeom)
-  int* set;                // (ngeom + nbody) geoms, then bodies that are whole
+  djBodyPart* part; // (ngeom)
+  int* set;         // (ngeom + nbody) geoms, then bodies that are whole
 } djCount;
 
 static int rootOf(const int* set, int i) {
@@ -67,7 +67,7 @@ static bool holds(const djCount* c, int g, djVec3 x) {
 
 static void uniteGeoms(djCount* c) {
   const djModel* m = c->m;
-  for (int k = 0; k < c->pieces->npair; k++) {   // most pieces, with little work
+  for (int k = 0; k < c->pieces->npair; k++) { // most pieces, with little work
     int g = c->pieces->pair[2 * k], h = c->pieces->pair[2 * k + 1];
     djVec3 x = vertexOf(m, g, c->pieces->vertex[k]);
     if (holds(c, g, x) && holds(c, h, x)) unite(c, g, h);
@@ -75,14 +75,15 @@ static void uniteGeoms(djCount* c) {
   for (int g = 0; g < m->ngeom; g++) {
     for (int h = g + 1; h < m->ngeom && c->part[g].plane; h++) {
       djVec3 x;
-      if (m->geom_body[h] != m->geom_body[g]) break;   // in the order of their bodies
+      if (m->geom_body[h] != m->geom_body[g]) break; // in the order of their bodies
       if (!c->part[h].plane || rootOf(c->set, g) == rootOf(c->set, h)) continue;
       if (dj_partsTouch(&x, &c->part[g], &c->part[h])) unite(c, g, h);
     }
   }
 }
 
-// What of a body is at a point: a geom, or all of a body that is whole; -1: nothing. Any: the first.
+// What of a body is at a point: a geom, or all of a body that is whole; -1: nothing. Any: the
+// first.
 static int holderOf(const djCount* c, int body, const djVec3* x) {
   const djModel* m = c->m;
   int first = m->body_geomadr[body];
@@ -195,5 +196,5 @@ djStatus dj_makePieces(djPieces** out, djDesign* d) {
   }
   closeCount(&c);
   if (status == DJ_OK) *out = pieces;
-  return status == DJ_NO_MEMORY ? status : DJ_OK;   // flat geoms: nothing is counted
+  return status == DJ_NO_MEMORY ? status : DJ_OK; // flat geoms: nothing is counted
 }

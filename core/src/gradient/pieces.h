@@ -11,4 +11,4 @@ typedef struct djPieces djPieces;
 // design's. NULL in *pieces: the task has no connections.
 djStatus dj_makePieces(djPieces** pieces, djDesign* design);
 
-#endif  // DJ_GRADIENT_PIECES_H_
+#endif // DJ_GRADIENT_PIECES_H_

@@ -51,16 +51,16 @@ djStatus dj_growBySet(djModel* m, const djTask* task, djError* err) {
 
 typedef struct djFinder {
   djModel* m;
-  djPool* pool;            // the task's
+  djPool* pool; // the task's
   djError* err;
-  djBodyPart* part;        // (ngeom) without planes: it is none
-  bool* varies;            // (ngeom) vertices of its mesh vary
-  bool* moves;             // (njnt) its anchor varies
-  int* next;               // (nmesh) number of the next vertex
-  int* set;                // (ngeom) parts that hang together have the same root
-  int n, room;             // connections
+  djBodyPart* part; // (ngeom) without planes: it is none
+  bool* varies;     // (ngeom) vertices of its mesh vary
+  bool* moves;      // (njnt) its anchor varies
+  int* next;        // (nmesh) number of the next vertex
+  int* set;         // (ngeom) parts that hang together have the same root
+  int n, room;      // connections
   djTaskConnect* list;
-  int nvert;               // vertices that are added
+  int nvert; // vertices that are added
   int* mesh;
   double* vert;
 } djFinder;
@@ -122,7 +122,7 @@ static djStatus joinParts(djFinder* f, int g, int h) {
   djStatus status = makeRoom(f);
   if (status < 0) return status;
   djTaskConnect* c = &f->list[f->n++];
-  if (!f->varies[g]) {   // a is a vertex
+  if (!f->varies[g]) { // a is a vertex
     int other = g;
     g = h;
     h = other;
@@ -150,7 +150,8 @@ static djStatus joinBody(djFinder* f, int body) {
     if (rootOf(f->set, g) == rootOf(f->set, one)) continue;
     return dj_fail(f->err, DJ_INVALID,
                    "connect: geoms '%.60s' and '%.60s' of body '%.60s' do not touch, nor does "
-                   "anything between them", nameOf(f, DJ_OBJ_GEOM, one), nameOf(f, DJ_OBJ_GEOM, g),
+                   "anything between them",
+                   nameOf(f, DJ_OBJ_GEOM, one), nameOf(f, DJ_OBJ_GEOM, g),
                    nameOf(f, DJ_OBJ_BODY, body));
   }
   return DJ_OK;
@@ -228,7 +229,7 @@ static djStatus findVarying(djFinder* f, const djTask* task) {
   }
   bare.variable = v;
   if (status == DJ_OK) status = dj_resolveMaps(&p, &bare, f->m, &pool, f->err);
-  for (int i = 0; i < task->nvariable && status == DJ_OK; i++) {   // one by one: parts may repeat
+  for (int i = 0; i < task->nvariable && status == DJ_OK; i++) { // one by one: parts may repeat
     djProblem one = p;
     bare.variable = v + i;
     bare.nvariable = 1;
@@ -262,7 +263,8 @@ static djStatus makeParts(djFinder* f) {
 }
 
 static bool samePoint(const djTaskPoint* a, const djTaskPoint* b) {
-  return a->object == b->object && a->vertex == b->vertex && a->above == b->above && strcmp(a->name, b->name) == 0;
+  return a->object == b->object && a->vertex == b->vertex && a->above == b->above &&
+         strcmp(a->name, b->name) == 0;
 }
 
 // Into the task, or the same that it has.
@@ -303,7 +305,9 @@ djStatus dj_connectAuto(djModel* m, const djTask* task, djError* err) {
   }
   djPool own = {NULL};
   size_t ngeom = (size_t)m->ngeom;
-  djFinder f = {.m = m, .pool = &((djTaskMemory*)task->memory)->pool, .err = err,
+  djFinder f = {.m = m,
+                .pool = &((djTaskMemory*)task->memory)->pool,
+                .err = err,
                 .part = dj_poolTake(&own, ngeom, sizeof *f.part),
                 .varies = dj_poolTake(&own, ngeom, sizeof *f.varies),
                 .moves = dj_poolTake(&own, (size_t)m->njnt, sizeof *f.moves),

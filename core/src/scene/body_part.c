@@ -25,11 +25,16 @@ static djVec3 farthest(const djModel* m, int g, djVec3 d) {
   djVec3 u = dju_scale3(1 / dju_norm3(d), d);
   double across = hypot(d.x, d.y), to = across > 0 ? s[0] / across : 0;
   switch (m->geom_type[g]) {
-    case DJ_SPHERE: return dju_scale3(s[0], u);
-    case DJ_CAPSULE: return (djVec3){s[0] * u.x, s[0] * u.y, s[0] * u.z + d.z * s[1]};
-    case DJ_ELLIPSOID: return (djVec3){s[0] * u.x, s[1] * u.y, s[2] * u.z};
-    case DJ_CYLINDER: return (djVec3){to * d.x, to * d.y, (d.z == 0 ? 1 : d.z) * s[1]};
-    default: return (djVec3){d.x * s[0], d.y * s[1], d.z * s[2]};
+    case DJ_SPHERE:
+      return dju_scale3(s[0], u);
+    case DJ_CAPSULE:
+      return (djVec3){s[0] * u.x, s[0] * u.y, s[0] * u.z + d.z * s[1]};
+    case DJ_ELLIPSOID:
+      return (djVec3){s[0] * u.x, s[1] * u.y, s[2] * u.z};
+    case DJ_CYLINDER:
+      return (djVec3){to * d.x, to * d.y, (d.z == 0 ? 1 : d.z) * s[1]};
+    default:
+      return (djVec3){d.x * s[0], d.y * s[1], d.z * s[2]};
   }
 }
 

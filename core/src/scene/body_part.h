@@ -10,9 +10,9 @@
 typedef struct djBodyPart {
   int geom;
   int nplane;
-  double* plane;       // (nplane x 4) outward normals and offsets
+  double* plane; // (nplane x 4) outward normals and offsets
   djVec3 centre;
-  double bound;        // m; no point is farther from the centre
+  double bound; // m; no point is farther from the centre
 } djBodyPart;
 
 // A geom that is part of its body: of a convex type, and colliding or a mesh.
@@ -32,4 +32,4 @@ bool dj_partsTouch(djVec3* point, const djBodyPart* a, const djBodyPart* b);
 // Where a point counts as inside of a part, m, negative.
 double dj_partTolerance(const djBodyPart* part);
 
-#endif  // DJ_SCENE_BODY_PART_H_
+#endif // DJ_SCENE_BODY_PART_H_
