@@ -28,7 +28,7 @@ static djStatus grow(djModel* m, int mesh, int more, djError* err) {
     id[k] = mesh;
     dju_store3(at + 3 * k, mean);
   }
-  if (status == DJ_OK) status = dj_addVertices(m, more, id, at, err);
+  if (status == DJ_OK) status = dj_addMeshVertices(m, more, id, at, err);
   free(id);
   free(at);
   return status;
@@ -293,7 +293,7 @@ static djStatus find(djFinder* f, const djTask* task) {
   for (int b = 1; b < m->nbody && status == DJ_OK; b++) status = joinBody(f, b);
   for (int b = 1; b < m->nbody && status == DJ_OK; b++) status = joinLink(f, b);
   if (status == DJ_OK) status = keep(f, task->memory);
-  return status < 0 ? status : dj_addVertices(m, f->nvert, f->mesh, f->vert, f->err);
+  return status < 0 ? status : dj_addMeshVertices(m, f->nvert, f->mesh, f->vert, f->err);
 }
 
 djStatus dj_connectAuto(djModel* m, const djTask* task, djError* err) {
