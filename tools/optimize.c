@@ -44,14 +44,12 @@ static void write_history(Buffer* out, const OptimizeRun* r) {
   bool staged = r->how.nstage > 0;
   const char* last = r->receding ? ",frame" : staged ? ",stage" : "";
   bool joined = r->grad.problem->nconnect > 0 && !r->receding;
-  bool meshes = r->moves_meshes && !r->receding;
-  buf_addf(out, "iteration,loss,step_norm,wall_s%s%s%s\n", meshes ? ",flattened" : "",
-           joined ? ",components" : "", last);
+  buf_addf(out, "iteration,loss,step_norm,wall_s%s%s\n", joined ? ",flattened,components" : "",
+           last);
   for (int i = 0; i < r->nrow; i++) {
     const HistoryRow* h = &r->row[i];
     buf_addf(out, "%d,%.17g,%.17g,%.6f", h->iteration, h->loss, h->step_norm, h->wall);
-    if (meshes) buf_addf(out, ",%d", h->flattened);
-    if (joined) buf_addf(out, ",%d", h->pieces);
+    if (joined) buf_addf(out, ",%d,%d", h->flattened, h->pieces);
     if (r->receding) buf_addf(out, ",%d", h->frame);
     if (staged) buf_addf(out, ",%d", h->stage);
     buf_add(out, "\n");
