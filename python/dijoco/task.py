@@ -215,6 +215,15 @@ class Design:
             core.djd_deletePhases(handle)
         return out if status >= 0 else np.full(len(self.names), math.nan)
 
+    def components(self, x=None):
+        """Pieces into which, at x (default x0), the bodies fall whose shapes the task's connections
+        hold together; 1 for each robot that hangs together, 0 without connections."""
+        x, n = self._vector(self.x0 if x is None else x), c_int()
+        with self._lock:
+            self._check(core.djd_moveDesign(self._address, x.ctypes.data))
+            call(core.djd_countPieces, byref(n), self._address)
+        return n.value
+
 
 def _refuse_ignored(model):
     for entry in model.report:

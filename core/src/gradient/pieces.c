@@ -77,7 +77,7 @@ static void uniteGeoms(djCount* c) {
       djVec3 x;
       if (m->geom_body[h] != m->geom_body[g]) break; // in the order of their bodies
       if (!c->part[h].plane || rootOf(c->set, g) == rootOf(c->set, h)) continue;
-      if (dj_partsTouch(&x, &c->part[g], &c->part[h])) unite(c, g, h);
+      if (dj_partsTouch(&x, &c->part[g], &c->part[h]) != DJ_TOUCH_NONE) unite(c, g, h);
     }
   }
 }

@@ -114,9 +114,11 @@ static djStatus addPoint(djTaskPoint* out, djFinder* f, int g, djVec3 x) {
 
 // ---- hulls of a body --------------------------------------------------------------------------
 
-static djStatus joinParts(djFinder* f, int g, int h) {
+static djStatus joinParts(djFinder* f, int g, int h, djTouch least) {
   djVec3 point;
-  if (!dj_partsTouch(&point, &f->part[g], &f->part[h])) return DJ_OK;
+  bool together = rootOf(f->set, g) == rootOf(f->set, h);
+  if (least == DJ_TOUCH_EDGE && together) return DJ_OK;
+  if (dj_partsTouch(&point, &f->part[g], &f->part[h]) < least) return DJ_OK;
   f->set[rootOf(f->set, h)] = rootOf(f->set, g);
   if (!f->varies[g] && !f->varies[h]) return DJ_OK;
   djStatus status = makeRoom(f);
@@ -131,19 +133,27 @@ static djStatus joinParts(djFinder* f, int g, int h) {
   return status < 0 ? status : addPoint(&c->b, f, h, point);
 }
 
+// Edges and corners only where nothing else joins what they are of.
+static djStatus joinPairs(djFinder* f, int first, int end, djTouch least) {
+  for (int g = first; g < end; g++) {
+    for (int h = g + 1; h < end && f->part[g].plane; h++) {
+      if (!f->part[h].plane) continue;
+      djStatus status = joinParts(f, g, h, least);
+      if (status < 0) return status;
+    }
+  }
+  return DJ_OK;
+}
+
 // The parts of a body hang together, where some of them vary.
 static djStatus joinBody(djFinder* f, int body) {
   const djModel* m = f->m;
   int first = m->body_geomadr[body], end = first + m->body_geomnum[body], one = -1;
   bool any = false;
   for (int g = first; g < end; g++) any |= f->varies[g];
-  for (int g = first; g < end && any; g++) {
-    for (int h = g + 1; h < end && f->part[g].plane; h++) {
-      if (!f->part[h].plane) continue;
-      djStatus status = joinParts(f, g, h);
-      if (status < 0) return status;
-    }
-  }
+  djStatus status = any ? joinPairs(f, first, end, DJ_TOUCH_FACE) : DJ_OK;
+  if (status == DJ_OK && any) status = joinPairs(f, first, end, DJ_TOUCH_EDGE);
+  if (status < 0) return status;
   for (int g = first; g < end && any; g++) {
     if (!f->part[g].plane) continue;
     if (one < 0) one = g;

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define TOUCHING 1e-5
+#define ON 1e-4     // of the size: a point counts as on a plane
+#define ANGLE 1e-3  // sine
 enum { DIRECTIONS = 26 };
 
 bool dj_isPart(const djModel* m, int g) {
@@ -106,16 +108,31 @@ double dj_depthIn(const djBodyPart* part, djVec3 x) {
 
 double dj_partTolerance(const djBodyPart* part) { return -TOUCHING * part->bound; }
 
-bool dj_partsTouch(djVec3* point, const djBodyPart* a, const djBodyPart* b) {
+// Do planes that a point is on, to a small part of the size, meet at an angle?
+static bool isOnEdge(int n, const double* plane, djVec3 x, double size) {
+  djVec3 first = {0, 0, 0};
+  bool any = false;
+  for (int i = 0; i < n; i++) {
+    djVec3 normal = dju_load3(plane + 4 * i);
+    if (plane[4 * i + 3] - dju_dot3(normal, x) > ON * size) continue;
+    if (any && dju_norm3(dju_cross3(first, normal)) > ANGLE) return true;
+    first = normal;
+    any = true;
+  }
+  return false;
+}
+
+djTouch dj_partsTouch(djVec3* point, const djBodyPart* a, const djBodyPart* b) {
   double size = fmin(a->bound, b->bound), apart = dju_norm3(dju_sub3(a->centre, b->centre));
-  if (apart > (a->bound + b->bound) * (1 + TOUCHING)) return false;
+  if (apart > (a->bound + b->bound) * (1 + TOUCHING)) return DJ_TOUCH_NONE;
   int n = a->nplane + b->nplane;
   double* plane = malloc(4 * (size_t)n * sizeof *plane);
-  if (!plane) return false;
+  if (!plane) return DJ_TOUCH_NONE;
   memcpy(plane, a->plane, 4 * (size_t)a->nplane * sizeof *plane);
   memcpy(plane + 4 * (size_t)a->nplane, b->plane, 4 * (size_t)b->nplane * sizeof *plane);
   djVec3 start = a->bound < b->bound ? a->centre : b->centre;
   double depth = dj_commonPoint(point, n, plane, start, size);
+  bool edge = depth < TOUCHING * size && isOnEdge(n, plane, *point, size);
   free(plane);
-  return depth >= -TOUCHING * size;
+  return depth < -TOUCHING * size ? DJ_TOUCH_NONE : edge ? DJ_TOUCH_EDGE : DJ_TOUCH_FACE;
 }
