@@ -165,6 +165,46 @@ static void testFound(void** state) {
   free(text);
 }
 
+// Blocks of a square share faces; edges and corners only where these alone join them.
+static void testEdges(void** state) {
+  (void)state;
+  static const struct {
+    const char* at[4];
+    int n;
+  } list[] = {{{"0,0,0", "0.2,0,0", "0,0.1,0", "0.2,0.1,0"}, 4},
+              {{"0,0,0", "0.2,0.1,0", "0.4,0.2,0", "0.6,0.3,0"}, 3}, // a stair
+              {{"0,0,0", "0.2,0.1,0.1", "0.4,0,0", "0.2,0,0"}, 3}};  // a corner, and a face beside
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    char text[4000], *to = text;
+    to += sprintf(to, "{\"dijoco_model\":1,\"bodies\":[{\"name\":\"world\"},{\"name\":\"b\","
+                      "\"mass\":1,\"inertia\":[1,1,1]}],\"joints\":[{\"name\":\"j\",\"type\":"
+                      "\"free\",\"body\":\"b\"}],\"meshes\":[");
+    for (int k = 0; k < 4; k++) {
+      to += sprintf(to, "%s{\"name\":\"m%d\",\"vert\":" BOX "}", k ? "," : "", k);
+    }
+    to += sprintf(to, "],\"geoms\":[");
+    for (int k = 0; k < 4; k++) {
+      to += sprintf(to,
+                    "%s{\"name\":\"g%d\",\"type\":\"mesh\",\"mesh\":\"m%d\",\"body\":\"b\","
+                    "\"pos\":[%s]}",
+                    k ? "," : "", k, k, list[i].at[k]);
+    }
+    strcpy(to, "]}");
+    DesignCase c;
+    const char* error = openAuto(&c, text,
+                                 "{\"scene\":\"s\",\"horizon\":1,\"loss\":[],"
+                                 "\"contact\":{\"vertices\":\"all\",\"skin\":0},\"variables\":["
+                                 "{\"name\":\"mesh/*/vert\"}],\"connect\":\"auto\"}");
+    if (error) fail_msg("%s", error);
+    assert_int_equal(c.p->nconnect, list[i].n);
+    expectTogether(c.m, c.p);
+    int n;
+    assert_int_equal(djd_countPieces(&n, c.d, NULL), DJ_OK);
+    assert_int_equal(n, 1);
+    djt_closeDesign(&c);
+  }
+}
+
 // Exact gradients, of the added vertices, too.
 static void testCertificates(void** state) {
   (void)state;
@@ -454,11 +494,11 @@ static void testFlat(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCommonPoint),  cmocka_unit_test(testFound),
-      cmocka_unit_test(testCertificates), cmocka_unit_test(testHolds),
-      cmocka_unit_test(testPieces),       cmocka_unit_test(testWritten),
-      cmocka_unit_test(testCage),         cmocka_unit_test(testErrors),
-      cmocka_unit_test(testOutside),      cmocka_unit_test(testContradiction),
-      cmocka_unit_test(testFlat)};
+      cmocka_unit_test(testCommonPoint),   cmocka_unit_test(testFound),
+      cmocka_unit_test(testEdges),         cmocka_unit_test(testCertificates),
+      cmocka_unit_test(testHolds),         cmocka_unit_test(testPieces),
+      cmocka_unit_test(testWritten),       cmocka_unit_test(testCage),
+      cmocka_unit_test(testErrors),        cmocka_unit_test(testOutside),
+      cmocka_unit_test(testContradiction), cmocka_unit_test(testFlat)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
