@@ -338,7 +338,7 @@ static void test_parseErrors(void** state) {
        "variables[0]: index: must be a list of integers"},
       {START ",\"variables\":[{\"name\":\"ctrl\",\"scale\":1}]}",
        "variables[0]: unknown key 'scale', expected one of name, index, min, max"},
-      {START ",\"connect\":{}}", "connect: must be a list"},
+      {START ",\"connect\":{}}", "connect: must be a list or \"auto\""},
       {START ",\"connect\":[{\"a\":{\"site\":\"x\"}}]}", "connect[0]: b: is missing"},
       {START ",\"connect\":[{\"a\":{},\"b\":{}}]}", "connect[0]: a: must name one element"},
       {START ",\"connect\":[{\"a\":{\"site\":\"x\",\"vertex\":0}}]}",

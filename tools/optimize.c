@@ -43,10 +43,13 @@ static int open_files(Outcome* w) {
 static void write_history(Buffer* out, const OptimizeRun* r) {
   bool staged = r->how.nstage > 0;
   const char* last = r->receding ? ",frame" : staged ? ",stage" : "";
-  buf_addf(out, "iteration,loss,step_norm,wall_s%s\n", last);
+  bool joined = r->grad.problem->nconnect > 0 && !r->receding;
+  buf_addf(out, "iteration,loss,step_norm,wall_s%s%s\n", joined ? ",flattened,components" : "",
+           last);
   for (int i = 0; i < r->nrow; i++) {
     const HistoryRow* h = &r->row[i];
     buf_addf(out, "%d,%.17g,%.17g,%.6f", h->iteration, h->loss, h->step_norm, h->wall);
+    if (joined) buf_addf(out, ",%d,%d", h->flattened, h->pieces);
     if (r->receding) buf_addf(out, ",%d", h->frame);
     if (staged) buf_addf(out, ",%d", h->stage);
     buf_add(out, "\n");
@@ -162,6 +165,11 @@ static void write_summary(Buffer* text, const Outcome* w) {
   json_integer(&out, "evaluations", r->result.evaluations);
   json_integer(&out, "refused", r->result.refused);
   if (!r->receding) json_integer(&out, "restarts", r->result.restarts);
+  if (!r->receding && r->moves_meshes) json_integer(&out, "flattened", r->result.flattened);
+  if (!r->receding && r->grad.problem->nconnect > 0) {
+    json_integer(&out, "connections", r->grad.problem->nconnect);
+    json_integer(&out, "components", r->nrow > 0 ? r->row[r->nrow - 1].pieces : 0);
+  }
   json_integer(&out, "variables", r->grad.design->n);
   json_integer(&out, "steps", r->grad.problem->rollout.horizon);
   json_integer(&out, "unconverged_steps", r->unconverged[AT_END]);
@@ -197,6 +205,10 @@ static void print_text(const Outcome* w) {
   if (r->receding) {
     printf("  in %d windows of %d steps; %d of %d steps are executed\n", r->receding->nframe,
            r->how.receding.horizon, r->receding->next, r->receding->horizon);
+  }
+  if (r->result.flattened > 0) {
+    printf("  %d steps were shortened: hulls would have been flat, or cages inside out\n",
+           r->result.flattened);
   }
   if (r->phases->n > 1) printf("  means over %d phases of a timestep\n", r->phases->n);
   printf("  %-24s %14s %14s\n", "", "start", "result");

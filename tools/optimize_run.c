@@ -50,6 +50,10 @@ int optimize_load(OptimizeRun* r, const Options* o) {
       djd_makeReceding(&r->receding, g->design, &r->how, &err) < 0) {
     return scene_fail(o, o->argument[0], &err);
   }
+  for (int k = 0; k < g->problem->nparam; k++) {
+    const char* name = dj_parameterEntry((int)g->problem->param[k].field)->name;
+    r->moves_meshes |= strcmp(name, "mesh/N/vert") == 0;
+  }
   int nthread = o->threads > 0 ? (int)o->threads : 0;
   if (djd_makePhases(&r->phases, g->design, r->how.phases, nthread, &err) < 0) {
     return scene_fail(o, o->argument[0], &err);
@@ -172,8 +176,10 @@ static void show_run(const OptimizeRun* r) {
     progress_show("optimizing", before + done, all, "stage %d of %d, iteration %d of %d, loss %.6g",
                   last->stage + 1, r->how.nstage, done, n, last->loss);
   } else if (last) {
-    progress_show("optimizing", done, r->how.iterations, "iteration %d of %d, loss %.6g", done,
-                  r->how.iterations, last->loss);
+    char pieces[32] = "";
+    if (last->pieces > 0) snprintf(pieces, sizeof pieces, ", components %d", last->pieces);
+    progress_show("optimizing", done, r->how.iterations, "iteration %d of %d, loss %.6g%s", done,
+                  r->how.iterations, last->loss, pieces);
   } else {
     progress_show("optimizing", 0, r->how.iterations, "the start");
   }
@@ -193,7 +199,7 @@ static bool on_step_of(void* user, int frame, const djOptimizeStep* step) {
     r->row = tool_grow(r->row, (size_t)r->capacity, sizeof *r->row);
   }
   r->row[r->nrow++] = (HistoryRow){frame, step->stage, step->iteration, step->loss, step->step_norm,
-                                   tool_clock() - r->started};
+                                   tool_clock() - r->started, step->flattened, step->pieces};
   show_run(r);
   r->interrupted = interrupt_asked();
   return !r->interrupted;

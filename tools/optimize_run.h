@@ -15,6 +15,7 @@ typedef struct HistoryRow {
   int stage;                // of a run in stages
   int iteration;
   double loss, step_norm, wall;
+  int flattened, pieces;    // djOptimizeStep
 } HistoryRow;
 
 // A trajectory: poses at the start and after each step that was possible, and the controls.
@@ -45,6 +46,7 @@ typedef struct OptimizeRun {
   double* x;                // (n) the best iterate, or what was executed
   djOptimizeResult result;  // receding: sums over frames
   bool interrupted;
+  bool moves_meshes;        // vertices vary
   double started, wall;
   double bias;              // largest difference of a body's position without the tail, m
   // at all points, the first three of all phases (means, and the sum):

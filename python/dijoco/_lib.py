@@ -163,6 +163,7 @@ CORE = {
     "djd_variableName": (c_char_p, [P, c_int]),
     "djd_variableIndex": (c_int, [P, c_int, c_int]),
     "djd_moveDesign": (c_int, [P, P]),
+    "djd_countPieces": (c_int, [P, P, ERR]),
     "djd_evaluateDesign": (c_int, [P, P, P, P]),
     "djd_forwardDesign": (c_int, [P, P, P, c_bool]),
     "djd_backwardDesign": (c_int, [P, P]),

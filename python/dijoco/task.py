@@ -28,7 +28,7 @@ class _CCertificate(ctypes.Structure):
 class _COptimizeStep(ctypes.Structure):
     _fields_ = [("iteration", c_int), ("loss", c_double), ("step_norm", c_double),
                 ("gradient_norm", c_double), ("best_loss", c_double), ("x", c_void_p),
-                ("stage", c_int)]
+                ("stage", c_int), ("flattened", c_int), ("pieces", c_int)]
 
 
 _Callback = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(_COptimizeStep))
@@ -38,7 +38,7 @@ class _COptimizeResult(ctypes.Structure):
     _fields_ = [("stop", c_int), ("first_loss", c_double), ("loss", c_double),
                 ("best_iteration", c_int), ("iterations", c_int), ("evaluations", c_int),
                 ("refused", c_int), ("restarts", c_int), ("gradient_norm", c_double),
-                ("stage", c_int)]
+                ("stage", c_int), ("flattened", c_int), ("contradiction", c_int)]
 
 
 _lib.check_structs({"djdCertificate": _CCertificate, "djOptimizeStep": _COptimizeStep,
@@ -215,6 +215,15 @@ class Design:
             core.djd_deletePhases(handle)
         return out if status >= 0 else np.full(len(self.names), math.nan)
 
+    def components(self, x=None):
+        """Pieces into which, at x (default x0), the bodies fall whose shapes the task's connections
+        hold together; 1 for each robot that hangs together, 0 without connections."""
+        x, n = self._vector(self.x0 if x is None else x), c_int()
+        with self._lock:
+            self._check(core.djd_moveDesign(self._address, x.ctypes.data))
+            call(core.djd_countPieces, byref(n), self._address)
+        return n.value
+
 
 def _refuse_ignored(model):
     for entry in model.report:
@@ -331,8 +340,8 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     callback(iteration, loss, x) is called after every iteration, 0 being the start (of a stage),
     with x (n,); it ends the run by returning False. Of a Design that was given it may read
     `evaluations`, and call nothing. Returns a dict: x, the best, values (see `Design.values`),
-    loss_first, loss_last (at x), iterations, evaluations, restarts, best_iteration, stop ("iterations",
-    "gradient", "step", "callback", "stuck", "patience"), design. Arguments: see `Design`.
+    loss_first, loss_last (at x), iterations, evaluations, restarts, best_iteration, flattened (steps
+    that were shortened since a hull would have been flat), stop ("iterations", "gradient", "step", "callback", "stuck", "patience"), design. Arguments: see `Design`.
     """
     design = task if isinstance(task, Design) else Design(task, folder, allow_ignored)
     how = _optimizer(design, iterations, optimizer)
@@ -351,5 +360,5 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     return {"x": x, "values": design.values(x), "loss_first": result.first_loss,
             "loss_last": result.loss, "iterations": result.iterations,
             "evaluations": result.evaluations, "restarts": result.restarts,
-            "best_iteration": result.best_iteration,
+            "best_iteration": result.best_iteration, "flattened": result.flattened,
             "stop": STOPS[result.stop], "design": design}

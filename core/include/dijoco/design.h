@@ -72,6 +72,15 @@ DJ_API djStatus djd_backwardDesign(double* grad, djDesign* design);
 // djd_evaluateDesign as a djObjective, for which a singular step is no loss.
 DJ_API djStatus djd_designObjective(void* design, double* loss, double* grad, const double* x);
 
+// Into how many pieces the bodies fall, at the present point, whose shapes the task's connections
+// hold together: geoms of a body that neither overlap nor touch, links whose joint is no longer in a
+// geom of both. 1 for each robot that hangs together; 0: there are no connections.
+DJ_API djStatus djd_countPieces(int* n, djDesign* design, djError* err);
+
+// Points that djd_moveDesign has refused so far since a hull would be flat there or a cell of a cage
+// inside out. Flat is what has less than a hundredth of the thickness, by its size, that it had.
+DJ_API int djd_countFlattened(const djDesign* design);
+
 // What optimizers see: the sum over scenes, weighted, of the mean of a design's loss over starts that
 // differ by a part of a timestep: phases j/nphase, j < nphase. Of losses with impacts that mean says
 // what does not depend on when in a step they come. The arrays are to be read only.

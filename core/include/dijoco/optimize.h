@@ -133,6 +133,8 @@ typedef struct djOptimizeStep {
   double best_loss;         // so far, units of the loss
   const double* x;          // (n) units of the caller
   int stage;                // of djd_optimizeDesign with stages, which it and iteration belong to
+  int flattened;            // of djd_optimizeDesign: djd_countFlattened of the run so far
+  int pieces;               // likewise djd_countPieces at x
 } djOptimizeStep;
 
 // Called after each iteration; false: stop there.
@@ -185,6 +187,9 @@ typedef struct djOptimizeResult {
   double gradient_norm;     // at the last iterate where it was computed, units of the loss by those
                             //   of x
   int stage;                // of djd_optimizeDesign with stages: the last that was run
+  int flattened;            // of djd_optimizeDesign: steps that were shortened since a hull would
+                            //   have been flat or a cell of a cage inside out
+  int contradiction;        // entry of x whose bounds no point of the equations keeps; -1: none
 } djOptimizeResult;
 
 // Improve x (n), which is projected on the constraints first. The best iterate is returned,
