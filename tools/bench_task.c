@@ -152,7 +152,7 @@ static void time_sum(Times* times, djPhases* sum, const BenchTask* t) {
   for (int k = 0; k <= REPEATS; k++) {
     double start = tool_clock();
     if (djd_evaluatePhases(&loss, t->grad, sum, t->x) < 0) return;
-    if (k > 0) times_add(times, tool_clock() - start);   // the first warms up
+    if (k > 0) times_add(times, tool_clock() - start); // the first warms up
   }
 }
 

@@ -123,9 +123,9 @@ class Design:
         loss, gradient = design.evaluate(design.x0)
 
     task: path of a .json task, or a dict of the same form (docs/tasks.md), whose `scene`, also in
-    `scenes`, may be a `Model`; relative paths of a dict start at `folder`. Scenes of which something
-    that changes the motion is ignored are refused unless allow_ignored. `threads` share the scenes
-    and change no result; 0: one for each processor. Calls on one Design wait for each other.
+    `scenes`, may be a `Model`; relative paths of a dict start at `folder`. Scenes of which
+    something that changes the motion is ignored are refused unless allow_ignored. `threads` share
+    the scenes and change no result; 0: one for each processor. Calls on one Design wait for each other.
     Rotations vary by a rotation vector, which is 0 at x0.
     """
 
@@ -179,7 +179,8 @@ class Design:
     lower = property(lambda self: self._array("lower"), None, None, "Lower bounds (n,), or -inf.")
     upper = property(lambda self: self._array("upper"), None, None, "Upper bounds (n,), or inf.")
     model = property(lambda self: self._scene, None, None,
-                     "The task's scene with its settings and `set`, as a `Model`; the first of several.")
+                     "The task's scene, the first of several, with its settings and `set`, as a "
+                     "`Model`.")
     models = property(lambda self: [part.model for part in self._parts], None, None,
                       "The same of all scenes.")
     scenes = property(lambda self: [part.name for part in self._parts if part.name], None, None,

@@ -12,11 +12,10 @@
 typedef struct djAnnealing {
   djPhases* phases;
   const djOptimizer* how;
-  djParam* param;     // (phases->n x nanneal)
+  djParam* param; // (phases->n x nanneal)
 } djAnnealing;
 
-static djStatus findAnnealed(djParam* param, const djAnneal* one, const djDesign* d,
-                             djError* err) {
+static djStatus findAnnealed(djParam* param, const djAnneal* one, const djDesign* d, djError* err) {
   djStatus status = dj_paramId(param, d->model, one->name, err);
   if (status != DJ_OK) return status;
   bool varies = false;
@@ -84,10 +83,18 @@ djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phase
     free(annealing.param);
     return status;
   }
-  djOptimizeProblem problem = {
-      .n = d->n, .lower = d->lower, .upper = d->upper, .group = d->group, .nequal = d->nequal,
-      .equal = d->equal, .value = d->value, .objective = djd_phasesObjective, .user = phases,
-      .callback = callback, .callback_user = callback_user, .change_user = &annealing};
+  djOptimizeProblem problem = {.n = d->n,
+                               .lower = d->lower,
+                               .upper = d->upper,
+                               .group = d->group,
+                               .nequal = d->nequal,
+                               .equal = d->equal,
+                               .value = d->value,
+                               .objective = djd_phasesObjective,
+                               .user = phases,
+                               .callback = callback,
+                               .callback_user = callback_user,
+                               .change_user = &annealing};
   if (optimizer->nanneal > 0) problem.change = anneal;
   djError none = {""};
   if (djd_countPhasesResiduals(&problem.nresidual, phases, &none) < 0) {
