@@ -19,7 +19,7 @@
 enum { SCENES = 3 };
 
 // A brick that is thrown onto a floor beside a cart with an arm; another brick in each scene.
-#define MODEL(size, mass)                                                                          \
+#define MODEL(size, mass, stud)                                                                    \
   "{\"dijoco_model\":1,\"option\":{\"timestep\":0.01,\"stiffness_scale\":1e-5},"                   \
   "\"bodies\":[{\"name\":\"world\"},"                                                              \
   "{\"name\":\"brick\",\"pos\":[0,0,0.2],\"mass\":" mass ",\"inertia\":[0.002,0.003,0.004]},"      \
@@ -29,13 +29,16 @@ enum { SCENES = 3 };
   "\"joints\":[{\"name\":\"free\",\"type\":\"free\",\"body\":\"brick\"},"                          \
   "{\"name\":\"slide\",\"type\":\"slide\",\"body\":\"cart\",\"axis\":[1,0,0]},"                    \
   "{\"name\":\"hinge\",\"type\":\"hinge\",\"body\":\"arm\",\"axis\":[0,1,0]}],"                    \
-  "\"geoms\":[{\"name\":\"floor\",\"type\":\"plane\",\"body\":\"world\",\"size\":[0,0,1]},"        \
+  "\"geoms\":[{\"name\":\"floor\",\"type\":\"plane\",\"body\":\"world\",\"size\":[0,0,1]}," stud   \
   "{\"name\":\"brick\",\"type\":\"box\",\"body\":\"brick\",\"size\":" size "}],"                   \
   "\"actuators\":[{\"name\":\"m\",\"joint\":\"slide\"},{\"name\":\"n\",\"joint\":\"hinge\"}]}"
 
-static const char* const model[SCENES] = {MODEL("[0.06,0.05,0.04]", "0.5"),
-                                          MODEL("[0.03,0.05,0.06]", "0.3"),
-                                          MODEL("[0.05,0.05,0.05]", "0.8")};
+// With it the brick has another number.
+#define STUD "{\"name\":\"stud\",\"type\":\"sphere\",\"body\":\"brick\",\"size\":[0.02,0,0]},"
+
+static const char* const model[SCENES] = {MODEL("[0.06,0.05,0.04]", "0.5", ""),
+                                          MODEL("[0.03,0.05,0.06]", "0.3", ""),
+                                          MODEL("[0.05,0.05,0.05]", "0.8", STUD)};
 
 #define SHARED                                                                                     \
   "\"horizon\":12,\"ctrl\":[0.5,-0.2],\"initial\":{\"qpos\":[0,0,0.2,0.9,0.1,0.3,"                 \
@@ -317,10 +320,18 @@ static void testStages(void** state) {
   for (int s = 0; s < c.n; s++) assert_true(c.d[s]->model->jnt_damping[2] == 0.2);
   o.nstage = 0;
   o.iterations = 2;
-  o.nanneal = 1;
+  o.nanneal = 2;
   o.anneal[0] = (djAnneal){.name = "joint/slide/damping", .from = 1, .to = 0.5};
+  o.anneal[1] = (djAnneal){.name = "geom/brick/contact_scale", .from = 3, .to = 2};
   assert_int_equal(djd_optimizeScenes(&result, x, c.n, c.d, NULL, &o, 2, NULL, NULL, &err), DJ_OK);
-  for (int s = 0; s < c.n; s++) assert_true(c.d[s]->model->jnt_damping[1] == 0.5);
+  for (int s = 0; s < c.n; s++) {
+    djParam p;
+    double scale;
+    assert_int_equal(dj_paramId(&p, c.d[s]->model, "geom/brick/contact_scale", NULL), DJ_OK);
+    dj_getParam(&scale, c.d[s]->model, &p);
+    assert_true(c.d[s]->model->jnt_damping[1] == 0.5 && scale == 2);
+    assert_int_equal(p.id, s < 2 ? 1 : 2);
+  }
   closeCase(&c);
 }
 
