@@ -81,9 +81,9 @@ DJ_API djStatus djd_countPieces(int* n, djDesign* design, djError* err);
 // inside out. Flat is what has less than a hundredth of the thickness, by its size, that it had.
 DJ_API int djd_countFlattened(const djDesign* design);
 
-// What optimizers see: the sum over scenes, weighted, of the mean of a design's loss over starts that
-// differ by a part of a timestep: phases j/nphase, j < nphase. Of losses with impacts that mean says
-// what does not depend on when in a step they come. The arrays are to be read only.
+// What optimizers see: the sum over scenes, by weights, of the mean of a design's loss over starts
+// that differ by a part of a timestep: phases j/nphase, j < nphase. Of losses with impacts that mean
+// says what does not depend on when in a step they come. The arrays are to be read only.
 typedef struct djPhases {
   int n;                    // runs: nscene x nphase
   int nthread;              // threads that share them
@@ -105,9 +105,9 @@ DJ_API djStatus djd_makeScenes(djPhases** phases, int nscene, djDesign* const* d
                                const double* weight, int nphase, int nthread, djError* err);
 DJ_API void djd_deletePhases(djPhases* phases);   // NULL is allowed
 
-// djd_designObjective of all runs: the means of their losses and gradients, summed over scenes, with
-// the same bits whatever the number of threads. Results stay in phases->design[].result. grad (n) may
-// be NULL.
+// djd_designObjective of all runs: the means of their losses and gradients, summed over scenes,
+// with the same bits whatever the number of threads. Results stay in phases->design[].result. grad
+// (n) may be NULL.
 DJ_API djStatus djd_evaluatePhases(double* loss, double* grad, djPhases* phases, const double* x);
 // The same as a djObjective.
 DJ_API djStatus djd_phasesObjective(void* phases, double* loss, double* grad, const double* x);

@@ -52,8 +52,8 @@ typedef struct djTaskFree {
   const double* max;        // (nmax) units of value
 } djTaskFree;
 
-// A task as its file says it. One with `"scenes"` is a list of tasks, of which the first one is what
-// the struct itself holds: each is the task with some keys of its own, and their losses add up.
+// A task as its file says it. One with `"scenes"` is a list of tasks, of which the first is what the
+// struct itself holds: each is the task with some keys of its own, and their losses add up.
 typedef struct djTask {
   const char* path;         // of the task file; "" when read from text
   const char* scene;        // path of the scene, relative to the working directory or absolute
@@ -123,8 +123,8 @@ DJ_API const char* dj_taskName(const djTask* task);
 DJ_API double dj_taskWeight(const djTask* task);
 
 // Look up a task's names, of the first of several scenes: the others' tasks are to be resolved each
-// with its own model (see djd_makeScenes). The model must have the task's settings and `set` applied already: maps
-// take its timestep. The task must outlive the problem.
+// with its own model (see djd_makeScenes). The model must have the task's settings and `set` applied
+// already: maps take its timestep. The task must outlive the problem.
 DJ_API djStatus dj_resolveTask(djProblem** problem, const djTask* task, const djModel* model,
                                djError* err);
 

@@ -13,11 +13,10 @@
 typedef struct djAnnealing {
   djPhases* phases;
   const djOptimizer* how;
-  djParam* param;     // (phases->n x nanneal)
+  djParam* param; // (phases->n x nanneal)
 } djAnnealing;
 
-static djStatus findAnnealed(djParam* param, const djAnneal* one, const djDesign* d,
-                             djError* err) {
+static djStatus findAnnealed(djParam* param, const djAnneal* one, const djDesign* d, djError* err) {
   djStatus status = dj_paramId(param, d->model, one->name, err);
   if (status != DJ_OK) return status;
   bool varies = false;
@@ -116,10 +115,18 @@ djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phase
     return status;
   }
   djDesignStep step = {callback, callback_user, d, djd_countFlattened(d)};
-  djOptimizeProblem problem = {
-      .n = d->n, .lower = d->lower, .upper = d->upper, .group = d->group, .nequal = d->nequal,
-      .equal = d->equal, .value = d->value, .objective = djd_phasesObjective, .user = phases,
-      .callback = callback ? onStep : NULL, .callback_user = &step, .change_user = &annealing};
+  djOptimizeProblem problem = {.n = d->n,
+                               .lower = d->lower,
+                               .upper = d->upper,
+                               .group = d->group,
+                               .nequal = d->nequal,
+                               .equal = d->equal,
+                               .value = d->value,
+                               .objective = djd_phasesObjective,
+                               .user = phases,
+                               .callback = callback ? onStep : NULL,
+                               .callback_user = &step,
+                               .change_user = &annealing};
   if (optimizer->nanneal > 0) problem.change = anneal;
   djError none = {""};
   if (djd_countPhasesResiduals(&problem.nresidual, phases, &none) < 0) {
