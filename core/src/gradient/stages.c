@@ -110,6 +110,8 @@ djStatus dj_optimizeStages(djOptimizeResult* result, double* x, djPhases* phases
     sum.evaluations += result->evaluations;
     sum.refused += result->refused;
     sum.restarts += result->restarts;
+    sum.renewals += result->renewals;
+    sum.largest_jump = fmax(sum.largest_jump, result->largest_jump);
     result->stage = i;
     if (result->stop == DJ_STOP_CALLBACK) break;
   }
@@ -119,5 +121,7 @@ djStatus dj_optimizeStages(djOptimizeResult* result, double* x, djPhases* phases
   result->evaluations = sum.evaluations;
   result->refused = sum.refused;
   result->restarts = sum.restarts;
+  result->renewals = sum.renewals;
+  result->largest_jump = sum.largest_jump;
   return result->stop == DJ_STOP_STUCK ? DJ_NOT_CONVERGED : DJ_OK;
 }

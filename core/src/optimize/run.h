@@ -55,6 +55,7 @@ typedef struct djOptimizerRow {
   bool equations;      // takes them
   bool residuals;      // needs them
   bool changes;        // takes objectives that change from iteration to iteration
+  bool renews;         // asks for their renewal
   // run->x is feasible, its loss and gradient are there, and iteration 0 ended.
   djStatus (*run)(djRun* run);
 } djOptimizerRow;
