@@ -40,6 +40,9 @@ static djStatus setAll(djDesign* d, const djStage* stage, djError* err) {
   }
   const djModel* compiled = dj_designMemory(d)->compiled;
   if (status < 0 || stage->nset == 0 || !compiled) return status;
+  int changed;
+  status = dj_renewFacets(&changed, d->model, compiled, err);
+  if (status < 0) return status;
   return dj_followGeomsBy(d->model, compiled, d->problem->inertia_from_geom, err);
 }
 

@@ -74,7 +74,7 @@ static void renew(djRun* run, djOptimizeStep* step) {
   const djOptimizeProblem* p = run->problem;
   djOptimizeResult* r = run->result;
   double loss = step->loss;
-  if (!p->renew || !dj_findOptimizer(run->optimizer->type)->renews) return;
+  if (!p->renew || !run->renews) return;
   if (!p->renew(p->renew_user, &loss, step->x) || !isfinite(loss)) return;
   step->jump = loss - step->loss;
   r->evaluations++;

@@ -19,6 +19,7 @@ typedef struct djRun {
   double* x;            // (n) present iterate
   double* grad;         // (n)
   double loss;
+  bool renews;          // the optimizer asks for renewal
   bool varied;          // not all losses so far are the same
   double* trial;        // (n)
   double* trial_grad;   // (n)
