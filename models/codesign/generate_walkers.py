@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""Writes scene.xml, task.json and controls.json of a spider and a biped whose feet are designed.
+
+  generate_walkers.py [FOLDER]
+
+FOLDER is that of this file unless given. What is chosen is in the tables at the top; README.md says
+why."""
+import json
+import math
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# Of each task: timestep (s), steps, radii of design and control, gains k_p, k_d of SDRS eq. 5 (twice
+# these are MuJoCo's kp, kv), iterations; density of feet (kg/m3), friction.
+TASKS = {
+    "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, iterations=150,
+                   density=500, friction=0.7),
+}
+RINGS, RING = 3, 10           # of a hull, beside two points within it: 32
+BLUE, GREY, ORANGE = "0.35 0.5 0.7 1", "0.6 0.6 0.65 1", "0.85 0.6 0.3 1"
+
+# ---- spider
+SLOPE = math.radians(15)
+# Half sizes and mass of the trunk, its height above the ground along the ground's normal; lengths and
+# masses of the upper links.
+TRUNK = dict(half=(0.2, 0.15, 0.05), mass=4.0)
+UPPER = dict(length=0.2, radius=0.03, mass=0.4)
+# Hulls of a foot from the knee down: rings as (depth, radius).
+FOOT = [[(0.0, 0.025), (0.05, 0.025), (0.11, 0.022)],
+        [(0.09, 0.023), (0.15, 0.021), (0.20, 0.018)],
+        [(0.18, 0.019), (0.26, 0.014), (0.30, 0.006)]]
+LEGS = (("fl", 1, 1), ("fr", 1, -1), ("bl", -1, 1), ("br", -1, -1))
+# Four sines of each joint at the start: Hz; the first has an amplitude.
+HZ = (1.5, 0.75, 2.25, 3.0)
+
+
+def number(x):
+    text = "%.6g" % (round(x, 9) + 0.0)
+    return text
+
+
+def row(values):
+    return " ".join(number(v) for v in values)
+
+
+class Xml:
+    """Lines of a scene."""
+
+    def __init__(self):
+        self.lines, self.depth = [], 0
+
+    def _put(self, start, attributes, end):
+        indent = "  " * self.depth
+        line = indent + "<" + start
+        for key, value in attributes.items():
+            if isinstance(value, (tuple, list)):
+                value = row(value)
+            elif isinstance(value, (int, float)):
+                value = number(value)
+            words = (' %s="%s"' % (key.rstrip("_"), value)).split(" ")[1:]
+            for i, word in enumerate(words):
+                if len(line) + 1 + len(word) + (len(end) if i == len(words) - 1 else 0) > 98:
+                    self.lines.append(line)
+                    line = indent + " " * (1 + len(start))
+                line += " " + word
+        self.lines.append(line + end)
+
+    def one(self, start, **attributes):
+        self._put(start, attributes, "/>")
+
+    def open(self, start, **attributes):
+        self._put(start, attributes, ">")
+        self.depth += 1
+
+    def close(self, *names):
+        for name in names:
+            self.depth -= 1
+            self.lines.append("  " * self.depth + "</%s>" % name)
+
+    def text(self):
+        return "\n".join(self.lines) + "\n"
+
+
+def hull(rings, inner, squeeze=1.0):
+    """32 points about the z axis: rings as (depth, radius), and two within."""
+    points = []
+    for k, (depth, radius) in enumerate(rings):
+        for j in range(RING):
+            a = 2 * math.pi * (j + 0.5 * (k % 2)) / RING
+            points.append((radius * math.cos(a), squeeze * radius * math.sin(a), -depth))
+    return points + list(inner)
+
+
+def foot_hulls(rings):
+    """Hulls of a foot and its ties: (points of each, [(hull, point, hull, point)]). The first point
+    within the first hull is the knee; each pair that overlaps shares a point in the middle of what
+    both cover."""
+    shared = [(0, 0, -(b[0][0] + a[-1][0]) / 2) for a, b in zip(rings, rings[1:])]
+    last = (0, 0, -rings[-1][-1][0])
+    inner = [(0, 0, 0)] + shared + [last]
+    hulls = [hull(r, (inner[i], inner[i + 1])) for i, r in enumerate(rings)]
+    n = RINGS * RING
+    return hulls, [(i, n + 1, i + 1, n) for i in range(len(rings) - 1)]
+
+
+def sines(first, hz=HZ):
+    """Rows of four sines, the first given by amplitude and phase."""
+    return [[first[0] if k == 0 else 0, f, first[1] if k == 0 else 0] for k, f in enumerate(hz)]
+
+
+def begin(name, text, dt, feet):
+    """The scene up to its bodies; feet: {mesh: points}."""
+    x = Xml()
+    x.lines.append("<!-- Written by ../generate_walkers.py. %s -->" % text)
+    x.open("mujoco", model=name)
+    x.one("option", timestep=dt, integrator="implicitfast", cone="elliptic")
+    x.open("default")
+    x.one("geom", friction=TASKS[name]["friction"], contype=0, conaffinity=0, rgba=GREY)
+    x.open("default", class_="foot")
+    x.one("geom", type="mesh", density=TASKS[name]["density"], contype=1, conaffinity=2, rgba=BLUE)
+    x.close("default", "default")
+    x.open("asset")
+    for mesh, points in feet.items():
+        x.one("mesh", name=mesh, inertia="convex", vertex=[v for p in points for v in p])
+    x.close("asset")
+    return x
+
+
+def motors(x, joints, row_):
+    x.open("actuator")
+    for joint in joints:
+        x.one("position", name=joint, joint=joint, kp=2 * row_["kp"])
+    for joint in joints:
+        x.one("velocity", name=joint + "_rate", joint=joint, kv=2 * row_["kd"])
+    x.close("actuator")
+
+
+def foot(x, name, count):
+    for i in range(count):
+        x.one("geom", name="%s_%d" % (name, i), class_="foot", mesh="%s_%d" % (name, i))
+
+
+def ties(name, joint, tied):
+    out = [{"a": {"geom": "%s_0" % name, "vertex": RINGS * RING}, "b": {"joint": joint}}]
+    return out + [{"a": {"geom": "%s_%d" % (name, a), "vertex": i},
+                   "b": {"geom": "%s_%d" % (name, b), "vertex": j}} for a, i, b, j in tied]
+
+
+def spider():
+    row_ = TASKS["spider"]
+    hulls, tied = foot_hulls(FOOT)
+    feet = {"foot_%s_%d" % (leg, i): h for leg, _, _ in LEGS for i, h in enumerate(hulls)}
+    x = begin("spider", "Four legs of two links, each joint of two hinges, on a slope of 15 degrees; "
+              "the mark is 10 m up the slope.", row_["dt"], feet)
+    up, tilt = 0.1, 0.15    # of the upper links above, of the feet outward of the vertical (rad)
+    knee = UPPER["length"] * math.sin(up)
+    height = FOOT[-1][-1][0] * math.cos(tilt) - knee + 0.002
+    c, s = math.cos(SLOPE / 2), math.sin(SLOPE / 2)
+    normal = (-math.sin(SLOPE), 0, math.cos(SLOPE))
+    x.open("worldbody")
+    x.one("light", pos=(0, -2, 4))
+    x.one("geom", name="ground", type="plane", size=(12, 12, 0.1),
+          pos=[-height * n for n in normal], quat=(c, 0, -s, 0), contype=2, conaffinity=1,
+          rgba="0.8 0.8 0.75 1")
+    goal = (10 * math.cos(SLOPE), 0, 10 * math.sin(SLOPE))
+    x.one("site", name="mark", pos=goal, size=0.1, rgba="0.8 0.2 0.2 1")
+    x.open("body", name="trunk", quat=(c, 0, -s, 0))
+    x.one("freejoint", name="trunk")
+    x.one("geom", name="trunk", type="box", size=TRUNK["half"], mass=TRUNK["mass"], contype=1,
+          conaffinity=2)
+    joints, connect, start = [], [], {}
+    for leg, sx, sy in LEGS:
+        out = (0.6 * sx, 0.8 * sy)                      # horizontal direction of the leg
+        level = (-out[1], out[0], 0)                    # turns that way lower the leg
+        x.open("body", name="upper_" + leg, pos=(TRUNK["half"][0] * sx, TRUNK["half"][1] * sy, 0))
+        x.one("joint", name=leg + "_swing", axis=(0, 0, 1))
+        x.one("joint", name=leg + "_lift", axis=level)
+        end = [UPPER["length"] * math.cos(up) * o for o in out] + [knee]
+        x.one("geom", name="upper_" + leg, type="capsule", fromto=[0, 0, 0] + end,
+              size=UPPER["radius"], mass=UPPER["mass"])
+        turn = [-math.sin(tilt / 2) * v for v in level]
+        x.open("body", name="foot_" + leg, pos=end, quat=[math.cos(tilt / 2)] + turn)
+        x.one("joint", name=leg + "_knee", axis=level)
+        x.one("joint", name=leg + "_twist", axis=(*out, 0))
+        foot(x, "foot_" + leg, len(hulls))
+        x.close("body", "body")
+        joints += ["%s_%s" % (leg, j) for j in ("swing", "lift", "knee", "twist")]
+        connect += ties("foot_" + leg, leg + "_knee", tied)
+        phase = 0 if sx * sy > 0 else math.pi
+        # Turning by z moves a left leg's foot back, a right leg's forward.
+        start[leg + "_swing"] = sines((0.15, phase if sy > 0 else phase + math.pi))
+        start[leg + "_lift"] = sines((0.15, phase + math.pi / 2))
+        start[leg + "_knee"] = sines((0.0, 0.0))
+        start[leg + "_twist"] = sines((0.0, 0.0))
+    x.close("body", "worldbody")
+    motors(x, joints, row_)
+    x.close("mujoco")
+    low, high = [-0.5, 0.25, -20] * 4, [0.5, 4, 20] * 4
+    task = {
+        "free": {j: {"value": start[j], "min": low, "max": high} for j in joints},
+        "maps": [{"type": "sines", "from": j, "to": "ctrl", "actuator": j, "velocity": j + "_rate"}
+                 for j in joints],
+        "loss": [{"type": "com", "target": goal}],
+        "variables": [{"name": j} for j in joints],
+    }
+    return x.text(), task, [{"name": "mesh/foot_*/vert"}], connect
+
+
+def tidy(value):
+    if isinstance(value, float):
+        value = round(value, 6)
+        return int(value) if value == int(value) else value
+    if isinstance(value, (list, tuple)):
+        return [tidy(v) for v in value]
+    if isinstance(value, dict):
+        return {k: tidy(v) for k, v in value.items()}
+    return value
+
+
+def text_of(task):
+    """A key in a line, an item of a list or an object's member, too."""
+    out = []
+    for key, value in tidy(task).items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            items = ",\n    ".join(json.dumps(v) for v in value)
+            out.append('  "%s": [\n    %s]' % (key, items))
+        elif key == "free":
+            items = ",\n    ".join(json.dumps({k: v})[1:-1] for k, v in value.items())
+            out.append('  "%s": {\n    %s}' % (key, items))
+        else:
+            out.append('  "%s": %s' % (key, json.dumps(value)))
+    return "{\n" + ",\n".join(out) + "\n}\n"
+
+
+def write(folder, name, made):
+    scene, task, design, connect = made
+    row_ = TASKS[name]
+    folder = folder / name
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "scene.xml").write_text(scene, encoding="utf-8")
+    optimizer = {"type": "trust_region", "radius": row_["design"],
+                 "control_radius": row_["control"], "iterations": row_["iterations"]}
+    head = {"scene": "scene.xml", "integrator": row_.get("integrator", "position"),
+            "timestep": row_["dt"], "horizon": row_["steps"],
+            "contact": {"model": "separating_plane", "vertices": "all", "skin": 0},
+            "inertia_from_geom": True}
+    whole = {**head, **task, "optimizer": optimizer}
+    (folder / "controls.json").write_text(text_of(whole), encoding="utf-8")
+    whole["variables"] = task["variables"] + design
+    whole["connect"] = connect
+    (folder / "task.json").write_text(text_of(whole), encoding="utf-8")
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
+    for name in TASKS:
+        write(folder, name, globals()[name]())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
