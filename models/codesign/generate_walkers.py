@@ -15,8 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Of each task: timestep (s), steps, radii of design and control, gains k_p, k_d of SDRS eq. 5 (twice
 # these are MuJoCo's kp, kv), iterations; density of feet (kg/m3), friction.
 TASKS = {
-    "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, iterations=150,
-                   density=500, friction=0.7),
+    "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, stages=4, iterations=75,
+                   density=500, friction=1),
 }
 RINGS, RING = 3, 10           # of a hull, beside two points within it: 32
 BLUE, GREY, ORANGE = "0.35 0.5 0.7 1", "0.6 0.6 0.65 1", "0.85 0.6 0.3 1"
@@ -33,7 +33,7 @@ FOOT = [[(0.0, 0.025), (0.05, 0.025), (0.11, 0.022)],
         [(0.18, 0.019), (0.26, 0.014), (0.30, 0.006)]]
 LEGS = (("fl", 1, 1), ("fr", 1, -1), ("bl", -1, 1), ("br", -1, -1))
 # Four sines of each joint at the start: Hz; the first has an amplitude.
-HZ = (1.5, 0.75, 2.25, 3.0)
+HZ = (1.25, 0.75, 1.75, 0.5)
 
 
 def number(x):
@@ -115,7 +115,7 @@ def begin(name, text, dt, feet):
     x = Xml()
     x.lines.append("<!-- Written by ../generate_walkers.py. %s -->" % text)
     x.open("mujoco", model=name)
-    x.one("option", timestep=dt, integrator="implicitfast", cone="elliptic")
+    x.one("option", timestep=dt, integrator="discrete", impratio=100, cone="elliptic")
     x.open("default")
     x.one("geom", friction=TASKS[name]["friction"], contype=0, conaffinity=0, rgba=GREY)
     x.open("default", class_="foot")
@@ -197,7 +197,8 @@ def spider():
     x.close("body", "worldbody")
     motors(x, joints, row_)
     x.close("mujoco")
-    low, high = [-0.5, 0.25, -20] * 4, [0.5, 4, 20] * 4
+    low = [v for f in HZ for v in (-0.2, round(0.9 * f, 3), -20)]
+    high = [v for f in HZ for v in (0.2, round(1.1 * f, 3), 20)]
     task = {
         "free": {j: {"value": start[j], "min": low, "max": high} for j in joints},
         "maps": [{"type": "sines", "from": j, "to": "ctrl", "actuator": j, "velocity": j + "_rate"}
@@ -240,11 +241,13 @@ def write(folder, name, made):
     folder = folder / name
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "scene.xml").write_text(scene, encoding="utf-8")
-    optimizer = {"type": "trust_region", "radius": row_["design"],
-                 "control_radius": row_["control"], "iterations": row_["iterations"]}
-    head = {"scene": "scene.xml", "integrator": row_.get("integrator", "position"),
+    optimizer = {"type": "trust_region", "direction": "adam", "radius": row_["design"],
+                 "control_radius": row_["control"],
+                 "stages": row_["stages"] * [{"iterations": row_["iterations"]}]}
+    head = {"scene": "scene.xml", "integrator": row_.get("integrator", "momentum"),
             "timestep": row_["dt"], "horizon": row_["steps"],
-            "contact": {"model": "separating_plane", "vertices": "all", "skin": 0},
+            "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
+                        "preset": "smooth"},
             "inertia_from_geom": True}
     whole = {**head, **task, "optimizer": optimizer}
     (folder / "controls.json").write_text(text_of(whole), encoding="utf-8")
