@@ -15,8 +15,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Of each task: timestep (s), steps, radii of design and control, gains k_p, k_d of SDRS eq. 5 (twice
 # these are MuJoCo's kp, kv), iterations; density of feet (kg/m3), friction.
 TASKS = {
+    "chain_reach": dict(dt=0.01, steps=250, design=0.02, control=0.1, kp=5e3, kd=5e2, stages=2,
+                        iterations=60, density=500, friction=0.3),
     "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, stages=4, iterations=75,
-                   density=500, friction=1),
+                   density=500, friction=0.7),
 }
 RINGS, RING = 3, 10           # of a hull, beside two points within it: 32
 BLUE, GREY, ORANGE = "0.35 0.5 0.7 1", "0.6 0.6 0.65 1", "0.85 0.6 0.3 1"
@@ -207,6 +209,61 @@ def spider():
         "variables": [{"name": j} for j in joints],
     }
     return x.text(), task, [{"name": "mesh/foot_*/vert"}], connect
+
+
+# ---- chains
+LINKS, LINK = 8, dict(length=0.15, half=0.02, tip=0.13)
+BASES = (("a", -0.5, 1, 6), ("b", 0.0, 2, 5), ("c", 0.35, 4, 3))     # x, contype, conaffinity
+REACH = (0.1, 0, -1.6)
+
+
+def prism(end):
+    """A square prism from a joint down, and the point where the next link is attached."""
+    h, points = LINK["half"], []
+    for depth, half in ((-h / 2, h / 2), (h / 2, h), (LINK["tip"] - h, h), (LINK["tip"], h / 2)):
+        points += [(x * half, y * half, -depth) for x, y in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
+    return points + [(0, 0, -end)]
+
+
+def chain_reach():
+    row_ = TASKS["chain_reach"]
+    meshes = {"%s%d" % (c, i): prism(LINK["length"]) for c, *_ in BASES for i in range(LINKS + 1)}
+    x = begin("chain_reach", "Three chains of eight links beside each other; the base of the first is "
+              "moved along x, its tip is to reach the mark.", row_["dt"], meshes)
+    x.open("worldbody")
+    x.one("light", pos=(0, -2, 1))
+    x.one("site", name="mark", pos=REACH, size=0.02, rgba="0.8 0.2 0.2 1")
+    for chain, place, contype, conaffinity in BASES:
+        x.open("body", name=chain + "0", pos=(place, 0, 0))
+        if chain == "a":
+            x.one("joint", name="base", type="slide", axis=(1, 0, 0))
+        for i in range(LINKS + 1):
+            x.one("geom", name="%s%d" % (chain, i), class_="foot", mesh="%s%d" % (chain, i),
+                  contype=contype, conaffinity=conaffinity, rgba=GREY if chain == "a" else ORANGE)
+            if i == LINKS:
+                if chain == "a":
+                    x.one("site", name="tip", pos=(0, 0, -LINK["length"]), size=0.01)
+            else:
+                x.open("body", name="%s%d" % (chain, i + 1), pos=(0, 0, -LINK["length"]))
+                x.one("joint", name="%s%d" % (chain, i + 1), axis=(0, 1, 0), damping=0.02)
+        x.close(*(LINKS + 1) * ["body"])
+    x.close("worldbody")
+    motors(x, ["base"], row_)
+    x.close("mujoco")
+    n = len(meshes["a0"]) - 1
+    task = {
+        "free": {"base": {"value": [0, 0.05, 0.1, 0.15], "min": -0.5, "max": 0.4}},
+        "maps": [{"type": "spline", "from": "base", "actuator": "base", "velocity": "base_rate"}],
+        "loss": [{"type": "position", "site": "tip", "target": REACH}],
+        "variables": [{"name": "base"}],
+    }
+    design = [{"name": ["body/a%d/pos" % (i + 1) for i in range(LINKS)], "index": [2], "min": -0.3,
+               "max": -0.1},
+              {"name": ["mesh/a%d/vert" % i for i in range(LINKS)],
+               "index": [3 * n, 3 * n + 1, 3 * n + 2]}]
+    connect = [{"a": {"geom": "a%d" % i, "vertex": n}, "b": {"body": "a%d" % (i + 1)}}
+               for i in range(LINKS)]
+    return x.text(), task, design, connect
 
 
 def tidy(value):
