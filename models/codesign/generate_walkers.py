@@ -19,6 +19,8 @@ TASKS = {
                         iterations=60, density=500, friction=0.3),
     "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, stages=4, iterations=75,
                    density=500, friction=0.7),
+    "biped": dict(dt=0.01, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=4,
+                  iterations=75, density=1000, friction=1),
 }
 RINGS, RING = 3, 10           # of a hull, beside two points within it: 32
 BLUE, GREY, ORANGE = "0.35 0.5 0.7 1", "0.6 0.6 0.65 1", "0.85 0.6 0.3 1"
@@ -207,6 +209,110 @@ def spider():
                  for j in joints],
         "loss": [{"type": "com", "target": goal}],
         "variables": [{"name": j} for j in joints],
+    }
+    return x.text(), task, [{"name": "mesh/foot_*/vert"}], connect
+
+
+# ---- biped
+# Half sizes and mass of the trunk; of its legs: places, lengths, masses, bend (rad) of the knee's sides.
+BODY = dict(half=(0.12, 0.08, 0.2), mass=8.0)
+LEG = dict(x=0.09, thigh=0.3, shank=0.3, mass=(1.0, 0.7), bend=0.35)
+SOLE = dict(x=0.035, up=0.05, back=0.05, front=0.09, rise=0.012)
+BIPED_Z = 0.63             # of the ground below the centre of mass
+GAIT = dict(Hz=1.0, stride=0.2, lift=0.3, sway=0.08)
+
+
+def sole():
+    """Hulls of a foot along y, below the ankle at 0: rings across y, which rise to both ends."""
+    length = SOLE["back"] + SOLE["front"]
+    part = [-SOLE["back"] + length * t for t in (0, 0.4, 0.6, 1)]
+    hulls, inner = [], []
+    shared = [(0, 0.5 * (part[1] + part[2]) - 0.25 * length, 0),
+              (0, 0.5 * (part[1] + part[2]) + 0.25 * length, 0)]
+    ends = [part[0], shared[0][1] + 0.04 * length, shared[1][1] + 0.04 * length]
+    stops = [shared[0][1] + 0.08 * length, shared[1][1] + 0.08 * length, part[3]]
+    ends[1:] = [shared[0][1] - 0.04 * length, shared[1][1] - 0.04 * length]
+    middle = -0.5 * SOLE["up"]
+    shared = [(0, 0.5 * (a + b), middle) for a, b in zip(ends[1:], stops)]
+    inner = [(0, part[0] + 0.15 * length, middle), *shared, (0, part[3] - 0.1 * length, middle)]
+    for k, (a, b) in enumerate(zip(ends, stops)):
+        points = []
+        for t in (0, 0.5, 1):
+            y = a + t * (b - a)
+            rise = SOLE["rise"] * (2 * (y - part[0]) / length - 1) ** 2
+            for j in range(RING):
+                angle = 2 * math.pi * (j + 0.5) / RING
+                c, s = math.cos(angle), math.sin(angle)
+                points.append((SOLE["x"] * math.copysign(abs(c) ** 0.6, c), y,
+                               middle + rise * (s < 0) + 0.5 * SOLE["up"] * math.copysign(
+                                   abs(s) ** 0.6, s)))
+        hulls.append(points + [inner[k], inner[k + 1]])
+    n = RINGS * RING
+    return hulls, [(i, n + 1, i + 1, n) for i in range(2)]
+
+
+def wave(sine, cosine):
+    """Amplitude and phase of a sum of a sine and a cosine."""
+    return math.hypot(sine, cosine), math.atan2(cosine, sine)
+
+
+def biped():
+    row_ = TASKS["biped"]
+    hulls, tied = sole()
+    feet = {"foot_%s_%d" % (leg, i): h for leg in "lr" for i, h in enumerate(hulls)}
+    x = begin("biped", "Two legs of six hinges, whose feet are short and round below; the mark is 3 m "
+              "ahead, along y.", row_["dt"], feet)
+    bend, thigh, shank = LEG["bend"], LEG["thigh"], LEG["shank"]
+    drop = (thigh + shank) * math.cos(bend) + SOLE["up"]
+    up = 0.3                # of the trunk's frame above the hips, about the centre of mass
+    x.open("worldbody")
+    x.one("light", pos=(2, 0, 3))
+    x.one("geom", name="ground", type="plane", size=(5, 5, 0.1), pos=(0, 0, -BIPED_Z), contype=2,
+          conaffinity=1, rgba="0.8 0.8 0.75 1")
+    x.one("site", name="mark", pos=(0, 3, 0), size=0.05, rgba="0.8 0.2 0.2 1")
+    x.open("body", name="trunk", pos=(0, -0.016, round(drop + 0.002 - BIPED_Z, 6)))
+    x.one("freejoint", name="trunk")
+    x.one("geom", name="trunk", type="box", size=BODY["half"], pos=(0, 0, BODY["half"][2]),
+          mass=BODY["mass"], contype=1, conaffinity=2)
+    g, connect, start = GAIT, [], {}
+    hz = (g["Hz"], 2 * g["Hz"], 0.5 * g["Hz"], 3 * g["Hz"])
+    for leg, side in (("l", -1), ("r", 1)):
+        x.open("body", name="thigh_" + leg, pos=(LEG["x"] * side, 0, 0),
+               quat=(math.cos(bend / 2), math.sin(bend / 2), 0, 0))
+        for joint, axis in (("yaw", (0, 0, 1)), ("roll", (0, 1, 0)), ("pitch", (1, 0, 0))):
+            x.one("joint", name="%s_%s" % (leg, joint), axis=axis)
+        x.one("geom", name="thigh_" + leg, type="capsule", fromto=(0, 0, 0, 0, 0, -thigh), size=0.04,
+              mass=LEG["mass"][0])
+        x.open("body", name="shank_" + leg, pos=(0, 0, -thigh),
+               quat=(math.cos(bend), -math.sin(bend), 0, 0))
+        x.one("joint", name=leg + "_knee", axis=(1, 0, 0))
+        x.one("geom", name="shank_" + leg, type="capsule", fromto=(0, 0, 0, 0, 0, -shank), size=0.03,
+              mass=LEG["mass"][1])
+        x.open("body", name="foot_" + leg, pos=(0, 0, -shank),
+               quat=(math.cos(bend / 2), math.sin(bend / 2), 0, 0))
+        x.one("joint", name=leg + "_ankle", axis=(1, 0, 0))
+        x.one("joint", name=leg + "_tilt", axis=(0, 1, 0))
+        foot(x, "foot_" + leg, len(hulls))
+        x.close("body", "body", "body")
+        connect += ties("foot_" + leg, leg + "_ankle", tied)
+        # The left leg swings while cos(2 pi Hz t) > 0.
+        sign, lift = -side, g["lift"]
+        waves = {"yaw": (0, 0), "roll": (0, g["sway"]), "pitch": (sign * g["stride"],
+                                                                  sign * lift / 2),
+                 "knee": (0, -sign * lift), "ankle": (-sign * g["stride"], sign * lift / 2),
+                 "tilt": (0, -g["sway"])}
+        start.update({"%s_%s" % (leg, j): sines(wave(*w), hz) for j, w in waves.items()})
+    x.close("body", "worldbody")
+    motors(x, start, row_)
+    x.close("mujoco")
+    low = [v for f in hz for v in (-0.6, round(0.9 * f, 3), -20)]
+    high = [v for f in hz for v in (0.6, round(1.1 * f, 3), 20)]
+    task = {
+        "free": {j: {"value": v, "min": low, "max": high} for j, v in start.items()},
+        "maps": [{"type": "sines", "from": j, "to": "ctrl", "actuator": j, "velocity": j + "_rate"}
+                 for j in start],
+        "loss": [{"type": "com", "target": (0, 3, 0)}],
+        "variables": [{"name": j} for j in start],
     }
     return x.text(), task, [{"name": "mesh/foot_*/vert"}], connect
 
