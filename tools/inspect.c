@@ -1,6 +1,7 @@
 // dijoco inspect: what a scene contains, and what of it is simulated how.
 
 #include "inputs.h"
+#include "overlap.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -225,6 +226,7 @@ static void write_json(Buffer* text, const Scene* s, const djSurface* surface, c
   write_surfaces(&out, m, surface);
   json_end(&out);
   write_points(&out, m);
+  overlap_write(&out, m);
   json_text(&out, "state", state_name(s, has_surfaces(m, surface)));
   scene_writeSettings(&out, s, o);
   json_end(&out);
@@ -318,6 +320,7 @@ static void print_text(const Scene* s, const djSurface* surface) {
   print_report(s);
   print_surfaces(m, surface);
   print_points(m);
+  overlap_print(m);
 }
 
 int verb_inspect(const Options* o) {

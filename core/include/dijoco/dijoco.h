@@ -17,6 +17,7 @@
 #include <dijoco/io.h>
 #include <dijoco/model.h>
 #include <dijoco/optimize.h>
+#include <dijoco/overlap.h>
 #include <dijoco/penalty.h>
 #include <dijoco/problem.h>
 #include <dijoco/receding.h>
