@@ -22,6 +22,8 @@ TASKS = {
     "biped": dict(dt=0.01, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=4,
                   iterations=75, density=1000, friction=1),
 }
+# Cells of the cages: 26 and 96 corners.
+GRIDS = {"cage_coarse.json": [2, 2, 2], "cage_fine.json": [3, 4, 5]}
 RINGS, RING = 3, 10           # of a hull, beside two points within it: 32
 BLUE, GREY, ORANGE = "0.35 0.5 0.7 1", "0.6 0.6 0.65 1", "0.85 0.6 0.3 1"
 
@@ -106,12 +108,27 @@ def foot_hulls(rings):
     inner = [(0, 0, 0)] + shared + [last]
     hulls = [hull(r, (inner[i], inner[i + 1])) for i, r in enumerate(rings)]
     n = RINGS * RING
-    return hulls, [(i, n + 1, i + 1, n) for i in range(len(rings) - 1)]
+    return hulls, [(i, n + 1, i + 1, n) for i in range(len(rings) - 1)], (0, n)
 
 
 def sines(first, hz=HZ):
     """Rows of four sines, the first given by amplitude and phase."""
     return [[first[0] if k == 0 else 0, f, first[1] if k == 0 else 0] for k, f in enumerate(hz)]
+
+
+def cages(feet, hulls, grid):
+    """Free vectors, maps and variables of a lattice of cells about each foot, whose uppermost nodes
+    stay where the foot is attached."""
+    low = [round(min(p[k] for h in hulls for p in h) - 0.001, 6) for k in range(3)]
+    high = [round(max(p[k] for h in hulls for p in h) + 0.001, 6) for k in range(3)]
+    nodes = [(i, j, k) for k in range(grid[2] + 1) for j in range(grid[1] + 1)
+             for i in range(grid[0] + 1)
+             if i in (0, grid[0]) or j in (0, grid[1]) or k in (0, grid[2])]
+    index = [3 * n + c for n, node in enumerate(nodes) if node[2] < grid[2] for c in range(3)]
+    free = {"cage_" + body: {"value": 3 * len(nodes) * [0]} for body in feet}
+    maps = [{"type": "cage", "from": "cage_" + body, "body": body, "box": [low, high],
+             "grid": grid} for body in feet]
+    return free, maps, [{"name": name, "index": index} for name in free]
 
 
 def begin(name, text, dt, feet):
@@ -146,15 +163,16 @@ def foot(x, name, count):
         x.one("geom", name="%s_%d" % (name, i), class_="foot", mesh="%s_%d" % (name, i))
 
 
-def ties(name, joint, tied):
-    out = [{"a": {"geom": "%s_0" % name, "vertex": RINGS * RING}, "b": {"joint": joint}}]
+def ties(name, joint, tied, attached):
+    out = [{"a": {"geom": "%s_%d" % (name, attached[0]), "vertex": attached[1]},
+            "b": {"joint": joint}}]
     return out + [{"a": {"geom": "%s_%d" % (name, a), "vertex": i},
                    "b": {"geom": "%s_%d" % (name, b), "vertex": j}} for a, i, b, j in tied]
 
 
 def spider():
     row_ = TASKS["spider"]
-    hulls, tied = foot_hulls(FOOT)
+    hulls, tied, attached = foot_hulls(FOOT)
     feet = {"foot_%s_%d" % (leg, i): h for leg, _, _ in LEGS for i, h in enumerate(hulls)}
     x = begin("spider", "Four legs of two links, each joint of two hinges, on a slope of 15 degrees; "
               "the mark is 10 m up the slope.", row_["dt"], feet)
@@ -191,7 +209,7 @@ def spider():
         foot(x, "foot_" + leg, len(hulls))
         x.close("body", "body")
         joints += ["%s_%s" % (leg, j) for j in ("swing", "lift", "knee", "twist")]
-        connect += ties("foot_" + leg, leg + "_knee", tied)
+        connect += ties("foot_" + leg, leg + "_knee", tied, attached)
         phase = 0 if sx * sy > 0 else math.pi
         # Turning by z moves a left leg's foot back, a right leg's forward.
         start[leg + "_swing"] = sines((0.15, phase if sy > 0 else phase + math.pi))
@@ -210,7 +228,7 @@ def spider():
         "loss": [{"type": "com", "target": goal}],
         "variables": [{"name": j} for j in joints],
     }
-    return x.text(), task, [{"name": "mesh/foot_*/vert"}], connect
+    return x.text(), task, [{"name": "mesh/foot_*/vert"}], connect, (["foot_" + leg for leg, _, _ in LEGS], hulls)
 
 
 # ---- biped
@@ -223,32 +241,26 @@ GAIT = dict(Hz=1.0, stride=0.2, lift=0.3, sway=0.08)
 
 
 def sole():
-    """Hulls of a foot along y, below the ankle at 0: rings across y, which rise to both ends."""
-    length = SOLE["back"] + SOLE["front"]
-    part = [-SOLE["back"] + length * t for t in (0, 0.4, 0.6, 1)]
-    hulls, inner = [], []
-    shared = [(0, 0.5 * (part[1] + part[2]) - 0.25 * length, 0),
-              (0, 0.5 * (part[1] + part[2]) + 0.25 * length, 0)]
-    ends = [part[0], shared[0][1] + 0.04 * length, shared[1][1] + 0.04 * length]
-    stops = [shared[0][1] + 0.08 * length, shared[1][1] + 0.08 * length, part[3]]
-    ends[1:] = [shared[0][1] - 0.04 * length, shared[1][1] - 0.04 * length]
-    middle = -0.5 * SOLE["up"]
-    shared = [(0, 0.5 * (a + b), middle) for a, b in zip(ends[1:], stops)]
-    inner = [(0, part[0] + 0.15 * length, middle), *shared, (0, part[3] - 0.1 * length, middle)]
-    for k, (a, b) in enumerate(zip(ends, stops)):
+    """Hulls of a foot along y and its ties; the ankle is at 0. Rings across y rise to both ends."""
+    length, middle = SOLE["back"] + SOLE["front"], -0.5 * SOLE["up"]
+    at = [(t * length) - SOLE["back"] for t in (0, 0.21, 0.33, 0.71, 0.83, 1)]
+    spans = [(at[0], at[2]), (at[1], at[4]), (at[3], at[5])]
+    shared = [(0, 0.5 * (b[0] + a[1]), middle) for a, b in zip(spans, spans[1:])]
+    inner = [shared[:1], [*shared, (0, 0, 0)], [shared[1], (0, 0.9 * SOLE["front"], middle)]]
+    hulls = []
+    for k, (start, end) in enumerate(spans):
         points = []
         for t in (0, 0.5, 1):
-            y = a + t * (b - a)
-            rise = SOLE["rise"] * (2 * (y - part[0]) / length - 1) ** 2
+            y = start + t * (end - start)
+            rise = SOLE["rise"] * (2 * (y + SOLE["back"]) / length - 1) ** 2
             for j in range(RING):
-                angle = 2 * math.pi * (j + 0.5) / RING
-                c, s = math.cos(angle), math.sin(angle)
-                points.append((SOLE["x"] * math.copysign(abs(c) ** 0.6, c), y,
-                               middle + rise * (s < 0) + 0.5 * SOLE["up"] * math.copysign(
-                                   abs(s) ** 0.6, s)))
-        hulls.append(points + [inner[k], inner[k + 1]])
+                c, s = (math.copysign(abs(v) ** 0.6, v) for v in
+                        (math.cos(2 * math.pi * (j + 0.5) / RING),
+                         math.sin(2 * math.pi * (j + 0.5) / RING)))
+                points.append((SOLE["x"] * c, y, middle + rise * (s < 0) + 0.5 * SOLE["up"] * s))
+        hulls.append(points + inner[k])
     n = RINGS * RING
-    return hulls, [(i, n + 1, i + 1, n) for i in range(2)]
+    return hulls, [(0, n, 1, n), (1, n + 1, 2, n)], (1, n + 2)
 
 
 def wave(sine, cosine):
@@ -258,7 +270,7 @@ def wave(sine, cosine):
 
 def biped():
     row_ = TASKS["biped"]
-    hulls, tied = sole()
+    hulls, tied, attached = sole()
     feet = {"foot_%s_%d" % (leg, i): h for leg in "lr" for i, h in enumerate(hulls)}
     x = begin("biped", "Two legs of six hinges, whose feet are short and round below; the mark is 3 m "
               "ahead, along y.", row_["dt"], feet)
@@ -294,7 +306,7 @@ def biped():
         x.one("joint", name=leg + "_tilt", axis=(0, 1, 0))
         foot(x, "foot_" + leg, len(hulls))
         x.close("body", "body", "body")
-        connect += ties("foot_" + leg, leg + "_ankle", tied)
+        connect += ties("foot_" + leg, leg + "_ankle", tied, attached)
         # The left leg swings while cos(2 pi Hz t) > 0.
         sign, lift = -side, g["lift"]
         waves = {"yaw": (0, 0), "roll": (0, g["sway"]), "pitch": (sign * g["stride"],
@@ -305,8 +317,8 @@ def biped():
     x.close("body", "worldbody")
     motors(x, start, row_)
     x.close("mujoco")
-    low = [v for f in hz for v in (-0.6, round(0.9 * f, 3), -20)]
-    high = [v for f in hz for v in (0.6, round(1.1 * f, 3), 20)]
+    low = [v for f in hz for v in (-0.25, round(0.9 * f, 3), -20)]
+    high = [v for f in hz for v in (0.25, round(1.1 * f, 3), 20)]
     task = {
         "free": {j: {"value": v, "min": low, "max": high} for j, v in start.items()},
         "maps": [{"type": "sines", "from": j, "to": "ctrl", "actuator": j, "velocity": j + "_rate"}
@@ -314,7 +326,7 @@ def biped():
         "loss": [{"type": "com", "target": (0, 3, 0)}],
         "variables": [{"name": j} for j in start],
     }
-    return x.text(), task, [{"name": "mesh/foot_*/vert"}], connect
+    return x.text(), task, [{"name": "mesh/foot_*/vert"}], connect, (["foot_l", "foot_r"], hulls)
 
 
 # ---- chains
@@ -369,7 +381,7 @@ def chain_reach():
                "index": [3 * n, 3 * n + 1, 3 * n + 2]}]
     connect = [{"a": {"geom": "a%d" % i, "vertex": n}, "b": {"body": "a%d" % (i + 1)}}
                for i in range(LINKS)]
-    return x.text(), task, design, connect
+    return x.text(), task, design, connect, None
 
 
 def tidy(value):
@@ -399,7 +411,7 @@ def text_of(task):
 
 
 def write(folder, name, made):
-    scene, task, design, connect = made
+    scene, task, design, connect, caged = made
     row_ = TASKS[name]
     folder = folder / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -417,6 +429,11 @@ def write(folder, name, made):
     whole["variables"] = task["variables"] + design
     whole["connect"] = connect
     (folder / "task.json").write_text(text_of(whole), encoding="utf-8")
+    for file, grid in (GRIDS.items() if caged else ()):
+        free, maps, variables = cages(*caged, grid)
+        whole = {**head, **task, "free": {**task["free"], **free}, "maps": task["maps"] + maps,
+                 "variables": task["variables"] + variables, "optimizer": optimizer}
+        (folder / file).write_text(text_of(whole), encoding="utf-8")
 
 
 def main():
