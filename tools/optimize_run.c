@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "interrupt.h"
+#include "overlap.h"
 #include "progress.h"
 
 #include <math.h>
@@ -204,6 +205,13 @@ static void keep_losses(OptimizeRun* r, const double* x) {
   for (int k = 0; k < n; k++) to[k] = known ? djd_sceneLoss(r->phases, k) : NAN;
 }
 
+static double overlap_at(const OptimizeRun* r, const djOptimizeStep* step) {
+  djDesign* d = r->grad.design;
+  bool follows = d->problem->inertia_from_geom != DJ_INERTIA_COMPILED && !r->receding;
+  if (!follows || djd_moveDesign(d, step->x) < 0) return 0;
+  return overlap_share(d->model);
+}
+
 static bool on_step_of(void* user, int frame, const djOptimizeStep* step) {
   OptimizeRun* r = user;
   if (r->how.nstage > 0 && step->iteration == 0) copy(r->begun, step->x, (size_t)r->nbegun);
@@ -215,7 +223,8 @@ static bool on_step_of(void* user, int frame, const djOptimizeStep* step) {
   }
   keep_losses(r, step->x);
   r->row[r->nrow++] = (HistoryRow){frame, step->stage, step->iteration, step->loss, step->step_norm,
-                                   tool_clock() - r->started, step->flattened, step->pieces};
+                                   tool_clock() - r->started, step->flattened, step->pieces,
+                                   overlap_at(r, step), step->jump};
   show_run(r);
   r->interrupted = interrupt_asked();
   return !r->interrupted;
@@ -245,6 +254,7 @@ static int keep_point(OptimizeRun* r, int point, const double* x) {
     r->term[point][i] = sum / p->nphase;
   }
   for (int k = 0; k < p->nscene; k++) r->scene_loss[point][k] = djd_sceneLoss(p, k);
+  r->overlap[point] = overlap_share(d->model);
   r->unconverged[point] = 0;
   for (int j = 0; j < p->n; j++) r->unconverged[point] += p->design[j]->result.unconverged_steps;
   for (int i = 0; i < d->problem->nvariable; i++) r->value[point][i] = grad_value(&r->grad, i);

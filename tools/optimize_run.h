@@ -16,6 +16,7 @@ typedef struct HistoryRow {
   int iteration;
   double loss, step_norm, wall;
   int flattened, pieces;    // djOptimizeStep
+  double overlap, jump;     // where inertia follows geoms; see djOptimizeStep
 } HistoryRow;
 
 // A trajectory: poses at the start and after each step that was possible, and the controls.
@@ -53,6 +54,7 @@ typedef struct OptimizeRun {
   // at all points, the first three of all phases (means, and the sum):
   double loss[OPTIMIZE_POINTS];
   double* scene_loss[OPTIMIZE_POINTS];   // (nscene)
+  double overlap[OPTIMIZE_POINTS];    // share of bodies' volumes that counts twice
   double* term[OPTIMIZE_POINTS];      // (nterm)
   int unconverged[OPTIMIZE_POINTS];
   double** value[OPTIMIZE_POINTS];    // (nvariable) nvalue numbers each

@@ -301,6 +301,18 @@ djStatus djd_moveDesign(djDesign* d, const double* x) {
   return makeRun(d, &d->error);
 }
 
+djStatus djd_renewFacets(int* changed, djDesign* d) {
+  if (!changed || !d) return DJ_INVALID;
+  djDesignMemory* w = dj_designMemory(d);
+  *changed = 0;
+  if (!w->compiled) return DJ_OK;
+  djStatus status = dj_renewFacets(changed, d->model, w->compiled, &d->error);
+  if (status < 0 || *changed == 0) return status;
+  status = dj_followGeomsBy(d->model, w->compiled, d->problem->inertia_from_geom, &d->error);
+  w->behind = status < 0;
+  return status;
+}
+
 djStatus djd_setPhase(djDesign* d, double phase) {
   if (!d || !isfinite(phase)) return DJ_INVALID;
   d->phase = phase;

@@ -71,6 +71,36 @@ static bool anneal(void* user, int iteration) {
   return changed;
 }
 
+// ---- facets -------------------------------------------------------------------------------------
+
+// How many meshes of all runs have other facets at x (n) than before.
+static int renewAt(djPhases* p, const double* x) {
+  int all = 0;
+  for (int j = 0; j < p->n; j++) {
+    int changed = 0;
+    if (djd_moveDesign(p->design[j], x) >= 0) djd_renewFacets(&changed, p->design[j]);
+    all += changed;
+  }
+  return all;
+}
+
+static bool renew(void* user, double* loss, const double* x) {
+  djPhases* p = user;
+  return renewAt(p, x) > 0 && djd_forwardPhases(loss, p, x, false) >= 0;
+}
+
+// At the result, whatever the optimizer did.
+static void renewResult(djOptimizeResult* r, djPhases* p, const double* x) {
+  double loss = r->loss;
+  if (!renew(p, &loss, x)) return;
+  r->evaluations++;
+  r->renewals++;
+  r->largest_jump = fmax(r->largest_jump, fabs(loss - r->loss));
+  r->loss = loss;
+}
+
+// ---- runs ---------------------------------------------------------------------------------------
+
 // A callback that knows the design.
 typedef struct djDesignStep {
   djOptimizeCallback callback;
@@ -134,10 +164,13 @@ djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phase
   } else {
     problem.residuals = djd_phasesResiduals;
   }
+  problem.renew_user = phases;
+  if (d->problem->inertia_from_geom) problem.renew = renew;
   status = optimizer->nstage > 0 ? dj_optimizeStages(result, x, phases, &problem, optimizer, err)
                                  : dj_optimize(result, x, &problem, optimizer, err);
   free(annealing.param);
   if (!result) return status;
+  if (status >= 0 && problem.renew) renewResult(result, phases, x);
   if (status < 0 && result->contradiction >= 0) return failConnect(d, result->contradiction, err);
   result->flattened = djd_countFlattened(d) - step.before;
   if (status < 0 && *d->error.text) return dj_fail(err, status, "%.500s", d->error.text);
