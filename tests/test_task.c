@@ -284,7 +284,7 @@ static void test_parseErrors(void** state) {
       {START ",\"integrator\":\"rk4\"}", "integrator: unknown value 'rk4'"},
       {START ",\"timestep\":0}", "timestep: must be positive"},
       {START ",\"tolerance\":\"x\"}", "tolerance: must be a number"},
-      {START ",\"inertia_from_geom\":1}", "inertia_from_geom: must be true or false"},
+      {START ",\"inertia_from_geom\":1}", "inertia_from_geom: must be true, false, exact, lumped or union"},
       {START ",\"free\":[]}", "free: must be an object"},
       {START ",\"free\":{\"z\":[1]}}", "free: z: must be an object"},
       {START ",\"free\":{\"z\":{}}}", "free: z: value: is missing"},

@@ -18,7 +18,8 @@ static int apply_sets(GradRun* g) {
     return scene_fail(o, o->argument[0], &err);
   }
   int status = scene_applySets(&g->scene, o);
-  if (!status && follow && dj_followGeoms(g->scene.model, compiled, &err) < 0) {
+  if (!status && follow && dj_followGeomsBy(g->scene.model, compiled, g->task->inertia_from_geom,
+                                            &err) < 0) {
     status = scene_fail(o, o->argument[0], &err);
   }
   dj_deleteModel(compiled);

@@ -46,6 +46,15 @@ static const Row table[] = {
      "geoms as meshes of their implicit surfaces, for stock MuJoCo (.xml)"},
     {"--surface-error", "E", NONNEGATIVE, GROUP_SURFACE, AT(surface_error),
      "of these meshes, over the outer radius (default 0.005)"},
+    {"--method", "coacd|blocks", CHOICE, GROUP_DECOMPOSE, AT(method),
+     "by CoACD or by cells of a grid (default coacd where it is found)"},
+    {"--hulls", "N", COUNT, GROUP_DECOMPOSE, AT(hulls),
+     "at most so many (default: 16 blocks; as many as CoACD wants)"},
+    {"--vertices", "M", COUNT, GROUP_DECOMPOSE, AT(vertices),
+     "at most so many of a hull, 4 or more (default 64)"},
+    {"--seed", "S", SEED, GROUP_DECOMPOSE, AT(seed), "of CoACD's search (default 0)"},
+    {"--grid", "A,B,C", TEXT, GROUP_DECOMPOSE, AT(grid),
+     "cells along x, y and z of blocks (default: by --hulls)"},
     {"--max-position", "D", NONNEGATIVE, GROUP_LIMITS, AT(max_position),
      "exit 1 if a body's position differs by more (m)"},
     {"--max-rotation", "R", NONNEGATIVE, GROUP_LIMITS, AT(max_rotation),
@@ -231,9 +240,14 @@ static int take_setting(Options* o, const djSetting* setting, int key, const cha
   if (!choice && (!tool_number(&number, value) || !isfinite(number))) {
     return tool_fail(o->verb, NULL, name.text, "expected a finite number, not '%s'", value);
   }
-  djStatus status = choice    ? dj_parseSetting(&o->settings, setting->name, value, &err)
-                    : key < 0 ? dj_giveSetting(&o->settings, setting, &number, &err)
-                              : dj_setOptimizer(&o->how, setting->name, number, &err);
+  djStatus status;
+  if (key < 0) {
+    status = choice ? dj_parseSetting(&o->settings, setting->name, value, &err)
+                    : dj_giveSetting(&o->settings, setting, &number, &err);
+  } else {
+    status = choice ? dj_setOptimizerText(&o->how, setting->name, value, &err)
+                    : dj_setOptimizer(&o->how, setting->name, number, &err);
+  }
   if (key >= 0) o->how_given |= 1ULL << key;
   if (status == DJ_OK) return 0;
   const char* what = strchr(err.text, ':');   // after the setting's name
@@ -247,6 +261,7 @@ static Options no_options(const Verb* verb) {
   o.settings.option = dj_defaultOption();
   o.time = o.max_position = o.max_rotation = o.surface_error = NAN;
   o.threads = o.ctrl_seed = o.every = o.check_seed = -1;
+  o.hulls = o.vertices = o.seed = -1;
   return o;
 }
 

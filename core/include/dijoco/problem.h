@@ -109,7 +109,7 @@ typedef struct djProblem {
   struct djMap* map;        // (nmap) see gradient/map.h
   int nconnect;             // connections
   djConnect* connect;       // (nconnect)
-  bool inertia_from_geom;   // mass and inertia follow geom sizes and vertices
+  djInertiaRule inertia_from_geom;   // how mass and inertia follow geom sizes and vertices
   djRollout rollout;        // points into the arrays above; refinement_steps is 0
   void* memory;             // private
 } djProblem;

@@ -96,7 +96,7 @@ typedef struct djTask {
   const djMapDef* map;     // (nmap)
   int nconnect;             // connections
   const djTaskConnect* connect;     // (nconnect)
-  bool inertia_from_geom;   // mass and inertia follow geom sizes and vertices
+  djInertiaRule inertia_from_geom;   // how mass and inertia follow geom sizes and vertices
   djOptimizer optimizer;    // how to optimise
   void* memory;             // private
 } djTask;
@@ -108,7 +108,7 @@ DJ_API djStatus dj_loadTaskText(djTask** task, const char* text, const char* fol
 DJ_API void dj_deleteTask(djTask* task);
 
 // Set the parameters of `set` on an unshared model; with inertia_from_geom masses and inertias
-// follow its geoms (dj_followGeoms).
+// follow its geoms (dj_followGeomsBy).
 DJ_API djStatus dj_applySet(djModel* model, const djTask* task, djError* err);
 
 // The task's settings, then its `set`, on an unshared model of its scene.

@@ -11,6 +11,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,6 +186,7 @@ djStatus djd_makeDesign(djDesign** design, const djModel* model, const djProblem
   status = dj_copyModel(&d->model, model, err);
   if (status == DJ_OK) status = dj_copyModel(&w->given, model, err);
   if (problem->inertia_from_geom) w->compiled = w->given;
+  w->behind = problem->inertia_from_geom > DJ_INERTIA_EXACT;   // not as compiled
   if (status == DJ_OK) status = makeRun(d, err);
   if (status == DJ_OK) status = djd_makeTape(&d->tape, d->model, problem->rollout.horizon, err);
   if (status == DJ_OK) {
@@ -238,9 +240,23 @@ static djStatus setParams(djDesign* d) {
   }
   w->behind = (w->behind || changed) && w->compiled;
   if (!w->behind) return DJ_OK;
-  djStatus status = dj_followGeoms(d->model, w->compiled, &d->error);
+  djStatus status = dj_followGeomsBy(d->model, w->compiled, d->problem->inertia_from_geom,
+                                     &d->error);
   w->behind = status < 0;
   return status;
+}
+
+static djStatus checkMaps(djDesign* d) {
+  djDesignMemory* w = dj_designMemory(d);
+  for (int i = 0; i < d->problem->nmap; i++) {
+    const djMap* map = &d->problem->map[i];
+    if (!map->type->check) continue;
+    djStatus status = map->type->check(map, w->z + w->zadr[map->from], w->work, &d->error);
+    char element[32];
+    snprintf(element, sizeof element, "maps[%d]", i);
+    if (status < 0) return dj_prefix(&d->error, status, element);
+  }
+  return DJ_OK;
 }
 
 djStatus djd_moveDesign(djDesign* d, const double* x) {
@@ -250,7 +266,8 @@ djStatus djd_moveDesign(djDesign* d, const double* x) {
   }
   if (x != d->x) dj_copyNumbers(d->x, x, d->n);
   dj_placeDesign(d, d->x);
-  djStatus status = setParams(d);
+  djStatus status = checkMaps(d);
+  if (status == DJ_OK) status = setParams(d);
   if (status < 0 || dj_checkData(d->model, d->data) == DJ_OK) return status;
   dj_deleteData(d->data);  // changed shapes can touch more of each other
   d->data = NULL;

@@ -40,7 +40,7 @@ static djStatus setAll(djDesign* d, const djStage* stage, djError* err) {
   }
   const djModel* compiled = dj_designMemory(d)->compiled;
   if (status < 0 || stage->nset == 0 || !compiled) return status;
-  return dj_followGeoms(d->model, compiled, err);
+  return dj_followGeomsBy(d->model, compiled, d->problem->inertia_from_geom, err);
 }
 
 static djStatus setStage(djPhases* phases, const djStage* stage, int i, djError* err) {

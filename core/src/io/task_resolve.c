@@ -232,7 +232,7 @@ djStatus dj_applySet(djModel* model, const djTask* task, djError* err) {
   djStatus status = dj_copyModel(&compiled, model, err);
   if (status == DJ_OK) status = setAll(model, task, err);
   if (status == DJ_OK) {
-    status = dj_followGeoms(model, compiled, err);
+    status = dj_followGeomsBy(model, compiled, task->inertia_from_geom, err);
     if (status < 0) dj_prefix(err, status, "set: inertia_from_geom");
   }
   dj_deleteModel(compiled);

@@ -189,10 +189,15 @@ static void finish(struct djCollision* c, const djShapeBuilder* b, int first, in
   }
 }
 
+static void freeFacets(djFacets* list, int n) {
+  for (int k = 0; list && k < n; k++) free(list[k].face);
+  free(list);
+}
+
 static void freeData(struct djCollision* c) {
   if (!c) return;
-  for (int k = 0; c->facets && k < c->nhull / 2; k++) free(c->facets[k].face);
-  free(c->facets);
+  freeFacets(c->facets, c->nhull / 2);
+  freeFacets(c->own_facets, c->nhull / 2);
   for (int k = 0; c->hull && k < c->nhull; k++) dj_freeHull(&c->hull[k]);
   free(c->hull);
   dj_freeGrids(c->grid, c->nhull / 2);
@@ -241,7 +246,9 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
   b->grid = NULL;
   if (old) {
     c->facets = old->facets;
-    old->facets = NULL;
+    c->own_facets = old->own_facets;
+    c->inertia_rule = old->inertia_rule;
+    old->facets = old->own_facets = NULL;
   }
   freeData(old);
   return DJ_OK;
@@ -545,6 +552,19 @@ static void movePointers(struct djCollision* c, const struct djCollision* from) 
   }
 }
 
+// Of n meshes. False: no memory; *copy may be released all the same.
+static bool copyFacets(djFacets** copy, const djFacets* list, int n) {
+  *copy = list ? calloc((size_t)n + 1, sizeof **copy) : NULL;
+  bool good = !list || *copy;
+  for (int k = 0; list && k < n && good; k++) {
+    size_t size = 3 * (size_t)list[k].nface * sizeof(int);
+    (*copy)[k] = (djFacets){list[k].key, list[k].nface, list[k].face ? malloc(size + 1) : NULL};
+    good = (*copy)[k].face || !list[k].face;
+    if (list[k].face && good) memcpy((*copy)[k].face, list[k].face, size);
+  }
+  return good;
+}
+
 djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err) {
   const struct djCollision* from = model->collision;
   struct djCollision* c = malloc(sizeof *c);
@@ -554,7 +574,8 @@ djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err) {
   c->buffer = malloc(c->nbuffer + 1);
   c->hull = calloc((size_t)c->nhull + 1, sizeof *c->hull);
   c->grid = calloc((size_t)c->nhull / 2 + 1, sizeof *c->grid);
-  bool good = c->buffer && c->hull && c->grid;
+  bool good = copyFacets(&c->own_facets, from->own_facets, c->nhull / 2);
+  good = good && c->buffer && c->hull && c->grid;
   for (int k = 0; k < c->nhull && good; k++) {
     good = dj_copyHull(&c->hull[k], &from->hull[k]) == DJ_OK;
   }
