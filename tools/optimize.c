@@ -1,5 +1,6 @@
 // dijoco optimize: improve a task's variables, and write what came out.
 
+#include "export.h"
 #include "interrupt.h"
 #include "optimize_run.h"
 #include "output.h"
@@ -18,6 +19,7 @@ static const char* const file_name[NFILES] = {"history.csv", "final.json", "task
 typedef struct Outcome {
   OptimizeRun run;
   Replay replay;
+  Export links;             // where they are asked for
   djFile* file[NFILES];
   bool written[NFILES];
   char* scene;              // text of scene.xml, or NULL
@@ -185,6 +187,7 @@ static void write_summary(Buffer* text, const Outcome* w) {
     if (w->written[i]) json_text(&out, NULL, file_name[i]);
   }
   json_end(&out);
+  if (r->options->export) export_json(&out, &w->links);
   json_number(&out, "wall_s", r->wall);
   scene_writeSettings(&out, &r->grad.scene, r->options);
   json_end(&out);
@@ -213,6 +216,7 @@ static void print_text(const Outcome* w) {
            scene_bodyName(name, w->replay.record.model, l->id), l->time);
   }
   if (*w->scene_note) printf("  no scene.xml: %s\n", w->scene_note);
+  if (r->options->export) export_print(&w->links);
   printf("written: %s/report.html\n", r->options->out);
 }
 
@@ -284,6 +288,7 @@ static int optimize(Outcome* w) {
   if (!status) status = optimize_run(&w->run);
   progress_show("writing the results", 0, 0, "%s", "");
   if (!status) status = write_results(w);
+  if (!status && o->export) status = export_links(&w->links, o, w->run.grad.design->model);
   if (!status) status = write_report(w);
   progress_end();
   if (status) return status;
@@ -310,6 +315,7 @@ int verb_optimize(const Options* o) {
   if (!status) status = optimize(&w);
   replay_close(&w.replay);
   free(w.scene);
+  export_free(&w.links);
   optimize_free(&w.run);
   return status;
 }
