@@ -4,6 +4,7 @@
 #include "output.h"
 
 #include <dijoco/decompose.h>
+#include <dijoco/io.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@ extern char** environ;
 // ---- files --------------------------------------------------------------------------------------
 
 // Text of triangles as STL has them; title: one line.
-static void write_stl(Buffer* out, const djTriangles* t, const char* title, double unit) {
+static void write_stl(Buffer* out, const djTriangles* t, const char* title) {
   buf_addf(out, "solid %s\n", title);
   for (int i = 0; i < t->ntri; i++) {
     const double* v[3];
@@ -29,7 +30,7 @@ static void write_stl(Buffer* out, const djTriangles* t, const char* title, doub
     shell_normal(n, v[0], v[1], v[2]);
     buf_addf(out, "facet normal %.9g %.9g %.9g\nouter loop\n", n[0], n[1], n[2]);
     for (int k = 0; k < 3; k++) {
-      buf_addf(out, "vertex %.17g %.17g %.17g\n", unit * v[k][0], unit * v[k][1], unit * v[k][2]);
+      buf_addf(out, "vertex %.17g %.17g %.17g\n", v[k][0], v[k][1], v[k][2]);
     }
     buf_add(out, "endloop\nendfacet\n");
   }
@@ -87,63 +88,74 @@ static djFile* add_file(const Options* o, const char* name, Buffer* text) {
 
 // Runs OpenSCAD from one file to another. False with errno: it could not be started; else *status is
 // how it ended.
-static bool run_openscad(int* status, char* from, char* to) {
-  char program[] = "openscad", option[] = "-o";
-  char* argument[] = {program, option, to, from, NULL};
+static bool run_openscad(int* status, const char* from, const char* to) {
+  char words[][16] = {"openscad", "--export-format", "asciistl", "-o"};
+  char *source = tool_copyText(from), *target = tool_copyText(to);
+  char* argument[] = {words[0], words[1], words[2], words[3], target, source, NULL};
   posix_spawn_file_actions_t quiet;
   pid_t child;
   posix_spawn_file_actions_init(&quiet);
   posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  int failed = posix_spawnp(&child, "openscad", &quiet, NULL, argument, environ);
+  int failed = posix_spawnp(&child, words[0], &quiet, NULL, argument, environ);
   posix_spawn_file_actions_destroy(&quiet);
+  while (!failed && waitpid(child, status, 0) < 0) failed = errno == EINTR ? 0 : errno;
+  free(source);
+  free(target);
   errno = failed;
-  if (failed) return false;
-  while (waitpid(child, status, 0) < 0) {
-    if (errno != EINTR) return false;
-  }
-  return true;
+  return !failed;
 }
 
 // What OpenSCAD made of the file, checked, in metres.
 static bool read_union(djTriangles* t, ExportLink* link, const char* path) {
   djError err = {""};
-  bool good = dj_readTriangles(t, path, &err) >= 0;
+  char* text = NULL;
+  size_t n = 0;
+  bool good = dj_readFile(&text, &n, path, &err) >= 0 &&
+              dj_parseTriangles(t, "stl", text, n, &err) >= 0;
+  dj_freeFile(text);
   for (int i = 0; good && i < 3 * t->nvert; i++) t->vert[i] *= 1e-3;
   good = good && dj_checkSolid(&link->united_volume, t, &err) >= 0;
   if (!good) snprintf(link->note, sizeof link->note, "what OpenSCAD made: %.250s", err.text);
   return good;
 }
 
-static int unite(ExportLink* link, const Options* o, const djPieces* p) {
-  Buffer text = {0};
-  char name[120], path[4200];
-  int ended = 0, status = 0;
-  djTriangles whole = {0};
-  write_scad(&text, p, link->name);
-  snprintf(name, sizeof name, "%s.scad", link->name);
-  djFile* file = add_file(o, name, &text);
-  if (!file) return EXIT_BAD_INPUT;
-  char* from = dj_fileTemporary(file) ? tool_copyText(dj_fileTemporary(file)) : NULL;
-  snprintf(path, sizeof path, "%.4000s/.%s.%ld.stl", o->out, link->name, (long)getpid());
-  if (!from) {
-    snprintf(link->note, sizeof link->note, "%.100s is no regular file", name);
-  } else if (!run_openscad(&ended, from, path)) {
+// Between two files of which neither has its place yet.
+static bool call_openscad(djTriangles* t, ExportLink* link, const djFile* from, const djFile* to) {
+  const char *source = dj_fileTemporary(from), *target = dj_fileTemporary(to);
+  int ended = 0;
+  if (!source || !target) {
+    snprintf(link->note, sizeof link->note, "these are no regular files");
+  } else if (!run_openscad(&ended, source, target)) {
     snprintf(link->note, sizeof link->note, "%s",
              errno == ENOENT ? "OpenSCAD (openscad) is not installed" : strerror(errno));
   } else if (ended != 0) {
     snprintf(link->note, sizeof link->note, "OpenSCAD failed");
-  } else if (read_union(&whole, link, path)) {
-    snprintf(name, sizeof name, "%s, one surface, metres", link->name);
-    write_stl(&text, &whole, name, 1);
-    snprintf(name, sizeof name, "%s_union.stl", link->name);
-    link->united = add_file(o, name, &text) != NULL;
-    if (!link->united) status = EXIT_BAD_INPUT;
+  } else {
+    return read_union(t, link, target);
   }
-  remove(path);
-  free(from);
+  return false;
+}
+
+static int unite(ExportLink* link, const Options* o, const djPieces* p) {
+  Buffer text = {0};
+  char scad[100], stl[100], title[120];
+  djTriangles whole = {0};
+  snprintf(scad, sizeof scad, "%s.scad", link->name);
+  snprintf(stl, sizeof stl, "%s_union.stl", link->name);
+  snprintf(title, sizeof title, "%s, one surface, metres", link->name);
+  write_scad(&text, p, link->name);
+  djFile* from = add_file(o, scad, &text);
+  djFile* to = from ? add_file(o, stl, &text) : NULL;
+  if (!to) return EXIT_BAD_INPUT;
+  link->united = call_openscad(&whole, link, from, to);
+  out_discard(to);
+  if (link->united) {
+    write_stl(&text, &whole, title);
+    to = add_file(o, stl, &text);
+  }
   dj_freeTriangles(&whole);
-  return status;
+  return to ? 0 : EXIT_BAD_INPUT;
 }
 
 // ---- links --------------------------------------------------------------------------------------
@@ -170,7 +182,7 @@ static int write_shells(const ExportLink* link, const Options* o, const djPieces
   bool stl = strcmp(o->export, "stl") == 0;
   for (int i = 0; i < p->n; i++) {
     snprintf(title, sizeof title, "%s, shell %d of %d, metres", link->name, i + 1, p->n);
-    if (stl) write_stl(&text, &p->hull[i], title, 1);
+    if (stl) write_stl(&text, &p->hull[i], title);
     else write_obj(&text, &p->hull[i], title);
     snprintf(name, sizeof name, "%s_%d.obj", link->name, i);
     if (!stl && !add_file(o, name, &text)) return EXIT_BAD_INPUT;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AROUND = 48, RINGS = 24 };   // points of round shapes
+enum { AROUND = 32, RINGS = 16 };   // points of round shapes
 
 bool shell_has(const djModel* m, int geom) {
   return m->geom_type[geom] != DJ_PLANE && m->geom_type[geom] != DJ_HFIELD;
