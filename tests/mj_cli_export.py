@@ -213,6 +213,19 @@ class Export(cli.Case):
         r = self.run_json("optimize", self.write("task.json", task), "--out", out,
                           "--iterations", 6, "--export", "stl")
         head = [link for link in r["export"] if link["link"] == "head"][0]
+        with open(os.path.join(out, "report.html"), encoding="utf-8") as f:
+            page = f.read()
+        shown = re.findall(r'aria-label="(\w+) (before|after), (along|against) (.):[^"]*">(.*?)</svg>',
+                           page, re.S)
+        self.assertEqual([s[:4] for s in shown],
+                         [(body, when, *side) for body in ("handle", "head")
+                          for when in ("before", "after")
+                          for side in (("against", "x"), ("along", "y"), ("against", "z"))])
+        paths = {s[:4]: re.findall(r'<path d="(.*?)Z"', s[4]) for s in shown}
+        self.assertEqual(len(paths["head", "before", "against", "z"]), 2)   # a box: one facet
+        self.assertNotEqual(paths["head", "before", "against", "z"],
+                            paths["head", "after", "against", "z"])
+        self.assertLess(len(page), 2e6)
         (shell,) = shells(os.path.join(out, "head.stl"))
         self.check_closed(shell)
         with open(os.path.join(out, "ctrl.csv"), encoding="utf-8") as f:

@@ -86,8 +86,8 @@ static djFile* add_file(const Options* o, const char* name, Buffer* text) {
 
 // ---- the union ----------------------------------------------------------------------------------
 
-// Runs OpenSCAD from one file to another. False with errno: it could not be started; else *status is
-// how it ended.
+// Runs OpenSCAD from one file to another. False with errno: it could not be started; else *status
+// is how it ended.
 static bool run_openscad(int* status, const char* from, const char* to) {
   char words[][16] = {"openscad", "--export-format", "asciistl", "-o"};
   char *source = tool_copyText(from), *target = tool_copyText(to);
@@ -111,8 +111,8 @@ static bool read_union(djTriangles* t, ExportLink* link, const char* path) {
   djError err = {""};
   char* text = NULL;
   size_t n = 0;
-  bool good = dj_readFile(&text, &n, path, &err) >= 0 &&
-              dj_parseTriangles(t, "stl", text, n, &err) >= 0;
+  bool good =
+      dj_readFile(&text, &n, path, &err) >= 0 && dj_parseTriangles(t, "stl", text, n, &err) >= 0;
   dj_freeFile(text);
   for (int i = 0; good && i < 3 * t->nvert; i++) t->vert[i] *= 1e-3;
   good = good && dj_checkSolid(&link->united_volume, t, &err) >= 0;
@@ -182,8 +182,10 @@ static int write_shells(const ExportLink* link, const Options* o, const djPieces
   bool stl = strcmp(o->export, "stl") == 0;
   for (int i = 0; i < p->n; i++) {
     snprintf(title, sizeof title, "%s, shell %d of %d, metres", link->name, i + 1, p->n);
-    if (stl) write_stl(&text, &p->hull[i], title);
-    else write_obj(&text, &p->hull[i], title);
+    if (stl)
+      write_stl(&text, &p->hull[i], title);
+    else
+      write_obj(&text, &p->hull[i], title);
     snprintf(name, sizeof name, "%s_%d.obj", link->name, i);
     if (!stl && !add_file(o, name, &text)) return EXIT_BAD_INPUT;
   }
@@ -205,8 +207,10 @@ static int write_link(ExportLink* link, const Options* o, const djModel* m, int 
         dj_checkSolid(&volume, &p.hull[p.n - 1], &err) < 0) {
       const char* name = dj_id2name(m, DJ_OBJ_GEOM, g);
       char element[120];
-      if (name && *name) snprintf(element, sizeof element, "geom '%.90s'", name);
-      else snprintf(element, sizeof element, "geom #%d", g);
+      if (name && *name)
+        snprintf(element, sizeof element, "geom '%.90s'", name);
+      else
+        snprintf(element, sizeof element, "geom #%d", g);
       status = tool_fail(o->verb, o->argument[0], element, "has no closed shell: %s", err.text);
       break;
     }
@@ -267,12 +271,15 @@ void export_json(Json* out, const Export* e) {
 }
 
 void export_print(const Export* e) {
-  printf("  %-24s %7s %13s %13s %13s\n", "link, metres", "shells", "volume", "least width", "union");
+  printf("  %-24s %7s %13s %13s %13s\n", "link, metres", "shells", "volume", "least width",
+         "union");
   for (int i = 0; i < e->n; i++) {
     const ExportLink* l = &e->link[i];
     printf("  %-24s %7d %13.6g %13.6g ", l->name, l->nshell, l->volume, l->thickness);
-    if (l->united) printf("%13.6g\n", l->united_volume);
-    else printf("%13s\n", l->nshell > 1 ? "-" : "one shell");
+    if (l->united)
+      printf("%13.6g\n", l->united_volume);
+    else
+      printf("%13s\n", l->nshell > 1 ? "-" : "one shell");
     bool told = *l->note == 0;
     for (int k = 0; k < i; k++) told = told || strcmp(l->note, e->link[k].note) == 0;
     if (!told) printf("    no union: %s\n", l->note);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AROUND = 32, RINGS = 16 };   // points of round shapes
+enum { AROUND = 32, RINGS = 16 }; // points of round shapes
 
 bool shell_has(const djModel* m, int geom) {
   return m->geom_type[geom] != DJ_PLANE && m->geom_type[geom] != DJ_HFIELD;
@@ -82,9 +82,15 @@ static bool geom_points(Points* p, const djModel* m, int geom) {
       add_ring(p, s[0], s[0], s[1]);
       add_ring(p, s[0], s[0], -s[1]);
       return true;
-    case DJ_ELLIPSOID: add_ellipsoid(p, s, 0); return true;
-    case DJ_CAPSULE: add_ellipsoid(p, ball, s[1]); return true;
-    default: add_ellipsoid(p, ball, 0); return true;
+    case DJ_ELLIPSOID:
+      add_ellipsoid(p, s, 0);
+      return true;
+    case DJ_CAPSULE:
+      add_ellipsoid(p, ball, s[1]);
+      return true;
+    default:
+      add_ellipsoid(p, ball, 0);
+      return true;
   }
 }
 
@@ -102,8 +108,10 @@ static void to_body(double* x, int n, const djModel* m, int geom) {
 djStatus shell_add(djPieces* pieces, bool* round, const djModel* m, int geom, djError* err) {
   Points own;
   const int mesh = m->geom_type[geom] == DJ_MESH ? m->geom_mesh[geom] : -1;
-  if (mesh < 0) *round = geom_points(&own, m, geom);
-  else *round = false;
+  if (mesh < 0)
+    *round = geom_points(&own, m, geom);
+  else
+    *round = false;
   const int n = mesh < 0 ? own.n : m->mesh_vertnum[mesh];
   const double* from = mesh < 0 ? own.x[0] : m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh];
   double* x = tool_alloc(3 * (size_t)n, sizeof *x);
@@ -160,10 +168,14 @@ double shell_thickness(const djModel* m, int geom, const djTriangles* hull) {
   const double* s = m->geom_size + 3 * (size_t)geom;
   switch (m->geom_type[geom]) {
     case DJ_SPHERE:
-    case DJ_CAPSULE: return 2 * s[0];
-    case DJ_CYLINDER: return 2 * fmin(s[0], s[1]);
+    case DJ_CAPSULE:
+      return 2 * s[0];
+    case DJ_CYLINDER:
+      return 2 * fmin(s[0], s[1]);
     case DJ_BOX:
-    case DJ_ELLIPSOID: return 2 * fmin(s[0], fmin(s[1], s[2]));
-    default: return hull_width(hull);
+    case DJ_ELLIPSOID:
+      return 2 * fmin(s[0], fmin(s[1], s[2]));
+    default:
+      return hull_width(hull);
   }
 }

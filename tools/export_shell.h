@@ -19,4 +19,4 @@ double shell_thickness(const djModel* model, int geom, const djTriangles* hull);
 // Unit normal of a triangle, or zeros.
 void shell_normal(double n[3], const double a[3], const double b[3], const double c[3]);
 
-#endif  // DJ_TOOLS_EXPORT_SHELL_H_
+#endif // DJ_TOOLS_EXPORT_SHELL_H_

@@ -1,5 +1,6 @@
-// What contact costs (SDRS, Figs. 6 to 9, Table II): chains that wind round each other, and pairs of
-// hulls beside IPC's barrier. Times are of one run and one core; --quick has no targets for them.
+// What contact costs (SDRS, Figs. 6 to 9, Table II): chains that wind round each other, and pairs
+// of hulls beside IPC's barrier. Times are of one run and one core; --quick has no targets for
+// them.
 
 #include "codesign_chains/chains.h"
 #include "codesign_chains/pairs.h"

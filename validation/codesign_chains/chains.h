@@ -8,4 +8,4 @@
 // timed: times have targets.
 void chains_check(djvReport* r, bool timed);
 
-#endif  // DJ_VALIDATION_CODESIGN_CHAINS_H_
+#endif // DJ_VALIDATION_CODESIGN_CHAINS_H_

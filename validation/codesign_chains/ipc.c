@@ -72,8 +72,8 @@ void ipc_makeHull(IpcHull* h, int n, const double* vert) {
 // of coefficients, which are -1, 0, 1, takes these to the four vertices.
 
 typedef struct Distance {
-  int n;                  // differences: 1 to 3
-  double d, g[9], H[81];  // n x 3 numbers, rows of 9
+  int n;                 // differences: 1 to 3
+  double d, g[9], H[81]; // n x 3 numbers, rows of 9
   double coef[3][4];
 } Distance;
 
@@ -110,11 +110,10 @@ static void pointLine(Distance* out, const double w[3], const double u[3]) {
   for (int r = 0; r < 3; r++) {
     for (int c = 0; c < 3; c++) {
       const double one = r == c;
-      const double dt = (w[c] - 2 * t * u[c]) / q;    // of t by u
+      const double dt = (w[c] - 2 * t * u[c]) / q; // of t by u
       out->H[9 * r + c] = 2 * (one - u[r] * u[c] / q);
       out->H[9 * r + 3 + c] = out->H[9 * (3 + c) + r] = -2 * (dt * u[r] + t * one);
-      out->H[9 * (3 + r) + 3 + c] =
-          -2 * (dt * (w[r] - 2 * t * u[r]) - t * t * one);
+      out->H[9 * (3 + r) + 3 + c] = -2 * (dt * (w[r] - 2 * t * u[r]) - t * t * one);
     }
   }
 }
@@ -185,9 +184,12 @@ static double along(const double* const x[4], int i, int j, int k) {
 // A point and a segment.
 static void pointSegment(Distance* out, const double* const x[4], int i, int j, int k) {
   const double t = along(x, i, j, k);
-  if (t <= 0) twoPoints(out, x, i, j);
-  else if (t >= 1) twoPoints(out, x, i, k);
-  else pointAtLine(out, x, i, j, k);
+  if (t <= 0)
+    twoPoints(out, x, i, j);
+  else if (t >= 1)
+    twoPoints(out, x, i, k);
+  else
+    pointAtLine(out, x, i, j, k);
 }
 
 // x[0] and the triangle of the others: by its nearest part.
@@ -229,7 +231,7 @@ static void twoEdges(Distance* out, const double* const x[4]) {
   djv_sub(w, x[2], x[0]);
   const double uu = djv_dot(u, u), vv = djv_dot(v, v), uv = djv_dot(u, v);
   const double uw = djv_dot(u, w), vw = djv_dot(v, w), q = uu * vv - uv * uv;
-  const double s = uw * vv - vw * uv, t = uw * uv - vw * uu;   // times q
+  const double s = uw * vv - vw * uv, t = uw * uv - vw * uu; // times q
   if (q > 1e-14 * uu * vv && s > 0 && s < q && t > 0 && t < q) {
     pointPlane(out, w, u, v);
     setCoef(out, 0, 2, 0);
@@ -337,8 +339,10 @@ static double addPair(Ipc* out, const int vert[4], const double* const x[4], dou
                       double parallel) {
   Distance y;
   out->npair++;
-  if (parallel > 0) twoEdges(&y, x);
-  else pointTriangle(&y, x);
+  if (parallel > 0)
+    twoEdges(&y, x);
+  else
+    pointTriangle(&y, x);
   out->least = fmin(out->least, y.d);
   if (y.d >= D) return 0;
   if (out->nblock == IPC_MAX_BLOCK) djv_fail("ipc: more than %d near pairs", IPC_MAX_BLOCK);
@@ -404,9 +408,10 @@ static void findNear(Near* out, const IpcHull* h, const double* v, const Box* ot
   out->nvert = out->nface = out->nedge = 0;
   for (int i = 0; i < h->nvert; i++) {
     const Box b = boxOf(i, 1, &i, v, grow);
-    marked[i] = 0;   // sides of the other's box on which it lies
+    marked[i] = 0; // sides of the other's box on which it lies
     for (int k = 0; k < 3; k++) {
-      marked[i] |= (b.low[k] > other->high[k]) << (2 * k) | (b.high[k] < other->low[k]) << (2 * k + 1);
+      marked[i] |= (b.low[k] > other->high[k]) << (2 * k) | (b.high[k] < other->low[k])
+                                                                << (2 * k + 1);
     }
     if (!marked[i]) out->vert[out->nvert++] = b;
   }

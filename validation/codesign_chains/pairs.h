@@ -8,4 +8,4 @@
 // timed: ratios have targets.
 void pairs_check(djvReport* r, bool timed);
 
-#endif  // DJ_VALIDATION_CODESIGN_PAIRS_H_
+#endif // DJ_VALIDATION_CODESIGN_PAIRS_H_

@@ -13,9 +13,10 @@ static void reduce(double* Q, double* d, double* e, const double* A, int n) {
     for (int i = k + 1; i < n; i++) norm += M[i * n + k] * M[i * n + k];
     norm = sqrt(norm);
     const double first = M[(k + 1) * n + k], alpha = first > 0 ? -norm : norm;
-    const double size = norm * (norm + fabs(first));   // |v|^2/2
+    const double size = norm * (norm + fabs(first)); // |v|^2/2
     if (size == 0) continue;
-    for (int i = k + 1; i < n; i++) v[k][i] = (M[i * n + k] - (i == k + 1 ? alpha : 0)) / sqrt(size);
+    for (int i = k + 1; i < n; i++)
+      v[k][i] = (M[i * n + k] - (i == k + 1 ? alpha : 0)) / sqrt(size);
     for (int i = k; i < n; i++) {
       p[i] = 0;
       for (int j = k + 1; j < n; j++) p[i] += M[i * n + j] * v[k][j];
@@ -31,7 +32,7 @@ static void reduce(double* Q, double* d, double* e, const double* A, int n) {
     e[i] = i > 0 ? M[i * n + i - 1] : 0;
     for (int j = 0; j < n; j++) Q[i * n + j] = i == j;
   }
-  for (int k = n - 3; k >= 0; k--) {   // Q = (1 - v v^T) Q
+  for (int k = n - 3; k >= 0; k--) { // Q = (1 - v v^T) Q
     for (int j = k + 1; j < n; j++) {
       double dot = 0;
       for (int i = k + 1; i < n; i++) dot += v[k][i] * Q[i * n + j];

@@ -8,4 +8,4 @@ enum { PROJECT_MAX = 12 };
 // A (n x n), symmetric, n <= 12: negative eigenvalues become 0. Returns the least eigenvalue.
 double project_semidefinite(double* A, int n);
 
-#endif  // DJ_VALIDATION_CODESIGN_PROJECT_H_
+#endif // DJ_VALIDATION_CODESIGN_PROJECT_H_

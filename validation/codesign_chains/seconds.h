@@ -10,4 +10,4 @@ static inline double cpuSeconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-#endif  // DJ_VALIDATION_CODESIGN_SECONDS_H_
+#endif // DJ_VALIDATION_CODESIGN_SECONDS_H_
