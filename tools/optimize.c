@@ -1,5 +1,6 @@
 // dijoco optimize: improve a task's variables, and write what came out.
 
+#include "export.h"
 #include "interrupt.h"
 #include "optimize_run.h"
 #include "output.h"
@@ -31,6 +32,7 @@ typedef struct OutScene {
 typedef struct Outcome {
   OptimizeRun run;
   Replay replay;
+  Export links;             // where they are asked for
   int nfile;
   OutFile* file;            // (nfile)
   OutScene* scene;          // (nscene)
@@ -241,6 +243,7 @@ static void write_summary(Buffer* text, const Outcome* w) {
     if (w->file[i].written) json_text(&out, NULL, w->file[i].name);
   }
   json_end(&out);
+  if (r->options->export) export_json(&out, &w->links);
   json_number(&out, "wall_s", r->wall);
   scene_writeSettings(&out, &r->grad.scene, r->options);
   json_end(&out);
@@ -286,6 +289,7 @@ static void print_text(const Outcome* w) {
     const OutScene* one = &w->scene[k];
     if (*one->note) printf("  no %s: %s\n", w->file[scene_file(k)].name, one->note);
   }
+  if (r->options->export) export_print(&w->links);
   printf("written: %s/report.html\n", r->options->out);
 }
 
@@ -360,6 +364,7 @@ static int optimize(Outcome* w) {
   if (!status) status = optimize_run(&w->run);
   progress_show("writing the results", 0, 0, "%s", "");
   if (!status) status = write_results(w);
+  if (!status && o->export) status = export_links(&w->links, o, w->run.grad.design->model);
   if (!status) status = write_report(w);
   progress_end();
   if (status) return status;
@@ -390,6 +395,7 @@ int verb_optimize(const Options* o) {
   for (int k = 0; k < w.run.grad.nscene && w.scene; k++) free(w.scene[k].text);
   free(w.scene);
   free(w.file);
+  export_free(&w.links);
   optimize_free(&w.run);
   return status;
 }

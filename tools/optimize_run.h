@@ -106,6 +106,8 @@ int tail_arrows(Mark* mark, int most, Tail* tail, const double* qpos, double len
 void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay);
 // A part of it, of at most so many bytes: the runs, to be played, and stills of them.
 void optimize_pictures(Buffer* out, const OptimizeRun* r, const Replay* replay, size_t most);
+// Another: shapes of bodies that were changed, before and after; less where there is no room.
+void optimize_shapes(Buffer* out, const OptimizeRun* r, size_t most);
 
 // Colours of start, result, and of the result in MuJoCo.
 extern const char before_color[], after_color[], mujoco_color[];

@@ -46,6 +46,8 @@ static const Row table[] = {
      "geoms as meshes of their implicit surfaces, for stock MuJoCo (.xml)"},
     {"--surface-error", "E", NONNEGATIVE, GROUP_SURFACE, AT(surface_error),
      "of these meshes, over the outer radius (default 0.005)"},
+    {"--export", "stl|obj", CHOICE, GROUP_EXPORT, AT(export),
+     "links as closed shells for building, in metres, into the folder --out"},
     {"--method", "coacd|blocks", CHOICE, GROUP_DECOMPOSE, AT(method),
      "by CoACD or by cells of a grid (default coacd where it is found)"},
     {"--hulls", "N", COUNT, GROUP_DECOMPOSE, AT(hulls),
@@ -370,7 +372,7 @@ void opt_printHelp(const Verb* verb) {
   int general = GROUP_JSON;
   print_group(verb, GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE | GROUP_FOLDER |
                         GROUP_LIMITS | GROUP_CHECK | GROUP_FILTER | GROUP_OPTIMIZE |
-                        GROUP_MARKDOWN | GROUP_SURFACE,
+                        GROUP_MARKDOWN | GROUP_SURFACE | GROUP_EXPORT,
               "Options:");
   print_settings(verb);
   print_group(verb, GROUP_SETTINGS, "Scene:");

@@ -26,7 +26,8 @@ enum {
   GROUP_MARKDOWN = 2048,
   GROUP_SURFACE = 4096, // convert's meshes
   GROUP_STATE = 8192,   // states as files
-  GROUP_DECOMPOSE = 16384
+  GROUP_DECOMPOSE = 16384,
+  GROUP_EXPORT = 32768  // links for building
 };
 
 enum { MAX_ARGUMENTS = 16, MAX_SETS = 256 };
@@ -52,6 +53,7 @@ typedef struct Options {
   double max_position, max_rotation;
   bool surface;
   double surface_error;
+  const char* export;         // format of links
   const char *method, *grid;  // of decompose
   long hulls, vertices, seed;
 } Options;
