@@ -341,7 +341,8 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     with x (n,); it ends the run by returning False. Of a Design that was given it may read
     `evaluations`, and call nothing. Returns a dict: x, the best, values (see `Design.values`),
     loss_first, loss_last (at x), iterations, evaluations, restarts, best_iteration, flattened (steps
-    that were shortened since a hull would have been flat), stop ("iterations", "gradient", "step", "callback", "stuck", "patience"), design. Arguments: see `Design`.
+    that were shortened since a hull would have been flat), stop ("iterations", "gradient", "step",
+    "callback", "stuck", "patience"), design. Arguments: see `Design`.
     """
     design = task if isinstance(task, Design) else Design(task, folder, allow_ignored)
     how = _optimizer(design, iterations, optimizer)
