@@ -175,6 +175,32 @@ class Verb(cli.Case):
         self.assertGreater(len(lines), 3)
         self.assertLessEqual(max(map(len, lines)), 100)
 
+    def test_scenes(self):
+        """Each scene is written with its own start and controls; MuJoCo loads them."""
+        scene = json.loads(json.dumps(cli.SCENE))
+        scene["geoms"][1]["size"] = [0.08, 0.1, 0.12]
+        self.write("other.json", scene)
+        scenes = [{"name": "a", "set": {"geom/cube/friction": [0.5, 0.005, 1e-4]}},
+                  {"name": "b", "scene": "other.json", "weight": 3,
+                   "set": {"geom/cube/friction": [0.5, 0.005, 1e-4]},
+                   "initial": {"qvel": [0.4, 0.1, 0.3, 0, 0, 0.5, 0.2]}}]
+        task = self.write("scenes.json", {**TASK, "scenes": scenes})
+        r = self.run_json("optimize", task, "--out", self.out)
+        self.assertEqual(r["scene"], "scene_a.xml")
+        self.assertIsNotNone(r["replay"])
+        for name, size in (("a", 0.1), ("b", 0.08)):
+            path = os.path.join(self.out, "scene_%s.xml" % name)
+            with open(os.path.join(self.out, "ctrl_%s.csv" % name)) as f:
+                self.assertEqual(len(f.readlines()), 31)
+            c = self.run_json("simulate", path, "--time", 0.15, "--keyframe", "optimized", "--ctrl",
+                              os.path.join(self.out, "ctrl_%s.csv" % name))
+            self.assertEqual(c["steps"], 30)
+            with open(path) as f:
+                text = f.read()
+            self.assertIn('size="%g 0.1' % size, text)
+        again = self.run_json("grad", os.path.join(self.out, "task.json"))
+        self.assertAlmostEqual(again["loss"], r["loss_last"], delta=1e-12 * r["loss_last"])
+
     def test_interrupt(self):
         task = dict(TASK, optimizer={"type": "adam", "rate": 1e-3, "iterations": 10**6})
         path = self.write("long.json", task)
