@@ -57,8 +57,8 @@ static bool sameModels(const djModel* a, const djModel* b) {
          a->nu == b->nu && a->na == b->na;
 }
 
-// The design's meshes may have more vertices than the scene's, at their ends. The base gets others in
-// their place, so that these meshes count as changed.
+// The design's meshes may have more vertices than the scene's, at their ends. The base gets others
+// in their place, so that these meshes count as changed.
 static bool growBase(djmWrite* w) {
   const djModel *wanted = w->wanted, *base = w->base;
   int n = wanted->nmeshvert - base->nmeshvert, used = 0;

@@ -103,6 +103,20 @@ class Connect(cli.Case):
         with open(os.path.join(self.out, "task.json")) as f:
             self.assertEqual(len(json.load(f)["set"]["mesh/b1/vert"]), 30)
 
+    def test_scenes(self):
+        """Several scenes are connected alike; one that is not is refused."""
+        other = {"name": "other", "loss": [{"type": "com", "target": [0.3, 0, 0.7]}]}
+        task = dict(TASK, scenes=[{"name": "first"}, other])
+        done, rows = self.optimize(self.write("task.json", task), self.out)
+        self.assertEqual(list(rows[0])[4:], ["loss_first", "loss_other", "flattened", "components"])
+        self.assertEqual({row["components"] for row in rows}, {"1"})
+        self.assertLess(done["loss_last"], done["loss_first"])
+        again = self.run_json("grad", os.path.join(self.out, "task.json"))
+        self.assertAlmostEqual(again["loss"], done["loss_last"], delta=1e-9 * done["loss_last"])
+        self.write("more.xml", scene().replace('pos=".15 .01 0"', 'pos=".15 .02 0"'))
+        other["scene"] = "more.xml"
+        self.refused("grad", self.write("task.json", task), names=["other"])
+
     def test_errors(self):
         self.write("parted.xml", scene(".31", ".4"))
         for change, names in (

@@ -232,6 +232,7 @@ static void testPatience(void** state) {
             assert_true(tired);
         }
         assert_true(r.stop == DJ_STOP_PATIENCE || r.stop == without.stop);
+        if (r.stop == DJ_STOP_PATIENCE) assert_true(r.iterations >= patience);
         if (patience == 0) assert_true(b.n == plain.n && r.stop != DJ_STOP_PATIENCE);
         ended[t] += r.stop == DJ_STOP_PATIENCE;
       }

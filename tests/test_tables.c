@@ -231,7 +231,8 @@ static void testOptimizers(void** state) {
   const djSetting* key;
   for (int i = 0; (key = dj_optimizerKey(i)); i++) {
     double good = allowed(key);
-    const char* format = key->choice ? "\"optimizer\":{\"%s\":\"%s\"}" : "\"optimizer\":{\"%s\":%s}";
+    const char* format =
+        key->choice ? "\"optimizer\":{\"%s\":\"%s\"}" : "\"optimizer\":{\"%s\":%s}";
     char text[32];
     snprintf(text, sizeof text, "%g", good);
     djTask* task = load(&err, format, key->name,

@@ -75,19 +75,19 @@ static int open_files(Outcome* w) {
 static void write_history(Buffer* out, const OptimizeRun* r) {
   const GradRun* g = &r->grad;
   bool staged = r->how.nstage > 0;
-  int nloss = g->nscene > 1 ? g->nscene : 0;
-  bool follows = g->problem->inertia_from_geom != DJ_INERTIA_COMPILED;
   bool joined = g->problem->nconnect > 0 && !r->receding;
+  bool follows = g->problem->inertia_from_geom != DJ_INERTIA_COMPILED;
+  int nloss = g->nscene > 1 ? g->nscene : 0;
   buf_add(out, "iteration,loss,step_norm,wall_s");
-  if (joined) buf_add(out, ",flattened,components");
   for (int k = 0; k < nloss; k++) buf_addf(out, ",loss_%s", grad_sceneName(g, k));
+  if (joined) buf_add(out, ",flattened,components");
   buf_addf(out, "%s%s\n", r->receding ? ",frame" : staged ? ",stage" : "",
            follows ? ",overlap,jump" : "");
   for (int i = 0; i < r->nrow; i++) {
     const HistoryRow* h = &r->row[i];
     buf_addf(out, "%d,%.17g,%.17g,%.6f", h->iteration, h->loss, h->step_norm, h->wall);
-    if (joined) buf_addf(out, ",%d,%d", h->flattened, h->pieces);
     for (int k = 0; k < nloss; k++) buf_addf(out, ",%.17g", r->row_loss[i * nloss + k]);
+    if (joined) buf_addf(out, ",%d,%d", h->flattened, h->pieces);
     if (r->receding) buf_addf(out, ",%d", h->frame);
     if (staged) buf_addf(out, ",%d", h->stage);
     if (follows) buf_addf(out, ",%.6g,%.6g", h->overlap, h->jump);

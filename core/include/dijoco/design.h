@@ -77,12 +77,13 @@ DJ_API djStatus djd_backwardDesign(double* grad, djDesign* design);
 DJ_API djStatus djd_designObjective(void* design, double* loss, double* grad, const double* x);
 
 // Into how many pieces the bodies fall, at the present point, whose shapes the task's connections
-// hold together: geoms of a body that neither overlap nor touch, links whose joint is no longer in a
-// geom of both. 1 for each robot that hangs together; 0: there are no connections.
+// hold together: geoms of a body that neither overlap nor touch, links whose joint is no longer in
+// a geom of both. 1 for each robot that hangs together; 0: there are no connections.
 DJ_API djStatus djd_countPieces(int* n, djDesign* design, djError* err);
 
-// Points that djd_moveDesign has refused so far since a hull would be flat there or a cell of a cage
-// inside out. Flat is what has less than a hundredth of the thickness, by its size, that it had.
+// Points that djd_moveDesign has refused so far since a hull would be flat there or a cell of a
+// cage inside out. Flat is what has less than a hundredth of the thickness, by its size, that it
+// had.
 DJ_API int djd_countFlattened(const djDesign* design);
 
 // What optimizers see: the sum over scenes, by weights, of the mean of a design's loss over starts

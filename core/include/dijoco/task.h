@@ -104,8 +104,8 @@ DJ_API void dj_deleteTask(djTask* task);
 
 // Set the parameters of `set` on an unshared model; with inertia_from_geom masses and inertias
 // follow its geoms (dj_followGeomsBy). With `connect`: "auto" the vertices that hulls share are then
-// added to the model's meshes, and the task remembers what they join; it must find the same in every
-// model. A list of connections lets `set` give a mesh more vertices than it has.
+// added to the model's meshes, and the task remembers what they join; it must find the same in
+// every model. A list of connections lets `set` give a mesh more vertices than it has.
 DJ_API djStatus dj_applySet(djModel* model, const djTask* task, djError* err);
 
 // The task's settings, then its `set`, on an unshared model of its scene.

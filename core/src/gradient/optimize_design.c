@@ -99,7 +99,7 @@ static void renewResult(djOptimizeResult* r, djPhases* p, const double* x) {
   r->loss = loss;
 }
 
-// ---- runs ---------------------------------------------------------------------------------------
+// ---- what is told ------------------------------------------------------------------------------
 
 // A callback that knows the design.
 typedef struct djDesignStep {
@@ -107,6 +107,7 @@ typedef struct djDesignStep {
   void* user;
   djDesign* design;
   int before;              // djd_countFlattened
+  double* place;           // (n) scratch
 } djDesignStep;
 
 static bool onStep(void* user, const djOptimizeStep* step) {
@@ -115,8 +116,11 @@ static bool onStep(void* user, const djOptimizeStep* step) {
   djOptimizeStep told = *step;
   told.flattened = djd_countFlattened(d) - s->before;
   if (d->problem->nconnect > 0) {
-    bool there = d->n == 0 || memcmp(d->x, step->x, (size_t)d->n * sizeof *d->x) == 0;
+    size_t size = (size_t)d->n * sizeof *d->x;
+    bool there = d->n == 0 || memcmp(d->x, step->x, size) == 0;
+    if (!there) memcpy(s->place, d->x, size);   // whoever watches may ask where it was
     if (there || djd_moveDesign(d, step->x) >= 0) djd_countPieces(&told.pieces, d, NULL);
+    if (!there) djd_moveDesign(d, s->place);
   }
   return s->callback(s->user, &told);
 }
@@ -138,13 +142,16 @@ djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phase
   if (result) result->contradiction = -1;
   djDesign* d = phases->design[0];
   d->error = (djError){""};
+  djDesignStep step = {callback, callback_user, d, djd_countFlattened(d),
+                       malloc(((size_t)d->n + 1) * sizeof(double))};
   djAnnealing annealing;
   djStatus status = openAnnealing(&annealing, phases, optimizer, err);
+  if (status == DJ_OK && !step.place) status = dj_failMemory(err);
   if (status < 0) {
     free(annealing.param);
+    free(step.place);
     return status;
   }
-  djDesignStep step = {callback, callback_user, d, djd_countFlattened(d)};
   djOptimizeProblem problem = {.n = d->n,
                                .lower = d->lower,
                                .upper = d->upper,
@@ -169,6 +176,7 @@ djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phase
   status = optimizer->nstage > 0 ? dj_optimizeStages(result, x, phases, &problem, optimizer, err)
                                  : dj_optimize(result, x, &problem, optimizer, err);
   free(annealing.param);
+  free(step.place);
   if (!result) return status;
   if (status >= 0 && problem.renew) renewResult(result, phases, x);
   if (status < 0 && result->contradiction >= 0) return failConnect(d, result->contradiction, err);

@@ -175,7 +175,7 @@ djStatus dj_makePieces(djPieces** out, djDesign* d) {
   const djModel* m = d->model;
   size_t n = (size_t)d->problem->nconnect;
   *out = NULL;
-  if (n == 0) return DJ_OK;
+  if (n == 0 || !d->problem->joined) return DJ_OK;
   djPieces* pieces = dj_poolTake(pool, 1, sizeof *pieces);
   if (!pieces) return DJ_NO_MEMORY;
   pieces->concerned = dj_poolTake(pool, (size_t)m->nbody, sizeof(bool));

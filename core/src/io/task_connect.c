@@ -112,7 +112,8 @@ static djStatus addAnchor(int* body, djConnect* c, const djProblem* p, const djM
   djMat3 eye = dju_eye3();
   djMat3 R = dju_quatToMat(dju_normalizeQuat(dju_loadQuat(m->body_quat + 4 * child)));
   if (isListed(p, DJ_FIELD_BODY_QUAT, child) && isListed(p, DJ_FIELD_JOINT_POS, joint)) {
-    return dj_fail(err, DJ_INVALID, "body '%.100s' may not turn", dj_id2name(m, DJ_OBJ_BODY, child));
+    return dj_fail(err, DJ_INVALID, "body '%.100s' may not turn",
+                   dj_id2name(m, DJ_OBJ_BODY, child));
   }
   *body = m->body_parent[child];
   addPart(c, m, DJ_FIELD_BODY_POS, child, 0, &eye, sign);

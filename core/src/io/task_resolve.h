@@ -19,8 +19,8 @@ djStatus dj_resolveVariables(djProblem* problem, const djTask* task, const djMod
 // their hulls, for the time being.
 djStatus dj_growBySet(djModel* model, const djTask* task, djError* err);
 
-// `"connect": "auto"`: adds the vertices that hulls share to the model's meshes, and remembers in the
-// task what they join; it must be the same in every model.
+// `"connect": "auto"`: adds the vertices that hulls share to the model's meshes, and remembers in
+// the task what they join; it must be the same in every model.
 djStatus dj_connectAuto(djModel* model, const djTask* task, djError* err);
 
 // Fill problem->connect and joined.

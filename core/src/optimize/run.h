@@ -25,7 +25,7 @@ typedef struct djRun {
   double* trial_grad;   // (n)
   double* best;         // (n)
   double* scratch;      // (n)
-  double* past;         // (patience) best losses after the last iterations, by iteration; NULL: none
+  double* past;         // (patience) best losses after the last iterations; NULL: none
 } djRun;
 
 // Loss and gradient, counted; the best is kept. As djObjective; values that are not finite are

@@ -4,10 +4,10 @@
 // For the multiplier 1/u of the ball the minimiser is d(u) = P_C(x - u g) - x, whose length grows
 // with u: u is found by bisection. C is convex and x in C, so that shortening d keeps it feasible.
 //
-// The paper steps by a fixed r for ever: so does the direction `gradient`. So does the first phase of
-// the others, with the running mean of the gradient (Adam's first moment) as g, or minus Adam's step
-// (`adam`), which carries the design across the kinks and narrow valleys of losses with contact:
-// losses may rise on the way. After some steps without a new best point it
+// The paper steps by a fixed r for ever: so does the direction `gradient`. So does the first phase
+// of the others, with the running mean of the gradient (Adam's first moment) as g, or minus Adam's
+// step (`adam`), which carries the design across the kinks and narrow valleys of losses with
+// contact: losses may rise on the way. After some steps without a new best point it
 // goes back to that one with half the radius, and after some of these the second phase begins,
 // which settles down: g is the gradient, a step is taken only where it lowers the loss, r is halved
 // where the loss falls by less than a quarter of g.d, and doubled again where by more than three
@@ -264,9 +264,9 @@ static djStatus runTrustRegion(djRun* run) {
 const djOptimizerRow dj_optimizerTrustRegion = {
     {.name = "trust_region", .unit = "",
      .help = "the least linearised loss within a ball and the constraints (SDRS eq. 15), one ball "
-             "for parameters and one for controls and start; with the mean gradient (or Adam's step) "
-             "at first, and steps that may raise the loss, later settling down with shrinking "
-             "balls; with the direction `gradient` full steps for ever",
+             "for parameters and one for controls and start; with the mean gradient (or Adam's "
+             "step) at first, and steps that may raise the loss, later settling down with "
+             "shrinking balls; with the direction `gradient` full steps for ever",
      .key = (const djKey[]){{.name = "direction"}, {.name = "radius"}, {.name = "control_radius"},
                             {.name = "beta1"}, {.name = "beta2"}, {.name = "epsilon"}, {0}}},
     .equations = true, .renews = true, .run = runTrustRegion};

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define TOUCHING 1e-5
-#define ON 1e-4     // of the size: a point counts as on a plane
-#define ANGLE 1e-3  // sine
+#define ON 1e-4    // of the size: a point counts as on a plane
+#define ANGLE 1e-3 // sine
 enum { DIRECTIONS = 26 };
 
 bool dj_isPart(const djModel* m, int g) {

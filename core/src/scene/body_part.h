@@ -28,8 +28,8 @@ double dj_depthIn(const djBodyPart* part, djVec3 point);
 // What two parts have in common; gaps of 1e-5 of the smaller one's size count as touching.
 typedef enum djTouch {
   DJ_TOUCH_NONE,
-  DJ_TOUCH_EDGE,       // no more than an edge or a point
-  DJ_TOUCH_FACE        // a volume or part of a face
+  DJ_TOUCH_EDGE, // no more than an edge or a point
+  DJ_TOUCH_FACE  // a volume or part of a face
 } djTouch;
 
 // And a point well inside it.
