@@ -87,7 +87,7 @@ static bool triangleMeets(const djVec3 x[3], const Shrunk* b) {
 
 // What does something with a piece of the union's surface: a triangle that belongs to a face.
 typedef struct Visitor {
-  djMoments* moments; // or NULL
+  djMoments* moments;      // or NULL
   djVec3 from;
   double* const* by;
   const djQuadratic* f;
