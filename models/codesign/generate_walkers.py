@@ -19,8 +19,8 @@ TASKS = {
                         iterations=60, density=500, friction=0.3),
     "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, stages=4, iterations=75,
                    density=500, friction=0.7),
-    "biped": dict(dt=0.01, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=4,
-                  iterations=75, density=1000, friction=1),
+    "biped": dict(dt=0.00625, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=4,
+                  iterations=75, density=80, friction=1),
 }
 # Cells of the cages: 26 and 96 corners.
 GRIDS = {"cage_coarse.json": [2, 2, 2], "cage_fine.json": [3, 4, 5]}
@@ -233,11 +233,13 @@ def spider():
 
 # ---- biped
 # Half sizes and mass of the trunk; of its legs: places, lengths, masses, bend (rad) of the knee's sides.
-BODY = dict(half=(0.12, 0.08, 0.2), mass=8.0)
-LEG = dict(x=0.09, thigh=0.3, shank=0.3, mass=(1.0, 0.7), bend=0.35)
-SOLE = dict(x=0.035, up=0.05, back=0.05, front=0.09, rise=0.012)
-BIPED_Z = 0.63             # of the ground below the centre of mass
-GAIT = dict(Hz=1.0, stride=0.2, lift=0.3, sway=0.08)
+SCALE = 2.5
+BODY = dict(half=[SCALE * v for v in (0.12, 0.08, 0.2)], mass=9.0)
+LEG = dict(x=0.09 * SCALE, thigh=0.3 * SCALE, shank=0.3 * SCALE, mass=(1.5, 1.0), bend=0.35)
+SOLE = dict(x=0.05 * SCALE, up=0.05 * SCALE, back=0.07 * SCALE, front=0.12 * SCALE,
+            rise=0.008 * SCALE)
+BIPED_Z = 1.407            # of the ground below the centre of mass
+GAIT = dict(Hz=0.95, stride=0.15, lift=0.2, sway=0.0)
 
 
 def sole():
@@ -282,7 +284,7 @@ def biped():
     x.one("geom", name="ground", type="plane", size=(5, 5, 0.1), pos=(0, 0, -BIPED_Z), contype=2,
           conaffinity=1, rgba="0.8 0.8 0.75 1")
     x.one("site", name="mark", pos=(0, 3, 0), size=0.05, rgba="0.8 0.2 0.2 1")
-    x.open("body", name="trunk", pos=(0, -0.016, round(drop + 0.002 - BIPED_Z, 6)))
+    x.open("body", name="trunk", pos=(0, -0.0085, round(drop + 0.002 - BIPED_Z, 6)))
     x.one("freejoint", name="trunk")
     x.one("geom", name="trunk", type="box", size=BODY["half"], pos=(0, 0, BODY["half"][2]),
           mass=BODY["mass"], contype=1, conaffinity=2)
@@ -293,12 +295,12 @@ def biped():
                quat=(math.cos(bend / 2), math.sin(bend / 2), 0, 0))
         for joint, axis in (("yaw", (0, 0, 1)), ("roll", (0, 1, 0)), ("pitch", (1, 0, 0))):
             x.one("joint", name="%s_%s" % (leg, joint), axis=axis)
-        x.one("geom", name="thigh_" + leg, type="capsule", fromto=(0, 0, 0, 0, 0, -thigh), size=0.04,
+        x.one("geom", name="thigh_" + leg, type="capsule", fromto=(0, 0, 0, 0, 0, -thigh), size=0.04 * SCALE,
               mass=LEG["mass"][0])
         x.open("body", name="shank_" + leg, pos=(0, 0, -thigh),
                quat=(math.cos(bend), -math.sin(bend), 0, 0))
         x.one("joint", name=leg + "_knee", axis=(1, 0, 0))
-        x.one("geom", name="shank_" + leg, type="capsule", fromto=(0, 0, 0, 0, 0, -shank), size=0.03,
+        x.one("geom", name="shank_" + leg, type="capsule", fromto=(0, 0, 0, 0, 0, -shank), size=0.03 * SCALE,
               mass=LEG["mass"][1])
         x.open("body", name="foot_" + leg, pos=(0, 0, -shank),
                quat=(math.cos(bend / 2), math.sin(bend / 2), 0, 0))
