@@ -3,8 +3,8 @@
 
   draw_walkers.py [NAME...]
 
-Runs `dijoco optimize` of each variant of a task where build/codesign/NAME_VARIANT is not there yet, draws
-docs/codesign_NAME.svg, the loss by iterations, and prints a row of README.md's table for each."""
+Runs `dijoco optimize` of each variant of a task where build/codesign/NAME_VARIANT is not there yet,
+draws docs/codesign_NAME.svg, the loss by iterations, and prints a row of README.md's table for each."""
 import csv
 import json
 import math
@@ -31,8 +31,8 @@ def optimize(name, variant):
         return None
     folder = BUILD / "codesign" / ("%s_%s" % (name, variant))
     if not (folder / "final.json").exists():
-        run = subprocess.run([str(BUILD / "bin/dijoco"), "optimize", str(task), "--out", str(folder)],
-                             stdout=subprocess.DEVNULL, check=False)
+        command = [str(BUILD / "bin/dijoco"), "optimize", str(task), "--out", str(folder)]
+        run = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
         if run.returncode not in (0, 1):
             sys.exit("dijoco optimize %s: exit status %d" % (task, run.returncode))
     return folder
@@ -61,7 +61,8 @@ def report(name, variant, folder, losses, seconds):
         with open(out, encoding="utf-8") as f:
             rows = [[float(v) for v in row] for row in list(csv.reader(f))[1:]]
         tilt = max(math.acos(max(-1, min(1, 1 - 2 * (r[5] ** 2 + r[6] ** 2)))) for r in rows)
-        end = "largest tilt %.2f rad, trunk at %s" % (tilt, " ".join("%.3f" % v for v in rows[-1][1:4]))
+        place = " ".join("%.3f" % v for v in rows[-1][1:4])
+        end = "largest tilt %.2f rad, trunk at %s" % (tilt, place)
     print("| %s | %s | %.4f | %.6g | %d | %.0f s | %s |" % (
         name, VARIANTS[variant][1], losses[0], min(losses), len(losses) - 1, seconds, end))
 
