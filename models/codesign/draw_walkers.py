@@ -4,7 +4,8 @@
   draw_walkers.py [NAME...]
 
 Runs `dijoco optimize` of each variant of a task where build/codesign/NAME_VARIANT is not there yet,
-draws docs/codesign_NAME.svg, the loss by iterations, and prints a row of README.md's table for each."""
+draws docs/codesign_NAME.svg, the loss by iterations, and prints a row of README.md's table for
+each."""
 import csv
 import json
 import math

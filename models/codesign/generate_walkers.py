@@ -18,13 +18,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 TASKS = {
     "chain_reach": dict(dt=0.01, steps=250, design=0.02, control=0.1, kp=5e3, kd=5e2, stages=2,
                         iterations=60, density=500, friction=0.3),
-    "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, stages=2,
-                   iterations=75, density=500, friction=0.7),
-    "biped": dict(dt=0.00625, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=2,
+    "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, stages=4,
+                   iterations=80, density=500, friction=0.7),
+    "biped": dict(dt=0.008, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=2,
                   iterations=75, density=80, friction=1),
 }
-# Cells of the cages: 26 and 96 corners.
-GRIDS = {"cage_coarse.json": [2, 2, 2], "cage_fine.json": [3, 4, 5]}
+# Cells of the cages: 26 and 96 corners, most along the foot.
+GRIDS = {"spider": {"cage_coarse.json": [2, 2, 2], "cage_fine.json": [3, 4, 5]},
+         "biped": {"cage_coarse.json": [2, 2, 2], "cage_fine.json": [3, 5, 4]}}
 RINGS, RING = 3, 10           # of a hull, beside two points within it: 32
 BLUE, GREY, ORANGE = "0.35 0.5 0.7 1", "0.6 0.6 0.65 1", "0.85 0.6 0.3 1"
 
@@ -234,12 +235,12 @@ def spider():
 
 
 # ---- biped
-# Half sizes and mass of the trunk; of its legs: places, lengths, masses, half the knee's bend (rad).
+# Half sizes and mass of the trunk; of its legs: places, lengths, masses, half the knees' bend.
 SCALE = 2.5
 BODY = dict(half=[SCALE * v for v in (0.12, 0.08, 0.2)], mass=9.0)
 LEG = dict(x=0.09 * SCALE, thigh=0.3 * SCALE, shank=0.3 * SCALE, mass=(1.5, 1.0), bend=0.35)
-SOLE = dict(x=0.05 * SCALE, up=0.05 * SCALE, back=0.07 * SCALE, front=0.12 * SCALE,
-            rise=0.008 * SCALE)
+SOLE = dict(x=0.035 * SCALE, up=0.05 * SCALE, back=0.05 * SCALE, front=0.09 * SCALE,
+            rise=0.012 * SCALE)
 BIPED_Z = 1.407            # of the ground below the centre of mass
 GAIT = dict(Hz=0.95, stride=0.15, lift=0.2, sway=0.0)
 
@@ -432,7 +433,7 @@ def write(folder, name, made):
     whole["variables"] = task["variables"] + design
     whole["connect"] = connect
     (folder / "task.json").write_text(text_of(whole), encoding="utf-8")
-    for file, grid in (GRIDS.items() if caged else ()):
+    for file, grid in GRIDS.get(name, {}).items():
         free, maps, variables = cages(*caged, grid)
         whole = {**head, **task, "free": {**task["free"], **free}, "maps": task["maps"] + maps,
                  "variables": task["variables"] + variables, "optimizer": optimizer}
