@@ -13,11 +13,13 @@ static int apply_sets(GradPart* part, const Options* o) {
   djModel* compiled = NULL;
   djError err = {""};
   bool follow = part->task->inertia_from_geom && o->nset > 0;
-  if (follow && dj_copyModel(&compiled, part->scene.model, &err) < 0) {
+  int changed;
+  if (follow && (dj_copyModel(&compiled, part->scene.model, &err) < 0 ||
+                 dj_renewFacets(&changed, compiled, compiled, &err) < 0)) {
+    dj_deleteModel(compiled);
     return scene_fail(o, o->argument[0], &err);
   }
   int status = scene_applySets(&part->scene, o);
-  int changed;
   if (!status && follow && dj_renewFacets(&changed, part->scene.model, compiled, &err) < 0) {
     status = scene_fail(o, o->argument[0], &err);
   }

@@ -99,8 +99,8 @@ static void compare(djvReport* r, const char* name, const char* path, double pri
   djv_note("total mass %.6g, %.6g and %.6g kg", w[0].mass, w[1].mass, w[2].mass);
   robot_count(r, w[0].unsolved + w[1].unsolved + w[2].unsolved, 0, "%s: unsolved steps", name);
   robot_below(r, fabs(w[1].mass / w[0].mass - 1), 1e-6, "", "%s: total mass differs", name);
-  robot_below(r, 100 * fabs(w[1].path[n] / far - 1), limit, "%", "%s: distance differs (paper %g%%)",
-              name, printed);
+  robot_below(r, 100 * fabs(w[1].path[n] / far - 1), limit, "%",
+              "%s: distance differs (paper %g%%)", name, printed);
   snprintf(what, sizeof what, "%s: largest difference", name);
   djv_figure(r, what, apart, "m");
   for (int k = 0; k < NRULE; k++) free(w[k].path);

@@ -9,28 +9,29 @@ import json
 import math
 import pathlib
 import sys
+import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# Of each task: timestep (s), steps, radii of design and control, gains k_p, k_d of SDRS eq. 5 (twice
-# these are MuJoCo's kp, kv), iterations; density of feet (kg/m3), friction.
+# Of each task: timestep (s), steps, radii of design and control, gains k_p, k_d of SDRS eq. 5
+# (twice these are MuJoCo's kp, kv), iterations; density of feet (kg/m3), friction.
 TASKS = {
     "chain_reach": dict(dt=0.01, steps=250, design=0.02, control=0.1, kp=5e3, kd=5e2, stages=2,
                         iterations=60, density=500, friction=0.3),
-    "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, stages=4, iterations=75,
-                   density=500, friction=0.7),
-    "biped": dict(dt=0.01, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=4,
-                  iterations=75, density=1000, friction=1),
+    "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, stages=4,
+                   iterations=80, density=500, friction=0.7),
+    "biped": dict(dt=0.008, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=2,
+                  iterations=75, density=80, friction=1),
 }
-# Cells of the cages: 26 and 96 corners.
-GRIDS = {"cage_coarse.json": [2, 2, 2], "cage_fine.json": [3, 4, 5]}
+# Cells of the cages: 26 and 96 corners, most along the foot.
+GRIDS = {"spider": {"cage_coarse.json": [2, 2, 2], "cage_fine.json": [3, 4, 5]},
+         "biped": {"cage_coarse.json": [2, 2, 2], "cage_fine.json": [3, 5, 4]}}
 RINGS, RING = 3, 10           # of a hull, beside two points within it: 32
 BLUE, GREY, ORANGE = "0.35 0.5 0.7 1", "0.6 0.6 0.65 1", "0.85 0.6 0.3 1"
 
 # ---- spider
 SLOPE = math.radians(15)
-# Half sizes and mass of the trunk, its height above the ground along the ground's normal; lengths and
-# masses of the upper links.
+# Half sizes and mass of the trunk; length, radius and mass of the upper links.
 TRUNK = dict(half=(0.2, 0.15, 0.05), mass=4.0)
 UPPER = dict(length=0.2, radius=0.03, mass=0.4)
 # Hulls of a foot from the knee down: rings as (depth, radius).
@@ -134,7 +135,8 @@ def cages(feet, hulls, grid):
 def begin(name, text, dt, feet):
     """The scene up to its bodies; feet: {mesh: points}."""
     x = Xml()
-    x.lines.append("<!-- Written by ../generate_walkers.py. %s -->" % text)
+    lines = textwrap.wrap("Written by ../generate_walkers.py. %s -->" % text, 93)
+    x.lines.append("<!-- " + "\n     ".join(lines))
     x.open("mujoco", model=name)
     x.one("option", timestep=dt, integrator="discrete", impratio=100, cone="elliptic")
     x.open("default")
@@ -174,8 +176,8 @@ def spider():
     row_ = TASKS["spider"]
     hulls, tied, attached = foot_hulls(FOOT)
     feet = {"foot_%s_%d" % (leg, i): h for leg, _, _ in LEGS for i, h in enumerate(hulls)}
-    x = begin("spider", "Four legs of two links, each joint of two hinges, on a slope of 15 degrees; "
-              "the mark is 10 m up the slope.", row_["dt"], feet)
+    x = begin("spider", "Four legs of two links, each joint of two hinges, on a slope of 15 "
+              "degrees; the mark is 10 m up the slope.", row_["dt"], feet)
     up, tilt = 0.1, 0.15    # of the upper links above, of the feet outward of the vertical (rad)
     knee = UPPER["length"] * math.sin(up)
     height = FOOT[-1][-1][0] * math.cos(tilt) - knee + 0.002
@@ -228,16 +230,19 @@ def spider():
         "loss": [{"type": "com", "target": goal}],
         "variables": [{"name": j} for j in joints],
     }
-    return x.text(), task, [{"name": "mesh/foot_*/vert"}], connect, (["foot_" + leg for leg, _, _ in LEGS], hulls)
+    caged = ["foot_" + leg for leg, _, _ in LEGS], hulls
+    return x.text(), task, [{"name": "mesh/foot_*/vert"}], connect, caged
 
 
 # ---- biped
-# Half sizes and mass of the trunk; of its legs: places, lengths, masses, bend (rad) of the knee's sides.
-BODY = dict(half=(0.12, 0.08, 0.2), mass=8.0)
-LEG = dict(x=0.09, thigh=0.3, shank=0.3, mass=(1.0, 0.7), bend=0.35)
-SOLE = dict(x=0.035, up=0.05, back=0.05, front=0.09, rise=0.012)
-BIPED_Z = 0.63             # of the ground below the centre of mass
-GAIT = dict(Hz=1.0, stride=0.2, lift=0.3, sway=0.08)
+# Half sizes and mass of the trunk; of its legs: places, lengths, masses, half the knees' bend.
+SCALE = 2.5
+BODY = dict(half=[SCALE * v for v in (0.12, 0.08, 0.2)], mass=9.0)
+LEG = dict(x=0.09 * SCALE, thigh=0.3 * SCALE, shank=0.3 * SCALE, mass=(1.5, 1.0), bend=0.35)
+SOLE = dict(x=0.035 * SCALE, up=0.05 * SCALE, back=0.05 * SCALE, front=0.09 * SCALE,
+            rise=0.012 * SCALE)
+BIPED_Z = 1.407            # of the ground below the centre of mass
+GAIT = dict(Hz=0.95, stride=0.15, lift=0.2, sway=0.0)
 
 
 def sole():
@@ -272,17 +277,16 @@ def biped():
     row_ = TASKS["biped"]
     hulls, tied, attached = sole()
     feet = {"foot_%s_%d" % (leg, i): h for leg in "lr" for i, h in enumerate(hulls)}
-    x = begin("biped", "Two legs of six hinges, whose feet are short and round below; the mark is 3 m "
-              "ahead, along y.", row_["dt"], feet)
+    x = begin("biped", "Two legs of six hinges, whose feet are short and round below; the mark is "
+              "3 m ahead, along y.", row_["dt"], feet)
     bend, thigh, shank = LEG["bend"], LEG["thigh"], LEG["shank"]
     drop = (thigh + shank) * math.cos(bend) + SOLE["up"]
-    up = 0.3                # of the trunk's frame above the hips, about the centre of mass
     x.open("worldbody")
     x.one("light", pos=(2, 0, 3))
     x.one("geom", name="ground", type="plane", size=(5, 5, 0.1), pos=(0, 0, -BIPED_Z), contype=2,
           conaffinity=1, rgba="0.8 0.8 0.75 1")
     x.one("site", name="mark", pos=(0, 3, 0), size=0.05, rgba="0.8 0.2 0.2 1")
-    x.open("body", name="trunk", pos=(0, -0.016, round(drop + 0.002 - BIPED_Z, 6)))
+    x.open("body", name="trunk", pos=(0, -0.0085, round(drop + 0.002 - BIPED_Z, 6)))
     x.one("freejoint", name="trunk")
     x.one("geom", name="trunk", type="box", size=BODY["half"], pos=(0, 0, BODY["half"][2]),
           mass=BODY["mass"], contype=1, conaffinity=2)
@@ -293,13 +297,13 @@ def biped():
                quat=(math.cos(bend / 2), math.sin(bend / 2), 0, 0))
         for joint, axis in (("yaw", (0, 0, 1)), ("roll", (0, 1, 0)), ("pitch", (1, 0, 0))):
             x.one("joint", name="%s_%s" % (leg, joint), axis=axis)
-        x.one("geom", name="thigh_" + leg, type="capsule", fromto=(0, 0, 0, 0, 0, -thigh), size=0.04,
-              mass=LEG["mass"][0])
+        x.one("geom", name="thigh_" + leg, type="capsule", fromto=(0, 0, 0, 0, 0, -thigh),
+              size=0.04 * SCALE, mass=LEG["mass"][0])
         x.open("body", name="shank_" + leg, pos=(0, 0, -thigh),
                quat=(math.cos(bend), -math.sin(bend), 0, 0))
         x.one("joint", name=leg + "_knee", axis=(1, 0, 0))
-        x.one("geom", name="shank_" + leg, type="capsule", fromto=(0, 0, 0, 0, 0, -shank), size=0.03,
-              mass=LEG["mass"][1])
+        x.one("geom", name="shank_" + leg, type="capsule", fromto=(0, 0, 0, 0, 0, -shank),
+              size=0.03 * SCALE, mass=LEG["mass"][1])
         x.open("body", name="foot_" + leg, pos=(0, 0, -shank),
                quat=(math.cos(bend / 2), math.sin(bend / 2), 0, 0))
         x.one("joint", name=leg + "_ankle", axis=(1, 0, 0))
@@ -346,8 +350,8 @@ def prism(end):
 def chain_reach():
     row_ = TASKS["chain_reach"]
     meshes = {"%s%d" % (c, i): prism(LINK["length"]) for c, *_ in BASES for i in range(LINKS + 1)}
-    x = begin("chain_reach", "Three chains of eight links beside each other; the base of the first is "
-              "moved along x, its tip is to reach the mark.", row_["dt"], meshes)
+    x = begin("chain_reach", "Three chains of eight links beside each other; the base of the "
+              "first is moved along x, its tip is to reach the mark.", row_["dt"], meshes)
     x.open("worldbody")
     x.one("light", pos=(0, -2, 1))
     x.one("site", name="mark", pos=REACH, size=0.02, rgba="0.8 0.2 0.2 1")
@@ -429,7 +433,7 @@ def write(folder, name, made):
     whole["variables"] = task["variables"] + design
     whole["connect"] = connect
     (folder / "task.json").write_text(text_of(whole), encoding="utf-8")
-    for file, grid in (GRIDS.items() if caged else ()):
+    for file, grid in GRIDS.get(name, {}).items():
         free, maps, variables = cages(*caged, grid)
         whole = {**head, **task, "free": {**task["free"], **free}, "maps": task["maps"] + maps,
                  "variables": task["variables"] + variables, "optimizer": optimizer}
