@@ -34,7 +34,7 @@ static double areaOf(const Surface* s) {
 typedef struct Search {
   const Surface* to;
   const djMeshNormals* solid; // of `to`, what is in which does not count; NULL: all does
-  double spacing, square;     // of the largest distance yet
+  double spacing, most;       // the largest distance yet
   int guess;
 } Search;
 
