@@ -575,6 +575,7 @@ static void testHull(void** state) {
   assert_int_equal(dj_addPiece(&pieces, N, point, NULL, 3, &err), DJ_INVALID);
   for (int i = 0; i < N; i++) point[3 * i + 2] = 0;
   assert_int_equal(dj_addPiece(&pieces, N, point, NULL, 9, &err), DJ_INVALID);
+  assert_string_equal(err.text, "no hull of 4 independent vertices: the points are flat");
   assert_int_equal(pieces.n, 4);
   dj_freePieces(&pieces);
 }
