@@ -65,17 +65,30 @@ static djStatus addPoint(Cell* c, djVec3 p) {
 
 // ---- cuts -------------------------------------------------------------------------------------
 
+// Put coordinates that are next to a plane of the grid onto it.
+static djVec3 snapped(const Cutter* c, djVec3 p) {
+  for (int axis = 0; axis < 3; axis++) {
+    const double* line = c->line[axis];
+    double *x = along(&p, axis), width = line[c->grid[axis]] - line[0];
+    int i = (int)rint((*x - line[0]) / width * c->grid[axis]);
+    i = i < 0 ? 0 : i > c->grid[axis] ? c->grid[axis] : i;
+    if (fabs(*x - line[i]) <= c->snap) *x = line[i];
+  }
+  return p;
+}
+
 // Where the edge of p and q crosses a plane: the same from either end.
-static djVec3 crossingOf(djVec3 p, djVec3 q, int axis, double x) {
+static djVec3 crossingOf(const Cutter* c, djVec3 p, djVec3 q, int axis, double x) {
   double a = coordinate(p, axis), b = coordinate(q, axis);
-  if (a > b) return crossingOf(q, p, axis, x);
-  djVec3 c = dju_madd3(p, (x - a) / (b - a), dju_sub3(q, p));
-  *along(&c, axis) = x;
-  return c;
+  if (a > b) return crossingOf(c, q, p, axis, x);
+  djVec3 cut = dju_madd3(p, (x - a) / (b - a), dju_sub3(q, p));
+  *along(&cut, axis) = x;
+  return snapped(c, cut);
 }
 
 // The parts on both sides of a plane; those without an area, which only touch it, are empty.
-static void split(Polygon* below, Polygon* above, const Polygon* whole, int axis, double x) {
+static void split(Polygon* below, Polygon* above, const Cutter* c, const Polygon* whole, int axis,
+                  double x) {
   bool has_below = false, has_above = false;
   below->n = above->n = 0;
   for (int i = 0; i < whole->n; i++) {
@@ -86,9 +99,9 @@ static void split(Polygon* below, Polygon* above, const Polygon* whole, int axis
     if (a <= x && below->n < MOST_CORNERS) below->p[below->n++] = p;
     if (a >= x && above->n < MOST_CORNERS) above->p[above->n++] = p;
     if ((a < x && b > x) || (a > x && b < x)) {
-      djVec3 c = crossingOf(p, q, axis, x);
-      if (below->n < MOST_CORNERS) below->p[below->n++] = c;
-      if (above->n < MOST_CORNERS) above->p[above->n++] = c;
+      djVec3 crossing = crossingOf(c, p, q, axis, x);
+      if (below->n < MOST_CORNERS) below->p[below->n++] = crossing;
+      if (above->n < MOST_CORNERS) above->p[above->n++] = crossing;
     }
   }
   if (!has_below) below->n = 0;
@@ -124,7 +137,7 @@ static djStatus cut(Cutter* c, const Polygon* polygon, int axis, int index[3], d
   for (int i = 0; i < n && rest.n > 0 && status == DJ_OK; i++) {
     Polygon whole = rest;
     if (i + 1 < n)
-      split(&part, &rest, &whole, axis, line[i + 1]);
+      split(&part, &rest, c, &whole, axis, line[i + 1]);
     else
       part = whole;
     index[axis] = i;
@@ -139,14 +152,8 @@ static djStatus cutTriangles(Cutter* c) {
     Polygon p = {.n = 3};
     int index[3];
     for (int k = 0; k < 3; k++) {
-      p.p[k] = dju_load3(c->solid->vert + 3 * (size_t)c->solid->tri[3 * (size_t)t + (size_t)k]);
-      for (int axis = 0; axis < 3; axis++) {
-        const double* line = c->line[axis];
-        double *x = along(&p.p[k], axis), width = line[c->grid[axis]] - line[0];
-        int i = (int)rint((*x - line[0]) / width * c->grid[axis]);
-        i = i < 0 ? 0 : i > c->grid[axis] ? c->grid[axis] : i;
-        if (fabs(*x - line[i]) <= c->snap) *x = line[i];
-      }
+      const int* v = c->solid->tri + 3 * (size_t)t;
+      p.p[k] = snapped(c, dju_load3(c->solid->vert + 3 * (size_t)v[k]));
     }
     status = cut(c, &p, 0, index, dju_load3(c->normals.face + 3 * (size_t)t));
   }

@@ -157,6 +157,7 @@ static void keepVertices(Thin* thin, const djHull* hull) {
 static djStatus thinHull(djHull* hull, Thin* thin, int most, djError* err) {
   for (;;) {
     djStatus status = dj_makeHull(hull, thin->n, thin->point, 0, NULL, err);
+    if (status == DJ_INVALID) return dj_prefix(err, status, "no hull of 4 independent vertices");
     if (status < 0) return status;
     if (dropVertices(thin, hull, most) == 0) break;
     keepVertices(thin, hull);
