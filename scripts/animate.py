@@ -2,11 +2,10 @@
 """Runs side by side as an animated PNG of few colours: `animate.py OUT.png RUN... [options]`.
 
 A RUN is SCENE.xml,STATES.csv, of what `dijoco simulate --out` wrote, or the folder that `dijoco
-optimize --out` wrote: its result is simulated from its keyframe with its controls, and with --mujoco
-in stock MuJoCo, too. TITLE=RUN names it. Each run has its own scene, all have one camera, which sees
-everything that moves. MuJoCo draws; nothing is shown on a screen. Needs the tree's command (make
-build), numpy, MuJoCo's Python package and OSMesa or EGL: `PYTHONPATH=python python
-scripts/animate.py`.
+optimize --out` wrote: its result is simulated from its keyframe with its controls, and with
+--mujoco in stock MuJoCo, too. TITLE=RUN names it. Each run has its own scene, all have one camera,
+which sees everything that moves. MuJoCo draws; nothing is shown on a screen. Needs the tree's
+command (make build), numpy, MuJoCo's Python package and OSMesa or EGL.
 """
 import argparse
 import json
@@ -121,7 +120,8 @@ def simulate(folder, out, engine):
         task = json.load(f)
     ctrl = ["--ctrl", folder / "ctrl.csv"] if (folder / "ctrl.csv").exists() else []
     command = [BUILD / "bin/dijoco", "simulate", folder / "scene.xml", "--keyframe", "optimized",
-               "--time", task["timestep"] * task["horizon"], *ctrl, "--engine", engine, "--out", out]
+               "--time", task["timestep"] * task["horizon"], *ctrl, "--engine", engine,
+               "--out", out]
     done = subprocess.run([str(c) for c in command], stdout=subprocess.DEVNULL, check=False)
     if done.returncode not in (0, 1):
         sys.exit("animate: %s could not be simulated" % folder)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Losses of several optimisations in one picture: `curves.py PICTURE.svg [TITLE=]FOLDER...`.
 
-A FOLDER is what `dijoco optimize --out` wrote; a curve is the least loss by each iteration, stages one
-after the other, on a logarithmic axis where losses are positive and far apart. Needs the tree's library
-(make build).
+A FOLDER is what `dijoco optimize --out` wrote; a curve is the least loss by each iteration, stages
+one after the other, on a logarithmic axis where losses are positive and far apart. Needs the tree's
+library (make build).
 """
 import csv
 import math
@@ -23,7 +23,7 @@ def read(folder):
     with open(os.path.join(folder, "history.csv"), newline="", encoding="utf-8") as f:
         for row in csv.DictReader(f):
             if "frame" in row:
-                sys.exit("curves: %s: of a receding horizon each frame has a loss of its own" % folder)
+                sys.exit("curves: %s: each frame of a receding horizon has its own loss" % folder)
             loss, stage = float(row["loss"]), row.get("stage")
             if points and stage == before:
                 loss = min(loss, points[-1][1])
@@ -63,9 +63,10 @@ def draw(curves):
         color = COLORS[k % len(COLORS)]
         panel.curve([(x, level(y)) for x, y in points], color, "6 3" if k >= len(COLORS) else "")
         y = TOP + HEIGHT + 64 + 20 * k
-        panel.parts.append('<path d="M%d %dh24" stroke="%s" stroke-width="2"/>' % (LEFT, y - 4, color))
-        panel.text(LEFT + 32, y, "%s: %.4g to %.4g in %d" % (escape(title), points[0][1],
-                                                            points[-1][1], len(points) - 1), "start")
+        panel.parts.append('<path d="M%d %dh24" stroke="%s" stroke-width="2"/>'
+                           % (LEFT, y - 4, color))
+        text = "%s: %.4g to %.4g in %d" % (title, points[0][1], points[-1][1], len(points) - 1)
+        panel.text(LEFT + 32, y, escape(text), "start")
     return panel.parts
 
 

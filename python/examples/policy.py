@@ -4,11 +4,11 @@
     python policy.py raise single_jaw/scene.xml,ctrl.csv result/scene.xml,ctrl.csv --body cross
 
 A design is a scene, with controls (a CSV file, a row a step) that the policy corrects, or without,
-when it corrects the servos' targets at the start. Rewards: `walk` towards a mark, upright; `raise` an
-object and hold it. The methods are the cross-entropy method (CEM, numpy), whose policy is linear in
-features of time and of the body's tilt, and where PyTorch is installed soft actor-critic (SAC) by the
-whole state. Each runs from every seed with the same budget for both designs. Printed, and drawn: the
-best reward of an episode so far over episodes, mean and range over seeds.
+when it corrects the servos' targets at the start. Rewards: `walk` towards a mark, upright; `raise`
+an object and hold it. The methods are the cross-entropy method (CEM, numpy), whose policy is linear
+in features of time and of the body's tilt, and where PyTorch is installed soft actor-critic (SAC)
+by the whole state. Each runs from every seed with the same budget for both designs. Printed, and
+drawn: the best reward of an episode so far over episodes, mean and range over seeds.
 """
 import argparse
 import pathlib
@@ -23,7 +23,7 @@ HOLD = 8          # steps that one action holds
 # ---- what is to be done -----------------------------------------------------------------------
 
 class Walk:
-    """Metres nearer to the mark, and a tenth a second for each while upright; it ends by falling."""
+    """Metres nearer to the mark, and 0.1 for each second upright; a fall costs 1 and ends it."""
     periodic = True
 
     def __init__(self, task):
@@ -61,7 +61,7 @@ class Task:
         self.body = self.model.body(options.body).id if options.body else self._first_free()
         self.moves = [i for i in range(self.model.nu) if self._is_servo(i)]
         if not self.moves:
-            sys.exit("policy: %s: no servo (position actuator on a joint) to give targets to" % scene)
+            sys.exit("policy: %s: no position actuator on a joint to give targets to" % scene)
         self.plan = np.loadtxt(ctrl, delimiter=",", skiprows=1, ndmin=2) if ctrl else None
         self.steps = len(self.plan) if ctrl else round(options.time / self.model.opt.timestep)
         self.seconds = self.steps * self.model.opt.timestep
@@ -175,7 +175,7 @@ def cem(task, seed, episodes):
 # ---- soft actor-critic ------------------------------------------------------------------------
 
 def sac(task, seed, episodes):
-    """The same by a Gaussian policy and two critics (Haarnoja et al. 2018), one update an action."""
+    """The same by a Gaussian policy and two critics (Haarnoja et al. 2018), an update an action."""
     import torch
     from torch import nn
     torch.manual_seed(seed)
@@ -279,7 +279,8 @@ def draw(curves):
         x0 = left + k * (wide + left + 20)
 
         def place(i, n, y):
-            return "%.1f,%.1f" % (x0 + wide * i / max(1, n - 1), top + high * (1 - (y - low) / span))
+            return "%.1f,%.1f" % (x0 + wide * i / max(1, n - 1),
+                                  top + high * (1 - (y - low) / span))
         out.append('<rect x="%d" y="%d" width="%d" height="%d" fill="none" stroke="#bbb"/>'
                    % (x0, top, wide, high))
         out.append('<text x="%d" y="%d" font-weight="bold">%s</text>' % (x0, top - 10, name))

@@ -15,7 +15,8 @@ RAISE = """<mujoco><option timestep="0.005"/><worldbody><geom type="plane" size=
 </worldbody><actuator><position joint="lift" kp="400"/><motor joint="lift"/></actuator></mujoco>"""
 WALK = """<mujoco><option timestep="0.005" gravity="0 0 0"/><worldbody>
   <body pos="0 0 1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/>
-    <body><joint name="arm" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 .5" size=".02"/></body>
+    <body><joint name="arm" axis="0 1 0"/>
+      <geom type="capsule" fromto="0 0 0 0 0 .5" size=".02"/></body>
   </body></worldbody><actuator><position joint="arm" kp="2"/></actuator></mujoco>"""
 
 
