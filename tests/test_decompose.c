@@ -6,6 +6,7 @@
 #include "common/random.h"
 #include "common/solid_mesh.h"
 #include "shape/mesh_cross.h"
+#include "shape/mesh_shells.h"
 #include "shape/pieces.h"
 
 #include <dijoco/decompose.h>
@@ -215,6 +216,9 @@ static void testCommonCorners(void** state) {
   assert_true(dj_trianglesMeet(t, through, 1));
   assert_false(dj_trianglesMeet(t, above, 1));
   assert_true(dj_trianglesMeet(t, past, 1));
+  const djGridPoint along[3] = {o, pointOf(1, 1, 0), pointOf(5, 5, 1)};
+  const djGridPoint back[3] = {o, along[2], along[1]};
+  assert_true(dj_trianglesMeet(t, along, 1) && dj_trianglesMeet(back, t, 1));
   const djGridPoint fold[3] = {o, a, pointOf(1, 1, 0)}, hinge[3] = {o, a, pointOf(1, 1, 1)};
   const djGridPoint flat[3] = {o, a, pointOf(1, -3, 0)};
   assert_true(dj_trianglesMeet(t, fold, 2));
@@ -223,7 +227,52 @@ static void testCommonCorners(void** state) {
   const djGridPoint touch[3] = {pointOf(2, 2, 0), pointOf(5, 5, 1), pointOf(5, 5, -1)};
   const djGridPoint near[3] = {pointOf(3, 2, 0), pointOf(5, 5, 1), pointOf(5, 5, -1)};
   assert_true(dj_trianglesMeet(t, touch, 0));
+  // A corner on the other's face; in one plane: within, across.
+  const djGridPoint stands[3] = {pointOf(1, 1, 0), pointOf(5, 5, 1), pointOf(5, 6, 1)};
+  const djGridPoint small[3] = {pointOf(1, 1, 0), pointOf(2, 1, 0), pointOf(1, 2, 0)};
+  const djGridPoint across[3] = {pointOf(-1, 1, 0), pointOf(9, 1, 0), pointOf(9, 2, 0)};
+  const djGridPoint aside[3] = {pointOf(3, 3, 0), pointOf(9, 1, 0), pointOf(9, 2, 0)};
+  assert_true(dj_trianglesMeet(t, stands, 0) && dj_trianglesMeet(stands, t, 0));
+  assert_true(dj_trianglesMeet(t, small, 0) && dj_trianglesMeet(small, t, 0));
+  assert_true(dj_trianglesMeet(t, across, 0) && dj_trianglesMeet(across, t, 0));
+  assert_false(dj_trianglesMeet(t, aside, 0) || dj_trianglesMeet(aside, t, 0));
   assert_false(dj_trianglesMeet(t, near, 0));
+}
+
+// Cavities face inward, what is in them outward; all else is wrong.
+static void testShells(void** state) {
+  (void)state;
+  static const struct {
+    int inward; // bits: boxes of 1, 0.5, 0.25 that face inward
+    double x;   // of the middle one
+    const char* bad;
+  } at[] = {{2, 0, NULL},
+            {0, 0, "shell of triangle 12"},
+            {6, 0, "shell of triangle 24"},
+            {2, 3, "shell of triangle 12"},
+            {0, 3, "shell of triangle 24"},
+            {4, 3, NULL}};
+  for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+    SolidMesh a = makeBoxSolid(1, 1, 1), b = makeBoxSolid(0.5, 0.5, 0.5);
+    SolidMesh c = makeBoxSolid(0.25, 0.25, 0.25);
+    move(&b, at[i].x, 0, 0);
+    if (at[i].inward & 2) turnInsideOut(&b, 0);
+    if (at[i].inward & 4) turnInsideOut(&c, 0);
+    SolidMesh two = joinSolids(&a, &b), all = joinSolids(&two, &c);
+    djTriangles mesh = viewOf(&all);
+    double volume, sign = at[i].inward & 2 ? -1 : 1;
+    if (at[i].bad) {
+      expectBad(&all, at[i].bad);
+    } else {
+      assert_int_equal(dj_checkSolid(&volume, &mesh, NULL), DJ_OK);
+      djt_near(volume, 8 + sign * 1 - sign * 0.125, 1e-12);
+    }
+    freeSolid(&a);
+    freeSolid(&b);
+    freeSolid(&c);
+    freeSolid(&two);
+    freeSolid(&all);
+  }
 }
 
 // ---- blocks -----------------------------------------------------------------------------------
@@ -355,25 +404,108 @@ static void testTorus(void** state) {
   freeSolid(&m);
 }
 
-// Neighbours keep a vertex in common, however few they may have.
-static void testFewVertices(void** state) {
+// Planes of the grid through faces that rounding puts beside them leave no slivers; what only
+// touches a plane is not in the cell behind it.
+static void testPlanes(void** state) {
   (void)state;
-  SolidMesh m = makeTorus(1, 0.35, 48, 24);
-  djTriangles mesh = viewOf(&m);
-  djPieces pieces;
-  cutInto(&pieces, &mesh, 6, 6, 2, 8);
-  int touching = 0;
-  for (int i = 0; i < pieces.n; i++) {
-    assert_true(pieces.hull[i].nvert <= 8 && pieces.hull[i].nvert >= 4);
-    bool touches = false;
-    for (int j = 0; j < pieces.n; j++) {
-      touches = touches || (j != i && sharedVertices(&pieces.hull[i], &pieces.hull[j]) > 0);
-    }
-    touching += touches;
+  djRng rng = {9};
+  for (int trial = 0; trial < 20; trial++) {
+    SolidMesh m = makeL();
+    double size = djt_uniform(&rng, 0.1, 3);
+    for (int i = 0; i < 3 * m.nvert; i++) m.vert[i] *= size;
+    move(&m, djt_uniform(&rng, -1, 1), djt_uniform(&rng, -1, 1), 0);
+    djTriangles mesh = viewOf(&m);
+    djPieces pieces;
+    cutInto(&pieces, &mesh, 5, 5, 2, 64);
+    assert_int_equal(pieces.n, 32);
+    for (int i = 0; i < pieces.n; i++) assert_int_equal(pieces.hull[i].nvert, 8);
+    djt_near(sumOf(&pieces) / (0.32 * size * size * size), 1, 1e-7);
+    dj_freePieces(&pieces);
+    freeSolid(&m);
   }
-  assert_int_equal(touching, pieces.n);
+  // A box beside a tetrahedron whose corner is in the plane between them.
+  SolidMesh a = makeBoxSolid(0.25, 1, 1), b = allocSolid(4, 4);
+  const double vert[12] = {0, 0, 0, 1, 0, 0.1, 1, 0.2, 0, 1, -0.2, 0};
+  const int tri[12] = {1, 2, 3, 0, 2, 1, 0, 3, 2, 0, 1, 3};
+  move(&a, -0.75, 0, 0);
+  memcpy(b.vert, vert, sizeof vert);
+  memcpy(b.tri, tri, sizeof tri);
+  turnInsideOut(&b, 0);
+  SolidMesh both = joinSolids(&a, &b);
+  djTriangles mesh = viewOf(&both);
+  djPieces pieces;
+  djError err = {""};
+  if (dj_checkSolid(NULL, &mesh, &err) != DJ_OK) fail_msg("%s", err.text);
+  cutInto(&pieces, &mesh, 2, 1, 1, 64);
+  assert_int_equal(pieces.n, 2);
+  djt_near(pieces.volume[0], 2, 1e-12);
+  assert_int_equal(pieces.hull[1].nvert, 4);
   dj_freePieces(&pieces);
-  freeSolid(&m);
+  freeSolid(&a);
+  freeSolid(&b);
+  freeSolid(&both);
+}
+
+// The number of vertices in a plane.
+static int countIn(const djTriangles* hull, int axis, double x) {
+  int n = 0;
+  for (int i = 0; i < hull->nvert; i++) n += hull->vert[3 * i + axis] == x;
+  return n;
+}
+
+// Two hulls of cells of this size are neighbours along an axis; *x: the plane between them.
+static bool areNeighbours(double* x, const djTriangles* a, const djTriangles* b, int axis,
+                          const double origin[3], const double cell[3]) {
+  double low[2][3], high[2][3];
+  dj_boxOfPoints(low[0], high[0], a->nvert, a->vert);
+  dj_boxOfPoints(low[1], high[1], b->nvert, b->vert);
+  for (int k = 0; k < 3; k++) {
+    double first = floor((0.5 * (low[0][k] + high[0][k]) - origin[k]) / cell[k]);
+    double second = floor((0.5 * (low[1][k] + high[1][k]) - origin[k]) / cell[k]);
+    if (second - first != (k == axis)) return false;
+  }
+  *x = low[1][axis];
+  return true;
+}
+
+// Neighbours have the same vertices in the plane between them; with few, one of these at least.
+static void checkNeighbours(const SolidMesh* m, int a, int b, int c, int least) {
+  djTriangles mesh = viewOf(m);
+  djPieces all, few;
+  double low[3], high[3];
+  dj_boxOfPoints(low, high, m->nvert, m->vert);
+  const double cell[3] = {(high[0] - low[0]) / a, (high[1] - low[1]) / b, (high[2] - low[2]) / c};
+  cutInto(&all, &mesh, a, b, c, 1000);
+  cutInto(&few, &mesh, a, b, c, 6);
+  assert_int_equal(all.n, few.n);
+  int pairs = 0;
+  for (int i = 0; i < all.n; i++) {
+    assert_true(few.hull[i].nvert <= 6 && few.hull[i].nvert >= 4);
+    for (int k = 0; k < 3 * all.n; k++) {
+      double x;
+      int j = k / 3, axis = k % 3;
+      if (!areNeighbours(&x, &all.hull[i], &all.hull[j], axis, low, cell)) continue;
+      int shared = sharedVertices(&all.hull[i], &all.hull[j]);
+      assert_int_equal(countIn(&all.hull[i], axis, x), shared);
+      assert_int_equal(countIn(&all.hull[j], axis, x), shared);
+      if (shared == 0) continue;
+      pairs++;
+      assert_true(sharedVertices(&few.hull[i], &few.hull[j]) > 0);
+    }
+  }
+  print_message("%d pairs of neighbours\n", pairs);
+  assert_true(pairs >= least);
+  dj_freePieces(&all);
+  dj_freePieces(&few);
+}
+
+static void testNeighbours(void** state) {
+  (void)state;
+  SolidMesh thick = makeTorus(1, 0.35, 48, 24), thin = makeTorus(1, 0.1, 48, 40);
+  checkNeighbours(&thick, 6, 6, 2, 100);
+  checkNeighbours(&thin, 7, 9, 1, 20); // sections without corners of cells
+  freeSolid(&thick);
+  freeSolid(&thin);
 }
 
 static void testGrid(void** state) {
@@ -443,8 +575,69 @@ static void testHull(void** state) {
   assert_int_equal(dj_addPiece(&pieces, N, point, NULL, 3, &err), DJ_INVALID);
   for (int i = 0; i < N; i++) point[3 * i + 2] = 0;
   assert_int_equal(dj_addPiece(&pieces, N, point, NULL, 9, &err), DJ_INVALID);
+  assert_string_equal(err.text, "no hull of 4 independent vertices: the points are flat");
   assert_int_equal(pieces.n, 4);
   dj_freePieces(&pieces);
+}
+
+// Vertices that are doubled, or in the middle of edges, but for rounding, are not the hull's.
+static void testFlatVertices(void** state) {
+  (void)state;
+  const double slip[3] = {3e-10, -3e-10, 1e-10};
+  double point[3 * 36];
+  int n = 0;
+  djPieces pieces = {0};
+  for (int i = 0; i < 16; i++) {
+    for (int k = 0; k < 3; k++) {
+      point[3 * n + k] = (i >> k & 1 ? 1 : -1) * (1 + (i >= 8 ? slip[k] : 0));
+    }
+    n++;
+  }
+  for (int axis = 0; axis < 3; axis++) {
+    for (int i = 0; i < 4; i++, n++) {
+      point[3 * n + axis] = 0.1;
+      point[3 * n + (axis + 1) % 3] = (i & 1 ? 1 : -1) * (1 + 5e-11);
+      point[3 * n + (axis + 2) % 3] = (i & 2 ? 1 : -1) * (1 + 5e-11);
+    }
+  }
+  assert_int_equal(dj_addPiece(&pieces, n, point, NULL, 100, NULL), DJ_OK);
+  assert_int_equal(pieces.hull[0].nvert, 8);
+  djt_near(pieces.volume[0], 8, 1e-8);
+  dj_freePieces(&pieces);
+}
+
+// Slits between hulls inside of the solid do not count as its surface; faces that touch inside of a
+// union are not where it ends.
+static void testInside(void** state) {
+  (void)state;
+  SolidMesh m = makeBoxSolid(1, 1, 1), part = makeBoxSolid(0.495, 1, 1);
+  SolidMesh hole = makeBoxSolid(0.2, 0.2, 0.2), half = makeBoxSolid(0.5, 1, 1);
+  turnInsideOut(&hole, 0);
+  SolidMesh hollow = joinSolids(&m, &hole);
+  djTriangles mesh = viewOf(&m), shell = viewOf(&hollow);
+  djPieces slit = {0}, whole = {0};
+  djPieceReport report;
+  for (int side = -1; side <= 1; side += 2) {
+    move(&part, side * 0.505, 0, 0);
+    move(&half, side * 0.5, 0, 0);
+    assert_int_equal(dj_addPiece(&slit, 8, part.vert, NULL, 8, NULL), DJ_OK);
+    assert_int_equal(dj_addPiece(&whole, 8, half.vert, NULL, 8, NULL), DJ_OK);
+    move(&part, -side * 0.505, 0, 0);
+    move(&half, -side * 0.5, 0, 0);
+  }
+  assert_int_equal(dj_comparePieces(&report, &slit, &mesh, NULL), DJ_OK);
+  djt_near(report.volume_ratio, 0.99, 1e-7);
+  assert_true(report.hausdorff < 0.02);
+  assert_int_equal(dj_comparePieces(&report, &whole, &shell, NULL), DJ_OK);
+  djt_near(report.volume_ratio, 8 / 7.936, 1e-7);
+  djt_near(report.hausdorff, 0.8, 1e-4);
+  dj_freePieces(&slit);
+  dj_freePieces(&whole);
+  freeSolid(&m);
+  freeSolid(&part);
+  freeSolid(&hole);
+  freeSolid(&half);
+  freeSolid(&hollow);
 }
 
 // Two boxes that share a half: exactly what they fill, once.
@@ -477,18 +670,14 @@ static void testOverlap(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testObj),
-      cmocka_unit_test(testStl),
-      cmocka_unit_test(testBadFiles),
-      cmocka_unit_test(testNoSolids),
-      cmocka_unit_test(testCommonCorners),
-      cmocka_unit_test(testBox),
-      cmocka_unit_test(testL),
-      cmocka_unit_test(testTorus),
-      cmocka_unit_test(testFewVertices),
-      cmocka_unit_test(testGrid),
-      cmocka_unit_test(testHull),
-      cmocka_unit_test(testOverlap),
+      cmocka_unit_test(testObj),           cmocka_unit_test(testStl),
+      cmocka_unit_test(testBadFiles),      cmocka_unit_test(testNoSolids),
+      cmocka_unit_test(testCommonCorners), cmocka_unit_test(testShells),
+      cmocka_unit_test(testBox),           cmocka_unit_test(testL),
+      cmocka_unit_test(testTorus),         cmocka_unit_test(testPlanes),
+      cmocka_unit_test(testNeighbours),    cmocka_unit_test(testGrid),
+      cmocka_unit_test(testHull),          cmocka_unit_test(testFlatVertices),
+      cmocka_unit_test(testInside),        cmocka_unit_test(testOverlap),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,8 @@ static void checkMesh(const djTriangles* mesh) {
   }
 }
 
-static void cut(const djTriangles* mesh, double volume) {
+// compare: how well they stand for the mesh, which takes long.
+static void cut(const djTriangles* mesh, double volume, int compare) {
   static const int grids[2][3] = {{1, 1, 1}, {2, 3, 2}};
   for (int g = 0; g < 2; g++) {
     djPieces pieces;
@@ -34,9 +35,11 @@ static void cut(const djTriangles* mesh, double volume) {
       FUZZ_CHECK(pieces.volume[i] > 0);
       checkMesh(&pieces.hull[i]);
     }
-    FUZZ_CHECK(dj_comparePieces(&report, &pieces, mesh, &err) == DJ_OK);
-    FUZZ_CHECK(report.volume_ratio > 0 && report.hausdorff >= 0 && report.overlap >= 0);
-    FUZZ_CHECK(isfinite(report.volume_ratio * volume) && isfinite(report.hausdorff));
+    if (compare) {
+      FUZZ_CHECK(dj_comparePieces(&report, &pieces, mesh, &err) == DJ_OK);
+      FUZZ_CHECK(report.volume_ratio > 0 && report.hausdorff >= 0 && report.overlap >= 0);
+      FUZZ_CHECK(isfinite(report.volume_ratio * volume) && isfinite(report.hausdorff));
+    }
     dj_freePieces(&pieces);
   }
 }
@@ -53,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   checkMesh(&mesh);
   if (dj_checkSolid(&volume, &mesh, &err) == DJ_OK) {
     FUZZ_CHECK(volume > 0);
-    if (mesh.ntri <= MOST) cut(&mesh, volume);
+    if (mesh.ntri <= MOST) cut(&mesh, volume, size % 8 == 0);
   } else {
     FUZZ_CHECK(err.text[0]);
   }

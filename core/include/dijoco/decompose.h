@@ -28,7 +28,7 @@ DJ_API void dj_freeTriangles(djTriangles* mesh);
 
 // Volume of what a mesh bounds, m^3. DJ_INVALID where it bounds nothing, with what is wrong: no
 // triangles, an open edge or one of more than two triangles, triangles without area, that face
-// inward, or that touch or cross elsewhere than in the vertices that they share.
+// inward (but those of cavities), or that touch or cross elsewhere than in the vertices that they share.
 DJ_API djStatus dj_checkSolid(double* volume, const djTriangles* mesh, djError* err);
 
 // Convex hulls that stand for a solid. Memory is released by dj_freePieces.
@@ -48,7 +48,8 @@ DJ_API void dj_freePieces(djPieces* pieces);
 
 // Cut a solid (dj_checkSolid) by a grid of cells over its box: a hull for each cell, around what of
 // the solid is in it, in x-fastest order; cells with less than 1e-6 of their volume have none.
-// Hulls do not overlap. Two on either side of a face of cells share at least one vertex there.
+// Hulls do not overlap. Two on either side of a face of cells share a vertex there, where
+// most_vertices is 6 or more and the solid goes on.
 DJ_API djStatus dj_cutBlocks(djPieces* pieces, const djTriangles* solid, const int grid[3],
                              int most_vertices, const djWatch* watch, djError* err);
 

@@ -34,49 +34,54 @@ static double areaOf(const Surface* s) {
 typedef struct Search {
   const Surface* to;
   const djMeshNormals* solid; // of `to`, what is in which does not count; NULL: all does
-  double spacing, square;     // of the largest distance yet
+  double spacing, most;       // the largest distance yet
   int guess;
 } Search;
 
-static void tryPoint(Search* s, djVec3 x) {
+// The distance of a point that counts; less than none inside of the solid.
+static double tryPoint(Search* s, djVec3 x) {
   djMeshNear near;
   dj_nearestOnMesh(&near, &s->to->tree, x, s->guess);
   s->guess = near.tri;
-  if (s->solid && dj_isInsideMesh(s->solid, s->to->tri, &near)) return;
-  s->square = fmax(s->square, near.square);
+  double distance = sqrt(near.square);
+  if (s->solid && dj_isInsideMesh(s->solid, s->to->tri, &near)) distance = -distance;
+  s->most = fmax(s->most, distance);
+  return distance;
 }
 
-// Halves of a triangle, across its longest edge, until that is no longer than the spacing; their
-// middles are the samples.
+// The middle of a triangle, then its halves across the longest edge, until that is no longer than
+// the spacing, or none of its points, not farther from the middle than 2/3 of it, can be farther
+// from the other surface than one that was found.
 static void trySamples(Search* s, const djVec3 p[3]) {
   double length[3];
   int k = 0;
   for (int i = 0; i < 3; i++) length[i] = dju_norm3(dju_sub3(p[(i + 1) % 3], p[i]));
   for (int i = 1; i < 3; i++) k = length[i] > length[k] ? i : k;
-  if (!(length[k] > s->spacing)) {
-    tryPoint(s, dju_scale3(1.0 / 3, dju_add3(p[0], dju_add3(p[1], p[2]))));
-    return;
-  }
-  djVec3 middle = dju_scale3(0.5, dju_add3(p[k], p[(k + 1) % 3])), third = p[(k + 2) % 3];
-  const djVec3 one[3] = {p[k], middle, third}, other[3] = {middle, p[(k + 1) % 3], third};
+  djVec3 middle = dju_scale3(1.0 / 3, dju_add3(p[0], dju_add3(p[1], p[2])));
+  double bound = tryPoint(s, middle) + 2 * length[k] / 3;
+  if (!(length[k] > s->spacing) || bound <= s->most) return;
+  djVec3 half = dju_scale3(0.5, dju_add3(p[k], p[(k + 1) % 3])), third = p[(k + 2) % 3];
+  const djVec3 one[3] = {p[k], half, third}, other[3] = {half, p[(k + 1) % 3], third};
   trySamples(s, one);
   trySamples(s, other);
 }
 
-// The largest distance of one surface's corners and samples from another. Samples are of triangles
-// whose longest edge is not above the spacing: no point is farther from one than 2/3 of that.
+// The largest distance of one surface's corners and samples from another: too small by 2/3 of the
+// spacing at most.
 static double farthest(const Surface* from, const Surface* to, const djMeshNormals* solid,
                        double spacing) {
   Search s = {.to = to, .solid = solid, .spacing = spacing};
+  for (int k = 0; k < 3 * from->ntri; k++) {
+    tryPoint(&s, dju_load3(from->vert + 3 * (size_t)from->tri[k]));
+  }
   for (int t = 0; t < from->ntri; t++) {
     djVec3 p[3];
     for (int k = 0; k < 3; k++) {
       p[k] = dju_load3(from->vert + 3 * (size_t)from->tri[3 * (size_t)t + (size_t)k]);
-      tryPoint(&s, p[k]);
     }
     trySamples(&s, p);
   }
-  return sqrt(s.square);
+  return s.most;
 }
 
 // Triangles of the hulls' union; vert and tri are new memory.

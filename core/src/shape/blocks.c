@@ -65,17 +65,30 @@ static djStatus addPoint(Cell* c, djVec3 p) {
 
 // ---- cuts -------------------------------------------------------------------------------------
 
+// Put coordinates that are next to a plane of the grid onto it.
+static djVec3 snapped(const Cutter* c, djVec3 p) {
+  for (int axis = 0; axis < 3; axis++) {
+    const double* line = c->line[axis];
+    double *x = along(&p, axis), width = line[c->grid[axis]] - line[0];
+    int i = (int)rint((*x - line[0]) / width * c->grid[axis]);
+    i = i < 0 ? 0 : i > c->grid[axis] ? c->grid[axis] : i;
+    if (fabs(*x - line[i]) <= c->snap) *x = line[i];
+  }
+  return p;
+}
+
 // Where the edge of p and q crosses a plane: the same from either end.
-static djVec3 crossingOf(djVec3 p, djVec3 q, int axis, double x) {
+static djVec3 crossingOf(const Cutter* c, djVec3 p, djVec3 q, int axis, double x) {
   double a = coordinate(p, axis), b = coordinate(q, axis);
-  if (a > b) return crossingOf(q, p, axis, x);
-  djVec3 c = dju_madd3(p, (x - a) / (b - a), dju_sub3(q, p));
-  *along(&c, axis) = x;
-  return c;
+  if (a > b) return crossingOf(c, q, p, axis, x);
+  djVec3 cut = dju_madd3(p, (x - a) / (b - a), dju_sub3(q, p));
+  *along(&cut, axis) = x;
+  return snapped(c, cut);
 }
 
 // The parts on both sides of a plane; those without an area, which only touch it, are empty.
-static void split(Polygon* below, Polygon* above, const Polygon* whole, int axis, double x) {
+static void split(Polygon* below, Polygon* above, const Cutter* c, const Polygon* whole, int axis,
+                  double x) {
   bool has_below = false, has_above = false;
   below->n = above->n = 0;
   for (int i = 0; i < whole->n; i++) {
@@ -86,9 +99,9 @@ static void split(Polygon* below, Polygon* above, const Polygon* whole, int axis
     if (a <= x && below->n < MOST_CORNERS) below->p[below->n++] = p;
     if (a >= x && above->n < MOST_CORNERS) above->p[above->n++] = p;
     if ((a < x && b > x) || (a > x && b < x)) {
-      djVec3 c = crossingOf(p, q, axis, x);
-      if (below->n < MOST_CORNERS) below->p[below->n++] = c;
-      if (above->n < MOST_CORNERS) above->p[above->n++] = c;
+      djVec3 crossing = crossingOf(c, p, q, axis, x);
+      if (below->n < MOST_CORNERS) below->p[below->n++] = crossing;
+      if (above->n < MOST_CORNERS) above->p[above->n++] = crossing;
     }
   }
   if (!has_below) below->n = 0;
@@ -124,7 +137,7 @@ static djStatus cut(Cutter* c, const Polygon* polygon, int axis, int index[3], d
   for (int i = 0; i < n && rest.n > 0 && status == DJ_OK; i++) {
     Polygon whole = rest;
     if (i + 1 < n)
-      split(&part, &rest, &whole, axis, line[i + 1]);
+      split(&part, &rest, c, &whole, axis, line[i + 1]);
     else
       part = whole;
     index[axis] = i;
@@ -139,14 +152,8 @@ static djStatus cutTriangles(Cutter* c) {
     Polygon p = {.n = 3};
     int index[3];
     for (int k = 0; k < 3; k++) {
-      p.p[k] = dju_load3(c->solid->vert + 3 * (size_t)c->solid->tri[3 * (size_t)t + (size_t)k]);
-      for (int axis = 0; axis < 3; axis++) {
-        const double* line = c->line[axis];
-        double *x = along(&p.p[k], axis), width = line[c->grid[axis]] - line[0];
-        int i = (int)rint((*x - line[0]) / width * c->grid[axis]);
-        i = i < 0 ? 0 : i > c->grid[axis] ? c->grid[axis] : i;
-        if (fabs(*x - line[i]) <= c->snap) *x = line[i];
-      }
+      const int* v = c->solid->tri + 3 * (size_t)t;
+      p.p[k] = snapped(c, dju_load3(c->solid->vert + 3 * (size_t)v[k]));
     }
     status = cut(c, &p, 0, index, dju_load3(c->normals.face + 3 * (size_t)t));
   }
@@ -263,21 +270,37 @@ static djStatus checkGrid(const int grid[3], djError* err) {
   return dj_fail(err, DJ_INVALID, "more than %d cells", (int)MOST_CELLS);
 }
 
-// A cell's hull, unless it is next to nothing.
-static djStatus addCell(djPieces* pieces, const Cutter* c, const Cell* cell, int most,
-                        djError* err) {
+static double cellVolume(const Cutter* c) {
   double volume = 1;
   for (int k = 0; k < 3; k++) {
     volume *= (c->line[k][c->grid[k]] - c->line[k][0]) / c->grid[k];
   }
-  djPieces one = {0};
-  djError flat = {""};
+  return volume;
+}
+
+// A cell's hull, unless it is next to nothing.
+static djStatus addCell(djPieces* pieces, const Cutter* c, const Cell* cell, int most,
+                        djError* err) {
+  int kept = 0;
   if (cell->n < 4) return DJ_OK;
-  djStatus status = dj_addPiece(&one, cell->n, cell->point, NULL, cell->n, &flat);
-  bool nothing = status == DJ_INVALID || (status == DJ_OK && one.volume[0] < LEAST * volume);
-  dj_freePieces(&one);
-  if (status == DJ_NO_MEMORY) return dj_failMemory(err);
-  return nothing ? DJ_OK : dj_addPiece(pieces, cell->n, cell->point, cell->keep, most, err);
+  for (int i = 0; i < cell->n; i++) {
+    kept += cell->keep[i];
+    cell->keep[i] = cell->keep[i] && kept <= most;
+  }
+  djStatus status = dj_addPiece(pieces, cell->n, cell->point, cell->keep, most, err);
+  if (status == DJ_INVALID && most >= 4) return DJ_OK; // flat
+  if (status == DJ_OK && pieces->volume[pieces->n - 1] < LEAST * cellVolume(c)) {
+    dj_freeTriangles(&pieces->hull[--pieces->n]);
+  }
+  return status;
+}
+
+// Cut, with the corners that cells need. Memory of the cutter is the caller's to free.
+static djStatus cutSolid(Cutter* c, const djTriangles* solid, const int grid[3], djError* err) {
+  djStatus status = makeCutter(c, solid, grid);
+  if (status == DJ_OK) status = cutTriangles(c);
+  for (int i = 0; i < c->ncell && status == DJ_OK; i++) status = addCorners(c, i);
+  return status < 0 ? dj_failMemory(err) : DJ_OK;
 }
 
 djStatus dj_cutBlocks(djPieces* pieces, const djTriangles* solid, const int grid[3],
@@ -288,14 +311,8 @@ djStatus dj_cutBlocks(djPieces* pieces, const djTriangles* solid, const int grid
   if (status == DJ_OK) status = checkGrid(grid, err);
   if (status < 0) return status;
   Cutter c;
-  status = makeCutter(&c, solid, grid);
-  if (status == DJ_OK) status = cutTriangles(&c);
-  for (int i = 0; i < c.ncell && status == DJ_OK; i++) status = addCorners(&c, i);
-  if (status < 0) {
-    dj_failMemory(err);
-  } else {
-    keepShared(&c);
-  }
+  status = cutSolid(&c, solid, grid, err);
+  if (status == DJ_OK) keepShared(&c);
   for (int i = 0; i < c.ncell && status == DJ_OK; i++) {
     status = dj_tell(watch, (double)i / c.ncell, err);
     if (status == DJ_OK) status = addCell(pieces, &c, &c.cell[i], most_vertices, err);
@@ -308,6 +325,19 @@ djStatus dj_cutBlocks(djPieces* pieces, const djTriangles* solid, const int grid
   return status;
 }
 
+// No fewer cells than have a hull: whose points' boxes are not next to nothing.
+static int countCells(const Cutter* c) {
+  int n = 0;
+  for (int i = 0; i < c->ncell; i++) {
+    double low[3], high[3];
+    if (c->cell[i].n < 4) continue;
+    dj_boxOfPoints(low, high, c->cell[i].n, c->cell[i].point);
+    double volume = (high[0] - low[0]) * (high[1] - low[1]) * (high[2] - low[2]);
+    n += volume >= LEAST * cellVolume(c);
+  }
+  return n;
+}
+
 djStatus dj_chooseGrid(int grid[3], const djTriangles* solid, int most_hulls, djError* err) {
   double low[3], high[3], extent = 0;
   djStatus status = dj_checkTriangles(solid, err);
@@ -318,17 +348,16 @@ djStatus dj_chooseGrid(int grid[3], const djTriangles* solid, int most_hulls, dj
   grid[0] = grid[1] = grid[2] = 1;
   for (int n = 2; n <= MOST_ALONG && status == DJ_OK; n++) {
     int next[3];
-    djPieces pieces;
+    Cutter c;
     for (int k = 0; k < 3; k++) {
       double cells = rint((high[k] - low[k]) / extent * n);
       next[k] = cells < 1 ? 1 : (int)cells;
     }
     // Hollow things have few hulls in many cells, but not any number.
     if ((double)next[0] * next[1] * next[2] > fmin(16.0 * most_hulls + 64, MOST_CELLS)) break;
-    status = dj_cutBlocks(&pieces, solid, next, 64, NULL, err);
-    if (status < 0) break;
-    if (pieces.n <= most_hulls) memcpy(grid, next, sizeof next);
-    dj_freePieces(&pieces);
+    status = cutSolid(&c, solid, next, err);
+    if (status == DJ_OK && countCells(&c) <= most_hulls) memcpy(grid, next, sizeof next);
+    freeCutter(&c);
   }
   return status;
 }

@@ -6,6 +6,7 @@
 #include "shape/hull.h"
 #include "shape/mesh_closed.h"
 #include "shape/mesh_cross.h"
+#include "shape/mesh_shells.h"
 #include "shape/simplex.h"
 
 #include <stdlib.h>
@@ -70,6 +71,15 @@ djStatus dj_checkSolid(double* volume, const djTriangles* mesh, djError* err) {
                    "the mesh intersects itself: triangles %d (vertices %d, %d, %d) and %d "
                    "(vertices %d, %d, %d)",
                    pair[0], a[0], a[1], a[2], pair[1], b[0], b[1], b[2]);
+  }
+  int wrong;
+  status = dj_findWrongShell(&wrong, mesh->nvert, mesh->vert, mesh->ntri, mesh->tri);
+  if (status < 0) return dj_failMemory(err);
+  if (wrong >= 0) {
+    return dj_fail(
+        err, DJ_INVALID,
+        "the shell of triangle %d faces the wrong way: cavities face inward, all else outward",
+        wrong);
   }
   if (volume) *volume = dj_boundedVolume(mesh);
   return DJ_OK;
@@ -147,6 +157,7 @@ static void keepVertices(Thin* thin, const djHull* hull) {
 static djStatus thinHull(djHull* hull, Thin* thin, int most, djError* err) {
   for (;;) {
     djStatus status = dj_makeHull(hull, thin->n, thin->point, 0, NULL, err);
+    if (status == DJ_INVALID) return dj_prefix(err, status, "no hull of 4 independent vertices");
     if (status < 0) return status;
     if (dropVertices(thin, hull, most) == 0) break;
     keepVertices(thin, hull);
