@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`--export` of `convert` and `optimize`: closed outward shells of links, their union by OpenSCAD."""
+"""`--export` of `convert` and `optimize`: closed outward shells of links, and their union."""
 import csv
 import json
 import math
@@ -46,7 +46,8 @@ import re, sys
 out, source = sys.argv[4:6]
 text = open(source).read()
 bodies = re.findall(r"polyhedron\\(points = (\\[.*?\\]), faces = (\\[.*?\\])\\);", text)
-assert sys.argv[1:4] == ["--export-format", "asciistl", "-o"] and text.count("polyhedron") == len(bodies) > 1
+assert sys.argv[1:4] == ["--export-format", "asciistl", "-o"]
+assert text.count("polyhedron") == len(bodies) > 1
 for points, faces in bodies:
     points, volume = eval(points), 0
     for a, b, c in ([points[i] for i in face] for face in eval(faces)):
@@ -215,8 +216,8 @@ class Export(cli.Case):
         head = [link for link in r["export"] if link["link"] == "head"][0]
         with open(os.path.join(out, "report.html"), encoding="utf-8") as f:
             page = f.read()
-        shown = re.findall(r'aria-label="(\w+) (before|after), (along|against) (.):[^"]*">(.*?)</svg>',
-                           page, re.S)
+        shown = re.findall(r'aria-label="(\w+) (before|after), (along|against) (.):[^"]*">'
+                           r'(.*?)</svg>', page, re.S)
         self.assertEqual([s[:4] for s in shown],
                          [(body, when, *side) for body in ("handle", "head")
                           for when in ("before", "after")

@@ -1,5 +1,5 @@
-// Shapes of a report: the bodies that an optimisation changed, before and after, from three sides, a
-// colour for each of their hulls.
+// Shapes of a report: the bodies that an optimisation changed, before and after, from three sides,
+// a colour for each of their hulls.
 
 #include "chart.h"
 #include "export_shell.h"
@@ -22,14 +22,14 @@ static const struct View {
               {"against z: x to the right, y up", 0, 1}};
 
 typedef struct Shape {
-  djPieces hulls[2];     // before, after
+  djPieces hulls[2]; // before, after
   double center[3], scale;
-  bool facets;           // or outlines
+  bool facets; // or outlines
 } Shape;
 
 typedef struct Face {
   double depth;
-  int hull, triangle;    // triangle < 0: the outline
+  int hull, triangle; // triangle < 0: the outline
 } Face;
 
 static int by_depth(const void* a, const void* b) {
@@ -109,8 +109,10 @@ static void draw_view(Buffer* out, const Shape* s, const djPieces* hulls, int vi
   for (int i = 0; i < n; i++) {
     const djTriangles* t = &hulls->hull[face[i].hull];
     const int color = face[i].hull % NCOLORS;
-    if (face[i].triangle < 0) draw_outline(out, s, t, view, color);
-    else draw_facet(out, s, t, face[i].triangle, view, color);
+    if (face[i].triangle < 0)
+      draw_outline(out, s, t, view, color);
+    else
+      draw_facet(out, s, t, face[i].triangle, view, color);
   }
   free(face);
 }
@@ -168,8 +170,10 @@ static void write_body(Buffer* out, const Shape* s, const char* name) {
            s->hulls[1].n > 1 ? "s" : "");
   for (int k = 0; k < 2; k++) {
     for (int v = 0; v < 3; v++) {
-      buf_addf(out, "<figure><div><svg viewBox=\"0 0 %d %d\" stroke-width=\".4\" role=\"img\" aria-label=\"", WIDE,
-               HIGH);
+      buf_addf(
+          out,
+          "<figure><div><svg viewBox=\"0 0 %d %d\" stroke-width=\".4\" role=\"img\" aria-label=\"",
+          WIDE, HIGH);
       html_text(out, name);
       buf_addf(out, " %s, %s\">", when[k], views[v].label);
       draw_view(out, s, &s->hulls[k], v);
@@ -196,8 +200,9 @@ void optimize_shapes(Buffer* out, const OptimizeRun* r, size_t most) {
       write_body(&text, &s, own && *own ? own : scene_bodyName(name, m[1], b));
       if (out->size + text.size + 400 < most) {
         if (shown++ == 0) {
-          buf_add(out, "<h2>Shapes</h2>\n<p>Bodies that were changed, in their own frames and at one "
-                       "scale each, before and after; each hull has a colour.</p>\n");
+          buf_add(out,
+                  "<h2>Shapes</h2>\n<p>Bodies that were changed, in their own frames and at one "
+                  "scale each, before and after; each hull has a colour.</p>\n");
         }
         buf_add(out, text.text);
       }

@@ -1,0 +1,350 @@
+"""Search for a policy without gradients, in stock MuJoCo, for two designs: which one can do more?
+
+    python policy.py walk biped/scene.xml result/scene.xml --mark 0,3,0 --out curves.svg
+    python policy.py raise single_jaw/scene.xml,ctrl.csv result/scene.xml,ctrl.csv --body cross
+
+A design is a scene, with controls (a CSV file, a row a step) that the policy corrects, or without,
+when it corrects the servos' targets at the start. Rewards: `walk` towards a mark, upright; `raise`
+an object and hold it. The methods are the cross-entropy method (CEM, numpy), whose policy is linear
+in features of time and of the body's tilt, and where PyTorch is installed soft actor-critic (SAC)
+by the whole state. Each runs from every seed with the same budget for both designs. Printed, and
+drawn: the best reward of an episode so far over episodes, mean and range over seeds.
+"""
+import argparse
+import pathlib
+import sys
+
+import mujoco
+import numpy as np
+
+HOLD = 8          # steps that one action holds
+
+
+# ---- what is to be done -----------------------------------------------------------------------
+
+class Walk:
+    """Metres nearer to the mark, and 0.1 for each second upright; a fall costs 1 and ends it."""
+    periodic = True
+
+    def __init__(self, task):
+        self.start = task.distance()
+
+    def step(self, task, seconds):
+        fallen = task.tilt() > 0.8
+        before, self.start = self.start, task.distance()
+        return before - self.start + 0.1 * seconds - fallen, fallen
+
+
+class Raise:
+    """Metres that the object is higher than at first, as a mean over time, and at the end."""
+    periodic = False
+
+    def __init__(self, task):
+        self.start = task.height()
+
+    def step(self, task, seconds):
+        gained = task.height() - self.start
+        return gained * seconds / task.seconds + (gained if task.ended() else 0), False
+
+
+REWARDS = {"walk": Walk, "raise": Raise}
+
+
+class Task:
+    """One design, episode after episode."""
+
+    def __init__(self, place, reward, options):
+        scene, _, ctrl = place.partition(",")
+        self.model = mujoco.MjModel.from_xml_path(scene)
+        self.data = mujoco.MjData(self.model)
+        self.reward, self.options = REWARDS[reward], options
+        self.body = self.model.body(options.body).id if options.body else self._first_free()
+        self.moves = [i for i in range(self.model.nu) if self._is_servo(i)]
+        if not self.moves:
+            sys.exit("policy: %s: no position actuator on a joint to give targets to" % scene)
+        self.plan = np.loadtxt(ctrl, delimiter=",", skiprows=1, ndmin=2) if ctrl else None
+        self.steps = len(self.plan) if ctrl else round(options.time / self.model.opt.timestep)
+        self.seconds = self.steps * self.model.opt.timestep
+        self.reset()
+
+    def _first_free(self):
+        free = np.flatnonzero(self.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
+        if not free.size:
+            sys.exit("policy: no free body; name one by --body")
+        return self.model.jnt_bodyid[free[0]]
+
+    def _is_servo(self, i):
+        on_joint = self.model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT
+        return on_joint and self.model.actuator_biasprm[i, 1] != 0
+
+    def reset(self):
+        """To the scene's first keyframe, or its start. Returns what a policy sees."""
+        if self.model.nkey:
+            mujoco.mj_resetDataKeyframe(self.model, self.data, 0)
+        else:
+            mujoco.mj_resetData(self.model, self.data)
+        mujoco.mj_forward(self.model, self.data)
+        joints = self.model.actuator_trnid[self.moves, 0]
+        self.rest = self.data.ctrl.copy()
+        self.rest[self.moves] = self.data.qpos[self.model.jnt_qposadr[joints]]
+        self.upright = self.data.xmat[self.body].reshape(3, 3)[2].copy()
+        self.at = 0
+        self.judge = self.reward(self)
+        return self.state()
+
+    def tilt(self):
+        """Angle by which the body's vertical axis has left it."""
+        up = self.data.xmat[self.body].reshape(3, 3)[2]
+        return np.arccos(np.clip(up @ self.upright, -1, 1))
+
+    def height(self):
+        return self.data.xipos[self.body, 2]
+
+    def distance(self):
+        return np.linalg.norm((self.data.subtree_com[self.body] - self.options.mark)[:2])
+
+    def ended(self):
+        return self.at >= self.steps
+
+    def state(self):
+        """Positions but for where the whole is, velocities, and how much of the episode is over."""
+        d = self.data
+        return np.concatenate([d.qpos[2 if self.judge.periodic else 0:], np.tanh(d.qvel / 5),
+                               [self.at / self.steps]])
+
+    def step(self, action):
+        """HOLD steps with an action in [-1, 1]. Returns state, reward, whether it is over."""
+        ctrl = np.array(self.rest)
+        seconds = 0
+        for _ in range(HOLD):
+            if self.ended():
+                break
+            if self.plan is not None:
+                ctrl[:] = self.plan[self.at]
+            ctrl[self.moves] += self.options.size * np.clip(action, -1, 1)
+            self.data.ctrl[:] = ctrl
+            mujoco.mj_step(self.model, self.data)
+            seconds += self.model.opt.timestep
+            self.at += 1
+        if not np.all(np.isfinite(self.data.qpos)):
+            return np.zeros_like(self.state()), -1.0, True
+        reward, over = self.judge.step(self, seconds)
+        return self.state(), float(reward), over or self.ended()
+
+
+# ---- the cross-entropy method -----------------------------------------------------------------
+
+def features(task):
+    """Of time, periodic or hats over the episode, and of the body's tilt."""
+    t = task.at * task.model.opt.timestep
+    if task.judge.periodic:
+        turn = 2 * np.pi * task.options.frequency * t
+        clock = [1, np.sin(turn), np.cos(turn), np.sin(2 * turn), np.cos(2 * turn)]
+    else:
+        clock = np.maximum(0, 1 - np.abs(6 * t / task.seconds - np.arange(7)))
+    up = task.data.xmat[task.body].reshape(3, 3)[2] - task.upright
+    return np.concatenate([clock, up[:2], np.tanh(task.data.qvel[:2])])
+
+
+def run_linear(task, weights):
+    total, over = 0.0, False
+    task.reset()
+    while not over:
+        _, reward, over = task.step(np.tanh(weights @ features(task)))
+        total += reward
+    return total
+
+
+def cem(task, seed, episodes):
+    """Rewards of episodes, one after the other."""
+    rng = np.random.default_rng(seed)
+    task.reset()
+    shape = (len(task.moves), len(features(task)))
+    mean, spread, rewards = np.zeros(shape), np.full(shape, 0.5), []
+    population = min(24, max(4, episodes // 4))
+    while len(rewards) < episodes:
+        tried = mean + spread * rng.standard_normal((population, *shape))
+        tried[0] = mean
+        got = np.array([run_linear(task, w) for w in tried])
+        best = tried[np.argsort(-got)[:max(2, population // 5)]]
+        mean, spread = best.mean(0), 0.9 * best.std(0) + 0.1 * spread + 0.005
+        rewards += got.tolist()
+    return rewards[:episodes]
+
+
+# ---- soft actor-critic ------------------------------------------------------------------------
+
+def sac(task, seed, episodes):
+    """The same by a Gaussian policy and two critics (Haarnoja et al. 2018), an update an action."""
+    import torch
+    from torch import nn
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    n_in, n_out = len(task.reset()), len(task.moves)
+
+    def network(inputs, outputs):
+        return nn.Sequential(nn.Linear(inputs, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(),
+                             nn.Linear(128, outputs))
+
+    actor = network(n_in, 2 * n_out)
+    critics, slow = ([network(n_in + n_out, 1) for _ in range(2)] for _ in range(2))
+    for c, s in zip(critics, slow):
+        s.load_state_dict(c.state_dict())
+    log_alpha = torch.zeros(1, requires_grad=True)
+    rates = {"lr": 1e-3}
+    actor_steps = torch.optim.Adam(actor.parameters(), **rates)
+    critic_steps = torch.optim.Adam([p for c in critics for p in c.parameters()], **rates)
+    alpha_steps = torch.optim.Adam([log_alpha], **rates)
+
+    def choose(state):
+        """An action and the logarithm of its density."""
+        mean, log_std = actor(state).chunk(2, -1)
+        normal = torch.distributions.Normal(mean, log_std.clamp(-5, 1).exp())
+        x = normal.rsample()
+        density = normal.log_prob(x) - 2 * (np.log(2) - x - nn.functional.softplus(-2 * x))
+        return torch.tanh(x), density.sum(-1, keepdim=True)
+
+    def least(networks, state, action):
+        both = torch.cat([state, action], -1)
+        return torch.min(*(c(both) for c in networks))
+
+    def learn(memory):
+        rows = [memory[i] for i in rng.integers(len(memory), size=64)]
+        s, a, r, s2, end = (torch.as_tensor(np.array(x), dtype=torch.float32) for x in zip(*rows))
+        r, end = r[:, None], end[:, None]
+        with torch.no_grad():
+            a2, density = choose(s2)
+            value = least(slow, s2, a2) - log_alpha.exp() * density
+            target = r + 0.99 * (1 - end) * value
+        both = torch.cat([s, a], -1)
+        loss = sum(((c(both) - target) ** 2).mean() for c in critics)
+        critic_steps.zero_grad()
+        loss.backward()
+        critic_steps.step()
+        a, density = choose(s)
+        loss = (log_alpha.exp().detach() * density - least(critics, s, a)).mean()
+        actor_steps.zero_grad()
+        loss.backward()
+        actor_steps.step()
+        loss = -(log_alpha.exp() * (density.detach() - n_out)).mean()
+        alpha_steps.zero_grad()
+        loss.backward()
+        alpha_steps.step()
+        with torch.no_grad():
+            for c, k in zip(critics, slow):
+                for p, q in zip(c.parameters(), k.parameters()):
+                    q.lerp_(p, 0.01)
+
+    memory, rewards = [], []
+    for _ in range(episodes):
+        state, total, over = task.reset(), 0.0, False
+        while not over:
+            with torch.no_grad():
+                action = choose(torch.as_tensor(state, dtype=torch.float32))[0].numpy()
+            after, reward, over = task.step(action)
+            memory.append((state, action, reward, after, float(over)))
+            state, total = after, total + reward
+            if len(memory) > 200:
+                learn(memory)
+        rewards.append(total)
+    return rewards
+
+
+def methods():
+    found = {"CEM": cem}
+    try:
+        import torch                                        # noqa: F401
+        found["SAC"] = sac
+    except ImportError:
+        print("PyTorch is not installed: no SAC")
+    return found
+
+
+# ---- what came out ----------------------------------------------------------------------------
+
+def draw(curves):
+    """An SVG picture: a panel for each method; {(method, design): (seeds, episodes)}."""
+    wide, high, left, top = 300, 200, 60, 30
+    names = list(dict.fromkeys(method for method, _ in curves))
+    colors = {design: c for design, c in zip(dict.fromkeys(d for _, d in curves),
+                                             ("#8a8578", "#1f5fa8"))}
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
+           'font-family="sans-serif" font-size="11">'
+           % (len(names) * (wide + left + 20), high + top + 60),
+           '<rect width="100%" height="100%" fill="#fff"/>']
+    for k, name in enumerate(names):
+        mine = {d: c for (m, d), c in curves.items() if m == name}
+        low = min(c.min() for c in mine.values())
+        span = max(max(c.max() for c in mine.values()) - low, 1e-9)
+        x0 = left + k * (wide + left + 20)
+
+        def place(i, n, y):
+            return "%.1f,%.1f" % (x0 + wide * i / max(1, n - 1),
+                                  top + high * (1 - (y - low) / span))
+        out.append('<rect x="%d" y="%d" width="%d" height="%d" fill="none" stroke="#bbb"/>'
+                   % (x0, top, wide, high))
+        out.append('<text x="%d" y="%d" font-weight="bold">%s</text>' % (x0, top - 10, name))
+        for y in np.linspace(low, low + span, 5):
+            out.append('<text x="%d" y="%.1f" text-anchor="end">%.3g</text>'
+                       % (x0 - 6, top + high * (1 - (y - low) / span) + 4, y))
+        for row, (design, c) in enumerate(mine.items()):
+            n, mean = c.shape[1], c.mean(0)
+            edge = [place(i, n, y) for i, y in enumerate(c.max(0))]
+            edge += [place(i, n, y) for i, y in enumerate(c.min(0))][::-1]
+            out.append('<polygon points="%s" fill="%s" opacity=".2"/>'
+                       % (" ".join(edge), colors[design]))
+            out.append('<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>'
+                       % (" ".join(place(i, n, y) for i, y in enumerate(mean)), colors[design]))
+            out.append('<text x="%d" y="%d" fill="%s">%s</text>'
+                       % (x0 + 100 * row, top + high + 48, colors[design], design))
+        out.append('<text x="%d" y="%d" text-anchor="middle">episodes (to %d); best reward so far'
+                   '</text>' % (x0 + wide / 2, top + high + 20, n))
+    return "\n".join(out + ["</svg>\n"])
+
+
+def vector(text):
+    values = np.array([float(x) for x in text.split(",")])
+    if values.shape != (3,):
+        raise ValueError(text)
+    return values
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("reward", choices=sorted(REWARDS))
+    parser.add_argument("start", help="SCENE.xml[,CTRL.csv]")
+    parser.add_argument("result", help="likewise")
+    parser.add_argument("--body", help="what is rewarded (default: the first free one)")
+    parser.add_argument("--mark", type=vector, default=np.zeros(3), metavar="X,Y,Z", help="of walk")
+    parser.add_argument("--time", type=float, default=2.5, help="s, without controls")
+    parser.add_argument("--size", type=float, default=0.3, help="of actions, rad or m")
+    parser.add_argument("--frequency", type=float, default=1, help="of walk's features, Hz")
+    parser.add_argument("--episodes", type=int, default=480)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--method", help="one of CEM, SAC (default: all that there are)")
+    parser.add_argument("--out", type=pathlib.Path, help="SVG file")
+    options = parser.parse_args(arguments)
+    curves, higher = {}, True
+    for name, search in methods().items():
+        if options.method and name != options.method.upper():
+            continue
+        last = {}
+        for design in ("start", "result"):
+            task = Task(getattr(options, design), options.reward, options)
+            best = np.array([np.maximum.accumulate(search(task, seed, options.episodes))
+                             for seed in range(options.seeds)])
+            curves[name, design] = best
+            last[design] = best[:, -1].mean()
+            print("%s, %-6s best reward %.4g (%s)" % (
+                name, design, last[design], ", ".join("%.4g" % x for x in best[:, -1])))
+        higher = higher and last["result"] > last["start"]
+    if not curves:
+        sys.exit("policy: there is no method %r here" % options.method)
+    if options.out:
+        options.out.write_text(draw(curves), encoding="utf-8")
+    print("the result's design gets %s" % ("more by every method" if higher else "no more"))
+    return 0 if higher else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
