@@ -1,6 +1,6 @@
-// dijoco bench, design: how long a design takes to move all vertices of a body of 156 blocks, 12 x 13
-// of them with 1540 vertices, in hulls, contact shapes, mass and inertia: what an optimizer's
-// iteration adds to its runs. Blocks touch at first; vertices are moved at random by a part of a
+// dijoco bench, design: how long a design takes to move all vertices of a body of 12 x 13 blocks,
+// 1540 of them, in hulls, contact shapes, mass and inertia: what an optimizer's iteration adds to
+// its runs. Blocks touch at first; vertices are moved at random by a part of a
 // block's size, so that facets bend.
 
 #include "bench.h"
@@ -55,7 +55,8 @@ static void write_scene(Buffer* out) {
 }
 
 static void write_task(Buffer* out, const char* rule) {
-  buf_addf(out, "{\"scene\":\"s\",\"horizon\":1,\"inertia_from_geom\":\"%s\",\"contact\":{\"skin\":0},"
+  buf_addf(out, "{\"scene\":\"s\",\"horizon\":1,\"inertia_from_geom\":\"%s\","
+                "\"contact\":{\"skin\":0},"
                 "\"initial\":{\"qpos\":[0,0,1,1,0,0,0]},\"loss\":[{\"type\":\"position\","
                 "\"body\":\"jaw\",\"target\":[0,0,1]}],\"variables\":[", rule);
   for (int k = 0; k < BLOCKS; k++) buf_addf(out, "%s{\"name\":\"mesh/m%d/vert\"}", k ? "," : "", k);

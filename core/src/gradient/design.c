@@ -183,9 +183,11 @@ djStatus djd_makeDesign(djDesign** design, const djModel* model, const djProblem
   }
   d->problem = problem;
   d->memory = w;
-  status = dj_copyModel(&d->model, model, err);
-  if (status == DJ_OK) status = dj_copyModel(&w->given, model, err);
+  int changed;
+  status = dj_copyModel(&w->given, model, err);
   if (problem->inertia_from_geom) w->compiled = w->given;
+  if (status == DJ_OK && w->compiled) status = dj_renewFacets(&changed, w->given, w->given, err);
+  if (status == DJ_OK) status = dj_copyModel(&d->model, w->given, err);
   w->behind = problem->inertia_from_geom > DJ_INERTIA_EXACT;   // not as compiled
   if (status == DJ_OK) status = makeRun(d, err);
   if (status == DJ_OK) status = djd_makeTape(&d->tape, d->model, problem->rollout.horizon, err);

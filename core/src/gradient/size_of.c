@@ -7,6 +7,7 @@
 #include <dijoco/gradient.h>
 #include <dijoco/implicit.h>
 #include <dijoco/optimize.h>
+#include <dijoco/overlap.h>
 #include <dijoco/penalty.h>
 #include <dijoco/receding.h>
 #include <dijoco/setting.h>
@@ -27,6 +28,7 @@ size_t dj_sizeOf(const char* type) {
       X(djcGap),      X(djcSetting), X(djWatch), X(djChoice),
       X(djReceding), X(djRecedingFrame), X(djRecedingCallback), X(djRecedingRun),
       X(djcImplicitShape), X(djcImplicit), X(djcImplicitDistance),
+      X(djHullPoints), X(djHullOverlap),
       X(djcPenaltyQuery), X(djcPenaltyPoint), X(djcPenalty),
 #undef X
   };
