@@ -20,8 +20,8 @@ TASKS = {
                         iterations=60, density=500, friction=0.3),
     "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, stages=4,
                    iterations=80, density=500, friction=0.7),
-    "biped": dict(dt=0.008, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=2,
-                  iterations=75, density=80, friction=1),
+    "biped": dict(dt=0.01, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=12,
+                  iterations=25, density=80, friction=1),
 }
 # Cells of the cages: 26 and 96 corners, most along the foot.
 GRIDS = {"spider": {"cage_coarse.json": [2, 2, 2], "cage_fine.json": [3, 4, 5]},
@@ -239,10 +239,10 @@ def spider():
 SCALE = 2.5
 BODY = dict(half=[SCALE * v for v in (0.12, 0.08, 0.2)], mass=9.0)
 LEG = dict(x=0.09 * SCALE, thigh=0.3 * SCALE, shank=0.3 * SCALE, mass=(1.5, 1.0), bend=0.35)
-SOLE = dict(x=0.035 * SCALE, up=0.05 * SCALE, back=0.05 * SCALE, front=0.09 * SCALE,
-            rise=0.012 * SCALE)
+SOLE = dict(x=0.055 * SCALE, up=0.05 * SCALE, back=0.078 * SCALE, front=0.126 * SCALE,
+            rise=0.0072 * SCALE)
 BIPED_Z = 1.407            # of the ground below the centre of mass
-GAIT = dict(Hz=0.95, stride=0.15, lift=0.2, sway=0.0)
+GAIT = dict(Hz=0.95, stride=0.04, lift=0.05, sway=0.0)
 
 
 def sole():
