@@ -1,0 +1,210 @@
+"""Writes scene.xml, task.json, controls.json and the cages of the gripper tasks beside this file.
+What is chosen is in the tables at the top; README.md says why."""
+import json
+import math
+import pathlib
+import textwrap
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# The plate of blocks of single_jaw and of each jaw of parallel_jaw: 12 x 13 blocks (m).
+COLUMNS, ROWS = 12, 13
+
+# single_jaw: block (y, z), thickness of the plate; the X: length and radius of its arms, their
+# height over the floor, half of its hub; masses (kg), friction; the node of blocks (from the left,
+# from the bottom) that the first controls lead onto the arm; where they lead it.
+SINGLE = dict(block=0.015, thick=0.010, arm=0.08, radius=0.007, height=0.045, hub=0.012,
+              jaw=0.4, mass=0.1, friction=0.1, node=(6, 2), kp=(1000, 10), kv=(50, 0.5),
+              tilt=-0.5, steps=480, dt=0.005, knots=13)
+
+
+def text(values):
+    """Numbers as attributes show them."""
+    return " ".join("%g" % (round(v, 7) + 0.0) for v in values)
+
+
+def shown(key, value):
+    """A value of a task as lines of 100 columns, after its key."""
+    pad = " " * (7 + len(key))
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        ends, parts = "[]", [json.dumps(one) for one in value]
+    elif key == "free":
+        ends, parts = "{}", [json.dumps({k: v})[1:-1] for k, v in value.items()]
+    else:
+        ends, parts = ["", ""], [json.dumps(value)]
+    parts = ["\n".join(textwrap.wrap(part, 97, initial_indent=pad, subsequent_indent=pad + " "))
+             .lstrip() for part in parts]
+    return ends[0] + (",\n" + pad).join(parts) + ends[1]
+
+
+def write(name, file, task):
+    blocks = ['  "%s": %s' % (key, shown(key, value)) for key, value in task.items()]
+    (HERE / name / file).write_text("{\n" + ",\n".join(blocks) + "\n}\n")
+
+
+class Plate:
+    """A plate of blocks in the plane of y and z of its body's frame, centred in it. Each pair of
+    blocks that share a face has one vertex more, in the middle of this face, by which it is tied."""
+
+    def __init__(self, name, size, thick, rows=ROWS, columns=COLUMNS):
+        self.name, self.size, self.thick = name, size, thick
+        self.rows, self.columns = rows, columns
+        self.blocks = {(i, j): self._block(i, j) for i in range(columns) for j in range(rows)}
+
+    def _block(self, i, j):
+        b, t = self.size, self.thick / 2
+        y, z = (i - self.columns / 2) * b, (j - self.rows / 2) * b
+        corners = [(x, y + p * b, z + q * b) for x in (-t, t) for p in (0, 1) for q in (0, 1)]
+        faces = {}
+        for side, (p, q) in {"left": (0, .5), "right": (1, .5), "low": (.5, 0),
+                             "high": (.5, 1)}.items():
+            di, dj = {"left": (-1, 0), "right": (1, 0), "low": (0, -1), "high": (0, 1)}[side]
+            if 0 <= i + di < self.columns and 0 <= j + dj < self.rows:
+                faces[side] = len(corners)
+                corners.append((0, y + p * b, z + q * b))
+        return corners, faces
+
+    def label(self, i, j):
+        return "%s_%d_%d" % (self.name, i, j)
+
+    def node(self, i, j):
+        """Where the i-th and j-th lines between blocks meet, in the body's frame."""
+        return 0, (i - self.columns / 2) * self.size, (j - self.rows / 2) * self.size
+
+    def meshes(self):
+        lines = []
+        for (i, j), (corners, _) in self.blocks.items():
+            lines.append('    <mesh name="%s" inertia="exact"' % self.label(i, j))
+            numbers = "  ".join(text(c) for c in corners)
+            lines += textwrap.wrap('vertex="' + numbers + '"/>', 99, initial_indent=" " * 10,
+                                   subsequent_indent=" " * 18)
+        return lines
+
+    def geoms(self, more):
+        return ['<geom name="%s" type="mesh" mesh="%s" %s/>' % (self.label(i, j),
+                                                                 self.label(i, j), more)
+                for i, j in self.blocks]
+
+    def ties(self):
+        out = []
+        for (i, j), (_, faces) in self.blocks.items():
+            for side, other, di, dj in (("right", "left", 1, 0), ("high", "low", 0, 1)):
+                if side in faces:
+                    out.append({"a": {"geom": self.label(i, j), "vertex": faces[side]},
+                                "b": {"geom": self.label(i + di, j + dj),
+                                      "vertex": self.blocks[i + di, j + dj][1][other]}})
+        return out
+
+
+def spindle(length, radius, axis, sides=8):
+    """Vertices of a rod that tapers from its middle to a point at both ends."""
+    out = [(-length, 0, 0), (length, 0, 0)]
+    for k in range(sides):
+        a = 2 * math.pi * (k + .5) / sides
+        out.append((0, radius * math.cos(a), radius * math.sin(a)))
+    return [v if axis == 0 else (-v[1], v[0], v[2]) for v in out]
+
+
+def eased(t, at, values):
+    """Piecewise from value to value by 3 s^2 - 2 s^3; at: steps."""
+    if t <= at[0]:
+        return values[0]
+    for k in range(len(at) - 1):
+        if t <= at[k + 1]:
+            s = (t - at[k]) / (at[k + 1] - at[k])
+            return values[k] + (values[k + 1] - values[k]) * s * s * (3 - 2 * s)
+    return values[-1]
+
+
+def single_jaw():
+    c = SINGLE
+    folder = HERE / "single_jaw"
+    folder.mkdir(exist_ok=True)
+    plate = Plate("jaw", c["block"], c["thick"])
+    node = plate.node(*c["node"])
+    # The first path of the node: down, onto the arm, back to the first turn, up.
+    at = [0, 110, 230, 240, 330, 340, 480]
+    x = [-c["arm"] - .03] * 2 + [-.035] * 5
+    z = [c["height"] + .08] + [c["height"]] * 5 + [c["height"] + .15]
+    turn = [c["tilt"], 0, 0, 0, c["tilt"], c["tilt"], c["tilt"]]
+    free = {k: [] for k in ("x", "y", "z", "roll", "pitch", "yaw")}
+    for k in range(c["knots"]):
+        t = k * (c["steps"] - 1) / (c["knots"] - 1)
+        a = eased(t, at, turn)
+        px = eased(t, at, x) - (node[2] * math.sin(a))
+        pz = eased(t, at, z) - (node[2] * math.cos(a))
+        for key, value in zip(free, (px, 0, pz, 0, a, 0)):
+            free[key].append(round(value, 6) + 0.0)
+    start = [free[k][0] for k in free]
+
+    def mesh(name, vertices):
+        numbers = "  ".join(text(v) for v in vertices)
+        return ['    <mesh name="%s" inertia="exact"' % name] + textwrap.wrap(
+            'vertex="' + numbers + '"/>', 99, initial_indent=" " * 10, subsequent_indent=" " * 18)
+
+    h, hub = c["height"], c["hub"]
+    lines = ['<!-- A jaw of blocks, moved in six dofs, and an X of two rods on a hub: written by',
+             '     generate_grippers.py. -->',
+             '<mujoco model="single_jaw">',
+             '  <option timestep="%g" integrator="implicitfast" cone="elliptic" impratio="10"/>' %
+             c["dt"],
+             '  <asset>']
+    lines += plate.meshes() + mesh("rod_x", spindle(c["arm"], c["radius"], 0)) + mesh(
+        "rod_y", spindle(c["arm"], c["radius"], 1))
+    lines += ['  </asset>', '  <default>', '    <geom friction="%g" solref="0.01 1"/>' %
+              c["friction"], '  </default>', '  <worldbody>', '    <light pos="0 -1 2"/>',
+              '    <camera name="side" pos="-.2 -.7 .35" xyaxes="1 -.3 0 .1 .35 1"/>',
+              '    <geom name="floor" type="plane" size="1 1 0.1"/>',
+              '    <body name="jaw" gravcomp="1">']
+    for kind, axes in (("slide", "xyz"), ("hinge", ("roll", "pitch", "yaw"))):
+        for k, name in enumerate(axes):
+            axis = ["0"] * 3
+            axis[k] = "1"
+            lines.append('      <joint name="%s" type="%s" axis="%s"/>' % (name, kind,
+                                                                          " ".join(axis)))
+    density = c["jaw"] / (COLUMNS * ROWS * c["block"] ** 2 * c["thick"])
+    lines += ["      " + g for g in plate.geoms('density="%g" rgba="0.35 0.5 0.7 1"' % density)]
+    lines += ['    </body>', '    <body name="cross" pos="0 0 %g">' % h,
+              '      <freejoint name="cross"/>']
+    rod = 'mass="%g" rgba="0.8 0.5 0.2 1"' % (c["mass"] / 4)
+    lines += ['      <geom name="rod_x" type="mesh" mesh="rod_x" %s/>' % rod,
+              '      <geom name="rod_y" type="mesh" mesh="rod_y" %s/>' % rod,
+              '      <geom name="hub" type="box" size="%g %g %g" pos="0 0 %g" mass="%g"' %
+              (hub, hub, (h + .01) / 2 - 5e-5, (.01 - h) / 2 + 5e-5, c["mass"] / 2),
+              '            rgba="0.8 0.5 0.2 1"/>',
+              '    </body>', '  </worldbody>', '  <actuator>']
+    for k, name in enumerate(free):
+        lines.append('    <position name="%s" joint="%s" kp="%g"/>' % (name, name,
+                                                                        c["kp"][k // 3]))
+    for k, name in enumerate(free):
+        lines.append('    <velocity name="%s_rate" joint="%s" kv="%g"/>' % (name, name,
+                                                                             c["kv"][k // 3]))
+    lines += ['  </actuator>', '  <keyframe>', '    <key name="start" qpos="%s' % text(start),
+              '                           0 0 %g 1 0 0 0"/>' % h,
+              '  </keyframe>', '</mujoco>']
+    (folder / "scene.xml").write_text("\n".join(lines) + "\n")
+
+    grasp = 240
+    com = [0, 0, (c["mass"] / 2 * (.01 - h) / 2) / c["mass"] + h]
+    loss = [{"type": "com", "body": "cross", "target": [0, 0, round(com[2], 6)],
+             "when": {"every": 4, "from": 4, "to": grasp}},
+            {"type": "com", "body": "cross", "target": [0, 0, round(com[2] + .15, 6)],
+             "when": "final", "weight": 20}]
+    task = {"scene": "scene.xml", "integrator": "position", "timestep": c["dt"],
+            "horizon": c["steps"], "initial": {"keyframe": "start"},
+            "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
+                        "support": 5e-4},
+            "inertia_from_geom": True,
+            "free": {k: {"value": v, "min": -.6, "max": .6} for k, v in free.items()},
+            "maps": [{"type": "spline", "from": k, "actuator": k, "velocity": k + "_rate"}
+                     for k in free],
+            "loss": loss}
+    controls = [{"name": list(free)}]
+    optimizer = {"type": "trust_region", "radius": 2e-3, "control_radius": 5e-2, "iterations": 200}
+    write("single_jaw", "task.json", {**task, "connect": plate.ties(), "variables": controls +
+          [{"name": "mesh/jaw_*/vert", "min": -.02, "max": .02}], "optimizer": optimizer})
+    write("single_jaw", "controls.json", {**task, "variables": controls, "optimizer": optimizer})
+
+
+if __name__ == "__main__":
+    single_jaw()
