@@ -6,6 +6,7 @@
 #include "common/random_model.h"
 #include "common/scene.h"
 #include "gradient/loss.h"
+#include "gradient/loss_run.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -55,8 +56,20 @@ static const double* pointAt(const djData* d, djObject object, int id) {
                                   : d->xpos) + 3 * id;
 }
 
+// Centre of mass of a subtree, or of everything.
+static void centreOf(double x[3], const djModel* m, const djData* d, int root) {
+  double mass = 0;
+  x[0] = x[1] = x[2] = 0;
+  for (int b = 1; b < m->nbody; b++) {
+    if (root >= 0 && !below(m, b, root)) continue;
+    mass += m->body_mass[b];
+    for (int k = 0; k < 3; k++) x[k] += m->body_mass[b] * d->xipos[3 * b + k];
+  }
+  for (int k = 0; k < 3; k++) x[k] /= mass;
+}
+
 static double squareOf(const djModel* m, djData* d, const djLossTerm* t) {
-  double x[3] = {0, 0, 0}, y[3], mass = 0, sum = 0, e = 1e-5;
+  double x[3] = {0, 0, 0}, y[3], sum = 0, e = 1e-5;
   const double* point = pointAt(d, t->object, t->id);
   switch (t->type) {
     case DJ_LOSS_POSITION:
@@ -72,12 +85,12 @@ static double squareOf(const djModel* m, djData* d, const djLossTerm* t) {
       for (int k = 0; k < 3; k++) x[k] = (x[k] - y[k]) / (2 * e);
       return squaredDistance(x, t->target);
     case DJ_LOSS_COM:
-      for (int b = 1; b < m->nbody; b++) {
-        if (t->id >= 0 && !below(m, b, t->id)) continue;
-        mass += m->body_mass[b];
-        for (int k = 0; k < 3; k++) x[k] += m->body_mass[b] * d->xipos[3 * b + k];
-      }
-      for (int k = 0; k < 3; k++) x[k] /= mass;
+      centreOf(x, m, d, t->id);
+      return squaredDistance(x, t->target);
+    case DJ_LOSS_RELATIVE:
+      centreOf(x, m, d, t->id);
+      centreOf(y, m, d, t->id2);
+      for (int k = 0; k < 3; k++) x[k] -= y[k];
       return squaredDistance(x, t->target);
     case DJ_LOSS_DISTANCE:
       sum = squaredDistance(point, pointAt(d, t->object2, t->id2));
@@ -109,8 +122,21 @@ static double factorOf(const djModel* m, const djLossTerm* t, int k) {
   return k == (t->when == DJ_WHEN_FINAL ? HORIZON : t->step) ? t->weight : 0;
 }
 
+// Relative terms get as their target what they measure after step k, if they begin there.
+static void noteTargets(djLossTerm* term, int n, const djModel* m, const djData* d, int k) {
+  for (int i = 0; i < n; i++) {
+    djLossTerm* t = &term[i];
+    bool from = t->when == DJ_WHEN_EVERY || t->when == DJ_WHEN_RUNNING;
+    if (t->type != DJ_LOSS_RELATIVE || k != (from ? t->from : 0)) continue;
+    double other[3];
+    centreOf(t->target, m, d, t->id);
+    centreOf(other, m, d, t->id2);
+    for (int c = 0; c < 3; c++) t->target[c] -= other[c];
+  }
+}
+
 // Every term of a rollout's loss, and their sum.
-static void checkRun(const djModel* m, djData* d, djRng* rng, const djLossTerm* term, int n) {
+static void checkRun(djModel* m, djData* d, djRng* rng, djLossTerm* term, int n) {
   djTape* tape;
   double value[32], expected[32] = {0}, sum = 0, ctrl[HORIZON * 32], start[500];
   assert_true(n <= 32 && m->nu <= 32 && dj_stateSize(m) <= 500);
@@ -123,9 +149,12 @@ static void checkRun(const djModel* m, djData* d, djRng* rng, const djLossTerm* 
   djRolloutResult result = {.term = value};
   assert_true(djd_rolloutForward(&result, m, d, &r, tape) >= 0);
   assert_int_equal(dj_setState(d, m, start), DJ_OK);
+  assert_true(dj_forward(m, d) >= 0);
+  noteTargets(term, n, m, d, 0);
   for (int k = 1; k <= HORIZON; k++) {
     memcpy(d->ctrl, ctrl + (size_t)(k - 1) * m->nu, (size_t)m->nu * sizeof(double));
     assert_true(dj_step(m, d) >= 0);
+    noteTargets(term, n, m, d, k);
     for (int i = 0; i < n; i++) {
       double factor = factorOf(m, &term[i], k), x;
       if (factor == 0) continue;
@@ -175,11 +204,11 @@ static void testValues(void** state) {
       scalar = j;
       if (first < 0) first = j;
     }
-    for (int i = 0; i < 24; i++) {
+    for (int i = 0; i < 27; i++) {
       djLossTerm t = randomTerm(&rng, (djLossType)(i % DJ_NLOSS));
       t.id = 1 + djt_integer(&rng, m->nbody - 1);
       t.id2 = djt_integer(&rng, m->nbody);
-      if (t.type == DJ_LOSS_COM && i >= 16) t.id = -1;
+      if (t.type == DJ_LOSS_COM && i >= 18) t.id = -1;
       if (t.type == DJ_LOSS_QPOS || t.type == DJ_LOSS_QVEL) t.id = scalar;
       if (t.type == DJ_LOSS_QPOS && djt_integer(&rng, 2)) {
         t.object2 = DJ_OBJ_JOINT;
@@ -300,7 +329,8 @@ static void testParams(void** state) {
     djModel* m = arm ? makeArm() : djt_randomModel(&rng, 2 + djt_integer(&rng, 4), DJT_ALL);
     djData* d = sceneData(m);
     djt_randomState(&rng, m, d, 1);
-    for (int type = 0; type <= DJ_LOSS_DISTANCE; type++) {
+    for (int type = 0; type < DJ_NLOSS; type++) {
+      if (type > DJ_LOSS_DISTANCE && type != DJ_LOSS_RELATIVE) continue;
       for (int again = 0; again < 3; again++) {
         djLossTerm t = randomTerm(&rng, (djLossType)type);
         t.id = 1 + djt_integer(&rng, m->nbody - 1);
@@ -325,6 +355,22 @@ static void testParams(void** state) {
                                 DJ_FIELD_BODY_IPOS, DJ_FIELD_JOINT_POS, DJ_FIELD_JOINT_AXIS,
                                 DJ_FIELD_SITE_POS,  DJ_FIELD_GEOM_POS};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
+}
+
+// Only relative terms have a target that the run measures, and only losses with one need room for it.
+static void testReferences(void** state) {
+  (void)state;
+  const djLossTerm term[] = {{.type = DJ_LOSS_POSITION, .target = {1, 2, 3}},
+                             {.type = DJ_LOSS_RELATIVE, .target = {1, 2, 3}}};
+  const double reference[6] = {4, 5, 6, 7, 8, 9};
+  const djRollout r = {.nloss = 2, .loss = term}, plain = {.nloss = 1, .loss = term};
+  assert_int_equal(dj_lossReferences(&r), 12);
+  assert_int_equal(dj_lossReferences(&plain), 0);
+  for (int k = 0; k < 3; k++) {
+    assert_true(dj_termOf(&r, reference, 0).target[k] == k + 1);
+    assert_true(dj_termOf(&r, reference, 1).target[k] == k + 7);
+    assert_true(dj_termOf(&r, NULL, 1).target[k] == k + 1);
+  }
 }
 
 static void testRefused(void** state) {
@@ -365,6 +411,8 @@ static void testRefused(void** state) {
       {{.type = DJ_LOSS_QVEL, .id = 2}, "loss[1]: joint is not a slide or hinge"},
       {{.type = DJ_LOSS_DISTANCE, .id = 1, .id2 = 4}, "loss[1]: body 4 does not exist"},
       {{.type = DJ_LOSS_DISTANCE, .id = 1, .id2 = -1}, "loss[1]: body -1 does not exist"},
+      {{.type = DJ_LOSS_RELATIVE, .id = -1, .id2 = 1}, "loss[1]: element -1 does not exist"},
+      {{.type = DJ_LOSS_RELATIVE, .id = 1, .id2 = -1}, "loss[1]: body -1 does not exist"},
       {{.object = DJ_OBJ_BODY, .weight = NAN}, "loss[1]: not a finite number"},
       {{.object = DJ_OBJ_BODY, .tolerance = INFINITY}, "loss[1]: not a finite number"},
       {{.object = DJ_OBJ_BODY, .target = {0, 0, 0, NAN}}, "loss[1]: not a finite number"},
@@ -388,6 +436,7 @@ static void testRefused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testValues), cmocka_unit_test(testPoints),
-                                     cmocka_unit_test(testParams), cmocka_unit_test(testRefused)};
+                                     cmocka_unit_test(testParams), cmocka_unit_test(testReferences),
+                                     cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

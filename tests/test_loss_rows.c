@@ -163,7 +163,8 @@ static void testObjects(void** state) {
       [DJ_LOSS_POSITION] = DJ_NOBJ,    [DJ_LOSS_ORIENTATION] = DJ_OBJ_BODY,
       [DJ_LOSS_VELOCITY] = DJ_OBJ_BODY, [DJ_LOSS_COM] = DJ_OBJ_BODY,
       [DJ_LOSS_DISTANCE] = DJ_NOBJ,     [DJ_LOSS_QPOS] = DJ_OBJ_JOINT,
-      [DJ_LOSS_QVEL] = DJ_OBJ_JOINT,    [DJ_LOSS_EFFORT] = DJ_NOBJ};
+      [DJ_LOSS_QVEL] = DJ_OBJ_JOINT,    [DJ_LOSS_EFFORT] = DJ_NOBJ,
+      [DJ_LOSS_RELATIVE] = DJ_OBJ_BODY};
   static const djObject given[] = {DJ_OBJ_BODY, DJ_OBJ_SITE, DJ_OBJ_GEOM};
   for (int type = 0; type < DJ_NLOSS; type++) {
     for (int k = 0; k < 3; k++) {
@@ -171,7 +172,8 @@ static void testObjects(void** state) {
       bool many = type == DJ_LOSS_POSITION || type == DJ_LOSS_DISTANCE;
       assert_int_equal(dj_lossObject(&term), many ? given[k] : only[type]);
       term.object2 = given[k];
-      assert_int_equal(dj_lossObject2(&term), type == DJ_LOSS_DISTANCE ? given[k] : DJ_NOBJ);
+      bool second = type == DJ_LOSS_DISTANCE || (type == DJ_LOSS_RELATIVE && k == 0);
+      assert_int_equal(dj_lossObject2(&term), second ? given[k] : DJ_NOBJ);
       term.object2 = DJ_OBJ_JOINT;
       djObject other = type == DJ_LOSS_DISTANCE || type == DJ_LOSS_QPOS ? DJ_OBJ_JOINT : DJ_NOBJ;
       assert_int_equal(dj_lossObject2(&term), other);

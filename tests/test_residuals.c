@@ -41,13 +41,17 @@ static const char task[] = "{" START
     "{\"type\":\"velocity\",\"body\":\"arm\",\"target\":[0.1,0,0],\"tolerance\":0.1},"
     "{\"type\":\"com\",\"target\":[0.1,0.2,0.3],\"when\":{\"step\":5}},"
     "{\"type\":\"distance\",\"body\":\"brick\",\"body2\":\"arm\",\"target\":0.4},"
+    "{\"type\":\"relative\",\"body\":\"brick\",\"body2\":\"cart\",\"when\":{\"from\":3,"
+    "\"to\":11,\"every\":4}},"
+    "{\"type\":\"relative\",\"body\":\"arm\",\"body2\":\"brick\",\"tolerance\":0.01},"
+    "{\"type\":\"relative\",\"body\":\"cart\",\"body2\":\"brick\",\"when\":{\"from\":8}},"
     "{\"type\":\"qpos\",\"joint\":\"slide\",\"target\":0.8,\"tolerance\":0.05},"
     "{\"type\":\"qpos\",\"joint\":\"slide\",\"target\":0.8,\"tolerance\":9},"
     "{\"type\":\"qvel\",\"joint\":\"hinge\",\"weight\":0},"
     "{\"type\":\"qvel\",\"joint\":\"hinge\"},"
     "{\"type\":\"effort\",\"weight\":0.1},{\"type\":\"effort\",\"tolerance\":0.3},"
     "{\"type\":\"effort\",\"tolerance\":7}]," VARIABLES "}";
-enum { COUNT = 3 + 12 * 3 + 3 + 3 + 3 + 3 + 1 + 1 + 1 + 1 + 3 * 12 * 2 };
+enum { COUNT = 3 + 12 * 3 + 3 + 3 + 3 + 3 + 1 + 3 * 3 + 3 + 5 * 3 + 1 + 1 + 1 + 3 * 12 * 2 };
 
 // Their squares are the loss, and J^T r its gradient; J is that of differences. All over phases.
 static void testDerivatives(void** state) {

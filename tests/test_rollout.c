@@ -61,13 +61,19 @@ static void randomTerms(Case* c, djRng* rng) {
       if (scalar < 0) continue;
       t.id = scalar;
     }
-    if (type == DJ_LOSS_DISTANCE && t.id == t.id2) continue;
+    if ((type == DJ_LOSS_DISTANCE || type == DJ_LOSS_RELATIVE) && t.id == t.id2) continue;
     for (int k = 0; k < 3; k++) t.target[k] = djt_uniform(rng, -1, 1);
     if (type == DJ_LOSS_ORIENTATION) djt_unitQuat(t.target, rng);
     t.weight = djt_uniform(rng, 0.5, 2);
     t.tolerance = djt_integer(rng, 2) ? 0.1 : 0;
     t.when = (djWhen)djt_integer(rng, 3);
     t.step = 1 + djt_integer(rng, HORIZON);
+    if (type == DJ_LOSS_RELATIVE) t.tolerance = 0;
+    if (type == DJ_LOSS_RELATIVE && djt_integer(rng, 2)) {   // by the state in the middle, too
+      t.when = djt_integer(rng, 2) ? DJ_WHEN_RUNNING : DJ_WHEN_EVERY;
+      t.every = 2;
+      t.from = 1 + djt_integer(rng, HORIZON - 2);
+    }
     c->term[n++] = t;
   }
   c->r.nloss = n;

@@ -45,7 +45,7 @@ DJ_API djStatus djd_stepVjp(const djModel* model, djData* data, double* dx, doub
 // Terms of a loss; each is weight * value, the loss is their sum. See the task format.
 typedef enum djLossType {
   DJ_LOSS_POSITION, DJ_LOSS_ORIENTATION, DJ_LOSS_VELOCITY, DJ_LOSS_COM, DJ_LOSS_DISTANCE,
-  DJ_LOSS_QPOS, DJ_LOSS_QVEL, DJ_LOSS_EFFORT, DJ_NLOSS
+  DJ_LOSS_QPOS, DJ_LOSS_QVEL, DJ_LOSS_EFFORT, DJ_LOSS_RELATIVE, DJ_NLOSS
 } djLossType;
 
 // When a term counts: at the end; at every state, times the timestep; after one step; after every
@@ -55,20 +55,23 @@ typedef enum djWhen { DJ_WHEN_FINAL, DJ_WHEN_RUNNING, DJ_WHEN_STEP, DJ_WHEN_EVER
 // One term of a loss.
 typedef struct djLossTerm {
   djLossType type;        // what is measured
-  djObject object;        // position, distance: body, site or geom; com: body
+  djObject object;        // position, distance: body, site or geom; com, relative: body
   int id;                 // element; joint for qpos, qvel; com: -1 for everything
-  djObject object2;       // distance: of the other point; qpos: DJ_OBJ_JOINT: a joint is subtracted
+  djObject object2;       // distance, relative: of the other point; qpos: DJ_OBJ_JOINT: a joint is
+                          //   subtracted
   int id2;                // that one
   bool norm;              // its root instead, max(0, |x| - e); the derivative counts as 0 at x = 0
   int nindex;             // position: entries of the point that count; 0: all
   int index[3];           // (nindex) 0..2
-  double target[4];       // of what is measured, in its units (m, m/s, rad, rad/s, unit quaternion)
+  double target[4];       // of what is measured, in its units (m, m/s, rad, rad/s, unit quaternion);
+                          //   relative: not used, it is measured in the run
   double weight;          // units of the loss by those of the term
   double tolerance;       // e, units of what is measured: max(0, l - e^2) where > 0
   djWhen when;            // it counts at the end, always or after some steps
   int step;               // DJ_WHEN_STEP: 1..horizon
   int every;              // DJ_WHEN_EVERY: steps from, from + every, ... up to `to`; at least 1
-  int from, to;           // RUNNING, EVERY: first and last step, 1..horizon; 0: 1 (every) and all
+  int from, to;           // RUNNING, EVERY: first and last step, 1..horizon; 0: 1 (every) and all.
+                          //   relative: its target is measured after step `from`; 0: at the start
 } djLossTerm;
 
 // A callback loss sees the whole trajectory: qpos (horizon+1 x nq), qvel (x nv), act (x na),

@@ -126,12 +126,19 @@ int dj_lossResiduals(double r[3], djVec3 by[3], djLossWork* w, const djModel* m,
   return n;
 }
 
-void dj_lossGradient(double* dq, double* dv, djLossWork* w, const djModel* m,
-                     const djLossTerm* t, const double* qpos, const double* qvel, double factor) {
+bool dj_lossSlope(djVec3* by, djLossWork* w, const djModel* m, const djLossTerm* t,
+                  const double* qpos, const double* qvel, double factor) {
   const djLossRow* row = &dj_lossRows[t->type];
   const djLossAt at = {w, m, t, qpos, qvel};
-  if (isFlat(row, &at)) return;
-  dj_pushLoss(dq, dv, w, m, t, qpos, qvel, slope(row, &at, factor));
+  if (isFlat(row, &at)) return false;
+  *by = slope(row, &at, factor);
+  return true;
+}
+
+void dj_lossGradient(double* dq, double* dv, djLossWork* w, const djModel* m,
+                     const djLossTerm* t, const double* qpos, const double* qvel, double factor) {
+  djVec3 by;
+  if (dj_lossSlope(&by, w, m, t, qpos, qvel, factor)) dj_pushLoss(dq, dv, w, m, t, qpos, qvel, by);
 }
 
 void dj_pushLoss(double* dq, double* dv, djLossWork* w, const djModel* m, const djLossTerm* t,

@@ -30,12 +30,16 @@ double dj_lossBySquare(const djLossTerm* term, long double square);
 long double dj_lossValue(djLossWork* work, const djModel* model, const djLossTerm* term,
                          const double* qpos, const double* qvel);
 
-// dq (nv), dv (nv) += factor * derivative of that quantity.
+// Derivative of factor * that value by what the term measures; false: it is 0, for the tolerance.
+bool dj_lossSlope(djVec3* by, djLossWork* work, const djModel* model, const djLossTerm* term,
+                  const double* qpos, const double* qvel, double factor);
+
+// dq (nv), dv (nv) += factor * derivative of that value.
 void dj_lossGradient(double* dq, double* dv, djLossWork* work, const djModel* model,
                      const djLossTerm* term, const double* qpos, const double* qvel,
                      double factor);
 
-// param (dj_paramGradSize) += factor * derivative of that quantity by the model's parameters.
+// param (dj_paramGradSize) += factor * derivative of that value by the model's parameters.
 // scratch: nbody x 12.
 void dj_lossParams(double* param, djLossWork* work, const djModel* model, const djLossTerm* term,
                    const double* qpos, const double* qvel, double factor, double* scratch);
@@ -67,6 +71,9 @@ typedef struct djResidual {
 // djd_rolloutBackward of one residual instead of the loss. Runs with a callback have none.
 djStatus dj_residualBackward(djRolloutResult* result, const djModel* model, djData* data,
                              const djRollout* rollout, djTape* tape, const djResidual* residual);
+
+// Term of a tape's last run with the target that it had.
+djLossTerm dj_tapeTerm(const djTape* tape, const djRollout* rollout, int term);
 
 // State of a recorded run, 0..horizon.
 const double* dj_tapeQpos(const djTape* tape, const djModel* model, int k);

@@ -23,6 +23,7 @@ typedef struct djLossRow {
   djEntry entry;
   bool quaternion;       // the target is one, and is normalised
   bool of_velocity;      // its forces act on velocities; `params` is then all that parameters do
+  bool relative;         // the target is what was measured before, at another state of the run
   djWhen when;           // default
   djVec3 (*vector)(djVec3* target, const djLossAt* at);
   double (*number)(const djLossAt* at);

@@ -92,6 +92,14 @@ static djVec3 com(djVec3* target, const djLossAt* at) {
   return massCentre(&mass, at->w, at->m, at->t->id);
 }
 
+// Of `relative`: from the second centre to the first.
+static djVec3 centres(djVec3* target, const djLossAt* at) {
+  double mass;
+  *target = dju_load3(at->t->target);
+  djVec3 a = massCentre(&mass, at->w, at->m, at->t->id);
+  return dju_sub3(a, massCentre(&mass, at->w, at->m, at->t->id2));
+}
+
 static double distance(const djLossAt* at) {
   int body[2];
   djVec3 point[2];
@@ -136,14 +144,21 @@ static void pushOrigin(const djLossAt* at, djVec3 f) {
   addForce(at->w, at->t->id, at->w->kin.body[at->t->id].p, f);
 }
 
-static void pushMasses(const djLossAt* at, djVec3 f) {
+static void pushSubtree(const djLossAt* at, int root, djVec3 f) {
   const djModel* m = at->m;
   double mass;
-  massCentre(&mass, at->w, m, at->t->id);
+  massCentre(&mass, at->w, m, root);
   for (int b = 1; b < m->nbody; b++) {
-    if (!inSubtree(m, b, at->t->id)) continue;
+    if (!inSubtree(m, b, root)) continue;
     addForce(at->w, b, at->w->kin.com[b], dju_scale3(m->body_mass[b] / mass, f));
   }
+}
+
+static void pushMasses(const djLossAt* at, djVec3 f) { pushSubtree(at, at->t->id, f); }
+
+static void pushCentres(const djLossAt* at, djVec3 f) {
+  pushSubtree(at, at->t->id, f);
+  pushSubtree(at, at->t->id2, dju_neg3(f));
 }
 
 // Along the line between the points; zero where they meet, which has no direction: a subgradient.
@@ -234,20 +249,30 @@ static void paramsApart(double* param, const djLossAt* at, djVec3 f, double* scr
 }
 
 // d com = sum (c_b - com) dm_b/M + m_b R dipos/M
-static void paramsMasses(double* param, const djLossAt* at, djVec3 f, double* scratch) {
-  (void)scratch;
+static void paramsSubtree(double* param, const djLossAt* at, int root, djVec3 f) {
   const djModel* m = at->m;
   const djLossWork* w = at->w;
   double total, *mass = dj_paramBlock(param, m, DJ_FIELD_BODY_MASS);
   double* ipos = dj_paramBlock(param, m, DJ_FIELD_BODY_IPOS);
-  djVec3 centre = massCentre(&total, w, m, at->t->id);
+  djVec3 centre = massCentre(&total, w, m, root);
   for (int b = 1; b < m->nbody; b++) {
-    if (!inSubtree(m, b, at->t->id)) continue;
+    if (!inSubtree(m, b, root)) continue;
     mass[b] += dju_dot3(f, dju_sub3(w->kin.com[b], centre)) / total;
     djVec3 g = dju_scale3(m->body_mass[b] / total, f);
     g = dju_mulMtV(w->kin.body[b].R, g);
     dju_addTo3(ipos + 3 * b, 1, g);
   }
+}
+
+static void paramsMasses(double* param, const djLossAt* at, djVec3 f, double* scratch) {
+  (void)scratch;
+  paramsSubtree(param, at, at->t->id, f);
+}
+
+static void paramsCentres(double* param, const djLossAt* at, djVec3 f, double* scratch) {
+  (void)scratch;
+  paramsSubtree(param, at, at->t->id, f);
+  paramsSubtree(param, at, at->t->id2, dju_neg3(f));
 }
 
 // The velocity of a point p of body b along f is D_v (f . p): a second derivative of psi = f . p,
@@ -318,6 +343,12 @@ const djLossRow dj_lossRows[DJ_NLOSS] = {
         .number = jointQvel, .state = stateQvel},
     [DJ_LOSS_EFFORT] = {   // rollouts take it: it is of the controls, not of a state
         {"effort", "", "|ctrl|^2", KEYS({0})}, .when = DJ_WHEN_RUNNING},
+    [DJ_LOSS_RELATIVE] = {
+        {"relative", "m^2",
+         "|c - c0|^2, c being from the centre of mass of the subtree of `body2` to that of `body`, "
+         "and c0 what c is at the start, or at the step `from` of `when`",
+         KEYS(BODY, ELEMENT("body2", DJ_OBJ_BODY, true, ""))},
+        .relative = true, .vector = centres, .push = pushCentres, .params = paramsCentres},
 };
 
 const djEntry* dj_lossEntry(int i) {

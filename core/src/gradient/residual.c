@@ -93,13 +93,13 @@ static djStatus addEffort(djResidualRows* rows, int term, int step, double facto
 
 static djStatus addTerm(djResidualRows* rows, int term, int step, double factor) {
   djDesign* d = rows->d;
-  const djLossTerm* t = &d->rollout.loss[term];
-  if (t->type == DJ_LOSS_EFFORT) return addEffort(rows, term, step, factor);
+  const djLossTerm t = dj_tapeTerm(d->tape, &d->rollout, term);
+  if (t.type == DJ_LOSS_EFFORT) return addEffort(rows, term, step, factor);
   double r[3];
   djVec3 by[3];
   const double *q = dj_tapeQpos(d->tape, d->model, step), *v = dj_tapeQvel(d->tape, d->model, step);
   dj_beginLoss(&rows->work, d->model, d->data, q);
-  int n = dj_lossResiduals(r, by, &rows->work, d->model, t, q, v, factor);
+  int n = dj_lossResiduals(r, by, &rows->work, d->model, &t, q, v, factor);
   for (int i = 0; i < n; i++) {
     djResidual one = {.term = term, .step = step, .by = by[i]};
     djStatus status = addRow(rows, r[i], &one);

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "integrate/parts.h"
-#include "gradient/loss.h"
+#include "gradient/loss_run.h"
 #include "gradient/param_gradient.h"
 #include "model/param.h"
 
@@ -56,6 +56,9 @@ struct djTape {
   long double sum;     // loss of the last run, as it was summed
   void* loss;          // dj_lossWorkSize
   double* loss_scratch;  // (nbody x 12)
+  int nreference;      // terms that the following have room for
+  double* reference;   // (nreference x 3) of djLossRun, in the pool
+  double* pull;        // (nreference x 3)
   size_t nsums;
   void* sums;          // (nsums bytes) dj_paramSumsSize
 };
@@ -134,6 +137,8 @@ size_t djd_tapeBytes(const djTape* t) { return t ? t->nbuffer + sizeof *t + t->n
 static void emptyPool(djTape* t) {
   for (djPoolChunk* c = t->first; c; c = c->next) c->used = 0;
   t->last = t->first;
+  t->nreference = 0;
+  t->reference = t->pull = NULL;
 }
 
 static djPoolChunk* addChunk(djTape* t, size_t n) {
@@ -161,6 +166,26 @@ static double* takePool(djTape* t, size_t n) {
 
 // ---- forward ----------------------------------------------------------------------------------
 
+static djStatus openLoss(djLossRun* run, djTape* t, const djModel* m, djData* d,
+                         const djRollout* r) {
+  size_t n = dj_lossReferences(r);
+  if (n > 0 && t->nreference < r->nloss) {
+    double* memory = takePool(t, n);
+    if (!memory) return dj_failMemory(&d->work->error);
+    t->nreference = r->nloss;
+    t->reference = memory;
+    t->pull = memory + n / 2;
+  }
+  *run = (djLossRun){.work = dj_initLossWork(m, t->loss), .model = m, .data = d, .rollout = r,
+                     .reference = n > 0 ? t->reference : NULL, .pull = n > 0 ? t->pull : NULL,
+                     .scratch = t->loss_scratch};
+  return DJ_OK;
+}
+
+djLossTerm dj_tapeTerm(const djTape* t, const djRollout* r, int term) {
+  return dj_termOf(r, t->reference, term);
+}
+
 static void record(djTape* t, const djModel* m, const djData* d, int k) {
   memcpy(t->qpos + (size_t)k * m->nq, d->qpos, (size_t)m->nq * sizeof(double));
   memcpy(t->qvel + (size_t)k * m->nv, d->qvel, (size_t)m->nv * sizeof(double));
@@ -168,40 +193,6 @@ static void record(djTape* t, const djModel* m, const djData* d, int k) {
   size_t nh = (size_t)dj_historySize(m);
   memcpy(t->history + (size_t)k * nh, d->history, nh * sizeof(double));
   t->kept[k] = dj_hasHistory(m, d);
-}
-
-// The square of the controls.
-static long double effort(const djModel* m, const djRollout* r, int row) {
-  long double sum = 0;
-  for (int i = 0; i < m->nu; i++) {
-    long double u = r->ctrl[(size_t)row * m->nu + i];
-    sum += u * u;
-  }
-  return sum;
-}
-
-// Adds the terms at state k to the loss. An error names the one that is not finite.
-static djStatus addLoss(djRolloutResult* result, djTape* tape, djLossWork* w, const djModel* m,
-                        const djData* d, const djRollout* r, int k) {
-  bool begun = false;
-  for (int i = 0; i < r->nloss; i++) {
-    const djLossTerm* t = &r->loss[i];
-    double factor = dj_lossFactor(m, t, k, r->horizon);
-    long double value;
-    if (factor == 0) continue;
-    if (t->type == DJ_LOSS_EFFORT) {
-      value = factor * dj_lossOfSquare(t, effort(m, r, k - 1));
-    } else {
-      if (!begun) dj_beginLoss(w, m, d, d->qpos);
-      begun = true;
-      value = factor * dj_lossValue(w, m, t, d->qpos, d->qvel);
-    }
-    tape->sum += value;
-    if (result->term) result->term[i] += (double)value;
-    if (isfinite((double)tape->sum)) continue;
-    return dj_fail(&d->work->error, DJ_INVALID, "loss[%d]: is not finite at step %d", i, k);
-  }
-  return DJ_OK;
 }
 
 // Where none is given: zeros. The array may be the one given.
@@ -305,9 +296,12 @@ static djStatus linearize(double* condition, djTape* tape, const djModel* m, djD
 
 static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* d,
                              const djRollout* r, djTape* tape) {
-  djLossWork loss = dj_initLossWork(m, tape->loss);
+  djLossRun loss;
   emptyPool(tape);
+  djStatus opened = openLoss(&loss, tape, m, d, r);
+  if (opened < 0) return opened;
   record(tape, m, d, 0);
+  dj_noteReferences(&loss, d->qpos, d->qvel, 0);
   for (int k = 0; k < r->horizon; k++) {
     if (m->nu) memcpy(d->ctrl, r->ctrl + (size_t)k * m->nu, (size_t)m->nu * sizeof(double));
     djStatus status = dj_step(m, d);
@@ -317,7 +311,9 @@ static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* 
       if (status != DJ_OK) return status;
     }
     record(tape, m, d, k + 1);
-    status = addLoss(result, tape, &loss, m, d, r, k + 1);
+    dj_noteReferences(&loss, d->qpos, d->qvel, k + 1);
+    status = dj_addRunLoss(&tape->sum, result->term, &loss, d->qpos, d->qvel, k + 1,
+                           &d->work->error);
     if (status == DJ_OK) status = dj_tell(&r->watch, (k + 1.0) / r->horizon, &d->work->error);
     if (status < 0) return status;
   }
@@ -399,51 +395,21 @@ djStatus djd_setCotangents(djTape* t, const djModel* m, const double* dstate, co
 
 // ---- backward ---------------------------------------------------------------------------------
 
-// lambda (nx) += dL/dx_k; effort's part goes to the gradient by the control row k - 1, and what the
-// terms themselves take from parameters to sums (or NULL).
+// lambda (nx) += dL/dx_k, of a loss or of one residual; effort's part goes to the gradient by the
+// control row k - 1, and what the terms themselves take from parameters to sums (or NULL).
 static void addLossGradient(double* lambda, djRolloutResult* result, djParamSums* sums,
-                            djLossWork* w, const djModel* m, const djData* d, const djRollout* r,
-                            const djTape* tape, int k) {
-  const double* q = tape->qpos + (size_t)k * m->nq;
-  const double* v = tape->qvel + (size_t)k * m->nv;
-  bool begun = false;
-  for (int i = 0; i < r->nloss; i++) {
-    const djLossTerm* t = &r->loss[i];
-    double factor = k > 0 ? dj_lossFactor(m, t, k, r->horizon) : 0;
-    if (factor == 0) continue;
-    if (t->type == DJ_LOSS_EFFORT) {
-      const double* u = r->ctrl + (size_t)(k - 1) * m->nu;
-      double by = dj_lossBySquare(t, effort(m, r, k - 1));
-      if (!result->grad_ctrl || by == 0) continue;
-      if (t->norm) factor *= by;
-      double* g = result->grad_ctrl + (size_t)(k - 1) * m->nu;
-      for (int c = 0; c < m->nu; c++) g[c] += 2 * factor * u[c];
-      continue;
-    }
-    if (!begun) dj_beginLoss(w, m, d, q);
-    begun = true;
-    dj_lossGradient(lambda, lambda + m->nv, w, m, t, q, v, factor);
-    if (sums) dj_lossParams(sums->param, w, m, t, q, v, factor, tape->loss_scratch);
+                            djLossRun* run, const djTape* tape, const djResidual* one, int k) {
+  const djModel* m = run->model;
+  const double *q = dj_tapeQpos(tape, m, k), *v = dj_tapeQvel(tape, m, k);
+  const djLossSums to = {lambda, result->grad_ctrl, sums ? sums->param : NULL};
+  if (one) {
+    dj_addResidualGradient(&to, run, q, v, k, one);
+    return;
   }
+  dj_addRunGradient(&to, run, q, v, k);
   if (!tape->given) return;
   size_t nx = (size_t)dj_tangentSize(m);
   for (size_t i = 0; i < nx; i++) lambda[i] += tape->dstate[(size_t)k * nx + i];
-}
-
-// The same of one residual at its state.
-static void addResidualGradient(double* lambda, djRolloutResult* result, djParamSums* sums,
-                                djLossWork* w, const djModel* m, const djData* d,
-                                const djRollout* r, const djTape* tape, const djResidual* one) {
-  const djLossTerm* t = &r->loss[one->term];
-  if (t->type == DJ_LOSS_EFFORT) {
-    if (!result->grad_ctrl) return;
-    result->grad_ctrl[(size_t)(one->step - 1) * m->nu + one->component] += one->by.x;
-    return;
-  }
-  const double *q = dj_tapeQpos(tape, m, one->step), *v = dj_tapeQvel(tape, m, one->step);
-  dj_beginLoss(w, m, d, q);
-  dj_pushLoss(lambda, lambda + m->nv, w, m, t, q, v, one->by);
-  if (sums) dj_pushLossParams(sums->param, w, m, t, q, v, one->by, tape->loss_scratch);
 }
 
 static djStatus checkParams(const djRolloutResult* result, const djModel* m, djData* d,
@@ -539,22 +505,28 @@ static djStatus backward(djRolloutResult* result, const djModel* m, djData* d, c
   djStatus status = checkBackward(result, m, d, r, tape);
   if (status < 0) return status;
   size_t nv = m->nv, na = m->na, nu = m->nu, nx = (size_t)dj_tangentSize(m);
-  djLossWork loss = dj_initLossWork(m, tape->loss);
+  djLossRun loss;
+  status = openLoss(&loss, tape, m, d, r);
+  if (status < 0) return status;
+  for (int k = 0; k <= r->horizon && !one; k++) {
+    dj_noteReferences(&loss, dj_tapeQpos(tape, m, k), dj_tapeQvel(tape, m, k), k);
+  }
+  dj_beginPulls(&loss);
   djParamSums memory = {0};
   djParamSums* sums = result->nparam > 0 && result->grad_param ? &memory : NULL;
   if (sums) {
     dj_initParamSums(sums, tape->sums, m);
     dj_askParams(sums, m, result->nparam, result->param, r->compiled != NULL);
-    loss.wants = sums->of_body;
+    loss.work.wants = sums->of_body;
   }
   double *lambda = tape->lambda, *next = lambda + nx;
   memset(lambda, 0, nx * sizeof(double));
   if (result->grad_ctrl) memset(result->grad_ctrl, 0, (size_t)r->horizon * nu * sizeof(double));
   int last = one ? one->step : r->horizon;
-  if (one) addResidualGradient(lambda, result, sums, &loss, m, d, r, tape, one);
-  if (one && r->loss[one->term].type == DJ_LOSS_EFFORT) last = 0;
-  for (int k = last; k > 0 && status >= 0; k--) {
-    if (!one) addLossGradient(lambda, result, sums, &loss, m, d, r, tape, k);
+  bool none = one && r->loss[one->term].type == DJ_LOSS_EFFORT;   // no state has influence
+  if (none) addLossGradient(lambda, result, sums, &loss, tape, one, last);
+  for (int k = none ? 0 : last; k > 0 && status >= 0; k--) {
+    addLossGradient(lambda, result, sums, &loss, tape, one, k);
     status = backStep(&lambda, &next, result, sums, m, d, r, tape, k - 1);
     if (status >= 0) {
       status = dj_tell(&r->watch, 1 - (k - 1.0) / r->horizon, &d->work->error);
@@ -564,7 +536,7 @@ static djStatus backward(djRolloutResult* result, const djModel* m, djData* d, c
     restore(d, m, r, tape, r->horizon);
     d->work->stepped = d->work->linearized = false;
   }
-  if (status >= 0 && !one) addLossGradient(lambda, result, sums, &loss, m, d, r, tape, 0);
+  if (status >= 0 && !none) addLossGradient(lambda, result, sums, &loss, tape, one, 0);
   if (status >= 0 && sums) status = dj_finishParams(sums, m, r->compiled);
   if (status < 0) return status;
   if (sums) dj_pickParams(result->grad_param, sums, m, result->nparam, result->param);
