@@ -94,7 +94,7 @@ class Tables(cli.Case):
             for bad in ("-1", "x", "nan"):
                 self.refused("optimize", task, "--out", self.path("out"), option, bad,
                              names=[option])
-            good = "0.5" if "beta" in key else "1"
+            good = "0.5" if "beta" in key else "adam" if key == "direction" else "1"
             self.refused("optimize", task, "--out", self.path("out"), option, good, option, good,
                          names=[option + ": is given twice"])
             self.refused("optimize", self.write("b.json", dict(TASK, optimizer={key: -1})), "--out",

@@ -47,6 +47,7 @@ static const djSetting* optimizerKey(const char* name) {
 
 // A value that a key takes and that is not its default.
 static double allowed(const djSetting* key) {
+  if (key->kind == DJ_SETTING_CHOICE) return key->choice[1].value;
   if (key->kind != DJ_SETTING_WHOLE) return 0.375;
   return key->below > 0 ? key->below - 1 : 7;
 }
@@ -82,7 +83,7 @@ static void testRows(void** state) {
   const djSetting* key;
   bool covered[sizeof(djOptimizer)] = {false};
   for (int i = 0; (key = dj_optimizerKey(i)); i++) {
-    int bytes = key->kind == DJ_SETTING_WHOLE ? 4 : 8;
+    int bytes = key->kind == DJ_SETTING_REAL ? 8 : 4;
     for (int k = 0; k < bytes; k++) {
       assert_false(covered[key->offset + (size_t)k]);
       covered[key->offset + (size_t)k] = true;
@@ -230,7 +231,11 @@ static void testOptimizers(void** state) {
   const djSetting* key;
   for (int i = 0; (key = dj_optimizerKey(i)); i++) {
     double good = allowed(key);
-    djTask* task = load(&err, "\"optimizer\":{\"%s\":%g}", key->name, good);
+    const char* format = key->choice ? "\"optimizer\":{\"%s\":\"%s\"}" : "\"optimizer\":{\"%s\":%s}";
+    char text[32];
+    snprintf(text, sizeof text, "%g", good);
+    djTask* task = load(&err, format, key->name,
+                        key->choice ? dj_choiceName(key, (int)good) : text);
     if (!task) fail_msg("%s", err.text);
     djOptimizer o = dj_defaultOptimizer();
     assert_int_equal(dj_setOptimizer(&o, key->name, good, &err), DJ_OK);
@@ -241,7 +246,7 @@ static void testOptimizers(void** state) {
       assert_true(dj_getOptimizer(&o, other) == wanted);
     }
     dj_deleteTask(task);
-    const double bad[] = {-1, key->zero ? -2 : 0, key->below > 0 ? key->below : -3,
+    const double bad[] = {-1, key->zero || key->choice ? -2 : 0, key->below > 0 ? key->below : -3,
                           key->kind == DJ_SETTING_WHOLE ? 1.5 : -4};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
       assert_null(load(&err, "\"optimizer\":{\"%s\":%g}", key->name, bad[k]));

@@ -227,6 +227,10 @@ static void testOptimizer(void** state) {
     double value = key->kind == DJ_SETTING_WHOLE ? 7 : 0.3125;
     if (key->kind == DJ_SETTING_WHOLE && key->below > 0) value = key->below - 1;
     snprintf(text, sizeof text, "{\"%s\": %g}", key->name, value);
+    if (key->choice) {
+      value = key->choice[1].value;
+      snprintf(text, sizeof text, "{\"%s\": \"%s\"}", key->name, key->choice[1].name);
+    }
     mustRead(&p, readOptimizer, text);
     assert_true(p.task.optimizer.given);
     assert_string_equal(p.task.optimizer.type, standard.type);

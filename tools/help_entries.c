@@ -102,7 +102,9 @@ static void add_numbers(Buffer* out, const djEntry* e) {
   for (int i = 0; (key = dj_optimizerKey(i)); i++) {
     char text[32];
     if (e ? !uses(e, key->name) : !is_common(key->name)) continue;
-    buf_addf(out, "%s`%s` %s", between, key->name, number(text, key->standard[0]));
+    const char* standard = key->choice ? dj_choiceName(key, (int)key->standard[0])
+                                       : number(text, key->standard[0]);
+    buf_addf(out, "%s`%s` %s", between, key->name, standard);
     between = ", ";
   }
 }

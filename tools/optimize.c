@@ -142,6 +142,7 @@ static const char* stop_name(djStop stop) {
     case DJ_STOP_STEP: return "step_tolerance";
     case DJ_STOP_CALLBACK: return "interrupted";
     case DJ_STOP_STUCK: return "stuck";
+    case DJ_STOP_PATIENCE: return "patience";
   }
   return "unknown";
 }

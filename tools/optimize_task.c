@@ -200,7 +200,10 @@ static void put_optimizer(cJSON* task, const Options* o) {
   if (o->optimizer) put(member(task, "optimizer"), "type", cJSON_CreateString(o->optimizer));
   for (int i = 0; (key = dj_optimizerKey(i)); i++) {
     if (!(o->how_given >> i & 1)) continue;
-    put(member(task, "optimizer"), key->name, cJSON_CreateNumber(dj_getOptimizer(&o->how, key)));
+    double value = dj_getOptimizer(&o->how, key);
+    put(member(task, "optimizer"), key->name,
+        key->choice ? cJSON_CreateString(dj_choiceName(key, (int)value))
+                    : cJSON_CreateNumber(value));
   }
 }
 

@@ -231,9 +231,14 @@ static int take_setting(Options* o, const djSetting* setting, int key, const cha
   if (!choice && (!tool_number(&number, value) || !isfinite(number))) {
     return tool_fail(o->verb, NULL, name.text, "expected a finite number, not '%s'", value);
   }
-  djStatus status = choice    ? dj_parseSetting(&o->settings, setting->name, value, &err)
-                    : key < 0 ? dj_giveSetting(&o->settings, setting, &number, &err)
-                              : dj_setOptimizer(&o->how, setting->name, number, &err);
+  djStatus status;
+  if (key < 0) {
+    status = choice ? dj_parseSetting(&o->settings, setting->name, value, &err)
+                    : dj_giveSetting(&o->settings, setting, &number, &err);
+  } else {
+    status = choice ? dj_setOptimizerText(&o->how, setting->name, value, &err)
+                    : dj_setOptimizer(&o->how, setting->name, number, &err);
+  }
   if (key >= 0) o->how_given |= 1ULL << key;
   if (status == DJ_OK) return 0;
   const char* what = strchr(err.text, ':');   // after the setting's name

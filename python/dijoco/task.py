@@ -14,7 +14,7 @@ from . import _lib, entry, setting
 from ._lib import CArray, Handle, call, core
 from .model import Model
 
-STOPS = ("iterations", "gradient", "step", "callback", "stuck")
+STOPS = ("iterations", "gradient", "step", "callback", "stuck", "patience")
 _CTRL = 0  # djVariableKind
 
 
@@ -290,8 +290,10 @@ def _set_optimizer(how, name, value):
         call(core.dj_setOptimizerType, how, _lib.text(value, "type"))
     elif isinstance(value, (int, float, np.generic)) and not isinstance(value, bool):
         call(core.dj_setOptimizer, how, _lib.text(name, "optimizer"), float(value))
+    elif isinstance(value, str):
+        call(core.dj_setOptimizerText, how, _lib.text(name, "optimizer"), _lib.text(value, name))
     else:
-        raise TypeError("%s: expected a number, not %r" % (name, value))
+        raise TypeError("%s: expected a number or a name, not %r" % (name, value))
 
 
 def _optimizer(design, iterations, keys):
@@ -330,7 +332,7 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     with x (n,); it ends the run by returning False. Of a Design that was given it may read
     `evaluations`, and call nothing. Returns a dict: x, the best, values (see `Design.values`),
     loss_first, loss_last (at x), iterations, evaluations, restarts, best_iteration, stop ("iterations",
-    "gradient", "step", "callback", "stuck"), design. Arguments: see `Design`.
+    "gradient", "step", "callback", "stuck", "patience"), design. Arguments: see `Design`.
     """
     design = task if isinstance(task, Design) else Design(task, folder, allow_ignored)
     how = _optimizer(design, iterations, optimizer)

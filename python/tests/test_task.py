@@ -202,6 +202,29 @@ def test_optimize_over_phases(root):
         dijoco.optimize(task, folder=root / "examples", phases=0)
 
 
+def test_direction(root):
+    """A key by the name of its choice, and what ended a run."""
+    task, folder = descent(root), root / "examples"
+    how = {"folder": folder, "type": "trust_region", "radius": 1e-3, "patience": 2}
+    runs = {}
+    for direction in ("mean", "adam", "gradient"):
+        points = []
+        done = dijoco.optimize(task, 40, lambda k, loss, x: points.append(x), direction=direction,
+                               **how)
+        steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+        assert done["stop"] in ("patience", "iterations")
+        assert np.allclose(steps[:2], 1e-3, rtol=1e-9)
+        runs[direction] = points
+    assert np.array_equal(runs["mean"][1], runs["gradient"][1])
+    assert not np.allclose(runs["mean"][1], runs["adam"][1], atol=1e-6)
+    assert dijoco.optimize(task, 40, direction="gradient", **dict(how, radius=1e-9))["stop"] == \
+        "patience"
+    with pytest.raises(ValueError, match="direction: unknown value 'up', expected one of mean, "):
+        dijoco.optimize(task, direction="up", **how)
+    with pytest.raises(TypeError, match="direction: expected a number or a name"):
+        dijoco.optimize(task, direction=None, **how)
+
+
 def test_optimize_stops(root):
     task = descent(root)
     done = dijoco.optimize(task, 9, lambda k, loss, x: k < 3, root / "examples")

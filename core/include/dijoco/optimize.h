@@ -47,6 +47,13 @@ typedef struct djStage {
   int iterations;           // at most; 0: the optimizer's
 } djStage;
 
+// What steps of trust_region go down.
+typedef enum djDirection {
+  DJ_DIRECTION_MEAN,        // the running mean of the gradient; settles down in the end
+  DJ_DIRECTION_ADAM,        // Adam's step; likewise
+  DJ_DIRECTION_GRADIENT     // the gradient, in full steps for ever (SDRS eq. 15 as printed)
+} djDirection;
+
 // How to optimise: a type, of those that dj_optimizerEntry lists, and the numbers that
 // dj_optimizerKey lists, of which a type uses some.
 typedef struct djOptimizer {
@@ -54,9 +61,11 @@ typedef struct djOptimizer {
   const char* type;         // name
   double rate;              // units of x; adam: step of an entry
   double beta1;             // 1; adam, trust_region: weight of the past in the mean gradient
-  double beta2, epsilon;    // adam: 1; units of the loss by those of x (normalize: 1)
+  double beta2, epsilon;    // adam, trust_region's direction adam: 1; units of the loss by those
+                            //   of x (normalize: 1)
   double radius;            // units of x; trust_region: largest |step| of group 0...
   double control_radius;    // ... and of group 1, units of x; 0: radius
+  int direction;            // trust_region: djDirection
   double damping;           // 1; gauss_newton: of the first step, by the curvature's diagonal
   int normalize;            // adam: 1: each gradient is first divided by its length
   int memory;               // lbfgsb: stored pairs
@@ -66,6 +75,7 @@ typedef struct djOptimizer {
   double gradient_tolerance;  // units of the loss by those of x: stop when the largest entry of the
                               //   projected gradient is below; 0: never
   double step_tolerance;    // units of x: likewise |step|
+  int patience;             // iterations in which the best loss must fall by a thousandth; 0: any
   int phases;               // of djd_optimizeDesign: starts of which the mean loss is minimised;
                             //   dj_optimize itself knows nothing of them
   int nanneal;              // of djd_optimizeDesign, likewise
@@ -98,6 +108,9 @@ DJ_API djStatus dj_setOptimizerType(djOptimizer* optimizer, const char* type, dj
 DJ_API double dj_getOptimizer(const djOptimizer* optimizer, const djSetting* key);
 DJ_API djStatus dj_setOptimizer(djOptimizer* optimizer, const char* key, double value,
                                 djError* err);
+// The same of a key with choices, by the name of one ("adam").
+DJ_API djStatus dj_setOptimizerText(djOptimizer* optimizer, const char* key, const char* text,
+                                    djError* err);
 
 // Is there an optimiser of this type?
 DJ_API bool dj_isOptimizer(const char* type);
@@ -155,7 +168,8 @@ typedef enum djStop {
   DJ_STOP_GRADIENT,         // below its tolerance, or than what the loss can show
   DJ_STOP_STEP,             // likewise
   DJ_STOP_CALLBACK,
-  DJ_STOP_STUCK             // no smaller step helps, or the loss is defined nowhere near
+  DJ_STOP_STUCK,            // no smaller step helps, or the loss is defined nowhere near
+  DJ_STOP_PATIENCE          // the best loss has hardly fallen for so many iterations
 } djStop;
 
 // Outcome of a run.

@@ -9,28 +9,29 @@
 // Where the loss is not defined at x+, the step is halved; where no part of it is allowed, the
 // moments are forgotten.
 
-#include "optimize/run.h"
+#include "optimize/moments.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { CUTS = 30 };
 
-typedef struct djAdam {
-  double* moment;          // (n) m
-  double* square;          // (n) v
-  double* step;            // (n)
-  double power1, power2;   // b1^k, b2^k
-} djAdam;
+djStatus dj_makeAdam(djAdam* a, djRun* run) {
+  size_t n = (size_t)run->n;
+  double* memory = dj_poolTake(&run->pool, 3 * n, sizeof *memory);
+  if (!memory) return DJ_NO_MEMORY;
+  *a = (djAdam){memory, memory + n, memory + 2 * n, 1, 1};
+  return DJ_OK;
+}
 
 // The gradient that Adam sees, in run->trial.
-static void seenGradient(djRun* run) {
+static void seenGradient(djRun* run, double rate) {
   double* g = run->trial;
   memcpy(g, run->grad, (size_t)run->n * sizeof *g);
   if (run->set.nequal == 0) return;
   double most = 0;
   for (int i = 0; i < run->n; i++) most = fmax(most, fabs(run->grad[i]));
-  double t = most > 0 ? run->optimizer->rate / most : 1;
+  double t = most > 0 ? rate / most : 1;
   for (int i = 0; i < run->n; i++) g[i] = run->x[i] - t * run->grad[i];
   if (dj_project(g, &run->set, g) < 0) return;
   for (int i = 0; i < run->n; i++) g[i] = (run->x[i] - g[i]) / t;
@@ -45,9 +46,9 @@ static void divideByLength(double* g, int n) {
   for (int i = 0; i < n; i++) g[i] = g[i] / most / sqrt(square);
 }
 
-static void makeStep(djAdam* a, djRun* run) {
+void dj_stepAdam(djAdam* a, djRun* run, double rate) {
   const djOptimizer* o = run->optimizer;
-  seenGradient(run);
+  seenGradient(run, rate);
   if (o->normalize) divideByLength(run->trial, run->n);
   a->power1 *= o->beta1;
   a->power2 *= o->beta2;
@@ -55,12 +56,12 @@ static void makeStep(djAdam* a, djRun* run) {
     double g = run->trial[i];
     a->moment[i] = o->beta1 * a->moment[i] + (1 - o->beta1) * g;
     a->square[i] = o->beta2 * a->square[i] + (1 - o->beta2) * g * g;
-    a->step[i] = -o->rate * (a->moment[i] / (1 - a->power1)) /
+    a->step[i] = -rate * (a->moment[i] / (1 - a->power1)) /
                  (sqrt(a->square[i] / (1 - a->power2)) + o->epsilon);
   }
 }
 
-static void forget(djAdam* a, int n) {
+void dj_forgetAdam(djAdam* a, int n) {
   memset(a->moment, 0, (size_t)n * sizeof *a->moment);
   memset(a->square, 0, (size_t)n * sizeof *a->square);
   a->power1 = a->power2 = 1;
@@ -81,12 +82,11 @@ static djStatus tryStep(double* loss, djRun* run, const double* step) {
 
 static djStatus runAdam(djRun* run) {
   size_t n = (size_t)run->n;
-  double* memory = dj_poolTake(&run->pool, 3 * n, sizeof *memory);
-  if (!memory) return DJ_NO_MEMORY;
-  djAdam a = {memory, memory + n, memory + 2 * n, 1, 1};
+  djAdam a;
+  if (dj_makeAdam(&a, run) < 0) return DJ_NO_MEMORY;
   for (bool more = true, fresh = true; more;) {
     double loss = NAN;
-    makeStep(&a, run);
+    dj_stepAdam(&a, run, run->optimizer->rate);
     dj_beginIteration(run);
     djStatus status = tryStep(&loss, run, a.step);
     if (status == DJ_NO_MEMORY) return status;
@@ -96,7 +96,7 @@ static djStatus runAdam(djRun* run) {
     }
     fresh = status < 0;
     if (fresh) {
-      forget(&a, run->n);
+      dj_forgetAdam(&a, run->n);
       continue;
     }
     double norm = dj_stepLength(run->trial, run->x, run->n);

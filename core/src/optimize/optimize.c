@@ -73,6 +73,11 @@ static djStatus makeRun(djRun* run, djError* err) {
     upper[i] = p->upper ? p->upper[i] : INFINITY;
   }
   run->n = p->n;
+  int patience = run->optimizer->patience;
+  if (patience > 0 && patience <= run->optimizer->iterations) {   // else it never ends a run
+    run->past = dj_poolTake(&run->pool, (size_t)patience, sizeof *run->past);
+    if (!run->past) return dj_failMemory(err);
+  }
   if (dj_makeFeasible(&run->set, &run->pool, p->n, p->nequal, lower, upper, p->equal, p->value,
                       p->group) < 0) {
     return dj_failMemory(err);

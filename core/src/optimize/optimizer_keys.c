@@ -14,6 +14,11 @@
   .name = #name_, .offset = offsetof(djOptimizer, name_), .size = 1, .kind = DJ_SETTING_WHOLE, \
   .ways = DJ_BY_TASK | DJ_BY_COMMAND
 
+static const djChoice directions[] = {{"mean", DJ_DIRECTION_MEAN},
+                                      {"adam", DJ_DIRECTION_ADAM},
+                                      {"gradient", DJ_DIRECTION_GRADIENT},
+                                      {NULL, 0}};
+
 static const djSetting rows[] = {
     {WHOLE(iterations), .unit = "", .symbol = "N", .standard = {100}, .zero = true,
      .help = "at most this many"},
@@ -30,6 +35,10 @@ static const djSetting rows[] = {
      .help = "length of the first step, largest one"},
     {KEY(control_radius), .unit = "", .symbol = "R", .zero = true,
      .help = "the same for controls and the start; 0: radius"},
+    {.name = "direction", .offset = offsetof(djOptimizer, direction), .size = 1,
+     .kind = DJ_SETTING_CHOICE, .choice = directions, .ways = DJ_BY_TASK | DJ_BY_COMMAND,
+     .unit = "", .symbol = "NAME",
+     .help = "of steps: mean gradients', Adam's, or gradients' in full"},
     {KEY(damping), .unit = "", .symbol = "D", .standard = {1e-3},
      .help = "of the first step, by the curvature's diagonal"},
     {WHOLE(memory), .unit = "", .symbol = "N", .standard = {10}, .help = "stored pairs"},
@@ -39,6 +48,8 @@ static const djSetting rows[] = {
      .help = "ends where no entry of the projected gradient is larger"},
     {KEY(step_tolerance), .unit = "", .symbol = "T", .zero = true,
      .help = "ends after a step that is no longer; 0: never"},
+    {WHOLE(patience), .unit = "", .symbol = "N", .zero = true,
+     .help = "ends where the best fell by less than 0.1 % in so many iterations; 0: never"},
     {WHOLE(phases), .unit = "", .symbol = "N", .standard = {1},
      .help = "the loss is the mean over N starts, moved by j/N of a timestep along qvel0, j < N"},
 };
@@ -90,6 +101,21 @@ static djStatus setByName(void* out, const djSetting* table, int n, const char* 
 djStatus dj_setOptimizer(djOptimizer* o, const char* key, double value, djError* err) {
   if (!o || !key) return dj_fail(err, DJ_INVALID, "optimizer or key: NULL");
   return setByName(o, rows, NROW, key, value, err);
+}
+
+djStatus dj_setOptimizerText(djOptimizer* o, const char* key, const char* text, djError* err) {
+  if (!o || !key || !text) return dj_fail(err, DJ_INVALID, "optimizer, key or text: NULL");
+  for (int i = 0; i < NROW; i++) {
+    const djSetting* row = &rows[i];
+    if (strcmp(row->name, key) != 0 || !row->choice) continue;
+    for (const djChoice* c = row->choice; c->name; c++) {
+      if (strcmp(c->name, text) == 0) return dj_setOptimizer(o, key, c->value, err);
+    }
+    djProblemText what;
+    dj_unknownChoice(what.text, sizeof what.text, text, row->choice);
+    return dj_fail(err, DJ_INVALID, "%s: %s", key, what.text);
+  }
+  return dj_fail(err, DJ_INVALID, "%.100s: takes no text", key);
 }
 
 double dj_getReceding(const djOptimizer* o, const djSetting* key) {

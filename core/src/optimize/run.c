@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+// Of a loss: what it falls by hardly falls at all.
+static const double LITTLE = 1e-3;
+
 double dj_stepLength(const double* a, const double* b, int n) {
   double sum = 0;
   for (int i = 0; i < n; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
@@ -56,6 +59,16 @@ void dj_beginIteration(djRun* run) {
   }
 }
 
+// Has the best loss hardly fallen for so many iterations?
+static bool isOutOfPatience(djRun* run) {
+  int k = run->result->iterations, n = run->optimizer->patience;
+  if (!run->past) return false;
+  double now = run->result->loss, *then = &run->past[k % n];
+  bool ends = k >= n && !(*then - now > LITTLE * fabs(*then));
+  *then = now;
+  return ends;
+}
+
 bool dj_endIteration(djRun* run, double loss, double step_norm, const double* x,
                      const double* grad) {
   const djOptimizer* o = run->optimizer;
@@ -66,6 +79,7 @@ bool dj_endIteration(djRun* run, double loss, double step_norm, const double* x,
   if (r->best_iteration < 0) r->best_iteration = r->iterations;
   // A loss that still changes has other minima to come.
   bool changing = run->problem->change && r->iterations < o->iterations, stop = true;
+  bool tired = isOutOfPatience(run);
   if (run->problem->callback && !run->problem->callback(run->problem->callback_user, &step)) {
     r->stop = DJ_STOP_CALLBACK;
   } else if (!changing && step.gradient_norm <= o->gradient_tolerance) {
@@ -75,6 +89,8 @@ bool dj_endIteration(djRun* run, double loss, double step_norm, const double* x,
     r->stop = DJ_STOP_STEP;
   } else if (r->iterations >= o->iterations) {
     r->stop = DJ_STOP_ITERATIONS;
+  } else if (!changing && tired) {
+    r->stop = DJ_STOP_PATIENCE;
   } else {
     stop = false;
   }

@@ -24,6 +24,7 @@ typedef struct djRun {
   double* trial_grad;   // (n)
   double* best;         // (n)
   double* scratch;      // (n)
+  double* past;         // (patience) best losses after the last iterations, by iteration; NULL: none
 } djRun;
 
 // Loss and gradient, counted; the best is kept. As djObjective; values that are not finite are

@@ -4,15 +4,16 @@
 // For the multiplier 1/u of the ball the minimiser is d(u) = P_C(x - u g) - x, whose length grows
 // with u: u is found by bisection. C is convex and x in C, so that shortening d keeps it feasible.
 //
-// The paper steps by a fixed r. So does the first phase here, with the running mean of the gradient
-// (Adam's first moment) as g, which carries the design across the kinks and narrow valleys of
-// losses with contact: losses may rise on the way. After some steps without a new best point it
+// The paper steps by a fixed r for ever: so does the direction `gradient`. So does the first phase of
+// the others, with the running mean of the gradient (Adam's first moment) as g, or minus Adam's step
+// (`adam`), which carries the design across the kinks and narrow valleys of losses with contact:
+// losses may rise on the way. After some steps without a new best point it
 // goes back to that one with half the radius, and after some of these the second phase begins,
 // which settles down: g is the gradient, a step is taken only where it lowers the loss, r is halved
 // where the loss falls by less than a quarter of g.d, and doubled again where by more than three
 // quarters.
 
-#include "optimize/run.h"
+#include "optimize/moments.h"
 
 #include <math.h>
 #include <string.h>
@@ -97,21 +98,31 @@ static void radiusOf(double radius[GROUPS], const djRun* run) {
 
 typedef struct djTravel {
   double* step;        // (n)
-  double* moment;      // (n) running mean of the gradient; its length is of no matter
   double* best_grad;   // (n) at run->best
+  djAdam adam;         // its moment: the running mean of the gradient, whose length is of no matter
   double shrink;       // of the radii
 } djTravel;
 
-// Takes the step with the mean gradient, or the part of it at whose end the loss is defined.
-static djStatus travelStep(bool* taken, double* norm, djRun* run, djTravel* t) {
-  double beta = run->optimizer->beta1, radius[GROUPS], loss = NAN;
-  for (int i = 0; i < run->n; i++) {
-    t->moment[i] = beta * t->moment[i] + (1 - beta) * run->grad[i];
+// What the next step goes down; its length is of no matter.
+static const double* aim(djRun* run, djTravel* t, const double radius[GROUPS]) {
+  double *g = t->adam.moment, beta = run->optimizer->beta1;
+  if (run->optimizer->direction == DJ_DIRECTION_GRADIENT) return run->grad;
+  if (run->optimizer->direction == DJ_DIRECTION_ADAM) {
+    dj_stepAdam(&t->adam, run, fmin(radius[0], radius[1]));
+    for (int i = 0; i < run->n; i++) t->adam.step[i] = -t->adam.step[i];
+    return t->adam.step;
   }
+  for (int i = 0; i < run->n; i++) g[i] = beta * g[i] + (1 - beta) * run->grad[i];
+  return g;
+}
+
+// Takes the step, or the part of it at whose end the loss is defined.
+static djStatus travelStep(bool* taken, double* norm, djRun* run, djTravel* t) {
+  double radius[GROUPS], loss = NAN;
   radiusOf(radius, run);
   for (int k = 0; k < GROUPS; k++) radius[k] *= t->shrink;
   *taken = false;
-  if (!findStep(t->step, run, t->moment, radius)) return DJ_OK;
+  if (!findStep(t->step, run, aim(run, t, radius), radius)) return DJ_OK;
   djStatus status = DJ_INVALID;
   for (int cut = 0; cut < CUTS && status < 0; cut++) {
     for (int i = 0; i < run->n; i++) {
@@ -135,7 +146,7 @@ static void goBack(djRun* run, djTravel* t) {
   size_t size = (size_t)run->n * sizeof(double);
   memcpy(run->x, run->best, size);
   memcpy(run->grad, t->best_grad, size);
-  memset(t->moment, 0, size);
+  dj_forgetAdam(&t->adam, run->n);
   run->loss = run->result->loss;
 }
 
@@ -163,6 +174,23 @@ static djStatus travel(bool* more, djRun* run, djTravel* t) {
     }
   }
   if (*more) goBack(run, t);
+  return DJ_OK;
+}
+
+// Full steps down the gradient, as long as there are any.
+static djStatus march(djRun* run, djTravel* t) {
+  for (bool more = true; more;) {
+    bool taken;
+    double norm = 0;
+    djStatus status = travelStep(&taken, &norm, run, t);
+    if (status < 0) return status;
+    if (!taken) {
+      run->result->stop = DJ_STOP_STUCK;
+      return DJ_OK;
+    }
+    run->result->iterations++;
+    more = dj_endIteration(run, run->loss, norm, run->x, run->grad);
+  }
   return DJ_OK;
 }
 
@@ -223,9 +251,11 @@ static djStatus settle(djRun* run, double* d, double shrink) {
 }
 
 static djStatus runTrustRegion(djRun* run) {
-  double* memory = dj_poolTake(&run->pool, 3 * (size_t)run->n, sizeof *memory);
-  if (!memory) return DJ_NO_MEMORY;
-  djTravel t = {memory, memory + run->n, memory + 2 * run->n, 1};
+  djTravel t = {.step = dj_poolTake(&run->pool, (size_t)run->n, sizeof(double)),
+                .best_grad = dj_poolTake(&run->pool, (size_t)run->n, sizeof(double)),
+                .shrink = 1};
+  if (!t.step || !t.best_grad || dj_makeAdam(&t.adam, run) < 0) return DJ_NO_MEMORY;
+  if (run->optimizer->direction == DJ_DIRECTION_GRADIENT) return march(run, &t);
   bool more = true;
   djStatus status = travel(&more, run, &t);
   return status < 0 || !more ? status : settle(run, t.step, t.shrink);
@@ -234,8 +264,9 @@ static djStatus runTrustRegion(djRun* run) {
 const djOptimizerRow dj_optimizerTrustRegion = {
     {.name = "trust_region", .unit = "",
      .help = "the least linearised loss within a ball and the constraints (SDRS eq. 15), one ball "
-             "for parameters and one for controls and start; with the mean gradient at first, and "
-             "steps that may raise the loss, later settling down with shrinking balls",
-     .key = (const djKey[]){{.name = "radius"}, {.name = "control_radius"}, {.name = "beta1"},
-                            {0}}},
+             "for parameters and one for controls and start; with the mean gradient (or Adam's step) "
+             "at first, and steps that may raise the loss, later settling down with shrinking "
+             "balls; with the direction `gradient` full steps for ever",
+     .key = (const djKey[]){{.name = "direction"}, {.name = "radius"}, {.name = "control_radius"},
+                            {.name = "beta1"}, {.name = "beta2"}, {.name = "epsilon"}, {0}}},
     .equations = true, .run = runTrustRegion};
