@@ -13,9 +13,9 @@ COLUMNS, ROWS = 12, 13
 # single_jaw: block (y, z), thickness of the plate; the X: length and radius of its arms, their
 # height over the floor, half of its hub; masses (kg), friction; the node of blocks (from the left,
 # from the bottom) that the first controls lead onto the arm; where they lead it.
-SINGLE = dict(block=0.015, thick=0.010, arm=0.08, radius=0.007, height=0.045, hub=0.012,
-              jaw=0.4, mass=0.1, friction=0.1, node=(6, 2), kp=(1000, 10), kv=(50, 0.5),
-              tilt=-0.5, steps=480, dt=0.005, knots=13)
+SINGLE = dict(block=0.015, thick=0.010, arm=0.08, radius=0.007, height=0.045, hub=0.02,
+              jaw=0.4, mass=0.2, friction=0.1, floor=1, node=(6, 2), kp=(1000, 10), kv=(50, 0.5),
+              tilt=-0.5, steps=480, dt=0.005, knots=13, support=5e-4, room=(0.01, 0.1))
 
 
 def text(values):
@@ -125,7 +125,8 @@ def single_jaw():
     # The first path of the node: down, onto the arm, back to the first turn, up.
     at = [0, 110, 230, 240, 330, 340, 480]
     x = [-c["arm"] - .03] * 2 + [-.035] * 5
-    z = [c["height"] + .08] + [c["height"]] * 5 + [c["height"] + .15]
+    z = c["height"] + 1.8 * c["support"]
+    z = [z + .08] + [z] * 5 + [z + .15]
     turn = [c["tilt"], 0, 0, 0, c["tilt"], c["tilt"], c["tilt"]]
     free = {k: [] for k in ("x", "y", "z", "roll", "pitch", "yaw")}
     for k in range(c["knots"]):
@@ -142,7 +143,8 @@ def single_jaw():
         return ['    <mesh name="%s" inertia="exact"' % name] + textwrap.wrap(
             'vertex="' + numbers + '"/>', 99, initial_indent=" " * 10, subsequent_indent=" " * 18)
 
-    h, hub = c["height"], c["hub"]
+    # The floor bears the X at a distance of some .9 of twice the support.
+    h, hub, lift = c["height"], c["hub"], 1.8 * c["support"]
     lines = ['<!-- A jaw of blocks, moved in six dofs, and an X of two rods on a hub: written by',
              '     generate_grippers.py. -->',
              '<mujoco model="single_jaw">',
@@ -154,7 +156,7 @@ def single_jaw():
     lines += ['  </asset>', '  <default>', '    <geom friction="%g" solref="0.01 1"/>' %
               c["friction"], '  </default>', '  <worldbody>', '    <light pos="0 -1 2"/>',
               '    <camera name="side" pos="-.2 -.7 .35" xyaxes="1 -.3 0 .1 .35 1"/>',
-              '    <geom name="floor" type="plane" size="1 1 0.1"/>',
+              '    <geom name="floor" type="plane" size="1 1 0.1" friction="%g"/>' % c["floor"],
               '    <body name="jaw" gravcomp="1">']
     for kind, axes in (("slide", "xyz"), ("hinge", ("roll", "pitch", "yaw"))):
         for k, name in enumerate(axes):
@@ -164,7 +166,7 @@ def single_jaw():
                                                                           " ".join(axis)))
     density = c["jaw"] / (COLUMNS * ROWS * c["block"] ** 2 * c["thick"])
     lines += ["      " + g for g in plate.geoms('density="%g" rgba="0.35 0.5 0.7 1"' % density)]
-    lines += ['    </body>', '    <body name="cross" pos="0 0 %g">' % h,
+    lines += ['    </body>', '    <body name="cross" pos="0 0 %g">' % (h + lift),
               '      <freejoint name="cross"/>']
     rod = 'mass="%g" rgba="0.8 0.5 0.2 1"' % (c["mass"] / 4)
     lines += ['      <geom name="rod_x" type="mesh" mesh="rod_x" %s/>' % rod,
@@ -180,31 +182,171 @@ def single_jaw():
         lines.append('    <velocity name="%s_rate" joint="%s" kv="%g"/>' % (name, name,
                                                                              c["kv"][k // 3]))
     lines += ['  </actuator>', '  <keyframe>', '    <key name="start" qpos="%s' % text(start),
-              '                           0 0 %g 1 0 0 0"/>' % h,
+              '                           0 0 %g 1 0 0 0"/>' % (h + lift),
               '  </keyframe>', '</mujoco>']
     (folder / "scene.xml").write_text("\n".join(lines) + "\n")
 
-    grasp = 240
-    com = [0, 0, (c["mass"] / 2 * (.01 - h) / 2) / c["mass"] + h]
-    loss = [{"type": "com", "body": "cross", "target": [0, 0, round(com[2], 6)],
-             "when": {"every": 4, "from": 4, "to": grasp}},
-            {"type": "com", "body": "cross", "target": [0, 0, round(com[2] + .15, 6)],
-             "when": "final", "weight": 20}]
+    grasp, raising = 240, 340
+    com = [0, 0, (c["mass"] / 2 * (.01 - h) / 2) / c["mass"] + h + lift]
+    last = [round(x[-1] - node[2] * math.sin(turn[-1]), 6), 0,
+            round(z[-1] - node[2] * math.cos(turn[-1]), 6)]
+    loss = [{"type": "com", "body": "cross", "target": [0, 0, round(com[2], 6)], "weight": 300,
+             "when": {"from": 1, "to": grasp}},
+            {"type": "relative", "body": "cross", "body2": "jaw", "weight": 5,
+             "when": {"from": grasp, "to": raising}},
+            {"type": "relative", "body": "cross", "body2": "jaw", "weight": 60,
+             "when": {"from": raising, "to": c["steps"]}},
+            {"type": "com", "body": "jaw", "target": last, "when": "final", "weight": 30}]
     task = {"scene": "scene.xml", "integrator": "position", "timestep": c["dt"],
             "horizon": c["steps"], "initial": {"keyframe": "start"},
             "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
-                        "support": 5e-4},
+                        "support": c["support"]},
             "inertia_from_geom": True,
-            "free": {k: {"value": v, "min": -.6, "max": .6} for k, v in free.items()},
+            "free": {k: {"value": v, "min": [round(w - c["room"][i // 3], 6) for w in v],
+                         "max": [round(w + c["room"][i // 3], 6) for w in v]}
+                     for i, (k, v) in enumerate(free.items())},
             "maps": [{"type": "spline", "from": k, "actuator": k, "velocity": k + "_rate"}
                      for k in free],
             "loss": loss}
     controls = [{"name": list(free)}]
-    optimizer = {"type": "trust_region", "radius": 2e-3, "control_radius": 5e-2, "iterations": 200}
+    optimizer = {"type": "trust_region", "direction": "adam", "radius": 2e-3,
+                 "control_radius": 5e-2, "iterations": 200}
     write("single_jaw", "task.json", {**task, "connect": plate.ties(), "variables": controls +
           [{"name": "mesh/jaw_*/vert", "min": -.02, "max": .02}], "optimizer": optimizer})
     write("single_jaw", "controls.json", {**task, "variables": controls, "optimizer": optimizer})
 
+# parallel_jaw: block and thickness of the jaws' plates, density, where their inner faces begin, the
+# closed pose (how far they would pass the middle), gains; objects are of capsules: radius, mass.
+PARALLEL = dict(block=0.007, thick=0.012, density=1000, open=0.034, closed=0.010, friction=0.1,
+                mass=0.08, kp=(500, 60), kv=(50, 6), steps=180, dt=0.01, close=60,
+                palm=0.3, radius=0.009)
+
+
+def capsule(name, a, b, r, mass):
+    return '<geom name="%s" type="capsule" fromto="%s %s" size="%g" mass="%g" %s/>' % (
+        name, text(a), text(b), r, mass, 'rgba="0.8 0.5 0.2 1"')
+
+
+def chain(name, points, r, mass):
+    n = len(points) - 1
+    return [capsule("%s_%d" % (name, k), points[k], points[k + 1], r, mass / n) for k in range(n)]
+
+
+def parallel_objects(c):
+    """Geoms of each object, and its height over the floor."""
+    r = c["radius"]
+    ring = [(.02 * math.cos(2 * math.pi * k / 10), .02 * math.sin(2 * math.pi * k / 10), 0)
+            for k in range(11)]
+    ring[-1] = ring[0]
+    d = .018
+    cross = [capsule("cross_0", (-d, -d, 0), (d, d, 0), r, c["mass"] / 2),
+             capsule("cross_1", (-d, d, 0), (d, -d, 0), r, c["mass"] / 2)]
+    ball = '<geom name="dumbbell_%d" type="sphere" size="0.013" pos="0 %g 0" mass="%g" %s/>'
+    dumbbell = [ball % (k, y, c["mass"] * .4, 'rgba="0.8 0.5 0.2 1"')
+                for k, y in ((0, -.024), (1, .024))]
+    dumbbell.append(capsule("dumbbell_2", (0, -.02, 0), (0, .02, 0), .006, c["mass"] * .2))
+    bent = chain("bent", [(-.010, -.028, 0), (.008, 0, 0), (-.010, .028, 0)], r, c["mass"])
+    return {"torus": (chain("torus", ring, r, c["mass"]), r), "cross": (cross, r),
+            "dumbbell": (dumbbell, .013), "bent": (bent, r)}
+
+
+def parked(k):
+    """Where objects that are not in use lie."""
+    return -.3, .25 * (k - 1.5)
+
+
+def path(target, c):
+    """Positions and rates of a base that stays until the grasp and then moves to a target."""
+    rows = []
+    last = c["steps"] - 10
+    for t in range(c["steps"]):
+        s = min(max((t + 1 - c["close"]) / (last - c["close"]), 0), 1)
+        at = s ** 3 * (10 - 15 * s + 6 * s * s)
+        rate = 30 * s * s * (1 - s) ** 2 / ((last - c["close"]) * c["dt"])
+        rows.append(([v * at for v in target], [v * rate for v in target]))
+    return rows
+
+
+def parallel_jaw(targets=None):
+    c = PARALLEL
+    folder = HERE / "parallel_jaw"
+    folder.mkdir(exist_ok=True)
+    plates = {"left": Plate("left", c["block"], c["thick"]),
+              "right": Plate("right", c["block"], c["thick"])}
+    height = ROWS * c["block"] / 2 + .002
+    lines = ['<!-- A palm with two jaws of blocks, and four objects: written by generate_grippers.py.',
+             '     -->', '<mujoco model="parallel_jaw">',
+             '  <option timestep="%g" integrator="implicitfast" cone="elliptic" impratio="10"/>' %
+             c["dt"], '  <asset>']
+    lines += plates["left"].meshes() + plates["right"].meshes()
+    lines += ['  </asset>', '  <default>', '    <geom friction="%g" solref="0.02 1"/>' %
+              c["friction"], '  </default>', '  <worldbody>', '    <light pos="0 -1 2"/>',
+              '    <camera name="side" pos="-.1 -.4 .15" xyaxes="1 -.2 0 .05 .25 1"/>',
+              '    <geom name="floor" type="plane" size="1 1 0.1"/>',
+              '    <body name="palm" pos="0 0 %g" gravcomp="1">' % height]
+    for k, name in enumerate("xyz"):
+        axis = ["0"] * 3
+        axis[k] = "1"
+        lines.append('      <joint name="%s" type="slide" axis="%s"/>' % (name, " ".join(axis)))
+    lines.append('      <geom name="palm" type="box" size="0.06 0.02 0.01" pos="0 0 %g" mass="%g"' %
+                 (ROWS * c["block"] / 2 + .012, c["palm"]))
+    lines.append('            contype="0" conaffinity="0" rgba="0.5 0.5 0.5 1"/>')
+    for name, sign in (("left", -1), ("right", 1)):
+        lines.append('      <body name="%s" pos="%g 0 0" gravcomp="1">' %
+                     (name, sign * (c["open"] + c["thick"] / 2)))
+        lines.append('        <joint name="%s" type="slide" axis="%d 0 0"/>' % (name, -sign))
+        lines += ["        " + g for g in plates[name].geoms(
+            'density="%g" rgba="0.35 0.5 0.7 1"' % c["density"])]
+        lines.append('      </body>')
+    lines.append('    </body>')
+    objects = parallel_objects(c)
+    for name, (geoms, z) in objects.items():
+        lines.append('    <body name="%s" pos="0 0 %g">' % (name, z))
+        lines.append('      <freejoint name="%s"/>' % name)
+        lines += ["      " + g for g in geoms] + ['    </body>']
+    lines += ['  </worldbody>', '  <contact>', '    <exclude body1="left" body2="right"/>',
+              '  </contact>', '  <actuator>']
+    joints = ["x", "y", "z", "left", "right"]
+    for k, name in enumerate(joints):
+        lines.append('    <position name="%s" joint="%s" kp="%g"/>' % (name, name,
+                                                                        c["kp"][k > 2]))
+    for k, name in enumerate(joints):
+        lines.append('    <velocity name="%s_rate" joint="%s" kv="%g"/>' % (name, name,
+                                                                             c["kv"][k > 2]))
+    lines += ['  </actuator>', '  <keyframe>']
+    for name in objects:
+        qpos = [0] * 5
+        for k, (other, (_, z)) in enumerate(objects.items()):
+            x, y = (0, 0) if other == name else parked(k)
+            qpos += [x, y, z, 1, 0, 0, 0]
+        lines.append('    <key name="%s" qpos="%s"/>' % (name, text(qpos)))
+    lines += ['  </keyframe>', '</mujoco>']
+    (folder / "scene.xml").write_text("\n".join(lines) + "\n")
+    closed = c["open"] + c["closed"]
+    scenes = []
+    targets = targets or {"torus": (.08, .05, .15), "cross": (-.06, .08, .12),
+                          "dumbbell": (.02, -.1, .15), "bent": (-.08, -.03, .1)}
+    for name, target in targets.items():
+        rows = [p + [closed, closed] + v + [0, 0] for p, v in path(target, c)]
+        file = "ctrl_%s.csv" % name
+        head = ",".join("ctrl[%d]" % k for k in range(10))
+        (folder / file).write_text(head + "\n" + "\n".join(
+            ",".join("%.6g" % v for v in row) for row in rows) + "\n")
+        loss = [{"type": "relative", "body": name, "body2": "palm", "weight": 100,
+                 "when": {"from": c["close"], "to": c["steps"]}}]
+        scenes.append({"name": name, "initial": {"keyframe": name}, "ctrl": file, "loss": loss})
+    task = {"scene": "scene.xml", "integrator": "position", "timestep": c["dt"],
+            "horizon": c["steps"],
+            "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
+                        "support": 1e-3},
+            "inertia_from_geom": True, "scenes": scenes,
+            "variables": [{"name": ["mesh/left_*/vert", "mesh/right_*/vert"], "min": -.012,
+                           "max": .012}],
+            "connect": plates["left"].ties() + plates["right"].ties(),
+            "optimizer": {"type": "adam", "rate": 3e-4, "epsilon": .3, "iterations": 200}}
+    write("parallel_jaw", "task.json", task)
+
 
 if __name__ == "__main__":
     single_jaw()
+    parallel_jaw()
