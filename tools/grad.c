@@ -18,7 +18,16 @@ typedef struct Answer {
 } Answer;
 
 // Whether the gradient is that of other physics than the run's.
-static bool is_surrogate(const Answer* a) { return dj_guidesDerivatives(a->run.design->model); }
+static bool is_surrogate(const Answer* a) {
+  for (int k = 0; k < a->run.nscene; k++) {
+    if (dj_guidesDerivatives(a->run.part[k].design->model)) return true;
+  }
+  return false;
+}
+
+static const char* term_name(const GradTerm* t) {
+  return dj_lossEntry((int)t->part->problem->rollout.loss[t->term].type)->name;
+}
 
 static bool all_passed(const Answer* a) {
   for (int i = 0; i < a->ncertificate; i++) {
@@ -98,17 +107,20 @@ static void write_json(Buffer* text, const Answer* a) {
   json_number(&out, "loss", g->loss);
   json_bool(&out, "surrogate", is_surrogate(a));
   json_list(&out, "terms");
-  for (int i = 0; i < p->rollout.nloss; i++) {
+  for (int i = 0; i < g->nterm; i++) {
+    GradTerm t = grad_term(g, i);
     json_object(&out, NULL);
-    json_text(&out, "type", dj_lossEntry((int)p->rollout.loss[i].type)->name);
+    if (t.scene) json_text(&out, "scene", t.scene);
+    json_text(&out, "type", term_name(&t));
     json_number(&out, "value", g->term[i]);
     json_end(&out);
   }
   json_end(&out);
+  grad_writeScenes(&out, g, g->scene_loss, NULL);
   json_list(&out, "variables");
   for (int i = 0; i < p->nvariable; i++) write_variable(&out, g, i);
   json_end(&out);
-  json_integer(&out, "steps", p->rollout.horizon);
+  json_integer(&out, "steps", grad_steps(g));
   json_integer(&out, "unconverged_steps", g->unconverged_steps);
   json_number(&out, "worst_residual", g->worst_residual);
   if (g->options->check) write_certificate(&out, a);
@@ -186,14 +198,16 @@ static void print_certificate(const Answer* a) {
 
 static void print_text(const Answer* a) {
   const GradRun* g = &a->run;
-  const djProblem* p = g->problem;
   printf("%s: %s\n", g->options->argument[0], status_name(a));
   printf("  loss %.10g after %d steps, %d of them unconverged, worst residual %.2g\n",
-         g->loss, p->rollout.horizon, g->unconverged_steps,
+         g->loss, grad_steps(g), g->unconverged_steps,
          g->worst_residual);
   printf("  forward %.3g s, backward %.3g s\n", g->forward, g->backward);
-  for (int i = 0; i < p->rollout.nloss; i++) {
-    printf("  term %-14s %.10g\n", dj_lossEntry((int)p->rollout.loss[i].type)->name, g->term[i]);
+  for (int i = 0; i < g->nterm; i++) {
+    GradTerm t = grad_term(g, i);
+    printf("  term %-14s %.10g", term_name(&t), g->term[i]);
+    if (t.scene) printf("  of %s", t.scene);
+    printf("\n");
   }
   print_variables(g);
   if (g->options->check) print_certificate(a);

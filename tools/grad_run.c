@@ -9,33 +9,69 @@
 #include <stdlib.h>
 
 // --set; masses follow as with the task's own set.
-static int apply_sets(GradRun* g) {
-  const Options* o = g->options;
+static int apply_sets(GradPart* part, const Options* o) {
   djModel* compiled = NULL;
   djError err = {""};
-  bool follow = g->task->inertia_from_geom && o->nset > 0;
-  if (follow && dj_copyModel(&compiled, g->scene.model, &err) < 0) {
+  bool follow = part->task->inertia_from_geom && o->nset > 0;
+  if (follow && dj_copyModel(&compiled, part->scene.model, &err) < 0) {
     return scene_fail(o, o->argument[0], &err);
   }
-  int status = scene_applySets(&g->scene, o);
-  if (!status && follow && dj_followGeoms(g->scene.model, compiled, &err) < 0) {
+  int status = scene_applySets(&part->scene, o);
+  if (!status && follow && dj_followGeoms(part->scene.model, compiled, &err) < 0) {
     status = scene_fail(o, o->argument[0], &err);
   }
   dj_deleteModel(compiled);
   return status;
 }
 
-static int load_scene(GradRun* g) {
-  const Options* o = g->options;
+static int load_scene(GradPart* part, const Options* o) {
   djError err = {""};
-  int status = scene_load(&g->scene, o, g->task->scene);
-  if (!status) status = scene_checkIgnored(&g->scene, o);
-  if (!status) status = scene_applySettings(&g->scene, o, g->task);
-  if (!status && dj_applySet(g->scene.model, g->task, &err) < 0) {
+  int status = scene_load(&part->scene, o, part->task->scene);
+  if (!status) status = scene_checkIgnored(&part->scene, o);
+  if (!status) status = scene_applySettings(&part->scene, o, part->task);
+  if (!status && dj_applySet(part->scene.model, part->task, &err) < 0) {
     status = scene_fail(o, o->argument[0], &err);
   }
-  if (!status) status = apply_sets(g);
+  if (!status) status = apply_sets(part, o);
   return status;
+}
+
+static int load_part(GradPart* part, const Options* o, const char* path) {
+  djError err = {""};
+  int status = load_scene(part, o);
+  if (status) return status;
+  int key;
+  char name[32];
+  status = inputs_keyframe(&key, o, &part->scene);
+  if (status) return status;
+  if (key >= 0) {
+    snprintf(name, sizeof name, "#%d", key);
+    part->task->keyframe = name;  // stronger than the task's own
+  }
+  djModel* m = part->scene.model;
+  djStatus resolved = dj_resolveTask(&part->problem, part->task, m, &err);
+  if (key >= 0) part->task->keyframe = NULL;
+  if (resolved < 0) return scene_fail(o, path, &err);
+  if (djd_makeDesign(&part->design, m, part->problem, &err) < 0) return scene_fail(o, path, &err);
+  m->opt.gravity_ramp = 0;   // not in force here; the design keeps the scene's
+  return 0;
+}
+
+int grad_phases(djPhases** phases, const GradRun* g, int nphase) {
+  const Options* o = g->options;
+  djError err = {""};
+  size_t n = (size_t)g->nscene;
+  djDesign** design = tool_alloc(n, sizeof *design);
+  double* weight = tool_alloc(n, sizeof *weight);
+  for (size_t k = 0; k < n; k++) {
+    design[k] = g->part[k].design;
+    weight[k] = g->part[k].task->weight;
+  }
+  int nthread = o->threads > 0 ? (int)o->threads : 0;
+  djStatus status = djd_makeScenes(phases, g->nscene, design, weight, nphase, nthread, &err);
+  free(design);
+  free(weight);
+  return status < 0 ? scene_fail(o, o->argument[0], &err) : 0;
 }
 
 bool grad_refusesRamp(const Options* o) {
@@ -48,26 +84,58 @@ int grad_load(GradRun* g, const Options* o, const char* path) {
   *g = (GradRun){.options = o};
   djError err = {""};
   if (dj_loadTask(&g->task, path, &err) < 0) return scene_fail(o, path, &err);
-  int status = load_scene(g);
-  if (status) return status;
-  int key;
-  char name[32];
-  status = inputs_keyframe(&key, o, &g->scene);
-  if (status) return status;
-  if (key >= 0) {
-    snprintf(name, sizeof name, "#%d", key);
-    g->task->keyframe = name;  // stronger than the task's own
+  g->nscene = dj_taskScenes(g->task);
+  g->part = tool_alloc((size_t)g->nscene, sizeof *g->part);
+  int status = 0;
+  for (int k = 0; k < g->nscene && !status; k++) {
+    g->part[k].task = g->task->scenes[k];
+    status = load_part(&g->part[k], o, path);
+    if (!status) g->nterm += g->part[k].problem->rollout.nloss;
   }
-  djModel* m = g->scene.model;
-  djStatus resolved = dj_resolveTask(&g->problem, g->task, m, &err);
-  if (key >= 0) g->task->keyframe = NULL;
-  if (resolved < 0) return scene_fail(o, path, &err);
-  if (djd_makeDesign(&g->design, m, g->problem, &err) < 0) return scene_fail(o, path, &err);
-  m->opt.gravity_ramp = 0;   // not in force here; the design keeps the scene's
-  g->term = tool_alloc((size_t)g->problem->rollout.nloss, sizeof *g->term);
+  if (status) return status;
+  g->scene = g->part->scene;
+  g->problem = g->part->problem;
+  g->design = g->part->design;
+  g->term = tool_alloc((size_t)g->nterm, sizeof *g->term);
+  g->scene_loss = tool_alloc((size_t)g->nscene, sizeof *g->scene_loss);
   g->gradient = tool_alloc((size_t)g->design->n, sizeof *g->gradient);
-  return 0;
+  return grad_phases(&g->sum, g, 1);
 }
+
+// ---- scenes
+
+const char* grad_sceneName(const GradRun* g, int scene) {
+  const char* name = g->part[scene].task->name;
+  return *name ? name : NULL;
+}
+
+GradTerm grad_term(const GradRun* g, int term) {
+  int k = 0;
+  for (; term >= g->part[k].problem->rollout.nloss; k++) term -= g->part[k].problem->rollout.nloss;
+  return (GradTerm){&g->part[k], grad_sceneName(g, k), k, term};
+}
+
+int grad_steps(const GradRun* g) {
+  int n = 0;
+  for (int k = 0; k < g->nscene; k++) n += g->part[k].problem->rollout.horizon;
+  return n;
+}
+
+void grad_writeScenes(Json* out, const GradRun* g, const double* first, const double* last) {
+  if (!grad_sceneName(g, 0)) return;
+  json_list(out, "scenes");
+  for (int k = 0; k < g->nscene; k++) {
+    json_object(out, NULL);
+    json_text(out, "name", grad_sceneName(g, k));
+    json_number(out, "weight", g->part[k].task->weight);
+    json_number(out, last ? "loss_first" : "loss", first[k]);
+    if (last) json_number(out, "loss_last", last[k]);
+    json_end(out);
+  }
+  json_end(out);
+}
+
+// ---- loss and gradient
 
 static int show_forward(void* user, double done) {
   const djDesign* d = ((GradRun*)user)->design;
@@ -86,18 +154,35 @@ static int refuse(const GradRun* g) {
   return scene_fail(g->options, g->options->argument[0], &g->design->error);
 }
 
+// What the runs say, of all of them.
+static void gather_results(GradRun* g) {
+  for (int i = 0; i < g->nterm; i++) {
+    GradTerm t = grad_term(g, i);
+    g->term[i] = t.part->design->result.term[t.term];
+  }
+  g->unconverged_steps = 0;
+  g->worst_residual = g->worst_condition = 0;
+  for (int k = 0; k < g->nscene; k++) {
+    const djRolloutResult* r = &g->part[k].design->result;
+    g->scene_loss[k] = djd_sceneLoss(g->sum, k);
+    g->unconverged_steps += r->unconverged_steps;
+    g->worst_residual = fmax(g->worst_residual, r->worst_residual);
+    g->worst_condition = fmax(g->worst_condition, r->worst_condition);
+  }
+}
+
 int grad_compute(GradRun* g) {
   djDesign* d = g->design;
   double start = tool_clock();
   d->rollout.watch = (djWatch){show_forward, g};
-  djStatus status = djd_forwardDesign(&g->loss, d, d->x0, true);
+  djStatus status = djd_forwardPhases(&g->loss, g->sum, d->x0, true);
   g->forward = tool_clock() - start;
   if (status < 0) return refuse(g);
   g->singular = status == DJ_SINGULAR;
   start = tool_clock();
   if (!g->singular) {
     d->rollout.watch = (djWatch){show_backward, g};
-    status = djd_backwardDesign(g->gradient, d);
+    status = djd_backwardPhases(g->gradient, g->sum);
     if (status < 0) return refuse(g);
     g->singular = status == DJ_SINGULAR;
   }
@@ -105,19 +190,22 @@ int grad_compute(GradRun* g) {
   d->rollout.watch = (djWatch){0};
   progress_end();
   for (int k = 0; k < d->n && g->singular; k++) g->gradient[k] = NAN;
-  for (int i = 0; i < d->rollout.nloss; i++) g->term[i] = d->result.term[i];
-  g->unconverged_steps = d->result.unconverged_steps;
-  g->worst_residual = d->result.worst_residual;
-  g->worst_condition = d->result.worst_condition;
+  gather_results(g);
   return 0;
 }
 
 void grad_free(GradRun* g) {
   free(g->term);
+  free(g->scene_loss);
   free(g->gradient);
-  if (g->design) djd_deleteDesign(g->design);
-  if (g->problem) dj_deleteProblem(g->problem);
-  scene_close(&g->scene);
+  djd_deletePhases(g->sum);
+  for (int k = 0; k < g->nscene; k++) {
+    GradPart* part = &g->part[k];
+    if (part->design) djd_deleteDesign(part->design);
+    if (part->problem) dj_deleteProblem(part->problem);
+    scene_close(&part->scene);
+  }
+  free(g->part);
   if (g->task) dj_deleteTask(g->task);
   *g = (GradRun){0};
 }
@@ -150,19 +238,15 @@ void grad_certify(djdCertificate* out, GradRun* g, int variable, unsigned long s
   g->certified = variable;
   g->before = g->losses;
   g->design->rollout.watch = (djWatch){show_certify, g};
-  djd_certifyVariable(out, g->design, variable, g->loss, g->gradient, seed);
+  djd_certifyPhases(out, g->sum, variable, g->loss, g->gradient, seed);
   g->design->rollout.watch = (djWatch){0};
 }
 
 int grad_spread(double* spread, GradRun* g) {
-  const Options* o = g->options;
   djPhases* phases;
-  djError err = {""};
   progress_show("checking", 0, 0, "%d phases of a timestep", SPREAD_PHASES);
-  int nthread = o->threads > 0 ? (int)o->threads : 0;
-  if (djd_makePhases(&phases, g->design, SPREAD_PHASES, nthread, &err) < 0) {
-    return scene_fail(o, o->argument[0], &err);
-  }
+  int status = grad_phases(&phases, g, SPREAD_PHASES);
+  if (status) return status;
   if (djd_phaseSpread(spread, phases, g->design->x0) < 0) {
     for (int i = 0; i < g->problem->nvariable; i++) spread[i] = NAN;
   }

@@ -7,15 +7,29 @@
 
 #include <dijoco/design.h>
 
+// One of a task's scenes.
+typedef struct GradPart {
+  djTask* task;             // the first task's
+  Scene scene;
+  djProblem* problem;
+  djDesign* design;
+} GradPart;
+
 typedef struct GradRun {
   const Options* options;
+  int nscene;
+  GradPart* part;           // (nscene)
+  // The first part's, whose variables are those of all:
   djTask* task;
   Scene scene;
   djProblem* problem;
   djDesign* design;
+  djPhases* sum;            // of all designs, one phase
+  int nterm;                // terms of all losses, scene after scene
   // Of grad_compute, at the task's own values:
   double loss;
-  double* term;             // (nloss)
+  double* term;             // (nterm)
+  double* scene_loss;       // (nscene)
   double* gradient;         // (design->n), NAN where singular
   int unconverged_steps;
   double worst_residual, worst_condition;
@@ -25,6 +39,25 @@ typedef struct GradRun {
   int certified;            // variables
   long losses, before;      // evaluated for all of them; for those that are certified
 } GradRun;
+
+// The scene and the place in it of a term of all; the name of a scene, NULL where there is no list.
+typedef struct GradTerm {
+  const GradPart* part;
+  const char* scene;
+  int scene_index, term;
+} GradTerm;
+GradTerm grad_term(const GradRun* g, int term);
+const char* grad_sceneName(const GradRun* g, int scene);
+
+// "loss" of each scene: one number (`last` NULL), or at the start and at the end; nothing without a
+// list.
+void grad_writeScenes(Json* out, const GradRun* g, const double* first, const double* last);
+
+// Steps of all scenes.
+int grad_steps(const GradRun* g);
+
+// A sum as g->sum, of so many phases.
+int grad_phases(djPhases** phases, const GradRun* g, int nphase);
 
 // Load a task and everything it names. Returns 0, or EXIT_BAD_INPUT after its line on stderr.
 int grad_load(GradRun* g, const Options* o, const char* path);

@@ -72,29 +72,47 @@ DJ_API djStatus djd_backwardDesign(double* grad, djDesign* design);
 // djd_evaluateDesign as a djObjective, for which a singular step is no loss.
 DJ_API djStatus djd_designObjective(void* design, double* loss, double* grad, const double* x);
 
-// The mean of a design's loss over starts that differ by a part of a timestep: phases j/n, j < n.
-// Of losses with impacts it says what does not depend on when in a step they come. The arrays are
-// to be read only.
+// What optimizers see: the sum over scenes, weighted, of the mean of a design's loss over starts that
+// differ by a part of a timestep: phases j/nphase, j < nphase. Of losses with impacts that mean says
+// what does not depend on when in a step they come. The arrays are to be read only.
 typedef struct djPhases {
-  int n;                    // phases
+  int n;                    // runs: nscene x nphase
   int nthread;              // threads that share them
-  djDesign** design;        // (n) the first is the caller's, the others are copies
+  djDesign** design;        // (n) scene after scene; of each the first is the caller's, the others
+                            //   are copies
+  int nscene, nphase;       // at least 1
+  const double* weight;     // (nscene) 1; of a scene's loss
   void* memory;             // private
 } djPhases;
 
-// nthread 0: one for each processor; never more than n. The design must outlive the phases.
+// Of one scene. nthread 0: one for each processor; never more than n. The design must outlive the
+// phases.
 DJ_API djStatus djd_makePhases(djPhases** phases, djDesign* design, int n, int nthread,
                                djError* err);
+// Of several scenes, a design each, and their weights, which are positive (NULL: 1). All must have
+// the same variables, alike in size and with the same values at x0: the error names the scene and
+// the variable. x is that of the first design, as are bounds and connections.
+DJ_API djStatus djd_makeScenes(djPhases** phases, int nscene, djDesign* const* design,
+                               const double* weight, int nphase, int nthread, djError* err);
 DJ_API void djd_deletePhases(djPhases* phases);   // NULL is allowed
 
-// djd_designObjective of all phases: the means of their losses and gradients, with the same bits
-// whatever the number of threads. Results stay in phases->design[].result. grad (n) may be NULL.
+// djd_designObjective of all runs: the means of their losses and gradients, summed over scenes, with
+// the same bits whatever the number of threads. Results stay in phases->design[].result. grad (n) may
+// be NULL.
 DJ_API djStatus djd_evaluatePhases(double* loss, double* grad, djPhases* phases, const double* x);
 // The same as a djObjective.
 DJ_API djStatus djd_phasesObjective(void* phases, double* loss, double* grad, const double* x);
+// The same in two halves, as djd_forwardDesign and djd_backwardDesign.
+DJ_API djStatus djd_forwardPhases(double* loss, djPhases* phases, const double* x,
+                                  bool for_gradient);
+DJ_API djStatus djd_backwardPhases(double* grad, djPhases* phases);
+// Mean loss of a scene over its phases, before its weight, after any of these.
+DJ_API double djd_sceneLoss(const djPhases* phases, int scene);
 
-// djd_designResiduals of all phases one after the other, as djResiduals; each over sqrt(n).
+// djd_designResiduals of all runs one after the other, as djResiduals; each by the root of its
+// scene's weight over nphase. How many, as djd_countResiduals.
 DJ_API djStatus djd_phasesResiduals(void* phases, double* r, double* J, const double* x);
+DJ_API djStatus djd_countPhasesResiduals(int* n, const djPhases* phases, djError* err);
 
 // How far the gradient by each variable is from the same at all phases: the standard deviation of
 // the part (a vector) over phases, by the size of its mean (nvariable, 1). A gradient may be exact
@@ -107,8 +125,13 @@ DJ_API djStatus djd_phaseSpread(double* spread, djPhases* phases, const double* 
 DJ_API djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phases,
                                    const djOptimizer* optimizer, djOptimizeCallback callback,
                                    void* callback_user, djError* err);
-// The same of a design, over optimizer->phases; nthread as above.
+// The same of a design, over optimizer->phases; nthread as above. Of several, as djd_makeScenes.
 DJ_API djStatus djd_optimizeDesign(djOptimizeResult* result, double* x, djDesign* design,
+                                   const djOptimizer* optimizer, int nthread,
+                                   djOptimizeCallback callback, void* callback_user,
+                                   djError* err);
+DJ_API djStatus djd_optimizeScenes(djOptimizeResult* result, double* x, int nscene,
+                                   djDesign* const* design, const double* weight,
                                    const djOptimizer* optimizer, int nthread,
                                    djOptimizeCallback callback, void* callback_user,
                                    djError* err);
@@ -138,6 +161,13 @@ DJ_API djStatus djd_checkDesign(djdCertificate* result, djDesign* design, const 
 // gradient (n) were evaluated there. A variable of which nothing varies passes.
 DJ_API djStatus djd_certifyVariable(djdCertificate* result, djDesign* design, int variable,
                                     double loss, const double* gradient, unsigned long seed);
+
+// The same of the sum over scenes and mean over phases.
+DJ_API djStatus djd_checkPhases(djdCertificate* result, djPhases* phases, const double* x,
+                                const double* direction, double loss, double analytic,
+                                double scale);
+DJ_API djStatus djd_certifyPhases(djdCertificate* result, djPhases* phases, int variable,
+                                  double loss, const double* gradient, unsigned long seed);
 
 // Fields by name, for other languages (see array.h): n, nvariable, nterm, nequal, horizon,
 // evaluations (losses asked for so far), unconverged_steps, worst_residual, worst_condition; x0, x, lower, upper, group (n), adr

@@ -90,6 +90,7 @@ typedef struct djConnect {
 
 // A task whose names are looked up. Arrays may be written before a djDesign is made.
 typedef struct djProblem {
+  const char* element;      // the scene's, for messages: "scenes[1] 'cup'"; "": the only one
   int key;                  // keyframe of the start, or -1
   double* qpos0;            // (nq) m, rad, quaternions
   double* qvel0;            // (nv) m/s, rad/s

@@ -9,6 +9,8 @@
 //   djProblem* problem;
 //   dj_resolveTask(&problem, task, model, &err);
 //   djd_rolloutForward(&result, model, data, &problem->rollout, tape);
+//
+// Where there are several scenes this is done with each dj_taskOfScene().
 
 #ifndef DIJOCO_TASK_H_
 #define DIJOCO_TASK_H_
@@ -64,7 +66,8 @@ typedef struct djTaskConnect {
   djTaskPoint a, b;         // of one body
 } djTaskConnect;
 
-// A task as its file says it.
+// A task as its file says it. One with `"scenes"` is a list of tasks, of which the first one is what
+// the struct itself holds: each is the task with some keys of its own, and their losses add up.
 typedef struct djTask {
   const char* path;         // of the task file; "" when read from text
   const char* scene;        // path of the scene, relative to the working directory or absolute
@@ -98,6 +101,11 @@ typedef struct djTask {
   const djTaskConnect* connect;     // (nconnect)
   bool inertia_from_geom;   // mass and inertia follow geom sizes and vertices
   djOptimizer optimizer;    // how to optimise
+  int nscene;               // at least 1
+  struct djTask* const* scenes;   // (nscene) the first is this one
+  const char* name;         // of its scene, which no other has; "": there is no list
+  const char* element;      // "scenes[1] 'cup'", for messages; likewise
+  double weight;            // 1; of its loss in the sum of all, positive
   void* memory;             // private
 } djTask;
 
@@ -118,7 +126,15 @@ DJ_API djStatus dj_applyTask(djModel* model, const djTask* task, djError* err);
 DJ_API const char* dj_taskScene(const djTask* task);
 DJ_API const djOptimizer* dj_taskOptimizer(const djTask* task);
 
-// Look up a task's names. The model must have the task's settings and `set` applied already: maps
+// Scenes of a task, 1 where it has no list; the task of one, which the first task owns; its name,
+// "" without a list, and its weight (1).
+DJ_API int dj_taskScenes(const djTask* task);
+DJ_API const djTask* dj_taskOfScene(const djTask* task, int scene);
+DJ_API const char* dj_taskName(const djTask* task);
+DJ_API double dj_taskWeight(const djTask* task);
+
+// Look up a task's names, of the first of several scenes: the others' tasks are to be resolved each
+// with its own model (see djd_makeScenes). The model must have the task's settings and `set` applied already: maps
 // take its timestep. The task must outlive the problem.
 DJ_API djStatus dj_resolveTask(djProblem** problem, const djTask* task, const djModel* model,
                                djError* err);

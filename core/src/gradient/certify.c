@@ -123,17 +123,30 @@ static double largestStep(const Certified* c) {
   return size > 0 ? 0.1 * size : sqrt(v->n);
 }
 
-djStatus djd_certifyVariable(djdCertificate* result, djDesign* design, int variable, double loss,
-                             const double* gradient, unsigned long seed) {
-  if (!result || !design || !gradient || variable < 0 ||
-      variable >= design->problem->nvariable) {
+// All runs at the start.
+static djStatus moveBack(djPhases* p) {
+  djStatus status = DJ_OK;
+  for (int j = 0; j < p->n && status >= 0; j++) {
+    status = djd_moveDesign(p->design[j], p->design[0]->x0);
+  }
+  return status;
+}
+
+djStatus djd_certifyPhases(djdCertificate* result, djPhases* phases, int variable, double loss,
+                           const double* gradient, unsigned long seed) {
+  if (!result || !phases || !gradient || variable < 0 ||
+      variable >= phases->design[0]->problem->nvariable) {
     return DJ_INVALID;
   }
+  djDesign* design = phases->design[0];
   const djVariable* v = &design->problem->variable[variable];
-  bool surrogate = dj_guidesDerivatives(design->model);
+  bool surrogate = false;
+  for (int j = 0; j < phases->n; j++) {
+    surrogate = surrogate || dj_guidesDerivatives(phases->design[j]->model);
+  }
   *result = (djdCertificate){.passed = v->n == 0, .slope = NAN, .surrogate = surrogate};
   if (v->n == 0) return DJ_OK;
-  djStatus status = djd_moveDesign(design, design->x0);
+  djStatus status = moveBack(phases);
   if (status < 0) return status;
   double* memory = calloc((size_t)design->n + (size_t)v->nvalue + 1, sizeof(double));
   if (!memory) return DJ_NO_MEMORY;
@@ -141,13 +154,24 @@ djStatus djd_certifyVariable(djdCertificate* result, djDesign* design, int varia
   djd_designValue(value, design, variable);
   Certified c = {design, variable, gradient, value, memory};
   double analytic = chooseDirection(&c, seed);
-  status = djd_checkDesign(result, design, design->x0, c.direction, loss, analytic,
+  status = djd_checkPhases(result, phases, design->x0, c.direction, loss, analytic,
                            largestStep(&c));
   if (status < 0) {
     *result = (djdCertificate){.analytic = analytic, .difference = NAN, .relative_error = NAN,
                                .slope = NAN, .surrogate = surrogate};
   }
   free(memory);
-  djStatus back = djd_moveDesign(design, design->x0);
+  djStatus back = moveBack(phases);
   return back < 0 ? back : status;
+}
+
+djStatus djd_certifyVariable(djdCertificate* result, djDesign* design, int variable, double loss,
+                             const double* gradient, unsigned long seed) {
+  if (!design) return DJ_INVALID;
+  djPhases* phases;
+  djStatus status = djd_makePhases(&phases, design, 1, 1, NULL);
+  if (status < 0) return status;
+  status = djd_certifyPhases(result, phases, variable, loss, gradient, seed);
+  djd_deletePhases(phases);
+  return status;
 }

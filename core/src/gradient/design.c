@@ -2,14 +2,12 @@
 
 #include "base/status.h"
 #include "gradient/design_parts.h"
-#include "gradient/ladder.h"
 #include "gradient/loss.h"
 #include "gradient/map.h"
 #include "gradient/problem.h"
 #include "integrate/work.h"
 #include "model/make.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +68,7 @@ static djStatus takeNumbers(djDesign* d, const djModel* m, djPool* pool) {
   struct {
     double** array;
     size_t n;
-  } list[] = {{&d->x, n}, {&w->trial, n},
-              {&w->base, w->nvalue}, {&w->value, w->nvalue}, {&w->set, w->nvalue},
+  } list[] = {{&d->x, n}, {&w->base, w->nvalue}, {&w->value, w->nvalue}, {&w->set, w->nvalue},
               {&w->dvalue, w->nvalue}, {&w->z, w->nz}, {&w->dz, w->nz},
               {&w->qpos0, m->nq}, {&w->start, m->nq}, {&w->qvel0, nv}, {&w->act0, m->na},
               {&w->history_qpos0, m->nq}, {&w->history_qvel0, nv}, {&w->history_tangent, nv},
@@ -333,59 +330,4 @@ void djd_designValue(double* value, const djDesign* d, int variable) {
     case DJ_VAR_PARAM: dj_getParam(value, d->model, &d->problem->param[v->param]); return;
   }
   if (v->nvalue > 0) dj_copyNumbers(value, from + v->valueadr, v->nvalue);
-}
-
-// ---- certificate ------------------------------------------------------------------------------
-
-typedef struct djLine {
-  djDesign* design;
-  const double* x;
-  const double* direction;
-  long double base;   // loss at step 0, not rounded
-  unsigned long long kink[DJ_NKINK];   // of the run at step 0
-  double least[DJ_NKINK];   // step of the nearest run that has others
-} djLine;
-
-// Where other points touch, the other sets are of others, too: nothing is said of these.
-static void noteKinks(djLine* line, double e) {
-  bool other[DJ_NKINK];
-  for (int k = 0; k < DJ_NKINK; k++) {
-    other[k] = line->design->data->stats.kink[k] != line->kink[k];
-  }
-  for (int k = 0; k < DJ_NKINK; k++) {
-    const bool told = (k != DJ_KINK_TOUCH && other[DJ_KINK_TOUCH]) ||
-                      (k == DJ_KINK_SLIP && other[DJ_KINK_RELEASE]);
-    if (other[k] && !told) line->least[k] = fmin(line->least[k], fabs(e));
-  }
-}
-
-static bool changeAlong(void* user, double e, double* change) {
-  djLine* line = user;
-  djDesign* d = line->design;
-  double* trial = dj_designMemory(d)->trial;
-  double loss;
-  for (int k = 0; k < d->n; k++) trial[k] = line->x[k] + e * line->direction[k];
-  if (djd_forwardDesign(&loss, d, trial, false) < 0) return false;
-  if (e != 0) noteKinks(line, e);
-  *change = (double)(dj_tapeLoss(d->tape) - line->base);
-  return true;
-}
-
-djStatus djd_checkDesign(djdCertificate* result, djDesign* d, const double* x,
-                         const double* direction, double loss, double analytic, double scale) {
-  if (!result || !d || !x || !direction || x == d->x) return DJ_INVALID;
-  if (!isfinite(loss) || !(scale > 0) || !isfinite(scale)) return DJ_INVALID;
-  djLine line = {.design = d, .x = x, .direction = direction};
-  double change = 0;
-  if (!changeAlong(&line, 0, &change)) return DJ_NOT_CONVERGED;
-  line.base = dj_tapeLoss(d->tape);
-  memcpy(line.kink, d->data->stats.kink, sizeof line.kink);
-  for (int k = 0; k < DJ_NKINK; k++) line.least[k] = INFINITY;
-  double rounding = (double)(LDBL_EPSILON * fabsl(line.base));
-  bool surrogate = dj_guidesDerivatives(d->model);   // at x
-  djStatus status = dj_judge(result, loss, analytic, scale, rounding, changeAlong, &line);
-  result->surrogate = surrogate;
-  result->touched = 0;
-  for (int k = 0; k < DJ_NKINK; k++) result->touched |= (unsigned)(line.least[k] <= 10 * result->step) << k;
-  return status;
 }

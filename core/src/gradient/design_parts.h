@@ -49,7 +49,6 @@ typedef struct djDesignMemory {
   double* dhistory_qpos0;  // (nv)
   double* out;       // outputs of a map
   double* work;      // its scratch
-  double* trial;     // (n) of djd_checkDesign
 } djDesignMemory;
 
 static inline djDesignMemory* dj_designMemory(const djDesign* d) { return d->memory; }

@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "gradient/design_parts.h"
+#include "gradient/phases.h"
 #include "model/make.h"
 
 #include <math.h>
@@ -47,6 +48,7 @@ static djStatus setStage(djPhases* phases, const djStage* stage, int i, djError*
   djStatus status = DJ_OK;
   for (int j = 0; j < phases->n && status == DJ_OK; j++) {
     status = setAll(phases->design[j], stage, err);
+    if (status < 0) dj_prefixScene(err, status, phases->design[j]);
   }
   char element[48];
   snprintf(element, sizeof element, "optimizer: stages[%d]: set", i);

@@ -177,24 +177,27 @@ static djStatus parseContact(djTask* task, const cJSON* item, djPool* pool, cons
   return status == DJ_OK && bodies ? parseGuide(task, bodies, pool, at->err) : status;
 }
 
+static djStatus checkKeys(const cJSON* root, const djAt* at) {
+  enum { NKEY = 14 };
+  const char* keys[NKEY + DJ_MAX_SETTINGS + 1] = {
+      "scene", "contact", "horizon", "initial", "ctrl", "set", "loss", "variables",
+      "inertia_from_geom", "free", "maps", "connect", "optimizer", "scenes"};
+  dj_listSettings(keys + NKEY, "", DJ_BY_TASK);
+  return dj_jsonKeys(root, keys, at);
+}
+
 // Keys of the top level that hold single values.
 static djStatus parseTop(djTask* task, const cJSON* root, const char* folder, djPool* pool,
                          const djAt* at) {
-  enum { NKEY = 13 };
-  const char* keys[NKEY + DJ_MAX_SETTINGS + 1] = {
-      "scene", "contact", "horizon", "initial", "ctrl", "set", "loss", "variables",
-      "inertia_from_geom", "free", "maps", "connect", "optimizer"};
-  const char** settings = keys + NKEY;
+  const char *list[DJ_MAX_SETTINGS + 1] = {NULL}, **settings = list;
   dj_listSettings(settings, "", DJ_BY_TASK);
-  djStatus status = dj_jsonKeys(root, keys, at);
-  if (status < 0) return status;
   const cJSON* scene = dj_jsonGet(root, "scene");
   const cJSON* horizon = dj_jsonGet(root, "horizon");
   const cJSON* moving = dj_jsonGet(root, "inertia_from_geom");
   if (!scene) return dj_jsonFail(at, "scene", "is missing");
   if (!horizon) return dj_jsonFail(at, "horizon", "is missing");
   const char* name = NULL;
-  status = dj_jsonText(&name, scene, at);
+  djStatus status = dj_jsonText(&name, scene, at);
   if (status == DJ_OK) status = dj_jsonInt(&task->horizon, horizon, at);
   if (status < 0) return status;
   if (!name[0]) return dj_jsonFail(at, "scene", "is empty");
@@ -245,24 +248,78 @@ static djStatus parseTask(djTask* task, const cJSON* root, const char* folder, d
   return status;
 }
 
-static djStatus loadText(djTask** out, const char* text, size_t length, const char* path,
-                         const char* folder, djError* err) {
+static djTask* newTask(const char* path) {
   djTask* task = calloc(1, sizeof *task);
   djTaskMemory* memory = calloc(1, sizeof *memory);
-  djStatus status = DJ_OK;
   if (!task || !memory) {
     free(task);
     free(memory);
-    return dj_failMemory(err);
+    return NULL;
   }
   task->memory = memory;
   task->nqpos = task->nqvel = task->nact = task->nguide = -1;
   task->settings.option = dj_defaultOption();
   task->optimizer = dj_defaultOptimizer();
+  task->name = task->element = "";
+  task->weight = 1;
   task->path = dj_poolText(&memory->pool, path);
-  if (!task->path) status = dj_failMemory(err);
-  if (status == DJ_OK) status = dj_parseJson(&memory->root, text, length, err);
+  djTask** self = dj_poolTake(&memory->pool, 1, sizeof *self);
+  if (self) *self = task;
+  task->nscene = self != NULL;
+  task->scenes = self;
+  if (task->path && self) return task;
+  dj_deleteTask(task);
+  return NULL;
+}
+
+static djStatus parseOne(djTask* task, const cJSON* root, const cJSON* item, int place,
+                         const char* folder, djError* err) {
+  djTaskMemory* memory = task->memory;
+  djStatus status = dj_parseScene(task, item, place, &memory->pool, err);
+  if (status < 0) return status;
+  status = dj_mergeScene(&memory->root, root, item, err);
   if (status == DJ_OK) status = parseTask(task, memory->root, folder, &memory->pool, err);
+  return status < 0 ? dj_failScene(err, status, task, root, item, place) : DJ_OK;
+}
+
+static djStatus parseScenes(djTask* task, const cJSON* root, const cJSON* list, const char* folder,
+                            djError* err) {
+  djAt top = {err, ""};
+  djTaskMemory* memory = task->memory;
+  int n = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
+  if (n == 0) return dj_jsonFail(&top, "scenes", "must be a list of scenes");
+  djTask** each = dj_poolTake(&memory->pool, (size_t)n, sizeof *each);
+  if (!each) return dj_failMemory(err);
+  each[0] = task;
+  task->scenes = each;
+  djStatus status = DJ_OK;
+  const cJSON* item = list->child;
+  for (int k = 0; k < n && status == DJ_OK; k++, item = item->next) {
+    if (k > 0) each[k] = newTask(task->path);
+    if (!each[k]) return dj_failMemory(err);
+    task->nscene = k + 1;
+    status = parseOne(each[k], root, item, k, folder, err);
+  }
+  return status == DJ_OK ? dj_checkScenes(task, err) : status;
+}
+
+static djStatus loadText(djTask** out, const char* text, size_t length, const char* path,
+                         const char* folder, djError* err) {
+  djTask* task = newTask(path);
+  if (!task) return dj_failMemory(err);
+  djTaskMemory* memory = task->memory;
+  djAt at = {err, ""};
+  cJSON* root = NULL;
+  djStatus status = dj_parseJson(&root, text, length, err);
+  if (status == DJ_OK) status = checkKeys(root, &at);
+  const cJSON* scenes = status == DJ_OK ? dj_jsonGet(root, "scenes") : NULL;
+  if (scenes) {
+    status = parseScenes(task, root, scenes, folder, err);
+    cJSON_Delete(root);
+  } else {
+    memory->root = root;
+    if (status == DJ_OK) status = parseTask(task, root, folder, &memory->pool, err);
+  }
   if (status < 0) {
     dj_deleteTask(task);
     return status;
@@ -302,6 +359,7 @@ djStatus dj_loadTaskText(djTask** task, const char* text, const char* folder, dj
 void dj_deleteTask(djTask* task) {
   if (!task) return;
   djTaskMemory* memory = task->memory;
+  for (int k = 1; k < task->nscene; k++) dj_deleteTask(task->scenes[k]);
   dj_poolFree(&memory->pool);
   cJSON_Delete(memory->root);
   free(memory);

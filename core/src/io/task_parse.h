@@ -27,4 +27,15 @@ djStatus dj_parseOptimizer(djOptimizer* optimizer, const cJSON* object, djPool* 
 // Its `"receding"`; task->horizon is known.
 djStatus dj_parseReceding(djTask* task, const cJSON* optimizer, djPool* pool, djError* err);
 
+// `"scenes"`. Of an entry what the others have not: name, weight, and what messages call it.
+enum { DJ_MAX_SCENE_NAME = 32 };
+djStatus dj_parseScene(djTask* task, const cJSON* item, int place, djPool* pool, djError* err);
+// The task that an entry stands for; to be deleted by the caller, errors included.
+djStatus dj_mergeScene(cJSON** merged, const cJSON* root, const cJSON* item, djError* err);
+// Say which entry an error is of, unless it is of all.
+djStatus dj_failScene(djError* err, djStatus status, const djTask* task, const cJSON* root,
+                      const cJSON* item, int place);
+// All of them together.
+djStatus dj_checkScenes(const djTask* task, djError* err);
+
 #endif  // DJ_IO_TASK_PARSE_H_

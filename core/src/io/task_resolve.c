@@ -163,6 +163,7 @@ static void setRollout(djProblem* p, const djTask* task) {
 }
 
 static djStatus named(const djTask* task, djStatus status, djError* err) {
+  if (status < 0 && task->element[0]) dj_prefix(err, status, task->element);
   return status < 0 && task->path[0] ? dj_prefix(err, status, task->path) : status;
 }
 
@@ -179,6 +180,7 @@ djStatus dj_resolveTask(djProblem** problem, const djTask* task, const djModel* 
     return dj_failMemory(err);
   }
   p->memory = pool;
+  p->element = task->element;
   djStatus status = resolveInitial(p, task, model, pool, err);
   if (status == DJ_OK) status = resolveCtrl(p, task, model, pool, err);
   if (status == DJ_OK) status = resolveLosses(p, task, model, pool, err);

@@ -1,0 +1,124 @@
+// Optimizers on designs: the numbers that change over the iterations, and stages.
+
+#include "base/status.h"
+#include "gradient/phases.h"
+#include "gradient/stages.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// ---- annealing ----------------------------------------------------------------------------------
+
+typedef struct djAnnealing {
+  djPhases* phases;
+  const djOptimizer* how;
+  djParam* param;     // (phases->n x nanneal)
+} djAnnealing;
+
+static djStatus findAnnealed(djParam* param, const djAnneal* one, const djDesign* d,
+                             djError* err) {
+  djStatus status = dj_paramId(param, d->model, one->name, err);
+  if (status != DJ_OK) return status;
+  bool varies = false;
+  for (int i = 0; i < d->problem->nparam; i++) {
+    varies |= d->problem->param[i].field == param->field && d->problem->param[i].id == param->id;
+  }
+  const char* problem = param->nvalue != 1 ? "is not one number" : varies ? "varies" : NULL;
+  if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", one->name, problem);
+  const double end[2] = {one->to, one->from};
+  for (int j = 0; j < 2; j++) {
+    status = dj_setParam(d->model, param, &end[j], err);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
+static djStatus openAnnealing(djAnnealing* a, djPhases* phases, const djOptimizer* how,
+                              djError* err) {
+  size_t n = (size_t)how->nanneal;
+  *a = (djAnnealing){.phases = phases, .how = how};
+  if (n == 0) return DJ_OK;
+  a->param = calloc((size_t)phases->n * n, sizeof *a->param);
+  if (!a->param) return dj_failMemory(err);
+  for (size_t j = 0; j < (size_t)phases->n; j++) {
+    const djDesign* d = phases->design[j];
+    for (size_t k = 0; k < n; k++) {
+      if (findAnnealed(&a->param[j * n + k], &how->anneal[k], d, err) == DJ_OK) continue;
+      dj_prefix(err, DJ_INVALID, "anneal");
+      return dj_prefixScene(err, DJ_INVALID, d);
+    }
+  }
+  return DJ_OK;
+}
+
+static bool anneal(void* user, int iteration) {
+  const djAnnealing* a = user;
+  int n = a->how->iterations;
+  double part = n > 0 && iteration < n ? (double)iteration / n : 1;
+  bool changed = false;
+  for (int k = 0; k < a->how->nanneal; k++) {
+    const djAnneal* one = &a->how->anneal[k];
+    double value = part == 1 ? one->to : one->from + part * (one->to - one->from);
+    for (int j = 0; j < a->phases->n; j++) {
+      const djParam* param = &a->param[(size_t)j * (size_t)a->how->nanneal + (size_t)k];
+      double before = NAN;
+      dj_getParam(&before, a->phases->design[j]->model, param);
+      if (before == value) continue;
+      dj_setParam(a->phases->design[j]->model, param, &value, NULL);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phases,
+                            const djOptimizer* optimizer, djOptimizeCallback callback,
+                            void* callback_user, djError* err) {
+  if (!phases) return dj_fail(err, DJ_INVALID, "phases: NULL");
+  if (!optimizer) return dj_fail(err, DJ_INVALID, "optimizer: NULL");
+  djDesign* d = phases->design[0];
+  d->error = (djError){""};
+  djAnnealing annealing;
+  djStatus status = openAnnealing(&annealing, phases, optimizer, err);
+  if (status < 0) {
+    free(annealing.param);
+    return status;
+  }
+  djOptimizeProblem problem = {
+      .n = d->n, .lower = d->lower, .upper = d->upper, .group = d->group, .nequal = d->nequal,
+      .equal = d->equal, .value = d->value, .objective = djd_phasesObjective, .user = phases,
+      .callback = callback, .callback_user = callback_user, .change_user = &annealing};
+  if (optimizer->nanneal > 0) problem.change = anneal;
+  djError none = {""};
+  if (djd_countPhasesResiduals(&problem.nresidual, phases, &none) < 0) {
+    problem.no_residuals = none.text;
+  } else {
+    problem.residuals = djd_phasesResiduals;
+  }
+  status = optimizer->nstage > 0 ? dj_optimizeStages(result, x, phases, &problem, optimizer, err)
+                                 : dj_optimize(result, x, &problem, optimizer, err);
+  free(annealing.param);
+  if (status < 0 && *d->error.text) return dj_fail(err, status, "%.500s", d->error.text);
+  return status;
+}
+
+djStatus djd_optimizeScenes(djOptimizeResult* result, double* x, int nscene,
+                            djDesign* const* design, const double* weight,
+                            const djOptimizer* optimizer, int nthread, djOptimizeCallback callback,
+                            void* callback_user, djError* err) {
+  if (!optimizer) return dj_fail(err, DJ_INVALID, "optimizer: NULL");
+  djPhases* phases;
+  djStatus status =
+      djd_makeScenes(&phases, nscene, design, weight, optimizer->phases, nthread, err);
+  if (status < 0) return status;
+  status = djd_optimizePhases(result, x, phases, optimizer, callback, callback_user, err);
+  djd_deletePhases(phases);
+  return status;
+}
+
+djStatus djd_optimizeDesign(djOptimizeResult* result, double* x, djDesign* design,
+                            const djOptimizer* optimizer, int nthread, djOptimizeCallback callback,
+                            void* callback_user, djError* err) {
+  return djd_optimizeScenes(result, x, 1, &design, NULL, optimizer, nthread, callback,
+                            callback_user, err);
+}
