@@ -1,6 +1,7 @@
 // What steps of the trust region go down, its two balls, and patience.
 
 #include "common/losses.h"
+#include "optimize/moments.h"
 
 #include <math.h>
 #include <setjmp.h>

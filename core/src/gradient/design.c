@@ -9,6 +9,7 @@
 #include "model/make.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,6 +241,19 @@ static djStatus setParams(djDesign* d) {
   return status;
 }
 
+static djStatus checkMaps(djDesign* d) {
+  djDesignMemory* w = dj_designMemory(d);
+  for (int i = 0; i < d->problem->nmap; i++) {
+    const djMap* map = &d->problem->map[i];
+    if (!map->type->check) continue;
+    djStatus status = map->type->check(map, w->z + w->zadr[map->from], w->work, &d->error);
+    char element[32];
+    snprintf(element, sizeof element, "maps[%d]", i);
+    if (status < 0) return dj_prefix(&d->error, status, element);
+  }
+  return DJ_OK;
+}
+
 djStatus djd_moveDesign(djDesign* d, const double* x) {
   if (!d || !x) return DJ_INVALID;
   for (int k = 0; k < d->n; k++) {
@@ -247,7 +261,8 @@ djStatus djd_moveDesign(djDesign* d, const double* x) {
   }
   if (x != d->x) dj_copyNumbers(d->x, x, d->n);
   dj_placeDesign(d, d->x);
-  djStatus status = setParams(d);
+  djStatus status = checkMaps(d);
+  if (status == DJ_OK) status = setParams(d);
   if (status < 0 || dj_checkData(d->model, d->data) == DJ_OK) return status;
   dj_deleteData(d->data);  // changed shapes can touch more of each other
   d->data = NULL;

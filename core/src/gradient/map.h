@@ -69,6 +69,8 @@ struct djMapType {
   // The rows of z of a map to the controls, and in place of its detail that of the window's map.
   // NULL: controls do not follow from z row by row.
   djStatus (*recede)(djMap* map, djMapReceding* receding);
+  // DJ_INVALID: z is one that the map refuses. NULL: it takes all.
+  djStatus (*check)(const djMap* map, const double* z, double* work, djError* err);
 };
 
 // Rows of the table: one name each, of the constant dj_mapNAME in its own file.

@@ -69,7 +69,7 @@ const djMapType dj_mapTanh = {
      .help = "controls = middle + half tanh(z) of each ctrlrange ([-1, 1] where there is none); z "
              "has ceil(horizon/hold) rows of nu numbers",
      .key = (const djKey[]){{"hold", DJ_HOLDS_WHOLE, 0, DJ_NOBJ, false, "steps", "1"}, {0}}},
-    DJ_MAPTO_CTRL, false, false, makeTanh, applyTanh, vjpTanh, recedeTanh};
+    DJ_MAPTO_CTRL, false, false, makeTanh, applyTanh, vjpTanh, recedeTanh, NULL};
 
 // ---- spline
 //
@@ -164,4 +164,4 @@ const djMapType dj_mapSpline = {
          {"actuator", DJ_HOLDS_ELEMENT, 0, DJ_OBJ_ACTUATOR, true, "", ""},
          {"velocity", DJ_HOLDS_ELEMENT, 0, DJ_OBJ_ACTUATOR, false, "", "none"},
          {0}}},
-    DJ_MAPTO_CTRL, false, false, makeSpline, applySpline, vjpSpline, NULL};
+    DJ_MAPTO_CTRL, false, false, makeSpline, applySpline, vjpSpline, NULL, NULL};

@@ -95,7 +95,7 @@ const djMapType dj_mapAffine = {
      .key = (const djKey[]){{"matrix", DJ_HOLDS_ROWS, 0, DJ_NOBJ, false, "", "the identity"},
                             {"offset", DJ_HOLDS_NUMBERS, 0, DJ_NOBJ, false, "", "0"},
                             {0}}},
-    DJ_MAPTO_ANY, false, false, makeAffine, applyAffine, vjpAffine, recedeAffine};
+    DJ_MAPTO_ANY, false, false, makeAffine, applyAffine, vjpAffine, recedeAffine, NULL};
 
 // ---- shared: every target = z
 
@@ -133,4 +133,4 @@ static djStatus recedeShared(djMap* map, djMapReceding* receding) {
 const djMapType dj_mapShared = {
     {.name = "shared", .unit = "", .help = "each parameter of `to` = z",
      .key = (const djKey[]){{0}}},
-    DJ_MAPTO_ANY, false, false, makeShared, applyShared, vjpShared, recedeShared};
+    DJ_MAPTO_ANY, false, false, makeShared, applyShared, vjpShared, recedeShared, NULL};

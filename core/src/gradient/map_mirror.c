@@ -109,4 +109,4 @@ const djMapType dj_mapMirror = {
      .help = "the first of `to` = z, the others = z reflected in the plane through the origin of "
              "their frame: positions, vertices, axes, quaternions; what has no direction is copied",
      .key = (const djKey[]){{"normal", DJ_HOLDS_NUMBERS, 3, DJ_NOBJ, true, "", ""}, {0}}},
-    DJ_MAPTO_ANY, false, false, makeMirror, applyMirror, vjpMirror, NULL};
+    DJ_MAPTO_ANY, false, false, makeMirror, applyMirror, vjpMirror, NULL, NULL};

@@ -63,4 +63,4 @@ const djMapType dj_mapSines = {
          {"actuator", DJ_HOLDS_ELEMENT, 0, DJ_OBJ_ACTUATOR, true, "", ""},
          {"velocity", DJ_HOLDS_ELEMENT, 0, DJ_OBJ_ACTUATOR, false, "", "none"},
          {0}}},
-    DJ_MAPTO_CTRL, false, false, makeSines, applySines, vjpSines, NULL};
+    DJ_MAPTO_CTRL, false, false, makeSines, applySines, vjpSines, NULL, NULL};

@@ -414,4 +414,4 @@ const djMapType dj_mapTaper = {
     makeTaper,
     applyTaper,
     vjpTaper,
-    NULL};
+    NULL, NULL};
