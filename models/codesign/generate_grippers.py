@@ -13,9 +13,9 @@ COLUMNS, ROWS = 12, 13
 # single_jaw: block (y, z), thickness of the plate; the X: length and radius of its arms, their
 # height over the floor, half of its hub; masses (kg), friction; the node of blocks (from the left,
 # from the bottom) that the first controls lead onto the arm; where they lead it.
-SINGLE = dict(block=0.015, thick=0.010, arm=0.08, radius=0.007, height=0.045, hub=0.02,
+SINGLE = dict(block=0.015, thick=0.016, arm=0.08, radius=0.007, height=0.045, hub=0.02,
               jaw=0.4, mass=0.2, friction=0.1, floor=1, node=(6, 2), kp=(1000, 10), kv=(50, 0.5),
-              tilt=-0.5, steps=480, dt=0.005, knots=13, support=5e-4, room=(0.01, 0.1))
+              tilt=-0.6, steps=480, dt=0.005, knots=13, support=2.5e-4, room=(0.01, 0.1))
 
 
 def text(values):
@@ -347,6 +347,149 @@ def parallel_jaw(targets=None):
     write("parallel_jaw", "task.json", task)
 
 
+# three_finger: lengths of the two links of a finger, their section, the circle on which fingers
+# begin and its height, where they start and close (rad), density, gains (twice k_p, k_d = 3e2, 3).
+FINGER = dict(links=(0.4, 0.35), width=0.1, ring=0.32, height=0.86, start=(-0.1, 0.15),
+              closed=(0.25, 0.55), density=500, kp=600, kv=6, friction=0.1, mass=8, radius=0.2,
+              steps=200, dt=0.01, close=70, base=(2000, 400), parts=4)
+
+
+def column(name, width, length, parts):
+    """Vertices of boxes in a row along -z from the origin, each with a vertex more in the middle of
+    the faces between them and at both ends: (corners, upper, lower) of each."""
+    out = []
+    w, step = width / 2, length / parts
+    for k in range(parts):
+        top, low = -k * step, -(k + 1) * step
+        corners = [(x, y, z) for x in (-w, w) for y in (-w, w) for z in (low, top)]
+        out.append(("%s_%d" % (name, k), corners + [(0, 0, top), (0, 0, low)], 8, 9))
+    return out
+
+
+def finger_objects(c):
+    """Geoms of each object, its height over the floor."""
+    r, mass = c["radius"], c["mass"]
+    look = 'rgba="0.8 0.5 0.2 1"'
+    ball = ['<geom name="ball" type="sphere" size="%g" mass="%g" %s/>' % (r, mass, look)]
+    egg = ['<geom name="egg" type="ellipsoid" size="%g %g %g" mass="%g" %s/>' %
+           (r * 1.1, r * .95, r * .9, mass, look)]
+    parts = [  # body, head, two ears, tail, two feet: centre and half axes in parts of the radius
+        ("trunk", (0, 0, 0), (1, .85, .85), .6), ("head", (.75, 0, .75), (.5, .45, .45), .2),
+        ("ear_0", (.6, .2, 1.35), (.15, .12, .45), .04),
+        ("ear_1", (.6, -.2, 1.35), (.15, .12, .45), .04),
+        ("tail", (-1, 0, .1), (.22, .22, .22), .04), ("foot_0", (.5, .45, -.6), (.45, .2, .25), .04),
+        ("foot_1", (.5, -.45, -.6), (.45, .2, .25), .04)]
+    bunny = ['<geom name="bunny_%s" type="ellipsoid" pos="%s" size="%s" mass="%g" %s/>' %
+             (name, text([.8 * r * v for v in at]), text([.8 * r * v for v in size]), share * mass,
+              look) for name, at, size, share in parts]
+    return {"ball": (ball, r), "egg": (egg, .9 * r), "bunny": (bunny, .8 * r * .85)}
+
+
+def three_finger(targets=None):
+    c = FINGER
+    folder = HERE / "three_finger"
+    folder.mkdir(exist_ok=True)
+    assets, bodies, ties, joints = [], [], [], []
+    for f in range(3):
+        angle = 2 * math.pi * f / 3
+        names = ["near_%d" % f, "far_%d" % f]
+        columns = [column(n, c["width"], length, c["parts"])
+                   for n, length in zip(names, c["links"])]
+        pad = "      "
+        bodies.append(pad + '<body name="%s" pos="%s" quat="%s" gravcomp="1">' % (
+            names[0], text([c["ring"] * math.cos(angle), c["ring"] * math.sin(angle), 0]),
+            text([math.cos(angle / 2), 0, 0, math.sin(angle / 2)])))
+        for k, (name, parts) in enumerate(zip(names, columns)):
+            if k:
+                pad += "  "
+                bodies.append(pad + '<body name="%s" pos="0 0 %g" gravcomp="1">' %
+                              (name, -c["links"][0]))
+            bodies.append(pad + '  <joint name="%s" axis="0 1 0" damping="1"/>' % name)
+            joints.append(name)
+            for label, corners, upper, lower in parts:
+                assets.append('    <mesh name="%s" inertia="exact"' % label)
+                assets += textwrap.wrap('vertex="' + "  ".join(text(v) for v in corners) + '"/>',
+                                        99, initial_indent=" " * 10, subsequent_indent=" " * 18)
+                bodies.append(pad + '  <geom name="%s" type="mesh" mesh="%s" density="%g" %s/>' %
+                              (label, label, c["density"], 'rgba="0.35 0.5 0.7 1"'))
+            ties.append({"a": {"geom": parts[0][0], "vertex": parts[0][2]}, "b": {"joint": name}})
+            for one, other in zip(parts, parts[1:]):
+                ties.append({"a": {"geom": one[0], "vertex": one[3]},
+                             "b": {"geom": other[0], "vertex": other[2]}})
+            if not k:
+                ties.append({"a": {"geom": parts[-1][0], "vertex": parts[-1][3]},
+                             "b": {"body": names[1]}})
+        bodies += [pad + '</body>', "      </body>"]
+    lines = ['<!-- A hand of three fingers on a base that moves, and three objects: written by',
+             '     generate_grippers.py. -->', '<mujoco model="three_finger">',
+             '  <option timestep="%g" integrator="implicitfast" cone="elliptic" impratio="10"/>' %
+             c["dt"], '  <asset>'] + assets
+    lines += ['  </asset>', '  <default>', '    <geom friction="%g" solref="0.02 1"/>' %
+              c["friction"], '  </default>', '  <worldbody>', '    <light pos="0 -3 5"/>',
+              '    <camera name="side" pos="-1 -3 1.2" xyaxes="1 -.3 0 .05 .25 1"/>',
+              '    <geom name="floor" type="plane" size="8 8 0.1"/>',
+              '    <body name="base" pos="0 0 %g" gravcomp="1">' % c["height"]]
+    for k, name in enumerate("xyz"):
+        axis = ["0"] * 3
+        axis[k] = "1"
+        lines.append('      <joint name="%s" type="slide" axis="%s"/>' % (name, " ".join(axis)))
+    lines.append('      <geom name="base" type="cylinder" size="0.4 0.04" pos="0 0 0.1" mass="5"')
+    lines.append('            contype="0" conaffinity="0" rgba="0.5 0.5 0.5 1"/>')
+    lines += bodies + ['    </body>']
+    objects = finger_objects(c)
+    for name, (geoms, z) in objects.items():
+        lines.append('    <body name="%s" pos="0 0 %g">' % (name, z))
+        lines.append('      <freejoint name="%s"/>' % name)
+        lines += ["      " + g for g in geoms] + ['    </body>']
+    lines.append('  </worldbody>')
+    lines.append('  <contact>')
+    for a in range(3):
+        for b in range(a):
+            for one in ("near", "far"):
+                for other in ("near", "far"):
+                    lines.append('    <exclude body1="%s_%d" body2="%s_%d"/>' % (one, a, other, b))
+    lines += ['  </contact>', '  <actuator>']
+    everything = list("xyz") + joints
+    for k, name in enumerate(everything):
+        kp, kv = c["base"] if k < 3 else (c["kp"], c["kv"])
+        lines.append('    <position name="%s" joint="%s" kp="%g"/>' % (name, name, kp))
+    for k, name in enumerate(everything):
+        kp, kv = c["base"] if k < 3 else (c["kp"], c["kv"])
+        lines.append('    <velocity name="%s_rate" joint="%s" kv="%g"/>' % (name, name, kv))
+    lines += ['  </actuator>', '  <keyframe>']
+    for name in objects:
+        qpos = [0] * 3 + list(c["start"]) * 3
+        for k, (other, (_, z)) in enumerate(objects.items()):
+            x, y = (0, 0) if other == name else (-3, 1.5 * (k - 1))
+            qpos += [x, y, z, 1, 0, 0, 0]
+        lines.append('    <key name="%s" qpos="%s"/>' % (name, text(qpos)))
+    lines += ['  </keyframe>', '</mujoco>']
+    (folder / "scene.xml").write_text("\n".join(lines) + "\n")
+    targets = targets or {"ball": (.5, .3, .8), "egg": (-.4, .5, .7), "bunny": (.2, -.6, .8)}
+    scenes = []
+    for name, target in targets.items():
+        rows = [p + list(c["closed"]) * 3 + v + [0] * 6 for p, v in path(target, c)]
+        file = "ctrl_%s.csv" % name
+        head = ",".join("ctrl[%d]" % k for k in range(18))
+        (folder / file).write_text(head + "\n" + "\n".join(
+            ",".join("%.6g" % v for v in row) for row in rows) + "\n")
+        loss = [{"type": "relative", "body": name, "body2": "base",
+                 "when": {"from": c["close"], "to": c["steps"]}}]
+        scenes.append({"name": name, "initial": {"keyframe": name}, "ctrl": file, "loss": loss})
+    w = c["width"]
+    task = {"scene": "scene.xml", "integrator": "position", "timestep": c["dt"],
+            "horizon": c["steps"],
+            "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
+                        "support": 5e-3},
+            "inertia_from_geom": True, "scenes": scenes,
+            "variables": [{"name": ["mesh/near_*/vert", "mesh/far_*/vert"], "min": -1.5 * w,
+                           "max": 1.5 * w}],
+            "connect": ties,
+            "optimizer": {"type": "adam", "rate": 1e-3, "epsilon": .3, "iterations": 500}}
+    write("three_finger", "task.json", task)
+
+
 if __name__ == "__main__":
     single_jaw()
     parallel_jaw()
+    three_finger()
