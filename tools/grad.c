@@ -25,10 +25,6 @@ static bool is_surrogate(const Answer* a) {
   return false;
 }
 
-static const char* term_name(const GradTerm* t) {
-  return dj_lossEntry((int)t->part->problem->rollout.loss[t->term].type)->name;
-}
-
 static bool all_passed(const Answer* a) {
   for (int i = 0; i < a->ncertificate; i++) {
     if (!a->certificate[i].passed && !a->certificate[i].surrogate) return false;
@@ -111,7 +107,7 @@ static void write_json(Buffer* text, const Answer* a) {
     GradTerm t = grad_term(g, i);
     json_object(&out, NULL);
     if (t.scene) json_text(&out, "scene", t.scene);
-    json_text(&out, "type", term_name(&t));
+    json_text(&out, "type", grad_termName(&t));
     json_number(&out, "value", g->term[i]);
     json_end(&out);
   }
@@ -205,7 +201,7 @@ static void print_text(const Answer* a) {
   printf("  forward %.3g s, backward %.3g s\n", g->forward, g->backward);
   for (int i = 0; i < g->nterm; i++) {
     GradTerm t = grad_term(g, i);
-    printf("  term %-14s %.10g", term_name(&t), g->term[i]);
+    printf("  term %-14s %.10g", grad_termName(&t), g->term[i]);
     if (t.scene) printf("  of %s", t.scene);
     printf("\n");
   }

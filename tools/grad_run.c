@@ -115,6 +115,10 @@ GradTerm grad_term(const GradRun* g, int term) {
   return (GradTerm){&g->part[k], grad_sceneName(g, k), k, term};
 }
 
+const char* grad_termName(const GradTerm* t) {
+  return dj_lossEntry((int)t->part->problem->rollout.loss[t->term].type)->name;
+}
+
 int grad_steps(const GradRun* g) {
   int n = 0;
   for (int k = 0; k < g->nscene; k++) n += g->part[k].problem->rollout.horizon;

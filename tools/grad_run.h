@@ -47,6 +47,7 @@ typedef struct GradTerm {
   int scene_index, term;
 } GradTerm;
 GradTerm grad_term(const GradRun* g, int term);
+const char* grad_termName(const GradTerm* t);   // its type
 const char* grad_sceneName(const GradRun* g, int scene);
 
 // "loss" of each scene: one number (`last` NULL), or at the start and at the end; nothing without a

@@ -11,21 +11,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HISTORY_CSV, FINAL_JSON, TASK_JSON, CTRL_CSV, SCENE_XML, REPORT_HTML, NFILES };
-static const char* const file_name[NFILES] = {"history.csv", "final.json", "task.json",
-                                              "ctrl.csv", "scene.xml", "report.html"};
+// Then come ctrl.csv and scene.xml of each scene, and the report.
+enum { HISTORY_CSV, FINAL_JSON, TASK_JSON, FIRST_CTRL };
+
+typedef struct OutFile {
+  char name[64];
+  djFile* file;
+  bool written;
+} OutFile;
+
+// scene.xml of a scene.
+typedef struct OutScene {
+  char* text;               // or NULL
+  char note[600];           // why there is none
+  bool failed;              // it should have been written
+} OutScene;
 
 typedef struct Outcome {
   OptimizeRun run;
   Replay replay;
-  djFile* file[NFILES];
-  bool written[NFILES];
-  char* scene;              // text of scene.xml, or NULL
-  char scene_note[600];     // why there is none
-  bool scene_failed;        // it should have been written
+  int nfile;
+  OutFile* file;            // (nfile)
+  OutScene* scene;          // (nscene)
 } Outcome;
 
+static int ctrl_file(int scene) { return FIRST_CTRL + 2 * scene; }
+static int scene_file(int scene) { return ctrl_file(scene) + 1; }
+static int report_file(const Outcome* w) { return w->nfile - 1; }
+
 // ---- files
+
+static void name_files(Outcome* w) {
+  static const char* const first[] = {"history.csv", "final.json", "task.json"};
+  const GradRun* g = &w->run.grad;
+  w->nfile = ctrl_file(g->nscene) + 1;
+  w->file = tool_alloc((size_t)w->nfile, sizeof *w->file);
+  w->scene = tool_alloc((size_t)g->nscene, sizeof *w->scene);
+  for (int i = 0; i < FIRST_CTRL; i++) snprintf(w->file[i].name, sizeof w->file[i].name, "%s", first[i]);
+  for (int k = 0; k < g->nscene; k++) {
+    optimize_fileName(w->file[ctrl_file(k)].name, sizeof w->file->name, g, k, "ctrl", "csv");
+    optimize_fileName(w->file[scene_file(k)].name, sizeof w->file->name, g, k, "scene", "xml");
+  }
+  snprintf(w->file[report_file(w)].name, sizeof w->file->name, "report.html");
+}
 
 // Before the work, so that what cannot be written is known in time.
 static int open_files(Outcome* w) {
@@ -33,29 +61,34 @@ static int open_files(Outcome* w) {
   if (!out_folder(o->out)) {
     return tool_fail(o->verb, o->out, NULL, "cannot be made: %s", strerror(errno));
   }
-  for (int i = 0; i < NFILES; i++) {
-    w->file[i] = out_openIn(o->verb, o->out, file_name[i]);
-    if (!w->file[i]) return EXIT_BAD_INPUT;
+  name_files(w);
+  for (int i = 0; i < w->nfile; i++) {
+    w->file[i].file = out_openIn(o->verb, o->out, w->file[i].name);
+    if (!w->file[i].file) return EXIT_BAD_INPUT;
   }
   return 0;
 }
 
 static void write_history(Buffer* out, const OptimizeRun* r) {
+  const GradRun* g = &r->grad;
   bool staged = r->how.nstage > 0;
-  const char* last = r->receding ? ",frame" : staged ? ",stage" : "";
-  buf_addf(out, "iteration,loss,step_norm,wall_s%s\n", last);
+  int nloss = g->nscene > 1 ? g->nscene : 0;
+  buf_add(out, "iteration,loss,step_norm,wall_s");
+  for (int k = 0; k < nloss; k++) buf_addf(out, ",loss_%s", grad_sceneName(g, k));
+  buf_addf(out, "%s\n", r->receding ? ",frame" : staged ? ",stage" : "");
   for (int i = 0; i < r->nrow; i++) {
     const HistoryRow* h = &r->row[i];
     buf_addf(out, "%d,%.17g,%.17g,%.6f", h->iteration, h->loss, h->step_norm, h->wall);
+    for (int k = 0; k < nloss; k++) buf_addf(out, ",%.17g", r->row_loss[i * nloss + k]);
     if (r->receding) buf_addf(out, ",%d", h->frame);
     if (staged) buf_addf(out, ",%d", h->stage);
     buf_add(out, "\n");
   }
 }
 
-static void write_ctrl(Buffer* out, const OptimizeRun* r) {
-  const djRollout* rollout = &r->grad.design->rollout;
-  int nu = r->grad.design->model->nu;
+static void write_ctrl(Buffer* out, const djDesign* d) {
+  const djRollout* rollout = &d->rollout;
+  int nu = d->model->nu;
   for (int i = 0; i < nu; i++) buf_addf(out, "%sctrl[%d]", i ? "," : "", i);
   buf_add(out, "\n");
   for (int k = 0; k < rollout->horizon; k++) {
@@ -69,16 +102,18 @@ static void write_ctrl(Buffer* out, const OptimizeRun* r) {
 // ---- JSON
 
 static void write_terms(Json* out, const OptimizeRun* r) {
-  const djRollout* rollout = &r->grad.problem->rollout;
   json_list(out, "terms");
-  for (int i = 0; i < rollout->nloss; i++) {
+  for (int i = 0; i < r->grad.nterm; i++) {
+    GradTerm t = grad_term(&r->grad, i);
     json_object(out, NULL);
-    json_text(out, "type", dj_lossEntry((int)rollout->loss[i].type)->name);
+    if (t.scene) json_text(out, "scene", t.scene);
+    json_text(out, "type", grad_termName(&t));
     json_number(out, "first", r->term[AT_START][i]);
     json_number(out, "last", r->term[AT_END][i]);
     json_end(out);
   }
   json_end(out);
+  grad_writeScenes(out, &r->grad, r->scene_loss[AT_START], r->scene_loss[AT_END]);
 }
 
 static void write_result(Json* out, const OptimizeRun* r) {
@@ -86,7 +121,7 @@ static void write_result(Json* out, const OptimizeRun* r) {
   json_number(out, "loss_first", r->loss[AT_START]);
   json_number(out, "loss_last", r->loss[AT_END]);
   json_integer(out, "iterations", r->result.iterations);
-  json_integer(out, "phases", r->phases->n);
+  json_integer(out, "phases", r->phases->nphase);
   if (!r->receding) return;
   json_object(out, "receding");
   json_integer(out, "horizon", r->how.receding.horizon);
@@ -163,13 +198,13 @@ static void write_summary(Buffer* text, const Outcome* w) {
   json_integer(&out, "refused", r->result.refused);
   if (!r->receding) json_integer(&out, "restarts", r->result.restarts);
   json_integer(&out, "variables", r->grad.design->n);
-  json_integer(&out, "steps", r->grad.problem->rollout.horizon);
+  json_integer(&out, "steps", grad_steps(&r->grad));
   json_integer(&out, "unconverged_steps", r->unconverged[AT_END]);
   write_terms(&out, r);
   write_bias(&out, r);
-  if (w->scene) json_text(&out, "scene", file_name[SCENE_XML]);
+  if (w->scene->text) json_text(&out, "scene", w->file[scene_file(0)].name);
   else json_null(&out, "scene");
-  if (*w->scene_note) json_text(&out, "scene_note", w->scene_note);
+  if (*w->scene->note) json_text(&out, "scene_note", w->scene->note);
   if (w->replay.done) {
     const Differences* d = &w->replay.record.difference;
     json_object(&out, "replay");
@@ -181,8 +216,8 @@ static void write_summary(Buffer* text, const Outcome* w) {
     json_null(&out, "replay");
   }
   json_list(&out, "files");
-  for (int i = 0; i < NFILES; i++) {
-    if (w->written[i]) json_text(&out, NULL, file_name[i]);
+  for (int i = 0; i < w->nfile; i++) {
+    if (w->file[i].written) json_text(&out, NULL, w->file[i].name);
   }
   json_end(&out);
   json_number(&out, "wall_s", r->wall);
@@ -198,13 +233,18 @@ static void print_text(const Outcome* w) {
     printf("  in %d windows of %d steps; %d of %d steps are executed\n", r->receding->nframe,
            r->how.receding.horizon, r->receding->next, r->receding->horizon);
   }
-  if (r->phases->n > 1) printf("  means over %d phases of a timestep\n", r->phases->n);
+  if (r->phases->nphase > 1) printf("  means over %d phases of a timestep\n", r->phases->nphase);
   printf("  %-24s %14s %14s\n", "", "start", "result");
   printf("  %-24s %14.6g %14.6g\n", "loss", r->loss[AT_START], r->loss[AT_END]);
-  for (int i = 0; i < r->grad.problem->rollout.nloss; i++) {
-    printf("    %-22s %14.6g %14.6g\n",
-           dj_lossEntry((int)r->grad.problem->rollout.loss[i].type)->name, r->term[AT_START][i],
-           r->term[AT_END][i]);
+  for (int k = 0; k < r->grad.nscene && r->grad.nscene > 1; k++) {
+    printf("  %-24s %14.6g %14.6g\n", grad_sceneName(&r->grad, k), r->scene_loss[AT_START][k],
+           r->scene_loss[AT_END][k]);
+  }
+  for (int i = 0; i < r->grad.nterm; i++) {
+    GradTerm t = grad_term(&r->grad, i);
+    printf("    %-22s %14.6g %14.6g", grad_termName(&t), r->term[AT_START][i], r->term[AT_END][i]);
+    if (r->grad.nscene > 1) printf("  of %s", t.scene);
+    printf("\n");
   }
   if (w->replay.done) {
     const Largest* l = &w->replay.record.difference.position;
@@ -212,67 +252,73 @@ static void print_text(const Outcome* w) {
     printf("  in MuJoCo: bodies are at most %.4g m apart (%s, at %.4g s)\n", l->max,
            scene_bodyName(name, w->replay.record.model, l->id), l->time);
   }
-  if (*w->scene_note) printf("  no scene.xml: %s\n", w->scene_note);
+  for (int k = 0; k < r->grad.nscene; k++) {
+    const OutScene* one = &w->scene[k];
+    if (*one->note) printf("  no %s: %s\n", w->file[scene_file(k)].name, one->note);
+  }
   printf("written: %s/report.html\n", r->options->out);
 }
 
 // ---- scene.xml
 
-static void make_scene(Outcome* w) {
-  const OptimizeRun* r = &w->run;
-  const char* path = r->grad.task->scene;
+static void make_scene(OutScene* scene, const GradPart* part) {
+  const char* path = part->task->scene;
 #ifdef DJ_HAVE_MUJOCO
-  const djRollout* rollout = &r->grad.design->rollout;
+  const djRollout* rollout = &part->design->rollout;
   const djKeyDef key = {.name = "optimized", .qpos = rollout->qpos0, .qvel = rollout->qvel0,
                         .act = rollout->act0, .ctrl = rollout->ctrl};
   djError err = {""};
-  djStatus status = djm_makeMJCF(&w->scene, path, r->grad.design->model, &key, &err);
+  djStatus status = djm_makeMJCF(&scene->text, path, part->design->model, &key, &err);
   if (status == DJ_OK) return;
-  snprintf(w->scene_note, sizeof w->scene_note, "%s", err.text);
+  snprintf(scene->note, sizeof scene->note, "%s", err.text);
   const char* ending = strrchr(path, '.');
-  w->scene_failed = ending && strcmp(ending, ".xml") == 0;
+  scene->failed = ending && strcmp(ending, ".xml") == 0;
 #else
-  snprintf(w->scene_note, sizeof w->scene_note, "%s: a build with MuJoCo is needed", path);
+  snprintf(scene->note, sizeof scene->note, "%s: a build with MuJoCo is needed", path);
 #endif
 }
 
 // Everything but the report, which shows what MuJoCo makes of the written scene.
 static int write_results(Outcome* w) {
   const OptimizeRun* r = &w->run;
-  Buffer text[NFILES] = {{0}};
+  Buffer* text = tool_alloc((size_t)w->nfile, sizeof *text);
   write_history(&text[HISTORY_CSV], r);
   write_final(&text[FINAL_JSON], r);
   int status = optimize_task(&text[TASK_JSON], r, r->options->out);
-  if (r->grad.design->model->nu > 0) write_ctrl(&text[CTRL_CSV], r);
-  make_scene(w);
-  if (w->scene) buf_add(&text[SCENE_XML], w->scene);
-  for (int i = 0; i < NFILES && !status; i++) {
-    if (i == REPORT_HTML) continue;
-    w->written[i] = text[i].text != NULL;
-    if (w->written[i]) out_write(w->file[i], &text[i]);
-    else out_discard(w->file[i]);
+  for (int k = 0; k < r->grad.nscene; k++) {
+    const djDesign* d = r->grad.part[k].design;
+    if (d->model->nu > 0) write_ctrl(&text[ctrl_file(k)], d);
+    make_scene(&w->scene[k], &r->grad.part[k]);
+    if (w->scene[k].text) buf_add(&text[scene_file(k)], w->scene[k].text);
   }
-  for (int i = 0; i < NFILES; i++) buf_free(&text[i]);
+  for (int i = 0; i < report_file(w) && !status; i++) {
+    OutFile* f = &w->file[i];
+    f->written = text[i].text != NULL;
+    if (f->written) out_write(f->file, &text[i]);
+    else out_discard(f->file);
+  }
+  for (int i = 0; i < w->nfile; i++) buf_free(&text[i]);
+  free(text);
   return status;
 }
 
 static int write_report(Outcome* w) {
   const OptimizeRun* r = &w->run;
-  djFile* scene = w->file[SCENE_XML];
+  OutFile *scene = &w->file[scene_file(0)], *page = &w->file[report_file(w)];
   djError err;
   Buffer report = {0};
-  if (!w->written[SCENE_XML]) {
-    snprintf(w->replay.note, sizeof w->replay.note, "%.500s", w->scene_note);
-  } else if (dj_finishFile(scene, &err) < 0) {
+  if (!scene->written) {
+    snprintf(w->replay.note, sizeof w->replay.note, "%.500s", w->scene->note);
+  } else if (dj_finishFile(scene->file, &err) < 0) {
     return tool_fail(r->options->verb, NULL, NULL, "%s", err.text);
-  } else if (!dj_fileTemporary(scene)) {
-    snprintf(w->replay.note, sizeof w->replay.note, "scene.xml is no regular file");
+  } else if (!dj_fileTemporary(scene->file)) {
+    snprintf(w->replay.note, sizeof w->replay.note, "%s is no regular file", scene->name);
   } else {
-    replay_run(&w->replay, r, dj_fileTemporary(scene));
+    replay_run(&w->replay, r, dj_fileTemporary(scene->file));
   }
   optimize_report(&report, r, &w->replay);
-  out_write(w->file[REPORT_HTML], &report);
-  w->written[REPORT_HTML] = true;
+  out_write(page->file, &report);
+  page->written = true;
   buf_free(&report);
   return out_commit(r->options->verb);
 }
@@ -294,9 +340,11 @@ static int optimize(Outcome* w) {
   } else {
     print_text(w);
   }
-  if (w->scene_failed) {
-    tool_fail(o->verb, w->run.grad.task->scene, NULL, "scene.xml is not written: %s",
-              w->scene_note);
+  for (int k = 0; k < w->run.grad.nscene; k++) {
+    const OutScene* scene = &w->scene[k];
+    if (!scene->failed) continue;
+    tool_fail(o->verb, w->run.grad.part[k].task->scene, NULL, "%s is not written: %s",
+              w->file[scene_file(k)].name, scene->note);
     return EXIT_NOT_HELD;
   }
   return strcmp(optimize_status(&w->run), "ok") == 0 ? 0 : EXIT_NOT_HELD;
@@ -309,7 +357,9 @@ int verb_optimize(const Options* o) {
   int status = optimize_load(&w.run, o);
   if (!status) status = optimize(&w);
   replay_close(&w.replay);
+  for (int k = 0; k < w.run.grad.nscene && w.scene; k++) free(w.scene[k].text);
   free(w.scene);
+  free(w.file);
   optimize_free(&w.run);
   return status;
 }

@@ -67,9 +67,15 @@ static void write_head(Buffer* out, const OptimizeRun* r) {
            r->grad.design->n,
            r->receding ? r->how.receding.horizon : r->grad.problem->rollout.horizon,
            r->grad.design->model->opt.timestep, r->result.evaluations, r->wall);
-  if (r->phases->n > 1) {
+  if (r->phases->nphase > 1) {
     buf_addf(out, "<p>Loss and terms are means over %d starts, moved by parts of a timestep along "
-                  "their velocity; pictures show the first.</p>\n", r->phases->n);
+                  "their velocity; pictures show the first.</p>\n", r->phases->nphase);
+  }
+  if (r->grad.nscene > 1) {
+    buf_addf(out, "<p>The loss is the sum of those of %d scenes, by their weights; pictures, controls "
+                  "and the run in MuJoCo are of the first, <code>", r->grad.nscene);
+    html_text(out, grad_sceneName(&r->grad, 0));
+    buf_add(out, "</code>.</p>\n");
   }
   if (r->receding) {
     buf_addf(out, "<p>The loss of all %d steps goes", r->grad.problem->rollout.horizon);
@@ -201,16 +207,20 @@ static void when_text(Buffer* out, const djLossTerm* t) {
 }
 
 static void terms_table(Buffer* out, const OptimizeRun* r) {
-  const djRollout* rollout = &r->grad.problem->rollout;
   buf_add(out, "<div><h3>Terms of the loss</h3><table><thead><tr><th></th><th></th>"
                "<th class=\"n\">start</th><th class=\"n\">result</th></tr></thead><tbody>\n");
-  for (int i = 0; i < rollout->nloss && i < ROWS; i++) {
-    const djLossTerm* t = &rollout->loss[i];
-    buf_addf(out, "<tr><th>%s", dj_lossEntry((int)t->type)->name);
-    const char* name = r->grad.task->loss[i].name;
+  for (int i = 0; i < r->grad.nterm && i < ROWS; i++) {
+    GradTerm one = grad_term(&r->grad, i);
+    const djLossTerm* t = &one.part->problem->rollout.loss[one.term];
+    buf_addf(out, "<tr><th>%s", grad_termName(&one));
+    const char* name = one.part->task->loss[one.term].name;
     if (name) {
       buf_add(out, " of ");
       html_text(out, name);
+    }
+    if (r->grad.nscene > 1) {
+      buf_add(out, " in ");
+      html_text(out, one.scene);
     }
     buf_add(out, "</th><td>");
     when_text(out, t);
@@ -219,7 +229,15 @@ static void terms_table(Buffer* out, const OptimizeRun* r) {
     number_cell(out, r->term[AT_END][i]);
     buf_add(out, "</tr>\n");
   }
-  rows_left(out, rollout->nloss);
+  rows_left(out, r->grad.nterm);
+  for (int k = 0; k < r->grad.nscene && r->grad.nscene > 1; k++) {
+    buf_add(out, "<tr><th><code>");
+    html_text(out, grad_sceneName(&r->grad, k));
+    buf_addf(out, "</code></th><td>weight %.6g</td>", r->grad.part[k].task->weight);
+    number_cell(out, r->scene_loss[AT_START][k]);
+    number_cell(out, r->scene_loss[AT_END][k]);
+    buf_add(out, "</tr>\n");
+  }
   buf_add(out, "<tr><th><strong>sum</strong></th><td></td>");
   number_cell(out, r->loss[AT_START]);
   number_cell(out, r->loss[AT_END]);

@@ -50,13 +50,12 @@ int optimize_load(OptimizeRun* r, const Options* o) {
       djd_makeReceding(&r->receding, g->design, &r->how, &err) < 0) {
     return scene_fail(o, o->argument[0], &err);
   }
-  int nthread = o->threads > 0 ? (int)o->threads : 0;
-  if (djd_makePhases(&r->phases, g->design, r->how.phases, nthread, &err) < 0) {
-    return scene_fail(o, o->argument[0], &err);
-  }
-  size_t nvariable = (size_t)g->problem->nvariable, nloss = (size_t)g->problem->rollout.nloss;
+  status = grad_phases(&r->phases, g, r->how.phases);
+  if (status) return status;
+  size_t nvariable = (size_t)g->problem->nvariable;
   for (int k = 0; k < OPTIMIZE_POINTS; k++) {
-    r->term[k] = tool_alloc(nloss, sizeof(double));
+    r->term[k] = tool_alloc((size_t)g->nterm, sizeof(double));
+    r->scene_loss[k] = tool_alloc((size_t)g->nscene, sizeof(double));
     r->value[k] = tool_alloc(nvariable, sizeof(double*));
   }
   r->x = tool_alloc((size_t)g->design->n, sizeof *r->x);
@@ -79,9 +78,11 @@ void optimize_free(OptimizeRun* r) {
     for (int i = 0; r->value[k] && i < r->grad.problem->nvariable; i++) free(r->value[k][i]);
     free(r->value[k]);
     free(r->term[k]);
+    free(r->scene_loss[k]);
     free_course(&r->course[k]);
   }
   free(r->row);
+  free(r->row_loss);
   free(r->x);
   free(r->stage);
   free(r->begun);
@@ -185,13 +186,28 @@ static int on_rollout(void* user, double done) {
   return 0;
 }
 
+// Losses of the scenes at x: those of the last runs, where these were at x.
+static void keep_losses(OptimizeRun* r, const double* x) {
+  const djDesign* d = r->grad.design;
+  int n = r->grad.nscene;
+  double* to = r->row_loss + (size_t)r->nrow * (size_t)n;
+  double loss;
+  if (n < 2) return;
+  bool here = memcmp(d->x, x, (size_t)d->n * sizeof *x) == 0;
+  bool known = here || djd_evaluatePhases(&loss, NULL, r->phases, x) >= 0;
+  for (int k = 0; k < n; k++) to[k] = known ? djd_sceneLoss(r->phases, k) : NAN;
+}
+
 static bool on_step_of(void* user, int frame, const djOptimizeStep* step) {
   OptimizeRun* r = user;
   if (r->how.nstage > 0 && step->iteration == 0) copy(r->begun, step->x, (size_t)r->nbegun);
   if (r->nrow == r->capacity) {
     r->capacity = 2 * r->capacity + 64;
     r->row = tool_grow(r->row, (size_t)r->capacity, sizeof *r->row);
+    size_t n = (size_t)r->capacity * (size_t)r->grad.nscene;
+    r->row_loss = tool_grow(r->row_loss, n, sizeof *r->row_loss);
   }
+  keep_losses(r, step->x);
   r->row[r->nrow++] = (HistoryRow){frame, step->stage, step->iteration, step->loss, step->step_norm,
                                    tool_clock() - r->started};
   show_run(r);
@@ -215,11 +231,14 @@ static int keep_point(OptimizeRun* r, int point, const double* x) {
   const djPhases* p = r->phases;
   djStatus status = djd_evaluatePhases(&r->loss[point], NULL, r->phases, x);
   if (status < 0) return scene_fail(o, o->argument[0], &d->error);
-  for (int i = 0; i < d->rollout.nloss; i++) {
+  for (int i = 0; i < r->grad.nterm; i++) {
+    GradTerm t = grad_term(&r->grad, i);
+    djDesign** run = p->design + (size_t)t.scene_index * (size_t)p->nphase;
     double sum = 0;
-    for (int j = 0; j < p->n; j++) sum += p->design[j]->result.term[i];
-    r->term[point][i] = sum / p->n;
+    for (int j = 0; j < p->nphase; j++) sum += run[j]->result.term[t.term];
+    r->term[point][i] = sum / p->nphase;
   }
+  for (int k = 0; k < p->nscene; k++) r->scene_loss[point][k] = djd_sceneLoss(p, k);
   r->unconverged[point] = 0;
   for (int j = 0; j < p->n; j++) r->unconverged[point] += p->design[j]->result.unconverged_steps;
   for (int i = 0; i < d->problem->nvariable; i++) r->value[point][i] = grad_value(&r->grad, i);
@@ -261,7 +280,9 @@ static void set_plain(OptimizeRun* r, bool plain) {
 // What the result is without a guide, where one acts in the run.
 static int keep_plain(OptimizeRun* r) {
   const djModel* m = r->grad.design->model;
-  if (!dj_guidesRuns(m)) return 0;
+  bool any = false;
+  for (int k = 0; k < r->grad.nscene; k++) any |= dj_guidesRuns(r->grad.part[k].design->model);
+  if (!any) return 0;
   set_plain(r, true);
   int status = keep_point(r, PLAIN, r->x);
   set_plain(r, false);

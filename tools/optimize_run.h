@@ -38,10 +38,11 @@ typedef struct OptimizeRun {
   djStage* stage;           // (how.nstage) with the command line's iterations
   int nbegun;               // numbers of begun; 0: none
   double* begun;            // (n) x with which the stage at hand began
-  djPhases* phases;         // of the design, how.phases of them
+  djPhases* phases;         // of all scenes, how.phases each
   djRecedingRun* receding;  // where the horizon recedes, else NULL
   int nrow, capacity;
   HistoryRow* row;
+  double* row_loss;         // (nrow x nscene) of each scene
   double* x;                // (n) the best iterate, or what was executed
   djOptimizeResult result;  // receding: sums over frames
   bool interrupted;
@@ -49,10 +50,11 @@ typedef struct OptimizeRun {
   double bias;              // largest difference of a body's position without the tail, m
   // at all points, the first three of all phases (means, and the sum):
   double loss[OPTIMIZE_POINTS];
-  double* term[OPTIMIZE_POINTS];      // (nloss)
+  double* scene_loss[OPTIMIZE_POINTS];   // (nscene)
+  double* term[OPTIMIZE_POINTS];      // (nterm)
   int unconverged[OPTIMIZE_POINTS];
   double** value[OPTIMIZE_POINTS];    // (nvariable) nvalue numbers each
-  Course course[OPTIMIZE_POINTS];
+  Course course[OPTIMIZE_POINTS];     // of the first scene
 } OptimizeRun;
 
 // The written scene with its keyframe and controls in both engines.
@@ -76,6 +78,10 @@ void optimize_free(OptimizeRun* r);
 const char* optimize_status(const OptimizeRun* r);
 
 Poses course_poses(const OptimizeRun* r, const Course* c, int sample);
+
+// "stem.ending", where a task lists its scenes "stem_NAME.ending".
+void optimize_fileName(char* name, size_t size, const GradRun* g, int scene, const char* stem,
+                       const char* ending);
 
 // The task, started from the result. folder: where it is going to be.
 int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder);

@@ -112,11 +112,19 @@ static void put_settings(cJSON* task, const Options* o) {
   }
 }
 
-static void put_start(cJSON* task, const OptimizeRun* r) {
-  const djModel* m = r->grad.design->model;
-  const djRollout* rollout = &r->grad.design->rollout;
+void optimize_fileName(char* name, size_t size, const GradRun* g, int scene, const char* stem,
+                       const char* ending) {
+  const char* own = grad_sceneName(g, scene);
+  snprintf(name, size, "%s%s%s.%s", stem, own ? "_" : "", own ? own : "", ending);
+}
+
+// Of a scene; task: its entry, or the task without a list.
+static void put_start(cJSON* task, const OptimizeRun* r, int scene) {
+  const GradPart* part = &r->grad.part[scene];
+  const djModel* m = part->design->model;
+  const djRollout* rollout = &part->design->rollout;
   cJSON* initial = member(task, "initial");
-  int key = r->grad.problem->key;
+  int key = part->problem->key;
   if (key >= 0 && r->options->keyframe) {
     char name[24];
     snprintf(name, sizeof name, "#%d", key);
@@ -131,7 +139,52 @@ static void put_start(cJSON* task, const OptimizeRun* r) {
     put(history, "qvel", vector(rollout->history_qvel0, m->nv));
     put(initial, "history", history);
   }
-  if (m->nu > 0) put(task, "ctrl", cJSON_CreateString("ctrl.csv"));
+  if (m->nu == 0) return;
+  char name[64];
+  optimize_fileName(name, sizeof name, &r->grad, scene, "ctrl", "csv");
+  put(task, "ctrl", cJSON_CreateString(name));
+}
+
+// A copy of what the entry of a scene inherits.
+static void inherit(cJSON* entry, const cJSON* task, const char* key) {
+  const cJSON* all = cJSON_GetObjectItemCaseSensitive(task, key);
+  if (!all || cJSON_GetObjectItemCaseSensitive(entry, key)) return;
+  cJSON_AddItemToObject(entry, key, cJSON_Duplicate(all, true));
+}
+
+// Files and starts of all scenes, paths from the new folder on. -1: a file is gone.
+static int put_scenes(cJSON* task, const OptimizeRun* r, const char* folder) {
+  cJSON* list = cJSON_GetObjectItemCaseSensitive(task, "scenes");
+  for (int k = 0; k < r->grad.nscene; k++) {
+    cJSON* entry = list ? cJSON_GetArrayItem(list, k) : task;
+    char* path = realpath(r->grad.part[k].task->scene, NULL);
+    if (!path) return -1;
+    if (list) inherit(entry, task, "scene");
+    if (list) inherit(entry, task, "initial");
+    put_scene(entry, folder, path);
+    put_start(entry, r, k);
+    free(path);
+  }
+  if (!list) return 0;
+  static const char* const own[] = {"scene", "initial", "ctrl"};
+  for (int k = 0; k < 3; k++) cJSON_DeleteItemFromObjectCaseSensitive(task, own[k]);
+  return 0;
+}
+
+// Of what was set for one name the last prevails.
+static void set_last(cJSON* task, const char* name, const double* value, int n) {
+  cJSON* set = member(task, "set");
+  cJSON_DeleteItemFromObjectCaseSensitive(set, name);
+  cJSON_AddItemToObject(set, name, vector(value, n));
+}
+
+// A parameter of all scenes: also of those that set some themselves, maybe this one by a pattern.
+static void put_value(cJSON* task, const char* name, const double* value, int n) {
+  cJSON* entry;
+  set_last(task, name, value, n);
+  cJSON_ArrayForEach(entry, cJSON_GetObjectItemCaseSensitive(task, "scenes")) {
+    if (cJSON_GetObjectItemCaseSensitive(entry, "set")) set_last(entry, name, value, n);
+  }
 }
 
 // Numbers that the optimizer took to other values.
@@ -142,7 +195,7 @@ static void put_annealed(cJSON* task, const OptimizeRun* r) {
     const char* name = r->how.anneal[i].name;
     if (dj_paramId(&param, r->grad.design->model, name, NULL) != DJ_OK) continue;
     dj_getParam(&value, r->grad.design->model, &param);
-    put(member(task, "set"), name, vector(&value, 1));
+    put_value(task, name, &value, 1);
   }
 }
 
@@ -151,9 +204,7 @@ static void put_staged(cJSON* task, const OptimizeRun* r) {
   for (int i = 0; i < r->how.nstage && i <= r->result.stage; i++) {
     for (int k = 0; k < r->stage[i].nset; k++) {
       const djTaskSet* s = &r->stage[i].set[k];
-      cJSON* set = member(task, "set");
-      cJSON_DeleteItemFromObjectCaseSensitive(set, s->name);   // the last one prevails
-      cJSON_AddItemToObject(set, s->name, vector(s->value, s->n));
+      put_value(task, s->name, s->value, s->n);
     }
   }
 }
@@ -178,19 +229,15 @@ static void put_parameters(cJSON* task, const OptimizeRun* r) {
   const djProblem* p = r->grad.problem;
   for (int i = 0; i < r->grad.scene.nset; i++) {
     const SetValue* set = &r->grad.scene.set[i];
-    put(member(task, "set"), set->name, vector(set->value, set->n));
+    put_value(task, set->name, set->value, set->n);
   }
   for (int i = 0; i < p->nvariable; i++) {
     const djVariable* v = &p->variable[i];
-    cJSON* value = vector(r->value[AT_END][i], v->nvalue);
+    const double* value = r->value[AT_END][i];
     if (v->kind == DJ_VAR_PARAM) {
-      cJSON* set = member(task, "set");
-      cJSON_DeleteItemFromObjectCaseSensitive(set, v->name);   // the last one prevails
-      cJSON_AddItemToObject(set, v->name, value);
+      put_value(task, v->name, value, v->nvalue);
     } else if (v->kind == DJ_VAR_FREE) {
-      put(member(member(task, "free"), v->name), "value", value);
-    } else {
-      cJSON_Delete(value);
+      put(member(member(task, "free"), v->name), "value", vector(value, v->nvalue));
     }
   }
 }
@@ -238,17 +285,15 @@ static void make_exact(cJSON* item) {
 int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
   const Options* o = r->options;
   const char* path = o->argument[0];
-  char message[512] = "", *scene = realpath(r->grad.task->scene, NULL);
+  char message[512] = "";
   char* base = realpath(folder, NULL);
   cJSON* task = read_json(path, message, sizeof message);
   int status = 0;
-  if (!task || !scene || !base) {
+  if (!task || !base || put_scenes(task, r, base) < 0) {
     status = tool_fail(o->verb, path, NULL, "cannot be read again: %s",
                        *message ? message : strerror(errno));
   } else {
-    put_scene(task, base, scene);
     put_settings(task, o);
-    put_start(task, r);
     put_guide_bodies(task, r);
     put_parameters(task, r);
     put_annealed(task, r);
@@ -263,7 +308,6 @@ int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
     cJSON_free(printed);
   }
   cJSON_Delete(task);
-  free(scene);
   free(base);
   return status;
 }

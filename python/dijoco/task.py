@@ -71,6 +71,50 @@ def _plain(value):
     raise TypeError("a task cannot hold a %s" % type(value).__name__)
 
 
+class _Part:
+    """A scene of a task: its model and design."""
+
+    def __init__(self, task, k, models, allow_ignored):
+        own = core.dj_taskOfScene(task.address, k)
+        self.name, self.weight = core.dj_taskName(own).decode(), core.dj_taskWeight(own)
+        path = os.fsdecode(core.dj_taskScene(own))
+        given = models.get(os.path.basename(path))
+        self.model = given.copy() if given else Model._load(path)
+        if not allow_ignored:
+            _refuse_ignored(self.model)
+        call(core.dj_applyTask, self.model._address, own)
+        problem, design = c_void_p(), c_void_p()
+        call(core.dj_resolveTask, byref(problem), own, self.model._address)
+        problem = Handle(problem.value, core.dj_deleteProblem, (task,))
+        call(core.djd_makeDesign, byref(design), self.model._address, problem.address)
+        self.handle = Handle(design.value, core.djd_deleteDesign, (problem,))
+        self.problem = problem.address
+
+    def array(self, name):
+        field = CArray()
+        if core.djd_designArray(byref(field), self.handle.address, name.encode()) < 0:
+            return np.zeros(0)
+        return _lib.view(field, self.handle, name != "equal")
+
+
+def _take_models(task):
+    """The task with names in place of models, and these by their names."""
+    models = {}
+
+    def without(part):
+        if not isinstance(part, dict) or not isinstance(part.get("scene"), Model):
+            return part
+        name = "\x01model %d" % len(models)   # no file's
+        models[name] = part["scene"]
+        return dict(part, scene=name)
+
+    if isinstance(task, dict):
+        task = without(task)
+        if isinstance(task.get("scenes"), (list, tuple)):
+            task = dict(task, scenes=[without(part) for part in task["scenes"]])
+    return task, models
+
+
 class Design:
     """The loss of a task as a function of one vector x (n,), which lists the entries of its
     variables that vary.
@@ -78,40 +122,43 @@ class Design:
         design = dijoco.Design("task.json")
         loss, gradient = design.evaluate(design.x0)
 
-    task: path of a .json task, or a dict of the same form (docs/tasks.md), whose `scene` may also
-    be a `Model`; relative paths of a dict start at `folder`. Scenes of which something that changes
-    the motion is ignored are refused unless allow_ignored. Calls on one Design wait for each other.
+    task: path of a .json task, or a dict of the same form (docs/tasks.md), whose `scene`, also in
+    `scenes`, may be a `Model`; relative paths of a dict start at `folder`. Scenes of which something
+    that changes the motion is ignored are refused unless allow_ignored. `threads` share the scenes
+    and change no result; 0: one for each processor. Calls on one Design wait for each other.
     Rotations vary by a rotation vector, which is 0 at x0.
     """
 
-    def __init__(self, task, folder=None, allow_ignored=False):
-        scene = None
-        if isinstance(task, dict) and isinstance(task.get("scene"), Model):
-            scene = task["scene"].copy()
-            task = dict(task, scene="model")
+    def __init__(self, task, folder=None, allow_ignored=False, threads=0):
+        task, models = _take_models(task)
         self._task = _load(task, folder)
-        if scene is None:
-            scene = Model._load(os.fsdecode(core.dj_taskScene(self._task.address)))
-        if not allow_ignored:
-            _refuse_ignored(scene)
-        call(core.dj_applyTask, scene._address, self._task.address)
-        problem, design = c_void_p(), c_void_p()
-        call(core.dj_resolveTask, byref(problem), self._task.address, scene._address)
-        problem = Handle(problem.value, core.dj_deleteProblem, (self._task,))
-        call(core.djd_makeDesign, byref(design), scene._address, problem.address)
-        self._handle = Handle(design.value, core.djd_deleteDesign, (problem,))
-        self._address, self._problem = design.value, problem.address
-        self._scene, self._lock = scene, threading.Lock()
+        count = core.dj_taskScenes(self._task.address)
+        self._parts = [_Part(self._task, k, models, allow_ignored) for k in range(count)]
+        first = self._parts[0]
+        self._handle, self._scene = first.handle, first.model
+        self._address, self._problem = first.handle.address, first.problem
+        self._sum = self._make_sum(1, threads)
+        self._lock = threading.Lock()
         kinds, nvalues = self._array("variable.kind"), self._array("variable.nvalue")
         tangents, picked = self._array("variable.ntangent"), self._array("variable.picked")
         names = [core.djd_variableName(self._address, i).decode() for i in range(len(kinds))]
         self._variables = list(zip(names, kinds, nvalues, tangents, picked))
 
+    def _designs(self):
+        """Arguments of C functions that take several scenes: number, designs, weights."""
+        n = len(self._parts)
+        return (n, (c_void_p * n)(*(part.handle.address for part in self._parts)),
+                (c_double * n)(*(part.weight for part in self._parts)))
+
+    def _make_sum(self, phases, threads):
+        out = c_void_p()
+        n, designs, weights = self._designs()
+        call(core.djd_makeScenes, byref(out), n, designs, weights,
+             _lib.integer(phases, "phases"), _lib.integer(threads, "threads"))
+        return Handle(out.value, core.djd_deletePhases, [part.handle for part in self._parts])
+
     def _array(self, name):
-        field = CArray()
-        if core.djd_designArray(byref(field), self._address, name.encode()) < 0:
-            return np.zeros(0)
-        return _lib.view(field, self._handle, name != "equal")
+        return self._parts[0].array(name)
 
     def _number(self, name):
         return self._array(name)[0].item()
@@ -132,7 +179,11 @@ class Design:
     lower = property(lambda self: self._array("lower"), None, None, "Lower bounds (n,), or -inf.")
     upper = property(lambda self: self._array("upper"), None, None, "Upper bounds (n,), or inf.")
     model = property(lambda self: self._scene, None, None,
-                     "The task's scene with its settings and `set`, as a `Model`.")
+                     "The task's scene with its settings and `set`, as a `Model`; the first of several.")
+    models = property(lambda self: [part.model for part in self._parts], None, None,
+                      "The same of all scenes.")
+    scenes = property(lambda self: [part.name for part in self._parts if part.name], None, None,
+                      "Names of the task's `scenes`; [] where it has no such list.")
 
     evaluations = property(lambda self: self._number("evaluations"), None, None,
                            "Losses asked for so far, with a gradient or without.")
@@ -145,13 +196,22 @@ class Design:
         return slice(int(adr[i]), int(adr[i + 1]))
 
     def evaluate(self, x, gradient=True):
-        """Loss at x (n,) and its gradient (n,), or None without `gradient`."""
+        """Loss at x (n,) and its gradient (n,), or None without `gradient`. Of several scenes these
+        are sums, by their weights; see `scene_losses`."""
         x, loss = self._vector(x), c_double()
         out = np.zeros(self.n) if gradient else None
         with self._lock:
-            self._check(core.djd_evaluateDesign(byref(loss), _lib.pointer(out), self._address,
-                                                x.ctypes.data))
+            self._check(core.djd_forwardPhases(byref(loss), self._sum.address, x.ctypes.data,
+                                               bool(gradient)))
+            if gradient:
+                self._check(core.djd_backwardPhases(out.ctypes.data, self._sum.address))
         return loss.value, out
+
+    def scene_losses(self):
+        """Loss of each scene at the last evaluation, before its weight."""
+        with self._lock:
+            return np.array([core.djd_sceneLoss(self._sum.address, k)
+                             for k in range(len(self._parts))])
 
     def values(self, x=None):
         """Values of the variables at x (default: x0) as a dict of flat arrays; ctrl is
@@ -192,8 +252,8 @@ class Design:
         self.slice(variable)
         out = _CCertificate()
         with self._lock:
-            core.djd_certifyVariable(byref(out), self._address, self.names.index(variable), loss,
-                                     gradient.ctypes.data, seed)
+            core.djd_certifyPhases(byref(out), self._sum.address, self.names.index(variable), loss,
+                                   gradient.ctypes.data, seed)
         kinks = [name for k, name in enumerate(_kinks()) if out.touched >> k & 1]
         return {"name": variable, "analytic": out.analytic, "difference": out.difference,
                 "relative_error": out.relative_error,
@@ -207,12 +267,10 @@ class Design:
         """How far the gradient at x0 by each variable is from the same at all phases: its standard
         deviation over starts moved by j/phases of a timestep along qvel0, by the size of its mean.
         Where one of them has no gradient all are NaN. `threads` 0: one for each processor."""
-        out, handle = np.full(len(self.names), math.nan), c_void_p()
+        out = np.full(len(self.names), math.nan)
         with self._lock:
-            call(core.djd_makePhases, byref(handle), self._address,
-                 _lib.integer(phases, "phases"), _lib.integer(threads, "threads"))
-            status = core.djd_phaseSpread(out.ctypes.data, handle, self.x0.ctypes.data)
-            core.djd_deletePhases(handle)
+            runs = self._make_sum(phases, threads)
+            status = core.djd_phaseSpread(out.ctypes.data, runs.address, self.x0.ctypes.data)
         return out if status >= 0 else np.full(len(self.names), math.nan)
 
 
@@ -242,10 +300,10 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
     design = Design(task, folder, allow_ignored)
     gradient, loss = np.full(design.n, math.nan), c_double()
     start = time.perf_counter()
-    status = core.djd_forwardDesign(byref(loss), design._address, design.x0.ctypes.data, True)
+    status = core.djd_forwardPhases(byref(loss), design._sum.address, design.x0.ctypes.data, True)
     forward = time.perf_counter()
     if status >= 0 and status != _lib.SINGULAR:
-        status = core.djd_backwardDesign(gradient.ctypes.data, design._address)
+        status = core.djd_backwardPhases(gradient.ctypes.data, design._sum.address)
     backward = time.perf_counter()
     if status < 0:
         design._check(status)
@@ -253,18 +311,21 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
     if singular:
         gradient[:] = math.nan
     out = {"status": "ok", "loss": loss.value,
-           "surrogate": bool(core.dj_guidesDerivatives(design.model._address)),
-           "terms": [{"type": entry.LOSSES[t].name, "value": float(v)}
-                     for t, v in zip(design._array("term.type"), design._array("term"))],
+           "surrogate": any(core.dj_guidesDerivatives(m._address) for m in design.models),
+           "terms": [_term(part, t, v) for part in design._parts
+                     for t, v in zip(part.array("term.type"), part.array("term"))],
            "variables": [{"name": name, "shape": list(design._shape(i)), "value": design._value(i),
                           "gradient": gradient[design.slice(name)].reshape(_fit(design, i))}
                          for i, name in enumerate(design.names)],
-           "steps": design._number("horizon"),
-           "unconverged_steps": design._number("unconverged_steps"),
-           "worst_residual": design._number("worst_residual"),
-           "worst_condition": design._number("worst_condition"),
+           "steps": _over(design, "horizon", sum),
+           "unconverged_steps": _over(design, "unconverged_steps", sum),
+           "worst_residual": _over(design, "worst_residual", max),
+           "worst_condition": _over(design, "worst_condition", max),
            "settings": _settings(design.model),
            "time": {"forward_s": forward - start, "backward_s": backward - forward}}
+    if design.scenes:
+        out["scenes"] = [{"name": part.name, "weight": part.weight, "loss": float(value)}
+                         for part, value in zip(design._parts, design.scene_losses())]
     if check and not singular:
         out["certificate"] = [design.certify(name, loss.value, gradient, seed)
                               for name in design.names]
@@ -277,6 +338,16 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
     elif any(c["passed"] is False for c in out.get("certificate", ())):
         out["status"] = "check_failed"
     return out
+
+
+def _term(part, row, value):
+    scene = {"scene": part.name} if part.name else {}
+    return dict(scene, type=entry.LOSSES[row].name, value=float(value))
+
+
+def _over(design, name, together):
+    """A number of all scenes."""
+    return together(part.array(name)[0].item() for part in design._parts)
 
 
 def _fit(design, variable):
@@ -324,8 +395,8 @@ def _guarded(n, failure, call_back):
 def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=False, threads=0,
              **optimizer):
     """Improve a task's variables with its own optimizer (docs/tasks.md), whose type and keys may be
-    given as keyword arguments instead: optimize(task, type="lbfgsb", memory=5). `threads` share the
-    starts of optimize(task, phases=8) and change no result; 0: one for each processor. task: as for
+    given as keyword arguments instead: optimize(task, type="lbfgsb", memory=5). `threads` share
+    scenes and the starts of optimize(task, phases=8) and change no result; 0: one for each processor. task: as for
     `Design`, or a `Design`, which keeps what stages set.
 
     callback(iteration, loss, x) is called after every iteration, 0 being the start (of a stage),
@@ -344,7 +415,7 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     x, result = np.array(design.x0), _COptimizeResult()
     callback_of_c = _Callback(lambda _, state: step(state))
     with design._lock:
-        call(core.djd_optimizeDesign, byref(result), x.ctypes.data, design._address, byref(how),
+        call(core.djd_optimizeScenes, byref(result), x.ctypes.data, *design._designs(), byref(how),
              _lib.integer(threads, "threads"), ctypes.cast(callback_of_c, c_void_p), None)
     if failure:
         raise failure[0]
