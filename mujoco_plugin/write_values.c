@@ -57,7 +57,34 @@ static bool sameModels(const djModel* a, const djModel* b) {
          a->nu == b->nu && a->na == b->na;
 }
 
+// The design's meshes may have more vertices than the scene's, at their ends. The base gets others in
+// their place, so that these meshes count as changed.
+static bool growBase(djmWrite* w) {
+  const djModel *wanted = w->wanted, *base = w->base;
+  int n = wanted->nmeshvert - base->nmeshvert, used = 0;
+  if (n <= 0 || wanted->nmesh != base->nmesh) return true;
+  for (int i = 0; i < base->nmesh; i++) {
+    if (wanted->mesh_vertnum[i] < base->mesh_vertnum[i]) return true;
+  }
+  int* mesh = malloc((size_t)n * sizeof *mesh);
+  double* vert = malloc(3 * (size_t)n * sizeof *vert);
+  djStatus status = mesh && vert ? DJ_OK : DJ_NO_MEMORY;
+  for (int i = 0; i < base->nmesh && status == DJ_OK; i++) {
+    for (int v = base->mesh_vertnum[i]; v < wanted->mesh_vertnum[i]; v++) {
+      mesh[used] = i;
+      mju_copy3(vert + 3 * used, wanted->mesh_vert + 3 * (wanted->mesh_vertadr[i] + v));
+      vert[3 * used++] += 1;
+    }
+  }
+  if (status == DJ_OK) status = dj_addVertices(w->base, used, mesh, vert, w->err);
+  free(mesh);
+  free(vert);
+  if (status < 0) w->status = status;
+  return status == DJ_OK;
+}
+
 bool djm_writeValues(djmWrite* w) {
+  if (!growBase(w)) return false;
   const djModel *wanted = w->wanted, *base = w->base;
   mjModel* m = w->m;
   if (!sameModels(wanted, base)) {
@@ -134,7 +161,7 @@ static void placeGeoms(djmWrite* w, int mesh) {
 
 static bool writeMesh(djmWrite* w, mjsMesh* mesh, int id, bool with_faces) {
   const mjModel* m = w->m;
-  int n = 3 * m->mesh_vertnum[id], nface = 3 * m->mesh_facenum[id];
+  int n = 3 * w->wanted->mesh_vertnum[id], nface = 3 * m->mesh_facenum[id];
   const double* wanted = w->wanted->mesh_vert + 3 * (size_t)w->wanted->mesh_vertadr[id];
   float* vert = malloc(sizeof(float) * (size_t)n);
   if (!vert) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");

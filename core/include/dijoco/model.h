@@ -525,6 +525,12 @@ DJ_API djStatus dj_setGuideBodies(djModel* model, int npair, const char* const* 
 // The same as a text, "rod box, rod cube*".
 DJ_API djStatus dj_setGuideText(djModel* model, const char* text, djError* err);
 
+// More vertices at the end of meshes of an unshared model, at vert (n x 3, m, in the mesh's frame), the
+// k-th of mesh[k]: inside of hulls they change nothing. The model's arrays move: pointers to them are
+// void.
+DJ_API djStatus dj_addVertices(djModel* model, int n, const int* mesh, const double* vert,
+                               djError* err);
+
 // Whether the guide acts in derivatives alone, as option guide_backward_only, on an unshared model;
 // default rules are not applied anew.
 DJ_API djStatus dj_setGuideBackwardOnly(djModel* model, bool only);

@@ -88,6 +88,20 @@ typedef struct djConnect {
   djConnectPart part[4];    // (npart)
 } djConnect;
 
+// A point of a body in `"connect"`: a vertex of a mesh geom, the position of a geom or site, the
+// frame of a child body, or the anchor of a joint.
+typedef struct djTaskPoint {
+  djObject object;          // geom, site, body, joint; DJ_NOBJ: what does not move in the body
+  const char* name;         // of the element
+  int vertex;               // of the geom's mesh; -1: none
+} djTaskPoint;
+
+// `"connect"`: two points of one body whose difference does not change while a design varies, so
+// that parts keep connected (SDRS's shared vertices and attachment points).
+typedef struct djTaskConnect {
+  djTaskPoint a, b;         // of one body
+} djTaskConnect;
+
 // A task whose names are looked up. Arrays may be written before a djDesign is made.
 typedef struct djProblem {
   const char* element;      // the scene's, for messages: "scenes[1] 'cup'"; "": the only one
@@ -110,6 +124,7 @@ typedef struct djProblem {
   struct djMap* map;        // (nmap) see gradient/map.h
   int nconnect;             // connections
   djConnect* connect;       // (nconnect)
+  const djTaskConnect* joined;   // (nconnect) what they join
   bool inertia_from_geom;   // mass and inertia follow geom sizes and vertices
   djRollout rollout;        // points into the arrays above; refinement_steps is 0
   void* memory;             // private

@@ -52,20 +52,6 @@ typedef struct djTaskFree {
   const double* max;        // (nmax) units of value
 } djTaskFree;
 
-// A point of a body in `"connect"`: a vertex of a mesh geom, the position of a geom or site, the
-// frame of a child body, or the anchor of a joint.
-typedef struct djTaskPoint {
-  djObject object;          // geom, site, body, joint
-  const char* name;         // of the element
-  int vertex;               // of the geom's mesh; -1: none
-} djTaskPoint;
-
-// `"connect"`: two points of one body whose difference does not change while a design varies, so
-// that parts keep connected (SDRS's shared vertices and attachment points).
-typedef struct djTaskConnect {
-  djTaskPoint a, b;         // of one body
-} djTaskConnect;
-
 // A task as its file says it. One with `"scenes"` is a list of tasks, of which the first one is what
 // the struct itself holds: each is the task with some keys of its own, and their losses add up.
 typedef struct djTask {
@@ -99,6 +85,7 @@ typedef struct djTask {
   const djMapDef* map;     // (nmap)
   int nconnect;             // connections
   const djTaskConnect* connect;     // (nconnect)
+  bool connect_auto;        // "auto": those that dj_applySet finds in the model
   bool inertia_from_geom;   // mass and inertia follow geom sizes and vertices
   djOptimizer optimizer;    // how to optimise
   int nscene;               // at least 1
@@ -116,7 +103,9 @@ DJ_API djStatus dj_loadTaskText(djTask** task, const char* text, const char* fol
 DJ_API void dj_deleteTask(djTask* task);
 
 // Set the parameters of `set` on an unshared model; with inertia_from_geom masses and inertias
-// follow its geoms (dj_followGeoms).
+// follow its geoms (dj_followGeoms). With `connect`: "auto" the vertices that hulls share are then
+// added to the model's meshes, and the task remembers what they join; it must find the same in every
+// model. A list of connections lets `set` give a mesh more vertices than it has.
 DJ_API djStatus dj_applySet(djModel* model, const djTask* task, djError* err);
 
 // The task's settings, then its `set`, on an unshared model of its scene.

@@ -42,7 +42,9 @@ static djStatus parsePoint(djTaskPoint* point, const cJSON* item, const djAt* at
 djStatus dj_parseConnect(djTask* task, const cJSON* list, djPool* pool, djError* err) {
   static const char* const keys[] = {"a", "b", NULL};
   djAt top = {err, ""};
-  if (!cJSON_IsArray(list)) return dj_jsonFail(&top, "connect", "must be a list");
+  task->connect_auto = cJSON_IsString(list) && strcmp(list->valuestring, "auto") == 0;
+  if (task->connect_auto) return DJ_OK;
+  if (!cJSON_IsArray(list)) return dj_jsonFail(&top, "connect", "must be a list or \"auto\"");
   djTaskConnect* connect = dj_poolTake(pool, (size_t)cJSON_GetArraySize(list), sizeof *connect);
   if (!connect) return dj_failMemory(err);
   task->connect = connect;
@@ -58,6 +60,10 @@ djStatus dj_parseConnect(djTask* task, const cJSON* list, djPool* pool, djError*
       char place[64];
       snprintf(place, sizeof place, "%s: %s", element, keys[k]);
       djAt of = {err, place};
+      if (k && cJSON_IsNull(point)) {
+        one->b = (djTaskPoint){DJ_NOBJ, "", -1};
+        continue;
+      }
       status = parsePoint(k ? &one->b : &one->a, point, &of);
     }
     if (status < 0) return status;
@@ -101,9 +107,10 @@ static djStatus addVertex(djConnect* c, const djProblem* p, const djModel* m, in
 // Adds a point; *body is that in whose frame it is.
 static djStatus addPoint(int* body, djConnect* c, const djProblem* p, const djModel* m,
                          const djTaskPoint* t, double sign, djError* err) {
-  int id = dj_name2id(m, t->object, t->name);
+  int id = t->object == DJ_NOBJ ? -1 : dj_name2id(m, t->object, t->name);
   djMat3 eye = dju_eye3();
   djStatus status = DJ_OK;
+  if (t->object == DJ_NOBJ) return DJ_OK;   // of the other one's body
   if (id < 0) return dj_fail(err, DJ_INVALID, "there is no element '%.100s'", t->name);
   switch (t->object) {
     case DJ_OBJ_GEOM:
@@ -133,20 +140,26 @@ static djStatus resolveOne(djConnect* c, const djTaskConnect* t, const djProblem
   if (status < 0) return dj_prefix(err, status, "a");
   status = addPoint(&body_b, c, p, m, &t->b, -1, err);
   if (status < 0) return dj_prefix(err, status, "b");
-  if (body_a == body_b) return DJ_OK;
+  if (body_a == body_b || t->b.object == DJ_NOBJ) return DJ_OK;
   return dj_fail(err, DJ_INVALID, "'%.100s' and '%.100s' are not in the frame of one body",
                  t->a.name, t->b.name);
 }
 
 djStatus dj_resolveConnect(djProblem* p, const djTask* task, const djModel* m, djPool* pool,
                            djError* err) {
-  p->connect = dj_poolTake(pool, (size_t)task->nconnect, sizeof *p->connect);
+  const djTaskMemory* memory = task->memory;
+  int n = task->connect_auto ? memory->nfound : task->nconnect;
+  if (task->connect_auto && !memory->found) {
+    return dj_fail(err, DJ_INVALID, "connect: \"auto\" needs dj_applySet first");
+  }
+  p->joined = task->connect_auto ? memory->connect : task->connect;
+  p->connect = dj_poolTake(pool, (size_t)n, sizeof *p->connect);
   if (!p->connect) return dj_failMemory(err);
-  for (; p->nconnect < task->nconnect; p->nconnect++) {
+  for (; p->nconnect < n; p->nconnect++) {
     int i = p->nconnect;
     char element[32];
     snprintf(element, sizeof element, "connect[%d]", i);
-    djStatus status = resolveOne(&p->connect[i], &task->connect[i], p, m, err);
+    djStatus status = resolveOne(&p->connect[i], &p->joined[i], p, m, err);
     if (status < 0) return dj_prefix(err, status, element);
   }
   return DJ_OK;

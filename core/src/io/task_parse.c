@@ -12,12 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What a task owns.
-typedef struct djTaskMemory {
-  djPool pool;
-  cJSON* root;      // texts of the task point into it
-} djTaskMemory;
-
 #define DJ_MAX_HORIZON 10000000
 
 // null: there is none.

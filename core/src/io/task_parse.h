@@ -7,6 +7,15 @@
 
 #include <dijoco/task.h>
 
+// What a task owns.
+typedef struct djTaskMemory {
+  djPool pool;
+  cJSON* root;      // texts of the task point into it
+  bool found;       // connections by themselves, in a model
+  int nfound;
+  const djTaskConnect* connect;   // (nfound)
+} djTaskMemory;
+
 // `"loss"`; task->horizon is known.
 djStatus dj_parseLosses(djTask* task, const cJSON* list, djPool* pool, djError* err);
 

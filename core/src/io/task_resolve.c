@@ -226,10 +226,9 @@ static djStatus setAll(djModel* model, const djTask* task, djError* err) {
   return DJ_OK;
 }
 
-djStatus dj_applySet(djModel* model, const djTask* task, djError* err) {
-  if (!model || !task) return dj_fail(err, DJ_INVALID, "model or task: NULL");
+static djStatus applySet(djModel* model, const djTask* task, djError* err) {
   bool follow = task->inertia_from_geom && task->nset > 0;
-  if (!follow) return named(task, setAll(model, task, err), err);
+  if (!follow) return setAll(model, task, err);
   djModel* compiled = NULL;
   djStatus status = dj_copyModel(&compiled, model, err);
   if (status == DJ_OK) status = setAll(model, task, err);
@@ -238,6 +237,14 @@ djStatus dj_applySet(djModel* model, const djTask* task, djError* err) {
     if (status < 0) dj_prefix(err, status, "set: inertia_from_geom");
   }
   dj_deleteModel(compiled);
+  return status;
+}
+
+djStatus dj_applySet(djModel* model, const djTask* task, djError* err) {
+  if (!model || !task) return dj_fail(err, DJ_INVALID, "model or task: NULL");
+  djStatus status = dj_growBySet(model, task, err);
+  if (status == DJ_OK) status = applySet(model, task, err);
+  if (status == DJ_OK) status = dj_connectAuto(model, task, err);
   return named(task, status, err);
 }
 

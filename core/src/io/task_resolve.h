@@ -15,7 +15,15 @@ djStatus dj_resolveMaps(djProblem* problem, const djTask* task, const djModel* m
 djStatus dj_resolveVariables(djProblem* problem, const djTask* task, const djModel* model,
                              djPool* pool, djError* err);
 
-// Fill problem->connect.
+// Vertices that `set` gives meshes beyond those that they have, where the task has connections: in
+// their hulls, for the time being.
+djStatus dj_growBySet(djModel* model, const djTask* task, djError* err);
+
+// `"connect": "auto"`: adds the vertices that hulls share to the model's meshes, and remembers in the
+// task what they join; it must be the same in every model.
+djStatus dj_connectAuto(djModel* model, const djTask* task, djError* err);
+
+// Fill problem->connect and joined.
 djStatus dj_resolveConnect(djProblem* problem, const djTask* task, const djModel* model,
                            djPool* pool, djError* err);
 

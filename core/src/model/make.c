@@ -86,6 +86,48 @@ djStatus dj_resizeGuides(djModel* m, int n, djError* err) {
   return DJ_OK;
 }
 
+// Meshes of `from` with the added vertices at their ends.
+static void moveVertices(djModel* m, const djModel* from, int n, const int* mesh,
+                         const double* vert) {
+  int adr = 0;
+  for (int i = 0; i < m->nmesh; i++) {
+    int own = from->mesh_vertnum[i];
+    m->mesh_vertadr[i] = adr;
+    dj_copyNumbers(m->mesh_vert + 3 * (size_t)adr,
+                   from->mesh_vert + 3 * (size_t)from->mesh_vertadr[i], 3 * own);
+    adr += own;
+    for (int k = 0; k < n; k++) {
+      if (mesh[k] != i) continue;
+      dj_copyNumbers(m->mesh_vert + 3 * (size_t)adr++, vert + 3 * (size_t)k, 3);
+    }
+    m->mesh_vertnum[i] = adr - m->mesh_vertadr[i];
+  }
+}
+
+djStatus dj_growMeshes(djModel* m, int n, const int* mesh, const double* vert, djError* err) {
+  djModel old = *m;
+  if (n > INT_MAX / 4 - m->nmeshvert) {
+    return dj_fail(err, DJ_INVALID, "model: meshes are too large");
+  }
+  m->nmeshvert += n;
+  m->nbuffer = layout(m, NULL);
+  m->buffer = calloc(1, m->nbuffer ? m->nbuffer : 1);
+  if (!m->buffer) {
+    *m = old;
+    return dj_failMemory(err);
+  }
+  layout(m, m->buffer);
+  const djModel* from = &old;
+  SIZES_OF(from);
+#define X(type, name, rows, columns) \
+  memcpy(m->name, from->name, (size_t)(rows) * (size_t)(columns) * sizeof(type));
+  DJ_MODEL_ARRAYS(X)
+#undef X
+  moveVertices(m, from, n, mesh, vert);
+  free(old.buffer);
+  return DJ_OK;
+}
+
 static size_t nameSize(const char* name) { return name ? strlen(name) + 1 : 1; }
 
 // Bytes of all names.

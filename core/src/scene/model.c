@@ -47,6 +47,23 @@ djStatus dj_copyModel(djModel** copy, const djModel* model, djError* err) {
   return status;
 }
 
+djStatus dj_addVertices(djModel* model, int n, const int* mesh, const double* vert, djError* err) {
+  if (!model || n < 0 || (n > 0 && (!mesh || !vert))) {
+    return dj_fail(err, DJ_INVALID, "vertices: model, mesh or vert: NULL");
+  }
+  for (int k = 0; k < n; k++) {
+    if (mesh[k] < 0 || mesh[k] >= model->nmesh) {
+      return dj_fail(err, DJ_INVALID, "vertices: there is no mesh #%d", mesh[k]);
+    }
+    if (!dj_allFinite(vert + 3 * k, 3)) {
+      return dj_fail(err, DJ_INVALID, "vertices: numbers must be finite");
+    }
+  }
+  if (n == 0) return DJ_OK;
+  djStatus status = dj_growMeshes(model, n, mesh, vert, err);
+  return status < 0 ? status : dj_makeCollision(model, true, err);
+}
+
 djStatus dj_setOption(djModel* model, const djOption* option, djError* err) {
   if (!model || !option) return dj_fail(err, DJ_INVALID, "model or option: NULL");
   djStatus status = dj_checkOption(option, err);

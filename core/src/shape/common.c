@@ -1,0 +1,69 @@
+// Least t with n_i.x - t <= d_i: a linear program of four unknowns, by a barrier,
+//   t/mu - sum log(d_i + t - n_i.x),
+// whose minimum goes to that of t as mu falls, and of several to the one in their middle. Newton's
+// method, damped by its decrement l as step/(1 + l), which never leaves the half spaces. With mu not
+// below 1e-6 (of size 1) what is not on the planes that decide still weighs enough in double
+// precision; a point on two planes that face each other is between them to mu^2.
+
+#include "shape/common.h"
+
+#include "math/ldl.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { UNKNOWNS = 4, NEWTON = 60 };
+#define LAST 1e-6
+#define FALL 0.2
+
+typedef struct Program {
+  int n;
+  const double* plane;
+  djVec3 origin;
+  double size;
+} Program;
+
+// Slack of half space i at y: x, t in units of the size, about the origin.
+static double slack(const Program* p, int i, const double y[UNKNOWNS]) {
+  const double* q = p->plane + 4 * i;
+  double d = (q[3] - dju_dot3(dju_load3(q), p->origin)) / p->size;
+  return d + y[3] - (q[0] * y[0] + q[1] * y[1] + q[2] * y[2]);
+}
+
+// One step; its decrement.
+static double newtonStep(double y[UNKNOWNS], const Program* p, double mu) {
+  double g[UNKNOWNS] = {0, 0, 0, 1 / mu}, H[UNKNOWNS * UNKNOWNS] = {0}, L[UNKNOWNS * UNKNOWNS];
+  double step[UNKNOWNS], decrement = 0;
+  for (int i = 0; i < p->n; i++) {
+    const double* q = p->plane + 4 * i;
+    const double a[UNKNOWNS] = {q[0], q[1], q[2], -1}, w = 1 / slack(p, i, y);
+    for (int r = 0; r < UNKNOWNS; r++) {
+      g[r] += w * a[r];
+      for (int c = 0; c <= r; c++) H[UNKNOWNS * r + c] += w * w * a[r] * a[c];
+    }
+  }
+  if (!dj_factorLDL(L, H, NULL, UNKNOWNS)) return 0;
+  memcpy(step, g, sizeof step);
+  dj_solveLDL(step, L, UNKNOWNS);
+  for (int r = 0; r < UNKNOWNS; r++) decrement += g[r] * step[r];
+  decrement = sqrt(fmax(decrement, 0));
+  if (!isfinite(decrement)) return 0;
+  for (int r = 0; r < UNKNOWNS; r++) y[r] -= step[r] / (1 + decrement);
+  return decrement;
+}
+
+double dj_commonPoint(djVec3* point, int n, const double* plane, djVec3 start, double size) {
+  const Program p = {n, plane, start, size};
+  double y[UNKNOWNS] = {0}, most = -INFINITY, depth = INFINITY;
+  for (int i = 0; i < n; i++) most = fmax(most, -slack(&p, i, y));
+  y[3] = most + 1;
+  for (double mu = 1; mu > LAST; mu *= FALL) {
+    for (int k = 0; k < NEWTON && newtonStep(y, &p, mu) > 1e-6; k++) {
+    }
+  }
+  *point = dju_madd3(start, size, dju_load3(y));
+  for (int i = 0; i < n; i++) {
+    depth = fmin(depth, plane[4 * i + 3] - dju_dot3(dju_load3(plane + 4 * i), *point));
+  }
+  return depth;
+}
