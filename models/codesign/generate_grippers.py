@@ -13,8 +13,8 @@ COLUMNS, ROWS = 12, 13
 # single_jaw: block (y, z), thickness of the plate; the X: length and radius of its arms, their
 # height over the floor, half of its hub; masses (kg), friction; the node of blocks (from the left,
 # from the bottom) that the first controls lead onto the arm; where they lead it.
-SINGLE = dict(block=0.015, thick=0.016, arm=0.08, radius=0.007, height=0.045, hub=0.02,
-              jaw=0.4, mass=0.2, friction=0.1, floor=1, node=(6, 2), kp=(1000, 10), kv=(50, 0.5),
+SINGLE = dict(block=0.015, thick=0.016, arm=0.08, radius=0.007, straight=0, height=0.045, hub=0.02,
+              jaw=0.4, mass=0.2, friction=0.05, floor=1, node=(6, 2), kp=(1000, 10), kv=(50, 0.5),
               tilt=-0.6, steps=480, dt=0.005, knots=13, support=2.5e-4, room=(0.01, 0.1))
 
 
@@ -96,12 +96,12 @@ class Plate:
         return out
 
 
-def spindle(length, radius, axis, sides=8):
-    """Vertices of a rod that tapers from its middle to a point at both ends."""
+def rod(length, straight, radius, axis, sides=8):
+    """Vertices of a rod with a point at both ends, straight up to this distance from its middle."""
     out = [(-length, 0, 0), (length, 0, 0)]
     for k in range(sides):
         a = 2 * math.pi * (k + .5) / sides
-        out.append((0, radius * math.cos(a), radius * math.sin(a)))
+        out += [(x, radius * math.cos(a), radius * math.sin(a)) for x in sorted({-straight, straight})]
     return [v if axis == 0 else (-v[1], v[0], v[2]) for v in out]
 
 
@@ -151,8 +151,9 @@ def single_jaw():
              '  <option timestep="%g" integrator="implicitfast" cone="elliptic" impratio="10"/>' %
              c["dt"],
              '  <asset>']
-    lines += plate.meshes() + mesh("rod_x", spindle(c["arm"], c["radius"], 0)) + mesh(
-        "rod_y", spindle(c["arm"], c["radius"], 1))
+    lines += plate.meshes() + mesh("rod_x", rod(
+        c["arm"], c["straight"], c["radius"], 0)) + mesh(
+        "rod_y", rod(c["arm"], c["straight"], c["radius"], 1))
     lines += ['  </asset>', '  <default>', '    <geom friction="%g" solref="0.01 1"/>' %
               c["friction"], '  </default>', '  <worldbody>', '    <light pos="0 -1 2"/>',
               '    <camera name="side" pos="-.2 -.7 .35" xyaxes="1 -.3 0 .1 .35 1"/>',
@@ -168,9 +169,9 @@ def single_jaw():
     lines += ["      " + g for g in plate.geoms('density="%g" rgba="0.35 0.5 0.7 1"' % density)]
     lines += ['    </body>', '    <body name="cross" pos="0 0 %g">' % (h + lift),
               '      <freejoint name="cross"/>']
-    rod = 'mass="%g" rgba="0.8 0.5 0.2 1"' % (c["mass"] / 4)
-    lines += ['      <geom name="rod_x" type="mesh" mesh="rod_x" %s/>' % rod,
-              '      <geom name="rod_y" type="mesh" mesh="rod_y" %s/>' % rod,
+    look = 'mass="%g" rgba="0.8 0.5 0.2 1"' % (c["mass"] / 4)
+    lines += ['      <geom name="rod_x" type="mesh" mesh="rod_x" %s/>' % look,
+              '      <geom name="rod_y" type="mesh" mesh="rod_y" %s/>' % look,
               '      <geom name="hub" type="box" size="%g %g %g" pos="0 0 %g" mass="%g"' %
               (hub, hub, (h + .01) / 2 - 5e-5, (.01 - h) / 2 + 5e-5, c["mass"] / 2),
               '            rgba="0.8 0.5 0.2 1"/>',
@@ -209,7 +210,7 @@ def single_jaw():
                      for k in free],
             "loss": loss}
     controls = [{"name": list(free)}]
-    optimizer = {"type": "trust_region", "direction": "adam", "radius": 2e-3,
+    optimizer = {"type": "trust_region", "direction": "gradient", "radius": 2e-3,
                  "control_radius": 5e-2, "iterations": 200}
     write("single_jaw", "task.json", {**task, "connect": plate.ties(), "variables": controls +
           [{"name": "mesh/jaw_*/vert", "min": -.02, "max": .02}], "optimizer": optimizer})
@@ -343,7 +344,8 @@ def parallel_jaw(targets=None):
             "variables": [{"name": ["mesh/left_*/vert", "mesh/right_*/vert"], "min": -.012,
                            "max": .012}],
             "connect": plates["left"].ties() + plates["right"].ties(),
-            "optimizer": {"type": "adam", "rate": 3e-4, "epsilon": .3, "iterations": 200}}
+            "optimizer": {"type": "trust_region", "direction": "gradient", "radius": 5e-3,
+                          "iterations": 200}}
     write("parallel_jaw", "task.json", task)
 
 
