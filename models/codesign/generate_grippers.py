@@ -14,7 +14,7 @@ COLUMNS, ROWS = 12, 13
 # height over the floor, half of its hub; masses (kg), friction; the node of blocks (from the left,
 # from the bottom) that the first controls lead onto the arm; where they lead it.
 SINGLE = dict(block=0.015, thick=0.016, arm=0.08, radius=0.007, straight=0, height=0.045, hub=0.02,
-              jaw=0.4, mass=0.2, friction=0.05, floor=1, node=(6, 2), kp=(1000, 10), kv=(50, 0.5),
+              jaw=0.4, mass=0.2, friction=0.1, floor=1, node=(6, 2), kp=(1000, 10), kv=(50, 0.5),
               tilt=-0.6, steps=480, dt=0.005, knots=13, support=2.5e-4, room=(0.01, 0.1))
 
 
@@ -103,6 +103,31 @@ def rod(length, straight, radius, axis, sides=8):
         a = 2 * math.pi * (k + .5) / sides
         out += [(x, radius * math.cos(a), radius * math.sin(a)) for x in sorted({-straight, straight})]
     return [v if axis == 0 else (-v[1], v[0], v[2]) for v in out]
+
+
+def surface_nodes(cells):
+    """How many nodes the surface of a lattice of cells has."""
+    inner = [max(c - 1, 0) for c in cells]
+    return math.prod(c + 1 for c in cells) - math.prod(inner)
+
+
+def write_cages(name, task, controls, bodies, optimizer, bound):
+    """cage_coarse.json and cage_fine.json: the same with lattices of 4 x 4 x 4 and 16 x 16 x 16
+    cells about each body in `bodies` (half sides, middle), in place of vertices."""
+    for file, n in (("cage_coarse.json", 4), ("cage_fine.json", 16)):
+        cells = [n] * 3
+        zeros = [0] * (3 * surface_nodes(cells))
+        free = dict(task.get("free", {}))
+        maps = list(task.get("maps", []))
+        for body, half, middle in bodies:
+            free["cage_" + body] = {"value": zeros, "min": -bound, "max": bound}
+            box = [[round(m + s * 1.001 * h, 7) for m, h in zip(middle, half)] for s in (-1, 1)]
+            maps.append({"type": "cage", "from": "cage_" + body, "body": body, "box": box,
+                         "grid": cells,
+                         "to": ["mesh/%s_*/vert" % body]})
+        write(name, file, {**task, "free": free, "maps": maps,
+                           "variables": controls + [{"name": ["cage_" + b[0] for b in bodies]}],
+                           "optimizer": optimizer})
 
 
 def eased(t, at, values):
@@ -214,6 +239,8 @@ def single_jaw():
                  "control_radius": 5e-2, "iterations": 200}
     write("single_jaw", "task.json", {**task, "connect": plate.ties(), "variables": controls +
           [{"name": "mesh/jaw_*/vert", "min": -.02, "max": .02}], "optimizer": optimizer})
+    half = [c["thick"] / 2, COLUMNS * c["block"] / 2, ROWS * c["block"] / 2]
+    write_cages("single_jaw", task, controls, [("jaw", half, (0, 0, 0))], optimizer, .02)
     write("single_jaw", "controls.json", {**task, "variables": controls, "optimizer": optimizer})
 
 # parallel_jaw: block and thickness of the jaws' plates, density, where their inner faces begin, the
@@ -340,19 +367,22 @@ def parallel_jaw(targets=None):
             "horizon": c["steps"],
             "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
                         "support": 1e-3},
-            "inertia_from_geom": True, "scenes": scenes,
-            "variables": [{"name": ["mesh/left_*/vert", "mesh/right_*/vert"], "min": -.012,
-                           "max": .012}],
-            "connect": plates["left"].ties() + plates["right"].ties(),
-            "optimizer": {"type": "trust_region", "direction": "gradient", "radius": 5e-3,
-                          "iterations": 200}}
-    write("parallel_jaw", "task.json", task)
+            "inertia_from_geom": True, "scenes": scenes}
+    optimizer = {"type": "trust_region", "direction": "gradient", "radius": 5e-3,
+                 "iterations": 200}
+    write("parallel_jaw", "task.json", {
+        **task, "variables": [{"name": ["mesh/left_*/vert", "mesh/right_*/vert"], "min": -.012,
+                               "max": .012}],
+        "connect": plates["left"].ties() + plates["right"].ties(), "optimizer": optimizer})
+    half = [c["thick"] / 2, COLUMNS * c["block"] / 2, ROWS * c["block"] / 2]
+    write_cages("parallel_jaw", task, [], [(name, half, (0, 0, 0)) for name in plates], optimizer,
+                .012)
 
 
 # three_finger: lengths of the two links of a finger, their section, the circle on which fingers
 # begin and its height, where they start and close (rad), density, gains (twice k_p, k_d = 3e2, 3).
 FINGER = dict(links=(0.4, 0.35), width=0.1, ring=0.32, height=0.86, start=(-0.1, 0.15),
-              closed=(0.25, 0.55), density=500, kp=600, kv=6, friction=0.1, mass=8, radius=0.2,
+              closed=(0.25, 0.55), density=500, kp=600, kv=6, friction=0.1, mass=40, radius=0.2,
               steps=200, dt=0.01, close=70, base=(2000, 400), parts=4)
 
 
@@ -483,12 +513,16 @@ def three_finger(targets=None):
             "horizon": c["steps"],
             "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
                         "support": 5e-3},
-            "inertia_from_geom": True, "scenes": scenes,
-            "variables": [{"name": ["mesh/near_*/vert", "mesh/far_*/vert"], "min": -1.5 * w,
-                           "max": 1.5 * w}],
-            "connect": ties,
-            "optimizer": {"type": "adam", "rate": 1e-3, "epsilon": .3, "iterations": 500}}
-    write("three_finger", "task.json", task)
+            "inertia_from_geom": True, "scenes": scenes}
+    optimizer = {"type": "adam", "rate": 1e-3, "iterations": 500}
+    write("three_finger", "task.json", {
+        **task, "variables": [{"name": ["mesh/near_*/vert", "mesh/far_*/vert"], "min": -1.5 * w,
+                               "max": 1.5 * w}],
+        "connect": ties, "optimizer": optimizer})
+    write_cages("three_finger", task, [],
+                [(n, (w / 2, w / 2, length / 2), (0, 0, -length / 2))
+                 for f in range(3) for n, length in zip(("near_%d" % f, "far_%d" % f), c["links"])],
+                optimizer, w)
 
 
 if __name__ == "__main__":
