@@ -4,6 +4,7 @@
 #include "optimize_run.h"
 #include "output.h"
 #include "progress.h"
+#include "tunnels.h"
 #include "verbs.h"
 
 #include <errno.h>
@@ -75,11 +76,14 @@ static void write_history(Buffer* out, const OptimizeRun* r) {
   int nloss = g->nscene > 1 ? g->nscene : 0;
   buf_add(out, "iteration,loss,step_norm,wall_s");
   for (int k = 0; k < nloss; k++) buf_addf(out, ",loss_%s", grad_sceneName(g, k));
+  bool joined = tunnels_asked(g->design) && !r->receding;
+  if (joined) buf_add(out, ",genus");
   buf_addf(out, "%s\n", r->receding ? ",frame" : staged ? ",stage" : "");
   for (int i = 0; i < r->nrow; i++) {
     const HistoryRow* h = &r->row[i];
     buf_addf(out, "%d,%.17g,%.17g,%.6f", h->iteration, h->loss, h->step_norm, h->wall);
     for (int k = 0; k < nloss; k++) buf_addf(out, ",%.17g", r->row_loss[i * nloss + k]);
+    if (joined) buf_addf(out, ",%d", h->genus);
     if (r->receding) buf_addf(out, ",%d", h->frame);
     if (staged) buf_addf(out, ",%d", h->stage);
     buf_add(out, "\n");

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "interrupt.h"
 #include "progress.h"
+#include "tunnels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -200,6 +201,7 @@ static void keep_losses(OptimizeRun* r, const double* x) {
 
 static bool on_step_of(void* user, int frame, const djOptimizeStep* step) {
   OptimizeRun* r = user;
+  djDesign* d = r->grad.design;
   if (r->how.nstage > 0 && step->iteration == 0) copy(r->begun, step->x, (size_t)r->nbegun);
   if (r->nrow == r->capacity) {
     r->capacity = 2 * r->capacity + 64;
@@ -209,7 +211,8 @@ static bool on_step_of(void* user, int frame, const djOptimizeStep* step) {
   }
   keep_losses(r, step->x);
   r->row[r->nrow++] = (HistoryRow){frame, step->stage, step->iteration, step->loss, step->step_norm,
-                                   tool_clock() - r->started};
+                                   tool_clock() - r->started,
+                                   tunnels_asked(d) ? tunnels_count(d, step->x) : 0};
   show_run(r);
   r->interrupted = interrupt_asked();
   return !r->interrupted;

@@ -15,6 +15,7 @@ typedef struct HistoryRow {
   int stage;                // of a run in stages
   int iteration;
   double loss, step_norm, wall;
+  int genus;                // see tunnels.h
 } HistoryRow;
 
 // A trajectory: poses at the start and after each step that was possible, and the controls.

@@ -9,6 +9,7 @@
 
 #include "base/pool.h"
 #include "base/status.h"
+#include "contact/contact.h"
 #include "shape/hull.h"
 
 #include <math.h>
@@ -43,24 +44,29 @@ static void widen(Solid* s, djVec3 x) {
   s->high = dju_vec3(fmax(s->high.x, x.x), fmax(s->high.y, x.y), fmax(s->high.z, x.z));
 }
 
+// By the hull that contact has where there is one.
 static djStatus readHull(Solid* s, djPool* pool, const djModel* m, int geom, djError* err) {
-  int mesh = m->geom_mesh[geom];
-  const double* vert = m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh];
-  djHull hull;
-  djStatus status = dj_makeHull(&hull, m->mesh_vertnum[mesh], vert, 0, NULL, err);
-  if (status < 0) return status;
-  s->plane = dj_poolTake(pool, 4 * (size_t)hull.nface, sizeof(double));
-  for (int f = 0; f < hull.nface && s->plane; f++) {
-    if (hull.group[f] != f) continue;
+  const int mesh = m->geom_mesh[geom];
+  const djHull* hull = m->collision ? &m->collision->hull[mesh] : NULL;
+  djHull own = {0};
+  if (!hull || !hull->buffer) {
+    const double* vert = m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh];
+    const djStatus status = dj_makeHull(&own, m->mesh_vertnum[mesh], vert, 0, NULL, err);
+    if (status < 0) return status;
+    hull = &own;
+  }
+  s->plane = dj_poolTake(pool, 4 * (size_t)hull->nface, sizeof(double));
+  for (int f = 0; f < hull->nface && s->plane; f++) {
+    if (hull->group[f] != f) continue;
     double* plane = s->plane + 4 * (size_t)s->nplane++;
-    djVec3 n = dju_mulMV(s->pose.R, dju_load3(hull.plane + 4 * (size_t)f));
+    djVec3 n = dju_mulMV(s->pose.R, dju_load3(hull->plane + 4 * (size_t)f));
     dju_store3(plane, n);
-    plane[3] = hull.plane[4 * (size_t)f + 3] + dju_dot3(n, s->pose.p);
+    plane[3] = hull->plane[4 * (size_t)f + 3] + dju_dot3(n, s->pose.p);
   }
-  for (int i = 0; i < hull.nvert; i++) {
-    widen(s, dju_transform(&s->pose, dju_load3(hull.vert + 3 * (size_t)i)));
+  for (int i = 0; i < hull->nvert; i++) {
+    widen(s, dju_transform(&s->pose, dju_load3(hull->vert + 3 * (size_t)i)));
   }
-  dj_freeHull(&hull);
+  if (hull == &own) dj_freeHull(&own);
   return s->plane ? DJ_OK : dj_failMemory(err);
 }
 
