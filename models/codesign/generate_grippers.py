@@ -17,6 +17,9 @@ SINGLE = dict(block=0.015, thick=0.016, arm=0.08, radius=0.007, straight=0, heig
               jaw=0.4, mass=0.2, friction=0.1, floor=1, node=(6, 2), kp=(1000, 10), kv=(50, 0.5),
               tilt=-0.6, steps=480, dt=0.005, knots=13, support=2.5e-4, room=(0.01, 0.1))
 
+# The steps at which single_jaw has grasped, and begins to raise.
+STAGES = 240, 340
+
 
 def text(values):
     """Numbers as attributes show them."""
@@ -212,7 +215,7 @@ def single_jaw():
               '  </keyframe>', '</mujoco>']
     (folder / "scene.xml").write_text("\n".join(lines) + "\n")
 
-    grasp, raising = 240, 340
+    grasp, raising = STAGES
     com = [0, 0, (c["mass"] / 2 * (.01 - h) / 2) / c["mass"] + h + lift]
     last = [round(x[-1] - node[2] * math.sin(turn[-1]), 6), 0,
             round(z[-1] - node[2] * math.cos(turn[-1]), 6)]
@@ -236,7 +239,7 @@ def single_jaw():
             "loss": loss}
     controls = [{"name": list(free)}]
     optimizer = {"type": "trust_region", "direction": "gradient", "radius": 2e-3,
-                 "control_radius": 5e-2, "iterations": 200}
+                 "control_radius": 5e-2, "iterations": 100}
     write("single_jaw", "task.json", {**task, "connect": plate.ties(), "variables": controls +
           [{"name": "mesh/jaw_*/vert", "min": -.02, "max": .02}], "optimizer": optimizer})
     half = [c["thick"] / 2, COLUMNS * c["block"] / 2, ROWS * c["block"] / 2]

@@ -1,6 +1,8 @@
-"""Moves each object of parallel_jaw or three_finger by a design to targets that it was not made
-for: python3 targets.py NAME SCENE.xml [COUNT [SEED]]; PYTHONPATH and MuJoCo as for dijoco. An object
-is held where it ends within a limit (m) of where it was, beside the base, when it was grasped."""
+"""What grippers hold. python3 targets.py parallel_jaw|three_finger SCENE.xml [COUNT [SEED]] moves each
+object to targets that the design was not made for; it is held where it ends within a limit (m) of
+where it was, beside the base, when it was grasped. python3 targets.py single_jaw FOLDER, of a result of
+`dijoco optimize`, prints how far the X is raised beside the jaw, and how far it slips. PYTHONPATH and
+MuJoCo as for dijoco."""
 import math
 import pathlib
 import random
@@ -50,7 +52,38 @@ def keys_of(scene):
     return {m.key(k).name: m.key_qpos[k].copy() for k in range(m.nkey)}
 
 
+def single_jaw(folder):
+    """How far jaw and X rise in the last stage, how far the X's centre moves in the jaw's frame then;
+    and how far it moves before the grasp."""
+    folder = pathlib.Path(folder)
+    model = dijoco.Model.load(str(folder / "scene.xml"))
+    ctrl = np.loadtxt(folder / "ctrl.csv", delimiter=",", skiprows=1)
+    data = dijoco.Data(model)
+    data.qpos[:] = keys_of(str(folder / "scene.xml"))["optimized"]
+    jaw, cross = (model.names("body").index(name) for name in ("jaw", "cross"))
+    jaws, crosses, inside = [], [], []
+    for t in range(len(ctrl) + 1):
+        data.forward()
+        turn = np.array(data.xmat[jaw]).reshape(3, 3)
+        jaws.append(np.array(data.xpos[jaw]))
+        own = np.array(data.xmat[cross]).reshape(3, 3) @ model.body_ipos[cross]
+        crosses.append(np.array(data.xpos[cross]) + own)
+        inside.append(turn.T @ (crosses[-1] - jaws[-1]))
+        if t < len(ctrl):
+            data.ctrl[:] = ctrl[t]
+            data.step()
+    grasp, up = made.STAGES
+    rise = [a[-1][2] - a[up][2] for a in (jaws, crosses)]
+    slips = [np.linalg.norm(x - inside[up]) for x in inside[up:]]
+    still = max(np.linalg.norm(x - crosses[0]) for x in crosses[:grasp + 1])
+    print("jaw raised by %.4f m, X by %.4f m; slips by %.4f m; moved by %.4f m before the grasp"
+          % (*rise, max(slips), still))
+    return 0 if rise[1] >= .9 * rise[0] > .1 and max(slips) < .01 else 1
+
+
 def main(name, scene, count=20, seed=1):
+    if name == "single_jaw":
+        return single_jaw(scene)
     c, base, closed, objects, far, limit = TASKS[name]
     model = dijoco.Model.load(scene)
     model.option["timestep"] = c["dt"]
