@@ -12,4 +12,4 @@ bool tunnels_asked(const djDesign* d);
 // by cells of a hundredth of their longest sides; -1: they cannot be counted there.
 int tunnels_count(djDesign* d, const double* x);
 
-#endif  // DJ_TOOLS_TUNNELS_H_
+#endif // DJ_TOOLS_TUNNELS_H_

@@ -10,18 +10,19 @@ extern "C" {
 #endif
 
 typedef struct djTopology {
-  int components;           // that do not touch
-  int genus;                // tunnels through them
-  int cavities;             // closed on all sides
-  double volume;            // m3, of the cells
+  int components; // that do not touch
+  int genus;      // tunnels through them
+  int cavities;   // closed on all sides
+  double volume;  // m3, of the cells
 } djTopology;
 
 // Of the union of a body's geoms: meshes as the hulls of their vertices as they are now, boxes,
 // spheres, capsules, ellipsoids, cylinders; others do not count. A cell (metres, its edge) is solid
-// where its centre is at most 1e-6 m outside of a geom: gaps much narrower than a cell are seen where
-// a row of centres lies in them. Counted are components, tunnels and cavities of the closed cells,
-// which touch along edges and corners, too, by their Euler characteristic. cell 0: 1/100 of the
-// longest side of the body's box. DJ_INVALID: more than 2^26 cells, a flat mesh, no geom that counts.
+// where its centre is at most 1e-6 m outside of a geom: gaps much narrower than a cell are seen
+// where a row of centres lies in them. Counted are components, tunnels and cavities of the closed
+// cells, which touch along edges and corners, too, by their Euler characteristic. cell 0: 1/100 of
+// the longest side of the body's box. DJ_INVALID: more than 2^26 cells, a flat mesh, no geom that
+// counts.
 DJ_API djStatus dj_bodyTopology(djTopology* topology, const djModel* model, int body, double cell,
                                 djError* err);
 
@@ -29,4 +30,4 @@ DJ_API djStatus dj_bodyTopology(djTopology* topology, const djModel* model, int 
 }
 #endif
 
-#endif  // DIJOCO_TOPOLOGY_H_
+#endif // DIJOCO_TOPOLOGY_H_

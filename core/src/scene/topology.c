@@ -17,24 +17,24 @@
 #include <string.h>
 
 #define MOST_CELLS (1 << 26)
-#define OUTSIDE 1e-6        // m, that a centre may lie outside: faces of neighbours coincide
-#define SHIFT 2.3183        // cells, from the lattice's begin to the body: no multiple of a half
+#define OUTSIDE 1e-6 // m, that a centre may lie outside: faces of neighbours coincide
+#define SHIFT 2.3183 // cells, from the lattice's begin to the body: no multiple of a half
 
 typedef struct Solid {
-  int type;                 // djGeom
-  djPose pose;              // in the body's frame
-  const double* size;       // (3)
-  int nplane;               // of a hull
-  double* plane;            // (nplane x 4) outward, in the body's frame
-  djVec3 low, high;         // box, body's frame
+  int type;           // djGeom
+  djPose pose;        // in the body's frame
+  const double* size; // (3)
+  int nplane;         // of a hull
+  double* plane;      // (nplane x 4) outward, in the body's frame
+  djVec3 low, high;   // box, body's frame
 } Solid;
 
 typedef struct Lattice {
-  int n[3];                 // cells, with an empty rim
+  int n[3]; // cells, with an empty rim
   double cell;
   djVec3 low;
-  unsigned char* solid;     // (n[2] x n[1] x n[0])
-  int* queue;               // as many
+  unsigned char* solid; // (n[2] x n[1] x n[0])
+  int* queue;           // as many
 } Lattice;
 
 // ------------------------------------------ solids ---------------------------------------------
@@ -86,17 +86,19 @@ static bool halfOf(double half[3], int type, const double* size) {
 static djStatus readSolid(bool* there, Solid* s, djPool* pool, const djModel* m, int geom,
                           djError* err) {
   double half[3];
-  *s = (Solid){.type = m->geom_type[geom], .size = m->geom_size + 3 * (size_t)geom,
-               .low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
+  *s = (Solid){.type = m->geom_type[geom],
+               .size = m->geom_size + 3 * (size_t)geom,
+               .low = {INFINITY, INFINITY, INFINITY},
+               .high = {-INFINITY, -INFINITY, -INFINITY}};
   s->pose = (djPose){dju_load3(m->geom_pos + 3 * (size_t)geom),
                      dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * (size_t)geom))};
   *there = true;
   if (s->type == DJ_MESH) return readHull(s, pool, m, geom, err);
   *there = halfOf(half, s->type, s->size);
   for (int k = 0; k < 8 && *there; k++) {
-    widen(s, dju_transform(&s->pose, dju_vec3(k & 1 ? half[0] : -half[0],
-                                              k & 2 ? half[1] : -half[1],
-                                              k & 4 ? half[2] : -half[2])));
+    widen(s,
+          dju_transform(&s->pose, dju_vec3(k & 1 ? half[0] : -half[0], k & 2 ? half[1] : -half[1],
+                                           k & 4 ? half[2] : -half[2])));
   }
   return DJ_OK;
 }
@@ -113,13 +115,17 @@ static bool holds(const Solid* s, djVec3 x) {
   const double* a = s->size;
   double radius = hypot(y.x, y.y);
   switch (s->type) {
-    case DJ_SPHERE: return dju_norm3(y) <= a[0] + OUTSIDE;
-    case DJ_CYLINDER: return radius <= a[0] + OUTSIDE && fabs(y.z) <= a[1] + OUTSIDE;
-    case DJ_CAPSULE: return hypot(radius, fmax(fabs(y.z) - a[1], 0)) <= a[0] + OUTSIDE;
+    case DJ_SPHERE:
+      return dju_norm3(y) <= a[0] + OUTSIDE;
+    case DJ_CYLINDER:
+      return radius <= a[0] + OUTSIDE && fabs(y.z) <= a[1] + OUTSIDE;
+    case DJ_CAPSULE:
+      return hypot(radius, fmax(fabs(y.z) - a[1], 0)) <= a[0] + OUTSIDE;
     case DJ_BOX:
       return fabs(y.x) <= a[0] + OUTSIDE && fabs(y.y) <= a[1] + OUTSIDE &&
              fabs(y.z) <= a[2] + OUTSIDE;
-    default: return dju_norm3(dju_vec3(y.x / a[0], y.y / a[1], y.z / a[2])) <= 1;
+    default:
+      return dju_norm3(dju_vec3(y.x / a[0], y.y / a[1], y.z / a[2])) <= 1;
   }
 }
 
@@ -192,8 +198,8 @@ static long eulerOf(const Lattice* l) {
       for (int i = 1; i < l->n[0]; i++) {
         int bits = cornerOf(l, i, j, k);
         if (!bits) continue;
-        // Cells that touch an edge along x are those of bits 0, 2, 4, 6 (not lower in x), and so on;
-        // a face is between two cells.
+        // Cells that touch an edge along x are those of bits 0, 2, 4, 6 (not lower in x), and so
+        // on; a face is between two cells.
         sum += 1 - !!(bits & 0x55) - !!(bits & 0x33) - !!(bits & 0x0f);
         sum += !!(bits & 0x11) + !!(bits & 0x05) + !!(bits & 0x03) - (bits & 1);
       }
@@ -218,7 +224,8 @@ static int countComponents(Lattice* l, unsigned char value, unsigned char done, 
       for (int d = 0; d < 27; d++) {
         int i = d % 3 - 1, j = d / 3 % 3 - 1, k = d / 9 - 1;
         if (!corners && abs(i) + abs(j) + abs(k) != 1) continue;
-        if (x + i < 0 || y + j < 0 || z + k < 0 || x + i >= nx || y + j >= ny || z + k >= nz) continue;
+        if (x + i < 0 || y + j < 0 || z + k < 0 || x + i >= nx || y + j >= ny || z + k >= nz)
+          continue;
         size_t next = at(l, x + i, y + j, z + k);
         if (l->solid[next] != value) continue;
         l->solid[next] = done;
