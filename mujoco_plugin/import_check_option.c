@@ -12,9 +12,9 @@ bool djm_optIntegrator(const djmImport* imp, int i, djmNote note) {
   if (integrator == mjINT_EULER || imp->m->nv == 0) return false;
   const char* name = integrator > 0 && integrator < 5 ? names[integrator] : "unknown";
   snprintf(note, sizeof(djmNote),
-           "%s is replaced by position, momentum or variational at the same timestep, %g s: first "
-           "order; with position a body turning at w loses about h w^2 of its angular momentum per "
-           "second",
+           "%s is replaced by the integrator that is set here, at the same timestep, %g s: by position "
+           "errors are of first order, and a body turning at w loses about h w^2 of its angular "
+           "momentum per second",
            name, imp->m->opt.timestep);
   return true;
 }

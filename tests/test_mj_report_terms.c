@@ -319,7 +319,7 @@ static void testNotes(void** state) {
     snprintf(scene, sizeof(scene), SCENE(" timestep='.003' integrator='%s'/>", A("", ""), ""),
              integrators[i]);
     snprintf(words, sizeof(words),
-             "%s is replaced by position, momentum or variational at the same timestep, 0.003 s",
+             "%s is replaced by the integrator that is set here, at the same timestep, 0.003 s",
              integrators[i]);
     checkNote(scene, "option", "integrator", words);
   }

@@ -301,11 +301,14 @@ static void pointFrames(djParamSums* s, const djMotion* at, const djPoint* point
 void dj_frameForces(djParamSums* s, const djMotion* at, const double* z) {
   const djModel* m = at->model;
   if (!(s->wants & DJ_BY_FRAME)) return;
-  dj_gatherCotangents(s->W, m, at->ref);
-  dj_gatherCotangents(s->C, m, at->ref);
+  size_t size = 6 * (size_t)m->nbody;
+  if (!dju_isZero(s->W, size) || !dju_isZero(s->C, size)) {
+    dj_gatherCotangents(s->W, m, at->ref);
+    dj_gatherCotangents(s->C, m, at->ref);
+    s->field[s->nfield++] = dj_frameFieldSecond(s->C, s->W, s->x, z);
+  }
   const djConfig now = dj_wantedConfig(s, at->at.kin, at->at.q, at->ref);
-  s->field[s->nfield++] = dj_frameFieldSecond(s->C, s->W, s->x, z);
-  dj_frameParamsOf(s->param, m, &now, s->nfield, s->field);
+  if (s->nfield > 0) dj_frameParamsOf(s->param, m, &now, s->nfield, s->field);
   s->nfield = 0;
   pointFrames(s, at, &at->at0, s->C0);
   if (at->rate.kin != at->at0.kin) pointFrames(s, at, &at->rate, s->Crate);

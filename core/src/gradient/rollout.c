@@ -488,6 +488,7 @@ static djStatus backStep(double** lambda, double** next, djRolloutResult* result
   double* du = result->grad_ctrl ? result->grad_ctrl + (size_t)k * nu : NULL;
   bool parts = tape->nparts[k] > 1;
   djStatus status = DJ_OK;
+  if (k > 0 && tape->nparts[k - 1] == 1) dj_fetchLinear(&tape->step[k - 1]);
   if (parts) status = backParts(lambda, next, du, sums, m, d, r, tape, k);
   else backLinear(lambda, next, du, &tape->step[k], m, tape);
   for (size_t i = 0; i < nu && du && tape->given; i++) du[i] += tape->dctrl[(size_t)k * nu + i];

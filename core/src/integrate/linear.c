@@ -79,11 +79,25 @@ void dj_copyLinear(djLinear* dest, double* memory, const djModel* m, const djLin
   dj_copyImpulses(&dest->impulse, p, &src->impulse);
   p += dj_impulseLinearSize(&src->impulse);
   dest->Vplus = dest->Vstart = dest->Vrate = (djMatrix){0};
-  if (!src->Vplus.data) return;
-  copyBlocks(&dest->trees, &p, src->Vplus.blocks);
-  dest->Vplus = copyMatrix(&p, &src->Vplus, &dest->trees);
-  dest->Vstart = copyMatrix(&p, &src->Vstart, &dest->trees);
-  if (src->Vrate.data) dest->Vrate = copyMatrix(&p, &src->Vrate, &dest->trees);
+  if (src->Vplus.data) {
+    copyBlocks(&dest->trees, &p, src->Vplus.blocks);
+    dest->Vplus = copyMatrix(&p, &src->Vplus, &dest->trees);
+    dest->Vstart = copyMatrix(&p, &src->Vstart, &dest->trees);
+    if (src->Vrate.data) dest->Vrate = copyMatrix(&p, &src->Vrate, &dest->trees);
+  }
+  dest->memory = memory;
+  dest->size = (size_t)(p - memory);
+}
+
+// Of more than MOST bytes the rest follows as it is read.
+static void fetch(const void* from, size_t size) {
+  enum { LINE = 64, MOST = 1 << 15 };
+  for (size_t k = 0; k < size && k < MOST; k += LINE) __builtin_prefetch((const char*)from + k);
+}
+
+void dj_fetchLinear(const djLinear* copy) {
+  fetch(copy, sizeof *copy);
+  fetch(copy->memory, copy->size * sizeof(double));
 }
 
 // ---- linearisation ----------------------------------------------------------------------------

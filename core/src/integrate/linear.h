@@ -30,11 +30,16 @@ typedef struct djLinear {
   bool keeps;            // the end has a history, where the state has one
   double* act_by_act;    // (na) diagonal of d act+/d act
   double* act_by_ctrl;   // (nu) d act+/d ctrl of each actuator with an activation
+  const double* memory;  // (size) of a copy
+  size_t size;
 } djLinear;
 
 // Copy into memory of dj_linearSize doubles. *dest must not be moved: it points into itself.
 size_t dj_linearSize(const djModel* model, const djLinear* src);
 void dj_copyLinear(djLinear* dest, double* memory, const djModel* model, const djLinear* src);
+
+// Asks for a copy that will be read soon. Long tapes are in no cache, and wait for memory otherwise.
+void dj_fetchLinear(const djLinear* copy);
 
 // Linearise the step just taken; *linear points into the workspace.
 djStatus dj_linearizeStep(djLinear* linear, const djModel* model, djData* data);
