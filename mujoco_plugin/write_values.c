@@ -76,7 +76,7 @@ static bool growBase(djmWrite* w) {
       vert[3 * used++] += 1;
     }
   }
-  if (status == DJ_OK) status = dj_addVertices(w->base, used, mesh, vert, w->err);
+  if (status == DJ_OK) status = dj_addMeshVertices(w->base, used, mesh, vert, w->err);
   free(mesh);
   free(vert);
   if (status < 0) w->status = status;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Downloads a pinned package into build/deps: `fetch.py mujoco`, `gymnasium`
-or `dm_control`.
+"""Downloads a pinned package into build/deps: `fetch.py mujoco`, `coacd`,
+`gymnasium` or `dm_control`.
 
 Wheels are taken by pip, for fixed platform tags whatever this Python is, and by checksum. What is
 there already is not fetched again. DIJOCO_OFFLINE=1 forbids the network.
@@ -19,6 +19,10 @@ MUJOCO_HASH = {
     "x86_64": "be28c0c7587347ef996b4de0487264e9da296282082b092bae211a9163e9aed6",
     "aarch64": "52d934614a56f7d75dcfc2bd8bb72f058b465ecc19a0583a56df242f9505bdb6",
 }
+COACD_HASH = {
+    "x86_64": "6c135b717af096523bbebf1fd8d326e8950c024237fe9806ad46dedd8b4c31f0",
+    "aarch64": "1242941fc9d49ebcb0368c68f31c86e278b9a6f1a255d11da2f1668797e2626e",
+}
 MACHINE = platform.machine()
 # name: (package, version, sha256, pip's platform options, {folder or file prefix: new prefix})
 PACKAGES = {
@@ -27,6 +31,11 @@ PACKAGES = {
                 "--platform", "manylinux_2_28_" + MACHINE],
                {"mujoco/include/": "include/", "mujoco/libmujoco.": "libmujoco.",
                 "mujoco_core-4.0.1.dist-info/licenses/": "licenses/"}),
+    "coacd": ("coacd", "1.0.14", COACD_HASH.get(MACHINE),
+              ["--implementation", "cp", "--python-version", "3.11", "--abi", "abi3",
+               "--platform", "manylinux2014_" + MACHINE],
+              {"coacd/lib_coacd.": "coacd/lib_coacd.", "coacd.libs/": "coacd.libs/",
+               "coacd-1.0.14.dist-info/LICENSE": "licenses/LICENSE"}),
     "gymnasium": ("gymnasium", "1.4.0",
                   "1cb947c59e7c72d8eabb2c2274c00cd20948e69f8452a9ef4092223be24fdf0e",
                   ["--python-version", "3.11"],
@@ -60,7 +69,8 @@ def fetch(name):
     package, version, digest, options, prefixes = PACKAGES[name]
     what = "%s %s" % (package, version)
     if digest is None:
-        return "%s: no pinned build for %s; set MUJOCO_DIR to your own" % (what, MACHINE)
+        return "%s: no pinned build for %s; set %s to your own" % (
+            what, MACHINE, "DIJOCO_COACD" if name == "coacd" else "MUJOCO_DIR")
     target = os.path.join(DEPS, name)
     stamp = os.path.join(target, ".sha256")
     if os.path.exists(stamp) and open(stamp).read() == digest:

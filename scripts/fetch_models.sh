@@ -1,7 +1,7 @@
 #!/bin/sh
-# MJCF models for tests and timings, never committed: gymnasium's (MIT) and some of dm_control's
-# (Apache-2.0), into build/deps.
+# What tests and timings use besides, never committed: MJCF models of gymnasium (MIT) and some of
+# dm_control's (Apache-2.0), and CoACD (MIT), into build/deps.
 set -eu
-for name in gymnasium dm_control; do
+for name in gymnasium dm_control coacd; do
   python3 "$(dirname "$0")/fetch.py" "$name"
 done

@@ -357,7 +357,7 @@ static void testParams(void** state) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
 }
 
-// Only relative terms have a target that the run measures, and only losses with one need room for it.
+// Only relative terms have a target that the run measures, and only losses with one need room.
 static void testReferences(void** state) {
   (void)state;
   const djLossTerm term[] = {{.type = DJ_LOSS_POSITION, .target = {1, 2, 3}},

@@ -267,6 +267,41 @@ static djStatus actDesign(Fixture* f) {
   return status;
 }
 
+static const char scenes_text[] =
+    "{\"scene\":\"s\",\"horizon\":3,\"loss\":[{\"type\":\"com\",\"target\":[0,0,1]}],"
+    "\"set\":{\"option/gravity\":[0,0,-9]},\"variables\":[{\"name\":\"qvel0\"}],\"scenes\":["
+    "{\"set\":{\"option/gravity\":[0,0,-8],\"geom/#1/pos\":[0,0,0.01]}},{\"horizon\":2}]}";
+
+static djStatus actScenes(Fixture* f) {
+  enum { SCENES = 2 };
+  djTask* task = NULL;
+  djProblem* problem[SCENES] = {NULL};
+  djDesign* design[SCENES] = {NULL};
+  djModel* model[SCENES] = {NULL};
+  djPhases* phases = NULL;
+  djdCertificate certificate;
+  double loss, grad[16];
+  djStatus status = dj_loadTaskText(&task, scenes_text, "folder", NULL);
+  for (int k = 0; k < SCENES && status == DJ_OK; k++) {
+    const djTask* one = dj_taskOfScene(task, k);
+    status = dj_copyModel(&model[k], f->solid, NULL);
+    if (status == DJ_OK) status = dj_applySet(model[k], one, NULL);
+    if (status == DJ_OK) status = dj_resolveTask(&problem[k], one, model[k], NULL);
+    if (status == DJ_OK) status = djd_makeDesign(&design[k], model[k], problem[k], NULL);
+  }
+  if (status == DJ_OK) status = djd_makeScenes(&phases, SCENES, design, NULL, 2, 1, NULL);
+  if (status == DJ_OK) status = djd_evaluatePhases(&loss, grad, phases, design[0]->x0);
+  if (status == DJ_OK) status = djd_certifyPhases(&certificate, phases, 0, loss, grad, 1);
+  djd_deletePhases(phases);
+  for (int k = 0; k < SCENES; k++) {
+    djd_deleteDesign(design[k]);
+    dj_deleteProblem(problem[k]);
+    dj_deleteModel(model[k]);
+  }
+  dj_deleteTask(task);
+  return status;
+}
+
 static djStatus bowl(void* user, double* loss, double* grad, const double* x) {
   (void)user;
   *loss = x[0] * x[0] + 3 * (x[1] - x[0]) * (x[1] - x[0]);
@@ -410,6 +445,7 @@ static void test_files(void** state) { run(state, actFiles); }
 static void test_link(void** state) { run(state, actLink); }
 static void test_gap(void** state) { run(state, actGap); }
 static void test_design(void** state) { run(state, actDesign); }
+static void test_scenes(void** state) { run(state, actScenes); }
 static void test_adam(void** state) { run(state, actAdam); }
 static void test_trustRegion(void** state) { run(state, actTrustRegion); }
 static void test_lbfgsb(void** state) { run(state, actLbfgsb); }
@@ -618,7 +654,8 @@ int main(void) {
       cmocka_unit_test(test_task), cmocka_unit_test(test_csv),    cmocka_unit_test(test_data),
       cmocka_unit_test(test_mesh), cmocka_unit_test(test_follow), cmocka_unit_test(test_steps),
       cmocka_unit_test(test_room),
-      cmocka_unit_test(test_design), cmocka_unit_test(test_gradient), cmocka_unit_test(test_adam),
+      cmocka_unit_test(test_design), cmocka_unit_test(test_scenes), cmocka_unit_test(test_gradient),
+      cmocka_unit_test(test_adam),
       cmocka_unit_test(test_trustRegion), cmocka_unit_test(test_lbfgsb),
       cmocka_unit_test(test_gaussNewton),
       cmocka_unit_test(test_gap), cmocka_unit_test(test_files), cmocka_unit_test(test_link),

@@ -19,39 +19,46 @@
 enum { SCENES = 3 };
 
 // A brick that is thrown onto a floor beside a cart with an arm; another brick in each scene.
-#define MODEL(size, mass)                                                                     \
-  "{\"dijoco_model\":1,\"option\":{\"timestep\":0.01,\"stiffness_scale\":1e-5},"              \
-  "\"bodies\":[{\"name\":\"world\"},"                                                         \
-  "{\"name\":\"brick\",\"pos\":[0,0,0.2],\"mass\":" mass ",\"inertia\":[0.002,0.003,0.004]}," \
-  "{\"name\":\"cart\",\"pos\":[1,1,1],\"mass\":0.3,\"inertia\":[0.002,0.003,0.001]},"         \
-  "{\"name\":\"arm\",\"parent\":\"cart\",\"ipos\":[0,0,-0.1],\"mass\":0.3,"                   \
-  "\"inertia\":[0.002,0.003,0.001]}],"                                                        \
-  "\"joints\":[{\"name\":\"free\",\"type\":\"free\",\"body\":\"brick\"},"                     \
-  "{\"name\":\"slide\",\"type\":\"slide\",\"body\":\"cart\",\"axis\":[1,0,0]},"               \
-  "{\"name\":\"hinge\",\"type\":\"hinge\",\"body\":\"arm\",\"axis\":[0,1,0]}],"               \
-  "\"geoms\":[{\"name\":\"floor\",\"type\":\"plane\",\"body\":\"world\",\"size\":[0,0,1]},"   \
-  "{\"name\":\"brick\",\"type\":\"box\",\"body\":\"brick\",\"size\":" size "}],"              \
+#define MODEL(size, mass, stud)                                                                    \
+  "{\"dijoco_model\":1,\"option\":{\"timestep\":0.01,\"stiffness_scale\":1e-5},"                   \
+  "\"bodies\":[{\"name\":\"world\"},"                                                              \
+  "{\"name\":\"brick\",\"pos\":[0,0,0.2],\"mass\":" mass ",\"inertia\":[0.002,0.003,0.004]},"      \
+  "{\"name\":\"cart\",\"pos\":[1,1,1],\"mass\":0.3,\"inertia\":[0.002,0.003,0.001]},"              \
+  "{\"name\":\"arm\",\"parent\":\"cart\",\"ipos\":[0,0,-0.1],\"mass\":0.3,"                        \
+  "\"inertia\":[0.002,0.003,0.001]}],"                                                             \
+  "\"joints\":[{\"name\":\"free\",\"type\":\"free\",\"body\":\"brick\"},"                          \
+  "{\"name\":\"slide\",\"type\":\"slide\",\"body\":\"cart\",\"axis\":[1,0,0]},"                    \
+  "{\"name\":\"hinge\",\"type\":\"hinge\",\"body\":\"arm\",\"axis\":[0,1,0]}],"                    \
+  "\"geoms\":[{\"name\":\"floor\",\"type\":\"plane\",\"body\":\"world\",\"size\":[0,0,1]}," stud   \
+  "{\"name\":\"brick\",\"type\":\"box\",\"body\":\"brick\",\"size\":" size "}],"                   \
   "\"actuators\":[{\"name\":\"m\",\"joint\":\"slide\"},{\"name\":\"n\",\"joint\":\"hinge\"}]}"
 
-static const char* const model[SCENES] = {MODEL("[0.06,0.05,0.04]", "0.5"),
-                                          MODEL("[0.03,0.05,0.06]", "0.3"),
-                                          MODEL("[0.05,0.05,0.05]", "0.8")};
+// With it the brick has another number.
+#define STUD "{\"name\":\"stud\",\"type\":\"sphere\",\"body\":\"brick\",\"size\":[0.02,0,0]},"
 
-#define SHARED "\"horizon\":12,\"ctrl\":[0.5,-0.2],\"initial\":{\"qpos\":[0,0,0.2,0.9,0.1,0.3,"   \
-  "0.2,0.3,0.4],\"qvel\":[0.7,0.2,-1.5,4,-3,5,0.8,-3]},\"set\":{\"geom/brick/friction\":"        \
+static const char* const model[SCENES] = {MODEL("[0.06,0.05,0.04]", "0.5", ""),
+                                          MODEL("[0.03,0.05,0.06]", "0.3", ""),
+                                          MODEL("[0.05,0.05,0.05]", "0.8", STUD)};
+
+#define SHARED                                                                                     \
+  "\"horizon\":12,\"ctrl\":[0.5,-0.2],\"initial\":{\"qpos\":[0,0,0.2,0.9,0.1,0.3,"                 \
+  "0.2,0.3,0.4],\"qvel\":[0.7,0.2,-1.5,4,-3,5,0.8,-3]},\"set\":{\"geom/brick/friction\":"          \
   "[0.5,0,0],\"body/arm/mass\":[0.4]}"
-#define LOSS "\"loss\":[{\"type\":\"position\",\"body\":\"brick\",\"target\":[0.3,0.1,0.1]},"     \
-  "{\"type\":\"relative\",\"body\":\"brick\",\"body2\":\"arm\",\"when\":{\"from\":5}},"           \
+#define LOSS                                                                                       \
+  "\"loss\":[{\"type\":\"position\",\"body\":\"brick\",\"target\":[0.3,0.1,0.1]},"                 \
+  "{\"type\":\"relative\",\"body\":\"brick\",\"body2\":\"arm\",\"when\":{\"from\":5}},"            \
   "{\"type\":\"effort\",\"weight\":0.1}]"
-#define VARIABLES "\"variables\":[{\"name\":\"qvel0[joint/free]\"},{\"name\":\"body/arm/mass\"}," \
+#define VARIABLES                                                                                  \
+  "\"variables\":[{\"name\":\"qvel0[joint/free]\"},{\"name\":\"body/arm/mass\"},"                  \
   "{\"name\":\"ctrl\",\"index\":[0,1,6],\"min\":-3,\"max\":3},{\"name\":\"qpos0[joint/free]\"}]"
 
-static const char task[] = "{\"scene\":\"s\"," SHARED "," LOSS "," VARIABLES
-  ",\"scenes\":[{\"name\":\"first\"},"
-  "{\"name\":\"small\",\"weight\":0.5,\"horizon\":9,\"set\":{\"geom/brick/friction\":[0.9,0,0],"
-  "\"body/brick/gravcomp\":[0.3]}},"
-  "{\"scene\":\"t\",\"ctrl\":[[0.5,-0.2],[0.5,-0.2],[0.5,-0.2],[0.5,0.3],[1,1],[1,1],[1,1],[1,1],"
-  "[1,1],[1,1],[1,1],[1,1]],\"loss\":[{\"type\":\"com\",\"target\":[0.1,0.2,0.3],\"weight\":2}]}]}";
+static const char task[] =
+    "{\"scene\":\"s\"," SHARED "," LOSS "," VARIABLES ",\"scenes\":[{\"name\":\"first\"},"
+    "{\"name\":\"small\",\"weight\":0.5,\"horizon\":9,\"set\":{\"geom/brick/friction\":[0.9,0,0],"
+    "\"body/brick/gravcomp\":[0.3]}},"
+    "{\"scene\":\"t\",\"ctrl\":[[0.5,-0.2],[0.5,-0.2],[0.5,-0.2],[0.5,0.3],[1,1],[1,1],[1,1],[1,1],"
+    "[1,1],[1,1],[1,1],[1,1]],\"loss\":[{\"type\":\"com\",\"target\":[0.1,0.2,0.3],\"weight\":2}]}]"
+    "}";
 
 typedef struct Case {
   djTask* task;
@@ -118,7 +125,7 @@ static void testTask(void** state) {
   assert_true(a->horizon == 12 && b->horizon == 9 && t->horizon == 12);
   assert_string_equal(dj_taskScene(a), "s");
   assert_string_equal(dj_taskScene(t), "t");
-  assert_true(a->nset == 2 && b->nset == 3 && t->nset == 2);   // its own on top of the task's
+  assert_true(a->nset == 2 && b->nset == 3 && t->nset == 2); // its own on top of the task's
   double friction[2], mass[2], gravcomp;
   djParam p;
   for (int s = 0; s < 2; s++) {
@@ -137,8 +144,9 @@ static void testTask(void** state) {
   assert_true(t->nrow == 12 && b->nrow == 1 && t->nvariable == 4 && b->nqpos == 9);
   closeCase(&c);
 
-  djTask* plain;   // without a list it is its own only scene
-  assert_int_equal(dj_loadTaskText(&plain, "{\"scene\":\"s\"," SHARED "," LOSS "}", NULL, NULL), DJ_OK);
+  djTask* plain; // without a list it is its own only scene
+  assert_int_equal(dj_loadTaskText(&plain, "{\"scene\":\"s\"," SHARED "," LOSS "}", NULL, NULL),
+                   DJ_OK);
   assert_int_equal(dj_taskScenes(plain), 1);
   assert_ptr_equal(dj_taskOfScene(plain, 0), plain);
   assert_string_equal(dj_taskName(plain), "");
@@ -182,7 +190,7 @@ static void testSum(void** state) {
       if (nthread == 1) memcpy(bits, grad, n * sizeof *bits);
       assert_true(loss == first);
       assert_memory_equal(bits, grad, n * sizeof *bits);
-      memset(grad, 0, n * sizeof *grad);   // the same in two halves
+      memset(grad, 0, n * sizeof *grad); // the same in two halves
       assert_int_equal(djd_forwardPhases(&loss, p, x, true), DJ_OK);
       assert_int_equal(djd_backwardPhases(grad, p), DJ_OK);
       assert_true(loss == first);
@@ -308,16 +316,22 @@ static void testStages(void** state) {
   memcpy(x, c.d[0]->x0, (size_t)c.d[0]->n * sizeof *x);
   o.nstage = 2;
   o.stage = stage;
-  assert_int_equal(
-      djd_optimizeScenes(&result, x, c.n, c.d, NULL, &o, 2, NULL, NULL, &err), DJ_OK);
+  assert_int_equal(djd_optimizeScenes(&result, x, c.n, c.d, NULL, &o, 2, NULL, NULL, &err), DJ_OK);
   for (int s = 0; s < c.n; s++) assert_true(c.d[s]->model->jnt_damping[2] == 0.2);
   o.nstage = 0;
   o.iterations = 2;
-  o.nanneal = 1;
+  o.nanneal = 2;
   o.anneal[0] = (djAnneal){.name = "joint/slide/damping", .from = 1, .to = 0.5};
-  assert_int_equal(
-      djd_optimizeScenes(&result, x, c.n, c.d, NULL, &o, 2, NULL, NULL, &err), DJ_OK);
-  for (int s = 0; s < c.n; s++) assert_true(c.d[s]->model->jnt_damping[1] == 0.5);
+  o.anneal[1] = (djAnneal){.name = "geom/brick/contact_scale", .from = 3, .to = 2};
+  assert_int_equal(djd_optimizeScenes(&result, x, c.n, c.d, NULL, &o, 2, NULL, NULL, &err), DJ_OK);
+  for (int s = 0; s < c.n; s++) {
+    djParam p;
+    double scale;
+    assert_int_equal(dj_paramId(&p, c.d[s]->model, "geom/brick/contact_scale", NULL), DJ_OK);
+    dj_getParam(&scale, c.d[s]->model, &p);
+    assert_true(c.d[s]->model->jnt_damping[1] == 0.5 && scale == 2);
+    assert_int_equal(p.id, s < 2 ? 1 : 2);
+  }
   closeCase(&c);
 }
 
@@ -358,21 +372,27 @@ static void testRefused(void** state) {
   checkText("[{},{\"initial\":{\"qpos\":[1]}}]", "scenes[1] '1': initial: qpos: must be 9 numbers");
   checkText("[{},{\"set\":{\"body/arm/mass\":[1]}}]",
             "scenes[1] '1': variable 'body/arm/mass' begins with other values");
-  checkText("[{},{\"initial\":{\"qpos\":[0,0,0.2,0.9,0.1,0.3,0.25,0.3,0.4],\"qvel\":[0.7,0.2,-1.5,4,"
-            "-3,5,0.8,-3]}}]", "scenes[1] '1': variable 'qpos0[joint/free]' begins with other");
+  checkText(
+      "[{},{\"initial\":{\"qpos\":[0,0,0.2,0.9,0.1,0.3,0.25,0.3,0.4],\"qvel\":[0.7,0.2,-1.5,4,"
+      "-3,5,0.8,-3]}}]",
+      "scenes[1] '1': variable 'qpos0[joint/free]' begins with other");
   djError err = {""};
   djTask* t;
-  assert_int_equal(dj_loadTaskText(&t, "{" SHARED "," LOSS ",\"scenes\":[{\"scene\":\"s\"},{}]}",
-                                   NULL, &err), DJ_INVALID);
+  assert_int_equal(
+      dj_loadTaskText(&t, "{" SHARED "," LOSS ",\"scenes\":[{\"scene\":\"s\"},{}]}", NULL, &err),
+      DJ_INVALID);
   assert_string_equal(err.text, "scenes[1] '1': scene: is missing");
-  assert_int_equal(dj_loadTaskText(&t, "{" SHARED ",\"scene\":\"s\",\"scenes\":[{}],\"loss\":[1]}",
-                                   NULL, &err), DJ_INVALID);
-  assert_string_equal(err.text, "loss[0]: must be an object");   // of all
+  assert_int_equal(
+      dj_loadTaskText(&t, "{" SHARED ",\"scene\":\"s\",\"scenes\":[{}],\"loss\":[1]}", NULL, &err),
+      DJ_INVALID);
+  assert_string_equal(err.text, "loss[0]: must be an object"); // of all
   assert_int_equal(dj_loadTaskText(&t, "{\"bad\":1,\"scene\":\"s\",\"scenes\":[{}]}", NULL, &err),
                    DJ_INVALID);
   assert_non_null(strstr(err.text, "unknown key 'bad'"));
-  assert_int_equal(dj_loadTaskText(&t, "{" SHARED "," LOSS ",\"scene\":\"s\",\"scenes\":[{},{}],"
-                                   "\"optimizer\":{\"receding\":{\"horizon\":3}}}", NULL, &err),
+  assert_int_equal(dj_loadTaskText(&t,
+                                   "{" SHARED "," LOSS ",\"scene\":\"s\",\"scenes\":[{},{}],"
+                                   "\"optimizer\":{\"receding\":{\"horizon\":3}}}",
+                                   NULL, &err),
                    DJ_UNSUPPORTED);
   assert_string_equal(err.text, "optimizer: receding: takes one scene");
 }
@@ -410,16 +430,17 @@ static void testUnlike(void** state) {
   closeCase(&c);
 
   // A loss that overflows in the second scene alone.
-  openCase(&c, "{\"scene\":\"s\"," SHARED "," LOSS "," VARIABLES ",\"scenes\":[{},{\"name\":\"far\","
-               "\"loss\":[{\"type\":\"com\",\"target\":[1e20,0,0],\"weight\":1e60},{\"type\":\"com\","
-               "\"target\":[0,0,0],\"norm\":true}]}]}");
+  openCase(&c,
+           "{\"scene\":\"s\"," SHARED "," LOSS "," VARIABLES ",\"scenes\":[{},{\"name\":\"far\","
+           "\"loss\":[{\"type\":\"com\",\"target\":[1e20,0,0],\"weight\":1e60},{\"type\":\"com\","
+           "\"target\":[0,0,0],\"norm\":true}]}]}");
   p = sumOf(&c, 1, 2);
   int n;
   assert_int_equal(djd_countPhasesResiduals(&n, p, &err), DJ_UNSUPPORTED);
   assert_string_equal(err.text, "scenes[1] 'far': loss[1]: a norm is no square");
   double x[64], loss;
   memcpy(x, c.d[0]->x0, (size_t)c.d[0]->n * sizeof *x);
-  x[6] = -1;   // a mass
+  x[6] = -1; // a mass
   assert_true(djd_evaluatePhases(&loss, NULL, p, x) < 0);
   assert_non_null(strstr(djd_designError(c.d[0]), "scenes[0] '0': "));
   djd_deletePhases(p);
@@ -428,9 +449,9 @@ static void testUnlike(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTask),      cmocka_unit_test(testSum),
+      cmocka_unit_test(testTask),        cmocka_unit_test(testSum),
       cmocka_unit_test(testCertificate), cmocka_unit_test(testResiduals),
-      cmocka_unit_test(testOptimize),  cmocka_unit_test(testStages),
-      cmocka_unit_test(testRefused),   cmocka_unit_test(testUnlike)};
+      cmocka_unit_test(testOptimize),    cmocka_unit_test(testStages),
+      cmocka_unit_test(testRefused),     cmocka_unit_test(testUnlike)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

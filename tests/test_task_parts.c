@@ -201,7 +201,7 @@ static void testConnect(void** state) {
   assert_string_equal(c[1].a.name, "j");
   assert_string_equal(c[1].b.name, "c");
   closeParts(&p);
-  refuse(dj_parseConnect, "{}", "connect: must be a list");
+  refuse(dj_parseConnect, "{}", "connect: must be a list or \"auto\"");
   refuse(dj_parseConnect, "[{\"a\": {\"site\": \"s\"}}]", "connect[0]: b: is missing");
   refuse(dj_parseConnect, "[{\"a\": {\"site\": \"s\", \"body\": \"c\"}, \"b\": {}}]",
          "connect[0]: a: must name one element");

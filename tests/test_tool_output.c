@@ -101,21 +101,22 @@ static void testRefused(void** state) {
   assert_null(out_open("test", "none/x"));
   assert_string_equal(djt_heard(2),
                       "dijoco test: none/x: cannot be written: No such file or directory\n");
-  djFile* f[17] = {NULL};
-  char name[17][16];
+  enum { MOST = 1100 };
+  djFile* f[MOST + 1] = {NULL};
+  char name[MOST + 1][16];
   djt_listen(2);
-  for (int i = 0; i < 17; i++) {
+  for (int i = 0; i <= MOST; i++) {
     snprintf(name[i], sizeof name[i], "f%d", i);
     f[i] = out_open("test", name[i]);
-    assert_int_equal(f[i] != NULL, i < 16);
+    assert_int_equal(f[i] != NULL, i < MOST);
   }
-  assert_string_equal(djt_heard(2), "dijoco test: f16: cannot be written: too many files\n");
-  for (int i = 0; i < 16; i++) out_discard(f[i]);
+  assert_string_equal(djt_heard(2), "dijoco test: f1100: cannot be written: too many files\n");
+  for (int i = 0; i < MOST; i++) out_discard(f[i]);
   assert_int_equal(djt_countFiles("."), files);
-  put(out_open("test", "f16"), "room again");
+  put(out_open("test", "f1100"), "room again");
   assert_int_equal(out_commit("test"), 0);
-  assert_string_equal(djt_readText("f16"), "room again");
-  remove("f16");
+  assert_string_equal(djt_readText("f1100"), "room again");
+  remove("f1100");
 }
 
 // Two outputs never become one file, however it is called; what takes both may have both.

@@ -3,9 +3,11 @@
 //
 // forward: simulation, linearised and recorded, beside the run alone. adjoint: gradient by all
 // variables; adjoint_ctrl: by controls and start alone, no parameter of the model asked for.
-// gradient: forward and adjoint together.
+// gradient: forward and adjoint together. Of several scenes all that is of their sum, one after the
+// other; scenes: the gradient of all on the clock, in threads beside one after the other.
 
 #include "bench.h"
+#include "clock.h"
 #include "grad_run.h"
 
 #include <math.h>
@@ -23,7 +25,7 @@ struct BenchTask {
 };
 
 typedef struct Passes {
-  djDesign* design;
+  const GradRun* run;
   double *x, *grad;
   Times alone, forward, adjoint, ctrl;
   bool failed;
@@ -83,9 +85,8 @@ static void draw(double* x, const djDesign* d) {
 
 static void check(Passes* p, djStatus status) { p->failed |= status < 0 || status == DJ_SINGULAR; }
 
-// Each thing once, one after the other.
-static void pass(Passes* p) {
-  djDesign* d = p->design;
+// Each thing once, one after the other, of one scene; adds the seconds.
+static void pass_scene(double second[4], Passes* p, djDesign* d) {
   djRolloutResult ctrl = d->result;
   ctrl.nparam = 0;
   double loss;
@@ -99,11 +100,19 @@ static void pass(Passes* p) {
   double t3 = bench_threadClock();
   check(p, djd_rolloutBackward(&ctrl, d->model, d->data, &d->rollout, d->tape));
   double t4 = bench_threadClock();
-  p->unconverged = d->result.unconverged_steps;
-  times_add(&p->alone, t1 - t0);
-  times_add(&p->forward, t2 - t1);
-  times_add(&p->adjoint, t3 - t2);
-  times_add(&p->ctrl, t4 - t3);
+  p->unconverged += d->result.unconverged_steps;
+  const double at[] = {t0, t1, t2, t3, t4};
+  for (int k = 0; k < 4; k++) second[k] += at[k + 1] - at[k];
+}
+
+static void pass(Passes* p) {
+  double second[4] = {0, 0, 0, 0};
+  Times* all[] = {&p->alone, &p->forward, &p->adjoint, &p->ctrl};
+  p->unconverged = 0;
+  for (int k = 0; k < p->run->nscene && !p->failed; k++) {
+    pass_scene(second, p, p->run->part[k].design);
+  }
+  for (int k = 0; k < 4 && !p->failed; k++) times_add(all[k], second[k]);
 }
 
 static const char* const items[] = {"task_forward", "task_adjoint", "task_adjoint_ctrl",
@@ -117,7 +126,7 @@ static void name_item(char name[100], int item, const BenchTask* t, bool drawn) 
 
 static void add_rows(Bench* b, const BenchTask* t, bool drawn, Passes* p) {
   const djDesign* d = t->run.design;
-  int steps = d->rollout.horizon;
+  int steps = grad_steps(&t->run);
   double alone = times_median(&p->alone) / steps, forward = times_median(&p->forward) / steps;
   double adjoint = times_median(&p->adjoint) / steps, ctrl = times_median(&p->ctrl) / steps;
   static const char run[] = "the run alone", own[] = "our own forward";
@@ -137,6 +146,42 @@ static void add_rows(Bench* b, const BenchTask* t, bool drawn, Passes* p) {
   }
 }
 
+// The gradient of all scenes, on the clock of the wall.
+static void time_sum(Times* times, djPhases* sum, const BenchTask* t) {
+  double loss;
+  for (int k = 0; k <= REPEATS; k++) {
+    double start = tool_clock();
+    if (djd_evaluatePhases(&loss, t->grad, sum, t->x) < 0) return;
+    if (k > 0) times_add(times, tool_clock() - start); // the first warms up
+  }
+}
+
+static void time_scenes(Bench* b, BenchTask* t) {
+  const GradRun* g = &t->run;
+  char name[100];
+  snprintf(name, sizeof name, "task_scenes/%s", t->name);
+  if (g->nscene < 2 || !bench_wants(b, name) || !bench_begin(b, t->name)) return;
+  Options one = *g->options;
+  GradRun alone = *g;
+  djPhases* sum = NULL;
+  Times own = {0}, peer = {0};
+  one.threads = 1;
+  alone.options = &one;
+  if (grad_phases(&sum, &alone, 1)) return;
+  memcpy(t->x, g->design->x0, (size_t)g->design->n * sizeof *t->x);
+  time_sum(&peer, sum, t);
+  time_sum(&own, g->sum, t);
+  int steps = grad_steps(g);
+  if (own.n > 0) {
+    bench_add(b, name, times_median(&own) / steps, "one thread", times_median(&peer) / steps,
+              "A step, by %d of %d scenes in %d threads, on the clock", steps, g->nscene,
+              g->sum->nthread);
+  }
+  djd_deletePhases(sum);
+  times_free(&own);
+  times_free(&peer);
+}
+
 static void time_task(Bench* b, BenchTask* t, bool drawn) {
   djDesign* d = t->run.design;
   bool any = false;
@@ -150,7 +195,7 @@ static void time_task(Bench* b, BenchTask* t, bool drawn) {
     draw(t->x, d);
   else
     memcpy(t->x, d->x0, (size_t)d->n * sizeof *t->x);
-  Passes p = {.design = d, .x = t->x, .grad = t->grad};
+  Passes p = {.run = &t->run, .x = t->x, .grad = t->grad};
   Times* all[] = {&p.alone, &p.forward, &p.adjoint, &p.ctrl};
   for (int k = 0; k <= REPEATS && !p.failed; k++) {
     pass(&p);
@@ -164,5 +209,8 @@ static void time_task(Bench* b, BenchTask* t, bool drawn) {
 }
 
 void bench_tasks(Bench* b) {
-  for (int k = 0; k < 2 * b->ntask; k++) time_task(b, &b->task[k / 2], k % 2 == 1);
+  for (int k = 0; k < 2 * b->ntask; k++) {
+    time_task(b, &b->task[k / 2], k % 2 == 1);
+    if (k % 2 == 1) time_scenes(b, &b->task[k / 2]);
+  }
 }

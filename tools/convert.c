@@ -1,10 +1,12 @@
-// dijoco convert: write a scene as our own JSON model, or as MJCF with its implicit surfaces as
-// meshes.
+// dijoco convert: write a scene as our own JSON model, as MJCF with its implicit surfaces as meshes,
+// or its links for building.
 
+#include "export.h"
 #include "inputs.h"
 #include "output.h"
 #include "verbs.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,11 +71,21 @@ static int check_options(const Options* o) {
   if (o->surface && ends_with(o->out, ".json")) {
     return tool_fail(o->verb, NULL, "--surface", "writes MJCF: --out FILE.xml");
   }
+  if (o->export && o->surface) return tool_fail(o->verb, NULL, "--export", "or --surface");
   return 0;
+}
+
+static int save_links(Export* links, const Scene* s, const Options* o) {
+  if (!out_folder(o->out)) {
+    return tool_fail(o->verb, o->out, NULL, "cannot be made: %s", strerror(errno));
+  }
+  int status = export_links(links, o, s->model);
+  return status ? status : out_commit(o->verb);
 }
 
 int verb_convert(const Options* o) {
   Scene s;
+  Export links = {0};
   int key, count = 0;
   int status = check_options(o);
   if (status) return status;
@@ -81,7 +93,8 @@ int verb_convert(const Options* o) {
   if (!status) status = scene_applySettings(&s, o, NULL);
   if (!status) status = scene_applySets(&s, o);
   if (!status) status = inputs_keyframe(&key, o, &s);
-  if (!status) status = o->surface ? save_surfaces(&count, &s, o) : save(&s, o);
+  if (!status && o->export) status = save_links(&links, &s, o);
+  else if (!status) status = o->surface ? save_surfaces(&count, &s, o) : save(&s, o);
   if (!status && o->json) {
     Buffer text = {0};
     Json out;
@@ -90,6 +103,7 @@ int verb_convert(const Options* o) {
     json_text(&out, "scene", s.path);
     json_text(&out, "out", o->out);
     if (o->surface) json_integer(&out, "meshes", count);
+    if (o->export) export_json(&out, &links);
     scene_writeSettings(&out, &s, o);
     json_end(&out);
     opt_print(&text);
@@ -97,7 +111,9 @@ int verb_convert(const Options* o) {
     printf("%s: written", o->out);
     if (o->surface) printf(", %d geoms as meshes", count);
     printf("\n");
+    if (o->export) export_print(&links);
   }
+  export_free(&links);
   scene_close(&s);
   return status;
 }

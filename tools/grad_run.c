@@ -17,7 +17,12 @@ static int apply_sets(GradPart* part, const Options* o) {
     return scene_fail(o, o->argument[0], &err);
   }
   int status = scene_applySets(&part->scene, o);
-  if (!status && follow && dj_followGeoms(part->scene.model, compiled, &err) < 0) {
+  int changed;
+  if (!status && follow && dj_renewFacets(&changed, part->scene.model, compiled, &err) < 0) {
+    status = scene_fail(o, o->argument[0], &err);
+  }
+  if (!status && follow && dj_followGeomsBy(part->scene.model, compiled,
+                                            part->task->inertia_from_geom, &err) < 0) {
     status = scene_fail(o, o->argument[0], &err);
   }
   dj_deleteModel(compiled);

@@ -22,12 +22,16 @@ static const Verb verbs[] = {
      "(.xml, .mjb) or our own (.json).",
      verb_inspect},
     {"convert", "SCENE --out FILE.json", 1,
-     GROUP_JSON | GROUP_SETTINGS | GROUP_FILE | GROUP_SURFACE,
+     GROUP_JSON | GROUP_SETTINGS | GROUP_FILE | GROUP_SURFACE | GROUP_EXPORT,
      "write a scene as our own JSON model, which needs no MuJoCo",
      "Writes the scene as a JSON model. Both give bitwise the same simulation. Settings on the\n"
      "command line are written into it. With --surface it writes MJCF instead, --out FILE.xml:\n"
      "geoms that touch as implicit surfaces other than themselves are meshes of these, so that\n"
-     "stock MuJoCo draws and collides with what is simulated; bodies weigh what they did.",
+     "stock MuJoCo draws and collides with what is simulated; bodies weigh what they did. With\n"
+     "--export it writes files of the links for building instead, --out DIR: closed outward\n"
+     "shells, one for each geom, in the link's frame, in metres, all of them in NAME.stl, or an\n"
+     "OBJ each; beside an STL of several NAME.scad, which unites them by OpenSCAD, and where that\n"
+     "is installed NAME_union.stl.",
      verb_convert},
     {"simulate", "SCENE --time T", 1,
      GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE |
@@ -52,6 +56,17 @@ static const Verb verbs[] = {
      "--max-rotation is given; steps that did not converge make it 1. Ctrl-C ends it without\n"
      "output; earlier files stay.",
      verb_compare},
+    {"decompose", "MESH.obj|.stl --out DIR", 1, GROUP_JSON | GROUP_FOLDER | GROUP_DECOMPOSE,
+     "a closed mesh as a union of convex hulls",
+     "Splits what a closed mesh bounds into convex hulls and writes DIR/MESH_00.obj, ... one for\n"
+     "each, fragment.xml (MJCF with their assets and a body of them, to be included by scenes in\n"
+     "DIR; lists of names to paste) and decompose.json (the JSON output). blocks: cells of a grid\n"
+     "over the mesh's box, each the hull of what is in it; a cell's concave parts are filled.\n"
+     "coacd: by CoACD, which scripts/fetch.py coacd fetches, or whose library $DIJOCO_COACD names.\n"
+     "Of more than M vertices of a hull those go that stand out least. volume_ratio: volume of\n"
+     "the union over the mesh's; overlap: share of the sum of volumes that counts again;\n"
+     "hausdorff: between the surfaces, up to hausdorff_error (m).",
+     verb_decompose},
     {"contact", "FILE|-", 1, GROUP_JSON,
      "evaluate the contact model for pairs of shapes given as JSON",
      "Reads one query, or a list of them, and prints energy, gap, separating plane and\n"
@@ -75,13 +90,14 @@ static const Verb verbs[] = {
      "not converge. --out writes the JSON output to a file.",
      verb_grad},
     {"optimize", "TASK --out DIR", 1,
-     GROUP_JSON | GROUP_SETTINGS | GROUP_OPTIMIZE | GROUP_FOLDER,
+     GROUP_JSON | GROUP_SETTINGS | GROUP_OPTIMIZE | GROUP_FOLDER | GROUP_EXPORT,
      "improve a task's variables by its gradient",
      "Minimises the task's loss within the bounds of its variables, by the optimizer that the\n"
      "task names. Writes DIR/history.csv, final.json (the variables), task.json (a task that\n"
      "starts from the result), ctrl.csv, scene.xml (the optimised design, for stock MuJoCo; its\n"
      "start is keyframe \"optimized\") and report.html, which plays start, result and what MuJoCo\n"
-     "makes of it, with contact points and forces, in any browser, offline. The best iterate\n"
+     "makes of it, with contact points and forces, in any browser, offline; with --export the\n"
+     "result's links, too (see `dijoco convert`). The best iterate\n"
      "counts, also after Ctrl-C or SIGTERM, which end it after the running iteration; a\n"
      "second one ends it at once, and earlier results stay. Exit status 1 when a step of the\n"
      "result did not converge, when nothing was improved, or after one of these signals.",

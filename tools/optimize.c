@@ -1,10 +1,11 @@
 // dijoco optimize: improve a task's variables, and write what came out.
 
+#include "export.h"
 #include "interrupt.h"
 #include "optimize_run.h"
 #include "output.h"
+#include "overlap.h"
 #include "progress.h"
-#include "tunnels.h"
 #include "verbs.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ typedef struct OutScene {
 typedef struct Outcome {
   OptimizeRun run;
   Replay replay;
+  Export links;             // where they are asked for
   int nfile;
   OutFile* file;            // (nfile)
   OutScene* scene;          // (nscene)
@@ -74,18 +76,21 @@ static void write_history(Buffer* out, const OptimizeRun* r) {
   const GradRun* g = &r->grad;
   bool staged = r->how.nstage > 0;
   int nloss = g->nscene > 1 ? g->nscene : 0;
+  bool follows = g->problem->inertia_from_geom != DJ_INERTIA_COMPILED;
+  bool joined = g->problem->nconnect > 0 && !r->receding;
   buf_add(out, "iteration,loss,step_norm,wall_s");
+  if (joined) buf_add(out, ",flattened,components,genus");
   for (int k = 0; k < nloss; k++) buf_addf(out, ",loss_%s", grad_sceneName(g, k));
-  bool joined = tunnels_asked(g->design) && !r->receding;
-  if (joined) buf_add(out, ",genus");
-  buf_addf(out, "%s\n", r->receding ? ",frame" : staged ? ",stage" : "");
+  buf_addf(out, "%s%s\n", r->receding ? ",frame" : staged ? ",stage" : "",
+           follows ? ",overlap,jump" : "");
   for (int i = 0; i < r->nrow; i++) {
     const HistoryRow* h = &r->row[i];
     buf_addf(out, "%d,%.17g,%.17g,%.6f", h->iteration, h->loss, h->step_norm, h->wall);
+    if (joined) buf_addf(out, ",%d,%d,%d", h->flattened, h->pieces, h->genus);
     for (int k = 0; k < nloss; k++) buf_addf(out, ",%.17g", r->row_loss[i * nloss + k]);
-    if (joined) buf_addf(out, ",%d", h->genus);
     if (r->receding) buf_addf(out, ",%d", h->frame);
     if (staged) buf_addf(out, ",%d", h->stage);
+    if (follows) buf_addf(out, ",%.6g,%.6g", h->overlap, h->jump);
     buf_add(out, "\n");
   }
 }
@@ -126,6 +131,15 @@ static void write_result(Json* out, const OptimizeRun* r) {
   json_number(out, "loss_last", r->loss[AT_END]);
   json_integer(out, "iterations", r->result.iterations);
   json_integer(out, "phases", r->phases->nphase);
+  json_text(out, "inertia", dj_inertiaRuleName(r->grad.problem->inertia_from_geom));
+  json_object(out, "overlap");
+  json_number(out, "first", r->overlap[AT_START]);
+  json_number(out, "last", r->overlap[AT_END]);
+  json_end(out);
+  json_object(out, "facets");
+  json_integer(out, "renewals", r->result.renewals);
+  json_number(out, "largest_jump", r->result.largest_jump);
+  json_end(out);
   if (!r->receding) return;
   json_object(out, "receding");
   json_integer(out, "horizon", r->how.receding.horizon);
@@ -201,6 +215,11 @@ static void write_summary(Buffer* text, const Outcome* w) {
   json_integer(&out, "evaluations", r->result.evaluations);
   json_integer(&out, "refused", r->result.refused);
   if (!r->receding) json_integer(&out, "restarts", r->result.restarts);
+  if (!r->receding && r->moves_meshes) json_integer(&out, "flattened", r->result.flattened);
+  if (!r->receding && r->grad.problem->nconnect > 0) {
+    json_integer(&out, "connections", r->grad.problem->nconnect);
+    json_integer(&out, "components", r->nrow > 0 ? r->row[r->nrow - 1].pieces : 0);
+  }
   json_integer(&out, "variables", r->grad.design->n);
   json_integer(&out, "steps", grad_steps(&r->grad));
   json_integer(&out, "unconverged_steps", r->unconverged[AT_END]);
@@ -224,6 +243,7 @@ static void write_summary(Buffer* text, const Outcome* w) {
     if (w->file[i].written) json_text(&out, NULL, w->file[i].name);
   }
   json_end(&out);
+  if (r->options->export) export_json(&out, &w->links);
   json_number(&out, "wall_s", r->wall);
   scene_writeSettings(&out, &r->grad.scene, r->options);
   json_end(&out);
@@ -236,6 +256,10 @@ static void print_text(const Outcome* w) {
   if (r->receding) {
     printf("  in %d windows of %d steps; %d of %d steps are executed\n", r->receding->nframe,
            r->how.receding.horizon, r->receding->next, r->receding->horizon);
+  }
+  if (r->result.flattened > 0) {
+    printf("  %d steps were shortened: hulls would have been flat, or cages inside out\n",
+           r->result.flattened);
   }
   if (r->phases->nphase > 1) printf("  means over %d phases of a timestep\n", r->phases->nphase);
   printf("  %-24s %14s %14s\n", "", "start", "result");
@@ -250,6 +274,11 @@ static void print_text(const Outcome* w) {
     if (r->grad.nscene > 1) printf("  of %s", t.scene);
     printf("\n");
   }
+  overlap_warn(r->grad.problem, r->overlap[AT_END]);
+  if (r->result.renewals > 0) {
+    printf("  facets of hulls were renewed %d times; the loss jumped by %.3g at most\n",
+           r->result.renewals, r->result.largest_jump);
+  }
   if (w->replay.done) {
     const Largest* l = &w->replay.record.difference.position;
     char name[16];
@@ -260,6 +289,7 @@ static void print_text(const Outcome* w) {
     const OutScene* one = &w->scene[k];
     if (*one->note) printf("  no %s: %s\n", w->file[scene_file(k)].name, one->note);
   }
+  if (r->options->export) export_print(&w->links);
   printf("written: %s/report.html\n", r->options->out);
 }
 
@@ -334,6 +364,7 @@ static int optimize(Outcome* w) {
   if (!status) status = optimize_run(&w->run);
   progress_show("writing the results", 0, 0, "%s", "");
   if (!status) status = write_results(w);
+  if (!status && o->export) status = export_links(&w->links, o, w->run.grad.design->model);
   if (!status) status = write_report(w);
   progress_end();
   if (status) return status;
@@ -364,6 +395,7 @@ int verb_optimize(const Options* o) {
   for (int k = 0; k < w.run.grad.nscene && w.scene; k++) free(w.scene[k].text);
   free(w.scene);
   free(w.file);
+  export_free(&w.links);
   optimize_free(&w.run);
   return status;
 }

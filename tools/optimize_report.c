@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { WIDE = 560, HIGH = 270, FEW = 8, ROWS = 200 };
-enum { MOST_BYTES = 2000000 }; // of the page
+enum { MOST_BYTES = 2000000, SHAPE_BYTES = 500000 }; // of the page, of its shapes
 
 static const char* const mark_color = "#c2272d";
 
@@ -371,6 +371,7 @@ void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay) {
   terms_table(out, r);
   buf_add(out, "</div>\n");
   Buffer rest = {0};
+  optimize_shapes(&rest, r, SHAPE_BYTES);
   ctrl_charts(&rest, r);
   variables_table(&rest, r);
   write_replay(&rest, replay);

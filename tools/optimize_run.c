@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "interrupt.h"
+#include "overlap.h"
 #include "progress.h"
 #include "tunnels.h"
 
@@ -50,6 +51,10 @@ int optimize_load(OptimizeRun* r, const Options* o) {
   if (r->how.receding.horizon > 0 &&
       djd_makeReceding(&r->receding, g->design, &r->how, &err) < 0) {
     return scene_fail(o, o->argument[0], &err);
+  }
+  for (int k = 0; k < g->problem->nparam; k++) {
+    const char* name = dj_parameterEntry((int)g->problem->param[k].field)->name;
+    r->moves_meshes |= strcmp(name, "mesh/N/vert") == 0;
   }
   status = grad_phases(&r->phases, g, r->how.phases);
   if (status) return status;
@@ -174,8 +179,10 @@ static void show_run(const OptimizeRun* r) {
     progress_show("optimizing", before + done, all, "stage %d of %d, iteration %d of %d, loss %.6g",
                   last->stage + 1, r->how.nstage, done, n, last->loss);
   } else if (last) {
-    progress_show("optimizing", done, r->how.iterations, "iteration %d of %d, loss %.6g", done,
-                  r->how.iterations, last->loss);
+    char pieces[32] = "";
+    if (last->pieces > 0) snprintf(pieces, sizeof pieces, ", components %d", last->pieces);
+    progress_show("optimizing", done, r->how.iterations, "iteration %d of %d, loss %.6g%s", done,
+                  r->how.iterations, last->loss, pieces);
   } else {
     progress_show("optimizing", 0, r->how.iterations, "the start");
   }
@@ -199,6 +206,13 @@ static void keep_losses(OptimizeRun* r, const double* x) {
   for (int k = 0; k < n; k++) to[k] = known ? djd_sceneLoss(r->phases, k) : NAN;
 }
 
+static double overlap_at(const OptimizeRun* r, const djOptimizeStep* step) {
+  djDesign* d = r->grad.design;
+  bool follows = d->problem->inertia_from_geom != DJ_INERTIA_COMPILED && !r->receding;
+  if (!follows || djd_moveDesign(d, step->x) < 0) return 0;
+  return overlap_share(d->model);
+}
+
 static bool on_step_of(void* user, int frame, const djOptimizeStep* step) {
   OptimizeRun* r = user;
   djDesign* d = r->grad.design;
@@ -211,8 +225,9 @@ static bool on_step_of(void* user, int frame, const djOptimizeStep* step) {
   }
   keep_losses(r, step->x);
   r->row[r->nrow++] = (HistoryRow){frame, step->stage, step->iteration, step->loss, step->step_norm,
-                                   tool_clock() - r->started,
-                                   tunnels_asked(d) ? tunnels_count(d, step->x) : 0};
+                                   tool_clock() - r->started, step->flattened, step->pieces,
+                                   step->pieces > 0 ? tunnels_count(d, step->x) : 0,
+                                   overlap_at(r, step), step->jump};
   show_run(r);
   r->interrupted = interrupt_asked();
   return !r->interrupted;
@@ -242,6 +257,7 @@ static int keep_point(OptimizeRun* r, int point, const double* x) {
     r->term[point][i] = sum / p->nphase;
   }
   for (int k = 0; k < p->nscene; k++) r->scene_loss[point][k] = djd_sceneLoss(p, k);
+  r->overlap[point] = overlap_share(d->model);
   r->unconverged[point] = 0;
   for (int j = 0; j < p->n; j++) r->unconverged[point] += p->design[j]->result.unconverged_steps;
   for (int i = 0; i < d->problem->nvariable; i++) r->value[point][i] = grad_value(&r->grad, i);

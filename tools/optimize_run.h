@@ -15,7 +15,9 @@ typedef struct HistoryRow {
   int stage;                // of a run in stages
   int iteration;
   double loss, step_norm, wall;
+  int flattened, pieces;    // djOptimizeStep
   int genus;                // see tunnels.h
+  double overlap, jump;     // where inertia follows geoms; see djOptimizeStep
 } HistoryRow;
 
 // A trajectory: poses at the start and after each step that was possible, and the controls.
@@ -47,11 +49,13 @@ typedef struct OptimizeRun {
   double* x;                // (n) the best iterate, or what was executed
   djOptimizeResult result;  // receding: sums over frames
   bool interrupted;
+  bool moves_meshes;        // vertices vary
   double started, wall;
   double bias;              // largest difference of a body's position without the tail, m
   // at all points, the first three of all phases (means, and the sum):
   double loss[OPTIMIZE_POINTS];
   double* scene_loss[OPTIMIZE_POINTS];   // (nscene)
+  double overlap[OPTIMIZE_POINTS];    // share of bodies' volumes that counts twice
   double* term[OPTIMIZE_POINTS];      // (nterm)
   int unconverged[OPTIMIZE_POINTS];
   double** value[OPTIMIZE_POINTS];    // (nvariable) nvalue numbers each
@@ -103,6 +107,8 @@ int tail_arrows(Mark* mark, int most, Tail* tail, const double* qpos, double len
 void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay);
 // A part of it, of at most so many bytes: the runs, to be played, and stills of them.
 void optimize_pictures(Buffer* out, const OptimizeRun* r, const Replay* replay, size_t most);
+// Another: shapes of bodies that were changed, before and after; less where there is no room.
+void optimize_shapes(Buffer* out, const OptimizeRun* r, size_t most);
 
 // Colours of start, result, and of the result in MuJoCo.
 extern const char before_color[], after_color[], mujoco_color[];

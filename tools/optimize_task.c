@@ -242,6 +242,54 @@ static void put_parameters(cJSON* task, const OptimizeRun* r) {
   }
 }
 
+static cJSON* point_of(const djTaskPoint* p) {
+  static const struct {
+    djObject object;
+    const char* key;
+  } kinds[] = {{DJ_OBJ_GEOM, "geom"}, {DJ_OBJ_SITE, "site"}, {DJ_OBJ_BODY, "body"},
+               {DJ_OBJ_JOINT, "joint"}};
+  if (p->object == DJ_NOBJ) return cJSON_CreateNull();
+  cJSON* point = cJSON_CreateObject();
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    const char* key = p->above ? "anchor" : kinds[k].key;
+    if (kinds[k].object == p->object) put(point, key, cJSON_CreateString(p->name));
+  }
+  if (p->vertex >= 0) put(point, "vertex", cJSON_CreateNumber(p->vertex));
+  return point;
+}
+
+// Vertices that were added to a geom's mesh are in `set`, which gives the mesh as many: what varies
+// is there already, what a map computes has its values as given.
+static void put_added(cJSON* task, const OptimizeRun* r, const djTaskPoint* p) {
+  const djModel* m = r->grad.scene.model;
+  if (p->object != DJ_OBJ_GEOM || p->vertex < 0) return;
+  int mesh = m->geom_mesh[dj_name2id(m, DJ_OBJ_GEOM, p->name)];
+  const char* own = dj_id2name(m, DJ_OBJ_MESH, mesh);
+  char name[160];
+  if (own && *own) snprintf(name, sizeof name, "mesh/%.120s/vert", own);
+  else snprintf(name, sizeof name, "mesh/#%d/vert", mesh);
+  cJSON* set = member(task, "set");
+  if (cJSON_GetObjectItemCaseSensitive(set, name)) return;
+  put(set, name, vector(m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh],
+                        3 * m->mesh_vertnum[mesh]));
+}
+
+// Connections that were found: those of the result are the same.
+static void put_connect(cJSON* task, const OptimizeRun* r) {
+  const djProblem* p = r->grad.problem;
+  if (!r->grad.task->connect_auto) return;
+  cJSON* list = cJSON_CreateArray();
+  for (int i = 0; i < p->nconnect; i++) {
+    cJSON* one = cJSON_CreateObject();
+    put(one, "a", point_of(&p->joined[i].a));
+    put(one, "b", point_of(&p->joined[i].b));
+    cJSON_AddItemToArray(list, one);
+    put_added(task, r, &p->joined[i].a);
+    put_added(task, r, &p->joined[i].b);
+  }
+  put(task, "connect", list);
+}
+
 static void put_optimizer(cJSON* task, const Options* o) {
   const djSetting* key;
   if (o->optimizer) put(member(task, "optimizer"), "type", cJSON_CreateString(o->optimizer));
@@ -298,6 +346,7 @@ int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
     put_parameters(task, r);
     put_annealed(task, r);
     put_staged(task, r);
+    put_connect(task, r);
     put_optimizer(task, o);
     put_receding(task, r);
     put_stages(task, r);

@@ -46,6 +46,17 @@ static const Row table[] = {
      "geoms as meshes of their implicit surfaces, for stock MuJoCo (.xml)"},
     {"--surface-error", "E", NONNEGATIVE, GROUP_SURFACE, AT(surface_error),
      "of these meshes, over the outer radius (default 0.005)"},
+    {"--export", "stl|obj", CHOICE, GROUP_EXPORT, AT(export),
+     "links as closed shells for building, in metres, into the folder --out"},
+    {"--method", "coacd|blocks", CHOICE, GROUP_DECOMPOSE, AT(method),
+     "by CoACD or by cells of a grid (default coacd where it is found)"},
+    {"--hulls", "N", COUNT, GROUP_DECOMPOSE, AT(hulls),
+     "at most so many (default: 16 blocks; as many as CoACD wants)"},
+    {"--vertices", "M", COUNT, GROUP_DECOMPOSE, AT(vertices),
+     "at most so many of a hull, 4 or more (default 64)"},
+    {"--seed", "S", SEED, GROUP_DECOMPOSE, AT(seed), "of CoACD's search (default 0)"},
+    {"--grid", "A,B,C", TEXT, GROUP_DECOMPOSE, AT(grid),
+     "cells along x, y and z of blocks (default: by --hulls)"},
     {"--max-position", "D", NONNEGATIVE, GROUP_LIMITS, AT(max_position),
      "exit 1 if a body's position differs by more (m)"},
     {"--max-rotation", "R", NONNEGATIVE, GROUP_LIMITS, AT(max_rotation),
@@ -252,6 +263,7 @@ static Options no_options(const Verb* verb) {
   o.settings.option = dj_defaultOption();
   o.time = o.max_position = o.max_rotation = o.surface_error = NAN;
   o.threads = o.ctrl_seed = o.every = o.check_seed = -1;
+  o.hulls = o.vertices = o.seed = -1;
   return o;
 }
 
@@ -360,7 +372,7 @@ void opt_printHelp(const Verb* verb) {
   int general = GROUP_JSON;
   print_group(verb, GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE | GROUP_FOLDER |
                         GROUP_LIMITS | GROUP_CHECK | GROUP_FILTER | GROUP_OPTIMIZE |
-                        GROUP_MARKDOWN | GROUP_SURFACE,
+                        GROUP_MARKDOWN | GROUP_SURFACE | GROUP_EXPORT,
               "Options:");
   print_settings(verb);
   print_group(verb, GROUP_SETTINGS, "Scene:");

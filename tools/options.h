@@ -25,7 +25,9 @@ enum {
   GROUP_OPTIMIZE = 1024,
   GROUP_MARKDOWN = 2048,
   GROUP_SURFACE = 4096, // convert's meshes
-  GROUP_STATE = 8192    // states as files
+  GROUP_STATE = 8192,   // states as files
+  GROUP_DECOMPOSE = 16384,
+  GROUP_EXPORT = 32768  // links for building
 };
 
 enum { MAX_ARGUMENTS = 16, MAX_SETS = 256 };
@@ -51,6 +53,9 @@ typedef struct Options {
   double max_position, max_rotation;
   bool surface;
   double surface_error;
+  const char* export;         // format of links
+  const char *method, *grid;  // of decompose
+  long hulls, vertices, seed;
 } Options;
 
 typedef struct Verb {

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-bool tunnels_asked(const djDesign* d) { return d->problem->nconnect > 0; }
-
 static bool has_meshes(const djModel* m, int body) {
   int first = m->body_geomadr[body], n = 0;
   for (int g = first; g < first + m->body_geomnum[body]; g++) n += m->geom_type[g] == DJ_MESH;

@@ -5,9 +5,6 @@
 
 #include <dijoco/design.h>
 
-// The design's task has connections.
-bool tunnels_asked(const djDesign* d);
-
 // How many tunnels (genus) bodies of several meshes have of which a connection names a geom, at x,
 // by cells of a hundredth of their longest sides; -1: they cannot be counted there.
 int tunnels_count(djDesign* d, const double* x);

@@ -9,6 +9,7 @@ int verb_inspect(const Options* options);
 int verb_convert(const Options* options);
 int verb_simulate(const Options* options);
 int verb_compare(const Options* options);
+int verb_decompose(const Options* options);
 int verb_contact(const Options* options);
 int verb_grad(const Options* options);
 int verb_optimize(const Options* options);

@@ -12,6 +12,7 @@ docs/python.md is a tour.
 from ._lib import Error, core as _core, plugin_library
 from .contact import distance, pair
 from .data import Data, Stats
+from .decompose import Decomposition, Hull, decompose
 from .entry import Entry, tables
 from .gap import Gap, GapValue, gap, mj_gap, mj_gap_sensor
 from .implicit import ImplicitPair, implicit
@@ -24,8 +25,8 @@ from .setting import Setting, settings
 from .task import Design, grad, optimize
 
 __version__ = _core.dj_version().decode()
-__all__ = ["Context", "Data", "Design", "Entry", "Error", "Field", "Gap", "GapValue", "Gradient",
-           "ImplicitPair", "Model", "Option", "ReportEntry", "Rollout", "Setting", "Stats",
-           "distance", "gap", "grad", "implicit", "mj_gap", "mj_gap_sensor", "optimize", "pair",
-           "penalty", "plugin_library", "receding", "register_plugins", "rollout", "settings",
-           "tables"]
+__all__ = ["Context", "Data", "Decomposition", "Design", "Entry", "Error", "Field", "Gap",
+           "GapValue", "Gradient", "Hull", "ImplicitPair", "Model", "Option", "ReportEntry",
+           "Rollout", "Setting", "Stats", "decompose", "distance", "gap", "grad", "implicit",
+           "mj_gap", "mj_gap_sensor", "optimize", "pair", "penalty", "plugin_library", "receding",
+           "register_plugins", "rollout", "settings", "tables"]

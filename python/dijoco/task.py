@@ -28,7 +28,7 @@ class _CCertificate(ctypes.Structure):
 class _COptimizeStep(ctypes.Structure):
     _fields_ = [("iteration", c_int), ("loss", c_double), ("step_norm", c_double),
                 ("gradient_norm", c_double), ("best_loss", c_double), ("x", c_void_p),
-                ("stage", c_int)]
+                ("stage", c_int), ("flattened", c_int), ("pieces", c_int), ("jump", c_double)]
 
 
 _Callback = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(_COptimizeStep))
@@ -38,7 +38,8 @@ class _COptimizeResult(ctypes.Structure):
     _fields_ = [("stop", c_int), ("first_loss", c_double), ("loss", c_double),
                 ("best_iteration", c_int), ("iterations", c_int), ("evaluations", c_int),
                 ("refused", c_int), ("restarts", c_int), ("gradient_norm", c_double),
-                ("stage", c_int)]
+                ("stage", c_int), ("flattened", c_int), ("contradiction", c_int),
+                ("renewals", c_int), ("largest_jump", c_double)]
 
 
 _lib.check_structs({"djdCertificate": _CCertificate, "djOptimizeStep": _COptimizeStep,
@@ -123,9 +124,9 @@ class Design:
         loss, gradient = design.evaluate(design.x0)
 
     task: path of a .json task, or a dict of the same form (docs/tasks.md), whose `scene`, also in
-    `scenes`, may be a `Model`; relative paths of a dict start at `folder`. Scenes of which something
-    that changes the motion is ignored are refused unless allow_ignored. `threads` share the scenes
-    and change no result; 0: one for each processor. Calls on one Design wait for each other.
+    `scenes`, may be a `Model`; relative paths of a dict start at `folder`. Scenes of which
+    something that changes the motion is ignored are refused unless allow_ignored. `threads` share
+    the scenes and change no result; 0: one for each processor. Calls on one Design wait for each other.
     Rotations vary by a rotation vector, which is 0 at x0.
     """
 
@@ -179,7 +180,8 @@ class Design:
     lower = property(lambda self: self._array("lower"), None, None, "Lower bounds (n,), or -inf.")
     upper = property(lambda self: self._array("upper"), None, None, "Upper bounds (n,), or inf.")
     model = property(lambda self: self._scene, None, None,
-                     "The task's scene with its settings and `set`, as a `Model`; the first of several.")
+                     "The task's scene, the first of several, with its settings and `set`, as a "
+                     "`Model`.")
     models = property(lambda self: [part.model for part in self._parts], None, None,
                       "The same of all scenes.")
     scenes = property(lambda self: [part.name for part in self._parts if part.name], None, None,
@@ -272,6 +274,15 @@ class Design:
             runs = self._make_sum(phases, threads)
             status = core.djd_phaseSpread(out.ctypes.data, runs.address, self.x0.ctypes.data)
         return out if status >= 0 else np.full(len(self.names), math.nan)
+
+    def components(self, x=None):
+        """Pieces into which, at x (default x0), the bodies fall whose shapes the task's connections
+        hold together; 1 for each robot that hangs together, 0 without connections."""
+        x, n = self._vector(self.x0 if x is None else x), c_int()
+        with self._lock:
+            self._check(core.djd_moveDesign(self._address, x.ctypes.data))
+            call(core.djd_countPieces, byref(n), self._address)
+        return n.value
 
 
 def _refuse_ignored(model):
@@ -402,8 +413,10 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     callback(iteration, loss, x) is called after every iteration, 0 being the start (of a stage),
     with x (n,); it ends the run by returning False. Of a Design that was given it may read
     `evaluations`, and call nothing. Returns a dict: x, the best, values (see `Design.values`),
-    loss_first, loss_last (at x), iterations, evaluations, restarts, best_iteration, stop ("iterations",
-    "gradient", "step", "callback", "stuck", "patience"), design. Arguments: see `Design`.
+    loss_first, loss_last (at x), iterations, evaluations, restarts, best_iteration, flattened (steps
+    that were shortened since a hull would have been flat), stop ("iterations", "gradient", "step",
+    "callback", "stuck", "patience"), renewals (of facets, docs/tasks.md) and largest_jump of the loss
+    at one, design. Arguments: see `Design`.
     """
     design = task if isinstance(task, Design) else Design(task, folder, allow_ignored)
     how = _optimizer(design, iterations, optimizer)
@@ -422,5 +435,7 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     return {"x": x, "values": design.values(x), "loss_first": result.first_loss,
             "loss_last": result.loss, "iterations": result.iterations,
             "evaluations": result.evaluations, "restarts": result.restarts,
-            "best_iteration": result.best_iteration,
+            "best_iteration": result.best_iteration, "flattened": result.flattened,
+            "renewals": result.renewals,
+            "largest_jump": result.largest_jump,
             "stop": STOPS[result.stop], "design": design}

@@ -10,10 +10,11 @@ import command
 import dijoco
 from test_task import SWING, same
 
-TASK = dict(SWING, scenes=[{"name": "first"}, {"name": "late", "initial": {"qpos": [0, 0.2]},
-                                               "set": {"joint/angle/damping": [0.3]}, "weight": 0.5},
-                           {"name": "short", "loss": [{"type": "qpos", "joint": "x",
-                                                       "target": [0.1]}]}],
+SCENES = [{"name": "first"},
+          {"name": "late", "initial": {"qpos": [0, 0.2]}, "set": {"joint/angle/damping": [0.3]},
+           "weight": 0.5},
+          {"name": "short", "loss": [{"type": "qpos", "joint": "x", "target": [0.1]}]}]
+TASK = dict(SWING, scenes=SCENES,
             variables=[{"name": "ctrl"}, {"name": "body/cart/mass", "min": 0.1}])
 
 
@@ -28,7 +29,8 @@ def alone(k):
     """The task of one scene."""
     task = copy.deepcopy(TASK)
     scene = task.pop("scenes")[k]
-    return dict(task, **{key: value for key, value in scene.items() if key not in ("name", "weight")})
+    own = {key: value for key, value in scene.items() if key not in ("name", "weight")}
+    return dict(task, **own)
 
 
 def test_grad_is_the_commands(folder):
@@ -87,7 +89,7 @@ def test_optimize(folder, kind):
     ({"colour": 1}, "scenes.1.: unknown key 'colour'"),
     ({"name": "first"}, "scenes.1.: name: 'first' is that of scenes.0., too"),
     ({"horizon": 20}, "scenes.1. '1': variable 'ctrl' has another size"),
-    ({"set": {"body/cart/mass": [9]}}, "scenes.1. '1': variable 'body/cart/mass' begins with other"),
+    ({"set": {"body/cart/mass": [9]}}, "'1': variable 'body/cart/mass' begins with other"),
     ({"loss": [{"type": "qpos", "joint": "knee", "target": 1}]},
      "scenes.1. '1': loss.0.: there is no joint 'knee'")])
 def test_errors(folder, scene, text):

@@ -202,6 +202,31 @@ def test_optimize_over_phases(root):
         dijoco.optimize(task, folder=root / "examples", phases=0)
 
 
+def test_components(tmp_path):
+    """Hulls that touch share a vertex, and are one piece until they are moved apart."""
+    box = [[x, y, z] for z in (0, 0.1) for y in (0, 0.1) for x in (0, 0.1)]
+    scene = {"dijoco_model": 1, "bodies": [
+                 {"name": "world"}, {"name": "b", "mass": 1, "inertia": [0.1, 0.1, 0.1]}],
+             "joints": [{"name": "j", "type": "slide", "body": "b", "axis": [0, 0, 1]}],
+             "meshes": [{"name": "m", "vert": box}, {"name": "n", "vert": box}],
+             "geoms": [{"name": "g", "type": "mesh", "mesh": "m", "body": "b"},
+                       {"name": "h", "type": "mesh", "mesh": "n", "body": "b",
+                        "pos": [0.1, 0, 0]}]}
+    (tmp_path / "s.json").write_text(json.dumps(scene))
+    task = {"scene": "s.json", "horizon": 2, "loss": [{"type": "com", "target": [0, 0, 1]}],
+            "contact": {"vertices": "all", "skin": 0}, "inertia_from_geom": True,
+            "variables": [{"name": "mesh/*/vert"}], "connect": "auto"}
+    design = dijoco.Design(task, tmp_path)
+    assert design.n == 2 * 27 + 3 and design.components() == 1   # and where the joint is
+    x = np.array(design.x0)
+    x[design.slice("mesh/n/vert")] += np.tile([0.01, 0, 0], 9)
+    assert design.components(x) == 2 and design.components() == 1
+    done = dijoco.optimize(design, 3)
+    assert done["flattened"] == 0 and design.components(done["x"]) == 1
+    with pytest.raises(dijoco.Error, match="needs .*vertices"):
+        dijoco.Design(dict(task, contact={"vertices": "hull"}), tmp_path)
+
+
 def test_direction(root):
     """A key by the name of its choice, and what ended a run."""
     task, folder = descent(root), root / "examples"
@@ -219,7 +244,7 @@ def test_direction(root):
     assert not np.allclose(runs["mean"][1], runs["adam"][1], atol=1e-6)
     assert dijoco.optimize(task, 40, direction="gradient", **dict(how, radius=1e-9))["stop"] == \
         "patience"
-    with pytest.raises(ValueError, match="direction: unknown value 'up', expected one of mean, "):
+    with pytest.raises(dijoco.Error, match="direction: unknown value 'up', expected one of mean, "):
         dijoco.optimize(task, direction="up", **how)
     with pytest.raises(TypeError, match="direction: expected a number or a name"):
         dijoco.optimize(task, direction=None, **how)

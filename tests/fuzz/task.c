@@ -45,6 +45,36 @@ static void evaluate(const djModel* m, const djProblem* problem, const djTask* t
   djd_deleteDesign(design);
 }
 
+// The sum of scenes, which all have the same model: what is alike has a loss.
+static void sumScenes(const djModel* m, const djTask* task) {
+  enum { MOST = 3 };
+  djProblem* problem[MOST] = {NULL};
+  djDesign* design[MOST] = {NULL};
+  djPhases* sum = NULL;
+  djError err = {""};
+  djStatus status = DJ_OK;
+  for (int k = 0; k < task->nscene && status >= 0; k++) {
+    status = dj_resolveTask(&problem[k], dj_taskOfScene(task, k), m, &err);
+    bool small = status >= 0 && problem[k]->rollout.horizon <= MAX_STEPS &&
+                 problem[k]->nparamtangent < MAX_SIZE;
+    if (status >= 0) status = small ? djd_makeDesign(&design[k], m, problem[k], &err) : DJ_INVALID;
+    if (status < 0 && !err.text[0]) snprintf(err.text, sizeof err.text, "large");
+  }
+  if (status >= 0) status = djd_makeScenes(&sum, task->nscene, design, NULL, 1, 1, &err);
+  FUZZ_CHECK(status >= 0 || err.text[0]);
+  if (status >= 0) {
+    double *gradient = malloc(((size_t)design[0]->n + 1) * sizeof *gradient), loss;
+    FUZZ_CHECK(gradient);
+    djd_evaluatePhases(&loss, gradient, sum, design[0]->x0);
+    free(gradient);
+  }
+  djd_deletePhases(sum);
+  for (int k = 0; k < task->nscene; k++) {
+    djd_deleteDesign(design[k]);
+    dj_deleteProblem(problem[k]);
+  }
+}
+
 static void resolve(const djTask* task, const char* text) {
   djSample sample;
   djModel* m;
@@ -58,6 +88,7 @@ static void resolve(const djTask* task, const char* text) {
       evaluate(m, problem, task);
     }
     dj_deleteProblem(problem);
+    if (task->nscene > 1 && task->nscene <= 3) sumScenes(m, task);
   } else {
     FUZZ_CHECK(err.text[0]);
   }

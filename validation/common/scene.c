@@ -320,6 +320,11 @@ static void findFaces(djvHull* h) {
   }
 }
 
+void djv_closeHull(djvHull* h) {
+  findFaces(h);
+  hullMass(h);
+}
+
 void djv_makeHull(djvHull* h, djvRandom* random, int n) {
   double volume = 0;
   while (!(volume > 0.1)) {   // not flat
@@ -336,8 +341,7 @@ void djv_makeHull(djvHull* h, djvRandom* random, int n) {
       for (int i = 0; i < h->nvert && apart; i++) apart = djv_dist(x, h->vert[i]) > least;
       if (apart) memcpy(h->vert[h->nvert++], x, sizeof x);
     }
-    findFaces(h);
-    hullMass(h);
+    djv_closeHull(h);
     volume = h->volume;
     // the origin is inside, not too near a face
     for (int f = 0; f < h->nface; f++) {

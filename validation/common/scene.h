@@ -8,10 +8,10 @@
 
 #include <stdint.h>
 
-#define DJV_MAX_BODY 32
-#define DJV_MAX_GEOM 64
-#define DJV_MAX_JOINT 64
-#define DJV_MAX_ACTUATOR 16
+#define DJV_MAX_BODY 132
+#define DJV_MAX_GEOM 136
+#define DJV_MAX_JOINT 264
+#define DJV_MAX_ACTUATOR 264
 #define DJV_MAX_VERT 60
 
 // A convex polytope of its own: vertices and outward triangles, found here by brute force.
@@ -65,9 +65,10 @@ void djv_setMass(djvScene* s, int body, double mass);
 // Makes model and data, or ends the program.
 void djv_make(djModel** model, djData** data, const djvScene* s);
 
-// n random points on a sphere, all of them vertices of their hull; and its image under
-// a scaling of the axes.
+// n random points on a sphere, all of them vertices of their hull; vertices that are given, likewise;
+// and the image under a scaling of the axes.
 void djv_makeHull(djvHull* hull, djvRandom* random, int n);
+void djv_closeHull(djvHull* hull);   // faces, volume, inertia of given vertices
 void djv_scaleHull(djvHull* out, const djvHull* hull, const double scale[3]);
 
 #endif  // DJ_VALIDATION_SCENE_H_

@@ -56,6 +56,10 @@ DJ_API void djd_deleteDesign(djDesign* design);
 // x mends everything.
 DJ_API djStatus djd_moveDesign(djDesign* design, const double* x);
 
+// Where masses follow geoms, have meshes count by the facets of their hulls at the present point
+// from now on (dj_renewFacets); *changed: how many have other facets than before.
+DJ_API djStatus djd_renewFacets(int* changed, djDesign* design);
+
 // From now on runs start phase timesteps later on the start's own flow: at q (+) phase h v, with
 // the same v, act and controls. Gradients are those of that loss by x. 0: as a new design does.
 DJ_API djStatus djd_setPhase(djDesign* design, double phase);
@@ -72,9 +76,18 @@ DJ_API djStatus djd_backwardDesign(double* grad, djDesign* design);
 // djd_evaluateDesign as a djObjective, for which a singular step is no loss.
 DJ_API djStatus djd_designObjective(void* design, double* loss, double* grad, const double* x);
 
-// What optimizers see: the sum over scenes, weighted, of the mean of a design's loss over starts that
-// differ by a part of a timestep: phases j/nphase, j < nphase. Of losses with impacts that mean says
-// what does not depend on when in a step they come. The arrays are to be read only.
+// Into how many pieces the bodies fall, at the present point, whose shapes the task's connections
+// hold together: geoms of a body that neither overlap nor touch, links whose joint is no longer in a
+// geom of both. 1 for each robot that hangs together; 0: there are no connections.
+DJ_API djStatus djd_countPieces(int* n, djDesign* design, djError* err);
+
+// Points that djd_moveDesign has refused so far since a hull would be flat there or a cell of a cage
+// inside out. Flat is what has less than a hundredth of the thickness, by its size, that it had.
+DJ_API int djd_countFlattened(const djDesign* design);
+
+// What optimizers see: the sum over scenes, by weights, of the mean of a design's loss over starts
+// that differ by a part of a timestep: phases j/nphase, j < nphase. Of losses with impacts that mean
+// says what does not depend on when in a step they come. The arrays are to be read only.
 typedef struct djPhases {
   int n;                    // runs: nscene x nphase
   int nthread;              // threads that share them
@@ -96,9 +109,9 @@ DJ_API djStatus djd_makeScenes(djPhases** phases, int nscene, djDesign* const* d
                                const double* weight, int nphase, int nthread, djError* err);
 DJ_API void djd_deletePhases(djPhases* phases);   // NULL is allowed
 
-// djd_designObjective of all runs: the means of their losses and gradients, summed over scenes, with
-// the same bits whatever the number of threads. Results stay in phases->design[].result. grad (n) may
-// be NULL.
+// djd_designObjective of all runs: the means of their losses and gradients, summed over scenes,
+// with the same bits whatever the number of threads. Results stay in phases->design[].result. grad
+// (n) may be NULL.
 DJ_API djStatus djd_evaluatePhases(double* loss, double* grad, djPhases* phases, const double* x);
 // The same as a djObjective.
 DJ_API djStatus djd_phasesObjective(void* phases, double* loss, double* grad, const double* x);
@@ -121,7 +134,8 @@ DJ_API djStatus djd_countPhasesResiduals(int* n, const djPhases* phases, djError
 DJ_API djStatus djd_phaseSpread(double* spread, djPhases* phases, const double* x);
 
 // dj_optimize of the mean over phases, from x (n) on; callback may be NULL. An error says why there
-// is no loss at the start.
+// is no loss at the start. Where masses follow geoms, facets are held within an iteration and
+// renewed after it, by adam and trust_region; by all at the result.
 DJ_API djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phases,
                                    const djOptimizer* optimizer, djOptimizeCallback callback,
                                    void* callback_user, djError* err);

@@ -8,6 +8,7 @@
 #include <dijoco/contact.h>
 #include <dijoco/csv.h>
 #include <dijoco/data.h>
+#include <dijoco/decompose.h>
 #include <dijoco/design.h>
 #include <dijoco/entry.h>
 #include <dijoco/file.h>
@@ -17,6 +18,7 @@
 #include <dijoco/io.h>
 #include <dijoco/model.h>
 #include <dijoco/optimize.h>
+#include <dijoco/overlap.h>
 #include <dijoco/penalty.h>
 #include <dijoco/problem.h>
 #include <dijoco/receding.h>

@@ -63,8 +63,8 @@ typedef struct djLossTerm {
   bool norm;              // its root instead, max(0, |x| - e); the derivative counts as 0 at x = 0
   int nindex;             // position: entries of the point that count; 0: all
   int index[3];           // (nindex) 0..2
-  double target[4];       // of what is measured, in its units (m, m/s, rad, rad/s, unit quaternion);
-                          //   relative: not used, it is measured in the run
+  double target[4];       // of what is measured, in its units (m, m/s, rad, rad/s, unit
+                          //   quaternion); relative: not used, it is measured in the run
   double weight;          // units of the loss by those of the term
   double tolerance;       // e, units of what is measured: max(0, l - e^2) where > 0
   djWhen when;            // it counts at the end, always or after some steps

@@ -528,7 +528,7 @@ DJ_API djStatus dj_setGuideText(djModel* model, const char* text, djError* err);
 // More vertices at the end of meshes of an unshared model, at vert (n x 3, m, in the mesh's frame), the
 // k-th of mesh[k]: inside of hulls they change nothing. The model's arrays move: pointers to them are
 // void.
-DJ_API djStatus dj_addVertices(djModel* model, int n, const int* mesh, const double* vert,
+DJ_API djStatus dj_addMeshVertices(djModel* model, int n, const int* mesh, const double* vert,
                                djError* err);
 
 // Whether the guide acts in derivatives alone, as option guide_backward_only, on an unshared model;
@@ -618,6 +618,32 @@ DJ_API djStatus dj_setParam(djModel* model, const djParam* param, const double* 
 // function of the vertices. It is the hull's volume while these facets are convex; beyond, that one
 // is only C0 (a vertex pops out of a facet or falls into the hull).
 DJ_API djStatus dj_followGeoms(djModel* design, const djModel* compiled, djError* err);
+
+// How mass and inertia of a body follow its geoms.
+typedef enum djInertiaRule {
+  DJ_INERTIA_COMPILED = 0,  // not at all
+  DJ_INERTIA_EXACT = 1,     // by the volumes of its geoms: overlaps count twice
+  DJ_INERTIA_LUMPED = 2,    // in equal parts at the vertices of its meshes' hulls (SDRS eq. 4), which
+                            //   share the compiled mass that meshes have, whatever the vertices are;
+                            //   vertices inside of a hull have none. Other geoms as before
+  DJ_INERTIA_UNION = 3      // overlaps of its meshes and boxes count once, for any number of them, to
+                            //   1e-8 of the sum of volumes; those of other geoms as before. C1 in
+                            //   the vertices, but where facets come to coincide
+} djInertiaRule;
+
+// dj_followGeoms by a rule other than DJ_INERTIA_COMPILED. By the latter two the mass is another one
+// than the compiled also where no geom has moved.
+DJ_API djStatus dj_followGeomsBy(djModel* design, const djModel* compiled, djInertiaRule rule,
+                                 djError* err);
+// Name of a rule, as tasks have it, and the rule of a name; "" and -1: none.
+DJ_API const char* dj_inertiaRuleName(djInertiaRule rule);
+DJ_API int dj_inertiaRuleByName(const char* name);
+
+// Make the design's meshes count by the facets of their hulls as they are from now on, instead of
+// those of the compiled model or of the last call. *changed: how many have other facets than before;
+// volumes of these jump where they had come to differ from their hulls', when masses follow next.
+DJ_API djStatus dj_renewFacets(int* changed, djModel* design, const djModel* compiled,
+                               djError* err);
 
 #ifdef __cplusplus
 }

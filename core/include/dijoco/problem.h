@@ -94,6 +94,7 @@ typedef struct djTaskPoint {
   djObject object;          // geom, site, body, joint; DJ_NOBJ: what does not move in the body
   const char* name;         // of the element
   int vertex;               // of the geom's mesh; -1: none
+  bool above;               // of a joint: its anchor in the frame of its body's parent
 } djTaskPoint;
 
 // `"connect"`: two points of one body whose difference does not change while a design varies, so
@@ -125,7 +126,7 @@ typedef struct djProblem {
   int nconnect;             // connections
   djConnect* connect;       // (nconnect)
   const djTaskConnect* joined;   // (nconnect) what they join
-  bool inertia_from_geom;   // mass and inertia follow geom sizes and vertices
+  djInertiaRule inertia_from_geom;   // how mass and inertia follow geom sizes and vertices
   djRollout rollout;        // points into the arrays above; refinement_steps is 0
   void* memory;             // private
 } djProblem;

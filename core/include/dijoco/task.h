@@ -52,8 +52,8 @@ typedef struct djTaskFree {
   const double* max;        // (nmax) units of value
 } djTaskFree;
 
-// A task as its file says it. One with `"scenes"` is a list of tasks, of which the first one is what
-// the struct itself holds: each is the task with some keys of its own, and their losses add up.
+// A task as its file says it. One with `"scenes"` is a list of tasks, of which the first is what the
+// struct itself holds: each is the task with some keys of its own, and their losses add up.
 typedef struct djTask {
   const char* path;         // of the task file; "" when read from text
   const char* scene;        // path of the scene, relative to the working directory or absolute
@@ -86,7 +86,7 @@ typedef struct djTask {
   int nconnect;             // connections
   const djTaskConnect* connect;     // (nconnect)
   bool connect_auto;        // "auto": those that dj_applySet finds in the model
-  bool inertia_from_geom;   // mass and inertia follow geom sizes and vertices
+  djInertiaRule inertia_from_geom;   // how mass and inertia follow geom sizes and vertices
   djOptimizer optimizer;    // how to optimise
   int nscene;               // at least 1
   struct djTask* const* scenes;   // (nscene) the first is this one
@@ -103,7 +103,7 @@ DJ_API djStatus dj_loadTaskText(djTask** task, const char* text, const char* fol
 DJ_API void dj_deleteTask(djTask* task);
 
 // Set the parameters of `set` on an unshared model; with inertia_from_geom masses and inertias
-// follow its geoms (dj_followGeoms). With `connect`: "auto" the vertices that hulls share are then
+// follow its geoms (dj_followGeomsBy). With `connect`: "auto" the vertices that hulls share are then
 // added to the model's meshes, and the task remembers what they join; it must find the same in every
 // model. A list of connections lets `set` give a mesh more vertices than it has.
 DJ_API djStatus dj_applySet(djModel* model, const djTask* task, djError* err);
@@ -123,8 +123,8 @@ DJ_API const char* dj_taskName(const djTask* task);
 DJ_API double dj_taskWeight(const djTask* task);
 
 // Look up a task's names, of the first of several scenes: the others' tasks are to be resolved each
-// with its own model (see djd_makeScenes). The model must have the task's settings and `set` applied already: maps
-// take its timestep. The task must outlive the problem.
+// with its own model (see djd_makeScenes). The model must have the task's settings and `set` applied
+// already: maps take its timestep. The task must outlive the problem.
 DJ_API djStatus dj_resolveTask(djProblem** problem, const djTask* task, const djModel* model,
                                djError* err);
 

@@ -25,6 +25,7 @@ struct djCollision {
   double* skin;                    // (nshape) djGeomSource.skin; infinite: of a plane, as that of
                                    //   the other geom of each pair
   double* inner;                   // (ngeom) likewise
+  bool* collides;                  // (ngeom) some kernel has a shape of it
   int maxvert;                     // largest npad
   double* box;                     // (ngeom x 6) centre and half extents of all its shapes, body
                                    //   frame, not planes
@@ -41,7 +42,9 @@ struct djCollision {
   int rowwords;                    // of `collide`
   unsigned* collide;               // (ngeom x rowwords) bits: pairs to consider; NULL: too many
   uint64_t version;                // of the shapes: other ones have another
-  struct djFacets* facets;         // (nmesh) see inertia/geom_inertia.c; NULL: none yet
+  struct djFacets* facets;         // (nmesh) see inertia/facets.h; NULL: none yet
+  struct djFacets* own_facets;     // (nmesh) those of dj_renewFacets; NULL: there was none
+  int inertia_rule;                // of the last dj_followGeomsBy; 0: there was none
   void* buffer;
   size_t nbuffer;
 };
@@ -69,7 +72,7 @@ static inline bool dj_collides(const struct djCollision* c, int geom) {
 }
 
 // Facets of the hull that a mesh had when it was compiled, where the model does not have them: a
-// cache of dj_followGeoms.
+// cache of dj_followGeoms. Or those that a design's mesh has instead.
 typedef struct djFacets {
   uint64_t key;                    // of the vertices; 0: not known
   int nface;                       // 0: flat

@@ -13,7 +13,7 @@
 
 // A run at step 0.
 typedef struct djLineStart {
-  long double loss;                    // not rounded
+  long double loss; // not rounded
   unsigned long long kink[DJ_NKINK];
 } djLineStart;
 
@@ -21,9 +21,9 @@ typedef struct djLine {
   djPhases* phases;
   const double* x;
   const double* direction;
-  djLineStart* start;       // (phases->n)
-  double* trial;            // (design->n)
-  double least[DJ_NKINK];   // step of the nearest run that has others
+  djLineStart* start;     // (phases->n)
+  double* trial;          // (design->n)
+  double least[DJ_NKINK]; // step of the nearest run that has others
 } djLine;
 
 // Where other points touch, the other sets are of others, too: nothing is said of these.
@@ -73,7 +73,7 @@ static djStatus judge(djdCertificate* result, djLine* line, double loss, double 
     line->start[j].loss = dj_tapeLoss(d->tape);
     memcpy(line->start[j].kink, d->data->stats.kink, sizeof line->start[j].kink);
     size += factorOf(p, j) * fabsl(line->start[j].loss);
-    surrogate = surrogate || dj_guidesDerivatives(d->model);   // at x
+    surrogate = surrogate || dj_guidesDerivatives(d->model); // at x
   }
   for (int k = 0; k < DJ_NKINK; k++) line->least[k] = INFINITY;
   double rounding = (double)(LDBL_EPSILON * size);
@@ -96,8 +96,8 @@ djStatus djd_checkPhases(djdCertificate* result, djPhases* p, const double* x,
   djLine line = {.phases = p, .x = x, .direction = direction};
   line.start = calloc((size_t)p->n, sizeof *line.start);
   line.trial = calloc((size_t)p->design[0]->n + 1, sizeof *line.trial);
-  djStatus status = line.start && line.trial ? judge(result, &line, loss, analytic, scale)
-                                             : DJ_NO_MEMORY;
+  djStatus status =
+      line.start && line.trial ? judge(result, &line, loss, analytic, scale) : DJ_NO_MEMORY;
   free(line.start);
   free(line.trial);
   return status;

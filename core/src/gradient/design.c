@@ -1,12 +1,16 @@
 // The loss as a function of the variables: making designs, moving and evaluating them.
 
 #include "base/status.h"
+#include "contact/contact.h"
 #include "gradient/design_parts.h"
 #include "gradient/loss.h"
 #include "gradient/map.h"
+#include "gradient/pieces.h"
 #include "gradient/problem.h"
 #include "integrate/work.h"
 #include "model/make.h"
+#include "model/param.h"
+#include "shape/hull.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -183,6 +187,7 @@ djStatus djd_makeDesign(djDesign** design, const djModel* model, const djProblem
   status = dj_copyModel(&d->model, model, err);
   if (status == DJ_OK) status = dj_copyModel(&w->given, model, err);
   if (problem->inertia_from_geom) w->compiled = w->given;
+  w->behind = problem->inertia_from_geom > DJ_INERTIA_EXACT;   // not as compiled
   if (status == DJ_OK) status = makeRun(d, err);
   if (status == DJ_OK) status = djd_makeTape(&d->tape, d->model, problem->rollout.horizon, err);
   if (status == DJ_OK) {
@@ -196,6 +201,7 @@ djStatus djd_makeDesign(djDesign** design, const djModel* model, const djProblem
     status = dj_fail(err, DJ_INVALID, "%.500s", d->error.text);
   }
   if (status == DJ_OK && dj_connectDesign(d) < 0) status = dj_failMemory(err);
+  if (status == DJ_OK && dj_makePieces(&w->pieces, d) < 0) status = dj_failMemory(err);
   if (status < 0) {
     djd_deleteDesign(d);
     return status;
@@ -217,26 +223,47 @@ void djd_deleteDesign(djDesign* d) {
 
 // ---- present point ---------------------------------------------------------------------------
 
+// Thinner than this part of what it was, by its size, a hull is flat.
+#define FLAT 1e-2
+
+// A mesh is no thinner than it may be.
+static djStatus checkHull(djDesign* d, const djParam* param) {
+  const djDesignMemory* w = dj_designMemory(d);
+  const djHull* hull = &d->model->collision->hull[param->id];
+  const djHull* given = &w->given->collision->hull[param->id];
+  if (!hull->buffer || !given->buffer) return DJ_OK;
+  if (hull->inner * given->bound >= FLAT * given->inner * hull->bound) return DJ_OK;
+  char name[128];
+  dj_paramName(name, sizeof name, d->model, param);
+  return dj_fail(&d->error, DJ_INVALID, "'%.100s': the hull would be flat", name);
+}
+
 // Give the model the values that changed.
 static djStatus setParams(djDesign* d) {
   djDesignMemory* w = dj_designMemory(d);
   const djProblem* p = d->problem;
-  bool changed = false;
+  bool changed = false, moved = false;
   for (int k = 0; k < p->nparam; k++) {
     int n = p->param[k].nvalue;
     double *value = w->value + w->valueadr[k], *set = w->set + w->valueadr[k];
     if (n == 0 || memcmp(value, set, (size_t)n * sizeof *value) == 0) continue;
+    bool mesh = p->param[k].field == DJ_FIELD_MESH_VERT;
     djStatus status = dj_setParam(d->model, &p->param[k], value, &d->error);
+    if (status == DJ_OK) dj_copyNumbers(set, value, n);
+    if (status == DJ_OK && mesh) status = checkHull(d, &p->param[k]);
     if (status < 0) {
+      w->flattened += mesh && status == DJ_INVALID;
       w->behind = true;
       return status;
     }
-    dj_copyNumbers(set, value, n);
     changed = true;
+    moved |= mesh;
   }
   w->behind = (w->behind || changed) && w->compiled;
   if (!w->behind) return DJ_OK;
-  djStatus status = dj_followGeoms(d->model, w->compiled, &d->error);
+  djStatus status = dj_followGeomsBy(d->model, w->compiled, d->problem->inertia_from_geom,
+                                     &d->error);
+  w->flattened += moved && status == DJ_INVALID;   // it has no mass
   w->behind = status < 0;
   return status;
 }
@@ -249,10 +276,15 @@ static djStatus checkMaps(djDesign* d) {
     djStatus status = map->type->check(map, w->z + w->zadr[map->from], w->work, &d->error);
     char element[32];
     snprintf(element, sizeof element, "maps[%d]", i);
-    if (status < 0) return dj_prefix(&d->error, status, element);
+    if (status < 0) {
+      w->flattened++;
+      return dj_prefix(&d->error, status, element);
+    }
   }
   return DJ_OK;
 }
+
+int djd_countFlattened(const djDesign* d) { return d ? dj_designMemory(d)->flattened : 0; }
 
 djStatus djd_moveDesign(djDesign* d, const double* x) {
   if (!d || !x) return DJ_INVALID;
@@ -267,6 +299,18 @@ djStatus djd_moveDesign(djDesign* d, const double* x) {
   dj_deleteData(d->data);  // changed shapes can touch more of each other
   d->data = NULL;
   return makeRun(d, &d->error);
+}
+
+djStatus djd_renewFacets(int* changed, djDesign* d) {
+  if (!changed || !d) return DJ_INVALID;
+  djDesignMemory* w = dj_designMemory(d);
+  *changed = 0;
+  if (!w->compiled) return DJ_OK;
+  djStatus status = dj_renewFacets(changed, d->model, w->compiled, &d->error);
+  if (status < 0 || *changed == 0) return status;
+  status = dj_followGeomsBy(d->model, w->compiled, d->problem->inertia_from_geom, &d->error);
+  w->behind = status < 0;
+  return status;
 }
 
 djStatus djd_setPhase(djDesign* d, double phase) {

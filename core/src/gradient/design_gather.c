@@ -147,6 +147,34 @@ void dj_gatherDesign(double* grad, djDesign* d) {
   dj_gatherValues(grad, d);
 }
 
+// The row of an equation: derivatives by x of coordinate r of a connection, of parts from..to-1.
+static void connectRow(double* row, djDesign* d, const djConnect* c, int r, int from, int to) {
+  djDesignMemory* w = dj_designMemory(d);
+  const djProblem* p = d->problem;
+  memset(w->dvalue, 0, (size_t)w->nvalue * sizeof *w->dvalue);
+  for (int i = from; i < to; i++) {
+    const djConnectPart* part = &c->part[i];
+    for (int k = 0; k < p->nparam; k++) {
+      if (p->param[k].field != part->param.field || p->param[k].id != part->param.id) continue;
+      double* at = w->dvalue + w->valueadr[k] + part->start;
+      for (int j = 0; j < 3; j++) at[j] += part->factor[3 * r + j];
+    }
+  }
+  dj_gatherValues(row, d);
+}
+
+// Two points that a map moves alike leave rounding where nothing is: it does not count.
+static void dropRounding(double* row, double* part, djDesign* d, const djConnect* c, int r) {
+  double most = 0;
+  for (int i = 0; i < c->npart; i++) {
+    connectRow(part, d, c, r, i, i + 1);
+    for (int k = 0; k < d->n; k++) most = fmax(most, fabs(part[k]));
+  }
+  for (int k = 0; k < d->n; k++) {
+    if (fabs(row[k]) <= 1e-12 * most) row[k] = 0;
+  }
+}
+
 // A connection says that a sum of values, factor times value, stays what it is at x0. Values of
 // positions and vertices are linear in x, through maps too, so that the row of an equation is the
 // "gradient" of that sum.
@@ -156,19 +184,12 @@ djStatus dj_connectDesign(djDesign* d) {
   size_t n = (size_t)d->n, rows = 3 * (size_t)p->nconnect;
   double* equal = dj_poolTake(&w->pool, rows * n, sizeof *equal);
   double* value = dj_poolTake(&w->pool, rows, sizeof *value);
-  if (!equal || !value) return DJ_NO_MEMORY;
+  double* part = dj_poolTake(&w->pool, n, sizeof *part);
+  if (!equal || !value || !part) return DJ_NO_MEMORY;
   for (size_t r = 0; r < rows; r++) {
     const djConnect* c = &p->connect[r / 3];
-    memset(w->dvalue, 0, (size_t)w->nvalue * sizeof *w->dvalue);
-    for (int i = 0; i < c->npart; i++) {
-      const djConnectPart* part = &c->part[i];
-      for (int k = 0; k < p->nparam; k++) {
-        if (p->param[k].field != part->param.field || p->param[k].id != part->param.id) continue;
-        double* to = w->dvalue + w->valueadr[k] + part->start;
-        for (int j = 0; j < 3; j++) to[j] += part->factor[3 * (r % 3) + (size_t)j];
-      }
-    }
-    dj_gatherValues(equal + r * n, d);
+    connectRow(equal + r * n, d, c, (int)(r % 3), 0, c->npart);
+    if (p->nmap > 0) dropRounding(equal + r * n, part, d, c, (int)(r % 3));
     for (size_t k = 0; k < n; k++) value[r] += equal[r * n + k] * d->x0[k];
   }
   d->nequal = (int)rows;

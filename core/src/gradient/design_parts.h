@@ -28,6 +28,8 @@ typedef struct djDesignMemory {
   int* tangentadr;   // (nparam) where its gradient starts
   int* zadr;         // (nfree)
   int evaluations;   // losses asked for so far
+  int flattened;     // points refused so far: hulls would be flat, cells of cages inside out
+  struct djPieces* pieces; // see gradient/pieces.h
   bool behind;       // inertias have not followed the values set
   double* base;      // (nvalue) of the model as given
   double* value;     // (nvalue) at x, before normalisation

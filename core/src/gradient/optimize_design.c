@@ -6,17 +6,17 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- annealing ----------------------------------------------------------------------------------
 
 typedef struct djAnnealing {
   djPhases* phases;
   const djOptimizer* how;
-  djParam* param;     // (phases->n x nanneal)
+  djParam* param; // (phases->n x nanneal)
 } djAnnealing;
 
-static djStatus findAnnealed(djParam* param, const djAnneal* one, const djDesign* d,
-                             djError* err) {
+static djStatus findAnnealed(djParam* param, const djAnneal* one, const djDesign* d, djError* err) {
   djStatus status = dj_paramId(param, d->model, one->name, err);
   if (status != DJ_OK) return status;
   bool varies = false;
@@ -71,11 +71,71 @@ static bool anneal(void* user, int iteration) {
   return changed;
 }
 
+// ---- facets -------------------------------------------------------------------------------------
+
+// How many meshes of all runs have other facets at x (n) than before.
+static int renewAt(djPhases* p, const double* x) {
+  int all = 0;
+  for (int j = 0; j < p->n; j++) {
+    int changed = 0;
+    if (djd_moveDesign(p->design[j], x) >= 0) djd_renewFacets(&changed, p->design[j]);
+    all += changed;
+  }
+  return all;
+}
+
+static bool renew(void* user, double* loss, const double* x) {
+  djPhases* p = user;
+  return renewAt(p, x) > 0 && djd_forwardPhases(loss, p, x, false) >= 0;
+}
+
+// At the result, whatever the optimizer did.
+static void renewResult(djOptimizeResult* r, djPhases* p, const double* x) {
+  double loss = r->loss;
+  if (!renew(p, &loss, x)) return;
+  r->evaluations++;
+  r->renewals++;
+  r->largest_jump = fmax(r->largest_jump, fabs(loss - r->loss));
+  r->loss = loss;
+}
+
+// ---- runs ---------------------------------------------------------------------------------------
+
+// A callback that knows the design.
+typedef struct djDesignStep {
+  djOptimizeCallback callback;
+  void* user;
+  djDesign* design;
+  int before;              // djd_countFlattened
+} djDesignStep;
+
+static bool onStep(void* user, const djOptimizeStep* step) {
+  const djDesignStep* s = user;
+  djDesign* d = s->design;
+  djOptimizeStep told = *step;
+  told.flattened = djd_countFlattened(d) - s->before;
+  if (d->problem->nconnect > 0) {
+    bool there = d->n == 0 || memcmp(d->x, step->x, (size_t)d->n * sizeof *d->x) == 0;
+    if (there || djd_moveDesign(d, step->x) >= 0) djd_countPieces(&told.pieces, d, NULL);
+  }
+  return s->callback(s->user, &told);
+}
+
+// An error says which variable the connections leave no place.
+static djStatus failConnect(const djDesign* d, int entry, djError* err) {
+  int i = 0;
+  while (i + 1 < d->problem->nvariable && d->adr[i + 1] <= entry) i++;
+  const djVariable* v = &d->problem->variable[i];
+  return dj_fail(err, DJ_INVALID, "connect: bounds of '%.100s', entry %d, contradict those of what "
+                 "it is connected to", v->name, v->index[entry - d->adr[i]]);
+}
+
 djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phases,
                             const djOptimizer* optimizer, djOptimizeCallback callback,
                             void* callback_user, djError* err) {
   if (!phases) return dj_fail(err, DJ_INVALID, "phases: NULL");
   if (!optimizer) return dj_fail(err, DJ_INVALID, "optimizer: NULL");
+  if (result) result->contradiction = -1;
   djDesign* d = phases->design[0];
   d->error = (djError){""};
   djAnnealing annealing;
@@ -84,10 +144,19 @@ djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phase
     free(annealing.param);
     return status;
   }
-  djOptimizeProblem problem = {
-      .n = d->n, .lower = d->lower, .upper = d->upper, .group = d->group, .nequal = d->nequal,
-      .equal = d->equal, .value = d->value, .objective = djd_phasesObjective, .user = phases,
-      .callback = callback, .callback_user = callback_user, .change_user = &annealing};
+  djDesignStep step = {callback, callback_user, d, djd_countFlattened(d)};
+  djOptimizeProblem problem = {.n = d->n,
+                               .lower = d->lower,
+                               .upper = d->upper,
+                               .group = d->group,
+                               .nequal = d->nequal,
+                               .equal = d->equal,
+                               .value = d->value,
+                               .objective = djd_phasesObjective,
+                               .user = phases,
+                               .callback = callback ? onStep : NULL,
+                               .callback_user = &step,
+                               .change_user = &annealing};
   if (optimizer->nanneal > 0) problem.change = anneal;
   djError none = {""};
   if (djd_countPhasesResiduals(&problem.nresidual, phases, &none) < 0) {
@@ -95,9 +164,15 @@ djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phase
   } else {
     problem.residuals = djd_phasesResiduals;
   }
+  problem.renew_user = phases;
+  if (d->problem->inertia_from_geom) problem.renew = renew;
   status = optimizer->nstage > 0 ? dj_optimizeStages(result, x, phases, &problem, optimizer, err)
                                  : dj_optimize(result, x, &problem, optimizer, err);
   free(annealing.param);
+  if (!result) return status;
+  if (status >= 0 && problem.renew) renewResult(result, phases, x);
+  if (status < 0 && result->contradiction >= 0) return failConnect(d, result->contradiction, err);
+  result->flattened = djd_countFlattened(d) - step.before;
   if (status < 0 && *d->error.text) return dj_fail(err, status, "%.500s", d->error.text);
   return status;
 }

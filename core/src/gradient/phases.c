@@ -1,5 +1,5 @@
-// The loss that optimizers see: a sum over scenes of means over phases of a timestep. Every run has a
-// design of its own; threads take the next one that is left, and sums are taken in the order of
+// The loss that optimizers see: a sum over scenes of means over phases of a timestep. Every run has
+// a design of its own; threads take the next one that is left, and sums are taken in the order of
 // scenes and phases.
 
 #include "base/pool.h"
@@ -18,12 +18,12 @@
 
 typedef struct djPhaseMemory {
   djPool pool;
-  double* loss;       // (n)
-  double* grad;       // (n x design->n)
-  double* weight;     // (nscene)
-  djStatus* status;   // (n)
-  size_t* residual;   // (n + 1) where those of a run begin
-  pthread_t* thread;  // (nthread)
+  double* loss;      // (n)
+  double* grad;      // (n x design->n)
+  double* weight;    // (nscene)
+  djStatus* status;  // (n)
+  size_t* residual;  // (n + 1) where those of a run begin
+  pthread_t* thread; // (nthread)
 } djPhaseMemory;
 
 // What is done with each run.
@@ -34,7 +34,7 @@ typedef struct djPhaseWork {
   djPhases* phases;
   djDuty duty;
   const double* x;
-  double *r, *J;      // residuals and their derivatives
+  double *r, *J; // residuals and their derivatives
   atomic_int next;
 } djPhaseWork;
 
@@ -143,12 +143,18 @@ static djStatus dutyOf(const djPhaseWork* s, int j) {
   djDesign* d = p->design[j];
   double* grad = w->grad + (size_t)j * (size_t)d->n;
   switch (s->duty) {
-    case EVALUATE: return djd_designObjective(d, &w->loss[j], NULL, s->x);
-    case OBJECTIVE: return djd_designObjective(d, &w->loss[j], grad, s->x);
-    case FORWARD: return djd_forwardDesign(&w->loss[j], d, s->x, true);
-    case FORWARD_ALONE: return djd_forwardDesign(&w->loss[j], d, s->x, false);
-    case BACKWARD: return djd_backwardDesign(grad, d);
-    case RESIDUALS: break;
+    case EVALUATE:
+      return djd_designObjective(d, &w->loss[j], NULL, s->x);
+    case OBJECTIVE:
+      return djd_designObjective(d, &w->loss[j], grad, s->x);
+    case FORWARD:
+      return djd_forwardDesign(&w->loss[j], d, s->x, true);
+    case FORWARD_ALONE:
+      return djd_forwardDesign(&w->loss[j], d, s->x, false);
+    case BACKWARD:
+      return djd_backwardDesign(grad, d);
+    case RESIDUALS:
+      break;
   }
   return residualsOf(s, j);
 }
@@ -201,7 +207,8 @@ static djStatus share(djPhaseWork* s) {
 
 // ---- sums -------------------------------------------------------------------------------------
 
-// Of one number of each run, `stride` apart: the mean over phases, and of these the sum over scenes.
+// Of one number of each run, `stride` apart: the mean over phases, and of these the sum over
+// scenes.
 static double sumOf(const djPhases* p, const double* each, size_t stride) {
   double all = 0;
   for (int s = 0; s < p->nscene; s++) {

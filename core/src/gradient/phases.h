@@ -18,4 +18,4 @@ static inline const char* dj_sceneOf(const djDesign* d) {
 // Put that before an error; returns status.
 djStatus dj_prefixScene(djError* err, djStatus status, const djDesign* d);
 
-#endif  // DJ_GRADIENT_PHASES_H_
+#endif // DJ_GRADIENT_PHASES_H_

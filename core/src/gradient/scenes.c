@@ -30,8 +30,7 @@ static djStatus fail(djError* err, const djDesign* d, int scene, const char* var
 }
 
 // Entries that vary, where they are plain numbers; else the whole value.
-static bool hasSameValues(const djDesign* first, const djDesign* d, int variable,
-                          double* scratch) {
+static bool hasSameValues(const djDesign* first, const djDesign* d, int variable, double* scratch) {
   const djVariable* v = &d->problem->variable[variable];
   int adr = d->adr[variable];
   if (v->nvalue == v->ntangent) return isSame(first->x0 + adr, d->x0 + adr, v->n);
@@ -43,7 +42,7 @@ static bool hasSameValues(const djDesign* first, const djDesign* d, int variable
 static djStatus checkVariables(const djDesign* first, const djDesign* d, int scene, djError* err) {
   const djProblem *p = first->problem, *q = d->problem;
   int n = p->nvariable > q->nvariable ? p->nvariable : q->nvariable, most = 0;
-  for (int i = 0; i < n; i++) {   // names first: one that lacks moves the others
+  for (int i = 0; i < n; i++) { // names first: one that lacks moves the others
     const djVariable *a = &p->variable[i], *b = &q->variable[i];
     if (i < p->nvariable && i < q->nvariable && strcmp(a->name, b->name) == 0) continue;
     bool lacks = i < p->nvariable;
@@ -64,8 +63,9 @@ static djStatus checkVariables(const djDesign* first, const djDesign* d, int sce
   djStatus status = DJ_OK;
   for (int i = 0; i < n && status == DJ_OK; i++) {
     if (hasSameValues(first, d, i, scratch)) continue;
-    status = fail(err, d, scene, p->variable[i].name, "begins with other values than in the first "
-                                                      "scene");
+    status = fail(err, d, scene, p->variable[i].name,
+                  "begins with other values than in the first "
+                  "scene");
   }
   free(scratch);
   return status;

@@ -3,6 +3,7 @@
 #include <dijoco/array.h>
 #include <dijoco/check.h>
 #include <dijoco/contact.h>
+#include <dijoco/decompose.h>
 #include <dijoco/entry.h>
 #include <dijoco/gradient.h>
 #include <dijoco/implicit.h>
@@ -27,6 +28,7 @@ size_t dj_sizeOf(const char* type) {
       X(djcGap),      X(djcSetting), X(djWatch), X(djChoice),
       X(djReceding), X(djRecedingFrame), X(djRecedingCallback), X(djRecedingRun),
       X(djcImplicitShape), X(djcImplicit), X(djcImplicitDistance),
+      X(djTriangles), X(djPieces), X(djPieceReport),
       X(djcPenaltyQuery), X(djcPenaltyPoint), X(djcPenalty),
 #undef X
   };

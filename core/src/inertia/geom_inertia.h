@@ -1,9 +1,8 @@
-// Mass and inertia of bodies as functions of their geoms (dj_followGeoms), and its derivative.
+// Mass and inertia of bodies as functions of their geoms (dj_followGeomsBy), and its derivative.
 //
-// With rho = mass/volume of the compiled body, its moments M (mass, first and second about the
-// body frame) become M = compiled + rho (moments of the geoms now - moments of the compiled geoms),
-// and mass, ipos, and the second moments about it, are read from M. Linear in the geoms' moments,
-// so that smooth where these are: everywhere, since meshes keep the facets of the compiled hull.
+// Mass, ipos, and the second moments about it, are read from the moments M of the body's mass about
+// its frame (inertia/mass_rule.h). By `exact` these are linear in the geoms' moments, so that they
+// are smooth where those are: everywhere, while meshes keep their facets.
 // The axes (iquat) are the principal ones nearest to the compiled; where moments coincide they may
 // turn at once, but the tensor is smooth, and what depends on it alone.
 
@@ -16,7 +15,8 @@
 // last two only what does not come through the inertia tensor, as drag does) and by tensor (nbody x
 // 6, the inertia tensor in principal axes, see model/body_param.h), adds that by pos, quat, size
 // and mesh vertices of the geoms of bodies that follow. What was given of these bodies becomes
-// zero: their own values have no effect. Where two moments coincide, inertia and iquat entries that
+// zero: their own values have no effect. The rule is that by which the design followed last; `exact`
+// where it never did. Where two moments coincide, inertia and iquat entries that
 // tell their axes apart are left out.
 djStatus dj_followInertiaParams(double* param, double* tensor, const djModel* design,
                                 const djModel* compiled);

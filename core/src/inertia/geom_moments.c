@@ -42,15 +42,41 @@ static djVec3 middle(const double* vert, const djClosedSurface* s) {
   return dju_scale3(1.0 / (s->nface > 0 ? 3 * s->nface : 1), sum);
 }
 
-static Tetrahedron tetrahedron(const double* vert, const int* face, djVec3 from) {
+static inline Tetrahedron tetrahedron(const djVec3 corner[3], djVec3 from) {
   Tetrahedron t;
-  for (int k = 0; k < 3; k++) t.x[k] = dju_sub3(dju_load3(vert + 3 * face[k]), from);
+  for (int k = 0; k < 3; k++) t.x[k] = dju_sub3(corner[k], from);
   t.sum = dju_add3(t.x[0], dju_add3(t.x[1], t.x[2]));
   t.d = dju_dot3(t.x[0], dju_cross3(t.x[1], t.x[2]));
   return t;
 }
 
-// Moments in another frame, x -> R x + p.
+static Tetrahedron faceTetrahedron(const double* vert, const int* face, djVec3 from) {
+  djVec3 corner[3];
+  for (int k = 0; k < 3; k++) corner[k] = dju_load3(vert + 3 * (size_t)face[k]);
+  return tetrahedron(corner, from);
+}
+
+// The second moment's upper triangle is found first.
+static inline void addTetrahedron(djMoments* sum, const djVec3 corner[3], djVec3 from) {
+  Tetrahedron t = tetrahedron(corner, from);
+  const djVec3 a = t.x[0], b = t.x[1], c = t.x[2], s = t.sum;
+  const double part = t.d / 120;
+  const double xx = part * (a.x * a.x + b.x * b.x + c.x * c.x + s.x * s.x);
+  const double yy = part * (a.y * a.y + b.y * b.y + c.y * c.y + s.y * s.y);
+  const double zz = part * (a.z * a.z + b.z * b.z + c.z * c.z + s.z * s.z);
+  const double xy = part * (a.x * a.y + b.x * b.y + c.x * c.y + s.x * s.y);
+  const double xz = part * (a.x * a.z + b.x * b.z + c.x * c.z + s.x * s.z);
+  const double yz = part * (a.y * a.z + b.y * b.z + c.y * c.z + s.y * s.z);
+  sum->volume += t.d / 6;
+  sum->first = dju_madd3(sum->first, t.d / 24, t.sum);
+  addMat(&sum->second, 1, (djMat3){{xx, xy, xz, xy, yy, yz, xz, yz, zz}});
+}
+
+void dj_addTetrahedron(djMoments* sum, const djVec3 corner[3], djVec3 from) {
+  addTetrahedron(sum, corner, from);
+}
+
+// x -> R x + p.
 static djMoments carried(const djMoments* m, const djPose* pose) {
   djVec3 first = dju_mulMV(pose->R, m->first), p = pose->p;
   djMoments out = {m->volume, dju_madd3(first, m->volume, p),
@@ -65,11 +91,9 @@ static djMoments meshMoments(const double* vert, const djClosedSurface* s) {
   djMoments sum = {0};
   djPose from = {middle(vert, s), dju_eye3()};
   for (int f = 0; f < s->nface; f++) {
-    Tetrahedron t = tetrahedron(vert, s->face + 3 * f, from.p);
-    sum.volume += t.d / 6;
-    sum.first = dju_madd3(sum.first, t.d / 24, t.sum);
-    addMat(&sum.second, t.d / 120, outer(t.sum, t.sum));
-    for (int k = 0; k < 3; k++) addMat(&sum.second, t.d / 120, outer(t.x[k], t.x[k]));
+    djVec3 corner[3];
+    for (int k = 0; k < 3; k++) corner[k] = dju_load3(vert + 3 * (size_t)s->face[3 * f + k]);
+    addTetrahedron(&sum, corner, from.p);
   }
   return carried(&sum, &from);
 }
@@ -82,7 +106,7 @@ static void meshParams(double* by, const double* vert, const djClosedSurface* s,
   double a = f->a + dju_dot3(dju_add3(f->b, Bfrom), from);
   for (int i = 0; i < s->nface; i++) {
     const int* face = s->face + 3 * i;
-    Tetrahedron t = tetrahedron(vert, face, from);
+    Tetrahedron t = faceTetrahedron(vert, face, from);
     djVec3 Bs = dju_mulMV(f->B, t.sum), Bx[3];
     double q = a / 6 + dju_dot3(b, t.sum) / 24 + dju_dot3(t.sum, Bs) / 120;
     for (int k = 0; k < 3; k++) {
@@ -116,12 +140,17 @@ static djMoments ownMoments(const djModel* m, int geom, const djClosedSurface* s
   return out;
 }
 
+void dj_addCarried(djMoments* moments, const djMoments* own, const djPose* pose) {
+  djMoments other = carried(own, pose);
+  moments->volume += other.volume;
+  moments->first = dju_add3(moments->first, other.first);
+  addMat(&moments->second, 1, other.second);
+}
+
 void dj_addMoments(djMoments* moments, const djModel* m, int geom, const djClosedSurface* surface) {
   djPose pose = poseOf(m, geom);
-  djMoments own = ownMoments(m, geom, surface), in_body = carried(&own, &pose);
-  moments->volume += in_body.volume;
-  moments->first = dju_add3(moments->first, in_body.first);
-  addMat(&moments->second, 1, in_body.second);
+  djMoments own = ownMoments(m, geom, surface);
+  dj_addCarried(moments, &own, &pose);
 }
 
 double dj_integral(const djQuadratic* f, const djMoments* m) {

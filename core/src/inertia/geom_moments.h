@@ -40,6 +40,12 @@ void dj_addMoments(djMoments* moments, const djModel* model, int geom,
 void dj_momentParams(double* param, const djModel* model, int geom, const djClosedSurface* surface,
                      const djQuadratic* f);
 
+// Adds the moments about `from` of the tetrahedron that a triangle, outward, spans with it.
+void dj_addTetrahedron(djMoments* moments, const djVec3 corner[3], djVec3 from);
+
+// Adds moments that are given in another frame, x -> R x + p.
+void dj_addCarried(djMoments* moments, const djMoments* own, const djPose* pose);
+
 double dj_integral(const djQuadratic* f, const djMoments* moments);
 
 #endif  // DJ_INERTIA_GEOM_MOMENTS_H_

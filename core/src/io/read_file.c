@@ -25,7 +25,9 @@ static bool grow(char** data, size_t* capacity, size_t used, size_t limit) {
   return true;
 }
 
-djStatus dj_readStream(char** text, size_t* length, FILE* file, size_t limit, djError* err) {
+// is_text: bytes that are 0 are refused.
+static djStatus readAll(char** text, size_t* length, FILE* file, size_t limit, bool is_text,
+                        djError* err) {
   size_t capacity = 0, used = 0;
   char* data = NULL;
   djStatus status = DJ_OK;
@@ -39,7 +41,7 @@ djStatus dj_readStream(char** text, size_t* length, FILE* file, size_t limit, dj
     size_t room = capacity - used - 1, block = room < 1 << 16 ? room : 1 << 16;
     size_t n = fread(data + used, 1, block, file);
     // No text has it, and a device of zeros would never end.
-    const char* nul = n > 0 ? memchr(data + used, 0, n) : NULL;
+    const char* nul = n > 0 && is_text ? memchr(data + used, 0, n) : NULL;
     if (nul) {
       status = dj_fail(err, DJ_INVALID, "byte %zu is NUL: not a text",
                        (size_t)(nul - data) + 1);
@@ -63,15 +65,28 @@ djStatus dj_readStream(char** text, size_t* length, FILE* file, size_t limit, dj
   return DJ_OK;
 }
 
-djStatus dj_readFile(char** text, size_t* length, const char* path, djError* err) {
+djStatus dj_readStream(char** text, size_t* length, FILE* file, size_t limit, djError* err) {
+  return readAll(text, length, file, limit, true, err);
+}
+
+static djStatus readPath(char** text, size_t* length, const char* path, bool is_text,
+                         djError* err) {
   if (!text || !length || !path) return dj_fail(err, DJ_INVALID, "text, length or path: NULL");
   *text = NULL;
   *length = 0;
   FILE* file = fopen(path, "rb");
   if (!file) return dj_fail(err, DJ_FILE, "cannot be opened");
-  djStatus status = dj_readStream(text, length, file, DJ_MAX_FILE, err);
+  djStatus status = readAll(text, length, file, DJ_MAX_FILE, is_text, err);
   fclose(file);
   return status;
+}
+
+djStatus dj_readFile(char** text, size_t* length, const char* path, djError* err) {
+  return readPath(text, length, path, true, err);
+}
+
+djStatus dj_readBytes(char** bytes, size_t* length, const char* path, djError* err) {
+  return readPath(bytes, length, path, false, err);
 }
 
 djStatus dj_readInput(char** text, size_t* length, djError* err) {

@@ -28,7 +28,7 @@ static djStatus grow(djModel* m, int mesh, int more, djError* err) {
     id[k] = mesh;
     dju_store3(at + 3 * k, mean);
   }
-  if (status == DJ_OK) status = dj_addVertices(m, more, id, at, err);
+  if (status == DJ_OK) status = dj_addMeshVertices(m, more, id, at, err);
   free(id);
   free(at);
   return status;
@@ -51,15 +51,16 @@ djStatus dj_growBySet(djModel* m, const djTask* task, djError* err) {
 
 typedef struct djFinder {
   djModel* m;
-  djPool* pool;            // the task's
+  djPool* pool; // the task's
   djError* err;
-  djBodyPart* part;        // (ngeom) without planes: it is none
-  bool* varies;            // (ngeom) vertices of its mesh vary
-  int* next;               // (nmesh) number of the next vertex
-  int* set;                // (ngeom) parts that hang together have the same root
-  int n, room;             // connections
+  djBodyPart* part; // (ngeom) without planes: it is none
+  bool* varies;     // (ngeom) vertices of its mesh vary
+  bool* moves;      // (njnt) its anchor varies
+  int* next;        // (nmesh) number of the next vertex
+  int* set;         // (ngeom) parts that hang together have the same root
+  int n, room;      // connections
   djTaskConnect* list;
-  int nvert;               // vertices that are added
+  int nvert; // vertices that are added
   int* mesh;
   double* vert;
 } djFinder;
@@ -94,7 +95,7 @@ static djStatus makeRoom(djFinder* f) {
 // A point of a geom, x in the body's frame: a new vertex where its mesh varies, else its place.
 static djStatus addPoint(djTaskPoint* out, djFinder* f, int g, djVec3 x) {
   const djModel* m = f->m;
-  *out = (djTaskPoint){DJ_OBJ_GEOM, nameOf(f, DJ_OBJ_GEOM, g), -1};
+  *out = (djTaskPoint){DJ_OBJ_GEOM, nameOf(f, DJ_OBJ_GEOM, g), -1, false};
   if (!out->name) return dj_failMemory(f->err);
   if (!f->varies[g]) return DJ_OK;
   int mesh = m->geom_mesh[g];
@@ -113,15 +114,17 @@ static djStatus addPoint(djTaskPoint* out, djFinder* f, int g, djVec3 x) {
 
 // ---- hulls of a body --------------------------------------------------------------------------
 
-static djStatus joinParts(djFinder* f, int g, int h) {
+static djStatus joinParts(djFinder* f, int g, int h, djTouch least) {
   djVec3 point;
-  if (!dj_partsTouch(&point, &f->part[g], &f->part[h])) return DJ_OK;
+  bool together = rootOf(f->set, g) == rootOf(f->set, h);
+  if (least == DJ_TOUCH_EDGE && together) return DJ_OK;
+  if (dj_partsTouch(&point, &f->part[g], &f->part[h]) < least) return DJ_OK;
   f->set[rootOf(f->set, h)] = rootOf(f->set, g);
   if (!f->varies[g] && !f->varies[h]) return DJ_OK;
   djStatus status = makeRoom(f);
   if (status < 0) return status;
   djTaskConnect* c = &f->list[f->n++];
-  if (!f->varies[g]) {   // a is a vertex
+  if (!f->varies[g]) { // a is a vertex
     int other = g;
     g = h;
     h = other;
@@ -130,26 +133,35 @@ static djStatus joinParts(djFinder* f, int g, int h) {
   return status < 0 ? status : addPoint(&c->b, f, h, point);
 }
 
+// Edges and corners only where nothing else joins what they are of.
+static djStatus joinPairs(djFinder* f, int first, int end, djTouch least) {
+  for (int g = first; g < end; g++) {
+    for (int h = g + 1; h < end && f->part[g].plane; h++) {
+      if (!f->part[h].plane) continue;
+      djStatus status = joinParts(f, g, h, least);
+      if (status < 0) return status;
+    }
+  }
+  return DJ_OK;
+}
+
 // The parts of a body hang together, where some of them vary.
 static djStatus joinBody(djFinder* f, int body) {
   const djModel* m = f->m;
   int first = m->body_geomadr[body], end = first + m->body_geomnum[body], one = -1;
   bool any = false;
   for (int g = first; g < end; g++) any |= f->varies[g];
-  for (int g = first; g < end && any; g++) {
-    for (int h = g + 1; h < end && f->part[g].plane; h++) {
-      if (!f->part[h].plane) continue;
-      djStatus status = joinParts(f, g, h);
-      if (status < 0) return status;
-    }
-  }
+  djStatus status = any ? joinPairs(f, first, end, DJ_TOUCH_FACE) : DJ_OK;
+  if (status == DJ_OK && any) status = joinPairs(f, first, end, DJ_TOUCH_EDGE);
+  if (status < 0) return status;
   for (int g = first; g < end && any; g++) {
     if (!f->part[g].plane) continue;
     if (one < 0) one = g;
     if (rootOf(f->set, g) == rootOf(f->set, one)) continue;
     return dj_fail(f->err, DJ_INVALID,
                    "connect: geoms '%.60s' and '%.60s' of body '%.60s' do not touch, nor does "
-                   "anything between them", nameOf(f, DJ_OBJ_GEOM, one), nameOf(f, DJ_OBJ_GEOM, g),
+                   "anything between them",
+                   nameOf(f, DJ_OBJ_GEOM, one), nameOf(f, DJ_OBJ_GEOM, g),
                    nameOf(f, DJ_OBJ_BODY, body));
   }
   return DJ_OK;
@@ -204,10 +216,11 @@ static djStatus joinLink(djFinder* f, int body) {
                    "connect: where body '%.60s' hangs is outside of it and of body '%.60s'",
                    nameOf(f, DJ_OBJ_BODY, body), nameOf(f, DJ_OBJ_BODY, parent));
   }
-  djTaskPoint to = {DJ_NOBJ, "", -1};
-  if (joint >= 0) to = (djTaskPoint){DJ_OBJ_JOINT, nameOf(f, DJ_OBJ_JOINT, joint), -1};
+  djTaskPoint to = {DJ_NOBJ, "", -1, false};
+  if (joint >= 0) to = (djTaskPoint){DJ_OBJ_JOINT, nameOf(f, DJ_OBJ_JOINT, joint), -1, false};
   djStatus status = attach(f, below, own, to);
-  to = (djTaskPoint){DJ_OBJ_BODY, nameOf(f, DJ_OBJ_BODY, body), -1};
+  to.above = joint >= 0 && f->moves[joint];
+  if (!to.above) to = (djTaskPoint){DJ_OBJ_BODY, nameOf(f, DJ_OBJ_BODY, body), -1, false};
   return status < 0 ? status : attach(f, holder, above, to);
 }
 
@@ -226,7 +239,7 @@ static djStatus findVarying(djFinder* f, const djTask* task) {
   }
   bare.variable = v;
   if (status == DJ_OK) status = dj_resolveMaps(&p, &bare, f->m, &pool, f->err);
-  for (int i = 0; i < task->nvariable && status == DJ_OK; i++) {   // one by one: parts may repeat
+  for (int i = 0; i < task->nvariable && status == DJ_OK; i++) { // one by one: parts may repeat
     djProblem one = p;
     bare.variable = v + i;
     bare.nvariable = 1;
@@ -237,6 +250,7 @@ static djStatus findVarying(djFinder* f, const djTask* task) {
     p.nparamtangent = one.nparamtangent;
   }
   for (int k = 0; k < p.nparam && status == DJ_OK; k++) {
+    if (p.param[k].field == DJ_FIELD_JOINT_POS) f->moves[p.param[k].id] = true;
     if (p.param[k].field != DJ_FIELD_MESH_VERT) continue;
     for (int g = 0; g < f->m->ngeom; g++) {
       f->varies[g] |= f->m->geom_type[g] == DJ_MESH && f->m->geom_mesh[g] == p.param[k].id;
@@ -259,7 +273,8 @@ static djStatus makeParts(djFinder* f) {
 }
 
 static bool samePoint(const djTaskPoint* a, const djTaskPoint* b) {
-  return a->object == b->object && a->vertex == b->vertex && strcmp(a->name, b->name) == 0;
+  return a->object == b->object && a->vertex == b->vertex && a->above == b->above &&
+         strcmp(a->name, b->name) == 0;
 }
 
 // Into the task, or the same that it has.
@@ -288,7 +303,7 @@ static djStatus find(djFinder* f, const djTask* task) {
   for (int b = 1; b < m->nbody && status == DJ_OK; b++) status = joinBody(f, b);
   for (int b = 1; b < m->nbody && status == DJ_OK; b++) status = joinLink(f, b);
   if (status == DJ_OK) status = keep(f, task->memory);
-  return status < 0 ? status : dj_addVertices(m, f->nvert, f->mesh, f->vert, f->err);
+  return status < 0 ? status : dj_addMeshVertices(m, f->nvert, f->mesh, f->vert, f->err);
 }
 
 djStatus dj_connectAuto(djModel* m, const djTask* task, djError* err) {
@@ -300,12 +315,16 @@ djStatus dj_connectAuto(djModel* m, const djTask* task, djError* err) {
   }
   djPool own = {NULL};
   size_t ngeom = (size_t)m->ngeom;
-  djFinder f = {.m = m, .pool = &((djTaskMemory*)task->memory)->pool, .err = err,
+  djFinder f = {.m = m,
+                .pool = &((djTaskMemory*)task->memory)->pool,
+                .err = err,
                 .part = dj_poolTake(&own, ngeom, sizeof *f.part),
                 .varies = dj_poolTake(&own, ngeom, sizeof *f.varies),
+                .moves = dj_poolTake(&own, (size_t)m->njnt, sizeof *f.moves),
                 .next = dj_poolTake(&own, (size_t)m->nmesh, sizeof *f.next),
                 .set = dj_poolTake(&own, ngeom, sizeof *f.set)};
-  djStatus status = f.part && f.varies && f.next && f.set ? find(&f, task) : dj_failMemory(err);
+  bool good = f.part && f.varies && f.moves && f.next && f.set;
+  djStatus status = good ? find(&f, task) : dj_failMemory(err);
   for (int g = 0; g < m->ngeom && f.part; g++) dj_freePart(&f.part[g]);
   free(f.list);
   free(f.mesh);

@@ -17,14 +17,15 @@ static djStatus parsePoint(djTaskPoint* point, const cJSON* item, const djAt* at
     const char* key;
     djObject object;
   } kinds[] = {{"geom", DJ_OBJ_GEOM}, {"site", DJ_OBJ_SITE}, {"body", DJ_OBJ_BODY},
-               {"joint", DJ_OBJ_JOINT}};
-  static const char* const keys[] = {"geom", "site", "body", "joint", "vertex", NULL};
+               {"joint", DJ_OBJ_JOINT}, {"anchor", DJ_OBJ_JOINT}};
+  static const char* const keys[] = {"geom", "site", "body", "joint", "anchor", "vertex", NULL};
   djStatus status = dj_jsonKeys(item, keys, at);
   int n = 0;
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == DJ_OK; k++) {
     const cJSON* c = dj_jsonGet(item, kinds[k].key);
     if (!c) continue;
     point->object = kinds[k].object;
+    point->above = strcmp(kinds[k].key, "anchor") == 0;
     status = dj_jsonText(&point->name, c, at);
     n++;
   }
@@ -61,7 +62,7 @@ djStatus dj_parseConnect(djTask* task, const cJSON* list, djPool* pool, djError*
       snprintf(place, sizeof place, "%s: %s", element, keys[k]);
       djAt of = {err, place};
       if (k && cJSON_IsNull(point)) {
-        one->b = (djTaskPoint){DJ_NOBJ, "", -1};
+        one->b = (djTaskPoint){DJ_NOBJ, "", -1, false};
         continue;
       }
       status = parsePoint(k ? &one->b : &one->a, point, &of);
@@ -104,6 +105,21 @@ static djStatus addVertex(djConnect* c, const djProblem* p, const djModel* m, in
   return DJ_OK;
 }
 
+// An anchor is at body_pos + R(body_quat) jnt_pos in the parent.
+static djStatus addAnchor(int* body, djConnect* c, const djProblem* p, const djModel* m, int joint,
+                          double sign, djError* err) {
+  int child = m->jnt_body[joint];
+  djMat3 eye = dju_eye3();
+  djMat3 R = dju_quatToMat(dju_normalizeQuat(dju_loadQuat(m->body_quat + 4 * child)));
+  if (isListed(p, DJ_FIELD_BODY_QUAT, child) && isListed(p, DJ_FIELD_JOINT_POS, joint)) {
+    return dj_fail(err, DJ_INVALID, "body '%.100s' may not turn", dj_id2name(m, DJ_OBJ_BODY, child));
+  }
+  *body = m->body_parent[child];
+  addPart(c, m, DJ_FIELD_BODY_POS, child, 0, &eye, sign);
+  addPart(c, m, DJ_FIELD_JOINT_POS, joint, 0, &R, sign);
+  return DJ_OK;
+}
+
 // Adds a point; *body is that in whose frame it is.
 static djStatus addPoint(int* body, djConnect* c, const djProblem* p, const djModel* m,
                          const djTaskPoint* t, double sign, djError* err) {
@@ -124,6 +140,7 @@ static djStatus addPoint(int* body, djConnect* c, const djProblem* p, const djMo
       return DJ_OK;
     case DJ_OBJ_JOINT:
       *body = m->jnt_body[id];
+      if (t->above) return addAnchor(body, c, p, m, id, sign, err);
       addPart(c, m, DJ_FIELD_JOINT_POS, id, 0, &eye, sign);
       return DJ_OK;
     default:

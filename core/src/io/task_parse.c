@@ -171,6 +171,18 @@ static djStatus parseContact(djTask* task, const cJSON* item, djPool* pool, cons
   return status == DJ_OK && bodies ? parseGuide(task, bodies, pool, at->err) : status;
 }
 
+// true is "exact".
+static djStatus parseRule(djInertiaRule* rule, const cJSON* item, const djAt* at) {
+  int named = cJSON_IsString(item) ? dj_inertiaRuleByName(item->valuestring) : -1;
+  if (cJSON_IsBool(item)) named = cJSON_IsTrue(item) ? DJ_INERTIA_EXACT : DJ_INERTIA_COMPILED;
+  else if (named == DJ_INERTIA_COMPILED) named = -1;
+  if (named < 0) {
+    return dj_jsonFail(at, "inertia_from_geom", "must be true, false, exact, lumped or union");
+  }
+  *rule = (djInertiaRule)named;
+  return DJ_OK;
+}
+
 static djStatus checkKeys(const cJSON* root, const djAt* at) {
   enum { NKEY = 14 };
   const char* keys[NKEY + DJ_MAX_SETTINGS + 1] = {
@@ -202,7 +214,7 @@ static djStatus parseTop(djTask* task, const cJSON* root, const char* folder, dj
   if (task->horizon < 1 || task->horizon > DJ_MAX_HORIZON) {
     return dj_jsonFail(at, "horizon", "must be between 1 and 10000000");
   }
-  if (moving) status = dj_jsonBool(&task->inertia_from_geom, moving, at);
+  if (moving) status = parseRule(&task->inertia_from_geom, moving, at);
   for (; *settings && status == DJ_OK; settings++) {
     const cJSON* c = dj_jsonGet(root, *settings);
     if (c) status = dj_jsonSetting(&task->settings, dj_findSetting(*settings, 0), c, at);

@@ -232,8 +232,10 @@ static djStatus applySet(djModel* model, const djTask* task, djError* err) {
   djModel* compiled = NULL;
   djStatus status = dj_copyModel(&compiled, model, err);
   if (status == DJ_OK) status = setAll(model, task, err);
+  int changed;
+  if (status == DJ_OK) status = dj_renewFacets(&changed, model, compiled, err);
   if (status == DJ_OK) {
-    status = dj_followGeoms(model, compiled, err);
+    status = dj_followGeomsBy(model, compiled, task->inertia_from_geom, err);
     if (status < 0) dj_prefix(err, status, "set: inertia_from_geom");
   }
   dj_deleteModel(compiled);

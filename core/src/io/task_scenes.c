@@ -8,8 +8,8 @@
 #include <string.h>
 
 // Keys of a scene, the task's and its own two.
-static const char* const keys[] = {"scene", "initial", "ctrl", "set",    "loss",
-                                   "horizon", "name",  "weight", NULL};
+static const char* const keys[] = {"scene",   "initial", "ctrl",   "set", "loss",
+                                   "horizon", "name",    "weight", NULL};
 enum { NSHARED = 6 };
 
 // Names are parts of names of files.

@@ -124,6 +124,7 @@ djStatus dj_growMeshes(djModel* m, int n, const int* mesh, const double* vert, d
   DJ_MODEL_ARRAYS(X)
 #undef X
   moveVertices(m, from, n, mesh, vert);
+  dj_fillParams(m);
   free(old.buffer);
   return DJ_OK;
 }

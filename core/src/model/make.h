@@ -19,7 +19,7 @@ void dj_deleteBuilt(djModel* model);  // leaves `collision` alone
 // Room for n pairs of bodies of guides, all zero, in a model that is there.
 djStatus dj_resizeGuides(djModel* model, int n, djError* err);
 
-// Vertices at the end of meshes, as dj_addVertices; collision data stay as they were.
+// Vertices at the end of meshes, as dj_addMeshVertices; collision data stay as they were.
 djStatus dj_growMeshes(djModel* model, int n, const int* mesh, const double* vert, djError* err);
 
 // total_mass and moving_mass from body_mass.

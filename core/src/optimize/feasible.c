@@ -296,10 +296,14 @@ djStatus dj_makeFeasible(djFeasible* set, djPool* pool, int n, int nequal, const
 djStatus dj_project(double* out, djFeasible* s, const double* point) {
   for (int i = 0; i < s->n; i++) s->x[i] = within(s->lower[i], point[i], s->upper[i]);
   for (int k = 0; k < s->ntie; k++) {
-    if (!projectTie(s, &s->tie[k], point)) return DJ_INVALID;
+    if (projectTie(s, &s->tie[k], point)) continue;
+    s->failed = s->tied[s->tie[k].first];
+    return DJ_INVALID;
   }
   for (int k = 0; k < s->nblock; k++) {
-    if (!projectColumns(s, &s->block[k], point)) return DJ_INVALID;
+    if (projectColumns(s, &s->block[k], point)) continue;
+    s->failed = s->block[k].n > 0 ? s->block[k].column[0] : -1;
+    return DJ_INVALID;
   }
   if (s->n > 0) memcpy(out, s->x, (size_t)s->n * sizeof *out);
   return DJ_OK;

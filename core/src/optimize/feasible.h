@@ -47,6 +47,7 @@ typedef struct djFeasible {
   double* shift;  // b
   double* x;      // (n)
   bool couples;   // unknowns of both groups
+  int failed;     // an unknown of what cannot be, after DJ_INVALID
 } djFeasible;
 
 // equal (nequal x n), value (nequal), lower, upper (n): kept. group (n): 0 or 1, or NULL. Memory is

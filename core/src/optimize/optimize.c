@@ -90,6 +90,7 @@ static djStatus optimize(djRun* run, double* x, djError* err) {
   djStatus status = makeRun(run, err);
   if (status < 0) return status;
   if (dj_project(run->x, &run->set, x) < 0) {
+    r->contradiction = run->set.failed;
     return dj_fail(err, DJ_INVALID, "bounds and equations contradict each other");
   }
   if (run->problem->change) run->problem->change(run->problem->change_user, 0);
@@ -110,11 +111,12 @@ djStatus dj_optimize(djOptimizeResult* result, double* x, const djOptimizeProble
   if (!result || !problem || !optimizer || (!x && problem->n > 0)) {
     return dj_fail(err, DJ_INVALID, "result, x, problem or optimizer: NULL");
   }
-  *result = (djOptimizeResult){.loss = INFINITY, .gradient_norm = NAN};
+  *result = (djOptimizeResult){.loss = INFINITY, .gradient_norm = NAN, .contradiction = -1};
   djStatus status = checkOptimizer(optimizer, problem, err);
   if (status == DJ_OK) status = checkProblem(problem, x, err);
   if (status < 0) return status;
-  djRun run = {.problem = problem, .optimizer = optimizer, .result = result};
+  djRun run = {.problem = problem, .optimizer = optimizer, .result = result,
+               .renews = dj_findOptimizer(optimizer->type)->renews};
   status = optimize(&run, x, err);
   dj_poolFree(&run.pool);
   return status;

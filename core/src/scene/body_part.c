@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define TOUCHING 1e-5
+#define ON 1e-4     // of the size: a point counts as on a plane
+#define ANGLE 1e-3  // sine
 enum { DIRECTIONS = 26 };
 
 bool dj_isPart(const djModel* m, int g) {
@@ -25,11 +27,16 @@ static djVec3 farthest(const djModel* m, int g, djVec3 d) {
   djVec3 u = dju_scale3(1 / dju_norm3(d), d);
   double across = hypot(d.x, d.y), to = across > 0 ? s[0] / across : 0;
   switch (m->geom_type[g]) {
-    case DJ_SPHERE: return dju_scale3(s[0], u);
-    case DJ_CAPSULE: return (djVec3){s[0] * u.x, s[0] * u.y, s[0] * u.z + d.z * s[1]};
-    case DJ_ELLIPSOID: return (djVec3){s[0] * u.x, s[1] * u.y, s[2] * u.z};
-    case DJ_CYLINDER: return (djVec3){to * d.x, to * d.y, (d.z == 0 ? 1 : d.z) * s[1]};
-    default: return (djVec3){d.x * s[0], d.y * s[1], d.z * s[2]};
+    case DJ_SPHERE:
+      return dju_scale3(s[0], u);
+    case DJ_CAPSULE:
+      return (djVec3){s[0] * u.x, s[0] * u.y, s[0] * u.z + d.z * s[1]};
+    case DJ_ELLIPSOID:
+      return (djVec3){s[0] * u.x, s[1] * u.y, s[2] * u.z};
+    case DJ_CYLINDER:
+      return (djVec3){to * d.x, to * d.y, (d.z == 0 ? 1 : d.z) * s[1]};
+    default:
+      return (djVec3){d.x * s[0], d.y * s[1], d.z * s[2]};
   }
 }
 
@@ -101,16 +108,31 @@ double dj_depthIn(const djBodyPart* part, djVec3 x) {
 
 double dj_partTolerance(const djBodyPart* part) { return -TOUCHING * part->bound; }
 
-bool dj_partsTouch(djVec3* point, const djBodyPart* a, const djBodyPart* b) {
+// Do planes that a point is on, to a small part of the size, meet at an angle?
+static bool isOnEdge(int n, const double* plane, djVec3 x, double size) {
+  djVec3 first = {0, 0, 0};
+  bool any = false;
+  for (int i = 0; i < n; i++) {
+    djVec3 normal = dju_load3(plane + 4 * i);
+    if (plane[4 * i + 3] - dju_dot3(normal, x) > ON * size) continue;
+    if (any && dju_norm3(dju_cross3(first, normal)) > ANGLE) return true;
+    first = normal;
+    any = true;
+  }
+  return false;
+}
+
+djTouch dj_partsTouch(djVec3* point, const djBodyPart* a, const djBodyPart* b) {
   double size = fmin(a->bound, b->bound), apart = dju_norm3(dju_sub3(a->centre, b->centre));
-  if (apart > (a->bound + b->bound) * (1 + TOUCHING)) return false;
+  if (apart > (a->bound + b->bound) * (1 + TOUCHING)) return DJ_TOUCH_NONE;
   int n = a->nplane + b->nplane;
   double* plane = malloc(4 * (size_t)n * sizeof *plane);
-  if (!plane) return false;
+  if (!plane) return DJ_TOUCH_NONE;
   memcpy(plane, a->plane, 4 * (size_t)a->nplane * sizeof *plane);
   memcpy(plane + 4 * (size_t)a->nplane, b->plane, 4 * (size_t)b->nplane * sizeof *plane);
   djVec3 start = a->bound < b->bound ? a->centre : b->centre;
   double depth = dj_commonPoint(point, n, plane, start, size);
+  bool edge = depth < TOUCHING * size && isOnEdge(n, plane, *point, size);
   free(plane);
-  return depth >= -TOUCHING * size;
+  return depth < -TOUCHING * size ? DJ_TOUCH_NONE : edge ? DJ_TOUCH_EDGE : DJ_TOUCH_FACE;
 }

@@ -10,9 +10,9 @@
 typedef struct djBodyPart {
   int geom;
   int nplane;
-  double* plane;       // (nplane x 4) outward normals and offsets
+  double* plane; // (nplane x 4) outward normals and offsets
   djVec3 centre;
-  double bound;        // m; no point is farther from the centre
+  double bound; // m; no point is farther from the centre
 } djBodyPart;
 
 // A geom that is part of its body: of a convex type, and colliding or a mesh.
@@ -25,11 +25,17 @@ void dj_freePart(djBodyPart* part);
 // How deep a point is in a part, m; negative: outside, by no less than that.
 double dj_depthIn(const djBodyPart* part, djVec3 point);
 
-// Whether two parts overlap or touch (gaps of 1e-5 of the smaller one's size count as that), and a
-// point well inside what they have in common.
-bool dj_partsTouch(djVec3* point, const djBodyPart* a, const djBodyPart* b);
+// What two parts have in common; gaps of 1e-5 of the smaller one's size count as touching.
+typedef enum djTouch {
+  DJ_TOUCH_NONE,
+  DJ_TOUCH_EDGE,       // no more than an edge or a point
+  DJ_TOUCH_FACE        // a volume or part of a face
+} djTouch;
+
+// And a point well inside it.
+djTouch dj_partsTouch(djVec3* point, const djBodyPart* a, const djBodyPart* b);
 
 // Where a point counts as inside of a part, m, negative.
 double dj_partTolerance(const djBodyPart* part);
 
-#endif  // DJ_SCENE_BODY_PART_H_
+#endif // DJ_SCENE_BODY_PART_H_

@@ -47,7 +47,7 @@ djStatus dj_copyModel(djModel** copy, const djModel* model, djError* err) {
   return status;
 }
 
-djStatus dj_addVertices(djModel* model, int n, const int* mesh, const double* vert, djError* err) {
+djStatus dj_addMeshVertices(djModel* model, int n, const int* mesh, const double* vert, djError* err) {
   if (!model || n < 0 || (n > 0 && (!mesh || !vert))) {
     return dj_fail(err, DJ_INVALID, "vertices: model, mesh or vert: NULL");
   }

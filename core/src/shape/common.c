@@ -1,8 +1,8 @@
 // Least t with n_i.x - t <= d_i: a linear program of four unknowns, by a barrier,
 //   t/mu - sum log(d_i + t - n_i.x),
 // whose minimum goes to that of t as mu falls, and of several to the one in their middle. Newton's
-// method, damped by its decrement l as step/(1 + l), which never leaves the half spaces. With mu not
-// below 1e-6 (of size 1) what is not on the planes that decide still weighs enough in double
+// method, damped by its decrement l as step/(1 + l), which never leaves the half spaces. With mu
+// not below 1e-6 (of size 1) what is not on the planes that decide still weighs enough in double
 // precision; a point on two planes that face each other is between them to mu^2.
 
 #include "shape/common.h"
@@ -58,8 +58,7 @@ double dj_commonPoint(djVec3* point, int n, const double* plane, djVec3 start, d
   for (int i = 0; i < n; i++) most = fmax(most, -slack(&p, i, y));
   y[3] = most + 1;
   for (double mu = 1; mu > LAST; mu *= FALL) {
-    for (int k = 0; k < NEWTON && newtonStep(y, &p, mu) > 1e-6; k++) {
-    }
+    for (int k = 0; k < NEWTON && newtonStep(y, &p, mu) > 1e-6; k++) {}
   }
   *point = dju_madd3(start, size, dju_load3(y));
   for (int i = 0; i < n; i++) {

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAF 4 // triangles of a list that is not halved
-
 typedef struct Middle {
   double key; // of the middle along the axis of halving
   int tri;
@@ -41,7 +39,7 @@ static void makeBox(double box[6], const djMeshTree* t, int from, int to) {
 static void halve(djMeshTree* t, Middle* list, int node, int from, int to) {
   double* box = t->box + 6 * (size_t)node;
   makeBox(box, t, from, to);
-  if (to - from <= LEAF) return;
+  if (to - from <= DJ_MESH_LEAF) return;
   int axis = 0, middle = (from + to) / 2;
   for (int k = 1; k < 3; k++) {
     if (box[3 + k] - box[k] > box[3 + axis] - box[axis]) axis = k;
@@ -57,7 +55,7 @@ static void halve(djMeshTree* t, Middle* list, int node, int from, int to) {
 
 djStatus dj_makeMeshTree(djMeshTree* tree, const double* vert, int ntri, const int* tri) {
   size_t nodes = 1;
-  for (int longest = ntri; longest > LEAF; longest -= longest / 2) nodes = 2 * nodes + 1;
+  for (int longest = ntri; longest > DJ_MESH_LEAF; longest -= longest / 2) nodes = 2 * nodes + 1;
   *tree = (djMeshTree){.ntri = ntri, .vert = vert, .tri = tri};
   tree->order = malloc((size_t)ntri * sizeof *tree->order);
   tree->box = malloc(6 * nodes * sizeof *tree->box);
@@ -137,7 +135,7 @@ static void tryTriangle(djMeshNear* near, const djMeshTree* t, int tri, djVec3 x
 }
 
 static void descend(djMeshNear* near, const djMeshTree* t, djVec3 x, int node, int from, int to) {
-  if (to - from <= LEAF) {
+  if (to - from <= DJ_MESH_LEAF) {
     for (int i = from; i < to; i++) tryTriangle(near, t, t->order[i], x);
     return;
   }

@@ -7,6 +7,8 @@
 
 #include <dijoco/types.h>
 
+#define DJ_MESH_LEAF 4 // triangles of a list that is not halved
+
 // Halves of a list of triangles, down to a few: node i has nodes 2 i + 1 and 2 i + 2 below it.
 // Vertices and triangles are the caller's.
 typedef struct djMeshTree {

@@ -1,0 +1,45 @@
+// Moments of the union of convex polytopes, each point of it once, whatever the number of polytopes
+// that cover it, with derivatives by vertices.
+//
+// What is left of each triangle outside of all other polytopes is the union's surface: polygons,
+// each triangle minus one solid after the other. Moments are sums over the tetrahedra from a point
+// to them, as of any closed surface. A vertex moves the surface by its barycentric weight w on the
+// triangles that it belongs to, so that of a function f the integral over the union changes by
+//   d/dx_k = sum over triangles of  n  integral over what is left of  f w_k.
+//
+// Facets that coincide have no side: polytopes count, for this question alone, as scaled about
+// their middles by 1 - e, 1e-10 < e < 3e-10, each by another e. So faces that touch are outside of
+// each other, of two that coincide one is inside, and the union's volume is wrong by 1e-9 of the
+// sum of volumes at most; where facets of two polytopes are parallel up to an angle a < 1e-7 and
+// cross, rounding errors add 1e-16/a of the facet's share.
+
+#ifndef DJ_INERTIA_HULL_UNION_H_
+#define DJ_INERTIA_HULL_UNION_H_
+
+#include "inertia/geom_moments.h"
+#include "inertia/polygons.h"
+
+// A convex polytope by its outward triangles, which are convex up to 1e-13 of its size; nface 0:
+// empty.
+typedef struct djPolytope {
+  const double* vert;      // (vertices x 3)
+  int nface;
+  const int* face;         // (nface x 3)
+} djPolytope;
+
+// Adds the moments of the union of n polytopes.
+djStatus dj_unionMoments(djMoments* moments, int n, const djPolytope* part);
+
+// Adds the derivative of f's integral over the union by vertices: by[k] (vertices of part k x 3).
+djStatus dj_unionParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f);
+
+// The same of what counts too often: the sum of all polytopes less their union, 0 to the last bit
+// where none meet.
+djStatus dj_excessMoments(djMoments* moments, int n, const djPolytope* part);
+djStatus dj_excessParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f);
+
+// Adds the union's surface as triangles, outward. Here facets that touch, or are nearer than about
+// 2e-6 of the parts' sizes, are inside of the union.
+djStatus dj_unionSurface(djPolygons* surface, int n, const djPolytope* part);
+
+#endif  // DJ_INERTIA_HULL_UNION_H_

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""The verb `optimize` with `"connect": "auto"`: files, MuJoCo's scene, a second run, errors."""
+import csv
+import json
+import math
+import os
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
+import cli  # noqa: E402
+
+BOX = "-.1 -.05 -.05 .1 -.05 -.05 -.1 .05 -.05 .1 .05 -.05 -.1 -.05 .05 .1 -.05 .05 -.1 .05 .05 " \
+      ".1 .05 .05"
+SCENE = """<mujoco><option timestep=".005"/>
+  <default><geom contype="1" conaffinity="2" density="500"/></default>
+  <asset>%s</asset>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 .1" contype="2" conaffinity="1"/>
+    <body name="upper" pos="0 0 .8">
+      <joint name="swing" axis="0 1 0" pos="-.1 0 0" damping=".1"/>
+      <geom name="u0" type="mesh" mesh="a0"/>
+      <geom name="u1" type="mesh" mesh="a1" pos=".15 .01 0" euler="10 0 0"/>
+      <body name="lower" pos=".25 0 0">
+        <joint name="bend" axis="0 1 0" damping=".1"/>
+        <geom name="l0" type="mesh" mesh="b0" pos=".1 0 0"/>
+        <geom name="l1" type="mesh" mesh="b1" pos="%s 0 0"/>
+        <geom name="cap" type="capsule" size=".03 .05" pos="%s 0 0" zaxis="1 0 0"/>
+        <site name="tip" pos=".4 0 0"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><position name="m0" joint="swing" kp="5"/></actuator>
+</mujoco>"""
+TASK = {"scene": "scene.xml", "horizon": 30, "inertia_from_geom": True,
+        "contact": {"vertices": "all", "skin": 0},
+        "loss": [{"type": "position", "site": "tip", "target": [0.5, 0, 0.4]},
+                 {"type": "com", "target": [0.4, 0, 0.6]}],
+        "variables": [{"name": "mesh/*/vert"}, {"name": "ctrl", "min": -2, "max": 2},
+                      {"name": "body/lower/pos"}, {"name": "joint/bend/pos"}],
+        "connect": "auto",
+        "optimizer": {"type": "trust_region", "direction": "gradient", "radius": 0.02,
+                      "control_radius": 0.1, "iterations": 8}}
+
+
+def scene(at=".3", cap=".35"):
+    meshes = "".join('<mesh name="%s" vertex="%s"/>' % (name, BOX)
+                     for name in ("a0", "a1", "b0", "b1"))
+    return SCENE % (meshes, at, cap)
+
+
+class Connect(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("scene.xml", scene())
+        self.out = self.path("out")
+
+    def optimize(self, task, out):
+        done = self.run_json("optimize", task, "--out", out)
+        with open(os.path.join(out, "history.csv")) as f:
+            return done, list(csv.DictReader(f))
+
+    def test_chain(self):
+        done, rows = self.optimize(self.write("task.json", TASK), self.out)
+        self.assertEqual(list(rows[0]), ["iteration", "loss", "step_norm", "wall_s", "flattened",
+                                         "components"])
+        self.assertEqual({row["components"] for row in rows}, {"1"})
+        self.assertEqual((done["connections"], done["components"], done["flattened"]), (6, 1, 0))
+        self.assertLess(done["loss_last"], 0.9 * done["loss_first"])
+        # each group has its radius: the design 0.02, controls 0.1
+        for row in rows[1:]:
+            self.assertAlmostEqual(float(row["step_norm"]), math.hypot(0.02, 0.1), delta=1e-6)
+        self.assertEqual(done["scene"], "scene.xml")   # which MuJoCo has run
+        self.assertLess(done["replay"]["position"]["max"], 0.05)
+
+        with open(os.path.join(self.out, "task.json")) as f:
+            task = json.load(f)
+        self.assertEqual(len(task["connect"]), 6)
+        self.assertEqual(task["connect"][0], {"a": {"geom": "u0", "vertex": 8},
+                                              "b": {"geom": "u1", "vertex": 8}})
+        self.assertIn({"a": {"geom": "l1", "vertex": 9}, "b": {"geom": "cap"}}, task["connect"])
+        self.assertIn({"a": {"geom": "u1", "vertex": 9}, "b": {"anchor": "bend"}}, task["connect"])
+        self.assertEqual(len(task["set"]["mesh/a0/vert"]), 30)
+        again = self.run_json("grad", os.path.join(self.out, "task.json"))
+        self.assertAlmostEqual(again["loss"], done["loss_last"], delta=1e-9 * done["loss_last"])
+        second, rows = self.optimize(os.path.join(self.out, "task.json"), self.out)
+        self.assertEqual({row["components"] for row in rows}, {"1"})
+        self.assertAlmostEqual(second["loss_first"], done["loss_last"],
+                               delta=1e-9 * done["loss_last"])
+        self.assertLess(second["loss_last"], done["loss_last"])
+
+    def test_cage(self):
+        """Meshes that a cage moves: the written task has their vertices as given."""
+        task = dict(TASK, free={"c": {"value": [0] * 78}}, maps=[
+            {"type": "cage", "from": "c", "body": "lower", "grid": [2, 2, 2],
+             "box": [[-0.1, -0.2, -0.2], [0.5, 0.2, 0.2]], "to": ["mesh/b0/vert", "mesh/b1/vert"]}],
+            variables=[{"name": "c"}, {"name": "mesh/a*/vert"}])
+        done, rows = self.optimize(self.write("task.json", task), self.out)
+        self.assertEqual({row["components"] for row in rows}, {"1"})
+        again = self.run_json("grad", os.path.join(self.out, "task.json"))
+        self.assertAlmostEqual(again["loss"], done["loss_last"], delta=1e-9 * done["loss_last"])
+        with open(os.path.join(self.out, "task.json")) as f:
+            self.assertEqual(len(json.load(f)["set"]["mesh/b1/vert"]), 30)
+
+    def test_errors(self):
+        self.write("parted.xml", scene(".31", ".4"))
+        for change, names in (
+                ({"scene": "parted.xml"}, ["geoms 'l0' and 'l1' of body 'lower'"]),
+                ({"contact": "separating_plane"}, ["connect", "vertices"]),
+                ({"variables": [{"name": "mesh/x*/vert"}]}, ["mesh/x*/vert"]),
+                ({"connect": [{"a": {"geom": "u0", "vertex": 8}, "b": None}]},
+                 ["connect[0]: a: geom 'u0' has no vertex 8"]),
+                ({"connect": [{"a": None, "b": None}]}, ["connect[0]: a: "]),
+                ({"connect": [{"a": {"anchor": "bend"}, "b": {"site": "tip"}}]},
+                 ["connect[0]: 'bend' and 'tip' are not in the frame of one body"])):
+            task = self.write("task.json", dict(TASK, **change))
+            self.refused("grad", task, names=names)
+
+
+if __name__ == "__main__":
+    unittest.main()

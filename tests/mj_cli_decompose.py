@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""`decompose`: closed meshes as convex hulls, by blocks and by CoACD; scenes that include what it
+writes, in stock MuJoCo and here; what is refused, and that nothing is left then."""
+import json
+import math
+import os
+import re
+import struct
+import sys
+import unittest
+from unittest import mock
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
+import cli  # noqa: E402
+
+COACD = os.path.join(cli.SOURCE, "build/deps/coacd/coacd/lib_coacd.so")
+BOX = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+SCENE = """<mujoco>
+  <include file="fragment.xml"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="0 0 1" pos="0 0 -1"/>
+    <body name="other" pos="0 0 3"><freejoint/><geom name="ball" size=".1"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def box(a, b, c):
+    return [((-a, a)[i & 1], (-b, b)[i >> 1 & 1], (-c, c)[i >> 2]) for i in range(8)], BOX
+
+
+def swept(middles, radius, k, closed):
+    """A tube of k-gons about a curve in the plane z = 0."""
+    n, vertices, faces = len(middles), [], []
+    for i, (x, y) in enumerate(middles):
+        before, after = middles[i - 1 if closed or i else 0], middles[(i + 1) % n if closed else
+                                                                      min(i + 1, n - 1)]
+        tx, ty = after[0] - before[0], after[1] - before[1]
+        length = math.hypot(tx, ty)
+        for j in range(k):
+            u, w = radius * math.cos(2 * math.pi * j / k), radius * math.sin(2 * math.pi * j / k)
+            vertices.append((x + u * ty / length, y - u * tx / length, w))
+    for i in range(n if closed else n - 1):
+        for j in range(k):
+            a, b = i * k + j, (i + 1) % n * k + j
+            c, d = (i + 1) % n * k + (j + 1) % k, i * k + (j + 1) % k
+            faces += [(a, b, c), (a, c, d)]
+    if not closed:
+        faces += [tuple(range(k)), tuple(reversed(range((n - 1) * k, n * k)))]
+    return vertices, faces
+
+
+def torus():
+    return swept([(math.cos(2 * math.pi * i / 32), math.sin(2 * math.pi * i / 32))
+                  for i in range(32)], 0.3, 16, True)
+
+
+def bent_rod():
+    """A quarter of a ring, and a straight part."""
+    arc = [(math.cos(a), math.sin(a)) for a in (math.pi / 2 * i / 12 for i in range(13))]
+    return swept([(1, y) for y in (-1, -0.7, -0.4)] + arc, 0.1, 12, False)
+
+
+def volume_of(mesh):
+    vertices, faces = mesh
+    total = 0
+    for f in faces:
+        for k in range(1, len(f) - 1):
+            (a, b, c), (d, e, g), (h, i, j) = (vertices[f[m]] for m in (0, k, k + 1))
+            total += (a * (e * j - g * i) + b * (g * h - d * j) + c * (d * i - e * h)) / 6
+    return total
+
+
+class Decompose(cli.Case):
+    def obj(self, name, mesh):
+        lines = ["v %r %r %r" % tuple(v) for v in mesh[0]]
+        lines += ["f " + " ".join(str(i + 1) for i in f) for f in mesh[1]]
+        with open(self.path(name), "w") as f:
+            f.write("\n".join(lines) + "\n")
+        return self.path(name)
+
+    def stl(self, name, mesh):
+        parts = [(mesh[0][f[0]], mesh[0][f[k]], mesh[0][f[k + 1]])
+                 for f in mesh[1] for k in range(1, len(f) - 1)]
+        with open(self.path(name), "wb") as f:
+            f.write(b"solid, of bytes".ljust(80) + struct.pack("<I", len(parts)))
+            for corners in parts:
+                f.write(struct.pack("<12fH", 0, 0, 0, *sum(corners, ()), 0))
+        return self.path(name)
+
+    def decompose(self, mesh, *options, out="out"):
+        r = self.run_json("decompose", mesh, "--out", self.path(out), *options)
+        names = {h["file"] for h in r["hulls"]} | {"fragment.xml", "decompose.json"}
+        self.assertEqual(names, set(os.listdir(self.path(out))))
+        with open(self.path(out + "/decompose.json")) as f:
+            self.assertEqual(json.load(f), r)
+        return r
+
+    def hull(self, name, out="out"):
+        with open(self.path(os.path.join(out, name))) as f:
+            lines = [line.split() for line in f if line[0] in "vf"]
+        return ([tuple(map(float, w[1:])) for w in lines if w[0] == "v"],
+                [tuple(int(i) - 1 for i in w[1:]) for w in lines if w[0] == "f"])
+
+    def scene_runs(self, r, mass, out="out"):
+        """In both engines, with the body that is written; its mass by MuJoCo's density."""
+        scene = self.path(out + "/scene.xml")
+        with open(self.path(out + "/fragment.xml")) as f:
+            fragment = f.read()
+        with open(scene, "w") as f:
+            f.write(SCENE)
+        found = self.run_json("inspect", scene)
+        self.assertEqual((found["sizes"]["nbody"], found["sizes"]["nmesh"]), (3, len(r["hulls"])))
+        hulls, = found["hulls"]
+        self.assertEqual((hulls["body"], hulls["name"], hulls["meshes"]),
+                         (1, r["body"], len(r["hulls"])))
+        self.assertAlmostEqual(hulls["overlap"], r["overlap"], places=5)  # MuJoCo keeps floats
+        for engine in ("dijoco", "mujoco"):
+            for path in (scene, self.path(out + "/fragment.xml")):
+                self.run_json("simulate", path, "--time", 0.02, "--engine", engine)
+        # A free body of it.
+        with open(scene, "w") as f:
+            text = fragment.replace('<body name="%s">' % r["body"],
+                                    '<body name="%s"><freejoint/>' % r["body"])
+            f.write(text)
+        total = self.run_json("inspect", scene)["total_mass"]
+        self.assertAlmostEqual(total / mass, 1, places=4)
+        pasted = re.findall(r"\[[^]]*\]", fragment.split("-->")[0])
+        self.assertEqual(json.loads(pasted[0]), [h["file"][:-4] for h in r["hulls"]])
+        self.assertEqual(json.loads(pasted[1]),
+                         ["mesh/%s/vert" % h["file"][:-4] for h in r["hulls"]])
+        task = self.path(out + "/task.json")
+        with open(task, "w") as f:
+            json.dump({"scene": scene, "horizon": 2,
+                       "loss": [{"type": "position", "body": r["body"], "target": [0, 0, 1]}],
+                       "variables": [{"name": json.loads(pasted[1])[0]}]}, f)
+        self.run_json("grad", task)
+
+    def test_box(self):
+        """The lattice of small boxes, from both formats."""
+        mesh = box(.75, .5, .25)
+        for path, out in ((self.obj("box.obj", mesh), "a"), (self.stl("box.STL", mesh), "b")):
+            r = self.decompose(path, "--grid", "3,2,1", out=out)
+            self.assertEqual((r["method"], r["grid"], len(r["hulls"])), ("blocks", [3, 2, 1], 6))
+            self.assertAlmostEqual(r["volume"], 0.75, places=12)
+            self.assertAlmostEqual(r["volume_ratio"], 1, places=12)
+            self.assertEqual(r["overlap"], 0)
+            self.assertLess(r["hausdorff"], 1e-6)
+            corners = set()
+            for h in r["hulls"]:
+                hull = self.hull(h["file"], out)
+                self.assertEqual((len(hull[0]), h["vertices"]), (8, 8))
+                self.assertAlmostEqual(h["volume"], 0.125, places=12)
+                self.assertAlmostEqual(volume_of(hull), 0.125, places=12)
+                corners |= set(hull[0])
+            self.assertEqual(len(corners), 24)
+            self.scene_runs(r, 750, out)
+        text = self.run_cli("decompose", path, "--out", self.path("a"), "--grid", "3,2,1")[1]
+        for word in ("6 hulls of 8 to 8 vertices", "blocks", "grid 3,2,1", "volume 0.75"):
+            self.assertIn(word, text)
+
+    def test_bent_rod(self):
+        """With few hulls, and more: nearer to the rod."""
+        path, ratios = self.obj("rod.obj", bent_rod()), []
+        for hulls in (4, 30):
+            r = self.decompose(path, "--method", "blocks", "--hulls", hulls, "--vertices", 40,
+                               out="rod%d" % hulls)
+            self.assertLessEqual(len(r["hulls"]), hulls)
+            self.assertLessEqual(max(h["vertices"] for h in r["hulls"]), 40)
+            total = sum(h["volume"] for h in r["hulls"])
+            self.assertAlmostEqual(total / r["volume"], r["volume_ratio"], places=7)
+            self.assertAlmostEqual(r["volume"], volume_of(bent_rod()), places=9)
+            ratios.append(r["volume_ratio"])
+        self.assertGreater(ratios[0], ratios[1])
+        self.assertLess(ratios[1], 1.15)
+        self.scene_runs(r, 1000 * total, "rod30")
+
+    def test_same(self):
+        """The same bytes again."""
+        path = self.obj("t.obj", torus())
+        for out in ("a", "b"):
+            self.decompose(path, "--grid", "4,4,2", "--vertices", "20", out=out)
+        a, b = (cli.tree(self.path(out)) for out in ("a", "b"))
+        a.pop("decompose.json"), b.pop("decompose.json")  # which has the folder
+        self.assertEqual(a, b)
+
+    @unittest.skipUnless(os.path.exists(COACD), "scripts/fetch.py coacd fetches CoACD")
+    @unittest.skipUnless(os.environ["DIJOCO_FLAVOUR"] == "release", "slow under sanitizers")
+    def test_coacd(self):
+        """The default where it is; by seed, with any number of threads."""
+        path = self.obj("t.obj", torus())
+        trees = []
+        for threads in "12":
+            with mock.patch.dict(os.environ, DIJOCO_COACD=COACD, OMP_NUM_THREADS=threads):
+                r = self.decompose(path, "--hulls", "4", "--vertices", "24", "--seed", "3",
+                                   out="c" + threads)
+            trees.append(cli.tree(self.path("c" + threads)))
+            trees[-1].pop("decompose.json")
+            self.assertEqual((r["method"], r["seed"], len(r["hulls"])), ("coacd", 3, 4))
+            self.assertLessEqual(max(h["vertices"] for h in r["hulls"]), 24)
+            self.assertLess(abs(r["volume_ratio"] - 1), 0.3)
+            self.assertLess(r["overlap"], 0.05)
+        self.assertEqual(*trees)
+        self.scene_runs(r, 1000 * sum(h["volume"] for h in r["hulls"]), "c2")
+
+    def test_without_coacd(self):
+        path = self.obj("box.obj", box(1, 1, 1))
+        with mock.patch.dict(os.environ, DIJOCO_COACD=self.path("none.so")):
+            self.assertEqual(self.decompose(path)["method"], "blocks")
+            self.refused("decompose", path, "--out", self.path("x"), "--method", "coacd",
+                         names=["--method coacd", "scripts/fetch.py coacd", "DIJOCO_COACD"])
+        with mock.patch.dict(os.environ, DIJOCO_COACD="libm.so.6"):
+            self.refused("decompose", path, "--out", self.path("x"), "--method", "coacd",
+                         names=["libm.so.6 is no CoACD"])
+
+    def test_inspect(self):
+        """Overlaps of a body's meshes with each other and with boxes, and bodies that have none."""
+        with open(self.path("s.xml"), "w") as f:
+            vertices = " ".join("%r %r %r" % v for v in box(.5, .5, .5)[0])
+            f.write("""<mujoco><asset><mesh name="m" vertex="%s"/></asset><worldbody>
+              <body name="two"><freejoint/><geom type="mesh" mesh="m"/>
+                <geom type="mesh" mesh="m" pos=".75 0 0"/></body>
+              <body name="one"><freejoint/><geom type="mesh" mesh="m"/></body>
+              <body name="mixed"><freejoint/><geom type="mesh" mesh="m"/>
+                <geom type="box" size=".5 .5 .5" pos="0 .5 0"/></body>
+              <body name="boxes"><freejoint/><geom type="box" size="1 1 1"/></body>
+              </worldbody></mujoco>""" % vertices)
+        hulls = self.run_json("inspect", self.path("s.xml"))["hulls"]
+        self.assertEqual([(h["name"], h["meshes"]) for h in hulls],
+                         [("two", 2), ("one", 1), ("mixed", 1)])
+        self.assertIsNone(hulls[1]["overlap"])
+        self.assertAlmostEqual(hulls[0]["overlap"], 0.125, places=6)
+        self.assertAlmostEqual(hulls[2]["overlap"], 0.25, places=6)
+        text = self.run_cli("inspect", self.path("s.xml"))[1]
+        self.assertRegex(text, r"hulls\n.*\n +two +2 +0.125\n +mixed +1 +0.25\n")
+
+    def test_bad_options(self):
+        path = self.obj("box.obj", box(1, 1, 1))
+        blocks = ("--method", "blocks")
+        for options, names in (
+                ((), ["--out", "missing"]),
+                (("--out", "x", "--grid", "1,2"), ["--grid", "'1,2'"]),
+                (("--out", "x", "--grid", "1,2,x"), ["--grid", "'1,2,x'"]),
+                (("--out", "x", "--grid", "1,2,3,4"), ["--grid"]),
+                (("--out", "x", "--grid", "0,1,1"), ["--grid", "1 to 256"]),
+                (("--out", "x", "--grid", "256,256,256"), ["cells"]),
+                (("--out", "x", "--grid", "64,64,1"), ["hulls, more than 1000"]),
+                (("--out", "x", "--grid", "1,1,1", "--method", "coacd"), ["--grid", "blocks"]),
+                (("--out", "x", "--grid", "1,1,1", "--hulls", "3"), ["--hulls"]),
+                (("--out", "x", "--hulls", "0"), ["--hulls", "'0'"]),
+                (("--out", "x", "--hulls", "2000"), ["--hulls", "1000"]),
+                (("--out", "x", "--vertices", "3"), ["--vertices", "4"]),
+                (("--out", "x", "--vertices", "many"), ["--vertices", "'many'"]),
+                (("--out", "x", "--seed", "1", *blocks), ["--seed", "coacd"]),
+                (("--out", "x", "--method", "hulls"), ["--method", "coacd|blocks"]),
+                (("--out", path, *blocks), [path])):
+            options = [self.path(o) if o == "x" else o for o in options]
+            self.refused("decompose", path, *options, names=names)
+            self.assertFalse(os.path.exists(self.path("x")))
+
+    def test_bad_meshes(self):
+        vertices, faces = box(1, 1, 1)
+        flat = [(x, y, 0) for x, y, z in vertices]
+        twice = vertices + [(x + 1, y + .5, z + .25) for x, y, z in vertices]
+        more = [tuple(i + 8 for i in f) for f in faces]
+        far = [(1e300, 0, 0)] + list(vertices[1:])
+        for name, mesh, names in (
+                ("open", (vertices, faces[1:]), ["open: the edge of vertices"]),
+                ("turned", (vertices, [faces[0][::-1]] + faces[1:]), ["opposite windings"]),
+                ("inward", (vertices, [f[::-1] for f in faces]), ["inward"]),
+                ("twice", (twice, faces + more), ["intersects itself: triangles"]),
+                ("flat", (flat, faces), []),
+                ("far", (far, faces), []),
+                ("empty", (vertices, []), ["no triangles"]),
+                ("corner", (vertices, faces + [(0, 1, 8)]), ["line 15", "no vertex '9'"])):
+            path = self.obj(name + ".obj", mesh)
+            self.refused("decompose", path, "--out", self.path("x"), "--method", "blocks",
+                         names=[path, *names])
+            self.assertFalse(os.path.exists(self.path("x")))
+        for name, text, names in (
+                ("a.ply", "ply", ["a.ply", ".obj, .stl"]), ("b.obj", "v 0 0 a", ["line 1", "'a'"]),
+                ("c.stl", "solid\nvertex 0 nan 0", ["line 2", "'nan'"]),
+                ("d.stl", "x", ["d.stl", "STL"]), ("e.obj", "solid", ["line 1", "'solid'"])):
+            with open(self.path(name), "w") as f:
+                f.write(text)
+            self.refused("decompose", self.path(name), "--out", self.path("x"), names=names)
+        self.refused("decompose", self.path("none.obj"), "--out", self.path("x"),
+                     names=["none.obj", "opened"])
+        self.assertFalse(os.path.exists(self.path("x")))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,526 @@
+// Closed meshes from files, what makes them no solids, blocks and hulls of few vertices, and how
+// well these stand for the solid.
+
+#include "common/message.h"
+#include "common/near.h"
+#include "common/random.h"
+#include "common/solid_mesh.h"
+#include "shape/mesh_cross.h"
+#include "shape/mesh_shells.h"
+#include "shape/pieces.h"
+
+#include <dijoco/decompose.h>
+
+#include <stdio.h>
+
+static djTriangles viewOf(const SolidMesh* m) {
+  return (djTriangles){m->nvert, m->vert, m->ntri, m->tri};
+}
+
+// ---- files ------------------------------------------------------------------------------------
+
+#define TETRAHEDRON "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+static void parse(djTriangles* mesh, const char* format, const char* text) {
+  djError err = {""};
+  djStatus status = dj_parseTriangles(mesh, format, text, strlen(text), &err);
+  if (status != DJ_OK) fail_msg("%s", err.text);
+}
+
+// Comments, other keywords, numbers of textures, negative ones, polygons, joined lines, -0.
+static void testObj(void** state) {
+  (void)state;
+  djTriangles mesh;
+  double volume;
+  parse(&mesh, "obj", TETRAHEDRON);
+  assert_int_equal(mesh.nvert, 4);
+  assert_int_equal(mesh.ntri, 4);
+  assert_int_equal(dj_checkSolid(&volume, &mesh, NULL), DJ_OK);
+  djt_near(volume, 1.0 / 6, 1e-15);
+  dj_freeTriangles(&mesh);
+  parse(&mesh, "obj",
+        "# a cube\r\no cube\nmtllib x.mtl\nv -0.0 0 0\nv 2 0 0 1 0.5\nv 2 2 0\nv 0 2 0\n"
+        "v 0 0 2\nv 2 0 \\\n 2\nv 2 2 2\nv 0 2 2\nv 0 0 0\nvt 0 0\nvn 0 0 1\ns off\n"
+        "f 9/1/1 4 3 2 # with the doubled vertex\nf -5//1 -4//1 -3//1 -2//1\nf 1/1 2/1 6/1 5/1\n"
+        "f 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8");
+  assert_int_equal(mesh.nvert, 8);
+  assert_int_equal(mesh.ntri, 12);
+  assert_int_equal(dj_checkSolid(&volume, &mesh, NULL), DJ_OK);
+  djt_near(volume, 8, 1e-14);
+  dj_freeTriangles(&mesh);
+}
+
+static void addFloat(unsigned char** p, double x) {
+  float f = (float)x;
+  memcpy(*p, &f, 4);
+  *p += 4;
+}
+
+// The same solid as text and as bytes whose header says "solid".
+static void testStl(void** state) {
+  (void)state;
+  SolidMesh m = makeBoxSolid(0.5, 0.25, 0.125);
+  unsigned char bytes[84 + 12 * 50] = "solid of bytes", *p = bytes + 84;
+  char text[12000] = "solid box\n";
+  bytes[80] = 12;
+  for (int t = 0; t < 12; t++) {
+    strcat(text, "facet normal 0 0 0\n outer loop\n");
+    for (int k = 0; k < 3; k++) addFloat(&p, 0);
+    for (int k = 0; k < 3; k++) {
+      const double* v = m.vert + 3 * m.tri[3 * t + k];
+      snprintf(text + strlen(text), 100, "  vertex %g %.3e %g\n", v[0], v[1], v[2]);
+      for (int i = 0; i < 3; i++) addFloat(&p, v[i]);
+    }
+    strcat(text, " endloop\nendfacet\n");
+    p += 2;
+  }
+  strcat(text, "endsolid box\n");
+  for (int binary = 0; binary < 2; binary++) {
+    djTriangles mesh;
+    double volume;
+    djError err = {""};
+    djStatus status = binary ? dj_parseTriangles(&mesh, "stl", bytes, sizeof bytes, &err)
+                             : dj_parseTriangles(&mesh, "stl", text, strlen(text), &err);
+    if (status != DJ_OK) fail_msg("%s", err.text);
+    assert_int_equal(mesh.nvert, 8);
+    assert_int_equal(mesh.ntri, 12);
+    assert_int_equal(dj_checkSolid(&volume, &mesh, NULL), DJ_OK);
+    djt_near(volume, 0.125, 1e-14);
+    dj_freeTriangles(&mesh);
+  }
+  freeSolid(&m);
+}
+
+static void testBadFiles(void** state) {
+  (void)state;
+  static const struct {
+    const char *format, *text, *what;
+  } bad[] = {
+      {"ply", "", "'ply' is not a format"},
+      {"obj", "", "no triangles"},
+      {"obj", "v 0 0 0\n", "no triangles"},
+      {"obj", "v 0 0 0\nv 1 0\n", "line 2: three coordinates"},
+      {"obj", "v 0 zero 0\n", "line 1: not a finite number: 'zero'"},
+      {"obj", "v 0 nan 0\n", "'nan'"},
+      {"obj", "v 0 1e999 0\n", "'1e999'"},
+      {"obj", "v 0 1x 0\n", "'1x'"},
+      {"obj", "vertex 0 0 0\n", "line 1: not known in an OBJ file: 'vertex'"},
+      {"obj", "v 0 0 0\nf 1 1\n", "line 2: a face needs three"},
+      {"obj", "v 0 0 0\nf 1 2 3\n", "line 2: there is no vertex '2'"},
+      {"obj", "v 0 0 0\nf 0 1 1\n", "there is no vertex '0'"},
+      {"obj", "v 0 0 0\nf -2 1 1\n", "there is no vertex '-2'"},
+      {"obj", "v 0 0 0\nf 1 1 99999999999999999999\n", "there is no vertex '9999"},
+      {"obj", "v 0 0 0\nf 1 1 x\n", "not the number of a vertex: 'x'"},
+      {"obj", "v 0 0 0\nf 1 1 1/a\n", "not the number of a vertex: '1/a'"},
+      {"obj", "v 0 0 0\nf 1 1 1\n", "no triangles"},
+      {"stl", "", "neither a text nor a binary"},
+      {"stl", "facet\n", "neither a text nor a binary"},
+      {"stl", "solid\n", "no triangles"},
+      {"stl", "solid\nface\n", "line 2: not known in an STL file: 'face'"},
+      {"stl", "solid\nvertex 0 0 a\n", "line 2: not a finite number: 'a'"},
+      {"stl", "solid\nvertex 0 0 0\nendloop", "line 3: a facet has three"},
+      {"stl", "solid\nvertex 0 0 0\n", "ends within a facet"},
+      {"stl", "solid\nvertex 0 0 0\nvertex 0 0 1\nvertex 0 1 0\nvertex 0 1 1\n", "line 5: a facet"},
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    djTriangles mesh;
+    djError err = {""};
+    djStatus status =
+        dj_parseTriangles(&mesh, bad[i].format, bad[i].text, strlen(bad[i].text), &err);
+    if (status != DJ_INVALID || !strstr(err.text, bad[i].what)) {
+      fail_msg("%s: status %d, '%s'", bad[i].what, status, err.text);
+    }
+    assert_null(mesh.vert);
+    assert_null(mesh.tri);
+  }
+  djTriangles mesh;
+  djError err = {""};
+  assert_int_equal(dj_readTriangles(&mesh, "a.b/mesh.dae", &err), DJ_INVALID);
+  assert_non_null(strstr(err.text, "a.b/mesh.dae: not a mesh"));
+  assert_int_equal(dj_readTriangles(&mesh, "no/such.OBJ", &err), DJ_FILE);
+  assert_non_null(strstr(err.text, "no/such.OBJ: "));
+}
+
+// ---- solids -----------------------------------------------------------------------------------
+
+static void expectBad(const SolidMesh* m, const char* what) {
+  djTriangles mesh = viewOf(m);
+  djError err = {""};
+  djStatus status = dj_checkSolid(NULL, &mesh, &err);
+  if (status != DJ_INVALID || !strstr(err.text, what)) {
+    fail_msg("%s: status %d, '%s'", what, status, err.text);
+  }
+}
+
+static void move(SolidMesh* m, double x, double y, double z) {
+  for (int i = 0; i < m->nvert; i++) {
+    m->vert[3 * i] += x;
+    m->vert[3 * i + 1] += y;
+    m->vert[3 * i + 2] += z;
+  }
+}
+
+static void testNoSolids(void** state) {
+  (void)state;
+  SolidMesh box = makeBoxSolid(1, 1, 1), torus = makeTorus(1, 0.3, 24, 12);
+  djTriangles good = viewOf(&torus);
+  assert_int_equal(dj_checkSolid(NULL, &good, NULL), DJ_OK);
+  djTriangles none = {0};
+  assert_int_equal(dj_checkSolid(NULL, &none, NULL), DJ_INVALID);
+  assert_int_equal(dj_checkSolid(NULL, NULL, NULL), DJ_INVALID);
+  box.ntri--;
+  expectBad(&box, "open");
+  box.ntri++;
+  turnInsideOut(&box, 0);
+  expectBad(&box, "inward");
+  turnInsideOut(&box, 0);
+  // Boxes that cross askew, through edges, with faces in one plane; that touch; that do not.
+  static const struct {
+    double x, y, z;
+    bool meet;
+  } at[] = {{0.7, 0.6, 0.3, true}, {1, 1, 0, true},     {1, 0, 0, true},      {0.5, 0.5, 0.5, true},
+            {2, 0, 0, true},       {2, 0.5, 0.5, true}, {2.001, 0, 0, false}, {0, 0, -2.5, false}};
+  for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+    SolidMesh other = makeBoxSolid(1, 1, 1);
+    move(&other, at[i].x, at[i].y, at[i].z);
+    SolidMesh both = joinSolids(&box, &other);
+    djTriangles mesh = viewOf(&both);
+    if (at[i].meet)
+      expectBad(&both, "intersects itself: triangles ");
+    else
+      assert_int_equal(dj_checkSolid(NULL, &mesh, NULL), DJ_OK);
+    freeSolid(&other);
+    freeSolid(&both);
+  }
+  // A vertex of the torus through its other side.
+  torus.vert[0] = -1;
+  expectBad(&torus, "intersects itself");
+  freeSolid(&box);
+  freeSolid(&torus);
+}
+
+static djGridPoint pointOf(int x, int y, int z) { return (djGridPoint){{x, y, z}}; }
+
+// Pairs with one and two common corners, and a fold.
+static void testCommonCorners(void** state) {
+  (void)state;
+  const djGridPoint o = pointOf(0, 0, 0), a = pointOf(4, 0, 0), b = pointOf(0, 4, 0);
+  const djGridPoint t[3] = {o, a, b};
+  const djGridPoint beside[3] = {o, pointOf(-4, 0, 0), pointOf(0, -4, 0)};
+  const djGridPoint within[3] = {o, pointOf(1, 1, 0), pointOf(-1, 5, 0)};
+  const djGridPoint through[3] = {o, pointOf(2, 1, 1), pointOf(1, 1, -1)};
+  const djGridPoint above[3] = {o, pointOf(2, 1, 1), pointOf(1, 1, 1)};
+  const djGridPoint past[3] = {o, pointOf(9, 8, 1), pointOf(9, 8, -1)};
+  assert_false(dj_trianglesMeet(t, beside, 1));
+  assert_true(dj_trianglesMeet(t, within, 1));
+  assert_true(dj_trianglesMeet(t, through, 1));
+  assert_false(dj_trianglesMeet(t, above, 1));
+  assert_true(dj_trianglesMeet(t, past, 1));
+  const djGridPoint fold[3] = {o, a, pointOf(1, 1, 0)}, hinge[3] = {o, a, pointOf(1, 1, 1)};
+  const djGridPoint flat[3] = {o, a, pointOf(1, -3, 0)};
+  assert_true(dj_trianglesMeet(t, fold, 2));
+  assert_false(dj_trianglesMeet(t, hinge, 2));
+  assert_false(dj_trianglesMeet(t, flat, 2));
+  const djGridPoint touch[3] = {pointOf(2, 2, 0), pointOf(5, 5, 1), pointOf(5, 5, -1)};
+  const djGridPoint near[3] = {pointOf(3, 2, 0), pointOf(5, 5, 1), pointOf(5, 5, -1)};
+  assert_true(dj_trianglesMeet(t, touch, 0));
+  assert_false(dj_trianglesMeet(t, near, 0));
+}
+
+// Cavities face inward, what is in them outward; all else is wrong.
+static void testShells(void** state) {
+  (void)state;
+  static const struct {
+    int inward; // bits: boxes of 1, 0.5, 0.25 that face inward
+    double x;   // of the middle one
+    const char* bad;
+  } at[] = {{2, 0, NULL},
+            {0, 0, "shell of triangle 12"},
+            {6, 0, "shell of triangle 24"},
+            {2, 3, "shell of triangle 12"},
+            {0, 3, "shell of triangle 24"},
+            {4, 3, NULL}};
+  for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+    SolidMesh a = makeBoxSolid(1, 1, 1), b = makeBoxSolid(0.5, 0.5, 0.5);
+    SolidMesh c = makeBoxSolid(0.25, 0.25, 0.25);
+    move(&b, at[i].x, 0, 0);
+    if (at[i].inward & 2) turnInsideOut(&b, 0);
+    if (at[i].inward & 4) turnInsideOut(&c, 0);
+    SolidMesh two = joinSolids(&a, &b), all = joinSolids(&two, &c);
+    djTriangles mesh = viewOf(&all);
+    double volume, sign = at[i].inward & 2 ? -1 : 1;
+    if (at[i].bad) {
+      expectBad(&all, at[i].bad);
+    } else {
+      assert_int_equal(dj_checkSolid(&volume, &mesh, NULL), DJ_OK);
+      djt_near(volume, 8 + sign * 1 - sign * 0.125, 1e-12);
+    }
+    freeSolid(&a);
+    freeSolid(&b);
+    freeSolid(&c);
+    freeSolid(&two);
+    freeSolid(&all);
+  }
+}
+
+// ---- blocks -----------------------------------------------------------------------------------
+
+static void cutInto(djPieces* pieces, const djTriangles* mesh, int a, int b, int c, int most) {
+  const int grid[3] = {a, b, c};
+  djError err = {""};
+  if (dj_cutBlocks(pieces, mesh, grid, most, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
+}
+
+static double sumOf(const djPieces* pieces) {
+  double sum = 0;
+  for (int i = 0; i < pieces->n; i++) sum += pieces->volume[i];
+  return sum;
+}
+
+static bool hasVertex(const djTriangles* hull, const double* v) {
+  for (int i = 0; i < hull->nvert; i++) {
+    if (memcmp(hull->vert + 3 * i, v, 3 * sizeof *v) == 0) return true;
+  }
+  return false;
+}
+
+static int sharedVertices(const djTriangles* a, const djTriangles* b) {
+  int n = 0;
+  for (int i = 0; i < a->nvert; i++) n += hasVertex(b, a->vert + 3 * i);
+  return n;
+}
+
+// Of a box they are the lattice of small boxes, whatever diagonals its faces have.
+static void testBox(void** state) {
+  (void)state;
+  SolidMesh m = makeBoxSolid(0.3, 0.2, 0.1);
+  djTriangles mesh = viewOf(&m);
+  djPieces pieces;
+  cutInto(&pieces, &mesh, 3, 2, 2, 64);
+  assert_int_equal(pieces.n, 12);
+  for (int i = 0; i < 12; i++) {
+    const djTriangles* h = &pieces.hull[i];
+    const double x0 = -0.3 + 0.2 * (i % 3), y0 = -0.2 + 0.2 * (i / 3 % 2),
+                 z0 = -0.1 + 0.1 * (i / 6);
+    assert_int_equal(h->nvert, 8);
+    assert_int_equal(h->ntri, 12);
+    djt_near(pieces.volume[i], 0.004, 1e-16);
+    for (int k = 0; k < 8; k++) {
+      const double* v = h->vert + 3 * k;
+      assert_true(fabs(v[0] - x0) < 1e-15 || fabs(v[0] - x0 - 0.2) < 1e-15);
+      assert_true(fabs(v[1] - y0) < 1e-15 || fabs(v[1] - y0 - 0.2) < 1e-15);
+      assert_true(fabs(v[2] - z0) < 1e-15 || fabs(v[2] - z0 - 0.1) < 1e-15);
+    }
+    if (i % 3 < 2) assert_int_equal(sharedVertices(h, &pieces.hull[i + 1]), 4);
+    if (i / 3 % 2 < 1) assert_int_equal(sharedVertices(h, &pieces.hull[i + 3]), 4);
+    if (i < 6) assert_int_equal(sharedVertices(h, &pieces.hull[i + 6]), 4);
+  }
+  djPieceReport report;
+  assert_int_equal(dj_comparePieces(&report, &pieces, &mesh, NULL), DJ_OK);
+  djt_near(report.volume_ratio, 1, 1e-12);
+  assert_true(report.overlap == 0);
+  assert_true(report.hausdorff < 1e-6 && report.hausdorff_error < 0.01);
+  dj_freePieces(&pieces);
+  freeSolid(&m);
+}
+
+// An L: planes of the grid through its inner faces leave nothing beside them; else a cell with the
+// corner is filled, by the triangle between the arms' ends in it.
+static void testL(void** state) {
+  (void)state;
+  SolidMesh m = makeL();
+  djTriangles mesh = viewOf(&m);
+  djPieces pieces;
+  djPieceReport report;
+  cutInto(&pieces, &mesh, 5, 5, 1, 64);
+  assert_int_equal(pieces.n, 16);
+  for (int i = 0; i < pieces.n; i++) assert_int_equal(pieces.hull[i].nvert, 8);
+  djt_near(sumOf(&pieces), 0.32, 1e-9);
+  dj_freePieces(&pieces);
+  cutInto(&pieces, &mesh, 1, 1, 1, 64);
+  assert_int_equal(pieces.n, 1);
+  djt_near(pieces.volume[0], 0.5 * (0.64 + 0.18), 1e-12);
+  assert_int_equal(dj_comparePieces(&report, &pieces, &mesh, NULL), DJ_OK);
+  djt_near(report.volume_ratio, 0.82 / 0.64, 1e-9);
+  // From the middle of the plane between the arms' ends to both inner faces.
+  assert_true(fabs(report.hausdorff - 0.3) <= report.hausdorff_error);
+  dj_freePieces(&pieces);
+  freeSolid(&m);
+}
+
+// A concave solid: blocks hold all of it, do not overlap, touch where it goes on, and come to its
+// volume as they become smaller, with few vertices as well.
+static void testTorus(void** state) {
+  (void)state;
+  SolidMesh m = makeTorus(1, 0.35, 48, 24);
+  djTriangles mesh = viewOf(&m);
+  double volume, last = INFINITY;
+  djRng rng = {5};
+  assert_int_equal(dj_checkSolid(&volume, &mesh, NULL), DJ_OK);
+  for (int n = 3; n <= 12; n *= 2) {
+    djPieces pieces;
+    djPieceReport report;
+    cutInto(&pieces, &mesh, n, n, n / 3, 1000);
+    assert_int_equal(dj_comparePieces(&report, &pieces, &mesh, NULL), DJ_OK);
+    print_message("%d cells along x: %d hulls, volume ratio %.6f, surfaces %.3g +- %.2g apart\n", n,
+                  pieces.n, report.volume_ratio, report.hausdorff, report.hausdorff_error);
+    assert_true(report.overlap == 0);
+    djt_near(report.volume_ratio, sumOf(&pieces) / volume, 1e-9);
+    assert_true(report.volume_ratio > 1 && report.volume_ratio - 1 < 0.6 * last);
+    last = report.volume_ratio - 1;
+    for (int trial = 0; trial < 300;
+         trial++) { // points in the polygon that the tube's middle makes
+      double u = djt_uniform(&rng, 0, 6.28), r = djt_uniform(&rng, 0, 0.3),
+             w = djt_uniform(&rng, 0, 6);
+      const djVec3 x = {(0.99 + r * cos(w)) * cos(u), (0.99 + r * cos(w)) * sin(u), r * sin(w)};
+      bool in = false;
+      for (int i = 0; i < pieces.n && !in; i++) {
+        const djTriangles* h = &pieces.hull[i];
+        in = true;
+        for (int t = 0; t < h->ntri && in; t++) {
+          const int* v = h->tri + 3 * t;
+          djVec3 a = dju_load3(h->vert + 3 * v[0]), b = dju_load3(h->vert + 3 * v[1]);
+          djVec3 c = dju_load3(h->vert + 3 * v[2]);
+          djVec3 normal = dju_cross3(dju_sub3(b, a), dju_sub3(c, a));
+          in = dju_dot3(normal, dju_sub3(x, a)) < 1e-9;
+        }
+      }
+      assert_true(in);
+    }
+    dj_freePieces(&pieces);
+  }
+  freeSolid(&m);
+}
+
+// Neighbours keep a vertex in common, however few they may have.
+static void testFewVertices(void** state) {
+  (void)state;
+  SolidMesh m = makeTorus(1, 0.35, 48, 24);
+  djTriangles mesh = viewOf(&m);
+  djPieces pieces;
+  cutInto(&pieces, &mesh, 6, 6, 2, 8);
+  int touching = 0;
+  for (int i = 0; i < pieces.n; i++) {
+    assert_true(pieces.hull[i].nvert <= 8 && pieces.hull[i].nvert >= 4);
+    bool touches = false;
+    for (int j = 0; j < pieces.n; j++) {
+      touches = touches || (j != i && sharedVertices(&pieces.hull[i], &pieces.hull[j]) > 0);
+    }
+    touching += touches;
+  }
+  assert_int_equal(touching, pieces.n);
+  dj_freePieces(&pieces);
+  freeSolid(&m);
+}
+
+static void testGrid(void** state) {
+  (void)state;
+  SolidMesh box = makeBoxSolid(0.4, 0.2, 0.1), torus = makeTorus(1, 0.2, 32, 12);
+  djTriangles mesh = viewOf(&box), ring = viewOf(&torus);
+  int grid[3];
+  assert_int_equal(dj_chooseGrid(grid, &mesh, 8, NULL), DJ_OK);
+  assert_int_equal(grid[0], 4);
+  assert_int_equal(grid[1], 2);
+  assert_int_equal(grid[2], 1);
+  for (int most = 1; most <= 100; most *= 10) {
+    djPieces pieces;
+    assert_int_equal(dj_chooseGrid(grid, &ring, most, NULL), DJ_OK);
+    cutInto(&pieces, &ring, grid[0], grid[1], grid[2], 64);
+    print_message("at most %d hulls: %d of %d x %d x %d\n", most, pieces.n, grid[0], grid[1],
+                  grid[2]);
+    assert_true(pieces.n <= most && (most == 1 || 3 * pieces.n > most));
+    dj_freePieces(&pieces);
+  }
+  djPieces pieces;
+  djError err = {""};
+  const int wrong[3][3] = {{0, 1, 1}, {1, 257, 1}, {256, 256, 256}};
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(dj_cutBlocks(&pieces, &mesh, wrong[i], 8, NULL, &err), DJ_INVALID);
+    assert_non_null(strstr(err.text, "cells"));
+    assert_int_equal(pieces.n, 0);
+  }
+  freeSolid(&box);
+  freeSolid(&torus);
+}
+
+// ---- hulls of points --------------------------------------------------------------------------
+
+// Points of a sphere: as many as wanted, all of them the sphere's, and nearly its volume.
+static void testHull(void** state) {
+  (void)state;
+  enum { N = 600 };
+  double point[3 * N];
+  djRng rng = {3};
+  djPieces pieces = {0};
+  djError err = {""};
+  bool keep[N] = {false};
+  for (int i = 0; i < N; i++) {
+    djVec3 v;
+    do {
+      v = dju_vec3(djt_uniform(&rng, -1, 1), djt_uniform(&rng, -1, 1), djt_uniform(&rng, -1, 1));
+    } while (dju_norm3(v) < 0.1);
+    dju_store3(point + 3 * i, dju_scale3(1 / dju_norm3(v), v));
+  }
+  for (int i = 0; i < 10; i++) keep[40 * i] = true;
+  assert_int_equal(dj_addPiece(&pieces, N, point, NULL, N, &err), DJ_OK);
+  assert_int_equal(dj_addPiece(&pieces, N, point, NULL, 50, &err), DJ_OK);
+  assert_int_equal(dj_addPiece(&pieces, N, point, keep, 12, &err), DJ_OK);
+  assert_int_equal(dj_addPiece(&pieces, N, point, NULL, 4, &err), DJ_OK);
+  assert_int_equal(pieces.hull[0].nvert, N);
+  assert_int_equal(pieces.hull[1].nvert, 50);
+  assert_int_equal(pieces.hull[2].nvert, 12);
+  assert_int_equal(pieces.hull[3].nvert, 4);
+  for (int i = 0; i < 10; i++) assert_true(hasVertex(&pieces.hull[2], point + 120 * i));
+  print_message("volumes of %d, 50 and 12 vertices on a sphere: %.4f %.4f %.4f\n", N,
+                pieces.volume[0], pieces.volume[1], pieces.volume[2]);
+  assert_true(pieces.volume[0] < 4.18879 && pieces.volume[0] > 4.05);
+  assert_true(pieces.volume[1] > 3.4);
+  assert_int_equal(dj_addPiece(&pieces, N, point, keep, 9, &err), DJ_INVALID);
+  assert_int_equal(dj_addPiece(&pieces, 3, point, NULL, 9, &err), DJ_INVALID);
+  assert_int_equal(dj_addPiece(&pieces, N, point, NULL, 3, &err), DJ_INVALID);
+  for (int i = 0; i < N; i++) point[3 * i + 2] = 0;
+  assert_int_equal(dj_addPiece(&pieces, N, point, NULL, 9, &err), DJ_INVALID);
+  assert_int_equal(pieces.n, 4);
+  dj_freePieces(&pieces);
+}
+
+// Two boxes that share a half: exactly what they fill, once.
+static void testOverlap(void** state) {
+  (void)state;
+  SolidMesh m = makeBoxSolid(1, 1, 1), a = makeBoxSolid(0.6, 1, 1), b = makeBoxSolid(0.6, 1, 1);
+  djTriangles mesh = viewOf(&m);
+  djPieces pieces = {0};
+  djPieceReport report;
+  move(&a, -0.4, 0, 0);
+  move(&b, 0.4, 0, 0);
+  assert_int_equal(dj_addPiece(&pieces, 8, a.vert, NULL, 8, NULL), DJ_OK);
+  assert_int_equal(dj_addPiece(&pieces, 8, b.vert, NULL, 8, NULL), DJ_OK);
+  assert_int_equal(dj_comparePieces(&report, &pieces, &mesh, NULL), DJ_OK);
+  djt_near(report.volume_ratio, 1, 1e-8);
+  djt_near(report.overlap, 1.6 / 9.6, 1e-8);
+  assert_true(report.hausdorff < 1e-5);
+  djt_near(dj_boundedVolume(&pieces.hull[0]), 4.8, 1e-14);
+  // What is missing shows, too.
+  pieces.n = 1;
+  assert_int_equal(dj_comparePieces(&report, &pieces, &mesh, NULL), DJ_OK);
+  djt_near(report.volume_ratio, 0.6, 1e-8);
+  djt_near(report.hausdorff, 0.8, 1e-5);
+  pieces.n = 2;
+  dj_freePieces(&pieces);
+  freeSolid(&m);
+  freeSolid(&a);
+  freeSolid(&b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testObj),           cmocka_unit_test(testStl),
+      cmocka_unit_test(testBadFiles),      cmocka_unit_test(testNoSolids),
+      cmocka_unit_test(testCommonCorners), cmocka_unit_test(testShells),
+      cmocka_unit_test(testBox),           cmocka_unit_test(testL),
+      cmocka_unit_test(testTorus),         cmocka_unit_test(testFewVertices),
+      cmocka_unit_test(testGrid),          cmocka_unit_test(testHull),
+      cmocka_unit_test(testOverlap),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
