@@ -103,14 +103,8 @@ static djStatus readSolid(bool* there, Solid* s, djPool* pool, const djModel* m,
   return DJ_OK;
 }
 
+// Of a primitive.
 static bool holds(const Solid* s, djVec3 x) {
-  if (s->type == DJ_MESH) {
-    for (int k = 0; k < s->nplane; k++) {
-      const double* plane = s->plane + 4 * (size_t)k;
-      if (dju_dot3(dju_load3(plane), x) > plane[3] + OUTSIDE) return false;
-    }
-    return true;
-  }
   djVec3 y = dju_untransform(&s->pose, x);
   const double* a = s->size;
   double radius = hypot(y.x, y.y);
@@ -166,14 +160,35 @@ static djVec3 centreOf(const Lattice* l, int i, int j, int k) {
   return dju_madd3(l->low, l->cell, dju_vec3(i + 0.5, j + 0.5, k + 0.5));
 }
 
+// Cells first..last-1 of a row along x whose centres a hull holds, of those from..to.
+static void clipRow(int* first, int* last, const Lattice* l, const Solid* s, int from, int to,
+                    int j, int k) {
+  const djVec3 start = centreOf(l, 0, j, k);
+  double low = from, high = to;
+  for (int f = 0; f < s->nplane && low <= high; f++) {
+    const double* plane = s->plane + 4 * (size_t)f;
+    const double room = plane[3] + OUTSIDE - dju_dot3(dju_load3(plane), start);
+    const double slope = plane[0] * l->cell; // slope i <= room
+    if (slope > 0)
+      high = fmin(high, room / slope);
+    else if (slope < 0)
+      low = fmax(low, room / slope);
+    else if (room < 0)
+      high = low - 1;
+  }
+  *first = (int)ceil(low);
+  *last = low <= high ? (int)floor(high) + 1 : *first;
+}
+
 static void fillSolid(Lattice* l, const Solid* s) {
   djVec3 a = dju_scale3(1 / l->cell, dju_sub3(s->low, l->low));
   djVec3 b = dju_scale3(1 / l->cell, dju_sub3(s->high, l->low));
   for (int k = (int)a.z - 1; k <= (int)b.z + 1; k++) {
     for (int j = (int)a.y - 1; j <= (int)b.y + 1; j++) {
-      for (int i = (int)a.x - 1; i <= (int)b.x + 1; i++) {
-        size_t c = at(l, i, j, k);
-        if (!l->solid[c] && holds(s, centreOf(l, i, j, k))) l->solid[c] = 1;
+      int first = (int)a.x - 1, last = (int)b.x + 2;
+      if (s->type == DJ_MESH) clipRow(&first, &last, l, s, first, last - 1, j, k);
+      for (int i = first; i < last; i++) {
+        if (s->type == DJ_MESH || holds(s, centreOf(l, i, j, k))) l->solid[at(l, i, j, k)] = 1;
       }
     }
   }
@@ -209,31 +224,42 @@ static long eulerOf(const Lattice* l) {
 }
 
 // Components of the cells that have a value, which then have another one. corners: cells that share
-// a corner are neighbours, else those that share a face.
+// a corner are neighbours, else those that share a face. None has the value in the lattice's rim.
 static int countComponents(Lattice* l, unsigned char value, unsigned char done, bool corners) {
-  int count = 0;
-  const int nx = l->n[0], ny = l->n[1], nz = l->n[2];
-  for (int start = 0; start < nx * ny * nz; start++) {
+  const int nx = l->n[0], ny = l->n[1], all = nx * ny * l->n[2];
+  int count = 0, n = 0, offset[26];
+  for (int d = 0; d < 27; d++) {
+    const int i = d % 3 - 1, j = d / 3 % 3 - 1, k = d / 9 - 1, apart = abs(i) + abs(j) + abs(k);
+    if (apart == 1 || (corners && apart > 1)) offset[n++] = (k * ny + j) * nx + i;
+  }
+  for (int start = 0; start < all; start++) {
     if (l->solid[start] != value) continue;
     int end = 0;
     l->queue[end++] = start;
     l->solid[start] = done;
     count++;
     while (end > 0) {
-      int c = l->queue[--end], x = c % nx, y = c / nx % ny, z = c / (nx * ny);
-      for (int d = 0; d < 27; d++) {
-        int i = d % 3 - 1, j = d / 3 % 3 - 1, k = d / 9 - 1;
-        if (!corners && abs(i) + abs(j) + abs(k) != 1) continue;
-        if (x + i < 0 || y + j < 0 || z + k < 0 || x + i >= nx || y + j >= ny || z + k >= nz)
-          continue;
-        size_t next = at(l, x + i, y + j, z + k);
+      const int c = l->queue[--end];
+      for (int d = 0; d < n; d++) {
+        const int next = c + offset[d];
         if (l->solid[next] != value) continue;
         l->solid[next] = done;
-        l->queue[end++] = (int)next;
+        l->queue[end++] = next;
       }
     }
   }
   return count;
+}
+
+// The rim belongs to the outside, and so does the layer below it, which is empty.
+static void markRim(Lattice* l, unsigned char mark) {
+  const int nx = l->n[0], ny = l->n[1], nz = l->n[2];
+  for (int k = 0; k < nz; k++) {
+    for (int j = 0; j < ny; j++) {
+      const bool inner = k > 0 && k < nz - 1 && j > 0 && j < ny - 1;
+      for (int i = 0; i < nx; i += inner ? nx - 1 : 1) l->solid[at(l, i, j, k)] = mark;
+    }
+  }
 }
 
 static djStatus measure(djTopology* topology, djPool* pool, const djModel* m, int body, double cell,
@@ -256,6 +282,7 @@ static djStatus measure(djTopology* topology, djPool* pool, const djModel* m, in
   long cells = 0, all = (long)l.n[0] * l.n[1] * l.n[2];
   for (long c = 0; c < all; c++) cells += l.solid[c];
   long euler = eulerOf(&l);
+  markRim(&l, 3);
   topology->components = countComponents(&l, 1, 2, true);
   topology->cavities = countComponents(&l, 0, 3, false) - 1;
   topology->genus = (int)(topology->components + topology->cavities - euler);
