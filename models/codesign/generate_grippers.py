@@ -385,7 +385,7 @@ def parallel_jaw(targets=None):
 # three_finger: lengths of the two links of a finger, their section, the circle on which fingers
 # begin and its height, where they start and close (rad), density, gains (twice k_p, k_d = 3e2, 3).
 FINGER = dict(links=(0.4, 0.35), width=0.1, ring=0.32, height=0.86, start=(-0.1, 0.15),
-              closed=(0.25, 0.55), density=500, kp=600, kv=6, friction=0.1, mass=40, radius=0.2,
+              closed=(0.25, 0.55), density=500, kp=600, kv=6, friction=0.1, mass=32, radius=0.2,
               steps=200, dt=0.01, close=70, base=(2000, 400), parts=4)
 
 
@@ -517,8 +517,7 @@ def three_finger(targets=None):
             "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
                         "support": 5e-3},
             "inertia_from_geom": True, "scenes": scenes}
-    optimizer = {"type": "trust_region", "direction": "gradient", "radius": 5e-3,
-                 "iterations": 200}
+    optimizer = {"type": "adam", "rate": 1e-3, "iterations": 150}
     write("three_finger", "task.json", {
         **task, "variables": [{"name": ["mesh/near_*/vert", "mesh/far_*/vert"], "min": -1.5 * w,
                                "max": 1.5 * w}],
