@@ -401,9 +401,7 @@ class Model:
         difference), share (overlap/sum), error (a bound, m3)."""
         number = -1
         if body is not None:
-            number = core.dj_name2id(self._address, _kind("body"), _lib.text(body, "body"))
-            if number < 0:
-                raise ValueError("no body '%s'" % body)
+            number = self.id("body", body)
         out = _lib.CHullOverlap()
         call(core.dj_bodyOverlap, byref(out), self._address, number)
         return {"hulls": out.nhull, "sum": out.sum, "union": out.whole, "overlap": out.overlap,
