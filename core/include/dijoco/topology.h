@@ -13,7 +13,7 @@ typedef struct djTopology {
   int components; // that do not touch
   int genus;      // tunnels through them
   int cavities;   // closed on all sides
-  double volume;  // m3; of the solid cells
+  double volume;  // m^3; of the solid cells
 } djTopology;
 
 // Of the union of a body's geoms: meshes as the hulls of their vertices as they are now, boxes,
