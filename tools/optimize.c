@@ -80,14 +80,14 @@ static void write_history(Buffer* out, const OptimizeRun* r) {
   int nloss = g->nscene > 1 ? g->nscene : 0;
   buf_add(out, "iteration,loss,step_norm,wall_s");
   for (int k = 0; k < nloss; k++) buf_addf(out, ",loss_%s", grad_sceneName(g, k));
-  if (joined) buf_add(out, ",flattened,components");
+  if (joined) buf_add(out, ",flattened,components,genus");
   buf_addf(out, "%s%s\n", r->receding ? ",frame" : staged ? ",stage" : "",
            follows ? ",overlap,jump" : "");
   for (int i = 0; i < r->nrow; i++) {
     const HistoryRow* h = &r->row[i];
     buf_addf(out, "%d,%.17g,%.17g,%.6f", h->iteration, h->loss, h->step_norm, h->wall);
     for (int k = 0; k < nloss; k++) buf_addf(out, ",%.17g", r->row_loss[i * nloss + k]);
-    if (joined) buf_addf(out, ",%d,%d", h->flattened, h->pieces);
+    if (joined) buf_addf(out, ",%d,%d,%d", h->flattened, h->pieces, h->genus);
     if (r->receding) buf_addf(out, ",%d", h->frame);
     if (staged) buf_addf(out, ",%d", h->stage);
     if (follows) buf_addf(out, ",%.6g,%.6g", h->overlap, h->jump);

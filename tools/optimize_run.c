@@ -4,6 +4,7 @@
 #include "interrupt.h"
 #include "overlap.h"
 #include "progress.h"
+#include "tunnels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -214,6 +215,7 @@ static double overlap_at(const OptimizeRun* r, const djOptimizeStep* step) {
 
 static bool on_step_of(void* user, int frame, const djOptimizeStep* step) {
   OptimizeRun* r = user;
+  djDesign* d = r->grad.design;
   if (r->how.nstage > 0 && step->iteration == 0) copy(r->begun, step->x, (size_t)r->nbegun);
   if (r->nrow == r->capacity) {
     r->capacity = 2 * r->capacity + 64;
@@ -224,6 +226,7 @@ static bool on_step_of(void* user, int frame, const djOptimizeStep* step) {
   keep_losses(r, step->x);
   r->row[r->nrow++] = (HistoryRow){frame, step->stage, step->iteration, step->loss, step->step_norm,
                                    tool_clock() - r->started, step->flattened, step->pieces,
+                                   step->pieces > 0 ? tunnels_count(d, step->x) : 0,
                                    overlap_at(r, step), step->jump};
   show_run(r);
   r->interrupted = interrupt_asked();

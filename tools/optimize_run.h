@@ -16,6 +16,7 @@ typedef struct HistoryRow {
   int iteration;
   double loss, step_norm, wall;
   int flattened, pieces;    // djOptimizeStep
+  int genus;                // see tunnels.h
   double overlap, jump;     // where inertia follows geoms; see djOptimizeStep
 } HistoryRow;
 

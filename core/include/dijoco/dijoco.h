@@ -24,6 +24,7 @@
 #include <dijoco/receding.h>
 #include <dijoco/setting.h>
 #include <dijoco/surface.h>
+#include <dijoco/topology.h>
 #include <dijoco/task.h>
 #include <dijoco/types.h>
 

@@ -1,0 +1,157 @@
+// Components, tunnels and cavities of a body, of shapes whose numbers are known.
+
+#include <dijoco/topology.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST = 32 };
+
+#define CELL 0.011
+
+typedef struct Shape {
+  djGeomDef geom[MOST];
+  djMeshDef mesh[MOST];
+  double vert[MOST][48];
+  djBodyDef body[2];
+  djModelDef def;
+} Shape;
+
+static void start(Shape* s) {
+  memset(s, 0, sizeof *s);
+  s->def = dj_defaultModelDef();
+  s->body[0] = s->body[1] = dj_defaultBodyDef();
+  s->def.nbody = 2;
+  s->def.body = s->body;
+  s->def.geom = s->geom;
+  s->def.mesh = s->mesh;
+  s->def.option.contact = DJ_CONTACT_NONE;
+}
+
+static djGeomDef* add(Shape* s, djGeomType type, double x, double y, double z) {
+  djGeomDef* g = &s->geom[s->def.ngeom++];
+  *g = dj_defaultGeomDef();
+  g->type = type;
+  g->body = 1;
+  g->pos[0] = x;
+  g->pos[1] = y;
+  g->pos[2] = z;
+  g->size[0] = g->size[1] = g->size[2] = 0.1;
+  return g;
+}
+
+// A box of half sides 0.1 as a mesh, with vertices more in the middle of its edges, of whose four
+// along z one may be drawn in.
+static void addMesh(Shape* s, double x, double y, double z, int edge, bool drawn) {
+  int k = s->def.nmesh++;
+  double* v = s->vert[k];
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      for (int e = 0; e < 2 && (i != 1 || j != 1); e++, v += 3) {
+        bool in = drawn && i == (edge & 1 ? 2 : 0) && j == (edge & 2 ? 2 : 0);
+        v[0] = 0.1 * (i - 1) * (in ? 0.2 : 1);
+        v[1] = 0.1 * (j - 1) * (in ? 0.2 : 1);
+        v[2] = e ? 0.1 : -0.1;
+      }
+    }
+  }
+  s->mesh[k] = (djMeshDef){.nvert = 16, .vert = s->vert[k]};
+  add(s, DJ_MESH, x, y, z)->mesh = k;
+}
+
+static void expect(Shape* s, int components, int genus, int cavities, double volume) {
+  djModel* m;
+  djError err;
+  if (dj_makeModel(&m, &s->def, &err) < 0) fail_msg("%s", err.text);
+  for (int k = 1; k <= 2; k++) {
+    djTopology t;
+    if (dj_bodyTopology(&t, m, 1, k * CELL, &err) < 0) fail_msg("%s", err.text);
+    if (t.components != components || t.genus != genus || t.cavities != cavities ||
+        !(fabs(t.volume - volume) < 0.2 * k * volume)) {
+      fail_msg("cells of %g: %d components, genus %d, %d cavities, %g m3 for %d, %d, %d, %g",
+               k * CELL, t.components, t.genus, t.cavities, t.volume, components, genus, cavities,
+               volume);
+    }
+  }
+  dj_deleteModel(m);
+}
+
+// Each geom that fills something is a ball; apart they are components.
+static void testPrimitives(void** state) {
+  (void)state;
+  static const djGeomType type[] = {DJ_SPHERE, DJ_BOX, DJ_CYLINDER, DJ_CAPSULE, DJ_ELLIPSOID};
+  static const double volume[] = {4.18879e-3, 8e-3, 6.28319e-3, 10.47198e-3, 4.18879e-3};
+  Shape all;
+  double sum = 0;
+  start(&all);
+  for (int k = 0; k < 5; k++) {
+    Shape s;
+    start(&s);
+    djGeomDef* g = add(&s, type[k], 0.3, -0.2, 0.1);
+    g->quat[0] = 0.8;
+    g->quat[2] = 0.6;
+    expect(&s, 1, 0, 0, volume[k]);
+    add(&all, type[k], 0.5 * k, 0, 0);
+    sum += volume[k];
+  }
+  expect(&all, 5, 0, 0, sum);
+}
+
+// Boxes in a ring, that touch by their faces; eight round a middle one that is missing. Its rim of
+// meshes is the same; closed above and below it is a cavity.
+static void testRing(void** state) {
+  (void)state;
+  Shape s;
+  start(&s);
+  for (int k = 0; k < 9; k++) {
+    if (k == 4) continue;
+    add(&s, DJ_BOX, 0.2 * (k % 3), 0.2 * (k / 3), 0);
+  }
+  expect(&s, 1, 1, 0, 64e-3);
+  for (int k = 0; k < 2; k++) add(&s, DJ_BOX, 0.2, 0.2, k ? 0.2 : -0.2);
+  expect(&s, 1, 0, 1, 80e-3);
+}
+
+// Four blocks about a line: solid; a hole where their edges there are drawn in.
+static void testBlocks(void** state) {
+  (void)state;
+  for (int drawn = 0; drawn <= 1; drawn++) {
+    Shape s;
+    start(&s);
+    for (int k = 0; k < 4; k++) addMesh(&s, k & 1 ? 0.2 : 0, k & 2 ? 0.2 : 0, 0, 3 - k, drawn);
+    expect(&s, 1, drawn, 0, 32e-3);
+  }
+}
+
+static void testRefusals(void** state) {
+  (void)state;
+  Shape s;
+  djModel* m;
+  djTopology t;
+  djError err;
+  start(&s);
+  add(&s, DJ_BOX, 0, 0, 0);
+  if (dj_makeModel(&m, &s.def, &err) < 0) fail_msg("%s", err.text);
+  assert_int_equal(dj_bodyTopology(&t, m, 1, 0, &err), DJ_OK);
+  assert_int_equal(dj_bodyTopology(&t, m, 1, 1e-5, &err), DJ_INVALID);
+  assert_int_equal(dj_bodyTopology(&t, m, 1, -1, &err), DJ_INVALID);
+  assert_int_equal(dj_bodyTopology(&t, m, 1, NAN, &err), DJ_INVALID);
+  assert_int_equal(dj_bodyTopology(&t, m, 2, 0, &err), DJ_INVALID);
+  assert_int_equal(dj_bodyTopology(&t, m, 0, 0, &err), DJ_INVALID);
+  dj_deleteModel(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testPrimitives),
+      cmocka_unit_test(testRing),
+      cmocka_unit_test(testBlocks),
+      cmocka_unit_test(testRefusals),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
