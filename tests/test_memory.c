@@ -164,6 +164,20 @@ static djStatus actFollow(Fixture* f) {
   djModel* design = NULL;
   djStatus status = dj_copyModel(&design, f->solid, NULL);
   if (status == DJ_OK) status = dj_followGeoms(design, f->solid, NULL);
+  // By the other rules, with a hull that is another than before, and its overlap.
+  djParam param;
+  djHullOverlap overlap;
+  double value[12];
+  int changed;
+  if (status == DJ_OK) status = dj_paramId(&param, design, "mesh/#0/vert", NULL);
+  if (status == DJ_OK) status = dj_getParam(value, design, &param);
+  value[3] = 1.5;
+  if (status == DJ_OK) status = dj_setParam(design, &param, value, NULL);
+  if (status == DJ_OK) status = dj_renewFacets(&changed, design, f->solid, NULL);
+  for (int rule = DJ_INERTIA_LUMPED; rule <= DJ_INERTIA_UNION && status == DJ_OK; rule++) {
+    status = dj_followGeomsBy(design, f->solid, (djInertiaRule)rule, NULL);
+  }
+  if (status == DJ_OK) status = dj_bodyOverlap(&overlap, design, -1, NULL);
   dj_deleteModel(design);
   return status;
 }

@@ -116,6 +116,6 @@ int main(int argc, char** argv) {
   snprintf(path[0], sizeof path[0], "%sspider/task.json", folder);
   snprintf(path[1], sizeof path[1], "%sbiped/task.json", folder);
   compare(&report, "spider", spider ? spider : path[0], 0.19, 1);
-  compare(&report, "biped", biped ? biped : path[1], 1.23, 2.5);
+  compare(&report, "biped", biped ? biped : path[1], 1.23, 5);
   return djv_finish(&report);
 }
