@@ -5,6 +5,7 @@
 #include "common/random_shape.h"
 #include "common/worst.h"
 #include "inertia/body_hulls.h"
+#include "inertia/facets.h"
 #include "inertia/geom_moments.h"
 #include "inertia/hull_union.h"
 #include "inertia/polygons.h"

@@ -179,6 +179,7 @@ static void run_items(Bench* b) {
   bench_guide(b);
   bench_rollouts(b);
   bench_implicit(b);
+  bench_design(b);
 }
 
 // How many things there are, then each; what was found so far is shown after a signal, too.
@@ -237,4 +238,5 @@ void bench_pile(Bench* b) { (void)b; }
 void bench_guide(Bench* b) { (void)b; }
 void bench_rollouts(Bench* b) { (void)b; }
 void bench_implicit(Bench* b) { (void)b; }
+void bench_design(Bench* b) { (void)b; }
 #endif

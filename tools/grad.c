@@ -2,6 +2,7 @@
 
 #include "grad_run.h"
 #include "output.h"
+#include "overlap.h"
 #include "progress.h"
 #include "verbs.h"
 
@@ -15,6 +16,7 @@ typedef struct Answer {
   int ncertificate;
   djdCertificate* certificate;  // one per variable
   double* spread;               // likewise: over phases
+  double overlap;               // share of bodies' volumes that counts twice
 } Answer;
 
 // Whether the gradient is that of other physics than the run's.
@@ -108,6 +110,8 @@ static void write_json(Buffer* text, const Answer* a) {
   json_list(&out, "variables");
   for (int i = 0; i < p->nvariable; i++) write_variable(&out, g, i);
   json_end(&out);
+  json_text(&out, "inertia", dj_inertiaRuleName(p->inertia_from_geom));
+  json_number(&out, "overlap", a->overlap);
   json_integer(&out, "steps", p->rollout.horizon);
   json_integer(&out, "unconverged_steps", g->unconverged_steps);
   json_number(&out, "worst_residual", g->worst_residual);
@@ -195,6 +199,7 @@ static void print_text(const Answer* a) {
   for (int i = 0; i < p->rollout.nloss; i++) {
     printf("  term %-14s %.10g\n", dj_lossEntry((int)p->rollout.loss[i].type)->name, g->term[i]);
   }
+  overlap_warn(g->problem, a->overlap);
   print_variables(g);
   if (g->options->check) print_certificate(a);
   if (g->options->out) printf("written: %s\n", g->options->out);
@@ -205,6 +210,7 @@ static int answer(Answer* a) {
   djFile* file = o->out ? out_open(o->verb, o->out) : NULL;
   int status = o->out && !file ? EXIT_BAD_INPUT : grad_compute(&a->run);
   if (status) return status;
+  a->overlap = overlap_share(a->run.design->model);
   if (o->check && !a->run.singular) {
     a->certificate = tool_alloc((size_t)a->run.problem->nvariable, sizeof *a->certificate);
     unsigned long seed = o->check_seed > 0 ? (unsigned long)o->check_seed : 0;

@@ -14,10 +14,16 @@ static int apply_sets(GradRun* g) {
   djModel* compiled = NULL;
   djError err = {""};
   bool follow = g->task->inertia_from_geom && o->nset > 0;
-  if (follow && dj_copyModel(&compiled, g->scene.model, &err) < 0) {
+  int changed;
+  if (follow && (dj_copyModel(&compiled, g->scene.model, &err) < 0 ||
+                 dj_renewFacets(&changed, compiled, compiled, &err) < 0)) {
+    dj_deleteModel(compiled);
     return scene_fail(o, o->argument[0], &err);
   }
   int status = scene_applySets(&g->scene, o);
+  if (!status && follow && dj_renewFacets(&changed, g->scene.model, compiled, &err) < 0) {
+    status = scene_fail(o, o->argument[0], &err);
+  }
   if (!status && follow && dj_followGeomsBy(g->scene.model, compiled, g->task->inertia_from_geom,
                                             &err) < 0) {
     status = scene_fail(o, o->argument[0], &err);

@@ -3,6 +3,7 @@
 #include "interrupt.h"
 #include "optimize_run.h"
 #include "output.h"
+#include "overlap.h"
 #include "progress.h"
 #include "verbs.h"
 
@@ -43,12 +44,14 @@ static int open_files(Outcome* w) {
 static void write_history(Buffer* out, const OptimizeRun* r) {
   bool staged = r->how.nstage > 0;
   const char* last = r->receding ? ",frame" : staged ? ",stage" : "";
-  buf_addf(out, "iteration,loss,step_norm,wall_s%s\n", last);
+  bool follows = r->grad.problem->inertia_from_geom != DJ_INERTIA_COMPILED;
+  buf_addf(out, "iteration,loss,step_norm,wall_s%s%s\n", last, follows ? ",overlap,jump" : "");
   for (int i = 0; i < r->nrow; i++) {
     const HistoryRow* h = &r->row[i];
     buf_addf(out, "%d,%.17g,%.17g,%.6f", h->iteration, h->loss, h->step_norm, h->wall);
     if (r->receding) buf_addf(out, ",%d", h->frame);
     if (staged) buf_addf(out, ",%d", h->stage);
+    if (follows) buf_addf(out, ",%.6g,%.6g", h->overlap, h->jump);
     buf_add(out, "\n");
   }
 }
@@ -87,6 +90,15 @@ static void write_result(Json* out, const OptimizeRun* r) {
   json_number(out, "loss_last", r->loss[AT_END]);
   json_integer(out, "iterations", r->result.iterations);
   json_integer(out, "phases", r->phases->n);
+  json_text(out, "inertia", dj_inertiaRuleName(r->grad.problem->inertia_from_geom));
+  json_object(out, "overlap");
+  json_number(out, "first", r->overlap[AT_START]);
+  json_number(out, "last", r->overlap[AT_END]);
+  json_end(out);
+  json_object(out, "facets");
+  json_integer(out, "renewals", r->result.renewals);
+  json_number(out, "largest_jump", r->result.largest_jump);
+  json_end(out);
   if (!r->receding) return;
   json_object(out, "receding");
   json_integer(out, "horizon", r->how.receding.horizon);
@@ -205,6 +217,11 @@ static void print_text(const Outcome* w) {
     printf("    %-22s %14.6g %14.6g\n",
            dj_lossEntry((int)r->grad.problem->rollout.loss[i].type)->name, r->term[AT_START][i],
            r->term[AT_END][i]);
+  }
+  overlap_warn(r->grad.problem, r->overlap[AT_END]);
+  if (r->result.renewals > 0) {
+    printf("  facets of hulls were renewed %d times; the loss jumped by %.3g at most\n",
+           r->result.renewals, r->result.largest_jump);
   }
   if (w->replay.done) {
     const Largest* l = &w->replay.record.difference.position;

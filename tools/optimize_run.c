@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "interrupt.h"
+#include "overlap.h"
 #include "progress.h"
 
 #include <math.h>
@@ -185,6 +186,13 @@ static int on_rollout(void* user, double done) {
   return 0;
 }
 
+static double overlap_at(const OptimizeRun* r, const djOptimizeStep* step) {
+  djDesign* d = r->grad.design;
+  bool follows = d->problem->inertia_from_geom != DJ_INERTIA_COMPILED && !r->receding;
+  if (!follows || djd_moveDesign(d, step->x) < 0) return 0;
+  return overlap_share(d->model);
+}
+
 static bool on_step_of(void* user, int frame, const djOptimizeStep* step) {
   OptimizeRun* r = user;
   if (r->how.nstage > 0 && step->iteration == 0) copy(r->begun, step->x, (size_t)r->nbegun);
@@ -193,7 +201,7 @@ static bool on_step_of(void* user, int frame, const djOptimizeStep* step) {
     r->row = tool_grow(r->row, (size_t)r->capacity, sizeof *r->row);
   }
   r->row[r->nrow++] = (HistoryRow){frame, step->stage, step->iteration, step->loss, step->step_norm,
-                                   tool_clock() - r->started};
+                                   tool_clock() - r->started, overlap_at(r, step), step->jump};
   show_run(r);
   r->interrupted = interrupt_asked();
   return !r->interrupted;
@@ -220,6 +228,7 @@ static int keep_point(OptimizeRun* r, int point, const double* x) {
     for (int j = 0; j < p->n; j++) sum += p->design[j]->result.term[i];
     r->term[point][i] = sum / p->n;
   }
+  r->overlap[point] = overlap_share(d->model);
   r->unconverged[point] = 0;
   for (int j = 0; j < p->n; j++) r->unconverged[point] += p->design[j]->result.unconverged_steps;
   for (int i = 0; i < d->problem->nvariable; i++) r->value[point][i] = grad_value(&r->grad, i);

@@ -15,6 +15,7 @@ typedef struct HistoryRow {
   int stage;                // of a run in stages
   int iteration;
   double loss, step_norm, wall;
+  double overlap, jump;     // where inertia follows geoms; see djOptimizeStep
 } HistoryRow;
 
 // A trajectory: poses at the start and after each step that was possible, and the controls.
@@ -49,6 +50,7 @@ typedef struct OptimizeRun {
   double bias;              // largest difference of a body's position without the tail, m
   // at all points, the first three of all phases (means, and the sum):
   double loss[OPTIMIZE_POINTS];
+  double overlap[OPTIMIZE_POINTS];    // share of bodies' volumes that counts twice
   double* term[OPTIMIZE_POINTS];      // (nloss)
   int unconverged[OPTIMIZE_POINTS];
   double** value[OPTIMIZE_POINTS];    // (nvariable) nvalue numbers each

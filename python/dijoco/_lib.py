@@ -40,6 +40,15 @@ class CParam(ctypes.Structure):
     _fields_ = [("field", c_int), ("id", c_int), ("nvalue", c_int), ("ntangent", c_int)]
 
 
+class CHullPoints(ctypes.Structure):
+    _fields_ = [("nvert", c_int), ("vert", c_void_p)]
+
+
+class CHullOverlap(ctypes.Structure):
+    _fields_ = [("nhull", c_int), ("sum", c_double), ("whole", c_double), ("overlap", c_double),
+                ("share", c_double), ("error", c_double)]
+
+
 class CArray(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("type", c_int), ("rows", c_int), ("columns", c_int),
                 ("stride", c_int)]
@@ -117,6 +126,12 @@ CORE = {
     "dj_getParam": (c_int, [P, P, POINTER(CParam)]),
     "dj_setParam": (c_int, [P, POINTER(CParam), P, ERR]),
     "dj_followGeoms": (c_int, [P, P, ERR]),
+    "dj_followGeomsBy": (c_int, [P, P, c_int, ERR]),
+    "dj_inertiaRuleByName": (c_int, [c_char_p]),
+    "dj_renewFacets": (c_int, [POINTER(c_int), P, P, ERR]),
+    "dj_overlapOfHulls": (c_int, [POINTER(CHullOverlap), c_int, P, ERR]),
+    "dj_bodyOverlap": (c_int, [POINTER(CHullOverlap), P, c_int, ERR]),
+    "djd_renewFacets": (c_int, [POINTER(c_int), P]),
     "dj_integratePos": (None, [P, P, P, P, c_double]),
     "dj_differentiatePos": (None, [P, P, c_double, P, P]),
     "dj_makeData": (c_int, [P, P, ERR]),
@@ -274,6 +289,7 @@ def check_structs(structs):
 
 core = _load_core()
 check_structs({"djError": CError, "djParam": CParam, "djArray": CArray, "djWatch": CWatch,
+               "djHullPoints": CHullPoints, "djHullOverlap": CHullOverlap,
                "djRollout": CRollout, "djRolloutResult": CRolloutResult})
 _plugin = None
 _plugin_lock = threading.RLock()

@@ -378,11 +378,34 @@ class Model:
         """Entries of a derivative by a parameter: its size, or 3 for each quaternion."""
         return self._param(name).ntangent
 
-    def follow_geoms(self, compiled):
+    def follow_geoms(self, compiled, rule="exact"):
         """Make masses and inertias follow the geoms, which were changed by `set_param`; `compiled`
-        is the model before these changes."""
+        is the model before these changes. rule: "exact", "lumped" or "union" (docs/tasks.md)."""
         _lib.expect(compiled, Model, "compiled")
-        call(core.dj_followGeoms, self._address, compiled._address)
+        number = core.dj_inertiaRuleByName(_lib.text(rule, "rule"))
+        if number <= 0:
+            raise ValueError("rule: must be exact, lumped or union, not %r" % rule)
+        call(core.dj_followGeomsBy, self._address, compiled._address, number)
+
+    def renew_facets(self, compiled):
+        """Have meshes count by the facets of their hulls as they are from now on, in `follow_geoms`.
+        Returns how many meshes have other facets than before."""
+        _lib.expect(compiled, Model, "compiled")
+        changed = ctypes.c_int()
+        call(core.dj_renewFacets, byref(changed), self._address, compiled._address)
+        return changed.value
+
+    def overlap(self, body=None):
+        """What a body's meshes and boxes fill, and what of it counts more than once; of all bodies,
+        each for itself, without a name. Returns a dict: hulls, sum and union (m3), overlap (their
+        difference), share (overlap/sum), error (a bound, m3)."""
+        number = -1
+        if body is not None:
+            number = self.id("body", body)
+        out = _lib.CHullOverlap()
+        call(core.dj_bodyOverlap, byref(out), self._address, number)
+        return {"hulls": out.nhull, "sum": out.sum, "union": out.whole, "overlap": out.overlap,
+                "share": out.share, "error": out.error}
 
     # ---- configurations
 

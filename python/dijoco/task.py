@@ -28,7 +28,7 @@ class _CCertificate(ctypes.Structure):
 class _COptimizeStep(ctypes.Structure):
     _fields_ = [("iteration", c_int), ("loss", c_double), ("step_norm", c_double),
                 ("gradient_norm", c_double), ("best_loss", c_double), ("x", c_void_p),
-                ("stage", c_int)]
+                ("stage", c_int), ("jump", c_double)]
 
 
 _Callback = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(_COptimizeStep))
@@ -38,7 +38,7 @@ class _COptimizeResult(ctypes.Structure):
     _fields_ = [("stop", c_int), ("first_loss", c_double), ("loss", c_double),
                 ("best_iteration", c_int), ("iterations", c_int), ("evaluations", c_int),
                 ("refused", c_int), ("restarts", c_int), ("gradient_norm", c_double),
-                ("stage", c_int)]
+                ("stage", c_int), ("renewals", c_int), ("largest_jump", c_double)]
 
 
 _lib.check_structs({"djdCertificate": _CCertificate, "djOptimizeStep": _COptimizeStep,
@@ -332,7 +332,8 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     with x (n,); it ends the run by returning False. Of a Design that was given it may read
     `evaluations`, and call nothing. Returns a dict: x, the best, values (see `Design.values`),
     loss_first, loss_last (at x), iterations, evaluations, restarts, best_iteration, stop ("iterations",
-    "gradient", "step", "callback", "stuck", "patience"), design. Arguments: see `Design`.
+    "gradient", "step", "callback", "stuck", "patience"), renewals (of facets, docs/tasks.md) and
+    largest_jump of the loss at one, design. Arguments: see `Design`.
     """
     design = task if isinstance(task, Design) else Design(task, folder, allow_ignored)
     how = _optimizer(design, iterations, optimizer)
@@ -351,5 +352,6 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     return {"x": x, "values": design.values(x), "loss_first": result.first_loss,
             "loss_last": result.loss, "iterations": result.iterations,
             "evaluations": result.evaluations, "restarts": result.restarts,
-            "best_iteration": result.best_iteration,
+            "best_iteration": result.best_iteration, "renewals": result.renewals,
+            "largest_jump": result.largest_jump,
             "stop": STOPS[result.stop], "design": design}

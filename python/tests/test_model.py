@@ -186,6 +186,48 @@ def test_follow_geoms(root):
     assert changed.body_mass[1] == pytest.approx(8 * model.body_mass[1])
 
 
+# Two boxes as meshes, of which one half lies in the other, and a third vertex set within.
+OVERLAP = {
+    "dijoco_model": 1,
+    "bodies": [{"name": "world"}, {"name": "pair", "mass": 3, "inertia": [1, 1, 1]}],
+    "joints": [{"type": "free", "body": "pair"}],
+    "meshes": [{"name": "m%d" % k, "vert": [[x + k, y, z] for x in (-1, 1) for y in (-1, 1)
+                                            for z in (-1, 1)]} for k in (0, 1)],
+    "geoms": [{"name": "g%d" % k, "type": "mesh", "mesh": "m%d" % k, "body": "pair"}
+              for k in (0, 1)]}
+
+
+def test_inertia_rules():
+    model = dijoco.Model.from_text(json.dumps(OVERLAP))
+    expected = {"hulls": 2, "sum": 16, "union": 12, "overlap": 4, "share": 0.25}
+    for found in (model.overlap(), model.overlap("pair")):
+        error = found.pop("error")
+        assert found == pytest.approx(expected, abs=error) and 0 < error < 1e-6
+    with pytest.raises(ValueError, match="there is no body 'x'"):
+        model.overlap("x")
+    lumped, united = model.copy(), model.copy()
+    lumped.follow_geoms(model, "lumped")
+    np.testing.assert_allclose(lumped.body_ipos[1], [0.5, 0, 0], atol=1e-14)
+    assert lumped.body_mass[1] == 3
+    # 16 masses at +-1 about 0 and about 1: 3 (1 + 1/4 + 1), 3 (1 + 1), 3 (1 + 1/4 + 1)
+    np.testing.assert_allclose(np.sort(lumped.body_inertia[1]), [6, 6.75, 6.75])
+    united.follow_geoms(model, rule="union")
+    assert united.body_mass[1] == pytest.approx(3, abs=1e-6)   # its inertia is not of both geoms
+    with pytest.raises(ValueError, match="rule: must be exact, lumped or union"):
+        united.follow_geoms(model, "compiled")
+
+
+def test_facets():
+    model = dijoco.Model.from_text(json.dumps(OVERLAP))
+    changed = model.copy()
+    assert changed.renew_facets(model) == 0
+    vert = changed.param("mesh/m0/vert")
+    vert[:3] = 0                                    # a corner sinks
+    changed.set_param("mesh/m0/vert", vert)
+    assert changed.renew_facets(model) == 1
+    assert changed.renew_facets(model) == 0
+
+
 def test_configurations(box):
     rng = np.random.default_rng(1)
     q = np.r_[rng.normal(size=3), 0.5, 0.5, -0.5, 0.5]

@@ -56,6 +56,10 @@ DJ_API void djd_deleteDesign(djDesign* design);
 // x mends everything.
 DJ_API djStatus djd_moveDesign(djDesign* design, const double* x);
 
+// Where masses follow geoms, have meshes count by the facets of their hulls at the present point
+// from now on (dj_renewFacets); *changed: how many have other facets than before.
+DJ_API djStatus djd_renewFacets(int* changed, djDesign* design);
+
 // From now on runs start phase timesteps later on the start's own flow: at q (+) phase h v, with
 // the same v, act and controls. Gradients are those of that loss by x. 0: as a new design does.
 DJ_API djStatus djd_setPhase(djDesign* design, double phase);
@@ -103,7 +107,8 @@ DJ_API djStatus djd_phasesResiduals(void* phases, double* r, double* J, const do
 DJ_API djStatus djd_phaseSpread(double* spread, djPhases* phases, const double* x);
 
 // dj_optimize of the mean over phases, from x (n) on; callback may be NULL. An error says why there
-// is no loss at the start.
+// is no loss at the start. Where masses follow geoms, facets are held within an iteration and
+// renewed after it, by adam and trust_region; by all at the result.
 DJ_API djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phases,
                                    const djOptimizer* optimizer, djOptimizeCallback callback,
                                    void* callback_user, djError* err);

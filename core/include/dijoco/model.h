@@ -617,16 +617,16 @@ DJ_API djStatus dj_followGeoms(djModel* design, const djModel* compiled, djError
 typedef enum djInertiaRule {
   DJ_INERTIA_COMPILED = 0,  // not at all
   DJ_INERTIA_EXACT = 1,     // by the volumes of its geoms: overlaps count twice
-  DJ_INERTIA_LUMPED = 2,    // in equal parts at the vertices of its meshes' hulls (SDRS eq. 4), which
-                            //   share the compiled mass that meshes have, whatever the vertices are;
-                            //   vertices inside of a hull have none. Other geoms as before
-  DJ_INERTIA_UNION = 3      // overlaps of its meshes and boxes count once, for any number of them, to
-                            //   1e-8 of the sum of volumes; those of other geoms as before. C1 in
-                            //   the vertices, but where facets come to coincide
+  DJ_INERTIA_LUMPED = 2,    // in equal parts at the vertices of its meshes' hulls (SDRS eq. 4),
+                            //   which share the compiled mass that meshes have, for ever; vertices
+                            //   inside of a hull have none. Other geoms as before
+  DJ_INERTIA_UNION = 3      // overlaps of its meshes and boxes count once, for any number of them,
+                            //   to 1e-8 of the sum of volumes; those of other geoms as before. C1
+                            //   in the vertices, but where facets come to coincide or bend
 } djInertiaRule;
 
-// dj_followGeoms by a rule other than DJ_INERTIA_COMPILED. By the latter two the mass is another one
-// than the compiled also where no geom has moved.
+// dj_followGeoms by a rule other than DJ_INERTIA_COMPILED. By the latter two mass and inertia may be
+// others than the compiled also where no geom has moved.
 DJ_API djStatus dj_followGeomsBy(djModel* design, const djModel* compiled, djInertiaRule rule,
                                  djError* err);
 // Name of a rule, as tasks have it, and the rule of a name; "" and -1: none.
@@ -634,8 +634,9 @@ DJ_API const char* dj_inertiaRuleName(djInertiaRule rule);
 DJ_API int dj_inertiaRuleByName(const char* name);
 
 // Make the design's meshes count by the facets of their hulls as they are from now on, instead of
-// those of the compiled model or of the last call. *changed: how many have other facets than before;
-// volumes of these jump where they had come to differ from their hulls', when masses follow next.
+// those of the compiled model or of the last call. *changed: how many have other facets than
+// before; volumes of these jump where they had come to differ from their hulls', when masses follow
+// next. A compiled model itself may be given as both, before it is copied.
 DJ_API djStatus dj_renewFacets(int* changed, djModel* design, const djModel* compiled,
                                djError* err);
 

@@ -133,6 +133,8 @@ typedef struct djOptimizeStep {
   double best_loss;         // so far, units of the loss
   const double* x;          // (n) units of the caller
   int stage;                // of djd_optimizeDesign with stages, which it and iteration belong to
+  double jump;              // of the loss at x where it was renewed after the step, in its units; 0:
+                            //   it was not
 } djOptimizeStep;
 
 // Called after each iteration; false: stop there.
@@ -141,6 +143,10 @@ typedef bool (*djOptimizeCallback)(void* user, const djOptimizeStep* step);
 // Called before the evaluations of an iteration: whether the objective is another one from then on,
 // so that what was best before does not count.
 typedef bool (*djOptimizeChange)(void* user, int iteration);
+
+// Called after each iteration by optimisers that can take it: whether the objective is about to be
+// another one, that differs by little; *loss: what it is at x (n) then.
+typedef bool (*djOptimizeRenewal)(void* user, double* loss, const double* x);
 
 // What is minimised.
 typedef struct djOptimizeProblem {
@@ -160,6 +166,8 @@ typedef struct djOptimizeProblem {
   void* callback_user;          // handed to the callback
   djOptimizeChange change;      // or NULL; not all optimisers take one
   void* change_user;            // handed to it
+  djOptimizeRenewal renew;      // or NULL
+  void* renew_user;             // handed to it
 } djOptimizeProblem;
 
 // Why a run ended.
@@ -185,6 +193,8 @@ typedef struct djOptimizeResult {
   double gradient_norm;     // at the last iterate where it was computed, units of the loss by those
                             //   of x
   int stage;                // of djd_optimizeDesign with stages: the last that was run
+  int renewals;             // of the objective
+  double largest_jump;      // of the loss at one of these, in its units
 } djOptimizeResult;
 
 // Improve x (n), which is projected on the constraints first. The best iterate is returned,

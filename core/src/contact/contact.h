@@ -25,6 +25,7 @@ struct djCollision {
   double* skin;                    // (nshape) djGeomSource.skin; infinite: of a plane, as that of
                                    //   the other geom of each pair
   double* inner;                   // (ngeom) likewise
+  bool* collides;                  // (ngeom) some kernel has a shape of it
   int maxvert;                     // largest npad
   double* box;                     // (ngeom x 6) centre and half extents of all its shapes, body
                                    //   frame, not planes

@@ -183,9 +183,11 @@ djStatus djd_makeDesign(djDesign** design, const djModel* model, const djProblem
   }
   d->problem = problem;
   d->memory = w;
-  status = dj_copyModel(&d->model, model, err);
-  if (status == DJ_OK) status = dj_copyModel(&w->given, model, err);
+  int changed;
+  status = dj_copyModel(&w->given, model, err);
   if (problem->inertia_from_geom) w->compiled = w->given;
+  if (status == DJ_OK && w->compiled) status = dj_renewFacets(&changed, w->given, w->given, err);
+  if (status == DJ_OK) status = dj_copyModel(&d->model, w->given, err);
   w->behind = problem->inertia_from_geom > DJ_INERTIA_EXACT;   // not as compiled
   if (status == DJ_OK) status = makeRun(d, err);
   if (status == DJ_OK) status = djd_makeTape(&d->tape, d->model, problem->rollout.horizon, err);
@@ -272,6 +274,18 @@ djStatus djd_moveDesign(djDesign* d, const double* x) {
   dj_deleteData(d->data);  // changed shapes can touch more of each other
   d->data = NULL;
   return makeRun(d, &d->error);
+}
+
+djStatus djd_renewFacets(int* changed, djDesign* d) {
+  if (!changed || !d) return DJ_INVALID;
+  djDesignMemory* w = dj_designMemory(d);
+  *changed = 0;
+  if (!w->compiled) return DJ_OK;
+  djStatus status = dj_renewFacets(changed, d->model, w->compiled, &d->error);
+  if (status < 0 || *changed == 0) return status;
+  status = dj_followGeomsBy(d->model, w->compiled, d->problem->inertia_from_geom, &d->error);
+  w->behind = status < 0;
+  return status;
 }
 
 djStatus djd_setPhase(djDesign* d, double phase) {

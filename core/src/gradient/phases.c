@@ -258,6 +258,34 @@ static bool anneal(void* user, int iteration) {
   return changed;
 }
 
+// ---- facets -------------------------------------------------------------------------------------
+
+// How many meshes of all phases have other facets at x (n) than before.
+static int renewAt(djPhases* p, const double* x) {
+  int all = 0;
+  for (int j = 0; j < p->n; j++) {
+    int changed = 0;
+    if (djd_moveDesign(p->design[j], x) >= 0) djd_renewFacets(&changed, p->design[j]);
+    all += changed;
+  }
+  return all;
+}
+
+static bool renew(void* user, double* loss, const double* x) {
+  djPhases* p = user;
+  return renewAt(p, x) > 0 && evaluate(loss, p, x, false) >= 0;
+}
+
+// At the result, whatever the optimizer did.
+static void renewResult(djOptimizeResult* r, djPhases* p, const double* x) {
+  double loss = r->loss;
+  if (!renew(p, &loss, x)) return;
+  r->evaluations++;
+  r->renewals++;
+  r->largest_jump = fmax(r->largest_jump, fabs(loss - r->loss));
+  r->loss = loss;
+}
+
 djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phases,
                             const djOptimizer* optimizer, djOptimizeCallback callback,
                             void* callback_user, djError* err) {
@@ -283,9 +311,12 @@ djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phase
   } else {
     problem.no_residuals = "too many residuals";
   }
+  problem.renew_user = phases;
+  if (d->problem->inertia_from_geom) problem.renew = renew;
   djStatus status = optimizer->nstage > 0
                         ? dj_optimizeStages(result, x, phases, &problem, optimizer, err)
                         : dj_optimize(result, x, &problem, optimizer, err);
+  if (status >= 0 && problem.renew) renewResult(result, phases, x);
   if (status < 0 && *d->error.text) return dj_fail(err, status, "%.500s", d->error.text);
   return status;
 }

@@ -8,6 +8,7 @@
 #include <dijoco/gradient.h>
 #include <dijoco/implicit.h>
 #include <dijoco/optimize.h>
+#include <dijoco/overlap.h>
 #include <dijoco/penalty.h>
 #include <dijoco/receding.h>
 #include <dijoco/setting.h>
@@ -29,6 +30,7 @@ size_t dj_sizeOf(const char* type) {
       X(djReceding), X(djRecedingFrame), X(djRecedingCallback), X(djRecedingRun),
       X(djcImplicitShape), X(djcImplicit), X(djcImplicitDistance),
       X(djTriangles), X(djPieces), X(djPieceReport),
+      X(djHullPoints), X(djHullOverlap),
       X(djcPenaltyQuery), X(djcPenaltyPoint), X(djcPenalty),
 #undef X
   };

@@ -40,6 +40,9 @@ static djStatus setAll(djDesign* d, const djStage* stage, djError* err) {
   }
   const djModel* compiled = dj_designMemory(d)->compiled;
   if (status < 0 || stage->nset == 0 || !compiled) return status;
+  int changed;
+  status = dj_renewFacets(&changed, d->model, compiled, err);
+  if (status < 0) return status;
   return dj_followGeomsBy(d->model, compiled, d->problem->inertia_from_geom, err);
 }
 
@@ -110,6 +113,8 @@ djStatus dj_optimizeStages(djOptimizeResult* result, double* x, djPhases* phases
     sum.evaluations += result->evaluations;
     sum.refused += result->refused;
     sum.restarts += result->restarts;
+    sum.renewals += result->renewals;
+    sum.largest_jump = fmax(sum.largest_jump, result->largest_jump);
     result->stage = i;
     if (result->stop == DJ_STOP_CALLBACK) break;
   }
@@ -119,5 +124,7 @@ djStatus dj_optimizeStages(djOptimizeResult* result, double* x, djPhases* phases
   result->evaluations = sum.evaluations;
   result->refused = sum.refused;
   result->restarts = sum.restarts;
+  result->renewals = sum.renewals;
+  result->largest_jump = sum.largest_jump;
   return result->stop == DJ_STOP_STUCK ? DJ_NOT_CONVERGED : DJ_OK;
 }

@@ -85,6 +85,11 @@ static djStatus findFacets(djSurfaces* s, const djModel* compiled, int mesh,
 static djStatus makeSurface(djSurfaces* s, const djModel* m, int mesh, const djFacets* known) {
   djStatus status = DJ_OK;
   const djHull* hull = &m->collision->hull[mesh];
+  const djFacets* own = m->collision->own_facets;
+  if (own && own[mesh].face) {
+    s->before[mesh] = (djClosedSurface){own[mesh].nface, own[mesh].face};
+    return DJ_OK;
+  }
   if (m->mesh_facenum[mesh] > 0) {
     const int* face = m->mesh_face + 3 * (size_t)m->mesh_faceadr[mesh];
     s->before[mesh] = (djClosedSurface){m->mesh_facenum[mesh], face};

@@ -15,8 +15,8 @@
 // last two only what does not come through the inertia tensor, as drag does) and by tensor (nbody x
 // 6, the inertia tensor in principal axes, see model/body_param.h), adds that by pos, quat, size
 // and mesh vertices of the geoms of bodies that follow. What was given of these bodies becomes
-// zero: their own values have no effect. The rule is that by which the design followed last; `exact`
-// where it never did. Where two moments coincide, inertia and iquat entries that
+// zero: their own values have no effect. The rule is that by which the design followed last, or
+// `exact` where it never did. Where two moments coincide, inertia and iquat entries that
 // tell their axes apart are left out.
 djStatus dj_followInertiaParams(double* param, double* tensor, const djModel* design,
                                 const djModel* compiled);

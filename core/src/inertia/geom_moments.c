@@ -42,7 +42,7 @@ static djVec3 middle(const double* vert, const djClosedSurface* s) {
   return dju_scale3(1.0 / (s->nface > 0 ? 3 * s->nface : 1), sum);
 }
 
-static Tetrahedron tetrahedron(const djVec3 corner[3], djVec3 from) {
+static inline Tetrahedron tetrahedron(const djVec3 corner[3], djVec3 from) {
   Tetrahedron t;
   for (int k = 0; k < 3; k++) t.x[k] = dju_sub3(corner[k], from);
   t.sum = dju_add3(t.x[0], dju_add3(t.x[1], t.x[2]));
@@ -56,12 +56,24 @@ static Tetrahedron faceTetrahedron(const double* vert, const int* face, djVec3 f
   return tetrahedron(corner, from);
 }
 
-void dj_addTetrahedron(djMoments* sum, const djVec3 corner[3], djVec3 from) {
+// The second moment's upper triangle is found first.
+static inline void addTetrahedron(djMoments* sum, const djVec3 corner[3], djVec3 from) {
   Tetrahedron t = tetrahedron(corner, from);
+  const djVec3 a = t.x[0], b = t.x[1], c = t.x[2], s = t.sum;
+  const double part = t.d / 120;
+  const double xx = part * (a.x * a.x + b.x * b.x + c.x * c.x + s.x * s.x);
+  const double yy = part * (a.y * a.y + b.y * b.y + c.y * c.y + s.y * s.y);
+  const double zz = part * (a.z * a.z + b.z * b.z + c.z * c.z + s.z * s.z);
+  const double xy = part * (a.x * a.y + b.x * b.y + c.x * c.y + s.x * s.y);
+  const double xz = part * (a.x * a.z + b.x * b.z + c.x * c.z + s.x * s.z);
+  const double yz = part * (a.y * a.z + b.y * b.z + c.y * c.z + s.y * s.z);
   sum->volume += t.d / 6;
   sum->first = dju_madd3(sum->first, t.d / 24, t.sum);
-  addMat(&sum->second, t.d / 120, outer(t.sum, t.sum));
-  for (int k = 0; k < 3; k++) addMat(&sum->second, t.d / 120, outer(t.x[k], t.x[k]));
+  addMat(&sum->second, 1, (djMat3){{xx, xy, xz, xy, yy, yz, xz, yz, zz}});
+}
+
+void dj_addTetrahedron(djMoments* sum, const djVec3 corner[3], djVec3 from) {
+  addTetrahedron(sum, corner, from);
 }
 
 // x -> R x + p.
@@ -81,7 +93,7 @@ static djMoments meshMoments(const double* vert, const djClosedSurface* s) {
   for (int f = 0; f < s->nface; f++) {
     djVec3 corner[3];
     for (int k = 0; k < 3; k++) corner[k] = dju_load3(vert + 3 * (size_t)s->face[3 * f + k]);
-    dj_addTetrahedron(&sum, corner, from.p);
+    addTetrahedron(&sum, corner, from.p);
   }
   return carried(&sum, &from);
 }

@@ -14,9 +14,10 @@
 typedef struct Shrunk {
   djVec3 middle;
   double scale;
-  djVec3 low, high; // of its vertices
+  djVec3 low, high;        // of its vertices
+  djVec3* corner;          // (part's nface x 3)
   int nface;
-  djHalfSpace* side; // (nface), of no area left out
+  djHalfSpace* side;       // (nface), of no area left out
   const djPolytope* part;
 } Shrunk;
 
@@ -44,7 +45,10 @@ static void shrink(Shrunk* g, const djPolytope* part, int index, double by) {
   g->high = dju_neg3(g->low);
   for (int f = 0; f < part->nface; f++) {
     djVec3 x[3];
-    for (int k = 0; k < 3; k++) extend(g, x[k] = shrunk(g, corner(part, 3 * f + k)));
+    for (int k = 0; k < 3; k++) {
+      extend(g, x[k] = shrunk(g, corner(part, 3 * f + k)));
+      g->corner[3 * f + k] = x[k];
+    }
     djVec3 area = dju_cross3(dju_sub3(x[1], x[0]), dju_sub3(x[2], x[0]));
     double size = dju_norm3(area);
     if (!(size > 0)) continue;
@@ -60,18 +64,30 @@ static bool boxesMeet(const Shrunk* a, const Shrunk* b) {
          b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
 }
 
+// Some facet of b has all of a on its outer side: then they share nothing.
+static bool isBeyond(const Shrunk* a, const Shrunk* b) {
+  for (int f = 0; f < b->nface; f++) {
+    const djHalfSpace* h = &b->side[f];
+    int k = 0;
+    while (k < 3 * a->part->nface && dju_dot3(h->normal, a->corner[k]) >= h->offset) k++;
+    if (k == 3 * a->part->nface) return true;
+  }
+  return false;
+}
+
+static bool beyond(double a, double b, double c, double low, double high) {
+  return (a < low && b < low && c < low) || (a > high && b > high && c > high);
+}
+
 static bool triangleMeets(const djVec3 x[3], const Shrunk* b) {
-  return fmin(x[0].x, fmin(x[1].x, x[2].x)) <= b->high.x &&
-         fmax(x[0].x, fmax(x[1].x, x[2].x)) >= b->low.x &&
-         fmin(x[0].y, fmin(x[1].y, x[2].y)) <= b->high.y &&
-         fmax(x[0].y, fmax(x[1].y, x[2].y)) >= b->low.y &&
-         fmin(x[0].z, fmin(x[1].z, x[2].z)) <= b->high.z &&
-         fmax(x[0].z, fmax(x[1].z, x[2].z)) >= b->low.z;
+  return !beyond(x[0].x, x[1].x, x[2].x, b->low.x, b->high.x) &&
+         !beyond(x[0].y, x[1].y, x[2].y, b->low.y, b->high.y) &&
+         !beyond(x[0].z, x[1].z, x[2].z, b->low.z, b->high.z);
 }
 
 // What does something with a piece of the union's surface: a triangle that belongs to a face.
 typedef struct Visitor {
-  djMoments* moments; // or NULL
+  djMoments* moments;      // or NULL
   djVec3 from;
   djPolygons* surface; // or NULL
   double* const* by;
@@ -152,12 +168,10 @@ typedef struct Scratch {
 
 static djStatus visitFace(const Visitor* v, const Shrunk* all, int index, int face, Scratch* s) {
   const Shrunk* g = &all[index];
-  djVec3 own[3], x[3];
+  const djVec3* x = g->corner + 3 * face;
+  djVec3 own[3];
   bool cut = false;
-  for (int k = 0; k < 3; k++) {
-    own[k] = corner(g->part, 3 * face + k);
-    x[k] = shrunk(g, own[k]);
-  }
+  for (int k = 0; k < 3; k++) own[k] = corner(g->part, 3 * face + k);
   s->left.n = 0;
   djStatus status = dj_addPolygon(&s->left, 3, x);
   for (int k = 0; k < s->n && status == DJ_OK && s->left.n > 0; k++) {
@@ -186,7 +200,8 @@ static djStatus visitAll(const Visitor* v, int n, const Shrunk* all, Scratch* s)
   for (int i = 0; i < n && status == DJ_OK; i++) {
     s->n = 0;
     for (int j = 0; j < n; j++) {
-      if (j != i && all[j].nface > 0 && boxesMeet(&all[i], &all[j])) s->near[s->n++] = j;
+      if (j == i || all[j].nface == 0 || !boxesMeet(&all[i], &all[j])) continue;
+      if (!isBeyond(&all[i], &all[j]) && !isBeyond(&all[j], &all[i])) s->near[s->n++] = j;
     }
     if (v->excess && s->n == 0) continue;
     for (int f = 0; f < all[i].part->nface && status == DJ_OK; f++) {
@@ -201,16 +216,19 @@ static djStatus visitUnion(const Visitor* v, int n, const djPolytope* part) {
   for (int k = 0; k < n; k++) nface += (size_t)part[k].nface;
   Shrunk* all = calloc((size_t)n + 1, sizeof *all);
   djHalfSpace* side = malloc((nface + 1) * sizeof *side);
+  djVec3* corners = malloc((3 * nface + 1) * sizeof *corners);
   Scratch s = {.near = malloc(((size_t)n + 1) * sizeof *s.near)};
-  djStatus status = all && side && s.near ? DJ_OK : DJ_NO_MEMORY;
+  djStatus status = all && side && corners && s.near ? DJ_OK : DJ_NO_MEMORY;
   for (int k = 0, at = 0; k < n && status == DJ_OK; at += part[k++].nface) {
     all[k].side = side + at;
+    all[k].corner = corners + 3 * at;
     shrink(&all[k], &part[k], k, v->surface ? GROW : -SHRINK);
   }
   if (status == DJ_OK) status = visitAll(v, n, all, &s);
   dj_freePolygons(&s.left);
   dj_freePolygons(&s.next);
   free(s.near);
+  free(corners);
   free(side);
   free(all);
   return status;

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Moments that differ by less, as parts of their size, are those of the geoms at one density.
+#define SAME_MASS 1e-3
+
 static const djClosedSurface* surfaceOf(const djClosedSurface* list, const djModel* m, int geom) {
   return m->geom_type[geom] == DJ_MESH ? &list[m->geom_mesh[geom]] : NULL;
 }
@@ -171,7 +174,8 @@ static djStatus unite(djFollower* f, const djMassRule* r, const djMoments* now,
   if (status < 0) return status;
   addScaled(&base, -1, &was);
   const bool is_union = r->compiled->collision->inertia_rule == DJ_INERTIA_UNION;
-  if (!is_union && mismatch(&f->mass, before) <= mismatch(&f->mass, &base)) base = *before;
+  const double apart = mismatch(&f->mass, before);
+  if (!is_union && apart < SAME_MASS && apart <= mismatch(&f->mass, &base)) base = *before;
   f->rho = f->mass.volume / base.volume;
   f->moved = f->moved || own.volume != 0 || was.volume != 0;
   if (!f->moved) return DJ_OK;

@@ -6,9 +6,9 @@
 //   lumped  M = sum over vertices of (m/n) (1, x, x x^T): n vertices of all its meshes' hulls share
 //           what meshes have of the compiled mass, by their volumes; rho V of other geoms is added
 //           (SDRS eq. 4, where rho is then a mass). A vertex that two meshes share counts twice.
-//   union   M = M_compiled + rho (V - E - base), base = V_compiled, as MuJoCo compiles from geoms;
-//           V_compiled - E_compiled, and rho with it, where that is nearer to M_compiled: what was
-//           written by an optimizer, or measured
+//   union   M = M_compiled + rho (V - E - base), base = V_compiled where M_compiled is that, as
+//           MuJoCo compiles from geoms; else V_compiled - E_compiled, and rho with it, as where
+//           M_compiled was measured or is a union's
 // V is by held facets, smooth in the vertices; E by the hulls as they are, 0 where none meet.
 
 #ifndef DJ_INERTIA_MASS_RULE_H_

@@ -41,20 +41,22 @@ djStatus dj_addPolygon(djPolygons* list, int n, const djVec3* point) {
   return DJ_OK;
 }
 
-// Least and largest distance of points from a plane, outward; 0 where it is a rounding error.
+// How far a point is from a plane, outward; 0 where that is a rounding error.
+static inline double heightOf(djVec3 x, const djHalfSpace* h) {
+  double d = dju_dot3(h->normal, x) - h->offset;
+  double size = fabs(h->offset) + fabs(x.x) + fabs(x.y) + fabs(x.z);
+  return fabs(d) <= IN_PLANE * size ? 0 : d;
+}
+
+// Least and largest height of points.
 static void sides(double* least, double* most, int n, const djVec3* point, const djHalfSpace* h) {
-  double size = fabs(h->offset);
   *least = INFINITY;
   *most = -INFINITY;
   for (int k = 0; k < n; k++) {
-    double d = dju_dot3(h->normal, point[k]) - h->offset;
-    double scale = fabs(point[k].x) + fabs(point[k].y) + fabs(point[k].z);
-    size = fmax(size, scale);
-    *least = fmin(*least, d);
-    *most = fmax(*most, d);
+    double d = heightOf(point[k], h);
+    if (d < *least) *least = d;
+    if (d > *most) *most = d;
   }
-  if (fabs(*least) <= IN_PLANE * size) *least = 0;
-  if (fabs(*most) <= IN_PLANE * size) *most = 0;
 }
 
 // The polygon's parts on both sides of a plane that cuts it. Each has at most n + 1 points.
@@ -62,10 +64,10 @@ static void split(djVec3* outer, int* nouter, djVec3* inner, int* ninner, int n,
                   const djVec3* point, const djHalfSpace* h) {
   *nouter = *ninner = 0;
   djVec3 a = point[n - 1];
-  double da = dju_dot3(h->normal, a) - h->offset;
+  double da = heightOf(a, h);
   for (int k = 0; k < n; k++) {
     djVec3 b = point[k];
-    double db = dju_dot3(h->normal, b) - h->offset;
+    double db = heightOf(b, h);
     if ((da > 0 && db < 0) || (da < 0 && db > 0)) {
       djVec3 cut = dju_madd3(a, da / (da - db), dju_sub3(b, a));
       outer[(*nouter)++] = cut;
@@ -80,9 +82,9 @@ static void split(djVec3* outer, int* nouter, djVec3* inner, int* ninner, int n,
 
 static bool isOutside(int n, const djVec3* point, int nhalf, const djHalfSpace* solid) {
   for (int k = 0; k < nhalf; k++) {
-    double least, most;
-    sides(&least, &most, n, point, &solid[k]);
-    if (least >= 0) return true;
+    int i = 0;
+    while (i < n && heightOf(point[i], &solid[k]) >= 0) i++;
+    if (i == n) return true;
   }
   return false;
 }

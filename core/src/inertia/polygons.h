@@ -16,8 +16,8 @@ typedef struct djHalfSpace {
 // A list of convex polygons. Zeroed at first; dj_freePolygons.
 typedef struct djPolygons {
   int n;
-  int* end;      // (n) points of the first polygons
-  djVec3* point; // (end[n - 1]) in the order of their edges
+  int* end;                // (n) points of the first polygons
+  djVec3* point;           // (end[n - 1]) in the order of their edges
   int room, point_room;
 } djPolygons;
 

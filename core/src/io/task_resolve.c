@@ -229,8 +229,11 @@ djStatus dj_applySet(djModel* model, const djTask* task, djError* err) {
   bool follow = task->inertia_from_geom && task->nset > 0;
   if (!follow) return named(task, setAll(model, task, err), err);
   djModel* compiled = NULL;
+  int changed;
   djStatus status = dj_copyModel(&compiled, model, err);
+  if (status == DJ_OK) status = dj_renewFacets(&changed, compiled, compiled, err);
   if (status == DJ_OK) status = setAll(model, task, err);
+  if (status == DJ_OK) status = dj_renewFacets(&changed, model, compiled, err);
   if (status == DJ_OK) {
     status = dj_followGeomsBy(model, compiled, task->inertia_from_geom, err);
     if (status < 0) dj_prefix(err, status, "set: inertia_from_geom");

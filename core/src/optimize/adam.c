@@ -114,4 +114,4 @@ const djOptimizerRow dj_optimizerAdam = {
              "connections",
      .key = (const djKey[]){{.name = "rate"}, {.name = "beta1"}, {.name = "beta2"},
                             {.name = "epsilon"}, {.name = "normalize"}, {0}}},
-    .equations = true, .changes = true, .run = runAdam};
+    .equations = true, .changes = true, .renews = true, .run = runAdam};

@@ -114,7 +114,8 @@ djStatus dj_optimize(djOptimizeResult* result, double* x, const djOptimizeProble
   djStatus status = checkOptimizer(optimizer, problem, err);
   if (status == DJ_OK) status = checkProblem(problem, x, err);
   if (status < 0) return status;
-  djRun run = {.problem = problem, .optimizer = optimizer, .result = result};
+  djRun run = {.problem = problem, .optimizer = optimizer, .result = result,
+               .renews = dj_findOptimizer(optimizer->type)->renews};
   status = optimize(&run, x, err);
   dj_poolFree(&run.pool);
   return status;

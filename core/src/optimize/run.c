@@ -69,6 +69,21 @@ static bool isOutOfPatience(djRun* run) {
   return ends;
 }
 
+// The objective may become another one; where x is the best, its loss is that one's.
+static void renew(djRun* run, djOptimizeStep* step) {
+  const djOptimizeProblem* p = run->problem;
+  djOptimizeResult* r = run->result;
+  double loss = step->loss;
+  if (!p->renew || !run->renews) return;
+  if (!p->renew(p->renew_user, &loss, step->x) || !isfinite(loss)) return;
+  step->jump = loss - step->loss;
+  r->evaluations++;
+  r->renewals++;
+  r->largest_jump = fmax(r->largest_jump, fabs(step->jump));
+  run->loss = loss;
+  if (memcmp(run->best, step->x, (size_t)run->n * sizeof *run->best) == 0) r->loss = loss;
+}
+
 bool dj_endIteration(djRun* run, double loss, double step_norm, const double* x,
                      const double* grad) {
   const djOptimizer* o = run->optimizer;
@@ -77,6 +92,7 @@ bool dj_endIteration(djRun* run, double loss, double step_norm, const double* x,
                          .gradient_norm = NAN, .best_loss = r->loss, .x = x};
   if (grad) r->gradient_norm = step.gradient_norm = dj_projectedGradient(run, x, grad);
   if (r->best_iteration < 0) r->best_iteration = r->iterations;
+  renew(run, &step);
   // A loss that still changes has other minima to come.
   bool changing = run->problem->change && r->iterations < o->iterations, stop = true;
   bool tired = isOutOfPatience(run);

@@ -19,6 +19,7 @@ typedef struct djRun {
   double* x;            // (n) present iterate
   double* grad;         // (n)
   double loss;
+  bool renews;          // the optimizer asks for renewal
   bool varied;          // not all losses so far are the same
   double* trial;        // (n)
   double* trial_grad;   // (n)
@@ -55,6 +56,7 @@ typedef struct djOptimizerRow {
   bool equations;      // takes them
   bool residuals;      // needs them
   bool changes;        // takes objectives that change from iteration to iteration
+  bool renews;         // asks for their renewal
   // run->x is feasible, its loss and gradient are there, and iteration 0 ended.
   djStatus (*run)(djRun* run);
 } djOptimizerRow;

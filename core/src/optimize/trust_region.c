@@ -269,4 +269,4 @@ const djOptimizerRow dj_optimizerTrustRegion = {
              "balls; with the direction `gradient` full steps for ever",
      .key = (const djKey[]){{.name = "direction"}, {.name = "radius"}, {.name = "control_radius"},
                             {.name = "beta1"}, {.name = "beta2"}, {.name = "epsilon"}, {0}}},
-    .equations = true, .run = runTrustRegion};
+    .equations = true, .renews = true, .run = runTrustRegion};

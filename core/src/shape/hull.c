@@ -5,7 +5,6 @@
 #include "shape/hull.h"
 
 #include "base/status.h"
-#include "shape/simplex.h"
 
 #include <libqhull_r/libqhull_r.h>
 
@@ -31,24 +30,6 @@
 static djStatus fail(djError* err, djStatus status, const char* text) {
   if (err) snprintf(err->text, sizeof err->text, "%s", text);
   return status;
-}
-
-bool dj_erosionVector(double m[3], int n, const double* normal) {
-  // With z the shortest vector of the normals' convex hull, n_f.z >= z.z for all f, and m = z/z.z:
-  // any m with n_f.m >= 1 has z.m >= 1, hence |m| >= 1/|z|.
-  djVec3 z;
-  m[0] = m[1] = m[2] = 0;
-  if (n < 1 || !dj_minNorm(&z, n, normal)) return false;
-  dju_store3(m, dju_scale3(1 / dju_dot3(z, z), z));
-  return true;
-}
-
-int dj_activeNormals(int id[3], int n, const double* normal) {
-  djVec3 z;
-  djSimplex simplex;
-  if (!dj_minNormSimplex(&z, &simplex, n, normal)) return 0;
-  for (int k = 0; k < simplex.n; k++) id[k] = simplex.p[k].ia;
-  return simplex.n;
 }
 
 // Centre and largest half extent of the box of n points. False when not finite.

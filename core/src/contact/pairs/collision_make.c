@@ -1,4 +1,4 @@
-// Making, changing and copying the collision data of a model.
+// Making and changing the collision data of a model.
 
 #include "base/arena.h"
 #include "base/hash.h"
@@ -40,6 +40,7 @@ static void layout(struct djCollision* c, double** vert, int** adj, djArena* are
   c->bounds = dj_take(arena, all, sizeof(djShapeBounds));
   c->skin = dj_take(arena, all, sizeof(double));
   c->inner = dj_take(arena, n, sizeof(double));
+  c->collides = dj_take(arena, n, sizeof(bool));
   c->box = dj_take(arena, 6 * n, sizeof(double));
   c->beyond = dj_take(arena, n, sizeof(double));
   c->reach = dj_take(arena, m->nbody, sizeof(double));
@@ -60,22 +61,32 @@ static size_t fillAdjacency(struct djCollision* c, int* adj, const djModel* m, i
   size_t nvert = (size_t)h->nvert, nadj = (size_t)h->adjadr[nvert];
   memcpy(adj, h->adjadr, (nvert + 1) * sizeof(int));
   memcpy(adj + nvert + 1, h->adj, nadj * sizeof(int));
-  for (int i = 0; i < c->nshape; i++) {   // of shapes that are this hull
-    djShape* s = &c->shape[i];
-    if (s->type != DJ_MESH || m->geom_mesh[i % m->ngeom] != mesh || s->nvert != h->nvert) continue;
-    s->adjadr = adj;
-    s->adj = adj + nvert + 1;
+  for (int g = 0; g < m->ngeom; g++) {   // of shapes that are this hull
+    if (m->geom_mesh[g] != mesh) continue;
+    for (int i = g; i < c->nshape; i += m->ngeom) {
+      djShape* s = &c->shape[i];
+      if (s->type != DJ_MESH || s->nvert != h->nvert) continue;
+      s->adjadr = adj;
+      s->adj = adj + nvert + 1;
+    }
   }
   return nvert + 1 + nadj;
 }
 
-static void fillReach(struct djCollision* c, const djModel* m) {
-  for (int b = 0; b < m->nbody; b++) c->reach[b] = 0;
-  for (int i = 0; i < c->nshape; i++) {
+// How far a geom's shapes reach from its body's origin.
+static double reachOf(const struct djCollision* c, const djModel* m, int geom) {
+  double reach = 0;
+  for (int i = geom; i < c->nshape; i += m->ngeom) {
     const djShape* s = &c->shape[i];
-    double* reach = &c->reach[m->geom_body[i % m->ngeom]];
-    if (s->type > DJ_PLANE) *reach = fmax(*reach, dju_norm3(s->center) + s->bound);
+    if (s->type > DJ_PLANE) reach = fmax(reach, dju_norm3(s->center) + s->bound);
   }
+  return reach;
+}
+
+static void fillReach(struct djCollision* c, const djModel* m, int body) {
+  int first = m->body_geomadr[body], end = first + m->body_geomnum[body];
+  c->reach[body] = 0;
+  for (int g = first; g < end; g++) c->reach[body] = fmax(c->reach[body], reachOf(c, m, g));
 }
 
 static djStatus makeShape(struct djCollision* c, double* mem, const djShapeBuilder* b, int u,
@@ -159,12 +170,28 @@ static void fillPairs(struct djCollision* c, const djModel* m) {
   c->maxpair = (int)(possible < bound ? possible : bound);
 }
 
-// What follows from all shapes, after those of geoms first..last-1 were made. They enter the
-// version, so that it tells apart also what lies at one address one after the other.
-static void finish(struct djCollision* c, const djShapeBuilder* b, int first, int last) {
+// A geom's shapes enter the version, so that it tells apart also what lies at one address one after
+// the other.
+static void mixShapes(struct djCollision* c, const djShapeBuilder* b, int geom) {
+  const djModel* m = b->model;
+  for (int i = geom; i < c->nshape; i += m->ngeom) {
+    const djShape* s = &c->shape[i];
+    const double number[] = {i,           s->type,     s->nvert,    s->radius,
+                             s->bound,    s->center.x, s->center.y, s->center.z,
+                             s->normal.x, s->normal.y, s->normal.z, s->offset,
+                             s->skin,     s->inner,    s->sharp,    s->length,
+                             c->bounds[i].inflate};
+    dj_mixNumbers(&c->version, number, sizeof number / sizeof number[0]);
+    dj_mixNumbers(&c->version, s->curve.m, 9);
+    dj_mixNumbers(&c->version, s->own, shapeSize(b, i / m->ngeom, geom));
+  }
+}
+
+// What follows from all shapes.
+static void finish(struct djCollision* c, const djShapeBuilder* b) {
   const djModel* m = b->model;
   size_t n = (size_t)m->ngeom;
-  fillReach(c, m);
+  for (int k = 0; k < m->nbody; k++) fillReach(c, m, k);
   fillInflation(c, m);
   dj_fillRanges(c, m);
   dj_mixNumbers(&c->version, m->geom_radius, n);
@@ -174,18 +201,9 @@ static void finish(struct djCollision* c, const djShapeBuilder* b, int first, in
   dj_mixNumbers(&c->version, c->skin, (size_t)c->nshape);
   dj_mixNumbers(&c->version, m->kernel_setting, (size_t)m->nkernelsetting);
   dj_mixNumbers(&c->version, (double[]){m->opt.timestep, m->opt.restitution}, 2);
-  for (int i = 0; i < c->nshape; i++) {
-    int g = i % m->ngeom;
-    if (g < first || g >= last) continue;
-    const djShape* s = &c->shape[i];
-    const double number[] = {i,           s->type,     s->nvert,    s->radius,
-                             s->bound,    s->center.x, s->center.y, s->center.z,
-                             s->normal.x, s->normal.y, s->normal.z, s->offset,
-                             s->skin,     s->inner,    s->sharp,    s->length,
-                             c->bounds[i].inflate};
-    dj_mixNumbers(&c->version, number, sizeof number / sizeof number[0]);
-    dj_mixNumbers(&c->version, s->curve.m, 9);
-    dj_mixNumbers(&c->version, s->own, shapeSize(b, i / m->ngeom, g));
+  for (int g = 0; g < m->ngeom; g++) {
+    c->collides[g] = dj_collides(c, g);
+    mixShapes(c, b, g);
   }
 }
 
@@ -241,7 +259,7 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
     return status;
   }
   fillPairs(c, m);
-  finish(c, b, 0, m->ngeom);
+  finish(c, b);
   b->hull = NULL;
   b->grid = NULL;
   if (old) {
@@ -383,6 +401,17 @@ static void* writable(const struct djCollision* c, const void* place) {
   return (unsigned char*)c->buffer + ((const unsigned char*)place - (unsigned char*)c->buffer);
 }
 
+// What follows from a geom's shapes, which were made again; before: how far they reached. Settings,
+// and ranges with them, are as they were.
+static void finishGeom(struct djCollision* c, const djShapeBuilder* b, int geom, double before) {
+  const djModel* m = b->model;
+  int body = m->geom_body[geom];
+  if (before < c->reach[body]) c->reach[body] = fmax(c->reach[body], reachOf(c, m, geom));
+  else fillReach(c, m, body);
+  fillInflation(c, m);
+  mixShapes(c, b, geom);
+}
+
 // Makes a geom's shapes again, in the arrays that they have.
 static djStatus refill(const djShapeBuilder* b, int geom, djError* err) {
   struct djCollision* c = b->model->collision;
@@ -407,10 +436,11 @@ static djStatus changeGeom(djShapeBuilder* b, int geom, djError* err) {
   if (given < 0) return dj_prefix(err, given, dj_geomText(text, b->model, geom));
   if (!dj_collides(b->model->collision, geom)) return DJ_OK;
   if (type != DJ_PLANE) b->inner[geom] = dj_innerRadius(b, geom);
+  double before = reachOf(b->model->collision, b->model, geom);
   djStatus status = type == DJ_PLANE ? DJ_OK : dj_checkInner(b, geom, err);
   if (status == DJ_OK) status = refill(b, geom, err);
   if (status < 0) return status;
-  finish(b->model->collision, b, geom, geom + 1);
+  finishGeom(b->model->collision, b, geom, before);
   return DJ_OK;
 }
 
@@ -430,9 +460,11 @@ static djStatus changeHull(djShapeBuilder* b, int mesh, djHull* hull, djGrid* gr
   struct djCollision* c = m->collision;
   int* adj = NULL;
   djStatus status = DJ_OK;
-  for (int i = 0; i < c->nshape && !adj; i++) {
-    bool of_mesh = m->geom_type[i % m->ngeom] == DJ_MESH && m->geom_mesh[i % m->ngeom] == mesh;
-    if (of_mesh && c->shape[i].adjadr) adj = writable(c, c->shape[i].adjadr);
+  for (int g = 0; g < m->ngeom; g++) {
+    if (m->geom_type[g] != DJ_MESH || m->geom_mesh[g] != mesh) continue;
+    for (int i = g; i < c->nshape && !adj; i += m->ngeom) {
+      if (c->shape[i].adjadr) adj = writable(c, c->shape[i].adjadr);
+    }
   }
   dj_freeHull(&c->hull[mesh]);
   c->hull[mesh] = *hull;
@@ -441,9 +473,10 @@ static djStatus changeHull(djShapeBuilder* b, int mesh, djHull* hull, djGrid* gr
   for (int g = 0; g < m->ngeom; g++) {
     if (!b->collides[g] || m->geom_type[g] != DJ_MESH || m->geom_mesh[g] != mesh) continue;
     b->inner[g] = hull->inner;
+    double before = reachOf(c, m, g);
     djStatus made = refill(b, g, err);
     if (status == DJ_OK) status = made;
-    finish(c, b, g, g + 1);
+    finishGeom(c, b, g, before);
   }
   if (adj) fillAdjacency(c, adj, m, mesh);
   return status;
@@ -487,11 +520,9 @@ djStatus dj_changeCollision(djModel* m, const djParam* param, djError* err) {
                       .inner = malloc(n * sizeof(double)), .nuse = c->nuse, .use = c->use,
                       .skin = c->skin};
   djStatus status = b.collides && b.inner ? DJ_OK : dj_failMemory(err);
-  for (int g = 0; g < m->ngeom && status == DJ_OK; g++) {
-    b.collides[g] = dj_collides(c, g);
-    b.inner[g] = c->inner[g];
-  }
   if (status == DJ_OK) {
+    memcpy(b.collides, c->collides, (n - 1) * sizeof *b.collides);
+    memcpy(b.inner, c->inner, (n - 1) * sizeof *b.inner);
     switch (param->field) {
       case DJ_FIELD_GEOM_POS:
       case DJ_FIELD_GEOM_QUAT:
@@ -514,78 +545,4 @@ djStatus dj_changeCollision(djModel* m, const djParam* param, djError* err) {
 
 void dj_coefficientsChanged(djModel* m) {
   if (m->collision) dj_mixNumbers(&m->collision->version, m->geom_friction, 3 * (size_t)m->ngeom);
-}
-
-// ------------------------------------------ copies ---------------------------------------------
-
-// Where a pointer into one buffer points in its copy.
-static void* moved(const struct djCollision* c, const struct djCollision* from,
-                   const void* place) {
-  return place ? (unsigned char*)c->buffer +
-                     ((const unsigned char*)place - (const unsigned char*)from->buffer)
-               : NULL;
-}
-
-static void movePointers(struct djCollision* c, const struct djCollision* from) {
-  c->use = moved(c, from, from->use);
-  c->range = moved(c, from, from->range);
-  c->shape = moved(c, from, from->shape);
-  c->bounds = moved(c, from, from->bounds);
-  c->skin = moved(c, from, from->skin);
-  c->inner = moved(c, from, from->inner);
-  c->box = moved(c, from, from->box);
-  c->beyond = moved(c, from, from->beyond);
-  c->reach = moved(c, from, from->reach);
-  c->collide = moved(c, from, from->collide);
-  for (int i = 0; i < c->nshape; i++) {
-    djShape* s = &c->shape[i];
-    s->own = moved(c, from, s->own);
-    for (int k = 0; k < 3; k++) {
-      s->vert[k] = moved(c, from, s->vert[k]);
-      s->move[k] = moved(c, from, s->move[k]);
-    }
-    s->weight = moved(c, from, s->weight);
-    s->fit = moved(c, from, s->fit);
-    if (s->grid) s->grid = c->grid + (s->grid - from->grid);
-    s->adjadr = moved(c, from, s->adjadr);
-    s->adj = moved(c, from, s->adj);
-  }
-}
-
-// Of n meshes. False: no memory; *copy may be released all the same.
-static bool copyFacets(djFacets** copy, const djFacets* list, int n) {
-  *copy = list ? calloc((size_t)n + 1, sizeof **copy) : NULL;
-  bool good = !list || *copy;
-  for (int k = 0; list && k < n && good; k++) {
-    size_t size = 3 * (size_t)list[k].nface * sizeof(int);
-    (*copy)[k] = (djFacets){list[k].key, list[k].nface, list[k].face ? malloc(size + 1) : NULL};
-    good = (*copy)[k].face || !list[k].face;
-    if (list[k].face && good) memcpy((*copy)[k].face, list[k].face, size);
-  }
-  return good;
-}
-
-djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err) {
-  const struct djCollision* from = model->collision;
-  struct djCollision* c = malloc(sizeof *c);
-  if (!c) return dj_failMemory(err);
-  *c = *from;
-  c->facets = NULL;
-  c->buffer = malloc(c->nbuffer + 1);
-  c->hull = calloc((size_t)c->nhull + 1, sizeof *c->hull);
-  c->grid = calloc((size_t)c->nhull / 2 + 1, sizeof *c->grid);
-  bool good = copyFacets(&c->own_facets, from->own_facets, c->nhull / 2);
-  good = good && c->buffer && c->hull && c->grid;
-  for (int k = 0; k < c->nhull && good; k++) {
-    good = dj_copyHull(&c->hull[k], &from->hull[k]) == DJ_OK;
-  }
-  if (good) good = dj_copyGrids(c->grid, from->grid, c->nhull / 2, -1) == DJ_OK;
-  if (!good) {
-    freeData(c);
-    return dj_failMemory(err);
-  }
-  memcpy(c->buffer, from->buffer, c->nbuffer);
-  movePointers(c, from);
-  copy->collision = c;
-  return DJ_OK;
 }

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Curves and results of the tasks of generate_walkers.py.
+
+  draw_walkers.py [NAME...]
+
+Runs `dijoco optimize` of each variant of a task where build/codesign/NAME_VARIANT is not there yet,
+draws docs/codesign_NAME.svg, the loss by iterations, and prints a row of README.md's table for
+each."""
+import csv
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "scripts"))
+from guide_pictures import Panel, write  # noqa: E402  pylint: disable=wrong-import-position
+
+BUILD = pathlib.Path(os.environ.get("DIJOCO_BUILD", ROOT / "build"))
+VARIANTS = {"controls": ("#2a6f97", "controls alone"), "task": ("#c0392b", "feet and controls"),
+            "cage_fine": ("#3a7d44", "fine cage and controls"),
+            "cage_coarse": ("#7d3c98", "coarse cage and controls")}
+NAMES = ("chain_reach", "spider", "biped")
+
+
+def optimize(name, variant):
+    """The folder of a variant's result, or None."""
+    task = ROOT / "models/codesign" / name / (variant + ".json")
+    if not task.exists():
+        return None
+    folder = BUILD / "codesign" / ("%s_%s" % (name, variant))
+    if not (folder / "final.json").exists():
+        command = [str(BUILD / "bin/dijoco"), "optimize", str(task), "--out", str(folder)]
+        run = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+        if run.returncode not in (0, 1):
+            sys.exit("dijoco optimize %s: exit status %d" % (task, run.returncode))
+    return folder
+
+
+def history(folder):
+    with open(folder / "history.csv", encoding="utf-8") as f:
+        rows = list(csv.DictReader(f))
+    return [float(r["loss"]) for r in rows], float(rows[-1]["wall_s"])
+
+
+def report(name, variant, folder, losses, seconds):
+    """A row of the table: the run of the result by the command, as the task has it."""
+    with open(folder / "task.json", encoding="utf-8") as f:
+        task = json.load(f)
+    out = folder / "run.csv"
+    command = [str(BUILD / "bin/dijoco"), "simulate", str(folder / "scene.xml"), "--ctrl",
+               str(folder / "ctrl.csv"), "--time", repr(task["timestep"] * task["horizon"]),
+               "--timestep", repr(task["timestep"]), "--integrator", task["integrator"], "--out",
+               str(out)]
+    for key, value in task["contact"].items():
+        command += ["--contact" if key == "model" else "--" + key.replace("_", "-"), str(value)]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+    end = ""
+    if name != "chain_reach":
+        with open(out, encoding="utf-8") as f:
+            rows = [[float(v) for v in row] for row in list(csv.reader(f))[1:]]
+        tilt = max(math.acos(max(-1, min(1, 1 - 2 * (r[5] ** 2 + r[6] ** 2)))) for r in rows)
+        place = " ".join("%.3f" % v for v in rows[-1][1:4])
+        end = "largest tilt %.2f rad, trunk at %s" % (tilt, place)
+    print("| %s | %s | %.4f | %.6g | %d | %.0f s | %s |" % (
+        name, VARIANTS[variant][1], losses[0], min(losses), len(losses) - 1, seconds, end))
+
+
+def ticks(low, high):
+    """(log10, text) of 1, 2 and 5 times powers of ten, or of powers alone over many of them."""
+    part = (1, 2, 5) if high - low < 3 else (1,)
+    values = [m * 10 ** k for k in range(math.floor(low), math.ceil(high) + 1) for m in part]
+    return [(math.log10(v), "%g" % v) for v in values if low <= math.log10(v) <= high]
+
+
+def draw(name):
+    found = {}
+    for variant in VARIANTS:
+        folder = optimize(name, variant)
+        if folder:
+            found[variant], seconds = history(folder)
+            report(name, variant, folder, found[variant], seconds)
+    logs = {v: [math.log10(max(x, 1e-9)) for x in losses] for v, losses in found.items()}
+    low = min(min(x) for x in logs.values()) - 0.03
+    high = max(max(x) for x in logs.values()) + 0.03
+    last = max(len(x) for x in logs.values()) - 1
+    panel = Panel(80, 34, 560, 300, (0, last), (low, high), False)
+    panel.text(360, 22, name)
+    panel.axis_x([(k, "%d" % k) for k in range(0, last + 1, 50)], "iteration")
+    panel.axis_y(ticks(low, high), "loss (m2)")
+    for k, (variant, values) in enumerate(logs.items()):
+        color, title = VARIANTS[variant]
+        panel.curve(list(enumerate(values)), color)
+        x, y = 80 + 300 * (k // 2), 392 + 20 * (k % 2)
+        panel.parts.append('<path d="M%d %dh24" stroke="%s" stroke-width="2"/><text x="%d" y="%d">'
+                           '%s</text>' % (x, y, color, x + 30, y + 4, title))
+    write(ROOT / "docs" / ("codesign_%s.svg" % name), 660, 430, panel.parts)
+
+
+if __name__ == "__main__":
+    for one in sys.argv[1:] or NAMES:
+        draw(one)

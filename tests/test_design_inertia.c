@@ -1,0 +1,191 @@
+// Designs whose masses follow their geoms by each rule: certificates of vertices, facets that are
+// renewed between iterations, and the jump that is told.
+
+#include "common/design_case.h"
+#include "common/near.h"
+#include "common/random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A pendulum that turns about two axes, of two hulls that overlap, one with a point inside.
+static const char scene[] =
+    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.005},\"bodies\":["
+    "{\"name\":\"world\"},"
+    "{\"name\":\"bob\",\"pos\":[0,0,1],\"ipos\":[0.05,0,-0.3],\"mass\":1.5,"
+    "\"inertia\":[0.02,0.03,0.025]}],"
+    "\"joints\":["
+    "{\"name\":\"x\",\"type\":\"hinge\",\"body\":\"bob\",\"axis\":[1,0,0],\"damping\":0.05},"
+    "{\"name\":\"y\",\"type\":\"hinge\",\"body\":\"bob\",\"axis\":[0,1,0.2],\"damping\":0.02}],"
+    "\"meshes\":[{\"name\":\"a\",\"vert\":[[-0.1,-0.1,-0.1],[0.1,-0.1,-0.1],[-0.1,0.12,-0.1],"
+    "[0.1,0.1,-0.1],[-0.1,-0.1,0.1],[0.1,-0.1,0.1],[-0.1,0.1,0.1],[0.12,0.1,0.1],[0,0,0.02]]},"
+    "{\"name\":\"b\",\"vert\":[[0,0,0.2],[0.13,0,0],[-0.1,0.11,0],[-0.1,-0.1,0.01],"
+    "[0,0.02,-0.2]]}],"
+    "\"geoms\":["
+    "{\"name\":\"a\",\"type\":\"mesh\",\"mesh\":\"a\",\"body\":\"bob\",\"pos\":[0,0,-0.3],"
+    "\"quat\":[0.6,0.2,0,0.4],\"contype\":0,\"conaffinity\":0},"
+    "{\"name\":\"b\",\"type\":\"mesh\",\"mesh\":\"b\",\"body\":\"bob\",\"pos\":[0.1,0.05,-0.3],"
+    "\"contype\":0,\"conaffinity\":0},"
+    "{\"name\":\"ball\",\"type\":\"sphere\",\"body\":\"bob\",\"pos\":[0,0,-0.1],"
+    "\"size\":[0.03,0,0],\"contype\":0,\"conaffinity\":0}],"
+    "\"actuators\":[{\"name\":\"m\",\"joint\":\"x\"}]}";
+
+static const char* const rules[] = {"\"exact\"", "\"lumped\"", "\"union\"", "true"};
+
+static void makeCase(DesignCase* c, const char* rule, const char* optimizer) {
+  char text[2048];
+  snprintf(text, sizeof text,
+           "{\"scene\":\"s\",\"horizon\":60,\"ctrl\":[0.4],\"inertia_from_geom\":%s,"
+           "\"initial\":{\"qvel\":[1,-2]},\"loss\":[{\"type\":\"position\",\"body\":\"bob\","
+           "\"target\":[0.2,0.2,0.8]},{\"type\":\"qpos\",\"joint\":\"x\",\"target\":0.4}],"
+           "\"variables\":[{\"name\":\"mesh/a/vert\"},{\"name\":\"mesh/b/vert\"},"
+           "{\"name\":\"geom/a/pos\"}]%s}", rule, optimizer);
+  djt_openDesign(c, scene, text);
+}
+
+// x0 with every number moved by up to size.
+static double* besides(const djDesign* d, djRng* rng, double size) {
+  double* x = malloc((size_t)d->n * sizeof *x);
+  for (int k = 0; k < d->n; k++) x[k] = d->x0[k] + size * djt_uniform(rng, -1, 1);
+  return x;
+}
+
+static void testCertificates(void** state) {
+  (void)state;
+  djRng rng = {4};
+  double first[4];
+  for (int r = 0; r < 4; r++) {
+    DesignCase c;
+    makeCase(&c, rules[r], "");
+    djDesign* d = c.d;
+    double loss, *x = besides(d, &rng, 0.005), *grad = malloc((size_t)d->n * sizeof *grad);
+    double* direction = calloc((size_t)d->n, sizeof *direction);
+    assert_int_equal(djd_evaluateDesign(&first[r], NULL, d, d->x0), DJ_OK);
+    for (int renewed = 0; renewed < 2; renewed++) {
+      int changed = 0;
+      assert_int_equal(djd_evaluateDesign(&loss, grad, d, x), DJ_OK);
+      for (int v = 0; v < 3; v++) {
+        double analytic = 0;
+        memset(direction, 0, (size_t)d->n * sizeof *direction);
+        for (int k = d->adr[v]; k < d->adr[v + 1]; k++) {
+          direction[k] = djt_uniform(&rng, -1, 1);
+          analytic += direction[k] * grad[k];
+        }
+        djdCertificate cert;
+        assert_int_equal(djd_checkDesign(&cert, d, x, direction, loss, analytic, 1e-3), DJ_OK);
+        if (!(cert.relative_error < 1e-6)) {
+          fail_msg("%s, variable %d, renewed %d: %.9g, difference %.9g", rules[r], v, renewed,
+                   analytic, cert.difference);
+        }
+        assert_true(fabs(analytic) > 1e-6);
+      }
+      assert_int_equal(djd_moveDesign(d, x), DJ_OK);
+      assert_int_equal(djd_renewFacets(&changed, d), DJ_OK);
+      assert_true(!renewed || changed == 0);
+    }
+    free(direction);
+    free(grad);
+    free(x);
+    djt_closeDesign(&c);
+  }
+  assert_true(first[0] == first[3] && first[0] != first[1] && first[0] != first[2] &&
+              first[1] != first[2]);
+}
+
+typedef struct Course {
+  int n, jumps;
+  double largest;
+} Course;
+
+static bool onStep(void* user, const djOptimizeStep* step) {
+  Course* c = user;
+  c->n++;
+  c->jumps += step->jump != 0;
+  c->largest = fmax(c->largest, fabs(step->jump));
+  return true;
+}
+
+// Facets are those of the hulls at the result, whatever came between.
+static void testRenewal(void** state) {
+  (void)state;
+  static const char* const types[] = {"adam\",\"rate\":0.004", "trust_region\",\"radius\":0.02",
+                                      "lbfgsb\""};
+  for (int k = 0; k < 9; k++) {
+    char optimizer[120];
+    snprintf(optimizer, sizeof optimizer,
+             ",\"optimizer\":{\"type\":\"%s,\"iterations\":12,\"phases\":%d}", types[k % 3],
+             k / 3 == 1 ? 2 : 1);
+    DesignCase c, fresh;
+    makeCase(&c, rules[k / 3], optimizer);
+    makeCase(&fresh, rules[k / 3], "");
+    djOptimizeResult result;
+    djError err = {""};
+    Course course = {0};
+    int changed;
+    double *x = malloc((size_t)c.d->n * sizeof *x), loss;
+    memcpy(x, c.d->x0, (size_t)c.d->n * sizeof *x);
+    djStatus status = djd_optimizeDesign(&result, x, c.d, &c.task->optimizer, 1, onStep, &course,
+                                         &err);
+    if (status < 0) fail_msg("%s", err.text);
+    assert_true(result.loss < result.first_loss);
+    // Of lumped masses facets do not matter, but which vertices they have.
+    assert_true(k / 3 == 1 || (result.renewals > 0 && result.largest_jump > 0));
+    if (k % 3 == 2) assert_int_equal(course.jumps, 0);
+    assert_true(result.largest_jump >= course.largest);
+    if (k / 3 != 1) {   // one phase
+      assert_int_equal(djd_moveDesign(fresh.d, x), DJ_OK);
+      assert_int_equal(djd_renewFacets(&changed, fresh.d), DJ_OK);
+      assert_int_equal(djd_evaluateDesign(&loss, NULL, fresh.d, x), DJ_OK);
+      djt_near(loss, result.loss, 1e-9);
+    }
+    free(x);
+    djt_closeDesign(&fresh);
+    djt_closeDesign(&c);
+  }
+}
+
+// By the other rules a design has its masses from the start; without any it never renews.
+static void testStart(void** state) {
+  (void)state;
+  DesignCase c;
+  int changed = 7;
+  makeCase(&c, "false", "");
+  assert_int_equal(djd_renewFacets(&changed, c.d), DJ_OK);
+  assert_int_equal(changed, 0);
+  djt_closeDesign(&c);
+  // Alternate corners of a box outward or inward: one of these bends its facets the other way.
+  makeCase(&c, "true", "");
+  int all = 0;
+  for (int side = -1; side < 2; side += 2) {
+    double* x = malloc((size_t)c.d->n * sizeof *x);
+    for (int k = 0; k < c.d->n; k++) x[k] = c.d->x0[k];
+    static const int corner[4] = {0, 3, 5, 6};
+    for (int k = 0; k < 12; k++) x[3 * corner[k / 3] + k % 3] *= 1 + 0.2 * side;
+    assert_int_equal(djd_moveDesign(c.d, x), DJ_OK);
+    assert_int_equal(djd_renewFacets(&changed, c.d), DJ_OK);
+    all += changed;
+    free(x);
+  }
+  assert_true(all > 0);
+  djt_closeDesign(&c);
+  makeCase(&c, "\"union\"", "");
+  djHullOverlap o;
+  assert_int_equal(dj_bodyOverlap(&o, c.m, 1, NULL), DJ_OK);
+  assert_true(o.nhull == 2 && o.share > 0.01);
+  djt_closeDesign(&c);
+  makeCase(&c, "\"lumped\"", "");
+  djt_near(c.d->model->body_mass[1], 1.5, 1e-14);
+  assert_true(fabs(c.d->model->body_inertia[3] - c.m->body_inertia[3]) > 1e-3);
+  djt_closeDesign(&c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testStart),
+      cmocka_unit_test(testCertificates),
+      cmocka_unit_test(testRenewal),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
