@@ -112,10 +112,9 @@ class Decompose(cli.Case):
             f.write(SCENE)
         found = self.run_json("inspect", scene)
         self.assertEqual((found["sizes"]["nbody"], found["sizes"]["nmesh"]), (3, len(r["hulls"])))
-        hulls, = found["hulls"]
-        self.assertEqual((hulls["body"], hulls["name"], hulls["meshes"]),
-                         (1, r["body"], len(r["hulls"])))
-        self.assertAlmostEqual(hulls["overlap"], r["overlap"], places=5)  # MuJoCo keeps floats
+        hulls, = found["overlap"]
+        self.assertEqual((hulls["body"], hulls["hulls"]), (r["body"], len(r["hulls"])))
+        self.assertAlmostEqual(hulls["share"], r["overlap"], places=5)  # MuJoCo keeps floats
         for engine in ("dijoco", "mujoco"):
             for path in (scene, self.path(out + "/fragment.xml")):
                 self.run_json("simulate", path, "--time", 0.02, "--engine", engine)
@@ -213,27 +212,6 @@ class Decompose(cli.Case):
         with mock.patch.dict(os.environ, DIJOCO_COACD="libm.so.6"):
             self.refused("decompose", path, "--out", self.path("x"), "--method", "coacd",
                          names=["libm.so.6 is no CoACD"])
-
-    def test_inspect(self):
-        """Overlaps of a body's meshes with each other and with boxes, and bodies that have none."""
-        with open(self.path("s.xml"), "w") as f:
-            vertices = " ".join("%r %r %r" % v for v in box(.5, .5, .5)[0])
-            f.write("""<mujoco><asset><mesh name="m" vertex="%s"/></asset><worldbody>
-              <body name="two"><freejoint/><geom type="mesh" mesh="m"/>
-                <geom type="mesh" mesh="m" pos=".75 0 0"/></body>
-              <body name="one"><freejoint/><geom type="mesh" mesh="m"/></body>
-              <body name="mixed"><freejoint/><geom type="mesh" mesh="m"/>
-                <geom type="box" size=".5 .5 .5" pos="0 .5 0"/></body>
-              <body name="boxes"><freejoint/><geom type="box" size="1 1 1"/></body>
-              </worldbody></mujoco>""" % vertices)
-        hulls = self.run_json("inspect", self.path("s.xml"))["hulls"]
-        self.assertEqual([(h["name"], h["meshes"]) for h in hulls],
-                         [("two", 2), ("one", 1), ("mixed", 1)])
-        self.assertIsNone(hulls[1]["overlap"])
-        self.assertAlmostEqual(hulls[0]["overlap"], 0.125, places=6)
-        self.assertAlmostEqual(hulls[2]["overlap"], 0.25, places=6)
-        text = self.run_cli("inspect", self.path("s.xml"))[1]
-        self.assertRegex(text, r"hulls\n.*\n +two +2 +0.125\n +mixed +1 +0.25\n")
 
     def test_bad_options(self):
         path = self.obj("box.obj", box(1, 1, 1))

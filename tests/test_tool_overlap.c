@@ -4,6 +4,9 @@
 #include "common/near.h"
 #include "overlap.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 // One body of two boxes, one of a single box.
 static const char scene[] =
     "{\"dijoco_model\":1,\"bodies\":[{\"name\":\"world\"},"
@@ -19,6 +22,20 @@ static void testOverlap(void** state) {
   djError err = {""};
   if (dj_loadModelText(&m, scene, &err) != DJ_OK) fail_msg("%s", err.text);
   djt_near(overlap_share(m), 4.0 / 24, 1e-8);
+  Buffer text = {0};
+  Json out;
+  json_start(&out, &text);
+  json_object(&out, NULL);
+  overlap_write(&out, m);
+  json_end(&out);
+  const char* list = strstr(text.text, "\"overlap\":");
+  assert_non_null(list);
+  assert_non_null(strstr(list, "\"pair\""));
+  assert_null(strstr(list, "\"one\""));
+  const char* share = strstr(list, "\"share\":");
+  assert_non_null(share);
+  djt_near(strtod(share + 8, NULL), 0.25, 1e-8);
+  buf_free(&text);
   dj_deleteModel(m);
 }
 

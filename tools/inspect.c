@@ -1,11 +1,9 @@
 // dijoco inspect: what a scene contains, and what of it is simulated how.
 
 #include "inputs.h"
+#include "overlap.h"
 #include "verbs.h"
 
-#include <dijoco/overlap.h>
-
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,59 +136,6 @@ static void print_points(const djModel* m) {
   }
 }
 
-// ------------------------------ hulls -----------------------------------------------------------
-
-enum { MOST_VERTICES = 4000 }; // of a body whose overlap is looked for
-
-// Meshes among a body's geoms, and the overlap of its hulls (boxes, too): NaN where it has one alone
-// or they have too many vertices.
-static int find_hulls(double* overlap, const djModel* m, int body) {
-  djHullOverlap found;
-  int meshes = 0, vertices = 0;
-  for (int g = m->body_geomadr[body]; g < m->body_geomadr[body] + m->body_geomnum[body]; g++) {
-    if (m->geom_type[g] != DJ_MESH) continue;
-    meshes++;
-    vertices += m->mesh_vertnum[m->geom_mesh[g]];
-  }
-  *overlap = NAN;
-  if (meshes == 0 || vertices > MOST_VERTICES) return meshes;
-  if (dj_bodyOverlap(&found, m, body, NULL) == DJ_OK && found.nhull > 1) *overlap = found.share;
-  return meshes;
-}
-
-static void write_hulls(Json* out, const djModel* m) {
-  json_list(out, "hulls");
-  for (int b = 0; b < m->nbody; b++) {
-    double overlap;
-    const int meshes = find_hulls(&overlap, m, b);
-    if (meshes == 0) continue;
-    json_object(out, NULL);
-    json_integer(out, "body", b);
-    json_text(out, "name", dj_id2name(m, DJ_OBJ_BODY, b));
-    json_integer(out, "meshes", meshes);
-    if (isnan(overlap)) json_null(out, "overlap");
-    else json_number(out, "overlap", overlap);
-    json_end(out);
-  }
-  json_end(out);
-}
-
-// Bodies that are made of several hulls.
-static void print_hulls(const djModel* m) {
-  bool any = false;
-  for (int b = 0; b < m->nbody; b++) {
-    double overlap;
-    char number[20];
-    const char* name = dj_id2name(m, DJ_OBJ_BODY, b);
-    const int meshes = find_hulls(&overlap, m, b);
-    if (isnan(overlap)) continue;
-    if (!any) printf("\n  hulls\n      %-24s %8s  %s\n", "body", "meshes", "overlap, of their volume");
-    any = true;
-    snprintf(number, sizeof number, "#%d", b);
-    printf("      %-24.24s %8d  %.3g\n", *name ? name : number, meshes, overlap);
-  }
-}
-
 // ------------------------------ features --------------------------------------------------------
 
 #ifdef DJ_HAVE_MUJOCO
@@ -281,7 +226,7 @@ static void write_json(Buffer* text, const Scene* s, const djSurface* surface, c
   write_surfaces(&out, m, surface);
   json_end(&out);
   write_points(&out, m);
-  write_hulls(&out, m);
+  overlap_write(&out, m);
   json_text(&out, "state", state_name(s, has_surfaces(m, surface)));
   scene_writeSettings(&out, s, o);
   json_end(&out);
@@ -375,7 +320,7 @@ static void print_text(const Scene* s, const djSurface* surface) {
   print_report(s);
   print_surfaces(m, surface);
   print_points(m);
-  print_hulls(m);
+  overlap_print(m);
 }
 
 int verb_inspect(const Options* o) {
