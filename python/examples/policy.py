@@ -178,6 +178,7 @@ def sac(task, seed, episodes):
     """The same by a Gaussian policy and two critics (Haarnoja et al. 2018), an update an action."""
     import torch
     from torch import nn
+    torch.set_num_threads(1)
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     n_in, n_out = len(task.reset()), len(task.moves)
