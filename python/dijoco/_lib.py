@@ -128,6 +128,7 @@ CORE = {
     "dj_followGeoms": (c_int, [P, P, ERR]),
     "dj_followGeomsBy": (c_int, [P, P, c_int, ERR]),
     "dj_inertiaRuleByName": (c_int, [c_char_p]),
+    "dj_inertiaRuleName": (c_char_p, [c_int]),
     "dj_renewFacets": (c_int, [POINTER(c_int), P, P, ERR]),
     "dj_overlapOfHulls": (c_int, [POINTER(CHullOverlap), c_int, P, ERR]),
     "dj_bodyOverlap": (c_int, [POINTER(CHullOverlap), P, c_int, ERR]),

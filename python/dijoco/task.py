@@ -304,8 +304,8 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
     """Loss and gradient of a task at its own values: a dict as `dijoco grad --json` prints it.
 
     status ("ok", "singular", "no_convergence", "check_failed"), loss, terms, variables (name,
-    shape, value, gradient: arrays), steps, unconverged_steps, worst_residual, worst_condition,
-    settings, time; with check also a certificate for each variable, with its `spread` over phases
+    shape, value, gradient: arrays), inertia (the rule), overlap (share of bodies' volumes that
+    counts twice), steps, unconverged_steps, worst_residual, worst_condition, settings, time; with check also a certificate for each variable, with its `spread` over phases
     (None where there is none). Arguments: see `Design`.
     """
     design = Design(task, folder, allow_ignored)
@@ -328,6 +328,9 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
            "variables": [{"name": name, "shape": list(design._shape(i)), "value": design._value(i),
                           "gradient": gradient[design.slice(name)].reshape(_fit(design, i))}
                          for i, name in enumerate(design.names)],
+           "inertia": core.dj_inertiaRuleName(
+               design._parts[0].array("inertia_from_geom")[0].item()).decode(),
+           "overlap": design.model.overlap()["share"],
            "steps": _over(design, "horizon", sum),
            "unconverged_steps": _over(design, "unconverged_steps", sum),
            "worst_residual": _over(design, "worst_residual", max),

@@ -55,6 +55,10 @@ djStatus djd_designArray(djArray* array, const djDesign* d, const char* name) {
   X("worst_residual", &d->result.worst_residual)
   X("worst_condition", &d->result.worst_condition)
 #undef X
+  if (strcmp(name, "inertia_from_geom") == 0) {
+    *array = dj_array(&d->problem->inertia_from_geom, DJ_ARRAY_INT, 1, 1, sizeof(djInertiaRule));
+    return DJ_OK;
+  }
   if (strncmp(name, "variable.", 9) == 0) {
     return findVariable(array, d, name + 9) ? DJ_OK : DJ_INVALID;
   }
