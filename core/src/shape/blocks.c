@@ -4,6 +4,7 @@
 // the grid are made once for both sides, so that cells on either side have them to the last bit.
 
 #include "base/status.h"
+#include "shape/hull.h"
 #include "shape/mesh_closed.h"
 #include "shape/pieces.h"
 
@@ -22,6 +23,7 @@ typedef struct Cell {
   int n, room;
   double* point; // (n x 3)
   bool* keep;    // (n)
+  bool* vertex;  // (n) of its hull
 } Cell;
 
 typedef struct Polygon {
@@ -191,35 +193,60 @@ static bool isAfter(const double* p, const double* q) {
   return p[k] > q[k];
 }
 
-// The cell's last point in a plane, which is a corner of what is there; -1: none.
-static int lastIn(const Cell* cell, int axis, double x) {
-  int last = -1;
-  for (int i = 0; i < cell->n; i++) {
-    const double* p = cell->point + 3 * (size_t)i;
-    if (p[axis] == x && (last < 0 || isAfter(p, cell->point + 3 * (size_t)last))) last = i;
-  }
-  return last;
+// Marks the points that are vertices of the cell's hull: rounding may leave others beside these.
+static djStatus markVertices(Cell* cell) {
+  djHull hull = {0};
+  cell->vertex = calloc((size_t)cell->n + 1, sizeof *cell->vertex);
+  if (!cell->vertex) return DJ_NO_MEMORY;
+  if (cell->n < 4) return DJ_OK;
+  djStatus status = dj_makeHull(&hull, cell->n, cell->point, 0, NULL, NULL);
+  if (status == DJ_INVALID) return DJ_OK;   // flat
+  for (int i = 0; i < hull.nvert && status == DJ_OK; i++) cell->vertex[hull.id[i]] = true;
+  dj_freeHull(&hull);
+  return status;
 }
 
-// Cells that both have the same last point in the plane between them keep it.
-static void keepShared(Cutter* c) {
+// Where among b's vertices the point is; -1: nowhere.
+static int findVertex(const Cell* b, const double* p) {
+  for (int j = 0; j < b->n; j++) {
+    if (b->vertex[j] && memcmp(b->point + 3 * (size_t)j, p, 3 * sizeof(double)) == 0) return j;
+  }
+  return -1;
+}
+
+// Of the vertices that both have in the plane between them the last one stays.
+static void keepLast(Cell* a, Cell* b, int axis, double x) {
+  const double* last = NULL;
+  int first = -1, second = -1;
+  for (int i = 0; i < a->n; i++) {
+    const double* p = a->point + 3 * (size_t)i;
+    if (!a->vertex[i] || p[axis] != x || (last && !isAfter(p, last))) continue;
+    int j = findVertex(b, p);
+    if (j < 0) continue;
+    last = p;
+    first = i;
+    second = j;
+  }
+  if (last) a->keep[first] = b->keep[second] = true;
+}
+
+static djStatus keepShared(Cutter* c) {
+  for (int i = 0; i < c->ncell; i++) {
+    djStatus status = markVertices(&c->cell[i]);
+    if (status < 0) return status;
+  }
   for (int number = 0; number < c->ncell; number++) {
     int index[3] = {number % c->grid[0], number / c->grid[0] % c->grid[1],
                     number / c->grid[0] / c->grid[1]};
     int step = 1;
     for (int axis = 0; axis < 3; axis++) {
-      if (index[axis] + 1 < c->grid[axis]) {
-        Cell *a = &c->cell[number], *b = &c->cell[number + step];
-        double x = c->line[axis][index[axis] + 1];
-        int i = lastIn(a, axis, x), j = lastIn(b, axis, x);
-        bool same =
-            i >= 0 && j >= 0 &&
-            memcmp(a->point + 3 * (size_t)i, b->point + 3 * (size_t)j, 3 * sizeof(double)) == 0;
-        if (same) a->keep[i] = b->keep[j] = true;
-      }
+      Cell* a = &c->cell[number];
+      bool inner = index[axis] + 1 < c->grid[axis];
+      if (inner) keepLast(a, a + step, axis, c->line[axis][index[axis] + 1]);
       step *= c->grid[axis];
     }
   }
+  return DJ_OK;
 }
 
 // ---- the whole --------------------------------------------------------------------------------
@@ -228,6 +255,7 @@ static void freeCutter(Cutter* c) {
   for (int i = 0; c->cell && i < c->ncell; i++) {
     free(c->cell[i].point);
     free(c->cell[i].keep);
+    free(c->cell[i].vertex);
   }
   free(c->cell);
   for (int k = 0; k < 3; k++) free(c->line[k]);
@@ -312,7 +340,7 @@ djStatus dj_cutBlocks(djPieces* pieces, const djTriangles* solid, const int grid
   if (status < 0) return status;
   Cutter c;
   status = cutSolid(&c, solid, grid, err);
-  if (status == DJ_OK) keepShared(&c);
+  if (status == DJ_OK && keepShared(&c) < 0) status = dj_failMemory(err);
   for (int i = 0; i < c.ncell && status == DJ_OK; i++) {
     status = dj_tell(watch, (double)i / c.ncell, err);
     if (status == DJ_OK) status = addCell(pieces, &c, &c.cell[i], most_vertices, err);
