@@ -147,7 +147,8 @@ typedef bool (*djOptimizeCallback)(void* user, const djOptimizeStep* step);
 typedef bool (*djOptimizeChange)(void* user, int iteration);
 
 // Called after each iteration by optimisers that can take it: whether the objective is about to be
-// another one, that differs by little; *loss: what it is at x (n) then.
+// another one, that differs by little; *loss, given that at x (n), becomes what it is there then, to
+// first order; NaN: it is to be evaluated.
 typedef bool (*djOptimizeRenewal)(void* user, double* loss, const double* x);
 
 // What is minimised.
