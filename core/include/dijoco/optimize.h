@@ -135,8 +135,8 @@ typedef struct djOptimizeStep {
   int stage;                // of djd_optimizeDesign with stages, which it and iteration belong to
   int flattened;            // of djd_optimizeDesign: djd_countFlattened of the run so far
   int pieces;               // likewise djd_countPieces at x
-  double jump;              // of the loss at x where it was renewed after the step, in its units; 0:
-                            //   it was not
+  double jump;              // of the loss at x where it was renewed after the step, in its units, to
+                            //   first order where that is little; 0: it was not
 } djOptimizeStep;
 
 // Called after each iteration; false: stop there.

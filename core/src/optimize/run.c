@@ -8,7 +8,7 @@
 // Of a loss: what it falls by hardly falls at all.
 static const double LITTLE = 1e-3;
 // Of a loss: a jump that is told to first order.
-static const double SMALL_JUMP = 1e-2;
+static const double SMALL_JUMP = 1e-3;
 
 double dj_stepLength(const double* a, const double* b, int n) {
   double sum = 0;
