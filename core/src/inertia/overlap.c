@@ -70,7 +70,7 @@ djStatus dj_bodyOverlap(djHullOverlap* out, const djModel* m, int body, djError*
     return dj_fail(err, DJ_INVALID, "out, model or body");
   }
   *out = (djHullOverlap){0};
-  djSurfaces surfaces;   // facets that meshes have are mostly those of their hulls
+  djSurfaces surfaces; // facets that meshes have are mostly those of their hulls
   djStatus status = dj_makeSurfaces(&surfaces, m, m);
   int first = body < 0 ? 1 : body, end = body < 0 ? m->nbody : body + 1;
   for (int b = first; b < end && status == DJ_OK; b++) status = addBody(out, m, b, &surfaces);
