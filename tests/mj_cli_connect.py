@@ -64,7 +64,7 @@ class Connect(cli.Case):
     def test_chain(self):
         done, rows = self.optimize(self.write("task.json", TASK), self.out)
         self.assertEqual(list(rows[0]), ["iteration", "loss", "step_norm", "wall_s", "flattened",
-                                         "components"])
+                                         "components", "genus", "overlap", "jump"])
         self.assertEqual({row["components"] for row in rows}, {"1"})
         self.assertEqual((done["connections"], done["components"], done["flattened"]), (6, 1, 0))
         self.assertLess(done["loss_last"], 0.9 * done["loss_first"])
@@ -108,7 +108,8 @@ class Connect(cli.Case):
         other = {"name": "other", "loss": [{"type": "com", "target": [0.3, 0, 0.7]}]}
         task = dict(TASK, scenes=[{"name": "first"}, other])
         done, rows = self.optimize(self.write("task.json", task), self.out)
-        self.assertEqual(list(rows[0])[4:], ["loss_first", "loss_other", "flattened", "components"])
+        self.assertEqual(list(rows[0])[4:], ["loss_first", "loss_other", "flattened", "components",
+                                             "genus", "overlap", "jump"])
         self.assertEqual({row["components"] for row in rows}, {"1"})
         self.assertLess(done["loss_last"], done["loss_first"])
         again = self.run_json("grad", os.path.join(self.out, "task.json"))

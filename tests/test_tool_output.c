@@ -101,7 +101,7 @@ static void testRefused(void** state) {
   assert_null(out_open("test", "none/x"));
   assert_string_equal(djt_heard(2),
                       "dijoco test: none/x: cannot be written: No such file or directory\n");
-  enum { MOST = 1100 };
+  enum { MOST = 600 };
   djFile* f[MOST + 1] = {NULL};
   char name[MOST + 1][16];
   djt_listen(2);
@@ -110,13 +110,13 @@ static void testRefused(void** state) {
     f[i] = out_open("test", name[i]);
     assert_int_equal(f[i] != NULL, i < MOST);
   }
-  assert_string_equal(djt_heard(2), "dijoco test: f1100: cannot be written: too many files\n");
+  assert_string_equal(djt_heard(2), "dijoco test: f600: cannot be written: too many files\n");
   for (int i = 0; i < MOST; i++) out_discard(f[i]);
   assert_int_equal(djt_countFiles("."), files);
-  put(out_open("test", "f1100"), "room again");
+  put(out_open("test", "f600"), "room again");
   assert_int_equal(out_commit("test"), 0);
-  assert_string_equal(djt_readText("f1100"), "room again");
-  remove("f1100");
+  assert_string_equal(djt_readText("f600"), "room again");
+  remove("f600");
 }
 
 // Two outputs never become one file, however it is called; what takes both may have both.

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS = 16, VERTICES = 64, MOST_HULLS = 1000 };
+enum { BLOCKS = 16, VERTICES = 64, MOST_HULLS = 500 };
 
 typedef struct Job {
   const Options* o;

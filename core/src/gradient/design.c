@@ -199,7 +199,7 @@ djStatus djd_makeDesign(djDesign** design, const djModel* model, const djProblem
     if (status == DJ_NO_MEMORY) dj_failMemory(err);
     if (status == DJ_INVALID) dj_fail(err, status, "the problem is of another model");
   }
-  if (status == DJ_OK && djd_moveDesign(d, d->x0) < 0) {
+  if (status == DJ_OK && (djd_moveDesign(d, d->x0) < 0 || djd_renewFacets(&changed, d) < 0)) {
     status = dj_fail(err, DJ_INVALID, "%.500s", d->error.text);
   }
   if (status == DJ_OK && dj_connectDesign(d) < 0) status = dj_failMemory(err);
