@@ -573,7 +573,7 @@ static void testDerivative(void** state) {
     memcpy(dj_paramBlock(param, design, DJ_FIELD_BODY_IQUAT), l.iquat, sizeof l.iquat);
     double tensor[6 * NBODY], *own = dj_paramBlock(param, design, DJ_FIELD_BODY_MASS);
     memcpy(tensor, l.tensor, sizeof tensor);
-    assert_int_equal(dj_followInertiaParams(param, tensor, design, compiled), DJ_OK);
+    assert_int_equal(dj_followInertiaParams(param, tensor, NULL, design, compiled), DJ_OK);
     assert_true(own[1] == 0 && own[2] == 0 && own[3] == 0 && tensor[6] == 0);
     double error = worstError(&l, design, compiled, param, &r);
     if (!(error < 1e-7)) fail_msg("trial %d: error %g", trial, error);

@@ -434,7 +434,7 @@ static void testDerivatives(void** state) {
     tensorGrad(tensor + 6, &l, design);
     *dj_paramEntry(param, design, DJ_FIELD_BODY_MASS, 1) = l.mass;
     memcpy(dj_paramEntry(param, design, DJ_FIELD_BODY_IPOS, 1), l.ipos, sizeof l.ipos);
-    assert_int_equal(dj_followInertiaParams(param, tensor, design, m), DJ_OK);
+    assert_int_equal(dj_followInertiaParams(param, tensor, NULL, design, m), DJ_OK);
     for (int f = 0; f < 4; f++) {
       for (int id = 0; id < (f == 3 ? design->nmesh : design->ngeom); id++) {
         djParam p;

@@ -160,17 +160,22 @@ static djParam randomChange(double* value, Random* r, const djModel* m, double s
   return p;
 }
 
-static void runChanges(int kind, double tolerance) {
+// all: shapes have all vertices, and arrays that hold whichever of these the hull has.
+static void runChanges(int kind, double tolerance, bool all) {
   Random r = {(uint64_t)(17 + kind)};
-  int done = 0, facets = 0, vertices = 0;
+  int done = 0, facets = 0, vertices = 0, kept = 0;
   for (int trial = 0; trial < 12; trial++) {
     static Scene s;
     djModel *m = randomModel(&s, &r, kind), *compiled = NULL;
+    djOption option = m->opt;
+    option.vertices = all ? DJ_VERTICES_ALL : option.vertices;
+    assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
     assert_int_equal(dj_copyModel(&compiled, m, NULL), DJ_OK);
     for (int change = 0; change < 25; change++) {
       double value[3 * NPOINT], size = below(&r, 2) ? 1e-3 : 0.5;
       djParam p = randomChange(value, &r, m, size);
-      uint64_t version = m->collision->version;
+      const struct djCollision* c = m->collision;
+      uint64_t version = c->version;
       const djHull* h = &m->collision->hull[1];
       int before = h->nvert, *face = malloc(3 * (size_t)h->nface * sizeof *face);
       memcpy(face, h->face, 3 * (size_t)h->nface * sizeof *face);
@@ -191,6 +196,7 @@ static void runChanges(int kind, double tolerance) {
                          p.field, what);
       h = &m->collision->hull[1];
       vertices += h->nvert != before;
+      kept += h->nvert != before && m->collision == c;
       facets += h->nvert == before &&
                 memcmp(face, h->face, 3 * (size_t)h->nface * sizeof *face) != 0;
       free(face);
@@ -208,17 +214,22 @@ static void runChanges(int kind, double tolerance) {
     dj_deleteModel(m);
   }
   // Every way was taken.
-  assert_true(done > 200 && vertices > 3 && (kind == 3 || facets > 3));
+  assert_true(done > 200 && vertices > 3 && (kind == 3 || facets > 3) && (!all || kept == vertices));
 }
 
 static void testGeneral(void** state) {
   (void)state;
-  for (int kind = 0; kind < 3; kind++) runChanges(kind, 0);
+  for (int kind = 0; kind < 3; kind++) runChanges(kind, 0, false);
 }
 
 static void testCoplanar(void** state) {
   (void)state;
-  runChanges(3, 1e-11);
+  runChanges(3, 1e-11, false);
+}
+
+static void testAllVertices(void** state) {
+  (void)state;
+  for (int kind = 0; kind < 3; kind++) runChanges(kind, 0, true);
 }
 
 // A mesh that becomes flat is refused, and nothing changes.
@@ -259,6 +270,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testGeneral),
       cmocka_unit_test(testCoplanar),
+      cmocka_unit_test(testAllVertices),
       cmocka_unit_test(testRefused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,8 +135,8 @@ typedef struct djOptimizeStep {
   int stage;                // of djd_optimizeDesign with stages, which it and iteration belong to
   int flattened;            // of djd_optimizeDesign: djd_countFlattened of the run so far
   int pieces;               // likewise djd_countPieces at x
-  double jump;              // of the loss at x where it was renewed after the step, in its units; 0:
-                            //   it was not
+  double jump;              // of the loss at x where it was renewed after the step, in its units, to
+                            //   first order where that is little; 0: it was not
 } djOptimizeStep;
 
 // Called after each iteration; false: stop there.
@@ -147,7 +147,8 @@ typedef bool (*djOptimizeCallback)(void* user, const djOptimizeStep* step);
 typedef bool (*djOptimizeChange)(void* user, int iteration);
 
 // Called after each iteration by optimisers that can take it: whether the objective is about to be
-// another one, that differs by little; *loss: what it is at x (n) then.
+// another one, that differs by little; *loss, given that at x (n), becomes what it is there then, to
+// first order; NaN: it is to be evaluated.
 typedef bool (*djOptimizeRenewal)(void* user, double* loss, const double* x);
 
 // What is minimised.

@@ -24,6 +24,7 @@ typedef struct djInputSum {
 typedef struct djParamSums {
   double* param;       // (dj_paramGradSize, model/param.h)
   double* tensor;      // (nbody x 6) by inertia tensors, model/body_param.h
+  struct djQuadratic* moment;   // (nbody) by moments of masses that follow geoms
   djShapeGrad* shape;  // (ngeom) by contact shapes
   // Of one step: twists of bodies along z; wrenches; cotangents by the poses at the point (see
   // dj_frameParamsSecond), at the start, at `rate`. (nbody x 6 each)

@@ -82,6 +82,10 @@ const double* dj_tapeQvel(const djTape* tape, const djModel* model, int k);
 // Loss of a tape's last forward pass before it was rounded to a double.
 long double dj_tapeLoss(const djTape* tape);
 
+// Its derivative by the moments of bodies whose mass follows geoms (nbody): of the last run, after a
+// backward pass; else NULL.
+const struct djQuadratic* dj_tapeMoments(const djTape* tape);
+
 // Checks ids, weights and steps; the text names the term.
 djStatus dj_checkLoss(const djModel* model, const djLossTerm* term, int nterm, int horizon,
                       djError* err);

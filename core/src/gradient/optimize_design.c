@@ -1,8 +1,10 @@
 // Optimizers on designs: the numbers that change over the iterations, and stages.
 
 #include "base/status.h"
+#include "gradient/loss.h"
 #include "gradient/phases.h"
 #include "gradient/stages.h"
+#include "inertia/geom_inertia.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,28 +75,44 @@ static bool anneal(void* user, int iteration) {
 
 // ---- facets -------------------------------------------------------------------------------------
 
-// How many meshes of all runs have other facets at x (n) than before.
-static int renewAt(djPhases* p, const double* x) {
-  int all = 0;
-  for (int j = 0; j < p->n; j++) {
-    int changed = 0;
-    if (djd_moveDesign(p->design[j], x) >= 0) djd_renewFacets(&changed, p->design[j]);
-    all += changed;
+// Renew facets, and add what the loss changes by to *jump (NaN: unknown): to first order, which
+// needs no run. By the moments of masses, of which alone facets decide, the derivative is known.
+static int renewOne(double* jump, djDesign* d, const double* x) {
+  bool here = d->n == 0 || memcmp(d->x, x, (size_t)d->n * sizeof *x) == 0;
+  int changed = 0, nbody = d->model->nbody;
+  if (!here && djd_moveDesign(d, x) < 0) return 0;
+  djMoments* before = malloc(((size_t)nbody + 1) * sizeof *before);
+  for (int b = 0; b < nbody && before; b++) before[b] = dj_bodyMoments(d->model, b);
+  djd_renewFacets(&changed, d);
+  const djQuadratic* by = here ? dj_tapeMoments(d->tape) : NULL;
+  if (changed > 0 && !(before && by)) *jump = NAN;
+  for (int b = 0; b < nbody && before && by; b++) {
+    djMoments now = dj_bodyMoments(d->model, b);
+    *jump += dj_integral(&by[b], &now) - dj_integral(&by[b], &before[b]);
   }
-  return all;
+  free(before);
+  return changed;
 }
 
+// Whether meshes of any run have other facets at x (n) than before.
 static bool renew(void* user, double* loss, const double* x) {
   djPhases* p = user;
-  return renewAt(p, x) > 0 && djd_forwardPhases(loss, p, x, false) >= 0;
+  int all = 0;
+  for (int j = 0; j < p->n; j++) {
+    double jump = 0;
+    all += renewOne(&jump, p->design[j], x);
+    *loss += p->weight[j / p->nphase] * jump / p->nphase;
+  }
+  return all > 0;
 }
 
-// At the result, whatever the optimizer did.
+// At the result, whatever the optimizer did: its loss may have been told to first order.
 static void renewResult(djOptimizeResult* r, djPhases* p, const double* x) {
   double loss = r->loss;
-  if (!renew(p, &loss, x)) return;
+  bool renewed = renew(p, &loss, x);
+  if ((!renewed && r->renewals == 0) || djd_forwardPhases(&loss, p, x, false) < 0) return;
   r->evaluations++;
-  r->renewals++;
+  r->renewals += renewed;
   r->largest_jump = fmax(r->largest_jump, fabs(loss - r->loss));
   r->loss = loss;
 }

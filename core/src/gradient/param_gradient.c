@@ -19,6 +19,7 @@ static void layout(djParamSums* s, void** shapes, djArena* a, const djModel* m) 
   size_t n = 6 * (size_t)m->nbody, d = sizeof(double);
   s->param = dj_take(a, dj_paramGradSize(m), d);
   s->tensor = dj_take(a, n, d);
+  s->moment = dj_take(a, m->nbody, sizeof *s->moment);
   s->x = dj_take(a, n, d);
   s->W = dj_take(a, n, d);
   s->C = dj_take(a, n, d);
@@ -111,7 +112,7 @@ djStatus dj_finishParams(djParamSums* s, const djModel* m, const djModel* compil
     if (status < 0) return status;
   }
   djStatus status = DJ_OK;
-  if (compiled) status = dj_followInertiaParams(s->param, s->tensor, m, compiled);
+  if (compiled) status = dj_followInertiaParams(s->param, s->tensor, s->moment, m, compiled);
   dj_tensorParams(s->param, m, s->tensor);
   return status;
 }

@@ -22,7 +22,7 @@ djStatus dj_addStepParams(djParamSums* sums, const djModel* model, djData* data,
                           const djLinear* linear, const double* qpos, double* z,
                           const double* lambda);
 
-// Adds up what was collected by shapes and inertia tensors. compiled: the model whose inertias
+// Adds up what was collected by shapes and inertia tensors; fills sums->moment. compiled: the model whose inertias
 // follow its geoms (dj_followGeoms), or NULL.
 djStatus dj_finishParams(djParamSums* sums, const djModel* model, const djModel* compiled);
 

@@ -10,6 +10,7 @@
 #include "integrate/parts.h"
 #include "gradient/loss_run.h"
 #include "gradient/param_gradient.h"
+#include "inertia/geom_moments.h"
 #include "model/param.h"
 
 #include <math.h>
@@ -53,6 +54,7 @@ struct djTape {
   double* scratch;     // (dj_linearScratch)
   double* dstate;      // (horizon + 1 x nx) of a callback loss
   double* dctrl;       // (horizon x nu)
+  const djQuadratic* moment;   // (nbody) of djParamSums after a backward pass of the loss, or NULL
   long double sum;     // loss of the last run, as it was summed
   void* loss;          // dj_lossWorkSize
   double* loss_scratch;  // (nbody x 12)
@@ -326,6 +328,7 @@ djStatus djd_rolloutForward(djRolloutResult* result, const djModel* m, djData* d
   djStatus status = checkRollout(m, d, r, tape);
   if (status < 0) return status;
   tape->steps = tape->states = 0;
+  tape->moment = NULL;
   tape->given = r->callback != NULL;
   result->loss = result->worst_condition = 0;
   tape->sum = 0;
@@ -354,6 +357,8 @@ djStatus djd_rolloutForward(djRolloutResult* result, const djModel* m, djData* d
 }
 
 long double dj_tapeLoss(const djTape* tape) { return tape->sum; }
+
+const djQuadratic* dj_tapeMoments(const djTape* tape) { return tape->moment; }
 
 const double* dj_tapeQpos(const djTape* t, const djModel* m, int k) {
   return t->qpos + (size_t)k * m->nq;
@@ -540,6 +545,7 @@ static djStatus backward(djRolloutResult* result, const djModel* m, djData* d, c
   if (status >= 0 && !none) addLossGradient(lambda, result, sums, &loss, tape, one, 0);
   if (status >= 0 && sums) status = dj_finishParams(sums, m, r->compiled);
   if (status < 0) return status;
+  tape->moment = sums && r->compiled && !one ? sums->moment : NULL;
   if (sums) dj_pickParams(result->grad_param, sums, m, result->nparam, result->param);
   if (result->grad_qpos0) memcpy(result->grad_qpos0, lambda, nv * sizeof(double));
   if (result->grad_qvel0) memcpy(result->grad_qvel0, lambda + nv, nv * sizeof(double));

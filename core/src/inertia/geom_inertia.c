@@ -53,6 +53,22 @@ static bool readMoments(Inertia* out, const djMoments* m, const double start[4])
   return dj_inertiaOk(out->inertia);
 }
 
+// Sigma = tr(I)/2 - I.
+djMoments dj_bodyMoments(const djModel* m, int b) {
+  const double *c = m->body_ipos + 3 * b, *I = m->body_inertia + 3 * b, mass = m->body_mass[b];
+  djMat3 R = dju_quatToMat(dju_loadQuat(m->body_iquat + 4 * b));
+  djMoments sum = {mass, dju_scale3(mass, dju_load3(c)), {{0}}};
+  for (int i = 0; i < 9; i++) {
+    double* to = &sum.second.m[i];
+    *to = mass * c[i / 3] * c[i % 3];
+    for (int k = 0; k < 3; k++) {
+      double s = (I[(k + 1) % 3] + I[(k + 2) % 3] - I[k]) / 2;
+      *to += s * R.m[3 * (i / 3) + k] * R.m[3 * (i % 3) + k];
+    }
+  }
+  return sum;
+}
+
 static void storeInertia(djModel* m, const Inertia* from, int b) {
   m->body_mass[b] = from->mass;
   memcpy(m->body_ipos + 3 * b, from->ipos, sizeof from->ipos);
@@ -195,10 +211,11 @@ static void clearBody(double* param, double* tensor, const djModel* m, int b) {
   memset(tensor + 6 * b, 0, 6 * sizeof(double));
 }
 
-djStatus dj_followInertiaParams(double* param, double* tensor, const djModel* design,
-                                const djModel* compiled) {
+djStatus dj_followInertiaParams(double* param, double* tensor, djQuadratic* moment,
+                                const djModel* design, const djModel* compiled) {
   djSurfaces surfaces;
   if (!isCopy(design, compiled)) return DJ_INVALID;
+  for (int b = 0; b < design->nbody && moment; b++) moment[b] = (djQuadratic){0};
   djStatus status = dj_makeSurfaces(&surfaces, design, compiled);
   int rule = design->collision->inertia_rule;
   djMassRule r = {design, compiled, &surfaces, rule ? (djInertiaRule)rule : DJ_INERTIA_EXACT};
@@ -208,6 +225,7 @@ djStatus dj_followInertiaParams(double* param, double* tensor, const djModel* de
     status = dj_findFollower(&f, &r, b);
     if (f.rho == 0 || status < 0) continue;
     djQuadratic by = momentGrad(param, tensor, design, b);
+    if (moment) moment[b] = by;
     clearBody(param, tensor, design, b);
     status = dj_followerParams(param, &r, &f, &by);
   }

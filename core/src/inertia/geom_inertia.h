@@ -9,7 +9,10 @@
 #ifndef DJ_INERTIA_GEOM_INERTIA_H_
 #define DJ_INERTIA_GEOM_INERTIA_H_
 
-#include <dijoco/model.h>
+#include "inertia/geom_moments.h"
+
+// Moments of a body's mass about its frame, `volume` its mass.
+djMoments dj_bodyMoments(const djModel* model, int body);
 
 // Given the derivative by bodies' mass, ipos, inertia and iquat in param (model/param.h; of the
 // last two only what does not come through the inertia tensor, as drag does) and by tensor (nbody x
@@ -17,8 +20,9 @@
 // and mesh vertices of the geoms of bodies that follow. What was given of these bodies becomes
 // zero: their own values have no effect. The rule is that by which the design followed last, or
 // `exact` where it never did. Where two moments coincide, inertia and iquat entries that
-// tell their axes apart are left out.
-djStatus dj_followInertiaParams(double* param, double* tensor, const djModel* design,
-                                const djModel* compiled);
+// tell their axes apart are left out. moment (nbody) or NULL: the derivative by the moments of
+// these bodies, 0 of others.
+djStatus dj_followInertiaParams(double* param, double* tensor, djQuadratic* moment,
+                                const djModel* design, const djModel* compiled);
 
 #endif  // DJ_INERTIA_GEOM_INERTIA_H_

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "inertia/body_hulls.h"
+#include "inertia/facets.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -55,10 +56,10 @@ djStatus dj_overlapOfHulls(djHullOverlap* out, int n, const djHullPoints* hull, 
   return status < 0 ? dj_failMemory(err) : DJ_OK;
 }
 
-static djStatus addBody(djHullOverlap* out, const djModel* m, int body) {
+static djStatus addBody(djHullOverlap* out, const djModel* m, int body, const djSurfaces* s) {
   int first = m->body_geomadr[body];
   djBodyHulls h;
-  djStatus status = dj_bodyHulls(&h, m, first, first + m->body_geomnum[body], NULL);
+  djStatus status = dj_bodyHulls(&h, m, first, first + m->body_geomnum[body], s->now);
   if (status == DJ_OK) status = addOverlap(out, h.n, h.part);
   dj_freeBodyHulls(&h);
   return status;
@@ -69,9 +70,11 @@ djStatus dj_bodyOverlap(djHullOverlap* out, const djModel* m, int body, djError*
     return dj_fail(err, DJ_INVALID, "out, model or body");
   }
   *out = (djHullOverlap){0};
-  djStatus status = DJ_OK;
+  djSurfaces surfaces; // facets that meshes have are mostly those of their hulls
+  djStatus status = dj_makeSurfaces(&surfaces, m, m);
   int first = body < 0 ? 1 : body, end = body < 0 ? m->nbody : body + 1;
-  for (int b = first; b < end && status == DJ_OK; b++) status = addBody(out, m, b);
+  for (int b = first; b < end && status == DJ_OK; b++) status = addBody(out, m, b, &surfaces);
+  dj_freeSurfaces(&surfaces);
   finish(out);
   return status < 0 ? dj_failMemory(err) : DJ_OK;
 }

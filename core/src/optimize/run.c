@@ -7,6 +7,8 @@
 
 // Of a loss: what it falls by hardly falls at all.
 static const double LITTLE = 1e-3;
+// Of a loss: a jump that is told to first order.
+static const double SMALL_JUMP = 1e-3;
 
 double dj_stepLength(const double* a, const double* b, int n) {
   double sum = 0;
@@ -69,15 +71,20 @@ static bool isOutOfPatience(djRun* run) {
   return ends;
 }
 
-// The objective may become another one; where x is the best, its loss is that one's.
+// The objective may become another one; where x is the best, its loss is that one's. That is known
+// to first order, which will do for what is told; not for losses that are compared, nor where it is
+// much.
 static void renew(djRun* run, djOptimizeStep* step) {
   const djOptimizeProblem* p = run->problem;
   djOptimizeResult* r = run->result;
   double loss = step->loss;
-  if (!p->renew || !run->renews) return;
-  if (!p->renew(p->renew_user, &loss, step->x) || !isfinite(loss)) return;
+  if (!p->renew || !run->renews || !p->renew(p->renew_user, &loss, step->x)) return;
+  if (run->compares || !(fabs(loss - step->loss) <= SMALL_JUMP * fabs(step->loss))) {
+    djStatus status = p->objective(p->user, &loss, NULL, step->x);
+    r->evaluations++;
+    if (status < 0 || !isfinite(loss)) return;
+  }
   step->jump = loss - step->loss;
-  r->evaluations++;
   r->renewals++;
   r->largest_jump = fmax(r->largest_jump, fabs(step->jump));
   run->loss = loss;

@@ -20,6 +20,7 @@ typedef struct djRun {
   double* grad;         // (n)
   double loss;
   bool renews;          // the optimizer asks for renewal
+  bool compares;        // it goes by losses of different iterations, which are to be exact
   bool varied;          // not all losses so far are the same
   double* trial;        // (n)
   double* trial_grad;   // (n)

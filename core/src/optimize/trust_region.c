@@ -234,6 +234,7 @@ static djStatus takeStep(bool* taken, bool* flat, double* norm, djRun* run, doub
 }
 
 static djStatus settle(djRun* run, double* d, double shrink) {
+  run->compares = true;
   for (bool more = true; more;) {
     bool taken, flat;
     double norm = 0;

@@ -223,28 +223,36 @@ static long eulerOf(const Lattice* l) {
   return sum;
 }
 
+// The row's cells about c that have a value get the other one and join the queue, as first and last.
+static int pushRun(Lattice* l, int end, int c, unsigned char value, unsigned char done) {
+  int first = c, last = c;
+  while (l->solid[first - 1] == value) first--;
+  while (l->solid[last + 1] == value) last++;
+  memset(l->solid + first, done, (size_t)(last - first + 1));
+  l->queue[end] = first;
+  l->queue[end + 1] = last;
+  return end + 2;
+}
+
 // Components of the cells that have a value, which then have another one. corners: cells that share
 // a corner are neighbours, else those that share a face. None has the value in the lattice's rim.
 static int countComponents(Lattice* l, unsigned char value, unsigned char done, bool corners) {
-  const int nx = l->n[0], ny = l->n[1], all = nx * ny * l->n[2];
-  int count = 0, n = 0, offset[26];
-  for (int d = 0; d < 27; d++) {
-    const int i = d % 3 - 1, j = d / 3 % 3 - 1, k = d / 9 - 1, apart = abs(i) + abs(j) + abs(k);
-    if (apart == 1 || (corners && apart > 1)) offset[n++] = (k * ny + j) * nx + i;
+  const int nx = l->n[0], ny = l->n[1], all = nx * ny * l->n[2], beside = corners ? 1 : 0;
+  int count = 0, n = 0, row[8];
+  for (int d = 0; d < 9; d++) {
+    const int j = d % 3 - 1, k = d / 3 - 1, apart = abs(j) + abs(k);
+    if (apart == 1 || (corners && apart == 2)) row[n++] = (k * ny + j) * nx;
   }
   for (int start = 0; start < all; start++) {
     if (l->solid[start] != value) continue;
-    int end = 0;
-    l->queue[end++] = start;
-    l->solid[start] = done;
+    int end = pushRun(l, 0, start, value, done);
     count++;
     while (end > 0) {
-      const int c = l->queue[--end];
+      const int last = l->queue[--end] + beside, first = l->queue[--end] - beside;
       for (int d = 0; d < n; d++) {
-        const int next = c + offset[d];
-        if (l->solid[next] != value) continue;
-        l->solid[next] = done;
-        l->queue[end++] = next;
+        for (int c = first + row[d]; c <= last + row[d]; c++) {
+          if (l->solid[c] == value) end = pushRun(l, end, c, value, done);
+        }
       }
     }
   }

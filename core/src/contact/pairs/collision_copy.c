@@ -26,6 +26,9 @@ static void movePointers(struct djCollision* c, const struct djCollision* from) 
   c->beyond = moved(c, from, from->beyond);
   c->reach = moved(c, from, from->reach);
   c->collide = moved(c, from, from->collide);
+  c->adj = moved(c, from, from->adj);
+  c->adjroom = moved(c, from, from->adjroom);
+  for (int k = 0; k < c->nhull / 2; k++) c->adj[k] = moved(c, from, from->adj[k]);
   for (int i = 0; i < c->nshape; i++) {
     djShape* s = &c->shape[i];
     s->own = moved(c, from, s->own);

@@ -22,6 +22,18 @@ static size_t shapeSize(const djShapeBuilder* b, int u, int geom) {
   return (n + 7) / 8 * 8;
 }
 
+static int adjacencySize(const djHull* h) {
+  return h->buffer ? h->nvert + 1 + h->adjadr[h->nvert] : 0;
+}
+
+// Room for that of a mesh's hull; where shapes have all vertices, whichever are the hull's: a
+// triangulation of n has 3 n - 6 edges.
+static int adjacencyRoom(const djModel* m, const djHull* h, int mesh) {
+  int n = adjacencySize(h), all = m->mesh_vertnum[mesh];
+  if (n == 0 || m->opt.vertices != DJ_VERTICES_ALL || all > INT32_MAX / 8) return n;
+  return n > 7 * all ? n : 7 * all;
+}
+
 // Arrays in one buffer; arena->base NULL: only measure.
 static void layout(struct djCollision* c, double** vert, int** adj, djArena* arena,
                    const djShapeBuilder* b) {
@@ -30,10 +42,7 @@ static void layout(struct djCollision* c, double** vert, int** adj, djArena* are
   for (int u = 0; u < b->nuse; u++) {
     for (int g = 0; g < m->ngeom; g++) nvert += shapeSize(b, u, g);
   }
-  for (int k = 0; k < m->nmesh; k++) {
-    const djHull* h = &b->hull[k];
-    if (h->buffer) nadj += (size_t)h->nvert + 1 + (size_t)h->adjadr[h->nvert];
-  }
+  for (int k = 0; k < m->nmesh; k++) nadj += (size_t)adjacencyRoom(m, &b->hull[k], k);
   c->use = dj_take(arena, b->nuse, sizeof(int));
   c->range = dj_take(arena, b->nuse, sizeof(double));
   c->shape = dj_take(arena, all, sizeof(djShape));
@@ -46,6 +55,8 @@ static void layout(struct djCollision* c, double** vert, int** adj, djArena* are
   c->reach = dj_take(arena, m->nbody, sizeof(double));
   *vert = dj_take(arena, nvert, sizeof(double));
   *adj = dj_take(arena, nadj, sizeof(int));
+  c->adj = dj_take(arena, m->nmesh, sizeof(int*));
+  c->adjroom = dj_take(arena, m->nmesh, sizeof(int));
   c->rowwords = 0;
   c->collide = NULL;
   if (m->ngeom <= MAX_MATRIX) {
@@ -54,10 +65,11 @@ static void layout(struct djCollision* c, double** vert, int** adj, djArena* are
   }
 }
 
-// Adjacency of a hull, and where its geoms find it. Returns how many numbers it takes.
-static size_t fillAdjacency(struct djCollision* c, int* adj, const djModel* m, int mesh) {
+// Adjacency of a hull, and where its geoms find it.
+static void fillAdjacency(struct djCollision* c, const djModel* m, int mesh) {
   const djHull* h = &c->hull[mesh];
-  if (!h->buffer) return 0;
+  int* adj = c->adj[mesh];
+  if (!h->buffer) return;
   size_t nvert = (size_t)h->nvert, nadj = (size_t)h->adjadr[nvert];
   memcpy(adj, h->adjadr, (nvert + 1) * sizeof(int));
   memcpy(adj + nvert + 1, h->adj, nadj * sizeof(int));
@@ -65,12 +77,12 @@ static size_t fillAdjacency(struct djCollision* c, int* adj, const djModel* m, i
     if (m->geom_mesh[g] != mesh) continue;
     for (int i = g; i < c->nshape; i += m->ngeom) {
       djShape* s = &c->shape[i];
+      s->adjadr = s->adj = NULL;
       if (s->type != DJ_MESH || s->nvert != h->nvert) continue;
       s->adjadr = adj;
       s->adj = adj + nvert + 1;
     }
   }
-  return nvert + 1 + nadj;
 }
 
 // How far a geom's shapes reach from its body's origin.
@@ -138,7 +150,12 @@ static djStatus fillShapes(struct djCollision* c, double* vert, int* adj, const 
     }
   }
   for (int g = 0; g < m->ngeom; g++) joinBounds(c, g, m->ngeom);
-  for (int k = 0; k < m->nmesh; k++) adj += fillAdjacency(c, adj, m, k);
+  for (int k = 0; k < m->nmesh; k++) {
+    c->adj[k] = adj;
+    c->adjroom[k] = adjacencyRoom(m, &b->hull[k], k);
+    adj += c->adjroom[k];
+    fillAdjacency(c, m, k);
+  }
   return DJ_OK;
 }
 
@@ -453,19 +470,29 @@ static int userOf(const djModel* m, int mesh) {
   return -1;
 }
 
-// Puts a mesh's new hull, which has as many vertices as the old, in its place; and its grid.
+// A mesh's new hull takes no more than the old: what its shapes have of it, and its adjacency.
+static bool hasRoom(const djShapeBuilder* b, int mesh, const djHull* hull) {
+  const djModel* m = b->model;
+  const djHull old = b->hull[mesh];
+  bool room = old.buffer && adjacencySize(hull) <= m->collision->adjroom[mesh];
+  for (int g = 0; g < m->ngeom && room; g++) {
+    if (m->geom_type[g] != DJ_MESH || m->geom_mesh[g] != mesh) continue;
+    for (int u = 0; u < b->nuse && room; u++) {
+      size_t before = shapeSize(b, u, g);
+      b->hull[mesh] = *hull;
+      room = shapeSize(b, u, g) == before;
+      b->hull[mesh] = old;
+    }
+  }
+  return room;
+}
+
+// Puts a mesh's new hull in the place of the old; and its grid.
 static djStatus changeHull(djShapeBuilder* b, int mesh, djHull* hull, djGrid* grid,
                            djError* err) {
   djModel* m = b->model;
   struct djCollision* c = m->collision;
-  int* adj = NULL;
   djStatus status = DJ_OK;
-  for (int g = 0; g < m->ngeom; g++) {
-    if (m->geom_type[g] != DJ_MESH || m->geom_mesh[g] != mesh) continue;
-    for (int i = g; i < c->nshape && !adj; i += m->ngeom) {
-      if (c->shape[i].adjadr) adj = writable(c, c->shape[i].adjadr);
-    }
-  }
   dj_freeHull(&c->hull[mesh]);
   c->hull[mesh] = *hull;
   dj_freeGrid(&c->grid[mesh]);
@@ -478,13 +505,13 @@ static djStatus changeHull(djShapeBuilder* b, int mesh, djHull* hull, djGrid* gr
     if (status == DJ_OK) status = made;
     finishGeom(c, b, g, before);
   }
-  if (adj) fillAdjacency(c, adj, m, mesh);
+  fillAdjacency(c, m, mesh);
   return status;
 }
 
 static djStatus changeMesh(djShapeBuilder* b, int mesh, djError* err) {
   djModel* m = b->model;
-  const djHull *old = &m->collision->hull[mesh], *first = &m->collision->hull[m->nmesh + mesh];
+  const djHull* first = &m->collision->hull[m->nmesh + mesh];
   int user = userOf(m, mesh);
   char text[80];
   djHull hull = {0};
@@ -496,7 +523,7 @@ static djStatus changeMesh(djShapeBuilder* b, int mesh, djError* err) {
     dj_freeGrid(&grid);
     return dj_prefix(err, status, dj_geomText(text, m, user));
   }
-  if (user >= 0 && status == DJ_OK && hull.nvert == old->nvert) {
+  if (user >= 0 && status == DJ_OK && hasRoom(b, mesh, &hull)) {
     return changeHull(b, mesh, &hull, &grid, err);
   }
   djShapeBuilder all;
