@@ -13,8 +13,8 @@ what is there --pictures FOLDER draws FOLDER/finger_TASK.svg, and --table FILE r
 results in FILE. --designs FILE draws starts and results of `dijoco optimize`, which runs into DIR.
 
 Of `ours` and `controls` seed 0 starts at the task's own values; others a little off: what varies is
-moved by up to a twentieth of its range, evenly drawn, controls alike for both. They run for as many
-iterations as the task has. `cmaes` and `es` start at the task's own values with deviations of a
+moved by up to a twentieth of its range, evenly drawn, controls alike for both. They have as many
+iterations and `restarts` as there are simulations. `cmaes` and `es` start at the task's own values with deviations of a
 tenth of each range, whose ends are mirrors. Where a task has stages losses count in the last one,
 simulations in all.
 
@@ -98,7 +98,17 @@ def begin(task, names, seed):
     return task
 
 
+def unlimited(optimizer, most):
+    """The optimizer with as many restarts, and iterations in its last stage, as simulations."""
+    optimizer = dict(optimizer, restarts=most)
+    if "stages" not in optimizer:
+        return dict(optimizer, iterations=most)
+    *stages, last = optimizer["stages"]
+    return dict(optimizer, stages=stages + [dict(last, iterations=most)])
+
+
 def descend(task, count):
+    task = dict(task, optimizer=unlimited(task["optimizer"], count.most))
     design = dijoco.Design(task, FOLDER)
     last, stage = len(task["optimizer"].get("stages", [0])) - 1, -1
     if last > 0:
