@@ -14,9 +14,9 @@ results in FILE. --designs FILE draws starts and results of `dijoco optimize`, w
 
 Of `ours` and `controls` seed 0 starts at the task's own values; others a little off: what varies is
 moved by up to a twentieth of its range, evenly drawn, controls alike for both. They have as many
-iterations and `restarts` as there are simulations. `cmaes` and `es` start at the task's own values with deviations of a
-tenth of each range, whose ends are mirrors. Where a task has stages losses count in the last one,
-simulations in all.
+iterations and `restarts` as there are simulations. `cmaes` and `es` start at the task's own values
+with deviations of a tenth of each range, whose ends are mirrors. Where a task has stages losses
+count in the last one, simulations in all.
 
 Needs numpy and MuJoCo's package (environments of scripts/python_env.sh have both) and the tree's
 library.
