@@ -288,7 +288,10 @@ static void checkParams(int told[DJ_NFIELD], const djModel* m, const djData* d,
   double* scratch = djt_zeros((size_t)m->nbody * 12);
   const double factor = 0.7, e = 1e-5;
   dj_beginLoss(&w, m, d, d->qpos);
-  dj_lossParams(grad, &w, m, t, d->qpos, d->qvel, factor, scratch);
+  djVec3 by;
+  if (dj_lossSlope(&by, &w, m, t, d->qpos, d->qvel, factor)) {
+    dj_pushLossParams(grad, &w, m, t, d->qpos, d->qvel, by, scratch);
+  }
   djModel* moved;
   assert_int_equal(dj_copyModel(&moved, m, NULL), DJ_OK);
   for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {

@@ -135,12 +135,6 @@ bool dj_lossSlope(djVec3* by, djLossWork* w, const djModel* m, const djLossTerm*
   return true;
 }
 
-void dj_lossGradient(double* dq, double* dv, djLossWork* w, const djModel* m,
-                     const djLossTerm* t, const double* qpos, const double* qvel, double factor) {
-  djVec3 by;
-  if (dj_lossSlope(&by, w, m, t, qpos, qvel, factor)) dj_pushLoss(dq, dv, w, m, t, qpos, qvel, by);
-}
-
 void dj_pushLoss(double* dq, double* dv, djLossWork* w, const djModel* m, const djLossTerm* t,
                  const double* qpos, const double* qvel, djVec3 f) {
   const djLossRow* row = &dj_lossRows[t->type];
@@ -151,14 +145,6 @@ void dj_pushLoss(double* dq, double* dv, djLossWork* w, const djModel* m, const 
   row->push(&at, f);
   dj_gatherWrench(w->wrench, m);
   dj_projectWrench(row->of_velocity ? dv : dq, m, &w->kin, w->wrench);
-}
-
-void dj_lossParams(double* param, djLossWork* w, const djModel* m, const djLossTerm* t,
-                   const double* qpos, const double* qvel, double factor, double* scratch) {
-  const djLossRow* row = &dj_lossRows[t->type];
-  const djLossAt at = {w, m, t, qpos, qvel};
-  if (!row->push || isFlat(row, &at)) return;
-  dj_pushLossParams(param, w, m, t, qpos, qvel, slope(row, &at, factor), scratch);
 }
 
 void dj_pushLossParams(double* param, djLossWork* w, const djModel* m, const djLossTerm* t,

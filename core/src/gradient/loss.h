@@ -34,16 +34,6 @@ long double dj_lossValue(djLossWork* work, const djModel* model, const djLossTer
 bool dj_lossSlope(djVec3* by, djLossWork* work, const djModel* model, const djLossTerm* term,
                   const double* qpos, const double* qvel, double factor);
 
-// dq (nv), dv (nv) += factor * derivative of that value.
-void dj_lossGradient(double* dq, double* dv, djLossWork* work, const djModel* model,
-                     const djLossTerm* term, const double* qpos, const double* qvel,
-                     double factor);
-
-// param (dj_paramGradSize) += factor * derivative of that value by the model's parameters.
-// scratch: nbody x 12.
-void dj_lossParams(double* param, djLossWork* work, const djModel* model, const djLossTerm* term,
-                   const double* qpos, const double* qvel, double factor, double* scratch);
-
 // A term (not effort, no norm) as a sum of squares, factor (not negative) times it: residuals r (3),
 // and the derivative of each by what the term measures, for the two functions below. Returns how
 // many: 1 or 3.
@@ -51,7 +41,8 @@ int dj_lossResiduals(double r[3], djVec3 by[3], djLossWork* work, const djModel*
                      const djLossTerm* term, const double* qpos, const double* qvel,
                      double factor);
 
-// As dj_lossGradient and dj_lossParams, from the derivative by what the term measures.
+// From the derivative by what the term measures: dq (nv), dv (nv) += that by the state; param
+// (dj_paramGradSize) += that by the model's parameters, scratch: nbody x 12.
 void dj_pushLoss(double* dq, double* dv, djLossWork* work, const djModel* model,
                  const djLossTerm* term, const double* qpos, const double* qvel, djVec3 by);
 void dj_pushLossParams(double* param, djLossWork* work, const djModel* model,
