@@ -185,6 +185,21 @@ void cd_closeWritten(CdWritten* w) {
   mj_deleteModel(w->m);
 }
 
+void cd_centre(double out[3], const djModel* m, const djData* d) {
+  double mass = 0;
+  memset(out, 0, 3 * sizeof *out);
+  for (int b = 1; b < m->nbody; b++) {
+    if (m->body_dofnum[b] == 0 && m->body_parent[b] == 0) continue;   // fixed to the world
+    const double *q = d->xquat + 4 * b, *p = m->body_ipos + 3 * b, *x = d->xpos + 3 * b;
+    double R[9], at[3];
+    mju_quat2Mat(R, q);
+    mju_mulMatVec3(at, R, p);
+    for (int k = 0; k < 3; k++) out[k] += m->body_mass[b] * (x[k] + at[k]);
+    mass += m->body_mass[b];
+  }
+  for (int k = 0; k < 3; k++) out[k] /= mass;
+}
+
 void cd_scaleFriction(mjModel* m, double factor) {
   for (int g = 0; g < m->ngeom; g++) m->geom_friction[3 * g] *= factor;
   for (int p = 0; p < m->npair; p++) {

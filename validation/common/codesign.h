@@ -74,6 +74,9 @@ typedef struct CdWritten {
 void cd_openWritten(CdWritten* w, const char* folder, const djTask* scene);
 void cd_closeWritten(CdWritten* w);
 
+// Centre of mass of all that moves, after dj_forward.
+void cd_centre(double out[3], const djModel* m, const djData* d);
+
 // Factor on the friction of all geoms, in either engine.
 void cd_scaleFriction(mjModel* m, double factor);
 void cd_scaleOurs(djModel* m, double factor);
