@@ -46,6 +46,7 @@ struct djCollision {
   uint64_t version;                // of the shapes: other ones have another
   struct djFacets* facets;         // (nmesh) see inertia/facets.h; NULL: none yet
   struct djFacets* own_facets;     // (nmesh) those of dj_renewFacets; NULL: there was none
+  struct djExcess* excess;         // (2 nbody) see inertia/mass_rule.c; NULL: none yet
   int inertia_rule;                // of the last dj_followGeomsBy; 0: there was none
   void* buffer;
   size_t nbuffer;
@@ -80,6 +81,13 @@ typedef struct djFacets {
   int nface;                       // 0: flat
   int* face;                       // (nface x 3) indices into the mesh's vertices
 } djFacets;
+
+// Moments of what a body's hulls share, as dj_followGeomsBy found them: a cache. Of the compiled
+// model, then of the design.
+typedef struct djExcess {
+  uint64_t key;                    // of the geoms; 0: not known
+  double moments[13];
+} djExcess;
 
 // Fill model->collision, model->contact, the settings of kernels and model->geom_skin from geoms
 // and options, in place of what was there; on failure that stays. The default rules use the

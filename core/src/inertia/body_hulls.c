@@ -91,7 +91,10 @@ djStatus dj_addHull(djBodyHulls* h, int nvert, const double* vert,
     part->face = surface->face;
     return DJ_OK;
   }
-  djStatus status = dj_hullFacets(&part->nface, &h->face[k], nvert, vert);
+  djStatus status = surface && surface->nface > 0
+                        ? dj_hullFacetsFrom(&part->nface, &h->face[k], nvert, vert,
+                                            surface->nface, surface->face)
+                        : dj_hullFacets(&part->nface, &h->face[k], nvert, vert);
   part->face = h->face[k];
   return status;
 }

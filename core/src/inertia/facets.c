@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "contact/contact.h"
+#include "inertia/mend.h"
 #include "shape/hull.h"
 
 #include <stdlib.h>
@@ -32,20 +33,46 @@ djStatus dj_hullFacets(int* nface, int** face, int nvert, const double* vert) {
   return status;
 }
 
+// Heights that are rounding errors are told from others only where there is one above 0.
+static bool isBelow(int nvert, const double* vert, djVec3 a, djVec3 normal, double most) {
+  double size = 0;
+  for (int i = 0; i < nvert; i++) {
+    djVec3 x = dju_sub3(dju_load3(vert + 3 * (size_t)i), a);
+    double square = dju_dot3(x, x);
+    if (square > size) size = square;
+  }
+  return most <= IN_FACET * sqrt(size) * dju_norm3(normal);
+}
+
 bool dj_isHull(int nvert, const double* vert, int nface, const int* face) {
   for (int f = 0; f < nface; f++) {
     djVec3 a = dju_load3(vert + 3 * (size_t)face[3 * f]);
     djVec3 b = dju_sub3(dju_load3(vert + 3 * (size_t)face[3 * f + 1]), a);
     djVec3 c = dju_sub3(dju_load3(vert + 3 * (size_t)face[3 * f + 2]), a), n = dju_cross3(b, c);
-    double most = 0, size = fmax(dju_dot3(b, b), dju_dot3(c, c));
+    double most = 0;
     for (int i = 0; i < nvert; i++) {
-      djVec3 x = dju_sub3(dju_load3(vert + 3 * (size_t)i), a);
-      most = fmax(most, dju_dot3(n, x));
-      size = fmax(size, dju_dot3(x, x));
+      double height = dju_dot3(n, dju_sub3(dju_load3(vert + 3 * (size_t)i), a));
+      most = height > most ? height : most;
     }
-    if (most > IN_FACET * sqrt(size) * dju_norm3(n)) return false;
+    if (most > 0 && !isBelow(nvert, vert, a, n, most)) return false;
   }
   return nface > 0;
+}
+
+djStatus dj_hullFacetsFrom(int* nface, int** face, int nvert, const double* vert, int nold,
+                           const int* old) {
+  *nface = 0;
+  *face = NULL;
+  if (nvert > DJ_MENDED_VERTICES) return dj_hullFacets(nface, face, nvert, vert);
+  *face = malloc(6 * (size_t)nvert * sizeof **face);
+  if (!*face) return DJ_NO_MEMORY;
+  *nface = nold;
+  if (nold <= 2 * nvert) {
+    memcpy(*face, old, 3 * (size_t)nold * sizeof *old);
+    if (dj_mendFacets(nface, *face, nvert, vert)) return DJ_OK;
+  }
+  free(*face);
+  return dj_hullFacets(nface, face, nvert, vert);
 }
 
 // ------------------------------------------ surfaces -------------------------------------------
@@ -148,7 +175,7 @@ static djStatus renew(int* changed, djFacets* own, const djSurfaces* s, const dj
   int n = meshVertices(&vert, m, mesh), nface, *face;
   const djClosedSurface* now = &s->now[mesh];
   if (now->nface == 0 || dj_isHull(n, vert, now->nface, now->face)) return DJ_OK;
-  djStatus status = dj_hullFacets(&nface, &face, n, vert);
+  djStatus status = dj_hullFacetsFrom(&nface, &face, n, vert, now->nface, now->face);
   if (status < 0 || nface == 0) {
     free(face);
     return status;

@@ -24,6 +24,10 @@ void dj_keepSurfaces(djModel* design, djSurfaces* s);
 // Outward triangles of the hull of points, the caller's to free; none where they are flat.
 djStatus dj_hullFacets(int* nface, int** face, int nvert, const double* vert);
 
+// The same, where triangles are known that were the hull's before the points moved.
+djStatus dj_hullFacetsFrom(int* nface, int** face, int nvert, const double* vert, int nold,
+                           const int* old);
+
 // No point lies above a triangle by more than rounding errors: they are the hull's.
 bool dj_isHull(int nvert, const double* vert, int nface, const int* face);
 

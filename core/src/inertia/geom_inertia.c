@@ -128,7 +128,11 @@ djStatus dj_followGeomsBy(djModel* design, const djModel* compiled, djInertiaRul
   djSurfaces surfaces;
   Inertia* made = calloc((size_t)design->nbody + 1, sizeof *made);
   djStatus status = dj_makeSurfaces(&surfaces, design, compiled);
-  djMassRule r = {design, compiled, &surfaces, rule};
+  struct djCollision* c = design->collision;
+  if (rule == DJ_INERTIA_UNION && !c->excess) {
+    c->excess = calloc(2 * (size_t)design->nbody + 2, sizeof *c->excess);
+  }
+  djMassRule r = {design, compiled, &surfaces, rule, c->excess, true};
   if (!made || status < 0) {
     dj_freeSurfaces(&surfaces);
     free(made);
@@ -218,7 +222,8 @@ djStatus dj_followInertiaParams(double* param, double* tensor, djQuadratic* mome
   for (int b = 0; b < design->nbody && moment; b++) moment[b] = (djQuadratic){0};
   djStatus status = dj_makeSurfaces(&surfaces, design, compiled);
   int rule = design->collision->inertia_rule;
-  djMassRule r = {design, compiled, &surfaces, rule ? (djInertiaRule)rule : DJ_INERTIA_EXACT};
+  djMassRule r = {design, compiled, &surfaces, rule ? (djInertiaRule)rule : DJ_INERTIA_EXACT,
+                  design->collision->excess, false};
   djFollower f = {0};
   for (int b = 1; b < design->nbody && status == DJ_OK; b++) {
     geomsOf(&f.first, &f.last, design, b);

@@ -1,98 +1,25 @@
 #include "inertia/hull_union.h"
 
+#include "inertia/solids.h"
+
 #include <stdlib.h>
 
-// Part k is smaller by SHRINK times root 2 plus the fraction of k times the golden ratio's: numbers
-// that are never near each other, nor in a ratio that lengths of parts are likely to have.
+// Part k is smaller by SHRINK times root 2 plus a fraction of its own.
 #define SHRINK 1e-10
 // For surfaces they are larger by that, so that faces that touch are inside.
 #define GROW 1e-6
-#define ROOT2 1.41421356237309515
-#define GOLDEN 0.61803398874989485
-
-// A part as it is for the question of what lies inside.
-typedef struct Shrunk {
-  djVec3 middle;
-  double scale;
-  djVec3 low, high;        // of its vertices
-  djVec3* corner;          // (part's nface x 3)
-  int nface;
-  djHalfSpace* side;       // (nface), of no area left out
-  const djPolytope* part;
-} Shrunk;
 
 static djVec3 corner(const djPolytope* part, int k) {
   return dju_load3(part->vert + 3 * (size_t)part->face[k]);
 }
 
-static djVec3 shrunk(const Shrunk* g, djVec3 x) {
-  return dju_madd3(x, g->scale, dju_sub3(x, g->middle));
-}
-
-static void extend(Shrunk* g, djVec3 x) {
-  g->low = dju_vec3(fmin(g->low.x, x.x), fmin(g->low.y, x.y), fmin(g->low.z, x.z));
-  g->high = dju_vec3(fmax(g->high.x, x.x), fmax(g->high.y, x.y), fmax(g->high.z, x.z));
-}
-
-static void shrink(Shrunk* g, const djPolytope* part, int index, double by) {
-  double whole, fraction = modf(index * GOLDEN, &whole);
-  djVec3 sum = {0, 0, 0};
-  for (int k = 0; k < 3 * part->nface; k++) sum = dju_add3(sum, corner(part, k));
-  g->part = part;
-  g->middle = dju_scale3(1.0 / (part->nface > 0 ? 3 * part->nface : 1), sum);
-  g->scale = by * (ROOT2 + fraction);
-  g->low = dju_vec3(INFINITY, INFINITY, INFINITY);
-  g->high = dju_neg3(g->low);
-  for (int f = 0; f < part->nface; f++) {
-    djVec3 x[3];
-    for (int k = 0; k < 3; k++) {
-      extend(g, x[k] = shrunk(g, corner(part, 3 * f + k)));
-      g->corner[3 * f + k] = x[k];
-    }
-    djVec3 area = dju_cross3(dju_sub3(x[1], x[0]), dju_sub3(x[2], x[0]));
-    double size = dju_norm3(area);
-    if (!(size > 0)) continue;
-    djHalfSpace* side = &g->side[g->nface++];
-    side->normal = dju_scale3(1 / size, area);
-    side->offset =
-        dju_dot3(side->normal, dju_scale3(1.0 / 3, dju_add3(x[0], dju_add3(x[1], x[2]))));
-  }
-}
-
-static bool boxesMeet(const Shrunk* a, const Shrunk* b) {
-  return a->low.x <= b->high.x && b->low.x <= a->high.x && a->low.y <= b->high.y &&
-         b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
-}
-
-// Some facet of b has all of a on its outer side: then they share nothing.
-static bool isBeyond(const Shrunk* a, const Shrunk* b) {
-  for (int f = 0; f < b->nface; f++) {
-    const djHalfSpace* h = &b->side[f];
-    int k = 0;
-    while (k < 3 * a->part->nface && dju_dot3(h->normal, a->corner[k]) >= h->offset) k++;
-    if (k == 3 * a->part->nface) return true;
-  }
-  return false;
-}
-
-static bool beyond(double a, double b, double c, double low, double high) {
-  return (a < low && b < low && c < low) || (a > high && b > high && c > high);
-}
-
-static bool triangleMeets(const djVec3 x[3], const Shrunk* b) {
-  return !beyond(x[0].x, x[1].x, x[2].x, b->low.x, b->high.x) &&
-         !beyond(x[0].y, x[1].y, x[2].y, b->low.y, b->high.y) &&
-         !beyond(x[0].z, x[1].z, x[2].z, b->low.z, b->high.z);
-}
-
-// What does something with a piece of the union's surface: a triangle that belongs to a face.
+// What does something with a piece of a face: a triangle.
 typedef struct Visitor {
   djMoments* moments;      // or NULL
   djVec3 from;
-  djPolygons* surface; // or NULL
   double* const* by;
   const djQuadratic* f;
-  bool excess;             // what is covered instead: whole faces less what is left of them
+  bool excess;             // what is covered; else whole faces less that
 } Visitor;
 
 static double valueOf(const djQuadratic* f, djVec3 x) {
@@ -120,117 +47,156 @@ static void integrate(double out[3], const djVec3 piece[3], const djVec3 face[3]
   }
 }
 
-static djStatus visit(const Visitor* v, double sign, const djVec3 piece[3], const djPolytope* part,
-                      int index, int face) {
-  if (v->surface) return dj_addPolygon(v->surface, 3, piece);
+static void visit(const Visitor* v, double sign, const djVec3 piece[3], const djPolytope* part,
+                  int index, int face) {
   if (v->moments) {
     const djVec3 turned[3] = {piece[0], piece[sign > 0 ? 1 : 2], piece[sign > 0 ? 2 : 1]};
     dj_addTetrahedron(v->moments, turned, v->from);
-    return DJ_OK;
+    return;
   }
   double weight[3] = {0, 0, 0};
   djVec3 x[3];
   for (int k = 0; k < 3; k++) x[k] = corner(part, 3 * face + k);
   djVec3 area = dju_cross3(dju_sub3(x[1], x[0]), dju_sub3(x[2], x[0]));
   double size = dju_norm3(area);
-  if (!(size > 0)) return DJ_OK;
+  if (!(size > 0)) return;
   integrate(weight, piece, x, v->f);
   for (int k = 0; k < 3; k++) {
     dju_addTo3(v->by[index] + 3 * (size_t)part->face[3 * face + k], sign * weight[k] / size,
                area);
   }
-  return DJ_OK;
 }
 
-// Whole faces in one piece, the others by the polygons that are left, on the part as it is.
-static djStatus visitPieces(const Visitor* v, const Shrunk* g, int index, int face,
-                            const djPolygons* left) {
-  djStatus status = DJ_OK;
-  for (int p = 0; p < left->n && status == DJ_OK; p++) {
-    int start = dj_polygonStart(left, p);
-    for (int k = start + 2; k < left->end[p] && status == DJ_OK; k++) {
-      djVec3 piece[3] = {left->point[start], left->point[k - 1], left->point[k]};
-      for (int i = 0; i < 3; i++) {
-        djVec3 arm = dju_sub3(piece[i], g->middle);
-        piece[i] = dju_madd3(g->middle, 1 / (1 + g->scale), arm);
-      }
-      status = visit(v, v->excess ? -1 : 1, piece, g->part, index, face);
+static void visitWhole(const Visitor* v, double sign, const djPolytope* part, int index, int face) {
+  djVec3 own[3];
+  for (int k = 0; k < 3; k++) own[k] = corner(part, 3 * face + k);
+  visit(v, sign, own, part, index, face);
+}
+
+// The point of the part as it is.
+static djVec3 unscaled(const djSolid* g, djVec3 x) {
+  return dju_madd3(g->middle, 1 / (1 + g->scale), dju_sub3(x, g->middle));
+}
+
+static void visitPolygons(const Visitor* v, const djSolid* g, int index, int face,
+                          const djPolygons* list) {
+  for (int p = 0; p < list->n; p++) {
+    int start = dj_polygonStart(list, p);
+    djVec3 piece[3] = {unscaled(g, list->point[start]), {0, 0, 0}, {0, 0, 0}};
+    for (int k = start + 1; k < list->end[p]; k++) {
+      piece[1] = piece[2];
+      piece[2] = unscaled(g, list->point[k]);
+      if (k > start + 1) visit(v, v->excess ? 1 : -1, piece, g->part, index, face);
     }
   }
-  return status;
 }
 
 typedef struct Scratch {
+  djSolids solids;
   djPolygons left, next;
-  int n;
-  int* near; // parts whose boxes meet that of the part in hand
+  uint64_t* cut;           // (most words of a solid)
+  int* seen;               // (solids) near solids that cover some of the face in hand
 } Scratch;
 
-static djStatus visitFace(const Visitor* v, const Shrunk* all, int index, int face, Scratch* s) {
-  const Shrunk* g = &all[index];
-  const djVec3* x = g->corner + 3 * face;
-  djVec3 own[3];
+static djStatus subtract(Scratch* s, const djSolid* other) {
+  s->next.n = 0;
+  djStatus status = dj_subtractSolid(&s->next, &s->left, other->nside, other->side);
+  djPolygons swap = s->left;
+  s->left = s->next;
+  s->next = swap;
+  return status;
+}
+
+static bool isZero(const uint64_t* word, int n) {
+  for (int w = 0; w < n; w++) {
+    if (word[w]) return false;
+  }
+  return true;
+}
+
+// What near solids cover of a face, each point once: what is inside of each of them, less those
+// before.
+static djStatus visitCovered(const Visitor* v, int index, int face, Scratch* s) {
+  const djSolid* g = &s->solids.solid[index];
+  const djVec3 x[3] = {g->vert[g->face[3 * face]], g->vert[g->face[3 * face + 1]],
+                       g->vert[g->face[3 * face + 2]]};
+  int nseen = 0;
+  djStatus status = DJ_OK;
+  if (!v->excess) visitWhole(v, 1, g->part, index, face);
+  for (int k = g->near_begin; k < g->near_end && status == DJ_OK; k++) {
+    const djNear* near = &s->solids.near[k];
+    const djSolid* other = &s->solids.solid[near->other];
+    int n;
+    djVec3* inside;
+    if (!dj_mayEnter(s->cut, &s->solids, index, face, near)) continue;
+    if (nseen == 0 && isZero(s->cut, other->nword)) {
+      visitWhole(v, v->excess ? 1 : -1, g->part, index, face);
+      return DJ_OK;
+    }
+    status = dj_clipPolygon(&s->next, &n, &inside, 3, x, other->nword, s->cut, other->side);
+    if (status < 0 || n < 3) continue;
+    s->left.n = 0;
+    status = dj_addPolygon(&s->left, n, inside);
+    for (int j = 0; j < nseen && status == DJ_OK; j++) {
+      status = subtract(s, &s->solids.solid[s->seen[j]]);
+    }
+    s->seen[nseen++] = near->other;
+    if (status == DJ_OK) visitPolygons(v, g, index, face, &s->left);
+  }
+  return status;
+}
+
+// Adds what is left of a face outside of all others.
+static djStatus addOuter(djPolygons* surface, int index, int face, Scratch* s) {
+  const djSolid* g = &s->solids.solid[index];
+  djVec3 x[3], own[3];
   bool cut = false;
-  for (int k = 0; k < 3; k++) own[k] = corner(g->part, 3 * face + k);
+  for (int k = 0; k < 3; k++) {
+    x[k] = g->vert[g->face[3 * face + k]];
+    own[k] = corner(g->part, 3 * face + k);
+  }
   s->left.n = 0;
   djStatus status = dj_addPolygon(&s->left, 3, x);
-  for (int k = 0; k < s->n && status == DJ_OK && s->left.n > 0; k++) {
-    const Shrunk* other = &all[s->near[k]];
-    if (!triangleMeets(x, other)) continue;
-    s->next.n = 0;
-    status = dj_subtractSolid(&s->next, &s->left, other->nface, other->side);
-    djPolygons swap = s->left;
-    s->left = s->next;
-    s->next = swap;
+  for (int k = g->near_begin; k < g->near_end && status == DJ_OK && s->left.n > 0; k++) {
+    const djNear* near = &s->solids.near[k];
+    if (!dj_mayEnter(s->cut, &s->solids, index, face, near)) continue;
+    status = subtract(s, &s->solids.solid[near->other]);
     cut = true;
   }
-  if (status < 0) return status;
-  // In one piece: as if nothing had met it.
-  bool whole = !cut || (s->left.n == 1 && s->left.end[0] == 3 &&
-                        dju_norm3(dju_sub3(s->left.point[0], x[0])) == 0 &&
-                        dju_norm3(dju_sub3(s->left.point[1], x[1])) == 0 &&
-                        dju_norm3(dju_sub3(s->left.point[2], x[2])) == 0);
-  if (whole != v->excess) status = visit(v, 1, own, g->part, index, face);
-  if (!whole && status == DJ_OK) status = visitPieces(v, g, index, face, &s->left);
+  if (!cut && status == DJ_OK) return dj_addPolygon(surface, 3, own);
+  for (int p = 0; p < s->left.n && status == DJ_OK; p++) {
+    int start = dj_polygonStart(&s->left, p);
+    for (int k = start + 2; k < s->left.end[p] && status == DJ_OK; k++) {
+      const djVec3 piece[3] = {unscaled(g, s->left.point[start]),
+                               unscaled(g, s->left.point[k - 1]), unscaled(g, s->left.point[k])};
+      status = dj_addPolygon(surface, 3, piece);
+    }
+  }
   return status;
 }
 
-static djStatus visitAll(const Visitor* v, int n, const Shrunk* all, Scratch* s) {
-  djStatus status = DJ_OK;
+// With a visitor, or to add the surface.
+static djStatus visitAll(const Visitor* v, djPolygons* surface, int n, const djPolytope* part) {
+  Scratch s = {.seen = malloc(((size_t)n + 1) * sizeof *s.seen)};
+  djStatus status = dj_makeSolids(&s.solids, n, part, surface ? GROW : -SHRINK);
+  int most = 1;
+  for (int k = 0; k < n && status == DJ_OK; k++) {
+    if (s.solids.solid[k].nword > most) most = s.solids.solid[k].nword;
+  }
+  s.cut = malloc((size_t)most * sizeof *s.cut);
+  if (!s.cut || !s.seen) status = DJ_NO_MEMORY;
   for (int i = 0; i < n && status == DJ_OK; i++) {
-    s->n = 0;
-    for (int j = 0; j < n; j++) {
-      if (j == i || all[j].nface == 0 || !boxesMeet(&all[i], &all[j])) continue;
-      if (!isBeyond(&all[i], &all[j]) && !isBeyond(&all[j], &all[i])) s->near[s->n++] = j;
-    }
-    if (v->excess && s->n == 0) continue;
-    for (int f = 0; f < all[i].part->nface && status == DJ_OK; f++) {
-      status = visitFace(v, all, i, f, s);
+    const djSolid* g = &s.solids.solid[i];
+    if (v && v->excess && g->near_begin == g->near_end) continue;
+    for (int f = 0; f < part[i].nface && status == DJ_OK; f++) {
+      status = surface ? addOuter(surface, i, f, &s) : visitCovered(v, i, f, &s);
     }
   }
-  return status;
-}
-
-static djStatus visitUnion(const Visitor* v, int n, const djPolytope* part) {
-  size_t nface = 0;
-  for (int k = 0; k < n; k++) nface += (size_t)part[k].nface;
-  Shrunk* all = calloc((size_t)n + 1, sizeof *all);
-  djHalfSpace* side = malloc((nface + 1) * sizeof *side);
-  djVec3* corners = malloc((3 * nface + 1) * sizeof *corners);
-  Scratch s = {.near = malloc(((size_t)n + 1) * sizeof *s.near)};
-  djStatus status = all && side && corners && s.near ? DJ_OK : DJ_NO_MEMORY;
-  for (int k = 0, at = 0; k < n && status == DJ_OK; at += part[k++].nface) {
-    all[k].side = side + at;
-    all[k].corner = corners + 3 * at;
-    shrink(&all[k], &part[k], k, v->surface ? GROW : -SHRINK);
-  }
-  if (status == DJ_OK) status = visitAll(v, n, all, &s);
   dj_freePolygons(&s.left);
   dj_freePolygons(&s.next);
-  free(s.near);
-  free(corners);
-  free(side);
-  free(all);
+  dj_freeSolids(&s.solids);
+  free(s.cut);
+  free(s.seen);
   return status;
 }
 
@@ -245,7 +211,7 @@ static djStatus addMoments(djMoments* moments, int n, const djPolytope* part, bo
   djMoments sum = {0};
   djPose pose = {dju_scale3(1 / count, from), dju_eye3()};
   Visitor v = {.moments = &sum, .from = pose.p, .excess = excess};
-  djStatus status = visitUnion(&v, n, part);
+  djStatus status = visitAll(&v, NULL, n, part);
   if (status == DJ_OK) dj_addCarried(moments, &sum, &pose);
   return status;
 }
@@ -260,15 +226,14 @@ djStatus dj_excessMoments(djMoments* moments, int n, const djPolytope* part) {
 
 djStatus dj_unionParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f) {
   Visitor v = {.by = by, .f = f};
-  return visitUnion(&v, n, part);
+  return visitAll(&v, NULL, n, part);
 }
 
 djStatus dj_excessParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f) {
   Visitor v = {.by = by, .f = f, .excess = true};
-  return visitUnion(&v, n, part);
+  return visitAll(&v, NULL, n, part);
 }
 
 djStatus dj_unionSurface(djPolygons* surface, int n, const djPolytope* part) {
-  Visitor v = {.surface = surface};
-  return visitUnion(&v, n, part);
+  return visitAll(NULL, surface, n, part);
 }

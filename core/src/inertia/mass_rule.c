@@ -1,10 +1,13 @@
 #include "inertia/mass_rule.h"
 
+#include "base/hash.h"
 #include "contact/contact.h"
 #include "inertia/body_hulls.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+_Static_assert(sizeof(djMoments) == sizeof ((djExcess*)0)->moments, "moments are 13 numbers");
 
 // Moments that differ by less, as parts of their size, are those of the geoms at one density.
 #define SAME_MASS 1e-3
@@ -148,13 +151,40 @@ static djStatus lump(djFollower* f, const djMassRule* r, double mass) {
 
 // ------------------------------------------ union ----------------------------------------------
 
-static djStatus addExcess(djMoments* excess, const djFollower* f, const djModel* m,
-                          const djClosedSurface* surface) {
+// Of what the hulls of a body's geoms are made of.
+static uint64_t hashGeoms(const djFollower* f, const djModel* m) {
+  uint64_t key = 1;
+  for (int g = f->first; g < f->last; g++) {
+    dj_mixNumbers(&key, m->geom_pos + 3 * (size_t)g, 3);
+    dj_mixNumbers(&key, m->geom_quat + 4 * (size_t)g, 4);
+    if (m->geom_type[g] == DJ_MESH) {
+      int mesh = m->geom_mesh[g];
+      dj_mixNumbers(&key, m->mesh_vert + 3 * (size_t)m->mesh_vertadr[mesh],
+                    3 * (size_t)m->mesh_vertnum[mesh]);
+    } else {
+      dj_mixNumbers(&key, m->geom_size + 3 * (size_t)g, 3);
+    }
+  }
+  return key ? key : 1;
+}
+
+// slot: 2 body, and 1 of the design.
+static djStatus findExcess(djMoments* excess, const djMassRule* r, const djFollower* f, int slot,
+                           const djModel* m, const djClosedSurface* surface) {
+  djExcess* known = r->excess ? &r->excess[slot] : NULL;
+  uint64_t key = known ? hashGeoms(f, m) : 0;
+  if (known && known->key == key) {
+    memcpy(excess, known->moments, sizeof known->moments);
+    return DJ_OK;
+  }
   djBodyHulls h;
   djStatus status = dj_bodyHulls(&h, m, f->first, f->last, surface);
   if (status == DJ_OK) status = dj_excessMoments(excess, h.n, h.part);
   dj_freeBodyHulls(&h);
-  return status;
+  if (status < 0 || !known || !r->keeps) return status;
+  known->key = key;
+  memcpy(known->moments, excess, sizeof known->moments);
+  return DJ_OK;
 }
 
 // How far mass times these volumes' shape is from the compiled mass.
@@ -166,11 +196,13 @@ static double mismatch(const djMoments* mass, const djMoments* volume) {
   return sqrt(sum) / size + dju_norm3(d.first) / sqrt(mass->volume * size);
 }
 
-static djStatus unite(djFollower* f, const djMassRule* r, const djMoments* now,
+static djStatus unite(djFollower* f, const djMassRule* r, int body, const djMoments* now,
                       const djMoments* before) {
   djMoments own = {0}, was = {0}, base = *before;
-  djStatus status = addExcess(&own, f, r->design, r->surfaces->now);
-  if (status == DJ_OK) status = addExcess(&was, f, r->compiled, r->surfaces->before);
+  djStatus status = findExcess(&own, r, f, 2 * body + 1, r->design, r->surfaces->now);
+  if (status == DJ_OK) {
+    status = findExcess(&was, r, f, 2 * body, r->compiled, r->surfaces->before);
+  }
   if (status < 0) return status;
   addScaled(&base, -1, &was);
   const bool is_union = r->compiled->collision->inertia_rule == DJ_INERTIA_UNION;
@@ -226,7 +258,7 @@ djStatus dj_findFollower(djFollower* f, const djMassRule* r, int b) {
   }
   if (!f->moved && r->rule != DJ_INERTIA_UNION) return DJ_OK;
   djMoments now = volumes(&unused, f, r->design, r->surfaces->now);
-  if (r->rule == DJ_INERTIA_UNION) return unite(f, r, &now, &before);
+  if (r->rule == DJ_INERTIA_UNION) return unite(f, r, b, &now, &before);
   addScaled(&f->mass, f->rho, &now);
   addScaled(&f->mass, -f->rho, &before);
   return DJ_OK;

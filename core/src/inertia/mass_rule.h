@@ -14,12 +14,15 @@
 #ifndef DJ_INERTIA_MASS_RULE_H_
 #define DJ_INERTIA_MASS_RULE_H_
 
+#include "contact/contact.h"
 #include "inertia/facets.h"
 
 typedef struct djMassRule {
   const djModel *design, *compiled;
   const djSurfaces* surfaces;
   djInertiaRule rule;
+  djExcess* excess;        // (2 nbody) what is known of unions, or NULL
+  bool keeps;              // and whether what is found is kept there
 } djMassRule;
 
 // A body whose mass follows its geoms first, ..., last - 1.

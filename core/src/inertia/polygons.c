@@ -9,6 +9,7 @@
 void dj_freePolygons(djPolygons* list) {
   free(list->end);
   free(list->point);
+  free(list->scratch);
   *list = (djPolygons){0};
 }
 
@@ -116,18 +117,84 @@ static djStatus subtractOne(djPolygons* out, int n, const djVec3* point, int nha
   return DJ_OK;
 }
 
+// Room for n points at the list's scratch.
+static djStatus makeScratch(djPolygons* list, int n) {
+  if (n <= list->scratch_room) return DJ_OK;
+  djVec3* scratch = malloc(2 * (size_t)n * sizeof *scratch);
+  if (!scratch) return DJ_NO_MEMORY;
+  free(list->scratch);
+  list->scratch = scratch;
+  list->scratch_room = 2 * n;
+  return DJ_OK;
+}
+
 djStatus dj_subtractSolid(djPolygons* out, const djPolygons* in, int n, const djHalfSpace* solid) {
   int most = 0;
   for (int k = 0; k < in->n; k++) {
     int points = in->end[k] - dj_polygonStart(in, k);
     if (points > most) most = points;
   }
-  djVec3* scratch = malloc(3 * ((size_t)most + (size_t)n + 1) * sizeof *scratch);
-  djStatus status = scratch ? DJ_OK : DJ_NO_MEMORY;
+  djStatus status = makeScratch(out, 3 * (most + n));
   for (int k = 0; k < in->n && status == DJ_OK; k++) {
     int start = dj_polygonStart(in, k);
-    status = subtractOne(out, in->end[k] - start, in->point + start, n, solid, scratch);
+    status = subtractOne(out, in->end[k] - start, in->point + start, n, solid, out->scratch);
   }
-  free(scratch);
   return status;
+}
+
+// What of a polygon lies inside of one half space that cuts it.
+static int clip(djVec3* inner, int n, const djVec3* point, const double* height) {
+  int count = 0;
+  djVec3 a = point[n - 1];
+  double da = height[n - 1];
+  for (int k = 0; k < n; k++) {
+    djVec3 b = point[k];
+    double db = height[k];
+    if ((da > 0 && db < 0) || (da < 0 && db > 0)) {
+      inner[count++] = dju_madd3(a, da / (da - db), dju_sub3(b, a));
+    }
+    if (db <= 0) inner[count++] = b;
+    a = b;
+    da = db;
+  }
+  return count;
+}
+
+// Heights of points; whether some are above 0, and some below.
+static void heightsOf(double* height, bool* above, bool* below, int n, const djVec3* point,
+                      const djHalfSpace* h) {
+  *above = *below = false;
+  for (int i = 0; i < n; i++) {
+    height[i] = heightOf(point[i], h);
+    *above |= height[i] > 0;
+    *below |= height[i] < 0;
+  }
+}
+
+djStatus dj_clipPolygon(djPolygons* inside, int* nout, djVec3** out, int n, const djVec3* point,
+                        int nword, const uint64_t* which, const djHalfSpace* solid) {
+  int room = n;
+  for (int w = 0; w < nword; w++) room += __builtin_popcountll(which[w]);
+  room *= 2;   // rounded corners may be cut twice
+  djStatus status = makeScratch(inside, 3 * room);   // the last third for heights
+  *nout = 0;
+  if (status < 0) return status;
+  djVec3 *rest = inside->scratch, *next = rest + room;
+  double* height = (double*)(next + room);
+  memcpy(rest, point, (size_t)n * sizeof *rest);
+  for (int w = 0; w < nword; w++) {
+    for (uint64_t bits = which[w]; bits; bits &= bits - 1) {
+      bool above, below;
+      heightsOf(height, &above, &below, n, rest, &solid[64 * w + __builtin_ctzll(bits)]);
+      if (!above) continue;
+      if (!below) return DJ_OK;
+      n = clip(next, n, rest, height);
+      djVec3* swap = rest;
+      rest = next;
+      next = swap;
+    }
+  }
+  *nout = n;
+  *out = rest;
+  return DJ_OK;
 }

@@ -7,6 +7,8 @@
 
 #include <dijoco/types.h>
 
+#include <stdint.h>
+
 // Half space normal . x <= offset.
 typedef struct djHalfSpace {
   djVec3 normal;
@@ -19,6 +21,8 @@ typedef struct djPolygons {
   int* end;                // (n) points of the first polygons
   djVec3* point;           // (end[n - 1]) in the order of their edges
   int room, point_room;
+  djVec3* scratch;         // (scratch_room)
+  int scratch_room;
 } djPolygons;
 
 void dj_freePolygons(djPolygons* list);
@@ -30,6 +34,11 @@ djStatus dj_addPolygon(djPolygons* list, int n, const djVec3* point);
 // and together are all of it. What lies in one of the planes within rounding errors is not cut by
 // it.
 djStatus dj_subtractSolid(djPolygons* out, const djPolygons* in, int n, const djHalfSpace* solid);
+
+// What of a convex polygon lies inside of the half spaces of which `which` has a bit set (nword words
+// of 64), into scratch of `inside`; 0 points: nothing. Half spaces left out must hold all of it.
+djStatus dj_clipPolygon(djPolygons* inside, int* nout, djVec3** out, int n, const djVec3* point,
+                        int nword, const uint64_t* which, const djHalfSpace* solid);
 
 // Where polygon k's points begin.
 static inline int dj_polygonStart(const djPolygons* list, int k) {

@@ -67,6 +67,21 @@ DJU_INLINE djMask dju_firstLanes(int n) {
   return lane < end;
 }
 
+// Bit k: lane k is set.
+DJU_INLINE unsigned dju_maskBits(djMask m) {
+#if defined(__AVX512DQ__)
+  return _mm512_movepi64_mask((__m512i)m);
+#elif defined(__FMA__)
+  __m256d half[2];
+  memcpy(half, &m, sizeof m);
+  return (unsigned)_mm256_movemask_pd(half[0]) | (unsigned)_mm256_movemask_pd(half[1]) << 4;
+#else
+  unsigned bits = 0;
+  for (int k = 0; k < DJU_LANES; k++) bits |= (unsigned)(m[k] & 1) << k;
+  return bits;
+#endif
+}
+
 // Whether any lane is set.
 DJU_INLINE bool dju_any(djMask m) {
   m |= __builtin_shufflevector(m, m, 4, 5, 6, 7, 0, 1, 2, 3);

@@ -63,6 +63,7 @@ djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err) {
   if (!c) return dj_failMemory(err);
   *c = *from;
   c->facets = NULL;
+  c->excess = NULL;
   c->buffer = malloc(c->nbuffer + 1);
   c->hull = calloc((size_t)c->nhull + 1, sizeof *c->hull);
   c->grid = calloc((size_t)c->nhull / 2 + 1, sizeof *c->grid);

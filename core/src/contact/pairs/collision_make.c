@@ -233,6 +233,7 @@ static void freeData(struct djCollision* c) {
   if (!c) return;
   freeFacets(c->facets, c->nhull / 2);
   freeFacets(c->own_facets, c->nhull / 2);
+  free(c->excess);
   for (int k = 0; c->hull && k < c->nhull; k++) dj_freeHull(&c->hull[k]);
   free(c->hull);
   dj_freeGrids(c->grid, c->nhull / 2);
@@ -282,8 +283,10 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
   if (old) {
     c->facets = old->facets;
     c->own_facets = old->own_facets;
+    c->excess = old->excess;
     c->inertia_rule = old->inertia_rule;
     old->facets = old->own_facets = NULL;
+    old->excess = NULL;
   }
   freeData(old);
   return DJ_OK;
